@@ -34,6 +34,7 @@ include $(top_srcdir)/cuda/shim/local.mk
 include $(top_srcdir)/doc/local.mk
 include $(top_srcdir)/doc/ci/local.mk
 include $(top_srcdir)/doc/examples/local.mk
+include $(top_srcdir)/doc/experiments/local.mk
 include $(top_srcdir)/doc/gallery/local.mk
 include $(top_srcdir)/doc/teaching/local.mk
 include $(top_srcdir)/lib/base/local.mk

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 /* Columns of a run's metrics.tsv that tell of the machine, and the digest, which its tensors are held in place of. */
-static const char *const measured[] = { "ms", "samples_per_s", "joules", "joules_per_sample", "watts", "utilisation" };
+static const char *const measured[] = { "ms", "wait_ms", "samples_per_s", "joules", "joules_per_sample", "watts",
+	"utilisation" };
 
 static hu_status
 add_safetensors(hu_contents *c, const char *path, const char *before)

@@ -5,6 +5,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/program/quantise/fake.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ typedef struct pass {
 	const hu_program *from;
 	hu_program *to;
 	const hu_policy *policy;
-	int *map;   /* maps each tensor of from to its version in to */
+	int *map; /* maps each tensor of from to its version in to */
 } pass;
 
 /* Returns 1 for a parameter of a call: a weight or state that no call writes. */
@@ -89,8 +90,7 @@ run_format(const pass *s, const hu_call *c, const int *in)
 					     (list == HU_LIST_APEX ? HU_FLOAT32_APEX : 0)))
 			return HU_FP32;
 		break;
-	case HU_CLASS_FIXED:
-		return s->to->t[in[0]].format;
+	case HU_CLASS_FIXED: return s->to->t[in[0]].format;
 	}
 	return list == HU_LIST_KERAS || list == HU_LIST_ALL ? low : widest(s, c, in);
 }
@@ -131,6 +131,12 @@ copy_call(pass *s, const hu_call *c)
 	for (int i = 0; i < c->nin; i++)
 		if (wants_cast(s, c, i, in[i]))
 			in[i] = hu_program_cast(s->to, in[i], run, HU_FORWARD, c->layer);
+	if (s->policy->fake && c->op->cls == HU_CLASS_GEMM && is_parameter(&s->from->t[c->in[1]])) {
+		/* The channels of a transposed matrix are not along its last axis: it has one scale. */
+		int channels = s->policy->fake == HU_FAKE_CHANNEL && !hu_attr_num(c, "tb", 0);
+		in[0] = hu_quantise_fake(s->to, in[0], 0, c->layer);
+		in[1] = hu_quantise_fake(s->to, in[1], channels, c->layer);
+	}
 	if (c->op->cls == HU_CLASS_GEMM && s->to->t[in[0]].scale >= 0) {
 		in = hu_xrealloc(in, ((size_t)nin + 2) * sizeof *in);
 		in[nin] = s->to->t[in[0]].scale;

@@ -12,11 +12,17 @@
 #include <string.h>
 #include <strings.h>
 
-typedef struct row { const char *name, *summary; hu_format_id compute, variable; hu_cast_list list; int dynamic; } row;
+typedef struct row {
+	const char *name, *summary;
+	hu_format_id compute, variable;
+	hu_cast_list list;
+	int dynamic;
+	hu_fake fake;
+} row;
 
 static const row rows[] = {
-#define POLICY(name, compute, variable, list, dynamic, summary)                                                        \
-	{ name, summary, HU_##compute, HU_##variable, HU_LIST_##list, dynamic },
+#define POLICY(name, compute, variable, list, dynamic, fake, summary)                                                  \
+	{ name, summary, HU_##compute, HU_##variable, HU_LIST_##list, dynamic, HU_FAKE_##fake },
 #include "lib/program/policies.def"
 #undef POLICY
 };
@@ -24,9 +30,18 @@ static const row rows[] = {
 enum { ROWS = sizeof rows / sizeof *rows };
 
 static const char *const lists[] = { "keras", "autocast", "apex", "all" };
+static const char *const fakes[] = { "none", "int8:channel", "int8:tensor" };
 
-const char *hu_policy_name(int i) { return i >= 0 && i < ROWS ? rows[i].name : NULL; }
-const char *hu_policy_summary(int i) { return i >= 0 && i < ROWS ? rows[i].summary : NULL; }
+const char *
+hu_policy_name(int i)
+{
+	return i >= 0 && i < ROWS ? rows[i].name : NULL;
+}
+const char *
+hu_policy_summary(int i)
+{
+	return i >= 0 && i < ROWS ? rows[i].summary : NULL;
+}
 
 const char *
 hu_dtype_name(hu_format_id f)
@@ -73,6 +88,17 @@ set_list(hu_policy *p, const char *value)
 }
 
 static hu_status
+set_fake(hu_policy *p, const char *value)
+{
+	for (int i = 0; i < 3; i++)
+		if (!strcasecmp(fakes[i], value)) {
+			p->fake = (hu_fake)i;
+			return HU_OK;
+		}
+	return hu_fail(HU_EINVAL, "policy: fake=%s is unknown; known: none, int8:channel, int8:tensor", value);
+}
+
+static hu_status
 add_override(hu_policy *p, const char *pattern, const char *format)
 {
 	if (p->noverride == HU_MAX_OVERRIDES || strlen(pattern) >= sizeof p->override->pattern)
@@ -93,6 +119,8 @@ set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
 		return hu_format_find(value, &p->variable);
 	if (!strcmp(key, "list"))
 		return set_list(p, value);
+	if (!strcmp(key, "fake"))
+		return set_fake(p, value);
 	if (!strcmp(key, "scaling")) {
 		*dynamic_given = 1;
 		p->dynamic = !strcmp(value, "dynamic");
@@ -108,7 +136,22 @@ set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
 	if (!strncmp(key, "layer:", 6) && key[6])
 		return add_override(p, key + 6, value);
 	return hu_fail(HU_EINVAL,
-		"policy: unknown key '%s'; known: compute, variable, list, scaling, accumulate, layer:PATTERN", key);
+		"policy: unknown key '%s'; known: compute, variable, list, fake, scaling, accumulate, layer:PATTERN",
+		key);
+}
+
+static hu_status
+check_fake(const hu_policy *p)
+{
+	int other = p->compute != HU_FP32 || p->variable != HU_FP32;
+
+	for (int i = 0; i < p->noverride; i++)
+		other |= p->override[i].compute != HU_FP32;
+	return p->fake && other ? hu_fail(HU_EINVAL,
+					  "policy: fake=%s quantises what is computed in float32: leave out "
+					  "other formats",
+					  fakes[p->fake])
+				: HU_OK;
 }
 
 /* Parses pieces that are a preset's name or "key=value". A preset as the first piece is changed by the other pieces. */
@@ -136,7 +179,7 @@ parse_free(const char *text, hu_policy *out)
 	if (!given)
 		out->dynamic = out->compute == HU_FP16 && out->variable == HU_FP32;
 	settle(out);
-	return st;
+	return st == HU_OK ? check_fake(out) : st;
 }
 
 static hu_status
@@ -171,6 +214,7 @@ hu_policy_parse(const char *text, hu_policy *out)
 			continue;
 		fill(out, rows[i].name, rows[i].compute, rows[i].variable, rows[i].list);
 		out->dynamic = rows[i].dynamic;
+		out->fake = rows[i].fake;
 		settle(out);
 		return HU_OK;
 	}
@@ -203,6 +247,8 @@ hu_policy_to_json(const hu_policy *p)
 	j = json_pack("{s:s s:s s:s s:s s:s s:s s:o}", "name", p->name, "compute", hu_dtype_name(p->compute),
 		"variable", hu_dtype_name(p->variable), "list", lists[p->list], "scaling",
 		p->dynamic ? "dynamic" : "none", "grad", hu_format_name(p->grad), "layers", layers);
+	if (p->fake)
+		json_object_set_new(j, "fake", json_string(fakes[p->fake]));
 	if (*p->accumulate)
 		json_object_set_new(j, "accumulate", json_string(p->accumulate));
 	return j;
@@ -212,7 +258,7 @@ hu_policy_to_json(const hu_policy *p)
 static int
 known(const char *key)
 {
-	static const char *const keys[] = { "name", "compute", "variable", "list", "scaling", "accumulate" };
+	static const char *const keys[] = { "name", "compute", "variable", "list", "fake", "scaling", "accumulate" };
 	int is = !strncmp(key, "layer:", 6) && key[6];
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -230,12 +276,14 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 	if (!json_is_object(j))
 		return hu_fail(HU_EFILE, "policy: the file must hold a JSON object");
 	fill(out, "custom", HU_FP32, HU_FP32, HU_LIST_AUTOCAST);
-	json_object_foreach(j, key, v) {
+	json_object_foreach(j, key, v)
+	{
 		if (!strcmp(key, "layers") || !strcmp(key, "grad"))
 			continue;
 		if (!known(key))
 			return hu_fail(HU_EFILE,
-				"policy: unknown key '%s'; known: name, compute, variable, list, scaling, accumulate, "
+				"policy: unknown key '%s'; known: name, compute, variable, list, fake, scaling, "
+				"accumulate, "
 				"layers",
 				key);
 		if (!json_is_string(v))
@@ -245,13 +293,13 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 		else if (set_key(out, key, json_string_value(v), &given) != HU_OK)
 			return HU_EFILE;
 	}
-	json_object_foreach(layers, key, v)
-		if (!json_is_string(v) || add_override(out, key, json_string_value(v)) != HU_OK)
-			return hu_fail(HU_EFILE, "policy: layers: the value of %s must be a format's name", key);
+	json_object_foreach(layers, key, v) if (!json_is_string(v) || add_override(out, key, json_string_value(v)) !=
+									      HU_OK) return hu_fail(HU_EFILE,
+		"policy: layers: the value of %s must be a format's name", key);
 	if (!given)
 		out->dynamic = out->compute == HU_FP16 && out->variable == HU_FP32;
 	settle(out);
-	return HU_OK;
+	return check_fake(out) == HU_OK ? HU_OK : HU_EFILE;
 }
 
 hu_format_id

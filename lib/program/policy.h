@@ -15,6 +15,10 @@
    all everything, also the parameters of norms */
 typedef enum hu_cast_list { HU_LIST_KERAS, HU_LIST_AUTOCAST, HU_LIST_APEX, HU_LIST_ALL } hu_cast_list;
 
+/* Fake quantisation of the operands of products with weights, in training as well (quantise/fake.h): weights to int8
+   with a scale for each output channel, or one for all, and activations with one scale. */
+typedef enum hu_fake { HU_FAKE_NONE, HU_FAKE_CHANNEL, HU_FAKE_TENSOR } hu_fake;
+
 enum { HU_MAX_OVERRIDES = 32 };
 
 typedef struct hu_policy {
@@ -22,6 +26,7 @@ typedef struct hu_policy {
 	hu_format_id compute, variable,
 		grad; /* grad is the format of gradients that enter a product if compute has 8 bits */
 	hu_cast_list list;
+	hu_fake fake;                          /* where compute is float32; else none */
 	int dynamic;                           /* loss scaling is dynamic unless an option says otherwise */
 	char accumulate[96];                   /* a summation model; empty for the default */
 	int noverride;

@@ -30,7 +30,7 @@ def run(line, cwd=home):
 
 
 # --- what is observed -------------------------------------------------------------------------------------------------
-TIMES = {'products', 'samples_per_s', 'gb_s', 'joules', 'joules_per_sample', 'joules_step', 'joules_sample', 'watts', 'utilisation', 'ratio', 'ns', 'memcpy', 'mpfr', 'python', 'gflops', 'ceiling',
+TIMES = {'products', 'wait_ms', 'samples_per_s', 'gb_s', 'joules', 'joules_per_sample', 'joules_step', 'joules_sample', 'watts', 'utilisation', 'ratio', 'ns', 'memcpy', 'mpfr', 'python', 'gflops', 'ceiling',
          'share', 'arithmetic_ms', 'memory_ms', 'launch_ms', 'predicted_ms', 'measured_ms', 'limit', 'seconds', 'ran', 'peak_mb'}
 RECORDED = ('threads', 'simd', 'gemm')     # of a manifest: settings that changed what ran, though no number
 
@@ -321,6 +321,7 @@ check rule | check {h}/a2.npy --baseline {h}/a.npy | --rule 'arr*: rel <= 1'
 check rules | check {h}/a2.npy --baseline {h}/a.npy | --rules {h}/rules.txt
 check step | check {h}/m2.csv --baseline {h}/m.csv | --step at
 compare policies | C.replace('--policies float32,mixed_float16 ', '') | --policies float32
+compare ladder | compare --width 0.05 --size 8 --train 48 --eval 16 --batch 16 --steps 2 | --ladder mixed_float16
 compare seeds | C | --seeds 2
 compare analyze | C | --analyze
 compare model | C | --model convnet
@@ -382,6 +383,7 @@ compare loss-weight | C | --loss-weight 3
 compare accumulate | C | --accumulate fma,acc=fp16
 compare epochs | C.replace('--steps 2 ', '') | --epochs 1
 compare steps | C | --steps 3
+compare augment | C | --augment noise:0.3
 compare init | C | --init {h}/weights/checkpoint/step-000003.safetensors
 compare backend | C | --backend shim
 compare gemm | C --backend shim | --gemm simt
@@ -579,6 +581,7 @@ train hysteresis | OVER --loss-scale deepspeed R | --hysteresis 1
 train loss-weight | DYNAMIC R | --loss-weight 3
 train accumulate | TS R | --accumulate fma,acc=fp16
 train policy | TS R | --policy mixed_float16
+train augment | TS R | --augment scale,noise
 train epochs | TS.replace('--steps 3', '') R | --epochs 1
 train steps | TS R | --steps 2
 train seed | TS R | --seed 2

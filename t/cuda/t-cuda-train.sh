@@ -12,7 +12,7 @@ test $? = 4 && grep -q 'no C++ compiler' err && skip_all "no C++ compiler was fo
 rm -rf probe
 
 # numbers FILE: rows without notes, times and energy
-numbers() { awk -F '\t' '/^#/ { next } !names { for (i = 1; i <= NF; i++) if ($i ~ /^(ms|samples_per_s|joules|joules_per_sample|watts|utilisation)$/) drop[i] = 1; names = 1 } { for (i = 1; i <= NF; i++) if (!(i in drop)) printf "%s\t", $i; print "" }' "$1"; }
+numbers() { awk -F '\t' '/^#/ { next } !names { for (i = 1; i <= NF; i++) if ($i ~ /^(ms|wait_ms|samples_per_s|joules|joules_per_sample|watts|utilisation)$/) drop[i] = 1; names = 1 } { for (i = 1; i <= NF; i++) if (!(i in drop)) printf "%s\t", $i; print "" }' "$1"; }
 
 # same A B: metrics, gradients, traces and the last checkpoint
 same() {

@@ -274,7 +274,7 @@ def metrics(name, words, evaluated):
     tables['metrics'] = 1
     columns, there = table(os.path.join(path, 'metrics.tsv'))
     rows = list(training.metrics_rows(r, states, after))
-    measured = ('ms', 'samples_per_s', 'joules', 'joules_per_sample', 'watts', 'utilisation')
+    measured = ('ms', 'wait_ms', 'samples_per_s', 'joules', 'joules_per_sample', 'watts', 'utilisation')
     wrong = ['step %s: %s' % (x['step'], w) for x in there for w in training.timing(x, r.manifest['batch'])]
     unknown = {c: Unknown('a measurement') for c in measured}
     if not evaluated:

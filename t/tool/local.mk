@@ -7,6 +7,7 @@ EXTRA_DIST += t/tool/mutate-gate.py
 EXTRA_DIST += t/tool/mutate.py
 EXTRA_DIST += t/tool/npzfile.py
 EXTRA_DIST += t/tool/onnxfile.py
+EXTRA_DIST += t/tool/page.py
 noinst_HEADERS += t/tool/progress.h
 EXTRA_DIST += t/tool/run.sh
 SCRIPT_TESTS += t/tool/t-mutation.py

@@ -227,6 +227,36 @@ os.rename(at('pets/train/a/2.png'), at('pets/train/a/3.png'))
 got = halfulp('verify', at('t2'))
 ok(got.returncode != 0 and 'data' in got.stdout + got.stderr, 'a renamed image is seen', got.stdout + got.stderr)
 
+# --- waiting for data: a large image costs its decoding once, and nothing where its rows are made already
+def waits(*words):
+    """wait_ms and ms of every step, and what --json says."""
+    run = at('waits')
+    got = halfulp('train', *'--model mlp --width 0.02 --trace-steps none --json'.split(), *words, run)
+    lines = [x.split('\t') for x in open(run + '/metrics.tsv') if x[0] != '#']
+    rows = [dict(zip(lines[0], x)) for x in lines[1:]]
+    shutil.rmtree(run)
+    return [(float(r['wait_ms']), float(r['ms'])) for r in rows], json.loads(got.stdout)
+
+
+LARGE = png(1500, 1500, [bytes(1500)] * 1500, colour=0)
+for k in range(8):
+    write('large/%d/%d.png' % (k % 2, k), LARGE)
+slow, said = waits(*'--size 4 --batch 3 --epochs 2'.split(), '--data', 'images:' + at('large'))
+# Six images are decoded in the first epoch's two steps; none in the second's.
+ok(
+    len(slow) == 4 and slow[0][0] > 2 and sum(w for w, _ in slow[:2]) > 4 * sum(w for w, _ in slow[2:]),
+    'waiting for large images is told, once for each',
+    slow,
+)
+none([x for x in slow if not 0 < x[0] <= x[1]], 'and is a part of the step')
+ok(
+    all(math.isclose(said[c], sum(x[k] for x in slow) / 4, rel_tol=1e-9) for k, c in enumerate(('wait_ms', 'ms'))),
+    '--json has the means',
+    said,
+)
+quick, said = waits(*'--data digits --size 8 --train 64 --eval 8 --batch 4'.split())
+ok(sorted(w for w, _ in quick)[len(quick) // 2] < 0.2, 'data in memory are not waited for', said)
+
 # --- what is refused
 PLAIN = png(4, 4, [bytes(12)] * 4)
 

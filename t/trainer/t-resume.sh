@@ -18,13 +18,20 @@ wait $pid 2>/dev/null
 at=$(sed -n 's/.*"steps_done": \([0-9]*\).*/\1/p' b/manifest.json)
 test -f b/checkpoint/step-000007.safetensors -o "${at:-0}" -gt 0
 test_is $? "another that is killed (at step ${at:-0} of 120)"
+# edit DIR AWK: the killed run with columns of metrics.tsv changed
+edit() {
+	cp -r b "$1" && awk -F '\t' -v OFS='\t' '/^#/ { print; next } { '"$2"'; print }' b/metrics.tsv >"$1/metrics.tsv"
+}
+wait=$(grep -v '^#' b/metrics.tsv | head -n 1 | tr '\t' '\n' | grep -n '^wait_ms$' | cut -d : -f 1)
+edit g 'for (i = '"$wait"'; i < NF; i++) $i = $(i + 1); NF--'
+edit h '$(NF + 1) = NR'
 run train --resume --lr 0.1 b
 refused 2 'keeps its own options' "--resume with an option of the training"
 run train --resume b
 test $code = 0
 test_is $? "is resumed"
 # numbers FILE: the columns that are the same whenever a step runs
-numbers() { awk -F '\t' '/^#/ { next } !names { for (i = 1; i <= NF; i++) if ($i ~ /^(ms|samples_per_s|joules|joules_per_sample|watts|utilisation)$/) drop[i] = 1; names = 1 } { for (i = 1; i <= NF; i++) if (!(i in drop)) printf "%s\t", $i; print "" }' "$1"; }
+numbers() { awk -F '\t' '/^#/ { next } !names { for (i = 1; i <= NF; i++) if ($i ~ /^(ms|wait_ms|samples_per_s|joules|joules_per_sample|watts|utilisation)$/) drop[i] = 1; names = 1 } { for (i = 1; i <= NF; i++) if (!(i in drop)) printf "%s\t", $i; print "" }' "$1"; }
 same() { numbers "$1/metrics.tsv" >m.$1; grep -hv '^#' "$1/grads.tsv" "$1/updates.tsv" "$1/exponents.tsv" "$1/casts.tsv" >g.$1; }
 same a; same b
 cmp -s m.a m.b && cmp -s g.a g.b
@@ -34,6 +41,12 @@ test_is $? "and the same traces and checkpoint"
 run verify b
 test $code = 0
 test_is $? "which verify"
+run train --resume g
+test $code = 0 && same g && cmp -s m.a m.g &&
+	awk -F '\t' '/^[0-9]/ && ($'"$wait"' == "-") != ($1 + 0 < '"$at"') { exit 1 }' g/metrics.tsv
+test_is $? "a run begun without wait_ms resumes as well; - stands where it was not measured"
+run train --resume --quiet h
+refused 3 'columns that this program does not write' "one with a column more"
 run train --resume b
 test $code = 0 && grep -q 'done already' out
 test_is $? "a finished run has nothing to resume"

@@ -17,7 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct cell { double ms; uint64_t digest; int done; } cell;
+typedef struct cell {
+	double ms;
+	uint64_t digest;
+	int done;
+} cell;
 
 typedef struct table {
 	hu_bench_sweep sweep;
@@ -25,7 +29,7 @@ typedef struct table {
 	hu_energy energy;
 	hu_progress bar;
 	const char *backend;
-	cell *done;          /* by index in the sweep */
+	cell *done; /* by index in the sweep */
 	hu_bench_row *row;
 	void *to;
 	long *wrong;
@@ -99,9 +103,9 @@ say(table *t, int i, const hu_bench_cell *c, const hu_config *config, const hu_s
 	int seeded = c->word[HU_SWEEP_SEED] != NULL;
 
 	snprintf(digest, sizeof digest, "0x%016llx", (unsigned long long)s->digest);
-	json_t *more = json_pack("{s:f s:f s:f s:f s:o s:o s:f s:o s:o s:o s:o s:o s:s}", "ms", s->ms, "ms_min",
-		s->fastest_ms, "ms_spread", s->spread_ms, "samples_per_s", s->samples_per_s, "utilisation",
-		available(s->utilisation), "peak_mb", number(1e-6 * s->peak_bytes), "computed_mb",
+	json_t *more = json_pack("{s:f s:f s:f s:f s:f s:o s:o s:f s:o s:o s:o s:o s:o s:s}", "ms", s->ms, "ms_min",
+		s->fastest_ms, "ms_spread", s->spread_ms, "wait_ms", s->wait_ms, "samples_per_s", s->samples_per_s,
+		"utilisation", available(s->utilisation), "peak_mb", number(1e-6 * s->peak_bytes), "computed_mb",
 		1e-6 * s->computed_bytes, "joules_step", available(s->joules), "joules_sample",
 		available(s->joules / b), "loss", seeded ? number(s->loss) : json_null(), "accuracy",
 		seeded ? number(s->eval.accuracy) : json_null(), "ratio", number(s->ms / single_ms(t, i, c)), "digest",
@@ -302,10 +306,10 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 
 static const hu_bench_column columns[] = { { "policy", 20, -1 }, { "model", 8, -1 }, { "image", 10, -1 },
 	{ "batch", 5, 0 }, { "width", 5, -1 }, { "lr", 7, -1 }, { "seed", 4, 0 }, { "on", 12, -1 }, { "gemm", 6, -1 },
-	{ "simd", 7, -1 }, { "ms", 10, 3 }, { "ms_min", 10, 3 }, { "ms_spread", 9, 3 }, { "samples_per_s", 13, 1 },
-	{ "utilisation", 11, 2 }, { "peak_mb", 9, 2 }, { "computed_mb", 11, 2 }, { "joules_step", 11, 3 },
-	{ "joules_sample", 13, 5 }, { "loss", 8, 4 }, { "accuracy", 8, 4 }, { "ratio", 6, 3 }, { "watts", 6, 1 },
-	{ "digest", 18, -1 }, { "note", 1, -1 }, { "source", 1, -1 }, { NULL, 0, 0 } };
+	{ "simd", 7, -1 }, { "ms", 10, 3 }, { "ms_min", 10, 3 }, { "ms_spread", 9, 3 }, { "wait_ms", 8, 3 },
+	{ "samples_per_s", 13, 1 }, { "utilisation", 11, 2 }, { "peak_mb", 9, 2 }, { "computed_mb", 11, 2 },
+	{ "joules_step", 11, 3 }, { "joules_sample", 13, 5 }, { "loss", 8, 4 }, { "accuracy", 8, 4 }, { "ratio", 6, 3 },
+	{ "watts", 6, 1 }, { "digest", 18, -1 }, { "note", 1, -1 }, { "source", 1, -1 }, { NULL, 0, 0 } };
 
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", "1" },
 	{ "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL },
@@ -324,11 +328,9 @@ measures(const void *of)
 
 #define PUBLISHED "beside --published, which prints published rows alone, all of them"
 
-static const hu_opt_need needs[] = {
-	{ "policy seeds gemm simd backend fuse graph steps warm memory meter", measures, PUBLISHED },
-	{ hu_options_model_names, measures, PUBLISHED },
-	{ NULL, NULL, NULL }
-};
+static const hu_opt_need needs[] = { { "policy seeds gemm simd backend fuse graph steps warm memory meter", measures,
+					     PUBLISHED },
+	{ hu_options_model_names, measures, PUBLISHED }, { NULL, NULL, NULL } };
 
 const hu_bench hu_bench_train = { "train", "training steps by policy, batch and instruction set, beside published ones",
 	columns, run, takes, needs };

@@ -214,6 +214,13 @@ hu_dataset_batch(const hu_dataset *ds, const hu_data_array *a, const size_t *ind
 	return HU_OK;
 }
 
+void
+hu_dataset_ask(const hu_dataset *ds, const size_t *index, size_t n)
+{
+	if (ds->made)
+		hu_made_ask(ds->made, index, n);
+}
+
 /* Adds pixels to the digest, four bytes to a term, low byte first; a row's last term is padded with zeros. */
 static uint64_t
 digest_pixels(const hu_dataset *ds, const hu_data_array *a)

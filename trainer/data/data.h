@@ -36,23 +36,23 @@ typedef struct hu_dataset {
 	size_t candidates;      /* rows for evaluation come in groups of so many, the chosen item first; 0: in none */
 	int narray;
 	hu_data_array array[HU_ARRAYS];
-	char *name; /* as it was asked for: "digits", "idx:DIR" */
+	char *name;    /* as it was asked for: "digits", "idx:DIR" */
 	hu_made *made; /* NULL where all rows are in memory from the start */
 } hu_dataset;
 
 /* Options of a data set; 0 means its default. Each set uses the fields that its row names. */
 typedef struct hu_dataset_options {
-	size_t size;         /* height and width in pixels */
-	size_t channels;     /* colour channels, all alike */
-	size_t classes;      /* how many classes there are */
-	size_t length;       /* tokens of a row of text */
-	const char *word_pieces;     /* file of a vocabulary; NULL: made of the sentences to train on */
-	size_t users, items; /* of ratings */
-	size_t train, eval;  /* how many rows of each kind */
-	size_t split;        /* the first this many train, the rest evaluate */
-	uint64_t seed;       /* 0 is a seed like any other */
-	const char *reads;   /* the inputs that the model reads, as in its row of models.def; NULL where unknown */
-	int dimensions_only; /* the values will not be read: a set that needs no file need not make them */
+	size_t size;             /* height and width in pixels */
+	size_t channels;         /* colour channels, all alike */
+	size_t classes;          /* how many classes there are */
+	size_t length;           /* tokens of a row of text */
+	const char *word_pieces; /* file of a vocabulary; NULL: made of the sentences to train on */
+	size_t users, items;     /* of ratings */
+	size_t train, eval;      /* how many rows of each kind */
+	size_t split;            /* the first this many train, the rest evaluate */
+	uint64_t seed;           /* 0 is a seed like any other */
+	const char *reads;       /* the inputs that the model reads, as in its row of models.def; NULL where unknown */
+	int dimensions_only;     /* the values will not be read: a set that needs no file need not make them */
 } hu_dataset_options;
 
 /* Opens the data set called `name`, "SET" or "SET:ARGUMENT". HU_EINVAL where the name or an option is wrong, HU_EFILE
@@ -67,6 +67,10 @@ const hu_data_array *hu_dataset_find(const hu_dataset *ds, const char *name);
    same index may occur several times. An index from n_train + n_eval on is a bug of the caller and aborts. Only rows
    that are made now can fail, as their maker says: a damaged image gives HU_EFILE. */
 hu_status hu_dataset_batch(const hu_dataset *ds, const hu_data_array *a, const size_t *index, size_t n, float *out);
+
+/* Says for which rows hu_dataset_batch will be called next, so that a thread can make those that are not in memory
+   while the caller does other work. It changes no value. */
+void hu_dataset_ask(const hu_dataset *ds, const size_t *index, size_t n);
 
 /* Returns the bytes that one row of a takes in memory. */
 size_t hu_array_row_bytes(const hu_data_array *a);

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += trainer/data/ahead.c
+noinst_HEADERS += trainer/data/ahead.h
+libhalfulp_a_SOURCES += trainer/data/augment.c
+noinst_HEADERS += trainer/data/augment.h
+noinst_HEADERS += trainer/data/augments.def
 libhalfulp_a_SOURCES += trainer/data/cifar.c
 libhalfulp_a_SOURCES += trainer/data/data.c
 noinst_HEADERS += trainer/data/data.h

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Rows that are made when they are first asked for, such as images that are decoded from files, and kept in memory
-   after that. Which threads make them, and when, changes no value. */
+   after that. Which threads make them, and when, changes no value: those of the batch that asks, or one that makes the
+   next batch ahead. */
 #ifndef HU_TRAINER_DATA_MADE_H
 #define HU_TRAINER_DATA_MADE_H
 
@@ -27,6 +28,11 @@ void hu_made_free(hu_made *m); /* m may be NULL */
 uint64_t hu_made_digest(const hu_made *m);
 /* Returns the bytes that the rows take once all that are kept are made; *kept is their number. */
 size_t hu_made_bytes(const hu_made *m, size_t *kept);
+
+/* Says which n rows the next hu_made_rows_get will be for, if it is known. A thread of its own makes those that are not
+   there while the caller does other work; which rows it has made by then changes no value. A get for other rows pauses
+   it. */
+void hu_made_ask(hu_made *m, const size_t *index, size_t n);
 
 /* Rows of a batch: row[i] is valid until the release. */
 typedef struct hu_made_rows { const unsigned char **row; unsigned char *own; } hu_made_rows;

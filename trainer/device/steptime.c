@@ -88,6 +88,7 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 		if (i == ask->warm) {
 			start = hu_energy_read(ask->energy);
 			hu_energy_utilisation(ask->energy);
+			s->waited = 0;
 		}
 		st = one(s, i, i < ask->warm || !with ? NULL : with + k * row, i < ask->warm ? &untimed : &seconds[k],
 			&t->loss);
@@ -97,6 +98,7 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 	double end = hu_energy_read(ask->energy);
 	t->joules = end >= 0 && start >= 0 ? (end - start) / (double)ask->steps : -1;
 	t->utilisation = hu_energy_utilisation(ask->energy);
+	t->wait_ms = 1e3 * s->waited / (double)ask->steps;
 	if (st == HU_OK)
 		st = s->backend->digest(s->train, &t->digest);
 	if (st == HU_OK && ask->evaluate)

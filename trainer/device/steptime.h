@@ -19,17 +19,18 @@ typedef struct hu_steptime_ask {
 	hu_progress *bar;
 } hu_steptime_ask;
 
-/* ms is the median of the timed steps, fastest_ms the least, spread_ms the distance between the quartiles. peak_bytes
-   is the measured memory of steps and evaluation: on the CPU the most by which the resident set grew, images included
-   (NaN where that cannot be known); on a device the most that was allocated there at once. computed_bytes is what
-   hu_need computed; it is never less. joules and utilisation are means of a step, negative where not available. loss is
-   that of the last step, eval is filled on request. digest is a checksum of the state after all steps, warm ones
-   included. call has the median seconds of each call of a step, by its place in the program; it is NULL where not asked
-   for or not known. pass says how a device computed each call; its last entry is what the device reads back for the
-   host. With pass, times are those of extra steps that are launched pass by pass, one for each pass's first call and
-   one for the last entry. The caller frees call and pass. */
+/* ms is the median of the timed steps, fastest_ms the least, spread_ms the distance between the quartiles, wait_ms the
+   mean time in which a step made and read its batch, on a device while that worked. peak_bytes is the measured memory
+   of steps and evaluation: on the CPU the most by which the resident set grew, images included (NaN where that cannot
+   be known); on a device the most that was allocated there at once. computed_bytes is what hu_need computed; it is
+   never less. joules and utilisation are means of a step, negative where not available. loss is that of the last step,
+   eval is filled on request. digest is a checksum of the state after all steps, warm ones included. call has the median
+   seconds of each call of a step, by its place in the program; it is NULL where not asked for or not known. pass says
+   how a device computed each call; its last entry is what the device reads back for the host. With pass, times are
+   those of extra steps that are launched pass by pass, one for each pass's first call and one for the last entry. The
+   caller frees call and pass. */
 typedef struct hu_steptime {
-	double ms, fastest_ms, spread_ms, samples_per_s, peak_bytes, computed_bytes, joules, utilisation, loss;
+	double ms, fastest_ms, spread_ms, wait_ms, samples_per_s, peak_bytes, computed_bytes, joules, utilisation, loss;
 	hu_evaluation eval;
 	uint64_t digest;
 	double *call;

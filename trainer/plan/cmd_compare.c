@@ -3,9 +3,11 @@
    runs. */
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
+#include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
 #include "trainer/plan/compare.h"
+#include "trainer/plan/ladder.h"
 #include "trainer/run/idle.h"
 
 #include <errno.h>
@@ -17,6 +19,8 @@
 
 static const hu_opt opts[] = { { "policies", "LIST", "float32,mixed_float16,mixed_bfloat16",
 				       "policies to compare; the first is the one that the others are compared with" },
+	{ "ladder", "POLICY", NULL,
+		"compare float32 with policies that move one more layer with weights each to POLICY, first to last" },
 	{ "seeds", "LIST", "1", "seeds: each policy has a run for each, and standard errors are over these runs" },
 	{ "analyze", NULL, NULL,
 		"analyze every run too, for the shares of swamped additions and underflowed gradients" },
@@ -26,7 +30,10 @@ static const hu_opt opts[] = { { "policies", "LIST", "float32,mixed_float16,mixe
 	{ "simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512" },
 	{ "json", NULL, NULL, "print the table as JSON" }, { NULL, NULL, NULL, NULL } };
 
-typedef struct words { char **v; int n, cap; } words;
+typedef struct words {
+	char **v;
+	int n, cap;
+} words;
 
 static void
 say(words *w, const char *word)
@@ -75,16 +82,15 @@ execute(words *w, int *code)
 static void
 pass_on(words *w, const hu_args *a, const hu_config *c)
 {
-	static const char *const own[] = { "policies", "seeds", "analyze", "json" };
+	static const char *const own[] = { "policies", "ladder", "seeds", "analyze", "json" };
 
 	for (int i = 0; i < a->neach; i++) {
 		const hu_opt *o = &opts[a->each[i].opt];
 		int mine = 0;
 		for (size_t k = 0; k < sizeof own / sizeof *own; k++)
 			mine |= !strcmp(own[k], o->name);
-		char *idle =
-			mine ? NULL : hu_config_idle(c, o->name); /* why it has no effect under this policy; under
-								     another one it has */
+		char *idle = mine ? NULL : hu_config_idle(c, o->name); /* why it has no effect under this policy; under
+									  another one it has */
 		if (!mine && !idle)
 			say_option(w, o->name, o->arg ? a->each[i].value : NULL);
 		free(idle);
@@ -103,6 +109,13 @@ config_of(hu_config *c, const hu_args *a, const char *policy)
 	return HU_OK;
 }
 
+/* What train is told as policy p. */
+static const char *
+text_of(const hu_comparison *c, int p)
+{
+	return c->text ? c->text[p] : c->policy[p];
+}
+
 static hu_status
 refuse_idle(const hu_comparison *c, const hu_args *a)
 {
@@ -112,7 +125,7 @@ refuse_idle(const hu_comparison *c, const hu_args *a)
 
 	hu_idle_init(&idle, a);
 	for (int i = 0; i < c->policies && st == HU_OK; i++)
-		if ((st = config_of(&config, a, c->policy[i])) == HU_OK) {
+		if ((st = config_of(&config, a, text_of(c, i))) == HU_OK) {
 			hu_idle_add(&idle, &config);
 			hu_config_release(&config);
 		}
@@ -170,6 +183,27 @@ run_name(const hu_comparison *c, const char *dir, int p, long long seed)
 	return path;
 }
 
+/* The rungs of --ladder as the policies to compare. */
+static hu_status
+climb(hu_comparison *c, const hu_args *a)
+{
+	hu_rung *rung = NULL;
+	hu_config config;
+	int n = 0;
+
+	HU_TRY(config_of(&config, a, "float32"));
+	hu_status st = hu_ladder(&rung, &n, &config, hu_args_text(a, "ladder"));
+	hu_config_release(&config);
+	c->policy = hu_xcalloc((size_t)n + 1, sizeof *c->policy);
+	c->text = hu_xcalloc((size_t)n + 1, sizeof *c->text);
+	for (c->policies = 0; c->policies < n; c->policies++) {
+		c->policy[c->policies] = rung[c->policies].name;
+		c->text[c->policies] = rung[c->policies].policy;
+	}
+	free(rung);
+	return st;
+}
+
 static hu_status
 read_lists(hu_comparison *c, const hu_args *a)
 {
@@ -177,11 +211,14 @@ read_lists(hu_comparison *c, const hu_args *a)
 	int cap = 0;
 	hu_policy p;
 
-	c->policies = hu_split_policies(hu_args_text(a, "policies"), &c->policy);
+	if (hu_args_given(a, "ladder"))
+		HU_TRY(climb(c, a));
+	else
+		c->policies = hu_split_policies(hu_args_text(a, "policies"), &c->policy);
 	if (!c->policies)
 		return hu_fail(HU_EINVAL, "--policies: a list of policies is needed");
 	for (int i = 0; i < c->policies; i++)
-		HU_TRY(hu_policy_parse(c->policy[i], &p));
+		HU_TRY(hu_policy_parse(text_of(c, i), &p));
 	for (char *end; *s; s = *end ? end + 1 : end) {
 		long long seed = strtoll(s, &end, 10);
 		if (end == s || (*end && *end != ',') || seed < 0)
@@ -224,7 +261,7 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 		char *run = run_name(c, dir, p, c->seed[i % c->seeds]);
 		hu_progress_note(&bar, "%s", run);
 		hu_compare_result *r = &c->result[i];
-		hu_status st = one_run(a, c->policy[p], c->seed[i % c->seeds], run, r);
+		hu_status st = one_run(a, text_of(c, p), c->seed[i % c->seeds], run, r);
 		free(run);
 		HU_TRY(st);
 		if (i == 0 && r->train == HU_EXIT_USAGE) {
@@ -270,7 +307,7 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 static int
 run(const hu_args *a)
 {
-	hu_comparison c = { NULL, 0, 0, NULL, NULL };
+	hu_comparison c = { .policies = 0 };
 	int code = 0;
 
 	if (a->nrest > 1)
@@ -279,19 +316,32 @@ run(const hu_args *a)
 	hu_status st = compare(&c, a, dir, &code);
 	for (int i = 0; c.result && i < c.policies * c.seeds; i++)
 		free(c.result[i].dir);
-	for (int i = 0; i < c.policies; i++)
+	for (int i = 0; i < c.policies; i++) {
 		free(c.policy[i]);
+		if (c.text)
+			free(c.text[i]);
+	}
 	free(c.policy);
+	free(c.text);
 	free(c.seed);
 	free(c.result);
 	free(dir);
 	return st != HU_OK ? hu_complain(st) : code;
 }
 
-const hu_command hu_cmd_compare = { "compare", "--policies LIST [--seeds LIST] [OPTION...] [DIR]",
+static int
+climbs_no_ladder(const void *of)
+{
+	return !hu_args_given(of, "ladder");
+}
+
+static const hu_opt_need needs[] = { { "policies", climbs_no_ladder, "beside --ladder, which says the policies" },
+	{ NULL, NULL, NULL } };
+
+const hu_command hu_cmd_compare = { "compare", "--policies LIST | --ladder POLICY [--seeds LIST] [OPTION...] [DIR]",
 	"train a model under several policies and seeds and tabulate accuracy, time, memory and losses",
 	"Options are those of train; each holds for every run in which it has an effect (--init-scale has none in\n"
 	"float32's). The runs are written to DIR [runs/compare-N], with compare.tsv and compare-runs.tsv. A run\n"
 	"that fails becomes a row that says so, and the others go on; the exit code is the largest of theirs. In\n"
 	"LIST, key=value belongs to the policy before it: mixed_float16,layer:dense1=float32.",
-	opts, run, NULL };
+	opts, run, needs };

@@ -26,7 +26,8 @@ const char *hu_result_name(int k);
 hu_status hu_result_read(hu_compare_result *r, const char *dir);
 
 typedef struct hu_comparison {
-	char **policy;
+	char **policy; /* as the tables name them */
+	char **text;   /* as train is told them; NULL: the same */
 	int policies, seeds;
 	long long *seed;
 	hu_compare_result *result;       /* [policies][seeds] */

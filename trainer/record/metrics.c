@@ -30,12 +30,14 @@ hu_metrics_init(hu_metrics *m, const hu_config *c)
 	begin(&m->rows, c, "metrics",
 		"step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall eval_dice eval_iou "
 		"eval_hit_rate eval_ndcg lr loss_scale skipped overflow_call overflow_tensor overflow_count grad_norm "
-		"ms samples_per_s joules joules_per_sample watts utilisation digest");
+		"ms wait_ms samples_per_s joules joules_per_sample watts utilisation digest");
 	begin(&m->grads, c, "grads", "step tensor amax nonzeros zeros nonfinite");
 	begin(&m->updates, c, "updates", "step tensor weights updates swamped");
 	memset(&m->exponents, 0, sizeof m->exponents);
 	memset(&m->casts, 0, sizeof m->casts);
 	memset(&m->team, 0, sizeof m->team);
+	m->steps = 0;
+	m->seconds = m->waited = 0;
 	if (!c->count)
 		return;
 	begin(&m->exponents, c, "exponents", HU_EXPONENTS_COLUMNS);
@@ -54,29 +56,55 @@ hu_metrics_release(hu_metrics *m)
 	}
 }
 
+/* Finds the place in old of each column that t writes; -1 where old, of an earlier version, lacks it. */
+static hu_status
+match_columns(int *at, const hu_tsv *t, const hu_table *old, const char *path)
+{
+	const char *s = t->text.s + t->head;
+	int found = 0;
+
+	for (int k = 0; k < t->columns; k++) {
+		size_t n = strcspn(s, "\t\n");
+		char *name = hu_xprintf("%.*s", (int)n, s);
+		at[k] = hu_table_column(old, name);
+		found += at[k] >= 0;
+		free(name);
+		s += n + 1;
+	}
+	return found == old->columns ? HU_OK
+				     : hu_fail(HU_EFILE,
+					       "%s has columns that this program does not write: go on with the "
+					       "version that began it",
+					       path);
+}
+
 /* Copies the rows whose first cell is below step; sets *last to one more than the largest such cell. */
 static hu_status
 take_rows(hu_tsv *t, const char *dir, const char *name, size_t step, size_t *last)
 {
 	char *path = hu_path(dir, "%s", name);
 	hu_table old;
+	int *place = hu_xcalloc((size_t)t->columns, sizeof *place);
 	hu_status st = hu_table_read(&old, path);
 
-	free(path);
 	*last = 0;
-	HU_TRY(st);
-	if (old.columns != t->columns)
-		st = hu_fail(
-			HU_EFILE, "%s/%s: %d columns where this program writes %d", dir, name, old.columns, t->columns);
+	if (st != HU_OK) {
+		free(path);
+		free(place);
+		return st;
+	}
+	st = match_columns(place, t, &old, path);
 	for (int i = 0; i < old.rows && st == HU_OK; i++) {
 		size_t at = strtoull(hu_table_cell(&old, i, 0), NULL, 10);
 		if (at >= step)
 			break;
 		*last = at + 1;
-		for (int k = 0; k < old.columns; k++)
-			hu_tsv_text(t, hu_table_cell(&old, i, k));
+		for (int k = 0, n = t->columns; k < n; k++)
+			hu_tsv_text(t, hu_table_cell(&old, i, place[k]));
 	}
 	hu_table_release(&old);
+	free(path);
+	free(place);
 	return st;
 }
 
@@ -291,10 +319,14 @@ hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r)
 			hu_tsv_none(t);
 	hu_tsv_real(t, r->grad_norm);
 	hu_tsv_real(t, r->seconds * 1e3);
+	hu_tsv_real(t, r->waited * 1e3);
 	hu_tsv_real(t, (double)s->config->batch / r->seconds);
 	add_energy(t, r, s->config->batch);
 	snprintf(digest, sizeof digest, "0x%016llx", (unsigned long long)r->digest);
 	hu_tsv_text(t, digest);
+	m->steps++;
+	m->seconds += r->seconds;
+	m->waited += r->waited;
 }
 
 static hu_status

@@ -11,7 +11,7 @@
 
 typedef struct hu_metrics_row {
 	size_t step, epoch;              /* both from 0 */
-	double loss, accuracy, rate, loss_scale, grad_norm, seconds;
+	double loss, accuracy, rate, loss_scale, grad_norm, seconds, waited;
 	double joules, utilisation;      /* negative: not available */
 	int evaluated, skipped;
 	hu_evaluation eval;
@@ -21,11 +21,18 @@ typedef struct hu_metrics_row {
 } hu_metrics_row;
 
 /* exponents and casts have no columns where nothing is counted; team is the number of threads that counting is worth */
-typedef struct hu_metrics { hu_tsv rows, grads, updates, exponents, casts; hu_team team; } hu_metrics;
+typedef struct hu_metrics {
+	hu_tsv rows, grads, updates, exponents, casts;
+	hu_team team;
+	size_t steps;          /* rows that were added, not read */
+	double seconds, waited; /* sums over them */
+} hu_metrics;
 
 void hu_metrics_init(hu_metrics *m, const hu_config *c);
 void hu_metrics_release(hu_metrics *m);
-/* Reads the rows of the steps before step of p's training from the tables in dir; HU_EFILE where one is missing. */
+/* Reads the rows of the steps before step of p's training from the tables in dir, by the columns' names: "-" stands in a
+   column that a table of an earlier version lacks. HU_EFILE where a table is missing, ends too early or has a column
+   that is not written any more. */
 hu_status hu_metrics_resume(hu_metrics *m, const hu_program *p, const char *dir, size_t step);
 
 /* Registers what hu_metrics_observe reads after every step with s's back end, so that a device sends it without being

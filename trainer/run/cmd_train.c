@@ -276,7 +276,7 @@ train(job *b, const hu_args *a)
 	if (hu_args_given(a, "exercise"))
 		HU_TRY(hu_exercise_run(b->record.manifest, b->dir));
 	if (b->talk || hu_args_given(a, "json"))
-		hu_say_end(b->dir, b->session.steps, &last, b->record.manifest, hu_args_given(a, "json"));
+		hu_say_end(b->dir, b->session.steps, &b->metrics, &last, b->record.manifest, hu_args_given(a, "json"));
 	return HU_OK;
 }
 

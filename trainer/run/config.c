@@ -253,6 +253,8 @@ hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
 
 	HU_TRY(hu_dataset_open(ds, c->data, &o));
 	hu_status st = hu_input_check(c->row->name, c->row->inputs, ds);
+	if (st == HU_OK)
+		st = hu_augment_check(&c->augmentation, ds);
 	if (st != HU_OK)
 		hu_dataset_release(ds);
 	return st;

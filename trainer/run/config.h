@@ -8,6 +8,7 @@
 #include "lib/base/console/opt.h"
 #include "lib/program/gemm.h"
 #include "lib/program/passes.h"
+#include "trainer/data/augment.h"
 #include "trainer/data/input.h"
 #include "trainer/model/model.h"
 #include "trainer/optim/optim.h"
@@ -28,11 +29,12 @@ typedef struct hu_config {
 	hu_policy policy;
 	hu_optim_options optim;
 	hu_scaling scaling;
+	hu_augment augmentation;
 } hu_config;
 
 /* Texts of --help that are made from a table's rows; hu_options_model_names has the names of the options of
    options_model.def, separated by blanks. */
-extern const char hu_options_model[], hu_options_data[], hu_options_preset[], hu_options_batch[],
+extern const char hu_options_model[], hu_options_data[], hu_options_preset[], hu_options_augment[], hu_options_batch[],
 	hu_options_optimizer[], hu_options_lr[], hu_options_schedule[], hu_options_momentum[],
 	hu_options_weight_decay[], hu_options_loss_scale[], hu_options_model_names[];
 

@@ -170,6 +170,7 @@ hu_config_settle(hu_config *c)
 	c->optim.ema = isnan(c->ema) ? 0 : c->ema;
 	if (c->ignore_index && !(hu_parse_real(c->ignore_index, &index) && index >= 0 && index == floor(index)))
 		return hu_fail(HU_EINVAL, "--ignore-index %s: a label is a whole number from 0 on", c->ignore_index);
+	HU_TRY(hu_augment_parse(&c->augmentation, c->augment));
 	if (c->accumulate)
 		HU_TRY(hu_sum_parse(c->accumulate, &sum));
 	if (c->data && hu_dataset_path(c->data))

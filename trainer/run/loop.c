@@ -12,7 +12,7 @@ typedef struct loop {
 	hu_progress bar;
 	int talk;
 	hu_account *energy;
-	double scale_before, seconds, ended, ended_joules;
+	double scale_before, seconds, waited, ended, ended_joules;
 	size_t timed, every;
 	int running;
 } loop;
@@ -119,6 +119,7 @@ one_step(loop *l, size_t step, hu_metrics_row *r)
 	double start, joules, next;
 
 	memset(r, 0, sizeof *r);
+	l->s->waited = 0;
 	start = begin(l, &joules);
 	if (l->running) {
 		start = l->ended;
@@ -129,7 +130,9 @@ one_step(loop *l, size_t step, hu_metrics_row *r)
 	HU_TRY(l->running ? observe_running(l, step, r, start, joules, &next)
 			  : observe_at_rest(l, step, r, start, joules, &next));
 	r->utilisation = hu_energy_utilisation(&l->energy->meter);
+	r->waited = l->s->waited;
 	l->seconds += r->seconds;
+	l->waited += r->waited;
 	l->timed++;
 	say_scale(l, r, next);
 	return HU_OK;
@@ -151,9 +154,12 @@ say_epoch(loop *l, const hu_metrics_row *r)
 		printf("  dice %.2f %%  intersection over union %.2f %%", 100 * r->eval.dice, 100 * r->eval.iou);
 	if (s->data.candidates)
 		printf("  hit rate@10 %.2f %%  NDCG@10 %.4f", 100 * r->eval.hit_rate, r->eval.ndcg);
-	printf("  %.1f ms a step\n", 1e3 * l->seconds / (double)l->timed);
+	printf("  %.1f ms a step", 1e3 * l->seconds / (double)l->timed);
+	if (l->waited >= 0.01 * l->seconds)
+		printf(", %.1f of them waiting for data", 1e3 * l->waited / (double)l->timed);
+	putchar('\n');
 	fflush(stdout);
-	l->seconds = 0;
+	l->seconds = l->waited = 0;
 	l->timed = 0;
 }
 

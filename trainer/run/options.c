@@ -26,6 +26,13 @@ const char hu_options_data[] = "data to train on [the first of these without a f
 #undef DATASET
 ;
 
+const char hu_options_augment[] =
+	"random changes of images and signals for training, separated by commas; each epoch draws anew [none]"
+#define AUGMENT(name, how, argument, least, most, none, summary) "; " #name argument ": " summary
+#include "trainer/data/augments.def"
+#undef AUGMENT
+;
+
 const char hu_options_optimizer[] = "optimizer that turns gradients into updates, one of"
 #define OPTIM(id, lr, momentum, wd, reads, summary) " " #id
 #include "trainer/optim/optims.def"

@@ -99,17 +99,19 @@ hu_say_start(const hu_config *c, const hu_session *s, const hu_record *r, int re
 }
 
 void
-hu_say_end(const char *dir, size_t steps, const hu_metrics_row *r, const json_t *manifest, int json)
+hu_say_end(
+	const char *dir, size_t steps, const hu_metrics *m, const hu_metrics_row *r, const json_t *manifest, int json)
 {
 	if (json) {
 		json_t *j = json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f}", "run", hu_shown(dir), "steps",
-			(json_int_t)steps, "loss", r->loss, "eval_loss", r->eval.loss, "accuracy",
-			r->eval.accuracy, "precision", r->eval.precision, "recall", r->eval.recall, "loss_scale",
-			r->loss_scale);
+			(json_int_t)steps, "loss", r->loss, "eval_loss", r->eval.loss, "accuracy", r->eval.accuracy,
+			"precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
 		if (!j) /* JSON has no number for a loss that is not finite */
 			j = json_pack("{s:s s:I s:n s:n s:f s:f s:f s:f}", "run", hu_shown(dir), "steps",
-				(json_int_t)steps, "loss", "eval_loss", "accuracy", r->eval.accuracy,
-				"precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
+				(json_int_t)steps, "loss", "eval_loss", "accuracy", r->eval.accuracy, "precision",
+				r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
+		json_object_set_new(j, "ms", json_real(1e3 * m->seconds / (double)m->steps));
+		json_object_set_new(j, "wait_ms", json_real(1e3 * m->waited / (double)m->steps));
 		json_dumpf(j, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(j);

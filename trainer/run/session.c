@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/run/session.h"
 
+#include "lib/base/console/progress.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -202,8 +203,9 @@ shuffle(hu_session *s, size_t epoch)
 	s->epoch_shuffled = epoch;
 }
 
-hu_status
-hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n)
+/* Feeds m n rows; those for training are changed as `view` says where it is not NULL. */
+static hu_status
+feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n, const hu_view *view)
 {
 	size_t batch = s->config->batch;
 
@@ -217,7 +219,11 @@ hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *in
 			HU_TRY(s->backend->room(m, id->array[k], &room));
 		if (room)
 			to = room;
+		double start = hu_now();
 		HU_TRY(hu_dataset_batch(&s->data, a, index, n, to));
+		if (view)
+			hu_augment_rows(&s->config->augmentation, &s->data, a, *view, index, n, to);
+		s->waited += hu_now() - start;
 		memset(to + n * each, 0, (batch - n) * each * sizeof *to);
 		if (id->array[k] >= 0)
 			HU_TRY(s->backend->write(m, id->array[k], to));
@@ -225,6 +231,12 @@ hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *in
 	for (size_t i = 0; i < batch * s->labels_each; i++)
 		s->weight[i] = i < n * s->labels_each;
 	return s->backend->write(m, id->weight, s->weight);
+}
+
+hu_status
+hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n)
+{
+	return feed(s, m, id, index, n, NULL);
 }
 
 static void
@@ -236,12 +248,24 @@ exchange_labels(hu_session *s)
 	s->next_labels = labels;
 }
 
+/* Returns the rows of step `step`, which are valid until another epoch's are asked for. */
+static const size_t *
+rows_of(hu_session *s, size_t step)
+{
+	shuffle(s, step / s->steps_per_epoch);
+	return s->order + step % s->steps_per_epoch * s->config->batch;
+}
+
 static hu_status
 feed_step(hu_session *s, size_t step)
 {
-	shuffle(s, step / s->steps_per_epoch);
-	return hu_session_feed(
-		s, s->train, &s->id, s->order + step % s->steps_per_epoch * s->config->batch, s->config->batch);
+	hu_view view = { s->config->seed, (uint32_t)(step / s->steps_per_epoch), 0 };
+
+	HU_TRY(feed(s, s->train, &s->id, rows_of(s, step), s->config->batch,
+		hu_augment_any(&s->config->augmentation) ? &view : NULL));
+	if (step + 1 < s->steps)
+		hu_dataset_ask(&s->data, rows_of(s, step + 1), s->config->batch);
+	return HU_OK;
 }
 
 /* Feeds a device the next batch while it works; it keeps that apart until the step that uses it. */

@@ -9,7 +9,7 @@
 
 /* Ids of a program's tensors; -1 where it has no such tensor. */
 typedef struct hu_ids {
-	int array[HU_ARRAYS];   /* the inputs that the data set's arrays feed */
+	int array[HU_ARRAYS]; /* the inputs that the data set's arrays feed */
 	int labels, weight, loss, p, scale, found, where, norm, rate;
 } hu_ids;
 
@@ -20,17 +20,18 @@ typedef struct hu_session {
 	const hu_backend *backend;
 	hu_machine *train, *eval;
 	hu_ids id, eval_id;
-	size_t steps_per_epoch, steps;  /* of the whole training */
-	size_t epoch_shuffled;          /* the epoch that `order` is the shuffle of; SIZE_MAX before the first */
+	size_t steps_per_epoch, steps; /* of the whole training */
+	size_t epoch_shuffled;         /* the epoch that `order` is the shuffle of; SIZE_MAX before the first */
 	size_t *order;
-	size_t *index;                  /* rows of an evaluation batch */
-	float *batch[HU_ARRAYS];        /* one batch of each of the data set's arrays */
-	int labels;                     /* index of the array "labels", or of "mask" where the model reads that alone */
-	size_t labels_each;             /* how many of them a row has: 1, or one for each pixel or token */
-	float *weight;                  /* their weights */
-	float *next_labels;             /* labels of the batch that a device received ahead of its step, */
-	size_t ahead;                   /* which is step ahead - 1; 0 where there is none */
-	void *read;                     /* buffer that any tensor fits into, as doubles or floats */
+	size_t *index;           /* rows of an evaluation batch */
+	float *batch[HU_ARRAYS]; /* one batch of each of the data set's arrays */
+	int labels;              /* index of the array "labels", or of "mask" where the model reads that alone */
+	size_t labels_each;      /* how many of them a row has: 1, or one for each pixel or token */
+	float *weight;           /* their weights */
+	float *next_labels;      /* labels of the batch that a device received ahead of its step, */
+	size_t ahead;            /* which is step ahead - 1; 0 where there is none */
+	double waited;           /* seconds in which batches for training were made and read; the loop sets it to 0 */
+	void *read;              /* buffer that any tensor fits into, as doubles or floats */
 } hu_session;
 
 /* Loads the two programs of s's configuration and data on s's back end and registers the tensors to be watched: the
@@ -70,7 +71,9 @@ void hu_session_free_tensors(const hu_session *s, hu_tensor *t);
 hu_status hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n);
 hu_status hu_session_read_from(hu_session *s, hu_machine *m, const hu_program *p, int tensor, hu_tensor *t);
 
-typedef struct hu_evaluation { double loss, accuracy, precision, recall, dice, iou, hit_rate, ndcg; } hu_evaluation;
+typedef struct hu_evaluation {
+	double loss, accuracy, precision, recall, dice, iou, hit_rate, ndcg;
+} hu_evaluation;
 
 /* Runs the rows for evaluation through the evaluation program with the training's present state. The loss is the mean
    over rows; precision and recall are macro averages over classes, where a class that is never predicted or absent

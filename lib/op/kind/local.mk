@@ -40,6 +40,7 @@ libhalfulp_a_SOURCES += lib/op/kind/equal.c
 libhalfulp_a_SOURCES += lib/op/kind/erf.c
 libhalfulp_a_SOURCES += lib/op/kind/erf_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/exp.c
+libhalfulp_a_SOURCES += lib/op/kind/fake_quantise.c
 libhalfulp_a_SOURCES += lib/op/kind/finite_check.c
 libhalfulp_a_SOURCES += lib/op/kind/floor.c
 libhalfulp_a_SOURCES += lib/op/kind/gather.c

@@ -2,6 +2,8 @@
 
 libhalfulp_a_SOURCES += lib/program/quantise/factor.c
 noinst_HEADERS += lib/program/quantise/factor.h
+libhalfulp_a_SOURCES += lib/program/quantise/fake.c
+noinst_HEADERS += lib/program/quantise/fake.h
 libhalfulp_a_SOURCES += lib/program/quantise/pass_quantise.c
 libhalfulp_a_SOURCES += lib/program/quantise/range.c
 noinst_HEADERS += lib/program/quantise/range.h

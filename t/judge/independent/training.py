@@ -98,10 +98,12 @@ def metrics_rows(run, states, evaluated):
 
 def timing(row, batch):
     """Problems of a row's measured columns, which only their relations tell of."""
-    ms, rate, joules, each, watts, use = (math.nan if row[c] == '-' else float(row[c]) for c in ('ms', 'samples_per_s', 'joules', 'joules_per_sample', 'watts', 'utilisation'))
+    ms, wait, rate, joules, each, watts, use = (math.nan if row[c] == '-' else float(row[c]) for c in ('ms', 'wait_ms', 'samples_per_s', 'joules', 'joules_per_sample', 'watts', 'utilisation'))
     wrong = []
     if not (ms > 0 and abs(rate - batch / ms * 1000) <= 1e-9 * rate):
         wrong.append('ms %r and samples_per_s %r' % (ms, rate))
+    if not 0 <= wait <= ms:
+        wrong.append('wait_ms %r of %r ms' % (wait, ms))
     if not math.isnan(joules) and not (abs(each * batch - joules) <= 1e-9 * joules and abs(watts * ms / 1000 - joules) <= 1e-9 * joules):
         wrong.append('joules %r, a sample %r, watts %r' % (joules, each, watts))
     if not math.isnan(use) and not 0 <= use <= 1.5:

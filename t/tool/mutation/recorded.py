@@ -5,7 +5,7 @@ import json
 import os
 import struct
 
-CLOCKS = {'ms', 'samples_per_s', 'joules', 'joules_per_sample', 'watts', 'utilisation'}
+CLOCKS = {'ms', 'wait_ms', 'samples_per_s', 'joules', 'joules_per_sample', 'watts', 'utilisation'}
 
 
 def tensors(path):

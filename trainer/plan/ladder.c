@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/plan/ladder.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+#include "trainer/run/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The layers of the forward calls in their order, and whether each has a product with weights. */
+typedef struct layers {
+	char **name;
+	int *weighs, n, cap, wcap;
+} layers;
+
+static void
+note_layer(layers *l, const hu_program *p, const hu_call *c)
+{
+	int k = 0, cap = l->wcap, n = l->n;
+
+	while (k < l->n && strcmp(l->name[k], c->layer))
+		k++;
+	if (k == l->n) {
+		HU_GROW(l->name, l->n, l->cap);
+		HU_GROW(l->weighs, n, cap);
+		l->wcap = cap;
+		l->name[l->n] = hu_xstrdup(c->layer);
+		l->weighs[l->n++] = 0;
+	}
+	for (int i = 0; i < c->nin && c->op->cls == HU_CLASS_GEMM; i++)
+		l->weighs[k] |= p->t[c->in[i]].trainable;
+}
+
+/* The forward calls of a model in float32, where no cast stands between a weight and its product. */
+static hu_status
+list_layers(layers *l, const hu_config *c)
+{
+	hu_config plain = *c;
+	hu_dataset data;
+	hu_programs p;
+
+	HU_TRY(hu_policy_parse("float32", &plain.policy));
+	HU_TRY(hu_config_dataset(c, 1, &data));
+	hu_model_sizes sizes = hu_config_sizes(&plain, &data);
+	hu_status st = hu_build(&p, &plain, &sizes);
+	for (int i = 0; st == HU_OK && i < p.eval->nc; i++)
+		note_layer(l, p.eval, &p.eval->c[i]);
+	if (st == HU_OK)
+		hu_programs_release(&p);
+	hu_dataset_release(&data);
+	return st;
+}
+
+/* Appends a rung whose layers from `from` on stay in float32, by naming those, or all and then the others, whichever is
+   shorter. */
+static hu_status
+add_rung(hu_rung *r, const layers *l, int from, const char *moved, const char *policy, const hu_policy *parsed)
+{
+	int rest = l->n - from, most = HU_MAX_OVERRIDES;
+	hu_str text;
+
+	if (rest > most && from + 1 > most)
+		return hu_fail(HU_EINVAL, "--ladder: %d layers are too many for the overrides of a policy; %d would do",
+			l->n, 2 * most - 1);
+	hu_str_init(&text);
+	hu_str_addf(&text, "%s", policy);
+	if (rest <= from + 1)
+		for (int i = from; i < l->n; i++)
+			hu_str_addf(&text, ",layer:%s=float32", l->name[i]);
+	else {
+		hu_str_addf(&text, ",layer:*=float32");
+		for (int i = 0; i < from; i++)
+			hu_str_addf(&text, ",layer:%s=%s", l->name[i], hu_dtype_name(parsed->compute));
+	}
+	*r = (hu_rung){ hu_xprintf("+%s", moved), text.s };
+	return HU_OK;
+}
+
+hu_status
+hu_ladder(hu_rung **out, int *n, const hu_config *c, const char *policy)
+{
+	layers l = { NULL, NULL, 0, 0, 0 };
+	hu_policy parsed;
+	const char *moved = NULL;
+	hu_status st;
+
+	HU_TRY(hu_policy_parse(policy, &parsed));
+	if (parsed.noverride || strchr(policy, '/'))
+		return hu_fail(HU_EINVAL, "--ladder %s: a policy without layers of its own is needed", policy);
+	st = list_layers(&l, c);
+	*out = hu_xcalloc((size_t)l.n + 2, sizeof **out);
+	*n = 0;
+	if (st == HU_OK)
+		(*out)[(*n)++] = (hu_rung){ hu_xstrdup("float32"), hu_xstrdup("float32") };
+	for (int i = 0; i <= l.n && st == HU_OK; i++) {
+		if (i < l.n && !l.weighs[i])
+			continue;
+		if (moved) {
+			st = add_rung(&(*out)[*n], &l, i, moved, policy, &parsed);
+			*n += st == HU_OK;
+		}
+		moved = i < l.n ? l.name[i] : NULL;
+	}
+	if (st == HU_OK && *n < 2)
+		st = hu_fail(HU_EINVAL, "--ladder: model %s has no layer with weights", c->model);
+	for (int i = 0; i < l.n; i++)
+		free(l.name[i]);
+	free(l.name);
+	free(l.weighs);
+	return st;
+}
