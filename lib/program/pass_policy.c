@@ -14,7 +14,7 @@ typedef struct pass {
 	const hu_program *from;
 	hu_program *to;
 	const hu_policy *policy;
-	int *map; /* maps each tensor of from to its version in to */
+	int *map;   /* maps each tensor of from to its version in to */
 } pass;
 
 /* Returns 1 for a parameter of a call: a weight or state that no call writes. */
@@ -90,7 +90,8 @@ run_format(const pass *s, const hu_call *c, const int *in)
 					     (list == HU_LIST_APEX ? HU_FLOAT32_APEX : 0)))
 			return HU_FP32;
 		break;
-	case HU_CLASS_FIXED: return s->to->t[in[0]].format;
+	case HU_CLASS_FIXED:
+		return s->to->t[in[0]].format;
 	}
 	return list == HU_LIST_KERAS || list == HU_LIST_ALL ? low : widest(s, c, in);
 }

@@ -32,16 +32,8 @@ enum { ROWS = sizeof rows / sizeof *rows };
 static const char *const lists[] = { "keras", "autocast", "apex", "all" };
 static const char *const fakes[] = { "none", "int8:channel", "int8:tensor" };
 
-const char *
-hu_policy_name(int i)
-{
-	return i >= 0 && i < ROWS ? rows[i].name : NULL;
-}
-const char *
-hu_policy_summary(int i)
-{
-	return i >= 0 && i < ROWS ? rows[i].summary : NULL;
-}
+const char *hu_policy_name(int i) { return i >= 0 && i < ROWS ? rows[i].name : NULL; }
+const char *hu_policy_summary(int i) { return i >= 0 && i < ROWS ? rows[i].summary : NULL; }
 
 const char *
 hu_dtype_name(hu_format_id f)
@@ -276,8 +268,7 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 	if (!json_is_object(j))
 		return hu_fail(HU_EFILE, "policy: the file must hold a JSON object");
 	fill(out, "custom", HU_FP32, HU_FP32, HU_LIST_AUTOCAST);
-	json_object_foreach(j, key, v)
-	{
+	json_object_foreach(j, key, v) {
 		if (!strcmp(key, "layers") || !strcmp(key, "grad"))
 			continue;
 		if (!known(key))
@@ -293,9 +284,9 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 		else if (set_key(out, key, json_string_value(v), &given) != HU_OK)
 			return HU_EFILE;
 	}
-	json_object_foreach(layers, key, v) if (!json_is_string(v) || add_override(out, key, json_string_value(v)) !=
-									      HU_OK) return hu_fail(HU_EFILE,
-		"policy: layers: the value of %s must be a format's name", key);
+	json_object_foreach(layers, key, v)
+		if (!json_is_string(v) || add_override(out, key, json_string_value(v)) != HU_OK)
+			return hu_fail(HU_EFILE, "policy: layers: the value of %s must be a format's name", key);
 	if (!given)
 		out->dynamic = out->compute == HU_FP16 && out->variable == HU_FP32;
 	settle(out);
