@@ -95,7 +95,8 @@ measure_scheme(hu_search *s, size_t k)
 	hu_variant v = { .by_node = 1, .rest = s->scheme[k] };
 	hu_sensitivity r;
 
-	hu_status st = hu_sensitivity_of(&r, &v, s->m, s->range, &s->half[0], &s->d, s->half[0].n, s->batch, 1, s->bar);
+	hu_status st = hu_sensitivity_of(
+		&r, &v, s->m, s->range, &s->half[0], &s->d, NULL, s->half[0].n, s->batch, 1, s->bar);
 	for (size_t i = 0; i < s->n && st == HU_OK; i++) {
 		hu_decision *d = &s->decision[i];
 		for (size_t j = 0; j < r.n; j++)

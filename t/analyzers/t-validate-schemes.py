@@ -497,6 +497,28 @@ tap.ok(
     'a node low, or high, alone makes what a run under such a file makes',
     wrong,
 )
+# One meaning of a format's name: as a policy, in a file and node by node, whatever model the sums have
+with open('half.json', 'w') as file:
+    json.dump({'default': 'fp16', 'nodes': {}}, file)
+asked = '--policies fp16,float16,./half.json --exact 0 --sensitivity --sensitivity-inputs 100 --json'.split()
+for sums in [], ['--accumulate', 'chunk:4,acc=fp16']:
+    got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', *asked, *sums)
+    told = json.loads(got.stdout)['policies'] if got.returncode == 0 else [{}] * 4
+    shares = [r.get('sensitivity', {}) for r in told]
+    keys = [k for k in told[1] if k not in ('policy', 'sensitivity', 'seconds')]
+    tap.ok(
+        got.returncode == 0
+        and all(r[k] == told[1][k] for r in told[2:] for k in keys)
+        and all(near(s['joint_rel_l2'], r['rel_l2']) for r, s in zip(told[1:], shares[1:]))
+        and all(s['joint_flips'] == r['flips'] for r, s in zip(told[1:], shares[1:]))
+        and told[1]['rel_l2'] > (5e-4 if sums else 0)
+        and told[1]['traffic_bytes'] == told[0]['traffic_bytes'] / 2 + 6 * I,  # the input is cast
+        'fp16, float16 and a file of it are one policy, whose nodes together make its row %s' % sums[1:],
+        got.stderr + ' %s' % told,
+    )
+tap.ok(
+    rows['int8:percentile97']['traffic_bytes'] < rows['float32']['traffic_bytes'], 'int8 moves fewer bytes than float32'
+)
 tap.ok(
     near(one['joint_rel_l2'], rows['int8:percentile97']['rel_l2'])
     and one['joint_flips'] == rows['int8:percentile97']['flips']

@@ -72,7 +72,10 @@ hu_scheme_is(const char *text)
 {
 	size_t n = strcspn(text, ":");
 	const row *r = find(text, n);
+	hu_format_id f;
 
+	if (!r && hu_format_find(text, &f) == HU_OK)
+		return hu_format_of(f).bits > 8 && hu_format_of(f).bits < 32 && f != HU_TF32;
 	return r && (text[n] || r->kind != HU_SCHEME_FLOAT8);
 }
 

@@ -42,7 +42,8 @@ typedef struct hu_scheme {
 /* Reads NAME[:WORD]…, a row of schemes.def with words of words.def, or the name of a format of more than 8 bits,
    which is FLOAT. HU_EINVAL says what is wrong, HU_EABSENT that the name is neither. */
 hu_status hu_scheme_parse(hu_scheme *s, const char *text);
-/* 1 where TEXT begins with the name of a row of schemes.def and, of a row that is a format too, has words behind it. */
+/* 1 where TEXT begins with the name of a row of schemes.def and, of a row that is a format too, has words behind it; or
+   is the name of a format of more than 8 bits and narrower than float32, other than tf32, which is one of products. */
 int hu_scheme_is(const char *text);
 /* Name and summary of row I of schemes.def, and of words.def; NULL past the last. */
 const char *hu_scheme_row(int i, const char **summary);
