@@ -14,12 +14,12 @@ spread(hu_importing *c, hu_value *v, const hu_value *x, int axis, int64_t block)
 
 	if (v->n == 1)
 		return hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, v), hu_shape0()), s);
-	if (v->rank == 1 && axis < x->rank && v->n == x->d[axis]) {
+	if (v->rank == 1 && axis >= 0 && axis < x->rank && v->n == x->d[axis]) {
 		for (int i = 0; i < s.rank; i++)
 			one.d[i] = i == axis ? v->n : 1;
 		return hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, v), one), s);
 	}
-	if (block < 1 || v->rank != x->rank || axis >= x->rank || s.rank + 1 > HU_RANK)
+	if (block < 1 || v->rank != x->rank || axis < 0 || axis >= x->rank || s.rank + 1 > HU_RANK)
 		return hu_import_fail(c, HU_EFILE, "its scales fit neither an axis nor blocks of one");
 	/* Each scale BLOCK times along the axis; the last block may be shorter. */
 	hu_shape wide = { .rank = s.rank + 1 }, long_ = hu_import_shape(v->rank, v->d);
