@@ -16,7 +16,8 @@ less_turns(hu_dd a, int *k)
 	*k = (int)turns;
 	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(turns), hu_dd_of(0x1.921fb54442d18p+0)));
 	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(turns), hu_dd_of(0x1.1a62633145c07p-54)));
-	return hu_dd_sub(r, hu_dd_mul(hu_dd_of(turns), hu_dd_literal2(-0x1.f1976b7ed8fbcp-110, 0x1.4cf98e804177dp-164)));
+	a = hu_dd_literal2(-0x1.f1976b7ed8fbcp-110, 0x1.4cf98e804177dp-164);
+	return hu_dd_sub(r, hu_dd_mul(hu_dd_of(turns), a));
 }
 
 /* T - t r^2 / (first (first + 1)) + ..., where each term's divisor goes on counting. Terms alternate and fall, since
