@@ -182,7 +182,7 @@ one(hu_sensitivity *r, hu_node_damage *n, const work *w, size_t rows, int invers
 			add(&n->local, &s.t[v.map[t]], x, belonging(w, x, rows));
 		}
 		if (!inverse)
-			hu_node_count_lost(n, &s);
+			hu_sensitivity_count_lost(n, &s);
 	}
 	hu_share_release(&s);
 	hu_version_release(&v);
@@ -213,7 +213,7 @@ survey_nodes(hu_sensitivity *r, const work *w, size_t rows, int counting)
 			if (!in_node(w, i, &r->node[k]) || !leaves(w, t, &r->node[k]))
 				continue;
 			const hu_tensor *x = &w->x.t[w->base.map[t]];
-			hu_node_survey(&r->node[k], x, counting);
+			hu_sensitivity_survey(&r->node[k], x, counting);
 			if (!counting && w->all.map[t] >= 0)
 				add(&r->node[k].joint, &w->y.t[w->all.map[t]], x, belonging(w, x, rows));
 		}
@@ -247,7 +247,7 @@ static void
 finish(hu_sensitivity *r)
 {
 	for (size_t k = 0; k < r->n; k++)
-		hu_node_finish(&r->node[k]);
+		hu_sensitivity_finish(&r->node[k]);
 	if (r->n)
 		qsort(r->node, r->n, sizeof *r->node, by_damage);
 }

@@ -54,11 +54,11 @@ size_t hu_sensitivity_nodes(const hu_variant *v, const hu_imported *m);
 void hu_sensitivity_release(hu_sensitivity *r);
 
 /* A node's ranges from a tensor T of its results, in a second pass (COUNTING) its histogram. */
-void hu_node_survey(hu_node_damage *n, const hu_tensor *t, int counting);
+void hu_sensitivity_survey(hu_node_damage *n, const hu_tensor *t, int counting);
 /* Counts what the node's own codes and roundings lost of activations that the base has. */
-void hu_node_count_lost(hu_node_damage *n, const hu_share *s);
+void hu_sensitivity_count_lost(hu_node_damage *n, const hu_share *s);
 /* The percentile and the outlier channels, after both passes. */
-void hu_node_finish(hu_node_damage *n);
+void hu_sensitivity_finish(hu_node_damage *n);
 
 void hu_sensitivity_print(const hu_sensitivity *r);
 json_t *hu_sensitivity_json(const hu_sensitivity *r);

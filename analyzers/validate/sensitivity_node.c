@@ -13,7 +13,7 @@
 #define OUTLIER 8
 
 void
-hu_node_survey(hu_node_damage *n, const hu_tensor *t, int counting)
+hu_sensitivity_survey(hu_node_damage *n, const hu_tensor *t, int counting)
 {
 	size_t channels = hu_last(t->shape);
 
@@ -31,7 +31,7 @@ hu_node_survey(hu_node_damage *n, const hu_tensor *t, int counting)
 }
 
 void
-hu_node_count_lost(hu_node_damage *n, const hu_share *s)
+hu_sensitivity_count_lost(hu_node_damage *n, const hu_share *s)
 {
 	const hu_program *p = s->v->p;
 
@@ -66,7 +66,7 @@ ascending(const void *a, const void *b)
 }
 
 void
-hu_node_finish(hu_node_damage *n)
+hu_sensitivity_finish(hu_node_damage *n)
 {
 	hu_scheme p999 = { .calibration = HU_CALIBRATION_PERCENTILE, .percent = 99.9 };
 	double *sorted = hu_xcalloc(n->channels + 1, sizeof *sorted);

@@ -695,6 +695,17 @@ for op, f in (
         nodes=[(op, "a", "t", {}), ("Mul", "t x", "y", {})],
     )
 
+x = drawn(3, 4)
+places = [i for i in itertools.product(range(3), range(4)) if (i[0] + i[1]) % 3]
+case(
+    "NonZero",
+    None,
+    {"m": made([3, 4], lambda i, j: (i + j) % 3), "x": x},
+    Array([len(places)], [x[i] for i in places]),
+    "m",
+    nodes=[("NonZero", "m", "p", {}), ("Transpose", "p", "q", {"perm": [1, 0]}), ("GatherND", "x q", "y", {})],
+)
+
 # Recurrent networks, attention, loops
 S, B, I, H = 3, 2, 4, 3
 sigmoid = lambda v: 1 / (1 + math.exp(-v))

@@ -174,7 +174,7 @@ hu_node_slice(hu_importing *c)
 	}
 	hu_axes x = hu_axes_same(hu_import_shape(v->rank, v->d));
 	for (int i = 0; i < n; i++) {
-		int k = hu_import_axis(c, naxes < 0 ? i : (int64_t)axes[i], v->rank);
+		int k = hu_import_axis(c, naxes < 0 ? i : axes[i], v->rank);
 		if (k < 0)
 			return;
 		double size = (double)v->d[k], by = nsteps < 0 ? 1 : step[i],
@@ -254,7 +254,7 @@ hu_node_pad(hu_importing *c)
 	hu_axes x = hu_axes_same(hu_import_shape(v->rank, v->d));
 	int t = hu_import_plain(c, v), constant = !strcmp(mode, "constant");
 	for (int i = 0; i < some && c->st == HU_OK; i++) {
-		int k = hu_import_axis(c, naxes < 0 ? i : (int64_t)axes[i], v->rank);
+		int k = hu_import_axis(c, naxes < 0 ? i : axes[i], v->rank);
 		double made = k < 0 ? 0 : (double)v->d[k] + list[i] + list[i + some];
 		if (!(made >= 1 && made < 0x1p40)) {
 			hu_import_fail(c, HU_EUNABLE, "axis %d would have %g elements", k, made);
