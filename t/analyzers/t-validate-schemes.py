@@ -321,6 +321,21 @@ for p, table in (('e4m3:static', E4M3), ('e5m2:static', E5M2), ('e4m3:channel', 
     worst = max(abs(a - b) for a, b in zip(out['r'][1] + out['y'][1], r + y))
     tap.ok(worst < 1e-5, '%s: values are within %.1g of the sums of its codes' % (p, worst))
 
+# Delayed scaling: batches of 8, of which the last ones' maxima count
+kinds = (('e4m3:history', E4M3, 3, 0), ('e4m3:history2', E4M3, 2, 0), ('e5m2:history1:margin2', E5M2, 1, 2))
+got = tap.halfulp(
+    *'validate mlp.onnx --data x.npz --calibrate x.npz --calibrate-inputs 24 --batch 8 --exact 0'.split(),
+    *('--outputs', 'delayed', '--policies', ','.join(p for p, *_ in kinds)),
+)
+for p, table, batches, margin in kinds:
+    out = outputs('delayed/%s.npz' % p) if got.returncode == 0 else {'r': [0, []], 'y': [0, []]}
+    seen = lambda v, each: [v * 2**margin for v in v[(24 - 8 * batches) * each : 24 * each]]
+    h = scaled(X, W1, seen(x, I), table, False)
+    r = [max(v + b1[i % H], 0.0) for i, v in enumerate(h)]
+    y = scaled([out['r'][1][i * H : i * H + H] for i in range(N)], W2, seen(r32, H), table, False) if out['y'][1] else []
+    worst = max([abs(a - b) for a, b in zip(out['r'][1] + out['y'][1], r + y)] or [1])
+    tap.ok(worst < 1e-5, '%s: values are within %.1g of the sums of its codes' % (p, worst), got.stderr)
+
 size = lambda each, scales: (H * I + H * C) * each / 8 + 4 * scales + 4 * H
 tap.ok(
     [rows[p]['weight_bytes'] for p in ('int8', 'int8:tensor', 'int4:g8', 'int4:g8:asym', 'nvfp4')]
@@ -579,6 +594,9 @@ for what, args, code, pattern in (
     ('groups with activations', ['int8:g32'], 2, ':weights'),
     ('a method without static scales', ['int8:dynamic:mse'], 2, 'static'),
     ('a colon without a word', ['int8:'], 2, 'colon'),
+    ('a margin without a history', ['e4m3:static:margin1'], 2, 'history'),
+    ('a history of no batch', ['e4m3:history0'], 2, 'history'),
+    ('a margin of half a step', ['e4m3:history:margin0.5'], 2, 'margin'),
     ('a layer that is none', ['int8,layer:zzz=fp16'], 2, "'zzz'"),
     ('a key that is none', ['int8,foo=3'], 2, 'layer:PATTERN'),
     ('saturation of signed codes', ['int8:sym:pairs16'], 2, 'signs'),

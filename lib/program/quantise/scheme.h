@@ -22,7 +22,8 @@ typedef enum hu_calibration {
 	HU_CALIBRATION_MAX,
 	HU_CALIBRATION_PERCENTILE,
 	HU_CALIBRATION_MSE,
-	HU_CALIBRATION_ENTROPY
+	HU_CALIBRATION_ENTROPY,
+	HU_CALIBRATION_HISTORY
 } hu_calibration;
 
 typedef struct hu_scheme {
@@ -36,6 +37,8 @@ typedef struct hu_scheme {
 	hu_activations activations;
 	hu_calibration calibration;
 	double percent;
+	size_t history; /* so many batches' maxima, of HISTORY */
+	double margin;  /* HISTORY's scale is 2^margin times as large */
 	int asymmetric, pairs16;
 } hu_scheme;
 
