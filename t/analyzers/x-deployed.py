@@ -68,16 +68,15 @@ def magika(path, r):
     except ImportError:
         return None
     found = sorted(glob.glob(os.path.join(os.path.dirname(package.__file__), 'models/standard_*/model.onnx')))
-    files = [
-        f
-        for d in ('/usr/share', '/usr/lib', '/usr/include', '/etc')
-        for f in sorted(glob.glob(d + '/**/*.*', recursive=True))
-    ]
+    walks = (os.walk(d) for d in ('/usr/include', '/usr/share', '/etc'))
+    files = sorted(os.path.join(at, name) for walk in walks for at, _, names in walk for name in names if '.' in name)
     rows = []
     for k in r.permutation(len(files)):
         if len(rows) == INPUTS:
             break
         try:
+            if not os.path.isfile(files[k]):
+                continue
             with open(files[k], 'rb') as file:
                 data = file.read(1 << 20)
         except OSError:
