@@ -17,7 +17,7 @@ try:
     import numpy, onnxruntime
 except ImportError:
     tap.skip_all('no onnxruntime')
-INPUTS, CALIBRATION, AGREE = 500, 64, 0.995
+INPUTS, CALIBRATION, FEW, AGREE = 500, 64, 4, 0.995
 FORMATS = 'fp16', 'bf16', 'int8', 'nvfp4'
 NONE, EVERY = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
 asked = sys.argv[1:]
@@ -109,13 +109,14 @@ for name, make in (('convnet', convnet), ('magika', magika)):
         continue
     numpy.savez(name + '.npz', **data)
     numpy.savez('calibration.npz', **{k: v[:CALIBRATION] for k, v in data.items()})
+    numpy.savez('few.npz', **{k: v[:FEW] for k, v in data.items()})
     plans = []
     for scheme in FORMATS:
         got = tap.halfulp(
             'advise',
             name + '.onnx',
             '--data',
-            'calibration.npz',
+            'few.npz',
             '--accept',
             'rel_l2<=1e9',
             '--formats',
