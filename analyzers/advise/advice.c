@@ -31,6 +31,9 @@ hu_advice_print(const hu_advice *a)
 	for (size_t i = 0; i < s->n; i++)
 		printf("%-12s %s\n", scheme(a, i), hu_shown(s->decision[i].node));
 	printf("\nWeights take %.4g MB, %.4g MB in float32.\n", a->best->bytes / 1e6, s->float_bytes / 1e6);
+	if (s->device)
+		printf("Their products take %.4g us a batch on %s by its roofline, %.4g us in float32.\n",
+			1e6 * a->best->seconds, s->device->name, 1e6 * s->float_seconds);
 	for (int h = 0; h < 2; h++) {
 		const hu_effect *r = &a->best->effect[h];
 		printf("%s: %zu inputs, ", h ? "Held apart" : "Searched", r->inputs);
@@ -42,7 +45,9 @@ hu_advice_print(const hu_advice *a)
 		puts("All assignments that take less were tried, or break the budget: none is cheaper.");
 	else
 		printf("There are %.3g assignments; a cheaper one may exist.\n", hu_search_size(s));
-	if (a->exhaustive && a->greedy_bytes > a->best->bytes)
+	if (a->exhaustive && s->device && a->greedy_seconds > a->best->seconds)
+		printf("A greedy search comes to %.4g us.\n", 1e6 * a->greedy_seconds);
+	if (a->exhaustive && !s->device && a->greedy_bytes > a->best->bytes)
 		printf("A greedy search comes to %.4g MB.\n", a->greedy_bytes / 1e6);
 	if (a->out)
 		printf("%s has model.onnx, policy.json, block_list.txt, trtexec.txt, keep.py, and\n"
@@ -101,16 +106,25 @@ hu_advice_json(const hu_advice *a)
 	json_object_set_new(o, "float32_bytes", real(s->float_bytes));
 	json_object_set_new(o, "bytes", found ? real(a->best->bytes) : json_null());
 	json_object_set_new(o, "greedy_bytes", real(a->greedy_bytes));
+	if (s->device) {
+		json_object_set_new(o, "device", json_string(s->device->id));
+		json_object_set_new(o, "float32_seconds", real(s->float_seconds));
+		json_object_set_new(o, "seconds", found ? real(a->best->seconds) : json_null());
+		json_object_set_new(o, "greedy_seconds", real(a->greedy_seconds));
+	}
 	json_object_set_new(o, "searched", found ? effect(a, 0) : json_null());
 	json_object_set_new(o, "held_apart", found ? effect(a, 1) : json_null());
 	for (size_t i = 0; i < s->n; i++) {
 		json_t *row = json_object(), *each = json_object();
 		json_object_set_new(row, "node", json_string(s->decision[i].node));
 		json_object_set_new(row, "scheme", found ? json_string(scheme(a, i)) : json_null());
-		for (size_t k = 0; k < s->nscheme; k++)
-			json_object_set_new(each, s->scheme[k].name,
-				json_pack("{s:f s:o}", "bytes", s->decision[i].bytes[k + 1], "rel_l2",
-					real(sqrt(s->decision[i].damage[k + 1]))));
+		for (size_t k = 0; k < s->nscheme; k++) {
+			json_t *one = json_pack("{s:f s:o}", "bytes", s->decision[i].bytes[k + 1], "rel_l2",
+				real(sqrt(s->decision[i].damage[k + 1])));
+			if (s->device)
+				json_object_set_new(one, "seconds", real(s->decision[i].seconds[k + 1]));
+			json_object_set_new(each, s->scheme[k].name, one);
+		}
 		json_object_set_new(row, "alone", each);
 		json_array_append_new(rows, row);
 	}

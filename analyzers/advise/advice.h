@@ -5,14 +5,14 @@
 
 #include "analyzers/advise/search.h"
 
-/* Where `exhaustive` is set every assignment was tried, so `best` is the cheapest, and greedy_bytes is what the greedy
-   search came to beside it: NaN where that found none or was the only search. */
+/* Where `exhaustive` is set every assignment was tried, so `best` is the cheapest, and greedy_bytes and greedy_seconds
+   are what the greedy search came to beside it: NaN where that found none or was the only search. */
 typedef struct hu_advice {
 	const char *path, *out;
 	const hu_search *s;
 	const hu_assignment *best;
 	int exhaustive;
-	double greedy_bytes;
+	double greedy_bytes, greedy_seconds;
 	size_t calibrated;
 } hu_advice;
 

@@ -19,6 +19,8 @@ static const hu_opt opts[] = {
 	{ "labels", "NAME", NULL, "the right classes: an array of the data, an .npy file or NPZ:NAME" },
 	{ "accept", "RULE", NULL, "the budget, as flips<=0.1% or sqnr>=30; repeatable" },
 	{ "formats", "LIST", "int8,fp16", "schemes that a product may have beside float32, separated by commas" },
+	{ "by", "COST", "bytes", "what is spared: bytes, of weights, or time, of the products on --device" },
+	{ "device", "NAME", NULL, "the GPU whose time is spared, as plan --device knows it" },
 	{ "out", "DIR", NULL, "write model.onnx, the plan for other tools, and advice.json for halfulp report there" },
 	{ "calibrate", "FILE", NULL,
 		"inputs that static scales are measured on; default: the first ones that are searched on" },
@@ -37,6 +39,7 @@ typedef struct job {
 	hu_search s;
 	hu_assignment best;
 	hu_advice advice;
+	hu_peaks device;
 } job;
 
 static hu_status
@@ -79,6 +82,21 @@ read_budget(job *j)
 			    : hu_fail(HU_EINVAL, "the budget is missing: give --accept, as in --accept 'flips<=1%%'");
 }
 
+static hu_status
+read_cost(job *j)
+{
+	const char *by = hu_args_text(j->a, "by"), *device = hu_args_text(j->a, "device");
+
+	if (strcmp(by, "bytes") && strcmp(by, "time"))
+		return hu_fail(HU_EINVAL, "--by %s: bytes or time", hu_shown(by));
+	if (!strcmp(by, "bytes"))
+		return HU_OK;
+	if (!device)
+		return hu_fail(HU_EINVAL, "--by time: give --device, whose time it is");
+	j->s.device = &j->device;
+	return hu_peaks_find(device, &j->device);
+}
+
 /* The first half of the inputs is searched on, the rest held apart. */
 static hu_status
 split(job *j)
@@ -109,6 +127,7 @@ search(job *j, hu_progress *bar)
 	j->advice.exhaustive = hu_search_size(&j->s) <= HU_ADVISE_ALL;
 	HU_TRY(hu_search_greedy(&j->s, j->advice.exhaustive ? &greedy : &j->best));
 	j->advice.greedy_bytes = j->advice.exhaustive && greedy.choice ? greedy.bytes : NAN;
+	j->advice.greedy_seconds = j->advice.exhaustive && greedy.choice ? greedy.seconds : NAN;
 	hu_assignment_release(&greedy);
 	return j->advice.exhaustive ? hu_search_all(&j->s, &j->best) : HU_OK;
 }
@@ -138,6 +157,7 @@ advise(job *j)
 
 	HU_TRY(read_formats(j));
 	HU_TRY(read_budget(j));
+	HU_TRY(read_cost(j));
 	HU_TRY(hu_network_open(&j->net, j->a, j->a->rest[0]));
 	HU_TRY(split(j));
 	size_t batches = (j->s.half[0].n + j->s.batch - 1) / j->s.batch;
@@ -192,20 +212,33 @@ run(const hu_args *a)
 	return code;
 }
 
+static int
+spares_time(const void *of)
+{
+	return !strcmp(hu_args_text(of, "by"), "time");
+}
+
+static const hu_opt_need needs[] = {
+	{ "device", spares_time, "without --by time" },
+	{ NULL, NULL, NULL },
+};
+
 const hu_command hu_cmd_advise = { "advise",
 	"MODEL.onnx --data INPUTS.npz --accept RULE... [--formats LIST] [--out DIR]",
 	"find the cheapest precision of each product that keeps a budget, and write the model so",
 	"Decided is the scheme of each Conv, Gemm and MatMul node with constant weights: float32 or one of --formats\n"
-	"(halfulp help validate lists schemes). Cheapest is what takes the fewest bytes of weights. Each scheme is\n"
+	"(halfulp help validate lists schemes). Cheapest is what takes the fewest bytes of weights, or with --by time\n"
+	"the least time of these products on --device by its roofline: operands and result at their widths, or the\n"
+	"operations at their format's rate, whichever is longer; other nodes and casts are left out. Each scheme is\n"
 	"measured in each node alone on the first half of the inputs; assignments are run on that half, and one that\n"
 	"keeps the budget there is verified on the other half, which is held apart. Up to 4096 assignments are tried "
 	"in\n"
-	"the order of their bytes; where there are more, nodes are raised from the cheapest scheme on, those first "
+	"the order of their cost; where there are more, nodes are raised from the cheapest scheme on, those first "
 	"whose\n"
-	"damage is largest for their bytes, and lowered again one by one. Exit code 1: nothing keeps the budget.\n"
+	"damage is largest for their cost, and lowered again one by one. Exit code 1: nothing keeps the budget.\n"
 	"With --out: model.onnx has Casts around products in a format, and QuantizeLinear and DequantizeLinear around\n"
 	"those of int8 and float8 codes; policy.json is for validate --policies; block_list.txt names the nodes that "
 	"stay\n"
 	"in float32 for onnxconverter-common and ONNX Runtime's quantizer, keep.py for PyTorch, trtexec.txt for\n"
 	"TensorRT up to 10; halfulp report DIR makes a page of advice.json.",
-	opts, run, NULL };
+	opts, run, needs };

@@ -5,5 +5,6 @@ noinst_HEADERS += analyzers/advise/advice.h
 libhalfulp_a_SOURCES += analyzers/advise/cmd_advise.c
 libhalfulp_a_SOURCES += analyzers/advise/search.c
 noinst_HEADERS += analyzers/advise/search.h
+libhalfulp_a_SOURCES += analyzers/advise/search_cost.c
 libhalfulp_a_SOURCES += analyzers/advise/typed.c
 noinst_HEADERS += analyzers/advise/typed.h

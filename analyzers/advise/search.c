@@ -67,14 +67,16 @@ keeps(hu_search *s, hu_assignment *a, int *is)
 static hu_assignment
 assignment(const hu_search *s, const unsigned char *choice)
 {
-	hu_assignment a = { .choice = hu_xcalloc(s->n + 1, 1), .bytes = s->float_bytes };
+	hu_assignment a = { .choice = hu_xcalloc(s->n + 1, 1), .bytes = s->float_bytes, .seconds = s->float_seconds };
 
 	for (size_t i = 0; i < s->n; i++) {
 		const hu_decision *d = &s->decision[i];
 		a.choice[i] = choice[i];
 		a.bytes += d->bytes[choice[i]] - d->bytes[0];
+		a.seconds += d->seconds[choice[i]] - d->seconds[0];
 		a.predicted += d->damage[choice[i]];
 	}
+	a.cost = s->device ? a.seconds : a.bytes;
 	return a;
 }
 
@@ -95,7 +97,8 @@ measure_scheme(hu_search *s, size_t k)
 	hu_variant v = { .by_node = 1, .rest = s->scheme[k] };
 	hu_sensitivity r;
 
-	hu_status st = hu_sensitivity_of(&r, &v, s->m, s->range, &s->half[0], &s->d, s->half[0].n, s->batch, 1, s->bar);
+	hu_status st = hu_sensitivity_of(
+		&r, &v, s->m, s->range, &s->half[0], &s->d, NULL, s->half[0].n, s->batch, 1, s->bar);
 	for (size_t i = 0; i < s->n && st == HU_OK; i++) {
 		hu_decision *d = &s->decision[i];
 		for (size_t j = 0; j < r.n; j++)
@@ -137,6 +140,7 @@ hu_search_measure(hu_search *s)
 		*d = (hu_decision){ .layer = m->p->c[i].layer,
 			.node = *m->node[i] ? m->node[i] : m->p->c[i].layer,
 			.bytes = hu_xcalloc(s->nscheme + 1, sizeof *d->bytes),
+			.seconds = hu_xcalloc(s->nscheme + 1, sizeof *d->seconds),
 			.damage = hu_xcalloc(s->nscheme + 1, sizeof *d->damage) };
 		d->bytes[0] = 4 * (double)hu_count(m->p->t[m->p->c[i].in[1]].shape);
 	}
@@ -159,6 +163,11 @@ hu_search_measure(hu_search *s)
 	free(none.choice);
 	for (size_t k = 0; k < s->nscheme && st == HU_OK; k++)
 		st = measure_scheme(s, k);
+	for (size_t i = 0; i < s->n && s->device; i++) {
+		for (size_t k = 0; k <= s->nscheme; k++)
+			s->decision[i].seconds[k] = hu_search_seconds(s, &s->decision[i], k);
+		s->float_seconds += s->decision[i].seconds[0];
+	}
 	return st;
 }
 
@@ -173,8 +182,8 @@ cheaper(const void *a, const void *b)
 {
 	const hu_assignment *x = a, *y = b;
 
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? -1 : 1;
+	if (x->cost != y->cost)
+		return x->cost < y->cost ? -1 : 1;
 	return x->predicted < y->predicted ? -1 : x->predicted > y->predicted;
 }
 
@@ -211,19 +220,19 @@ hu_search_all(hu_search *s, hu_assignment *best)
 	return st;
 }
 
-/* Returns the choice of decision D that takes the fewest bytes among those of less damage than CHOICE, or -1. */
+/* Returns the choice of decision D that costs least among those of less damage than CHOICE, or -1. */
 static int
 better(const hu_search *s, const hu_decision *d, int choice)
 {
 	int to = -1;
 
 	for (int k = 0; k <= (int)s->nscheme; k++)
-		if (d->damage[k] < d->damage[choice] && (to < 0 || d->bytes[k] < d->bytes[to]))
+		if (d->damage[k] < d->damage[choice] && (to < 0 || hu_search_cost(s, d, k) < hu_search_cost(s, d, to)))
 			to = k;
 	return to;
 }
 
-/* Raises the decision that loses most damage for its bytes. Returns which, -1 where none can be. */
+/* Raises the decision that loses most damage for its cost. Returns which, -1 where none can be. */
 static int
 raise(const hu_search *s, unsigned char *choice)
 {
@@ -235,8 +244,8 @@ raise(const hu_search *s, unsigned char *choice)
 		int k = better(s, d, choice[i]);
 		if (k < 0)
 			continue;
-		double more = d->bytes[k] - d->bytes[choice[i]],
-		       gain = (d->damage[choice[i]] - d->damage[k]) / (more > 0 ? more : 1e-9);
+		double more = hu_search_cost(s, d, k) - hu_search_cost(s, d, choice[i]),
+		       gain = (d->damage[choice[i]] - d->damage[k]) / (more > 0 ? more : s->device ? 1e-18 : 1e-9);
 		if (which < 0 || gain > most) {
 			most = gain;
 			which = (int)i;
@@ -263,7 +272,9 @@ lower(hu_search *s, hu_assignment *best)
 			most = 0;
 			for (size_t i = 0; i < s->n; i++)
 				for (size_t k = 0; k <= s->nscheme; k++) {
-					double saves = s->decision[i].bytes[best->choice[i]] - s->decision[i].bytes[k];
+					const hu_decision *d = &s->decision[i];
+					double saves = hu_search_cost(s, d, best->choice[i]) -
+						       hu_search_cost(s, d, (int)k);
 					if (saves > most && !refused[i * (s->nscheme + 1) + k]) {
 						most = saves;
 						at = i;
@@ -299,7 +310,8 @@ hu_search_greedy(hu_search *s, hu_assignment *best)
 	*best = (hu_assignment){ .choice = NULL };
 	for (size_t i = 0; i < s->n; i++)
 		for (int k = 0; k <= (int)s->nscheme; k++)
-			if (s->decision[i].bytes[k] < s->decision[i].bytes[choice[i]])
+			if (hu_search_cost(s, &s->decision[i], k) <
+				hu_search_cost(s, &s->decision[i], choice[i]))
 				choice[i] = (unsigned char)k;
 	/* The whole path to float32, along which the predicted damage falls; the first that keeps the budget is found
 	   by halving, each step by a run. */
@@ -337,6 +349,7 @@ hu_search_release(hu_search *s)
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		free(s->decision[i].bytes);
+		free(s->decision[i].seconds);
 		free(s->decision[i].damage);
 	}
 	free(s->decision);

@@ -8,13 +8,15 @@
 #include "analyzers/network/calibrate.h"
 #include "analyzers/validate/sensitivity.h"
 
+#include "cuda/device/roofline.h"
+
 enum { HU_ADVISE_ALL = 4096 }; /* so many assignments at most are tried one by one */
 
-/* A product's node. bytes[k] and damage[k], k from 0 (float32) to the number of schemes: its weights' bytes, and the
-   square of the outputs' relative error with this node alone so. */
+/* A product's node. bytes[k], seconds[k] and damage[k], k from 0 (float32) to the number of schemes: its weights'
+   bytes, its products' time for a batch, and the square of the outputs' relative error with this node alone so. */
 typedef struct hu_decision {
 	const char *node, *layer;
-	double *bytes, *damage;
+	double *bytes, *seconds, *damage;
 } hu_decision;
 
 /* What was asked for, and what is measured on the way. half[0] are the inputs that are searched on, half[1] those held
@@ -27,12 +29,13 @@ typedef struct hu_search {
 	hu_deciding d;
 	size_t batch;
 	const hu_scheme *scheme;
+	const hu_peaks *device; /* whose time is spared; NULL: bytes are */
 	hu_accept *accept;
 	size_t nscheme, naccept;
 	char *quantisable;
 	hu_decision *decision;
 	size_t n;
-	double float_bytes; /* all weights' bytes in float32 */
+	double float_bytes, float_seconds; /* all weights' bytes, and all products' time, in float32 */
 	size_t runs;        /* assignments that were run */
 	hu_progress *bar;
 } hu_search;
@@ -40,14 +43,21 @@ typedef struct hu_search {
 /* An assignment: choice[i] of decision i, 0 for float32. effect[h]: on half h, measured where tried[h]. */
 typedef struct hu_assignment {
 	unsigned char *choice;
-	double bytes, predicted;
+	double bytes, seconds, cost, predicted;
 	int tried[2], keeps[2];
 	hu_effect effect[2];
 } hu_assignment;
 
 /* Lists the decisions and measures each scheme in each node alone. */
 hu_status hu_search_measure(hu_search *s);
-/* Tries assignments in the order of their bytes, all of them if there are at most HU_ADVISE_ALL: *best is then the
+/* What is spared: bytes, or seconds of the device. */
+double hu_search_cost(const hu_search *s, const hu_decision *d, int choice);
+/* The time of the node's products under scheme K (0: float32) by the roofline of the device: operands and result once
+   through memory at their widths, or the operations at the rate of the operands' format, or one launch, whichever is
+   longest. Float formats have both operands and the result; codes of 8 bits the operands, the result being float32;
+   of weights alone the weights are narrow and the arithmetic is float32's. Casts and other nodes are not counted. */
+double hu_search_seconds(const hu_search *s, const hu_decision *d, size_t k);
+/* Tries assignments in the order of their cost, all of them if there are at most HU_ADVISE_ALL: *best is then the
    cheapest that keeps the budget on both halves. greedy: raises the node whose damage is largest for its bytes, one
    after another from the cheapest assignment on, until the budget is kept on both halves, then lowers single nodes as
    long as it is. best->choice is NULL where nothing keeps it. */

@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The policy that a format's name stands for. */
+/* The policy that the name of a format stands for that is no scheme. */
 static hu_status
 of_format(hu_policy *to, const char *name, hu_format_id f)
 {
 	char text[160];
-	int low = hu_format_of(f).bits <= 8 || f == HU_TF32;
+	int wide = hu_is_wide(f);
 
 	snprintf(text, sizeof text, "compute=%s,variable=%s,list=%s", hu_format_name(f),
-		low ? "float32" : hu_format_name(f), low ? "autocast" : "all");
+		wide ? hu_format_name(f) : "float32", wide ? "all" : "autocast");
 	HU_TRY(hu_policy_parse(text, to));
 	snprintf(to->name, sizeof to->name, "%s", name);
 	return HU_OK;

@@ -152,35 +152,18 @@ exact_network(job *j, hu_progress *bar)
 	return st;
 }
 
-/* Policy I as schemes by node, of which *OWN has room for one: the name of a format of more than 8 bits is the
-   format in every node. NULL: it is none. */
-static const hu_variant *
-by_nodes(const job *j, size_t i, hu_variant *own)
-{
-	const hu_variant *v = &j->policies.v[i];
-
-	*own = (hu_variant){ .by_node = 1 };
-	if (v->by_node || !i)
-		return i ? v : NULL;
-	if (hu_scheme_parse(&own->rest, v->name) != HU_OK || own->rest.kind != HU_SCHEME_FLOAT)
-		return NULL;
-	snprintf(own->name, sizeof own->name, "%s", v->name);
-	return own;
-}
-
 /* The steps of the progress bar, or a refusal of --sensitivity where no policy has nodes of its own. */
 static hu_status
 count_steps(const job *j, size_t *steps)
 {
 	size_t n = j->net.s.n, batch = j->net.batch, batches = (n + batch - 1) / batch, nodes = 0;
-	hu_variant own;
 
 	*steps = batches * j->policies.n + (j->exact < n ? j->exact : n);
 	if (!hu_args_given(j->a, "sensitivity"))
 		return HU_OK;
 	for (size_t i = 0; i < j->policies.n; i++)
-		if (by_nodes(j, i, &own))
-			nodes += hu_sensitivity_nodes(by_nodes(j, i, &own), &j->net.m);
+		if (j->policies.v[i].by_node)
+			nodes += hu_sensitivity_nodes(&j->policies.v[i], &j->net.m);
 	*steps += 2 * nodes * (((j->surveyed < n ? j->surveyed : n) + batch - 1) / batch);
 	return nodes ? HU_OK : hu_refuse("sensitivity", "where no policy is a scheme or a format of more than 8 bits");
 }
@@ -190,16 +173,15 @@ static hu_status
 survey(job *j, size_t i, hu_progress *bar)
 {
 	hu_judgement *row = &j->v.row[i];
-	hu_variant own;
-	const hu_variant *v = by_nodes(j, i, &own);
+	const hu_variant *v = &j->policies.v[i];
 
-	if (!v)
+	if (!v->by_node)
 		return HU_OK;
 	size_t inputs = j->surveyed < j->net.s.n ? j->surveyed : j->net.s.n;
 	row->sensitivity = hu_xcalloc(1, sizeof *row->sensitivity);
 	hu_progress_note(bar, "nodes of %.60s", row->policy);
-	hu_status st = hu_sensitivity_of(
-		row->sensitivity, v, &j->net.m, j->net.ranges.range, &j->net.s, &j->v.d, inputs, j->net.batch, 0, bar);
+	hu_status st = hu_sensitivity_of(row->sensitivity, v, &j->net.m, j->net.ranges.range, &j->net.s, &j->v.d,
+		hu_args_text(j->a, "accumulate") ? &j->sum : NULL, inputs, j->net.batch, 0, bar);
 	row->sensitivity->policy = row->policy;
 	return st;
 }
@@ -382,9 +364,11 @@ const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [
 #include "lib/program/quantise/words.def"
 #undef WORD
 	"SCHEME,layer:PATTERN=SCHEME and a file give other nodes other schemes (doc/formats.md).\n"
-	"A format's name as a policy computes everything in it; of 8 bits or fewer only products, with scaled operands "
-	"and bfloat16 "
-	"results.\n"
+	"A format's name as a policy rounds all nodes' operands and results to it; inside a node sums and functions "
+	"are float32's.\n"
+	"compute=FORMAT,variable=FORMAT,list=all rounds after each call instead. Of a format of 8 bits or fewer, and "
+	"of tf32, only\n"
+	"products are low, with scaled operands and bfloat16 results.\n"
 	"--list-ops instead prints a row an operator of the graph, of the graphs inside its nodes and of the model's "
 	"own functions: "
 	"version, nodes\n"

@@ -46,6 +46,17 @@ hu_evaluate_weight_bytes(const hu_version *v)
 	return bytes;
 }
 
+/* A cast that the emulation needs and deployment does not: of a parameter, which is stored as its cast, or to a tensor
+   that a version of schemes has said the bytes of, since it is its operand in another format. */
+static int
+is_free(const hu_version *v, const hu_call *c)
+{
+	const hu_info *in = &v->p->t[c->in[0]];
+
+	return c->op->role == HU_ROLE_CAST &&
+	       ((in->producer < 0 && in->state) || v->bits[c->out[0]] > 0);
+}
+
 static void
 count_bytes(hu_evaluated *e, size_t batch)
 {
@@ -53,14 +64,16 @@ count_bytes(hu_evaluated *e, size_t batch)
 
 	e->weight_bytes = hu_evaluate_weight_bytes(&e->v);
 	for (int i = 0; i < p->nc; i++) {
-		hu_cost k = hu_call_cost(p, &p->c[i]);
-		const hu_info *in = &p->t[p->c[i].in[0]];
-		if (p->c[i].op->role != HU_ROLE_CAST || in->producer >= 0 || !in->state)
-			e->traffic_bytes += (k.bytes_in + k.bytes_out) / (double)batch;
+		const hu_call *c = &p->c[i];
+		hu_cost k = hu_call_cost(p, c);
+		if (is_free(&e->v, c))
+			continue;
+		double bytes = k.bytes_in + k.bytes_out;
 		for (int j = 0; j < k.reads; j++)
-			if (e->v.bits[p->c[i].in[j]] != 0)
-				e->traffic_bytes -= (hu_info_bytes(&p->t[p->c[i].in[j]]) -
-					tensor_bytes(&e->v, p->c[i].in[j])) / (double)batch;
+			bytes -= hu_info_bytes(&p->t[c->in[j]]) - tensor_bytes(&e->v, c->in[j]);
+		for (int j = 0; j < c->nout; j++)
+			bytes -= hu_info_bytes(&p->t[c->out[j]]) - tensor_bytes(&e->v, c->out[j]);
+		e->traffic_bytes += bytes / (double)batch;
 	}
 }
 
@@ -145,16 +158,17 @@ run(hu_evaluated *e, const hu_imported *m, const hu_samples *s, size_t batch, hu
 	return st;
 }
 
-/* Sets the model of all sums but those that are exact: of integer codes, in fp64. */
-static void
-accumulate(hu_program *p, hu_sum sum)
+void
+hu_evaluate_accumulate(hu_program *p, hu_sum sum, const char *layer, int inverse)
 {
-	for (int i = 0; i < p->nc; i++)
-		if (p->c[i].op->cls == HU_CLASS_GEMM &&
-			!(p->c[i].fmt.acc == HU_FP64 && p->c[i].fmt.in == HU_FP32)) {
-			p->c[i].sum = sum;
-			p->c[i].fmt.acc = sum.acc;
-		}
+	for (int i = 0; i < p->nc; i++) {
+		hu_call *c = &p->c[i];
+		int exact = c->fmt.acc == HU_FP64 && c->fmt.in == HU_FP32;
+		if (c->op->cls != HU_CLASS_GEMM || exact || (layer && !strcmp(c->layer, layer)) == inverse)
+			continue;
+		c->sum = sum;
+		c->fmt.acc = sum.acc;
+	}
 }
 
 hu_status
@@ -180,9 +194,9 @@ hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *mod
 		e->out[k] = hu_xcalloc(e->each[k] * s->n + 1, sizeof **e->out);
 	}
 	if (st == HU_OK && *model && (st = hu_sum_parse(model, &own)) == HU_OK)
-		accumulate(v.p, own);
+		hu_evaluate_accumulate(v.p, own, NULL, 1);
 	if (st == HU_OK && sum)
-		accumulate(v.p, *sum);
+		hu_evaluate_accumulate(v.p, *sum, NULL, 1);
 	if (st == HU_OK) {
 		count_bytes(e, batch);
 		st = run(e, m, s, batch, bar);

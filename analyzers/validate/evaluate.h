@@ -28,6 +28,9 @@ typedef struct hu_evaluated {
 hu_status hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *accumulate, const hu_sum *sum,
 	const hu_samples *s, size_t batch, hu_progress *bar);
 void hu_evaluated_release(hu_evaluated *e);
+/* Sets the model of P's sums but of those that are exact, of integer codes in fp64: in LAYER alone; INVERSE: in all
+   layers but LAYER, which is none where it is NULL. */
+void hu_evaluate_accumulate(hu_program *p, hu_sum sum, const char *layer, int inverse);
 /* What the constants that V's calls read take in deployment. */
 double hu_evaluate_weight_bytes(const hu_version *v);
 #endif

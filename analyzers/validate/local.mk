@@ -16,4 +16,5 @@ noinst_HEADERS += analyzers/validate/outputs.h
 libhalfulp_a_SOURCES += analyzers/validate/outputs_npz.c
 libhalfulp_a_SOURCES += analyzers/validate/sensitivity.c
 noinst_HEADERS += analyzers/validate/sensitivity.h
+libhalfulp_a_SOURCES += analyzers/validate/sensitivity_node.c
 libhalfulp_a_SOURCES += analyzers/validate/sensitivity_out.c

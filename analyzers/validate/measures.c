@@ -98,6 +98,19 @@ divergence(const double *want, const double *got, size_t n)
 	return kl;
 }
 
+/* Keeps that class IS of Y came in WAS's place, which is float32's. */
+static void
+keep_change(hu_effect *r, hu_change c, const double *y, const double *y32, size_t classes)
+{
+	size_t second;
+
+	(void)hu_two_largest(y32, classes, &second);
+	c.margin32 = y32[c.was] - y32[second];
+	c.margin = y[c.is] - y[c.was];
+	HU_GROW(r->change, r->nchange, r->capchange);
+	r->change[r->nchange++] = c;
+}
+
 static void
 decisions(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const hu_deciding *d, const hu_samples *s)
 {
@@ -110,6 +123,8 @@ decisions(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const h
 			const double *y = e->out[d->output] + (i * d->rows + k) * C,
 				     *y32 = base->out[d->output] + (i * d->rows + k) * C;
 			size_t is = hu_two_largest(y, C, NULL), was = hu_two_largest(y32, C, NULL);
+			if (!r->flipped[i] && (is != was || y[is] != y[is]))
+				keep_change(r, (hu_change){ i, k, was, is, 0, 0 }, y, y32, C);
 			r->flipped[i] |= is != was || y[is] != y[is];
 			out |= !among(y, C, was, d->top);
 			kl += divergence(y32, y, C);
@@ -167,5 +182,7 @@ void
 hu_effect_release(hu_effect *r)
 {
 	free(r->flipped);
+	free(r->change);
 	r->flipped = NULL;
+	r->change = NULL;
 }

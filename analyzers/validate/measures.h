@@ -13,6 +13,14 @@ typedef struct hu_deciding {
 	int top;
 } hu_deciding;
 
+/* A changed decision: row ROW of input INPUT, whose class WAS in float32 and IS now. margin32: by how much float32's
+   value of that class is above its next largest one; margin: by how much the new class's value is above the old
+   one's now. */
+typedef struct hu_change {
+	size_t input, row, was, is;
+	double margin32, margin;
+} hu_change;
+
 /* flips: inputs whose decision differs from float32's. low, high: Wilson's 95 % interval of their share. top: inputs
    for which float32's first class is not among the policy's first `top` in some row. open: flipped inputs where
    float32's margin is no larger than the errors of the two values together, against the exact network; told: flipped
@@ -20,11 +28,13 @@ typedef struct hu_deciding {
    distances go over all elements of all floating-point outputs: rel_l2 = |y - y32|2 / |y32|2, sqnr_db = -20 log10 of
    it, the largest difference; kl: the mean over rows of the divergence of softmax(y) from softmax(y32), or of the rows
    themselves where float32's are probabilities; NaN without decisions. An element that is not finite makes them
-   infinite. */
+   infinite. change: of each flipped input, in their order, the first row whose class changed. */
 typedef struct hu_effect {
 	size_t inputs, flips, top, open, told, nonfinite;
 	double low, high, accuracy, rel_l2, sqnr_db, max_error, kl;
 	char *flipped; /* by input */
+	hu_change *change;
+	size_t nchange, capchange;
 } hu_effect;
 
 /* The deciding output: the one called NAME, else the first with two classes or more. HU_EINVAL where there is none of

@@ -74,6 +74,30 @@ print_exact(const hu_validation *v)
 			x->agreed, x->agreed == 1 ? "" : "s", HU_BOUNDED_AGREE);
 }
 
+/* The first changed decisions of each policy, with their margins. */
+static void
+print_changes(const hu_validation *v)
+{
+	enum { SHOWN = 4 };
+
+	for (size_t i = 0; i < v->nrow; i++) {
+		const hu_effect *r = &v->row[i].r;
+		for (size_t k = 0; k < r->nchange && k < SHOWN; k++) {
+			const hu_change *c = &r->change[k];
+			if (k)
+				printf("; ");
+			else
+				printf("%s changes input ", hu_shown(v->row[i].policy));
+			printf("%zu from %zu to %zu (by %.3g, float32's margin %.3g)", c->input, c->was, c->is,
+				c->margin, c->margin32);
+		}
+		if (r->nchange > SHOWN)
+			printf("; %zu more, which --json lists", r->nchange - SHOWN);
+		if (r->nchange)
+			puts(".");
+	}
+}
+
 /* What was quantised, and by which inputs' ranges. */
 static void
 print_schemes(const hu_validation *v)
@@ -112,6 +136,7 @@ hu_validation_print(const hu_validation *v)
 	else
 		puts("\nNo output has two classes or more along its last axis: nothing is decided, only distances are "
 		     "told.");
+	print_changes(v);
 	print_schemes(v);
 	for (size_t i = 0; i < v->nrow; i++) {
 		const hu_judgement *j = &v->row[i];
@@ -143,6 +168,22 @@ real(double x)
 }
 
 static json_t *
+changes_json(const hu_effect *r)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < r->nchange; i++) {
+		const hu_change *c = &r->change[i];
+		json_t *o = json_pack("{s:I s:I s:I s:I}", "input", (json_int_t)c->input, "row", (json_int_t)c->row,
+			"was", (json_int_t)c->was, "is", (json_int_t)c->is);
+		json_object_set_new(o, "margin32", real(c->margin32));
+		json_object_set_new(o, "margin", real(c->margin));
+		json_array_append_new(all, o);
+	}
+	return all;
+}
+
+static json_t *
 row_json(const hu_validation *v, const hu_judgement *j)
 {
 	const hu_effect *r = &j->r;
@@ -154,6 +195,7 @@ row_json(const hu_validation *v, const hu_judgement *j)
 	json_object_set_new(o, "flips", decides ? json_integer((json_int_t)r->flips) : json_null());
 	json_object_set_new(o, "flips_low", real(r->low));
 	json_object_set_new(o, "flips_high", real(r->high));
+	json_object_set_new(o, "changed", decides ? changes_json(r) : json_null());
 	json_object_set_new(o, "top", decides ? json_integer((json_int_t)r->top) : json_null());
 	json_object_set_new(o, "open", decides && v->exact ? json_integer((json_int_t)r->open) : json_null());
 	json_object_set_new(o, "told", decides && v->exact ? json_integer((json_int_t)r->told) : json_null());

@@ -42,14 +42,14 @@ array(const hu_validation *v, const hu_judgement *j, size_t k, const char *path)
 	return st;
 }
 
-/* A file's name of a policy's: what no file's name may have becomes '_'. */
+/* A file's name of a policy's: what no file's name may have becomes '_', and a first '.', which would hide it. */
 static char *
 file_name(const char *dir, const char *policy, const char *end)
 {
 	char *name = hu_xstrdup(policy);
 
 	for (char *s = name; *s; s++)
-		if (*s == '/' || *s == '*' || *s < '!')
+		if (*s == '/' || *s == '*' || *s < '!' || (*s == '.' && s == name))
 			*s = '_';
 	char *path = hu_path(dir, "%s%s", name, end);
 	free(name);

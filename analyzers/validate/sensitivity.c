@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/validate/sensitivity.h"
+#include "analyzers/validate/evaluate.h"
 
 #include "lib/base/mem.h"
-#include "lib/program/quantise/share.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define OUTLIER 8 /* LLM.int8() speaks of features beyond 6 standard deviations; channels are compared by maxima here  \
-		   */
 
 /* What the runs of one policy share. low[call]: its scheme. */
 typedef struct work {
@@ -18,6 +15,7 @@ typedef struct work {
 	const hu_samples *s;
 	const hu_deciding *d;
 	const hu_range *range;
+	const hu_sum *sum;
 	const hu_scheme **low;
 	char *quantisable, *kept;
 	size_t batch;
@@ -94,6 +92,8 @@ version(hu_version *v, const work *w, const hu_node_damage *n, int inverse)
 	for (int i = 0; i < w->m->p->nc; i++)
 		s[i] = (n && in_node(w, i, n)) != inverse ? w->low[i] : NULL;
 	hu_status st = hu_version_of_schemes(v, &plan);
+	if (st == HU_OK && w->sum)
+		hu_evaluate_accumulate(v->p, *w->sum, n ? n->layer : NULL, inverse);
 	free(s);
 	return st;
 }
@@ -154,53 +154,6 @@ leaves(const work *w, int t, const hu_node_damage *n)
 	return 0;
 }
 
-/* Channels' largest magnitudes of a result. */
-static void
-survey(hu_node_damage *n, const hu_tensor *t, int counting)
-{
-	size_t channels = hu_last(t->shape);
-
-	if (counting) {
-		hu_range_count(&n->range, t);
-		return;
-	}
-	hu_range_extend(&n->range, t);
-	if (!n->channel) {
-		n->channels = channels;
-		n->channel = hu_xcalloc(channels + 1, sizeof *n->channel);
-	}
-	for (size_t i = 0; i < t->n && channels == n->channels; i++)
-		n->channel[i % channels] = fmax(n->channel[i % channels], fabs(hu_get(t, i)));
-}
-
-/* Counts what the node's own codes and roundings lost of activations that the base has. */
-static void
-count_lost(hu_node_damage *n, const hu_share *s)
-{
-	const hu_program *p = s->v->p;
-
-	for (int i = 0; i < p->nc; i++) {
-		const hu_call *c = &p->c[i];
-		int codes = !strcmp(c->op->name, "quantise"), cast = c->op->role == HU_ROLE_CAST;
-		if ((!codes && !cast) || strcmp(c->layer, n->layer) || s->same[c->in[0]] < 0 ||
-			p->t[c->in[0]].producer < 0 || s->same[c->out[0]] >= 0)
-			continue;
-		const hu_tensor *x = &s->t[c->in[0]], *y = &s->t[c->out[0]];
-		double scale = codes ? hu_get(&s->t[c->in[1]], 0) : 1,
-		       zero = c->nin > 2 ? hu_get(&s->t[c->in[2]], 0) : 0,
-		       top = hu_format_of(p->t[c->out[0]].format).max,
-		       low = c->nin > 2 ? hu_attr_num(c, "low", 0) - zero : -top,
-		       high = c->nin > 2 ? hu_attr_num(c, "high", 255) - zero : top;
-		for (size_t k = 0; k < x->n; k++) {
-			double v = hu_get(x, k), q = hu_get(y, k);
-			n->operands++;
-			n->zeroed += v != 0 && q == 0;
-			n->saturated += hu_isfinite(v) &&
-					((v / scale > high + 0.5 && q >= high) || (v / scale < low - 0.5 && q <= low));
-		}
-	}
-}
-
 /* The elements of X that belong to a batch's first ROWS inputs: of tensors whose rows are inputs; else all. */
 static size_t
 belonging(const work *w, const hu_tensor *x, size_t rows)
@@ -229,7 +182,7 @@ one(hu_sensitivity *r, hu_node_damage *n, const work *w, size_t rows, int invers
 			add(&n->local, &s.t[v.map[t]], x, belonging(w, x, rows));
 		}
 		if (!inverse)
-			count_lost(n, &s);
+			hu_sensitivity_count_lost(n, &s);
 	}
 	hu_share_release(&s);
 	hu_version_release(&v);
@@ -260,7 +213,7 @@ survey_nodes(hu_sensitivity *r, const work *w, size_t rows, int counting)
 			if (!in_node(w, i, &r->node[k]) || !leaves(w, t, &r->node[k]))
 				continue;
 			const hu_tensor *x = &w->x.t[w->base.map[t]];
-			survey(&r->node[k], x, counting);
+			hu_sensitivity_survey(&r->node[k], x, counting);
 			if (!counting && w->all.map[t] >= 0)
 				add(&r->node[k].joint, &w->y.t[w->all.map[t]], x, belonging(w, x, rows));
 		}
@@ -281,14 +234,6 @@ note_nonfinite(hu_sensitivity *r, const work *w)
 }
 
 static int
-ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static int
 by_damage(const void *a, const void *b)
 {
 	const hu_node_damage *x = a, *y = b;
@@ -301,19 +246,8 @@ by_damage(const void *a, const void *b)
 static void
 finish(hu_sensitivity *r)
 {
-	hu_scheme p999 = { .calibration = HU_CALIBRATION_PERCENTILE, .percent = 99.9 };
-
-	for (size_t k = 0; k < r->n; k++) {
-		hu_node_damage *n = &r->node[k];
-		n->p999 = hu_range_clip(&n->range, &p999);
-		double *sorted = hu_xcalloc(n->channels + 1, sizeof *sorted);
-		for (size_t c = 0; c < n->channels; c++)
-			sorted[c] = n->channel[c];
-		qsort(sorted, n->channels, sizeof *sorted, ascending);
-		for (size_t c = 0; c < n->channels; c++)
-			n->outliers += n->channel[c] > OUTLIER * sorted[n->channels / 2];
-		free(sorted);
-	}
+	for (size_t k = 0; k < r->n; k++)
+		hu_sensitivity_finish(&r->node[k]);
 	if (r->n)
 		qsort(r->node, r->n, sizeof *r->node, by_damage);
 }
@@ -347,9 +281,10 @@ measure(hu_sensitivity *r, work *w, size_t inputs, hu_progress *bar)
 
 hu_status
 hu_sensitivity_of(hu_sensitivity *r, const hu_variant *v, const hu_imported *m, const hu_range *range,
-	const hu_samples *s, const hu_deciding *d, size_t inputs, size_t batch, int low_only, hu_progress *bar)
+	const hu_samples *s, const hu_deciding *d, const hu_sum *sum, size_t inputs, size_t batch, int low_only,
+	hu_progress *bar)
 {
-	work w = { .m = m, .s = s, .d = d, .range = range, .batch = batch, .low_only = low_only };
+	work w = { .m = m, .s = s, .d = d, .range = range, .sum = sum, .batch = batch, .low_only = low_only };
 	hu_status st;
 
 	*r = (hu_sensitivity){ .policy = v->name, .inputs = inputs };

@@ -6,6 +6,8 @@
 #include "analyzers/validate/measures.h"
 #include "analyzers/network/variants.h"
 
+#include "lib/program/quantise/share.h"
+
 #include <jansson.h>
 
 /* Errors against float32 on all outputs, summed over inputs. */
@@ -43,11 +45,20 @@ double hu_damage_rel(const hu_damage *d);
 double hu_sensitivity_additive(const hu_sensitivity *s);
 
 /* Measures on the first INPUTS of S what V, a policy of schemes, does node by node. RANGE as in hu_scheme_plan.
-   low_only: nothing but each node's low and local. Steps *bar twice a node and batch. */
+   sum: where it is not NULL, the summation model of the products of low nodes. low_only: nothing but each node's low
+   and local. Steps *bar twice a node and batch. */
 hu_status hu_sensitivity_of(hu_sensitivity *r, const hu_variant *v, const hu_imported *m, const hu_range *range,
-	const hu_samples *s, const hu_deciding *d, size_t inputs, size_t batch, int low_only, hu_progress *bar);
+	const hu_samples *s, const hu_deciding *d, const hu_sum *sum, size_t inputs, size_t batch, int low_only,
+	hu_progress *bar);
 size_t hu_sensitivity_nodes(const hu_variant *v, const hu_imported *m);
 void hu_sensitivity_release(hu_sensitivity *r);
+
+/* A node's ranges from a tensor T of its results, in a second pass (COUNTING) its histogram. */
+void hu_sensitivity_survey(hu_node_damage *n, const hu_tensor *t, int counting);
+/* Counts what the node's own codes and roundings lost of activations that the base has. */
+void hu_sensitivity_count_lost(hu_node_damage *n, const hu_share *s);
+/* The percentile and the outlier channels, after both passes. */
+void hu_sensitivity_finish(hu_node_damage *n);
 
 void hu_sensitivity_print(const hu_sensitivity *r);
 json_t *hu_sensitivity_json(const hu_sensitivity *r);

@@ -19,7 +19,8 @@ static_assert((int)HU_AT_EACH == HU_EACH && (int)HU_AT_CHANNEL == HU_CHANNEL && 
 static constexpr int
 calls_function(const char *y)
 {
-	const char *names[] = { "EXP", "LOG", "ERF", "TANH", "SIGMOID", "SQRT", "POW", "gelu", "silu", "softplus" };
+	const char *names[] = { "EXP", "LOG", "ERF", "TANH", "SIGMOID", "SQRT", "POW", "SIN", "COS", "gelu",
+		"silu", "softplus" };
 
 	for (; *y; y++)
 		for (const char *name : names) {

@@ -160,6 +160,14 @@ int hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int las
 /* Number X of TYPE in the shape of tensor A. */
 int hu_import_like(hu_importing *c, int a, int type, double x);
 
+/* node/quantise.c. Tensor T, which is float32, as unsigned bytes whose scale and zero point are its own ends', 0 among
+   them; and the product of T, of which each row has K elements, with the K x N whole numbers CODES in doubles, times
+   its own scale and SCALE, one number a column. */
+int hu_quantise_dynamic(hu_importing *c, int t, int *scale, int *zero);
+int hu_quantise_dynamic_product(hu_importing *c, int t, int codes, int scale);
+/* Whole numbers V less zero points, one for each of its first axis, or of its first and last (NULL: 0), in doubles. */
+int hu_quantise_centred(hu_importing *c, hu_value *v, hu_value *zero);
+
 /* node/whole.c. The elements of tensor A as ONNX's whole numbers or truth values of TYPE. */
 int hu_whole_of(hu_importing *c, int a, int type);
 /* Cut towards zero; and wrapped around to the bits of TYPE where that has 32 or fewer. */
@@ -169,5 +177,5 @@ int hu_whole_wrap(hu_importing *c, int a, int type);
 /* The shape that A and B broadcast to; 0 where they do not. */
 int hu_import_broadcast(const hu_value *a, const hu_value *b, int *rank, size_t *d);
 /* An axis of RANK axes, negative ones counted from the end; -1 and a failure where there is no such axis. */
-int hu_import_axis(hu_importing *c, int64_t axis, int rank);
+int hu_import_axis(hu_importing *c, double axis, int rank);
 #endif

@@ -5,14 +5,15 @@
 #include <string.h>
 
 typedef struct row {
-	const char *name;
+	const char *domain, *name;
 	int64_t since;
 	const char *arithmetic;
 	hu_node_import *code;
 } row;
 
 static const row rows[] = {
-#define OPERATOR(name, since, arithmetic, code) { #name, since, arithmetic, hu_node_##code },
+#define OPERATOR(name, since, arithmetic, code) { "", #name, since, arithmetic, hu_node_##code },
+#define MICROSOFT(name, since, arithmetic, code) { "com.microsoft", #name, since, arithmetic, hu_node_##code },
 #include "lib/import/operators.def"
 #undef OPERATOR
 };
@@ -35,9 +36,11 @@ is_another(const hu_onnx_node *x)
 static const row *
 find(const hu_onnx *m, const hu_onnx_node *node)
 {
-	for (size_t i = 0; i < sizeof rows / sizeof *rows && !*node->domain; i++)
-		if (!strcmp(rows[i].name, node->op))
-			return hu_onnx_version(m, "") >= rows[i].since && !is_another(node) ? &rows[i] : NULL;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const row *r = &rows[i];
+		if (!strcmp(r->name, node->op) && !strcmp(r->domain, node->domain))
+			return hu_onnx_version(m, r->domain) >= r->since && !is_another(node) ? r : NULL;
+	}
 	return NULL;
 }
 

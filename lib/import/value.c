@@ -239,10 +239,10 @@ hu_import_list(hu_importing *c, const char *name, size_t i, double *list, int mo
 }
 
 int
-hu_import_axis(hu_importing *c, int64_t axis, int rank)
+hu_import_axis(hu_importing *c, double axis, int rank)
 {
-	if (axis < -rank || axis >= (rank ? rank : 1))
-		return hu_import_fail(c, HU_EFILE, "axis %lld, and the value has %d axes", (long long)axis, rank);
+	if (!(axis >= -rank && axis < (rank ? rank : 1)))
+		return hu_import_fail(c, HU_EFILE, "axis %.0f, and the value has %d axes", axis, rank);
 	return (int)(axis < 0 ? axis + rank : axis);
 }
 

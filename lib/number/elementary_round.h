@@ -18,6 +18,8 @@ typedef enum hu_elementary {
 	HU_ELEMENTARY_RSQRT,
 	HU_ELEMENTARY_ERF,
 	HU_ELEMENTARY_ERFC,
+	HU_ELEMENTARY_SIN,
+	HU_ELEMENTARY_COS,
 	HU_ELEMENTARIES
 } hu_elementary;
 
@@ -33,7 +35,9 @@ hu_elementary_value(hu_elementary function, double x)
 	case HU_ELEMENTARY_SIGMOID: return hu_sigmoid(x);
 	case HU_ELEMENTARY_RSQRT: return hu_rsqrt(x);
 	case HU_ELEMENTARY_ERF: return hu_erf(x);
-	default: return hu_erfc(x);
+	case HU_ELEMENTARY_ERFC: return hu_erfc(x);
+	case HU_ELEMENTARY_SIN: return hu_sin(x);
+	default: return hu_cos(x);
 	}
 }
 
@@ -57,6 +61,8 @@ hu_elementary_side(hu_elementary function, double x, double v)
 	case HU_ELEMENTARY_SIGMOID: return v == 0 ? 1 : v == 1 ? -1 : v == 0.5 ? sign : 0;
 	case HU_ELEMENTARY_ERF: return v == 1 || v == -1 ? inward : 0;
 	case HU_ELEMENTARY_ERFC: return v == 0 ? 1 : v == 2 ? -1 : v == 1 ? -sign : 0;
+	case HU_ELEMENTARY_SIN: return v == x || v == 1 || v == -1 ? inward : 0;
+	case HU_ELEMENTARY_COS: return v == 1 || v == -1 ? inward : 0;
 	default: return 0;
 	}
 }

@@ -43,3 +43,4 @@ C_TESTS += t/analyzers/u-drift
 C_TESTS += t/analyzers/u-explain
 C_TESTS += t/analyzers/u-expr
 C_TESTS += t/analyzers/u-sweep
+EXPENSIVE_SCRIPT_TESTS += t/analyzers/x-deployed.py

@@ -3,7 +3,7 @@
 # advise: what it finds is held against brute force, by validate under a file for every assignment; the model that it
 # writes is read again and computes what the policy file predicts; with onnxruntime the file runs there too, input by
 # input. HALFULP names the program.
-import itertools, json, os, random, sys
+import itertools, json, os, random, re, sys
 
 sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get('srcdir', '.'))
@@ -110,6 +110,54 @@ for rules in (['rel_l2<=0.02'], ['rel_l2<=0.006', 'max_error<=0.02'], ['sqnr>=60
     r = [h[names[choices.index(choice)]] for h in halves] if choice in choices else []
     tap.ok(all(abs(e['rel_l2'] - h['rel_l2']) <= 1e-12 and e['flips'] == h['flips'] for e, h in zip((o['searched'], o['held_apart']), r)) and len(r) == 2,
            'and both halves are as validate has them')
+# By time: each node's roofline from the table of devices, and the quickest of all assignments that keep the budget
+sheet = open(os.path.join(TOP, 'cuda/device/devices.def')).read()
+row = re.search(r'^DEVICE\(t4, "[^"]*", (.*), "', sheet, re.M)[1].split(',')
+gb_s, (fp32, fp16, bf16, int8) = float(row[2]), (float(row[i]) for i in (4, 6, 7, 9))
+BATCH = 16
+# In, weights, out, operations
+sizes = {'conv': (32, 4 * 9, 64, 2 * 64 * 9), 'fc1': (64, 1024, 16, 2 * 1024), 'fc2': (16, 80, 5, 2 * 80)}
+
+
+def seconds(n, s):
+    i, w, out, flops = sizes[NODES[n]]
+    width, rate = {'float32': (32, fp32), 'bf16': (16, bf16 or fp32), 'int8': (8, int8), 'int4:g8': (32, fp32)}[s]
+    weights = halves[0][names[choices.index(one(['float32'] * 3, n, s))]]['weight_bytes']
+    weights += 4 * w - halves[0][names[choices.index(tuple(['float32'] * 3))]]['weight_bytes']
+    moved = weights + BATCH * (i * width + out * (16 if s == 'bf16' else 32)) / 8
+    return max(BATCH * flops / rate / 1e12, moved / gb_s / 1e9, 5e-6)
+
+
+for rule in 'rel_l2<=0.006', 'rel_l2<=0.09':
+    most = float(rule.split('=')[1])
+    good = [c for n, c in zip(names, choices) if max(h[n]['rel_l2'] for h in halves) <= most]
+    got = tap.halfulp(
+        *'advise m.onnx --data x.npz --by time --device t4 --formats int8,bf16,int4:g8 --json --accept'.split(), rule
+    )
+    t = json.loads(got.stdout) if got.returncode == 0 else {'nodes': []}
+    choice = tuple(n['scheme'] for n in t['nodes'])
+    near = lambda a, b: abs(a - b) <= 1e-9 * b
+    told = [n['alone'] for n in t['nodes']]
+    each = [(n, s) for n, a in enumerate(told) for s in SCHEMES[1:] if not near(a[s]['seconds'], seconds(n, s))]
+    least = min(sum(seconds(n, s) for n, s in enumerate(c)) for c in good)
+    tap.ok(
+        got.returncode == 0 and choice in good and near(t['seconds'], least) and not each
+        and near(t['float32_seconds'], sum(seconds(n, 'float32') for n in range(3))),
+        '%s: the quickest assignment takes %.3g us of a T4' % (rule, 1e6 * least), '%s %s %s' % (got.stderr, each, t),
+    )
+# A product of 1024 x 1024 weights and 64 rows: in float32 arithmetic takes longest, in fp16 memory, in int8 the launch
+K, R = 1024, 64
+held = floats('w', [K, K], [((7 * i) % 13 - 6) / 64 for i in range(K * K)])
+ports = [value('x', ['n', K])], [value('y', ['n', K])]
+write('wide.onnx', graph([node('MatMul', 'x w', 'y', name='wide')], [held], *ports), opset=19)
+npz('wide.npz', x=([2 * R, K], [((5 * i) % 11 - 5) / 8 for i in range(2 * R * K)]))
+asked = 'advise wide.onnx --data wide.npz --batch 64 --by time --device t4 --formats fp16,int8 --json'.split()
+got = tap.halfulp(*asked, '--accept', 'rel_l2<=1')
+t = json.loads(got.stdout) if got.returncode == 0 else tap.bail_out(got.stderr)
+each = [t['float32_seconds']] + [t['nodes'][0]['alone'][s]['seconds'] for s in ('fp16', 'int8')]
+want = [2 * R * K * K / fp32 / 1e12, (K * K + 2 * R * K) * 2 / gb_s / 1e9, 5e-6]
+tap.ok(all(near(a, b) for a, b in zip(each, want)) and near(t['seconds'], 5e-6) and t['nodes'][0]['scheme'] == 'int8',
+       'rooflines of arithmetic, memory and launches: %.3g, %.3g and %.3g us' % tuple(1e6 * v for v in want), each)
 alone = {n['node']: n['alone'] for n in o['nodes']}
 wrong = []
 for i, n in enumerate(NODES):
@@ -189,6 +237,9 @@ npz('loose.npz', x=([6, 4], draw(24, 1)))
 write('old.onnx', graph([node('MatMul', 'x w2', 'y', name='fc')], [floats('w2', [4, 5], draw(20, 1))], [value('x', ['n', 4])], [value('y')]), opset=12)
 write('none.onnx', graph([node('Relu', 'x', 'y', name='r')], [], [value('x', ['n', 4])], [value('y')]))
 for what, args, code, pattern in (
+    ('time of no device', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--by', 'time'], 2, '--device'),
+    ('a device without time', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--device', 't4'], 2, '--by'),
+    ('a cost that is none', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--by', 'love'], 2, 'bytes or time'),
     ('no budget', ['m.onnx', '--data', 'x.npz'], 2, '--accept'), ('no data', ['m.onnx', '--accept', 'sqnr>=3'], 2, '--data'),
     ('no model', ['--data', 'x.npz'], 2, 'one model'), ('float32 beside itself', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'float32'], 2, 'float32'),
     ('dynamic scales', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'int8:dynamic'], 2, 'dynamic'),

@@ -322,6 +322,21 @@ for p, table in (('e4m3:static', E4M3), ('e5m2:static', E5M2), ('e4m3:channel', 
     worst = max(abs(a - b) for a, b in zip(out['r'][1] + out['y'][1], r + y))
     tap.ok(worst < 1e-5, '%s: values are within %.1g of the sums of its codes' % (p, worst))
 
+# Delayed scaling: batches of 8, of which the last ones' maxima count
+kinds = (('e4m3:history', E4M3, 3, 0), ('e4m3:history2', E4M3, 2, 0), ('e5m2:history1:margin2', E5M2, 1, 2))
+got = tap.halfulp(
+    *'validate mlp.onnx --data x.npz --calibrate x.npz --calibrate-inputs 24 --batch 8 --exact 0'.split(),
+    *('--outputs', 'delayed', '--policies', ','.join(p for p, *_ in kinds)),
+)
+for p, table, batches, margin in kinds:
+    out = outputs('delayed/%s.npz' % p) if got.returncode == 0 else {'r': [0, []], 'y': [0, []]}
+    seen = lambda v, each: [v * 2**margin for v in v[(24 - 8 * batches) * each : 24 * each]]
+    h = scaled(X, W1, seen(x, I), table, False)
+    r = [max(v + b1[i % H], 0.0) for i, v in enumerate(h)]
+    y = scaled([out['r'][1][i * H : i * H + H] for i in range(N)], W2, seen(r32, H), table, False) if out['y'][1] else []
+    worst = max([abs(a - b) for a, b in zip(out['r'][1] + out['y'][1], r + y)] or [1])
+    tap.ok(worst < 1e-5, '%s: values are within %.1g of the sums of its codes' % (p, worst), got.stderr)
+
 size = lambda each, scales: (H * I + H * C) * each / 8 + 4 * scales + 4 * H
 tap.ok(
     [rows[p]['weight_bytes'] for p in ('int8', 'int8:tensor', 'int4:g8', 'int4:g8:asym', 'nvfp4')]
@@ -498,6 +513,41 @@ tap.ok(
     'a node low, or high, alone makes what a run under such a file makes',
     wrong,
 )
+# One meaning of a format's name: as a policy, in a file and node by node, whatever model the sums have
+with open('half.json', 'w') as file:
+    json.dump({'default': 'fp16', 'nodes': {}}, file)
+asked = '--policies fp16,float16,./half.json --exact 0 --sensitivity --sensitivity-inputs 100 --json'.split()
+for sums in [], ['--accumulate', 'chunk:4,acc=fp16']:
+    got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', *asked, *sums)
+    told = json.loads(got.stdout)['policies'] if got.returncode == 0 else [{}] * 4
+    shares = [r.get('sensitivity', {}) for r in told]
+    keys = [k for k in told[1] if k not in ('policy', 'sensitivity', 'seconds')]
+    tap.ok(
+        got.returncode == 0
+        and all(r[k] == told[1][k] for r in told[2:] for k in keys)
+        and all(near(s['joint_rel_l2'], r['rel_l2']) for r, s in zip(told[1:], shares[1:]))
+        and all(s['joint_flips'] == r['flips'] for r, s in zip(told[1:], shares[1:]))
+        and told[1]['rel_l2'] > (5e-4 if sums else 0)
+        and told[1]['traffic_bytes'] == told[0]['traffic_bytes'] / 2 + 6 * I,  # the input is cast
+        'fp16, float16 and a file of it are one policy, whose nodes together make its row %s' % sums[1:],
+        got.stderr + ' %s' % told,
+    )
+# The last batch of 40 inputs by 7 repeats rows to be full, and they do not count
+told = {}
+for batch in '8', '7':
+    got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', *asked, '--batch', batch)
+    share = json.loads(got.stdout)['policies'][1]['sensitivity'] if got.returncode == 0 else {}
+    told[batch] = {n['node']: n for n in share.get('nodes', [])}
+wrong = [
+    (n, key, told['8'][n][key], told['7'].get(n, {}).get(key))
+    for n in told['8']
+    for key in ('low_rel_l2', 'high_rel_l2', 'local_rel_l2', 'joint_rel_l2', 'amax')
+    if not near(told['8'][n][key], told['7'].get(n, {}).get(key, -1))
+]
+tap.ok(len(told['8']) == 3 and not wrong, 'rows that fill the last batch up have no share in what nodes lose', wrong)
+tap.ok(
+    rows['int8:percentile97']['traffic_bytes'] < rows['float32']['traffic_bytes'], 'int8 moves fewer bytes than float32'
+)
 tap.ok(
     near(one['joint_rel_l2'], rows['int8:percentile97']['rel_l2'])
     and one['joint_flips'] == rows['int8:percentile97']['flips']
@@ -545,6 +595,9 @@ for what, args, code, pattern in (
     ('groups with activations', ['int8:g32'], 2, ':weights'),
     ('a method without static scales', ['int8:dynamic:mse'], 2, 'static'),
     ('a colon without a word', ['int8:'], 2, 'colon'),
+    ('a margin without a history', ['e4m3:static:margin1'], 2, 'history'),
+    ('a history of no batch', ['e4m3:history0'], 2, 'history'),
+    ('a margin of half a step', ['e4m3:history:margin0.5'], 2, 'margin'),
     ('a layer that is none', ['int8,layer:zzz=fp16'], 2, "'zzz'"),
     ('a key that is none', ['int8,foo=3'], 2, 'layer:PATTERN'),
     ('saturation of signed codes', ['int8:sym:pairs16'], 2, 'signs'),

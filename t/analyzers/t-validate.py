@@ -148,6 +148,16 @@ was = decided(base)
 for policy, row in rows.items():
     got = files[policy][1]
     now = decided(got)
+    changed = []
+    for i in range(N):
+        of, of32 = got[i * C : i * C + C], base[i * C : i * C + C]
+        if now[i] != was[i]:
+            rest = max(v for j, v in enumerate(of32) if j != was[i])
+            changed.append([i, 0, was[i], now[i], of32[was[i]] - rest, of[now[i]] - of[was[i]]])
+    ok(
+        [[c[k] for k in ("input", "row", "was", "is", "margin32", "margin")] for c in row["changed"]] == changed,
+        "%s: its %d changed decisions, with both margins" % (policy, len(changed)),
+    )
     flips = sum(a != b for a, b in zip(now, was))
     top = sum(sum(got[i * C + j] > got[i * C + was[i]] for j in range(C)) >= 2 for i in range(N))
     l2 = math.sqrt(math.fsum((a - b) ** 2 for a, b in zip(got, base)) / math.fsum(b * b for b in base))

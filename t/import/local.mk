@@ -2,4 +2,5 @@
 
 SCRIPT_TESTS += t/import/t-nodes.py
 SCRIPT_TESTS += t/import/t-onnx-nodes.py
+SCRIPT_TESTS += t/import/t-quantised-lstm.py
 EXPENSIVE_C_TESTS += t/import/x-fuzz-import

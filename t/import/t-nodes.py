@@ -94,6 +94,9 @@ unary("Sqrt", math.sqrt, low=0.0)
 unary("Reciprocal", lambda x: 1 / x, low=0.5)
 unary("Tanh", math.tanh)
 unary("Erf", math.erf)
+unary("Sin", math.sin, low=-40.0)
+unary("Cos", math.cos, low=-40.0)
+unary("Tan", math.tan, low=-1.5)
 unary("Sigmoid", lambda x: 1 / (1 + math.exp(-x)))
 unary("Relu", lambda x: max(x, 0))
 unary("LeakyRelu", lambda x: x if x > 0 else 0.125 * x, alpha=0.125)
@@ -685,13 +688,24 @@ for op, f in (
         else drawn(3, 4, low=-40 if op in ("Sin", "Cos") else -1, high=40 if op in ("Sin", "Cos") else 1)
     )
     case(
-        op,
+        op + "OfConstants",
         None,
         {"a": angle, "x": x},
         made(x.shape, lambda *i: f(angle[i]) * x[i]),
         "a",
         nodes=[(op, "a", "t", {}), ("Mul", "t x", "y", {})],
     )
+
+x = drawn(3, 4)
+places = [i for i in itertools.product(range(3), range(4)) if (i[0] + i[1]) % 3]
+case(
+    "NonZero",
+    None,
+    {"m": made([3, 4], lambda i, j: (i + j) % 3), "x": x},
+    Array([len(places)], [x[i] for i in places]),
+    "m",
+    nodes=[("NonZero", "m", "p", {}), ("Transpose", "p", "q", {"perm": [1, 0]}), ("GatherND", "x q", "y", {})],
+)
 
 # Recurrent networks, attention, loops
 S, B, I, H = 3, 2, 4, 3

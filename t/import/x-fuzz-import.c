@@ -2,7 +2,9 @@
    Damaged models through the whole import: those of t/import/t-nodes.py, or of the folder that is the first argument or
    HALFULP_MODELS, with bytes changed and blocks of one put into another. Each is refused in one line, or becomes a
    valid program, which is run where it is small. HALFULP_FUZZ is the number of files, HALFULP_SEED the seed; the file
-   at hand is written to the second argument, if there is one, so that a crash leaves it there. */
+   at hand is written to the second argument, if there is one, so that a crash leaves it there. With HU_LIBFUZZER it is
+   libFuzzer's target, which mutates by coverage: clang -fsanitize=fuzzer,address with libhalfulp.a, as t/store/fuzz.h
+   has it. */
 #include "lib/base/file.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
@@ -16,6 +18,63 @@
 
 typedef struct blob { unsigned char *p; size_t n; } blob;
 
+/* Operations of a run, and bytes of its tensors. */
+static double
+work_of(const hu_program *p)
+{
+	double all = 0;
+
+	for (int i = 0; i < p->nc; i++)
+		all += hu_call_cost(p, &p->c[i]).flops + (double)hu_count(p->t[p->c[i].out[0]].shape);
+	for (int i = 0; i < p->nt; i++)
+		all += (double)hu_count(p->t[i].shape);
+	return all;
+}
+
+static void
+run(const hu_imported *m)
+{
+	hu_exec x;
+
+	if (work_of(m->p) > 1e6 || hu_exec_init(&x, m->p) != HU_OK)
+		return;
+	hu_imported_load(m, &x);
+	HU_ASSERT(hu_exec_run(&x, &(hu_env){ 0, 0 }) == HU_OK || *hu_reason());
+	hu_exec_release(&x);
+}
+
+/* 2: a program; 1: a model that is refused; 0: no model. */
+static int
+one(const blob *b)
+{
+	hu_imported m;
+	hu_onnx onnx;
+
+	if (hu_onnx_parse(&onnx, "fuzz", b->p, b->n) != HU_OK) {
+		HU_ASSERT(*hu_reason() && !strchr(hu_reason(), '\n'));
+		return 0;
+	}
+	hu_status st = hu_import(&m, &onnx, NULL, 0);
+	if (st == HU_OK) {
+		run(&m);
+		hu_imported_release(&m);
+	} else {
+		HU_ASSERT(*hu_reason() && !strchr(hu_reason(), '\n'));
+	}
+	hu_onnx_release(&onnx);
+	return st == HU_OK ? 2 : 1;
+}
+
+#ifdef HU_LIBFUZZER
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	one(&(blob){ (unsigned char *)(size_t)data, size });
+	return 0;
+}
+#else
 static blob *model;
 static size_t n, cap;
 static uint64_t state;
@@ -75,53 +134,6 @@ damaged(const blob *from)
 	return d;
 }
 
-/* Operations of a run, and bytes of its tensors. */
-static double
-work_of(const hu_program *p)
-{
-	double all = 0;
-
-	for (int i = 0; i < p->nc; i++)
-		all += hu_call_cost(p, &p->c[i]).flops + (double)hu_count(p->t[p->c[i].out[0]].shape);
-	for (int i = 0; i < p->nt; i++)
-		all += (double)hu_count(p->t[i].shape);
-	return all;
-}
-
-static void
-run(const hu_imported *m)
-{
-	hu_exec x;
-
-	if (work_of(m->p) > 1e6 || hu_exec_init(&x, m->p) != HU_OK)
-		return;
-	hu_imported_load(m, &x);
-	HU_ASSERT(hu_exec_run(&x, &(hu_env){ 0, 0 }) == HU_OK || *hu_reason());
-	hu_exec_release(&x);
-}
-
-/* 2: a program; 1: a model that is refused; 0: no model. */
-static int
-one(const blob *b)
-{
-	hu_imported m;
-	hu_onnx onnx;
-
-	if (hu_onnx_parse(&onnx, "fuzz", b->p, b->n) != HU_OK) {
-		HU_ASSERT(*hu_reason() && !strchr(hu_reason(), '\n'));
-		return 0;
-	}
-	hu_status st = hu_import(&m, &onnx, NULL, 0);
-	if (st == HU_OK) {
-		run(&m);
-		hu_imported_release(&m);
-	} else {
-		HU_ASSERT(*hu_reason() && !strchr(hu_reason(), '\n'));
-	}
-	hu_onnx_release(&onnx);
-	return st == HU_OK ? 2 : 1;
-}
-
 /* A folder of models, one a case of t/import/t-nodes.py; NULL where it cannot be run. */
 static const char *
 written(void)
@@ -174,3 +186,4 @@ main(int argc, char **argv)
 	free(model);
 	return done_testing();
 }
+#endif

@@ -41,6 +41,8 @@ static const function functions[] = {
 	{ "rsqrt", hu_rsqrt, mpfr_rec_sqrt, 0, 0x1p1023 },
 	{ "erf", hu_erf, mpfr_erf, -7, 7 },
 	{ "erfc", hu_erfc, mpfr_erfc, -7, 28 },
+	{ "sin", hu_sin, mpfr_sin, -1000, 1000 },
+	{ "cos", hu_cos, mpfr_cos, -1000, 1000 },
 };
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions };

@@ -27,7 +27,7 @@ def claim(sentence, holds):
 
 
 published = {(r['on'], r['batch'], r['policy']): r['ms'] for r in ask('train', '--published') if r['model'] == 'convnet' and r['policy']}
-sheet = {m[1]: (float(m[2]), float(m[3])) for m in re.finditer(r'^DEVICE\((\w+), "[^"]*", \d+, [\d.]+, [\d.]+, [\d.]+, ([\d.]+), [\d.]+, ([\d.]+),', open(os.path.join(TOP, 'trainer', 'device', 'devices.def')).read(), re.M)}
+sheet = {m[1]: (float(m[2]), float(m[3])) for m in re.finditer(r'^DEVICE\((\w+), "[^"]*", \d+, [\d.]+, [\d.]+, [\d.]+, ([\d.]+), [\d.]+, ([\d.]+),', open(os.path.join(TOP, 'cuda', 'device', 'devices.def')).read(), re.M)}
 layers = {}
 for device in GPU:
     for batch in BATCHES:

@@ -6,7 +6,7 @@
 #include "trainer/bench/published.h"
 #include "trainer/device/fma.h"
 #include "trainer/device/peak.h"
-#include "trainer/device/roofline.h"
+#include "cuda/device/roofline.h"
 #include "trainer/device/steptime.h"
 #include "trainer/plan/memory.h"
 
@@ -91,9 +91,9 @@ rates(void)
 {
 	static const struct { const char *id; double fp64, fp32, tf32, fp16, bf16, fp8;
 	} rows[] = {
-#define DEVICE(id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, align, source)                      \
+#define DEVICE(id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, int8, align, source)                \
 	{ #id, fp64, fp32, tf32, fp16, bf16, fp8 },
-#include "trainer/device/devices.def"
+#include "cuda/device/devices.def"
 #undef DEVICE
 	};
 	int wrong = 0, n = (int)(sizeof rows / sizeof *rows);

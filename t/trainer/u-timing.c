@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What a step is said to take on a device, from a program of seven calls, a device of round numbers, and measured
    seconds and passes that are made up here: every number is computed again by hand. */
-#include "trainer/device/roofline.h"
+#include "cuda/device/roofline.h"
 #include "trainer/device/timing.h"
 #include "trainer/record/passes.h"
 

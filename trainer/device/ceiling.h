@@ -4,7 +4,7 @@
 #ifndef HU_TRAINER_CEILING_H
 #define HU_TRAINER_CEILING_H
 
-#include "trainer/device/roofline.h"
+#include "cuda/device/roofline.h"
 
 /* Measures for about a second, with the threads and the instruction set in use. Arithmetic: fused multiply-adds in
    registers give the rate of every format that the emulation accumulates in fp32, and half of it that of fp64; without

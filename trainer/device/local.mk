@@ -3,7 +3,6 @@
 libhalfulp_a_SOURCES += trainer/device/ceiling.c
 noinst_HEADERS += trainer/device/ceiling.h
 libhalfulp_a_SOURCES += trainer/device/cmd_doctor.c
-noinst_HEADERS += trainer/device/devices.def
 libhalfulp_a_SOURCES += trainer/device/fits.c
 noinst_HEADERS += trainer/device/fits.h
 libhalfulp_a_SOURCES += trainer/device/fma.c
@@ -17,8 +16,6 @@ libhalfulp_a_SOURCES += trainer/device/keras.c
 noinst_HEADERS += trainer/device/keras.h
 libhalfulp_a_SOURCES += trainer/device/peak.c
 noinst_HEADERS += trainer/device/peak.h
-libhalfulp_a_SOURCES += trainer/device/roofline.c
-noinst_HEADERS += trainer/device/roofline.h
 libhalfulp_a_SOURCES += trainer/device/steptime.c
 noinst_HEADERS += trainer/device/steptime.h
 libhalfulp_a_SOURCES += trainer/device/timing.c

@@ -5,7 +5,7 @@
 #define HU_TRAINER_TIMING_H
 
 #include "lib/program/backend.h"
-#include "trainer/device/roofline.h"
+#include "cuda/device/roofline.h"
 
 #include <stdio.h>
 

@@ -313,7 +313,7 @@ hu_node_cum_sum(hu_importing *c)
 
 	if (!v || hu_import_list(c, NULL, 1, list, 1) != 1)
 		return;
-	int k = hu_import_axis(c, (int64_t)list[0], v->rank);
+	int k = hu_import_axis(c, list[0], v->rank);
 	if (k < 0)
 		return;
 	size_t n = v->d[k];
@@ -335,4 +335,35 @@ hu_node_cum_sum(hu_importing *c)
 	back.s = hu_import_shape(v->rank, v->d);
 	t = hu_import_move(c, t, &back);
 	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+}
+
+/* The places of a constant's elements that are not 0, a column each; how many there are must be known beforehand. */
+void
+hu_node_non_zero(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0);
+	double *x = v ? hu_import_constant(c, v) : NULL;
+	size_t found = 0, at = 0;
+
+	if (!x)
+		return;
+	for (size_t i = 0; i < v->n; i++)
+		found += x[i] != 0;
+	size_t rank = v->rank ? (size_t)v->rank : 1, d[2] = { rank, found };
+	double *place = hu_import_room(c, rank * found);
+	for (size_t i = 0; place && i < v->n; i++) {
+		if (x[i] == 0)
+			continue;
+		size_t rest = i;
+		for (size_t k = rank; k-- > 0; rest /= v->rank ? v->d[k] : 1)
+			place[k * found + at] = (double)(rest % (v->rank ? v->d[k] : 1));
+		at++;
+	}
+	free(x);
+	int t = place && found ? hu_import_numbers(c, HU_ONNX_INT64, 2, d, place) : -1;
+	free(place);
+	if (!found && c->st == HU_OK)
+		hu_import_fail(c, HU_EUNABLE, "all elements of '%.100s' are 0, so that its output has none", v->name);
+	else
+		hu_import_out(c, 0, HU_ONNX_INT64, 2, d)->plain = t;
 }

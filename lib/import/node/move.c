@@ -141,8 +141,10 @@ hu_node_split(hu_importing *c)
 	size_t all = axis < 0 ? 0 : v->d[axis], each = (all + n - 1) / n;
 	int last = hu_import_is_last(v), at = !last || axis <= 0 ? axis : axis == 1 ? v->rank - 1 : axis - 1;
 	for (size_t i = 0; i < n && c->st == HU_OK; i++) {
-		size_t take = got < 0 ? (from + each > all ? all - from : each) : (size_t)list[i], d[HU_RANK];
-		if ((got >= 0 && ((size_t)got != n || list[i] < 1)) || !take || from + take > all) {
+		size_t rest = all - from, take = each < rest ? each : rest, d[HU_RANK];
+		if (got >= 0)
+			take = (size_t)got == n && list[i] >= 1 && list[i] <= (double)rest ? (size_t)list[i] : 0;
+		if (!take) {
 			hu_import_fail(c, HU_EUNABLE, "its %zu parts do not fit axis %d of %zu elements", n, axis, all);
 			break;
 		}
@@ -174,7 +176,7 @@ hu_node_slice(hu_importing *c)
 	}
 	hu_axes x = hu_axes_same(hu_import_shape(v->rank, v->d));
 	for (int i = 0; i < n; i++) {
-		int k = hu_import_axis(c, naxes < 0 ? i : (int64_t)axes[i], v->rank);
+		int k = hu_import_axis(c, naxes < 0 ? i : axes[i], v->rank);
 		if (k < 0)
 			return;
 		double size = (double)v->d[k], by = nsteps < 0 ? 1 : step[i],
@@ -254,7 +256,7 @@ hu_node_pad(hu_importing *c)
 	hu_axes x = hu_axes_same(hu_import_shape(v->rank, v->d));
 	int t = hu_import_plain(c, v), constant = !strcmp(mode, "constant");
 	for (int i = 0; i < some && c->st == HU_OK; i++) {
-		int k = hu_import_axis(c, naxes < 0 ? i : (int64_t)axes[i], v->rank);
+		int k = hu_import_axis(c, naxes < 0 ? i : axes[i], v->rank);
 		double made = k < 0 ? 0 : (double)v->d[k] + list[i] + list[i + some];
 		if (!(made >= 1 && made < 0x1p40)) {
 			hu_import_fail(c, HU_EUNABLE, "axis %d would have %g elements", k, made);

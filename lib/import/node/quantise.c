@@ -14,12 +14,12 @@ spread(hu_importing *c, hu_value *v, const hu_value *x, int axis, int64_t block)
 
 	if (v->n == 1)
 		return hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, v), hu_shape0()), s);
-	if (v->rank == 1 && axis < x->rank && v->n == x->d[axis]) {
+	if (v->rank == 1 && axis >= 0 && axis < x->rank && v->n == x->d[axis]) {
 		for (int i = 0; i < s.rank; i++)
 			one.d[i] = i == axis ? v->n : 1;
 		return hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, v), one), s);
 	}
-	if (block < 1 || v->rank != x->rank || axis >= x->rank || s.rank + 1 > HU_RANK)
+	if (block < 1 || v->rank != x->rank || axis < 0 || axis >= x->rank || s.rank + 1 > HU_RANK)
 		return hu_import_fail(c, HU_EFILE, "its scales fit neither an axis nor blocks of one");
 	/* Each scale BLOCK times along the axis; the last block may be shorter. */
 	hu_shape wide = { .rank = s.rank + 1 }, long_ = hu_import_shape(v->rank, v->d);
@@ -141,7 +141,52 @@ hu_node_quantise(hu_importing *c)
 	hu_import_out(c, 0, type, x->rank, x->d)->plain = t;
 }
 
-/* Scale and zero point of unsigned bytes from the smallest and the largest element, 0 among them. */
+/* The scale of nothing but zeros is 1, as ONNX Runtime has it. */
+int
+hu_quantise_dynamic(hu_importing *c, int t, int *scale, int *zero)
+{
+	int high = hu_import_call1(c, "reduce_max", t), low = hu_import_call1(c, "reduce_min", t),
+	    nought = hu_import_number(c, HU_ONNX_FLOAT, 0);
+	hu_shape all = t < 0 ? hu_shape0() : c->p->t[t].shape;
+
+	high = hu_import_call2(c, "max", high, nought);
+	low = hu_import_call2(c, "min", low, nought);
+	int s = hu_import_call2(
+		c, "div", hu_import_call2(c, "sub", high, low), hu_import_number(c, HU_ONNX_FLOAT, 255));
+	s = hu_import_call(c, "where", HU_FP32, (int[]){ s, s, hu_import_number(c, HU_ONNX_FLOAT, 1) }, 3);
+	int z = codes(c, hu_import_call1(c, "neg", hu_import_call2(c, "div", low, s)), -1, HU_ONNX_UINT8);
+	*scale = s;
+	*zero = z;
+	int y = hu_import_call2(c, "div", t, hu_import_expand(c, s, all));
+	return codes(c, y, hu_import_expand(c, z, all), HU_ONNX_UINT8);
+}
+
+int
+hu_quantise_dynamic_product(hu_importing *c, int t, int codes, int scale)
+{
+	int s, z, q = hu_quantise_dynamic(c, t, &s, &z);
+
+	if (q < 0 || codes < 0 || scale < 0)
+		return -1;
+	q = hu_import_call2(c, "sub", q, hu_import_expand(c, z, c->p->t[q].shape));
+	int y = hu_import_call2(c, "matmul", wide(c, q), codes);
+	y = y < 0 ? -1 : hu_import_call(c, "cast", HU_FP32, &y, 1);
+	s = hu_import_call2(c, "mul", hu_import_expand(c, s, c->p->t[scale].shape), scale);
+	return y < 0 ? -1 : hu_import_call2(c, "mul", y, hu_import_expand(c, s, c->p->t[y].shape));
+}
+
+int
+hu_quantise_centred(hu_importing *c, hu_value *v, hu_value *zero)
+{
+	int t = hu_import_plain(c, v);
+
+	if (!zero || zero->rank < 2)
+		return wide(c, centred(c, v, zero, 0, 0));
+	hu_shape one = hu_shape3(v->d[0], 1, v->d[2]);
+	int z = hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, zero), one), hu_import_shape(3, v->d));
+	return wide(c, hu_import_call2(c, "sub", t, z));
+}
+
 void
 hu_node_dynamic_quantise(hu_importing *c)
 {
@@ -149,16 +194,7 @@ hu_node_dynamic_quantise(hu_importing *c)
 
 	if (!x)
 		return;
-	int t = hu_import_plain(c, x), high = hu_import_call1(c, "reduce_max", t),
-	    low = hu_import_call1(c, "reduce_min", t), nought = hu_import_number(c, HU_ONNX_FLOAT, 0);
-	high = hu_import_call2(c, "max", high, nought);
-	low = hu_import_call2(c, "min", low, nought);
-	int s = hu_import_call2(
-		    c, "div", hu_import_call2(c, "sub", high, low), hu_import_number(c, HU_ONNX_FLOAT, 255)),
-	    z = codes(c, hu_import_call1(c, "neg", hu_import_call2(c, "div", low, s)), -1, HU_ONNX_UINT8);
-	hu_shape all = hu_import_shape(x->rank, x->d);
-	int y = hu_import_call2(c, "div", t, hu_import_expand(c, s, all));
-	y = codes(c, y, hu_import_expand(c, z, all), HU_ONNX_UINT8);
+	int s, z, y = hu_quantise_dynamic(c, hu_import_plain(c, x), &s, &z);
 	hu_import_out(c, 0, HU_ONNX_UINT8, x->rank, x->d)->plain = y;
 	hu_import_out(c, 1, HU_ONNX_FLOAT, 0, NULL)->plain = s;
 	hu_import_out(c, 2, HU_ONNX_UINT8, 0, NULL)->plain = z;

@@ -14,7 +14,7 @@ axes_of(hu_importing *c, const hu_value *v, char *mark)
 
 	memset(mark, n <= 0, HU_RANK);
 	for (int i = 0; i < n; i++) {
-		int axis = hu_import_axis(c, (int64_t)list[i], v->rank);
+		int axis = hu_import_axis(c, list[i], v->rank);
 		if (axis < 0)
 			return -1;
 		mark[axis] = 1;

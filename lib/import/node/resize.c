@@ -153,14 +153,14 @@ sizes(hu_importing *c, const hu_value *v, axis *x)
 		x[i].roi[1] = 1;
 	}
 	for (int i = 0; i < n; i++) {
-		int k = na > 0 ? hu_import_axis(c, (int64_t)axes[i], v->rank) : i;
+		int k = na > 0 ? hu_import_axis(c, axes[i], v->rank) : i;
 		if (k < 0)
 			return -1;
 		double s = ns > 0 ? scales[i] : size[i] / (double)v->d[k];
 		one = !i || (*keep == 'n' && (!strcmp(keep, "not_larger") ? s < one : s > one)) ? s : one;
 	}
 	for (int i = 0; i < n; i++) {
-		int k = na > 0 ? hu_import_axis(c, (int64_t)axes[i], v->rank) : i;
+		int k = na > 0 ? hu_import_axis(c, axes[i], v->rank) : i;
 		double in = (double)v->d[k], s = ns > 0 ? scales[i] : size[i] / in,
 		       out = ns > 0 ? floor(s * in + 1e-9) : size[i];
 		if (ns <= 0 && strcmp(keep, "stretch")) {

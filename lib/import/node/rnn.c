@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    LSTM, GRU and RNN, step by step: the products with the inputs of all steps at once, then for each step the product
-   with the state and the gates. */
+   with the state and the gates. DynamicQuantizeLSTM's products are of codes: weights of 8 bits, times inputs, and in
+   each step the state, that get codes by their own ends. */
 #include "lib/import/importing.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@ typedef struct cell {
 	size_t seq, batch, hidden;
 	int gates, dir, reverse;
 	int xw, r, rb; /* X W + b for all steps, the state's weights, and GRU's bias of them */
+	int coded, scale; /* weights are codes, and those of r have these scales */
 	int peep[3];   /* LSTM's peepholes i, o, f, or -1 */
 	const char *act[3];
 } cell;
@@ -48,8 +50,14 @@ peeped(hu_importing *c, const cell *k, int t, int which, int state)
 static int
 lstm_step(hu_importing *c, const cell *k, int xw, int h, int *state)
 {
-	hu_import_set(c, "tb", 1);
-	int g = hu_import_call2(c, "add", xw, hu_import_call2(c, "matmul", h, k->r));
+	int hr = -1;
+	if (k->coded) {
+		hr = hu_quantise_dynamic_product(c, h, k->r, k->scale);
+	} else {
+		hu_import_set(c, "tb", 1);
+		hr = hu_import_call2(c, "matmul", h, k->r);
+	}
+	int g = hu_import_call2(c, "add", xw, hr);
 	int i = hu_import_call1(c, k->act[0], peeped(c, k, gate(c, k, g, 0), 0, *state)),
 	    f = hu_import_call1(c, k->act[0], peeped(c, k, gate(c, k, g, 2), 2, *state)),
 	    n = hu_import_call1(c, k->act[1], gate(c, k, g, 3));
@@ -148,6 +156,26 @@ initial(hu_importing *c, const cell *k, size_t i, int type)
 	return of_direction(c, v, k->dir, hu_shape2(k->batch, k->hidden));
 }
 
+/* The codes of weights V of the direction at hand, inputs by gates, less the zero point that input I + 1 is; *SCALE
+   gets the scale, input I, of each of the N gates. */
+static int
+coded(hu_importing *c, const cell *k, hu_value *v, size_t i, size_t n, int *scale)
+{
+	hu_value *s = hu_import_in(c, i), *zero = hu_import_in(c, i + 1);
+	size_t dirs = v->d[0];
+
+	if (!s || (s->n != dirs && s->n != dirs * n) || (zero && (zero->n != s->n || zero->rank != s->rank))) {
+		hu_import_fail(
+			c, HU_EFILE, "its weights need a scale and a zero point for each direction, or each gate");
+		return -1;
+	}
+	int one = of_direction(c, s, k->dir, hu_shape1(s->n / dirs)),
+	    all = hu_quantise_centred(c, v, zero && zero->n ? zero : NULL);
+	*scale = hu_import_expand(c, one, hu_shape1(n));
+	all = all < 0 ? -1 : hu_import_part(c, all, 0, (size_t)k->dir, 1);
+	return hu_import_flat(c, all, hu_shape2(v->d[1], n));
+}
+
 /* All steps of one direction; *Y gets [seq, 1, batch, hidden], *H and *C the last state. */
 static void
 direction(hu_importing *c, cell *k, hu_value *x, int *y, int *h, int *state)
@@ -163,10 +191,16 @@ direction(hu_importing *c, cell *k, hu_value *x, int *y, int *h, int *state)
 		t = hu_import_move(c, t, &swap);
 	}
 	t = hu_import_flat(c, t, hu_shape2(k->seq * k->batch, in));
-	int weights = of_direction(c, w, k->dir, hu_shape2(n, in));
-	hu_import_set(c, "tb", 1);
-	k->xw = biased(c, k, hu_import_call2(c, "matmul", t, weights), b);
-	k->r = of_direction(c, r, k->dir, hu_shape2(n, k->hidden));
+	if (k->coded) {
+		int scale = -1, weights = coded(c, k, w, 8, n, &scale);
+		k->xw = biased(c, k, hu_quantise_dynamic_product(c, t, weights, scale), b);
+		k->r = coded(c, k, r, 10, n, &k->scale);
+	} else {
+		int weights = of_direction(c, w, k->dir, hu_shape2(n, in));
+		hu_import_set(c, "tb", 1);
+		k->xw = biased(c, k, hu_import_call2(c, "matmul", t, weights), b);
+		k->r = of_direction(c, r, k->dir, hu_shape2(n, k->hidden));
+	}
 	k->rb = k->gates == GRU_GATES && b ? hu_import_part(c, of_direction(c, b, k->dir, hu_shape1(2 * n)), 0, n, n)
 					   : -1;
 	for (int i = 0; i < 3; i++)
@@ -237,15 +271,17 @@ hu_node_recurrent(hu_importing *c)
 
 	if (!x || !w || !r)
 		return;
-	cell k = { .gates = !strcmp(c->node->op, "LSTM") ? LSTM_GATES : !strcmp(c->node->op, "GRU") ? GRU_GATES : 1 };
+	int is_coded = !strcmp(c->node->op, "DynamicQuantizeLSTM"), lstm = is_coded || !strcmp(c->node->op, "LSTM");
+	cell k = { .gates = lstm ? LSTM_GATES : !strcmp(c->node->op, "GRU") ? GRU_GATES : 1, .coded = is_coded };
+	int gates = 1 + is_coded, from = 2 - is_coded; /* the axes of weights: codes are transposed */
 	if (x->rank != 3 || w->rank != 3 || r->rank != 3 || w->d[0] != (size_t)dirs || r->d[0] != (size_t)dirs ||
-		r->d[1] != (size_t)k.gates * r->d[2] || w->d[1] != r->d[1] || w->d[2] != x->d[2]) {
+		r->d[gates] != (size_t)k.gates * r->d[from] || w->d[gates] != r->d[gates] || w->d[from] != x->d[2]) {
 		hu_import_fail(c, HU_EFILE, "the shapes of its input and weights do not fit");
 		return;
 	}
 	k.seq = x->d[batch_first];
 	k.batch = x->d[!batch_first];
-	k.hidden = r->d[2];
+	k.hidden = r->d[from];
 	if (k.seq > STEPS || hu_import_real(c, "clip", 0) != 0 || hu_import_int(c, "input_forget", 0)) {
 		hu_import_fail(c, HU_EUNABLE, "%zu steps; at most %d are possible, and neither clip nor input_forget",
 			k.seq, STEPS);

@@ -207,7 +207,7 @@ hu_node_center_crop_pad(hu_importing *c)
 		return;
 	}
 	for (int i = 0; i < n; i++) {
-		int k = na > 0 ? hu_import_axis(c, (int64_t)axes[i], v->rank) : i;
+		int k = na > 0 ? hu_import_axis(c, axes[i], v->rank) : i;
 		if (k < 0 || !(size[i] >= 1 && size[i] < 0x1p30)) {
 			hu_import_fail(c, HU_EFILE, "an axis cannot have %g elements", size[i]);
 			return;

@@ -98,7 +98,7 @@ named(hu_importing *c, int rank, char *mark)
 
 	memset(mark, 0, HU_RANK);
 	for (int i = 0; i < n; i++) {
-		int axis = hu_import_axis(c, (int64_t)list[i], rank);
+		int axis = hu_import_axis(c, list[i], rank);
 		if (axis < 0)
 			return -2;
 		mark[axis] = 1;
@@ -145,7 +145,7 @@ hu_node_unsqueeze(hu_importing *c)
 		return;
 	}
 	for (int i = 0; i < n; i++) {
-		int axis = hu_import_axis(c, (int64_t)list[i], rank);
+		int axis = hu_import_axis(c, list[i], rank);
 		if (axis < 0)
 			return;
 		mark[axis] = 1;

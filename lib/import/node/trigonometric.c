@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Trigonometric and hyperbolic functions of constants, as the angles of rotary and positional embeddings are: computed
-   beforehand by MPFR and rounded once. Of values that depend on the model's inputs they are refused. */
+   Trigonometric and hyperbolic functions. Of constants, as the angles of rotary and positional embeddings mostly are,
+   they are computed beforehand by MPFR and rounded once. Of values that depend on the model's inputs sine, cosine and
+   their quotient are calls; the others are refused. */
 #include "lib/import/importing.h"
 
 #include "lib/base/mem.h"
@@ -31,13 +32,35 @@ rounded(const mpfr_t v, hu_format f)
 	return hu_round(d, f, HU_RNE, 0, 0);
 }
 
+/* The tangent of what the model's inputs decide. */
+static void
+tangent(hu_importing *c, hu_value *v)
+{
+	int x = hu_import_plain(c, v), sine = hu_import_call1(c, "sin", x), cosine = hu_import_call1(c, "cos", x);
+
+	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = hu_import_call2(c, "div", sine, cosine);
+}
+
 void
 hu_node_trigonometric(hu_importing *c)
 {
 	enum { BITS = 200 };
 	hu_value *v = hu_import_in(c, 0);
 	function *f = NULL;
-	double *x = v ? hu_import_constant(c, v) : NULL;
+
+	if (!v)
+		return;
+	if (!hu_import_is_constant(c, v)) {
+		if (!strcmp(c->node->op, "Sin") || !strcmp(c->node->op, "Cos")) {
+			hu_node_unary(c);
+			return;
+		}
+		if (!strcmp(c->node->op, "Tan")) {
+			tangent(c, v);
+			return;
+		}
+	}
+	double *x = hu_import_constant(c, v);
 	mpfr_t y, a;
 
 	if (!x)

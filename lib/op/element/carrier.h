@@ -186,6 +186,23 @@ hu_bounded_tanh(hu_format f, hu_bounded a)
 	return hu_bounded_of(f, r, a.e + hu_abs(r) * HU_ELEMENTARY_ERROR + 0x1p-1070);
 }
 
+/* Both slopes are at most 1, and no two values are more than 2 apart. */
+HU_HD hu_bounded
+hu_bounded_sin(hu_format f, hu_bounded a)
+{
+	double r = hu_sin(a.v);
+
+	return hu_bounded_of(f, r, (a.e < 2 ? a.e : 2) + hu_abs(r) * HU_ELEMENTARY_ERROR + 0x1p-1070);
+}
+
+HU_HD hu_bounded
+hu_bounded_cos(hu_format f, hu_bounded a)
+{
+	double r = hu_cos(a.v);
+
+	return hu_bounded_of(f, r, (a.e < 2 ? a.e : 2) + hu_abs(r) * HU_ELEMENTARY_ERROR);
+}
+
 /* The slope of the sigmoid is at most 1/4, and at most the function itself, which grows by a factor of exp(e) over a
    distance e. */
 HU_HD hu_bounded

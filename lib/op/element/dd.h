@@ -178,6 +178,10 @@ hu_dd hu_dd_rsqrt(hu_dd a);
 /* a^b; it says nothing if a is not positive, unless b is a whole number up to 64. */
 hu_dd hu_dd_pow(hu_dd a, hu_dd b);
 
+/* Sine and cosine (dd_turn.c); they say nothing beyond 2^20 quarter turns. */
+hu_dd hu_dd_sin(hu_dd a);
+hu_dd hu_dd_cos(hu_dd a);
+
 /* Steps and comparisons (dd_step.c): exact, or an enclosure of all values that the operands' errors leave open. */
 hu_dd hu_dd_rint(hu_dd a);
 hu_dd hu_dd_floor(hu_dd a);

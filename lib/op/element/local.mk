@@ -6,6 +6,7 @@ noinst_HEADERS += lib/op/element/carriers.def
 libhalfulp_a_SOURCES += lib/op/element/dd.c
 noinst_HEADERS += lib/op/element/dd.h
 libhalfulp_a_SOURCES += lib/op/element/dd_step.c
+libhalfulp_a_SOURCES += lib/op/element/dd_turn.c
 noinst_HEADERS += lib/op/element/extreme.h
 noinst_HEADERS += lib/op/element/formula.h
 noinst_HEADERS += lib/op/element/formula.inc

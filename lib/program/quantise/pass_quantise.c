@@ -201,6 +201,7 @@ activation(pass *x, int i)
 	hu_attr ends[2] = { { .key = "low", .num = a.low }, { .key = "high", .num = a.high } };
 	to.codes = call(x, "quantise", (int[]){ in, to.scale, zero }, integer ? 3 : 2, t->name, word,
 		integer ? HU_FP32 : x->s->format, ends, integer ? 2 : 0);
+	x->v->bits[to.codes] = (double)hu_count(t->shape) * x->s->bits;
 	to.zero = zero;
 	if (!integer)
 		saturate(x, to.codes);
@@ -279,6 +280,7 @@ product(pass *x)
 			"node '%.90s': sums of its %.0f products could leave 32 bits; keep it in a float format",
 			hu_shown(x->c->layer), terms);
 	int sum = tensor(x, t->name, "sum", HU_FP32, t->shape, HU_ACTIVATION);
+	x->v->bits[sum] = -1;
 	/* Of two activations neither is signed bytes: such products have no pairs that saturate. */
 	int pairs = x->s->pairs16 && f.columns;
 	char op[32];
@@ -319,10 +321,11 @@ remains(pass *x)
 	return id;
 }
 
-/* T rounded to format F, as a float32 tensor. */
+/* T rounded to format F, as a float32 tensor. OWN: it is a result, which deployment stores in F at once. */
 static int
-rounded(pass *x, int t, hu_format_id f)
+rounded(pass *x, int t, hu_format_id f, int own)
 {
+	double bits = (double)hu_count(x->to->t[t].shape) * hu_format_of(f).bits;
 	char name[HU_NAME], stem[HU_NAME];
 
 	snprintf(stem, sizeof stem, "%.*s", (int)strcspn(x->to->t[t].name, "@"), x->to->t[t].name);
@@ -333,7 +336,11 @@ rounded(pass *x, int t, hu_format_id f)
 	int low = hu_program_cast(x->to, t, f, HU_FORWARD, x->c->layer);
 	note(x, low);
 	snprintf(name, sizeof name, "%s_wide", hu_format_name(f));
-	return call(x, "cast", &low, 1, stem, name, HU_FP32, NULL, 0);
+	id = call(x, "cast", &low, 1, stem, name, HU_FP32, NULL, 0);
+	x->v->bits[id] = bits;
+	if (own)
+		x->v->bits[low] = bits;
+	return id;
 }
 
 /* The call as it is; under a FLOAT scheme its operands from other nodes, and its results for them, are rounded. */
@@ -349,7 +356,7 @@ plain(pass *x)
 		int own = t->producer >= 0 && !strcmp(x->from->c[t->producer].layer, c->layer);
 		in[i] = own && x->raw[c->in[i]] >= 0 ? x->raw[c->in[i]] : outer(x, c->in[i]);
 		if (rounds && !own && t->format == HU_FP32 && (t->cls != HU_OTHER || t->state))
-			in[i] = rounded(x, in[i], x->s->format);
+			in[i] = rounded(x, in[i], x->s->format, 0);
 	}
 	if (x->s && x->plan->quantisable[c->id] && x->s->kind != HU_SCHEME_FLOAT) {
 		int w = remains(x);
@@ -371,12 +378,14 @@ plain(pass *x)
 	for (int k = 0; k < c->nout; k++) {
 		const hu_info *t = &x->from->t[c->out[k]];
 		x->raw[c->out[k]] = x->v->map[c->out[k]] = out[k];
+		if (rounds && t->format == HU_FP32 && t->cls != HU_OTHER) /* deployment keeps no wider copy of it */
+			x->v->bits[out[k]] = (double)hu_count(t->shape) * x->s->bits;
 		int leaves = x->plan->keep[c->out[k]];
 		for (int i = 0; rounds && i < x->from->nc && !leaves; i++)
 			for (int j = 0; j < x->from->c[i].nin && !leaves; j++)
 				leaves = x->from->c[i].in[j] == c->out[k] && strcmp(x->from->c[i].layer, c->layer);
 		if (rounds && leaves && t->format == HU_FP32 && t->cls != HU_OTHER)
-			x->v->map[c->out[k]] = rounded(x, out[k], x->s->format);
+			x->v->map[c->out[k]] = rounded(x, out[k], x->s->format, 1);
 	}
 	free(in);
 	free(out);

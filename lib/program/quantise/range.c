@@ -15,17 +15,23 @@ enum { HALF = HU_RANGE_BINS / 2, LEVELS = 128, FRACTIONS = 100, LEAST = 20 };
 void
 hu_range_extend(hu_range *r, const hu_tensor *t)
 {
+	double most = 0;
+
 	for (size_t i = 0; i < t->n; i++) {
 		double x = hu_get(t, i);
 		if (!hu_isfinite(x)) {
 			r->nonfinite++;
+			most = INFINITY;
 			continue;
 		}
+		most = fmax(most, fabs(x));
 		r->n++;
 		r->low = x < r->low ? x : r->low;
 		r->high = x > r->high ? x : r->high;
 	}
 	r->amax = fmax(-r->low, r->high);
+	HU_GROW(r->batch, r->nbatch, r->capbatch);
+	r->batch[r->nbatch++] = most;
 }
 
 void
@@ -48,6 +54,7 @@ void
 hu_range_release(hu_range *r)
 {
 	free(r->bins);
+	free(r->batch);
 	memset(r, 0, sizeof *r);
 }
 
@@ -180,9 +187,27 @@ least_divergence(const hu_range *r)
 	return best;
 }
 
+/* The clip after all batches; each moves it unless the window's maximum is 0 or not finite. */
+static double
+delayed(const hu_range *r, const hu_scheme *s)
+{
+	double clip = hu_format_of(s->format).max;
+
+	for (size_t i = 0; i < r->nbatch; i++) {
+		double most = 0;
+		for (size_t k = i + 1 > s->history ? i + 1 - s->history : 0; k <= i; k++)
+			most = fmax(most, r->batch[k]);
+		if (most > 0 && hu_isfinite(most))
+			clip = ldexp(most, (int)s->margin);
+	}
+	return clip;
+}
+
 double
 hu_range_clip(const hu_range *r, const hu_scheme *s)
 {
+	if (s->calibration == HU_CALIBRATION_HISTORY)
+		return delayed(r, s);
 	if (r->amax == 0 || !r->bins)
 		return r->amax;
 	switch (s->calibration) {

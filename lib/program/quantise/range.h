@@ -14,6 +14,8 @@ enum { HU_RANGE_BINS = 4096 };
 typedef struct hu_range {
 	double low, high, amax; /* of finite elements; low and high are at most and at least 0 */
 	uint64_t n, nonfinite, *bins;
+	double *batch; /* the largest magnitude of each call of hu_range_extend; infinite if not all are finite */
+	size_t nbatch, capbatch;
 } hu_range;
 
 /* Two passes over the same values: hu_range_extend over all of them finds the ends, then hu_range_count counts.
@@ -23,8 +25,11 @@ void hu_range_count(hu_range *r, const hu_tensor *t);
 void hu_range_release(hu_range *r);
 
 /* The magnitude at which the method clips: amax (max), the upper edge of the bin where the percentile is reached, the
-   one of 100 equal fractions of amax with the least mean squared error of codes of s->bits bits or of s->format, or the
-   one whose clipped histogram diverges least from its 128 levels (Migacz, 8-bit inference with TensorRT, 2017). */
+   one of 100 equal fractions of amax with the least mean squared error of codes of s->bits bits or of s->format, the
+   one whose clipped histogram diverges least from its 128 levels (Migacz, 8-bit inference with TensorRT, 2017), or
+   2^margin times the maximum of the last s->history batches, where that is neither 0 nor infinite; else what the
+   batches before had, and where none had any, s->format's largest value, whose scale is 1 (Transformer Engine's
+   delayed scaling). */
 double hu_range_clip(const hu_range *r, const hu_scheme *s);
 
 /* Integer codes: a value is scale (code - zero). */

@@ -72,7 +72,10 @@ hu_scheme_is(const char *text)
 {
 	size_t n = strcspn(text, ":");
 	const row *r = find(text, n);
+	hu_format_id f;
 
+	if (!r && hu_format_find(text, &f) == HU_OK)
+		return hu_format_of(f).bits > 8 && hu_format_of(f).bits < 32 && f != HU_TF32;
 	return r && (text[n] || r->kind != HU_SCHEME_FLOAT8);
 }
 
@@ -85,7 +88,8 @@ word_of(const char *text, double *number)
 	*number = -1;
 	for (int i = 0; i < WORDS; i++) {
 		size_t n = strlen(words[i].name);
-		int numbered = !strcmp(words[i].name, "g") || !strcmp(words[i].name, "percentile");
+		int numbered = !strcmp(words[i].name, "g") || !strcmp(words[i].name, "percentile") ||
+			       !strcmp(words[i].name, "history") || !strcmp(words[i].name, "margin");
 		if (strncmp(words[i].name, text, n))
 			continue;
 		if (!text[n])
@@ -137,6 +141,18 @@ add_word(hu_scheme *s, const row *r, const char *text)
 				hu_shown(s->name));
 		s->group = (size_t)number;
 	}
+	if (!strcmp(words[i].name, "history") && number >= 0) {
+		if (!(number >= 1 && number <= 1 << 20) || number != (double)(long)number)
+			return hu_fail(HU_EINVAL, "policy '%s': a history has a whole number of batches, 1 to 2^20",
+				hu_shown(s->name));
+		s->history = (size_t)number;
+	}
+	if (!strcmp(words[i].name, "margin")) {
+		if (!(number >= 0 && number <= 16) || number != (double)(long)number)
+			return hu_fail(HU_EINVAL, "policy '%s': marginN needs a whole number from 0 to 16",
+				hu_shown(s->name));
+		s->margin = number;
+	}
 	if (!strcmp(words[i].name, "percentile") && number >= 0) {
 		if (!(number > 50 && number <= 100))
 			return hu_fail(
@@ -158,6 +174,8 @@ settle(const hu_scheme *s, const char *text)
 		      ":weights";
 	else if (s->calibration != HU_CALIBRATION_MAX && !is_static)
 		why = "scales are calibrated only where they are static";
+	else if (s->margin != 0 && s->calibration != HU_CALIBRATION_HISTORY)
+		why = "a margin is one of a history's scale: add :history";
 	else if (s->pairs16 && s->activations == HU_ACTIVATIONS_NONE)
 		why = "pairs16 is of products of integers, and with weights alone there are none";
 	else if (s->pairs16 && !s->asymmetric)
@@ -178,7 +196,7 @@ hu_scheme_parse(hu_scheme *s, const char *text)
 	char all[sizeof s->name], *save = NULL;
 	hu_format_id f;
 
-	*s = (hu_scheme){ .format = HU_FP32, .percent = 99.999 };
+	*s = (hu_scheme){ .format = HU_FP32, .percent = 99.999, .history = 1024 };
 	snprintf(s->name, sizeof s->name, "%s", text);
 	if (strlen(text) >= sizeof s->name)
 		return hu_fail(HU_EINVAL, "policy '%.40s…' is longer than any that there is", hu_shown(text));

@@ -22,7 +22,8 @@ typedef enum hu_calibration {
 	HU_CALIBRATION_MAX,
 	HU_CALIBRATION_PERCENTILE,
 	HU_CALIBRATION_MSE,
-	HU_CALIBRATION_ENTROPY
+	HU_CALIBRATION_ENTROPY,
+	HU_CALIBRATION_HISTORY
 } hu_calibration;
 
 typedef struct hu_scheme {
@@ -36,13 +37,16 @@ typedef struct hu_scheme {
 	hu_activations activations;
 	hu_calibration calibration;
 	double percent;
+	size_t history; /* so many batches' maxima, of HISTORY */
+	double margin;  /* HISTORY's scale is 2^margin times as large */
 	int asymmetric, pairs16;
 } hu_scheme;
 
 /* Reads NAME[:WORD]…, a row of schemes.def with words of words.def, or the name of a format of more than 8 bits,
    which is FLOAT. HU_EINVAL says what is wrong, HU_EABSENT that the name is neither. */
 hu_status hu_scheme_parse(hu_scheme *s, const char *text);
-/* 1 where TEXT begins with the name of a row of schemes.def and, of a row that is a format too, has words behind it. */
+/* 1 where TEXT begins with the name of a row of schemes.def and, of a row that is a format too, has words behind it; or
+   is the name of a format of more than 8 bits and narrower than float32, other than tf32, which is one of products. */
 int hu_scheme_is(const char *text);
 /* Name and summary of row I of schemes.def, and of words.def; NULL past the last. */
 const char *hu_scheme_row(int i, const char **summary);

@@ -9,8 +9,9 @@
 
 /* map[t] is the tensor of p that holds what tensor t of the original stands for, -1 where no call needs it. constant[i]
    are values of p's tensors that no call writes, data NULL of others; their format may be wider than the tensor's, and
-   whoever loads them rounds. bits[i]: what the constant takes in deployment, scales included; 0: what its format
-   takes; -1: nothing of its own, such as a scale that its codes already count. */
+   whoever loads them rounds. bits[i]: what tensor i takes in deployment, of a constant's codes their scales included;
+   0: what its format takes; -1: nothing of its own, such as a scale that its codes already count, or a sum that never
+   leaves its accumulator. */
 typedef struct hu_version {
 	hu_program *p;
 	hu_tensor *constant;

@@ -98,7 +98,7 @@ JUDGES = {
         ("trainer/device/fits.c", ["t/trainer/t-plan-table.py", "t/trainer/t-plan.sh", "t/trainer/t-memory.py"]),
         ("trainer/run/need.c", ["t/trainer/t-plan.sh", "t/trainer/t-memory.py"]),
         ("trainer/device/timing.c", ["t/trainer/u-timing", GOLDEN + "plan bench", "t/trainer/t-plan.sh", "t/trainer/t-bench.sh"]),
-        ("trainer/device/roofline.c", ["t/trainer/u-timing", "t/trainer/u-bench", GOLDEN + "plan bench", "t/trainer/t-plan.sh", "t/trainer/t-why-claims.py"]),
+        ("cuda/device/roofline.c", ["t/trainer/u-timing", "t/trainer/u-bench", GOLDEN + "plan bench", "t/trainer/t-plan.sh", "t/trainer/t-why-claims.py"]),
         ("trainer/device/*.c", ["t/trainer/u-bench", "t/trainer/u-gpu", SAID, GOLDEN + "plan bench", "t/cuda/u-device", "t/trainer/t-plan.sh", "t/trainer/t-doctor.sh", "t/trainer/t-why-claims.py", "t/trainer/t-why-it-paid.sh", "t/trainer/t-at-least.py", "t/trainer/t-bench.sh", "t/trainer/t-plan-table.py"]),
         ("trainer/energy/*.c", ["t/trainer/u-energy", "t/trainer/u-gpu", "t/trainer/t-record.py", "t/trainer/t-doctor.sh", "t/trainer/t-train.sh"]),
         ("trainer/plan/ranks*.c", ["t/trainer/u-ranks", "t/trainer/t-plan-ranks.py"]),

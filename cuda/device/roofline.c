@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trainer/device/roofline.h"
+#include "cuda/device/roofline.h"
 
 #include "cuda/device/capability.h"
 #include "lib/base/console/opt.h"
@@ -11,10 +11,10 @@
 #include <strings.h>
 
 static const hu_peaks devices[] = {
-#define DEVICE(id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, align, source)                      \
-	{ #id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, HU_LAUNCH_US, align, source,            \
+#define DEVICE(id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, int8, align, source)                \
+	{ #id, name, capability, gib, gb_s, fp64, fp32, tf32, fp16, bf16, fp8, int8, HU_LAUNCH_US, align, source,      \
 		{ { 0, 0 } } },
-#include "trainer/device/devices.def"
+#include "cuda/device/devices.def"
 #undef DEVICE
 };
 enum { DEVICES = sizeof devices / sizeof *devices };

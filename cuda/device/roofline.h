@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The roofline model (Williams, Waterman and Patterson, CACM 2009): a call takes at least its operations over the peak
    rate of its formats, its bytes over the memory bandwidth, and one launch. */
-#ifndef HU_TRAINER_ROOFLINE_H
-#define HU_TRAINER_ROOFLINE_H
+#ifndef HU_CUDA_ROOFLINE_H
+#define HU_CUDA_ROOFLINE_H
 
 #include "lib/program/program.h"
 
@@ -12,7 +12,7 @@ typedef struct hu_peaks {
 	const char *id, *name;
 	int capability;                       /* compute capability times ten; 0 for a processor */
 	double gib, gb_s;
-	double fp64, fp32, tf32, fp16, bf16, fp8;   /* TFLOP/s */
+	double fp64, fp32, tf32, fp16, bf16, fp8, int8; /* TFLOP/s */
 	double launch_us;
 	int align;
 	const char *source;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+   cos: y = the cosine of x in radians. */
+#include "lib/op/element/pointwise.h"
+
+static void
+exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
+{
+	(void)k;
+	(void)out;
+	mpfr_cos(y, x[0], MPFR_RNDN);
+}
+
+const hu_op hu_op_cos = {
+	.name = "cos", .summary = "cosine", .min_in = 1, .max_in = 1, .nout = 1,
+	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
+	.family = &hu_family_pointwise,
+	.pointwise = &(hu_pointwise){
+		.how = { HU_EACH }, .form = { { HU_FORMULA_cos, exact, 1 } },
+	},
+};
