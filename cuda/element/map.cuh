@@ -316,9 +316,10 @@ static __attribute__((noinline, unused)) hu_status
 hu_field_start(hu_work *w, const hu_field *field, hu_field_choice c)
 {
 	hu_field m = *field;
+	hu_field_function *field_kernel = c.kernel; /* as a failed launch names it */
 	unsigned blocks = hu_field_blocks(&m, c.v, c.doubles);
 
-	HU_TRY(HU_GO(w, c.kernel, blocks, HU_FIELD_THREADS, 0, m));
+	HU_TRY(HU_GO(w, field_kernel, blocks, HU_FIELD_THREADS, 0, m));
 	for (int k = 0; k < m.nout; k++)
 		HU_TRY(hu_result_finish(w, &m.raw[k], m.to[k]));
 	return HU_OK;

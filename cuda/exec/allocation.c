@@ -40,6 +40,8 @@ hu_machine_allocate(hu_machine *m)
 	}
 	for (int i = 0; i < m->nfeed; i++)
 		need += hu_machine_padded(hu_slot_bytes(&m->t[m->feed[i].tensor]));
+	for (int i = 0; i < m->p->nt; i++)
+		m->t[i].data = HU_NOWHERE;
 	HU_TRY(scratch_of(m, &most));
 	need += most;
 	if (m->side->alloc((void **)&m->memory, need) != HU_OK)

@@ -26,7 +26,7 @@ hu_machine_launch(hu_machine *m, const hu_plan *plan, int stage, int dry, size_t
 		w[i].queue = m->queue;
 		w[i].arch = m->arch;
 		w[i].gemm = m->gemm;
-		w[i].scratch = m->scratch;
+		w[i].scratch = dry ? HU_NOWHERE : m->scratch;
 		w[i].dry = dry;
 		w[i].updates = hu_machine_update_counts(m, call);
 		w[i].ran = dry ? m->ran[call] : NULL;

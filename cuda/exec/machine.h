@@ -7,6 +7,10 @@
 #include "cuda/exec/side.h"
 #include "lib/program/backend.h"
 
+/* Where tensors and scratch space lie on a dry run: launchers count offsets from it, which C does not allow from NULL,
+   and nothing reads it. A multiple of every alignment that they ask for. */
+#define HU_NOWHERE ((void *)4096)
+
 /* These are the members of hu_backend (lib/program/backend.h). open: HU_EUNABLE names the first operator without a
    kernel; HU_ENOMEM says how much memory was needed, how much there is, and which batch would fit. */
 hu_status hu_machine_open(hu_machine **m, const hu_program *p, const hu_side *side, hu_gemm_way gemm);

@@ -49,7 +49,10 @@ run(const hu_side *side, const hu_kernel *k, hu_work *w, const hu_env *env)
 	hu_pulse now = { env->seed, env->step, 0, 0 };
 
 	w->dry = 1;
-	HU_TRY(k->launch(w));
+	w->scratch = HU_NOWHERE;
+	hu_status st = k->launch(w);
+	w->scratch = NULL;
+	HU_TRY(st);
 	HU_TRY(side->alloc((void **)&w->scratch, w->peak));
 	HU_TRY(side->alloc((void **)&w->pulse, sizeof now));
 	HU_TRY(side->upload(w->queue, w->pulse, &now, sizeof now));

@@ -18,8 +18,10 @@ hu_gemm_product(hu_work *w, const hu_gemm *g)
 
 	if (!g->m || !g->n)
 		return HU_OK;
-	if (!g->k) /* sums without a term are +0 */
-		return HU_SIDE(gemm_rows)(w, g, NULL, NULL, NULL, 0, g->m);
+	if (!g->k) { /* sums without a term are +0 */
+		double *sums = (double *)hu_work_take(w, (size_t)g->m * g->n * g->parts * sizeof *sums);
+		return HU_SIDE(gemm_rows)(w, g, NULL, NULL, sums, 0, g->m);
+	}
 	if (w->gemm == HU_GEMM_CUBLAS)
 		st = hu_gemm_cublas<M>(w, g);
 	else if ((any || w->gemm == HU_GEMM_MMA) && hu_gemm_mma<M>(w, g, &st))

@@ -22,8 +22,10 @@ for name, rows in sources.JUDGES.items():
     mutants = [len(some) for u in units for f, some in sources.Sources(top, name).mutations(u, 1, 1)]
     none([] if len([n for n in mutants if n]) > 100 else [len(mutants)], '%s: %d functions have mutations' % (name, len([n for n in mutants if n])))
 named = {t.partition(' ')[0] for rows in sources.JUDGES.values() for _, some in rows for t in some} | set(sources.ELSEWHERE)
-idle = [t for room in ('trainer', 'analyzers', 'judge') for f in sorted(os.listdir(os.path.join(top, 't', room))) if re.match(r'[tu]-.*\.(c|sh|py)$', f)
-        for t in ['t/%s/%s' % (room, re.sub(r'\.c$', '', f))] if t not in named]
+idle = []
+for room in ('trainer', 'analyzers', 'judge'):
+    tests = [f for f in sorted(os.listdir(os.path.join(top, 't', room))) if re.match(r'[tu]-.*\.(c|sh|py)$', f)]
+    idle += [t for t in ('t/%s/%s' % (room, re.sub(r'\.c$', '', f)) for f in tests) if t not in named]
 none(idle, 'every test of the trainer and of analyzers judges some file')
 none([p for p in sources.LEFT_OUT if not any(fnmatch.fnmatch(os.path.relpath(os.path.join(d, f), top), p) for folder in ('lib', 'trainer', 'analyzers') for d, _, names in os.walk(os.path.join(top, folder)) for f in names)], 'files that are left out are there')
 
