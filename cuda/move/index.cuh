@@ -109,6 +109,14 @@ hu_index_span(const hu_moves *x, int j, size_t *first, size_t *last)
 
 static inline int hu_index_flat(const hu_moves *x) { return hu_attr_num(x->c, "flat", 0) != 0; }
 
+/* A map whose axes are all of one element has one of them still: it says that the element is moved. */
+static inline void
+hu_index_close(hu_index *m)
+{
+	if (!m->axes)
+		m->axis[m->axes++] = hu_index_axis_of(1, 0, 1, 0, 1);
+}
+
 /* The map of a move, to its output from its input. */
 static inline hu_index
 hu_index_of(const hu_moves *x)
@@ -119,6 +127,7 @@ hu_index_of(const hu_moves *x)
 	if (hu_index_flat(x)) {
 		size_t n = hu_count(x->out);
 		hu_index_add(m.axis, &m.axes, hu_index_axis_of(n, 0, n, 1, 1));
+		hu_index_close(&m);
 		return m;
 	}
 	for (int j = x->out.rank - 1; j >= 0; j--) {
@@ -132,6 +141,7 @@ hu_index_of(const hu_moves *x)
 		}
 		hu_index_add(m.axis, &m.axes, hu_index_axis_of(x->out.d[j], first, last, step, 1));
 	}
+	hu_index_close(&m);
 	return m;
 }
 
@@ -149,6 +159,7 @@ hu_index_back(const hu_moves *x, const hu_shape *in)
 	if (hu_index_flat(x)) {
 		size_t n = hu_count(x->out);
 		hu_index_add(m.axis, &m.axes, hu_index_axis_of(n, 0, n, 1, 1));
+		hu_index_close(&m);
 		return m;
 	}
 	for (int a = 0; a < HU_RANK; a++)
@@ -178,6 +189,7 @@ hu_index_back(const hu_moves *x, const hu_shape *in)
 		}
 		hu_index_add(m.axis, &m.axes, hu_index_axis_of(in->d[a], first, last, step, every));
 	}
+	hu_index_close(&m);
 	return m;
 }
 

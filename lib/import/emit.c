@@ -244,6 +244,7 @@ hu_import_prune(hu_importing *c, hu_imported *m)
 		p->t[nt++] = p->t[i];
 	}
 	p->nt = nt;
+	hu_program_index(p);
 	c->nconstant = (size_t)nt;
 	for (int i = 0; i < nc; i++)
 		p->t[p->c[i].out[0]].producer = i;

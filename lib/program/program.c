@@ -75,16 +75,11 @@ index_add(hu_program *p, int i)
 	p->index[at] = i;
 }
 
-/* Makes the index anew where tensor p->nt - 1 would fill more than half of it, and puts that tensor into it. */
-static void
-index_last(hu_program *p)
+void
+hu_program_index(hu_program *p)
 {
 	enum { FIRST = 64 };
 
-	if (++p->filled <= p->slots / 2) {
-		index_add(p, p->nt - 1);
-		return;
-	}
 	free(p->index);
 	p->filled = (size_t)p->nt;
 	for (p->slots = FIRST; p->slots < 4 * p->filled; p->slots *= 2)
@@ -93,6 +88,16 @@ index_last(hu_program *p)
 	memset(p->index, 0xff, p->slots * sizeof *p->index);
 	for (int i = 0; i < p->nt; i++)
 		index_add(p, i);
+}
+
+/* Puts tensor p->nt - 1 into the index, which is made anew where it would fill more than half of it. */
+static void
+index_last(hu_program *p)
+{
+	if (++p->filled <= p->slots / 2)
+		index_add(p, p->nt - 1);
+	else
+		hu_program_index(p);
 }
 
 int

@@ -49,6 +49,8 @@ hu_program *hu_program_copy(const hu_program *p);
 int hu_program_tensor(hu_program *p, const char *name, hu_format_id f, hu_shape s, hu_tclass cls);
 /* Returns the id of the tensor with this name, or -1. */
 int hu_program_find(const hu_program *p, const char *name);
+/* Makes the index of names anew: whoever moves tensors or changes names by hand has to call it. */
+void hu_program_index(hu_program *p);
 /* Returns 1 if c updates a parameter, that is if its first input becomes its first output when the step ends. */
 int hu_is_update(const hu_program *p, const hu_call *c);
 /* Which moment of a gradient a tensor holds, by the row of the operator that updates it: 1 for the first (a running

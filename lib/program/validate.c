@@ -34,6 +34,7 @@ check_operands(const hu_program *p, const hu_call *c)
 		if (t < 0 || t >= p->nt || p->t[t].producer != c->id)
 			return hu_fail(
 				HU_EINVAL, "call %d (%s): output %d is not a tensor of its own", c->id, op->name, i);
+		HU_ASSERT(hu_program_find(p, p->t[t].name) == t);
 	}
 	for (int i = 0; i < c->nattr; i++)
 		if (!known_attr(op, c->attr[i].key))
