@@ -40,7 +40,7 @@ def doctor(key):
 
 
 BASE = {'backend': 'cpu', 'data': 'digits', 'data-seed': 0, 'epochs': 3, 'fuse': 'on', 'gemm': 'auto', 'graph': 'on', 'loss-weight': 1.0, 'seed': 1, 'trace': '*', 'trace-cap': 2.0 ** 30, 'beta1': 0.9, 'beta2': 0.999,
-        'eps': 1e-7, 'momentum': 0.0, 'schedule': 'constant', 'label-smoothing': 0.0}
+        'eps': 1e-7, 'momentum': 0.0, 'schedule': 'constant', 'label-smoothing': 0.0, 'dropout': 0.0}
 
 
 def manifest(name, m, config, expected, tables, checkpoints):

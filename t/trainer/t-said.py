@@ -74,12 +74,13 @@ rows = table('a/metrics.tsv')
 mean = [[float(r['ms']) for r in rows if r['epoch'] == e['epoch']] for e in ends]
 mean = ['%.1f' % (sum(ms) / len(ms)) for ms in mean]
 ok(
-    re.findall(r'  (\d+\.\d) ms a step$', out, re.M) == mean,
+    re.findall(r'  (\d+\.\d) ms a step(?:, \d+\.\d of them waiting for data)?$', out, re.M) == mean,
     "an epoch's ms a step are the mean of its steps",
     [out, mean],
 )
 code, out, err = run('train', *SMALL, '--epochs', '3', '--policy', 'mixed_float16', '--json', 'b')
 j = json.loads(out)
+timed = table('b/metrics.tsv')
 ok(
     j
     == {
@@ -91,7 +92,10 @@ ok(
         'precision': float(last['eval_precision']),
         'recall': float(last['eval_recall']),
         'loss_scale': float(last['loss_scale']),
-    },
+        'ms': j['ms'],
+        'wait_ms': j['wait_ms'],
+    }
+    and all(abs(j[k] - sum(float(r[k]) for r in timed) / len(timed)) <= 1e-9 + 1e-6 * j[k] for k in ('ms', 'wait_ms')),
     'the same as JSON',
     out,
 )

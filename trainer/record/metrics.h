@@ -30,8 +30,8 @@ typedef struct hu_metrics {
 
 void hu_metrics_init(hu_metrics *m, const hu_config *c);
 void hu_metrics_release(hu_metrics *m);
-/* Reads the rows of the steps before step of p's training from the tables in dir, by the columns' names: "-" stands in a
-   column that a table of an earlier version lacks. HU_EFILE where a table is missing, ends too early or has a column
+/* Reads the rows of the steps before step of p's training from the tables in dir, by the columns' names: "-" stands in
+   a column that a table of an earlier version lacks. HU_EFILE where a table is missing, ends too early or has a column
    that is not written any more. */
 hu_status hu_metrics_resume(hu_metrics *m, const hu_program *p, const char *dir, size_t step);
 

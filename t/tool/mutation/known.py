@@ -55,7 +55,6 @@ KNOWN = [
     ("analyzers/op/op_run.c", "for (int k = 1; k < r->call.op->nout; k++)", "how much memory is asked for before an operator is refused, less one result"),
     ("analyzers/probe/probe_random.c", "r->tile, i / 5)", "other operands, drawn as well"),
     ("trainer/bench/why.c", "if (best)", "reached with a GPU of which the driver tells the name"),
-    ("cuda/device/roofline.c", "size_t found = 1;", "one more for every device whose words are all in the name: the same one is the best"),
     ("trainer/device/ceiling.c", "sum += x[i ^ 1];", "all words of an even number are read, in another order"),
     ("trainer/run/idle.c", "size_t n = 1;", "room for one more"),
     ("trainer/plan/cmd_plan.c", ".warm = 3,", "steps that nobody measures"),
