@@ -4,9 +4,9 @@
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
-#include "reports/figure.h"
 #include "reports/human.h"
 #include "reports/model/model_parts.h"
+#include "reports/page/page_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -89,15 +89,8 @@ base(const char *path)
 }
 
 static void
-head(hu_str *b, const json_t *v, const json_t *a, const char *css, const char *more)
+heading(hu_str *b, const json_t *v, const char *model)
 {
-	const char *model = base(hu_model_text(v ? v : a, "model"));
-
-	hu_str_add(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
-		      "name=\"color-scheme\" content=\"light dark\">\n<title>");
-	hu_html_text(b, model);
-	hu_str_addf(b, " – halfulp report</title>\n<style>\n%s%s</style>\n</head>\n<body>\n<main>\n", css, more);
 	hu_str_add(b, "<header>\n<p class=\"kicker\">halfulp report</p>\n<h1>");
 	hu_html_text(b, model);
 	hu_str_add(b, "</h1>\n<p class=\"sub\">");
@@ -157,35 +150,35 @@ provenance(hu_str *b, const json_t *v, const json_t *a, const char *command)
 	hu_str_add(b, "</pre>\n</section>\n");
 }
 
+static hu_status
+sections(hu_str *page, const json_t *v, const json_t *a, const char *command)
+{
+	const char *model = base(hu_model_text(v ? v : a, "model"));
+
+	HU_TRY(hu_page_open(page, model, "model/model.css"));
+	heading(page, v, model);
+	if (v)
+		hu_model_decision(page, v);
+	if (a)
+		hu_model_plan(page, a);
+	if (v)
+		hu_model_nodes(page, v);
+	provenance(page, v, a, command);
+	return hu_page_close(page);
+}
+
 hu_status
 hu_model_page(hu_str *page, const char *dir, const char *command)
 {
 	json_t *v, *a = NULL;
-	char *css = NULL, *more = NULL;
-	size_t n;
 	hu_status st = read_object(&v, dir, "validation.json", "policies");
 
 	hu_str_init(page);
 	if (st == HU_OK)
 		st = read_object(&a, dir, "advice.json", "nodes");
 	if (st == HU_OK)
-		st = hu_report_source("page/page.css", &css, &n);
-	if (st == HU_OK)
-		st = hu_report_source("model/model.css", &more, &n);
-	if (st == HU_OK) {
-		head(page, v, a, css, more);
-		if (v)
-			hu_model_decision(page, v);
-		if (a)
-			hu_model_plan(page, a);
-		if (v)
-			hu_model_nodes(page, v);
-		provenance(page, v, a, command);
-		hu_str_add(page, "</main>\n</body>\n</html>\n");
-	}
+		st = sections(page, v, a, command);
 	json_decref(v);
 	json_decref(a);
-	free(css);
-	free(more);
 	return st;
 }

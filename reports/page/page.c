@@ -11,17 +11,16 @@
 /* Of more than MANY runs the verdicts of the IN_FULL worst stand in full. */
 enum { MANY = 6, IN_FULL = 3 };
 
-static void
-head(hu_str *b, const hu_report_runs *runs, const char *css)
+/* Returns the runs' names, which the caller frees. */
+static char *
+names(const hu_report_runs *runs)
 {
-	hu_str_add(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
-		      "name=\"color-scheme\" content=\"light dark\">\n<title>");
-	for (int i = 0; i < runs->n; i++) {
-		hu_str_add(b, i ? ", " : "");
-		hu_html_text(b, runs->at[i].label);
-	}
-	hu_str_addf(b, " – halfulp report</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", css);
+	hu_str b;
+
+	hu_str_init(&b);
+	for (int i = 0; i < runs->n; i++)
+		hu_str_addf(&b, "%s%s", i ? ", " : "", runs->at[i].label);
+	return b.s;
 }
 
 /* Appends a fact such as "3 epochs" where the manifest has it. */
@@ -40,7 +39,7 @@ fact(hu_str *b, const json_t *manifest, const char *key, const char *before, con
 }
 
 static void
-title(hu_str *b, const hu_report_runs *runs)
+heading(hu_str *b, const hu_report_runs *runs)
 {
 	const hu_report_run *r = &runs->at[0];
 
@@ -151,19 +150,14 @@ tiles(hu_str *b, const hu_report_run *r, int several)
 	hu_str_add(b, "</dl>\n</section>\n");
 }
 
-hu_status
-hu_page(hu_str *out, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *command,
+static hu_status
+sections(hu_str *out, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *command,
 	const char *dir)
 {
-	char *css;
-	size_t n;
+	const hu_report_run *focus = &runs->at[runs->focus];
+	int told = 0, several = runs->n > 1;
 
-	HU_TRY(hu_report_source("page/page.css", &css, &n));
-	hu_str_init(out);
-	head(out, runs, css);
-	free(css);
-	title(out, runs);
-	int told = 0;
+	heading(out, runs);
 	for (int rank = 3; rank >= 0; rank--) /* the worst first; of many runs these alone in full */
 		for (int i = 0; i < runs->n; i++)
 			if (hu_verdict_order(&runs->at[i]) == rank) {
@@ -172,16 +166,29 @@ hu_page(hu_str *out, const hu_report_runs *runs, const hu_figures *figures, cons
 				else
 					verdict(out, runs, &runs->at[i]);
 			}
-	tiles(out, &runs->at[runs->focus], runs->n > 1);
-	hu_status st = hu_page_figures(out, runs, figures, formats, dir);
-	if (st == HU_OK)
-		st = hu_page_sources(out, &runs->at[runs->focus], runs->n > 1);
-	if (st != HU_OK) {
-		hu_str_release(out);
-		return st;
-	}
+	tiles(out, focus, several);
 	hu_page_runs(out, runs);
+	HU_TRY(hu_page_figures(out, runs, figures, formats, dir));
+	HU_TRY(hu_page_layers(out, focus, several));
+	HU_TRY(hu_page_sources(out, focus, several));
 	hu_page_provenance(out, runs, command);
-	hu_str_add(out, "</main>\n</body>\n</html>\n");
 	return HU_OK;
+}
+
+hu_status
+hu_page(hu_str *out, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *command,
+	const char *dir)
+{
+	char *title = names(runs);
+
+	hu_str_init(out);
+	hu_status st = hu_page_open(out, title, NULL);
+	free(title);
+	if (st == HU_OK)
+		st = sections(out, runs, figures, formats, command, dir);
+	if (st == HU_OK)
+		st = hu_page_close(out);
+	if (st != HU_OK)
+		hu_str_release(out);
+	return st;
 }

@@ -4,6 +4,18 @@
 #define HU_REPORTS_PAGE_PARTS_H
 
 #include "reports/figure.h"
+#include "reports/human.h"
+
+/* Begins a page: all up to <main>, with this title, the style sheet page.css and, where it is not NULL, another sheet
+   of reports/. hu_page_close ends it, with the script that sorts and filters its tables. HU_EUNABLE where the
+   installation lacks one of these files. */
+hu_status hu_page_open(hu_str *b, const char *title, const char *sheet);
+hu_status hu_page_close(hu_str *b);
+
+/* Appends a cell of a table; element is such as "td class=\"left\"". */
+void hu_page_cell(hu_str *b, const char *element, const char *text);
+/* Appends a <td> of a number in few digits, which has all of them as its attribute data-v; NaN is an en dash. */
+void hu_page_number(hu_str *b, double x, hu_quantity unit);
 
 /* Appends a section for each figure, in the order of figures.def; then the figures without data, with the reason.
    Pictures are in the page itself, read from the SVG files in dir, which have to be there. */
@@ -14,6 +26,9 @@ hu_status hu_page_figures(
    key has a row, whose id is from-KEY. HU_EFILE where a table is bad. */
 hu_status hu_page_sources(hu_str *b, const hu_report_run *r, int several);
 int hu_page_has_source(const char *key);
+/* Appends, for a run that was analyzed, the table of its layers and that of its calls (measures.def); several: the
+   title names the run. HU_EFILE where a table is bad. */
+hu_status hu_page_layers(hu_str *b, const hu_report_run *r, int several);
 /* Appends the table of runs. */
 void hu_page_runs(hu_str *b, const hu_report_runs *runs);
 /* Appends the commands that make the report again, and what made the runs. */

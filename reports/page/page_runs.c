@@ -29,23 +29,6 @@ hu_verdict_order(const hu_report_run *r)
 	return !strcmp(word, "fatal") ? 3 : !strcmp(word, "costs") ? 2 : !strcmp(word, "harmless") ? 0 : 1;
 }
 
-static void
-cell(hu_str *b, const char *element, const char *text)
-{
-	hu_str_addf(b, "<%s>", element);
-	hu_html_number(b, text);
-	hu_str_addf(b, "</%.*s>", (int)strcspn(element, " "), element);
-}
-
-static void
-cell_number(hu_str *b, double x, hu_quantity unit)
-{
-	char *s = hu_human(x, unit);
-
-	cell(b, "td", s);
-	free(s);
-}
-
 static const char *
 text_or_dash(const json_t *j, const char *path)
 {
@@ -65,17 +48,17 @@ run_row(hu_str *b, const hu_report_run *r)
 	hu_str_add(b, "<th scope=\"row\">");
 	hu_html_text(b, r->label);
 	hu_str_add(b, "</th>");
-	cell(b, class, verdict ? verdict : "–");
-	cell(b, "td class=\"left\"", text_or_dash(r->manifest, "policy.compute"));
-	cell(b, "td class=\"left\"", text_or_dash(r->manifest, "policy.variable"));
-	cell(b, "td class=\"left\"", rule ? rule : text_or_dash(r->manifest, "loss_scaling"));
-	cell_number(b, hu_metrics_last(r, "eval_accuracy"), HU_UNIT_SHARE);
+	hu_page_cell(b, class, verdict ? verdict : "–");
+	hu_page_cell(b, "td class=\"left\"", text_or_dash(r->manifest, "policy.compute"));
+	hu_page_cell(b, "td class=\"left\"", text_or_dash(r->manifest, "policy.variable"));
+	hu_page_cell(b, "td class=\"left\"", rule ? rule : text_or_dash(r->manifest, "loss_scaling"));
+	hu_page_number(b, hu_metrics_last(r, "eval_accuracy"), HU_UNIT_SHARE);
 	if (hu_metrics_diverged(r, "loss"))
-		cell(b, "td", "not finite");
+		hu_page_cell(b, "td", "not finite");
 	else
-		cell_number(b, hu_metrics_last(r, "loss"), HU_UNIT_REAL);
-	cell_number(b, hu_metrics_sum(r, "skipped"), HU_UNIT_COUNT);
-	cell_number(b, hu_metrics_median(r, "ms"), HU_UNIT_REAL);
+		hu_page_number(b, hu_metrics_last(r, "loss"), HU_UNIT_REAL);
+	hu_page_number(b, hu_metrics_sum(r, "skipped"), HU_UNIT_COUNT);
+	hu_page_number(b, hu_metrics_median(r, "ms"), HU_UNIT_REAL);
 	hu_str_add(b, "</tr>\n");
 	free(class);
 }
@@ -102,9 +85,9 @@ memory_row(hu_str *b, const hu_report_run *r)
 	for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
 		double x = hu_json_number(m, memory[i].key);
 		sum += isnan(x) ? 0 : x;
-		cell_number(b, x, HU_UNIT_BYTES);
+		hu_page_number(b, x, HU_UNIT_BYTES);
 	}
-	cell_number(b, m ? sum : NAN, HU_UNIT_BYTES);
+	hu_page_number(b, m ? sum : NAN, HU_UNIT_BYTES);
 	hu_str_add(b, "</tr>\n");
 }
 
@@ -149,42 +132,95 @@ training_command(hu_str *b, const hu_report_run *r)
 	hu_str_release(&line);
 }
 
-static void
-definition(hu_str *b, const hu_report_run *r, const char *title, const char *path)
+/* Returns a fact of the manifest as text, which the caller frees; NULL where it has none. */
+static char *
+fact_of(const hu_report_run *r, const char *path)
 {
 	const json_t *v = hu_json_at(r->manifest, path);
 
 	if (!v || json_is_null(v) || json_is_object(v) || json_is_array(v))
-		return;
-	char *s = json_is_integer(v) ? hu_xprintf("%lld", (long long)json_integer_value(v))
-				     : hu_human_json(v, HU_UNIT_REAL);
+		return NULL;
+	return json_is_integer(v) ? hu_xprintf("%lld", (long long)json_integer_value(v))
+				  : hu_human_json(v, HU_UNIT_REAL);
+}
+
+static int
+is_shared(const hu_report_runs *runs, const char *path)
+{
+	char *first = fact_of(&runs->at[0], path);
+	int same = 1;
+
+	for (int i = 1; i < runs->n && same; i++) {
+		char *other = fact_of(&runs->at[i], path);
+		same = first && other ? !strcmp(first, other) : first == other;
+		free(other);
+	}
+	free(first);
+	return same;
+}
+
+static void
+definition(hu_str *b, const char *title, const char *text)
+{
 	hu_str_addf(b, "<dt>%s</dt><dd>", title);
-	hu_html_text(b, s);
+	hu_html_text(b, text);
 	hu_str_add(b, "</dd>\n");
-	free(s);
+}
+
+static const char *const provenance[][2] = {
+	{ "halfulp", "halfulp_version" },
+	{ "model", "model" },
+	{ "data", "dataset.name" },
+	{ "data digest", "dataset.digest" },
+	{ "seed", "seed" },
+	{ "optimizer", "optimizer.name" },
+	{ "batch", "batch" },
+	{ "loss weight", "loss_weight" },
+	{ "accumulator", "accumulate" },
+	{ "back end", "backend" },
+	{ "device", "device" },
+	{ "compiler", "compiler" },
+	{ "SIMD", "simd" },
+	{ "threads", "threads" },
+	{ "host", "host" },
+};
+enum { FACTS = sizeof provenance / sizeof *provenance };
+
+/* Appends what made the runs: what they share once, then for each its folder and what only it has. */
+static void
+facts(hu_str *b, const hu_report_runs *runs)
+{
+	int shared[FACTS];
+
+	hu_str_add(b, runs->n > 1 ? "<h3>All of them</h3>\n<dl class=\"facts shared\">\n"
+				  : "<dl class=\"facts shared\">\n");
+	for (size_t k = 0; k < FACTS; k++) {
+		char *s = fact_of(&runs->at[0], provenance[k][1]);
+		shared[k] = is_shared(runs, provenance[k][1]);
+		if (shared[k] && s)
+			definition(b, provenance[k][0], s);
+		free(s);
+	}
+	hu_str_add(b, "</dl>\n<div class=\"provenance\">\n");
+	for (int i = 0; i < runs->n; i++) {
+		hu_str_add(b, "<h3>");
+		hu_html_text(b, runs->at[i].label);
+		hu_str_add(b, "</h3>\n<dl class=\"facts\">\n");
+		definition(b, "folder", runs->at[i].dir);
+		for (size_t k = 0; k < FACTS; k++) {
+			char *s = shared[k] ? NULL : fact_of(&runs->at[i], provenance[k][1]);
+			if (s)
+				definition(b, provenance[k][0], s);
+			free(s);
+		}
+		hu_str_add(b, "</dl>\n");
+	}
+	hu_str_add(b, "</div>\n");
 }
 
 void
 hu_page_provenance(hu_str *b, const hu_report_runs *runs, const char *command)
 {
-	static const char *const rows[][2] = {
-		{ "halfulp", "halfulp_version" },
-		{ "model", "model" },
-		{ "data", "dataset.name" },
-		{ "data digest", "dataset.digest" },
-		{ "seed", "seed" },
-		{ "optimizer", "optimizer.name" },
-		{ "batch", "batch" },
-		{ "loss weight", "loss_weight" },
-		{ "accumulator", "accumulate" },
-		{ "back end", "backend" },
-		{ "device", "device" },
-		{ "compiler", "compiler" },
-		{ "SIMD", "simd" },
-		{ "threads", "threads" },
-		{ "host", "host" },
-	};
-
 	hu_str_add(b, "<section id=\"again\">\n<h2>How to make it again</h2>\n<pre>");
 	for (int i = 0; i < runs->n; i++) {
 		training_command(b, &runs->at[i]);
@@ -202,16 +238,6 @@ hu_page_provenance(hu_str *b, const hu_report_runs *runs, const char *command)
 		"its .tsv with <a href=\"style.gp\">style.gp</a>. "
 		"This page was made by halfulp %s.</p>\n",
 		HU_VERSION);
-	hu_str_add(b, "<div class=\"provenance\">\n");
-	for (int i = 0; i < runs->n; i++) {
-		hu_str_add(b, "<h3>");
-		hu_html_text(b, runs->at[i].label);
-		hu_str_add(b, "</h3>\n<dl class=\"facts\">\n<dt>folder</dt><dd>");
-		hu_html_text(b, runs->at[i].dir);
-		hu_str_add(b, "</dd>\n");
-		for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-			definition(b, &runs->at[i], rows[k][0], rows[k][1]);
-		hu_str_add(b, "</dl>\n");
-	}
-	hu_str_add(b, "</div>\n</section>\n");
+	facts(b, runs);
+	hu_str_add(b, "</section>\n");
 }

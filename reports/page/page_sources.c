@@ -114,7 +114,7 @@ source_row(hu_str *b, const struct source *f, const char *label, const hu_report
 	hu_str_add(b, "<tr");
 	if (first)
 		hu_str_addf(b, " id=\"from-%s\"", f->key);
-	hu_str_addf(b, "><th scope=\"row\">%s</th><td>", first ? label : "");
+	hu_str_addf(b, "><th scope=\"row\">%s</th><td>", label);
 	if (s.rows) {
 		char *value = value_of(f, &s, r);
 		hu_html_text(b, value);

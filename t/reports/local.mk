@@ -7,6 +7,7 @@ EXTRA_DIST += t/reports/paper.py
 EXTRA_DIST += t/reports/svgtext.py
 SCRIPT_TESTS += t/reports/t-figures.py
 SCRIPT_TESTS += t/reports/t-gallery.py
+SCRIPT_TESTS += t/reports/t-layers.py
 SCRIPT_TESTS += t/reports/t-model-page.py
 SCRIPT_TESTS += t/reports/t-page.py
 SCRIPT_TESTS += t/reports/t-pictures.py

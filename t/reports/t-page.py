@@ -83,6 +83,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.fetched, self.mute, self.labels, self.inputs, self.tags, self.legends = [], [], set(), set(), {}, []
+        self.policy = None
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
@@ -91,8 +92,12 @@ class Page(html.parser.HTMLParser):
         for k in ('src', 'srcset', 'data', 'poster', 'action', 'background'):
             if k in a and not (a[k] or '').startswith('data:'):
                 self.fetched.append('%s %s=%s' % (tag, k, a[k]))
-        if tag in ('script', 'link', 'iframe', 'object', 'embed', 'base') or any(k.startswith('on') for k in a):
+        if tag in ('link', 'iframe', 'object', 'embed', 'base') or any(k.startswith('on') for k in a):
             self.fetched.append(tag)
+        if tag == 'script' and a:
+            self.fetched.append('script with %s' % ' '.join(a))
+        if a.get('http-equiv') == 'Content-Security-Policy':
+            self.policy = a['content']
         if tag == 'a' and not a.get('href') or tag == 'a' and re.match('(https?:)?//', a.get('href') or ''):
             self.fetched.append('a href=%s' % a.get('href'))
         if tag == 'img' and not a.get('alt'):
@@ -123,6 +128,8 @@ for n in (2, 8):
     page = Page(text)
     none([p.stderr] * (p.returncode != 0) + page.fetched + page.mute,
          '%d runs: nothing is fetched, pictures have words' % n)
+    ok(page.policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+       and page.tags['script'] == 1, '%d runs: the page forbids a browser to fetch anything' % n, page.policy)
     ok(page.inputs == page.labels and len(page.inputs) >= n and '.tabs input:focus-visible' in text
        and 'display: none' not in re.search(r'\n\.tabs input \{[^}]*', text)[0],
        '%d runs: every tab has a label, takes the focus and shows it' % n)

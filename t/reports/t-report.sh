@@ -52,7 +52,7 @@ class Page(html.parser.HTMLParser):
         self.ids += [a["id"]] if "id" in a else []
         if tag == "img" and not a.get("alt"):
             print("an image without alt")
-        if tag in ("script", "link", "iframe", "object"):
+        if tag in ("link", "iframe", "object") or tag == "script" and a:
             print("a <%s> in the page" % tag)
         if tag not in VOID:
             self.open.append(tag)
