@@ -101,18 +101,6 @@ compare(const hu_evaluated *base, const hu_deciding *d, double *const *exact, do
 	return v;
 }
 
-/* Adds an input of which all is known. */
-static void
-tell(hu_exact_network *x, const verdict *v, size_t i)
-{
-	x->worst = fmax(x->worst, v->worst);
-	x->relative = fmax(x->relative, v->relative);
-	x->undecided[i] = (char)v->undecided;
-	x->changed += (size_t)v->changed;
-	x->done[i] = 1;
-	x->n++;
-}
-
 /* What stays the same from input to input. */
 typedef struct job {
 	hu_exec *run;
@@ -122,7 +110,31 @@ typedef struct job {
 	const hu_engine *engine;
 	const char *keep;
 	double operations;         /* of the model on one input */
+	double **row;              /* the exact outputs of the input at hand; NULL for one that has none */
 } job;
+
+/* Adds an input of which all is known, and its outputs' exact values. */
+static void
+tell(hu_exact_network *x, const job *j, const verdict *v, size_t i)
+{
+	x->input = hu_xrealloc(x->input, (x->n + 1) * sizeof *x->input);
+	x->off = hu_xrealloc(x->off, (x->n + 1) * sizeof *x->off);
+	x->input[x->n] = i;
+	x->off[x->n] = v->off;
+	for (size_t k = 0; k < x->nout; k++) {
+		size_t each = j->base->each[k];
+		if (!j->row[k])
+			continue;
+		x->value[k] = hu_xrealloc(x->value[k], ((x->n + 1) * each + 1) * sizeof **x->value);
+		memcpy(x->value[k] + x->n * each, j->row[k], each * sizeof **x->value);
+	}
+	x->worst = fmax(x->worst, v->worst);
+	x->relative = fmax(x->relative, v->relative);
+	x->undecided[i] = (char)v->undecided;
+	x->changed += (size_t)v->changed;
+	x->done[i] = 1;
+	x->n++;
+}
 
 static void
 release(const hu_program *p, double **by_tensor)
@@ -143,6 +155,20 @@ of_outputs(const hu_imported *m, double *const *by_tensor)
 	return of;
 }
 
+/* Makes these the outputs of the input at hand. */
+static void
+keep_row(const job *j, double *const *exact)
+{
+	for (size_t k = 0; k < j->m->nout; k++) {
+		size_t n = j->base->each[k];
+		if (!exact[k])
+			continue;
+		if (!j->row[k])
+			j->row[k] = hu_xmalloc((n + 1) * sizeof **j->row);
+		memcpy(j->row[k], exact[k], n * sizeof **j->row);
+	}
+}
+
 /* In pairs of doubles with bounds. */
 static hu_status
 by_pairs(const job *j, size_t i, verdict *v, hu_exact_network *x)
@@ -156,6 +182,7 @@ by_pairs(const job *j, size_t i, verdict *v, hu_exact_network *x)
 	*v = compare(j->base, j->d, exact, bound, i);
 	for (size_t k = 0; k < j->m->nout; k++)
 		v->decided &= exact[k] != NULL;
+	keep_row(j, exact);
 	x->agreed += how.agreed > 0;
 	free(exact);
 	free(bound);
@@ -181,6 +208,7 @@ by_mpfr(const job *j, size_t i, verdict *v)
 	if (st == HU_OK) {
 		double **exact = of_outputs(j->m, ideal);
 		*v = compare(j->base, j->d, exact, NULL, i);
+		keep_row(j, exact);
 		free(exact);
 		release(p, ideal);
 	}
@@ -213,7 +241,7 @@ one(hu_exact_network *x, const job *j, const hu_samples *s, size_t i)
 		v.off = 0;
 	}
 	if (settled(&v))
-		tell(x, &v, i);
+		tell(x, j, &v, i);
 	else
 		x->untold++;
 	return HU_OK;
@@ -226,10 +254,11 @@ hu_exact_network_run(hu_exact_network *x, const hu_imported *m, const hu_evaluat
 	candidate *c = hu_xcalloc(s->n + 1, sizeof *c);
 	char *keep = hu_xcalloc((size_t)m->p->nt + 1, 1);
 	hu_exec run;
-	job j = { &run, m, base, d, NULL, keep, 0 };
+	job j = { &run, m, base, d, NULL, keep, 0, hu_xcalloc(m->nout + 1, sizeof *j.row) };
 	hu_status st;
 
-	*x = (hu_exact_network){ .done = hu_xcalloc(s->n + 1, 1), .undecided = hu_xcalloc(s->n + 1, 1) };
+	*x = (hu_exact_network){ .done = hu_xcalloc(s->n + 1, 1), .undecided = hu_xcalloc(s->n + 1, 1),
+		.nout = m->nout, .value = hu_xcalloc(m->nout + 1, sizeof *x->value) };
 	for (size_t i = 0; i < s->n; i++)
 		c[i] = (candidate){ i, flipped[i], margin(base, d, i) };
 	qsort(c, s->n, sizeof *c, by_need);
@@ -245,6 +274,9 @@ hu_exact_network_run(hu_exact_network *x, const hu_imported *m, const hu_evaluat
 		}
 		hu_exec_release(&run);
 	}
+	for (size_t k = 0; k < m->nout; k++)
+		free(j.row[k]);
+	free(j.row);
 	free(c);
 	free(keep);
 	if (st != HU_OK)
@@ -257,5 +289,10 @@ hu_exact_network_release(hu_exact_network *x)
 {
 	free(x->done);
 	free(x->undecided);
+	for (size_t k = 0; k < x->nout; k++)
+		free(x->value[k]);
+	free(x->value);
+	free(x->input);
+	free(x->off);
 	memset(x, 0, sizeof *x);
 }

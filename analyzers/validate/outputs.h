@@ -44,6 +44,8 @@ json_t *hu_validation_json(const hu_validation *v);
 hu_status hu_validation_report(const hu_validation *v, const char *dir);
 /* A line a policy and rule; a policy without rules is one line about what is not finite. Returns the failures. */
 void hu_validation_tap(const hu_validation *v);
-/* Writes DIR/POLICY.npz for each policy and float32.npz: the outputs by name, in the formats of their files' types. */
+/* Writes DIR/POLICY.npz for each policy and float32.npz: the outputs by name, in the formats of their files' types; and
+   where the exact network was run DIR/exact.npz, in doubles, with its inputs' numbers and bounds (halfulp.input,
+   halfulp.off). */
 hu_status hu_validation_write(const hu_validation *v, const char *dir);
 #endif

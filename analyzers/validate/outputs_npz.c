@@ -12,32 +12,49 @@
 #include <unistd.h>
 #include <zip.h>
 
-/* Output K of J as an array: the rows of all inputs, then the shape of one. */
-static hu_status
-array(const hu_validation *v, const hu_judgement *j, size_t k, const char *path)
+/* An array of an archive: its name, dtype ("f4" or "f8", of values that are given as doubles), and shape. */
+typedef struct array {
+	const char *name, *dtype;
+	int rank;
+	size_t shape[HU_NPY_RANK];
+	const double *value;
+} array;
+
+/* Output k of the model on `rows` inputs: the rows, then the shape of one. */
+static array
+output_array(const hu_validation *v, size_t k, const char *dtype, size_t rows, const double *value)
 {
 	const hu_port *o = &v->m->out[k];
-	size_t n = v->s->n * j->e.each[k], shape[HU_NPY_RANK] = { v->s->n }, rest = 1;
-	int rank = 1, wide = v->m->p->t[o->tensor].format == HU_FP64;
-	hu_status st;
+	size_t each = v->row[0].e.each[k], rest = 1;
+	array a = { o->name, dtype, 1, { rows }, value };
 
 	for (int i = 1; i < o->rank; i++)
 		rest *= o->d[i];
-	if (v->s->whole || rest != j->e.each[k]) { /* the batch is not its first axis */
-		for (int i = 0; i < o->rank && !v->s->whole; i++)
-			rest = 0;
+	if (v->s->whole || rest != each) { /* the batch is not its first axis */
 		for (int i = 0; i < o->rank && v->s->whole; i++)
-			shape[rank++] = o->d[i];
+			a.shape[a.rank++] = o->d[i];
 		if (!v->s->whole)
-			shape[rank++] = j->e.each[k];
+			a.shape[a.rank++] = each;
 	} else {
 		for (int i = 1; i < o->rank; i++)
-			shape[rank++] = o->d[i];
+			a.shape[a.rank++] = o->d[i];
 	}
-	float *low = wide ? NULL : hu_xmalloc((n + 1) * sizeof *low);
-	for (size_t i = 0; low && i < n; i++)
-		low[i] = (float)j->e.out[k][i];
-	st = hu_npy_write(path, wide ? "f8" : "f4", rank, shape, wide ? (const void *)j->e.out[k] : low);
+	return a;
+}
+
+static hu_status
+write_array(const array *a, const char *path)
+{
+	size_t n = 1;
+
+	for (int i = 0; i < a->rank; i++)
+		n *= a->shape[i];
+	if (!strcmp(a->dtype, "f8"))
+		return hu_npy_write(path, a->dtype, a->rank, a->shape, a->value);
+	float *low = hu_xmalloc((n + 1) * sizeof *low);
+	for (size_t i = 0; i < n; i++)
+		low[i] = (float)a->value[i];
+	hu_status st = hu_npy_write(path, a->dtype, a->rank, a->shape, low);
 	free(low);
 	return st;
 }
@@ -56,46 +73,57 @@ file_name(const char *dir, const char *policy, const char *end)
 	return path;
 }
 
+/* Adds the file `from` to the archive as the array's. */
 static hu_status
-write_one(const hu_validation *v, const hu_judgement *j, const char *dir)
+add(zip_t *z, const char *path, const array *a, const char *from)
 {
-	char *path = file_name(dir, j->policy, ".npz"), *part = file_name(dir, j->policy, ".npz.part");
+	char *name = hu_xprintf("%s.npy", a->name);
+	zip_source_t *source = zip_source_file(z, from, 0, -1);
+	zip_int64_t at = source ? zip_file_add(z, name, source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8) : -1;
+	hu_status st = HU_OK;
+
+	if (at < 0) {
+		st = hu_fail(HU_EIO, "%s: '%s' cannot be added: %s", path, name, zip_strerror(z));
+	} else {
+		zip_set_file_compression(z, (zip_uint64_t)at, ZIP_CM_STORE, 0);
+		zip_file_set_mtime(z, (zip_uint64_t)at, 315532800, 0); /* 1980: the same outputs are the same bytes */
+	}
+	free(name);
+	return st;
+}
+
+/* Writes the n arrays to DIR/STEM.npz. */
+static hu_status
+write_npz(const char *dir, const char *stem, const array *a, size_t n)
+{
+	char *path = file_name(dir, stem, ".npz"), *part = file_name(dir, stem, ".npz.part");
 	hu_status st = HU_OK;
 	int code = 0;
 	zip_t *z = zip_open(part, ZIP_CREATE | ZIP_TRUNCATE, &code);
 
 	if (!z)
 		st = hu_fail(HU_EIO, "%s: cannot be written", path);
-	char **temp = hu_xcalloc(v->m->nout + 1, sizeof *temp);
-	for (size_t k = 0; k < v->m->nout && st == HU_OK; k++) {
+	char **temp = hu_xcalloc(n + 1, sizeof *temp);
+	for (size_t k = 0; k < n && st == HU_OK; k++) {
 		char end[40];
 		snprintf(end, sizeof end, ".%zu.npy.part", k);
-		temp[k] = file_name(dir, j->policy, end);
-		st = array(v, j, k, temp[k]);
-		char *name = hu_xprintf("%s.npy", v->m->out[k].name);
-		zip_source_t *from = st == HU_OK ? zip_source_file(z, temp[k], 0, -1) : NULL;
-		zip_int64_t at = from ? zip_file_add(z, name, from, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8) : -1;
-		if (st == HU_OK && at < 0)
-			st = hu_fail(HU_EIO, "%s: '%s' cannot be added: %s", path, name, zip_strerror(z));
-		if (at >= 0) {
-			zip_set_file_compression(z, (zip_uint64_t)at, ZIP_CM_STORE, 0);
-			zip_file_set_mtime(
-				z, (zip_uint64_t)at, 315532800, 0); /* 1980: the same outputs are the same bytes */
-		}
-		free(name);
+		temp[k] = file_name(dir, stem, end);
+		st = write_array(&a[k], temp[k]);
+		if (st == HU_OK)
+			st = add(z, path, &a[k], temp[k]);
 	}
 	if (z && st == HU_OK && zip_close(z) < 0)
 		st = hu_fail(HU_EIO, "%s: %s", path, zip_strerror(z));
 	else if (z && st != HU_OK)
 		zip_discard(z);
-	for (size_t k = 0; k < v->m->nout; k++)
+	for (size_t k = 0; k < n; k++)
 		if (temp[k])
 			unlink(temp[k]);
 	if (st == HU_OK && rename(part, path))
 		st = hu_fail(HU_EIO, "%s: cannot be written", path);
 	if (st != HU_OK)
 		unlink(part);
-	for (size_t k = 0; k < v->m->nout; k++)
+	for (size_t k = 0; k < n; k++)
 		free(temp[k]);
 	free(temp);
 	free(path);
@@ -103,11 +131,43 @@ write_one(const hu_validation *v, const hu_judgement *j, const char *dir)
 	return st;
 }
 
+/* DIR/exact.npz: the exact outputs in doubles, by name, of the inputs of which all is told; and by the names
+   halfulp.input and halfulp.off which inputs these are, and how far a value may be off. */
+static hu_status
+write_exact(const hu_validation *v, const char *dir)
+{
+	const hu_exact_network *x = v->exact;
+	array *a = hu_xcalloc(x->nout + 2, sizeof *a);
+	double *input = hu_xcalloc(x->n + 1, sizeof *input);
+	size_t n = 0;
+
+	for (size_t k = 0; k < x->nout; k++)
+		if (x->value[k])
+			a[n++] = output_array(v, k, "f8", x->n, x->value[k]);
+	for (size_t r = 0; r < x->n; r++)
+		input[r] = (double)x->input[r];
+	a[n++] = (array){ "halfulp.input", "f8", 1, { x->n }, input };
+	a[n++] = (array){ "halfulp.off", "f8", 1, { x->n }, x->off };
+	hu_status st = write_npz(dir, "exact", a, n);
+	free(input);
+	free(a);
+	return st;
+}
+
 hu_status
 hu_validation_write(const hu_validation *v, const char *dir)
 {
-	HU_TRY(hu_make_dirs(dir));
-	for (size_t i = 0; i < v->nrow; i++)
-		HU_TRY(write_one(v, &v->row[i], dir));
-	return HU_OK;
+	array *a = hu_xcalloc(v->m->nout + 1, sizeof *a);
+	hu_status st = hu_make_dirs(dir);
+
+	for (size_t i = 0; i < v->nrow && st == HU_OK; i++) {
+		for (size_t k = 0; k < v->m->nout; k++)
+			a[k] = output_array(v, k, v->m->p->t[v->m->out[k].tensor].format == HU_FP64 ? "f8" : "f4",
+				v->s->n, v->row[i].e.out[k]);
+		st = write_npz(dir, v->row[i].policy, a, v->m->nout);
+	}
+	free(a);
+	if (st == HU_OK && v->exact && v->exact->n)
+		st = write_exact(v, dir);
+	return st;
 }

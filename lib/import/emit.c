@@ -114,7 +114,7 @@ fold(hu_importing *c, int id)
 	to->data = hu_alloc(to->n * hu_element_size(to->format) + 1);
 	if (!to->data)
 		hu_import_fail(c, HU_ENOMEM, "no memory for a constant of %zu elements", to->n);
-	else if (HU_COLUMN(call->op, emulate)(call, in, &to, &(hu_env){ 0, 0 }) != HU_OK) {
+	else if (to->n && HU_COLUMN(call->op, emulate)(call, in, &to, &(hu_env){ 0, 0 }) != HU_OK) {
 		char *why = hu_xstrdup(hu_reason());
 		hu_import_fail(c, HU_EFILE, "%s", why);
 		free(why);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # validate --exact: what bounds leave open is not told. A tie that no finite number of digits decides is counted as
-# untold in a network too large for MPFR, and told by MPFR in a small one; other inputs are told in both. HALFULP names
-# the program.
-import json, os, shutil, subprocess, sys, tempfile
+# untold in a network too large for MPFR, and told by MPFR in a small one; other inputs are told in both. The exact
+# outputs that --outputs writes are those of fractions. HALFULP names the program.
+import json, os, random, shutil, struct, subprocess, sys, tempfile
+from fractions import Fraction
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get("srcdir", ".")), "t/tool"))
@@ -51,6 +52,57 @@ for name, told in ("large", 1), ("small", 2):
         "%s: %s inputs are told, %s untold %s" % (name, e.get("inputs"), e.get("untold"), p.stderr.strip()),
     )
     ok(e.get("max_error") == 0 and e.get("changed") == 0, "%s: float32 has no error on those told" % name)
+# The exact outputs themselves: two layers on drawn inputs, in fractions.
+random.seed(5)
+N, A, B, C = 7, 9, 6, 3
+single = lambda x: struct.unpack("<f", struct.pack("<f", x))[0]
+draw = lambda n: [single(random.gauss(0, 1) * 10 ** random.randint(-3, 3)) for _ in range(n)]
+w, b, u, x = draw(A * B), draw(B), draw(B * C), draw(N * A)
+write(
+    "net.onnx",
+    graph(
+        [node("Gemm", "x w b", "h"), node("Relu", "h", "r"), node("MatMul", "r u", "y")],
+        [floats("w", [A, B], w), floats("b", [B], b), floats("u", [B, C], u)],
+        [value("x", ["batch", A])],
+        [value("y", ["batch", C]), value("h", ["batch", B])],
+    ),
+)
+npz("net.npz", x=([N, A], x))
+subprocess.run(
+    [PROGRAM, "validate", "net.onnx", "--data", "net.npz", "--policies", "fp16", "--exact", "4", "--outputs", "out"],
+    stdout=subprocess.DEVNULL,
+    check=True,
+)
+got = outputs("out/exact.npz")
+rows, off = [int(i) for i in got["halfulp.input"][1]], got["halfulp.off"][1]
+ok(len(rows) == len(set(rows)) == 4 and len(off) == 4 and sorted(got) == ["h", "halfulp.input", "halfulp.off", "y"],
+   "--outputs has the exact outputs of four inputs: %s" % rows)
+wrong = []
+for r, i in enumerate(rows):
+    h = [Fraction(b[k]) + sum(Fraction(x[i * A + j]) * Fraction(w[j * B + k]) for j in range(A)) for k in range(B)]
+    y = [sum(max(h[j], 0) * Fraction(u[j * C + k]) for j in range(B)) for k in range(C)]
+    for name, want in ("h", h), ("y", y):
+        for k, e in enumerate(want):
+            is_ = got[name][1][r * len(want) + k]
+            if is_ != float(e) and not abs(Fraction(is_) - e) <= Fraction(off[r]) + abs(e) / 2**53:
+                wrong.append((i, name, k, is_, float(e)))
+ok(not wrong and 0 < max(off) < 1e-15 * max(map(abs, got["y"][1])), "they are the fractions' %s" % wrong[:3])
+ok(got["h"][0] == (4, B) and outputs("out/fp16.npz")["h"][0] == (N, B), "and have their rows alone")
+# A constant without elements goes through operators of every kind and ends in one line, not in a signal.
+write(
+    "empty.onnx",
+    graph(
+        [node("Trilu", "e one", "t", upper=1), node("Relu", "t", "r"), node("Add", "r r", "y")],
+        [floats("e", [0, 5], []), ints("one", [], [1])],
+        [value("x", ["batch", 3])],
+        [value("y", [0, 5])],
+    ),
+)
+p = subprocess.run(
+    [PROGRAM, "validate", "empty.onnx", "--data", "small.npz", "--policies", "float32"], capture_output=True, text=True
+)
+ok(p.returncode in (3, 4) and len(p.stderr.splitlines()) == 1 and "has no elements" in p.stderr,
+   "an output without elements is refused: %d %s" % (p.returncode, p.stderr.strip()))
 print("1..%d" % count)
 if not failed:
     os.chdir("/")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += t/import/half_ulps.py
+EXTRA_DIST += t/import/nodetests.py
+SCRIPT_TESTS += t/import/t-half-ulps.py
 SCRIPT_TESTS += t/import/t-nodes.py
 SCRIPT_TESTS += t/import/t-onnx-nodes.py
 SCRIPT_TESTS += t/import/t-quantised-lstm.py

@@ -2,26 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # ONNX's own node tests: each model of one operator (and each that its body of simpler ones replaces) runs in validate,
 # and its outputs are compared with the expected ones in ONNX's tolerance. Needs the Python package onnx 1.22, whose
-# wheel is the last with these files; without it the test is skipped. Inputs that must be known beforehand, such as
-# shapes and axes, become constants. With a word as argument only tests with it in their names run, and every reason is
+# wheel is the last with these files; without it the test is skipped. With a word as argument only tests with it in their names run, and every reason is
 # printed.
-import collections, glob, os, re, shutil, subprocess, sys, tempfile
+import collections, os, re, shutil, subprocess, sys, tempfile
 
-PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
-PLAIN = "f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1".split()
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import nodetests
+
 LEAST = 1330  # tests that pass; raise it with every operator
 ONE, ALL = 900, 1250  # tests within our operators that must pass: of one node, and of one or more
-try:
-    import numpy, onnx
-    from onnx import numpy_helper
-
-    where = os.path.join(os.path.dirname(onnx.__file__), "backend/test/data/node")
-    names = sorted(os.listdir(where)) if os.path.isdir(where) else []
-except ImportError:
-    names = []
+names = nodetests.names()
 if not names:
     print("1..0 # SKIP no Python package onnx with node tests (onnx 1.22)")
     sys.exit(0)
+import numpy, onnx
 
 # Results that are not ONNX's although the operator is known, with the reason.
 NO_NAN = "what NaN becomes in a format without NaN is not said"
@@ -32,82 +27,20 @@ KNOWN = {
 }
 
 
-def load(path):
-    tensor = onnx.TensorProto()
-    with open(path, "rb") as f:
-        tensor.ParseFromString(f.read())
-    return numpy_helper.to_array(tensor)
-
-
-def run(model, inputs, dir):
-    onnx.save(model, dir + "/m.onnx")
-    numpy.savez(
-        dir + "/x.npz",
-        **{k: v[None] if v.dtype.str[1:] in PLAIN else v.astype(numpy.float32)[None] for k, v in inputs.items()}
-    )
-    p = subprocess.run(
-        [
-            PROGRAM,
-            "validate",
-            dir + "/m.onnx",
-            "--data",
-            dir + "/x.npz",
-            "--policies",
-            "float32",
-            "--exact",
-            "0",
-            "--outputs",
-            dir + "/out",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    return p.returncode, p.stderr.strip()
-
-
 # The tolerances are those of ONNX's own backend tests (onnx.backend.test.loader: rtol 1e-3, atol 1e-7).
 def fits(want, got):
     want, got = numpy.asarray(want, dtype=numpy.float64), numpy.asarray(got, dtype=numpy.float64)
     return want.shape == got.shape and numpy.allclose(got, want, rtol=1e-3, atol=1e-7, equal_nan=True)
 
 
-def fix(model, inputs, name):
-    """Input NAME becomes a constant."""
-    model.graph.initializer.append(numpy_helper.from_array(inputs.pop(name), name))
-    keep = [v for v in model.graph.input if v.name != name]
-    del model.graph.input[:]
-    model.graph.input.extend(keep)
-
-
 def test(name, dir):
     """None where it passes, else why not."""
-    model = onnx.load(os.path.join(where, name, "model.onnx"))
-    set0 = os.path.join(where, name, "test_data_set_0")
-    made = {t.name for t in model.graph.initializer}
-    ports = [v for v in model.graph.input if v.name not in made]
-    try:
-        inputs = {v.name: load("%s/input_%d.pb" % (set0, i)) for i, v in enumerate(ports)}
-        wants = [load("%s/output_%d.pb" % (set0, i)) for i in range(len(model.graph.output))]
-    except Exception:
-        return "inputs or outputs are no tensors"
-    if any(v.dtype.kind in "OSUc" for v in list(inputs.values()) + wants):
-        return "texts or complex numbers"
-    for v in [k for k in inputs if not inputs[k].size]:
-        fix(model, inputs, v)
-    for _ in range(len(ports) + 1):
-        if not inputs:
-            return "no inputs"
-        shutil.rmtree(dir + "/out", ignore_errors=True)
-        code, err = run(model, inputs, dir)
-        m = re.search(r"'([^']*)' must be a constant here", err)
-        if code == 0 or not m or m.group(1) not in inputs or len(inputs) == 1:
-            break
-        fix(model, inputs, m.group(1))
-    if code:
-        return re.sub(r"'[^']*'", "'…'", re.sub(r"^.*?m\.onnx: ", "", err))
+    t = nodetests.load(name)
+    why = t if isinstance(t, str) else nodetests.run(t, dir)
+    if why:
+        return why
     with numpy.load(dir + "/out/float32.npz") as got:
-        for v, want in zip(model.graph.output, wants):
+        for v, want in zip(t.model.graph.output, t.wants):
             if v.name in got and not fits(
                 want, got[v.name].reshape(want.shape) if got[v.name].size == want.size else got[v.name]
             ):
@@ -134,7 +67,7 @@ within = collections.Counter()
 def count(name, good):
     """Within our operators is a test whose nodes' operators, whatever their versions and attributes, are rows of
     operators.def."""
-    nodes = onnx.load(os.path.join(where, name, "model.onnx")).graph.node
+    nodes = onnx.load(os.path.join(nodetests.WHERE, name, "model.onnx")).graph.node
     if all(n.domain in ("", "ai.onnx") and n.op_type in KNOWN_OPERATORS for n in nodes):
         for key in ("all",) + (("one",) if len(nodes) == 1 else ()):
             within[key] += 1

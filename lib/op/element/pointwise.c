@@ -39,7 +39,7 @@ hu_pointwise_map(hu_map *m, const hu_call *c, hu_tensor *const *in)
 
 	hu_map_init(m, c, hu_formula_blocks(form->formula), in[0]->n, hu_last(in[0]->shape));
 	m->exact = form->exact;
-	if (in[0]->shape.rank)
+	if (in[0]->shape.rank && in[0]->shape.d[0])
 		m->image = in[0]->n / in[0]->shape.d[0];
 	for (int i = 0; i < c->nin; i++)
 		hu_map_add(m, in[i], p->how[i]);
