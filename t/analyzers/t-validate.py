@@ -80,6 +80,26 @@ ok(
 files = {p: outputs("out/%s.npz" % p)["y"] for p in rows}
 ok(all(f[0] == (N, C) for f in files.values()), "each policy's outputs have a row an input")
 
+# The first layer is computed in the policy's format, whatever its name
+write(
+    "named.onnx",
+    graph(
+        [
+            node("Gemm", "x w1 b1", "h", name="loss", transB=1),
+            node("Relu", "h", "r", name="relu"),
+            node("MatMul", "r w2", "y", name="second"),
+        ],
+        [floats("w1", [H, I], w1), floats("b1", [H], b1), floats("w2", [H, C], w2)],
+        [value("x", ["batch", I])],
+        [value("y", ["batch", C])],
+    ),
+)
+code, out, err = run("named.onnx", "--data", "x.npz", "--policies", "bf16", "--outputs", "named", "--exact", "0")
+ok(
+    code == 0 and outputs("named/bf16.npz")["y"] == files["bf16"],
+    "a layer called loss is rounded like any other %s" % err.strip(),
+)
+
 # A model that ends in probabilities, which do not add up to 1 in a narrow format
 write(
     "soft.onnx",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Losses: cross-entropy as one call, soft Dice and mean squares as several, all of the layer "loss", which a policy
-   leaves in float32 or wider. */
+   Losses: cross-entropy as one call, soft Dice and mean squares as several, all of the layer "loss" and marked as parts
+   of a loss, which a policy leaves in float32 or wider. */
 #include "trainer/model/layer_loss.h"
 
 #include "lib/base/console/opt.h"
@@ -151,6 +151,7 @@ hu_layer_loss(hu_program *p, const hu_model_sizes *s, int x, const char *array)
 {
 	int labels = hu_layer_indices(p, s, array),
 	    weight = hu_program_tensor(p, "input.weight", HU_FP32, p->t[labels].shape, HU_OTHER);
+	int first = p->nc;
 	double index;
 
 	if (s->ignore_index && hu_parse_real(s->ignore_index, &index))
@@ -161,13 +162,15 @@ hu_layer_loss(hu_program *p, const hu_model_sizes *s, int x, const char *array)
 		dice(p, targets(p, x, labels, weight));
 	else
 		squares(p, targets(p, x, labels, weight));
+	hu_program_mark_loss(p, first);
 }
 
 void
 hu_layer_binary_loss(hu_program *p, const hu_model_sizes *s, int x, const char *array)
 {
-	int labels = hu_layer_indices(p, s, array);
+	int labels = hu_layer_indices(p, s, array), first = p->nc;
 
 	entropy(p, s, "sigmoid_xent", x, labels,
 		hu_program_tensor(p, "input.weight", HU_FP32, p->t[labels].shape, HU_OTHER));
+	hu_program_mark_loss(p, first);
 }
