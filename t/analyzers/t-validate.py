@@ -80,7 +80,7 @@ ok(
 files = {p: outputs("out/%s.npz" % p)["y"] for p in rows}
 ok(all(f[0] == (N, C) for f in files.values()), "each policy's outputs have a row an input")
 
-# The first layer is computed in the policy's format, whatever its name
+# A name gives a layer no format: one that is called loss is computed as any other is
 write(
     "named.onnx",
     graph(
@@ -94,10 +94,12 @@ write(
         [value("y", ["batch", C])],
     ),
 )
-code, out, err = run("named.onnx", "--data", "x.npz", "--policies", "bf16", "--outputs", "named", "--exact", "0")
+both = "mixed_float16,mixed_float16,layer:loss=float32"
+code, out, err = run("named.onnx", "--data", "x.npz", "--policies", both, "--outputs", "named", "--exact", "0")
+low, high = (outputs("named/%s.npz" % p)["y"] for p in ("mixed_float16", "mixed_float16,layer:loss=float32"))
 ok(
-    code == 0 and outputs("named/bf16.npz")["y"] == files["bf16"],
-    "a layer called loss is rounded like any other %s" % err.strip(),
+    code == 0 and high == files["mixed_float16,layer:first=float32"] != low,
+    "a layer called loss is computed in the policy's format unless it is asked for another %s" % err.strip(),
 )
 
 # A model that ends in probabilities, which do not add up to 1 in a narrow format
