@@ -337,7 +337,8 @@ test_marked_loss(void)
 		if (marked)
 			hu_program_mark_loss(p, first);
 		HU_ASSERT(hu_policy_parse("float16", &policy) == HU_OK && hu_pass_policy(p, &policy, &q) == HU_OK);
-		is_int(format(q, "loss.y"), marked ? HU_FP32 : HU_FP16, "a layer \"loss\" %s", marked ? "marked" : "as such");
+		is_int(format(q, "loss.y"), marked ? HU_FP32 : HU_FP16, "a layer \"loss\" %s",
+			marked ? "marked" : "as such");
 		json_t *j = hu_program_to_json(q), *calls = json_object_get(j, "calls"), *c;
 		size_t i, n = 0;
 		json_array_foreach(calls, i, c)
