@@ -69,7 +69,7 @@ run_format(const pass *s, const hu_call *c, const int *in)
 	hu_format_id compute = hu_policy_compute(s->policy, c->layer), low = hu_program_product_format(compute);
 	hu_cast_list list = s->policy->list;
 
-	if (hu_is_loss(c))
+	if (hu_program_is_loss(c))
 		return compute == HU_FP64 ? HU_FP64 : HU_FP32;
 	switch (c->op->cls) {
 	case HU_CLASS_GEMM:
@@ -142,7 +142,7 @@ copy_call(pass *s, const hu_call *c)
 		const hu_info *t = &s->from->t[c->out[k]];
 		/* Statistics and other secondary outputs keep the format of the variables they update, or float32. */
 		hu_format_id f = k == 0 ? made : t->cls == HU_OTHER ? (hu_is_wide(made) ? HU_FP64 : HU_FP32) : made;
-		if (hu_is_loss(c) && !keeps_format(s, c))
+		if (hu_program_is_loss(c) && !keeps_format(s, c))
 			f = run;
 		out[k] = s->map[c->out[k]] = hu_program_tensor(s->to, t->name, f, t->shape, t->cls);
 	}

@@ -118,7 +118,7 @@ hu_is_update(const hu_program *p, const hu_call *c)
 }
 
 int
-hu_is_loss(const hu_call *c)
+hu_program_is_loss(const hu_call *c)
 {
 	return c->op->cls == HU_CLASS_LOSS || c->loss;
 }

@@ -82,7 +82,7 @@ hu_format_id hu_program_product_format(hu_format_id f);
 int hu_program_cast(hu_program *p, int t, hu_format_id f, hu_phase phase, const char *layer);
 
 /* Returns 1 for a loss, and for the calls that one is made of. */
-int hu_is_loss(const hu_call *c);
+int hu_program_is_loss(const hu_call *c);
 /* Marks the calls from number first on as those that a loss is made of. */
 void hu_program_mark_loss(hu_program *p, int first);
 

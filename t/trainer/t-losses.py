@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from npzfile import npz  # noqa: E402
 from tap import finish, halfulp, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
-from trained import Trainings  # noqa: E402
+from trained import Trainings, perceptron  # noqa: E402
 
 SMALL = '--model mlp --size 8 --width 0.03 --train 24 --eval 8 --batch 8 --steps 3 --quiet '
 runs = Trainings(SMALL)
@@ -144,10 +144,7 @@ if ok(p.returncode == 0, 'a training of which a whole batch of the evaluation is
     at = Tensors(runs.at('uneven', 'checkpoint', 'step-000001.safetensors'))
     losses, right = [], 0
     for row, label in list(zip(rows, data))[8:]:
-        for k in (1, 2, 3):
-            w, b = at['dense%d.w' % k], at['dense%d.b' % k]
-            row = [b[j] + sum(x * w[i * len(b) + j] for i, x in enumerate(row)) for j in range(len(b))]
-            row = row if k == 3 else [max(0.0, x) for x in row]
+        row = perceptron(at, row)
         if label != IGNORED:
             losses.append(entropy(row, [label], CLASSES))
             right += label == max(range(CLASSES), key=lambda j: row[j])
@@ -170,7 +167,7 @@ if train(UNET + '--trace-steps 0,2', 'unet'):
 for words, why in (
     ('--loss dice --label-smoothing 0.1', 'no effect beside --loss dice'),
     ('--model gpt --loss dice', 'no effect with --model gpt'),
-    ('--loss focal', 'one of cross-entropy dice squares is needed'),
+    ('--loss focal', 'one of cross-entropy dice squares nt-xent is needed'),
     ('--ignore-index -1', 'a whole number from 0 on'),
 ):
     p = halfulp('train', *(SMALL + words).split(), runs.at('x'))

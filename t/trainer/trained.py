@@ -50,6 +50,15 @@ class Trainings:
         return Tensors(self.at(run, 'trace', 'step-%06d.safetensors' % step))
 
 
+def perceptron(tensors, row):
+    """The outputs of the model mlp for one row, in double, by its weights and biases in a traced step or checkpoint."""
+    for k in (1, 2, 3):
+        w, b = tensors['dense%d.w' % k], tensors['dense%d.b' % k]
+        row = [b[j] + sum(x * w[i * len(b) + j] for i, x in enumerate(row)) for j in range(len(b))]
+        row = row if k == 3 else [max(0.0, x) for x in row]
+    return row
+
+
 def f32(x):
     """X rounded to float32."""
     return struct.unpack('<f', struct.pack('<f', x))[0]

@@ -66,7 +66,7 @@ hu_session_accuracy(hu_session *s, double *accuracy)
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
 		if (is_ignored(s, labels[i]))
 			continue;
-		right += (double)hu_argmax(&p, i, s->data.array[s->labels].classes) == (double)labels[i];
+		right += (double)hu_argmax(&p, i, s->id.classes) == (double)labels[i];
 		all++;
 	}
 	free(labels);
@@ -188,7 +188,7 @@ rank(const double *likely, size_t n, size_t candidates, hu_evaluation *e)
 hu_status
 hu_session_evaluate(hu_session *s, hu_evaluation *e)
 {
-	size_t classes = s->data.array[s->labels].classes, n = s->data.n_eval, batch = s->config->batch;
+	size_t classes = s->eval_id.classes, n = s->data.n_eval, batch = s->config->batch;
 	size_t *count = hu_xcalloc(3 * classes, sizeof *count);
 	tally y = { classes, 0, 0, count, count + classes, count + 2 * classes, 0, 0,
 		s->data.candidates ? hu_xmalloc(n * sizeof *y.likely) : NULL };
@@ -199,6 +199,8 @@ hu_session_evaluate(hu_session *s, hu_evaluation *e)
 	e->loss = y.loss / y.counted;
 	e->accuracy = (double)y.right / (double)y.all;
 	score(&y, e);
+	if (s->views > 1)
+		e->precision = e->recall = NAN;
 	rank(y.likely, n, s->data.candidates, e);
 	free(y.likely);
 	free(count);

@@ -11,6 +11,7 @@
 typedef struct hu_ids {
 	int array[HU_ARRAYS]; /* the inputs that the data set's arrays feed */
 	int labels, weight, loss, p, scale, found, where, norm, rate;
+	size_t classes; /* how many values a label can have: the data's, or where views are compared their number */
 } hu_ids;
 
 typedef struct hu_session {
@@ -26,7 +27,8 @@ typedef struct hu_session {
 	size_t *index;           /* rows of an evaluation batch */
 	float *batch[HU_ARRAYS]; /* one batch of each of the data set's arrays */
 	int labels;              /* index of the array "labels", or of "mask" where the model reads that alone */
-	size_t labels_each;      /* how many of them a row has: 1, or one for each pixel or token */
+	size_t labels_each;      /* how many of them a row has: 1, or one for each pixel, token or view */
+	size_t views;            /* how many rows of the program each row makes: 2 where the loss compares views of it */
 	float *weight;           /* their weights */
 	float *next_labels;      /* labels of the batch that a device received ahead of its step, */
 	size_t ahead;            /* which is step ahead - 1; 0 where there is none */
