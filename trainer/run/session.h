@@ -11,7 +11,7 @@
 typedef struct hu_ids {
 	int array[HU_ARRAYS]; /* the inputs that the data set's arrays feed */
 	int labels, weight, loss, p, scale, found, where, norm, rate;
-	size_t classes; /* how many values a label has: the data's, or where views are compared their number */
+	size_t classes; /* how many values a label has: the data's, or where views are compared, as many as views */
 } hu_ids;
 
 typedef struct hu_session {
