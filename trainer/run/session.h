@@ -28,7 +28,7 @@ typedef struct hu_session {
 	float *batch[HU_ARRAYS]; /* one batch of each of the data set's arrays */
 	int labels;              /* index of the array "labels", or of "mask" where the model reads that alone */
 	size_t labels_each;      /* how many of them a row has: 1, or one for each pixel, token or view */
-	size_t views;            /* how many rows of the program each row makes: 2 where the loss compares views of it */
+	size_t views;            /* rows of the program that each row makes: 2 where the loss compares views of it */
 	float *weight;           /* their weights */
 	float *next_labels;      /* labels of the batch that a device received ahead of its step, */
 	size_t ahead;            /* which is step ahead - 1; 0 where there is none */
