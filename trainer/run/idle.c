@@ -62,7 +62,6 @@ has_labels(const void *of)
 }
 
 static const hu_opt_need needs[] = {
-
 	{ "label-smoothing", is_entropy, "beside --loss dice, squares or nt-xent" },
 	{ "ignore-index", has_labels, "beside --loss nt-xent, which reads no labels" },
 	{ "temperature", compares_views, "without --loss nt-xent" },

@@ -78,13 +78,14 @@ typedef struct hu_evaluation {
 } hu_evaluation;
 
 /* Runs the rows for evaluation through the evaluation program with the training's present state. The loss is the mean
-   over rows; precision and recall are macro averages over classes, where a class that is never predicted or absent
-   counts as 0. With t labels of a class, p predictions of it and h of both, its Dice coefficient is 2h/(t + p) and its
-   intersection over union h/(t + p - h); dice and iou are their means over the classes that are labelled or predicted.
-   A row, or a pixel, whose softmax is NaN counts as wrong. Where rows come in groups of candidates
-   (trainer/data/data.h), hit_rate is the share of groups whose first row is among the ten with the largest probability
-   of label 1, and ndcg the mean of 1 / log2(rank + 1) of these ranks, from 1, and 0 for the other groups (normalised
-   discounted cumulative gain); a row of equal probability ranks before the first. Elsewhere both are NaN. */
+   of the batches' losses, each weighed by how many of its labels are not ignored; precision and recall are macro
+   averages over classes, where a class that is never predicted or absent counts as 0. With t labels of a class, p
+   predictions of it and h of both, its Dice coefficient is 2h/(t + p) and its intersection over union h/(t + p - h);
+   dice and iou are their means over the classes that are labelled or predicted. A row, or a pixel, whose softmax is
+   NaN counts as wrong. Where rows come in groups of candidates (trainer/data/data.h), hit_rate is the share of groups
+   whose first row is among the ten with the largest probability of label 1, and ndcg the mean of 1 / log2(rank + 1)
+   of these ranks, from 1, and 0 for the other groups (normalised discounted cumulative gain); a row of equal
+   probability ranks before the first. Elsewhere both are NaN. */
 hu_status hu_session_evaluate(hu_session *s, hu_evaluation *e);
 /* Sets *accuracy to the share of rows, pixels or tokens of the last training batch whose largest probability is the
    label's. */
