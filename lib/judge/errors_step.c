@@ -32,16 +32,17 @@ unit_of(double size, double t, hu_format f)
 	return (e < f.emin ? f.emin : e) - f.p + 1;
 }
 
-/* The exponent of the ideal value's ulp in f. *least gets the smallest one that the enclosure permits. */
+/* The exponent of the ideal value's ulp in f. *least gets the smallest one that the enclosure permits; returns 1 if it
+   permits another one too, whether the value itself lies on this side of the power of two or on that. */
 static int
-unit(double h, double l, double e, hu_format f, int *least)
+units(double h, double l, double e, hu_format f, int *u, int *least)
 {
 	double size = fabs(h), t = h < 0 ? -l : l, slack = (fabs(t) + e) * 0x1p-51;
-	int u = *least = unit_of(size, t, f);
 
-	if (e != 0 && unit_of(size, t - e - slack, f) != unit_of(size, t + e + slack, f))
+	*u = *least = unit_of(size, t, f);
+	if (e != 0)
 		*least = unit_of(size, t - e - slack, f);
-	return u;
+	return e != 0 && *least != unit_of(size, t + e + slack, f);
 }
 
 /* A value with a bound is taken for 0 if its enclosure contains 0 and lies entirely below this fraction of the tensor's
@@ -187,9 +188,9 @@ compare(part *p, const view *w, size_t first, size_t last)
 			p->vanished++;
 		}
 		double r, t = hu_dd_sum(h, -g, &r), d = fabs(t + (r + l)), size = fabs(h), off = e + 0x1p-50 * d;
-		int least, u = unit(h, l, e, w->f, &least);
+		int least, u, apart = units(h, l, e, w->f, &u, &least);
 		double ulps = hu_times_pow2(d, -u),
-		       off_ulps = least == u ? hu_times_pow2(off, -u) : hu_times_pow2(d + off, -least);
+		       off_ulps = apart ? hu_times_pow2(d + off, -least) : hu_times_pow2(off, -u);
 		if (!v->err && l == 0 && at_power(size)) /* a value just below may have been rounded up to it */
 			off_ulps += ulps;
 		if (ordinary(size) && ordinary(d) && ordinary(off) && ordinary(left)) {

@@ -44,6 +44,7 @@ typedef struct hu_call {
 	struct { hu_format_id in, compute, acc, out; } fmt;
 	hu_mode mode;           /* rounding to the output format */
 	int flags;              /* HU_SATURATE or 0 */
+	int loss;               /* 1 where the call is part of a loss, which every policy leaves in float32 or wider */
 	hu_sum sum;             /* summation model of operators that sum products */
 	char seed_name[192];    /* names the random stream of stochastic rounding (SR) */
 } hu_call;

@@ -57,11 +57,14 @@ call_to_json(const hu_call *c)
 	if (c->flags & HU_SATURATE)
 		json_object_set_new(attr, "saturate", json_true());
 	hu_sum_print(c->sum, sum, sizeof sum);
-	return json_pack("{s:i s:s s:s s:s s:o s:o s:o s:{s:s s:s s:s s:s} s:s s:s s:s}", "id", c->id, "op",
+	json_t *j = json_pack("{s:i s:s s:s s:s s:o s:o s:o s:{s:s s:s s:s s:s} s:s s:s s:s}", "id", c->id, "op",
 		c->op->name, "phase", hu_phase_name(c->phase), "layer", c->layer, "in", ids(c->in, c->nin), "out",
 		ids(c->out, c->nout), "attr", attr, "fmt", "in", hu_format_name(c->fmt.in), "compute",
 		hu_format_name(c->fmt.compute), "acc", hu_format_name(c->fmt.acc), "out", hu_format_name(c->fmt.out),
 		"mode", hu_mode_name(c->mode), "sum", sum, "seed_name", c->seed_name);
+	if (c->loss)
+		json_object_set_new(j, "loss", json_true());
+	return j;
 }
 
 json_t *
@@ -170,12 +173,13 @@ call_from_json(hu_program *p, size_t i, json_t *j)
 {
 	const char *op, *phase, *layer, *fin, *fcompute, *facc, *fout, *mode, *sum, *seed;
 	json_t *in, *out, *attr;
-	int id, nin = 0, nout = 0, ph, max = p->nt + 1, *buf = hu_xmalloc(2 * (size_t)max * sizeof *buf);
+	int id, nin = 0, nout = 0, loss = 0, ph, max = p->nt + 1, *buf = hu_xmalloc(2 * (size_t)max * sizeof *buf);
 	hu_status st = HU_OK;
 
-	if (json_unpack(j, "{s:i s:s s:s s:s s:o s:o s:o s:{s:s s:s s:s s:s} s:s s:s s:s}", "id", &id, "op", &op,
+	if (json_unpack(j, "{s:i s:s s:s s:s s:o s:o s:o s:{s:s s:s s:s s:s} s:s s:s s:s s?b}", "id", &id, "op", &op,
 		    "phase", &phase, "layer", &layer, "in", &in, "out", &out, "attr", &attr, "fmt", "in", &fin,
-		    "compute", &fcompute, "acc", &facc, "out", &fout, "mode", &mode, "sum", &sum, "seed_name", &seed))
+		    "compute", &fcompute, "acc", &facc, "out", &fout, "mode", &mode, "sum", &sum, "seed_name", &seed,
+		    "loss", &loss))
 		st = bad("call", i, "a key is missing or of the wrong type");
 	else if (id != (int)i || (nin = read_ids(in, p->nt, buf, max)) < 0 ||
 		 (nout = read_ids(out, p->nt, buf + max, max)) < 1)
@@ -191,6 +195,7 @@ call_from_json(hu_program *p, size_t i, json_t *j)
 	if (st == HU_OK) {
 		hu_call *c = hu_program_call(p, op, (hu_phase)ph, layer, buf, nin, buf + max, nout);
 		snprintf(c->seed_name, sizeof c->seed_name, "%s", seed);
+		c->loss = loss;
 		if (hu_format_find(fin, &c->fmt.in) || hu_format_find(fcompute, &c->fmt.compute) ||
 			hu_format_find(facc, &c->fmt.acc) || hu_format_find(fout, &c->fmt.out) ||
 			hu_mode_find(mode, &c->mode) || hu_sum_parse(sum, &c->sum))
@@ -200,6 +205,17 @@ call_from_json(hu_program *p, size_t i, json_t *j)
 	}
 	free(buf);
 	return st;
+}
+
+/* Programs of runs from before calls were marked: their losses are the forward calls of the layer "loss". */
+static void
+mark_unmarked(hu_program *p)
+{
+	for (int i = 0; i < p->nc; i++)
+		if (p->c[i].loss)
+			return;
+	for (int i = 0; i < p->nc; i++)
+		p->c[i].loss = p->c[i].phase == HU_FORWARD && !strcmp(p->c[i].layer, "loss");
 }
 
 hu_status
@@ -230,9 +246,10 @@ hu_program_from_json(const json_t *j, hu_program **out)
 		st = hu_fail(HU_EFILE, "program: %s", why);
 		free(why);
 	}
-	if (st == HU_OK)
+	if (st == HU_OK) {
+		mark_unmarked(p);
 		*out = p;
-	else
+	} else
 		hu_program_free(p);
 	return st;
 }

@@ -17,8 +17,7 @@ hu_pass_loss_seed(hu_program *p, const hu_scaling *s)
 
 	p->t[in].state = 1;
 	for (int i = 0; i < p->nc; i++)
-		wide |= (p->c[i].op->cls == HU_CLASS_LOSS || !strcmp(p->c[i].layer, "loss")) &&
-			p->c[i].fmt.compute == HU_FP64;
+		wide |= hu_program_is_loss(&p->c[i]) && p->c[i].fmt.compute == HU_FP64;
 	int out = hu_program_tensor(p, "loss.dy", wide ? HU_FP64 : HU_FP32, hu_shape0(), HU_GRADIENT);
 	p->t[out].loss_scaled = 1;
 	hu_call *c = hu_program_call(p, "scale", HU_FORWARD, "scaler", &in, 1, &out, 1);

@@ -105,6 +105,7 @@ copy_call(pass *s, const hu_call *c, int k, int varies)
 	d->fmt = c->fmt;
 	d->mode = c->mode;
 	d->flags = c->flags;
+	d->loss = c->loss;
 	d->sum = c->sum;
 	/* Elements drawn at random are those of the whole batch. */
 	if (varies && k && hu_op_takes(c->op, "first"))
@@ -256,8 +257,10 @@ hu_pass_micro_batches(hu_program **program, int n, int loss, int rows)
 	for (int k = 0; k < n; k++)
 		micro_batch(&s, k);
 	refer(&s);
+	int first = s.to->nc;
 	mean(&s, loss);
 	join(&s, rows);
+	hu_program_mark_loss(s.to, first);
 	for (int i = 0; i < p->nt; i++)
 		if (p->t[i].trainable && p->t[i].grad >= 0) {
 			int grad = gradient(&s, i); /* appending moves the array of tensors */

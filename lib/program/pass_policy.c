@@ -62,13 +62,6 @@ widest(const pass *s, const hu_call *c, const int *in)
 	return best;
 }
 
-/* Returns 1 for a loss, and for the calls that one is made of: those of the layer "loss". */
-static int
-is_loss(const hu_call *c)
-{
-	return c->op->cls == HU_CLASS_LOSS || !strcmp(c->layer, "loss");
-}
-
 /* The format that the data inputs of call c are cast to. */
 static hu_format_id
 run_format(const pass *s, const hu_call *c, const int *in)
@@ -76,7 +69,7 @@ run_format(const pass *s, const hu_call *c, const int *in)
 	hu_format_id compute = hu_policy_compute(s->policy, c->layer), low = hu_program_product_format(compute);
 	hu_cast_list list = s->policy->list;
 
-	if (is_loss(c))
+	if (hu_program_is_loss(c))
 		return compute == HU_FP64 ? HU_FP64 : HU_FP32;
 	switch (c->op->cls) {
 	case HU_CLASS_GEMM:
@@ -121,7 +114,7 @@ static void
 copy_call(pass *s, const hu_call *c)
 {
 	int *in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in), *out = hu_xmalloc((size_t)c->nout * sizeof *out),
-	    nin = c->nin, scales = 0;
+	    nin = c->nin, scales = 0, first = s->to->nc;
 
 	for (int i = 0; i < c->nin; i++)
 		in[i] = s->map[c->in[i]];
@@ -149,7 +142,7 @@ copy_call(pass *s, const hu_call *c)
 		const hu_info *t = &s->from->t[c->out[k]];
 		/* Statistics and other secondary outputs keep the format of the variables they update, or float32. */
 		hu_format_id f = k == 0 ? made : t->cls == HU_OTHER ? (hu_is_wide(made) ? HU_FP64 : HU_FP32) : made;
-		if (is_loss(c) && !keeps_format(s, c))
+		if (hu_program_is_loss(c) && !keeps_format(s, c))
 			f = run;
 		out[k] = s->map[c->out[k]] = hu_program_tensor(s->to, t->name, f, t->shape, t->cls);
 	}
@@ -160,6 +153,8 @@ copy_call(pass *s, const hu_call *c)
 		d->flags = c->flags;
 		d->mode = c->mode;
 	}
+	if (c->loss)
+		hu_program_mark_loss(s->to, first);
 	if (scales)
 		hu_attr_set(d, "scaled", 1);
 	if (c->op->cls == HU_CLASS_GEMM && (run == HU_TF32 || scales))

@@ -118,6 +118,19 @@ hu_is_update(const hu_program *p, const hu_call *c)
 }
 
 int
+hu_program_is_loss(const hu_call *c)
+{
+	return c->op->cls == HU_CLASS_LOSS || c->loss;
+}
+
+void
+hu_program_mark_loss(hu_program *p, int first)
+{
+	for (int i = first; i < p->nc; i++)
+		p->c[i].loss = 1;
+}
+
+int
 hu_program_moment(const hu_program *p, int tensor)
 {
 	int next = p->t[tensor].state && p->t[tensor].next >= 0 ? p->t[tensor].next : tensor;

@@ -81,6 +81,11 @@ hu_format_id hu_program_product_format(hu_format_id f);
    exact. */
 int hu_program_cast(hu_program *p, int t, hu_format_id f, hu_phase phase, const char *layer);
 
+/* Returns 1 for a loss, and for the calls that one is made of. */
+int hu_program_is_loss(const hu_call *c);
+/* Marks the calls from number first on as those that a loss is made of. */
+void hu_program_mark_loss(hu_program *p, int first);
+
 /* Checks shapes by the operators' rules, single assignment, that producers come before readers, attributes, and that no
    two random streams coincide. HU_EFILE or HU_EINVAL names the call. */
 hu_status hu_program_validate(const hu_program *p);

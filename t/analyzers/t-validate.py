@@ -80,6 +80,28 @@ ok(
 files = {p: outputs("out/%s.npz" % p)["y"] for p in rows}
 ok(all(f[0] == (N, C) for f in files.values()), "each policy's outputs have a row an input")
 
+# A name gives a layer no format: one that is called loss is computed as any other is
+write(
+    "named.onnx",
+    graph(
+        [
+            node("Gemm", "x w1 b1", "h", name="loss", transB=1),
+            node("Relu", "h", "r", name="relu"),
+            node("MatMul", "r w2", "y", name="second"),
+        ],
+        [floats("w1", [H, I], w1), floats("b1", [H], b1), floats("w2", [H, C], w2)],
+        [value("x", ["batch", I])],
+        [value("y", ["batch", C])],
+    ),
+)
+both = "mixed_float16,mixed_float16,layer:loss=float32"
+code, out, err = run("named.onnx", "--data", "x.npz", "--policies", both, "--outputs", "named", "--exact", "0")
+low, high = (outputs("named/%s.npz" % p)["y"] for p in ("mixed_float16", "mixed_float16,layer:loss=float32"))
+ok(
+    code == 0 and high == files["mixed_float16,layer:first=float32"] != low,
+    "a layer called loss is computed in the policy's format unless it is asked for another %s" % err.strip(),
+)
+
 # A model that ends in probabilities, which do not add up to 1 in a narrow format
 write(
     "soft.onnx",

@@ -232,6 +232,7 @@ bench levels | BT --model unet | --levels 1
 bench dropout | BT | --dropout 0.5
 bench ignore-index | BT | --ignore-index 3
 bench loss | BT | --loss dice
+bench temperature | BT --loss nt-xent | --temperature 2
 bench label-smoothing | BT | --label-smoothing 0.2
 bench classes | BT --data scenes | --classes 11
 bench preset | TB | --preset bert-tiny --vocabulary 100
@@ -333,6 +334,7 @@ compare levels | C --model unet | --levels 1
 compare dropout | C | --dropout 0.5
 compare ignore-index | C | --ignore-index 3
 compare loss | C | --loss dice
+compare temperature | C --loss nt-xent --augment noise | --temperature 2
 compare label-smoothing | C | --label-smoothing 0.2
 compare classes | C --data scenes | --classes 11
 compare preset | TC | --preset bert-tiny --vocabulary 100
@@ -444,6 +446,7 @@ plan levels | P --model unet | --levels 1
 plan dropout | PP | --dropout 0.5
 plan ignore-index | PP | --ignore-index 3
 plan loss | PP | --loss dice
+plan temperature | PP --loss nt-xent | --temperature 2
 plan label-smoothing | PP | --label-smoothing 0.2
 plan classes | P --data scenes | --classes 11
 plan preset | TP | --preset bert-tiny --vocabulary 100
@@ -532,6 +535,7 @@ train levels | TS --model unet R | --levels 1
 train dropout | TS R | --dropout 0.5
 train ignore-index | TS R | --ignore-index 3
 train loss | TS R | --loss dice
+train temperature | TS R --loss nt-xent --augment noise | --temperature 2
 train label-smoothing | TS R | --label-smoothing 0.2
 train classes | TS --data scenes R | --classes 11
 train preset | TT R | --preset bert-tiny --vocabulary 100

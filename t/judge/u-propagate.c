@@ -362,6 +362,29 @@ doubtful_values(void)
 	}
 }
 
+/* A value that may lie below a power of two or above it, on whichever side its middle is, has ulps of two sizes: the
+   figure of either is within the bound of the other. The last case lies on one side alone. */
+static void
+beside_a_power(void)
+{
+	static const struct { double lo; int both; } cases[] = { { 0x1p-110, 1 }, { -0x1p-110, 1 }, { 0, 1 },
+		{ -0x1p-80, 0 } };
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		float got = 1 - 0x1p-20f;
+		double hi = 1, lo = cases[i].lo, err = 0x1p-104, below = 0x1p-20 / 0x1p-24, above = 0x1p-20 / 0x1p-23;
+		short mark;
+		hu_tensor t = { .format = HU_FP32, .shape = hu_shape1(1), .n = 1, .data = &got };
+		hu_step_values v = { &hi, &lo, &err, NULL, &mark };
+		hu_errors_step m = { 0 };
+		hu_errors_propagated(&m, &t, &v);
+		ok(fabs(m.ulp_max - below) <= m.off_max + 0x1p-40 &&
+				(fabs(m.ulp_max - above) <= m.off_max + 0x1p-40) == cases[i].both,
+			"1 and %g: %g ulps within %g are %g%s", lo, m.ulp_max, m.off_max, below,
+			cases[i].both ? ", and half as many" : "");
+	}
+}
+
 int
 main(void)
 {
@@ -396,5 +419,6 @@ main(void)
 	vanishes();
 	zero_beside_its_tensor();
 	doubtful_values();
+	beside_a_power();
 	return done_testing();
 }

@@ -50,7 +50,9 @@ forward(int *loss)
 	int out[2] = { hu_program_tensor(p, "loss.loss", HU_FP32, hu_shape0(), HU_OTHER),
 		hu_program_tensor(p, "loss.p", HU_FP32, hu_shape2(BATCH, OUT), HU_ACTIVATION) };
 
+	int first = p->nc;
 	hu_program_call(p, "softmax_xent", HU_FORWARD, "loss", in, 3, out, 2);
+	hu_program_mark_loss(p, first);
 	*loss = out[0];
 	return p;
 }
@@ -322,6 +324,39 @@ test_convolution(void)
 	hu_program_free(p);
 }
 
+/* A layer that a user has named "loss" is cast like any other; what the builder of a loss has marked is not, and
+   programs from before marks were written mean what they meant. */
+static void
+test_marked_loss(void)
+{
+	for (int marked = 0; marked < 2; marked++) {
+		hu_program *p = hu_program_new("eval"), *q = NULL, *back = NULL;
+		hu_policy policy;
+		int x = hu_program_tensor(p, "input.x", HU_FP32, hu_shape2(BATCH, IN), HU_ACTIVATION), first = p->nc;
+		hu_program_apply(p, "relu", HU_FORWARD, "loss", &x, 1, "loss.y", HU_FP32, HU_ACTIVATION, NULL, 0);
+		if (marked)
+			hu_program_mark_loss(p, first);
+		HU_ASSERT(hu_policy_parse("float16", &policy) == HU_OK && hu_pass_policy(p, &policy, &q) == HU_OK);
+		is_int(format(q, "loss.y"), marked ? HU_FP32 : HU_FP16, "a layer \"loss\" %s",
+			marked ? "marked" : "as such");
+		json_t *j = hu_program_to_json(q), *calls = json_object_get(j, "calls"), *c;
+		size_t i, n = 0;
+		json_array_foreach(calls, i, c)
+			n += json_is_true(json_object_get(c, "loss"));
+		is_int((int)n, marked ? q->nc : 0, "as many calls of its JSON have the mark");
+		json_array_foreach(calls, i, c)
+			json_object_del(c, "loss");
+		HU_ASSERT(hu_program_from_json(j, &back) == HU_OK);
+		for (int k = n = 0; k < back->nc; k++)
+			n += (size_t)back->c[k].loss;
+		is_int((int)n, back->nc, "a program without marks is read as its layer's name says");
+		json_decref(j);
+		hu_program_free(back);
+		hu_program_free(q);
+		hu_program_free(p);
+	}
+}
+
 static void
 test_bad_policies(void)
 {
@@ -344,6 +379,7 @@ main(void)
 	test_transposed();
 	test_convolution();
 	test_bad_policies();
+	test_marked_loss();
 	test_all_policies();
 	test_json();
 	test_loss_weight();

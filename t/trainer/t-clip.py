@@ -2,37 +2,22 @@
 """Clipping of gradients by value, and weight decay that spares parameters by pattern: gradients and weights of a traced
 step against PyTorch's formulas, computed here. Replay and verify pass, and the launch shim has the same bits."""
 
-import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from tap import finish, halfulp, home, ok  # noqa: E402
-from tensorsfile import Tensors  # noqa: E402
+from tap import finish, halfulp, ok  # noqa: E402
+from trained import Trainings  # noqa: E402
 
-folder = home()
 SMALL = '--model mlp --size 8 --width 0.03 --train 24 --eval 8 --batch 8 --steps 3 --quiet '
+runs = Trainings(SMALL)
+train, column = runs.train, runs.column
 LIMIT, DECAY, RATE = 2.0**-6, 0.25, 0.125
-
-
-def train(words, run):
-    p = halfulp('train', *(SMALL + words).split(), os.path.join(folder, run))
-    return p.returncode == 0 or not ok(False, 'train ' + words, p.stderr)
-
-
-def column(run, name):
-    path = os.path.join(folder, run, 'metrics.tsv')
-    rows = [line.rstrip('\n').split('\t') for line in open(path) if line[0] != '#']
-    return [r[rows[0].index(name)] for r in rows[1:]]
-
-
-def program(run):
-    return json.load(open(os.path.join(folder, run, 'program-train.json')))
 
 
 WORDS = '--optimizer sgd --lr %g --weight-decay %g --no-decay *.b --clip-value %g ' % (RATE, DECAY, LIMIT)
 if train(WORDS + '--policy mixed_float16 --init-scale 1024 --trace-steps 2', 'run'):
-    floats = Tensors(os.path.join(folder, 'run', 'trace', 'step-000002.safetensors')).__getitem__
+    floats = runs.traced('run', 2).__getitem__
     limited, kept, wrong, far, moved = 0, 0, 0, 0, {'w': 0, 'b': 0}
     for name in ['dense%d.%s' % (k, role) for k in (1, 2, 3) for role in 'wb']:
         layer, role = name.split('.')
@@ -47,15 +32,15 @@ if train(WORDS + '--policy mixed_float16 --init-scale 1024 --trace-steps 2', 'ru
     ok(limited > 20 and kept > 20 and not wrong, 'gradients are clipped to [-X, X]', (limited, kept, wrong))
     # a few roundings of relative size 2^-24 of numbers that are no larger than these
     ok(far < 4 * 2.0**-24 and min(moved.values()) > 9, 'weights decay, biases do not', (far, moved))
-    p = halfulp('analyze', '--only', 'replay', os.path.join(folder, 'run'))
+    p = halfulp('analyze', '--only', 'replay', runs.at('run'))
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'the traced step is within its bounds', p.stdout)
-    p = halfulp('verify', os.path.join(folder, 'run'))
+    p = halfulp('verify', runs.at('run'))
     ok(p.returncode == 0, 'verify repeats it', p.stdout + p.stderr)
     if train(WORDS + '--policy mixed_float16 --init-scale 1024 --trace-steps none --backend shim', 'shim'):
         ok(column('shim', 'digest') == column('run', 'digest'), 'the launch shim has the same bits')
 
 if train('--optimizer adamw --no-decay *1.?,*.b --trace-steps none', 'adamw'):
-    p = program('adamw')
+    p = runs.program('adamw')
     got = {p['tensors'][c['in'][0]]['name']: c['attr']['weight_decay'] for c in p['calls'] if c['op'] == 'adamw'}
     want = {'dense%d.%s' % (k, r): 0.01 if k > 1 and r == 'w' else 0 for k in (1, 2, 3) for r in 'wb'}
     ok(got == want, 'patterns are separated by commas, of adamw as well', got)
@@ -65,6 +50,6 @@ for words, why in (
     ('--optimizer adam --no-decay *', 'no effect with --optimizer adam'),
     ('--weight-decay 0 --no-decay *', 'no effect where no weight decays'),
 ):
-    p = halfulp('train', *(SMALL + words).split(), os.path.join(folder, 'x'))
+    p = halfulp('train', *(SMALL + words).split(), runs.at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)
 finish()

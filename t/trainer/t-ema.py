@@ -4,40 +4,19 @@ not depend on them; evaluation takes them; a resumed run, the launch shim, repla
 
 import json
 import os
-import shutil
 import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from tap import finish, halfulp, home, ok  # noqa: E402
+from tap import finish, halfulp, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
+from trained import Trainings, f32  # noqa: E402
 
-folder = home()
 SMALL = '--model mlp --size 8 --width 0.03 --train 48 --eval 24 --batch 12 --quiet --optimizer adamw --lr 0.01 '
+runs = Trainings(SMALL)
+at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 DECAY = 0.9
 NAMES = ['dense%d.%s' % (k, role) for k in (1, 2, 3) for role in 'wb']
-
-
-def at(run):
-    return os.path.join(folder, run)
-
-
-def train(words, run):
-    p = halfulp('train', *(SMALL + words).split(), at(run))
-    return p.returncode == 0 or not ok(False, 'train ' + words, p.stderr)
-
-
-def column(run, name):
-    rows = [line.rstrip('\n').split('\t') for line in open(at(run) + '/metrics.tsv') if line[0] != '#']
-    return [r[rows[0].index(name)] for r in rows[1:]]
-
-
-def traced(run, step):
-    return Tensors('%s/trace/step-%06d.safetensors' % (at(run), step))
-
-
-def f32(x):
-    return struct.unpack('<f', struct.pack('<f', x))[0]
 
 
 WORDS = '--policy mixed_float16 --init-scale 2^60 --backoff-factor 2^-48 --steps 8 '
@@ -84,13 +63,7 @@ if train(WORDS + '--ema %g --trace-steps 0,1,7 --checkpoint-every 4' % DECAY, 'r
     if train('--ema 0.5 --policy float32 --steps 1 --trace-steps 0 --init ' + at('averages.safetensors'), 'begun'):
         t = traced('begun', 0)
         ok(all(t[name] == t[name + '_ema'] for name in NAMES), 'loaded weights are the first averages too')
-    shutil.copytree(at('run'), at('again'))
-    os.remove(at('again') + '/' + last)
-    manifest = json.load(open(at('again') + '/manifest.json'))
-    manifest.update(steps_done=4, finished=False)
-    del manifest['files'][last]
-    json.dump(manifest, open(at('again') + '/manifest.json', 'w'))
-    p = halfulp('train', '--resume', '--quiet', at('again'))
+    p = resumed('run', 'again', 4)
     same = all(column('again', c) == column('run', c) for c in ('digest', 'loss', 'eval_loss'))
     ok(p.returncode == 0 and same, 'resumed from step 4, it has the same averages', p.stderr)
 finish()

@@ -102,6 +102,22 @@ claim(
 (apart,) = found('2', r'mixed_float16 ([\d.]+) on average, ([\d.]+) at most')
 claim('2', apart[0] < 0.01, 'by %.3f on average and %.3f at most' % tuple(apart))
 
+one, two = found('2', r'^(?:cross-entropy|nt-xent) +([\d.]+) -> +[\d.]+ MB, ([-+][\d.]+) %')
+claim(
+    '2',
+    abs(two[0] / one[0] - 2) < 0.05 and abs(two[1] - one[1]) < 2,
+    'Twice the rows take twice the memory, and half precision takes %.0f %% off it' % -two[1],
+)
+(views,) = found(
+    '2', r'partners found: ([\d.]+) %, ([\d.]+) %; distance ([\d.]+) on average, ([\d.]+) at most'
+)
+claim(
+    '2',
+    min(views[:2]) > 10 * 100 / 63 and views[2] < 0.01,
+    '%.0f %% find it in float32 and %.0f %% in mixed_float16' % tuple(views[:2]),
+    'by %.3f on average and %.3f at most: they too' % tuple(views[2:]),
+)
+
 # 3: BERT's floors and scores
 rows = found(
     '3',

@@ -13,7 +13,9 @@ import struct
 import sys
 import zlib
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+for room in 'tool', 'judge':
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', room))
+from independent.training import fnv64, mix64  # noqa: E402
 from tap import finish, halfulp, home, none, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
 
@@ -204,6 +206,38 @@ ok(
     'every tenth image of a class is to evaluate on, or its last',
     [got.stderr, seen],
 )
+# The digest is over names and lengths; `read` has one over the pixels, wherever they were read from
+def pixels_digest(rows):
+    """The sum of the terms (lib/base/hash.h) of all rows, four bytes to a term."""
+    STEP = 0x9E3779B97F4A7C15
+    words = [row + bytes(-len(row) % 4) for row in rows]
+    each = len(words[0]) // 4
+    return '0x%016x' % (
+        sum(
+            mix64(fnv64('images') ^ (STEP * (i * each + w) + int.from_bytes(row[4 * w : 4 * w + 4], 'little')) % 2**64)
+            for i, row in enumerate(words)
+            for w in range(each)
+        )
+        % 2**64
+    )
+
+
+turns = [(k, i) for i in range(23) for k in range(2) if k == 0 or i < 3]
+turns = [x for x in turns if x[0] or x[1] % 10 != 9] + [(1, 3), (0, 9), (0, 19)]
+solid = [bytes([k, i, 9] * 9) for k, i in turns]
+want = {'from_step': 0, 'rows': 27, 'digest': pixels_digest(solid)}
+ok(data.get('read') == want, 'the manifest has a digest of the pixels that were read', [data, want])
+write('split/0/04.png', png(3, 3, [bytes([0, 104, 9] * 3)] * 3))
+got = train('split', 'other', '--size', '3', '--batch', '24', '--width', '0.1')
+other = json.load(open(at('other', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
+solid[turns.index((0, 4))] = bytes([0, 104, 9] * 9)
+want = dict(want, digest=pixels_digest(solid))
+ok(
+    other.get('digest') == data.get('digest') and other.get('read') == want,
+    'other pixels in a file of the same length change that, and not the digest of names and lengths',
+    [got.stderr, data, other],
+)
+write('split/0/04.png', png(3, 3, [bytes([0, 4, 9] * 3)] * 3))
 got = train('split', 'few', '--size', '3', '--batch', '5', '--train', '5', '--eval', '2')
 seen = sorted((int(round(x[0] * 255)), int(round(x[1] * 255))) for x in fed('few')) if got.returncode == 0 else []
 ok(seen == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)], 'fewer: in turn from every class', [got.stderr, seen])

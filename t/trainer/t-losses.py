@@ -4,32 +4,20 @@ loss, the probabilities and the gradient of the logits of cross-entropy with smo
 Dice and of mean squares, whose gradients are compared with central differences. Replay and verify pass, and the launch
 shim has the same bits."""
 
-import json
 import math
 import os
+import random
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from tap import finish, halfulp, home, ok  # noqa: E402
+from npzfile import npz  # noqa: E402
+from tap import finish, halfulp, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
+from trained import Trainings, perceptron  # noqa: E402
 
-folder = home()
 SMALL = '--model mlp --size 8 --width 0.03 --train 24 --eval 8 --batch 8 --steps 3 --quiet '
-
-
-def train(words, run):
-    p = halfulp('train', *(SMALL + words).split(), os.path.join(folder, run))
-    return p.returncode == 0 or not ok(False, 'train ' + words, p.stderr)
-
-
-def column(run, name):
-    path = os.path.join(folder, run, 'metrics.tsv')
-    rows = [line.rstrip('\n').split('\t') for line in open(path) if line[0] != '#']
-    return [r[rows[0].index(name)] for r in rows[1:]]
-
-
-def traced(run, step):
-    return Tensors(os.path.join(folder, run, 'trace', 'step-%06d.safetensors' % step))
+runs = Trainings(SMALL)
+train, column, traced = runs.train, runs.column, runs.traced
 
 
 def cross_entropy(z, labels, s):
@@ -52,7 +40,7 @@ for s in (0.1, 1.0):
     if not train('--policy float32 --label-smoothing %g --trace-steps 2' % s, run):
         continue
     at = traced(run, 2)
-    calls = json.load(open(os.path.join(folder, run, 'program-train.json')))
+    calls = runs.program(run)
     names = [t['name'] for t in calls['tensors']]
     call = next(c for c in calls['calls'] if c['op'] == 'softmax_xent_dx')
     forward = next(c for c in calls['calls'] if c['op'] == 'softmax_xent')
@@ -70,9 +58,9 @@ for s in (0.1, 1.0):
     ok(len(dz) == len(want) and far < 16 * most * 2.0**-24 / len(at['input.labels']), 'and the gradient', far)
 
 if train('--policy mixed_float16 --label-smoothing 0.2 --trace-steps 0,2 --optimizer sgd', 'half'):
-    p = halfulp('analyze', '--only', 'replay', os.path.join(folder, 'half'))
+    p = halfulp('analyze', '--only', 'replay', runs.at('half'))
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'traced steps are within their bounds', p.stdout)
-    p = halfulp('verify', os.path.join(folder, 'half'))
+    p = halfulp('verify', runs.at('half'))
     ok(p.returncode == 0, 'verify repeats them', p.stdout + p.stderr)
     if train('--policy mixed_float16 --label-smoothing 0.2 --trace-steps none --optimizer sgd --backend shim', 'shim'):
         ok(column('shim', 'digest') == column('half', 'digest'), 'the launch shim has the same bits')
@@ -137,13 +125,40 @@ for words, f, ignored in (
         right = sum(labels[r] == max(range(n), key=lambda j: z[r * n + j]) for r in kept) / len(kept)
         ok(abs(float(column(run, 'accuracy')[2]) - right) < 1e-12, 'nor in the accuracy', column(run, 'accuracy'))
 
+# --- the evaluation's loss is the mean over all its labels that count, in whatever batches they come: here one of eight
+# in the first batch, none in the second and four in the last
+SHAPE, CLASSES, IGNORED = (3, 2, 1), 3, 2
+drawn = random.Random(5)
+eval_labels = 7 * [IGNORED] + [1] + 8 * [IGNORED] + [0, 1, 1, 0]
+rows = [[drawn.uniform(0, 2) for _ in range(math.prod(SHAPE))] for _ in range(8 + len(eval_labels))]
+data = [drawn.randrange(CLASSES) for _ in range(8)] + eval_labels
+npz(
+    runs.at('uneven.npz'),
+    x=((len(rows), *SHAPE), [x for row in rows for x in row]),
+    labels=((len(rows),), data, '<i8'),
+)
+UNEVEN = '--data npz:%s --split 8 --batch 8 --width 0.02 --steps 1 --quiet ' % runs.at('uneven.npz')
+UNEVEN += '--model mlp --policy float32 --ignore-index %d --checkpoint-every 1' % IGNORED
+p = halfulp('train', *UNEVEN.split(), runs.at('uneven'))
+if ok(p.returncode == 0, 'a training of which a whole batch of the evaluation is ignored', p.stderr):
+    at = Tensors(runs.at('uneven', 'checkpoint', 'step-000001.safetensors'))
+    losses, right = [], 0
+    for row, label in list(zip(rows, data))[8:]:
+        row = perceptron(at, row)
+        if label != IGNORED:
+            losses.append(entropy(row, [label], CLASSES))
+            right += label == max(range(CLASSES), key=lambda j: row[j])
+    want, got = sum(losses) / len(losses), float(column('uneven', 'eval_loss')[-1])
+    ok(len(losses) == 5 and abs(got - want) < 64 * 2.0**-24 * want, 'counts each label once', (got, want, losses))
+    ok(float(column('uneven', 'eval_accuracy')[-1]) == right / 5, 'so does its accuracy', (right, losses))
+
 UNET = '--model unet --size 8 --levels 1 --width 0.2 --batch 6 --policy mixed_float16 --loss dice '
 if train(UNET + '--trace-steps 0,2', 'unet'):
-    p = halfulp('analyze', '--only', 'replay', os.path.join(folder, 'unet'))
+    p = halfulp('analyze', '--only', 'replay', runs.at('unet'))
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'traced steps are within their bounds', p.stdout)
-    p = halfulp('verify', os.path.join(folder, 'unet'))
+    p = halfulp('verify', runs.at('unet'))
     ok(p.returncode == 0, 'verify repeats them', p.stdout + p.stderr)
-    program = json.load(open(os.path.join(folder, 'unet', 'program-train.json')))
+    program = runs.program('unet')
     wide = [t['format'] for t in program['tensors'] if t['name'].startswith('loss.')]
     ok(wide and set(wide) == {'fp32'}, 'the loss is in float32', set(wide))
     if train(UNET + '--trace-steps none --backend shim', 'unetshim'):
@@ -152,11 +167,11 @@ if train(UNET + '--trace-steps 0,2', 'unet'):
 for words, why in (
     ('--loss dice --label-smoothing 0.1', 'no effect beside --loss dice'),
     ('--model gpt --loss dice', 'no effect with --model gpt'),
-    ('--loss focal', 'one of cross-entropy dice squares is needed'),
+    ('--loss focal', 'one of cross-entropy dice squares nt-xent is needed'),
     ('--ignore-index -1', 'a whole number from 0 on'),
 ):
-    p = halfulp('train', *(SMALL + words).split(), os.path.join(folder, 'x'))
+    p = halfulp('train', *(SMALL + words).split(), runs.at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)
-p = halfulp('train', *(SMALL + '--model ncf --label-smoothing 0.1').split(), os.path.join(folder, 'x'))
+p = halfulp('train', *(SMALL + '--model ncf --label-smoothing 0.1').split(), runs.at('x'))
 ok(p.returncode == 2 and 'no effect with --model ncf' in p.stderr, 'a binary loss refuses it', p.stderr)
 finish()

@@ -5,39 +5,16 @@ verify."""
 
 import json
 import os
-import shutil
-import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from tap import finish, halfulp, home, ok  # noqa: E402
-from tensorsfile import Tensors  # noqa: E402
+from tap import finish, halfulp, ok  # noqa: E402
+from trained import Trainings, f32  # noqa: E402
 
-folder = home()
 SMALL = '--model mlp --size 8 --width 0.03 --train 48 --eval 8 --quiet --trace-steps none '
+runs = Trainings(SMALL)
+at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 OF_LAYERS = ['dense%d.d%s' % (k, role) for k in (1, 2, 3) for role in 'wb']
-
-
-def at(run):
-    return os.path.join(folder, run)
-
-
-def train(words, run):
-    p = halfulp('train', *(SMALL + words).split(), at(run))
-    return p.returncode == 0 or not ok(False, 'train ' + words, p.stderr)
-
-
-def column(run, name):
-    rows = [line.rstrip('\n').split('\t') for line in open(at(run) + '/metrics.tsv') if line[0] != '#']
-    return [r[rows[0].index(name)] for r in rows[1:]]
-
-
-def traced(run, step):
-    return Tensors('%s/trace/step-%06d.safetensors' % (at(run), step))
-
-
-def f32(x):
-    return struct.unpack('<f', struct.pack('<f', x))[0]
 
 
 def tree(parts):
@@ -89,14 +66,7 @@ if train(RUN + '--steps 4 --checkpoint-every 2 --trace-steps 0,3', 'run'):
     ok(p.returncode == 0, 'verify repeats them', p.stdout + p.stderr)
     if train(RUN + '--steps 4 --backend shim', 'shim'):
         ok(column('shim', 'digest') == column('run', 'digest'), 'the launch shim has the same bits')
-    shutil.copytree(at('run'), at('again'))
-    last = 'checkpoint/step-000004.safetensors'
-    os.remove(at('again') + '/' + last)
-    manifest = json.load(open(at('again') + '/manifest.json'))
-    manifest.update(steps_done=2, finished=False)
-    del manifest['files'][last]
-    json.dump(manifest, open(at('again') + '/manifest.json', 'w'))
-    p = halfulp('train', '--resume', '--quiet', at('again'))
+    p = resumed('run', 'again', 2)
     same = all(column('again', c) == column('run', c) for c in ('digest', 'loss', 'accuracy'))
     ok(p.returncode == 0 and same, 'resumed from step 2, it has the same bits', p.stderr)
 

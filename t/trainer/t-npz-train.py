@@ -5,9 +5,12 @@
 import json, os, random, struct, subprocess, sys, zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from tap import HALFULP, finish, home, ok  # noqa: E402
+from tap import HALFULP, finish, ok  # noqa: E402
+from trained import Trainings  # noqa: E402
 
-os.chdir(home())
+runs = Trainings()
+column = runs.column
+os.chdir(runs.folder)
 
 
 def run(*line):
@@ -24,12 +27,6 @@ def npz(path, **arrays):
             head = str({"descr": dtype, "fortran_order": False, "shape": tuple(shape)})
             head = (head + " " * (-(11 + len(head)) % 64) + "\n").encode()
             z.writestr(name + ".npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + data)
-
-
-def column(run, name):
-    lines = [l.rstrip("\n").split("\t") for l in open(run + "/metrics.tsv") if not l.startswith("#")]
-    k = lines[0].index(name)
-    return [l[k] for l in lines[1:]]
 
 
 # The same bytes as IDX files and as arrays

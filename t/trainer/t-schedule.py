@@ -3,32 +3,17 @@
 a warm-up and where a step is skipped; weights follow them; a resumed run, the launch shim and verify have the same
 bits; every rate that replay judges is within its bound."""
 
-import json
 import math
 import os
-import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
-from tensorsfile import Tensors  # noqa: E402
+from tap import finish, halfulp, ok  # noqa: E402
+from trained import Trainings  # noqa: E402
 
-folder = home()
 SMALL = '--model mlp --size 8 --width 0.03 --train 40 --eval 4 --batch 8 --quiet '
-
-
-def at(name):
-    return os.path.join(folder, name)
-
-
-def train(words, run):
-    p = halfulp('train', *(SMALL + words).split(), at(run))
-    return p.returncode == 0 or not ok(False, 'train ' + words, p.stderr)
-
-
-def column(run, name):
-    rows = [line.rstrip('\n').split('\t') for line in open(at(run) + '/metrics.tsv') if line[0] != '#']
-    return [r[rows[0].index(name)] for r in rows[1:]]
+runs = Trainings(SMALL)
+at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 
 
 def want(t, lr, warmup, schedule, n, rate=0.1, end=0.0):
@@ -69,7 +54,7 @@ if train(OVER + '--epochs 2 --trace-steps 0,4,9 --checkpoint-every 3', 'skips'):
     far = max(abs(x - want(t, 0.25, 2, 'linear', 8)) for t, x in enumerate(got))
     ok(skipped[0] == 1 and sum(skipped) < 5 and far < 2.0**-50, 'skipped steps count', '%r %r' % (skipped, got))
 
-    step = Tensors(at('skips') + '/trace/step-000009.safetensors')
+    step = traced('skips', 9)
     rows = list(zip(step['dense1.w'], step['dense1.w_v_next'], step['dense1.w_next']))
     # the rate, the product and the difference each round to float32
     far = max(abs(w - got[9] * v - after) / (abs(w) + abs(v)) for w, v, after in rows)
@@ -86,14 +71,7 @@ if train(OVER + '--epochs 2 --trace-steps 0,4,9 --checkpoint-every 3', 'skips'):
     if train(OVER + '--epochs 2 --trace-steps none --backend shim', 'shim'):
         ok(column('shim', 'digest') == column('skips', 'digest'), 'the launch shim has the same bits')
     # stopped after a checkpoint: what came later is forgotten
-    shutil.copytree(at('skips'), at('again'))
-    last = 'checkpoint/step-000010.safetensors'
-    os.remove(at('again') + '/' + last)
-    manifest = json.load(open(at('again') + '/manifest.json'))
-    manifest.update(steps_done=9, finished=False)
-    del manifest['files'][last]
-    json.dump(manifest, open(at('again') + '/manifest.json', 'w'))
-    p = halfulp('train', '--resume', '--quiet', at('again'))
+    p = resumed('skips', 'again', 9)
     same = all(column('again', c) == column('skips', c) for c in ('digest', 'lr', 'loss'))
     ok(p.returncode == 0 and same, 'resumed from step 9, it has the same rates and bits', p.stderr)
 

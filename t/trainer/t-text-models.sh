@@ -18,6 +18,15 @@ def find(x):
 print(find(json.load(open('plan.json'))))")" = $((want + 2 * 768 + 2)) && test $want = 109482240
 test_is $? "plan --preset bert-base: 109,482,240 parameters and 1,538 of the classifier"
 
+# MovieLens-20M has more users and items than pairs can be drawn of; sizes are told all the same. A user or item has 8
+# factors in one tower and 32 in the other, whose dense layers are 64-32-16-8; both meet in 16-1.
+want=$(((138493 + 26744) * (8 + 32) + 64 * 32 + 32 + 32 * 16 + 16 + 16 * 8 + 8 + 16 + 1))
+"$HALFULP" plan --model ncf --users 138493 --items 26744 >plan.txt 2>err
+grep -q "; $want parameters;" plan.txt && test $want = 6612241
+test_is $? "plan --model ncf at MovieLens-20M's size: $want parameters"
+"$HALFULP" bench why --model ncf --users 138493 --items 26744 --device v100 >why.txt 2>err && grep -q mlp_users why.txt
+test_is $? "and bench why predicts its times"
+
 for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
 	for model in bert gpt ncf; do
 		rm -rf r

@@ -14,9 +14,11 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from tap import HALFULP, finish, halfulp, home, ok, skip  # noqa: E402
+from tap import HALFULP, finish, halfulp, ok, skip  # noqa: E402
+from trained import Trainings  # noqa: E402
 
-folder = home()
+runs = Trainings()
+at, train, column = runs.at, runs.train, runs.column
 POLICIES = 'float32', 'mixed_float16', 'mixed_bfloat16', 'autocast_float16', 'float16'
 SMALL = {
     'resnet': '--model resnet --data scenes --size 8 --depth 10 --width 0.04',
@@ -25,20 +27,6 @@ SMALL = {
     'unet': '--model unet --size 9 --levels 2 --width 0.15',
 }
 RUN = ' --train 6 --eval 3 --batch 3 --quiet '
-
-
-def at(name):
-    return os.path.join(folder, name)
-
-
-def train(words, run):
-    p = halfulp('train', *words.split(), at(run))
-    return p.returncode == 0 or not ok(False, 'train ' + words, p.stderr)
-
-
-def column(run, name):
-    rows = [line.rstrip('\n').split('\t') for line in open(at(run) + '/metrics.tsv') if line[0] != '#']
-    return [r[rows[0].index(name)] for r in rows[1:]]
 
 
 def load(path):

@@ -74,6 +74,13 @@ def smoothed(z, y):
     return torch.nn.functional.cross_entropy(z, y, label_smoothing=0.2)
 
 
+def nt_xent(z, y):
+    """SimCLR's loss at the temperature 0.2; neighbours are views of one sample. Labels count within a micro-batch."""
+    u, n = torch.nn.functional.normalize(z), torch.arange(len(z))
+    s = (u @ u.T / 0.2).masked_fill(torch.eye(len(z), dtype=torch.bool), -torch.inf)
+    return torch.nn.functional.cross_entropy(s, n + 1 - 2 * (n % 2))
+
+
 def sgd(p):
     return torch.optim.SGD(p, LR, momentum=0.9, weight_decay=0.01)
 
@@ -118,14 +125,15 @@ def run(name, words, optimizer, loss=entropy, parts=1, schedule=None, decay=None
     if not ok(p.returncode == 0, words, p.stderr):
         return
     model = Model(tensors(out + '/trace/step-000000.safetensors'))
-    o, far, rows = optimizer(model.parameters()), 0.0, BATCH // parts
+    o, far = optimizer(model.parameters()), 0.0
     s = schedule(o) if schedule else None
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay)) if decay else None
     if average:
         average.n_averaged.fill_(1)  # the average begins with the first weights, where torch's begins after a step
     for step in range(STEPS):
         t, total = tensors('%s/trace/step-%06d.safetensors' % (out, step)), 0.0
-        x, y = t['input.x'].reshape(BATCH, -1), t['input.labels'].long()
+        x, y = t['input.x'].flatten(1), t['input.labels'].long()
+        rows = len(x) // parts
         masks = [(t['relu%d.drop' % k] != 0) | (t['relu%d.y' % k] == 0) for k in (1, 2)] if p_drop else None
         masks = [m.double() / (1 - p_drop) for m in masks] if masks else None
         o.zero_grad()
@@ -173,5 +181,8 @@ run('dice', SGD + '--loss dice', sgd, loss=dice)
 run('squares', SGD + '--loss squares --micro-batches 3', sgd, loss=squares, parts=3)
 run('ignoring', SGD + '--ignore-index 3', sgd, loss=ignoring)
 run('smoothed', SGD + '--label-smoothing 0.2 --micro-batches 2', sgd, loss=smoothed, parts=2)
+CONTRAST = '--loss nt-xent --temperature 0.2 --augment shift,noise '
+run('contrast', SGD + CONTRAST, sgd, loss=nt_xent)
+run('contrast-accumulated', ADAMW + CONTRAST + '--micro-batches 3', adamw, loss=nt_xent, parts=3)
 run('dropout', ADAMW + '--dropout 0.25', adamw, p_drop=0.25)
 finish()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Residual nets and U-Nets against PyTorch, where Python has it: the same weights and the same batch. In float64 the
 gradients of step 0 agree to 1e-10 in relative L2 norm and the losses of 30 steps of gradient descent to 1e-7. In
-float32 gradients agree to 1e-5 or to twice the distance of two summation models of our own, fma and chunk:64, and
-our losses are at most twice as far from those of float64 as the larger of that distance and PyTorch's own in
-float32. Where a sum is so near zero that its rounding decides whether relu lets it pass, gradients jump, and each
-step of a deep net (--depth 50) multiplies a difference by ten: of that the losses of five steps are compared in
-float64, and no gradients in float32. A batch is all rows there are, so that the order in which a step takes them
-changes the order of sums and nothing else."""
+float32 gradients agree to 1e-5 or to twice the distance of two summation models of our own, fma and chunk:64, and our
+losses are at most twice as far from those of float64 as the largest of that distance, PyTorch's own in float32, and
+what float64's move by where each first weight is one rounding of float32 away. Where a sum is so near zero that its
+rounding decides whether relu lets it pass, gradients jump, and each step of a deep net (--depth 50) multiplies a
+difference by ten: of that the losses of five steps are compared in float64, and no gradients in float32. A batch is all
+rows there are, so that the order in which a step takes them changes the order of sums and nothing else."""
 
 import copy
 import json
@@ -110,9 +110,9 @@ def load(path):
     }
 
 
-def ours(name, words, batch, how):
+def ours(name, words, batch, how, weights=''):
     """30 steps with the options `words` and `how`: the losses, and the gradients of step 0 by name."""
-    run = '%s/%s-%s' % (folder, name, how[-1].replace(':', ''))
+    run = '%s/%s-%s%s' % (folder, name, how[-1].replace(':', ''), weights)
     p = halfulp(
         'train',
         *words.split(),
@@ -123,7 +123,7 @@ def ours(name, words, batch, how):
         '--batch',
         str(batch),
         '--init',
-        '%s/%s.safetensors' % (folder, name),
+        '%s/%s%s.safetensors' % (folder, name, weights),
         '--optimizer',
         'sgd',
         '--steps',
@@ -157,6 +157,21 @@ def gradient(traced, name, like):
                 g = g.transpose(3, 2, 0, 1)
             return (g.T if g.ndim == 2 else g).reshape(like.shape)
     bail_out('no gradient of ' + name)
+
+
+def nudged(name, net, words, batch, exact):
+    """How far three trainings in float64 are from the losses `exact` whose first weights are the next float32 numbers,
+    up or down by chance: what roundings as small as any of float32's own must be expected to do."""
+    state, most = {k: v for k, v in net.state_dict().items() if 'num_batches' not in k}, 0.0
+    for k in range(3):
+        ways = {key: torch.where(torch.rand(v.shape) < 0.5, -torch.inf, torch.inf) for key, v in state.items()}
+        save(
+            '%s/%s-nudged%d.safetensors' % (folder, name, k),
+            {key: v if 'running' in key else torch.nextafter(v, ways[key]) for key, v in state.items()},
+        )
+        losses, _ = ours(name, words, batch, ('--policy', 'float64'), '-nudged%d' % k)
+        most = max(most, np.abs(losses - exact).max())
+    return most
 
 
 def far(a, b):
@@ -226,11 +241,12 @@ def compare(name, net, words, lr, x, arrays, loss_of, smooth=True):
     between, own, there, here = [
         np.abs(a - b).max() for a, b in ((losses, fma), (fma, chunk), (losses, exact), (fma, exact))
     ]
+    moved = nudged(name, net, words, batch, wide)
     ok(
-        here <= 2 * max(own, there),
+        here <= 2 * max(own, there, moved),
         "%s, float32: losses %.2g from float64's, PyTorch's %.2g from its float64's; "
-        "%.2g from PyTorch's, our two models %.2g apart"
-        % (name, here, there, between, own),
+        "%.2g from PyTorch's, our two models %.2g apart, weights a rounding away %.2g"
+        % (name, here, there, between, own, moved),
     )
 
 

@@ -206,9 +206,10 @@ change_values(const hu_augment *g, const hu_view *d, size_t row, size_t each, fl
 	}
 }
 
-void
-hu_augment_rows(const hu_augment *g, const hu_dataset *ds, const hu_data_array *a, hu_view d, const size_t *index,
-	size_t n, float *rows)
+/* Changes n rows in place; row i is at rows + i * apart times the elements of a row. */
+static void
+change_rows(const hu_augment *g, const hu_dataset *ds, const hu_data_array *a, hu_view d, const size_t *index, size_t n,
+	size_t apart, float *rows)
 {
 	const hu_data_array *x = hu_dataset_find(ds, "x");
 	size_t each = hu_count(a->shape);
@@ -222,7 +223,7 @@ hu_augment_rows(const hu_augment *g, const hu_dataset *ds, const hu_data_array *
 		return;
 #pragma omp parallel for schedule(dynamic) num_threads(hu_threads()) if (n > 1)
 	for (size_t i = 0; i < n; i++) {
-		float *row = rows + i * each;
+		float *row = rows + i * apart * each;
 		if (moves) {
 			move m = draw_move(g, &d, index[i], x->shape);
 			float *old = hu_xmalloc(each * sizeof *old);
@@ -234,4 +235,20 @@ hu_augment_rows(const hu_augment *g, const hu_dataset *ds, const hu_data_array *
 		if (values)
 			change_values(g, &d, index[i], each, row);
 	}
+}
+
+hu_status
+hu_augment_batch(const hu_augment *g, hu_dataset *ds, const hu_data_array *a, const hu_view *first, size_t views,
+	const size_t *index, size_t n, float *rows)
+{
+	size_t each = hu_count(a->shape);
+
+	HU_TRY(hu_dataset_batch(ds, a, index, n, rows));
+	/* Backwards, so that no row is overwritten before it has been copied. */
+	for (size_t i = n; views > 1 && i-- > 0;)
+		for (size_t v = views; v-- > 0;)
+			memmove(rows + (i * views + v) * each, rows + i * each, each * sizeof *rows);
+	for (uint32_t v = 0; first && v < views; v++)
+		change_rows(g, ds, a, (hu_view){ first->seed, first->epoch, v }, index, n, views, rows + v * each);
+	return HU_OK;
 }

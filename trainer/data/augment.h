@@ -23,16 +23,16 @@ hu_status hu_augment_check(const hu_augment *g, const hu_dataset *ds);
 /* Which draw of each row: two views of a row in the same epoch are made by different random numbers. */
 typedef struct hu_view { uint64_t seed; uint32_t epoch, view; } hu_view;
 
-/* Changes n rows of array a in place, which hu_dataset_batch wrote to `rows` for these index. Array x takes all
-   changes: moves first, then its values are computed in double and rounded once to float; what is moved in from
-   outside is 0. An array "mask" whose rows have x's height and width takes the same moves, and 0 from outside. Other
-   arrays stay as they are.
+/* Reads n rows of array a by hu_dataset_batch and changes them, once for each view: view v of row i is row
+   views * i + v of `rows`. first is view 0's draw; NULL: nothing is changed. Array x takes all changes: moves first,
+   then its values are computed in double and rounded once to float; what is moved in from outside is 0. An array "mask"
+   whose rows have x's height and width takes the same moves, and 0 from outside. Other arrays stay as they are.
 
    Random numbers come from the stream "augment/NAME", for a view v > 0 "augment/NAME/v", at step = epoch. Of block w at
    index = row, crop moves down by w[0] * (2P + 1) / 2^32 - P and across likewise by w[1] (an extent of 1 is not
    cropped), shift by w[0] * (2N + 1) / 2^32 - N, flip mirrors where w[0] is at least 2^31, and scale is
    1 + S * (2u - 1) with the block's uniform u. Noise of element k is S * sqrt(3/2) * (h - 4), where h is the sum of the
    block's eight halves, each plus one half, over 2^16, at index = row * elements + k. */
-void hu_augment_rows(const hu_augment *g, const hu_dataset *ds, const hu_data_array *a, hu_view d, const size_t *index,
-	size_t n, float *rows);
+hu_status hu_augment_batch(const hu_augment *g, hu_dataset *ds, const hu_data_array *a, const hu_view *first,
+	size_t views, const size_t *index, size_t n, float *rows);
 #endif

@@ -221,21 +221,30 @@ hu_dataset_ask(const hu_dataset *ds, const size_t *index, size_t n)
 		hu_made_ask(ds->made, index, n);
 }
 
-/* Adds pixels to the digest, four bytes to a term, low byte first; a row's last term is padded with zeros. */
+/* The digest of row i of pixels, four bytes to a term, low byte first; the last term is padded with zeros. */
+static uint64_t
+digest_row(size_t i, const unsigned char *pixel, size_t each)
+{
+	size_t words = (each + 3) / 4;
+	uint64_t name = hu_fnv1a64("images"), sum = 0;
+
+	for (size_t w = 0; w < words; w++) {
+		uint32_t bits = 0;
+		for (size_t b = 0; b < 4 && w * 4 + b < each; b++)
+			bits |= (uint32_t)pixel[w * 4 + b] << 8 * b;
+		sum += hu_digest_term(name, i * words + w, bits);
+	}
+	return sum;
+}
+
 static uint64_t
 digest_pixels(const hu_dataset *ds, const hu_data_array *a)
 {
-	size_t each = hu_count(a->shape), words = (each + 3) / 4;
-	uint64_t name = hu_fnv1a64("images"), sum = 0;
+	size_t each = hu_count(a->shape);
+	uint64_t sum = 0;
 
 	for (size_t i = 0; i < ds->n_train + ds->n_eval; i++)
-		for (size_t w = 0; w < words; w++) {
-			const unsigned char *p = (const unsigned char *)a->values + i * each + w * 4;
-			uint32_t bits = 0;
-			for (size_t b = 0; b < 4 && w * 4 + b < each; b++)
-				bits |= (uint32_t)p[b] << 8 * b;
-			sum += hu_digest_term(name, i * words + w, bits);
-		}
+		sum += digest_row(i, (const unsigned char *)a->values + i * each, each);
 	return sum;
 }
 
@@ -279,6 +288,15 @@ hu_dataset_digest(const hu_dataset *ds)
 			sum += hu_digest_term(sizes, n++, a->classes);
 	}
 	return sum;
+}
+
+size_t
+hu_dataset_read(const hu_dataset *ds, uint64_t *digest)
+{
+	size_t n = 0;
+
+	*digest = ds->made ? hu_made_sum(ds->made, digest_row, &n) : 0;
+	return n;
 }
 
 const char *

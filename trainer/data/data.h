@@ -81,6 +81,9 @@ const char *hu_array_shape_text(const hu_data_array *a, char *out, size_t size);
 /* Returns a 64-bit checksum of sizes, split and all elements; it is the same on every machine. Of rows that are made
    later it has their maker's checksum. */
 uint64_t hu_dataset_digest(const hu_dataset *ds);
+/* Of rows that are made when a batch asks for them, and kept: returns how many were made so far. *digest gets the sum
+   of their pixels' terms, those which they have in the digest of a set that is in memory. 0 rows of other sets. */
+size_t hu_dataset_read(const hu_dataset *ds, uint64_t *digest);
 
 /* The columns of row i of datasets.def; NULL past the last row. */
 const char *hu_dataset_name(size_t i);

@@ -16,5 +16,5 @@ hu_model_convnet(hu_program *p, const hu_model_sizes *s, int eval)
 		x = hu_layer_conv(p, i + 1, x, stage[i].kernel, 2, filters ? filters : 1);
 		x = hu_layer_batchnorm(p, i + 1, hu_layer_relu(p, i + 1, x), eval);
 	}
-	hu_layer_loss(p, s, hu_layer_dense(p, 1, hu_layer_pool(p, x), hu_layer_classes(s, "labels")), "labels");
+	hu_layer_loss(p, s, hu_layer_dense(p, 1, hu_layer_pool(p, x), hu_layer_outputs(s, "labels")), "labels");
 }

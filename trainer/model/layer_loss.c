@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Losses: cross-entropy as one call, soft Dice and mean squares as several, all of the layer "loss", which a policy
-   leaves in float32 or wider. */
+   Losses: cross-entropy as one call, soft Dice, mean squares and NT-Xent as several, all of the layer "loss" and marked
+   as parts of a loss, which a policy leaves in float32 or wider. */
 #include "trainer/model/layer_loss.h"
 
 #include "lib/base/console/opt.h"
+#include "trainer/model/layer_image.h"
 
 #include <string.h>
 
@@ -54,12 +55,11 @@ constant(hu_program *p, const char *role, int x, double value)
 	return other(p, "move", role, &x, 1, attr, n);
 }
 
-/* Appends x with each element repeated along one more axis. */
+/* Writes the attributes of the move that repeats each element of a tensor of shape s along one more axis; returns how
+   many there are. */
 static int
-repeated(hu_program *p, const char *role, int x, size_t times)
+repeat(hu_attr *attr, hu_shape s, size_t times)
 {
-	hu_shape s = p->t[x].shape;
-	hu_attr attr[HU_MAX_ATTR];
 	int n = 0;
 
 	set(attr, &n, "rank", s.rank + 1);
@@ -68,7 +68,16 @@ repeated(hu_program *p, const char *role, int x, size_t times)
 		set(attr, &n, from[j], j);
 	}
 	set(attr, &n, length[s.rank], (double)times);
-	return other(p, "move", role, &x, 1, attr, n);
+	return n;
+}
+
+/* Appends labels, weights or the like with each element repeated along one more axis. */
+static int
+repeated(hu_program *p, const char *role, int x, size_t times)
+{
+	hu_attr attr[HU_MAX_ATTR];
+
+	return other(p, "move", role, &x, 1, attr, repeat(attr, p->t[x].shape, times));
 }
 
 /* Gives the labels to ignore the weight 0 and, since they need not be classes, the label 0. */
@@ -146,28 +155,91 @@ entropy(hu_program *p, const hu_model_sizes *s, const char *op, int x, int label
 		hu_attr_set(c, "label_smoothing", s->label_smoothing);
 }
 
+/* Returns the rows of z divided by their norms, or by 1e-12 where that is larger, as torch's normalize does. */
+static int
+normalised(hu_program *p, int z)
+{
+	hu_attr last = { "axis", 1, "" }, attr[HU_MAX_ATTR];
+	int norm = hu_layer_activation(p, "reduce_norm", "loss", "norm", &z, 1, &last, 1),
+	    least = call(p, "max", "length", norm, constant(p, "least", norm, 1e-12)),
+	    n = repeat(attr, p->t[least].shape, hu_last(p->t[z].shape)),
+	    lengths = hu_layer_activation(p, "move", "loss", "lengths", &least, 1, attr, n);
+
+	return call(p, "div", "unit", z, lengths);
+}
+
+/* Returns the matrix that is 1 where row i, a view, is to be told from view j: where j is neither i nor a row that only
+   fills the batch. The labels are each view's partner, and partners are neighbours: a view's own number is its
+   neighbour's label. */
+static int
+others(hu_program *p, int labels, int weight)
+{
+	size_t n = hu_count(p->t[labels].shape);
+	hu_attr flat[HU_MAX_ATTR] = { { "flat", 1, "" }, { "rank", 2, "" }, { "d0", (double)(n / 2), "" },
+		{ "d1", 2, "" } },
+		swap[] = { { "rank", 2, "" }, { "d0", (double)(n / 2), "" }, { "from0", 0, "" }, { "d1", 2, "" },
+			{ "from1", 1, "" }, { "start1", 1, "" }, { "step1", -1, "" } },
+		line[] = { { "flat", 1, "" }, { "rank", 1, "" }, { "d0", (double)n, "" } },
+		classes = { "classes", (double)n, "" },
+		rows[] = { { "rank", 2, "" }, { "d0", (double)n, "" }, { "d1", (double)n, "" }, { "from1", 0, "" } };
+	int pairs = other(p, "move", "pairs", &labels, 1, flat, 4),
+	    swapped = other(p, "move", "swapped", &pairs, 1, swap, 7),
+	    own = other(p, "move", "own", &swapped, 1, line, 3);
+	int in[2] = { other(p, "onehot", "self", &own, 1, &classes, 1),
+		other(p, "move", "columns", &weight, 1, rows, 4) };
+
+	return other(p, "mask_out", "others", in, 2, NULL, 0);
+}
+
+/* NT-Xent (Chen and others, A simple framework for contrastive learning of visual representations, 2020): the
+   cross-entropy of each view's similarities to all others, the cosines over the temperature, whose label is its
+   partner. Similarities that have no share are -10000, whose exponential is 0. */
+static void
+contrast(hu_program *p, const hu_model_sizes *s, int z, int labels, int weight)
+{
+	int unit = normalised(p, z), in[2] = { unit, unit };
+	hu_attr transposed = { "tb", 1, "" },
+		mask[2] = { { "factor", 1 / (s->temperature > 0 ? s->temperature : 0.5), "" }, { "fill", -10000, "" } };
+	int keys[2] = { hu_layer_activation(p, "matmul", "loss", "cosine", in, 2, &transposed, 1),
+		others(p, labels, weight) };
+
+	entropy(p, s, "softmax_xent", hu_layer_activation(p, "mask_keys", "loss", "logits", keys, 2, mask, 2), labels,
+		weight);
+}
+
+size_t
+hu_layer_outputs(const hu_model_sizes *s, const char *labels)
+{
+	return hu_model_views(s) > 1 ? hu_layer_scaled(s, 128) : hu_layer_classes(s, labels);
+}
+
 void
 hu_layer_loss(hu_program *p, const hu_model_sizes *s, int x, const char *array)
 {
 	int labels = hu_layer_indices(p, s, array),
 	    weight = hu_program_tensor(p, "input.weight", HU_FP32, p->t[labels].shape, HU_OTHER);
+	int first = p->nc;
 	double index;
 
 	if (s->ignore_index && hu_parse_real(s->ignore_index, &index))
 		ignore(p, index, &labels, &weight);
 	if (!s->loss || !strcmp(s->loss, "cross-entropy"))
 		entropy(p, s, "softmax_xent", x, labels, weight);
+	else if (hu_model_views(s) > 1)
+		contrast(p, s, x, labels, weight);
 	else if (!strcmp(s->loss, "dice"))
 		dice(p, targets(p, x, labels, weight));
 	else
 		squares(p, targets(p, x, labels, weight));
+	hu_program_mark_loss(p, first);
 }
 
 void
 hu_layer_binary_loss(hu_program *p, const hu_model_sizes *s, int x, const char *array)
 {
-	int labels = hu_layer_indices(p, s, array);
+	int labels = hu_layer_indices(p, s, array), first = p->nc;
 
 	entropy(p, s, "sigmoid_xent", x, labels,
 		hu_program_tensor(p, "input.weight", HU_FP32, p->t[labels].shape, HU_OTHER));
+	hu_program_mark_loss(p, first);
 }

@@ -22,5 +22,5 @@ hu_model_mlp(hu_program *p, const hu_model_sizes *s, int eval)
 		x = hu_layer_relu(p, i + 1, hu_layer_dense(p, i + 1, x, hidden(units[i], s->multiplier)));
 		x = hu_layer_dropout(p, s, eval, p->t[x].layer, x);
 	}
-	hu_layer_loss(p, s, hu_layer_dense(p, 3, x, hu_layer_classes(s, "labels")), "labels");
+	hu_layer_loss(p, s, hu_layer_dense(p, 3, x, hu_layer_outputs(s, "labels")), "labels");
 }

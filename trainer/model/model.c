@@ -44,6 +44,12 @@ hu_model_find(const char *name, const hu_model **out)
 			      , name);
 }
 
+size_t
+hu_model_views(const hu_model_sizes *s)
+{
+	return s->loss && !strcmp(s->loss, "nt-xent") ? 2 : 1;
+}
+
 hu_status
 hu_model_check(const hu_model *m, const hu_model_sizes *s)
 {
@@ -58,7 +64,9 @@ hu_program *
 hu_model_program(const hu_model *m, const hu_model_sizes *s, int eval)
 {
 	hu_program *p = hu_program_new(eval ? "eval" : "train");
+	hu_model_sizes sizes = *s;
 
-	m->build(p, s, eval);
+	sizes.batch *= hu_model_views(s);
+	m->build(p, &sizes, eval);
 	return p;
 }

@@ -33,13 +33,18 @@ typedef struct hu_model {
 hu_status hu_model_find(const char *name, const hu_model **out);
 const hu_model *hu_model_at(int i);           /* NULL past the last row */
 
+/* How many rows of the program's batch each row of the data makes: 2, neighbours, where the loss compares two views of
+   it (--loss nt-xent), else 1. */
+size_t hu_model_views(const hu_model_sizes *s);
+
 /* HU_EINVAL says which of the sizes do not fit each other or the data. */
 hu_status hu_model_check(const hu_model *m, const hu_model_sizes *s);
 
 /* Builds the forward program "train" or, where `eval` is 1, "eval", which has the same parameters by name and whose
-   batchnorm uses its running statistics. Inputs are input.NAME for each array that the row reads, and input.weight, a
-   factor for each row of the batch. Outputs are loss.y, the weighted mean of the cross-entropy, and loss.p, the
-   softmax. Parameters are trainable state; running statistics are state. The caller frees the program. */
+   batchnorm uses its running statistics. s->batch counts rows of the data. Inputs are input.NAME for each array that
+   the row reads, and input.weight, a factor for each row of the batch. Outputs are loss.y, the weighted mean of the
+   cross-entropy, and loss.p, the softmax. Parameters are trainable state; running statistics are state. The caller
+   frees the program. */
 hu_program *hu_model_program(const hu_model *m, const hu_model_sizes *s, int eval);
 
 #define MODEL(id, optimizer, lr, batch, inputs, options, summary)                                                      \

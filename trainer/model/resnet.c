@@ -105,5 +105,5 @@ hu_model_resnet(hu_program *p, const hu_model_sizes *s, int eval)
 					     nets[net].bottleneck, eval },
 				x);
 		}
-	hu_layer_loss(p, s, hu_layer_linear(p, "fc", hu_layer_pool(p, x), hu_layer_classes(s, "labels")), "labels");
+	hu_layer_loss(p, s, hu_layer_linear(p, "fc", hu_layer_pool(p, x), hu_layer_outputs(s, "labels")), "labels");
 }

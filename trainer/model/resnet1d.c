@@ -30,5 +30,5 @@ hu_model_resnet1d(hu_program *p, const hu_model_sizes *s, int eval)
 	}
 	x = hu_layer_relu_of(p, "relu", hu_layer_linear(p, "fc1", hu_layer_pool(p, x), hu_layer_scaled(s, HIDDEN)));
 	x = hu_layer_dropout(p, s, eval, "relu", x);
-	hu_layer_loss(p, s, hu_layer_linear(p, "fc2", x, hu_layer_classes(s, "labels")), "labels");
+	hu_layer_loss(p, s, hu_layer_linear(p, "fc2", x, hu_layer_outputs(s, "labels")), "labels");
 }

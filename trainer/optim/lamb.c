@@ -2,7 +2,8 @@
    LAMB (You and others, Large batch optimization for deep learning, 2020): AdamW's direction u = m^ / (sqrt(v^) + eps)
    + decay w, times the learning rate and the trust ratio ||w|| / ||u|| of each parameter, which is 1 where either norm
    is 0. Every step of that is a call: adamw with the rate 1 takes u off the weight, and the difference of both is u. In
-   a skipped step u is 0, and so is found_inf's complement, which stands for the ratio 1. */
+   a skipped step u is 0, and so is found_inf's complement, which stands for the ratio 1. The last call is gradient
+   descent by the step at the rate 1, a difference that is rounded once and whose swamped updates are counted. */
 #include "trainer/optim/optim.h"
 
 #include <stdio.h>
@@ -67,7 +68,7 @@ hu_optim_lamb(hu_program *p, const hu_optim_options *o, int found)
 		int step = call(p, i, "scale", "step", 0, (int[]){ u, by }, 2);
 		if (rate < 0)
 			hu_attr_set(&p->c[p->nc - 1], "factor", o->lr);
-		int in[2] = { i, step }, out = hu_optim_next(p, i);
-		hu_program_call(p, "sub", HU_UPDATE, p->t[i].layer, in, 2, &out, 1);
+		int in[3] = { i, step, found }, out = hu_optim_next(p, i);
+		hu_attr_set(hu_program_call(p, "sgd", HU_UPDATE, p->t[i].layer, in, 3, &out, 1), "lr", 1);
 	}
 }

@@ -86,6 +86,18 @@ dataset(const hu_dataset *d)
 	return j;
 }
 
+void
+hu_manifest_read(json_t *manifest, const hu_dataset *d, size_t from)
+{
+	uint64_t digest;
+	size_t rows = hu_dataset_read(d, &digest);
+
+	if (rows)
+		json_object_set_new(json_object_get(manifest, "dataset"), "read",
+			json_pack("{s:I s:I s:o}", "from_step", (json_int_t)from, "rows", (json_int_t)rows, "digest",
+				hex(digest)));
+}
+
 static json_t *
 optimizer(const hu_optim_options *o)
 {

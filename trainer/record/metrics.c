@@ -292,8 +292,8 @@ hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r)
 {
 	const double eval[] = { r->eval.loss, r->eval.accuracy, r->eval.precision, r->eval.recall, r->eval.dice,
 		r->eval.iou, r->eval.hit_rate, r->eval.ndcg };
-	/* whether the first four, the next two and the last two are there */
-	const int has[] = { 1, hu_config_is_masked(s->config), s->data.candidates > 0 };
+	/* by pairs, which of them are there: views of samples have no classes */
+	const int has[] = { 1, s->views == 1, hu_config_is_masked(s->config), s->data.candidates > 0 };
 	hu_tsv *t = &m->rows;
 	char digest[24];
 
@@ -302,7 +302,7 @@ hu_metrics_add(hu_metrics *m, const hu_session *s, const hu_metrics_row *r)
 	hu_tsv_real(t, r->loss);
 	hu_tsv_real(t, r->accuracy);
 	for (int k = 0; k < 8; k++) {
-		if (r->evaluated && has[k < 4 ? 0 : k / 2 - 1])
+		if (r->evaluated && has[k / 2])
 			hu_tsv_real(t, eval[k]);
 		else
 			hu_tsv_none(t);

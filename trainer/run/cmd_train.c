@@ -272,6 +272,7 @@ train(job *b, const hu_args *a)
 	}
 	hu_account_begin(&b->energy, b->record.manifest);
 	HU_TRY(hu_loop_run(&b->session, &b->record, &b->metrics, b->from, b->talk, &b->energy, &last));
+	hu_manifest_read(b->record.manifest, &b->session.data, b->from);
 	HU_TRY(hu_record_finish(&b->record, b->session.steps));
 	if (hu_args_given(a, "exercise"))
 		HU_TRY(hu_exercise_run(b->record.manifest, b->dir));

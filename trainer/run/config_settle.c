@@ -120,6 +120,25 @@ settle_schedule(hu_config *c)
 	return hu_schedule_find(c->schedule ? c->schedule : "constant", &s->rule);
 }
 
+/* Two views need a model that reads what --augment changes, and something that makes them differ. Commands without
+   epochs tell sizes or times, which are the same for equal views. */
+static hu_status
+check_views(const hu_config *c)
+{
+	if (!c->loss || strcmp(c->loss, "nt-xent") || !hu_word_in(c->row->options, "loss"))
+		return HU_OK;
+	if (!hu_word_in(c->row->options, "temperature"))
+		return hu_fail(HU_EINVAL,
+			"--loss nt-xent: of what model %s reads no two views are made; choose --model mlp, convnet, "
+			"resnet or resnet1d",
+			c->row->name);
+	if (c->epochs && !hu_augment_any(&c->augmentation) && !(c->dropout > 0))
+		return hu_fail(HU_EINVAL,
+			"--loss nt-xent: the two views of a sample would be the same; --augment or --dropout makes "
+			"them differ");
+	return HU_OK;
+}
+
 hu_status
 hu_config_settle(hu_config *c)
 {
@@ -171,6 +190,7 @@ hu_config_settle(hu_config *c)
 	if (c->ignore_index && !(hu_parse_real(c->ignore_index, &index) && index >= 0 && index == floor(index)))
 		return hu_fail(HU_EINVAL, "--ignore-index %s: a label is a whole number from 0 on", c->ignore_index);
 	HU_TRY(hu_augment_parse(&c->augmentation, c->augment));
+	HU_TRY(check_views(c));
 	if (c->accumulate)
 		HU_TRY(hu_sum_parse(c->accumulate, &sum));
 	if (c->data && hu_dataset_path(c->data))

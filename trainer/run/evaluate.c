@@ -66,7 +66,7 @@ hu_session_accuracy(hu_session *s, double *accuracy)
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
 		if (is_ignored(s, labels[i]))
 			continue;
-		right += (double)hu_argmax(&p, i, s->data.array[s->labels].classes) == (double)labels[i];
+		right += (double)hu_argmax(&p, i, s->id.classes) == (double)labels[i];
 		all++;
 	}
 	free(labels);
@@ -103,13 +103,19 @@ copy_state(hu_session *s)
 	return HU_OK;
 }
 
-/* likely has the probability of label 1 of every row so far, where rows are ranked; else it is NULL. */
-typedef struct tally { size_t classes, right, all, *hit, *predicted, *actual; double loss, *likely; } tally;
+/* counted is how many rows' labels had a share in the loss. likely has the probability of label 1 of every row so far,
+   where rows are ranked; else it is NULL. */
+typedef struct tally {
+	size_t classes, right, all, *hit, *predicted, *actual;
+	double loss, counted, *likely;
+} tally;
 
 static hu_status
 evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
 {
 	hu_env env = { s->config->seed, 0 };
+	size_t before = y->all;
+	double loss, counted;
 	hu_tensor t;
 
 	for (size_t i = 0; i < n; i++)
@@ -117,7 +123,7 @@ evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
 	HU_TRY(hu_session_feed(s, s->eval, &s->eval_id, s->index, n));
 	HU_TRY(s->backend->step(s->eval, &env));
 	HU_TRY(hu_session_read_from(s, s->eval, s->programs.eval, s->eval_id.loss, &t));
-	y->loss += hu_get(&t, 0) * (double)n;
+	loss = hu_get(&t, 0);
 	HU_TRY(hu_session_read_from(s, s->eval, s->programs.eval, s->eval_id.p, &t));
 	for (size_t i = 0; i < n * s->labels_each; i++) {
 		size_t k = hu_argmax(&t, i, y->classes), label = (size_t)s->batch[s->labels][i];
@@ -132,6 +138,11 @@ evaluate_batch(hu_session *s, size_t at, size_t n, tally *y)
 		y->hit[label] += k == label;
 		y->right += k == label;
 	}
+	/* A batch's loss is a mean over the labels that count in it, and NaN where there are none. */
+	counted = (double)(y->all - before) / (double)s->labels_each;
+	y->counted += counted;
+	if (counted > 0)
+		y->loss += loss * counted;
 	return HU_OK;
 }
 
@@ -177,17 +188,19 @@ rank(const double *likely, size_t n, size_t candidates, hu_evaluation *e)
 hu_status
 hu_session_evaluate(hu_session *s, hu_evaluation *e)
 {
-	size_t classes = s->data.array[s->labels].classes, n = s->data.n_eval, batch = s->config->batch;
+	size_t classes = s->eval_id.classes, n = s->data.n_eval, batch = s->config->batch;
 	size_t *count = hu_xcalloc(3 * classes, sizeof *count);
-	tally y = { classes, 0, 0, count, count + classes, count + 2 * classes, 0,
+	tally y = { classes, 0, 0, count, count + classes, count + 2 * classes, 0, 0,
 		s->data.candidates ? hu_xmalloc(n * sizeof *y.likely) : NULL };
 	hu_status st = copy_state(s);
 
 	for (size_t at = 0; at < n && st == HU_OK; at += batch)
 		st = evaluate_batch(s, at, n - at < batch ? n - at : batch, &y);
-	e->loss = y.loss / (double)n;
+	e->loss = y.loss / y.counted;
 	e->accuracy = (double)y.right / (double)y.all;
 	score(&y, e);
+	if (s->views > 1)
+		e->precision = e->recall = NAN;
 	rank(y.likely, n, s->data.candidates, e);
 	free(y.likely);
 	free(count);

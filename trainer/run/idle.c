@@ -47,8 +47,24 @@ is_entropy(const void *of)
 	return !c->loss || !strcmp(c->loss, "cross-entropy");
 }
 
+static int
+compares_views(const void *of)
+{
+	const hu_config *c = of;
+
+	return c->loss && !strcmp(c->loss, "nt-xent");
+}
+
+static int
+has_labels(const void *of)
+{
+	return !compares_views(of);
+}
+
 static const hu_opt_need needs[] = {
-	{ "label-smoothing", is_entropy, "beside --loss dice or squares" },
+	{ "label-smoothing", is_entropy, "beside --loss dice, squares or nt-xent" },
+	{ "ignore-index", has_labels, "beside --loss nt-xent, which reads no labels" },
+	{ "temperature", compares_views, "without --loss nt-xent" },
 	{ "no-decay", decays, "where no weight decays (--weight-decay 0)" },
 	{ "trace trace-cap", records, "where no step is recorded (--trace-steps none)" },
 	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },

@@ -146,10 +146,11 @@ say_epoch(loop *l, const hu_metrics_row *r)
 	if (!l->talk)
 		return;
 	hu_progress_end(&l->bar);
-	printf("epoch %zu/%zu  step %zu  loss %.4f  eval_loss %.4f  accuracy %.2f %%  precision %.2f %%  recall %.2f "
-	       "%%",
-		r->epoch + 1, (s->steps + s->steps_per_epoch - 1) / s->steps_per_epoch, r->step + 1, r->loss,
-		r->eval.loss, 100 * r->eval.accuracy, 100 * r->eval.precision, 100 * r->eval.recall);
+	printf("epoch %zu/%zu  step %zu  loss %.4f  eval_loss %.4f  accuracy %.2f %%", r->epoch + 1,
+		(s->steps + s->steps_per_epoch - 1) / s->steps_per_epoch, r->step + 1, r->loss, r->eval.loss,
+		100 * r->eval.accuracy);
+	if (s->views == 1)
+		printf("  precision %.2f %%  recall %.2f %%", 100 * r->eval.precision, 100 * r->eval.recall);
 	if (hu_config_is_masked(s->config))
 		printf("  dice %.2f %%  intersection over union %.2f %%", 100 * r->eval.dice, 100 * r->eval.iou);
 	if (s->data.candidates)

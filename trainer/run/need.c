@@ -13,6 +13,7 @@
 static double
 fed(const hu_config *c, const hu_dataset *data)
 {
+	hu_model_sizes sizes = hu_config_sizes(c, data);
 	double n = (double)(data->n_train + data->n_eval), row = 0, floats = 0;
 	const char *labels = hu_config_is_masked(c) ? "mask" : "labels";
 
@@ -21,6 +22,7 @@ fed(const hu_config *c, const hu_dataset *data)
 		row += (double)hu_array_row_bytes(a);
 		floats += (double)hu_count(a->shape) * (strcmp(a->name, labels) ? 1 : 3);
 	}
+	floats *= (double)hu_model_views(&sizes);
 	return n * (row + sizeof(size_t)) + (double)c->batch * (floats * sizeof(float) + sizeof(size_t));
 }
 

@@ -9,6 +9,7 @@
 #include "trainer/energy/account.h"
 #include "trainer/plan/memory.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -78,8 +79,9 @@ hu_say_start(const hu_config *c, const hu_session *s, const hu_record *r, int re
 {
 	const hu_optim_options *o = &c->optim;
 
-	printf("Model: %s, %zu parameters, %s with learning rate %g, batch %zu\n", c->model,
-		hu_parameters(s->programs.train), o->row->name, o->lr, c->batch);
+	printf("Model: %s, %zu parameters, %s with learning rate %g, batch %zu%s\n", c->model,
+		hu_parameters(s->programs.train), o->row->name, o->lr, c->batch,
+		s->views > 1 ? " in two views" : "");
 	printf("Data: %s, %zu to train, %zu to evaluate; %zu steps, %zu an epoch; seed %zu\n", s->data.name,
 		s->data.n_train, s->data.n_eval, s->steps, s->steps_per_epoch, c->seed);
 	printf("Loss scaling: %s", c->scaling.rule.name);
@@ -98,18 +100,22 @@ hu_say_start(const hu_config *c, const hu_session *s, const hu_record *r, int re
 			o->eps, hu_dtype_name(c->policy.variable));
 }
 
+/* JSON has no number for what is not finite. */
+static json_t *
+number(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
 void
 hu_say_end(
 	const char *dir, size_t steps, const hu_metrics *m, const hu_metrics_row *r, const json_t *manifest, int json)
 {
 	if (json) {
-		json_t *j = json_pack("{s:s s:I s:f s:f s:f s:f s:f s:f}", "run", hu_shown(dir), "steps",
-			(json_int_t)steps, "loss", r->loss, "eval_loss", r->eval.loss, "accuracy", r->eval.accuracy,
-			"precision", r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
-		if (!j) /* JSON has no number for a loss that is not finite */
-			j = json_pack("{s:s s:I s:n s:n s:f s:f s:f s:f}", "run", hu_shown(dir), "steps",
-				(json_int_t)steps, "loss", "eval_loss", "accuracy", r->eval.accuracy, "precision",
-				r->eval.precision, "recall", r->eval.recall, "loss_scale", r->loss_scale);
+		json_t *j = json_pack("{s:s s:I s:o s:o s:o s:o s:o s:o}", "run", hu_shown(dir), "steps",
+			(json_int_t)steps, "loss", number(r->loss), "eval_loss", number(r->eval.loss), "accuracy",
+			number(r->eval.accuracy), "precision", number(r->eval.precision), "recall",
+			number(r->eval.recall), "loss_scale", number(r->loss_scale));
 		json_object_set_new(j, "ms", json_real(1e3 * m->seconds / (double)m->steps));
 		json_object_set_new(j, "wait_ms", json_real(1e3 * m->waited / (double)m->steps));
 		json_dumpf(j, stdout, JSON_INDENT(1));

@@ -74,12 +74,19 @@ open_all(hu_session *s)
 
 	HU_TRY(hu_backend_find(c->backend, &s->backend));
 	HU_TRY(hu_session_machines(s));
+	hu_model_sizes sizes = hu_config_sizes(c, &s->data);
+	s->views = hu_model_views(&sizes);
 	for (int i = 0; i < s->data.narray; i++) {
-		s->batch[i] = hu_xcalloc(c->batch * hu_count(s->data.array[i].shape), sizeof *s->batch[i]);
+		s->batch[i] = hu_xcalloc(s->views * c->batch * hu_count(s->data.array[i].shape), sizeof *s->batch[i]);
 		if (!strcmp(s->data.array[i].name, hu_config_is_masked(c) ? "mask" : "labels"))
 			s->labels = i;
 	}
-	s->labels_each = hu_count(s->data.array[s->labels].shape);
+	s->labels_each = s->views * hu_count(s->data.array[s->labels].shape);
+	s->id.classes = s->eval_id.classes = s->data.array[s->labels].classes;
+	if (s->views > 1) {
+		s->id.classes = hu_last(s->programs.train->t[s->id.p].shape);
+		s->eval_id.classes = hu_last(s->programs.eval->t[s->eval_id.p].shape);
+	}
 	s->weight = hu_xcalloc(c->batch * s->labels_each, sizeof *s->weight);
 	s->next_labels = hu_xcalloc(c->batch * s->labels_each, sizeof *s->next_labels);
 	s->index = hu_xcalloc(c->batch, sizeof *s->index);
@@ -203,7 +210,15 @@ shuffle(hu_session *s, size_t epoch)
 	s->epoch_shuffled = epoch;
 }
 
-/* Feeds m n rows; those for training are changed as `view` says where it is not NULL. */
+/* Labels of views, whose neighbours are partners: the partner's number in the micro-batch. */
+static void
+partners(float *labels, size_t n, size_t views)
+{
+	for (size_t i = 0; i < n; i++)
+		labels[i] = (float)(i % views ^ 1);
+}
+
+/* Feeds m n rows; those for training, and views, are changed as `view` says where it is not NULL. */
 static hu_status
 feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n, const hu_view *view)
 {
@@ -211,7 +226,7 @@ feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t
 
 	for (int k = 0; k < s->data.narray; k++) {
 		const hu_data_array *a = &s->data.array[k];
-		size_t each = hu_count(a->shape);
+		size_t each = s->views * hu_count(a->shape);
 		float *to = s->batch[k];
 		void *room = NULL;
 		/* The accuracy is computed from the labels after they were sent. */
@@ -220,9 +235,10 @@ feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t
 		if (room)
 			to = room;
 		double start = hu_now();
-		HU_TRY(hu_dataset_batch(&s->data, a, index, n, to));
-		if (view)
-			hu_augment_rows(&s->config->augmentation, &s->data, a, *view, index, n, to);
+		if (s->views > 1 && k == s->labels)
+			partners(to, 2 * n, id->classes);
+		else
+			HU_TRY(hu_augment_batch(&s->config->augmentation, &s->data, a, view, s->views, index, n, to));
 		s->waited += hu_now() - start;
 		memset(to + n * each, 0, (batch - n) * each * sizeof *to);
 		if (id->array[k] >= 0)
@@ -236,7 +252,9 @@ feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t
 hu_status
 hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n)
 {
-	return feed(s, m, id, index, n, NULL);
+	hu_view view = { s->config->seed, 0, 0 };
+
+	return feed(s, m, id, index, n, s->views > 1 ? &view : NULL);
 }
 
 static void

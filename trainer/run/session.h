@@ -11,6 +11,7 @@
 typedef struct hu_ids {
 	int array[HU_ARRAYS]; /* the inputs that the data set's arrays feed */
 	int labels, weight, loss, p, scale, found, where, norm, rate;
+	size_t classes; /* how many values a label has: the data's, or where views are compared, as many as views */
 } hu_ids;
 
 typedef struct hu_session {
@@ -26,7 +27,8 @@ typedef struct hu_session {
 	size_t *index;           /* rows of an evaluation batch */
 	float *batch[HU_ARRAYS]; /* one batch of each of the data set's arrays */
 	int labels;              /* index of the array "labels", or of "mask" where the model reads that alone */
-	size_t labels_each;      /* how many of them a row has: 1, or one for each pixel or token */
+	size_t labels_each;      /* how many of them a row has: 1, or one for each pixel, token or view */
+	size_t views;            /* rows of the program that each row makes: 2 where the loss compares views of it */
 	float *weight;           /* their weights */
 	float *next_labels;      /* labels of the batch that a device received ahead of its step, */
 	size_t ahead;            /* which is step ahead - 1; 0 where there is none */
@@ -76,13 +78,14 @@ typedef struct hu_evaluation {
 } hu_evaluation;
 
 /* Runs the rows for evaluation through the evaluation program with the training's present state. The loss is the mean
-   over rows; precision and recall are macro averages over classes, where a class that is never predicted or absent
-   counts as 0. With t labels of a class, p predictions of it and h of both, its Dice coefficient is 2h/(t + p) and its
-   intersection over union h/(t + p - h); dice and iou are their means over the classes that are labelled or predicted.
-   A row, or a pixel, whose softmax is NaN counts as wrong. Where rows come in groups of candidates
-   (trainer/data/data.h), hit_rate is the share of groups whose first row is among the ten with the largest probability
-   of label 1, and ndcg the mean of 1 / log2(rank + 1) of these ranks, from 1, and 0 for the other groups (normalised
-   discounted cumulative gain); a row of equal probability ranks before the first. Elsewhere both are NaN. */
+   of the batches' losses, each weighed by how many of its labels are not ignored; precision and recall are macro
+   averages over classes, where a class that is never predicted or absent counts as 0. With t labels of a class, p
+   predictions of it and h of both, its Dice coefficient is 2h/(t + p) and its intersection over union h/(t + p - h);
+   dice and iou are their means over the classes that are labelled or predicted. A row, or a pixel, whose softmax is
+   NaN counts as wrong. Where rows come in groups of candidates (trainer/data/data.h), hit_rate is the share of groups
+   whose first row is among the ten with the largest probability of label 1, and ndcg the mean of 1 / log2(rank + 1)
+   of these ranks, from 1, and 0 for the other groups (normalised discounted cumulative gain); a row of equal
+   probability ranks before the first. Elsewhere both are NaN. */
 hu_status hu_session_evaluate(hu_session *s, hu_evaluation *e);
 /* Sets *accuracy to the share of rows, pixels or tokens of the last training batch whose largest probability is the
    label's. */

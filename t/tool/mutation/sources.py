@@ -117,7 +117,7 @@ JUDGES = {
         ("trainer/record/record.c", ["t/trainer/u-record", *TRAINED, "t/trainer/t-record.py", *TRAIN, "t/cuda/t-cuda-train.sh", "t/trainer/t-lock.sh"]),
         ("trainer/record/*.c", [*TRAINED, "t/trainer/t-record.py", IND + "fp8", "t/trainer/u-session", *TRAIN, "t/cuda/t-cuda-train.sh", "t/trainer/t-lock.sh"]),
         ("trainer/optim/*.c", [GOLDEN + "plan", "t/trainer/t-ema.py", "t/trainer/t-lamb.py", "t/trainer/t-clip.py", "t/trainer/t-schedule.py", DIGESTS, "t/trainer/t-record.py", IND + "faulty", IND + "scaled", *TRAIN, "t/cli/t-options.py"]),
-        ("trainer/model/*.c", [GOLDEN + "plan", "t/trainer/t-dropout.py", "t/trainer/t-micro-batches.py", "t/trainer/t-qat.py", "t/trainer/u-session", DIGESTS, "t/trainer/t-losses.py", IND + "faulty", IND + "convnet", "t/trainer/t-vision.py", "t/trainer/t-text-models.sh", *TRAIN, "t/trainer/t-memory.py"]),
+        ("trainer/model/*.c", [GOLDEN + "plan", "t/trainer/t-dropout.py", "t/trainer/t-micro-batches.py", "t/trainer/t-qat.py", "t/trainer/u-session", DIGESTS, "t/trainer/t-losses.py", "t/trainer/t-contrast.py", IND + "faulty", IND + "convnet", "t/trainer/t-vision.py", "t/trainer/t-text-models.sh", *TRAIN, "t/trainer/t-memory.py"]),
         ("*.c", ["t/trainer/u-session", "t/trainer/t-record.py", SAID, *TRAINED, *TRAIN, "t/trainer/t-plan.sh", "t/trainer/t-lock.sh", "t/trainer/t-compare.sh"]),
     ],
     "operators": [

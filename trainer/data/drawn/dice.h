@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The random numbers of a drawn sample, in the order in which they are used: Philox, and only + - * / of doubles, so
    that they are the same on every machine. For the data sets that draw their samples. */
-#ifndef HU_TRAINER_DATA_DICE_H
-#define HU_TRAINER_DATA_DICE_H
+#ifndef HU_TRAINER_DATA_DRAWN_DICE_H
+#define HU_TRAINER_DATA_DRAWN_DICE_H
 
 #include "lib/number/philox.h"
 

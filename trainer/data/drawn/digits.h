@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Generates one image of a handwritten digit at a time, for the data set "digits" and its tests. */
-#ifndef HU_TRAINER_DATA_DIGITS_H
-#define HU_TRAINER_DATA_DIGITS_H
+#ifndef HU_TRAINER_DATA_DRAWN_DIGITS_H
+#define HU_TRAINER_DATA_DRAWN_DIGITS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Generates one review at a time, for the data set "reviews" and its tests. */
-#ifndef HU_TRAINER_DATA_REVIEWS_H
-#define HU_TRAINER_DATA_REVIEWS_H
+#ifndef HU_TRAINER_DATA_DRAWN_REVIEWS_H
+#define HU_TRAINER_DATA_DRAWN_REVIEWS_H
 
 #include <stddef.h>
 #include <stdint.h>

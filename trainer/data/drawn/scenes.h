@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Draws one scene at a time, for the data set "scenes" and its tests. */
-#ifndef HU_TRAINER_DATA_SCENES_H
-#define HU_TRAINER_DATA_SCENES_H
+#ifndef HU_TRAINER_DATA_DRAWN_SCENES_H
+#define HU_TRAINER_DATA_DRAWN_SCENES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Draws one signal at a time, for the data set "signals" and its tests. */
-#ifndef HU_TRAINER_DATA_SIGNALS_H
-#define HU_TRAINER_DATA_SIGNALS_H
+#ifndef HU_TRAINER_DATA_DRAWN_SIGNALS_H
+#define HU_TRAINER_DATA_DRAWN_SIGNALS_H
 
 #include <stddef.h>
 #include <stdint.h>
