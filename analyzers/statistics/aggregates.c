@@ -234,32 +234,22 @@ static hu_status
 state(hu_aggregates *s, const hu_run *r)
 {
 	const hu_program *p = r->train;
-	hu_tensor *t = hu_xcalloc((size_t)p->nt, sizeof *t);
 	const char *first = NULL, *last = NULL;
-	json_t *meta = NULL;
+	hu_tensor *t;
 
-	for (int i = 0; i < p->nt; i++) {
-		if (!p->t[i].state)
-			continue;
-		t[i] = (hu_tensor){ .format = p->t[i].format, .shape = p->t[i].shape, .n = hu_count(p->t[i].shape) };
-		if (p->t[i].trainable) {
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].state && p->t[i].trainable) {
 			first = first ? first : p->t[i].layer;
 			last = p->t[i].layer;
 		}
-	}
-	hu_status st = hu_run_load_checkpoint(r->dir, -1, p, t, &meta);
-	if (st == HU_OK) {
-		add(s, "weights/all", HU_AGGREGATE_NORM, 0, rms(p, t, 0, NULL));
-		add(s, "weights/first_layer", HU_AGGREGATE_NORM, 0, first ? rms(p, t, 0, first) : NAN);
-		add(s, "weights/last_layer", HU_AGGREGATE_NORM, 0, last ? rms(p, t, 0, last) : NAN);
-		add(s, "moments/first", HU_AGGREGATE_NORM, 0, rms(p, t, 1, NULL));
-		add(s, "moments/second", HU_AGGREGATE_NORM, 0, rms(p, t, 2, NULL));
-	}
-	json_decref(meta);
-	for (int i = 0; i < p->nt; i++)
-		free(t[i].data);
-	free(t);
-	return st;
+	HU_TRY(hu_run_read_state(r, p, -1, &t));
+	add(s, "weights/all", HU_AGGREGATE_NORM, 0, rms(p, t, 0, NULL));
+	add(s, "weights/first_layer", HU_AGGREGATE_NORM, 0, first ? rms(p, t, 0, first) : NAN);
+	add(s, "weights/last_layer", HU_AGGREGATE_NORM, 0, last ? rms(p, t, 0, last) : NAN);
+	add(s, "moments/first", HU_AGGREGATE_NORM, 0, rms(p, t, 1, NULL));
+	add(s, "moments/second", HU_AGGREGATE_NORM, 0, rms(p, t, 2, NULL));
+	hu_run_free_state(p, t);
+	return HU_OK;
 }
 
 hu_status
