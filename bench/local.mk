@@ -12,6 +12,7 @@ EXTRA_DIST += bench/gpu-pack.sh
 EXTRA_DIST += bench/gpu-parts.sh
 EXTRA_DIST += bench/gpu-trainings.sh
 EXTRA_DIST += bench/gpu.sh
+SCRIPT_BENCHES += bench/limits.py
 C_BENCHES += bench/mpfr
 SCRIPT_BENCHES += bench/operating-curve.py
 SCRIPT_BENCHES += bench/pairs.py

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/check/baseline_begin.h"
 
+#include "analyzers/check/baseline_program.h"
 #include "lib/base/mem.h"
 #include "lib/store/safetensors.h"
 
@@ -77,20 +78,30 @@ int
 hu_begin_add_call(hu_str *o, const hu_finding *f, size_t n, const hu_baseline *got)
 {
 	const hu_baseline_quantity *first = NULL;
+	char *result = NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		const char *key = (f[i].want ? f[i].want : f[i].got)->key, *tensor = key + strlen(OUTPUT);
 		if (f[i].held != HU_DRIFT || strncmp(key, OUTPUT, strlen(OUTPUT)))
 			continue;
-		char *name = hu_xprintf("program/train/%.*s", (int)strcspn(tensor, "/"), tensor);
-		const hu_baseline_quantity *q = hu_baseline_find(got, name);
-		first = q && q->call >= 0 && (!first || q->call < first->call) ? q : first;
-		free(name);
+		char *name = hu_xprintf("%.*s", (int)strcspn(tensor, "/"), tensor);
+		const hu_baseline_quantity *q = hu_program_row_of(got, name);
+		/* Of several results of one call the one that its row is named after */
+		if (q && q->call >= 0 &&
+			(!first || q->call < first->call ||
+				(q->call == first->call && !strcmp(strrchr(q->key, '/') + 1, name)))) {
+			first = q;
+			free(result);
+			result = name;
+		} else {
+			free(name);
+		}
 	}
 	if (first)
 		hu_str_addf(o,
 			"the arithmetic of call %d %.*s (%s): settings, data, seed, programs and version are the same, "
 			"and it is the first call of step 0 whose result has other bits",
-			first->call, (int)strcspn(first->text, " "), first->text, strrchr(first->key, '/') + 1);
+			first->call, (int)strcspn(first->text, " "), first->text, result);
+	free(result);
 	return first != NULL;
 }

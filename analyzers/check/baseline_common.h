@@ -17,8 +17,9 @@ void hu_baseline_sign(hu_tsv *t);
 int hu_baseline_begins(const char *path, const char *head);
 /* Writes XXH3's 64-bit digest of all bytes but those of the line that holds the digest. */
 void hu_baseline_checksum(const char *data, size_t n, char hex[17]);
-/* Parses n bytes of data as a table, hands its rows to `rows` together with `to`, and takes its environment into *of.
-   HU_EFILE if `rows` refuses them, or if number of rows, checksum or environment are not what the head says. */
+/* Parses n bytes of data, or the file PATH where data is NULL, as a table, hands its rows to `rows` together with `to`,
+   and takes its environment into *of. HU_EFILE if `rows` refuses them, or if number of rows, checksum or environment
+   are not what the head says. */
 typedef hu_status hu_baseline_rows(void *to, const hu_table *t, const char *path);
 hu_status hu_baseline_parse_table(
 	hu_baseline *of, hu_baseline_rows *rows, void *to, const char *path, char *data, size_t n);

@@ -313,6 +313,8 @@ hu_baseline_parse_table(hu_baseline *of, hu_baseline_rows *rows, void *to, const
 	char sum[17];
 	hu_table t;
 
+	if (!data)
+		HU_TRY(hu_file_read(path, &data, &n));
 	hu_baseline_checksum(data, n, sum);
 	HU_TRY(hu_table_parse(&t, path, data, n));
 	hu_status st = rows(to, &t, path);
@@ -352,10 +354,5 @@ hu_baseline_parse(hu_baseline *b, const char *name, char *data, size_t n)
 hu_status
 hu_baseline_read(hu_baseline *b, const char *path)
 {
-	char *data;
-	size_t n;
-
-	memset(b, 0, sizeof *b);
-	HU_TRY(hu_file_read(path, &data, &n));
-	return hu_baseline_parse(b, path, data, n);
+	return hu_baseline_parse(b, path, NULL, 0);
 }

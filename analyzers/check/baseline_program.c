@@ -36,28 +36,29 @@ hu_is_program_row(const char *key)
 	return !strncmp(key, "program/", 8);
 }
 
-const char *
+const hu_baseline_quantity *
 hu_program_row_of(const hu_baseline *b, const char *tensor)
 {
 	char *word = hu_xprintf(" %s=", tensor);
-	const char *text = NULL;
+	const hu_baseline_quantity *row = NULL;
 
 	/* Rows are named after the first thing that a call makes */
-	for (size_t i = 0; i < b->n && !text; i++)
+	for (size_t i = 0; i < b->n && !row; i++)
 		if (!strncmp(b->q[i].key, "program/train/", 14) && strstr(b->q[i].text, word))
-			text = b->q[i].text;
+			row = &b->q[i];
 	free(word);
-	return text;
+	return row;
 }
 
 hu_format_id
 hu_program_row_format(const hu_baseline *b, const char *tensor)
 {
-	const char *text = hu_program_row_of(b, tensor), *at = NULL;
+	const hu_baseline_quantity *row = hu_program_row_of(b, tensor);
+	const char *at = NULL;
 	char *word = hu_xprintf(" %s=", tensor);
 	hu_format_id f = HU_NO_FORMAT;
 
-	if (text && (at = strstr(text, word)) != NULL) {
+	if (row && (at = strstr(row->text, word)) != NULL) {
 		char *name = hu_xprintf("%.*s", (int)strcspn(at + strlen(word), "["), at + strlen(word));
 		if (hu_format_find(name, &f) != HU_OK)
 			f = HU_NO_FORMAT;

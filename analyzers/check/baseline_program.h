@@ -12,9 +12,9 @@ void hu_baseline_collect_programs(hu_baseline *b, const hu_run *r);
 
 /* Whether a quantity is such a row. */
 int hu_is_program_row(const char *key);
-/* The text of the call of the training's program that makes TENSOR: "matmul dense1 … dense1.xw=fp16[32,64] …"; NULL
-   where none does. */
-const char *hu_program_row_of(const hu_baseline *b, const char *tensor);
+/* The row of the call of the training's program that makes TENSOR, first or among others; its text is "matmul dense1 …
+   dense1.xw=fp16[32,64] …". NULL where none does. */
+const hu_baseline_quantity *hu_program_row_of(const hu_baseline *b, const char *tensor);
 /* The format of a tensor that a call of the training's program makes; HU_NO_FORMAT where none does. */
 hu_format_id hu_program_row_format(const hu_baseline *b, const char *tensor);
 /* What of such a row is another: "call 53 conv2d_dw conv1: part 4096 -> 2048", without the number where the run has not

@@ -104,7 +104,8 @@ add_amount(hu_str *s, const hu_check_report *r, const hu_finding *f, const hu_pl
 static void
 add_place(hu_str *s, const hu_check_report *r, const hu_place *p)
 {
-	const char *text = p->tensor ? hu_program_row_of(r->got, p->tensor) : NULL;
+	const hu_baseline_quantity *row = p->tensor ? hu_program_row_of(r->got, p->tensor) : NULL;
+	const char *text = row ? row->text : NULL;
 
 	if (p->step >= 0)
 		hu_str_addf(s, "%sstep %lld, ", strcmp(p->table, "exercise") ? "" : "exercise, ", p->step);

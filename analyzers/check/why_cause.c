@@ -4,7 +4,9 @@
 #include "analyzers/check/baseline_begin.h"
 #include "analyzers/check/baseline_program.h"
 #include "analyzers/run/analyzer.h"
+#include "lib/base/console/opt.h"
 #include "lib/base/mem.h"
+#include "lib/base/tsv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,20 @@ differs(const hu_check_report *r, const char *key)
 	return was && is && strcmp(was, is);
 }
 
+/* A setting as whoever gave it wrote it: of a manifest's seventeen digits those that it takes. */
+static void
+add_value(hu_str *s, const char *text)
+{
+	char shortest[HU_TSV_REAL];
+	double x;
+
+	if (text && strchr(text, '.') && hu_parse_real(text, &x)) {
+		hu_tsv_real_text(shortest, x);
+		text = shortest;
+	}
+	hu_str_add(s, text ? text : "nothing");
+}
+
 /* Appends "lr 0.001 -> 0.002, beta2 …" of settings, or of what ran them, and returns their number. */
 static size_t
 add_settings(hu_str *s, const hu_check_report *r, int of_machine)
@@ -48,9 +64,12 @@ add_settings(hu_str *s, const hu_check_report *r, int of_machine)
 			if (in(machine, key) != of_machine || in(derived, key) || (pass && was) ||
 				(was && is && !strcmp(was, is)) || (of_machine && (!was || !is)))
 				continue;
-			if (n++ < MOST)
-				hu_str_addf(s, "%s%s %s -> %s", n > 1 ? ", " : "", key, was ? was : "nothing",
-					is ? is : "nothing");
+			if (n++ >= MOST)
+				continue;
+			hu_str_addf(s, "%s%s ", n > 1 ? ", " : "", key);
+			add_value(s, was);
+			hu_str_add(s, " -> ");
+			add_value(s, is);
 		}
 	}
 	if (n > MOST)

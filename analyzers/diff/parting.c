@@ -6,51 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory for the state of P, by id. */
-static hu_tensor *
-new_state(const hu_program *p)
-{
-	hu_tensor *t = hu_xcalloc((size_t)p->nt + 1, sizeof *t);
-
-	for (int i = 0; i < p->nt; i++) {
-		const hu_info *info = &p->t[i];
-		if (!info->state)
-			continue;
-		t[i] = (hu_tensor){ .format = info->format, .shape = info->shape, .n = hu_count(info->shape) };
-		t[i].data = hu_xcalloc(t[i].n + 1, hu_element_size(info->format));
-	}
-	return t;
-}
-
-static void
-free_state(const hu_program *p, hu_tensor *t)
-{
-	for (int i = 0; i < p->nt; i++)
-		free(t[i].data);
-	free(t);
-}
-
 /* Compares one checkpoint of both; trainable tensors first, since moments follow from them. */
 static hu_status
 compare(hu_parting *found, const hu_run *r, const hu_run *s, size_t step)
 {
 	const hu_program *p = r->train, *q = s->train;
-	hu_tensor *x = new_state(p), *y = new_state(q);
-	json_t *meta = NULL, *other = NULL;
-	hu_status st = hu_run_load_checkpoint(r->dir, (long)step, p, x, &meta);
+	hu_tensor *x, *y = NULL;
 
-	if (st == HU_OK)
-		st = hu_run_load_checkpoint(s->dir, (long)step, q, y, &other);
+	HU_TRY(hu_run_read_state(r, p, (long)step, &x));
+	hu_status st = hu_run_read_state(s, q, (long)step, &y);
 	for (int trainable = 1; trainable >= 0 && st == HU_OK && !found->apart.differ; trainable--)
 		for (int i = 0; i < p->nt && !found->apart.differ; i++) {
 			int k = x[i].data && p->t[i].trainable == trainable ? hu_program_find(q, p->t[i].name) : -1;
 			if (k >= 0 && y[k].data && y[k].n == x[i].n)
 				*found = (hu_parting){ step, i, 1, hu_apart_of(&x[i], &y[k]) };
 		}
-	json_decref(meta);
-	json_decref(other);
-	free_state(p, x);
-	free_state(q, y);
+	hu_run_free_state(p, x);
+	if (y)
+		hu_run_free_state(q, y);
 	return st;
 }
 

@@ -8,9 +8,9 @@
 
 /* Appends where element r->m.at of a tensor is: "[3,17]"; of a series its step. */
 void hu_gate_add_place(hu_str *s, const hu_gate_row *r);
-/* Appends " 3 ulps of bf16", or that it is more than the whole precision p of that format, 2^p ulps: beside a small old
-   value such a number says nothing. */
-void hu_gate_add_ulps(hu_str *s, const hu_gate_row *r);
+/* Appends "3 ulps of bf16" for ULPS in R's format, or that they are more than the whole precision p of that format, 2^p
+   ulps: beside a small old value such a number says nothing. */
+void hu_gate_add_ulps(hu_str *s, const hu_gate_row *r, double ulps);
 /* The worst name, the worst place in it, how far it moved, and what all names together look like: the caller frees it.
 
    Other names or shapes are another model. Else, over all tensors of floating point that differ and have 8 elements or

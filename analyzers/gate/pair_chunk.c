@@ -13,14 +13,19 @@
 
 enum { PART = 512 };
 
-/* PART elements of each, as floats where those hold them all, and zeros behind them. */
+/* PART elements of each tensor. The loops read them at x and y: in the file, where both lie there as a loop reads them,
+   else as they were decoded here, as floats where those hold them all. A multiple of 8, by zeros behind them. */
 typedef struct both {
 	union {
 		float f[PART];
 		double d[PART];
+		unsigned char raw[8 * PART];
 	} a, b;
+	const unsigned char *from, *to; /* their codes */
+	const void *x, *y;
+	hu_pair_kind kind;
 	size_t n, padded;
-	int narrow;
+	int narrow, decoded;
 } both;
 
 void
@@ -118,13 +123,71 @@ clear(both *w, size_t i)
 		w->a.d[i] = w->b.d[i] = 0;
 }
 
+static void
+decode(both *w, const hu_pair_job *j)
+{
+	if (w->decoded)
+		return;
+	if (w->narrow) {
+		decode32(w->a.f, j->old, w->from, w->n);
+		decode32(w->b.f, j->new, w->to, w->n);
+	} else {
+		decode64(w->a.d, j->old, w->from, w->n);
+		decode64(w->b.d, j->new, w->to, w->n);
+	}
+	for (size_t i = w->n; i < w->padded; i++)
+		clear(w, i);
+	w->kind = w->narrow ? HU_PAIR_FP32 : HU_PAIR_FP64;
+	w->x = &w->a;
+	w->y = &w->b;
+	w->decoded = 1;
+}
+
+/* The loop that reads elements of T as they lie in memory, or none. */
+static hu_pair_kind
+kind_of(const hu_item *t)
+{
+	static const hu_format_id formats[] = { HU_FP64, HU_FP32, HU_FP16, HU_BF16 };
+	int k = 0;
+
+	while (k < HU_PAIR_KINDS && (t->kind != HU_ITEM_FLOAT || t->format != formats[k]))
+		k++;
+	return (hu_pair_kind)k;
+}
+
+static void
+bring(both *w, const hu_pair_job *j, const unsigned char *from, const unsigned char *to, size_t n)
+{
+	size_t size = (size_t)j->old->bits / 8;
+
+	w->from = from;
+	w->to = to;
+	w->n = n;
+	w->padded = (n + 7) / 8 * 8;
+	w->narrow = is_narrow(j->old) && is_narrow(j->new);
+	w->kind = kind_of(j->old);
+	w->decoded = 0;
+	if (w->kind == HU_PAIR_KINDS || w->kind != kind_of(j->new)) {
+		decode(w, j);
+	} else if (n == w->padded) {
+		w->x = from;
+		w->y = to;
+	} else {
+		memset((char *)memcpy(w->a.raw, from, size * n) + size * n, 0, size * (w->padded - n));
+		memset((char *)memcpy(w->b.raw, to, size * n) + size * n, 0, size * (w->padded - n));
+		w->x = &w->a;
+		w->y = &w->b;
+	}
+}
+
 /* Counts the pairs of which one is not finite, and puts zeros in their place; two NaN, and two equal infinities, are
    the same and count for nothing. */
 static size_t
-take_out(hu_pair_part *p, both *w, size_t first)
+take_out(hu_pair_part *p, const hu_pair_job *j, both *w, size_t first)
 {
 	size_t count = 0;
 
+	decode(w, j);
 	for (size_t i = 0; i < w->n; i++) {
 		double x = get(w, 0, i), y = get(w, 1, i);
 		if (isfinite(x) && isfinite(y))
@@ -144,8 +207,9 @@ take_out(hu_pair_part *p, both *w, size_t first)
 
 /* Where the largest difference is. */
 static void
-find(hu_pair_part *p, const both *w, double d, size_t first)
+find(hu_pair_part *p, const hu_pair_job *j, both *w, double d, size_t first)
 {
+	decode(w, j);
 	for (size_t i = 0; i < w->n; i++)
 		if (fabs(get(w, 1, i) - get(w, 0, i)) == d) {
 			p->at = first + i;
@@ -155,20 +219,31 @@ find(hu_pair_part *p, const both *w, double d, size_t first)
 		}
 }
 
+static double
+ulps_in(const hu_pair_job *j, const both *w, int k)
+{
+	hu_format f = hu_format_of(j->format[k]);
+
+	return j->loops->ulps[w->kind](w->x, w->y, w->padded, f.emin, f.p);
+}
+
 /* LONG_INTEGERS: the largest difference is exactly()'s. */
 static void
 add(hu_pair_part *p, const hu_pair_job *j, both *w, size_t first, int long_integers)
 {
 	const hu_pair_loops *l = j->loops;
+	int first_is_format = j->formats && j->format[0] != HU_NO_FORMAT;
+	hu_format f = hu_format_of(first_is_format ? j->format[0] : HU_FP32);
 	hu_pair_sums s;
 	size_t odd = 0;
 
-	if (!(w->narrow ? l->finite32(w->a.f, w->b.f, w->padded) : l->finite64(w->a.d, w->b.d, w->padded)))
-		odd = take_out(p, w, first);
-	if (w->narrow)
-		l->sums32(&s, w->a.f, w->b.f, w->padded, j->scale);
-	else
-		l->sums64(&s, w->a.d, w->b.d, w->padded, j->scale);
+	if (!w->narrow && !l->finite64(w->x, w->y, w->padded))
+		odd = take_out(p, j, w, first);
+	l->sums[w->kind](&s, w->x, w->y, w->padded, j->scale, f.emin, f.p);
+	if (w->narrow && !isfinite(s.aa + s.bb)) {
+		odd = take_out(p, j, w, first);
+		l->sums[w->kind](&s, w->x, w->y, w->padded, j->scale, f.emin, f.p);
+	}
 	p->s.aa += s.aa;
 	p->s.bb += s.bb;
 	p->s.ab += s.ab;
@@ -177,17 +252,14 @@ add(hu_pair_part *p, const hu_pair_job *j, both *w, size_t first, int long_integ
 	p->s.a = fmax(p->s.a, s.a);
 	p->s.b = fmax(p->s.b, s.b);
 	p->nonfinite += odd;
+	for (int k = 0; s.differ && k < j->formats; k++) {
+		double u = j->format[k] != HU_NO_FORMAT ? (k ? ulps_in(j, w, k) : s.ulps) : long_integers ? 0 : s.d;
+		p->ulps[k] = fmax(p->ulps[k], u);
+	}
 	if (!long_integers && s.d > p->s.d) {
 		p->s.d = s.d;
 		if (!p->nonfinite)
-			find(p, w, s.d, first);
-	}
-	for (int k = 0; s.differ && k < j->formats; k++) {
-		hu_format f = hu_format_of(j->format[k]);
-		double u = j->format[k] == HU_NO_FORMAT ? p->s.d
-			   : w->narrow                  ? l->ulps32(w->a.f, w->b.f, w->padded, f.emin, f.p)
-							: l->ulps64(w->a.d, w->b.d, w->padded, f.emin, f.p);
-		p->ulps[k] = fmax(p->ulps[k], u);
+			find(p, j, w, s.d, first);
 	}
 }
 
@@ -226,20 +298,9 @@ hu_pair_chunk(hu_pair_part *p, const hu_pair_job *j, const unsigned char *a, con
 			    j->new->bits == 64;
 
 	memset(p, 0, sizeof *p);
-	w.narrow = is_narrow(j->old) && is_narrow(j->new);
 	for (size_t at = 0; at < n; at += PART) {
 		const unsigned char *from = a + at * (size_t)j->old->bits / 8, *to = b + at * (size_t)j->new->bits / 8;
-		w.n = n - at < PART ? n - at : PART;
-		w.padded = (w.n + 7) / 8 * 8;
-		for (size_t i = w.n; i < w.padded; i++)
-			clear(&w, i);
-		if (w.narrow) {
-			decode32(w.a.f, j->old, from, w.n);
-			decode32(w.b.f, j->new, to, w.n);
-		} else {
-			decode64(w.a.d, j->old, from, w.n);
-			decode64(w.b.d, j->new, to, w.n);
-		}
+		bring(&w, j, from, to, n - at < PART ? n - at : PART);
 		add(p, j, &w, at, long_integers);
 		if (long_integers)
 			exactly(p, j, from, to, &w, at);

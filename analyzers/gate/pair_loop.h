@@ -9,20 +9,23 @@
 #include <stdint.h>
 
 /* What n pairs come to: the sums of squares and products of scale·a, scale·b and their difference; the largest |a|, |b|
-   and |b - a|; and how many pairs differ in a bit. */
+   and |b - a|; the largest |b - a| in ulps, at a, of a format; and how many pairs differ in a bit. */
 typedef struct hu_pair_sums {
-	double aa, bb, ab, dd, a, b, d;
+	double aa, bb, ab, dd, a, b, d, ulps;
 	size_t differ;
 } hu_pair_sums;
 
+/* How the elements lie in memory that the loops read as they are. */
+typedef enum hu_pair_kind { HU_PAIR_FP64, HU_PAIR_FP32, HU_PAIR_FP16, HU_PAIR_BF16, HU_PAIR_KINDS } hu_pair_kind;
+
 typedef struct hu_pair_loops {
-	int (*finite32)(const float *a, const float *b, size_t n);
-	int (*finite64)(const double *a, const double *b, size_t n);
-	void (*sums32)(hu_pair_sums *s, const float *a, const float *b, size_t n, double scale);
-	void (*sums64)(hu_pair_sums *s, const double *a, const double *b, size_t n, double scale);
-	/* The largest |b - a| in ulps, at a, of a format of precision p whose smallest normal number is 2^emin. */
-	double (*ulps32)(const float *a, const float *b, size_t n, int emin, int p);
-	double (*ulps64)(const double *a, const double *b, size_t n, int emin, int p);
+	int (*finite64)(const void *a, const void *b, size_t n); /* doubles */
+	/* Ulps are those of a format of precision p whose smallest normal number is 2^emin; n is a multiple of 8. SCALE
+	   is of doubles alone; of the others aa + bb is finite where, and only where, all elements are. */
+	void (*sums[HU_PAIR_KINDS])(
+		hu_pair_sums *s, const void *a, const void *b, size_t n, double scale, int emin, int p);
+	/* The ulps alone. */
+	double (*ulps[HU_PAIR_KINDS])(const void *a, const void *b, size_t n, int emin, int p);
 } hu_pair_loops;
 
 extern const hu_pair_loops hu_pair_loops_plain, hu_pair_loops_avx2, hu_pair_loops_avx512;

@@ -16,11 +16,15 @@ hu_aggregate_kind_name(hu_aggregate_kind k)
 }
 
 double
-hu_aggregate_floor(hu_aggregate_kind k)
+hu_aggregate_floor(const char *name, hu_aggregate_kind k, double mean, double evaluated)
 {
 	static const double floors[] = { 1e-4, 1e-3, 5e-3, 0.05, 0, 0 };
 
-	return floors[k];
+	if (strcmp(name, "eval_accuracy/last") || !(evaluated > 0))
+		return floors[k];
+	/* The derivative of ln((right + 1/2)/(wrong + 1/2)), of which right + 1/2 is the share p of EVALUATED + 1 */
+	double p = 1 / (1 + exp(-mean));
+	return 1 / ((evaluated + 1) * p * (1 - p));
 }
 
 static void
@@ -108,6 +112,7 @@ metrics(hu_aggregates *s, const hu_run *r)
 		skipped += skip;
 		nonfinite += !skip && !isfinite(hu_table_real(&t, i, hu_table_column(&t, "loss")));
 	}
+	s->evaluated = images;
 	add(s, "start/loss", HU_AGGREGATE_START, 0, n ? hu_table_real(&t, 0, hu_table_column(&t, "loss")) : NAN);
 	add(s, "exact/nonfinite_losses", HU_AGGREGATE_EXACT, -1, nonfinite);
 	add(s, "exact/skipped_steps", HU_AGGREGATE_EXACT, 0, skipped);
@@ -150,7 +155,8 @@ updates(hu_aggregates *s, const hu_run *r)
 	return HU_OK;
 }
 
-/* Groups of calls whose errors are one number: products, casts, other arithmetic, and what the optimizer writes. */
+/* Groups of calls whose errors are one number, the root mean square over the elements that were judged, so that a bias
+   of ten elements counts less than a matrix: products, casts, other arithmetic, and what the optimizer writes. */
 enum { FORWARD, BACKWARD, CASTS, REST, WEIGHTS, MEAN, VARIANCE, GROUPS };
 
 static int
@@ -187,14 +193,15 @@ errors(hu_aggregates *s, const hu_run *r)
 	HU_TRY(read_table(&t, r, "analysis/replay.tsv"));
 	for (int i = 0; i < t.rows; i++) {
 		int g = group_of(&t, i, r->train);
-		double e = hu_table_real(&t, i, hu_table_column(&t, "backward_normwise"));
+		double e = hu_table_real(&t, i, hu_table_column(&t, "backward_normwise")),
+		       judged = hu_table_real(&t, i, hu_table_column(&t, "sampled"));
 		over_bound += hu_table_real(&t, i, hu_table_column(&t, "over_bound")) > 0;
 		if (!strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "loss.p"))
 			p = hu_table_real(&t, i, hu_table_column(&t, "propagated_rel_normwise"));
-		if (g < 0 || !(e > 0) || !isfinite(e))
+		if (g < 0 || !(e > 0) || !isfinite(e) || !(judged > 0))
 			continue;
-		sum[g] += e * e;
-		count[g]++;
+		sum[g] += judged * e * e;
+		count[g] += judged;
 	}
 	for (int g = 0; g < GROUPS; g++)
 		add(s, names[g], HU_AGGREGATE_ERROR, -1, count[g] > 0 ? 0.5 * log(sum[g] / count[g]) : NAN);
@@ -227,32 +234,22 @@ static hu_status
 state(hu_aggregates *s, const hu_run *r)
 {
 	const hu_program *p = r->train;
-	hu_tensor *t = hu_xcalloc((size_t)p->nt, sizeof *t);
 	const char *first = NULL, *last = NULL;
-	json_t *meta = NULL;
+	hu_tensor *t;
 
-	for (int i = 0; i < p->nt; i++) {
-		if (!p->t[i].state)
-			continue;
-		t[i] = (hu_tensor){ .format = p->t[i].format, .shape = p->t[i].shape, .n = hu_count(p->t[i].shape) };
-		if (p->t[i].trainable) {
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].state && p->t[i].trainable) {
 			first = first ? first : p->t[i].layer;
 			last = p->t[i].layer;
 		}
-	}
-	hu_status st = hu_run_load_checkpoint(r->dir, -1, p, t, &meta);
-	if (st == HU_OK) {
-		add(s, "weights/all", HU_AGGREGATE_NORM, 0, rms(p, t, 0, NULL));
-		add(s, "weights/first_layer", HU_AGGREGATE_NORM, 0, first ? rms(p, t, 0, first) : NAN);
-		add(s, "weights/last_layer", HU_AGGREGATE_NORM, 0, last ? rms(p, t, 0, last) : NAN);
-		add(s, "moments/first", HU_AGGREGATE_NORM, 0, rms(p, t, 1, NULL));
-		add(s, "moments/second", HU_AGGREGATE_NORM, 0, rms(p, t, 2, NULL));
-	}
-	json_decref(meta);
-	for (int i = 0; i < p->nt; i++)
-		free(t[i].data);
-	free(t);
-	return st;
+	HU_TRY(hu_run_read_state(r, p, -1, &t));
+	add(s, "weights/all", HU_AGGREGATE_NORM, 0, rms(p, t, 0, NULL));
+	add(s, "weights/first_layer", HU_AGGREGATE_NORM, 0, first ? rms(p, t, 0, first) : NAN);
+	add(s, "weights/last_layer", HU_AGGREGATE_NORM, 0, last ? rms(p, t, 0, last) : NAN);
+	add(s, "moments/first", HU_AGGREGATE_NORM, 0, rms(p, t, 1, NULL));
+	add(s, "moments/second", HU_AGGREGATE_NORM, 0, rms(p, t, 2, NULL));
+	hu_run_free_state(p, t);
+	return HU_OK;
 }
 
 hu_status

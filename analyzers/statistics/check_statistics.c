@@ -25,6 +25,14 @@ hu_bless_statistics(const hu_args *a)
 			printf("%d quantities of %d seeds blessed in %s\n", s.n, s.seeds, hu_shown(path));
 		if (st == HU_OK && s.seeds < 5)
 			printf("with fewer than 5 seeds more of what moved stays unseen\n");
+		if (st == HU_OK) {
+			hu_str unseen;
+			hu_str_init(&unseen);
+			hu_statistics_unseen(&unseen, &s);
+			printf("what these statistics do not see, of candidates that train blessed seeds:\n%s",
+				unseen.s);
+			hu_str_release(&unseen);
+		}
 		hu_statistics_release(&s);
 	}
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);

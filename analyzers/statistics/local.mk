@@ -16,5 +16,6 @@ libhalfulp_a_SOURCES += analyzers/statistics/statistics.c
 noinst_HEADERS += analyzers/statistics/statistics.h
 libhalfulp_a_SOURCES += analyzers/statistics/statistics_file.c
 libhalfulp_a_SOURCES += analyzers/statistics/statistics_judge.c
+libhalfulp_a_SOURCES += analyzers/statistics/statistics_unseen.c
 libhalfulp_a_SOURCES += analyzers/statistics/student.c
 noinst_HEADERS += analyzers/statistics/student.h

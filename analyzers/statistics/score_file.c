@@ -76,10 +76,5 @@ hu_scores_parse(hu_scores *s, const char *name, char *data, size_t n)
 hu_status
 hu_scores_read(hu_scores *s, const char *path)
 {
-	char *data;
-	size_t n;
-
-	memset(s, 0, sizeof *s);
-	HU_TRY(hu_file_read(path, &data, &n));
-	return hu_scores_parse(s, path, data, n);
+	return hu_scores_parse(s, path, NULL, 0);
 }

@@ -22,6 +22,7 @@ static hu_status
 first_run(hu_statistics *s, const hu_run *r, const hu_aggregates *a)
 {
 	hu_baseline_environment(&s->of, r);
+	s->evaluated = a->evaluated;
 	for (int i = 0; i < a->n; i++) {
 		hu_statistic *q = &s->q[s->n++];
 		snprintf(q->name, sizeof q->name, "%s", a->a[i].name);
@@ -70,9 +71,9 @@ add_run(hu_statistics *s, const char *dir, int *repeated, char (*sum)[96])
 
 /* s and τ; a quantity that one of the runs does not have, or that is not finite there, is left out. */
 static int
-spread(hu_statistic *q, int n)
+spread(hu_statistic *q, int n, double evaluated)
 {
-	double mean = 0, sum = 0, noise = 0, floor = hu_aggregate_floor(q->kind);
+	double mean = 0, sum = 0, noise = 0;
 
 	for (int i = 0; i < n; i++) {
 		if (!isfinite(q->value[i]) || !isfinite(q->repeat[i]))
@@ -82,6 +83,7 @@ spread(hu_statistic *q, int n)
 	}
 	for (int i = 0; i < n; i++)
 		sum += (q->value[i] - mean) * (q->value[i] - mean) / (n - 1);
+	double floor = hu_aggregate_floor(q->name, q->kind, mean, evaluated);
 	q->s = sqrt(sum + floor * floor);
 	q->tau = sqrt(noise);
 	return 1;
@@ -108,7 +110,7 @@ hu_statistics_make(hu_statistics *s, char *const *run, int runs)
 				"(--accumulate chunk:64), which measures what may differ",
 				s->seed[i]);
 	for (int i = 0; i < s->n && st == HU_OK; i++)
-		if (spread(&s->q[i], s->seeds))
+		if (spread(&s->q[i], s->seeds, s->evaluated))
 			s->q[kept++] = s->q[i];
 	s->n = st == HU_OK ? kept : 0;
 	if (st != HU_OK)

@@ -122,10 +122,5 @@ hu_statistics_parse(hu_statistics *s, const char *name, char *data, size_t n)
 hu_status
 hu_statistics_read(hu_statistics *s, const char *path)
 {
-	char *data;
-	size_t n;
-
-	memset(s, 0, sizeof *s);
-	HU_TRY(hu_file_read(path, &data, &n));
-	return hu_statistics_parse(s, path, data, n);
+	return hu_statistics_parse(s, path, NULL, 0);
 }

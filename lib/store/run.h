@@ -74,6 +74,10 @@ int hu_run_list_steps(const char *dir, const char *folder, size_t **steps);
 /* Reads the checkpoint of a step, or the newest if step is negative: state tensors go to t (allocated by the caller,
    matched by name), the metadata to *meta. */
 hu_status hu_run_load_checkpoint(const char *dir, long step, const hu_program *p, hu_tensor *t, json_t **meta);
+/* The same to new memory: *t has a tensor for each of p, without data where it is no state; hu_run_free_state frees it.
+   Nothing is to be freed where it fails. */
+hu_status hu_run_read_state(const hu_run *r, const hu_program *p, long step, hu_tensor **t);
+void hu_run_free_state(const hu_program *p, hu_tensor *t);
 /* Unpacks an array's values, bytes long, from the dtype that hu_run_dtype names into a tensor's memory; HU_EFILE if the
    length is wrong. */
 hu_status hu_run_unpack(hu_tensor *t, const void *codes, size_t bytes);

@@ -277,6 +277,35 @@ hu_run_load_checkpoint(const char *dir, long step, const hu_program *p, hu_tenso
 	return st;
 }
 
+void
+hu_run_free_state(const hu_program *p, hu_tensor *t)
+{
+	for (int i = 0; i < p->nt; i++)
+		free(t[i].data);
+	free(t);
+}
+
+hu_status
+hu_run_read_state(const hu_run *r, const hu_program *p, long step, hu_tensor **t)
+{
+	hu_tensor *x = hu_xcalloc((size_t)p->nt + 1, sizeof *x);
+	json_t *meta = NULL;
+
+	for (int i = 0; i < p->nt; i++) {
+		const hu_info *info = &p->t[i];
+		if (!info->state)
+			continue;
+		x[i] = (hu_tensor){ .format = info->format, .shape = info->shape, .n = hu_count(info->shape) };
+		x[i].data = hu_xcalloc(x[i].n + 1, hu_element_size(info->format));
+	}
+	hu_status st = hu_run_load_checkpoint(r->dir, step, p, x, &meta);
+	json_decref(meta);
+	if (st != HU_OK)
+		hu_run_free_state(p, x);
+	*t = st == HU_OK ? x : NULL;
+	return st;
+}
+
 static const char *
 text_of(const json_t *j, const char *key)
 {

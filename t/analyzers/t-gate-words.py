@@ -13,6 +13,7 @@ import struct
 import sys
 import xml.etree.ElementTree
 import zipfile
+from fractions import Fraction
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from tap import finish, halfulp, home, none, ok  # noqa: E402
@@ -239,9 +240,9 @@ def detail(row, was, now, rule, shaped):
         if row['differ'] and isinstance(row['old'], str) and row['old'] not in ('inf', '-inf'):
             s += ", at step %s '%s' became '%s'" % (row['step'], row['old'], row['new'])
         elif row['differ']:
-            s += ', the %s at %s: %s (%s) became %s (%s); %s, abs %s, rel %s, l2 %s, cosine %s, sqnr %s dB, nonfinite %d' % (
+            s += ', the %s at %s: %s (%s) became %s (%s); over the tensor %s, abs %s, rel %s, l2 %s, cosine %s, sqnr %s dB, nonfinite %d' % (
                 'first that is not finite' if row['nonfinite'] else 'largest difference', place(row, was), '%.9g' % real(row['old']), hexed(row['old']),
-                '%.9g' % real(row['new']), hexed(row['new']), ulps(row), *('%.4g' % real(row[k]) for k in ('abs', 'rel', 'l2')), '%.9g' % real(row['cosine']),
+                '%.9g' % real(row['new']), hexed(row['new']), ulps(row, real(row['ulps'])), *('%.4g' % real(row[k]) for k in ('abs', 'rel', 'l2')), '%.9g' % real(row['cosine']),
                 '%.4g' % real(row['sqnr']), row['nonfinite'])  # fmt: skip
     return s + (
         "; rule '%s'" % rule['text'] if rule['own'] else '; no rule names it, so the default of its dtype holds'
@@ -259,7 +260,7 @@ def first_line(row, was, now, said, shaped, failed, n):
         else:
             s += '%s%s), and %d of %d values differ' % (
                 pair,
-                '' if 'step' in row else ', ' + ulps(row),
+                '' if 'step' in row else ', ' + ulps(row, ulps_there(row)),
                 row['differ'],
                 row['elements'],
             )
@@ -269,10 +270,22 @@ def first_line(row, was, now, said, shaped, failed, n):
 P = {'fp64': 53, 'fp32': 24, 'fp16': 11, 'bf16': 8, '-': 64}
 
 
-def ulps(row):
+def ulps(row, x):
     """Beyond the whole precision of a format their number says nothing."""
     p, of = P[row['ulps_of']], '' if row['ulps_of'] == '-' else ' of ' + row['ulps_of']
-    return ('more than 2^%d ulps%s' % (p, of)) if real(row['ulps']) > 2**p else '%.4g ulps%s' % (real(row['ulps']), of)
+    return ('more than 2^%d ulps%s' % (p, of)) if x > 2**p else '%.4g ulps%s' % (x, of)
+
+
+def ulps_there(row):
+    """How many of them the two values that are shown are apart."""
+    a, b = real(row['old']), real(row['new'])
+    if row['ulps_of'] == '-':
+        return real(row['abs'])
+    if not math.isfinite(a) or not math.isfinite(b):
+        return 0 if a == b or (a != a and b != b) else math.inf
+    least = {'fp64': -1022, 'fp16': -14}.get(row['ulps_of'], -126)
+    e = max(least, math.frexp(a)[1] - 1) if a else least
+    return float(abs(Fraction(b) - Fraction(a)) / Fraction(2) ** (e - P[row['ulps_of']] + 1))
 
 
 def pattern(rows, was, now, shaped):

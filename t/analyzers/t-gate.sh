@@ -38,9 +38,9 @@ test_is $? "runs that agree bit for bit share one entry"
 run check runs/threads --baseline class.tsv
 test $code = 0
 test_is $? "which holds each of them"
-gate runs/c -- $small --lr 0.01
+gate runs/c -- $small --lr 0.011
 documents 1 "another learning rate"
-head -n 1 out | grep -q '^# step [0-9]*, .*Most likely cause: another setting: lr 0.001 -> 0.01, which makes '
+head -n 1 out | grep -q '^# step [0-9]*, .*Most likely cause: another setting: lr 0.001 -> 0.011, which makes '
 test_is $? "its first line says why"
 run gate --baseline base.tsv --quiet runs/c
 test $code = 1 && test ! -s out && test ! -s err

@@ -29,29 +29,11 @@ def refused(code, words, what, *line):
     )
 
 
+OPTIONS = '--model mlp --width 0.0625 --size 8 --train 64 --eval 32 --steps 2 --trace-steps none'.split()
+
+
 def train(name, seed, *more):
-    p = halfulp(
-        'train',
-        '--model',
-        'mlp',
-        '--width',
-        '0.0625',
-        '--size',
-        '8',
-        '--train',
-        '64',
-        '--eval',
-        '32',
-        '--steps',
-        '2',
-        '--trace-steps',
-        'none',
-        '--quiet',
-        '--seed',
-        str(seed),
-        *more,
-        name
-    )
+    p = halfulp('train', *OPTIONS, '--quiet', '--seed', str(seed), *more, name)
     if p.returncode:
         bail_out(p.stderr)
 
@@ -382,22 +364,6 @@ train('other', 1, '--model', 'convnet')
 refused(3, 'is a baseline of model mlp', 'another model is not', 'check', 'other', '--baseline', 'a.tsv')
 
 # --- gate trains them itself ------------------------------------------------------------
-OPTIONS = [
-    '--model',
-    'mlp',
-    '--width',
-    '0.0625',
-    '--size',
-    '8',
-    '--train',
-    '64',
-    '--eval',
-    '32',
-    '--steps',
-    '2',
-    '--trace-steps',
-    'none',
-]
 p = halfulp('gate', '--baseline', 'a.tsv', '--runs', '3', '--junit', 'j.xml', 'g', '--', *OPTIONS)
 ok(
     p.returncode == 1

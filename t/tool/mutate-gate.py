@@ -198,7 +198,8 @@ def said(line, setup, changed, option, home):
         return call, ('arithmetic of %s ' % what in cause) if step == '0' else 'arithmetic of' in cause
     if what.startswith('input '):
         began = 'another batch in step 0' if what.startswith('input input.') else 'other values that the training began with'
-        right = began in cause and what[6:] in cause
+        # Samples that are drawn in another way have another digest, which stands before what step 0 began with
+        right = (began in cause and what[6:] in cause) or cause.startswith('other input data: their digest is')
         return right, right
     return True, 'arithmetic' in cause or 'exercise' in cause or 'evaluation' in cause
 

@@ -78,45 +78,21 @@ hu_verify_where(hu_str *s, hu_session *x, const hu_run *r, size_t step)
 	return st;
 }
 
-static void
-free_state(const hu_program *p, hu_tensor *t)
-{
-	for (int i = 0; i < p->nt; i++)
-		free(t[i].data);
-	free(t);
-}
-
-/* Memory for the state of P, by id. */
-static hu_tensor *
-new_state(const hu_program *p)
-{
-	hu_tensor *t = hu_xcalloc((size_t)p->nt + 1, sizeof *t);
-
-	for (int i = 0; i < p->nt; i++) {
-		const hu_info *info = &p->t[i];
-		if (!info->state)
-			continue;
-		t[i] = (hu_tensor){ .format = info->format, .shape = info->shape, .n = hu_count(info->shape) };
-		t[i].data = hu_xcalloc(t[i].n + 1, hu_element_size(info->format));
-	}
-	return t;
-}
-
 hu_status
 hu_verify_where_state(hu_str *s, hu_session *x, const hu_run *r, size_t step)
 {
 	const hu_program *p = r->train;
 	size_t *saved;
 	int there = 0, n = hu_run_list_steps(r->dir, "checkpoint", &saved), found = 0;
-	json_t *meta = NULL;
+	hu_tensor *t, now;
 
 	for (int i = 0; i < n; i++)
 		there |= saved[i] == step + 1; /* a checkpoint holds the state before the step that it is named after */
 	free(saved);
 	if (!there)
 		return HU_OK;
-	hu_tensor *t = new_state(p), now;
-	hu_status st = hu_run_load_checkpoint(r->dir, (long)step + 1, p, t, &meta);
+	HU_TRY(hu_run_read_state(r, p, (long)step + 1, &t));
+	hu_status st = HU_OK;
 	for (int i = 0; i < p->nt && st == HU_OK && !found; i++) {
 		int id = t[i].data ? hu_program_find(x->programs.train, p->t[i].name) : -1;
 		if (id < 0 || !hu_same_shape(p->t[i].shape, x->programs.train->t[id].shape))
@@ -129,8 +105,7 @@ hu_verify_where_state(hu_str *s, hu_session *x, const hu_run *r, size_t step)
 			" in the state behind step %zu; that step was not traced, and a run with --trace-steps "
 			"%zu names the call",
 			step, step);
-	json_decref(meta);
-	free_state(p, t);
+	hu_run_free_state(p, t);
 	return st;
 }
 
