@@ -20,6 +20,7 @@ include $(top_srcdir)/analyzers/probe/local.mk
 include $(top_srcdir)/analyzers/run/local.mk
 include $(top_srcdir)/analyzers/statistics/local.mk
 include $(top_srcdir)/analyzers/tree/local.mk
+include $(top_srcdir)/analyzers/units/local.mk
 include $(top_srcdir)/analyzers/validate/local.mk
 include $(top_srcdir)/bench/local.mk
 include $(top_srcdir)/cuda/device/local.mk
@@ -39,10 +40,12 @@ include $(top_srcdir)/doc/gallery/local.mk
 include $(top_srcdir)/doc/teaching/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk
+include $(top_srcdir)/lib/base/parts/local.mk
 include $(top_srcdir)/lib/exact/local.mk
 include $(top_srcdir)/lib/import/local.mk
 include $(top_srcdir)/lib/import/node/local.mk
 include $(top_srcdir)/lib/judge/local.mk
+include $(top_srcdir)/lib/judge/parts/local.mk
 include $(top_srcdir)/lib/number/local.mk
 include $(top_srcdir)/lib/number/bulk/local.mk
 include $(top_srcdir)/lib/op/local.mk

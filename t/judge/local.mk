@@ -5,6 +5,7 @@ SCRIPT_TESTS += t/judge/t-diverged.py
 SCRIPT_TESTS += t/judge/t-diverged.sh
 SCRIPT_TESTS += t/judge/t-engines.sh
 SCRIPT_TESTS += t/judge/t-independent.py
+SCRIPT_TESTS += t/judge/t-shards.py
 noinst_HEADERS += t/judge/third.h
 C_TESTS += t/judge/u-disagree
 C_TESTS += t/judge/u-exact-doubles
