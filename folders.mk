@@ -39,6 +39,7 @@ include $(top_srcdir)/doc/gallery/local.mk
 include $(top_srcdir)/doc/teaching/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk
+include $(top_srcdir)/lib/base/ranks/local.mk
 include $(top_srcdir)/lib/exact/local.mk
 include $(top_srcdir)/lib/import/local.mk
 include $(top_srcdir)/lib/import/node/local.mk
