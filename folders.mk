@@ -56,6 +56,7 @@ include $(top_srcdir)/lib/op/reduce/local.mk
 include $(top_srcdir)/lib/program/local.mk
 include $(top_srcdir)/lib/program/differ/local.mk
 include $(top_srcdir)/lib/program/quantise/local.mk
+include $(top_srcdir)/lib/program/spread/local.mk
 include $(top_srcdir)/lib/store/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/sum/local.mk
@@ -98,9 +99,11 @@ include $(top_srcdir)/trainer/data/drawn/local.mk
 include $(top_srcdir)/trainer/data/images/local.mk
 include $(top_srcdir)/trainer/device/local.mk
 include $(top_srcdir)/trainer/energy/local.mk
+include $(top_srcdir)/trainer/exercise/local.mk
 include $(top_srcdir)/trainer/model/local.mk
 include $(top_srcdir)/trainer/optim/local.mk
 include $(top_srcdir)/trainer/plan/local.mk
+include $(top_srcdir)/trainer/ranked/local.mk
 include $(top_srcdir)/trainer/record/local.mk
 include $(top_srcdir)/trainer/run/local.mk
 include $(top_srcdir)/trainer/verify/local.mk
