@@ -41,6 +41,7 @@ include $(top_srcdir)/doc/teaching/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk
 include $(top_srcdir)/lib/base/parts/local.mk
+include $(top_srcdir)/lib/base/ranks/local.mk
 include $(top_srcdir)/lib/exact/local.mk
 include $(top_srcdir)/lib/import/local.mk
 include $(top_srcdir)/lib/import/node/local.mk
@@ -58,6 +59,7 @@ include $(top_srcdir)/lib/op/reduce/local.mk
 include $(top_srcdir)/lib/program/local.mk
 include $(top_srcdir)/lib/program/differ/local.mk
 include $(top_srcdir)/lib/program/quantise/local.mk
+include $(top_srcdir)/lib/program/spread/local.mk
 include $(top_srcdir)/lib/store/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/sum/local.mk
@@ -100,9 +102,11 @@ include $(top_srcdir)/trainer/data/drawn/local.mk
 include $(top_srcdir)/trainer/data/images/local.mk
 include $(top_srcdir)/trainer/device/local.mk
 include $(top_srcdir)/trainer/energy/local.mk
+include $(top_srcdir)/trainer/exercise/local.mk
 include $(top_srcdir)/trainer/model/local.mk
 include $(top_srcdir)/trainer/optim/local.mk
 include $(top_srcdir)/trainer/plan/local.mk
+include $(top_srcdir)/trainer/ranked/local.mk
 include $(top_srcdir)/trainer/record/local.mk
 include $(top_srcdir)/trainer/run/local.mk
 include $(top_srcdir)/trainer/verify/local.mk
