@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp analyze RUN: runs the analyzers and prints what they found. */
 #include "analyzers/run/analyzer.h"
-#include "analyzers/units/sharing.h"
+#include "analyzers/units/ranks.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
+#include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const hu_opt opts[] = { { "only", "LIST", NULL, "run these analyzers alone, separated by commas:"
 #define ANALYZER(id, name, flags, reads) " " name
@@ -81,7 +83,9 @@ parse(const hu_args *a, hu_analysis_options *o)
 	o->propagate = !hu_args_given(a, "no-propagate");
 	o->elements = hu_args_text(a, "elements");
 	HU_TRY(accumulators(a, o));
-	hu_threads_set((int)threads);
+	if (hu_ranks_started() > 1)
+		HU_TRY(hu_ranks_open());
+	hu_threads_set(threads ? (int)threads : hu_threads_of(hu_ranks_local()));
 	if (a->nrest < 1 || a->nrest > 2)
 		return hu_fail(HU_EINVAL,
 			"a run directory is needed, halfulp analyze RUN, or a program and its tensors, halfulp analyze "
@@ -227,7 +231,7 @@ open_run(hu_run *r, const hu_args *args)
 
 	if (args->nrest == 1) {
 		HU_TRY(hu_run_open(r, args->rest[0]));
-		if (hu_run_finished(r) != HU_OK)
+		if (hu_run_finished(r) != HU_OK && !hu_ranks_rank())
 			fprintf(stderr, "halfulp analyze: warning: %s\n", hu_reason());
 		return HU_OK;
 	}
@@ -239,7 +243,7 @@ open_run(hu_run *r, const hu_args *args)
 	char *dir = out ? hu_xstrdup(out) : hu_xprintf("%.*s", (int)(n - tail), tensors);
 	hu_str_init(&lacks);
 	hu_status st = hu_run_open_files(r, args->rest[0], tensors, dir, &lacks);
-	if (st == HU_OK)
+	if (st == HU_OK && !hu_ranks_rank())
 		fprintf(stderr, "halfulp analyze: %s\n", lacks.s);
 	hu_str_release(&lacks);
 	free(dir);
@@ -259,8 +263,15 @@ walk(hu_analysis *a, const hu_args *args, const char *take, int *part)
 		st = hu_sharing_init(&s, &w, args);
 	if (st == HU_OK && *part)
 		st = hu_sharing_part(&s, &w);
-	else if (st == HU_OK && (st = hu_walk_all(&w, s.parts, hu_parts_offered() != NULL)) == HU_OK)
-		st = write_tables(&w, s.quiet);
+	else if (hu_ranks_size() > 1) {
+		if ((st = hu_ranks_agree(st)) == HU_OK)
+			st = hu_ranks_study(&s, &w);
+		*part = hu_ranks_rank() != 0;
+	}
+	if (st == HU_OK && !*part &&
+		(st = hu_walk_all(&w, s.parts, hu_parts_offered() != NULL)) == HU_OK &&
+		(st = write_tables(&w, s.quiet)) == HU_OK && hu_ranks_size() > 1)
+		unlink(s.path); /* what it kept is in the tables now */
 	hu_sharing_release(&s);
 	hu_walk_release(&w);
 	return st;
@@ -276,16 +287,18 @@ run(const hu_args *args)
 	int json = hu_args_given(args, "json");
 	hu_status st = parse(args, &opt);
 
-	if (json)
+	if (json || hu_ranks_own())
 		hu_progress_disable();
 	if (st == HU_OK)
 		st = choose(args, take);
 	if (st == HU_OK)
 		st = refuse_idle(args, take);
-	if (st != HU_OK || (st = open_run(&r, args)) != HU_OK)
+	if (st == HU_OK)
+		st = open_run(&r, args);
+	if ((st = hu_ranks_agree(st)) != HU_OK)
 		return hu_complain(st);
 	opt.gradients = takes(take, HU_ANALYZER_GRADIENTS);
-	st = hu_analysis_init(&a, &r, &opt, hu_args_text(args, "steps"));
+	st = hu_ranks_agree(hu_analysis_init(&a, &r, &opt, hu_args_text(args, "steps")));
 	if (st == HU_OK) {
 		int part = 0;
 		st = walk(&a, args, take, &part);
@@ -310,10 +323,13 @@ static int propagates(const void *of) { return !hu_args_given(of, "no-propagate"
 
 static int is_of_files(const void *of) { return ((const hu_args *)of)->nrest == 2; }
 
+static int is_alone(const void *of) { (void)of; return hu_ranks_started() == 1; }
+
 static int is_shard(const void *of) { return hu_args_given(of, "shard"); }
 
 static const hu_opt_need needs[] = {
 	{ "part", is_shard, "without --shard: it names the file of one share of the work" },
+	{ "shard", is_alone, "where mpirun starts several processes: they share the work by themselves" },
 	{ "out", is_of_files,
 		"on a run, whose tables belong in RUN/analysis; it needs PROGRAM.json TENSORS.safetensors" },
 	{ "lost", propagates, "beside --no-propagate: the safe loss scale is that of the exact step's gradients" },

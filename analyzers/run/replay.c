@@ -103,6 +103,7 @@ typedef struct tensor {
 	const hu_trace *t;
 	int id;
 	size_t n;              /* judged elements of the whole output; 0: nothing is judged */
+	size_t taken;          /* those that came so far */
 	hu_errors_sum sum;
 	hu_faults all;
 	hu_tsv each;
@@ -114,6 +115,8 @@ take(void *context, const hu_judging *some)
 	tensor *x = context;
 
 	hu_errors_add(&x->sum, some);
+#pragma omp atomic
+	x->taken += some->n;
 	for (size_t i = 0; i < some->n; i++)
 		if (some->over[i]) {
 #pragma omp critical(hu_replay_faults)
@@ -153,14 +156,18 @@ judge_streaming(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, h
 	size_t *element;
 	hu_status st = HU_OK;
 
-	(void)u;
 	if (hu_analysis_job(a, t, id, in, &element, &job)) {
 		x->n = job.n;
 		hu_errors_begin(&x->sum, job.n, job.got->n);
 		job.memo = memo;
 		job.take = take;
 		job.context = x;
+		if (u->tiles > 1) {
+			job.first = u->first;
+			job.last = u->last;
+		}
 		st = hu_judge_each(&job, ladder);
+		HU_ASSERT(st != HU_OK || x->taken == (job.last ? job.last - job.first : job.n));
 	}
 	free(element);
 	free(in);

@@ -102,27 +102,32 @@ element_rows(hu_tsv *each, hu_trace *t, const hu_call *c, const char *tensor, hu
 }
 
 static hu_status
-study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, int k, hu_tsv *out, hu_tsv *each)
+study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, int k, const hu_work_unit *u,
+	hu_swamp *s, hu_tsv *each)
 {
 	const hu_info *info = &a->run->train->t[c->out[k]];
 	hu_env env = { (uint64_t)json_integer_value(json_object_get(a->run->manifest, "seed")), (uint32_t)t->step };
-	hu_swamp s = { 0, 0, 0, 0 };
-	size_t n, *element = hu_sample(a->opt.seed, info->name, t->step, hu_count(info->shape), a->opt.sample, &n);
-	hu_status st = HU_COLUMN(c->op, swamping)(c, in, k, element, n, &env, &s);
+	size_t n, *element = hu_sample(a->opt.seed, info->name, t->step, hu_count(info->shape), a->opt.sample, &n),
+		  first = u->tiles > 1 ? u->first : 0;
 
+	n = u->tiles > 1 ? u->last - first : n; /* tiles are of calls of which every element is judged */
+	hu_status st = HU_COLUMN(c->op, swamping)(c, in, k, element + first, n, &env, s);
 	if (st == HU_OK && a->opt.elements)
 		st = element_rows(each, t, c, info->name, in, k, element, n, &env);
 	free(element);
-	if (st != HU_OK || !s.additions)
-		return st;
-	row(out, t->step, c, info->name,
+	return st;
+}
+
+static void
+sum_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, const hu_swamp *s)
+{
+	row(out, step, c, info->name,
 		hu_format_name(c->op->cls == HU_CLASS_GEMM ? c->sum.acc : c->fmt.compute), "sum",
-		(double)s.additions, (double)s.swamped);
-	hu_tsv_int(out, (long long)s.outputs);
-	hu_tsv_int(out, (long long)s.stagnated);
+		(double)s->additions, (double)s->swamped);
+	hu_tsv_int(out, (long long)s->outputs);
+	hu_tsv_int(out, (long long)s->stagnated);
 	for (int i = 0; i < 5; i++)
 		hu_tsv_none(out);
-	return HU_OK;
 }
 
 typedef struct tables {
@@ -130,6 +135,7 @@ typedef struct tables {
 	hu_tsv out, ratio, each;
 	hu_update all;         /* of the step whose units are being joined */
 	hu_harm last;
+	hu_swamp *sum;         /* by output, of the call whose tiles are being joined or studied */
 	size_t updated, moved, swamped, by_decay, libraries;
 } tables;
 
@@ -152,11 +158,12 @@ release(void *tables_of)
 	hu_tsv_release(&w->out);
 	hu_tsv_release(&w->ratio);
 	hu_tsv_release(&w->each);
+	free(w->sum);
 }
 
 /* Passes rows, and what a step's row of all weights sums up. */
 static void
-record(hu_pack *r, const hu_analysis *a, tables *w, hu_update *u, size_t *libraries)
+pack_found(hu_pack *r, const hu_analysis *a, tables *w, hu_update *u, size_t *libraries)
 {
 	hu_analysis_rows(r, &w->out);
 	hu_analysis_rows(r, &w->ratio);
@@ -174,19 +181,28 @@ record(hu_pack *r, const hu_analysis *a, tables *w, hu_update *u, size_t *librar
 }
 
 /* Studies call c, whose operands are in. *u gets what the update did; where the call is none its n is 0. */
+static int
+has_sums(const hu_program *p, const hu_call *c)
+{
+	return !hu_is_update(p, c) && HU_COLUMN(c->op, swamping);
+}
+
+/* Studies the unit of call c, whose operands are in. *update gets what the update did; where the call is none its n is
+   0. */
 static hu_status
-study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, tables *w, hu_update *u)
+study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, const hu_work_unit *u, tables *w,
+	hu_update *update)
 {
 	const hu_program *p = a->run->train;
 
 	if (hu_is_update(p, c) && t->t[c->out[0]].data && !t->skipped) {
-		HU_TRY(hu_update_study(u, a, t, c, in, &w->again.ladder));
-		update_row(&w->out, &w->ratio, t->step, c, &p->t[c->out[0]], u);
-	} else if (hu_attr_library(c) > 0)
-		w->libraries += HU_COLUMN(c->op, swamping) && !hu_is_update(p, c);
-	else if (!hu_is_update(p, c) && HU_COLUMN(c->op, swamping))
+		HU_TRY(hu_update_study(update, a, t, c, in, &w->again.ladder));
+		update_row(&w->out, &w->ratio, t->step, c, &p->t[c->out[0]], update);
+	} else if (has_sums(p, c) && hu_attr_library(c) > 0)
+		w->libraries += !u->tile;
+	else if (has_sums(p, c))
 		for (int k = 0; k < c->nout; k++)
-			HU_TRY(study_sum(a, t, c, in, k, &w->out, &w->each));
+			HU_TRY(study_sum(a, t, c, in, k, u, &w->sum[k], &w->each));
 	return HU_OK;
 }
 
@@ -194,23 +210,24 @@ static hu_status
 study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	(void)tables_of;
-	if (u->call < 0 || u->tile)
+	if (u->call < 0)
 		return HU_OK;
-	const hu_call *c = &a->run->train->c[u->call];
+	const hu_program *p = a->run->train;
+	const hu_call *c = &p->c[u->call];
 	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
 	hu_update *update = hu_xcalloc(1, sizeof *update);
-	tables w = { .updated = 0 };
+	tables w = { .sum = hu_xcalloc((size_t)c->nout + 1, sizeof *w.sum) };
 	hu_status st = HU_OK;
 
 	rows_init(&w);
 	hu_again_start(&w.again);
 	if (inputs(c, t->t, in))
-		st = study_call(a, t, c, in, &w, update);
+		st = study_call(a, t, c, in, u, &w, update);
 	hu_again_stop(&w.again);
-	if (st == HU_OK) {
-		record(r, a, &w, update, &w.libraries);
-		hu_again_pack(r, &w.again, &w.again);
-	}
+	pack_found(r, a, &w, update, &w.libraries);
+	for (int k = 0; has_sums(p, c) && k < c->nout; k++)
+		hu_pack_swamp(r, &w.sum[k]);
+	hu_again_pack(r, &w.again, &w.again);
 	release(&w);
 	free(update);
 	free(in);
@@ -220,19 +237,34 @@ study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u,
 static hu_status
 join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
+	const hu_program *p = a->run->train;
 	tables *w = tables_of;
 	size_t libraries = 0;
 	hu_again again;
 
-	(void)s;
-	if (u->call < 0 || u->tile)
+	if (u->call < 0)
 		return HU_OK;
+	const hu_call *c = &p->c[u->call];
 	hu_update *update = hu_xcalloc(1, sizeof *update);
-	record(r, a, w, update, &libraries);
-	hu_again_pack(r, &again, &w->again);
+	pack_found(r, a, w, update, &libraries);
 	hu_update_join(&w->all, update);
 	w->libraries += libraries;
 	free(update);
+	if (!u->tile) {
+		free(w->sum);
+		w->sum = hu_xcalloc((size_t)c->nout + 1, sizeof *w->sum);
+	}
+	for (int k = 0; has_sums(p, c) && k < c->nout; k++) {
+		hu_swamp one = { 0, 0, 0, 0 };
+		hu_pack_swamp(r, &one);
+		w->sum[k].additions += one.additions;
+		w->sum[k].swamped += one.swamped;
+		w->sum[k].outputs += one.outputs;
+		w->sum[k].stagnated += one.stagnated;
+		if (u->tile == u->tiles - 1 && w->sum[k].additions)
+			sum_row(&w->out, s->step, c, &p->t[c->out[k]], &w->sum[k]);
+	}
+	hu_again_pack(r, &again, &w->again);
 	return HU_OK;
 }
 

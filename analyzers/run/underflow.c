@@ -113,6 +113,35 @@ study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out, hu_ladder
 	return HU_OK;
 }
 
+/* Counts the elements of a tile of a product that is rounded to a narrower format; *there is 0 where it is not. */
+static hu_status
+study_tile(hu_analysis *a, hu_trace *t, const hu_call *c, const hu_work_unit *u, hu_flush *sum, int *there,
+	hu_ladder *ladder)
+{
+	int id = c->out[0];
+	hu_format_id to = a->run->train->t[id].format;
+	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
+	hu_status st = HU_OK;
+	hu_judged *j = NULL;
+	hu_judge_job job;
+	size_t *element = NULL;
+
+	*there = narrower(to, c->fmt.compute) && hu_analysis_job(a, t, id, in, &element, &job);
+	if (*there) {
+		job.first = u->first;
+		job.last = u->last;
+		st = hu_judged_new(&job, &j);
+	}
+	for (size_t i = 0; j && i < j->n; i++)
+		hu_flush_add(sum, j->exact[i], j->got[i], hu_format_of(to));
+	if (j)
+		hu_ladder_add(ladder, &j->ladder);
+	hu_judged_free(j);
+	free(element);
+	free(in);
+	return st;
+}
+
 /* Compares the gradients that the update was given with the exact ones. */
 static void
 study_gradients(hu_analysis *a, const hu_trace *t, hu_tsv *out, hu_flush *all)
@@ -138,12 +167,12 @@ typedef struct tables {
 	hu_tsv out, exponents, gradients;
 	hu_str *exponents_of;
 	int tensors;
-	hu_flush last;
+	hu_flush last, tiles;      /* tiles: of the call that is being joined */
 	hu_again again;
 } tables;
 
 static void
-record_flush(hu_pack *r, hu_flush *u)
+pack_flush(hu_pack *r, hu_flush *u)
 {
 	hu_pack_count(r, &u->count.elements);
 	hu_pack_count(r, &u->count.nonzeros);
@@ -164,7 +193,7 @@ is_of(const hu_program *p, int i, const hu_work_unit *u)
 
 /* Passes the histograms of the unit's tensors; those that were not recorded are empty. */
 static void
-record_exponents(hu_pack *r, const hu_program *p, const hu_trace *t, const hu_work_unit *u, hu_str *rows_of)
+pack_exponents(hu_pack *r, const hu_program *p, const hu_trace *t, const hu_work_unit *u, hu_str *rows_of)
 {
 	for (int i = 0; i < p->nt; i++) {
 		hu_tsv rows;
@@ -190,23 +219,27 @@ study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u,
 	hu_again again;
 	hu_flush all;
 	hu_tsv out;
+	int there = 0;
 
 	(void)tables_of;
-	if (u->tile)
-		return HU_OK;
 	memset(&all, 0, sizeof all);
 	hu_analysis_rows_init(&out, COLUMNS);
 	hu_again_start(&again);
-	if (u->call >= 0)
+	if (u->tiles > 1)
+		st = study_tile(a, t, &p->c[u->call], u, &all, &there, &again.ladder);
+	else if (u->call >= 0)
 		st = study_call(a, t, &p->c[u->call], &out, &again.ladder);
 	else if ((st = hu_analysis_ideal(a, t)) == HU_OK && t->ideal)
 		study_gradients(a, t, &out, &all);
 	hu_again_stop(&again);
 	hu_analysis_rows(r, &out);
-	if (u->call < 0)
-		record_flush(r, &all);
+	if (u->tiles > 1)
+		hu_pack_int(r, &there);
+	if (u->call < 0 || there)
+		pack_flush(r, &all);
 	hu_again_pack(r, &again, &again);
-	record_exponents(r, p, t, u, NULL);
+	if (!u->tile)
+		pack_exponents(r, p, t, u, NULL);
 	hu_tsv_release(&out);
 	return st;
 }
@@ -217,14 +250,29 @@ join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit
 	tables *w = tables_of;
 	hu_again again;
 
-	(void)s;
-	if (u->tile)
-		return HU_OK;
+	const hu_program *p = a->run->train;
+	hu_flush some;
+	int there = 0;
+
 	hu_analysis_rows(r, u->call < 0 ? &w->gradients : &w->out);
+	if (u->tiles > 1)
+		hu_pack_int(r, &there);
 	if (u->call < 0)
-		record_flush(r, &w->last);
+		pack_flush(r, &w->last);
+	if (there) {
+		const hu_call *c = &p->c[u->call];
+		const hu_info *info = &p->t[c->out[0]];
+		if (!u->tile)
+			memset(&w->tiles, 0, sizeof w->tiles);
+		pack_flush(r, &some);
+		hu_flush_join(&w->tiles, &some);
+		if (u->tile == u->tiles - 1)
+			row(&w->out, s->step, s->skipped, c->id, info, hu_format_name(c->fmt.compute), &w->tiles,
+				hu_count(info->shape));
+	}
 	hu_again_pack(r, &again, &w->again);
-	record_exponents(r, a->run->train, NULL, u, w->exponents_of);
+	if (!u->tile)
+		pack_exponents(r, p, NULL, u, w->exponents_of);
 	return HU_OK;
 }
 

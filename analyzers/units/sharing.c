@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/units/sharing.h"
 
+#include "lib/base/build.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
 #include "lib/base/hash.h"
@@ -32,7 +33,8 @@ work_of(const hu_walk *w, const hu_args *args)
 	for (int i = 0; i < HU_ANALYZERS; i++)
 		if (w->take[i])
 			hu_str_addf(&s, "%s ", hu_analyzer_at(i)->name);
-	hu_str_addf(&s, "of manifest %s, %d units %016llx, %s%s", w->a->run->xxh3, w->units.n,
+	hu_str_addf(&s, "by halfulp %s of manifest %s, %d units %016llx, %s%s", hu_build_version(),
+		w->a->run->xxh3, w->units.n,
 		(unsigned long long)hu_mix64(units ^ hu_fnv1a64(t.text.s)),
 		o->sample ? "a sample" : "all elements", o->elements ? " with a row each" : "");
 	for (int k = 0; k < hu_args_given(args, "accumulate"); k++)
@@ -70,6 +72,8 @@ hu_sharing_init(hu_sharing *s, hu_walk *w, const hu_args *args)
 	hu_parts_init(&s->own, "analyze", work, command);
 	if (shard)
 		st = hu_shard_parse(&s->shard, shard);
+	if (!shard)
+		s->path = hu_path(w->a->run->dir, "analysis/parts/ranks.part");
 	if (st == HU_OK && shard)
 		s->path = path ? hu_xstrdup(path)
 			       : hu_xprintf("%s/analysis/parts/%d-of-%d.part", w->a->run->dir, s->shard.i, s->shard.n);
@@ -91,30 +95,46 @@ hu_sharing_release(hu_sharing *s)
 	free(s->path);
 }
 
-/* Computes unit i, unless a part has it. */
-static hu_status
-study(hu_sharing *s, hu_walk *w, int i)
+int
+hu_sharing_has(hu_sharing *s, const hu_walk *w, int i)
 {
 	char *name = hu_unit_name(w->a, &w->units.u[i]);
+	int there = hu_parts_find(&s->own, name) != NULL;
+
+	free(name);
+	return there;
+}
+
+void
+hu_sharing_add(hu_sharing *s, const hu_walk *w, int i, double seconds, const char *found)
+{
+	char *name = hu_unit_name(w->a, &w->units.u[i]);
+
+	hu_parts_add(&s->own, name, w->units.cost[i], seconds, found);
+	free(name);
+}
+
+hu_status
+hu_sharing_study(hu_sharing *s, hu_walk *w, int i)
+{
 	double start = hu_now();
 	hu_status st = HU_OK;
 	hu_str found;
 
+	if (hu_sharing_has(s, w, i))
+		return HU_OK;
 	hu_str_init(&found);
-	if (!hu_parts_find(&s->own, name)) {
-		st = hu_walk_study(w, i, &found);
-		if (st == HU_OK)
-			hu_parts_add(&s->own, name, w->units.cost[i], hu_now() - start, found.s);
-	}
+	st = hu_walk_study(w, i, &found);
+	if (st == HU_OK)
+		hu_sharing_add(s, w, i, hu_now() - start, found.s);
 	hu_str_release(&found);
-	free(name);
 	return st;
 }
 
 static hu_status
 save(const hu_sharing *s)
 {
-	char *shard = hu_xprintf("%d/%d", s->shard.i, s->shard.n), *slash = strrchr(s->path, '/');
+	char *shard = s->shard.n ? hu_xprintf("%d/%d", s->shard.i, s->shard.n) : NULL, *slash = strrchr(s->path, '/');
 	hu_status st = HU_OK;
 
 	if (slash) {
@@ -125,6 +145,19 @@ save(const hu_sharing *s)
 	if (st == HU_OK)
 		st = hu_parts_save(&s->own, s->path, shard);
 	free(shard);
+	return st;
+}
+
+hu_status
+hu_sharing_keep(hu_sharing *s, int now)
+{
+	double start = hu_now();
+
+	if (!now && (start - s->saved < 0.5 || start - s->saved < 20 * s->saving))
+		return HU_OK;
+	hu_status st = save(s);
+	s->saved = hu_now();
+	s->saving = s->saved - start;
 	return st;
 }
 
@@ -154,7 +187,7 @@ hu_status
 hu_sharing_part(hu_sharing *s, hu_walk *w)
 {
 	int *of = hu_xcalloc((size_t)w->units.n + 1, sizeof *of), units = 0;
-	double start = hu_now(), saved = start, saving = 0;
+	double start = s->saved = hu_now();
 	hu_status st = HU_OK;
 	hu_progress bar;
 	hu_deal load;
@@ -166,18 +199,14 @@ hu_sharing_part(hu_sharing *s, hu_walk *w)
 	for (int i = 0; i < w->units.n && st == HU_OK; i++) {
 		if (of[i] != s->shard.i - 1)
 			continue;
-		st = study(s, w, i);
+		st = hu_sharing_study(s, w, i);
 		hu_progress_step(&bar, 1);
-		double now = hu_now();
-		if (st == HU_OK && now - saved > 0.5 && now - saved > 20 * saving) {
-			st = save(s);
-			saved = hu_now();
-			saving = saved - now;
-		}
+		if (st == HU_OK)
+			st = hu_sharing_keep(s, 0);
 	}
 	hu_progress_end(&bar);
 	if (st == HU_OK)
-		st = save(s);
+		st = hu_sharing_keep(s, 1);
 	if (st == HU_OK)
 		say(s, w, &load, units, hu_now() - start);
 	hu_deal_release(&load);

@@ -110,6 +110,15 @@ wire_next(int *from, int tag)
 	return (size_t)bytes;
 }
 
+static int
+wire_waits(int tag)
+{
+	int there;
+
+	MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+	return there;
+}
+
 static void
 wire_broadcast(int root, void *data, size_t bytes)
 {
@@ -146,6 +155,7 @@ const hu_wire hu_wire_mpi = { .open = wire_open,
 	.sent = wire_sent,
 	.receive = wire_receive,
 	.next = wire_next,
+	.waits = wire_waits,
 	.broadcast = wire_broadcast,
 	.gather = wire_gather,
 	.barrier = wire_barrier,

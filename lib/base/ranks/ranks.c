@@ -140,6 +140,12 @@ hu_ranks_next(int *from, int tag)
 	return bytes;
 }
 
+int
+hu_ranks_waits(int tag)
+{
+	return wire()->waits(tag);
+}
+
 void
 hu_ranks_broadcast(int root, void *data, size_t bytes)
 {

@@ -43,6 +43,9 @@ void hu_ranks_receive(int from, int tag, void *data, size_t bytes);
    sender awaited, -1 for any, and becomes the one that there is. */
 size_t hu_ranks_next(int *from, int tag);
 
+/* Returns 1 where such a message is there already, from any rank. */
+int hu_ranks_waits(int tag);
+
 /* Collective. gather puts the ranks' pieces of the same size side by side in `all`, which only root needs. */
 void hu_ranks_broadcast(int root, void *data, size_t bytes);
 void hu_ranks_gather(int root, const void *own, size_t bytes, void *all);

@@ -18,6 +18,7 @@ typedef struct hu_wire {
 	void (*sent)(void);
 	void (*receive)(int from, int tag, void *data, size_t bytes);
 	size_t (*next)(int *from, int tag); /* waits for a message; *from may be -1, and becomes its sender */
+	int (*waits)(int tag);                      /* 1 where a message waits that `next` would not wait for */
 	void (*broadcast)(int root, void *data, size_t bytes);
 	void (*gather)(int root, const void *own, size_t bytes, void *all);
 	void (*barrier)(void);
