@@ -95,7 +95,7 @@ ok(
 )
 
 # --- a rank is killed: the others end, and any number of ranks goes on from the checkpoint to the same bits
-LONG = '--quiet --size 8 --width 0.1 --micro-batches 4 --batch 8 --steps 60 --train 48 --eval 4 --checkpoint-every 5 '
+LONG = '--quiet --size 8 --width 0.1 --micro-batches 4 --batch 8 --steps 40 --train 48 --eval 4 --checkpoint-every 5 '
 LONG += '--policy mixed_float16 --trace-steps last'
 p = halfulp('train', *LONG.split(), at('whole'))
 job = subprocess.Popen(
@@ -120,7 +120,7 @@ for pid in children(job.pid)[1:] if job.poll() is None else []:
     os.kill(pid, signal.SIGKILL)
 job.communicate()
 done = json.load(open(at('cut/manifest.json')))['steps_done'] if os.path.exists(at('cut/manifest.json')) else 0
-ok(job.returncode != 0 and 0 < done < 60, 'a rank is killed: the job ends, %d of 60 steps are kept' % done)
+ok(job.returncode != 0 and 0 < done < 40, 'a rank is killed: the job ends, %d of 40 steps are kept' % done)
 p = ranks(3, 'train', '--resume', '--quiet', at('cut'))
 wrong = differences(at('whole'), at('cut')) if p.returncode == 0 else [p.stderr]
 ok(not wrong, 'three ranks go on from there, to the tables, trace and checkpoint of one process', wrong)
@@ -128,7 +128,7 @@ ok(not wrong, 'three ranks go on from there, to the tables, trace and checkpoint
 # --- refusals: one line of rank 0, and no run
 SMALL = '--quiet --size 8 --width 0.05 --batch 8 --steps 1 --train 8 --eval 4 '.split()
 refused(ranks(3, 'train', *SMALL, '--micro-batches', '2', at('no')), 2, 'at least 3', 'fewer micro-batches than ranks')
-for words, said_so in ('--exercise', '--exercise has no effect'), ('--backend shim', 'compute on the cpu'), ('--lr x', '--lr x'):
+for words, said_so in ('--exercise', '--exercise has no effect'), ('--backend shim', 'compute on the cpu'):
     p = ranks(2, 'train', *SMALL, '--micro-batches', '2', *words.split(), at('no'))
     refused(p, 2, said_so, words + ' with several ranks')
 one, other = ['train', *SMALL, '--micro-batches', '2', at('no')], ['train', *SMALL, '--micro-batches', '2', '--seed', '2']
