@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    A stand-in for the module that speaks MPI, for tests where there is none: its messages are files in the folder
-   STUB_RANKS, under the name of sender, receiver, tag and number. t/tool/mpi.py compiles it and starts the ranks with the
-   variables that Open MPI would set. It is slow, and no rank notices that another died. */
+   STUB_RANKS, under the name of sender, receiver, tag and number. t/tool/mpi.py compiles it and starts the ranks with
+   the variables that Open MPI would set. It is slow, and no rank notices that another died. */
 #include "lib/base/ranks/wire.h"
 
 #include <stdio.h>

@@ -15,6 +15,7 @@ OPEN_MPI = {
     'OMPI_MCA_mpi_yield_when_idle': '1',
     'OMPI_MCA_btl_vader_single_copy_mechanism': 'none',
     'OMPI_MCA_hwloc_base_binding_policy': 'none',
+    'LSAN_OPTIONS': 'suppressions=' + os.path.join(TOP, 't/tool/mpi-leaks.txt'),
 }
 TIMED = ['ms', 'wait_ms', 'samples_per_s', 'joules', 'joules_per_sample', 'watts', 'utilisation']
 
