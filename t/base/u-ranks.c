@@ -35,6 +35,9 @@ alone(void)
 	environment("OMPI_COMM_WORLD_SIZE", "4x", "OMPI_COMM_WORLD_RANK", "3", 1, 0);
 	environment("OMPI_COMM_WORLD_SIZE", "2", "OMPI_COMM_WORLD_RANK", "2", 1, 0);
 	environment("SLURM_STEP_NUM_TASKS", "7", "SLURM_PROCID", "6", 1, 0);
+	setenv("HALFULP_MPI", "none", 1);
+	environment("OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_RANK", "3", 1, 0);
+	unsetenv("HALFULP_MPI");
 	is_int(hu_ranks_open(), HU_OK, "a process alone joins nobody");
 	is_int(hu_ranks_size(), 1, "and is one rank");
 	is_int(hu_ranks_rank(), 0, "number 0");

@@ -53,6 +53,7 @@ C_TESTS += t/trainer/u-reviews
 C_TESTS += t/trainer/u-session
 C_TESTS += t/trainer/u-start
 C_TESTS += t/trainer/u-timing
+EXPENSIVE_SCRIPT_TESTS += t/trainer/x-cluster.py
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-experiments.py
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-mnist.sh
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-ranks.py

@@ -145,7 +145,7 @@ ranked_commit(hu_machine *m)
 	hu_ranks_gather(0, &m->digest, sizeof m->digest, all);
 	for (int r = 1; r < m->s.ranks && !hu_ranks_rank() && st == HU_OK; r++)
 		if (all[r] != m->digest)
-			st = hu_fail(HU_EDEVICE,
+			st = hu_fail(HU_EUNABLE,
 				"after a step rank %d has a state of digest 0x%016llx and rank 0 one of 0x%016llx: a "
 				"machine computes or copies wrongly, or runs another build",
 				r, (unsigned long long)all[r], (unsigned long long)m->digest);

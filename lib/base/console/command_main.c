@@ -107,7 +107,9 @@ may_run(const char *name)
 			return HU_OK;
 	return n == 1 ? HU_OK
 		      : hu_fail(HU_EINVAL,
-				"it works in one process, and %d were started together: leave out mpirun", n);
+				"it works in one process, and %d were started together: leave out mpirun, or set "
+				"HALFULP_MPI=none for each to work alone",
+				n);
 }
 
 int

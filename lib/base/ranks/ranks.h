@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* How many processes were started together, and the number of this one, as the environment says (lib/base/ranks/
-   starters.def): without MPI, and before hu_ranks_open. */
+   starters.def): without MPI, and before hu_ranks_open. HALFULP_MPI=none says that this one is alone. */
 int hu_ranks_started(void);
 int hu_ranks_own(void);
 

@@ -36,11 +36,11 @@ own_folder(void)
 char *
 hu_ranks_module(void)
 {
-#ifdef HU_MPI
 	const char *own = getenv("HALFULP_MPI");
 
 	if (own && *own)
 		return hu_xstrdup(own);
+#ifdef HU_MPI
 	char *folder = own_folder(), *path = folder ? hu_path(folder, "%s", MODULE) : NULL;
 
 	free(folder);
