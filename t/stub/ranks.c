@@ -50,25 +50,45 @@ stub_send(int to, int tag, const void *data, size_t bytes)
 		abort();
 }
 
-static size_t
-stub_next(int *from, int tag)
+/* Looks for a message to this rank from *from, or, where that is -1, from any; returns 1 and its size where it is. */
+static int
+look(int *from, int tag, size_t *bytes)
 {
 	char path[512];
 
-	for (;; wait_a_little())
-		for (int r = 0; r < number; r++) {
-			if ((*from >= 0 && r != *from) || r == own)
-				continue;
-			name(path, sizeof path, r, own, tag, received[r][tag]);
-			FILE *f = fopen(path, "r");
-			if (!f)
-				continue;
-			fseek(f, 0, SEEK_END);
-			long bytes = ftell(f);
-			fclose(f);
-			*from = r;
-			return (size_t)bytes;
-		}
+	for (int r = 0; r < number; r++) {
+		if ((*from >= 0 && r != *from) || r == own)
+			continue;
+		name(path, sizeof path, r, own, tag, received[r][tag]);
+		FILE *f = fopen(path, "r");
+		if (!f)
+			continue;
+		fseek(f, 0, SEEK_END);
+		*bytes = (size_t)ftell(f);
+		fclose(f);
+		*from = r;
+		return 1;
+	}
+	return 0;
+}
+
+static size_t
+stub_next(int *from, int tag)
+{
+	size_t bytes;
+
+	while (!look(from, tag, &bytes))
+		wait_a_little();
+	return bytes;
+}
+
+static int
+stub_waits(int tag)
+{
+	int from = -1;
+	size_t bytes;
+
+	return look(&from, tag, &bytes);
 }
 
 static void
@@ -158,6 +178,7 @@ const hu_wire hu_wire_mpi = { .open = stub_open,
 	.sent = stub_sent,
 	.receive = stub_receive,
 	.next = stub_next,
+	.waits = stub_waits,
 	.broadcast = stub_broadcast,
 	.gather = stub_gather,
 	.barrier = stub_barrier,
