@@ -5,6 +5,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
+#include "lib/base/parts/deal.h"
 #include "lib/base/parts/parts.h"
 
 #include <jansson.h>
@@ -14,7 +15,9 @@
 #include <sys/stat.h>
 
 static const hu_opt opts[] = {
-	{ "list", NULL, NULL, "print how many units each part has, and what they were expected to take and took" },
+	{ "list", NULL, NULL,
+		"print how many units each part has, what they were expected to take and took, and how long 1 to 1024 "
+		"processes would take for them" },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -72,6 +75,27 @@ list(const hu_parts *p)
 	}
 }
 
+/* Prints how long numbers of equal processes would take for the units as they were measured, dealt the largest first.
+   Reading, sending and joining are not counted. */
+static void
+simulate(const hu_parts *p)
+{
+	double *seconds = hu_xmalloc((p->n + 1) * sizeof *seconds);
+	int *of = hu_xmalloc((p->n + 1) * sizeof *of);
+
+	for (size_t i = 0; i < p->n; i++)
+		seconds[i] = p->u[i].seconds > 0 ? p->u[i].seconds : 0;
+	printf("\n%-9s %9s %10s\n", "processes", "seconds", "efficiency");
+	for (int n = 1; n <= 1024; n *= 2) {
+		hu_deal d;
+		hu_deal_out(&d, of, seconds, (int)p->n, n);
+		printf("%-9d %9.4g %9.2f%%\n", n, d.most, d.most > 0 ? 100 * d.mean / d.most : 100);
+		hu_deal_release(&d);
+	}
+	free(of);
+	free(seconds);
+}
+
 /* Runs the command of the parts on its options. A run directory on the line stands for the one that they name. */
 static int
 run_command(const hu_parts *p, const hu_args *args)
@@ -113,9 +137,10 @@ run(const hu_args *args)
 	}
 	int code = HU_EXIT_OK;
 	hu_parts_offer(&p);
-	if (hu_args_given(args, "list"))
+	if (hu_args_given(args, "list")) {
 		list(&p);
-	else
+		simulate(&p);
+	} else
 		code = run_command(&p, args);
 	hu_parts_offer(NULL);
 	hu_parts_release(&p);

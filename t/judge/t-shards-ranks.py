@@ -54,7 +54,7 @@ ok(p.returncode == 2 and len(said(p)) == 1 and '--shard' in said(p)[0], '--shard
 
 # Ranks that are killed, at moments all over a run's duration
 bad, kept = [], 0
-for trial in range(TRIALS):
+for trial in range(TRIALS if shutil.which('mpirun') else 0):
     clear()
     job = subprocess.Popen(['mpirun', '-n', '3', HALFULP, 'analyze', *OPTIONS, 'run'], cwd=folder, env=dict(os.environ, **OPEN_MPI), stdin=subprocess.DEVNULL,
                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -70,9 +70,9 @@ for trial in range(TRIALS):
         if files()[name] != want[name]:
             bad.append('trial %d: %s is half written' % (trial, name))
     kept += os.path.exists(run + '/analysis/parts/ranks.part')
-    p = ranks(2, 'analyze', '--resume', *OPTIONS, 'run', cwd=folder)
+    p = ranks(2, 'analyze', '--resume', *OPTIONS, 'run')
     if p.returncode or files() != want:
         bad.append('trial %d: exit %d after --resume: %s' % (trial, p.returncode, p.stderr[:200]))
-if TRIALS:
+if TRIALS and shutil.which('mpirun'):
     ok(not bad, '%d times a rank is killed: no table is half written, and --resume makes the same bytes (%d times with a part)' % (TRIALS, kept), bad)
 finish()

@@ -2,6 +2,7 @@
 # The work of analyze cut into shards: every table and the summary are those of one process, byte for byte, for every
 # number of shards; parts that do not belong together, were changed or are missing are refused in one line.
 import glob
+import heapq
 import os
 import random
 import re
@@ -118,10 +119,20 @@ for trial in range(20):
 none(wrong, '20 damaged parts: exit 3 and one line, or only the figures of time are damaged')
 
 open(part, 'w').write(before)
-lists = [x.split() for x in halfulp('merge', '--list', 'run', cwd=folder).stdout.splitlines()]
+lists, _, model = (x.splitlines() for x in halfulp('merge', '--list', 'run', cwd=folder).stdout.partition('\n\n'))
+lists, model = [x.split() for x in lists], [x.split() for x in model[1:]]
 rows = [x.split('\t') for x in before.splitlines() if x[0] != '#'][1:]
 ok(len(lists) == 3 and lists[1][:2] == ['1/3', str(len(rows))] and float(lists[1][3]) == float('%.4g' % sum(float(x[2]) for x in rows)),
    'merge --list: units and seconds of each part', str(lists))
+took = sorted((float(x.split('\t')[2]) for f in glob.glob(analysis + '/parts/*.part') for x in open(f) if x[0] not in '#u'), reverse=True)
+wrong = []
+for n, seconds, efficiency in model:
+    loads = [0.0] * int(n)
+    for x in took:  # each to whoever has the least
+        heapq.heapreplace(loads, loads[0] + x)
+    if float(seconds) != float('%.4g' % max(loads)) or abs(float(efficiency[:-1]) - 100 * sum(took) / int(n) / max(loads)) > 0.006:
+        wrong.append('%s: %s %s, here %r' % (n, seconds, efficiency, max(loads)))
+ok([x[0] for x in model] == [str(2 ** k) for k in range(11)] and not wrong, 'merge --list: what 1 to 1024 processes would take', wrong)
 
 # A shard that was ended goes on, and one process takes over what parts have
 lines = before.splitlines(True)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/contract/contract.h"
 
-enum { LEAST = 192 };   /* rows of a tile: packing the columns costs about as much as one row's products */
+enum { LEAST = 48 };   /* rows of a tile: packing the columns costs about as much as the products of one row */
 
 int
 hu_contract_cut(const hu_call *c, const hu_shape *in, double macs, size_t *step)
