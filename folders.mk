@@ -20,6 +20,7 @@ include $(top_srcdir)/analyzers/probe/local.mk
 include $(top_srcdir)/analyzers/run/local.mk
 include $(top_srcdir)/analyzers/statistics/local.mk
 include $(top_srcdir)/analyzers/tree/local.mk
+include $(top_srcdir)/analyzers/units/local.mk
 include $(top_srcdir)/analyzers/validate/local.mk
 include $(top_srcdir)/bench/local.mk
 include $(top_srcdir)/cuda/device/local.mk
@@ -39,10 +40,13 @@ include $(top_srcdir)/doc/gallery/local.mk
 include $(top_srcdir)/doc/teaching/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk
+include $(top_srcdir)/lib/base/parts/local.mk
+include $(top_srcdir)/lib/base/ranks/local.mk
 include $(top_srcdir)/lib/exact/local.mk
 include $(top_srcdir)/lib/import/local.mk
 include $(top_srcdir)/lib/import/node/local.mk
 include $(top_srcdir)/lib/judge/local.mk
+include $(top_srcdir)/lib/judge/parts/local.mk
 include $(top_srcdir)/lib/number/local.mk
 include $(top_srcdir)/lib/number/bulk/local.mk
 include $(top_srcdir)/lib/op/local.mk
@@ -55,6 +59,7 @@ include $(top_srcdir)/lib/op/reduce/local.mk
 include $(top_srcdir)/lib/program/local.mk
 include $(top_srcdir)/lib/program/differ/local.mk
 include $(top_srcdir)/lib/program/quantise/local.mk
+include $(top_srcdir)/lib/program/spread/local.mk
 include $(top_srcdir)/lib/store/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/sum/local.mk
@@ -97,9 +102,11 @@ include $(top_srcdir)/trainer/data/drawn/local.mk
 include $(top_srcdir)/trainer/data/images/local.mk
 include $(top_srcdir)/trainer/device/local.mk
 include $(top_srcdir)/trainer/energy/local.mk
+include $(top_srcdir)/trainer/exercise/local.mk
 include $(top_srcdir)/trainer/model/local.mk
 include $(top_srcdir)/trainer/optim/local.mk
 include $(top_srcdir)/trainer/plan/local.mk
+include $(top_srcdir)/trainer/ranked/local.mk
 include $(top_srcdir)/trainer/record/local.mk
 include $(top_srcdir)/trainer/run/local.mk
 include $(top_srcdir)/trainer/verify/local.mk

@@ -2,6 +2,7 @@
 
 EXTRA_DIST += doc/analysis.md
 EXTRA_DIST += doc/architecture.md
+EXTRA_DIST += doc/cluster.md
 EXTRA_DIST += doc/defaults.md
 EXTRA_DIST += doc/demo.sh
 EXTRA_DIST += doc/formats.md

@@ -105,12 +105,16 @@ add_step(hu_records *r, const hu_run *run, size_t step, size_t sample)
 
 	HU_TRY(hu_run_map_trace(run, step, HU_RUN_TRACE_IN_MEMORY, &trace));
 	item *it = hu_xcalloc((size_t)p->nt + 1, sizeof *it);
-	for (int i = 0; i < p->nt; i++) {
+	hu_status st = HU_OK;
+	for (int i = 0; i < p->nt && st == HU_OK; i++) {
 		int g = p->t[i].grad;
-		if (p->t[i].trainable && g >= 0 && trace.t[g].data)
-			it[n++] = (item){ p->t[g].name, trace.t[g].n, &trace.t[g], NULL };
+		if (!p->t[i].trainable || g < 0 || !trace.t[g].data)
+			continue;
+		it[n++] = (item){ p->t[g].name, trace.t[g].n, &trace.t[g], NULL };
+		st = hu_run_trace_need(&trace, g);
 	}
-	hu_status st = add(r, run->dir, it, n, sample);
+	if (st == HU_OK)
+		st = add(r, run->dir, it, n, sample);
 	free(it);
 	hu_run_unmap_trace(&trace);
 	return st;

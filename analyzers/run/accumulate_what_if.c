@@ -4,10 +4,9 @@
    models. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
-#include "lib/judge/errors.h"
+#include "lib/judge/parts/packs.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -198,22 +197,97 @@ inputs(const hu_call *c, hu_tensor *t, hu_tensor **in)
 	return 1;
 }
 
-static hu_status
-study_step(hu_analysis *a, hu_trace *t, models *all, hu_tsv *out, hu_ladder *ladder, hu_progress *bar)
-{
-	const hu_program *p = a->run->train;
-	hu_status st = HU_OK;
+typedef struct tables { models all; hu_tsv out; hu_again again; } tables;
 
-	for (int i = 0; i < p->nc && st == HU_OK; i++) {
-		const hu_call *c = &p->c[i];
-		hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
-		study s = { .a = a, .t = t, .in = in, .ladder = ladder };
-		if (HU_COLUMN(c->op, emulate_some) && HU_COLUMN(c->op, reference) && inputs(c, t->t, in))
-			st = study_call(&s, c, all, out);
-		free(in);
-		hu_progress_step(bar, 1);
+/* Passes what a call adds to the totals of each model; what is read is added. */
+static void
+record(hu_pack *r, models *one, models *all)
+{
+	for (int i = 0; i < one->n; i++) {
+		model *m = &one->m[i], *to = &all->m[i];
+		hu_pack_size(r, &m->calls);
+		hu_pack_size(r, &m->refused);
+		if (m->refused) {
+			hu_str why;
+			hu_str_init(&why);
+			hu_str_add(&why, r->reading ? "" : one->why);
+			hu_pack_text(r, &why);
+			if (r->reading && !to->refused)
+				snprintf(all->why, sizeof all->why, "%s", why.s);
+			hu_str_release(&why);
+		}
+		if (m->calls) {
+			hu_pack_size(r, &m->outputs);
+			hu_pack_size(r, &m->stagnated);
+			hu_pack_real(r, &m->worst);
+			hu_pack_real(r, &m->ulps);
+			hu_pack_count(r, &m->additions);
+			hu_pack_count(r, &m->swamped);
+		}
+		if (!r->reading)
+			continue;
+		to->calls += m->calls;
+		to->refused += m->refused;
+		to->outputs += m->outputs;
+		to->stagnated += m->stagnated;
+		to->worst = m->worst > to->worst ? m->worst : to->worst;
+		to->ulps += m->ulps;
+		to->additions += m->additions;
+		to->swamped += m->swamped;
 	}
+}
+
+static hu_status
+study_unit(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+{
+	const tables *given = tables_of;
+	hu_status st = HU_OK;
+	hu_again again;
+	hu_tsv out;
+
+	if (u->call < 0 || u->tile)
+		return HU_OK;
+	const hu_call *c = &a->run->train->c[u->call];
+	models *all = hu_xmalloc(sizeof *all);
+	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
+	study s = { .a = a, .t = t, .in = in, .ladder = &again.ladder };
+	memset(all, 0, sizeof *all);
+	for (all->n = 0; all->n < given->all.n; all->n++) {
+		model *m = &all->m[all->n];
+		m->sum = given->all.m[all->n].sum;
+		memcpy(m->name, given->all.m[all->n].name, sizeof m->name);
+	}
+	hu_analysis_rows_init(&out, COLUMNS);
+	hu_again_start(&again);
+	if (HU_COLUMN(c->op, emulate_some) && HU_COLUMN(c->op, reference) && inputs(c, t->t, in))
+		st = study_call(&s, c, all, &out);
+	hu_again_stop(&again);
+	hu_analysis_rows(r, &out);
+	record(r, all, all);
+	hu_again_pack(r, &again, &again);
+	hu_tsv_release(&out);
+	free(in);
+	free(all);
 	return st;
+}
+
+static hu_status
+join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+{
+	tables *w = tables_of;
+	hu_again again;
+
+	(void)a;
+	(void)s;
+	if (u->call < 0 || u->tile)
+		return HU_OK;
+	models *one = hu_xcalloc(1, sizeof *one);
+	one->n = w->all.n;
+	hu_analysis_rows(r, &w->out);
+	record(r, one, &w->all);
+	hu_again_pack(r, &again, &w->again);
+	free(one);
+	return HU_OK;
 }
 
 /* Writes a row for each model over every call and step that accepts it. */
@@ -265,48 +339,48 @@ say(hu_analysis *a, const models *all)
 }
 
 static hu_status
-run(hu_analysis *a)
+begin(hu_analysis *a, void *tables_of)
 {
-	models all = { .n = 0 };
-	hu_tsv out, total;
-	hu_again again;
-	hu_progress bar;
-	hu_status st = HU_OK;
+	tables *w = tables_of;
 
 	for (const char *const *s = a->opt.accumulate ? a->opt.accumulate : usual; *s; s++)
-		HU_TRY(add_model(&all, *s));
-	hu_again_start(&again);
-	hu_analysis_begin(a, &out, "accumulate-what-if", COLUMNS);
-	hu_progress_start(&bar, "accumulate-what-if", (size_t)a->nstep * (size_t)a->run->train->nc);
-	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
-		hu_trace *t;
-		st = hu_analysis_trace(a, i, &t);
-		if (st == HU_OK)
-			st = study_step(a, t, &all, &out, &again.ladder, &bar);
-	}
-	hu_progress_end(&bar);
-	for (int i = 0; i < all.n && st == HU_OK; i++) {
-		if (all.m[i].refused && !all.m[i].calls && a->opt.accumulate)
-			st = hu_fail(HU_EINVAL,
+		HU_TRY(add_model(&w->all, *s));
+	hu_analysis_begin(a, &w->out, "accumulate-what-if", COLUMNS);
+	return HU_OK;
+}
+
+static hu_status
+end(hu_analysis *a, void *tables_of)
+{
+	tables *w = tables_of;
+	hu_tsv total;
+
+	for (int i = 0; i < w->all.n; i++) {
+		const model *m = &w->all.m[i];
+		if (m->refused && !m->calls && a->opt.accumulate)
+			return hu_fail(HU_EINVAL,
 				"--accumulate %s: no product of this run has operands that it takes: %s",
-				a->opt.accumulate[i], all.why);
-		else if (all.m[i].refused)
-			hu_tsv_note(&out, "left out", "%s in %zu calls, whose operands it does not take", all.m[i].name,
-				all.m[i].refused);
+				a->opt.accumulate[i], w->all.why);
+		if (m->refused)
+			hu_tsv_note(&w->out, "left out", "%s in %zu calls, whose operands it does not take", m->name,
+				m->refused);
 	}
-	if (st != HU_OK) {
-		hu_tsv_release(&out);
-		return st;
-	}
-	totals(a, &all, &total);
-	hu_again_note(&again, &out);
-	hu_again_note(&again, &total);
-	say(a, &all);
-	st = hu_analysis_write(a, &out, "accumulate-what-if.tsv");
-	hu_status wrote = hu_analysis_write(a, &total, "accumulate-what-if-total.tsv");
+	totals(a, &w->all, &total);
+	hu_again_note(&w->again, &w->out);
+	hu_again_note(&w->again, &total);
+	say(a, &w->all);
+	hu_status st = hu_analysis_write(a, &w->out, "accumulate-what-if.tsv"),
+		  wrote = hu_analysis_write(a, &total, "accumulate-what-if-total.tsv");
+	hu_tsv_release(&total);
 	return st == HU_OK ? wrote : st;
+}
+
+static void
+release(void *tables_of)
+{
+	hu_tsv_release(&((tables *)tables_of)->out);
 }
 
 const hu_analyzer hu_analyzer_accumulate_what_if = { "accumulate-what-if",
 	"recorded products summed again under other accumulators, error and bound side by side; only where asked for",
-	run, NULL };
+	sizeof(tables), begin, study_unit, join, NULL, end, release, NULL };

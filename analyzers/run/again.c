@@ -2,27 +2,83 @@
 #include "analyzers/run/again.h"
 
 #include "lib/exact/dot.h"
-#include "lib/exact/gemm.h"
+#include "lib/judge/parts/packs.h"
 
 #include <stdio.h>
-#include <string.h>
 
-static unsigned long long
-sums(void)
+/* The counters of hu_again one after another: f is called with each of them in both. */
+static void
+each(hu_again *g, hu_again *h, void (*f)(void *context, uint64_t *x, uint64_t *y), void *context)
 {
+	hu_exact_tally *a = &g->tally, *b = &h->tally;
+	hu_exact_ways *ways[] = { &a->terms, &b->terms, &a->by, &b->by };
+
+	f(context, &g->integers, &h->integers);
+	f(context, &g->sums, &h->sums);
+	for (int i = 0; i < 4; i += 2) {
+		hu_exact_ways *x = ways[i], *y = ways[i + 1];
+		f(context, &x->one, &y->one);
+		f(context, &x->two, &y->two);
+		f(context, &x->more, &y->more);
+		f(context, &x->integers, &y->integers);
+		f(context, &x->blas, &y->blas);
+		f(context, &x->mpfr, &y->mpfr);
+	}
+	f(context, &a->judged, &b->judged);
+	f(context, &a->sums, &b->sums);
+}
+
+/* What lib/exact has counted in this process. */
+static hu_again
+counted(void)
+{
+	hu_again g = { .sums = 0 };
 	unsigned long long engine, again;
-	hu_exact_tally k;
 
 	hu_exact_counts(&engine, &again);
-	hu_exact_tally_get(&k);
-	return again + k.judged;
+	hu_exact_tally_get(&g.tally);
+	g.integers = engine;
+	g.sums = again + g.tally.judged;
+	return g;
 }
 
 void
 hu_again_start(hu_again *g)
 {
-	memset(g, 0, sizeof *g);
-	g->sums = sums();
+	*g = counted();
+}
+
+static void
+since(void *context, uint64_t *x, uint64_t *y)
+{
+	(void)context;
+	*x = *y - *x;
+}
+
+void
+hu_again_stop(hu_again *g)
+{
+	hu_again now = counted();
+
+	each(g, &now, since, NULL);
+}
+
+static void
+pass(void *context, uint64_t *x, uint64_t *y)
+{
+	hu_pack *r = context;
+
+	hu_pack_count(r, x);
+	*y += r->reading ? *x : 0;
+}
+
+void
+hu_again_pack(hu_pack *r, hu_again *g, hu_again *to)
+{
+	hu_pack_ladder(r, &g->ladder);
+	if (r->reading)
+		hu_ladder_add(&to->ladder, &g->ladder);
+	each(g, to, pass, r);
 }
 
 void
@@ -33,10 +89,16 @@ hu_again_note(const hu_again *g, hu_tsv *t)
 	hu_tsv_note(t, "ladder",
 		"%zu values: %zu exact in two doubles, %zu certified by their error bound, %zu by the reference",
 		l->exact + l->certified + l->oracle, l->exact, l->certified, l->oracle);
+	hu_again_note_twice(g, t);
+}
+
+void
+hu_again_note_twice(const hu_again *g, hu_tsv *t)
+{
 	hu_tsv_note(t, "judged again",
 		"%zu values, one of each call (of norms, of one call in four) and one in 65536, and %llu exact sums "
 		"judged again by MPFR, 0 disagreed",
-		l->again, sums() - g->sums);
+		g->ladder.again, (unsigned long long)g->sums);
 }
 
 void

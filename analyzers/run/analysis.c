@@ -28,9 +28,6 @@ static const int flags[] = {
 #undef ANALYZER
 };
 
-/* The bytes of steps that may stay in memory; where they exceed this, all but the present step are dropped. */
-static const size_t room = (size_t)1 << 31;
-
 const hu_analyzer *
 hu_analyzer_at(int i)
 {
@@ -102,7 +99,7 @@ hu_analysis_init(hu_analysis *a, const hu_run *run, const hu_analysis_options *o
 	a->opt = *opt;
 	a->step = take;
 	a->nstep = n;
-	a->trace = hu_xcalloc((size_t)n, sizeof *a->trace);
+	a->present = -1;
 	hu_str_init(&a->said);
 	return HU_OK;
 }
@@ -112,6 +109,7 @@ drop(hu_analysis *a, hu_trace *t)
 {
 	int nt = a->run->train->nt;
 
+	a->present = -1;
 	for (int k = 0; k < nt; k++) {
 		if (t->judged)
 			hu_judged_free(t->judged[k]);
@@ -129,9 +127,7 @@ drop(hu_analysis *a, hu_trace *t)
 void
 hu_analysis_release(hu_analysis *a)
 {
-	for (int i = 0; a->trace && i < a->nstep; i++)
-		drop(a, &a->trace[i]);
-	free(a->trace);
+	drop(a, &a->trace);
 	free((size_t *)(size_t)a->step);
 	hu_room_in(NULL);
 	hu_str_release(&a->said);
@@ -147,48 +143,48 @@ hu_trace_scalar(const hu_analysis *a, const hu_trace *t, const char *name, doubl
 }
 
 /* Reads the first output of the finite check, wherever it is in the program. */
-static int
-was_skipped(const hu_analysis *a, const hu_trace *t)
+static hu_status
+was_skipped(const hu_analysis *a, hu_trace *t)
 {
 	const hu_program *p = a->run->train;
 
 	for (int i = 0; i < p->nc; i++)
-		if (p->c[i].op->role == HU_ROLE_CHECK && t->t[p->c[i].out[0]].data)
-			return hu_get(&t->t[p->c[i].out[0]], 0) != 0;
-	return 0;
+		if (p->c[i].op->role == HU_ROLE_CHECK && t->t[p->c[i].out[0]].data) {
+			HU_TRY(hu_run_trace_need(&t->file, p->c[i].out[0]));
+			t->skipped = hu_get(&t->t[p->c[i].out[0]], 0) != 0;
+			return HU_OK;
+		}
+	return HU_OK;
 }
 
 hu_status
 hu_analysis_trace(hu_analysis *a, int i, hu_trace **t)
 {
-	hu_trace *w = &a->trace[i];
+	hu_trace *w = &a->trace;
 	const hu_program *p = a->run->train;
 
 	*t = w;
-	if (w->t)
+	if (a->present == i)
 		return HU_OK;
-	if (a->held > room) {
-		for (int k = 0; k < a->nstep; k++)
-			drop(a, &a->trace[k]);
-		a->held = 0;
-	}
+	drop(a, w);
 	HU_TRY(hu_run_map_trace(a->run, a->step[i], HU_RUN_TRACE_IN_MEMORY, &w->file));
 	w->t = w->file.t;
 	w->step = a->step[i];
 	w->judged = hu_xcalloc((size_t)p->nt, sizeof *w->judged);
-	w->skipped = was_skipped(a, w);
-	for (int k = 0; k < p->nt; k++)
-		a->held += (w->t[k].data ? w->t[k].n : 0) * 12; /* bytes of recorded and of exact values */
-	return HU_OK;
+	a->present = i;
+	return was_skipped(a, w);
 }
 
-void
-hu_analysis_done(hu_analysis *a, hu_trace *t)
+hu_status
+hu_analysis_need(hu_trace *t, const hu_program *p, int c)
 {
-	if (a->opt.replay_only)
-		drop(a, t);
-	else if (t->t)
-		hu_run_trace_cool(&t->file);
+	for (int k = 0; c < 0 && k < p->nt; k++)
+		HU_TRY(hu_run_trace_need(&t->file, k));
+	for (int k = 0; c >= 0 && k < p->c[c].nin; k++)
+		HU_TRY(hu_run_trace_need(&t->file, p->c[c].in[k]));
+	for (int k = 0; c >= 0 && k < p->c[c].nout; k++)
+		HU_TRY(hu_run_trace_need(&t->file, p->c[c].out[k]));
+	return HU_OK;
 }
 
 static int
@@ -259,6 +255,22 @@ hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, const hu_
 }
 
 void
+hu_analysis_forget(hu_analysis *a, hu_trace *t, int c)
+{
+	const hu_program *p = a->run->train;
+
+	for (int k = 0; c >= 0 && k < p->c[c].nout; k++) {
+		int id = p->c[c].out[k];
+		hu_judged_free(t->judged[id]);
+		t->judged[id] = NULL;
+	}
+	for (int k = 0; c < 0 && t->ideal && k < p->nt; k++) {
+		hu_room_free(t->ideal[k]);
+		t->ideal[k] = NULL;
+	}
+}
+
+void
 hu_analysis_cool(const hu_trace *t)
 {
 	if (t->file.s.map_bytes > HU_RUN_TRACE_IN_MEMORY || t->file.in_file)
@@ -273,12 +285,12 @@ hu_analysis_ideal(hu_analysis *a, hu_trace *t)
 	const hu_program *p = a->run->train;
 	char *keep = hu_xcalloc((size_t)p->nt + 1, 1);
 	hu_errors_step *errors = hu_xcalloc((size_t)p->nt + 1, sizeof *errors);
-	for (int i = 0; i < p->nt && !a->opt.replay_only; i++) {
+	for (int i = 0; i < p->nt && a->opt.gradients; i++) {
 		keep[i] |= (char)(p->t[i].loss_scaled && hu_count(p->t[i].shape) > 1);
 		if (p->t[i].trainable && p->t[i].grad >= 0)
 			keep[p->t[i].grad] = 1;
 	}
-	hu_status st = hu_propagate(p, t->t, a->opt.engine, a->opt.seed, keep, errors, &t->ideal, &a->propagation);
+	hu_status st = hu_propagate(p, t->t, a->opt.engine, a->opt.seed, keep, errors, &t->ideal, &t->how);
 	if (t->ideal)
 		t->propagated = errors;
 	else
@@ -327,10 +339,30 @@ hu_analysis_write(const hu_analysis *a, hu_tsv *t, const char *name)
 	hu_status st = hu_make_dirs(dir);
 
 	if (st == HU_OK)
-		st = hu_tsv_write(t, path);
-	else
-		hu_tsv_release(t);
+		st = hu_tsv_save(t, path);
 	free(path);
 	free(dir);
 	return st;
+}
+
+void
+hu_analysis_rows(hu_pack *r, hu_tsv *t)
+{
+	hu_str rows = { 0 };
+
+	if (r->reading) {
+		hu_pack_text(r, &t->text);
+		return;
+	}
+	hu_str_init(&rows);
+	hu_str_add(&rows, strchr(t->text.s, '\n') + 1);
+	hu_pack_text(r, &rows);
+	hu_str_release(&rows);
+}
+
+void
+hu_analysis_rows_init(hu_tsv *t, const char *columns)
+{
+	hu_tsv_init(t);
+	hu_tsv_header(t, columns);
 }

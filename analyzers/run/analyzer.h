@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
    An analyzer reads a run directory and writes tables into its folder analysis/. It is one file that fills one
-   hu_analyzer, and one row of analyzers.def. What several analyzers need of a traced step (its tensors, exact values,
-   the exact step) is made once, here. */
+   hu_analyzer, and one row of analyzers.def. Its work is cut into units (analyzers/units/): what it finds in one is
+   packed, and packs are joined to tables in one order, whichever process computed them. What several analyzers need of
+   a traced step (its tensors, exact values, the exact step) is made once, here. */
 #ifndef HU_ANALYZERS_ANALYZER_H
 #define HU_ANALYZERS_ANALYZER_H
 
 #include "lib/judge/engine.h"
 #include "lib/judge/errors.h"
 #include "lib/judge/judge.h"
+#include "lib/base/parts/pack.h"
 #include "lib/judge/propagate.h"
 #include "lib/store/run_trace.h"
 
@@ -18,7 +20,7 @@ typedef struct hu_analysis_options {
 	const hu_engine *engine;
 	int propagate;             /* execute the whole step exactly too, so that errors of earlier calls are
 				      included */
-	int replay_only;           /* 1 where no other analyzer will ask for the gradients of the exact step */
+	int gradients;             /* 1 where an analyzer will ask for the gradients of the exact step */
 	double lost;               /* share of nonzero values that may become zero under a safe loss scale */
 	const char *elements;      /* file that gets a row for every judged element; NULL: none */
 	const char *const *accumulate; /* models for accumulate-what-if, ended by NULL; NULL: its own choice */
@@ -34,7 +36,15 @@ typedef struct hu_trace {
 	hu_run_trace file;         /* private: the file that t is in */
 	int skipped;               /* 1 where the finite check found an overflow, so that the update kept the old
 				      values */
+	hu_propagation how;        /* how its exact step was made; steps is 0 before hu_analysis_ideal */
 } hu_trace;
+
+/* What joining needs to know of a step, without its tensors. propagated is as in hu_trace. */
+typedef struct hu_step_facts { size_t step; int skipped; hu_errors_step *propagated; } hu_step_facts;
+
+/* A unit of work: tile `tile` of `tiles` of a call of a traced step, elements first to last-1 of its outputs; or, with
+   call -1, what concerns the step as a whole and comes before its calls. */
+typedef struct hu_work_unit { int step, call, tile, tiles; size_t first, last; } hu_work_unit;
 
 typedef struct hu_analysis {
 	const hu_run *run;
@@ -43,9 +53,9 @@ typedef struct hu_analysis {
 	int nstep;
 	size_t over_bound;         /* outputs beyond their error bound, found by replay */
 	hu_str said;               /* what the last analyzer found, in one line */
-	hu_trace *trace;           /* private: one for each step, empty until asked for */
+	hu_trace trace;            /* private: the step that was asked for last */
+	int present;               /* private: its place in step; -1: none */
 	hu_propagation propagation; /* how the exact steps so far were made */
-	size_t held;               /* private: bytes that traces hold */
 } hu_analysis;
 
 /* A column of a table that check holds runs to, and the direction in which it must not move. ids has the columns that
@@ -55,7 +65,17 @@ typedef struct hu_held_column { const char *table, *ids, *column; hu_held_agains
 
 typedef struct hu_analyzer {
 	const char *name, *summary;
-	hu_status (*run)(hu_analysis *a);
+	size_t tables;                    /* bytes of its tables, which are zeroed before begin */
+	hu_status (*begin)(hu_analysis *a, void *tables);
+	/* Packs what the unit holds for join, which may be read on another machine. It reads of `tables` only
+	   what begin put there, and of t only tensors that the unit's call reads and writes. NULL: the analyzer has no
+	   units. */
+	hu_status (*study)(hu_analysis *a, const void *tables, hu_trace *t, const hu_work_unit *u, hu_pack *r);
+	/* Unpacks what study packed and adds it to the tables: units come in their order, by step, call and tile. */
+	hu_status (*join)(hu_analysis *a, void *tables, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r);
+	void (*close)(hu_analysis *a, void *tables, const hu_step_facts *s);   /* after a step's units; may be NULL */
+	hu_status (*end)(hu_analysis *a, void *tables);    /* writes the tables, and one line into a->said */
+	void (*release)(void *tables);    /* after end, or after begin where something failed; may be NULL */
 	const hu_held_column *held;       /* ends with a row without a table; NULL: check holds nothing of it */
 } hu_analyzer;
 
@@ -80,8 +100,10 @@ int hu_analyzer_flags(int i);
 hu_status hu_analysis_init(hu_analysis *a, const hu_run *run, const hu_analysis_options *opt, const char *steps);
 void hu_analysis_release(hu_analysis *a);
 
-/* Returns the i-th step, which is read at the first call. It is valid until another step is asked for. */
+/* Returns the i-th step. It is read at the first call, and valid until another step is asked for. */
 hu_status hu_analysis_trace(hu_analysis *a, int i, hu_trace **t);
+/* Makes sure that the operands and outputs of call c are unpacked; -1: all tensors. */
+hu_status hu_analysis_need(hu_trace *t, const hu_program *p, int c);
 
 /* Makes the job that judges the sample of tensor id. Returns 0 where it has no reference, or where its call's inputs or
    the tensor itself were not recorded. `in` is memory for the call's operands; the caller frees *element. */
@@ -93,13 +115,12 @@ int hu_analysis_job(
    hu_judge_job. */
 hu_status hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, const hu_judged **j);
 
+/* Frees what hu_analysis_judge keeps of call c, or, for c = -1, the values of the exact step. */
+void hu_analysis_forget(hu_analysis *a, hu_trace *t, int c);
+
 /* Releases pages of a large trace that can be read again from the file; to be called now and then while going through a
    step. */
 void hu_analysis_cool(const hu_trace *t);
-/* To be called after the last use of a step: frees what is no longer needed, so that memory does not grow with the
-   number of steps. */
-void hu_analysis_done(hu_analysis *a, hu_trace *t);
-
 /* Executes the step exactly and fills t->ideal and t->propagated; leaves them NULL where that is switched off or an
    input is missing. */
 hu_status hu_analysis_ideal(hu_analysis *a, hu_trace *t);
@@ -109,9 +130,14 @@ hu_status hu_analysis_ideal(hu_analysis *a, hu_trace *t);
 #define HU_ANALYSIS_NOTE "analysis"
 void hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name);
 /* hu_analysis_begin starts a table with its provenance; hu_analysis_write writes it to the file `name` in the run's
-   folder analysis/. */
+   folder analysis/, and does not release it. */
 void hu_analysis_begin(const hu_analysis *a, hu_tsv *t, const char *name, const char *columns);
 hu_status hu_analysis_write(const hu_analysis *a, hu_tsv *t, const char *name);
+
+/* Rows of a table on their way from study to join. hu_analysis_rows_init begins a table that has no more than a header;
+   hu_analysis_rows packs its rows, or appends those that were packed to the table. */
+void hu_analysis_rows_init(hu_tsv *t, const char *columns);
+void hu_analysis_rows(hu_pack *r, hu_tsv *t);
 
 /* Returns the value of the tensor called `name` where it was recorded and has one element, and otherwise elsewhere. */
 double hu_trace_scalar(const hu_analysis *a, const hu_trace *t, const char *name, double otherwise);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp analyze RUN: runs the analyzers and prints what they found. */
 #include "analyzers/run/analyzer.h"
+#include "analyzers/units/ranks.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
+#include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const hu_opt opts[] = { { "only", "LIST", NULL, "run these analyzers alone, separated by commas:"
 #define ANALYZER(id, name, flags, reads) " " name
@@ -32,6 +35,13 @@ static const hu_opt opts[] = { { "only", "LIST", NULL, "run these analyzers alon
 	{ "out", "DIR", NULL,
 		"of a program and its tensors: folder whose analysis/ gets the tables [the tensors' file without "
 		".safetensors]" },
+	{ "shard", "I/N", NULL,
+		"compute only share I, from 1, of N shares of the work and write it to a part, which halfulp merge "
+		"joins with the others to the tables of one process" },
+	{ "part", "FILE", NULL, "where --shard writes its part [RUN/analysis/parts/I-of-N.part]" },
+	{ "resume", NULL, NULL,
+		"take over what parts in RUN/analysis/parts have of this work, with --shard its own part, and compute "
+		"only the rest" },
 	{ "threads", "N", "0", "threads; 0: one a core" },
 	{ "json", NULL, NULL, "print the object of summary.json with the list of tables" },
 	{ NULL, NULL, NULL, NULL } };
@@ -73,20 +83,15 @@ parse(const hu_args *a, hu_analysis_options *o)
 	o->propagate = !hu_args_given(a, "no-propagate");
 	o->elements = hu_args_text(a, "elements");
 	HU_TRY(accumulators(a, o));
-	hu_threads_set((int)threads);
+	if (hu_ranks_started() > 1)
+		HU_TRY(hu_ranks_open());
+	hu_threads_set(threads ? (int)threads : hu_threads_of(hu_ranks_local()));
 	if (a->nrest < 1 || a->nrest > 2)
 		return hu_fail(HU_EINVAL,
 			"a run directory is needed, halfulp analyze RUN, or a program and its tensors, halfulp analyze "
 			"PROGRAM.json TENSORS.safetensors");
 	return HU_OK;
 }
-
-enum {
-	ANALYZERS = 0
-#define ANALYZER(id, name, flags, reads) +1
-#include "analyzers/run/analyzers.def"
-#undef ANALYZER
-};
 
 /* Returns 1 where some option on the line is read by row i, an analyzer that runs only where it is asked for, and by no
    analyzer that runs by default. */
@@ -97,7 +102,7 @@ asked_by_option(const hu_args *a, int i)
 		int others = 0;
 		if (!a->given[k] || !hu_word_in(hu_analyzer_reads(i), a->opts[k].name))
 			continue;
-		for (int j = 0; j < ANALYZERS; j++)
+		for (int j = 0; j < HU_ANALYZERS; j++)
 			others += !(hu_analyzer_flags(j) & HU_ANALYZER_ASKED) &&
 				  hu_word_in(hu_analyzer_reads(j), a->opts[k].name);
 		if (!others)
@@ -110,9 +115,9 @@ asked_by_option(const hu_args *a, int i)
 static hu_status
 choose(const hu_args *a, char *take)
 {
-	const char *list = hu_args_text(a, "only"), *names[ANALYZERS];
+	const char *list = hu_args_text(a, "only"), *names[HU_ANALYZERS];
 	char *all = hu_xstrdup(list ? list : ""), *save = NULL;
-	int n = ANALYZERS;
+	int n = HU_ANALYZERS;
 	hu_status st = HU_OK;
 
 	for (int i = 0; i < n; i++) {
@@ -157,18 +162,22 @@ refuse_idle(const hu_args *args, const char *take)
 	return HU_OK;
 }
 
+/* Writes the tables of all units. */
 static hu_status
-run_all(hu_analysis *a, const char *take, int quiet)
+write_tables(hu_walk *w, int quiet)
 {
-	for (int i = 0; hu_analyzer_at(i); i++) {
+	hu_analysis *a = w->a;
+
+	for (int i = 0; i < HU_ANALYZERS; i++) {
 		double start = hu_now();
-		if (!take[i])
+		if (!w->take[i])
 			continue;
 		a->said.len = 0;
 		*a->said.s = 0;
-		HU_TRY(hu_analyzer_at(i)->run(a));
+		HU_TRY(hu_analyzer_at(i)->end(a, w->tables[i]));
 		if (!quiet && a->said.len)
-			printf("%-11s %s  (%.1f s)\n", hu_analyzer_at(i)->name, a->said.s, hu_now() - start);
+			printf("%-11s %s  (%.1f s)\n", hu_analyzer_at(i)->name, a->said.s,
+				w->seconds[i] + hu_now() - start);
 		fflush(stdout);
 	}
 	return HU_OK;
@@ -178,7 +187,7 @@ run_all(hu_analysis *a, const char *take, int quiet)
 static int
 takes(const char *take, int flag)
 {
-	for (int i = 0; i < ANALYZERS; i++)
+	for (int i = 0; i < HU_ANALYZERS; i++)
 		if (take[i] && hu_analyzer_flags(i) & flag)
 			return 1;
 	return 0;
@@ -222,7 +231,7 @@ open_run(hu_run *r, const hu_args *args)
 
 	if (args->nrest == 1) {
 		HU_TRY(hu_run_open(r, args->rest[0]));
-		if (hu_run_finished(r) != HU_OK)
+		if (hu_run_finished(r) != HU_OK && !hu_ranks_rank())
 			fprintf(stderr, "halfulp analyze: warning: %s\n", hu_reason());
 		return HU_OK;
 	}
@@ -234,10 +243,37 @@ open_run(hu_run *r, const hu_args *args)
 	char *dir = out ? hu_xstrdup(out) : hu_xprintf("%.*s", (int)(n - tail), tensors);
 	hu_str_init(&lacks);
 	hu_status st = hu_run_open_files(r, args->rest[0], tensors, dir, &lacks);
-	if (st == HU_OK)
+	if (st == HU_OK && !hu_ranks_rank())
 		fprintf(stderr, "halfulp analyze: %s\n", lacks.s);
 	hu_str_release(&lacks);
 	free(dir);
+	return st;
+}
+
+/* Computes and writes all tables, or one shard's part, for which it sets *part. */
+static hu_status
+walk(hu_analysis *a, const hu_args *args, const char *take, int *part)
+{
+	hu_sharing s = { .quiet = hu_args_given(args, "json") };
+	hu_walk w;
+	hu_status st = hu_walk_init(&w, a, take);
+
+	*part = hu_args_given(args, "shard");
+	if (st == HU_OK)
+		st = hu_sharing_init(&s, &w, args);
+	if (st == HU_OK && *part)
+		st = hu_sharing_part(&s, &w);
+	else if (hu_ranks_size() > 1) {
+		if ((st = hu_ranks_agree(st)) == HU_OK)
+			st = hu_ranks_study(&s, &w);
+		*part = hu_ranks_rank() != 0;
+	}
+	if (st == HU_OK && !*part &&
+		(st = hu_walk_all(&w, s.parts, hu_parts_offered() != NULL)) == HU_OK &&
+		(st = write_tables(&w, s.quiet)) == HU_OK && hu_ranks_size() > 1)
+		unlink(s.path); /* what it kept is in the tables now */
+	hu_sharing_release(&s);
+	hu_walk_release(&w);
 	return st;
 }
 
@@ -247,23 +283,26 @@ run(const hu_args *args)
 	hu_analysis_options opt;
 	hu_analysis a;
 	hu_run r;
-	char take[ANALYZERS] = { 0 };
+	char take[HU_ANALYZERS] = { 0 };
 	int json = hu_args_given(args, "json");
 	hu_status st = parse(args, &opt);
 
-	if (json)
+	if (json || hu_ranks_own())
 		hu_progress_disable();
 	if (st == HU_OK)
 		st = choose(args, take);
 	if (st == HU_OK)
 		st = refuse_idle(args, take);
-	if (st != HU_OK || (st = open_run(&r, args)) != HU_OK)
+	if (st == HU_OK)
+		st = open_run(&r, args);
+	if ((st = hu_ranks_agree(st)) != HU_OK)
 		return hu_complain(st);
-	opt.replay_only = !takes(take, HU_ANALYZER_GRADIENTS);
-	st = hu_analysis_init(&a, &r, &opt, hu_args_text(args, "steps"));
+	opt.gradients = takes(take, HU_ANALYZER_GRADIENTS);
+	st = hu_ranks_agree(hu_analysis_init(&a, &r, &opt, hu_args_text(args, "steps")));
 	if (st == HU_OK) {
-		st = run_all(&a, take, json);
-		if (st == HU_OK)
+		int part = 0;
+		st = walk(&a, args, take, &part);
+		if (st == HU_OK && !part)
 			report(&a, takes(take, HU_ANALYZER_VERDICT), json);
 		size_t over = a.over_bound;
 		hu_analysis_release(&a);
@@ -284,7 +323,13 @@ static int propagates(const void *of) { return !hu_args_given(of, "no-propagate"
 
 static int is_of_files(const void *of) { return ((const hu_args *)of)->nrest == 2; }
 
+static int is_alone(const void *of) { (void)of; return hu_ranks_started() == 1; }
+
+static int is_shard(const void *of) { return hu_args_given(of, "shard"); }
+
 static const hu_opt_need needs[] = {
+	{ "part", is_shard, "without --shard: it names the file of one share of the work" },
+	{ "shard", is_alone, "where mpirun starts several processes: they share the work by themselves" },
 	{ "out", is_of_files,
 		"on a run, whose tables belong in RUN/analysis; it needs PROGRAM.json TENSORS.safetensors" },
 	{ "lost", propagates, "beside --no-propagate: the safe loss scale is that of the exact step's gradients" },

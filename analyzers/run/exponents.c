@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-static void
-one(hu_tsv *out, size_t step, const hu_info *info, const hu_tensor *t)
+void
+hu_exponents_add(hu_tsv *out, size_t step, const hu_info *info, const hu_tensor *t)
 {
 	uint64_t count[HU_BINS];
 
@@ -14,12 +14,4 @@ one(hu_tsv *out, size_t step, const hu_info *info, const hu_tensor *t)
 	for (size_t i = 0; i < t->n; i++)
 		count[hu_exponent_bin(hu_get(t, i))]++;
 	hu_bins_rows(out, step, info, count);
-}
-
-void
-hu_exponents_add(hu_tsv *out, const hu_program *p, size_t step, const hu_tensor *t)
-{
-	for (int i = 0; i < p->nt; i++)
-		if (t[i].data)
-			one(out, step, &p->t[i], &t[i]);
 }

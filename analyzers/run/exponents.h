@@ -6,6 +6,6 @@
 
 #include "lib/program/bins.h"
 
-/* Appends a row for each recorded tensor and each bin that is not empty. */
-void hu_exponents_add(hu_tsv *out, const hu_program *p, size_t step, const hu_tensor *t);
+/* Appends a row for each bin of t that is not empty. */
+void hu_exponents_add(hu_tsv *out, size_t step, const hu_info *info, const hu_tensor *t);
 #endif

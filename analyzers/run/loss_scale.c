@@ -17,7 +17,30 @@
 
 enum { FIRST = -8, LAST = 24 };   /* exponents of the scales in the table */
 
+#define SWEEP "step tensor format log2_scale lost overflow share_lost l2_share_lost"
+#define SAFE "step tensor format amax log2_scale_min log2_scale_max nonzeros recorded_amax recorded_nonzeros"
+
 typedef struct tables { hu_tsv sweep, safe; int min, max, any; size_t nonfinite; } tables;
+
+static void
+record(hu_pack *r, tables *w)
+{
+	hu_analysis_rows(r, &w->sweep);
+	hu_analysis_rows(r, &w->safe);
+	hu_pack_int(r, &w->any);
+	hu_pack_int(r, &w->min);
+	hu_pack_int(r, &w->max);
+	hu_pack_size(r, &w->nonfinite);
+}
+
+static void
+release(void *tables_of)
+{
+	tables *w = tables_of;
+
+	hu_tsv_release(&w->sweep);
+	hu_tsv_release(&w->safe);
+}
 
 /* Returns the format in which tensor i's gradient must survive: its own where that has 16 bits or fewer; in a run
    without such gradients fp16, as if it had them; HU_NO_FORMAT where the tensor does not count, as tensors with a scale
@@ -149,54 +172,89 @@ study_step(hu_analysis *a, hu_trace *t, tables *w)
 }
 
 static hu_status
-run(hu_analysis *a)
+study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	tables w = { .min = 0 };
-	hu_status st = HU_OK;
+	hu_status st;
 
-	hu_tsv_init(&w.sweep);
-	hu_analysis_provenance(a, &w.sweep, "loss-scale");
-	hu_tsv_note(&w.sweep, "gradients", "unscaled, of the exact step: %s", HU_PROPAGATE_HOW);
-	hu_tsv_note(&w.sweep, "lost",
+	(void)tables_of;
+	if (u->call >= 0)
+		return HU_OK;
+	hu_analysis_rows_init(&w.sweep, SWEEP);
+	hu_analysis_rows_init(&w.safe, SAFE);
+	if ((st = hu_analysis_ideal(a, t)) == HU_OK && t->ideal)
+		st = study_step(a, t, &w);
+	record(r, &w);
+	release(&w);
+	return st;
+}
+
+static hu_status
+join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+{
+	tables *w = tables_of, step = { .sweep = w->sweep, .safe = w->safe };
+
+	(void)a;
+	(void)s;
+	if (u->call >= 0)
+		return HU_OK;
+	record(r, &step);
+	w->sweep = step.sweep;
+	w->safe = step.safe;
+	w->nonfinite += step.nonfinite;
+	if (step.any) {
+		w->min = !w->any || step.min > w->min ? step.min : w->min;
+		w->max = !w->any || step.max < w->max ? step.max : w->max;
+		w->any = 1;
+	}
+	return HU_OK;
+}
+
+static hu_status
+begin(hu_analysis *a, void *tables_of)
+{
+	tables *w = tables_of;
+
+	hu_tsv_init(&w->sweep);
+	hu_analysis_provenance(a, &w->sweep, "loss-scale");
+	hu_tsv_note(&w->sweep, "gradients", "unscaled, of the exact step: %s", HU_PROPAGATE_HOW);
+	hu_tsv_note(&w->sweep, "lost",
 		"nonzeros that round to zero at scale 2^log2_scale; tensor 'all' is all of them together");
-	hu_tsv_header(&w.sweep, "step tensor format log2_scale lost overflow share_lost l2_share_lost");
-	hu_tsv_init(&w.safe);
-	hu_analysis_provenance(a, &w.safe, "loss-scale-safe");
-	hu_tsv_note(&w.safe, "interval",
+	hu_tsv_header(&w->sweep, SWEEP);
+	hu_tsv_init(&w->safe);
+	hu_analysis_provenance(a, &w->safe, "loss-scale-safe");
+	hu_tsv_note(&w->safe, "interval",
 		"log2_scale_max: the largest power of two at which no element overflows under RNE; log2_scale_min: the "
 		"smallest that loses at most %g of the nonzeros and u of the L2 norm; tensor 'all': safe for each "
 		"tensor of the step; - - : no scale is",
 		a->opt.lost);
-	hu_tsv_header(&w.safe,
-		"step tensor format amax log2_scale_min log2_scale_max nonzeros recorded_amax recorded_nonzeros");
-	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
-		hu_trace *t;
-		if ((st = hu_analysis_trace(a, i, &t)) == HU_OK && (st = hu_analysis_ideal(a, t)) == HU_OK && t->ideal)
-			st = study_step(a, t, &w);
-	}
-	if (st != HU_OK) {
-		hu_tsv_release(&w.sweep);
-		hu_tsv_release(&w.safe);
-		return st;
-	}
-	hu_tsv_note(&w.safe, "gradients", "unscaled, of the exact step: %s", HU_PROPAGATE_HOW);
-	hu_again_note_step(a, &w.sweep);
-	hu_again_note_step(a, &w.safe);
-	st = hu_analysis_write(a, &w.sweep, "loss-scale.tsv");
-	hu_status wrote = hu_analysis_write(a, &w.safe, "loss-scale-safe.tsv");
+	hu_tsv_header(&w->safe, SAFE);
+	return HU_OK;
+}
+
+static hu_status
+end(hu_analysis *a, void *tables_of)
+{
+	tables *w = tables_of;
+
+	hu_tsv_note(&w->safe, "gradients", "unscaled, of the exact step: %s", HU_PROPAGATE_HOW);
+	hu_again_note_step(a, &w->sweep);
+	hu_again_note_step(a, &w->safe);
+	hu_status st = hu_analysis_write(a, &w->sweep, "loss-scale.tsv"),
+		  wrote = hu_analysis_write(a, &w->safe, "loss-scale-safe.tsv");
 	if (st == HU_OK && wrote == HU_OK)
 		wrote = hu_timeline_write(a);
-	if (!w.any)
+	if (!w->any)
 		hu_str_addf(&a->said, "no loss-scaled gradients to judge");
-	else if (w.min <= w.max)
+	else if (w->min <= w->max)
 		hu_str_addf(&a->said, "safe for every %sgradient of the traced steps: 2^%d to 2^%d",
-			w.nonfinite ? "finite " : "", w.min, w.max);
+			w->nonfinite ? "finite " : "", w->min, w->max);
 	else
 		hu_str_addf(&a->said,
 			"no scale is safe for every gradient of the traced steps (2^%d is needed, 2^%d overflows)",
-			w.min, w.max + 1);
-	if (w.nonfinite)
-		hu_str_addf(&a->said, "; %zu are infinite or NaN at any scale", w.nonfinite);
+			w->min, w->max + 1);
+	if (w->nonfinite)
+		hu_str_addf(&a->said, "; %zu are infinite or NaN at any scale", w->nonfinite);
 	return st == HU_OK ? wrote : st;
 }
 
@@ -207,4 +265,5 @@ static const hu_held_column held[] = {
 };
 
 const hu_analyzer hu_analyzer_loss_scale = { "loss-scale",
-	"what each loss scale would lose and overflow, the safe interval, other scalers' timelines", run, held };
+	"what each loss scale would lose and overflow, the safe interval, other scalers' timelines",
+	sizeof(tables), begin, study, join, NULL, end, release, held };

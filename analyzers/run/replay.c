@@ -3,75 +3,20 @@
    which the call itself made, beside the propagated error, which includes what it inherited. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
-#include "lib/judge/errors.h"
-#include "lib/judge/propagate.h"
+#include "analyzers/run/faults.h"
+#include "lib/judge/parts/packs.h"
 
-#include "lib/exact/dot.h"
-#include "lib/exact/gemm.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
-#include "lib/number/round.h"
 #include "lib/op/attr.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define COLUMNS                                                                                                     \
 	"step call op phase layer tensor format compute sum elements sampled ulp_max ulp_mean ulp_p99 rel_max "      \
 	"backward_normwise backward_componentwise condition_max bound_ratio_max over_bound worst_element "           \
 	"propagated_ulp_max propagated_ulp_mean propagated_rel_normwise ulp_mean_ci95"
-
-typedef struct fault { size_t step, element; int call, tensor; double got, exact, ulps, bound_ulps; } fault;
-typedef struct faults { fault *f; size_t n, cap; } faults;
-
-static void
-note_fault(faults *all, const hu_analysis *a, size_t step, int id, size_t element, double got, double exact,
-	double ulps, double bound)
-{
-	const hu_program *p = a->run->train;
-	double unit = hu_isfinite(exact) ? ldexp(1.0, hu_ulp_exponent(exact, hu_format_of(p->t[id].format))) : INFINITY;
-
-	HU_GROW(all->f, all->n, all->cap);
-	all->f[all->n++] = (fault){ step, element, p->t[id].producer, id, got, exact, ulps, bound / unit };
-}
-
-static int
-worst_first(const void *a, const void *b)
-{
-	const fault *x = a, *y = b;
-
-	if (x->ulps != y->ulps)
-		return x->ulps < y->ulps ? 1 : -1;
-	if (x->step != y->step)
-		return x->step < y->step ? -1 : 1;
-	if (x->tensor != y->tensor)
-		return x->tensor < y->tensor ? -1 : 1;
-	return x->element < y->element ? -1 : x->element > y->element;
-}
-
-static hu_status
-write_faults(hu_analysis *a, faults *all)
-{
-	hu_tsv t;
-
-	if (all->n)
-		qsort(all->f, all->n, sizeof *all->f, worst_first);
-	hu_analysis_begin(a, &t, "faults", "step call tensor element got exact error_ulps bound_ulps");
-	for (size_t i = 0; i < all->n; i++) {
-		const fault *f = &all->f[i];
-		hu_tsv_int(&t, (long long)f->step);
-		hu_tsv_int(&t, f->call);
-		hu_tsv_text(&t, a->run->train->t[f->tensor].name);
-		hu_tsv_int(&t, (long long)f->element);
-		hu_tsv_real(&t, f->got);
-		hu_tsv_real(&t, f->exact);
-		hu_tsv_real(&t, f->ulps);
-		hu_tsv_real(&t, f->bound_ulps);
-	}
-	a->over_bound = all->n;
-	return hu_analysis_write(a, &t, "faults.tsv");
-}
 
 static void
 propagated(hu_tsv *out, const hu_errors_step *m)
@@ -91,7 +36,7 @@ propagated(hu_tsv *out, const hu_errors_step *m)
 }
 
 static void
-row(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, size_t judged, const hu_errors *m)
+row(hu_tsv *out, const hu_analysis *a, const hu_step_facts *s, int id, size_t judged, const hu_errors *m)
 {
 	const hu_info *info = &a->run->train->t[id];
 	const hu_call *c = &a->run->train->c[info->producer];
@@ -101,7 +46,7 @@ row(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, size_t judged,
 		snprintf(sum, sizeof sum, "a library's");
 	else if (c->op->cls == HU_CLASS_GEMM)
 		hu_sum_print(c->sum, sum, sizeof sum);
-	hu_tsv_int(out, (long long)t->step);
+	hu_tsv_int(out, (long long)s->step);
 	hu_tsv_int(out, c->id);
 	hu_tsv_text(out, c->op->name);
 	hu_tsv_text(out, hu_phase_name(c->phase));
@@ -122,7 +67,7 @@ row(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, size_t judged,
 	hu_tsv_real(out, m->ratio_max);
 	hu_tsv_int(out, (long long)m->over);
 	hu_tsv_int(out, (long long)m->worst);
-	propagated(out, t->propagated ? &t->propagated[id] : NULL);
+	propagated(out, s->propagated ? &s->propagated[id] : NULL);
 	hu_tsv_real(out, m->ci95);
 }
 
@@ -140,16 +85,29 @@ elements(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, const hu_
 	}
 }
 
+/* sum, n: of the outputs of the call whose tiles are being joined. */
 typedef struct tables {
 	hu_tsv out, each;
-	faults all;
-	hu_ladder ladder;
+	hu_faults all;
+	hu_again again;
+	hu_errors_sum *sum;
+	size_t *n;
+	int nsum;
 	size_t outputs, overflowed;
 	double worst;
 } tables;
 
-/* One tensor being judged. */
-typedef struct tensor { const hu_analysis *a; const hu_trace *t; int id; hu_errors_sum sum; faults *all; } tensor;
+/* What is found of an output or of a tile of it. */
+typedef struct tensor {
+	const hu_analysis *a;
+	const hu_trace *t;
+	int id;
+	size_t n;              /* judged elements of the whole output; 0: nothing is judged */
+	size_t taken;          /* those that came so far */
+	hu_errors_sum sum;
+	hu_faults all;
+	hu_tsv each;
+} tensor;
 
 static void
 take(void *context, const hu_judging *some)
@@ -157,99 +115,198 @@ take(void *context, const hu_judging *some)
 	tensor *x = context;
 
 	hu_errors_add(&x->sum, some);
+#pragma omp atomic
+	x->taken += some->n;
 	for (size_t i = 0; i < some->n; i++)
 		if (some->over[i]) {
 #pragma omp critical(hu_replay_faults)
-			note_fault(x->all, x->a, x->t->step, x->id, some->element[i], some->got[i], some->exact[i],
+			hu_fault_note(&x->all, x->a, x->t->step, x->id, some->element[i], some->got[i], some->exact[i],
 				some->ulps[i], some->bound[i]);
 		}
 }
 
 /* Judges into arrays that are kept, where others will ask for them or every element gets a row. */
 static hu_status
-judge_kept(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, tables *w, hu_errors *m, size_t *n)
+judge_kept(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_memo **memo, hu_ladder *ladder)
 {
 	const hu_judged *j;
 
-	HU_TRY(hu_analysis_judge(a, t, id, memo, &j));
+	(void)u;
+	HU_TRY(hu_analysis_judge(a, t, x->id, memo, &j));
 	if (!j)
 		return HU_OK;
-	hu_errors_local(m, j);
+	hu_errors_collect(&x->sum, j);
 	for (size_t i = 0; i < j->n; i++)
 		if (j->over[i])
-			note_fault(&w->all, a, t->step, id, j->element[i], j->got[i], j->exact[i], j->ulps[i],
+			hu_fault_note(&x->all, a, t->step, x->id, j->element[i], j->got[i], j->exact[i], j->ulps[i],
 				j->bound[i]);
 	if (a->opt.elements)
-		elements(&w->each, a, t, id, j);
-	hu_ladder_add(&w->ladder, &j->ladder);
-	*n = j->n;
+		elements(&x->each, a, t, x->id, j);
+	hu_ladder_add(ladder, &j->ladder);
+	x->n = j->n;
 	return HU_OK;
 }
 
 static hu_status
-judge_streaming(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, tables *w, hu_errors *m, size_t *n)
+judge_streaming(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_memo **memo, hu_ladder *ladder)
 {
-	tensor x = { .a = a, .t = t, .id = id, .all = &w->all };
+	int id = x->id;
 	hu_tensor **in = hu_xmalloc(((size_t)a->run->train->c[a->run->train->t[id].producer].nin + 1) * sizeof *in);
 	hu_judge_job job;
 	size_t *element;
 	hu_status st = HU_OK;
 
 	if (hu_analysis_job(a, t, id, in, &element, &job)) {
-		hu_errors_begin(&x.sum, job.n, job.got->n);
+		x->n = job.n;
+		hu_errors_begin(&x->sum, job.n, job.got->n);
 		job.memo = memo;
 		job.take = take;
-		job.context = &x;
-		st = hu_judge_each(&job, &w->ladder);
-		hu_errors_end(m, &x.sum);
-		*n = job.n;
+		job.context = x;
+		if (u->tiles > 1) {
+			job.first = u->first;
+			job.last = u->last;
+		}
+		st = hu_judge_each(&job, ladder);
+		HU_ASSERT(st != HU_OK || x->taken == (job.last ? job.last - job.first : job.n));
 	}
 	free(element);
 	free(in);
 	return st;
 }
 
-/* Judges every output of the step, call by call, and writes its rows. */
+/* Writes what was found of output x to the record. */
+static void
+put(hu_pack *r, tensor *x, int rows)
+{
+	hu_pack_size(r, &x->n);
+	if (!x->n)
+		return;
+	hu_pack_errors_sum(r, &x->sum);
+	hu_faults_pack(r, &x->all, x->a->run->train, x->t->step, x->id);
+	if (rows)
+		hu_analysis_rows(r, &x->each);
+}
+
+#define EACH "step call tensor element got exact_hex error_ulps"
+
 static hu_status
-judge_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
+study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	const hu_program *p = a->run->train;
 	int kept = a->opt.sample || a->opt.elements;
+	hu_memo *memo = NULL;
+	hu_status st = HU_OK;
+	hu_again again;
+	int nout = u->call < 0 ? 0 : p->c[u->call].nout;
 
-	for (int c = 0; c < p->nc; c++) {
-		hu_memo *memo = NULL;
-		hu_status st = HU_OK;
-		for (int k = 0; k < p->c[c].nout && st == HU_OK; k++) {
-			int id = p->c[c].out[k];
-			size_t n = 0;
-			hu_errors m;
-			st = (kept ? judge_kept : judge_streaming)(a, t, id, &memo, w, &m, &n);
-			hu_progress_step(bar, 1);
-			if (st != HU_OK) {
-				char *why = hu_xstrdup(hu_reason());
-				hu_fail(st, "step %zu, %s: %s", t->step, p->t[id].name, why);
-				free(why);
-			} else if (n) {
-				row(&w->out, a, t, id, n, &m);
-				w->outputs += n;
-				w->overflowed += isinf(m.ulp_max) != 0;
-				w->worst = m.ulp_max > w->worst && !isinf(m.ulp_max) ? m.ulp_max : w->worst;
-			}
-		}
-		if (memo)
-			memo->release(memo);
-		hu_analysis_cool(t);
-		HU_TRY(st);
+	(void)tables_of;
+	hu_again_start(&again);
+	if (u->call < 0)
+		st = hu_analysis_ideal(a, t);
+	for (int k = 0; k < nout && st == HU_OK; k++) {
+		tensor x = { .a = a, .t = t, .id = p->c[u->call].out[k] };
+		hu_analysis_rows_init(&x.each, EACH);
+		st = (kept ? judge_kept : judge_streaming)(&x, a, t, u, &memo, &again.ladder);
+		if (st != HU_OK) {
+			char *why = hu_xstrdup(hu_reason());
+			hu_fail(st, "step %zu, %s: %s", t->step, p->t[x.id].name, why);
+			free(why);
+		} else
+			put(r, &x, a->opt.elements != NULL);
+		free(x.sum.top);
+		free(x.all.f);
+		hu_tsv_release(&x.each);
 	}
-	return HU_OK;
+	if (memo)
+		memo->release(memo);
+	hu_again_stop(&again);
+	hu_again_pack(r, &again, &again);
+	return st;
 }
 
 static void
-begin(const hu_analysis *a, tables *w)
+forget(tables *w)
+{
+	for (int k = 0; k < w->nsum; k++)
+		free(w->sum[k].top);
+	free(w->sum);
+	free(w->n);
+	w->sum = NULL;
+	w->n = NULL;
+	w->nsum = 0;
+}
+
+/* Reads a tile's part of output k, element count of, and adds it to what the tiles before it had. */
+static void
+get(hu_analysis *a, tables *w, const hu_step_facts *s, int k, int id, int first, hu_pack *r)
+{
+	size_t n = 0, of = hu_count(a->run->train->t[id].shape);
+	hu_errors_sum part;
+
+	hu_pack_size(r, &n);
+	r->bad |= n > of || (!first && n != w->n[k]);
+	if (r->bad || !n)
+		return;
+	if (first) {
+		w->n[k] = n;
+		hu_errors_begin(&w->sum[k], n, of);
+	}
+	hu_errors_begin(&part, n, of);
+	hu_pack_errors_sum(r, &part);
+	if (!r->bad)
+		hu_errors_join(&w->sum[k], &part);
+	free(part.top);
+	hu_faults_pack(r, &w->all, a->run->train, s->step, id);
+	if (a->opt.elements)
+		hu_analysis_rows(r, &w->each);
+}
+
+static hu_status
+join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+{
+	const hu_program *p = a->run->train;
+	tables *w = tables_of;
+	hu_again again;
+
+	if (u->call < 0) {
+		hu_again_pack(r, &again, &w->again);
+		return HU_OK;
+	}
+	const hu_call *c = &p->c[u->call];
+	if (!u->tile) {
+		w->nsum = c->nout;
+		w->sum = hu_xcalloc((size_t)c->nout + 1, sizeof *w->sum);
+		w->n = hu_xcalloc((size_t)c->nout + 1, sizeof *w->n);
+	}
+	for (int k = 0; k < c->nout && !r->bad; k++)
+		get(a, w, s, k, c->out[k], !u->tile, r);
+	hu_again_pack(r, &again, &w->again);
+	if (u->tile < u->tiles - 1 || r->bad)
+		return HU_OK;
+	for (int k = 0; k < c->nout; k++) {
+		hu_errors m;
+		if (!w->n[k])
+			continue;
+		if (w->sum[k].ntop < w->sum[k].keep) {
+			r->bad = 1;
+			break;
+		}
+		hu_errors_end(&m, &w->sum[k]);
+		row(&w->out, a, s, c->out[k], w->n[k], &m);
+		w->outputs += w->n[k];
+		w->overflowed += isinf(m.ulp_max) != 0;
+		w->worst = m.ulp_max > w->worst && !isinf(m.ulp_max) ? m.ulp_max : w->worst;
+	}
+	forget(w);
+	return HU_OK;
+}
+
+static hu_status
+begin(hu_analysis *a, void *tables_of)
 {
 	const hu_analysis_options *o = &a->opt;
+	tables *w = tables_of;
 
-	memset(w, 0, sizeof *w);
 	hu_tsv_init(&w->out);
 	hu_analysis_provenance(a, &w->out, "replay");
 	if (o->sample)
@@ -267,49 +324,44 @@ begin(const hu_analysis *a, tables *w)
 		"magnitude / |exact|");
 	hu_tsv_note(&w->out, "propagated", "%s", o->propagate ? HU_PROPAGATE_HOW : "switched off");
 	hu_tsv_header(&w->out, COLUMNS);
-	hu_tsv_init(&w->each);
-	hu_tsv_header(&w->each, "step call tensor element got exact_hex error_ulps");
+	hu_analysis_rows_init(&w->each, EACH);
+	return HU_OK;
 }
 
-/* Writes and releases the tables. */
-static hu_status
-finish(hu_analysis *a, tables *w, hu_status st)
+static void
+notes(hu_analysis *a, tables *w)
 {
-	if (st != HU_OK) {
-		hu_tsv_release(&w->out);
-		hu_tsv_release(&w->each);
-		return st;
-	}
-	unsigned long long integers, again;
-	hu_exact_counts(&integers, &again);
+	const hu_ladder *l = &w->again.ladder;
+	const hu_exact_tally *k = &w->again.tally;
+	const hu_exact_ways *by = &k->by, *terms = &k->terms;
+
 	hu_tsv_note(&w->out, "ladder",
 		"%zu values: %zu exact in two doubles, %zu certified by their error bound, %zu by the reference (of "
 		"these and of sums judged again %llu single sums of products exactly on grids)",
-		w->outputs, w->ladder.exact, w->ladder.certified, w->ladder.oracle, integers);
+		w->outputs, l->exact, l->certified, l->oracle, (unsigned long long)w->again.integers);
 	hu_again_note_step(a, &w->out);
-	hu_exact_tally k;
-	hu_exact_tally_get(&k);
 	hu_tsv_note(&w->out, "kernels", "%s", hu_exact_describe());
-	const hu_exact_ways *by = &k.by;
-	double terms = (double)k.terms.one + (double)k.terms.two + (double)k.terms.more + (double)k.terms.integers +
-		       (double)k.terms.blas + (double)k.terms.mpfr;
 	hu_tsv_note(&w->out, "whole products",
 		"%llu outputs exactly, of %.4g multiply-adds: %llu on grids of one double, %llu of two, %llu of more, "
 		"%llu by 52-bit integers, %llu by slices on the BLAS, %llu by MPFR",
-		(unsigned long long)k.sums, terms, (unsigned long long)by->one, (unsigned long long)by->two,
-		(unsigned long long)by->more, (unsigned long long)by->integers, (unsigned long long)by->blas,
-		(unsigned long long)by->mpfr);
-	again += k.judged;
-	hu_tsv_note(&w->out, "judged again",
-		"%zu values, one of each call (of norms, of one call in four) and one in 65536, and %llu exact sums "
-		"judged again by MPFR, 0 disagreed",
-		w->ladder.again, again);
-	st = hu_analysis_write(a, &w->out, "replay.tsv");
-	hu_status faults_st = write_faults(a, &w->all), each_st = HU_OK;
+		(unsigned long long)k->sums,
+		(double)terms->one + (double)terms->two + (double)terms->more + (double)terms->integers +
+			(double)terms->blas + (double)terms->mpfr,
+		(unsigned long long)by->one, (unsigned long long)by->two, (unsigned long long)by->more,
+		(unsigned long long)by->integers, (unsigned long long)by->blas, (unsigned long long)by->mpfr);
+	hu_again_note_twice(&w->again, &w->out);
+}
+
+static hu_status
+end(hu_analysis *a, void *tables_of)
+{
+	tables *w = tables_of;
+
+	notes(a, w);
+	hu_status st = hu_analysis_write(a, &w->out, "replay.tsv");
+	hu_status faults_st = hu_faults_write(a, &w->all), each_st = HU_OK;
 	if (a->opt.elements)
-		each_st = hu_tsv_write(&w->each, a->opt.elements);
-	else
-		hu_tsv_release(&w->each);
+		each_st = hu_tsv_save(&w->each, a->opt.elements);
 	hu_str_addf(&a->said, "%zu outputs judged", w->outputs);
 	if (w->overflowed)
 		hu_str_addf(&a->said, ", some of %zu tensors overflowed; of the other tensors", w->overflowed);
@@ -317,26 +369,15 @@ finish(hu_analysis *a, tables *w, hu_status st)
 	return st != HU_OK ? st : faults_st != HU_OK ? faults_st : each_st;
 }
 
-static hu_status
-run(hu_analysis *a)
+static void
+release(void *tables_of)
 {
-	tables w;
-	hu_progress bar;
-	hu_status st = HU_OK;
+	tables *w = tables_of;
 
-	begin(a, &w);
-	hu_progress_start(&bar, "replay", (size_t)a->nstep * (size_t)a->run->train->nt);
-	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
-		hu_trace *t;
-		if ((st = hu_analysis_trace(a, i, &t)) == HU_OK && (st = hu_analysis_ideal(a, t)) == HU_OK)
-			st = judge_step(a, t, &w, &bar);
-		if (st == HU_OK)
-			hu_analysis_done(a, t);
-	}
-	hu_progress_end(&bar);
-	st = finish(a, &w, st);
-	free(w.all.f);
-	return st;
+	forget(w);
+	hu_tsv_release(&w->out);
+	hu_tsv_release(&w->each);
+	free(w->all.f);
 }
 
 static const hu_held_column held[] = {
@@ -351,4 +392,4 @@ static const hu_held_column held[] = {
 
 const hu_analyzer hu_analyzer_replay = { "replay",
 	"every traced call again from its recorded inputs, exactly: errors in ulps, backward errors, condition, bound",
-	run, held };
+	sizeof(tables), begin, study, join, NULL, end, release, held };

@@ -6,10 +6,9 @@
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "lib/judge/exact.h"
-#include "lib/judge/harm.h"
+#include "lib/judge/parts/packs.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
 #include "lib/number/round.h"
 #include "lib/op/element/moments.h"
 
@@ -178,59 +177,126 @@ say(hu_str *s, int kind, int seen, double worst, size_t nonfinite)
 		hu_str_addf(s, "up to %.3g of the batch's out of reach", worst);
 }
 
-static hu_status
-run(hu_analysis *a)
-{
-	const hu_program *p = a->run->train;
+typedef struct tables {
 	hu_tsv out;
 	hu_again again;
-	hu_progress bar;
-	hu_status st = HU_OK;
-	double worst[KINDS] = { NAN, NAN };
-	size_t nonfinite[KINDS] = { 0, 0 };
-	int seen[KINDS] = { 0, 0 };
+	loss all[KINDS];           /* of the step whose units are being joined */
+	double worst[KINDS];
+	size_t nonfinite[KINDS];
+	int seen[KINDS];
+} tables;
 
+static void
+record(hu_pack *r, loss *l)
+{
+	hu_pack_size(r, &l->n);
+	if (!l->n)
+		return;
+	hu_pack_harm(r, &l->harm);
+	hu_pack_size(r, &l->moved);
+	hu_pack_size(r, &l->swamped);
+	hu_pack_size(r, &l->zeroed);
+}
+
+static hu_status
+study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+{
+	loss all[KINDS] = { { .n = 0 }, { .n = 0 } };
+	hu_status st = HU_OK;
+	hu_again again;
+	hu_tsv out;
+
+	(void)tables_of;
+	if (u->call < 0 || u->tile)
+		return HU_OK;
+	const hu_call *c = &a->run->train->c[u->call];
+	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
+	hu_analysis_rows_init(&out, COLUMNS);
 	hu_again_start(&again);
-	hu_analysis_begin(a, &out, "state", COLUMNS);
-	hu_tsv_note(&out, "moment",
+	if (recorded(t, c, in))
+		st = study_call(a, t, c, in, &out, all, &again.ladder);
+	hu_again_stop(&again);
+	free(in);
+	hu_analysis_rows(r, &out);
+	for (int k = 0; k < KINDS; k++)
+		record(r, &all[k]);
+	hu_again_pack(r, &again, &again);
+	hu_tsv_release(&out);
+	return st;
+}
+
+static hu_status
+join_unit(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+{
+	tables *w = tables_of;
+	hu_again again;
+
+	(void)a;
+	(void)s;
+	if (u->call < 0 || u->tile)
+		return HU_OK;
+	hu_analysis_rows(r, &w->out);
+	for (int k = 0; k < KINDS; k++) {
+		loss l = { .n = 0 };
+		record(r, &l);
+		join(&w->all[k], &l);
+	}
+	hu_again_pack(r, &again, &w->again);
+	return HU_OK;
+}
+
+static void
+close_step(hu_analysis *a, void *tables_of, const hu_step_facts *s)
+{
+	tables *w = tables_of;
+
+	(void)a;
+	for (int k = 0; k < KINDS; k++) {
+		const loss *l = &w->all[k];
+		if (!l->n)
+			continue;
+		write_row(&w->out, s->step, NULL, NULL, k, l);
+		double x = k == MOMENT ? hu_harm_cosine(&l->harm) : hu_harm_share(&l->harm);
+		w->worst[k] = k == MOMENT ? fmin(w->worst[k], x) : fmax(w->worst[k], x); /* NaN gives way */
+		w->nonfinite[k] += l->harm.nonfinite;
+		w->seen[k] = 1;
+	}
+	memset(w->all, 0, sizeof w->all);
+}
+
+static hu_status
+begin(hu_analysis *a, void *tables_of)
+{
+	tables *w = tables_of;
+
+	w->worst[MOMENT] = w->worst[STATISTIC] = NAN;
+	hu_analysis_begin(a, &w->out, "state", COLUMNS);
+	hu_tsv_note(&w->out, "moment",
 		"the step of the exact second moment beside that of the stored one, in units of the learning rate; "
 		"share: of those whose moment became zero");
-	hu_tsv_note(&out, "statistic",
+	hu_tsv_note(&w->out, "statistic",
 		"share: of the batch's statistic, the distance that swamped running averages leave open");
-	hu_progress_start(&bar, "state", (size_t)a->nstep * (size_t)p->nc);
-	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
-		loss all[KINDS] = { { .n = 0 }, { .n = 0 } };
-		hu_trace *t;
-		st = hu_analysis_trace(a, i, &t);
-		for (int c = 0; c < p->nc && st == HU_OK; c++) {
-			hu_tensor **in = hu_xmalloc(((size_t)p->c[c].nin + 1) * sizeof *in);
-			if (recorded(t, &p->c[c], in))
-				st = study_call(a, t, &p->c[c], in, &out, all, &again.ladder);
-			free(in);
-			hu_progress_step(&bar, 1);
-		}
-		for (int k = 0; k < KINDS && st == HU_OK; k++) {
-			if (!all[k].n)
-				continue;
-			write_row(&out, t->step, NULL, NULL, k, &all[k]);
-			double x = k == MOMENT ? hu_harm_cosine(&all[k].harm) : hu_harm_share(&all[k].harm);
-			worst[k] = k == MOMENT ? fmin(worst[k], x) : fmax(worst[k], x); /* NaN gives way */
-			nonfinite[k] += all[k].harm.nonfinite;
-			seen[k] = 1;
-		}
-	}
-	hu_progress_end(&bar);
-	if (st != HU_OK) {
-		hu_tsv_release(&out);
-		return st;
-	}
+	return HU_OK;
+}
+
+static hu_status
+end(hu_analysis *a, void *tables_of)
+{
+	tables *w = tables_of;
+
 	for (int k = 0; k < KINDS; k++)
-		say(&a->said, k, seen[k], worst[k], nonfinite[k]);
-	if (!seen[MOMENT] && !seen[STATISTIC])
+		say(&a->said, k, w->seen[k], w->worst[k], w->nonfinite[k]);
+	if (!w->seen[MOMENT] && !w->seen[STATISTIC])
 		hu_str_add(&a->said, "no moments and no running statistics");
-	hu_again_note(&again, &out);
-	return hu_analysis_write(a, &out, "state.tsv");
+	hu_again_note(&w->again, &w->out);
+	return hu_analysis_write(a, &w->out, "state.tsv");
+}
+
+static void
+release(void *tables_of)
+{
+	hu_tsv_release(&((tables *)tables_of)->out);
 }
 
 const hu_analyzer hu_analyzer_state = { "state", "what rounding takes from optimizer moments and running statistics",
-	run, NULL };
+	sizeof(tables), begin, study, join_unit, close_step, end, release, NULL };

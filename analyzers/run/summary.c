@@ -299,11 +299,12 @@ to_json(const hu_analysis *a, const hu_summary *n)
 }
 
 static hu_status
-run(hu_analysis *a)
+end(hu_analysis *a, void *tables)
 {
 	hu_summary n;
 	char *dir = hu_path(a->run->dir, "analysis");
 
+	(void)tables;
 	memset(&n, 0, sizeof n);
 	n.final_loss = n.final_accuracy = n.eval_accuracy = n.steps = n.skipped = n.scale_final = NAN;
 	n.worst_ulp = n.worst_ratio = n.over = n.judged = NAN;
@@ -331,4 +332,4 @@ run(hu_analysis *a)
 }
 
 const hu_analyzer hu_analyzer_summary = { "summary",
-	"the dozen numbers asked for first and a verdict in three sentences, from the other tables", run, NULL };
+	"the dozen numbers asked for first and a verdict in three sentences, from the other tables", .end = end };

@@ -7,21 +7,22 @@
 #include "analyzers/run/update.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/judge/parts/packs.h"
 #include "lib/op/attr.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define COLUMNS                                                                                                        \
 	"step call op phase layer tensor format kind additions swamped share_swamped outputs stagnated l2_share_lost " \
 	"cosine verdict by_decay swamped_by_decay"
 
 static void
-row(hu_tsv *out, const hu_trace *t, const hu_call *c, const char *tensor, const char *format, const char *kind,
+row(hu_tsv *out, size_t step, const hu_call *c, const char *tensor, const char *format, const char *kind,
 	double additions, double swamped)
 {
-	hu_tsv_int(out, (long long)t->step);
+	hu_tsv_int(out, (long long)step);
 	if (c)
 		hu_tsv_int(out, c->id);
 	else
@@ -49,12 +50,12 @@ inputs(const hu_call *c, hu_tensor *t, hu_tensor **in)
 }
 
 static void
-update_row(hu_tsv *out, hu_tsv *ratio, const hu_trace *t, const hu_call *c, const hu_info *info, const hu_update *u)
+update_row(hu_tsv *out, hu_tsv *ratio, size_t step, const hu_call *c, const hu_info *info, const hu_update *u)
 {
 	double share = hu_harm_share(&u->harm), cosine = hu_harm_cosine(&u->harm);
 	const char *format = info ? hu_format_name(info->format) : "-";
 
-	row(out, t, c, info ? info->name : "all", format, "update", (double)u->moved, (double)u->swamped);
+	row(out, step, c, info ? info->name : "all", format, "update", (double)u->moved, (double)u->swamped);
 	hu_tsv_int(out, (long long)u->n);
 	hu_tsv_none(out);
 	if (isnan(share)) {
@@ -70,7 +71,7 @@ update_row(hu_tsv *out, hu_tsv *ratio, const hu_trace *t, const hu_call *c, cons
 	for (int i = 0; info && i < HU_UPDATE_BINS; i++) {
 		if (!u->bin[i])
 			continue;
-		hu_tsv_int(ratio, (long long)t->step);
+		hu_tsv_int(ratio, (long long)step);
 		hu_tsv_text(ratio, info->layer);
 		hu_tsv_text(ratio, info->name);
 		hu_tsv_text(ratio, format);
@@ -101,120 +102,227 @@ element_rows(hu_tsv *each, hu_trace *t, const hu_call *c, const char *tensor, hu
 }
 
 static hu_status
-study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, int k, hu_tsv *out, hu_tsv *each)
+study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, int k, const hu_work_unit *u,
+	hu_swamp *s, hu_tsv *each)
 {
 	const hu_info *info = &a->run->train->t[c->out[k]];
 	hu_env env = { (uint64_t)json_integer_value(json_object_get(a->run->manifest, "seed")), (uint32_t)t->step };
-	hu_swamp s = { 0, 0, 0, 0 };
-	size_t n, *element = hu_sample(a->opt.seed, info->name, t->step, hu_count(info->shape), a->opt.sample, &n);
-	hu_status st = HU_COLUMN(c->op, swamping)(c, in, k, element, n, &env, &s);
+	size_t n, *element = hu_sample(a->opt.seed, info->name, t->step, hu_count(info->shape), a->opt.sample, &n),
+		  first = u->tiles > 1 ? u->first : 0;
 
+	n = u->tiles > 1 ? u->last - first : n; /* tiles are of calls of which every element is judged */
+	hu_status st = HU_COLUMN(c->op, swamping)(c, in, k, element + first, n, &env, s);
 	if (st == HU_OK && a->opt.elements)
 		st = element_rows(each, t, c, info->name, in, k, element, n, &env);
 	free(element);
-	if (st != HU_OK || !s.additions)
-		return st;
-	row(out, t, c, info->name, hu_format_name(c->op->cls == HU_CLASS_GEMM ? c->sum.acc : c->fmt.compute), "sum",
-		(double)s.additions, (double)s.swamped);
-	hu_tsv_int(out, (long long)s.outputs);
-	hu_tsv_int(out, (long long)s.stagnated);
+	return st;
+}
+
+static void
+sum_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, const hu_swamp *s)
+{
+	row(out, step, c, info->name,
+		hu_format_name(c->op->cls == HU_CLASS_GEMM ? c->sum.acc : c->fmt.compute), "sum",
+		(double)s->additions, (double)s->swamped);
+	hu_tsv_int(out, (long long)s->outputs);
+	hu_tsv_int(out, (long long)s->stagnated);
 	for (int i = 0; i < 5; i++)
 		hu_tsv_none(out);
-	return HU_OK;
 }
 
 typedef struct tables {
 	hu_again again;
 	hu_tsv out, ratio, each;
+	hu_update all;         /* of the step whose units are being joined */
 	hu_harm last;
+	hu_swamp *sum;         /* by output, of the call whose tiles are being joined or studied */
 	size_t updated, moved, swamped, by_decay, libraries;
 } tables;
 
+#define RATIO "step layer tensor format precision log2_ratio count by_decay"
+#define EACH "step call tensor element additions swamped stagnated"
+
+static void
+rows_init(tables *w)
+{
+	hu_analysis_rows_init(&w->out, COLUMNS);
+	hu_analysis_rows_init(&w->ratio, RATIO);
+	hu_analysis_rows_init(&w->each, EACH);
+}
+
+static void
+release(void *tables_of)
+{
+	tables *w = tables_of;
+
+	hu_tsv_release(&w->out);
+	hu_tsv_release(&w->ratio);
+	hu_tsv_release(&w->each);
+	free(w->sum);
+}
+
+/* Passes rows, and what a step's row of all weights sums up. */
+static void
+pack_found(hu_pack *r, const hu_analysis *a, tables *w, hu_update *u, size_t *libraries)
+{
+	hu_analysis_rows(r, &w->out);
+	hu_analysis_rows(r, &w->ratio);
+	if (a->opt.elements)
+		hu_analysis_rows(r, &w->each);
+	hu_pack_size(r, &u->n);
+	if (u->n) {
+		hu_pack_harm(r, &u->harm);
+		hu_pack_size(r, &u->moved);
+		hu_pack_size(r, &u->swamped);
+		hu_pack_size(r, &u->by_decay);
+		hu_pack_size(r, &u->swamped_by_decay);
+	}
+	hu_pack_size(r, libraries);
+}
+
+/* Studies call c, whose operands are in. *u gets what the update did; where the call is none its n is 0. */
+static int
+has_sums(const hu_program *p, const hu_call *c)
+{
+	return !hu_is_update(p, c) && HU_COLUMN(c->op, swamping);
+}
+
+/* Studies the unit of call c, whose operands are in. *update gets what the update did; where the call is none its n is
+   0. */
 static hu_status
-study_step(hu_analysis *a, hu_trace *t, tables *w, hu_progress *bar)
+study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, const hu_work_unit *u, tables *w,
+	hu_update *update)
 {
 	const hu_program *p = a->run->train;
-	hu_update *u = hu_xcalloc(2, sizeof *u), *all = u + 1;
+
+	if (hu_is_update(p, c) && t->t[c->out[0]].data && !t->skipped) {
+		HU_TRY(hu_update_study(update, a, t, c, in, &w->again.ladder));
+		update_row(&w->out, &w->ratio, t->step, c, &p->t[c->out[0]], update);
+	} else if (has_sums(p, c) && hu_attr_library(c) > 0)
+		w->libraries += !u->tile;
+	else if (has_sums(p, c))
+		for (int k = 0; k < c->nout; k++)
+			HU_TRY(study_sum(a, t, c, in, k, u, &w->sum[k], &w->each));
+	return HU_OK;
+}
+
+static hu_status
+study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+{
+	(void)tables_of;
+	if (u->call < 0)
+		return HU_OK;
+	const hu_program *p = a->run->train;
+	const hu_call *c = &p->c[u->call];
+	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
+	hu_update *update = hu_xcalloc(1, sizeof *update);
+	tables w = { .sum = hu_xcalloc((size_t)c->nout + 1, sizeof *w.sum) };
 	hu_status st = HU_OK;
 
-	for (int i = 0; i < p->nc && st == HU_OK; i++) {
-		const hu_call *c = &p->c[i];
-		hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
-		if (inputs(c, t->t, in)) {
-			if (hu_is_update(p, c) && t->t[c->out[0]].data && !t->skipped) {
-				st = hu_update_study(u, a, t, c, in, &w->again.ladder);
-				if (st == HU_OK) {
-					update_row(&w->out, &w->ratio, t, c, &p->t[c->out[0]], u);
-					hu_update_join(all, u);
-				}
-			} else if (hu_attr_library(c) > 0) {
-				w->libraries += HU_COLUMN(c->op, swamping) && !hu_is_update(p, c);
-			} else if (!hu_is_update(p, c) && HU_COLUMN(c->op, swamping))
-				for (int k = 0; k < c->nout && st == HU_OK; k++)
-					st = study_sum(a, t, c, in, k, &w->out, &w->each);
-		}
-		free(in);
-		hu_progress_step(bar, 1);
+	rows_init(&w);
+	hu_again_start(&w.again);
+	if (inputs(c, t->t, in))
+		st = study_call(a, t, c, in, u, &w, update);
+	hu_again_stop(&w.again);
+	pack_found(r, a, &w, update, &w.libraries);
+	for (int k = 0; has_sums(p, c) && k < c->nout; k++)
+		hu_pack_swamp(r, &w.sum[k]);
+	hu_again_pack(r, &w.again, &w.again);
+	release(&w);
+	free(update);
+	free(in);
+	return st;
+}
+
+static hu_status
+join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+{
+	const hu_program *p = a->run->train;
+	tables *w = tables_of;
+	size_t libraries = 0;
+	hu_again again;
+
+	if (u->call < 0)
+		return HU_OK;
+	const hu_call *c = &p->c[u->call];
+	hu_update *update = hu_xcalloc(1, sizeof *update);
+	pack_found(r, a, w, update, &libraries);
+	hu_update_join(&w->all, update);
+	w->libraries += libraries;
+	free(update);
+	if (!u->tile) {
+		free(w->sum);
+		w->sum = hu_xcalloc((size_t)c->nout + 1, sizeof *w->sum);
 	}
-	if (st == HU_OK && all->n) {
-		update_row(&w->out, &w->ratio, t, NULL, NULL, all);
+	for (int k = 0; has_sums(p, c) && k < c->nout; k++) {
+		hu_swamp one = { 0, 0, 0, 0 };
+		hu_pack_swamp(r, &one);
+		w->sum[k].additions += one.additions;
+		w->sum[k].swamped += one.swamped;
+		w->sum[k].outputs += one.outputs;
+		w->sum[k].stagnated += one.stagnated;
+		if (u->tile == u->tiles - 1 && w->sum[k].additions)
+			sum_row(&w->out, s->step, c, &p->t[c->out[k]], &w->sum[k]);
+	}
+	hu_again_pack(r, &again, &w->again);
+	return HU_OK;
+}
+
+static void
+close_step(hu_analysis *a, void *tables_of, const hu_step_facts *s)
+{
+	tables *w = tables_of;
+	hu_update *all = &w->all;
+
+	(void)a;
+	if (all->n) {
+		update_row(&w->out, &w->ratio, s->step, NULL, NULL, all);
 		w->moved += all->moved;
 		w->swamped += all->swamped;
 		w->by_decay += all->swamped_by_decay;
 		w->updated += all->n;
 		w->last = all->harm;
 	}
-	free(u);
-	return st;
+	memset(all, 0, sizeof *all);
 }
 
 static hu_status
-run(hu_analysis *a)
+begin(hu_analysis *a, void *tables_of)
 {
-	tables w = { .updated = 0 };
-	hu_progress bar;
-	hu_status st = HU_OK;
+	tables *w = tables_of;
 
-	hu_again_start(&w.again);
-	hu_analysis_begin(a, &w.out, "swamping", COLUMNS);
-	hu_analysis_begin(
-		a, &w.ratio, "swamping-ratio", "step layer tensor format precision log2_ratio count by_decay");
-	hu_tsv_init(&w.each);
-	hu_tsv_header(&w.each, "step call tensor element additions swamped stagnated");
-	hu_progress_start(&bar, "swamping", (size_t)a->nstep * (size_t)a->run->train->nc);
-	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
-		hu_trace *t;
-		st = hu_analysis_trace(a, i, &t);
-		if (st == HU_OK)
-			st = study_step(a, t, &w, &bar);
-	}
-	hu_progress_end(&bar);
-	if (st == HU_OK && a->opt.elements) {
+	hu_analysis_begin(a, &w->out, "swamping", COLUMNS);
+	hu_analysis_begin(a, &w->ratio, "swamping-ratio", RATIO);
+	hu_analysis_rows_init(&w->each, EACH);
+	return HU_OK;
+}
+
+static hu_status
+end(hu_analysis *a, void *tables_of)
+{
+	tables *w = tables_of;
+
+	if (a->opt.elements) {
 		char *path = hu_xprintf("%s.swamping", a->opt.elements);
-		st = hu_file_write(path, w.each.text.s, w.each.text.len);
+		hu_status st = hu_file_write(path, w->each.text.s, w->each.text.len);
 		free(path);
+		HU_TRY(st);
 	}
-	hu_tsv_release(&w.each);
-	if (st != HU_OK) {
-		hu_tsv_release(&w.out);
-		hu_tsv_release(&w.ratio);
-		return st;
-	}
-	if (w.libraries)
-		hu_tsv_note(&w.out, "libraries",
+	if (w->libraries)
+		hu_tsv_note(&w->out, "libraries",
 			"%zu sums were computed by a library in an order of its own: how many of their additions were "
 			"swamped is unknown, and they have no row",
-			w.libraries);
-	hu_again_note(&w.again, &w.out);
-	hu_again_note(&w.again, &w.ratio);
-	st = hu_analysis_write(a, &w.ratio, "swamping-ratio.tsv");
-	hu_status wrote = hu_analysis_write(a, &w.out, "swamping.tsv");
-	if (w.updated) {
-		hu_str_addf(&a->said, "%zu of %zu weight updates swamped", w.swamped, w.moved);
-		if (w.by_decay)
-			hu_str_addf(&a->said, ", %zu of them weight decay without a gradient", w.by_decay);
+			w->libraries);
+	hu_again_note(&w->again, &w->out);
+	hu_again_note(&w->again, &w->ratio);
+	hu_status st = hu_analysis_write(a, &w->ratio, "swamping-ratio.tsv"),
+		  wrote = hu_analysis_write(a, &w->out, "swamping.tsv");
+	if (w->updated) {
+		hu_str_addf(&a->said, "%zu of %zu weight updates swamped", w->swamped, w->moved);
+		if (w->by_decay)
+			hu_str_addf(&a->said, ", %zu of them weight decay without a gradient", w->by_decay);
 		hu_str_add(&a->said, "; last step: ");
-		hu_harm_say(&a->said, &w.last, "the update");
+		hu_harm_say(&a->said, &w->last, "the update");
 	} else {
 		hu_str_add(&a->said, "no traced step updated the weights");
 	}
@@ -229,4 +337,5 @@ static const hu_held_column held[] = {
 };
 
 const hu_analyzer hu_analyzer_swamping = { "swamping",
-	"additions and weight updates that changed nothing, and what the update lost by it", run, held };
+	"additions and weight updates that changed nothing, and what the update lost by it", sizeof(tables), begin,
+	study, join, close_step, end, release, held };

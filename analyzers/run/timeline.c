@@ -174,5 +174,7 @@ hu_timeline_write(hu_analysis *a)
 	rows(&out, s, p, n, "recorded");
 	free(p);
 	free(s);
-	return hu_analysis_write(a, &out, "loss-scale-timeline.tsv");
+	st = hu_analysis_write(a, &out, "loss-scale-timeline.tsv");
+	hu_tsv_release(&out);
+	return st;
 }

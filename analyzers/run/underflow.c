@@ -6,11 +6,11 @@
 #include "analyzers/run/analyzer.h"
 #include "analyzers/run/exponents.h"
 #include "analyzers/formats/flush.h"
-#include "lib/judge/propagate.h"
-
-#include "lib/base/console/progress.h"
+#include "lib/base/mem.h"
+#include "lib/judge/parts/packs.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS                                                                                               \
@@ -18,12 +18,13 @@
 	"share_nonzeros share_elements l2_share_lost cosine verdict of_elements overflow"
 
 static void
-row(hu_tsv *out, const hu_trace *t, int call, const hu_info *info, const char *from, const hu_flush *u, size_t of)
+row(hu_tsv *out, size_t step, int skipped, int call, const hu_info *info, const char *from, const hu_flush *u,
+	size_t of)
 {
 	double share = hu_harm_share(&u->harm), cosine = hu_harm_cosine(&u->harm);
 	const hu_underflow *n = &u->count;
 
-	hu_tsv_int(out, (long long)t->step);
+	hu_tsv_int(out, (long long)step);
 	if (call >= 0)
 		hu_tsv_int(out, call);
 	else
@@ -50,10 +51,10 @@ row(hu_tsv *out, const hu_trace *t, int call, const hu_info *info, const char *f
 	}
 	/* values that are not finite did not reach the weights where the step was skipped; elsewhere they are no
 	   underflow */
-	if (!strcmp(from, "exact") && !t->skipped)
+	if (!strcmp(from, "exact") && !skipped)
 		hu_tsv_text(out, hu_harm_verdict(&u->harm));
 	else
-		hu_tsv_text(out, u->harm.nonfinite || t->skipped ? "-" : hu_verdict(share, cosine));
+		hu_tsv_text(out, u->harm.nonfinite || skipped ? "-" : hu_verdict(share, cosine));
 	hu_tsv_int(out, (long long)of);
 	hu_tsv_int(out, (long long)u->overflow);
 }
@@ -107,9 +108,38 @@ study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out, hu_ladder
 			for (size_t i = 0; i < j->n; i++)
 				hu_flush_add(&u, j->exact[i], j->got[i], hu_format_of(info->format));
 		}
-		row(out, t, c->id, info, hu_format_name(from), &u, t->t[c->out[k]].n);
+		row(out, t->step, t->skipped, c->id, info, hu_format_name(from), &u, t->t[c->out[k]].n);
 	}
 	return HU_OK;
+}
+
+/* Counts the elements of a tile of a product that is rounded to a narrower format; *there is 0 where it is not. */
+static hu_status
+study_tile(hu_analysis *a, hu_trace *t, const hu_call *c, const hu_work_unit *u, hu_flush *sum, int *there,
+	hu_ladder *ladder)
+{
+	int id = c->out[0];
+	hu_format_id to = a->run->train->t[id].format;
+	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
+	hu_status st = HU_OK;
+	hu_judged *j = NULL;
+	hu_judge_job job;
+	size_t *element = NULL;
+
+	*there = narrower(to, c->fmt.compute) && hu_analysis_job(a, t, id, in, &element, &job);
+	if (*there) {
+		job.first = u->first;
+		job.last = u->last;
+		st = hu_judged_new(&job, &j);
+	}
+	for (size_t i = 0; j && i < j->n; i++)
+		hu_flush_add(sum, j->exact[i], j->got[i], hu_format_of(to));
+	if (j)
+		hu_ladder_add(ladder, &j->ladder);
+	hu_judged_free(j);
+	free(element);
+	free(in);
+	return st;
 }
 
 /* Compares the gradients that the update was given with the exact ones. */
@@ -126,77 +156,202 @@ study_gradients(hu_analysis *a, const hu_trace *t, hu_tsv *out, hu_flush *all)
 		memset(&u, 0, sizeof u);
 		for (size_t k = 0; k < t->t[g].n; k++)
 			hu_flush_add(&u, t->ideal[g][k], hu_get(&t->t[g], k), hu_format_of(p->t[g].format));
-		row(out, t, p->t[g].producer, &p->t[g], "exact", &u, t->t[g].n);
+		row(out, t->step, t->skipped, p->t[g].producer, &p->t[g], "exact", &u, t->t[g].n);
 		hu_flush_join(all, &u);
 	}
 }
 
-static hu_status
-study_step(hu_analysis *a, int i, hu_tsv *out, hu_tsv *exponents, hu_flush *all, hu_ladder *ladder)
-{
-	const hu_program *p = a->run->train;
-	hu_trace *t;
+/* last: what all gradients of the step that was joined last lost. exponents_of: rows of that step by tensor, until all
+   are there. */
+typedef struct tables {
+	hu_tsv out, exponents, gradients;
+	hu_str *exponents_of;
+	int tensors;
+	hu_flush last, tiles;      /* tiles: of the call that is being joined */
+	hu_again again;
+} tables;
 
-	memset(all, 0, sizeof *all);
-	HU_TRY(hu_analysis_trace(a, i, &t));
-	HU_TRY(hu_analysis_ideal(a, t));
-	for (int k = 0; k < p->nc; k++)
-		HU_TRY(study_call(a, t, &p->c[k], out, ladder));
-	if (t->ideal)
-		study_gradients(a, t, out, all);
-	if (all->count.elements)
-		row(out, t, -1, NULL, "exact", all, all->count.elements);
-	hu_exponents_add(exponents, p, t->step, t->t);
-	return HU_OK;
+static void
+pack_flush(hu_pack *r, hu_flush *u)
+{
+	hu_pack_count(r, &u->count.elements);
+	hu_pack_count(r, &u->count.nonzeros);
+	hu_pack_count(r, &u->count.zeroed);
+	hu_pack_count(r, &u->count.subnormal);
+	hu_pack_count(r, &u->count.lost);
+	hu_pack_count(r, &u->count.flushed);
+	hu_pack_size(r, &u->overflow);
+	hu_pack_harm(r, &u->harm);
+}
+
+/* Tensor i belongs to the unit of the call that computes it, and to the step's where none does. */
+static int
+is_of(const hu_program *p, int i, const hu_work_unit *u)
+{
+	return p->t[i].producer == u->call || (u->call < 0 && p->t[i].producer < 0);
+}
+
+/* Passes the histograms of the unit's tensors; those that were not recorded are empty. */
+static void
+pack_exponents(hu_pack *r, const hu_program *p, const hu_trace *t, const hu_work_unit *u, hu_str *rows_of)
+{
+	for (int i = 0; i < p->nt; i++) {
+		hu_tsv rows;
+		if (!is_of(p, i, u))
+			continue;
+		if (r->reading) {
+			hu_pack_text(r, &rows_of[i]);
+			continue;
+		}
+		hu_analysis_rows_init(&rows, HU_EXPONENTS_COLUMNS);
+		if (t->t[i].data)
+			hu_exponents_add(&rows, t->step, &p->t[i], &t->t[i]);
+		hu_analysis_rows(r, &rows);
+		hu_tsv_release(&rows);
+	}
 }
 
 static hu_status
-run(hu_analysis *a)
+study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
-	hu_tsv out, exponents;
-	hu_flush all;
-	hu_again again;
-	hu_progress bar;
+	const hu_program *p = a->run->train;
 	hu_status st = HU_OK;
+	hu_again again;
+	hu_flush all;
+	hu_tsv out;
+	int there = 0;
 
+	(void)tables_of;
+	memset(&all, 0, sizeof all);
+	hu_analysis_rows_init(&out, COLUMNS);
 	hu_again_start(&again);
-	hu_tsv_init(&out);
-	hu_analysis_provenance(a, &out, "underflow");
-	hu_tsv_note(&out, "rows",
+	if (u->tiles > 1)
+		st = study_tile(a, t, &p->c[u->call], u, &all, &there, &again.ladder);
+	else if (u->call >= 0)
+		st = study_call(a, t, &p->c[u->call], &out, &again.ladder);
+	else if ((st = hu_analysis_ideal(a, t)) == HU_OK && t->ideal)
+		study_gradients(a, t, &out, &all);
+	hu_again_stop(&again);
+	hu_analysis_rows(r, &out);
+	if (u->tiles > 1)
+		hu_pack_int(r, &there);
+	if (u->call < 0 || there)
+		pack_flush(r, &all);
+	hu_again_pack(r, &again, &again);
+	if (!u->tile)
+		pack_exponents(r, p, t, u, NULL);
+	hu_tsv_release(&out);
+	return st;
+}
+
+static hu_status
+join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+{
+	tables *w = tables_of;
+	hu_again again;
+
+	const hu_program *p = a->run->train;
+	hu_flush some;
+	int there = 0;
+
+	hu_analysis_rows(r, u->call < 0 ? &w->gradients : &w->out);
+	if (u->tiles > 1)
+		hu_pack_int(r, &there);
+	if (u->call < 0)
+		pack_flush(r, &w->last);
+	if (there) {
+		const hu_call *c = &p->c[u->call];
+		const hu_info *info = &p->t[c->out[0]];
+		if (!u->tile)
+			memset(&w->tiles, 0, sizeof w->tiles);
+		pack_flush(r, &some);
+		hu_flush_join(&w->tiles, &some);
+		if (u->tile == u->tiles - 1)
+			row(&w->out, s->step, s->skipped, c->id, info, hu_format_name(c->fmt.compute), &w->tiles,
+				hu_count(info->shape));
+	}
+	hu_again_pack(r, &again, &w->again);
+	if (!u->tile)
+		pack_exponents(r, p, NULL, u, w->exponents_of);
+	return HU_OK;
+}
+
+/* Rows of casts and results stand before those of gradients, and histograms in the order of tensors. */
+static void
+close_step(hu_analysis *a, void *tables_of, const hu_step_facts *s)
+{
+	tables *w = tables_of;
+
+	(void)a;
+	hu_str_add(&w->out.text, strchr(w->gradients.text.s, '\n') + 1);
+	hu_tsv_release(&w->gradients);
+	hu_analysis_rows_init(&w->gradients, COLUMNS);
+	if (w->last.count.elements)
+		row(&w->out, s->step, s->skipped, -1, NULL, "exact", &w->last, w->last.count.elements);
+	for (int i = 0; i < w->tensors; i++) {
+		hu_str_add(&w->exponents.text, w->exponents_of[i].s);
+		hu_str_release(&w->exponents_of[i]);
+		hu_str_init(&w->exponents_of[i]);
+	}
+}
+
+static hu_status
+begin(hu_analysis *a, void *tables_of)
+{
+	tables *w = tables_of;
+
+	hu_tsv_init(&w->out);
+	hu_analysis_provenance(a, &w->out, "underflow");
+	hu_tsv_note(&w->out, "rows",
 		"a cast is counted on all its elements; a result rounded to a narrower format on the judged sample "
 		"(elements of of_elements); rows from 'exact' compare the gradients handed to the update, all "
 		"elements, with those of the exact step; tensor 'all' is all of these together, and the step's "
 		"verdict");
-	hu_tsv_note(&out, "sample", "%zu, seed %llu", a->opt.sample, (unsigned long long)a->opt.seed);
-	hu_tsv_note(&out, "propagated", "%s", a->opt.propagate ? HU_PROPAGATE_HOW : "switched off");
-	hu_tsv_note(&out, "counts",
+	hu_tsv_note(&w->out, "sample", "%zu, seed %llu", a->opt.sample, (unsigned long long)a->opt.seed);
+	hu_tsv_note(&w->out, "propagated", "%s", a->opt.propagate ? HU_PROPAGATE_HOW : "switched off");
+	hu_tsv_note(&w->out, "counts",
 		"lost_bits: below the smallest normal number before rounding, and changed by it (with became_zero); "
 		"ftz: zero on hardware that flushes subnormal results (became_zero + became_subnormal)");
-	hu_tsv_header(&out, COLUMNS);
-	hu_analysis_begin(a, &exponents, "exponents", HU_EXPONENTS_COLUMNS);
-	hu_progress_start(&bar, "underflow", (size_t)a->nstep);
-	for (int i = 0; i < a->nstep && st == HU_OK; i++) {
-		st = study_step(a, i, &out, &exponents, &all, &again.ladder);
-		hu_progress_step(&bar, 1);
-	}
-	hu_progress_end(&bar);
-	if (st != HU_OK) {
-		hu_tsv_release(&out);
-		hu_tsv_release(&exponents);
-		return st;
-	}
-	hu_again_note_step(a, &out);
-	hu_again_note(&again, &out);
-	st = hu_analysis_write(a, &exponents, "exponents.tsv");
-	hu_status wrote = hu_analysis_write(a, &out, "underflow.tsv");
-	if (all.count.elements) {
-		hu_str_addf(
-			&a->said, "last step: %.3g of the weight gradients' nonzeros zeroed; ", hu_flush_share(&all));
-		hu_harm_say(&a->said, &all.harm, "the exact gradient");
+	hu_tsv_header(&w->out, COLUMNS);
+	hu_analysis_begin(a, &w->exponents, "exponents", HU_EXPONENTS_COLUMNS);
+	hu_analysis_rows_init(&w->gradients, COLUMNS);
+	w->tensors = a->run->train->nt;
+	w->exponents_of = hu_xcalloc((size_t)w->tensors + 1, sizeof *w->exponents_of);
+	for (int i = 0; i < w->tensors; i++)
+		hu_str_init(&w->exponents_of[i]);
+	return HU_OK;
+}
+
+static hu_status
+end(hu_analysis *a, void *tables_of)
+{
+	tables *w = tables_of;
+
+	hu_again_note_step(a, &w->out);
+	hu_again_note(&w->again, &w->out);
+	hu_status st = hu_analysis_write(a, &w->exponents, "exponents.tsv"),
+		  wrote = hu_analysis_write(a, &w->out, "underflow.tsv");
+	if (w->last.count.elements) {
+		hu_str_addf(&a->said, "last step: %.3g of the weight gradients' nonzeros zeroed; ",
+			hu_flush_share(&w->last));
+		hu_harm_say(&a->said, &w->last.harm, "the exact gradient");
 	} else
 		hu_str_addf(&a->said,
 			"weight gradients not judged: the exact step was switched off or its inputs not recorded");
 	return st == HU_OK ? wrote : st;
+}
+
+static void
+release(void *tables_of)
+{
+	tables *w = tables_of;
+
+	hu_tsv_release(&w->out);
+	hu_tsv_release(&w->exponents);
+	hu_tsv_release(&w->gradients);
+	for (int i = 0; i < w->tensors; i++)
+		hu_str_release(&w->exponents_of[i]);
+	free(w->exponents_of);
 }
 
 static const hu_held_column held[] = {
@@ -208,4 +363,4 @@ static const hu_held_column held[] = {
 
 const hu_analyzer hu_analyzer_underflow = { "underflow",
 	"what casts and narrower results made zero or subnormal, what of it reached the weights; exponent histograms",
-	run, held };
+	sizeof(tables), begin, study, join, close_step, end, release, held };

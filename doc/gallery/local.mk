@@ -24,6 +24,7 @@ EXTRA_DIST += doc/gallery/not-monotone.svg
 EXTRA_DIST += doc/gallery/number-line.svg
 EXTRA_DIST += doc/gallery/product-accumulators.svg
 EXTRA_DIST += doc/gallery/published-probes.svg
+EXTRA_DIST += doc/gallery/ring-against-tree.svg
 EXTRA_DIST += doc/gallery/rounding-modes.svg
 EXTRA_DIST += doc/gallery/softmax-overflow.svg
 EXTRA_DIST += doc/gallery/stochastic-fan.svg

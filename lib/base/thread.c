@@ -23,6 +23,16 @@ hu_threads_set(int n)
 }
 
 int
+hu_threads_of(int processes)
+{
+	int own = omp_get_num_procs();
+
+	if (own < sysconf(_SC_NPROCESSORS_ONLN) || processes <= 1)
+		return own;
+	return own > processes ? own / processes : 1;
+}
+
+int
 hu_threads(void)
 {
 	return omp_get_max_threads();

@@ -12,4 +12,7 @@ void hu_threads_settle(char **argv);
 /* Sets the number of threads; 0 means one for each core. */
 void hu_threads_set(int n);
 int hu_threads(void);
+/* The threads that each of so many processes on this machine has: an equal share of the cores that this one may use, at
+   least 1; all of them where it was bound to some of the machine's. */
+int hu_threads_of(int processes);
 #endif

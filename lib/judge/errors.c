@@ -254,6 +254,14 @@ hu_errors_add(hu_errors_sum *s, const hu_judging *some)
 }
 
 void
+hu_errors_cut(hu_errors_sum *s)
+{
+	if (s->ntop)
+		qsort(s->top, s->ntop, sizeof *s->top, descending);
+	s->ntop = s->ntop < s->keep ? s->ntop : s->keep;
+}
+
+void
 hu_errors_end(hu_errors *m, hu_errors_sum *s)
 {
 	double n = (double)s->n;
@@ -263,7 +271,7 @@ hu_errors_end(hu_errors *m, hu_errors_sum *s)
 		s->m.worst = 0;
 	if (s->n) {
 		s->m.ulp_mean = s->infinite ? INFINITY : (double)(sum / n);
-		qsort(s->top, s->ntop, sizeof *s->top, descending);
+		hu_errors_cut(s);
 		s->m.ulp_p99 = s->top[s->keep - 1];
 	}
 	if (s->n > 1 && isfinite(s->m.ulp_mean)) {
@@ -279,15 +287,29 @@ hu_errors_end(hu_errors *m, hu_errors_sum *s)
 }
 
 void
+hu_errors_collect(hu_errors_sum *s, const hu_judged *j)
+{
+	hu_errors_begin(s, j->n, j->of);
+	for (size_t i = 0; i < j->n; i++) {
+		one(s, j->element[i], j->error[i], j->ulps[i], fabs(j->exact[i]), j->bound[i], j->magnitude[i],
+			j->over[i]);
+		keep_top(s, j->ulps[i]);
+	}
+}
+
+void
 hu_errors_local(hu_errors *m, const hu_judged *j)
 {
 	hu_errors_sum s;
 
-	hu_errors_begin(&s, j->n, j->of);
-	for (size_t i = 0; i < j->n; i++) {
-		one(&s, j->element[i], j->error[i], j->ulps[i], fabs(j->exact[i]), j->bound[i], j->magnitude[i],
-			j->over[i]);
-		keep_top(&s, j->ulps[i]);
-	}
+	hu_errors_collect(&s, j);
 	hu_errors_end(m, &s);
+}
+
+void
+hu_errors_join(hu_errors_sum *to, const hu_errors_sum *part)
+{
+	merge(to, part);
+	for (size_t i = 0; i < part->ntop; i++)
+		keep_top(to, part->top[i]);
 }

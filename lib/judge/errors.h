@@ -36,6 +36,12 @@ void hu_errors_add(hu_errors_sum *s, const hu_judging *some);
 void hu_errors_end(hu_errors *m, hu_errors_sum *s);
 /* Computes the statistics from all judged values at once. */
 void hu_errors_local(hu_errors *m, const hu_judged *j);
+/* The same up to hu_errors_end: begins s for all values of j and adds them. */
+void hu_errors_collect(hu_errors_sum *s, const hu_judged *j);
+/* Adds what another process or part of a tensor collected, both begun for the same n and of. */
+void hu_errors_join(hu_errors_sum *to, const hu_errors_sum *part);
+/* Forgets all but the largest errors in ulps that hu_errors_end needs, and puts these in descending order. */
+void hu_errors_cut(hu_errors_sum *s);
 
 /* What the double-double exact step says of a value. HU_STEP_DIGITS: it has correct digits. HU_STEP_UNKNOWN: nothing,
    not even that it is finite. Otherwise the mark is an exponent e: the error bound is below 2^e and the value may be 0;

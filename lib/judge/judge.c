@@ -360,7 +360,8 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 	state s = { .job = job,
 		.ladder = ladder,
 		.f = hu_format_of(job->got->format),
-		.sink = { .take = take, .bounds = 1, .memo = job->memo ? *job->memo : NULL } };
+		.sink = { .take = take, .bounds = 1, .memo = job->memo ? *job->memo : NULL, .first = job->first,
+			.last = job->last } };
 	hu_status st;
 
 	/* One output of each call has a value that is checked for certain; the intermediate results that outputs share

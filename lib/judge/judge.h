@@ -34,6 +34,8 @@ typedef struct hu_judge_job {
 	const hu_tensor *got;          /* recorded */
 	const size_t *element;         /* n of them, ascending; NULL: all, and n = got->n */
 	size_t n;
+	/* Of a contraction of which all elements are judged: only these, as in hu_sink. last 0: all of them */
+	size_t first, last;
 	/* hexadecimal exact values are wanted */
 	int hex;
 	uint64_t seed;                 /* selects the values that the reference checks again */
@@ -42,7 +44,8 @@ typedef struct hu_judge_job {
 	void *context;
 } hu_judge_job;
 
-/* Judges every listed value once. Memory: tiles, and 24 bytes for each value that waits for the reference. */
+/* Judges every listed value once, or those of a tile: whichever tiles there are, together they are judged as the whole
+   is, except that whole products may be on other grids. Memory: tiles, and 24 bytes for each value that waits for the reference. */
 hu_status hu_judge_each(const hu_judge_job *job, hu_ladder *ladder);
 
 /* Judged values in arrays of n, by ascending element. */

@@ -74,13 +74,17 @@ hu_judged_free(hu_judged *j)
 	free(j);
 }
 
+/* first: the element that is the arrays' first. */
+typedef struct keeping { hu_judged *j; size_t first; } keeping;
+
 static void
 keep(void *context, const hu_judging *some)
 {
-	hu_judged *j = context;
+	const keeping *k = context;
+	hu_judged *j = k->j;
 
 	for (size_t i = 0; i < some->n; i++) {
-		size_t at = some->at[i];
+		size_t at = some->at[i] - k->first;
 		j->got[at] = some->got[i];
 		j->exact[at] = some->exact[i];
 		j->error[at] = some->error[i];
@@ -97,15 +101,17 @@ hu_status
 hu_judged_new(const hu_judge_job *job, hu_judged **result)
 {
 	hu_judge_job mine = *job;
-	size_t *element = hu_xmalloc((job->n + 1) * sizeof *element);
+	size_t first = job->last ? job->first : 0, n = job->last ? job->last - first : job->n,
+	       *element = hu_xmalloc((n + 1) * sizeof *element);
 
-	for (size_t i = 0; i < job->n; i++)
-		element[i] = job->element ? job->element[i] : i;
-	hu_judged *j = new_judged(job->n, job->got->n, element, job->hex);
+	for (size_t i = 0; i < n; i++)
+		element[i] = job->element ? job->element[i] : first + i;
+	hu_judged *j = new_judged(n, job->got->n, element, job->hex);
+	keeping k = { j, first };
 	if (job->n == job->got->n)
 		mine.element = NULL; /* all elements come in whole tiles */
 	mine.take = keep;
-	mine.context = j;
+	mine.context = &k;
 	hu_status st = hu_judge_each(&mine, &j->ladder);
 	if (st == HU_OK)
 		*result = j;

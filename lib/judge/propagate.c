@@ -290,10 +290,10 @@ ladder(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagation *ho
 	return st;
 }
 
-static void
-tell(hu_propagation *how, const hu_propagation *told)
+void
+hu_propagation_join(hu_propagation *how, const hu_propagation *told)
 {
-	how->steps++;
+	how->steps += told->steps;
 	how->by_mpfr += told->by_mpfr;
 	how->twice += told->twice;
 	how->tensors += told->tensors;
@@ -313,7 +313,7 @@ hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, 
 	size_t n = (size_t)p->nt + 1;
 	hu_errors_step *mine = errors ? errors : hu_xcalloc(n, sizeof *mine);
 	climbing k = { keep, hu_xcalloc(n, sizeof *k.mark), hu_xcalloc(n, sizeof *k.before), 0 };
-	hu_propagation told = { 0 };
+	hu_propagation told = { .steps = 1 };
 	hu_exact_step x;
 
 	hu_exact_step_init(&x, q, recorded, engine, seed, HU_STEP_TWO);
@@ -330,7 +330,7 @@ hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, 
 		}
 	}
 	if (st == HU_OK && how)
-		tell(how, &told);
+		hu_propagation_join(how, &told);
 	for (int i = 0; i < q->nt; i++) {
 		hu_room_free(k.mark[i]);
 		hu_room_free(k.before[i]);

@@ -36,6 +36,9 @@ typedef struct hu_propagation {
 	double widest; /* the largest ratio of a bound to its figure, among the figures that come from double-doubles */
 } hu_propagation;
 
+/* Adds the steps of another count. */
+void hu_propagation_join(hu_propagation *to, const hu_propagation *told);
+
 /* Runs the exact step. recorded holds a traced step by tensor id of p. errors gets the recorded tensors' errors by
    tensor id, with known = 0 if there are no exact values. *ideal, if not NULL, gets an array of p->nt arrays by tensor
    id: the exact step's values to nearest. An entry is NULL if the tensor is an input that was not recorded or depends

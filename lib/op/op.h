@@ -116,6 +116,9 @@ typedef struct hu_columns {
 	hu_status (*swamping)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
 		const hu_env *env, hu_swamp *count);
 
+	/* For rows with `carried`, NULL elsewhere: emulates the outputs from that one on alone. */
+	hu_status (*carry)(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env);
+
 	/* Describes a small call each of whose outputs sums the same n terms, by which the order of its sums can be
 	   revealed (`tree`). NULL: the operator does not sum, or its terms are no products or elements of its
 	   inputs. */
@@ -141,6 +144,9 @@ struct hu_op {
 	/* For optimizers' updates: one character per output, '1' for a first moment (a running mean of gradients), '2'
 	   for a second moment (a running mean of their squares), '-' for neither. NULL is "". */
 	const char *moment;
+	/* From this operand on, inputs and outputs are statistics that pass from one micro-batch to the next: outputs
+	   before it depend on inputs before it alone. 0: there are none. */
+	int carried;
 
 	/* own holds the row's own functions. family serves the columns that own leaves NULL; its functions read one of
 	   the members below. family is NULL if the operator belongs to no family. */

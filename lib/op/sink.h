@@ -35,6 +35,9 @@ struct hu_sink {
 	int gives_exact;
 	const hu_low *low;   /* one per operand; NULL: the operands are exact */
 	hu_memo *memo;       /* belongs to the call; NULL at first */
+	/* Of a contraction, whose list is NULL: only elements first to last-1 are computed, which begin and end with
+	   rows (hu_contract_cut). last 0: all */
+	size_t first, last;
 };
 
 /* Call this after the last output of a call, and when anything that the memo was computed from has changed. */

@@ -61,13 +61,19 @@ bytes_of(const hu_tensor *t)
 }
 
 hu_status
-hu_exec_init(hu_exec *x, const hu_program *p)
+hu_exec_init_some(hu_exec *x, const hu_program *p, const char *need)
 {
 	begin(x, p);
 	for (int i = 0; i < p->nt; i++)
-		if (!(x->t[i].data = hu_alloc(bytes_of(&x->t[i]))))
+		if ((!need || need[i]) && !(x->t[i].data = hu_alloc(bytes_of(&x->t[i]))))
 			return no_memory(x);
 	return HU_OK;
+}
+
+hu_status
+hu_exec_init(hu_exec *x, const hu_program *p)
+{
+	return hu_exec_init_some(x, p, NULL);
 }
 
 /* Memory that tensors share: how large a piece of it is, and whether a tensor with readers to come lies in it. */
@@ -199,23 +205,30 @@ hu_exec_call(const hu_program *p, int call, hu_tensor *t, const hu_env *env)
 }
 
 hu_status
-hu_exec_run(hu_exec *x, const hu_env *env)
+hu_exec_one(hu_exec *x, int call, const hu_env *env)
 {
 	int threads = hu_threads();
+	double start = hu_now();
+
+	hu_threads_set(hu_team_all(&x->team[call]) ? threads : 1);
+	hu_status st = hu_exec_call(x->p, call, x->t, env);
+	hu_threads_set(threads);
+	start = hu_now() - start;
+	hu_team_took(&x->team[call], start);
+	if (x->seconds)
+		x->seconds[call] += start;
+	if (x->after && st == HU_OK)
+		x->after(x->with, x, call);
+	return st;
+}
+
+hu_status
+hu_exec_run(hu_exec *x, const hu_env *env)
+{
 	hu_status st = HU_OK;
 
-	for (int i = 0; i < x->p->nc && st == HU_OK; i++) {
-		double start = hu_now();
-		hu_threads_set(hu_team_all(&x->team[i]) ? threads : 1);
-		st = hu_exec_call(x->p, i, x->t, env);
-		start = hu_now() - start;
-		hu_team_took(&x->team[i], start);
-		if (x->seconds)
-			x->seconds[i] += start;
-		if (x->after && st == HU_OK)
-			x->after(x->with, x, i);
-	}
-	hu_threads_set(threads);
+	for (int i = 0; i < x->p->nc && st == HU_OK; i++)
+		st = hu_exec_one(x, i, env);
 	return st;
 }
 

@@ -24,12 +24,16 @@ hu_status hu_exec_init(hu_exec *x, const hu_program *p);
 /* The same, but a tensor's memory becomes another's after its last reader, so that a run touches less memory: what
    calls make has its values only until then, or if keep (by tensor id) says so. For programs without a `next`. */
 hu_status hu_exec_init_sharing(hu_exec *x, const hu_program *p, const char *keep);
+/* The same for some tensors (by id): the others have no data, and no call that reads or writes one may run. */
+hu_status hu_exec_init_some(hu_exec *x, const hu_program *p, const char *need);
 void hu_exec_release(hu_exec *x);
 /* Bytes that an hu_exec of p takes with this many threads: its tensors and what its calls allocate temporarily.
    Measurements never exceed it. */
 double hu_exec_bytes(const hu_program *p, int threads);
 /* Runs every call in order. State tensors keep their old values until hu_exec_commit. */
 hu_status hu_exec_run(hu_exec *x, const hu_env *env);
+/* Runs one of them, as hu_exec_run does: with as many threads as it is worth. */
+hu_status hu_exec_one(hu_exec *x, int call, const hu_env *env);
 /* Ends the step: every state tensor with a `next` takes that tensor's value. */
 void hu_exec_commit(hu_exec *x);
 /* Runs one call alone on given tensors (indexed by tensor id), for verify and replay. */

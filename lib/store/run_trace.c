@@ -95,11 +95,23 @@ fill(hu_run_trace *m, const hu_run *r, size_t in_memory)
 		}
 		t->data = (char *)m->spill + at;
 		at += unpacked(t);
-		HU_TRY(hu_run_unpack(t, e->data, e->bytes));
-		if (m->in_file)
-			hu_run_trace_cool(m);
+		m->packed[t - m->t] = e;
 	}
 	return HU_OK;
+}
+
+hu_status
+hu_run_trace_need(hu_run_trace *m, int id)
+{
+	const hu_stensor *e = m->packed[id];
+
+	if (!e)
+		return HU_OK;
+	m->packed[id] = NULL;
+	hu_status st = hu_run_unpack(&m->t[id], e->data, e->bytes);
+	if (m->in_file)
+		hu_run_trace_cool(m);
+	return st;
 }
 
 hu_status
@@ -112,6 +124,7 @@ hu_run_map_trace(const hu_run *r, size_t step, size_t in_memory, hu_run_trace *m
 	free(path);
 	HU_TRY(st);
 	m->t = hu_xcalloc((size_t)r->train->nt + 1, sizeof *m->t);
+	m->packed = hu_xcalloc((size_t)r->train->nt + 1, sizeof *m->packed);
 	for (int i = 0; i < r->train->nt; i++) {
 		m->t[i].format = r->train->t[i].format;
 		m->t[i].shape = r->train->t[i].shape;
@@ -130,6 +143,7 @@ hu_run_unmap_trace(hu_run_trace *m)
 		munmap(m->spill, m->spill_bytes);
 	hu_safetensors_release(&m->s);
 	free(m->t);
+	free(m->packed);
 	memset(m, 0, sizeof *m);
 }
 

@@ -16,15 +16,19 @@ typedef struct hu_run_trace {
 	hu_tensor *t;              /* by id of the training program; data is NULL if not recorded; read only */
 	/* Private. */
 	hu_safetensors s;
+	const hu_stensor **packed; /* by id: where a tensor's codes are that nobody has needed so far; else NULL */
 	void *spill;
 	size_t spill_bytes;
 	int in_file;
 } hu_run_trace;
 
-/* As hu_run_load_trace; every dtype and shape is checked. in_memory is HU_RUN_TRACE_IN_MEMORY, or another limit in
-   tests. */
+/* As hu_run_load_trace, except that no narrow tensor is unpacked before hu_run_trace_need asks for it, so that nothing
+   is read of the file that is not needed; every dtype and shape is checked. in_memory is HU_RUN_TRACE_IN_MEMORY, or
+   another limit in tests. */
 hu_status hu_run_map_trace(const hu_run *r, size_t step, size_t in_memory, hu_run_trace *out);
 void hu_run_unmap_trace(hu_run_trace *m);
+/* Makes tensor id's values readable, where it was recorded. Not for several threads at once. */
+hu_status hu_run_trace_need(hu_run_trace *m, int id);
 
 /* Releases the pages that can be read again. To be called between the calls of a long walk through the step. */
 void hu_run_trace_cool(const hu_run_trace *m);

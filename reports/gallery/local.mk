@@ -35,6 +35,7 @@ nobase_dist_pkgdata_DATA += reports/gallery/number-line.gp
 nobase_dist_pkgdata_DATA += reports/gallery/product-accumulators.gp
 nobase_dist_pkgdata_DATA += reports/gallery/published-probes.gp
 libhalfulp_a_SOURCES += reports/gallery/recipe.c
+nobase_dist_pkgdata_DATA += reports/gallery/ring-against-tree.gp
 nobase_dist_pkgdata_DATA += reports/gallery/rounding-modes.gp
 nobase_dist_pkgdata_DATA += reports/gallery/softmax-overflow.gp
 nobase_dist_pkgdata_DATA += reports/gallery/stochastic-fan.gp

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
+SCRIPT_TESTS += t/base/t-ranks.sh
 C_TESTS += t/base/u-base
+C_TESTS += t/base/u-ranks
 C_TESTS += t/base/u-room
 C_TESTS += t/base/u-tap
 C_TESTS += t/base/u-team

@@ -58,7 +58,7 @@ def of_file(path):
         return [m.get('backend'), {k: m.get(k) for k in RECORDED}, m.get('energy', {}).get('meter'), 'grams_co2' in m.get('energy', {})]
     if name.startswith('program-') or '/checkpoint/' in path:
         return None                        # attributes and state are settings too: that a step uses them shows in its digest
-    if name == 'compare.tsv' or name.endswith('.tsv'):
+    if name.endswith(('.tsv', '.part')):
         return of_table(open(path).read())
     if name.endswith(('.json', '.txt', '.gp', '.html', '.svg', '.png')):
         return None
@@ -128,6 +128,8 @@ def prepare():
         run('analyze {h}/' + name)
     run('check {h}/run --baseline {h}/base.tsv --bless --reason test')
     run('check {h}/run {h}/run2 {h}/weights {h}/four --baseline {h}/scores.tsv --bless --reason test --score loss')
+    for i, name in enumerate(('one', 'two'), 1):
+        run('analyze {h}/run --only state --shard %d/2 --part {h}/%s.part' % (i, name))
     for i, name in enumerate(('run', 'run2'), 1):
         shutil.copytree(home + '/' + name, '%s/run-%d' % (home, i))
 
@@ -198,6 +200,9 @@ analyze lost | analyze {run} --only loss-scale | --lost 0.5
 analyze no-propagate | analyze {run} --only replay | --no-propagate
 analyze elements | analyze {run} --only replay | --elements e.tsv
 analyze out | analyze {run}/program-train.json {run}/trace/step-000000.safetensors --only replay --out one | --out two
+analyze shard | analyze {run} --only replay --json | --shard 1/2
+analyze part | analyze {run} --only replay --shard 1/2 --json | --part one.part
+analyze resume | analyze {run} --only replay --shard 1/2 --part {h}/rules.txt --json | --resume
 analyze threads | analyze {run} --only replay | --threads -1
 analyze json | analyze {run} | --json
 bench formats | bench cast --mb 1 --trials 1 --no-python --ops round --simd scalar --modes RNE --json | --formats bf16
@@ -424,6 +429,7 @@ inspect reverse | inspect {h}/a.npy --sort sqnr_db | --reverse
 inspect fail-if | inspect {h}/a.npy | --fail-if elements>0
 inspect tap | inspect {h}/a.npy --fail-if elements>0 | --tap
 inspect threads | inspect {h}/a.npy | --threads -1
+merge list | merge {h}/one.part {h}/two.part | --list
 op in | op relu | --in a={h}/a.npy
 op set | op relu --in a={h}/a.npy | --set in=e4m3
 op sum | op matmul --in a={h}/a.npy --in b={h}/b.npy | --sum fma,acc=fp16
@@ -745,6 +751,7 @@ json | PP --json
 random | probe --random 5
 seed | probe --model tc:ampere,in=bf16 --backend shim --seed 4
 out | analyze {h}/run --out there
+part | analyze {h}/run --part one.part
 out | report {h}/run --terminal --out there
 width | report {h}/run --out there --width column
 json | report {h}/run --terminal --json

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/judge/diverged.sh
+SCRIPT_TESTS += t/judge/t-cluster.py
 SCRIPT_TESTS += t/judge/t-diverged.py
 SCRIPT_TESTS += t/judge/t-diverged.sh
 SCRIPT_TESTS += t/judge/t-engines.sh
 SCRIPT_TESTS += t/judge/t-independent.py
+SCRIPT_TESTS += t/judge/t-shards-ranks.py
+SCRIPT_TESTS += t/judge/t-shards.py
 noinst_HEADERS += t/judge/third.h
 C_TESTS += t/judge/u-disagree
 C_TESTS += t/judge/u-exact-doubles
@@ -16,3 +19,4 @@ C_TESTS += t/judge/u-replay
 C_TESTS += t/judge/u-ziv
 EXPENSIVE_SCRIPT_TESTS += t/judge/x-diverged.sh
 EXPENSIVE_SCRIPT_TESTS += t/judge/x-independent.sh
+EXPENSIVE_SCRIPT_TESTS += t/judge/x-shards-kill.sh

@@ -243,6 +243,34 @@ def kahan_pairwise(g):
     yield g.says('at most 0.39 %'), 'half an ulp of bf16, 2^-8'
 
 
+def ring_against_tree(g):
+    rounding = {'bf16': draws.bf16, 'fp32': lambda x: struct.unpack('<f', struct.pack('<f', x))[0]}
+    drawn = list(draws.uniform(1, 16384))
+    rounded = {f: [rounding[f](x) for x in drawn] for f in rounding}
+    made, wrong, above = {}, 0, 0
+    for r in g.table():
+        how, f, n = r['sum'].split(':')[0], r['format'], int(r['n'])
+        terms = rounded[f][:n]
+        s = {'ring': draws.plain, 'tree': draws.pairwise}[how](terms, rounding[f])
+        exact = sum(F(t) for t in terms)
+        error = abs(F(s) - exact) / exact
+        u = F(2) ** -SHAPE[f][0]
+        hops = n - 1 if how == 'ring' else n.bit_length() - 1
+        above += hops * u < 1 and error > hops * u / (1 - hops * u)     # Higham 2002, (4.4) and (4.6)
+        wrong += float(s) != float(r['value']) or abs(float(error) - float(r['relative'])) > 1e-5 * error + 1e-12
+        made[f, how] = s, float(error)
+    yield wrong == 0 and len(g.table()) == 60, 'all 60 sums and their errors'
+    yield above == 0, 'none above the bound of its N − 1 or log₂N roundings'
+    s, last = 0.0, 0
+    for k, t in enumerate(rounded['bf16'], 1):
+        last, s = (last if draws.bf16(s + t) == s else k), draws.bf16(s + t)
+    yield g.says('stops at %d ranks' % last) and g.says('at %d since rank %d' % (s, last)), 'the ring stops at %d' % last
+    ends = tuple(100 * made['bf16', how][1] for how in ('ring', 'tree'))
+    yield g.says('off by %.1f %%' % ends[0]) and g.says('tree by %.2g %%' % ends[1]), 'the ends in bf16: %s %%' % str(ends)
+    times = made['fp32', 'ring'][1] / made['fp32', 'tree'][1]
+    yield g.says('is %.0f times' % times), 'the ratio in fp32: %.1f' % times
+
+
 def cancellation(g):
     worst = {}
     for part in ('', 'product'):

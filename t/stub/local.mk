@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/stub/cublaslt.c
+EXTRA_DIST += t/stub/ranks.c

@@ -29,6 +29,7 @@ variable_of() {
 	*_avx2.c) echo libhalfulp_avx2_a_SOURCES ;;
 	*_avx512.c) echo libhalfulp_avx512_a_SOURCES ;;
 	cuda/device/absent.c) echo NO_CUDA_SOURCES ;;
+	lib/base/ranks/mpi.c) echo MPI_SOURCES ;;
 	*.c) echo libhalfulp_a_SOURCES ;;
 	*.cu) echo CUDA_SOURCES ;;
 	*.cc) echo SHIM_SOURCES ;;

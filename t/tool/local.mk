@@ -3,6 +3,9 @@
 noinst_HEADERS += t/tool/aborts.h
 EXTRA_DIST += t/tool/clean-root.sh
 EXTRA_DIST += t/tool/lists.sh
+EXTRA_DIST += t/tool/mpi-leaks.txt
+EXTRA_DIST += t/tool/mpi.py
+EXTRA_DIST += t/tool/mpi.sh
 EXTRA_DIST += t/tool/mutate-gate.py
 EXTRA_DIST += t/tool/mutate.py
 EXTRA_DIST += t/tool/npzfile.py

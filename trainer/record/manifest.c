@@ -7,6 +7,7 @@
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "lib/store/run.h"
+#include "trainer/ranked/ranked.h"
 
 #include <string.h>
 #include <sys/utsname.h>
@@ -193,6 +194,9 @@ hu_manifest_new(const hu_session *s, const hu_record *r, const json_t *command)
 	json_object_set_new(j, "compiler", json_string(hu_build_compiler()));
 	json_object_set_new(j, "simd", json_string(hu_simd_name()));
 	json_object_set_new(j, "threads", json_integer(hu_threads()));
+	json_t *ranks = hu_ranked_json(s);
+	if (ranks)
+		json_object_set_new(j, "ranks", ranks);
 	json_object_set_new(j, "steps", json_integer((json_int_t)s->steps));
 	json_object_set_new(j, "steps_per_epoch", json_integer((json_int_t)s->steps_per_epoch));
 	json_object_set_new(

@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/store/run.h"
+#include "trainer/ranked/ranked.h"
 #include "trainer/record/census.h"
 #include "trainer/record/manifest.h"
 #include "trainer/record/passes.h"
@@ -143,7 +144,12 @@ hu_record_continue(hu_record *r, const json_t *manifest, const hu_session *s)
 {
 	const char *now = s->backend->name, *before;
 
+	json_t *ranks = hu_ranked_json(s);
+
 	r->manifest = json_deep_copy(manifest);
+	json_object_del(r->manifest, "ranks");
+	if (ranks)
+		json_object_set_new(r->manifest, "ranks", ranks);
 	before = json_string_value(json_object_get(r->manifest, "backend"));
 	if (before && strcmp(before, now)) {
 		json_t *was = json_object_get(r->manifest, "backends_before");
@@ -259,7 +265,7 @@ hu_status
 hu_record_finish(hu_record *r, size_t steps)
 {
 	static const char *const tables[] = { "metrics.tsv", "grads.tsv", "updates.tsv", "exponents.tsv", "casts.tsv",
-		"kernels.tsv" };
+		"kernels.tsv", "ranks.tsv" };
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		char *path = hu_path(r->dir, "%s", tables[i]);

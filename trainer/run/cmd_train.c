@@ -4,10 +4,12 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
+#include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "lib/store/run.h"
-#include "trainer/run/exercise.h"
+#include "trainer/ranked/ranked.h"
+#include "trainer/exercise/exercise.h"
 #include "trainer/run/idle.h"
 #include "trainer/run/loop.h"
 #include "trainer/run/say.h"
@@ -139,6 +141,7 @@ prepare_new(job *b, const hu_args *a)
 {
 	HU_TRY(hu_config_from_args(&b->config, a, hu_args_text(a, "policy")));
 	HU_TRY(hu_idle_refuse(a, &b->config));
+	HU_TRY(hu_ranked_possible(&b->config));
 	if (hu_args_given(a, "exercise"))
 		HU_TRY(hu_exercise_possible(&b->config));
 	if (a->nrest)
@@ -152,7 +155,7 @@ prepare_new(job *b, const hu_args *a)
 		hu_say_start(&b->config, &b->session, &b->record, b->resumed, b->from);
 	b->command = command_line(a);
 	json_array_append_new(b->command, json_string(hu_shown(b->dir)));
-	return hu_record_begin(&b->record, &b->session, b->command);
+	return HU_OK;
 }
 
 /* Checks that data and program are those that the run was begun with. */
@@ -182,24 +185,13 @@ restore(job *b, const hu_run *run)
 {
 	hu_session *s = &b->session;
 	size_t *steps;
-	hu_tensor *t;
-	json_t *meta;
 	int n = hu_run_list_steps(run->dir, "checkpoint", &steps);
 
 	b->from = n ? steps[n - 1] : 0;
 	free(steps);
 	hu_metrics_init(&b->metrics, &b->config);
 	HU_TRY(hu_metrics_resume(&b->metrics, b->session.programs.train, b->dir, b->from));
-	if (!n)
-		return hu_session_start(s);
-	HU_TRY(hu_session_copy(s, NULL, &t));
-	hu_status st = hu_run_load_checkpoint(run->dir, (long)b->from, s->programs.train, t, &meta);
-	if (st == HU_OK) {
-		json_decref(meta);
-		st = hu_session_restore(s, t);
-	}
-	hu_session_free_tensors(s, t);
-	return st;
+	return n ? hu_session_load(s, run->dir, b->from) : hu_session_start(s);
 }
 
 /* Takes another back end where it is given: a run whose device is gone can continue elsewhere, since the bits are the
@@ -235,6 +227,8 @@ prepare_resumed(job *b, const hu_args *a)
 	if (st == HU_OK)
 		take_backend(b, a);
 	if (st == HU_OK)
+		st = hu_ranked_possible(&b->config);
+	if (st == HU_OK)
 		st = hu_manifest_recall(run.manifest);
 	if (st == HU_OK)
 		st = open_session(b, a);
@@ -254,13 +248,24 @@ prepare_resumed(job *b, const hu_args *a)
 	return st;
 }
 
+/* Prepares a run, on all ranks together. */
+static hu_status
+begin(job *b, const hu_args *a)
+{
+	int resumed = hu_args_given(a, "resume");
+
+	HU_TRY(hu_ranked_agree(&b->session, resumed ? prepare_resumed(b, a) : prepare_new(b, a)));
+	return hu_ranks_agree(resumed ? HU_OK : hu_record_begin(&b->record, &b->session, b->command));
+}
+
 static hu_status
 train(job *b, const hu_args *a)
 {
 	hu_metrics_row last = { .evaluated = 0 };
 
-	HU_TRY(hu_args_given(a, "resume") ? prepare_resumed(b, a) : prepare_new(b, a));
+	HU_TRY(begin(b, a));
 	if (b->from >= b->session.steps) {
+		HU_TRY(hu_ranked_end(&b->session, NULL));
 		if (!json_is_true(json_object_get(b->record.manifest, "finished")))
 			HU_TRY(hu_record_finish(&b->record, b->session.steps));
 		if (hu_args_given(a, "exercise"))
@@ -273,6 +278,7 @@ train(job *b, const hu_args *a)
 	hu_account_begin(&b->energy, b->record.manifest);
 	HU_TRY(hu_loop_run(&b->session, &b->record, &b->metrics, b->from, b->talk, &b->energy, &last));
 	hu_manifest_read(b->record.manifest, &b->session.data, b->from);
+	HU_TRY(hu_ranked_end(&b->session, b->dir));
 	HU_TRY(hu_record_finish(&b->record, b->session.steps));
 	if (hu_args_given(a, "exercise"))
 		HU_TRY(hu_exercise_run(b->record.manifest, b->dir));
@@ -284,7 +290,8 @@ train(job *b, const hu_args *a)
 static int
 run(const hu_args *a)
 {
-	job b = { .talk = !hu_args_given(a, "quiet") && !hu_args_given(a, "json") };
+	int first = hu_ranks_own() == 0;
+	job b = { .talk = first && !hu_args_given(a, "quiet") && !hu_args_given(a, "json") };
 	long long threads;
 	hu_status st;
 
@@ -294,9 +301,11 @@ run(const hu_args *a)
 		return hu_complain(hu_fail(HU_EINVAL, "'%s': train makes one RUN at a time", a->rest[1]));
 	if ((st = hu_args_int(a, "threads", 0, 4096, &threads)) == HU_OK)
 		st = hu_args_given(a, "simd") ? hu_simd_set(hu_args_text(a, "simd")) : HU_OK;
+	if (st == HU_OK)
+		st = hu_ranks_open();
 	if (st == HU_OK) {
-		hu_threads_set((int)threads);
-		st = train(&b, a);
+		hu_threads_set(threads ? (int)threads : hu_threads_of(hu_ranks_local()));
+		st = first ? train(&b, a) : hu_ranked_serve(a);
 		hu_account_close(&b.energy);
 		hu_metrics_release(&b.metrics);
 		hu_record_release(&b.record);
@@ -315,7 +324,15 @@ prints_for_people(const void *of)
 	return !hu_args_given(of, "json");
 }
 
+static int
+is_alone(const void *of)
+{
+	(void)of;
+	return hu_ranks_started() == 1;
+}
+
 static const hu_opt_need needs[] = {
+	{ "exercise", is_alone, "where mpirun has started several processes: train it alone, with --resume" },
 	{ "quiet", prints_for_people, "beside --json, which prints the result alone" },
 	{ NULL, NULL, NULL }
 };
@@ -325,5 +342,7 @@ const hu_command hu_cmd_train = { "train", "[OPTION...] [RUN]",
 	"RUN is a new folder that holds the programs, a row of metrics for each step, checkpoints, and the\n"
 	"tensors of the traced steps. It must not exist, unless --resume continues it; no other process may write\n"
 	"or read it during training. The numbers depend on the options alone: not on threads, SIMD level,\n"
-	"compiler or machine.",
+	"compiler or machine. Ranks that mpirun or srun starts share the micro-batches (--micro-batches N, at\n"
+	"least one each), and neither does their number change a bit: rank 0 writes RUN, each draws its own\n"
+	"rows and updates all parameters; batchnorm has the statistics of each micro-batch.",
 	opts, run, needs };

@@ -2,6 +2,7 @@
 #include "trainer/run/say.h"
 
 #include "lib/base/console/show.h"
+#include "lib/base/ranks/ranks.h"
 #include "lib/base/str.h"
 #include "trainer/device/gpu.h"
 #include "trainer/device/keras.h"
@@ -84,6 +85,9 @@ hu_say_start(const hu_config *c, const hu_session *s, const hu_record *r, int re
 		s->views > 1 ? " in two views" : "");
 	printf("Data: %s, %zu to train, %zu to evaluate; %zu steps, %zu an epoch; seed %zu\n", s->data.name,
 		s->data.n_train, s->data.n_eval, s->steps, s->steps_per_epoch, c->seed);
+	if (hu_ranks_size() > 1)
+		printf("Ranks: %d, which share %zu micro-batches; %s\n", hu_ranks_size(), c->micro_batches,
+			hu_ranks_library());
 	printf("Loss scaling: %s", c->scaling.rule.name);
 	if (strcmp(c->scaling.rule.name, "none"))
 		printf(", from %g", c->scaling.rule.init);

@@ -5,8 +5,10 @@
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/base/ranks/ranks.h"
 #include "lib/number/philox.h"
 #include "lib/program/exec.h"
+#include "trainer/ranked/ranked.h"
 #include "trainer/record/metrics.h"
 #include "trainer/run/start.h"
 
@@ -73,9 +75,14 @@ open_all(hu_session *s)
 	const hu_config *c = s->config;
 
 	HU_TRY(hu_backend_find(c->backend, &s->backend));
+	if (hu_ranks_size() > 1)
+		s->backend = &hu_ranked_backend;
 	HU_TRY(hu_session_machines(s));
 	hu_model_sizes sizes = hu_config_sizes(c, &s->data);
 	s->views = hu_model_views(&sizes);
+	s->rows = c->batch;
+	if (hu_ranks_size() > 1)
+		hu_ranked_rows(s->train, &s->first_row, &s->rows);
 	for (int i = 0; i < s->data.narray; i++) {
 		s->batch[i] = hu_xcalloc(s->views * c->batch * hu_count(s->data.array[i].shape), sizeof *s->batch[i]);
 		if (!strcmp(s->data.array[i].name, hu_config_is_masked(c) ? "mask" : "labels"))
@@ -135,15 +142,6 @@ hu_session_close(hu_session *s)
 	memset(s, 0, sizeof *s);
 }
 
-hu_status
-hu_session_restore(hu_session *s, const hu_tensor *t)
-{
-	for (int i = 0; i < s->programs.train->nt; i++)
-		if (s->programs.train->t[i].state)
-			HU_TRY(s->backend->write(s->train, i, t[i].data));
-	return HU_OK;
-}
-
 /* Sets the state one tensor at a time, so that starting takes no more memory than a step. */
 static hu_status
 start_state(hu_session *s)
@@ -168,21 +166,13 @@ start_state(hu_session *s)
 hu_status
 hu_session_start(hu_session *s)
 {
-	const hu_program *p = s->programs.train;
-	char *state;
 	hu_tensor *t;
 
 	HU_TRY(start_state(s));
 	if (!s->config->init)
 		return HU_OK;
-	state = hu_xcalloc((size_t)p->nt + 1, 1);
-	for (int i = 0; i < p->nt; i++)
-		state[i] = p->t[i].state != 0;
-	hu_status st = hu_session_copy(s, state, &t);
-	free(state);
-	if (st != HU_OK)
-		return st;
-	st = hu_start_load(t, p, s->config->init);
+	HU_TRY(hu_session_copy_state(s, &t));
+	hu_status st = hu_start_load(t, s->programs.train, s->config->init);
 	if (st == HU_OK)
 		st = hu_session_restore(s, t);
 	hu_session_free_tensors(s, t);
@@ -218,9 +208,21 @@ partners(float *labels, size_t n, size_t views)
 		labels[i] = (float)(i % views ^ 1);
 }
 
-/* Feeds m n rows; those for training, and views, are changed as `view` says where it is not NULL. */
+/* Makes n rows of an array, and views of them; they are changed as `view` says where it is not NULL. */
 static hu_status
-feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n, const hu_view *view)
+make_rows(hu_session *s, const hu_data_array *a, const size_t *index, size_t n, const hu_view *view, float *to)
+{
+	double start = hu_now();
+
+	HU_TRY(hu_augment_batch(&s->config->augmentation, &s->data, a, view, s->views, index, n, to));
+	s->waited += hu_now() - start;
+	return HU_OK;
+}
+
+/* Feeds m n rows, of which `rows` from `first` on are made, and all labels. */
+static hu_status
+feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n, size_t first, size_t rows,
+	const hu_view *view)
 {
 	size_t batch = s->config->batch;
 
@@ -234,12 +236,12 @@ feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t
 			HU_TRY(s->backend->room(m, id->array[k], &room));
 		if (room)
 			to = room;
-		double start = hu_now();
-		if (s->views > 1 && k == s->labels)
-			partners(to, 2 * n, id->classes);
+		if (k == s->labels && s->views > 1)
+			partners(to, s->views * n, id->classes);
+		else if (k == s->labels)
+			HU_TRY(make_rows(s, a, index, n, view, to));
 		else
-			HU_TRY(hu_augment_batch(&s->config->augmentation, &s->data, a, view, s->views, index, n, to));
-		s->waited += hu_now() - start;
+			HU_TRY(make_rows(s, a, index + first, rows, view, to + first * each));
 		memset(to + n * each, 0, (batch - n) * each * sizeof *to);
 		if (id->array[k] >= 0)
 			HU_TRY(s->backend->write(m, id->array[k], to));
@@ -254,7 +256,7 @@ hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *in
 {
 	hu_view view = { s->config->seed, 0, 0 };
 
-	return feed(s, m, id, index, n, s->views > 1 ? &view : NULL);
+	return feed(s, m, id, index, n, 0, n, s->views > 1 ? &view : NULL);
 }
 
 static void
@@ -279,10 +281,10 @@ feed_step(hu_session *s, size_t step)
 {
 	hu_view view = { s->config->seed, (uint32_t)(step / s->steps_per_epoch), 0 };
 
-	HU_TRY(feed(s, s->train, &s->id, rows_of(s, step), s->config->batch,
+	HU_TRY(feed(s, s->train, &s->id, rows_of(s, step), s->config->batch, s->first_row, s->rows,
 		hu_augment_any(&s->config->augmentation) ? &view : NULL));
 	if (step + 1 < s->steps)
-		hu_dataset_ask(&s->data, rows_of(s, step + 1), s->config->batch);
+		hu_dataset_ask(&s->data, rows_of(s, step + 1) + s->first_row, s->rows);
 	return HU_OK;
 }
 
@@ -343,87 +345,4 @@ hu_status
 hu_session_digest(hu_session *s, uint64_t *digest)
 {
 	return s->backend->digest(s->train, digest);
-}
-
-hu_status
-hu_session_read_from(hu_session *s, hu_machine *m, const hu_program *p, int i, hu_tensor *t)
-{
-	if (s->backend->peek) {
-		const hu_tensor *own = s->backend->peek(m, i);
-		if (own) {
-			*t = *own;
-			return HU_OK;
-		}
-	}
-	t->format = p->t[i].format;
-	t->shape = p->t[i].shape;
-	t->n = hu_count(t->shape);
-	t->data = s->read;
-	return s->backend->read(m, i, t->data);
-}
-
-hu_status
-hu_session_read(hu_session *s, int i, hu_tensor *t)
-{
-	return hu_session_read_from(s, s->train, s->programs.train, i, t);
-}
-
-hu_status
-hu_session_scalar(hu_session *s, int i, double *x)
-{
-	hu_tensor t;
-
-	HU_TRY(hu_session_read(s, i, &t));
-	*x = hu_get(&t, 0);
-	return HU_OK;
-}
-
-static hu_status
-read_all(hu_session *s, const int *tensor, int n, void *const *values)
-{
-	if (s->backend->gather)
-		return s->backend->gather(s->train, tensor, n, values);
-	for (int i = 0; i < n; i++)
-		HU_TRY(s->backend->read(s->train, tensor[i], values[i]));
-	return HU_OK;
-}
-
-hu_status
-hu_session_copy(hu_session *s, const char *select, hu_tensor **out)
-{
-	const hu_program *p = s->programs.train;
-	hu_tensor *t = hu_xcalloc((size_t)p->nt + 1, sizeof *t);
-	int *tensor = hu_xmalloc(((size_t)p->nt + 1) * sizeof *tensor), n = 0;
-	void **values = hu_xmalloc(((size_t)p->nt + 1) * sizeof *values);
-	hu_status st = HU_OK;
-
-	for (int i = 0; i < p->nt && st == HU_OK; i++) {
-		t[i].format = p->t[i].format;
-		t[i].shape = p->t[i].shape;
-		t[i].n = hu_count(t[i].shape);
-		if (select && !select[i])
-			continue;
-		t[i].data = hu_alloc(t[i].n * hu_element_size(t[i].format));
-		if (!t[i].data)
-			st = hu_fail(HU_ENOMEM, "no memory to copy %s (%zu elements)", p->t[i].name, t[i].n);
-		tensor[n] = i;
-		values[n++] = t[i].data;
-	}
-	if (st == HU_OK)
-		st = read_all(s, tensor, n, values);
-	free(tensor);
-	free(values);
-	if (st == HU_OK)
-		*out = t;
-	else
-		hu_session_free_tensors(s, t);
-	return st;
-}
-
-void
-hu_session_free_tensors(const hu_session *s, hu_tensor *t)
-{
-	for (int i = 0; t && i < s->programs.train->nt; i++)
-		free(t[i].data);
-	free(t);
 }

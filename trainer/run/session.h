@@ -33,6 +33,7 @@ typedef struct hu_session {
 	float *next_labels;      /* labels of the batch that a device received ahead of its step, */
 	size_t ahead;            /* which is step ahead - 1; 0 where there is none */
 	double waited;           /* seconds in which batches for training were made and read; the loop sets it to 0 */
+	size_t first_row, rows;  /* of a batch for training, those that this process executes */
 	void *read;              /* buffer that any tensor fits into, as doubles or floats */
 } hu_session;
 
@@ -67,6 +68,10 @@ hu_status hu_session_read(hu_session *s, int tensor, hu_tensor *t);
 hu_status hu_session_scalar(hu_session *s, int tensor, double *x);
 /* Copies the tensors whose entry in select is set (NULL: all), by id; hu_session_free_tensors frees them. */
 hu_status hu_session_copy(hu_session *s, const char *select, hu_tensor **t);
+/* The same for the state alone. */
+hu_status hu_session_copy_state(hu_session *s, hu_tensor **t);
+/* Sets the state from the checkpoint that the run in dir has of a step. */
+hu_status hu_session_load(hu_session *s, const char *dir, size_t step);
 void hu_session_free_tensors(const hu_session *s, hu_tensor *t);
 
 /* Feeds machine m a batch: n rows of the data set, by number; the rows after them are zeros of weight 0. */

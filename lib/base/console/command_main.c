@@ -5,6 +5,7 @@
 #include "lib/base/console/addition.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/mem.h"
+#include "lib/base/ranks/ranks.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -58,12 +59,24 @@ hu_command_help(const hu_command *c)
 	printf("  %-26s %s\n", "--help", "this page");
 }
 
+/* A rank that leaves it to rank 0 to say why returns 0: mpirun kills all ranks once one has returned something else,
+   and rank 0 might not have spoken yet. */
 int
 hu_complain(hu_status st)
 {
+	int code = hu_exit_code(st), rank = hu_ranks_rank();
+	char who[48] = "";
+
 	fflush(stdout);
-	fprintf(stderr, "halfulp%s%s: %s\n", *running ? " " : "", running, hu_reason());
-	return hu_exit_code(st);
+	if (!hu_ranks_speaks())
+		return HU_EXIT_OK;
+	if (rank)
+		snprintf(who, sizeof who, "rank %d of %d: ", rank, hu_ranks_size());
+	char *line = hu_xprintf("halfulp%s%s: %s%s\n", *running ? " " : "", running, who, hu_reason());
+	fputs(line, stderr);
+	free(line);
+	hu_ranks_give_up(code);
+	return code;
 }
 
 int
@@ -75,6 +88,28 @@ hu_stdout_end(int code)
 	int why = errno;
 	return hu_complain(
 		hu_fail(HU_EIO, "standard output cannot be written%s%s", why ? ": " : "", why ? strerror(why) : ""));
+}
+
+/* Refuses a command that does not share its work where several processes of it were started together. */
+static hu_status
+may_run(const char *name)
+{
+	static const char *const shares[] = {
+#define SHARES(command) #command,
+#include "lib/base/ranks/shares.def"
+#undef SHARES
+		NULL
+	};
+	int n = hu_ranks_started();
+
+	for (const char *const *s = shares; *s && n > 1; s++)
+		if (!strcmp(*s, name))
+			return HU_OK;
+	return n == 1 ? HU_OK
+		      : hu_fail(HU_EINVAL,
+				"it works in one process, and %d were started together: leave out mpirun, or set "
+				"HALFULP_MPI=none for each to work alone",
+				n);
 }
 
 int
@@ -89,14 +124,18 @@ hu_command_main(const hu_command *c, int argc, char **argv)
 	if (st != HU_OK)
 		code = hu_complain(st);
 	else if (hu_args_help(&a)) {
-		hu_command_help(c);
+		if (!hu_ranks_own())
+			hu_command_help(c);
 		code = HU_EXIT_OK;
-	} else if ((st = hu_args_need(&a, c->needs, &a)) != HU_OK || (st = hu_command_asked(c, &a, &x)) != HU_OK)
+	} else if ((st = may_run(c->name)) != HU_OK || (st = hu_args_need(&a, c->needs, &a)) != HU_OK ||
+		   (st = hu_command_asked(c, &a, &x)) != HU_OK)
 		code = hu_complain(st);
 	else if (x)
 		code = x->run(c, &a);
 	else
 		code = c->run(&a);
 	hu_args_release(&a);
-	return hu_stdout_end(code);
+	code = hu_stdout_end(code);
+	hu_ranks_close();
+	return code;
 }

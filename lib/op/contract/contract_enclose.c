@@ -288,22 +288,37 @@ contract_rows(const job *j, const hu_contract *x, size_t m0, size_t m1)
 	free(rows);
 }
 
+/* The first row of x from m on whose outputs begin at element e or later: they ascend with the rows. */
+static size_t
+row_from(const hu_contract *x, size_t m, size_t e)
+{
+	while (m < x->m && hu_contract_at(x, m) < e)
+		m++;
+	return m;
+}
+
 static void
 contraction(const job *j, const hu_contract *x)
 {
-	size_t most = held / (x->n + 1) / ROWS * ROWS, rows = most < ROWS ? ROWS : most;
+	size_t most = held / (x->n + 1) / ROWS * ROWS, rows = most < ROWS ? ROWS : most, end = x->m;
 	job mine = *j;
 
+	if (j->sink->last) {
+		mine.row0 = row_from(x, 0, j->sink->first);
+		end = row_from(x, mine.row0, j->sink->last);
+	}
 	if (!j->sink->gives_exact) {
-		contract_rows(j, x, 0, x->m);
+		contract_rows(j, x, mine.row0, end);
 		return;
 	}
-	rows = x->m < rows ? x->m : rows;
+	if (mine.row0 == end)
+		return;
+	rows = end - mine.row0 < rows ? end - mine.row0 : rows;
 	mine.hi = hu_xmalloc((3 * rows * x->n + 1) * sizeof *mine.hi);
 	mine.lo = mine.hi + rows * x->n;
 	mine.err = mine.lo + rows * x->n;
-	for (size_t last; mine.row0 < x->m; mine.row0 = last) {
-		last = x->m - mine.row0 < rows ? x->m : mine.row0 + rows;
+	for (size_t last; mine.row0 < end; mine.row0 = last) {
+		last = end - mine.row0 < rows ? end : mine.row0 + rows;
 		hu_contract_exact_pairs(x, mine.row0, last - mine.row0, mine.hi, mine.lo, mine.err);
 		contract_rows(&mine, x, mine.row0, last);
 	}

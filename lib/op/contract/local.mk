@@ -5,6 +5,7 @@ noinst_HEADERS += lib/op/contract/contract.h
 noinst_HEADERS += lib/op/contract/contract.inc
 libhalfulp_a_SOURCES += lib/op/contract/contract_bound.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_certified.c
+libhalfulp_a_SOURCES += lib/op/contract/contract_cut.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_enclose.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_exact.c
 noinst_HEADERS += lib/op/contract/contract_exact.h

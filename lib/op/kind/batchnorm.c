@@ -25,17 +25,34 @@ moved(const hu_call *c, const hu_tensor *old, const hu_stat *fresh, int with_err
 	return s;
 }
 
+/* Stores the running statistics after this batch's, s. */
+static void
+store_moved(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env, const hu_norm *s)
+{
+	for (int k = 3; k < c->nout; k++) {
+		hu_stat next = moved(c, in[k], k == 3 ? &s->mean : &s->var, 0);
+		hu_stat_store(c, env, &next, out[k]);
+		hu_stat_free(&next);
+	}
+}
+
 static hu_status
 emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
 	hu_norm s = hu_norm_new(c, in[0], HU_CHANNEL, 0);
 
 	hu_norm_emulate(c, in, out, env, &s);
-	for (int k = 3; k < c->nout; k++) {
-		hu_stat next = moved(c, in[k], k == 3 ? &s.mean : &s.var, 0);
-		hu_stat_store(c, env, &next, out[k]);
-		hu_stat_free(&next);
-	}
+	store_moved(c, in, out, env, &s);
+	hu_norm_free(&s);
+	return HU_OK;
+}
+
+static hu_status
+carry(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
+{
+	hu_norm s = hu_norm_new(c, in[0], HU_CHANNEL, 0);
+
+	store_moved(c, in, out, env, &s);
 	hu_norm_free(&s);
 	return HU_OK;
 }
@@ -146,8 +163,10 @@ static const hu_grad grad[] = {
 const hu_op hu_op_batchnorm = {
 	.name = "batchnorm", .summary = "normalises each channel over the batch", .min_in = 5, .max_in = 5,
 	.nout = 5, .attrs = "eps momentum", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "---34",
+	.carried = 3,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.carry = carry,
 		.enclose = enclose,
 	},
 	.family = &hu_family_norm, .norm = &(hu_norm_own){ .how = HU_CHANNEL },

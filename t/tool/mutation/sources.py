@@ -110,7 +110,7 @@ JUDGES = {
         ("trainer/run/cmd_train.c", ["t/trainer/t-record.py", "t/trainer/t-plan.sh", *TRAIN, "t/cli/t-badinput.sh", "t/trainer/t-lock.sh", "t/cli/t-options.py"]),
         ("trainer/run/config.c", ["t/trainer/t-record.py", "t/trainer/t-plan.sh", *TRAINED, *TRAIN, "t/cli/t-badinput.sh", "t/cli/t-options.py"]),
         ("trainer/run/session.c", ["t/trainer/u-session", *TRAINED, "t/trainer/t-record.py", "t/trainer/t-vision.py", "t/trainer/t-text-models.sh", *TRAIN, "t/cuda/t-cuda-train.sh"]),
-        ("trainer/run/exercise.c", ["t/analyzers/t-gate.sh", "t/trainer/t-train.sh"]),
+        ("trainer/exercise/exercise.c", ["t/analyzers/t-gate.sh", "t/trainer/t-train.sh"]),
         ("trainer/run/idle.c", ["t/trainer/u-energy", SAID, *TRAIN, "t/cli/t-options.py"]),
         ("trainer/record/passes.c", ["t/trainer/u-timing", "t/trainer/t-record.py", "t/cuda/t-cuda-train.sh", "t/trainer/t-bench.sh"]),
         ("trainer/record/manifest.c", ["t/trainer/t-record.py", SAID, "t/trainer/t-npz-train.py", "t/program/t-gemm.sh", *TRAINED, *TRAIN]),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trainer/run/exercise.h"
+#include "trainer/exercise/exercise.h"
 
 #include "lib/base/console/opt_need.h"
 #include "lib/base/mem.h"

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp merge: joins the parts that commands with --shard wrote. It hands them to the command that they are of, which
+   goes its usual way and finds every unit computed. */
+#include "lib/base/console/command.h"
+#include "lib/base/console/show.h"
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+#include "lib/base/parts/deal.h"
+#include "lib/base/parts/parts.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const hu_opt opts[] = {
+	{ "list", NULL, NULL,
+		"print how many units each part has, what they were expected to take and took, and how long 1 to 1024 "
+		"processes would take for them" },
+	{ NULL, NULL, NULL, NULL },
+};
+
+static int
+is_folder(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+/* Reads the parts of a run directory, or those that are named. */
+static hu_status
+read_parts(hu_parts *p, const hu_args *args)
+{
+	int files = 0;
+
+	if (!args->nrest)
+		return hu_fail(
+			HU_EINVAL, "a run directory or parts are needed: halfulp merge RUN, halfulp merge PART...");
+	if (args->nrest == 1 && is_folder(args->rest[0])) {
+		char *folder = hu_path(args->rest[0], "analysis/parts");
+		hu_status st = hu_parts_read_folder(p, folder, &files, NULL);
+		if (st == HU_OK && !files)
+			st = hu_fail(HU_EFILE, "%s: no part is there; halfulp analyze --shard I/N writes them", folder);
+		free(folder);
+		return st;
+	}
+	for (int i = 0; i < args->nrest; i++)
+		HU_TRY(hu_parts_read(p, args->rest[i]));
+	return HU_OK;
+}
+
+/* Prints a row for each part, in the order in which they were read. */
+static void
+list(const hu_parts *p)
+{
+	double all = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		all += p->u[i].seconds;
+	printf("%-8s %8s %11s %9s %7s  %s\n", "shard", "units", "expected_s", "seconds", "share", "part");
+	for (int f = 0; f < p->nfile; f++) {
+		double cost = 0, seconds = 0;
+		size_t n = 0;
+		for (size_t i = 0; i < p->n; i++) {
+			if (p->u[i].file != f)
+				continue;
+			n++;
+			cost += p->u[i].cost;
+			seconds += p->u[i].seconds;
+		}
+		printf("%-8s %8zu %11.4g %9.4g %6.2f%%  %s\n", p->file[f].shard, n, cost, seconds,
+			all > 0 ? 100 * seconds / all : 0, hu_shown(p->file[f].path));
+	}
+}
+
+/* Prints how long numbers of equal processes would take for the units as they were measured, dealt the largest first.
+   Reading, sending and joining are not counted. */
+static void
+simulate(const hu_parts *p)
+{
+	double *seconds = hu_xmalloc((p->n + 1) * sizeof *seconds);
+	int *of = hu_xmalloc((p->n + 1) * sizeof *of);
+
+	for (size_t i = 0; i < p->n; i++)
+		seconds[i] = p->u[i].seconds > 0 ? p->u[i].seconds : 0;
+	printf("\n%-9s %9s %10s\n", "processes", "seconds", "efficiency");
+	for (int n = 1; n <= 1024; n *= 2) {
+		hu_deal d;
+		hu_deal_out(&d, of, seconds, (int)p->n, n);
+		printf("%-9d %9.4g %9.2f%%\n", n, d.most, d.most > 0 ? 100 * d.mean / d.most : 100);
+		hu_deal_release(&d);
+	}
+	free(of);
+	free(seconds);
+}
+
+/* Runs the command of the parts on its options. A run directory on the line stands for the one that they name. */
+static int
+run_command(const hu_parts *p, const hu_args *args)
+{
+	json_error_t e;
+	json_t *words = json_loads(p->command, 0, &e), *w;
+	const hu_command *c = hu_command_find(p->kind);
+	char **argv = hu_xcalloc(json_array_size(words) + 3, sizeof *argv);
+	int argc = 0, rest = 0, ok = words && c && !strcmp(p->kind, "analyze");
+	size_t i;
+
+	argv[argc++] = (char *)(size_t)p->kind;
+	json_array_foreach(words, i, w) {
+		const char *s = json_string_value(w);
+		ok &= s != NULL;
+		if (rest == 1 && args->nrest == 1 && is_folder(args->rest[0]) && json_array_size(words) == i + 1)
+			s = args->rest[0];
+		rest |= s && !strcmp(s, "--");
+		argv[argc++] = (char *)(size_t)s;
+	}
+	int code = ok ? hu_command_main(c, argc, argv)
+		      : hu_complain(hu_fail(HU_EFILE,
+				"the parts' line \"# command:\" is none of a command that can be cut"));
+	free(argv);
+	json_decref(words);
+	return code;
+}
+
+static int
+run(const hu_args *args)
+{
+	hu_parts p;
+
+	hu_parts_init(&p, NULL, NULL, NULL);
+	hu_status st = read_parts(&p, args);
+	if (st != HU_OK) {
+		hu_parts_release(&p);
+		return hu_complain(st);
+	}
+	int code = HU_EXIT_OK;
+	hu_parts_offer(&p);
+	if (hu_args_given(args, "list")) {
+		list(&p);
+		simulate(&p);
+	} else
+		code = run_command(&p, args);
+	hu_parts_offer(NULL);
+	hu_parts_release(&p);
+	return code;
+}
+
+const hu_command hu_cmd_merge = { "merge", "[OPTION...] RUN | PART...",
+	"join the parts that analyze --shard wrote to the tables of one process",
+	"Each part holds what some units of the work found. Whatever the number of shards, the tables are those\n"
+	"that one process writes, byte for byte; exit codes are those of the command, too. Exit 3 where a part is\n"
+	"missing, was changed, or belongs to other options, another run or another version of halfulp. Once all\n"
+	"parts are there, analyze --resume does the same, and has --json.",
+	opts, run, NULL };

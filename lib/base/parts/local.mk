@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/base/parts/deal.c
+noinst_HEADERS += lib/base/parts/deal.h
+libhalfulp_a_SOURCES += lib/base/parts/pack.c
+noinst_HEADERS += lib/base/parts/pack.h
+libhalfulp_a_SOURCES += lib/base/parts/parts.c
+noinst_HEADERS += lib/base/parts/parts.h
+libhalfulp_a_SOURCES += lib/base/parts/shard.c

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/parts/pack.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+hu_pack_write(hu_pack *r)
+{
+	memset(r, 0, sizeof *r);
+	hu_str_init(&r->text);
+}
+
+void
+hu_pack_read(hu_pack *r, const char *text)
+{
+	hu_pack_write(r);
+	r->reading = 1;
+	r->at = text;
+}
+
+void
+hu_pack_release(hu_pack *r)
+{
+	hu_str_release(&r->text);
+}
+
+hu_status
+hu_pack_end(const hu_pack *r, const char *what)
+{
+	if (r->bad || (r->reading && *r->at))
+		return hu_fail(HU_EFILE, "%s: what was found is not as this program writes it: compute it again", what);
+	return HU_OK;
+}
+
+/* Returns the next word, of *n characters, and steps behind it; NULL where there is none. */
+static const char *
+word(hu_pack *r, size_t *n)
+{
+	const char *s = r->at;
+
+	*n = r->bad ? 0 : strcspn(s, " ");
+	if (!*n) {
+		r->bad = 1;
+		return NULL;
+	}
+	r->at += *n + (s[*n] == ' ' && s[*n + 1]);
+	return s;
+}
+
+static void
+put(hu_pack *r, const char *s)
+{
+	if (r->text.len)
+		hu_str_add(&r->text, " ");
+	hu_str_add(&r->text, s);
+}
+
+void
+hu_pack_count(hu_pack *r, uint64_t *x)
+{
+	char b[32], *end;
+	size_t n;
+
+	if (!r->reading) {
+		snprintf(b, sizeof b, "%llu", (unsigned long long)*x);
+		put(r, b);
+		return;
+	}
+	const char *s = word(r, &n);
+	*x = 0;
+	if (!s)
+		return;
+	errno = 0;
+	unsigned long long v = strtoull(s, &end, 10);
+	r->bad |= *s < '0' || *s > '9' || end != s + n || errno;
+	*x = r->bad ? 0 : v;
+}
+
+void
+hu_pack_size(hu_pack *r, size_t *x)
+{
+	uint64_t v = *x;
+
+	hu_pack_count(r, &v);
+	r->bad |= v > SIZE_MAX;
+	*x = (size_t)v;
+}
+
+void
+hu_pack_int(hu_pack *r, int *x)
+{
+	int negative = *x < 0;
+	uint64_t v = negative ? (uint64_t)-(long long)*x : (uint64_t)*x;
+
+	if (!r->reading) {
+		char b[32];
+		snprintf(b, sizeof b, "%d", *x);
+		put(r, b);
+		return;
+	}
+	negative = !r->bad && *r->at == '-';
+	r->at += negative;
+	hu_pack_count(r, &v);
+	r->bad |= v > INT_MAX;
+	*x = r->bad ? 0 : negative ? -(int)v : (int)v;
+}
+
+void
+hu_pack_wide(hu_pack *r, long double *x)
+{
+	char b[64], *end;
+	size_t n;
+
+	if (!r->reading) {
+		snprintf(b, sizeof b, "%La", *x);
+		put(r, b);
+		return;
+	}
+	const char *s = word(r, &n);
+	*x = 0;
+	if (!s)
+		return;
+	long double v = strtold(s, &end);
+	r->bad |= end != s + n;
+	*x = r->bad ? 0 : v;
+}
+
+void
+hu_pack_real(hu_pack *r, double *x)
+{
+	long double v = 0;
+	char b[40];
+
+	if (!r->reading) {
+		snprintf(b, sizeof b, "%a", *x);
+		put(r, b);
+		return;
+	}
+	hu_pack_wide(r, &v);
+	*x = (double)v;
+}
+
+static int
+digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* A text is the character = and the text, in which %XX stands for a byte that is no visible ASCII, and for the percent
+   sign. */
+void
+hu_pack_text(hu_pack *r, hu_str *s)
+{
+	size_t n;
+
+	if (!r->reading) {
+		put(r, "=");
+		for (const char *c = s->s; *c; c++)
+			if (*c <= ' ' || *c > '~' || *c == '%')
+				hu_str_addf(&r->text, "%%%02X", (unsigned char)*c);
+			else
+				hu_str_addn(&r->text, c, 1);
+		return;
+	}
+	const char *from = word(r, &n);
+	if (!from || *from != '=') {
+		r->bad = 1;
+		return;
+	}
+	for (const char *c = from + 1, *end = from + n; c < end; c++) {
+		char byte = *c;
+		if (byte == '%') {
+			int high = end - c > 2 ? digit(c[1]) : -1, low = high < 0 ? -1 : digit(c[2]);
+			if (low < 0 || high + low == 0) {
+				r->bad = 1;
+				return;
+			}
+			byte = (char)(high * 16 + low);
+			c += 2;
+		}
+		hu_str_addn(s, &byte, 1);
+	}
+}
+
+size_t
+hu_pack_length(hu_pack *r, size_t n)
+{
+	hu_pack_size(r, &n);
+	if (r->reading && n > strlen(r->at)) {
+		r->bad = 1;
+		n = 0;
+	}
+	return n;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What commands say of shards: the option, the command line that a joining process repeats, and the parts that the
+   command merge hands on. */
+#include "lib/base/parts/parts.h"
+
+#include "lib/base/console/opt_need.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hu_parts *offered;
+
+void
+hu_parts_offer(hu_parts *p)
+{
+	offered = p;
+}
+
+hu_parts *
+hu_parts_offered(void)
+{
+	return offered;
+}
+
+hu_status
+hu_shard_parse(hu_shard *s, const char *text)
+{
+	char *end = NULL, *last = NULL;
+	long i = strtol(text, &end, 10), n = end > text && *end == '/' ? strtol(end + 1, &last, 10) : 0;
+
+	if (!last || *last || last == end + 1 || n < 1 || n > 1000000 || i < 1 || i > n)
+		return hu_fail(HU_EINVAL, "--shard %s: a number from 1 to N and N are needed, as in 2/7", text);
+	*s = (hu_shard){ (int)i, (int)n };
+	return HU_OK;
+}
+
+char *
+hu_parts_command(const hu_args *a, const char *except)
+{
+	json_t *words = json_array();
+
+	for (int i = 0; i < a->neach; i++) {
+		const hu_opt *o = &a->opts[a->each[i].opt];
+		if (hu_word_in(except, o->name))
+			continue;
+		json_array_append_new(words,
+			o->arg ? json_sprintf("--%s=%s", o->name, a->each[i].value) : json_sprintf("--%s", o->name));
+	}
+	json_array_append_new(words, json_string("--"));
+	for (int i = 0; i < a->nrest; i++)
+		json_array_append_new(words, json_string(a->rest[i]));
+	char *text = json_dumps(words, JSON_COMPACT | JSON_ENSURE_ASCII);
+	json_decref(words);
+	return text;
+}

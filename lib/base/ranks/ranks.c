@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Ranks (ranks.h): the messages, and what becomes of failures. What loads the module is ranks_open.c. */
+#include "lib/base/ranks/ranks.h"
+
+#include "lib/base/console/progress.h"
+#include "lib/base/mem.h"
+#include "lib/base/ranks/ranks_open.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct { const char *who, *size, *rank; } const starters[] = {
+#define STARTER(who, size, rank) { who, size, rank },
+#include "lib/base/ranks/starters.def"
+#undef STARTER
+};
+
+hu_ranks_state hu_ranks_now = { .size = 1, .local = 1 };
+static hu_ranks_traffic moved;
+
+/* Reads a variable as a number from 0. Returns 0 where it is none. */
+static int
+number(const char *name, long *out)
+{
+	const char *s = getenv(name);
+	char *end;
+
+	if (!s || !*s)
+		return 0;
+	errno = 0;
+	*out = strtol(s, &end, 10);
+	return !errno && !*end && *out >= 0 && *out <= 1 << 24;
+}
+
+/* Returns this process's number, or how many there are. */
+static long
+from_environment(int rank)
+{
+	const char *module = getenv("HALFULP_MPI");
+
+	if (module && !strcmp(module, "none"))
+		return !rank;
+	for (size_t i = 0; i < sizeof starters / sizeof *starters; i++) {
+		long n, k;
+		if (number(starters[i].size, &n) && number(starters[i].rank, &k) && k < n)
+			return rank ? k : n;
+	}
+	return !rank;
+}
+
+int
+hu_ranks_started(void)
+{
+	return (int)from_environment(0);
+}
+
+int
+hu_ranks_own(void)
+{
+	return (int)from_environment(1);
+}
+
+int
+hu_ranks_size(void)
+{
+	return hu_ranks_now.size;
+}
+
+int
+hu_ranks_rank(void)
+{
+	return hu_ranks_now.rank;
+}
+
+int
+hu_ranks_local(void)
+{
+	return hu_ranks_now.local;
+}
+
+const char *
+hu_ranks_library(void)
+{
+	return hu_ranks_now.library;
+}
+
+/* The table, for a message between two ranks: there is none where there is one rank. */
+static const hu_wire *
+wire(void)
+{
+	HU_ASSERT(hu_ranks_now.wire);
+	return hu_ranks_now.wire;
+}
+
+void
+hu_ranks_send(int to, int tag, const void *data, size_t bytes)
+{
+	double start = hu_now();
+
+	wire()->send(to, tag, data, bytes);
+	moved.sent += (double)bytes;
+	moved.seconds += hu_now() - start;
+}
+
+void
+hu_ranks_post(int to, int tag, const void *data, size_t bytes)
+{
+	double start = hu_now();
+
+	wire()->post(to, tag, data, bytes);
+	moved.sent += (double)bytes;
+	moved.seconds += hu_now() - start;
+}
+
+void
+hu_ranks_sent(void)
+{
+	double start = hu_now();
+
+	if (hu_ranks_now.wire)
+		hu_ranks_now.wire->sent();
+	moved.seconds += hu_now() - start;
+}
+
+void
+hu_ranks_receive(int from, int tag, void *data, size_t bytes)
+{
+	double start = hu_now();
+
+	wire()->receive(from, tag, data, bytes);
+	moved.received += (double)bytes;
+	moved.seconds += hu_now() - start;
+}
+
+size_t
+hu_ranks_next(int *from, int tag)
+{
+	double start = hu_now();
+	size_t bytes = wire()->next(from, tag);
+
+	moved.seconds += hu_now() - start;
+	return bytes;
+}
+
+int
+hu_ranks_waits(int tag)
+{
+	return wire()->waits(tag);
+}
+
+void
+hu_ranks_broadcast(int root, void *data, size_t bytes)
+{
+	double start = hu_now();
+
+	if (!hu_ranks_now.wire)
+		return;
+	hu_ranks_now.wire->broadcast(root, data, bytes);
+	*(hu_ranks_now.rank == root ? &moved.sent : &moved.received) += (double)bytes;
+	moved.seconds += hu_now() - start;
+}
+
+void
+hu_ranks_gather(int root, const void *own, size_t bytes, void *all)
+{
+	double start = hu_now();
+
+	if (!hu_ranks_now.wire) {
+		memcpy(all, own, bytes);
+		return;
+	}
+	hu_ranks_now.wire->gather(root, own, bytes, all);
+	if (hu_ranks_now.rank == root)
+		moved.received += (double)bytes * (hu_ranks_now.size - 1);
+	else
+		moved.sent += (double)bytes;
+	moved.seconds += hu_now() - start;
+}
+
+void
+hu_ranks_barrier(void)
+{
+	double start = hu_now();
+
+	if (hu_ranks_now.wire)
+		hu_ranks_now.wire->barrier();
+	moved.seconds += hu_now() - start;
+}
+
+hu_ranks_traffic
+hu_ranks_moved(void)
+{
+	return moved;
+}
+
+/* A rank's end of something, as it is told to rank 0. */
+typedef struct verdict { int status; char host[64], reason[448]; } verdict;
+
+hu_status
+hu_ranks_agree(hu_status st)
+{
+	verdict own = { .status = (int)st }, first = own, *all;
+
+	if (hu_ranks_now.size == 1)
+		return st;
+	if (gethostname(own.host, sizeof own.host - 1))
+		strcpy(own.host, "?");
+	snprintf(own.reason, sizeof own.reason, "%s", st == HU_OK ? "" : hu_reason());
+	all = hu_xcalloc((size_t)hu_ranks_now.size, sizeof *all);
+	hu_ranks_gather(0, &own, sizeof own, all);
+	for (int i = hu_ranks_now.size - 1; i >= 0 && !hu_ranks_now.rank; i--)
+		if (all[i].status != HU_OK) {
+			first = all[i];
+			if (i)
+				snprintf(first.reason, sizeof first.reason, "rank %d of %d, on %s: %.340s", i,
+					hu_ranks_now.size, all[i].host, all[i].reason);
+		}
+	free(all);
+	hu_ranks_broadcast(0, &first, sizeof first);
+	if (first.status == HU_OK)
+		return HU_OK;
+	hu_ranks_now.agreed = 1;
+	return hu_fail((hu_status)first.status, "%s", first.reason);
+}
+
+hu_status
+hu_ranks_same(const char *what, const char *text)
+{
+	char zero[256] = "";
+	hu_status st = HU_OK;
+
+	snprintf(zero, sizeof zero, "%s", text);
+	hu_ranks_broadcast(0, zero, sizeof zero);
+	if (strncmp(zero, text, sizeof zero - 1) != 0)
+		st = hu_fail(HU_EFILE, "its %s is %.100s and that of rank 0 is %.100s: give all ranks the same files",
+			what, text, zero);
+	return hu_ranks_agree(st);
+}
+
+int
+hu_ranks_speaks(void)
+{
+	if (hu_ranks_now.size > 1)
+		return !hu_ranks_now.agreed || !hu_ranks_now.rank;
+	return hu_ranks_now.apart || hu_ranks_own() == 0;
+}
+
+void
+hu_ranks_give_up(int code)
+{
+	if (hu_ranks_now.size > 1 && !hu_ranks_now.agreed)
+		hu_ranks_now.wire->abort(code);
+}
+
+void
+hu_ranks_close(void)
+{
+	if (hu_ranks_now.wire)
+		hu_ranks_now.wire->close();
+	hu_ranks_now.wire = NULL;
+	hu_ranks_now.size = 1;
+	hu_ranks_now.rank = 0;
+}

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/program/spread/spread.c
+noinst_HEADERS += lib/program/spread/spread.h
+libhalfulp_a_SOURCES += lib/program/spread/spread_run.c

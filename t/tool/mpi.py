@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+# For tests in Python with several ranks, as mpi.sh is for those in the shell: the program started by mpirun on this
+# machine, however few cores it has, as root too; and what two runs must have in common, whoever computed them.
+import os
+import shutil
+import subprocess
+import tempfile
+
+from tap import HALFULP, TOP, home, skip_all
+
+OPEN_MPI = {
+    'OMPI_ALLOW_RUN_AS_ROOT': '1',
+    'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
+    'OMPI_MCA_rmaps_base_oversubscribe': '1',
+    'OMPI_MCA_mpi_yield_when_idle': '1',
+    'OMPI_MCA_btl_vader_single_copy_mechanism': 'none',
+    'OMPI_MCA_hwloc_base_binding_policy': 'none',
+    'LSAN_OPTIONS': 'suppressions=' + os.path.join(TOP, 't/tool/mpi-leaks.txt'),
+}
+TIMED = ['ms', 'wait_ms', 'samples_per_s', 'joules', 'joules_per_sample', 'watts', 'utilisation']
+
+
+MODULE = os.path.join(os.path.dirname(HALFULP), 'halfulp-mpi.so')
+stub = None  # the stand-in's path where it is used
+
+
+def use_stub():
+    """Has ranks() start processes that the stand-in t/stub/ranks.c connects. Skips the whole test without a compiler."""
+    global stub
+    path = os.path.join(home(), 'stub.so')
+    command = [*os.environ.get('CC', 'cc').split(), '-shared', '-fPIC', '-D_GNU_SOURCE', '-I' + TOP]
+    p = subprocess.run([*command, '-o', path, os.path.join(TOP, 't/stub/ranks.c')], capture_output=True, text=True)
+    if p.returncode:
+        skip_all('there is no MPI, and its stand-in cannot be compiled: ' + p.stderr)
+    stub = path
+
+
+def need_mpi(or_stub=False):
+    """Skips the whole test where this build or this machine has no MPI, unless the stand-in will do."""
+    why = 'this build has no MPI' if not os.path.exists(MODULE) else '' if shutil.which('mpirun') else 'there is no mpirun'
+    if not why:
+        p = ranks(1, '--version')
+        why = 'mpirun starts nothing here: ' + p.stderr if p.returncode else ''
+    if why and not or_stub:
+        skip_all(why)
+    if why:
+        use_stub()
+
+
+def by_stub(commands):
+    """As mpirun would start them: the whole ends with the first exit code that is not 0."""
+    where = tempfile.mkdtemp(dir=os.path.dirname(stub))
+    jobs = []
+    for k, words in enumerate(commands):
+        own = {'OMPI_COMM_WORLD_SIZE': str(len(commands)), 'OMPI_COMM_WORLD_RANK': str(k)}
+        environment = dict(os.environ, HALFULP_MPI=stub, STUB_RANKS=where, **own)
+        streams = [tempfile.TemporaryFile('w+') for _ in range(2)]
+        p = subprocess.Popen([HALFULP, *words], stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1], env=environment)
+        jobs.append((p, streams))
+    codes = [p.wait(timeout=300) for p, _ in jobs]
+    texts = ['', '']
+    for _, streams in jobs:
+        for k in range(2):
+            streams[k].seek(0)
+            texts[k] += streams[k].read()
+    return subprocess.CompletedProcess(commands[0], next((c for c in codes if c), 0), *texts)
+
+
+def ranks(n, *words, last=()):
+    """The program with these arguments on N ranks, the last of which gets those of LAST as well, run to its end:
+    .returncode, .stdout and .stderr."""
+    if stub:
+        return by_stub([words] * (n - 1) + [[*words, *last]])
+    command = ['mpirun', '-n', str(n - 1 if last else n), HALFULP, *words]
+    command += [':', '-n', '1', HALFULP, *words, *last] if last else []
+    environment = dict(os.environ, **OPEN_MPI)
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, timeout=300)
+
+
+def said(p):
+    """What the program itself wrote to standard error, without mpirun's own lines."""
+    return [line for line in p.stderr.splitlines() if line.startswith('halfulp')]
+
+
+def untimed(path):
+    """A table without its notes and without the columns of times and energy."""
+    rows = [line.rstrip('\n').split('\t') for line in open(path) if not line.startswith('#')]
+    keep = [k for k, name in enumerate(rows[0]) if name not in TIMED]
+    return [[row[k] for k in keep] for row in rows]
+
+
+def differences(one, other):
+    """Files of the runs in these folders that differ in more than times: tables, programs, traces, checkpoints."""
+    wrong = []
+    names = [name for name in os.listdir(one) if name.endswith('.tsv') and name != 'ranks.tsv']
+    wrong += [name for name in names if untimed(os.path.join(one, name)) != untimed(os.path.join(other, name))]
+    for at in 'program-train.json', 'program-eval.json', 'trace', 'checkpoint':
+        path = os.path.join(one, at)
+        files = [os.path.join(at, f) for f in os.listdir(path)] if os.path.isdir(path) else [at]
+        for f in files:
+            pair = [os.path.join(run, f) for run in (one, other)]
+            if not os.path.exists(pair[1]) or open(pair[0], 'rb').read() != open(pair[1], 'rb').read():
+                wrong.append(f)
+    return wrong + ([] if 'metrics.tsv' in names else ['metrics.tsv is missing'])

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trainings on 1, 2, 3, 4 and 8 ranks, bit for bit: models, policies, optimizers, clipping, dropout, loss scaling,
+augmentation and summation models. t-ranks.py has the quick ones."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from mpi import differences, need_mpi, ranks  # noqa: E402
+from tap import finish, halfulp, home, ok  # noqa: E402
+
+need_mpi()
+folder = home()
+BASE = '--quiet --micro-batches 8 --batch 16 --steps 4 --train 64 --eval 16 --trace-steps 0,last '
+CASES = {
+    'mlp': '--size 8 --policy mixed_float16 --optimizer adamw --clip-norm 0.5',
+    'mlp-overflow': '--size 8 --width 0.1 --policy mixed_float16 --init-scale 2^24 --loss-weight 64',
+    'mlp-fp8': '--size 8 --width 0.1 --policy mixed_e4m3 --optimizer nesterov --clip-value 0.01',
+    'mlp-stochastic': '--size 8 --width 0.1 --policy pure_bfloat16_sr',
+    'mlp-lamb': '--size 8 --width 0.1 --optimizer lamb --ema 0.9',
+    'convnet': '--model convnet --width 0.125 --size 12 --policy mixed_float16 --accumulate chunk:64',
+    'resnet': '--model resnet --depth 10 --width 0.0625 --size 16 --data scenes --policy mixed_bfloat16 --augment flip',
+    'unet': '--model unet --width 0.25 --size 16 --levels 2 --data scenes --loss dice',
+    'bert': '--model bert --layers 1 --dropout 0.2 --policy mixed_bfloat16 --schedule linear --warmup 2',
+    'gpt': '--model gpt --layers 1 --policy mixed_float16',
+    'ncf': '--model ncf --policy mixed_bfloat16',
+    'signals': '--model resnet1d --width 0.0625 --policy tf32',
+    'counted': '--size 8 --width 0.1 --policy mixed_float16 --count *',
+}
+wanted = sys.argv[1:] or list(CASES)
+for name in wanted:
+    words = (BASE + CASES[name]).split()
+    alone = os.path.join(folder, name + '.1')
+    p = halfulp('train', *words, alone)
+    if not ok(p.returncode == 0, name + ': one process', p.stderr):
+        continue
+    for n in 2, 3, 4, 8:
+        run = os.path.join(folder, '%s.%d' % (name, n))
+        p = ranks(n, 'train', *words, run)
+        wrong = differences(alone, run) if p.returncode == 0 else [p.stderr]
+        ok(not wrong, '%s: %d ranks have its tables, traces and checkpoints' % (name, n), wrong)
+finish()

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+
+noinst_HEADERS += trainer/ranked/orders.h
+libhalfulp_a_SOURCES += trainer/ranked/ranked.c
+noinst_HEADERS += trainer/ranked/ranked.h
+libhalfulp_a_SOURCES += trainer/ranked/serve.c

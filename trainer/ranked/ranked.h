@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A training whose micro-batches several ranks share (lib/program/spread/). Rank 0 runs the training loop and records
+   the run; its back end has the others do their part of each step and fetches from them what it is asked for, so that
+   the loop, metrics and traces know nothing of ranks. The others serve it. */
+#ifndef HU_TRAINER_RANKED_H
+#define HU_TRAINER_RANKED_H
+
+#include "lib/program/backend.h"
+#include "trainer/run/session.h"
+
+/* The emulation on the CPU, shared by the ranks. A session uses it where there are several. */
+extern const hu_backend hu_ranked_backend;
+/* Sets the rows of a batch that this rank's micro-batches are. */
+void hu_ranked_rows(hu_machine *m, size_t *first, size_t *rows);
+
+/* Refuses a configuration that ranks cannot share, for the options' reason: the same on every rank. */
+hu_status hu_ranked_possible(const hu_config *c);
+/* Collective: checks that all ranks have the same version, data, program and first state. st is how this rank's
+   preparation went; the result is the same on every rank. */
+hu_status hu_ranked_agree(hu_session *s, hu_status st);
+/* Ranks other than 0: opens the session of the options, or of the RUN to be resumed, and does what rank 0 asks for
+   until the training ends. */
+hu_status hu_ranked_serve(const hu_args *a);
+/* Rank 0: ends the training on the other ranks, and writes what each of them had and moved to dir/ranks.tsv, unless
+   dir is NULL. */
+hu_status hu_ranked_end(const hu_session *s, const char *dir);
+/* The manifest's "ranks"; NULL where there is one. */
+json_t *hu_ranked_json(const hu_session *s);
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A shared training's beginning and end on every rank, and what ranks other than 0 do in between. */
+#include "lib/base/build.h"
+#include "lib/base/file.h"
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/base/ranks/ranks.h"
+#include "lib/base/tsv.h"
+#include "lib/program/spread/spread.h"
+#include "lib/store/run.h"
+#include "trainer/ranked/orders.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+hu_status
+hu_ranked_possible(const hu_config *c)
+{
+	int ranks = hu_ranks_size();
+
+	if (ranks == 1)
+		return HU_OK;
+	if (strcmp(c->backend, "cpu"))
+		return hu_fail(HU_EINVAL, "--backend %s: the ranks that mpirun starts compute on the cpu: leave it out",
+			c->backend);
+	if (!c->micro_batches || c->micro_batches < (size_t)ranks)
+		return hu_fail(HU_EINVAL,
+			"--micro-batches %zu: each of the %d ranks executes whole micro-batches, so that at least %d "
+			"are needed",
+			c->micro_batches ? c->micro_batches : 1, ranks, ranks);
+	return HU_OK;
+}
+
+static uint64_t
+program_hash(const hu_program *p)
+{
+	json_t *j = hu_program_to_json(p);
+	char *text = json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS);
+	uint64_t h = hu_fnv1a64(text);
+
+	free(text);
+	json_decref(j);
+	return h;
+}
+
+static hu_status
+same(const char *what, uint64_t hash)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "0x%016llx", (unsigned long long)hash);
+	return hu_ranks_same(what, text);
+}
+
+hu_status
+hu_ranked_agree(hu_session *s, hu_status st)
+{
+	uint64_t state = 0;
+
+	if (hu_ranks_size() == 1)
+		return st;
+	/* Another version may fail for a reason of its own, so the versions are compared first. */
+	HU_TRY(hu_ranks_same("version", hu_build_version()));
+	HU_TRY(hu_ranks_agree(st));
+	HU_TRY(same("data's digest", hu_dataset_digest(&s->data)));
+	HU_TRY(same("program's digest", program_hash(s->programs.train)));
+	HU_TRY(hu_ranks_agree(s->backend->digest(s->train, &state)));
+	return same("first state's digest", state);
+}
+
+/* The loop of a rank other than 0. A failure here is this rank's own: hu_complain says it and ends all. */
+static hu_status
+obey(hu_session *s)
+{
+	for (;;) {
+		hu_ranked_order o = hu_ranked_order_next(HU_RANKED_END, 0);
+		uint64_t digest;
+		switch (o.kind) {
+		case HU_RANKED_STEP: HU_TRY(hu_session_step(s, (size_t)o.number)); break;
+		case HU_RANKED_COMMIT: HU_TRY(hu_session_commit(s, &digest)); break;
+		case HU_RANKED_READ: hu_ranked_answer(s->train, (int)o.number); break;
+		default: return HU_OK;
+		}
+	}
+}
+
+static hu_status
+restore(hu_session *s, const char *dir)
+{
+	size_t *steps;
+	int n = hu_run_list_steps(dir, "checkpoint", &steps);
+	size_t last = n ? steps[n - 1] : 0;
+
+	free(steps);
+	return n ? hu_session_load(s, dir, last) : hu_session_start(s);
+}
+
+/* Sets the configuration from the options, or from the manifest of the run to be resumed, which rank 0 has locked. */
+static hu_status
+configure(hu_config *c, const hu_args *a)
+{
+	hu_run run;
+
+	if (!hu_args_given(a, "resume"))
+		HU_TRY(hu_config_from_args(c, a, hu_args_text(a, "policy")));
+	else {
+		HU_TRY(a->nrest ? HU_OK : hu_fail(HU_EINVAL, "--resume needs the RUN to continue"));
+		HU_TRY(hu_run_open_own(&run, a->rest[0]));
+		hu_status st = hu_config_from_json(c, run.manifest);
+		hu_run_release(&run);
+		HU_TRY(st);
+	}
+	return hu_ranked_possible(c);
+}
+
+static hu_status
+open_session(hu_session *s, const hu_config *c, const hu_args *a)
+{
+	hu_dataset data;
+
+	HU_TRY(hu_config_dataset(c, 0, &data));
+	HU_TRY(hu_session_open(s, c, &data));
+	return hu_args_given(a, "resume") ? restore(s, a->rest[0]) : hu_session_start(s);
+}
+
+hu_status
+hu_ranked_serve(const hu_args *a)
+{
+	hu_config c = { .model = NULL };
+	hu_session s = { .config = NULL };
+	hu_status st = configure(&c, a);
+
+	if (st == HU_OK)
+		st = open_session(&s, &c, a);
+	st = hu_ranked_agree(&s, st);
+	if (st == HU_OK)
+		st = hu_ranks_agree(HU_OK); /* rank 0 has begun its record */
+	if (st == HU_OK)
+		st = obey(&s);
+	if (st == HU_OK) {
+		hu_ranked_share row = hu_ranked_did(s.train);
+		hu_ranks_gather(0, &row, sizeof row, NULL);
+	}
+	hu_session_close(&s);
+	hu_config_release(&c);
+	return st;
+}
+
+hu_status
+hu_ranked_end(const hu_session *s, const char *dir)
+{
+	hu_ranked_share own, *all;
+	hu_tsv t;
+
+	if (hu_ranks_size() == 1)
+		return HU_OK;
+	hu_ranked_order_next(HU_RANKED_END, 0);
+	own = hu_ranked_did(s->train);
+	all = hu_xcalloc((size_t)hu_ranks_size(), sizeof *all);
+	hu_ranks_gather(0, &own, sizeof own, all);
+	hu_tsv_init(&t);
+	hu_tsv_header(&t, "rank host micro_batches rows steps ms ms_messages bytes_sent bytes_received memory");
+	for (int r = 0; r < hu_ranks_size(); r++) {
+		const hu_ranked_share *q = &all[r];
+		double steps = q->steps > 0 ? q->steps : 1,
+		       column[] = { q->seconds * 1e3 / steps, q->waited * 1e3 / steps, q->sent / steps,
+			       q->received / steps };
+		hu_tsv_int(&t, r);
+		hu_tsv_text(&t, q->host);
+		hu_tsv_int(&t, (long long)q->micro_batches);
+		hu_tsv_int(&t, (long long)q->rows);
+		hu_tsv_int(&t, (long long)q->steps);
+		for (int k = 0; k < 4; k++)
+			hu_tsv_real(&t, column[k]);
+		hu_tsv_real(&t, q->bytes);
+	}
+	free(all);
+	if (!dir) {
+		hu_tsv_release(&t);
+		return HU_OK;
+	}
+	char *path = hu_path(dir, "ranks.tsv");
+	hu_status st = hu_tsv_write(&t, path);
+	free(path);
+	return st;
+}
+
+json_t *
+hu_ranked_json(const hu_session *s)
+{
+	json_t *j, *share = json_array();
+	const hu_program *p = s->programs.train;
+	int n = hu_ranks_size(), all = (int)s->config->micro_batches, carried = 0, first;
+
+	if (n == 1) {
+		json_decref(share);
+		return NULL;
+	}
+	for (int r = 0; r < n; r++)
+		json_array_append_new(share, json_integer(hu_spread_share(all, n, r, &first)));
+	j = json_pack("{s:i s:s s:i s:o}", "number", n, "mpi", hu_ranks_library(), "on_first_host", hu_ranks_local(),
+		"micro_batches", share);
+	for (int i = 0; i < p->nc; i++)
+		carried |= p->c[i].op->carried;
+	if (carried)
+		json_object_set_new(j, "batchnorm", json_string("statistics of each micro-batch"));
+	return j;
+}
