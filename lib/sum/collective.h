@@ -37,7 +37,7 @@ hu_ranks_first(const hu_ranks *c, size_t r)
 
 /* Returns what rank r sends, before it has received anything. */
 HU_HD double
-hu_ranks_own(const hu_ranks *c, size_t r)
+hu_ranks_part(const hu_ranks *c, size_t r)
 {
 	size_t first = hu_ranks_first(c, r);
 	hu_sum_count inner = { 0, 0, 0, 0, 0 };
@@ -62,12 +62,12 @@ hu_ranks_hop(hu_ranks *c, double x, double y)
 HU_HD double
 hu_ranks_ring(hu_ranks *c, size_t first, size_t end)
 {
-	double acc = hu_ranks_own(c, first);
+	double acc = hu_ranks_part(c, first);
 
 	if (acc != 0)
 		hu_count_term(c->count, 0, hu_isfinite(acc), 0, hu_ranks_first(c, first));
 	for (size_t r = first + 1; r < end; r++) {
-		double own = hu_ranks_own(c, r), s = hu_ranks_hop(c, acc, own);
+		double own = hu_ranks_part(c, r), s = hu_ranks_hop(c, acc, own);
 		if (own != 0)
 			hu_count_term(c->count, acc, hu_isfinite(acc) && hu_isfinite(own), acc != 0 && s == acc,
 				hu_ranks_first(c, r));
@@ -102,7 +102,7 @@ hu_ranks_member(hu_ranks *c, size_t i, size_t node)
 {
 	size_t first = i * node, end = c->ranks - first < node ? c->ranks : first + node;
 
-	return node == 1 ? hu_ranks_own(c, first) : hu_ranks_ring(c, first, end);
+	return node == 1 ? hu_ranks_part(c, first) : hu_ranks_ring(c, first, end);
 }
 
 /* Adds nodes of `node` ranks by a tree. halving 0: neighbours first (recursive doubling); 1: those half of all apart

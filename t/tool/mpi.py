@@ -93,7 +93,10 @@ def differences(one, other):
     """Files of the runs in these folders that differ in more than times: tables, programs, traces, checkpoints."""
     wrong = []
     names = [name for name in os.listdir(one) if name.endswith('.tsv') and name != 'ranks.tsv']
-    wrong += [name for name in names if untimed(os.path.join(one, name)) != untimed(os.path.join(other, name))]
+    for name in names:
+        pair = [os.path.join(run, name) for run in (one, other)]
+        if not os.path.exists(pair[1]) or untimed(pair[0]) != untimed(pair[1]):
+            wrong.append(name)
     for at in 'program-train.json', 'program-eval.json', 'trace', 'checkpoint':
         path = os.path.join(one, at)
         files = [os.path.join(at, f) for f in os.listdir(path)] if os.path.isdir(path) else [at]

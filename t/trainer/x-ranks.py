@@ -16,7 +16,7 @@ CASES = {
     'mlp': '--size 8 --policy mixed_float16 --optimizer adamw --clip-norm 0.5',
     'mlp-overflow': '--size 8 --width 0.1 --policy mixed_float16 --init-scale 2^24 --loss-weight 64',
     'mlp-fp8': '--size 8 --width 0.1 --policy mixed_e4m3 --optimizer nesterov --clip-value 0.01',
-    'mlp-stochastic': '--size 8 --width 0.1 --policy pure_bfloat16_sr',
+    'mlp-stochastic': '--size 8 --width 0.1 --policy bfloat16 --accumulate fma,acc=bf16,mode=SR',
     'mlp-lamb': '--size 8 --width 0.1 --optimizer lamb --ema 0.9',
     'convnet': '--model convnet --width 0.125 --size 12 --policy mixed_float16 --accumulate chunk:64',
     'resnet': '--model resnet --depth 10 --width 0.0625 --size 16 --data scenes --policy mixed_bfloat16 --augment flip',
