@@ -51,6 +51,7 @@ C_TESTS += t/trainer/u-record
 C_TESTS += t/trainer/u-reviews
 C_TESTS += t/trainer/u-session
 C_TESTS += t/trainer/u-start
+C_TESTS += t/trainer/u-text
 C_TESTS += t/trainer/u-timing
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-experiments.py
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-mnist.sh
