@@ -33,7 +33,7 @@ def arguments(known):
     a.add_argument("--limit", type=float, default=1e9)
     a.add_argument("--jobs", type=int, default=1)
     a.add_argument("--again", action="store_true", help="survivors of --log are judged once more, and nothing else")
-    a.add_argument("--measure", nargs="?", const="", help="which tests run which lines; of tests named so once more")
+    a.add_argument("--measure", nargs="?", const="", help="which tests run which lines; of tests that match it once more")
     a.add_argument("build", nargs="?", default=".")
     return a.parse_args()
 
@@ -165,7 +165,7 @@ def main():
     units = target.units()
     if a.measure is not None:
         units = sorted({u for n in known for u in known[n].units() if u.endswith(".c")})
-        return reach.measure(top, build, units, a.jobs, [a.measure] if a.measure else [])
+        return reach.measure(top, build, units, a.jobs, a.measure)
     only, lines = a.only.split(",") if a.only else ["*"], set()
     if re.fullmatch(r"([^,:]+:\d+,?)+", a.only):
         lines = {(o.split(":")[0], int(o.split(":")[1]) - 1) for o in only}
