@@ -33,7 +33,7 @@ def arguments(known):
     a.add_argument("--limit", type=float, default=1e9)
     a.add_argument("--jobs", type=int, default=1)
     a.add_argument("--again", action="store_true", help="survivors of --log are judged once more, and nothing else")
-    a.add_argument("--measure", nargs="?", const="", help="which tests run which lines; of tests that match it once more")
+    a.add_argument("--measure", nargs="?", const="", help="which tests run which lines; tests that match it alone")
     a.add_argument("build", nargs="?", default=".")
     return a.parse_args()
 

@@ -177,7 +177,7 @@ class Reach:
 
 
 def measure(top, build, units, jobs, some):
-    """Measures the tests that reach.json lacks, or those that match SOME again."""
+    """Measures the tests that reach.json lacks, or those that match SOME."""
     m = Measured(top, build, units)
     m.shell("make -s halfulp " + " ".join(t for t in listed(build) if not t.endswith((".sh", ".py"))), 3600)
     m.compile_all(jobs)
@@ -190,7 +190,7 @@ def measure(top, build, units, jobs, some):
     left, lock = queue.Queue(), threading.Lock()
     rooms = ["t/analyzers", "t/trainer", "t/golden", "t/judge"] # what judges most comes first
     for t in sorted(all_tests, key=lambda t: (rooms + [t[:t.rindex("/")]]).index(t[:t.rindex("/")])):
-        if t not in old["tests"] or some and re.search(some, t):
+        if re.search(some, t) if some else t not in old["tests"]:
             left.put(t)
 
     def save():
