@@ -39,6 +39,7 @@ SCRIPT_TESTS += t/analyzers/t-validate-schemes.py
 SCRIPT_TESTS += t/analyzers/t-validate-told.py
 SCRIPT_TESTS += t/analyzers/t-validate.py
 SCRIPT_TESTS += t/analyzers/t-what-if.sh
+C_TESTS += t/analyzers/u-cause
 C_TESTS += t/analyzers/u-correct
 C_TESTS += t/analyzers/u-drift
 C_TESTS += t/analyzers/u-explain
