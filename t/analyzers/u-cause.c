@@ -34,14 +34,15 @@ static const struct {
 		"part 0 -> 4" },
 	{ "summation_tree=0x1>0x2;casts=0x3>0x3", "program/train/y:matmul dense1 part=0>matmul dense1 part=4@7", NULL,
 		0, -1,
-		"another summation tree, though the settings are the same: train call 7 matmul dense1: part 0 -> 4" },
+		"another summation tree, though the settings are the same: train call 7 matmul dense1: part "
+		"0 -> 4" },
 	{ "summation_tree=0x1>0x1;casts=0x3>0x4",
 		"program/train/y:matmul dense1 part=0>matmul dense1 part=4@7;program/train/z:relu act>-;"
 		"program/eval/y:->relu act@2",
 		NULL, 0, -1, "other casts, though the settings are the same: " },
 	{ "", "program/train/y:->relu act@2", NULL, 0, -1,
-		"another program, with the same summation trees and casts, though the settings are the same: train call "
-		"2 relu act is new" },
+		"another program, with the same summation trees and casts, though the settings are the same: train "
+		"call 2 relu act is new" },
 	{ "analysis=all>sampled", "", NULL, 0, -1, "another analysis: all in the baseline, sampled now" },
 	{ "", "begin/dense1.w/digest:0x1>0x2", NULL, 0, -1,
 		"other values that the training began with, as they are drawn or loaded: dense1.w" },
@@ -49,11 +50,12 @@ static const struct {
 		"another batch in step 0, though the data are the same: which samples are drawn, or how they are put "
 		"together: input.x (and 1 more)" },
 	{ "", "begin/dense1.w/digest:0x1>0x2;begin/input.x/digest:0x1>0x2;begin/dense1.b/digest:0x1>0x1", NULL, 0, -1,
-		"another batch in step 0, though the data are the same: which samples are drawn, or how they are put "
-		"together: input.x; other values that the training began with, as they are drawn or loaded: dense1.w" },
+		"another batch in step 0, though the data are the same: which samples are drawn, or how they are "
+		"put together: input.x; other values that the training began with, as they are drawn or loaded: "
+		"dense1.w" },
 	{ "halfulp=1>2;simd=avx2>scalar;compiler=gcc>-", "", NULL, 0, -1,
-		"another version or machine (halfulp 1 -> 2, simd avx2 -> scalar): settings, data, seed and programs are "
-		"the same" },
+		"another version or machine (halfulp 1 -> 2, simd avx2 -> scalar): settings, data, seed and programs "
+		"are the same" },
 	{ "", "output/y/digest:0x1>0x2;output/z/digest:0x1>0x2;program/train/y:relu act>relu act@4;"
 	      "program/train/z:matmul dense1>matmul dense1@3", NULL, 0, -1,
 		"the arithmetic of call 3 matmul (z): " SAME
