@@ -88,4 +88,8 @@ KNOWN = [
     ("analyzers/calc/evaluate_exact.c", "bits(x) * e <= MOST_BITS", "a power that is not held as a fraction is computed by MPFR, to the same value"),
     ("analyzers/probe/cmd_probe.c", "failed += p[i ^ 1].verdict", "the same verdicts in another order"),
     ("trainer/data/tsv.c", "found |= i >= 3 ? 1 : 2", "both bits are asked for, whichever column has which"),
+    ("trainer/bench/cast.c", "c->mode[i ^ 1], c->wrong", "which rounding MPFR is timed in first, and no rate is compared with a clock"),
+    ("trainer/plan/ladder.c", "if (st != HU_OK)", "memory that is not given back, which the leak sanitizer sees"),
+    ("analyzers/probe/probe.c", "(m % 5 + 2)", "which operands a unit is asked of"),
+    ("analyzers/probe/probe.c", "m % 4 * 0.5", "which operands a unit is asked of"),
 ]

@@ -21,6 +21,7 @@ from .builder import Builder
 PARTS = [
     ("t/judge/t-independent.py", r"^    '(\w+)': (?:lambda|\w+,)", "t/judge/t-independent.py"),
     ("t/golden/t-outputs.py", r"^EXTRA_DIST \+= t/golden/outputs/(\w+)\.txt", "t/golden/outputs/local.mk"),
+    ("t/cli/t-options.py", r"^COMMAND\((\w+)\)", "commands.def"),
     ("t/golden/t-golden.sh", r"^held (auto)$", "t/golden/t-golden.sh"),
 ]
 # They judge the sources' text, the build, or kernels; or they need what most machines lack.
@@ -129,7 +130,8 @@ class Measured(Builder):
         p.returncode = status
         words.seek(0)
         why = self.judged(test, status, words.read())
-        return (why, used.ru_utime + used.ru_stime, *self.lines(folder))
+        seconds = LIMIT if os.waitstatus_to_exitcode(status) == 124 else used.ru_utime + used.ru_stime
+        return (why, seconds, *self.lines(folder))
 
 
 def load(top, build):

@@ -54,8 +54,9 @@ class Sources:
         self.saw[unit, test] = self.saw.get((unit, test), 0) + 1
 
     def seconds(self, test):
-        """Of processor time, and after how many of the clock's it hangs: the machine may be busy."""
-        return self.reach.seconds(test), 30 + 10 * self.reach.seconds(test)
+        """Of processor time, and after how many of the clock's it hangs, more where the machine is busy."""
+        busy = max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
+        return self.reach.seconds(test), (30 + 10 * self.reach.seconds(test)) * busy
 
 
 def targets(top, build=None):
