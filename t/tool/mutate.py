@@ -166,6 +166,8 @@ def main():
     if a.measure is not None:
         units = sorted({u for n in known for u in known[n].units() if u.endswith(".c")})
         return reach.measure(top, build, units, a.jobs, a.measure)
+    if a.target != "kernels" and not os.path.exists(os.path.join(build, reach.KEPT)):
+        sys.exit("mutate.py: which test runs which line was not measured in %s: --measure does so" % build)
     only, lines = a.only.split(",") if a.only else ["*"], set()
     if re.fullmatch(r"([^,:]+:\d+,?)+", a.only):
         lines = {(o.split(":")[0], int(o.split(":")[1]) - 1) for o in only}

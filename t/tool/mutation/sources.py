@@ -9,10 +9,19 @@ from .reach import Reach
 from .rules import SOURCES, WORDS, candidates, functions
 
 FOLDERS = {"analyzers": ["analyzers", "lib/judge"], "trainer": ["trainer", "cuda/device"], "operators": ["lib/op"]}
-ROOMS = {"analyzers": ("analyzers", "judge", "golden"), "trainer": ("trainer", "golden", "cuda"), "operators": ("op", "golden")}
+ROOMS = {
+    "analyzers": ("analyzers", "judge", "golden"),
+    "trainer": ("trainer", "golden", "cuda"),
+    "operators": ("op", "golden"),
+}
 # Other instruction sets' copies and files that no machine without a device runs.
 LEFT_OUT = (
-    "cuda/device/absent.c", "*_avx2.c", "*_avx512.c", "trainer/energy/nvml.c", "trainer/device/gpu.c", "analyzers/probe/probe_device.c",
+    "cuda/device/absent.c",
+    "*_avx2.c",
+    "*_avx512.c",
+    "trainer/energy/nvml.c",
+    "trainer/device/gpu.c",
+    "analyzers/probe/probe_device.c",
 )
 
 
