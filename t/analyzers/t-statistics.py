@@ -221,7 +221,7 @@ row = [l for l in text.splitlines() if l.startswith('loss/last_epoch')][0]
 for name, spoilt, why in (('wide', text.replace(row, '\t'.join(row.split('\t')[:3] + ['9'] + row.split('\t')[4:])), 'its checksum is'), ('cut', text[:text.rindex('\n', 0, -1) + 1], 'cut short or changed'), ('half', text[:-5], 'cut short'),
                           ('infinite', text.replace(row, '\t'.join(row.split('\t')[:3] + ['inf'] + row.split('\t')[4:])), 'a kind or a number is none'), ('bare', '\n'.join(l for l in text.splitlines() if not l.startswith('# env.')) + '\n', 'its checksum is'),
                           ('empty', ''.join(l for l in text.splitlines(True) if l.startswith(('#', 'quantity'))),
-                           'it has 0 quantities'),
+                           'it has 0 quantities, and 1 to '),
                           ('newer', text.replace('# halfulp statistics: 1', '# halfulp statistics: 2'), 'no statistics of version 1')):
     open(name + '.tsv', 'w').write(spoilt)
     refused(3, why, 'a file that is ' + name, 'check', 'b1', '--baseline', name + '.tsv')
