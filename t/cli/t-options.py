@@ -868,9 +868,9 @@ def main():
         again, _ = observed(line)
         ok(before == again, 'the same line, the same picture: %s' % line.replace(home, ''), '%s\n%s' % (before, again))
     for option, line in ([x.strip() for x in r.split('|')] for r in IDLE.strip().splitlines()):
+        line = expand(line)
         if line.split()[0] not in asked:
             continue
-        line = expand(line)
         seen, (code, err) = observe(line)
         ok(code == 2 and err.count('\n') == 0 and '--%s has no effect' % option in err and not seen[2], 'refused: %s' % line.replace(home, ''), '%d: %s' % (code, err))
     finish()
