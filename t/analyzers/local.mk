@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/analyzers/t-accumulate.sh
+SCRIPT_TESTS += t/analyzers/t-advise-told.py
 SCRIPT_TESTS += t/analyzers/t-advise.py
+SCRIPT_TESTS += t/analyzers/t-allreduce-told.py
 SCRIPT_TESTS += t/analyzers/t-allreduce.py
 SCRIPT_TESTS += t/analyzers/t-analyze-files.sh
 SCRIPT_TESTS += t/analyzers/t-analyze.sh
@@ -35,9 +37,12 @@ SCRIPT_TESTS += t/analyzers/t-statistics.py
 SCRIPT_TESTS += t/analyzers/t-summary-words.py
 SCRIPT_TESTS += t/analyzers/t-tree-library.py
 SCRIPT_TESTS += t/analyzers/t-tree.sh
+SCRIPT_TESTS += t/analyzers/t-validate-decisions.py
 SCRIPT_TESTS += t/analyzers/t-validate-schemes.py
+SCRIPT_TESTS += t/analyzers/t-validate-told.py
 SCRIPT_TESTS += t/analyzers/t-validate.py
 SCRIPT_TESTS += t/analyzers/t-what-if.sh
+C_TESTS += t/analyzers/u-cause
 C_TESTS += t/analyzers/u-correct
 C_TESTS += t/analyzers/u-drift
 C_TESTS += t/analyzers/u-explain

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # check in statistics mode. Every aggregate is computed again from the files of the runs, and every limit from its
 # formula, with Python's standard library alone: Student's t by Simpson's rule.
+import functools
 import json
 import math
 import os
@@ -150,6 +151,7 @@ def tail(t, n):
     return c * h / 3 * (f(a) + f(math.pi / 2) + 4 * math.fsum(f(a + i * h) for i in range(1, steps, 2)) + 2 * math.fsum(f(a + i * h) for i in range(2, steps, 2)))
 
 
+@functools.cache
 def limit(p, n):
     low, high = 0.0, 1e3
     for _ in range(50):
@@ -178,15 +180,12 @@ ok(all(abs(chi_square(p, n) - x) < 1e-4 for p, n, x in ((.1, 4, 1.063623), (.1, 
 WIDER = math.sqrt((len(SEEDS) - 1) / chi_square(.1, len(SEEDS) - 1))
 ok(abs(limit(.005, 5) - 4.032143) < 1e-5 and abs(limit(.025, 10) - 2.228139) < 1e-5, "this test's own limits are those of the tables")
 judged = [q for q in rows if rows[q][1] in ('loss', 'norm', 'error', 'share')]
-CACHE = {}
 
 
 def expected(q, candidates, paired):
     n, k, one = len(SEEDS), len(candidates), rows[q][1] in ('error', 'share')
     p, df = (.01 if one else .005) / len(judged) / (1 if paired else 2), n if paired else n + k - 2
-    if (p, df) not in CACHE:
-        CACHE[p, df] = limit(p, df)
-    t = CACHE[p, df]
+    t = limit(p, df)
     if paired:
         d = mean_of([known[c][q] - known['b' + c[-1]][q] for c in candidates])
         most = WIDER * spread[q][0] / 2 + t * spread[q][1] / math.sqrt(k)
@@ -216,6 +215,15 @@ for candidates, paired, red in ((['kahan1'], True, False), (['kahan1', 'kahan2']
     code, out, err = run('check', *candidates, '--baseline', 's.tsv', '--json')
     j = json.loads(out)
     found = {f['quantity']: f for f in j['findings']}
+    n, k = len(SEEDS), len(candidates)
+    told = '%d of %d quantities failed\n' % (sum(not f['ok'] for f in j['findings']), len(j['findings']))
+    if paired:
+        told += 'paired: the candidates train blessed seeds, and their first losses agree to 2e-3\n%d blessed seeds, %d candidates, 0.5 %% over %d quantities' % (n, k, len(judged))
+    else:
+        told += 'unpaired: a seed is not blessed, or a first loss is another\n%d blessed seeds, %d candidates: only what moves a quantity by more than ' % (n, k)
+        told += '%.1f times its spread over seeds is seen; candidates of blessed seeds see %.1f times' % (
+            limit(.005 / len(judged), n - 1 if k == 1 else n + k - 2) * math.sqrt(1 / n + 1 / k), WIDER / 2)
+    ok(j['summary'].split('\n')[: told.count('\n') + 1] == told.split('\n'), '%s: the summary' % ' '.join(candidates), (j['summary'], told))
     wrong = []
     for q in judged:
         d, most, holds = expected(q, candidates, paired)
@@ -246,7 +254,7 @@ row = [l for l in text.splitlines() if l.startswith('loss/last_epoch')][0]
 for name, spoilt, why in (('wide', text.replace(row, '\t'.join(row.split('\t')[:3] + ['9'] + row.split('\t')[4:])), 'its checksum is'), ('cut', text[:text.rindex('\n', 0, -1) + 1], 'cut short or changed'), ('half', text[:-5], 'cut short'),
                           ('infinite', text.replace(row, '\t'.join(row.split('\t')[:3] + ['inf'] + row.split('\t')[4:])), 'a kind or a number is none'), ('bare', '\n'.join(l for l in text.splitlines() if not l.startswith('# env.')) + '\n', 'its checksum is'),
                           ('empty', ''.join(l for l in text.splitlines(True) if l.startswith(('#', 'quantity'))),
-                           'it has 0 quantities'),
+                            'it has 0 quantities, and 1 to '),
                           ('newer', text.replace('# halfulp statistics: 2', '# halfulp statistics: 3'), 'no statistics of version 2')):
     open(name + '.tsv', 'w').write(spoilt)
     refused(3, why, 'a file that is ' + name, 'check', 'b1', '--baseline', name + '.tsv')

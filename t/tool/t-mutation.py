@@ -1,33 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tables of mutation name what is there: every pattern is some file's first, every test exists, every file and
-# function has some test, and every change that is known to be none would otherwise be made.
+# The tables of mutation name what is there, lines are judged by the tests that run them, and every change that is known
+# to be none would otherwise be made.
 import fnmatch
+import gzip
+import json
 import os
 import re
 import sys
 
 top = os.path.abspath(os.environ.get('srcdir', '.'))
 sys.path.insert(0, os.path.join(top, 't', 'tool'))
-from mutation import known, rules, sources  # noqa: E402
+from mutation import known, reach, rules, sources  # noqa: E402
 from mutation.kernels import Kernels  # noqa: E402
-from tap import finish, none  # noqa: E402
+from tap import finish, home, none  # noqa: E402
 
 
-for name, rows in sources.JUDGES.items():
-    units = sources.Sources(top, name).units()
-    first = {u: next((p for p, _ in rows if fnmatch.fnmatch(u, p)), None) for u in units}
-    none(['%s: no file' % p for p, _ in rows if p not in first.values() and p != rows[-1][0]] + [u for u, p in first.items() if not p], '%s: each of %d patterns is some file\'s first' % (name, len(rows)))
-    wrong = sorted({t for _, some in rows for t in some if not any(os.path.exists(os.path.join(top, t.partition(' ')[0] + e)) for e in ('', '.c'))})
-    none(wrong, '%s: every test that judges is there' % name)
-    mutants = [len(some) for u in units for f, some in sources.Sources(top, name).mutations(u, 1, 1)]
+for name in sources.FOLDERS:
+    of = sources.Sources(top, name)
+    mutants = [len(some) for u in of.units() for f, some in of.mutations(u, 1, 1)]
     none([] if len([n for n in mutants if n]) > 100 else [len(mutants)], '%s: %d functions have mutations' % (name, len([n for n in mutants if n])))
-named = {t.partition(' ')[0] for rows in sources.JUDGES.values() for _, some in rows for t in some} | set(sources.ELSEWHERE)
-idle = []
-for room in ('trainer', 'analyzers', 'judge'):
-    tests = [f for f in sorted(os.listdir(os.path.join(top, 't', room))) if re.match(r'[tu]-.*\.(c|sh|py)$', f)]
-    idle += [t for t in ('t/%s/%s' % (room, re.sub(r'\.c$', '', f)) for f in tests) if t not in named]
-none(idle, 'every test of the trainer and of analyzers judges some file')
-none([p for p in sources.LEFT_OUT if not any(fnmatch.fnmatch(os.path.relpath(os.path.join(d, f), top), p) for folder in ('lib', 'trainer', 'analyzers') for d, _, names in os.walk(os.path.join(top, folder)) for f in names)], 'files that are left out are there')
+
+# A test in parts has those that it takes as arguments; what was measured of a file holds for it when it was edited
+of_parts = {name: reach.parts(top, name) for name, _, _ in reach.PARTS}
+none([n for n, p in of_parts.items() if not p or not os.path.exists(os.path.join(top, n))], 'tests with parts: %d' % sum(map(len, of_parts.values())))
+folder = home()
+write = lambda text: open(os.path.join(folder, 'a.c'), 'w').write(text)
+ran = {'t/cheap': (0.1, [2, 5]), 't/dear': (9, [2, 3, 6]), 't/other': (1, [])}
+with gzip.open(os.path.join(folder, reach.KEPT), 'wt') as f:
+    json.dump({'tests': {t: {'seconds': s, 'ran': {'a.c': lines}} for t, (s, lines) in ran.items()}, 'lines': {'a.c': [2, 3, 5, 6]}, 'text': {'a.c': 'a\nb\nc\nd\ne\nf\n'}}, f)
+for text, wanted in (('a\nb\nc\nd\ne\nf\n', {1: [], 2: ['t/cheap', 't/dear'], 3: ['t/dear'], 4: ['t/dear'], 5: ['t/cheap'], 6: ['t/dear']}),
+                     ('new\na\nb\nc\nd\nanother\nf\n', {2: [], 3: ['t/cheap', 't/dear'], 4: ['t/dear'], 5: ['t/dear'], 7: ['t/dear']})):
+    write(text)
+    judges = reach.Reach(folder, folder).judges
+    none(['%d: %s' % (n, judges('a.c', n)) for n, tests in wanted.items() if judges('a.c', n) != tests], 'a line is judged by the tests that run it, the cheapest first: %d lines' % len(wanted))
+none([p for p in sources.LEFT_OUT if not any(fnmatch.fnmatch(os.path.relpath(os.path.join(d, f), top), p) for folder in ('lib', 'trainer', 'analyzers', 'cuda') for d, _, names in os.walk(os.path.join(top, folder)) for f in names)], 'files that are left out are there')
 
 kernels = Kernels(top)
 seen = [kernels.includes(kernels.source(op), []) for op in kernels.units()]

@@ -47,7 +47,8 @@ test_is $? "--analyze --json"
 run compare --policies float32,float64 --seeds 1,2 --analyze $o --trace-cap 400000 f
 test $code = 2 && test "$(column f/compare-runs.tsv failed | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = " 2 -; 2 train 2;" &&
 	test "$(column f/compare.tsv failed | tr '\n' ' ')" = "0 2 " && test "$(column f/compare.tsv accuracy | tail -n 1)" = - && test "$(column f/compare.tsv accuracy | head -n 1)" != - &&
-	test "$(grep -c 'float64-seed[12]: failed (train 2)' out)" = 2 && grep -q 'training failed with exit code 2' out
+	test "$(grep -c 'float64-seed[12]: failed (train 2)' out)" = 2 &&
+	test "$(sed -n 's/: training failed with exit code 2.*//p' out | tr '\n' ' ')" = 'f/float64-seed1 f/float64-seed2 '
 test_is $? "a training that fails is a row that says so, the other policy has its numbers, and the exit code is its"
 run compare --policies float32,float64 --analyze $o --trace-steps none g
 test $code = 3 && test "$(column g/compare-runs.tsv failed | sort -u)" = "analyze 3" && test "$(column g/compare-runs.tsv swamped_share | sort -u)" = - &&

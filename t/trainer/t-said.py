@@ -78,6 +78,18 @@ ok(
     "an epoch's ms a step are the mean of its steps",
     [out, mean],
 )
+# What masks and candidates add to the line
+for words, more, where in (
+    ('--model unet --levels 1 --width 0.1 --size 8 --train 8 --eval 4 --batch 4', (('dice', 'dice', 2), ('intersection over union', 'iou', 2)), 'masks'),
+    ('--model ncf --users 8 --items 120 --hidden 2 --batch 64 --steps 2', (('hit rate@10', 'hit_rate', 2), ('NDCG@10', 'ndcg', 4)), 'choices'),
+):
+    code, out, err = run('train', *words.split(), '--trace-steps', 'none', *(['--epochs', '1'] if where == 'masks' else []), where)
+    end = [r for r in table(where + '/metrics.tsv') if r['eval_loss'] != '-'][-1] if code == 0 else {}
+    want = ''.join(
+        '  %s %s' % (name, '%.2f %%' % (100 * float(end['eval_' + c])) if digits == 2 else '%.4f' % float(end['eval_' + c]))
+        for name, c, digits in more
+    )
+    ok(code == 0 and want + '  ' in out, 'the line of a model of %s has %s' % (where, ' and '.join(m[0] for m in more)), [err, out, want])
 code, out, err = run('train', *SMALL, '--epochs', '3', '--policy', 'mixed_float16', '--json', 'b')
 j = json.loads(out)
 timed = table('b/metrics.tsv')

@@ -48,6 +48,9 @@ END
 run verify --trace c
 test $code = 1 && grep -qF "$(cat want)" out && test "$(awk -F '\t' '$10 == 0' out | wc -l)" = 1
 test_is $? "verify --trace names the element that was changed; what follows from it is marked inherited"
+sed -n '/^[0-9]/p' out | cut -f 2,5 >rows
+test "$(wc -l <rows)" -gt 2 && sort -n -k 1,1 -k 2,2 -s rows | diff - rows >&2
+test_is $? "in the order of calls and elements"
 run verify --trace --json c
 test $code = 1 && "${PYTHON:-python3}" -c 'import json,sys; d=json.load(open("out"))["differences"]; sys.exit(not any(x["tensor"]=="relu1.y" and x["element"]==5 and not x["inherited"] for x in d))'
 test_is $? "and as JSON"
@@ -59,6 +62,15 @@ unlist d metrics.tsv
 run verify d
 test $code = 1 && grep -q 'step 6 is the first that differs' out && grep -q 'relu1' out
 test_is $? "of an untraced step verify names the traced call that differs"
+
+# An evaluation that was recorded as a NaN, and is a number when it is made again
+cp -r a e
+loss=$(column a/metrics.tsv eval_loss | sed -n 5p)
+sed "s/	$loss	/	nan	/" a/metrics.tsv >e/metrics.tsv
+unlist e metrics.tsv
+run verify e
+test $code = 1 && grep -qF "eval_loss" out && grep -qF "$loss" out && grep -q nan out
+test_is $? "verify holds no number for a NaN: eval_loss $loss"
 
 run verify
 refused 2 'one RUN' "no RUN"

@@ -136,6 +136,21 @@ account(void)
 		"500 g an accuracy of 1");
 	hu_account_print(m, stderr);
 	json_decref(m);
+	for (int part = 0; part < 2; part++) { /* without an intensity; after a part that nobody measured */
+		m = part ? json_pack("{s:{s:s}}", "energy", "meter", "not available") : json_object();
+		zone("powercap/intel-rapl:0", "package-0\n", 1ull << 62, 7);
+		ok(hu_account_open(&a, "rapl", "cpu", -1) == HU_OK, "an account without an intensity");
+		a.meter.now = test_clock;
+		hu_account_begin(&a, m);
+		clock_now += 1;
+		hu_account_write(&a, m, 0.8);
+		hu_account_close(&a);
+		e = json_object_get(m, "energy");
+		ok(!json_object_get(e, "grams_co2") && !json_object_get(e, "grams_co2_per_kwh"), "has no grams");
+		ok((json_object_get(e, "joules") == NULL) == part, "and %s",
+			part ? "no joules, since a part is missing" : "joules");
+		json_decref(m);
+	}
 }
 
 /* The stub counts 200 W in steps of 0.1 s, as GPUs do; UTILISATION 73 %. */

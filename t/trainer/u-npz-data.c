@@ -179,6 +179,19 @@ named(void)
 	}
 
 static void
+one_class(void)
+{
+	static const double none[ROWS];
+	hu_dataset ds;
+
+	put((member[]){ { "x", "f8", 1, { ROWS }, real }, { "labels", "f8", 1, { ROWS }, none }, END });
+	if (!ok(hu_dataset_open(&ds, spec, &nothing_said) == HU_OK, "labels that are all 0"))
+		bail_out("%s", hu_reason());
+	is_int((long long)hu_dataset_find(&ds, "labels")->classes, 1, "are of one class");
+	hu_dataset_release(&ds);
+}
+
+static void
 refusals(void)
 {
 	static const double odd[ROWS] = { [4] = 1.5 }, less[ROWS] = { [3] = -1 }, nan_at[ROWS] = { [6] = NAN },
@@ -250,6 +263,7 @@ main(void)
 	reading();
 	images();
 	named();
+	one_class();
 	refusals();
 	damaged();
 	unlink(path);

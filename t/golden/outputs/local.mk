@@ -6,6 +6,7 @@ EXTRA_DIST += t/golden/outputs/calc.txt
 EXTRA_DIST += t/golden/outputs/explain.txt
 EXTRA_DIST += t/golden/outputs/formats.txt
 EXTRA_DIST += t/golden/outputs/inspect.txt
+EXTRA_DIST += t/golden/outputs/models.txt
 EXTRA_DIST += t/golden/outputs/op.txt
 EXTRA_DIST += t/golden/outputs/plan.txt
 EXTRA_DIST += t/golden/outputs/probe.txt

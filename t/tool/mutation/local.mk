@@ -4,6 +4,7 @@ EXTRA_DIST += t/tool/mutation/__init__.py
 EXTRA_DIST += t/tool/mutation/builder.py
 EXTRA_DIST += t/tool/mutation/kernels.py
 EXTRA_DIST += t/tool/mutation/known.py
+EXTRA_DIST += t/tool/mutation/reach.py
 EXTRA_DIST += t/tool/mutation/recorded.py
 EXTRA_DIST += t/tool/mutation/rules.py
 EXTRA_DIST += t/tool/mutation/sources.py

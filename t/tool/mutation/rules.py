@@ -66,6 +66,9 @@ SPREAD = r"hu_blocks_for|gridDim|hu_fail\(|static_assert|_groups|_lies|may_lie|H
 WORDS = r"hu_fail\(|hu_complain|HU_ASSERT|hu_bug|hu_tsv_note|hu_progress|hu_warn|hu_str_addf\(&a->said|^\s*#|^\s*(/?\*|//)|memset|memcpy|sizeof|HU_GROW|hu_x\w*alloc|\bfree\(|_release\(|\bomp\b|^\s*(?:static |const |unsigned )*\w+ \*?\w+\[[^]]+\](?:, \*?\w+(?:\[[^]]+\])?)*;|\.summary|fprintf\(stderr|^\s*\""
 
 
+# The further lines of such a message.
+MESSAGE = r"hu_fail\(|hu_complain\(|hu_bug\(|hu_tsv_note\(|hu_warn\(|fprintf\(stderr"
+
 # Plural endings, a room for text that is one larger than it is (what is written beyond it only sanitizers see), and a
 # digit more than a double has.
 PLURAL = r'\? "(s|es|is|are| is|s are|y|ies)?" : "(s|es|is|are| is|s are|y|ies)?"'
@@ -83,12 +86,14 @@ def spared_here(code, match, what):
 
 def candidates(top, path, rules, spared, lines=None):
     """Mutations of PATH: (path, line, from, to, kind, replacement). SPARED: a pattern of lines to leave alone; LINES: those to look at."""
-    found, comment, seen = [], False, set()
+    found, comment, message, seen = [], False, False, set()
     for number, line in enumerate(open(os.path.join(top, path)).read().split("\n")):
         begins = comment or line.lstrip().startswith("/*")
         comment = begins and "*/" not in line
         code = re.sub(r"/\*.*?\*/", lambda m: " " * len(m[0]), line)
-        if begins or re.search(spared, code) or (lines is not None and number not in lines):
+        goes_on, message = message, re.search(MESSAGE, code) is not None or message
+        message = message and not code.rstrip().endswith((";", "{"))
+        if begins or goes_on or re.search(spared, code) or (lines is not None and number not in lines):
             continue
         for what, pattern, by in rules:
             for m in re.finditer(pattern, code):
