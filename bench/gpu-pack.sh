@@ -35,7 +35,7 @@ part() {
 	tail -c +$(($2 + 1)) "$1" | head -c $(($3)) >"$work/kernels"
 	kernels=$(cksum <"$work/kernels" | tr ' ' -)
 	head -c $(($2)) "$1" >"$1.head" && tail -c +$(($2 + $3 + 1)) "$1" >"$1.tail" &&
-		mv "$work/kernels" "$to/kernels/$kernels" && rm "$1"
+		chmod +x "$1.head" && mv "$work/kernels" "$to/kernels/$kernels" && rm "$1"
 }
 
 for p in $programs; do
@@ -48,8 +48,8 @@ for p in $programs; do
 		#!/bin/sh
 		top=__TOP__
 		whole=$top/bin/__NAME__
-		test -x "$whole" || { cat "$whole.head" "$top/kernels/__KERNELS__" "$whole.tail" >"$whole.$$" &&
-			chmod +x "$whole.$$" && mv "$whole.$$" "$whole"; } || exit 4
+		test -x "$whole" || { cp "$whole.head" "$whole.$$" &&
+			cat "$top/kernels/__KERNELS__" "$whole.tail" >>"$whole.$$" && mv "$whole.$$" "$whole"; } || exit 4
 		if test "$HALFULP_OWN_LIBC" = 1; then
 			export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # else the program starts itself anew, without this loader
 			exec "$top/libc/ld.so" --library-path "$top/libc:$top/libraries:$LD_LIBRARY_PATH" "$top/bin/__NAME__" "$@"
