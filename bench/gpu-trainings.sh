@@ -12,16 +12,21 @@ digests() { awk -F '\t' '/^#/ { next } !c { for (i = 1; i <= NF; i++) if ($i == 
 # rows FILE WORD: the first arguments of the rows of a .def file
 rows() { sed -n "s/^$2(\"\{0,1\}\([A-Za-z0-9_]*\)\"\{0,1\}[,)].*/\1/p" "$top/$1"; }
 models() { rows trainer/model/models.def MODEL; }
-# own_sizes MODEL: by the options that its row names
+# own_sizes MODEL: by the options that its row names. Convolutions have batches of 8, which take the CPU a third of the
+# time of 32; t/cuda/u-cuda-choice holds that they reach every kernel that 32 reaches.
 own_sizes() {
-	local row
+	local row batch
 	row=$(grep "^MODEL($1, " "$top/trainer/model/models.def")
-	test "$dry" = 1 || { echo "--batch 32"; return; }
+	if test "$dry" != 1; then
+		case $row in *'"x[n,height,width,'* | *'"x[n,1,samples,'*) batch=8 ;; *) batch=32 ;; esac
+		echo "--batch $batch --train $((3 * batch)) --eval $batch"
+		return
+	fi
 	case $row in *',height,width,'* | *'"x[n,...]'*) printf -- '--size 10 ' ;; esac
 	case $row in *'"width'*) printf -- '--width 0.0625 ' ;; esac
 	case $row in *'"layers hidden'*) printf -- '--layers 2 --hidden 8 ' ;; esac
 	case $row in *' heads '*) printf -- '--heads 2 ' ;; esac
-	echo "--batch 2"
+	echo "--batch 2 --train 96 --eval 32"
 }
 
 # trainings MODEL ARCH: lines "policy sum options": every policy by its own sums, and by those of ARCH's matrix units
@@ -37,25 +42,27 @@ trainings() {
 			turing:mixed_float16 | *:tf32 | *:mixed_float16 | *:mixed_bfloat16) echo "tc:$arch" ;;
 			ada:mixed_e5m2) echo tc:ada ;;
 			esac); do
-			printf '%s %s --model %s --policy %s%s%s %s --steps 3 --train 96 --eval 32 --trace-steps none --meter none --quiet\n' "$policy" "$sum" "$model" "$policy" \
+			printf '%s %s --model %s --policy %s%s%s %s --steps 3 --trace-steps none --meter none --quiet\n' "$policy" "$sum" "$model" "$policy" \
 				"$(test "$sum" = default || echo " --accumulate $sum")" "$(grep -q "^POLICY(\"$policy\",.* 1, \"" "$top/lib/program/policies.def" && echo ' --init-scale 256')" "$sizes"
 		done
 	done
 }
 
-# reference NAME OPTION...: prints the file of the CPU's digests, of the bundle where it has them for these very options
+# reference NAME OPTION...: prints the file of the CPU's digests, of the bundle or made before where those are for these
+# very options. Several calls may run at a time, of a name each; a file is whole or not there.
 reference() {
-	local name=$1
+	local name=$1 file
 	shift
-	if test -f "$top/reference/$name" && test "$(head -n 1 "$top/reference/$name")" = "# $*"; then
-		echo "$top/reference/$name"
-		return
-	fi
-	if ! test -f "$work/reference/$name"; then
-		mkdir -p "$work/reference"
-		rm -rf "$work/reference/run"
-		"$halfulp" train "$@" --backend cpu "$work/reference/run" >&2 || return 1
-		{ echo "# $*"; digests "$work/reference/run"; } >"$work/reference/$name"
-	fi
-	echo "$work/reference/$name"
+	for file in "$top/reference/$name" "$work/reference/$name"; do
+		if test -f "$file" && test "$(head -n 1 "$file")" = "# $*"; then
+			echo "$file"
+			return
+		fi
+	done
+	mkdir -p "$work/reference"
+	rm -rf "$work/run-$name"
+	"$halfulp" train "$@" --backend cpu "$work/run-$name" >&2 || return 1
+	{ echo "# $*"; digests "$work/run-$name"; } >"$file.part" && mv "$file.part" "$file" || return 1
+	rm -rf "$work/run-$name"
+	echo "$file"
 }

@@ -7,33 +7,36 @@
 # which is written anew after each part. Each part has a time limit, and one that fails does not stop the rest. Called
 # again with the same folder or archive it goes on where time ran out. Exits 0 where all passed, 1 where a part failed,
 # 4 where there is no GPU or no build. Without --from: on a machine with nvcc, whose GPU it builds for. --bundle FILE
-# [--build DIR]: packs that build for machines that have a driver alone (gpu-pack.sh); --from FILE, or the script within
-# the unpacked bundle, runs it there. --dry: no GPU and no build: the program named by HALFULP, or the bundle's, and the
-# same parts on the launch shim at tiny sizes.
+# [--build DIR] [--only PATTERN]: packs that build for machines that have a driver alone (gpu-pack.sh), with the CPU's
+# digests of the parts that the pattern names, and goes on where it was stopped; --from FILE, or the script within the
+# unpacked bundle, runs it there. --list: names the parts, the seconds that each may take and what became of it in the
+# folder or archive of results, and runs none. --dry: no GPU and no build: the program named by HALFULP, or the bundle's,
+# and the same parts on the launch shim at tiny sizes.
 export LC_ALL=C OMP_WAIT_POLICY=passive
 top=$(cd "$(dirname "$0")/.." && pwd)
-dry=0 out= build= minutes=9 from= bundle= archive= only='*'
+dry=0 list=0 out= build= minutes=9 from= bundle= archive= only='*'
 while test $# -gt 0; do
 	case $1 in
 	--dry) dry=1 ;;
+	--list) list=1 ;;
 	--out | --build | --minutes | --from | --bundle | --archive | --only)
 		test $# -gt 1 && test -n "$2" || { echo "gpu.sh: $1 needs a value" >&2; exit 2; }
 		case $1 in --out) out=$2 ;; --build) build=$2 ;; --minutes) minutes=$2 ;; --from) from=$2 ;; --bundle) bundle=$2 ;; --archive) archive=$2 ;; --only) only=$2 ;; esac
 		shift ;;
-	*) echo "gpu.sh: $1: --from, --bundle, --build, --dry, --out, --archive, --minutes or --only is known" >&2; exit 2 ;;
+	*) echo "gpu.sh: $1: --from, --bundle, --build, --dry, --list, --out, --archive, --minutes or --only is known" >&2; exit 2 ;;
 	esac
 	shift
 done
 case $minutes in *[!0-9]*) echo "gpu.sh: --minutes $minutes: a whole number is needed" >&2; exit 2 ;; esac
 if test -n "$bundle"; then
-	exec bash "$top/bench/gpu-pack.sh" "$bundle" "${build:-$top/build}" $dry
+	exec bash "$top/bench/gpu-pack.sh" "$bundle" "${build:-$top/build}" $dry "$only"
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-gpu.XXXXXX") || exit 4
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 if test -f "$from"; then
 	tar -C "$work" -xzf "$from" 2>/dev/null && test -f "$work/halfulp-gpu/BUNDLE" || { echo "gpu.sh: --from $from: this is no bundle; gpu.sh --bundle makes one" >&2; exit 3; }
-	bash "$work/halfulp-gpu/bench/gpu.sh" $(test $dry = 0 || echo --dry) --minutes "$minutes" --only "$only" --out "${out:-gpu}" ${archive:+--archive "$archive"}
+	bash "$work/halfulp-gpu/bench/gpu.sh" $(test $dry = 0 || echo --dry) $(test $list = 0 || echo --list) --minutes "$minutes" --only "$only" --out "${out:-gpu}" ${archive:+--archive "$archive"}
 	exit
 elif test -n "$from"; then
 	test -f "$from/BUNDLE" || { echo "gpu.sh: --from $from: this is no bundle; gpu.sh --bundle makes one" >&2; exit 3; }
@@ -41,8 +44,10 @@ elif test -n "$from"; then
 fi
 test -f "$top/BUNDLE" && from=$top
 
-# Is there a GPU? Before anything is written.
-if test $dry = 0; then
+# Is there a GPU? Before anything is written. A list of the parts needs none, and is that for Hopper.
+if test $list = 1; then
+	arch=hopper backend=cuda halfulp=$top/halfulp toolkit=-
+elif test $dry = 0; then
 	export PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin:/usr/local/nvidia/bin
 	# where installers without packages leave cuBLASLt, and containers the driver
 	export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}${CUDA_HOME:-/usr/local/cuda}/lib64:/usr/local/nvidia/lib64
@@ -75,11 +80,13 @@ case $archive in '' | /*) ;; *) archive=$PWD/$archive ;; esac
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 archive=${archive:-$out.tar.gz}
 if ! test -f "$out/parts" && test -f "$archive"; then
+	test $list = 0 || out=$work/listed
 	mkdir -p "$work/before" && tar -C "$work/before" -xzf "$archive" 2>/dev/null && test -f "$work/before/parts" || { echo "gpu.sh: $archive: not an archive of results; name another by --archive" >&2; exit 3; }
 	mkdir -p "$out" && cp -r "$work/before/." "$out/" || exit 4
 fi
-mkdir -p "$out/log" "$(dirname "$archive")" || exit 4
-touch "$out/parts"
+if test $list = 0; then
+	mkdir -p "$out/log" "$(dirname "$archive")" && touch "$out/parts" || exit 4
+fi
 began=$(date +%s)
 left() { echo $((minutes * 60 - $(date +%s) + began)); }
 
@@ -114,6 +121,11 @@ part() {
 	local name=$1 limit=$2 code start=$(date +%s.%N) rest=$(left) verdict
 	shift 2
 	case $name in $only) ;; *) return ;; esac
+	if test $list = 1; then
+		verdict=$(sed -n "s/^$name	\([^	]*\).*/\1/p" "$out/parts" 2>/dev/null)
+		printf '%s\t%s\t%s\n' "$name" "$limit" "${verdict:-not run}"
+		return
+	fi
 	! grep -q "^$name	\(passed\|skipped\|failed\)	" "$out/parts" || return
 	test "$limit" -le "$rest" || limit=$rest
 	if test "$limit" -lt 5; then
@@ -135,8 +147,10 @@ if test $dry = 1; then
 	tests=$(test -x t/cuda/u-shim && echo t/cuda/u-shim)
 elif test -n "$from"; then
 	cd "$top" || exit 4
-	tests=$(ls bin/t/*/u-* | sed 's/^bin.//')
+	tests=$(ls bin/t/*/u-* 2>/dev/null | sed 's/^bin.//')
 	export HALFULP_GPU_ONLY=1 # the shim's part was tested where the bundle was made
+elif test $list = 1; then
+	tests=$(cd "$top" && ls t/cuda/u-cuda*.c t/cuda/u-shim.c t/cuda/u-device.c t/trainer/u-gpu.c | sed 's/\.c$//')
 else
 	# instructions of one architecture alone (wgmma) have a letter of their own
 	target=$capability
@@ -156,7 +170,9 @@ else
 	cd "$build" || exit 4
 fi
 export srcdir=$top HALFULP=$halfulp
+test $list = 0 || printf 'part\tseconds at most\tverdict\n'
 . "$top/bench/gpu-parts.sh"
+test $list = 0 || exit 0
 keep
 echo "$archive: $(awk -F '\t' '$2 == "passed"' "$out/parts" | wc -l) of $(wc -l <"$out/parts") parts passed"
 ! awk -F '\t' '$2 != "passed" && $2 != "skipped"' "$out/parts" | grep -q .

@@ -15,6 +15,12 @@
 
 enum { HU_KEPT = 512 };
 
+/* What softmax and its logarithm sum: exp(x - top), of the operands x, any and top. */
+#define HU_EXP_BELOW(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[2][i])
+HU_FORMULA(hu_softmax_term, 3, 1, HU_EXP_BELOW)
+template <> inline constexpr int hu_is_long<hu_softmax_term> = 1;
+#undef HU_EXP_BELOW
+
 template <class S>
 HU_DEVICE typename S::T
 hu_row_top(const hu_store_operand *x, uint32_t first, uint32_t each, hu_format compute)

@@ -31,18 +31,18 @@ struct chain {
 #define F_GELU_DX(S, T) out[0][i] = hu_formula_gelu_dx##S(c, in[0][i], in[1][i])
 #define F_GELU_TANH_DX(S, T) out[0][i] = hu_formula_gelu_tanh_dx##S(c, in[0][i], in[1][i])
 #define F_BIAS(S, T) out[0][i] = hu_formula_add##S(c, in[0][i], in[1][i])
-HU_FORMULA(of_relu, 1, 1, F_RELU)
-HU_FORMULA(of_relu_dx, 2, 1, F_RELU_DX)
-HU_FORMULA(of_gelu, 1, 1, F_GELU)
-HU_FORMULA(of_gelu_tanh, 1, 1, F_GELU_TANH)
-HU_FORMULA(of_gelu_dx, 2, 1, F_GELU_DX)
-HU_FORMULA(of_gelu_tanh_dx, 2, 1, F_GELU_TANH_DX)
-HU_FORMULA(of_bias, 2, 1, F_BIAS)
+HU_FORMULA(chained_relu, 1, 1, F_RELU)
+HU_FORMULA(chained_relu_dx, 2, 1, F_RELU_DX)
+HU_FORMULA(chained_gelu, 1, 1, F_GELU)
+HU_FORMULA(chained_gelu_tanh, 1, 1, F_GELU_TANH)
+HU_FORMULA(chained_gelu_dx, 2, 1, F_GELU_DX)
+HU_FORMULA(chained_gelu_tanh_dx, 2, 1, F_GELU_TANH_DX)
+HU_FORMULA(chained_bias, 2, 1, F_BIAS)
 
-template <> inline constexpr int hu_is_long<of_gelu> = 1;
-template <> inline constexpr int hu_is_long<of_gelu_tanh> = 1;
-template <> inline constexpr int hu_is_long<of_gelu_dx> = 1;
-template <> inline constexpr int hu_is_long<of_gelu_tanh_dx> = 1;
+template <> inline constexpr int hu_is_long<chained_gelu> = 1;
+template <> inline constexpr int hu_is_long<chained_gelu_tanh> = 1;
+template <> inline constexpr int hu_is_long<chained_gelu_dx> = 1;
+template <> inline constexpr int hu_is_long<chained_gelu_tanh_dx> = 1;
 
 static int is_long(enum op op) { return op == GELU || op == GELU_TANH || op == GELU_DX || op == GELU_TANH_DX; }
 
@@ -70,20 +70,20 @@ apply(const chain *h, const member *l, const typename S::C *c, hu_element_run at
 		out[0][v] = x[0][v];
 	}
 	if (l->op == BIAS)
-		hu_formula_run<of_bias, S, V>(c, in, out, at.many);
+		hu_formula_run<chained_bias, S, V>(c, in, out, at.many);
 	else if (l->op == RELU)
-		hu_formula_run<of_relu, S, V>(c, in, out, at.many);
+		hu_formula_run<chained_relu, S, V>(c, in, out, at.many);
 	else if (l->op == RELU_DX)
-		hu_formula_run<of_relu_dx, S, V>(c, in, out, at.many);
+		hu_formula_run<chained_relu_dx, S, V>(c, in, out, at.many);
 	if constexpr (LONG) {
 		if (l->op == GELU)
-			hu_formula_run<of_gelu, S, V>(c, in, out, at.many);
+			hu_formula_run<chained_gelu, S, V>(c, in, out, at.many);
 		else if (l->op == GELU_TANH)
-			hu_formula_run<of_gelu_tanh, S, V>(c, in, out, at.many);
+			hu_formula_run<chained_gelu_tanh, S, V>(c, in, out, at.many);
 		else if (l->op == GELU_DX)
-			hu_formula_run<of_gelu_dx, S, V>(c, in, out, at.many);
+			hu_formula_run<chained_gelu_dx, S, V>(c, in, out, at.many);
 		else if (l->op == GELU_TANH_DX)
-			hu_formula_run<of_gelu_tanh_dx, S, V>(c, in, out, at.many);
+			hu_formula_run<chained_gelu_tanh_dx, S, V>(c, in, out, at.many);
 	}
 	HU_UNROLL
 	for (int v = 0; v < V; v++)

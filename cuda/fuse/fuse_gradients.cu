@@ -98,7 +98,7 @@ struct verdict {
 
 template <class S>
 HU_KERNEL
-verdict_kernel(HU_PARAM verdict v)
+gradients_verdict_kernel(HU_PARAM verdict v)
 {
 	typename S::C c;
 	uint32_t lane = threadIdx.x % 32;
@@ -273,7 +273,7 @@ run(hu_work *w, const calls *c)
 	v.found = hu_result_of(c->check->out[0], 0);
 	v.where = c->check->call->nout > 1 ? hu_result_of(c->check->out[1], 0) : hu_result_none();
 	v.norm = hu_result_of(c->norm->out[0], c->norm->call->flags);
-	return HU_GO(w, verdict_kernel<S>, 1, HU_MANY_THREADS, 0, v);
+	return HU_GO(w, gradients_verdict_kernel<S>, 1, HU_MANY_THREADS, 0, v);
 }
 
 extern "C" hu_status

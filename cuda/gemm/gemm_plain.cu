@@ -2,7 +2,8 @@
    One thread per output, which sums its products as the call's model says (lib/sum/parts.h). */
 #include "cuda/gemm/gemm_plain.cuh"
 
-HU_KERNEL
+/* Blocks have 128 threads; the bound of 512 leaves each thread the 128 registers with which four of them fit. */
+HU_KERNEL_OF(512)
 rows_kernel(HU_PARAM hu_gemm g, const double *a, const double *b, double *sums, uint32_t first, uint32_t n)
 {
 	HU_ONCE

@@ -132,7 +132,7 @@ hu_ranks_tree(hu_ranks *c, size_t node, int halving)
 }
 
 /* Adds n products over ranks by the collective s, a model of sums.def that takes ranks. */
-HU_HD double
+HU_HD_CALL double
 hu_model_ranks(
 	const double *a, const double *b, size_t n, hu_sum s, hu_format wire, const hu_draw *draw, hu_sum_count *count)
 {

@@ -7,7 +7,7 @@
 #include "lib/sum/slices.h"
 
 /* Kahan 1965. acc and extra are judged as one value: a term is lost where neither moves. */
-HU_HD double
+HU_HD_CALL double
 hu_model_kahan(
 	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
 {
@@ -29,7 +29,7 @@ hu_model_kahan(
 }
 
 /* fma within blocks of `length` terms; the block sums are added by Kahan's method and counted as in hu_model_kahan. */
-HU_HD double
+HU_HD_CALL double
 hu_model_fabsum(const double *a, const double *b, size_t n, size_t length, hu_format f, hu_mode mode,
 	const hu_draw *draw, hu_sum_count *count)
 {
@@ -55,7 +55,7 @@ hu_model_fabsum(const double *a, const double *b, size_t n, size_t length, hu_fo
 
 /* Neumaier 1974: the error is computed from the larger addend, which loses no bits. acc and extra are
    judged as one value. */
-HU_HD double
+HU_HD_CALL double
 hu_model_neumaier(
 	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
 {
@@ -85,7 +85,7 @@ hu_model_residue(double a, double b, double p, hu_format f, hu_mode mode, const 
 }
 
 /* Dot2 of Ogita, Rump and Oishi 2005: the errors of sums (Knuth's TwoSum) and of products are added beside the sum. */
-HU_HD double
+HU_HD_CALL double
 hu_model_dot2(
 	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
 {

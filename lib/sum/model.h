@@ -12,7 +12,7 @@
 #include "lib/sum/tc_scaled.h"
 
 /* Rounds n products and sums them by halves. The first half is the largest power of two below n. */
-HU_HD double
+HU_HD_CALL double
 hu_model_pairwise(
 	const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, hu_sum_count *count)
 {

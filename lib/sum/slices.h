@@ -8,7 +8,7 @@
 #include "lib/sum/step.h"
 
 /* Adds n terms by fma, from +0. The first of them is term k of the sum. */
-HU_HD double
+HU_HD_CALL double
 hu_model_slice(const double *a, const double *b, size_t n, hu_format f, hu_mode mode, const hu_draw *draw, uint64_t k,
 	hu_sum_count *count)
 {
@@ -30,7 +30,7 @@ hu_slice_terms(size_t left, size_t length, int evened)
 }
 
 /* fma in f within slices (hu_slice_terms); the slice sums are added in the format outer, in ascending order. */
-HU_HD double
+HU_HD_CALL double
 hu_model_slices(const double *a, const double *b, size_t n, size_t length, int evened, hu_format f, hu_format outer,
 	hu_mode mode, const hu_draw *draw, hu_sum_count *count)
 {

@@ -221,6 +221,63 @@ far_ends(void)
 	}
 }
 
+/* Adds to `kernels`, a line each, what computes the products of a convolutional model under each kind of sum. */
+static void
+kernels_of(char *kernels, size_t size, const char *model, size_t batch)
+{
+	static const struct { const char *policy, *sum; int arch; } kind[] = {
+		{ "float32", NULL, -1 },
+		{ "float64", NULL, -1 },
+		{ "mixed_float16", NULL, -1 },
+		{ "tf32", "tc:hopper", HU_TC_HOPPER },
+		{ "tf32", "tc:ampere", HU_TC_AMPERE },
+		{ "mixed_float16", "tc:ampere", HU_TC_AMPERE },
+		{ "mixed_bfloat16", "tc:hopper,path=mma", HU_TC_HOPPER },
+		{ "mixed_float16", "tc:hopper,path=wgmma", HU_TC_HOPPER },
+		{ "mixed_bfloat16", "tc:hopper,path=wgmma", HU_TC_HOPPER },
+		{ "mixed_e5m2", "tc:hopper,path=mma", HU_TC_HOPPER },
+	};
+	char ran[HU_RAN + 16];
+
+	for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+		hu_program *p = program_of(model, kind[k].policy, kind[k].sum, 28, 1, batch);
+		for (int i = 0; i < p->nc; i++) {
+			if (p->c[i].op->cls != HU_CLASS_GEMM)
+				continue;
+			if (choose(p, &p->c[i], HU_GEMM_AUTO, kind[k].arch, ran + 1) != HU_OK)
+				bail_out("%s at batch %zu: %s", model, batch, hu_reason());
+			ran[0] = '\n';
+			strcat(ran, "\n");
+			if (!strstr(kernels, ran) && strlen(kernels) + strlen(ran) < size)
+				strcat(kernels, ran + 1);
+		}
+		hu_program_free(p);
+	}
+}
+
+/* bench/gpu-trainings.sh trains convolutional models with batches of 8 for the digests that a GPU is held to: every
+   kernel that batches of 32 reach is among theirs. */
+static void
+small_batches(void)
+{
+	char at8[4096] = "\n", at32[4096] = "\n";
+	int n = 0;
+
+	for (int i = 0; hu_model_at(i); i++) {
+		const hu_model *m = hu_model_at(i);
+		if (strncmp(m->inputs, "x[n,height,width,", 17) && strncmp(m->inputs, "x[n,1,samples,", 14))
+			continue;
+		kernels_of(at8, sizeof at8, m->name, 8);
+		kernels_of(at32, sizeof at32, m->name, 32);
+	}
+	for (char *line = strtok(at32, "\n"); line; line = strtok(NULL, "\n"), n++) {
+		char whole[HU_RAN + 16];
+		snprintf(whole, sizeof whole, "\n%s\n", line);
+		ok(strstr(at8, whole) != NULL, "batches of 8 reach %s", line);
+	}
+	ok(n >= 10, "%d kernels", n);
+}
+
 /* --gemm mma names the reason that there is. */
 static void
 refusals(void)
@@ -256,6 +313,7 @@ main(void)
 #ifdef HU_HAVE_SHIM
 	all_models();
 	far_ends();
+	small_batches();
 	refusals();
 #else
 	skip(1, "no C++ compiler was found: the kernels are not compiled for the host");

@@ -209,7 +209,7 @@ compiled(void)
 	return 1;
 }
 
-static void
+static __attribute__((unused)) void
 test_stub(const hu_side *side)
 {
 	static const shape large = { "conv2d", "stride=1", "x:1x18x18x512 x:7x7x512x2", "x" };

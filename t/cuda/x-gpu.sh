@@ -41,14 +41,30 @@ dry "$dir/lying" --out lies
 test $code = 1 && test "$(column lies/parity.tsv equal | sort -u)" = no && test "$(paste <(column lies/summary.tsv part) <(column lies/summary.tsv verdict) | grep -c '^train-[mc].*failed$')" = "$(column lies/parity.tsv equal | wc -l)"
 test_is $? "another digest than the CPU's fails its part"
 # A bundle, in a root with nothing of ours: it starts, trains, and finds the digests that were packed
-bash "$top/bench/gpu.sh" --dry --bundle bundle.tgz --build "${HALFULP%/*}" >out 2>err </dev/null
+pack() { exec bash "$top/bench/gpu.sh" --dry --bundle bundle.tgz --build "${HALFULP%/*}" "$@" >out 2>err </dev/null; } # in a subshell: (pack)
+made() { ls bundle.tgz.parts/reference 2>/dev/null | grep -v 'part$'; }
+(pack) &
+until test "$(made | wc -l)" -ge 3 || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+kill $! && ! wait $! && test ! -e bundle.tgz && kept=$(made | wc -l) && test "$kept" -ge 3
+test_is $? "a bundle that is stopped is no file, and keeps the ${kept:-0} trainings that were done"
+sed -i '2s/^/x/' bundle.tgz.parts/reference/"$(made | head -n 1)"
+(pack)
 code=$?
-test $code = 0 && grep -q ' trainings$' out && mkdir root && cp bundle.tgz root/
+before=$(sed -n 's/^gpu.sh: --bundle: \([0-9]*\) of .* from before.*/\1/p' err)
+test $code = 0 && test "${before:-0}" -ge "${kept:-1}" && test ! -e bundle.tgz.parts &&
+	tar -xzOf bundle.tgz --wildcards '*/reference/*' | grep -q '^x'
+test_is $? "called again it takes those as they are: ${before:-0} of them"
+(pack)
+code=$?
+test $code = 0 && ! grep -q before err && grep -q ' trainings$' out && mkdir root && cp bundle.tgz root/
 test_is $? "a bundle: $(sed 's/.*: //' out)"
+cp bundle.tgz all.tgz
+(pack --only 'digests-mlp') && test "$(tar -tzf bundle.tgz | grep -c 'reference/mlp-')" -gt 5 && ! tar -tzf bundle.tgz | grep -q 'reference/[a-ln-z]'
+test_is $? "one with the digests of one part alone"
 clean() { bash "$top/t/tool/clean-root.sh" root "$@" >out 2>err </dev/null; code=$?; }
 clean tar -C /tmp -xzf /bundle.tgz
 if test $code = 125; then
-	skip 3 "this user may not change roots: $(head -n 1 err)"
+	skip 4 "this user may not change roots: $(head -n 1 err)"
 else
 	clean /tmp/halfulp-gpu/bench/gpu.sh --dry --out /tmp/r --only 'd*'
 	test $code = 0 && test "$(column root/tmp/r/summary.tsv verdict | sort | uniq -c | tr -s ' ')" = " $(($(grep -c '^MODEL(' "$top/trainer/model/models.def") + 1)) passed" && test "$(column root/tmp/r/digests.tsv equal | sort -u)" = yes && test -s root/tmp/r.tar.gz
@@ -57,6 +73,9 @@ else
 	clean /tmp/halfulp-gpu/bench/gpu.sh --dry --out /tmp/s --only 'digests-mlp'
 	test $code = 1 && test "$(column root/tmp/s/digests.tsv equal | grep -c no)" = 1
 	test_is $? "and one that is another is seen"
+	clean /tmp/halfulp-gpu/bench/gpu.sh --list --only 'digests-[!p]*' --out /tmp/s
+	test $code = 0 && test "$(column out part | wc -l)" = "$(grep -c '^MODEL(' "$top/trainer/model/models.def")" && test "$(column out verdict | sort -u | tr '\n' ,)" = 'failed,not run,'
+	test_is $? "its parts are listed, and what became of them"
 	clean /tmp/halfulp-gpu/bench/gpu.sh
 	refused 4 'no driver, or no GPU' "without a driver"
 fi
