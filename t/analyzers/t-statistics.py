@@ -204,7 +204,7 @@ for q, words in (('eval_loss/last', 'what moves the loss of the last evaluation'
     found = re.search(words + r' by less than (\S+) % passes \((\S+) % with five candidates\), as', BLESSED)
     one = rows[q][1] == 'error'
     p = (.01 if one else .005) / len(judged)
-    t = CACHE[p, len(SEEDS)] = limit(p, len(SEEDS))
+    t = limit(p, len(SEEDS))
     want = [100 * math.expm1(WIDER * spread[q][0] / 2 + t * spread[q][1] / math.sqrt(k) + (math.log(1.35) if one else 0)) for k in (1, 5)]
     if not found or any(abs(float(x) - y) > .006 * y for x, y in zip(found.groups(), want)):
         unseen.append((q, found and found.groups(), want))
