@@ -45,7 +45,8 @@ typedef struct hu_judge_job {
 } hu_judge_job;
 
 /* Judges every listed value once, or those of a tile: whichever tiles there are, together they are judged as the whole
-   is, except that whole products may be on other grids. Memory: tiles, and 24 bytes for each value that waits for the reference. */
+   is, except that whole products may be on other grids. Memory: tiles, and 24 bytes for each value that waits for the
+   reference. */
 hu_status hu_judge_each(const hu_judge_job *job, hu_ladder *ladder);
 
 /* Judged values in arrays of n, by ascending element. */

@@ -35,22 +35,42 @@ def run(*words):
 
 def told(line, o, out):
     """The lines, from the object."""
-    lines = ['%s: %d products to decide on, %d inputs to search on, %d held apart, %d assignments run' % (line[0], len(o['nodes']), N / 2, N / 2, o['runs']), '']
+    lines = [
+        '%s: %d products to decide on, %d inputs to search on, %d held apart, %d assignments run'
+        % (line[0], len(o['nodes']), N / 2, N / 2, o['runs']),
+        '',
+    ]
     if not o['found']:
         return lines + ['No assignment keeps the budget, not even float32 in all nodes.']
     lines += ['%-12s %s' % (n['scheme'], n['node']) for n in o['nodes']]
     lines += ['', 'Weights take %.4g MB, %.4g MB in float32.' % (o['bytes'] / 1e6, o['float32_bytes'] / 1e6)]
     if 'device' in o:
-        lines.append('Their products take %.4g us a batch on Tesla T4 by its roofline, %.4g us in float32.' % (1e6 * o['seconds'], 1e6 * o['float32_seconds']))
+        lines.append(
+            'Their products take %.4g us a batch on Tesla T4 by its roofline, %.4g us in float32.'
+            % (1e6 * o['seconds'], 1e6 * o['float32_seconds'])
+        )
     for word, e in (('Searched', o['searched']), ('Held apart', o['held_apart'])):
         flips = '' if e['flips'] is None else '%d flips, ' % e['flips']
-        lines.append('%s: %d inputs, %srel_l2 %.3g, sqnr %.1f dB, largest difference %.3g' % (word, e['inputs'], flips, e['rel_l2'], float('inf') if e['sqnr_db'] is None else e['sqnr_db'], e['max_error']))
+        lines.append(
+            '%s: %d inputs, %srel_l2 %.3g, sqnr %.1f dB, largest difference %.3g'
+            % (
+                word,
+                e['inputs'],
+                flips,
+                e['rel_l2'],
+                float('inf') if e['sqnr_db'] is None else e['sqnr_db'],
+                e['max_error'],
+            )
+        )
     lines.append('All assignments that take less were tried, or break the budget: none is cheaper.')
     cost, unit, size = ('seconds', 'us', 1e6) if 'device' in o else ('bytes', 'MB', 1e-6)
     if o['greedy_' + cost] is not None and o['greedy_' + cost] > o[cost]:
         lines.append('A greedy search comes to %.4g %s.' % (size * o['greedy_' + cost], unit))
     if out:
-        lines += ['%s has model.onnx, policy.json, block_list.txt, trtexec.txt, keep.py, and' % out, 'advice.json, of which halfulp report makes a page.']
+        lines += [
+            '%s has model.onnx, policy.json, block_list.txt, trtexec.txt, keep.py, and' % out,
+            'advice.json, of which halfulp report makes a page.',
+        ]
     return lines
 
 
@@ -58,42 +78,87 @@ def text(path):
     return open(path).read()
 
 
-for what, line, out in (('classes', ('m.onnx', '--accept', 'rel_l2<=0.01', '--formats', 'int8,bf16,int4:g8'), 'plan'),
-                        ('an output without classes', ('one.onnx', '--accept', 'sqnr>=40', '--formats', 'int8,fp16,e4m3:static'), 'other'),
-                        ('by time', ('m.onnx', '--accept', 'rel_l2<=0.02', '--formats', 'int8,bf16', '--by', 'time', '--device', 't4'), None),
-                        ('a budget that float32 breaks', ('m.onnx', '--accept', 'nonfinite<=-1', '--formats', 'int8'), None)):
+for what, line, out in (
+    ('classes', ('m.onnx', '--accept', 'rel_l2<=0.01', '--formats', 'int8,bf16,int4:g8'), 'plan'),
+    ('an output without classes', ('one.onnx', '--accept', 'sqnr>=40', '--formats', 'int8,fp16,e4m3:static'), 'other'),
+    (
+        'by time',
+        ('m.onnx', '--accept', 'rel_l2<=0.02', '--formats', 'int8,bf16', '--by', 'time', '--device', 't4'),
+        None,
+    ),
+    ('a budget that float32 breaks', ('m.onnx', '--accept', 'nonfinite<=-1', '--formats', 'int8'), None),
+):
     line += ('--data', 'x.npz')
     _, told_json = run(*line, '--json')
     o = json.loads(told_json) if told_json else tap.bail_out('advise %s says nothing' % ' '.join(line))
     got = run(*line, *(['--out', out] if out else []))[1].split('\n')
     want = told(line, o, out) + ['']
-    tap.ok(got == want, '%s: %d lines as --json has them' % (what, len(want)), [(a, b) for a, b in zip(got, want) if a != b][:2])
+    tap.ok(
+        got == want,
+        '%s: %d lines as --json has them' % (what, len(want)),
+        [(a, b) for a, b in zip(got, want) if a != b][:2],
+    )
     if not out:
         continue
     chosen = {n['node']: n['scheme'] for n in o['nodes']}
     low = {n: s for n, s in chosen.items() if s != 'float32'}
-    tap.ok(json.loads(text(out + '/policy.json')) == {'name': 'advised', 'default': 'float32', 'nodes': low}, '%s: policy.json has the %d nodes that are not float32' % (what, len(low)))
+    tap.ok(
+        json.loads(text(out + '/policy.json')) == {'name': 'advised', 'default': 'float32', 'nodes': low},
+        '%s: policy.json has the %d nodes that are not float32' % (what, len(low)),
+    )
     tap.ok(json.loads(text(out + '/advice.json')) == o, '%s: advice.json is what --json prints' % what)
     lists = {}
     exec(text(out + '/block_list.txt'), lists)
-    tap.ok(lists['block_list'] == [n for n in chosen if n not in low] and lists['nodes'] == list(low), '%s: the lists for converters' % what, text(out + '/block_list.txt'))
+    tap.ok(
+        lists['block_list'] == [n for n in chosen if n not in low] and lists['nodes'] == list(low),
+        '%s: the lists for converters' % what,
+        text(out + '/block_list.txt'),
+    )
     name = lambda s: 'int8' if s.startswith('int8:') else s
-    layers = {n: {'float32': 'fp32', 'fp16': 'fp16', 'bf16': 'bf16', 'int8': 'int8'}.get(name(s)) for n, s in chosen.items()}
+    layers = {
+        n: {'float32': 'fp32', 'fp16': 'fp16', 'bf16': 'bf16', 'int8': 'int8'}.get(name(s)) for n, s in chosen.items()
+    }
     layers = {n: p for n, p in layers.items() if p and ':' not in n}
     lines = text(out + '/trtexec.txt').split('\n')
-    line = '--precisionConstraints=obey --layerPrecisions=' + ','.join('%s:%s' % p for p in layers.items()) if layers else ''
-    tap.ok(lines[-2] == line and lines[1:-2] == ['# %s: %s cannot be given to a layer of this name' % (n, s) for n, s in chosen.items() if n not in layers],
-           '%s: the options of trtexec, and who has none' % what, lines)
+    line = (
+        '--precisionConstraints=obey --layerPrecisions=' + ','.join('%s:%s' % p for p in layers.items())
+        if layers
+        else ''
+    )
+    tap.ok(
+        lines[-2] == line
+        and lines[1:-2]
+        == ['# %s: %s cannot be given to a layer of this name' % (n, s) for n, s in chosen.items() if n not in layers],
+        '%s: the options of trtexec, and who has none' % what,
+        lines,
+    )
     modules = [n.lstrip('/').rpartition('/')[0].replace('/', '.') or n.lstrip('/') for n in chosen if n not in low]
     page = text(out + '/keep.py')
     ast.parse(page)
-    tap.ok(re.findall(r'^    ("[^"]*"),$', page, re.M) == ['"%s"' % m for m in modules], '%s: keep.py names the modules %s' % (what, ' '.join(modules)), page)
+    tap.ok(
+        re.findall(r'^    ("[^"]*"),$', page, re.M) == ['"%s"' % m for m in modules],
+        '%s: keep.py names the modules %s' % (what, ' '.join(modules)),
+        page,
+    )
 # Labels that float32 has right in both halves, and in the half to search on alone
 tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', 'fp16', '--exact', '0', '--outputs', 'out')
 y = outputs('out/float32.npz')['y'][1]
 right = [max(range(C), key=lambda c: y[i * C + c]) for i in range(N)]
 for labels, found in ((right, True), (right[: N // 2] + [(c + 1) % C for c in right[N // 2 :]], False)):
     npz('labels.npz', y=([N], labels, '<i8'))
-    code, out = run('m.onnx', '--data', 'x.npz', '--labels', 'labels.npz:y', '--accept', 'accuracy>=0.99', '--formats', 'bf16', '--json')
-    tap.ok(code == (0 if found else 1) and json.loads(out)['found'] == found, 'labels: each half is held to its own', out)
+    code, out = run(
+        'm.onnx',
+        '--data',
+        'x.npz',
+        '--labels',
+        'labels.npz:y',
+        '--accept',
+        'accuracy>=0.99',
+        '--formats',
+        'bf16',
+        '--json',
+    )
+    tap.ok(
+        code == (0 if found else 1) and json.loads(out)['found'] == found, 'labels: each half is held to its own', out
+    )
 tap.finish()

@@ -26,36 +26,96 @@ real = float  # JSON writes what is not finite as text
 
 def told(rows, records, divided):
     """The lines, from the rows of the JSON."""
-    lines = ['%d recorded gradient%s of 606 elements, %d of them reduced; divided %s the sum' % (records, 's' * (records > 1), rows[0]['elements'], divided),
-             '%-8s %-6s %8s %-11s %-11s %-11s %-10s %-10s %10s %10s' % ('order', 'wire', 'ranks', 'rel. L2', 'bound', 'underflowed', 'swamped', 'scale', 'overflowed', 'loud ranks')]
+    lines = [
+        '%d recorded gradient%s of 606 elements, %d of them reduced; divided %s the sum'
+        % (records, 's' * (records > 1), rows[0]['elements'], divided),
+        '%-8s %-6s %8s %-11s %-11s %-11s %-10s %-10s %10s %10s'
+        % ('order', 'wire', 'ranks', 'rel. L2', 'bound', 'underflowed', 'swamped', 'scale', 'overflowed', 'loud ranks'),
+    ]
     series = {}
     for r in rows:
-        lines.append('%-8s %-6s %8d %-11.4g %-11.4g %-11.4g %-10.4g %-10.4g %10d %10d%s' % (
-            r['order'], r['wire'], r['ranks'], real(r['rel_l2']), real(r['bound']), r['underflowed'], r['swamped'], r['scale'],
-            r['overflowed'], r['loud_ranks'], '  broken' * r['broken']))
+        lines.append(
+            '%-8s %-6s %8d %-11.4g %-11.4g %-11.4g %-10.4g %-10.4g %10d %10d%s'
+            % (
+                r['order'],
+                r['wire'],
+                r['ranks'],
+                real(r['rel_l2']),
+                real(r['bound']),
+                r['underflowed'],
+                r['swamped'],
+                r['scale'],
+                r['overflowed'],
+                r['loud_ranks'],
+                '  broken' * r['broken'],
+            )
+        )
         series.setdefault((r['order'], r['wire']), []).append(r)
     lines.append('')
     for (order, wire), some in series.items():
         first = next((r for r in some if r['broken']), None)
-        lines.append('%s, %s: %s' % (order, wire, 'breaks at %d ranks%s' % (first['ranks'], ', by overflow' * (first['overflowed'] > 0)) if first
-                                     else 'holds up to %d ranks' % some[-1]['ranks']))
+        lines.append(
+            '%s, %s: %s'
+            % (
+                order,
+                wire,
+                (
+                    'breaks at %d ranks%s' % (first['ranks'], ', by overflow' * (first['overflowed'] > 0))
+                    if first
+                    else 'holds up to %d ranks' % some[-1]['ranks']
+                ),
+            )
+        )
     return lines
 
 
 seen = set()
 for what, records, divided, line in (
-        ('two records', 2, 'after', ('two', '--ranks', '2..48', '--order', 'ring,tree,hier:4')),
-        ('one record, loud', 1, 'before', ('one', '--ranks', '4..32', '--divide', 'before', '--scale', '2^24', '--wire', 'fp16,bf16')),
-        ('formats that are too small', 1, 'after', ('one', '--ranks', '8..256', '--wire', 'e4m3,fp16', '--scale', '2^18', '--order', 'ring', '--sample', '40')),
-        ('errors above a tolerance', 2, 'before and after', ('two', '--ranks', '16', '--divide', 'split', '--wire', 'bf16', '--tolerance', '1e-3'))):
+    ('two records', 2, 'after', ('two', '--ranks', '2..48', '--order', 'ring,tree,hier:4')),
+    (
+        'one record, loud',
+        1,
+        'before',
+        ('one', '--ranks', '4..32', '--divide', 'before', '--scale', '2^24', '--wire', 'fp16,bf16'),
+    ),
+    (
+        'formats that are too small',
+        1,
+        'after',
+        ('one', '--ranks', '8..256', '--wire', 'e4m3,fp16', '--scale', '2^18', '--order', 'ring', '--sample', '40'),
+    ),
+    (
+        'errors above a tolerance',
+        2,
+        'before and after',
+        ('two', '--ranks', '16', '--divide', 'split', '--wire', 'bf16', '--tolerance', '1e-3'),
+    ),
+):
     rows = json.loads(run('allreduce', *line, '--json'))
     got, want = run('allreduce', *line).split('\n'), told(rows, records, divided) + ['']
     wrong = [(a, b) for a, b in zip(got, want) if a != b]
-    tap.ok(not wrong and len(got) == len(want), '%s: %d lines as --json has them' % (what, len(want)), '%s, %d lines' % (wrong[:2], len(got)))
-    seen |= {w for l in want for w in (', by overflow', 'holds up', 'breaks at') if w in l} | {'loud' for r in rows if r['loud_ranks']} | {'by error' for r in rows if r['broken'] and not r['overflowed']}
+    tap.ok(
+        not wrong and len(got) == len(want),
+        '%s: %d lines as --json has them' % (what, len(want)),
+        '%s, %d lines' % (wrong[:2], len(got)),
+    )
+    seen |= (
+        {w for l in want for w in (', by overflow', 'holds up', 'breaks at') if w in l}
+        | {'loud' for r in rows if r['loud_ranks']}
+        | {'by error' for r in rows if r['broken'] and not r['overflowed']}
+    )
     table = [l.split('\t') for l in run('allreduce', *line, '--table').split('\n') if l and not l.startswith('#')]
     cells = lambda r: {k: r[k] if isinstance(r[k], str) else real(r[k]) for k in table[0]}
-    wrong = [(c, r) for c, r in zip(table[1:], rows) for k, v in zip(table[0], c) if (v != r[k] if isinstance(r[k], str) else float(v) != real(r[k]))]
-    tap.ok(not wrong and len(table) == len(rows) + 1 and set(table[0]) == set(rows[0]), '%s: so are the rows of --table' % what, '%s' % wrong[:1])
+    wrong = [
+        (c, r)
+        for c, r in zip(table[1:], rows)
+        for k, v in zip(table[0], c)
+        if (v != r[k] if isinstance(r[k], str) else float(v) != real(r[k]))
+    ]
+    tap.ok(
+        not wrong and len(table) == len(rows) + 1 and set(table[0]) == set(rows[0]),
+        '%s: so are the rows of --table' % what,
+        '%s' % wrong[:1],
+    )
 tap.ok(len(seen) == 5, 'some hold, some break by overflow or by their error, some ranks are loud', seen)
 tap.finish()

@@ -222,7 +222,7 @@ for candidates, paired, red in ((['kahan1'], True, False), (['kahan1', 'kahan2']
     else:
         told += 'unpaired: a seed is not blessed, or a first loss is another\n%d blessed seeds, %d candidates: only what moves a quantity by more than ' % (n, k)
         told += '%.1f times its spread over seeds is seen; candidates of blessed seeds see %.1f times' % (
-            limit(.005 / len(judged), n - 1 if k == 1 else n + k - 2) * math.sqrt(1 / n + 1 / k), WIDER / 2)
+            limit(.005 / len(judged) / 2, n + k - 2) * math.sqrt(1 / n + 1 / k), WIDER / 2)
     ok(j['summary'].split('\n')[: told.count('\n') + 1] == told.split('\n'), '%s: the summary' % ' '.join(candidates), (j['summary'], told))
     wrong = []
     for q in judged:

@@ -23,7 +23,11 @@ npz('c.npz', x=([20, I], x[: 20 * I]))
 
 def mlp(name, classes, scale, first='first'):
     weights = [floats('w1', [I, H], draw(I * H, 0.4)), floats('w2', [H, classes], draw(H * classes, scale))]
-    nodes = [node('MatMul', 'x w1', 'h', name=first), node('Relu', 'h', 'r', name='relu'), node('MatMul', 'r w2', 'y', name='second')]
+    nodes = [
+        node('MatMul', 'x w1', 'h', name=first),
+        node('Relu', 'h', 'r', name='relu'),
+        node('MatMul', 'r w2', 'y', name='second'),
+    ]
     write(name, graph(nodes, weights, [value('x', ['n', I])], [value('y', ['n', classes])]))
 
 
@@ -42,16 +46,43 @@ def table(told):
     """The lines of the table of policies."""
     rows, decides = told['policies'], told['output'] is not None
     width = max([7] + [len(r['policy']) for r in rows])
-    lines = ['%-*s %6s %13s %9s %8s %10s %8s %10s %10s %9s %9s %s' % (
-        width, 'policy', 'flips', '95 % of all', 'open', 'right %', 'rel_l2', 'sqnr_db', 'max_error', 'kl', 'nonfinite', 'weights', 'verdict')]
+    lines = [
+        '%-*s %6s %13s %9s %8s %10s %8s %10s %10s %9s %9s %s'
+        % (
+            width,
+            'policy',
+            'flips',
+            '95 % of all',
+            'open',
+            'right %',
+            'rel_l2',
+            'sqnr_db',
+            'max_error',
+            'kl',
+            'nonfinite',
+            'weights',
+            'verdict',
+        )
+    ]
     for r in rows:
-        lines.append('%-*s %6s %13s %9s %8s %10s %8s %10s %10s %9d %9s %s' % (
-            width, r['policy'], cell('%d', r['flips']),
-            '%.2f..%.2f' % (100 * r['flips_low'], 100 * r['flips_high']) if decides else '-',
-            '-' if r['open'] is None else '%d/%d' % (r['open'], r['told']),
-            '-' if r['accuracy'] is None else '%.2f' % (100 * r['accuracy']), cell('%.3g', r['rel_l2']),
-            cell('%.1f', r['sqnr_db']) if r['rel_l2'] else 'inf',
-            cell('%.3g', r['max_error']), cell('%.3g', r['kl']), r['nonfinite'], '%.4g' % (r['weight_bytes'] / 1e6), r['verdict']))
+        lines.append(
+            '%-*s %6s %13s %9s %8s %10s %8s %10s %10s %9d %9s %s'
+            % (
+                width,
+                r['policy'],
+                cell('%d', r['flips']),
+                '%.2f..%.2f' % (100 * r['flips_low'], 100 * r['flips_high']) if decides else '-',
+                '-' if r['open'] is None else '%d/%d' % (r['open'], r['told']),
+                '-' if r['accuracy'] is None else '%.2f' % (100 * r['accuracy']),
+                cell('%.3g', r['rel_l2']),
+                cell('%.1f', r['sqnr_db']) if r['rel_l2'] else 'inf',
+                cell('%.3g', r['max_error']),
+                cell('%.3g', r['kl']),
+                r['nonfinite'],
+                '%.4g' % (r['weight_bytes'] / 1e6),
+                r['verdict'],
+            )
+        )
     return lines
 
 
@@ -59,31 +90,66 @@ def words(told):
     """The sentences below the table."""
     rows, lines = told['policies'], []
     if told['output']:
-        lines += ['', "A flip is an input whose decision, the largest of the %d values along the last axis of output '%s', "
-                  "differs from float32's." % (told['classes'], told['output'])]
+        lines += [
+            '',
+            "A flip is an input whose decision, the largest of the %d values along the last axis of output '%s', "
+            "differs from float32's." % (told['classes'], told['output']),
+        ]
     else:
-        lines += ['', 'No output has two classes or more along its last axis: nothing is decided, only distances are told.']
+        lines += [
+            '',
+            'No output has two classes or more along its last axis: nothing is decided, only distances are told.',
+        ]
     for r in rows:
-        one = ["%d from %d to %d (by %s, float32's margin %.3g)" % (c['input'], c['was'], c['is'], 'nan' if c['margin'] is None else '%.3g' % c['margin'], c['margin32'])
-               for c in r['changed'] or []]
+        one = [
+            "%d from %d to %d (by %s, float32's margin %.3g)"
+            % (c['input'], c['was'], c['is'], 'nan' if c['margin'] is None else '%.3g' % c['margin'], c['margin32'])
+            for c in r['changed'] or []
+        ]
         if one:
-            lines.append('%s changes input %s%s.' % (r['policy'], '; '.join(one[:4]), '; %d more, which --json lists' % (len(one) - 4) if len(one) > 4 else ''))
-    lines += ['%s: %d of %d products of Conv, Gemm and MatMul nodes are quantised.' % (r['policy'], r['quantised'], r['products']) for r in rows if r['quantised']]
+            lines.append(
+                '%s changes input %s%s.'
+                % (
+                    r['policy'],
+                    '; '.join(one[:4]),
+                    '; %d more, which --json lists' % (len(one) - 4) if len(one) > 4 else '',
+                )
+            )
+    lines += [
+        '%s: %d of %d products of Conv, Gemm and MatMul nodes are quantised.'
+        % (r['policy'], r['quantised'], r['products'])
+        for r in rows
+        if r['quantised']
+    ]
     c = told.get('calibration')
     if c and c['data'] == told['data']:
         lines.append('Static scales were measured on the first %d inputs of the data themselves.' % c['inputs'])
     elif c:
         lines.append('Static scales were measured on %d inputs of %s.' % (c['inputs'], c['data']))
-    lines += ['%s: the first value that is not finite comes from layer %s (cast).' % (r['policy'], r['first_nonfinite']) for r in rows if r['first_nonfinite']]
+    lines += [
+        '%s: the first value that is not finite comes from layer %s (cast).' % (r['policy'], r['first_nonfinite'])
+        for r in rows
+        if r['first_nonfinite']
+    ]
     x = told.get('exact')
     if x:
-        lines += ['', "The exact network, on %d input%s: float32 is at most %.3g off, %.3g of the output's largest magnitude."
-                  % (x['inputs'], 's' * (x['inputs'] != 1), x['max_error'], x['relative'])]
+        lines += [
+            '',
+            "The exact network, on %d input%s: float32 is at most %.3g off, %.3g of the output's largest magnitude."
+            % (x['inputs'], 's' * (x['inputs'] != 1), x['max_error'], x['relative']),
+        ]
         if told['output']:
-            lines.append(re.compile(r"float32 decides otherwise than it on %d; on \d+ float32's margin is no larger than its own error\." % x['changed']))
+            lines.append(
+                re.compile(
+                    r"float32 decides otherwise than it on %d; on \d+ float32's margin is no larger than its own error\."
+                    % x['changed']
+                )
+            )
     for r in rows:
         for f in r['fails']:
-            lines.append('%s fails %s: it is %.4g%s.' % (r['policy'], f['rule'], f['is'], ' %' * f['rule'].endswith('%')))
+            lines.append(
+                '%s fails %s: it is %.4g%s.' % (r['policy'], f['rule'], f['is'], ' %' * f['rule'].endswith('%'))
+            )
     return lines
 
 
@@ -94,42 +160,136 @@ def sensitivity(told):
         if not s:
             continue
         width = max([4] + [min(len(n['node']), 48) for n in s['nodes']])
-        lines += ['', '%s, node by node, on %d input%s: low, the node alone; high, all but it; local, its own results' % (r['policy'], s['inputs'], 's' * (s['inputs'] != 1)),
-                  '%-*s %-10s %9s %6s %9s %9s %9s %6s %9s %9s %8s %8s %10s' % (width, 'node', 'operator', 'low', 'flips', 'local', 'amplified',
-                                                                         'high', 'flips', 'amax', 'p99.9', 'outliers', 'zeroed %', 'saturated %')]
+        lines += [
+            '',
+            '%s, node by node, on %d input%s: low, the node alone; high, all but it; local, its own results'
+            % (r['policy'], s['inputs'], 's' * (s['inputs'] != 1)),
+            '%-*s %-10s %9s %6s %9s %9s %9s %6s %9s %9s %8s %8s %10s'
+            % (
+                width,
+                'node',
+                'operator',
+                'low',
+                'flips',
+                'local',
+                'amplified',
+                'high',
+                'flips',
+                'amax',
+                'p99.9',
+                'outliers',
+                'zeroed %',
+                'saturated %',
+            ),
+        ]
         for n in s['nodes'][:20]:
-            lines.append('%-*s %-10s %9.3g %6d %9.3g %9s %9.3g %6d %9.3g %9.3g %8d %8s %10s' % (
-                width, n['node'][-width:], n['operator'], n['low_rel_l2'], n['low_flips'], n['local_rel_l2'], cell('%.3g', n['amplification']),
-                n['high_rel_l2'], n['high_flips'], n['amax'], n['p99_9'], n['outlier_channels'],
-                cell('%.3g', part(n, 'zeroed')), cell('%.3g', part(n, 'saturated'))))
-        lines.append("The squares of the nodes' errors add up to (%.3g)^2; all of them together make %.3g, %s times as much."
-                     % (s['additive_rel_l2'], s['joint_rel_l2'], cell('%.3g', s['joint_rel_l2'] / s['additive_rel_l2'] if s['additive_rel_l2'] else None)))
+            lines.append(
+                '%-*s %-10s %9.3g %6d %9.3g %9s %9.3g %6d %9.3g %9.3g %8d %8s %10s'
+                % (
+                    width,
+                    n['node'][-width:],
+                    n['operator'],
+                    n['low_rel_l2'],
+                    n['low_flips'],
+                    n['local_rel_l2'],
+                    cell('%.3g', n['amplification']),
+                    n['high_rel_l2'],
+                    n['high_flips'],
+                    n['amax'],
+                    n['p99_9'],
+                    n['outlier_channels'],
+                    cell('%.3g', part(n, 'zeroed')),
+                    cell('%.3g', part(n, 'saturated')),
+                )
+            )
+        lines.append(
+            "The squares of the nodes' errors add up to (%.3g)^2; all of them together make %.3g, %s times as much."
+            % (
+                s['additive_rel_l2'],
+                s['joint_rel_l2'],
+                cell('%.3g', s['joint_rel_l2'] / s['additive_rel_l2'] if s['additive_rel_l2'] else None),
+            )
+        )
     return lines
 
 
 def compare(what, code, *line):
     told = json.loads(run(code, *line, '--json'))
     got = run(code, *line).split('\n')
-    head = r'%s: %d nodes, \d+ calls, on %d inputs in batches of %d' % (told['model'], told['nodes'], told['policies'][0]['inputs'], told['batch'])
+    head = r'%s: %d nodes, \d+ calls, on %d inputs in batches of %d' % (
+        told['model'],
+        told['nodes'],
+        told['policies'][0]['inputs'],
+        told['batch'],
+    )
     want = [re.compile(head), ''] + table(told) + words(told) + sensitivity(told) + ['']
     plain = lambda line: re.sub(r' -?inf', lambda m: ' ' * (len(m[0]) - 1) + '-', line)  # JSON has null for both
     same = lambda a, b: b.fullmatch(a) if isinstance(b, re.Pattern) else plain(a) == plain(b)
-    wrong = [(a, b) for a, b in zip(got, want) if not same(a, b)] or ([] if len(got) == len(want) else [(len(got), len(want))])
+    wrong = [(a, b) for a, b in zip(got, want) if not same(a, b)] or (
+        [] if len(got) == len(want) else [(len(got), len(want))]
+    )
     tap.ok(not wrong, '%s: %d lines as --json has them' % (what, len(want)), '%s' % wrong[:2])
     return told
 
 
 mlp('m.onnx', C, 0.3, 'a/name/that/is/longer/than/the/column/of/nodes/which/has/48/letters')
-told = compare('decisions, budgets and nodes', 1, 'm.onnx', '--data', 'x.npz', '--labels', 'x.npz:y', '--policies', 'float16,e4m3,mxfp4,int8',
-               '--sensitivity', '--sensitivity-inputs', '5', '--exact', '3', '--accept', 'flips<=1%', '--accept', 'rel_l2<=0.01')
+told = compare(
+    'decisions, budgets and nodes',
+    1,
+    'm.onnx',
+    '--data',
+    'x.npz',
+    '--labels',
+    'x.npz:y',
+    '--policies',
+    'float16,e4m3,mxfp4,int8',
+    '--sensitivity',
+    '--sensitivity-inputs',
+    '5',
+    '--exact',
+    '3',
+    '--accept',
+    'flips<=1%',
+    '--accept',
+    'rel_l2<=0.01',
+)
 fails = [len(r['fails']) for r in told['policies']]
-tap.ok(max(len(r['changed']) for r in told['policies']) > 4 and min(fails) == 0 and max(fails) == 2, 'more decisions change than are listed; budgets are kept and broken', fails)
-told = compare('one input', 0, 'm.onnx', '--data', 'x.npz', '--policies', 'int8', '--calibrate', 'c.npz', '--calibrate-inputs', '8', '--batch', '4', '--sensitivity', '--sensitivity-inputs', '1', '--exact', '1')
+tap.ok(
+    max(len(r['changed']) for r in told['policies']) > 4 and min(fails) == 0 and max(fails) == 2,
+    'more decisions change than are listed; budgets are kept and broken',
+    fails,
+)
+told = compare(
+    'one input',
+    0,
+    'm.onnx',
+    '--data',
+    'x.npz',
+    '--policies',
+    'int8',
+    '--calibrate',
+    'c.npz',
+    '--calibrate-inputs',
+    '8',
+    '--batch',
+    '4',
+    '--sensitivity',
+    '--sensitivity-inputs',
+    '1',
+    '--exact',
+    '1',
+)
 mlp('one.onnx', 1, 1)
 compare('an output without classes', 0, 'one.onnx', '--data', 'x.npz', '--policies', 'fp16,bfloat16', '--exact', '2')
 mlp('large.onnx', C, 1e5)
-told = compare('values that are not finite', 0, 'large.onnx', '--data', 'x.npz', '--policies', 'float16,bfloat16', '--exact', '0')
-tap.ok([bool(r['nonfinite']) for r in told['policies']] == [False, True, False] and told['policies'][1]['first_nonfinite'] == 'second', 'of float16, from the second layer on')
+told = compare(
+    'values that are not finite', 0, 'large.onnx', '--data', 'x.npz', '--policies', 'float16,bfloat16', '--exact', '0'
+)
+tap.ok(
+    [bool(r['nonfinite']) for r in told['policies']] == [False, True, False]
+    and told['policies'][1]['first_nonfinite'] == 'second',
+    'of float16, from the second layer on',
+)
 
 rules = ['sqnr>=30', 'flips<=1%']
 asked = ('m.onnx', '--data', 'x.npz', '--policies', 'fp16,mxfp4', '--exact', '0')
@@ -141,14 +301,39 @@ for r in told['policies']:
     for rule in rules:
         n += 1
         of = {'sqnr>=30': r['sqnr_db'], 'flips<=1%': 100 * r['flips'] / N}[rule]
-        want.append('%sok %d - %s: %s, it is %s%s' % ('not ' * (rule in fails), n, r['policy'], rule, 'inf' if of is None else '%.4g' % of, ' %' * rule.endswith('%')))
+        want.append(
+            '%sok %d - %s: %s, it is %s%s'
+            % (
+                'not ' * (rule in fails),
+                n,
+                r['policy'],
+                rule,
+                'inf' if of is None else '%.4g' % of,
+                ' %' * rule.endswith('%'),
+            )
+        )
 tap.ok(lines == want + [''], 'TAP: %d lines' % len(want), '%s %s' % (lines, want))
 kept = json.load(open('page/validation.json'))
 tap.ok(kept == told, '--report writes what --json prints')
 lines = run(0, 'large.onnx', '--data', 'x.npz', '--policies', 'float16,bfloat16', '--exact', '0', '--tap').split('\n')
-tap.ok(lines == ['1..3', 'ok 1 - float32: all outputs are finite', 'not ok 2 - float16: all outputs are finite', 'ok 3 - bfloat16: all outputs are finite', ''],
-       'TAP without a rule asks for finite outputs', lines)
-npz('other.npz', a=([2, I], x[:2 * I]), b=([1], [1.0]), c=([1], [1.0]))
+tap.ok(
+    lines
+    == [
+        '1..3',
+        'ok 1 - float32: all outputs are finite',
+        'not ok 2 - float16: all outputs are finite',
+        'ok 3 - bfloat16: all outputs are finite',
+        '',
+    ],
+    'TAP without a rule asks for finite outputs',
+    lines,
+)
+npz('other.npz', a=([2, I], x[: 2 * I]), b=([1], [1.0]), c=([1], [1.0]))
 r = tap.halfulp('validate', 'm.onnx', '--data', 'other.npz')
-tap.ok(r.returncode == 3 and r.stderr.endswith("other.npz: no array is called 'x' as the model's input is; there are: a, b, c\n"), 'an array that is missing: those that are there', r.stderr)
+tap.ok(
+    r.returncode == 3
+    and r.stderr.endswith("other.npz: no array is called 'x' as the model's input is; there are: a, b, c\n"),
+    'an array that is missing: those that are there',
+    r.stderr,
+)
 tap.finish()

@@ -56,8 +56,8 @@ static const struct {
 	{ "halfulp=1>2;simd=avx2>scalar;compiler=gcc>-", "", NULL, 0, -1,
 		"another version or machine (halfulp 1 -> 2, simd avx2 -> scalar): settings, data, seed and programs "
 		"are the same" },
-	{ "", "output/y/digest:0x1>0x2;output/z/digest:0x1>0x2;program/train/y:relu act>relu act@4;"
-	      "program/train/z:matmul dense1>matmul dense1@3", NULL, 0, -1,
+	{ "", "output/y/digest:0x1>0x2;output/z/digest:0x1>0x2;program/train/y:relu act y=fp16[2]>relu act y=fp16[2]@4;"
+	      "program/train/z:matmul dense1 z=fp16[2]>matmul dense1 z=fp16[2]@3", NULL, 0, -1,
 		"the arithmetic of call 3 matmul (z): " SAME
 		", and it is the first call of step 0 whose result has other bits" },
 	{ "", "loss:1>2", "exercise", 3, -1,

@@ -85,10 +85,14 @@ def page(rows):
     """The part of doc/onnx.md that holds numbers: sentences, and the operators with values beyond half an ulp."""
     tests, values, beyond = (sum(int(r[k]) for r in rows) for k in (1, 2, 3))
     some = sorted((r for r in rows if int(r[3])), key=lambda r: -int(r[3]) / int(r[2]))
-    out = ['Of %d values in %d tests of %d operators, %d (%.1f %%) are further than half an ulp of float32 from the exact'
-           % (values, tests, len(rows), beyond, 100 * beyond / values),
-           'result; %d operators have none such.' % (len(rows) - len(some)), '',
-           '| operator | tests | values | beyond half an ulp | share | largest distance, ulp |', '|---|---|---|---|---|---|']
+    out = [
+        'Of %d values in %d tests of %d operators, %d (%.1f %%) are further than half an ulp of float32 from the exact'
+        % (values, tests, len(rows), beyond, 100 * beyond / values),
+        'result; %d operators have none such.' % (len(rows) - len(some)),
+        '',
+        '| operator | tests | values | beyond half an ulp | share | largest distance, ulp |',
+        '|---|---|---|---|---|---|',
+    ]
     return out + ['| %s | %s | %s | %s | %.1f %% | %s |' % (*r[:4], 100 * float(r[4]), r[5]) for r in some]
 
 

@@ -21,20 +21,54 @@ analysis = folder + '/runs/whole/analysis'
 
 
 def run(command, **more):
-    return subprocess.run(command, cwd=folder, env=dict(environment, **more), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=dict(environment, **more),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
 
 
 def tables():
     there = os.path.isdir(analysis)
-    return {f: open(os.path.join(analysis, f)).read() for f in (os.listdir(analysis) if there else []) if os.path.isfile(os.path.join(analysis, f))}
+    return {
+        f: open(os.path.join(analysis, f)).read()
+        for f in (os.listdir(analysis) if there else [])
+        if os.path.isfile(os.path.join(analysis, f))
+    }
 
 
 def clear():
     shutil.rmtree(analysis, ignore_errors=True)
 
 
-r = halfulp('train', '--model', 'mlp', '--width', '0.03125', '--size', '8', '--train', '40', '--eval', '8', '--batch', '8', '--quiet',
-            '--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', 'runs/whole', cwd=folder)
+r = halfulp(
+    'train',
+    '--model',
+    'mlp',
+    '--width',
+    '0.03125',
+    '--size',
+    '8',
+    '--train',
+    '40',
+    '--eval',
+    '8',
+    '--batch',
+    '8',
+    '--quiet',
+    '--steps',
+    '2',
+    '--trace-steps',
+    '1',
+    '--policy',
+    'mixed_float16',
+    'runs/whole',
+    cwd=folder,
+)
 if r.returncode:
     bail_out(r.stderr)
 run(['halfulp', 'analyze', 'runs/whole'])
@@ -43,7 +77,11 @@ clear()
 lines = re.findall(r'^    (\S+ .*)$', section[: section.index('```')], re.M)
 ok(len(lines) == 6 and len(want) > 8, 'the page has its six lines', lines)
 codes = [run(line.split()).returncode for line in lines[:5]]
-ok(codes == [0] * 5 and tables() == want, 'shards and merge, as the page has them: the tables of one process', str(codes))
+ok(
+    codes == [0] * 5 and tables() == want,
+    'shards and merge, as the page has them: the tables of one process',
+    str(codes),
+)
 clear()
 if os.path.exists(MODULE) and shutil.which('mpirun'):
     p = run(lines[5].split())
@@ -69,11 +107,20 @@ try:
     job = yaml.safe_load(re.search(r'```yaml\n(.*?)```', section, re.S).group(1))
     pod = job['spec']['template']['spec']
     clear()
-    codes = [run(pod['containers'][0]['command'], JOB_COMPLETION_INDEX=str(i)).returncode for i in range(job['spec']['completions'])]
+    codes = [
+        run(pod['containers'][0]['command'], JOB_COMPLETION_INDEX=str(i)).returncode
+        for i in range(job['spec']['completions'])
+    ]
     codes.append(run(many.split()).returncode)
     mounted = {m['name'] for c in pod['containers'] for m in c['volumeMounts']}
-    ok(not any(codes) and tables() == want and job['spec']['completionMode'] == 'Indexed' and mounted == {v['name'] for v in pod['volumes']},
-       "Kubernetes' indexed job, in a loop", str(codes))
+    ok(
+        not any(codes)
+        and tables() == want
+        and job['spec']['completionMode'] == 'Indexed'
+        and mounted == {v['name'] for v in pod['volumes']},
+        "Kubernetes' indexed job, in a loop",
+        str(codes),
+    )
 except ImportError:
     skip("Kubernetes' indexed job", 'there is no PyYAML')
 finish()

@@ -21,7 +21,10 @@ TRIALS = int(os.environ.get('HALFULP_KILLS', '0'))
 
 
 def files():
-    paths = [os.path.join(run, 'analysis', f) for f in os.listdir(run + '/analysis')] + [folder + '/each.rows', folder + '/each.rows.swamping']
+    paths = [os.path.join(run, 'analysis', f) for f in os.listdir(run + '/analysis')] + [
+        folder + '/each.rows',
+        folder + '/each.rows.swamping',
+    ]
     return {os.path.basename(f): open(f, 'rb').read() for f in paths if os.path.isfile(f)}
 
 
@@ -32,8 +35,29 @@ def clear():
             os.remove(os.path.join(folder, f))
 
 
-r = halfulp('train', '--model', 'mlp', '--width', '0.03125', '--size', '8', '--train', '40', '--eval', '8', '--batch', '8', '--quiet',
-            '--steps', '4', '--trace-steps', '0,3', '--policy', 'mixed_float16', run)
+r = halfulp(
+    'train',
+    '--model',
+    'mlp',
+    '--width',
+    '0.03125',
+    '--size',
+    '8',
+    '--train',
+    '40',
+    '--eval',
+    '8',
+    '--batch',
+    '8',
+    '--quiet',
+    '--steps',
+    '4',
+    '--trace-steps',
+    '0,3',
+    '--policy',
+    'mixed_float16',
+    run,
+)
 if r.returncode:
     bail_out(r.stderr)
 halfulp('analyze', *OPTIONS, 'run')
@@ -43,23 +67,46 @@ for n in (1, 2, 3, 5):
     p = ranks(n, 'analyze', *OPTIONS, 'run')
     got = files()
     wrong = sorted(k for k in set(want) | set(got) if want.get(k) != got.get(k))
-    ok(p.returncode == 0 and len(want) >= 12 and not wrong and p.stdout.count('replay ') == 1, '%d ranks make the %d files of one process, byte for byte' % (n, len(want)), wrong + [p.stderr[:300]])
+    ok(
+        p.returncode == 0 and len(want) >= 12 and not wrong and p.stdout.count('replay ') == 1,
+        '%d ranks make the %d files of one process, byte for byte' % (n, len(want)),
+        wrong + [p.stderr[:300]],
+    )
 
 clear()
 p = ranks(2, 'analyze', 'run', last=['--seed', '2'])
-ok(p.returncode == 3 and len(said(p)) == 1 and 'give all ranks the same files' in said(p)[0] and not os.path.exists(run + '/analysis/replay.tsv'),
-   'ranks that do not do the same work: exit 3, one line, no table', 'exit %d: %s' % (p.returncode, p.stderr[:500]))
+ok(
+    p.returncode == 3
+    and len(said(p)) == 1
+    and 'give all ranks the same files' in said(p)[0]
+    and not os.path.exists(run + '/analysis/replay.tsv'),
+    'ranks that do not do the same work: exit 3, one line, no table',
+    'exit %d: %s' % (p.returncode, p.stderr[:500]),
+)
 p = ranks(2, 'analyze', '--shard', '1/2', 'run')
-ok(p.returncode == 2 and len(said(p)) == 1 and '--shard' in said(p)[0], '--shard is refused where mpirun starts several processes', p.stderr[:300])
+ok(
+    p.returncode == 2 and len(said(p)) == 1 and '--shard' in said(p)[0],
+    '--shard is refused where mpirun starts several processes',
+    p.stderr[:300],
+)
 
 # Ranks that are killed, at moments all over a run's duration
 bad, kept = [], 0
 for trial in range(TRIALS if shutil.which('mpirun') else 0):
     clear()
-    job = subprocess.Popen(['mpirun', '-n', '3', HALFULP, 'analyze', *OPTIONS, 'run'], cwd=folder, env=dict(os.environ, **OPEN_MPI), stdin=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    job = subprocess.Popen(
+        ['mpirun', '-n', '3', HALFULP, 'analyze', *OPTIONS, 'run'],
+        cwd=folder,
+        env=dict(os.environ, **OPEN_MPI),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     time.sleep(0.2 + 0.02 * trial)
-    children = subprocess.run(['ps', '-o', 'pid=', '--ppid', str(job.pid)], capture_output=True, text=True).stdout.split()
+    children = subprocess.run(
+        ['ps', '-o', 'pid=', '--ppid', str(job.pid)], capture_output=True, text=True
+    ).stdout.split()
     if children:
         try:
             os.kill(int(children[trial % len(children)]), signal.SIGKILL)
@@ -74,5 +121,10 @@ for trial in range(TRIALS if shutil.which('mpirun') else 0):
     if p.returncode or files() != want:
         bad.append('trial %d: exit %d after --resume: %s' % (trial, p.returncode, p.stderr[:200]))
 if TRIALS and shutil.which('mpirun'):
-    ok(not bad, '%d times a rank is killed: no table is half written, and --resume makes the same bytes (%d times with a part)' % (TRIALS, kept), bad)
+    ok(
+        not bad,
+        '%d times a rank is killed: no table is half written, and --resume makes the same bytes (%d times with a part)'
+        % (TRIALS, kept),
+        bad,
+    )
 finish()

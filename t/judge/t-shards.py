@@ -55,26 +55,71 @@ def same(name, options, numbers, code=0):
         merged = shards(name, n, options, code=code)
         got = files(path)
         wrong = sorted(k for k in set(want) | set(got) if want.get(k) != got.get(k))
-        ok(len(want) >= 6 and not wrong and said(merged.stdout) == said(whole.stdout),
-           '%s, %s: %d shards make the %d files of one process, byte for byte' % (name, ' '.join(options), n, len(want)), wrong)
+        ok(
+            len(want) >= 6 and not wrong and said(merged.stdout) == said(whole.stdout),
+            '%s, %s: %d shards make the %d files of one process, byte for byte'
+            % (name, ' '.join(options), n, len(want)),
+            wrong,
+        )
 
 
 def refused(what, words, *texts, code=3):
     r = halfulp(*words, cwd=folder)
-    ok(r.returncode == code and r.stderr.count('\n') == 1 and all(t in r.stderr for t in texts) and not os.path.exists(folder + '/run/analysis/replay.tsv'),
-       '%s: exit %d, one line, no table' % (what, code), 'exit %d: %s' % (r.returncode, r.stderr[:400]))
+    ok(
+        r.returncode == code
+        and r.stderr.count('\n') == 1
+        and all(t in r.stderr for t in texts)
+        and not os.path.exists(folder + '/run/analysis/replay.tsv'),
+        '%s: exit %d, one line, no table' % (what, code),
+        'exit %d: %s' % (r.returncode, r.stderr[:400]),
+    )
 
 
-run('train', *MLP, '--steps', '4', '--trace-steps', '0,3', '--policy', 'mixed_float16', '--init-scale', '16777216', 'run')
+run(
+    'train',
+    *MLP,
+    '--steps',
+    '4',
+    '--trace-steps',
+    '0,3',
+    '--policy',
+    'mixed_float16',
+    '--init-scale',
+    '16777216',
+    'run'
+)
 same('run', ['--sample', '12', '--elements', 'each.rows', '--accumulate', 'fma,acc=fp16'], [1, 4, 7])
 same('run', ['--sample', 'all'], [3])
 
 # A call that is cut into tiles, so that no shard has all of it
-run('train', '--quiet', '--model', 'mlp', '--width', '0.2', '--train', '400', '--eval', '8', '--batch', '400', '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', 'tiles')
+run(
+    'train',
+    '--quiet',
+    '--model',
+    'mlp',
+    '--width',
+    '0.2',
+    '--train',
+    '400',
+    '--eval',
+    '8',
+    '--batch',
+    '400',
+    '--steps',
+    '1',
+    '--trace-steps',
+    '0',
+    '--policy',
+    'mixed_float16',
+    'tiles',
+)
 same('tiles', ['--sample', 'all', '--no-propagate', '--only', 'replay,swamping,underflow'], [2])
 run('analyze', '--shard', '1/2', '--sample', 'all', '--no-propagate', '--only', 'replay', 'tiles')
 cut = [x.split('\t')[0] for x in open(folder + '/tiles/analysis/parts/1-of-2.part') if x[0] != '#']
-ok(any(x.endswith('.1') for x in cut) and any(x.endswith('.0') for x in cut), 'a product of 400 x 784 x 51 is cut into tiles')
+ok(
+    any(x.endswith('.1') for x in cut) and any(x.endswith('.0') for x in cut),
+    'a product of 400 x 784 x 51 is cut into tiles',
+)
 
 # What cannot be joined
 analysis = os.path.join(folder, 'run/analysis')
@@ -94,7 +139,11 @@ run('analyze', '--shard', '2/3', '--part', 'two.part', 'run')
 open(part, 'w').write(before.replace('# halfulp: ', '# halfulp: 9.'))
 refused('a part of another version', ['merge', part, 'two.part'], 'parts of one version belong together')
 open(part, 'w').write(re.sub(r'\t(\d+)\b([^\t]*)\n', lambda m: '\t%d%s\n' % (int(m[1]) + 1, m[2]), before, count=1))
-refused('a number that was changed', ['merge', part, 'two.part', 'run/analysis/parts/3-of-3.part'], 'was changed since it was written')
+refused(
+    'a number that was changed',
+    ['merge', part, 'two.part', 'run/analysis/parts/3-of-3.part'],
+    'was changed since it was written',
+)
 
 # Whatever happens to a part's bytes, one line says so, or the tables are the right ones
 dice, wrong = random.Random(20250711), []
@@ -107,12 +156,18 @@ for trial in range(20):
         if kind == 0:
             b[at] = dice.randrange(256)
         elif kind == 1:
-            del b[at:at + dice.randrange(1, 200)]
+            del b[at : at + dice.randrange(1, 200)]
         else:
-            b[at:at] = b[dice.randrange(len(b)):][:dice.randrange(100)]
+            b[at:at] = b[dice.randrange(len(b)) :][: dice.randrange(100)]
     open(part, 'wb').write(b)
     r = halfulp('merge', part, 'two.part', 'run/analysis/parts/3-of-3.part', cwd=folder)
-    if not (r.returncode == 3 and r.stderr.count('\n') == 1 and not files(folder + '/run') or r.returncode == 0 and files(folder + '/run') == want):
+    if not (
+        r.returncode == 3
+        and r.stderr.count('\n') == 1
+        and not files(folder + '/run')
+        or r.returncode == 0
+        and files(folder + '/run') == want
+    ):
         wrong.append('trial %d: exit %d: %s' % (trial, r.returncode, r.stderr[:300]))
     for f in files(folder + '/run'):
         os.remove(os.path.join(analysis, f))
@@ -122,21 +177,36 @@ open(part, 'w').write(before)
 lists, _, model = (x.splitlines() for x in halfulp('merge', '--list', 'run', cwd=folder).stdout.partition('\n\n'))
 lists, model = [x.split() for x in lists], [x.split() for x in model[1:]]
 rows = [x.split('\t') for x in before.splitlines() if x[0] != '#'][1:]
-ok(len(lists) == 3 and lists[1][:2] == ['1/3', str(len(rows))] and float(lists[1][3]) == float('%.4g' % sum(float(x[2]) for x in rows)),
-   'merge --list: units and seconds of each part', str(lists))
-took = sorted((float(x.split('\t')[2]) for f in glob.glob(analysis + '/parts/*.part') for x in open(f) if x[0] not in '#u'), reverse=True)
+ok(
+    len(lists) == 3
+    and lists[1][:2] == ['1/3', str(len(rows))]
+    and float(lists[1][3]) == float('%.4g' % sum(float(x[2]) for x in rows)),
+    'merge --list: units and seconds of each part',
+    str(lists),
+)
+took = sorted(
+    (float(x.split('\t')[2]) for f in glob.glob(analysis + '/parts/*.part') for x in open(f) if x[0] not in '#u'),
+    reverse=True,
+)
 wrong = []
 for n, seconds, efficiency in model:
     loads = [0.0] * int(n)
     for x in took:  # each to whoever has the least
         heapq.heapreplace(loads, loads[0] + x)
-    if float(seconds) != float('%.4g' % max(loads)) or abs(float(efficiency[:-1]) - 100 * sum(took) / int(n) / max(loads)) > 0.006:
+    if (
+        float(seconds) != float('%.4g' % max(loads))
+        or abs(float(efficiency[:-1]) - 100 * sum(took) / int(n) / max(loads)) > 0.006
+    ):
         wrong.append('%s: %s %s, here %r' % (n, seconds, efficiency, max(loads)))
-ok([x[0] for x in model] == [str(2 ** k) for k in range(11)] and not wrong, 'merge --list: what 1 to 1024 processes would take', wrong)
+ok(
+    [x[0] for x in model] == [str(2**k) for k in range(11)] and not wrong,
+    'merge --list: what 1 to 1024 processes would take',
+    wrong,
+)
 
 # A shard that was ended goes on, and one process takes over what parts have
 lines = before.splitlines(True)
-open('%s/half.part' % folder, 'w').write(''.join(lines[:len(lines) // 2]))
+open('%s/half.part' % folder, 'w').write(''.join(lines[: len(lines) // 2]))
 r = run('analyze', '--shard', '1/3', '--part', 'half.part', '--resume', 'run')
 got = [x.split('\t')[0::4] for x in open(folder + '/half.part')]
 ok(sorted(got) == sorted(x.split('\t')[0::4] for x in lines), 'a part that was cut off is completed by --resume')
@@ -145,5 +215,8 @@ os.makedirs(analysis + '/parts')
 shutil.copy(folder + '/half.part', analysis + '/parts/')
 shutil.copy(folder + '/other.part', analysis + '/parts/')
 r = run('analyze', '--resume', 'run')
-ok(files(folder + '/run') == want and '1 parts in run/analysis/parts belong to other options' in r.stderr, 'analyze --resume computes what no part has, to the same bytes')
+ok(
+    files(folder + '/run') == want and '1 parts in run/analysis/parts belong to other options' in r.stderr,
+    'analyze --resume computes what no part has, to the same bytes',
+)
 finish()

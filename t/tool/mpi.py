@@ -37,7 +37,11 @@ def use_stub():
 
 def need_mpi(or_stub=False):
     """Skips the whole test where this build or this machine has no MPI, unless the stand-in will do."""
-    why = 'this build has no MPI' if not os.path.exists(MODULE) else '' if shutil.which('mpirun') else 'there is no mpirun'
+    why = (
+        'this build has no MPI'
+        if not os.path.exists(MODULE)
+        else '' if shutil.which('mpirun') else 'there is no mpirun'
+    )
     if not why:
         p = ranks(1, '--version')
         why = 'mpirun starts nothing here: ' + p.stderr if p.returncode else ''
@@ -55,7 +59,9 @@ def by_stub(commands):
         own = {'OMPI_COMM_WORLD_SIZE': str(len(commands)), 'OMPI_COMM_WORLD_RANK': str(k)}
         environment = dict(os.environ, HALFULP_MPI=stub, STUB_RANKS=where, **own)
         streams = [tempfile.TemporaryFile('w+') for _ in range(2)]
-        p = subprocess.Popen([HALFULP, *words], stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1], env=environment)
+        p = subprocess.Popen(
+            [HALFULP, *words], stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1], env=environment
+        )
         jobs.append((p, streams))
     codes = [p.wait(timeout=300) for p, _ in jobs]
     texts = ['', '']
@@ -74,7 +80,9 @@ def ranks(n, *words, last=()):
     command = ['mpirun', '-n', str(n - 1 if last else n), HALFULP, *words]
     command += [':', '-n', '1', HALFULP, *words, *last] if last else []
     environment = dict(os.environ, **OPEN_MPI)
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, timeout=300)
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, timeout=300
+    )
 
 
 def said(p):

@@ -32,7 +32,9 @@ def refused(p, code, words, what):
 samples = [((k * 7919) % 256) / 256 for k in range(24 * 4)]
 samples[4 * 5] = 60000.0
 npz(at('data.npz'), x=((24, 2, 2, 1), samples), labels=((24,), [k % 3 for k in range(24)], '<i8'))
-OVERFLOW = '--quiet --data npz:%s --split 20 --micro-batches 4 --batch 4 --epochs 2 --width 0.05 --lr 0.01 ' % at('data.npz')
+OVERFLOW = '--quiet --data npz:%s --split 20 --micro-batches 4 --batch 4 --epochs 2 --width 0.05 --lr 0.01 ' % at(
+    'data.npz'
+)
 OVERFLOW += '--policy mixed_float16 --init-scale 1024 --optimizer adamw --clip-norm 0.5 --trace-steps 3'
 p = halfulp('train', *OVERFLOW.split(), at('one'))
 skipped = [row for row in untimed(at('one/metrics.tsv'))] if p.returncode == 0 else [[]]
@@ -85,7 +87,8 @@ rows = untimed(at('norm2/ranks.tsv'))
 table = [dict(zip(rows[0], row)) for row in rows[1:]]
 COLUMNS = 'rank host micro_batches rows steps ms ms_messages bytes_sent bytes_received memory'
 ok(
-    [(t['rank'], t['micro_batches'], t['rows'], t['steps']) for t in table] == [('0', '2', '4', '3'), ('1', '2', '4', '3')],
+    [(t['rank'], t['micro_batches'], t['rows'], t['steps']) for t in table]
+    == [('0', '2', '4', '3'), ('1', '2', '4', '3')],
     'ranks.tsv has a row for each rank',
     str(table),
 )
@@ -126,7 +129,10 @@ def children(pid):
 for pid in ([job.pid] if mpi.stub else children(job.pid)[1:]) if job.poll() is None else []:
     os.kill(pid, signal.SIGKILL)
 job.communicate()
-ok(job.returncode != 0 and 0 < steps_done() < 40, 'a rank is killed: the job ends, %d of 40 steps are kept' % steps_done())
+ok(
+    job.returncode != 0 and 0 < steps_done() < 40,
+    'a rank is killed: the job ends, %d of 40 steps are kept' % steps_done(),
+)
 p = ranks(3, 'train', '--resume', '--quiet', at('cut'))
 wrong = differences(at('whole'), at('cut')) if p.returncode == 0 else [p.stderr]
 ok(not wrong, 'three ranks go on from there, to the tables, trace and checkpoint of one process', wrong)

@@ -188,14 +188,13 @@ hu_ranked_end(const hu_session *s, const char *dir)
 json_t *
 hu_ranked_json(const hu_session *s)
 {
+	int n = hu_ranks_size(), carried = 0, first;
+
+	if (n == 1)
+		return NULL;
 	json_t *j, *share = json_array();
 	const hu_program *p = s->programs.train;
-	int n = hu_ranks_size(), all = (int)s->config->micro_batches, carried = 0, first;
-
-	if (n == 1) {
-		json_decref(share);
-		return NULL;
-	}
+	int all = (int)s->config->micro_batches;
 	for (int r = 0; r < n; r++)
 		json_array_append_new(share, json_integer(hu_spread_share(all, n, r, &first)));
 	j = json_pack("{s:i s:s s:i s:o}", "number", n, "mpi", hu_ranks_library(), "on_first_host", hu_ranks_local(),
