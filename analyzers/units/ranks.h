@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The units of analyze shared by ranks: rank 0 deals lots of units, largest first, to whoever is done with the last,
-   and computes small ones itself meanwhile; what was found goes to rank 0, which keeps it in a part until the tables are
-   written. */
+   The units of analyze shared by ranks: rank 0 deals lots of units, largest first, to whoever is done with the
+   last, and computes small ones itself meanwhile; what was found goes to rank 0, which keeps it in a part until the
+   tables are written. */
 #ifndef HU_ANALYZERS_UNITS_RANKS_H
 #define HU_ANALYZERS_UNITS_RANKS_H
 
