@@ -30,6 +30,20 @@ hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_im
 	return HU_OK;
 }
 
+/* The rows that batches run through until each input has been in as many of them as every other. */
+static size_t
+rounds(size_t inputs, size_t batch)
+{
+	size_t a = inputs, b = batch;
+
+	while (b) {
+		size_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return inputs / a * batch;
+}
+
 hu_status
 hu_calibrate(hu_calibrated *c, const char *needed, const hu_imported *m, const hu_samples *s, size_t inputs,
 	size_t batch, hu_progress *bar)
@@ -42,16 +56,18 @@ hu_calibrate(hu_calibrated *c, const char *needed, const hu_imported *m, const h
 	HU_TRY(hu_exec_init(&x, m->p));
 	hu_imported_load(m, &x);
 	st = HU_OK;
+	size_t end = rounds(inputs, batch);
 	for (int pass = 0; pass < 2; pass++)
-		for (size_t first = 0; first < inputs && st == HU_OK; first += batch) {
+		for (size_t first = 0; first < (pass ? end : inputs) && st == HU_OK; first += batch) {
 			for (size_t i = 0; i < m->nin; i++)
 				if (m->in[i].tensor >= 0)
-					hu_samples_fill(s, i, first, batch, &x.t[m->in[i].tensor]);
+					hu_samples_fill_round(s, i, first, inputs, batch, &x.t[m->in[i].tensor]);
 			st = hu_exec_run(&x, &(hu_env){ 0, 0 });
 			for (size_t t = 0; t < c->n && st == HU_OK; t++)
 				if (needed[t])
 					(pass ? hu_range_count : hu_range_extend)(&c->range[t], &x.t[t]);
-			hu_progress_step(bar, 1);
+			if (first < inputs)
+				hu_progress_step(bar, 1);
 		}
 	hu_exec_release(&x);
 	return st;

@@ -18,9 +18,9 @@ typedef struct hu_calibrated {
    it added. HU_EINVAL as hu_variant_schemes. */
 hu_status hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_imported *m);
 
-/* Runs M, of batches of BATCH rows, twice on the first INPUTS rows of S in whole batches. Rows that fill up
-   the last one repeat the last input, which moves no end of a range but is counted again. Steps *bar twice a
-   batch. */
+/* Runs M, of batches of BATCH rows, twice on the first INPUTS rows of S. Batches are whole: rows that fill up the last
+   one are the first ones again, and where values are counted batches go on so until every input was in as many of them
+   as every other. Steps *bar twice for each batch that begins with an input. */
 hu_status hu_calibrate(hu_calibrated *c, const char *needed, const hu_imported *m, const hu_samples *s, size_t inputs,
 	size_t batch, hu_progress *bar);
 void hu_calibrated_release(hu_calibrated *c);

@@ -56,9 +56,8 @@ measure(hu_network *n, const char *needed, const hu_samples *s, hu_progress *bar
 	long long most;
 
 	HU_TRY(hu_args_int(n->a, "calibrate-inputs", 1, 1 << 30, &most));
-	size_t inputs = ((size_t)most + n->batch - 1) / n->batch * n->batch;
 	hu_progress_note(bar, "calibration");
-	return hu_calibrate(&n->ranges, needed, &n->m, s, inputs < s->n ? inputs : s->n, n->batch, bar);
+	return hu_calibrate(&n->ranges, needed, &n->m, s, (size_t)most < s->n ? (size_t)most : s->n, n->batch, bar);
 }
 
 hu_status

@@ -243,16 +243,27 @@ hu_samples_fit(const hu_samples *s, const hu_onnx_graph *g, const hu_imported *m
 	return HU_OK;
 }
 
-void
-hu_samples_fill(const hu_samples *s, size_t i, size_t first, size_t batch, hu_tensor *t)
+static void
+put_row(const hu_samples *s, size_t i, size_t row, hu_tensor *t, size_t at)
 {
 	const hu_npy *a = s->array[i];
 	size_t each = a->count / s->n;
 	hu_format f = hu_format_of(t->format);
 
-	for (size_t r = 0; r < batch; r++) {
-		size_t row = first + r < s->n ? first + r : s->n - 1;
-		for (size_t k = 0; k < each; k++)
-			hu_put(t, r * each + k, hu_round(hu_npy_real(a, row * each + k), f, HU_RNE, 0, 0));
-	}
+	for (size_t k = 0; k < each; k++)
+		hu_put(t, at * each + k, hu_round(hu_npy_real(a, row * each + k), f, HU_RNE, 0, 0));
+}
+
+void
+hu_samples_fill(const hu_samples *s, size_t i, size_t first, size_t batch, hu_tensor *t)
+{
+	for (size_t r = 0; r < batch; r++)
+		put_row(s, i, first + r < s->n ? first + r : s->n - 1, t, r);
+}
+
+void
+hu_samples_fill_round(const hu_samples *s, size_t i, size_t first, size_t n, size_t batch, hu_tensor *t)
+{
+	for (size_t r = 0; r < batch; r++)
+		put_row(s, i, (first + r) % n, t, r);
 }

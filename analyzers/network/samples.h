@@ -38,6 +38,8 @@ hu_status hu_samples_given(
 /* Fails with HU_EFILE where rows of s do not have the shape of m's inputs, of whose batches an input is a row. */
 hu_status hu_samples_fit(const hu_samples *s, const hu_onnx_graph *g, const hu_imported *m);
 
-/* Writes rows FIRST … FIRST + BATCH - 1 of input I to T; rows past the last repeat it. */
+/* Writes rows FIRST … FIRST + BATCH - 1 of input I to T; rows past the last repeat it. hu_samples_fill_round takes the
+   first N rows alone, and begins again with row 0 behind them. */
 void hu_samples_fill(const hu_samples *s, size_t i, size_t first, size_t batch, hu_tensor *t);
+void hu_samples_fill_round(const hu_samples *s, size_t i, size_t first, size_t n, size_t batch, hu_tensor *t);
 #endif

@@ -138,7 +138,7 @@ def dynamic(values):
 where = tap.home()
 os.chdir(where)
 random.seed(11)
-N, I, H, C, CAL = 40, 24, 12, 5, 16
+N, I, H, C, CAL = 40, 24, 12, 5, 13
 draw = lambda n, s: [f(random.gauss(0, s)) for _ in range(n)]
 w1, b1, w2, x = draw(H * I, 0.4), draw(H, 0.1), draw(H * C, 0.35), draw(N * I, 1)
 write(
@@ -194,7 +194,7 @@ o = json.loads(got.stdout)
 rows = {r['policy']: r for r in o['policies']}
 tap.ok(
     o['calibration'] == {'inputs': CAL, 'data': 'x.npz'},
-    'whole batches of calibration inputs, 16 for 13: %s' % o.get('calibration'),
+    "as many calibration inputs as asked for, though they are no whole batches: %s" % o.get('calibration'),
 )
 tap.ok(
     all(rows[p]['quantised'] == rows[p]['products'] == 2 for p in integers + weights + floating),
