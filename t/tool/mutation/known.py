@@ -84,7 +84,6 @@ KNOWN = [
     ("trainer/device/ceiling.c", "if (i - 1 < HU_NEAR)", "one past the end of an array, which the sanitizers see"),
     ("trainer/bench/gemm.c", "&s->seen[i ^ 1]", "which ways of products must leave the same bits is asked where two leave others, which is a bug or a library's"),
     ("analyzers/allreduce/records.c", "it[i ^ 1].n", "the same lengths in another order; past an odd number of them, which the sanitizers see"),
-    ("analyzers/run/analysis.c", "a->held -= ", "when traces are dropped: memory, no number"),
     ("analyzers/calc/evaluate_exact.c", "bits(x) * e <= MOST_BITS", "a power that is not held as a fraction is computed by MPFR, to the same value"),
     ("analyzers/probe/cmd_probe.c", "failed += p[i ^ 1].verdict", "the same verdicts in another order"),
     ("trainer/data/tsv.c", "found |= i >= 3 ? 1 : 2", "both bits are asked for, whichever column has which"),
