@@ -49,6 +49,7 @@ include $(top_srcdir)/lib/judge/local.mk
 include $(top_srcdir)/lib/judge/parts/local.mk
 include $(top_srcdir)/lib/number/local.mk
 include $(top_srcdir)/lib/number/bulk/local.mk
+include $(top_srcdir)/lib/number/elementary/local.mk
 include $(top_srcdir)/lib/op/local.mk
 include $(top_srcdir)/lib/op/axis/local.mk
 include $(top_srcdir)/lib/op/contract/local.mk

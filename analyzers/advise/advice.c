@@ -22,8 +22,9 @@ hu_advice_print(const hu_advice *a)
 {
 	const hu_search *s = a->s;
 
-	printf("%s: %zu products to decide on, %zu inputs to search on, %zu held apart, %zu assignments run\n\n",
-		hu_shown(a->path), s->n, s->half[0].n, s->half[1].n, s->runs);
+	printf("%s: %zu products to decide on, %zu inputs to search on, %zu held apart, "
+	       "%zu assignments run in batches of %zu\n\n",
+		hu_shown(a->path), s->n, s->half[0].n, s->half[1].n, s->runs, s->batch);
 	if (!a->best->choice) {
 		puts("No assignment keeps the budget, not even float32 in all nodes.");
 		return;
@@ -102,6 +103,7 @@ hu_advice_json(const hu_advice *a)
 	json_object_set_new(o, "found", json_boolean(found));
 	json_object_set_new(o, "exhaustive", json_boolean(a->exhaustive));
 	json_object_set_new(o, "runs", json_integer((json_int_t)s->runs));
+	json_object_set_new(o, "batch", json_integer((json_int_t)s->batch));
 	json_object_set_new(o, "calibrated", json_integer((json_int_t)a->calibrated));
 	json_object_set_new(o, "float32_bytes", real(s->float_bytes));
 	json_object_set_new(o, "bytes", found ? real(a->best->bytes) : json_null());

@@ -36,8 +36,8 @@ def run(*words):
 def told(line, o, out):
     """The lines, from the object."""
     lines = [
-        '%s: %d products to decide on, %d inputs to search on, %d held apart, %d assignments run'
-        % (line[0], len(o['nodes']), N / 2, N / 2, o['runs']),
+        '%s: %d products to decide on, %d inputs to search on, %d held apart, %d assignments run in batches of %d'
+        % (line[0], len(o['nodes']), N / 2, N / 2, o['runs'], o['batch']),
         '',
     ]
     if not o['found']:

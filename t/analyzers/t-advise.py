@@ -156,7 +156,7 @@ got = tap.halfulp(*asked, '--accept', 'rel_l2<=1')
 t = json.loads(got.stdout) if got.returncode == 0 else tap.bail_out(got.stderr)
 each = [t['float32_seconds']] + [t['nodes'][0]['alone'][s]['seconds'] for s in ('fp16', 'int8')]
 want = [2 * R * K * K / fp32 / 1e12, (K * K + 2 * R * K) * 2 / gb_s / 1e9, 5e-6]
-tap.ok(all(near(a, b) for a, b in zip(each, want)) and near(t['seconds'], 5e-6) and t['nodes'][0]['scheme'] == 'int8',
+tap.ok(all(near(a, b) for a, b in zip(each, want)) and near(t['seconds'], 5e-6) and t['nodes'][0]['scheme'] == 'int8' and t['batch'] == 64,
        'rooflines of arithmetic, memory and launches: %.3g, %.3g and %.3g us' % tuple(1e6 * v for v in want), each)
 alone = {n['node']: n['alone'] for n in o['nodes']}
 wrong = []

@@ -631,9 +631,9 @@ advise by | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --device t4 | 
 advise device | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --by time | --device t4
 advise out | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --out advised
 advise calibrate | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --json | --calibrate {h}/x.npy
-advise calibrate-inputs | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --batch 1 --json | --calibrate-inputs 1
+advise calibrate-inputs | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --json | --calibrate-inputs 1
 advise shape | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --shape m=3
-advise batch | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --formats int8 --calibrate-inputs 1 --json | --batch 1
+advise batch | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --batch 1
 advise output | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --output z
 advise top-k | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --top-k -1
 advise json | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --json
