@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp analyze RUN: runs the analyzers and prints what they found. */
 #include "analyzers/run/analyzer.h"
-#include "analyzers/units/ranks.h"
+#include "analyzers/units/walk.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const hu_opt opts[] = { { "only", "LIST", NULL, "run these analyzers alone, separated by commas:"
 #define ANALYZER(id, name, flags, reads) " " name
@@ -35,13 +34,7 @@ static const hu_opt opts[] = { { "only", "LIST", NULL, "run these analyzers alon
 	{ "out", "DIR", NULL,
 		"of a program and its tensors: folder whose analysis/ gets the tables [the tensors' file without "
 		".safetensors]" },
-	{ "shard", "I/N", NULL,
-		"compute only share I, from 1, of N shares of the work and write it to a part, which halfulp merge "
-		"joins with the others to the tables of one process" },
-	{ "part", "FILE", NULL, "where --shard writes its part [RUN/analysis/parts/I-of-N.part]" },
-	{ "resume", NULL, NULL,
-		"take over what parts in RUN/analysis/parts have of this work, with --shard its own part, and compute "
-		"only the rest" },
+#include "lib/base/parts/share_options.def"
 	{ "threads", "N", "0", "threads; 0: one a core" },
 	{ "json", NULL, NULL, "print the object of summary.json with the list of tables" },
 	{ NULL, NULL, NULL, NULL } };
@@ -254,25 +247,14 @@ open_run(hu_run *r, const hu_args *args)
 static hu_status
 walk(hu_analysis *a, const hu_args *args, const char *take, int *part)
 {
-	hu_sharing s = { .quiet = hu_args_given(args, "json") };
+	hu_sharing s;
 	hu_walk w;
 	hu_status st = hu_walk_init(&w, a, take);
 
-	*part = hu_args_given(args, "shard");
-	if (st == HU_OK)
-		st = hu_sharing_init(&s, &w, args);
-	if (st == HU_OK && *part)
-		st = hu_sharing_part(&s, &w);
-	else if (hu_ranks_size() > 1) {
-		if ((st = hu_ranks_agree(st)) == HU_OK)
-			st = hu_ranks_study(&s, &w);
-		*part = hu_ranks_rank() != 0;
-	}
-	if (st == HU_OK && !*part &&
-		(st = hu_walk_all(&w, s.parts, hu_parts_offered() != NULL)) == HU_OK &&
-		(st = write_tables(&w, s.quiet)) == HU_OK && hu_ranks_size() > 1)
-		unlink(s.path); /* what it kept is in the tables now */
-	hu_sharing_release(&s);
+	st = hu_walk_share(&w, &s, args, st, part);
+	if (st == HU_OK && !*part)
+		st = write_tables(&w, s.quiet);
+	hu_share_end(&s, st);
 	hu_walk_release(&w);
 	return st;
 }
@@ -323,13 +305,8 @@ static int propagates(const void *of) { return !hu_args_given(of, "no-propagate"
 
 static int is_of_files(const void *of) { return ((const hu_args *)of)->nrest == 2; }
 
-static int is_alone(const void *of) { (void)of; return hu_ranks_started() == 1; }
-
-static int is_shard(const void *of) { return hu_args_given(of, "shard"); }
-
 static const hu_opt_need needs[] = {
-	{ "part", is_shard, "without --shard: it names the file of one share of the work" },
-	{ "shard", is_alone, "where mpirun starts several processes: they share the work by themselves" },
+#include "lib/base/parts/share_needs.def"
 	{ "out", is_of_files,
 		"on a run, whose tables belong in RUN/analysis; it needs PROGRAM.json TENSORS.safetensors" },
 	{ "lost", propagates, "beside --no-propagate: the safe loss scale is that of the exact step's gradients" },

@@ -39,7 +39,12 @@ read_parts(hu_parts *p, const hu_args *args)
 		return hu_fail(
 			HU_EINVAL, "a run directory or parts are needed: halfulp merge RUN, halfulp merge PART...");
 	if (args->nrest == 1 && is_folder(args->rest[0])) {
-		char *folder = hu_path(args->rest[0], "analysis/parts");
+		char *folder = hu_path(args->rest[0], "analysis/parts"), *flat = hu_path(args->rest[0], "parts");
+		if (!is_folder(folder) && is_folder(flat)) {
+			free(folder);
+			folder = flat;
+		} else
+			free(flat);
 		hu_status st = hu_parts_read_folder(p, folder, &files, NULL);
 		if (st == HU_OK && !files)
 			st = hu_fail(HU_EFILE, "%s: no part is there; halfulp analyze --shard I/N writes them", folder);
@@ -96,6 +101,15 @@ simulate(const hu_parts *p)
 	free(seconds);
 }
 
+static int
+is_shared(const hu_command *c)
+{
+	for (const hu_opt *o = c->opts; o->name; o++)
+		if (!strcmp(o->name, "shard"))
+			return 1;
+	return 0;
+}
+
 /* Runs the command of the parts on its options. A run directory on the line stands for the one that they name. */
 static int
 run_command(const hu_parts *p, const hu_args *args)
@@ -104,7 +118,7 @@ run_command(const hu_parts *p, const hu_args *args)
 	json_t *words = json_loads(p->command, 0, &e), *w;
 	const hu_command *c = hu_command_find(p->kind);
 	char **argv = hu_xcalloc(json_array_size(words) + 3, sizeof *argv);
-	int argc = 0, rest = 0, ok = words && c && !strcmp(p->kind, "analyze");
+	int argc = 0, rest = 0, ok = words && c && is_shared(c);
 	size_t i;
 
 	argv[argc++] = (char *)(size_t)p->kind;

@@ -21,6 +21,7 @@ hu_units_release(hu_units *c)
 {
 	free(c->u);
 	free(c->cost);
+	free(c->step);
 }
 
 char *
@@ -111,9 +112,11 @@ add(hu_units *c, int *cap, hu_work_unit u, double cost)
 	if (n == *cap) {
 		HU_GROW(c->u, n, *cap);
 		c->cost = hu_xrealloc(c->cost, (size_t)*cap * sizeof *c->cost);
+		c->step = hu_xrealloc(c->step, (size_t)*cap * sizeof *c->step);
 	}
 	c->u[n] = u;
 	c->cost[n] = cost;
+	c->step[n] = u.step;
 	c->n++;
 }
 

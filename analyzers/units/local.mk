@@ -3,9 +3,5 @@
 libhalfulp_a_SOURCES += analyzers/units/cmd_merge.c
 libhalfulp_a_SOURCES += analyzers/units/cut.c
 noinst_HEADERS += analyzers/units/cut.h
-libhalfulp_a_SOURCES += analyzers/units/ranks.c
-noinst_HEADERS += analyzers/units/ranks.h
-libhalfulp_a_SOURCES += analyzers/units/sharing.c
-noinst_HEADERS += analyzers/units/sharing.h
 libhalfulp_a_SOURCES += analyzers/units/walk.c
 noinst_HEADERS += analyzers/units/walk.h

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/units/walk.h"
 
+#include "lib/base/build.h"
 #include "lib/base/console/progress.h"
+#include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/judge/parts/packs.h"
 
@@ -35,6 +37,8 @@ hu_walk_release(hu_walk *w)
 		free(w->tables[i]);
 	}
 	free(w->facts.propagated);
+	free(w->text);
+	free(w->folder);
 	hu_units_release(&w->units);
 	memset(w, 0, sizeof *w);
 }
@@ -68,9 +72,10 @@ unpack(const hu_walk *w, hu_trace *t, const hu_work_unit *u)
 	return HU_OK;
 }
 
-hu_status
-hu_walk_study(hu_walk *w, int i, hu_str *found)
+static hu_status
+study(void *of, int i, hu_str *found)
 {
+	hu_walk *w = of;
 	const hu_work_unit *u = &w->units.u[i];
 	hu_analysis *a = w->a;
 	hu_status st = HU_OK;
@@ -113,15 +118,16 @@ close_step(hu_walk *w, int i)
 	w->facts.propagated = NULL;
 }
 
-hu_status
-hu_walk_join(hu_walk *w, int i, const char *found)
+static hu_status
+join(void *of, int i, const char *found)
 {
+	hu_walk *w = of;
 	const hu_work_unit *u = &w->units.u[i];
 	hu_propagation how = { .steps = 0 };
 	hu_status st = HU_OK;
 	hu_pack r;
 
-	hu_pack_read(&r, strcmp(found, "-") ? found : "");
+	hu_pack_read(&r, found);
 	if (u->call < 0) {
 		w->facts = (hu_step_facts){ .step = w->a->step[u->step] };
 		record_facts(&r, w->a->run->train, &w->facts, &how);
@@ -142,67 +148,53 @@ hu_walk_join(hu_walk *w, int i, const char *found)
 	return st;
 }
 
-/* Says which shards a work lacks of which n of all units are in no part. */
-static hu_status
-lacking(const hu_parts *p, int n, int all)
+/* Returns a line that only processes with the same run, options and units have. The caller frees it. */
+static char *
+text_of(const hu_walk *w, const hu_args *args)
 {
-	hu_str said;
-	hu_shard of;
-
-	hu_str_init(&said);
-	if (!p->nfile || hu_shard_parse(&of, p->file[0].shard) != HU_OK)
-		of.n = 0;
-	for (int k = 1; k <= of.n && said.len < 200; k++) {
-		char *name = hu_xprintf("%d/%d", k, of.n);
-		int there = 0;
-		for (int f = 0; f < p->nfile; f++)
-			there |= !strcmp(p->file[f].shard, name);
-		if (!there)
-			hu_str_addf(&said, "%s%s", said.len ? ", " : "", name);
-		free(name);
-	}
-	hu_status st = hu_fail(HU_EFILE,
-		"%d of %d units are in no part%s%s: run analyze with --shard for what is missing, then merge again", n,
-		all, said.len ? "; there are no parts of the shards " : "", said.s);
-	hu_str_release(&said);
-	return st;
-}
-
-static hu_status
-complete(hu_walk *w, hu_parts *parts)
-{
-	int missing = 0;
+	const hu_analysis_options *o = &w->a->opt;
+	uint64_t units = 0;
+	hu_str s;
+	hu_tsv t;
 
 	for (int i = 0; i < w->units.n; i++) {
 		char *name = hu_unit_name(w->a, &w->units.u[i]);
-		missing += !hu_parts_find(parts, name);
+		units = hu_mix64(units ^ hu_fnv1a64(name)) + (uint64_t)w->units.u[i].tiles;
 		free(name);
 	}
-	return missing ? lacking(parts, missing, w->units.n) : HU_OK;
+	hu_tsv_init(&t);
+	hu_analysis_provenance(w->a, &t, "part");
+	hu_str_init(&s);
+	for (int i = 0; i < HU_ANALYZERS; i++)
+		if (w->take[i])
+			hu_str_addf(&s, "%s ", hu_analyzer_at(i)->name);
+	hu_str_addf(&s, "by halfulp %s of manifest %s, %d units %016llx, %s%s", hu_build_version(),
+		w->a->run->xxh3, w->units.n,
+		(unsigned long long)hu_mix64(units ^ hu_fnv1a64(t.text.s)),
+		o->sample ? "a sample" : "all elements", o->elements ? " with a row each" : "");
+	for (int k = 0; k < hu_args_given(args, "accumulate"); k++)
+		hu_str_addf(&s, ", %s", hu_args_nth(args, "accumulate", k));
+	hu_tsv_release(&t);
+	return s.s;
+}
+
+static char *
+name_of(const void *of, int i)
+{
+	const hu_walk *w = of;
+
+	return hu_unit_name(w->a, &w->units.u[i]);
 }
 
 hu_status
-hu_walk_all(hu_walk *w, hu_parts *parts, int only)
+hu_walk_share(hu_walk *w, hu_sharing *s, const hu_args *args, hu_status st, int *ends)
 {
-	hu_status st = HU_OK;
-	hu_progress bar;
-
-	if (only)
-		HU_TRY(complete(w, parts));
-	hu_progress_start(&bar, "analyze", (size_t)w->units.n);
-	for (int i = 0; i < w->units.n && st == HU_OK; i++) {
-		char *name = parts ? hu_unit_name(w->a, &w->units.u[i]) : NULL;
-		const hu_part_unit *u = parts ? hu_parts_find(parts, name) : NULL;
-		hu_str found;
-		hu_str_init(&found);
-		if (!u)
-			st = hu_walk_study(w, i, &found);
-		if (st == HU_OK)
-			st = hu_walk_join(w, i, u ? u->found : found.s);
-		hu_str_release(&found);
-		free(name);
-		hu_progress_step(&bar, 1);
+	if (st == HU_OK) {
+		w->text = text_of(w, args);
+		w->folder = hu_path(w->a->run->dir, "analysis/parts");
 	}
-	hu_progress_end(&bar);
-	return st;
+	w->work = (hu_share_work){ .command = "analyze", .text = w->text, .folder = w->folder, .place = w->a->run->dir,
+		.n = w->units.n, .cost = w->units.cost, .group = w->units.step, .name = name_of, .study = study,
+		.join = join, .of = w };
+	return hu_share(s, &w->work, args, st, ends);
 }

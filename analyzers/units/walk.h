@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Goes through the units of analyze: computes each that this process is to compute, takes the others from parts, and
-   joins what was found to tables, always in the same order and through the same packs. One process that does it all
-   is the case in which no part is there. */
+   The units of analyze as a work that processes share (lib/base/parts/share.h): what the analyzers find in one, packed,
+   and how that is joined to their tables. One process that does it all is the case in which no part is there. */
 #ifndef HU_ANALYZERS_UNITS_WALK_H
 #define HU_ANALYZERS_UNITS_WALK_H
 
 #include "analyzers/units/cut.h"
-#include "lib/base/parts/parts.h"
+#include "lib/base/parts/share.h"
 
 enum {
 	HU_ANALYZERS = 0
@@ -23,18 +22,15 @@ typedef struct hu_walk {
 	double seconds[HU_ANALYZERS];
 	hu_units units;
 	hu_step_facts facts;
+	hu_share_work work;
+	char *text, *folder; /* work's */
 } hu_walk;
 
 /* Cuts the work and begins the tables. */
 hu_status hu_walk_init(hu_walk *w, hu_analysis *a, const char *take);
 void hu_walk_release(hu_walk *w);
 
-/* Computes unit i and appends what was found to *found. */
-hu_status hu_walk_study(hu_walk *w, int i, hu_str *found);
-/* Joins what unit i found, which must come in order. */
-hu_status hu_walk_join(hu_walk *w, int i, const char *found);
-
-/* Joins every unit: those of parts (NULL: none), and the others computed here or, where only is set, none (HU_EFILE
-   says which shards are missing). */
-hu_status hu_walk_all(hu_walk *w, hu_parts *parts, int only);
+/* Shares the units as hu_share does: where *ends is 0 afterwards, all are joined to tables. s: for hu_share_end, before
+   hu_walk_release. */
+hu_status hu_walk_share(hu_walk *w, hu_sharing *s, const hu_args *args, hu_status st, int *ends);
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
    Reads and writes whole files (file.h). */
+#define _XOPEN_SOURCE 700
 #include "lib/base/file.h"
 
 #include "lib/base/mem.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -160,4 +162,17 @@ hu_path(const char *dir, const char *name, ...)
 	vsnprintf(rest, sizeof rest, name, ap);
 	va_end(ap);
 	return hu_xprintf("%s/%s", dir, rest);
+}
+
+static int
+remove_one(const char *path, const struct stat *s, int what, struct FTW *f)
+{
+	(void)s, (void)what, (void)f;
+	return remove(path);
+}
+
+void
+hu_remove_all(const char *folder)
+{
+	nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

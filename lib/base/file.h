@@ -32,6 +32,8 @@ hu_status hu_file_write(const char *path, const void *data, size_t n);
 /* Makes a folder and its parents. A folder that exists already is no failure. */
 hu_status hu_make_dirs(const char *path);
 int hu_exists(const char *path);
+/* Removes a folder with all that is in it; follows no symbolic link. */
+void hu_remove_all(const char *folder);
 
 /* Returns "dir/name" as a new string, which the caller frees. name is a printf format; its result is cut at 1023
    bytes. */

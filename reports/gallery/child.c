@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _XOPEN_SOURCE 700
 #include "reports/gallery/child.h"
 
 #include "lib/base/file.h"
@@ -7,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,17 +94,4 @@ hu_child(const char *figure, const char *command, const char *work, char **data,
 	free(out);
 	free(err);
 	return st;
-}
-
-static int
-remove_one(const char *path, const struct stat *s, int what, struct FTW *f)
-{
-	(void)s, (void)what, (void)f;
-	return remove(path);
-}
-
-void
-hu_remove_all(const char *folder)
-{
-	nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -12,7 +12,4 @@
    caller frees. HU_EUNABLE where it cannot be started or ends with another exit code than 0 – or 1, where data is not
    NULL: the reason names the figure, the command, and the last line of what it said. */
 hu_status hu_child(const char *figure, const char *command, const char *work, char **data, size_t *n);
-
-/* Removes a folder with all that is in it. */
-void hu_remove_all(const char *folder);
 #endif

@@ -58,6 +58,8 @@ def of_file(path):
         return [m.get('backend'), {k: m.get(k) for k in RECORDED}, m.get('energy', {}).get('meter'), 'grams_co2' in m.get('energy', {})]
     if name.startswith('program-') or '/checkpoint/' in path:
         return None                        # attributes and state are settings too: that a step uses them shows in its digest
+    if '/parts/' in path and '/analysis/' not in path:
+        return None                        # what a run found has its time
     if name.endswith(('.tsv', '.part')):
         return of_table(open(path).read())
     if name.endswith(('.json', '.txt', '.gp', '.html', '.svg', '.png')):
@@ -404,6 +406,9 @@ compare checkpoint-every | C | --checkpoint-every 1
 compare threads | C | --threads 3
 compare simd | C | --simd scalar
 compare json | C | --json
+compare shard | C.replace('--policies float32,mixed_float16 ', '--policies float32') c --json | --shard 1/2
+compare part | C.replace('--policies float32,mixed_float16 ', '--policies float32') --shard 1/2 c --json | --part one.part
+compare resume | C.replace('--policies float32,mixed_float16 ', '--policies float32') --shard 1/2 --part {h}/compare.part c --json | --resume
 diff all | diff {h}/run {h}/run2 | --all
 diff step | diff {h}/m.csv {h}/m2.csv | --step at
 diff json | diff {h}/run {h}/run2 | --json
@@ -752,6 +757,7 @@ random | probe --random 5
 seed | probe --model tc:ampere,in=bf16 --backend shim --seed 4
 out | analyze {h}/run --out there
 part | analyze {h}/run --part one.part
+part | compare --part one.part c
 out | report {h}/run --terminal --out there
 width | report {h}/run --out there --width column
 json | report {h}/run --terminal --json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The examples of doc/cluster.md that analyze, run as far as one machine can: its lines as they stand, with mpirun where
+# The examples of doc/cluster.md that analyze and compare, run as far as one machine can: its lines as they stand, with mpirun where
 # there is one, GNU parallel and Slurm's array as loops, and the command of Kubernetes' file for each index.
 import os
 import re
@@ -13,7 +13,7 @@ from tap import HALFULP, TOP, bail_out, finish, halfulp, home, ok, skip  # noqa:
 
 folder = home()
 page = open(os.path.join(TOP, 'doc/cluster.md')).read()
-section = page[page.index('## Analyzing') : page.index('## Training')]
+section = page[page.index('## Analyzing') : page.index('## Comparing')]
 os.makedirs(folder + '/tools')
 os.symlink(HALFULP, folder + '/tools/halfulp')
 environment = dict(os.environ, **OPEN_MPI, PATH=folder + '/tools:' + os.environ['PATH'], HALFULP_MPI=MODULE)
@@ -123,4 +123,12 @@ try:
     )
 except ImportError:
     skip("Kubernetes' indexed job", 'there is no PyYAML')
+
+section = page[page.index('## Comparing') : page.index('## Training')]
+for line in re.findall(r'^    (\S+ .*)$', section, re.M):
+    if line.startswith('mpirun') and not (os.path.exists(MODULE) and shutil.which('mpirun')):
+        skip(line, 'there is no MPI')
+        continue
+    p = run(line.split())
+    ok(p.returncode == 0, line, p.stderr)
 finish()

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/units/ranks.h"
+#include "lib/base/parts/share.h"
 
-#include "lib/base/console/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/deal.h"
 #include "lib/base/ranks/ranks.h"
@@ -18,11 +17,11 @@ typedef struct lot { int first, last; double cost; } lot;
 
 typedef struct dealer {
 	hu_sharing *s;
-	hu_walk *w;
 	lot *lots;
 	int *order, n, cap, head, tail;   /* lots order[head] to order[tail-1] wait */
+	int open;              /* wishes that were not answered with "none" yet */
+	hu_status st;          /* of saving what was found */
 	size_t left;           /* units that were not found at first */
-	hu_progress bar;
 } dealer;
 
 static void
@@ -37,7 +36,7 @@ add_lot(dealer *d, int first, int last, double cost)
 static void
 make_lots(dealer *d)
 {
-	const hu_units *u = &d->w->units;
+	const hu_share_work *u = d->s->work;
 	double all = 0, most, cost = 0;
 	int first = 0;
 
@@ -45,8 +44,8 @@ make_lots(dealer *d)
 		all += u->cost[i];
 	most = all / hu_ranks_size() / FINER;
 	for (int i = 0; i < u->n; i++) {
-		int there = hu_sharing_has(d->s, d->w, i);
-		if (i > first && (there || u->u[i].step != u->u[first].step || cost + u->cost[i] > most)) {
+		int there = hu_sharing_has(d->s, i);
+		if (i > first && (there || (u->group && u->group[i] != u->group[first]) || cost + u->cost[i] > most)) {
 			add_lot(d, first, i, cost);
 			first = i;
 			cost = 0;
@@ -75,9 +74,12 @@ write_unit(hu_str *to, int i, double seconds, const char *found)
 	hu_str_addn(to, found, strlen(found) + 1);
 }
 
-/* Receives a message of found units and answers it with a lot, or with none where *open shall become smaller. */
+/* Rank 0's, while it deals. */
+static dealer *dealing;
+
+/* Receives a message of found units and answers it with a lot, or with none. */
 static void
-serve(dealer *d, int *open)
+serve(dealer *d)
 {
 	int from = -1, none[2] = { -1, -1 };
 	size_t n = hu_ranks_next(&from, FOUND);
@@ -90,45 +92,64 @@ serve(dealer *d, int *open)
 		memcpy(&i, text + at, sizeof i);
 		memcpy(&seconds, text + at + sizeof i, sizeof seconds);
 		at += sizeof i + sizeof seconds;
-		hu_sharing_add(d->s, d->w, i, seconds, text + at);
+		hu_sharing_add(d->s, i, seconds, text + at);
 		at += strlen(text + at) + 1;
-		hu_progress_step(&d->bar, 1);
+		hu_progress_step(&d->s->work->bar, 1);
 	}
 	free(text);
 	if (d->head < d->tail)
 		hu_ranks_send(from, LOT, &d->lots[d->order[d->head++]], 2 * sizeof(int));
 	else {
 		hu_ranks_send(from, LOT, none, sizeof none);
-		--*open;
+		d->open--;
 	}
+	if (d->st == HU_OK)
+		d->st = hu_sharing_keep(d->s, 0);
+}
+
+void
+hu_share_answer(void)
+{
+	while (dealing && dealing->open && hu_ranks_waits(FOUND))
+		serve(dealing);
+}
+
+/* How many wishes of a rank are open. Of units that take long one: nobody holds two while another has none. */
+static int
+ahead(const hu_share_work *w)
+{
+	return w->keeps ? 1 : AHEAD;
 }
 
 /* Rank 0. The smallest lots are its own, so that nobody waits for it long. */
 static hu_status
 deal(dealer *d)
 {
-	int open = AHEAD * (hu_ranks_size() - 1);
 	hu_status st = HU_OK;
 
+	d->open = ahead(d->s->work) * (hu_ranks_size() - 1);
 	make_lots(d);
-	hu_progress_start(&d->bar, "analyze", d->left);
-	while ((open || d->head < d->tail) && st == HU_OK) {
-		if (open && (d->head == d->tail || hu_ranks_waits(FOUND))) {
-			serve(d, &open);
-			st = hu_sharing_keep(d->s, 0);
+	hu_progress_start(&d->s->work->bar, d->s->work->command, d->left);
+	dealing = d;
+	while ((d->open || d->head < d->tail) && st == HU_OK) {
+		if (d->open && (d->head == d->tail || hu_ranks_waits(FOUND))) {
+			serve(d);
+			st = d->st;
 			continue;
 		}
 		const lot *l = &d->lots[d->order[--d->tail]];
 		for (int i = l->first; i < l->last && st == HU_OK; i++) {
-			st = hu_sharing_study(d->s, d->w, i);
-			hu_progress_step(&d->bar, 1);
-			while (open && st == HU_OK && hu_ranks_waits(FOUND))
-				serve(d, &open);
+			st = hu_sharing_study(d->s, i);
+			hu_progress_step(&d->s->work->bar, 1);
+			hu_share_answer();
 			if (st == HU_OK)
 				st = hu_sharing_keep(d->s, 0);
+			if (st == HU_OK)
+				st = d->st;
 		}
 	}
-	hu_progress_end(&d->bar);
+	dealing = NULL;
+	hu_progress_end(&d->s->work->bar);
 	free(d->lots);
 	free(d->order);
 	return st;
@@ -136,7 +157,7 @@ deal(dealer *d)
 
 /* The other ranks. */
 static hu_status
-work(hu_walk *w)
+work(const hu_share_work *w)
 {
 	hu_status st = HU_OK;
 	hu_str out[2];
@@ -144,9 +165,9 @@ work(hu_walk *w)
 
 	hu_str_init(&out[0]);
 	hu_str_init(&out[1]);
-	for (int i = 0; i < AHEAD; i++)
+	for (int i = 0; i < ahead(w); i++)
 		hu_ranks_send(0, FOUND, "", 0);
-	for (int open = AHEAD; open && st == HU_OK;) {
+	for (int open = ahead(w); open && st == HU_OK;) {
 		int range[2];
 		hu_ranks_receive(0, LOT, range, sizeof range);
 		if (range[0] < 0) {
@@ -159,7 +180,7 @@ work(hu_walk *w)
 			double start = hu_now();
 			hu_str found;
 			hu_str_init(&found);
-			st = hu_walk_study(w, i, &found);
+			st = w->study(w->of, i, &found);
 			write_unit(mine, i, hu_now() - start, found.s);
 			hu_str_release(&found);
 		}
@@ -175,12 +196,10 @@ work(hu_walk *w)
 }
 
 hu_status
-hu_ranks_study(hu_sharing *s, hu_walk *w)
+hu_share_ranks(hu_sharing *s)
 {
-	dealer d = { .s = s, .w = w };
+	dealer d = { .s = s };
 
-	HU_TRY(hu_ranks_same("analysis", s->own.work));
-	if (hu_ranks_rank())
-		return work(w);
-	return deal(&d);
+	HU_TRY(hu_ranks_same("work", s->own.work));
+	return hu_ranks_rank() ? work(s->work) : deal(&d);
 }

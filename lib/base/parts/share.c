@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/parts/share.h"
+
+#include "lib/base/console/show.h"
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+#include "lib/base/parts/deal.h"
+#include "lib/base/ranks/ranks.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Takes over what parts have of this work: a shard's own part, else every part of the folder. */
+static hu_status
+resume(hu_sharing *s)
+{
+	hu_share_work *w = s->work;
+	int files = 0, others = 0;
+
+	if (s->shard.n)
+		return hu_exists(s->path) ? hu_parts_read(&s->own, s->path) : HU_OK;
+	HU_TRY(hu_parts_read_folder(&s->own, w->folder, &files, &others));
+	if (others && w->keeps)
+		return hu_fail(
+			HU_EFILE, "%s: what is there was made with other options: choose another folder", w->place);
+	if (others && !hu_ranks_rank())
+		fprintf(stderr, "halfulp %s: %d parts in %s belong to other options and are passed over\n", w->command,
+			others, hu_shown(w->folder));
+	return HU_OK;
+}
+
+/* Marks the units that are in s->own. */
+static void
+mark(hu_sharing *s)
+{
+	s->there = hu_xcalloc((size_t)s->work->n + 1, 1);
+	for (int i = 0; i < s->work->n && s->own.n; i++) {
+		char *name = s->work->name(s->work->of, i);
+		s->there[i] = hu_parts_find(&s->own, name) != NULL;
+		free(name);
+	}
+}
+
+static hu_status
+begin(hu_sharing *s)
+{
+	hu_share_work *w = s->work;
+	const char *shard = hu_args_text(s->args, "shard"), *path = hu_args_text(s->args, "part");
+	char *except = hu_xprintf("shard part resume threads json %s", w->except ? w->except : ""),
+	     *command = hu_parts_command(s->args, except);
+	hu_parts *offered = hu_parts_offered();
+	hu_status st = HU_OK;
+
+	hu_parts_init(&s->own, w->command, w->text, command);
+	free(except);
+	free(command);
+	s->saved = hu_now();
+	s->parts = offered ? offered : &s->own;
+	s->path = path ? hu_xstrdup(path) : hu_path(w->folder, "ranks.part");
+	if (shard)
+		st = hu_shard_parse(&s->shard, shard);
+	if (st == HU_OK && shard && !path) {
+		free(s->path);
+		s->path = hu_xprintf("%s/%d-of-%d.part", w->folder, s->shard.i, s->shard.n);
+	}
+	if (offered && strcmp(offered->work, w->text))
+		st = hu_fail(HU_EFILE, "the parts are of \"%s\", and here that is \"%s\": was the run trained again?",
+			offered->work, w->text);
+	if (st == HU_OK && hu_args_given(s->args, "resume"))
+		st = resume(s);
+	mark(s);
+	return st;
+}
+
+int
+hu_sharing_has(const hu_sharing *s, int i)
+{
+	return s->there[i];
+}
+
+void
+hu_sharing_add(hu_sharing *s, int i, double seconds, const char *found)
+{
+	char *name = s->work->name(s->work->of, i);
+
+	hu_parts_add(&s->own, name, s->work->cost[i], seconds, found);
+	s->there[i] = 1;
+	free(name);
+}
+
+hu_status
+hu_sharing_study(hu_sharing *s, int i)
+{
+	double start = hu_now();
+	hu_status st = HU_OK;
+	hu_str found;
+
+	if (hu_sharing_has(s, i))
+		return HU_OK;
+	hu_str_init(&found);
+	st = s->work->study(s->work->of, i, &found);
+	if (st == HU_OK)
+		hu_sharing_add(s, i, hu_now() - start, found.s);
+	hu_str_release(&found);
+	return st;
+}
+
+static hu_status
+save(const hu_sharing *s)
+{
+	char *shard = s->shard.n ? hu_xprintf("%d/%d", s->shard.i, s->shard.n) : NULL, *slash = strrchr(s->path, '/');
+	hu_status st = HU_OK;
+
+	if (slash) {
+		char *folder = hu_xprintf("%.*s", (int)(slash - s->path), s->path);
+		st = *folder ? hu_make_dirs(folder) : HU_OK;
+		free(folder);
+	}
+	if (st == HU_OK)
+		st = hu_parts_save(&s->own, s->path, shard);
+	free(shard);
+	return st;
+}
+
+hu_status
+hu_sharing_keep(hu_sharing *s, int now)
+{
+	double start = hu_now();
+
+	if (!now && !s->work->keeps && (start - s->saved < 0.5 || start - s->saved < 20 * s->saving))
+		return HU_OK;
+	hu_status st = save(s);
+	s->saved = hu_now();
+	s->saving = s->saved - start;
+	return st;
+}
+
+static void
+say(const hu_sharing *s, const hu_deal *load, int units, double took)
+{
+	hu_share_work *w = s->work;
+	double mine = load->each[s->shard.i - 1], mean = load->mean, over = mean > 0 ? load->most / mean - 1 : 0;
+
+	if (s->quiet) {
+		json_t *o = json_pack("{s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:s}", "shard", s->shard.i, "of",
+			s->shard.n, "units", units, "of_units", w->n, "expected_s", mine, "seconds", took,
+			"imbalance", over, "largest_unit_s", load->largest, "part", s->path);
+		json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+		putchar('\n');
+		json_decref(o);
+		return;
+	}
+	printf("shard %d of %d: %d of %d units in %.2f s; by cost %.4g of the work, the largest shard %.2g %% "
+	       "above the mean",
+		s->shard.i, s->shard.n, units, w->n, took, load->total > 0 ? mine / load->total : 0, 100 * over);
+	if (load->largest > mean && w->n > 1)
+		printf(", as one unit alone is %.3g of it", load->largest / load->total);
+	printf("\n%s; next, when all are there: halfulp merge %s\n", hu_shown(s->path), hu_shown(w->place));
+}
+
+/* Computes this shard's units and writes them to the part, which is saved now and then, so that --resume can go on
+   where a process was ended. Prints a line on its cost and that of the other shards. */
+static hu_status
+one_shard(hu_sharing *s)
+{
+	hu_share_work *w = s->work;
+	int *of = hu_xcalloc((size_t)w->n + 1, sizeof *of), units = 0;
+	double start = s->saved = hu_now();
+	hu_status st = HU_OK;
+	hu_deal load;
+
+	hu_deal_out(&load, of, w->cost, w->n, s->shard.n);
+	for (int i = 0; i < w->n; i++)
+		units += of[i] == s->shard.i - 1;
+	hu_progress_start(&w->bar, w->command, (size_t)units);
+	for (int i = 0; i < w->n && st == HU_OK; i++) {
+		if (of[i] != s->shard.i - 1)
+			continue;
+		st = hu_sharing_study(s, i);
+		hu_progress_step(&w->bar, 1);
+		if (st == HU_OK)
+			st = hu_sharing_keep(s, 0);
+	}
+	hu_progress_end(&w->bar);
+	if (st == HU_OK)
+		st = hu_sharing_keep(s, 1);
+	if (st == HU_OK)
+		say(s, &load, units, hu_now() - start);
+	hu_deal_release(&load);
+	free(of);
+	return st;
+}
+
+/* Says which shards a work lacks of which n units are in no part. */
+static hu_status
+lacking(const hu_share_work *w, const hu_parts *p, int n)
+{
+	hu_str said;
+	hu_shard of;
+
+	hu_str_init(&said);
+	if (!p->nfile || hu_shard_parse(&of, p->file[0].shard) != HU_OK)
+		of.n = 0;
+	for (int k = 1; k <= of.n && said.len < 200; k++) {
+		char *name = hu_xprintf("%d/%d", k, of.n);
+		int there = 0;
+		for (int f = 0; f < p->nfile; f++)
+			there |= !strcmp(p->file[f].shard, name);
+		if (!there)
+			hu_str_addf(&said, "%s%s", said.len ? ", " : "", name);
+		free(name);
+	}
+	hu_status st = hu_fail(HU_EFILE,
+		"%d of %d units are in no part%s%s: run %s with --shard for what is missing, then merge again", n,
+		w->n, said.len ? "; there are no parts of the shards " : "", said.s, w->command);
+	hu_str_release(&said);
+	return st;
+}
+
+static hu_status
+complete(const hu_share_work *w, hu_parts *parts)
+{
+	int missing = 0;
+
+	for (int i = 0; i < w->n; i++) {
+		char *name = w->name(w->of, i);
+		missing += !hu_parts_find(parts, name);
+		free(name);
+	}
+	return missing ? lacking(w, parts, missing) : HU_OK;
+}
+
+/* Joins unit i, computed here unless a part has it. */
+static hu_status
+one(hu_sharing *s, int i)
+{
+	hu_share_work *w = s->work;
+	const hu_part_unit *u = NULL;
+	hu_status st = HU_OK;
+	hu_str found;
+
+	if (s->parts != &s->own || s->there[i]) {
+		char *name = w->name(w->of, i);
+		u = hu_parts_find(s->parts, name);
+		free(name);
+	}
+	if (u)
+		return w->join(w->of, i, strcmp(u->found, "-") ? u->found : "");
+	double start = hu_now();
+	hu_str_init(&found);
+	st = w->study(w->of, i, &found);
+	if (st == HU_OK)
+		st = w->join(w->of, i, found.s);
+	if (st == HU_OK && w->keeps) {
+		hu_sharing_add(s, i, hu_now() - start, found.s);
+		st = hu_sharing_keep(s, 0);
+	}
+	hu_str_release(&found);
+	return st;
+}
+
+static hu_status
+all_units(hu_sharing *s)
+{
+	hu_share_work *w = s->work;
+	hu_status st = HU_OK;
+
+	if (hu_parts_offered())
+		HU_TRY(complete(w, s->parts));
+	hu_progress_start(&w->bar, w->command, (size_t)w->n);
+	for (int i = 0; i < w->n && st == HU_OK; i++) {
+		st = one(s, i);
+		hu_progress_step(&w->bar, 1);
+	}
+	hu_progress_end(&w->bar);
+	return st;
+}
+
+hu_status
+hu_share(hu_sharing *s, hu_share_work *w, const hu_args *args, hu_status st, int *ends)
+{
+	*s = (hu_sharing){ .work = w, .args = args, .quiet = hu_args_given(args, "json") };
+	*ends = hu_args_given(args, "shard");
+	if (st == HU_OK)
+		st = begin(s);
+	if (hu_ranks_size() > 1) {
+		*ends = hu_ranks_rank() != 0;
+		HU_TRY(hu_ranks_agree(st));
+		st = hu_share_ranks(s);
+	} else if (st == HU_OK && *ends)
+		return one_shard(s);
+	return st == HU_OK && !*ends ? all_units(s) : st;
+}
+
+void
+hu_share_end(hu_sharing *s, hu_status st)
+{
+	int kept = hu_ranks_size() > 1 && s->work && !s->work->keeps;
+
+	if (st == HU_OK && kept && s->path && !s->shard.n && !hu_ranks_rank()) {
+		unlink(s->path);
+		rmdir(s->work->folder); /* which fails where other parts are */
+	}
+	hu_parts_release(&s->own);
+	free(s->path);
+	free(s->there);
+	memset(s, 0, sizeof *s);
+}
+
+int
+hu_share_alone(const void *of)
+{
+	(void)of;
+	return hu_ranks_started() == 1;
+}
+
+int
+hu_share_is_shard(const void *of)
+{
+	return hu_args_given(of, "shard") > 0;
+}

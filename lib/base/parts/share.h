@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A command's work as units that several processes share: shards, which write parts that halfulp merge joins, or the
+   ranks that mpirun starts together, which deal units out while they work. What units found is joined in their order,
+   through the same texts whoever found it, so that a command writes the same whoever computed. A command that cuts its
+   work fills in a hu_share_work and has a row in lib/base/ranks/shares.def. */
+#ifndef HU_BASE_PARTS_SHARE_H
+#define HU_BASE_PARTS_SHARE_H
+
+#include "lib/base/console/progress.h"
+#include "lib/base/parts/parts.h"
+
+/* command: its name, which merge calls. text: a line that two processes have in common only if they do the same work,
+   cut alike. folder: where parts lie. place: what the command line names, and merge is given. except: options that a
+   joining process does not repeat, beside those of sharing itself.
+   n units; cost: seconds that each is expected to take, of which only ratios matter. group: units of one group (NULL:
+   all) may be dealt together.
+   name: a unit's name in parts, which the caller frees. study: computes unit i and appends what was found, a text
+   without tabs and line ends (lib/base/parts/pack.h). join: takes what unit i found, in the order of units.
+   keeps: a unit takes long and leaves files, so one process too keeps what it found in a part, which stays: --resume
+   then makes nothing twice, and refuses other options.
+   bar: is shown while units are computed and joined, for notes and for who prints a line. */
+typedef struct hu_share_work {
+	const char *command, *text, *folder, *place, *except;
+	int n, keeps;
+	const double *cost;
+	const int *group;
+	char *(*name)(const void *of, int i);
+	hu_status (*study)(void *of, int i, hu_str *found);
+	hu_status (*join)(void *of, int i, const char *found);
+	void *of;
+	hu_progress bar;
+} hu_share_work;
+
+/* A process's share. own: what it read and found; parts: what need not be computed, own's or those that merge offers;
+   there[i]: unit i is in own. */
+typedef struct hu_sharing {
+	hu_share_work *work;
+	const hu_args *args;
+	int quiet;             /* print JSON, or nothing */
+	hu_shard shard;        /* n is 0 without --shard */
+	char *path, *there;    /* path: of the part that is written */
+	hu_parts *parts, own;
+	double saved, saving;  /* when the part was saved last, and how long that took */
+} hu_sharing;
+
+/* Does this process's share as the command line asks for it by --shard, --part and --resume: all units, those of a
+   shard, or what rank 0 deals to it. Where *ends is 0 afterwards every unit was joined, and the command writes its
+   tables; else another process does so. st: how this process has got on so far; with ranks all of them call it, and
+   fail together. */
+hu_status hu_share(hu_sharing *s, hu_share_work *w, const hu_args *args, hu_status st, int *ends);
+/* Releases it; where st, how the command ended, is HU_OK, rank 0 removes the part that ranks kept for --resume, unless
+   the work says that it stays. */
+void hu_share_end(hu_sharing *s, hu_status st);
+/* Lets rank 0 answer others who wait for units; for a study that waits itself. Does nothing elsewhere. */
+void hu_share_answer(void);
+
+/* For share_ranks.c: whether unit i was found; adds what it found; computes it where it was not found. */
+int hu_sharing_has(const hu_sharing *s, int i);
+void hu_sharing_add(hu_sharing *s, int i, double seconds, const char *found);
+hu_status hu_sharing_study(hu_sharing *s, int i);
+/* Saves the part; without `now` only where the last time is a while ago. */
+hu_status hu_sharing_keep(hu_sharing *s, int now);
+/* Computes every unit that s->own lacks, on all ranks: rank 0 deals lots of units, largest first, to whoever is done
+   with the last, and computes small ones itself meanwhile. After it s->own has every unit on rank 0. Collective;
+   HU_EFILE on every rank where one sees another work than rank 0. */
+hu_status hu_share_ranks(hu_sharing *s);
+
+/* Needs of the options --shard, --part and --resume, for a command's own table. of: the hu_args. */
+int hu_share_alone(const void *of);
+int hu_share_is_shard(const void *of);
+#endif

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+# The runs of compare made by shards and by ranks: both tables are those of one process but for times, a run is made
+# once, and what was ended goes on with --resume.
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from mpi import differences, need_mpi, ranks, said  # noqa: E402
+from tap import finish, halfulp, home, ok  # noqa: E402
+
+need_mpi(or_stub=True)
+os.chdir(home())
+WORDS = ['--policies', 'float32,mixed_float16', '--seeds', '1,4', '--model', 'mlp', '--width', '0.05', '--size', '8']
+WORDS += ['--train', '32', '--eval', '16', '--batch', '8', '--steps', '3', '--threads', '1']
+LONG = 'HALFULP_ALL_SHARES' in os.environ
+
+
+def tables(path):
+    """Both tables without the columns of times, and with the folder's name taken out."""
+    all_rows = []
+    for name in ('compare.tsv', 'compare-runs.tsv'):
+        lines = [x.replace(path + '/', '') for x in open(os.path.join(path, name)).read().splitlines()]
+        notes, rows = [x for x in lines if x[0] == '#'], [x.split('\t') for x in lines if x[0] != '#']
+        keep = [k for k, column in enumerate(rows[0]) if not column.startswith('ms_a_step')]
+        all_rows += notes + [[row[k] for k in keep] for row in rows]
+    return all_rows
+
+
+def printed(p, path):
+    return [re.sub(r'( +\S+){1}(?= +\S+ kB)', ' MS', x.replace(path + '/', '')) for x in p.stdout.splitlines()]
+
+
+one = halfulp('compare', *WORDS, 'one')
+ok(one.returncode == 0 and len(tables('one')) == 4 + 3 + 4 + 5, 'one process makes both tables', one.stderr)
+
+for n in (1, 2, 3, 5) if LONG else (2,):
+    to = 'ranks%d' % n
+    p = ranks(n, 'compare', *WORDS, to)
+    ok(
+        p.returncode == 0 and tables(to) == tables('one') and printed(p, to) == printed(one, 'one'),
+        '%d ranks: the tables and the lines of one process' % n,
+        p.stderr[:300],
+    )
+runs = [os.path.basename(x) for x in os.listdir('one') if 'seed' in x]
+wrong = [r for r in runs if differences('one/' + r, 'ranks2/' + r)]
+ok(len(runs) == 4 and not wrong, 'and the runs are those of one process', wrong)
+
+for n in (1, 4, 7) if LONG else (3,):
+    to = 'shards%d' % n
+    for i in range(1, n + 1):
+        p = halfulp('compare', '--shard', '%d/%d' % (i, n), *WORDS, to)
+        made = len([x for x in os.listdir(to) if 'seed' in x])
+        if i < n and n <= 4 and made == 4:
+            ok(False, 'shard %d of %d made every run' % (i, n))
+    p = halfulp('merge', to)
+    ok(
+        p.returncode == 0 and tables(to) == tables('one') and printed(p, to) == printed(one, 'one'),
+        '%d shards and merge: the tables and the lines of one process' % n,
+        p.stderr[:300],
+    )
+
+# A part without its last unit, and a run that was ended in its middle
+part = 'one/parts/ranks.part'
+lines = open(part).read().splitlines(True)
+lost = lines[-1].split('\t')[0]
+open(part, 'w').write(''.join(lines[:-1]))
+for name in ('compare.tsv', 'compare-runs.tsv'):
+    os.rename('one/' + name, name)
+run = 'one/' + [r for r in runs if r.startswith('float32' if lost[0] == '0' else 'mixed') and r.endswith(lost[6:])][0]
+os.remove(run + '/metrics.tsv')
+kept = {r: os.stat('one/%s/manifest.json' % r).st_mtime_ns for r in runs}
+p = halfulp('compare', *WORDS, 'one')
+ok(p.returncode == 2 and 'exists already' in p.stderr, 'without --resume a folder that is there is refused', p.stderr)
+p = halfulp('compare', '--resume', *WORDS, 'one')
+again = [r for r in runs if os.stat('one/%s/manifest.json' % r).st_mtime_ns != kept[r]]
+ok(
+    p.returncode == 0 and 'one/' + again[0] == run and len(again) == 1 and tables('one') == tables('ranks2'),
+    '--resume makes the run that is missing, and no other',
+    '%s %s' % (again, p.stderr),
+)
+p = halfulp('compare', '--resume', *WORDS, '--lr', '0.5', 'one')
+ok(
+    p.returncode == 3 and p.stderr.count('\n') == 1 and 'other options' in p.stderr and os.path.exists(run),
+    '--resume with other options: exit 3, one line, and every run is still there',
+    p.stderr,
+)
+p = ranks(2, 'compare', *WORDS, 'other', last=['--lr', '0.5'])
+ok(p.returncode == 3 and len(said(p)) == 1 and not os.path.exists('other/compare.tsv'), 'ranks with other options: one line')
+p = halfulp('compare', '--shard', '1/2', *WORDS)
+ok(p.returncode == 2 and '--shard needs the folder' in p.stderr, 'a shard without a folder is refused', p.stderr)
+p = ranks(2, 'compare', '--policies', 'float32', '--no-such', last=[])
+ok(p.returncode == 2 and len(said(p)) == 1, 'a command line that nobody takes: exit 2, one line', p.stderr[:300])
+finish()

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The runs of compare as units that processes share: each trains, and where asked analyzes, by running this program
+   as a user would. */
+#include "trainer/plan/compare_units.h"
+
+#include "lib/base/build.h"
+#include "lib/base/file.h"
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/base/parts/pack.h"
+#include "lib/base/console/opt_need.h"
+#include "lib/base/console/show.h"
+#include "lib/base/ranks/ranks.h"
+#include "lib/base/thread.h"
+#include "trainer/run/idle.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct words {
+	char **v;
+	int n, cap;
+} words;
+
+static void
+say(words *w, const char *word)
+{
+	HU_GROW(w->v, w->n, w->cap);
+	w->v[w->n++] = word ? hu_xstrdup(word) : NULL;
+}
+
+static void
+say_option(words *w, const char *name, const char *value)
+{
+	char *s = value ? hu_xprintf("--%s=%s", name, value) : hu_xprintf("--%s", name);
+
+	say(w, s);
+	free(s);
+}
+
+/* Becomes this program in the child process of `parent`, with which it ends. It works alone, whoever started the
+   parent together with others. Does not return. */
+static void
+become(char **line, pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent || setenv("HALFULP_MPI", "none", 1) ||
+		!freopen("/dev/null", "w", stdout))
+		_exit(HU_EXIT_ENV);
+	execv("/proc/self/exe", line);
+	_exit(HU_EXIT_ENV);
+}
+
+/* Waits for the child; where several ranks work, answers those that wait for a unit meanwhile. */
+static int
+wait_for(pid_t pid)
+{
+	const struct timespec nap = { 0, 2000000 };
+	int status = 0;
+
+	if (hu_ranks_size() > 1)
+		for (pid_t ended; !(ended = waitpid(pid, &status, WNOHANG)) || (ended < 0 && errno == EINTR);) {
+			hu_share_answer();
+			nanosleep(&nap, NULL);
+		}
+	else
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : HU_EXIT_ENV;
+}
+
+/* Runs this program with the arguments w, discarding its output, and releases w. Sets *code to its exit code. */
+static hu_status
+execute(words *w, int *code)
+{
+	pid_t self = getpid(), pid;
+
+	say(w, NULL);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		become(w->v, self);
+	for (int i = 0; i < w->n; i++)
+		free(w->v[i]);
+	free(w->v);
+	memset(w, 0, sizeof *w);
+	if (pid < 0)
+		return hu_fail(HU_EIO, "no process can be started: %s", strerror(errno));
+	*code = wait_for(pid);
+	return HU_OK;
+}
+
+/* Passes on the options of train that were given here, except those of compare itself. */
+static void
+pass_on(words *w, const hu_args *a, const hu_config *c)
+{
+	for (int i = 0; i < a->neach; i++) {
+		const hu_opt *o = &a->opts[a->each[i].opt];
+		int mine = hu_word_in("policies ladder seeds analyze json shard part resume", o->name);
+		char *idle = mine ? NULL : hu_config_idle(c, o->name); /* why it has no effect under this policy; under
+									  another one it has */
+		if (!mine && !idle)
+			say_option(w, o->name, o->arg ? a->each[i].value : NULL);
+		free(idle);
+	}
+}
+
+hu_status
+hu_compare_config(hu_config *c, const hu_args *a, const char *policy)
+{
+	HU_TRY(hu_config_from_args(c, a, policy));
+	if (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps")) {
+		free(c->trace_steps);
+		c->trace_steps = hu_xstrdup("none");
+	}
+	return HU_OK;
+}
+
+const char *
+hu_compare_policy(const hu_comparison *c, int p)
+{
+	return c->text ? c->text[p] : c->policy[p];
+}
+
+/* Ranks that share a machine share its cores, where the command line does not say how. */
+static void
+say_threads(words *w, const hu_args *a)
+{
+	char n[16];
+
+	if (hu_ranks_size() == 1 || hu_args_given(a, "threads"))
+		return;
+	snprintf(n, sizeof n, "%d", hu_threads_of(hu_ranks_local()));
+	say_option(w, "threads", n);
+}
+
+/* Executes one run. A command line that train refuses for the first run is refused for all; any other failure belongs
+   to that run alone. */
+static hu_status
+one_run(const hu_args *a, const char *policy, long long seed, const char *dir, hu_compare_result *r)
+{
+	words w = { NULL, 0, 0 };
+	char number[24];
+	hu_config c;
+
+	HU_TRY(hu_compare_config(&c, a, policy));
+	say(&w, "halfulp");
+	say(&w, "train");
+	pass_on(&w, a, &c);
+	hu_config_release(&c);
+	snprintf(number, sizeof number, "%lld", seed);
+	say_option(&w, "policy", policy);
+	say_option(&w, "seed", number);
+	if (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps"))
+		say_option(&w, "trace-steps", "none");
+	say_threads(&w, a);
+	say_option(&w, "quiet", NULL);
+	say(&w, dir);
+	HU_TRY(execute(&w, &r->train));
+	if (!r->train && hu_args_given(a, "analyze")) {
+		say(&w, "halfulp");
+		say(&w, "analyze");
+		say_threads(&w, a);
+		say(&w, dir);
+		HU_TRY(execute(&w, &r->analyze));
+	}
+	return r->train ? HU_OK : hu_result_read(r, dir);
+}
+
+/* Returns the run's folder DIR/POLICY-seedN; characters of the policy that have a meaning in a shell become _. */
+static char *
+run_name(const hu_comparison *c, const char *dir, int p, long long seed)
+{
+	char *bare = hu_xstrdup(c->policy[p]);
+	int again = 0;
+
+	for (char *s = bare; *s; s++)
+		if (strchr("/,=:*?[] ", *s))
+			*s = '_';
+	for (int i = 0; i < p; i++)
+		again += !strcmp(c->policy[i], c->policy[p]);
+	char *path = again ? hu_xprintf("%s/%.80s_%d-seed%lld", dir, bare, again + 1, seed)
+			   : hu_xprintf("%s/%.80s-seed%lld", dir, bare, seed);
+	free(bare);
+	return path;
+}
+
+/* What a unit found. */
+static void
+pack_result(hu_pack *r, hu_compare_result *x)
+{
+	hu_pack_int(r, &x->train);
+	hu_pack_int(r, &x->analyze);
+	for (int k = 0; k < HU_RESULTS; k++)
+		hu_pack_real(r, &x->v[k]);
+}
+
+/* A run that was ended in its middle, of which no part tells, is made again. */
+static hu_status
+make_room(const hu_compare_job *j, const char *run)
+{
+	if (!hu_exists(run))
+		return HU_OK;
+	if (!hu_args_given(j->args, "resume"))
+		return hu_fail(
+			HU_EINVAL, "%s exists already; choose another folder, or go on there with --resume", run);
+	hu_remove_all(run);
+	return HU_OK;
+}
+
+static hu_status
+study(void *of, int i, hu_str *found)
+{
+	hu_compare_job *j = of;
+	const hu_comparison *c = j->c;
+	int p = i / c->seeds;
+	long long seed = c->seed[i % c->seeds];
+	char *run = run_name(c, j->dir, p, seed);
+	hu_compare_result r = { .dir = NULL };
+	hu_status st = make_room(j, run);
+
+	if (st == HU_OK)
+		st = one_run(j->args, hu_compare_policy(c, p), seed, run, &r);
+	if (st == HU_OK && i == 0 && r.train == HU_EXIT_USAGE) {
+		j->refused = 1;
+		st = hu_fail(HU_EINVAL, "train does not accept the first run's command line");
+	}
+	if (st == HU_OK) {
+		hu_pack pack;
+		hu_pack_write(&pack);
+		pack_result(&pack, &r);
+		hu_str_add(found, pack.text.s);
+		hu_pack_release(&pack);
+	}
+	free(r.dir);
+	free(run);
+	return st;
+}
+
+static hu_status
+join(void *of, int i, const char *found)
+{
+	hu_compare_job *j = of;
+	hu_comparison *c = j->c;
+	hu_compare_result *r = &c->result[i];
+	char failure[24];
+	hu_pack pack;
+
+	r->dir = run_name(c, j->dir, i / c->seeds, c->seed[i % c->seeds]);
+	hu_pack_read(&pack, found);
+	pack_result(&pack, r);
+	hu_status st = hu_pack_end(&pack, r->dir);
+	hu_pack_release(&pack);
+	if (st != HU_OK || j->json)
+		return st;
+	hu_progress_end(&j->work.bar);
+	if (r->train)
+		printf("%s: failed (%s)\n", hu_shown(r->dir), hu_result_failure(r, failure));
+	else
+		printf("%s: accuracy %.2f %%\n", hu_shown(r->dir), 100 * r->v[0]);
+	fflush(stdout);
+	return HU_OK;
+}
+
+static char *
+name_of(const void *of, int i)
+{
+	const hu_compare_job *j = of;
+
+	return hu_xprintf("%d.seed%lld", i / j->c->seeds, j->c->seed[i % j->c->seeds]);
+}
+
+/* A line that only processes with the same policies, seeds and options have. */
+static char *
+text_of(const hu_compare_job *j)
+{
+	char *options = hu_parts_command(j->args, "shard part resume threads simd json"),
+	     *rest = strstr(options, "\"--\"");
+	hu_str s;
+
+	hu_str_init(&s);
+	for (int p = 0; p < j->c->policies; p++)
+		hu_str_addf(&s, "%s ", hu_compare_policy(j->c, p));
+	for (int i = 0; i < j->c->seeds; i++)
+		hu_str_addf(&s, "%lld ", j->c->seed[i]);
+	hu_str_addf(&s, "%.*s", rest ? (int)(rest - options) : 0, options);
+	char *text = hu_xprintf("%d policies and %d seeds by halfulp %s with options %016llx", j->c->policies,
+		j->c->seeds, hu_build_version(), (unsigned long long)hu_fnv1a64(s.s));
+	hu_str_release(&s);
+	free(options);
+	return text;
+}
+
+hu_status
+hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *ends)
+{
+	int n = st == HU_OK ? j->c->policies * j->c->seeds : 0;
+
+	j->cost = hu_xcalloc((size_t)n + 1, sizeof *j->cost);
+	for (int i = 0; i < n; i++)
+		j->cost[i] = 1; /* nobody knows: all are alike */
+	j->text = st == HU_OK ? text_of(j) : NULL;
+	j->folder = hu_path(j->dir, "parts");
+	j->work = (hu_share_work){ .command = "compare", .text = j->text, .folder = j->folder, .place = j->dir, .n = n,
+		.keeps = 1, .cost = j->cost, .name = name_of, .study = study, .join = join, .of = j };
+	return hu_share(s, &j->work, j->args, st, ends);
+}
+
+void
+hu_compare_job_release(hu_compare_job *j)
+{
+	free(j->cost);
+	free(j->text);
+	free(j->folder);
+}
