@@ -17,6 +17,8 @@ static const hu_opt opts[] = { { "to", "FORMATS", "fp16,bf16,e4m3",
 				       "formats to cast to, to nearest even; only block formats scale" },
 	{ "axis", "N", NULL, "axis along which block formats scale, -1 the last; tensors without it keep their own" },
 	{ "tensors", "PATTERNS", NULL, "tensors with these names alone, such as *.weight,lm_head*" },
+	{ "best-scale", NULL, NULL,
+		"find the scale under which each cast errs least, and that error too: best_scale, best_sqnr_db" },
 	{ "totals", NULL, NULL, "a row for each format over all tensors, named all, before the others" },
 	{ "show", "RULE", NULL,
 		"show rows of which this is true alone, such as sqnr<30 or zeroed>1%; repeatable: all are true" },
@@ -52,7 +54,7 @@ static const hu_opt_need needs[] = { { "reverse", sorts, "without --sort" }, { "
 /* What the command line asks for, and what came of it. A format's total has the elements of all rows. */
 typedef struct inspection {
 	hu_target to[HU_FORMATS];
-	int nto, sort, threads, axis, has_axis;
+	int nto, sort, threads, axis, has_axis, best;
 	hu_inspect_rules fail, where;
 	hu_inspect_files files;
 	hu_array all;
@@ -63,6 +65,27 @@ typedef struct inspection {
 } inspection;
 
 static hu_status
+known(const inspection *s, int column, const char *option)
+{
+	return column >= 0 && !s->best && hu_inspect_column_is_best(column)
+		       ? hu_fail(HU_EINVAL, "--%s: column %s is empty without --best-scale", option,
+				 hu_inspect_column_name(column))
+		       : HU_OK;
+}
+
+/* Nothing is asked of the best scales where they are not sought. */
+static hu_status
+known_columns(const inspection *s)
+{
+	HU_TRY(known(s, s->sort, "sort"));
+	for (size_t i = 0; i < s->fail.n; i++)
+		HU_TRY(known(s, s->fail.rule[i].column, "fail-if"));
+	for (size_t i = 0; i < s->where.n; i++)
+		HU_TRY(known(s, s->where.rule[i].column, "show"));
+	return HU_OK;
+}
+
+static hu_status
 read_options(inspection *s, const hu_args *a)
 {
 	const char *sort = hu_args_text(a, "sort");
@@ -71,6 +94,7 @@ read_options(inspection *s, const hu_args *a)
 	HU_TRY(hu_target_list(hu_args_text(a, "to"), s->to, HU_FORMATS, &s->nto));
 	HU_TRY(hu_args_int(a, "threads", 0, 1024, &n));
 	s->threads = (int)n;
+	s->best = hu_args_given(a, "best-scale");
 	if ((s->has_axis = hu_args_given(a, "axis"))) {
 		HU_TRY(hu_args_int(a, "axis", -HU_SAFETENSORS_RANK, HU_SAFETENSORS_RANK - 1, &n));
 		s->axis = (int)n;
@@ -80,6 +104,7 @@ read_options(inspection *s, const hu_args *a)
 	s->sort = sort ? hu_inspect_column(sort) : -1;
 	if (sort && s->sort < 0)
 		return hu_fail(HU_EINVAL, "--sort %s: there is no such column; --json shows their names", sort);
+	HU_TRY(known_columns(s));
 	if (!a->nrest)
 		return hu_fail(HU_EINVAL, "a file is needed: halfulp inspect "
 					  "FILE.safetensors|FILE.index.json|FILE.npy|FILE.npz|MODEL.onnx...");
@@ -93,7 +118,7 @@ add_array(inspection *s, const hu_inspect_file *file, hu_array *a, hu_cast_effec
 
 	if (s->has_axis)
 		hu_array_set_axis(a, s->axis);
-	hu_inspect_pass(e, a, s->to, s->nto);
+	hu_inspect_pass(e, a, s->to, s->nto, s->best);
 	s->all.n += a->n;
 	for (int k = 0; k < s->nto; k++) {
 		s->row[s->n++] = (hu_inspect_row){ .a = a, .to = &s->to[k], .file = file->path, .e = e[k] };
@@ -181,7 +206,7 @@ save(const inspection *s, const char *path, const hu_args *a)
 	hu_tsv_note(&t, "note", "%s", s->note);
 	if (*s->left)
 		hu_tsv_note(&t, "left out", "%s", s->left);
-	hu_inspect_tsv(&t, s->row, s->n);
+	hu_inspect_tsv(&t, s->row, s->n, s->best);
 	return hu_tsv_write(&t, path);
 }
 
@@ -193,7 +218,7 @@ print_json(const inspection *s)
 	double is;
 
 	for (size_t k = 0; k < s->n; k++) {
-		json_t *o = hu_inspect_json(&s->row[k]), *broken = json_array();
+		json_t *o = hu_inspect_json(&s->row[k], s->best), *broken = json_array();
 		json_object_set_new(o, "note", json_string(s->note));
 		for (size_t i = 0; i < s->fail.n; i++)
 			if (hu_inspect_rule_holds(&s->fail.rule[i], &s->row[k], &is))
@@ -217,7 +242,7 @@ print(const inspection *s, const hu_args *a)
 	if (json)
 		print_json(s);
 	else if (!tap)
-		hu_inspect_print(s->row, s->n, s->files.n > 1);
+		hu_inspect_print(s->row, s->n, s->files.n > 1, s->best);
 	if (*s->left)
 		fprintf(json || tap ? stderr : stdout, "%s\n", s->left);
 	if (!json && !tap)
@@ -283,6 +308,13 @@ const hu_command hu_cmd_inspect = { "inspect",
 	"over the axes after it). Subnormal and lost bits are those of the elements under their scale, - where\n"
 	"elements are integers. A NaN or an infinity makes its whole block NaN: the block's finite values are\n"
 	"counted under overflow.\n"
+	"--best-scale seeks the scale s under which s * cast(value / s) errs least: best_scale, and best_sqnr_db, "
+	"which\n"
+	"is sqnr_db under it. For a format of single numbers s is a power of two: the smallest under which nothing\n"
+	"overflows, since no larger one errs less; where a format saturates (e2m1), all powers are tried that can\n"
+	"err less. For int8 and others that scale the whole tensor, s is the best of those that follow from ranges\n"
+	"2^(-i/16) as wide as the tensor's, i = 0, 1, ... (-16, ... where scales are rounded down to powers of two);\n"
+	"formats that scale blocks choose so for each block, and best_scale is \"-\".\n"
 	"A checkpoint in shards is inspected by its index, such as model.safetensors.index.json. A safetensors file\n"
 	"is read in pieces, so that it may be larger than the memory; an .npy or .npz file is held. --fail-if and\n"
 	"--show compare a column with a limit: sqnr<30, max_error>=1e-3, overflow>0; of a count, the limit may be\n"

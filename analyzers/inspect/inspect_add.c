@@ -51,9 +51,8 @@ find(hu_cast_effect *e, const hu_cast_sums *s, const hu_inspect_job *j, const do
 	e->max_error = s->max_error;
 }
 
-void
-hu_inspect_add(
-	hu_cast_effect *e, const hu_inspect_job *j, int k, const double *x, const double *got, size_t at, size_t n)
+static void
+add(hu_cast_effect *e, const hu_inspect_job *j, int k, const double *x, const double *got, size_t at, size_t n)
 {
 	const double never[2] = { INFINITY, INFINITY };
 	hu_format f = hu_format_of(j->to[k].format);
@@ -91,4 +90,23 @@ hu_inspect_add(
 	}
 	if (e->moments)
 		add_steps(e, x, got, n);
+}
+
+void
+hu_inspect_add_task(hu_cast_effect *e, const hu_inspect_job *j, int k, const hu_inspect_desk *d, size_t at, size_t n)
+{
+	for (size_t i = 0; i < n; i += HU_INSPECT_PART) {
+		size_t m = n - i < HU_INSPECT_PART ? n - i : HU_INSPECT_PART;
+		add(e, j, k, d->x + i, d->got + i, at + i, m);
+	}
+}
+
+void
+hu_inspect_join_effects(void *all, const void *part, const hu_inspect_job *j)
+{
+	hu_cast_effect *e = all;
+	const hu_cast_effect *more = part;
+
+	for (int i = 0; i < j->n; i++)
+		hu_cast_effect_join(&e[i], &more[i]);
 }

@@ -31,7 +31,7 @@ hu_cast_is_moment(const char *name)
 void
 hu_cast_effect_init(hu_cast_effect *e)
 {
-	*e = (hu_cast_effect){ .amax = -1, .smallest = INFINITY, .max_error = -1 };
+	*e = (hu_cast_effect){ .amax = -1, .smallest = INFINITY, .max_error = -1, .best_scale = NAN };
 }
 
 void
@@ -53,6 +53,9 @@ hu_cast_effect_join(hu_cast_effect *e, const hu_cast_effect *more)
 	e->moments |= more->moments;
 	e->step2 += more->step2;
 	e->step_error2 += more->step_error2;
+	e->best_finite += more->best_finite;
+	e->best_exact2 += more->best_exact2;
+	e->best_error2 += more->best_error2;
 }
 
 /* Returns sqrt(error2 / exact2), and 0 where both are 0. */
@@ -72,6 +75,12 @@ double
 hu_cast_sqnr_db(const hu_cast_effect *e)
 {
 	return -20 * log10(hu_cast_rel_l2(e)) + 0.0; /* + 0.0 makes -0 a 0 */
+}
+
+double
+hu_cast_best_sqnr_db(const hu_cast_effect *e)
+{
+	return e->best_finite ? -20 * log10(relative(e->best_error2, e->best_exact2)) + 0.0 : NAN;
 }
 
 double

@@ -25,6 +25,12 @@ typedef struct hu_cast_effect {
 	long double error2, error; /* Σ error², Σ |error| */
 	int moments;               /* the array holds Adam's second moments */
 	long double step2, step_error2;
+	/* The scale found best, which values are divided by before the cast and multiplied by after it; NaN where there
+	   is none for all elements. Under it best_finite elements are finite; the sums of squares of their values and
+	   errors. */
+	double best_scale;
+	size_t best_finite;
+	long double best_exact2, best_error2;
 } hu_cast_effect;
 
 /* Starts an effect that no element has entered. */
@@ -40,6 +46,7 @@ int hu_cast_is_moment(const char *name);
 double hu_cast_rel_l2(const hu_cast_effect *e); /* ‖errors‖ / ‖values‖; for values that are all 0 it is 0 where they
 						   stay 0, else infinite */
 double hu_cast_sqnr_db(const hu_cast_effect *e);    /* -20 log10 of rel_l2; infinite where there is no error */
+double hu_cast_best_sqnr_db(const hu_cast_effect *e); /* the same under the best scales */
 double hu_cast_mean_error(const hu_cast_effect *e); /* mean |error| */
 double hu_cast_share_lost(const hu_cast_effect *e); /* ‖values that became 0‖ / ‖values‖ */
 double hu_cast_cosine(const hu_cast_effect *e);

@@ -5,15 +5,12 @@
 
 #include "analyzers/inspect/inspect_tasks.h"
 #include "lib/base/mem.h"
-#include "lib/base/thread.h"
 #include "lib/number/bulk/bulk.h"
 #include "lib/number/simd.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PART = 2048, WAVE = 256 }; /* elements that are summed in double; tasks between two joins */
 
 static const hu_cast_loops *
 loops(void)
@@ -44,50 +41,6 @@ first_beyond(hu_format f, double sign)
 	return hu_from_bits64(high);
 }
 
-static hu_cast_scaled
-scaled_by(const hu_block *b, hu_block_scale s)
-{
-	hu_cast_scaled c = { .scale = s.scale, .zero = s.zero, .steps = hu_block_steps(b) };
-	hu_format f = hu_format_of(b->element);
-
-	if (b->element != HU_NO_FORMAT) {
-		c.p = f.p;
-		c.emin = f.emin;
-		c.top = f.max;
-		c.low = -f.max;
-	} else if (b->kind == HU_BLOCK_ZERO_POINT) {
-		c.top = (1 << b->bits) - 1;
-	} else {
-		c.top = (1 << (b->bits - 1)) - 1;
-		c.low = -c.top;
-	}
-	return c;
-}
-
-/* Casts elements from..from + n of a task, which share a scale. Loops take eight at a time; where the last eight are
-   not full they are cast beside, with zeros. */
-static void
-cast_block(hu_cast_sums *s, const hu_inspect_job *j, const hu_inspect_desk *d, const hu_block *b, hu_block_scale scale,
-	size_t from, size_t n)
-{
-	hu_cast_scaled c = scaled_by(b, scale);
-	size_t full = n / 8 * 8;
-
-	if (hu_isnan(scale.scale) || scale.scale == 0) {
-		for (size_t i = from; i < from + n; i++)
-			d->got[i] = scale.scale;
-		return;
-	}
-	j->loops->scaled(s, d->got + from, d->narrow + from, d->x + from, full, &c);
-	if (full < n) {
-		double x[8] = { 0 }, exact[8] = { 0 }, got[8];
-		memcpy(x, d->narrow + from + full, (n - full) * sizeof *x);
-		memcpy(exact, d->x + from + full, (n - full) * sizeof *x);
-		j->loops->scaled(s, got, x, exact, 8, &c);
-		memcpy(d->got + from + full, got, (n - full) * sizeof *x);
-	}
-}
-
 static void
 cast(hu_cast_sums *s, const hu_inspect_job *j, const hu_inspect_desk *d, int k, size_t n)
 {
@@ -97,25 +50,27 @@ cast(hu_cast_sums *s, const hu_inspect_job *j, const hu_inspect_desk *d, int k, 
 	if (!hu_cast_has_blocks(to)) {
 		hu_bulk_round_f64(d->got, d->x, n, to->format, HU_RNE, 0, NULL, 0);
 	} else if (!b->size) {
-		cast_block(s, j, d, b, j->whole[k], 0, n);
+		hu_inspect_cast_block(s, j, d, b, j->whole[k], 0, n);
 	} else { /* a task begins with a block, and where it is not of whole rows it lies in one */
 		size_t row = j->group ? j->row : n;
 		for (size_t from = 0; from < n; from += row)
 			for (size_t at = 0; at < row; at += b->size) {
 				size_t m = row - at < b->size ? row - at : b->size;
 				hu_block_scale scale = hu_block_scale_of(b, d->f + from + at, m, j->tensor[k]);
-				cast_block(s, j, d, b, scale, from + at, m);
+				hu_inspect_cast_block(s, j, d, b, scale, from + at, m);
 			}
 	}
 	memset(d->got + n, 0, HU_INSPECT_SLACK * sizeof *d->got);
 }
 
 static void
-do_task(hu_cast_effect *e, const hu_inspect_job *j, const hu_inspect_desk *d, size_t task)
+do_task(void *part, const hu_inspect_job *j, const hu_inspect_desk *d, size_t task, const void *of)
 {
+	hu_cast_effect *e = part;
 	size_t at, n = hu_inspect_task(j, task, &at);
 	int narrowed = 0;
 
+	(void)of;
 	hu_inspect_decode(j, d, at, n);
 	for (int k = 0; k < j->n; k++) {
 		hu_cast_sums marks = { .finite = 0 };
@@ -127,45 +82,44 @@ do_task(hu_cast_effect *e, const hu_inspect_job *j, const hu_inspect_desk *d, si
 		e[k].saturated = marks.saturated;
 		e[k].flush.count.subnormal = marks.subnormal;
 		e[k].flush.count.lost = marks.lost;
-		for (size_t i = 0; i < n; i += PART) {
-			size_t m = n - i < PART ? n - i : PART;
-			hu_inspect_add(&e[k], j, k, d->x + i, d->got + i, at + i, m);
-		}
+		hu_inspect_add_task(&e[k], j, k, d, at, n);
 	}
+}
+
+static void
+find_range(void *part, const hu_inspect_job *j, const hu_inspect_desk *d, size_t task, const void *of)
+{
+	size_t at, n = hu_inspect_task(j, task, &at);
+
+	(void)of;
+	hu_inspect_decode(j, d, at, n);
+	for (size_t i = n; i < n + HU_INSPECT_SLACK && n; i++)
+		d->x[i] = d->x[n - 1];
+	hu_inspect_narrow(d, n);
+	*(hu_cast_range *)part = j->loops->range(d->narrow, (n + 7) / 8 * 8);
+}
+
+static void
+join_range(void *all, const void *part, const hu_inspect_job *j)
+{
+	hu_cast_range *r = all;
+	const hu_cast_range *more = part;
+
+	(void)j;
+	r->low = more->low < r->low ? more->low : r->low;
+	r->high = more->high > r->high ? more->high : r->high;
+	r->finite = r->finite && more->finite;
 }
 
 /* The numbers of the array in fp32, from the smallest to the largest. */
 static hu_cast_range
 range_of(const hu_inspect_job *j)
 {
-	double low = INFINITY, high = -INFINITY;
-	int finite = 1;
+	hu_cast_range r = { INFINITY, -INFINITY, 1 };
+	hu_inspect_work w = { sizeof r, find_range, join_range, NULL };
 
-	for (size_t wave = 0; wave < j->tasks; wave += WAVE) {
-		size_t end = j->tasks - wave < WAVE ? j->tasks : wave + WAVE;
-#pragma omp parallel num_threads(hu_threads()) if (end - wave > 1) reduction(min : low) reduction(max : high) \
-	reduction(&& : finite)
-		{
-			hu_inspect_desk d;
-			hu_inspect_desk_init(&d, j);
-#pragma omp for schedule(dynamic, 1)
-			for (size_t k = wave; k < end; k++) {
-				size_t at, n = hu_inspect_task(j, k, &at);
-				hu_inspect_decode(j, &d, at, n);
-				for (size_t i = n; i < n + HU_INSPECT_SLACK && n; i++)
-					d.x[i] = d.x[n - 1];
-				hu_inspect_narrow(&d, n);
-				hu_cast_range r = j->loops->range(d.narrow, (n + 7) / 8 * 8);
-				low = r.low < low ? r.low : low;
-				high = r.high > high ? r.high : high;
-				finite = finite && r.finite;
-			}
-			hu_inspect_desk_release(&d);
-		}
-		if (j->a->inner == 1)
-			hu_array_drop(j->a, hu_inspect_bytes(j, wave), hu_inspect_bytes(j, end));
-	}
-	return (hu_cast_range){ low, high, finite };
+	hu_inspect_each(&r, j, &w);
+	return r;
 }
 
 /* Scales depend on the smallest and the largest number alone, and on whether all are finite. */
@@ -173,6 +127,7 @@ static void
 prepare(hu_inspect_job *j)
 {
 	int moments = hu_cast_is_moment(j->a->name), needed = moments;
+	hu_cast_range r = { 0, 0, 1 };
 
 	for (int k = 0; k < j->n; k++) {
 		const hu_target *t = &j->to[k];
@@ -183,8 +138,10 @@ prepare(hu_inspect_job *j)
 			j->above[k][1] = first_beyond(hu_format_of(t->format), 1);
 		}
 	}
-	hu_cast_range r = needed && j->a->n ? range_of(j) : (hu_cast_range){ 0, 0, 1 };
+	if (needed && j->a->n)
+		r = range_of(j);
 	const float ends[3] = { (float)r.low, (float)r.high, r.finite ? (float)r.high : NAN };
+	memcpy(j->ends, ends, sizeof ends);
 	j->moments = moments && !(r.low < 0);
 	for (int k = 0; k < j->n; k++)
 		if (hu_cast_has_blocks(&j->to[k])) {
@@ -195,35 +152,11 @@ prepare(hu_inspect_job *j)
 		}
 }
 
-static void
-run(hu_cast_effect *e, const hu_inspect_job *j)
-{
-	hu_cast_effect *part = hu_xcalloc(WAVE * (size_t)j->n + 1, sizeof *part);
-
-	for (size_t wave = 0; wave < j->tasks; wave += WAVE) {
-		size_t end = j->tasks - wave < WAVE ? j->tasks : wave + WAVE;
-#pragma omp parallel num_threads(hu_threads()) if (end - wave > 1)
-		{
-			hu_inspect_desk d;
-			hu_inspect_desk_init(&d, j);
-#pragma omp for schedule(dynamic, 1)
-			for (size_t k = wave; k < end; k++)
-				do_task(part + (k - wave) * (size_t)j->n, j, &d, k);
-			hu_inspect_desk_release(&d);
-		}
-		for (size_t k = 0; k < end - wave; k++)
-			for (int i = 0; i < j->n; i++)
-				hu_cast_effect_join(&e[i], &part[k * (size_t)j->n + (size_t)i]);
-		if (j->a->inner == 1)
-			hu_array_drop(j->a, hu_inspect_bytes(j, wave), hu_inspect_bytes(j, end));
-	}
-	free(part);
-}
-
 void
-hu_inspect_pass(hu_cast_effect *e, const hu_array *a, const hu_target *to, int n)
+hu_inspect_pass(hu_cast_effect *e, const hu_array *a, const hu_target *to, int n, int best)
 {
 	hu_inspect_job j = { .a = a, .to = to, .n = n, .loops = loops() };
+	hu_inspect_work w = { (size_t)n * sizeof *e, do_task, hu_inspect_join_effects, NULL };
 
 	j.whole = hu_xcalloc((size_t)n + 1, sizeof *j.whole);
 	j.tensor = hu_xcalloc((size_t)n + 1, sizeof *j.tensor);
@@ -234,7 +167,9 @@ hu_inspect_pass(hu_cast_effect *e, const hu_array *a, const hu_target *to, int n
 		hu_cast_effect_init(&e[k]);
 		e[k].moments = j.moments;
 	}
-	run(e, &j);
+	hu_inspect_each(e, &j, &w);
+	if (best)
+		hu_inspect_best(e, &j);
 	hu_array_drop(a, 0, hu_inspect_bytes(&j, j.tasks));
 	free(j.whole);
 	free(j.tensor);

@@ -12,6 +12,7 @@
    array is read twice. Arrays enter block formats in fp32. The bits depend neither on the number of threads nor on the
    instruction set; sums are in double over 2048 elements and in long double over those. Takes memory for a few million
    elements, however large the array is, and gives back the pages of a mapped file that it has read; a row of more than
-   a million elements and a block size that no million holds take as much memory as that row. */
-void hu_inspect_pass(hu_cast_effect *e, const hu_array *a, const hu_target *to, int n);
+   a million elements and a block size that no million holds take as much memory as that row. Where `best` is not 0, the
+   scales that err least are sought too (hu_inspect_best), which reads the array a few times more. */
+void hu_inspect_pass(hu_cast_effect *e, const hu_array *a, const hu_target *to, int n, int best);
 #endif

@@ -73,10 +73,16 @@ hu_inspect_column_counts(int i)
 }
 
 int
+hu_inspect_column_is_best(int i)
+{
+	return !strncmp(column[i].name, "best_", 5);
+}
+
+int
 hu_inspect_column_is_error(int i)
 {
-	static const char *const errors[] = { "rel_l2", "sqnr_db", "max_error", "mean_error", "l2_share_lost",
-		"cosine" };
+	static const char *const errors[] = { "rel_l2", "sqnr_db", "max_error", "mean_error", "l2_share_lost", "cosine",
+		"best_sqnr_db" };
 
 	for (size_t k = 0; k < sizeof errors / sizeof *errors; k++)
 		if (!strcmp(column[i].name, errors[k]))
@@ -159,7 +165,7 @@ text_of(const cell *c, int i, char *text, size_t size)
 }
 
 void
-hu_inspect_print(const hu_inspect_row *row, size_t n, int files)
+hu_inspect_print(const hu_inspect_row *row, size_t n, int files, int best)
 {
 	int width[COLUMNS], shown = COLUMNS - !files;
 	char text[64];
@@ -178,46 +184,53 @@ hu_inspect_print(const hu_inspect_row *row, size_t n, int files)
 		if (k)
 			cells(&row[k - 1], c);
 		for (int i = 0; i < shown; i++)
-			printf("%*s%s",
-				i == COLUMNS - 1         ? 0
-				: column[i].kind == WORD ? -width[i]
-							 : width[i],
-				k ? text_of(&c[i], i, text, sizeof text) : column[i].heading,
-				i + 1 < shown ? " " : "\n");
+			if (best || !hu_inspect_column_is_best(i))
+				printf("%*s%s",
+					i == COLUMNS - 1         ? 0
+					: column[i].kind == WORD ? -width[i]
+								 : width[i],
+					k ? text_of(&c[i], i, text, sizeof text) : column[i].heading,
+					i + 1 < shown ? " " : "\n");
 	}
 }
 
 json_t *
-hu_inspect_json(const hu_inspect_row *r)
+hu_inspect_json(const hu_inspect_row *r, int best)
 {
 	json_t *o = json_object();
 	cell c[COLUMNS];
 
 	cells(r, c);
-	for (int i = 0; i < COLUMNS; i++)
+	for (int i = 0; i < COLUMNS; i++) {
+		if (!best && hu_inspect_column_is_best(i))
+			continue;
 		json_object_set_new(o, column[i].name,
 			empty(&c[i], i)           ? json_null()
 			: column[i].kind == WORD  ? json_string(c[i].word)
 			: column[i].kind == COUNT ? json_integer(c[i].count)
 						  : hu_row_number(c[i].real));
+	}
 	return o;
 }
 
 void
-hu_inspect_tsv(hu_tsv *t, const hu_inspect_row *row, size_t n)
+hu_inspect_tsv(hu_tsv *t, const hu_inspect_row *row, size_t n, int best)
 {
 	hu_str names;
 	cell c[COLUMNS];
 
 	hu_str_init(&names);
 	for (int i = 0; i < COLUMNS; i++)
-		hu_str_addf(&names, "%s%s", i ? " " : "", column[i].name);
+		if (best || !hu_inspect_column_is_best(i))
+			hu_str_addf(&names, "%s%s", i ? " " : "", column[i].name);
 	hu_tsv_header(t, names.s);
 	hu_str_release(&names);
 	for (size_t k = 0; k < n; k++) {
 		cells(&row[k], c);
 		for (int i = 0; i < COLUMNS; i++)
-			if (empty(&c[i], i))
+			if (!best && hu_inspect_column_is_best(i))
+				continue;
+			else if (empty(&c[i], i))
 				hu_tsv_none(t);
 			else if (column[i].kind == WORD)
 				hu_tsv_text(t, c[i].word);

@@ -23,6 +23,7 @@ int hu_inspect_column(const char *name);
 const char *hu_inspect_column_name(int column);
 int hu_inspect_column_is_number(int column);
 int hu_inspect_column_counts(int column);   /* 1 for counts of elements */
+int hu_inspect_column_is_best(int column);  /* 1 for those of which only --best-scale knows something */
 int hu_inspect_column_is_error(int column); /* 1 for errors over the elements that are finite before and after */
 /* Returns a number's column of the row; NaN where it does not apply or is undefined. */
 double hu_inspect_value(const hu_inspect_row *r, int column);
@@ -31,11 +32,11 @@ double hu_inspect_value(const hu_inspect_row *r, int column);
 void hu_inspect_sort(hu_inspect_row *row, size_t n, int column, int reverse);
 
 /* Prints columns aligned to their widest cell; a cell that does not apply or is undefined is "-". The last column, the
-   file, is printed where `files` is not 0. */
-void hu_inspect_print(const hu_inspect_row *row, size_t n, int files);
+   file, is printed where `files` is not 0; here and below those of the best scales where `best` is not 0. */
+void hu_inspect_print(const hu_inspect_row *row, size_t n, int files, int best);
 /* Returns an object for a row, which the caller releases. A value that does not apply or is undefined is null, an
    infinite one a string. */
-json_t *hu_inspect_json(const hu_inspect_row *r);
+json_t *hu_inspect_json(const hu_inspect_row *r, int best);
 /* Appends header and rows to t. */
-void hu_inspect_tsv(hu_tsv *t, const hu_inspect_row *row, size_t n);
+void hu_inspect_tsv(hu_tsv *t, const hu_inspect_row *row, size_t n, int best);
 #endif

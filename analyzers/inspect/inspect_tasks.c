@@ -3,6 +3,7 @@
 #include "analyzers/inspect/inspect_tasks.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/thread.h"
 #include "lib/number/bulk/bulk.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 enum {
 	TASK = 1 << 14,   /* elements of a task, as far as rows and blocks allow */
+	WAVE = 256,       /* tasks between two joins */
 	LONGEST = 1 << 20 /* the longest common multiple of block sizes that a row is cut by */
 };
 
@@ -129,4 +131,28 @@ hu_inspect_bytes(const hu_inspect_job *j, size_t task)
 	if (task < j->tasks)
 		hu_inspect_task(j, task, &at);
 	return at * (size_t)hu_format_of(j->a->format).bits / 8;
+}
+
+void
+hu_inspect_each(void *all, const hu_inspect_job *j, const hu_inspect_work *w)
+{
+	char *part = hu_xcalloc(WAVE, w->size);
+
+	for (size_t wave = 0; wave < j->tasks; wave += WAVE) {
+		size_t end = j->tasks - wave < WAVE ? j->tasks : wave + WAVE;
+#pragma omp parallel num_threads(hu_threads()) if (end - wave > 1)
+		{
+			hu_inspect_desk d;
+			hu_inspect_desk_init(&d, j);
+#pragma omp for schedule(dynamic, 1)
+			for (size_t k = wave; k < end; k++)
+				w->do_task(part + (k - wave) * w->size, j, &d, k, w->of);
+			hu_inspect_desk_release(&d);
+		}
+		for (size_t k = 0; k < end - wave; k++)
+			w->join(all, part + k * w->size, j);
+		if (j->a->inner == 1)
+			hu_array_drop(j->a, hu_inspect_bytes(j, wave), hu_inspect_bytes(j, end));
+	}
+	free(part);
 }

@@ -8,7 +8,10 @@
 #include "analyzers/inspect/inspect_cast.h"
 #include "analyzers/op/foreign.h"
 
-enum { HU_INSPECT_SLACK = 8 }; /* elements behind the last one, for loops that take eight at a time */
+enum {
+	HU_INSPECT_SLACK = 8,  /* elements behind the last one, for loops that take eight at a time */
+	HU_INSPECT_PART = 2048 /* elements that are summed in double */
+};
 
 /* What is common to all tasks of an array. */
 typedef struct hu_inspect_job {
@@ -18,6 +21,8 @@ typedef struct hu_inspect_job {
 	const hu_cast_loops *loops;
 	hu_block_scale *whole;   /* of each format: the scale of those that have one for the array, */
 	double *tensor;          /* and the tensor's scale of others */
+	float ends[3];           /* the smallest and the largest number, NaN behind them where not all are finite;
+				    set where a format's scale or the moments ask for them */
 	double (*above)[2];      /* of each format of single numbers: where it saturates, below and above 0 */
 	size_t row, rows, group; /* elements of a row, rows, and rows of a task, or */
 	size_t cut, cuts;   /* where group is 0, elements of a piece of a row that is a task, and pieces of a row */
@@ -48,7 +53,29 @@ size_t hu_inspect_bytes(const hu_inspect_job *j, size_t k);
 void hu_inspect_decode(const hu_inspect_job *j, const hu_inspect_desk *d, size_t at, size_t n);
 /* Sets d->f and d->narrow to the n elements of d->x and the slack in fp32, to nearest even. */
 void hu_inspect_narrow(const hu_inspect_desk *d, size_t n);
-/* Adds the n elements x at places from `at` on, which format k made got, to e; both have zeros behind them. */
-void hu_inspect_add(
-	hu_cast_effect *e, const hu_inspect_job *j, int k, const double *x, const double *got, size_t at, size_t n);
+/* Casts elements from..from + n of d->narrow, which share a scale, to d->got, and adds to s's saturated, subnormal and
+   lost. */
+void hu_inspect_cast_block(hu_cast_sums *s, const hu_inspect_job *j, const hu_inspect_desk *d, const hu_block *b,
+	hu_block_scale scale, size_t from, size_t n);
+/* Adds the n elements d->x at places from `at` on, which format k made d->got, to e; both have zeros behind them. */
+void hu_inspect_add_task(
+	hu_cast_effect *e, const hu_inspect_job *j, int k, const hu_inspect_desk *d, size_t at, size_t n);
+
+/* What is done with each task: do_task fills a part of `size` bytes, join adds it to what the parts before it made. */
+typedef struct hu_inspect_work {
+	size_t size;
+	void (*do_task)(void *part, const hu_inspect_job *j, const hu_inspect_desk *d, size_t task, const void *of);
+	void (*join)(void *all, const void *part, const hu_inspect_job *j);
+	const void *of; /* handed to do_task */
+} hu_inspect_work;
+/* Does it with all tasks, in threads, and joins the parts in the tasks' order into `all`. */
+void hu_inspect_each(void *all, const hu_inspect_job *j, const hu_inspect_work *w);
+/* Joins n parts that are effects. */
+void hu_inspect_join_effects(void *all, const void *part, const hu_inspect_job *j);
+
+/* Sets best_scale and best of e[0..n), which hold what the casts as they are do. For single numbers the scale is a
+   power of two: the smallest that nothing overflows under, which no other beats, or for formats that saturate the one
+   of least error. Whole-array block formats: the one of least error among those that follow from ranges 2^(-i/16) of
+   the array's; formats of smaller blocks choose so for each block, and best_scale is NaN. */
+void hu_inspect_best(hu_cast_effect *e, const hu_inspect_job *j);
 #endif

@@ -20,6 +20,7 @@ SCRIPT_TESTS += t/analyzers/t-gate-files.py
 SCRIPT_TESTS += t/analyzers/t-gate-words.py
 SCRIPT_TESTS += t/analyzers/t-gate.sh
 SCRIPT_TESTS += t/analyzers/t-history.py
+SCRIPT_TESTS += t/analyzers/t-inspect-best.py
 SCRIPT_TESTS += t/analyzers/t-inspect-columns.py
 SCRIPT_TESTS += t/analyzers/t-inspect-files.py
 SCRIPT_TESTS += t/analyzers/t-inspect-onnx.py

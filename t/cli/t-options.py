@@ -427,6 +427,7 @@ inspect tsv | inspect {h}/a.npy | --tsv t.tsv
 inspect json | inspect {h}/a.npy | --json
 inspect axis | inspect {h}/a.npy --to mxfp4 | --axis 0
 inspect tensors | inspect {h}/a.npy | --tensors none
+inspect best-scale | inspect {h}/a.npy | --best-scale
 inspect totals | inspect {h}/a.npy | --totals
 inspect show | inspect {h}/a.npy | --show elements<0
 inspect sort | inspect {h}/a.npy | --sort sqnr_db
