@@ -4,6 +4,7 @@
 include $(top_srcdir)/analyzers/accumulate/local.mk
 include $(top_srcdir)/analyzers/advise/local.mk
 include $(top_srcdir)/analyzers/allreduce/local.mk
+include $(top_srcdir)/analyzers/bless/local.mk
 include $(top_srcdir)/analyzers/calc/local.mk
 include $(top_srcdir)/analyzers/check/local.mk
 include $(top_srcdir)/analyzers/ci/local.mk

@@ -261,6 +261,8 @@ class Setup:
                 most = widening(n) * s / 2 + limit(p, n) * tau / math.sqrt(k)
             else:
                 within = sum((v - d) ** 2 for v in x) if math.isfinite(d) else 0
+                if q == 'eval_accuracy/last':  # decisions of unpaired runs are independent ones
+                    floor = math.sqrt(floor)
                 s = math.hypot(math.sqrt((squares + within) / (n + k - 2)), floor)
                 most = limit(p / 2, n + k - 2) * s * math.sqrt(1 / n + 1 / k)
                 d -= mean

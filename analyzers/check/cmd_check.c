@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp check RUN --baseline FILE: fails where numerics drift. The exit code is the product.
    Files of other programs are held to rules, in analyzers/gate. */
-#include "analyzers/check/bless_run.h"
+#include "analyzers/bless/bless.h"
+#include "analyzers/bless/bless_run.h"
 #include "analyzers/check/check_out.h"
 #include "analyzers/ci/history.h"
 #include "analyzers/gate/gate_files.h"
@@ -176,21 +177,19 @@ judge(const hu_args *a)
 			hu_args_given(a, "ulps")     ? "ulps"
 			: hu_args_given(a, "reason") ? "reason"
 						     : "allow-nonfinite");
-	if (st == HU_OK && of_statistics(a))
-		return hu_args_given(a, "bless") ? hu_bless_statistics(a) : hu_check_statistics(a, format);
-	if (st == HU_OK && of_scores(a))
-		return hu_args_given(a, "bless") ? hu_score_bless(a) : hu_score_check(a, format);
-	if (st == HU_OK && of_files(a))
-		return hu_args_given(a, "bless") ? hu_complain(hu_fail(HU_EINVAL,
-							   "--bless is for runs; a file that is right becomes the "
-							   "baseline by itself: cp %s %s",
-							   a->rest[0], hu_args_text(a, "baseline")))
-						 : hu_check_files(a, a->rest[0], hu_args_text(a, "baseline"), format);
-	if (st != HU_OK || (st = hu_bless_collect(a->rest[0], &got, &saw)) != HU_OK)
+	if (st != HU_OK)
 		return hu_complain(st);
 	if (hu_args_given(a, "bless"))
-		st = hu_bless_run(a, &got, &saw);
-	else if (!hu_exists(hu_args_text(a, "baseline")))
+		return hu_bless(a, hu_args_text(a, "baseline"));
+	if (of_statistics(a))
+		return hu_check_statistics(a, format);
+	if (of_scores(a))
+		return hu_score_check(a, format);
+	if (of_files(a))
+		return hu_check_files(a, a->rest[0], hu_args_text(a, "baseline"), format);
+	if ((st = hu_bless_collect(a->rest[0], &got, &saw)) != HU_OK)
+		return hu_complain(st);
+	if (!hu_exists(hu_args_text(a, "baseline")))
 		st = obtained(a, &got);
 	else
 		code = compare(a, &got, format);

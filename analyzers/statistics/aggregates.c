@@ -16,15 +16,15 @@ hu_aggregate_kind_name(hu_aggregate_kind k)
 }
 
 double
-hu_aggregate_floor(const char *name, hu_aggregate_kind k, double mean, double evaluated)
+hu_aggregate_floor(const char *name, hu_aggregate_kind k, double mean, double evaluated, int paired)
 {
 	static const double floors[] = { 1e-4, 1e-3, 5e-3, 0.05, 0, 0 };
 
 	if (strcmp(name, "eval_accuracy/last") || !(evaluated > 0))
 		return floors[k];
 	/* The derivative of ln((right + 1/2)/(wrong + 1/2)), of which right + 1/2 is the share p of EVALUATED + 1 */
-	double p = 1 / (1 + exp(-mean));
-	return 1 / ((evaluated + 1) * p * (1 - p));
+	double p = 1 / (1 + exp(-mean)), variance = (evaluated + 1) * p * (1 - p);
+	return (paired ? 1 : sqrt(variance)) / variance;
 }
 
 static void
@@ -42,6 +42,16 @@ ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The value that the share Q of N values is below, of an even number's middle two the lower; NaN of none. Sorts V. */
+static double
+quantile(double *v, int n, double q)
+{
+	if (!n)
+		return NAN;
+	qsort(v, (size_t)n, sizeof *v, ascending);
+	return v[(int)(q * (n - 1))];
+}
+
 /* The mean (Q < 0) or a quantile of a column's finite cells in rows FROM to TO. */
 static double
 over(const hu_table *t, const char *column, int from, int to, double q)
@@ -56,9 +66,7 @@ over(const hu_table *t, const char *column, int from, int to, double q)
 			sum += x;
 		}
 	}
-	if (n)
-		qsort(v, (size_t)n, sizeof *v, ascending);
-	double x = !n ? NAN : q < 0 ? sum / n : v[(int)(q * (n - 1))];
+	double x = !n ? NAN : q < 0 ? sum / n : quantile(v, n, q);
 	free(v);
 	return x;
 }
@@ -187,10 +195,13 @@ errors(hu_aggregates *s, const hu_run *r)
 {
 	static const char *const names[GROUPS] = { "error/products_forward", "error/products_backward", "error/casts",
 		"error/elementwise", "error/weights", "error/first_moment", "error/second_moment" };
-	double sum[GROUPS] = { 0 }, count[GROUPS] = { 0 }, over_bound = 0, p = NAN;
+	double sum[GROUPS] = { 0 }, count[GROUPS] = { 0 }, over_bound = 0, p = NAN, *ulps[2];
+	int products[2] = { 0, 0 };
 	hu_table t;
 
 	HU_TRY(read_table(&t, r, "analysis/replay.tsv"));
+	for (int g = FORWARD; g <= BACKWARD; g++)
+		ulps[g] = hu_xcalloc((size_t)t.rows + 1, sizeof *ulps[g]);
 	for (int i = 0; i < t.rows; i++) {
 		int g = group_of(&t, i, r->train);
 		double e = hu_table_real(&t, i, hu_table_column(&t, "backward_normwise")),
@@ -202,9 +213,20 @@ errors(hu_aggregates *s, const hu_run *r)
 			continue;
 		sum[g] += judged * e * e;
 		count[g] += judged;
+		double u = hu_table_real(&t, i, hu_table_column(&t, "ulp_p99"));
+		if (g <= BACKWARD && u > 0 && isfinite(u))
+			ulps[g][products[g]++] = u;
 	}
 	for (int g = 0; g < GROUPS; g++)
 		add(s, names[g], HU_AGGREGATE_ERROR, -1, count[g] > 0 ? 0.5 * log(sum[g] / count[g]) : NAN);
+	/* A narrower sum whose result is rounded to few bits adds little to the norm of the error, and much to its
+	   tail: a correct rounding has 0.495 ulps there */
+	for (int g = FORWARD; g <= BACKWARD; g++) {
+		double tail = quantile(ulps[g], products[g], 0.5);
+		add(s, g == FORWARD ? "error/products_forward_p99" : "error/products_backward_p99", HU_AGGREGATE_ERROR,
+			-1, log(tail));
+		free(ulps[g]);
+	}
 	add(s, "error/propagated_p", HU_AGGREGATE_ERROR, -1, p > 0 ? log(p) : NAN);
 	add(s, "exact/outputs_over_bound", HU_AGGREGATE_EXACT, -1, over_bound);
 	hu_table_release(&t);

@@ -10,7 +10,8 @@
 typedef enum hu_aggregate_kind {
 	HU_AGGREGATE_LOSS,  /* losses, and the logit of the accuracy */
 	HU_AGGREGATE_NORM,  /* norms of gradients, weights, moments */
-	HU_AGGREGATE_ERROR, /* ‖error‖/‖magnitude‖ of calls, each judged element counting once: may shrink */
+	HU_AGGREGATE_ERROR, /* ‖error‖/‖magnitude‖ of calls, each judged element counting once; of products also the
+			       99th percentile in ulps, the median over calls: may shrink */
 	HU_AGGREGATE_SHARE, /* the share of updates that were swamped: may shrink */
 	HU_AGGREGATE_EXACT, /* compared as it is: skipped steps, last loss scale, outputs over their bound, … */
 	HU_AGGREGATE_START, /* the loss of the first step: whether two runs are a pair */
@@ -38,7 +39,9 @@ typedef struct hu_aggregates {
    `better` is 1 where more is better, -1 where less is, and 0 where neither is. */
 hu_status hu_aggregates_collect(hu_aggregates *s, const hu_run *r);
 const char *hu_aggregate_kind_name(hu_aggregate_kind k);
-/* The least standard deviation that a quantity is given, of the logarithm: what printing and rounding alone may do, and
-   of eval_accuracy/last, whose logit is on average MEAN, one of EVALUATED samples more or less that is right. */
-double hu_aggregate_floor(const char *name, hu_aggregate_kind k, double mean, double evaluated);
+/* The least standard deviation that a quantity is given, of the logarithm: what printing and rounding alone may do; of
+   eval_accuracy/last, whose logit is on average MEAN, one of EVALUATED samples more or less that is right, and where
+   the runs are not PAIRED the binomial's sqrt(EVALUATED p (1 - p)) samples: seeds may share every decision until one
+   of them does not, so that a few of them have no spread to tell. */
+double hu_aggregate_floor(const char *name, hu_aggregate_kind k, double mean, double evaluated, int paired);
 #endif

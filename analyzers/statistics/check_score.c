@@ -38,12 +38,12 @@ add_difference(hu_str *o, const hu_scores *s, double x)
 }
 
 int
-hu_score_bless(const hu_args *a)
+hu_score_bless(const hu_args *a, const char *path)
 {
-	const char *path = hu_args_text(a, "baseline"), *reason = hu_args_text(a, "reason");
+	const char *reason = hu_args_text(a, "reason");
 	hu_scores s = { .n = 0 };
 	hu_status st = reason ? hu_scores_collect(&s, hu_args_text(a, "score"), a->rest, a->nrest)
-			      : hu_fail(HU_EINVAL, "--bless needs --reason TEXT: why these numbers are right");
+			      : hu_fail(HU_EINVAL, "--reason TEXT is needed: why these numbers are right");
 
 	if (st == HU_OK)
 		st = hu_scores_blessable(&s);

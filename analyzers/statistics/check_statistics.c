@@ -12,12 +12,12 @@
 #include <string.h>
 
 int
-hu_bless_statistics(const hu_args *a)
+hu_bless_statistics(const hu_args *a, const char *path)
 {
-	const char *path = hu_args_text(a, "baseline"), *reason = hu_args_text(a, "reason");
+	const char *reason = hu_args_text(a, "reason");
 	hu_statistics s;
 	hu_status st = reason ? hu_statistics_make(&s, a->rest, a->nrest)
-			      : hu_fail(HU_EINVAL, "--bless needs --reason TEXT: why these numbers are right");
+			      : hu_fail(HU_EINVAL, "--reason TEXT is needed: why these numbers are right");
 
 	if (st == HU_OK) {
 		st = hu_statistics_write(&s, path, reason);

@@ -6,8 +6,8 @@
 #include "analyzers/check/baseline.h"
 #include "lib/base/console/opt.h"
 
-/* Does what check RUN... --baseline FILE --bless --statistics --reason TEXT asks for, and returns the exit code. */
-int hu_bless_statistics(const hu_args *a);
+/* Blesses the statistics of A's RUNs in the file PATH, with --reason, and returns the exit code. */
+int hu_bless_statistics(const hu_args *a, const char *path);
 /* Does what check RUN... --baseline FILE asks for, where FILE is such a baseline, and returns the exit code.
    `format` is tap, junit or json. */
 int hu_check_statistics(const hu_args *a, const char *format);

@@ -83,7 +83,7 @@ spread(hu_statistic *q, int n, double evaluated)
 	}
 	for (int i = 0; i < n; i++)
 		sum += (q->value[i] - mean) * (q->value[i] - mean) / (n - 1);
-	double floor = hu_aggregate_floor(q->name, q->kind, mean, evaluated);
+	double floor = hu_aggregate_floor(q->name, q->kind, mean, evaluated, 1);
 	q->s = sqrt(sum + floor * floor);
 	q->tau = sqrt(noise);
 	return 1;

@@ -139,13 +139,13 @@ hu_statistics_allowed(const hu_statistics *s, const hu_statistic *q, int k)
 }
 
 /* The square root of the variance within both groups, N blessed runs and the candidates, whose squares add up to OURS
-   and THEIRS; what s has beyond that of its runs is the floor of its kind. */
+   and THEIRS, and of the floor: what s has beyond the variance of its runs, or more. */
 static double
-spread_of_both(const hu_statistic *q, int n, int k, double ours, double theirs)
+spread_of_both(const hu_statistic *q, int n, int k, double ours, double theirs, double floor)
 {
-	double floor = fmax(q->s * q->s - ours / (n - 1), 0);
+	double had = fmax(q->s * q->s - ours / (n - 1), 0);
 
-	return sqrt((ours + theirs) / (n + k - 2) + floor);
+	return sqrt((ours + theirs) / (n + k - 2) + fmax(had, floor * floor));
 }
 
 static double
@@ -182,8 +182,10 @@ judge_moved(hu_outcomes *o, const hu_statistic *q, const hu_statistics *s, const
 	if (c->paired) {
 		limit = hu_statistics_allowed(s, q, c->n);
 	} else {
-		d -= mean_of(q->value, n, &ours);
-		spread = spread_of_both(q, n, c->n, ours, theirs);
+		double mean = mean_of(q->value, n, &ours),
+		       floor = hu_aggregate_floor(q->name, q->kind, mean, c->a[0].evaluated, 0);
+		d -= mean;
+		spread = spread_of_both(q, n, c->n, ours, theirs, floor);
 		limit = allowed_unpaired(q, n, c->n, spread, quantities);
 	}
 	free(x);

@@ -27,6 +27,21 @@ test_is $? "tens of rows come first, and a line says how many"
 worst() { awk -F'\t' -v table="$1/" -v column="/$2" -v up="$3" 'index($1, table) == 1 && substr($1, length($1) - length(column) + 1) == column && $2 != "-" { if (!n++ || (up ? $2 + 0 > w : $2 + 0 < w)) { w = $2 + 0; text = $2 } } END { print text }' base.tsv; }
 test "$(grep '^summary/replay/ulp_max' base.tsv | cut -f2)" = "$(worst replay ulp_max 1)" && test "$(grep '^summary/swamping/cosine' base.tsv | cut -f2)" = "$(worst swamping cosine 0)" && test "$(grep '^summary/swamping/share_swamped' base.tsv | cut -f2)" = "$(worst swamping share_swamped 1)"
 test_is $? "they are the worst of their columns"
+run baseline a -o again.tsv --reason 'the first one'
+test $code = 0 && cmp base.tsv again.tsv && grep -q '^[0-9]* quantities blessed in again.tsv$' out
+test_is $? "baseline RUN -o FILE writes the same file"
+run baseline a -o none.tsv
+refused 2 'reason TEXT is needed' "baseline without --reason" && test ! -e none.tsv
+run baseline base.tsv -o none.tsv
+refused 3 'is a baseline already' "a baseline of a baseline" && test ! -e none.tsv
+run baseline a/metrics.tsv -o metrics.tsv
+test $code = 0 && cmp a/metrics.tsv metrics.tsv && grep -q '^a/metrics.tsv, [0-9]* names, is blessed as metrics.tsv$' out
+test_is $? "a file is its own baseline, where check can read it"
+head -c -90 a/metrics.tsv >cut.tsv
+run baseline cut.tsv -o none.tsv
+refused 3 'cut' "a file that is cut short" && test ! -e none.tsv
+run baseline a/metrics.tsv b/metrics.tsv -o none.tsv
+refused 2 'one file is the baseline of one' "two files" && test ! -e none.tsv
 run check a --baseline base.tsv
 test $code = 0 && ! grep -q '^not ok' out && test "$(sed -n 's/^1\.\.//p' out)" = "$(grep -c '^ok' out)" && grep -q 'bit-identical' out
 test_is $? "the run itself: exit 0, every line ok"

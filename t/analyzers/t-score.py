@@ -194,7 +194,7 @@ refused(
 )
 refused(2, 'has no eval_dice', "another model's score", 'check', *was, '--baseline', 'a.tsv', '--score', 'dice', *BLESS)
 refused(
-    2, '--bless needs --reason', 'no reason', 'check', *was, '--baseline', 'a.tsv', '--score', 'accuracy', '--bless'
+    2, '--reason TEXT is needed', 'no reason', 'check', *was, '--baseline', 'a.tsv', '--score', 'accuracy', '--bless'
 )
 refused(
     2,

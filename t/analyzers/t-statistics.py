@@ -110,6 +110,9 @@ def aggregates(name):
     a['weights/last_layer'] = rms(v for k, v in weights.items() if k.startswith('dense3.'))
     a['moments/first'] = rms(v for k, v in w.items() if k.endswith('_m'))
     a['moments/second'] = rms(v for k, v in w.items() if k.endswith('_v'))
+    for phase in ('forward', 'backward'):
+        tails = [float(r['ulp_p99']) for r in replay if r['op'] == 'matmul' and r['phase'] == phase and float(r['ulp_p99']) > 0]
+        a['error/products_%s_p99' % phase] = math.log(quantile(tails, .5))
     groups = {}
     for r in replay:
         group = {'_m_next': 'first_moment', '_v_next': 'second_moment', '.w_next': 'weights', '.b_next': 'weights'}.get(r['tensor'][-7:]) if r['phase'] == 'update' else \
@@ -130,10 +133,12 @@ ok(not missing, 'none is left out that all runs have', missing)
 FLOOR = {'loss': 1e-4, 'norm': 1e-3, 'error': 5e-3, 'share': .05, 'exact': 0, 'start': 0}
 
 
-def floor(q):
-    """Of the accuracy one of 64 samples more: the slope of ln((right + 1/2)/(64 - right + 1/2)) at the blessed mean."""
+def floor(q, paired=True):
+    """Of the accuracy one of 64 samples more: the slope of ln((right + 1/2)/(64 - right + 1/2)) at the blessed mean; of
+    unpaired runs a binomial's standard deviation."""
     right = 65 / (1 + math.exp(-mean_of([known['b%d' % s]['eval_accuracy/last'] for s in SEEDS])))
-    return 1 / right + 1 / (65 - right) if q == 'eval_accuracy/last' else FLOOR[rows[q][1]]
+    one = 1 / right + 1 / (65 - right)
+    return FLOOR[rows[q][1]] if q != 'eval_accuracy/last' else one if paired else math.sqrt(one)
 
 
 spread = {q: (math.hypot(statistics.stdev(known['b%d' % s][q] for s in SEEDS), floor(q)), math.sqrt(mean_of([(known['c%d' % s][q] - known['b%d' % s][q]) ** 2 for s in SEEDS]))) for q in rows}
@@ -193,14 +198,14 @@ def expected(q, candidates, paired):
         d = mean_of([known[c][q] for c in candidates]) - mean_of([known['b%d' % s][q] for s in SEEDS])
         here, there = [known[c][q] for c in candidates], [known['b%d' % s][q] for s in SEEDS]
         within = math.fsum((x - mean_of(v)) ** 2 for v in (here, there) for x in v)
-        most = t * math.hypot(math.sqrt(within / df), floor(q)) * math.sqrt(1 / n + 1 / k)
+        most = t * math.hypot(math.sqrt(within / df), floor(q, False)) * math.sqrt(1 / n + 1 / k)
     most += math.log(1.35) if one else 0
     return d, most, (d if one else abs(d)) <= most
 
 
 # What blessing says it does not see: the same limits, in percent
 unseen = []
-for q, words in (('eval_loss/last', 'what moves the loss of the last evaluation'), ('error/casts', 'what raises the error of casts'), ('error/products_forward', 'what raises the error of forward products'), ('error/weights', 'what raises the error of updates')):
+for q, words in (('eval_loss/last', 'what moves the loss of the last evaluation'), ('error/casts', 'what raises the error of casts'), ('error/products_forward', 'what raises the error of forward products'), ('error/products_forward_p99', 'what raises the 99th percentile of their errors in ulps'), ('error/weights', 'what raises the error of updates')):
     found = re.search(words + r' by less than (\S+) % passes \((\S+) % with five candidates\), as', BLESSED)
     one = rows[q][1] == 'error'
     p = (.01 if one else .005) / len(judged)

@@ -305,6 +305,12 @@ calc svg | calc 1+2^-11 | --svg s.pdf
 calc step | calc 1+2^-11 --svg s.svg | --step
 calc style | calc 1+2^-11 --svg s.pdf | --style talk
 calc json | calc 1+2 | --json
+baseline out | baseline {h}/a.npy -o b.npy | --out c.npy
+baseline reason | baseline {h}/run -o b.tsv | --reason x
+baseline ulps | baseline {h}/run -o b.tsv --reason x | --ulps 3
+baseline allow-nonfinite | baseline {h}/diverged -o b.tsv --reason x | --allow-nonfinite
+baseline statistics | baseline {h}/run -o b.tsv --reason x | --statistics
+baseline score | baseline {h}/run {h}/run2 {h}/weights -o b.tsv --reason x | --score loss
 gate baseline | gate {h}/run | --baseline {h}/base.tsv
 gate format | gate --baseline {h}/base.tsv {h}/run | --format junit
 gate junit | gate --baseline {h}/base.tsv {h}/run | --junit j.txt
@@ -718,6 +724,11 @@ format | check {h}/run --baseline b.tsv --bless --reason x --format tap
 format | check {h}/run --baseline {h}/base.tsv --json --format tap
 format | gate --baseline {h}/base.tsv --quiet --format junit {h}/run
 exercise | TS --policy float32 --exercise
+reason | baseline {h}/a.npy -o b.npy --reason x
+statistics | baseline {h}/a.npy -o b.npy --statistics
+score | baseline {h}/run -o b.tsv --reason x --statistics --score loss
+ulps | baseline {h}/run -o b.tsv --reason x --score loss --ulps 2
+allow-nonfinite | baseline {h}/a.npy -o b.npy --allow-nonfinite
 history | check {h}/run --baseline b.tsv --bless --reason x --history h
 history | check {h}/a2.npy --baseline {h}/a.npy --history h
 statistics | check {h}/run --baseline {h}/base.tsv --statistics

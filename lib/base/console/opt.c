@@ -102,7 +102,7 @@ unknown(const hu_opt *opts, int n, const char *word)
 hu_status
 hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 {
-	int n = count(opts), c, at = 0, cap = 0;
+	int n = count(opts), out = -1, c, at = 0, cap = 0;
 	struct option *lo = hu_xcalloc((size_t)n + 2, sizeof *lo);
 
 	memset(a, 0, sizeof *a);
@@ -112,13 +112,17 @@ hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 	for (int i = 0; i < n; i++) {
 		lo[i] = (struct option){ opts[i].name, opts[i].arg ? required_argument : no_argument, NULL, 256 + i };
 		a->value[i] = (char *)(size_t)opts[i].def;
+		if (!strcmp(opts[i].name, "out"))
+			out = i;
 	}
 	lo[n] = (struct option){ "help", no_argument, NULL, 256 + n };
 	optind = 0;
 	opterr = 0;
 	protect_numbers(argc, argv);
-	for (char *word; word = next_word(argc, argv), (c = getopt_long(argc, argv, ":h", lo, &at)) != -1;) {
-		int i = c == 'h' ? n : c - 256;
+	for (char *word; word = next_word(argc, argv), (c = getopt_long(argc, argv, ":ho:", lo, &at)) != -1;) {
+		int i = c == 'h' ? n : c == 'o' ? out : c - 256;
+		if (i < 0)
+			c = '?';
 		if (c == ':' || c == '?')
 			restore_numbers(argc, argv);
 		if (c == ':') {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    A command's options as a table: the same rows parse the command line, print --help, and are compared with the
    table of defaults in doc/. getopt_long does the parsing: options may stand anywhere, as `--name=value` or `--name
-   value`, and any unambiguous beginning of a name is enough. */
+   value`, and any unambiguous beginning of a name is enough. Where a table has --out, -o is short for it. */
 #ifndef HU_BASE_OPT_H
 #define HU_BASE_OPT_H
 

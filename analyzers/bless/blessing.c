@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/check/blessing.h"
+#include "analyzers/bless/blessing.h"
 
 #include "analyzers/check/baseline_headline.h"
 #include "analyzers/check/baseline_program.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   check --bless: what may not be blessed, the noise of several runs, and what is said when it is done. */
-#include "analyzers/check/bless_run.h"
+   Blessing runs: what may not be blessed, the noise of several runs, and what is said when it is done. */
+#include "analyzers/bless/bless_run.h"
 
 #include "analyzers/check/allowance.h"
-#include "analyzers/check/blessing.h"
+#include "analyzers/bless/blessing.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 
@@ -138,7 +138,7 @@ agree(const hu_baseline *a, const hu_baseline *b)
 }
 
 hu_status
-hu_bless_run(const hu_args *a, hu_baseline *b, hu_coverage_seen *saw)
+hu_bless_run(const hu_args *a, const char *path, hu_baseline *b, hu_coverage_seen *saw)
 {
 	size_t more = (size_t)a->nrest - 1, read = 0, same = 0;
 	hu_baseline *others = hu_xcalloc(more + 1, sizeof *others);
@@ -148,7 +148,7 @@ hu_bless_run(const hu_args *a, hu_baseline *b, hu_coverage_seen *saw)
 	hu_status st = hu_args_real(a, "ulps", 0, 0x1p52, &ulps);
 
 	if (st == HU_OK && !hu_args_text(a, "reason"))
-		st = hu_fail(HU_EINVAL, "--bless needs --reason TEXT: why these numbers are right");
+		st = hu_fail(HU_EINVAL, "--reason TEXT is needed: why these numbers are right");
 	for (; st == HU_OK && read < more; read++)
 		st = hu_bless_collect(a->rest[read + 1], &others[read], saw);
 	for (size_t k = 0; k < read; k++)
@@ -175,8 +175,8 @@ hu_bless_run(const hu_args *a, hu_baseline *b, hu_coverage_seen *saw)
 	hu_str_init(&unseen);
 	if (st == HU_OK) {
 		hu_coverage_text(&unseen, saw->saw, saw->steps);
-		say_moved(&moved, hu_args_text(a, "baseline"), b);
-		st = hu_baseline_write(b, hu_args_text(a, "baseline"), hu_args_text(a, "reason"), measured, unseen.s);
+		say_moved(&moved, path, b);
+		st = hu_baseline_write(b, path, hu_args_text(a, "reason"), measured, unseen.s);
 	}
 	for (size_t k = 0; k < read; k++)
 		hu_baseline_release(&others[k]);
@@ -184,7 +184,7 @@ hu_bless_run(const hu_args *a, hu_baseline *b, hu_coverage_seen *saw)
 	if (st == HU_OK)
 		warn_over_bound(b, a->rest[0]);
 	if (st == HU_OK)
-		printf("%zu quantities blessed in %s\n%s%s%s%s", b->n, hu_shown(hu_args_text(a, "baseline")),
+		printf("%zu quantities blessed in %s\n%s%s%s%s", b->n, hu_shown(path),
 			more && same == more ? "the runs agree bit for bit, and this is the entry of all of them\n"
 					     : "",
 			moved.s, unseen.len ? "what this baseline could not see:\n" : "", unseen.s);
