@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Finds devices through the CUDA runtime, which is linked statically and finds the driver by itself, or reports that
-   there is none. */
+   there is none. The launch shim has no part of it. */
+#ifdef __CUDACC__
 #include "cuda/device/device.h"
 #include "cuda/device/verdict.h"
 
@@ -68,3 +69,4 @@ hu_device_why(void)
 {
 	return why;
 }
+#endif

@@ -39,6 +39,8 @@ extern "C" {
 
 /* Records a launch that failed; the reason names the kernel. */
 hu_status hu_gpu_launched(const char *kernel);
+/* Turns the result of a call of the CUDA runtime into a status; what says what was being done. */
+hu_status hu_gpu_checked(cudaError_t e, const char *what);
 
 /* A hu_status: HU_EDEVICE if the launch was refused. grid and block are dim3 or numbers. */
 #define HU_LAUNCH(kernel, grid, block, shared_bytes, queue, ...) \

@@ -64,9 +64,8 @@ forget(void *p)
 		}
 }
 
-/* Turns the result of a call of the CUDA runtime into a status; what says what was being done. */
-static hu_status
-checked(cudaError_t e, const char *what)
+hu_status
+hu_gpu_checked(cudaError_t e, const char *what)
 {
 	if (e == cudaSuccess)
 		return HU_OK;
@@ -75,7 +74,7 @@ checked(cudaError_t e, const char *what)
 		return hu_fail(HU_ENOMEM, "%s: the device is out of memory", what);
 	return hu_fail(HU_EDEVICE, "%s: %s (%s)", what, cudaGetErrorString(e), cudaGetErrorName(e));
 }
-#define HU_CUDA(call, what) HU_TRY(checked(call, what))
+#define HU_CUDA(call, what) HU_TRY(hu_gpu_checked(call, what))
 
 static hu_status
 open_queue(void **queue)
@@ -128,34 +127,34 @@ host_release(void *p)
 static hu_status
 clear(void *queue, void *p, size_t bytes)
 {
-	return checked(cudaMemsetAsync(p, 0, bytes, (cudaStream_t)queue), "clearing device memory");
+	return hu_gpu_checked(cudaMemsetAsync(p, 0, bytes, (cudaStream_t)queue), "clearing device memory");
 }
 
 static hu_status
 upload(void *queue, void *to, const void *from, size_t bytes)
 {
-	return checked(
+	return hu_gpu_checked(
 		cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, (cudaStream_t)queue), "copying to the device");
 }
 
 static hu_status
 download(void *queue, void *to, const void *from, size_t bytes)
 {
-	return checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, (cudaStream_t)queue),
+	return hu_gpu_checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, (cudaStream_t)queue),
 		"copying from the device");
 }
 
 static hu_status
 copy(void *queue, void *to, const void *from, size_t bytes)
 {
-	return checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, (cudaStream_t)queue),
+	return hu_gpu_checked(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, (cudaStream_t)queue),
 		"copying on the device");
 }
 
 static hu_status
 wait(void *queue)
 {
-	return checked(cudaStreamSynchronize((cudaStream_t)queue), "waiting for the device");
+	return hu_gpu_checked(cudaStreamSynchronize((cudaStream_t)queue), "waiting for the device");
 }
 
 static hu_status

@@ -6,17 +6,6 @@
 #ifdef __CUDACC__
 static long launched;
 
-/* Turns the result of a call of the CUDA runtime into a status; what says what was being done. */
-static hu_status
-checked(cudaError_t e, const char *what)
-{
-	if (e == cudaSuccess)
-		return HU_OK;
-	cudaGetLastError(); /* otherwise the next call would report this error, if it can be cleared at all */
-	return hu_fail(e == cudaErrorMemoryAllocation ? HU_ENOMEM : HU_EDEVICE, "%s: %s (%s)", what,
-		cudaGetErrorString(e), cudaGetErrorName(e));
-}
-
 hu_status
 hu_gpu_launched(const char *kernel)
 {
@@ -31,7 +20,7 @@ hu_gpu_launched(const char *kernel)
 static hu_status
 graph_begin(void *queue)
 {
-	return checked(
+	return hu_gpu_checked(
 		cudaStreamBeginCapture((cudaStream_t)queue, cudaStreamCaptureModeThreadLocal), "recording a step");
 }
 
@@ -40,11 +29,11 @@ graph_end(void *queue, void **graph)
 {
 	cudaGraph_t g = NULL;
 	cudaGraphExec_t x = NULL;
-	hu_status st = checked(cudaStreamEndCapture((cudaStream_t)queue, &g), "recording a step");
+	hu_status st = hu_gpu_checked(cudaStreamEndCapture((cudaStream_t)queue, &g), "recording a step");
 
 	*graph = NULL;
 	if (st == HU_OK)
-		st = checked(cudaGraphInstantiateWithFlags(&x, g, 0), "making a graph of a step");
+		st = hu_gpu_checked(cudaGraphInstantiateWithFlags(&x, g, 0), "making a graph of a step");
 	if (g)
 		cudaGraphDestroy(g);
 	*graph = x;
@@ -54,7 +43,7 @@ graph_end(void *queue, void **graph)
 static hu_status
 graph_launch(void *queue, void *graph)
 {
-	return checked(cudaGraphLaunch((cudaGraphExec_t)graph, (cudaStream_t)queue), "launching a step's graph");
+	return hu_gpu_checked(cudaGraphLaunch((cudaGraphExec_t)graph, (cudaStream_t)queue), "launching a step's graph");
 }
 
 static void
@@ -69,7 +58,7 @@ event_open(void **event)
 	cudaEvent_t e;
 
 	*event = NULL;
-	HU_TRY(checked(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making an event"));
+	HU_TRY(hu_gpu_checked(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "making an event"));
 	*event = e;
 	return HU_OK;
 }
@@ -83,19 +72,19 @@ event_close(void *event)
 static hu_status
 event_record(void *queue, void *event)
 {
-	return checked(cudaEventRecord((cudaEvent_t)event, (cudaStream_t)queue), "recording an event");
+	return hu_gpu_checked(cudaEventRecord((cudaEvent_t)event, (cudaStream_t)queue), "recording an event");
 }
 
 static hu_status
 event_await(void *queue, void *event)
 {
-	return checked(cudaStreamWaitEvent((cudaStream_t)queue, (cudaEvent_t)event, 0), "ordering two streams");
+	return hu_gpu_checked(cudaStreamWaitEvent((cudaStream_t)queue, (cudaEvent_t)event, 0), "ordering two streams");
 }
 
 static hu_status
 event_wait(void *event)
 {
-	return checked(cudaEventSynchronize((cudaEvent_t)event), "waiting for the device");
+	return hu_gpu_checked(cudaEventSynchronize((cudaEvent_t)event), "waiting for the device");
 }
 
 static long
@@ -110,7 +99,7 @@ timer_open(void **event)
 	cudaEvent_t e;
 
 	*event = NULL;
-	HU_TRY(checked(cudaEventCreate(&e), "making an event"));
+	HU_TRY(hu_gpu_checked(cudaEventCreate(&e), "making an event"));
 	*event = e;
 	return HU_OK;
 }
@@ -119,28 +108,20 @@ static hu_status
 timer_between(void *from, void *to, double *seconds)
 {
 	float ms = 0;
-	hu_status st =
-		checked(cudaEventElapsedTime(&ms, (cudaEvent_t)from, (cudaEvent_t)to), "reading the device's clock");
+	hu_status st = hu_gpu_checked(
+		cudaEventElapsedTime(&ms, (cudaEvent_t)from, (cudaEvent_t)to), "reading the device's clock");
 
 	*seconds = 1e-3 * (double)ms;
 	return st;
 }
 
+#define CALL(name) name
 #else
-#define graph_begin hu_shim_graph_begin
-#define graph_end hu_shim_graph_end
-#define graph_launch hu_shim_graph_launch
-#define graph_release hu_shim_graph_release
-#define event_open hu_shim_event_open
-#define event_close hu_shim_event_close
-#define event_record hu_shim_event_record
-#define event_await hu_shim_event_await
-#define event_wait hu_shim_event_wait
-#define launches hu_shim_launches
-#define timer_open hu_shim_timer_open
-#define timer_between hu_shim_timer_between
+#define CALL(name) hu_shim_##name
 #endif
 
 extern "C" const hu_queue_calls HU_SIDE(queues);
-extern "C" const hu_queue_calls HU_SIDE(queues) = { graph_begin, graph_end, graph_launch, graph_release, event_open,
-	event_close, event_record, event_await, event_wait, launches, timer_open, timer_between };
+extern "C" const hu_queue_calls HU_SIDE(queues) = { CALL(graph_begin), CALL(graph_end), CALL(graph_launch),
+	CALL(graph_release), CALL(event_open), CALL(event_close), CALL(event_record), CALL(event_await),
+	CALL(event_wait), CALL(launches), CALL(timer_open), CALL(timer_between) };
+#undef CALL

@@ -59,9 +59,8 @@ hu_group_spread(hu_work *w, int x, int reads_x)
 	return hu_field_run<F>(w, &m);
 }
 
-/* Computes the call's output from its formula of stat, one number for each group. */
-template <class F>
-static hu_status
+/* A map from stat, one number for each group, to the call's output. Constant 0 is k. */
+static inline hu_field
 hu_group_out(hu_work *w, const hu_slot *stat, double k)
 {
 	hu_field m = hu_field_of(w, w->out[0]->n, 1);
@@ -70,6 +69,6 @@ hu_group_out(hu_work *w, const hu_slot *stat, double k)
 	hu_field_out(w, &m, w->out[0]);
 	m.nk = 1;
 	m.k[0] = k;
-	return hu_field_run<F>(w, &m);
+	return m;
 }
 #endif

@@ -24,13 +24,20 @@ hu_slice_length(const hu_shape *s, size_t axis)
 	return (uint32_t)n;
 }
 
-HU_DEVICE void
-hu_slice_copy(const hu_slice *s, const hu_store_operand *x, const hu_store_result *y)
+HU_KERNEL
+hu_slice_kernel(HU_PARAM hu_slice s, HU_PARAM hu_store_operand x, HU_PARAM hu_store_result y)
 {
 	HU_ONCE
-	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < s->n; i += gridDim.x * blockDim.x) {
-		uint32_t r = i / s->length, k = i % s->length;
-		hu_store_f64(y, s->to + r * s->along + k, hu_load_f64(x, s->from + r * s->across + k));
+	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < s.n; i += gridDim.x * blockDim.x) {
+		uint32_t r = i / s.length, k = i % s.length;
+		hu_store_f64(&y, s.to + r * s.along + k, hu_load_f64(&x, s.from + r * s.across + k));
 	}
+}
+
+/* On the host: copies between operand x and the result y. */
+static inline hu_status
+hu_slice_copy(hu_work *w, hu_slice s, const hu_slot *x, hu_store_result y)
+{
+	return HU_GO(w, hu_slice_kernel, hu_blocks_for(s.n, 256, 65535), 256, 0, s, hu_operand_of(x, HU_AT_EACH), y);
 }
 #endif

@@ -2,11 +2,12 @@
    softmax, its logarithm and the gradients of both: a sum over each group, and a formula of each element and its
    group's sum. Rows of up to 4096 elements take one pass, a warp for each row, with the fixed tree of reduce.cuh; a
    warp keeps what it summed for the second formula. Other groups take a pass for each step. O describes the operator:
-     O::term   the formula of what is summed, of a, b and the group's largest a
+     O::shift  whether b is the group's largest a; otherwise it is the second operand
+     O::term   the formula of what is summed, of a and b
      O::sum    the formula of what becomes of the sum
-     O::value  the formula of the result, of a, b, the largest, what the sum became, and the term
+     O::value  the formula of the result, of a, b, what the sum became, and the term
      O::passed the same without the term
-     O::shift  whether the largest is needed; O::second, whether there is a b; O::keeps, whether value needs the term */
+     O::keeps  whether value needs the term */
 #ifndef HU_CUDA_SOFTMAX_CUH
 #define HU_CUDA_SOFTMAX_CUH
 
@@ -15,11 +16,15 @@
 
 enum { HU_KEPT = 512 };
 
-/* What softmax and its logarithm sum: exp(x - top), of the operands x, any and top. */
-#define HU_EXP_BELOW(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[2][i])
-HU_FORMULA(hu_softmax_term, 3, 1, HU_EXP_BELOW)
+/* exp(x - top), and its quotient by the sum of all. */
+#define HU_EXP_BELOW(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
+#define HU_SHARE(S, T) out[0][i] = hu_softmax##S(c, in[0][i], in[1][i], in[2][i])
+HU_FORMULA(hu_softmax_term, 2, 1, HU_EXP_BELOW)
+HU_FORMULA(hu_softmax_share, 3, 1, HU_SHARE)
 template <> inline constexpr int hu_is_long<hu_softmax_term> = 1;
+template <> inline constexpr int hu_is_long<hu_softmax_share> = 1;
 #undef HU_EXP_BELOW
+#undef HU_SHARE
 
 template <class S>
 HU_DEVICE typename S::T
@@ -49,13 +54,13 @@ hu_softmax_kernel(HU_PARAM hu_field m, uint32_t rows, uint32_t each)
 	HU_ONCE
 	for (uint32_t row = blockIdx.x * HU_SUM_WARPS + warp; row < rows; row += gridDim.x * HU_SUM_WARPS) {
 		uint32_t first = row * each;
-		T in[5][1] = { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } }, out[1][1], sum = 0;
+		T in[4][1] = { { 0 }, { 0 }, { 0 }, { 0 } }, out[1][1], sum = 0;
 		if (O::shift)
-			in[2][0] = hu_row_top<S>(&m.in[0], first, each, m.compute);
+			in[1][0] = hu_row_top<S>(&m.in[0], first, each, m.compute);
 		HU_ONCE
 		for (uint32_t j = lane; j < each; j += 32) {
 			in[0][0] = S::taken(&c, HU_AT_EACH, S::load(&c, &m.in[0], m.in[0].data, first + j));
-			if (O::second)
+			if (!O::shift)
 				in[1][0] = S::taken(&c, HU_AT_EACH, S::load(&c, &m.in[1], m.in[1].data, first + j));
 			O::term::run(S(), &c, in, out);
 			if (O::keeps && j < HU_KEPT)
@@ -64,39 +69,37 @@ hu_softmax_kernel(HU_PARAM hu_field m, uint32_t rows, uint32_t each)
 		}
 		for (unsigned by = 16; by; by /= 2)
 			sum = S::add(&c, sum, hu_shfl_down(sum, by));
-		in[3][0] = hu_shfl(sum, 0);
-		O::sum::run(S(), &c, in + 3, out);
-		in[3][0] = out[0][0];
+		in[2][0] = hu_shfl(sum, 0);
+		O::sum::run(S(), &c, in + 2, out);
+		in[2][0] = out[0][0];
 		HU_ONCE
 		for (uint32_t j = lane; j < each; j += 32) {
 			in[0][0] = S::taken(&c, HU_AT_EACH, S::load(&c, &m.in[0], m.in[0].data, first + j));
-			if (O::second)
+			if (!O::shift)
 				in[1][0] = S::taken(&c, HU_AT_EACH, S::load(&c, &m.in[1], m.in[1].data, first + j));
 			if (O::keeps && j < HU_KEPT)
-				in[4][0] = kept[warp * HU_KEPT + j];
+				in[3][0] = kept[warp * HU_KEPT + j];
 			else if (O::keeps)
-				O::term::run(S(), &c, in, in + 4);
+				O::term::run(S(), &c, in, in + 3);
 			O::value::run(S(), &c, in, out);
 			S::store(&m.out[0], first + j, out[0][0]);
 		}
 	}
 }
 
-/* The passes for any groups. Operands that a formula does not read are the first one again. */
+/* The passes for any groups. */
 template <class O>
 static hu_status
 hu_softmax_passes(hu_work *w, const hu_reduce_dims *d)
 {
 	hu_field terms = hu_group_field(w, d), each = hu_field_of(w, hu_group_count(d), 1), m;
 	int how = hu_group_how(d);
-	const hu_slot *b = w->in[O::second ? 1 : 0];
 	hu_slot top, sum[1], stat = hu_stat_slot(w, hu_group_count(d));
 
 	hu_field_in(&terms, w->in[0], HU_AT_EACH);
-	hu_field_in(&terms, b, HU_AT_EACH);
 	if (O::shift)
 		HU_TRY(HU_SIDE(tops)(w, w->in[0], d, &top));
-	hu_field_in(&terms, O::shift ? &top : w->in[0], O::shift ? how : HU_AT_EACH);
+	hu_field_in(&terms, O::shift ? &top : w->in[1], O::shift ? how : HU_AT_EACH);
 	m = terms;
 	HU_TRY(hu_group_sum<typename O::term>(w, &terms, d, sum));
 	hu_field_in(&each, &sum[0], HU_AT_EACH);
@@ -119,7 +122,7 @@ hu_softmax_run(hu_work *w)
 		return hu_softmax_passes<O>(w, &d);
 	hu_field m = hu_group_field(w, &d);
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
-	hu_field_in(&m, w->in[O::second ? 1 : 0], HU_AT_EACH);
+	hu_field_in(&m, w->in[O::shift ? 0 : 1], HU_AT_EACH);
 	hu_field_out(w, &m, w->out[0]);
 	HU_TRY_IN_CARRIER(m.compute, HU_GO(w, (hu_softmax_kernel<O, S>), hu_blocks_for(d.outer, HU_SUM_WARPS, 65535),
 					     32 * HU_SUM_WARPS, 0, m, (uint32_t)d.outer, (uint32_t)d.middle));

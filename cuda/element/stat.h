@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
    Numbers in a call's compute format, one for each channel, row or tensor (hu_stat_slot), and what several operators do
-   with them. They are defined in cuda/element/stat.cu. Each function launches kernels and waits for nothing. */
+   with them and with their elements. Each function launches kernels and waits for nothing. */
 #ifndef HU_CUDA_STAT_H
 #define HU_CUDA_STAT_H
 
 #include "cuda/element/map.cuh"
 
 extern "C" {
-/* Allocate sum and compute it: sum_down sums t down the rows of each channel in each segment, sum_along sums each row
-   of each elements. */
+#include "lib/op/element/formulas.h"
+
+/* pointwise.cu: computes map m by a formula of lib/op/element/formulas.def. */
+hu_status HU_SIDE(formula)(hu_work *w, const hu_field *m, int formula);
+
+/* stat.cu has the others. These two allocate sum and compute it: sum_down sums t down the rows of each channel in each
+   segment, sum_along sums each row of each elements. */
 hu_status HU_SIDE(sum_down)(hu_work *w, const hu_slot *t, size_t segments, size_t rows, size_t channels, hu_slot *sum);
 hu_status HU_SIDE(sum_along)(hu_work *w, const hu_slot *t, size_t rows, size_t each, hu_slot *sum);
 /* Rounds s to the call's output t. */

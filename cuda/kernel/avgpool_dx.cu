@@ -2,10 +2,6 @@
    avgpool_dx: dx = dy / (height width) at every pixel of an image of that size. */
 #include "cuda/element/map.cuh"
 
-#define F(S, T) out[0][i] = hu_quotient##S(c, in[0][i], c->k[0])
-HU_FORMULA(avgpool_dx, 1, 1, F)
-#undef F
-
 extern "C" hu_status
 HU_SIDE(op_avgpool_dx)(hu_work *w)
 {
@@ -18,5 +14,5 @@ HU_SIDE(op_avgpool_dx)(hu_work *w)
 	hu_field_out(w, &m, w->out[0]);
 	m.nk = 1;
 	m.k[0] = pixels;
-	return hu_field_run<avgpool_dx>(w, &m);
+	return hu_field_run<hu_divided>(w, &m);
 }

@@ -2,6 +2,7 @@
    cast: y = x in another format, rounded once. With scaled=1, x is first multiplied by s = 2^floor(log2(max/amax)),
    which is the second output; amax is x's largest magnitude, max the format's. */
 #include "cuda/element/scaled.cuh"
+#include "cuda/element/stat.h"
 
 HU_KERNEL
 amax_kernel(uint64_t *amax, HU_PARAM hu_store_operand x, uint32_t n)
@@ -54,5 +55,5 @@ HU_SIDE(op_cast)(hu_work *w)
 	HU_TRY(HU_GO(w, scale_kernel, 1, 1, 0, k, (const uint64_t *)amax, hu_format_of(w->call->fmt.out).max, second));
 	m.nk = 1;
 	m.kd = k;
-	return hu_field_run<hu_times_scale>(w, &m);
+	return HU_SIDE(formula)(w, &m, HU_FORMULA_scale);
 }

@@ -2,10 +2,7 @@
    dropout x, clock: y = x / (1 - p) where the element is kept, else 0. One thread draws the mask of the elements that
    share a block of random words. */
 #include "cuda/element/map.cuh"
-
-#define F(S, T) out[0][i] = hu_formula_dropout##S(c, in[0][i], in[1][i])
-HU_FORMULA(dropout, 2, 1, F)
-#undef F
+#include "cuda/element/stat.h"
 
 HU_KERNEL
 mask_kernel(float *keep, HU_PARAM hu_store_operand clock, hu_dropout d, uint32_t n)
@@ -37,5 +34,5 @@ HU_SIDE(op_dropout)(hu_work *w)
 	hu_field_out(w, &m, w->out[0]);
 	m.nk = 1;
 	m.k[0] = hu_dropout_factor(hu_attr_num(w->call, "p", 0));
-	return hu_field_run<dropout>(w, &m);
+	return HU_SIDE(formula)(w, &m, HU_FORMULA_dropout);
 }

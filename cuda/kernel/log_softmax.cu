@@ -3,16 +3,16 @@
 #include "cuda/element/softmax.cuh"
 
 #define SUM(S, T) out[0][i] = hu_carrier_log##S(c, in[0][i])
-#define VALUE(S, T) out[0][i] = hu_log_softmax##S(c, in[0][i], in[2][i], in[3][i])
+#define VALUE(S, T) out[0][i] = hu_log_softmax##S(c, in[0][i], in[1][i], in[2][i])
 HU_FORMULA(log_softmax_sum, 1, 1, SUM)
-HU_FORMULA(log_softmax_value, 4, 1, VALUE)
+HU_FORMULA(log_softmax_value, 3, 1, VALUE)
 template <> inline constexpr int hu_is_long<log_softmax_sum> = 1;
 #undef SUM
 #undef VALUE
 
 namespace {
 struct of_log_softmax {
-	enum { shift = 1, second = 0, keeps = 0 };
+	enum { shift = 1, keeps = 0 };
 	typedef hu_softmax_term term;
 	typedef log_softmax_sum sum;
 	typedef log_softmax_value value, passed;

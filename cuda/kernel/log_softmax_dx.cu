@@ -3,16 +3,16 @@
 #include "cuda/element/softmax.cuh"
 
 #define TERM(S, T) out[0][i] = in[1][i]
-#define VALUE(S, T) out[0][i] = hu_log_softmax_dx##S(c, in[0][i], in[1][i], in[3][i])
-HU_FORMULA(log_softmax_dx_term, 3, 1, TERM)
-HU_FORMULA(log_softmax_dx_value, 4, 1, VALUE)
+#define VALUE(S, T) out[0][i] = hu_log_softmax_dx##S(c, in[0][i], in[1][i], in[2][i])
+HU_FORMULA(log_softmax_dx_term, 2, 1, TERM)
+HU_FORMULA(log_softmax_dx_value, 3, 1, VALUE)
 template <> inline constexpr int hu_is_long<log_softmax_dx_value> = 1;
 #undef TERM
 #undef VALUE
 
 namespace {
 struct of_log_softmax_dx {
-	enum { shift = 0, second = 1, keeps = 0 };
+	enum { shift = 0, keeps = 0 };
 	typedef log_softmax_dx_term term;
 	typedef hu_itself sum;
 	typedef log_softmax_dx_value value, passed;

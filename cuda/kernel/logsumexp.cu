@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    logsumexp: y = top + log(sum(exp(x - top))) over some axes, where top is the largest element. */
-#include "cuda/element/groups.cuh"
-#include "cuda/element/winner.h"
+#include "cuda/element/softmax.cuh"
 
-#define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
 #define VALUE(S, T) out[0][i] = hu_carrier_add##S(c, in[0][i], hu_carrier_log##S(c, in[1][i]))
-HU_FORMULA(logsumexp_term, 2, 1, TERM)
 HU_FORMULA(logsumexp_value, 2, 1, VALUE)
-template <> inline constexpr int hu_is_long<logsumexp_term> = 1;
 template <> inline constexpr int hu_is_long<logsumexp_value> = 1;
-#undef TERM
 #undef VALUE
 
 extern "C" hu_status
@@ -24,7 +19,7 @@ HU_SIDE(op_logsumexp)(hu_work *w)
 	HU_TRY(HU_SIDE(tops)(w, w->in[0], &d, &top));
 	hu_field_in(&terms, w->in[0], HU_AT_EACH);
 	hu_field_in(&terms, &top, hu_group_how(&d));
-	HU_TRY(hu_group_sum<logsumexp_term>(w, &terms, &d, sum));
+	HU_TRY(hu_group_sum<hu_softmax_term>(w, &terms, &d, sum));
 	hu_field_in(&m, &top, HU_AT_EACH);
 	hu_field_in(&m, &sum[0], HU_AT_EACH);
 	hu_field_out(w, &m, w->out[0]);

@@ -3,10 +3,7 @@
    that the operator's row names. Formulas that call functions, and all in plain rounding, share one kernel, in
    which choosing the formula does not count beside computing it, because each kernel takes time to compile. */
 #include "cuda/element/map.cuh"
-
-extern "C" {
-#include "lib/op/element/formulas.h"
-}
+#include "cuda/element/stat.h"
 
 static_assert((int)HU_AT_EACH == HU_EACH && (int)HU_AT_CHANNEL == HU_CHANNEL && (int)HU_AT_ROW == HU_ROW &&
 		      (int)HU_AT_IMAGE == HU_IMAGE && (int)HU_AT_ONE == HU_ONE && (int)HU_AT_INDEX == HU_INDEX,
@@ -122,6 +119,14 @@ run(hu_work *w, const hu_field *m, int formula)
 }
 
 extern "C" hu_status
+HU_SIDE(formula)(hu_work *w, const hu_field *m, int formula)
+{
+	if (m->n)
+		HU_TRY_IN_CARRIER(m->compute, run<S>(w, m, formula));
+	return HU_OK;
+}
+
+extern "C" hu_status
 HU_SIDE(op_pointwise)(hu_work *w)
 {
 	hu_pointwise_call p;
@@ -137,7 +142,5 @@ HU_SIDE(op_pointwise)(hu_work *w)
 	m.nk = p.nk;
 	for (int i = 0; i < p.nk; i++)
 		m.k[i] = p.k[i];
-	if (m.n)
-		HU_TRY_IN_CARRIER(m.compute, run<S>(w, &m, p.formula));
-	return HU_OK;
+	return HU_SIDE(formula)(w, &m, p.formula);
 }

@@ -2,11 +2,6 @@
    Every reduction that is a sum over groups and a formula of it: the family of lib/op/reduce/reduce_family.h. */
 #include "cuda/element/groups.cuh"
 
-#define ROOT(S, T) out[0][i] = hu_carrier_sqrt##S(c, in[0][i])
-HU_FORMULA(reduce_root, 1, 1, ROOT)
-template <> inline constexpr int hu_is_long<reduce_root> = 1;
-#undef ROOT
-
 extern "C" hu_status
 HU_SIDE(op_reduce)(hu_work *w)
 {
@@ -20,9 +15,10 @@ HU_SIDE(op_reduce)(hu_work *w)
 		HU_TRY(hu_group_sum<hu_squared>(w, &m, &r.d, sum));
 	else
 		HU_TRY(hu_group_sum<hu_itself>(w, &m, &r.d, sum));
+	hu_field y = hu_group_out(w, &sum[0], (double)r.d.middle);
 	switch (r.finish) {
-	case HU_FINISH_MEAN: return hu_group_out<hu_divided>(w, &sum[0], (double)r.d.middle);
-	case HU_FINISH_ROOT: return hu_group_out<reduce_root>(w, &sum[0], 0);
-	default: return hu_group_out<hu_itself>(w, &sum[0], 0);
+	case HU_FINISH_MEAN: return hu_field_run<hu_divided>(w, &y);
+	case HU_FINISH_ROOT: return HU_SIDE(formula)(w, &y, HU_FORMULA_sqrt);
+	default: return hu_field_run<hu_itself>(w, &y);
 	}
 }

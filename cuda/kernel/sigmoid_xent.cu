@@ -3,13 +3,9 @@
 #include "cuda/element/reduce.cuh"
 
 #define LOSS(S, T) (out[0][i] = hu_binary_xent##S(c, in[0][i], in[1][i], in[2][i]), out[1][i] = in[2][i])
-#define SHARE(S, T) out[0][i] = hu_carrier_sigmoid##S(c, in[0][i])
 HU_FORMULA(binary_loss, 3, 2, LOSS)
-HU_FORMULA(binary_share, 1, 1, SHARE)
 template <> inline constexpr int hu_is_long<binary_loss> = 1;
-template <> inline constexpr int hu_is_long<binary_share> = 1;
 #undef LOSS
-#undef SHARE
 
 HU_KERNEL
 binary_labels_kernel(HU_PARAM hu_store_operand labels, uint32_t n, hu_pulse *pulse)
@@ -37,10 +33,10 @@ HU_SIDE(op_sigmoid_xent)(hu_work *w)
 	for (int k = 0; k < 2; k++)
 		hu_field_in(&one, &total[k], HU_AT_EACH);
 	hu_field_out(w, &one, w->out[0]);
-	HU_TRY(hu_field_run<hu_ratio>(w, &one));
+	HU_TRY(HU_SIDE(formula)(w, &one, HU_FORMULA_div));
 	if (w->call->nout < 2)
 		return HU_OK;
 	hu_field_in(&p, w->in[0], HU_AT_EACH);
 	hu_field_out(w, &p, w->out[1]);
-	return hu_field_run<binary_share>(w, &p);
+	return HU_SIDE(formula)(w, &p, HU_FORMULA_sigmoid);
 }

@@ -3,15 +3,15 @@
 #include "cuda/element/softmax.cuh"
 
 #define TERM(S, T) out[0][i] = hu_scaled##S(c, in[0][i], in[1][i])
-#define VALUE(S, T) out[0][i] = hu_softmax_dx##S(c, in[0][i], in[1][i], in[3][i])
-HU_FORMULA(softmax_dx_term, 3, 1, TERM)
-HU_FORMULA(softmax_dx_value, 4, 1, VALUE)
+#define VALUE(S, T) out[0][i] = hu_softmax_dx##S(c, in[0][i], in[1][i], in[2][i])
+HU_FORMULA(softmax_dx_term, 2, 1, TERM)
+HU_FORMULA(softmax_dx_value, 3, 1, VALUE)
 #undef TERM
 #undef VALUE
 
 namespace {
 struct of_softmax_dx {
-	enum { shift = 0, second = 1, keeps = 0 };
+	enum { shift = 0, keeps = 0 };
 	typedef softmax_dx_term term;
 	typedef hu_itself sum;
 	typedef softmax_dx_value value, passed;

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
    softmax_xent: p = softmax of each row of logits, shifted by the row's maximum;
    loss = sum(w xent) / sum(w) with xent = log(sum exp) - logit of the label. */
-#include "cuda/element/reduce.cuh"
+#include "cuda/element/softmax.cuh"
 
-#define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
-#define SHARE(S, T) out[0][i] = hu_softmax##S(c, in[0][i], in[1][i], in[2][i])
 #define LOSS(S, T) (out[0][i] = hu_xent##S(c, in[0][i], in[1][i], in[2][i], in[3][i]), out[1][i] = in[3][i])
 #define BELOW(S, T) out[0][i] = hu_below##S(c, in[0][i], in[1][i])
 #define TARGET(S, T) out[0][i] = hu_smooth_target##S(c, in[0][i], in[1][i], in[2][i])
 #define SMOOTH(S, T) (out[0][i] = hu_smooth_xent##S(c, in[0][i], in[1][i], in[2][i]), out[1][i] = in[2][i])
-HU_FORMULA(term, 2, 1, TERM)
-HU_FORMULA(share, 3, 1, SHARE)
 HU_FORMULA(loss, 4, 2, LOSS)
 HU_FORMULA(below, 2, 1, BELOW)
 HU_FORMULA(target, 3, 1, TARGET)
 HU_FORMULA(smooth, 3, 2, SMOOTH)
-template <> inline constexpr int hu_is_long<term> = 1;
-template <> inline constexpr int hu_is_long<share> = 1;
 template <> inline constexpr int hu_is_long<loss> = 1;
 template <> inline constexpr int hu_is_long<target> = 1;
 template <> inline constexpr int hu_is_long<smooth> = 1;
-#undef TERM
-#undef SHARE
 #undef LOSS
 #undef BELOW
 #undef TARGET
@@ -98,7 +90,7 @@ HU_SIDE(op_softmax_xent)(hu_work *w)
 		(uint32_t)classes, m.compute, hu_result_of(&top, 0), hu_result_of(&chosen, 0), w->pulse));
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
 	hu_field_in(&m, &top, HU_AT_ROW);
-	HU_TRY(hu_sum_along<term>(w, &m, rows, classes, sum));
+	HU_TRY(hu_sum_along<hu_softmax_term>(w, &m, rows, classes, sum));
 	double s = hu_attr_num(w->call, "label_smoothing", 0);
 	if (s != 0) {
 		HU_TRY(smoothed(w, s, rows, classes, &top, &chosen, &sum[0], total));
@@ -112,12 +104,12 @@ HU_SIDE(op_softmax_xent)(hu_work *w)
 	hu_field_in(&one, &total[0], HU_AT_EACH);
 	hu_field_in(&one, &total[1], HU_AT_EACH);
 	hu_field_out(w, &one, w->out[0]);
-	HU_TRY(hu_field_run<hu_ratio>(w, &one));
+	HU_TRY(HU_SIDE(formula)(w, &one, HU_FORMULA_div));
 	if (w->call->nout < 2)
 		return HU_OK;
 	hu_field_in(&p, w->in[0], HU_AT_EACH);
 	hu_field_in(&p, &top, HU_AT_ROW);
 	hu_field_in(&p, &sum[0], HU_AT_ROW);
 	hu_field_out(w, &p, w->out[1]);
-	return hu_field_run<share>(w, &p);
+	return hu_field_run<hu_softmax_share>(w, &p);
 }

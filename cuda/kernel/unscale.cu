@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    unscale: y = g fl32(1/(scale W)), where W is the loss weight. */
 #include "cuda/element/scalar.cuh"
-
-#define F(S, T) out[0][i] = hu_scaled##S(c, in[0][i], c->k[0])
-HU_FORMULA(unscale, 1, 1, F)
-#undef F
+#include "cuda/element/stat.h"
 
 HU_KERNEL
 inverse_kernel(double *k, HU_PARAM hu_store_operand scale, double weight)
@@ -24,5 +21,5 @@ HU_SIDE(op_unscale)(hu_work *w)
 	hu_field_out(w, &m, w->out[0]);
 	m.nk = 1;
 	m.kd = k;
-	return hu_field_run<unscale>(w, &m);
+	return HU_SIDE(formula)(w, &m, HU_FORMULA_scale);
 }

@@ -59,7 +59,7 @@ hu_ranks_hop(hu_ranks *c, double x, double y)
 }
 
 /* Adds the ranks from `first` to before `end` in ascending order: each adds its own sum to what it receives. */
-HU_HD double
+HU_HD_CALL double
 hu_ranks_ring(hu_ranks *c, size_t first, size_t end)
 {
 	double acc = hu_ranks_part(c, first);
@@ -108,7 +108,7 @@ hu_ranks_member(hu_ranks *c, size_t i, size_t node)
 /* Adds nodes of `node` ranks by a tree. halving 0: neighbours first (recursive doubling); 1: those half of all apart
    first (recursive halving), so that leaves come in bit-reversed order. Finished subtrees are kept like the digits of
    a binary counter. */
-HU_HD double
+HU_HD_CALL double
 hu_ranks_tree(hu_ranks *c, size_t node, int halving)
 {
 	size_t members = (c->ranks + node - 1) / node, two = 1, extra;

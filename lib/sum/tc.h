@@ -24,7 +24,7 @@ typedef struct hu_tc {
 } hu_tc;
 
 /* Finds the row of this kind (-1: any without scales) for operands of format `in` on one of the paths (0: any). */
-HU_HD hu_tc
+HU_HD_CALL hu_tc
 hu_tc_row(hu_tc_arch arch, hu_format_id in, int paths, int kind)
 {
 	hu_tc none = { arch, in, 0, -1, 0, 0, 0, 0, HU_TC_N, HU_TC_N };
@@ -145,7 +145,7 @@ hu_tc_special(const int32_t *am, const int32_t *ae, const int32_t *bm, const int
 /* Returns c plus one block of n products, computed in integers. am, ae and bm, be are the operands as hu_tc_split
    gives them, whose significands together have `fraction` fraction bits. lost[k] becomes 1 where product k is not 0
    and is chopped to nothing; lost may be NULL. */
-HU_HD double
+HU_HD_CALL double
 hu_tc_block(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, int n, int fraction, double c,
 	hu_tc t, hu_format out, unsigned char *lost)
 {
@@ -182,7 +182,7 @@ HU_HD hu_format hu_tc_inner(hu_tc t, hu_format in) { return t.kind == HU_TC_HALV
 /* Returns c + Σ a b over n products of operands that hu_tc_split has split in the format hu_tc_inner gives. out is
    fp32 or fp16, and c a value of it. lost has n flags or is NULL. t is not CHAIN or GROUPS; for SCALED the exponents
    must include those of the scales. */
-HU_HD double
+HU_HD_CALL double
 hu_tc_sum(const int32_t *am, const int32_t *ae, const int32_t *bm, const int32_t *be, size_t n, int fraction, double c,
 	hu_tc t, hu_format out, unsigned char *lost)
 {

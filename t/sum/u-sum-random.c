@@ -22,7 +22,7 @@ test_stochastic(void)
 {
 	enum { N = 4096, OUTPUTS = 64 };
 	static const char *const sums[] = { "fma", "sequential", "chunk:64", "pairwise", "fma,mode=SR,bits=20" };
-	double a[N], b[N];
+	static double a[N], b[N];
 
 	for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
 		hu_sum s;

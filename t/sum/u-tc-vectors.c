@@ -312,7 +312,7 @@ has_set(hu_tc t, hu_format_id out)
 static void
 test_status(void)
 {
-	static const struct { const char *name; hu_tc t; const char *source; } rows[] = {
+	static const struct { const char *name; hu_tc t; const char *source; } known[] = {
 #define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_)                                         \
 	{ #arch_ " " #in_ " " #kind_,                                                                                  \
 		{ HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_,            \
@@ -325,17 +325,17 @@ test_status(void)
 		[HU_TC_VOLTA] = "V100", [HU_TC_AMPERE] = "A100", [HU_TC_HOPPER] = "H100", [HU_TC_RTXBLACKWELL] = NULL
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		hu_tc t = rows[i].t;
-		const char *source = hu_tc_source(t), *ours = hardware[t.arch];
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		hu_tc t = known[i].t;
+		const char *from = hu_tc_source(t), *ours = hardware[t.arch];
 		for (int half = 0; half < 2; half++) {
 			hu_format_id out = half ? HU_FP16 : t.kind == HU_TC_CHAIN ? HU_FP64 : HU_FP32;
 			int says = !strcmp(hu_tc_status(t, out), "equals published vectors"), has = has_set(t, out);
-			ok(says == has && (!has || (source && ours && strstr(source, ours))),
-				"%s into %s: '%s', and %s set shows it", rows[i].name, hu_format_name(out),
+			ok(says == has && (!has || (from && ours && strstr(from, ours))),
+				"%s into %s: '%s', and %s set shows it", known[i].name, hu_format_name(out),
 				hu_tc_status(t, out), has ? "a" : "no");
 		}
-		ok(source && !strcmp(source, rows[i].source), "%s: its source is found", rows[i].name);
+		ok(from && !strcmp(from, known[i].source), "%s: its source is found", known[i].name);
 	}
 }
 
