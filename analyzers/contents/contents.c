@@ -9,13 +9,10 @@
 #include "lib/store/run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Columns of a run's metrics.tsv that tell of the machine, and the digest, which its tensors are held in place of. */
 static const char *const measured[] = { "ms", "wait_ms", "samples_per_s", "joules", "joules_per_sample", "watts",
@@ -45,21 +42,11 @@ static hu_status
 add_npy(hu_contents *c, const char *path)
 {
 	hu_contents_source *s = hu_contents_source_add(c);
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), plain;
+	int plain;
 	size_t start;
 	hu_npy head;
 
-	if (fd < 0)
-		return hu_fail(HU_EFILE, "%s: cannot be opened: %s", path, strerror(errno));
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-		(s->map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED) {
-		s->map = NULL;
-		close(fd);
-		return hu_fail(HU_EFILE, "%s: cannot be mapped: %s", path, strerror(errno));
-	}
-	close(fd);
-	s->map_bytes = (size_t)st.st_size;
+	HU_TRY(hu_file_map(path, &s->map, &s->map_bytes));
 	HU_TRY(hu_npy_head(&head, path, s->map, s->map_bytes, s->map_bytes, &start, &plain));
 	hu_item *t = hu_contents_add(c, hu_xstrdup("array"));
 	hu_contents_npy(t, &head);

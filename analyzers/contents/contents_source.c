@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
    Items and the files that they are of: made here, and given back. */
 #include "analyzers/contents/contents_source.h"
+
+#include "lib/base/file.h"
 #include "lib/base/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <zip.h>
 
 hu_contents_source *
@@ -94,8 +95,7 @@ hu_contents_release(hu_contents *c)
 		hu_npy_release(&s->npy);
 		if (s->is_onnx)
 			hu_onnx_release(&s->onnx);
-		if (s->map)
-			munmap(s->map, s->map_bytes);
+		hu_file_unmap(s->map, s->map_bytes);
 		if (s->zip)
 			zip_discard(s->zip);
 		for (size_t k = 0; k < s->nturned; k++)

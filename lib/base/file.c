@@ -6,11 +6,13 @@
 #include "lib/base/mem.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,6 +50,38 @@ hu_file_read(const char *path, char **data, size_t *len)
 	*data = p;
 	*len = n;
 	return HU_OK;
+}
+
+hu_status
+hu_file_map(const char *path, void **bytes, size_t *n)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), regular;
+
+	*bytes = NULL;
+	*n = 0;
+	if (fd < 0)
+		return hu_fail(HU_EFILE, "%s: cannot be opened: %s", path, strerror(errno));
+	regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	if (regular && st.st_size > 0)
+		*bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	int failed = errno;
+	close(fd);
+	if (!regular)
+		return hu_fail(HU_EFILE, "%s: it is not a regular file", path);
+	if (*bytes == MAP_FAILED) {
+		*bytes = NULL;
+		return hu_fail(HU_EFILE, "%s: cannot be mapped: %s", path, strerror(failed));
+	}
+	*n = (size_t)st.st_size;
+	return HU_OK;
+}
+
+void
+hu_file_unmap(void *bytes, size_t n)
+{
+	if (bytes)
+		munmap(bytes, n);
 }
 
 hu_status

@@ -14,6 +14,12 @@
    free(). Returns HU_EFILE where the file cannot be opened or read. */
 hu_status hu_file_read(const char *path, char **data, size_t *len);
 
+/* Maps a regular file for reading: *bytes are its *n bytes, NULL where it is empty, until hu_file_unmap. HU_EFILE where
+   it cannot be opened or is no regular file. */
+hu_status hu_file_map(const char *path, void **bytes, size_t *n);
+/* Does nothing where bytes is NULL. */
+void hu_file_unmap(void *bytes, size_t n);
+
 /* An output file being written: callers write to f; path is the target, temp the temporary name (NULL where the
    target is a pipe or a device, which is written directly). */
 typedef struct hu_outfile { FILE *f; char *path, *temp; } hu_outfile;

@@ -3,17 +3,13 @@
    before it becomes a size or an address. */
 #include "lib/store/safetensors.h"
 
+#include "lib/base/file.h"
 #include "lib/base/mem.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "safetensors and traces are little endian");
 
@@ -252,30 +248,18 @@ hu_safetensors_parse(hu_safetensors *s, const char *name, const void *bytes, siz
 hu_status
 hu_safetensors_open(hu_safetensors *s, const char *path)
 {
-	struct stat st;
-	void *map = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *map;
+	size_t n;
 
 	memset(s, 0, sizeof *s);
-	if (fd < 0)
-		return hu_fail(HU_EFILE, "%s: cannot be opened: %s", path, strerror(errno));
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return hu_fail(HU_EFILE, "%s: it is not a regular file", path);
-	}
-	if (st.st_size > 0)
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (map == MAP_FAILED)
-		return hu_fail(HU_EFILE, "%s: cannot be mapped: %s", path, strerror(errno));
-	hu_status got = hu_safetensors_parse(s, path, map ? map : "", (size_t)st.st_size);
-	if (got != HU_OK) {
-		if (map)
-			munmap(map, (size_t)st.st_size);
-		return got;
+	HU_TRY(hu_file_map(path, &map, &n));
+	hu_status st = hu_safetensors_parse(s, path, map ? map : "", n);
+	if (st != HU_OK) {
+		hu_file_unmap(map, n);
+		return st;
 	}
 	s->map = map;
-	s->map_bytes = (size_t)st.st_size;
+	s->map_bytes = n;
 	return HU_OK;
 }
 
@@ -289,8 +273,7 @@ hu_safetensors_release(hu_safetensors *s)
 	free(s->by_name);
 	free(s->path);
 	json_decref(s->header);
-	if (s->map)
-		munmap(s->map, s->map_bytes);
+	hu_file_unmap(s->map, s->map_bytes);
 	memset(s, 0, sizeof *s);
 }
 

@@ -2,15 +2,11 @@
    Opening and closing a model, and what is asked of a model or a node as a whole. */
 #include "lib/store/onnx/parts.h"
 
+#include "lib/base/file.h"
 #include "lib/base/mem.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Appends the constant tensors of G and of the graphs in it; TO NULL: only counts them. */
 static size_t
@@ -97,26 +93,14 @@ hu_onnx_parse(hu_onnx *m, const char *name, const void *bytes, size_t n)
 hu_status
 hu_onnx_open(hu_onnx *m, const char *path)
 {
-	struct stat st;
-	void *map = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *map;
+	size_t n;
 
 	memset(m, 0, sizeof *m);
-	if (fd < 0)
-		return hu_fail(HU_EFILE, "%s: cannot be opened: %s", path, strerror(errno));
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return hu_fail(HU_EFILE, "%s: not a regular file", path);
-	}
-	if (st.st_size > 0)
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (map == MAP_FAILED)
-		return hu_fail(HU_EFILE, "%s: cannot be mapped: %s", path, strerror(errno));
-	hu_status got = hu_onnx_parse(m, path, map ? map : "", (size_t)st.st_size);
-	if (map)
-		munmap(map, (size_t)st.st_size);
-	return got;
+	HU_TRY(hu_file_map(path, &map, &n));
+	hu_status st = hu_onnx_parse(m, path, map ? map : "", n);
+	hu_file_unmap(map, n);
+	return st;
 }
 
 void
