@@ -215,6 +215,10 @@ for what, path, text in (
 with open('s.index.json', 'w') as f:
     f.write('{"weight_map": ')
 ok(halfulp('inspect', 's.index.json').returncode == 3, 'an index cut short: exit 3')
+counts = 'elements nonfinite nonzeros became_zero became_subnormal lost_bits ftz overflow saturated'.split()
+columns = json.loads(halfulp('inspect', 'm.safetensors', '--json').stdout)[0]
+shares = [c for c in columns if halfulp('inspect', 'm.safetensors', '--fail-if', c + '<0%').returncode == 0]
+ok(shares == counts, 'columns that count elements have a share of them, and no others', shares)
 for rule in ('sqnr', 'sqnr=3', 'tensor<3', 'snr<3', 'sqnr<x', 'sqnr<3%', '<3', 'sqnr<', 'sqnr<nan'):
     ran = halfulp('inspect', 'm.safetensors', '--fail-if', rule)
     ok(ran.returncode == 2 and ran.stderr.count('\n') == 1, 'rule %s: exit 2: %s' % (rule, ran.stderr.strip()))
