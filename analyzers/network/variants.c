@@ -110,15 +110,8 @@ of_file(hu_variant *v, const char *path, int *is)
 	if (!j)
 		return hu_fail(HU_EFILE, "%s:%d: %s", hu_shown(path), e.line, e.text);
 	hu_status st = HU_OK;
-	if ((*is = json_object_get(j, "nodes") != NULL)) {
-		char *why = NULL;
+	if ((*is = json_object_get(j, "nodes") != NULL))
 		st = of_json(v, j, hu_shown(path));
-		if (st != HU_OK)
-			why = hu_xstrdup(hu_reason());
-		if (why)
-			st = hu_fail(st, "%s", why);
-		free(why);
-	}
 	json_decref(j);
 	return st;
 }

@@ -39,6 +39,7 @@ SCRIPT_TESTS += t/analyzers/t-summary-words.py
 SCRIPT_TESTS += t/analyzers/t-tree-library.py
 SCRIPT_TESTS += t/analyzers/t-tree.sh
 SCRIPT_TESTS += t/analyzers/t-validate-decisions.py
+SCRIPT_TESTS += t/analyzers/t-validate-nodes.py
 SCRIPT_TESTS += t/analyzers/t-validate-schemes.py
 SCRIPT_TESTS += t/analyzers/t-validate-told.py
 SCRIPT_TESTS += t/analyzers/t-validate.py

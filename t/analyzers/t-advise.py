@@ -255,4 +255,12 @@ tap.ok(not (os.path.exists('old') and os.listdir('old')), 'and nothing is half w
 got = tap.halfulp('advise', 'loose.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3', '--formats', 'bf16', '--out', 'loose')
 read = tap.halfulp('validate', 'loose/model.onnx', '--data', 'loose.npz', '--policies', 'fp16', '--exact', '0')
 tap.ok(got.returncode == read.returncode == 0, 'a node without a name goes by that of its first output', got.stderr + read.stderr)
+# Modules of PyTorch, by the names that its exporter gives nodes
+names = ['/layer1/fc/MatMul', 'head/MatMul', '/MatMul_1', 'plain']
+write('named.onnx', graph([node('MatMul', '%s w2' % a, b, name=n) for n, a, b in zip(names, 'xabc', 'abcy')], [floats('w2', [4, 4], draw(16, 1))],
+                          [value('x', ['n', 4])], [value('y', ['n', 4])]), opset=19)
+got = tap.halfulp('advise', 'named.onnx', '--data', 'loose.npz', '--accept', 'rel_l2<=0', '--formats', 'bf16', '--out', 'named', '--json')
+with open('named/keep.py') as file:
+    modules = re.findall('^    "([^"]*)",$', file.read(), re.M)
+tap.ok(modules == ['layer1.fc', 'head', 'MatMul_1', 'plain'], 'modules that stay in float32: %s' % modules, got.stderr)
 tap.finish()

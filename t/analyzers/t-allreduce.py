@@ -314,6 +314,7 @@ for words, code, why in (
     ([home + '/none.npy'], 3, 'none.npy'),
     ([], 2, 'recorded gradients are needed'),
     (unit + ['--order', 'star'], 2, 'orders are ring'),
+    (unit + ['--order', 'ring,star'], 2, 'orders are ring'),
     (unit + ['--order', 'kahan'], 2, 'orders are ring'),
     (unit + ['--order', 'hier'], 2, 'hier:64:8'),
     (unit + ['--ranks', '1'], 2, 'with 2 <= A'),

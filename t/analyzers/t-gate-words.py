@@ -40,6 +40,8 @@ RULES = [
     '?.by.sqnr: sqnr >= 50',
     '?.by.abs: abs <= 0',
     '?.by.ulps: ulps <= 0.5',
+    'near.100: sqnr >= 50',
+    'near.*: abs <= 1',
 ]
 NAN = math.nan
 
@@ -87,6 +89,9 @@ for measure in ('cosine', 'sqnr', 'abs', 'ulps', 'default', 'nan', 'bits'):  # s
         if measure in ('nan', 'bits'):
             moved = [(NAN if measure == 'nan' else x + 1) if i < by else x for i, x in enumerate(a)]
         new['%s.by.%s' % (letter, measure)] = ('F64', [3, 3], moved)
+# 10 decibels where 50 are held are 100 times too much, which lies between 90 and 110 times too large a difference
+for name, by in (('near.90', 90), ('near.100', 90**0.5), ('near.110', 110)):
+    old[name], new[name] = ('F64', [9], [10.0] * 9), ('F64', [9], [10 + by] + [10.0] * 8)
 for name, dtype in (('cast.free', 'F16'), ('cast.held', 'F16'), ('cast.default', 'F64'), ('cast.moved', 'F16')):
     a = drawn('F16', 5)
     old[name], new[name] = ('F32', [5], a), (

@@ -76,6 +76,8 @@ mkdir bin && printf '#!/bin/sh\nkill -9 $$\n' >bin/gnuplot && chmod +x bin/gnupl
 GNUPLOT=$dir/bin/gnuplot PATH=$dir/bin:$PATH run gate --baseline base.tsv --junit j.xml --tap t.tap --gitlab q.json --summary s.md runs/c
 grep -q 'No figure was drawn, since gnuplot was not found' s.md
 test_is $? "a gnuplot that dies leaves a sentence"
+test "$(sed -s 1q runs/c/gate/*.gp | sort -u)" = "set terminal svg size 860,320 background '#ffffff' font 'DejaVu Sans,12'"
+test_is $? "and the scripts of pictures of one size"
 documents 1 "and the verdict"
 
 # The exercise

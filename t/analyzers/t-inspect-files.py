@@ -215,6 +215,48 @@ for what, path, text in (
 with open('s.index.json', 'w') as f:
     f.write('{"weight_map": ')
 ok(halfulp('inspect', 's.index.json').returncode == 3, 'an index cut short: exit 3')
+counts = 'elements nonfinite nonzeros became_zero became_subnormal lost_bits ftz overflow saturated'.split()
+columns = [c for c in rows('m.safetensors')[0] if c != 'note']
+shares = [c for c in columns if halfulp('inspect', 'm.safetensors', '--fail-if', c + '<0%').returncode == 0]
+ok(shares == counts, 'columns that count elements have a share of them, and no others', shares)
+# Every column orders rows, those that it does not apply to last, and those that are equal as they stand in the file
+write('order.safetensors', {n: ([len(v)], v) for n, v in {
+    'big': [1e5, 3, 70000, -2], 'small': [1e-6, 2e-8, 5e-8, 1e-40], 'odd': [math.nan, math.inf], 'z': [0.0] * 3, 'one': [1.1, 2.3, -1.7],
+    'again': [1.1, 2.3, -1.7], 'w_v': [1e-9, 2e-3, 3e-5], 'huge': [1e38 if i == 3 else 2.0**i / 3 for i in range(9)]}.items()})  # fmt: skip
+asked = ['order.safetensors', '--to', 'fp16,e4m3,mxfp4']
+all_, wrong = rows(*asked), []
+number = lambda v: float(v) if isinstance(v, str) else v
+ERRORS = ('rel_l2', 'sqnr_db', 'max_error', 'mean_error', 'l2_share_lost', 'cosine')
+words = ('tensor', 'dtype', 'to', 'shape', 'file')
+for c in columns:
+    for down in (False, True):
+        real = [g for g in all_ if g[c] is not None]
+        want = sorted(real, key=lambda g: g[c] if c in words else number(g[c]), reverse=down)
+        want += [g for g in all_ if g[c] is None]
+        got = rows(*asked, '--sort', c, *['--reverse'] * down)
+        wrong += [(c, down)] if [(g['tensor'], g['to']) for g in got] != [(g['tensor'], g['to']) for g in want] else []
+none(wrong, '%d columns order %d rows' % (len(columns), len(all_)))
+rules, want = [], {}
+for c in columns:
+    held = sorted({number(g[c]) for g in all_ if g[c] is not None}) if c not in words else []
+    for op in ('<', '<=', '>', '>=') if held else ():
+        for share in ('', '%') if c in counts else ('',):
+            of = lambda g: 100 * g[c] / g['elements'] if share else number(g[c])
+            limits = sorted({of(g) for g in all_ if g[c] is not None})
+            limit = limits[len(limits) // 2]
+            rules.append('%s%s%r%s' % (c, op, limit, share))
+            for g in all_:
+                void = c in ERRORS and g['elements'] and g['max_error'] is None
+                holds = void if g[c] is None else (of(g) < limit if '<' in op else of(g) > limit) or ('=' in op and of(g) == limit)
+                said = 'is %.4g%s' % (of(g), share) if g[c] is not None else 'no element is finite' if void else 'does not apply'
+                want[g['tensor'], g['to'], rules[-1]] = 'not ok' if holds else 'ok', said
+ran = halfulp('inspect', *asked, *(w for r in rules for w in ('--fail-if', r)), '--tap')
+told = {m.groups()[1:4]: m for m in (re.match(r'(ok|not ok) \d+ - (\S+) in (\S+): not ([^:]+): (.*)', l) for l in ran.stdout.splitlines()) if m}
+none(
+    ['%s: %s' % (k, told[k].group(0) if k in told else 'not there') for k, (verdict, said) in want.items() if k not in told or told[k][1] != verdict or said not in told[k][5]]
+    + ([] if len(told) == len(want) > 1000 and ran.returncode == 1 else [len(told), len(want)]),
+    '%d rules of every column and sign on %d rows' % (len(rules), len(all_)),
+)
 for rule in ('sqnr', 'sqnr=3', 'tensor<3', 'snr<3', 'sqnr<x', 'sqnr<3%', '<3', 'sqnr<', 'sqnr<nan'):
     ran = halfulp('inspect', 'm.safetensors', '--fail-if', rule)
     ok(ran.returncode == 2 and ran.stderr.count('\n') == 1, 'rule %s: exit 2: %s' % (rule, ran.stderr.strip()))

@@ -91,6 +91,12 @@ save("DY", (2, 5, 4, 6), normal(240))
 layouts("conv2d", ("conv2d", "--in", "a=X", "--in", "b=W"), (2, 5, 4, 6), (0, 3, 1, 2), "NHWC to NCHW")
 layouts("conv2d_dw", ("conv2d_dw", "--in", "a=X", "--in", "b=DY", "--set", "kh=3", "--set", "kw=3"), (3, 3, 3, 6), (3, 2, 0, 1), "HWIO to OIHW")
 layouts("conv2d, by another order", ("conv2d", "--in", "a=X", "--in", "b=W"), (2, 5, 4, 6), (2, 0, 3, 1), "transpose(2, 0, 3, 1)")
+# Where several orders fit the values, the one of the array's own shape is named
+save("L", (2, 3, 4), [1.0, 2.0, 3.0, 4.0] * 6)
+for axes in ((2, 0, 1), (2, 1, 0)):
+    save("other", [(2, 3, 4)[a] for a in axes], [v for v in (1.0, 2.0, 3.0, 4.0) for _ in range(6)])
+    code, j, err, lines = judged("relu", "--in", "a=L", got="other")
+    ok(code == 1 and "transpose(%d, %d, %d)" % axes in (j["layout"] or ""), "the order of its own shape: %s" % j["layout"])
 save("Z", (2, 3, 20), normal(120))
 op("dot", "--in", "a=Z", "--in", "b=Z", "--out", "d.npy")
 save("right", (2, 3), load("d"))

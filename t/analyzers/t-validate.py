@@ -388,6 +388,15 @@ for what, args, want, pattern in (
         "%s: exit %d, one line: %s" % (what, want, err.strip()),
     )
 ok(not [n for n in os.listdir("out") if n.endswith("part")], "no half-written file is left")
+# One input takes an archive's only array whatever its name is, and an .npy file; a second array is asked for by name.
+npz("only.npz", other=([N, I], x))
+npz("more.npz", other=([N, I], x), third=([N, I], x))
+open("x.npy", "wb").write(npy([N, I], x))
+two = [node("MatMul", "x w", "h"), node("MatMul", "h v", "y")], [floats("w", [I, H], w1), floats("v", [H, C], w2)]
+write("one.onnx", graph(*two, [value("x", ["n", I])], [value("y", ["n", C])]))
+told = {d: run("one.onnx", "--data", d, "--policies", "bf16", "--json", "--exact", "0") for d in ("x.npz", "only.npz", "x.npy", "more.npz")}
+rel = {d: json.loads(out)["policies"][1]["rel_l2"] if code == 0 else err for d, (code, out, err) in told.items()}
+ok(rel["only.npz"] == rel["x.npy"] == rel["x.npz"] > 0 and told["more.npz"][0] == 3, "an array without the input's name: %s" % rel)
 print("1..%d" % count)
 os.chdir("/")
 if not failed:

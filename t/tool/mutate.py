@@ -95,11 +95,11 @@ def judge(target, builder, baseline, unit, source, mutation, budget):
         return ""
     tests, why, checked, spent, ran = target.tests(unit, mutation), "", False, 0, 0
     for test in tests:
-        seconds, limit = target.seconds(test)
+        seconds, processor, limit = target.seconds(test)
         if ran and spent + seconds > budget:
             continue
         spent, ran = spent + seconds, ran + 1
-        why = builder.verdict(test, limit)
+        why = builder.verdict(test, processor, limit)
         if why and not baseline.holds(test):
             why = ""
         if why:

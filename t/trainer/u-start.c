@@ -112,7 +112,14 @@ as_dtype(const float *x, size_t n, const char *dtype)
 	return raw;
 }
 
-/* Writes every parameter of P as DTYPE, in order TORCH or our own. */
+/* Whether T is a parameter, or a batch normalisation's running mean or variance. */
+static int
+loaded(const hu_info *t)
+{
+	return t->trainable || (t->state && (!strcmp(t->role, "rm") || !strcmp(t->role, "rv")));
+}
+
+/* Writes every parameter and running statistic of P as DTYPE, in order TORCH or our own. */
 static void
 write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 {
@@ -126,15 +133,17 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 		hu_shape s = t->shape, to = s;
 		size_t count = hu_count(s);
 		char name[2 * HU_NAME];
-		if (!t->trainable)
+		if (!loaded(t))
 			continue;
 		int norm = t->layer[0] == 'b';
-		const char *role = !strcmp(t->role, "w")   ? (torch ? "weight" : "kernel")
-				   : !strcmp(t->role, "b") ? "bias"
+		const char *role = !strcmp(t->role, "w")    ? (torch ? "weight" : "kernel")
+				   : !strcmp(t->role, "b")  ? "bias"
+				   : !strcmp(t->role, "rm") ? (torch ? "running_mean" : "moving_mean")
+				   : !strcmp(t->role, "rv") ? (torch ? "running_var" : "moving_variance")
 				   : torch && norm         ? (!strcmp(t->role, "gamma") ? "weight" : "bias")
 							   : t->role;
 		snprintf(name, sizeof name, torch ? "%s.%s" : "%s/%s", t->layer, role);
-		if (!torch && norm)
+		if (!torch && norm && t->trainable)
 			snprintf(name, sizeof name, "%s", t->name);
 		float *x = calloc(count, sizeof *x);
 		for (size_t k = 0; k < count; k++)
@@ -172,7 +181,7 @@ test_load(int torch, const char *dtype)
 	hu_programs p = programs(&c);
 	hu_tensor *t = calloc((size_t)p.train->nt, sizeof *t);
 	char path[4096];
-	int same = 1;
+	int same = 1, statistics = 0;
 
 	for (int i = 0; i < p.train->nt; i++)
 		if (p.train->t[i].state)
@@ -182,10 +191,12 @@ test_load(int torch, const char *dtype)
 	hu_status st = hu_start_load(t, p.train, path);
 	ok(st == HU_OK, "%s weights of %s are read%s%s", torch ? "PyTorch's" : "Keras's", dtype, st ? ": " : "",
 		st ? hu_reason() : "");
-	for (int i = 0; i < p.train->nt; i++)
-		for (size_t k = 0; p.train->t[i].trainable && k < t[i].n; k++)
+	for (int i = 0; i < p.train->nt; i++) {
+		statistics += loaded(&p.train->t[i]) && !p.train->t[i].trainable;
+		for (size_t k = 0; loaded(&p.train->t[i]) && k < t[i].n; k++)
 			same &= hu_get(&t[i], k) == (double)element(i, k, dtype);
-	ok(same, "each element in its place");
+	}
+	ok(same && statistics, "each element in its place, and of %d running statistics", statistics);
 	for (int i = 0; i < p.train->nt; i++)
 		free(t[i].data);
 	free(t);

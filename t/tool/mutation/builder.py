@@ -101,8 +101,9 @@ class Builder:
             return measures + "bash %s/t/tool/run.sh %s/%s %s" % (self.top, self.top, name, arguments)
         return "./%s/%s %s" % (self.name, os.path.basename(name), arguments)
 
-    def verdict(self, test, limit):
-        """What a test says of the mutant: "" where it passes."""
+    def verdict(self, test, processor, limit):
+        """What a test says of the mutant: "" where it passes. It hangs where a process takes more than PROCESSOR seconds of
+        processor time; by the clock, which a busy machine makes late as well, only where it is late a second time."""
         name = test.partition(" ")[0]
         script = re.search(r"\.(sh|py)$", name)
         main, to = ("halfulp.o", "halfulp") if script else (name + ".o", os.path.basename(name))
@@ -111,9 +112,13 @@ class Builder:
             if code:
                 sys.exit("mutate.py: %s does not link with a mutant, which says nothing about it:\n%s" % (name, out[-2000:]))
             self.linked.add(to)
-        shutil.rmtree(self.tmp, ignore_errors=True)
-        os.makedirs(self.tmp)
-        return self.judged(test, *self.shell(self.command(test), limit, first=True))
+        for clock in limit, 2 * limit:
+            shutil.rmtree(self.tmp, ignore_errors=True)
+            os.makedirs(self.tmp)
+            code, out = self.shell("ulimit -c 0; ulimit -t %s; %s" % (processor, self.command(test)), clock, first=True)
+            if code != 124:
+                break
+        return self.judged(test, code, out)
 
     @staticmethod
     def judged(test, code, out):

@@ -39,9 +39,10 @@ BARRIERS = [
     ("barrier", r"HU_SYNC\(\);", ";"),
     ("barrier", r"hu_syncwarp\(\);", ";"),
 ]
-# Of C: comparisons turned round, which no choice among equals survives; operands dropped; numbers, signs and results
-# changed.
+# Of C: always the first element (a neighbour's index only walks the same elements in another order); comparisons turned
+# round, which no choice among equals survives; operands dropped; numbers, signs and results changed.
 STATEMENTS = [
+    ("index", r"\[(\w+)\]", lambda m: "[0]" if not m[1].isdigit() else "[%d]" % (int(m[1]) ^ 1)),
     ("operator", r" < ", " >= "),
     ("operator", r" > ", " <= "),
     ("operator", r" >= ", " < "),
@@ -56,7 +57,7 @@ STATEMENTS = [
     ("result", r"return 0;", "return 1;"),
 ]
 KERNELS = INDEX + ARITHMETIC + EDGES + LOGIC + BARRIERS
-SOURCES = INDEX[:2] + INDEX[4:5] + ARITHMETIC + LOGIC + STATEMENTS
+SOURCES = INDEX[:2] + ARITHMETIC + LOGIC + STATEMENTS
 
 # Not mutated: what changes only how the work is spread (grid sizes, strides of a grid: the same elements, perhaps
 # twice), how much memory is asked for, declarations of arrays, and the words of a message.
@@ -73,15 +74,19 @@ MESSAGE = r"hu_fail\(|hu_complain\(|hu_bug\(|hu_tsv_note\(|hu_warn\(|fprintf\(st
 # digit more than a double has.
 PLURAL = r'\? "(s|es|is|are| is|s are|y|ies)?" : "(s|es|is|are| is|s are|y|ies)?"'
 ROOM = r"(snprintf\([\w.>\[\]-]+, |hu_bytes_text\([^,]+, [^,]+, |JSON_REAL_PRECISION\()$"
+# A line that begins by declaring something: brackets before a comma, a semicolon or values in braces are a size.
+DECLARED = r"\s*(?:static |const |unsigned )*(?!return |else |case )[a-z]\w+ \*?(?:const )?[a-z]\w*\b"
 # Functions that only give memory back: the leak sanitizer of CI's second job judges them.
 GIVES_BACK = r"(^|_)(release|free)(_|$)"
 
 
 def spared_here(code, match, what):
     """Whether this place is of no interest, whatever the line is."""
-    declared = what == "index" and re.fullmatch(r"\s*(?:static |const |unsigned )*\w+ \*?(?:const )?\w*", code[:match.start()])
-    precise = what == "number" and re.search(r"mpfr_inits?2\([^;]*$", code[:match.start()]) # a bit more than the value has
-    return declared or precise or (what == "number" and re.search(ROOM, code[:match.start()])) or re.fullmatch(r"\s*" + PLURAL, match[0])
+    before, after = code[:match.start()], code[match.end():]
+    sized = re.match(DECLARED, before) and not re.search(r" = [^{]", before) and re.match(r" = \{|[,;]", after)
+    declared = what == "index" and sized
+    precise = what == "number" and re.search(r"mpfr_inits?2\([^;]*$", before) # a bit more than the value has
+    return declared or precise or (what == "number" and re.search(ROOM, before)) or re.fullmatch(r"\s*" + PLURAL, match[0])
 
 
 def candidates(top, path, rules, spared, lines=None):

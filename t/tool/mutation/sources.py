@@ -63,9 +63,10 @@ class Sources:
         self.saw[unit, test] = self.saw.get((unit, test), 0) + 1
 
     def seconds(self, test):
-        """Of processor time, and after how many of the clock's it hangs, more where the machine is busy."""
-        busy = max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
-        return self.reach.seconds(test), (30 + 10 * self.reach.seconds(test)) * busy
+        """How many seconds of processor time a test takes, a process of it may take, and of the clock's, more where the
+        machine is busy."""
+        busy, takes = max(1, os.getloadavg()[0] / (os.cpu_count() or 1)), self.reach.seconds(test)
+        return takes, int(20 + 5 * takes), (60 + 10 * takes) * busy
 
 
 def targets(top, build=None):
