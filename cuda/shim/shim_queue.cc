@@ -60,7 +60,8 @@ load(const void *code)
 {
 	for (size_t i = (size_t)code / 16 % KERNELS;; i = (i + 1) % KERNELS) {
 		const void *here = __atomic_load_n(&loaded[i], __ATOMIC_RELAXED);
-		if (!here && __atomic_compare_exchange_n(&loaded[i], &here, code, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		if (!here && __atomic_compare_exchange_n(
+				     &loaded[i], &here, code, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return 0;
 		if (here == code)
 			return 1;
