@@ -204,9 +204,10 @@ static hu_status
 alloc(void **p, size_t bytes)
 {
 	size_t all = (bytes + HEADER + 63) / 64 * 64;
-	unsigned char *a = limit && allocated + bytes > limit ? NULL : (unsigned char *)aligned_alloc(64, all);
 
 	*p = NULL;
+	HU_TRY(hu_shim_unrecorded("allocating device memory"));
+	unsigned char *a = limit && allocated + bytes > limit ? NULL : (unsigned char *)aligned_alloc(64, all);
 	if (!a)
 		return hu_fail(HU_ENOMEM, "device memory: the device is out of memory");
 	memset(a + HEADER, 0xff, all - HEADER); /* memory that a kernel reads without setting it is NaN */
@@ -231,6 +232,8 @@ release(void *p)
 static hu_status
 host_alloc(void **p, size_t bytes)
 {
+	*p = NULL;
+	HU_TRY(hu_shim_unrecorded("allocating page-locked memory"));
 	*p = malloc(bytes ? bytes : 1);
 	return *p ? HU_OK : hu_fail(HU_ENOMEM, "there is no memory for a transfer of %zu bytes", bytes);
 }
@@ -337,3 +340,9 @@ static const hu_fusion fusions[] = {
 extern "C" const hu_side HU_SIDE(side) = { SIDE_NAME, open_queue, close_queue, alloc, release, host_alloc, host_release,
 	clear, upload, download, copy, wait, memory, arch, kernels, digest, HU_SIDE(selftest), fusions,
 	&HU_SIDE(queues), &HU_SIDE(look), peak };
+#undef close_queue
+#undef clear
+#undef copy
+#undef upload
+#undef download
+#undef wait

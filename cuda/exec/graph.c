@@ -16,4 +16,5 @@ hu_machine_drop_graphs(hu_machine *m)
 			m->side->queues->graph_release(m->schedule.graph[i]);
 		m->schedule.graph[i] = NULL;
 	}
+	m->schedule.steps = 0; /* what the next step launches may be loaded then */
 }

@@ -35,8 +35,9 @@ extern "C" __thread const hu_shim_place *hu_shim_here;
 extern "C" {
 /* Runs body(arg) once for each thread of grid x block; the first fault found stops the launch. */
 hu_status hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void (*body)(void *), void *arg);
-/* The same on a queue of shim_queue.cc, with a copy of the bytes at body. */
-hu_status hu_shim_post(void *queue, const char *kernel, dim3 grid, dim3 block, size_t shared_bytes,
+/* The same on a queue of shim_queue.cc, with a copy of the bytes at body. code is the kernel's address: a kernel whose
+   first launch is recorded fails, because a device loads it then, which it cannot do while it records. */
+hu_status hu_shim_post(void *queue, const char *kernel, const void *code, dim3 grid, dim3 block, size_t shared_bytes,
 	void (*invoke)(void *), const void *body, size_t bytes);
 /* Allows the next launch more shared memory than every device gives. */
 void hu_shim_large(void);
@@ -65,7 +66,8 @@ hu_shim_launch(const char *name, dim3 grid, dim3 block, size_t shared, void *que
 	auto body = [=] { kernel(args...); };
 
 	return hu_shim_post(
-		queue, name, grid, block, shared, hu_shim_invoke<decltype(body)>, (const void *)&body, sizeof body);
+		queue, name, (const void *)kernel, grid, block, shared, hu_shim_invoke<decltype(body)>,
+		(const void *)&body, sizeof body);
 }
 
 #define HU_LAUNCH(kernel, grid, block, shared_bytes, queue, ...) \

@@ -48,6 +48,25 @@ struct queue {
 struct event { queue *q; uint64_t at; int timed; double clock; };
 
 long launched;
+int recordings; /* queues that record now */
+
+/* Kernels that were launched, by their addresses: a table with open addressing, never full. */
+enum { KERNELS = 1 << 13 };
+const void *loaded[KERNELS];
+
+/* Whether the kernel was loaded before; now it is. */
+int
+load(const void *code)
+{
+	for (size_t i = (size_t)code / 16 % KERNELS;; i = (i + 1) % KERNELS) {
+		const void *here = __atomic_load_n(&loaded[i], __ATOMIC_RELAXED);
+		if (!here && __atomic_compare_exchange_n(
+				     &loaded[i], &here, code, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return 0;
+		if (here == code)
+			return 1;
+	}
+}
 
 void
 empty(list *l)
@@ -166,11 +185,22 @@ plain(void)
 extern "C" {
 
 hu_status
-hu_shim_post(void *q, const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void (*invoke)(void *),
-	const void *body, size_t bytes)
+hu_shim_unrecorded(const char *what)
+{
+	return __atomic_load_n(&recordings, __ATOMIC_RELAXED)
+		       ? hu_fail(HU_EDEVICE, "%s while a step is recorded, which no device allows", what)
+		       : HU_OK;
+}
+
+hu_status
+hu_shim_post(void *q, const char *kernel, const void *code, dim3 grid, dim3 block, size_t shared_bytes,
+	void (*invoke)(void *), const void *body, size_t bytes)
 {
 	node n = plain();
 
+	if (!load(code) && q && ((queue *)q)->recording)
+		return hu_fail(
+			HU_EDEVICE, "kernel %s: its first launch is recorded, before any device has loaded it", kernel);
 	n.name = kernel;
 	n.blocks = grid;
 	n.threads = block;
@@ -211,6 +241,7 @@ hu_shim_queue_wait(void *where)
 {
 	queue *q = (queue *)where;
 
+	HU_TRY(hu_shim_unrecorded("waiting for a queue"));
 	return q ? run_until(q, q->issued) : HU_OK;
 }
 
@@ -244,6 +275,7 @@ hu_shim_graph_begin(void *where)
 	if (!q->recording)
 		return hu_fail(HU_ENOMEM, "no memory for a graph");
 	empty(&q->recording->l);
+	__atomic_fetch_add(&recordings, 1, __ATOMIC_RELAXED);
 	return HU_OK;
 }
 
@@ -254,6 +286,7 @@ hu_shim_graph_end(void *where, void **g)
 
 	*g = q->recording;
 	q->recording = NULL;
+	__atomic_fetch_sub(&recordings, 1, __ATOMIC_RELAXED);
 	return HU_OK;
 }
 
@@ -320,6 +353,7 @@ hu_shim_event_wait(void *what)
 {
 	event *e = (event *)what;
 
+	HU_TRY(hu_shim_unrecorded("waiting for an event"));
 	return e->q ? run_until(e->q, e->at) : HU_OK;
 }
 
