@@ -33,7 +33,7 @@ static const hu_opt opts[] = {
 	{ "outputs", "DIR", NULL,
 		"write every policy's outputs to DIR/POLICY.npz, and those of the exact network to DIR/exact.npz" },
 	{ "report", "DIR", NULL, "write DIR/validation.json too, of which halfulp report DIR makes a page" },
-	{ "tap", NULL, NULL, "print a TAP line for each policy and rule" },
+	{ "tap", NULL, NULL, "print a TAP line for each policy and rule; without a rule it is nonfinite<=0" },
 	{ "list-ops", NULL, NULL, "list the model's operators, and those whose arithmetic is not known" },
 	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
 };
@@ -97,9 +97,13 @@ read_options(job *j)
 		HU_TRY(hu_variants_add(&j->policies, hu_args_text(a, "policies")));
 	for (int i = 0; (text = hu_args_nth(a, "policies", i)); i++)
 		HU_TRY(hu_variants_add(&j->policies, text));
+	if ((text = hu_args_text(a, "outputs")))
+		HU_TRY(hu_validation_files(&j->policies, j->exact > 0, text));
 	j->v.accept = hu_xcalloc((size_t)hu_args_given(a, "accept") + 1, sizeof *j->v.accept);
 	for (int i = 0; (text = hu_args_nth(a, "accept", i)); i++)
 		HU_TRY(hu_accept_parse(&j->v.accept[j->v.naccept++], text));
+	if (!j->v.naccept && hu_args_given(a, "tap")) /* TAP says ok or not ok, and so must the exit code */
+		HU_TRY(hu_accept_parse(&j->v.accept[j->v.naccept++], "nonfinite<=0"));
 	if ((text = hu_args_text(a, "accumulate")))
 		HU_TRY(hu_sum_parse(text, &j->sum));
 	return HU_OK;

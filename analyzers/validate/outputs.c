@@ -276,14 +276,11 @@ hu_validation_tap(const hu_validation *v)
 {
 	size_t n = 0;
 
-	printf("1..%zu\n", v->nrow * (v->naccept ? v->naccept : 1));
+	printf("1..%zu\n", v->nrow * v->naccept);
 	for (size_t i = 0; i < v->nrow; i++) {
 		const hu_judgement *j = &v->row[i];
 		for (size_t k = 0; k < v->naccept; k++)
 			printf("%sok %zu - %s: %s, it is %.4g%s\n", j->keeps[k] ? "" : "not ", ++n, hu_shown(j->policy),
 				hu_shown(v->accept[k].text), j->is[k], v->accept[k].share ? " %" : "");
-		if (!v->naccept)
-			printf("%sok %zu - %s: all outputs are finite\n", j->r.nonfinite ? "not " : "", ++n,
-				hu_shown(j->policy));
 	}
 }

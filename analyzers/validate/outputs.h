@@ -3,6 +3,7 @@
 #ifndef HU_ANALYZERS_OUTPUTS_H
 #define HU_ANALYZERS_OUTPUTS_H
 
+#include "analyzers/network/variants.h"
 #include "analyzers/validate/accept.h"
 #include "analyzers/validate/exact_network.h"
 #include "analyzers/validate/sensitivity.h"
@@ -42,10 +43,12 @@ void hu_validation_print(const hu_validation *v);
 json_t *hu_validation_json(const hu_validation *v);
 /* Writes that object to DIR/validation.json, and makes the folder. */
 hu_status hu_validation_report(const hu_validation *v, const char *dir);
-/* A line a policy and rule; a policy without rules is one line about what is not finite. Returns the failures. */
+/* A line a policy and rule. */
 void hu_validation_tap(const hu_validation *v);
 /* Writes DIR/POLICY.npz for each policy and float32.npz: the outputs by name, in the formats of their files' types; and
    where the exact network was run DIR/exact.npz, in doubles, with its inputs' numbers and bounds (halfulp.input,
-   halfulp.off). */
+   halfulp.off). hu_validation_files refuses policies, the first one left out, two of which would have one file, or one
+   of which the exact network's. */
+hu_status hu_validation_files(const hu_variants *list, int exact, const char *dir);
 hu_status hu_validation_write(const hu_validation *v, const char *dir);
 #endif

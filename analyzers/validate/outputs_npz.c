@@ -2,6 +2,7 @@
    The outputs of each policy as an .npz file: an array an output, float32 where that holds its values. */
 #include "analyzers/validate/outputs.h"
 
+#include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/store/npy.h"
@@ -71,6 +72,30 @@ file_name(const char *dir, const char *policy, const char *end)
 	char *path = hu_path(dir, "%s%s", name, end);
 	free(name);
 	return path;
+}
+
+hu_status
+hu_validation_files(const hu_variants *list, int exact, const char *dir)
+{
+	hu_status st = HU_OK;
+
+	for (size_t i = 1; i < list->n && st == HU_OK; i++) {
+		char *path = file_name(dir, list->v[i].name, ".npz"), *other = file_name(dir, "exact", ".npz");
+		const char *whose = exact && !strcmp(path, other) ? "the exact network" : NULL;
+		for (size_t k = 1; k < i && !whose; k++) {
+			free(other);
+			other = file_name(dir, list->v[k].name, ".npz");
+			whose = strcmp(path, other) ? NULL : "another policy";
+		}
+		if (whose)
+			st = hu_fail(HU_EINVAL,
+				"--outputs: %s would hold the outputs of policy '%s' and of %s; give the "
+				"policy's file, or what it says is its name, another name",
+				path, hu_shown(list->v[i].name), whose);
+		free(path);
+		free(other);
+	}
+	return st;
 }
 
 /* Adds the file `from` to the archive as the array's. */

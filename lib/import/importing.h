@@ -159,6 +159,22 @@ int hu_volume_pool(hu_importing *c, const char *op, hu_value *v, const hu_window
 int hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last);
 /* Number X of TYPE in the shape of tensor A. */
 int hu_import_like(hu_importing *c, int a, int type, double x);
+/* OP of A and number X: of TYPE, or where A has doubles a whole number. */
+int hu_import_by(hu_importing *c, const char *op, int a, int type, double x);
+/* OP of A and B (-1: of A alone), whose results are truth values. */
+int hu_import_truth(hu_importing *c, const char *op, int a, int b);
+
+/* node/grid.c. Samples of images: pixels has a row of channels for each pixel, first for each of the samples the number
+   of its image's first pixel, in doubles; valid which samples are not 0 (-1: all). zeros: pixels outside are 0, else
+   the nearest ones. */
+typedef struct hu_grid_sampling {
+	hu_importing *c;
+	int type, pixels, first, valid;
+	size_t samples, size[2], channels; /* size: width, height */
+	int zeros;
+} hu_grid_sampling;
+/* The four pixels around each X and Y times their weights, in rows of channels, joined by operator JOIN. */
+int hu_grid_bilinear(const hu_grid_sampling *g, int x, int y, const char *join);
 
 /* node/quantise.c. Tensor T, which is float32, as unsigned bytes whose scale and zero point are its own ends', 0 among
    them; and the product of T, of which each row has K elements, with the K x N whole numbers CODES in doubles, times

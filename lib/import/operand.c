@@ -48,3 +48,21 @@ hu_import_like(hu_importing *c, int a, int type, double x)
 	hu_shape s = c->p->t[a].shape; /* the new constant may move the program's tensors */
 	return hu_import_expand(c, hu_import_number(c, type, x), s);
 }
+
+int
+hu_import_by(hu_importing *c, const char *op, int a, int type, double x)
+{
+	int whole = a >= 0 && c->p->t[a].format == HU_FP64, k = hu_import_like(c, a, whole ? HU_ONNX_INT64 : type, x);
+
+	return hu_import_call2(c, op, a, k);
+}
+
+int
+hu_import_truth(hu_importing *c, const char *op, int a, int b)
+{
+	int t = b < 0 && c->st != HU_OK ? -1 : hu_import_call(c, op, HU_FP32, (int[]){ a, b }, b < 0 ? 1 : 2);
+
+	if (t >= 0)
+		c->p->t[t].cls = HU_OTHER;
+	return t;
+}

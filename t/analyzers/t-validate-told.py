@@ -315,18 +315,40 @@ for r in told['policies']:
 tap.ok(lines == want + [''], 'TAP: %d lines' % len(want), '%s %s' % (lines, want))
 kept = json.load(open('page/validation.json'))
 tap.ok(kept == told, '--report writes what --json prints')
-lines = run(0, 'large.onnx', '--data', 'x.npz', '--policies', 'float16,bfloat16', '--exact', '0', '--tap').split('\n')
+lines = run(1, 'large.onnx', '--data', 'x.npz', '--policies', 'float16,bfloat16', '--exact', '0', '--tap').split('\n')
 tap.ok(
     lines
     == [
         '1..3',
-        'ok 1 - float32: all outputs are finite',
-        'not ok 2 - float16: all outputs are finite',
-        'ok 3 - bfloat16: all outputs are finite',
+        'ok 1 - float32: nonfinite<=0, it is 0',
+        'not ok 2 - float16: nonfinite<=0, it is 180',
+        'ok 3 - bfloat16: nonfinite<=0, it is 0',
         '',
     ],
-    'TAP without a rule asks for finite outputs',
+    'TAP without a rule asks for finite outputs, and the exit code says the same',
     lines,
+)
+os.mkdir('a')
+for path in ('a/p.json', 'a_p.json'):
+    with open(path, 'w') as f:
+        json.dump({'default': 'int8', 'nodes': {}}, f)
+with open('p.json', 'w') as f:
+    json.dump({'name': 'exact', 'compute': 'float16'}, f)
+for policies, name, whose in (
+    ('p.json', 'exact', 'the exact network'),
+    ('a/p.json,a_p.json', 'a_p.json', 'another policy'),
+):
+    r = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', policies, '--outputs', 'two')
+    tap.ok(
+        r.returncode == 2
+        and "two/%s.npz would hold the outputs of policy '%s' and of %s" % (name, name, whose) in r.stderr
+        and not os.path.exists('two'),
+        'no file for two: %s' % whose,
+        r.stderr,
+    )
+run(0, 'm.onnx', '--data', 'x.npz', '--policies', 'a/p.json,p.json', '--outputs', 'two', '--exact', '0')
+tap.ok(
+    sorted(os.listdir('two')) == ['a_p.json.npz', 'exact.npz', 'float32.npz'], 'a file for one each', os.listdir('two')
 )
 npz('other.npz', a=([2, I], x[: 2 * I]), b=([1], [1.0]), c=([1], [1.0]))
 r = tap.halfulp('validate', 'm.onnx', '--data', 'other.npz')

@@ -4,7 +4,8 @@
 # with its float32 values, how many are further than half an ulp of float32 from the exact one (so that the value is not
 # the exact one rounded), the share, and the largest distance in ulps. The exact results are those of halfulp validate
 # --exact, in doubles. A test counts where it is of one node, its outputs are float32, and the exact ones are known. Needs
-# the Python package onnx 1.22. Run by itself it writes doc/onnx-expected.tsv and the table of doc/onnx.md.
+# the Python package onnx 1.22. Run by itself it writes doc/onnx-expected.tsv and the table of doc/onnx.md; with
+# operators as arguments their rows alone.
 import collections
 import os
 import shutil
@@ -18,6 +19,7 @@ import nodetests
 DOC = os.path.join(os.path.abspath(os.environ.get('srcdir', '.')), 'doc')
 TABLE, PAGE = DOC + '/onnx-expected.tsv', DOC + '/onnx.md'
 HEAD = ['operator', 'tests', 'values', 'beyond_half_ulp', 'share', 'largest_ulp']
+NAMED = {'NegativeLogLikelihoodLoss': 'nllloss', 'SoftmaxCrossEntropyLoss': 'sce'}  # as tests' names have them
 BEGIN, END = '<!-- half an ulp -->', '<!-- until here -->'
 
 
@@ -61,7 +63,7 @@ def rows_of(operators=None, say=lambda left: None):
     dir = tempfile.mkdtemp(prefix='halfulp-half-ulps-')
     far, left = collections.defaultdict(list), collections.Counter()
     for name in nodetests.names():
-        if operators and not any(name.startswith('test_' + op.lower()) for op in operators):
+        if operators and not any(name.startswith('test_' + NAMED.get(op, op.lower())) for op in operators):
             continue
         got = measured(name, dir)
         if isinstance(got, str):
@@ -96,9 +98,11 @@ def page(rows):
     return out + ['| %s | %s | %s | %s | %.1f %% | %s |' % (*r[:4], 100 * float(r[4]), r[5]) for r in some]
 
 
-def write():
-    """Measures all, and writes doc/onnx-expected.tsv and the page's part between its marks."""
-    rows = list(rows_of(say=lambda left: print('%d tests left out:' % sum(left.values()), left.most_common(5))))
+def write(operators):
+    """Measures all or these, and writes doc/onnx-expected.tsv and the page's part between its marks."""
+    kept = [r for r in read(TABLE) if r[0] not in operators] if operators else []
+    say = lambda left: print('%d tests left out:' % sum(left.values()), left.most_common(5))
+    rows = sorted(kept + list(rows_of(operators, say)))
     with open(TABLE, 'w') as f:
         f.write('\n'.join('\t'.join(r) for r in [HEAD] + rows) + '\n')
     text = open(PAGE, encoding='utf-8').read()
@@ -108,4 +112,4 @@ def write():
 
 
 if __name__ == '__main__':
-    write()
+    write(sys.argv[1:])

@@ -49,6 +49,12 @@ class Test:
         self.model.graph.input.extend(keep)
 
 
+    def count(self):
+        """A model whose only input became a constant gets one that nothing reads, since inputs say how often it runs."""
+        self.model.graph.input.append(onnx.helper.make_tensor_value_info('times', onnx.TensorProto.FLOAT, [1]))
+        self.inputs['times'] = numpy.zeros(1, numpy.float32)
+
+
 def load(name):
     """The test; or in words why it is none of tensors of numbers."""
     try:
@@ -80,9 +86,11 @@ def run(t, dir, exact='0'):
         p = once(t, dir, exact)
         err = p.stderr.strip()
         m = re.search(r"'([^']*)' must be a constant here", err)
-        if p.returncode == 0 or not m or m.group(1) not in t.inputs or len(t.inputs) == 1:
+        if p.returncode == 0 or not m or m.group(1) not in t.inputs:
             break
         t.fix(m.group(1))
+        if not t.inputs:
+            t.count()
     if p.returncode < 0:
         return 'WRONG: a signal, %d, ended the program' % -p.returncode
     return re.sub(r"'[^']*'", "'…'", re.sub(r'^.*?m\.onnx: ', '', err)) if p.returncode else None

@@ -8,39 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sampling of one image value: the grid has POINTS places in each of N images of H x W pixels. */
+/* The sampling of one image value: the grid has POINTS places in each image. */
 typedef struct grid {
-	hu_importing *c;
-	int type, pixels;          /* the image as rows of channels */
-	size_t n, points, size[2], channels; /* size: width, height */
-	int aligned, zeros, reflected;
+	hu_grid_sampling s;
+	size_t points;
+	int aligned, reflected;
 } grid;
 
 static int
-like(const grid *g, int t, double x)
+by(const hu_grid_sampling *g, const char *op, int t, double x)
 {
-	int whole = t >= 0 && g->c->p->t[t].format == HU_FP64;
-
-	return hu_import_like(g->c, t, whole ? HU_ONNX_INT64 : g->type, x);
+	return hu_import_by(g->c, op, t, g->type, x);
 }
 
 static int
-by(const grid *g, const char *op, int t, double x)
-{
-	int k = like(g, t, x);
-
-	return hu_import_call2(g->c, op, t, k);
-}
-
-static int
-clipped(const grid *g, int t, double low, double high)
+clipped(const hu_grid_sampling *g, int t, double low, double high)
 {
 	return by(g, "min", by(g, "max", t, low), high);
 }
 
 /* X folded into the range from LOW on of LENGTH, as in a row of mirrors. */
 static int
-mirrored(const grid *g, int x, double low, double length)
+mirrored(const hu_grid_sampling *g, int x, double low, double length)
 {
 	int off = hu_import_call1(g->c, "abs", by(g, "sub", x, low)),
 	    times = hu_import_call1(g->c, "floor", by(g, "div", off, length)),
@@ -54,57 +43,59 @@ mirrored(const grid *g, int x, double low, double length)
 
 /* Coordinate K of the grid in pixels. */
 static int
-coordinate(const grid *g, int all, int k)
+coordinate(const grid *samples, int all, int k)
 {
+	const hu_grid_sampling *g = &samples->s;
 	double size = (double)g->size[k];
-	int x = hu_import_flat(g->c, hu_import_part(g->c, all, 3, (size_t)k, 1), hu_shape2(g->n * g->points, 1));
+	int x = hu_import_flat(g->c, hu_import_part(g->c, all, 3, (size_t)k, 1), hu_shape2(g->samples, 1));
 
 	x = by(g, "add", x, 1);
-	x = g->aligned ? by(g, "mul", x, (size - 1) / 2) : by(g, "div", by(g, "sub", by(g, "mul", x, size), 1), 2);
-	if (g->reflected && (!g->aligned || size > 1))
-		return mirrored(g, x, g->aligned ? 0 : -0.5, g->aligned ? size - 1 : size);
+	x = samples->aligned ? by(g, "mul", x, (size - 1) / 2)
+			     : by(g, "div", by(g, "sub", by(g, "mul", x, size), 1), 2);
+	if (samples->reflected && (!samples->aligned || size > 1))
+		return mirrored(g, x, samples->aligned ? 0 : -0.5, samples->aligned ? size - 1 : size);
 	return g->zeros ? x : clipped(g, x, 0, size - 1);
+}
+
+/* WEIGHT where MASK is true, else 0. */
+static int
+masked(const hu_grid_sampling *g, int mask, int weight)
+{
+	hu_format_id f = g->c->p->t[weight < 0 ? 0 : weight].format;
+
+	return hu_import_call(g->c, "mask", f, (int[]){ mask, weight }, 2);
 }
 
 /* WEIGHT where whole number AT lies within 0 … SIZE - 1, else 0; *inside gets AT kept within. */
 static int
-weighed(const grid *g, int weight, int at, size_t size, int *inside)
+weighed(const hu_grid_sampling *g, int weight, int at, size_t size, int *inside)
 {
 	*inside = clipped(g, at, 0, (double)size - 1);
-	if (!g->zeros)
-		return weight;
-	int mask = hu_import_call(g->c, "equal", HU_FP32, (int[]){ at, *inside }, 2);
-	if (mask >= 0)
-		g->c->p->t[mask].cls = HU_OTHER;
-	return hu_import_call(g->c, "mask", g->c->p->t[weight < 0 ? 0 : weight].format, (int[]){ mask, weight }, 2);
+	return g->zeros ? masked(g, hu_import_truth(g->c, "equal", at, *inside), weight) : weight;
 }
 
 /* The pixels at X and Y, times WEIGHT. */
 static int
-pixels(const grid *g, int x, int y, int weight)
+pixels(const hu_grid_sampling *g, int x, int y, int weight)
 {
-	size_t all = g->n * g->points;
-	double *first = hu_import_room(g->c, all);
 	int ix, iy;
 
 	weight = weighed(g, weight, x, g->size[0], &ix);
 	weight = weighed(g, weight, y, g->size[1], &iy);
-	for (size_t i = 0; first && i < all; i++)
-		first[i] = (double)(i / g->points * g->size[0] * g->size[1]);
+	if (g->valid >= 0)
+		weight = masked(g, g->valid, weight);
 	ix = hu_import_call(g->c, "cast", HU_FP64, &ix, 1);
 	iy = hu_import_call(g->c, "cast", HU_FP64, &iy, 1);
 	int at = hu_import_call2(g->c, "add", by(g, "mul", iy, (double)g->size[0]), ix);
-	at = hu_import_flat(g->c, at, hu_shape1(all));
-	if (first)
-		at = hu_import_call2(g->c, "add", at, hu_import_numbers(g->c, HU_ONNX_INT64, 1, &all, first));
-	free(first);
+	at = hu_import_flat(g->c, hu_import_call2(g->c, "add", at, g->first), hu_shape1(g->samples));
 	hu_import_set(g->c, "axis", 0);
 	int t = hu_import_call2(g->c, "gather", g->pixels, at);
-	return hu_import_call2(g->c, "mul", t, hu_import_expand(g->c, weight, hu_shape2(all, g->channels)));
+	weight = hu_import_expand(g->c, weight, hu_shape2(g->samples, g->channels));
+	return hu_import_call2(g->c, "mul", t, weight);
 }
 
-static int
-bilinear(const grid *g, int x, int y)
+int
+hu_grid_bilinear(const hu_grid_sampling *g, int x, int y, const char *join)
 {
 	int low[2] = { hu_import_call1(g->c, "floor", x), hu_import_call1(g->c, "floor", y) }, high[2], sum = -1;
 	int part[2][2];
@@ -112,15 +103,31 @@ bilinear(const grid *g, int x, int y)
 	part[0][1] = hu_import_call2(g->c, "sub", x, low[0]);
 	part[1][1] = hu_import_call2(g->c, "sub", y, low[1]);
 	for (int k = 0; k < 2; k++) {
-		part[k][0] = hu_import_call2(g->c, "sub", like(g, part[k][1], 1), part[k][1]);
+		int one = hu_import_like(g->c, part[k][1], g->type, 1);
+		part[k][0] = hu_import_call2(g->c, "sub", one, part[k][1]);
 		high[k] = by(g, "add", low[k], 1);
 	}
 	for (int i = 0; i < 4; i++) {
 		int w = hu_import_call2(g->c, "mul", part[0][i % 2], part[1][i / 2]),
 		    t = pixels(g, i % 2 ? high[0] : low[0], i / 2 ? high[1] : low[1], w);
-		sum = i ? hu_import_call2(g->c, "add", sum, t) : t;
+		sum = i ? hu_import_call2(g->c, join, sum, t) : t;
 	}
 	return sum;
+}
+
+/* The number of the first pixel of each sample's image. */
+static int
+first_pixels(const grid *g)
+{
+	double *first = hu_import_room(g->s.c, g->s.samples);
+	int t = -1;
+
+	for (size_t i = 0; first && i < g->s.samples; i++)
+		first[i] = (double)(i / g->points * g->s.size[0] * g->s.size[1]);
+	if (first)
+		t = hu_import_numbers(g->s.c, HU_ONNX_INT64, 2, (size_t[]){ g->s.samples, 1 }, first);
+	free(first);
+	return t;
 }
 
 void
@@ -141,16 +148,20 @@ hu_node_grid_sample(hu_importing *c)
 		hu_import_fail(c, HU_EFILE, "its grid does not fit the images");
 		return;
 	}
-	grid g = { c, v->type, -1, v->d[0], at->d[1] * at->d[2], { v->d[3], v->d[2] }, v->d[1],
-		hu_import_int(c, "align_corners", 0) != 0, !strcmp(padding, "zeros"), !strcmp(padding, "reflection") };
-	g.pixels = hu_import_flat(c, hu_import_last(c, v), hu_shape2(v->n / v->d[1], v->d[1]));
+	grid g = { .s = { c, v->type, -1, -1, -1, at->n / 2, { v->d[3], v->d[2] }, v->d[1], !strcmp(padding, "zeros") },
+		at->d[1] * at->d[2],
+		hu_import_int(c, "align_corners", 0) != 0,
+		!strcmp(padding, "reflection") };
+	g.s.pixels = hu_import_flat(c, hu_import_last(c, v), hu_shape2(v->n / v->d[1], v->d[1]));
+	g.s.first = first_pixels(&g);
 	int all = hu_import_plain(c, at), x = coordinate(&g, all, 0), y = coordinate(&g, all, 1), t;
 	if (nearest) {
 		x = hu_import_call1(c, "round", x);
 		y = hu_import_call1(c, "round", y);
-		t = pixels(&g, x, y, like(&g, x, 1));
+		int one = hu_import_like(c, x, v->type, 1);
+		t = pixels(&g.s, x, y, one);
 	} else {
-		t = bilinear(&g, x, y);
+		t = hu_grid_bilinear(&g.s, x, y, "add");
 	}
 	size_t d[4] = { v->d[0], v->d[1], at->d[1], at->d[2] };
 	t = hu_import_flat(c, t, hu_shape4(d[0], d[2], d[3], d[1]));

@@ -242,18 +242,26 @@ hu_node_constant_of_shape(hu_importing *c)
 	const hu_onnx_attr *a = hu_import_attr(c, "value");
 	double list[LIST];
 	size_t d[HU_RANK];
-	int n = hu_import_list(c, NULL, 0, list, HU_RANK), type = HU_ONNX_FLOAT;
+	int n = hu_import_list(c, NULL, 0, list, HU_RANK), type = HU_ONNX_FLOAT, empty = 0, t;
 
 	if (n < 0)
 		return;
 	for (int i = 0; i < n; i++) {
-		if (!(list[i] >= 1 && list[i] < 0x1p40)) {
+		if (!(list[i] >= 0 && list[i] < 0x1p40)) {
 			hu_import_fail(c, HU_EUNABLE, "dimension %d of its output is %g", i, list[i]);
 			return;
 		}
 		d[i] = (size_t)list[i];
+		empty |= !d[i];
 	}
-	int t;
+	if (empty) {
+		type = a && a->t ? hu_onnx_type_of(a->t->dtype) : type;
+		hu_value none = { .type = type, .rank = n, .last = -1 };
+		memcpy(none.d, d, sizeof d);
+		none.plain = hu_import_numbers(c, type, n, d, NULL);
+		hu_import_put(c, 0, &none);
+		return;
+	}
 	if (a && a->t) {
 		type = hu_onnx_type_of(a->t->dtype);
 		t = hu_import_stored(c, c->node->out[0], a->t);
