@@ -123,7 +123,7 @@ read_seeds(hu_statistics *s, const hu_table *t, const char *path)
 			wrong |= s->seed[k] == s->seed[s->seeds - 1];
 		free(name);
 	}
-	return wrong ? hu_fail(HU_EFILE, "%s: its header is not one of statistics of three different seeds or more", path)
+	return wrong ? hu_fail(HU_EFILE, "%s: its header is not one of statistics of three different seeds", path)
 		     : HU_OK;
 }
 

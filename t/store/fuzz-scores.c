@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Any bytes as a baseline of a score: refused in one line, or three finite scores or more that differ, of as many seeds. Links
-   libhalfulp.a. */
+   Any bytes as a baseline of a score: refused in one line, or three finite scores or more that differ, of as many
+   seeds. Links libhalfulp.a. */
 #include "t/store/fuzz.h"
 
 #include "analyzers/statistics/score.h"

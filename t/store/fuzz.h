@@ -4,8 +4,8 @@
    them in `make check`. For libFuzzer, from the top, one at a time:
      clang -g -fsanitize=fuzzer,address -DHU_LIBFUZZER -I. t/fuzz-NAME.c lib/base/[a-z]*.c
        lib/store/{idx,npy,npz,safetensors,safetensors_write}.c -fopenmp -ljansson -lz -lzip
-   (fuzz-baseline.c, fuzz-image.c, fuzz-onnx.c, fuzz-pair.c, fuzz-rules.c, fuzz-scores.c, fuzz-series.c and fuzz-statistics.c:
-   libhalfulp.a and its libraries instead of the sources) */
+   (fuzz-baseline.c, fuzz-image.c, fuzz-onnx.c, fuzz-pair.c, fuzz-rules.c, fuzz-scores.c, fuzz-series.c and
+   fuzz-statistics.c: libhalfulp.a and its libraries instead of the sources) */
 #ifndef HU_T_FUZZ_H
 #define HU_T_FUZZ_H
 
