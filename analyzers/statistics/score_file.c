@@ -58,6 +58,9 @@ read_rows(void *to, const hu_table *t, const char *path)
 		s->value[s->n++] = hu_table_real(t, i, 1);
 		if (!*cell || *end || !isfinite(s->value[i]))
 			return hu_fail(HU_EFILE, "%s: row %d: a seed or a score is none", path, i + 1);
+		for (int k = 0; k < i; k++)
+			if (s->seed[k] == s->seed[i])
+				return hu_fail(HU_EFILE, "%s: row %d: seed %s stands there twice", path, i + 1, cell);
 	}
 	return hu_scores_blessable(s) == HU_OK ? HU_OK
 					       : hu_fail(HU_EFILE, "%s: it has no three scores that differ", path);

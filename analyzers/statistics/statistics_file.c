@@ -50,17 +50,47 @@ hu_statistics_write(const hu_statistics *s, const char *path, const char *reason
 	return hu_tsv_write(&t, path);
 }
 
+/* Whether the spreads are those of the values, but for the floor of s, which adds to it. Values whose squares leave
+   double's range have none. */
+static int
+follow(const hu_statistic *q, int n)
+{
+	double mean = 0, squares = 0, moved = 0;
+
+	for (int k = 0; k < n; k++)
+		mean += q->value[k] / n;
+	for (int k = 0; k < n; k++) {
+		squares += (q->value[k] - mean) * (q->value[k] - mean);
+		moved += (q->repeat[k] - q->value[k]) * (q->repeat[k] - q->value[k]);
+	}
+	double s = sqrt(squares / (n - 1)), tau = sqrt(moved / n);
+	return q->s >= s * (1 - 1e-9) && fabs(q->tau - tau) <= 1e-9 * tau;
+}
+
+static int
+is_named(const hu_statistics *s, int n, const char *name)
+{
+	int i = 0;
+
+	while (i < n && strcmp(s->q[i].name, name))
+		i++;
+	return i < n;
+}
+
 static hu_status
 read_row(hu_statistics *s, const hu_table *t, int row, const char *path)
 {
-	hu_statistic *q = &s->q[s->n++];
-	const char *kind = hu_table_cell(t, row, 1);
+	const char *kind = hu_table_cell(t, row, 1), *name = hu_table_cell(t, row, 0);
+	hu_statistic *q = &s->q[s->n];
 	int finite = 1;
 
-	snprintf(q->name, sizeof q->name, "%s", hu_table_cell(t, row, 0));
+	if (is_named(s, s->n++, name))
+		return hu_fail(HU_EFILE, "%s: row %d: %s stands there twice", path, row + 1, name);
+	snprintf(q->name, sizeof q->name, "%s", name);
 	while (q->kind < HU_AGGREGATE_KINDS && strcmp(hu_aggregate_kind_name(q->kind), kind))
 		q->kind++;
-	q->better = (int)hu_table_real(t, row, 2);
+	double better = hu_table_real(t, row, 2);
+	q->better = (better > 0) - (better < 0);
 	q->s = hu_table_real(t, row, 3);
 	q->tau = hu_table_real(t, row, 4);
 	for (int k = 0; k < s->seeds; k++) {
@@ -68,10 +98,12 @@ read_row(hu_statistics *s, const hu_table *t, int row, const char *path)
 		q->repeat[k] = hu_table_real(t, row, 6 + 2 * k);
 		finite &= isfinite(q->value[k]) && isfinite(q->repeat[k]);
 	}
-	if (q->kind == HU_AGGREGATE_KINDS || !finite || !(q->s >= 0 && isfinite(q->s)) ||
-		!(q->tau >= 0 && isfinite(q->tau)))
+	finite &= isfinite(q->s) && isfinite(q->tau);
+	if (q->kind == HU_AGGREGATE_KINDS || !finite || better != q->better || strcmp(q->name, name))
 		return hu_fail(HU_EFILE, "%s: row %d, %s: a kind or a number is none", path, row + 1, q->name);
-	return HU_OK;
+	return follow(q, s->seeds) ? HU_OK
+				   : hu_fail(HU_EFILE, "%s: row %d, %s: its spreads are not those of its values", path,
+					     row + 1, q->name);
 }
 
 static hu_status
@@ -87,9 +119,11 @@ read_seeds(hu_statistics *s, const hu_table *t, const char *path)
 		     *name = hu_xprintf("other:%s", strncmp(t->column[i], "seed:", 5) ? "" : t->column[i] + 5);
 		s->seed[s->seeds++] = strtoll(name + 6, &end, 10);
 		wrong = !name[6] || *end || strcmp(name, t->column[i + 1]);
+		for (int k = 0; k + 1 < s->seeds; k++)
+			wrong |= s->seed[k] == s->seed[s->seeds - 1];
 		free(name);
 	}
-	return wrong ? hu_fail(HU_EFILE, "%s: its header is not one of statistics of three seeds or more", path)
+	return wrong ? hu_fail(HU_EFILE, "%s: its header is not one of statistics of three different seeds", path)
 		     : HU_OK;
 }
 

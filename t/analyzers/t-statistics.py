@@ -258,6 +258,10 @@ text = open('s.tsv').read()
 row = [l for l in text.splitlines() if l.startswith('loss/last_epoch')][0]
 for name, spoilt, why in (('wide', text.replace(row, '\t'.join(row.split('\t')[:3] + ['9'] + row.split('\t')[4:])), 'its checksum is'), ('cut', text[:text.rindex('\n', 0, -1) + 1], 'cut short or changed'), ('half', text[:-5], 'cut short'),
                           ('infinite', text.replace(row, '\t'.join(row.split('\t')[:3] + ['inf'] + row.split('\t')[4:])), 'a kind or a number is none'), ('bare', '\n'.join(l for l in text.splitlines() if not l.startswith('# env.')) + '\n', 'its checksum is'),
+                          ('loose', text.replace(row, '\t'.join(row.split('\t')[:4] + ['9'] + row.split('\t')[5:])), 'its spreads are not those of its values'),
+                          ('tight', text.replace(row, '\t'.join(row.split('\t')[:3] + ['1e-9'] + row.split('\t')[4:])), 'its spreads are not those of its values'),
+                          ('double', text.replace('loss/first_tenth\t', 'loss/last_epoch\t'), 'loss/last_epoch stands there twice'),
+                          ('one seed', text.replace('seed:2\tother:2', 'seed:1\tother:1'), 'three different seeds'), ('odd', text.replace(row, row.replace('\t-1\t', '\tnan\t', 1)), 'a kind or a number is none'),
                           ('empty', ''.join(l for l in text.splitlines(True) if l.startswith(('#', 'quantity'))),
                             'it has 0 quantities, and 1 to '),
                           ('newer', text.replace('# halfulp statistics: 2', '# halfulp statistics: 3'), 'no statistics of version 2')):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Any bytes as a baseline: refused in one line, or a file each of whose rows says one thing. Links libhalfulp.a. */
+   Any bytes as a baseline: refused in one line, or a file each of whose rows says one thing; and targets whose files
+   are given a checksum that is right. Links libhalfulp.a. */
 #include "t/store/fuzz.h"
 
 #include "analyzers/check/baseline.h"
@@ -76,16 +77,15 @@ FUZZ_TARGET(baseline)
 	return 1;
 }
 
-/* The same with a checksum that is right, so that what lies behind it is reached as well. */
 int
-fuzz_baseline_signed(const uint8_t *data, size_t size)
+fuzz_signed(int (*target)(const uint8_t *, size_t), const uint8_t *data, size_t size)
 {
 	static const char mark[] = "\n# xxh3: ";
 	char *text = text_of(data, size), *at = strstr(text, mark), *end = at ? strchr(at + 1, '\n') : NULL, hex[17];
 	int taken;
 
 	if (!end || end - at != (ptrdiff_t)strlen(mark) + 16) {
-		taken = fuzz_baseline(data, size);
+		taken = target(data, size);
 	} else {
 		char *rest = text_of(data, size);
 		size_t before = (size_t)(at + 1 - text), after = (size_t)(end + 1 - text);
@@ -93,8 +93,26 @@ fuzz_baseline_signed(const uint8_t *data, size_t size)
 		snprintf(hex, sizeof hex, "%016llx", (unsigned long long)XXH3_64bits(rest, size - (after - before)));
 		memcpy(at + strlen(mark), hex, 16);
 		free(rest);
-		taken = fuzz_baseline((const uint8_t *)text, size);
+		taken = target((const uint8_t *)text, size);
 	}
 	free(text);
 	return taken;
+}
+
+int
+fuzz_baseline_signed(const uint8_t *data, size_t size)
+{
+	return fuzz_signed(fuzz_baseline, data, size);
+}
+
+int
+fuzz_scores_signed(const uint8_t *data, size_t size)
+{
+	return fuzz_signed(fuzz_scores, data, size);
+}
+
+int
+fuzz_statistics_signed(const uint8_t *data, size_t size)
+{
+	return fuzz_signed(fuzz_statistics, data, size);
 }

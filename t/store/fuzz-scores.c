@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Any bytes as a baseline of a score: refused in one line, or three finite scores or more that differ. Links
-   libhalfulp.a. */
+   Any bytes as a baseline of a score: refused in one line, or three finite scores or more that differ, of as many
+   seeds. Links libhalfulp.a. */
 #include "t/store/fuzz.h"
 
 #include "analyzers/statistics/score.h"
@@ -26,6 +26,8 @@ FUZZ_TARGET(scores)
 	for (int i = 0; i < s.n; i++) {
 		HU_ASSERT(isfinite(s.value[i]));
 		differ |= s.value[i] != s.value[0];
+		for (int k = 0; k < i; k++)
+			HU_ASSERT(s.seed[k] != s.seed[i]);
 	}
 	HU_ASSERT(differ && strlen(s.column) < sizeof s.column);
 	hu_scores_release(&s);

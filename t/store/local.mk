@@ -6,6 +6,7 @@ t_libtap_a_SOURCES += t/store/fuzz-image.c
 t_libtap_a_SOURCES += t/store/fuzz-npy.c
 t_libtap_a_SOURCES += t/store/fuzz-npz.c
 t_libtap_a_SOURCES += t/store/fuzz-onnx.c
+t_libtap_a_SOURCES += t/store/fuzz-pair.c
 t_libtap_a_SOURCES += t/store/fuzz-rules.c
 t_libtap_a_SOURCES += t/store/fuzz-safetensors.c
 t_libtap_a_SOURCES += t/store/fuzz-scores.c

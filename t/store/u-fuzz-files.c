@@ -204,6 +204,25 @@ valid_onnx(void)
 	return b;
 }
 
+/* All of its own dtypes, with numbers that are not finite. */
+static blob
+valid_pair(void)
+{
+	static const unsigned char v[8 * 40] = { 0, 0x3c, 0, 0x7c, 1, 0xfe, 0x80, 0x3f, 0, 0, 0xc0, 0x7f, 0xff, 0xff };
+	static const char *const dtypes[] = { "F64", "F32", "F16", "BF16", "F8_E4M3", "I64", "U8", "BOOL" };
+	char *path = hu_path(test_dir(), "pair");
+	hu_safetensors_writer w;
+
+	hu_safetensors_begin(&w);
+	for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+		hu_safetensors_add(&w, dtypes[i], dtypes[i], 1, (size_t[]){ 40 }, v);
+	if (hu_safetensors_commit(&w, path) != HU_OK)
+		bail_out("%s", hu_reason());
+	blob b = load(path);
+	free(path);
+	return b;
+}
+
 static const char *const settings[] = { "halfulp", "model", "policy", "dataset", "seed", "summation_tree" };
 
 static blob
@@ -235,8 +254,8 @@ valid_statistics(void)
 	s->seeds = 3;
 	for (int i = 0; i < 2; i++) {
 		snprintf(s->q[i].name, sizeof s->q[i].name, "loss/%d", i);
-		s->q[i].s = 0.25;
-		s->q[i].tau = 1e-3;
+		s->q[i].s = 2.75; /* of -3, -5.5 and -8 it is 2.5 */
+		s->q[i].tau = 0;
 		for (int k = 0; k < 3; k++)
 			s->q[i].value[k] = s->q[i].repeat[k] = 0.5 * k - 3.0 * (s->seed[k] = k + 1);
 	}
@@ -349,6 +368,9 @@ main(void)
 	run_many("rules", fuzz_rules, valid_text(rules), 10, 4, 0.9);
 	run_many("scores", fuzz_scores, valid_scores(), 12, 4, 0);
 	run_many("statistics", fuzz_statistics, valid_statistics(), 11, 4, 0);
+	run_many("scores, their checksum made right", fuzz_scores_signed, valid_scores(), 14, 4, 0.6);
+	run_many("statistics, their checksum made right", fuzz_statistics_signed, valid_statistics(), 15, 4, 0.6);
+	run("pairs of tensors", fuzz_pair, valid_pair(), 16);
 	run_many("baseline", fuzz_baseline, valid_baseline(), 6, 13, 0);
 	run_many("baseline, its checksum made right", fuzz_baseline_signed, valid_baseline(), 7, 13, 0.6);
 	return done_testing();

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Any bytes as a file of tensors that is held to another, which is the first file that was read: refused in one line,
+   or measures that can be, and a first line. Links libhalfulp.a. */
+#define _GNU_SOURCE
+#include "t/store/fuzz.h"
+
+#include "analyzers/gate/gate.h"
+#include "analyzers/gate/gate_why.h"
+#include "lib/base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A file in memory, which PATH names until it is closed. */
+static int
+file_of(const uint8_t *data, size_t size, char path[32])
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	HU_ASSERT(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	snprintf(path, 32, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+static void
+judged(const hu_gate *g)
+{
+	HU_ASSERT(g->failed + g->same <= g->n);
+	for (size_t i = 0; i < g->n; i++) {
+		const hu_measures *m = &g->row[i].m;
+		HU_ASSERT(g->row[i].said && m->nonfinite <= m->differ && m->differ <= m->count);
+		HU_ASSERT(!(m->l2 < 0) && !(m->rel < 0) && !(m->cosine > 1) && !(m->cosine < -1));
+		HU_ASSERT((g->row[i].state >= HU_GATE_BEYOND) == (i < g->failed));
+	}
+	if (g->failed) {
+		char *why = hu_gate_why(g);
+		HU_ASSERT(*why && !strchr(why, '\n'));
+		free(why);
+	}
+}
+
+FUZZ_TARGET(pair)
+{
+	static char old[32];
+	char new[32];
+	hu_gate g = { .n = 0 };
+	int fd = file_of(data, size, new);
+
+	if (!*old)
+		file_of(data, size, old);
+	int taken = hu_gate_open(&g, old, new, NULL) == HU_OK && hu_gate_judge(&g) == HU_OK;
+	if (taken)
+		judged(&g);
+	else
+		HU_ASSERT(*hu_reason() && !strchr(hu_reason(), '\n'));
+	hu_gate_release(&g);
+	close(fd);
+	return taken;
+}
