@@ -283,15 +283,8 @@ judge(job *j, hu_status st)
 static void
 release(job *j)
 {
-	for (size_t i = 0; j->v.row && i < j->policies.n; i++) {
-		hu_evaluated_release(&j->v.row[i].e);
-		hu_effect_release(&j->v.row[i].r);
-		if (j->v.row[i].sensitivity)
-			hu_sensitivity_release(j->v.row[i].sensitivity);
-		free(j->v.row[i].sensitivity);
-		free(j->v.row[i].keeps);
-		free(j->v.row[i].is);
-	}
+	for (size_t i = 0; j->v.row && i < j->policies.n; i++)
+		hu_judgement_release(&j->v.row[i]);
 	hu_exact_network_release(&j->network);
 	hu_network_release(&j->net);
 	hu_variants_release(&j->policies);
