@@ -49,3 +49,12 @@ hu_network_work(char **text, const hu_args *a, const char *except)
 	free(more);
 	return st;
 }
+
+char *
+hu_network_place(const char *command, const hu_args *a)
+{
+	const char *path = a->nrest ? a->rest[0] : "", *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
+		   *dot = strrchr(base, '.');
+
+	return hu_xprintf("runs/%s-%.*s", command, (int)(dot ? (size_t)(dot - base) : strlen(base)), base);
+}

@@ -136,23 +136,13 @@ cut(hu_validate_job *j)
 	}
 }
 
-/* Where parts lie: beside the report, or in a folder with the model's name. */
-static void
-choose_folder(hu_validate_job *j)
-{
-	const char *report = hu_args_text(j->args, "report"), *path = j->args->nrest ? j->args->rest[0] : "",
-		   *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
-
-	j->place = report ? hu_xstrdup(report)
-			  : hu_xprintf("runs/validate-%.*s", (int)(dot ? (size_t)(dot - base) : strlen(base)), base);
-	j->folder = hu_path(j->place, "parts");
-}
-
 hu_status
 hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends)
 {
-	choose_folder(j);
+	const char *report = hu_args_text(j->args, "report");
+
+	j->place = report ? hu_xstrdup(report) : hu_network_place("validate", j->args);
+	j->folder = hu_path(j->place, "parts");
 	if (st == HU_OK)
 		st = hu_network_work(&j->text, j->args,
 			"labels accept output top-k sensitivity sensitivity-inputs exact outputs report tap");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# validate by shards and by ranks: what it prints, its report and its outputs are those of one process, byte for byte,
+# validate and advise by shards and by ranks: what they print, reports, outputs and models are those of one process, byte for byte,
 # for every number of them; parts of other files are refused, and what is missing is completed by --resume.
 import os
 import random
@@ -41,6 +41,8 @@ npz('other.npz', x=((N, WIDTH), drawn(N * WIDTH)))
 WORK = ['m.onnx', '--data', 'x.npz', '--policies', 'float16,int8,e4m3', '--batch', '2', '--accumulate', 'fma,acc=fp16']
 TELL = ['--accept', 'flips<=1%', '--sensitivity', '--sensitivity-inputs', '4', '--exact', '2']
 FILES = ['--report', 'runs/page', '--outputs', 'runs/out']
+ADVISE = ['m.onnx', '--data', 'x.npz', '--formats', 'int8,fp16', '--batch', '2', '--accept', 'flips<=20%']
+ADVISE += ['--out', 'runs/out']
 
 
 def files():
@@ -74,6 +76,20 @@ for n in (1, 4, 7) if LONG else (4,):
         '%d shards and merge: the same' % n,
         [p.stderr[:300]] + [f for f in want if got.get(f) != want[f]],
     )
+
+advice = halfulp('advise', *ADVISE)
+want = files()
+ok(advice.returncode == 0 and 'runs/out/model.onnx' in want, 'advise by one process', advice.stderr)
+for n in (1, 2, 3, 5) if LONG else (2,):
+    p = ranks(n, 'advise', *ADVISE)
+    got = files()
+    ok(p.stdout == advice.stdout and got == want, '%d ranks: what one process advises and writes' % n, p.stderr[:300])
+for n in (1, 4, 7) if LONG else (3,):
+    for i in range(1, n + 1):
+        halfulp('advise', '--shard', '%d/%d' % (i, n), *ADVISE)
+    p = halfulp('merge', 'runs/out')
+    got = files()
+    ok(p.stdout == advice.stdout and got == want, '%d shards and merge: the same' % n, p.stderr[:300])
 
 halfulp('validate', '--shard', '1/2', *WORK)
 folder = 'runs/validate-m'
