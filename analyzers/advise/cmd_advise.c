@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp advise MODEL.onnx: the cheapest precision for each product that keeps a budget, and the model written so. */
 #include "analyzers/advise/advice.h"
+#include "analyzers/advise/advise_units.h"
 #include "analyzers/advise/typed.h"
 #include "analyzers/network/network.h"
 
@@ -8,6 +9,8 @@
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
+#include "lib/base/ranks/ranks.h"
+#include "lib/base/thread.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,6 +32,7 @@ static const hu_opt opts[] = {
 	{ "batch", "N", "16", "inputs that are run together, where the model leaves that open" },
 	{ "output", "NAME", NULL, "the output that decides; default: the first with two classes or more" },
 	{ "top-k", "K", "5", "the figure top counts inputs whose float32 class is not among the first K" },
+#include "lib/base/parts/share_options.def"
 	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
 };
 
@@ -40,6 +44,8 @@ typedef struct job {
 	hu_assignment best;
 	hu_advice advice;
 	hu_peaks device;
+	hu_progress bar;
+	hu_advise_job units;
 } job;
 
 static hu_status
@@ -117,12 +123,10 @@ split(job *j)
 }
 
 static hu_status
-search(job *j, hu_progress *bar)
+search(job *j)
 {
 	hu_assignment greedy = { .choice = NULL };
 
-	HU_TRY(hu_network_calibrate(&j->net, &j->formats, &j->s.half[0], bar));
-	j->s.range = j->net.ranges.range;
 	HU_TRY(hu_search_measure(&j->s));
 	j->advice.exhaustive = hu_search_size(&j->s) <= HU_ADVISE_ALL;
 	HU_TRY(hu_search_greedy(&j->s, j->advice.exhaustive ? &greedy : &j->best));
@@ -149,23 +153,25 @@ write(job *j, const char *dir)
 	return st;
 }
 
+/* Reads what is asked for, and measures the scales that schemes need. */
 static hu_status
-advise(job *j)
+prepare(job *j)
 {
-	const char *out = hu_args_text(j->a, "out");
-	hu_progress bar;
-
 	HU_TRY(read_formats(j));
 	HU_TRY(read_budget(j));
 	HU_TRY(read_cost(j));
 	HU_TRY(hu_network_open(&j->net, j->a, j->a->rest[0]));
 	HU_TRY(split(j));
-	size_t batches = (j->s.half[0].n + j->s.batch - 1) / j->s.batch;
-	hu_progress_start(&bar, "advise", 8 * batches);
-	j->s.bar = &bar;
-	hu_status st = search(j, &bar);
-	hu_progress_end(&bar);
-	HU_TRY(st);
+	HU_TRY(hu_network_calibrate(&j->net, &j->formats, &j->s.half[0], &j->bar));
+	j->s.range = j->net.ranges.range;
+	return hu_search_list(&j->s);
+}
+
+static hu_status
+tell(job *j)
+{
+	const char *out = hu_args_text(j->a, "out");
+
 	j->advice.path = j->a->rest[0];
 	j->advice.s = &j->s;
 	j->advice.best = &j->best;
@@ -184,11 +190,35 @@ advise(job *j)
 	return HU_OK;
 }
 
+/* st: how the command line was read. Where *ends another process searches. */
+static hu_status
+advise(job *j, hu_status st, int *ends)
+{
+	hu_sharing s;
+
+	if (st == HU_OK)
+		st = prepare(j);
+	j->units = (hu_advise_job){ .args = j->a, .s = &j->s };
+	st = hu_advise_share(&j->units, &s, st, ends);
+	if (st == HU_OK && !*ends) {
+		size_t batches = (j->s.half[0].n + j->s.batch - 1) / j->s.batch;
+		hu_progress_start(&j->bar, "advise", 8 * batches);
+		j->s.bar = &j->bar;
+		st = search(j);
+		hu_progress_end(&j->bar);
+		if (st == HU_OK)
+			st = tell(j);
+	}
+	hu_share_end(&s, st);
+	return st;
+}
+
 static int
 run(const hu_args *a)
 {
 	job j = { .a = a };
 	hu_status st = HU_OK;
+	int ends = 0;
 
 	if (a->nrest != 1)
 		st = hu_fail(
@@ -201,8 +231,14 @@ run(const hu_args *a)
 	else if (!hu_args_text(a, "data"))
 		st = hu_fail(HU_EINVAL, "the model's inputs are missing: give --data INPUTS.npz");
 	if (st == HU_OK)
-		st = advise(&j);
-	int code = st == HU_OK ? (j.best.choice ? HU_EXIT_OK : HU_EXIT_JUDGED) : hu_complain(st);
+		st = hu_ranks_open();
+	if (hu_ranks_rank())
+		hu_progress_disable();
+	if (hu_ranks_size() > 1)
+		hu_threads_set(hu_threads_of(hu_ranks_local()));
+	st = advise(&j, st, &ends);
+	int code = st == HU_OK ? (j.best.choice || ends ? HU_EXIT_OK : HU_EXIT_JUDGED) : hu_complain(st);
+	hu_advise_job_release(&j.units);
 	hu_assignment_release(&j.best);
 	free((hu_scheme *)(size_t)j.s.scheme);
 	free(j.s.accept);
@@ -220,6 +256,7 @@ spares_time(const void *of)
 
 static const hu_opt_need needs[] = {
 	{ "device", spares_time, "without --by time" },
+#include "lib/base/parts/share_needs.def"
 	{ NULL, NULL, NULL },
 };
 

@@ -2,6 +2,8 @@
 
 libhalfulp_a_SOURCES += analyzers/advise/advice.c
 noinst_HEADERS += analyzers/advise/advice.h
+libhalfulp_a_SOURCES += analyzers/advise/advise_units.c
+noinst_HEADERS += analyzers/advise/advise_units.h
 libhalfulp_a_SOURCES += analyzers/advise/cmd_advise.c
 libhalfulp_a_SOURCES += analyzers/advise/search.c
 noinst_HEADERS += analyzers/advise/search.h

@@ -90,45 +90,53 @@ hu_assignment_release(hu_assignment *a)
 	memset(a, 0, sizeof *a);
 }
 
-/* What the scheme does in each node alone, by running what lies behind it. */
-static hu_status
-measure_scheme(hu_search *s, size_t k)
+hu_status
+hu_search_damage(const hu_search *s, size_t k, size_t first, size_t last, hu_damage *damage)
 {
 	hu_variant v = { .by_node = 1, .rest = s->scheme[k] };
+	hu_progress none = { .on = 0 };
+	hu_samples part;
 	hu_sensitivity r;
 
-	hu_status st = hu_sensitivity_of(
-		&r, &v, s->m, s->range, &s->half[0], &s->d, NULL, s->half[0].n, s->batch, 1, s->bar);
+	hu_samples_part(&part, &s->half[0], first, last - first);
+	hu_status st = hu_sensitivity_of(&r, &v, s->m, s->range, &part, &s->d, NULL, part.n, s->batch, 1, &none);
 	for (size_t i = 0; i < s->n && st == HU_OK; i++) {
-		hu_decision *d = &s->decision[i];
+		damage[i] = (hu_damage){ .error = 0 };
 		for (size_t j = 0; j < r.n; j++)
-			if (!strcmp(r.node[j].layer, d->layer))
-				d->damage[k + 1] = hu_damage_rel(&r.node[j].low) * hu_damage_rel(&r.node[j].low);
-		if (!(d->damage[k + 1] >= 0))
-			d->damage[k + 1] = INFINITY;
-		unsigned char *one = hu_xcalloc(s->n + 1, 1);
-		hu_assignment a = { .choice = one };
-		hu_variant alone;
-		hu_version version_of;
-		one[i] = (unsigned char)(k + 1);
-		hu_search_variant(s, &a, &alone);
-		if ((st = version(s, &alone, &version_of)) == HU_OK) {
-			d->bytes[k + 1] = d->bytes[0] + hu_evaluate_weight_bytes(&version_of) - s->float_bytes;
-			hu_version_release(&version_of);
-		}
-		hu_variant_release(&alone);
-		free(one);
+			if (!strcmp(r.node[j].layer, s->decision[i].layer))
+				damage[i] = r.node[j].low;
 	}
 	hu_sensitivity_release(&r);
+	hu_samples_part_free(&part);
+	return st;
+}
+
+/* The bytes of decision i's weights under scheme k. */
+static hu_status
+measure_bytes(hu_search *s, size_t i, size_t k)
+{
+	unsigned char *one = hu_xcalloc(s->n + 1, 1);
+	hu_assignment a = { .choice = one };
+	hu_variant alone;
+	hu_version v;
+
+	one[i] = (unsigned char)(k + 1);
+	hu_search_variant(s, &a, &alone);
+	hu_status st = version(s, &alone, &v);
+	if (st == HU_OK) {
+		s->decision[i].bytes[k + 1] =
+			s->decision[i].bytes[0] + hu_evaluate_weight_bytes(&v) - s->float_bytes;
+		hu_version_release(&v);
+	}
+	hu_variant_release(&alone);
+	free(one);
 	return st;
 }
 
 hu_status
-hu_search_measure(hu_search *s)
+hu_search_list(hu_search *s)
 {
 	const hu_imported *m = s->m;
-	hu_assignment none = { .choice = hu_xcalloc((size_t)m->p->nc + 1, 1) };
-	hu_variant variant;
 	size_t cap = 0;
 
 	s->quantisable = hu_schemes_quantisable(m);
@@ -144,25 +152,41 @@ hu_search_measure(hu_search *s)
 			.damage = hu_xcalloc(s->nscheme + 1, sizeof *d->damage) };
 		d->bytes[0] = 4 * (double)hu_count(m->p->t[m->p->c[i].in[1]].shape);
 	}
-	if (!s->n) {
-		free(none.choice);
-		return hu_fail(
-			HU_EUNABLE, "no Conv, Gemm or MatMul node has constant weights: there is nothing to decide");
-	}
+	return s->n ? HU_OK
+		    : hu_fail(HU_EUNABLE,
+			      "no Conv, Gemm or MatMul node has constant weights: there is nothing to decide");
+}
+
+/* float32 on both halves. */
+static hu_status
+measure_base(hu_search *s)
+{
+	hu_assignment none = { .choice = hu_xcalloc(s->n + 1, 1) };
 	hu_status st = HU_OK;
+
 	for (int h = 0; h < 2 && st == HU_OK; h++) {
+		hu_variant variant;
 		hu_version v;
 		hu_search_variant(s, &none, &variant);
 		st = version(s, &variant, &v);
 		hu_variant_release(&variant);
 		if (st == HU_OK) {
 			s->float_bytes = hu_evaluate_weight_bytes(&v);
-			st = hu_evaluate(&s->base[h], m, v, "", NULL, &s->half[h], s->batch, s->bar);
+			st = hu_evaluate(&s->base[h], s->m, v, "", NULL, &s->half[h], s->batch, s->bar);
 		}
 	}
 	free(none.choice);
+	return st;
+}
+
+hu_status
+hu_search_measure(hu_search *s)
+{
+	hu_status st = measure_base(s);
+
 	for (size_t k = 0; k < s->nscheme && st == HU_OK; k++)
-		st = measure_scheme(s, k);
+		for (size_t i = 0; i < s->n && st == HU_OK; i++)
+			st = measure_bytes(s, i, k);
 	for (size_t i = 0; i < s->n && s->device; i++) {
 		for (size_t k = 0; k <= s->nscheme; k++)
 			s->decision[i].seconds[k] = hu_search_seconds(s, &s->decision[i], k);

@@ -48,7 +48,12 @@ typedef struct hu_assignment {
 	hu_effect effect[2];
 } hu_assignment;
 
-/* Lists the decisions and measures each scheme in each node alone. */
+/* Lists the decisions. HU_EUNABLE where there are none. */
+hu_status hu_search_list(hu_search *s);
+/* What scheme k does in each decision's node alone, by running what lies behind it, on inputs first to last-1 of the
+   half that is searched on: damage[i] of decision i. */
+hu_status hu_search_damage(const hu_search *s, size_t k, size_t first, size_t last, hu_damage *damage);
+/* Runs float32 on both halves, and measures bytes and times. */
 hu_status hu_search_measure(hu_search *s);
 /* What is spared: bytes, or seconds of the device. */
 double hu_search_cost(const hu_search *s, const hu_decision *d, int choice);

@@ -125,8 +125,9 @@ run_command(const hu_parts *p, const hu_args *args)
 	json_array_foreach(words, i, w) {
 		const char *s = json_string_value(w);
 		ok &= s != NULL;
-		if (rest == 1 && args->nrest == 1 && is_folder(args->rest[0]) && json_array_size(words) == i + 1)
-			s = args->rest[0];
+		if (rest == 1 && args->nrest == 1 && is_folder(args->rest[0]) && json_array_size(words) == i + 1 &&
+			(is_folder(s) || !hu_exists(s)))
+			s = args->rest[0]; /* the folder of the results, wherever it was moved */
 		rest |= s && !strcmp(s, "--");
 		argv[argc++] = (char *)(size_t)s;
 	}
@@ -162,7 +163,7 @@ run(const hu_args *args)
 }
 
 const hu_command hu_cmd_merge = { "merge", "[OPTION...] RUN | PART...",
-	"join the parts that analyze --shard wrote to the tables of one process",
+	"join the parts that commands with --shard wrote to the tables of one process",
 	"Each part holds what some units of the work found. Whatever the number of shards, the tables are those\n"
 	"that one process writes, byte for byte; exit codes are those of the command, too. Exit 3 where a part is\n"
 	"missing, was changed, or belongs to other options, another run or another version of halfulp. Once all\n"

@@ -196,5 +196,5 @@ hu_walk_share(hu_walk *w, hu_sharing *s, const hu_args *args, hu_status st, int 
 	w->work = (hu_share_work){ .command = "analyze", .text = w->text, .folder = w->folder, .place = w->a->run->dir,
 		.n = w->units.n, .cost = w->units.cost, .group = w->units.step, .name = name_of, .study = study,
 		.join = join, .of = w };
-	return hu_share(s, &w->work, args, st, ends);
+	return hu_share_out(s, &w->work, args, st, ends);
 }

@@ -30,7 +30,7 @@ typedef struct hu_walk {
 hu_status hu_walk_init(hu_walk *w, hu_analysis *a, const char *take);
 void hu_walk_release(hu_walk *w);
 
-/* Shares the units as hu_share does: where *ends is 0 afterwards, all are joined to tables. s: for hu_share_end, before
-   hu_walk_release. */
+/* Shares the units as hu_share_out does: where *ends is 0 afterwards, all are joined to tables. s: for hu_share_end,
+   before hu_walk_release. */
 hu_status hu_walk_share(hu_walk *w, hu_sharing *s, const hu_args *args, hu_status st, int *ends);
 #endif

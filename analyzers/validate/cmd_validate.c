@@ -4,9 +4,12 @@
 #include "analyzers/validate/list_ops.h"
 #include "analyzers/network/network.h"
 #include "analyzers/validate/outputs.h"
+#include "analyzers/validate/validate_units.h"
 
 #include "lib/base/console/opt_need.h"
 #include "lib/base/mem.h"
+#include "lib/base/ranks/ranks.h"
+#include "lib/base/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +38,7 @@ static const hu_opt opts[] = {
 	{ "report", "DIR", NULL, "write DIR/validation.json too, of which halfulp report DIR makes a page" },
 	{ "tap", NULL, NULL, "print a TAP line for each policy and rule; without a rule it is nonfinite<=0" },
 	{ "list-ops", NULL, NULL, "list the model's operators, and those whose arithmetic is not known" },
+#include "lib/base/parts/share_options.def"
 	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
 };
 
@@ -48,6 +52,7 @@ typedef struct job {
 	hu_sum sum;
 	hu_validation v;
 	hu_exact_network network;
+	hu_validate_job units;
 } job;
 
 static void
@@ -157,20 +162,16 @@ exact_network(job *j, hu_progress *bar)
 	return st;
 }
 
-/* The steps of the progress bar, or a refusal of --sensitivity where no policy has nodes of its own. */
+/* Refuses --sensitivity where no policy has nodes of its own. */
 static hu_status
-count_steps(const job *j, size_t *steps)
+may_survey(const job *j)
 {
-	size_t n = j->net.s.n, batch = j->net.batch, batches = (n + batch - 1) / batch, nodes = 0;
-
-	*steps = batches * j->policies.n + (j->exact < n ? j->exact : n);
-	if (!hu_args_given(j->a, "sensitivity"))
-		return HU_OK;
 	for (size_t i = 0; i < j->policies.n; i++)
-		if (j->policies.v[i].by_node)
-			nodes += hu_sensitivity_nodes(&j->policies.v[i], &j->net.m);
-	*steps += 2 * nodes * (((j->surveyed < n ? j->surveyed : n) + batch - 1) / batch);
-	return nodes ? HU_OK : hu_refuse("sensitivity", "where no policy is a scheme or a format of more than 8 bits");
+		if (j->policies.v[i].by_node && hu_sensitivity_nodes(&j->policies.v[i], &j->net.m))
+			return HU_OK;
+	return hu_args_given(j->a, "sensitivity")
+		       ? hu_refuse("sensitivity", "where no policy is a scheme or a format of more than 8 bits")
+		       : HU_OK;
 }
 
 /* The nodes' share in the damage of policy I. */
@@ -191,46 +192,45 @@ survey(job *j, size_t i, hu_progress *bar)
 	return st;
 }
 
+/* What policy I, all of whose outputs are there, changed. */
 static hu_status
-evaluate(job *j)
+judge_policy(void *of, size_t i)
+{
+	job *j = of;
+	hu_judgement *row = &j->v.row[i];
+
+	j->v.nrow = i + 1;
+	hu_effect_of(&row->r, &row->e, &j->v.row[0].e, &j->net.m, &j->v.d, &j->net.s);
+	row->keeps = hu_xcalloc(j->v.naccept + 1, 1);
+	row->is = hu_xcalloc(j->v.naccept + 1, sizeof *row->is);
+	for (size_t k = 0; k < j->v.naccept; k++)
+		row->keeps[k] = (char)hu_accept_keeps(&j->v.accept[k], &row->r, &row->is[k]);
+	return i && hu_args_given(j->a, "sensitivity") ? survey(j, i, &j->units.work.bar) : HU_OK;
+}
+
+/* Every policy, and the exact network; or this process's share of the policies, where *ends. */
+static hu_status
+evaluate(job *j, hu_sharing *s, hu_status st, int *ends)
 {
 	hu_progress bar;
-	hu_status st = HU_OK;
-	size_t steps;
-	const hu_sum *sum = hu_args_text(j->a, "accumulate") ? &j->sum : NULL;
 
 	j->v.row = hu_xcalloc(j->policies.n + 1, sizeof *j->v.row);
-	HU_TRY(count_steps(j, &steps));
-	hu_progress_start(&bar, "validate", steps);
-	st = hu_network_calibrate(&j->net, &j->policies, &j->net.s, &bar);
+	if (st == HU_OK)
+		st = may_survey(j);
+	if (st == HU_OK) {
+		hu_progress_start(&bar, "validate", 1);
+		st = hu_network_calibrate(&j->net, &j->policies, &j->net.s, &bar);
+		hu_progress_end(&bar);
+	}
 	j->v.calibrated = j->net.ranges.inputs;
 	j->v.calibration = hu_args_text(j->a, "calibrate");
-	for (size_t i = 0; i < j->policies.n && st == HU_OK; i++) {
-		hu_judgement *row = &j->v.row[i];
-		const hu_variant *policy = &j->policies.v[i];
-		hu_version v;
-		row->policy = policy->name;
-		hu_progress_note(&bar, "%.60s", row->policy);
-		st = hu_variant_version(
-			&v, policy, &j->net.m, j->net.ranges.range, &row->products, &row->quantised);
-		if (st == HU_OK)
-			st = hu_evaluate(&row->e, &j->net.m, v, policy->by_node ? "" : policy->policy.accumulate,
-				i ? sum : NULL, &j->net.s, j->net.batch, &bar);
-		if (st != HU_OK)
-			break;
-		j->v.nrow++;
-		hu_effect_of(&row->r, &row->e, &j->v.row[0].e, &j->net.m, &j->v.d, &j->net.s);
-		row->keeps = hu_xcalloc(j->v.naccept + 1, 1);
-		row->is = hu_xcalloc(j->v.naccept + 1, sizeof *row->is);
-		for (size_t k = 0; k < j->v.naccept; k++)
-			row->keeps[k] = (char)hu_accept_keeps(&j->v.accept[k], &row->r, &row->is[k]);
-		if (i && hu_args_given(j->a, "sensitivity"))
-			st = survey(j, i, &bar);
-	}
-	if (st == HU_OK && j->exact) {
-		hu_progress_note(&bar, "exact network");
-		st = exact_network(j, &bar);
-	}
+	j->units = (hu_validate_job){ .args = j->a, .net = &j->net, .policies = &j->policies, .row = j->v.row,
+		.sum = hu_args_text(j->a, "accumulate") ? &j->sum : NULL, .judged = judge_policy, .of = j };
+	HU_TRY(hu_validate_share(&j->units, s, st, ends));
+	if (*ends || !j->exact)
+		return HU_OK;
+	hu_progress_start(&bar, "exact network", j->exact < j->net.s.n ? j->exact : j->net.s.n);
+	st = exact_network(j, &bar);
 	hu_progress_end(&bar);
 	return st;
 }
@@ -254,7 +254,7 @@ tell(job *j)
 }
 
 static hu_status
-judge(job *j)
+open_all(job *j)
 {
 	int top = j->v.d.top;
 
@@ -265,25 +265,34 @@ judge(job *j)
 	j->v.m = &j->net.m;
 	j->v.s = &j->net.s;
 	j->v.batch = j->net.batch;
-	HU_TRY(evaluate(j));
-	return tell(j);
+	return HU_OK;
+}
+
+/* st: how the command line was read. */
+static hu_status
+judge(job *j, hu_status st)
+{
+	hu_sharing s;
+	int ends = 0;
+
+	if (st == HU_OK)
+		st = open_all(j);
+	st = evaluate(j, &s, st, &ends);
+	if (st == HU_OK && !ends)
+		st = tell(j);
+	hu_share_end(&s, st);
+	return st;
 }
 
 static void
 release(job *j)
 {
-	for (size_t i = 0; i < j->v.nrow; i++) {
-		hu_evaluated_release(&j->v.row[i].e);
-		hu_effect_release(&j->v.row[i].r);
-		if (j->v.row[i].sensitivity)
-			hu_sensitivity_release(j->v.row[i].sensitivity);
-		free(j->v.row[i].sensitivity);
-		free(j->v.row[i].keeps);
-		free(j->v.row[i].is);
-	}
+	for (size_t i = 0; j->v.row && i < j->policies.n; i++)
+		hu_judgement_release(&j->v.row[i]);
 	hu_exact_network_release(&j->network);
 	hu_network_release(&j->net);
 	hu_variants_release(&j->policies);
+	hu_validate_job_release(&j->units);
 	free(j->v.row);
 	free(j->v.accept);
 }
@@ -301,14 +310,19 @@ run(const hu_args *a)
 		st = hu_fail(HU_EFILE, "%s: models are read from ONNX files, whose names end in .onnx; PyTorch "
 			"writes one by torch.onnx.export(model, inputs, 'model.onnx')", a->rest[0]);
 	if (st == HU_OK && hu_args_given(a, "list-ops"))
-		return list(a, a->rest[0]);
+		return hu_ranks_own() ? HU_EXIT_OK : list(a, a->rest[0]);
 	if (st == HU_OK && !hu_args_text(a, "data"))
 		st = hu_fail(HU_EINVAL, "the model's inputs are missing: give --data INPUTS.npz, or --list-ops");
 	j.path = st == HU_OK ? a->rest[0] : NULL;
 	if (st == HU_OK)
-		st = read_options(&j);
+		st = hu_ranks_open();
+	if (hu_ranks_rank())
+		hu_progress_disable();
+	if (hu_ranks_size() > 1)
+		hu_threads_set(hu_threads_of(hu_ranks_local()));
 	if (st == HU_OK)
-		st = judge(&j);
+		st = read_options(&j);
+	st = judge(&j, st);
 	for (size_t i = 0; i < j.v.nrow; i++)
 		if (!strcmp(hu_validation_verdict(&j.v, &j.v.row[i]), "fail"))
 			code = HU_EXIT_JUDGED;
@@ -339,9 +353,10 @@ surveys(const void *of)
 static const hu_opt_need needs[] = {
 	{ "sensitivity-inputs", surveys, "without --sensitivity" },
 	{ "data labels policies calibrate calibrate-inputs sensitivity sensitivity-inputs accept accumulate shape "
-	  "batch output top-k exact outputs report tap",
+	  "batch output top-k exact outputs report tap shard part resume",
 		runs, "with --list-ops, which runs nothing" },
 	{ "tap", prints, "with --json" },
+#include "lib/base/parts/share_needs.def"
 	{ NULL, NULL, NULL },
 };
 

@@ -120,42 +120,64 @@ keep(hu_evaluated *e, const hu_imported *m, const hu_exec *x, size_t first, size
 	}
 }
 
-static hu_status
-run(hu_evaluated *e, const hu_imported *m, const hu_samples *s, size_t batch, hu_progress *bar)
+void
+hu_evaluate_end(hu_evaluated *e)
 {
-	char *bad = hu_xcalloc((size_t)e->p->nt + 1, 1), *outputs = hu_xcalloc((size_t)e->p->nt + 1, 1);
-	watch w = { bad, -1 };
-	hu_exec x;
+	if (e->x)
+		hu_exec_release(e->x);
+	free(e->x);
+	free(e->bad);
+	e->x = NULL;
+	e->bad = NULL;
+}
 
-	for (size_t k = 0; k < m->nout; k++)
-		outputs[e->v.map[m->out[k].tensor]] = 1;
-	hu_status st = hu_exec_init_sharing(&x, e->p, outputs);
-	free(outputs);
-	if (st != HU_OK) {
-		free(bad);
-		return st;
+static hu_status
+ready(hu_evaluated *e, const hu_imported *m)
+{
+	char *outputs = hu_xcalloc((size_t)e->p->nt + 1, 1);
+
+	if (!e->x) {
+		for (size_t k = 0; k < m->nout; k++)
+			outputs[e->v.map[m->out[k].tensor]] = 1;
+		e->x = hu_xcalloc(1, sizeof *e->x);
+		e->bad = hu_xcalloc((size_t)e->p->nt + 1, 1);
+		hu_status st = hu_exec_init_sharing(e->x, e->p, outputs);
+		if (st != HU_OK) {
+			free(e->x);
+			e->x = NULL;
+			free(outputs);
+			return st;
+		}
+		hu_version_load(&e->v, e->x->t);
 	}
-	x.after = after_call;
-	x.with = &w;
-	hu_version_load(&e->v, x.t);
-	for (size_t first = 0; first < s->n && st == HU_OK; first += batch) {
+	free(outputs);
+	return HU_OK;
+}
+
+hu_status
+hu_evaluate_rows(hu_evaluated *e, const hu_imported *m, const hu_samples *s, size_t batch, size_t first, size_t last,
+	hu_progress *bar)
+{
+	HU_TRY(ready(e, m));
+	watch w = { e->bad, -1 };
+	hu_exec *x = e->x;
+
+	x->after = after_call;
+	x->with = &w;
+	for (; first < last; first += batch) {
 		for (size_t i = 0; i < m->nin; i++) {
 			int id = m->in[i].tensor < 0 ? -1 : e->v.map[m->in[i].tensor];
 			if (id >= 0)
-				hu_samples_fill(s, i, first, batch, &x.t[id]);
+				hu_samples_fill(s, i, first, batch, &x->t[id]);
 		}
-		watch_inputs(&w, &x);
-		st = hu_exec_run(&x, &(hu_env){ 0, 0 });
-		if (st != HU_OK)
-			break;
-		keep(e, m, &x, first, batch);
+		watch_inputs(&w, x);
+		HU_TRY(hu_exec_run(x, &(hu_env){ 0, 0 }));
+		keep(e, m, x, first, batch);
 		if (w.first >= 0 && (e->first_call < 0 || w.first < e->first_call))
 			e->first_call = w.first;
 		hu_progress_step(bar, 1);
 	}
-	hu_exec_release(&x);
-	free(bad);
-	return st;
+	return HU_OK;
 }
 
 void
@@ -172,14 +194,13 @@ hu_evaluate_accumulate(hu_program *p, hu_sum sum, const char *layer, int inverse
 }
 
 hu_status
-hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *model, const hu_sum *sum,
-	const hu_samples *s, size_t batch, hu_progress *bar)
+hu_evaluate_begin(hu_evaluated *e, const hu_imported *m, hu_version v, const char *model, const hu_sum *sum, size_t n,
+	size_t batch)
 {
-	double start = hu_now();
 	hu_status st = HU_OK;
 	hu_sum own;
 
-	*e = (hu_evaluated){ .v = v, .p = v.p, .n = s->n, .first_call = -1 };
+	*e = (hu_evaluated){ .v = v, .p = v.p, .n = n, .first_call = -1 };
 	e->each = hu_xcalloc(m->nout + 1, sizeof *e->each);
 	e->out = hu_xcalloc(m->nout + 1, sizeof *e->out);
 	e->nout = m->nout;
@@ -191,17 +212,26 @@ hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *mod
 				"give --batch 1",
 				m->out[k].name, all, batch);
 		e->each[k] = all / batch;
-		e->out[k] = hu_xcalloc(e->each[k] * s->n + 1, sizeof **e->out);
+		e->out[k] = hu_xcalloc(e->each[k] * n + 1, sizeof **e->out);
 	}
 	if (st == HU_OK && *model && (st = hu_sum_parse(model, &own)) == HU_OK)
 		hu_evaluate_accumulate(v.p, own, NULL, 1);
 	if (st == HU_OK && sum)
 		hu_evaluate_accumulate(v.p, *sum, NULL, 1);
-	if (st == HU_OK) {
+	if (st == HU_OK)
 		count_bytes(e, batch);
-		st = run(e, m, s, batch, bar);
-	}
-	e->seconds = hu_now() - start;
+	else
+		hu_evaluated_release(e);
+	return st;
+}
+
+hu_status
+hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *model, const hu_sum *sum,
+	const hu_samples *s, size_t batch, hu_progress *bar)
+{
+	HU_TRY(hu_evaluate_begin(e, m, v, model, sum, s->n, batch));
+	hu_status st = hu_evaluate_rows(e, m, s, batch, 0, s->n, bar);
+	hu_evaluate_end(e);
 	if (st != HU_OK)
 		hu_evaluated_release(e);
 	return st;
@@ -210,6 +240,7 @@ hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *mod
 void
 hu_evaluated_release(hu_evaluated *e)
 {
+	hu_evaluate_end(e);
 	for (size_t k = 0; k < e->nout; k++)
 		free(e->out[k]);
 	free(e->out);

@@ -19,12 +19,22 @@ typedef struct hu_evaluated {
 	size_t nonfinite;
 	int first_call;
 	double weight_bytes, traffic_bytes; /* of all constants; read and written for one input */
-	double seconds;
+	hu_exec *x;  /* while inputs are run */
+	char *bad;
 } hu_evaluated;
 
-/* Runs version V of M's program, which is taken over, on all inputs, whose batches have BATCH rows. The products' sums
+/* Makes version V of M's program, which is taken over, ready for batches of BATCH rows of N inputs. The products' sums
    are ACCUMULATE's where that is not empty and SUM's where that is not NULL, but those of integer codes stay exact.
-   Steps *bar once a batch. HU_EUNABLE where an output's elements do not divide into rows. */
+   HU_EUNABLE where an output's elements do not divide into rows. */
+hu_status hu_evaluate_begin(hu_evaluated *e, const hu_imported *m, hu_version v, const char *accumulate,
+	const hu_sum *sum, size_t n, size_t batch);
+/* Runs inputs FIRST to LAST-1 of S, where FIRST begins a batch, and LAST ends one or is the last of all; nonfinite and
+   first_call then tell of all that was run. Steps *bar once a batch. */
+hu_status hu_evaluate_rows(hu_evaluated *e, const hu_imported *m, const hu_samples *s, size_t batch, size_t first,
+	size_t last, hu_progress *bar);
+/* Frees what running needs, and keeps what it found. */
+void hu_evaluate_end(hu_evaluated *e);
+/* All three, for all inputs. */
 hu_status hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *accumulate, const hu_sum *sum,
 	const hu_samples *s, size_t batch, hu_progress *bar);
 void hu_evaluated_release(hu_evaluated *e);

@@ -18,3 +18,5 @@ libhalfulp_a_SOURCES += analyzers/validate/sensitivity.c
 noinst_HEADERS += analyzers/validate/sensitivity.h
 libhalfulp_a_SOURCES += analyzers/validate/sensitivity_node.c
 libhalfulp_a_SOURCES += analyzers/validate/sensitivity_out.c
+libhalfulp_a_SOURCES += analyzers/validate/validate_units.c
+noinst_HEADERS += analyzers/validate/validate_units.h

@@ -284,3 +284,15 @@ hu_validation_tap(const hu_validation *v)
 				hu_shown(v->accept[k].text), j->is[k], v->accept[k].share ? " %" : "");
 	}
 }
+
+void
+hu_judgement_release(hu_judgement *j)
+{
+	hu_evaluated_release(&j->e);
+	hu_effect_release(&j->r);
+	if (j->sensitivity)
+		hu_sensitivity_release(j->sensitivity);
+	free(j->sensitivity);
+	free(j->keeps);
+	free(j->is);
+}

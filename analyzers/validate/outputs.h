@@ -21,6 +21,8 @@ typedef struct hu_judgement {
 	hu_sensitivity *sensitivity; /* NULL: not asked for, or of a policy that is none of schemes */
 } hu_judgement;
 
+void hu_judgement_release(hu_judgement *j);
+
 /* All that there is to tell; exact is NULL where the exact network was not run. row[0] is float32, which the others are
    compared with. */
 typedef struct hu_validation {

@@ -648,6 +648,9 @@ advise shape | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --shape m
 advise batch | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --batch 1
 advise output | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --output z
 advise top-k | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --top-k -1
+advise shard | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --json | --shard 1/2
+advise part | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --shard 1/2 --json | --part one.part
+advise resume | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --shard 1/2 --part {h}/a.part --json | --resume
 advise json | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --json
 validate data | validate {h}/v.onnx | --data {h}/x.npy
 validate labels | validate {h}/v.onnx --data {h}/x.npy | --labels {h}/labels.npy
@@ -665,6 +668,10 @@ validate sensitivity-inputs | validate {h}/v.onnx --data {h}/x.npy --policies in
 validate exact | validate {h}/v.onnx --data {h}/x.npy | --exact 0
 validate outputs | validate {h}/v.onnx --data {h}/x.npy | --outputs answers
 validate report | validate {h}/v.onnx --data {h}/x.npy | --report there
+validate shard | validate {h}/v.onnx --data {h}/x.npy --json | --shard 1/2
+validate part | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --part one.part
+part | validate {h}/v.onnx --data {h}/x.npy --shard 1/2 --json | --part one.part
+validate resume | validate {h}/v.onnx --data {h}/x.npy --shard 1/2 --part {h}/v.part --json | --resume
 validate tap | validate {h}/v.onnx --data {h}/x.npy | --tap
 validate list-ops | validate {h}/m.onnx | --list-ops
 validate json | validate {h}/m.onnx --list-ops | --json
@@ -770,6 +777,7 @@ seed | probe --model tc:ampere,in=bf16 --backend shim --seed 4
 out | analyze {h}/run --out there
 part | analyze {h}/run --part one.part
 part | compare --part one.part c
+part | validate {h}/v.onnx --data {h}/x.npy --part one.part
 out | report {h}/run --terminal --out there
 width | report {h}/run --out there --width column
 json | report {h}/run --terminal --json

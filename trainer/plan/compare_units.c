@@ -308,7 +308,7 @@ hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *ends)
 	j->folder = hu_path(j->dir, "parts");
 	j->work = (hu_share_work){ .command = "compare", .text = j->text, .folder = j->folder, .place = j->dir, .n = n,
 		.keeps = 1, .cost = j->cost, .name = name_of, .study = study, .join = join, .of = j };
-	return hu_share(s, &j->work, j->args, st, ends);
+	return hu_share_out(s, &j->work, j->args, st, ends);
 }
 
 void

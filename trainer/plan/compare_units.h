@@ -19,7 +19,7 @@ typedef struct hu_compare_job {
 	hu_share_work work;
 } hu_compare_job;
 
-/* Makes the runs, or this process's share of them, as hu_share does. */
+/* Makes the runs, or this process's share of them, as hu_share_out does. */
 hu_status hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *ends);
 void hu_compare_job_release(hu_compare_job *j);
 

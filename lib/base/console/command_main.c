@@ -94,22 +94,28 @@ hu_stdout_end(int code)
 static hu_status
 may_run(const char *name)
 {
-	static const char *const shares[] = {
-#define SHARES(command) #command,
+	static const struct { const char *command, *why; } rows[] = {
+#define SHARES(command) { #command, NULL },
+#define ALONE(command, why) { #command, why },
 #include "lib/base/ranks/shares.def"
+#undef ALONE
 #undef SHARES
-		NULL
 	};
+	const char *why = "it works in one process";
 	int n = hu_ranks_started();
 
-	for (const char *const *s = shares; *s && n > 1; s++)
-		if (!strcmp(*s, name))
+	for (size_t i = 0; i < sizeof rows / sizeof *rows && n > 1; i++) {
+		if (strcmp(rows[i].command, name))
+			continue;
+		if (!rows[i].why)
 			return HU_OK;
+		why = rows[i].why;
+	}
 	return n == 1 ? HU_OK
 		      : hu_fail(HU_EINVAL,
-				"it works in one process, and %d were started together: leave out mpirun, or set "
-				"HALFULP_MPI=none for each to work alone",
-				n);
+				"%s, and %d were started together: leave out mpirun, or set HALFULP_MPI=none for each "
+				"to work alone",
+				why, n);
 }
 
 int

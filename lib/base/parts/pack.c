@@ -150,6 +150,76 @@ digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+/* A NaN of any bits is the double NaN of these bits, so that it has a float. */
+static int
+is_float(double x)
+{
+	float f = (float)x;
+	double back = f;
+
+	return !memcmp(&back, &x, sizeof x);
+}
+
+static void
+write_reals(hu_pack *r, const double *x, size_t n)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	int shorter = 1;
+	char text[17] = "", kind[2] = "";
+
+	for (size_t i = 0; i < n && shorter; i++)
+		shorter = is_float(x[i]);
+	*kind = shorter ? 'f' : 'd';
+	put(r, kind);
+	for (size_t i = 0; i < n; i++) {
+		float f = (float)x[i];
+		uint32_t narrow;
+		uint64_t bits;
+		memcpy(&narrow, &f, sizeof narrow);
+		memcpy(&bits, &x[i], sizeof bits);
+		bits = shorter ? (uint64_t)narrow : bits;
+		int k = shorter ? 8 : 16;
+		text[k] = 0;
+		for (; k; bits >>= 4)
+			text[--k] = digits[bits & 15];
+		hu_str_addn(&r->text, text, shorter ? 8 : 16);
+	}
+}
+
+void
+hu_pack_reals(hu_pack *r, double *x, size_t n)
+{
+	size_t length;
+
+	if (!r->reading) {
+		write_reals(r, x, n);
+		return;
+	}
+	const char *s = word(r, &length);
+	size_t each = s && *s == 'f' ? 8 : 16;
+	if (!s || (*s != 'f' && *s != 'd') || (length - 1) % each || (length - 1) / each != n) {
+		r->bad = 1;
+		memset(x, 0, n * sizeof *x);
+		return;
+	}
+	s++;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bits = 0;
+		for (size_t k = 0; k < each; k++, s++) {
+			int d = digit(*s);
+			r->bad |= d < 0;
+			bits = bits << 4 | (uint64_t)(d & 15);
+		}
+		uint32_t narrow = (uint32_t)bits;
+		float f;
+		memcpy(&f, &narrow, sizeof f);
+		if (each == 8)
+			x[i] = f;
+		else
+			memcpy(&x[i], &bits, sizeof bits);
+	}
+}
+
 /* A text is the character = and the text, in which %XX stands for a byte that is no visible ASCII, and for the percent
    sign. */
 void

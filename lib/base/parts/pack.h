@@ -27,6 +27,8 @@ void hu_pack_int(hu_pack *r, int *x);
 /* Hexadecimal, so that every bit is kept; infinities and NaN (any NaN) too. */
 void hu_pack_real(hu_pack *r, double *x);
 void hu_pack_wide(hu_pack *r, long double *x);
+/* n numbers as one word: in 8 hexadecimal digits each where all are floats, else in 16. */
+void hu_pack_reals(hu_pack *r, double *x, size_t n);
 /* Any text; what is read is appended to s. */
 void hu_pack_text(hu_pack *r, hu_str *s);
 /* The number of things that follow, each at least a word; a number that the rest cannot hold is bad and reads as 0. */

@@ -280,7 +280,7 @@ all_units(hu_sharing *s)
 }
 
 hu_status
-hu_share(hu_sharing *s, hu_share_work *w, const hu_args *args, hu_status st, int *ends)
+hu_share_out(hu_sharing *s, hu_share_work *w, const hu_args *args, hu_status st, int *ends)
 {
 	*s = (hu_sharing){ .work = w, .args = args, .quiet = hu_args_given(args, "json") };
 	*ends = hu_args_given(args, "shard");

@@ -47,7 +47,7 @@ typedef struct hu_sharing {
    shard, or what rank 0 deals to it. Where *ends is 0 afterwards every unit was joined, and the command writes its
    tables; else another process does so. st: how this process has got on so far; with ranks all of them call it, and
    fail together. */
-hu_status hu_share(hu_sharing *s, hu_share_work *w, const hu_args *args, hu_status st, int *ends);
+hu_status hu_share_out(hu_sharing *s, hu_share_work *w, const hu_args *args, hu_status st, int *ends);
 /* Releases it; where st, how the command ended, is HU_OK, rank 0 removes the part that ranks kept for --resume, unless
    the work says that it stays. */
 void hu_share_end(hu_sharing *s, hu_status st);
