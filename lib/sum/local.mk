@@ -4,6 +4,7 @@ libhalfulp_a_SOURCES += lib/sum/bound.c
 noinst_HEADERS += lib/sum/bound.h
 noinst_HEADERS += lib/sum/collective.h
 noinst_HEADERS += lib/sum/compensated.h
+noinst_HEADERS += lib/sum/interleave.inc
 libhalfulp_a_SOURCES += lib/sum/lanes.c
 noinst_HEADERS += lib/sum/lanes.h
 noinst_HEADERS += lib/sum/lanes.inc

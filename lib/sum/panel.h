@@ -27,11 +27,15 @@ typedef struct hu_narrow {
    format; A and B hold values with p <= 24. */
 typedef void hu_panel_narrow(size_t kc, const double *a, const double *b, double *c, size_t ldc, const hu_narrow *f);
 
+/* Packs rows for a kernel: to[k * lanes + i] = row[i][k], for kc terms of lanes rows, which are mr or nr32 of them. */
+typedef void hu_panel_interleave(size_t lanes, size_t kc, const float *const *row, float *to);
+
 typedef struct hu_panel {
 	size_t mr, nr32, nr64;   /* the tile's rows, and its columns for float and double */
 	hu_panel_f32 *f32;
 	hu_panel_f64 *f64;
 	hu_panel_narrow *fma, *sequential; /* round each sum once, or its product as well; tiles as for f64 */
+	hu_panel_interleave *interleave;
 } hu_panel;
 
 /* Returns 1 and sets the constants where the narrow kernel knows format f. */

@@ -31,6 +31,17 @@
 #define HU_W 4
 #include "lib/sum/narrow.inc"
 
+#undef HU_W
+#define HU_W 8
+#define HU_STAGES 3
+#define HU_V __m256
+#define HU_LOAD(p) _mm256_loadu_ps(p)
+#define HU_STORE(p, v) _mm256_storeu_ps(p, v)
+#define HU_ZERO _mm256_setzero_ps()
+#define HU_ZIP_LOW(a, b) _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x20)
+#define HU_ZIP_HIGH(a, b) _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31)
+#include "lib/sum/interleave.inc"
+
 const hu_panel hu_panel_avx2 = { HU_ROWS, HU_COLS * 8, HU_COLS * 4, kernel_f32, kernel_f64, narrow_fma,
-	narrow_sequential };
+	narrow_sequential, interleave };
 #endif

@@ -31,6 +31,19 @@
 #define HU_W 8
 #include "lib/sum/narrow.inc"
 
+#undef HU_W
+#define HU_W 16
+#define HU_STAGES 4
+#define HU_V __m512
+#define HU_LOAD(p) _mm512_loadu_ps(p)
+#define HU_STORE(p, v) _mm512_storeu_ps(p, v)
+#define HU_ZERO _mm512_setzero_ps()
+#define HU_ZIP_LOW(a, b) _mm512_permutex2var_ps(a, \
+	_mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23), b)
+#define HU_ZIP_HIGH(a, b) _mm512_permutex2var_ps(a, \
+	_mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31), b)
+#include "lib/sum/interleave.inc"
+
 const hu_panel hu_panel_avx512 = { HU_ROWS, HU_COLS * 16, HU_COLS * 8, kernel_f32, kernel_f64, narrow_fma,
-	narrow_sequential };
+	narrow_sequential, interleave };
 #endif

@@ -31,7 +31,22 @@ plain_f64(size_t kc, const double *a, const double *b, double *c, size_t ldc)
 #define HU_W 2
 #include "lib/sum/narrow.inc"
 
-const hu_panel hu_panel_scalar = { MR, NR, NR, plain_f32, plain_f64, narrow_fma, narrow_sequential };
+/* Some terms of all rows at a time, so that what is written stays in the cache. */
+static void
+interleave(size_t lanes, size_t kc, const float *const *row, float *to)
+{
+	enum { SOME = 16 };
+
+	for (size_t k = 0; k < kc; k += SOME) {
+		size_t end = k + SOME < kc ? k + SOME : kc;
+		for (size_t i = 0; i < lanes; i++)
+			for (size_t j = k; j < end; j++)
+				to[j * lanes + i] = row[i][j];
+	}
+}
+
+const hu_panel hu_panel_scalar = { MR, NR, NR, plain_f32, plain_f64, narrow_fma, narrow_sequential,
+	interleave };
 
 int
 hu_narrow_of(hu_narrow *n, hu_format f)

@@ -12,6 +12,7 @@ C_TESTS += t/op/u-conv
 C_TESTS += t/op/u-dropout
 C_TESTS += t/op/u-emulate-some
 C_TESTS += t/op/u-enclose
+C_TESTS += t/op/u-formula-loops
 C_TESTS += t/op/u-gemm
 C_TESTS += t/op/u-gradient
 C_TESTS += t/op/u-op-order

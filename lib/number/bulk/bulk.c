@@ -91,6 +91,11 @@ void
 hu_bulk_round_at(hu_simd level, float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags,
 	const hu_stream *random, uint64_t index0)
 {
+	if (f == HU_FP32 && !flags && n <= HU_BULK_PART) { /* a row of a product, for which a job takes longer */
+		hu_bulk_plan copy = hu_bulk_plan_copy(32);
+		hu_bulk_kernels_of(level)->round32[HU_RNE](dst, src, n, &copy, &none, index0);
+		return;
+	}
 	hu_bulk_job j = hu_bulk_job_of(level, f, mode, flags, random, 32);
 
 	j.plan.stream = hu_bulk_streams(n, sizeof *dst);

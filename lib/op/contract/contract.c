@@ -82,18 +82,21 @@ run_narrow(
 #define HU_T float
 #define HU_F(name) name##_f32
 #define HU_NR nr32
+#define HU_FLOATS 1
 #define HU_RUN(kernel, c, ...) (kernel)->f32(__VA_ARGS__)
 #define HU_PLUS(f, a, b) ((a) + (b))
 #include "lib/op/contract/contract.inc"
 #undef HU_T
 #undef HU_F
 #undef HU_NR
+#undef HU_FLOATS
 #undef HU_RUN
 #undef HU_PLUS
 
 #define HU_T double
 #define HU_F(name) name##_f64
 #define HU_NR nr64
+#define HU_FLOATS 0
 #define HU_RUN(kernel, c, ...) (kernel)->f64(__VA_ARGS__)
 #define HU_PLUS(f, a, b) ((a) + (b))
 #include "lib/op/contract/contract.inc"
@@ -108,6 +111,7 @@ run_narrow(
 #undef HU_T
 #undef HU_F
 #undef HU_NR
+#undef HU_FLOATS
 #undef HU_RUN
 #undef HU_PLUS
 

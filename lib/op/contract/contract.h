@@ -10,6 +10,7 @@
 
 #include "lib/op/op.h"
 #include "lib/sum/bound.h"
+#include "lib/sum/panel.h"
 
 typedef struct hu_contract hu_contract;
 
@@ -137,6 +138,18 @@ hu_status hu_contract_tc(const hu_contract *x, const hu_call *c, hu_tensor *y, s
    version. */
 int hu_contract_has_lanes(const hu_contract *x, const hu_call *c);
 hu_status hu_contract_lanes(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env);
+
+/* The most terms that hu_contract_pack_rows packs at once. */
+enum { HU_PACK_TERMS = 256 };
+
+/* Packs terms k0 .. k0+kc-1 of rows m0 .. m0+rows-1 of A, kernel->mr of them interleaved: to[k * mr + i] is row i's
+   term k0 + k, and +0 for taps outside an image and for rows past the last. rows is at least 1 and may exceed mr; kc
+   is at most HU_PACK_TERMS. A's tensor must hold floats. */
+void hu_contract_pack_rows(const hu_contract *x, const hu_panel *kernel, size_t m0, size_t rows, size_t k0, size_t kc,
+	float *to);
+/* Packs columns n0 .. n0+nr32-1 of B over all k, nr32 of them interleaved, with +0 past the last column. B's tensor
+   must hold floats. */
+void hu_contract_pack_columns(const hu_contract *x, const hu_panel *kernel, size_t n0, float *to);
 
 /* TensorFlow's SAME padding: returns the output size; *before gets the padding before the first element. */
 size_t hu_same(size_t n, size_t k, size_t stride, ptrdiff_t *before);

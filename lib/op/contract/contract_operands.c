@@ -122,6 +122,114 @@ hu_contract_gather(const hu_contract *c, size_t m, size_t n, double *a, double *
 	hu_contract_column(c, n, b);
 }
 
+/* How operands are packed into panels: where rows or columns are contiguous in memory, or neighbours of each other,
+   whole lines of the cache are moved. */
+enum { MOST_ROWS = 16, MOST_COLUMNS = 32 };
+static const float zeros[HU_PACK_TERMS];
+
+/* Whether the rows are neighbours in memory, so that one term of all of them is contiguous. */
+static int
+neighbours(const hu_stretch *s, size_t rows)
+{
+	for (size_t i = 0; i < rows; i++)
+		if (s[i].offset < 0 || s[i].offset != s[0].offset + (ptrdiff_t)i || s[i].stride != s[0].stride)
+			return 0;
+	return 1;
+}
+
+static int
+contiguous(const hu_stretch *s, size_t rows)
+{
+	for (size_t i = 0; i < rows; i++)
+		if (s[i].offset >= 0 && s[i].stride != 1)
+			return 0;
+	return 1;
+}
+
+/* Packs the first terms of each stretch. */
+static void
+pack(const hu_panel *kernel, const float *a, const hu_stretch *s, size_t rows, size_t terms, float *to)
+{
+	size_t mr = kernel->mr;
+
+	if (rows > 1 && contiguous(s, rows)) {
+		const float *row[MOST_ROWS];
+		for (size_t i = 0; i < mr; i++)
+			row[i] = i < rows && s[i].offset >= 0 ? a + s[i].offset : zeros;
+		kernel->interleave(mr, terms, row, to);
+	} else if (neighbours(s, rows)) {
+		const float *from = a + s[0].offset;
+		for (size_t k = 0; k < terms; k++, to += mr, from += s[0].stride) {
+			for (size_t i = 0; i < rows; i++)
+				to[i] = from[i];
+			for (size_t i = rows; i < mr; i++)
+				to[i] = 0;
+		}
+	} else {
+		for (size_t i = 0; i < mr; i++) {
+			int outside = i >= rows || s[i].offset < 0;
+			for (size_t k = 0; k < terms; k++)
+				to[k * mr + i] = outside ? 0 : a[(size_t)s[i].offset + k * s[i].stride];
+		}
+	}
+}
+
+void
+hu_contract_pack_rows(const hu_contract *x, const hu_panel *kernel, size_t m0, size_t rows, size_t k0, size_t kc,
+	float *to)
+{
+	hu_stretch s[MOST_ROWS] = { { 0, 0, 0 } };
+
+	rows = rows < kernel->mr ? rows : kernel->mr;
+	for (size_t k = 0, terms; k < kc; k += terms, to += terms * kernel->mr) {
+		terms = kc - k;
+		for (size_t i = 0; i < rows; i++) {
+			if (!s[i].length)
+				s[i] = x->row(x, m0 + i, k0 + k);
+			terms = s[i].length < terms ? s[i].length : terms;
+		}
+		pack(kernel, x->a->data, s, rows, terms, to);
+		for (size_t i = 0; i < rows; i++) {
+			s[i].length -= terms;
+			s[i].offset += s[i].offset < 0 ? 0 : (ptrdiff_t)(terms * s[i].stride);
+		}
+	}
+}
+
+/* How many terms from k on lie one after another in each column, at most HU_PACK_TERMS. */
+static size_t
+run(const hu_contract *x, size_t k)
+{
+	size_t most = x->k - k < HU_PACK_TERMS ? x->k - k : HU_PACK_TERMS, from = x->column(x, k), n = 1;
+
+	while (n < most && x->column(x, k + n) == from + n)
+		n++;
+	return n;
+}
+
+void
+hu_contract_pack_columns(const hu_contract *x, const hu_panel *kernel, size_t n0, float *to)
+{
+	size_t nr = kernel->nr32, cols = x->n - n0 < nr ? x->n - n0 : nr, step = x->column_stride;
+	const float *b = x->b->data;
+
+	for (size_t k = 0, terms; k < x->k; k += terms, to += terms * nr) {
+		const float *from = b + x->column(x, k) + n0 * step;
+		terms = 1;
+		if (step == 1 && cols == nr) {
+			memcpy(to, from, nr * sizeof *to);
+		} else if (step > 1 && (terms = run(x, k)) > 1) {
+			const float *column[MOST_COLUMNS];
+			for (size_t j = 0; j < nr; j++)
+				column[j] = j < cols ? from + j * step : zeros;
+			kernel->interleave(nr, terms, column, to);
+		} else {
+			for (size_t j = 0; j < nr; j++)
+				to[j] = j < cols ? from[j * step] : 0;
+		}
+	}
+}
+
 void
 hu_contract_store(
 	const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, double scale, const hu_env *env)

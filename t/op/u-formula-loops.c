@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The loops over floats of every formula, compiled for wider registers, against those that run on every processor: the
+   same bits, or both NaN, on special values, on the ends of the cases in which elementary functions are computed, and
+   on bits drawn at random. With "all" as its argument, functions of one operand on every float there is. */
+#include "lib/number/philox.h"
+#include "lib/number/simd.h"
+#include "lib/op/element/pointwise.h"
+#include "t/tool/tap.h"
+
+#include <string.h>
+
+enum { N = 512, ENDS = 24 };
+
+/* Where lib/number/elementary.h changes from one case to the next, or a float result stops changing. */
+static const float ends[ENDS] = { 0, 0x1p-149f, 0x1p-126f, 0x1p-27f, 0.29f, 0.41f, 0.5f, 1, 1.4142135f, 2, 6, 8.485281f,
+	20, 22, 40, 44, 88.72284f, 103.97208f, 200, 710, 746, 0x1p127f, 3.4028235e38f, 0 };
+
+static float
+draw(uint64_t i)
+{
+	hu_random r = hu_random_at(20261123, 1, 0, i);
+	float x = ends[r.w[1] % ENDS];
+	uint32_t u = r.w[0];
+
+	if (r.w[2] % 4 == 0) { /* an end, or a float near it, of either sign */
+		memcpy(&u, &x, sizeof u);
+		u += r.w[3] % 5 - 2;
+		u ^= r.w[3] & 0x80000000u;
+	} else if (r.w[2] % 4 == 1) { /* where activations lie */
+		x = (float)((double)r.w[0] * 0x1p-29 - 4);
+		memcpy(&u, &x, sizeof u);
+	}
+	memcpy(&x, &u, sizeof x);
+	return x;
+}
+
+static const char *const name[] = {
+#define FORMULA1(NAME, Y) #NAME,
+#define FORMULA2(NAME, Y) #NAME,
+#define FORMULA3(NAME, Y) #NAME,
+#include "lib/op/element/formulas.def"
+};
+static const int operands[] = {
+#define FORMULA1(NAME, Y) 1,
+#define FORMULA2(NAME, Y) 2,
+#define FORMULA3(NAME, Y) 3,
+#include "lib/op/element/formulas.def"
+};
+
+static const hu_ctx_f32 context = { .k = { 0.25f, 0.75f } };
+static float x[3][N], plain[N], wide[N];
+
+/* How many of the n results differ. */
+static size_t
+differ(const hu_blocks *a, const hu_blocks *b, size_t n)
+{
+	const float *in[] = { x[0], x[1], x[2] };
+	float *p = plain, *w = wide;
+	size_t bad = 0;
+
+	a->f32(&context, n, in, &p);
+	b->f32(&context, n, in, &w);
+	for (size_t i = 0; i < n; i++)
+		bad += memcmp(plain + i, wide + i, sizeof *plain) != 0 && !(plain[i] != plain[i] && wide[i] != wide[i]);
+	return bad;
+}
+
+static size_t
+drawn(int f, const hu_blocks *a, const hu_blocks *b)
+{
+	size_t bad = 0;
+
+	for (uint64_t block = 0; block < 16; block++) {
+		for (size_t i = 0; i < N; i++)
+			for (size_t k = 0; k < 3; k++)
+				x[k][i] = draw(((block * N + i) * 3 + k) * HU_FORMULAS + (uint64_t)f);
+		bad += differ(a, b, N - block); /* also what is left where registers are full */
+	}
+	return bad;
+}
+
+static size_t
+every(const hu_blocks *a, const hu_blocks *b)
+{
+	size_t bad = 0;
+
+	for (uint64_t first = 0; first < UINT64_C(1) << 32; first += N) {
+		for (size_t i = 0; i < N; i++) {
+			uint32_t u = (uint32_t)(first + i);
+			memcpy(&x[0][i], &u, sizeof u);
+		}
+		bad += differ(a, b, N);
+	}
+	return bad;
+}
+
+int
+main(int argc, char **argv)
+{
+	int all = argc > 1 && !strcmp(argv[1], "all");
+
+	for (int level = HU_SIMD_SCALAR + 1; level < HU_SIMDS; level++) {
+		if (!hu_simd_has((hu_simd)level)) {
+			skip(1, "%s: this machine does not have it", hu_simd_name_of((hu_simd)level));
+			continue;
+		}
+		for (int f = 0; f < (int)HU_FORMULAS; f++) {
+			if (all && operands[f] > 1)
+				continue;
+			hu_simd_set("scalar");
+			const hu_blocks *a = hu_formula_blocks((hu_formula)f);
+			hu_simd_set(hu_simd_name_of((hu_simd)level));
+			const hu_blocks *b = hu_formula_blocks((hu_formula)f);
+			size_t bad = all ? every(a, b) : drawn(f, a, b);
+			ok(bad == 0, "%s by %s: %zu of %s differ", name[f], hu_simd_name_of((hu_simd)level), bad,
+				all ? "all floats" : "16 blocks");
+		}
+	}
+	return done_testing();
+}
