@@ -66,6 +66,9 @@ test ! -e runs/e
 test_is $? "which is found before the training"
 sed '/^metrics.7.loss/d' base.tsv >bad.tsv && run gate --baseline bad.tsv --junit j.xml --tap t.tap --gitlab q.json --summary s.md runs/a
 documents 3 "a baseline that was changed"
+run gate --baseline bad.tsv --format json runs/a
+test $code = 3 && grep -q '^{' out && grep -q '"error": *"bad.tsv' out
+test_is $? "and --format json is a document that says why"
 rm -rf runs/f && cp -r runs/a runs/f && rm runs/f/trace/*.safetensors
 gate runs/f
 documents 3 "a run whose trace is gone"

@@ -165,6 +165,7 @@ for name, values in (('s', SAME), ('d', DROP)):
 was, same, drop = ['w%d' % i for i in range(6)], ['s%d' % i for i in range(5)], ['d%d' % i for i in range(5)]
 BLESS = ['--bless', '--reason', 'six seeds']
 
+refused(2, '65 runs: at most 64', 'too many runs', 'check', *['w0'] * 65, '--baseline', 'a.tsv', '--score', 'accuracy', *BLESS)
 refused(2, 'at least 3 seeds', 'two runs', 'check', *was[:2], '--baseline', 'a.tsv', '--score', 'accuracy', *BLESS)
 refused(
     2,

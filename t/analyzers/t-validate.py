@@ -397,6 +397,12 @@ write("one.onnx", graph(*two, [value("x", ["n", I])], [value("y", ["n", C])]))
 told = {d: run("one.onnx", "--data", d, "--policies", "bf16", "--json", "--exact", "0") for d in ("x.npz", "only.npz", "x.npy", "more.npz")}
 rel = {d: json.loads(out)["policies"][1]["rel_l2"] if code == 0 else err for d, (code, out, err) in told.items()}
 ok(rel["only.npz"] == rel["x.npy"] == rel["x.npz"] > 0 and told["more.npz"][0] == 3, "an array without the input's name: %s" % rel)
+# A result of three dimensions keeps them
+write("three.onnx", graph([node("MatMul", "x w", "y")], [floats("w", [4, 5], w2[:20])], [value("x", ["n", 3, 4])], [value("y", ["n", 3, 5])]))
+npz("three.npz", x=([N, 3, 4], x))
+code, out, err = run("three.onnx", "--data", "three.npz", "--policies", "bf16", "--exact", "2", "--outputs", "three")
+shapes = [outputs("three/%s.npz" % who)["y"][0] for who in ("float32", "bf16", "exact")] if code == 0 else err
+ok(shapes == [(N, 3, 5), (N, 3, 5), (2, 3, 5)], "the shape of results of three dimensions: %s" % shapes)
 print("1..%d" % count)
 os.chdir("/")
 if not failed:

@@ -116,6 +116,8 @@ none(wrong + ([lines] if len(lines) < 5 else []), 'the ratio to what Python took
 
 # Products: the rows are the options' combinations, flops two a multiply-add
 sums = ['fma,acc=fp32', 'chunk:8,acc=fp16', 'sequential,acc=bf16']
+rows, printed, wrong = bench('gemm', '--sizes', '8', '--formats', 'fp32', '--simd', ','.join(reversed(simds)), '--trials', '1')
+none(wrong + ([] if {r['simd'] for r in rows} == set(simds) else [r['simd'] for r in rows]), 'products by each of %d instruction sets' % len(simds))
 rows, printed, wrong = bench('gemm', '--sizes', '8,5x9x7', '--formats', 'fp32,fp16', *[w for s in sums for w in ('--sum', s)], '--simd', 'scalar', '--trials', '1')
 want = [(size, f, s) for size in ('8', '5x9x7') for f in ('fp32', 'fp16') for s in sums]
 none(wrong + ([[(r['size'], r['format'], r['sum']) for r in rows]] if [(r['size'], r['format'], r['sum']) for r in rows] != want else []), 'bench gemm: %d rows' % len(want))

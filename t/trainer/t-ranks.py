@@ -98,6 +98,13 @@ ok(
     [str(table), 'halves %d parts %d running %d gradients %d' % (halves, parts, running, grads)],
 )
 
+everything = sum(size(t) for t in program['tensors'])
+ok(
+    all(grads <= float(t['memory']) <= everything for t in table) and sum(float(t['memory']) for t in table) > everything / 2,
+    'and the memory of what it holds, of %d bytes' % everything,
+    str(table),
+)
+
 # --- a rank is killed: the others end, and any number of ranks goes on from the checkpoint to the same bits. The
 # --- stand-in for MPI notices no dead rank, so that all are killed there: the run is one process's.
 LONG = '--quiet --size 8 --width 0.1 --micro-batches 4 --batch 8 --steps 40 --train 48 --eval 4 --checkpoint-every 5 '

@@ -75,4 +75,7 @@ KNOWN = [
     ("trainer/plan/ladder.c", "if (st != HU_OK)", "memory that is not given back, which the leak sanitizer sees"),
     ("analyzers/probe/probe.c", "(m % 5 + 2)", "which operands a unit is asked of"),
     ("analyzers/probe/probe.c", "m % 4 * 0.5", "which operands a unit is asked of"),
+    ("analyzers/check/baseline_headline.c", "isnan(x) ? isnan(than)", "no column of analyze that can get worse has a NaN: it says - there"),
+    ("analyzers/calc/evaluate_exact.c", "mpz_sizeinbase(mpq_numref(q), 3)", "a number that is not held as a fraction is computed by MPFR, to the same value"),
+    ("trainer/data/wordpiece.c", "(unsigned char)s[0])", "which words share a chain of the table"),
 ]
