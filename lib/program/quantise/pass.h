@@ -14,6 +14,10 @@ typedef struct hu_quantise_pass {
 	int *raw;   /* by tensor of from: as its node's own calls read it; -1: as everyone */
 	const hu_call *c;
 	const hu_scheme *s;
+	/* The product that was made last, and the factors that its sums are multiplied by, a number a column; NULL
+	   where these are not known beforehand. */
+	const hu_call *product;
+	float *factors;
 } hu_quantise_pass;
 
 /* pass_build.c. Room for what the version knows of tensor ID. */

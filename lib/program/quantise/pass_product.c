@@ -152,6 +152,8 @@ scales(hu_quantise_pass *x, const coded *a, const coded *b, size_t columns)
 	for (size_t j = 0; j < columns; j++)
 		k[j] = (a->value ? a->value[0] : 1) * (b->value ? b->value[b->n > 1 ? j : 0] : 1);
 	int id = hu_quantise_constant(x, stem, "scales", hu_shape1(columns), k);
+	x->factors = a->value && b->value ? k : NULL; /* the version's, which outlives the pass */
+	x->product = x->c;
 	x->v->bits[id] = -1;
 	for (int i = 0; i < 2; i++) {
 		const coded *one = i ? b : a;

@@ -31,6 +31,22 @@ remains(hu_quantise_pass *x)
 	return id;
 }
 
+/* The biases that the call at hand adds to sums of codes, as what their own codes are worth; -1 where it adds none. */
+static int
+coded_bias(hu_quantise_pass *x)
+{
+	int t = x->s && x->s->biases && x->product && x->factors
+			? hu_factor_bias_of(x->from, x->plan->constant, x->c, x->product)
+			: -1;
+
+	if (t < 0)
+		return -1;
+	const hu_info *of = &x->from->t[t];
+	float *worth = hu_xmalloc((hu_count(of->shape) + 1) * sizeof *worth);
+	hu_factor_biases(NULL, worth, x->plan->constant[t].data, x->factors, hu_count(of->shape));
+	return hu_quantise_constant(x, of->name, "coded", of->shape, worth);
+}
+
 /* T rounded to format F, as a float32 tensor. OWN: it is a result, which deployment stores in F at once. */
 static int
 rounded(hu_quantise_pass *x, int t, hu_format_id f, int own)
@@ -72,6 +88,8 @@ plain(hu_quantise_pass *x)
 		int w = remains(x);
 		in[1] = w >= 0 ? w : in[1];
 	}
+	int bias = coded_bias(x);
+	in[1] = bias >= 0 ? bias : in[1];
 	for (int k = 0; k < c->nout; k++) {
 		const hu_info *t = &x->from->t[c->out[k]];
 		out[k] = hu_program_tensor(x->to, t->name, t->format, t->shape, t->cls);
