@@ -108,6 +108,48 @@ factor_of(const typing *x, hu_factor *f, const hu_stensor *t, int64_t *axis)
 	return 1;
 }
 
+/* The node's bias as codes by the products of the scales, that of the activation and the weights', dequantised before
+   it. */
+static hu_status
+code_bias(typing *x, const hu_factor *f)
+{
+	const hu_program *p = x->m->p;
+	const hu_call *c = &p->c[x->call];
+	const hu_range *r = &x->range[c->in[0]];
+	hu_affine a = hu_affine_of(r, hu_range_clip(r, x->s), x->s->bits, x->s->asymmetric);
+	int t = -1;
+
+	for (int i = x->call + 1; i < p->nc && t < 0; i++)
+		t = !strcmp(p->c[i].layer, c->layer) ? hu_factor_bias_of(p, x->m->constant, &p->c[i], c) : -1;
+	if (t < 0)
+		return HU_OK;
+	const float *bias = x->m->constant[t].data;
+	const hu_stensor *held = stored(x, hu_onnx_edit_input(x->e, x->node, 2));
+	if (!held || held->count != f->columns || memcmp(held->data, bias, f->columns * sizeof *bias))
+		return fail(x, "its bias is computed from others in the file, or multiplied; fold its constants first");
+	float *code = hu_xmalloc((f->columns * f->k + 1) * sizeof *code),
+	      *scale = hu_xcalloc(f->columns + 1, sizeof *scale);
+	int32_t *whole = hu_xmalloc((f->columns + 1) * sizeof *whole);
+	int64_t axis = 0;
+	double most;
+	hu_factor_codes(code, scale, &most, f, x->s->bits, x->s->grain);
+	for (size_t i = 0; i < f->columns; i++)
+		scale[i] *= a.scale;
+	hu_factor_biases(whole, NULL, bias, scale, f->columns);
+	const char *in[2] = {
+		hu_onnx_edit_constant(
+			x->e, held->name, HU_ONNX_INT32, 1, &f->columns, whole, f->columns * sizeof *whole),
+		hu_onnx_edit_constant(
+			x->e, held->name, HU_ONNX_FLOAT, 1, &f->columns, scale, f->columns * sizeof *scale),
+	};
+	hu_onnx_edit_read(x->e, x->node, 2,
+		hu_onnx_edit_before(x->e, x->node, "DequantizeLinear", in, 2, held->name, "axis", axis));
+	free(code);
+	free(scale);
+	free(whole);
+	return HU_OK;
+}
+
 /* Weights as codes of the scheme, stored with a scale a column, and dequantised before the node. */
 static void
 code_weights(typing *x, const hu_stensor *t, const hu_factor *f, int64_t axis)
@@ -166,6 +208,8 @@ product(typing *x)
 		return fail(
 			x, "its codes need operators of version 13 (integers) or 19 (float8); convert the model first");
 	code_input(x, 0, 0);
+	if (own && x->s->biases)
+		HU_TRY(code_bias(x, &f));
 	if (own)
 		code_weights(x, t, &f, axis);
 	else

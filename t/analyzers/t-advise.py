@@ -175,9 +175,9 @@ try:
     import numpy, onnxruntime
 except ImportError:
     onnxruntime = None
-STEP = {'int8': 2e-2, 'int8:sym:tensor': 2e-2, 'bf16': 1e-2, 'fp16': 2e-3, 'e4m3:static': 0.1, 'int4:g8,int8': 2e-2}  # what another code may change
+STEP = {'int8': 2e-2, 'int8:biases': 2e-2, 'int8:sym:tensor': 2e-2, 'bf16': 1e-2, 'fp16': 2e-3, 'e4m3:static': 0.1, 'int4:g8,int8': 2e-2}  # what another code may change
 FILES = ['advice.json', 'block_list.txt', 'keep.py', 'model.onnx', 'policy.json', 'trtexec.txt']
-TENSORRT = {'float32': 'fp32', 'fp16': 'fp16', 'bf16': 'bf16', 'int8': 'int8', 'int8:sym:tensor': 'int8'}
+TENSORRT = {'float32': 'fp32', 'fp16': 'fp16', 'bf16': 'bf16', 'int8': 'int8', 'int8:biases': 'int8', 'int8:sym:tensor': 'int8'}
 for formats, step in STEP.items():
     out, calibration = formats.replace(':', '-').replace(',', '-'), [] if formats in ('bf16', 'fp16') else ['--calibrate', 'a.npz']
     got = tap.halfulp('advise', 'm.onnx', '--data', 'x.npz', '--accept', 'rel_l2<=0.04' if ',' in formats else 'rel_l2<=1', '--formats', formats,
@@ -224,12 +224,14 @@ for formats, step in STEP.items():
     if not onnxruntime:
         tap.skip('%s: the written model in onnxruntime' % formats, 'onnxruntime is not installed')
         continue
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(out + '/model.onnx', options, providers=['CPUExecutionProvider'])
-    y = session.run(None, {'x': numpy.array(x, dtype=numpy.float32).reshape(N, 2, 4, 4)})[0]
-    compare([float(v) for v in y.reshape(-1)], 'onnxruntime, graph optimisations off,', step)
+    level = onnxruntime.GraphOptimizationLevel
+    for graph_level, said in ((level.ORT_DISABLE_ALL, 'off'), (level.ORT_ENABLE_ALL, 'on'))[: 2 if 'biases' in formats else 1]:
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = graph_level
+        options.intra_op_num_threads = 1
+        session = onnxruntime.InferenceSession(out + '/model.onnx', options, providers=['CPUExecutionProvider'])
+        y = session.run(None, {'x': numpy.array(x, dtype=numpy.float32).reshape(N, 2, 4, 4)})[0]
+        compare([float(v) for v in y.reshape(-1)], 'onnxruntime, graph optimisations %s,' % said, step)
 
 npz('one.npz', x=([1, 2, 4, 4], x[:32]))
 write('loose.onnx', graph([node('MatMul', 'x w2', 'y')], [floats('w2', [4, 5], draw(20, 1))], [value('x', ['n', 4])], [value('y')]), opset=19)

@@ -169,6 +169,8 @@ integers = [
     'int8:dynamic',
     'int8:pairs16',
     'int8:dynamic:pairs16',
+    'int8:biases',
+    'int8:sym:tensor:biases',
 ]
 weights = ['int4', 'int4:g8', 'int4:g8:asym', 'int8:weights', 'nvfp4', 'mxfp4']
 floating = ['e4m3:static', 'e5m2:static', 'e4m3:channel', 'e4m3:weights']
@@ -206,10 +208,11 @@ for p in integers:
     sym, tensor, method = (
         'sym' in words,
         'tensor' in words,
-        ([w for w in words if w not in ('sym', 'tensor', 'pairs16')] or ['max'])[0],
+        ([w for w in words if w not in ('sym', 'tensor', 'pairs16', 'biases')] or ['max'])[0],
     )
 
-    def layer(rows, columns, seen):
+    def layer(rows, columns, seen, bias=()):
+        """The products of the rows, and what is added to them: the biases, or what their codes are worth."""
         y = []
         for first in range(0, N, 8):  # batches, which dynamic scales belong to
             batch = rows[first : first + 8]
@@ -219,17 +222,22 @@ for p in integers:
                 top = cut(seen, method)
                 s, z = symmetric(top) if sym else affine(seen, top)
             y += product(batch, columns, s, z, sym, tensor, 'pairs16' in words)
-        return y
+        if 'biases' in words:
+            units = [f(s * of) for of in weight_codes(columns, tensor)[1]]
+            bias = [f(f(rint(f(b / u))) * u) for b, u in zip(bias, units)]
+        return y, bias
 
-    h = layer(X, W1, x[: CAL * I])
-    r = [max(f(v + b1[i % H]), 0.0) for i, v in enumerate(h)]
-    y = layer([r[i * H : i * H + H] for i in range(N)], W2, r32[: CAL * H])
+    h, added = layer(X, W1, x[: CAL * I], b1)
+    r = [max(f(v + added[i % H]), 0.0) for i, v in enumerate(h)]
+    y, _ = layer([r[i * H : i * H + H] for i in range(N)], W2, r32[: CAL * H])
     out = outputs('out/%s.npz' % p)
     if 'pairs16' in words:
         tap.ok(
             bits(r) != bits(outputs('out/%s.npz' % p.replace(':pairs16', ''))['r'][1]),
             '%s: some pairs do saturate' % p,
         )
+    if p == 'int8:biases':
+        tap.ok(bits(r) != bits(outputs('out/int8.npz')['r'][1]), '%s: some biases are others' % p)
     tap.ok(
         bits(out['r'][1]) == bits(r) and bits(out['y'][1]) == bits(y),
         '%s: all %d values are those computed here, bit by bit' % (p, len(r + y)),
@@ -600,6 +608,7 @@ for what, args, code, pattern in (
     ('a margin of half a step', ['e4m3:history:margin0.5'], 2, 'margin'),
     ('a layer that is none', ['int8,layer:zzz=fp16'], 2, "'zzz'"),
     ('a key that is none', ['int8,foo=3'], 2, 'layer:PATTERN'),
+    ('biases without a scale', ['int8:dynamic:biases'], 2, 'static'),
     ('saturation of signed codes', ['int8:sym:pairs16'], 2, 'signs'),
     ('a percentile below 50', ['int8:percentile30'], 2, 'percentile'),
     ('a group of one', ['int4:g1'], 2, 'gN'),

@@ -7,6 +7,39 @@
 #include <stdlib.h>
 #include <string.h>
 
+static double
+epsilon(hu_importing *c)
+{
+	return hu_import_real(c, "epsilon", (double)1e-5f);
+}
+
+/* V as rows of N elements. */
+static int
+in_rows(hu_importing *c, hu_value *v, size_t n)
+{
+	return hu_import_flat(c, hu_import_plain(c, v), hu_shape2(v->n / n, n));
+}
+
+/* The node's axis, and the elements of V from there on, which are a row; 0 where there is no such axis. */
+static size_t
+row_of(hu_importing *c, const hu_value *v, int *axis)
+{
+	size_t n = 1;
+
+	*axis = hu_import_axis(c, hu_import_int(c, "axis", -1), v->rank);
+	for (int i = *axis; i >= 0 && i < v->rank; i++)
+		n *= v->d[i];
+	return *axis < 0 ? 0 : n;
+}
+
+/* T, elements in V's order, becomes output 0 in V's shape. */
+static void
+result(hu_importing *c, const hu_value *v, int t)
+{
+	t = hu_import_flat(c, t, hu_import_shape(v->rank, v->d));
+	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+}
+
 void
 hu_node_batchnorm(hu_importing *c)
 {
@@ -28,7 +61,7 @@ hu_node_batchnorm(hu_importing *c)
 		}
 		in[i] = hu_import_plain(c, k);
 	}
-	hu_import_set(c, "eps", hu_import_real(c, "epsilon", (double)1e-5f));
+	hu_import_set(c, "eps", epsilon(c));
 	int t = hu_import_call(c, "batchnorm_eval", HU_NO_FORMAT, in, 5);
 	hu_value *to = hu_import_out(c, 0, v->type, v->rank, v->d);
 	*(last ? &to->last : &to->plain) = t;
@@ -47,7 +80,17 @@ filled(hu_importing *c, int type, size_t n, double x)
 	return t;
 }
 
-/* One number for each of N groups of X, in the shape of V with what a group has as one element. */
+/* Rows X of N elements, each less its mean and over its deviation, times SCALE plus BIAS (-1: 1 and 0). */
+static int
+normalised(hu_importing *c, int x, int type, size_t n, int scale, int bias)
+{
+	int in[3] = { x, scale < 0 ? filled(c, type, n, 1) : scale, bias < 0 ? filled(c, type, n, 0) : bias };
+
+	hu_import_set(c, "eps", epsilon(c));
+	return hu_import_call(c, "layernorm", HU_NO_FORMAT, in, 3);
+}
+
+/* One number for each row of T. */
 static int
 rows(hu_importing *c, int t, const char *op)
 {
@@ -63,15 +106,15 @@ each(hu_importing *c, const char *op, int x, int t)
 	return x < 0 || t < 0 ? -1 : hu_import_call2(c, op, x, hu_import_expand(c, t, c->p->t[x].shape));
 }
 
-/* 1 / sqrt(the mean of X's squares + EPS) of each row. */
+/* 1 / sqrt(the mean of X's squares + epsilon) of each row. */
 static int
-inverse(hu_importing *c, int x, int type, double eps)
+inverse(hu_importing *c, int x, int type)
 {
 	int m = rows(c, hu_import_call2(c, "mul", x, x), "reduce_mean");
 
 	if (m < 0)
 		return -1;
-	int e = hu_import_like(c, m, type, eps);
+	int e = hu_import_like(c, m, type, epsilon(c));
 	return hu_import_call1(c, "rsqrt", hu_import_call2(c, "add", m, e));
 }
 
@@ -85,8 +128,7 @@ statistics(hu_importing *c, hu_value *v, int axis, size_t n)
 		return;
 	for (int i = 0; i < v->rank; i++)
 		d[i] = i < axis ? v->d[i] : 1;
-	int x = hu_import_flat(c, hu_import_plain(c, v), hu_shape2(v->n / n, n)), mean = rows(c, x, "reduce_mean"),
-	    r = inverse(c, each(c, "sub", x, mean), v->type, hu_import_real(c, "epsilon", (double)1e-5f));
+	int x = in_rows(c, v, n), mean = rows(c, x, "reduce_mean"), r = inverse(c, each(c, "sub", x, mean), v->type);
 	mean = hu_import_flat(c, mean, hu_import_shape(v->rank, d));
 	r = hu_import_flat(c, r, hu_import_shape(v->rank, d));
 	hu_import_out(c, 1, v->type, v->rank, d)->plain = mean;
@@ -97,18 +139,16 @@ void
 hu_node_rmsnorm(hu_importing *c)
 {
 	hu_value *v = hu_import_in(c, 0), *scale = hu_import_in(c, 1);
-	size_t n = 1;
+	int axis;
 
 	if (!v || !scale)
 		return;
-	int axis = hu_import_axis(c, hu_import_int(c, "axis", -1), v->rank);
-	for (int i = axis; i >= 0 && i < v->rank; i++)
-		n *= v->d[i];
-	int x = hu_import_flat(c, hu_import_plain(c, v), hu_shape2(v->n / n, n)),
-	    t = each(c, "mul", x, inverse(c, x, v->type, hu_import_real(c, "epsilon", (double)1e-5f)));
+	size_t n = row_of(c, v, &axis);
+	if (!n)
+		return;
+	int x = in_rows(c, v, n), t = each(c, "mul", x, inverse(c, x, v->type));
 	t = hu_import_flat(c, t, hu_import_shape(v->rank, v->d));
-	t = hu_import_call2(c, "mul", t, hu_import_operand(c, scale, v, 0));
-	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+	result(c, v, hu_import_call2(c, "mul", t, hu_import_operand(c, scale, v, 0)));
 }
 
 /* Groups of channels, each image's by itself: of one channel (InstanceNormalization) or of several. */
@@ -127,18 +167,13 @@ hu_node_groupnorm(hu_importing *c)
 		return;
 	}
 	size_t n = v->n / v->d[0] / (size_t)groups;
-	int in[3] = { hu_import_flat(c, hu_import_plain(c, v), hu_shape2(v->d[0] * (size_t)groups, n)),
-		filled(c, v->type, n, 1), filled(c, v->type, n, 0) };
-	hu_import_set(c, "eps", hu_import_real(c, "epsilon", (double)1e-5f));
-	int t = hu_import_call(c, "layernorm", HU_NO_FORMAT, in, 3);
+	int x = in_rows(c, v, n), t = normalised(c, x, v->type, n, -1, -1);
 	/* Then scale and bias: one a channel, or before version 21 one a group. */
 	hu_shape all = hu_shape4(v->d[0], scale->n, v->n / v->d[0] / scale->n, 1), one = hu_shape4(1, scale->n, 1, 1);
 	t = hu_import_flat(c, t, all);
 	int s = hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, scale), one), all),
 	    b = hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, bias), one), all);
-	t = hu_import_call2(c, "add", hu_import_call2(c, "mul", t, s), b);
-	t = hu_import_flat(c, t, hu_import_shape(v->rank, v->d));
-	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+	result(c, v, hu_import_call2(c, "add", hu_import_call2(c, "mul", t, s), b));
 }
 
 /* Each row of an axis by its sum of magnitudes or its Euclidean norm. */
@@ -166,32 +201,26 @@ hu_node_lpnorm(hu_importing *c)
 		norm = hu_import_call(c, "where", c->p->t[norm].format, (int[]){ none, one, norm }, 3);
 		t = each(c, "div", x, norm);
 	}
-	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+	result(c, v, t);
 }
 
 void
 hu_node_layernorm(hu_importing *c)
 {
 	hu_value *v = hu_import_in(c, 0), *scale = hu_import_in(c, 1), *bias = hu_import_in(c, 2);
-	size_t n = 1;
+	int axis;
 
 	if (!v || !scale)
 		return;
-	int axis = hu_import_axis(c, hu_import_int(c, "axis", -1), v->rank);
-	for (int i = axis; i >= 0 && i < v->rank; i++)
-		n *= v->d[i];
-	if (c->st == HU_OK && (scale->n != n || (bias && bias->n != n))) {
+	size_t n = row_of(c, v, &axis);
+	if (!n || scale->n != n || (bias && bias->n != n)) {
 		hu_import_fail(c, HU_EUNABLE, "its scale and bias must have %zu elements each", n);
 		return;
 	}
 	statistics(c, v, axis, n);
-	int in[3] = { hu_import_flat(c, hu_import_plain(c, v), hu_shape2(v->n / n, n)),
-		hu_import_flat(c, hu_import_plain(c, scale), hu_shape1(n)),
-		bias ? hu_import_flat(c, hu_import_plain(c, bias), hu_shape1(n)) : filled(c, v->type, n, 0) };
-	hu_import_set(c, "eps", hu_import_real(c, "epsilon", (double)1e-5f));
-	int t = hu_import_call(c, "layernorm", HU_NO_FORMAT, in, 3);
-	t = hu_import_flat(c, t, hu_import_shape(v->rank, v->d));
-	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+	int x = in_rows(c, v, n), s = hu_import_flat(c, hu_import_plain(c, scale), hu_shape1(n)),
+	    b = bias ? hu_import_flat(c, hu_import_plain(c, bias), hu_shape1(n)) : -1;
+	result(c, v, normalised(c, x, v->type, n, s, b));
 }
 
 /* Each element divided by a power of the mean square of its neighbours among the channels, zeros beyond the ends. */
@@ -218,9 +247,9 @@ hu_node_lrn(hu_importing *c)
 	hu_import_set(c, "padding_right", (double)(size / 2));
 	hu_import_set(c, "include_padding", 1);
 	t = hu_import_flat(c, hu_import_call1(c, "avgpool2d", t), s);
-	int scale = hu_import_expand(c, hu_import_number(c, v->type, hu_import_real(c, "alpha", (double)1e-4f)), s),
-	    bias = hu_import_expand(c, hu_import_number(c, v->type, hu_import_real(c, "bias", 1)), s),
-	    power = hu_import_expand(c, hu_import_number(c, v->type, hu_import_real(c, "beta", 0.75)), s);
+	int scale = hu_import_like(c, t, v->type, hu_import_real(c, "alpha", (double)1e-4f)),
+	    bias = hu_import_like(c, t, v->type, hu_import_real(c, "bias", 1)),
+	    power = hu_import_like(c, t, v->type, hu_import_real(c, "beta", 0.75));
 	t = hu_import_call2(c, "add", hu_import_call2(c, "mul", t, scale), bias);
 	t = hu_import_call2(c, "div", x, hu_import_call2(c, "pow", t, power));
 	hu_import_out(c, 0, v->type, v->rank, v->d)->last = t;

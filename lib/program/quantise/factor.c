@@ -181,3 +181,25 @@ hu_factor_remains(float *to, const hu_factor *f, const hu_scheme *s)
 	free(scale);
 	return (double)n * each + 32.0 * (double)(s->grain == HU_GRAIN_TENSOR ? 1 : f->columns);
 }
+
+void
+hu_factor_biases(int32_t *code, float *worth, const float *bias, const float *scale, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		float q = rintf(bias[i] / scale[i]), most = 0x1.fffffep30f;
+		q = q > most ? most : q < -most ? -most : q;
+		if (code)
+			code[i] = (int32_t)q;
+		if (worth)
+			worth[i] = q * scale[i];
+	}
+}
+
+int
+hu_factor_bias_of(const hu_program *p, const hu_tensor *constant, const hu_call *c, const hu_call *product)
+{
+	int is = !strcmp(c->op->name, "bias") && c->in[0] == product->out[0] && constant[c->in[1]].data &&
+		 p->t[c->in[1]].format == HU_FP32;
+
+	return is ? c->in[1] : -1;
+}

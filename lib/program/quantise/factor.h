@@ -5,6 +5,7 @@
 #define HU_PROGRAM_FACTOR_H
 
 #include "lib/op/call.h"
+#include "lib/program/program.h"
 #include "lib/program/quantise/scheme.h"
 
 typedef struct hu_factor {
@@ -23,6 +24,13 @@ int hu_factor_of(hu_factor *f, const hu_call *c, const hu_tensor *t);
 void hu_factor_codes(float *code, float *scale, double *most, const hu_factor *f, int bits, hu_grain grain);
 /* Codes of format ID, saturating, by scale[column] = fl32(amax / the largest value). */
 void hu_factor_scaled(float *code, float *scale, const hu_factor *f, hu_format_id id, hu_grain grain);
+
+/* Integer codes of N biases, rint(fl32(bias / scale)) within 32 bits: code[i], and what they are worth in float32,
+   worth[i] = fl32(fl32(code) scale). Either may be NULL. */
+void hu_factor_biases(int32_t *code, float *worth, const float *bias, const float *scale, size_t n);
+/* The constant tensor of P, a number a column, that call C adds as a bias to the result of PRODUCT; -1 where C does no
+   such thing. */
+int hu_factor_bias_of(const hu_program *p, const hu_tensor *constant, const hu_call *c, const hu_call *product);
 
 /* Writes the weights that remain of F where weights alone are quantised by S, and returns how many bits they take,
    scales and zero points included. Groups of integers follow ONNX Runtime's MatMulNBits: symmetric, scale = (the

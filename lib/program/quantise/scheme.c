@@ -149,8 +149,8 @@ add_word(hu_scheme *s, const row *r, const char *text)
 	}
 	if (!strcmp(words[i].name, "margin")) {
 		if (!(number >= 0 && number <= 16) || number != (double)(long)number)
-			return hu_fail(HU_EINVAL, "policy '%s': marginN needs a whole number from 0 to 16",
-				hu_shown(s->name));
+			return hu_fail(
+				HU_EINVAL, "policy '%s': marginN needs a whole number from 0 to 16", hu_shown(s->name));
 		s->margin = number;
 	}
 	if (!strcmp(words[i].name, "percentile") && number >= 0) {
@@ -176,6 +176,8 @@ settle(const hu_scheme *s, const char *text)
 		why = "scales are calibrated only where they are static";
 	else if (s->margin != 0 && s->calibration != HU_CALIBRATION_HISTORY)
 		why = "a margin is one of a history's scale: add :history";
+	else if (s->biases && !is_static)
+		why = "biases become codes by scales that are static";
 	else if (s->pairs16 && s->activations == HU_ACTIVATIONS_NONE)
 		why = "pairs16 is of products of integers, and with weights alone there are none";
 	else if (s->pairs16 && !s->asymmetric)

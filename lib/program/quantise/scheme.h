@@ -39,7 +39,7 @@ typedef struct hu_scheme {
 	double percent;
 	size_t history; /* so many batches' maxima, of HISTORY */
 	double margin;  /* HISTORY's scale is 2^margin times as large */
-	int asymmetric, pairs16;
+	int asymmetric, biases, pairs16;
 } hu_scheme;
 
 /* Reads NAME[:WORD]…, a row of schemes.def with words of words.def, or the name of a format of more than 8 bits,

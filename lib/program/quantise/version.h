@@ -38,7 +38,8 @@ typedef struct hu_scheme_plan {
    FLOAT: the node's operands, those of them that are float32, and results are rounded to the format; its calls compute
    in float32. FLOAT8, INTEGER: both operands of its products become codes, whose products are summed, of integers
    exactly, of float codes as the call's sum says; the sum is rounded to float32 and multiplied by fl32(scale of a times
-   scale of b). With weights alone, and of BLOCK: a constant second operand is replaced by what remains of it.
+   scale of b). With `biases` a constant bias becomes what its codes by that scale are worth. With weights alone, and of
+   BLOCK: a constant second operand is replaced by what remains of it.
    HU_EUNABLE names a node whose sums could leave 32 bits. */
 hu_status hu_version_of_schemes(hu_version *v, const hu_scheme_plan *plan);
 void hu_version_release(hu_version *v);
