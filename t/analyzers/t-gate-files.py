@@ -170,6 +170,15 @@ for name, scale in (('huge', 1000), ('tiny', -1060), ('wide', 0)):
     code = lambda x: struct.unpack('<Q', struct.pack('<d', x))[0]
     old[name], new[name] = ('F64', [600], [code(x) for x in a]), ('F64', [600], [code(x) for x in b])
     values[name] = a, b
+# Finite numbers of 16 bits, whose ulps are found in floats first: any; and differences that no float holds, of which one is a little more
+for dtype, small, large in (('F16', 0x0800, 0x4400), ('BF16', 0x3680, 0x3f80)):
+    finite = lambda: next(c for c in iter(lambda: rng.getrandbits(16), None) if math.isfinite(decode(dtype, c)))
+    a = [finite() for _ in range(2100)]
+    b = [c if rng.random() < 0.5 else finite() if rng.random() < 0.01 else c ^ 1 if math.isfinite(decode(dtype, c ^ 1)) else c for c in a]
+    close = [small + 85 - (i == 1500) for i in range(2100)]
+    for name, x, y in (('finite', a, b), ('close', close, [large] * 2100)):
+        old[name + dtype], new[name + dtype] = (dtype, [2100], x), (dtype, [2100], y)
+        values[name + dtype] = [decode(dtype, c) for c in x], [decode(dtype, c) for c in y]
 safetensors('a.safetensors', old)
 safetensors('b.safetensors', new)
 code, out, err = run('diff', 'a.safetensors', 'b.safetensors', '--json')
