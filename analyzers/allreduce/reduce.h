@@ -31,7 +31,7 @@ typedef struct hu_reduced {
 } hu_reduced;
 
 /* Fills *out; counts are of all steps together. In a ring, element number i of all n starts at rank floor(i N / n), as
-   its chunk does. The exact mean is within 2^-52 of itself plus N^2 2^-104 of the terms' magnitudes (Sum2 of Ogita, Rump
-   and Oishi 2005). HU_ENOMEM where N numbers a thread do not fit. */
+   its chunk does. The exact mean is within 2^-52 of itself plus N^2 2^-104 of the terms' magnitudes (Sum2 of Ogita,
+   Rump and Oishi 2005). HU_ENOMEM where N numbers a thread do not fit. */
 hu_status hu_reduce_run(hu_reduced *out, const hu_reduce *how, const hu_records *r);
 #endif

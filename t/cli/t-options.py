@@ -437,6 +437,7 @@ inspect fail-if | inspect {h}/a.npy | --fail-if elements>0
 inspect tap | inspect {h}/a.npy --fail-if elements>0 | --tap
 inspect threads | inspect {h}/a.npy | --threads -1
 merge list | merge {h}/one.part {h}/two.part | --list
+merge json | merge --list {h}/one.part {h}/two.part | --json
 op in | op relu | --in a={h}/a.npy
 op set | op relu --in a={h}/a.npy | --set in=e4m3
 op sum | op matmul --in a={h}/a.npy --in b={h}/b.npy | --sum fma,acc=fp16
@@ -687,6 +688,7 @@ no-decay | train --steps 2 --weight-decay 0 --no-decay * x
 lr-end | train --schedule step --lr-end 0.1 x
 decay-rate | plan --schedule cosine --decay-rate 0.5
 feedback | allreduce {h}/terms.npy --feedback
+json | merge {h}/one.part {h}/two.part --json
 seed | allreduce {h}/terms.npy --sample all --seed 2
 wire | plan --wire bf16
 network | plan --network eth10
