@@ -31,6 +31,11 @@ static const hu_opt opts[] = { { "ranks", "A..B", "2..4096", "numbers of ranks: 
 	{ "ranks-from", "HOW", "cycle",
 		"gradients of rank r: cycle: record r modulo their number; normal: drawn with the records' mean and "
 		"standard deviation" },
+	{ "steps", "T", "1",
+		"so many all-reduces one after another, in each of which rank r has the next record; figures are of "
+		"the sum of their results" },
+	{ "feedback", NULL, NULL,
+		"error feedback: each rank keeps what the cast to the wire lost and adds it to its next gradient" },
 	{ "sample", "N", "256", "elements that are reduced, chosen at random; all: every one" },
 	{ "seed", "K", "1", "seed of that choice, and of drawn gradients" },
 	{ "tolerance", "X", "0.1", "relative L2 error above which a number of ranks counts as broken" },
@@ -41,7 +46,8 @@ typedef struct options {
 	hu_format_id wire[HU_FORMATS], acc; /* acc: HU_NO_FORMAT where it is the wire's */
 	int wires, orders, automatic, normal;
 	char *order[MAX_ORDERS], *list;
-	long long first, last, sample, seed, scale;
+	long long first, last, sample, seed, scale, steps;
+	int feedback;
 	hu_divide divide;
 	double tolerance;
 } options;
@@ -152,6 +158,8 @@ parse(const hu_args *a, options *o)
 		HU_TRY(hu_args_int(a, "sample", 1, 1LL << 40, &o->sample));
 	HU_TRY(hu_args_int(a, "seed", 0, 0x7fffffffffffffffLL, &o->seed));
 	HU_TRY(hu_args_real(a, "tolerance", 0, 1e300, &o->tolerance));
+	HU_TRY(hu_args_int(a, "steps", 1, 100000, &o->steps));
+	o->feedback = hu_args_given(a, "feedback");
 	HU_TRY(hu_args_int(a, "threads", 0, 4096, &threads));
 	hu_threads_set((int)threads);
 	o->list = hu_xstrdup(hu_args_text(a, "order"));
@@ -196,6 +204,8 @@ prepare(hu_reduce_row *w, const options *o, const hu_records *r, const char *ord
 	w->how.before = o->divide == HU_DIVIDE_AFTER ? 1 : o->divide == HU_DIVIDE_BEFORE ? (double)n : split_of(n);
 	w->how.after = (double)n / w->how.before;
 	w->how.scale = (int)o->scale;
+	w->how.steps = (int)o->steps;
+	w->how.feedback = o->feedback;
 	if (!o->automatic || !(r->amax > 0))
 		return;
 	/* Roundings to nearest are monotone, so no sum exceeds that of N equal powers of two above amax, which is exact
@@ -215,6 +225,8 @@ heading(const hu_args *args, const options *o, const hu_records *r, hu_tsv *t, i
 		free(line);
 		hu_tsv_note(t, "records", "%zu of %zu elements each, %zu of them reduced, seed %lld", r->n, r->of,
 			r->elements, o->seed);
+		if (o->steps > 1)
+			hu_tsv_note(t, "steps", "%lld%s", o->steps, o->feedback ? ", with error feedback" : "");
 		hu_tsv_header(t, HU_REDUCE_COLUMNS);
 		return;
 	}
@@ -223,6 +235,9 @@ heading(const hu_args *args, const options *o, const hu_records *r, hu_tsv *t, i
 		o->divide == HU_DIVIDE_AFTER    ? "after"
 		: o->divide == HU_DIVIDE_BEFORE ? "before"
 						: "before and after");
+	if (o->steps > 1)
+		printf("figures of the sum over %lld steps, %s error feedback\n", o->steps,
+			o->feedback ? "with" : "without");
 	printf("%-8s %-6s %8s %-11s %-11s %-11s %-10s %-10s %10s %10s\n", "order", "wire", "ranks", "rel. L2", "bound",
 		"underflowed", "swamped", "scale", "overflowed", "loud ranks");
 }
@@ -296,7 +311,16 @@ draws(const void *of)
 	return strcmp(hu_args_text(of, "sample"), "all") || !strcmp(hu_args_text(of, "ranks-from"), "normal");
 }
 
-static const hu_opt_need needs[] = { { "seed", draws,
+/* Condition: there is a next step. */
+static int
+goes_on(const void *of)
+{
+	return strcmp(hu_args_text(of, "steps"), "1") != 0;
+}
+
+static const hu_opt_need needs[] = { { "feedback", goes_on,
+					     "in one step: what a cast loses is added in the next one; give --steps" },
+	{ "seed", draws,
 					     "where nothing is random: --sample all takes every element, and "
 					     "--ranks-from cycle draws none" },
 	{ NULL, NULL, NULL } };
@@ -315,5 +339,7 @@ const hu_command hu_cmd_allreduce = { "allreduce", "[OPTION...] RUN...|FILE...",
 	"infinite or NaN. Loud ranks have contributions that left the wire's range in the cast: where each rank\n"
 	"looks for overflow before the all-reduce, they alone skip the step, and weights part; looked for after\n"
 	"it, all ranks agree. A number of ranks is broken where the error exceeds --tolerance or some element\n"
-	"overflowed. For the errors' growth see doc/analysis.md.",
+	"overflowed. Over several --steps gradients are those of a training whose weights have not moved yet, each\n"
+	"time another record; with --feedback only the last step's casts are lost for good.\n"
+	"For the errors' growth see doc/analysis.md.",
 	opts, run, needs };

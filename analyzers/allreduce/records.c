@@ -211,10 +211,10 @@ deviate(uint64_t seed, uint64_t rank, uint64_t place)
 }
 
 double
-hu_records_value(const hu_records *r, size_t rank, size_t e)
+hu_records_value(const hu_records *r, size_t rank, size_t ranks, size_t step, size_t e)
 {
 	if (!r->normal)
-		return r->x[rank % r->n][e];
-	return hu_round(
-		r->mean[e] + r->sd[e] * deviate(r->seed, rank, r->place[e]), hu_format_of(HU_FP32), HU_RNE, 0, 0);
+		return r->x[(rank + step) % r->n][e];
+	return hu_round(r->mean[e] + r->sd[e] * deviate(r->seed, step * ranks + rank, r->place[e]),
+		hu_format_of(HU_FP32), HU_RNE, 0, 0);
 }

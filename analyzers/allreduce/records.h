@@ -29,7 +29,8 @@ hu_status hu_records_init(
 	hu_records *r, const char *const *paths, int n, size_t sample, uint64_t seed, int normal);
 void hu_records_release(hu_records *r);
 
-/* The gradient that simulated rank `rank` has for sampled element e: that of record rank mod n; or mean + sd z rounded
-   to fp32, where z is a normal deviate that depends on seed, rank and the element's place alone. */
-double hu_records_value(const hu_records *r, size_t rank, size_t e);
+/* The gradient that simulated rank `rank` of `ranks` has in a step, from 0, for sampled element e: that of record
+   (rank + step) mod n; or mean + sd z rounded to fp32, where z is a normal deviate that depends on seed, step * ranks +
+   rank and the element's place alone. */
+double hu_records_value(const hu_records *r, size_t rank, size_t ranks, size_t step, size_t e);
 #endif

@@ -2,6 +2,7 @@
    halfulp merge: joins the parts that commands with --shard wrote. It hands them to the command that they are of, which
    goes its usual way and finds every unit computed. */
 #include "lib/base/console/command.h"
+#include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
@@ -18,6 +19,7 @@ static const hu_opt opts[] = {
 	{ "list", NULL, NULL,
 		"print how many units each part has, what they were expected to take and took, and how long 1 to 1024 "
 		"processes would take for them" },
+	{ "json", NULL, NULL, "with --list: print the times of 1 to 1024 processes as an array of objects" },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -83,20 +85,32 @@ list(const hu_parts *p)
 /* Prints how long numbers of equal processes would take for the units as they were measured, dealt the largest first.
    Reading, sending and joining are not counted. */
 static void
-simulate(const hu_parts *p)
+simulate(const hu_parts *p, int json)
 {
 	double *seconds = hu_xmalloc((p->n + 1) * sizeof *seconds);
 	int *of = hu_xmalloc((p->n + 1) * sizeof *of);
+	json_t *list = json_array();
 
 	for (size_t i = 0; i < p->n; i++)
 		seconds[i] = p->u[i].seconds > 0 ? p->u[i].seconds : 0;
-	printf("\n%-9s %9s %10s\n", "processes", "seconds", "efficiency");
+	if (!json)
+		printf("\n%-9s %9s %10s\n", "processes", "seconds", "efficiency");
 	for (int n = 1; n <= 1024; n *= 2) {
 		hu_deal d;
 		hu_deal_out(&d, of, seconds, (int)p->n, n);
-		printf("%-9d %9.4g %9.2f%%\n", n, d.most, d.most > 0 ? 100 * d.mean / d.most : 100);
+		double efficiency = d.most > 0 ? d.mean / d.most : 1;
+		if (json)
+			json_array_append_new(list, json_pack("{s:i s:f s:f s:f}", "processes", n, "seconds", d.most,
+							    "efficiency", efficiency, "largest_unit_s", d.largest));
+		else
+			printf("%-9d %9.4g %9.2f%%\n", n, d.most, 100 * efficiency);
 		hu_deal_release(&d);
 	}
+	if (json) {
+		json_dumpf(list, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+		putchar('\n');
+	}
+	json_decref(list);
 	free(of);
 	free(seconds);
 }
@@ -153,8 +167,9 @@ run(const hu_args *args)
 	int code = HU_EXIT_OK;
 	hu_parts_offer(&p);
 	if (hu_args_given(args, "list")) {
-		list(&p);
-		simulate(&p);
+		if (!hu_args_given(args, "json"))
+			list(&p);
+		simulate(&p, hu_args_given(args, "json"));
 	} else
 		code = run_command(&p, args);
 	hu_parts_offer(NULL);
@@ -162,10 +177,21 @@ run(const hu_args *args)
 	return code;
 }
 
+static int
+lists(const void *of)
+{
+	return hu_args_given(of, "list");
+}
+
+static const hu_opt_need needs[] = {
+	{ "json", lists, "without --list: the command whose parts are joined prints what it prints" },
+	{ NULL, NULL, NULL },
+};
+
 const hu_command hu_cmd_merge = { "merge", "[OPTION...] RUN | PART...",
 	"join the parts that commands with --shard wrote to the tables of one process",
 	"Each part holds what some units of the work found. Whatever the number of shards, the tables are those\n"
 	"that one process writes, byte for byte; exit codes are those of the command, too. Exit 3 where a part is\n"
 	"missing, was changed, or belongs to other options, another run or another version of halfulp. Once all\n"
 	"parts are there, analyze --resume does the same, and has --json.",
-	opts, run, NULL };
+	opts, run, needs };

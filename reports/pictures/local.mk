@@ -12,6 +12,7 @@ nobase_dist_pkgdata_DATA += reports/pictures/diff-runs.gp
 nobase_dist_pkgdata_DATA += reports/pictures/formats-map.gp
 nobase_dist_pkgdata_DATA += reports/pictures/formats-values.gp
 nobase_dist_pkgdata_DATA += reports/pictures/inspect.gp
+nobase_dist_pkgdata_DATA += reports/pictures/merge.gp
 nobase_dist_pkgdata_DATA += reports/pictures/picture-style.gp
 libhalfulp_a_SOURCES += reports/pictures/picture.c
 noinst_HEADERS += reports/pictures/picture.h

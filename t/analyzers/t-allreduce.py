@@ -82,34 +82,43 @@ class Reduce:
         return x[0]
 
 
-def again(records, order, wire, acc, ranks, before, scale):
+def again(records, order, wire, acc, ranks, before, scale, steps=1, feedback=False):
     """The row's numbers."""
     count = dict(underflowed=0, nonzeros=0, overflowed=0, additions=0, swamped=0, stagnated=0)
     loud, error, norm = set(), Q(0), Q(0)
     of = len(records[0])
     for e in range(of):
-        own = [records[k % len(records)][e] for k in range(ranks)]
-        sent = [rounded(rounded(g * scale / before, 'fp32'), wire) for g in own]
-        exact = sum(own) / ranks
-        r = Reduce(acc, wire)
-        if order == 'ring':
-            start = e * ranks // of
-            total = r.ring(sent[start:] + sent[:start])
-        elif order.startswith('hier'):
-            g = int(order[5:])
-            total = r.tree([r.ring(sent[i : i + g]) for i in range(0, ranks, g)], False)
-        else:
-            total = r.tree(sent, order == 'halving')
-        got = rounded(total * before / ranks / scale, 'fp32') if isinstance(total, Q) else total
-        count['nonzeros'] += sum(g != 0 for g in own)
-        count['underflowed'] += sum(g != 0 and x == 0 for g, x in zip(own, sent))
-        loud |= {k for k, x in enumerate(sent) if not isinstance(x, Q)}
-        count['additions'] += r.additions
-        count['swamped'] += r.swamped
-        count['stagnated'] += r.run >= 8
-        norm += exact * exact
-        if isinstance(got, Q):
-            error += (got - exact) ** 2
+        kept, exacts, gots, stagnated = [Q(0)] * ranks, Q(0), Q(0), 0
+        for step in range(steps):
+            own = [records[(k + step) % len(records)][e] for k in range(ranks)]
+            cast = [rounded(g * scale / before, 'fp32') for g in own]
+            if feedback:
+                cast = [plus(x, y, 'fp32') for x, y in zip(cast, kept)]
+            sent = [rounded(x, wire) for x in cast]
+            kept = [x - y if isinstance(x, Q) and isinstance(y, Q) else Q(0) for x, y in zip(cast, sent)]
+            exact = sum(own) / ranks
+            r = Reduce(acc, wire)
+            if order == 'ring':
+                start = e * ranks // of
+                total = r.ring(sent[start:] + sent[:start])
+            elif order.startswith('hier'):
+                g = int(order[5:])
+                total = r.tree([r.ring(sent[i : i + g]) for i in range(0, ranks, g)], False)
+            else:
+                total = r.tree(sent, order == 'halving')
+            got = rounded(total * before / ranks / scale, 'fp32') if isinstance(total, Q) else total
+            count['nonzeros'] += sum(g != 0 for g in own)
+            count['underflowed'] += sum(g != 0 and x == 0 for g, x in zip(own, sent))
+            loud |= {k for k, x in enumerate(sent) if not isinstance(x, Q)}
+            count['additions'] += r.additions
+            count['swamped'] += r.swamped
+            stagnated |= r.run >= 8
+            exacts += exact
+            gots = gots + got if isinstance(gots, Q) and isinstance(got, Q) else None
+        count['stagnated'] += stagnated
+        norm += exacts * exacts
+        if isinstance(gots, Q):
+            error += (gots - exacts) ** 2
         else:
             count['overflowed'] += 1
     share = lambda a, b: a / b if b else 0  # noqa: E731
@@ -193,6 +202,51 @@ for options, before, scale, acc in (
             within.append(row)
 tap.none(wrong, '%d rows computed again from messages between ranks, in fractions' % checked)
 tap.none(within, 'no error above its bound, no overflow where a bound excludes it')
+
+# Several steps, with and without error feedback: the same figures of the sums, in fractions. Over 40 steps without it
+# errors of one sign add up; with it the last casts alone are lost.
+wrong, beyond, gain = [], [], {}
+small = save('small', [[x / 2**6 for x in r] for r in records[:2]])
+for feedback in False, True:
+    for steps, name, of, ranks in ((3, 'r', records, '3..6'), (7, 'small', [[x / 2**6 for x in r] for r in records[:2]], '4')):
+        for row in rows(
+            '--ranks',
+            ranks,
+            '--order',
+            'ring,tree',
+            '--wire',
+            'bf16,e4m3',
+            '--acc',
+            'fp32',
+            '--sample',
+            'all',
+            '--steps',
+            str(steps),
+            *(['--feedback'] if feedback else []),
+            *(files if name == 'r' else small)
+        ):
+            want = again(of, row['order'], row['wire'], 'fp32', row['ranks'], 1, 1, steps, feedback)
+            gain[name, row['order'], row['wire'], row['ranks'], feedback] = row['rel_l2']
+            for k, v in want.items():
+                if not math.isclose(row[k], v, rel_tol=1e-9, abs_tol=1e-15):
+                    wrong.append('%d steps %s: %s %s there, %s here' % (steps, [row[x] for x in ('order', 'wire', 'ranks')], k, row[k], v))
+            if not row['overflowed'] and row['bound'] != 'inf' and not row['rel_l2'] <= row['bound']:
+                beyond.append(row)
+tap.none(wrong, '%d rows over several steps, half of them with error feedback, computed again' % len(gain))
+tap.none(beyond, 'no error of a sum over steps above its bound')
+third = save('third', [[rounded(Q(1, 3), 'fp32'), rounded(Q(7, 1000), 'fp32')]])
+lost = [
+    rows('--ranks', '8', '--order', 'tree', '--wire', 'e5m2', '--acc', 'fp32', '--sample', 'all', '--steps', n, *w, *third)[0]
+    for n in ('1', '64')
+    for w in ([], ['--feedback'])
+    if n == '64' or not w
+]
+tap.ok(
+    math.isclose(lost[1]['rel_l2'], lost[0]['rel_l2'], rel_tol=1e-3) and lost[2]['rel_l2'] < lost[1]['rel_l2'] / 20,
+    'one gradient 64 times: e5m2 loses %.2g of it each time, with error feedback %.2g in all'
+    % (lost[1]['rel_l2'], lost[2]['rel_l2']),
+    [x['rel_l2'] for x in lost],
+)
 
 # A ring over equal terms stops after 2^p ranks: 2^p + 1 is a tie to even (doc/analysis.md)
 unit = save('unit', [[Q(1)] * 4])
@@ -323,6 +377,7 @@ for words, code, why in (
     (unit + ['--scale', '3'], 2, 'power of two'),
     (unit + ['--ranks-from', 'normal'], 2, 'two records'),
     (unit + ['--wire', 'e8m0'], 2, 'no sums in'),
+    (unit + ['--feedback'], 2, '--feedback has no effect in one step'),
     (unit + ['--divide', 'never'], 2, 'known are after, before, split'),
     (unit + ['--sample', 'all', '--seed', '3'], 2, 'nothing is random'),
 ):

@@ -189,6 +189,8 @@ allreduce ranks-from | allreduce {h}/a.npy {h}/x.npy --ranks 64 --wire bf16 | --
 allreduce sample | allreduce {h}/terms.npy --ranks 64 --wire bf16 | --sample 3
 allreduce seed | allreduce {h}/terms.npy --ranks 64 --wire bf16 --sample 3 | --seed 7
 allreduce tolerance | allreduce {h}/terms.npy --ranks 64 --wire e4m3 | --tolerance 0
+allreduce steps | allreduce {h}/terms.npy --ranks 64 | --steps 3
+allreduce feedback | allreduce {h}/terms.npy --ranks 64 --steps 3 | --feedback
 allreduce threads | allreduce {h}/terms.npy --ranks 64 | --threads -1
 allreduce table | allreduce {h}/terms.npy --ranks 64 | --table
 allreduce json | allreduce {h}/terms.npy --ranks 64 | --json
@@ -442,6 +444,7 @@ inspect fail-if | inspect {h}/a.npy | --fail-if elements>0
 inspect tap | inspect {h}/a.npy --fail-if elements>0 | --tap
 inspect threads | inspect {h}/a.npy | --threads -1
 merge list | merge {h}/one.part {h}/two.part | --list
+merge json | merge --list {h}/one.part {h}/two.part | --json
 op in | op relu | --in a={h}/a.npy
 op set | op relu --in a={h}/a.npy | --set in=e4m3
 op sum | op matmul --in a={h}/a.npy --in b={h}/b.npy | --sum fma,acc=fp16
@@ -691,6 +694,8 @@ decay-steps | train --steps 2 --decay-steps 2 x
 no-decay | train --steps 2 --weight-decay 0 --no-decay * x
 lr-end | train --schedule step --lr-end 0.1 x
 decay-rate | plan --schedule cosine --decay-rate 0.5
+feedback | allreduce {h}/terms.npy --feedback
+json | merge {h}/one.part {h}/two.part --json
 seed | allreduce {h}/terms.npy --sample all --seed 2
 wire | plan --wire bf16
 network | plan --network eth10

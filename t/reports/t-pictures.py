@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Pictures of commands (--svg and its like): every command of pictures.def draws; texts can be read and colours are the
 # gallery's; the message says what the command's own JSON says, computed here again; and what is refused leaves nothing.
+import heapq
 import json
 import math
 import os
@@ -150,12 +151,28 @@ def probed(title, j):
             j['extra alignment bits'])
 
 
+def scheduled(title, rows):
+    """Units dealt the largest first, each to who has the least, from the part's own seconds."""
+    took = [float(x.split('\t')[2]) for x in open(home + '/p.part') if x[0] not in '#u']
+    good, ends = 1, {}
+    for n in (2**k for k in range(11)):
+        loads = [0.0] * n
+        for x in sorted(took, reverse=True):
+            heapq.heapreplace(loads, loads[0] + x)
+        ends[n] = max(loads)
+        good = n if sum(took) / n / ends[n] >= 0.9 else good
+    least = min(n for n in ends if ends[n] <= min(ends.values()) * (1 + 1e-9))
+    m = re.fullmatch(r'(\S+) process(?:es are| is) 90 % efficient; more than (\S+) gain nothing', title)
+    return m and (number(m[1]), number(m[2])) == (good, least) and len(rows) == 11
+
+
 def timed(title, rows):     # times differ from run to run: the sentence alone
     return re.search(r'\d', title) is not None or title.startswith('All take')
 
 
 for name, more in (('a', ''), ('b', ' --seed 2')):
     run('train --size 8 --train 48 --eval 16 --batch 16 --width 0.05 --steps 2 --trace-steps 0 --quiet %s%s' % (name, more))
+run('analyze --shard 1/1 --part p.part a')
 W = 'checkpoint/step-000002.safetensors'
 small = '--size 8 --train 48 --eval 16 --batch 16 --width 0.05'
 lines = [
@@ -171,6 +188,7 @@ lines = [
     ('diff-files', 'diff a/%s b/%s' % (W, W), '--all', files),
     ('diff-runs', 'diff a b', '--all', runs),
     ('compare', 'compare %s --policies float32,float16 --steps 8' % small, '', compared),
+    ('merge', 'merge --list p.part', '', scheduled),
     ('tree', 'tree --n 8 --backend cpu --op matmul', '--full', trees),
     ('probe', 'probe --model tc:volta', '', probed),
     ('bench-why', 'bench why %s --steps 1' % small.replace(' --train 48 --eval 16', ''), '', timed),

@@ -47,7 +47,7 @@ ok(not wrong, 'three ranks, of which one overflows: tables, trace and checkpoint
 
 # --- batchnorm, whose running statistics pass through the micro-batches of all ranks
 NORM = '--quiet --model convnet --width 0.04 --size 12 --micro-batches 4 --batch 8 --steps 3 --train 24 --eval 4 '
-NORM += '--policy mixed_bfloat16 --trace-steps 1'
+NORM += '--policy bfloat16 --trace-steps 1'
 p = halfulp('train', *NORM.split(), at('norm1'))
 p = ranks(2, 'train', *NORM.split(), at('norm2'))
 wrong = differences(at('norm1'), at('norm2')) if p.returncode == 0 else [p.stderr]
@@ -68,7 +68,7 @@ ok('ranks' not in json.load(open(at('norm1/manifest.json'))), 'that of one proce
 # --- rows, and its running statistics; rank 0 sends all the sums, unscaled, and the last running statistics.
 program = json.load(open(at('norm2/program-train.json')))
 tensors = {t['name']: t for t in program['tensors']}
-SIZE = {'fp64': 8}
+SIZE = {'fp64': 8, 'fp16': 2, 'bf16': 2}
 
 
 def size(t):
@@ -78,6 +78,8 @@ def size(t):
     return n
 
 
+short = [n for n, t in tensors.items() if n.split('@')[0].endswith('_micro0to1') and t['format'] == 'bf16']
+ok(len(short) > 3, 'sums of bf16 gradients travel as 2 bytes a number: %d tensors' % len(short), list(tensors)[:9])
 running = sum(size(t) for t in program['tensors'] if t['name'].split('.')[1] in ('rm', 'rv'))
 parameters = [t for t in program['tensors'] if t.get('trainable')]
 halves = sum(size(t) for t in program['tensors'] if t['name'].split('@')[0].endswith('_micro0to1'))

@@ -2,6 +2,7 @@
    Runs a rank's part of a step (spread.h). */
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
+#include "lib/number/bulk/bulk.h"
 #include "lib/op/element/map.h"
 #include "lib/program/spread/spread.h"
 
@@ -69,22 +70,66 @@ check(hu_exec *x, const hu_spread *s, int call, const hu_env *env)
 	return HU_OK;
 }
 
+/* What was packed for messages that are still on their way. */
+typedef struct packed { void **v; int n, cap; } packed;
+
+/* The bytes of an element on its way: its code where that is shorter than the number that holds it. */
+static size_t
+element(const hu_tensor *t)
+{
+	size_t code = hu_is_wide(t->format) ? sizeof(double) : hu_bulk_element(t->format),
+	       held = hu_element_size(t->format);
+
+	return code < held ? code : held;
+}
+
+static void *
+keep(packed *p, size_t bytes)
+{
+	HU_GROW(p->v, p->n, p->cap);
+	return p->v[p->n++] = hu_xmalloc(bytes + 1);
+}
+
+/* Sends, receives or broadcasts a tensor. Codes are as exact as the numbers: every one is of the tensor's format. */
+static void
+pass(const hu_spread_do *d, const hu_tensor *t, int rank, packed *p)
+{
+	size_t bytes = t->n * element(t);
+	int codes = element(t) < hu_element_size(t->format),
+	    sends = d->deed == HU_DO_POST || (d->deed == HU_DO_BROADCAST && d->peer == rank);
+	void *data = codes ? keep(p, bytes) : t->data;
+
+	if (codes && sends)
+		hu_bulk_pack(data, t->data, t->n, t->format);
+	switch (d->deed) {
+	case HU_DO_RECEIVE: hu_ranks_receive(d->peer, d->tag, data, bytes); break;
+	case HU_DO_POST: hu_ranks_post(d->peer, d->tag, data, bytes); break;
+	default: hu_ranks_broadcast(d->peer, data, bytes); break;
+	}
+	if (codes && !sends)
+		hu_bulk_unpack(t->data, data, t->n, t->format);
+	if (codes && d->deed != HU_DO_POST)
+		free(p->v[--p->n]);
+}
+
 hu_status
 hu_spread_run(hu_exec *x, const hu_spread *s, const hu_env *env)
 {
-	for (int i = 0; i < s->n; i++) {
+	hu_status st = HU_OK;
+	packed p = { NULL, 0, 0 };
+
+	for (int i = 0; i < s->n && st == HU_OK; i++) {
 		const hu_spread_do *d = &s->todo[i];
-		hu_tensor *t = &x->t[d->id];
-		size_t bytes = d->deed < HU_DO_RECEIVE ? 0 : t->n * hu_element_size(t->format);
 		switch (d->deed) {
-		case HU_DO_RUN: HU_TRY(hu_exec_one(x, d->id, env)); break;
-		case HU_DO_CARRY: HU_TRY(carry(x, d->id, env)); break;
-		case HU_DO_CHECK: HU_TRY(check(x, s, d->id, env)); break;
-		case HU_DO_RECEIVE: hu_ranks_receive(d->peer, d->tag, t->data, bytes); break;
-		case HU_DO_POST: hu_ranks_post(d->peer, d->tag, t->data, bytes); break;
-		case HU_DO_BROADCAST: hu_ranks_broadcast(d->peer, t->data, bytes); break;
+		case HU_DO_RUN: st = hu_exec_one(x, d->id, env); break;
+		case HU_DO_CARRY: st = carry(x, d->id, env); break;
+		case HU_DO_CHECK: st = check(x, s, d->id, env); break;
+		default: pass(d, &x->t[d->id], s->rank, &p);
 		}
 	}
 	hu_ranks_sent();
-	return HU_OK;
+	for (int i = 0; i < p.n; i++)
+		free(p.v[i]);
+	free(p.v);
+	return st;
 }
