@@ -257,6 +257,38 @@ ok(
 )
 got = halfulp('verify', at('t2'))
 ok(got.returncode == 0, 'and verify finds them again', got.stdout + got.stderr)
+# --- other pixels under the same names and lengths are refused by verify, and where a run goes on
+words = '--model mlp --width 0.01 --size 3 --batch 12 --epochs 2 --checkpoint-every 1 --quiet --trace-steps none'.split()
+halfulp('train', *words, '--data', 'images:' + at('split'), at('whole'))
+
+
+def stopped(name, read):
+    """A copy of the run as it is after three of its four steps, which says `read` of what it read."""
+    shutil.rmtree(at(name), ignore_errors=True)
+    shutil.copytree(at('whole'), at(name))
+    manifest = json.load(open(at(name, 'manifest.json')))
+    manifest['finished'] = False
+    manifest['dataset']['read'] = read
+    os.remove(at(name, 'checkpoint', 'step-000004.safetensors'))
+    del manifest['files']['checkpoint/step-000004.safetensors']
+    json.dump(manifest, open(at(name, 'manifest.json'), 'w'))
+    return halfulp('train', '--resume', '--quiet', at(name))
+
+
+solid[turns.index((0, 4))] = bytes([0, 4, 9] * 9)
+trained = {'from_step': 0, 'rows': 24, 'digest': pixels_digest(solid[:24])}
+got = stopped('again', trained)
+read = [json.load(open(at(x, 'manifest.json')))['dataset'].get('read') for x in ('again', 'whole')]
+want = dict(trained, rows=27, digest=pixels_digest(solid))
+ok(got.returncode == 0 and read == [want, want], 'a run goes on with the pixels that it had', [got.stderr, read])
+wrong = stopped('again', dict(trained, digest='0x%016x' % (int(trained['digest'], 16) ^ 1)))
+ok(wrong.returncode == 3 and len(wrong.stderr.splitlines()) == 1, 'and with no others', [wrong.stderr])
+got = halfulp('verify', at('whole'))
+ok(got.returncode == 0, 'verify finds them again', got.stdout + got.stderr)
+write('split/0/04.png', png(3, 3, [bytes([0, 104, 9] * 3)] * 3))
+for got in halfulp('verify', at('whole')), stopped('again', trained):
+    ok(got.returncode == 3 and 'same files back' in got.stderr, 'one image of other pixels is seen', got.stderr)
+write('split/0/04.png', png(3, 3, [bytes([0, 4, 9] * 3)] * 3))
 os.rename(at('pets/train/a/2.png'), at('pets/train/a/3.png'))
 got = halfulp('verify', at('t2'))
 ok(got.returncode != 0 and 'data' in got.stdout + got.stderr, 'a renamed image is seen', got.stdout + got.stderr)

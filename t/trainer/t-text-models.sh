@@ -63,7 +63,7 @@ refusal 'no effect with --model bert' --model bert --width 2
 refusal 'reads x' --data reviews
 refusal 'bert reads tokens' --model bert --data digits
 refusal 'from 14 to 512 tokens' --model bert --length 13
-refusal 'more than 2147483648 pairs' --model ncf --users 1000000 --items 1000000
+refusal 'more than 4294967295 choices' --model ncf --users 1000000 --items 1000000
 refusal 'did you mean bert-base' --preset bert-bas
 refusal 'is of the model bert' --preset bert-tiny --model mlp
 # Characters: the last line needs no end, and what is no text or too short is refused in one line

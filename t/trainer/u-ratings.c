@@ -91,6 +91,30 @@ known_answers(void)
 	ok(hu_dataset_open(&a, "ratings", &o) == HU_EINVAL, "refused: %s", hu_reason());
 }
 
+/* As many users and items as MovieLens-20M has, of whom only those in a row are drawn. */
+static void
+large(void)
+{
+	hu_dataset_options o = { .users = 138493, .items = 26744, .seed = 1, .train = 10, .eval = 200 };
+	hu_dataset a;
+
+	if (hu_dataset_open(&a, "ratings", &o) != HU_OK)
+		bail_out("%s", hu_reason());
+	int right = value(&a, "users", 110) == 1 && value(&a, "labels", 110) == 1;
+	for (size_t i = 0; i < 10; i++)
+		right &= value(&a, "users", i) == value(&a, "users", i / 5 * 5) && value(&a, "labels", i) == !(i % 5);
+	ok(right, "138493 users and 26744 items: two groups of rows, and two users to evaluate");
+	/* Computed with NumPy from the definition: all scores of these users, sorted. */
+	is_bits64(hu_dataset_digest(&a), 0x5f5def0a491ae68d, "whose bits are those of a sort of all scores");
+	hu_dataset_release(&a);
+	o.dimensions_only = 1;
+	o.train = 0;
+	if (hu_dataset_open(&a, "ratings", &o) != HU_OK)
+		bail_out("%s", hu_reason());
+	ok(a.n_train == 16777215, "unless told, %zu rows of %.0f", a.n_train, 138493.0 * (26744 / 12) * 5);
+	hu_dataset_release(&a);
+}
+
 /* The ranks of an evaluation, from its probabilities one row at a time and by sorting. */
 static int
 descending(const void *a, const void *b)
@@ -150,6 +174,7 @@ int
 main(void)
 {
 	known_answers();
+	large();
 	rows();
 	ranks();
 	return done_testing();

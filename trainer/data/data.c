@@ -299,6 +299,31 @@ hu_dataset_read(const hu_dataset *ds, uint64_t *digest)
 	return n;
 }
 
+hu_status
+hu_dataset_read_rows(const hu_dataset *ds, const char *wanted, size_t *number, uint64_t *digest)
+{
+	enum { SOME = 256 };
+	size_t index[SOME], n = 0, kept = 0, each = hu_count(ds->array[0].shape);
+
+	*number = *digest = 0;
+	if (ds->made)
+		hu_made_bytes(ds->made, &kept);
+	for (size_t i = 0; i < kept; i++) {
+		if (wanted[i])
+			index[n++] = i;
+		if (n == SOME || (n && i + 1 == kept)) {
+			hu_made_rows r;
+			HU_TRY(hu_made_rows_get(&r, ds->made, index, n));
+			for (size_t k = 0; k < n; k++)
+				*digest += digest_row(index[k], r.row[k], each);
+			hu_made_rows_release(&r);
+			*number += n;
+			n = 0;
+		}
+	}
+	return HU_OK;
+}
+
 const char *
 hu_dataset_name(size_t i)
 {

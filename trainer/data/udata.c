@@ -164,6 +164,20 @@ number_items(choices *c)
 	return n;
 }
 
+/* The items of all users, one user's after another's, and each user's held one. */
+typedef struct kept_items { const uint32_t *chosen, *held; } kept_items;
+
+static const uint32_t *
+items_of(const hu_choices *c, size_t user, uint32_t *room, void *scratch, uint32_t *held)
+{
+	const kept_items *k = c->with;
+
+	(void)room;
+	(void)scratch;
+	*held = k->held[user];
+	return k->chosen + c->begin[user];
+}
+
 /* Rows of the choices, which are sorted by user and time. */
 static hu_status
 rank(hu_dataset *ds, const hu_dataset_options *o, const choices *c, const char *path, size_t items)
@@ -192,7 +206,8 @@ rank(hu_dataset *ds, const hu_dataset_options *o, const choices *c, const char *
 	for (size_t u = 0; u < users && st == HU_OK; u++)
 		qsort(chosen + begin[u], begin[u + 1] - begin[u], sizeof *chosen, hu_ranking_by_item);
 	if (st == HU_OK)
-		st = hu_ranking_rows(ds, o, &(hu_choices){ users, items, begin, chosen, held });
+		st = hu_ranking_rows(ds, o,
+			&(hu_choices){ users, items, begin, items_of, 0, &(kept_items){ chosen, held } });
 	free(begin);
 	free(chosen);
 	free(held);

@@ -87,16 +87,43 @@ dataset(const hu_dataset *d)
 	return j;
 }
 
+/* The step since which rows are counted: the one that the manifest has already, else `from`. */
+static size_t
+read_since(const json_t *manifest, size_t from)
+{
+	const json_t *step = json_object_get(json_object_get(json_object_get(manifest, "dataset"), "read"), "from_step");
+
+	return step ? (size_t)json_integer_value(step) : from;
+}
+
+static void
+put_read(json_t *manifest, size_t from, size_t rows, uint64_t digest)
+{
+	if (rows)
+		json_object_set_new(json_object_get(manifest, "dataset"), "read",
+			json_pack("{s:I s:I s:o}", "from_step", (json_int_t)from, "rows", (json_int_t)rows, "digest",
+				hex(digest)));
+}
+
 void
 hu_manifest_read(json_t *manifest, const hu_dataset *d, size_t from)
 {
 	uint64_t digest;
 	size_t rows = hu_dataset_read(d, &digest);
 
-	if (rows)
-		json_object_set_new(json_object_get(manifest, "dataset"), "read",
-			json_pack("{s:I s:I s:o}", "from_step", (json_int_t)from, "rows", (json_int_t)rows, "digest",
-				hex(digest)));
+	put_read(manifest, read_since(manifest, from), rows, digest);
+}
+
+hu_status
+hu_manifest_read_until(json_t *manifest, hu_session *s, size_t from, size_t to)
+{
+	uint64_t digest;
+	size_t rows;
+
+	from = read_since(manifest, from);
+	HU_TRY(hu_session_read_rows(s, from, to, 0, &rows, &digest));
+	put_read(manifest, from, rows, digest);
+	return HU_OK;
 }
 
 static json_t *

@@ -9,6 +9,7 @@
 typedef struct hu_record {
 	char *dir;
 	json_t *manifest;        /* its "files" grows */
+	size_t from;             /* the step that this process began with */
 	char *select;            /* tensors to trace, by id */
 	size_t *trace_step;      /* ascending */
 	int ntrace;

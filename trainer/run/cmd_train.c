@@ -191,6 +191,7 @@ restore(job *b, const hu_run *run)
 	free(steps);
 	hu_metrics_init(&b->metrics, &b->config);
 	HU_TRY(hu_metrics_resume(&b->metrics, b->session.programs.train, b->dir, b->from));
+	HU_TRY(hu_session_check_read(s, run->manifest, run->dir, b->from));
 	return n ? hu_session_load(s, run->dir, b->from) : hu_session_start(s);
 }
 
@@ -242,6 +243,7 @@ prepare_resumed(job *b, const hu_args *a)
 	}
 	if (st == HU_OK)
 		st = restore(b, &run);
+	b->record.from = b->from;
 	hu_run_release(&run);
 	if (st == HU_OK && b->talk)
 		hu_say_start(&b->config, &b->session, &b->record, b->resumed, b->from);

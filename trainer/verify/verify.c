@@ -159,8 +159,11 @@ run_again(hu_verified *v, const hu_run *r, hu_config *c, size_t steps)
 		st = hu_session_start(&s);
 	if (st == HU_OK && (st = hu_table_read(&t, path)) == HU_OK) {
 		size_t have = (size_t)t.rows;
-		st = have ? compare(v, &s, r, &t, steps && steps < have ? steps : have)
-			  : hu_fail(HU_EFILE, "%s: no step to verify", path);
+		if (!steps || steps >= have)
+			st = hu_session_check_read(&s, r->manifest, r->dir, have);
+		if (st == HU_OK)
+			st = have ? compare(v, &s, r, &t, steps && steps < have ? steps : have)
+				  : hu_fail(HU_EFILE, "%s: no step to verify", path);
 		hu_table_release(&t);
 	}
 	free(path);
