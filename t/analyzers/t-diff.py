@@ -170,6 +170,10 @@ parted(single, train('half', '--policy', 'mixed_float16', '--steps', '4', '--tra
 parted(train('brain', '--policy', 'bfloat16', '--steps', '4', '--trace-steps', '2'), single, 'bfloat16 and float32')
 parted(single, train('pairs', '--policy', 'float32', '--steps', '4', '--trace-steps', '2,3', '--accumulate', 'pairwise'), 'another order of sums')
 parted(single, train('apart', '--policy', 'float32', '--steps', '4', '--trace-steps', '1', '--seed', '2'), 'no step traced in both')
+# Of several settings that differ the data come first, then the seed, then the first of the others
+for name, cause in (('half', 'another setting: compute: "float32" and "float16"'), ('pairs', 'another setting: '), ('apart', 'another seed: seed: ')):
+    text = halfulp('diff', at('single'), at(name)).stdout
+    none([] if '. Most likely cause: ' + cause in text else [text[:600]], '%s: %s' % (name, cause))
 
 # verify: a changed element of one output, and calls whose operands were not recorded
 path = at('changed')

@@ -238,8 +238,7 @@ for c in columns:
 none(wrong, '%d columns order %d rows' % (len(columns), len(all_)))
 rules, want = [], {}
 for c in columns:
-    held = sorted({number(g[c]) for g in all_ if g[c] is not None}) if c not in words else []
-    for op in ('<', '<=', '>', '>=') if held else ():
+    for op in ('<', '<=', '>', '>=') if c not in words and any(g[c] is not None for g in all_) else ():
         for share in ('', '%') if c in counts else ('',):
             of = lambda g: 100 * g[c] / g['elements'] if share else number(g[c])
             limits = sorted({of(g) for g in all_ if g[c] is not None})

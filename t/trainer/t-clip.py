@@ -32,6 +32,10 @@ if train(WORDS + '--policy mixed_float16 --init-scale 1024 --trace-steps 2', 'ru
     ok(limited > 20 and kept > 20 and not wrong, 'gradients are clipped to [-X, X]', (limited, kept, wrong))
     # a few roundings of relative size 2^-24 of numbers that are no larger than these
     ok(far < 4 * 2.0**-24 and min(moved.values()) > 9, 'weights decay, biases do not', (far, moved))
+    program = runs.program('run')
+    made = [(c['layer'], program['tensors'][c['out'][0]]['name']) for c in program['calls']]
+    made = [(layer, name) for layer, name in made if name.endswith('_clipped')]
+    ok(len(made) == 6 and all(name.startswith(layer + '.d') for layer, name in made), 'a call is of its layer', made)
     p = halfulp('analyze', '--only', 'replay', runs.at('run'))
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'the traced step is within its bounds', p.stdout)
     p = halfulp('verify', runs.at('run'))

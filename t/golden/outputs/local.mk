@@ -2,6 +2,7 @@
 
 EXTRA_DIST += t/golden/outputs/accumulate.txt
 EXTRA_DIST += t/golden/outputs/bench.txt
+EXTRA_DIST += t/golden/outputs/bounds.txt
 EXTRA_DIST += t/golden/outputs/calc.txt
 EXTRA_DIST += t/golden/outputs/explain.txt
 EXTRA_DIST += t/golden/outputs/formats.txt

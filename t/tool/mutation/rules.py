@@ -75,7 +75,7 @@ MESSAGE = r"hu_fail\(|hu_complain\(|hu_bug\(|hu_tsv_note\(|hu_warn\(|fprintf\(st
 PLURAL = r'\? "(s|es|is|are| is|s are|y|ies)?" : "(s|es|is|are| is|s are|y|ies)?"'
 ROOM = r"(snprintf\([\w.>\[\]-]+, |hu_bytes_text\([^,]+, [^,]+, |JSON_REAL_PRECISION\()$"
 # A line that begins by declaring something: brackets before a comma, a semicolon or values in braces are a size.
-DECLARED = r"\s*(?:static |const |unsigned )*(?!return |else |case )[a-z]\w+ \*?(?:const )?[a-z]\w*\b"
+DECLARED = r"\s*(?:static |const |unsigned )*(?!return |else |case )[a-z]\w+ (?:\*?(?:const )?[a-z]\w*\b|$)"
 # Functions that only give memory back: the leak sanitizer of CI's second job judges them.
 GIVES_BACK = r"(^|_)(release|free)(_|$)"
 
@@ -83,8 +83,8 @@ GIVES_BACK = r"(^|_)(release|free)(_|$)"
 def spared_here(code, match, what):
     """Whether this place is of no interest, whatever the line is."""
     before, after = code[:match.start()], code[match.end():]
-    sized = re.match(DECLARED, before) and not re.search(r" = [^{]", before) and re.match(r" = \{|[,;]", after)
-    declared = what == "index" and sized
+    sized = re.match(DECLARED, before) and not re.search(r" = [^{]", before) and re.match(r" = [{\"]|[,;]", after)
+    declared = what == "index" and (sized or after.startswith(" = {"))
     precise = what == "number" and re.search(r"mpfr_inits?2\([^;]*$", before) # a bit more than the value has
     return declared or precise or (what == "number" and re.search(ROOM, before)) or re.fullmatch(r"\s*" + PLURAL, match[0])
 

@@ -66,7 +66,7 @@ class Sources:
         """How many seconds of processor time a test takes, a process of it may take, and of the clock's, more where the
         machine is busy."""
         busy, takes = max(1, os.getloadavg()[0] / (os.cpu_count() or 1)), self.reach.seconds(test)
-        return takes, int(20 + 5 * takes), (60 + 10 * takes) * busy
+        return takes, int(10 + 4 * takes), (60 + 10 * takes) * busy
 
 
 def targets(top, build=None):
