@@ -120,7 +120,8 @@ AC_SUBST([CUDA_LIBS])
 AC_SUBST([CUDA_ANY_FLAGS])
 AM_CONDITIONAL([CUDA], [test $hu_cuda = yes])])
 
-# HU_SHIM: whether $CXX compiles the kernels for the host (cuda/shim/shim.h). Sets SHIM_CXXFLAGS, the conditional SHIM.
+# HU_SHIM: whether $CXX compiles the kernels for the host (cuda/shim/shim.h). Sets SHIM_CXXFLAGS,
+# SHIM_UNCHECKED (what the sanitizers leave out, behind ASAN_CFLAGS) and the conditional SHIM.
 AC_DEFUN([HU_SHIM], [
 SHIM_CXXFLAGS="-std=gnu++17 -ffp-contract=off -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-math-errno -fno-var-tracking -Wno-ignored-optimization-argument -Wno-unknown-warning-option -Wall -Wunused-parameter -Wshadow=local -Wframe-larger-than=65536"
 AS_IF([test "x$enable_werror" = xyes], [SHIM_CXXFLAGS="$SHIM_CXXFLAGS -Werror"])
@@ -130,14 +131,18 @@ cat >conftest_shim.cc <<\_HU_CC
 template <class F> static int twice(F f, int at = __builtin_LINE()) { return f(2) + (at < 0); }
 extern "C" int hu_shim_works(void) { int k = 3; return twice([[&](auto x) { return x * k; }]) - 6; }
 _HU_CC
-AS_IF([$CXX $SHIM_CXXFLAGS $ASAN_CFLAGS $CPPFLAGS $CXXFLAGS -c conftest_shim.cc -o conftest_cc.$ac_objext >&AS_MESSAGE_LOG_FD 2>&1], [
-	hu_save_LIBS=$LIBS
-	hu_save_CFLAGS=$CFLAGS
-	LIBS="conftest_cc.$ac_objext $LIBS"
-	CFLAGS="$CFLAGS $ASAN_CFLAGS"
-	AC_LINK_IFELSE([AC_LANG_PROGRAM([int hu_shim_works(void);], [return hu_shim_works();])], [hu_shim=yes])
-	LIBS=$hu_save_LIBS
-	CFLAGS=$hu_save_CFLAGS])
+# clang's check of function types needs the C++ library, which $CC does not link
+for hu_flag in "" -fno-sanitize=function; do
+	AS_IF([test $hu_shim = no && $CXX $SHIM_CXXFLAGS $ASAN_CFLAGS $hu_flag $CPPFLAGS $CXXFLAGS -c conftest_shim.cc -o conftest_cc.$ac_objext >&AS_MESSAGE_LOG_FD 2>&1], [
+		hu_save_LIBS=$LIBS
+		hu_save_CFLAGS=$CFLAGS
+		LIBS="conftest_cc.$ac_objext $LIBS"
+		CFLAGS="$CFLAGS $ASAN_CFLAGS"
+		AC_LINK_IFELSE([AC_LANG_PROGRAM([int hu_shim_works(void);], [return hu_shim_works();])],
+		  [hu_shim=yes SHIM_UNCHECKED=$hu_flag])
+		LIBS=$hu_save_LIBS
+		CFLAGS=$hu_save_CFLAGS])
+done
 rm -f conftest_shim.cc conftest_cc.$ac_objext
 AC_MSG_RESULT([$hu_shim])
 hu_shim_summary="not on the host: tests of kernels skip (no C++ compiler, or see config.log)"
@@ -145,4 +150,5 @@ AS_IF([test $hu_shim = yes], [
 	hu_shim_summary="on the host too, for tests ($CXX)"
 	AC_DEFINE([HU_HAVE_SHIM], [1], [the kernels are compiled for the host])])
 AC_SUBST([SHIM_CXXFLAGS])
+AC_SUBST([SHIM_UNCHECKED])
 AM_CONDITIONAL([SHIM], [test $hu_shim = yes])])

@@ -189,8 +189,8 @@ arch(void)
 
 #else
 
-/* The header in front of each block holds its size. */
-enum { HEADER = 64 };
+/* The header in front of each block holds its size. Blocks begin at multiples of 256, as a device's do. */
+enum { HEADER = 256 };
 static size_t limit;
 
 static hu_status
@@ -203,11 +203,11 @@ open_queue(void **queue)
 static hu_status
 alloc(void **p, size_t bytes)
 {
-	size_t all = (bytes + HEADER + 63) / 64 * 64;
+	size_t all = (bytes + 2 * HEADER - 1) / HEADER * HEADER;
 
 	*p = NULL;
 	HU_TRY(hu_shim_unrecorded("allocating device memory"));
-	unsigned char *a = limit && allocated + bytes > limit ? NULL : (unsigned char *)aligned_alloc(64, all);
+	unsigned char *a = limit && allocated + bytes > limit ? NULL : (unsigned char *)aligned_alloc(HEADER, all);
 	if (!a)
 		return hu_fail(HU_ENOMEM, "device memory: the device is out of memory");
 	memset(a + HEADER, 0xff, all - HEADER); /* memory that a kernel reads without setting it is NaN */

@@ -184,7 +184,7 @@ static int
 choose(library *l, plan *x, int *found)
 {
 	int64_t workspace = CUBLASLT_WORKSPACE;
-	uint32_t mask = CUBLASLT_REDUCTION_COMPUTE_TYPE, align = CUBLASLT_ALIGN;
+	uint32_t mask = CUBLASLT_REDUCTION_COMPUTE_TYPE, align = x->p.align;
 	void *pref;
 	int st;
 

@@ -16,10 +16,11 @@ extern "C" {
 #include "lib/sum/sum.h"
 
 /* d[m,n] = Σ_k a b, row-major. ta: a is stored as [k,m], else [m,k]; tb: b is stored as [n,k], else [k,n]. lda, ldb,
-   ldd: elements from one row to the next. fa, fb, fd: the stored formats; tf32: fp32 operands are used as tf32. host:
-   the library works on the host's memory (for the shim). */
+   ldd: elements from one row to the next. align: a power of two, at most CUBLASLT_ALIGN, of which all three addresses
+   are multiples. fa, fb, fd: the stored formats; tf32: fp32 operands are used as tf32. host: the library works on the
+   host's memory (for the shim). */
 typedef struct hu_cublas_product {
-	uint32_t m, n, k, lda, ldb, ldd;
+	uint32_t m, n, k, lda, ldb, ldd, align;
 	int ta, tb, tf32, host;
 	hu_format_id fa, fb, fd;
 } hu_cublas_product;

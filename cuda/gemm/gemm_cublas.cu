@@ -74,20 +74,22 @@ library_kernel(hu_cublas_product p, const void *a, const void *b, void *d, void 
 #endif
 
 extern "C" hu_status
-HU_SIDE(cublas_go)(hu_work *w, const hu_cublas_product *p, const void *a, const void *b, void *d, int say)
+HU_SIDE(cublas_go)(hu_work *w, const hu_cublas_product *at, const void *a, const void *b, void *d, int say)
 {
-	size_t bytes, used = w->used;
+	size_t bytes, used = w->used, places = (size_t)a | (size_t)b | (size_t)d | CUBLASLT_ALIGN;
+	hu_cublas_product p = *at;
 	int slices;
 
-	HU_TRY(hu_cublas_plan(p, &bytes, &slices, say ? w->ran : NULL, HU_RAN));
+	p.align = (uint32_t)(places & (0 - places)); /* a batch's products begin where the one before ends */
+	HU_TRY(hu_cublas_plan(&p, &bytes, &slices, say ? w->ran : NULL, HU_RAN));
 	void *room = hu_work_take(w, bytes);
 	w->used = used; /* launches are in order, so the next may use the same scratch space */
 	if (w->dry)
 		return HU_OK;
 #ifdef __CUDACC__
-	return hu_cublas_run(p, w->queue, a, b, d, room);
+	return hu_cublas_run(&p, w->queue, a, b, d, room);
 #else
-	return HU_LAUNCH(library_kernel, 1, 1, 0, w->queue, *p, a, b, d, room);
+	return HU_LAUNCH(library_kernel, 1, 1, 0, w->queue, p, a, b, d, room);
 #endif
 }
 

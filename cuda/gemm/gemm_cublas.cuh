@@ -16,8 +16,8 @@ extern "C" {
 /* Sets the formats and tf32 of *p. HU_EUNABLE names a call that the library does not compute as its model says, and
    what to do instead. */
 hu_status HU_SIDE(cublas_product)(hu_work *w, const hu_gemm *g, hu_cublas_product *p);
-/* Computes one product of the sizes in p. a, b and d point to its first elements. */
-hu_status HU_SIDE(cublas_go)(hu_work *w, const hu_cublas_product *p, const void *a, const void *b, void *d, int say);
+/* Computes one product of the sizes and formats in *at. a, b and d point to its first elements. */
+hu_status HU_SIDE(cublas_go)(hu_work *w, const hu_cublas_product *at, const void *a, const void *b, void *d, int say);
 /* Computes outputs from the sums at d, whose rows are ld apart. */
 hu_status HU_SIDE(cublas_store)(hu_work *w, const hu_gemm *g, const void *d, uint32_t ld, hu_format_id f);
 }

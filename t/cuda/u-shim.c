@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#if defined(HU_HAVE_SHIM) || defined(HU_HAVE_CUDA)
 static void *
 device(const hu_side *s, const void *from, size_t bytes)
 {
@@ -101,7 +102,9 @@ test_small(const hu_side *s)
 		wrong += u[i] != (63 - i % 64) * (63 - i % 64) + 5;
 	is_int(wrong, 0, "%s: and of the kernel, apart from each other", s->name);
 }
+#endif
 
+#ifdef HU_HAVE_SHIM
 static void
 caught(int which, const char *what, const char *words)
 {
@@ -183,6 +186,7 @@ test_faults(void)
 	hu_shim_limit(0);
 	is_int((long long)hu_shim_allocated(), 0, "nothing was left allocated");
 }
+#endif
 
 int
 main(void)

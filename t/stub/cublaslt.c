@@ -262,12 +262,13 @@ cublasLtMatmulAlgoGetHeuristic(void *handle, void *e, void *a, void *b, void *c,
 		f->mask != CUBLASLT_REDUCTION_COMPUTE_TYPE)
 		return no("heuristic: handle, layouts or preference");
 	for (int i = 0; i < 4; i++)
-		if (f->align[i] != CUBLASLT_ALIGN)
+		if (!f->align[i] || f->align[i] != f->align[0] || f->align[0] > CUBLASLT_ALIGN)
 			return no("heuristic: alignment");
 	*found = st ? 0 : (int)key[2];
 	memset(choice, 0, sizeof *choice);
 	choice->algo.data[0] = 66;
 	choice->algo.data[1] = (uint64_t)either(1, "STUB_SLICES");
+	choice->algo.data[6] = f->align[0];
 	choice->algo.data[7] = kind(e, a, b, d);
 	choice->workspace = (size_t)(choice->algo.data[1] > 1 ? 4096 : 0);
 	return st;
@@ -344,7 +345,8 @@ cublasLtMatmul(void *handle, void *desc_, const void *alpha, const void *a, void
 	if ((wide ? *(const double *)alpha : (double)*(const float *)alpha) != 1 ||
 		(wide ? *(const double *)beta : (double)*(const float *)beta) != 0)
 		return no("matmul: alpha, beta");
-	if (((size_t)a | (size_t)b | (size_t)d | (size_t)workspace) % 64 || bytes != (slices > 1 ? 4096u : 0u))
+	if (((size_t)a | (size_t)b | (size_t)d) % algo->data[6] || (size_t)workspace % 64 ||
+		bytes != (slices > 1 ? 4096u : 0u))
 		return no("matmul: alignment or workspace");
 	if (slices > 1)
 		memset(workspace, 0x5a, bytes);
