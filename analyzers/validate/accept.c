@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* counts: the figure counts inputs, so that a limit may be a share of them. */
+/* counts: the figure counts inputs, so that a limit may be a share of them; decides: it is of decisions. */
 static const struct {
 	const char *name;
-	int counts;
-} figures[] = { { "flips", 1 }, { "top", 1 }, { "accuracy", 0 }, { "rel_l2", 0 }, { "sqnr", 0 }, { "max_error", 0 },
-	{ "kl", 0 }, { "nonfinite", 0 } };
+	int counts, decides;
+} figures[] = { { "flips", 1, 1 }, { "top", 1, 1 }, { "accuracy", 0, 1 }, { "rel_l2", 0, 0 }, { "sqnr", 0, 0 },
+	{ "max_error", 0, 0 }, { "kl", 0, 1 }, { "nonfinite", 0, 0 } };
 
 enum { FIGURES = sizeof figures / sizeof *figures };
 
@@ -57,6 +57,22 @@ hu_accept_parse(hu_accept *a, const char *text)
 		return hu_fail(HU_EINVAL, "--accept '%s': '%s' is no number", hu_shown(text), hu_shown(sign + 2));
 	if (n && sign[2 + n - 1] == '%' && !a->share)
 		a->limit /= 100;
+	return HU_OK;
+}
+
+hu_status
+hu_accept_known(const hu_accept *a, size_t n, const hu_deciding *d, int labels)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (figures[a[i].figure].decides && d->classes < 2)
+			return hu_fail(HU_EINVAL,
+				"--accept '%s': the output decides nothing, as it has no two classes; --output names "
+				"another",
+				hu_shown(a[i].text));
+		if (!strcmp(figures[a[i].figure].name, "accuracy") && !labels)
+			return hu_fail(
+				HU_EINVAL, "--accept '%s': give the right classes by --labels", hu_shown(a[i].text));
+	}
 	return HU_OK;
 }
 

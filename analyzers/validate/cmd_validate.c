@@ -260,6 +260,7 @@ open_all(job *j)
 
 	HU_TRY(hu_network_open(&j->net, j->a, j->path));
 	HU_TRY(hu_deciding_of(&j->v.d, &j->net.m, j->net.batch, hu_args_text(j->a, "output"), top));
+	HU_TRY(hu_accept_known(j->v.accept, j->v.naccept, &j->v.d, hu_args_given(j->a, "labels")));
 	j->v.path = j->path;
 	j->v.data = hu_args_text(j->a, "data");
 	j->v.m = &j->net.m;

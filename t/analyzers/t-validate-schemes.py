@@ -584,6 +584,33 @@ tap.ok(
     'operands that became 0, and beyond the last code',
 )
 
+write(
+    'twice.onnx',
+    graph(
+        [node('MatMul', 'x u', 'h', name='once'), node('MatMul', 'h u', 'y', name='again')],
+        [floats('u', [I, I], draw(I * I, 0.2))],
+        [value('x', ['batch', I])],
+        [value('y', ['batch', I])],
+    ),
+)
+same = ['int8', 'e4m3:static', 'int8:weights', 'nvfp4']
+got = tap.halfulp(
+    'validate', 'twice.onnx', '--data', 'x.npz', '--policies', ','.join(same), '--exact', '0', '--json'
+)
+taken = {r['policy']: r['weight_bytes'] for r in json.loads(got.stdout)['policies']}
+want = {'int8': I * I + 4 * I, 'e4m3:static': I * I + 4, 'int8:weights': I * I + 4 * I}
+tap.ok(
+    all(taken[p] == n for p, n in want.items()) and taken['nvfp4'] < I * I,
+    'weights that two products read are stored once',
+    '%s %s' % (taken, want),
+)
+write('one.onnx', graph([node('ReduceSum', 'x a', 'y', name='s', keepdims=1)], [ints('a', [1], [1])], [value('x', ['n', I])], [value('y', ['n', 1])]))
+for command, rest in (('validate', ['--policies', 'fp16']), ('advise', ['--formats', 'fp16'])):
+    for rule in ('flips<=1%', 'top<=1%', 'kl<=1', 'accuracy>=1'):
+        got = tap.halfulp(command, 'one.onnx', '--data', 'x.npz', '--accept', rule, *rest)
+        if got.returncode != 2 or 'the output decides nothing' not in got.stderr:
+            break
+tap.ok(got.returncode == 2 and 'the output decides nothing' in got.stderr, 'no rule on decisions where there are none', '%s %s %s' % (command, rule, got))
 bad = {
     'node.json': {'nodes': {'third': 'int8'}},
     'relu.json': {'nodes': {'relu': 'int8'}},
@@ -621,6 +648,7 @@ for what, args, code, pattern in (
     ('a file cut short', ['./cut.json'], 3, 'cut.json'),
     ('calibration without static scales', ['int4', '--calibrate', 'x.npz'], 2, '--calibrate'),
     ('sensitivity of a policy without schemes', ['mixed_float16,e4m3', '--sensitivity'], 2, '--sensitivity'),
+    ('a rule on right answers without labels', ['int8', '--accept', 'accuracy>=0.9'], 2, '--labels'),
     ('calibration inputs of another shape', ['int8', '--calibrate', 'other.npz'], 3, 'another shape'),
 ):
     got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--exact', '4', '--policies', *args)

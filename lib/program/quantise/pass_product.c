@@ -120,7 +120,22 @@ activation(hu_quantise_pass *x, int i)
 	return to;
 }
 
-/* Constant operand I of the product, as codes. */
+/* The constant that holds these codes of T already, made for another product of the same weights; -1: none. */
+static int
+known_codes(const hu_quantise_pass *x, const hu_info *t, const float *code)
+{
+	char name[HU_NAME];
+
+	snprintf(name, sizeof name, "%.100s@%.40s", t->name, x->s->name);
+	int id = hu_program_find(x->to, name);
+	size_t n = hu_count(t->shape);
+	return id >= 0 && x->v->constant[id].data && hu_count(x->to->t[id].shape) == n &&
+			       !memcmp(x->v->constant[id].data, code, n * sizeof *code)
+		       ? id
+		       : -1;
+}
+
+/* Constant operand I of the product, as codes. Products of the same weights share them. */
 static coded
 weight(hu_quantise_pass *x, int i, const hu_factor *f)
 {
@@ -133,6 +148,10 @@ weight(hu_quantise_pass *x, int i, const hu_factor *f)
 		hu_factor_codes(code, scale, &to.most, f, x->s->bits, x->s->grain);
 	else
 		hu_factor_scaled(code, scale, f, x->s->format, x->s->grain);
+	if ((to.codes = known_codes(x, t, code)) >= 0) {
+		free(code);
+		return to;
+	}
 	to.codes = hu_quantise_constant(x, t->name, x->s->name, t->shape, code);
 	if (x->s->kind == HU_SCHEME_FLOAT8)
 		x->to->t[to.codes].format = x->s->format;
