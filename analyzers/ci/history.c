@@ -163,9 +163,20 @@ commits_to_half(const course *c)
 	return pace > 0 ? (0.5 - c->value[c->n - 1]) / pace : NAN;
 }
 
+static int
+is_cosine(const course *c)
+{
+	size_t n = strlen(c->key);
+
+	return n >= 6 && !strcmp(c->key + n - 6, "cosine");
+}
+
+/* Of a cosine near 1 what it lacks is drawn, which an axis can tell apart. A line stands where the quantity moved, and
+   at most some SHOWN commits have their names below. */
 static void
 draw(const history *h, const char *dir)
 {
+	enum { SHOWN = 16 };
 	hu_str data, script;
 	size_t moved = 0;
 
@@ -177,18 +188,22 @@ draw(const history *h, const char *dir)
 			continue;
 		hu_str_addf(&data, "%s# %s\n", moved++ ? "\n\n" : "", c->key);
 		for (size_t k = 0; k < c->n; k++)
-			hu_str_addf(&data, "%.8s\t%.17g\n", hu_shown(c->commit[k]), c->value[k]);
+			hu_str_addf(&data, "%.8s\t%.17g\n", hu_shown(c->commit[k]),
+				is_cosine(c) ? 1 - c->value[k] : c->value[k]);
 		hu_str_addf(&script,
-			"set title '%s' noenhanced\nplot 'history.data' index %zu using 0:2:xtic(1) with linespoints "
-			"pt 7 "
-			"lc rgb '#0072B2'\n",
-			hu_shown(c->key), moved - 1);
+			"set title '%s%s' noenhanced\n"
+			"set arrow 1 from %zu.5, graph 0 to %zu.5, graph 1 nohead dt 2 lc rgb '#D55E00'\n"
+			"plot 'history.data' index %zu using 0:2:xtic(int($0) %% %zu ? '' : strcol(1)) "
+			"with linespoints pt 7 lc rgb '#0072B2'\n",
+			is_cosine(c) ? "1 - " : "", hu_shown(c->key), c->split - 1, c->split - 1, moved - 1,
+			(c->n + SHOWN - 1) / SHOWN);
 	}
 	if (moved) {
 		char *head =
 			hu_xprintf("set terminal svg size 860,%zu background '#ffffff' font 'DejaVu Sans,10'\n"
 				   "set output 'history.svg'\nset datafile separator '\\t'\nunset key\nset border 3\n"
-				   "set tics nomirror\nset xtics rotate by -45\nset multiplot layout %zu,2\n",
+				   "set tics nomirror\nset xtics rotate by -45\nset format y '%%g'\n"
+				   "set rmargin 8\nset multiplot layout %zu,2\n",
 				(moved + 1) / 2 * 240, (moved + 1) / 2);
 		char *all = hu_xprintf("%s%sunset multiplot\n", head, script.s);
 		char *path = hu_path(dir, "history.data");
@@ -202,6 +217,20 @@ draw(const history *h, const char *dir)
 	hu_str_release(&script);
 }
 
+/* "FROM -> TO" with as many digits as tell the two apart, six or more. */
+static void
+add_change(hu_str *s, double from, double to)
+{
+	char a[40], b[40];
+	int digits = 6;
+
+	do {
+		snprintf(a, sizeof a, "%.*g", digits, from);
+		snprintf(b, sizeof b, "%.*g", digits, to);
+	} while (!strcmp(a, b) && ++digits <= 17);
+	hu_str_addf(s, "%s -> %s", a, b);
+}
+
 static void
 say(hu_str *s, const history *h, const char *path)
 {
@@ -209,10 +238,11 @@ say(hu_str *s, const history *h, const char *path)
 	for (size_t i = 0; i < h->n; i++) {
 		const course *c = &h->q[i];
 		double left = commits_to_half(c);
-		if (c->split)
-			hu_str_addf(s,
-				"%s moved at commit %.12s: %.6g -> %.6g (mean of %zu commits, and of %zu since)\n",
-				c->key, hu_shown(c->commit[c->split]), c->before, c->after, c->split, c->n - c->split);
+		if (c->split) {
+			hu_str_addf(s, "%s moved at commit %.12s: ", c->key, hu_shown(c->commit[c->split]));
+			add_change(s, c->before, c->after);
+			hu_str_addf(s, " (mean of %zu commits, and of %zu since)\n", c->split, c->n - c->split);
+		}
 		if (isfinite(left))
 			hu_str_addf(s, "%s has only grown, to %.3g: at its pace it is one half in %.0f commits\n",
 				c->key, c->value[c->n - 1], ceil(left));

@@ -212,6 +212,8 @@ judge_alone(hu_gate_row *r)
 	}
 }
 
+/* Failures first, by the power of two that their severity has: of changes of about one size the first by name, which
+   tells layers and steps by their numbers, stands first. */
 static int
 worst_first(const void *a, const void *b)
 {
@@ -220,11 +222,11 @@ worst_first(const void *a, const void *b)
 
 	if ((x->state >= HU_GATE_BEYOND) != bad)
 		return bad ? 1 : -1;
-	if (bad && x->severity != y->severity)
+	if (bad && ilogb(x->severity) != ilogb(y->severity))
 		return x->severity < y->severity ? 1 : -1;
 	if (!bad && x->m.l2 != y->m.l2)
 		return x->m.l2 < y->m.l2 ? 1 : -1;
-	return strcmp(x->name, y->name);
+	return hu_name_order(x->name, y->name);
 }
 
 static hu_status

@@ -128,6 +128,26 @@ add_pattern(hu_str *s, const hu_gate *g)
 	free(l2);
 }
 
+/* Which failure is the first by name, where that is not the worst, and the last name before it that has the same
+   values: of activations that is where two programs part. */
+static void
+add_first(hu_str *s, const hu_gate *g)
+{
+	const hu_gate_row *first = &g->row[0], *before = NULL;
+
+	for (size_t i = 1; i < g->failed; i++)
+		first = hu_name_order(g->row[i].name, first->name) < 0 ? &g->row[i] : first;
+	if (first == &g->row[0])
+		return;
+	for (size_t i = g->failed; i < g->n; i++)
+		if (g->row[i].state == HU_GATE_SAME && hu_name_order(g->row[i].name, first->name) < 0 &&
+			(!before || hu_name_order(g->row[i].name, before->name) > 0))
+			before = &g->row[i];
+	hu_str_addf(s, ", the first of them by name %s", hu_shown(first->name));
+	if (before)
+		hu_str_addf(s, "; %s, before it, has the same values", hu_shown(before->name));
+}
+
 char *
 hu_gate_why(const hu_gate *g)
 {
@@ -154,6 +174,7 @@ hu_gate_why(const hu_gate *g)
 		}
 	}
 	hu_str_addf(&s, ": %s; %zu of %zu names failed", hu_shown(r->said), g->failed, g->n);
+	add_first(&s, g);
 	add_pattern(&s, g);
 	return s.s;
 }

@@ -122,3 +122,34 @@ hu_nearest(const char *word, const char *const *names, size_t n)
 	}
 	return best;
 }
+
+static int
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+int
+hu_name_order(const char *a, const char *b)
+{
+	const char *p = a, *q = b;
+
+	while (*p && *q) {
+		if (is_digit(*p) && is_digit(*q)) {
+			p += strspn(p, "0");
+			q += strspn(q, "0");
+			size_t n = strspn(p, "0123456789"), k = strspn(q, "0123456789");
+			int order = n != k ? (n < k ? -1 : 1) : strncmp(p, q, n);
+			if (order)
+				return order;
+			p += n;
+			q += k;
+		} else if (*p != *q) {
+			return (unsigned char)*p < (unsigned char)*q ? -1 : 1;
+		} else {
+			p++;
+			q++;
+		}
+	}
+	return *p ? 1 : *q ? -1 : strcmp(a, b);
+}

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import random
+import re
 import statistics
 import struct
 import sys
@@ -361,6 +362,11 @@ def table(rows, was, now, paths, steps):
     return lines
 
 
+def by_name(name):
+    """Its characters, runs of digits as one number where a digit stands."""
+    return [(48.5, int(x)) if x[0] in '0123456789' else (ord(x), 0) for x in re.findall('[0-9]+|[^0-9]', name)], name
+
+
 def annotation(text, in_title=False):
     return ''.join('%%%02X' % ord(c) if c in '%\r\n' or (in_title and c in ':,') else c for c in text)
 
@@ -397,7 +403,8 @@ def compare(paths, was, now, rules, what, steps=None):
                 shaped,
             )
         )
-    want.sort(key=lambda x: x[:3])
+    # Of failures of about one size, a power of two, the first by name, whose digits are numbers, stands first
+    want.sort(key=lambda x: (x[0], x[1] if x[0] else -math.frexp(-x[1])[1], by_name(x[2])))
     n, failed = len(want), sum(not w[0] for w in want)
     got = [(r['name'], r['ok'], r['said'], r['rule']) for r in j['rows']]
     mine = [(w[2], w[0], w[3], w[5]) for w in want]
@@ -418,6 +425,12 @@ def compare(paths, was, now, rules, what, steps=None):
     w = want[0]
     why = first_line(rows[w[2]], was.get(w[2]), now.get(w[2]), w[3], w[6], failed, n) if failed else None
     cause = pattern(j['rows'], was, now, sum(bool(w[6]) for w in want)) if failed else ''
+    if failed:
+        first = min((w[2] for w in want[:failed]), key=by_name)
+        before = [w[2] for w in want[failed:] if w[3] == 'the same values' and by_name(w[2]) < by_name(first)]
+        if first != w[2]:
+            why += ', the first of them by name %s' % first
+            why += '; %s, before it, has the same values' % max(before, key=by_name) if before else ''
     why = why + '. Most likely cause: ' + cause if cause else why
     tap = (['# ' + why] if why else []) + ['1..%d' % n]
     for i, (good, _, name, said, more, _, _) in enumerate(want):

@@ -35,6 +35,16 @@ test_strings(void)
 	is_text(hu_nearest("FLOAT32", names, 3), "float32", "without regard to case");
 	is_text(hu_nearest("mix", names, 3), "mixed_float16", "a name that was begun");
 	is_text(hu_nearest("zebra", names, 3), NULL, "none is near");
+	static const char *const order[] = { "", "a", "a.2", "a.02x", "a.3", "a.10", "a.10.w", "ab", "b", "step-0020",
+		"step-100", "step-99999999999999999999", "step-100000000000000000000" };
+	int ascending = 1;
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+		for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
+			int o = hu_name_order(order[i], order[k]);
+			ascending &= (o > 0) - (o < 0) == (i > k) - (i < k);
+		}
+	ok(ascending && hu_name_order("a1", "a01") && hu_name_order("a1", "a01") == -hu_name_order("a01", "a1"),
+		"digits in names are numbers, and 01 is not 1");
 	ok(hu_match("conv*,dense1", "conv3") && hu_match("conv*,dense1", "dense1") &&
 			!hu_match("conv*,dense1", "dense2"),
 		"patterns separated by commas");
