@@ -24,8 +24,8 @@ int hu_rank_ask_measured(const hu_rank_ask *r, const char *policy);
 hu_status hu_rank_ask_fits(const hu_rank_ask *r, const char *policy, size_t parameters);
 
 /* A row for each stage, and what was measured where that is of this policy. compute_s is the least time of the step's
-   calls in seconds, NaN where no device is asked for; beside a network, efficiency is compute over the longer of compute
-   and sending, as if all sending were hidden. */
+   calls in seconds, NaN where no device is asked for; beside a network, efficiency is compute over the longer of
+   compute and sending, as if all sending were hidden. */
 json_t *hu_rank_stages_json(const hu_rank_ask *r, const hu_rank_sizes *s, const char *policy, double compute_s);
 void hu_rank_stages_print(const hu_rank_ask *r, const hu_rank_sizes *s, const char *policy, double compute_s);
 #endif
