@@ -16,6 +16,7 @@
 #endif
 #define MODULE "halfulp-mpi.so"
 
+#ifdef HU_MPI
 /* Returns the folder of the running program, where the module of a build that is not installed lies; NULL where that
    cannot be told. */
 static char *
@@ -32,6 +33,7 @@ own_folder(void)
 		*slash = 0;
 	return hu_xstrdup(path);
 }
+#endif
 
 char *
 hu_ranks_module(void)
