@@ -525,6 +525,7 @@ plan memory | P | --memory 1MB
 plan ranks | P | --ranks 8
 plan wire | P --ranks 8 | --wire bf16
 plan network | P --ranks 8 | --network eth10
+plan measured | P --ranks 8 | --measured {h}/run
 plan program | P | --program
 plan json | P | --json
 probe model | probe | --model tc:volta
@@ -699,6 +700,7 @@ json | merge {h}/one.part {h}/two.part --json
 seed | allreduce {h}/terms.npy --sample all --seed 2
 wire | plan --wire bf16
 network | plan --network eth10
+measured | plan --measured {h}/run
 ranks | plan --program --ranks 8
 seed | accumulate --seed 2
 seed | accumulate --terms harmonic --sum kahan --seed 2

@@ -15,7 +15,8 @@ OPEN_MPI = {
     'OMPI_MCA_mpi_yield_when_idle': '1',
     'OMPI_MCA_btl_vader_single_copy_mechanism': 'none',
     'OMPI_MCA_hwloc_base_binding_policy': 'none',
-    'LSAN_OPTIONS': 'suppressions=' + os.path.join(TOP, 't/tool/mpi-leaks.txt'),
+    'LSAN_OPTIONS': 'suppressions=' + os.path.join(TOP, 't/tool/mpi-leaks.txt') + ':print_suppressions=0',
+    'ASAN_OPTIONS': (os.environ.get('ASAN_OPTIONS', '') + ':fast_unwind_on_malloc=0').lstrip(':'),
 }
 TIMED = ['ms', 'wait_ms', 'samples_per_s', 'joules', 'joules_per_sample', 'watts', 'utilisation']
 

@@ -8,6 +8,8 @@ command -v mpirun >/dev/null || skip_all "there is no mpirun"
 # memory without the kernel's help, which containers forbid
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
 	OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none
-export LSAN_OPTIONS=suppressions=$top/t/tool/mpi-leaks.txt
+# the leak sanitizer: what is MPI's own, which is known by functions in libraries without frame pointers
+export LSAN_OPTIONS=suppressions=$top/t/tool/mpi-leaks.txt:print_suppressions=0
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}fast_unwind_on_malloc=0
 mpirun=mpirun
 $mpirun -n 1 true >/dev/null 2>&1 || skip_all "mpirun starts nothing here: $($mpirun -n 1 true 2>&1 | grep -v '^-*$' | head -n 1)"

@@ -117,4 +117,40 @@ for words, why in (
         'refused: ' + words,
         p.stderr,
     )
+
+# --- what ranks took: a run's manifest and table as training writes them, with numbers of ours
+home = tap.home()
+of = json.loads(plan(*MODEL, '--policy', 'mixed_float16', '--json'))[0]['parameters']
+run = os.path.join(home, 'run')
+os.mkdir(run)
+
+
+def made(parameters=of, table='rank host micro_batches rows steps ms ms_messages bytes_sent bytes_received memory'):
+    with open(run + '/manifest.json', 'w') as f:
+        json.dump({'policy': {'name': 'mixed_float16'}, 'parameters': parameters}, f)
+    rows = [table.split(), '0 a 2 4 9 12.5 1.5 3000 2000 1e6'.split(), '1 b 2 4 9 14.25 0.5 4000 2000 2e6'.split()]
+    with open(run + '/ranks.tsv', 'w') as f:
+        f.writelines('\t'.join(r) + '\n' for r in rows)
+
+
+made()
+words = (*MODEL, '--policy', 'float32', '--policy', 'mixed_float16', '--ranks', '2', '--measured', run)
+got = [p['ranks'].get('measured') for p in json.loads(plan(*words, '--json'))]
+want = {'run': run, 'ranks': 2, 'ms': 14.25, 'ms_messages': 1.0, 'sent': 4000, 'memory': 2e6}
+tap.ok(got == [None, want], "what a run's ranks took stands beside the plan of its policy", got)
+text = plan(*words)
+line = 'measured, 2 ranks of %s: 14.25 ms a step of the slowest, 1 ms of them in messages on average; 4' % run
+tap.ok(text.count('measured, ') == 1 and line in text, 'and is printed', text[-600:])
+for code, why, kind, more in (
+    (2, 'it was trained under mixed_float16', {}, ['--policy', 'float32']),
+    (3, 'has 7 parameters, and this one has %d' % of, {'parameters': 7}, ['--policy', 'mixed_float16']),
+    (3, 'no column ms', {'table': 'rank host micro_batches rows steps m n s r y'}, ['--policy', 'mixed_float16']),
+):
+    made(**kind)
+    p = tap.halfulp('plan', *MODEL, *more, '--ranks', '2', '--measured', run)
+    tap.ok(p.returncode == code and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout, 'refused: ' + why, p.stderr)
+made()
+os.remove(run + '/ranks.tsv')
+p = tap.halfulp('plan', *MODEL, '--policy', 'mixed_float16', '--ranks', '2', '--measured', run)
+tap.ok(p.returncode == 3 and 'one process made this run' in p.stderr, 'refused: a run of one process', p.stderr)
 tap.finish()

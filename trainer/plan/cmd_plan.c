@@ -36,6 +36,8 @@ static const hu_opt opts[] = {
 		"for data-parallel training over N ranks, a batch each: print what a rank holds and sends in a step, "
 		"for each stage of ZeRO" },
 	{ "wire", "FORMAT", NULL, "with --ranks: format in which gradients are sent [that of each gradient]" },
+	{ "measured", "RUN", NULL,
+		"with --ranks: print what the ranks of this run took a step, beside the plan of its policy" },
 	{ "network", "NAME", NULL,
 		"with --ranks: print the least time that sending takes; GB/s that a rank sends at most, or one of"
 #define NETWORK(id, gb_s, source) " " #id
@@ -145,6 +147,11 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 
 	HU_TRY(hu_config_set_policy(&x->config, policy));
 	HU_TRY(hu_build(&p, &x->config, &sizes));
+	hu_status st = hu_rank_ask_fits(&x->ranks, policy, hu_parameters(p.train));
+	if (st != HU_OK) {
+		hu_programs_release(&p);
+		return st;
+	}
 	hu_plan_row *rows = hu_plan_rows(p.train, by_call, &n);
 	x->memory[k] = hu_memory_of(p.train);
 	x->sizes[k] = hu_rank_sizes_of(p.train, x->ranks.wire);
@@ -176,7 +183,8 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 			json_object_set_new(last, "timing", timing_json(x, p.train, by_call, t.call));
 		if (x->ranks.n)
 			json_object_set_new(last, "ranks",
-				hu_rank_stages_json(&x->ranks, &x->sizes[k], x->device.id ? x->timing[k].total : NAN));
+				hu_rank_stages_json(&x->ranks, &x->sizes[k], policy,
+					x->device.id ? x->timing[k].total : NAN));
 		if (x->bytes > 0)
 			json_object_set_new(last, "largest_batch", json_integer((json_int_t)x->largest[k]));
 	} else {
@@ -200,6 +208,20 @@ static const char *
 policy_of(const hu_args *a, int k)
 {
 	return hu_args_given(a, "policy") ? hu_args_nth(a, "policy", k) : k ? NULL : hu_args_text(a, "policy");
+}
+
+/* Refuses a measured run of a policy that is not asked for. */
+static hu_status
+is_planned(const plan *x, const hu_args *a)
+{
+	const char *s;
+	int found = !x->ranks.measured.run;
+
+	for (int k = 0; (s = policy_of(a, k)); k++)
+		found |= hu_rank_ask_measured(&x->ranks, s);
+	return found ? HU_OK
+		     : hu_fail(HU_EINVAL, "--measured %s: it was trained under %s: give --policy %s",
+			       x->ranks.measured.run, x->ranks.measured.policy, x->ranks.measured.policy);
 }
 
 /* Refuses options of a training that none of the policies reads. */
@@ -240,6 +262,7 @@ make_plan(plan *x, const hu_args *a)
 	HU_TRY(hu_rank_ask_parse(&x->ranks, a));
 	HU_TRY(hu_config_from_args(&x->config, a, NULL));
 	HU_TRY(refuse_idle(x, a));
+	HU_TRY(is_planned(x, a));
 	HU_TRY(hu_config_dataset(&x->config, 1, &x->data));
 	if (hu_args_given(a, "json") && !hu_args_given(a, "program"))
 		x->json = json_array();
@@ -321,10 +344,10 @@ static int shows_values(const void *of) { return trains(of) || !tabulates(of); }
 static int distributes(const void *of) { return hu_args_given(of, "ranks"); }
 
 static const hu_opt_need needs[] = { { hu_options_model_names, plans, LISTS },
-	{ "policy by device measure memory ranks wire network program", plans, LISTS },
-	{ "by device measure memory ranks wire network json", tabulates,
+	{ "policy by device measure memory ranks wire network measured program", plans, LISTS },
+	{ "by device measure memory ranks wire network measured json", tabulates,
 		"beside --program, which prints the program alone" },
-	{ "wire network", distributes, "without --ranks, which says how many ranks send" },
+	{ "wire network measured", distributes, "without --ranks, which says how many ranks send" },
 	{ TRAINING, trains, "on a plan, which follows from shapes alone; --measure trains" },
 	{ VALUES, shows_values, "on a plan, which follows from shapes alone; --program prints it, --measure trains" },
 	{ NULL, NULL, NULL } };

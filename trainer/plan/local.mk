@@ -15,5 +15,7 @@ libhalfulp_a_SOURCES += trainer/plan/plan_rows.c
 noinst_HEADERS += trainer/plan/plan_rows.h
 libhalfulp_a_SOURCES += trainer/plan/ranks.c
 noinst_HEADERS += trainer/plan/ranks.h
+libhalfulp_a_SOURCES += trainer/plan/ranks_measured.c
+noinst_HEADERS += trainer/plan/ranks_measured.h
 libhalfulp_a_SOURCES += trainer/plan/ranks_out.c
 noinst_HEADERS += trainer/plan/ranks_out.h

@@ -18,7 +18,24 @@ hu_rank_ask_parse(hu_rank_ask *r, const hu_args *a)
 	r->n = (size_t)n;
 	if (hu_args_given(a, "wire"))
 		HU_TRY(hu_format_find(hu_args_text(a, "wire"), &r->wire));
+	if (hu_args_given(a, "measured"))
+		HU_TRY(hu_ranks_measured_read(&r->measured, hu_args_text(a, "measured")));
 	return hu_args_given(a, "network") ? hu_rank_network_find(hu_args_text(a, "network"), &r->network) : HU_OK;
+}
+
+int
+hu_rank_ask_measured(const hu_rank_ask *r, const char *policy)
+{
+	return r->measured.run && !strcmp(r->measured.policy, policy);
+}
+
+hu_status
+hu_rank_ask_fits(const hu_rank_ask *r, const char *policy, size_t parameters)
+{
+	if (!hu_rank_ask_measured(r, policy) || r->measured.parameters == parameters)
+		return HU_OK;
+	return hu_fail(HU_EFILE, "--measured %s: its model has %zu parameters, and this one has %zu", r->measured.run,
+		r->measured.parameters, parameters);
 }
 
 /* Returns the least time of sending in seconds; NaN where no network is named. */
@@ -41,7 +58,7 @@ real(double x)
 }
 
 json_t *
-hu_rank_stages_json(const hu_rank_ask *r, const hu_rank_sizes *s, double compute_s)
+hu_rank_stages_json(const hu_rank_ask *r, const hu_rank_sizes *s, const char *policy, double compute_s)
 {
 	json_t *rows = json_array();
 
@@ -54,9 +71,10 @@ hu_rank_stages_json(const hu_rank_ask *r, const hu_rank_sizes *s, double compute
 				      x.optimizer_state, "rest", x.rest, "all", x.all, "sent", x.sent, "ms_sending",
 				      real(1e3 * t), "efficiency", real(efficiency(compute_s, t))));
 	}
-	return json_pack("{s:I s:s? s:s? s:f s:s? s:o}", "ranks", (json_int_t)r->n, "wire",
+	return json_pack("{s:I s:s? s:s? s:f s:s? s:o s:o*}", "ranks", (json_int_t)r->n, "wire",
 		r->wire == HU_NO_FORMAT ? NULL : hu_format_name(r->wire), "network", r->network.name, "gb_s",
-		r->network.gb_s, "source", r->network.source, "stages", rows);
+		r->network.gb_s, "source", r->network.source, "stages", rows, "measured",
+		hu_rank_ask_measured(r, policy) ? hu_ranks_measured_json(&r->measured) : NULL);
 }
 
 void
@@ -80,6 +98,8 @@ hu_rank_stages_print(const hu_rank_ask *r, const hu_rank_sizes *s, const char *p
 			hu_bytes_text(x.optimizer_state, b[3], 16), hu_bytes_text(x.rest, b[4], 16),
 			hu_bytes_text(x.all, b[5], 16), hu_bytes_text(x.sent, b[6], 16), ms, most);
 	}
+	if (hu_rank_ask_measured(r, policy))
+		hu_ranks_measured_print(&r->measured);
 	printf("gradients are those that the update is given; rest: activations and all other gradients, as if all "
 	       "were "
 	       "kept.\n");
