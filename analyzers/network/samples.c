@@ -18,23 +18,13 @@ is_constant(const hu_onnx_graph *g, const char *name)
 	return 0;
 }
 
-static const hu_npy *
-find(const hu_npz *z, const char *name)
-{
-	for (size_t i = 0; i < z->n; i++)
-		if (!strcmp(z->name[i], name))
-			return &z->array[i];
-	return NULL;
-}
-
 static hu_status
 missing(const hu_samples *s, const char *path, const char *name)
 {
 	hu_str all;
 
 	hu_str_init(&all);
-	for (size_t i = 0; i < s->z.n; i++)
-		hu_str_addf(&all, "%s%s", i ? ", " : "", hu_shown(s->z.name[i]));
+	hu_npz_names(&all, &s->z, ", ");
 	hu_status st = hu_fail(HU_EFILE, "%s: no array is called '%.120s' as the model's input is; there are: %s", path,
 		hu_shown(name), all.s);
 	hu_str_release(&all);
@@ -70,7 +60,7 @@ take(hu_samples *s, const hu_onnx_graph *g, const char *path)
 		const hu_onnx_value *v = &g->in[i];
 		if (is_constant(g, v->name))
 			continue;
-		const hu_npy *a = find(&s->z, v->name);
+		const hu_npy *a = hu_npz_find(&s->z, v->name);
 		if (!a && inputs == 1 && s->z.n == 1)
 			a = &s->z.array[0];
 		if (!a)
@@ -106,7 +96,7 @@ hu_status
 hu_samples_labels(hu_samples *s, const char *labels)
 {
 	hu_npy file = { .data = NULL };
-	const hu_npy *a = find(&s->z, labels);
+	const hu_npy *a = hu_npz_find(&s->z, labels);
 	hu_status st = HU_OK;
 
 	if (!a) {

@@ -8,4 +8,5 @@ EXTRA_DIST += doc/experiments/5-power.md
 EXTRA_DIST += doc/experiments/6-gradual-adoption.md
 EXTRA_DIST += doc/experiments/7-int8.md
 EXTRA_DIST += doc/experiments/README.md
+EXTRA_DIST += doc/experiments/losses.svg
 EXTRA_DIST += doc/experiments/power.svg

@@ -2,6 +2,7 @@
 #include "lib/store/npz.h"
 
 #include "lib/base/console/opt_need.h"
+#include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -175,24 +176,51 @@ there(const char *path)
 	return f != NULL;
 }
 
-static hu_status
-take(hu_npy *a, hu_npz *z, const char *path, const char *name)
+hu_npy *
+hu_npz_find(const hu_npz *z, const char *name)
+{
+	for (size_t i = 0; i < z->n; i++)
+		if (!strcmp(z->name[i], name))
+			return &z->array[i];
+	return NULL;
+}
+
+void
+hu_npz_names(hu_str *s, const hu_npz *z, const char *between)
+{
+	for (size_t i = 0; i < z->n; i++)
+		hu_str_addf(s, "%s%s", i ? between : "", hu_shown(z->name[i]));
+}
+
+hu_status
+hu_npz_absent(const hu_npz *z, const char *path, const char *name)
 {
 	hu_str known;
 
-	for (size_t i = 0; i < z->n; i++)
-		if (name ? !strcmp(z->name[i], name) : z->n == 1) {
-			*a = z->array[i];
-			memset(&z->array[i], 0, sizeof z->array[i]);
-			return HU_OK;
-		}
 	hu_str_init(&known);
-	for (size_t i = 0; i < z->n; i++)
-		hu_str_addf(&known, " %s", z->name[i]);
+	hu_npz_names(&known, z, " ");
+	hu_fail(HU_EFILE, "%s: no array %s; there are %s", path, name, known.s);
+	hu_str_release(&known);
+	return HU_EFILE;
+}
+
+/* Moves the array of that name, or the only one, out of the archive. */
+static hu_status
+take(hu_npy *a, hu_npz *z, const char *path, const char *name)
+{
+	hu_npy *found = name ? hu_npz_find(z, name) : z->n == 1 ? z->array : NULL;
+	hu_str known;
+
+	if (found) {
+		*a = *found;
+		memset(found, 0, sizeof *found);
+		return HU_OK;
+	}
 	if (name)
-		hu_fail(HU_EFILE, "%s: no array %s; there are%s", path, name, known.s);
-	else
-		hu_fail(HU_EFILE, "%s: several arrays; %s:NAME takes one of%s", path, path, known.s);
+		return hu_npz_absent(z, path, name);
+	hu_str_init(&known);
+	hu_npz_names(&known, z, " ");
+	hu_fail(HU_EFILE, "%s: several arrays; %s:NAME takes one of %s", path, path, known.s);
 	hu_str_release(&known);
 	return HU_EFILE;
 }

@@ -4,6 +4,7 @@
 #ifndef HU_STORE_NPZ_H
 #define HU_STORE_NPZ_H
 
+#include "lib/base/str.h"
 #include "lib/store/npy.h"
 
 typedef struct hu_npz {
@@ -21,6 +22,14 @@ void hu_npz_release(hu_npz *z);
 /* The same, but reads only the arrays whose names are in wanted, separated by blanks. Every other member is listed by
    name, whatever it is, and its array has no data. */
 hu_status hu_npz_read_some(hu_npz *z, const char *path, const char *wanted);
+
+/* Returns the array of that name, or NULL. */
+hu_npy *hu_npz_find(const hu_npz *z, const char *name);
+/* Appends the names of all arrays to s, as they are shown (lib/base/console/show.h), with `between` between them. */
+void hu_npz_names(hu_str *s, const hu_npz *z, const char *between);
+
+/* HU_EFILE: the archive path has no array of that name, but these. */
+hu_status hu_npz_absent(const hu_npz *z, const char *path, const char *name);
 
 /* Reads one array given as a .npy file's path, as NPZ:NAME, or as an .npz file with a single array. The files' first
    bytes decide which it is, not their names. HU_EFILE as above, or lists the arrays that exist. */

@@ -219,4 +219,17 @@ trained = max(abs(rows[n + ' int8 qat in training'][0] - rows[n + ' float32'][0]
 claim('7', trained < 0.25, 'ends where float32 ends, within 0.2 points')
 fp8 = [rows[n + ' mixed e4m3 after training'][1] for n in ('convnet', 'resnet')]
 claim('7', min(fp8) > 2 * most, 'a loss higher by %.3f in both nets' % fp8[0])
+deployed = {
+    m[1]: (int(m[2]), float(m[3]))
+    for m in re.finditer(r'^(\S+) +(\d+) +\S+\.\.\S+ +\S+ +\S+ +\S+ +([\d.]+) ', answers['7'], re.M)
+}
+int8, fp8 = deployed['int8'], deployed['e4m3']
+claim(
+    '7',
+    int8[0] < fp8[0] and int8[1] > fp8[1] > deployed['int4:g128'][1] and deployed['int8:percentile'] == int8,
+    'int8 changes %d of 400 decisions of the convnet and e4m3 %d' % (int8[0], fp8[0]),
+    "changes %d of 400 decisions, its answers are float32's but for %.1f dB; `e4m3` changes %d, at %.1f dB" % (int8 + fp8),
+    'is worth %.1f dB over one for a whole tensor' % (int8[1] - deployed['int8:tensor'][1]),
+    'scales of each batch are worth %.1f dB more' % (deployed['int8:dynamic'][1] - int8[1]),
+)
 finish()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The pages of doc/experiments: every command prints what the page says that it prints, trainings included. With the
+# The pages of doc/experiments, or those named: every command prints what the page says that it prints, trainings included. With the
 # arguments --update [PAGE...] it writes the answers, and figures, into the pages.
 import os
 import shutil
@@ -11,7 +11,8 @@ from tap import HALFULP, TOP, finish, home, ok  # noqa: E402
 
 pages = os.path.join(TOP, 'doc', 'experiments')
 update = sys.argv[1:2] == ['--update']
-for name in sys.argv[2:] or sorted(n for n in os.listdir(pages) if n.endswith('.md')):
+named = sys.argv[2 if update else 1 :]
+for name in named or sorted(n for n in os.listdir(pages) if n.endswith('.md')):
     folder = os.path.join(home(), name[:-3])
     os.makedirs(folder)
     path = os.path.join(pages, name)

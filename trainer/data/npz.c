@@ -15,28 +15,6 @@
 /* More classes are taken for a mistake in the file. All class numbers are exact in float32. */
 enum { MOST_CLASSES = 1 << 20 };
 
-static const hu_npy *
-find(const hu_npz *z, const char *name)
-{
-	for (size_t i = 0; i < z->n; i++)
-		if (!strcmp(z->name[i], name))
-			return &z->array[i];
-	return NULL;
-}
-
-static hu_status
-absent(const hu_npz *z, const char *path, const char *name)
-{
-	hu_str known;
-
-	hu_str_init(&known);
-	for (size_t i = 0; i < z->n; i++)
-		hu_str_addf(&known, " %s", z->name[i]);
-	hu_status st = hu_fail(HU_EFILE, "%s: no array %s; there are%s", path, name, known.s);
-	hu_str_release(&known);
-	return st;
-}
-
 /* Sets the number of classes to the largest class plus one. */
 static hu_status
 count_classes(const hu_npy *a, const char *path, const char *name, size_t *classes)
@@ -114,8 +92,8 @@ hu_dataset_npz(hu_dataset *ds, const char *path, const hu_dataset_options *o)
 	hu_str_release(&wanted);
 	HU_TRY(st);
 	for (int i = 0; st == HU_OK && hu_input_at(reads, i, &in); i++) {
-		const hu_npy *a = find(&z, in.name);
-		st = a ? take(ds, o, path, &in, a) : absent(&z, path, in.name);
+		const hu_npy *a = hu_npz_find(&z, in.name);
+		st = a ? take(ds, o, path, &in, a) : hu_npz_absent(&z, path, in.name);
 	}
 	hu_npz_release(&z);
 	return st;

@@ -92,7 +92,8 @@ typedef struct rows {
 static size_t
 user_of_group(const rows *r, size_t group)
 {
-	return group < r->groups ? user_of_pair(r->c, pair_of(r->c, r->seed, group)) : (group - r->groups) % r->c->users;
+	return group < r->groups ? user_of_pair(r->c, pair_of(r->c, r->seed, group))
+				 : (group - r->groups) % r->c->users;
 }
 
 /* Writes the rows of one group. A candidate's random index counts rows of evaluation, a negative's rows of training. */

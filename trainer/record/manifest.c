@@ -91,7 +91,8 @@ dataset(const hu_dataset *d)
 static size_t
 read_since(const json_t *manifest, size_t from)
 {
-	const json_t *step = json_object_get(json_object_get(json_object_get(manifest, "dataset"), "read"), "from_step");
+	const json_t *read = json_object_get(json_object_get(manifest, "dataset"), "read"),
+		     *step = json_object_get(read, "from_step");
 
 	return step ? (size_t)json_integer_value(step) : from;
 }

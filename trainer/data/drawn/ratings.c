@@ -92,7 +92,8 @@ choose(const hu_choices *c, size_t user, uint32_t *chosen, void *scratch, uint32
 	}
 	select_first(s, c->items, each + 1);
 	qsort(s, each + 1, sizeof *s, by_score);
-	size_t out = (size_t)((uint64_t)hu_random_word(p->seed, hu_fnv1a32("ratings/held"), 0, user) * (each + 1) >> 32);
+	uint64_t word = hu_random_word(p->seed, hu_fnv1a32("ratings/held"), 0, user);
+	size_t out = (size_t)(word * (each + 1) >> 32);
 	*held = s[out].item;
 	for (size_t i = 0, n = 0; i <= each; i++)
 		if (i != out)
