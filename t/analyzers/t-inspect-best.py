@@ -85,15 +85,17 @@ def best_range(x, of, first=0):
 
 
 def in_blocks(x, size, of, first=0):
-    got = [g for at in range(0, len(x), size) for g in best_range(x[at:at + size], of, first)[2]]
+    got = [g for at in range(0, len(x), size) for g in best_range(x[at : at + size], of, first)[2]]
     return None, sqnr(x, got)
 
 
 symmetric = lambda bits: lambda x, low, high, amax: integers(x, low, high, bits, False)
 affine = lambda bits: lambda x, low, high, amax: integers(x, low, high, bits, True)
 WANT = {
-    'int8': lambda x: best_range(x, symmetric(8)), 'int4': lambda x: best_range(x, symmetric(4)),
-    'int4zp': lambda x: best_range(x, affine(4)), 'int4x32': lambda x: in_blocks(x, 32, symmetric(4)),
+    'int8': lambda x: best_range(x, symmetric(8)),
+    'int4': lambda x: best_range(x, symmetric(4)),
+    'int4zp': lambda x: best_range(x, affine(4)),
+    'int4x32': lambda x: in_blocks(x, 32, symmetric(4)),
     'mxfp4': lambda x: in_blocks(x, 32, lambda x, low, high, amax: mx(x, amax), -16),
 }
 WANT.update({to: lambda x, to=to: best_power(x, to) for to in FLOAT})
@@ -101,14 +103,21 @@ WANT.update({to: lambda x, to=to: best_power(x, to) for to in FLOAT})
 r = random.Random(11)
 normal = lambda n, s: [fl32(r.gauss(0, s)) for i in range(n)]
 tensors = {
-    'weights': ('F32', normal(200, 0.02)), 'outlier': ('F32', normal(150, 1) + [fl32(97.7)]), 'one side': ('F32', [fl32(abs(a) + 0.5) for a in normal(64, 1)]),
-    'tiny': ('F32', normal(40, 1e-7)), 'large': ('F32', normal(40, 1e7)),
+    'weights': ('F32', normal(200, 0.02)),
+    'outlier': ('F32', normal(150, 1) + [fl32(97.7)]),
+    'one side': ('F32', [fl32(abs(a) + 0.5) for a in normal(64, 1)]),
+    'tiny': ('F32', normal(40, 1e-7)),
+    'large': ('F32', normal(40, 1e7)),
     'spread': ('F32', [fl32(r.gauss(0, 1) * 10 ** r.uniform(-7, 0)) for i in range(96)]),
     'far outlier': ('F32', [fl32(r.choice((-1, 1)) * r.uniform(0.6, 1)) for i in range(900)] + [16.0]),
     'doubles': ('F64', [r.gauss(0, 1e-200) for i in range(50)]),
 }
 write(tensors)
-ran = subprocess.run([HALFULP, 'inspect', FILE, '--best-scale', '--json', '--totals', '--to', ','.join(WANT)], capture_output=True, text=True)
+ran = subprocess.run(
+    [HALFULP, 'inspect', FILE, '--best-scale', '--json', '--totals', '--to', ','.join(WANT)],
+    capture_output=True,
+    text=True,
+)
 rows = {(o['tensor'], o['to']): o for o in json.loads(ran.stdout)} if ran.returncode == 0 else {}
 ok(len(rows) == (len(tensors) + 1) * len(WANT), 'a row for each tensor and format %s' % ran.stderr.strip())
 for to, want in WANT.items():
@@ -122,18 +131,39 @@ for to, want in WANT.items():
         if not near or got['best_scale'] != s:
             wrong.append('%s: %r %r, not %r %r' % (name, got['best_scale'], got['best_sqnr_db'], s, q))
         gains += float(got['best_sqnr_db']) > float(got['sqnr_db'] or 0) + 0.01
-    ok(not wrong and (gains or to == 'int8'), '%s: the best of all scales tried here, %s%s' % (to, 'and better than none in %d tensors' % gains if gains else 'none much better than none', ''.join('\n# ' + w for w in wrong)))
-ok(all(o['best_scale'] is None for (name, to), o in rows.items() if name == 'all') and rows['all', 'e4m3']['best_sqnr_db'] > 25, 'all tensors together have an error, and no scale')
+    ok(
+        not wrong and (gains or to == 'int8'),
+        '%s: the best of all scales tried here, %s%s'
+        % (
+            to,
+            'and better than none in %d tensors' % gains if gains else 'none much better than none',
+            ''.join('\n# ' + w for w in wrong),
+        ),
+    )
+ok(
+    all(o['best_scale'] is None for (name, to), o in rows.items() if name == 'all')
+    and rows['all', 'e4m3']['best_sqnr_db'] > 25,
+    'all tensors together have an error, and no scale',
+)
 
 plain = subprocess.run([HALFULP, 'inspect', FILE, '--json'], capture_output=True, text=True).stdout
 ok('best' not in plain, 'without the option there is no such column')
 run = lambda *a: subprocess.run([HALFULP, 'inspect', FILE, *a], capture_output=True, text=True)
-refused = [run('--to', 'e4m3', option, 'best_sqnr_db' + limit) for option, limit in (('--sort', ''), ('--fail-if', '<3'), ('--show', '<3'))]
-ok(all(p.returncode == 2 and 'is empty without --best-scale' in p.stderr for p in refused), 'and nothing can be asked of it')
+refused = [
+    run('--to', 'e4m3', option, 'best_sqnr_db' + limit)
+    for option, limit in (('--sort', ''), ('--fail-if', '<3'), ('--show', '<3'))
+]
+ok(
+    all(p.returncode == 2 and 'is empty without --best-scale' in p.stderr for p in refused),
+    'and nothing can be asked of it',
+)
 worst, name = min((o['best_sqnr_db'], name) for (name, to), o in rows.items() if to == 'e2m1' and name != 'all')
 limit = 'best_sqnr_db<%.3f' % (worst + 0.001)
 p = run('--to', 'e4m3,e2m1', '--best-scale', '--fail-if', limit, '--tsv', FILE + '.tsv', '--sort', 'best_sqnr_db')
-ok(p.returncode == 1 and 'failed: %s in e2m1: best_sqnr_db is %.4g (%s)' % (name, worst, limit) in p.stdout, '--fail-if takes it')
+ok(
+    p.returncode == 1 and 'failed: %s in e2m1: best_sqnr_db is %.4g (%s)' % (name, worst, limit) in p.stdout,
+    '--fail-if takes it',
+)
 table = [l.split('\t') for l in open(FILE + '.tsv') if l[0] != '#']
 ok(float(table[1][table[0].index('best_sqnr_db')]) == worst, '--tsv and --sort too')
 finish()
