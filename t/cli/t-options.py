@@ -673,8 +673,7 @@ validate exact | validate {h}/v.onnx --data {h}/x.npy | --exact 0
 validate outputs | validate {h}/v.onnx --data {h}/x.npy | --outputs answers
 validate report | validate {h}/v.onnx --data {h}/x.npy | --report there
 validate shard | validate {h}/v.onnx --data {h}/x.npy --json | --shard 1/2
-validate part | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --part one.part
-part | validate {h}/v.onnx --data {h}/x.npy --shard 1/2 --json | --part one.part
+validate part | validate {h}/v.onnx --data {h}/x.npy --shard 1/2 --json | --part one.part
 validate resume | validate {h}/v.onnx --data {h}/x.npy --shard 1/2 --part {h}/v.part --json | --resume
 validate tap | validate {h}/v.onnx --data {h}/x.npy | --tap
 validate list-ops | validate {h}/m.onnx | --list-ops
