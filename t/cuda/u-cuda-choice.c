@@ -60,6 +60,7 @@ choose(const hu_program *p, const hu_call *c, hu_gemm_way way, int arch, char *r
 	w.arch = arch;
 	w.gemm = way;
 	w.dry = 1;
+	w.scratch = HU_NOWHERE;
 	w.ran = ran;
 	*ran = 0;
 	hu_status st = hu_machine_kernel(&hu_shim_side, c->op)->launch(&w);
