@@ -55,11 +55,12 @@ choose(const hu_program *p, const hu_call *c, hu_gemm_way way, int arch, char *r
 	hu_work w;
 
 	for (int i = 0; i < p->nt; i++)
-		t[i] = (hu_slot){ NULL, p->t[i].format, p->t[i].shape, hu_count(p->t[i].shape) };
+		t[i] = (hu_slot){ HU_NOWHERE, p->t[i].format, p->t[i].shape, hu_count(p->t[i].shape) };
 	hu_plan_work(&w, c, t, all);
 	w.arch = arch;
 	w.gemm = way;
 	w.dry = 1;
+	w.scratch = HU_NOWHERE;
 	w.ran = ran;
 	*ran = 0;
 	hu_status st = hu_machine_kernel(&hu_shim_side, c->op)->launch(&w);
