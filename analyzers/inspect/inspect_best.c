@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-	EACH = 16, /* candidates to an octave of ranges, and of a pass over the array */
-	MOST = 1000
+	EACH = 16,  /* candidates to an octave of ranges, and of a pass over the array */
+	MOST = 1000 /* the largest magnitude of a power; a double holds its inverse too */
 };
 
 /* A candidate: for single numbers the power of two that elements are multiplied by, else the scale. */
@@ -120,7 +120,6 @@ cast_times(const hu_inspect_job *j, const hu_inspect_desk *d, int k, int power, 
 	hu_bulk_round_f64(d->got, d->got, n, j->to[k].format, HU_RNE, 0, NULL, 0);
 	for (size_t i = 0; i < n; i++)
 		d->got[i] = d->got[i] / half / rest;
-	memset(d->got + n, 0, HU_INSPECT_SLACK * sizeof *d->got);
 }
 
 static void
@@ -132,7 +131,6 @@ cast_whole(const hu_inspect_job *j, const hu_inspect_desk *d, int k, const candi
 		hu_inspect_cast_block(&marks, j, d, &j->to[k].block, c->scale, 0, n);
 	else
 		cast_times(j, d, k, c->power, n);
-	memset(d->got + n, 0, HU_INSPECT_SLACK * sizeof *d->got);
 }
 
 static void
@@ -260,8 +258,7 @@ best_task(void *part, const hu_inspect_job *j, const hu_inspect_desk *d, size_t 
 	}
 }
 
-/* The largest power that keeps magnitudes up to amax below `above`, the first that overflows; among those of which a
-   double holds the inverse too. */
+/* The largest power that keeps magnitudes up to amax below `above`, the first that overflows. */
 static int
 largest_power(double amax, double above)
 {

@@ -74,7 +74,7 @@ hu_network_calibrate(hu_network *n, const hu_variants *policies, const hu_sample
 	if (st == HU_OK && !all && (path || hu_args_given(n->a, "calibrate-inputs")))
 		st = hu_refuse(path ? "calibrate" : "calibrate-inputs", "where no policy has static scales");
 	if (st == HU_OK && all && path && (st = hu_samples_open(&own, n->onnx.graph, path)) == HU_OK)
-		st = hu_samples_fit(&own, n->onnx.graph, &n->m);
+		st = hu_samples_fit(&own, &n->s, n->onnx.graph, &n->m);
 	if (st == HU_OK && all)
 		st = measure(n, needed, path ? &own : first, bar);
 	if (own.n)

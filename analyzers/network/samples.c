@@ -197,7 +197,10 @@ hu_samples_given(
 					"model "
 					"needs %lld",
 					hu_shown(v->name), to.d[j], j, (long long)v->dim[j].n);
-		if (!to.rank && same(a)) {
+		/* A number an input, such as its length, decides what the model does; where all have one, that is
+		 * known. */
+		s->fixed[k - 1] = NAN;
+		if ((!to.rank || (to.rank == 1 && !s->whole && hu_import_whole(v->type))) && same(a)) {
 			s->fixed[k - 1] = hu_npy_real(a, 0);
 			to.value = &s->fixed[k - 1];
 		}
@@ -210,7 +213,7 @@ hu_samples_given(
 }
 
 hu_status
-hu_samples_fit(const hu_samples *s, const hu_onnx_graph *g, const hu_imported *m)
+hu_samples_fit(const hu_samples *s, const hu_samples *data, const hu_onnx_graph *g, const hu_imported *m)
 {
 	size_t k = 0;
 
@@ -228,6 +231,14 @@ hu_samples_fit(const hu_samples *s, const hu_onnx_graph *g, const hu_imported *m
 				return hu_fail(HU_EFILE,
 					"the calibration array for input '%.120s' has another shape than --data has",
 					hu_shown(g->in[i].name));
+			double is = data->fixed[k - 1];
+			for (size_t e = 0; is == is && e < a->count; e++)
+				if (hu_npy_real(a, e) != is)
+					return hu_fail(HU_EFILE,
+						"the calibration array for input '%.120s' has %.17g, and --data have "
+						"%.17g "
+						"alone, which is part of the model then",
+						hu_shown(g->in[i].name), hu_npy_real(a, e), is);
 		}
 	}
 	return HU_OK;

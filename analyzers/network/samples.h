@@ -14,7 +14,7 @@ typedef struct hu_samples {
 	size_t n, narray;
 	const hu_npy **array;
 	int whole;
-	double *label, *fixed; /* fixed[i] is the value of a scalar input, taken from the first row */
+	double *label, *fixed; /* fixed[i]: what scalars, or numbers an input, are throughout; NaN of others */
 	size_t nlabel; /* labels of an input */
 } hu_samples;
 
@@ -35,8 +35,10 @@ void hu_samples_part_free(hu_samples *s);
 hu_status hu_samples_given(
 	const hu_samples *s, const hu_onnx_graph *g, size_t *batch, hu_given **given, size_t *ngiven, size_t *cap);
 
-/* Fails with HU_EFILE where rows of s do not have the shape of m's inputs, of whose batches an input is a row. */
-hu_status hu_samples_fit(const hu_samples *s, const hu_onnx_graph *g, const hu_imported *m);
+/* Fails with HU_EFILE where rows of s do not have the shape of m's inputs, of whose batches an input is a row, or other
+   numbers where `data`, which m was imported for, have one throughout. */
+hu_status hu_samples_fit(
+	const hu_samples *s, const hu_samples *data, const hu_onnx_graph *g, const hu_imported *m);
 
 /* Writes rows FIRST … FIRST + BATCH - 1 of input I to T; rows past the last repeat it. hu_samples_fill_round takes the
    first N rows alone, and begins again with row 0 behind them. */

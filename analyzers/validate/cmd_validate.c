@@ -375,6 +375,8 @@ const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [
 	"decibels (sqnr_db), the largest difference, the divergence of the classes (kl), values that are not finite, "
 	"and the "
 	"weights' megabytes.\n"
+	"A whole number an input, such as its length, is part of the model where all rows have the same one: shapes\n"
+	"may depend on it.\n"
 	"Schemes quantise the products of Conv, Gemm and MatMul nodes; NAME[:WORD]... of\n"
 #define SCHEME(name, alias, kind, bits, element, weights, group, activations, words, summary)                          \
 	"  " name "  " summary "\n"

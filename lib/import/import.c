@@ -226,14 +226,22 @@ is_constant_input(const hu_onnx_graph *g, const char *name)
 	return 0;
 }
 
-/* The value of scalar input NAME where the user's data have a single one. */
-static const double *
-fixed(const hu_importing *c, const char *name, int rank)
+/* Input V of this shape as a constant where the user's data have a single number for it, as *tensor. */
+static int
+fixed(hu_importing *c, const hu_onnx_value *v, int rank, const size_t *d, int *tensor)
 {
-	for (size_t i = 0; i < c->ngiven && !rank; i++)
-		if (c->given[i].value && !strcmp(c->given[i].name, name))
-			return c->given[i].value;
-	return NULL;
+	const double *is = NULL;
+	size_t n = rank ? d[0] : 1;
+
+	for (size_t i = 0; i < c->ngiven && rank < 2; i++)
+		if (c->given[i].value && !strcmp(c->given[i].name, v->name))
+			is = c->given[i].value;
+	double *x = is ? hu_import_room(c, n) : NULL;
+	for (size_t i = 0; x && i < n; i++)
+		x[i] = *is;
+	*tensor = x ? hu_import_numbers(c, v->type, rank, d, x) : -1;
+	free(x);
+	return is != NULL;
 }
 
 /* The tensor of an input. */
@@ -272,9 +280,7 @@ inputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 		hu_value *to = c->st == HU_OK ? hu_import_value(c, c->scope, v->name, v->type, rank, d) : NULL;
 		if (!to)
 			return;
-		if (fixed(c, v->name, rank))
-			to->plain = hu_import_numbers(c, v->type, 0, NULL, fixed(c, v->name, rank));
-		else
+		if (!fixed(c, v, rank, d, &to->plain))
 			to->plain = variable(c, v, rank, d);
 		if (to->plain < 0)
 			return;

@@ -9,7 +9,8 @@
 #include "lib/store/onnx/onnx.h"
 
 /* A size that the model leaves open and the user gives: dimension NAME has d[0] elements (rank 0), or input NAME has
-   the shape d. With a value, input NAME is that one number wherever the model runs, and so a constant. */
+   the shape d. With a value, input NAME, of one axis at most, is that number throughout, wherever the model runs, and
+   so a constant. */
 typedef struct hu_given {
 	const char *name;
 	int rank;
@@ -47,6 +48,9 @@ void hu_imported_release(hu_imported *m);
 /* Writes the constants of M to the tensors of the same names in X, whose program may be a policy's version of M's:
    values are rounded to nearest in the tensors' formats. */
 void hu_imported_load(const hu_imported *m, hu_exec *x);
+
+/* 1 where elements of ONNX's type are whole numbers or truth values. */
+int hu_import_whole(int type);
 
 /* The operators of lib/op/ops.def that compute NODE, a blank between two; "moves" where elements only change places;
    NULL where the arithmetic is not known, of this version of the operators or with these attributes. */

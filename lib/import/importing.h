@@ -89,10 +89,8 @@ const hu_onnx_attr *hu_import_attr(hu_importing *c, const char *name);
 int64_t hu_import_int(hu_importing *c, const char *name, int64_t otherwise);
 double hu_import_real(hu_importing *c, const char *name, double otherwise);
 const char *hu_import_text(hu_importing *c, const char *name, const char *otherwise);
-/* The format that holds elements of ONNX's type, and whether they are whole numbers or truth values. HU_NO_FORMAT:
-   texts and complex numbers. */
+/* The format that holds elements of ONNX's type. HU_NO_FORMAT: texts and complex numbers. */
 hu_format_id hu_import_format(int type);
-int hu_import_whole(int type);
 /* The values of a constant as doubles (n of them, freed by the caller), NULL and a failure where V is none. */
 double *hu_import_constant(hu_importing *c, hu_value *v);
 int hu_import_is_constant(hu_importing *c, const hu_value *v);

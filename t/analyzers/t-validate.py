@@ -349,6 +349,34 @@ for rates, want_code, want in (
     got = outputs("rate/float32.npz")["y"][1] if code == 0 else None
     ok(code == want_code and got == want, "a scalar that is %s in the rows: %s" % (rates, err.strip() or got))
 
+# So is a number an input, such as its length: here the number of columns that are kept.
+write(
+    "length.onnx",
+    graph(
+        [
+            node("ReduceMax", "n", "most", name="most", keepdims=1),
+            node("Slice", "x zero most axis", "part", name="part"),
+            node("MatMul", "part w", "y", name="fc"),
+        ],
+        [ints("zero", [1], [0]), ints("axis", [1], [1]), floats("w", [2, 2], [1.0, 0.5, -1.0, 2.0])],
+        [value("x", ["batch", 3]), value("n", ["batch"], INT64)],
+        [value("y")],
+    ),
+)
+rows = [1.5, -2.0, 0.25, -1.0, 8.0, 3.0, 0.5, 0.5, 9.0]
+for lengths, rest, want_code, want, said in (
+    ([2, 2, 2], (), 0, (3.5, -3.25, -9.0, 15.5, 0.0, 1.25), ""),
+    ([2, 2, 1], (), 4, None, "'most' must be a constant here"),
+    ([2, 2, 2], ("--calibrate", "others.npz"), 3, None, "for input 'n' has 3, and --data have 2 alone"),
+):
+    npz("length.npz", x=([3, 3], rows), n=([3], lengths, "<i8"))
+    npz("others.npz", x=([3, 3], rows), n=([3], [2, 3, 2], "<i8"))
+    shutil.rmtree("length", ignore_errors=True)
+    policies = ("--policies", "int8" if rest else "fp16", *rest)
+    code, out, err = run("length.onnx", "--data", "length.npz", "--outputs", "length", *policies)
+    got = outputs("length/float32.npz")["y"][1] if code == 0 else None
+    ok(code == want_code and got == want and said in err, "lengths %s: %s" % (lengths, err.strip() or got))
+
 write(
     "unknown.onnx",
     graph(

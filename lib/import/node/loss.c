@@ -62,8 +62,12 @@ lose(loss *l, int x)
 	hu_importing *c = l->c;
 	const char *how = hu_import_text(c, "reduction", "mean");
 	hu_value *weights = hu_import_in(c, 2), *to = l->target;
-	int t = classes(l), y, sum = 0;
+	int t = classes(l), mean = !strcmp(how, "mean"), y, share = -1;
 
+	if (!mean && strcmp(how, "sum") && strcmp(how, "none")) {
+		hu_import_fail(c, HU_EFILE, "its reduction is %.40s, neither none nor sum nor mean", how);
+		return;
+	}
 	if (weights && (weights->rank != 1 || weights->n != l->v->d[1])) {
 		hu_import_fail(c, HU_EFILE, "it has %zu weights for %zu classes", weights->n, l->v->d[1]);
 		return;
@@ -84,14 +88,14 @@ lose(loss *l, int x)
 		hu_import_out(c, 0, l->v->type, to->rank, to->d)->plain = y;
 		return;
 	}
-	if (!strcmp(how, "mean") && l->weight >= 0) {
+	if (mean && l->weight >= 0) {
 		hu_import_set(c, "axis", 0);
-		sum = hu_import_call1(c, "reduce_sum", l->weight);
+		share = hu_import_call1(c, "reduce_sum", l->weight);
 	}
 	hu_import_set(c, "axis", 0);
-	y = hu_import_call1(c, !strcmp(how, "mean") && !sum ? "reduce_mean" : "reduce_sum", y);
-	if (sum)
-		y = hu_import_call2(c, "div", y, sum);
+	y = hu_import_call1(c, mean && share < 0 ? "reduce_mean" : "reduce_sum", y);
+	if (share >= 0)
+		y = hu_import_call2(c, "div", y, share);
 	y = hu_import_flat(c, y, hu_import_shape(0, NULL));
 	hu_import_out(c, 0, l->v->type, 0, NULL)->plain = y;
 }
@@ -99,8 +103,8 @@ lose(loss *l, int x)
 void
 hu_node_class_loss(hu_importing *c)
 {
-	loss l = { c, hu_import_in(c, 0), hu_import_in(c, 1), -1, -1 };
 	hu_value *v = hu_import_in(c, 0);
+	loss l = { c, v, hu_import_in(c, 1), -1, -1 };
 
 	if (!v || !l.target)
 		return;

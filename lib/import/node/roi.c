@@ -110,6 +110,18 @@ gathered(hu_importing *c, int t, const along *y, const along *x, size_t channels
 	return hu_import_flat(c, t, hu_shape3(y->n * y->cells * x->cells, y->each * x->each, channels));
 }
 
+/* 1 where N regions of ROWS x COLUMNS cells have more than 2^32 samples, EACH x EACH a cell. */
+static int
+too_many(uint64_t n, uint64_t rows, uint64_t columns, uint64_t each)
+{
+	uint64_t all = n;
+
+	for (int i = 0; i < 4; i++)
+		if (__builtin_mul_overflow(all, i == 0 ? rows : i == 1 ? columns : each, &all))
+			return 1;
+	return all > (uint64_t)1 << 32;
+}
+
 void
 hu_node_roi_align(hu_importing *c)
 {
@@ -132,6 +144,10 @@ hu_node_roi_align(hu_importing *c)
 	if (v->rank != 4 || regions->rank != 2 || regions->d[1] != 4 || images->n != regions->d[0] || rows < 1 ||
 		columns < 1) {
 		hu_import_fail(c, HU_EFILE, "its regions do not fit the images");
+		return;
+	}
+	if (too_many(regions->d[0], (uint64_t)rows, (uint64_t)columns, (uint64_t)each)) {
+		hu_import_fail(c, HU_EUNABLE, "it takes too many samples");
 		return;
 	}
 	along y = { c, v->type, regions->d[0], (size_t)rows, (size_t)each, hu_import_real(c, "spatial_scale", 1),
