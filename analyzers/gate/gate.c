@@ -226,7 +226,7 @@ worst_first(const void *a, const void *b)
 		return x->severity < y->severity ? 1 : -1;
 	if (!bad && x->m.l2 != y->m.l2)
 		return x->m.l2 < y->m.l2 ? 1 : -1;
-	return hu_name_order(x->name, y->name);
+	return hu_str_order(x->name, y->name);
 }
 
 static hu_status

@@ -136,12 +136,12 @@ add_first(hu_str *s, const hu_gate *g)
 	const hu_gate_row *first = &g->row[0], *before = NULL;
 
 	for (size_t i = 1; i < g->failed; i++)
-		first = hu_name_order(g->row[i].name, first->name) < 0 ? &g->row[i] : first;
+		first = hu_str_order(g->row[i].name, first->name) < 0 ? &g->row[i] : first;
 	if (first == &g->row[0])
 		return;
 	for (size_t i = g->failed; i < g->n; i++)
-		if (g->row[i].state == HU_GATE_SAME && hu_name_order(g->row[i].name, first->name) < 0 &&
-			(!before || hu_name_order(g->row[i].name, before->name) > 0))
+		if (g->row[i].state == HU_GATE_SAME && hu_str_order(g->row[i].name, first->name) < 0 &&
+			(!before || hu_str_order(g->row[i].name, before->name) > 0))
 			before = &g->row[i];
 	hu_str_addf(s, ", the first of them by name %s", hu_shown(first->name));
 	if (before)

@@ -130,7 +130,7 @@ is_digit(char c)
 }
 
 int
-hu_name_order(const char *a, const char *b)
+hu_str_order(const char *a, const char *b)
 {
 	const char *p = a, *q = b;
 

@@ -20,7 +20,7 @@ int hu_match(const char *patterns, const char *s);
 
 /* Compares two names as strcmp does, but that digits are numbers: layer.2 stands before layer.10, and step-20 before
    step-100. 0 only for names that are the same. */
-int hu_name_order(const char *a, const char *b);
+int hu_str_order(const char *a, const char *b);
 
 /* Finds what a user probably meant by word: the first of the n names that begins with it (two letters or more), else
    the name at the smallest edit distance, compared without case. NULL where no name is near: the distance must be at

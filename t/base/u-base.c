@@ -40,10 +40,10 @@ test_strings(void)
 	int ascending = 1;
 	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
 		for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
-			int o = hu_name_order(order[i], order[k]);
+			int o = hu_str_order(order[i], order[k]);
 			ascending &= (o > 0) - (o < 0) == (i > k) - (i < k);
 		}
-	ok(ascending && hu_name_order("a1", "a01") && hu_name_order("a1", "a01") == -hu_name_order("a01", "a1"),
+	ok(ascending && hu_str_order("a1", "a01") && hu_str_order("a1", "a01") == -hu_str_order("a01", "a1"),
 		"digits in names are numbers, and 01 is not 1");
 	ok(hu_match("conv*,dense1", "conv3") && hu_match("conv*,dense1", "dense1") &&
 			!hu_match("conv*,dense1", "dense2"),
