@@ -21,7 +21,8 @@ TRIALS = int(os.environ.get('HALFULP_KILLS', '0'))
 
 
 def files():
-    paths = [os.path.join(run, 'analysis', f) for f in os.listdir(run + '/analysis')] + [
+    there = os.listdir(run + '/analysis') if os.path.isdir(run + '/analysis') else []
+    paths = [os.path.join(run, 'analysis', f) for f in there] + [
         folder + '/each.rows',
         folder + '/each.rows.swamping',
     ]

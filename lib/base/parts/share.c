@@ -49,13 +49,11 @@ begin(hu_sharing *s)
 {
 	hu_share_work *w = s->work;
 	const char *shard = hu_args_text(s->args, "shard"), *path = hu_args_text(s->args, "part");
-	char *except = hu_xprintf("shard part resume threads json %s", w->except ? w->except : ""),
-	     *command = hu_parts_command(s->args, except);
+	char *command = hu_parts_command(s->args, "shard part resume threads json");
 	hu_parts *offered = hu_parts_offered();
 	hu_status st = HU_OK;
 
 	hu_parts_init(&s->own, w->command, w->text, command);
-	free(except);
 	free(command);
 	s->saved = hu_now();
 	s->parts = offered ? offered : &s->own;

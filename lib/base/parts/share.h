@@ -10,8 +10,7 @@
 #include "lib/base/parts/parts.h"
 
 /* command: its name, which merge calls. text: a line that two processes have in common only if they do the same work,
-   cut alike. folder: where parts lie. place: what the command line names, and merge is given. except: options that a
-   joining process does not repeat, beside those of sharing itself.
+   cut alike. folder: where parts lie. place: what merge is given to find them.
    n units; cost: seconds that each is expected to take, of which only ratios matter. group: units of one group (NULL:
    all) may be dealt together.
    name: a unit's name in parts, which the caller frees. study: computes unit i and appends what was found, a text
@@ -20,7 +19,7 @@
    then makes nothing twice, and refuses other options.
    bar: is shown while units are computed and joined, for notes and for who prints a line. */
 typedef struct hu_share_work {
-	const char *command, *text, *folder, *place, *except;
+	const char *command, *text, *folder, *place;
 	int n, keeps;
 	const double *cost;
 	const int *group;
