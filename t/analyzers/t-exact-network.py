@@ -58,17 +58,18 @@ for name, told in ("large", 1), ("small", 2):
        "%s: and the exact outputs are theirs: %s" % (name, got.get("y")))
 # Class 1 is the exact network's, by less than float32 sees beside class 0; whether class 2 is class 0 no bound decides,
 # which is no matter, since it is not class 1. Another output of which no double holds the values leaves all open.
-write(
-    "beside.onnx",
-    graph(
-        [node("Add", "x less", "a"), node("Div", "x three", "d"), node("Mul", "d three", "b"), node("Concat", "x a b", "y", axis=1),
-         node("MatMul", "c v", "z")],
-        [floats("less", [1, 1], [2.0**-26]), floats("three", [1, 1], [3]), floats("v", [L, L], [1 / 4] * (L * L))],
-        [value("x", ["batch", 1]), value("c", ["batch", L, L])],
-        [value("y", ["batch", 3]), value("z", ["batch", L, L])],
-    ),
-)
-npz("beside.npz", x=([1, 1], [0.5]), c=([1, L, L], [1.0] * (L * L)))
+for name, classes in ("beside", "x a b"), ("tied", "x b"):
+    write(
+        name + ".onnx",
+        graph(
+            [node("Add", "x less", "a"), node("Div", "x three", "d"), node("Mul", "d three", "b"),
+             node("Concat", classes, "y", axis=1), node("MatMul", "c v", "z")],
+            [floats("less", [1, 1], [2.0**-26]), floats("three", [1, 1], [3]), floats("v", [L, L], [1 / 4] * (L * L))],
+            [value("x", ["batch", 1]), value("c", ["batch", L, L])],
+            [value("y", ["batch", len(classes.split())]), value("z", ["batch", L, L])],
+        ),
+    )
+    npz(name + ".npz", x=([1, 1], [0.5]), c=([1, L, L], [1.0] * (L * L)))
 powers = [node("Mul", "%s %s" % ((c,) * 2), chr(ord(c) + 1)) for c in "efghij"]
 write(
     "beyond.onnx",
@@ -80,7 +81,7 @@ write(
     ),
 )
 npz("beyond.npz", x=([1, 1], [0.5]), e=([1, 1], [1e20]), c=([1, L, L], [1.0] * (L * L)))
-for name, told in ("beside", 1), ("beyond", 0):
+for name, told in ("beside", 1), ("tied", 0), ("beyond", 0):
     p = subprocess.run(
         [PROGRAM, "validate", name + ".onnx", "--data", name + ".npz", "--policies", "float32", "--exact", "1", "--json"],
         capture_output=True,
