@@ -93,7 +93,7 @@ void hu_shim_limit(size_t bytes);
 /* Bytes allocated now; 0 after everything was released. */
 size_t hu_shim_allocated(void);
 
-/* HU_EDEVICE while a queue records; what names the attempt in the message. */
+/* HU_EDEVICE while this thread records a queue; what names the attempt in the message. */
 hu_status hu_shim_unrecorded(const char *what);
 
 /* The shim's queues (shim_queue.cc), as members of hu_side and hu_queue_calls. */

@@ -48,7 +48,7 @@ struct queue {
 struct event { queue *q; uint64_t at; int timed; double clock; };
 
 long launched;
-int recordings; /* queues that record now */
+__thread int recordings; /* queues that this thread records */
 
 /* Kernels that were launched, by their addresses: a table with open addressing, never full. */
 enum { KERNELS = 1 << 13 };
@@ -187,9 +187,7 @@ extern "C" {
 hu_status
 hu_shim_unrecorded(const char *what)
 {
-	return __atomic_load_n(&recordings, __ATOMIC_RELAXED)
-		       ? hu_fail(HU_EDEVICE, "%s while a step is recorded, which no device allows", what)
-		       : HU_OK;
+	return recordings ? hu_fail(HU_EDEVICE, "%s while a step is recorded, which no device allows", what) : HU_OK;
 }
 
 hu_status
@@ -275,7 +273,7 @@ hu_shim_graph_begin(void *where)
 	if (!q->recording)
 		return hu_fail(HU_ENOMEM, "no memory for a graph");
 	empty(&q->recording->l);
-	__atomic_fetch_add(&recordings, 1, __ATOMIC_RELAXED);
+	recordings++;
 	return HU_OK;
 }
 
@@ -286,7 +284,7 @@ hu_shim_graph_end(void *where, void **g)
 
 	*g = q->recording;
 	q->recording = NULL;
-	__atomic_fetch_sub(&recordings, 1, __ATOMIC_RELAXED);
+	recordings--;
 	return HU_OK;
 }
 
