@@ -175,28 +175,11 @@ last_same(const hu_check_report *r, long long step)
 	return last;
 }
 
-/* The earliest step whose digest is another one; -1 where there is none. */
-static long long
-first_other(const hu_check_report *r)
-{
-	long long first = -1;
-
-	for (size_t i = 0; i < r->failed; i++) {
-		hu_place p;
-		hu_place_init(&p, key_of(&r->f[i]));
-		if (!strcmp(p.table, "metrics") && !strcmp(p.column, "digest") && p.step >= 0 &&
-			(first < 0 || p.step < first))
-			first = p.step;
-		hu_place_release(&p);
-	}
-	return first;
-}
-
 /* Between which steps the state parted, as far as the baseline has digests. */
 static void
 add_parting(hu_str *s, const hu_check_report *r)
 {
-	long long other = first_other(r), same = other >= 0 ? last_same(r, other) : -1;
+	long long other = hu_check_first_other(r), same = other >= 0 ? last_same(r, other) : -1;
 
 	if (other < 0)
 		return;

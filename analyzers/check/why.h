@@ -24,6 +24,9 @@ void hu_place_release(hu_place *p);
    else the earliest step. NULL where nothing failed. The caller frees it. */
 char *hu_check_why(const hu_check_report *r);
 
+/* The earliest step that leaves another state, by the digests of the baseline; -1 where there is none. */
+long long hu_check_first_other(const hu_check_report *r);
+
 /* Appends the cause that the two baselines support best. FIRST is the earliest quantity with a step that failed, or
    NULL. The order is that of how much a difference explains: input data, seed, other settings, the program, how it was
    analyzed, what step 0 began with, version and machine; where none of these differs it is the arithmetic of a call. */

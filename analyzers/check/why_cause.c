@@ -122,13 +122,30 @@ add_missing(hu_str *s, const hu_check_report *r)
 	return found;
 }
 
+long long
+hu_check_first_other(const hu_check_report *r)
+{
+	long long first = -1, step;
+
+	for (size_t i = 0; i < r->failed; i++) {
+		const char *key = (r->f[i].want ? r->f[i].want : r->f[i].got)->key;
+		int end = 0;
+		if (sscanf(key, "metrics/%lld/digest%n", &step, &end) == 1 && end && !key[end] && step >= 0 &&
+			(first < 0 || step < first))
+			first = step;
+	}
+	return first;
+}
+
 /* Nothing that was told differs. Inputs of step 0 are then the same, so that the first call whose own error moved is
    the one whose arithmetic did; in later steps the inputs have moved as well. */
 static void
 add_arithmetic(hu_str *s, const hu_check_report *r, const hu_place *first)
 {
 	hu_str m;
+	long long parted = hu_check_first_other(r);
 
+	parted = parted < 0 ? 0 : parted; /* without digests the first step is where to look */
 	hu_str_init(&m);
 	if (add_settings(&m, r, 1)) {
 		hu_str_addf(s, "another version or machine (%s): settings, data, seed and programs are the same", m.s);
@@ -145,12 +162,14 @@ add_arithmetic(hu_str *s, const hu_check_report *r, const hu_place *first)
 	} else if (first && first->call >= 0) {
 		hu_str_addf(s,
 			"the arithmetic of a call, or the weights that it began with: settings, data, seed, programs "
-			"and version are the same; --trace-steps 0 in both runs names the call");
+			"and version are the same; --trace-steps %lld in both runs names the call",
+			parted);
 	} else {
-		hu_str_add(s,
+		hu_str_addf(s,
 			"the arithmetic of a step that was not traced, or the weights that it began with: settings, "
-			"data, seed, programs and version are the same; --trace-steps 0 in both runs names the "
-			"call");
+			"data, seed, programs and version are the same; --trace-steps %lld in both runs names the "
+			"call",
+			parted);
 	}
 	hu_str_release(&m);
 }

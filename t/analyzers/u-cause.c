@@ -70,6 +70,9 @@ static const struct {
 	{ "", "loss:1>2", "metrics", 0, -1,
 		"the arithmetic of a step that was not traced, or the weights that it began with: " SAME
 		"; --trace-steps 0 in both runs names the call" },
+	{ "", "metrics/3/digest:0x1>0x1;metrics/4/digest:0x1>0x2;metrics/5/digest:0x1>0x2", "replay", 20, 5,
+		"the arithmetic of a call, or the weights that it began with: " SAME
+		"; --trace-steps 4 in both runs names the call" },
 	{ "", "loss:1>2", NULL, 0, -1,
 		"the arithmetic of a step that was not traced, or the weights that it began with: " SAME
 		"; --trace-steps 0 in both runs names the call" },
