@@ -302,6 +302,8 @@ hu_share_end(hu_sharing *s, hu_status st)
 		unlink(s->path);
 		rmdir(s->work->folder); /* which fails where other parts are */
 	}
+	if (st == HU_OK && hu_ranks_size() > 1)
+		hu_share_part();
 	hu_parts_release(&s->own);
 	free(s->path);
 	free(s->there);

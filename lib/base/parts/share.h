@@ -59,6 +59,8 @@ void hu_sharing_add(hu_sharing *s, int i, double seconds, const char *found);
 hu_status hu_sharing_study(hu_sharing *s, int i);
 /* Saves the part; without `now` only where the last time is a while ago. */
 hu_status hu_sharing_keep(hu_sharing *s, int now);
+/* The other ranks wait, asleep, until rank 0 calls it too. */
+void hu_share_part(void);
 /* Computes every unit that s->own lacks, on all ranks: rank 0 deals lots of units, largest first, to whoever is done
    with the last, and computes small ones itself meanwhile. After it s->own has every unit on rank 0. Collective;
    HU_EFILE on every rank where one sees another work than rank 0. */

@@ -7,10 +7,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Messages: a rank's found units, or none, and with them its wish for a lot; rank 0's answer, a lot or -1. A rank has
-   so many wishes open that it finds a lot waiting when it ends one. */
-enum { FOUND = 20, LOT = 21, AHEAD = 2, FINER = 24 };
+   so many wishes open that it finds a lot waiting when it ends one. DONE: rank 0 has written what there is to write. */
+enum { FOUND = 20, LOT = 21, DONE = 22, AHEAD = 2, FINER = 24 };
 
 /* Units first to last-1, all of one step. */
 typedef struct lot { int first, last; double cost; } lot;
@@ -74,6 +75,30 @@ write_unit(hu_str *to, int i, double seconds, const char *found)
 	hu_str_addn(to, found, strlen(found) + 1);
 }
 
+/* Waits for such a message asleep: MPI itself waits busily, and where ranks are more than cores takes those from ranks
+   that compute. */
+static void
+await(int tag)
+{
+	const struct timespec nap = { 0, 100000 };
+
+	while (!hu_ranks_waits(tag))
+		nanosleep(&nap, NULL);
+}
+
+void
+hu_share_part(void)
+{
+	char nothing;
+
+	for (int r = 1; r < hu_ranks_size() && !hu_ranks_rank(); r++)
+		hu_ranks_send(r, DONE, "", 0);
+	if (hu_ranks_rank()) {
+		await(DONE);
+		hu_ranks_receive(0, DONE, &nothing, 0);
+	}
+}
+
 /* Rank 0's, while it deals. */
 static dealer *dealing;
 
@@ -82,6 +107,8 @@ static void
 serve(dealer *d)
 {
 	int from = -1, none[2] = { -1, -1 };
+
+	await(FOUND);
 	size_t n = hu_ranks_next(&from, FOUND);
 	char *text = hu_xmalloc(n + 1);
 
@@ -169,6 +196,7 @@ work(const hu_share_work *w)
 		hu_ranks_send(0, FOUND, "", 0);
 	for (int open = ahead(w); open && st == HU_OK;) {
 		int range[2];
+		await(LOT);
 		hu_ranks_receive(0, LOT, range, sizeof range);
 		if (range[0] < 0) {
 			open--;
