@@ -9,6 +9,8 @@ lib/store/onnx/onnx.pb-c.c: lib/store/onnx/onnx.proto
 	$(AM_V_GEN)$(PROTOC_C) --c_out=. -I$(srcdir) $(srcdir)/lib/store/onnx/onnx.proto
 lib/store/onnx/onnx.pb-c.h: lib/store/onnx/onnx.pb-c.c
 	@test -f $@ || { rm -f lib/store/onnx/onnx.pb-c.c; $(MAKE) $(AM_MAKEFLAGS) lib/store/onnx/onnx.pb-c.c; }
+# BUILT_SOURCES are made first by `make all` and `make check` alone
+$(libhalfulp_a_OBJECTS): | lib/store/onnx/onnx.pb-c.h
 
 libhalfulp_a_SOURCES += lib/store/onnx/axis.c
 libhalfulp_a_SOURCES += lib/store/onnx/edit.c
