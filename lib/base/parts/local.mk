@@ -12,3 +12,4 @@ noinst_HEADERS += lib/base/parts/share.h
 noinst_HEADERS += lib/base/parts/share_needs.def
 noinst_HEADERS += lib/base/parts/share_options.def
 libhalfulp_a_SOURCES += lib/base/parts/share_ranks.c
+libhalfulp_a_SOURCES += lib/base/parts/sharing.c

@@ -53,13 +53,14 @@ void hu_share_end(hu_sharing *s, hu_status st);
 /* Lets rank 0 answer others who wait for units; for a study that waits itself. Does nothing elsewhere. */
 void hu_share_answer(void);
 
-/* For share_ranks.c: whether unit i was found; adds what it found; computes it where it was not found. */
+/* In sharing.c, for share.c and share_ranks.c: whether unit i was found; adds what it found; computes it where it was
+   not found. */
 int hu_sharing_has(const hu_sharing *s, int i);
 void hu_sharing_add(hu_sharing *s, int i, double seconds, const char *found);
 hu_status hu_sharing_study(hu_sharing *s, int i);
 /* Saves the part; without `now` only where the last time is a while ago. */
 hu_status hu_sharing_keep(hu_sharing *s, int now);
-/* The other ranks wait, asleep, until rank 0 calls it too. */
+/* In share_ranks.c, for share.c. The other ranks wait, asleep, until rank 0 calls it too. */
 void hu_share_part(void);
 /* Computes every unit that s->own lacks, on all ranks: rank 0 deals lots of units, largest first, to whoever is done
    with the last, and computes small ones itself meanwhile. After it s->own has every unit on rank 0. Collective;

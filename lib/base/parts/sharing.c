@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What a process has found of a shared work: its units, and the part that keeps them. */
+#include "lib/base/file.h"
+#include "lib/base/mem.h"
+#include "lib/base/parts/share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int
+hu_sharing_has(const hu_sharing *s, int i)
+{
+	return s->there[i];
+}
+
+void
+hu_sharing_add(hu_sharing *s, int i, double seconds, const char *found)
+{
+	char *name = s->work->name(s->work->of, i);
+
+	hu_parts_add(&s->own, name, s->work->cost[i], seconds, found);
+	s->there[i] = 1;
+	free(name);
+}
+
+hu_status
+hu_sharing_study(hu_sharing *s, int i)
+{
+	double start = hu_now();
+	hu_status st = HU_OK;
+	hu_str found;
+
+	if (hu_sharing_has(s, i))
+		return HU_OK;
+	hu_str_init(&found);
+	st = s->work->study(s->work->of, i, &found);
+	if (st == HU_OK)
+		hu_sharing_add(s, i, hu_now() - start, found.s);
+	hu_str_release(&found);
+	return st;
+}
+
+static hu_status
+save(const hu_sharing *s)
+{
+	char *shard = s->shard.n ? hu_xprintf("%d/%d", s->shard.i, s->shard.n) : NULL, *slash = strrchr(s->path, '/');
+	hu_status st = HU_OK;
+
+	if (slash) {
+		char *folder = hu_xprintf("%.*s", (int)(slash - s->path), s->path);
+		st = *folder ? hu_make_dirs(folder) : HU_OK;
+		free(folder);
+	}
+	if (st == HU_OK)
+		st = hu_parts_save(&s->own, s->path, shard);
+	free(shard);
+	return st;
+}
+
+hu_status
+hu_sharing_keep(hu_sharing *s, int now)
+{
+	double start = hu_now();
+
+	if (!now && !s->work->keeps && (start - s->saved < 0.5 || start - s->saved < 20 * s->saving))
+		return HU_OK;
+	hu_status st = save(s);
+	s->saved = hu_now();
+	s->saving = s->saved - start;
+	return st;
+}
