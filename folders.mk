@@ -44,6 +44,7 @@ include $(top_srcdir)/lib/base/console/local.mk
 include $(top_srcdir)/lib/base/parts/local.mk
 include $(top_srcdir)/lib/base/ranks/local.mk
 include $(top_srcdir)/lib/exact/local.mk
+include $(top_srcdir)/lib/exact/grid/local.mk
 include $(top_srcdir)/lib/import/local.mk
 include $(top_srcdir)/lib/import/node/local.mk
 include $(top_srcdir)/lib/judge/local.mk
@@ -66,6 +67,8 @@ include $(top_srcdir)/lib/program/spread/local.mk
 include $(top_srcdir)/lib/store/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/sum/local.mk
+include $(top_srcdir)/lib/sum/tc/local.mk
+include $(top_srcdir)/lib/sum/vector/local.mk
 include $(top_srcdir)/python/local.mk
 include $(top_srcdir)/reports/local.mk
 include $(top_srcdir)/reports/figures/local.mk

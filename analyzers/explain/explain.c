@@ -5,7 +5,7 @@
 #include "analyzers/calc/rows.h"
 #include "lib/base/str.h"
 #include "lib/number/code.h"
-#include "lib/sum/tc.h"
+#include "lib/sum/tc/tc.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "analyzers/explain/explain.h"
 #include "analyzers/explain/explain_frame.h"
-#include "lib/sum/tc.h"
+#include "lib/sum/tc/tc.h"
 
 /* A precision in bits at which any sum of two products of fp64 values is exact. */
 enum { HU_EXPLAIN_EXACT = 4400 };

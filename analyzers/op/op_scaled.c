@@ -4,7 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/exact/dot.h"
 #include "lib/sum/bound.h"
-#include "lib/sum/tc_scaled.h"
+#include "lib/sum/tc/scaled.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "analyzers/probe/probe_features.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
-#include "lib/sum/tc_status.h"
+#include "lib/sum/tc/status.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -117,7 +117,7 @@ probes(json_t *o, hu_sum s, hu_tc t)
 #define TC_OPEN(probe, condition, what)                                                                                \
 	if (condition)                                                                                                 \
 		json_array_append_new(open, json_pack("{s:s s:s}", "probe", probe, "open", what));
-#include "lib/sum/tc_open.def"
+#include "lib/sum/tc/open.def"
 #undef TC_OPEN
 	json_object_set_new(o, "probes", list);
 	json_object_set_new(o, "unsettled", open);

@@ -227,7 +227,7 @@ hu_probe_command(const hu_args *a)
 		return hu_complain(st);
 	if (t.differ)
 		fprintf(stderr,
-			"halfulp probe: %d rows differ from the model; lib/sum/tc.def and tc_open.def say what it "
+			"halfulp probe: %d rows differ from the model; lib/sum/tc/tc.def and open.def say what it "
 			"rests on\n",
 			t.differ);
 	return t.differ ? HU_EXIT_JUDGED : HU_EXIT_OK;

@@ -3,7 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/sum/model.h"
-#include "lib/sum/tc.h"
+#include "lib/sum/tc/tc.h"
 #include "lib/sum/tree.h"
 
 #include <stdlib.h>
@@ -251,7 +251,7 @@ tensor_cores(uint64_t hash, size_t n, hu_str *names)
 	static const struct { hu_tc_arch arch; hu_format_id in; int kind, l; } row[] = {
 #define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_)                                         \
 	{ HU_TC_##arch_, HU_##in_, HU_TC_##kind_, l_ },
-#include "lib/sum/tc.def"
+#include "lib/sum/tc/tc.def"
 #undef TC
 	};
 	signed char known[2][65] = { { 0 } };   /* by width: 1 it is this order, -1 it is not, 0 not tried yet */

@@ -3,7 +3,7 @@
 #include "cuda/gemm/cublas.h"
 
 #include "lib/sum/bound.h"
-#include "lib/sum/tc.h"
+#include "lib/sum/tc/tc.h"
 
 #include <math.h>
 

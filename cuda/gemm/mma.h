@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    One warp's product of 16 x K and K x 8 operands, added to 16 x 8 accumulators, by the matrix unit (PTX mma.sync,
-   sm_80 and later) or, on the host, by its model (lib/sum/tc.h). Operands are 32-bit words: two 16-bit codes, four fp8
-   codes (sm_89 and later), or one fp32 word of which a tf32 operand uses the upper 19 bits. */
+   sm_80 and later) or, on the host, by its model (lib/sum/tc/tc.h). Operands are 32-bit words: two 16-bit codes, four
+   fp8 codes (sm_89 and later), or one fp32 word of which a tf32 operand uses the upper 19 bits. */
 #ifndef HU_CUDA_MMA_H
 #define HU_CUDA_MMA_H
 
@@ -12,7 +12,7 @@
 #endif
 
 extern "C" {
-#include "lib/sum/tc.h"
+#include "lib/sum/tc/tc.h"
 }
 
 /* Kinds of operands; fp8's, from HU_MMA_E4M3 on, may be of two formats, a's and then b's. With HU_MMA_F16_F16 the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    A warpgroup's product of 64 x 16 and 16 x N operands (fp8: 32 instead of 16; N is 64, 128 or 256) in shared
    memory, added to 64 x N accumulators in the background (PTX wgmma.mma_async, sm_90a). On the host its model
-   (lib/sum/tc.h) computes it at a random time between issue and wait. Operands are in rows of 128 bytes, with eight
+   (lib/sum/tc/tc.h) computes it at a random time between issue and wait. Operands are in rows of 128 bytes, with eight
    rows making 1024 bytes at a multiple of 1024; within a row the groups of 16 bytes are permuted by the row's number
    modulo 8 (the unit's 128-byte swizzle). */
 #ifndef HU_CUDA_WGMMA_H

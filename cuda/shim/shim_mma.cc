@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Computes on the host what the matrix unit of an architecture answers (mma.h): the lanes exchange their words, and
-   each computes its own four outputs by the model of lib/sum/tc.h. It also has stage.h's loads. */
+   each computes its own four outputs by the model of lib/sum/tc/tc.h. It also has stage.h's loads. */
 #include "cuda/gemm/mma.h"
 #include "cuda/gemm/stage.h"
 

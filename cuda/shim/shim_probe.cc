@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Computes on the host what the instructions of probe_unit.h answer: each thread computes its own four outputs by the
-   model of lib/sum/tc.h, from the words that the lanes exchange or that are in shared memory. */
+   model of lib/sum/tc/tc.h, from the words that the lanes exchange or that are in shared memory. */
 #include "cuda/probe/probe_unit.h"
 
 extern "C" {

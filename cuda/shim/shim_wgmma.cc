@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Computes on the host what a warpgroup's product answers (wgmma.h). Both operands are in shared memory, so each thread
-   computes its own outputs by the model of lib/sum/tc.h. */
+   computes its own outputs by the model of lib/sum/tc/tc.h. */
 #include "cuda/gemm/wgmma.h"
 
 extern "C" {

@@ -4,7 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/status.h"
-#include "lib/exact/grid.h"
+#include "lib/exact/grid/grid.h"
 #include "lib/number/philox.h"
 #include "lib/number/simd.h"
 

@@ -6,7 +6,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/status.h"
-#include "lib/exact/grid.h"
+#include "lib/exact/grid/grid.h"
 #include "lib/exact/judge.h"
 #include "lib/exact/operand.h"
 #include "lib/number/round.h"

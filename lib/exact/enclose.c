@@ -3,7 +3,7 @@
 #include "lib/exact/enclose.h"
 
 #include "lib/base/status.h"
-#include "lib/exact/grid.h"
+#include "lib/exact/grid/grid.h"
 #include "lib/number/round.h"
 
 #include <limits.h>

@@ -2,7 +2,7 @@
    The integer kernel: 6 x 16 outputs, whose halves take 24 registers. */
 #include "lib/exact/integer.h"
 
-#include "lib/exact/grid.h"
+#include "lib/exact/grid/grid.h"
 
 #if defined(__AVX512F__)
 #include <immintrin.h>

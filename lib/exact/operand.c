@@ -3,7 +3,7 @@
 #include "lib/exact/operand.h"
 
 #include "lib/base/mem.h"
-#include "lib/exact/grid.h"
+#include "lib/exact/grid/grid.h"
 #include "lib/number/round.h"
 
 #include <limits.h>

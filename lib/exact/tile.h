@@ -6,7 +6,7 @@
 #define HU_EXACT_TILE_H
 
 #include "lib/exact/gemm.h"
-#include "lib/exact/grid.h"
+#include "lib/exact/grid/grid.h"
 #include "lib/exact/operand.h"
 
 enum {

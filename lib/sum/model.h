@@ -9,7 +9,7 @@
 #include "lib/sum/compensated.h"
 #include "lib/sum/slices.h"
 #include "lib/sum/sum.h"
-#include "lib/sum/tc_scaled.h"
+#include "lib/sum/tc/scaled.h"
 
 /* Rounds n products and sums them by halves. The first half is the largest power of two below n. */
 HU_HD_CALL double

@@ -4,7 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
-#include "lib/sum/sum_tc.h"
+#include "lib/sum/tc/sum.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,8 +13,8 @@ HOUSE = ["lib", "cuda", "trainer", "analyzers", "reports"]
 SOURCES = (".c", ".h", ".cu", ".cuh", ".cc", ".inc", ".def")
 MOST = 25
 WIDE_SCRIPTS = 1720
-# Catalogues hold a file for each row of a table; lib/exact and lib/sum are one engine each, whose files are small.
-EXEMPT = {"lib/op/kind": "catalogue", "cuda/kernel": "catalogue", "lib/exact": "engine", "lib/sum": "engine"}
+# Catalogues hold a file for each row of a table.
+EXEMPT = {"lib/op/kind": "catalogue", "cuda/kernel": "catalogue"}
 # A table names its rows, and a row uses what stands beside the table: that is no circle.
 ROWS = re.compile(r"hu_(node|analyzer|optim|dataset|model|bench|cmd|gpu_op|shim_op|fusion\w*|shim_fuse)_\w+$")
 

@@ -20,13 +20,13 @@ frame_of() {
 }
 
 frame_of lib/number/bulk/bulk_scalar.c ''
-for f in lib/op/element/map.c lib/op/element/map_enclose.c lib/op/reduce/reduce.c lib/op/reduce/reduce_enclose.c lib/sum/lanes.c lib/sum/tc_panel.c lib/sum/panel_scalar.c; do
+for f in lib/op/element/map.c lib/op/element/map_enclose.c lib/op/reduce/reduce.c lib/op/reduce/reduce_enclose.c lib/sum/vector/lanes.c lib/sum/tc/panel.c lib/sum/vector/panel_scalar.c; do
 	frame_of $f ''
 done
 case $(${CC:-cc} -dumpmachine) in
 x86_64* | amd64*)
 	avx2='-mavx2 -mfma -mf16c' avx512='-mavx512f -mavx512bw -mavx512vl -mavx512dq -mfma -mf16c'
-	for f in lib/number/bulk/bulk lib/sum/lanes lib/sum/tc_panel; do
+	for f in lib/number/bulk/bulk lib/sum/vector/lanes lib/sum/tc/panel; do
 		frame_of ${f}_avx2.c "$avx2"
 		frame_of ${f}_avx512.c "$avx512"
 	done

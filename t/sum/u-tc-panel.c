@@ -10,7 +10,7 @@
 #include "lib/number/simd.h"
 #include "lib/op/contract/contract.h"
 #include "lib/sum/parts.h"
-#include "lib/sum/tc_panel.h"
+#include "lib/sum/tc/panel.h"
 #include "t/tool/tap.h"
 
 #include <math.h>
@@ -200,7 +200,7 @@ main(void)
 	static const hu_tc rows[] = {
 #define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_)                                         \
 	{ HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_, HU_TC_##s16_ },
-#include "lib/sum/tc.def"
+#include "lib/sum/tc/tc.def"
 #undef TC
 	};
 	int kernels = 0;

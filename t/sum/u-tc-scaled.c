@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Tensor cores with block-scaled operands against the published pseudo-code in MPFR: values and exponents
-   of every term as numbers, floor and truncation by MPFR, nothing shared with tc_scaled.h but formats' codes. */
+   of every term as numbers, floor and truncation by MPFR, nothing shared with tc/scaled.h but formats' codes. */
 #include "lib/number/block.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"

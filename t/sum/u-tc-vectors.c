@@ -6,7 +6,7 @@
    distances. */
 #include "lib/store/npz.h"
 #include "lib/sum/model.h"
-#include "lib/sum/tc_status.h"
+#include "lib/sum/tc/status.h"
 #include "t/tool/tap.h"
 
 #include <math.h>
@@ -318,7 +318,7 @@ test_status(void)
 		{ HU_TC_##arch_, HU_##in_, HU_TC_##paths_, HU_TC_##kind_, l_, f_, keep_, zero_, HU_TC_##s_,            \
 			HU_TC_##s16_ },                                                                                \
 		source_ },
-#include "lib/sum/tc.def"
+#include "lib/sum/tc/tc.def"
 #undef TC
 	};
 	static const char *const hardware[] = {

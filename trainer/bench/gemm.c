@@ -10,7 +10,7 @@
 #include "lib/base/console/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
-#include "lib/sum/tc.h"
+#include "lib/sum/tc/tc.h"
 #include "trainer/device/fma.h"
 #include "trainer/device/peak.h"
 

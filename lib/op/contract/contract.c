@@ -9,9 +9,9 @@
 #include "lib/number/bulk/bulk.h"
 #include "lib/number/draw.h"
 #include "lib/op/performed.h"
-#include "lib/sum/panel.h"
+#include "lib/sum/vector/panel.h"
 #include "lib/sum/parts.h"
-#include "lib/sum/tc_panel.h"
+#include "lib/sum/tc/panel.h"
 
 #include <omp.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 
 #include "lib/op/op.h"
 #include "lib/sum/bound.h"
-#include "lib/sum/panel.h"
+#include "lib/sum/vector/panel.h"
 
 typedef struct hu_contract hu_contract;
 
@@ -134,7 +134,7 @@ void hu_contract_finish(
    version. */
 hu_status hu_contract_tc(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env);
 
-/* Whether lib/sum/lanes.h supports a settled call, and its emulation that way. The bits are those of the plain
+/* Whether lib/sum/vector/lanes.h supports a settled call, and its emulation that way. The bits are those of the plain
    version. */
 int hu_contract_has_lanes(const hu_contract *x, const hu_call *c);
 hu_status hu_contract_lanes(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Emulates products by the models that have no blocked kernel (lib/sum/lanes.h): a row at a time times panels of
+   Emulates products by the models that have no blocked kernel (lib/sum/vector/lanes.h): a row at a time times panels of
    columns. */
 #include "lib/op/contract/contract.h"
 #include "lib/op/performed.h"
 
-#include "lib/sum/lanes.h"
+#include "lib/sum/vector/lanes.h"
 #include "lib/sum/parts.h"
 
 #include <stdlib.h>

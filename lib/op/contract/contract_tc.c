@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
    Emulates products by tensor cores. Operands are packed once into values and exponents, and rows of a tile run one at
-   a time through the micro-kernels of lib/sum/tc_panel.h. Rows and columns that contain an infinity or a NaN are
+   a time through the micro-kernels of lib/sum/tc/panel.h. Rows and columns that contain an infinity or a NaN are
    computed by the plain version. */
 #include "lib/op/contract/contract.h"
 
 #include "lib/base/mem.h"
 #include "lib/op/performed.h"
 #include "lib/sum/parts.h"
-#include "lib/sum/tc_panel.h"
+#include "lib/sum/tc/panel.h"
 
 #include <omp.h>
 #include <stdlib.h>

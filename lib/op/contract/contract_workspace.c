@@ -3,8 +3,8 @@
    from the sizes of their allocations. A new way must be added here too; t/trainer/t-memory.py measures the program. */
 #include "lib/op/contract/contract.h"
 
-#include "lib/sum/lanes.h"
-#include "lib/sum/panel.h"
+#include "lib/sum/vector/lanes.h"
+#include "lib/sum/vector/panel.h"
 
 static size_t
 larger(size_t a, size_t b)

@@ -7,7 +7,7 @@ from .number import FORMATS
 SCALE = 420
 
 # Of a tensor core: L products a block, F fraction bits below the largest exponent, fraction bits kept in an fp32 sum,
-# how far below the output's smallest normal exponent a zero counts. From the sources that lib/sum/tc.def names.
+# how far below the output's smallest normal exponent a zero counts. From the sources that lib/sum/tc/tc.def names.
 TC = {('volta', 'fp16'): (4, 23, 23, 5), ('ampere', 'fp16'): (8, 24, 23, 6), ('hopper', 'fp16'): (16, 25, 23, 7), ('hopper', 'bf16'): (16, 25, 23, 7),
       ('hopper', 'e4m3'): (32, 13, 13, 7), ('hopper', 'e5m2'): (32, 13, 13, 7)}
 STAGNANT = 8  # swamped terms at the end of a sum that has stopped

@@ -3,7 +3,7 @@
 #ifndef HU_SUM_TC_STATUS_H
 #define HU_SUM_TC_STATUS_H
 
-#include "lib/sum/tc.h"
+#include "lib/sum/tc/tc.h"
 
 /* Returns what the status column of row t says for output format `out`, such as "equals published vectors"; "-"
    where there is no such output. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The tensor-core micro-kernels for AVX2: 16 columns. */
-#include "lib/sum/tc_panel.h"
+#include "lib/sum/tc/panel.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -11,7 +11,7 @@
 #define HU_LOW(h) (tci)_mm256_cvtepi16_epi32(_mm256_castsi256_si128((__m256i)(h)))
 #define HU_HIGH(h) (tci)_mm256_cvtepi16_epi32(_mm256_extracti128_si256((__m256i)(h), 1))
 #define HU_ANY(m) _mm256_movemask_ps((__m256)(m))
-#include "lib/sum/tc_panel.inc"
+#include "lib/sum/tc/panel.inc"
 
 const hu_tc_panel hu_tc_panel_avx2 = { 16, tc_near, tc_far };
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Quantises operands for tensor cores that take scales. */
-#include "lib/sum/tc_scaled.h"
+#include "lib/sum/tc/scaled.h"
 
 #include "lib/number/block.h"
 #include "lib/number/code.h"

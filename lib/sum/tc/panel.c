@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The tensor-core micro-kernels for any processor, and the choice of kernels for this one. */
-#include "lib/sum/tc_panel.h"
+#include "lib/sum/tc/panel.h"
 
 #include "lib/number/simd.h"
 
@@ -29,7 +29,7 @@ most16(high a, high b)
 #define HU_LOW(h) ((tci){ (h)[0], (h)[1], (h)[2], (h)[3] })
 #define HU_HIGH(h) ((tci){ (h)[4], (h)[5], (h)[6], (h)[7] })
 #define HU_ANY(m) ((m)[0] | (m)[1] | (m)[2] | (m)[3])
-#include "lib/sum/tc_panel.inc"
+#include "lib/sum/tc/panel.inc"
 
 const hu_tc_panel hu_tc_panel_scalar = { 8, tc_near, tc_far };
 

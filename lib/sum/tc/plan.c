@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What the tensor-core micro-kernels of all instruction sets share: which models they know, how operands are
    converted, and the plain version of one block, which does the lanes that a kernel cannot. */
-#include "lib/sum/tc_panel.h"
+#include "lib/sum/tc/panel.h"
 
 int
 hu_tc_plan_of(hu_tc_plan *p, hu_sum s)

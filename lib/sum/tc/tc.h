@@ -37,7 +37,7 @@ hu_tc_row(hu_tc_arch arch, hu_format_id in, int paths, int kind)
 			HU_TC_##s16_ }; \
 		return t; \
 	}
-#include "lib/sum/tc.def"
+#include "lib/sum/tc/tc.def"
 #undef TC
 	return none;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    Reads, checks, resolves and prints what a specification says of a tensor core. */
-#include "lib/sum/sum_tc.h"
+#include "lib/sum/tc/sum.h"
 
 #include "lib/base/str.h"
 #include "lib/number/block.h"
-#include "lib/sum/tc.h"
+#include "lib/sum/tc/tc.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Summation models over outputs: the kernels for any processor, the choice of kernels for this one, and the models
    that they know. */
-#include "lib/sum/lanes.h"
+#include "lib/sum/vector/lanes.h"
 
 #include "lib/number/simd.h"
 #include "lib/sum/parts.h"
@@ -20,7 +20,7 @@ fma_four(four x, four y, four c)
 
 #define HU_BYTES 16
 #define FMA32(x, y, c) (lf)fma_four((four)(x), (four)(y), (four)(c))
-#include "lib/sum/lanes_both.inc"
+#include "lib/sum/vector/lanes_both.inc"
 
 const hu_lanes hu_lanes_scalar = { LANES * HU_BYTES / 4, LANES * HU_BYTES / 8, lanes_f32, lanes_narrow };
 

@@ -7,7 +7,7 @@
 #define HU_SUM_TC_PANEL_H
 
 #include "lib/base/inline.h"
-#include "lib/sum/tc.h"
+#include "lib/sum/tc/tc.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Grid kernels for AVX2 with FMA. A right panel is two vectors wide; sums take up to 12 of 16 registers. */
-#include "lib/exact/grid.h"
+#include "lib/exact/grid/grid.h"
 
 #if defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
@@ -18,10 +18,10 @@
 #define HU_R5 2
 #define HU_NAME(x) x
 #define HU_DOT narrow_dot
-#include "lib/exact/grid_table.inc"
-#include "lib/exact/grid_wide.inc"
+#include "lib/exact/grid/table.inc"
+#include "lib/exact/grid/wide.inc"
 
-#include "lib/exact/grid.inc"
+#include "lib/exact/grid/grid.inc"
 
 const hu_grid hu_grid_avx2 = { HU_W * HU_VECTORS, sums, magnitudes, sums, magnitudes, wides, narrow_dot, wide_dot,
 	measure, scale, gather, carry, pairs, join };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Micro-kernels for AVX-512: tiles of 12 x 32 floats, which take 24 of 32 registers. */
-#include "lib/sum/panel.h"
+#include "lib/sum/vector/panel.h"
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -16,7 +16,7 @@
 #define HU_STORE(p, v) _mm512_storeu_ps(p, v)
 #define HU_SPLAT(x) _mm512_set1_ps(x)
 #define HU_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
-#include "lib/sum/panel.inc"
+#include "lib/sum/vector/panel.inc"
 
 #define HU_KERNEL kernel_f64
 #define HU_T double
@@ -26,10 +26,10 @@
 #define HU_STORE(p, v) _mm512_storeu_pd(p, v)
 #define HU_SPLAT(x) _mm512_set1_pd(x)
 #define HU_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
-#include "lib/sum/panel.inc"
+#include "lib/sum/vector/panel.inc"
 
 #define HU_W 8
-#include "lib/sum/narrow.inc"
+#include "lib/sum/vector/narrow.inc"
 
 #undef HU_W
 #define HU_W 16
@@ -42,7 +42,7 @@
 	_mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23), b)
 #define HU_ZIP_HIGH(a, b) _mm512_permutex2var_ps(a, \
 	_mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31), b)
-#include "lib/sum/interleave.inc"
+#include "lib/sum/vector/interleave.inc"
 
 const hu_panel hu_panel_avx512 = { HU_ROWS, HU_COLS * 16, HU_COLS * 8, kernel_f32, kernel_f64, narrow_fma,
 	narrow_sequential, interleave };

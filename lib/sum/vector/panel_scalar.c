@@ -2,7 +2,7 @@
    The plain micro-kernel, and the choice of the kernels for this processor. */
 #include "lib/number/round.h"
 #include "lib/number/simd.h"
-#include "lib/sum/panel.h"
+#include "lib/sum/vector/panel.h"
 
 #include <math.h>
 
@@ -29,7 +29,7 @@ plain_f64(size_t kc, const double *a, const double *b, double *c, size_t ldc)
 #define HU_ROWS MR
 #define HU_COLS (NR / 2)
 #define HU_W 2
-#include "lib/sum/narrow.inc"
+#include "lib/sum/vector/narrow.inc"
 
 /* Some terms of all rows at a time, so that what is written stays in the cache. */
 static void

@@ -4,7 +4,7 @@
 #ifndef HU_SUM_TC_SCALED_H
 #define HU_SUM_TC_SCALED_H
 
-#include "lib/sum/tc.h"
+#include "lib/sum/tc/tc.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Micro-kernels for AVX2 with FMA: tiles of 6 x 16 floats, which take 12 of 16 registers. */
-#include "lib/sum/panel.h"
+#include "lib/sum/vector/panel.h"
 
 #if defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
@@ -16,7 +16,7 @@
 #define HU_STORE(p, v) _mm256_storeu_ps(p, v)
 #define HU_SPLAT(x) _mm256_set1_ps(x)
 #define HU_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
-#include "lib/sum/panel.inc"
+#include "lib/sum/vector/panel.inc"
 
 #define HU_KERNEL kernel_f64
 #define HU_T double
@@ -26,10 +26,10 @@
 #define HU_STORE(p, v) _mm256_storeu_pd(p, v)
 #define HU_SPLAT(x) _mm256_set1_pd(x)
 #define HU_FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
-#include "lib/sum/panel.inc"
+#include "lib/sum/vector/panel.inc"
 
 #define HU_W 4
-#include "lib/sum/narrow.inc"
+#include "lib/sum/vector/narrow.inc"
 
 #undef HU_W
 #define HU_W 8
@@ -40,7 +40,7 @@
 #define HU_ZERO _mm256_setzero_ps()
 #define HU_ZIP_LOW(a, b) _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x20)
 #define HU_ZIP_HIGH(a, b) _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31)
-#include "lib/sum/interleave.inc"
+#include "lib/sum/vector/interleave.inc"
 
 const hu_panel hu_panel_avx2 = { HU_ROWS, HU_COLS * 8, HU_COLS * 4, kernel_f32, kernel_f64, narrow_fma,
 	narrow_sequential, interleave };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The plain grid kernels, and the choice of the kernels for this processor. Where the compiler may not use a fused
    multiply-add, fma is a function of the C library; so products that are doubles have kernels without it. */
-#include "lib/exact/grid.h"
+#include "lib/exact/grid/grid.h"
 
 #include "lib/number/round.h"
 #include "lib/number/simd.h"
@@ -21,17 +21,17 @@
 
 #define HU_FMA(a, b, c) fma(a, b, c)
 #define HU_NAME(x) x
-#include "lib/exact/grid_table.inc"
-#include "lib/exact/grid_wide.inc"
+#include "lib/exact/grid/table.inc"
+#include "lib/exact/grid/wide.inc"
 #undef HU_FMA
 #undef HU_NAME
 
 #define HU_FMA(a, b, c) ((a) * (b) + (c))
 #define HU_NAME(x) narrow_##x
 #define HU_DOT narrow_dot
-#include "lib/exact/grid_table.inc"
+#include "lib/exact/grid/table.inc"
 
-#include "lib/exact/grid.inc"
+#include "lib/exact/grid/grid.inc"
 
 const hu_grid hu_grid_scalar = { HU_W * HU_VECTORS, sums, magnitudes, narrow_sums, narrow_magnitudes, wides, narrow_dot,
 	wide_dot, measure, scale, gather, carry, pairs, join };

@@ -5,7 +5,7 @@
 #ifndef HU_SUM_LANES_H
 #define HU_SUM_LANES_H
 
-#include "lib/sum/panel.h"
+#include "lib/sum/vector/panel.h"
 #include "lib/sum/sum.h"
 
 /* A model, the formats that its accumulators round to, and the length of a slice, where the model has slices. */
