@@ -295,8 +295,9 @@ static const hu_opt_need needs[] = {
 
 const hu_command hu_cmd_calc = { "calc", "EXPRESSION... [OPTION...]",
 	"evaluate an expression in number formats, beside the exact value",
-	"Each literal is rounded to the format, then the result of each operation. The exact value is that of the\n"
-	"expression on the unrounded literals; errors are in ulps (units in the last place) of the exact value.\n"
+	"Each literal is rounded to the format, together with its sign, then the result of each operation. The exact\n"
+	"value is that of the expression on the unrounded literals; errors are in ulps (units in the last place) of\n"
+	"the exact value.\n"
 	"Operators: + - * / ^ and brackets; pi, e, inf, nan; abs erf erfc exp expm1 fma log log1p max min rsqrt\n"
 	"sigmoid sqrt sum tanh. Numbers are decimal or hexadecimal (0x1.8p3). A format's name casts: fp16(fp32(x))\n"
 	"computes x in fp32 and rounds it to fp16. The argument - reads standard input, an expression a line; put --\n"

@@ -24,15 +24,15 @@ enum {
 static int
 fraction(const char *text, mpq_t q)
 {
-	int hex = text[0] == '0' && (text[1] | 32) == 'x', point = 0, n = 0;
+	const char *s = text + (*text == '-');
+	int hex = s[0] == '0' && (s[1] | 32) == 'x', point = 0, n = 0;
 	size_t length = strlen(text);
-	const char *s = text + 2 * hex;
 	long exponent = 0, scale = 0;
 
 	if (length > MOST_BITS / 4)
 		return 0;
 	char *digits = hu_xmalloc(length + 2);
-	for (; *s && (hex ? (*s | 32) != 'p' : (*s | 32) != 'e'); s++)
+	for (s += 2 * hex; *s && (hex ? (*s | 32) != 'p' : (*s | 32) != 'e'); s++)
 		if (*s == '.')
 			point = 1;
 		else
@@ -57,6 +57,8 @@ fraction(const char *text, mpq_t q)
 		mpz_clear(ten);
 	}
 	mpq_canonicalize(q);
+	if (*text == '-')
+		mpq_neg(q, q);
 	return good;
 }
 

@@ -294,6 +294,19 @@ primary(parser *p)
 	return wrong(p, "a number is needed");
 }
 
+/* Returns -e. A number's sign belongs to it: modes such as RU do not round -0.1 to the negative of 0.1 rounded. */
+static hu_expr *
+negative(parser *p, hu_expr *e)
+{
+	if (e->kind != HU_EXPR_NUMBER || *e->text == '-')
+		return call(p, HU_F_NEG, e, NULL);
+	char *text = hu_xmalloc(strlen(e->text) + 2);
+	sprintf(text, "-%s", e->text);
+	free(e->text);
+	e->text = text;
+	return e;
+}
+
 /* Signs bind less tightly than powers: -2^2 is -4; the exponent of a power may have a sign, as in 2^-24. */
 static hu_expr *
 unary(parser *p)
@@ -307,7 +320,7 @@ unary(parser *p)
 	if (p->st != HU_OK)
 		return fresh(p, HU_EXPR_NAN);
 	if (take(p, '-')) {
-		e = call(p, HU_F_NEG, unary(p), NULL);
+		e = negative(p, unary(p));
 	} else if (take(p, '+')) {
 		e = unary(p);
 	} else {

@@ -24,13 +24,12 @@ typedef struct hu_expr {
 	hu_function function;       /* which function a call calls */
 	struct hu_expr **arg;
 	int nargs, cap;
-	char *text;                 /* the digits of a number or code */
+	char *text;                 /* the digits of a code, or of a number with its sign */
 	hu_format_id format;        /* what a cast, such as fp16(x), computes its argument in */
 	int column;                 /* from 1 */
 } hu_expr;
 
-enum { HU_EXPR_CODES = 1 };         /* flag: a hex integer is a code (bit pattern) of the format at hand of the format
-				       at hand */
+enum { HU_EXPR_CODES = 1 };         /* flag: a hex integer is a code (bit pattern) of the format at hand */
 
 /* Parses the whole of `text`. HU_EINVAL names the column. The caller frees *out by hu_expr_free. */
 hu_status hu_expr_parse(const char *text, int flags, hu_expr **out);

@@ -22,7 +22,7 @@ meant(const hu_expr *e, double x, char *text, size_t room)
 		return text;
 	v = strtod(e->text, NULL);
 	snprintf(stored, sizeof stored, "%.17g", x);
-	if (v != fabs(x) && strcmp(e->text, stored))
+	if (fabs(v) != fabs(x) && strcmp(e->text, stored))
 		snprintf(text, room, ", for %.20s", e->text);
 	return text;
 }

@@ -21,6 +21,13 @@ hu_explain_line(mpfr_srcptr v, hu_format f)
 	return (e < f.emin ? f.emin : e) - f.p + 1;
 }
 
+/* Whether f has numbers of v's sign. */
+static int
+representable_sign(mpfr_srcptr v, hu_format f)
+{
+	return hu_has_sign(f) || !mpfr_signbit(v);
+}
+
 void
 hu_explain_rows(hu_frame *f, const hu_arithmetic *a, const char *label, mpfr_srcptr v, int more, double s, int rule)
 {
@@ -38,8 +45,12 @@ hu_explain_rows(hu_frame *f, const hu_arithmetic *a, const char *label, mpfr_src
 	if (hu_lowest_bit(v, line) < line || more)
 		hu_frame_marks(f, line, more ? HU_NO_LINE : hu_lowest_bit(v, line));
 	if (!isfinite(s) || (mpfr_regular_p(v) && mpfr_get_exp(v) - 1 > a->f.emax)) {
-		snprintf(beyond, sizeof beyond, "result: %s; the largest %s is %.10g", hu_explain_number(s, a->f, text),
-			hu_format_name(a->f.id), a->f.max);
+		if (!representable_sign(v, a->f))
+			snprintf(beyond, sizeof beyond, "result: %s; %s has no negative numbers",
+				hu_explain_number(s, a->f, text), hu_format_name(a->f.id));
+		else
+			snprintf(beyond, sizeof beyond, "result: %s; the largest %s is %.10g",
+				hu_explain_number(s, a->f, text), hu_format_name(a->f.id), a->f.max);
 		hu_frame_leave_out(f, beyond);
 		f->row[f->n - 1].label[0] = 0;
 		return;
@@ -146,6 +157,11 @@ hu_explain_rounding(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr v, int mo
 
 	if (!mpfr_regular_p(v)) {
 		hu_drawing_words(d, "The exact result is 0.");
+		return;
+	}
+	if (!isfinite(s) && !representable_sign(v, f)) {
+		hu_drawing_words(d, "The exact result is negative, and %s has no negative numbers: %s gives %s.",
+			hu_format_name(f.id), hu_mode_name(a->mode), hu_explain_number(s, f, text));
 		return;
 	}
 	if (!isfinite(s) || mpfr_get_exp(v) - 1 > f.emax) {

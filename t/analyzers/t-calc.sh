@@ -40,6 +40,9 @@ row_is fp32 1.0001 0x3f800347 "inexact"
 run calc '1 + 0.0001' --format fp16
 test "$(row fp16 | awk '{print $5}')" = 0.1024
 test_is $? "the error is 0.1024 ulp"
+run calc --format fp16 --mode RU -- -0.1 '-0.1^2' '0 - 0.1'
+test "$(grep '^fp16' "$dir/out" | tr -s ' ' | cut -d ' ' -f 3 | paste -sd , -)" = 0xae66,0xa120,0xae67
+test_is $? "a number is rounded with its sign: -0.1 upward to 0xae66; the operators of -0.1^2 and 0 - 0.1 take 0.1 upward"
 run calc '1/3' --format fp16 --mode RU
 row_is fp16 0.3335 0x3556 "inexact"
 run calc 'fma(0x1.004p-5, 0x1.ff8p-7, 0x1.004p0)' --format fp16
