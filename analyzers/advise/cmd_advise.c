@@ -19,19 +19,21 @@
 
 static const hu_opt opts[] = {
 	{ "data", "FILE", NULL, "inputs: an .npz file with an array for each input of the model, a row an input" },
-	{ "labels", "NAME", NULL, "the right classes: an array of the data, an .npy file or NPZ:NAME" },
-	{ "accept", "RULE", NULL, "the budget, as flips<=0.1% or sqnr>=30; repeatable" },
+	{ "labels", "NAME", NULL, "the right class of each input: an array of --data, an .npy file or FILE.npz:NAME" },
+	{ "accept", "RULE", NULL, "the budget, such as flips<=0.1% or sqnr>=30; repeatable" },
 	{ "formats", "LIST", "int8,fp16", "schemes that a product may have beside float32, separated by commas" },
-	{ "by", "COST", "bytes", "what is spared: bytes, of weights, or time, of the products on --device" },
-	{ "device", "NAME", NULL, "the GPU whose time is spared, as plan --device knows it" },
+	{ "by", "COST", "bytes", "what the choice saves: bytes of weights, or time of the products on --device" },
+	{ "device", "NAME", NULL, "with --by time: the GPU, by a name that plan --device knows" },
 	{ "out", "DIR", NULL, "write model.onnx, the plan for other tools, and advice.json for halfulp report there" },
 	{ "calibrate", "FILE", NULL,
-		"inputs that static scales are measured on; default: the first ones that are searched on" },
-	{ "calibrate-inputs", "N", "32", "so many of them, or fewer" },
-	{ "shape", "NAME=N", NULL, "an open dimension NAME=N, or an input's shape NAME=2x3x4; repeatable" },
-	{ "batch", "N", "16", "inputs that are run together, where the model leaves that open" },
-	{ "output", "NAME", NULL, "the output that decides; default: the first with two classes or more" },
-	{ "top-k", "K", "5", "the figure top counts inputs whose float32 class is not among the first K" },
+		"inputs that static scales are measured on [the first of those that the search runs on]" },
+	{ "calibrate-inputs", "N", "32", "static scales are measured on at most so many inputs" },
+	{ "shape", "NAME=N", NULL,
+		"the size of an open dimension, or with NAME=2x3x4 the shape of an input; repeatable" },
+	{ "batch", "N", "16", "number of inputs that run together, where the model leaves it open" },
+	{ "output", "NAME", NULL,
+		"output whose largest element is the decision [the first output of two classes or more]" },
+	{ "top-k", "K", "5", "the budget's figure top counts inputs whose float32 class is not among the first K" },
 #include "lib/base/parts/share_options.def"
 	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
 };
@@ -264,19 +266,17 @@ static const hu_opt_need needs[] = {
 const hu_command hu_cmd_advise = { "advise",
 	"MODEL.onnx --data INPUTS.npz --accept RULE... [--formats LIST] [--out DIR]",
 	"find the cheapest precision of each product that keeps a budget, and write the model so",
-	"Decided is the scheme of each Conv, Gemm and MatMul node with constant weights: float32 or one of --formats\n"
-	"(halfulp help validate lists schemes). Cheapest is what takes the fewest bytes of weights, or with --by time\n"
-	"the least time of these products on --device by its roofline: operands and result at their widths, or the\n"
-	"operations at their format's rate, whichever is longer; other nodes and casts are left out. Each scheme is\n"
-	"measured in each node alone on the first half of the inputs; assignments are run on that half, and one that\n"
-	"keeps the budget there is verified on the other half, which is held apart. Up to 4096 assignments are tried "
-	"in\n"
-	"the order of their cost; where there are more, nodes are raised from the cheapest scheme on, those first "
-	"whose\n"
-	"damage is largest for their cost, and lowered again one by one. Exit code 1: nothing keeps the budget.\n"
+	"Chooses for each Conv, Gemm and MatMul node with constant weights float32 or one of the schemes of --formats\n"
+	"(halfulp help validate lists them). The cheapest choice takes the fewest bytes of weights, or with --by time\n"
+	"the least time of these products on --device by its roofline: each product takes as long as its operands and\n"
+	"result at their widths, or its operations at their format's rate, whichever is longer. Other nodes and casts\n"
+	"are left out. First each scheme is measured in each node alone, on the first half of the inputs. Whole\n"
+	"choices are then run on that half, and one that keeps the budget there is verified on the other half, which\n"
+	"the search never saw. Up to 4096 choices are tried in the order of their cost. Where there are more, the\n"
+	"search begins with the cheapest scheme everywhere, raises the nodes whose damage is largest for their cost,\n"
+	"and lowers them again one by one. Exit code 1: nothing keeps the budget.\n"
 	"With --out: model.onnx has Casts around products in a format, and QuantizeLinear and DequantizeLinear around\n"
-	"those of int8 and float8 codes; policy.json is for validate --policies; block_list.txt names the nodes that "
-	"stay\n"
-	"in float32 for onnxconverter-common and ONNX Runtime's quantizer, keep.py for PyTorch, trtexec.txt for\n"
+	"those of int8 and float8 codes; policy.json is for validate --policies; block_list.txt names the nodes that\n"
+	"stay in float32 for onnxconverter-common and ONNX Runtime's quantizer, keep.py for PyTorch, trtexec.txt for\n"
 	"TensorRT up to 10; halfulp report DIR makes a page of advice.json.",
 	opts, run, needs };

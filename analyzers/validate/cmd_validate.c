@@ -17,22 +17,27 @@
 
 static const hu_opt opts[] = {
 	{ "data", "FILE", NULL, "inputs: an .npz file with an array for each input of the model, a row an input" },
-	{ "labels", "NAME", NULL, "the right classes: an array of the data, an .npy file or NPZ:NAME" },
+	{ "labels", "NAME", NULL, "the right class of each input: an array of --data, an .npy file or FILE.npz:NAME" },
 	{ "policies", "LIST", "float16,mixed_float16,bfloat16,fp8",
 		"policies, formats, schemes such as int8 and int4:g128, or files, separated by commas; repeatable" },
-	{ "calibrate", "FILE", NULL, "inputs that static scales are measured on; default: the first inputs of --data" },
-	{ "calibrate-inputs", "N", "32", "so many of them, or fewer" },
-	{ "accept", "RULE", NULL, "a budget, as flips<=0.1% or sqnr>=30; repeatable; exit code 1 where one is broken" },
-	{ "accumulate", "SUM", NULL, "summation model of all products; default: the policy's" },
-	{ "shape", "NAME=N", NULL, "an open dimension NAME=N, or an input's shape NAME=2x3x4; repeatable" },
-	{ "batch", "N", "16", "inputs that are run together, where the model leaves that open" },
-	{ "output", "NAME", NULL, "the output that decides; default: the first with two classes or more" },
+	{ "calibrate", "FILE", NULL, "inputs that static scales are measured on [the first inputs of --data]" },
+	{ "calibrate-inputs", "N", "32", "static scales are measured on at most so many inputs" },
+	{ "accept", "RULE", NULL,
+		"a budget that each policy must keep, such as flips<=0.1% or sqnr>=30, or the exit code is 1; "
+		"repeatable" },
+	{ "accumulate", "SUM", NULL, "summation model of all products [the policy's]" },
+	{ "shape", "NAME=N", NULL,
+		"the size of an open dimension, or with NAME=2x3x4 the shape of an input; repeatable" },
+	{ "batch", "N", "16", "number of inputs that run together, where the model leaves it open" },
+	{ "output", "NAME", NULL,
+		"output whose largest element is the decision [the first output of two classes or more]" },
 	{ "top-k", "K", "5", "also count inputs whose float32 class is not among the first K" },
 	{ "sensitivity", NULL, NULL,
-		"each node low alone and high alone, and what its tensors hold; of schemes and formats" },
-	{ "sensitivity-inputs", "N", "16", "on the first N inputs" },
+		"also run each node alone under the policy, and each alone in float32, and say what its tensors hold; "
+		"for schemes and formats" },
+	{ "sensitivity-inputs", "N", "16", "run --sensitivity on the first N inputs" },
 	{ "exact", "N", NULL,
-		"inputs on which the exact network is run, those that flip first; 0: none [4, or fewer]" },
+		"number of inputs on which the exact network is run, first of those that flip; 0: none [4, or fewer]" },
 	{ "outputs", "DIR", NULL,
 		"write every policy's outputs to DIR/POLICY.npz, and those of the exact network to DIR/exact.npz" },
 	{ "report", "DIR", NULL, "write DIR/validation.json too, of which halfulp report DIR makes a page" },
@@ -363,39 +368,29 @@ static const hu_opt_need needs[] = {
 
 const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [--policies LIST] [--accept RULE]",
 	"say what precision policies change in the answers of an ONNX model",
-	"The model runs on all inputs in float32 and under each policy, emulated call by call. Told are inputs whose "
-	"decision "
-	"changes (flips),\n"
-	"with Wilson's 95 % interval of their share; how many of those no one could have kept (open), since float32's "
-	"own error, "
-	"against the\n"
-	"exact network, is as large as its margin; the share of right answers where labels are given; |y - y32|2 / "
-	"|y32|2 "
-	"(rel_l2) and its\n"
-	"decibels (sqnr_db), the largest difference, the divergence of the classes (kl), values that are not finite, "
-	"and the "
-	"weights' megabytes.\n"
-	"A whole number an input, such as its length, is part of the model where all rows have the same one: shapes\n"
-	"may depend on it.\n"
-	"Schemes quantise the products of Conv, Gemm and MatMul nodes; NAME[:WORD]... of\n"
+	"The model runs on all inputs in float32 and under each policy; every call is emulated. A row a policy says\n"
+	"how many inputs change their decision (flips), with Wilson's 95 % interval of their share; how many of\n"
+	"these are open, since float32's own error against the exact network is as large as the margin by which it\n"
+	"decides; the share of right answers where --labels gives them; the relative L2 error |y - y32| / |y32| of\n"
+	"the outputs (rel_l2) and the same in decibels (sqnr_db); the largest difference; the divergence of the\n"
+	"classes' probabilities (kl); how many values are not finite; and the megabytes of the weights.\n"
+	"An input of one whole number a row, such as a length, becomes a constant of the model where all rows agree\n"
+	"on it: shapes may depend on it.\n"
+	"A policy is a scheme, a format or a policy of training (halfulp help train), or a file that holds one. A\n"
+	"scheme is NAME[:WORD]... and quantises the products of Conv, Gemm and MatMul nodes. Its names are\n"
 #define SCHEME(name, alias, kind, bits, element, weights, group, activations, words, summary)                          \
 	"  " name "  " summary "\n"
 #include "lib/program/quantise/schemes.def"
 #undef SCHEME
-	"with these words, of each scheme some:\n"
+	"and each name takes some of these words:\n"
 #define WORD(name, member, value, summary) "  " name "  " summary "\n"
 #include "lib/program/quantise/words.def"
 #undef WORD
 	"SCHEME,layer:PATTERN=SCHEME and a file give other nodes other schemes (doc/formats.md).\n"
-	"A format's name as a policy rounds all nodes' operands and results to it; inside a node sums and functions "
-	"are float32's.\n"
-	"compute=FORMAT,variable=FORMAT,list=all rounds after each call instead. Of a format of 8 bits or fewer, and "
-	"of tf32, only\n"
-	"products are low, with scaled operands and bfloat16 results.\n"
-	"--list-ops instead prints a row an operator of the graph, of the graphs inside its nodes and of the model's "
-	"own functions: "
-	"version, nodes\n"
-	"that have it, and whether its arithmetic is known. What is not known is named at the end, all at once; --json "
-	"names every "
-	"node.",
+	"A format's name rounds the operands and results of all nodes to it; functions and sums inside a node are\n"
+	"computed in float32. compute=FORMAT,variable=FORMAT,list=all rounds after each call instead. Under a format\n"
+	"of 8 bits or fewer, and under tf32, only products are low, with scaled operands and bfloat16 results.\n"
+	"--list-ops runs nothing and prints a row for each operator of the graph, of the graphs inside its nodes and\n"
+	"of the model's own functions: its version, how many nodes have it, and whether halfulp knows its arithmetic.\n"
+	"Operators that it does not know are named at the end, all at once; --json names every node.",
 	opts, run, needs };

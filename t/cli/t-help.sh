@@ -84,6 +84,31 @@ for line in --help --version formats 'help round' 'round 1'; do
 	test_is $? "halfulp $line where nothing can be written: exit 4, one line"
 done
 
+# On a terminal of 100 columns; python3 stands for one where it is there
+if command -v python3 >/dev/null && python3 -c 'import pty' 2>/dev/null; then
+	python3 - "$HALFULP" >"$dir/out" 2>"$dir/err" <<-'END'
+	import fcntl, os, pty, struct, sys, termios
+	master, slave = pty.openpty()
+	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 100, 0, 0))
+	if os.fork() == 0:
+	    os.dup2(slave, 1)
+	    os.execv(sys.argv[1], [sys.argv[1], 'help', 'train'])
+	os.close(slave)
+	text = b''
+	try:
+	    while piece := os.read(master, 65536):
+	        text += piece
+	except OSError:
+	    pass
+	print(text.decode().replace('\r\n', '\n'), end='')
+	END
+	"$HALFULP" help train | tr -s ' \n' '\n' >"$dir/words"
+	tr -s ' \n' '\n' <"$dir/out" | cmp -s - "$dir/words" && sed '1,/^options:/d' "$dir/out" | awk 'length($0) > 100 { bad = 1 } END { exit bad }'
+	test_is $? "help train on a terminal: the same words in lines that fit its width"
+	test "$(grep -c '^                             \(digits\|scenes\|idx:DIR\|npz:FILE\): ' "$dir/out")" = 4
+	test_is $? "and a line for each of several choices"
+fi
+
 echo "1..$n"
 if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi
 exit $failed

@@ -17,7 +17,17 @@
 
 static const char *running = "";
 
-/* Prints text that begins in column `indent`: on a terminal in lines that fit its width, elsewhere in one line. */
+/* Whether a word such as "convnet:" or "idx:DIR:" stands at s, which begins what is said of one of several choices. */
+static int
+names_choice(const char *s)
+{
+	size_t n = strcspn(s, " ");
+
+	return n > 1 && s[n - 1] == ':';
+}
+
+/* Prints text that begins in column `indent`: on a terminal in lines that fit its width, where each of several choices
+   begins a line unless it stands in brackets, elsewhere in one line. */
 static void
 print_wrapped(const char *text, size_t indent)
 {
@@ -27,15 +37,18 @@ print_wrapped(const char *text, size_t indent)
 			       : SIZE_MAX,
 	       at = indent;
 
+	int lists = width != SIZE_MAX && indent + strlen(text) > width, inside = 0;
 	for (const char *s = text; *s;) {
 		size_t n = strcspn(s, " "), space = s > text;
-		if (space && at + space + n > width) {
+		if (space && (at + space + n > width || (lists && !inside && s[-2] == ';' && names_choice(s)))) {
 			printf("\n%*s", (int)indent, "");
 			at = indent;
 			space = 0;
 		}
 		printf("%s%.*s", space ? " " : "", (int)n, s);
 		at += space + n;
+		for (size_t i = 0; i < n; i++)
+			inside += (s[i] == '[') - (s[i] == ']');
 		s += n + (s[n] == ' ');
 	}
 }
