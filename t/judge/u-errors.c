@@ -75,7 +75,8 @@ by_mpfr(const values *v)
 		m.rel_max = fmax(m.rel_max, x > 0 ? v->error[i] / x : 0);
 		m.condition_max = fmax(m.condition_max, x > 0 ? v->magnitude[i] / x : 0);
 		m.componentwise = fmax(m.componentwise, v->error[i] > 0 ? v->error[i] / v->magnitude[i] : 0);
-		m.ratio_max = fmax(m.ratio_max, v->error[i] > 0 && v->bound[i] < INFINITY ? v->error[i] / v->bound[i] : 0);
+		if (v->error[i] > 0)
+			m.ratio_max = fmax(m.ratio_max, v->error[i] / v->bound[i]);
 		m.over += v->over[i];
 	}
 	qsort(sorted, v->n, sizeof *sorted, descending);
