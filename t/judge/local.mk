@@ -10,6 +10,7 @@ SCRIPT_TESTS += t/judge/t-shards-ranks.py
 SCRIPT_TESTS += t/judge/t-shards.py
 noinst_HEADERS += t/judge/third.h
 C_TESTS += t/judge/u-disagree
+C_TESTS += t/judge/u-errors-step
 C_TESTS += t/judge/u-errors
 C_TESTS += t/judge/u-exact-doubles
 C_TESTS += t/judge/u-faults
