@@ -120,12 +120,16 @@ call_by_call(const step *s, const char *name)
 	hu_exact_step_init(&many, q, s->t, engine, 1, HU_STEP_FOUR);
 	hu_exact_step_begin(&two);
 	hu_exact_step_begin(&many);
+	int lows = (int)hu_exact_step_lows(&many), kept = lows == 3 && hu_exact_step_lows(&two) == 2;
 	for (int i = 0; i < q->nc; i++) {
 		if (hu_exact_step_call(&two, i) || hu_exact_step_call(&many, i))
 			bail_out("%s: %s", name, hu_reason());
 		for (int k = 0; k < q->c[i].nout; k++)
 			compare(&t, &two, &many, q->c[i].out[k]);
+		for (int k = 0; k < q->c[i].nout; k++)
+			kept &= !many.t[q->c[i].out[k]].low || many.t[q->c[i].out[k]].lows == lows;
 	}
+	ok(kept, "%s: MPFR's values are kept in four doubles", name);
 	if (!ok(!t.outside && t.values > 4000 && t.unknown * 100 < t.values && t.wide * 20 < t.values,
 		    "%s: %zu values of the step lie within their bounds of MPFR's (%zu unknown, %zu known to less than "
 		    "2^-36)",
