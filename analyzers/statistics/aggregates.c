@@ -249,7 +249,7 @@ rms(const hu_program *p, const hu_tensor *t, int moment, const char *layer)
 		}
 		n += (double)t[i].n;
 	}
-	return n > 0 && sum > 0 ? 0.5 * log(sum / n) : NAN;
+	return sum > 0 ? 0.5 * log(sum / n) : NAN;
 }
 
 static hu_status

@@ -37,12 +37,6 @@ tail_of(double t, int n)
 }
 
 double
-hu_student_cdf(double t, int n)
-{
-	return t >= 0 ? 1 - tail_of(t, n) : tail_of(-t, n);
-}
-
-double
 hu_student_limit(double tail, int n)
 {
 	double low = 0, high = 1;

@@ -3,9 +3,8 @@
 #ifndef HU_ANALYZERS_STUDENT_H
 #define HU_ANALYZERS_STUDENT_H
 
-/* Returns P(T <= t) for n >= 1 degrees of freedom, by the finite sums of Abramowitz and Stegun 26.7.3 and 26.7.4. */
-double hu_student_cdf(double t, int n);
-/* Returns the t with P(T <= t) = 1 - tail, 0 < tail < 0.5, found by bisection to 2^-40 of itself. */
+/* Returns the t with P(T <= t) = 1 - tail, 0 < tail < 0.5, of n >= 1 degrees of freedom, by the finite sums of
+   Abramowitz and Stegun 26.7.3 and 26.7.4, found by bisection to 2^-40 of itself. */
 double hu_student_limit(double tail, int n);
 
 /* Returns the x with P(X <= x) = tail, 0 < tail < 1, of chi square with n >= 1 degrees of freedom, by the finite

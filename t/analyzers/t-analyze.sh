@@ -104,6 +104,20 @@ test_is $? "float64: judged, its propagated error too"
 run analyze --only nonsense r
 test $code = 2 && test "$(wc -l <err)" = 1
 test_is $? "an unknown analyzer: exit 2, one line"
+wrong=
+for steps in 2=0-2 2=2-10 11=3-11 11=11 "2 11=1-2,11," "2 11=all"; do
+	run analyze --only underflow --steps "${steps#*=}" r
+	test $code = 0 && test "$(grep -v '^#' $a/underflow.tsv | cut -f 1 | sed 1d | uniq | paste -sd ' ')" = "${steps%=*}" || wrong="$wrong ${steps#*=}"
+done
+test -z "$wrong"
+test_is $? "--steps: numbers and ranges${wrong:+, but not$wrong}"
+wrong=
+for steps in 2- -2 x 2x 2-x '2;11' ,2; do
+	run analyze --only underflow --steps "$steps" r
+	test $code = 2 && test "$(wc -l <err)" = 1 || wrong="$wrong $steps"
+done
+test -z "$wrong"
+test_is $? "what is no step is refused: exit 2, one line${wrong:+, but not$wrong}"
 run analyze --steps 3 r
 test $code = 2 && test "$(wc -l <err)" = 1
 test_is $? "a step that was not traced: exit 2, one line"

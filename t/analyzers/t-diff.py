@@ -165,6 +165,10 @@ def parted(a, b, what):
 
 single = train('single', '--policy', 'float32', '--steps', '4', '--trace-steps', '0,2')
 parted(single, train('again', '--policy', 'float32', '--steps', '4', '--trace-steps', '0,2'), 'the same run twice')
+a, b = train('bare', '--policy', 'float32', '--steps', '2', '--trace-steps', 'none'), train('faster', '--policy', 'float32', '--steps', '2', '--trace-steps', 'none', '--lr', '0.02')
+r = halfulp('diff', a.path, b.path)
+want = 'no step was traced in either: train both with --trace-steps 0, and diff names the call that parts them'
+none([r.stdout[-300:]] if r.returncode != 1 or want not in r.stdout.splitlines() else [], 'two runs without traces: how to see what parts them')
 parted(single, train('longer', '--policy', 'float32', '--steps', '6', '--trace-steps', '2,5'), 'a longer run')
 parted(single, train('half', '--policy', 'mixed_float16', '--steps', '4', '--trace-steps', '0,2'), 'float32 and mixed_float16')
 parted(train('brain', '--policy', 'bfloat16', '--steps', '4', '--trace-steps', '2'), single, 'bfloat16 and float32')

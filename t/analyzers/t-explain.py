@@ -9,7 +9,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.join(here, '..', 'judge'), os.path.join(here, '..', 'tool')]
 from drawn.operation import operation  # noqa: E402
 from drawn.sums import block, models, sums  # noqa: E402
-from drawn.svg import svg  # noqa: E402
+from drawn.svg import sheets, svg  # noqa: E402
 from tap import finish, none  # noqa: E402
 
 for f, n, spread in (('fp16', 1, 3), ('fp16', 4, 12), ('fp16', 13, 14), ('fp16', 14, 14), ('bf16', 18, 30), ('fp32', 30, 40), ('fp32', 9, 60), ('fp64', 6, 100)):
@@ -25,4 +25,6 @@ for model, inner, out, n, width, bits in (('tc:hopper', 'fp16', 'fp32', 12, 16, 
 for words in (['--format', 'fp16', 'sum(1, 2.5, 0.001, -100)'], ['--format', 'fp32', '1e30 + 3'], ['--format', 'e4m3', '--mode', 'RU', '0.1*3', '1/3'], ['--sum', 'tc:hopper', 'sum(1, 0.1*0.2, 0.3*-0.0001, 2^-12*2^-13, 3*100)'],
               ['--format', 'bf16', '--sum', 'chunk:3,acc=fp16', 'sum(%s)' % ', '.join('%d*0.3' % k for k in range(1, 14))], ['--format', 'fp64', '1/3', 'fma(1.5, 2.5, -0.001)']):
     none(svg(*words), 'the SVG of %s has the digits of the text, and stands straight' % words[-1])
+for words in (['--format', 'fp16', 'sum(%s)' % ', '.join('%d*0.3' % k for k in range(1, n))] for n in (3, 10, 15)):
+    none(sheets(*words), 'slides of %s' % words[-1])
 finish()

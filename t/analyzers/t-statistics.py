@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import shutil
 import statistics
 import struct
 import subprocess
@@ -237,6 +238,56 @@ for candidates, paired, red in ((['kahan1'], True, False), (['kahan1', 'kahan2']
             wrong.append((q, f, d, most))
     ok(not wrong and set(found) == set(rows) - {'start/loss'}, '%s, %s: every quantity as computed here' % (' '.join(candidates), 'paired' if paired else 'unpaired'), wrong[:2])
     ok((code == 1) == red and (('paired: the candidates' in j['summary']) == paired) and (j['failed'] > 0) == red and [f['ok'] for f in j['findings']] == sorted(f['ok'] for f in j['findings']), '%s: exit %d, failures first' % (' '.join(candidates), code), j['summary'])
+
+
+# Exact quantities, at their edges: copies of runs whose tables say that steps were skipped, and what else is exact
+def edited(name, of, table, row, **cells):
+    if not os.path.isdir(name):
+        shutil.copytree(of, name)
+        manifest = json.load(open(name + '/manifest.json'))
+        del manifest['files']['metrics.tsv']  # whose checksum is another now
+        json.dump(manifest, open(name + '/manifest.json', 'w'))
+    path = '%s/%s' % (name, table)
+    lines = open(path).read().splitlines()
+    at = [i for i, l in enumerate(lines) if not l.startswith('#')]
+    row, head = at[row], lines[at[0]].split('\t')
+    values = lines[row].split('\t')
+    for k, v in cells.items():
+        values[head.index(k)] = v
+    lines[row] = '\t'.join(values)
+    open(path, 'w').write('\n'.join(lines) + '\n')
+
+
+edges, scale = [], float(rows['exact/last_loss_scale'][5])
+for of, paired in ('kahan1', True), ('fresh', False):
+    for skips, times, bad, over in ((0, 1, 0, 0), (1, 2, 0, 0), (2, 4, 0, 1), (1, .5, 1, 0), (0, .25, 2, 2)):
+        name = 'edge%d-%s' % (len(edges), of)
+        edited(name, of, 'metrics.tsv', -1, loss_scale='%.17g' % (scale * times))
+        for k in range(skips):
+            edited(name, of, 'metrics.tsv', k + 3, skipped='1')
+        for k in range(bad):
+            edited(name, of, 'metrics.tsv', k + 7, loss='nan', skipped='0')
+        for k in range(over):
+            edited(name, of, 'analysis/replay.tsv', k + 1, over_bound='3')
+        edges.append((name, paired, {'exact/skipped_steps': skips, 'exact/last_loss_scale': scale * times, 'exact/nonfinite_losses': bad, 'exact/outputs_over_bound': over}))
+wrong = []
+for name, paired, of in edges:
+    code, out, err = run('check', name, '--baseline', 's.tsv', '--json')
+    found = {f['quantity']: f for f in json.loads(out)['findings']}
+    for q, x in of.items():
+        blessed = [float(v) for v in rows[q][5:]]
+        low, high, chance = min(blessed), max(blessed), ''
+        least, most = (low, high) if q in ('exact/skipped_steps', 'exact/last_loss_scale') else (-math.inf, high)
+        if not paired and q == 'exact/skipped_steps':
+            least, most, chance = low - 1, high + 1, ' give or take one, the seeds being others'
+        if not paired and q == 'exact/last_loss_scale':
+            least, most, chance = low / 2, high * 2, ' give or take a factor of 2, the seeds being others'
+        good = least <= x <= most
+        words = "within the blessed runs' " if good else '%g, and the blessed runs have ' % x
+        words += '%g to %g%s' % (low, high, chance)
+        if found[q]['ok'] != good or words not in found[q].values():
+            wrong.append((name, q, x, good, found[q]))
+ok(not wrong and len(edges) == 10, 'exact quantities: what no blessed run had fails, and of other seeds a step or a factor of 2 is chance', wrong[:3])
 code, out, err = run('check', 'fast1', '--baseline', 's.tsv')
 ok(out.startswith('1..') and 'not ok 1 - ' in out and '; it helps' in out and '# lr: 0.001 in the baseline, 0.003' in out, 'TAP: what moved, that it helps, and the option', out)
 code, out, err = run('check', 'short1', '--baseline', 's.tsv')

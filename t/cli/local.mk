@@ -10,6 +10,7 @@ SCRIPT_TESTS += t/cli/t-environment.sh
 SCRIPT_TESTS += t/cli/t-floors.sh
 SCRIPT_TESTS += t/cli/t-help.sh
 SCRIPT_TESTS += t/cli/t-install.sh
+SCRIPT_TESTS += t/cli/t-limits.py
 SCRIPT_TESTS += t/cli/t-lists.sh
 SCRIPT_TESTS += t/cli/t-names.sh
 SCRIPT_TESTS += t/cli/t-options.py

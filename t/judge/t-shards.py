@@ -3,6 +3,7 @@
 # number of shards; parts that do not belong together, were changed or are missing are refused in one line.
 import glob
 import heapq
+import math
 import os
 import random
 import re
@@ -184,6 +185,23 @@ ok(
     'merge --list: units and seconds of each part',
     str(lists),
 )
+wrong, whole, parts = [], 0, {}
+for path in glob.glob(analysis + '/parts/*.part'):
+    head, *body = [x.rstrip('\n').split('\t') for x in open(path) if x[0] != '#']
+    parts[os.path.basename(path)] = [{k: float(x[head.index(k)]) for k in ('expected_s', 'seconds')} for x in body]
+    whole += sum(x['seconds'] for x in parts[os.path.basename(path)])
+for shard, units, cost, seconds, share, path in lists[1:]:
+    mine = parts[os.path.basename(path)]
+    spent = sum(x['seconds'] for x in mine)
+    if (
+        int(units) != len(mine)
+        or not math.isclose(float(cost), sum(x['expected_s'] for x in mine), rel_tol=1e-3)
+        or not math.isclose(float(seconds), spent, rel_tol=1e-3)
+        or abs(float(share[:-1]) - 100 * spent / whole) > 0.006
+        or not os.path.basename(path).startswith(shard.replace('/', '-of-'))
+    ):
+        wrong.append('%s: %s units, %s s expected, %s taken, %s' % (shard, units, cost, seconds, share))
+ok(len(lists) == len(parts) + 1 and not wrong, 'merge --list: and what each takes of the whole', wrong)
 took = sorted(
     (float(x.split('\t')[2]) for f in glob.glob(analysis + '/parts/*.part') for x in open(f) if x[0] not in '#u'),
     reverse=True,

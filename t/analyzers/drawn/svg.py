@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # The same drawing as SVG: every row has the digits of the text's row, columns stand one under the other and side by
 # side, weights above the columns that the text has them above, and everything lies on the sheet.
+import glob
 import os
 import re
 import tempfile
 
 from independent.number import FORMATS
+
+from tap import halfulp
 
 from .panel import explain
 
@@ -88,3 +91,19 @@ def svg(*words):
         if found < len(named) / 2:
             wrong.append('%s: heads %s there, %s in the text' % (p.heading, above, named))
     return wrong
+
+
+def sheets(*words):
+    """Problems of an expression's slides, an operation each: a sheet of 16:9, with the command below all else on it."""
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix='halfulp-test-') as folder:
+        r = halfulp('calc', '--explain', '--step', '--svg', os.path.join(folder, 'd.svg'), *words)
+        files = sorted(glob.glob(os.path.join(folder, '*.svg')))
+        for path in files:
+            text = open(path, encoding='utf-8').read()
+            width, height = map(float, re.search(r'viewBox="0 0 (\d+) (\d+)"', text).groups())
+            *lines, command = [float(y) for y in re.findall(r'<text x="[\d.-]+" y="([\d.]+)"', text)]
+            boxes = [float(y) + float(h) for y, h in re.findall(r'<rect x="[\d.]+" y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', text)]
+            if not (max(lines + boxes) + 23.9 <= command <= height - 27.5 and abs(width * 9 / 16 - height) < 1):
+                wrong.append('%s: %gx%g, the command at %g below %g' % (os.path.basename(path), width, height, command, max(lines + boxes)))
+    return wrong + ([] if r.returncode == 0 and len(files) > 1 else [(r.returncode, len(files), r.stderr)])

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # One changed file in a folder of its own beside the build: compiled, linked before the library with a test or the
 # program, run.
+import atexit
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 
 NAMES = "CC CXX SHIM_FLAGS CPPFLAGS CXXFLAGS AM_CFLAGS CFLAGS AM_LDFLAGS LDFLAGS LDADD LIBS COMPILE".split()
@@ -33,9 +35,9 @@ class Builder:
         self.top, self.build, self.v = top, build, variables(build)
         self.name = "mutate-%s" % worker
         self.dir = os.path.join(build, self.name)
-        self.tmp, self.linked = os.path.join(self.dir, "tmp"), set()
-        shutil.rmtree(self.tmp, ignore_errors=True)
-        os.makedirs(self.tmp)
+        self.tmp, self.linked = tempfile.mkdtemp(prefix="halfulp-mutate-"), set() # not inside a checkout, which tests ask for
+        atexit.register(shutil.rmtree, self.tmp, ignore_errors=True)
+        os.makedirs(self.dir, exist_ok=True)
         # memory that nobody wrote to is never 0 by chance, as under the sanitizers of CI's second job
         self.env = dict(os.environ, MALLOC_PERTURB_="85", OMP_NUM_THREADS="1", srcdir=top, top_builddir=build, TMPDIR=self.tmp, HALFULP=os.path.join(self.dir, "halfulp"), PYTHON=sys.executable)
 
@@ -73,7 +75,7 @@ class Builder:
     def compile(self, unit, mutation):
         """The object of UNIT with MUTATION, from the folder that holds the changed file before the sources' own."""
         for name in os.listdir(self.dir):
-            if os.path.isdir(os.path.join(self.dir, name)) and name != "tmp":
+            if os.path.isdir(os.path.join(self.dir, name)):
                 shutil.rmtree(os.path.join(self.dir, name))
         change = self.write(mutation)
         self.linked = set()

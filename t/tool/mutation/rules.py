@@ -83,10 +83,11 @@ GIVES_BACK = r"(^|_)(release|free)(_|$)"
 def spared_here(code, match, what):
     """Whether this place is of no interest, whatever the line is."""
     before, after = code[:match.start()], code[match.end():]
+    room = re.fullmatch(DECLARED + r"[^=(;]*\[[^]=;]*", before) and re.match(r"[^[;=]*\](?: = {|[,;])", after)
     sized = re.match(DECLARED, before) and not re.search(r" = [^{]", before) and re.match(r" = [{\"]|[,;]", after)
     declared = what == "index" and (sized or after.startswith(" = {"))
     precise = what == "number" and re.search(r"mpfr_inits?2\([^;]*$", before) # a bit more than the value has
-    return declared or precise or (what == "number" and re.search(ROOM, before)) or re.fullmatch(r"\s*" + PLURAL, match[0])
+    return room or declared or precise or (what == "number" and re.search(ROOM, before)) or re.fullmatch(r"\s*" + PLURAL, match[0])
 
 
 def candidates(top, path, rules, spared, lines=None):
