@@ -52,7 +52,6 @@ KNOWN = [
     ("trainer/plan/memory.c", "for (int i = 1; i < p->nt; i++)", "the first tensor of a program is its input, which no one trains"),
     ("trainer/run/evaluate.c", "for (int i = 1; i < e->nt; i++) {", "the first tensor of a program is its input, which is no state"),
     ("trainer/verify/cmd_verify.c", "if (st != HU_OK && hu_args_given(a, \"simd\"))", "every instruction set makes the same bits, which is what verify relies on"),
-    ("trainer/run/start_load.c", "size + n, k ?", "a buffer with room to spare"),
     ("trainer/device/ceiling.c", "sysconf(_SC_PAGE_SIZE) * 0x1p30", "memory tells data sheets of one name apart, and nothing asks for that of the machine at hand"),
     ("trainer/bench/gemm_one.c", ".bits <= 9 ?", "no format has nine bits"),
     ("trainer/bench/gemm.c", "v[1] = 0;", "a size of which any of the three numbers is 0 is refused"),
