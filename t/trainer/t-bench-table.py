@@ -306,6 +306,10 @@ none(
     wrong + ['%s there, %s here' % (g, w) for g, w in itertools.zip_longest(got, want) if g != w],
     'bench train: %d rows' % len(want),
 )
+none(
+    [r for r in rows if (r['model'], r['image'], r['on']) != ('mlp', '8x8x1', 'cpu')],
+    'each names its model, the size of its images and the back end',
+)
 single = {g[:4]: r['ms'] for g, r in zip(got, rows) if g[4] == 'float32'}
 none(
     [r for g, r in zip(got, rows) if not close(r['ratio'], r['ms'] / single[g[:4]])],

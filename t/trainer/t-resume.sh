@@ -29,8 +29,8 @@ edit h '$(NF + 1) = NR'
 run train --resume --lr 0.1 b
 refused 2 'keeps its own options' "--resume with an option of the training"
 run train --resume b
-test $code = 0
-test_is $? "is resumed"
+test $code = 0 && grep -q '^Compute dtype: float16$' out && grep -q "^Resuming at step $at of 120\$" out
+test_is $? "is resumed, and train says where"
 # numbers FILE: the columns that are the same whenever a step runs
 numbers() { awk -F '\t' '/^#/ { next } !names { for (i = 1; i <= NF; i++) if ($i ~ /^(ms|wait_ms|samples_per_s|joules|joules_per_sample|watts|utilisation)$/) drop[i] = 1; names = 1 } { for (i = 1; i <= NF; i++) if (!(i in drop)) printf "%s\t", $i; print "" }' "$1"; }
 same() { numbers "$1/metrics.tsv" >m.$1; grep -hv '^#' "$1/grads.tsv" "$1/updates.tsv" "$1/exponents.tsv" "$1/casts.tsv" >g.$1; }

@@ -90,6 +90,8 @@ for words, more, where in (
         for name, c, digits in more
     )
     ok(code == 0 and want + '  ' in out, 'the line of a model of %s has %s' % (where, ' and '.join(m[0] for m in more)), [err, out, want])
+    shapes = {'masks': {'x': [8, 8, 3], 'mask': [8, 8], 'labels': []}, 'choices': {'users': [], 'items': [], 'labels': []}}[where]
+    ok(manifest(where)['dataset'].get('arrays') == shapes, 'and the manifest the shape of each of its arrays', manifest(where)['dataset'])
 code, out, err = run('train', *SMALL, '--epochs', '3', '--policy', 'mixed_float16', '--json', 'b')
 j = json.loads(out)
 timed = table('b/metrics.tsv')
@@ -155,6 +157,20 @@ want = [
     'Loss scaling: pytorch, from 512; loss weight 0.5',
 ]
 ok(not set(want) - set(out.splitlines()), 'and its settings', out)
+
+# --- epsilon: a warning where the variables' format has 0 for it, which is at 2^-25 and below in fp16
+wrong, tiny = [], ('--model', 'mlp', *SMALL, '--steps', '1')
+for k, (policy, words, warned) in enumerate((
+    ('float16', ('adamw', '--eps', '2.9802322387695312e-08'), True),
+    ('float16', ('adamw', '--eps', '2.9802322387695316e-08'), False),
+    ('float16', ('adam', '--eps', '0'), False),
+    ('float16', ('sgd',), False),
+    ('mixed_float16', ('adamw', '--eps', '1e-8'), False),
+)):
+    code, out, err = run('train', *tiny, '--policy', policy, '--optimizer', *words, 'eps%d' % k)
+    says = 'warning: epsilon 2.98023e-08 is zero in float16: where v is zero too, the update divides by zero\n'
+    wrong += [(policy, words, err)] if code or (says in err) != warned or ('epsilon' in err) != warned else []
+ok(not wrong, 'train warns of an epsilon that its variables have as 0, and of no other', wrong)
 
 # --- data sets of files: each part has its own count
 os.mkdir(home + '/idx')

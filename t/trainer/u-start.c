@@ -203,6 +203,34 @@ test_load(int torch, const char *dtype)
 	hu_programs_release(&p);
 }
 
+/* A file of PyTorch's weights of another width is refused with the shapes that it has and that are needed; where only
+   vectors differ, there is no order of features to tell. */
+static void
+test_misfit(int vectors, const char *reason)
+{
+	hu_config c = config("convnet", "float32"), wide = c;
+	char path[4096];
+
+	wide.width = 0.2;
+	hu_programs p = programs(&c), q = programs(&wide);
+	hu_tensor *t = calloc((size_t)p.train->nt, sizeof *t);
+	for (int i = 0; i < p.train->nt; i++)
+		if (p.train->t[i].state)
+			t[i] = state(p.train, p.train->t[i].name, &c);
+	for (int i = 0; i < p.train->nt && vectors; i++)
+		if (p.train->t[i].shape.rank > 1)
+			q.train->t[i].shape = p.train->t[i].shape;
+	snprintf(path, sizeof path, "%s/misfit.safetensors", test_dir());
+	write_file(path, q.train, 1, "F32");
+	is_int(hu_start_load(t, p.train, path), HU_EFILE, "PyTorch's weights of another width are refused");
+	is_text(hu_reason() + strlen(path), reason, "with both shapes");
+	for (int i = 0; i < p.train->nt; i++)
+		free(t[i].data);
+	free(t);
+	hu_programs_release(&p);
+	hu_programs_release(&q);
+}
+
 int
 main(void)
 {
@@ -213,5 +241,8 @@ main(void)
 	test_load(1, "F64");
 	test_load(1, "F16");
 	test_load(1, "BF16");
+	test_misfit(0, ": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output features "
+		       "first, which is this model's conv1.w");
+	test_misfit(1, ": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");
 	return done_testing();
 }

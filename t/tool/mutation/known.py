@@ -71,7 +71,6 @@ KNOWN = [
     ("trainer/device/ceiling.c", "if (i - 1 < HU_NEAR)", "one past the end of an array, which the sanitizers see"),
     ("analyzers/calc/evaluate_exact.c", "bits(x) * e <= MOST_BITS", "a power that is not held as a fraction is computed by MPFR, to the same value"),
     ("trainer/data/tsv.c", "found |= i >= 3 ? 1 : 2", "both bits are asked for, whichever column has which"),
-    ("trainer/plan/ladder.c", "if (st != HU_OK)", "memory that is not given back, which the leak sanitizer sees"),
     ("analyzers/probe/probe.c", "(m % 5 + 2)", "which operands a unit is asked of"),
     ("analyzers/probe/probe.c", "m % 4 * 0.5", "which operands a unit is asked of"),
     ("analyzers/check/baseline_headline.c", "isnan(x) ? isnan(than)", "no column of analyze that can get worse has a NaN: it says - there"),
