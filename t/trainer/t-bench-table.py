@@ -331,6 +331,15 @@ none(
     ['two seeds, one digest'] if len({r['digest'] for r in rows}) != len(rows) else [],
     'no two of these end in the same weights',
 )
+rows, printed, wrong = bench(
+    'train', *small, '--policy', 'float32,mixed_float16', '--batch', '4', '--simd', ','.join(simds[-2:])
+)
+by = {(r['simd'], r['policy']): r['digest'] for r in rows}
+want = list(itertools.product(simds[-2:], ('float32', 'mixed_float16')))
+none(
+    wrong + ([by] if [(r['simd'], r['policy']) for r in rows] != want or len(set(by.values())) != 2 else []),
+    'each policy ends in its own bits under %s, which is no failure' % ' and '.join(simds[-2:]),
+)
 rows, printed, wrong = bench('train', *small, '--policy', 'mixed_float16,mixed_bfloat16', '--batch', '4')
 none(
     wrong + [r for r in rows if r['ratio'] is not None or r['seed'] is not None or r['loss'] is not None],

@@ -51,6 +51,20 @@ refused 3 'columns that this program does not write' "one with a column more"
 run train --resume b
 test $code = 0 && grep -q 'done already' out
 test_is $? "a finished run has nothing to resume"
+# The exercise that a run lacks is made then; one that is whole stays as it is, one that is not is made anew
+made() { stat -c %i "b/exercise/manifest.json"; }
+run train --resume --exercise b
+test $code = 0 && test "$(grep -c '^[0-9]' b/exercise/metrics.tsv)" = 48 && grep -q '"finished": true' b/exercise/manifest.json
+test_is $? "but the exercise that it lacks"
+was=$(made)
+run train --resume --exercise b
+test $code = 0 && test "$(made)" = "$was"
+test_is $? "which is not made twice"
+sed -i 's/"finished": true/"finished": false/' b/exercise/manifest.json
+run train --resume --exercise b
+test $code = 0 && grep -q '"finished": true' b/exercise/manifest.json
+test_is $? "but anew where it was killed"
+rm -r b/exercise
 cp -r b unfinished
 sed -i 's/"finished": true/"finished": false/' unfinished/manifest.json
 run train --resume unfinished
