@@ -158,6 +158,20 @@ want = [
 ]
 ok(not set(want) - set(out.splitlines()), 'and its settings', out)
 
+# --- steps to trace: each once and in order; the cap is kept to the byte
+every = ('--train', '16', '--size', '8', '--eval', '4', '--batch', '4', '--width', '0.05', '--epochs', '2', '--quiet')
+code, out, err = run('train', *every, '--trace-steps', 'last,3,first,3,0', 'traced')
+m = manifest('traced') if code == 0 else {}
+need = int(m.get('trace_bytes', 0)) * 3
+ok(code == 0 and m['trace_steps'] == [0, 3, 7] and sorted(os.listdir(home + '/traced/trace')) == ['step-%06d.safetensors' % s for s in (0, 3, 7)],
+   'steps to trace are sorted, and each is traced once', [err, m.get('trace_steps')])  # fmt: skip
+code, out, err = run('train', *every, '--trace-steps', '0,3,7', '--trace-cap', str(need), 'fits')
+less, out, why = run('train', *every, '--trace-steps', '0,3,7', '--trace-cap', str(need - 1), 'more')
+ok((code, less) == (0, 2) and 'in 3 steps, --trace-cap is ' in why, '%d bytes are no more than may be traced, but than one less' % need, [code, err, less, why])
+wrong = [x for x in ('8', '0,8', '2x', 'x', '-1', 'lasts') for r in [run('train', *every, '--trace-steps', x, 'refused')]
+         if r[0] != 2 or "'%s' is no step of this run; steps are 0 to 7, first, last, or none" % x.split(',')[-1] not in r[2]]  # fmt: skip
+ok(not wrong and not os.path.exists(home + '/refused'), 'what is no step of the run is refused', wrong)
+
 # --- epsilon: a warning where the variables' format has 0 for it, which is at 2^-25 and below in fp16
 wrong, tiny = [], ('--model', 'mlp', *SMALL, '--steps', '1')
 for k, (policy, words, warned) in enumerate((
