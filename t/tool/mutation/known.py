@@ -83,4 +83,5 @@ KNOWN = [
     ("trainer/device/cmd_doctor.c", "s[1] = 0;", "the list is made once, in room that is 0"),
     ("trainer/ranked/ranked.c", "if (m)", "memory that is not given back, which the leak sanitizer sees"),
     ("trainer/run/session.c", "evaluated < 3 &&", "rows that are read once more are the same ones"),
+    ("trainer/optim/optim.c", "p->t[in[1]].layer", "a gradient is of its parameter's layer"),
 ]
