@@ -321,7 +321,7 @@ none(
         for r in rows
         if not close(r['samples_per_s'] * r['ms'], 1e3 * r['batch'])
         or not 0 < r['ms_min'] <= r['ms']
-        or r['ms_spread'] < 0
+        or not close(1 + r['ms_spread'], 1 + r['ms'] - r['ms_min'])  # quartiles of two steps
         or r['loss'] is None
         or r['accuracy'] is None
     ],

@@ -28,6 +28,8 @@ edit g 'for (i = '"$wait"'; i < NF; i++) $i = $(i + 1); NF--'
 edit h '$(NF + 1) = NR'
 run train --resume --lr 0.1 b
 refused 2 'keeps its own options' "--resume with an option of the training"
+run train --resume --model mlp b
+refused 2 'keeps its own options' "and with the first of them"
 run train --resume b
 test $code = 0 && grep -q '^Compute dtype: float16$' out && grep -q "^Resuming at step $at of 120\$" out
 test_is $? "is resumed, and train says where"

@@ -7,6 +7,7 @@
 #include "trainer/data/data.h"
 #include "trainer/data/drawn/scenes.h"
 #include "trainer/data/drawn/signals.h"
+#include "trainer/data/input.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -182,5 +183,7 @@ main(void)
 	scenes();
 	signals();
 	dimensions();
+	ok(hu_input_named(masked, "x") && hu_input_named(masked, "mask") && !hu_input_named(masked, "labels"),
+		"which arrays a model reads: %s", masked);
 	return done_testing();
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
    Initial weights: Glorot's limits, the same under every policy, rounded once; and weights
-   that PyTorch and Keras wrote, in their names and orders. */
+   that PyTorch and Keras wrote, in their names and orders. Besides: where the trainer's tables end. */
+#include "cuda/device/roofline.h"
 #include "lib/number/code.h"
 #include "lib/number/round.h"
 #include "lib/store/safetensors.h"
 #include "t/tool/tap.h"
+#include "trainer/bench/published.h"
+#include "trainer/energy/energy.h"
 #include "trainer/run/build.h"
 #include "trainer/run/start.h"
 
@@ -30,7 +33,7 @@ programs(const hu_config *c)
 	hu_dataset_options o = { .size = 8, .dimensions_only = 1 };
 	hu_dataset d;
 	hu_programs p;
-	hu_model_sizes s = { .batch = 4, .data = &d, .multiplier = c->width };
+	hu_model_sizes s = { .batch = 4, .data = &d, .multiplier = c->width, .depth = (char[]){ "10" } };
 
 	if (hu_dataset_open(&d, "digits", &o) || hu_build(&p, c, &s))
 		bail_out("%s", hu_reason());
@@ -124,7 +127,7 @@ static void
 write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 {
 	hu_safetensors_writer w;
-	void *keep[64];
+	void *keep[256];
 	int n = 0;
 
 	hu_safetensors_begin(&w);
@@ -135,7 +138,7 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 		char name[2 * HU_NAME];
 		if (!loaded(t))
 			continue;
-		int norm = t->layer[0] == 'b';
+		int norm = !strcmp(t->role, "gamma") || !strcmp(t->role, "beta");
 		const char *role = !strcmp(t->role, "w")    ? (torch ? "weight" : "kernel")
 				   : !strcmp(t->role, "b")  ? "bias"
 				   : !strcmp(t->role, "rm") ? (torch ? "running_mean" : "moving_mean")
@@ -143,6 +146,8 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 				   : torch && norm         ? (!strcmp(t->role, "gamma") ? "weight" : "bias")
 							   : t->role;
 		snprintf(name, sizeof name, torch ? "%s.%s" : "%s/%s", t->layer, role);
+		for (size_t k = 0; torch && k < strlen(t->layer); k++) /* as torchvision has it: layer1.0.conv1.weight */
+			name[k] = name[k] == '_' ? '.' : name[k];
 		if (!torch && norm && t->trainable)
 			snprintf(name, sizeof name, "%s", t->name);
 		float *x = calloc(count, sizeof *x);
@@ -175,9 +180,9 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 }
 
 static void
-test_load(int torch, const char *dtype)
+test_load(const char *model, int torch, const char *dtype)
 {
-	hu_config c = config("convnet", "float32");
+	hu_config c = config(model, "float32");
 	hu_programs p = programs(&c);
 	hu_tensor *t = calloc((size_t)p.train->nt, sizeof *t);
 	char path[4096];
@@ -186,7 +191,7 @@ test_load(int torch, const char *dtype)
 	for (int i = 0; i < p.train->nt; i++)
 		if (p.train->t[i].state)
 			t[i] = state(p.train, p.train->t[i].name, &c);
-	snprintf(path, sizeof path, "%s/w%d%s.safetensors", test_dir(), torch, dtype);
+	snprintf(path, sizeof path, "%s/%s%d%s.safetensors", test_dir(), model, torch, dtype);
 	write_file(path, p.train, torch, dtype);
 	hu_status st = hu_start_load(t, p.train, path);
 	ok(st == HU_OK, "%s weights of %s are read%s%s", torch ? "PyTorch's" : "Keras's", dtype, st ? ": " : "",
@@ -231,16 +236,45 @@ test_misfit(int vectors, const char *reason)
 	hu_programs_release(&q);
 }
 
+/* Every table has a first row and ends behind its last one. */
+static void
+test_tables(void)
+{
+	int models = 0, optims = 0, devices = 0, meters = 0;
+	size_t rows = 0, names = 0;
+
+	while (hu_model_at(models))
+		models++;
+	while (hu_optim_at(optims))
+		optims++;
+	while (hu_peaks_at(devices))
+		devices++;
+	while (hu_meter_at(meters))
+		meters++;
+	while (hu_published_at(rows))
+		rows++;
+	while (hu_dataset_name(names))
+		names++;
+	ok(!hu_model_at(-1) && !hu_optim_at(-1) && !hu_peaks_at(-1), "there is no row before the first");
+	int last = models > 0 && optims > 0 && devices > 0 && meters > 0 && rows > 0 && names > 0;
+	ok(last && !strcmp(hu_model_at(models - 1)->name, "gpt") && !strcmp(hu_optim_at(optims - 1)->name, "lamb") &&
+			!strcmp(hu_meter_at(meters - 1)->name, "nvml") && !strcmp(hu_dataset_name(names - 1), "npz"),
+		"%d models, %d optimizers, %d devices, %d meters, %zu published times, %zu data sets", models, optims,
+		devices, meters, rows, names);
+}
+
 int
 main(void)
 {
 	test_glorot();
-	test_load(0, "F32");
-	test_load(1, "F32");
-	test_load(0, "F64");
-	test_load(1, "F64");
-	test_load(1, "F16");
-	test_load(1, "BF16");
+	test_load("convnet", 0, "F32");
+	test_load("convnet", 1, "F32");
+	test_load("convnet", 0, "F64");
+	test_load("convnet", 1, "F64");
+	test_load("convnet", 1, "F16");
+	test_load("convnet", 1, "BF16");
+	test_load("resnet", 1, "F32");
+	test_tables();
 	test_misfit(0, ": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output features "
 		       "first, which is this model's conv1.w");
 	test_misfit(1, ": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");

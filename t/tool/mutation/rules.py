@@ -80,7 +80,7 @@ DECLARED = r"\s*(?:static |const |unsigned )*(?!return |else |case )[a-z]\w+ (?:
 # run without one. So functions named so are left alone, as lines that do it are (WORDS), and loops and conditions of
 # such a line alone.
 GIVES_BACK = r"(^|_)(release|free)(_|$)"
-ONLY_FREES = r"\s*(free|json_decref|\w+_(release|free))\(.*\);$"
+ONLY_FREES = r"\s*(free|json_decref|\w+_(release|free)|\w+->close)\(.*\);$"
 # The room of a text from its middle on, which is too large by one sign: as ROOM.
 REST = r"snprintf\([^,]+, [\w.>\[\]-]+$"
 
