@@ -30,12 +30,13 @@ config(const char *model, const char *policy)
 static hu_programs
 programs(const hu_config *c)
 {
-	hu_dataset_options o = { .size = 8, .dimensions_only = 1 };
+	int signals = !strcmp(c->row->name, "resnet1d");
+	hu_dataset_options o = { .size = signals ? 0 : 8, .dimensions_only = 1 };
 	hu_dataset d;
 	hu_programs p;
 	hu_model_sizes s = { .batch = 4, .data = &d, .multiplier = c->width, .depth = (char[]){ "10" } };
 
-	if (hu_dataset_open(&d, "digits", &o) || hu_build(&p, c, &s))
+	if (hu_dataset_open(&d, signals ? "signals" : "digits", &o) || hu_build(&p, c, &s))
 		bail_out("%s", hu_reason());
 	hu_dataset_release(&d);
 	return p;
@@ -122,7 +123,8 @@ loaded(const hu_info *t)
 	return t->trainable || (t->state && (!strcmp(t->role, "rm") || !strcmp(t->role, "rv")));
 }
 
-/* Writes every parameter and running statistic of P as DTYPE, in order TORCH or our own. */
+/* Writes every parameter and running statistic of P as DTYPE, in our own order or TORCH's: 1, or 2 where convolutions
+   of signals have three dimensions. */
 static void
 write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 {
@@ -159,7 +161,8 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 				for (size_t b = 0; b < s.d[1]; b++)
 					x[b * s.d[0] + a] = element(i, a * s.d[1] + b, dtype);
 		} else if (torch && s.rank == 4) {
-			to = hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]);
+			to = torch == 2 ? hu_shape3(s.d[3], s.d[2], s.d[1])
+					: hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]);
 			size_t k = 0;
 			for (size_t r = 0; r < s.d[0]; r++)
 				for (size_t c = 0; c < s.d[1]; c++)
@@ -274,6 +277,8 @@ main(void)
 	test_load("convnet", 1, "F16");
 	test_load("convnet", 1, "BF16");
 	test_load("resnet", 1, "F32");
+	test_load("resnet1d", 1, "F32");
+	test_load("resnet1d", 2, "F32");
 	test_tables();
 	test_misfit(0, ": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output features "
 		       "first, which is this model's conv1.w");

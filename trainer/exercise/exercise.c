@@ -80,8 +80,8 @@ train(hu_config *c, const char *dir)
 	return st;
 }
 
-/* 1 where a finished exercise is in dir. One that a killed process began is removed, so that it is made anew; what has no
-   manifest yet is removed by the training that begins. */
+/* 1 where a finished exercise is in dir. One that a killed process began is removed, so that it is made anew; what has
+   no manifest yet is removed by the training that begins. */
 static int
 is_there(const char *dir)
 {
