@@ -113,7 +113,7 @@ large(void)
 		bail_out("%s", hu_reason());
 	ok(a.n_train == 16777215, "unless told, %zu rows of %.0f", a.n_train, 138493.0 * (26744 / 12) * 5);
 	hu_dataset_release(&a);
-	/* Ten choices of each user of 120 items, with four rows more each: at most 2^24 - 1 rows, a multiple of five. */
+	/* Ten choices of each user of 120 items, with four rows more each: at most 2^24 - 1, a multiple of five. */
 	static const struct {
 		size_t users, items, rows;
 		int values;

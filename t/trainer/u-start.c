@@ -148,7 +148,7 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 				   : torch && norm         ? (!strcmp(t->role, "gamma") ? "weight" : "bias")
 							   : t->role;
 		snprintf(name, sizeof name, torch ? "%s.%s" : "%s/%s", t->layer, role);
-		for (size_t k = 0; torch && k < strlen(t->layer); k++) /* as torchvision has it: layer1.0.conv1.weight */
+		for (size_t k = 0; torch && k < strlen(t->layer); k++) /* torchvision: layer1.0.conv1.weight */
 			name[k] = name[k] == '_' ? '.' : name[k];
 		if (!torch && norm && t->trainable)
 			snprintf(name, sizeof name, "%s", t->name);
