@@ -4,6 +4,7 @@
 # doctor prints it. Besides: memory and trace as train announces them, verify as JSON, the seeds of bench train, what
 # --init begins with, and gnuplot.
 import json
+import math
 import os
 import re
 import struct
@@ -13,6 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 import tap
 from tap import ok
+from tensorsfile import Tensors
 
 home = tap.home()
 SMALL = ('--size', '8', '--train', '48', '--eval', '24', '--batch', '16', '--width', '0.05', '--trace-steps', 'none')
@@ -171,6 +173,38 @@ ok((code, less) == (0, 2) and 'in 3 steps, --trace-cap is ' in why, '%d bytes ar
 wrong = [x for x in ('8', '0,8', '2x', 'x', '-1', 'lasts') for r in [run('train', *every, '--trace-steps', x, 'refused')]
          if r[0] != 2 or "'%s' is no step of this run; steps are 0 to 7, first, last, or none" % x.split(',')[-1] not in r[2]]  # fmt: skip
 ok(not wrong and not os.path.exists(home + '/refused'), 'what is no step of the run is refused', wrong)
+
+# --- skipped steps and a scale that grows: a line each, which says what metrics.tsv, the program and the trace do
+def scaled(policy, where):
+    """The lines that train wrote of its loss scale, and those that it had to write."""
+    words = ('--size', '8', '--train', '64', '--eval', '8', '--batch', '8', '--width', '0.1', '--epochs', '2', '--policy', policy)
+    every = ','.join(map(str, range(16)))
+    code, out, err = run('train', *words, '--loss-scale', 'dynamic', '--init-scale', '2^23', '--growth-interval', '3', '--trace-steps', every, where)
+    rows, program = table(where + '/metrics.tsv'), json.load(open('%s/%s/program-train.json' % (home, where)))
+    tensors, calls = {t['id']: t for t in program['tensors']}, program['calls']
+    of_name = {t['name']: t for t in program['tensors']}
+    check = next(c for c in calls if c['op'] == 'finite_check')
+    searched, want = check['in'][check['attr'].get('judged', 0) % len(check['in']) :], []
+    for r, after in zip(rows, [*(float(r['loss_scale']) for r in rows[1:]), None]):
+        step = Tensors('%s/%s/trace/step-%06d.safetensors' % (home, where, int(r['step'])))
+        scale, after = float(r['loss_scale']), after or step['scaler.scale_next'][0]
+        if r['skipped'] == '0' and after == scale:
+            continue
+        line = 'step %s: loss scale %g%s' % (r['step'], scale, '' if after == scale else ' -> %g' % after)
+        if r['skipped'] == '1':
+            c, t = calls[int(r['overflow_call'])], of_name[r['overflow_tensor']]
+            bad = sum(not all(map(math.isfinite, step[tensors[i]['name']])) for i in searched)
+            line += ': step skipped; first overflow: %s of %d elements of %s (%s)' % (r['overflow_count'], math.prod(t['shape']), t['name'], t['format'])
+            line += ', written by call %d (%s, layer %s); %d tensor%s not finite' % (c['id'], c['op'], c['layer'], bad, '' if bad == 1 else 's')
+        else:
+            line += ': enough finite steps in a row'
+        want.append(line)
+    return [x for x in err.splitlines() if x.startswith('step ')], want
+
+
+got, want = zip(scaled('mixed_float16', 'scaled'), scaled('float16', 'scaled16'))
+none_of = [x for x in ('; 1 tensor not', ' tensors not', 'in a row') if not any(x in line for lines in want for line in lines)]
+ok(got == want and not none_of, 'skipped steps and growth of the loss scale: %d lines' % sum(map(len, want)), [none_of, got, want])
 
 # --- epsilon: a warning where the variables' format has 0 for it, which is at 2^-25 and below in fp16
 wrong, tiny = [], ('--model', 'mlp', *SMALL, '--steps', '1')
