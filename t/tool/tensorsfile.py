@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The float32 tensors of a safetensors file, such as a traced step, by the standard library alone.
+# The tensors of a safetensors file, such as a traced step, of 16, 32 or 64 bits, by the standard library alone.
 import json
 import struct
 
@@ -14,7 +14,8 @@ class Tensors:
 
     def __getitem__(self, name):
         first, last = self.head[name]['data_offsets']
-        return struct.unpack('<%df' % ((last - first) // 4), self.body[first:last])
+        letter = {'F16': 'e', 'F32': 'f', 'F64': 'd'}[self.head[name]['dtype']]
+        return struct.unpack('<%d%s' % ((last - first) // struct.calcsize(letter), letter), self.body[first:last])
 
     def shape(self, name):
         return self.head[name]['shape']

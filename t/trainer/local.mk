@@ -17,6 +17,7 @@ SCRIPT_TESTS += t/trainer/t-experiments.py
 SCRIPT_TESTS += t/trainer/t-images.py
 SCRIPT_TESTS += t/trainer/t-ladder.py
 SCRIPT_TESTS += t/trainer/t-lamb.py
+SCRIPT_TESTS += t/trainer/t-lines.py
 SCRIPT_TESTS += t/trainer/t-lock.sh
 SCRIPT_TESTS += t/trainer/t-losses.py
 SCRIPT_TESTS += t/trainer/t-manifest-config.py

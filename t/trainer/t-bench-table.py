@@ -306,6 +306,10 @@ none(
     wrong + ['%s there, %s here' % (g, w) for g, w in itertools.zip_longest(got, want) if g != w],
     'bench train: %d rows' % len(want),
 )
+none(
+    [r for r in rows if (r['model'], r['image'], r['on']) != ('mlp', '8x8x1', 'cpu')],
+    'each names its model, the size of its images and the back end',
+)
 single = {g[:4]: r['ms'] for g, r in zip(got, rows) if g[4] == 'float32'}
 none(
     [r for g, r in zip(got, rows) if not close(r['ratio'], r['ms'] / single[g[:4]])],
@@ -317,7 +321,7 @@ none(
         for r in rows
         if not close(r['samples_per_s'] * r['ms'], 1e3 * r['batch'])
         or not 0 < r['ms_min'] <= r['ms']
-        or r['ms_spread'] < 0
+        or not close(1 + r['ms_spread'], 1 + r['ms'] - r['ms_min'])  # quartiles of two steps
         or r['loss'] is None
         or r['accuracy'] is None
     ],
@@ -326,6 +330,15 @@ none(
 none(
     ['two seeds, one digest'] if len({r['digest'] for r in rows}) != len(rows) else [],
     'no two of these end in the same weights',
+)
+rows, printed, wrong = bench(
+    'train', *small, '--policy', 'float32,mixed_float16', '--batch', '4', '--simd', ','.join(simds[-2:])
+)
+by = {(r['simd'], r['policy']): r['digest'] for r in rows}
+want = list(itertools.product(simds[-2:], ('float32', 'mixed_float16')))
+none(
+    wrong + ([by] if [(r['simd'], r['policy']) for r in rows] != want or len(set(by.values())) != 2 else []),
+    'each policy ends in its own bits under %s, which is no failure' % ' and '.join(simds[-2:]),
 )
 rows, printed, wrong = bench('train', *small, '--policy', 'mixed_float16,mixed_bfloat16', '--batch', '4')
 none(

@@ -15,6 +15,7 @@ import zlib
 
 for room in 'tool', 'judge':
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', room))
+from independent.sums import fnv32  # noqa: E402
 from independent.training import fnv64, mix64  # noqa: E402
 from tap import finish, halfulp, home, none, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
@@ -227,6 +228,20 @@ turns = [x for x in turns if x[0] or x[1] % 10 != 9] + [(1, 3), (0, 9), (0, 19)]
 solid = [bytes([k, i, 9] * 9) for k, i in turns]
 want = {'from_step': 0, 'rows': 27, 'digest': pixels_digest(solid)}
 ok(data.get('read') == want, 'the manifest has a digest of the pixels that were read', [data, want])
+
+
+def files_digest(turns, trained):
+    """Of a folder split's names, lengths, classes and sizes, before any file is read."""
+    term = lambda name, i, x: mix64(fnv64(name) ^ (0x9E3779B97F4A7C15 * i + x) % 2**64)  # noqa: E731
+    files = [('/%d/%02d.png' % x, os.path.getsize(at('split/%d/%02d.png' % x))) for x in turns]
+    sizes = [trained, len(turns) - trained, 3, 3, 3, 2]
+    terms = [term('classes', k, fnv64(str(k)) % 2**32) for k in range(2)] + [term('sizes', i, x) for i, x in enumerate(sizes)]
+    terms += [term('files', 2 * i, fnv32(name)) + term('files', 2 * i + 1, size) for i, (name, size) in enumerate(files)]
+    return '0x%016x' % (sum(terms + [term('labels', i, k) for i, (k, _) in enumerate(turns)]) % 2**64)
+
+
+listed = files_digest(turns, 24)
+ok(data.get('digest') == listed, 'and one of names, lengths, classes and sizes', [data, listed])
 write('split/0/04.png', png(3, 3, [bytes([0, 104, 9] * 3)] * 3))
 got = train('split', 'other', '--size', '3', '--batch', '24', '--width', '0.1')
 other = json.load(open(at('other', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
@@ -241,6 +256,16 @@ write('split/0/04.png', png(3, 3, [bytes([0, 4, 9] * 3)] * 3))
 got = train('split', 'few', '--size', '3', '--batch', '5', '--train', '5', '--eval', '2')
 seen = sorted((int(round(x[0] * 255)), int(round(x[1] * 255))) for x in fed('few')) if got.returncode == 0 else []
 ok(seen == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)], 'fewer: in turn from every class', [got.stderr, seen])
+
+# --- the folder to evaluate on has one of four names; the first that is there counts
+for k, name in enumerate(('test', 'validation', 'valid', 'val')):
+    for i in range(2):
+        write('named/train/%d/0.png' % i, png(3, 3, [bytes([i, 1, 9] * 3)] * 3))
+        for j in range(k + 1):
+            write('named/%s/%d/%d.PNG' % (name, i, j), png(3, 3, [bytes([i, 2, 9] * 3)] * 3))
+    got = train('named', 'named-' + name, '--size', '3', '--batch', '2')
+    data = json.load(open(at('named-' + name, 'manifest.json')))['dataset'] if got.returncode == 0 else {}
+    ok((data.get('train'), data.get('eval')) == (2, 2 * k + 2), '%s: the images to evaluate on' % name, [got.stderr, data])
 
 # --- threads, and rows that are made already
 WORDS = '--model mlp --width 0.02 --size 8 --batch 4 --epochs 3 --quiet --trace-steps none'.split()

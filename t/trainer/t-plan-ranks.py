@@ -125,12 +125,12 @@ run = os.path.join(home, 'run')
 os.mkdir(run)
 
 
-def made(parameters=of, table='rank host micro_batches rows steps ms ms_messages bytes_sent bytes_received memory'):
+def made(parameters=of, table='rank host micro_batches rows steps ms ms_messages bytes_sent bytes_received memory',
+         policy='mixed_float16', rows=('0 a 2 4 9 12.5 1.5 3000 2000 1e6', '1 b 2 4 9 14.25 0.5 4000 2000 2e6')):  # fmt: skip
     with open(run + '/manifest.json', 'w') as f:
-        json.dump({'policy': {'name': 'mixed_float16'}, 'parameters': parameters}, f)
-    rows = [table.split(), '0 a 2 4 9 12.5 1.5 3000 2000 1e6'.split(), '1 b 2 4 9 14.25 0.5 4000 2000 2e6'.split()]
+        json.dump({'policy': {'name': policy}, 'parameters': parameters}, f)
     with open(run + '/ranks.tsv', 'w') as f:
-        f.writelines('\t'.join(r) + '\n' for r in rows)
+        f.writelines('\t'.join(r.split()) + '\n' for r in (table, *rows))
 
 
 made()
@@ -141,9 +141,18 @@ tap.ok(got == [None, want], "what a run's ranks took stands beside the plan of i
 text = plan(*words)
 line = 'measured, 2 ranks of %s: 14.25 ms a step of the slowest, 1 ms of them in messages on average; 4' % run
 tap.ok(text.count('measured, ') == 1 and line in text, 'and is printed', text[-600:])
+made(rows=('0 a 2 4 9 14.25 0.5 4000 2000 2e6', '1 b 2 4 9 12.5 1.5 3000 2000 1e6'))
+got = [p['ranks'].get('measured') for p in json.loads(plan(*words, '--json'))]
+tap.ok(got == [None, want], 'whichever rank took most', got)
 for code, why, kind, more in (
     (2, 'it was trained under mixed_float16', {}, ['--policy', 'float32']),
     (3, 'has 7 parameters, and this one has %d' % of, {'parameters': 7}, ['--policy', 'mixed_float16']),
+    (3, 'it does not say policy and parameters', {'parameters': 0}, ['--policy', 'mixed_float16']),
+    (3, 'it does not say policy and parameters', {'policy': None}, ['--policy', 'mixed_float16']),
+    (3, 'it does not say policy and parameters', {'policy': 'x' * 4096}, ['--policy', 'mixed_float16']),
+    (3, 'it has no rows', {'rows': ()}, ['--policy', 'mixed_float16']),
+    (3, 'row 1 has no memory', {'rows': ('0 a 2 4 9 12.5 1.5 3000 2000 -',)}, ['--policy', 'mixed_float16']),
+    (3, 'row 2 has no ms_messages', {'rows': ('0 a 2 4 9 1 1 3 2 1', '0 a 2 4 9 1 -1 3 2 1')}, ['--policy', 'mixed_float16']),
     (3, 'no column ms', {'table': 'rank host micro_batches rows steps m n s r y'}, ['--policy', 'mixed_float16']),
 ):
     made(**kind)

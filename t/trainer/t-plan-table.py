@@ -142,6 +142,21 @@ def judge(name, *words):
 
 judge('mlp', '--model', 'mlp', '--batch', '2048', '--width', '4')
 judge('convnet', '--model', 'convnet', '--size', '64', '--channels', '3', '--batch', '64')
+# A call belongs to the layer that its result is named after. Casts belong to the layer that reads them, and gradients of
+# what another layer made to the one that hands them back.
+wrong = []
+for model in 'mlp convnet resnet resnet1d unet bert gpt ncf'.split():
+    for optimizer in 'sgd nesterov adam adamw lamb'.split() if model == 'mlp' else ['adam']:
+        words = '--model %s --optimizer %s --policy mixed_float16 --clip-norm 1 --ema 0.9 --batch 2 --by call --json' % (model, optimizer)
+        rows = json.loads(plan(*words.split()))[0]['rows'][:-1]
+        for r in rows:
+            layer, _, role = r['tensor'].partition('.')
+            given = r['phase'] != 'update' and (r['op'] == 'cast' or role.startswith('d'))
+            if r['layer'] != layer and not given:
+                wrong.append('%s, %s: %s has the layer %s' % (model, optimizer, r['tensor'], r['layer']))
+        if {r['phase'] for r in rows} != {'forward', 'backward', 'update'}:
+            wrong.append('%s: phases' % model)
+none(wrong, 'each call of every model and optimizer is of the layer that its result is named after')
 few = plan('--model', 'mlp', '--width', '0.0625', '--size', '8', '--batch', '1', '--memory', '1000000000GiB', '--json')
 none([few[:300]] if json.loads(few)[0]['largest_batch'] != 2 ** 24 - 1 else [], 'a memory without end has room for a batch of 2^24 - 1, the largest that is looked at')
 finish()

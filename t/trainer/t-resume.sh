@@ -28,9 +28,11 @@ edit g 'for (i = '"$wait"'; i < NF; i++) $i = $(i + 1); NF--'
 edit h '$(NF + 1) = NR'
 run train --resume --lr 0.1 b
 refused 2 'keeps its own options' "--resume with an option of the training"
+run train --resume --model mlp b
+refused 2 'keeps its own options' "and with the first of them"
 run train --resume b
-test $code = 0
-test_is $? "is resumed"
+test $code = 0 && grep -q '^Compute dtype: float16$' out && grep -q "^Resuming at step $at of 120\$" out
+test_is $? "is resumed, and train says where"
 # numbers FILE: the columns that are the same whenever a step runs
 numbers() { awk -F '\t' '/^#/ { next } !names { for (i = 1; i <= NF; i++) if ($i ~ /^(ms|wait_ms|samples_per_s|joules|joules_per_sample|watts|utilisation)$/) drop[i] = 1; names = 1 } { for (i = 1; i <= NF; i++) if (!(i in drop)) printf "%s\t", $i; print "" }' "$1"; }
 same() { numbers "$1/metrics.tsv" >m.$1; grep -hv '^#' "$1/grads.tsv" "$1/updates.tsv" "$1/exponents.tsv" "$1/casts.tsv" >g.$1; }
@@ -51,6 +53,28 @@ refused 3 'columns that this program does not write' "one with a column more"
 run train --resume b
 test $code = 0 && grep -q 'done already' out
 test_is $? "a finished run has nothing to resume"
+# The exercise that a run lacks is made then; one that is whole stays as it is, one that is not is made anew
+made() { stat -c %i "b/exercise/manifest.json"; }
+run train --resume --exercise b
+test $code = 0 && test "$(grep -c '^[0-9]' b/exercise/metrics.tsv)" = 48 && grep -q '"finished": true' b/exercise/manifest.json
+test_is $? "but the exercise that it lacks"
+was=$(made)
+run train --resume --exercise b
+test $code = 0 && test "$(made)" = "$was"
+test_is $? "which is not made twice"
+sed -i 's/"finished": true/"finished": false/' b/exercise/manifest.json
+run train --resume --exercise b
+test $code = 0 && grep -q '"finished": true' b/exercise/manifest.json
+test_is $? "but anew where it was killed"
+rm -r b/exercise
+# It begins 2^13 above the largest exponent of what is computed in, at 2^120 or at the cap, and grows every second step
+for case in "mixed_float16 268435456" "mixed_bfloat16 1.329227995784916e+36" "mixed_float16 4096 --scale-cap 4096"; do
+	set -- $case
+	run train --model mlp --train 8 --eval 2 --batch 4 --size 8 --width 0.05 --steps 1 --trace-steps 0 --loss-scale dynamic --policy $1 ${3:+$3 $4} --exercise --quiet "x$1$4"
+	test $code = 0 && test "$(column "x$1$4/exercise/metrics.tsv" loss_scale | head -n 1)" = "$2" && test ! -e "x$1$4/exercise/trace/step-000000.safetensors" &&
+		column "x$1$4/exercise/metrics.tsv" loss_scale | awk -v cap="${4:-0}" 'NR > 1 && $1 > was { grown++; if ($1 != 2 * was || last && NR - last == 1) wrong++; last = NR } { was = $1 } END { exit wrong || !grown && !cap }'
+	test_is $? "the exercise of ${*} begins there"
+done
 cp -r b unfinished
 sed -i 's/"finished": true/"finished": false/' unfinished/manifest.json
 run train --resume unfinished

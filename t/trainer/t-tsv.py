@@ -99,7 +99,7 @@ given = [
     'f',
     '##il',
 ]
-write('vocab.txt', '\n'.join(given))
+write('vocab.txt', '\r\n'.join(given))
 for name, split, length, vocabulary in (('plain', 30, 11, None), ('named', 36, 64, None), ('plain', 36, 12, given)):
     more = ['--word-pieces', at('vocab.txt')] if vocabulary else []
     run = 'run%d' % length

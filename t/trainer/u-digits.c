@@ -73,10 +73,12 @@ looks(void)
 	enum { SHOTS = 2000 };
 	unsigned char p[784];
 	int seen[10] = { 0 }, faint = 0, full = 0, cut = 0;
+	uLong all = 0;
 
 	for (uint64_t i = 0; i < SHOTS; i++) {
 		int ink = 0, rim = 0;
 		seen[hu_digits_draw(p, 28, 7, i)]++;
+		all = crc32(all, p, sizeof p);
 		for (int k = 0; k < 784; k++) {
 			ink += p[k] > 127;
 			rim += (k % 28 == 0 || k % 28 == 27 || k < 28 || k >= 756) && p[k] > 127;
@@ -87,6 +89,7 @@ looks(void)
 	}
 	for (int c = 0; c < 10; c++) /* five standard deviations of a binomial with p = 1/10 */
 		ok(fabs(seen[c] - SHOTS / 10.0) < 5 * sqrt(SHOTS * 0.09), "class %d: %d of %d", c, seen[c], SHOTS);
+	is_bits32((uint32_t)all, 0x188da4dfu, "the pixels of %d digits", SHOTS);
 	is_int(faint, 0, "none is nearly blank");
 	is_int(full, 0, "none is nearly full");
 	ok(cut < SHOTS / 50, "%d of %d leave the frame, fewer than 2 %%", cut, SHOTS);

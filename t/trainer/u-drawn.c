@@ -7,6 +7,7 @@
 #include "trainer/data/data.h"
 #include "trainer/data/drawn/scenes.h"
 #include "trainer/data/drawn/signals.h"
+#include "trainer/data/input.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -87,6 +88,7 @@ scenes(void)
 	enum { SHOTS = 1000, SIZE = 24, PIXELS = SIZE * SIZE };
 	unsigned char x[3 * PIXELS], mask[PIXELS], again[3 * PIXELS];
 	int seen[10] = { 0 }, many[1000] = { 0 }, small = 0, pale = 0, kinds = 0, most = 0;
+	uLong all = 0;
 
 	for (uint64_t i = 0; i < SHOTS; i++) {
 		double inside[3] = { 0 }, outside[3] = { 0 }, n = 0, far = 0;
@@ -106,9 +108,11 @@ scenes(void)
 	is_int(pale, 0, "and differs from the ground by 25 of 255 in some colour");
 	for (uint64_t i = 0; i < SHOTS; i++) {
 		int class = hu_scenes_draw(again, NULL, 8, 1000, 7, i);
+		all = crc32(all, again, 3 * 8 * 8);
 		kinds += !many[class]++;
 		most = class > most ? class : most;
 	}
+	is_bits32((uint32_t)all, 0x10247364u, "the pixels of 1000 scenes of every shape, colour and pattern");
 	ok(kinds > 550 && most > 980, "of 1000 classes, %d are among the first 1000 scenes, up to %d", kinds, most);
 	hu_scenes_draw(x, mask, SIZE, 10, 7, 3);
 	hu_scenes_draw(again, NULL, SIZE, 10, 7, 3);
@@ -123,10 +127,12 @@ signals(void)
 	float x[2 * N];
 	int seen[HU_SIGNAL_CLASSES] = { 0 };
 	double least = HUGE_VAL, most = 0, related = 0;
+	uLong all = 0;
 
 	for (uint64_t i = 0; i < SHOTS; i++) {
 		double square = 0, best = 0;
 		seen[hu_signals_draw(x, 7, i)]++;
+		all = crc32(all, (const unsigned char *)x, sizeof x);
 		for (int k = 0; k < 2 * N; k++)
 			square += (double)x[k] * x[k] / (2 * N);
 		for (int d = 0; d < 20; d++) {
@@ -143,6 +149,7 @@ signals(void)
 		most = fmax(most, square);
 	}
 	is_even(seen, HU_SIGNAL_CLASSES, SHOTS, "signals");
+	is_bits32((uint32_t)all, 0x65e5bd7bu, "the samples of %d signals", SHOTS);
 	ok(least > 0.05 && most < 4, "their mean squares lie between %.2f and %.2f", least, most);
 	ok(related > 0.4 && related < 0.95, "channels are correlated at their delay by %.2f in the mean", related);
 }
@@ -176,5 +183,7 @@ main(void)
 	scenes();
 	signals();
 	dimensions();
+	ok(hu_input_named(masked, "x") && hu_input_named(masked, "mask") && !hu_input_named(masked, "labels"),
+		"which arrays a model reads: %s", masked);
 	return done_testing();
 }

@@ -113,6 +113,23 @@ large(void)
 		bail_out("%s", hu_reason());
 	ok(a.n_train == 16777215, "unless told, %zu rows of %.0f", a.n_train, 138493.0 * (26744 / 12) * 5);
 	hu_dataset_release(&a);
+	/* Ten choices of each user of 120 items, with four rows more each: at most 2^24 - 1, a multiple of five. */
+	static const struct {
+		size_t users, items, rows;
+		int values;
+	} edge[] = { { 335544, 120, 16777200, 0 }, { 335545, 120, 16777215, 0 }, { 1 << 20, 120, 16777215, 0 },
+		{ (1 << 20) + 1, 120, 0, 0 }, { 8, 119, 0, 0 }, { 8, 1 << 20, 8 * ((1 << 20) / 12) * 5, 0 },
+		{ 8, (1 << 20) + 1, 0, 0 }, { 1 << 20, 49152, 16777215, 0 }, { 1 << 20, 49152, 0, 1 } };
+	for (size_t i = 0; i < sizeof edge / sizeof *edge; i++) {
+		o = (hu_dataset_options){ .users = edge[i].users, .items = edge[i].items, .seed = 1,
+			.dimensions_only = !edge[i].values };
+		hu_status st = hu_dataset_open(&a, "ratings", &o);
+		ok(edge[i].rows ? st == HU_OK && a.n_train == edge[i].rows : st == HU_EINVAL,
+			"%zu users, %zu items: %zu rows%s", edge[i].users, edge[i].items, edge[i].rows,
+			edge[i].rows ? "" : ", which is refused");
+		if (st == HU_OK)
+			hu_dataset_release(&a);
+	}
 }
 
 /* The ranks of an evaluation, from its probabilities one row at a time and by sorting. */

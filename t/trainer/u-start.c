@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
    Initial weights: Glorot's limits, the same under every policy, rounded once; and weights
-   that PyTorch and Keras wrote, in their names and orders. */
+   that PyTorch and Keras wrote, in their names and orders. Besides: where the trainer's tables end. */
+#include "cuda/device/roofline.h"
 #include "lib/number/code.h"
 #include "lib/number/round.h"
 #include "lib/store/safetensors.h"
 #include "t/tool/tap.h"
+#include "trainer/bench/published.h"
+#include "trainer/energy/energy.h"
 #include "trainer/run/build.h"
 #include "trainer/run/start.h"
 
@@ -27,12 +30,13 @@ config(const char *model, const char *policy)
 static hu_programs
 programs(const hu_config *c)
 {
-	hu_dataset_options o = { .size = 8, .dimensions_only = 1 };
+	int signals = !strcmp(c->row->name, "resnet1d");
+	hu_dataset_options o = { .size = signals ? 0 : 8, .dimensions_only = 1 };
 	hu_dataset d;
 	hu_programs p;
-	hu_model_sizes s = { .batch = 4, .data = &d, .multiplier = c->width };
+	hu_model_sizes s = { .batch = 4, .data = &d, .multiplier = c->width, .depth = (char[]){ "10" } };
 
-	if (hu_dataset_open(&d, "digits", &o) || hu_build(&p, c, &s))
+	if (hu_dataset_open(&d, signals ? "signals" : "digits", &o) || hu_build(&p, c, &s))
 		bail_out("%s", hu_reason());
 	hu_dataset_release(&d);
 	return p;
@@ -119,12 +123,13 @@ loaded(const hu_info *t)
 	return t->trainable || (t->state && (!strcmp(t->role, "rm") || !strcmp(t->role, "rv")));
 }
 
-/* Writes every parameter and running statistic of P as DTYPE, in order TORCH or our own. */
+/* Writes every parameter and running statistic of P as DTYPE, in our own order or TORCH's: 1, or 2 where convolutions
+   of signals have three dimensions. */
 static void
 write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 {
 	hu_safetensors_writer w;
-	void *keep[64];
+	void *keep[256];
 	int n = 0;
 
 	hu_safetensors_begin(&w);
@@ -135,7 +140,7 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 		char name[2 * HU_NAME];
 		if (!loaded(t))
 			continue;
-		int norm = t->layer[0] == 'b';
+		int norm = !strcmp(t->role, "gamma") || !strcmp(t->role, "beta");
 		const char *role = !strcmp(t->role, "w")    ? (torch ? "weight" : "kernel")
 				   : !strcmp(t->role, "b")  ? "bias"
 				   : !strcmp(t->role, "rm") ? (torch ? "running_mean" : "moving_mean")
@@ -143,6 +148,8 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 				   : torch && norm         ? (!strcmp(t->role, "gamma") ? "weight" : "bias")
 							   : t->role;
 		snprintf(name, sizeof name, torch ? "%s.%s" : "%s/%s", t->layer, role);
+		for (size_t k = 0; torch && k < strlen(t->layer); k++) /* torchvision: layer1.0.conv1.weight */
+			name[k] = name[k] == '_' ? '.' : name[k];
 		if (!torch && norm && t->trainable)
 			snprintf(name, sizeof name, "%s", t->name);
 		float *x = calloc(count, sizeof *x);
@@ -154,7 +161,8 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 				for (size_t b = 0; b < s.d[1]; b++)
 					x[b * s.d[0] + a] = element(i, a * s.d[1] + b, dtype);
 		} else if (torch && s.rank == 4) {
-			to = hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]);
+			to = torch == 2 ? hu_shape3(s.d[3], s.d[2], s.d[1])
+					: hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]);
 			size_t k = 0;
 			for (size_t r = 0; r < s.d[0]; r++)
 				for (size_t c = 0; c < s.d[1]; c++)
@@ -175,9 +183,9 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 }
 
 static void
-test_load(int torch, const char *dtype)
+test_load(const char *model, int torch, const char *dtype)
 {
-	hu_config c = config("convnet", "float32");
+	hu_config c = config(model, "float32");
 	hu_programs p = programs(&c);
 	hu_tensor *t = calloc((size_t)p.train->nt, sizeof *t);
 	char path[4096];
@@ -186,7 +194,7 @@ test_load(int torch, const char *dtype)
 	for (int i = 0; i < p.train->nt; i++)
 		if (p.train->t[i].state)
 			t[i] = state(p.train, p.train->t[i].name, &c);
-	snprintf(path, sizeof path, "%s/w%d%s.safetensors", test_dir(), torch, dtype);
+	snprintf(path, sizeof path, "%s/%s%d%s.safetensors", test_dir(), model, torch, dtype);
 	write_file(path, p.train, torch, dtype);
 	hu_status st = hu_start_load(t, p.train, path);
 	ok(st == HU_OK, "%s weights of %s are read%s%s", torch ? "PyTorch's" : "Keras's", dtype, st ? ": " : "",
@@ -203,15 +211,77 @@ test_load(int torch, const char *dtype)
 	hu_programs_release(&p);
 }
 
+/* A file of PyTorch's weights of another width is refused with the shapes that it has and that are needed; where only
+   vectors differ, there is no order of features to tell. */
+static void
+test_misfit(int vectors, const char *reason)
+{
+	hu_config c = config("convnet", "float32"), wide = c;
+	char path[4096];
+
+	wide.width = 0.2;
+	hu_programs p = programs(&c), q = programs(&wide);
+	hu_tensor *t = calloc((size_t)p.train->nt, sizeof *t);
+	for (int i = 0; i < p.train->nt; i++)
+		if (p.train->t[i].state)
+			t[i] = state(p.train, p.train->t[i].name, &c);
+	for (int i = 0; i < p.train->nt && vectors; i++)
+		if (p.train->t[i].shape.rank > 1)
+			q.train->t[i].shape = p.train->t[i].shape;
+	snprintf(path, sizeof path, "%s/misfit.safetensors", test_dir());
+	write_file(path, q.train, 1, "F32");
+	is_int(hu_start_load(t, p.train, path), HU_EFILE, "PyTorch's weights of another width are refused");
+	is_text(hu_reason() + strlen(path), reason, "with both shapes");
+	for (int i = 0; i < p.train->nt; i++)
+		free(t[i].data);
+	free(t);
+	hu_programs_release(&p);
+	hu_programs_release(&q);
+}
+
+/* Every table has a first row and ends behind its last one. */
+static void
+test_tables(void)
+{
+	int models = 0, optims = 0, devices = 0, meters = 0;
+	size_t rows = 0, names = 0;
+
+	while (hu_model_at(models))
+		models++;
+	while (hu_optim_at(optims))
+		optims++;
+	while (hu_peaks_at(devices))
+		devices++;
+	while (hu_meter_at(meters))
+		meters++;
+	while (hu_published_at(rows))
+		rows++;
+	while (hu_dataset_name(names))
+		names++;
+	ok(!hu_model_at(-1) && !hu_optim_at(-1) && !hu_peaks_at(-1), "there is no row before the first");
+	int last = models > 0 && optims > 0 && devices > 0 && meters > 0 && rows > 0 && names > 0;
+	ok(last && !strcmp(hu_model_at(models - 1)->name, "gpt") && !strcmp(hu_optim_at(optims - 1)->name, "lamb") &&
+			!strcmp(hu_meter_at(meters - 1)->name, "nvml") && !strcmp(hu_dataset_name(names - 1), "npz"),
+		"%d models, %d optimizers, %d devices, %d meters, %zu published times, %zu data sets", models, optims,
+		devices, meters, rows, names);
+}
+
 int
 main(void)
 {
 	test_glorot();
-	test_load(0, "F32");
-	test_load(1, "F32");
-	test_load(0, "F64");
-	test_load(1, "F64");
-	test_load(1, "F16");
-	test_load(1, "BF16");
+	test_load("convnet", 0, "F32");
+	test_load("convnet", 1, "F32");
+	test_load("convnet", 0, "F64");
+	test_load("convnet", 1, "F64");
+	test_load("convnet", 1, "F16");
+	test_load("convnet", 1, "BF16");
+	test_load("resnet", 1, "F32");
+	test_load("resnet1d", 1, "F32");
+	test_load("resnet1d", 2, "F32");
+	test_tables();
+	test_misfit(0, ": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output features "
+		       "first, which is this model's conv1.w");
+	test_misfit(1, ": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");
 	return done_testing();
 }

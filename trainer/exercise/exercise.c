@@ -2,6 +2,7 @@
 #include "trainer/exercise/exercise.h"
 
 #include "lib/base/console/opt_need.h"
+#include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/number/format.h"
 #include "lib/store/run.h"
@@ -79,7 +80,8 @@ train(hu_config *c, const char *dir)
 	return st;
 }
 
-/* 1 where a finished exercise is in dir. What a killed process left there is removed by whoever begins anew. */
+/* 1 where a finished exercise is in dir. One that a killed process began is removed, so that it is made anew; what has
+   no manifest yet is removed by the training that begins. */
 static int
 is_there(const char *dir)
 {
@@ -89,6 +91,8 @@ is_there(const char *dir)
 		return 0;
 	int finished = hu_run_finished(&r) == HU_OK;
 	hu_run_release(&r);
+	if (!finished)
+		hu_remove_all(dir);
 	return finished;
 }
 

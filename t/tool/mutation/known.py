@@ -55,7 +55,6 @@ KNOWN = [
     ("trainer/plan/memory.c", "for (int i = 1; i < p->nt; i++)", "the first tensor of a program is its input, which no one trains"),
     ("trainer/run/evaluate.c", "for (int i = 1; i < e->nt; i++) {", "the first tensor of a program is its input, which is no state"),
     ("trainer/verify/cmd_verify.c", "if (st != HU_OK && hu_args_given(a, \"simd\"))", "every instruction set makes the same bits, which is what verify relies on"),
-    ("trainer/run/start_load.c", "size + n, k ?", "a buffer with room to spare"),
     ("trainer/device/ceiling.c", "sysconf(_SC_PAGE_SIZE) * 0x1p30", "memory tells data sheets of one name apart, and nothing asks for that of the machine at hand"),
     ("trainer/bench/gemm_one.c", ".bits <= 9 ?", "no format has nine bits"),
     ("trainer/bench/gemm.c", "v[1] = 0;", "a size of which any of the three numbers is 0 is refused"),
@@ -75,7 +74,6 @@ KNOWN = [
     ("trainer/device/ceiling.c", "if (i - 1 < HU_NEAR)", "one past the end of an array, which the sanitizers see"),
     ("analyzers/calc/evaluate_exact.c", "bits(x) * e <= MOST_BITS", "a power that is not held as a fraction is computed by MPFR, to the same value"),
     ("trainer/data/tsv.c", "found |= i >= 3 ? 1 : 2", "both bits are asked for, whichever column has which"),
-    ("trainer/plan/ladder.c", "if (st != HU_OK)", "memory that is not given back, which the leak sanitizer sees"),
     ("analyzers/probe/probe.c", "(m % 5 + 2)", "which operands a unit is asked of"),
     ("analyzers/probe/probe.c", "m % 4 * 0.5", "which operands a unit is asked of"),
     ("analyzers/check/baseline_headline.c", "isnan(x) ? isnan(than)", "no column of analyze that can get worse has a NaN: it says - there"),
@@ -87,4 +85,6 @@ KNOWN = [
     ("trainer/data/idx.c", "for (int i = 0; i < 5; i++)", "the first name once more"),
     ("trainer/device/cmd_doctor.c", "s[1] = 0;", "the list is made once, in room that is 0"),
     ("trainer/ranked/ranked.c", "if (m)", "memory that is not given back, which the leak sanitizer sees"),
+    ("trainer/run/session.c", "evaluated < 3 &&", "rows that are read once more are the same ones"),
+    ("trainer/optim/optim.c", "p->t[in[1]].layer", "a gradient is of its parameter's layer"),
 ]

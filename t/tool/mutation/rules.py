@@ -76,30 +76,38 @@ PLURAL = r'\? "(s|es|is|are| is|s are|y|ies)?" : "(s|es|is|are| is|s are|y|ies)?
 ROOM = r"(snprintf\([\w.>\[\]-]+, |hu_bytes_text\([^,]+, [^,]+, |JSON_REAL_PRECISION\()$"
 # A line that begins by declaring something: brackets before a comma, a semicolon or values in braces are a size.
 DECLARED = r"\s*(?:static |const |unsigned )*(?!return |else |case )[a-z]\w+ (?:\*?(?:const )?[a-z]\w*\b|$)"
-# Functions that only give memory back: the leak sanitizer of CI's second job judges them.
+# What only gives memory back: the leak sanitizer of CI's second job judges it, and the tests that mutants are put to
+# run without one. So functions named so are left alone, as lines that do it are (WORDS), and loops and conditions of
+# such a line alone.
 GIVES_BACK = r"(^|_)(release|free)(_|$)"
+ONLY_FREES = r"\s*(free|json_decref|\w+_(release|free)|\w+->close)\(.*\);$"
+# The room of a text from its middle on, which is too large by one sign: as ROOM.
+REST = r"snprintf\([^,]+, [\w.>\[\]-]+$"
 
 
 def spared_here(code, match, what):
     """Whether this place is of no interest, whatever the line is."""
     before, after = code[:match.start()], code[match.end():]
-    room = re.fullmatch(DECLARED + r"[^=(;]*\[[^]=;]*", before) and re.match(r"[^[;=]*\](?: = {|[,;])", after)
+    array = re.fullmatch(DECLARED + r"[^=(;]*\[[^]=;]*", before) and re.match(r"[^[;=]*\](?: = {|[,;])", after)
     sized = re.match(DECLARED, before) and not re.search(r" = [^{]", before) and re.match(r" = [{\"]|[,;]", after)
     declared = what == "index" and (sized or after.startswith(" = {"))
     precise = what == "number" and re.search(r"mpfr_inits?2\([^;]*$", before) # a bit more than the value has
-    return room or declared or precise or (what == "number" and re.search(ROOM, before)) or re.fullmatch(r"\s*" + PLURAL, match[0])
+    room = re.search(ROOM, before) if what == "number" else match[0] == " - " and re.search(REST, before)
+    return array or declared or precise or room or re.fullmatch(r"\s*" + PLURAL, match[0])
 
 
 def candidates(top, path, rules, spared, lines=None):
     """Mutations of PATH: (path, line, from, to, kind, replacement). SPARED: a pattern of lines to leave alone; LINES: those to look at."""
     found, comment, message, seen = [], False, False, set()
-    for number, line in enumerate(open(os.path.join(top, path)).read().split("\n")):
+    text = open(os.path.join(top, path)).read().split("\n")
+    for number, line in enumerate(text):
         begins = comment or line.lstrip().startswith("/*")
         comment = begins and "*/" not in line
         code = re.sub(r"/\*.*?\*/", lambda m: " " * len(m[0]), line)
         goes_on, message = message, re.search(MESSAGE, code) is not None or message
         message = message and not code.rstrip().endswith((";", "{"))
-        if begins or goes_on or re.search(spared, code) or (lines is not None and number not in lines):
+        frees = re.match(r"\s*(for \(|(if|while) \((?!.* = )).*\)$", code) and re.match(ONLY_FREES, text[number + 1])
+        if begins or goes_on or frees or re.search(spared, code) or (lines is not None and number not in lines):
             continue
         for what, pattern, by in rules:
             for m in re.finditer(pattern, code):

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# What train says on standard error, and what it refuses, beside its tables, its program and its traced steps: skipped
+# steps and a loss scale that grows, an epsilon that is 0, steps to trace and their cap, options that the others leave
+# without an effect.
+import json
+import math
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+import tap
+from tap import ok
+from tensorsfile import Tensors
+
+home = tap.home()
+SMALL = ('--size', '8', '--train', '48', '--eval', '24', '--batch', '16', '--width', '0.05', '--trace-steps', 'none')
+
+
+def run(*words):
+    p = tap.halfulp(*words, cwd=home)
+    return p.returncode, p.stdout, p.stderr
+
+
+def table(path):
+    lines = [x.split('\t') for x in open(os.path.join(home, path)).read().splitlines() if not x.startswith('#')]
+    return [dict(zip(lines[0], x)) for x in lines[1:]]
+
+
+def manifest(path):
+    return json.load(open(os.path.join(home, path, 'manifest.json')))
+
+
+# --- steps to trace: each once and in order; the cap is kept to the byte
+every = ('--train', '16', '--size', '8', '--eval', '4', '--batch', '4', '--width', '0.05', '--epochs', '2', '--quiet')
+code, out, err = run('train', *every, '--trace-steps', 'last,3,first,3,0', 'traced')
+m = manifest('traced') if code == 0 else {}
+need = int(m.get('trace_bytes', 0)) * 3
+ok(code == 0 and m['trace_steps'] == [0, 3, 7] and sorted(os.listdir(home + '/traced/trace')) == ['step-%06d.safetensors' % s for s in (0, 3, 7)],
+   'steps to trace are sorted, and each is traced once', [err, m.get('trace_steps')])  # fmt: skip
+code, out, err = run('train', *every, '--trace-steps', '0,3,7', '--trace-cap', str(need), 'fits')
+less, out, why = run('train', *every, '--trace-steps', '0,3,7', '--trace-cap', str(need - 1), 'more')
+ok((code, less) == (0, 2) and 'in 3 steps, --trace-cap is ' in why, '%d bytes are no more than may be traced, but than one less' % need, [code, err, less, why])
+wrong = [x for x in ('8', '0,8', '2x', 'x', '-1', 'lasts') for r in [run('train', *every, '--trace-steps', x, 'refused')]
+         if r[0] != 2 or "'%s' is no step of this run; steps are 0 to 7, first, last, or none" % x.split(',')[-1] not in r[2]]  # fmt: skip
+ok(not wrong and not os.path.exists(home + '/refused'), 'what is no step of the run is refused', wrong)
+
+# --- skipped steps and a scale that grows: a line each, which says what metrics.tsv, the program and the trace do
+def scaled(policy, where):
+    """The lines that train wrote of its loss scale, and those that it had to write."""
+    words = ('--size', '8', '--train', '64', '--eval', '8', '--batch', '8', '--width', '0.1', '--epochs', '2', '--policy', policy)
+    every = ','.join(map(str, range(16)))
+    code, out, err = run('train', *words, '--loss-scale', 'dynamic', '--init-scale', '2^23', '--growth-interval', '3', '--trace-steps', every, where)
+    rows, program = table(where + '/metrics.tsv'), json.load(open('%s/%s/program-train.json' % (home, where)))
+    tensors, calls = {t['id']: t for t in program['tensors']}, program['calls']
+    of_name = {t['name']: t for t in program['tensors']}
+    check = next(c for c in calls if c['op'] == 'finite_check')
+    searched, want = check['in'][check['attr'].get('judged', 0) % len(check['in']) :], []
+    for r, after in zip(rows, [*(float(r['loss_scale']) for r in rows[1:]), None]):
+        step = Tensors('%s/%s/trace/step-%06d.safetensors' % (home, where, int(r['step'])))
+        scale, after = float(r['loss_scale']), after or step['scaler.scale_next'][0]
+        if r['skipped'] == '0' and after == scale:
+            continue
+        line = 'step %s: loss scale %g%s' % (r['step'], scale, '' if after == scale else ' -> %g' % after)
+        if r['skipped'] == '1':
+            c, t = calls[int(r['overflow_call'])], of_name[r['overflow_tensor']]
+            bad = sum(not all(map(math.isfinite, step[tensors[i]['name']])) for i in searched)
+            line += ': step skipped; first overflow: %s of %d elements of %s (%s)' % (r['overflow_count'], math.prod(t['shape']), t['name'], t['format'])
+            line += ', written by call %d (%s, layer %s); %d tensor%s not finite' % (c['id'], c['op'], c['layer'], bad, '' if bad == 1 else 's')
+        else:
+            line += ': enough finite steps in a row'
+        want.append(line)
+    return [x for x in err.splitlines() if x.startswith('step ')], want
+
+
+got, want = zip(scaled('mixed_float16', 'scaled'), scaled('float16', 'scaled16'))
+none_of = [x for x in ('; 1 tensor not', ' tensors not', 'in a row') if not any(x in line for lines in want for line in lines)]
+ok(got == want and not none_of, 'skipped steps and growth of the loss scale: %d lines' % sum(map(len, want)), [none_of, got, want])
+
+# --- epsilon: a warning where the variables' format has 0 for it, which is at 2^-25 and below in fp16
+wrong, tiny = [], ('--model', 'mlp', *SMALL, '--steps', '1')
+for k, (policy, words, warned) in enumerate((
+    ('float16', ('adamw', '--eps', '2.9802322387695312e-08'), True),
+    ('float16', ('adamw', '--eps', '2.9802322387695316e-08'), False),
+    ('float16', ('adam', '--eps', '0'), False),
+    ('float16', ('sgd',), False),
+    ('mixed_float16', ('adamw', '--eps', '1e-8'), False),
+)):
+    code, out, err = run('train', *tiny, '--policy', policy, '--optimizer', *words, 'eps%d' % k)
+    says = 'warning: epsilon 2.98023e-08 is zero in float16: where v is zero too, the update divides by zero\n'
+    wrong += [(policy, words, err)] if code or (says in err) != warned or ('epsilon' in err) != warned else []
+ok(not wrong, 'train warns of an epsilon that its variables have as 0, and of no other', wrong)
+
+# --- options without an effect are refused by name, where other options leave them without one and nowhere else
+wrong, unet = [], '--model unet --levels 1 --data scenes --size 8 --width 0.1 --train 4 --eval 2 --batch 2 '
+mlp = '--size 8 --train 8 --eval 4 --batch 4 --width 0.05 '
+for k, (words, option, value, why, less) in enumerate((
+    (unet + '--loss dice', 'label-smoothing', '0.1', 'beside --loss dice, squares or nt-xent', '--loss dice'),
+    (mlp + '--loss nt-xent --augment noise', 'ignore-index', '3', 'beside --loss nt-xent', '--loss nt-xent --augment noise'),
+    (mlp, 'temperature', '0.2', 'without --loss nt-xent', None),
+    (mlp + '--weight-decay 0', 'no-decay', '*.b', 'where no weight decays', '--weight-decay 0'),
+    (mlp + '--trace-steps none', 'trace', '*.w', 'where no step is recorded', '--trace-steps none'),
+    (mlp + '--trace-steps none', 'trace-cap', '1e9', 'where no step is recorded', '--trace-steps none'),
+    (mlp + '--steps 1', 'epochs', '1', 'beside --steps', '--steps 1'),
+    (mlp + '--policy mixed_float16 --loss-scale static:8', 'init-scale', '4', 'beside --loss-scale static:S', '--loss-scale static:8'),
+)):
+    code, out, err = run('train', *words.split(), '--' + option, value, 'idle%d' % k)
+    if code != 2 or '--%s has no effect %s' % (option, why) not in err or err.count('\n') != 1:
+        wrong.append([words, option, code, err])
+    if less:
+        code, out, err = run('train', *words.replace(less, '').split(), '--' + option, value, '--quiet', 'used%d' % k)
+        wrong += [[words, less, option, code, err]] if code else []
+ok(not wrong, 'options that others leave without an effect are refused, and taken without those', wrong)
+tap.finish()
