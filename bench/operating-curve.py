@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(TOP, 't', 'tool'))
+sys.path[:0] = [os.path.join(TOP, 't', 'tool'), os.path.join(TOP, 'bench', 'tool')]
 from limits import limit, widening  # noqa: E402
 
 arguments = argparse.ArgumentParser()

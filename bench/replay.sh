@@ -4,10 +4,10 @@
 # 16 times the batch, then 1 to 16 traced steps of one batch: bytes of the trace, seconds of the processors, and the
 # largest resident set, with ratios to the row above; and each one's straight line over the batches (least squares). A
 # trace's tensors are pages of its file, given back after each step: the last rows' traces are larger than what is
-# resident. HALFULP names the program, PEAK bench/peak; BATCHES, STEPS, POLICY and WIDTH change the sizes.
+# resident. HALFULP names the program, PEAK bench/tool/peak; BATCHES, STEPS, POLICY and WIDTH change the sizes.
 set -eu
 halfulp=${HALFULP:-halfulp}
-peak=${PEAK:-bench/peak}
+peak=${PEAK:-bench/tool/peak}
 policy=${POLICY:-float32}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-bench.XXXXXX")
 trap 'rm -rf "$dir"' EXIT INT TERM

@@ -87,28 +87,6 @@ hu_index_add(hu_index_axis *list, int *n, hu_index_axis a)
 		list[(*n)++] = a;
 }
 
-/* The output coordinates [*first, *last) along axis j of move whose input coordinate is one of the axis' length. */
-static inline void
-hu_index_span(const hu_moves *x, int j, size_t *first, size_t *last)
-{
-	long long d = (long long)x->out.d[j], start = x->start[j], step = x->step[j], low = 0, high = d,
-		  most = (long long)x->length[x->axis[j]] - 1;
-
-	if (step == 0) {
-		high = start >= 0 && start <= most ? d : 0;
-	} else {
-		/* 0 <= start + step i <= most */
-		long long by = step > 0 ? step : -step, least = step > 0 ? -start : start - most,
-			  greatest = step > 0 ? most - start : start;
-		low = least > 0 ? (least + by - 1) / by : 0;
-		high = greatest < 0 ? 0 : greatest / by + 1 < d ? greatest / by + 1 : d;
-	}
-	*first = (size_t)(low < high ? low : 0);
-	*last = (size_t)(low < high ? high : 0);
-}
-
-static inline int hu_index_flat(const hu_moves *x) { return hu_attr_num(x->c, "flat", 0) != 0; }
-
 /* A map whose axes are all of one element has one of them still: it says that the element is moved. */
 static inline void
 hu_index_close(hu_index *m)
@@ -124,18 +102,17 @@ hu_index_of(const hu_moves *x)
 	hu_index m;
 
 	memset(&m, 0, sizeof m);
-	if (hu_index_flat(x)) {
+	if (x->flat) {
 		size_t n = hu_count(x->out);
 		hu_index_add(m.axis, &m.axes, hu_index_axis_of(n, 0, n, 1, 1));
 		hu_index_close(&m);
 		return m;
 	}
 	for (int j = x->out.rank - 1; j >= 0; j--) {
-		size_t first = 0, last = x->out.d[j];
+		size_t first = x->first[j], last = x->last[j];
 		uint32_t step = 0;
 		if (x->axis[j] >= 0) {
 			uint32_t stride = (uint32_t)x->stride[x->axis[j]];
-			hu_index_span(x, j, &first, &last);
 			step = (uint32_t)x->step[j] * stride;
 			m.base += (uint32_t)x->start[j] * stride + (uint32_t)first * step;
 		}
@@ -156,7 +133,7 @@ hu_index_back(const hu_moves *x, const hu_shape *in)
 
 	memset(&m, 0, sizeof m);
 	m.count = 1;
-	if (hu_index_flat(x)) {
+	if (x->flat) {
 		size_t n = hu_count(x->out);
 		hu_index_add(m.axis, &m.axes, hu_index_axis_of(n, 0, n, 1, 1));
 		hu_index_close(&m);
@@ -178,8 +155,7 @@ hu_index_back(const hu_moves *x, const hu_shape *in)
 		uint32_t step = 0;
 		if (by[a] >= 0) {
 			int j = by[a], up = x->step[j] >= 0;
-			size_t from, to;
-			hu_index_span(x, j, &from, &to);
+			size_t from = x->first[j], to = x->last[j];
 			size_t low = up ? from : to - 1, high = up ? to - 1 : from; /* whose coordinates ascend */
 			first = to > from ? (size_t)(x->start[j] + x->step[j] * (long long)low) : 0;
 			last = to > from ? (size_t)(x->start[j] + x->step[j] * (long long)high) + 1 : 0;

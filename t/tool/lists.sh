@@ -21,6 +21,8 @@ variable_of() {
 	t/stub/*.c) echo EXTRA_DIST ;;
 	t/*/*.c) echo t_libtap_a_SOURCES ;;
 	bench/gpu*.sh) echo EXTRA_DIST ;; # it builds for itself, and the others are its parts
+	bench/tool/*.c) echo BENCH_TOOLS ;; # programs that benchmarks run
+	bench/tool/*.py) echo EXTRA_DIST ;;
 	bench/*.c) echo C_BENCHES ;;
 	bench/*.sh | bench/*.py) echo SCRIPT_BENCHES ;;
 	python/*.py) echo nobase_dist_pkgdata_DATA ;;
@@ -48,7 +50,7 @@ wanted() {
 		v=$(variable_of "$f")
 		case $v in
 		'') ;;
-		C_TESTS | EXPENSIVE_C_TESTS | C_BENCHES) echo "${f%/*}/local.mk $v += ${f%.c}" ;;
+		C_TESTS | EXPENSIVE_C_TESTS | C_BENCHES | BENCH_TOOLS) echo "${f%/*}/local.mk $v += ${f%.c}" ;;
 		*) echo "${f%/*}/local.mk $v += $f" ;;
 		esac
 	done

@@ -19,4 +19,5 @@ noinst_HEADERS += t/tool/tap.h
 EXTRA_DIST += t/tool/tap.py
 EXTRA_DIST += t/tool/tap.sh
 EXTRA_DIST += t/tool/tensorsfile.py
+EXTRA_DIST += t/tool/torchnets.py
 EXPENSIVE_SCRIPT_TESTS += t/tool/x-mutate.sh

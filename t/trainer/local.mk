@@ -63,6 +63,7 @@ C_TESTS += t/trainer/u-timing
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-cluster.py
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-compare-shares.sh
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-experiments.py
+EXPENSIVE_SCRIPT_TESTS += t/trainer/x-images-many.py
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-mnist.sh
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-ranks-kill.py
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-ranks.py

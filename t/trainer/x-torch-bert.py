@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """bert against PyTorch with the same weights and batches in float32: the gradients of step 0, and the losses of 30 steps
 of AdamW, which differ from PyTorch's no more than twice what two summation models of our own differ by."""
-import json
-import math
 import os
-import struct
 import subprocess
 import sys
 import tempfile
@@ -17,20 +14,15 @@ try:
     import torch
 except ImportError:
     skip_all('Python has no torch')
+from torchnets import bert, load  # noqa: E402
+
 HALFULP = os.environ.get('HALFULP', 'halfulp')
 LAYERS, HIDDEN, HEADS, LENGTH, BATCH, STEPS = 2, 32, 4, 24, 8, 30
 SIZES = '--layers %d --hidden %d --heads %d --length %d --batch %d --train 256 --eval 8 --steps %d' % (LAYERS, HIDDEN, HEADS, LENGTH, BATCH, STEPS)
 
 
 def tensors(path):
-    raw = open(path, 'rb').read()
-    n = struct.unpack('<Q', raw[:8])[0]
-    of = {}
-    for name, t in json.loads(raw[8:8 + n]).items():
-        if name != '__metadata__' and t['dtype'] == 'F32':
-            a, b = t['data_offsets']
-            of[name] = torch.frombuffer(bytearray(raw[8 + n + a:8 + n + b]), dtype=torch.float32).reshape(t['shape'])
-    return of
+    return {name: torch.from_numpy(a.copy()) for name, a in load(path).items()}
 
 
 def train(home, name, more):
@@ -41,28 +33,7 @@ def train(home, name, more):
 
 
 def forward(p, inputs):
-    tokens, segments = inputs['input.tokens'].long(), inputs['input.segments'].long()
-
-    def dense(layer, x):
-        return x @ p[layer + '.w'] + p[layer + '.b']
-
-    def norm(layer, x):
-        return torch.nn.functional.layer_norm(x, (HIDDEN,), p[layer + '.gamma'], p[layer + '.beta'], 1e-12)
-
-    def heads(y):
-        return y.view(BATCH, LENGTH, HEADS, HIDDEN // HEADS).transpose(1, 2)
-
-    x = norm('norm', p['tokens.w'][tokens] + p['segments.w'][segments] + p['positions.w'][:LENGTH])
-    for i in range(1, LAYERS + 1):
-        b = 'block%d_' % i
-        q, k, v = (heads(dense(b + w, x)) for w in ('query', 'key', 'value'))
-        scores = (q @ k.transpose(2, 3)) / math.sqrt(HIDDEN // HEADS)
-        scores = scores.masked_fill(inputs['input.mask'][:, None, None, :] == 0, -10000)
-        y = (scores.softmax(-1) @ v).transpose(1, 2).reshape(BATCH, LENGTH, HIDDEN)
-        x = norm(b + 'norm1', x + dense(b + 'output', y))
-        x = norm(b + 'norm2', x + dense(b + 'down', torch.nn.functional.gelu(dense(b + 'up', x))))
-    logits = dense('classifier', torch.tanh(dense('pooler', x[:, 0])))
-    return torch.nn.functional.cross_entropy(logits, inputs['input.labels'].long())
+    return torch.nn.functional.cross_entropy(bert(p, inputs, LAYERS, HEADS), inputs['input.labels'].long())
 
 
 def gradients(weights, inputs, dtype):

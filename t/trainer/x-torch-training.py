@@ -3,9 +3,7 @@
 accumulation and learning-rate schedules, moving averages, losses, and dropout with the masks that were drawn. Both
 sum in orders of their own, so losses and weights of 12 steps agree to some hundred roundings."""
 
-import json
 import os
-import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
@@ -18,22 +16,16 @@ try:
 except (ImportError, OSError) as why:
     skip_all('no PyTorch: %s' % str(why).splitlines()[0])
 
+from torchnets import load  # noqa: E402
+
 folder = home()
 STEPS, BATCH, CLASSES, LR = 12, 12, 10, 0.05
 SMALL = '--model mlp --size 8 --width 0.06 --train 48 --eval 12 --policy float64 --quiet '
 SMALL += '--batch %d --steps %d --lr %g ' % (BATCH, STEPS, LR)
-TYPES = {'F64': torch.float64, 'F32': torch.float32}
 
 
 def tensors(path):
-    raw = open(path, 'rb').read()
-    first = 8 + struct.unpack('<Q', raw[:8])[0]
-    of = {}
-    for name, t in json.loads(raw[8:first]).items():
-        if name != '__metadata__' and t['dtype'] in TYPES:
-            a, b = (first + x for x in t['data_offsets'])
-            of[name] = torch.frombuffer(bytearray(raw[a:b]), dtype=TYPES[t['dtype']]).reshape(t['shape']).double()
-    return of
+    return {name: torch.from_numpy(a.copy()).double() for name, a in load(path).items()}
 
 
 class Model(torch.nn.Module):

@@ -18,9 +18,11 @@ describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
 static hu_moved
 from(const hu_moves *x, size_t i)
 {
-	if (i % x->length[1] > i / x->length[1] % x->length[0])
-		return (hu_moved){ -1, 0, x->fill };
-	return (hu_moved){ 0, i, 0 };
+	size_t column = i % x->length[1], diagonal = i / x->length[1] % x->length[0];
+
+	if (column > diagonal)
+		return (hu_moved){ -1, 0, x->fill, x->length[1] - column, 0 };
+	return (hu_moved){ 0, i, 0, (diagonal < x->length[1] ? diagonal + 1 : x->length[1]) - column, 1 };
 }
 
 static size_t

@@ -27,19 +27,19 @@ describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
 	for (int j = (int)axis + 1; j < out->rank; j++)
 		x->inner *= out->d[j];
 	x->outer = out->d[axis];
+	x->axis[0] = (int)axis;
 	return HU_OK;
 }
 
 static hu_moved
 from(const hu_moves *x, size_t i)
 {
-	size_t axis = hu_attr_count(x->c, "axis", 0), rest = i % x->inner, at = i / x->inner % x->outer,
-	       row = i / x->inner / x->outer;
+	size_t at = i % (x->inner * x->outer), row = i / (x->inner * x->outer), n;
 	int k = 0;
 
-	for (; at >= x->in[k]->shape.d[axis]; k++)
-		at -= x->in[k]->shape.d[axis];
-	return (hu_moved){ k, (row * x->in[k]->shape.d[axis] + at) * x->inner + rest, 0 };
+	for (; at >= (n = x->in[k]->shape.d[x->axis[0]] * x->inner); k++)
+		at -= n;
+	return (hu_moved){ k, row * n + at, 0, n - at, 1 };
 }
 
 /* From one operand's elements to the next the order is kept: all along the axis and behind it is one row. */

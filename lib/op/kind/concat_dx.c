@@ -33,15 +33,17 @@ describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
 		x->inner *= out->d[j];
 	x->outer = last->d[axis];
 	x->start[0] = (long long)before;
+	x->axis[0] = (int)axis;
 	return HU_OK;
 }
 
 static hu_moved
 from(const hu_moves *x, size_t i)
 {
-	size_t length = x->outer * x->inner, row = i / length, axis = hu_attr_count(x->c, "axis", 0);
+	size_t length = x->outer * x->inner, row = i / length, at = i % length;
 
-	return (hu_moved){ 0, (row * x->in[0]->shape.d[axis] + (size_t)x->start[0]) * x->inner + i % length, 0 };
+	return (hu_moved){ 0, (row * x->in[0]->shape.d[x->axis[0]] + (size_t)x->start[0]) * x->inner + at, 0,
+		length - at, 1 };
 }
 
 static size_t

@@ -53,7 +53,8 @@ from(const hu_moves *x, size_t i)
 	double at = hu_get(x->in[1], i / x->inner % x->outer);
 
 	at = at < 0 ? at + (double)x->length[0] : at;
-	return (hu_moved){ 0, (row * x->length[0] + (size_t)at) * x->inner + rest, 0 };
+	return (hu_moved){ 0, (row * x->length[0] + (size_t)at) * x->inner + rest, 0,
+		x->inner - rest, 1 };
 }
 
 /* What lies behind the axis. */

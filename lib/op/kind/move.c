@@ -25,8 +25,28 @@ whole(double x)
 	return x == floor(x) && fabs(x) < 0x1p31;
 }
 
+/* Sets which output coordinates along axis j have a coordinate of the input. */
+static void
+span(hu_moves *x, hu_shape in, int j, size_t length)
+{
+	long long d = (long long)length, start = x->start[j], step = x->step[j], low = 0, high = d,
+		  most = (long long)in.d[x->axis[j]] - 1;
+
+	if (step == 0) {
+		high = start >= 0 && start <= most ? d : 0;
+	} else {
+		/* 0 <= start + step i <= most */
+		long long by = step > 0 ? step : -step, least = step > 0 ? -start : start - most,
+			  greatest = step > 0 ? most - start : start;
+		low = least > 0 ? (least + by - 1) / by : 0;
+		high = greatest < 0 ? 0 : greatest / by + 1 < d ? greatest / by + 1 : d;
+	}
+	x->first[j] = (size_t)(low < high ? low : 0);
+	x->last[j] = (size_t)(low < high ? high : 0);
+}
+
 static hu_status
-axis(hu_moves *x, const hu_call *c, hu_shape in, int j)
+axis(hu_moves *x, const hu_call *c, hu_shape in, int j, size_t length)
 {
 	double start = hu_attr_num(c, keys[j].start, 0), step = hu_attr_num(c, keys[j].step, 1);
 	int from = (int)hu_attr_num(c, keys[j].from, -1);
@@ -43,6 +63,10 @@ axis(hu_moves *x, const hu_call *c, hu_shape in, int j)
 	x->axis[j] = from;
 	x->start[j] = (long long)start;
 	x->step[j] = (long long)step;
+	x->first[j] = 0;
+	x->last[j] = length;
+	if (from >= 0)
+		span(x, in, j, length);
 	return HU_OK;
 }
 
@@ -61,14 +85,15 @@ describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
 				"move: rank=%zu needs %s, the output's length along axis %d, of 1 or more", rank,
 				keys[j].d, j);
 	x->fill = hu_attr_num(c, "fill", 0);
-	if (hu_attr_num(c, "flat", 0) != 0) {
+	x->flat = hu_attr_num(c, "flat", 0) != 0;
+	if (x->flat) {
 		if (hu_count(*out) != hu_count(in[0]))
 			return hu_fail(HU_EINVAL, "move: flat=1, and %zu elements do not make a shape of %zu",
 				hu_count(in[0]), hu_count(*out));
 		return HU_OK;
 	}
 	for (int j = 0; j < out->rank; j++) {
-		HU_TRY(axis(x, c, in[0], j));
+		HU_TRY(axis(x, c, in[0], j, out->d[j]));
 		if (x->axis[j] >= 0)
 			used[x->axis[j]] = 1;
 	}
@@ -83,30 +108,34 @@ describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
 	return HU_OK;
 }
 
+/* The run of element i is to the next place along the last axis where fill begins or ends. */
 static hu_moved
 from(const hu_moves *x, size_t i)
 {
-	size_t at = 0;
+	hu_moved m = { 0, 0, 0, 1, 1 };
 
-	if (hu_attr_num(x->c, "flat", 0) != 0)
-		return (hu_moved){ 0, i, 0 };
-	for (int j = x->out.rank - 1; j >= 0; i /= x->out.d[j], j--) {
-		int k = x->axis[j];
-		if (k < 0)
-			continue;
-		long long to = x->start[j] + x->step[j] * (long long)(i % x->out.d[j]);
-		if (to < 0 || to >= (long long)x->length[k])
-			return (hu_moved){ -1, 0, x->fill };
-		at += (size_t)to * x->stride[k];
+	if (x->flat)
+		return (hu_moved){ 0, i, 0, hu_count(x->out) - i, 1 };
+	for (int j = x->out.rank - 1; j >= 0; j--) {
+		size_t d = x->out.d[j], to = i % d, stride = x->axis[j] >= 0 ? x->stride[x->axis[j]] : 0;
+		int inside = to >= x->first[j] && to < x->last[j];
+		i /= d;
+		if (j == x->out.rank - 1) {
+			m.run = (to < x->first[j] ? x->first[j] : inside ? x->last[j] : d) - to;
+			m.step = (ptrdiff_t)x->step[j] * (ptrdiff_t)stride;
+		}
+		if (!inside)
+			return (hu_moved){ -1, 0, x->fill, m.run, 0 };
+		m.at += (size_t)(x->start[j] + x->step[j] * (long long)to) * stride;
 	}
-	return (hu_moved){ 0, at, 0 };
+	return m;
 }
 
 /* Rows are those of the output's last axis; elements that keep their order are one row. */
 static size_t
 row(const hu_moves *x)
 {
-	return hu_attr_num(x->c, "flat", 0) != 0 ? hu_count(x->out) : hu_last(x->out);
+	return x->flat ? hu_count(x->out) : hu_last(x->out);
 }
 
 static const hu_grad grad[] = {

@@ -20,7 +20,7 @@ describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
 static hu_moved
 from(const hu_moves *x, size_t i)
 {
-	return (hu_moved){ -1, 0, hu_get(x->in[0], i / x->inner) == (double)(i % x->inner) };
+	return (hu_moved){ -1, 0, hu_get(x->in[0], i / x->inner) == (double)(i % x->inner), 1, 0 };
 }
 
 const hu_op hu_op_onehot = {

@@ -27,9 +27,16 @@ copy(hu_tensor *out, size_t to, const hu_tensor *in, size_t at, ptrdiff_t step, 
 		COPY(float);
 }
 
-/* Elements TO to TO + COUNT - 1, which lie in one row. */
 static void
-stretch(const hu_moves *x, hu_tensor *out, size_t to, size_t count)
+fill(hu_tensor *out, size_t to, double x, size_t count)
+{
+	for (size_t j = 0; j < count; j++)
+		hu_put(out, to + j, x);
+}
+
+/* Elements TO to TO + COUNT - 1, which lie in one row and whose runs are not known. */
+static void
+bisect(const hu_moves *x, hu_tensor *out, size_t to, size_t count)
 {
 	hu_moved a = x->c->op->moves->from(x, to), b;
 
@@ -46,8 +53,24 @@ stretch(const hu_moves *x, hu_tensor *out, size_t to, size_t count)
 		copy(out, to, x->in[a.operand], a.at, far / (ptrdiff_t)(count - 1), count);
 		return;
 	}
-	stretch(x, out, to, count / 2);
-	stretch(x, out, to + count / 2, count - count / 2);
+	bisect(x, out, to, count / 2);
+	bisect(x, out, to + count / 2, count - count / 2);
+}
+
+/* Elements TO to TO + COUNT - 1, which lie in one row. */
+static void
+stretch(const hu_moves *x, hu_tensor *out, size_t to, size_t count)
+{
+	for (size_t n; count; to += n, count -= n) {
+		hu_moved a = x->c->op->moves->from(x, to);
+		n = a.run && a.run < count ? a.run : count;
+		if (!a.run)
+			bisect(x, out, to, count);
+		else if (a.operand < 0)
+			fill(out, to, a.fill, n);
+		else
+			copy(out, to, x->in[a.operand], a.at, a.step, n);
+	}
 }
 
 /* Returns 1 where each float and double that a tensor of the format may hold is a value of the format: where all of -0,

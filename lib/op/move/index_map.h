@@ -7,15 +7,18 @@
 #include "lib/op/call.h"
 
 /* A call's index map once its shapes are known. Along output axis j: the input axis that it runs over (-1: none), the
-   first coordinate there, and the step; of whole rows the stride in elements and the length of each input axis. */
+   first coordinate there, and the step; of whole rows the stride in elements and the length of each input axis. Output
+   coordinates from first[j] to last[j] - 1 have a coordinate of the input, the others are fill. flat: elements keep
+   their order, and no axis is described. */
 typedef struct hu_moves {
 	const hu_call *c;
 	hu_tensor *const *in;
 	hu_shape out;
 	int axis[HU_RANK];
 	long long start[HU_RANK], step[HU_RANK];
-	size_t stride[HU_RANK], length[HU_RANK];
+	size_t stride[HU_RANK], length[HU_RANK], first[HU_RANK], last[HU_RANK];
 	double fill;
+	int flat;
 	size_t outer, inner; /* elements before and behind the one axis that concat and gather speak of */
 } hu_moves;
 

@@ -10,24 +10,47 @@
 
 #include <string.h>
 
-/* Adds elements `from` to `from` + `count` - 1 of dy, which lie in one row of the forward call's output. */
 static void
-stretch(const hu_moves *x, float *sum, const float *dy, size_t from, size_t count)
+add(float *sum, const hu_moved *a, ptrdiff_t step, const float *dy, size_t count)
+{
+	sum += a->at;
+	if (step == 1)
+		for (size_t j = 0; j < count; j++)
+			sum[j] += dy[j];
+	else
+		for (size_t j = 0; j < count; j++)
+			sum[(ptrdiff_t)j * step] += dy[j];
+}
+
+/* Adds elements `from` to `from` + `count` - 1 of dy, which lie in one row of the forward call's output and whose runs
+   are not known. */
+static void
+bisect(const hu_moves *x, float *sum, const float *dy, size_t from, size_t count)
 {
 	hu_moved a = x->c->op->moves->from(x, from), b = count > 1 ? x->c->op->moves->from(x, from + count - 1) : a;
 	ptrdiff_t far = (ptrdiff_t)b.at - (ptrdiff_t)a.at, step = count > 1 ? far / (ptrdiff_t)(count - 1) : 0;
 
 	if (count == 1 || (a.operand == 0 && b.operand == 0)) {
-		if (a.operand == 0 && step == 1)
-			for (size_t j = 0; j < count; j++)
-				sum[a.at + j] += dy[from + j];
-		else if (a.operand == 0)
-			for (size_t j = 0; j < count; j++)
-				sum[(ptrdiff_t)a.at + (ptrdiff_t)j * step] += dy[from + j];
+		if (a.operand == 0)
+			add(sum, &a, step, dy + from, count);
 		return;
 	}
-	stretch(x, sum, dy, from, count / 2);
-	stretch(x, sum, dy, from + count / 2, count - count / 2);
+	bisect(x, sum, dy, from, count / 2);
+	bisect(x, sum, dy, from + count / 2, count - count / 2);
+}
+
+/* Adds elements `from` to `from` + `count` - 1 of dy, which lie in one row of the forward call's output. */
+static void
+stretch(const hu_moves *x, float *sum, const float *dy, size_t from, size_t count)
+{
+	for (size_t n; count; from += n, count -= n) {
+		hu_moved a = x->c->op->moves->from(x, from);
+		n = a.run && a.run < count ? a.run : count;
+		if (!a.run)
+			bisect(x, sum, dy, from, count);
+		else if (a.operand == 0)
+			add(sum, &a, a.step, dy + from, n);
+	}
 }
 
 /* How many parts a row is cut into: more than one only where elements of different columns are never from the same
