@@ -14,7 +14,7 @@ ranks() { timeout 60 $mpirun -n "$1" "$program" "$2" >"$dir/out" 2>"$dir/err" </
 for size in 2 5; do
 	ranks $size exchange
 	test $code = 0 && grep -q "^rank 0 of $size, library 1: status 0: fine" out
-	test_is $? "$size ranks: each sends each 3 MB without waiting; broadcast, gather and barrier"
+	test_is $? "$size ranks: each sends each 3 MB without waiting; broadcast, gather, barrier, and arrays that all fill"
 done
 ranks 3 agree
 test $code = 2 && grep -q '^rank 0 of 3, .* status 1: rank 1 of 3, on [^ ]*: reason 1' out

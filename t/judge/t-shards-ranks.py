@@ -74,6 +74,21 @@ for n in (1, 2, 3, 5):
         wrong + [p.stderr[:300]],
     )
 
+# An exact step that is more than a rank's share, and products of enough rows for two ranks
+wide = ['--model', 'mlp', '--width', '0.0625', '--train', '128', '--eval', '8', '--batch', '128', '--quiet']
+halfulp('train', *wide, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', 'wide')
+for engine in 'auto', 'mpfr':
+    only = ['--engine', engine, '--only', 'replay', '--sample', '2', 'wide']
+    tables = []
+    for start in (lambda *words: halfulp(*words)), (lambda *words: ranks(2, *words)):
+        p = start('analyze', *only)
+        tables.append({f: open('wide/analysis/' + f, 'rb').read() for f in os.listdir('wide/analysis')})
+        shutil.rmtree('wide/analysis')
+    ok(
+        tables[0] == tables[1] and len(tables[0]) > 1,
+        '--engine %s: two ranks compute the exact step together, to the same bytes' % engine,
+    )
+
 clear()
 p = ranks(2, 'analyze', 'run', last=['--seed', '2'])
 ok(
