@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 
 from tap import HALFULP, TOP, home, skip_all
 
@@ -53,7 +54,7 @@ def need_mpi(or_stub=False):
 
 
 def by_stub(commands):
-    """As mpirun would start them: the whole ends with the first exit code that is not 0."""
+    """As mpirun would start them: the whole ends with the first exit code that is not 0, and so do the others."""
     where = tempfile.mkdtemp(dir=os.path.dirname(stub))
     jobs = []
     for k, words in enumerate(commands):
@@ -64,13 +65,19 @@ def by_stub(commands):
             [HALFULP, *words], stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1], env=environment
         )
         jobs.append((p, streams))
+    end = time.time() + 300
+    while time.time() < end and any(p.poll() is None for p, _ in jobs) and not any(p.returncode for p, _ in jobs):
+        time.sleep(0.005)
+    time.sleep(0.2 if any(p.returncode for p, _ in jobs) else 0)  # what gives up has told the others
+    for p, _ in jobs:
+        p.terminate()
     codes = [p.wait(timeout=300) for p, _ in jobs]
     texts = ['', '']
     for _, streams in jobs:
         for k in range(2):
             streams[k].seek(0)
             texts[k] += streams[k].read()
-    return subprocess.CompletedProcess(commands[0], next((c for c in codes if c), 0), *texts)
+    return subprocess.CompletedProcess(commands[0], next((c for c in codes if c > 0), 0), *texts)
 
 
 def ranks(n, *words, last=()):
