@@ -3,6 +3,7 @@
 # machine, however few cores it has, as root too; and what two runs must have in common, whoever computed them.
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -91,6 +92,33 @@ def ranks(n, *words, last=()):
     return subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, timeout=300
     )
+
+
+def killed(command, moment, dice=None):
+    """Starts the command, kills it after so many seconds, or one of the ranks that it started, drawn by DICE, and returns
+    the exit code, what was said, and whether anyone was there to be killed."""
+    job = subprocess.Popen(
+        command,
+        env=dict(os.environ, **(OPEN_MPI if dice else {})),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(moment)
+    victims = [str(job.pid)]
+    if dice:
+        p = subprocess.run(['ps', '-o', 'pid=', '--ppid', str(job.pid)], capture_output=True, text=True)
+        victims = p.stdout.split()
+    hit = 0
+    if victims and job.poll() is None:
+        try:
+            os.kill(int(dice.choice(victims) if dice else victims[0]), signal.SIGKILL)
+            hit = 1
+        except ProcessLookupError:
+            pass
+    _, err = job.communicate(timeout=300)
+    return job.returncode, err, hit
 
 
 def said(p):
