@@ -10,6 +10,7 @@
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
+#include "lib/base/ranks/united.h"
 #include "lib/base/thread.h"
 
 #include <math.h>
@@ -193,7 +194,20 @@ tell(job *j)
 	return HU_OK;
 }
 
-/* st: how the command line was read. Where *ends another process searches. */
+/* Searches on all ranks together, which share the inputs that each assignment is run on: what rank 0 was told of single
+   nodes decides everywhere. */
+static hu_status
+search_together(job *j)
+{
+	for (size_t i = 0; i < j->s.n; i++)
+		hu_ranks_broadcast(0, j->s.decision[i].damage, (j->s.nscheme + 1) * sizeof(double));
+	hu_ranks_unite(1);
+	hu_status st = search(j);
+	hu_ranks_unite(0);
+	return st;
+}
+
+/* st: how the command line was read. Where *ends another process tells what was found. */
 static hu_status
 advise(job *j, hu_status st, int *ends)
 {
@@ -203,13 +217,13 @@ advise(job *j, hu_status st, int *ends)
 		st = prepare(j);
 	j->units = (hu_advise_job){ .args = j->a, .s = &j->s };
 	st = hu_advise_share(&j->units, &s, st, ends);
-	if (st == HU_OK && !*ends) {
+	if (st == HU_OK && (!*ends || hu_ranks_size() > 1)) {
 		size_t batches = (j->s.half[0].n + j->s.batch - 1) / j->s.batch;
 		hu_progress_start(&j->bar, "advise", 8 * batches);
 		j->s.bar = &j->bar;
-		st = search(j);
+		st = search_together(j);
 		hu_progress_end(&j->bar);
-		if (st == HU_OK)
+		if (st == HU_OK && !*ends)
 			st = tell(j);
 	}
 	hu_share_end(&s, st);

@@ -94,12 +94,11 @@ hu_status
 hu_search_damage(const hu_search *s, size_t k, size_t first, size_t last, hu_damage *damage)
 {
 	hu_variant v = { .by_node = 1, .rest = s->scheme[k] };
-	hu_progress none = { .on = 0 };
 	hu_samples part;
 	hu_sensitivity r;
 
 	hu_samples_part(&part, &s->half[0], first, last - first);
-	hu_status st = hu_sensitivity_of(&r, &v, s->m, s->range, &part, &s->d, NULL, part.n, s->batch, 1, &none);
+	hu_status st = hu_sensitivity_low(&r, &v, s->m, s->range, &part, &s->d, part.n, s->batch);
 	for (size_t i = 0; i < s->n && st == HU_OK; i++) {
 		damage[i] = (hu_damage){ .error = 0 };
 		for (size_t j = 0; j < r.n; j++)

@@ -22,6 +22,7 @@ hu_units_release(hu_units *c)
 	free(c->u);
 	free(c->cost);
 	free(c->step);
+	free(c->joint);
 }
 
 char *
@@ -113,10 +114,12 @@ add(hu_units *c, int *cap, hu_work_unit u, double cost)
 		HU_GROW(c->u, n, *cap);
 		c->cost = hu_xrealloc(c->cost, (size_t)*cap * sizeof *c->cost);
 		c->step = hu_xrealloc(c->step, (size_t)*cap * sizeof *c->step);
+		c->joint = hu_xrealloc(c->joint, (size_t)*cap);
 	}
 	c->u[n] = u;
 	c->cost[n] = cost;
 	c->step[n] = u.step;
+	c->joint[n] = u.call < 0;
 	c->n++;
 }
 

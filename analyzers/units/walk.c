@@ -194,7 +194,7 @@ hu_walk_share(hu_walk *w, hu_sharing *s, const hu_args *args, hu_status st, int 
 		w->folder = hu_path(w->a->run->dir, "analysis/parts");
 	}
 	w->work = (hu_share_work){ .command = "analyze", .text = w->text, .folder = w->folder, .place = w->a->run->dir,
-		.n = w->units.n, .cost = w->units.cost, .group = w->units.step, .name = name_of, .study = study,
-		.join = join, .of = w };
+		.n = w->units.n, .cost = w->units.cost, .group = w->units.step, .joint = w->units.joint,
+		.name = name_of, .study = study, .join = join, .of = w };
 	return hu_share_out(s, &w->work, args, st, ends);
 }

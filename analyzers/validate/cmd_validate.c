@@ -137,6 +137,20 @@ limit_exact(job *j, const hu_imported *m)
 	}
 }
 
+/* Gives all ranks float32's outputs and which inputs flip, which rank 0 knows. */
+static hu_status
+hand_round(job *j, char *flipped)
+{
+	hu_evaluated *e = &j->v.row[0].e;
+
+	if (hu_ranks_rank())
+		HU_TRY(hu_validate_begin(&j->units, 0, 1));
+	hu_ranks_broadcast(0, flipped, j->net.s.n);
+	for (size_t k = 0; k < e->nout; k++)
+		hu_ranks_broadcast(0, e->out[k], e->n * e->each[k] * sizeof **e->out);
+	return HU_OK;
+}
+
 static hu_status
 exact_network(job *j, hu_progress *bar)
 {
@@ -148,6 +162,8 @@ exact_network(job *j, hu_progress *bar)
 		for (size_t k = 0; k < j->net.s.n; k++)
 			flipped[k] |= j->v.row[i].r.flipped[k];
 	hu_status st = hu_network_import(&j->net, &m, &one);
+	if (st == HU_OK)
+		st = hand_round(j, flipped);
 	if (st == HU_OK && one == 1)
 		limit_exact(j, &m);
 	if (st == HU_OK && one == 1 && j->exact) {
@@ -171,30 +187,17 @@ exact_network(job *j, hu_progress *bar)
 static hu_status
 may_survey(const job *j)
 {
-	for (size_t i = 0; i < j->policies.n; i++)
-		if (j->policies.v[i].by_node && hu_sensitivity_nodes(&j->policies.v[i], &j->net.m))
-			return HU_OK;
-	return hu_args_given(j->a, "sensitivity")
-		       ? hu_refuse("sensitivity", "where no policy is a scheme or a format of more than 8 bits")
-		       : HU_OK;
-}
+	size_t nodes = 0;
 
-/* The nodes' share in the damage of policy I. */
-static hu_status
-survey(job *j, size_t i, hu_progress *bar)
-{
-	hu_judgement *row = &j->v.row[i];
-	const hu_variant *v = &j->policies.v[i];
-
-	if (!v->by_node)
-		return HU_OK;
-	size_t inputs = j->surveyed < j->net.s.n ? j->surveyed : j->net.s.n;
-	row->sensitivity = hu_xcalloc(1, sizeof *row->sensitivity);
-	hu_progress_note(bar, "nodes of %.60s", row->policy);
-	hu_status st = hu_sensitivity_of(row->sensitivity, v, &j->net.m, j->net.ranges.range, &j->net.s, &j->v.d,
-		hu_args_text(j->a, "accumulate") ? &j->sum : NULL, inputs, j->net.batch, 0, bar);
-	row->sensitivity->policy = row->policy;
-	return st;
+	for (size_t i = 0; i < j->policies.n && hu_args_given(j->a, "sensitivity") && !nodes; i++) {
+		hu_sensitivity r = { .n = 0 };
+		if (j->policies.v[i].by_node && hu_sensitivity_list(&r, &j->policies.v[i], &j->net.m) == HU_OK)
+			nodes = r.n;
+		hu_sensitivity_release(&r);
+	}
+	return nodes || !hu_args_given(j->a, "sensitivity")
+		       ? HU_OK
+		       : hu_refuse("sensitivity", "where no policy is a scheme or a format of more than 8 bits");
 }
 
 /* What policy I, all of whose outputs are there, changed. */
@@ -210,7 +213,7 @@ judge_policy(void *of, size_t i)
 	row->is = hu_xcalloc(j->v.naccept + 1, sizeof *row->is);
 	for (size_t k = 0; k < j->v.naccept; k++)
 		row->keeps[k] = (char)hu_accept_keeps(&j->v.accept[k], &row->r, &row->is[k]);
-	return i && hu_args_given(j->a, "sensitivity") ? survey(j, i, &j->units.work.bar) : HU_OK;
+	return HU_OK;
 }
 
 /* Every policy, and the exact network; or this process's share of the policies, where *ends. */
@@ -230,9 +233,12 @@ evaluate(job *j, hu_sharing *s, hu_status st, int *ends)
 	j->v.calibrated = j->net.ranges.inputs;
 	j->v.calibration = hu_args_text(j->a, "calibrate");
 	j->units = (hu_validate_job){ .args = j->a, .net = &j->net, .policies = &j->policies, .row = j->v.row,
-		.sum = hu_args_text(j->a, "accumulate") ? &j->sum : NULL, .judged = judge_policy, .of = j };
+		.sum = hu_args_text(j->a, "accumulate") ? &j->sum : NULL, .judged = judge_policy, .of = j,
+		.d = &j->v.d, .surveyed = hu_args_given(j->a, "sensitivity") ? j->surveyed : 0 };
+	if (j->units.surveyed > j->net.s.n)
+		j->units.surveyed = j->net.s.n;
 	HU_TRY(hu_validate_share(&j->units, s, st, ends));
-	if (*ends || !j->exact)
+	if (!j->exact || (*ends && hu_ranks_size() == 1))
 		return HU_OK;
 	hu_progress_start(&bar, "exact network", j->exact < j->net.s.n ? j->exact : j->net.s.n);
 	st = exact_network(j, &bar);

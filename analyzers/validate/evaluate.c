@@ -2,6 +2,8 @@
 #include "analyzers/validate/evaluate.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/ranks/ranks.h"
+#include "lib/base/ranks/united.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,12 +227,38 @@ hu_evaluate_begin(hu_evaluated *e, const hu_imported *m, hu_version v, const cha
 	return st;
 }
 
+/* Has united ranks tell each other their inputs' outputs, and what they met. */
+static void
+assemble(hu_evaluated *e, size_t batch)
+{
+	typedef struct met { size_t nonfinite; int first_call; } met;
+	size_t ranks = (size_t)hu_ranks_united();
+	met *each = hu_xcalloc(ranks, sizeof *each), own = { e->nonfinite, e->first_call };
+
+	for (size_t k = 0; k < e->nout; k++)
+		hu_ranks_assemble(e->out[k], e->n, batch, e->each[k] * sizeof **e->out);
+	each[ranks > 1 ? hu_ranks_rank() : 0] = own;
+	hu_ranks_assemble(each, ranks, 1, sizeof *each);
+	e->nonfinite = 0;
+	for (size_t r = 0; r < ranks; r++) {
+		e->nonfinite += each[r].nonfinite;
+		if (each[r].first_call >= 0 && (e->first_call < 0 || each[r].first_call < e->first_call))
+			e->first_call = each[r].first_call;
+	}
+	free(each);
+}
+
 hu_status
 hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *model, const hu_sum *sum,
 	const hu_samples *s, size_t batch, hu_progress *bar)
 {
+	size_t first, last;
+
 	HU_TRY(hu_evaluate_begin(e, m, v, model, sum, s->n, batch));
-	hu_status st = hu_evaluate_rows(e, m, s, batch, 0, s->n, bar);
+	hu_ranks_slice(s->n, batch, &first, &last);
+	hu_status st = hu_evaluate_rows(e, m, s, batch, first, last, bar);
+	if (st == HU_OK)
+		assemble(e, batch);
 	hu_evaluate_end(e);
 	if (st != HU_OK)
 		hu_evaluated_release(e);

@@ -34,7 +34,7 @@ hu_status hu_evaluate_rows(hu_evaluated *e, const hu_imported *m, const hu_sampl
 	size_t last, hu_progress *bar);
 /* Frees what running needs, and keeps what it found. */
 void hu_evaluate_end(hu_evaluated *e);
-/* All three, for all inputs. */
+/* All three, for all inputs; united ranks (lib/base/ranks/united.h) run some each, and each has all outputs. */
 hu_status hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *accumulate, const hu_sum *sum,
 	const hu_samples *s, size_t batch, hu_progress *bar);
 void hu_evaluated_release(hu_evaluated *e);

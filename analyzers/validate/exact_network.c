@@ -2,6 +2,7 @@
 #include "analyzers/validate/exact_network.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/ranks/united.h"
 #include "lib/base/room.h"
 #include "lib/judge/propagate.h"
 
@@ -101,7 +102,11 @@ compare(const hu_evaluated *base, const hu_deciding *d, double *const *exact, do
 	return v;
 }
 
-/* What stays the same from input to input. */
+/* What is found of one input. settled: nothing told depends on the bounds. agreed: as in hu_exact_network. */
+typedef struct finding { verdict v; int settled, agreed; } finding;
+
+/* What stays the same from input to input; n inputs are tried, and found[i] is of number i, whose exact outputs k are
+   row i of value[k] where has[i * outputs + k] is set. */
 typedef struct job {
 	hu_exec *run;
 	const hu_imported *m;
@@ -110,29 +115,39 @@ typedef struct job {
 	const hu_engine *engine;
 	const char *keep;
 	double operations;         /* of the model on one input */
-	double **row;              /* the exact outputs of the input at hand; NULL for one that has none */
+	size_t n;
+	finding *found;
+	char *has;
+	double **value;
 } job;
 
-/* Adds an input of which all is known, and its outputs' exact values. */
+/* Adds what was found of number i, input `input`, and its outputs' exact values. */
 static void
-tell(hu_exact_network *x, const job *j, const verdict *v, size_t i)
+tell(hu_exact_network *x, const job *j, size_t i, size_t input)
 {
+	const verdict *v = &j->found[i].v;
+
+	x->agreed += j->found[i].agreed > 0;
+	if (!j->found[i].settled) {
+		x->untold++;
+		return;
+	}
 	x->input = hu_xrealloc(x->input, (x->n + 1) * sizeof *x->input);
 	x->off = hu_xrealloc(x->off, (x->n + 1) * sizeof *x->off);
-	x->input[x->n] = i;
+	x->input[x->n] = input;
 	x->off[x->n] = v->off;
 	for (size_t k = 0; k < x->nout; k++) {
 		size_t each = j->base->each[k];
-		if (!j->row[k])
+		if (!j->has[i * x->nout + k])
 			continue;
 		x->value[k] = hu_xrealloc(x->value[k], ((x->n + 1) * each + 1) * sizeof **x->value);
-		memcpy(x->value[k] + x->n * each, j->row[k], each * sizeof **x->value);
+		memcpy(x->value[k] + x->n * each, j->value[k] + i * each, each * sizeof **x->value);
 	}
 	x->worst = fmax(x->worst, v->worst);
 	x->relative = fmax(x->relative, v->relative);
-	x->undecided[i] = (char)v->undecided;
+	x->undecided[input] = (char)v->undecided;
 	x->changed += (size_t)v->changed;
-	x->done[i] = 1;
+	x->done[input] = 1;
 	x->n++;
 }
 
@@ -155,35 +170,35 @@ of_outputs(const hu_imported *m, double *const *by_tensor)
 	return of;
 }
 
-/* Makes these the outputs of the input at hand. */
+/* Makes these the outputs of number i. */
 static void
-keep_row(const job *j, double *const *exact)
+keep_row(const job *j, double *const *exact, size_t i)
 {
 	for (size_t k = 0; k < j->m->nout; k++) {
 		size_t n = j->base->each[k];
 		if (!exact[k])
 			continue;
-		if (!j->row[k])
-			j->row[k] = hu_xmalloc((n + 1) * sizeof **j->row);
-		memcpy(j->row[k], exact[k], n * sizeof **j->row);
+		j->has[i * j->m->nout + k] = 1;
+		memcpy(j->value[k] + i * n, exact[k], n * sizeof **j->value);
 	}
 }
 
 /* In pairs of doubles with bounds. */
 static hu_status
-by_pairs(const job *j, size_t i, verdict *v, hu_exact_network *x)
+by_pairs(const job *j, size_t i, size_t input)
 {
+	verdict *v = &j->found[i].v;
 	double **value, **off;
 	hu_bounding how;
 
 	HU_TRY(hu_propagate_bounded(
 		j->m->p, j->run->t, j->run->t, j->engine, 0, j->keep, &value, &off, &how));
 	double **exact = of_outputs(j->m, value), **bound = of_outputs(j->m, off);
-	*v = compare(j->base, j->d, exact, bound, i);
+	*v = compare(j->base, j->d, exact, bound, input);
 	for (size_t k = 0; k < j->m->nout; k++)
 		v->decided &= exact[k] != NULL;
-	keep_row(j, exact);
-	x->agreed += how.agreed > 0;
+	keep_row(j, exact, i);
+	j->found[i].agreed = how.agreed > 0;
 	free(exact);
 	free(bound);
 	release(j->m->p, value);
@@ -192,9 +207,10 @@ by_pairs(const job *j, size_t i, verdict *v, hu_exact_network *x)
 }
 
 static hu_status
-by_mpfr(const job *j, size_t i, verdict *v)
+by_mpfr(const job *j, size_t i, size_t input)
 {
 	const hu_program *p = j->m->p;
+	verdict *v = &j->found[i].v;
 	hu_errors_step *errors = hu_xcalloc((size_t)p->nt + 1, sizeof *errors);
 	hu_tensor *recorded = hu_xcalloc((size_t)p->nt + 1, sizeof *recorded);
 	double **ideal = NULL;
@@ -207,8 +223,8 @@ by_mpfr(const job *j, size_t i, verdict *v)
 	hu_status st = hu_propagate(p, recorded, j->engine, 0, j->keep, errors, &ideal, NULL);
 	if (st == HU_OK) {
 		double **exact = of_outputs(j->m, ideal);
-		*v = compare(j->base, j->d, exact, NULL, i);
-		keep_row(j, exact);
+		*v = compare(j->base, j->d, exact, NULL, input);
+		keep_row(j, exact, i);
 		free(exact);
 		release(p, ideal);
 	}
@@ -225,26 +241,56 @@ settled(const verdict *v)
 	return v->decided && (v->off <= HU_STEP_SETTLED * v->worst || v->off <= 0x1p-60 * v->most);
 }
 
+/* Tries number i, input `input`. */
 static hu_status
-one(hu_exact_network *x, const job *j, const hu_samples *s, size_t i)
+one(const job *j, const hu_samples *s, size_t i, size_t input)
 {
-	verdict v;
+	finding *f = &j->found[i];
 
 	for (size_t k = 0; k < j->m->nin; k++)
 		if (j->m->in[k].tensor >= 0)
-			hu_samples_fill(s, k, i, 1, &j->run->t[j->m->in[k].tensor]);
+			hu_samples_fill(s, k, input, 1, &j->run->t[j->m->in[k].tensor]);
 	HU_TRY(hu_exec_run(j->run, &(hu_env){ 0, 0 }));
-	HU_TRY(by_pairs(j, i, &v, x));
-	if (!settled(&v) && j->operations <= HU_EXACT_MPFR_OPERATIONS) {
-		HU_TRY(by_mpfr(j, i, &v));
-		v.decided = 1;
-		v.off = 0;
+	HU_TRY(by_pairs(j, i, input));
+	if (!settled(&f->v) && j->operations <= HU_EXACT_MPFR_OPERATIONS) {
+		HU_TRY(by_mpfr(j, i, input));
+		f->v.decided = 1;
+		f->v.off = 0;
 	}
-	if (settled(&v))
-		tell(x, j, &v, i);
-	else
-		x->untold++;
+	f->settled = settled(&f->v);
 	return HU_OK;
+}
+
+/* Tries all inputs, of which each rank takes some; afterwards every rank has what all found. */
+static hu_status
+try_all(job *j, const hu_samples *s, const candidate *c, hu_progress *bar)
+{
+	size_t first, last, nout = j->m->nout;
+
+	hu_ranks_unite(1);
+	hu_ranks_slice(j->n, 1, &first, &last);
+	hu_ranks_unite(0);
+	for (size_t i = first; i < last; i++) {
+		HU_TRY(one(j, s, i, c[i].i));
+		hu_progress_step(bar, 1);
+	}
+	hu_ranks_unite(1);
+	hu_ranks_assemble(j->found, j->n, 1, sizeof *j->found);
+	hu_ranks_assemble(j->has, j->n, 1, nout);
+	for (size_t k = 0; k < nout; k++)
+		hu_ranks_assemble(j->value[k], j->n, 1, j->base->each[k] * sizeof **j->value);
+	hu_ranks_unite(0);
+	return HU_OK;
+}
+
+static void
+release_job(job *j)
+{
+	for (size_t k = 0; k < j->m->nout; k++)
+		free(j->value[k]);
+	free(j->value);
+	free(j->has);
+	free(j->found);
 }
 
 hu_status
@@ -253,8 +299,10 @@ hu_exact_network_run(hu_exact_network *x, const hu_imported *m, const hu_evaluat
 {
 	candidate *c = hu_xcalloc(s->n + 1, sizeof *c);
 	char *keep = hu_xcalloc((size_t)m->p->nt + 1, 1);
+	size_t n = limit < s->n ? limit : s->n;
 	hu_exec run;
-	job j = { &run, m, base, d, NULL, keep, 0, hu_xcalloc(m->nout + 1, sizeof *j.row) };
+	job j = { &run, m, base, d, NULL, keep, 0, n, hu_xcalloc(n + 1, sizeof *j.found),
+		hu_xcalloc(n * m->nout + 1, 1), hu_xcalloc(m->nout + 1, sizeof *j.value) };
 	hu_status st;
 
 	*x = (hu_exact_network){ .done = hu_xcalloc(s->n + 1, 1), .undecided = hu_xcalloc(s->n + 1, 1),
@@ -262,21 +310,20 @@ hu_exact_network_run(hu_exact_network *x, const hu_imported *m, const hu_evaluat
 	for (size_t i = 0; i < s->n; i++)
 		c[i] = (candidate){ i, flipped[i], margin(base, d, i) };
 	qsort(c, s->n, sizeof *c, by_need);
-	for (size_t k = 0; k < m->nout; k++)
+	for (size_t k = 0; k < m->nout; k++) {
 		keep[m->out[k].tensor] = 1;
+		j.value[k] = hu_xcalloc(n * base->each[k] + 1, sizeof **j.value);
+	}
 	for (int i = 0; i < m->p->nc; i++)
 		j.operations += hu_call_cost(m->p, &m->p->c[i]).flops;
 	if ((st = hu_engine_find("auto", &j.engine)) == HU_OK && (st = hu_exec_init(&run, m->p)) == HU_OK) {
 		hu_imported_load(m, &run);
-		for (size_t i = 0; i < s->n && i < limit && st == HU_OK; i++) {
-			st = one(x, &j, s, c[i].i);
-			hu_progress_step(bar, 1);
-		}
+		st = try_all(&j, s, c, bar);
+		for (size_t i = 0; i < n && st == HU_OK; i++)
+			tell(x, &j, i, c[i].i);
 		hu_exec_release(&run);
 	}
-	for (size_t k = 0; k < m->nout; k++)
-		free(j.row[k]);
-	free(j.row);
+	release_job(&j);
 	free(c);
 	free(keep);
 	if (st != HU_OK)

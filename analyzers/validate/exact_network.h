@@ -28,7 +28,8 @@ typedef struct hu_exact_network {
 #define HU_EXACT_MPFR_OPERATIONS 5e7
 
 /* Runs the exact network on at most LIMIT inputs: those that a policy flipped first, with the smallest margins before
-   others. M: the model for batches of one. */
+   others. M: the model for batches of one. Where there are ranks all of them call it, with the same base and flips, and
+   each runs some of the inputs. */
 hu_status hu_exact_network_run(hu_exact_network *x, const hu_imported *m, const hu_evaluated *base,
 	const hu_deciding *d, const hu_samples *s, const char *flipped, size_t limit, hu_progress *bar);
 void hu_exact_network_release(hu_exact_network *x);

@@ -1,16 +1,15 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/validate/sensitivity.h"
+/* SPDX-License-Identifier: Apache-2.0
+   Runs of the model with single nodes low or high, and what they do to its outputs. */
 #include "analyzers/validate/evaluate.h"
+#include "analyzers/validate/sensitivity.h"
 
 #include "lib/base/mem.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the runs of one policy share. low[call]: its scheme. */
-typedef struct work {
+/* low[call]: its scheme. at: the batch whose runs x and y hold; SIZE_MAX: none. */
+struct hu_sensing {
 	const hu_imported *m;
 	const hu_samples *s;
 	const hu_deciding *d;
@@ -18,63 +17,17 @@ typedef struct work {
 	const hu_sum *sum;
 	const hu_scheme **low;
 	char *quantisable, *kept;
-	size_t batch;
+	size_t batch, inputs, at;
 	int low_only;
 	hu_version base, all; /* float32, and every node low */
 	hu_exec x, y;
-} work;
-
-double
-hu_damage_rel(const hu_damage *d)
-{
-	return d->error == 0 ? 0 : sqrt(d->error / d->all);
-}
-
-double
-hu_sensitivity_additive(const hu_sensitivity *s)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		sum += hu_damage_rel(&s->node[i].low) * hu_damage_rel(&s->node[i].low);
-	return sqrt(sum);
-}
+};
+typedef struct hu_sensing work;
 
 static int
 in_node(const work *w, int call, const hu_node_damage *n)
 {
 	return !strcmp(w->m->p->c[call].layer, n->layer);
-}
-
-/* 1 where the scheme does anything to the call. */
-static int
-matters(const work *w, int call)
-{
-	const hu_scheme *s = w->low[call];
-
-	return s && (s->kind == HU_SCHEME_FLOAT ? !w->m->p->c[call].op->moves : w->quantisable[call]);
-}
-
-static void
-list_nodes(hu_sensitivity *r, const work *w)
-{
-	const hu_program *p = w->m->p;
-	size_t cap = 0;
-
-	for (int i = 0; i < p->nc; i++) {
-		size_t k = 0;
-		while (k < r->n && strcmp(r->node[k].layer, p->c[i].layer))
-			k++;
-		if (k < r->n || !matters(w, i))
-			continue;
-		HU_GROW(r->node, r->n, cap);
-		r->node[r->n] = (hu_node_damage){ .position = r->n,
-			.layer = p->c[i].layer,
-			.op = w->m->op[i],
-			.node = *w->m->node[i] ? w->m->node[i] : p->c[i].layer };
-		snprintf(r->node[r->n].scheme, sizeof r->node[r->n].scheme, "%s", w->low[i]->name);
-		r->n++;
-	}
 }
 
 /* The version where node N (all, where it is NULL) has its scheme and the others have not, or the other way round. */
@@ -189,18 +142,26 @@ one(hu_sensitivity *r, hu_node_damage *n, const work *w, size_t rows, int invers
 	return st;
 }
 
-/* Both reference runs of the rows from FIRST on. */
+/* Both reference runs of batch B, unless they are there. */
 static hu_status
-run_both(work *w, size_t first)
+run_both(work *w, size_t b)
 {
+	if (w->at == b)
+		return HU_OK;
+	w->at = SIZE_MAX;
 	for (size_t i = 0; i < w->m->nin; i++)
 		if (w->m->in[i].tensor >= 0) {
-			hu_samples_fill(w->s, i, first, w->batch, &w->x.t[w->base.map[w->m->in[i].tensor]]);
+			hu_tensor *x = &w->x.t[w->base.map[w->m->in[i].tensor]];
+			hu_tensor *y = &w->y.t[w->all.map[w->m->in[i].tensor]];
+			hu_samples_fill(w->s, i, b * w->batch, w->batch, x);
 			if (!w->low_only)
-				hu_samples_fill(w->s, i, first, w->batch, &w->y.t[w->all.map[w->m->in[i].tensor]]);
+				hu_samples_fill(w->s, i, b * w->batch, w->batch, y);
 		}
 	HU_TRY(hu_exec_run(&w->x, &(hu_env){ 0, 0 }));
-	return w->low_only ? HU_OK : hu_exec_run(&w->y, &(hu_env){ 0, 0 });
+	if (!w->low_only)
+		HU_TRY(hu_exec_run(&w->y, &(hu_env){ 0, 0 }));
+	w->at = b;
+	return HU_OK;
 }
 
 /* The results of all nodes in float32, and how far off they are where all nodes are low. */
@@ -233,115 +194,118 @@ note_nonfinite(hu_sensitivity *r, const work *w)
 	}
 }
 
-static int
-by_damage(const void *a, const void *b)
+size_t
+hu_sensing_batches(size_t inputs, size_t batch)
 {
-	const hu_node_damage *x = a, *y = b;
-
-	if (x->low.error != y->low.error)
-		return x->low.error > y->low.error ? -1 : 1;
-	return 0;
+	return (inputs + batch - 1) / batch;
 }
 
-static void
-finish(hu_sensitivity *r)
+/* How many inputs batch B has. */
+static size_t
+rows_of(const work *w, size_t b)
 {
+	size_t first = b * w->batch;
+
+	return first + w->batch <= w->inputs ? w->batch : w->inputs - first;
+}
+
+hu_status
+hu_sensing_survey(hu_sensing *w, hu_sensitivity *r)
+{
+	size_t batches = hu_sensing_batches(w->inputs, w->batch);
+
+	for (size_t b = 0; b < batches; b++) {
+		HU_TRY(run_both(w, b));
+		add_outputs(&r->joint, w, &w->all, w->y.t, rows_of(w, b));
+		survey_nodes(r, w, rows_of(w, b), 0);
+		note_nonfinite(r, w);
+	}
+	for (size_t b = 0; b < batches; b++) {
+		HU_TRY(run_both(w, b));
+		survey_nodes(r, w, w->batch, 1);
+	}
 	for (size_t k = 0; k < r->n; k++)
 		hu_sensitivity_finish(&r->node[k]);
-	if (r->n)
-		qsort(r->node, r->n, sizeof *r->node, by_damage);
+	return HU_OK;
+}
+
+hu_status
+hu_sensing_alone(hu_sensing *w, hu_sensitivity *r, size_t b, size_t from, size_t to)
+{
+	HU_TRY(run_both(w, b));
+	for (size_t k = from; k < to; k++) {
+		HU_TRY(one(r, &r->node[k], w, rows_of(w, b), 0));
+		if (!w->low_only)
+			HU_TRY(one(r, &r->node[k], w, rows_of(w, b), 1));
+	}
+	return HU_OK;
+}
+
+void
+hu_sensing_close(hu_sensing *w)
+{
+	if (!w)
+		return;
+	if (w->x.p)
+		hu_exec_release(&w->x);
+	if (w->y.p)
+		hu_exec_release(&w->y);
+	if (w->base.p)
+		hu_version_release(&w->base);
+	if (w->all.p)
+		hu_version_release(&w->all);
+	free(w->quantisable);
+	free(w->kept);
+	free(w->low);
+	free(w);
 }
 
 static hu_status
-measure(hu_sensitivity *r, work *w, size_t inputs, hu_progress *bar)
+prepare(work *w)
 {
-	hu_status st = HU_OK;
+	hu_node_damage none = { .layer = "" };
 
-	for (size_t first = 0; first < inputs && st == HU_OK; first += w->batch) {
-		size_t rows = first + w->batch <= inputs ? w->batch : inputs - first;
-		if ((st = run_both(w, first)) != HU_OK)
-			break;
-		if (!w->low_only) {
-			add_outputs(&r->joint, w, &w->all, w->y.t, rows);
-			survey_nodes(r, w, rows, 0);
-			note_nonfinite(r, w);
-		}
-		for (size_t k = 0; k < r->n && st == HU_OK; k++) {
-			st = one(r, &r->node[k], w, rows, 0);
-			if (st == HU_OK && !w->low_only)
-				st = one(r, &r->node[k], w, rows, 1);
-			hu_progress_step(bar, 2);
-		}
+	HU_TRY(version(&w->base, w, &none, 0));
+	HU_TRY(version(&w->all, w, NULL, 1));
+	HU_TRY(hu_exec_init(&w->x, w->base.p));
+	HU_TRY(hu_exec_init(&w->y, w->all.p));
+	hu_version_load(&w->base, w->x.t);
+	hu_version_load(&w->all, w->y.t);
+	return HU_OK;
+}
+
+hu_status
+hu_sensing_open(hu_sensing **out, const hu_variant *v, const hu_imported *m, const hu_range *range, const hu_samples *s,
+	const hu_deciding *d, const hu_sum *sum, size_t inputs, size_t batch, int low_only)
+{
+	work *w = hu_xcalloc(1, sizeof *w);
+
+	*w = (work){ .m = m, .s = s, .d = d, .range = range, .sum = sum, .batch = batch, .inputs = inputs,
+		.low_only = low_only, .at = SIZE_MAX };
+	hu_status st = hu_variant_schemes(v, m, &w->low);
+	if (st == HU_OK) {
+		w->quantisable = hu_schemes_quantisable(m);
+		w->kept = hu_schemes_kept(m);
+		st = prepare(w);
 	}
-	for (size_t first = 0; first < inputs && st == HU_OK && !w->low_only; first += w->batch)
-		if ((st = run_both(w, first)) == HU_OK)
-			survey_nodes(r, w, w->batch, 1);
+	if (st != HU_OK) {
+		hu_sensing_close(w);
+		w = NULL;
+	}
+	*out = w;
 	return st;
 }
 
 hu_status
-hu_sensitivity_of(hu_sensitivity *r, const hu_variant *v, const hu_imported *m, const hu_range *range,
-	const hu_samples *s, const hu_deciding *d, const hu_sum *sum, size_t inputs, size_t batch, int low_only,
-	hu_progress *bar)
+hu_sensitivity_low(hu_sensitivity *r, const hu_variant *v, const hu_imported *m, const hu_range *range,
+	const hu_samples *s, const hu_deciding *d, size_t inputs, size_t batch)
 {
-	work w = { .m = m, .s = s, .d = d, .range = range, .sum = sum, .batch = batch, .low_only = low_only };
-	hu_status st;
+	hu_sensing *w = NULL;
 
-	*r = (hu_sensitivity){ .policy = v->name, .inputs = inputs };
-	HU_TRY(hu_variant_schemes(v, m, &w.low));
-	w.quantisable = hu_schemes_quantisable(m);
-	w.kept = hu_schemes_kept(m);
-	list_nodes(r, &w);
-	hu_node_damage none = { .layer = "" };
-	st = version(&w.base, &w, &none, 0);
-	if (st == HU_OK)
-		st = version(&w.all, &w, NULL, 1);
-	if (st == HU_OK)
-		st = hu_exec_init(&w.x, w.base.p);
-	if (st == HU_OK && (st = hu_exec_init(&w.y, w.all.p)) == HU_OK) {
-		hu_version_load(&w.base, w.x.t);
-		hu_version_load(&w.all, w.y.t);
-		st = measure(r, &w, inputs, bar);
-		finish(r);
-	}
-	if (w.x.p)
-		hu_exec_release(&w.x);
-	if (w.y.p)
-		hu_exec_release(&w.y);
-	if (w.base.p)
-		hu_version_release(&w.base);
-	if (w.all.p)
-		hu_version_release(&w.all);
-	free(w.quantisable);
-	free(w.kept);
-	free(w.low);
+	HU_TRY(hu_sensitivity_list(r, v, m));
+	hu_status st = hu_sensing_open(&w, v, m, range, s, d, NULL, inputs, batch, 1);
+	for (size_t b = 0; b < hu_sensing_batches(inputs, batch) && st == HU_OK; b++)
+		st = hu_sensing_alone(w, r, b, 0, r->n);
+	hu_sensing_close(w);
 	return st;
-}
-
-size_t
-hu_sensitivity_nodes(const hu_variant *v, const hu_imported *m)
-{
-	work w = { .m = m };
-	hu_sensitivity r = { .n = 0 };
-
-	if (hu_variant_schemes(v, m, &w.low) != HU_OK)
-		return 0;
-	w.quantisable = hu_schemes_quantisable(m);
-	list_nodes(&r, &w);
-	free(r.node);
-	free(w.quantisable);
-	free(w.low);
-	return r.n;
-}
-
-void
-hu_sensitivity_release(hu_sensitivity *r)
-{
-	for (size_t k = 0; k < r->n; k++) {
-		hu_range_release(&r->node[k].range);
-		free(r->node[k].channel);
-	}
-	free(r->node);
-	free(r->first_nonfinite);
-	memset(r, 0, sizeof *r);
 }

@@ -44,13 +44,13 @@ double hu_damage_rel(const hu_damage *d);
 /* Returns sqrt(Σ rel²) over the nodes that were low alone: what independent errors would come to together. */
 double hu_sensitivity_additive(const hu_sensitivity *s);
 
-/* Measures on the first INPUTS of S what V, a policy of schemes, does node by node. RANGE as in hu_scheme_plan.
-   sum: where it is not NULL, the summation model of the products of low nodes. low_only: nothing but each node's low
-   and local. Steps *bar twice a node and batch. */
-hu_status hu_sensitivity_of(hu_sensitivity *r, const hu_variant *v, const hu_imported *m, const hu_range *range,
-	const hu_samples *s, const hu_deciding *d, const hu_sum *sum, size_t inputs, size_t batch, int low_only,
-	hu_progress *bar);
-size_t hu_sensitivity_nodes(const hu_variant *v, const hu_imported *m);
+/* Lists the nodes where policy V, of schemes, does something to M, in the program's order; nothing is measured. */
+hu_status hu_sensitivity_list(hu_sensitivity *r, const hu_variant *v, const hu_imported *m);
+/* Lists them and measures each node's low alone, on the first INPUTS of S. */
+hu_status hu_sensitivity_low(hu_sensitivity *r, const hu_variant *v, const hu_imported *m, const hu_range *range,
+	const hu_samples *s, const hu_deciding *d, size_t inputs, size_t batch);
+/* The most harmful node first. */
+void hu_sensitivity_sort(hu_sensitivity *r);
 void hu_sensitivity_release(hu_sensitivity *r);
 
 /* A node's ranges from a tensor T of its results, in a second pass (COUNTING) its histogram. */
@@ -59,6 +59,19 @@ void hu_sensitivity_survey(hu_node_damage *n, const hu_tensor *t, int counting);
 void hu_sensitivity_count_lost(hu_node_damage *n, const hu_share *s);
 /* The percentile and the outlier channels, after both passes. */
 void hu_sensitivity_finish(hu_node_damage *n);
+
+/* What the runs of one policy share, on the first INPUTS of S in batches of BATCH: it keeps the runs of one batch.
+   RANGE as in hu_scheme_plan. sum: where it is not NULL, the summation model of the products of low nodes. low_only:
+   hu_sensing_alone measures nothing but low and local, and there is no survey. */
+typedef struct hu_sensing hu_sensing;
+hu_status hu_sensing_open(hu_sensing **w, const hu_variant *v, const hu_imported *m, const hu_range *range,
+	const hu_samples *s, const hu_deciding *d, const hu_sum *sum, size_t inputs, size_t batch, int low_only);
+void hu_sensing_close(hu_sensing *w); /* NULL: nothing */
+size_t hu_sensing_batches(size_t inputs, size_t batch);
+/* Measures all nodes of r at once: joint, ranges, channels, and the first value that is not finite. */
+hu_status hu_sensing_survey(hu_sensing *w, hu_sensitivity *r);
+/* Adds what batch B shows of nodes FROM to TO - 1 of r, each low alone and high alone. */
+hu_status hu_sensing_alone(hu_sensing *w, hu_sensitivity *r, size_t b, size_t from, size_t to);
 
 void hu_sensitivity_print(const hu_sensitivity *r);
 json_t *hu_sensitivity_json(const hu_sensitivity *r);

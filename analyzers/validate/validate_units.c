@@ -9,22 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets the inputs of unit i: policy i / pieces on those from *first to *last - 1, whole batches. */
-static size_t
-inputs_of(const hu_validate_job *j, int i, size_t *first, size_t *last)
-{
-	size_t n = j->net->s.n, batch = j->net->batch, batches = (n + batch - 1) / batch, k = (size_t)i % j->pieces;
-
-	*first = k * batches / j->pieces * batch;
-	*last = (k + 1) * batches / j->pieces * batch;
-	if (*last > n)
-		*last = n;
-	return (size_t)i / j->pieces;
-}
-
-/* Makes policy p ready to run. A process that joins nothing keeps one policy's outputs at a time. */
-static hu_status
-begin(hu_validate_job *j, size_t p, int joins)
+hu_status
+hu_validate_begin(hu_validate_job *j, size_t p, int joins)
 {
 	hu_judgement *row = &j->row[p];
 	const hu_variant *policy = &j->policies->v[p];
@@ -67,10 +53,13 @@ study(void *of, int i, hu_str *found)
 {
 	hu_validate_job *j = of;
 	hu_progress none = { .on = 0 };
-	size_t first, last, p = inputs_of(j, i, &first, &last);
+	const hu_validate_unit *u = &j->unit[i];
+	size_t first = u->first, last = u->last, p = u->policy;
 	hu_pack r;
 
-	HU_TRY(begin(j, p, joins(j)));
+	if (u->kind != HU_VALIDATE_RUN)
+		return hu_validate_nodes_study(j, u, found);
+	HU_TRY(hu_validate_begin(j, p, joins(j)));
 	hu_evaluated *e = &j->row[p].e;
 	e->nonfinite = 0;
 	e->first_call = -1;
@@ -86,11 +75,14 @@ static hu_status
 join(void *of, int i, const char *found)
 {
 	hu_validate_job *j = of;
-	size_t first, last, p = inputs_of(j, i, &first, &last), nonfinite = 0;
+	const hu_validate_unit *u = &j->unit[i];
+	size_t first = u->first, last = u->last, p = u->policy, nonfinite = 0;
 	int first_call = -1;
 	hu_pack r;
 
-	HU_TRY(begin(j, p, 1));
+	if (u->kind != HU_VALIDATE_RUN)
+		return hu_validate_nodes_join(j, u, found);
+	HU_TRY(hu_validate_begin(j, p, 1));
 	hu_evaluated *e = &j->row[p].e;
 	hu_pack_read(&r, found);
 	pack(&r, e, first, last, &nonfinite, &first_call);
@@ -111,29 +103,53 @@ join(void *of, int i, const char *found)
 static char *
 name_of(const void *of, int i)
 {
-	size_t first, last, p = inputs_of(of, i, &first, &last);
+	const hu_validate_job *j = of;
+	const hu_validate_unit *u = &j->unit[i];
 
-	return hu_xprintf("%zu.%zu", p, first);
+	switch (u->kind) {
+	case HU_VALIDATE_RUN: return hu_xprintf("%zu.%zu", u->policy, u->first);
+	case HU_VALIDATE_SURVEY: return hu_xprintf("%zu.nodes.%zu", u->policy, j->surveyed);
+	default: return hu_xprintf("%zu.nodes.%zu.%zu.%zu", u->policy, j->surveyed, u->batch, u->first);
+	}
 }
 
-static void
+void
+hu_validate_unit_add(hu_validate_job *j, hu_validate_unit u, double cost)
+{
+	int n = j->work.n;
+
+	if (n == j->cap) {
+		HU_GROW(j->unit, n, j->cap);
+		j->cost = hu_xrealloc(j->cost, (size_t)j->cap * sizeof *j->cost);
+		j->policy = hu_xrealloc(j->policy, (size_t)j->cap * sizeof *j->policy);
+	}
+	j->unit[n] = u;
+	j->cost[n] = cost;
+	j->policy[n] = (int)u.policy;
+	j->work.n++;
+}
+
+/* Runs of all policies come first, whole batches each; then the nodes of one policy after another. */
+static hu_status
 cut(hu_validate_job *j)
 {
 	const hu_program *p = j->net->m.p;
-	size_t batches = (j->net->s.n + j->net->batch - 1) / j->net->batch;
+	size_t n = j->net->s.n, batch = j->net->batch, batches = (n + batch - 1) / batch,
+	       pieces = batches < HU_VALIDATE_PIECES ? batches : HU_VALIDATE_PIECES;
 	double each = 1e-6;
 
-	j->pieces = batches < HU_VALIDATE_PIECES ? batches : HU_VALIDATE_PIECES;
-	j->work.n = (int)(j->policies->n * j->pieces);
-	j->cost = hu_xcalloc((size_t)j->work.n + 1, sizeof *j->cost);
-	j->policy = hu_xcalloc((size_t)j->work.n + 1, sizeof *j->policy);
 	for (int i = 0; i < p->nc; i++)
 		each += hu_call_cost(p, &p->c[i]).flops * 1e-9; /* seconds of a batch on a core, about */
-	for (int i = 0; i < j->work.n; i++) {
-		size_t first, last;
-		j->policy[i] = (int)inputs_of(j, i, &first, &last);
-		j->cost[i] = each * (double)((last - first + j->net->batch - 1) / j->net->batch);
-	}
+	for (size_t i = 0; i < j->policies->n; i++)
+		for (size_t k = 0; k < pieces; k++) {
+			size_t from = k * batches / pieces, to = (k + 1) * batches / pieces;
+			hu_validate_unit u = { HU_VALIDATE_RUN, i, 0, from * batch, to < batches ? to * batch : n };
+			hu_validate_unit_add(j, u, each * (double)(to - from));
+		}
+	for (size_t i = 1; i < j->policies->n && j->surveyed; i++)
+		if (j->policies->v[i].by_node)
+			HU_TRY(hu_validate_nodes_cut(j, i, each));
+	return HU_OK;
 }
 
 hu_status
@@ -147,7 +163,7 @@ hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends)
 		st = hu_network_work(&j->text, j->args,
 			"labels accept output top-k sensitivity sensitivity-inputs exact outputs report tap");
 	if (st == HU_OK)
-		cut(j);
+		st = cut(j);
 	j->work.command = "validate";
 	j->work.text = j->text;
 	j->work.folder = j->folder;
@@ -164,6 +180,8 @@ hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends)
 void
 hu_validate_job_release(hu_validate_job *j)
 {
+	hu_sensing_close(j->sensing);
+	free(j->unit);
 	free(j->cost);
 	free(j->policy);
 	free(j->text);

@@ -5,7 +5,9 @@
 #include "lib/exact/judge.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/base/ranks/united.h"
 #include "lib/base/thread.h"
+#include "lib/op/contract/contract.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -208,6 +210,30 @@ wanted(const hu_exact_step *x, const hu_call *c, uint64_t draw)
 	return some >= SAMPLE ? SAMPLE : some > 1 ? (size_t)some : 1;
 }
 
+/* Output id of a call by its operator's enclosures. Where ranks are united each computes rows of a product. */
+static hu_status
+enclose(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, store *s)
+{
+	size_t n = x->t[c->out[k]].n, grain = 0;
+	hu_shape *shape = hu_xcalloc((size_t)c->nin + (size_t)c->nout + 1, sizeof *shape);
+	int cut = 0;
+
+	hu_call_shapes(x->q, c, shape, shape + c->nin);
+	if (hu_ranks_united() > 1)
+		cut = hu_contract_cut(c, shape, 1, &grain) > 1;
+	free(shape);
+	if (!cut)
+		return HU_COLUMN(c->op, enclose)(c, in, k, NULL, n, &s->s);
+	hu_ranks_slice(n, grain, &s->s.first, &s->s.last);
+	if (s->s.first < s->s.last)
+		HU_TRY(HU_COLUMN(c->op, enclose)(c, in, k, NULL, n, &s->s));
+	s->s.first = s->s.last = 0;
+	double *array[] = { s->hi, s->lo, s->err };
+	for (int i = 0; i < 3; i++)
+		hu_ranks_assemble(array[i], n, grain, sizeof(double));
+	return HU_OK;
+}
+
 /* Computes every output by the operator's enclosures. */
 static hu_status
 by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
@@ -232,7 +258,7 @@ by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 		s.hi = x->t[id].data;
 		s.err = s.lo + x->t[id].n;
 		if (st == HU_OK)
-			st = HU_COLUMN(c->op, enclose)(c, in, k, NULL, x->t[id].n, &s.s);
+			st = enclose(x, c, in, k, &s);
 	}
 	hu_sink_forget(&s.s);
 	free(low);
@@ -266,6 +292,13 @@ put(hu_tensor *t, double *low, size_t lows, size_t i, mpfr_t e)
 	return held;
 }
 
+/* Whether united ranks share the elements of a call by its reference: each computes all of what groups share. */
+static int
+is_shared(const hu_call *c)
+{
+	return hu_ranks_united() > 1 && c->op->cls == HU_CLASS_GEMM;
+}
+
 /* Computes every output by the engine's reference. An output with a number beyond double's range is not known. */
 static hu_status
 by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
@@ -282,8 +315,11 @@ by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 		       *element = hu_xmalloc((most + 1) * sizeof *element);
 		mpfr_t *e = hu_xmalloc((most + 1) * sizeof *e);
 		hu_status st = HU_OK;
-		for (size_t first = 0; first < y->n && st == HU_OK; first += most) {
-			size_t n = y->n - first < most ? y->n - first : most;
+		size_t begin = 0, end = y->n;
+		if (is_shared(c))
+			hu_ranks_slice(y->n, 1, &begin, &end);
+		for (size_t first = begin; first < end && st == HU_OK; first += most) {
+			size_t n = end - first < most ? end - first : most;
 			for (size_t i = 0; i < n; i++) {
 				element[i] = first + i;
 				mpfr_init2(e[i], 256);
@@ -297,6 +333,12 @@ by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 		}
 		free(e);
 		free(element);
+		if (is_shared(c) && st == HU_OK) {
+			hu_ranks_assemble(y->data, y->n, 1, sizeof(double));
+			for (size_t p = 0; p < hu_exact_step_lows(x); p++)
+				hu_ranks_assemble(low + p * y->n, y->n, 1, sizeof(double));
+			held = hu_ranks_all(held);
+		}
 		x->known[id] = (char)held;
 		if (st != HU_OK)
 			return hu_fail(st, "the exact step: the reference of %s failed", c->op->name);

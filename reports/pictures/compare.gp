@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # title: {message(0)|%s}
-# caption: Accuracy of each policy: the mean over its seeds, with one standard error on either side where there is more than one. On the right the time of a step.
+# caption: Accuracy of each policy, and where a list was given at each learning rate: the mean over its seeds, with one standard error on either side where there is more than one. On the right the time of a step.
 # data: halfulp compare --json
-# take: policy runs failed accuracy.mean accuracy.standard_error accuracy.difference accuracy.difference_standard_error ms_a_step.mean
+# take: policy lr runs failed accuracy.mean accuracy.standard_error accuracy.difference accuracy.difference_standard_error ms_a_step.mean
 set datafile separator "\t"
 set datafile columnheaders
 stats file using 0 nooutput
@@ -10,14 +10,15 @@ most = STATS_records
 height_wanted = 120 + 34 * STATS_records
 load 'picture-style.gp'
 
-array name[most]; array mean[most]; array error[most]; array less[most]; array ms[most]
-rows = 0; longest = 0; low = 1e9; high = -1e9
-read(p, a, s, d, t) = (rows = rows + 1, name[rows] = p, mean[rows] = 100 * number(a), error[rows] = gone(s) ? 0 : 100 * real(s), less[rows] = 100 * number(d), ms[rows] = t, \
-	longest = strlen(p) > longest ? strlen(p) : longest, (mean[rows] - error[rows] < low ? (low = mean[rows] - error[rows]) : 0), (mean[rows] + error[rows] > high ? (high = mean[rows] + error[rows]) : 0), 0)
-stats file using (read(strcol('policy'), strcol('accuracy.mean'), strcol('accuracy.standard_error'), strcol('accuracy.difference'), strcol('ms_a_step.mean'))) nooutput
+array name[most]; array policy[most]; array mean[most]; array error[most]; array less[most]; array ms[most]
+rows = 0; longest = 0; low = 1e9; high = -1e9; rates = 0
+read(p, r, a, s, d, t) = (rows = rows + 1, policy[rows] = p, rates = rates + !gone(r), name[rows] = gone(r) ? p : p . ', lr ' . r, mean[rows] = 100 * number(a), error[rows] = gone(s) ? 0 : 100 * real(s), less[rows] = 100 * number(d), ms[rows] = t, \
+	longest = strlen(name[rows]) > longest ? strlen(name[rows]) : longest, (mean[rows] - error[rows] < low ? (low = mean[rows] - error[rows]) : 0), (mean[rows] + error[rows] > high ? (high = mean[rows] + error[rows]) : 0), 0)
+stats file using (read(strcol('policy'), strcol('lr'), strcol('accuracy.mean'), strcol('accuracy.standard_error'), strcol('accuracy.difference'), strcol('ms_a_step.mean'))) nooutput
 worst = 1
-do for [i = 1:rows] { if (mean[i] < mean[worst]) { worst = i } }
-message(_) = rows > 1 && less[worst] < 0 ? sprintf('%s is %.2g points of accuracy below %s', name[worst], -less[worst], name[1]) : sprintf('No policy is below %s', name[1])
+# Between learning rates policies differ in more than precision: there the difference at one rate is told
+do for [i = 1:rows] { if (rates ? less[i] < less[worst] : mean[i] < mean[worst]) { worst = i } }
+message(_) = rows > 1 && less[worst] < 0 ? sprintf('%s is %.2g points of accuracy below %s', name[worst], -less[worst], policy[1]) : sprintf('No policy is below %s', policy[1])
 px = left_px(longest)
 y(i) = rows + 1 - i
 pad = high > low ? 0.15 * (high - low) : 1

@@ -69,6 +69,8 @@ for n in (1, 2, 3, 5) if LONG else (2,):
     )
 for n in (1, 4, 7) if LONG else (4,):
     said_by = [halfulp('validate', '--shard', '%d/%d' % (i, n), *WORK, *TELL, *FILES) for i in range(1, n + 1)]
+    taken = [open('runs/page/parts/%d-of-%d.part' % (i, n)).read().count('.nodes.') for i in range(1, n + 1)]
+    ok(sum(t > 0 for t in taken) == n, '%d shards share the nodes' % n, taken)
     p = halfulp('merge', 'runs/page')
     got = files()
     ok(

@@ -14,7 +14,7 @@ ranks() { timeout 60 $mpirun -n "$1" "$program" "$2" >"$dir/out" 2>"$dir/err" </
 for size in 2 5; do
 	ranks $size exchange
 	test $code = 0 && grep -q "^rank 0 of $size, library 1: status 0: fine" out
-	test_is $? "$size ranks: each sends each 3 MB without waiting; broadcast, gather and barrier"
+	test_is $? "$size ranks: each sends each 3 MB without waiting; broadcast, gather, barrier, and arrays that all fill"
 done
 ranks 3 agree
 test $code = 2 && grep -q '^rank 0 of 3, .* status 1: rank 1 of 3, on [^ ]*: reason 1' out
@@ -41,8 +41,12 @@ OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 run bench cast
 test $code = 2 && grep -q '^halfulp bench: it measures times, which other processes on the machine would change, and 2 were' err
 test_is $? "a command that has a reason of its own to be refused says it"
 OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=2 run calc 1+1
-test $code = 0 && test ! -s out && test ! -s err
-test_is $? "rank 2 leaves it to rank 0 to say what each of them sees, and to end the job"
+test $code = 2 && test ! -s out && test "$(wc -l <err)" = 1 && grep -q '^halfulp calc: rank 2 of 3: it works in one process' err
+test_is $? "rank 2 leaves it to rank 0 to end the job and to say why, and speaks where rank 0 does not"
+timeout 60 $mpirun -n 1 "$HALFULP" analyze none : -n 1 "$HALFULP" analyze none --no-such >out 2>err </dev/null
+code=$?
+test $code != 0 && test $code != 124 && test "$(grep -c '^halfulp' err)" = 1
+test_is $? "ranks of which one is refused before it joins the other: an end, and one line"
 run train --help
 test $code = 0
 test_is $? "one process never loads MPI"

@@ -2,6 +2,7 @@
    Ranks: what the environment says of them, and one process alone. Started with an argument by mpirun (t-ranks.sh), it
    is one of several ranks and does what the argument names. */
 #include "lib/base/ranks/ranks.h"
+#include "lib/base/ranks/united.h"
 #include "t/tool/tap.h"
 
 #include <signal.h>
@@ -21,6 +22,31 @@ environment(const char *size, const char *n, const char *rank, const char *k, in
 	is_int(hu_ranks_own(), own, "and this is their number");
 	unsetenv(size);
 	unsetenv(rank);
+}
+
+/* Arrays of 0 to 40 elements, cut in grains of 1 to 9: each element is filled once, and all ranks get it. Returns how
+   many are not as they should be. */
+static int
+united(void)
+{
+	int wrong = 0, ranks = hu_ranks_united(), own = hu_ranks_rank(), array[40];
+	size_t n = 40, most = 0, first, last;
+
+	for (n = 0; n <= 40; n += 8)
+		for (size_t grain = 1; grain < 10; grain += 4) {
+			hu_ranks_slice(n, grain, &first, &last);
+			wrong += first > last || last > n || (first < n && first % grain) || (last < n && last % grain);
+			wrong += last - first > (n / grain / (size_t)ranks + 2) * grain;
+			for (size_t i = 0; i < 40; i++)
+				array[i] = i >= first && i < last ? 1000 * own + (int)i : -1;
+			hu_ranks_assemble(array, n, grain, sizeof *array);
+			for (size_t i = 0; i < 40; i++)
+				wrong += i < n ? array[i] % 1000 != (int)i : array[i] != -1;
+			for (size_t i = 0; n == 40 && i < n; i++)
+				most = (size_t)array[i] / 1000 > most ? (size_t)array[i] / 1000 : most;
+		}
+	wrong += most != (size_t)ranks - 1 || hu_ranks_all(1) != 1 || hu_ranks_all(own != ranks - 1) != 0;
+	return wrong;
 }
 
 static int
@@ -47,6 +73,9 @@ alone(void)
 	is_text(got, "as it was", "what it gathers is its own");
 	is_int(hu_ranks_agree(HU_EIO), HU_EIO, "it agrees with itself");
 	is_int(hu_ranks_same("text", text), HU_OK, "and has the same text as itself");
+	hu_ranks_unite(1);
+	is_int(united(), 0, "united with nobody, it fills whole arrays");
+	hu_ranks_unite(0);
 	return done_testing();
 }
 
@@ -81,6 +110,10 @@ exchange(void)
 	for (int k = 0; k < n && !own; k++)
 		wrong += all[k] != k + 1;
 	hu_ranks_barrier();
+	wrong += hu_ranks_united() != 1;
+	hu_ranks_unite(1);
+	wrong += hu_ranks_united() != n || united();
+	hu_ranks_unite(0);
 	hu_ranks_traffic t = hu_ranks_moved();
 	/* what the others posted here, and at least a byte or 1000 of the collectives */
 	wrong += !(t.received >= (n - 1) * (LARGE - (double)n)) || !(t.seconds > 0);

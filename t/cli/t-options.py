@@ -339,6 +339,7 @@ check step | check {h}/m2.csv --baseline {h}/m.csv | --step at
 compare policies | C.replace('--policies float32,mixed_float16 ', '') | --policies float32
 compare ladder | compare --width 0.05 --size 8 --train 48 --eval 16 --batch 16 --steps 2 | --ladder mixed_float16
 compare seeds | C | --seeds 2
+compare lrs | C | --lrs 0.1,0.01
 compare analyze | C | --analyze
 compare model | C | --model convnet
 compare width | C | --width 0.1
@@ -691,6 +692,7 @@ verify json | verify {h}/run | --json
 # option | line on which it has no effect
 IDLE = '''
 decay-steps | train --steps 2 --decay-steps 2 x
+lr | compare --lrs 0.1 --lr 0.1 x
 no-decay | train --steps 2 --weight-decay 0 --no-decay * x
 lr-end | train --schedule step --lr-end 0.1 x
 decay-rate | plan --schedule cosine --decay-rate 0.5

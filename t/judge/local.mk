@@ -21,4 +21,4 @@ C_TESTS += t/judge/u-replay
 C_TESTS += t/judge/u-ziv
 EXPENSIVE_SCRIPT_TESTS += t/judge/x-diverged.sh
 EXPENSIVE_SCRIPT_TESTS += t/judge/x-independent.sh
-EXPENSIVE_SCRIPT_TESTS += t/judge/x-shards-kill.sh
+EXPENSIVE_SCRIPT_TESTS += t/judge/x-shards-kill.py

@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # analyze on several ranks: the bytes of one process for every number of them; ranks that do different work are refused
-# in one line; what ranks had found when they were killed is kept, and --resume completes it to the same bytes.
+# in one line. Ranks are killed in x-shards-kill.py.
 import os
 import shutil
-import signal
-import subprocess
 import sys
-import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from mpi import OPEN_MPI, need_mpi, ranks, said  # noqa: E402
-from tap import HALFULP, bail_out, finish, halfulp, home, ok  # noqa: E402
+from mpi import need_mpi, ranks, said  # noqa: E402
+from tap import bail_out, finish, halfulp, home, ok  # noqa: E402
 
 need_mpi(or_stub=True)
 folder = home()
 os.chdir(folder)
 run = folder + '/run'
 OPTIONS = ['--sample', '12', '--elements', 'each.rows']
-TRIALS = int(os.environ.get('HALFULP_KILLS', '0'))
 
 
 def files():
@@ -74,6 +70,21 @@ for n in (1, 2, 3, 5):
         wrong + [p.stderr[:300]],
     )
 
+# An exact step that is more than a rank's share, and products of enough rows for two ranks
+wide = ['--model', 'mlp', '--width', '0.0625', '--train', '128', '--eval', '8', '--batch', '128', '--quiet']
+halfulp('train', *wide, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', 'wide')
+for engine in 'auto', 'mpfr':
+    only = ['--engine', engine, '--only', 'replay', '--sample', '2', 'wide']
+    tables = []
+    for start in (lambda *words: halfulp(*words)), (lambda *words: ranks(2, *words)):
+        p = start('analyze', *only)
+        tables.append({f: open('wide/analysis/' + f, 'rb').read() for f in os.listdir('wide/analysis')})
+        shutil.rmtree('wide/analysis')
+    ok(
+        tables[0] == tables[1] and len(tables[0]) > 1,
+        '--engine %s: two ranks compute the exact step together, to the same bytes' % engine,
+    )
+
 clear()
 p = ranks(2, 'analyze', 'run', last=['--seed', '2'])
 ok(
@@ -90,42 +101,4 @@ ok(
     '--shard is refused where mpirun starts several processes',
     p.stderr[:300],
 )
-
-# Ranks that are killed, at moments all over a run's duration
-bad, kept = [], 0
-for trial in range(TRIALS if shutil.which('mpirun') else 0):
-    clear()
-    job = subprocess.Popen(
-        ['mpirun', '-n', '3', HALFULP, 'analyze', *OPTIONS, 'run'],
-        cwd=folder,
-        env=dict(os.environ, **OPEN_MPI),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(0.2 + 0.02 * trial)
-    children = subprocess.run(
-        ['ps', '-o', 'pid=', '--ppid', str(job.pid)], capture_output=True, text=True
-    ).stdout.split()
-    if children:
-        try:
-            os.kill(int(children[trial % len(children)]), signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-    job.communicate()
-    for name in files():
-        if files()[name] != want[name]:
-            bad.append('trial %d: %s is half written' % (trial, name))
-    kept += os.path.exists(run + '/analysis/parts/ranks.part')
-    p = ranks(2, 'analyze', '--resume', *OPTIONS, 'run')
-    if p.returncode or files() != want:
-        bad.append('trial %d: exit %d after --resume: %s' % (trial, p.returncode, p.stderr[:200]))
-if TRIALS and shutil.which('mpirun'):
-    ok(
-        not bad,
-        '%d times a rank is killed: no table is half written, and --resume makes the same bytes (%d times with a part)'
-        % (TRIALS, kept),
-        bad,
-    )
 finish()

@@ -135,8 +135,15 @@ def runs(title, j):
             first['ulps'])
 
 
+def shortest(x):
+    return repr(x) if x % 1 else '%d' % x
+
+
 def compared(title, rows):
     worst = min(rows, key=lambda r: r['accuracy']['mean'])
+    if worst['lr'] is not None:  # where rates differ, the difference at one of them counts
+        worst = min(rows, key=lambda r: r['accuracy']['difference'])
+        worst = dict(worst, policy='%s, lr %s' % (worst['policy'], shortest(worst['lr'])))
     less = 100 * worst['accuracy']['difference']
     return title == ('%s is %.2g points of accuracy below %s' % (worst['policy'], -less, rows[0]['policy']) if less < 0
             else 'No policy is below ' + rows[0]['policy'])
@@ -188,6 +195,7 @@ lines = [
     ('diff-files', 'diff a/%s b/%s' % (W, W), '--all', files),
     ('diff-runs', 'diff a b', '--all', runs),
     ('compare', 'compare %s --policies float32,float16 --steps 8' % small, '', compared),
+    ('compare', 'compare %s --policies float32,float16 --lrs 0.001,100 --steps 8' % small, '', compared),
     ('merge', 'merge --list p.part', '', scheduled),
     ('tree', 'tree --n 8 --backend cpu --op matmul', '--full', trees),
     ('probe', 'probe --model tc:volta', '', probed),

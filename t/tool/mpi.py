@@ -3,8 +3,10 @@
 # machine, however few cores it has, as root too; and what two runs must have in common, whoever computed them.
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 
 from tap import HALFULP, TOP, home, skip_all
 
@@ -53,7 +55,7 @@ def need_mpi(or_stub=False):
 
 
 def by_stub(commands):
-    """As mpirun would start them: the whole ends with the first exit code that is not 0."""
+    """As mpirun would start them: the whole ends with the first exit code that is not 0, and so do the others."""
     where = tempfile.mkdtemp(dir=os.path.dirname(stub))
     jobs = []
     for k, words in enumerate(commands):
@@ -64,13 +66,19 @@ def by_stub(commands):
             [HALFULP, *words], stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1], env=environment
         )
         jobs.append((p, streams))
+    end = time.time() + 300
+    while time.time() < end and any(p.poll() is None for p, _ in jobs) and not any(p.returncode for p, _ in jobs):
+        time.sleep(0.005)
+    time.sleep(0.2 if any(p.returncode for p, _ in jobs) else 0)  # what gives up has told the others
+    for p, _ in jobs:
+        p.terminate()
     codes = [p.wait(timeout=300) for p, _ in jobs]
     texts = ['', '']
     for _, streams in jobs:
         for k in range(2):
             streams[k].seek(0)
             texts[k] += streams[k].read()
-    return subprocess.CompletedProcess(commands[0], next((c for c in codes if c), 0), *texts)
+    return subprocess.CompletedProcess(commands[0], next((c for c in codes if c > 0), 0), *texts)
 
 
 def ranks(n, *words, last=()):
@@ -84,6 +92,33 @@ def ranks(n, *words, last=()):
     return subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, timeout=300
     )
+
+
+def killed(command, moment, dice=None):
+    """Starts the command, kills it after so many seconds, or one of the ranks that it started, drawn by DICE, and returns
+    the exit code, what was said, and whether anyone was there to be killed."""
+    job = subprocess.Popen(
+        command,
+        env=dict(os.environ, **(OPEN_MPI if dice else {})),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(moment)
+    victims = [str(job.pid)]
+    if dice:
+        p = subprocess.run(['ps', '-o', 'pid=', '--ppid', str(job.pid)], capture_output=True, text=True)
+        victims = p.stdout.split()
+    hit = 0
+    if victims and job.poll() is None:
+        try:
+            os.kill(int(dice.choice(victims) if dice else victims[0]), signal.SIGKILL)
+            hit = 1
+        except ProcessLookupError:
+            pass
+    _, err = job.communicate(timeout=300)
+    return job.returncode, err, hit
 
 
 def said(p):

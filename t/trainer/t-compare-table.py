@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Both tables of compare, its JSON and what it prints, computed again from the runs that it made: every column of every
-# run from the run's own files; means, differences to the first policy at the same seed, and their standard errors.
+# run from the run's own files; means, differences to the first policy at the same learning rate and seed, and their
+# standard errors.
 import json
 import math
 import os
@@ -46,45 +47,56 @@ def figures(x):
     return mean, math.sqrt(math.fsum((v - mean) ** 2 for v in x) / (len(x) - 1) / len(x)) if len(x) > 1 else None
 
 
-def compare(name, words, seeds, analyzed):
+def compare(name, words, seeds, rates=('-',)):
+    swept = [] if rates == ('-',) else ['--lrs', ','.join(rates)]
     path = os.path.join(folder, name)
-    r = subprocess.run([HALFULP, 'compare', '--policies', ','.join(POLICIES), '--seeds', ','.join(seeds), *words, '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '64', '--eval', '30', '--batch', '8', '--epochs', '2',
+    r = subprocess.run([HALFULP, 'compare', '--policies', ','.join(POLICIES), '--seeds', ','.join(seeds), *swept, *words, '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '64', '--eval', '30', '--batch', '8', '--epochs', '2',
                         '--init-scale', '256', path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if r.returncode:
         bail_out(r.stderr)
     head, rows = table(os.path.join(path, 'compare-runs.tsv'))
     wrong, by = [], {}
-    if head != ['policy', 'seed', 'run', 'failed', *COLUMNS] or [(x['policy'], x['seed'], x['failed']) for x in rows] != [(p, s, '-') for p in POLICIES for s in seeds]:
-        wrong.append('%s: %s' % (head, [(x['policy'], x['seed'], x['failed']) for x in rows]))
+    if head != ['policy', 'lr', 'seed', 'run', 'failed', *COLUMNS] or [(x['policy'], x['lr'], x['seed'], x['failed']) for x in rows] != [(p, r, s, '-') for p in POLICIES for r in rates for s in seeds]:
+        wrong.append('%s: %s' % (head, [(x['policy'], x['lr'], x['seed'], x['failed']) for x in rows]))
     for x in rows:
         mine = of_run(x['run'])
         run = os.path.basename(x['run'])
-        if run != '%s-seed%s' % (re.sub(r'[/,=:*?\[\] ]', '_', x['policy']), x['seed']):
+        if run != '%s%s-seed%s' % (re.sub(r'[/,=:*?\[\]^ ]', '_', x['policy']), '-lr' + x['lr'].replace('^', '_') if swept else '', x['seed']):
             wrong.append(run)
+        with open(os.path.join(x['run'], 'manifest.json')) as f:
+            config = json.load(f)['config']
+        if swept and config['lr'] != power(x['lr']):
+            wrong.append('%s was trained at %s' % (run, config['lr']))
         for c in COLUMNS:
             if not near(x[c], mine[c]):
                 wrong.append('%s: %s is %s there, %s here' % (run, c, x[c], mine[c]))
-            by[x['policy'], x['seed'], c] = None if x[c] == '-' else float(x[c])
+            by[(x['policy'], x['lr'], x['seed'], c)] = None if x[c] == '-' else float(x[c])
     none(wrong, '%s: every column of %d runs is that of the run\'s files' % (name, len(rows)))
     head, rows = table(os.path.join(path, 'compare.tsv'))
-    wrong = [] if head == ['policy', 'runs', 'failed', *(c + s for c in COLUMNS for s in ('', '_se', '_difference', '_difference_se'))] else [str(head)]
+    wrong = [] if head == ['policy', 'lr', 'runs', 'failed', *(c + s for c in COLUMNS for s in ('', '_se', '_difference', '_difference_se'))] else [str(head)]
     means = {}
-    for x, p in zip(rows, POLICIES):
-        if (x['policy'], x['runs'], x['failed']) != (p, str(len(seeds)), '0'):
+    lines = [(p, rate) for p in POLICIES for rate in rates]
+    for x, (p, rate) in zip(rows, lines):
+        if (x['policy'], x['lr'], x['runs'], x['failed']) != (p, rate, str(len(seeds)), '0'):
             wrong.append('%s: %s runs, %s failed' % (x['policy'], x['runs'], x['failed']))
         for c in COLUMNS:
-            v = [by[p, s, c] for s in seeds]
-            first = [by[POLICIES[0], s, c] for s in seeds]
+            v = [by[p, rate, s, c] for s in seeds]
+            first = [by[POLICIES[0], rate, s, c] for s in seeds]
             want = [*figures(v), *figures([a - b if a is not None and b is not None else None for a, b in zip(v, first)])]
-            means[p, c] = want
+            means[p, rate, c] = want
             for key, w in zip((c, c + '_se', c + '_difference', c + '_difference_se'), want):
                 if not near(x[key], w, 1e-9):
                     wrong.append('%s: %s is %s there, %s here' % (p, key, x[key], w))
-    none(wrong + (['%d rows' % len(rows)] if len(rows) != len(POLICIES) else []), '%s: means, differences and standard errors' % name)
+    none(wrong + (['%d rows' % len(rows)] if len(rows) != len(lines) else []), '%s: means, differences and standard errors' % name)
     return path, r.stdout, means, by
 
 
-path, out, means, by = compare('judged', ['--analyze'], SEEDS, True)
+def power(text):
+    return 2.0 ** int(text[2:]) if text.startswith('2^') else float(text)
+
+
+path, out, means, by = compare('judged', ['--analyze'], SEEDS)
+means, by = {(p, c): m for (p, _, c), m in means.items()}, {(p, s, c): v for (p, _, s, c), v in by.items()}
 wrong, lines = [], out.split('\n')
 begin = next(i for i, x in enumerate(lines) if x.startswith('policy '))
 for p, x in zip(POLICIES, lines[begin + 1:]):
@@ -104,7 +116,13 @@ for p in POLICIES:
         wrong += [said] if said not in lines else []
 none(wrong, 'and what is printed are these numbers')
 none([] if any(v for (p, s, c), v in by.items() if c == 'underflowed_share') and any(v for (p, s, c), v in by.items() if c == 'swamped_share') else [str(by)], 'among them shares that are not 0')
-compare('trained', [], ['3'], False)
+path, out, means, by = compare('trained', [], ['3', '5'], ('0.01', '2^-20'))
+shown = [x.split()[:2] for x in out.split('\n') if x.startswith(tuple(POLICIES)) and x.count('±') > 2]
+none([] if shown == [[p, r] for p in POLICIES for r in ('0.01', '2^-20')] and 'to mixed_float16 at the same learning rate and seed' in out else [out], 'the table names the rate of each row')
+none([] if means['float32', '0.01', 'accuracy'] != means['float32', '2^-20', 'accuracy'] else [str(means)], 'and rates differ')
+for words, why in ((['0.1,x'], '--lrs 0.1,x: numbers from 0'), (['0.1,1e-1'], '1e-1 is there twice'), (['0.1', '--lr', '1'], '--lr has no effect beside --lrs'), ([''], 'at least one')):
+    r = subprocess.run([HALFULP, 'compare', '--lrs', *words, os.path.join(folder, 'no')], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    none([] if r.returncode == 2 and why in r.stderr and r.stderr.count('\n') == 1 and not os.path.exists(os.path.join(folder, 'no')) else [r.stderr], 'refused: --lrs ' + ' '.join(words))
 j = json.loads(subprocess.run([HALFULP, 'compare', '--policies', 'float32,bfloat16', '--seeds', '1,2', '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '64', '--eval', '30', '--batch', '8', '--epochs', '1', '--json', os.path.join(folder, 'j')],
                               stdout=subprocess.PIPE, check=True).stdout)
 _, rows = table(os.path.join(folder, 'j', 'compare.tsv'))

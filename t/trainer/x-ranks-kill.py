@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Ranks and shards of train, compare and validate are killed at moments all over their work, one of them at a time:
 # nothing half written is left under a table's name, and what goes on ends with what one process makes. analyze is
-# killed in t/judge/x-shards-kill.sh.
+# killed in t/judge/x-shards-kill.py.
 import os
 import random
 import shutil
-import signal
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 import onnxfile  # noqa: E402
-from mpi import OPEN_MPI, differences, need_mpi, ranks, said  # noqa: E402
+from mpi import differences, killed, need_mpi, ranks, said  # noqa: E402
 from npzfile import npz  # noqa: E402
 from tap import HALFULP, bail_out, finish, halfulp, home, none, ok  # noqa: E402
 
@@ -27,33 +25,6 @@ COMPARE = ['compare', '--policies', 'float32,mixed_float16', '--seeds', '1,2,3',
 COMPARE += ['--threads', '1']
 VALIDATE = ['validate', 'm.onnx', '--data', 'x.npz', '--policies', 'float16,bfloat16', '--batch', '4', '--exact', '0']
 VALIDATE += ['--report', 'page']
-
-
-def killed(command, moment, several):
-    """Starts the command, kills one process of it after so many seconds, and returns the exit code, what was said, and
-    whether anyone was there to be killed."""
-    job = subprocess.Popen(
-        command,
-        env=dict(os.environ, **(OPEN_MPI if several else {})),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    time.sleep(moment)
-    victims = [str(job.pid)]
-    if several:
-        p = subprocess.run(['ps', '-o', 'pid=', '--ppid', str(job.pid)], capture_output=True, text=True)
-        victims = p.stdout.split()
-    hit = 0
-    if victims and job.poll() is None:
-        try:
-            os.kill(int(dice.choice(victims)), signal.SIGKILL)
-            hit = 1
-        except ProcessLookupError:
-            pass
-    _, err = job.communicate(timeout=300)
-    return job.returncode, err, hit
 
 
 def lasts(what, *words):
@@ -82,7 +53,7 @@ def page():
 
 
 def trial_train(path, moment):
-    code, err, hit = killed(['mpirun', '-n', '3', HALFULP, *TRAIN, path], moment, 1)
+    code, err, hit = killed(['mpirun', '-n', '3', HALFULP, *TRAIN, path], moment, dice)
     wrong = [] if code or not hit else ['exit 0 although a rank was killed']
     for _ in range(2):
         if not os.path.exists(path + '/manifest.json'):
@@ -96,7 +67,7 @@ def trial_train(path, moment):
 
 
 def trial_compare(path, moment):
-    code, err, hit = killed(['mpirun', '-n', '3', HALFULP, *COMPARE, path], moment, 1)
+    code, err, hit = killed(['mpirun', '-n', '3', HALFULP, *COMPARE, path], moment, dice)
     half = [t for t in tables(path) if t not in want_compare]
     p = ranks(2, 'compare', '--resume', *COMPARE[1:], path)
     return hit, ['a table is half written'] * bool(half) + (
@@ -105,7 +76,7 @@ def trial_compare(path, moment):
 
 
 def trial_compare_shard(path, moment):
-    code, err, hit = killed([HALFULP, 'compare', '--shard', '1/2', *COMPARE[1:], path], moment / 2, 0)
+    code, err, hit = killed([HALFULP, 'compare', '--shard', '1/2', *COMPARE[1:], path], moment / 2)
     halfulp('compare', '--shard', '1/2', '--resume', *COMPARE[1:], path)
     halfulp('compare', '--shard', '2/2', *COMPARE[1:], path)
     p = halfulp('merge', path)
@@ -114,7 +85,7 @@ def trial_compare_shard(path, moment):
 
 def trial_validate(path, moment):
     shutil.rmtree('page', ignore_errors=True)
-    code, err, hit = killed(['mpirun', '-n', '3', HALFULP, *VALIDATE], moment, 1)
+    code, err, hit = killed(['mpirun', '-n', '3', HALFULP, *VALIDATE], moment, dice)
     half = page() not in (b'', want_page)
     p = ranks(2, *VALIDATE, '--resume')
     return hit, ['the page is half written'] * half + ([] if page() == want_page else [str(said(p))])
@@ -122,7 +93,7 @@ def trial_validate(path, moment):
 
 def trial_validate_shard(path, moment):
     shutil.rmtree('page', ignore_errors=True)
-    code, err, hit = killed([HALFULP, *VALIDATE, '--shard', '2/2'], moment / 2, 0)
+    code, err, hit = killed([HALFULP, *VALIDATE, '--shard', '2/2'], moment / 2)
     halfulp(*VALIDATE, '--shard', '1/2')
     halfulp(*VALIDATE, '--shard', '2/2', '--resume')
     p = halfulp('merge', 'page')

@@ -20,6 +20,8 @@ static const hu_opt opts[] = { { "policies", "LIST", "float32,mixed_float16,mixe
 	{ "ladder", "POLICY", NULL,
 		"compare float32 with policies that move one more layer with weights each to POLICY, first to last" },
 	{ "seeds", "LIST", "1", "seeds: each policy has a run for each, and standard errors are over these runs" },
+	{ "lrs", "LIST", NULL,
+		"learning rates: each policy and seed has a run at each, and differences hold at one rate [--lr]" },
 	{ "analyze", NULL, NULL,
 		"analyze every run too, for the shares of swamped additions and underflowed gradients" },
 #include "trainer/run/options_model.def"
@@ -67,6 +69,30 @@ climb(hu_comparison *c, const hu_args *a)
 	return st;
 }
 
+/* The learning rates of --lrs. */
+static hu_status
+read_rates(hu_comparison *c, const char *list)
+{
+	char *all = hu_xstrdup(list), *save = NULL;
+	double x, other;
+	int cap = 0;
+	hu_status st = HU_OK;
+
+	c->rates = 0;
+	for (char *w = strtok_r(all, ",", &save); w && st == HU_OK; w = strtok_r(NULL, ",", &save)) {
+		if (!hu_parse_real(w, &x) || !(x >= 0 && x <= 1e9))
+			st = hu_fail(HU_EINVAL, "--lrs %s: numbers from 0 to 1e+09 separated by commas are needed",
+				hu_shown(list));
+		for (int i = 0; i < c->rates && st == HU_OK; i++)
+			if (hu_parse_real(c->rate[i], &other) && other == x)
+				st = hu_fail(HU_EINVAL, "--lrs %s: %s is there twice", hu_shown(list), hu_shown(w));
+		HU_GROW(c->rate, c->rates, cap);
+		c->rate[c->rates++] = hu_xstrdup(w);
+	}
+	free(all);
+	return st != HU_OK || c->rates ? st : hu_fail(HU_EINVAL, "--lrs: at least one is needed");
+}
+
 static hu_status
 read_lists(hu_comparison *c, const hu_args *a)
 {
@@ -92,7 +118,9 @@ read_lists(hu_comparison *c, const hu_args *a)
 	}
 	if (!c->seeds)
 		return hu_fail(HU_EINVAL, "--seeds: at least one is needed");
-	c->result = hu_xcalloc((size_t)(c->policies * c->seeds), sizeof *c->result);
+	if (hu_args_given(a, "lrs"))
+		HU_TRY(read_rates(c, hu_args_text(a, "lrs")));
+	c->result = hu_xcalloc((size_t)(hu_comparison_rows(c) * c->seeds), sizeof *c->result);
 	return HU_OK;
 }
 
@@ -171,7 +199,7 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 	}
 	if (st != HU_OK || ends)
 		return st;
-	for (int p = 0; p < c->policies; p++) {
+	for (int p = 0; p < hu_comparison_rows(c); p++) {
 		int mine;
 		hu_comparison_failed(c, p, &mine);
 		*code = mine > *code ? mine : *code;
@@ -183,7 +211,7 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 static int
 run(const hu_args *a)
 {
-	hu_comparison c = { .policies = 0 };
+	hu_comparison c = { .rates = 1 };
 	char *dir = NULL;
 	int code = 0;
 	hu_status st = hu_ranks_open();
@@ -194,13 +222,16 @@ run(const hu_args *a)
 		hu_progress_disable();
 	if (st == HU_OK)
 		st = compare(&c, a, dir, &code);
-	for (int i = 0; c.result && i < c.policies * c.seeds; i++)
+	for (int i = 0; c.result && i < hu_comparison_rows(&c) * c.seeds; i++)
 		free(c.result[i].dir);
 	for (int i = 0; i < c.policies; i++) {
 		free(c.policy[i]);
 		if (c.text)
 			free(c.text[i]);
 	}
+	for (int i = 0; c.rate && i < c.rates; i++)
+		free(c.rate[i]);
+	free(c.rate);
 	free(c.policy);
 	free(c.text);
 	free(c.seed);
@@ -215,12 +246,20 @@ climbs_no_ladder(const void *of)
 	return !hu_args_given(of, "ladder");
 }
 
+static int
+has_one_rate(const void *of)
+{
+	return !hu_args_given(of, "lrs");
+}
+
 static const hu_opt_need needs[] = { { "policies", climbs_no_ladder, "beside --ladder, which says the policies" },
+	{ "lr", has_one_rate, "beside --lrs, which says the learning rates" },
 #include "lib/base/parts/share_needs.def"
 	{ NULL, NULL, NULL } };
 
-const hu_command hu_cmd_compare = { "compare", "--policies LIST | --ladder POLICY [--seeds LIST] [OPTION...] [DIR]",
-	"train a model under several policies and seeds and tabulate accuracy, time, memory and losses",
+const hu_command hu_cmd_compare = { "compare",
+	"--policies LIST | --ladder POLICY [--seeds LIST] [--lrs LIST] [OPTION...] [DIR]",
+	"train a model under several policies, learning rates and seeds and tabulate accuracy, time, memory and losses",
 	"Options are those of train; each holds for every run in which it has an effect (--init-scale has none in\n"
 	"float32's). The runs are written to DIR [runs/compare-N], with compare.tsv and compare-runs.tsv. A run\n"
 	"that fails becomes a row that says so, and the others go on; the exit code is the largest of theirs. In\n"

@@ -2,6 +2,7 @@
 #include "trainer/plan/compare.h"
 
 #include "lib/base/build.h"
+#include "lib/base/console/opt.h"
 #include "lib/base/mem.h"
 #include "lib/base/tsv.h"
 #include "trainer/plan/memory.h"
@@ -101,12 +102,24 @@ hu_result_failure(const hu_compare_result *r, char *text)
 }
 
 int
-hu_comparison_failed(const hu_comparison *c, int p, int *code)
+hu_comparison_rows(const hu_comparison *c)
+{
+	return c->policies * c->rates;
+}
+
+const char *
+hu_comparison_rate(const hu_comparison *c, int row)
+{
+	return c->rate ? c->rate[row % c->rates] : "-";
+}
+
+int
+hu_comparison_failed(const hu_comparison *c, int row, int *code)
 {
 	int n = 0, most = 0;
 
 	for (int i = 0; i < c->seeds; i++) {
-		const hu_compare_result *r = &c->result[p * c->seeds + i];
+		const hu_compare_result *r = &c->result[row * c->seeds + i];
 		int mine = r->train ? r->train : r->analyze;
 		n += mine != 0;
 		most = mine > most ? mine : most;
@@ -125,13 +138,14 @@ gave(const hu_compare_result *r, int k)
 }
 
 void
-hu_comparison_mean(const hu_comparison *c, int p, int k, int paired, double *mean, double *error)
+hu_comparison_mean(const hu_comparison *c, int row, int k, int paired, double *mean, double *error)
 {
+	const hu_compare_result *own = &c->result[row * c->seeds], *firsts = &c->result[row % c->rates * c->seeds];
 	int n = 0;
 	double sum = 0, squares = 0;
 
 	for (int i = 0; i < c->seeds; i++) {
-		const hu_compare_result *r = &c->result[p * c->seeds + i], *first = &c->result[i];
+		const hu_compare_result *r = &own[i], *first = &firsts[i];
 		if (!gave(r, k) || (paired && !gave(first, k)))
 			continue;
 		sum += r->v[k] - (paired ? first->v[k] : 0);
@@ -139,7 +153,7 @@ hu_comparison_mean(const hu_comparison *c, int p, int k, int paired, double *mea
 	}
 	*mean = n ? sum / n : NAN;
 	for (int i = 0; i < c->seeds; i++) {
-		const hu_compare_result *r = &c->result[p * c->seeds + i], *first = &c->result[i];
+		const hu_compare_result *r = &own[i], *first = &firsts[i];
 		if (!gave(r, k) || (paired && !gave(first, k)))
 			continue;
 		double d = r->v[k] - (paired ? first->v[k] : 0) - *mean;
@@ -169,7 +183,7 @@ begin(hu_tsv *t, const hu_comparison *c, const char *table, const char *columns)
 	hu_tsv_note(t, "table", "%s", table);
 	hu_tsv_note(t, "halfulp", "%s", hu_build_version());
 	hu_tsv_note(t, "seeds", "%s", seeds.s);
-	hu_tsv_note(t, "differences", "to %s at the same seed", c->policy[0]);
+	hu_tsv_note(t, "differences", "to %s at the same %sseed", c->policy[0], c->rate ? "learning rate and " : "");
 	hu_tsv_header(t, columns);
 	hu_str_release(&seeds);
 }
@@ -182,13 +196,14 @@ write_means(const hu_comparison *c, const char *dir)
 	hu_tsv t;
 
 	hu_str_init(&columns);
-	hu_str_add(&columns, "policy runs failed");
+	hu_str_add(&columns, "policy lr runs failed");
 	for (int k = 0; k < HU_RESULTS; k++)
 		hu_str_addf(
 			&columns, " %s %s_se %s_difference %s_difference_se", names[k], names[k], names[k], names[k]);
 	begin(&t, c, "compare", columns.s);
-	for (int p = 0; p < c->policies; p++) {
-		hu_tsv_text(&t, c->policy[p]);
+	for (int p = 0; p < hu_comparison_rows(c); p++) {
+		hu_tsv_text(&t, c->policy[p / c->rates]);
+		hu_tsv_text(&t, hu_comparison_rate(c, p));
 		hu_tsv_int(&t, c->seeds);
 		hu_tsv_int(&t, hu_comparison_failed(c, p, NULL));
 		for (int k = 0; k < HU_RESULTS; k++)
@@ -214,12 +229,13 @@ hu_comparison_write(const hu_comparison *c, const char *dir)
 
 	HU_TRY(write_means(c, dir));
 	hu_str_init(&columns);
-	hu_str_add(&columns, "policy seed run failed");
+	hu_str_add(&columns, "policy lr seed run failed");
 	for (int k = 0; k < HU_RESULTS; k++)
 		hu_str_addf(&columns, " %s", names[k]);
 	begin(&t, c, "compare-runs", columns.s);
-	for (int i = 0; i < c->policies * c->seeds; i++) {
-		hu_tsv_text(&t, c->policy[i / c->seeds]);
+	for (int i = 0; i < hu_comparison_rows(c) * c->seeds; i++) {
+		hu_tsv_text(&t, c->policy[i / c->seeds / c->rates]);
+		hu_tsv_text(&t, hu_comparison_rate(c, i / c->seeds));
 		hu_tsv_int(&t, c->seed[i % c->seeds]);
 		hu_tsv_text(&t, c->result[i].dir);
 		hu_tsv_text(&t, hu_result_failure(&c->result[i], failure));
@@ -244,9 +260,12 @@ hu_comparison_to_json(const hu_comparison *c)
 {
 	json_t *list = json_array();
 
-	for (int p = 0; p < c->policies; p++) {
-		json_t *j = json_pack("{s:s s:i s:i}", "policy", c->policy[p], "runs", c->seeds, "failed",
-			hu_comparison_failed(c, p, NULL));
+	for (int p = 0; p < hu_comparison_rows(c); p++) {
+		double rate = NAN;
+		if (c->rate)
+			hu_parse_real(hu_comparison_rate(c, p), &rate);
+		json_t *j = json_pack("{s:s s:o s:i s:i}", "policy", c->policy[p / c->rates], "lr", real_or_null(rate),
+			"runs", c->seeds, "failed", hu_comparison_failed(c, p, NULL));
 		for (int k = 0; k < HU_RESULTS; k++) {
 			double mean, error, difference, paired_error;
 			hu_comparison_mean(c, p, k, 0, &mean, &error);
@@ -277,16 +296,19 @@ print_pair(FILE *f, int width, const char *format, double mean, double error, do
 void
 hu_comparison_print(const hu_comparison *c, FILE *f)
 {
-	fprintf(f, "%-24s %16s %18s %16s %16s %9s %9s %9s %9s\n", "policy", "accuracy %", "difference", "precision %",
+	fprintf(f, "%-24s%s %16s %18s %16s %16s %9s %9s %9s %9s\n", "policy", c->rate ? "       lr" : "",
+		"accuracy %", "difference", "precision %",
 		"recall %", "ms a step", "bytes", "swamped", "underflow");
-	for (int p = 0; p < c->policies; p++) {
+	for (int p = 0; p < hu_comparison_rows(c); p++) {
 		double mean, error;
 		char bytes[16];
-		fprintf(f, "%-24s", c->policy[p]);
+		fprintf(f, "%-24s", c->policy[p / c->rates]);
+		if (c->rate)
+			fprintf(f, " %8s", hu_comparison_rate(c, p));
 		hu_comparison_mean(c, p, ACCURACY, 0, &mean, &error);
 		print_pair(f, 16, "%.2f", mean, error, 100);
 		hu_comparison_mean(c, p, ACCURACY, 1, &mean, &error);
-		print_pair(f, 18, "%+.2f", p ? mean : NAN, error, 100);
+		print_pair(f, 18, "%+.2f", p / c->rates ? mean : NAN, error, 100);
 		for (int k = PRECISION; k <= RECALL; k++) {
 			hu_comparison_mean(c, p, k, 0, &mean, &error);
 			print_pair(f, 16, "%.2f", mean, error, 100);
@@ -301,7 +323,7 @@ hu_comparison_print(const hu_comparison *c, FILE *f)
 		}
 		fputc('\n', f);
 	}
-	for (int i = 0; i < c->policies * c->seeds; i++) {
+	for (int i = 0; i < hu_comparison_rows(c) * c->seeds; i++) {
 		const hu_compare_result *r = &c->result[i];
 		if (r->train)
 			fprintf(f, "%s: training failed with exit code %d, so that the row is without it\n", r->dir,
@@ -314,8 +336,8 @@ hu_comparison_print(const hu_comparison *c, FILE *f)
 	}
 	fprintf(f,
 		"%d seed%s; ± is the standard error of the mean; difference: in accuracy, points, to %s at the same "
-		"seed\n",
-		c->seeds, c->seeds > 1 ? "s" : "", c->policy[0]);
+		"%sseed\n",
+		c->seeds, c->seeds > 1 ? "s" : "", c->policy[0], c->rate ? "learning rate and " : "");
 }
 
 int

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Several policies over several seeds: the results of each run, and the table of them all. */
+   Several policies, at several learning rates, over several seeds: the results of each run, and the table of them
+   all. A row of that table is a policy at a rate; row p * rates + l has policy p and rate l. */
 #ifndef HU_TRAINER_COMPARE_H
 #define HU_TRAINER_COMPARE_H
 
@@ -28,23 +29,28 @@ hu_status hu_result_read(hu_compare_result *r, const char *dir);
 typedef struct hu_comparison {
 	char **policy; /* as the tables name them */
 	char **text;   /* as train is told them; NULL: the same */
-	int policies, seeds;
+	char **rate;   /* learning rates as they were given; NULL: that of the options, and rates is 1 */
+	int policies, rates, seeds;
 	long long *seed;
-	hu_compare_result *result;       /* [policies][seeds] */
+	hu_compare_result *result;       /* [policies][rates][seeds] */
 } hu_comparison;
 
-/* Sets *mean to the mean of result k of policy p over the seeds whose runs have it, and *error to the standard error of
+int hu_comparison_rows(const hu_comparison *c);
+/* The learning rate of a row, "-" where no list of them was given. */
+const char *hu_comparison_rate(const hu_comparison *c, int row);
+
+/* Sets *mean to the mean of result k of a row over the seeds whose runs have it, and *error to the standard error of
    that mean (NaN for one seed). Where paired is 1, the mean is that of the differences to the first policy at the same
-   seed. NaN where no run has it. */
-void hu_comparison_mean(const hu_comparison *c, int p, int k, int paired, double *mean, double *error);
+   learning rate and seed. NaN where no run has it. */
+void hu_comparison_mean(const hu_comparison *c, int row, int k, int paired, double *mean, double *error);
 
 /* Writes how the run failed, "train 3" or "analyze 4" with the exit code, into `text` of 24 bytes; "-" where it did
    not. Exit 1 of an analysis, an output outside its error bound, counts too. */
 const char *hu_result_failure(const hu_compare_result *r, char *text);
-/* Returns how many runs of policy p failed and sets *code, unless NULL, to their largest exit code. */
-int hu_comparison_failed(const hu_comparison *c, int p, int *code);
+/* Returns how many runs of a row failed and sets *code, unless NULL, to their largest exit code. */
+int hu_comparison_failed(const hu_comparison *c, int row, int *code);
 
-/* Writes compare.tsv, with a row for each policy, and compare-runs.tsv, with a row for each run, into dir. */
+/* Writes compare.tsv, with a row for each policy and rate, and compare-runs.tsv, with a row for each run, into dir. */
 hu_status hu_comparison_write(const hu_comparison *c, const char *dir);
 json_t *hu_comparison_to_json(const hu_comparison *c);
 void hu_comparison_print(const hu_comparison *c, FILE *f);

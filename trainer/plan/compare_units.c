@@ -101,7 +101,7 @@ pass_on(words *w, const hu_args *a, const hu_config *c)
 {
 	for (int i = 0; i < a->neach; i++) {
 		const hu_opt *o = &a->opts[a->each[i].opt];
-		int mine = hu_word_in("policies ladder seeds analyze json shard part resume", o->name);
+		int mine = hu_word_in("policies ladder seeds lrs analyze json shard part resume", o->name);
 		char *idle = mine ? NULL : hu_config_idle(c, o->name); /* why it has no effect under this policy; under
 									  another one it has */
 		if (!mine && !idle)
@@ -142,7 +142,7 @@ say_threads(words *w, const hu_args *a)
 /* Executes one run. A command line that train refuses for the first run is refused for all; any other failure belongs
    to that run alone. */
 static hu_status
-one_run(const hu_args *a, const char *policy, long long seed, const char *dir, hu_compare_result *r)
+one_run(const hu_args *a, const char *policy, const char *rate, long long seed, const char *dir, hu_compare_result *r)
 {
 	words w = { NULL, 0, 0 };
 	char number[24];
@@ -156,6 +156,8 @@ one_run(const hu_args *a, const char *policy, long long seed, const char *dir, h
 	snprintf(number, sizeof number, "%lld", seed);
 	say_option(&w, "policy", policy);
 	say_option(&w, "seed", number);
+	if (rate)
+		say_option(&w, "lr", rate);
 	if (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps"))
 		say_option(&w, "trace-steps", "none");
 	say_threads(&w, a);
@@ -172,21 +174,44 @@ one_run(const hu_args *a, const char *policy, long long seed, const char *dir, h
 	return r->train ? HU_OK : hu_result_read(r, dir);
 }
 
-/* Returns the run's folder DIR/POLICY-seedN; characters of the policy that have a meaning in a shell become _. */
-static char *
-run_name(const hu_comparison *c, const char *dir, int p, long long seed)
+/* What unit i runs: a row of the comparison, and a seed. The rate is NULL where no list was given. */
+typedef struct unit { int policy; const char *rate; long long seed; } unit;
+
+static unit
+unit_of(const hu_comparison *c, int i)
 {
-	char *bare = hu_xstrdup(c->policy[p]);
-	int again = 0;
+	int row = i / c->seeds;
+
+	return (unit){ row / c->rates, c->rate ? c->rate[row % c->rates] : NULL, c->seed[i % c->seeds] };
+}
+
+/* Characters that have a meaning in a shell become _. The caller frees the text. */
+static char *
+plain(const char *text)
+{
+	char *bare = hu_xprintf("%.80s", text);
 
 	for (char *s = bare; *s; s++)
-		if (strchr("/,=:*?[] ", *s))
+		if (strchr("/,=:*?[]^ ", *s))
 			*s = '_';
-	for (int i = 0; i < p; i++)
-		again += !strcmp(c->policy[i], c->policy[p]);
-	char *path = again ? hu_xprintf("%s/%.80s_%d-seed%lld", dir, bare, again + 1, seed)
-			   : hu_xprintf("%s/%.80s-seed%lld", dir, bare, seed);
-	free(bare);
+	return bare;
+}
+
+/* Returns the run's folder, DIR/POLICY-seedN or DIR/POLICY-lrX-seedN. */
+static char *
+run_name(const hu_comparison *c, const char *dir, int i)
+{
+	unit u = unit_of(c, i);
+	char *policy = plain(c->policy[u.policy]), *rate = plain(u.rate ? u.rate : ""), number[16] = "";
+	int again = 0;
+
+	for (int p = 0; p < u.policy; p++)
+		again += !strcmp(c->policy[p], c->policy[u.policy]);
+	if (again)
+		snprintf(number, sizeof number, "_%d", again + 1);
+	char *path = hu_xprintf("%s/%s%s%s%s-seed%lld", dir, policy, number, u.rate ? "-lr" : "", rate, u.seed);
+	free(policy);
+	free(rate);
 	return path;
 }
 
@@ -218,14 +243,13 @@ study(void *of, int i, hu_str *found)
 {
 	hu_compare_job *j = of;
 	const hu_comparison *c = j->c;
-	int p = i / c->seeds;
-	long long seed = c->seed[i % c->seeds];
-	char *run = run_name(c, j->dir, p, seed);
+	unit u = unit_of(c, i);
+	char *run = run_name(c, j->dir, i);
 	hu_compare_result r = { .dir = NULL };
 	hu_status st = make_room(j, run);
 
 	if (st == HU_OK)
-		st = one_run(j->args, hu_compare_policy(c, p), seed, run, &r);
+		st = one_run(j->args, hu_compare_policy(c, u.policy), u.rate, u.seed, run, &r);
 	if (st == HU_OK && i == 0 && r.train == HU_EXIT_USAGE) {
 		j->refused = 1;
 		st = hu_fail(HU_EINVAL, "train does not accept the first run's command line");
@@ -251,7 +275,7 @@ join(void *of, int i, const char *found)
 	char failure[24];
 	hu_pack pack;
 
-	r->dir = run_name(c, j->dir, i / c->seeds, c->seed[i % c->seeds]);
+	r->dir = run_name(c, j->dir, i);
 	hu_pack_read(&pack, found);
 	pack_result(&pack, r);
 	hu_status st = hu_pack_end(&pack, r->dir);
@@ -272,10 +296,13 @@ name_of(const void *of, int i)
 {
 	const hu_compare_job *j = of;
 
-	return hu_xprintf("%d.seed%lld", i / j->c->seeds, j->c->seed[i % j->c->seeds]);
+	unit u = unit_of(j->c, i);
+
+	return u.rate ? hu_xprintf("%d.lr%s.seed%lld", u.policy, u.rate, u.seed)
+		      : hu_xprintf("%d.seed%lld", u.policy, u.seed);
 }
 
-/* A line that only processes with the same policies, seeds and options have. */
+/* A line that only processes with the same policies, learning rates, seeds and options have. */
 static char *
 text_of(const hu_compare_job *j)
 {
@@ -289,8 +316,9 @@ text_of(const hu_compare_job *j)
 	for (int i = 0; i < j->c->seeds; i++)
 		hu_str_addf(&s, "%lld ", j->c->seed[i]);
 	hu_str_addf(&s, "%.*s", rest ? (int)(rest - options) : 0, options);
-	char *text = hu_xprintf("%d policies and %d seeds by halfulp %s with options %016llx", j->c->policies,
-		j->c->seeds, hu_build_version(), (unsigned long long)hu_fnv1a64(s.s));
+	char *text = hu_xprintf("%d policies, %d learning rate%s and %d seeds by halfulp %s with options %016llx",
+		j->c->policies, j->c->rates, j->c->rates > 1 ? "s" : "", j->c->seeds, hu_build_version(),
+		(unsigned long long)hu_fnv1a64(s.s));
 	hu_str_release(&s);
 	free(options);
 	return text;
@@ -299,7 +327,7 @@ text_of(const hu_compare_job *j)
 hu_status
 hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *ends)
 {
-	int n = st == HU_OK ? j->c->policies * j->c->seeds : 0;
+	int n = st == HU_OK ? hu_comparison_rows(j->c) * j->c->seeds : 0;
 
 	j->cost = hu_xcalloc((size_t)n + 1, sizeof *j->cost);
 	for (int i = 0; i < n; i++)

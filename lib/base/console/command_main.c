@@ -73,18 +73,23 @@ hu_command_help(const hu_command *c)
 }
 
 /* A rank that leaves it to rank 0 to say why returns 0: mpirun kills all ranks once one has returned something else,
-   and rank 0 might not have spoken yet. */
+   and rank 0 might not have spoken yet. One that fails before it has joined the others cannot know whether rank 0
+   fails too, which would end the job at once; where this rank is still there after PATIENCE seconds the failure is its
+   own, and the others, who wait for it, end with it. */
 int
 hu_complain(hu_status st)
 {
-	int code = hu_exit_code(st), rank = hu_ranks_rank();
+	enum { PATIENCE = 3 };
+	int code = hu_exit_code(st), joined = hu_ranks_size() > 1, rank = joined ? hu_ranks_rank() : hu_ranks_own();
 	char who[48] = "";
 
 	fflush(stdout);
-	if (!hu_ranks_speaks())
+	if (!hu_ranks_speaks() && joined)
 		return HU_EXIT_OK;
+	if (!hu_ranks_speaks())
+		sleep(PATIENCE);
 	if (rank)
-		snprintf(who, sizeof who, "rank %d of %d: ", rank, hu_ranks_size());
+		snprintf(who, sizeof who, "rank %d of %d: ", rank, joined ? hu_ranks_size() : hu_ranks_started());
 	char *line = hu_xprintf("halfulp%s%s: %s%s\n", *running ? " " : "", running, who, hu_reason());
 	fputs(line, stderr);
 	free(line);

@@ -12,7 +12,8 @@
 /* command: its name, which merge calls. text: a line that two processes have in common only if they do the same work,
    cut alike. folder: where parts lie. place: what merge is given to find them.
    n units; cost: seconds that each is expected to take, of which only ratios matter. group: units of one group (NULL:
-   all) may be dealt together.
+   all) may be dealt together. joint: NULL, or for each unit whether all ranks can compute it together, where it is
+   large: `study` is then called on every rank with the ranks united (lib/base/ranks/united.h).
    name: a unit's name in parts, which the caller frees. study: computes unit i and appends what was found, a text
    without tabs and line ends (lib/base/parts/pack.h). join: takes what unit i found, in the order of units.
    keeps: a unit takes long and leaves files, so one process too keeps what it found in a part, which stays: --resume
@@ -23,6 +24,7 @@ typedef struct hu_share_work {
 	int n, keeps;
 	const double *cost;
 	const int *group;
+	const char *joint;
 	char *(*name)(const void *of, int i);
 	hu_status (*study)(void *of, int i, hu_str *found);
 	hu_status (*join)(void *of, int i, const char *found);

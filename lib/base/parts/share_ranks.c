@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/parts/deal.h"
 #include "lib/base/ranks/ranks.h"
+#include "lib/base/ranks/united.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,17 +34,25 @@ add_lot(dealer *d, int first, int last, double cost)
 	d->left += (size_t)(last - first);
 }
 
-/* Cuts the units that are not found yet into lots of at most a rank's share / FINER, where single units allow that. */
+/* The largest cost of a lot of several units: a rank's share / FINER. */
+static double
+most_of_lot(const hu_share_work *u)
+{
+	double all = 0;
+
+	for (int i = 0; i < u->n; i++)
+		all += u->cost[i];
+	return all / hu_ranks_size() / FINER;
+}
+
+/* Cuts the units that are not found yet into lots, where single units allow that. */
 static void
 make_lots(dealer *d)
 {
 	const hu_share_work *u = d->s->work;
-	double all = 0, most, cost = 0;
+	double most = most_of_lot(u), cost = 0;
 	int first = 0;
 
-	for (int i = 0; i < u->n; i++)
-		all += u->cost[i];
-	most = all / hu_ranks_size() / FINER;
 	for (int i = 0; i < u->n; i++) {
 		int there = hu_sharing_has(d->s, i);
 		if (i > first && (there || (u->group && u->group[i] != u->group[first]) || cost + u->cost[i] > most)) {
@@ -223,11 +232,46 @@ work(const hu_share_work *w)
 	return st;
 }
 
+/* Has all ranks compute unit i; rank 0 keeps what was found. */
+static hu_status
+unite(hu_sharing *s, int i)
+{
+	hu_status st;
+	hu_str found;
+
+	hu_ranks_unite(1);
+	hu_str_init(&found);
+	st = hu_ranks_rank() ? s->work->study(s->work->of, i, &found) : hu_sharing_study(s, i);
+	hu_str_release(&found);
+	hu_ranks_unite(0);
+	return st == HU_OK && !hu_ranks_rank() ? hu_sharing_keep(s, 0) : st;
+}
+
+/* The units that are larger than a lot and that all ranks can compute together, unless rank 0 has them already. */
+static hu_status
+together(hu_sharing *s)
+{
+	const hu_share_work *w = s->work;
+	double most = most_of_lot(w);
+	hu_status st = HU_OK;
+
+	for (int i = 0; i < w->n && w->joint && st == HU_OK; i++) {
+		int missing = !hu_sharing_has(s, i);
+		if (!w->joint[i] || w->cost[i] <= most)
+			continue;
+		hu_ranks_broadcast(0, &missing, sizeof missing);
+		if (missing)
+			st = unite(s, i);
+	}
+	return st;
+}
+
 hu_status
 hu_share_ranks(hu_sharing *s)
 {
 	dealer d = { .s = s };
 
 	HU_TRY(hu_ranks_same("work", s->own.work));
+	HU_TRY(together(s));
 	return hu_ranks_rank() ? work(s->work) : deal(&d);
 }

@@ -61,7 +61,8 @@ hu_status hu_ranks_same(const char *what, const char *text);
 typedef struct hu_ranks_traffic { double sent, received, seconds; } hu_ranks_traffic;
 hu_ranks_traffic hu_ranks_moved(void);
 
-/* For hu_complain. Says what becomes of a failure here: it is printed by this rank (1), or left to rank 0 (0). */
+/* For hu_complain. Says what becomes of a failure here: it is printed by this rank (1), or left to rank 0 (0),
+   unless that has nothing to say. */
 int hu_ranks_speaks(void);
 /* Where the others do not know of this rank's failure: ends all of them, with this exit code. Returns elsewhere. */
 void hu_ranks_give_up(int code);
