@@ -9,27 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A unit has a run of every input, high and low, in about half of the calls for each node; the survey has those of
-   float32 and of all nodes low, twice. */
-hu_status
-hu_validate_nodes_cut(hu_validate_job *j, size_t p, double each)
-{
-	size_t batches = hu_sensing_batches(j->surveyed, j->net->batch), parts = HU_VALIDATE_NODES / batches;
-	hu_sensitivity *r = j->row[p].sensitivity = hu_xcalloc(1, sizeof *r);
-
-	HU_TRY(hu_sensitivity_list(r, &j->policies->v[p], &j->net->m));
-	r->inputs = j->surveyed;
-	parts = parts < 1 ? 1 : parts > r->n ? r->n : parts;
-	hu_validate_unit_add(j, (hu_validate_unit){ .kind = HU_VALIDATE_SURVEY, .policy = p },
-		4 * each * (double)batches);
-	for (size_t b = 0; b < batches; b++)
-		for (size_t k = 0; k < parts; k++) {
-			hu_validate_unit u = { HU_VALIDATE_ALONE, p, b, k * r->n / parts, (k + 1) * r->n / parts };
-			hu_validate_unit_add(j, u, each * (double)(u.last - u.first));
-		}
-	return HU_OK;
-}
-
 static void
 pack_damage(hu_pack *r, hu_damage *d)
 {

@@ -113,45 +113,6 @@ name_of(const void *of, int i)
 	}
 }
 
-void
-hu_validate_unit_add(hu_validate_job *j, hu_validate_unit u, double cost)
-{
-	int n = j->work.n;
-
-	if (n == j->cap) {
-		HU_GROW(j->unit, n, j->cap);
-		j->cost = hu_xrealloc(j->cost, (size_t)j->cap * sizeof *j->cost);
-		j->policy = hu_xrealloc(j->policy, (size_t)j->cap * sizeof *j->policy);
-	}
-	j->unit[n] = u;
-	j->cost[n] = cost;
-	j->policy[n] = (int)u.policy;
-	j->work.n++;
-}
-
-/* Runs of all policies come first, whole batches each; then the nodes of one policy after another. */
-static hu_status
-cut(hu_validate_job *j)
-{
-	const hu_program *p = j->net->m.p;
-	size_t n = j->net->s.n, batch = j->net->batch, batches = (n + batch - 1) / batch,
-	       pieces = batches < HU_VALIDATE_PIECES ? batches : HU_VALIDATE_PIECES;
-	double each = 1e-6;
-
-	for (int i = 0; i < p->nc; i++)
-		each += hu_call_cost(p, &p->c[i]).flops * 1e-9; /* seconds of a batch on a core, about */
-	for (size_t i = 0; i < j->policies->n; i++)
-		for (size_t k = 0; k < pieces; k++) {
-			size_t from = k * batches / pieces, to = (k + 1) * batches / pieces;
-			hu_validate_unit u = { HU_VALIDATE_RUN, i, 0, from * batch, to < batches ? to * batch : n };
-			hu_validate_unit_add(j, u, each * (double)(to - from));
-		}
-	for (size_t i = 1; i < j->policies->n && j->surveyed; i++)
-		if (j->policies->v[i].by_node)
-			HU_TRY(hu_validate_nodes_cut(j, i, each));
-	return HU_OK;
-}
-
 hu_status
 hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends)
 {
@@ -163,7 +124,7 @@ hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends)
 		st = hu_network_work(&j->text, j->args,
 			"labels accept output top-k sensitivity sensitivity-inputs exact outputs report tap");
 	if (st == HU_OK)
-		st = cut(j);
+		st = hu_validate_cut(j);
 	j->work.command = "validate";
 	j->work.text = j->text;
 	j->work.folder = j->folder;

@@ -52,10 +52,11 @@ void hu_validate_job_release(hu_validate_job *j);
 /* Makes policy p ready to run. A process that joins nothing keeps one policy's outputs at a time. */
 hu_status hu_validate_begin(hu_validate_job *j, size_t p, int joins);
 
-/* In validate_nodes.c: appends the units of policy p's nodes, each of whose runs of a batch costs `each`; computes and
-   joins one. */
-hu_status hu_validate_nodes_cut(hu_validate_job *j, size_t p, double each);
+/* Cuts the work into units (validate_cut.c): runs of all policies first, whole batches each; then the nodes of one
+   policy after another, for which it makes the rows' lists of nodes. */
+hu_status hu_validate_cut(hu_validate_job *j);
+
+/* Computes what a unit finds of its policy's nodes, and joins it to the policy's row (validate_nodes.c). */
 hu_status hu_validate_nodes_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *found);
 hu_status hu_validate_nodes_join(hu_validate_job *j, const hu_validate_unit *u, const char *found);
-void hu_validate_unit_add(hu_validate_job *j, hu_validate_unit u, double cost);
 #endif

@@ -26,7 +26,7 @@ def types(folder):
     for name in os.listdir(os.path.join(top, folder)):
         if name.endswith((".h", ".cuh")):
             with open(os.path.join(top, folder, name), encoding="utf-8") as f:
-                found.update(re.findall(r"^(?:(?:typedef )?(?:struct|enum|union) |\} )(hu_\w+)(?: \{|;)", f.read(), re.M))
+                found.update(re.findall(r"^(?:(?:typedef )?(?:struct|enum|union) |\} )(hu_\w+)(?: \{|;| \1;)", f.read(), re.M))
     return found
 
 
