@@ -3,13 +3,13 @@
 # What validate prints is what it says under --json, whose figures other tests compute again: every line of the table,
 # of decisions that changed, of the exact network, of budgets, of sensitivity by node and of TAP, written once more from
 # the JSON. Then models without classes, values that are not finite, and arrays that the data lack.
-import json, os, random, re, sys
+import json, math, os, random, re, sys
 
 sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get('srcdir', '.'))
 sys.path.insert(0, os.path.join(TOP, 't/tool'))
 import tap
-from npzfile import npz
+from npzfile import npz, outputs
 from onnxfile import *
 
 os.chdir(tap.home())
@@ -290,6 +290,43 @@ tap.ok(
     and told['policies'][1]['first_nonfinite'] == 'second',
     'of float16, from the second layer on',
 )
+
+# NaN for NaN and equal infinities are no error, NaN for a number is one: both distances from the outputs themselves
+write(
+    'roots.onnx',
+    graph(
+        [
+            node('MatMul', 'x w', 'h'),
+            node('Sqrt', 'h', 's'),
+            node('Mul', 'h large', 'f'),
+            node('Exp', 'f', 'e'),
+            node('Concat', 's e', 'y', axis=1),
+        ],
+        [floats('w', [I, 3], draw(I * 3, 0.4)), floats('large', [1], [70])],
+        [value('x', ['n', I])],
+        [value('y', ['n', 6])],
+    ),
+)
+for policy in 'bfloat16', 'fp16':
+    [one] = [
+        r
+        for r in json.loads(
+            run(0, 'roots.onnx', '--data', 'x.npz', '--policies', policy, '--exact', '0', '--json', '--outputs', policy)
+        )['policies']
+        if r['policy'] == policy
+    ]
+    now, was = outputs('%s/%s.npz' % (policy, policy))['y'][1], outputs(policy + '/float32.npz')['y'][1]
+    off = [0 if a == b or a != a and b != b else abs(a - b) if math.isfinite(a - b) else math.inf for a, b in zip(now, was)]
+    size = math.sqrt(math.fsum(b * b for b in was if math.isfinite(b)))
+    same = lambda a, b: a == b or a is None and b == math.inf or math.isclose(a or 0, b, rel_tol=1e-9)
+    tap.ok(
+        any(b != b for b in was)
+        and math.inf in was
+        and same(one['max_error'], max(off))
+        and same(one['rel_l2'], math.hypot(*off) / size),
+        '%s: NaN for NaN is no error: %s, %s' % (policy, one['max_error'], one['rel_l2']),
+        (max(off), math.hypot(*off) / size),
+    )
 
 rules = ['sqnr>=30', 'flips<=1%']
 asked = ('m.onnx', '--data', 'x.npz', '--policies', 'fp16,mxfp4', '--exact', '0')
