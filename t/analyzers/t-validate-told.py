@@ -182,7 +182,7 @@ def sensitivity(told):
                 'saturated %',
             ),
         ]
-        for n in s['nodes'][:20]:
+        for n in s['nodes'][:24]:
             lines.append(
                 '%-*s %-10s %9.3g %6d %9.3g %9s %9.3g %6d %9.3g %9.3g %8d %8s %10s'
                 % (
@@ -202,6 +202,8 @@ def sensitivity(told):
                     cell('%.3g', part(n, 'saturated')),
                 )
             )
+        if len(s['nodes']) > 24:
+            lines.append('%d more nodes do less; --json lists all.' % (len(s['nodes']) - 24))
         lines.append(
             "The squares of the nodes' errors add up to (%.3g)^2; all of them together make %.3g, %s times as much."
             % (
@@ -279,6 +281,33 @@ told = compare(
     '--exact',
     '1',
 )
+DEEP = 14
+write(
+    'deep.onnx',
+    graph(
+        sum(
+            ([node('MatMul', 'h%d w' % k, 'm%d' % k), node('Tanh', 'm%d' % k, 'h%d' % (k + 1))] for k in range(DEEP)), []
+        )
+        + [node('Identity', 'h%d' % DEEP, 'y')],
+        [floats('w', [I, I], draw(I * I, 0.3))],
+        [value('h0', ['n', I])],
+        [value('y', ['n', I])],
+    ),
+)
+npz('h.npz', h0=([3, I], x[: 3 * I]))
+told = compare(
+    'more nodes than are listed',
+    0,
+    'deep.onnx',
+    '--data',
+    'h.npz',
+    '--policies',
+    'bfloat16',
+    '--sensitivity',
+    '--exact',
+    '0',
+)
+tap.ok(len(told['policies'][-1]['sensitivity']['nodes']) > 25, 'which are more than 25')
 mlp('one.onnx', 1, 1)
 compare('an output without classes', 0, 'one.onnx', '--data', 'x.npz', '--policies', 'fp16,bfloat16', '--exact', '2')
 mlp('large.onnx', C, 1e5)
