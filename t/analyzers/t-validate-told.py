@@ -357,16 +357,23 @@ for policy in 'bfloat16', 'fp16':
         (max(off), math.hypot(*off) / size),
     )
 
-rules = ['sqnr>=30', 'flips<=1%']
-asked = ('m.onnx', '--data', 'x.npz', '--policies', 'fp16,mxfp4', '--exact', '0')
+# every figure that a rule can ask for, by its value in the row and by the limit as it is written
+rules = ['sqnr>=30', 'flips<=1%', 'accuracy>=15%', 'accuracy>=0.9', 'accuracy<=0.18', 'kl<=1e-3', 'rel_l2<=0.05']
+rules += ['max_error<=0.02', 'nonfinite<=0', 'flips<=0', 'sqnr_db>=20.5', 'rel_l2>=1e-4']
+asked = ('m.onnx', '--data', 'x.npz', '--labels', 'x.npz:y', '--policies', 'fp16,mxfp4', '--exact', '0')
 told = json.loads(run(1, *asked, '--json', '--report', 'page', *sum((['--accept', r] for r in rules), [])))
 lines, n = run(1, *asked, '--tap', *sum((['--accept', r] for r in rules), [])).split('\n'), 0
-want = ['1..%d' % (len(rules) * len(told['policies']))]
+want, wrong = ['1..%d' % (len(rules) * len(told['policies']))], []
 for r in told['policies']:
     fails = {f['rule']: f['is'] for f in r['fails']}
     for rule in rules:
         n += 1
-        of = {'sqnr>=30': r['sqnr_db'], 'flips<=1%': 100 * r['flips'] / N}[rule]
+        figure, least, limit = re.fullmatch(r'(\w+)([<>])=(.*)', rule).groups()
+        of = r.get({'sqnr': 'sqnr_db'}.get(figure, figure))
+        of = 100 * of / N if rule == 'flips<=1%' else math.inf if of is None else of
+        limit = float(limit.rstrip('%')) / (100 if rule == 'accuracy>=15%' else 1)
+        bad = of < limit if least == '>' else of > limit
+        wrong += [(rule, r['policy'], of)] if bad != (rule in fails) else []
         want.append(
             '%sok %d - %s: %s, it is %s%s'
             % (
@@ -374,11 +381,12 @@ for r in told['policies']:
                 n,
                 r['policy'],
                 rule,
-                'inf' if of is None else '%.4g' % of,
-                ' %' * rule.endswith('%'),
+                '%.4g' % of,
+                ' %' * (rule == 'flips<=1%'),
             )
         )
-tap.ok(lines == want + [''], 'TAP: %d lines' % len(want), '%s %s' % (lines, want))
+tap.ok(lines == want + [''], 'TAP: %d lines' % len(want), [x for x in zip(lines, want) if x[0] != x[1]])
+tap.none(wrong, 'rules are broken by what is beyond their limits, and by nothing else')
 kept = json.load(open('page/validation.json'))
 tap.ok(kept == told, '--report writes what --json prints')
 lines = run(1, 'large.onnx', '--data', 'x.npz', '--policies', 'float16,bfloat16', '--exact', '0', '--tap').split('\n')
