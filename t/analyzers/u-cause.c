@@ -65,12 +65,12 @@ static const struct {
 	      "batchnorm bn y_mean=fp32[2]>batchnorm bn y_mean=fp32[2]@4", NULL, 0, -1,
 		"the arithmetic of call 4 batchnorm (y_mean): " SAME
 		", and it is the first call of step 0 whose result has other bits" },
-	{ "", "a/1/x:->3;output/z/digest:0x1>0x2;program/train/z:relu act z=fp16[2]>relu act z=fp16[2]@6;zz:1>-", NULL, 0,
-		-1,
+	{ "", "a/1/x:->3;output/z/digest:0x1>0x2;program/train/z:relu act z=fp16[2]>relu act z=fp16[2]@6;"
+	      "zz:1>-", NULL, 0, -1,
 		"the arithmetic of call 6 relu (z): " SAME
 		", and it is the first call of step 0 whose result has other bits" },
-	{ "", "begin/a.w/digest:0x1>0x2;begin/b.w/digest:0x1>0x2;begin/input.x/digest:0x1>0x2;begin/input.y/digest:0x1>0x2;"
-	      "begin/input.z/digest:0x1>0x2", NULL, 0, -1,
+	{ "", "begin/a.w/digest:0x1>0x2;begin/b.w/digest:0x1>0x2;begin/input.x/digest:0x1>0x2;"
+	      "begin/input.y/digest:0x1>0x2;begin/input.z/digest:0x1>0x2", NULL, 0, -1,
 		"another batch in step 0, though the data are the same: which samples are drawn, or how they are "
 		"put together: input.x (and 2 more); other values that the training began with, as they are drawn or "
 		"loaded: a.w (and 1 more)" },
