@@ -32,9 +32,9 @@ def refused(code, pattern, what, *args):
 
 # --- formats, written down again: bits, exponent bits, precision, emin, and what the top codes are
 # ---------------------
-FORMATS = {'F64': (64, 11, 53, -1022), 'F32': (32, 8, 24, -126), 'F16': (16, 5, 11, -14), 'BF16': (16, 8, 8, -126), 'F8_E4M3': (8, 4, 4, -6), 'F8_E5M2': (8, 5, 3, -14)}
+FORMATS = {'F64': (64, 11, 53, -1022), 'F32': (32, 8, 24, -126), 'F16': (16, 5, 11, -14), 'BF16': (16, 8, 8, -126), 'F8_E4M3': (8, 4, 4, -6), 'F8_E5M2': (8, 5, 3, -14), 'F4': (4, 2, 2, 0)}
 INTEGERS = {'I64': 'q', 'I32': 'i', 'I16': 'h', 'I8': 'b', 'U64': 'Q', 'U32': 'I', 'U16': 'H', 'U8': 'B', 'BOOL': 'B'}
-NAMES = {'F64': 'fp64', 'F32': 'fp32', 'F16': 'fp16', 'BF16': 'bf16', 'F8_E4M3': 'e4m3', 'F8_E5M2': 'e5m2'}
+NAMES = {'F64': 'fp64', 'F32': 'fp32', 'F16': 'fp16', 'BF16': 'bf16', 'F8_E4M3': 'e4m3', 'F8_E5M2': 'e5m2', 'F4': 'e2m1'}
 
 
 def decode(dtype, code):
@@ -45,7 +45,7 @@ def decode(dtype, code):
     if dtype == 'F8_E4M3':
         if code & 0x7f == 0x7f:
             return math.nan
-    elif field == (1 << ebits) - 1:
+    elif field == (1 << ebits) - 1 and dtype != 'F4':
         return math.nan if fraction else sign * math.inf
     if field == 0:
         return sign * math.ldexp(fraction, emin - p + 1)
@@ -55,6 +55,11 @@ def decode(dtype, code):
 def safetensors(path, tensors):
     head, data = {}, b''
     for name, (dtype, shape, codes) in tensors.items():
+        if dtype == 'F4':  # the first of two in the lower half of a byte
+            raw = bytes(a | b << 4 for a, b in zip(codes[::2], codes[1::2]))
+            head[name] = {'dtype': dtype, 'shape': shape, 'data_offsets': [len(data), len(data) + len(raw)]}
+            data += raw
+            continue
         width = FORMATS[dtype][0] // 8 if dtype in FORMATS else struct.calcsize(INTEGERS[dtype])
         raw = b''.join(c.to_bytes(width, 'little') for c in codes) if dtype in FORMATS else struct.pack('<%d%s' % (len(codes), INTEGERS[dtype]), *codes)
         head[name] = {'dtype': dtype, 'shape': shape, 'data_offsets': [len(data), len(data) + len(raw)]}
@@ -149,7 +154,7 @@ def moved(dtype, code):
 
 old, new, values = {}, {}, {}
 for dtype in FORMATS:
-    for n in (1, 5, 8, 513, 70000 if dtype in ('F32', 'F16', 'F8_E4M3') else 700):
+    for n in () if dtype == 'F4' else (1, 5, 8, 513, 70000 if dtype in ('F32', 'F16', 'F8_E4M3') else 700):
         name = '%s.%d' % (dtype, n)
         calm = n == 70000       # without NaN and extremes, so that its sums are of ordinary size
         a = [(rng.randrange(2) << (FORMATS[dtype][0] - 1)) | (((1 << (FORMATS[dtype][1] - 1)) - 1) << (FORMATS[dtype][2] - 1)) | rng.getrandbits(FORMATS[dtype][2] - 1) if calm else corner(dtype) for _ in range(n)]
@@ -163,6 +168,11 @@ for dtype, letter in INTEGERS.items():
     b = [min(hi, x + 1) if rng.random() < 0.2 else rng.randint(lo, hi) if rng.random() < 0.1 else x for x in a]
     old[dtype], new[dtype] = (dtype, [300], a), (dtype, [300], b)
     values[dtype] = a, b
+for n in 2, 30, 700, 20000:
+    a = [rng.getrandbits(4) for _ in range(n)]
+    b = [c ^ rng.choice([1, 2, 4, 8]) if rng.random() < 0.2 else c for c in a]
+    old['F4.%d' % n], new['F4.%d' % n] = ('F4', [n], a), ('F4', [n], b)
+    values['F4.%d' % n] = [decode('F4', c) for c in a], [decode('F4', c) for c in b]
 # Doubles whose squares no double holds
 for name, scale in (('huge', 1000), ('tiny', -1060), ('wide', 0)):
     a = [math.ldexp(rng.uniform(-1, 1), scale + (rng.randrange(-40, 20) if name == 'wide' else 0)) for _ in range(600)]

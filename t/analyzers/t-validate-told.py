@@ -3,13 +3,13 @@
 # What validate prints is what it says under --json, whose figures other tests compute again: every line of the table,
 # of decisions that changed, of the exact network, of budgets, of sensitivity by node and of TAP, written once more from
 # the JSON. Then models without classes, values that are not finite, and arrays that the data lack.
-import json, os, random, re, sys
+import json, math, os, random, re, sys
 
 sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get('srcdir', '.'))
 sys.path.insert(0, os.path.join(TOP, 't/tool'))
 import tap
-from npzfile import npz
+from npzfile import npz, outputs
 from onnxfile import *
 
 os.chdir(tap.home())
@@ -182,7 +182,7 @@ def sensitivity(told):
                 'saturated %',
             ),
         ]
-        for n in s['nodes'][:20]:
+        for n in s['nodes'][:24]:
             lines.append(
                 '%-*s %-10s %9.3g %6d %9.3g %9s %9.3g %6d %9.3g %9.3g %8d %8s %10s'
                 % (
@@ -202,6 +202,8 @@ def sensitivity(told):
                     cell('%.3g', part(n, 'saturated')),
                 )
             )
+        if len(s['nodes']) > 24:
+            lines.append('%d more nodes do less; --json lists all.' % (len(s['nodes']) - 24))
         lines.append(
             "The squares of the nodes' errors add up to (%.3g)^2; all of them together make %.3g, %s times as much."
             % (
@@ -279,6 +281,33 @@ told = compare(
     '--exact',
     '1',
 )
+DEEP = 14
+write(
+    'deep.onnx',
+    graph(
+        sum(
+            ([node('MatMul', 'h%d w' % k, 'm%d' % k), node('Tanh', 'm%d' % k, 'h%d' % (k + 1))] for k in range(DEEP)), []
+        )
+        + [node('Identity', 'h%d' % DEEP, 'y')],
+        [floats('w', [I, I], draw(I * I, 0.3))],
+        [value('h0', ['n', I])],
+        [value('y', ['n', I])],
+    ),
+)
+npz('h.npz', h0=([3, I], x[: 3 * I]))
+told = compare(
+    'more nodes than are listed',
+    0,
+    'deep.onnx',
+    '--data',
+    'h.npz',
+    '--policies',
+    'bfloat16',
+    '--sensitivity',
+    '--exact',
+    '0',
+)
+tap.ok(len(told['policies'][-1]['sensitivity']['nodes']) > 25, 'which are more than 25')
 mlp('one.onnx', 1, 1)
 compare('an output without classes', 0, 'one.onnx', '--data', 'x.npz', '--policies', 'fp16,bfloat16', '--exact', '2')
 mlp('large.onnx', C, 1e5)
@@ -291,16 +320,60 @@ tap.ok(
     'of float16, from the second layer on',
 )
 
-rules = ['sqnr>=30', 'flips<=1%']
-asked = ('m.onnx', '--data', 'x.npz', '--policies', 'fp16,mxfp4', '--exact', '0')
+# NaN for NaN and equal infinities are no error, NaN for a number is one: both distances from the outputs themselves
+write(
+    'roots.onnx',
+    graph(
+        [
+            node('MatMul', 'x w', 'h'),
+            node('Sqrt', 'h', 's'),
+            node('Mul', 'h large', 'f'),
+            node('Exp', 'f', 'e'),
+            node('Concat', 's e', 'y', axis=1),
+        ],
+        [floats('w', [I, 3], draw(I * 3, 0.4)), floats('large', [1], [70])],
+        [value('x', ['n', I])],
+        [value('y', ['n', 6])],
+    ),
+)
+for policy in 'bfloat16', 'fp16':
+    [one] = [
+        r
+        for r in json.loads(
+            run(0, 'roots.onnx', '--data', 'x.npz', '--policies', policy, '--exact', '0', '--json', '--outputs', policy)
+        )['policies']
+        if r['policy'] == policy
+    ]
+    now, was = outputs('%s/%s.npz' % (policy, policy))['y'][1], outputs(policy + '/float32.npz')['y'][1]
+    off = [0 if a == b or a != a and b != b else abs(a - b) if math.isfinite(a - b) else math.inf for a, b in zip(now, was)]
+    size = math.sqrt(math.fsum(b * b for b in was if math.isfinite(b)))
+    same = lambda a, b: a == b or a is None and b == math.inf or math.isclose(a or 0, b, rel_tol=1e-9)
+    tap.ok(
+        any(b != b for b in was)
+        and math.inf in was
+        and same(one['max_error'], max(off))
+        and same(one['rel_l2'], math.hypot(*off) / size),
+        '%s: NaN for NaN is no error: %s, %s' % (policy, one['max_error'], one['rel_l2']),
+        (max(off), math.hypot(*off) / size),
+    )
+
+# every figure that a rule can ask for, by its value in the row and by the limit as it is written
+rules = ['sqnr>=30', 'flips<=1%', 'accuracy>=15%', 'accuracy>=0.9', 'accuracy<=0.18', 'kl<=1e-3', 'rel_l2<=0.05']
+rules += ['max_error<=0.02', 'nonfinite<=0', 'flips<=0', 'sqnr_db>=20.5', 'rel_l2>=1e-4']
+asked = ('m.onnx', '--data', 'x.npz', '--labels', 'x.npz:y', '--policies', 'fp16,mxfp4', '--exact', '0')
 told = json.loads(run(1, *asked, '--json', '--report', 'page', *sum((['--accept', r] for r in rules), [])))
 lines, n = run(1, *asked, '--tap', *sum((['--accept', r] for r in rules), [])).split('\n'), 0
-want = ['1..%d' % (len(rules) * len(told['policies']))]
+want, wrong = ['1..%d' % (len(rules) * len(told['policies']))], []
 for r in told['policies']:
     fails = {f['rule']: f['is'] for f in r['fails']}
     for rule in rules:
         n += 1
-        of = {'sqnr>=30': r['sqnr_db'], 'flips<=1%': 100 * r['flips'] / N}[rule]
+        figure, least, limit = re.fullmatch(r'(\w+)([<>])=(.*)', rule).groups()
+        of = r.get({'sqnr': 'sqnr_db'}.get(figure, figure))
+        of = 100 * of / N if rule == 'flips<=1%' else math.inf if of is None else of
+        limit = float(limit.rstrip('%')) / (100 if rule == 'accuracy>=15%' else 1)
+        bad = of < limit if least == '>' else of > limit
+        wrong += [(rule, r['policy'], of)] if bad != (rule in fails) else []
         want.append(
             '%sok %d - %s: %s, it is %s%s'
             % (
@@ -308,11 +381,12 @@ for r in told['policies']:
                 n,
                 r['policy'],
                 rule,
-                'inf' if of is None else '%.4g' % of,
-                ' %' * rule.endswith('%'),
+                '%.4g' % of,
+                ' %' * (rule == 'flips<=1%'),
             )
         )
-tap.ok(lines == want + [''], 'TAP: %d lines' % len(want), '%s %s' % (lines, want))
+tap.ok(lines == want + [''], 'TAP: %d lines' % len(want), [x for x in zip(lines, want) if x[0] != x[1]])
+tap.none(wrong, 'rules are broken by what is beyond their limits, and by nothing else')
 kept = json.load(open('page/validation.json'))
 tap.ok(kept == told, '--report writes what --json prints')
 lines = run(1, 'large.onnx', '--data', 'x.npz', '--policies', 'float16,bfloat16', '--exact', '0', '--tap').split('\n')

@@ -60,6 +60,20 @@ static const struct {
 	      "program/train/z:matmul dense1 z=fp16[2]>matmul dense1 z=fp16[2]@3", NULL, 0, -1,
 		"the arithmetic of call 3 matmul (z): " SAME
 		", and it is the first call of step 0 whose result has other bits" },
+	/* Several results of one call, of which the row is named after one; and quantities that are new or gone */
+	{ "", "output/y/digest:0x1>0x2;output/y_mean/digest:0x1>0x2;output/y_var/digest:0x1>0x2;program/train/y_mean:"
+	      "batchnorm bn y_mean=fp32[2]>batchnorm bn y_mean=fp32[2]@4", NULL, 0, -1,
+		"the arithmetic of call 4 batchnorm (y_mean): " SAME
+		", and it is the first call of step 0 whose result has other bits" },
+	{ "", "a/1/x:->3;output/z/digest:0x1>0x2;program/train/z:relu act z=fp16[2]>relu act z=fp16[2]@6;"
+	      "zz:1>-", NULL, 0, -1,
+		"the arithmetic of call 6 relu (z): " SAME
+		", and it is the first call of step 0 whose result has other bits" },
+	{ "", "begin/a.w/digest:0x1>0x2;begin/b.w/digest:0x1>0x2;begin/input.x/digest:0x1>0x2;"
+	      "begin/input.y/digest:0x1>0x2;begin/input.z/digest:0x1>0x2", NULL, 0, -1,
+		"another batch in step 0, though the data are the same: which samples are drawn, or how they are "
+		"put together: input.x (and 2 more); other values that the training began with, as they are drawn or "
+		"loaded: a.w (and 1 more)" },
 	{ "", "loss:1>2", "exercise", 3, -1,
 		"the check for overflow, or the rule of the loss scale: steps of the exercise moved, and " SAME },
 	{ "", "loss:1>2", "replay", 0, 5,

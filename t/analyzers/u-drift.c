@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Baselines: what passes, what fails and in which order; the file reads back. */
 #include "analyzers/check/drift.h"
+#include "analyzers/check/baseline_program.h"
 #include "t/tool/tap.h"
 
 #include <math.h>
@@ -160,11 +161,47 @@ noise(void)
 	hu_baseline_release(&more[1]);
 }
 
+/* Which traced steps the run lacks: names of tables whose keys have a step before the tensor, each step once. */
+static void
+missing(void)
+{
+	static const char *const was[] = { "replay/3/y/ulp_max", "replay/3/z/ulp_max", "replay/12/y/ulp_max",
+		"replay/20/y/ulp_max", "swamping/12/y/share", "swamping/20/y/share", "metrics/7/loss",
+		"exercise/9/loss", "program/train/8/y", "program/8/y", "updates/4x/y", "updates//y", "5", "a/6",
+		"replay/120/y/ulp_max" },
+				 *const is[] = { "replay/3/y/ulp_max", "swamping/20/y/share", "metrics/2/loss" };
+	hu_baseline want = { 0 }, got = { 0 };
+	hu_str s;
+
+	for (size_t i = 0; i < sizeof was / sizeof *was; i++)
+		add(&want, was[i], "1", HU_SIDE_BOTH);
+	for (size_t i = 0; i < sizeof is / sizeof *is; i++)
+		add(&got, is[i], "1", HU_SIDE_BOTH);
+	hu_str_init(&s);
+	hu_missing_steps(&s, &want, &got);
+	is_text(s.s,
+		"step 12 was traced in the baseline and not in this run: train with --trace-steps 12\n"
+		"step 120 was traced in the baseline and not in this run: train with --trace-steps 120\n"
+		"the baseline has an exercise and this run has none: train with --exercise\n",
+		"the steps that were traced, and are no longer");
+	add(&got, "exercise/1/loss", "1", HU_SIDE_BOTH);
+	add(&got, "x/12/y", "1", HU_SIDE_BOTH);
+	hu_str_release(&s);
+	hu_str_init(&s);
+	hu_missing_steps(&s, &want, &got);
+	is_text(s.s, "step 120 was traced in the baseline and not in this run: train with --trace-steps 120\n",
+		"another table of the step shows it, and a step of more digits is another");
+	hu_str_release(&s);
+	hu_baseline_release(&want);
+	hu_baseline_release(&got);
+}
+
 int
 main(void)
 {
 	verdicts();
 	file();
 	noise();
+	missing();
 	return done_testing();
 }
