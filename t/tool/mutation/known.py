@@ -84,4 +84,5 @@ KNOWN = [
     ("trainer/ranked/ranked.c", "if (m)", "memory that is not given back, which the leak sanitizer sees"),
     ("trainer/run/session.c", "evaluated < 3 &&", "rows that are read once more are the same ones"),
     ("trainer/optim/optim.c", "p->t[in[1]].layer", "a gradient is of its parameter's layer"),
+    ("trainer/bench/gemm_one.c", "sum -= hu_digest_term(", "digests of one run of the program, which are compared with each other alone"),
 ]
