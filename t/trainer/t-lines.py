@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What train says on standard error, and what it refuses, beside its tables, its program and its traced steps: skipped
-# steps and a loss scale that grows, an epsilon that is 0, steps to trace and their cap, options that the others leave
-# without an effect.
+# steps and a loss scale that grows, an epsilon that is 0, steps to trace and their cap, runs without a name, options that
+# others leave without an effect.
 import json
 import math
 import os
@@ -90,6 +90,25 @@ for k, (policy, words, warned) in enumerate((
     says = 'warning: epsilon 2.98023e-08 is zero in float16: where v is zero too, the update divides by zero\n'
     wrong += [(policy, words, err)] if code or (says in err) != warned or ('epsilon' in err) != warned else []
 ok(not wrong, 'train warns of an epsilon that its variables have as 0, and of no other', wrong)
+
+# --- a run without a name: the first that is free, in characters that have no meaning in a shell
+short, own = ['--steps', '1', '--quiet', *SMALL], '--policy=mixed_float16,layer:dense1=float32'
+names, wrong = [('mlp-float32-1', []), ('mlp-float32-2', []), ('mlp-mixed_float16_layer_dense1_float32-1', [own])], []
+for name, words in names:
+    code, out, err = run('train', *short, *words)
+    there = os.path.exists(os.path.join(home, 'runs', name, 'manifest.json'))
+    command = manifest('runs/' + name)['command'] if there else []
+    given = ['--steps=1', '--quiet', *map('='.join, zip(SMALL[::2], SMALL[1::2])), *words]
+    if code or command != ['halfulp', 'train', *given, 'runs/' + name]:
+        wrong.append([name, code, err, command])
+ok(not wrong and len(os.listdir(home + '/runs')) == 3, 'a run without a name takes the first that is free', wrong)
+os.mkdir(home + '/closed')
+open(home + '/closed/runs', 'w').close()
+p = tap.halfulp('train', *short, cwd=home + '/closed')
+ok(p.returncode in (3, 4) and p.stderr.count('\n') == 1 and 'runs' in p.stderr, 'where none can be made that is said', [p.returncode, p.stderr])
+code, out, err = run('train', *short, '--grid-intensity', '250', '--meter', 'none', 'grid')
+ok(code == 2 and '--grid-intensity has no effect where no energy is measured (--meter none: switched off)' in err and not os.path.exists(home + '/grid'),
+   'no energy, no CO2', [code, err])  # fmt: skip
 
 # --- options without an effect are refused by name, where other options leave them without one and nowhere else
 wrong, unet = [], '--model unet --levels 1 --data scenes --size 8 --width 0.1 --train 4 --eval 2 --batch 2 '
