@@ -260,13 +260,16 @@ def wrong_digest(run, step):
     json.dump(m, open(os.path.join(run, 'manifest.json'), 'w'))
 
 
-dot = next(i for i, x in enumerate(Tensors(os.path.join(single.path, 'trace/step-000002.safetensors'))['input.x']) if x)  # a pixel that is not black
+traced = Tensors(os.path.join(single.path, 'trace/step-000002.safetensors'))
+dot = next(i for i, x in enumerate(traced['input.x']) if x)  # a pixel that is not black
+off = 'step 2, tensor %s: one element of %%d, number %d, is one ulp of fp32 off: '
 for name, step, file, tensor, start, end in (
         ('verify0', 0, 'trace/step-000000.safetensors', 'dense2.w', 'step 0, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, ': the training began with other weights than were recorded'),
         ('verify2', 2, 'trace/step-000002.safetensors', 'dense2.xw', 'step 2, call %d (matmul, layer dense2), tensor dense2.xw: one element of %%d, number 9, is one ulp of fp32 off: ' % next(c for c in single.calls if single.tensors[c['out'][0]]['name'] == 'dense2.xw')['id'],
          '; all that the call read is as recorded, so its arithmetic is another one'),
-        ('verify4', 2, 'trace/step-000002.safetensors', 'dense2.w', 'step 2, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, ': the step began with another state'),
-        ('verify5', 2, 'trace/step-000002.safetensors', 'input.x', 'step 2, tensor input.x: one element of %%d, number %d, is one ulp of fp32 off: ' % dot, ': the step read other input data than were recorded'),
+        ('verify4', 2, 'trace/step-000002.safetensors', 'dense2.w', off % ('dense2.w', 9), ': the step began with another state'),
+        ('verify5', 2, 'trace/step-000002.safetensors', 'input.x', off % ('input.x', dot),
+         ': the step read other input data than were recorded'),
         ('verify3', 3, 'checkpoint/step-000004.safetensors', 'dense2.w', 'step 3, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, ' in the state behind step 3; that step was not traced, and a run with --trace-steps 3 names the call')):
     path = at(name)
     shutil.copytree(single.path, path)

@@ -77,8 +77,9 @@ def scaled(policy, where):
         if r['skipped'] == '1':
             c, t = calls[int(r['overflow_call'])], of_name[r['overflow_tensor']]
             bad = sum(not all(map(math.isfinite, step[tensors[i]['name']])) for i in searched)
-            line += ': step skipped; first overflow: %s of %d elements of %s (%s), written by call %d (%s, layer %s)' % (
-                r['overflow_count'], math.prod(t['shape']), t['name'], t['format'], c['id'], c['op'], c['layer'])  # fmt: skip
+            of = (r['overflow_count'], math.prod(t['shape']), t['name'], t['format'])
+            line += ': step skipped; first overflow: %s of %d elements of %s (%s)' % of
+            line += ', written by call %d (%s, layer %s)' % (c['id'], c['op'], c['layer'])
             line += '; %d tensor%s not finite' % (bad, '' if bad == 1 else 's')
         else:
             line += ': enough finite steps in a row'
