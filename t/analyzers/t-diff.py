@@ -19,6 +19,7 @@ from independent.baseline import described  # noqa: E402
 from independent.files import Run, table  # noqa: E402
 from independent.number import FORMATS, decode, log2floor, pow2  # noqa: E402
 from tap import HALFULP, finish, home, none  # noqa: E402
+from tensorsfile import Tensors  # noqa: E402
 
 folder = home()
 at = lambda *names: os.path.join(folder, *names)  # noqa: E731
@@ -264,14 +265,20 @@ def wrong_digest(run, step):
     json.dump(m, open(os.path.join(run, 'manifest.json'), 'w'))
 
 
+traced = Tensors(os.path.join(single.path, 'trace/step-000002.safetensors'))
+dot = next(i for i, x in enumerate(traced['input.x']) if x)  # a pixel that is not black
+off = 'step 2, tensor %s: one element of %%d, number %d, is one ulp of fp32 off: '
 for name, step, file, tensor, start, end in (
         ('verify0', 0, 'trace/step-000000.safetensors', 'dense2.w', 'step 0, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, ': the training began with other weights than were recorded'),
         ('verify2', 2, 'trace/step-000002.safetensors', 'dense2.xw', 'step 2, call %d (matmul, layer dense2), tensor dense2.xw: one element of %%d, number 9, is one ulp of fp32 off: ' % next(c for c in single.calls if single.tensors[c['out'][0]]['name'] == 'dense2.xw')['id'],
          '; all that the call read is as recorded, so its arithmetic is another one'),
+        ('verify4', 2, 'trace/step-000002.safetensors', 'dense2.w', off % ('dense2.w', 9), ': the step began with another state'),
+        ('verify5', 2, 'trace/step-000002.safetensors', 'input.x', off % ('input.x', dot),
+         ': the step read other input data than were recorded'),
         ('verify3', 3, 'checkpoint/step-000004.safetensors', 'dense2.w', 'step 3, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, ' in the state behind step 3; that step was not traced, and a run with --trace-steps 3 names the call')):
     path = at(name)
     shutil.copytree(single.path, path)
-    pair = bend(path, file, tensor, 9)
+    pair = bend(path, file, tensor, dot if tensor == 'input.x' else 9)
     wrong_digest(path, step)
     n = math.prod(next(t for t in single.tensors if t['name'] == tensor)['shape'])
     code, line1 = first('verify', path)

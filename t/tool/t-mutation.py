@@ -47,7 +47,7 @@ for file, part, why in every:
         wrong.append('%s is not there' % file)
         continue
     lines = open(path).read().split('\n')
-    which = (rules.KERNELS, rules.SPREAD) if file.startswith('cuda/') else (rules.SOURCES, rules.WORDS)
+    which = (rules.KERNELS, rules.SPREAD) if file.endswith(('.cu', '.cuh')) else (rules.SOURCES, rules.WORDS)
     made = [lines[n][:a] + new + lines[n][b:] for _, n, a, b, _, new in rules.candidates(top, file, *which)]
     if not any(part in line for line in made):
         wrong.append('%s: nothing makes %r' % (file, part))

@@ -117,7 +117,8 @@ judge(
     {'crop': 2, 'shift': 3, 'flip': 1, 'scale': 0.2, 'noise': 0.25},
     (9, 9, 1),
 )
-judge('signal', '--model resnet1d --width 0.02', 'crop,shift,scale:0.5', {'crop': 63, 'shift': 63, 'scale': 0.5}, (1, 500, 2))
+asked = {'crop': 63, 'shift': 63, 'scale': 0.5}
+judge('signal', '--model resnet1d --width 0.02', 'crop,shift,scale:0.5', asked, (1, 500, 2))
 noise = judge('noise', '--model resnet1d --width 0.02', 'noise:0.5', {'noise': 0.5}, (1, 500, 2)) or [0]
 mean = sum(noise) / len(noise)
 deviation = math.sqrt(sum((x - mean) ** 2 for x in noise) / len(noise))

@@ -354,6 +354,17 @@ none(
     'without a meter no joules',
 )
 
+# Memory that is computed: a row more is 64 pixels, a label and its place in the order of rows
+computed = []
+for option, n in (('--train', 16), ('--train', 1016), ('--eval', 104)):
+    rows, printed, wrong = bench('train', *small, option, str(n), '--policy', 'float32', '--batch', '4')
+    computed += [r['computed_mb'] * 1e6 for r in rows]
+more = [round(x - computed[0]) for x in computed[1:]]
+none(
+    [] if more == [1000 * (64 + 1 + 8), 100 * (64 + 1 + 8)] else [more],
+    'computed_mb: a thousand rows more to train on, and a hundred to evaluate on',
+)
+
 # Energy: a counter of 5 J every two milliseconds; a step's is its images' together
 zone = os.path.join(folder, 'powercap', 'intel-rapl:0')
 os.makedirs(zone)

@@ -50,6 +50,10 @@ test $code = 2 && test "$(column f/compare-runs.tsv failed | sort | uniq -c | tr
 	test "$(grep -c 'float64-seed[12]: failed (train 2)' out)" = 2 &&
 	test "$(sed -n 's/: training failed with exit code 2.*//p' out | tr '\n' ' ')" = 'f/float64-seed1 f/float64-seed2 '
 test_is $? "a training that fails is a row that says so, the other policy has its numbers, and the exit code is its"
+run compare --policies float64,float32 --seeds 1,2 --analyze $o --trace-cap 400000 first
+refused 2 'the trace would take' "where the first training refuses the line, its words alone"
+test ! -e first
+test_is $? "and nothing is left"
 run compare --policies float32,float64 --analyze $o --trace-steps none g
 test $code = 3 && test "$(column g/compare-runs.tsv failed | sort -u)" = "analyze 3" && test "$(column g/compare-runs.tsv swamped_share | sort -u)" = - &&
 	! column g/compare-runs.tsv accuracy | grep -qx -- - && grep -q 'analysis failed with exit code 3' out

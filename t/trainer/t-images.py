@@ -235,9 +235,11 @@ def files_digest(turns, trained):
     term = lambda name, i, x: mix64(fnv64(name) ^ (0x9E3779B97F4A7C15 * i + x) % 2**64)  # noqa: E731
     files = [('/%d/%02d.png' % x, os.path.getsize(at('split/%d/%02d.png' % x))) for x in turns]
     sizes = [trained, len(turns) - trained, 3, 3, 3, 2]
-    terms = [term('classes', k, fnv64(str(k)) % 2**32) for k in range(2)] + [term('sizes', i, x) for i, x in enumerate(sizes)]
-    terms += [term('files', 2 * i, fnv32(name)) + term('files', 2 * i + 1, size) for i, (name, size) in enumerate(files)]
-    return '0x%016x' % (sum(terms + [term('labels', i, k) for i, (k, _) in enumerate(turns)]) % 2**64)
+    terms = [term('classes', k, fnv64(str(k)) % 2**32) for k in range(2)]
+    terms += [term('sizes', i, x) for i, x in enumerate(sizes)]
+    for i, (name, size) in enumerate(files):
+        terms += [term('files', 2 * i, fnv32(name)), term('files', 2 * i + 1, size), term('labels', i, turns[i][0])]
+    return '0x%016x' % (sum(terms) % 2**64)
 
 
 listed = files_digest(turns, 24)
@@ -265,7 +267,8 @@ for k, name in enumerate(('test', 'validation', 'valid', 'val')):
             write('named/%s/%d/%d.PNG' % (name, i, j), png(3, 3, [bytes([i, 2, 9] * 3)] * 3))
     got = train('named', 'named-' + name, '--size', '3', '--batch', '2')
     data = json.load(open(at('named-' + name, 'manifest.json')))['dataset'] if got.returncode == 0 else {}
-    ok((data.get('train'), data.get('eval')) == (2, 2 * k + 2), '%s: the images to evaluate on' % name, [got.stderr, data])
+    counts = data.get('train'), data.get('eval')
+    ok(counts == (2, 2 * k + 2), '%s: the images to evaluate on' % name, [got.stderr, data])
 
 # --- threads, and rows that are made already
 WORDS = '--model mlp --width 0.02 --size 8 --batch 4 --epochs 3 --quiet --trace-steps none'.split()

@@ -125,8 +125,11 @@ run = os.path.join(home, 'run')
 os.mkdir(run)
 
 
-def made(parameters=of, table='rank host micro_batches rows steps ms ms_messages bytes_sent bytes_received memory',
-         policy='mixed_float16', rows=('0 a 2 4 9 12.5 1.5 3000 2000 1e6', '1 b 2 4 9 14.25 0.5 4000 2000 2e6')):  # fmt: skip
+HEAD = 'rank host micro_batches rows steps ms ms_messages bytes_sent bytes_received memory'
+ROWS = ('0 a 2 4 9 12.5 1.5 3000 2000 1e6', '1 b 2 4 9 14.25 0.5 4000 2000 2e6')
+
+
+def made(parameters=of, table=HEAD, policy='mixed_float16', rows=ROWS):
     with open(run + '/manifest.json', 'w') as f:
         json.dump({'policy': {'name': policy}, 'parameters': parameters}, f)
     with open(run + '/ranks.tsv', 'w') as f:
@@ -152,7 +155,7 @@ for code, why, kind, more in (
     (3, 'it does not say policy and parameters', {'policy': 'x' * 4096}, ['--policy', 'mixed_float16']),
     (3, 'it has no rows', {'rows': ()}, ['--policy', 'mixed_float16']),
     (3, 'row 1 has no memory', {'rows': ('0 a 2 4 9 12.5 1.5 3000 2000 -',)}, ['--policy', 'mixed_float16']),
-    (3, 'row 2 has no ms_messages', {'rows': ('0 a 2 4 9 1 1 3 2 1', '0 a 2 4 9 1 -1 3 2 1')}, ['--policy', 'mixed_float16']),
+    (3, 'row 2 has no ms_messages', {'rows': (ROWS[0], '0 a 2 4 9 1 -1 3 2 1')}, ['--policy', 'mixed_float16']),
     (3, 'no column ms', {'table': 'rank host micro_batches rows steps m n s r y'}, ['--policy', 'mixed_float16']),
 ):
     made(**kind)

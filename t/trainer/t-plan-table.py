@@ -142,13 +142,13 @@ def judge(name, *words):
 
 judge('mlp', '--model', 'mlp', '--batch', '2048', '--width', '4')
 judge('convnet', '--model', 'convnet', '--size', '64', '--channels', '3', '--batch', '64')
-# A call belongs to the layer that its result is named after. Casts belong to the layer that reads them, and gradients of
-# what another layer made to the one that hands them back.
+# A call belongs to the layer that its result is named after. Casts belong to the layer that reads them, and gradients
+# of what another layer made to the one that hands them back.
 wrong = []
 for model in 'mlp convnet resnet resnet1d unet bert gpt ncf'.split():
     for optimizer in 'sgd nesterov adam adamw lamb'.split() if model == 'mlp' else ['adam']:
-        words = '--model %s --optimizer %s --policy mixed_float16 --clip-norm 1 --ema 0.9 --batch 2 --by call --json' % (model, optimizer)
-        rows = json.loads(plan(*words.split()))[0]['rows'][:-1]
+        words = '--policy mixed_float16 --clip-norm 1 --ema 0.9 --batch 2 --by call --json'.split()
+        rows = json.loads(plan('--model', model, '--optimizer', optimizer, *words))[0]['rows'][:-1]
         for r in rows:
             layer, _, role = r['tensor'].partition('.')
             given = r['phase'] != 'update' and (r['op'] == 'cast' or role.startswith('d'))

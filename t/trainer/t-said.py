@@ -90,8 +90,9 @@ for words, more, where in (
         for name, c, digits in more
     )
     ok(code == 0 and want + '  ' in out, 'the line of a model of %s has %s' % (where, ' and '.join(m[0] for m in more)), [err, out, want])
-    shapes = {'masks': {'x': [8, 8, 3], 'mask': [8, 8], 'labels': []}, 'choices': {'users': [], 'items': [], 'labels': []}}[where]
-    ok(manifest(where)['dataset'].get('arrays') == shapes, 'and the manifest the shape of each of its arrays', manifest(where)['dataset'])
+    shapes = {'x': [8, 8, 3], 'mask': [8, 8], 'labels': []} if where == 'masks' else {'users': [], 'items': [], 'labels': []}
+    data = manifest(where)['dataset']
+    ok(data.get('arrays') == shapes, 'and the manifest the shape of each of its arrays', data)
 code, out, err = run('train', *SMALL, '--epochs', '3', '--policy', 'mixed_float16', '--json', 'b')
 j = json.loads(out)
 timed = table('b/metrics.tsv')
@@ -238,7 +239,8 @@ ok(code == 1 and j['equal'] is False and (j['first_differing_step'], j['recorded
 
 # An evaluation that is another than was recorded, by the first of its columns
 wrong = []
-for where, columns in (('judged', ('loss', 'accuracy', 'precision', 'recall')), ('choices', ('loss', 'accuracy', 'hit_rate', 'ndcg'))):
+scores = {'judged': ('loss', 'accuracy', 'precision', 'recall'), 'choices': ('loss', 'accuracy', 'hit_rate', 'ndcg')}
+for where, columns in scores.items():
     if where == 'judged':
         run('train', *SMALL, '--epochs', '2', '--policy', 'float32', where)
     path = home + '/' + where + '/metrics.tsv'
@@ -256,7 +258,7 @@ for where, columns in (('judged', ('loss', 'accuracy', 'precision', 'recall')), 
             cells[names.index('eval_' + other)] = repr(float(cells[names.index('eval_' + other)]) + 0.125)
         open(path, 'w').write('\n'.join([*lines[:row], '\t'.join(cells), *lines[row + 1:]]))
         code, out, err = run('verify', where)
-        say = 'step %d is the first whose evaluation differs: eval_%s %.17g, recorded %.17g; its state is the recorded one\n'
+        say = 'step %d is the first whose evaluation differs: eval_%s %.17g, recorded %.17g; its state is the recorded'
         if code != 1 or say % (row - first - 1, name, was, was + 0.125) not in out:
             wrong.append([where, name, was, code, out, err])
         j = json.loads(run('verify', where, '--json')[1])

@@ -74,6 +74,7 @@ ok(
     'a choice and four items that were not chosen, never the held one',
     wrong,
 )
+ok({r[1] for r in rows} == set(range(len(number))), 'items are numbered without a gap', sorted({r[1] for r in rows}))
 ok(ones == every, 'every choice but the held ones occurs', sorted(every - ones))
 got = halfulp('verify', at('u.data-run'))
 ok(got.returncode == 0, 'verify finds the run again', got.stdout + got.stderr)

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const hu_opt opts[] = { { "policies", "LIST", "float32,mixed_float16,mixed_bfloat16",
 				       "policies to compare; the first is the one that the others are compared with" },
@@ -193,6 +194,7 @@ compare(hu_comparison *c, const hu_args *a, const char *dir, int *code)
 	hu_share_end(&s, st);
 	hu_compare_job_release(&j);
 	if (j.refused) {
+		rmdir(dir); /* unless other runs are there */
 		hu_ranks_give_up(HU_EXIT_USAGE);
 		*code = HU_EXIT_USAGE;
 		return HU_OK;

@@ -87,4 +87,8 @@ KNOWN = [
     ("trainer/ranked/ranked.c", "if (m)", "memory that is not given back, which the leak sanitizer sees"),
     ("trainer/run/session.c", "evaluated < 3 &&", "rows that are read once more are the same ones"),
     ("trainer/optim/optim.c", "p->t[in[1]].layer", "a gradient is of its parameter's layer"),
+    ("trainer/bench/gemm_one.c", "sum -= hu_digest_term(", "digests that are compared with each other alone"),
+    ("trainer/bench/sweep.c", "for (int i = 1; i < s->n[HU_SWEEP_SIMD]", "a first one that is none is refused later"),
+    ("cuda/device/counted.c", "ENOUGH = 1 << 17", "room that nothing is written to"),
+    ("trainer/bench/gemm.c", "x.kind != y.kind && x.l != y.l", "the two paths of one unit differ in both or in neither"),
 ]
