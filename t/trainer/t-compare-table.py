@@ -14,7 +14,8 @@ from tap import HALFULP, bail_out, finish, home, none  # noqa: E402
 
 folder = home()
 SEEDS, POLICIES = ['1', '4', '2'], ['mixed_float16', 'float32', 'float16,layer:dense3=float32']
-COLUMNS = ['accuracy', 'precision', 'recall', 'eval_loss', 'ms_a_step', 'bytes', 'swamped_share', 'underflowed_share']
+SCORES = ['accuracy', 'precision', 'recall', 'dice', 'iou', 'hit_rate', 'ndcg']
+COLUMNS = [*SCORES, 'eval_loss', 'ms_a_step', 'bytes', 'swamped_share', 'underflowed_share']
 
 
 def table(path):
@@ -34,7 +35,8 @@ def of_run(path):
     m = json.load(open(os.path.join(path, 'manifest.json')))
     summary = os.path.join(path, 'analysis', 'summary.json')
     n = json.load(open(summary))['numbers'] if os.path.exists(summary) else {}
-    return {'accuracy': float(last['eval_accuracy']), 'precision': float(last['eval_precision']), 'recall': float(last['eval_recall']), 'eval_loss': float(last['eval_loss']), 'ms_a_step': math.fsum(ms) / len(ms),
+    scores = {c: None if last['eval_' + c] == '-' else float(last['eval_' + c]) for c in SCORES}
+    return {**scores, 'eval_loss': float(last['eval_loss']), 'ms_a_step': math.fsum(ms) / len(ms),
             'bytes': sum(m['memory_bytes'].values()), 'swamped_share': n.get('swamped_share_updates'), 'underflowed_share': n.get('zeroed_share')}
 
 
@@ -134,6 +136,22 @@ for o, x in zip(j, rows):
             if not near(x[c + suffix], got[key]):
                 wrong.append('%s: %s is %s in JSON, %s in the table' % (o['policy'], c + suffix, got[key], x[c + suffix]))
 none(wrong + ([str(j)] if [o['policy'] for o in j] != ['float32', 'bfloat16'] or any(o['runs'] != 2 or o['failed'] for o in j) else []), 'JSON has the same')
+# Models have scores of their own: what is printed of each run and each policy is the one that counts
+for title, column, words in (
+    ('hit rate', 'hit_rate', '--model ncf --users 30 --items 130 --hidden 4 --layers 2 --train 256 --batch 64'),
+    ('Dice', 'dice', '--model unet --size 8 --levels 1 --width 0.125 --train 16 --eval 8 --batch 4'),
+):
+    path = os.path.join(folder, column)
+    line = [HALFULP, 'compare', '--policies', 'float32,float16', *words.split(), '--epochs', '1', path]
+    out = subprocess.run(line, stdout=subprocess.PIPE, universal_newlines=True).stdout
+    head, rows = table(os.path.join(path, 'compare-runs.tsv'))
+    mine, wrong = [of_run(x['run']) for x in rows], []
+    for x, m in zip(rows, mine):
+        wrong += [(x['run'], c, x[c], m[c]) for c in COLUMNS if not near(x[c], m[c])]
+        said = '%s: %s %.2f %%' % (x['run'], title, 100 * m[column])
+        wrong += [said] if said not in out.split('\n') else []
+    said = r'policy +%s %% .*\nfloat32 +%.2f +- .*\nfloat16 +%.2f +[+-]?%.2f ' % (title, *(100 * m[column] for m in mine), 100 * abs(mine[1][column] - mine[0][column]))
+    none(wrong if re.search(said, out) and mine[0][column] is not None else wrong + [said, out], 'the score of %s is its %s' % (words.split()[1], title))
 one = [os.path.abspath(HALFULP), 'compare', '--policies', 'float32', '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '16', '--eval', '8', '--batch', '8', '--epochs', '1']
 done = [subprocess.run(one, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE).returncode for _ in range(2)]
 none([] if done == [0, 0] and sorted(os.listdir(os.path.join(folder, 'runs'))) == ['compare-1', 'compare-2'] else [done], 'without a name each comparison takes a folder of its own')

@@ -11,10 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ACCURACY, PRECISION, RECALL, EVAL_LOSS, MS, BYTES, SWAMPED, UNDERFLOWED };
+enum { ACCURACY, PRECISION, RECALL, DICE, IOU, HIT_RATE, NDCG, EVAL_LOSS, MS, BYTES, SWAMPED, UNDERFLOWED };
 
-static const char *const names[HU_RESULTS] = { "accuracy", "precision", "recall", "eval_loss", "ms_a_step", "bytes",
-	"swamped_share", "underflowed_share" };
+static const char *const names[HU_RESULTS] = { "accuracy", "precision", "recall", "dice", "iou", "hit_rate", "ndcg",
+	"eval_loss", "ms_a_step", "bytes", "swamped_share", "underflowed_share" };
+
+/* The columns of metrics.tsv that the first of them are read from. */
+static const char *const measured[] = { "eval_accuracy", "eval_precision", "eval_recall", "eval_dice", "eval_iou",
+	"eval_hit_rate", "eval_ndcg", "eval_loss" };
+
+/* What is printed of a model: the score that counts, and two beside it. The first row whose score was measured holds. */
+enum { SCORES = 3 };
+static const struct { int k[SCORES]; const char *title[SCORES]; } scores[] = {
+	{ { HIT_RATE, NDCG, ACCURACY }, { "hit rate", "NDCG", "accuracy" } },
+	{ { DICE, IOU, ACCURACY }, { "Dice", "IoU", "accuracy" } },
+	{ { ACCURACY, PRECISION, RECALL }, { "accuracy", "precision", "recall" } },
+};
 
 const char *
 hu_result_name(int k)
@@ -25,7 +37,6 @@ hu_result_name(int k)
 static hu_status
 read_metrics(hu_compare_result *r)
 {
-	static const char *const columns[] = { "eval_accuracy", "eval_precision", "eval_recall", "eval_loss" };
 	char *path = hu_path(r->dir, "metrics.tsv");
 	hu_table t;
 	hu_status st = hu_table_read(&t, path);
@@ -34,8 +45,8 @@ read_metrics(hu_compare_result *r)
 	HU_TRY(st);
 	int ms = hu_table_column(&t, "ms");
 	double sum = 0;
-	for (int k = 0; k < 4; k++)
-		r->v[k] = t.rows ? hu_table_real(&t, t.rows - 1, hu_table_column(&t, columns[k])) : NAN;
+	for (size_t k = 0; k < sizeof measured / sizeof *measured; k++)
+		r->v[k] = t.rows ? hu_table_real(&t, t.rows - 1, hu_table_column(&t, measured[k])) : NAN;
 	for (int i = 1; i < t.rows; i++)
 		sum += hu_table_real(&t, i, ms);
 	r->v[MS] = t.rows > 1 ? sum / (t.rows - 1) : NAN;
@@ -72,6 +83,26 @@ read_summary(hu_compare_result *r)
 	r->v[UNDERFLOWED] = number(n, "zeroed_share");
 	json_decref(j);
 	free(path);
+}
+
+/* Returns the row of `scores` that holds for the run. */
+static size_t
+scores_of(const hu_compare_result *r)
+{
+	size_t at = 0;
+
+	while (at + 1 < sizeof scores / sizeof *scores && isnan(r->v[scores[at].k[0]]))
+		at++;
+	return at;
+}
+
+const char *
+hu_result_score(const hu_compare_result *r, double *score)
+{
+	size_t at = scores_of(r);
+
+	*score = r->v[scores[at].k[0]];
+	return scores[at].title[0];
 }
 
 hu_status
@@ -296,29 +327,36 @@ print_pair(FILE *f, int width, const char *format, double mean, double error, do
 void
 hu_comparison_print(const hu_comparison *c, FILE *f)
 {
-	fprintf(f, "%-24s%s %16s %18s %16s %16s %9s %9s %9s %9s\n", "policy", c->rate ? "       lr" : "",
-		"accuracy %", "difference", "precision %",
-		"recall %", "ms a step", "bytes", "swamped", "underflow");
+	int first = 0;
+
+	while (first + 1 < hu_comparison_rows(c) * c->seeds && c->result[first].train)
+		first++;
+	size_t at = scores_of(&c->result[first]);
+	const char *const *title = scores[at].title;
+	const int *k = scores[at].k;
+
+	fprintf(f, "%-24s%s %14s %% %18s %14s %% %14s %% %9s %9s %9s %9s\n", "policy", c->rate ? "       lr" : "",
+		title[0], "difference", title[1], title[2], "ms a step", "bytes", "swamped", "underflow");
 	for (int p = 0; p < hu_comparison_rows(c); p++) {
 		double mean, error;
 		char bytes[16];
 		fprintf(f, "%-24s", c->policy[p / c->rates]);
 		if (c->rate)
 			fprintf(f, " %8s", hu_comparison_rate(c, p));
-		hu_comparison_mean(c, p, ACCURACY, 0, &mean, &error);
-		print_pair(f, 16, "%.2f", mean, error, 100);
-		hu_comparison_mean(c, p, ACCURACY, 1, &mean, &error);
-		print_pair(f, 18, "%+.2f", p / c->rates ? mean : NAN, error, 100);
-		for (int k = PRECISION; k <= RECALL; k++) {
-			hu_comparison_mean(c, p, k, 0, &mean, &error);
+		for (int i = 0; i < SCORES; i++) {
+			hu_comparison_mean(c, p, k[i], 0, &mean, &error);
 			print_pair(f, 16, "%.2f", mean, error, 100);
+			if (i)
+				continue;
+			hu_comparison_mean(c, p, k[i], 1, &mean, &error);
+			print_pair(f, 18, "%+.2f", p / c->rates ? mean : NAN, error, 100);
 		}
 		hu_comparison_mean(c, p, MS, 0, &mean, &error);
 		print_pair(f, 9, "%.1f", mean, NAN, 1);
 		hu_comparison_mean(c, p, BYTES, 0, &mean, &error);
 		fprintf(f, " %9s", hu_bytes_text(mean, bytes, sizeof bytes));
-		for (int k = SWAMPED; k <= UNDERFLOWED; k++) {
-			hu_comparison_mean(c, p, k, 0, &mean, &error);
+		for (int i = SWAMPED; i <= UNDERFLOWED; i++) {
+			hu_comparison_mean(c, p, i, 0, &mean, &error);
 			print_pair(f, 9, "%.4f", mean, NAN, 1);
 		}
 		fputc('\n', f);
@@ -335,9 +373,8 @@ hu_comparison_print(const hu_comparison *c, FILE *f)
 				r->analyze);
 	}
 	fprintf(f,
-		"%d seed%s; ± is the standard error of the mean; difference: in accuracy, points, to %s at the same "
-		"%sseed\n",
-		c->seeds, c->seeds > 1 ? "s" : "", c->policy[0], c->rate ? "learning rate and " : "");
+		"%d seed%s; ± is the standard error of the mean; difference: in %s, points, to %s at the same %sseed\n",
+		c->seeds, c->seeds > 1 ? "s" : "", title[0], c->policy[0], c->rate ? "learning rate and " : "");
 }
 
 int

@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-enum { HU_RESULTS = 8 };
+enum { HU_RESULTS = 12 };
 
 /* The results of one run; NaN where one was not measured. */
 typedef struct hu_compare_result {
@@ -19,12 +19,17 @@ typedef struct hu_compare_result {
 			       no shares */
 } hu_compare_result;
 
-/* The name of result k: accuracy precision recall eval_loss ms_a_step bytes swamped_share underflowed_share. */
+/* The name of result k: accuracy precision recall dice iou hit_rate ndcg eval_loss ms_a_step bytes swamped_share
+   underflowed_share. */
 const char *hu_result_name(int k);
 
 /* Reads a finished run: its last evaluation, the mean milliseconds of a step without the first, memory from the
    manifest, and the two shares from analysis/summary.json where that exists. */
 hu_status hu_result_read(hu_compare_result *r, const char *dir);
+
+/* Returns the name of the score that counts for the run's model, and sets *score to it: hit rate, where candidates are
+   ranked; Dice, where pixels have classes; else accuracy. */
+const char *hu_result_score(const hu_compare_result *r, double *score);
 
 typedef struct hu_comparison {
 	char **policy; /* as the tables name them */
@@ -53,6 +58,8 @@ int hu_comparison_failed(const hu_comparison *c, int row, int *code);
 /* Writes compare.tsv, with a row for each policy and rate, and compare-runs.tsv, with a row for each run, into dir. */
 hu_status hu_comparison_write(const hu_comparison *c, const char *dir);
 json_t *hu_comparison_to_json(const hu_comparison *c);
+/* Prints the table for people: a row for each policy with the model's three scores, the first of which is compared with
+   the first policy's. */
 void hu_comparison_print(const hu_comparison *c, FILE *f);
 
 /* Splits policies at commas, as in "a,b,key=value,c"; key=value belongs to the policy before it, except compute=, which

@@ -283,10 +283,13 @@ join(void *of, int i, const char *found)
 	if (st != HU_OK || j->json)
 		return st;
 	hu_progress_end(&j->work.bar);
-	if (r->train)
+	if (r->train) {
 		printf("%s: failed (%s)\n", hu_shown(r->dir), hu_result_failure(r, failure));
-	else
-		printf("%s: accuracy %.2f %%\n", hu_shown(r->dir), 100 * r->v[0]);
+	} else {
+		double score;
+		const char *title = hu_result_score(r, &score);
+		printf("%s: %s %.2f %%\n", hu_shown(r->dir), title, 100 * score);
+	}
 	fflush(stdout);
 	return HU_OK;
 }
