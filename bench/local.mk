@@ -17,5 +17,6 @@ C_BENCHES += bench/mpfr
 SCRIPT_BENCHES += bench/operating-curve.py
 SCRIPT_BENCHES += bench/pairs.py
 C_BENCHES += bench/peak
+SCRIPT_BENCHES += bench/ranks.py
 SCRIPT_BENCHES += bench/replay.sh
 SCRIPT_BENCHES += bench/steps.sh
