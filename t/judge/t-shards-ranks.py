@@ -2,12 +2,13 @@
 # analyze on several ranks: the bytes of one process for every number of them; ranks that do different work are refused
 # in one line. Ranks are killed in x-shards-kill.py.
 import os
+import re
 import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from mpi import need_mpi, ranks, said  # noqa: E402
-from tap import bail_out, finish, halfulp, home, ok  # noqa: E402
+from mpi import apart, need_mpi, of_version, ranks, said  # noqa: E402
+from tap import HALFULP, bail_out, finish, halfulp, home, ok  # noqa: E402
 
 need_mpi(or_stub=True)
 folder = home()
@@ -95,6 +96,26 @@ ok(
     'ranks that do not do the same work: exit 3, one line, no table',
     'exit %d: %s' % (p.returncode, p.stderr[:500]),
 )
+os.mkdir('elsewhere')
+p = halfulp('train', *wide, '--steps', '1', '--trace-steps', '0', '--policy', 'bfloat16', 'elsewhere/run')
+other = of_version('9.9.9')
+NEW = ['train', *wide, '--steps', '1', '--micro-batches', '2']
+for what, lines, words in (
+    ('another run', ([HALFULP, 'analyze', 'wide'], [HALFULP, 'analyze', 'elsewhere/run']), 'analyze'),
+    ('another version', ([HALFULP, 'analyze', 'run'], [other, 'analyze', 'run']), 'version 9.9.9|halfulp 9.9.9'),
+    ('another version, of train', ([HALFULP, *NEW, 'new'], [other, *NEW, 'new']), 'its version is 9.9.9'),
+):
+    p = apart(*lines)
+    ok(
+        p.returncode == 3
+        and len(said(p)) == 1
+        and re.search(words, said(p)[0])
+        and 'rank 1 of 2' in said(p)[0]
+        and not os.path.exists('run/analysis/replay.tsv')
+        and not os.path.exists('new/metrics.tsv'),
+        'rank 1 sees %s: exit 3, one line of rank 0, no table' % what,
+        'exit %d: %s' % (p.returncode, p.stderr[:500]),
+    )
 p = ranks(2, 'analyze', '--shard', '1/2', 'run')
 ok(
     p.returncode == 2 and len(said(p)) == 1 and '--shard' in said(p)[0],

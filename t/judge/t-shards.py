@@ -3,6 +3,7 @@
 # number of shards; parts that do not belong together, were changed or are missing are refused in one line.
 import glob
 import heapq
+import json
 import os
 import random
 import re
@@ -119,6 +120,21 @@ cut = [x.split('\t')[0] for x in open(folder + '/tiles/analysis/parts/1-of-2.par
 ok(
     any(x.endswith('.1') for x in cut) and any(x.endswith('.0') for x in cut),
     'a product of 400 x 784 x 51 is cut into tiles',
+)
+
+# One huge call: its tiles are dealt, so that no shard has much more to do than another
+run('train', '--quiet', '--model', 'mlp', '--width', '0.5', '--train', '1600', '--eval', '8', '--batch', '1600', '--steps', '1', '--trace-steps', '0', '--trace', 'dense1.*,input.*', 'huge')
+cost, told = [], []
+for i in range(3):
+    only = ['--json', '--sample', 'all', '--no-propagate', '--only', 'replay', 'huge']
+    told.append(json.loads(halfulp('analyze', '--shard', '%d/3' % (i + 1), *only, cwd=folder).stdout)['imbalance'])
+    rows = [x.split('\t') for x in open(folder + '/huge/analysis/parts/%d-of-3.part' % (i + 1)) if x[0] not in '#u']
+    cost.append(sum(float(x[1]) for x in rows))
+above = 3 * max(cost) / sum(cost) - 1
+ok(
+    above < 0.05 and all(abs(x - above) < 1e-6 for x in told),
+    'of three shards of a trace with one huge call the largest is less than 5 %% above the mean: %.3f %%' % (100 * above),
+    [cost, told],
 )
 
 # What cannot be joined
