@@ -15,6 +15,7 @@ EXTRA_DIST += bench/gpu.sh
 C_BENCHES += bench/mpfr
 SCRIPT_BENCHES += bench/operating-curve.py
 SCRIPT_BENCHES += bench/pairs.py
+SCRIPT_BENCHES += bench/ranks.py
 SCRIPT_BENCHES += bench/replay.sh
 SCRIPT_BENCHES += bench/steps.sh
 SCRIPT_BENCHES += bench/torch-steps.py

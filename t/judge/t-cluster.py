@@ -8,8 +8,9 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from analyzed import forget, tables, trained  # noqa: E402
 from mpi import MODULE, OPEN_MPI  # noqa: E402
-from tap import HALFULP, TOP, bail_out, finish, halfulp, home, ok, skip  # noqa: E402
+from tap import HALFULP, TOP, finish, home, ok, skip  # noqa: E402
 
 folder = home()
 page = open(os.path.join(TOP, 'doc/cluster.md')).read()
@@ -17,7 +18,7 @@ section = page[page.index('## Analyzing') : page.index('## Comparing')]
 os.makedirs(folder + '/tools')
 os.symlink(HALFULP, folder + '/tools/halfulp')
 environment = dict(os.environ, **OPEN_MPI, PATH=folder + '/tools:' + os.environ['PATH'], HALFULP_MPI=MODULE)
-analysis = folder + '/runs/whole/analysis'
+whole = folder + '/runs/whole'
 
 
 def run(command, **more):
@@ -32,81 +33,44 @@ def run(command, **more):
     )
 
 
-def tables():
-    there = os.path.isdir(analysis)
-    return {
-        f: open(os.path.join(analysis, f)).read()
-        for f in (os.listdir(analysis) if there else [])
-        if os.path.isfile(os.path.join(analysis, f))
-    }
-
-
-def clear():
-    shutil.rmtree(analysis, ignore_errors=True)
-
-
-r = halfulp(
-    'train',
-    '--model',
-    'mlp',
-    '--width',
-    '0.03125',
-    '--size',
-    '8',
-    '--train',
-    '40',
-    '--eval',
-    '8',
-    '--batch',
-    '8',
-    '--quiet',
-    '--steps',
-    '2',
-    '--trace-steps',
-    '1',
-    '--policy',
-    'mixed_float16',
-    'runs/whole',
-    cwd=folder,
-)
-if r.returncode:
-    bail_out(r.stderr)
+os.makedirs(folder + '/runs')
+trained(whole, '--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16')
 run(['halfulp', 'analyze', 'runs/whole'])
-want = tables()
-clear()
+want = tables(whole)
+forget(whole)
 lines = re.findall(r'^    (\S+ .*)$', section[: section.index('```')], re.M)
 ok(len(lines) == 6 and len(want) > 8, 'the page has its six lines', lines)
 codes = [run(line.split()).returncode for line in lines[:5]]
 ok(
-    codes == [0] * 5 and tables() == want,
+    codes == [0] * 5 and tables(whole) == want,
     'shards and merge, as the page has them: the tables of one process',
     str(codes),
 )
-clear()
+forget(whole)
 if os.path.exists(MODULE) and shutil.which('mpirun'):
     p = run(lines[5].split())
-    ok(p.returncode == 0 and tables() == want, lines[5], p.stderr)
+    ok(p.returncode == 0 and tables(whole) == want, lines[5], p.stderr)
 else:
     skip(lines[5], 'there is no MPI')
 
 scripts = re.findall(r'```sh\n(.*?)```', section, re.S)
 one, many = re.match(r'parallel (.*) ::: ([\d ]+) && (.*)\n$', scripts[0]).group(1, 2), scripts[0].split(' && ')[1]
-clear()
+forget(whole)
 codes = [run(one[0].replace('{}', i).split()).returncode for i in one[1].split()] + [run(many.split()).returncode]
-ok(not any(codes) and tables() == want, "GNU parallel's shards, in a loop", str(codes))
-clear()
+ok(not any(codes) and tables(whole) == want, "GNU parallel's shards, in a loop", str(codes))
+forget(whole)
 first, last = map(int, re.search(r'--array=(\d+)-(\d+)', scripts[1]).groups())
 with open(folder + '/job.sh', 'w') as f:
     f.write(scripts[1])
 codes = [run(['sh', 'job.sh'], SLURM_ARRAY_TASK_ID=str(i)).returncode for i in range(first, last + 1)]
 codes.append(run(re.search(r"--wrap '(.*?)'", section).group(1).split()).returncode)
-ok(not any(codes) and tables() == want, "Slurm's array, in a loop", str(codes))
+ok(not any(codes) and tables(whole) == want, "Slurm's array, in a loop", str(codes))
 try:
     import yaml
 
     job = yaml.safe_load(re.search(r'```yaml\n(.*?)```', section, re.S).group(1))
     pod = job['spec']['template']['spec']
-    clear()
+    forget(whole)
     codes = [
         run(pod['containers'][0]['command'], JOB_COMPLETION_INDEX=str(i)).returncode
         for i in range(job['spec']['completions'])
@@ -115,7 +79,7 @@ try:
     mounted = {m['name'] for c in pod['containers'] for m in c['volumeMounts']}
     ok(
         not any(codes)
-        and tables() == want
+        and tables(whole) == want
         and job['spec']['completionMode'] == 'Indexed'
         and mounted == {v['name'] for v in pod['volumes']},
         "Kubernetes' indexed job, in a loop",

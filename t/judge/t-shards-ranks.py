@@ -2,67 +2,29 @@
 # analyze on several ranks: the bytes of one process for every number of them; ranks that do different work are refused
 # in one line. Ranks are killed in x-shards-kill.py.
 import os
-import shutil
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from mpi import need_mpi, ranks, said  # noqa: E402
-from tap import bail_out, finish, halfulp, home, ok  # noqa: E402
+from analyzed import forget, tables, trained  # noqa: E402
+from mpi import apart, need_mpi, of_version, ranks, said  # noqa: E402
+from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
 
 need_mpi(or_stub=True)
 folder = home()
 os.chdir(folder)
 run = folder + '/run'
+ROWS = folder + '/each.rows*'
 OPTIONS = ['--sample', '12', '--elements', 'each.rows']
 
 
-def files():
-    there = os.listdir(run + '/analysis') if os.path.isdir(run + '/analysis') else []
-    paths = [os.path.join(run, 'analysis', f) for f in there] + [
-        folder + '/each.rows',
-        folder + '/each.rows.swamping',
-    ]
-    return {os.path.basename(f): open(f, 'rb').read() for f in paths if os.path.isfile(f)}
-
-
-def clear():
-    shutil.rmtree(run + '/analysis', ignore_errors=True)
-    for f in ('each.rows', 'each.rows.swamping'):
-        if os.path.exists(os.path.join(folder, f)):
-            os.remove(os.path.join(folder, f))
-
-
-r = halfulp(
-    'train',
-    '--model',
-    'mlp',
-    '--width',
-    '0.03125',
-    '--size',
-    '8',
-    '--train',
-    '40',
-    '--eval',
-    '8',
-    '--batch',
-    '8',
-    '--quiet',
-    '--steps',
-    '4',
-    '--trace-steps',
-    '0,3',
-    '--policy',
-    'mixed_float16',
-    run,
-)
-if r.returncode:
-    bail_out(r.stderr)
+trained(run, '--steps', '4', '--trace-steps', '0,3', '--policy', 'mixed_float16')
 halfulp('analyze', *OPTIONS, 'run')
-want = files()
+want = tables(run, ROWS)
 for n in (1, 2, 3, 5):
-    clear()
+    forget(run, ROWS)
     p = ranks(n, 'analyze', *OPTIONS, 'run')
-    got = files()
+    got = tables(run, ROWS)
     wrong = sorted(k for k in set(want) | set(got) if want.get(k) != got.get(k))
     ok(
         p.returncode == 0 and len(want) >= 12 and not wrong and p.stdout.count('replay ') == 1,
@@ -72,20 +34,20 @@ for n in (1, 2, 3, 5):
 
 # An exact step that is more than a rank's share, and products of enough rows for two ranks
 wide = ['--model', 'mlp', '--width', '0.0625', '--train', '128', '--eval', '8', '--batch', '128', '--quiet']
-halfulp('train', *wide, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', 'wide')
+trained('wide', *wide, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16')
 for engine in 'auto', 'mpfr':
     only = ['--engine', engine, '--only', 'replay', '--sample', '2', 'wide']
-    tables = []
+    each = []
     for start in (lambda *words: halfulp(*words)), (lambda *words: ranks(2, *words)):
         p = start('analyze', *only)
-        tables.append({f: open('wide/analysis/' + f, 'rb').read() for f in os.listdir('wide/analysis')})
-        shutil.rmtree('wide/analysis')
+        each.append(tables('wide'))
+        forget('wide')
     ok(
-        tables[0] == tables[1] and len(tables[0]) > 1,
+        each[0] == each[1] and len(each[0]) > 1,
         '--engine %s: two ranks compute the exact step together, to the same bytes' % engine,
     )
 
-clear()
+forget(run, ROWS)
 p = ranks(2, 'analyze', 'run', last=['--seed', '2'])
 ok(
     p.returncode == 3
@@ -95,6 +57,26 @@ ok(
     'ranks that do not do the same work: exit 3, one line, no table',
     'exit %d: %s' % (p.returncode, p.stderr[:500]),
 )
+os.mkdir('elsewhere')
+trained('elsewhere/run', *wide, '--steps', '1', '--trace-steps', '0', '--policy', 'bfloat16')
+other = of_version('9.9.9')
+NEW = ['train', *wide, '--steps', '1', '--micro-batches', '2']
+for what, lines, words in (
+    ('another run', ([HALFULP, 'analyze', 'wide'], [HALFULP, 'analyze', 'elsewhere/run']), 'analyze'),
+    ('another version', ([HALFULP, 'analyze', 'run'], [other, 'analyze', 'run']), 'version 9.9.9|halfulp 9.9.9'),
+    ('another version, of train', ([HALFULP, *NEW, 'new'], [other, *NEW, 'new']), 'its version is 9.9.9'),
+):
+    p = apart(*lines)
+    ok(
+        p.returncode == 3
+        and len(said(p)) == 1
+        and re.search(words, said(p)[0])
+        and 'rank 1 of 2' in said(p)[0]
+        and not os.path.exists('run/analysis/replay.tsv')
+        and not os.path.exists('new/metrics.tsv'),
+        'rank 1 sees %s: exit 3, one line of rank 0, no table' % what,
+        'exit %d: %s' % (p.returncode, p.stderr[:500]),
+    )
 p = ranks(2, 'analyze', '--shard', '1/2', 'run')
 ok(
     p.returncode == 2 and len(said(p)) == 1 and '--shard' in said(p)[0],

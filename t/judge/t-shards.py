@@ -3,6 +3,7 @@
 # number of shards; parts that do not belong together, were changed or are missing are refused in one line.
 import glob
 import heapq
+import json
 import math
 import os
 import random
@@ -11,10 +12,11 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from analyzed import SMALL, forget, tables  # noqa: E402
 from tap import bail_out, finish, halfulp, home, none, ok  # noqa: E402
 
 folder = home()
-MLP = ['--model', 'mlp', '--width', '0.03125', '--size', '8', '--train', '40', '--eval', '8', '--batch', '8', '--quiet']
+ROWS = folder + '/*.rows*'
 
 
 def run(*words, code=0):
@@ -22,18 +24,6 @@ def run(*words, code=0):
     if r.returncode != code:
         bail_out('halfulp %s: exit %d: %s' % (' '.join(words), r.returncode, r.stderr.strip()))
     return r
-
-
-def files(path):
-    """What analysis/ holds besides parts, and what --elements wrote, by name."""
-    names = [f for f in glob.glob(path + '/analysis/*') + glob.glob(folder + '/*.rows*') if os.path.isfile(f)]
-    return {os.path.basename(f): open(f, 'rb').read() for f in names}
-
-
-def clear(path):
-    shutil.rmtree(path + '/analysis', ignore_errors=True)
-    for f in glob.glob(folder + '/*.rows*'):
-        os.remove(f)
 
 
 def said(text):
@@ -48,13 +38,13 @@ def shards(name, n, options, **how):
 
 def same(name, options, numbers, code=0):
     path = os.path.join(folder, name)
-    clear(path)
+    forget(path, ROWS)
     whole = run('analyze', *options, name, code=code)
-    want = files(path)
+    want = tables(path, ROWS)
     for n in numbers:
-        clear(path)
+        forget(path, ROWS)
         merged = shards(name, n, options, code=code)
-        got = files(path)
+        got = tables(path, ROWS)
         wrong = sorted(k for k in set(want) | set(got) if want.get(k) != got.get(k))
         ok(
             len(want) >= 6 and not wrong and said(merged.stdout) == said(whole.stdout),
@@ -78,7 +68,7 @@ def refused(what, words, *texts, code=3):
 
 run(
     'train',
-    *MLP,
+    *SMALL,
     '--steps',
     '4',
     '--trace-steps',
@@ -122,12 +112,27 @@ ok(
     'a product of 400 x 784 x 51 is cut into tiles',
 )
 
+# One huge call: its tiles are dealt, so that no shard has much more to do than another
+run('train', '--quiet', '--model', 'mlp', '--width', '0.5', '--train', '1600', '--eval', '8', '--batch', '1600', '--steps', '1', '--trace-steps', '0', '--trace', 'dense1.*,input.*', 'huge')
+cost, told = [], []
+for i in range(3):
+    only = ['--json', '--sample', 'all', '--no-propagate', '--only', 'replay', 'huge']
+    told.append(json.loads(halfulp('analyze', '--shard', '%d/3' % (i + 1), *only, cwd=folder).stdout)['imbalance'])
+    rows = [x.split('\t') for x in open(folder + '/huge/analysis/parts/%d-of-3.part' % (i + 1)) if x[0] not in '#u']
+    cost.append(sum(float(x[1]) for x in rows))
+above = 3 * max(cost) / sum(cost) - 1
+ok(
+    above < 0.05 and all(abs(x - above) < 1e-6 for x in told),
+    'of three shards of a trace with one huge call the largest is less than 5 %% above the mean: %.3f %%' % (100 * above),
+    [cost, told],
+)
+
 # What cannot be joined
 analysis = os.path.join(folder, 'run/analysis')
-clear(folder + '/run')
+forget(folder + '/run', ROWS)
 run('analyze', 'run')
-want = files(folder + '/run')
-clear(folder + '/run')
+want = tables(folder + '/run', ROWS)
+forget(folder + '/run', ROWS)
 refused('no parts', ['merge', 'run'], 'run/analysis/parts: no part is there')
 for i in (1, 3):
     run('analyze', '--shard', '%d/3' % i, 'run')
@@ -165,12 +170,12 @@ for trial in range(20):
     if not (
         r.returncode == 3
         and r.stderr.count('\n') == 1
-        and not files(folder + '/run')
+        and not tables(folder + '/run', ROWS)
         or r.returncode == 0
-        and files(folder + '/run') == want
+        and tables(folder + '/run', ROWS) == want
     ):
         wrong.append('trial %d: exit %d: %s' % (trial, r.returncode, r.stderr[:300]))
-    for f in files(folder + '/run'):
+    for f in tables(folder + '/run', ROWS):
         os.remove(os.path.join(analysis, f))
 none(wrong, '20 damaged parts: exit 3 and one line, or only the figures of time are damaged')
 
@@ -228,13 +233,13 @@ open('%s/half.part' % folder, 'w').write(''.join(lines[: len(lines) // 2]))
 r = run('analyze', '--shard', '1/3', '--part', 'half.part', '--resume', 'run')
 got = [x.split('\t')[0::4] for x in open(folder + '/half.part')]
 ok(sorted(got) == sorted(x.split('\t')[0::4] for x in lines), 'a part that was cut off is completed by --resume')
-clear(folder + '/run')
+forget(folder + '/run', ROWS)
 os.makedirs(analysis + '/parts')
 shutil.copy(folder + '/half.part', analysis + '/parts/')
 shutil.copy(folder + '/other.part', analysis + '/parts/')
 r = run('analyze', '--resume', 'run')
 ok(
-    files(folder + '/run') == want and '1 parts in run/analysis/parts belong to other options' in r.stderr,
+    tables(folder + '/run', ROWS) == want and '1 parts in run/analysis/parts belong to other options' in r.stderr,
     'analyze --resume computes what no part has, to the same bytes',
 )
 finish()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 noinst_HEADERS += t/tool/aborts.h
+EXTRA_DIST += t/tool/analyzed.py
 EXTRA_DIST += t/tool/clean-root.sh
 EXTRA_DIST += t/tool/lists.sh
 EXTRA_DIST += t/tool/mpi-leaks.txt

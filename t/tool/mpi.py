@@ -63,7 +63,7 @@ def by_stub(commands):
         environment = dict(os.environ, HALFULP_MPI=stub, STUB_RANKS=where, **own)
         streams = [tempfile.TemporaryFile('w+') for _ in range(2)]
         p = subprocess.Popen(
-            [HALFULP, *words], stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1], env=environment
+            words, stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1], env=environment
         )
         jobs.append((p, streams))
     end = time.time() + 300
@@ -81,17 +81,34 @@ def by_stub(commands):
     return subprocess.CompletedProcess(commands[0], next((c for c in codes if c > 0), 0), *texts)
 
 
-def ranks(n, *words, last=()):
-    """The program with these arguments on N ranks, the last of which gets those of LAST as well, run to its end:
-    .returncode, .stdout and .stderr."""
+def apart(*lines):
+    """Rank k runs line k, a program and its arguments, to the end of all: .returncode, .stdout and .stderr."""
     if stub:
-        return by_stub([words] * (n - 1) + [[*words, *last]])
-    command = ['mpirun', '-n', str(n - 1 if last else n), HALFULP, *words]
-    command += [':', '-n', '1', HALFULP, *words, *last] if last else []
-    environment = dict(os.environ, **OPEN_MPI)
+        return by_stub(lines)
+    command = ['mpirun']
+    for k, line in enumerate(lines):
+        command += [':'] * (k > 0) + ['-n', '1', *line]
+    environment = dict(os.environ, **OPEN_MPI, HALFULP_MPI=MODULE)
     return subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, timeout=300
     )
+
+
+def ranks(n, *words, last=()):
+    """The program with these arguments on N ranks, the last of which gets those of LAST as well."""
+    return apart(*[[HALFULP, *words]] * (n - 1), [HALFULP, *words, *last])
+
+
+def of_version(version):
+    """The path of a copy of the program that takes itself for another version, of as many letters."""
+    path = os.path.join(home(), 'halfulp')
+    own = subprocess.run([HALFULP, '--version'], capture_output=True, text=True).stdout.split()[1]
+    with open(HALFULP, 'rb') as f:
+        code = f.read()
+    with open(path, 'wb') as f:
+        f.write(code.replace(own.encode() + b'\0', version.encode() + b'\0'))
+    os.chmod(path, 0o755)
+    return path
 
 
 def killed(command, moment, dice=None):

@@ -13,7 +13,8 @@
    cut alike. folder: where parts lie. place: what merge is given to find them.
    n units; cost: seconds that each is expected to take, of which only ratios matter. group: units of one group (NULL:
    all) may be dealt together. joint: NULL, or for each unit whether all ranks can compute it together, where it is
-   large: `study` is then called on every rank with the ranks united (lib/base/ranks/united.h).
+   so large that others would be idle: `study` is then called on every rank, with the ranks united (lib/base/ranks/
+   united.h).
    name: a unit's name in parts, which the caller frees. study: computes unit i and appends what was found, a text
    without tabs and line ends (lib/base/parts/pack.h). join: takes what unit i found, in the order of units.
    keeps: a unit takes long and leaves files, so one process too keeps what it found in a part, which stays: --resume

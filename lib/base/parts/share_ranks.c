@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Messages: a rank's found units, or none, and with them its wish for a lot; rank 0's answer, a lot or -1. A rank has
    so many wishes open that it finds a lot waiting when it ends one. DONE: rank 0 has written what there is to write. */
@@ -84,17 +83,6 @@ write_unit(hu_str *to, int i, double seconds, const char *found)
 	hu_str_addn(to, found, strlen(found) + 1);
 }
 
-/* Waits for such a message asleep: MPI itself waits busily, and where ranks are more than cores takes those from ranks
-   that compute. */
-static void
-await(int tag)
-{
-	const struct timespec nap = { 0, 100000 };
-
-	while (!hu_ranks_waits(tag))
-		nanosleep(&nap, NULL);
-}
-
 void
 hu_share_part(void)
 {
@@ -103,7 +91,7 @@ hu_share_part(void)
 	for (int r = 1; r < hu_ranks_size() && !hu_ranks_rank(); r++)
 		hu_ranks_send(r, DONE, "", 0);
 	if (hu_ranks_rank()) {
-		await(DONE);
+		hu_ranks_await(DONE);
 		hu_ranks_receive(0, DONE, &nothing, 0);
 	}
 }
@@ -117,7 +105,7 @@ serve(dealer *d)
 {
 	int from = -1, none[2] = { -1, -1 };
 
-	await(FOUND);
+	hu_ranks_await(FOUND);
 	size_t n = hu_ranks_next(&from, FOUND);
 	char *text = hu_xmalloc(n + 1);
 
@@ -205,7 +193,7 @@ work(const hu_share_work *w)
 		hu_ranks_send(0, FOUND, "", 0);
 	for (int open = ahead(w); open && st == HU_OK;) {
 		int range[2];
-		await(LOT);
+		hu_ranks_await(LOT);
 		hu_ranks_receive(0, LOT, range, sizeof range);
 		if (range[0] < 0) {
 			open--;
@@ -247,6 +235,22 @@ unite(hu_sharing *s, int i)
 	return st == HU_OK && !hu_ranks_rank() ? hu_sharing_keep(s, 0) : st;
 }
 
+/* Whether units dealt out whole would leave ranks without work for a good part of the time. What ranks compute
+   together costs all of them what they do not share, so that this alone is a reason to. */
+static int
+is_uneven(const hu_share_work *w)
+{
+	const double worth = 1.25;
+	int *of = hu_xcalloc((size_t)w->n + 1, sizeof *of);
+	hu_deal load;
+
+	hu_deal_out(&load, of, w->cost, w->n, hu_ranks_size());
+	int uneven = load.most > worth * load.mean;
+	hu_deal_release(&load);
+	free(of);
+	return uneven;
+}
+
 /* The units that are larger than a lot and that all ranks can compute together, unless rank 0 has them already. */
 static hu_status
 together(hu_sharing *s)
@@ -255,7 +259,9 @@ together(hu_sharing *s)
 	double most = most_of_lot(w);
 	hu_status st = HU_OK;
 
-	for (int i = 0; i < w->n && w->joint && st == HU_OK; i++) {
+	if (!w->joint || !is_uneven(w))
+		return HU_OK;
+	for (int i = 0; i < w->n && st == HU_OK; i++) {
 		int missing = !hu_sharing_has(s, i);
 		if (!w->joint[i] || w->cost[i] <= most)
 			continue;

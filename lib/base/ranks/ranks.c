@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct { const char *who, *size, *rank; } const starters[] = {
@@ -149,6 +150,15 @@ int
 hu_ranks_waits(int tag)
 {
 	return wire()->waits(tag);
+}
+
+void
+hu_ranks_await(int tag)
+{
+	const struct timespec nap = { 0, 100000 };
+
+	while (!hu_ranks_waits(tag))
+		nanosleep(&nap, NULL);
 }
 
 void

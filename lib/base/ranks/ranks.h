@@ -45,6 +45,9 @@ size_t hu_ranks_next(int *from, int tag);
 
 /* Returns 1 where such a message is there already, from any rank. */
 int hu_ranks_waits(int tag);
+/* Waits for that, asleep: MPI itself waits busily, and where ranks are more than cores takes those from ranks that
+   compute. */
+void hu_ranks_await(int tag);
 
 /* Collective. gather puts the ranks' pieces of the same size side by side in `all`, which only root needs. */
 void hu_ranks_broadcast(int root, void *data, size_t bytes);

@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+/* Above the tags of shared work (lib/base/parts/share_ranks.c). */
+enum { TAG = 100 };
+
 static int united;
 
 void
@@ -39,14 +42,24 @@ hu_ranks_slice(size_t n, size_t grain, size_t *first, size_t *last)
 	*last = start(n, grain, r + 1);
 }
 
+/* Messages have the tag of who sends them, so that a rank can wait for each of the others asleep. */
 void
 hu_ranks_assemble(void *data, size_t n, size_t grain, size_t bytes)
 {
-	for (int r = 0; r < hu_ranks_united() && hu_ranks_united() > 1; r++) {
+	int ranks = hu_ranks_united(), own = hu_ranks_rank();
+
+	for (int r = 0; r < ranks && ranks > 1; r++)
+		if (r != own && start(n, grain, own) < start(n, grain, own + 1))
+			hu_ranks_post(r, TAG + own, (char *)data + start(n, grain, own) * bytes,
+				(start(n, grain, own + 1) - start(n, grain, own)) * bytes);
+	for (int r = 0; r < ranks && ranks > 1; r++) {
 		size_t first = start(n, grain, r), last = start(n, grain, r + 1);
-		if (first < last)
-			hu_ranks_broadcast(r, (char *)data + first * bytes, (last - first) * bytes);
+		if (r == own || first == last)
+			continue;
+		hu_ranks_await(TAG + r);
+		hu_ranks_receive(r, TAG + r, (char *)data + first * bytes, (last - first) * bytes);
 	}
+	hu_ranks_sent();
 }
 
 int
