@@ -5,6 +5,7 @@
 #include "lib/exact/judge.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/base/ranks/ranks.h"
 #include "lib/base/ranks/united.h"
 #include "lib/base/thread.h"
 #include "lib/op/contract/contract.h"
@@ -225,9 +226,11 @@ enclose(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, store *
 	if (!cut)
 		return HU_COLUMN(c->op, enclose)(c, in, k, NULL, n, &s->s);
 	hu_ranks_slice(n, grain, &s->s.first, &s->s.last);
+	hu_status st = HU_OK;
 	if (s->s.first < s->s.last)
-		HU_TRY(HU_COLUMN(c->op, enclose)(c, in, k, NULL, n, &s->s));
+		st = HU_COLUMN(c->op, enclose)(c, in, k, NULL, n, &s->s);
 	s->s.first = s->s.last = 0;
+	HU_TRY(hu_ranks_agree(st)); /* no rank waits for a slice of one that failed */
 	double *array[] = { s->hi, s->lo, s->err };
 	for (int i = 0; i < 3; i++)
 		hu_ranks_assemble(array[i], n, grain, sizeof(double));
@@ -333,6 +336,8 @@ by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 		}
 		free(e);
 		free(element);
+		if (is_shared(c))
+			st = hu_ranks_agree(st);
 		if (is_shared(c) && st == HU_OK) {
 			hu_ranks_assemble(y->data, y->n, 1, sizeof(double));
 			for (size_t p = 0; p < hu_exact_step_lows(x); p++)

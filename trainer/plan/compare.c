@@ -20,7 +20,8 @@ static const char *const names[HU_RESULTS] = { "accuracy", "precision", "recall"
 static const char *const measured[] = { "eval_accuracy", "eval_precision", "eval_recall", "eval_dice", "eval_iou",
 	"eval_hit_rate", "eval_ndcg", "eval_loss" };
 
-/* What is printed of a model: the score that counts, and two beside it. The first row whose score was measured holds. */
+/* What is printed of a model: the score that counts, and two beside it. The first row whose score was measured
+   holds. */
 enum { SCORES = 3 };
 static const struct { int k[SCORES]; const char *title[SCORES]; } scores[] = {
 	{ { HIT_RATE, NDCG, ACCURACY }, { "hit rate", "NDCG", "accuracy" } },
@@ -97,7 +98,7 @@ scores_of(const hu_compare_result *r)
 }
 
 const char *
-hu_result_score(const hu_compare_result *r, double *score)
+hu_comparison_score(const hu_compare_result *r, double *score)
 {
 	size_t at = scores_of(r);
 
