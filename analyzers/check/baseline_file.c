@@ -102,7 +102,7 @@ write_row(hu_tsv *t, const hu_baseline_quantity *q)
 
 	hu_tsv_text(t, q->key);
 	hu_tsv_text(t, q->text);
-	if (q->number && isfinite(q->value))
+	if (isfinite(q->value))
 		snprintf(hex, sizeof hex, "%a", q->value);
 	hu_tsv_text(t, hex);
 	hu_tsv_text(t, sides[q->side]);
@@ -184,9 +184,9 @@ fault(hu_baseline_quantity *q, const char *hex, const char *ulps, const char *no
 
 	if (!*q->key)
 		return "it has no name";
-	if (strspn(q->text, "0123456789+-.eE") == strlen(q->text) && q->number && !isfinite(q->value))
+	if (strspn(q->text, "0123456789+-.eE") == strlen(q->text) && isinf(q->value))
 		return "its value is beyond the largest double";
-	if (q->number && isfinite(q->value)) {
+	if (isfinite(q->value)) {
 		size_t sign = *hex == '-';
 		double bits = strtod(hex, &end);
 		if (strncmp(hex + sign, "0x", 2) || *end)

@@ -24,7 +24,7 @@ value_of(const hu_baseline_quantity *q, char *out, size_t size)
 {
 	if (!q)
 		snprintf(out, size, "nothing");
-	else if (q->number && isfinite(q->value))
+	else if (isfinite(q->value))
 		snprintf(out, size, "%s (%a)", q->text, q->value);
 	else
 		snprintf(out, size, "%s", q->text);
@@ -114,7 +114,7 @@ hu_check_outcomes(hu_outcomes *v, const hu_check_report *r)
 static json_t *
 value_json(const hu_baseline_quantity *q)
 {
-	return !q ? json_null() : q->number && isfinite(q->value) ? json_real(q->value) : json_string(q->text);
+	return !q ? json_null() : isfinite(q->value) ? json_real(q->value) : json_string(q->text);
 }
 
 static void

@@ -88,7 +88,7 @@ add_amount(hu_str *s, const hu_check_report *r, const hu_finding *f, const hu_pl
 		hu_str_add(s, was ? "is missing in the run" : "is new");
 		return;
 	}
-	if (!was->number || !is->number || !isfinite(was->value) || !isfinite(is->value)) {
+	if (!isfinite(was->value) || !isfinite(is->value)) {
 		hu_str_addf(s, "%s -> %s", was->text, is->text);
 		return;
 	}

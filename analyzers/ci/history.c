@@ -7,6 +7,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,9 +167,7 @@ commits_to_half(const course *c)
 static int
 is_cosine(const course *c)
 {
-	size_t n = strlen(c->key);
-
-	return n >= 6 && !strcmp(c->key + n - 6, "cosine");
+	return !fnmatch("*cosine", c->key, 0);
 }
 
 /* Of a cosine near 1 what it lacks is drawn, which an axis can tell apart. A line stands where the quantity moved, and

@@ -241,6 +241,18 @@ code, line1 = first('diff', single.path, path)
 none(says(line1, 'checkpoint before step 4, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, pair,
         '. Most likely cause: the arithmetic of a call, or other weights to begin with, since settings and programs are the same; traces of one step in both runs would say which') + [x for x in (code,) if x != 1],
    'diff: one weight of a checkpoint, one ulp off, in the first line')
+# With another version or machine that is the cause, and with a setting as well it is the setting
+for name, value in (('halfulp_version', '9.9'), ('compiler', 'cc 1'), ('simd', 'none'), ('backend', 'cuda'), ('device', 'a GPU'), ('lr', 0.5)):
+    other = at('other-' + name)
+    shutil.copytree(path, other)
+    m = json.load(open(other + '/manifest.json'))
+    for place in (m, m['config']):
+        if name in place or name == 'device' and place is m:
+            place[name] = value
+    json.dump(m, open(other + '/manifest.json', 'w'))
+    code, line1 = first('diff', single.path, other)
+    want = '. Most likely cause: another %s: %s' % ('setting' if name == 'lr' else 'version or machine', name)
+    none([line1, want] if want not in line1 or code != 1 else [], 'diff: %s is another one' % name)
 path = at('began')
 shutil.copytree(single.path, path)
 pair = bend(path, 'trace/step-000000.safetensors', 'dense2.w', 9)

@@ -86,6 +86,9 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	run --backend shim --model tc:hopper,in=e5m2,path=mma --tsv t.tsv
 	test $code = 0 && test "$(column t.tsv instruction | sort -u | wc -l)" = 2 && test "$(column t.tsv probe | grep -c '^P31 Inf$')" = 2
 	test_is $? "fp8 by mma: the emulation's corner cases"
+	tr -s ' \t' '\n\n' <out >out.words
+	grep -v '^#' t.tsv | tr -s ' \t' '\n\n' | cmp -s - out.words
+	test_is $? "what is printed is the table"
 	run --backend shim --model tc:turing
 	refused 2 'ampere or newer' "an architecture without these instructions"
 	run --backend shim --model tc:hopper,in=fp64

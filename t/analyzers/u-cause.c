@@ -129,9 +129,46 @@ add_all(hu_baseline *want, hu_baseline *got, const char *list)
 		add(want, got, s, strcspn(s, ";"));
 }
 
+/* From which step on the state is another one, as far as both have digests. */
+static void
+partings(void)
+{
+	static const struct { const char *rows, *want; } steps[] = {
+		{ "metrics/0/digest:0x1>0x1;metrics/1/digest:0x2>0x2;metrics/2/digest:0x3>0x4;metrics/2/loss:1>2",
+			"; the state differs from step 2 on" },
+		{ "metrics/0/digest:0x1>0x9;metrics/1/digest:0x2>0x8;metrics/1/loss:1>2",
+			"; the state differs from step 0 on" },
+		{ "metrics/1/digest:0x1>0x1;metrics/4/digest:0x2>0x2;metrics/7/digest:0x3>0x4;metrics/9/digest:0x3>0x3;"
+		  "metrics/9/loss:1>2",
+			"; the state is the same until step 4 and differs after step 7" },
+		{ "metrics/3/digest:0x1>0x2;metrics/5/digest:0x1>0x3;metrics/2/loss:3>3;metrics/5/loss:1>2",
+			"; the state differs after step 3 at the latest" },
+	};
+
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		hu_baseline want = { 0 }, got = { 0 };
+		size_t n, failed;
+
+		add_all(&want, &got, steps[i].rows);
+		hu_baseline_sort(&want);
+		hu_baseline_sort(&got);
+		hu_finding *f = hu_drift_compare(&want, &got, &n, &failed);
+		hu_check_report r = { .run = "run", .want = &want, .got = &got, .f = f, .n = n, .failed = failed };
+		char *why = hu_check_why(&r), *at = why ? strstr(why, "; the state") : NULL;
+		size_t length = strlen(steps[i].want);
+		ok(at && !strncmp(at, steps[i].want, length) && (!at[length] || strchr(";.", at[length])), "%s",
+			why ? why : "nothing");
+		free(why);
+		free(f);
+		hu_baseline_release(&want);
+		hu_baseline_release(&got);
+	}
+}
+
 int
 main(void)
 {
+	partings();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		hu_baseline want = { 0 }, got = { 0 };
 		hu_place place = { .table = cases[i].table, .step = cases[i].step, .call = cases[i].call };

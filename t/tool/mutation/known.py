@@ -9,6 +9,7 @@ KNOWN = [
     ("lib/judge/propagate.c", "bytes - 1", "room for less than is written, which the sanitizers of CI's second job see"),
     ("analyzers/inspect/inspect_best.c", ": (1 << (b->bits - 1)) + 1;", "how far a scale is looked for: the best one is the same"),
     ("analyzers/run/update.c", "in[0], in[1]->n, ladder);", "a weight and its gradient have one shape"),
+    ("analyzers/run/loss_scale.c", ".bits <= 17", "no format has 17 bits"),
     ("analyzers/run/loss_scale.c", "for (int i = 1; i < p->nt; i++)", "the first tensor of a program is its input, which no one trains"),
     ("lib/judge/propagate.c", "for (int i = 1; i < q->nt; i++)", "the first tensor is the data, which no call makes and of which no error is told"),
     ("trainer/bench/cast.c", "for (size_t i = 0; i >= c->n", "whether results are compared that all are right; no test makes one of them wrong"),
