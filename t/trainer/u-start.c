@@ -211,10 +211,10 @@ test_load(const char *model, int torch, const char *dtype)
 	hu_programs_release(&p);
 }
 
-/* A file of PyTorch's weights of another width is refused with the shapes that it has and that are needed; where only
-   vectors differ, there is no order of features to tell. */
+/* A file of weights of another width is refused with the shapes that it has and that are needed; where only vectors
+   differ, and in Keras's files, there is no other order of features to tell. */
 static void
-test_misfit(int vectors, const char *reason)
+test_misfit(int torch, int vectors, const char *reason)
 {
 	hu_config c = config("convnet", "float32"), wide = c;
 	char path[4096];
@@ -229,8 +229,8 @@ test_misfit(int vectors, const char *reason)
 		if (p.train->t[i].shape.rank > 1)
 			q.train->t[i].shape = p.train->t[i].shape;
 	snprintf(path, sizeof path, "%s/misfit.safetensors", test_dir());
-	write_file(path, q.train, 1, "F32");
-	is_int(hu_start_load(t, p.train, path), HU_EFILE, "PyTorch's weights of another width are refused");
+	write_file(path, q.train, torch, "F32");
+	is_int(hu_start_load(t, p.train, path), HU_EFILE, "weights of another width are refused");
 	is_text(hu_reason() + strlen(path), reason, "with both shapes");
 	for (int i = 0; i < p.train->nt; i++)
 		free(t[i].data);
@@ -280,8 +280,10 @@ main(void)
 	test_load("resnet1d", 1, "F32");
 	test_load("resnet1d", 2, "F32");
 	test_tables();
-	test_misfit(0, ": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output features "
-		       "first, which is this model's conv1.w");
-	test_misfit(1, ": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");
+	test_misfit(1, 0, ": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output "
+			  "features first, which is this model's conv1.w");
+	test_misfit(0, 0, ": tensor conv1/kernel has the shape [5, 5, 1, 6] and [5, 5, 1, 3] is needed, which is this "
+			  "model's conv1.w");
+	test_misfit(1, 1, ": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");
 	return done_testing();
 }

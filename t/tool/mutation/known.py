@@ -88,4 +88,5 @@ KNOWN = [
     ("trainer/bench/sweep.c", "for (int i = 1; i < s->n[HU_SWEEP_SIMD]", "a first one that is none is refused later"),
     ("cuda/device/counted.c", "ENOUGH = 1 << 17", "room that nothing is written to"),
     ("trainer/bench/gemm.c", "x.kind != y.kind && x.l != y.l", "the two paths of one unit differ in both or in neither"),
+    ("trainer/model/ncf.c", "p->t[0].shape.d[0]", "every tensor here has a row for each sample"),
 ]
