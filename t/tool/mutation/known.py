@@ -8,7 +8,6 @@ KNOWN = [
     ("lib/judge/propagate.c", "if (!x->known[id]", "when values are dropped: memory, no number"),
     ("lib/judge/propagate.c", "bytes - 1", "room for less than is written, which the sanitizers of CI's second job see"),
     ("lib/judge/propagate.c", "for (int i = 1; i < q->nt; i++)", "the first tensor is the data, which no call makes and of which no error is told"),
-    ("trainer/bench/cast.c", "for (size_t i = 0; i >= c->n", "whether results are compared that all are right; no test makes one of them wrong"),
     ("trainer/run/session.c", "s->ahead = step - 1;", "a batch that a device was given ahead is given again"),
     ("trainer/bench/train.c", "hu_gemm_find(way, &w)", "which ways of products must leave the same bits is asked where two leave others, which is a bug or a library's"),
     ("analyzers/contents/contents_npz.c", "got == all || zip_fread(f, bytes + got, all + got)", "a member of an archive ends where it ends, however much is asked for"),
