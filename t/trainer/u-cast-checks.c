@@ -63,7 +63,8 @@ found(const char *op, const char *format, int call, size_t first, size_t step, s
 		{ "ops", "LIST", NULL, "" }, { "simd", "LIST", "scalar", "" }, { "mb", "MB", "0.02", "" },
 		{ "threads", "N", "1", "" }, { "trials", "N", "1", "" }, { "no-python", NULL, NULL, "" },
 		{ NULL, NULL, NULL, NULL } };
-	char *line[] = { "bench", "--formats", (char *)(size_t)format, "--ops", (char *)(size_t)op, "--no-python", NULL };
+	char *of = (char *)(size_t)format, *what = (char *)(size_t)op,
+	     *line[] = { "bench", "--formats", of, "--ops", what, "--no-python", NULL };
 	long wrong = 0;
 	hu_args a;
 
@@ -82,8 +83,8 @@ found(const char *op, const char *format, int call, size_t first, size_t step, s
 int
 main(void)
 {
-	/* The call that makes the results: the first makes codes of the values, and pack's operands are unpacked. 0.02 MB
-	   are 5242 floats or 2621 doubles. */
+	/* The call that makes the results: the first makes codes of the values, and pack's operands are unpacked. 0.02
+	   MB are 5242 floats or 2621 doubles. */
 	static const struct {
 		const char *op, *format;
 		int call;
