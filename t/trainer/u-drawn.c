@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Generated scenes, signals and texts: the same bytes on every machine, a function of seed and index alone, every class
-   there, masks where they are asked for, and objects and waveforms that differ from their ground and from each other. */
+   Generated scenes, signals and texts: the same bytes on every machine, a function of seed and index alone, every
+   class there, masks where they are asked for, and objects and waveforms that differ from their ground and from each
+   other. */
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "t/tool/tap.h"
