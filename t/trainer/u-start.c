@@ -124,7 +124,7 @@ loaded(const hu_info *t)
 }
 
 /* Writes every parameter and running statistic of P as DTYPE, in our own order or TORCH's: 1, or 2 where convolutions
-   of signals have three dimensions. */
+   of signals have three dimensions, or 3 where other convolutions have two. */
 static void
 write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 {
@@ -161,8 +161,9 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 				for (size_t b = 0; b < s.d[1]; b++)
 					x[b * s.d[0] + a] = element(i, a * s.d[1] + b, dtype);
 		} else if (torch && s.rank == 4) {
-			to = torch == 2 ? hu_shape3(s.d[3], s.d[2], s.d[1])
-					: hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]);
+			to = torch == 3   ? hu_shape2(s.d[3], s.d[2] * s.d[0] * s.d[1])
+			     : torch == 2 ? hu_shape3(s.d[3], s.d[2], s.d[1])
+					  : hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]);
 			size_t k = 0;
 			for (size_t r = 0; r < s.d[0]; r++)
 				for (size_t c = 0; c < s.d[1]; c++)
@@ -282,6 +283,8 @@ main(void)
 	test_tables();
 	test_misfit(1, 0, ": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output "
 			  "features first, which is this model's conv1.w");
+	test_misfit(3, 0, ": tensor conv1.weight has the shape [6, 25] and [3, 1, 5, 5] is needed, output features "
+			  "first, which is this model's conv1.w");
 	test_misfit(0, 0, ": tensor conv1/kernel has the shape [5, 5, 1, 6] and [5, 5, 1, 3] is needed, which is this "
 			  "model's conv1.w");
 	test_misfit(1, 1, ": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");
