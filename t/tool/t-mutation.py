@@ -39,7 +39,8 @@ none([p for p in sources.LEFT_OUT if not any(fnmatch.fnmatch(os.path.relpath(os.
 BODY = [
     ('for (int i = 0; i < n; i++)', 0), ('\tfree(x[i]);', 0), ('if (st != HU_OK)', 0), ('\thu_a_release(a);', 0),
     ('snprintf(out, size - n, "]");', 0), ('snprintf(out + n, size, "]");', 1), ('for (int i = 0; i < n; i++)', 1),
-    ('\tuse(x);', 0), ('if (a && (st = b) != HU_OK)', 1), ('\thu_a_release(a);', 0),
+    ('\tuse(x);', 0), ('for (int i = 0; i < n; i++) {', 0), ('\tfree(x[i]);', 0), ('\tif (x)', 0), ('\t\tfree(y[i]);', 0),
+    ('}', 0), ('for (int i = 0; i < n; i++) {', 1), ('\tfree(x[i]);', 0), ('\tuse(x);', 0), ('}', 0), ('if (a && (st = b) != HU_OK)', 1), ('\thu_a_release(a);', 0),
 ]  # fmt: skip
 write('static void\nf(void)\n{\n' + ''.join('\t%s\n' % x for x, _ in BODY) + '}\n')
 (_, lines), = rules.functions(folder, 'a.c')
