@@ -100,6 +100,8 @@ def judge(target, builder, baseline, unit, source, mutation, budget):
             continue
         spent, ran = spent + seconds, ran + 1
         why = builder.verdict(test, processor, limit)
+        if why and os.getloadavg()[0] > (os.cpu_count() or 1): # on a busy machine tests fail that would not elsewhere
+            why = builder.verdict(test, processor, limit)
         if why and not baseline.holds(test):
             why = ""
         if why:

@@ -35,6 +35,19 @@ for text, wanted in (('a\nb\nc\nd\ne\nf\n', {1: [], 2: ['t/cheap', 't/dear'], 3:
     none(['%d: %s' % (n, judges('a.c', n)) for n, tests in wanted.items() if judges('a.c', n) != tests], 'a line is judged by the tests that run it, the cheapest first: %d lines' % len(wanted))
 none([p for p in sources.LEFT_OUT if not any(fnmatch.fnmatch(os.path.relpath(os.path.join(d, f), top), p) for folder in ('lib', 'trainer', 'analyzers', 'cuda') for d, _, names in os.walk(os.path.join(top, folder)) for f in names)], 'files that are left out are there')
 
+# What gives memory back alone is left to the sanitizers, and so is a text's room; what does anything else is not
+BODY = [
+    ('for (int i = 0; i < n; i++)', 0), ('\tfree(x[i]);', 0), ('if (st != HU_OK)', 0), ('\thu_a_release(a);', 0),
+    ('snprintf(out, size - n, "]");', 0), ('snprintf(out + n, size, "]");', 1), ('for (int i = 0; i < n; i++)', 1),
+    ('\tuse(x);', 0), ('for (int i = 0; i < n; i++) {', 0), ('\tfree(x[i]);', 0), ('\tif (x)', 0), ('\t\tfree(y[i]);', 0),
+    ('}', 0), ('for (int i = 0; i < n; i++) {', 1), ('\tfree(x[i]);', 0), ('\tuse(x);', 0), ('}', 0), ('if (a && (st = b) != HU_OK)', 1), ('\thu_a_release(a);', 0),
+]  # fmt: skip
+write('static void\nf(void)\n{\n' + ''.join('\t%s\n' % x for x, _ in BODY) + '}\n')
+(_, lines), = rules.functions(folder, 'a.c')
+found = {m[1] - 3 for m in rules.candidates(folder, 'a.c', rules.SOURCES, rules.WORDS, lines)}
+wrong = [x for i, (x, changes) in enumerate(BODY) if changes != (i in found)]
+none(wrong, 'lines that only give memory back are not changed, nor is the room for a text')
+
 kernels = Kernels(top)
 seen = [kernels.includes(kernels.source(op), []) for op in kernels.units()]
 none([] if sum(map(bool, seen)) > len(seen) / 2 else [seen], 'kernels: most include headers, which are mutated too')

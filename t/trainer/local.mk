@@ -45,6 +45,7 @@ SCRIPT_TESTS += t/trainer/t-why-claims.py
 SCRIPT_TESTS += t/trainer/t-why-it-paid.sh
 EXTRA_DIST += t/trainer/trained.py
 C_TESTS += t/trainer/u-bench
+C_TESTS += t/trainer/u-cast-checks
 C_TESTS += t/trainer/u-ceiling
 C_TESTS += t/trainer/u-digits
 C_TESTS += t/trainer/u-drawn

@@ -6,6 +6,8 @@ o="--model mlp --width 0.1 --size 10 --train 96 --eval 40 --batch 16 --epochs 1"
 run compare --policies float32,mixed_float16,layer:dense3=float32,compute=bfloat16 --seeds 1,2,3 $o c
 test $code = 0 && grep -q '^mixed_float16,layer:dense3=float32 .*±' out && grep -q '^compute=bfloat16 ' out
 test_is $? "three policies, the second with an override, over three seeds"
+grep -q '^Next: halfulp compare --analyze' out && ! grep -q 'Next: halfulp report' out
+test_is $? "which were not analysed: how they would be"
 test "$(column c/compare.tsv policy | wc -l)" = 3 && test "$(column c/compare.tsv runs | sort -u)" = 3 && test "$(column c/compare-runs.tsv run | wc -l)" = 9
 test_is $? "compare.tsv has a row a policy, compare-runs.tsv a row a run"
 run train --policy float32 --seed 2 --quiet $o mine
@@ -50,6 +52,8 @@ test $code = 2 && test "$(column f/compare-runs.tsv failed | sort | uniq -c | tr
 	test "$(grep -c 'float64-seed[12]: failed (train 2)' out)" = 2 &&
 	test "$(sed -n 's/: training failed with exit code 2.*//p' out | tr '\n' ' ')" = 'f/float64-seed1 f/float64-seed2 '
 test_is $? "a training that fails is a row that says so, the other policy has its numbers, and the exit code is its"
+grep -qxF 'Next: halfulp report f/*-seed1' out
+test_is $? "analysed runs can be reported, those of the first seed"
 run compare --policies float64,float32 --seeds 1,2 --analyze $o --trace-cap 400000 first
 refused 2 'the trace would take' "where the first training refuses the line, its words alone"
 test ! -e first

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Generated scenes and signals: the same bytes on every machine, a function of seed and index alone, every class there,
-   masks where they are asked for, and objects and waveforms that differ from their ground and from each other. */
+   Generated scenes, signals and texts: the same bytes on every machine, a function of seed and index alone, every
+   class there, masks where they are asked for, and objects and waveforms that differ from their ground and from each
+   other. */
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "t/tool/tap.h"
@@ -180,6 +181,8 @@ main(void)
 {
 	known_answers("scenes", masked, 0x15e65cf4u);
 	known_answers("signals", NULL, 0x6e59b6c6u);
+	known_answers("reviews", NULL, 0x2e6029a5u);
+	known_answers("sentences", NULL, 0xdd9b2344u);
 	scenes();
 	signals();
 	dimensions();

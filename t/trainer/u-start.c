@@ -124,7 +124,7 @@ loaded(const hu_info *t)
 }
 
 /* Writes every parameter and running statistic of P as DTYPE, in our own order or TORCH's: 1, or 2 where convolutions
-   of signals have three dimensions. */
+   of signals have three dimensions, or 3 where other convolutions have two. */
 static void
 write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 {
@@ -161,8 +161,9 @@ write_file(const char *path, const hu_program *p, int torch, const char *dtype)
 				for (size_t b = 0; b < s.d[1]; b++)
 					x[b * s.d[0] + a] = element(i, a * s.d[1] + b, dtype);
 		} else if (torch && s.rank == 4) {
-			to = torch == 2 ? hu_shape3(s.d[3], s.d[2], s.d[1])
-					: hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]);
+			to = torch == 3   ? hu_shape2(s.d[3], s.d[2] * s.d[0] * s.d[1])
+			     : torch == 2 ? hu_shape3(s.d[3], s.d[2], s.d[1])
+					  : hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]);
 			size_t k = 0;
 			for (size_t r = 0; r < s.d[0]; r++)
 				for (size_t c = 0; c < s.d[1]; c++)
@@ -211,10 +212,10 @@ test_load(const char *model, int torch, const char *dtype)
 	hu_programs_release(&p);
 }
 
-/* A file of PyTorch's weights of another width is refused with the shapes that it has and that are needed; where only
-   vectors differ, there is no order of features to tell. */
+/* A file of weights of another width is refused with the shapes that it has and that are needed; where only vectors
+   differ, and in Keras's files, there is no other order of features to tell. */
 static void
-test_misfit(int vectors, const char *reason)
+test_misfit(int torch, int vectors, const char *reason)
 {
 	hu_config c = config("convnet", "float32"), wide = c;
 	char path[4096];
@@ -229,8 +230,8 @@ test_misfit(int vectors, const char *reason)
 		if (p.train->t[i].shape.rank > 1)
 			q.train->t[i].shape = p.train->t[i].shape;
 	snprintf(path, sizeof path, "%s/misfit.safetensors", test_dir());
-	write_file(path, q.train, 1, "F32");
-	is_int(hu_start_load(t, p.train, path), HU_EFILE, "PyTorch's weights of another width are refused");
+	write_file(path, q.train, torch, "F32");
+	is_int(hu_start_load(t, p.train, path), HU_EFILE, "weights of another width are refused");
 	is_text(hu_reason() + strlen(path), reason, "with both shapes");
 	for (int i = 0; i < p.train->nt; i++)
 		free(t[i].data);
@@ -280,8 +281,12 @@ main(void)
 	test_load("resnet1d", 1, "F32");
 	test_load("resnet1d", 2, "F32");
 	test_tables();
-	test_misfit(0, ": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output features "
-		       "first, which is this model's conv1.w");
-	test_misfit(1, ": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");
+	test_misfit(1, 0, ": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output "
+			  "features first, which is this model's conv1.w");
+	test_misfit(3, 0, ": tensor conv1.weight has the shape [6, 25] and [3, 1, 5, 5] is needed, output features "
+			  "first, which is this model's conv1.w");
+	test_misfit(0, 0, ": tensor conv1/kernel has the shape [5, 5, 1, 6] and [5, 5, 1, 3] is needed, which is this "
+			  "model's conv1.w");
+	test_misfit(1, 1, ": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");
 	return done_testing();
 }

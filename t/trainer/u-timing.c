@@ -82,6 +82,28 @@ static const struct {
 	{ "bias_db", "two", 2 * (16 * 10 + 10), 0, 1e9, "" },
 };
 
+/* With caches a call's bytes move as fast as the largest does of which they fill two, or as the nearest. */
+static void
+caches(const hu_program *p)
+{
+	hu_peaks d = device;
+	int used[3] = { 0 };
+
+	d.near[0].bytes = 256;
+	d.near[0].gb_s = 16;
+	d.near[1].bytes = 512;
+	d.near[1].gb_s = 8;
+	d.near[2].bytes = 1024;
+	d.near[2].gb_s = 4;
+	for (int i = 0; i < CALLS; i++) {
+		int k = want[i].bytes >= 2048 ? 2 : want[i].bytes >= 1024 ? 1 : 0;
+		is_near(hu_roofline(&d, p, &p->c[i]).memory, want[i].bytes / (1e9 * d.near[k].gb_s), 1e-15,
+			"%s: %.0f bytes by way of cache %d", want[i].op, want[i].bytes, k);
+		used[k]++;
+	}
+	ok(used[0] && used[2], "caches near and far");
+}
+
 static void
 calls(const hu_program *p)
 {
@@ -281,6 +303,7 @@ main(void)
 
 	is_int(p->nc, CALLS, "the program has its calls");
 	calls(p);
+	caches(p);
 	layers(p);
 	passes(p);
 	printed(p);

@@ -22,6 +22,16 @@ def end(process):
         pass
 
 
+def end_from(folder):
+    """Programs of this folder that are left, such as ranks, which are in groups of their own."""
+    for pid in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else []):
+        try:
+            if os.readlink("/proc/%s/exe" % pid).startswith(folder + "/"):
+                os.kill(int(pid), signal.SIGKILL)
+        except OSError:
+            pass
+
+
 def variables(build):
     text = "include Makefile\n" + "".join("$(info %s=$(%s))\n" % (n, n) for n in NAMES) + "mutate-print:;@:\n"
     out = subprocess.run(["make", "-s", "-f", "-", "mutate-print"], input=text, cwd=build, capture_output=True, text=True)
@@ -118,6 +128,7 @@ class Builder:
             shutil.rmtree(self.tmp, ignore_errors=True)
             os.makedirs(self.tmp)
             code, out = self.shell("ulimit -c 0; ulimit -t %s; %s" % (processor, self.command(test)), clock, first=True)
+            end_from(self.dir)
             if code != 124:
                 break
         return self.judged(test, code, out)

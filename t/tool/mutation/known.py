@@ -12,7 +12,6 @@ KNOWN = [
     ("analyzers/run/loss_scale.c", ".bits <= 17", "no format has 17 bits"),
     ("analyzers/run/loss_scale.c", "for (int i = 1; i < p->nt; i++)", "the first tensor of a program is its input, which no one trains"),
     ("lib/judge/propagate.c", "for (int i = 1; i < q->nt; i++)", "the first tensor is the data, which no call makes and of which no error is told"),
-    ("trainer/bench/cast.c", "for (size_t i = 0; i >= c->n", "whether results are compared that all are right; no test makes one of them wrong"),
     ("trainer/run/session.c", "s->ahead = step - 1;", "a batch that a device was given ahead is given again"),
     ("trainer/bench/train.c", "hu_gemm_find(way, &w)", "which ways of products must leave the same bits is asked where two leave others, which is a bug or a library's"),
     ("analyzers/contents/contents_npz.c", "got == all || zip_fread(f, bytes + got, all + got)", "a member of an archive ends where it ends, however much is asked for"),
@@ -92,4 +91,6 @@ KNOWN = [
     ("trainer/bench/sweep.c", "for (int i = 1; i < s->n[HU_SWEEP_SIMD]", "a first one that is none is refused later"),
     ("cuda/device/counted.c", "ENOUGH = 1 << 17", "room that nothing is written to"),
     ("trainer/bench/gemm.c", "x.kind != y.kind && x.l != y.l", "the two paths of one unit differ in both or in neither"),
+    ("trainer/model/ncf.c", "p->t[0].shape.d[0]", "every tensor here has a row for each sample"),
+    ("trainer/run/start_load.c", "for (int i = 1; i < p->nt &&", "the first tensor of a program is its input, which no file has"),
 ]

@@ -85,6 +85,17 @@ ONLY_FREES = r"\s*(free|json_decref|\w+_(release|free)|\w+->close)\(.*\);$"
 REST = r"snprintf\([^,]+, [\w.>\[\]-]+$"
 
 
+def only_frees(text, number):
+    """Whether the loop or condition that begins there does nothing else than give memory back."""
+    if not re.match(r"\s*(for \(|(if|while) \((?!.* = )).*\)( {)?$", text[number]):
+        return False
+    block, end = text[number].endswith("{"), number + 2
+    if block:
+        end = next(n for n in range(number + 1, len(text)) if re.match(r"\s*}", text[n]))
+    inner = range(number + 1, end)
+    return bool(inner) and all(re.match(ONLY_FREES, text[n]) or (block and only_frees(text, n)) for n in inner)
+
+
 def spared_here(code, match, what):
     """Whether this place is of no interest, whatever the line is."""
     before, after = code[:match.start()], code[match.end():]
@@ -106,7 +117,7 @@ def candidates(top, path, rules, spared, lines=None):
         code = re.sub(r"/\*.*?\*/", lambda m: " " * len(m[0]), line)
         goes_on, message = message, re.search(MESSAGE, code) is not None or message
         message = message and not code.rstrip().endswith((";", "{"))
-        frees = re.match(r"\s*(for \(|(if|while) \((?!.* = )).*\)$", code) and re.match(ONLY_FREES, text[number + 1])
+        frees = only_frees(text, number)
         if begins or goes_on or frees or re.search(spared, code) or (lines is not None and number not in lines):
             continue
         for what, pattern, by in rules:
