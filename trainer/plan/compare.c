@@ -98,7 +98,7 @@ scores_of(const hu_compare_result *r)
 }
 
 const char *
-hu_comparison_score(const hu_compare_result *r, double *score)
+hu_compare_score(const hu_compare_result *r, double *score)
 {
 	size_t at = scores_of(r);
 

@@ -29,7 +29,7 @@ hu_status hu_result_read(hu_compare_result *r, const char *dir);
 
 /* Returns the name of the score that counts for the run's model, and sets *score to it: hit rate, where candidates are
    ranked; Dice, where pixels have classes; else accuracy. */
-const char *hu_comparison_score(const hu_compare_result *r, double *score);
+const char *hu_compare_score(const hu_compare_result *r, double *score);
 
 typedef struct hu_comparison {
 	char **policy; /* as the tables name them */

@@ -287,7 +287,7 @@ join(void *of, int i, const char *found)
 		printf("%s: failed (%s)\n", hu_shown(r->dir), hu_result_failure(r, failure));
 	} else {
 		double score;
-		const char *title = hu_comparison_score(r, &score);
+		const char *title = hu_compare_score(r, &score);
 		printf("%s: %s %.2f %%\n", hu_shown(r->dir), title, 100 * score);
 	}
 	fflush(stdout);

@@ -35,14 +35,13 @@ hu_erf_small(double x)
 /* erfc(x) for 0.5 <= x <= 28. (1 + 2x) exp(x^2) erfc(x) is near 1 and smooth in t = (x - 3.75) / (x + 3.75)
    (Shepherd and Laframboise, Math. Comp. 36, 1981); its polynomial interpolates at 22 Chebyshev points of |t| <=
    0.77 and leaves 2^-57. x^2 is split: the square of x's first 26 bits is exact, and the rest goes into exp's second
-   argument. */
+   argument. Returns erfc(x) / 2^k, a number of [2^-60, 2], and sets *k. */
 HU_HD double
-hu_erfc_large(double x)
+hu_error_function_tail(double x, int *k)
 {
 	double t = (x - 3.75) / (x + 3.75), head = hu_from_bits64(hu_bits64(x) & 0xfffffffff8000000u), p, r;
-	int k;
 
-	p = hu_exp_parts(-(head * head), -((x - head) * (x + head)), &k);
+	p = hu_exp_parts(-(head * head), -((x - head) * (x + head)), k);
 	r = -0x1.8634d93b5651fp-29;
 	r = r * t + 0x1.a4579d3ea4676p-26;
 	r = r * t + 0x1.7db1b167cc422p-26;
@@ -65,7 +64,17 @@ hu_erfc_large(double x)
 	r = r * t + 0x1.d5f294815b3d1p-9;
 	r = r * t - 0x1.1f367683f89a7p-3;
 	r = r * t + 0x1.3ccda0b5d5dc2p+0;
-	return hu_scale2(r / (1 + 2 * x) * (1 + p), k);
+	return r / (1 + 2 * x) * (1 + p);
+}
+
+/* erfc(x) for 0.5 <= x <= 28. */
+HU_HD double
+hu_erfc_large(double x)
+{
+	int k;
+	double r = hu_error_function_tail(x, &k);
+
+	return hu_scale2(r, k);
 }
 
 /* The error function; -0 gives -0. */

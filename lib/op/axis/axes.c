@@ -99,8 +99,8 @@ hu_axis_shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return hu_shape_settle(c, 0, out, in[0]);
 }
 
-hu_status
-hu_axes_shape_dx(const hu_call *c, const hu_shape *in, hu_shape *out, int which)
+static hu_status
+shape_dx(const hu_call *c, const hu_shape *in, hu_shape *out, int which)
 {
 	hu_reduce_dims d;
 	hu_shape y;
@@ -110,4 +110,41 @@ hu_axes_shape_dx(const hu_call *c, const hu_shape *in, hu_shape *out, int which)
 		if (k != which)
 			HU_TRY(hu_shape_expect(c, k, in[k], y));
 	return hu_shape_settle(c, 0, out, in[which]);
+}
+
+hu_status
+hu_axes_shape_dx0(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	return shape_dx(c, in, out, 0);
+}
+
+hu_status
+hu_axes_shape_dx1(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	return shape_dx(c, in, out, 1);
+}
+
+hu_status
+hu_axes_reference_dx(const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact,
+	void (*f)(mpfr_t y, const mpfr_t *of))
+{
+	enum { MOST = 2 };
+	hu_groups g = hu_axes_groups0(c, in);
+	size_t group, at;
+	mpfr_t of[MOST];
+
+	HU_ASSERT(c->nin <= MOST + 1);
+	for (int k = 0; k < MOST; k++)
+		mpfr_init2(of[k], HU_EXACT_BITS);
+	for (size_t i = 0; i < n; i++) {
+		hu_axes_find(&g, element[i], &group, &at);
+		mpfr_set_prec(exact[i], HU_EXACT_BITS);
+		hu_exact_get(exact[i], in[0], element[i]);
+		for (int k = 1; k < c->nin; k++)
+			hu_exact_get(of[k - 1], in[k], group);
+		f(exact[i], of);
+	}
+	for (int k = 0; k < MOST; k++)
+		mpfr_clear(of[k]);
+	return HU_OK;
 }

@@ -19,8 +19,15 @@ hu_groups hu_axis_groups(const hu_call *c, hu_tensor *const *in);
 void hu_axes_find(const hu_groups *g, size_t i, size_t *group, size_t *at);
 
 /* The shape rules of operators whose operands and output have one shape and that run along one axis; and of gradients
-   of reductions, whose operand x (number which) has the output's shape and whose other operands have the reduced
+   of reductions, whose operand x, number 0 or 1, has the output's shape and whose other operands have the reduced
    one. */
 hu_status hu_axis_shape(const hu_call *c, const hu_shape *in, hu_shape *out);
-hu_status hu_axes_shape_dx(const hu_call *c, const hu_shape *in, hu_shape *out, int which);
+hu_status hu_axes_shape_dx0(const hu_call *c, const hu_shape *in, hu_shape *out);
+hu_status hu_axes_shape_dx1(const hu_call *c, const hu_shape *in, hu_shape *out);
+
+/* The reference of such gradients, each element of which is a function of x's element and of the numbers that operands
+   1 and 2, or 1 alone, have for its group: f turns y, which holds the element, into the result; of[k] is operand k + 1's
+   number. */
+hu_status hu_axes_reference_dx(const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact,
+	void (*f)(mpfr_t y, const mpfr_t *of));
 #endif

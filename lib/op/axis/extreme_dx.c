@@ -103,12 +103,6 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	return st;
 }
 
-static hu_status
-shape(const hu_call *c, const hu_shape *in, hu_shape *out)
-{
-	return hu_axes_shape_dx(c, in, out, 0);
-}
-
 static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
@@ -118,5 +112,5 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_columns hu_family_extreme_dx = {
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
+	.shape = hu_axes_shape_dx0, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
 };

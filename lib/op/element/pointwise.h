@@ -40,6 +40,9 @@ const hu_blocks *hu_formula_blocks(hu_formula f);
 int hu_approx_tanh(const hu_call *c);
 hu_status hu_approx_check(const hu_call *c);
 
+/* Sets y to log(1 + exp(x)) at y's precision, for references, each step rounded at that precision; NaN gives NaN. */
+void hu_pointwise_softplus(mpfr_t y, const mpfr_t x);
+
 /* Columns of an operator that is one addition per element, in[0] + in[1] or in[0] - in[1]: the exact sum, the magnitude
    |a| + |b|, and the count of swamped additions. */
 void hu_pair_exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y);

@@ -7,33 +7,19 @@
 HU_BLOCKS(same, SAME, NULL)
 HU_BLOCKS(blocks, F, NULL)
 
-static hu_status
-reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+static void
+slope(mpfr_t y, const mpfr_t *of)
 {
-	hu_groups g = hu_axes_groups0(c, in);
-	size_t group, at;
-	mpfr_t y;
-
-	(void)out;
-	mpfr_init2(y, HU_EXACT_BITS);
-	for (size_t i = 0; i < n; i++) {
-		hu_axes_find(&g, element[i], &group, &at);
-		mpfr_set_prec(exact[i], HU_EXACT_BITS);
-		hu_exact_get(exact[i], in[0], element[i]);
-		hu_exact_get(y, in[1], group);
-		mpfr_sub(exact[i], exact[i], y, MPFR_RNDN);
-		mpfr_exp(exact[i], exact[i], MPFR_RNDN);
-		hu_exact_get(y, in[2], group);
-		mpfr_mul(exact[i], exact[i], y, MPFR_RNDN);
-	}
-	mpfr_clear(y);
-	return HU_OK;
+	mpfr_sub(y, y, of[0], MPFR_RNDN);
+	mpfr_exp(y, y, MPFR_RNDN);
+	mpfr_mul(y, y, of[1], MPFR_RNDN);
 }
 
 static hu_status
-shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
-	return hu_axes_shape_dx(c, in, out, 0);
+	(void)out;
+	return hu_axes_reference_dx(c, in, element, n, exact, slope);
 }
 
 static void
@@ -49,7 +35,7 @@ const hu_op hu_op_logsumexp_dx = {
 	.nout = 1,
 	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
-	.own = { .shape = shape, .cost = cost, .reference = reference },
+	.own = { .shape = hu_axes_shape_dx0, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){
 		.rule = { { .kind = HU_STAT_EACH, .groups = hu_axes_groups0, .blocks = &same, .results = 2,

@@ -20,12 +20,6 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	return HU_OK;
 }
 
-static hu_status
-shape(const hu_call *c, const hu_shape *in, hu_shape *out)
-{
-	return hu_axes_shape_dx(c, in, out, 1);
-}
-
 static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
@@ -39,7 +33,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_reduce_sum_dx = {
 	.name = "reduce_sum_dx", .summary = "gradient of reduce_sum", .min_in = 2, .max_in = 2, .nout = 1,
 	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.own = { .shape = shape, .cost = cost, .reference = reference },
+	.own = { .shape = hu_axes_shape_dx1, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){
 		.rule = { { .kind = HU_STAT_EACH, .groups = hu_axes_groups1, .blocks = &same,

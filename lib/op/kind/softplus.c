@@ -2,30 +2,12 @@
    softplus: y = log(1 + exp(x)), computed as max(x, 0) + log(1 + exp(-|x|)). */
 #include "lib/op/element/pointwise.h"
 
-/* log(1 + exp(x)) */
-static void
-softplus(mpfr_t y, const mpfr_t x)
-{
-	mpfr_t t;
-
-	mpfr_init2(t, mpfr_get_prec(y));
-	mpfr_abs(t, x, MPFR_RNDN);
-	mpfr_neg(t, t, MPFR_RNDN);
-	mpfr_exp(t, t, MPFR_RNDN);
-	mpfr_log1p(t, t, MPFR_RNDN);
-	if (mpfr_nan_p(x) || mpfr_sgn(x) > 0)
-		mpfr_add(y, x, t, MPFR_RNDN);
-	else
-		mpfr_set(y, t, MPFR_RNDN);
-	mpfr_clear(t);
-}
-
 static void
 exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 {
 	(void)k;
 	(void)out;
-	softplus(y, x[0]);
+	hu_pointwise_softplus(y, x[0]);
 }
 
 static const hu_grad grad[] = {

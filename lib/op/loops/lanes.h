@@ -35,9 +35,11 @@ HU_HD float
 hu_erf_lanes(float x)
 {
 	double a = x < 0 ? -(double)x : (double)x, small = hu_erf_small(x), large = a > 1 ? a : 1;
+	int k;
 
 	large = large < 6 ? large : 6;
-	large = 1 - hu_erfc_large(large);
+	large = hu_error_function_tail(large, &k);
+	large = 1 - large * hu_lanes_pow2(k);
 	large = a > 6 ? 1 : large;
 	large = x < 0 ? -large : large;
 	small = a <= 1 ? small : large;
