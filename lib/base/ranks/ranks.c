@@ -152,8 +152,8 @@ hu_ranks_waits(int tag)
 	return wire()->waits(tag);
 }
 
-/* Naps last a sixteenth of what was waited so far, but from 50 microseconds to 4 milliseconds, so that a long wait costs
-   little of a core and a short one ends soon. */
+/* Naps last a sixteenth of what was waited so far, but from 50 microseconds to 4 milliseconds, so that a long wait
+   costs little of a core and a short one ends soon. */
 void
 hu_ranks_await(int tag)
 {
