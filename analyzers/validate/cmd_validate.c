@@ -119,68 +119,18 @@ read_options(job *j)
 	return HU_OK;
 }
 
-/* Operations that the exact network may take in all where --exact does not say on how many inputs it is run: pairs of
-   doubles do one or two thousand million a second on a core, so these take ten or twenty seconds. */
-#define EXACT_OPERATIONS 2e10
-
-/* Leaves as many inputs to the exact network as EXACT_OPERATIONS allow; m takes one input. */
+/* What the exact network's inputs show. */
 static void
-limit_exact(job *j, const hu_imported *m)
+judge_exact(job *j)
 {
-	double each = 0;
-
-	for (int i = 0; i < m->p->nc; i++)
-		each += hu_call_cost(m->p, &m->p->c[i]).flops;
-	if (!hu_args_given(j->a, "exact") && (double)j->exact * each > EXACT_OPERATIONS) {
-		j->exact = (size_t)(EXACT_OPERATIONS / each);
-		j->v.too_long = j->exact ? 0 : each;
-	}
-}
-
-/* Gives all ranks float32's outputs and which inputs flip, which rank 0 knows. */
-static hu_status
-hand_round(job *j, char *flipped)
-{
-	hu_evaluated *e = &j->v.row[0].e;
-
-	if (hu_ranks_rank())
-		HU_TRY(hu_validate_begin(&j->units, 0, 1));
-	hu_ranks_broadcast(0, flipped, j->net.s.n);
-	for (size_t k = 0; k < e->nout; k++)
-		hu_ranks_broadcast(0, e->out[k], e->n * e->each[k] * sizeof **e->out);
-	return HU_OK;
-}
-
-static hu_status
-exact_network(job *j, hu_progress *bar)
-{
-	char *flipped = hu_xcalloc(j->net.s.n + 1, 1);
-	size_t one = 1;
-	hu_imported m;
-
-	for (size_t i = 1; i < j->v.nrow; i++)
-		for (size_t k = 0; k < j->net.s.n; k++)
-			flipped[k] |= j->v.row[i].r.flipped[k];
-	hu_status st = hu_network_import(&j->net, &m, &one);
-	if (st == HU_OK)
-		st = hand_round(j, flipped);
-	if (st == HU_OK && one == 1)
-		limit_exact(j, &m);
-	if (st == HU_OK && one == 1 && j->exact) {
-		st = hu_exact_network_run(&j->network, &m, &j->v.row[0].e, &j->v.d, &j->net.s, flipped, j->exact, bar);
-		if (st == HU_OK)
-			j->v.exact = &j->network;
-	}
-	if (m.p)
-		hu_imported_release(&m);
-	for (size_t i = 0; i < j->v.nrow && j->v.exact; i++)
+	hu_exact_network_of(&j->network, j->units.trial);
+	j->v.exact = &j->network;
+	for (size_t i = 0; i < j->v.nrow; i++)
 		for (size_t k = 0; k < j->net.s.n; k++) {
 			hu_effect *r = &j->v.row[i].r;
 			r->told += r->flipped[k] && j->network.done[k];
 			r->open += r->flipped[k] && j->network.undecided[k];
 		}
-	free(flipped);
-	return st;
 }
 
 /* Refuses --sensitivity where no policy has nodes of its own. */
@@ -237,13 +187,14 @@ evaluate(job *j, hu_sharing *s, hu_status st, int *ends)
 		.d = &j->v.d, .surveyed = hu_args_given(j->a, "sensitivity") ? j->surveyed : 0 };
 	if (j->units.surveyed > j->net.s.n)
 		j->units.surveyed = j->net.s.n;
+	j->units.exact = j->exact;
+	if (st == HU_OK)
+		st = hu_validate_exact_limit(&j->units, hu_args_given(j->a, "exact"), &j->v.too_long);
 	HU_TRY(hu_validate_share(&j->units, s, st, ends));
-	if (!j->exact || (*ends && hu_ranks_size() == 1))
-		return HU_OK;
-	hu_progress_start(&bar, "exact network", j->exact < j->net.s.n ? j->exact : j->net.s.n);
-	st = exact_network(j, &bar);
-	hu_progress_end(&bar);
-	return st;
+	HU_TRY(hu_validate_exact_together(&j->units));
+	if (j->units.exact && !*ends)
+		judge_exact(j);
+	return HU_OK;
 }
 
 static hu_status
@@ -299,12 +250,12 @@ judge(job *j, hu_status st)
 static void
 release(job *j)
 {
+	hu_validate_job_release(&j->units);
 	for (size_t i = 0; j->v.row && i < j->policies.n; i++)
 		hu_judgement_release(&j->v.row[i]);
 	hu_exact_network_release(&j->network);
 	hu_network_release(&j->net);
 	hu_variants_release(&j->policies);
-	hu_validate_job_release(&j->units);
 	free(j->v.row);
 	free(j->v.accept);
 }

@@ -105,21 +105,24 @@ compare(const hu_evaluated *base, const hu_deciding *d, double *const *exact, do
 /* What is found of one input. settled: nothing told depends on the bounds. agreed: as in hu_exact_network. */
 typedef struct finding { verdict v; int settled, agreed; } finding;
 
-/* What stays the same from input to input; n inputs are tried, and found[i] is of number i, whose exact outputs k are
+/* n inputs are tried, by their need; found[i] is of number i, whose exact outputs k are
    row i of value[k] where has[i * outputs + k] is set. */
-typedef struct job {
-	hu_exec *run;
+struct hu_exact_trial {
+	hu_exec run;
 	const hu_imported *m;
 	const hu_evaluated *base;
 	const hu_deciding *d;
+	const hu_samples *s;
 	const hu_engine *engine;
-	const char *keep;
+	candidate *input;
+	char *keep;
 	double operations;         /* of the model on one input */
 	size_t n;
 	finding *found;
 	char *has;
 	double **value;
-} job;
+};
+typedef struct hu_exact_trial job;
 
 /* Adds what was found of number i, input `input`, and its outputs' exact values. */
 static void
@@ -192,7 +195,7 @@ by_pairs(const job *j, size_t i, size_t input)
 	hu_bounding how;
 
 	HU_TRY(hu_propagate_bounded(
-		j->m->p, j->run->t, j->run->t, j->engine, 0, j->keep, &value, &off, &how));
+		j->m->p, j->run.t, j->run.t, j->engine, 0, j->keep, &value, &off, &how));
 	double **exact = of_outputs(j->m, value), **bound = of_outputs(j->m, off);
 	*v = compare(j->base, j->d, exact, bound, input);
 	for (size_t k = 0; k < j->m->nout; k++)
@@ -216,7 +219,7 @@ by_mpfr(const job *j, size_t i, size_t input)
 	double **ideal = NULL;
 
 	for (int k = 0; k < p->nt; k++) {
-		recorded[k] = j->run->t[k];
+		recorded[k] = j->run.t[k];
 		if (p->t[k].producer >= 0 && !j->keep[k])
 			recorded[k].data = NULL; /* what the network is computed from, and what it is compared with */
 	}
@@ -241,16 +244,16 @@ settled(const verdict *v)
 	return v->decided && (v->off <= HU_STEP_SETTLED * v->worst || v->off <= 0x1p-60 * v->most);
 }
 
-/* Tries number i, input `input`. */
-static hu_status
-one(const job *j, const hu_samples *s, size_t i, size_t input)
+hu_status
+hu_exact_trial_run(hu_exact_trial *j, size_t i)
 {
 	finding *f = &j->found[i];
+	size_t input = j->input[i].i;
 
 	for (size_t k = 0; k < j->m->nin; k++)
 		if (j->m->in[k].tensor >= 0)
-			hu_samples_fill(s, k, input, 1, &j->run->t[j->m->in[k].tensor]);
-	HU_TRY(hu_exec_run(j->run, &(hu_env){ 0, 0 }));
+			hu_samples_fill(j->s, k, input, 1, &j->run.t[j->m->in[k].tensor]);
+	HU_TRY(hu_exec_run(&j->run, &(hu_env){ 0, 0 }));
 	HU_TRY(by_pairs(j, i, input));
 	if (!settled(&f->v) && j->operations <= HU_EXACT_MPFR_OPERATIONS) {
 		HU_TRY(by_mpfr(j, i, input));
@@ -261,9 +264,8 @@ one(const job *j, const hu_samples *s, size_t i, size_t input)
 	return HU_OK;
 }
 
-/* Tries all inputs, of which each rank takes some; afterwards every rank has what all found. */
-static hu_status
-try_all(job *j, const hu_samples *s, const candidate *c, hu_progress *bar)
+hu_status
+hu_exact_trial_together(hu_exact_trial *j, hu_progress *bar)
 {
 	size_t first, last, nout = j->m->nout;
 
@@ -271,7 +273,7 @@ try_all(job *j, const hu_samples *s, const candidate *c, hu_progress *bar)
 	hu_ranks_slice(j->n, 1, &first, &last);
 	hu_ranks_unite(0);
 	for (size_t i = first; i < last; i++) {
-		HU_TRY(one(j, s, i, c[i].i));
+		HU_TRY(hu_exact_trial_run(j, i));
 		hu_progress_step(bar, 1);
 	}
 	hu_ranks_unite(1);
@@ -283,52 +285,76 @@ try_all(job *j, const hu_samples *s, const candidate *c, hu_progress *bar)
 	return HU_OK;
 }
 
-static void
-release_job(job *j)
+void
+hu_exact_trial_pack(hu_pack *r, hu_exact_trial *j, size_t i)
 {
+	finding *f = &j->found[i];
+
+	hu_pack_real(r, &f->v.worst);
+	hu_pack_real(r, &f->v.relative);
+	hu_pack_real(r, &f->v.off);
+	hu_pack_int(r, &f->v.undecided);
+	hu_pack_int(r, &f->v.changed);
+	hu_pack_int(r, &f->settled);
+	hu_pack_int(r, &f->agreed);
+	for (size_t k = 0; k < j->m->nout; k++) {
+		int has = j->has[i * j->m->nout + k];
+		hu_pack_int(r, &has);
+		j->has[i * j->m->nout + k] = (char)(has != 0);
+		if (has)
+			hu_pack_reals(r, j->value[k] + i * j->base->each[k], j->base->each[k]);
+	}
+}
+
+void
+hu_exact_trial_close(hu_exact_trial *j)
+{
+	if (!j)
+		return;
 	for (size_t k = 0; k < j->m->nout; k++)
 		free(j->value[k]);
 	free(j->value);
 	free(j->has);
 	free(j->found);
+	free(j->input);
+	free(j->keep);
+	if (j->run.p)
+		hu_exec_release(&j->run);
+	free(j);
 }
 
 hu_status
-hu_exact_network_run(hu_exact_network *x, const hu_imported *m, const hu_evaluated *base, const hu_deciding *d,
-	const hu_samples *s, const char *flipped, size_t limit, hu_progress *bar)
+hu_exact_trial_open(hu_exact_trial **trial, const hu_imported *m, const hu_evaluated *base, const hu_deciding *d,
+	const hu_samples *s, const char *flipped, size_t limit)
 {
-	candidate *c = hu_xcalloc(s->n + 1, sizeof *c);
-	char *keep = hu_xcalloc((size_t)m->p->nt + 1, 1);
+	job *j = *trial = hu_xcalloc(1, sizeof *j);
 	size_t n = limit < s->n ? limit : s->n;
-	hu_exec run;
-	job j = { &run, m, base, d, NULL, keep, 0, n, hu_xcalloc(n + 1, sizeof *j.found),
-		hu_xcalloc(n * m->nout + 1, 1), hu_xcalloc(m->nout + 1, sizeof *j.value) };
-	hu_status st;
 
-	*x = (hu_exact_network){ .done = hu_xcalloc(s->n + 1, 1), .undecided = hu_xcalloc(s->n + 1, 1),
-		.nout = m->nout, .value = hu_xcalloc(m->nout + 1, sizeof *x->value) };
+	*j = (job){ .m = m, .base = base, .d = d, .s = s, .n = n, .input = hu_xcalloc(s->n + 1, sizeof *j->input),
+		.keep = hu_xcalloc((size_t)m->p->nt + 1, 1), .found = hu_xcalloc(n + 1, sizeof *j->found),
+		.has = hu_xcalloc(n * m->nout + 1, 1), .value = hu_xcalloc(m->nout + 1, sizeof *j->value) };
 	for (size_t i = 0; i < s->n; i++)
-		c[i] = (candidate){ i, flipped[i], margin(base, d, i) };
-	qsort(c, s->n, sizeof *c, by_need);
+		j->input[i] = (candidate){ i, flipped[i], margin(base, d, i) };
+	qsort(j->input, s->n, sizeof *j->input, by_need);
 	for (size_t k = 0; k < m->nout; k++) {
-		keep[m->out[k].tensor] = 1;
-		j.value[k] = hu_xcalloc(n * base->each[k] + 1, sizeof **j.value);
+		j->keep[m->out[k].tensor] = 1;
+		j->value[k] = hu_xcalloc(n * base->each[k] + 1, sizeof **j->value);
 	}
 	for (int i = 0; i < m->p->nc; i++)
-		j.operations += hu_call_cost(m->p, &m->p->c[i]).flops;
-	if ((st = hu_engine_find("auto", &j.engine)) == HU_OK && (st = hu_exec_init(&run, m->p)) == HU_OK) {
-		hu_imported_load(m, &run);
-		st = try_all(&j, s, c, bar);
-		for (size_t i = 0; i < n && st == HU_OK; i++)
-			tell(x, &j, i, c[i].i);
-		hu_exec_release(&run);
-	}
-	release_job(&j);
-	free(c);
-	free(keep);
-	if (st != HU_OK)
-		hu_exact_network_release(x);
-	return st;
+		j->operations += hu_call_cost(m->p, &m->p->c[i]).flops;
+	HU_TRY(hu_engine_find("auto", &j->engine));
+	HU_TRY(hu_exec_init(&j->run, m->p));
+	hu_imported_load(m, &j->run);
+	return HU_OK;
+}
+
+void
+hu_exact_network_of(hu_exact_network *x, const hu_exact_trial *j)
+{
+	*x = (hu_exact_network){ .done = hu_xcalloc(j->s->n + 1, 1), .undecided = hu_xcalloc(j->s->n + 1, 1),
+		.nout = j->m->nout, .value = hu_xcalloc(j->m->nout + 1, sizeof *x->value) };
+	for (size_t i = 0; i < j->n; i++)
+		tell(x, j, i, j->input[i].i);
 }
 
 void

@@ -6,6 +6,8 @@
 
 #include "analyzers/validate/measures.h"
 
+#include "lib/base/parts/pack.h"
+
 /* by input: done, and for each row of its decision the errors of float32's two largest values together, against their
    margin: undecided where the margin is no larger. An input is done only if no decision and no margin depends on where
    within their bounds the exact values lie, and the bounds are below 2^-10 of float32's error; else it is untold.
@@ -27,10 +29,19 @@ typedef struct hu_exact_network {
    where the model takes no more than these on one input. */
 #define HU_EXACT_MPFR_OPERATIONS 5e7
 
-/* Runs the exact network on at most LIMIT inputs: those that a policy flipped first, with the smallest margins before
-   others. M: the model for batches of one. Where there are ranks all of them call it, with the same base and flips, and
-   each runs some of the inputs. */
-hu_status hu_exact_network_run(hu_exact_network *x, const hu_imported *m, const hu_evaluated *base,
-	const hu_deciding *d, const hu_samples *s, const char *flipped, size_t limit, hu_progress *bar);
+/* The exact network on at most LIMIT inputs: those that a policy flipped first, with the smallest margins before
+   others; number i of them, from 0, is tried by itself. M: the model for batches of one. All arguments must outlive
+   the trial. close takes NULL, and what open has left where it failed. */
+typedef struct hu_exact_trial hu_exact_trial;
+hu_status hu_exact_trial_open(hu_exact_trial **t, const hu_imported *m, const hu_evaluated *base, const hu_deciding *d,
+	const hu_samples *s, const char *flipped, size_t limit);
+void hu_exact_trial_close(hu_exact_trial *t);
+hu_status hu_exact_trial_run(hu_exact_trial *t, size_t i);
+/* Passes what was found of number i through a record. */
+void hu_exact_trial_pack(hu_pack *r, hu_exact_trial *t, size_t i);
+/* Tries all, of which each rank takes some; afterwards every rank has what all found. Collective. */
+hu_status hu_exact_trial_together(hu_exact_trial *t, hu_progress *bar);
+/* What was found of all of them. */
+void hu_exact_network_of(hu_exact_network *x, const hu_exact_trial *t);
 void hu_exact_network_release(hu_exact_network *x);
 #endif

@@ -3,6 +3,7 @@
 #include "analyzers/validate/validate_units.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/ranks/ranks.h"
 
 static void
 add_unit(hu_validate_job *j, hu_validate_unit u, double cost)
@@ -60,5 +61,8 @@ hu_validate_cut(hu_validate_job *j)
 	for (size_t i = 1; i < j->policies->n && j->surveyed; i++)
 		if (j->policies->v[i].by_node)
 			HU_TRY(cut_nodes(j, i, each));
+	j->work.late = hu_ranks_size() > 1 ? 0 : (int)j->exact;
+	for (size_t i = 0; i < (size_t)j->work.late; i++)
+		add_unit(j, (hu_validate_unit){ .kind = HU_VALIDATE_EXACT, .first = i }, j->exact_s);
 	return HU_OK;
 }

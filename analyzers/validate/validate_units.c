@@ -57,6 +57,8 @@ study(void *of, int i, hu_str *found)
 	size_t first = u->first, last = u->last, p = u->policy;
 	hu_pack r;
 
+	if (u->kind == HU_VALIDATE_EXACT)
+		return hu_validate_exact_study(j, u->first, found);
 	if (u->kind != HU_VALIDATE_RUN)
 		return hu_validate_nodes_study(j, u, found);
 	HU_TRY(hu_validate_begin(j, p, joins(j)));
@@ -80,6 +82,8 @@ join(void *of, int i, const char *found)
 	int first_call = -1;
 	hu_pack r;
 
+	if (u->kind == HU_VALIDATE_EXACT)
+		return hu_validate_exact_join(j, u->first, found);
 	if (u->kind != HU_VALIDATE_RUN)
 		return hu_validate_nodes_join(j, u, found);
 	HU_TRY(hu_validate_begin(j, p, 1));
@@ -108,6 +112,7 @@ name_of(const void *of, int i)
 
 	switch (u->kind) {
 	case HU_VALIDATE_RUN: return hu_xprintf("%zu.%zu", u->policy, u->first);
+	case HU_VALIDATE_EXACT: return hu_xprintf("exact.%zu.%zu", j->d->output, u->first);
 	case HU_VALIDATE_SURVEY: return hu_xprintf("%zu.nodes.%zu", u->policy, j->surveyed);
 	default: return hu_xprintf("%zu.nodes.%zu.%zu.%zu", u->policy, j->surveyed, u->batch, u->first);
 	}
@@ -134,6 +139,7 @@ hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends)
 	j->work.name = name_of;
 	j->work.study = study;
 	j->work.join = join;
+	j->work.ready = hu_validate_exact_ready;
 	j->work.of = j;
 	return hu_share_out(s, &j->work, j->args, st, ends);
 }
@@ -142,6 +148,9 @@ void
 hu_validate_job_release(hu_validate_job *j)
 {
 	hu_sensing_close(j->sensing);
+	hu_exact_trial_close(j->trial);
+	if (j->one.p)
+		hu_imported_release(&j->one);
 	free(j->unit);
 	free(j->cost);
 	free(j->policy);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The runs of validate as units of a work that shards or ranks share (lib/base/parts/share.h): a policy on some of the
-   inputs; and, where nodes are asked about, the survey of all nodes of a policy, and some nodes alone on one batch. */
+   inputs; where nodes are asked about, the survey of all nodes of a policy, and some nodes alone on one batch; and,
+   once all of these are joined, the exact network on one input. */
 #ifndef HU_ANALYZERS_VALIDATE_UNITS_H
 #define HU_ANALYZERS_VALIDATE_UNITS_H
 
@@ -14,26 +15,36 @@ enum {
 	HU_VALIDATE_NODES = 32   /* and the runs of its nodes, one batch after another, into about as many */
 };
 
-typedef enum hu_validate_kind { HU_VALIDATE_RUN, HU_VALIDATE_SURVEY, HU_VALIDATE_ALONE } hu_validate_kind;
+typedef enum hu_validate_kind {
+	HU_VALIDATE_RUN,
+	HU_VALIDATE_SURVEY,
+	HU_VALIDATE_ALONE,
+	HU_VALIDATE_EXACT
+} hu_validate_kind;
 
-/* first and last: the inputs of a run are first to last-1, and so are the nodes that are alone in batch `batch`. */
+/* first and last: the inputs of a run are first to last-1, and so are the nodes that are alone in batch `batch`; first:
+   the number of the exact network's input in its trial. */
 typedef struct hu_validate_unit {
 	hu_validate_kind kind;
 	size_t policy, batch, first, last;
 } hu_validate_unit;
 
 /* net, its ranges measured; policies; sum: of all but the first policy's products, or NULL; surveyed: inputs on which
-   nodes are measured, 0: none are. row[i]: policy i's, whose outputs and sensitivity are set. judged: called once
-   row[i] has all outputs, in the order of policies. */
+   nodes are measured, 0: none are; exact: inputs of the exact network. row[i]: policy i's, whose outputs and
+   sensitivity are set. judged: called once row[i] has all outputs, in the order of policies. */
 typedef struct hu_validate_job {
 	const hu_args *args;
-	const hu_network *net;
+	hu_network *net;
 	const hu_variants *policies;
 	const hu_sum *sum;
 	const hu_deciding *d;
 	hu_judgement *row;
 	hu_status (*judged)(void *of, size_t policy);
 	void *of;
+	size_t exact;
+	double exact_s; /* of a run of the exact network, about */
+	hu_imported one; /* the model for one input, for that */
+	hu_exact_trial *trial; /* NULL before all rows are judged */
 	size_t surveyed, now; /* now: the policy that was run last */
 	int begun;
 	struct { size_t nonfinite; int first_call; } found; /* of the units of the policy that were joined */
@@ -53,10 +64,20 @@ void hu_validate_job_release(hu_validate_job *j);
 hu_status hu_validate_begin(hu_validate_job *j, size_t p, int joins);
 
 /* Cuts the work into units (validate_cut.c): runs of all policies first, whole batches each; then the nodes of one
-   policy after another, for which it makes the rows' lists of nodes. */
+   policy after another, for which it makes the rows' lists of nodes; in one process then the exact network's inputs. */
 hu_status hu_validate_cut(hu_validate_job *j);
 
 /* Computes what a unit finds of its policy's nodes, and joins it to the policy's row (validate_nodes.c). */
 hu_status hu_validate_nodes_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *found);
 hu_status hu_validate_nodes_join(hu_validate_job *j, const hu_validate_unit *u, const char *found);
+
+/* In validate_exact.c. limit imports the model for one input, and leaves as many of the exact inputs as do not take too
+   long, unless their number was given; *too_long becomes the operations of one where none is left. ready is
+   hu_share_work's; study and join have number i. together is for ranks, which have no such units: all of them run the
+   exact network after the others have been joined by rank 0; it does nothing elsewhere. */
+hu_status hu_validate_exact_limit(hu_validate_job *j, int given, double *too_long);
+hu_status hu_validate_exact_ready(void *of);
+hu_status hu_validate_exact_study(hu_validate_job *j, size_t i, hu_str *found);
+hu_status hu_validate_exact_join(hu_validate_job *j, size_t i, const char *found);
+hu_status hu_validate_exact_together(hu_validate_job *j);
 #endif

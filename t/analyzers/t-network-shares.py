@@ -71,6 +71,16 @@ for n in (1, 4, 7) if LONG else (4,):
     said_by = [halfulp('validate', '--shard', '%d/%d' % (i, n), *WORK, *TELL, *FILES) for i in range(1, n + 1)]
     taken = [open('runs/page/parts/%d-of-%d.part' % (i, n)).read().count('.nodes.') for i in range(1, n + 1)]
     ok(sum(t > 0 for t in taken) == n, '%d shards share the nodes' % n, taken)
+    if n < 7:  # the array a second time: what follows from all parts
+        shares = [x.stdout for x in said_by]
+        again = [halfulp('validate', '--shard', '%d/%d' % (i, n), '--resume', *WORK, *TELL, *FILES) for i in range(1, n + 1)]
+        taken = [open('runs/page/parts/%d-of-%d.part' % (i, n)).read().count('\nexact.') for i in range(1, n + 1)]
+        ok(
+            sum(taken) == 2 and (n == 1 or any('units follow from those of all' in x for x in shares))
+            and not any('follow from' in x.stdout for x in again),
+            '%d shards once more: the exact network on each of its two inputs' % n,
+            [taken, shares],
+        )
     p = halfulp('merge', 'runs/page')
     got = files()
     ok(

@@ -113,7 +113,8 @@ ok(
 )
 
 # One huge call: its tiles are dealt, so that no shard has much more to do than another
-run('train', '--quiet', '--model', 'mlp', '--width', '0.5', '--train', '1600', '--eval', '8', '--batch', '1600', '--steps', '1', '--trace-steps', '0', '--trace', 'dense1.*,input.*', 'huge')
+HUGE = ['--model', 'mlp', '--width', '0.5', '--train', '1600', '--eval', '8', '--batch', '1600', '--quiet']
+run('train', *HUGE, '--steps', '1', '--trace-steps', '0', '--trace', 'dense1.*,input.*', 'huge')
 cost, told = [], []
 for i in range(3):
     only = ['--json', '--sample', 'all', '--no-propagate', '--only', 'replay', 'huge']

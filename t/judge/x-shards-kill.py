@@ -20,7 +20,7 @@ WORK = ['analyze', '--sample', '400', '--threads', '1', 'run']
 PART = 'run/analysis/parts/ranks.part'
 
 
-trained('run', *NET, '--steps', '4', '--trace-steps', '0,1,2,3', '--policy', 'mixed_float16')
+trained('run', *NET, '--steps', '8', '--trace-steps', ','.join(map(str, range(8))), '--policy', 'mixed_float16')
 halfulp(*WORK)
 want = tables('run')
 forget('run')
@@ -43,5 +43,5 @@ for trial in range(TRIALS):
     if p.returncode or tables('run') != want:
         bad.append('trial %d: exit %d after --resume: %s' % (trial, p.returncode, p.stderr[:200]))
 none(bad, 'a rank is killed %d times in a run of %.1f s: nothing half written, and --resume makes the same bytes' % (hits, length))
-ok(hits >= 0.5 * TRIALS and kept >= 0.3 * TRIALS, '%d of the kills left units of some ranks in a part' % kept, '%d hits' % hits)
+ok(hits >= 0.5 * TRIALS and kept >= 0.2 * TRIALS, '%d of the kills left units of some ranks in a part' % kept, '%d hits' % hits)
 finish()

@@ -74,7 +74,7 @@ begin(hu_sharing *s)
 }
 
 static void
-say(const hu_sharing *s, const hu_deal *load, int units, double took)
+say(const hu_sharing *s, const hu_deal *load, int units, int left, double took)
 {
 	hu_share_work *w = s->work;
 	double mine = load->each[s->shard.i - 1], mean = load->mean, over = mean > 0 ? load->most / mean - 1 : 0;
@@ -93,40 +93,11 @@ say(const hu_sharing *s, const hu_deal *load, int units, double took)
 		s->shard.i, s->shard.n, units, w->n, took, load->total > 0 ? mine / load->total : 0, 100 * over);
 	if (load->largest > mean && w->n > 1)
 		printf(", as one unit alone is %.3g of it", load->largest / load->total);
+	if (left)
+		printf("\n%d units follow from those of all shards: the same line with --resume computes them then, "
+		       "or merge does",
+			left);
 	printf("\n%s; next, when all are there: halfulp merge %s\n", hu_shown(s->path), hu_shown(w->place));
-}
-
-/* Computes this shard's units and writes them to the part, which is saved now and then, so that --resume can go on
-   where a process was ended. Prints a line on its cost and that of the other shards. */
-static hu_status
-one_shard(hu_sharing *s)
-{
-	hu_share_work *w = s->work;
-	int *of = hu_xcalloc((size_t)w->n + 1, sizeof *of), units = 0;
-	double start = s->saved = hu_now();
-	hu_status st = HU_OK;
-	hu_deal load;
-
-	hu_deal_out(&load, of, w->cost, w->n, s->shard.n);
-	for (int i = 0; i < w->n; i++)
-		units += of[i] == s->shard.i - 1;
-	hu_progress_start(&w->bar, w->command, (size_t)units);
-	for (int i = 0; i < w->n && st == HU_OK; i++) {
-		if (of[i] != s->shard.i - 1)
-			continue;
-		st = hu_sharing_study(s, i);
-		hu_progress_step(&w->bar, 1);
-		if (st == HU_OK)
-			st = hu_sharing_keep(s, 0);
-	}
-	hu_progress_end(&w->bar);
-	if (st == HU_OK)
-		st = hu_sharing_keep(s, 1);
-	if (st == HU_OK)
-		say(s, &load, units, hu_now() - start);
-	hu_deal_release(&load);
-	free(of);
-	return st;
 }
 
 /* Says which shards a work lacks of which n units are in no part. */
@@ -155,16 +126,25 @@ lacking(const hu_share_work *w, const hu_parts *p, int n)
 	return st;
 }
 
-static hu_status
-complete(const hu_share_work *w, hu_parts *parts)
+/* How many units, without late ones, are in no part. */
+static int
+lacks(const hu_share_work *w, hu_parts *parts)
 {
 	int missing = 0;
 
-	for (int i = 0; i < w->n; i++) {
+	for (int i = 0; i < w->n - w->late; i++) {
 		char *name = w->name(w->of, i);
 		missing += !hu_parts_find(parts, name);
 		free(name);
 	}
+	return missing;
+}
+
+static hu_status
+complete(const hu_share_work *w, hu_parts *parts)
+{
+	int missing = lacks(w, parts);
+
 	return missing ? lacking(w, parts, missing) : HU_OK;
 }
 
@@ -197,20 +177,108 @@ one(hu_sharing *s, int i)
 	return st;
 }
 
+/* Joins units first to last-1. */
+static hu_status
+join_units(hu_sharing *s, int first, int last)
+{
+	hu_status st = HU_OK;
+
+	for (int i = first; i < last && st == HU_OK; i++) {
+		st = one(s, i);
+		hu_progress_step(&s->work->bar, 1);
+	}
+	return st;
+}
+
 static hu_status
 all_units(hu_sharing *s)
 {
 	hu_share_work *w = s->work;
-	hu_status st = HU_OK;
+	int early = w->n - w->late;
 
 	if (hu_parts_offered())
 		HU_TRY(complete(w, s->parts));
 	hu_progress_start(&w->bar, w->command, (size_t)w->n);
-	for (int i = 0; i < w->n && st == HU_OK; i++) {
-		st = one(s, i);
-		hu_progress_step(&w->bar, 1);
-	}
+	hu_status st = join_units(s, 0, early);
+	if (st == HU_OK && w->late)
+		st = w->ready(w->of);
+	if (st == HU_OK)
+		st = join_units(s, early, w->n);
 	hu_progress_end(&w->bar);
+	return st;
+}
+
+/* Computes units first to last-1 as far as they are this shard's. */
+static hu_status
+own_units(hu_sharing *s, const int *of, int first, int last)
+{
+	hu_status st = HU_OK;
+
+	for (int i = first; i < last && st == HU_OK; i++) {
+		if (of[i] != s->shard.i - 1)
+			continue;
+		st = hu_sharing_study(s, i);
+		hu_progress_step(&s->work->bar, 1);
+		if (st == HU_OK)
+			st = hu_sharing_keep(s, 0);
+	}
+	return st;
+}
+
+/* Joins what parts of the folder have of all units but late ones, and computes this shard's late ones; does nothing
+   where a unit is in no part there. */
+static hu_status
+late_units(hu_sharing *s, const int *of)
+{
+	hu_share_work *w = s->work;
+	int early = w->n - w->late, files, others;
+	hu_parts there;
+
+	hu_parts_init(&there, w->command, w->text, NULL);
+	hu_status st = hu_parts_read_folder(&there, w->folder, &files, &others);
+	if (st == HU_OK && !lacks(w, &there)) {
+		s->parts = &there;
+		st = join_units(s, 0, early);
+		s->parts = &s->own;
+		if (st == HU_OK)
+			st = w->ready(w->of);
+		if (st == HU_OK)
+			st = own_units(s, of, early, w->n);
+		if (st == HU_OK)
+			st = hu_sharing_keep(s, 1);
+	}
+	hu_parts_release(&there);
+	return st;
+}
+
+/* Computes this shard's units, of those that follow from all others where these are there, and writes them to the part,
+   which is saved now and then, so that --resume can go on where a process was ended. Prints a line on its cost and that
+   of the other shards. */
+static hu_status
+one_shard(hu_sharing *s)
+{
+	hu_share_work *w = s->work;
+	int *of = hu_xcalloc((size_t)w->n + 1, sizeof *of), units = 0, left = 0;
+	double start = s->saved = hu_now();
+	hu_status st = HU_OK;
+	hu_deal load;
+
+	hu_deal_out(&load, of, w->cost, w->n, s->shard.n);
+	for (int i = 0; i < w->n; i++)
+		units += of[i] == s->shard.i - 1;
+	hu_progress_start(&w->bar, w->command, (size_t)units);
+	st = own_units(s, of, 0, w->n - w->late);
+	if (st == HU_OK)
+		st = hu_sharing_keep(s, 1);
+	if (st == HU_OK && w->late)
+		st = late_units(s, of);
+	hu_progress_end(&w->bar);
+	for (int i = w->n - w->late; i < w->n; i++)
+		left += of[i] == s->shard.i - 1 && !hu_sharing_has(s, i);
+	if (st == HU_OK)
+		say(s, &load, units - left, left, hu_now() - start);
+	hu_deal_release(&load);
+	free(of);
 	return st;
 }
 

@@ -19,16 +19,20 @@
    without tabs and line ends (lib/base/parts/pack.h). join: takes what unit i found, in the order of units.
    keeps: a unit takes long and leaves files, so one process too keeps what it found in a part, which stays: --resume
    then makes nothing twice, and refuses other options.
+   late: the last so many units follow from what all others found, and `ready`, called once those are joined, prepares
+   them. A shard computes its own of them where the folder has the parts of all others; else they are computed where
+   units are joined. Ranks have none.
    bar: is shown while units are computed and joined, for notes and for who prints a line. */
 typedef struct hu_share_work {
 	const char *command, *text, *folder, *place;
-	int n, keeps;
+	int n, keeps, late;
 	const double *cost;
 	const int *group;
 	const char *joint;
 	char *(*name)(const void *of, int i);
 	hu_status (*study)(void *of, int i, hu_str *found);
 	hu_status (*join)(void *of, int i, const char *found);
+	hu_status (*ready)(void *of);
 	void *of;
 	hu_progress bar;
 } hu_share_work;
