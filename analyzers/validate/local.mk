@@ -22,5 +22,6 @@ libhalfulp_a_SOURCES += analyzers/validate/sensitivity_out.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_cut.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_exact.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_nodes.c
+libhalfulp_a_SOURCES += analyzers/validate/validate_run.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_units.c
 noinst_HEADERS += analyzers/validate/validate_units.h

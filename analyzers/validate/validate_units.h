@@ -60,12 +60,15 @@ typedef struct hu_validate_job {
 /* Runs the policies, or this process's share of them, as hu_share_out does. */
 hu_status hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends);
 void hu_validate_job_release(hu_validate_job *j);
-/* Makes policy p ready to run. A process that joins nothing keeps one policy's outputs at a time. */
-hu_status hu_validate_begin(hu_validate_job *j, size_t p, int joins);
-
 /* Cuts the work into units (validate_cut.c): runs of all policies first, whole batches each; then the nodes of one
    policy after another, for which it makes the rows' lists of nodes; in one process then the exact network's inputs. */
 hu_status hu_validate_cut(hu_validate_job *j);
+
+/* Makes policy p ready to run. A process that joins nothing keeps one policy's outputs at a time. Computes what a run of
+   a policy finds, and joins it to the policy's row (validate_run.c). */
+hu_status hu_validate_begin(hu_validate_job *j, size_t p, int joins);
+hu_status hu_validate_run_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *found);
+hu_status hu_validate_run_join(hu_validate_job *j, const hu_validate_unit *u, const char *found);
 
 /* Computes what a unit finds of its policy's nodes, and joins it to the policy's row (validate_nodes.c). */
 hu_status hu_validate_nodes_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *found);

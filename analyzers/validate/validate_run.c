@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The runs of a policy on some of the inputs as units of validate (validate_units.h). */
+#include "analyzers/validate/validate_units.h"
+
+#include "lib/base/parts/pack.h"
+#include "lib/base/ranks/ranks.h"
+
+hu_status
+hu_validate_begin(hu_validate_job *j, size_t p, int joins)
+{
+	hu_judgement *row = &j->row[p];
+	const hu_variant *policy = &j->policies->v[p];
+	hu_version v;
+
+	if (j->begun && j->now != p) {
+		hu_evaluate_end(&j->row[j->now].e);
+		if (!joins)
+			hu_evaluated_release(&j->row[j->now].e);
+	}
+	j->now = p;
+	j->begun = 1;
+	if (row->e.p)
+		return HU_OK;
+	row->policy = policy->name;
+	hu_progress_note(&j->work.bar, "%.60s", row->policy);
+	HU_TRY(hu_variant_version(&v, policy, &j->net->m, j->net->ranges.range, &row->products, &row->quantised));
+	return hu_evaluate_begin(&row->e, &j->net->m, v, policy->by_node ? "" : policy->policy.accumulate,
+		p ? j->sum : NULL, j->net->s.n, j->net->batch);
+}
+
+static int
+joins(const hu_validate_job *j)
+{
+	return !hu_args_given(j->args, "shard") && !hu_ranks_rank();
+}
+
+/* Passes a unit's outputs through a record, with its count of what is not finite and the first call that made such. */
+static void
+pack(hu_pack *r, hu_evaluated *e, size_t first, size_t last, size_t *nonfinite, int *first_call)
+{
+	hu_pack_size(r, nonfinite);
+	hu_pack_int(r, first_call);
+	for (size_t k = 0; k < e->nout; k++)
+		hu_pack_reals(r, e->out[k] + first * e->each[k], (last - first) * e->each[k]);
+}
+
+hu_status
+hu_validate_run_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *found)
+{
+	hu_progress none = { .on = 0 };
+	size_t first = u->first, last = u->last, p = u->policy;
+	hu_pack r;
+
+	HU_TRY(hu_validate_begin(j, p, joins(j)));
+	hu_evaluated *e = &j->row[p].e;
+	e->nonfinite = 0;
+	e->first_call = -1;
+	HU_TRY(hu_evaluate_rows(e, &j->net->m, &j->net->s, j->net->batch, first, last, &none));
+	hu_pack_write(&r);
+	pack(&r, e, first, last, &e->nonfinite, &e->first_call);
+	hu_str_add(found, r.text.s);
+	hu_pack_release(&r);
+	return HU_OK;
+}
+
+hu_status
+hu_validate_run_join(hu_validate_job *j, const hu_validate_unit *u, const char *found)
+{
+	size_t first = u->first, last = u->last, p = u->policy, nonfinite = 0;
+	int first_call = -1;
+	hu_pack r;
+
+	HU_TRY(hu_validate_begin(j, p, 1));
+	hu_evaluated *e = &j->row[p].e;
+	hu_pack_read(&r, found);
+	pack(&r, e, first, last, &nonfinite, &first_call);
+	hu_status st = hu_pack_end(&r, j->row[p].policy);
+	hu_pack_release(&r);
+	HU_TRY(st);
+	j->found.nonfinite = (first ? j->found.nonfinite : 0) + nonfinite;
+	if (!first || (first_call >= 0 && (j->found.first_call < 0 || first_call < j->found.first_call)))
+		j->found.first_call = first_call;
+	if (last < j->net->s.n)
+		return HU_OK;
+	e->nonfinite = j->found.nonfinite;
+	e->first_call = j->found.first_call;
+	hu_evaluate_end(e);
+	return j->judged(j->of, p);
+}
