@@ -26,8 +26,6 @@ hu_exact_step_program(const hu_program *p)
 {
 	hu_program *q = hu_program_copy(p);
 
-	for (int i = 0; i < q->nt; i++)
-		q->t[i].format = HU_FP64;
 	for (int i = 0; i < q->nc; i++) {
 		hu_call *c = &q->c[i];
 		c->fmt.in = c->fmt.compute = c->fmt.acc = c->fmt.out = HU_FP64;

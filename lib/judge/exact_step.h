@@ -25,7 +25,8 @@ typedef struct hu_exact_step {
 	size_t judged;             /* number of values judged by MPFR */
 } hu_exact_step;
 
-/* A copy of p with every tensor and every operation in fp64, rounded to nearest; freed by hu_program_free. */
+/* A copy of p with every operation in fp64, rounded to nearest; freed by hu_program_free. Its tensors keep their
+   formats, which no step reads: exact values have tensors of their own, in fp64. */
 hu_program *hu_exact_step_program(const hu_program *p);
 
 void hu_exact_step_init(hu_exact_step *x, const hu_program *q, const hu_tensor *recorded, const hu_engine *engine,

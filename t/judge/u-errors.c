@@ -115,8 +115,8 @@ equal(const hu_errors *got, const hu_errors *want, const char *name, const char 
 	int good = got->ulp_max == want->ulp_max && got->worst == want->worst && got->ulp_p99 == want->ulp_p99 &&
 		   got->rel_max == want->rel_max && got->condition_max == want->condition_max &&
 		   got->componentwise == want->componentwise && got->ratio_max == want->ratio_max &&
-		   got->over == want->over && near(got->ulp_mean, want->ulp_mean, 0x1p-60) &&
-		   near(got->normwise, want->normwise, 0x1p-60) && near(got->ci95, want->ci95, 0x1p-40);
+		   got->over == want->over && near(got->ulp_mean, want->ulp_mean, 0x1p-52) &&
+		   near(got->normwise, want->normwise, 0x1p-52) && near(got->ci95, want->ci95, 0x1p-40);
 
 	if (!ok(good, "%s, %s: every figure is MPFR's", name, how)) {
 		const hu_errors *both[2] = { got, want };
