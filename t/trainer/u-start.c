@@ -281,14 +281,19 @@ main(void)
 	test_load("resnet1d", 1, "F32");
 	test_load("resnet1d", 2, "F32");
 	test_tables();
-	test_misfit(1, "F32", 0, ": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output "
-			  "features first, which is this model's conv1.w");
-	test_misfit(3, "F32", 0, ": tensor conv1.weight has the shape [6, 25] and [3, 1, 5, 5] is needed, output features "
-			  "first, which is this model's conv1.w");
-	test_misfit(1, "I32", 0, ": tensor conv1.weight is of dtype I32, and weights are needed as F64, F32, F16, "
-				 "BF16, F8_E4M3 or F8_E5M2");
-	test_misfit(0, "F32", 0, ": tensor conv1/kernel has the shape [5, 5, 1, 6] and [5, 5, 1, 3] is needed, which is this "
-			  "model's conv1.w");
-	test_misfit(1, "F32", 1, ": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");
+	test_misfit(1, "F32", 0,
+		": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output features first, "
+		"which is this model's conv1.w");
+	test_misfit(3, "F32", 0,
+		": tensor conv1.weight has the shape [6, 25] and [3, 1, 5, 5] is needed, output features first, which "
+		"is this model's conv1.w");
+	test_misfit(0, "F32", 0,
+		": tensor conv1/kernel has the shape [5, 5, 1, 6] and [5, 5, 1, 3] is needed, which is this model's "
+		"conv1.w");
+	test_misfit(1, "F32", 1,
+		": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");
+	test_misfit(1, "I32", 0,
+		": tensor conv1.weight is of dtype I32, and weights are needed as F64, F32, F16, BF16, F8_E4M3 or "
+		"F8_E5M2");
 	return done_testing();
 }
