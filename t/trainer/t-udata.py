@@ -29,12 +29,14 @@ def train(name, run, *more):
     return halfulp('train', *words, '--train', '4000', '--data', 'udata:' + at(name), *more, at(run))
 
 
-# Users and items with gaps between their numbers; one user rates once, and one rates an item twice
+# Users and items with gaps between their numbers; one user rates once, one rates an item twice, and one alone the first
+# item
 users, items, lines = rng.sample(range(1, 900), 12), rng.sample(range(1, 5000), 30), []
 for u in users:
     for i in rng.sample(items, rng.randrange(2, 20)):
         lines.append((u, i, rng.randrange(1, 6), 0))
 lines.append((950, items[0], 3, 0))
+lines.append((users[3], 0, 2, 0))
 lines.append((lines[0][0], lines[0][1], 1, 0))
 times = rng.sample(range(10**8, 10**9), len(lines))
 lines = [(u, i, r, t) for (u, i, r, _), t in zip(lines, times)]

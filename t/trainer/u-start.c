@@ -213,14 +213,14 @@ test_load(const char *model, int torch, const char *dtype)
 }
 
 /* A file of weights of another width is refused with the shapes that it has and that are needed; where only vectors
-   differ, and in Keras's files, there is no other order of features to tell. */
+   differ, and in Keras's files, there is no other order of features to tell. Integers are no weights. */
 static void
-test_misfit(int torch, int vectors, const char *reason)
+test_misfit(int torch, const char *dtype, int vectors, const char *reason)
 {
 	hu_config c = config("convnet", "float32"), wide = c;
 	char path[4096];
 
-	wide.width = 0.2;
+	wide.width = strcmp(dtype, "I32") ? 0.2 : c.width;
 	hu_programs p = programs(&c), q = programs(&wide);
 	hu_tensor *t = calloc((size_t)p.train->nt, sizeof *t);
 	for (int i = 0; i < p.train->nt; i++)
@@ -230,9 +230,9 @@ test_misfit(int torch, int vectors, const char *reason)
 		if (p.train->t[i].shape.rank > 1)
 			q.train->t[i].shape = p.train->t[i].shape;
 	snprintf(path, sizeof path, "%s/misfit.safetensors", test_dir());
-	write_file(path, q.train, torch, "F32");
-	is_int(hu_start_load(t, p.train, path), HU_EFILE, "weights of another width are refused");
-	is_text(hu_reason() + strlen(path), reason, "with both shapes");
+	write_file(path, q.train, torch, dtype);
+	is_int(hu_start_load(t, p.train, path), HU_EFILE, "weights of another width or kind are refused");
+	is_text(hu_reason() + strlen(path), reason, "and why");
 	for (int i = 0; i < p.train->nt; i++)
 		free(t[i].data);
 	free(t);
@@ -281,12 +281,19 @@ main(void)
 	test_load("resnet1d", 1, "F32");
 	test_load("resnet1d", 2, "F32");
 	test_tables();
-	test_misfit(1, 0, ": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output "
-			  "features first, which is this model's conv1.w");
-	test_misfit(3, 0, ": tensor conv1.weight has the shape [6, 25] and [3, 1, 5, 5] is needed, output features "
-			  "first, which is this model's conv1.w");
-	test_misfit(0, 0, ": tensor conv1/kernel has the shape [5, 5, 1, 6] and [5, 5, 1, 3] is needed, which is this "
-			  "model's conv1.w");
-	test_misfit(1, 1, ": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");
+	test_misfit(1, "F32", 0,
+		": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output features first, "
+		"which is this model's conv1.w");
+	test_misfit(3, "F32", 0,
+		": tensor conv1.weight has the shape [6, 25] and [3, 1, 5, 5] is needed, output features first, which "
+		"is this model's conv1.w");
+	test_misfit(0, "F32", 0,
+		": tensor conv1/kernel has the shape [5, 5, 1, 6] and [5, 5, 1, 3] is needed, which is this model's "
+		"conv1.w");
+	test_misfit(1, "F32", 1,
+		": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");
+	test_misfit(1, "I32", 0,
+		": tensor conv1.weight is of dtype I32, and weights are needed as F64, F32, F16, BF16, F8_E4M3 or "
+		"F8_E5M2");
 	return done_testing();
 }

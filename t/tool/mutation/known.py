@@ -93,4 +93,5 @@ KNOWN = [
     ("trainer/bench/gemm.c", "x.kind != y.kind && x.l != y.l", "the two paths of one unit differ in both or in neither"),
     ("trainer/model/ncf.c", "p->t[0].shape.d[0]", "every tensor here has a row for each sample"),
     ("trainer/run/start_load.c", "for (int i = 1; i < p->nt &&", "the first tensor of a program is its input, which no file has"),
+    ("trainer/record/manifest.c", "d->array[0].shape.d[k]", "arrays of one data set begin with the same sizes"),
 ]
