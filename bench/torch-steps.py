@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The time of a training step beside PyTorch's on the same processor: our float32 and mixed_float16, and PyTorch's
 # float32, from the same weights, with shapes, batch and threads alike. Each has a process of its own, and they take
-# turns, a few steps each, so that a machine's busy minutes fall on all three; the first turn is not timed. ms and cpu_ms
-# are medians of a step's wall clock and of all its threads' processor time; a ratio is ours over PyTorch's, of mixed
-# ours over our own float32. floor_ms is the least that the roofline of this processor allows (bench why). The losses of
-# the first step have to agree, which shows that all three compute the same. Exit code 1: they do not.
+# turns, a few steps each, so that a machine's busy minutes fall on all three; the first turn is not timed. ms and
+# cpu_ms are medians of a step's wall clock and of all its threads' processor time; a ratio is ours over PyTorch's, of
+# mixed ours over our own float32. floor_ms is the least that the roofline of this processor allows (bench why). The
+# losses of the first step have to agree, which shows that all three compute the same. Exit code 1: they do not.
 #   python3 bench/torch-steps.py [--threads 1] [--rounds 5] [--steps 2] [MODEL...]
 import argparse
 import json

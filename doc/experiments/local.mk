@@ -7,6 +7,7 @@ EXTRA_DIST += doc/experiments/4-four-speed-ups.md
 EXTRA_DIST += doc/experiments/5-power.md
 EXTRA_DIST += doc/experiments/6-gradual-adoption.md
 EXTRA_DIST += doc/experiments/7-int8.md
+EXTRA_DIST += doc/experiments/8-every-model.md
 EXTRA_DIST += doc/experiments/README.md
 EXTRA_DIST += doc/experiments/losses.svg
 EXTRA_DIST += doc/experiments/power.svg

@@ -232,4 +232,26 @@ claim(
     'is worth %.1f dB over one for a whole tensor' % (int8[1] - deployed['int8:tensor'][1]),
     'scales of each batch are worth %.1f dB more' % (deployed['int8:dynamic'][1] - int8[1]),
 )
+
+# 8: what every model reaches in each precision, and its differences to float32
+scores = {}
+for m in re.finditer(
+    r'^(\w+) +\w+ +(?:accuracy|dice|hit_rate) +([\d.]+) ± [\d.]+, difference +([-+][\d.]+) ± ([\d.]+)', answers['8'], re.M
+):
+    scores.setdefault(m[1], []).append([float(x) for x in m.groups()[1:]])
+ok(len(scores) == 8 and all(len(v) == 5 for v in scores.values()), 'page 8 has eight models in five precisions', scores)
+mixed = [r for v in scores.values() for r in v[1:4]]
+claim(
+    '8',
+    True,
+    ', '.join('%s %d' % (k, min(r[0] for r in v)) for k, v in scores.items()),
+    'Of the %d means of mixed precision %d lie below' % (len(mixed), sum(d < -2 * e for _, d, e in mixed)),
+)
+ends = found('8', r'^(?:mlp|bert) +float(?:32|16) +accuracy +([\d.]+) %')
+claim(
+    '8',
+    len(ends) == 4 and all(half[0] < full[0] - 10 for full, half in zip(ends[::2], ends[1::2])),
+    'with the default the mlp ends at %.0f %% instead of %.0f and bert at %.0f instead of %.0f'
+    % (ends[1][0], ends[0][0], ends[3][0], ends[2][0]),
+)
 finish()
