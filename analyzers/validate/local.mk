@@ -20,6 +20,7 @@ libhalfulp_a_SOURCES += analyzers/validate/sensitivity_list.c
 libhalfulp_a_SOURCES += analyzers/validate/sensitivity_node.c
 libhalfulp_a_SOURCES += analyzers/validate/sensitivity_out.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_exact.c
+libhalfulp_a_SOURCES += analyzers/validate/validate_job.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_nodes.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_units.c
 noinst_HEADERS += analyzers/validate/validate_units.h

@@ -9,29 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-hu_status
-hu_validate_begin(hu_validate_job *j, size_t p, int joins)
-{
-	hu_judgement *row = &j->row[p];
-	const hu_variant *policy = &j->policies->v[p];
-	hu_version v;
-
-	if (j->begun && j->now != p) {
-		hu_evaluate_end(&j->row[j->now].e);
-		if (!joins)
-			hu_evaluated_release(&j->row[j->now].e);
-	}
-	j->now = p;
-	j->begun = 1;
-	if (row->e.p)
-		return HU_OK;
-	row->policy = policy->name;
-	hu_progress_note(&j->work.bar, "%.60s", row->policy);
-	HU_TRY(hu_variant_version(&v, policy, &j->net->m, j->net->ranges.range, &row->products, &row->quantised));
-	return hu_evaluate_begin(&row->e, &j->net->m, v, policy->by_node ? "" : policy->policy.accumulate,
-		p ? j->sum : NULL, j->net->s.n, j->net->batch);
-}
-
 static int
 joins(const hu_validate_job *j)
 {
@@ -118,22 +95,6 @@ name_of(const void *of, int i)
 	}
 }
 
-void
-hu_validate_unit_add(hu_validate_job *j, hu_validate_unit u, double cost)
-{
-	int n = j->work.n;
-
-	if (n == j->cap) {
-		HU_GROW(j->unit, n, j->cap);
-		j->cost = hu_xrealloc(j->cost, (size_t)j->cap * sizeof *j->cost);
-		j->policy = hu_xrealloc(j->policy, (size_t)j->cap * sizeof *j->policy);
-	}
-	j->unit[n] = u;
-	j->cost[n] = cost;
-	j->policy[n] = (int)u.policy;
-	j->work.n++;
-}
-
 /* Runs of all policies come first, whole batches each; then the nodes of one policy after another. */
 static hu_status
 cut(hu_validate_job *j)
@@ -149,14 +110,14 @@ cut(hu_validate_job *j)
 		for (size_t k = 0; k < pieces; k++) {
 			size_t from = k * batches / pieces, to = (k + 1) * batches / pieces;
 			hu_validate_unit u = { HU_VALIDATE_RUN, i, 0, from * batch, to < batches ? to * batch : n };
-			hu_validate_unit_add(j, u, each * (double)(to - from));
+			hu_validate_add(j, u, each * (double)(to - from));
 		}
 	for (size_t i = 1; i < j->policies->n && j->surveyed; i++)
 		if (j->policies->v[i].by_node)
 			HU_TRY(hu_validate_nodes_cut(j, i, each));
 	j->work.late = hu_ranks_size() > 1 ? 0 : (int)j->exact;
 	for (size_t i = 0; i < (size_t)j->work.late; i++)
-		hu_validate_unit_add(j, (hu_validate_unit){ .kind = HU_VALIDATE_EXACT, .first = i }, j->exact_s);
+		hu_validate_add(j, (hu_validate_unit){ .kind = HU_VALIDATE_EXACT, .first = i }, j->exact_s);
 	return HU_OK;
 }
 
@@ -189,7 +150,7 @@ hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends)
 void
 hu_validate_job_release(hu_validate_job *j)
 {
-	hu_sensing_close(j->sensing);
+	hu_sensitivity_run_close(j->sensing);
 	hu_exact_trial_close(j->trial);
 	if (j->one.p)
 		hu_imported_release(&j->one);

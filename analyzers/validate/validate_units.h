@@ -48,7 +48,7 @@ typedef struct hu_validate_job {
 	size_t surveyed, now; /* now: the policy that was run last */
 	int begun;
 	struct { size_t nonfinite; int first_call; } found; /* of the units of the policy that were joined */
-	hu_sensing *sensing; /* of policy `sensed`; NULL: of none */
+	hu_sensitivity_run *sensing; /* of policy `sensed`; NULL: of none */
 	size_t sensed;
 	hu_validate_unit *unit;
 	double *cost;
@@ -60,15 +60,17 @@ typedef struct hu_validate_job {
 /* Runs the policies, or this process's share of them, as hu_share_out does. */
 hu_status hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends);
 void hu_validate_job_release(hu_validate_job *j);
-/* Makes policy p ready to run. A process that joins nothing keeps one policy's outputs at a time. */
+
+/* In validate_job.c. begin makes policy p ready to run; a process that joins nothing keeps one policy's outputs at a
+   time. add appends a unit. */
 hu_status hu_validate_begin(hu_validate_job *j, size_t p, int joins);
+void hu_validate_add(hu_validate_job *j, hu_validate_unit u, double cost);
 
 /* In validate_nodes.c: appends the units of policy p's nodes, each of whose runs of a batch costs `each`; computes and
    joins one. */
 hu_status hu_validate_nodes_cut(hu_validate_job *j, size_t p, double each);
 hu_status hu_validate_nodes_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *found);
 hu_status hu_validate_nodes_join(hu_validate_job *j, const hu_validate_unit *u, const char *found);
-void hu_validate_unit_add(hu_validate_job *j, hu_validate_unit u, double cost);
 
 /* In validate_exact.c. limit imports the model for one input, and leaves as many of the exact inputs as do not take too
    long, unless their number was given; *too_long becomes the operations of one where none is left. ready is
