@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* low[call]: its scheme. at: the batch whose runs x and y hold; SIZE_MAX: none. */
-struct hu_sensing {
+struct hu_sensitivity_run {
 	const hu_imported *m;
 	const hu_samples *s;
 	const hu_deciding *d;
@@ -22,7 +22,7 @@ struct hu_sensing {
 	hu_version base, all; /* float32, and every node low */
 	hu_exec x, y;
 };
-typedef struct hu_sensing work;
+typedef struct hu_sensitivity_run work;
 
 static int
 in_node(const work *w, int call, const hu_node_damage *n)
@@ -195,7 +195,7 @@ note_nonfinite(hu_sensitivity *r, const work *w)
 }
 
 size_t
-hu_sensing_batches(size_t inputs, size_t batch)
+hu_sensitivity_run_batches(size_t inputs, size_t batch)
 {
 	return (inputs + batch - 1) / batch;
 }
@@ -210,9 +210,9 @@ rows_of(const work *w, size_t b)
 }
 
 hu_status
-hu_sensing_survey(hu_sensing *w, hu_sensitivity *r)
+hu_sensitivity_run_survey(hu_sensitivity_run *w, hu_sensitivity *r)
 {
-	size_t batches = hu_sensing_batches(w->inputs, w->batch);
+	size_t batches = hu_sensitivity_run_batches(w->inputs, w->batch);
 
 	for (size_t b = 0; b < batches; b++) {
 		HU_TRY(run_both(w, b));
@@ -230,7 +230,7 @@ hu_sensing_survey(hu_sensing *w, hu_sensitivity *r)
 }
 
 hu_status
-hu_sensing_alone(hu_sensing *w, hu_sensitivity *r, size_t b, size_t from, size_t to)
+hu_sensitivity_run_alone(hu_sensitivity_run *w, hu_sensitivity *r, size_t b, size_t from, size_t to)
 {
 	HU_TRY(run_both(w, b));
 	for (size_t k = from; k < to; k++) {
@@ -242,7 +242,7 @@ hu_sensing_alone(hu_sensing *w, hu_sensitivity *r, size_t b, size_t from, size_t
 }
 
 void
-hu_sensing_close(hu_sensing *w)
+hu_sensitivity_run_close(hu_sensitivity_run *w)
 {
 	if (!w)
 		return;
@@ -275,8 +275,8 @@ prepare(work *w)
 }
 
 hu_status
-hu_sensing_open(hu_sensing **out, const hu_variant *v, const hu_imported *m, const hu_range *range, const hu_samples *s,
-	const hu_deciding *d, const hu_sum *sum, size_t inputs, size_t batch, int low_only)
+hu_sensitivity_run_open(hu_sensitivity_run **out, const hu_variant *v, const hu_imported *m, const hu_range *range,
+	const hu_samples *s, const hu_deciding *d, const hu_sum *sum, size_t inputs, size_t batch, int low_only)
 {
 	work *w = hu_xcalloc(1, sizeof *w);
 
@@ -289,7 +289,7 @@ hu_sensing_open(hu_sensing **out, const hu_variant *v, const hu_imported *m, con
 		st = prepare(w);
 	}
 	if (st != HU_OK) {
-		hu_sensing_close(w);
+		hu_sensitivity_run_close(w);
 		w = NULL;
 	}
 	*out = w;
@@ -300,12 +300,12 @@ hu_status
 hu_sensitivity_low(hu_sensitivity *r, const hu_variant *v, const hu_imported *m, const hu_range *range,
 	const hu_samples *s, const hu_deciding *d, size_t inputs, size_t batch)
 {
-	hu_sensing *w = NULL;
+	hu_sensitivity_run *w = NULL;
 
 	HU_TRY(hu_sensitivity_list(r, v, m));
-	hu_status st = hu_sensing_open(&w, v, m, range, s, d, NULL, inputs, batch, 1);
-	for (size_t b = 0; b < hu_sensing_batches(inputs, batch) && st == HU_OK; b++)
-		st = hu_sensing_alone(w, r, b, 0, r->n);
-	hu_sensing_close(w);
+	hu_status st = hu_sensitivity_run_open(&w, v, m, range, s, d, NULL, inputs, batch, 1);
+	for (size_t b = 0; b < hu_sensitivity_run_batches(inputs, batch) && st == HU_OK; b++)
+		st = hu_sensitivity_run_alone(w, r, b, 0, r->n);
+	hu_sensitivity_run_close(w);
 	return st;
 }

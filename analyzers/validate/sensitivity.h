@@ -62,16 +62,17 @@ void hu_sensitivity_finish(hu_node_damage *n);
 
 /* What the runs of one policy share, on the first INPUTS of S in batches of BATCH: it keeps the runs of one batch.
    RANGE as in hu_scheme_plan. sum: where it is not NULL, the summation model of the products of low nodes. low_only:
-   hu_sensing_alone measures nothing but low and local, and there is no survey. */
-typedef struct hu_sensing hu_sensing;
-hu_status hu_sensing_open(hu_sensing **w, const hu_variant *v, const hu_imported *m, const hu_range *range,
-	const hu_samples *s, const hu_deciding *d, const hu_sum *sum, size_t inputs, size_t batch, int low_only);
-void hu_sensing_close(hu_sensing *w); /* NULL: nothing */
-size_t hu_sensing_batches(size_t inputs, size_t batch);
+   hu_sensitivity_run_alone measures nothing but low and local, and there is no survey. */
+typedef struct hu_sensitivity_run hu_sensitivity_run;
+hu_status hu_sensitivity_run_open(hu_sensitivity_run **w, const hu_variant *v, const hu_imported *m,
+	const hu_range *range, const hu_samples *s, const hu_deciding *d, const hu_sum *sum, size_t inputs,
+	size_t batch, int low_only);
+void hu_sensitivity_run_close(hu_sensitivity_run *w); /* NULL: nothing */
+size_t hu_sensitivity_run_batches(size_t inputs, size_t batch);
 /* Measures all nodes of r at once: joint, ranges, channels, and the first value that is not finite. */
-hu_status hu_sensing_survey(hu_sensing *w, hu_sensitivity *r);
+hu_status hu_sensitivity_run_survey(hu_sensitivity_run *w, hu_sensitivity *r);
 /* Adds what batch B shows of nodes FROM to TO - 1 of r, each low alone and high alone. */
-hu_status hu_sensing_alone(hu_sensing *w, hu_sensitivity *r, size_t b, size_t from, size_t to);
+hu_status hu_sensitivity_run_alone(hu_sensitivity_run *w, hu_sensitivity *r, size_t b, size_t from, size_t to);
 
 void hu_sensitivity_print(const hu_sensitivity *r);
 json_t *hu_sensitivity_json(const hu_sensitivity *r);

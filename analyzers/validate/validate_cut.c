@@ -26,7 +26,7 @@ add_unit(hu_validate_job *j, hu_validate_unit u, double cost)
 static hu_status
 cut_nodes(hu_validate_job *j, size_t p, double each)
 {
-	size_t batches = hu_sensing_batches(j->surveyed, j->net->batch), parts = HU_VALIDATE_NODES / batches;
+	size_t batches = hu_sensitivity_run_batches(j->surveyed, j->net->batch), parts = HU_VALIDATE_NODES / batches;
 	hu_sensitivity *r = j->row[p].sensitivity = hu_xcalloc(1, sizeof *r);
 
 	HU_TRY(hu_sensitivity_list(r, &j->policies->v[p], &j->net->m));

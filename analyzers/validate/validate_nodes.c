@@ -67,11 +67,11 @@ sense(hu_validate_job *j, size_t p)
 {
 	if (j->sensing && j->sensed == p)
 		return HU_OK;
-	hu_sensing_close(j->sensing);
+	hu_sensitivity_run_close(j->sensing);
 	j->sensed = p;
 	hu_progress_note(&j->work.bar, "nodes of %.60s", j->policies->v[p].name);
-	return hu_sensing_open(&j->sensing, &j->policies->v[p], &j->net->m, j->net->ranges.range, &j->net->s, j->d,
-		j->sum, j->surveyed, j->net->batch, 0);
+	return hu_sensitivity_run_open(&j->sensing, &j->policies->v[p], &j->net->m, j->net->ranges.range, &j->net->s,
+		j->d, j->sum, j->surveyed, j->net->batch, 0);
 }
 
 hu_status
@@ -83,8 +83,8 @@ hu_validate_nodes_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *f
 	HU_TRY(sense(j, u->policy));
 	HU_TRY(hu_sensitivity_list(&own, &j->policies->v[u->policy], &j->net->m));
 	int alone = u->kind == HU_VALIDATE_ALONE;
-	hu_status st = alone ? hu_sensing_alone(j->sensing, &own, u->batch, u->first, u->last)
-			     : hu_sensing_survey(j->sensing, &own);
+	hu_status st = alone ? hu_sensitivity_run_alone(j->sensing, &own, u->batch, u->first, u->last)
+			     : hu_sensitivity_run_survey(j->sensing, &own);
 	hu_pack_write(&r);
 	if (st == HU_OK && alone)
 		pack_alone(&r, &own, u);

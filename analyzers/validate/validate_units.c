@@ -78,7 +78,7 @@ hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends)
 void
 hu_validate_job_release(hu_validate_job *j)
 {
-	hu_sensing_close(j->sensing);
+	hu_sensitivity_run_close(j->sensing);
 	hu_exact_trial_close(j->trial);
 	if (j->one.p)
 		hu_imported_release(&j->one);

@@ -48,7 +48,7 @@ typedef struct hu_validate_job {
 	size_t surveyed, now; /* now: the policy that was run last */
 	int begun;
 	struct { size_t nonfinite; int first_call; } found; /* of the units of the policy that were joined */
-	hu_sensing *sensing; /* of policy `sensed`; NULL: of none */
+	hu_sensitivity_run *sensing; /* of policy `sensed`; NULL: of none */
 	size_t sensed;
 	hu_validate_unit *unit;
 	double *cost;
@@ -61,11 +61,12 @@ typedef struct hu_validate_job {
 hu_status hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends);
 void hu_validate_job_release(hu_validate_job *j);
 /* Cuts the work into units (validate_cut.c): runs of all policies first, whole batches each; then the nodes of one
-   policy after another, for which it makes the rows' lists of nodes; in one process then the exact network's inputs. */
+   policy after another, for which it makes the rows' lists of nodes; in one process then the exact network's
+   inputs. */
 hu_status hu_validate_cut(hu_validate_job *j);
 
-/* Makes policy p ready to run. A process that joins nothing keeps one policy's outputs at a time. Computes what a run of
-   a policy finds, and joins it to the policy's row (validate_run.c). */
+/* Makes policy p ready to run. A process that joins nothing keeps one policy's outputs at a time. Computes what a run
+   of a policy finds, and joins it to the policy's row (validate_run.c). */
 hu_status hu_validate_begin(hu_validate_job *j, size_t p, int joins);
 hu_status hu_validate_run_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *found);
 hu_status hu_validate_run_join(hu_validate_job *j, const hu_validate_unit *u, const char *found);
