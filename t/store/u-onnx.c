@@ -256,12 +256,13 @@ place(pb_tensor *t, const char *location, const char *offset, const char *length
 	t->external_data = hu_xcalloc(3, sizeof(void *));
 	t->n_external_data = 0;
 	for (int i = 0; i < 6; i += 2) {
+		if (!v[i + 1])
+			continue;
 		Hu__Onnx__Pb__StringPair *e = hu_xcalloc(1, sizeof *e);
 		hu__onnx__pb__string_pair__init(e);
 		e->key = (char *)v[i];
 		e->value = (char *)v[i + 1];
-		if (v[i + 1])
-			t->external_data[t->n_external_data++] = e;
+		t->external_data[t->n_external_data++] = e;
 	}
 }
 
