@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Graphs, models and tensors live as long as the test: this list holds them, so that no leak is reported. */
+/* What models consist of lives as long as the test: this list holds it, so that no leak is reported. */
 static void *
 kept(void *made)
 {
@@ -17,23 +17,35 @@ kept(void *made)
 	return all[n++] = made;
 }
 
+static void *
+made(size_t n, size_t size)
+{
+	return kept(hu_xcalloc(n, size));
+}
+
+static char *
+made_text(const char *s)
+{
+	return kept(hu_xstrdup(s));
+}
+
 pb_tensor *
 pb_tensor_raw(const char *name, int type, const void *bytes, size_t n, int rank, const int64_t *dims)
 {
-	pb_tensor *t = kept(hu_xcalloc(1, sizeof *t));
+	pb_tensor *t = made(1, sizeof *t);
 
 	hu__onnx__pb__tensor__init(t);
-	t->name = hu_xstrdup(name);
+	t->name = made_text(name);
 	t->has_data_type = 1;
 	t->data_type = type;
 	t->n_dims = (size_t)rank;
-	t->dims = hu_xcalloc((size_t)rank + 1, sizeof *t->dims);
+	t->dims = made((size_t)rank + 1, sizeof *t->dims);
 	if (rank)
 		memcpy(t->dims, dims, (size_t)rank * sizeof *dims);
 	if (!bytes)
 		return t;
 	t->has_raw_data = 1;
-	t->raw_data = (ProtobufCBinaryData){ n, hu_xmalloc(n + 1) };
+	t->raw_data = (ProtobufCBinaryData){ n, made(n + 1, 1) };
 	memcpy(t->raw_data.data, bytes, n);
 	return t;
 }
@@ -41,12 +53,12 @@ pb_tensor_raw(const char *name, int type, const void *bytes, size_t n, int rank,
 static char **
 words(const char *text, size_t *n)
 {
-	char **w = hu_xcalloc(strlen(text) / 2 + 2, sizeof *w);
+	char **w = made(strlen(text) / 2 + 2, sizeof *w);
 
 	*n = 0;
 	for (const char *p = text; *p; p += strspn(p, " ")) {
 		size_t len = strcspn(p, " ");
-		w[(*n)++] = len == 1 && *p == '-' ? hu_xstrdup("") : hu_xprintf("%.*s", (int)len, p);
+		w[(*n)++] = len == 1 && *p == '-' ? made_text("") : kept(hu_xprintf("%.*s", (int)len, p));
 		p += len;
 	}
 	return w;
@@ -55,11 +67,11 @@ words(const char *text, size_t *n)
 pb_node *
 pb_node_new(const char *op, const char *name, const char *in, const char *out)
 {
-	pb_node *x = hu_xcalloc(1, sizeof *x);
+	pb_node *x = made(1, sizeof *x);
 
 	hu__onnx__pb__node__init(x);
-	x->op_type = hu_xstrdup(op);
-	x->name = hu_xstrdup(name);
+	x->op_type = made_text(op);
+	x->name = made_text(name);
 	x->input = words(in, &x->n_input);
 	x->output = words(out, &x->n_output);
 	return x;
@@ -68,10 +80,10 @@ pb_node_new(const char *op, const char *name, const char *in, const char *out)
 pb_attribute *
 pb_node_attribute(pb_node *node, const char *name)
 {
-	pb_attribute *a = hu_xcalloc(1, sizeof *a);
+	pb_attribute *a = made(1, sizeof *a);
 
 	hu__onnx__pb__attribute__init(a);
-	a->name = hu_xstrdup(name);
+	a->name = made_text(name);
 	node->attribute = hu_xrealloc(node->attribute, (node->n_attribute + 1) * sizeof(void *));
 	return node->attribute[node->n_attribute++] = a;
 }
@@ -102,25 +114,25 @@ pb_add_tensor(pb_graph *g, pb_tensor *t)
 void
 pb_add_value(pb_graph *g, int output, const char *name, int rank, const int64_t *dims)
 {
-	Hu__Onnx__Pb__Value ***to = output ? &g->output : &g->input, *v = hu_xcalloc(1, sizeof *v);
+	Hu__Onnx__Pb__Value ***to = output ? &g->output : &g->input, *v = made(1, sizeof *v);
 	size_t *n = output ? &g->n_output : &g->n_input;
 
 	hu__onnx__pb__value__init(v);
-	v->name = hu_xstrdup(name);
-	hu__onnx__pb__type__init(v->type = hu_xcalloc(1, sizeof *v->type));
-	hu__onnx__pb__tensor_type__init(v->type->tensor_type = hu_xcalloc(1, sizeof *v->type->tensor_type));
+	v->name = made_text(name);
+	hu__onnx__pb__type__init(v->type = made(1, sizeof *v->type));
+	hu__onnx__pb__tensor_type__init(v->type->tensor_type = made(1, sizeof *v->type->tensor_type));
 	v->type->tensor_type->has_elem_type = 1;
 	v->type->tensor_type->elem_type = 1;
 	if (rank >= 0) {
-		Hu__Onnx__Pb__Shape *s = v->type->tensor_type->shape = hu_xcalloc(1, sizeof *s);
+		Hu__Onnx__Pb__Shape *s = v->type->tensor_type->shape = made(1, sizeof *s);
 		hu__onnx__pb__shape__init(s);
 		s->n_dim = (size_t)rank;
-		s->dim = hu_xcalloc((size_t)rank + 1, sizeof(void *));
+		s->dim = made((size_t)rank + 1, sizeof(void *));
 		for (int i = 0; i < rank; i++) {
-			hu__onnx__pb__dim__init(s->dim[i] = hu_xcalloc(1, sizeof **s->dim));
+			hu__onnx__pb__dim__init(s->dim[i] = made(1, sizeof **s->dim));
 			s->dim[i]->has_value = dims[i] >= 0;
 			s->dim[i]->value = dims[i];
-			s->dim[i]->param = dims[i] < 0 ? hu_xstrdup("N") : NULL;
+			s->dim[i]->param = dims[i] < 0 ? made_text("N") : NULL;
 		}
 	}
 	*to = hu_xrealloc(*to, (*n + 1) * sizeof(void *));
@@ -130,10 +142,10 @@ pb_add_value(pb_graph *g, int output, const char *name, int rank, const int64_t 
 pb_graph *
 pb_graph_new(const char *name)
 {
-	pb_graph *g = kept(hu_xcalloc(1, sizeof *g));
+	pb_graph *g = made(1, sizeof *g);
 
 	hu__onnx__pb__graph__init(g);
-	g->name = hu_xstrdup(name);
+	g->name = made_text(name);
 	return g;
 }
 
@@ -144,15 +156,15 @@ pb_add_graph(pb_node *node, const char *attribute, const pb_graph *inner)
 
 	a->has_g = 1;
 	a->g.len = hu__onnx__pb__graph__get_packed_size(inner);
-	a->g.data = hu_xmalloc(a->g.len + 1);
+	a->g.data = made(a->g.len + 1, 1);
 	hu__onnx__pb__graph__pack(inner, a->g.data);
 }
 
 pb_model *
 pb_model_new(pb_graph *g, int opset)
 {
-	pb_model *m = kept(hu_xcalloc(1, sizeof *m));
-	Hu__Onnx__Pb__OpsetId *o = hu_xcalloc(1, sizeof *o);
+	pb_model *m = made(1, sizeof *m);
+	Hu__Onnx__Pb__OpsetId *o = made(1, sizeof *o);
 
 	hu__onnx__pb__model__init(m);
 	hu__onnx__pb__opset_id__init(o);
@@ -161,7 +173,7 @@ pb_model_new(pb_graph *g, int opset)
 	m->has_ir_version = 1;
 	m->ir_version = 8;
 	m->graph = g;
-	m->opset_import = hu_xcalloc(1, sizeof(void *));
+	m->opset_import = made(1, sizeof(void *));
 	m->opset_import[m->n_opset_import++] = o;
 	return m;
 }
@@ -211,7 +223,7 @@ pb_sample(void)
 	pb_add_tensor(g, pb_tensor_raw("fc.w", 1, w, 32, 2, (int64_t[]){ 2, 4 }));
 	pb_tensor *t = pb_tensor_raw("fc.b", 1, NULL, 0, 1, (int64_t[]){ 2 });
 	t->n_float_data = 2;
-	t->float_data = hu_xmalloc(sizeof b);
+	t->float_data = made(sizeof b, 1);
 	memcpy(t->float_data, b, sizeof b);
 	pb_add_tensor(g, t);
 	pb_add_tensor(g, pb_tensor_raw("yes", 9, &yes, 1, 0, NULL));
