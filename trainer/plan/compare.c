@@ -19,7 +19,8 @@ static const char *const names[HU_RESULTS] = { "accuracy", "precision", "recall"
 static const char *const measured[] = { "eval_accuracy", "eval_precision", "eval_recall", "eval_dice", "eval_iou",
 	"eval_hit_rate", "eval_ndcg", "eval_loss" };
 
-/* What is printed of a model: the score that counts, and two beside it. The first row whose score was measured holds. */
+/* What is printed of a model: the score that counts, and two beside it. The first row whose score was measured
+   holds. */
 enum { SCORES = 3 };
 static const struct { int k[SCORES]; const char *title[SCORES]; } scores[] = {
 	{ { HIT_RATE, NDCG, ACCURACY }, { "hit rate", "NDCG", "accuracy" } },
@@ -316,8 +317,8 @@ hu_comparison_print(const hu_comparison *c, FILE *f)
 	const char *const *title = scores[at].title;
 	const int *k = scores[at].k;
 
-	fprintf(f, "%-24s %14s %% %18s %14s %% %14s %% %9s %9s %9s %9s\n", "policy", title[0], "difference", title[1], title[2],
-		"ms a step", "bytes", "swamped", "underflow");
+	fprintf(f, "%-24s %14s %% %18s %14s %% %14s %% %9s %9s %9s %9s\n", "policy", title[0], "difference", title[1],
+		title[2], "ms a step", "bytes", "swamped", "underflow");
 	for (int p = 0; p < c->policies; p++) {
 		double mean, error;
 		char bytes[16];

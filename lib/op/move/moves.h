@@ -7,8 +7,8 @@
 #include "lib/op/move/index_map.h"
 #include "lib/op/op.h"
 
-/* Element AT of operand OPERAND, or, where that is -1, the constant FILL. The RUN elements from this one on, of its row,
-   are the same constant, or from the same operand, each STEP behind the one before; 0: not known. */
+/* Element AT of operand OPERAND, or, where that is -1, the constant FILL. The RUN elements from this one on, of its
+   row, are the same constant, or from the same operand, each STEP behind the one before; 0: not known. */
 typedef struct hu_moved {
 	int operand;
 	size_t at;
