@@ -25,7 +25,9 @@ beside(hu_program *p, const char *layer, int a, int b)
 {
 	size_t left = hu_last(p->t[a].shape), all = left + hu_last(p->t[b].shape);
 
-	return hu_layer_sum(p, layer, columns(p, "left", a, 0, all), columns(p, "right", b, left, all));
+	/* one after the other, since compilers evaluate arguments in orders of their own */
+	int y = columns(p, "right", b, left, all), x = columns(p, "left", a, 0, all);
+	return hu_layer_sum(p, layer, x, y);
 }
 
 void
@@ -35,12 +37,14 @@ hu_model_ncf(hu_program *p, const hu_model_sizes *s, int eval)
 	       units = hidden << (layers - 1), nusers = hu_layer_classes(s, "users"),
 	       nitems = hu_layer_classes(s, "items");
 	int users = hu_layer_indices(p, s, "users"), items = hu_layer_indices(p, s, "items");
-	int gmf[2] = { hu_layer_embedding(p, "gmf_users", users, nusers, hidden),
-		hu_layer_embedding(p, "gmf_items", items, nitems, hidden) };
+	int gmf[2];
 
+	gmf[0] = hu_layer_embedding(p, "gmf_users", users, nusers, hidden);
+	gmf[1] = hu_layer_embedding(p, "gmf_items", items, nitems, hidden);
 	int product = hu_layer_activation(p, "mul", "gmf", "y", gmf, 2, NULL, 0);
-	int x = beside(p, "mlp_input", hu_layer_embedding(p, "mlp_users", users, nusers, units),
-		hu_layer_embedding(p, "mlp_items", items, nitems, units));
+	int mlp_items = hu_layer_embedding(p, "mlp_items", items, nitems, units);
+	int mlp_users = hu_layer_embedding(p, "mlp_users", users, nusers, units);
+	int x = beside(p, "mlp_input", mlp_users, mlp_items);
 	for (size_t i = 1; i <= layers; i++, units /= 2) {
 		char layer[32];
 		snprintf(layer, sizeof layer, "mlp%zu", i);
