@@ -43,6 +43,7 @@ SCRIPT_TESTS += t/trainer/t-verify.sh
 SCRIPT_TESTS += t/trainer/t-vision.py
 SCRIPT_TESTS += t/trainer/t-why-claims.py
 SCRIPT_TESTS += t/trainer/t-why-it-paid.sh
+EXTRA_DIST += t/trainer/told.py
 EXTRA_DIST += t/trainer/trained.py
 C_TESTS += t/trainer/u-bench
 C_TESTS += t/trainer/u-cast-checks

@@ -2,8 +2,8 @@
 # What train says on standard error, and what it refuses, beside its tables, its program and its traced steps: skipped
 # steps and a loss scale that grows, an epsilon that is 0, steps to trace and their cap, runs without a name, options
 # that others leave without an effect.
-import json
 import math
+import json
 import os
 import sys
 
@@ -11,25 +11,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 import tap
 from tap import ok
+from told import SMALL, home, manifest, run, table
 from tensorsfile import Tensors
-
-home = tap.home()
-SMALL = ('--size', '8', '--train', '48', '--eval', '24', '--batch', '16', '--width', '0.05', '--trace-steps', 'none')
-
-
-def run(*words):
-    p = tap.halfulp(*words, cwd=home)
-    return p.returncode, p.stdout, p.stderr
-
-
-def table(path):
-    lines = [x.split('\t') for x in open(os.path.join(home, path)).read().splitlines() if not x.startswith('#')]
-    return [dict(zip(lines[0], x)) for x in lines[1:]]
-
-
-def manifest(path):
-    return json.load(open(os.path.join(home, path, 'manifest.json')))
-
 
 # --- steps to trace: each once and in order; the cap is kept to the byte
 every = ('--train', '16', '--size', '8', '--eval', '4', '--batch', '4', '--width', '0.05', '--epochs', '2', '--quiet')

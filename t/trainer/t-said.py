@@ -13,24 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 import tap
 from tap import ok
-
-home = tap.home()
-SMALL = ('--size', '8', '--train', '48', '--eval', '24', '--batch', '16', '--width', '0.05', '--trace-steps', 'none')
-
-
-def run(*words):
-    p = tap.halfulp(*words, cwd=home)
-    return p.returncode, p.stdout, p.stderr
-
-
-def table(path):
-    lines = [x.split('\t') for x in open(os.path.join(home, path)).read().splitlines() if not x.startswith('#')]
-    return [dict(zip(lines[0], x)) for x in lines[1:]]
-
-
-def manifest(path):
-    return json.load(open(os.path.join(home, path, 'manifest.json')))
-
+from told import SMALL, home, manifest, run, table
 
 # --- train: its lines and its JSON
 code, out, err = run('train', *SMALL, '--epochs', '3', '--policy', 'mixed_float16', 'a')
