@@ -131,8 +131,8 @@ refuse_idle(const hu_args *args, const hu_op_run *r, const hu_npy *got)
 		codes |= integers(&r->file[i]);
 	if (hu_args_given(args, "bits") && !codes)
 		return hu_refuse("bits", "where no array holds integers");
-	if (hu_args_given(args, "sum") && !r->dot && r->call.op->cls != HU_CLASS_GEMM)
-		return hu_refuse("sum", "on an operator that sums no products (dot, matmul and the convolutions do)");
+	if (hu_args_given(args, "sum") && !r->dot && !hu_op_takes_sum(r->call.op))
+		return hu_refuse("sum", "on an operator without a summation model (dot, matmul, the convolutions and all_reduce have one)");
 	if (hu_args_given(args, "seed") && !hu_mode_draws(r->call.mode) && !hu_mode_draws(r->sum.mode))
 		return hu_refuse(
 			"seed", "where nothing is rounded stochastically: --set mode=SR, or --sum MODEL,mode=SR");

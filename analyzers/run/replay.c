@@ -44,7 +44,7 @@ row(hu_tsv *out, const hu_analysis *a, const hu_step_facts *s, int id, size_t ju
 
 	if (hu_attr_library(c) > 0)
 		snprintf(sum, sizeof sum, "a library's");
-	else if (c->op->cls == HU_CLASS_GEMM)
+	else if (hu_op_takes_sum(c->op))
 		hu_sum_print(c->sum, sum, sizeof sum);
 	hu_tsv_int(out, (long long)s->step);
 	hu_tsv_int(out, c->id);

@@ -122,7 +122,7 @@ static void
 sum_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, const hu_swamp *s)
 {
 	row(out, step, c, info->name,
-		hu_format_name(c->op->cls == HU_CLASS_GEMM ? c->sum.acc : c->fmt.compute), "sum",
+		hu_format_name(hu_op_takes_sum(c->op) ? c->sum.acc : c->fmt.compute), "sum",
 		(double)s->additions, (double)s->swamped);
 	hu_tsv_int(out, (long long)s->outputs);
 	hu_tsv_int(out, (long long)s->stagnated);

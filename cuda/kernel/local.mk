@@ -3,6 +3,7 @@
 CUDA_SOURCES += cuda/kernel/adam.cu
 CUDA_SOURCES += cuda/kernel/adam_clock.cu
 CUDA_SOURCES += cuda/kernel/adamw.cu
+CUDA_SOURCES += cuda/kernel/all_reduce.cu
 CUDA_SOURCES += cuda/kernel/avgpool2d.cu
 CUDA_SOURCES += cuda/kernel/avgpool2d_dx.cu
 CUDA_SOURCES += cuda/kernel/avgpool_dx.cu

@@ -22,6 +22,7 @@ typedef enum hu_role {
 	HU_ROLE_SCALE_UPDATE, /* moves the loss scale */
 	HU_ROLE_NORM,         /* the norm of all gradients together */
 	HU_ROLE_PRODUCT,      /* the product of two matrices */
+	HU_ROLE_ALL_REDUCE,   /* the sum of what ranks have, in the order of a collective operation */
 	HU_ROLE_SGD,          /* updates of a parameter by the optimizers that a device has kernels for */
 	HU_ROLE_ADAM,
 	HU_ROLE_ADAMW

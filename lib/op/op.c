@@ -53,6 +53,12 @@ hu_op_takes(const hu_op *op, const char *key)
 	return 0;
 }
 
+int
+hu_op_takes_sum(const hu_op *op)
+{
+	return op->cls == HU_CLASS_GEMM || op->role == HU_ROLE_ALL_REDUCE;
+}
+
 static hu_attr *
 look(const hu_call *c, const char *key)
 {

@@ -177,6 +177,7 @@ const hu_op *hu_op_find(const char *name);    /* NULL if unknown */
 const hu_op *hu_op_at(int i);                 /* row i; NULL past the last */
 const hu_op *hu_op_of(hu_role role);          /* the first row that plays this part */
 int hu_op_takes(const hu_op *op, const char *key);   /* 1 if key is one of its attributes */
+int hu_op_takes_sum(const hu_op *op);   /* 1 if a call's summation model says how the operator adds */
 
 /* Checks the attributes and applies the operator's shape rule; every call from a file or a command line passes here.
    Outputs with more elements than memory can address are HU_EINVAL, so that their hu_count cannot wrap. */

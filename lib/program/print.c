@@ -50,7 +50,7 @@ hu_program_print(const hu_program *p, FILE *f)
 			hu_str_addf(&attr, " %s", hu_mode_name(c->mode));
 		if (c->flags & HU_SATURATE)
 			hu_str_add(&attr, " saturate");
-		if (c->op->cls == HU_CLASS_GEMM) {
+		if (hu_op_takes_sum(c->op)) {
 			hu_sum_print(c->sum, sum, sizeof sum);
 			hu_str_addf(&attr, " sum=%s", sum);
 		}

@@ -6,6 +6,7 @@ libhalfulp_a_SOURCES += lib/op/kind/adam.c
 libhalfulp_a_SOURCES += lib/op/kind/adam_clock.c
 libhalfulp_a_SOURCES += lib/op/kind/adamw.c
 libhalfulp_a_SOURCES += lib/op/kind/add.c
+libhalfulp_a_SOURCES += lib/op/kind/all_reduce.c
 libhalfulp_a_SOURCES += lib/op/kind/argmax.c
 libhalfulp_a_SOURCES += lib/op/kind/argmin.c
 libhalfulp_a_SOURCES += lib/op/kind/avgpool.c
