@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += lib/program/all_reduce.c
 libhalfulp_a_SOURCES += lib/program/backend.c
 noinst_HEADERS += lib/program/backend.h
 libhalfulp_a_SOURCES += lib/program/bins.c

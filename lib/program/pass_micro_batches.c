@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Gradient accumulation from program to program: the calls of one micro-batch become those of several, whose gradients
-   are added. Calls that depend on no input, such as the casts of weights, stay single. */
+   are added, by a tree or over ranks. Calls that depend on no input, such as the casts of weights, stay single. */
 #include "lib/program/passes.h"
 
 #include "lib/base/mem.h"
@@ -17,6 +17,7 @@ typedef struct pass {
 	int *map;              /* the tensor's id in `to`, in the present micro-batch or in all */
 	int *whole;            /* for an input, the id of the whole batch */
 	int *part;             /* part[k * nt + i]: id of tensor i in micro-batch k */
+	const hu_all_reduce *over;
 } pass;
 
 /* Writes LAYER.ROLE_microK[@FORMAT], or LAYER.ROLE_microKtoLAST[@FORMAT] where last is not k. */
@@ -177,6 +178,37 @@ sum(pass *s, int i, int first, int last, hu_phase phase)
 	return out;
 }
 
+/* Appends a call that adds the ranks' sums of gradient i, and the division by their number where that comes after it. */
+static int
+over_ranks(pass *s, int i)
+{
+	const hu_info *t = &s->from->t[i];
+	const hu_all_reduce *r = s->over;
+	int *in = hu_xmalloc((size_t)r->ranks * sizeof *in), out, mean;
+	char name[HU_NAME + 48];
+
+	for (int k = 0; k < r->ranks; k++)
+		in[k] = sum(s, i, k * s->n / r->ranks, (k + 1) * s->n / r->ranks - 1, HU_BACKWARD);
+	int base = (int)strcspn(t->name, "@");
+	snprintf(name, sizeof name, "%.*s_sum%s", base, t->name, t->name + base);
+	out = add(s, i, r->after ? name : t->name);
+	hu_call *c = hu_program_call(s->to, "all_reduce", HU_BACKWARD, t->layer, in, r->ranks, &out, 1);
+	c->sum = r->sum;
+	if (hu_is_wide(t->format) && !r->own_acc)
+		c->sum.acc = HU_FP64;
+	if (c->sum.outer == HU_NO_FORMAT)
+		c->sum.outer = t->format;
+	c->fmt.acc = c->sum.acc;
+	free(in);
+	if (!r->after)
+		return out;
+	s->to->t[out].reused = 1;
+	mean = add(s, i, t->name);
+	hu_attr_set(hu_program_call(s->to, "scale", HU_BACKWARD, t->layer, &out, 1, &mean, 1), "factor",
+		1.0 / r->ranks);
+	return mean;
+}
+
 /* Returns the sum of parameter i's gradients, which parameters that are added to each other have in common. */
 static int
 gradient(pass *s, int i)
@@ -186,7 +218,7 @@ gradient(pass *s, int i)
 	for (int j = 0; j < i; j++)
 		if (p->t[j].trainable && p->t[j].grad == p->t[i].grad)
 			return s->to->t[s->whole[j]].grad;
-	return sum(s, p->t[i].grad, 0, s->n - 1, HU_BACKWARD);
+	return s->over->ranks ? over_ranks(s, p->t[i].grad) : sum(s, p->t[i].grad, 0, s->n - 1, HU_BACKWARD);
 }
 
 /* Appends the mean of the losses of all micro-batches. */
@@ -246,12 +278,12 @@ refer(pass *s)
 }
 
 void
-hu_pass_micro_batches(hu_program **program, int n, int loss, int rows)
+hu_pass_micro_batches(hu_program **program, int n, int loss, int rows, const hu_all_reduce *r)
 {
 	const hu_program *p = *program;
 	size_t nt = (size_t)p->nt + 1;
 	pass s = { p, hu_program_new(p->name), n, hu_xcalloc(nt, 1), hu_xcalloc(nt, sizeof(int)),
-		hu_xcalloc(nt, sizeof(int)), hu_xcalloc(nt * (size_t)n, sizeof(int)) };
+		hu_xcalloc(nt, sizeof(int)), hu_xcalloc(nt * (size_t)n, sizeof(int)), r };
 
 	begin(&s);
 	for (int k = 0; k < n; k++)

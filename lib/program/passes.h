@@ -30,6 +30,15 @@ int hu_pass_loss_seed(hu_program *p, const hu_scaling *s);
    one), check that all are finite, and update the scale. *found gets the id of found_inf. */
 hu_status hu_pass_loss_scaling(hu_program *p, const hu_scaling *s, int *found);
 
+/* How gradients are added over ranks: by a call of the operator all_reduce with the model sum, a collective operation
+   over `ranks` of them, or by the same tree as micro-batches where ranks is 0. A sum whose model names no wire sends the
+   gradient's own format; the accumulator of fp64 gradients is fp64 unless own_acc is set: the model names one. */
+typedef struct hu_all_reduce { int ranks, own_acc, after; hu_sum sum; } hu_all_reduce;
+
+/* Reads the model: NAME:N[,key=value...] of a collective operation, or tree. HU_EINVAL says what is wrong, without the
+   option's name. */
+hu_status hu_all_reduce_parse(const char *text, hu_all_reduce *out);
+
 /* After differentiation and before loss scaling: gradient accumulation. *p, the calls of one micro-batch, becomes a
    program of n of them, n from 2 on. An input has n times as many rows, of which micro-batch k, from 0 on, takes the
    k-th part; tensors that differ between micro-batches are called LAYER.ROLE_microK. Running statistics pass from each
@@ -37,8 +46,12 @@ hu_status hu_pass_loss_scaling(hu_program *p, const hu_scaling *s, int *found);
    pairs again, and so on: whoever has all of a group of 2^j from a multiple of 2^j on computes the same partial sum.
    Partial sums have the gradient's format. The scalar tensor loss becomes the mean of the n losses, and the tensor rows
    what all have, one behind the other; both keep their names. That the seed gradient is divided by n is up to the
-   caller. */
-void hu_pass_micro_batches(hu_program **p, int n, int loss, int rows);
+   caller.
+
+   With r->ranks = R, from 2 to n, the micro-batches are dealt to R ranks: rank i has those from floor(i n / R) to before
+   floor((i+1) n / R), whose gradients are added as above, and a call all_reduce adds the sums of the ranks. Where
+   r->after is set a call scale then divides by R, and the caller divides the seed gradient by n / R. */
+void hu_pass_micro_batches(hu_program **p, int n, int loss, int rows, const hu_all_reduce *r);
 
 /* Sets the accumulation model of the calls of class GEMM whose layer matches pattern ("*": all). */
 void hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum);

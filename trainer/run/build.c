@@ -40,8 +40,9 @@ build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 	int found;
 
 	sizes.batch /= parts;
-	/* The loss of each micro-batch is divided by their number, as AMP's recipe does. */
-	share.loss_weight /= (double)parts;
+	/* The loss of each micro-batch is divided by their number, as AMP's recipe does, or by a rank's number of them
+	   where the ranks' sums are divided by that of ranks. */
+	share.loss_weight /= (double)parts / (c->over_ranks.after ? c->over_ranks.ranks : 1);
 	hu_program *forward = hu_model_program(c->row, &sizes, eval);
 	hu_status st = hu_pass_policy(forward, &c->policy, &p);
 	hu_program_free(forward);
@@ -54,7 +55,8 @@ build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 		int loss = hu_program_find(p, "loss.y"), seed = hu_pass_loss_seed(p, &share);
 		HU_TRY(hu_pass_differentiate(p, loss, seed));
 		if (parts > 1)
-			hu_pass_micro_batches(out, (int)parts, loss, hu_program_find(p, "loss.p"));
+			hu_pass_micro_batches(
+				out, (int)parts, loss, hu_program_find(p, "loss.p"), &c->over_ranks);
 		p = *out;
 		HU_TRY(hu_pass_loss_scaling(p, &c->scaling, &found));
 		hu_optim_append(p, &optim, found);

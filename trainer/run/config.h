@@ -30,6 +30,7 @@ typedef struct hu_config {
 	hu_optim_options optim;
 	hu_scaling scaling;
 	hu_augment augmentation;
+	hu_all_reduce over_ranks;
 } hu_config;
 
 /* Texts of --help that are made from a table's rows; hu_options_model_names has the names of the options of

@@ -139,6 +139,31 @@ check_views(const hu_config *c)
 	return HU_OK;
 }
 
+/* Each rank has a micro-batch or more. */
+static hu_status
+settle_over_ranks(hu_config *c)
+{
+	hu_all_reduce *r = &c->over_ranks;
+	size_t parts = c->micro_batches ? c->micro_batches : 1;
+	const char *when = c->all_reduce_mean ? c->all_reduce_mean : "before";
+
+	if (hu_all_reduce_parse(c->all_reduce ? c->all_reduce : "tree", r) != HU_OK) {
+		char *why = hu_xstrdup(hu_reason());
+		hu_fail(HU_EINVAL, "--all-reduce %s: %s", c->all_reduce, why);
+		free(why);
+		return HU_EINVAL;
+	}
+	if ((size_t)r->ranks > parts)
+		return hu_fail(HU_EINVAL,
+			"--all-reduce %s: of %zu micro-batch%s %d ranks cannot have one each; say --micro-batches %d "
+			"or more",
+			c->all_reduce, parts, parts == 1 ? "" : "es", r->ranks, r->ranks);
+	if (strcmp(when, "before") && strcmp(when, "after"))
+		return hu_fail(HU_EINVAL, "--all-reduce-mean %s: before or after is needed", when);
+	r->after = !strcmp(when, "after");
+	return HU_OK;
+}
+
 hu_status
 hu_config_settle(hu_config *c)
 {
@@ -172,6 +197,7 @@ hu_config_settle(hu_config *c)
 		return hu_fail(HU_EINVAL,
 			"--micro-batches %zu: a batch of %zu has no such number of equal parts; choose --batch",
 			c->micro_batches, c->batch);
+	HU_TRY(settle_over_ranks(c));
 	c->optim.lr = c->lr;
 	HU_TRY(settle_schedule(c));
 	c->optim.momentum = c->momentum;

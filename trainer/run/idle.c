@@ -61,7 +61,14 @@ has_labels(const void *of)
 	return !compares_views(of);
 }
 
+static int
+is_over_ranks(const void *of)
+{
+	return ((const hu_config *)of)->over_ranks.ranks > 0;
+}
+
 static const hu_opt_need needs[] = {
+	{ "all-reduce-mean", is_over_ranks, "where no --all-reduce names ranks" },
 	{ "label-smoothing", is_entropy, "beside --loss dice, squares or nt-xent" },
 	{ "ignore-index", has_labels, "beside --loss nt-xent, which reads no labels" },
 	{ "temperature", compares_views, "without --loss nt-xent" },
