@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The analyzer underflow counts what each cast, and each rounding of a result to a narrower format, made zero or
-   subnormal; and it compares the gradients given to the update with those of the exact step, to tell what of this
+   The analyzer underflow counts what each cast, each rounding of a result to a narrower format, and each rank's sending
+   of its gradients in one, made zero or subnormal; and it compares the gradients given to the update with those of the exact step, to tell what of this
    reached the weights. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
@@ -8,6 +8,7 @@
 #include "analyzers/formats/flush.h"
 #include "lib/base/mem.h"
 #include "lib/judge/parts/packs.h"
+#include "lib/op/reduce/over_ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@
 	"share_nonzeros share_elements l2_share_lost cosine verdict of_elements overflow"
 
 static void
-row(hu_tsv *out, size_t step, int skipped, int call, const hu_info *info, const char *from, const hu_flush *u,
-	size_t of)
+row(hu_tsv *out, size_t step, int skipped, int call, const hu_info *info, const char *from, hu_format_id to,
+	const hu_flush *u, size_t of)
 {
 	double share = hu_harm_share(&u->harm), cosine = hu_harm_cosine(&u->harm);
 	const hu_underflow *n = &u->count;
@@ -33,7 +34,7 @@ row(hu_tsv *out, size_t step, int skipped, int call, const hu_info *info, const 
 	hu_tsv_text(out, info ? info->name : "all");
 	hu_tsv_text(out, hu_tclass_name(info ? info->cls : HU_WGRAD));
 	hu_tsv_text(out, from);
-	hu_tsv_text(out, info ? hu_format_name(info->format) : "-");
+	hu_tsv_text(out, info ? hu_format_name(to) : "-");
 	hu_tsv_int(out, (long long)n->elements);
 	hu_tsv_int(out, (long long)n->nonzeros);
 	hu_tsv_int(out, (long long)n->zeroed);
@@ -84,12 +85,39 @@ by_cast(hu_flush *u, const hu_call *c, const hu_trace *t)
 	return 1;
 }
 
+/* Counts what every rank's own sums lose as they are sent for the first time. */
+static void
+study_wire(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tsv *out)
+{
+	const hu_program *p = a->run->train;
+	hu_env env = { (uint64_t)json_integer_value(json_object_get(a->run->manifest, "seed")), (uint32_t)t->step };
+	hu_format_id wire = hu_over_ranks_wire(c), from = p->t[c->in[0]].format;
+	hu_tensor *in[HU_OVER_RANKS];
+	hu_flush u;
+
+	memset(&u, 0, sizeof u);
+	if (!narrower(wire, from))
+		return;
+	for (int k = 0; k < c->nin; k++) {
+		in[k] = &t->t[c->in[k]];
+		if (!in[k]->data)
+			return;
+	}
+	for (int k = 0; k < c->nin; k++)
+		for (size_t i = 0; i < in[k]->n; i++)
+			hu_flush_add(&u, hu_get(in[k], i), hu_over_ranks_sent(c, in, k, i, &env), hu_format_of(wire));
+	row(out, t->step, t->skipped, c->id, &p->t[c->out[0]], hu_format_name(from), wire, &u,
+		(size_t)c->nin * in[0]->n);
+}
+
 static hu_status
 study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out, hu_ladder *ladder)
 {
 	const hu_program *p = a->run->train;
 	int cast = c->op->role == HU_ROLE_CAST;
 
+	if (c->op->role == HU_ROLE_ALL_REDUCE)
+		study_wire(a, t, c, out);
 	for (int k = 0; k < c->nout; k++) {
 		const hu_info *info = &p->t[c->out[k]];
 		hu_format_id from = cast ? p->t[c->in[0]].format : c->fmt.compute;
@@ -108,7 +136,8 @@ study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out, hu_ladder
 			for (size_t i = 0; i < j->n; i++)
 				hu_flush_add(&u, j->exact[i], j->got[i], hu_format_of(info->format));
 		}
-		row(out, t->step, t->skipped, c->id, info, hu_format_name(from), &u, t->t[c->out[k]].n);
+		row(out, t->step, t->skipped, c->id, info, hu_format_name(from), info->format, &u,
+			t->t[c->out[k]].n);
 	}
 	return HU_OK;
 }
@@ -156,7 +185,7 @@ study_gradients(hu_analysis *a, const hu_trace *t, hu_tsv *out, hu_flush *all)
 		memset(&u, 0, sizeof u);
 		for (size_t k = 0; k < t->t[g].n; k++)
 			hu_flush_add(&u, t->ideal[g][k], hu_get(&t->t[g], k), hu_format_of(p->t[g].format));
-		row(out, t->step, t->skipped, p->t[g].producer, &p->t[g], "exact", &u, t->t[g].n);
+		row(out, t->step, t->skipped, p->t[g].producer, &p->t[g], "exact", p->t[g].format, &u, t->t[g].n);
 		hu_flush_join(all, &u);
 	}
 }
@@ -267,8 +296,8 @@ join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit
 		pack_flush(r, &some);
 		hu_flush_join(&w->tiles, &some);
 		if (u->tile == u->tiles - 1)
-			row(&w->out, s->step, s->skipped, c->id, info, hu_format_name(c->fmt.compute), &w->tiles,
-				hu_count(info->shape));
+			row(&w->out, s->step, s->skipped, c->id, info, hu_format_name(c->fmt.compute), info->format,
+				&w->tiles, hu_count(info->shape));
 	}
 	hu_again_pack(r, &again, &w->again);
 	if (!u->tile)
@@ -287,7 +316,7 @@ close_step(hu_analysis *a, void *tables_of, const hu_step_facts *s)
 	hu_tsv_release(&w->gradients);
 	hu_analysis_rows_init(&w->gradients, COLUMNS);
 	if (w->last.count.elements)
-		row(&w->out, s->step, s->skipped, -1, NULL, "exact", &w->last, w->last.count.elements);
+		row(&w->out, s->step, s->skipped, -1, NULL, "exact", HU_NO_FORMAT, &w->last, w->last.count.elements);
 	for (int i = 0; i < w->tensors; i++) {
 		hu_str_add(&w->exponents.text, w->exponents_of[i].s);
 		hu_str_release(&w->exponents_of[i]);

@@ -145,7 +145,7 @@ settle_over_ranks(hu_config *c)
 {
 	hu_all_reduce *r = &c->over_ranks;
 	size_t parts = c->micro_batches ? c->micro_batches : 1;
-	const char *when = c->all_reduce_mean ? c->all_reduce_mean : "before";
+	const char *when = c->all_reduce_divide ? c->all_reduce_divide : "before";
 
 	if (hu_all_reduce_parse(c->all_reduce ? c->all_reduce : "tree", r) != HU_OK) {
 		char *why = hu_xstrdup(hu_reason());
@@ -159,7 +159,7 @@ settle_over_ranks(hu_config *c)
 			"or more",
 			c->all_reduce, parts, parts == 1 ? "" : "es", r->ranks, r->ranks);
 	if (strcmp(when, "before") && strcmp(when, "after"))
-		return hu_fail(HU_EINVAL, "--all-reduce-mean %s: before or after is needed", when);
+		return hu_fail(HU_EINVAL, "--all-reduce-divide %s: before or after is needed", when);
 	r->after = !strcmp(when, "after");
 	return HU_OK;
 }

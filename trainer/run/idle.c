@@ -68,7 +68,7 @@ is_over_ranks(const void *of)
 }
 
 static const hu_opt_need needs[] = {
-	{ "all-reduce-mean", is_over_ranks, "where no --all-reduce names ranks" },
+	{ "all-reduce-divide", is_over_ranks, "where no --all-reduce names ranks" },
 	{ "label-smoothing", is_entropy, "beside --loss dice, squares or nt-xent" },
 	{ "ignore-index", has_labels, "beside --loss nt-xent, which reads no labels" },
 	{ "temperature", compares_views, "without --loss nt-xent" },

@@ -33,10 +33,16 @@ terms_new(void)
 	return t;
 }
 
+static hu_draw
+draw_of(const hu_call *c, size_t i, const hu_env *env)
+{
+	return (hu_draw){ env->seed, hu_draw_stream(c->seed_name), env->step, i * (uint64_t)c->nin, c->sum.bits };
+}
+
 static double
 element_sum(const hu_call *c, hu_tensor *const *in, size_t i, const hu_env *env, terms *t, hu_sum_count *count)
 {
-	hu_draw draw = { env->seed, hu_draw_stream(c->seed_name), env->step, i * (uint64_t)c->nin, c->sum.bits };
+	hu_draw draw = draw_of(c, i, env);
 
 	for (int k = 0; k < c->nin; k++)
 		t->x[k] = hu_get(in[k], i);
@@ -70,12 +76,31 @@ hu_over_ranks_swamping(const hu_call *c, hu_tensor *const *in, int out, const si
 	return HU_OK;
 }
 
+hu_format_id
+hu_over_ranks_wire(const hu_call *c)
+{
+	return hu_outer_format(c->sum).id;
+}
+
+double
+hu_over_ranks_sent(const hu_call *c, hu_tensor *const *in, int r, size_t i, const hu_env *env)
+{
+	double x[HU_OVER_RANKS], one[HU_OVER_RANKS];
+	size_t n = (size_t)c->nin;
+	hu_draw draw = draw_of(c, i, env);
+	hu_ranks all = { x, one, n, n, hu_format_of(c->sum.acc), hu_outer_format(c->sum), c->sum.mode, &draw, NULL, 0 };
+
+	x[r] = hu_get(in[r], i);
+	one[r] = 1;
+	return hu_ranks_part(&all, (size_t)r);
+}
+
 /* Computes one block of sums in fp32 by the list of hops; level has room for the stack. Returns where the sums are.
    Adding to +0, as every sum begins, turns -0 into +0. */
 static const float *
 block(const hu_call *c, hu_tensor *const *in, const int *list, size_t first, size_t n, float (*level)[HU_MAP_BLOCK])
 {
-	hu_format_id wire = c->sum.outer == HU_NO_FORMAT ? c->sum.acc : c->sum.outer;
+	hu_format_id wire = hu_over_ranks_wire(c);
 	int top = 0;
 
 	for (int k = 0; k < 2 * c->nin - 1; k++) {

@@ -16,4 +16,10 @@ hu_status hu_over_ranks_emulate(
 /* Counts the additions of n elements by the plain version of the model; `out` is 0. */
 hu_status hu_over_ranks_swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
 	const hu_env *env, hu_swamp *count);
+
+/* The format that ranks send. */
+hu_format_id hu_over_ranks_wire(const hu_call *c);
+/* Returns what rank r sends of element i before it receives anything: its own term, rounded to the accumulator's format
+   and to the wire's. */
+double hu_over_ranks_sent(const hu_call *c, hu_tensor *const *in, int r, size_t i, const hu_env *env);
 #endif
