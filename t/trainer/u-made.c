@@ -151,7 +151,8 @@ test_unkept(void)
 	size_t kept, index[2];
 	int right, all = 1;
 
-	hu_made_bytes(m, &kept);
+	size_t bytes = hu_made_bytes(m, &kept);
+	ok(bytes == kept * LARGE, "%zu rows have %zu bytes", kept, bytes);
 	size_t half = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 2 / LARGE;
 	while (half > kept) /* where the system does not give as much */
 		half /= 2;

@@ -95,9 +95,11 @@ KNOWN = [
     ("trainer/run/start_load.c", "for (int i = 1; i < p->nt &&", "the first tensor of a program is its input, which no file has"),
     ("trainer/record/manifest.c", "d->array[0].shape.d[k]", "arrays of one data set begin with the same sizes"),
     ("trainer/data/wordpiece.c", "w->slots = 1 << ", "how large a table is at first, which grows as it fills"),
-    ("trainer/data/wordpiece.c", "for (size_t i = 1; i < n; i++)", "a hash that leaves the first byte out finds the same words"),
+    ("trainer/data/wordpiece.c", "for (size_t at = 1; at < n; at++)", "a hash that leaves the first byte out finds the same words"),
     ("trainer/device/cmd_doctor.c", "XXH_versionNumber() % 101", "no version of xxHash has a third number of 100 or more"),
     ("analyzers/calc/evaluate.c", "operate(HU_F_ADD, two, 3, a)", "a sum has two operands, whatever number is said"),
     ("analyzers/op/op_run.c", "r->roundings.terms - 4) * 0x1p-52", "room for the roundings of the sum of magnitudes, of which it needs less than it has"),
     ("analyzers/gate/pair.c", "!(largest > 0) && (largest < 0x1p480", "numbers that need no power of two before them are the same with one"),
+    ("analyzers/run/state.c", "v[0] != hu_get(old, i) && s ==", "an exact second moment is the one before where that is 0, or the gradient's very square"),
+    ("analyzers/probe/probe_random.c", "-(depth) - 1", "other operands, drawn as well"),
 ]
