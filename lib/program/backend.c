@@ -3,15 +3,14 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
-#include "lib/program/exec.h"
+#include "lib/program/backend_cpu.h"
+#include "lib/program/spread/part.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct hu_machine { hu_exec x; };
-
-static hu_status
-cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
+hu_status
+hu_cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm, const char *need)
 {
 	*m = NULL;
 	if (gemm != HU_GEMM_AUTO)
@@ -20,7 +19,7 @@ cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 			"back end cuda",
 			hu_gemm_name(gemm));
 	*m = hu_xcalloc(1, sizeof **m);
-	hu_status st = hu_exec_init(&(*m)->x, p);
+	hu_status st = hu_exec_init_some(&(*m)->x, p, need);
 	if (st != HU_OK) {
 		free(*m);
 		*m = NULL;
@@ -28,11 +27,20 @@ cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 	return st;
 }
 
+static hu_status
+cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
+{
+	return hu_cpu_open(m, p, gemm, NULL);
+}
+
 static void
 cpu_close(hu_machine *m)
 {
 	if (!m)
 		return;
+	for (int i = 0; m->message && i < m->x.p->nt; i++)
+		free(m->message[i]);
+	free(m->message);
 	hu_exec_release(&m->x);
 	free(m);
 }
@@ -98,7 +106,8 @@ static const hu_backend cpu = { .name = "cpu",
 	.commit = cpu_commit,
 	.digest = cpu_digest,
 	.peek = cpu_peek,
-	.profile = cpu_profile };
+	.profile = cpu_profile,
+	.part = &hu_part_cpu };
 
 enum { MOST = 4 };
 static const hu_backend *table[MOST] = { &cpu };

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += trainer/ranked/fetch.c
+noinst_HEADERS += trainer/ranked/machine.h
 noinst_HEADERS += trainer/ranked/orders.h
 libhalfulp_a_SOURCES += trainer/ranked/ranked.c
 noinst_HEADERS += trainer/ranked/ranked.h

@@ -8,8 +8,10 @@
 #include "lib/program/backend.h"
 #include "trainer/run/session.h"
 
-/* The emulation on the CPU, shared by the ranks. A session uses it where there are several. */
-extern const hu_backend hu_ranked_backend;
+/* The back end `of`, shared by the ranks: each executes its part of the steps there, and rank 0 also the evaluation. A
+   session uses it where there are several; one such is in use at a time. It has no graphs, and no step runs while the
+   one before is read. */
+const hu_backend *hu_ranked_over(const hu_backend *of);
 /* Sets the rows of a batch that this rank's micro-batches are. */
 void hu_ranked_rows(hu_machine *m, size_t *first, size_t *rows);
 

@@ -20,9 +20,6 @@ hu_ranked_possible(const hu_config *c)
 
 	if (ranks == 1)
 		return HU_OK;
-	if (strcmp(c->backend, "cpu"))
-		return hu_fail(HU_EINVAL, "--backend %s: the ranks that mpirun starts compute on the cpu: leave it out",
-			c->backend);
 	if (!c->micro_batches || c->micro_batches < (size_t)ranks)
 		return hu_fail(HU_EINVAL,
 			"--micro-batches %zu: each of the %d ranks executes whole micro-batches, so that at least %d "
@@ -62,6 +59,7 @@ hu_ranked_agree(hu_session *s, hu_status st)
 	/* Another version may fail for a reason of its own, so the versions are compared first. */
 	HU_TRY(hu_ranks_same("version", hu_build_version()));
 	HU_TRY(hu_ranks_agree(st));
+	HU_TRY(hu_ranks_same("back end", s->backend->name));
 	HU_TRY(same("data's digest", hu_dataset_digest(&s->data)));
 	HU_TRY(same("program's digest", program_hash(s->programs.train)));
 	HU_TRY(hu_ranks_agree(s->backend->digest(s->train, &state)));
@@ -78,7 +76,7 @@ obey(hu_session *s)
 		switch (o.kind) {
 		case HU_RANKED_STEP: HU_TRY(hu_session_step(s, (size_t)o.number)); break;
 		case HU_RANKED_COMMIT: HU_TRY(hu_session_commit(s, &digest)); break;
-		case HU_RANKED_READ: hu_ranked_answer(s->train, (int)o.number); break;
+		case HU_RANKED_READ: HU_TRY(hu_ranked_answer(s->train, (int)o.number)); break;
 		default: return HU_OK;
 		}
 	}
@@ -159,7 +157,7 @@ hu_ranked_end(const hu_session *s, const char *dir)
 	all = hu_xcalloc((size_t)hu_ranks_size(), sizeof *all);
 	hu_ranks_gather(0, &own, sizeof own, all);
 	hu_tsv_init(&t);
-	hu_tsv_header(&t, "rank host micro_batches rows steps ms ms_messages bytes_sent bytes_received memory");
+	hu_tsv_header(&t, "rank host micro_batches rows steps ms ms_messages bytes_sent bytes_received memory device");
 	for (int r = 0; r < hu_ranks_size(); r++) {
 		const hu_ranked_share *q = &all[r];
 		double steps = q->steps > 0 ? q->steps : 1,
@@ -173,6 +171,7 @@ hu_ranked_end(const hu_session *s, const char *dir)
 		for (int k = 0; k < 4; k++)
 			hu_tsv_real(&t, column[k]);
 		hu_tsv_real(&t, q->bytes);
+		hu_tsv_text(&t, q->device);
 	}
 	free(all);
 	if (!dir) {
