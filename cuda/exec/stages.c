@@ -52,10 +52,8 @@ record(hu_machine *m, const hu_plan *plan, void **graph)
 	return st == HU_OK ? ended : st;
 }
 
-/* The first step is launched call by call, because libraries and kernels are then loaded, which no recording would
-   allow. */
 hu_status
-hu_machine_run(hu_machine *m)
+hu_machine_prepare(hu_machine *m)
 {
 	const hu_plan *plan = &m->schedule.plan[m->schedule.fuse];
 
@@ -65,6 +63,17 @@ hu_machine_run(hu_machine *m)
 	else if (m->schedule.ahead != HU_AHEAD_HERE)
 		HU_TRY(launch_all(m, plan, 1));
 	m->schedule.ahead = m->schedule.fuse ? HU_AHEAD_HERE : HU_AHEAD_NONE;
+	return HU_OK;
+}
+
+/* The first step is launched call by call, because libraries and kernels are then loaded, which no recording would
+   allow. */
+hu_status
+hu_machine_run(hu_machine *m)
+{
+	const hu_plan *plan = &m->schedule.plan[m->schedule.fuse];
+
+	HU_TRY(hu_machine_prepare(m));
 	if (!m->schedule.use_graphs || m->profile.seconds || !m->schedule.steps++)
 		return launch_step(m, plan);
 	if (!m->schedule.graph[m->schedule.turn])

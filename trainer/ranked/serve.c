@@ -9,6 +9,7 @@
 #include "lib/program/spread/spread.h"
 #include "lib/store/run.h"
 #include "trainer/ranked/orders.h"
+#include "trainer/record/manifest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +105,9 @@ configure(hu_config *c, const hu_args *a)
 	else {
 		HU_TRY(a->nrest ? HU_OK : hu_fail(HU_EINVAL, "--resume needs the RUN to continue"));
 		HU_TRY(hu_run_open_own(&run, a->rest[0]));
-		hu_status st = hu_config_from_json(c, run.manifest);
+		hu_status st = hu_config_resumed(c, run.manifest, a);
+		if (st == HU_OK)
+			st = hu_manifest_recall(run.manifest);
 		hu_run_release(&run);
 		HU_TRY(st);
 	}

@@ -195,17 +195,6 @@ restore(job *b, const hu_run *run)
 	return n ? hu_session_load(s, run->dir, b->from) : hu_session_start(s);
 }
 
-/* Takes another back end where it is given: a run whose device is gone can continue elsewhere, since the bits are the
-   same. */
-static void
-take_backend(job *b, const hu_args *a)
-{
-	if (!hu_args_given(a, "backend"))
-		return;
-	free(b->config.backend);
-	b->config.backend = hu_xstrdup(hu_args_text(a, "backend"));
-}
-
 static hu_status
 prepare_resumed(job *b, const hu_args *a)
 {
@@ -224,9 +213,7 @@ prepare_resumed(job *b, const hu_args *a)
 	if (begun)
 		HU_TRY(hu_run_lock_write(&b->lock, b->dir));
 	HU_TRY(hu_run_open_own(&run, b->dir));
-	hu_status st = hu_config_from_json(&b->config, run.manifest);
-	if (st == HU_OK)
-		take_backend(b, a);
+	hu_status st = hu_config_resumed(&b->config, run.manifest, a);
 	if (st == HU_OK)
 		st = hu_ranked_possible(&b->config);
 	if (st == HU_OK)
