@@ -67,7 +67,7 @@ cuda_where(char *name, size_t size)
 	char device[96];
 
 	hu_device_name(hu_device_taken(), device, sizeof device);
-	snprintf(name, size, "cuda %d: %s", hu_device_taken(), device);
+	snprintf(name, size, "cuda %d (%s)", hu_device_taken(), device);
 }
 
 static void

@@ -11,6 +11,7 @@
 #include "trainer/ranked/orders.h"
 #include "trainer/record/manifest.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,37 @@ hu_ranked_agree(hu_session *s, hu_status st)
 	HU_TRY(same("program's digest", program_hash(s->programs.train)));
 	HU_TRY(hu_ranks_agree(s->backend->digest(s->train, &state)));
 	return same("first state's digest", state);
+}
+
+/* Returns how many of the ranks from i on are on the device of rank i. */
+static int
+on_the_device_of(const hu_ranked_share *all, int i)
+{
+	int n = 0;
+
+	for (int k = i; k < hu_ranks_size(); k++)
+		n += !strcmp(all[k].host, all[i].host) && !strcmp(all[k].device, all[i].device);
+	return n;
+}
+
+void
+hu_ranked_say(const hu_session *s, int talk)
+{
+	int most = 0;
+
+	if (hu_ranks_size() == 1 || s->backend->peek)
+		return;
+	hu_ranked_share own = hu_ranked_did(s->train),
+			*all = hu_xcalloc((size_t)hu_ranks_size(), sizeof *all);
+	hu_ranks_gather(0, &own, sizeof own, all);
+	for (int i = 1; i < hu_ranks_size() && !hu_ranks_rank(); i++)
+		if (on_the_device_of(all, i) > on_the_device_of(all, most))
+			most = i;
+	int n = on_the_device_of(all, most);
+	if (talk && n > 1)
+		printf("Devices: %d ranks share one, %s of %s\n", n, all[most].device, all[most].host);
+	fflush(stdout);
+	free(all);
 }
 
 /* The loop of a rank other than 0. A failure here is this rank's own: hu_complain says it and ends all. */
@@ -136,8 +168,10 @@ hu_ranked_serve(const hu_args *a)
 	st = hu_ranked_agree(&s, st);
 	if (st == HU_OK)
 		st = hu_ranks_agree(HU_OK); /* rank 0 has begun its record */
-	if (st == HU_OK)
+	if (st == HU_OK) {
+		hu_ranked_say(&s, 0);
 		st = obey(&s);
+	}
 	if (st == HU_OK) {
 		hu_ranked_share row = hu_ranked_did(s.train);
 		hu_ranks_gather(0, &row, sizeof row, NULL);
