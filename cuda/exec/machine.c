@@ -258,15 +258,6 @@ hu_machine_read(hu_machine *m, int tensor, void *values)
 }
 
 hu_status
-hu_machine_begin(hu_machine *m, const hu_env *env)
-{
-	HU_TRY(m->side->queues->event_wait(m->beaten)); /* the previous pulse has left the host */
-	*m->beat = (hu_pulse){ env->seed, env->step, 0, 0 };
-	HU_TRY(m->side->upload(m->queue, m->pulse, m->beat, offsetof(hu_pulse, fault)));
-	return m->side->queues->event_record(m->queue, m->beaten);
-}
-
-hu_status
 hu_machine_step(hu_machine *m, const hu_env *env)
 {
 	HU_TRY(hu_machine_begin(m, env));

@@ -61,15 +61,15 @@ typedef struct hu_profile {
 	long *launched[2];          /* for each stage of each plan, and then for the look */
 } hu_profile;
 
-/* Where a tensor lies on the host on its way to or from other ranks, in page-locked memory, and the event that says that
-   it has left the device. NULL where it does not travel. */
+/* Where a tensor lies on the host on its way to or from other ranks, in page-locked memory, and the event that says
+   that it has left the device. NULL where it does not travel. */
 typedef struct hu_message { void *host, *landed; } hu_message;
 
 /* What a rank executes of a program. A stretch is a row of calls without a message or a deed of another kind in
    between. */
 typedef struct hu_part {
 	const hu_spread *s;
-	int *stretch;               /* for each call, its stretch; -1: this rank does not run it, or not as a call alone */
+	int *stretch;               /* for each call, its stretch; -1: this rank does not run it, or not by itself */
 	int stretches;
 	int *from[2];               /* for each plan and stretch, and then for the end, the number of its first stage */
 	hu_message *message;        /* for each tensor */
@@ -138,17 +138,17 @@ hu_slot_bytes(const hu_slot *t)
 /* launch_stage.c: launches a stage of plan. If dry is set it launches nothing and only sets *peak to the bytes of
    scratch space that the stage takes. */
 hu_status hu_machine_launch(hu_machine *m, const hu_plan *plan, int stage, int dry, size_t *peak);
-/* Launches the program's call number `call` alone, as c says it: with fewer inputs than there. carry: only what it passes
-   to the next micro-batch is wanted. dry and *peak as above. */
+/* Launches the program's call number `call` alone, as c says it: with fewer inputs than there. carry: only what it
+   passes to the next micro-batch is wanted. dry and *peak as above. */
 hu_status hu_machine_launch_call(hu_machine *m, const hu_call *c, int call, int carry, int dry, size_t *peak);
-/* machine.c: sends the device what a step's kernels read of it. */
+/* stages.c: begin sends the device what a step's kernels read of it; prepare does what precedes a step's other stages:
+   inputs, and the weights' low-precision copies. */
 hu_status hu_machine_begin(hu_machine *m, const hu_env *env);
-/* stages.c: what precedes a step's other stages: inputs, and the weights' low-precision copies. */
 hu_status hu_machine_prepare(hu_machine *m);
 /* Puts a whole step on the queue. */
 hu_status hu_machine_run(hu_machine *m);
-/* part.c: init makes m->part and open its buffers; in between plan notes where stretches begin in the plans, and scratch
-   raises *most to the bytes of scratch space that the calls outside the plans take. */
+/* part.c: init makes m->part and open its buffers; in between plan notes where stretches begin in the plans, and
+   scratch raises *most to the bytes of scratch space that the calls outside the plans take. */
 void hu_machine_part_init(hu_machine *m, const hu_spread *s);
 void hu_machine_part_plan(hu_machine *m);
 hu_status hu_machine_part_scratch(hu_machine *m, size_t *most);

@@ -53,6 +53,15 @@ record(hu_machine *m, const hu_plan *plan, void **graph)
 }
 
 hu_status
+hu_machine_begin(hu_machine *m, const hu_env *env)
+{
+	HU_TRY(m->side->queues->event_wait(m->beaten)); /* the previous pulse has left the host */
+	*m->beat = (hu_pulse){ env->seed, env->step, 0, 0 };
+	HU_TRY(m->side->upload(m->queue, m->pulse, m->beat, offsetof(hu_pulse, fault)));
+	return m->side->queues->event_record(m->queue, m->beaten);
+}
+
+hu_status
 hu_machine_prepare(hu_machine *m)
 {
 	const hu_plan *plan = &m->schedule.plan[m->schedule.fuse];

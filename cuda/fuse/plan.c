@@ -146,8 +146,9 @@ together_from(planner *y, const hu_fusion *f, int first)
 	call[n++] = first;
 	for (int j = first + 1; j < y->p->nc; j++) {
 		pair[1] = j;
-		if (may_join(y, j, first) && y->cast_ahead[j] == y->cast_ahead[first] && y->p->c[j].op == y->p->c[first].op &&
-			could_stand(y, j, first) && serves(y, f, pair, 2))
+		if (may_join(y, j, first) && y->cast_ahead[j] == y->cast_ahead[first] &&
+			y->p->c[j].op == y->p->c[first].op && could_stand(y, j, first) &&
+			serves(y, f, pair, 2))
 			call[n++] = j;
 	}
 	if (n > 1)

@@ -9,40 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-hu_status
-hu_cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm, const char *need)
-{
-	*m = NULL;
-	if (gemm != HU_GEMM_AUTO)
-		return hu_fail(HU_EINVAL,
-			"--gemm %s: back end cpu has one way, the call's summation model; leave it out, or choose the "
-			"back end cuda",
-			hu_gemm_name(gemm));
-	*m = hu_xcalloc(1, sizeof **m);
-	hu_status st = hu_exec_init_some(&(*m)->x, p, need);
-	if (st != HU_OK) {
-		free(*m);
-		*m = NULL;
-	}
-	return st;
-}
-
 static hu_status
 cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 {
 	return hu_cpu_open(m, p, gemm, NULL);
-}
-
-static void
-cpu_close(hu_machine *m)
-{
-	if (!m)
-		return;
-	for (int i = 0; m->message && i < m->x.p->nt; i++)
-		free(m->message[i]);
-	free(m->message);
-	hu_exec_release(&m->x);
-	free(m);
 }
 
 static hu_status
@@ -99,7 +69,7 @@ static const hu_backend cpu = { .name = "cpu",
 	.summary = "emulation on the CPU: bit-reproducible",
 	.reads = "",
 	.open = cpu_open,
-	.close = cpu_close,
+	.close = hu_cpu_close,
 	.write = cpu_write,
 	.read = cpu_read,
 	.step = cpu_step,

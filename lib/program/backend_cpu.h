@@ -18,4 +18,5 @@ struct hu_machine {
 /* Opens a machine of p with the tensors that need marks, all where that is NULL. HU_EINVAL where gemm names another way
    than the call's summation model. */
 hu_status hu_cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm, const char *need);
+void hu_cpu_close(hu_machine *m);
 #endif

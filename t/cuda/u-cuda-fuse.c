@@ -307,7 +307,7 @@ test_stretches(const kind *k, const char *policy)
 		planned += plan.stage[i].n;
 	}
 	ok(good && planned == own && plan.fused > 0,
-		"%s, %s in %d stretches: one after another, each of stages of its own; %d of %d calls are fused", policy,
+		"%s, %s in %d stretches: one after another, each of its own stages; %d of %d calls are fused", policy,
 		k->model, STRETCHES, plan.fused, own);
 	hu_plan_release(&plan);
 	free(stretch);

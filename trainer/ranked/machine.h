@@ -11,10 +11,10 @@ enum { HU_TAG_READ = 32700 };
 
 struct hu_machine {
 	const hu_backend *of;
-	struct hu_machine *own; /* of that back end: this rank's part, or the evaluation's program, NULL on other ranks */
+	struct hu_machine *own; /* of that back end: this rank's part or, on rank 0, the evaluation's program; or NULL */
 	hu_spread s;
 	int shared;             /* 0: the evaluation's program, which rank 0 has to itself */
-	hu_tensor *fetched;     /* rank 0: what it fetched of other ranks since the step, by tensor; others have no data */
+	hu_tensor *fetched;     /* rank 0: what it fetched of other ranks since the step; other tensors have no data */
 	double steps, seconds, waited, sent, received; /* of the steps alone */
 	double started;         /* when the last step began */
 	uint64_t digest;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The back end of a shared training: one of the table's, on which each rank executes its part of a step, but that rank 0
-   has the others work with it. */
+   The back end of a shared training: one of the table's, on which each rank executes its part of a step, but that rank
+   0 has the others work with it. */
 #include "trainer/ranked/ranked.h"
 
 #include "lib/base/console/progress.h"
@@ -14,15 +14,6 @@
 
 /* The back end that ranks share. */
 static const hu_backend *shared;
-
-hu_ranked_order
-hu_ranked_order_next(hu_ranked_kind kind, long long number)
-{
-	hu_ranked_order o = { kind, number };
-
-	hu_ranks_broadcast(0, &o, sizeof o);
-	return o;
-}
 
 static hu_status
 open_shared(hu_machine *m, const hu_program *p, hu_gemm_way gemm)

@@ -20,8 +20,8 @@ hu_status hu_ranked_possible(const hu_config *c);
 /* Collective: checks that all ranks have the same version, data, program and first state. st is how this rank's
    preparation went; the result is the same on every rank. */
 hu_status hu_ranked_agree(hu_session *s, hu_status st);
-/* Collective: rank 0 prints a line where ranks share a device, if talk is set there. Nothing is wrong with that, but each
-   takes memory on it and waits for its turn. */
+/* Collective: rank 0 prints a line where ranks share a device, if talk is set there. Nothing is wrong with that, but
+   each takes memory on it and waits for its turn. */
 void hu_ranked_say(const hu_session *s, int talk);
 /* Ranks other than 0: opens the session of the options, or of the RUN to be resumed, and does what rank 0 asks for
    until the training ends. */

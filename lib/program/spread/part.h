@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What executes a rank's part of a step (spread.h), as a table of functions that each back end fills: part_cpu.c on the
-   host, cuda/exec/part.c on a device. spread_run.c goes through the rank's deeds with it and alone speaks with the other
-   ranks, so that messages lie in host memory here: bytes that hold a tensor's elements exactly, in an encoding that is
-   the same on every rank of a back end. A machine that was opened here is one of its back end: write, read, commit,
-   digest, close and, for the tensors that the rank holds, the others work on it, but for step. */
+   What executes a rank's part of a step (spread.h), as a table of functions that each back end fills: part_cpu.c on
+   the host, cuda/exec/part.c on a device. spread_run.c goes through the rank's deeds with it and alone speaks with the
+   other ranks, so that messages lie in host memory here: bytes that hold a tensor's elements exactly, in an encoding
+   that is the same on every rank of a back end. A machine that was opened here is one of its back end: write, read,
+   commit, digest, close and, for the tensors that the rank holds, the others work on it, but for step. */
 #ifndef HU_PROGRAM_PART_H
 #define HU_PROGRAM_PART_H
 
@@ -49,7 +49,7 @@ typedef struct hu_part_calls {
 /* The cpu's. */
 extern const hu_part_calls hu_part_cpu;
 
-/* Executes this rank's part of a step on m, which b->part opened, with the other ranks, which do the same on back ends of
-   the same name. Collective. */
+/* Executes this rank's part of a step on m, which b->part opened, with the other ranks, which do the same on back ends
+   of the same name. Collective. */
 hu_status hu_spread_run(const hu_backend *b, hu_machine *m, const hu_spread *s, const hu_env *env);
 #endif
