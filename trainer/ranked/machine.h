@@ -11,7 +11,8 @@ enum { HU_TAG_READ = 32700 };
 
 struct hu_machine {
 	const hu_backend *of;
-	struct hu_machine *own; /* of that back end: this rank's part or, on rank 0, the evaluation's program; or NULL */
+	/* of that back end: this rank's part or, on rank 0, the evaluation's program; or NULL */
+	struct hu_machine *own;
 	hu_spread s;
 	int shared;             /* 0: the evaluation's program, which rank 0 has to itself */
 	hu_tensor *fetched;     /* rank 0: what it fetched of other ranks since the step; other tensors have no data */
