@@ -102,4 +102,8 @@ KNOWN = [
     ("analyzers/gate/pair.c", "!(largest > 0) && (largest < 0x1p480", "numbers that need no power of two before them are the same with one"),
     ("analyzers/run/state.c", "v[0] != hu_get(old, i) && s ==", "an exact second moment is the one before where that is 0, or the gradient's very square"),
     ("analyzers/probe/probe_random.c", "-(depth) - 1", "other operands, drawn as well"),
+    ("trainer/data/udata.c", "if (i - 1 == c->n ||", "one past the array's end, which only the sanitizers of CI's second job see"),
+    ("trainer/device/peak.c", "real ? 65 : 1,", "how often a rate is measured"),
+    ("lib/judge/exact_step.c", "return draw % NORMS != 0;", "which calls of norms MPFR is asked of as well: time, and each of them agrees"),
+    ("lib/judge/exact_step.c", "return hu_ranks_united() <= 1 && c->op->cls", "which ranks compute what: all of it or some, with the same bits"),
 ]
