@@ -22,9 +22,10 @@ hu_advice_print(const hu_advice *a)
 {
 	const hu_search *s = a->s;
 
-	printf("%s: %zu products to decide on, %zu inputs to search on, %zu held apart, "
-	       "%zu assignments run in batches of %zu\n\n",
-		hu_shown(a->path), s->n, s->half[0].n, s->half[1].n, s->runs, s->batch);
+	printf("%s: %zu product%s to decide on, %zu input%s to search on, %zu held apart, "
+	       "%zu assignment%s run in batches of %zu\n\n",
+		hu_shown(a->path), s->n, s->n == 1 ? "" : "s", s->half[0].n, s->half[0].n == 1 ? "" : "s", s->half[1].n,
+		s->runs, s->runs == 1 ? "" : "s", s->batch);
 	if (!a->best->choice) {
 		puts("No assignment keeps the budget, not even float32 in all nodes.");
 		return;
@@ -37,9 +38,9 @@ hu_advice_print(const hu_advice *a)
 			1e6 * a->best->seconds, s->device->name, 1e6 * s->float_seconds);
 	for (int h = 0; h < 2; h++) {
 		const hu_effect *r = &a->best->effect[h];
-		printf("%s: %zu inputs, ", h ? "Held apart" : "Searched", r->inputs);
+		printf("%s: %zu input%s, ", h ? "Held apart" : "Searched", r->inputs, r->inputs == 1 ? "" : "s");
 		if (s->d.classes > 1)
-			printf("%zu flips, ", r->flips);
+			printf("%zu flip%s, ", r->flips, r->flips == 1 ? "" : "s");
 		printf("rel_l2 %.3g, sqnr %.1f dB, largest difference %.3g\n", r->rel_l2, r->sqnr_db, r->max_error);
 	}
 	if (a->exhaustive)

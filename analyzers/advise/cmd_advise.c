@@ -19,8 +19,7 @@
 #include <string.h>
 
 static const hu_opt opts[] = {
-	{ "data", "FILE", NULL, "inputs: an .npz file with an array for each input of the model, a row an input" },
-	{ "labels", "NAME", NULL, "the right class of each input: an array of --data, an .npy file or FILE.npz:NAME" },
+#include "analyzers/network/network_options.def"
 	{ "accept", "RULE", NULL, "the budget, such as flips<=0.1% or sqnr>=30; repeatable" },
 	{ "formats", "LIST", "int8,fp16", "schemes that a product may have beside float32, separated by commas" },
 	{ "by", "COST", "bytes", "what the choice saves: bytes of weights, or time of the products on --device" },
@@ -29,11 +28,6 @@ static const hu_opt opts[] = {
 	{ "calibrate", "FILE", NULL,
 		"inputs that static scales are measured on [the first of those that the search runs on]" },
 	{ "calibrate-inputs", "N", "32", "static scales are measured on at most so many inputs" },
-	{ "shape", "NAME=N", NULL,
-		"the size of an open dimension, or with NAME=2x3x4 the shape of an input; repeatable" },
-	{ "batch", "N", "16", "number of inputs that run together, where the model leaves it open" },
-	{ "output", "NAME", NULL,
-		"output whose largest element is the decision [the first output of two classes or more]" },
 	{ "top-k", "K", "5", "the budget's figure top counts inputs whose float32 class is not among the first K" },
 #include "lib/base/parts/share_options.def"
 	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }

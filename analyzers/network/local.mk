@@ -6,6 +6,7 @@ libhalfulp_a_SOURCES += analyzers/network/given.c
 noinst_HEADERS += analyzers/network/given.h
 libhalfulp_a_SOURCES += analyzers/network/network.c
 noinst_HEADERS += analyzers/network/network.h
+noinst_HEADERS += analyzers/network/network_options.def
 libhalfulp_a_SOURCES += analyzers/network/network_work.c
 libhalfulp_a_SOURCES += analyzers/network/samples.c
 noinst_HEADERS += analyzers/network/samples.h

@@ -7,6 +7,7 @@ libhalfulp_a_SOURCES += analyzers/tree/reveal.c
 noinst_HEADERS += analyzers/tree/reveal.h
 libhalfulp_a_SOURCES += analyzers/tree/reveal_known.c
 noinst_HEADERS += analyzers/tree/reveal_known.h
+libhalfulp_a_SOURCES += analyzers/tree/reveal_names.c
 libhalfulp_a_SOURCES += analyzers/tree/reveal_text.c
 libhalfulp_a_SOURCES += analyzers/tree/tree_box.c
 noinst_HEADERS += analyzers/tree/tree_box.h

@@ -16,8 +16,7 @@
 #include <string.h>
 
 static const hu_opt opts[] = {
-	{ "data", "FILE", NULL, "inputs: an .npz file with an array for each input of the model, a row an input" },
-	{ "labels", "NAME", NULL, "the right class of each input: an array of --data, an .npy file or FILE.npz:NAME" },
+#include "analyzers/network/network_options.def"
 	{ "policies", "LIST", "float16,mixed_float16,bfloat16,fp8",
 		"policies, formats, schemes such as int8 and int4:g128, or files, separated by commas; repeatable" },
 	{ "calibrate", "FILE", NULL, "inputs that static scales are measured on [the first inputs of --data]" },
@@ -26,11 +25,6 @@ static const hu_opt opts[] = {
 		"a budget that each policy must keep, such as flips<=0.1% or sqnr>=30, or the exit code is 1; "
 		"repeatable" },
 	{ "accumulate", "SUM", NULL, "summation model of all products [the policy's]" },
-	{ "shape", "NAME=N", NULL,
-		"the size of an open dimension, or with NAME=2x3x4 the shape of an input; repeatable" },
-	{ "batch", "N", "16", "number of inputs that run together, where the model leaves it open" },
-	{ "output", "NAME", NULL,
-		"output whose largest element is the decision [the first output of two classes or more]" },
 	{ "top-k", "K", "5", "also count inputs whose float32 class is not among the first K" },
 	{ "sensitivity", NULL, NULL,
 		"also run each node alone under the policy, and each alone in float32, and say what its tensors hold; "
@@ -139,15 +133,18 @@ may_survey(const job *j)
 {
 	size_t nodes = 0;
 
-	for (size_t i = 0; i < j->policies.n && hu_args_given(j->a, "sensitivity") && !nodes; i++) {
+	if (!hu_args_given(j->a, "sensitivity"))
+		return HU_OK;
+	for (size_t i = 0; i < j->policies.n && !nodes; i++) {
 		hu_sensitivity r = { .n = 0 };
-		if (j->policies.v[i].by_node && hu_sensitivity_list(&r, &j->policies.v[i], &j->net.m) == HU_OK)
-			nodes = r.n;
+		if (!j->policies.v[i].by_node)
+			continue;
+		hu_status st = hu_sensitivity_list(&r, &j->policies.v[i], &j->net.m);
+		nodes = r.n;
 		hu_sensitivity_release(&r);
+		HU_TRY(st);
 	}
-	return nodes || !hu_args_given(j->a, "sensitivity")
-		       ? HU_OK
-		       : hu_refuse("sensitivity", "where no policy is a scheme or a format of more than 8 bits");
+	return nodes ? HU_OK : hu_refuse("sensitivity", "where no policy is a scheme or a format of more than 8 bits");
 }
 
 /* What policy I, all of whose outputs are there, changed. */

@@ -23,6 +23,18 @@ hu_device_name(int i, char *name, size_t size)
 	return 0;
 }
 
+void
+hu_device_take(int place)
+{
+	(void)place;
+}
+
+int
+hu_device_taken(void)
+{
+	return 0;
+}
+
 const char *
 hu_device_why(void)
 {

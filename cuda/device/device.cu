@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 static char why[256];
+static int taken;
 
 /* Loading this kernel tells whether the build has code for the device. */
 static __global__ void
@@ -20,6 +21,25 @@ int
 hu_cuda_built(void)
 {
 	return 1;
+}
+
+void
+hu_device_take(int place)
+{
+	int n = 0;
+
+	/* Setting a device makes it the one of later calls; where that fails they say why. */
+	if (cudaGetDeviceCount(&n) == cudaSuccess && n > 0) {
+		taken = place % n;
+		cudaSetDevice(taken);
+	}
+	cudaGetLastError();
+}
+
+int
+hu_device_taken(void)
+{
+	return taken;
 }
 
 int
@@ -36,7 +56,7 @@ hu_device_count(void)
 		f.devices = 0;
 		f.error = cudaGetErrorString(e);
 	}
-	if (f.devices && (e = cudaGetDeviceProperties(&p, 0)) == cudaSuccess) {
+	if (f.devices && (e = cudaGetDeviceProperties(&p, taken)) == cudaSuccess) {
 		f.name = p.name;
 		f.major = p.major;
 		f.minor = p.minor;

@@ -21,6 +21,12 @@ int hu_device_count(void);
    device; name is then "". */
 int hu_device_name(int i, char *name, size_t size);
 
+/* Chooses the device of this process, for ranks that share a machine: number `place` modulo how many there are. Without
+   it that is device 0. Call it before any other function of CUDA, which would occupy device 0. */
+void hu_device_take(int place);
+/* The number of that device. */
+int hu_device_taken(void);
+
 /* Why the last hu_device_count returned 0, as a static text; "" if it did not. */
 const char *hu_device_why(void);
 

@@ -2,6 +2,7 @@
    Device memory, transfers and queues of a side, and its row for the executor (side.h). On the GPU every call is
    checked and reports in one line what failed; on the host memory comes from malloc, with a limit that tests can
    set. */
+#include "cuda/device/device.h"
 #include "cuda/exec/side.h"
 #include "cuda/element/store.h"
 
@@ -82,7 +83,7 @@ open_queue(void **queue)
 	cudaStream_t s;
 
 	*queue = NULL;
-	HU_CUDA(cudaSetDevice(0), "choosing device 0");
+	HU_CUDA(cudaSetDevice(hu_device_taken()), "choosing a device");
 	HU_CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), "making a stream");
 	*queue = s;
 	return HU_OK;
@@ -170,8 +171,8 @@ arch(void)
 {
 	int major = 0, minor = 0;
 
-	if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) != cudaSuccess ||
-		cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0) != cudaSuccess)
+	if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, hu_device_taken()) != cudaSuccess ||
+		cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, hu_device_taken()) != cudaSuccess)
 		return HU_TC_ARCHS;
 	switch (major * 10 + minor) {
 	case 70: return HU_TC_VOLTA;

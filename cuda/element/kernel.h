@@ -47,6 +47,7 @@ typedef struct hu_work {
 	int copy_flags;                   /* of that cast's rounding */
 	hu_update_tally *updates;         /* where an update adds its counts; NULL: nowhere */
 	int gemm;                         /* how products are computed, a hu_gemm_way */
+	int carry;                        /* only outputs from number hu_op.carried on are wanted */
 	char *ran;                        /* HU_RAN bytes where a product says how it is computed; NULL: nowhere */
 } hu_work;
 

@@ -14,7 +14,7 @@ scratch_of(hu_machine *m, size_t *most)
 			HU_TRY(hu_machine_launch(m, &m->schedule.plan[k], i, 1, &peak));
 			*most = peak > *most ? peak : *most;
 		}
-	return HU_OK;
+	return m->part ? hu_machine_part_scratch(m, most) : HU_OK;
 }
 
 /* Returns 1 for a tensor that an update writes for the next step. */
@@ -35,6 +35,8 @@ hu_machine_allocate(hu_machine *m)
 	hu_machine_feed_find(m);
 	for (int i = 0; i < m->p->nt; i++) {
 		size_t bytes = hu_slot_bytes(&m->t[i]);
+		if (!hu_machine_holds(m, i))
+			continue;
 		need += hu_machine_padded(bytes) * (size_t)(1 + has_shadow(m, i));
 		stage = bytes > stage ? bytes : stage;
 	}
@@ -52,6 +54,9 @@ hu_machine_allocate(hu_machine *m)
 	m->pulse = (hu_pulse *)at;
 	at += hu_machine_padded(sizeof(hu_pulse));
 	for (int i = 0; i < m->p->nt; i++) {
+		m->t[i].data = NULL;
+		if (!hu_machine_holds(m, i))
+			continue;
 		m->t[i].data = at;
 		at += hu_machine_padded(hu_slot_bytes(&m->t[i]));
 		if (has_shadow(m, i)) {

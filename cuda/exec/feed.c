@@ -15,7 +15,7 @@ void
 hu_machine_feed_find(hu_machine *m)
 {
 	for (int i = 0; i < m->p->nt; i++)
-		if (is_input(m->p, i) && m->nfeed < HU_FEEDS)
+		if (is_input(m->p, i) && hu_machine_holds(m, i) && m->nfeed < HU_FEEDS)
 			m->feed[m->nfeed++].tensor = i;
 }
 

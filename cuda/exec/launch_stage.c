@@ -6,6 +6,18 @@
 
 #include <stdlib.h>
 
+/* Sets what all calls of the machine have in common. */
+static void
+equip(const hu_machine *m, hu_work *w, int dry)
+{
+	w->pulse = m->pulse;
+	w->queue = m->queue;
+	w->arch = m->arch;
+	w->gemm = m->gemm;
+	w->scratch = dry ? HU_NOWHERE : m->scratch;
+	w->dry = dry;
+}
+
 hu_status
 hu_machine_launch(hu_machine *m, const hu_plan *plan, int stage, int dry, size_t *peak)
 {
@@ -22,12 +34,7 @@ hu_machine_launch(hu_machine *m, const hu_plan *plan, int stage, int dry, size_t
 		const hu_call *c = &m->p->c[call];
 		hu_plan_work(&w[i], c, m->t, at);
 		at += c->nin;
-		w[i].pulse = m->pulse;
-		w[i].queue = m->queue;
-		w[i].arch = m->arch;
-		w[i].gemm = m->gemm;
-		w[i].scratch = dry ? HU_NOWHERE : m->scratch;
-		w[i].dry = dry;
+		equip(m, &w[i], dry);
 		w[i].updates = hu_machine_update_counts(m, call);
 		w[i].ran = dry ? m->ran[call] : NULL;
 		if (to >= 0) {
@@ -42,5 +49,20 @@ hu_machine_launch(hu_machine *m, const hu_plan *plan, int stage, int dry, size_t
 	free(w);
 	free(all);
 	free(copy);
+	return st;
+}
+
+hu_status
+hu_machine_launch_call(hu_machine *m, const hu_call *c, int call, int carry, int dry, size_t *peak)
+{
+	const hu_slot **all = hu_xmalloc(((size_t)c->nin + 1) * sizeof *all);
+	hu_work w;
+
+	hu_plan_work(&w, c, m->t, all);
+	equip(m, &w, dry);
+	w.carry = carry;
+	hu_status st = m->kernel[call]->launch(&w);
+	*peak = w.peak;
+	free(all);
 	return st;
 }

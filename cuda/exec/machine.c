@@ -70,10 +70,14 @@ open_all(hu_machine *m)
 	m->arch = m->side->arch();
 	HU_TRY(check_program(m));
 	for (int k = 0; k < 2; k++)
-		hu_plan_init(&m->schedule.plan[k], m->p, m->side, m->t, k);
+		hu_plan_init_stretches(
+			&m->schedule.plan[k], m->p, m->side, m->t, k, m->part ? m->part->stretch : NULL);
+	if (m->part)
+		hu_machine_part_plan(m);
 	HU_TRY(hu_machine_allocate(m));
 	HU_TRY(m->side->queues->event_open(&m->beaten));
-	return hu_machine_feed_open(m);
+	HU_TRY(hu_machine_feed_open(m));
+	return m->part ? hu_machine_part_open(m) : HU_OK;
 }
 
 /* Returns 1 if each tensor succeeds at most one state tensor and has no successor itself. A commit then always
@@ -95,8 +99,9 @@ one_successor_each(const hu_program *p)
 	return yes;
 }
 
-hu_status
-hu_machine_open(hu_machine **out, const hu_program *p, const hu_side *side, hu_gemm_way gemm)
+/* Opens a machine of p, or of what s says of it. */
+static hu_status
+open_some(hu_machine **out, const hu_program *p, const hu_spread *s, const hu_side *side, hu_gemm_way gemm)
 {
 	hu_machine *m = hu_xcalloc(1, sizeof *m);
 
@@ -115,12 +120,26 @@ hu_machine_open(hu_machine **out, const hu_program *p, const hu_side *side, hu_g
 		m->t[i] = (hu_slot){ NULL, p->t[i].format, p->t[i].shape, hu_count(p->t[i].shape) };
 		m->name_hash[i] = hu_fnv1a64(p->t[i].name);
 	}
+	if (s)
+		hu_machine_part_init(m, s);
 	hu_status st = open_all(m);
 	if (st != HU_OK)
 		hu_machine_close(m);
 	else
 		*out = m;
 	return st;
+}
+
+hu_status
+hu_machine_open(hu_machine **out, const hu_program *p, const hu_side *side, hu_gemm_way gemm)
+{
+	return open_some(out, p, NULL, side, gemm);
+}
+
+hu_status
+hu_machine_open_part(hu_machine **out, const hu_spread *s, const hu_side *side, hu_gemm_way gemm)
+{
+	return open_some(out, s->p, s, side, gemm);
 }
 
 /* Waits, because kernels that still run may use the memory about to be freed. A failure of this wait does not replace
@@ -148,6 +167,7 @@ hu_machine_close(hu_machine *m)
 	hu_machine_feed_close(m);
 	hu_machine_look_close(m);
 	hu_machine_profile_close(m);
+	hu_machine_part_close(m);
 	hu_machine_release_memory(m);
 	if (m->stage)
 		m->side->host_release(m->stage);
@@ -240,10 +260,7 @@ hu_machine_read(hu_machine *m, int tensor, void *values)
 hu_status
 hu_machine_step(hu_machine *m, const hu_env *env)
 {
-	HU_TRY(m->side->queues->event_wait(m->beaten)); /* the previous pulse has left the host */
-	*m->beat = (hu_pulse){ env->seed, env->step, 0, 0 };
-	HU_TRY(m->side->upload(m->queue, m->pulse, m->beat, offsetof(hu_pulse, fault)));
-	HU_TRY(m->side->queues->event_record(m->queue, m->beaten));
+	HU_TRY(hu_machine_begin(m, env));
 	m->profile.timed = 0;
 	HU_TRY(hu_machine_run(m));
 	m->schedule.stepped = 1;

@@ -5,7 +5,7 @@
 #define HU_CUDA_MACHINE_H
 
 #include "cuda/exec/side.h"
-#include "lib/program/backend.h"
+#include "lib/program/spread/part.h"
 
 /* Where tensors and scratch space lie on a dry run: launchers count offsets from it, which C does not allow from NULL,
    and nothing reads it. A multiple of every alignment that they ask for. */
@@ -15,6 +15,22 @@
    kernel; HU_ENOMEM says how much memory was needed, how much there is, and which batch would fit. */
 hu_status hu_machine_open(hu_machine **m, const hu_program *p, const hu_side *side, hu_gemm_way gemm);
 void hu_machine_close(hu_machine *m);
+/* The members of hu_part_calls (lib/program/spread/part.h). A part is fused within stretches of calls between messages,
+   and has no graphs; messages are the tensors' elements as they lie on the device. */
+hu_status hu_machine_open_part(hu_machine **m, const hu_spread *s, const hu_side *side, hu_gemm_way gemm);
+double hu_machine_part_memory(const hu_machine *m);
+hu_status hu_machine_part_begin(hu_machine *m, const hu_env *env);
+hu_status hu_machine_part_end(hu_machine *m);
+hu_status hu_machine_part_run(hu_machine *m, int first, int n);
+hu_status hu_machine_part_carry(hu_machine *m, int call);
+hu_status hu_machine_part_judge(hu_machine *m, int call);
+hu_status hu_machine_part_found(hu_machine *m, int call, int *yes);
+hu_status hu_machine_part_count(hu_machine *m, const int *tensor, int n, double *nonfinite);
+size_t hu_machine_part_bytes(const hu_machine *m, int tensor);
+hu_status hu_machine_part_out(hu_machine *m, int tensor, void **message);
+hu_status hu_machine_part_landed(hu_machine *m, int tensor);
+hu_status hu_machine_part_room(hu_machine *m, int tensor, void **message);
+hu_status hu_machine_part_in(hu_machine *m, int tensor);
 /* fuse: adjacent calls are computed in one pass (cuda/fuse/fuse.h). graphs: from its second run on a step is a recorded
    graph. Both are on at the start; no bit of a result depends on them. */
 void hu_machine_tune(hu_machine *m, int fuse, int graphs);

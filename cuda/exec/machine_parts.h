@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
    The executor's parts, which the rest of the program does not see: its memory (allocation.c), a step's stages
-   (stages.c, launch_stage.c), inputs (feed.c), what each step sends to the host (readback.c), traces (gather.c) and
-   times (profile.c). */
+   (stages.c, launch_stage.c), inputs (feed.c), what each step sends to the host (readback.c), traces (gather.c), times
+   (profile.c), and a rank's part of a program (part.c, part_message.c). */
 #ifndef HU_CUDA_MACHINE_PARTS_H
 #define HU_CUDA_MACHINE_PARTS_H
 
 #include "cuda/exec/machine.h"
 #include "cuda/fuse/plan.h"
+#include "lib/program/spread/spread.h"
 
 enum { HU_GRAPHS = 4, HU_FEEDS = 8 };
 
@@ -60,9 +61,27 @@ typedef struct hu_profile {
 	long *launched[2];          /* for each stage of each plan, and then for the look */
 } hu_profile;
 
+/* Where a tensor lies on the host on its way to or from other ranks, in page-locked memory, and the event that says
+   that it has left the device. NULL where it does not travel. */
+typedef struct hu_message { void *host, *landed; } hu_message;
+
+/* What a rank executes of a program. A stretch is a row of calls without a message or a deed of another kind in
+   between. */
+typedef struct hu_part {
+	const hu_spread *s;
+	int *stretch;               /* for each call, its stretch; -1: this rank does not run it, or not by itself */
+	int stretches;
+	int *from[2];               /* for each plan and stretch, and then for the end, the number of its first stage */
+	hu_message *message;        /* for each tensor */
+	hu_call check;              /* the finite check on what it judges; check.op is NULL where there is none */
+	hu_message found;           /* what it found */
+	hu_tally *tally;            /* on the device: one for each tensor that it searches */
+} hu_part;
+
 struct hu_machine {
 	const hu_side *side;
 	const hu_program *p;
+	hu_part *part;              /* NULL: all of p is executed */
 	void *queue, *feed_queue;
 	hu_slot *t;
 	const hu_kernel **kernel;   /* for each call */
@@ -103,6 +122,13 @@ hu_machine_padded(size_t n)
 	return (n + 255) / 256 * 256;
 }
 
+/* Returns 1 if the machine has memory for the tensor. */
+static inline int
+hu_machine_holds(const hu_machine *m, int tensor)
+{
+	return !m->part || m->part->s->need[tensor];
+}
+
 static inline size_t
 hu_slot_bytes(const hu_slot *t)
 {
@@ -112,8 +138,22 @@ hu_slot_bytes(const hu_slot *t)
 /* launch_stage.c: launches a stage of plan. If dry is set it launches nothing and only sets *peak to the bytes of
    scratch space that the stage takes. */
 hu_status hu_machine_launch(hu_machine *m, const hu_plan *plan, int stage, int dry, size_t *peak);
-/* stages.c: puts a whole step on the queue. */
+/* Launches the program's call number `call` alone, as c says it: with fewer inputs than there. carry: only what it
+   passes to the next micro-batch is wanted. dry and *peak as above. */
+hu_status hu_machine_launch_call(hu_machine *m, const hu_call *c, int call, int carry, int dry, size_t *peak);
+/* stages.c: begin sends the device what a step's kernels read of it; prepare does what precedes a step's other stages:
+   inputs, and the weights' low-precision copies. */
+hu_status hu_machine_begin(hu_machine *m, const hu_env *env);
+hu_status hu_machine_prepare(hu_machine *m);
+/* Puts a whole step on the queue. */
 hu_status hu_machine_run(hu_machine *m);
+/* part.c: init makes m->part and open its buffers; in between plan notes where stretches begin in the plans, and
+   scratch raises *most to the bytes of scratch space that the calls outside the plans take. */
+void hu_machine_part_init(hu_machine *m, const hu_spread *s);
+void hu_machine_part_plan(hu_machine *m);
+hu_status hu_machine_part_scratch(hu_machine *m, size_t *most);
+hu_status hu_machine_part_open(hu_machine *m);
+void hu_machine_part_close(hu_machine *m);
 /* graph.c: marks the weights' low-precision copies as stale; discards the recorded graphs. */
 void hu_machine_forget_ahead(hu_machine *m);
 void hu_machine_drop_graphs(hu_machine *m);

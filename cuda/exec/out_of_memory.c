@@ -38,6 +38,8 @@ bytes_at(const hu_machine *m, int i, size_t batch, size_t b)
 	int kept = t->state || t->cls == HU_WEIGHT || t->cls == HU_WGRAD || is_next(m->p, i);
 	int moves = !kept && m->t[i].shape.rank > 0 && m->t[i].shape.d[0] == batch;
 
+	if (!hu_machine_holds(m, i))
+		return 0;
 	return hu_machine_padded(moves ? hu_slot_bytes(&m->t[i]) / batch * b : hu_slot_bytes(&m->t[i]));
 }
 

@@ -52,10 +52,17 @@ record(hu_machine *m, const hu_plan *plan, void **graph)
 	return st == HU_OK ? ended : st;
 }
 
-/* The first step is launched call by call, because libraries and kernels are then loaded, which no recording would
-   allow. */
 hu_status
-hu_machine_run(hu_machine *m)
+hu_machine_begin(hu_machine *m, const hu_env *env)
+{
+	HU_TRY(m->side->queues->event_wait(m->beaten)); /* the previous pulse has left the host */
+	*m->beat = (hu_pulse){ env->seed, env->step, 0, 0 };
+	HU_TRY(m->side->upload(m->queue, m->pulse, m->beat, offsetof(hu_pulse, fault)));
+	return m->side->queues->event_record(m->queue, m->beaten);
+}
+
+hu_status
+hu_machine_prepare(hu_machine *m)
 {
 	const hu_plan *plan = &m->schedule.plan[m->schedule.fuse];
 
@@ -65,6 +72,17 @@ hu_machine_run(hu_machine *m)
 	else if (m->schedule.ahead != HU_AHEAD_HERE)
 		HU_TRY(launch_all(m, plan, 1));
 	m->schedule.ahead = m->schedule.fuse ? HU_AHEAD_HERE : HU_AHEAD_NONE;
+	return HU_OK;
+}
+
+/* The first step is launched call by call, because libraries and kernels are then loaded, which no recording would
+   allow. */
+hu_status
+hu_machine_run(hu_machine *m)
+{
+	const hu_plan *plan = &m->schedule.plan[m->schedule.fuse];
+
+	HU_TRY(hu_machine_prepare(m));
 	if (!m->schedule.use_graphs || m->profile.seconds || !m->schedule.steps++)
 		return launch_step(m, plan);
 	if (!m->schedule.graph[m->schedule.turn])

@@ -7,13 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Owners of a call other than a group: it is alone so far, or not in this plan. */
+enum { ALONE = -1, ABSENT = -2 };
+
 typedef struct group { const hu_fusion *fusion; int *call, n, at, ahead; } group;
 
 typedef struct planner {
 	const hu_program *p;
 	const hu_slot *t;
 	const hu_fusion *fusions;
-	int *owner;         /* for each call, its group; -1: it is alone */
+	int *owner;         /* for each call, its group, ALONE or ABSENT */
+	const int *stretch; /* for each call, its stretch; NULL: all are of one */
 	int *cast_ahead;    /* for each call, 1 if an update makes it for the next step */
 	int *copy;
 	group *g;
@@ -86,6 +90,13 @@ add_group(planner *y, const hu_fusion *f, const int *call, int n, int at)
 	y->n++;
 }
 
+/* Returns 1 if call j belongs to no group and may join one that begins with call i. */
+static int
+may_join(const planner *y, int j, int i)
+{
+	return y->owner[j] == ALONE && (!y->stretch || y->stretch[j] == y->stretch[i]);
+}
+
 /* Builds a chain from call first on: each next call is the first free one that reads what the last one wrote and
    matches the next word. */
 static void
@@ -93,14 +104,14 @@ chain_from(planner *y, const hu_fusion *f, int first)
 {
 	int call[8] = { first }, n = 1, optional = 0, k = 1;
 
-	if (y->owner[first] >= 0 || word_is(f->pattern, 0, y->p->c[first].op->name, &optional) != 1)
+	if (y->owner[first] != ALONE || word_is(f->pattern, 0, y->p->c[first].op->name, &optional) != 1)
 		return;
 	while (n < 8 && word_is(f->pattern, k, "", &optional) >= 0) {
 		int next = -1;
 		for (int j = call[n - 1] + 1; j < y->p->nc && next < 0; j++) {
 			const hu_call *c = &y->p->c[j];
 			call[n] = j;
-			if (y->owner[j] < 0 && !y->cast_ahead[j] && c->in[0] == y->p->c[call[n - 1]].out[0] &&
+			if (may_join(y, j, first) && !y->cast_ahead[j] && c->in[0] == y->p->c[call[n - 1]].out[0] &&
 				word_is(f->pattern, k, c->op->name, &optional) == 1 && serves(y, f, call, n + 1))
 				next = j;
 		}
@@ -128,15 +139,16 @@ together_from(planner *y, const hu_fusion *f, int first)
 {
 	int *call, n = 0, optional, pair[2] = { first };
 
-	if (y->owner[first] >= 0 || word_is(f->pattern, 0, y->p->c[first].op->name, &optional) != 1 ||
+	if (y->owner[first] != ALONE || word_is(f->pattern, 0, y->p->c[first].op->name, &optional) != 1 ||
 		!serves(y, f, pair, 1))
 		return;
 	call = hu_xmalloc((size_t)y->p->nc * sizeof *call);
 	call[n++] = first;
 	for (int j = first + 1; j < y->p->nc; j++) {
 		pair[1] = j;
-		if (y->owner[j] < 0 && y->cast_ahead[j] == y->cast_ahead[first] && y->p->c[j].op == y->p->c[first].op &&
-			could_stand(y, j, first) && serves(y, f, pair, 2))
+		if (may_join(y, j, first) && y->cast_ahead[j] == y->cast_ahead[first] &&
+			y->p->c[j].op == y->p->c[first].op && could_stand(y, j, first) &&
+			serves(y, f, pair, 2))
 			call[n++] = j;
 	}
 	if (n > 1)
@@ -178,6 +190,15 @@ list_gradients(const planner *y, int wide, int *call)
 	return n;
 }
 
+static int
+may_be_together(const planner *y, const int *call, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!may_join(y, call[i], call[0]))
+			return 0;
+	return 1;
+}
+
 static void
 gradients(planner *y, const hu_fusion *f)
 {
@@ -185,7 +206,7 @@ gradients(planner *y, const hu_fusion *f)
 
 	for (int wide = 1; wide >= 0; wide--) {
 		int n = list_gradients(y, wide, call);
-		if (n && serves(y, f, call, n)) {
+		if (n && may_be_together(y, call, n) && serves(y, f, call, n)) {
 			add_group(y, f, call, n, call[n - 2]);
 			break;
 		}
@@ -207,7 +228,7 @@ find_ahead(planner *y, const hu_fusion *cast)
 			continue;
 		for (int j = 0; j < p->nc && y->copy[i] < 0; j++) {
 			const hu_call *c = &p->c[j];
-			if (c->op->role != HU_ROLE_CAST || c->in[0] != u->in[0] || y->owner[j] >= 0 ||
+			if (c->op->role != HU_ROLE_CAST || c->in[0] != u->in[0] || y->owner[j] != ALONE ||
 				p->t[c->in[0]].format == HU_FP64 || c->fmt.compute != u->fmt.compute ||
 				!serves(y, cast, &j, 1))
 				continue;
@@ -234,6 +255,7 @@ first_too_early(const hu_program *p, const group *g, int n, int *writer)
 {
 	int *place = hu_xmalloc(((size_t)p->nc + 1) * sizeof *place), bad = -1;
 
+	memset(place, 0xff, (size_t)p->nc * sizeof *place); /* what is not in the plan was written before it */
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < g[i].n; k++)
 			place[g[i].call[k]] = i;
@@ -305,16 +327,25 @@ check_ahead(planner *y)
 void
 hu_plan_init(hu_plan *plan, const hu_program *p, const hu_side *side, const hu_slot *t, int fuse)
 {
+	hu_plan_init_stretches(plan, p, side, t, fuse, NULL);
+}
+
+void
+hu_plan_init_stretches(
+	hu_plan *plan, const hu_program *p, const hu_side *side, const hu_slot *t, int fuse, const int *stretch)
+{
 	size_t nc = (size_t)p->nc + 1;
 	planner y = { .p = p,
 		.t = t,
 		.fusions = side->fusions,
+		.stretch = stretch,
 		.owner = hu_xmalloc(nc * sizeof(int)),
 		.cast_ahead = hu_xcalloc(nc, sizeof(int)),
 		.copy = hu_xmalloc(nc * sizeof(int)) };
 	int at = 0;
 
-	memset(y.owner, 0xff, nc * sizeof(int));
+	for (int i = 0; i < p->nc; i++)
+		y.owner[i] = stretch && stretch[i] < 0 ? ABSENT : ALONE;
 	memset(y.copy, 0xff, nc * sizeof(int));
 	for (const hu_fusion *f = y.fusions; fuse && f->name; f++) {
 		if (f->kind == HU_FUSE_GRADIENTS)
@@ -329,7 +360,7 @@ hu_plan_init(hu_plan *plan, const hu_program *p, const hu_side *side, const hu_s
 					find_ahead(&y, c);
 	}
 	for (int i = 0; i < p->nc; i++)
-		if (y.owner[i] < 0)
+		if (y.owner[i] == ALONE)
 			add_group(&y, NULL, &i, 1, i);
 	put_in_order(&y);
 	check_ahead(&y);

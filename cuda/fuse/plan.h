@@ -23,6 +23,11 @@ typedef struct hu_plan {
 /* Makes a plan. If fuse is 0 every call is alone and in its place. t are the program's tensors, which need no memory
    yet. */
 void hu_plan_init(hu_plan *plan, const hu_program *p, const hu_side *side, const hu_slot *t, int fuse);
+/* Makes a plan of a step that is executed in stretches: calls are fused with others of their stretch alone, which for
+   call i is stretch[i], from 0 and ascending; calls of stretch -1 are not in the plan. Its stages are in the order of
+   stretches. */
+void hu_plan_init_stretches(hu_plan *plan, const hu_program *p, const hu_side *side, const hu_slot *t, int fuse,
+	const int *stretch);
 void hu_plan_release(hu_plan *plan);
 /* The stage that computes this call in any step but the first: for a cast that an update makes, the update's stage. */
 int hu_plan_stage_of(const hu_plan *plan, const hu_program *p, int call);

@@ -65,5 +65,5 @@ HU_SIDE(op_batchnorm)(hu_work *w)
 	hu_field squares = hu_norm_squares(w, &mean, HU_AT_CHANNEL);
 	HU_TRY(hu_sum_down<hu_square_term>(w, &squares, 1, rows, square));
 	HU_TRY(statistic<spread_of>(w, &square[0], rows, 2, 4, &rstd));
-	return hu_norm_apply(w, w->in[1], w->in[2], &mean, &rstd, HU_AT_CHANNEL);
+	return w->carry ? HU_OK : hu_norm_apply(w, w->in[1], w->in[2], &mean, &rstd, HU_AT_CHANNEL);
 }

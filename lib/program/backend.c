@@ -3,38 +3,16 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
-#include "lib/program/exec.h"
+#include "lib/program/backend_cpu.h"
+#include "lib/program/spread/part.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct hu_machine { hu_exec x; };
-
 static hu_status
 cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 {
-	*m = NULL;
-	if (gemm != HU_GEMM_AUTO)
-		return hu_fail(HU_EINVAL,
-			"--gemm %s: back end cpu has one way, the call's summation model; leave it out, or choose the "
-			"back end cuda",
-			hu_gemm_name(gemm));
-	*m = hu_xcalloc(1, sizeof **m);
-	hu_status st = hu_exec_init(&(*m)->x, p);
-	if (st != HU_OK) {
-		free(*m);
-		*m = NULL;
-	}
-	return st;
-}
-
-static void
-cpu_close(hu_machine *m)
-{
-	if (!m)
-		return;
-	hu_exec_release(&m->x);
-	free(m);
+	return hu_cpu_open(m, p, gemm, NULL);
 }
 
 static hu_status
@@ -91,14 +69,15 @@ static const hu_backend cpu = { .name = "cpu",
 	.summary = "emulation on the CPU: bit-reproducible",
 	.reads = "",
 	.open = cpu_open,
-	.close = cpu_close,
+	.close = hu_cpu_close,
 	.write = cpu_write,
 	.read = cpu_read,
 	.step = cpu_step,
 	.commit = cpu_commit,
 	.digest = cpu_digest,
 	.peek = cpu_peek,
-	.profile = cpu_profile };
+	.profile = cpu_profile,
+	.part = &hu_part_cpu };
 
 enum { MOST = 4 };
 static const hu_backend *table[MOST] = { &cpu };

@@ -72,6 +72,8 @@ typedef struct hu_backend {
 	/* The most bytes of device memory that this process had allocated at once since the last call with again set.
 	   The driver's own memory, such as kernel code, is not included. */
 	size_t (*peak)(int again);
+	/* How this back end executes a rank's part of a program (lib/program/spread/part.h). */
+	const struct hu_part_calls *part;
 } hu_backend;
 
 /* Finds a back end; HU_EINVAL names the nearest. Opening it may still fail. */

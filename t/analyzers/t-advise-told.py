@@ -80,7 +80,7 @@ def text(path):
 
 for what, line, out in (
     ('classes', ('m.onnx', '--accept', 'rel_l2<=0.01', '--formats', 'int8,bf16,int4:g8'), 'plan'),
-    ('an output without classes', ('one.onnx', '--accept', 'sqnr>=40', '--formats', 'int8,fp16,e4m3:static'), 'other'),
+    ('an output without classes', ('one.onnx', '--accept', 'sqnr>=40', '--formats', 'int8,float16,e4m3:static'), 'other'),
     (
         'by time',
         ('m.onnx', '--accept', 'rel_l2<=0.02', '--formats', 'int8,bf16', '--by', 'time', '--device', 't4'),
@@ -116,7 +116,7 @@ for what, line, out in (
     )
     name = lambda s: 'int8' if s.startswith('int8:') else s
     layers = {
-        n: {'float32': 'fp32', 'fp16': 'fp16', 'bf16': 'bf16', 'int8': 'int8'}.get(name(s)) for n, s in chosen.items()
+        n: {'float32': 'fp32', 'fp16': 'fp16', 'bf16': 'bf16', 'int8': 'int8', 'float16': 'fp16'}.get(name(s)) for n, s in chosen.items()
     }
     layers = {n: p for n, p in layers.items() if p and ':' not in n}
     lines = text(out + '/trtexec.txt').split('\n')

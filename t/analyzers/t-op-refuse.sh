@@ -113,6 +113,12 @@ run cast --in a=wide.npy
 test $code = 0 && test "$(tr '\n' ' ' <out)" = "1 312 "
 test_is $? "without --bits they are numbers"
 
+# The nearest name, also where it is the last of the table or dot, which has no row
+last=$(sed -n 's/^OP(\(.*\))$/\1/p' "$top/lib/op/ops.def" | tail -n 1)
+for name in "$last" dot; do
+	refuses 2 "unknown operator '${name}_'; did you mean $name;" "${name}_"
+done
+
 # JSON
 says() { # expression of the object O, what, arguments
 	run "${@:3}"

@@ -85,6 +85,17 @@ for r in told['policies'][1:]:
         '%s: of %d flips %d are open' % (r['policy'], len(flips), r['open']),
         r,
     )
+# Of fewer inputs those come first on which some policy decided otherwise
+few = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', 'fp16,bf16', '--exact', '2', '--json').stdout
+flipped = sorted({c['input'] for r in told['policies'][1:] for c in r['changed']})[:2]
+tap.ok(
+    len(flipped) == 2
+    and flipped != [0, 1]
+    and [r['told'] for r in json.loads(few)['policies'][1:]]
+    == [sum(c['input'] in flipped for c in r['changed']) for r in told['policies'][1:]],
+    'the exact network runs on inputs %s, the first that flip' % flipped,
+    few,
+)
 
 for rule in (
     'flips',

@@ -424,6 +424,21 @@ run(0, 'm.onnx', '--data', 'x.npz', '--policies', 'a/p.json,p.json', '--outputs'
 tap.ok(
     sorted(os.listdir('two')) == ['a_p.json.npz', 'exact.npz', 'float32.npz'], 'a file for one each', os.listdir('two')
 )
+
+# The name of a format that is no scheme stands for a policy; a constant that is listed as an input needs no array
+weights = [floats('w1', [I, C], draw(I * C, 0.4)), floats('b1', [C], draw(C, 0.4))]
+nodes = [node('MatMul', 'x w1', 'h'), node('Add', 'h b1', 'y')]
+write('old.onnx', graph(nodes, weights, [value('x', ['n', I]), value('w1', [I, C]), value('b1', [C])], [value('y', ['n', C])]))
+for name, policy in (
+    ('fp64', 'compute=fp64,variable=fp64,list=all'),
+    ('e3m4', 'compute=e3m4,variable=float32,list=autocast'),
+):
+    both = [
+        json.loads(run(0, 'old.onnx', '--data', 'x.npz', '--policies', p, '--exact', '0', '--json'))['policies'][-1]
+        for p in (name, policy)
+    ]
+    same = [{k: v for k, v in b.items() if k != 'policy'} for b in both]
+    tap.ok(same[0] == same[1] and same[0]['rel_l2'] > 0, '%s is the policy %s' % (name, policy), both)
 npz('other.npz', a=([2, I], x[: 2 * I]), b=([1], [1.0]), c=([1], [1.0]))
 r = tap.halfulp('validate', 'm.onnx', '--data', 'other.npz')
 tap.ok(

@@ -276,6 +276,44 @@ test_plan(const kind *k, const char *policy)
 	free(done);
 	hu_session_close(&s);
 }
+
+/* Plans of a step in stretches, as a rank has it that leaves every seventh call to others. */
+static void
+test_stretches(const kind *k, const char *policy)
+{
+	char on[] = "on", shim[] = "shim";
+	enum { STRETCHES = 5 };
+	hu_session s;
+	hu_config c;
+	hu_plan plan;
+
+	open_session(&s, &c, k, policy, shim, on, on);
+	const hu_program *p = s.programs.train;
+	hu_slot *t = hu_xcalloc((size_t)p->nt + 1, sizeof *t);
+	int *stretch = hu_xcalloc((size_t)p->nc + 1, sizeof *stretch), own = 0, planned = 0, good = 1, last = 0;
+	for (int i = 0; i < p->nt; i++)
+		t[i] = (hu_slot){ NULL, p->t[i].format, p->t[i].shape, hu_count(p->t[i].shape) };
+	for (int i = 0; i < p->nc; i++) {
+		stretch[i] = i % 7 == 3 ? -1 : i * STRETCHES / p->nc;
+		own += stretch[i] >= 0;
+	}
+	hu_plan_init_stretches(&plan, p, &hu_shim_side, t, 1, stretch);
+	for (int i = 0; i < plan.nstage; i++) {
+		int at = stretch[plan.call[plan.stage[i].first]];
+		good &= at >= last;
+		last = at;
+		for (int j = 0; j < plan.stage[i].n; j++)
+			good &= stretch[plan.call[plan.stage[i].first + j]] == at;
+		planned += plan.stage[i].n;
+	}
+	ok(good && planned == own && plan.fused > 0,
+		"%s, %s in %d stretches: one after another, each of its own stages; %d of %d calls are fused", policy,
+		k->model, STRETCHES, plan.fused, own);
+	hu_plan_release(&plan);
+	free(stretch);
+	free(t);
+	hu_session_close(&s);
+}
 #endif
 
 int
@@ -292,8 +330,10 @@ main(void)
 	test_change_of_passes(&kinds[0], "mixed_float16");
 	for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
 		for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-			if (i % 3 == k)
+			if (i % 3 == k) {
 				test_plan(&kinds[k], policies[i]);
+				test_stretches(&kinds[k], policies[i]);
+			}
 			if (k == 2 ? i % 4 == 0 : i % 2 == k) /* t-cuda-train has the rest, fused, against the CPU */
 				test_kind(&kinds[k], policies[i], i % 5 == 3);
 		}

@@ -162,9 +162,9 @@ stub_abort(int code)
 }
 
 static void
-stub_open(int *rank, int *size, int *local, char *library, size_t room)
+stub_open(int *rank, int *size, int *local, int *place, char *library, size_t room)
 {
-	own = *rank = atoi(getenv("OMPI_COMM_WORLD_RANK"));
+	own = *rank = *place = atoi(getenv("OMPI_COMM_WORLD_RANK"));
 	number = *size = *local = atoi(getenv("OMPI_COMM_WORLD_SIZE"));
 	snprintf(library, room, "MPI's stand-in");
 	if (number > RANKS)

@@ -244,6 +244,11 @@ test_text(void)
 		"the fixed tree");
 	is_order(hu_order_blocks(32, 16), "fused(1..16; x2 +16)", "tc:hopper,in=fp16|bf16");
 	is_order(hu_order_blocks(32, 4), "fused(1..4; x8 +4)", "tc:volta");
+	is_order(hu_order_ranks((hu_sum){ .id = HU_SUM_RING, .n = 7 }, 40), NULL, "ring:7, hier:7:6");
+	is_order(hu_order_ranks((hu_sum){ .id = HU_SUM_TREE, .n = 6 }, 40), NULL, "tree:6, hier:6:2");
+	is_order(hu_order_ranks((hu_sum){ .id = HU_SUM_HALVING, .n = 4 }, 40), "pair(pair(seq(1..10), +20), +10)",
+		"halving:4");
+	is_order(hu_order_ranks((hu_sum){ .id = HU_SUM_HIER, .n = 8, .node = 4 }, 1024), NULL, "hier:8:4");
 	is_order(hu_order_half_blocks(32, 16), "fused(fused([1, 2] x8 +4), [3, 4] x8 +4)", "tc:hopper,in=e4m3|e5m2");
 }
 

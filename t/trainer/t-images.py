@@ -36,6 +36,19 @@ JPEG = base64.b64decode(
     'w/VyqP1mlrFmGbrEvHRpYB81FbnkP/CK6j/deivqb+zdL9Eor3P7Qn/z7PU9pS/kP//Z'
 )
 JPEG_CRC = 0x04A537F3
+# 16 x 16 pixels of cyan, magenta, yellow and black, inverted as Adobe's programs do; the CRC-32 is of Pillow's red, green
+# and blue
+CMYK = base64.b64decode(
+    '/9j/7gAOQWRvYmUAZAAAAAAA/9sAQwANCQoLCggNCwoLDg4NDxMgFRMSEhMnHB4XIC4pMTAuKS0sMzpKPjM2RjcsLUBXQUZMTlJTUjI+'
+    'WmFaUGBKUVJP/8AAFAgAEAAQBEMRAE0RAFkRAEsRAP/EAB8AAAEFAQEBAQEBAAAAAAAAAAABAgMEBQYHCAkKC//EALUQAAIBAwMCBAMF'
+    'BQQEAAABfQECAwAEEQUSITFBBhNRYQcicRQygZGhCCNCscEVUtHwJDNicoIJChYXGBkaJSYnKCkqNDU2Nzg5OkNERUZHSElKU1RVVldY'
+    'WVpjZGVmZ2hpanN0dXZ3eHl6g4SFhoeIiYqSk5SVlpeYmZqio6Slpqeoqaqys7S1tre4ubrCw8TFxsfIycrS09TV1tfY2drh4uPk5ebn'
+    '6Onq8fLz9PX29/j5+v/aAA4EQwBNAFkASwAAPwCXz9U1LY8P2kW8mcXH714+M90mYnkY4B5qa31HUWlMd7cazM0jKsZjtjAFP+0W3DHT'
+    'ngDmuVXQv9ithNRuWjJu9aiifPAiQyDH1JX+VB8ux+fFzLMU2uXaZ0J4yQrxMByPcj1p11De8/vNS/8AA+2qVdC/2KrTX/8A1H//ACX/'
+    'APs6qyyzX3meTHbLsxnzjHD19N8Iz07VRuobLn95pv8A4H3NelLoX+xTR51tMJrc6NFKudrxgqw7cEJQf7JsPmzbTzI+9JnWFXQjGMbJ'
+    'VHBGc9femWl9YQL5F1No0cCKdriI3Lk5zglwDjk85PYfSVdC/wBirk1//wBR/wD8l/8A7Ov/2Q=='
+)
+CMYK_CRC = 0x5E5C910B
 
 
 def at(*names):
@@ -193,6 +206,12 @@ for k in range(2):
 got = train('jpeg', 'j', '--size', '16', '--batch', '2')
 rows = [bytes(round(v * 255) for v in x) for x in fed('j')] if got.returncode == 0 else []
 ok([zlib.crc32(x) for x in rows] == [JPEG_CRC], 'a JPEG is decoded to the bytes that Pillow has', got.stderr)
+for k in range(2):
+    write('cmyk/%d/0.jpg' % k, CMYK)
+    write('cmyk/%d/1.jpg' % k, CMYK)
+got = train('cmyk', 'k', '--size', '16', '--batch', '2')
+rows = [bytes(round(v * 255) for v in x) for x in fed('k')] if got.returncode == 0 else []
+ok([zlib.crc32(x) for x in rows] == [CMYK_CRC], 'and one of cyan, magenta, yellow and black', got.stderr)
 
 # --- without a folder to evaluate on: every tenth image of a class, or its last
 for k, n in enumerate((23, 4)):

@@ -137,5 +137,7 @@ for k, (sizes, others, option, value, why) in enumerate((
     if others:
         code, out, err = run('train', *sizes.split(), '--' + option, value, '--quiet', 'used%d' % k)
         wrong += [[sizes, option, code, err]] if code else []
+code, out, err = run('train', '--model', 'mlp', *mlp.split(), '--steps', '1', '--count', 'input.*', '--quiet', 'counted')
+ok(code == 0, '--count finds the input, the first tensor of all', err)
 ok(not wrong, 'options that others leave without an effect are refused, and taken without those', wrong)
 tap.finish()

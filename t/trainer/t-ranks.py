@@ -150,9 +150,8 @@ ok(not wrong, 'three ranks go on from there, to the tables, trace and checkpoint
 # --- refusals: one line of rank 0, and no run
 SMALL = '--quiet --size 8 --width 0.05 --batch 8 --steps 1 --train 8 --eval 4 '.split()
 refused(ranks(3, 'train', *SMALL, '--micro-batches', '2', at('no')), 2, 'at least 3', 'fewer micro-batches than ranks')
-for words, said_so in ('--exercise', '--exercise has no effect'), ('--backend shim', 'compute on the cpu'):
-    p = ranks(2, 'train', *SMALL, '--micro-batches', '2', *words.split(), at('no'))
-    refused(p, 2, said_so, words + ' with several ranks')
+p = ranks(2, 'train', *SMALL, '--micro-batches', '2', '--exercise', at('no'))
+refused(p, 2, '--exercise has no effect', '--exercise with several ranks')
 one = ['train', *SMALL, '--micro-batches', '2', at('no')]
 for words, said_so in (
     ('--seed 2', 'first state'),

@@ -17,6 +17,7 @@ from told import SMALL, home, manifest, run, table
 
 # --- train: its lines and its JSON
 code, out, err = run('train', *SMALL, '--epochs', '3', '--policy', 'mixed_float16', 'a')
+ok('Loss scaling: pytorch, from 65536\n' in out and 'Ranks:' not in out, 'of one process there are no ranks', out)
 ends = [r for r in table('a/metrics.tsv') if r['eval_loss'] != '-']
 want = [
     '%d/3 %d %.4f %.4f %.2f %.2f %.2f'

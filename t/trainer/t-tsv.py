@@ -115,6 +115,15 @@ for name, split, length, vocabulary in (('plain', 30, 11, None), ('named', 36, 6
     ok(set(step['input.segments']) == {0.0}, 'all in the first segment')
     got = halfulp('verify', at(run))
     ok(got.returncode == 0, 'verify finds the run again', got.stdout + got.stderr)
+# A vocabulary larger than its table is at first
+many = [*SPECIAL, *('w%d' % (i * i) for i in range(3000))]
+write('many.txt', '\n'.join(many))
+texts = [' '.join(rng.choice(many[4:]) for _ in range(8)) for _ in range(40)]
+write('large', ''.join('%s\t%d\n' % (x, i % 2) for i, x in enumerate(texts)))
+got = train('large', 'large.run', '--split', '30', '--length', '10', '--batch', '30', '--word-pieces', at('many.txt'))
+tokens = Tensors(at('large.run', 'trace', 'step-000000.safetensors'))['input.tokens'] if got.returncode == 0 else []
+rows = sorted(tuple(int(x) for x in tokens[i * 10 : i * 10 + 10]) for i in range(30)) if tokens else []
+ok(rows == sorted(inputs(x, many, 10)[0] for x in texts[:30]), 'words of a vocabulary of 3004 pieces', got.stderr)
 TWO = 'good\t1\nbad\t0\nfine\t1\n'
 for text, more, say in (
     ('', [], '0 sentences of 0 labels'),

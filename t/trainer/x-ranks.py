@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trainings on 1, 2, 3, 4 and 8 ranks, bit for bit: models, policies, optimizers, clipping, dropout, loss scaling,
-augmentation and summation models. t-ranks.py has the quick ones."""
+"""Trainings on 1, 2, 3, 4 and 8 ranks, bit for bit, on the CPU and on devices, which the launch shim stands for: models,
+policies, optimizers, clipping, dropout, loss scaling, augmentation and summation models. t-ranks.py and
+t-ranks-device.py have the quick ones."""
 
 import os
 import sys
@@ -25,6 +26,8 @@ CASES = {
     'gpt': '--model gpt --layers 1 --policy mixed_float16',
     'ncf': '--model ncf --policy mixed_bfloat16',
     'signals': '--model resnet1d --width 0.0625 --policy tf32',
+    'convnet-overflow': '--model convnet --width 0.04 --size 12 --policy mixed_float16 --init-scale 2^22 --loss-weight 64',
+    'bert-overflow': '--model bert --layers 1 --policy mixed_float16 --init-scale 2^24 --loss-weight 64',
     'counted': '--size 8 --width 0.1 --policy mixed_float16 --count *',
 }
 wanted = sys.argv[1:] or list(CASES)
@@ -34,9 +37,9 @@ for name in wanted:
     p = halfulp('train', *words, alone)
     if not ok(p.returncode == 0, name + ': one process', p.stderr):
         continue
-    for n in 2, 3, 4, 8:
-        run = os.path.join(folder, '%s.%d' % (name, n))
-        p = ranks(n, 'train', *words, run)
+    for n, on in (2, 'cpu'), (3, 'cpu'), (4, 'cpu'), (8, 'cpu'), (2, 'shim'), (3, 'shim'), (4, 'shim'):
+        run = os.path.join(folder, '%s.%s%d' % (name, on, n))
+        p = ranks(n, 'train', *words, '--backend', on, run)
         wrong = differences(alone, run) if p.returncode == 0 else [p.stderr]
-        ok(not wrong, '%s: %d ranks have its tables, traces and checkpoints' % (name, n), wrong)
+        ok(not wrong, '%s: %d ranks, %s, have its tables, traces and checkpoints' % (name, n, on), wrong)
 finish()

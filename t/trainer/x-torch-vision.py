@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Residual nets and U-Nets against PyTorch, where Python has it: the same weights and the same batch. In float64 the
 gradients of step 0 agree to 1e-10 in relative L2 norm and the losses of 30 steps of gradient descent to 1e-7. In
-float32 each gradient agrees to 1e-5 or to twice the distance of two summation models of our own, fma and chunk:64, or
-is at most twice as far from float64's as PyTorch's is, or as float64's moves where each weight is one rounding of
-float32 away; our losses are at most twice as far from those of float64 as the largest of the models' distance,
-PyTorch's own in float32, and what float64's move by for such weights. Where a sum is so near zero that its rounding
-decides whether relu lets it pass, gradients jump: a step of ResNet-50 multiplies a difference by ten at a learning rate
-of 0.01, and by one at 1e-4, which it has here. A batch is all rows there are, so that the order in which a step takes
+float32 each gradient agrees to 1e-5 or to twice the distance of two summation models of our own, fma and chunk:64, and
+the losses to twice those models' distance. How far both are from float64's is said beside it, and how far float64's own
+move where each weight is one rounding of float32 away: where a sum is so near zero that its rounding decides whether
+relu lets it pass, gradients jump. A step of ResNet-50 multiplies a difference by ten at a learning rate of 0.01, and by
+one at 1e-4, which it has here; with other first weights its gradients may part by more than the models do.
+A batch is all rows there are, so that the order in which a step takes
 them changes the order of sums and nothing else. Arguments name those that are compared [all]."""
 
 import copy
@@ -148,28 +148,26 @@ def compare(name, net, words, lr, x, arrays, loss_of):
     losses, grads = theirs(net, lr, torch.float32, x, target, loss_of)
     (fma, gf), (chunk, gc) = [ours(name, words, batch, ('--accumulate', how)) for how in ('fma', 'chunk:64')]
     moved, shifted = nudged(name, net, words, batch, wide, ideal)
-    wrong, beyond, off = [], 0, [0, 0, 0]
+    wrong, off = [], [0, 0, 0]
     for key, g in grads.items():
         mine, limit = gradient(gf, key, g), max(1e-5, 2 * far(gradient(gf, key, g), gradient(gc, key, g)))
-        apart, exact_to = far(g, mine), [far(ideal[key], mine), far(ideal[key], g), shifted[key]]
-        beyond += not apart <= limit
+        exact_to = [far(ideal[key], mine), far(ideal[key], g), shifted[key]]
         off = [max(a, b) for a, b in zip(off, exact_to)]
-        if not (apart <= limit or exact_to[0] <= 2 * max(exact_to[1:])):
-            wrong.append('%s: %.3g of %.3g; from float64 %.3g, %.3g, %.3g' % (key, apart, limit, *exact_to))
+        if not far(g, mine) <= limit:
+            wrong.append('%s: %.3g of %.3g; from float64 %.3g, %.3g, %.3g' % (key, far(g, mine), limit, *exact_to))
     ok(
         not wrong,
-        "%s, float32: %d of %d gradients of step 0 agree, the others are as near to float64's; from those at most "
-        "%.2g, PyTorch's %.2g, weights a rounding away %.2g" % (name, len(grads) - beyond, len(grads), *off),
+        "%s, float32: %d gradients of step 0 agree; from float64's at most %.2g, PyTorch's %.2g, weights a rounding "
+        "away %.2g" % (name, len(grads), *off),
         wrong,
     )
     between, own, there, here = [
         np.abs(a - b).max() for a, b in ((losses, fma), (fma, chunk), (losses, exact), (fma, exact))
     ]
     ok(
-        here <= 2 * max(own, there, moved),
-        "%s, float32: losses %.2g from float64's, PyTorch's %.2g from its float64's; "
-        "%.2g from PyTorch's, our two models %.2g apart, weights a rounding away %.2g"
-        % (name, here, there, between, own, moved),
+        between <= 2 * own,
+        "%s, float32: losses %.2g from PyTorch's, our two models %.2g apart; from float64's %.2g, PyTorch's %.2g, "
+        "weights a rounding away %.2g" % (name, between, own, here, there, moved),
     )
 
 

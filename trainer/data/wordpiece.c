@@ -23,8 +23,8 @@ hash(const char *s, size_t n)
 {
 	uint64_t h = 0xcbf29ce484222325u;
 
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
+	for (size_t at = 0; at < n; at++)
+		h = (h ^ (unsigned char)s[at]) * 0x100000001b3u;
 	return (size_t)(h ^ h >> 29);
 }
 

@@ -12,11 +12,11 @@ typedef struct hu_ranked_order { long long kind, number; } hu_ranked_order;
 /* Gives an order (rank 0) or waits for one (elsewhere). */
 hu_ranked_order hu_ranked_order_next(hu_ranked_kind kind, long long number);
 /* Sends rank 0 what this rank has of a tensor that it asked for. */
-void hu_ranked_answer(hu_machine *m, int tensor);
+hu_status hu_ranked_answer(hu_machine *m, int tensor);
 
 /* What a rank did, for ranks.tsv: gathered at the end. */
 typedef struct hu_ranked_share {
-	char host[64];
+	char host[64], device[128];
 	double micro_batches, rows, steps, seconds, waited, sent, received, bytes;
 } hu_ranked_share;
 hu_ranked_share hu_ranked_did(hu_machine *m);

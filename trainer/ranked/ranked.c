@@ -1,45 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The back end of a shared training: the cpu's, but that rank 0 has the others work with it. */
+   The back end of a shared training: one of the table's, on which each rank executes its part of a step, but that rank
+   0 has the others work with it. */
 #include "trainer/ranked/ranked.h"
 
 #include "lib/base/console/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
-#include "lib/program/spread/spread.h"
-#include "trainer/ranked/orders.h"
+#include "trainer/ranked/machine.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Above the tags of a step (lib/program/spread/spread.c). */
-enum { TAG_READ = 32700 };
-
-struct hu_machine {
-	hu_exec x;
-	hu_spread s;
-	int shared;   /* 0: the evaluation's program, which rank 0 has to itself */
-	char *here;   /* rank 0: the tensor was fetched since the step */
-	double steps, seconds, waited, sent, received; /* of the steps alone */
-	uint64_t digest;
-};
-
-hu_ranked_order
-hu_ranked_order_next(hu_ranked_kind kind, long long number)
-{
-	hu_ranked_order o = { kind, number };
-
-	hu_ranks_broadcast(0, &o, sizeof o);
-	return o;
-}
+/* The back end that ranks share. */
+static const hu_backend *shared;
 
 static hu_status
-open_shared(hu_machine *m, const hu_program *p)
+open_shared(hu_machine *m, const hu_program *p, hu_gemm_way gemm)
 {
 	HU_TRY(hu_spread_init(&m->s, p, hu_ranks_size(), hu_ranks_rank()));
 	m->shared = 1;
-	m->here = hu_xcalloc((size_t)p->nt + 1, 1);
-	return hu_spread_exec_init(&m->x, &m->s);
+	m->fetched = hu_xcalloc((size_t)p->nt + 1, sizeof *m->fetched);
+	return m->of->part->open(&m->own, &m->s, gemm);
 }
 
 static void
@@ -47,29 +29,27 @@ ranked_close(hu_machine *m)
 {
 	if (!m)
 		return;
-	if (m->x.t)
-		hu_exec_release(&m->x);
-	if (m->shared)
+	if (m->own)
+		m->of->close(m->own);
+	if (m->shared) {
+		hu_ranked_forget(m);
 		hu_spread_release(&m->s);
-	free(m->here);
+	}
+	free(m->fetched);
 	free(m);
 }
 
 static hu_status
 ranked_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 {
-	char *none = hu_xcalloc((size_t)p->nt + 1, 1);
 	hu_status st = HU_OK;
 
 	*m = hu_xcalloc(1, sizeof **m);
-	if (gemm != HU_GEMM_AUTO)
-		st = hu_fail(HU_EINVAL, "--gemm %s: ranks compute on the cpu, which has one way; leave it out",
-			hu_gemm_name(gemm));
-	else if (!strcmp(p->name, "train"))
-		st = open_shared(*m, p);
-	else
-		st = hu_ranks_rank() ? hu_exec_init_some(&(*m)->x, p, none) : hu_exec_init(&(*m)->x, p);
-	free(none);
+	(*m)->of = shared;
+	if (!strcmp(p->name, "train"))
+		st = open_shared(*m, p, gemm);
+	else if (!hu_ranks_rank())
+		st = shared->open(&(*m)->own, p, gemm);
 	if (st != HU_OK) {
 		ranked_close(*m);
 		*m = NULL;
@@ -77,70 +57,53 @@ ranked_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm)
 	return st;
 }
 
-static size_t
-bytes_of(const hu_tensor *t)
-{
-	return t->n * hu_element_size(t->format);
-}
-
 static hu_status
 ranked_write(hu_machine *m, int tensor, const void *values)
 {
-	hu_tensor *t = &m->x.t[tensor];
-
-	if (t->data)
-		memcpy(t->data, values, bytes_of(t));
-	return HU_OK;
+	return !m->shared || m->s.need[tensor] ? m->of->write(m->own, tensor, values) : HU_OK;
 }
 
-/* Drops what was fetched of the step before. */
-static void
-forget(hu_machine *m)
+static hu_status
+ranked_room(hu_machine *m, int tensor, void **values)
 {
-	for (int i = 0; i < m->s.p->nt; i++) {
-		if (!m->here[i])
-			continue;
-		m->here[i] = 0;
-		if (!m->s.need[i]) {
-			free(m->x.t[i].data);
-			m->x.t[i].data = NULL;
-		}
-	}
+	return m->of->room(m->own, tensor, values);
 }
 
 static hu_status
 ranked_step(hu_machine *m, const hu_env *env)
 {
 	if (!m->shared)
-		return hu_exec_run(&m->x, env);
-	if (!hu_ranks_rank()) {
+		return m->of->step(m->own, env);
+	if (!hu_ranks_rank())
 		hu_ranked_order_next(HU_RANKED_STEP, env->step);
-		forget(m);
-	}
+	hu_ranked_forget(m);
 	hu_ranks_traffic before = hu_ranks_moved();
-	double start = hu_now();
-	HU_TRY(hu_spread_run(&m->x, &m->s, env));
+	m->started = hu_now();
+	HU_TRY(hu_spread_run(m->of, m->own, &m->s, env));
 	hu_ranks_traffic after = hu_ranks_moved();
 	m->steps++;
-	m->seconds += hu_now() - start;
+	if (m->of->peek)
+		m->seconds += hu_now() - m->started;
 	m->waited += after.seconds - before.seconds;
 	m->sent += after.sent - before.sent;
 	m->received += after.received - before.received;
 	return HU_OK;
 }
 
-/* Every rank has the whole state and updates it itself; each step's end says whether they still agree. */
+/* Every rank has the whole state and updates it itself; each step's end says whether they still agree. A device's step
+   has ended when its digest is there. */
 static hu_status
 ranked_commit(hu_machine *m)
 {
-	hu_status st = HU_OK;
-
-	hu_exec_commit(&m->x);
+	HU_TRY(m->of->commit(m->own));
 	if (!m->shared)
 		return HU_OK;
 	if (!hu_ranks_rank())
 		hu_ranked_order_next(HU_RANKED_COMMIT, 0);
-	m->digest = hu_exec_digest(&m->x);
+	HU_TRY(m->of->digest(m->own, &m->digest));
+	if (!m->of->peek)
+		m->seconds += hu_now() - m->started;
+	hu_status st = HU_OK;
 	uint64_t *all = hu_xcalloc((size_t)m->s.ranks, sizeof *all);
 	hu_ranks_gather(0, &m->digest, sizeof m->digest, all);
 	for (int r = 1; r < m->s.ranks && !hu_ranks_rank() && st == HU_OK; r++)
@@ -156,77 +119,126 @@ ranked_commit(hu_machine *m)
 static hu_status
 ranked_digest(hu_machine *m, uint64_t *digest)
 {
-	*digest = m->shared && m->steps > 0 ? m->digest : hu_exec_digest(&m->x);
-	return HU_OK;
-}
-
-/* The bytes of tensor i that rank r has: the rows of its micro-batches where it is an input. */
-static char *
-piece(hu_machine *m, int i, int r, size_t *bytes)
-{
-	const hu_info *t = &m->s.p->t[i];
-	char *data = m->x.t[i].data;
-	int first, n;
-
-	*bytes = bytes_of(&m->x.t[i]);
-	if (t->producer >= 0 || t->state)
-		return data;
-	n = hu_spread_share(m->s.micro_batches, m->s.ranks, r, &first);
-	*bytes /= (size_t)m->s.micro_batches;
-	data += (size_t)first * *bytes;
-	*bytes *= (size_t)n;
-	return data;
-}
-
-void
-hu_ranked_answer(hu_machine *m, int i)
-{
-	const hu_info *t = &m->s.p->t[i];
-	int input = t->producer < 0 && !t->state;
-	size_t bytes;
-
-	if (!input && m->s.at[i] != hu_ranks_rank())
-		return;
-	char *data = piece(m, i, hu_ranks_rank(), &bytes);
-	hu_ranks_send(0, TAG_READ, data, bytes);
-}
-
-/* Rank 0: has the ranks that hold a tensor, or rows of it, send them. */
-static void
-fetch(hu_machine *m, int i)
-{
-	const hu_info *t = &m->s.p->t[i];
-	int input = t->producer < 0 && !t->state;
-	size_t bytes;
-
-	if (m->here[i] || (!input && m->s.at[i] <= 0))
-		return;
-	hu_ranked_order_next(HU_RANKED_READ, i);
-	if (!m->x.t[i].data)
-		m->x.t[i].data = hu_xalloc(bytes_of(&m->x.t[i]));
-	for (int r = 1; r < m->s.ranks; r++) {
-		char *data = piece(m, i, r, &bytes);
-		if (input || m->s.at[i] == r)
-			hu_ranks_receive(r, TAG_READ, data, bytes);
-	}
-	m->here[i] = 1;
-}
-
-static const hu_tensor *
-ranked_peek(hu_machine *m, int tensor)
-{
-	if (m->shared && !hu_ranks_rank())
-		fetch(m, tensor);
-	return &m->x.t[tensor];
+	*digest = m->digest;
+	return m->shared && m->steps > 0 ? HU_OK : m->of->digest(m->own, digest);
 }
 
 static hu_status
 ranked_read(hu_machine *m, int tensor, void *values)
 {
-	const hu_tensor *t = ranked_peek(m, tensor);
-
-	memcpy(values, t->data, bytes_of(t));
+	if (!m->shared || hu_ranks_rank() || !hu_ranked_is_elsewhere(m, tensor))
+		return m->of->read(m->own, tensor, values);
+	HU_TRY(hu_ranked_fetch(m, tensor));
+	const hu_tensor *t = &m->fetched[tensor];
+	memcpy(values, t->data, t->n * hu_element_size(t->format));
 	return HU_OK;
+}
+
+/* Tensors of the host fail to be fetched only where the job ends anyway. */
+static const hu_tensor *
+ranked_peek(hu_machine *m, int tensor)
+{
+	if (m->shared && !hu_ranks_rank() && hu_ranked_fetch(m, tensor) == HU_OK && m->fetched[tensor].data)
+		return &m->fetched[tensor];
+	return m->of->peek(m->own, tensor);
+}
+
+static void
+ranked_tune(hu_machine *m, int fuse, int graphs)
+{
+	if (m->own)
+		m->of->tune(m->own, fuse, graphs);
+}
+
+static const char *
+ranked_ran(hu_machine *m, int call)
+{
+	return m->of->ran(m->own, call);
+}
+
+/* Returns 1 if rank 0 itself has the tensor's values after a step. */
+static int
+is_here(const hu_machine *m, int tensor)
+{
+	return m->s.need[tensor] && !hu_ranked_is_elsewhere(m, tensor);
+}
+
+/* Copies those of n tensors that rank 0 has; of a survey also what they were cast from, and its scale. */
+static int
+choose(const hu_machine *m, int *to, const int *tensor, int n, int survey)
+{
+	int kept = 0, from, scale;
+
+	for (int i = 0; i < n && !m->s.rank; i++) {
+		int here = is_here(m, tensor[i]);
+		if (here && survey && hu_is_cast(m->s.p, tensor[i], &from, &scale))
+			here = m->s.need[from] && (scale < 0 || m->s.need[scale]);
+		if (here)
+			to[kept++] = tensor[i];
+	}
+	return kept;
+}
+
+/* Has a device send rank 0 what is asked of the tensors there, and every rank the digest. */
+static hu_status
+ranked_watch(hu_machine *m, const int *value, int nvalue, const int *counted, int ncounted, const int *surveyed,
+	int nsurveyed)
+{
+	if (!m->own)
+		return HU_OK;
+	if (!m->shared)
+		return m->of->watch(m->own, value, nvalue, counted, ncounted, surveyed, nsurveyed);
+	int *v = hu_xmalloc(((size_t)(nvalue + ncounted + nsurveyed) + 1) * sizeof *v),
+	    nv = choose(m, v, value, nvalue, 0), *c = v + nv, nc = choose(m, c, counted, ncounted, 0), *y = c + nc,
+	    ny = choose(m, y, surveyed, nsurveyed, 1);
+	hu_status st = m->of->watch(m->own, v, nv, c, nc, y, ny);
+	free(v);
+	return st;
+}
+
+static int
+ranked_tally(hu_machine *m, int tensor, hu_tally *tally, hu_status *st)
+{
+	return m->of->tally(m->own, tensor, tally, st);
+}
+
+static int
+ranked_census(hu_machine *m, int tensor, hu_census *census, hu_status *st)
+{
+	return m->of->census(m->own, tensor, census, st);
+}
+
+static int
+ranked_updates(hu_machine *m, int call, hu_update_tally *count, hu_status *st)
+{
+	return m->of->updates(m->own, call, count, st);
+}
+
+const hu_backend *
+hu_ranked_over(const hu_backend *of)
+{
+	static hu_backend row;
+
+	shared = of;
+	row = (hu_backend){ .name = of->name,
+		.summary = of->summary,
+		.reads = of->reads,
+		.open = ranked_open,
+		.close = ranked_close,
+		.write = ranked_write,
+		.read = ranked_read,
+		.step = ranked_step,
+		.commit = ranked_commit,
+		.digest = ranked_digest,
+		.peek = of->peek ? ranked_peek : NULL,
+		.ran = of->ran ? ranked_ran : NULL,
+		.room = of->room ? ranked_room : NULL,
+		.tune = of->tune ? ranked_tune : NULL,
+		.watch = of->watch ? ranked_watch : NULL,
+		.tally = of->tally ? ranked_tally : NULL,
+		.census = of->census ? ranked_census : NULL,
+		.updates = of->updates ? ranked_updates : NULL };
+	return &row;
 }
 
 void
@@ -240,25 +252,12 @@ hu_ranked_share
 hu_ranked_did(hu_machine *m)
 {
 	hu_ranked_share r = { .rows = (double)m->s.rows, .steps = m->steps, .seconds = m->seconds, .waited = m->waited,
-		.sent = m->sent, .received = m->received };
+		.sent = m->sent, .received = m->received, .bytes = m->of->part->memory(m->own) };
 	int first;
 
 	if (gethostname(r.host, sizeof r.host - 1))
 		strcpy(r.host, "?");
+	m->of->part->where(r.device, sizeof r.device);
 	r.micro_batches = hu_spread_share(m->s.micro_batches, m->s.ranks, m->s.rank, &first);
-	for (int i = 0; i < m->s.p->nt; i++)
-		r.bytes += m->s.need[i] ? (double)bytes_of(&m->x.t[i]) : 0;
 	return r;
 }
-
-const hu_backend hu_ranked_backend = { .name = "cpu",
-	.summary = "emulation on the CPU, shared by ranks: the bits of one process",
-	.reads = "",
-	.open = ranked_open,
-	.close = ranked_close,
-	.write = ranked_write,
-	.read = ranked_read,
-	.step = ranked_step,
-	.commit = ranked_commit,
-	.digest = ranked_digest,
-	.peek = ranked_peek };

@@ -8,8 +8,10 @@
 #include "lib/program/backend.h"
 #include "trainer/run/session.h"
 
-/* The emulation on the CPU, shared by the ranks. A session uses it where there are several. */
-extern const hu_backend hu_ranked_backend;
+/* The back end `of`, shared by the ranks: each executes its part of the steps there, and rank 0 also the evaluation. A
+   session uses it where there are several; one such is in use at a time. It has no graphs, and no step runs while the
+   one before is read. */
+const hu_backend *hu_ranked_over(const hu_backend *of);
 /* Sets the rows of a batch that this rank's micro-batches are. */
 void hu_ranked_rows(hu_machine *m, size_t *first, size_t *rows);
 
@@ -18,6 +20,9 @@ hu_status hu_ranked_possible(const hu_config *c);
 /* Collective: checks that all ranks have the same version, data, program and first state. st is how this rank's
    preparation went; the result is the same on every rank. */
 hu_status hu_ranked_agree(hu_session *s, hu_status st);
+/* Collective: rank 0 prints a line where ranks share a device, if talk is set there. Nothing is wrong with that, but
+   each takes memory on it and waits for its turn. */
+void hu_ranked_say(const hu_session *s, int talk);
 /* Ranks other than 0: opens the session of the options, or of the RUN to be resumed, and does what rank 0 asks for
    until the training ends. */
 hu_status hu_ranked_serve(const hu_args *a);

@@ -5,11 +5,12 @@
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
-#include "lib/base/tsv.h"
 #include "lib/program/spread/spread.h"
 #include "lib/store/run.h"
 #include "trainer/ranked/orders.h"
+#include "trainer/record/manifest.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +21,6 @@ hu_ranked_possible(const hu_config *c)
 
 	if (ranks == 1)
 		return HU_OK;
-	if (strcmp(c->backend, "cpu"))
-		return hu_fail(HU_EINVAL, "--backend %s: the ranks that mpirun starts compute on the cpu: leave it out",
-			c->backend);
 	if (!c->micro_batches || c->micro_batches < (size_t)ranks)
 		return hu_fail(HU_EINVAL,
 			"--micro-batches %zu: each of the %d ranks executes whole micro-batches, so that at least %d "
@@ -62,10 +60,42 @@ hu_ranked_agree(hu_session *s, hu_status st)
 	/* Another version may fail for a reason of its own, so the versions are compared first. */
 	HU_TRY(hu_ranks_same("version", hu_build_version()));
 	HU_TRY(hu_ranks_agree(st));
+	HU_TRY(hu_ranks_same("back end", s->backend->name));
 	HU_TRY(same("data's digest", hu_dataset_digest(&s->data)));
 	HU_TRY(same("program's digest", program_hash(s->programs.train)));
 	HU_TRY(hu_ranks_agree(s->backend->digest(s->train, &state)));
 	return same("first state's digest", state);
+}
+
+/* Returns how many of the ranks from i on are on the device of rank i. */
+static int
+on_the_device_of(const hu_ranked_share *all, int i)
+{
+	int n = 0;
+
+	for (int k = i; k < hu_ranks_size(); k++)
+		n += !strcmp(all[k].host, all[i].host) && !strcmp(all[k].device, all[i].device);
+	return n;
+}
+
+void
+hu_ranked_say(const hu_session *s, int talk)
+{
+	int most = 0;
+
+	if (hu_ranks_size() == 1 || s->backend->peek)
+		return;
+	hu_ranked_share own = hu_ranked_did(s->train),
+			*all = hu_xcalloc((size_t)hu_ranks_size(), sizeof *all);
+	hu_ranks_gather(0, &own, sizeof own, all);
+	for (int i = 1; i < hu_ranks_size() && !hu_ranks_rank(); i++)
+		if (on_the_device_of(all, i) > on_the_device_of(all, most))
+			most = i;
+	int n = on_the_device_of(all, most);
+	if (talk && n > 1)
+		printf("Devices: %d ranks share one, %s of %s\n", n, all[most].device, all[most].host);
+	fflush(stdout);
+	free(all);
 }
 
 /* The loop of a rank other than 0. A failure here is this rank's own: hu_complain says it and ends all. */
@@ -78,7 +108,7 @@ obey(hu_session *s)
 		switch (o.kind) {
 		case HU_RANKED_STEP: HU_TRY(hu_session_step(s, (size_t)o.number)); break;
 		case HU_RANKED_COMMIT: HU_TRY(hu_session_commit(s, &digest)); break;
-		case HU_RANKED_READ: hu_ranked_answer(s->train, (int)o.number); break;
+		case HU_RANKED_READ: HU_TRY(hu_ranked_answer(s->train, (int)o.number)); break;
 		default: return HU_OK;
 		}
 	}
@@ -106,7 +136,9 @@ configure(hu_config *c, const hu_args *a)
 	else {
 		HU_TRY(a->nrest ? HU_OK : hu_fail(HU_EINVAL, "--resume needs the RUN to continue"));
 		HU_TRY(hu_run_open_own(&run, a->rest[0]));
-		hu_status st = hu_config_from_json(c, run.manifest);
+		hu_status st = hu_config_resumed(c, run.manifest, a);
+		if (st == HU_OK)
+			st = hu_manifest_recall(run.manifest);
 		hu_run_release(&run);
 		HU_TRY(st);
 	}
@@ -135,8 +167,10 @@ hu_ranked_serve(const hu_args *a)
 	st = hu_ranked_agree(&s, st);
 	if (st == HU_OK)
 		st = hu_ranks_agree(HU_OK); /* rank 0 has begun its record */
-	if (st == HU_OK)
+	if (st == HU_OK) {
+		hu_ranked_say(&s, 0);
 		st = obey(&s);
+	}
 	if (st == HU_OK) {
 		hu_ranked_share row = hu_ranked_did(s.train);
 		hu_ranks_gather(0, &row, sizeof row, NULL);
@@ -144,64 +178,4 @@ hu_ranked_serve(const hu_args *a)
 	hu_session_close(&s);
 	hu_config_release(&c);
 	return st;
-}
-
-hu_status
-hu_ranked_end(const hu_session *s, const char *dir)
-{
-	hu_ranked_share own, *all;
-	hu_tsv t;
-
-	if (hu_ranks_size() == 1)
-		return HU_OK;
-	hu_ranked_order_next(HU_RANKED_END, 0);
-	own = hu_ranked_did(s->train);
-	all = hu_xcalloc((size_t)hu_ranks_size(), sizeof *all);
-	hu_ranks_gather(0, &own, sizeof own, all);
-	hu_tsv_init(&t);
-	hu_tsv_header(&t, "rank host micro_batches rows steps ms ms_messages bytes_sent bytes_received memory");
-	for (int r = 0; r < hu_ranks_size(); r++) {
-		const hu_ranked_share *q = &all[r];
-		double steps = q->steps > 0 ? q->steps : 1,
-		       column[] = { q->seconds * 1e3 / steps, q->waited * 1e3 / steps, q->sent / steps,
-			       q->received / steps };
-		hu_tsv_int(&t, r);
-		hu_tsv_text(&t, q->host);
-		hu_tsv_int(&t, (long long)q->micro_batches);
-		hu_tsv_int(&t, (long long)q->rows);
-		hu_tsv_int(&t, (long long)q->steps);
-		for (int k = 0; k < 4; k++)
-			hu_tsv_real(&t, column[k]);
-		hu_tsv_real(&t, q->bytes);
-	}
-	free(all);
-	if (!dir) {
-		hu_tsv_release(&t);
-		return HU_OK;
-	}
-	char *path = hu_path(dir, "ranks.tsv");
-	hu_status st = hu_tsv_write(&t, path);
-	free(path);
-	return st;
-}
-
-json_t *
-hu_ranked_json(const hu_session *s)
-{
-	int n = hu_ranks_size(), carried = 0, first;
-
-	if (n == 1)
-		return NULL;
-	json_t *j, *share = json_array();
-	const hu_program *p = s->programs.train;
-	int all = (int)s->config->micro_batches;
-	for (int r = 0; r < n; r++)
-		json_array_append_new(share, json_integer(hu_spread_share(all, n, r, &first)));
-	j = json_pack("{s:i s:s s:i s:o}", "number", n, "mpi", hu_ranks_library(), "on_first_host", hu_ranks_local(),
-		"micro_batches", share);
-	for (int i = 0; i < p->nc; i++)
-		carried |= p->c[i].op->carried;
-	if (carried)
-		json_object_set_new(j, "batchnorm", json_string("statistics of each micro-batch"));
-	return j;
 }

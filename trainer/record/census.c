@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/record/census.h"
 
+#include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/count.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 hu_status
@@ -50,6 +52,26 @@ hu_census_of(hu_census *c, const hu_tensor *x, const hu_tensor *before, double s
 	}
 }
 
+/* Counts copies, because the tensor lies on a device that did not count it: another rank's. */
+static hu_status
+census_of_copies(hu_session *s, int tensor, int from, int scale, hu_census *c)
+{
+	char *select = hu_xcalloc((size_t)s->programs.train->nt + 1, 1);
+	hu_tensor *t;
+
+	select[tensor] = 1;
+	if (from >= 0)
+		select[from] = 1;
+	if (scale >= 0)
+		select[scale] = 1;
+	hu_status st = hu_session_copy(s, select, &t);
+	free(select);
+	HU_TRY(st);
+	hu_census_of(c, &t[tensor], from >= 0 ? &t[from] : NULL, scale >= 0 ? hu_get(&t[scale], 0) : 1);
+	hu_session_free_tensors(s, t);
+	return HU_OK;
+}
+
 static hu_status
 census_of(hu_session *s, int tensor, hu_census *c)
 {
@@ -59,10 +81,9 @@ census_of(hu_session *s, int tensor, hu_census *c)
 	memset(c, 0, sizeof *c);
 	if (s->backend->census && s->backend->census(s->train, tensor, c, &st))
 		return st;
-	if (!s->backend->peek)
-		return hu_fail(HU_EUNABLE, "back end %s did not count %s", s->backend->name,
-			s->programs.train->t[tensor].name);
 	int cast = hu_is_cast(s->programs.train, tensor, &from, &scale);
+	if (!s->backend->peek)
+		return census_of_copies(s, tensor, cast ? from : -1, cast ? scale : -1, c);
 	hu_census_of(c, s->backend->peek(s->train, tensor), cast ? s->backend->peek(s->train, from) : NULL,
 		cast && scale >= 0 ? hu_get(s->backend->peek(s->train, scale), 0) : 1);
 	return HU_OK;

@@ -195,17 +195,6 @@ restore(job *b, const hu_run *run)
 	return n ? hu_session_load(s, run->dir, b->from) : hu_session_start(s);
 }
 
-/* Takes another back end where it is given: a run whose device is gone can continue elsewhere, since the bits are the
-   same. */
-static void
-take_backend(job *b, const hu_args *a)
-{
-	if (!hu_args_given(a, "backend"))
-		return;
-	free(b->config.backend);
-	b->config.backend = hu_xstrdup(hu_args_text(a, "backend"));
-}
-
 static hu_status
 prepare_resumed(job *b, const hu_args *a)
 {
@@ -224,9 +213,7 @@ prepare_resumed(job *b, const hu_args *a)
 	if (begun)
 		HU_TRY(hu_run_lock_write(&b->lock, b->dir));
 	HU_TRY(hu_run_open_own(&run, b->dir));
-	hu_status st = hu_config_from_json(&b->config, run.manifest);
-	if (st == HU_OK)
-		take_backend(b, a);
+	hu_status st = hu_config_resumed(&b->config, run.manifest, a);
 	if (st == HU_OK)
 		st = hu_ranked_possible(&b->config);
 	if (st == HU_OK)
@@ -257,7 +244,9 @@ begin(job *b, const hu_args *a)
 	int resumed = hu_args_given(a, "resume");
 
 	HU_TRY(hu_ranked_agree(&b->session, resumed ? prepare_resumed(b, a) : prepare_new(b, a)));
-	return hu_ranks_agree(resumed ? HU_OK : hu_record_begin(&b->record, &b->session, b->command));
+	HU_TRY(hu_ranks_agree(resumed ? HU_OK : hu_record_begin(&b->record, &b->session, b->command)));
+	hu_ranked_say(&b->session, b->talk);
+	return HU_OK;
 }
 
 static hu_status
@@ -335,6 +324,7 @@ is_alone(const void *of)
 
 static const hu_opt_need needs[] = {
 	{ "exercise", is_alone, "where mpirun has started several processes: train it alone, with --resume" },
+	{ "graph", is_alone, "where mpirun has started several processes: they launch a step in parts" },
 	{ "quiet", prints_for_people, "beside --json, which prints the result alone" },
 	{ NULL, NULL, NULL }
 };
@@ -346,5 +336,6 @@ const hu_command hu_cmd_train = { "train", "[OPTION...] [RUN]",
 	"or read it during training. The numbers depend on the options alone: not on threads, SIMD level,\n"
 	"compiler or machine. Ranks that mpirun or srun starts share the micro-batches (--micro-batches N, at\n"
 	"least one each), and neither does their number change a bit: rank 0 writes RUN, each draws its own\n"
-	"rows and updates all parameters; batchnorm has the statistics of each micro-batch.",
+	"rows and updates all parameters; batchnorm has the statistics of each micro-batch. With --backend cuda\n"
+	"the ranks of a machine take its GPUs in turn, and what passes between ranks goes through host memory.",
 	opts, run, needs };

@@ -215,6 +215,17 @@ hu_config_from_json(hu_config *c, const json_t *manifest)
 	return st;
 }
 
+hu_status
+hu_config_resumed(hu_config *c, const json_t *manifest, const hu_args *a)
+{
+	HU_TRY(hu_config_from_json(c, manifest));
+	if (hu_args_given(a, "backend")) {
+		free(c->backend);
+		c->backend = hu_xstrdup(hu_args_text(a, "backend"));
+	}
+	return HU_OK;
+}
+
 json_t *
 hu_config_to_json(const hu_config *config)
 {

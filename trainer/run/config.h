@@ -46,6 +46,9 @@ hu_status hu_config_settle(hu_config *c);
 hu_status hu_config_from_args(hu_config *c, const hu_args *a, const char *policy);
 /* Reads a manifest's "config" and "policy". */
 hu_status hu_config_from_json(hu_config *c, const json_t *manifest);
+/* The same for a run that is resumed. It takes the line's --backend where that is given: a run whose device is gone can
+   continue elsewhere, since the bits are the same. */
+hu_status hu_config_resumed(hu_config *c, const json_t *manifest, const hu_args *a);
 json_t *hu_config_to_json(const hu_config *c);
 void hu_config_release(hu_config *c);
 /* Returns 1 where word is "on" or NULL. */

@@ -29,13 +29,13 @@ hu_argmax(const hu_tensor *t, size_t row, size_t n)
 	return best;
 }
 
-/* Returns the labels of the step that is read; a device already has those of the next one. */
+/* Returns the labels of the step that is read; a device that computes the next one already has been given its. */
 static hu_status
 labels_read(hu_session *s, float *labels)
 {
 	hu_tensor t;
 
-	if (!s->backend->watch) {
+	if (!hu_session_may_lag(s)) {
 		memcpy(labels, s->batch[s->labels], s->config->batch * s->labels_each * sizeof *labels);
 		return HU_OK;
 	}

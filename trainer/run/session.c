@@ -76,7 +76,7 @@ open_all(hu_session *s)
 
 	HU_TRY(hu_backend_find(c->backend, &s->backend));
 	if (hu_ranks_size() > 1)
-		s->backend = &hu_ranked_backend;
+		s->backend = hu_ranked_over(s->backend);
 	HU_TRY(hu_session_machines(s));
 	hu_model_sizes sizes = hu_config_sizes(c, &s->data);
 	s->views = hu_model_views(&sizes);

@@ -24,7 +24,7 @@ piece(size_t bytes)
 }
 
 static void
-wire_open(int *rank, int *size, int *local, char *library, size_t n)
+wire_open(int *rank, int *size, int *local, int *place, char *library, size_t n)
 {
 	char text[MPI_MAX_LIBRARY_VERSION_STRING];
 	int given, length;
@@ -36,6 +36,7 @@ wire_open(int *rank, int *size, int *local, char *library, size_t n)
 	MPI_Comm_size(MPI_COMM_WORLD, size);
 	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, *rank, MPI_INFO_NULL, &here);
 	MPI_Comm_size(here, local);
+	MPI_Comm_rank(here, place);
 	MPI_Comm_free(&here);
 	MPI_Get_library_version(text, &length);
 	snprintf(library, n, "%.*s", (int)strcspn(text, ",\n"), text);

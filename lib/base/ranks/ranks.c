@@ -82,6 +82,12 @@ hu_ranks_local(void)
 	return hu_ranks_now.local;
 }
 
+int
+hu_ranks_place(void)
+{
+	return hu_ranks_now.place;
+}
+
 const char *
 hu_ranks_library(void)
 {

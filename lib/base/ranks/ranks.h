@@ -26,8 +26,9 @@ char *hu_ranks_module(void);
 /* 1 and 0 before hu_ranks_open. */
 int hu_ranks_size(void);
 int hu_ranks_rank(void);
-/* How many ranks share this machine. */
+/* How many ranks share this machine, and which of them this one is, from 0. */
 int hu_ranks_local(void);
+int hu_ranks_place(void);
 /* The MPI library's name and version, "" where none is open. */
 const char *hu_ranks_library(void);
 

@@ -103,7 +103,7 @@ hu_ranks_open(void)
 		return HU_OK;
 	HU_TRY(load(&wire));
 	s->wire = wire;
-	s->wire->open(&s->rank, &s->size, &s->local, s->library, sizeof s->library);
+	s->wire->open(&s->rank, &s->size, &s->local, &s->place, s->library, sizeof s->library);
 	/* A program of another MPI than the one that started it finds itself alone. */
 	if (s->size != hu_ranks_started()) {
 		hu_fail(HU_EUNABLE,

@@ -7,7 +7,7 @@
 
 typedef struct hu_ranks_state {
 	const hu_wire *wire; /* NULL: this process is alone */
-	int rank, size, local;
+	int rank, size, local, place;
 	int agreed; /* every rank knows of the failure that ends the command */
 	int apart;  /* this rank could not join the others, and says so itself */
 	char library[64];

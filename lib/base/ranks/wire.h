@@ -10,7 +10,8 @@
 /* Data are bytes, of any number: longer messages than MPI counts travel in pieces. Tags are from 0 to 32767. The
    library ends the whole job where it fails. */
 typedef struct hu_wire {
-	void (*open)(int *rank, int *size, int *local, char *library, size_t room); /* local: ranks on this machine */
+	/* local: how many ranks are on this machine; place: which of them this one is, from 0 */
+	void (*open)(int *rank, int *size, int *local, int *place, char *library, size_t room);
 	void (*close)(void);
 	void (*send)(int to, int tag, const void *data, size_t bytes);
 	/* send without waiting: data must stay as it is until `sent`, which waits for all of them */

@@ -227,6 +227,17 @@ add_call(plan *a, int i, int late)
 	}
 }
 
+/* What a finite check says of the tensors that it searches is known when the step ends: no call may read it. */
+static void
+assert_unread(const hu_program *p)
+{
+	for (int i = 0; i < p->nc; i++)
+		for (int k = 0; k < p->c[i].nin; k++) {
+			int t = p->c[i].in[k], from = p->t[t].producer;
+			HU_ASSERT(from < 0 || p->c[from].op->role != HU_ROLE_CHECK || t == p->c[from].out[0]);
+		}
+}
+
 static hu_status
 make(plan *a)
 {
@@ -234,6 +245,7 @@ make(plan *a)
 	hu_spread *s = a->s;
 
 	HU_TRY(check_inputs(a));
+	assert_unread(p);
 	mark_settling(a);
 	mark_deferred(a);
 	for (int i = 0; i < p->nt; i++) {

@@ -15,7 +15,7 @@
 #ifndef HU_PROGRAM_SPREAD_H
 #define HU_PROGRAM_SPREAD_H
 
-#include "lib/program/exec.h"
+#include "lib/program/program.h"
 
 enum { HU_EVERYWHERE = -1 };
 
@@ -46,8 +46,4 @@ int hu_spread_micro_batches(const hu_program *p);
 
 /* How many inputs of a call decide what it computes: a finite check searches the others in a skipped step alone. */
 int hu_spread_judged(const hu_call *c);
-/* Allocates the tensors that this rank needs; the others have no data. */
-hu_status hu_spread_exec_init(hu_exec *x, const hu_spread *s);
-/* Executes this rank's part of a step with the other ranks, which do the same. Collective. */
-hu_status hu_spread_run(hu_exec *x, const hu_spread *s, const hu_env *env);
 #endif

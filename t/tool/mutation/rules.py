@@ -99,7 +99,7 @@ def only_frees(text, number):
 def spared_here(code, match, what):
     """Whether this place is of no interest, whatever the line is."""
     before, after = code[:match.start()], code[match.end():]
-    array = re.fullmatch(DECLARED + r"[^=(;]*\[[^]=;]*", before) and re.match(r"[^[;=]*\](?: = {|[,;])", after)
+    array = re.fullmatch(DECLARED + r"[^=(;]*\[[^]=;]*", before) and re.match(r"[^[;=]*\](?:\[\w*\])*(?: = {|[,;])", after)
     sized = re.match(DECLARED, before) and not re.search(r" = [^{]", before) and re.match(r" = [{\"]|[,;]", after)
     declared = what == "index" and (sized or after.startswith(" = {"))
     precise = what == "number" and re.search(r"mpfr_inits?2\([^;]*$", before) # a bit more than the value has

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Which of the program's orders a revealed tree is: the models are built one after another and compared by hash. */
+#include "analyzers/tree/reveal_known.h"
+
+#include "lib/sum/tc/tc.h"
+#include "lib/sum/tree.h"
+
+#include <stdio.h>
+
+/* Compares o's hash and frees o; appends the name where the hashes agree. */
+static int
+is(uint64_t hash, hu_order *o, hu_str *names, const char *fmt, size_t number)
+{
+	int equal = o && hu_order_hash(o) == hash;
+
+	if (equal) {
+		hu_str_add(names, names->len ? ", " : "");
+		hu_str_addf(names, fmt, number);
+	}
+	hu_order_free(o);
+	return equal;
+}
+
+/* Tries one architecture after the other, with its formats: tc:hopper,in=fp16|bf16. */
+static void
+tensor_cores(uint64_t hash, size_t n, hu_str *names)
+{
+	static const struct { hu_tc_arch arch; hu_format_id in; int kind, l; } row[] = {
+#define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_)                                         \
+	{ HU_TC_##arch_, HU_##in_, HU_TC_##kind_, l_ },
+#include "lib/sum/tc/tc.def"
+#undef TC
+	};
+	signed char known[2][65] = { { 0 } };   /* by width: 1 it is this order, -1 it is not, 0 not tried yet */
+	int arch = -1;
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		int kind = row[i].kind == HU_TC_HALVES, l = row[i].l;
+		if ((row[i].kind != HU_TC_BLOCK && !kind) || l > 64)
+			continue;
+		if (!known[kind][l]) {
+			hu_order *o = kind ? hu_order_half_blocks(n, (size_t)l) : hu_order_blocks(n, (size_t)l);
+			known[kind][l] = hu_order_hash(o) == hash ? 1 : -1;
+			hu_order_free(o);
+		}
+		if (known[kind][l] < 0)
+			continue;
+		if (arch == (int)row[i].arch)
+			hu_str_addf(names, "|%s", hu_format_name(row[i].in));
+		else
+			hu_str_addf(names, "%stc:%s,in=%s", names->len ? ", " : "", hu_tc_arch_name(row[i].arch),
+				hu_format_name(row[i].in));
+		arch = (int)row[i].arch;
+	}
+}
+
+/* All-reduces, of which those within nodes of several ranks are tried for up to 64 ranks. */
+static void
+collectives(uint64_t hash, size_t n, hu_str *names)
+{
+	static const struct { hu_sum_id id; const char *name; } flat[] = {
+		{ HU_SUM_RING, "ring:%zu" },
+		{ HU_SUM_TREE, "tree:%zu" },
+		{ HU_SUM_HALVING, "halving:%zu" },
+	};
+	char name[32];
+
+	for (size_t ranks = 2; ranks <= n; ranks += n <= 512 ? 1 : ranks) {
+		for (size_t i = 0; i < sizeof flat / sizeof *flat; i++)
+			is(hash, hu_order_ranks((hu_sum){ .id = flat[i].id, .n = (int)ranks }, n), names, flat[i].name,
+				ranks);
+		for (size_t node = 2; node < ranks && ranks <= 64; node++) {
+			snprintf(name, sizeof name, "hier:%zu:%%zu", ranks);
+			is(hash, hu_order_ranks((hu_sum){ .id = HU_SUM_HIER, .n = (int)ranks, .node = (int)node }, n),
+				names, name, node);
+		}
+	}
+}
+
+/* OpenBLAS's lengths, which GEMM_Q of its kernels is, are multiples of 16 up to 1024. */
+static void
+openblas(uint64_t hash, size_t n, hu_str *names)
+{
+	for (size_t length = 16; length < n && length <= 1024 && !names->len; length += 16)
+		is(hash, hu_order_slices(n, length, 1), names, "openblas:%zu", length);
+}
+
+void
+hu_order_names(uint64_t hash, size_t n, hu_str *names, int *ours)
+{
+	is(hash, hu_order_ascending(n), names, "fma, sequential", n);
+	is(hash, hu_order_pairwise(n), names, "pairwise", n);
+	is(hash, hu_order_lanes(n, 32, HU_TREE_BLOCK), names, "the fixed tree", n);
+	for (size_t length = names->len ? n : 2; length < n;
+		length += n <= 512 ? 1 : length) { /* for long sums only powers of two */
+		if (!is(hash, hu_order_slices(n, length, 0), names, "chunk:%zu", length)) {
+			if (n % length && !names->len)
+				is(hash, hu_order_slices(n, length, 1), names, "openblas:%zu", length);
+			continue;
+		}
+		hu_str_addf(names, ", promote:%zu", length);
+		if ((n + (n + length - 1) / length - 1) / ((n + length - 1) / length) == length)
+			hu_str_addf(names, ", splitk:%zu", (n + length - 1) / length);
+	}
+	if (n > 512)
+		openblas(hash, n, names);
+	tensor_cores(hash, n, names);
+	if (!names->len)
+		collectives(hash, n, names);
+	*ours = names->len > 0;
+	for (size_t lanes = 2; !*ours && lanes <= 64; lanes *= 2)
+		is(hash, hu_order_lanes(n, lanes, 0), names, "%zu strided lanes folded by halves", lanes);
+}
