@@ -63,6 +63,7 @@ include $(top_srcdir)/lib/op/move/local.mk
 include $(top_srcdir)/lib/op/reduce/local.mk
 include $(top_srcdir)/lib/program/local.mk
 include $(top_srcdir)/lib/program/differ/local.mk
+include $(top_srcdir)/lib/program/pass/local.mk
 include $(top_srcdir)/lib/program/quantise/local.mk
 include $(top_srcdir)/lib/program/spread/local.mk
 include $(top_srcdir)/lib/store/local.mk

@@ -132,7 +132,9 @@ refuse_idle(const hu_args *args, const hu_op_run *r, const hu_npy *got)
 	if (hu_args_given(args, "bits") && !codes)
 		return hu_refuse("bits", "where no array holds integers");
 	if (hu_args_given(args, "sum") && !r->dot && !hu_op_takes_sum(r->call.op))
-		return hu_refuse("sum", "on an operator without a summation model (dot, matmul, the convolutions and all_reduce have one)");
+		return hu_refuse("sum",
+			"on an operator without a summation model (dot, matmul, the convolutions and all_reduce have "
+			"one)");
 	if (hu_args_given(args, "seed") && !hu_mode_draws(r->call.mode) && !hu_mode_draws(r->sum.mode))
 		return hu_refuse(
 			"seed", "where nothing is rounded stochastically: --set mode=SR, or --sum MODEL,mode=SR");

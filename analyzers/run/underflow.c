@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The analyzer underflow counts what each cast, each rounding of a result to a narrower format, and each rank's sending
-   of its gradients in one, made zero or subnormal; and it compares the gradients given to the update with those of the exact step, to tell what of this
-   reached the weights. */
+   of its gradients in one, made zero or subnormal; and it compares the gradients given to the update with those of the
+   exact step, to tell what of this reached the weights. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "analyzers/run/exponents.h"

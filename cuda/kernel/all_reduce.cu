@@ -4,7 +4,7 @@
 
 extern "C" {
 #include "lib/base/hash.h"
-#include "lib/op/reduce/over_ranks_most.h"
+#include "lib/sum/collective.h"
 #include "lib/sum/model.h"
 }
 
@@ -47,7 +47,8 @@ HU_SIDE(op_all_reduce)(hu_work *w)
 
 	for (int k = 0; k < c->nin; k++) {
 		if (w->all[k]->format != w->all[0]->format)
-			return hu_fail(HU_EINVAL, "all_reduce: operand %d is %s and operand 0 is %s: ranks send one format",
+			return hu_fail(HU_EINVAL, "all_reduce: operand %d is %s and operand 0 is %s: ranks send one "
+				"format",
 				k, hu_format_name(w->all[k]->format), hu_format_name(w->all[0]->format));
 		all.data[k] = w->all[k]->data;
 	}

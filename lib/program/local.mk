@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-libhalfulp_a_SOURCES += lib/program/all_reduce.c
 libhalfulp_a_SOURCES += lib/program/backend.c
 noinst_HEADERS += lib/program/backend.h
 libhalfulp_a_SOURCES += lib/program/backend_cpu.c
@@ -13,12 +12,6 @@ libhalfulp_a_SOURCES += lib/program/gemm.c
 noinst_HEADERS += lib/program/gemm.h
 noinst_HEADERS += lib/program/gemms.def
 libhalfulp_a_SOURCES += lib/program/json.c
-libhalfulp_a_SOURCES += lib/program/pass_accumulate.c
-libhalfulp_a_SOURCES += lib/program/pass_differentiate.c
-libhalfulp_a_SOURCES += lib/program/pass_loss_scaling.c
-libhalfulp_a_SOURCES += lib/program/pass_micro_batches.c
-libhalfulp_a_SOURCES += lib/program/pass_policy.c
-noinst_HEADERS += lib/program/passes.h
 noinst_HEADERS += lib/program/policies.def
 libhalfulp_a_SOURCES += lib/program/policy.c
 noinst_HEADERS += lib/program/policy.h

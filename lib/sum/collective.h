@@ -17,6 +17,10 @@
 #include "lib/sum/slices.h"
 #include "lib/sum/sum.h"
 
+/* How many ranks one call of the operator all_reduce adds: as many as a training has micro-batches; a kernel's
+   parameters hold that many addresses. */
+enum { HU_OVER_RANKS = 256 };
+
 /* What a rank's part of the sum needs. */
 typedef struct hu_ranks {
 	const double *a, *b;

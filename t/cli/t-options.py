@@ -277,6 +277,8 @@ bench beta2 | BT | --beta2 0.5
 bench eps | BT | --eps 0.5
 bench clip-norm | BT | --clip-norm 0.01
 bench micro-batches | BT | --micro-batches 4
+bench all-reduce | BT --micro-batches 4 | --all-reduce ring:4,wire=e4m3
+bench all-reduce-divide | BT --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce-divide after
 bench ema | BT | --ema 0.5
 bench clip-value | BT | --clip-value 0.001
 bench no-decay | BT --weight-decay 0.5 | --no-decay *
@@ -386,6 +388,8 @@ compare beta2 | C | --beta2 0.5
 compare eps | C | --eps 0.5
 compare clip-norm | C | --clip-norm 0.01
 compare micro-batches | C | --micro-batches 4
+compare all-reduce | C --micro-batches 4 | --all-reduce ring:4,wire=e4m3
+compare all-reduce-divide | C --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce-divide after
 compare ema | C | --ema 0.5
 compare clip-value | C | --clip-value 0.001
 compare no-decay | C --weight-decay 0.5 | --no-decay *
@@ -504,6 +508,8 @@ plan beta2 | PP | --beta2 0.5
 plan eps | PP | --eps 0.5
 plan clip-norm | P | --clip-norm 0.01
 plan micro-batches | PP | --micro-batches 4
+plan all-reduce | PP --micro-batches 4 | --all-reduce ring:4,wire=e4m3
+plan all-reduce-divide | PP --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce-divide after
 plan ema | P | --ema 0.5
 plan clip-value | P | --clip-value 0.001
 plan no-decay | PP | --no-decay *
@@ -594,6 +600,8 @@ train beta2 | TS R | --beta2 0.5
 train eps | TS R | --eps 0.5
 train clip-norm | TS R | --clip-norm 0.01
 train micro-batches | TS R | --micro-batches 4
+train all-reduce | TS --micro-batches 4 R | --all-reduce ring:4,wire=e4m3
+train all-reduce-divide | TS --micro-batches 4 --all-reduce ring:4,wire=e4m3 R | --all-reduce-divide after
 train ema | TS R | --ema 0.5
 train clip-value | TS R | --clip-value 0.001
 train no-decay | TS --weight-decay 0.5 R | --no-decay *

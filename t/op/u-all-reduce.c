@@ -17,7 +17,8 @@ static const hu_env env = { 20240229, 7 };
 
 /* Operands of 13 and 7 ranks: neither number is a power of two. */
 static const op_row thirteen = { "all_reduce", "",
-	"x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11", "x" },
+	"x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 x:57x11 "
+	"x:57x11", "x" },
 		    seven = { "all_reduce", "", "x:60 x:60 x:60 x:60 x:60 x:60 x:60", "x" },
 		    eight = { "all_reduce", "", "x:60 x:60 x:60 x:60 x:60 x:60 x:60 x:60", "x" };
 

@@ -2,7 +2,7 @@
    A tensor core inside a call: which accumulators it has, in a policy too, and that its result is
    rounded to the call's own format afterwards, as cuBLAS does under CUBLAS_COMPUTE_32F. */
 #include "lib/base/mem.h"
-#include "lib/program/passes.h"
+#include "lib/program/pass/pass.h"
 #include "lib/sum/parts.h"
 #include "t/tool/tap.h"
 

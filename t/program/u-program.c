@@ -5,7 +5,7 @@
 #include "lib/base/mem.h"
 #include "lib/number/philox.h"
 #include "lib/program/exec.h"
-#include "lib/program/passes.h"
+#include "lib/program/pass/pass.h"
 #include "t/tool/tap.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "lib/base/console/opt.h"
 #include "lib/program/gemm.h"
-#include "lib/program/passes.h"
+#include "lib/program/pass/pass.h"
 #include "trainer/data/augment.h"
 #include "trainer/data/input.h"
 #include "trainer/model/model.h"

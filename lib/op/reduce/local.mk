@@ -12,7 +12,6 @@ libhalfulp_a_SOURCES += lib/op/reduce/norm_exact.c
 libhalfulp_a_SOURCES += lib/op/reduce/norm_sums.c
 libhalfulp_a_SOURCES += lib/op/reduce/over_ranks.c
 noinst_HEADERS += lib/op/reduce/over_ranks.h
-noinst_HEADERS += lib/op/reduce/over_ranks_most.h
 libhalfulp_a_SOURCES += lib/op/reduce/pool.c
 noinst_HEADERS += lib/op/reduce/pool.h
 libhalfulp_a_SOURCES += lib/op/reduce/reduce.c

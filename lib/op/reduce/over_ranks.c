@@ -15,7 +15,8 @@ check(const hu_call *c, hu_tensor *const *in)
 {
 	for (int k = 1; k < c->nin; k++)
 		if (in[k]->format != in[0]->format)
-			return hu_fail(HU_EINVAL, "all_reduce: operand %d is %s and operand 0 is %s: ranks send one format",
+			return hu_fail(HU_EINVAL, "all_reduce: operand %d is %s and operand 0 is %s: ranks send one "
+				"format",
 				k, hu_format_name(in[k]->format), hu_format_name(in[0]->format));
 	return HU_OK;
 }

@@ -5,8 +5,8 @@
 #define HU_OP_OVER_RANKS_H
 
 #include "lib/op/contract/contract.h"
-#include "lib/op/reduce/over_ranks_most.h"
 #include "lib/op/reduce/reduce.h"
+#include "lib/sum/collective.h"
 
 /* Computes every element of out[0] from the operands in, which have one shape and one format: HU_EINVAL where they have
    several formats. Element i draws at index i times the number of operands. */

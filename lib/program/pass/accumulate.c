@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/str.h"
-#include "lib/program/passes.h"
+#include "lib/program/pass/pass.h"
 
 void
 hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum)

@@ -2,8 +2,8 @@
    A pass is a function that changes a program. A model's builder makes a forward program in fp32; the passes then run
    in this order: policy, differentiate, micro-batches, loss scaling, the optimizer's updates (trainer/optim),
    accumulator. */
-#ifndef HU_PROGRAM_PASSES_H
-#define HU_PROGRAM_PASSES_H
+#ifndef HU_PROGRAM_PASS_H
+#define HU_PROGRAM_PASS_H
 
 #include "lib/op/scaler.h"
 #include "lib/program/policy.h"
@@ -31,8 +31,8 @@ int hu_pass_loss_seed(hu_program *p, const hu_scaling *s);
 hu_status hu_pass_loss_scaling(hu_program *p, const hu_scaling *s, int *found);
 
 /* How gradients are added over ranks: by a call of the operator all_reduce with the model sum, a collective operation
-   over `ranks` of them, or by the same tree as micro-batches where ranks is 0. A sum whose model names no wire sends the
-   gradient's own format; the accumulator of fp64 gradients is fp64 unless own_acc is set: the model names one. */
+   over `ranks` of them, or by the same tree as micro-batches where ranks is 0. A sum whose model names no wire sends
+   the gradient's own format; the accumulator of fp64 gradients is fp64 unless own_acc is set: the model names one. */
 typedef struct hu_all_reduce { int ranks, own_acc, after; hu_sum sum; } hu_all_reduce;
 
 /* Reads the model: NAME:N[,key=value...] of a collective operation, or tree. HU_EINVAL says what is wrong, without the
@@ -48,9 +48,9 @@ hu_status hu_all_reduce_parse(const char *text, hu_all_reduce *out);
    what all have, one behind the other; both keep their names. That the seed gradient is divided by n is up to the
    caller.
 
-   With r->ranks = R, from 2 to n, the micro-batches are dealt to R ranks: rank i has those from floor(i n / R) to before
-   floor((i+1) n / R), whose gradients are added as above, and a call all_reduce adds the sums of the ranks. Where
-   r->after is set a call scale then divides by R, and the caller divides the seed gradient by n / R. */
+   With r->ranks = R, from 2 to n, the micro-batches are dealt to R ranks: rank i has those from floor(i n / R) to
+   before floor((i+1) n / R), whose gradients are added as above, and a call all_reduce adds the sums of the ranks.
+   Where r->after is set a call scale then divides by R, and the caller divides the seed gradient by n / R. */
 void hu_pass_micro_batches(hu_program **p, int n, int loss, int rows, const hu_all_reduce *r);
 
 /* Sets the accumulation model of the calls of class GEMM whose layer matches pattern ("*": all). */

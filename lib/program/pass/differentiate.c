@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Reverse-mode differentiation from program to program, by the operators' own gradient rules. */
-#include "lib/program/passes.h"
+#include "lib/program/pass/pass.h"
 
 #include "lib/base/mem.h"
 

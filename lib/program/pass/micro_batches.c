@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Gradient accumulation from program to program: the calls of one micro-batch become those of several, whose gradients
    are added, by a tree or over ranks. Calls that depend on no input, such as the casts of weights, stay single. */
-#include "lib/program/passes.h"
+#include "lib/program/pass/pass.h"
 
 #include "lib/base/mem.h"
 
@@ -178,7 +178,8 @@ sum(pass *s, int i, int first, int last, hu_phase phase)
 	return out;
 }
 
-/* Appends a call that adds the ranks' sums of gradient i, and the division by their number where that comes after it. */
+/* Appends a call that adds the ranks' sums of gradient i, and the division by their number where that comes after
+   it. */
 static int
 over_ranks(pass *s, int i)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Reads how gradients are added over ranks. */
 #include "lib/base/str.h"
-#include "lib/program/passes.h"
+#include "lib/program/pass/pass.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The policy pass: decides which format each call of a forward program runs in, and adds the casts that this requires.
    policy.h and doc/formats.md describe the lists. */
-#include "lib/program/passes.h"
+#include "lib/program/pass/pass.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"

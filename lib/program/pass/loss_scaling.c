@@ -2,7 +2,7 @@
    Loss scaling as calls: the seed gradient (scale times loss weight), unscaling, the finite check, the scale's update.
    The finite check judges the parameters' gradients, as every framework does. If one is not finite, it then searches
    everything the step wrote, in order, so that the first overflow can be named. */
-#include "lib/program/passes.h"
+#include "lib/program/pass/pass.h"
 
 #include "lib/base/mem.h"
 
