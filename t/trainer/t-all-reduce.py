@@ -6,11 +6,13 @@ overflow on the wire, the division before and after, and what is refused."""
 import json
 import math
 import os
+import re
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from mpi import differences, need_mpi, ranks  # noqa: E402
-from tap import finish, halfulp, ok  # noqa: E402
+from tap import TOP, finish, halfulp, ok  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
 need_mpi(or_stub=True)
@@ -168,6 +170,27 @@ for words, why in (
     p = halfulp('train', *(SMALL + '--batch 12 ' + words).split(), at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)
 ok(not os.path.exists(at('x')), 'none of these left a run')
+
+# --- the manual's lines and the numbers that it gives
+page = open(os.path.join(TOP, 'doc/cluster.md')).read()
+section = page[page.index('### What an all-reduce does') : page.index('### Slurm')]
+lines = re.findall(r'^    halfulp (.*)$', section, re.M)
+zeroed = {}
+os.makedirs(at('runs'))
+for wire in ('e4m3', 'bf16', 'e5m2', None):
+    shutil.rmtree(at('runs/ring'), ignore_errors=True)
+    how = [w.replace('wire=e4m3', 'wire=%s' % wire) for w in lines[0].split()]
+    p = halfulp(*(how if wire else [w for w in how if 'ring:' not in w and w != '--all-reduce']), cwd=at('.'))
+    said = halfulp(*lines[1].split(), cwd=at('.')).stdout if p.returncode == 0 else p.stderr
+    zeroed[wire] = re.search(r'last step: (\S+) of the weight', said)[1]
+    if wire == 'e4m3':
+        ok(re.search(r'```\n(underflow .*)\n```', section)[1] in said, 'the manual: what e4m3 loses', said)
+ok(
+    'Without `--all-reduce` %s of them' % zeroed[None] in section
+    and 'with a wire in bf16 %s, in e5m2 %s' % (zeroed['bf16'], zeroed['e5m2']) in section,
+    'and what other wires do',
+    zeroed,
+)
 
 # --- the plan has the calls, and the additions of every rank
 p = halfulp('plan', '--json', *'--model mlp --batch 12 --micro-batches 4 --all-reduce ring:4'.split())
