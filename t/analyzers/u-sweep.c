@@ -93,6 +93,16 @@ main(void)
 	hu_sweep_add(s, NAN, hu_format_of(HU_FP16));
 	int min, max;
 	ok(!hu_sweep_safe(s, 1e-3, 0x1p-11, &min, &max), "nothing but a zero and a NaN: no interval");
+	/* e4m3 has 2^17 between its least number and its largest: of two numbers 2^10 apart both fit, of 2^30 not */
+	for (int apart = 10; apart <= 30; apart += 20) {
+		hu_format f = hu_format_of(HU_E4M3);
+		memset(s, 0, sizeof *s);
+		hu_sweep_add(s, 1, f);
+		hu_sweep_add(s, ldexp(1, apart), f);
+		int found = hu_sweep_safe(s, 0, 0, &min, &max);
+		ok(found == (min <= max) && found == (apart == 10), "1 and 2^%d: %s (2^%d to 2^%d)", apart,
+			found ? "an interval" : "none", min, max);
+	}
 	free(s);
 	return done_testing();
 }

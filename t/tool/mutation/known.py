@@ -106,4 +106,5 @@ KNOWN = [
     ("trainer/device/peak.c", "real ? 65 : 1,", "how often a rate is measured"),
     ("lib/judge/exact_step.c", "return draw % NORMS != 0;", "which calls of norms MPFR is asked of as well: time, and each of them agrees"),
     ("lib/judge/exact_step.c", "return hu_ranks_united() <= 1 && c->op->cls", "which ranks compute what: all of it or some, with the same bits"),
+    ("analyzers/check/baseline_collect.c", "for (int i = 1; keys[i]; i++)", "the first key, the model, is among the configuration's as well"),
 ]
