@@ -113,6 +113,32 @@ for model, parts, R, order, wire in ORDERS:
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, model + ': within its bounds', p.stdout + p.stderr)
 ok(len(set(map(str, results.values()))) == len(ORDERS), 'no two of them train alike', str(results))
 
+# --- what the ranks' own sums lose as they are first sent, in underflow.tsv
+t, program = traced('run-ring:3,wire=e5m2', 1), runs.program('run-ring:3,wire=e5m2')
+name = [x['name'] for x in program['tensors']]
+p = halfulp('analyze', '--only', 'underflow', at('run-ring:3,wire=e5m2'))
+lines = [x.rstrip('\n').split('\t') for x in open(at('run-ring:3,wire=e5m2/analysis/underflow.tsv')) if x[0] != '#']
+told = {int(x[1]): dict(zip(lines[0], x)) for x in lines[1:] if x[1] != '-'} if p.returncode in (0, 1) else {}
+wrong, zeros = [p.stderr] if p.stderr or not told else [], 0
+for c in (c for c in program['calls'] if c['op'] == 'all_reduce'):
+    x = [v for i in c['in'] for v in t[name[i]]]
+    y = [rounded(v, 'e5m2') for v in x]
+    gone = [v for v, w in zip(x, y) if v and not w]
+    small = sum(0 < abs(w) < 2.0**-14 for w in y)
+    norm = lambda z: math.sqrt(math.fsum(v * v for v in z))
+    count = {'elements': len(x), 'nonzeros': sum(map(bool, x)), 'became_zero': len(gone), 'ftz': len(gone) + small}
+    count.update(became_subnormal=small, overflow=0)
+    share = {'share_nonzeros': len(gone) / count['nonzeros'], 'share_elements': len(gone) / len(x)}
+    share.update(
+        l2_share_lost=norm(gone) / norm(x), cosine=math.fsum(v * w for v, w in zip(x, y)) / norm(x) / norm(y)
+    )
+    row = told.get(c['id'], {})
+    wrong += [(row, k, v) for k, v in count.items() if row.get(k) is None or int(row[k]) != v]
+    wrong += [(row, k, v) for k, v in share.items() if not math.isclose(float(row.get(k, 'nan')), v, rel_tol=1e-12)]
+    wrong += [row] if (row.get('from'), row.get('to')) != ('fp32', 'e5m2') else []
+    zeros += len(gone)
+ok(not wrong and zeros > 0, 'underflow.tsv: of what ranks send %d values become 0' % zeros, wrong[:3])
+
 # --- the tree of additions is what there is without the option
 MORE = '--policy mixed_float16 --batch 12 --micro-batches 6 --clip-norm 0.5 --init-scale 1024 '
 if train(MORE, 'none') and train(MORE + '--all-reduce tree', 'tree'):
