@@ -133,18 +133,19 @@ def again(records, order, wire, acc, ranks, before, scale, steps=1, feedback=Fal
 
 
 def save(name, records):
-    """A .safetensors file for each record, of two tensors."""
+    """A .safetensors file for each record: a step's number, which is no gradient, and two tensors."""
     for i, x in enumerate(records):
         half = len(x) // 3
         head = json.dumps(
             {
-                'b': {'dtype': 'F32', 'shape': [half], 'data_offsets': [0, 4 * half]},
-                'w': {'dtype': 'F32', 'shape': [len(x) - half], 'data_offsets': [4 * half, 4 * len(x)]},
+                'a': {'dtype': 'I64', 'shape': [1], 'data_offsets': [0, 8]},
+                'b': {'dtype': 'F32', 'shape': [half], 'data_offsets': [8, 8 + 4 * half]},
+                'w': {'dtype': 'F32', 'shape': [len(x) - half], 'data_offsets': [8 + 4 * half, 8 + 4 * len(x)]},
             }
         ).encode()
         head += b' ' * (-len(head) % 8)
         open('%s/%s%d.safetensors' % (home, name, i), 'wb').write(
-            struct.pack('<Q', len(head)) + head + struct.pack('<%df' % len(x), *map(float, x))
+            struct.pack('<Q', len(head)) + head + struct.pack('<q%df' % len(x), 7, *map(float, x))
         )
     return ['%s/%s%d.safetensors' % (home, name, i) for i in range(len(records))]
 
