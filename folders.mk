@@ -32,6 +32,7 @@ include $(top_srcdir)/cuda/fuse/local.mk
 include $(top_srcdir)/cuda/gemm/local.mk
 include $(top_srcdir)/cuda/kernel/local.mk
 include $(top_srcdir)/cuda/move/local.mk
+include $(top_srcdir)/cuda/nccl/local.mk
 include $(top_srcdir)/cuda/probe/local.mk
 include $(top_srcdir)/cuda/shim/local.mk
 include $(top_srcdir)/doc/local.mk

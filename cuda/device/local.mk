@@ -14,5 +14,7 @@ CUDA_SOURCES += cuda/device/queue.cu
 libhalfulp_a_SOURCES += cuda/device/roofline.c
 noinst_HEADERS += cuda/device/roofline.h
 CUDA_SOURCES += cuda/device/selftest.cu
+libhalfulp_a_SOURCES += cuda/device/vendor.c
+noinst_HEADERS += cuda/device/vendor.h
 libhalfulp_a_SOURCES += cuda/device/verdict.c
 noinst_HEADERS += cuda/device/verdict.h

@@ -340,7 +340,13 @@ static const hu_fusion fusions[] = {
 
 extern "C" const hu_side HU_SIDE(side) = { SIDE_NAME, open_queue, close_queue, alloc, release, host_alloc, host_release,
 	clear, upload, download, copy, wait, memory, arch, kernels, digest, HU_SIDE(selftest), fusions,
-	&HU_SIDE(queues), &HU_SIDE(look), peak };
+	&HU_SIDE(queues), &HU_SIDE(look), peak,
+#ifdef __CUDACC__
+	0
+#else
+	1
+#endif
+};
 #undef close_queue
 #undef clear
 #undef copy

@@ -13,6 +13,7 @@ noinst_HEADERS += cuda/exec/machine.h
 noinst_HEADERS += cuda/exec/machine_parts.h
 libhalfulp_a_SOURCES += cuda/exec/out_of_memory.c
 libhalfulp_a_SOURCES += cuda/exec/part.c
+libhalfulp_a_SOURCES += cuda/exec/part_library.c
 libhalfulp_a_SOURCES += cuda/exec/part_message.c
 libhalfulp_a_SOURCES += cuda/exec/profile.c
 libhalfulp_a_SOURCES += cuda/exec/readback.c

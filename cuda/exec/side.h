@@ -75,6 +75,7 @@ typedef struct hu_side {
 	const hu_look_calls *look;
 	/* The most bytes that were allocated at once since the last call with again set. */
 	size_t (*peak)(int again);
+	int host;                   /* 1: the device's memory is the host's */
 } hu_side;
 
 /* Present if configure found what they need (HU_HAVE_CUDA, HU_HAVE_SHIM). */

@@ -2,6 +2,7 @@
    The library's matrices are column-major, ours row-major. It is therefore asked for dᵀ = bᵀ aᵀ, and its A is our b. */
 #include "cuda/gemm/cublas.h"
 
+#include "cuda/device/vendor.h"
 #include "lib/base/mem.h"
 
 #include <dlfcn.h>
@@ -35,45 +36,14 @@ typedef struct library {
 
 static library libraries[2];
 
-/* Stores dlsym's void * as a function of any type (POSIX allows it, C does not). */
-static int
-symbol(void *file, const char *name, void *function)
-{
-	void *p = dlsym(file, name);
-
-	memcpy(function, &p, sizeof p);
-	return p != NULL;
-}
-
-enum { PLACES = 32 };
-
-static void *
-find_file(int host)
-{
-	static const char *const names[] = { "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so" };
-	const char *own = getenv(host ? "HALFULP_CUBLASLT_HOST" : "HALFULP_CUBLASLT");
-	void *file = own && *own ? dlopen(own, RTLD_NOW | RTLD_LOCAL) : NULL;
-
-	for (size_t i = 0; !file && !own && !host && i < sizeof names / sizeof *names; i++)
-		file = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-	if (file || own || host)
-		return file;
-	char *place[PLACES];
-	size_t n = hu_cublas_places(place, PLACES);
-	for (size_t i = 0; i < n; i++) {
-		if (!file)
-			file = dlopen(place[i], RTLD_NOW | RTLD_LOCAL);
-		free(place[i]);
-	}
-	return file;
-}
+static const char *const names[] = { "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so", NULL };
 
 static hu_status
 load(library *l, int host)
 {
 	if (l->handle)
 		return HU_OK;
-	l->file = find_file(host);
+	l->file = hu_vendor_open(host ? "HALFULP_CUBLASLT_HOST" : "HALFULP_CUBLASLT", names, !host);
 	if (!l->file && host)
 		return hu_fail(HU_EUNABLE, "--gemm cublas: the shim has no cuBLAS (HALFULP_CUBLASLT_HOST names a "
 					   "library for the host's memory): use --gemm mma or simt");
@@ -81,7 +51,7 @@ load(library *l, int host)
 		return hu_fail(HU_EUNABLE, "--gemm cublas: cuBLASLt (libcublasLt.so.13 or 12) is not found, nor in a "
 					   "CUDA toolkit or among Python's packages: install "
 					   "it, name it in HALFULP_CUBLASLT, or use --gemm mma or simt");
-#define TAKE(member, name) !symbol(l->file, "cublasLt" name, &l->member)
+#define TAKE(member, name) !hu_vendor_symbol(l->file, "cublasLt" name, &l->member)
 	if (TAKE(version, "GetVersion") || TAKE(create, "Create") || TAKE(desc_create, "MatmulDescCreate") ||
 		TAKE(desc_set, "MatmulDescSetAttribute") || TAKE(desc_destroy, "MatmulDescDestroy") ||
 		TAKE(layout_create, "MatrixLayoutCreate") || TAKE(layout_destroy, "MatrixLayoutDestroy") ||

@@ -38,9 +38,6 @@ int hu_cublas_line(size_t i, char *to, size_t size);
 /* From now on the product that such a line describes is computed by the algorithm it names; NULL forgets them all.
    HU_EFILE: it is not such a line. */
 hu_status hu_cublas_recall(const char *line);
-/* Lists up to most files that may be the library where the dynamic linker does not look, the likeliest first, and
-   returns their number. The caller frees them. */
-size_t hu_cublas_places(char **path, size_t most);
 /* For tests: which of the two libraries is loaded next, from a fresh start, with nothing recalled. */
 void hu_cublas_forget(int host);
 

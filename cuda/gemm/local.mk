@@ -4,7 +4,6 @@ libhalfulp_a_SOURCES += cuda/gemm/cublas.c
 noinst_HEADERS += cuda/gemm/cublas.h
 libhalfulp_a_SOURCES += cuda/gemm/cublas_bound.c
 CUDA_SOURCES += cuda/gemm/cublas_check.cu
-libhalfulp_a_SOURCES += cuda/gemm/cublas_find.c
 libhalfulp_a_SOURCES += cuda/gemm/cublas_words.c
 noinst_HEADERS += cuda/gemm/divide.h
 noinst_HEADERS += cuda/gemm/gemm.cuh

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/stub/cublaslt.c
+EXTRA_DIST += t/stub/nccl.c
 EXTRA_DIST += t/stub/ranks.c

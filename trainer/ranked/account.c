@@ -4,7 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/tsv.h"
-#include "lib/program/spread/spread.h"
+#include "lib/program/spread/part.h"
 #include "trainer/ranked/orders.h"
 
 #include <stdlib.h>
@@ -63,6 +63,10 @@ hu_ranked_json(const hu_session *s)
 		json_array_append_new(share, json_integer(hu_spread_share(all, n, r, &first)));
 	j = json_pack("{s:i s:s s:i s:o}", "number", n, "mpi", hu_ranks_library(), "on_first_host", hu_ranks_local(),
 		"micro_batches", share);
+	if (s->config->over_ranks.library)
+		json_object_set_new(j, "all_reduce",
+			json_pack("{s:s s:s s:s}", "library", s->backend->part->library(0), "NCCL_ALGO",
+				s->backend->part->library(1), "NCCL_PROTO", s->backend->part->library(2)));
 	for (int i = 0; i < p->nc; i++)
 		carried |= p->c[i].op->carried;
 	if (carried)

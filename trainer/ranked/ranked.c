@@ -231,6 +231,7 @@ hu_ranked_over(const hu_backend *of)
 		.commit = ranked_commit,
 		.digest = ranked_digest,
 		.peek = of->peek ? ranked_peek : NULL,
+		.part = of->part,
 		.ran = of->ran ? ranked_ran : NULL,
 		.room = of->room ? ranked_room : NULL,
 		.tune = of->tune ? ranked_tune : NULL,
@@ -239,6 +240,15 @@ hu_ranked_over(const hu_backend *of)
 		.census = of->census ? ranked_census : NULL,
 		.updates = of->updates ? ranked_updates : NULL };
 	return &row;
+}
+
+hu_status
+hu_ranked_join(hu_machine *m)
+{
+	for (int i = 0; i < m->s.n; i++)
+		if (m->s.todo[i].deed == HU_DO_REDUCE)
+			return m->of->part->join(m->own);
+	return HU_OK;
 }
 
 void

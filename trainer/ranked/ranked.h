@@ -14,6 +14,8 @@
 const hu_backend *hu_ranked_over(const hu_backend *of);
 /* Sets the rows of a batch that this rank's micro-batches are. */
 void hu_ranked_rows(hu_machine *m, size_t *first, size_t *rows);
+/* Collective: connects the ranks for calls of a library, where the program has any. */
+hu_status hu_ranked_join(hu_machine *m);
 
 /* Refuses a configuration that ranks cannot share, for the options' reason: the same on every rank. */
 hu_status hu_ranked_possible(const hu_config *c);

@@ -64,7 +64,8 @@ hu_ranked_agree(hu_session *s, hu_status st)
 	HU_TRY(same("data's digest", hu_dataset_digest(&s->data)));
 	HU_TRY(same("program's digest", program_hash(s->programs.train)));
 	HU_TRY(hu_ranks_agree(s->backend->digest(s->train, &state)));
-	return same("first state's digest", state);
+	HU_TRY(same("first state's digest", state));
+	return hu_ranked_join(s->train);
 }
 
 /* Returns how many of the ranks from i on are on the device of rank i. */

@@ -4,11 +4,13 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
+#include "lib/base/ranks/ranks.h"
 #include "lib/base/str.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,11 +149,16 @@ settle_over_ranks(hu_config *c)
 	size_t parts = c->micro_batches ? c->micro_batches : 1;
 	const char *when = c->all_reduce_divide ? c->all_reduce_divide : "before";
 
-	if (hu_all_reduce_parse(c->all_reduce ? c->all_reduce : "tree", r) != HU_OK) {
+	if (hu_all_reduce_parse(c->all_reduce ? c->all_reduce : "tree", hu_ranks_size(), r) != HU_OK) {
 		char *why = hu_xstrdup(hu_reason());
 		hu_fail(HU_EINVAL, "--all-reduce %s: %s", c->all_reduce, why);
 		free(why);
 		return HU_EINVAL;
+	}
+	if (r->library) { /* a manifest says for how many */
+		free(c->all_reduce);
+		c->all_reduce = hu_xmalloc(24);
+		snprintf(c->all_reduce, 24, "nccl:%d", r->ranks);
 	}
 	if ((size_t)r->ranks > parts)
 		return hu_fail(HU_EINVAL,

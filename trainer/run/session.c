@@ -6,6 +6,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/base/ranks/ranks.h"
+#include "lib/program/spread/part.h"
 #include "lib/number/philox.h"
 #include "lib/program/exec.h"
 #include "trainer/ranked/ranked.h"
@@ -47,6 +48,28 @@ largest(const hu_program *p)
 	return most;
 }
 
+/* NCCL adds what as many processes have as the program says, each on a GPU. */
+static hu_status
+check_library(const hu_session *s)
+{
+	const hu_all_reduce *r = &s->config->over_ranks;
+	int here = hu_ranks_size();
+
+	if (!r->library)
+		return HU_OK;
+	if (!s->backend->part->join)
+		return hu_fail(HU_EUNABLE,
+			"--all-reduce nccl:%d: NCCL adds on GPUs: say --backend cuda, or --all-reduce ring:%d, whose order "
+			"one process on the CPU computes too",
+			r->ranks, r->ranks);
+	if (here != r->ranks)
+		return hu_fail(HU_EUNABLE,
+			"--all-reduce nccl:%d: NCCL adds what %d processes have, and here %s %d: start mpirun -n %d, or say "
+			"--all-reduce ring:%d, which any number of processes computes",
+			r->ranks, r->ranks, here == 1 ? "is" : "are", here, r->ranks, r->ranks);
+	return HU_OK;
+}
+
 hu_status
 hu_session_machines(hu_session *s)
 {
@@ -55,6 +78,7 @@ hu_session_machines(hu_session *s)
 	hu_gemm_way gemm;
 	int masked = hu_config_is_masked(c);
 
+	HU_TRY(check_library(s));
 	HU_TRY(hu_build(&s->programs, c, &sizes));
 	HU_TRY(hu_gemm_find(c->gemm, &gemm));
 	HU_TRY(s->backend->open(&s->train, s->programs.train, gemm));

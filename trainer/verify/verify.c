@@ -176,6 +176,11 @@ settle_backend(hu_config *c, const char *backend, const char *gemm)
 {
 	int other = backend && strcmp(backend, c->backend);
 
+	if (c->over_ranks.library)
+		return hu_fail(HU_EUNABLE,
+			"NCCL added the run's gradients among %d processes, and promises a bound and no bits: say --trace, "
+			"which executes every other traced call again, and analyze, which judges NCCL's sums",
+			c->over_ranks.ranks);
 	if (gemm && !strcmp(other ? backend : c->backend, "cpu"))
 		return hu_refuse("gemm", "on the CPU, which has one way, the call's summation model");
 	if (other && !gemm && c->gemm && !strcmp(c->gemm, "cublas"))

@@ -3,6 +3,7 @@
 #include "lib/base/str.h"
 #include "lib/program/pass/pass.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Returns 1 where one of the keys of a model's text is acc. */
@@ -15,16 +16,39 @@ names_acc(const char *text)
 	return 0;
 }
 
+/* Reads what follows nccl. */
+static hu_status
+parse_library(const char *rest, int here, hu_all_reduce *out)
+{
+	char ring[32], more;
+	int n = here;
+
+	if (*rest && (sscanf(rest, ":%d%c", &n, &more) != 1 || n < 2))
+		return hu_fail(HU_EINVAL,
+			"nccl:N takes the number of ranks alone, two or more: NCCL chooses order and accumulator itself, "
+			"and sends the gradient's own format");
+	if (n < 2)
+		return hu_fail(HU_EINVAL, "NCCL adds what the ranks have that mpirun started, and here is one; start "
+					  "them, or say nccl:N for what N would do");
+	snprintf(ring, sizeof ring, "ring:%d", n);
+	HU_TRY(hu_sum_parse(ring, &out->sum));
+	out->ranks = n;
+	out->library = 1;
+	return HU_OK;
+}
+
 hu_status
-hu_all_reduce_parse(const char *text, hu_all_reduce *out)
+hu_all_reduce_parse(const char *text, int here, hu_all_reduce *out)
 {
 	memset(out, 0, sizeof *out);
 	if (!strcmp(text, "tree"))
 		return HU_OK;
+	if (!strncmp(text, "nccl", 4) && (!text[4] || text[4] == ':'))
+		return parse_library(text + 4, here, out);
 	HU_TRY(hu_sum_parse(text, &out->sum));
 	if (!hu_sum_collective(out->sum.id))
 		return hu_fail(HU_EINVAL,
-			"%s adds no sums of several ranks; ring:N, tree:N, halving:N, hier:N:G or tree is needed",
+			"%s adds no sums of several ranks; ring:N, tree:N, halving:N, hier:N:G, nccl or tree is needed",
 			hu_sum_name(out->sum.id));
 	if (out->sum.n < 2)
 		return hu_fail(HU_EINVAL, "%s:%d: there is nothing to add where there is one rank; say two or more",

@@ -200,6 +200,8 @@ over_ranks(pass *s, int i)
 	if (c->sum.outer == HU_NO_FORMAT)
 		c->sum.outer = t->format;
 	c->fmt.acc = c->sum.acc;
+	if (r->library)
+		hu_attr_set(c, "library", 1);
 	free(in);
 	if (!r->after)
 		return out;

@@ -35,6 +35,13 @@ typedef struct hu_part_calls {
 	hu_status (*found)(hu_machine *m, int call, int *yes);
 	hu_status (*count)(hu_machine *m, const int *tensor, int n, double *nonfinite);
 
+	/* Have a library add what ranks have. join, after open, connects the ranks; collective, HU_OK or not on all of
+	   them. reduce executes the call: HU_DO_REDUCE. library says what adds, by name, algorithm and protocol. NULL:
+	   this back end has no such library. */
+	hu_status (*join)(hu_machine *m);
+	hu_status (*reduce)(hu_machine *m, int call);
+	const char *(*library)(int what);
+
 	/* The length of a message that holds the tensor. */
 	size_t (*bytes)(const hu_machine *m, int tensor);
 	/* Sets *message to the host memory from which the tensor is sent, which stays as it is until the step ends;

@@ -98,6 +98,38 @@ hu_spread_judged(const hu_call *c)
 	return c->op->role == HU_ROLE_CHECK ? (int)hu_attr_count(c, "judged", (size_t)c->nin) : c->nin;
 }
 
+int
+hu_spread_is_library(const hu_call *c)
+{
+	return c->op->role == HU_ROLE_ALL_REDUCE && hu_attr_library(c) > 0;
+}
+
+int
+hu_spread_operand(const hu_spread *s, int r)
+{
+	return s->ranks - 1 - r;
+}
+
+/* Checks that every call of a library has an operand on each rank. */
+static hu_status
+check_libraries(const plan *a)
+{
+	for (int i = 0; i < a->p->nc; i++) {
+		const hu_call *c = &a->p->c[i];
+		int own = 1;
+		if (!hu_spread_is_library(c))
+			continue;
+		for (int r = 0; r < a->s->ranks && c->nin == a->s->ranks; r++)
+			own &= a->s->at[c->in[hu_spread_operand(a->s, r)]] == r ||
+			       a->s->at[c->in[hu_spread_operand(a->s, r)]] == HU_EVERYWHERE;
+		if (c->nin != a->s->ranks || !own)
+			return hu_fail(HU_EUNABLE,
+				"call %d (%s) is a library's sum of what %d ranks have, and %d ranks are there", i,
+				c->op->name, c->nin, a->s->ranks);
+	}
+	return HU_OK;
+}
+
 /* Marks what the update phase reads and next values of states, which every rank needs. */
 static void
 mark_settling(plan *a)
@@ -142,7 +174,7 @@ place(plan *a, int i)
 
 	if (is_slice(a->p, c, &k, &n))
 		last = k;
-	for (k = 0; k < early; k++)
+	for (k = 0; k < early && !hu_spread_is_library(c); k++)
 		if (!is_input(a->p, c->in[k]) && a->last[c->in[k]] > last)
 			last = a->last[c->in[k]];
 	a->place[i] = last < 0 ? HU_EVERYWHERE : owner(a->s, last);
@@ -215,9 +247,11 @@ add_call(plan *a, int i, int late)
 			add(a, HU_DO_RECEIVE, t, s->at[t], sent - 1);
 			a->got[t] = 1;
 		}
-		s->need[t] = 1;
+		s->need[t] |= !hu_spread_is_library(c) || k == hu_spread_operand(s, s->rank);
 	}
-	if (here)
+	if (hu_spread_is_library(c))
+		add(a, HU_DO_REDUCE, i, 0, 0);
+	else if (here)
 		add(a, late ? HU_DO_CARRY : hu_spread_judged(c) < c->nin ? HU_DO_CHECK : HU_DO_RUN, i, 0, 0);
 	for (int k = 0; k < c->nout; k++) {
 		if (here || a->settles[c->out[k]])
@@ -255,6 +289,7 @@ make(plan *a)
 	}
 	for (int i = 0; i < p->nc; i++)
 		place(a, i);
+	HU_TRY(check_libraries(a));
 	for (int late = 0; late < 2; late++)
 		for (int i = 0; i < p->nc; i++)
 			note_travel(a, i, late);

@@ -20,8 +20,17 @@
 enum { HU_EVERYWHERE = -1 };
 
 /* What a rank does, in this order: it runs or carries a call, receives a tensor from peer, posts one to peer, or takes
-   part in a broadcast from peer or, with all others, in the finite check. */
-typedef enum hu_deed { HU_DO_RUN, HU_DO_CARRY, HU_DO_CHECK, HU_DO_RECEIVE, HU_DO_POST, HU_DO_BROADCAST } hu_deed;
+   part in a broadcast from peer or, with all others, in the finite check or in the call of a library that adds what
+   ranks have. */
+typedef enum hu_deed {
+	HU_DO_RUN,
+	HU_DO_CARRY,
+	HU_DO_CHECK,
+	HU_DO_RECEIVE,
+	HU_DO_POST,
+	HU_DO_BROADCAST,
+	HU_DO_REDUCE
+} hu_deed;
 typedef struct hu_spread_do { hu_deed deed; int id, peer, tag; } hu_spread_do;
 
 typedef struct hu_spread {
@@ -46,4 +55,10 @@ int hu_spread_micro_batches(const hu_program *p);
 
 /* How many inputs of a call decide what it computes: a finite check searches the others in a skipped step alone. */
 int hu_spread_judged(const hu_call *c);
+
+/* Returns 1 for an all-reduce that a library computes (--all-reduce nccl): all ranks call it together, nothing of its
+   operands travels otherwise, and its result is on every rank. */
+int hu_spread_is_library(const hu_call *c);
+/* The operand that rank r of s has of such a call, which has one for each rank: of rank 0 the last one. */
+int hu_spread_operand(const hu_spread *s, int r);
 #endif

@@ -157,6 +157,9 @@ execute(stage *y, int i, int *n)
 	case HU_DO_CHECK: y->check = d->id; return y->part->judge(y->m, d->id);
 	case HU_DO_BROADCAST: return d->peer == y->s->rank ? send(y, d) : receive(y, d);
 	case HU_DO_POST: return send(y, d);
+	case HU_DO_REDUCE: /* others may need what waits before they can take part */
+		HU_TRY(send_waiting(y));
+		return y->part->reduce(y->m, d->id);
 	default: return receive(y, d);
 	}
 }

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Finds the library cuBLASLt where the dynamic linker does not: in the folder of a CUDA toolkit, and in the folders
-   where Python keeps the package nvidia-cublas, which PyTorch and JAX install: those of the active environment, of the
-   python3 that PATH finds, of the user and of the system. */
-#include "cuda/gemm/cublas.h"
+   Finds libraries where the dynamic linker does not: in the folder of a CUDA toolkit, and in the folders where Python
+   keeps NVIDIA's packages, which PyTorch and JAX install: those of the active environment, of the python3 that PATH
+   finds, of the user and of the system. */
+#include "cuda/device/vendor.h"
+
 #include "lib/base/mem.h"
 
+#include <dlfcn.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PLACE = 1024 };
+enum { PLACE = 1024, PLACES = 32 };
 
-typedef struct places { char **path; size_t n, most; } places;
+typedef struct places { const char *const *names; char **path; size_t n, most; } places;
 
-/* Adds the libraries in the folders that match the pattern from followed by within; of two versions the newer comes
-   first. */
+/* Adds the libraries in the folders that match the pattern from followed by within. */
 static void
 add(places *p, const char *from, const char *within)
 {
-	static const char *const names[] = { "libcublasLt.so.13", "libcublasLt.so.12" };
 	char pattern[2 * PLACE];
 	glob_t found;
 
-	for (size_t k = 0; from && *from && k < sizeof names / sizeof *names; k++) {
-		if (snprintf(pattern, sizeof pattern, "%s%s/%s", from, within, names[k]) >= (int)sizeof pattern ||
+	for (size_t k = 0; from && *from && p->names[k]; k++) {
+		if (snprintf(pattern, sizeof pattern, "%s%s/%s", from, within, p->names[k]) >= (int)sizeof pattern ||
 			glob(pattern, 0, NULL, &found))
 			continue;
 		for (size_t i = found.gl_pathc; i-- > 0 && p->n < p->most;)
@@ -58,9 +58,9 @@ python_prefix(char *to, size_t size)
 }
 
 size_t
-hu_cublas_places(char **path, size_t most)
+hu_vendor_places(const char *const *names, char **path, size_t most)
 {
-	places p = { path, 0, most };
+	places p = { names, path, 0, most };
 	const char *home = getenv("HOME");
 	char prefix[PLACE];
 
@@ -79,4 +79,35 @@ hu_cublas_places(char **path, size_t most)
 	add_python(&p, "/usr/local");
 	add_python(&p, "/usr");
 	return p.n;
+}
+
+void *
+hu_vendor_open(const char *variable, const char *const *names, int anywhere)
+{
+	const char *own = getenv(variable);
+	void *file = own && *own ? dlopen(own, RTLD_NOW | RTLD_LOCAL) : NULL;
+
+	if (own || !anywhere)
+		return file;
+	for (size_t i = 0; !file && names[i]; i++)
+		file = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (file)
+		return file;
+	char *place[PLACES];
+	size_t n = hu_vendor_places(names, place, PLACES);
+	for (size_t i = 0; i < n; i++) {
+		if (!file)
+			file = dlopen(place[i], RTLD_NOW | RTLD_LOCAL);
+		free(place[i]);
+	}
+	return file;
+}
+
+int
+hu_vendor_symbol(void *file, const char *name, void *function)
+{
+	void *p = dlsym(file, name);
+
+	memcpy(function, &p, sizeof p);
+	return p != NULL;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
-   cuBLASLt is found where toolkits and Python's packages put it: folders are laid out as these do it, with empty files
+   Libraries of NVIDIA's, here cuBLASLt, are found where toolkits and Python's packages put it: folders are laid out as these do it, with empty files
    in the library's place. */
-#include "cuda/gemm/cublas.h"
+#include "cuda/device/vendor.h"
 #include "t/tool/tap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+static const char *const names[] = { "libcublasLt.so.13", "libcublasLt.so.12", NULL };
 
 /* An empty file of mode MODE below the test's folder, with the folders that lead there. */
 static void
@@ -32,7 +34,7 @@ first(void)
 {
 	static char at[600];
 	char *path[32];
-	size_t n = hu_cublas_places(path, 32);
+	size_t n = hu_vendor_places(names, path, 32);
 
 	*at = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -86,7 +88,7 @@ main(void)
 	below("CUDA_HOME", "toolkit");
 	is_text(first(), "toolkit/lib64/libcublasLt.so.12", "and before all in the toolkit that CUDA_HOME names");
 
-	size_t n = hu_cublas_places(NULL, 0);
+	size_t n = hu_vendor_places(names, NULL, 0);
 	ok(n == 0, "no more places than are asked for");
 	return done_testing();
 }
