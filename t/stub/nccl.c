@@ -2,7 +2,7 @@
    A stand-in for NVIDIA's NCCL with the same entry points, on the host's memory, for tests of --all-reduce nccl on the
    launch shim. Ranks meet in a file that all of them map; each adds what they put there from rank 0 on, in fp32 or fp64,
    and rounds to the format once, which no model of the program does. STUB_NCCL_VERSION sets the version that it claims,
-   STUB_NCCL_FAIL=1 has it refuse to connect. */
+   STUB_NCCL_FAIL=1 has it refuse to connect, and STUB_NCCL_WRONG=1 leave the last rank's numbers out of the sum. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
@@ -161,13 +161,14 @@ ncclAllReduce(const void *in, void *out, size_t n, int type, int operation, void
 	(void)queue;
 	if (operation || type < 6 || type > 9)
 		return 5;
+	int ranks = c->ranks - (getenv("STUB_NCCL_WRONG") != NULL);
 	for (size_t first = 0; first < n; first += each) {
 		size_t some = n - first < each ? n - first : each;
 		memcpy(c->map + 4096 + (size_t)c->rank * ROOM, (const char *)in + first * size, some * size);
 		meet(c);
 		for (size_t i = 0; i < some; i++) {
 			double sum = 0;
-			for (int r = 0; r < c->ranks; r++) {
+			for (int r = 0; r < ranks; r++) {
 				sum += load(c->map + 4096 + (size_t)r * ROOM, i, type);
 				sum = type == 8 ? sum : (double)(float)sum;
 			}

@@ -14,8 +14,11 @@ class Tensors:
 
     def __getitem__(self, name):
         first, last = self.head[name]['data_offsets']
-        letter = {'F16': 'e', 'F32': 'f', 'F64': 'd'}[self.head[name]['dtype']]
-        return struct.unpack('<%d%s' % ((last - first) // struct.calcsize(letter), letter), self.body[first:last])
+        body, kind = self.body[first:last], self.head[name]['dtype']
+        if kind == 'BF16':  # the first half of a float32
+            body, kind = b''.join(b'\0\0' + body[i : i + 2] for i in range(0, len(body), 2)), 'F32'
+        letter = {'F16': 'e', 'F32': 'f', 'F64': 'd'}[kind]
+        return struct.unpack('<%d%s' % (len(body) // struct.calcsize(letter), letter), body)
 
     def shape(self, name):
         return self.head[name]['shape']

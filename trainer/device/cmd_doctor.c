@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp doctor: reports what this machine and this build can run. */
 #include "cuda/device/device.h"
+#include "cuda/nccl/nccl.h"
 #include "lib/base/build.h"
 #include "lib/base/console/opt.h"
+#include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"
 #include "lib/exact/blas.h"
 #include "lib/number/simd.h"
@@ -174,6 +176,18 @@ keras(void)
 	return j;
 }
 
+/* What connects several processes, and GPUs of several. */
+static json_t *
+ranks(void)
+{
+	char *module = hu_ranks_module(), nccl[48];
+	int built = module && !access(module, R_OK), found = hu_nccl_find(nccl, sizeof nccl);
+	json_t *j = json_pack("{s:s? s:s?}", "mpi", built ? module : NULL, "nccl", found ? nccl : NULL);
+
+	free(module);
+	return j;
+}
+
 static json_t *
 collect(void)
 {
@@ -200,6 +214,7 @@ collect(void)
 		"matrix_units", hu_matrix_features(gpu ? g.capability : 0), "blas", hu_blas_describe(), "meters",
 		meters(), "missing", missing(gnuplot, nvcc, gpu));
 	json_object_set_new(more, "keras", keras());
+	json_object_update_new(more, ranks());
 	json_object_update(j, more);
 	json_decref(more);
 	return j;
@@ -263,6 +278,9 @@ print(const json_t *j)
 	json_array_foreach(json_object_get(j, "meters"), i, m) printf("meter       %s: %s%s\n", get(m, "meter"),
 		json_is_true(json_object_get(m, "works")) ? "" : "not available, ", get(m, "what"));
 	printf("BLAS        %s\n", get(j, "blas"));
+	printf("ranks       %s%s; %s\n", get(j, "mpi") ? "mpirun, by " : "this build has no MPI",
+		get(j, "mpi") ? get(j, "mpi") : "",
+		get(j, "nccl") ? get(j, "nccl") : "no NCCL for sums among GPUs (libnccl.so.2)");
 	printf("libraries   MPFR %s, GMP %s, zlib %s, Jansson %s, xxHash %s\n", get(j, "mpfr"), get(j, "gmp"),
 		get(j, "zlib"), get(j, "jansson"), get(j, "xxhash"));
 	printf("gnuplot     %s\n", get(j, "gnuplot") ? get(j, "gnuplot") : "does not run");
