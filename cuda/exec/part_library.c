@@ -12,7 +12,8 @@ hu_machine_part_join(hu_machine *m)
 	for (int i = 0; i < s->n; i++) {
 		const hu_call *c = &m->p->c[s->todo[i].id];
 		if (s->todo[i].deed == HU_DO_REDUCE && !hu_nccl_adds(m->t[c->out[0]].format))
-			return hu_fail(HU_EUNABLE, "--all-reduce nccl: %s is %s, and NCCL adds no such numbers: say ring:N",
+			return hu_fail(HU_EUNABLE,
+				"--all-reduce nccl: %s is %s, and NCCL adds no such numbers: say ring:N",
 				m->p->t[c->out[0]].name, hu_format_name(m->t[c->out[0]].format));
 	}
 	return hu_nccl_join(m->side->host);

@@ -107,7 +107,8 @@ hu_status
 hu_nccl_all_reduce(void *queue, const void *in, void *out, size_t n, hu_format_id f)
 {
 	if (!hu_nccl_adds(f))
-		return hu_fail(HU_EUNABLE, "--all-reduce nccl: NCCL adds no numbers of %s: say ring:N", hu_format_name(f));
+		return hu_fail(
+			HU_EUNABLE, "--all-reduce nccl: NCCL adds no numbers of %s: say ring:N", hu_format_name(f));
 	return must(l.sum(in, out, n, type_of(f), NCCL_SUM, l.all, queue), "ncclAllReduce");
 }
 

@@ -14,11 +14,11 @@
 
 /* Collective: loads the library and connects all ranks (lib/base/ranks/ranks.h), each on the device that it has taken.
    host: the library that HALFULP_NCCL_HOST names works on the host's memory, for the shim. A second call does nothing.
-   HU_EUNABLE, on every rank: a rank has no library, or another version of it; HU_EDEVICE: ranks cannot be connected,
-   for example because two of them are on one GPU. */
+   On every rank HU_EUNABLE where one has no library, HU_EFILE where one has another version, HU_EDEVICE where they
+   cannot be connected, for example because two of them are on one GPU. */
 hu_status hu_nccl_join(int host);
-/* Collective, on a queue of the device: out[i] becomes the sum of every rank's in[i], for n elements of format f as they
-   lie in device memory; in may be out. Returns before the sum is there. HU_EUNABLE: NCCL adds no f. */
+/* Collective, on a queue of the device: out[i] becomes the sum of every rank's in[i], for n elements of format f as
+   they lie in device memory; in may be out. Returns before the sum is there. HU_EUNABLE: NCCL adds no f. */
 hu_status hu_nccl_all_reduce(void *queue, const void *in, void *out, size_t n, hu_format_id f);
 /* Returns 1 if NCCL adds numbers of format f: fp16, bf16, fp32, tf32 (as fp32) or fp64. */
 int hu_nccl_adds(hu_format_id f);

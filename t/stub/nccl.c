@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    A stand-in for NVIDIA's NCCL with the same entry points, on the host's memory, for tests of --all-reduce nccl on the
-   launch shim. Ranks meet in a file that all of them map; each adds what they put there from rank 0 on, in fp32 or fp64,
-   and rounds to the format once, which no model of the program does. STUB_NCCL_VERSION sets the version that it claims,
-   STUB_NCCL_FAIL=1 has it refuse to connect, and STUB_NCCL_WRONG=1 leave the last rank's numbers out of the sum. */
+   launch shim. Ranks meet in a file that all of them map; each adds what they put there from rank 0 on, in fp32 or
+   fp64, and rounds to the format once, which no model of the program does. STUB_NCCL_VERSION sets the version that it
+   claims, STUB_NCCL_FAIL=1 has it refuse to connect, and STUB_NCCL_WRONG=1 leave the last rank's numbers out of the
+   sum. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>

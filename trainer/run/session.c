@@ -59,13 +59,13 @@ check_library(const hu_session *s)
 		return HU_OK;
 	if (!s->backend->part->join)
 		return hu_fail(HU_EUNABLE,
-			"--all-reduce nccl:%d: NCCL adds on GPUs: say --backend cuda, or --all-reduce ring:%d, whose order "
-			"one process on the CPU computes too",
+			"--all-reduce nccl:%d: NCCL adds on GPUs: say --backend cuda, or --all-reduce ring:%d, whose "
+			"order one process on the CPU computes too",
 			r->ranks, r->ranks);
 	if (here != r->ranks)
 		return hu_fail(HU_EUNABLE,
-			"--all-reduce nccl:%d: NCCL adds what %d processes have, and here %s %d: start mpirun -n %d, or say "
-			"--all-reduce ring:%d, which any number of processes computes",
+			"--all-reduce nccl:%d: NCCL adds what %d processes have, and here %s %d: start mpirun -n %d, "
+			"or say --all-reduce ring:%d, which any number of processes computes",
 			r->ranks, r->ranks, here == 1 ? "is" : "are", here, r->ranks, r->ranks);
 	return HU_OK;
 }

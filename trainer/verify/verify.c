@@ -178,8 +178,8 @@ settle_backend(hu_config *c, const char *backend, const char *gemm)
 
 	if (c->over_ranks.library)
 		return hu_fail(HU_EUNABLE,
-			"NCCL added the run's gradients among %d processes, and promises a bound and no bits: say --trace, "
-			"which executes every other traced call again, and analyze, which judges NCCL's sums",
+			"NCCL added the run's gradients among %d processes, and promises a bound and no bits: say "
+			"--trace, which executes every other traced call again, and analyze, which judges NCCL's sums",
 			c->over_ranks.ranks);
 	if (gemm && !strcmp(other ? backend : c->backend, "cpu"))
 		return hu_refuse("gemm", "on the CPU, which has one way, the call's summation model");

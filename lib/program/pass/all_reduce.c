@@ -25,11 +25,12 @@ parse_library(const char *rest, int here, hu_all_reduce *out)
 
 	if (*rest && (sscanf(rest, ":%d%c", &n, &more) != 1 || n < 2))
 		return hu_fail(HU_EINVAL,
-			"nccl:N takes the number of ranks alone, two or more: NCCL chooses order and accumulator itself, "
-			"and sends the gradient's own format");
+			"nccl:N takes the number of ranks alone, two or more: NCCL chooses order and accumulator "
+			"itself, and sends the gradient's own format");
 	if (n < 2)
-		return hu_fail(HU_EINVAL, "NCCL adds what the ranks have that mpirun started, and here is one; start "
-					  "them, or say nccl:N for what N would do");
+		return hu_fail(HU_EINVAL,
+			"NCCL adds what the ranks have that mpirun started, and here is one; start them, or say nccl:N "
+			"for what N would do");
 	snprintf(ring, sizeof ring, "ring:%d", n);
 	HU_TRY(hu_sum_parse(ring, &out->sum));
 	out->ranks = n;
