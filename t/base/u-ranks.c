@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Ranks: what the environment says of them, and one process alone. Started with an argument by mpirun (t-ranks.sh), it
    is one of several ranks and does what the argument names. */
+#include "lib/base/console/progress.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/ranks/united.h"
 #include "t/tool/tap.h"
@@ -94,7 +95,12 @@ exchange(void)
 	for (int k = 1; k < n; k++) {
 		int from = -1;
 		size_t bytes = hu_ranks_next(&from, 5);
-		hu_ranks_receive(from, 5, in, bytes);
+		if (k % 2) {
+			void *handle = hu_ranks_begin(from, 5, in, bytes);
+			for (double start = hu_now(); !hu_ranks_arrived(handle);)
+				hu_ranks_nap(start);
+		} else
+			hu_ranks_receive(from, 5, in, bytes);
 		wrong += bytes != LARGE - (size_t)from;
 		for (size_t i = 0; i < bytes; i++)
 			wrong += in[i] != (unsigned char)(i * 31 + (size_t)from);

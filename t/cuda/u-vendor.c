@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Libraries of NVIDIA's, here cuBLASLt, are found where toolkits and Python's packages put them: folders are laid out as
-   these do it, with empty files in the library's place. */
+   Libraries of NVIDIA's, here cuBLASLt, are found where toolkits and Python's packages put them: folders are laid out
+   as these do it, with empty files in the library's place. */
 #include "cuda/device/vendor.h"
 #include "t/tool/tap.h"
 

@@ -323,6 +323,8 @@ RUNS = {
     'scaled': lambda: metrics('scaled', MLP + ['--policy', 'mixed_e4m3', '--optimizer', 'sgd'], False),
     # running statistics in a format that swamps them
     'statistics': lambda: judge('statistics', CONVNET + ['--steps', '300', '--trace-steps', '299', '--policy', 'bfloat16', '--optimizer', 'sgd', '--lr', '1e-5'], sample=16),
+    # gradients of micro-batches, which ranks add by a ring in e5m2
+    'ranks': lambda: judge('ranks', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--micro-batches', '4', '--all-reduce', 'ring:3,wire=e5m2', '--optimizer', 'sgd'], sample=12),
     'faulty': faulty,
     'baseline': blessed,
     # bias gradients before batchnorm that are 0 in the run and in the exact step, which MPFR has to tell

@@ -16,6 +16,9 @@ enum { FOUND = 20, LOT = 21, DONE = 22, AHEAD = 2, FINER = 24 };
 /* Units first to last-1, all of one step. */
 typedef struct lot { int first, last; double cost; } lot;
 
+/* A message of found units on its way here. */
+typedef struct letter { char *text; size_t n; void *handle; } letter;
+
 typedef struct dealer {
 	hu_sharing *s;
 	lot *lots;
@@ -23,6 +26,8 @@ typedef struct dealer {
 	int open;              /* wishes that were not answered with "none" yet */
 	hu_status st;          /* of saving what was found */
 	size_t left;           /* units that were not found at first */
+	letter *letters;
+	int nletters, most_letters;
 } dealer;
 
 static void
@@ -99,17 +104,10 @@ hu_share_part(void)
 /* Rank 0's, while it deals. */
 static dealer *dealing;
 
-/* Receives a message of found units and answers it with a lot, or with none. */
+/* Adds the units in a message that has arrived. */
 static void
-serve(dealer *d)
+add_found(dealer *d, const char *text, size_t n)
 {
-	int from = -1, none[2] = { -1, -1 };
-
-	hu_ranks_await(FOUND);
-	size_t n = hu_ranks_next(&from, FOUND);
-	char *text = hu_xmalloc(n + 1);
-
-	hu_ranks_receive(from, FOUND, text, n);
 	for (size_t at = 0; at < n;) {
 		int i;
 		double seconds;
@@ -120,22 +118,59 @@ serve(dealer *d)
 		at += strlen(text + at) + 1;
 		hu_progress_step(&d->s->work->bar, 1);
 	}
-	free(text);
+}
+
+/* Answers a rank's wish with a lot, or with none, and begins to receive what it has found. That may not be there before
+   the rank ends its next lot: MPI sends long messages only while both sides are in it. */
+static void
+serve(dealer *d)
+{
+	int from = -1, none[2] = { -1, -1 };
+	size_t n = hu_ranks_next(&from, FOUND);
+	letter *l;
+
+	HU_GROW(d->letters, d->nletters, d->most_letters);
+	l = &d->letters[d->nletters++];
+	l->text = hu_xmalloc(n + 1);
+	l->n = n;
+	l->handle = hu_ranks_begin(from, FOUND, l->text, n);
 	if (d->head < d->tail)
 		hu_ranks_send(from, LOT, &d->lots[d->order[d->head++]], 2 * sizeof(int));
 	else {
 		hu_ranks_send(from, LOT, none, sizeof none);
 		d->open--;
 	}
-	if (d->st == HU_OK)
+}
+
+/* Serves the wishes that have come and takes the messages that are there. Returns 1 where there was any. */
+static int
+answer(dealer *d)
+{
+	int some = 0, left = 0;
+
+	for (; d->open && hu_ranks_waits(FOUND); some = 1)
+		serve(d);
+	for (int i = 0; i < d->nletters; i++) {
+		letter l = d->letters[i];
+		if (!hu_ranks_arrived(l.handle)) {
+			d->letters[left++] = l;
+			continue;
+		}
+		add_found(d, l.text, l.n);
+		free(l.text);
+		some = 1;
+	}
+	d->nletters = left;
+	if (some && d->st == HU_OK)
 		d->st = hu_sharing_keep(d->s, 0);
+	return some;
 }
 
 void
 hu_share_answer(void)
 {
-	while (dealing && dealing->open && hu_ranks_waits(FOUND))
-		serve(dealing);
+	if (dealing)
+		answer(dealing);
 }
 
 /* How many wishes of a rank are open. Of units that take long one: nobody holds two while another has none. */
@@ -155,10 +190,14 @@ deal(dealer *d)
 	make_lots(d);
 	hu_progress_start(&d->s->work->bar, d->s->work->command, d->left);
 	dealing = d;
-	while ((d->open || d->head < d->tail) && st == HU_OK) {
-		if (d->open && (d->head == d->tail || hu_ranks_waits(FOUND))) {
-			serve(d);
-			st = d->st;
+	for (double idle = hu_now(); (d->open || d->nletters || d->head < d->tail) && st == HU_OK;) {
+		int some = answer(d);
+		st = d->st;
+		if (some)
+			idle = hu_now();
+		if (some || st != HU_OK || d->head == d->tail) {
+			if (!some)
+				hu_ranks_nap(idle);
 			continue;
 		}
 		const lot *l = &d->lots[d->order[--d->tail]];
@@ -171,11 +210,13 @@ deal(dealer *d)
 			if (st == HU_OK)
 				st = d->st;
 		}
+		idle = hu_now();
 	}
 	dealing = NULL;
 	hu_progress_end(&d->s->work->bar);
 	free(d->lots);
 	free(d->order);
+	free(d->letters);
 	return st;
 }
 

@@ -99,6 +99,28 @@ wire_receive(int from, int tag, void *data, size_t bytes)
 	} while (bytes);
 }
 
+static void *
+wire_begin(int from, int tag, void *data, size_t bytes)
+{
+	MPI_Request *r = malloc(sizeof *r);
+
+	if (!r)
+		abort();
+	MPI_Irecv(data, (int)bytes, MPI_BYTE, from, tag, MPI_COMM_WORLD, r);
+	return r;
+}
+
+static int
+wire_arrived(void *handle)
+{
+	int there;
+
+	MPI_Test(handle, &there, MPI_STATUS_IGNORE);
+	if (there)
+		free(handle);
+	return there;
+}
+
 static size_t
 wire_next(int *from, int tag)
 {
@@ -155,6 +177,8 @@ const hu_wire hu_wire_mpi = { .open = wire_open,
 	.post = wire_post,
 	.sent = wire_sent,
 	.receive = wire_receive,
+	.begin = wire_begin,
+	.arrived = wire_arrived,
 	.next = wire_next,
 	.waits = wire_waits,
 	.broadcast = wire_broadcast,

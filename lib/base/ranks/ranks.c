@@ -152,6 +152,19 @@ hu_ranks_next(int *from, int tag)
 	return bytes;
 }
 
+void *
+hu_ranks_begin(int from, int tag, void *data, size_t bytes)
+{
+	moved.received += (double)bytes;
+	return wire()->begin(from, tag, data, bytes);
+}
+
+int
+hu_ranks_arrived(void *handle)
+{
+	return wire()->arrived(handle);
+}
+
 int
 hu_ranks_waits(int tag)
 {
@@ -161,15 +174,21 @@ hu_ranks_waits(int tag)
 /* Naps last a sixteenth of what was waited so far, but from 50 microseconds to 4 milliseconds, so that a long wait
    costs little of a core and a short one ends soon. */
 void
+hu_ranks_nap(double start)
+{
+	double nap = (hu_now() - start) / 16;
+
+	nap = nap < 5e-5 ? 5e-5 : nap > 4e-3 ? 4e-3 : nap;
+	nanosleep(&(struct timespec){ 0, (long)(nap * 1e9) }, NULL);
+}
+
+void
 hu_ranks_await(int tag)
 {
 	double start = hu_now();
 
-	while (!hu_ranks_waits(tag)) {
-		double nap = (hu_now() - start) / 16;
-		nap = nap < 5e-5 ? 5e-5 : nap > 4e-3 ? 4e-3 : nap;
-		nanosleep(&(struct timespec){ 0, (long)(nap * 1e9) }, NULL);
-	}
+	while (!hu_ranks_waits(tag))
+		hu_ranks_nap(start);
 	moved.seconds += hu_now() - start;
 }
 

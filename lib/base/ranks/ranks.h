@@ -44,11 +44,18 @@ void hu_ranks_receive(int from, int tag, void *data, size_t bytes);
    sender awaited, -1 for any, and becomes the one that there is. */
 size_t hu_ranks_next(int *from, int tag);
 
+/* Begins to receive such a message, which may need both sides to come back to this interface until it is there: data
+   must be left alone until arrived, which does not wait, returns 1 of the handle, for the last time. */
+void *hu_ranks_begin(int from, int tag, void *data, size_t bytes);
+int hu_ranks_arrived(void *handle);
+
 /* Returns 1 where such a message is there already, from any rank. */
 int hu_ranks_waits(int tag);
 /* Waits for that, asleep: MPI itself waits busily, and where ranks are more than cores takes those from ranks that
    compute. */
 void hu_ranks_await(int tag);
+/* Sleeps for a small part of the time since `start` (hu_now), when a wait began: for a loop that asks repeatedly. */
+void hu_ranks_nap(double start);
 
 /* Collective. gather puts the ranks' pieces of the same size side by side in `all`, which only root needs. */
 void hu_ranks_broadcast(int root, void *data, size_t bytes);

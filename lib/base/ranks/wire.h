@@ -18,6 +18,10 @@ typedef struct hu_wire {
 	void (*post)(int to, int tag, const void *data, size_t bytes);
 	void (*sent)(void);
 	void (*receive)(int from, int tag, void *data, size_t bytes);
+	/* receive without waiting, of at most 2^30 bytes: data must be left alone until `arrived` says 1 of the handle,
+	   which is then no more */
+	void *(*begin)(int from, int tag, void *data, size_t bytes);
+	int (*arrived)(void *handle);
 	size_t (*next)(int *from, int tag); /* waits for a message; *from may be -1, and becomes its sender */
 	int (*waits)(int tag);                      /* 1 where a message waits that `next` would not wait for */
 	void (*broadcast)(int root, void *data, size_t bytes);

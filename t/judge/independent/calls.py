@@ -7,6 +7,7 @@ from .files import Tensor
 from .number import I, log, pow2, sqrt
 
 PRODUCTS = ('matmul', 'conv2d', 'conv2d_dx', 'conv2d_dw')
+SUMS = PRODUCTS + ('all_reduce',) # added as the call's model says
 UPDATES = ('sgd', 'adam', 'adamw')
 
 
@@ -90,6 +91,27 @@ class Exact:
         return r / (ins[2][0] * ins[3][0]) if call['attr'].get('scaled') else r
 
     op_conv2d = op_conv2d_dx = op_conv2d_dw = op_matmul
+
+    @staticmethod
+    def moved(call, out):
+        """Where element 0 of OUT lies in its operand: a move of micro-batches takes rows that are neighbours."""
+        a = call['attr']
+        assert set(a) == {'rank', 'start0'} | {w + str(d) for d in range(len(out.shape)) for w in ('d', 'from')}
+        assert all(int(a['from%d' % d]) == d and int(a['d%d' % d]) == out.shape[d] for d in range(len(out.shape)))
+        return int(a['start0']) * (out.n // out.shape[0])
+
+    def op_move(self, call, ins, out, k, i):
+        return ins[0][self.moved(call, out) + i]
+
+    def op_concat(self, call, ins, out, k, i):
+        assert int(call['attr']['axis']) == 0
+        for t in ins:
+            if i < t.n:
+                return t[i]
+            i -= t.n
+
+    def op_all_reduce(self, call, ins, out, k, i):
+        return sum(t[i] for t in ins)
 
     def op_bias(self, call, ins, out, k, i):
         return ins[0][i] + ins[1][i % ins[1].n]
@@ -316,8 +338,8 @@ class Exact:
             return r / (ins[2][0] * ins[3][0]) if call['attr'].get('scaled') else r
         if op == 'bias':
             return abs(ins[0][i]) + abs(ins[1][i % ins[1].n])
-        if op == 'add':
-            return abs(ins[0][i]) + abs(ins[1][i])
+        if op in ('add', 'all_reduce'):
+            return sum(abs(t[i]) for t in ins)
         if op == 'bias_db':
             return sum(abs(ins[0][j]) for j in range(i, ins[0].n, out.n))
         if op == 'avgpool':

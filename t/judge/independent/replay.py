@@ -2,7 +2,7 @@
 # replay.tsv, faults.tsv, and the rows of --elements.
 import math
 
-from .calls import PRODUCTS
+from .calls import PRODUCTS, SUMS
 from .expect import Near, Unknown, Within
 from .judge import Judged, finite, recorded
 
@@ -21,7 +21,7 @@ def rows(run, states, tampered=()):
                 info = run.tensors[t]
                 tensor, elements = s.exact.t[t], s.elements(t)
                 row = {'step': step, 'call': call['id'], 'op': call['op'], 'phase': call['phase'], 'layer': call['layer'], 'tensor': info['name'],
-                       'format': info['format'], 'compute': call['fmt']['compute'], 'sum': call['sum'] if call['op'] in PRODUCTS else '-',
+                       'format': info['format'], 'compute': call['fmt']['compute'], 'sum': call['sum'] if call['op'] in SUMS else '-',
                        'elements': tensor.n, 'sampled': len(elements), 'over_bound': tampered.get((step, info['name']), 0) if tampered else 0}
                 if s.finite(call):
                     row.update(s.judged(call, k).figures())

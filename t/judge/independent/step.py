@@ -136,6 +136,18 @@ class Step:
         by = mul(ins[2].v[0], ins[3].v[0]) if call['attr'].get('scaled') else ONE
         return [[(sum(a[j] * b[m] for j, m in self.exact.terms(call, ins, outs[0], i) if j is not None)) // by for i in range(outs[0].n)]]
 
+    def op_move(self, call, ins, outs):
+        first = self.exact.moved(call, outs[0])
+        return [ins[0].v[first:first + outs[0].n]]
+
+    def op_concat(self, call, ins, outs):
+        return [[x for t in ins for x in t.v]]
+
+    def op_all_reduce(self, call, ins, outs):
+        return [[sum(x) for x in zip(*(t.v for t in ins))]]
+
+    op_add = op_all_reduce
+
     op_conv2d = op_conv2d_dx = op_conv2d_dw = op_matmul
 
     def op_bias(self, call, ins, outs):

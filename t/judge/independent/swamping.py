@@ -2,7 +2,7 @@
 # swamping.tsv, swamping-ratio.tsv, and the rows of --elements FILE.swamping.
 from fractions import Fraction as Q
 
-from .calls import PRODUCTS
+from .calls import PRODUCTS, SUMS
 from .expect import Maybe, Unknown
 from .files import NotFinite
 from .harm import Harm
@@ -20,6 +20,8 @@ def whole(q):
 
 def pairs_of(exact, call, i):
     ins, out = [exact.t[t] for t in call['in']], exact.t[call['out'][0]]
+    if call['op'] == 'all_reduce':
+        return [(whole(t[i]), 1 << SCALE) for t in ins]
     return [(0, whole(ins[1][m])) if j is None else (whole(ins[0][j]), whole(ins[1][m])) for j, m in exact.terms(call, ins, out, i)]
 
 
@@ -73,7 +75,7 @@ def fl_quotient(total, n, name):
 def counts(exact, call, k, i, seed, step):
     """Of element i of output k: a Count; None where the operator adds nothing."""
     op = call['op']
-    if op in PRODUCTS:
+    if op in SUMS:
         return product(exact, call, i, seed, step)[1]
     count = Count()
     ins, out = [exact.t[t] for t in call['in']], exact.t[call['out'][k]]
@@ -100,12 +102,12 @@ def counts(exact, call, k, i, seed, step):
 def sum_rows(run, s, step):
     for call in run.calls:
         for k, t in enumerate(call['out']):
-            if not recorded(s.exact, call) or run.is_update(call) or call['op'] not in PRODUCTS + ('bias', 'add', 'bias_db', 'avgpool', 'batchnorm', 'batchnorm_dx'):
+            if not recorded(s.exact, call) or run.is_update(call) or call['op'] not in SUMS + ('bias', 'add', 'bias_db', 'avgpool', 'batchnorm', 'batchnorm_dx'):
                 continue
             info = run.tensors[t]
             elements = s.elements(t)
             row = {'step': step, 'call': call['id'], 'op': call['op'], 'phase': call['phase'], 'layer': call['layer'], 'tensor': info['name'],
-                   'format': Model(call['sum']).acc(call) if call['op'] in PRODUCTS else call['fmt']['compute'], 'kind': 'sum'}
+                   'format': Model(call['sum']).acc(call) if call['op'] in SUMS else call['fmt']['compute'], 'kind': 'sum'}
             if not s.finite(call):
                 row.update((c, Unknown('operands are not finite')) for c in ('additions', 'swamped', 'share_swamped', 'outputs', 'stagnated'))
             else:

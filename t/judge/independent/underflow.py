@@ -5,8 +5,9 @@ from fractions import Fraction as Q
 from .expect import Unknown
 from .harm import Harm
 from .judge import recorded
-from .number import FORMATS, iv, log2floor, pow2
+from .number import FORMATS, fl, iv, log2floor, pow2
 from .step import K
+from .sums import Model
 
 COUNTS = ('nonzeros', 'became_zero', 'became_subnormal', 'lost_bits', 'ftz')
 
@@ -54,7 +55,27 @@ def head(step, call, layer, info, source):
     return {'step': step, 'call': call, 'layer': layer, 'tensor': info['name'], 'class': info['class'], 'from': source, 'to': info['format']}
 
 
+def on_wire(run, s, step, call):
+    """What ranks send of their own sums before they receive any: rounded to the accumulator's format and to the wire's."""
+    model, info = Model(call['sum']), run.tensors[call['out'][0]]
+    wire = model.keys['wire']
+    if not recorded(s.exact, call) or not narrower(wire, info['format']):
+        return
+    u = Flush()
+    for t in (s.exact.t[t] for t in call['in']):
+        for i in range(t.n):
+            x = t.raw(i)
+            u.add(x, x if isinstance(x, str) else fl(fl(x, model.acc(call)), wire), wire)
+    row = dict(head(step, call['id'], info['name'].split('.')[0], info, info['format']), to=wire)
+    row.update(u.cells(u.elements, False))
+    if s.skipped:
+        row['verdict'] = '-'
+    yield row
+
+
 def of_call(run, s, step, call):
+    if call['op'] == 'all_reduce':
+        yield from on_wire(run, s, step, call)
     cast = call['op'] == 'cast'
     for k, t in enumerate(call['out']):
         info = run.tensors[t]
