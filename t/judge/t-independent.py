@@ -167,13 +167,16 @@ def forget(path, *files):
 
 
 def tamper(path, step, tensor, element, by):
-    """Adds BY to an fp32 number of a trace; of what nobody reads it may be infinite."""
+    """Adds BY to a number of a trace; of what nobody reads it may be infinite."""
     file = 'trace/step-%06d.safetensors' % step
     name = os.path.join(path, file)
     raw = bytearray(open(name, 'rb').read())
     head = struct.unpack('<Q', raw[:8])[0]
-    at = 8 + head + json.loads(raw[8:8 + head])[tensor]['data_offsets'][0] + 4 * element
-    raw[at:at + 4] = struct.pack('<f', struct.unpack('<f', raw[at:at + 4])[0] + by)
+    about = json.loads(raw[8:8 + head])[tensor]
+    size, letter = {'F32': (4, 'f'), 'F16': (2, 'e'), 'BF16': (2, 'f')}[about['dtype']]
+    at, half = 8 + head + about['data_offsets'][0] + size * element, bytes(2 * (about['dtype'] == 'BF16'))
+    changed = struct.pack('<' + letter, struct.unpack('<' + letter, half + raw[at:at + size])[0] + by)
+    raw[at:at + size] = changed[len(half):]
     open(name, 'wb').write(raw)
     forget(path, file)
 
@@ -228,6 +231,15 @@ def faulty():
             tamper(path, step, name, place, math.inf)
             listed.append((step, name, place))
     judge('faulty', [], history=True, tampered=listed, code=1)
+
+
+def faulty_short(policy, bits):
+    """Wrong numbers in a format of 16 bits, whose bounds are told in its ulps."""
+    path = os.path.join(folder, 'faulty' + bits)
+    run('train', *MLP, '--steps', '2', '--trace-steps', '1', '--policy', policy, '--loss-scale', 'none', '--quiet', path)
+    for place, by in ((7, 0.25), (3, -1.0)):
+        tamper(path, 1, 'dense2.xw', place, by)
+    judge('faulty' + bits, [], tampered=[(1, 'dense2.xw', 3), (1, 'dense2.y', 3), (1, 'dense2.xw', 7), (1, 'dense2.y', 7)], code=1)
 
 
 def blessed():
@@ -326,6 +338,8 @@ RUNS = {
     # gradients of micro-batches, which ranks add by a ring in e5m2
     'ranks': lambda: judge('ranks', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--micro-batches', '4', '--all-reduce', 'ring:3,wire=e5m2', '--optimizer', 'sgd'], sample=12),
     'faulty': faulty,
+    'faulty-bf16': lambda: faulty_short('bfloat16', '-bf16'),
+    'faulty-fp16': lambda: faulty_short('mixed_float16', '-fp16'),
     'baseline': blessed,
     # bias gradients before batchnorm that are 0 in the run and in the exact step, which MPFR has to tell
     'float64': lambda: judge('float64', CONVNET + ['--steps', '3', '--trace-steps', '2', '--policy', 'float64', '--optimizer', 'sgd', '--seed', '2'], sample=16),

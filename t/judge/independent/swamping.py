@@ -7,7 +7,7 @@ from .expect import Maybe, Unknown
 from .files import NotFinite
 from .harm import Harm
 from .judge import recorded
-from .number import FORMATS, iv, log2floor
+from .number import FORMATS, fl as nearest, iv, log2floor
 from .sums import SCALE, STAGNANT, Count, Model, Rounding, draws, tree
 
 LOW, HIGH = -64, 192
@@ -66,7 +66,6 @@ def fl_quotient(total, n, name):
     wide = (abs(total) << 200) // n
     wide = wide | 1 if wide * n != abs(total) << 200 else wide
     a = Q(wide, 1 << (200 + SCALE))
-    from .number import fl as nearest
     r = nearest(a, name)
     assert fl(whole(r)) == whole(r)
     return -whole(r) if total < 0 else whole(r)
@@ -83,7 +82,8 @@ def counts(exact, call, k, i, seed, step):
     if op in ('bias', 'add'):
         x, y = ins[0][i], ins[1][i % ins[1].n]
         if x and y:
-            s = out.raw(i)
+            # not the recorded result, which may be a wrong one
+            s = nearest(nearest(x + y, call['fmt']['compute']), out.format)
             count.additions, count.swamped = 1, int(s in (x, y))
         return count
     if op == 'bias_db':
