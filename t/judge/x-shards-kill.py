@@ -15,18 +15,23 @@ need_mpi()
 os.chdir(home())
 dice = random.Random(int(os.environ.get('HALFULP_SEED', '20261124')))
 TRIALS = int(os.environ.get('HALFULP_KILLS', '50'))
-NET = ['--model', 'mlp', '--width', '0.25', '--size', '16', '--train', '192', '--eval', '8', '--batch', '96', '--quiet']
-WORK = ['analyze', '--sample', '400', '--threads', '1', 'run']
+NET = ['--model', 'mlp', '--width', '0.5', '--train', '192', '--eval', '8', '--batch', '96', '--quiet']
 PART = 'run/analysis/parts/ranks.part'
 
 
 trained('run', *NET, '--steps', '8', '--trace-steps', ','.join(map(str, range(8))), '--policy', 'mixed_float16')
+for sample in 400, 1600, 6400:  # until it takes longer than parts wait to be written
+    WORK = ['analyze', '--sample', str(sample), '--threads', '1', 'run']
+    forget('run')
+    start = time.time()
+    ranks(3, *WORK)
+    length = time.time() - start
+    if length > 4:
+        break
+forget('run')
 halfulp(*WORK)
 want = tables('run')
 forget('run')
-start = time.time()
-ranks(3, *WORK)
-length = time.time() - start
 bad, hits, kept, less = [], 0, 0, 0
 for trial in range(TRIALS):
     forget('run')
