@@ -355,7 +355,7 @@ hu_comparison_print(const hu_comparison *c, FILE *f)
 		hu_comparison_mean(c, p, MS, 0, &mean, &error);
 		print_pair(f, 9, "%.1f", mean, NAN, 1);
 		hu_comparison_mean(c, p, BYTES, 0, &mean, &error);
-		fprintf(f, " %9s", hu_bytes_text(mean, bytes, sizeof bytes));
+		fprintf(f, " %9s", isnan(mean) ? "-" : hu_bytes_text(mean, bytes, sizeof bytes));
 		for (int i = SWAMPED; i <= UNDERFLOWED; i++) {
 			hu_comparison_mean(c, p, i, 0, &mean, &error);
 			print_pair(f, 9, "%.4f", mean, NAN, 1);
