@@ -7,11 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds for a unit, a call, an element, and an operation of its sum. Measured on traces of the models, a core of an
-   x86-64 processor with AVX2. */
+/* Seconds, measured on traces of four models on a core of an x86-64 processor with AVX-512, a family of operators at a
+   time. */
 static const struct {
-	double call, read, judged, enclosed, emulated, updated, exact;
-} s = { 2e-5, 4e-9, 4e-7, 4e-10, 4e-9, 2e-7, 2e-9 };
+	double call;                 /* a call */
+	double read;                 /* an element of its operands or results that is read, */
+	double flushed;              /* or looked at for underflow */
+	double judged, whole;        /* an element judged by itself, or in blocks as whole outputs are */
+	double wide;                 /* or in blocks as a product of numbers of more than 12 bits */
+	double elementary;           /* or by an elementary function */
+	double product, of_whole;    /* an operation of a product that is judged by itself, or in blocks */
+	double term;                 /* an operation of anything else that is judged */
+	double emulated, added;      /* an operation of a product or of another sum that is emulated for its swamping */
+	double updated;              /* an operation of an update whose effects are counted */
+	double exact;                /* an operation of an exact step */
+} s = { 1e-5, 2.5e-9, 6e-9, 1.2e-7, 2.7e-8, 2.5e-7, 1.2e-6, 1e-9, 9e-11, 8e-9, 5e-9, 1.2e-8, 1.6e-8, 6e-10 };
 
 /* Multiply-adds of a tile: ten milliseconds or so. */
 static const double macs_of_tile = 8e6;
@@ -32,19 +42,23 @@ hu_unit_name(const hu_analysis *a, const hu_work_unit *u)
 			   : hu_xprintf("%zu.%d.%d", a->step[u->step], u->call, u->tile);
 }
 
-/* The number of elements of all outputs, and of those that are judged. */
-static double
-outputs(const hu_analysis *a, const hu_call *c, double *judged)
-{
-	double all = 0;
+/* The numbers of elements of all inputs, of all outputs, and of those outputs' that are judged. */
+typedef struct sizes { double in, out, judged; } sizes;
 
-	*judged = 0;
+static sizes
+sizes_of(const hu_analysis *a, const hu_call *c)
+{
+	const hu_info *t = a->run->train->t;
+	sizes z = { 0, 0, 0 };
+
+	for (int k = 0; k < c->nin; k++)
+		z.in += (double)hu_count(t[c->in[k]].shape);
 	for (int k = 0; k < c->nout; k++) {
-		double n = (double)hu_count(a->run->train->t[c->out[k]].shape), some = (double)a->opt.sample;
-		all += n;
-		*judged += some > 0 && some < n ? some : n;
+		double n = (double)hu_count(t[c->out[k]].shape), some = (double)a->opt.sample;
+		z.out += n;
+		z.judged += some > 0 && some < n ? some : n;
 	}
-	return all;
+	return z;
 }
 
 /* Whether the analyzer of this name runs. */
@@ -57,24 +71,62 @@ takes(const char *take, const char *name)
 	return 0;
 }
 
+/* What replay costs of a call: the cost of each judged element is returned, that of all together added to *rest. An
+   element of a normalisation needs the statistics of a whole channel, and one of a softmax those of a row. Operators that
+   PyTorch and Apex keep in float32 are those with elementary functions, some sums aside. A sum of many elements, as of
+   a bias's gradient, goes through memory in strides. */
+static double
+cost_of_replay(const hu_analysis *a, const hu_call *c, const sizes *z, double flops, double *rest)
+{
+	double terms = flops / (z->out > 0 ? z->out : 1);
+	int whole = !a->opt.sample;
+
+	*rest += (z->in + z->out) * s.read;
+	if (!HU_COLUMN(c->op, enclose) || c->op->cls == HU_CLASS_LOSS ||
+		(c->op->float32 && c->op->cls == HU_CLASS_POINTWISE && !c->op->reduce)) {
+		*rest += c->op->stats ? flops * 10 * s.term : 0;
+		return s.elementary;
+	}
+	if (c->op->cls == HU_CLASS_NORM) {
+		*rest += flops * s.term;
+		terms = 0;
+	}
+	int product = c->op->cls == HU_CLASS_GEMM;
+	int wide = product && hu_format_of(a->run->train->t[c->in[0]].format).p > 12;
+	double of_term = !product ? s.term * (z->in > 4 * z->out ? 2 : 1) : whole ? s.of_whole : s.product;
+	return (!whole ? s.judged : wide ? s.wide : s.whole) + terms * of_term;
+}
+
+/* Whether all n tensors are in the trace. */
+static int
+are_there(const hu_trace *t, const int *id, int n)
+{
+	for (int k = 0; k < n; k++)
+		if (!t->t[id[k]].data)
+			return 0;
+	return 1;
+}
+
 /* The cost of judging a call's outputs, which tiles share, and of what else is found of it, which its first tile
    has. */
 static double
-cost_of_call(const hu_analysis *a, const hu_call *c, const char *take, double *rest)
+cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const char *take, double *rest)
 {
-	double judged, all = outputs(a, c, &judged), terms = hu_call_cost(a->run->train, c).flops / (all > 0 ? all : 1);
+	sizes z = sizes_of(a, c);
+	double each = 0, flops = hu_call_cost(a->run->train, c).flops;
 
-	double each = 0;
-
-	*rest = takes(take, "underflow") ? all * s.read : 0;
+	*rest = 0;
+	if (!are_there(t, c->out, c->nout) || !are_there(t, c->in, c->nin))
+		return 0;
+	*rest = takes(take, "underflow") ? z.out * s.flushed : 0;
 	if (takes(take, "replay") && HU_COLUMN(c->op, reference))
-		each += s.judged + terms * s.enclosed;
-	if (hu_is_update(a->run->train, c)) {
-		*rest += takes(take, "swamping") ? all * s.updated : 0;
-		*rest += takes(take, "state") ? all * s.updated : 0;
-	} else if (takes(take, "swamping") && HU_COLUMN(c->op, swamping))
-		each += terms * s.emulated;
-	return judged * each;
+		each += cost_of_replay(a, c, &z, flops, rest);
+	if (hu_is_update(a->run->train, c))
+		*rest += flops * s.updated * (takes(take, "swamping") + takes(take, "state"));
+	else if (takes(take, "swamping") && HU_COLUMN(c->op, swamping))
+		each += flops / (z.out > 0 ? z.out : 1) *
+			(c->op->cls == HU_CLASS_GEMM ? s.emulated : s.added);
+	return z.judged * each;
 }
 
 static double
@@ -84,8 +136,8 @@ cost_of_step(const hu_analysis *a)
 	double cost = s.call;
 
 	for (int i = 0; i < p->nc && a->opt.propagate; i++) {
-		double judged, all = outputs(a, &p->c[i], &judged);
-		cost += s.call + (hu_call_cost(p, &p->c[i]).flops + all * 8) * s.exact;
+		double flops = hu_call_cost(p, &p->c[i]).flops;
+		cost += s.call + (flops + sizes_of(a, &p->c[i]).out * 8) * s.exact;
 	}
 	return cost;
 }
@@ -123,19 +175,21 @@ add(hu_units *c, int *cap, hu_work_unit u, double cost)
 	c->n++;
 }
 
-void
-hu_units_cut(hu_units *c, const hu_analysis *a, const char *take)
+hu_status
+hu_units_cut(hu_units *c, hu_analysis *a, const char *take)
 {
 	int cap = 0;
+	hu_trace *t;
 
 	*c = (hu_units){ .n = 0 };
 	for (int i = 0; i < a->nstep; i++) {
+		HU_TRY(hu_analysis_trace(a, i, &t));
 		add(c, &cap, (hu_work_unit){ .step = i, .call = -1, .tiles = 1 }, cost_of_step(a));
 		for (int k = 0; k < a->run->train->nc; k++) {
 			const hu_call *call = &a->run->train->c[k];
 			size_t step, n = hu_count(a->run->train->t[call->out[0]].shape);
 			hu_work_unit u = { .step = i, .call = k, .tiles = tiles(a, call, &step), .last = n };
-			double rest, judged = cost_of_call(a, call, take, &rest);
+			double rest, judged = cost_of_call(a, t, call, take, &rest);
 			for (; u.tile < u.tiles; u.tile++) {
 				if (u.tiles > 1) {
 					u.first = (size_t)u.tile * step;
@@ -146,4 +200,5 @@ hu_units_cut(hu_units *c, const hu_analysis *a, const char *take)
 			}
 		}
 	}
+	return HU_OK;
 }

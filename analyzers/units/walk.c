@@ -24,8 +24,7 @@ hu_walk_init(hu_walk *w, hu_analysis *a, const char *take)
 		w->tables[i] = hu_xcalloc(1, x->tables);
 		HU_TRY(x->begin(a, w->tables[i]));
 	}
-	hu_units_cut(&w->units, a, take);
-	return HU_OK;
+	return hu_units_cut(&w->units, a, take);
 }
 
 void

@@ -14,6 +14,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from analyzed import SMALL, forget, tables  # noqa: E402
 from tap import bail_out, finish, halfulp, home, none, ok  # noqa: E402
+from tensorsfile import Tensors  # noqa: E402
 
 folder = home()
 ROWS = folder + '/*.rows*'
@@ -115,12 +116,23 @@ ok(
 # One huge call: its tiles are dealt, so that no shard has much more to do than another
 HUGE = ['--model', 'mlp', '--width', '0.5', '--train', '1600', '--eval', '8', '--batch', '1600', '--quiet']
 run('train', *HUGE, '--steps', '1', '--trace-steps', '0', '--trace', 'dense1.*,input.*', 'huge')
-cost, told = [], []
+cost, told, each = [], [], {}
 for i in range(3):
     only = ['--json', '--sample', 'all', '--no-propagate', '--only', 'replay', 'huge']
     told.append(json.loads(halfulp('analyze', '--shard', '%d/3' % (i + 1), *only, cwd=folder).stdout)['imbalance'])
     rows = [x.split('\t') for x in open(folder + '/huge/analysis/parts/%d-of-3.part' % (i + 1)) if x[0] not in '#u']
     cost.append(sum(float(x[1]) for x in rows))
+    for unit, expected in (x[:2] for x in rows):
+        call = unit.split('.')[1]
+        each[call] = each.get(call, 0) + float(expected)
+program = json.load(open(folder + '/huge/program-train.json'))
+name = {t['id']: t['name'] for t in program['tensors']}
+there = set(Tensors(folder + '/huge/trace/step-000000.safetensors').head)
+whole = {str(c['id']): all(name[t] in there for t in c['in'] + c['out']) for c in program['calls']}
+none(
+    ['call %s: %g s' % (c, each[c]) for c, w in whole.items() if w != (each[c] > 1e-3)],
+    'work is expected of %d calls alone, whose tensors are in the trace, of %d' % (sum(whole.values()), len(whole)),
+)
 above = 3 * max(cost) / sum(cost) - 1
 ok(
     above < 0.05 and all(abs(x - above) < 1e-6 for x in told),

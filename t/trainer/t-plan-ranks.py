@@ -45,6 +45,7 @@ def again(plan, n, stage, wire):
     return row
 
 
+PARTS = ('--batch', '64', '--micro-batches', '4')
 asked = [w for p in POLICIES for w in ('--policy', p)]
 wrong, shown = [], []
 for n, more, wire, gb_s in (
@@ -52,6 +53,9 @@ for n, more, wire, gb_s in (
     (7, ('--network', 'eth10'), None, 1.25),
     (64, ('--wire', 'fp16', '--network', '0.001'), 2, 0.001),
     (2000, ('--wire', 'e5m2'), 1, None),
+    (4, (*PARTS, '--all-reduce', 'ring:4,wire=e5m2'), 1, None),
+    (4, (*PARTS, '--all-reduce', 'hier:4:2,wire=bf16', '--wire', 'fp64'), 8, None),
+    (3, (*PARTS, '--all-reduce', 'nccl:2'), None, None),
 ):
     words = (*MODEL, *asked, '--ranks', str(n), '--device', 'v100', *more)
     text = plan(*words)

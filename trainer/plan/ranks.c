@@ -3,6 +3,7 @@
 
 #include "lib/base/console/opt.h"
 #include "lib/base/str.h"
+#include "lib/op/reduce/over_ranks.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,11 +31,29 @@ moments(const hu_program *p)
 	return bytes;
 }
 
+/* Returns what the gradients that all-reduce calls of the program send take in the formats that these send; 0 where
+   there are none. */
+static double
+on_the_wire(const hu_program *p)
+{
+	double bytes = 0;
+
+	for (int i = 0; i < p->nc; i++) {
+		if (p->c[i].op->role != HU_ROLE_ALL_REDUCE)
+			continue;
+		hu_info sent = p->t[p->c[i].out[0]];
+		sent.format = hu_over_ranks_wire(&p->c[i]);
+		bytes += hu_info_bytes(&sent);
+	}
+	return bytes;
+}
+
 hu_rank_sizes
 hu_rank_sizes_of(const hu_program *p, hu_format_id wire)
 {
 	hu_memory m = hu_memory_of(p);
 	hu_rank_sizes s = { .parameters = (double)hu_parameters(p), .masters = m.masters, .moments = moments(p) };
+	double reduced = wire == HU_NO_FORMAT ? on_the_wire(p) : 0;
 
 	for (int i = 0; i < p->nt; i++) {
 		const hu_info *t = &p->t[i];
@@ -48,6 +67,8 @@ hu_rank_sizes_of(const hu_program *p, hu_format_id wire)
 			sent.format = wire;
 		s.wire += hu_info_bytes(&sent);
 	}
+	if (reduced > 0)
+		s.wire = reduced;
 	s.weights = m.weights - s.statistics;
 	s.scalars = m.optimizer_state - s.moments;
 	s.rest = m.activations + m.gradients - s.gradients;

@@ -23,8 +23,8 @@ typedef struct hu_rank_share { double weights, masters, gradients, optimizer_sta
 
 typedef struct hu_rank_network { const char *name; double gb_s; const char *source; } hu_rank_network;
 
-/* Measures the tensors of a training program. wire is the format of gradients that are sent; HU_NO_FORMAT: each
-   gradient's own. */
+/* Measures the tensors of a training program. wire is the format of gradients that are sent; HU_NO_FORMAT: the one that
+   the program's all-reduce calls send, or where it has none each gradient's own. */
 hu_rank_sizes hu_rank_sizes_of(const hu_program *p, hu_format_id wire);
 
 /* Returns the share of one of n ranks, each of which has a batch of its own. Stage 0 has everything on every rank;
