@@ -42,7 +42,7 @@ detail(const hu_gate_row *r)
 				m->nonfinite ? ", the first that is not finite at " : ", the largest difference at ");
 			hu_gate_add_place(&s, r);
 			hu_str_addf(&s, ": %.9g (%a) became %.9g (%a)", m->a, m->a, m->b, m->b);
-			hu_str_add(&s, "; over the tensor ");
+			hu_str_add(&s, m->nonfinite ? "; over the other values " : "; over the tensor ");
 			hu_gate_add_ulps(&s, r, m->ulps[0]);
 			hu_str_addf(&s, ", abs %.4g, rel %.4g, l2 %.4g, cosine %.9g, sqnr %.4g dB, nonfinite %zu",
 				m->abs, m->rel, m->l2, m->cosine, m->sqnr, m->nonfinite);

@@ -78,13 +78,14 @@ static void
 add_pattern(hu_str *s, const hu_gate *g)
 {
 	double *cosine = hu_xcalloc(g->n, sizeof *cosine), *l2 = hu_xcalloc(g->n, sizeof *l2), eps = 0;
-	size_t n = 0, shapes = 0, alone = 0;
+	size_t n = 0, shapes = 0, alone = 0, nonfinite = 0;
 	const hu_gate_row *dtype = NULL;
 
 	for (size_t i = 0; i < g->n; i++) {
 		const hu_gate_row *r = &g->row[i];
 		shapes += r->state == HU_GATE_SHAPE;
 		alone += r->state == HU_GATE_MISSING || r->state == HU_GATE_ADDED;
+		nonfinite += i < g->failed && r->state != HU_GATE_SHAPE && r->old && r->new && r->m.nonfinite;
 		if (r->state == HU_GATE_SHAPE || !r->old || !r->new || r->old->kind != HU_ITEM_FLOAT)
 			continue;
 		dtype = !dtype && strcmp(r->old->dtype, r->new->dtype) ? r : dtype;
@@ -100,6 +101,11 @@ add_pattern(hu_str *s, const hu_gate *g)
 			". Most likely cause: another model: %zu names have another shape, and %zu are in one file "
 			"alone",
 			shapes, alone);
+	else if (nonfinite)
+		hu_str_addf(s,
+			". Most likely cause: an overflow, or a division by 0, in one of the two: %zu of the names that "
+			"failed have infinities or NaN in one file where the other has none",
+			nonfinite);
 	else if (n && c < 0.5)
 		hu_str_addf(s,
 			". Most likely cause: another seed or initialisation: the %zu tensors that differ have a "
@@ -165,12 +171,16 @@ hu_gate_why(const hu_gate *g)
 				r->ulps_of == HU_NO_FORMAT ? "" : " of ",
 				r->ulps_of == HU_NO_FORMAT ? "" : hu_format_name(r->ulps_of), m->a, m->b, m->rel);
 		} else {
-			hu_str_addf(&s, ": %.9g -> %.9g (rel %.3g", m->a, m->b, m->rel);
-			if (!m->step) { /* of metrics nobody asks for ulps */
-				hu_str_add(&s, ", ");
-				hu_gate_add_ulps(&s, r, ulps_there(r));
+			hu_str_addf(&s, ": %.9g -> %.9g", m->a, m->b);
+			if (!m->nonfinite) { /* else there is no distance between the two */
+				hu_str_addf(&s, " (rel %.3g", m->rel);
+				if (!m->step) { /* of metrics nobody asks for ulps */
+					hu_str_add(&s, ", ");
+					hu_gate_add_ulps(&s, r, ulps_there(r));
+				}
+				hu_str_add(&s, ")");
 			}
-			hu_str_addf(&s, "), and %zu of %zu values differ", m->differ, m->count);
+			hu_str_addf(&s, ", and %zu of %zu values differ", m->differ, m->count);
 		}
 	}
 	hu_str_addf(&s, ": %s; %zu of %zu names failed", hu_shown(r->said), g->failed, g->n);

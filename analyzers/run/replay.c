@@ -365,7 +365,8 @@ end(hu_analysis *a, void *tables_of)
 	hu_str_addf(&a->said, "%zu outputs judged", w->outputs);
 	if (w->overflowed)
 		hu_str_addf(&a->said, ", some of %zu tensors overflowed; of the other tensors", w->overflowed);
-	hu_str_addf(&a->said, ", the worst %.4g ulp off; %zu outside their call's bound", w->worst, a->over_bound);
+	if (w->outputs)
+		hu_str_addf(&a->said, ", the worst %.4g ulp off; %zu outside their call's bound", w->worst, a->over_bound);
 	return st != HU_OK ? st : faults_st != HU_OK ? faults_st : each_st;
 }
 

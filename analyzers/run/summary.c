@@ -20,32 +20,39 @@ table(const hu_run *r, const char *where, const char *name, hu_table *t)
 	return ok;
 }
 
+/* Returns the last number of a column that was measured, NaN where none was. A NaN that was measured is as good as any:
+   *nonfinite is set where it, or an infinity, is the last. */
 static double
-last_measured(const hu_table *t, const char *column)
+last_measured(const hu_table *t, const char *column, int *nonfinite)
 {
 	int c = hu_table_column(t, column);
 
-	for (int i = t->rows - 1; i >= 0; i--)
-		if (!isnan(hu_table_real(t, i, c)))
-			return hu_table_real(t, i, c);
+	*nonfinite = 0;
+	for (int i = t->rows - 1; c >= 0 && i >= 0; i--) {
+		const char *cell = hu_table_cell(t, i, c);
+		double x = strtod(cell, NULL);
+		if (!strcmp(cell, "-"))
+			continue;
+		*nonfinite = !isfinite(x);
+		return isfinite(x) ? x : NAN;
+	}
 	return NAN;
 }
 
 static void
 read_metrics(const hu_run *r, hu_summary *n)
 {
+	int other;
 	hu_table t;
 
 	if (!table(r, "", "metrics.tsv", &t))
 		return;
-	n->final_loss = last_measured(&t, "loss");
-	if (t.rows && !isfinite(strtod(hu_table_cell(&t, t.rows - 1, hu_table_column(&t, "loss")), NULL))) {
-		n->broken = 1;
+	n->final_loss = last_measured(&t, "loss", &n->broken);
+	if (n->broken)
 		n->rank = 3;
-	}
-	n->final_accuracy = last_measured(&t, "accuracy");
-	n->eval_accuracy = last_measured(&t, "eval_accuracy");
-	n->scale_final = last_measured(&t, "loss_scale");
+	n->final_accuracy = last_measured(&t, "accuracy", &other);
+	n->eval_accuracy = last_measured(&t, "eval_accuracy", &other);
+	n->scale_final = last_measured(&t, "loss_scale", &other);
 	n->steps = t.rows;
 	n->skipped = 0;
 	for (int i = 0; i < t.rows; i++)
@@ -61,7 +68,9 @@ read_replay(const hu_run *r, hu_summary *n)
 	if (!table(r, "analysis/", "replay.tsv", &t))
 		return;
 	int ulp = hu_table_column(&t, "ulp_max"), ratio = hu_table_column(&t, "bound_ratio_max");
-	n->worst_ulp = n->worst_ratio = n->over = n->judged = n->overflowed = 0;
+	n->over = n->judged = 0;
+	if (t.rows)
+		n->worst_ulp = n->worst_ratio = 0;
 	for (int i = 0; i < t.rows; i++) {
 		double u = hu_table_real(&t, i, ulp), q = hu_table_real(&t, i, ratio);
 		n->over += hu_table_real(&t, i, hu_table_column(&t, "over_bound"));
@@ -191,7 +200,7 @@ read_underflow(const hu_run *r, hu_summary *n)
 		}
 	}
 	n->zeroed = round(n->zeroed);
-	n->zeroed_share = nonzeros > 0 ? n->zeroed / nonzeros : 0;
+	n->zeroed_share = nonzeros > 0 ? n->zeroed / nonzeros : NAN;
 	n->v_zeroed_share = v_nonzeros > 0 ? v / v_nonzeros : NAN;
 	hu_table_release(&t);
 }
@@ -237,8 +246,8 @@ put(json_t *o, const char *key, double x)
 	json_object_set_new(o, key, !isfinite(x) ? json_null() : whole ? json_integer((json_int_t)x) : json_real(x));
 }
 
-/* The same for a share or cosine over elements some of which are not finite; the words "not finite" where no number is
-   left. */
+/* The same for a loss, or a share or cosine over elements, some of which are not finite; the words "not finite" where no
+   number is left. */
 static void
 put_harm(json_t *o, const char *key, double x, int nonfinite)
 {
@@ -255,7 +264,7 @@ to_json(const hu_analysis *a, const hu_summary *n)
 	static const char *const keys[] = { "halfulp_version", "command", "seed", "model", "policy", "backend",
 		"device", "compiler", "host", "dataset", NULL };
 
-	put(v, "final_loss", n->final_loss);
+	put_harm(v, "final_loss", n->final_loss, n->broken);
 	put(v, "final_accuracy", n->final_accuracy);
 	put(v, "eval_accuracy", n->eval_accuracy);
 	put(v, "steps", n->steps);

@@ -86,6 +86,8 @@ say_counts(hu_str *s, const hu_summary *n)
 	hu_str_add(s, "By count, ");
 	if (isnan(n->zeroed))
 		hu_str_add(s, "gradients that became zero were not looked for");
+	else if (isnan(n->zeroed_share))
+		hu_str_add(s, "no nonzero gradient values were there to become zero");
 	else
 		hu_str_addf(s, "rounding made %.0f gradient values zero (%.3g %% of the nonzero ones)", n->zeroed,
 			100 * n->zeroed_share);

@@ -246,9 +246,9 @@ def detail(row, was, now, rule, shaped):
         if row['differ'] and isinstance(row['old'], str) and row['old'] not in ('inf', '-inf'):
             s += ", at step %s '%s' became '%s'" % (row['step'], row['old'], row['new'])
         elif row['differ']:
-            s += ', the %s at %s: %s (%s) became %s (%s); over the tensor %s, abs %s, rel %s, l2 %s, cosine %s, sqnr %s dB, nonfinite %d' % (
+            s += ', the %s at %s: %s (%s) became %s (%s); over the %s %s, abs %s, rel %s, l2 %s, cosine %s, sqnr %s dB, nonfinite %d' % (
                 'first that is not finite' if row['nonfinite'] else 'largest difference', place(row, was), '%.9g' % real(row['old']), hexed(row['old']),
-                '%.9g' % real(row['new']), hexed(row['new']), ulps(row, real(row['ulps'])), *('%.4g' % real(row[k]) for k in ('abs', 'rel', 'l2')), '%.9g' % real(row['cosine']),
+                '%.9g' % real(row['new']), hexed(row['new']), 'other values' if row['nonfinite'] else 'tensor', ulps(row, real(row['ulps'])), *('%.4g' % real(row[k]) for k in ('abs', 'rel', 'l2')), '%.9g' % real(row['cosine']),
                 '%.4g' % real(row['sqnr']), row['nonfinite'])  # fmt: skip
     return s + (
         "; rule '%s'" % rule['text'] if rule['own'] else '; no rule names it, so the default of its dtype holds'
@@ -259,13 +259,16 @@ def first_line(row, was, now, said, shaped, failed, n):
     s = row['name']
     if was and now and not shaped and row['differ'] and not isinstance(row.get('old'), str):
         of = '' if row['ulps_of'] == '-' else ' of ' + row['ulps_of']
-        pair = '%.9g -> %.9g (rel %.3g' % (real(row['old']), real(row['new']), real(row['rel']))
+        pair = '%.9g -> %.9g' % (real(row['old']), real(row['new']))
+        far = pair + ' (rel %.3g' % real(row['rel'])
         s += ', %s: ' % place(row, was)
         if row['differ'] == 1 and row['ulps'] == 1:
-            s += 'one value of %d is one ulp%s off, %s)' % (row['elements'], of, pair)
+            s += 'one value of %d is one ulp%s off, %s)' % (row['elements'], of, far)
+        elif row['nonfinite']:
+            s += '%s, and %d of %d values differ' % (pair, row['differ'], row['elements'])
         else:
             s += '%s%s), and %d of %d values differ' % (
-                pair,
+                far,
                 '' if 'step' in row else ', ' + ulps(row, ulps_there(row)),
                 row['differ'],
                 row['elements'],
@@ -299,6 +302,12 @@ def pattern(rows, was, now, shaped):
     alone = [r for r in rows if not r['ok'] and (r['name'] in was) != (r['name'] in now)]
     if alone or shaped:
         return 'another model: %d names have another shape, and %d are in one file alone' % (shaped, len(alone))
+    strange = [r for r in rows if not r['ok'] and r.get('nonfinite')]
+    if strange:
+        return (
+            'an overflow, or a division by 0, in one of the two: %d of the names that failed have infinities or NaN in '
+            'one file where the other has none' % len(strange)
+        )
     some = [r for r in rows if r['name'] in was and r['name'] in now and 'step' not in r]
     some = [r for r in some if was[r['name']][0] in ('F64', 'F32', 'F16', 'BF16')]
     cast = [r for r in some if r['old_dtype'] != r['new_dtype']]
@@ -559,6 +568,7 @@ for name, b, words in (
     ('order', moved(6e-6), 'sums in another order, or another library: the 5 tensors'),
     ('change', moved(0.01), 'another computation, or a lower precision within it: the 5 tensors'),
     ('cast', {**moved(1e-3), 'w2': ('F16', *A['w2'][1:])}, 'another precision: w2 was F32 and is F16'),
+    ('loud', {**moved(6e-6), 'w4': ('F32', [40], [math.nan] + A['w4'][2][1:])}, 'an overflow, or a division by 0'),
     ('lost', {k: v for k, v in A.items() if k != 'w3'}, 'another model: 0 names have another shape, and 1 are in'),
 ):
     write(name + '.safetensors', b)

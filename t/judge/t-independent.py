@@ -219,6 +219,24 @@ MODELS = ['sequential,acc=fp16', 'fma,acc=bf16', 'chunk:16,acc=fp16', 'openblas:
           'ring:5,acc=fp16', 'halving:12,acc=fp16', 'hier:21:4,acc=fp32,wire=fp16', 'fma,acc=fp16,mode=SR', 'tc:volta', 'tc:hopper,out=fp16,path=wgmma']
 
 
+def of_nothing():
+    """The summary of a training whose last losses are no numbers, and of traces without anything to judge."""
+    lost = ['--policy', 'float16', '--lr', '1e3', '--steps', '4']
+    for name, words, wanted in (
+        ('lost', lost + ['--trace-steps', '0'], {'final_loss': 'not finite'}),
+        ('late', lost + ['--trace-steps', '3'], {'final_loss': 'not finite', 'zeroed_share': None}),
+        ('bare', ['--policy', 'float32', '--steps', '2', '--trace', 'dense1.w'], {'worst_ulp': None, 'worst_bound_ratio': None, 'judged_outputs': 0}),
+    ):
+        path = os.path.join(folder, name)
+        run('train', *MLP, *words, '--quiet', path)
+        run('analyze', path)
+        wrong, _ = summary.compare(Run(path), 2048)
+        there = json.load(open(os.path.join(path, 'analysis', 'summary.json')))
+        wrong += ['%s is %r, not %r' % (k, there['numbers'][k], v) for k, v in wanted.items() if there['numbers'][k] != v]
+        wrong += [s for s in there['verdict'] if name == 'bare' and 'every judged' in s]
+        ok(not wrong, '%s: summary.json' % name, '\n'.join(wrong))
+
+
 def faulty():
     """A trace with wrong numbers in it, and a history of 5000 steps."""
     path = os.path.join(folder, 'faulty')
@@ -327,6 +345,7 @@ RUNS = {
     'convnet': lambda: judge('convnet', CONVNET + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--momentum', '0.9', '--weight-decay', '1e-4', '--init-scale', '1024', '--schedule', 'linear'], history=True),
     'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024', '--loss-weight', '4', '--schedule', 'step', '--decay-steps', '2', '--label-smoothing', '0.1'], sample=24, models=MODELS),
     'fp8': fp8,
+    'of_nothing': of_nothing,
     'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--lr', '0.01'], sample=12),
     'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam', '--eps', '1e-5', '--schedule', 'cosine', '--warmup', '1', '--decay-steps', '4', '--clip-value', '0.01'], sample=12),
     # gradients that vanish in their first cast, all of them; a step that was skipped and is all there is

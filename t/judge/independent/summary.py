@@ -23,7 +23,7 @@ def worst(values, pick):
 
 
 def last(rows, column):
-    values = [float(r[column]) for r in rows if r[column] not in ('-', 'nan')]
+    values = [float(r[column]) for r in rows if r[column] != '-']
     return values[-1] if values else NAN
 
 
@@ -58,9 +58,9 @@ def expected(run):
          'steps': len(metrics), 'skipped_steps': sum(r['skipped'] == '1' for r in metrics)}
     ulps = [float(r['ulp_max']) for r in replay]
     n['judged_outputs'] = sum(int(r['sampled']) for r in replay)
-    n['worst_ulp'] = max(ulps)
-    n['worst_ulp_tensor'] = replay[ulps.index(max(ulps))]['tensor']
-    n['worst_bound_ratio'] = max(float(r['bound_ratio_max']) for r in replay)
+    n['worst_ulp'] = max(ulps, default=NAN)
+    n['worst_ulp_tensor'] = replay[ulps.index(max(ulps))]['tensor'] if ulps else None
+    n['worst_bound_ratio'] = max((float(r['bound_ratio_max']) for r in replay), default=NAN)
     n['over_bound'] = sum(int(r['over_bound']) for r in replay)
     updates = [r for r in swamping if r['kind'] == 'update' and r['tensor'] == 'all']
     moved = sum(int(r['additions']) for r in updates)
@@ -75,7 +75,7 @@ def expected(run):
     scaled = lambda rows, c: sum(int(r[c]) * int(r['of_elements']) / int(r['elements']) for r in rows)  # noqa: E731
     gradients, moments = [r for r in counted if r['class'] in ('gradient', 'wgrad')], [r for r in counted if r['class'] not in ('gradient', 'wgrad') and is_second_moment(run, r['tensor'])]
     n['zeroed_gradients'] = round(scaled(gradients, 'became_zero'))
-    n['zeroed_share'] = n['zeroed_gradients'] / scaled(gradients, 'nonzeros') if scaled(gradients, 'nonzeros') else 0.0
+    n['zeroed_share'] = n['zeroed_gradients'] / scaled(gradients, 'nonzeros') if scaled(gradients, 'nonzeros') else NAN
     n['second_moment_zeroed_share'] = scaled(moments, 'became_zero') / scaled(moments, 'nonzeros') if scaled(moments, 'nonzeros') else NAN
     fits = safe and all(r['log2_scale_min'] != '-' for r in safe)
     low, high = (max(int(r['log2_scale_min']) for r in safe), min(int(r['log2_scale_max']) for r in safe)) if fits else (1, 0)
@@ -84,7 +84,7 @@ def expected(run):
     if rank == 1 and not judged['updates'] and not judged['gradients']:
         rank = 0  # the word rests on gradients and updates; moments and statistics can only worsen it
     if not math.isfinite(float(metrics[-1]['loss'])):
-        rank = 3
+        rank, n['final_loss'] = 3, 'not finite'
     return n, WORDS[rank], cause(metrics, judged['gradients'], judged['updates'], verdicts(state)) if rank > 1 else None
 
 
@@ -113,8 +113,8 @@ def compare(run, sample):
         wrong.append('summary.json: %s is %s' % (key, 'recomputed by nothing' if key in there['numbers'] else 'not there'))
     for key in set(there['numbers']) & set(n):
         got, e = there['numbers'][key], n[key]
-        if isinstance(e, str) or got is None:
-            same = got == e if isinstance(e, str) else not math.isfinite(e)
+        if e is None or isinstance(e, str) or got is None:
+            same = got == e if e is None or isinstance(e, str) else not math.isfinite(e)
         else:
             same = holds(Near(e, 1e-14), repr(got))
         agreed[key] = agreed.get(key, 0) + same
@@ -127,7 +127,7 @@ def compare(run, sample):
     if len(there['verdict']) != 3 or any(re.search(r'\bnan\b', s) for s in there['verdict']):
         wrong.append('summary.json: the verdict is not three sentences with numbers: %r' % there['verdict'])
     zero = lambda x: 0 if x is None or math.isnan(x) else x  # noqa: E731
-    second = ['%.0f' % zero(n['zeroed_gradients'])] + ['%.3g' % (100 * zero(n[k])) for k in ('zeroed_share', 'swamped_share_updates', 'swamped_share_updates_by_decay', 'gradient_l2_share_lost', 'update_l2_share_lost')
+    second = ([] if math.isnan(n['zeroed_share']) else ['%.0f' % zero(n['zeroed_gradients'])]) + ['%.3g' % (100 * zero(n[k])) for k in ('zeroed_share', 'swamped_share_updates', 'swamped_share_updates_by_decay', 'gradient_l2_share_lost', 'update_l2_share_lost')
                                                            if not math.isnan(n[k]) and (k != 'swamped_share_updates_by_decay' or n[k] > 0)]
     if zero(n['second_moment_zeroed_share']) > 0:
         second.append('%.3g' % (100 * n['second_moment_zeroed_share']))
