@@ -51,7 +51,7 @@ within(const mpfr_t d, double bound)
 static void
 against(beyond *b, size_t i, const mpfr_t d, double bound)
 {
-	if (!(bound < INFINITY)) { /* no bound: overflow cannot be excluded, or the operands are not finite */
+	if (!(bound < INFINITY)) { /* no bound: overflow cannot be excluded */
 		b->open++;
 		return;
 	}
@@ -60,6 +60,29 @@ against(beyond *b, size_t i, const mpfr_t d, double bound)
 	if (ratio > b->ratio) {
 		b->ratio = ratio;
 		b->worst = i;
+	}
+}
+
+/* Whether element i follows from operands that are not finite, or from a division by 0: its exact value is NaN or an
+   infinity, and so is the emulation's (a saturating format has other ideas). */
+static int
+is_certain(const hu_op_run *r, size_t i)
+{
+	return !mpfr_number_p(r->exact[i]) &&
+		(mpfr_nan_p(r->exact[i]) ? isnan(r->value[i]) : mpfr_cmp_d(r->exact[i], r->value[i]) == 0);
+}
+
+/* Judges such an element: in whatever order terms are added, NaN stays NaN, and an infinity stays or meets another, of
+   finite terms that overflowed, and becomes NaN. */
+static void
+against_certain(beyond *b, size_t i, double x, double value)
+{
+	if (isnan(x) && !isnan(value)) {
+		b->open++;
+	} else if (isnan(x) != isnan(value) || (!isnan(x) && x != value)) {
+		b->over++;
+		b->worst = b->ratio < INFINITY ? i : b->worst;
+		b->ratio = INFINITY;
 	}
 }
 
@@ -73,11 +96,16 @@ judge_one(const hu_op_run *r, size_t i, double x, verdict *v, mpfr_t d)
 	if (ulps > v->most) {
 		v->most = ulps;
 		v->worst = i;
-		v->at = x;
+		v->at = isnan(x) ? NAN : x;
 	}
 	distance(r, i, x, d);
-	against(&v->proven, i, d, r->bound[i]);
-	against(&v->probable, i, d, r->probable[i]);
+	if (is_certain(r, i)) {
+		against_certain(&v->proven, i, x, r->value[i]);
+		v->probable.open++; /* it is no question of probability */
+	} else {
+		against(&v->proven, i, d, r->bound[i]);
+		against(&v->probable, i, d, r->probable[i]);
+	}
 	if (isfinite(x) && isfinite(e)) {
 		long double error = mpfr_get_ld(d, MPFR_RNDN);
 		v->error2 += error * error;

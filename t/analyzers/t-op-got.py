@@ -168,6 +168,13 @@ save("H", (2, 2), [f32(3e38), 1, 1, 1])
 op("matmul", "--in", "a=H", "--in", "b=H", "--out", "d.npy")
 code, j, err, lines = judged("matmul", "--in", "a=H", "--in", "b=H", "--as", "bound", got="d")
 ok(code == 0 and j["without_bound"] == 1 and lines["proven"] == "within; 1 of 4 results have no bound", "what may overflow has no bound, and that is said beside the verdict")
+inf, nan = math.inf, math.nan
+save("I", (2, 2), [inf, 1, 2, nan])
+save("J", (2, 2), [0, 1, 1, 1])
+for value, over, open_ in (([nan, inf, nan, nan], 0, 0), ([-nan, inf, nan, nan], 0, 0), ([nan, nan, nan, nan], 0, 1), ([5, inf, nan, nan], 1, 0), ([nan, -inf, nan, nan], 1, 0), ([nan, 3e38, nan, inf], 2, 0)):
+    save("got", (2, 2), [f32(v) if math.isfinite(v) else v for v in value])
+    code, j, err, lines = judged("matmul", "--in", "a=I", "--in", "b=J", "--as", "bound", got="got")
+    ok((code, j["over_bound"], j["without_bound"]) == (over > 0, over, open_) and "-nan" not in str(lines), "what follows from infinite operands is certain: %s" % value, [code, j["over_bound"], j["without_bound"], lines])
 
 K = 1024
 a, b = normal(8 * K), normal(8 * K, K**-0.5)
