@@ -53,21 +53,12 @@ echo "# SPDX-License-Identifier: Apache-2.0"
 echo "# The state after three training steps and the last loss, held by every build: compilers, optimisation, instruction sets."
 echo "# Made by: make -C build golden. A change is a decision, and the commit that makes it says why numbers changed."
 printf 'model\tpolicy\toptions\tdigest\tloss\n'
-# What policies, optimizers and rules do to a program is the same for every model: others than the first two have five
-# policies.
+# What optimizers and rules do to a program is the same for every model: the first two alone have them.
 for model in $(rows trainer/model/models.def MODEL); do
-	case $model in
-	mlp | convnet) ;;
-	*)
-		for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
-			row $model $policy
-		done
-		continue
-		;;
-	esac
 	for policy in $(rows lib/program/policies.def POLICY); do
 		row $model $policy
 	done
+	case $model in mlp | convnet) ;; *) continue ;; esac
 	for optimizer in $(rows trainer/optim/optims.def OPTIM); do
 		row $model mixed_float16 --optimizer $optimizer
 		row $model bfloat16 --optimizer $optimizer
