@@ -28,6 +28,7 @@ typedef struct hu_nccl_words { const char *library, *algorithm, *protocol; } hu_
 const hu_nccl_words *hu_nccl_used(void);
 /* Says for people which library would be loaded: its name and version; 0 where there is none. */
 int hu_nccl_find(char *to, size_t size);
+/* Waits for the sums that were begun and parts the ranks again; it does nothing where they were not joined. */
 void hu_nccl_leave(void);
 
 /* Numbers from nccl.h. */

@@ -2,8 +2,8 @@
    A stand-in for NVIDIA's NCCL with the same entry points, on the host's memory, for tests of --all-reduce nccl on the
    launch shim. Ranks meet in a file that all of them map; each adds what they put there from rank 0 on, in fp32 or
    fp64, and rounds to the format once, which no model of the program does. STUB_NCCL_VERSION sets the version that it
-   claims, STUB_NCCL_FAIL=1 has it refuse to connect, and STUB_NCCL_WRONG=1 leave the last rank's numbers out of the
-   sum. */
+   claims, STUB_NCCL_FAIL=1 has it refuse to connect, STUB_NCCL_WRONG=1 leave the last rank's numbers out of the
+   sum, and STUB_NCCL_LEFT names a file that each rank writes its number to when it leaves. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
@@ -88,6 +88,13 @@ ncclCommDestroy(void *all)
 {
 	comm *c = all;
 
+	const char *left = getenv("STUB_NCCL_LEFT");
+	FILE *f = left ? fopen(left, "a") : NULL;
+
+	if (f) {
+		fprintf(f, "%d\n", c->rank);
+		fclose(f);
+	}
 	munmap(c->map, 4096 + 16L * ROOM);
 	free(c);
 	return 0;

@@ -76,12 +76,16 @@ p = halfulp('verify', at('float32'))
 ok(p.returncode == 4 and 'NCCL added the run' in p.stderr and p.stderr.count('\n') == 1, 'verify is refused', p.stderr)
 
 # --- of two ranks there is one order alone
+os.environ['STUB_NCCL_LEFT'] = os.path.join(folder, 'left')
 if train(2, '--policy mixed_float16', 'two'):
     p = halfulp('train', *(BASE + '--trace-steps 1 --policy mixed_float16 --all-reduce ring:2').split(), at('ring'))
     ok(p.returncode == 0 and runs.column('two', 'digest') == runs.column('ring', 'digest'), "two ranks: a ring's bits")
     ranked = json.load(open(at('two/manifest.json')))['ranks']
     told = {'library': 'NCCL 2.28.3', 'NCCL_ALGO': 'Ring', 'NCCL_PROTO': 'Simple'}
     ok(ranked['all_reduce'] == told, 'the manifest names library, algorithm and protocol', ranked)
+    left = open(os.environ['STUB_NCCL_LEFT']).read().split() if os.path.exists(os.environ['STUB_NCCL_LEFT']) else []
+    ok(sorted(left) == ['0', '1'], 'each rank leaves the library in the end, once', left)
+del os.environ['STUB_NCCL_LEFT']
 
 # --- a library that adds wrongly
 os.environ.update(STUB_NCCL_WRONG='1', NCCL_ALGO='Tree')

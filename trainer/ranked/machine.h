@@ -15,6 +15,7 @@ struct hu_machine {
 	struct hu_machine *own;
 	hu_spread s;
 	int shared;             /* 0: the evaluation's program, which rank 0 has to itself */
+	int joined;             /* 1: a library connects the ranks */
 	hu_tensor *fetched;     /* rank 0: what it fetched of other ranks since the step; other tensors have no data */
 	double steps, seconds, waited, sent, received; /* of the steps alone */
 	double started;         /* when the last step began */

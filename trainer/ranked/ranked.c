@@ -29,6 +29,8 @@ ranked_close(hu_machine *m)
 {
 	if (!m)
 		return;
+	if (m->joined)
+		m->of->part->leave();
 	if (m->own)
 		m->of->close(m->own);
 	if (m->shared) {
@@ -245,9 +247,11 @@ hu_ranked_over(const hu_backend *of)
 hu_status
 hu_ranked_join(hu_machine *m)
 {
-	for (int i = 0; i < m->s.n; i++)
-		if (m->s.todo[i].deed == HU_DO_REDUCE)
-			return m->of->part->join(m->own);
+	for (int i = 0; i < m->s.n && !m->joined; i++)
+		if (m->s.todo[i].deed == HU_DO_REDUCE) {
+			HU_TRY(m->of->part->join(m->own));
+			m->joined = 1;
+		}
 	return HU_OK;
 }
 

@@ -36,9 +36,10 @@ typedef struct hu_part_calls {
 	hu_status (*count)(hu_machine *m, const int *tensor, int n, double *nonfinite);
 
 	/* Have a library add what ranks have. join, after open, connects the ranks; collective, HU_OK or not on all of
-	   them. reduce executes the call: HU_DO_REDUCE. library says what adds, by name, algorithm and protocol. NULL:
-	   this back end has no such library. */
+	   them; leave, before close, parts them. reduce executes the call: HU_DO_REDUCE. library says what adds, by
+	   name, algorithm and protocol. NULL: this back end has no such library. */
 	hu_status (*join)(hu_machine *m);
+	void (*leave)(void);
 	hu_status (*reduce)(hu_machine *m, int call);
 	const char *(*library)(int what);
 
