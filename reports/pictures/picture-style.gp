@@ -14,8 +14,9 @@ set datafile columnheaders
 set datafile missing 'no cell'
 
 # A text in lines of at most n characters: its first line, what is left, how many there are
-blank(s, k) = k < 2 ? 0 : s[k:k] eq ' ' ? k : blank(s, k - 1)
-cut(s, n) = (at_blank = blank(s, n + 1), at_blank ? at_blank - 1 : n)
+# A line is broken at one of its last 200 letters, for functions call themselves 250 times at most
+blank(s, k, least) = k < least ? 0 : s[k:k] eq ' ' ? k : blank(s, k - 1, least)
+cut(s, n) = (at_blank = blank(s, n + 1, n > 200 ? n - 200 : 2), at_blank ? at_blank - 1 : n)
 line(s, n) = strlen(s) <= n ? s : s[1:cut(s, n)]
 left(s, n) = strlen(s) <= n ? '' : (at_cut = cut(s, n), s[at_cut + 1:at_cut + 1] eq ' ' ? s[at_cut + 2:*] : s[at_cut + 1:*])
 lines(s, n) = strlen(s) ? 1 + lines(left(s, n), n) : 0
@@ -74,8 +75,7 @@ few_tics(a, b, px) = (raw = 48. * (b - a) / px, ten = 10.**floor(log10(raw)), ra
 
 # Pictures whose rows have names on the left, the first on top: one row takes row_px pixels, and the canvas is as high as
 # they need where --canvas says nothing. `set ytics add (row_name(text, n) i)` names row i in at most n letters.
-# The label of a tic is a format, in which a name's % is doubled. The text is halved, for functions call themselves 250
-# times at most.
+# The label of a tic is a format, in which a name's % is doubled. The text is halved, that few calls do.
 percents_doubled(s) = strlen(s) < 2 ? (s eq '%' ? '%%' : s) : percents_doubled(s[1:strlen(s) / 2]).percents_doubled(s[strlen(s) / 2 + 1:*])
 row_name(text, n) = percents_doubled(shorter(text, n))
 left_px(longest) = (w = 7.4 * longest + 26, w > 0.42 * width ? 0.42 * width : w)

@@ -112,6 +112,10 @@ for n in NAMES:
             and any(t.startswith(wanted) for t in drawn('one.svg'))):
         ok(False, 'inspect: the message names ' + ascii(n), [p.stdout, p.stderr, drawn('one.svg')])
 ran('a file of one tensor')
+NAMES = ['x' * 9000]
+write('long.safetensors', 1.1)
+for canvas in ('240', '640', '4000'):
+    draw('inspect', 'long.safetensors', '--svg', 'long.svg', '--canvas', canvas)
 
 # --- files, policies, directories
 file = '`>z`"\'%s\\n{x}.safetensors'
