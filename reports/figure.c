@@ -2,6 +2,7 @@
 #include "reports/figure.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/console/plot_text.h"
 #include "lib/base/console/show.h"
 #include "reports/caption.h"
 #include "reports/human.h"
@@ -109,16 +110,6 @@ hu_figures_release(hu_figures *f)
 	memset(f, 0, sizeof *f);
 }
 
-/* Writes a gnuplot string: between single quotes nothing is expanded, not even backquotes. */
-static void
-quote(hu_str *b, const char *s)
-{
-	hu_str_add(b, "'");
-	for (; *s; s++)
-		hu_str_addn(b, *s == '\'' ? "''" : *s == '\n' || *s == '\r' ? " " : s, *s == '\'' ? 2 : 1);
-	hu_str_add(b, "'");
-}
-
 static void
 array(hu_str *b, const char *name, char *const *value, int n)
 {
@@ -128,7 +119,7 @@ array(hu_str *b, const char *name, char *const *value, int n)
 	for (int i = 0; i < n; i++) {
 		hu_str_add(b, i ? ", " : "");
 		char *brief = hu_abbreviate(value[i], HU_LABEL);
-		quote(b, brief);
+		hu_str_plot_quoted(b, brief);
 		free(brief);
 	}
 	hu_str_add(b, "]\n");
@@ -174,9 +165,9 @@ prologue(hu_str *b, const hu_figures *figures, const hu_figure *f, const hu_repo
 	if (f->run >= 0)
 		hu_str_addf(b, "run_number = %d\n", f->run + 1);
 	hu_str_add(b, "subject = ");
-	quote(b, f->subject);
+	hu_str_plot_quoted(b, f->subject);
 	hu_str_add(b, "\nnumbers = ");
-	quote(b, f->numbers);
+	hu_str_plot_quoted(b, f->numbers);
 	hu_str_add(b, "\n");
 	shared_ranges(b, figures, f);
 	if (f->run < 0) {

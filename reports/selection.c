@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/select.h"
 
+#include "lib/base/console/plot_text.h"
 #include "lib/base/mem.h"
 
 #include <math.h>
@@ -87,9 +88,10 @@ hu_selection_text(const hu_selection *s, const char *head, hu_str *out)
 		hu_str_addf(out, "%s%s", i ? "\t" : "", s->column[i]);
 	hu_str_add(out, "\n");
 	for (size_t r = 0; r < s->rows; r++)
-		for (int i = 0; i < s->columns; i++)
-			hu_str_addf(out, "%s%s", s->cell[r * (size_t)s->columns + (size_t)i],
-				i + 1 == s->columns ? "\n" : "\t");
+		for (int i = 0; i < s->columns; i++) {
+			hu_str_plot_cell(out, s->cell[r * (size_t)s->columns + (size_t)i]);
+			hu_str_add(out, i + 1 == s->columns ? "\n" : "\t");
+		}
 }
 
 const char *

@@ -41,6 +41,9 @@ short(s, n) = strlen(s) <= n ? s : s[1:n / 2].'…'.s[strlen(s) - (n - n / 2 - 2
 name_letters = narrow ? 20 : 40
 name_space = 22 * letter
 named(s) = short(s, name_letters)
+# A name that `set xtics add` or `set ytics add` takes, whose labels are formats: its % is doubled. The text is halved,
+# for functions call themselves 250 times at most.
+tic_name(s) = strlen(s) < 2 ? (s eq '%' ? '%%' : s) : tic_name(s[1:strlen(s) / 2]).tic_name(s[strlen(s) / 2 + 1:*])
 
 # The terminal of FORMAT and its output file, for a canvas of W x H pixels of a page. A PDF's letters are as many points
 # high as its font says where fontscale is 0.75. The foot of the canvas says

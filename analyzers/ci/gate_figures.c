@@ -3,6 +3,7 @@
 
 #include "analyzers/check/why.h"
 #include "lib/base/build.h"
+#include "lib/base/console/plot_text.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
@@ -99,8 +100,8 @@ worst(hu_str *data, const json_t *findings)
 		if (rows == MOST || json_is_true(json_object_get(f, "ok")) || !isfinite(was) || !isfinite(is) ||
 			was == 0)
 			continue;
-		hu_str_addf(data, "%s\t%.17g\n", hu_shown(json_string_value(json_object_get(f, "quantity"))),
-			100 * (is - was) / fabs(was));
+		hu_str_plot_cell(data, json_string_value(json_object_get(f, "quantity")));
+		hu_str_addf(data, "\t%.17g\n", 100 * (is - was) / fabs(was));
 		rows++;
 	}
 	return rows;

@@ -4,6 +4,7 @@
 #include "analyzers/check/baseline_common.h"
 #include "analyzers/check/baseline_headline.h"
 #include "analyzers/ci/gate_figures.h"
+#include "lib/base/console/plot_text.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 
@@ -185,23 +186,29 @@ draw(const history *h, const char *dir)
 		const course *c = &h->q[i];
 		if (!c->split)
 			continue;
-		hu_str_addf(&data, "%s# %s\n", moved++ ? "\n\n" : "", c->key);
-		for (size_t k = 0; k < c->n; k++)
-			hu_str_addf(&data, "%.8s\t%.17g\n", hu_shown(c->commit[k]),
-				is_cosine(c) ? 1 - c->value[k] : c->value[k]);
+		hu_str_addf(&data, "%s# %s\n", moved++ ? "\n\n" : "", hu_shown(c->key));
+		for (size_t k = 0; k < c->n; k++) {
+			char *commit = hu_xprintf("%.8s", c->commit[k]);
+			hu_str_plot_cell(&data, commit);
+			hu_str_addf(&data, "\t%.17g\n", is_cosine(c) ? 1 - c->value[k] : c->value[k]);
+			free(commit);
+		}
+		char *title = hu_xprintf("%s%s", is_cosine(c) ? "1 - " : "", c->key);
+		hu_str_add(&script, "set title ");
+		hu_str_plot_quoted(&script, title);
+		free(title);
 		hu_str_addf(&script,
-			"set title '%s%s' noenhanced\n"
+			" noenhanced\n"
 			"set arrow 1 from %zu.5, graph 0 to %zu.5, graph 1 nohead dt 2 lc rgb '#D55E00'\n"
 			"plot 'history.data' index %zu using 0:2:xtic(int($0) %% %zu ? '' : strcol(1)) "
 			"with linespoints pt 7 lc rgb '#0072B2'\n",
-			is_cosine(c) ? "1 - " : "", hu_shown(c->key), c->split - 1, c->split - 1, moved - 1,
-			(c->n + SHOWN - 1) / SHOWN);
+			c->split - 1, c->split - 1, moved - 1, (c->n + SHOWN - 1) / SHOWN);
 	}
 	if (moved) {
 		char *head =
 			hu_xprintf("set terminal svg size 860,%zu background '#ffffff' font 'DejaVu Sans,10'\n"
 				   "set output 'history.svg'\nset datafile separator '\\t'\nunset key\nset border 3\n"
-				   "set tics nomirror\nset xtics rotate by -45\nset format y '%%g'\n"
+				   "set tics nomirror\nset xtics rotate by -45 noenhanced\nset format y '%%g'\n"
 				   "set rmargin 8\nset multiplot layout %zu,2\n",
 				(moved + 1) / 2 * 240, (moved + 1) / 2);
 		char *all = hu_xprintf("%s%sunset multiplot\n", head, script.s);

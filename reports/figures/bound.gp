@@ -9,12 +9,13 @@ stats file using (column('bound_ratio_max')) name 'B' nooutput
 stats file using (column('call')) name 'C' nooutput
 margin = C_max > C_min ? 0.03 * (C_max - C_min) : 1
 top = B_max > 1 ? 4 * B_max : 4
-side = 0
-worst(x) = x == B_max && side == 0 ? (side = 1, x) : NaN
+# The call with the largest has its name beside it: as a label of ours, since `with labels` expands a name's backslashes
+worst_name = ''; worst_call = 0
+see(c, x, s) = x == B_max && worst_name eq '' ? (worst_call = c, worst_name = s, 0) : 0
+stats file using (see(column('call'), column('bound_ratio_max'), stringcolumn('tensor_label'))) nooutput
 
 do for [format in formats] {
 	eval canvas(format, width, height)
-	side = 0
 	set logscale y
 	set yrange [* < 0.01 : top]
 	set xrange [C_min - margin : C_max + margin]
@@ -26,9 +27,11 @@ do for [format in formats] {
 	set object 1 rectangle from graph 0, first 1 to graph 1, graph 1 fc rgb fatal fs solid 0.14 noborder behind
 	set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lc rgb fatal lw 1.5
 	left = C_min + 0.5 * (C_max - C_min)
+	if (B_max > 0) {
+		set label 1 named(worst_name) at worst_call, B_max textcolor rgb ink noenhanced
+		if (worst_call > left) { set label 1 right offset -0.8, -0.9 } else { set label 1 left offset 0.8, -0.9 }
+	}
 	plot for [p = 1:phases] file using 'call':(of(p, column('bound_ratio_max'))) with points pt marker(p) ps 0.6 lc rgb shade(p) title phase_name[p], \
-		'' using (column('call') > left ? NaN : column('call')):(worst(column('bound_ratio_max'))):(named(stringcolumn('tensor_label'))) with labels left offset 0.8, -0.9 textcolor rgb ink noenhanced notitle, \
-		'' using (column('call') > left ? column('call') : NaN):(worst(column('bound_ratio_max'))):(named(stringcolumn('tensor_label'))) with labels right offset -0.8, -0.9 textcolor rgb ink noenhanced notitle, \
 		'' using (column('over_bound') > 0 ? column('call') : NaN):(column('bound_ratio_max')) with points pt 6 ps 1.4 lw 2 lc rgb fatal title (B_max > 1 ? 'over its bound' : '')
 }
 unset output

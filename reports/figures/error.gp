@@ -54,7 +54,7 @@ do for [format in formats] {
 	set xtics low, (narrow ? 1e4 : 100), (narrow ? 0.1 : most)
 	set grid noytics xtics
 	set ytics () scale 0 noenhanced
-	do for [i = 1:all_lines] { if (row_of[i]) { set ytics add (named(layer_name[i]) row(i)) } }
+	do for [i = 1:all_lines] { if (row_of[i]) { set ytics add (tic_name(named(layer_name[i])) row(i)) } }
 	set label 902 in_rows(all_lines, 'errors') at screen 0.985, screen 1 - (legend_height + 8.) / height right textcolor rgb soft
 	set tmargin at screen 1 - (legend_height + head - 44) / height
 	set bmargin at screen (54. + foot) / height

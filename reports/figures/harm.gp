@@ -17,12 +17,22 @@ lines = y
 width = page_width; head = narrow ? 46. : 26.; height = 18 + head + 17 * lines + 48 + foot
 # In a column the names take what 22 letters need, two panels share the rest, and the grounds' names stand above both
 names_end = name_space / width; panel_wide = (0.975 - names_end - 0.05) / 2
-# All rows in one table: height, share lost, turned away, 1 for a step and 2 for a tensor, name
+# All rows in one table: height, share lost, turned away, 1 for a step and 2 for a tensor, and which row it is. Their names
+# are kept beside it, for gnuplot expands a backslash whenever it reads one from a table or draws one with labels.
+texts = 0
+do for [b = 1:blocks] { if (steps_rows[b] > 0) { texts = texts + steps_rows[b] + worst_rows[b] } }
+array row_name[texts]; array row_at[texts]
+keep(i, y, s) = (row_name[int(i)] = s, row_at[int(i)] = y, int(i))
+done = 0
 set table $all separator tab
 do for [b = 1:blocks] {
 	if (steps_rows[b] > 0) {
-		plot steps_file[b] using (-(begin[b] + 1 + $0)):(column('l2_share_lost')):(1 - column('cosine')):(1):('step '.strcol('step')) with table
-		if (worst_rows[b] > 0) { plot worst_file[b] using (-(begin[b] + 1 + steps_rows[b] + $0)):(column('l2_share_lost')):(1 - column('cosine')):(2):(strcol('tensor_label')) with table }
+		plot steps_file[b] using (-(begin[b] + 1 + $0)):(column('l2_share_lost')):(1 - column('cosine')):(1):(keep(done + 1 + $0, -(begin[b] + 1 + $0), 'step '.strcol('step'))) with table
+		done = done + steps_rows[b]
+		if (worst_rows[b] > 0) {
+			plot worst_file[b] using (-(begin[b] + 1 + steps_rows[b] + $0)):(column('l2_share_lost')):(1 - column('cosine')):(2):(keep(done + 1 + $0, -(begin[b] + 1 + steps_rows[b] + $0), strcol('tensor_label'))) with table
+			done = done + worst_rows[b]
+		}
 	}
 }
 unset table
@@ -67,10 +77,13 @@ do for [format in formats] {
 		do for [b = 1:blocks] {
 			if (side == 1 && steps_rows[b] > 0) { set label 10 + b title[b] at screen 0.015, first -begin[b] left textcolor rgb ink }
 		}
+		do for [i = 1:texts] {
+			if (side == 1) { set label 100 + i named(row_name[i]) at least, row_at[i] right offset -0.8, 0 textcolor rgb ink noenhanced }
+		}
 		plot $all using (least):($4 == 1 ? $1 : NaN):(least):(inside(column(side + 1))):($1 - 0.34):($1 + 0.34) with boxxyerror lc rgb run_colour, \
 			'' using (least):($4 == 2 ? $1 : NaN):(least):(inside(column(side + 1))):($1 - 0.22):($1 + 0.22) with boxxyerror lc rgb paler(run_colour, 0.5), \
-			'' using (least):1:(none(column(side + 1))) with labels left offset 0.3, 0 textcolor rgb soft, \
-			'' using (side == 1 ? least : NaN):1:(named(strcol(5))) with labels right offset -0.8, 0 textcolor rgb ink noenhanced
+			'' using (least):1:(none(column(side + 1))) with labels left offset 0.3, 0 textcolor rgb soft
+		do for [i = 1:texts] { unset label 100 + i }
 		do for [b = 1:blocks] { unset label 10 + b }
 		unset label 1; unset label 2; unset label 3
 		unset label 900; unset label 901

@@ -39,7 +39,7 @@ do for [format in formats] {
 	set label 1 'additions swamped in sums' at screen 0.015, graph 1 offset 0, (narrow ? 2.4 : 0.9) left textcolor rgb ink
 	set xlabel 'share of the additions' textcolor rgb soft offset 0, 0.3
 	set ytics ()
-	do for [row = 1:rows] { set ytics add (named(name[row]) place[row]) }
+	do for [row = 1:rows] { set ytics add (tic_name(named(name[row])) place[row]) }
 	plot for [p = 1:phases] file using (least):(at($0)):(least):(bar(share(p))):(at($0) - 0.32):(at($0) + 0.32) with boxxyerror lc rgb shade(p) title phase_name[p], \
 		'' using (column('swamped') == 0 ? least : NaN):(at($0)):('none') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0' notitle
 	set ytics autofreq

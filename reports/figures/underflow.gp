@@ -28,10 +28,10 @@ do for [format in formats] {
 	set cbtics scale 0.4 out
 	set colorbox noborder
 	if (narrow) { set rmargin at screen 0.78 }
-	set xtics () 
-	do for [i = 1:steps:each] { set xtics add (step_name[i] i) }
+	set xtics () noenhanced
+	do for [i = 1:steps:each] { set xtics add (tic_name(step_name[i]) i) }
 	set ytics () noenhanced
-	do for [i = 1:all_layers] { if (row_of[i]) { set ytics add (named(layer_name[i]) row(i)) } }
+	do for [i = 1:all_layers] { if (row_of[i]) { set ytics add (tic_name(named(layer_name[i])) row(i)) } }
 	set label 902 in_rows(all_layers, 'shares') right textcolor rgb soft
 	set label 902 at screen (narrow ? 0.76 : 0.86), screen 1 - 9. / height
 	set xlabel 'traced step' textcolor rgb soft offset 0, 0.3

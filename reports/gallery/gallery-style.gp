@@ -55,7 +55,7 @@ set style fill solid 1 noborder
 unset key
 
 # Every figure begins with these: the canvas, the message as its title, and below it what is drawn
-begin(format, what) = canvas(format) \
+begin(format, what) = (drawn_text = what, canvas(format)) \
 	. "; set label 1001 B(title(0)) at screen 0.02, screen 1 - 22. / height left textcolor rgb ink" \
-	. sprintf("; set label 1002 \"%s\" at screen 0.02, screen 1 - 43. / height left noenhanced font little(format) textcolor rgb soft", what) \
+	. "; set label 1002 drawn_text at screen 0.02, screen 1 - 43. / height left noenhanced font little(format) textcolor rgb soft" \
 	. "; set lmargin at screen 0.11; set rmargin at screen 0.96; set tmargin at screen 1 - 66. / height; set bmargin at screen 58. / height"

@@ -3,6 +3,7 @@
    computes their numbers from the data, also says them. */
 #include "reports/gallery/gallery.h"
 
+#include "lib/base/console/plot_text.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 
@@ -12,10 +13,10 @@
 static void
 quoted(hu_str *b, const char *s, size_t n)
 {
-	hu_str_add(b, "'");
-	for (size_t i = 0; i < n; i++)
-		hu_str_addf(b, s[i] == '\'' ? "''" : "%c", s[i]);
-	hu_str_add(b, "'");
+	char *part = hu_xprintf("%.*s", (int)n, s);
+
+	hu_str_plot_quoted(b, part);
+	free(part);
 }
 
 /* Appends `NAME(_) = …`, a string expression: 'text '.say(x).' text'. {x} is say(x), {x|%.2f} is sprintf('%.2f', x). */
@@ -49,7 +50,7 @@ hu_recipe_script(const hu_recipe *r, const char *dir, const hu_canvas *canvas)
 	hu_str_init(&b);
 	if (canvas->command) {
 		hu_str_add(&b, "command = ");
-		quoted(&b, canvas->command, strlen(canvas->command));
+		hu_str_plot_quoted(&b, canvas->command);
 		hu_str_add(&b, "\n");
 	} else {
 		hu_str_addf(&b, "# Drawn by `gnuplot %s.gp` in this folder, made by halfulp %s: halfulp figures %s\n",

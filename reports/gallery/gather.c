@@ -3,6 +3,7 @@
    command's words are separated by blanks, and '...' makes one word of several. */
 #include "reports/gallery/gallery.h"
 
+#include "lib/base/console/plot_text.h"
 #include "lib/base/mem.h"
 #include "lib/base/tsv.h"
 #include "reports/gallery/child.h"
@@ -108,7 +109,11 @@ append(grid *g, const hu_recipe *r, const hu_recipe_line *l, const char *tag, ce
 			if (!text)
 				return hu_fail(HU_EFILE, "figure %s: `%s` gives no column '%s'", r->name, l->text,
 					g->column[k]);
-			hu_tsv_text(&g->tsv, text);
+			hu_str cell_text;
+			hu_str_init(&cell_text);
+			hu_str_plot_cell(&cell_text, text);
+			hu_tsv_text(&g->tsv, cell_text.s);
+			hu_str_release(&cell_text);
 			free(text);
 		}
 		g->rows += (size_t)kept;

@@ -29,7 +29,7 @@ do for [format in formats] {
 	set xrange [low / 2 < 0.5 ? low / 2 : 0.5:high * 1.5]; set yrange [0.3:rows + 0.7]
 	set ytics scale 0 noenhanced (); set xtics format '%g'
 	set grid xtics noytics
-	do for [i = 1:rows] { eval row_tic(y(i), name[i], name_columns(px)) }
+	do for [i = 1:rows] { set ytics add (row_name(name[i], name_columns(px)) y(i)) }
 	eval name_x('time over that of a copy')
 	set arrow 1 from 1, graph 0 to 1, graph 1 nohead lw 1.4 dt 2 lc rgb soft
 	plot times using (positive(times[$1])):(y($1)) with points pt 7 ps 0.8 lc rgb blue notitle

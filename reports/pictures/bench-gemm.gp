@@ -28,7 +28,7 @@ do for [format in formats] {
 	set ytics scale 0 noenhanced ()
 	set grid xtics noytics
 	do for [i = 1:rows] {
-		eval row_tic(y(i), name[i], name_columns(px))
+		set ytics add (row_name(name[i], name_columns(px)) y(i))
 		if (limit[i] > 0) { set arrow i from limit[i], y(i) - 0.4 to limit[i], y(i) + 0.4 nohead lw 2.4 lc rgb ink front }
 	}
 	eval name_x('GFLOP/s')

@@ -33,7 +33,7 @@ do for [format in formats] {
 	set ytics scale 0 noenhanced (); set xtics few_tics(0, high * 1.05, width - px - 64.)
 	set grid xtics noytics
 	do for [i = 1:rows] {
-		eval row_tic(y(i), name[i], name_columns(px))
+		set ytics add (row_name(name[i], name_columns(px)) y(i))
 		if (ratio[i] > 0) { set label i sprintf('× %.2f', ratio[i]) at graph 1.02, first y(i) left textcolor rgb soft font little(format) }
 	}
 	eval name_x('milliseconds a step')

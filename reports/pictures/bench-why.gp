@@ -34,7 +34,7 @@ do for [format in formats] {
 	set xrange [0:high * 1.05]; set yrange [0.3:rows + 0.7]
 	set ytics scale 0 noenhanced (); set xtics few_tics(0, high * 1.05, width - px - 24.)
 	set grid xtics noytics
-	do for [i = 1:rows] { eval row_tic(y(i), name[i], name_columns(px)) }
+	do for [i = 1:rows] { set ytics add (row_name(name[i], name_columns(px)) y(i)) }
 	eval name_x('milliseconds a step')
 	plot least using (0):(y($1)):(0):(least[$1]):(y($1) - 0.3):(y($1) + 0.3) with boxxyerror fc rgb blue title 'at least', \
 		took using (0):(y($1)):(0):(took[$1]):(y($1) - 0.3):(y($1) + 0.3) with boxxyerror lc rgb ink fs empty border lc rgb ink title 'measured'

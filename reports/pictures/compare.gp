@@ -32,7 +32,7 @@ do for [format in formats] {
 	set ytics scale 0 noenhanced (); set xtics few_tics(low - pad, high + pad, width - px - 110.) format '%g %%'
 	set grid xtics noytics
 	do for [i = 1:rows] {
-		eval row_tic(y(i), name[i], name_columns(px))
+		set ytics add (row_name(name[i], name_columns(px)) y(i))
 		if (!gone(ms[i])) { set label i sprintf('%.3g ms a step', real(ms[i])) at graph 1.02, first y(i) left textcolor rgb soft font little(format) }
 	}
 	eval name_x('accuracy')

@@ -41,7 +41,7 @@ do for [format in formats] {
 	set xrange [0:1]; set yrange [0.3:rows + 0.7]
 	unset key
 	do for [i = 1:rows] {
-		eval row_tic(y(i), name[i], name_columns(px))
+		set ytics add (row_name(name[i], name_columns(px)) y(i))
 		sign = bits[i] - ebits[i] - (p[i] - 1); sign = sign < 0 ? 0 : sign
 		set object 3 * i - 2 rect from bit_x(0), y(i) - 0.28 to bit_x(sign), y(i) + 0.28 fc rgb ink fs solid 1 noborder
 		set object 3 * i - 1 rect from bit_x(sign), y(i) - 0.28 to bit_x(sign + ebits[i]), y(i) + 0.28 fc rgb purple fs solid 1 noborder

@@ -31,7 +31,7 @@ do for [format in formats] {
 	set xrange [low / 4:high * 4 > 1 ? high * 4 : high * 4]; set yrange [0.3:rows + 0.7]
 	set xtics format '10^{%T}'; if (narrow) { set xtics 100 }; set ytics scale 0 noenhanced ()
 	set grid xtics noytics
-	do for [i = 1:rows] { eval row_tic(y(i), name[i], name_columns(px)) }
+	do for [i = 1:rows] { set ytics add (row_name(name[i], name_columns(px)) y(i)) }
 	eval name_x('relative error')
 	plot off using (positive(off[$1])):(y($1)) with points pt 7 ps 0.8 lc rgb blue notitle
 }

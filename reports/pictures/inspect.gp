@@ -34,7 +34,7 @@ do for [format in formats] {
 	set xrange [low - 3:high + 3]; set yrange [0.3:tensors + 0.7]
 	set ytics scale 0 noenhanced ()
 	set grid xtics noytics
-	if (named) { do for [i = 1:tensors] { eval row_tic(y(i), tensor[i], name_columns(px)) } } else { eval name_y('tensors, in the order of the file') }
+	if (named) { do for [i = 1:tensors] { set ytics add (row_name(tensor[i], name_columns(px)) y(i)) } } else { eval name_y('tensors, in the order of the file') }
 	eval name_x('signal-to-noise ratio, dB')
 	plot for [s = 1:series] file using (at = $0 == 0 ? 0 : at, seen = $0 == 0 ? '' : seen, now = place(strcol('tensor')), strcol('to') eq name[s] ? shown(strcol('sqnr_db')) : NaN):(y(at)) \
 		with points pt 7 ps 0.7 lc rgb series_ink(s) title name[s]

@@ -14,8 +14,9 @@ set datafile columnheaders
 set datafile missing 'no cell'
 
 # A text in lines of at most n characters: its first line, what is left, how many there are
-blank(s, k) = k < 2 ? 0 : s[k:k] eq ' ' ? k : blank(s, k - 1)
-cut(s, n) = (at_blank = blank(s, n + 1), at_blank ? at_blank - 1 : n)
+# A line is broken at one of its last 200 letters, for functions call themselves 250 times at most
+blank(s, k, least) = k < least ? 0 : s[k:k] eq ' ' ? k : blank(s, k - 1, least)
+cut(s, n) = (at_blank = blank(s, n + 1, n > 200 ? n - 200 : 2), at_blank ? at_blank - 1 : n)
 line(s, n) = strlen(s) <= n ? s : s[1:cut(s, n)]
 left(s, n) = strlen(s) <= n ? '' : (at_cut = cut(s, n), s[at_cut + 1:at_cut + 1] eq ' ' ? s[at_cut + 2:*] : s[at_cut + 1:*])
 lines(s, n) = strlen(s) ? 1 + lines(left(s, n), n) : 0
@@ -60,11 +61,12 @@ begin_picture(format, left_px, right_px) = canvas(format) \
 	. sprintf("; do for [k = 1:command_lines] { set label 1110 + k nth(command_text, command_columns, k).(k == 3 && lines(command_text, command_columns) > 3 ? ' …' : '') at screen %f, screen 1 - (8. + 18 * head_lines(title(0)) + 14 * k) / height left noenhanced font little(format) textcolor rgb soft }", 14. / width) \
 	. sprintf("; set key at screen 0.5, screen %f center bottom horizontal maxrows %d maxcols %d samplen 1.8 noenhanced width 1", 3. / height, legend_rows > 0 ? legend_rows : 1, legend_columns)
 
-# The axes' labels, at fixed distances from the canvas' edges
-name_x(text) = sprintf("set label 1003 \"%s\" at graph 0.5, screen %f center textcolor rgb soft", text, (below_px - 42 + row_px * legend_rows) / height)
+# The axes' labels, at fixed distances from the canvas' edges. A text is a variable of what is evaluated and never
+# stands in it, since gnuplot would run what a name has between backquotes.
+name_x(text) = (x_text = text, sprintf("set label 1003 x_text at graph 0.5, screen %f center textcolor rgb soft", (below_px - 42 + row_px * legend_rows) / height))
 # On a low canvas the name of the y axis stands above it
-name_y(text) = low_canvas ? sprintf("set label 1004 \"%s\" at screen %f, graph 1 left offset 0, 0.7 font little(format) textcolor rgb soft", text, 14. / width) \
-	: sprintf("set label 1004 \"%s\" at screen %f, graph 0.5 center rotate by 90 textcolor rgb soft", text, 14. / width)
+name_y(text) = (y_text = text, low_canvas ? sprintf("set label 1004 y_text at screen %f, graph 1 left offset 0, 0.7 font little(format) textcolor rgb soft", 14. / width) \
+	: sprintf("set label 1004 y_text at screen %f, graph 0.5 center rotate by 90 textcolor rgb soft", 14. / width))
 # Tics at powers of ten of an axis from a to b, as many as the plot has room for
 decades(a, b) = sprintf("set ytics (); d = int(ceil((log10(%g) - log10(%g)) * 26 / plot_height)); d = d < 1 ? 1 : d; do for [e = int(ceil(log10(%g) / d)):int(floor(log10(%g) / d))] { set ytics add (sprintf('10^{%%d}', e * d) 10.**(e * d)) }", b, a, a, b)
 
@@ -72,7 +74,9 @@ decades(a, b) = sprintf("set ytics (); d = int(ceil((log10(%g) - log10(%g)) * 26
 few_tics(a, b, px) = (raw = 48. * (b - a) / px, ten = 10.**floor(log10(raw)), raw / ten > 5 ? 10 * ten : raw / ten > 2 ? 5 * ten : raw / ten > 1 ? 2 * ten : ten)
 
 # Pictures whose rows have names on the left, the first on top: one row takes row_px pixels, and the canvas is as high as
-# they need where --canvas says nothing. row_tics(i, text) names row i.
-row_tic(i, text, n) = sprintf("set ytics add (\"%s\" %d)", shorter(text, n), i)
+# they need where --canvas says nothing. `set ytics add (row_name(text, n) i)` names row i in at most n letters.
+# The label of a tic is a format, in which a name's % is doubled. The text is halved, that few calls do.
+percents_doubled(s) = strlen(s) < 2 ? (s eq '%' ? '%%' : s) : percents_doubled(s[1:strlen(s) / 2]).percents_doubled(s[strlen(s) / 2 + 1:*])
+row_name(text, n) = percents_doubled(shorter(text, n))
 left_px(longest) = (w = 7.4 * longest + 26, w > 0.42 * width ? 0.42 * width : w)
 name_columns(px) = int((px - 26) / 7.4)

@@ -40,7 +40,7 @@ do for [format in formats] {
 			unset ytics
 			set label 10 * i + 4 name[i] at 0, y(i) left offset 0, 2.3 noenhanced textcolor rgb ink
 		} else {
-			eval row_tic(y(i), name[i], name_columns(px))
+			set ytics add (row_name(name[i], name_columns(px)) y(i))
 		}
 		if (gap(i)) {
 			set arrow 10 * i from 0, y(i) to 1, y(i) nohead lw 2 lc rgb rule
