@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp allreduce: what the sum of recorded gradients over simulated ranks loses, by order, wire format and number
    of ranks. */
-#include "analyzers/allreduce/reduce_out.h"
+#include "analyzers/allreduce/series.h"
 #include "analyzers/calc/rows.h"
 #include "lib/base/build.h"
 #include "lib/base/console/opt_need.h"
@@ -17,7 +17,9 @@
 
 enum { MAX_ORDERS = 16, MAX_RANKS = 100000 };
 
-static const hu_opt opts[] = { { "ranks", "A..B", "2..4096", "numbers of ranks: A, 2A, 4A, ... and B; or one number" },
+static const hu_opt opts[] = { { "ranks", "A..B", "2..4096",
+				       "numbers of ranks: A, 2A, 4A, ... and B, and between two of these where it "
+				       "breaks; or one number" },
 	{ "order", "LIST", "ring,tree", "orders of the sum, separated by commas: ring, tree, halving, hier:G" },
 	{ "wire", "LIST", "fp32,bf16,fp16", "formats that ranks send" },
 	{ "acc", "FORMAT", "wire", "format in which a rank adds; wire: the one that it sends" },
@@ -191,12 +193,16 @@ split_of(long long n)
 	return (double)f;
 }
 
+/* Returns how many powers of two there are between x and half of what is the most in two formats. */
+static double
+reach(hu_format_id a, hu_format_id b, double x)
+{
+	return floor(log2(fmin(hu_format_of(a).max, hu_format_of(b).max) / 2)) - ceil(log2(x));
+}
+
 static void
 prepare(hu_reduce_row *w, const options *o, const hu_records *r, const char *order, hu_format_id wire, long long n)
 {
-	hu_format f = hu_format_of(wire);
-	double most;
-
 	w->order = order;
 	w->divide = o->divide;
 	if (model(&w->how.sum, o, order, wire, n) != HU_OK)
@@ -209,9 +215,30 @@ prepare(hu_reduce_row *w, const options *o, const hu_records *r, const char *ord
 	if (!o->automatic || !(r->amax > 0))
 		return;
 	/* Roundings to nearest are monotone, so no sum exceeds that of N equal powers of two above amax, which is exact
-	   up to the next power of two above N: half of the range is enough for both. 64 keeps the scale within fp32. */
-	most = floor(log2(f.max / 2)) - ceil(log2(r->amax * (double)n / w->how.before));
-	w->how.scale = most > 64 ? 64 : most < -64 ? -64 : (int)most;
+	   up to the next power of two above N: half of the range is enough for both. That is the range of the wire and
+	   of the accumulator; what is scaled, before the cast, is fp32's. 2^-149 is the least that fp32 has. */
+	w->how.scale = (int)fmax(
+		-149, fmin(64, fmin(reach(w->how.sum.outer, w->how.sum.acc, r->amax * (double)n / w->how.before),
+				       reach(HU_FP32, HU_FP32, r->amax / w->how.before))));
+}
+
+/* What the rows of one order and wire format have in common. */
+typedef struct series {
+	const options *o;
+	const hu_records *r;
+	const char *order;
+	hu_format_id wire;
+} series;
+
+static hu_status
+attempt(hu_reduce_row *w, long long ranks, const void *of)
+{
+	const series *s = of;
+
+	prepare(w, s->o, s->r, s->order, s->wire, ranks);
+	HU_TRY(hu_reduce_run(&w->got, &w->how, s->r));
+	w->broken = w->got.overflowed > 0 || w->got.nonfinite > 0 || w->got.rel_l2 > s->o->tolerance;
+	return HU_OK;
 }
 
 static void
@@ -245,37 +272,32 @@ heading(const hu_args *args, const options *o, const hu_records *r, hu_tsv *t, i
 static hu_status
 all(const hu_args *args, const options *o, const hu_records *r)
 {
-	int json = hu_args_given(args, "json"), tabs = hu_args_given(args, "table") && !json, each = 0, n = 0;
+	int json = hu_args_given(args, "json"), tabs = hu_args_given(args, "table") && !json, n = 0;
 	json_t *list = json ? json_array() : NULL;
+	hu_reduce_row *w = NULL;
 	hu_status st = HU_OK;
 	hu_tsv t;
 
-	for (long long k = o->first; k < o->last; k *= 2)
-		each++;
-	each++;
-	hu_reduce_row *w = hu_xcalloc((size_t)(each * o->orders * o->wires), sizeof *w);
 	hu_tsv_init(&t);
 	if (!json)
 		heading(args, o, r, &t, tabs);
 	for (int f = 0; f < o->wires; f++)
-		for (int i = 0; i < o->orders; i++)
-			for (long long k = o->first, last = 0; st == HU_OK && !last; k *= 2) {
-				last = k >= o->last;
-				prepare(&w[n], o, r, o->order[i], o->wire[f], last ? o->last : k);
-				st = hu_reduce_run(&w[n].got, &w[n].how, r);
-				w[n].broken = w[n].got.overflowed > 0 || w[n].got.rel_l2 > o->tolerance;
-				if (st == HU_OK && json)
-					json_array_append_new(list, hu_reduce_json(&w[n], r));
-				else if (st == HU_OK && tabs)
-					hu_reduce_tsv(&t, &w[n], r);
-				else if (st == HU_OK)
-					hu_reduce_print(&w[n]);
-				n++;
-			}
+		for (int i = 0; i < o->orders && st == HU_OK; i++) {
+			series s = { o, r, o->order[i], o->wire[f] };
+			int from = n;
+			st = hu_series_add(&w, &n, o->first, o->last, attempt, &s);
+			for (; from < n && st == HU_OK; from++)
+				if (json)
+					json_array_append_new(list, hu_reduce_json(&w[from], r));
+				else if (tabs)
+					hu_reduce_tsv(&t, &w[from], r);
+				else
+					hu_reduce_print(&w[from]);
+		}
 	if (st == HU_OK && tabs)
 		fputs(t.text.s, stdout);
 	if (st == HU_OK && !json && !tabs)
-		hu_reduce_conclude(w, n, each);
+		hu_reduce_conclude(w, n);
 	if (st == HU_OK && json)
 		hu_rows_print_json(list);
 	else
@@ -321,14 +343,15 @@ goes_on(const void *of)
 static const hu_opt_need needs[] = { { "feedback", goes_on,
 					     "in one step: what a cast loses is added in the next one; give --steps" },
 	{ "seed", draws,
-					     "where nothing is random: --sample all takes every element, and "
-					     "--ranks-from cycle draws none" },
+		"where nothing is random: --sample all takes every element, and "
+		"--ranks-from cycle draws none" },
 	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_allreduce = { "allreduce", "[OPTION...] RUN...|FILE...",
 	"simulate the all-reduce of recorded gradients over many ranks, beside the exact mean",
 	"Each traced step of a run (the gradients handed to its update) and each .safetensors, .npz or .npy file\n"
-	"stands for one rank's gradients; further ranks repeat them in turn, or are drawn (--ranks-from). Every rank\n"
+	"stands for one rank's gradients, and of a run trained with --all-reduce each traced step for all of its\n"
+	"ranks'; further ranks repeat them in turn, or are drawn (--ranks-from). Every rank\n"
 	"multiplies by --scale and divides (--divide) in fp32, casts to the wire's format, and the ranks add what\n"
 	"they receive to what they hold, a rounding a hop: ring, one rank after the other, in every chunk from\n"
 	"another rank on; tree, recursive doubling; halving, recursive halving; hier:G, a ring within nodes of G\n"
@@ -336,10 +359,12 @@ const hu_command hu_cmd_allreduce = { "allreduce", "[OPTION...] RUN...|FILE...",
 	"rel. L2 is |result - exact mean|2 / |exact mean|2 over the elements, bound what it can be at most (inf\n"
 	"where overflow cannot be excluded). underflowed is the share of nonzero contributions that the cast made\n"
 	"0; swamped the share of additions that left one operand as it was; overflowed counts elements that became\n"
-	"infinite or NaN. Loud ranks have contributions that left the wire's range in the cast: where each rank\n"
-	"looks for overflow before the all-reduce, they alone skip the step, and weights part; looked for after\n"
-	"it, all ranks agree. A number of ranks is broken where the error exceeds --tolerance or some element\n"
-	"overflowed. Over several --steps gradients are those of a training whose weights have not moved yet, each\n"
-	"time another record; with --feedback only the last step's casts are lost for good.\n"
+	"infinite or NaN. Loud ranks sent something infinite or NaN, such as what left the wire's range in the cast:\n"
+	"where each rank looks for overflow before the all-reduce, they alone skip the step, and weights part; looked\n"
+	"for after it, all ranks agree. A number of ranks is broken where the error exceeds --tolerance, some element\n"
+	"overflowed or some gradient is not finite; where fewer hold, numbers between are tried until neighbours are\n"
+	"left, one that holds and one that breaks. Over several --steps gradients are those of a training whose\n"
+	"weights have not moved yet, each time another record; with --feedback only the last step's casts are lost\n"
+	"for good.\n"
 	"For the errors' growth see doc/analysis.md.",
 	opts, run, needs };

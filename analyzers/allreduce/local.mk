@@ -7,3 +7,5 @@ libhalfulp_a_SOURCES += analyzers/allreduce/reduce.c
 noinst_HEADERS += analyzers/allreduce/reduce.h
 libhalfulp_a_SOURCES += analyzers/allreduce/reduce_out.c
 noinst_HEADERS += analyzers/allreduce/reduce_out.h
+libhalfulp_a_SOURCES += analyzers/allreduce/series.c
+noinst_HEADERS += analyzers/allreduce/series.h

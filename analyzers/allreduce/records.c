@@ -68,14 +68,18 @@ add(hu_records *r, const char *path, const item *it, size_t n, size_t sample)
 	}
 	double *x = hu_xcalloc(r->elements + 1, sizeof *x);
 	r->x = hu_xrealloc(r->x, (r->n + 1) * sizeof *r->x);
-	r->x[r->n++] = x;
+	r->x[r->n] = x;
+	r->nonfinite = hu_xrealloc(r->nonfinite, (r->n + 1) * sizeof *r->nonfinite);
+	r->nonfinite[r->n] = 0;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < it[i].n; k++, at++) {
 			double v = value(&it[i], k);
 			r->amax = hu_isfinite(v) && fabs(v) > r->amax ? fabs(v) : r->amax;
+			r->nonfinite[r->n] += !hu_isfinite(v);
 			if (e < r->elements && r->place[e] == at)
 				x[e++] = v;
 		}
+	r->n++;
 	return HU_OK;
 }
 
@@ -96,24 +100,54 @@ add_file(hu_records *r, const char *path, size_t sample)
 	return st;
 }
 
+/* Adds a record for each rank of a training that computes what ranks have: operand k of its calls all_reduce is rank
+   k's gradient, and is named after the sum. *ranks gets their number, 0 where the program has no such call. */
+static hu_status
+add_ranks(hu_records *r, int *ranks, const hu_run *run, hu_run_trace *trace, size_t sample)
+{
+	const hu_program *p = run->train;
+	hu_status st = HU_OK;
+
+	*ranks = 0;
+	for (int i = 0; i < p->nc; i++)
+		if (p->c[i].op->role == HU_ROLE_ALL_REDUCE && p->c[i].nin > *ranks)
+			*ranks = p->c[i].nin;
+	item *it = hu_xcalloc((size_t)p->nc + 1, sizeof *it);
+	for (int k = 0; k < *ranks && st == HU_OK; k++) {
+		size_t n = 0;
+		for (int i = 0; i < p->nc && st == HU_OK; i++) {
+			const hu_call *c = &p->c[i];
+			if (c->op->role != HU_ROLE_ALL_REDUCE || k >= c->nin || !trace->t[c->in[k]].data)
+				continue;
+			it[n++] = (item){ p->t[c->out[0]].name, trace->t[c->in[k]].n, &trace->t[c->in[k]], NULL };
+			st = hu_run_trace_need(trace, c->in[k]);
+		}
+		if (st == HU_OK)
+			st = add(r, run->dir, it, n, sample);
+	}
+	free(it);
+	return st;
+}
+
 static hu_status
 add_step(hu_records *r, const hu_run *run, size_t step, size_t sample)
 {
 	const hu_program *p = run->train;
 	hu_run_trace trace;
 	size_t n = 0;
+	int ranks;
 
 	HU_TRY(hu_run_map_trace(run, step, HU_RUN_TRACE_IN_MEMORY, &trace));
+	hu_status st = add_ranks(r, &ranks, run, &trace, sample);
 	item *it = hu_xcalloc((size_t)p->nt + 1, sizeof *it);
-	hu_status st = HU_OK;
-	for (int i = 0; i < p->nt && st == HU_OK; i++) {
+	for (int i = 0; i < p->nt && st == HU_OK && !ranks; i++) {
 		int g = p->t[i].grad;
 		if (!p->t[i].trainable || g < 0 || !trace.t[g].data)
 			continue;
 		it[n++] = (item){ p->t[g].name, trace.t[g].n, &trace.t[g], NULL };
 		st = hu_run_trace_need(&trace, g);
 	}
-	if (st == HU_OK)
+	if (st == HU_OK && !ranks)
 		st = add(r, run->dir, it, n, sample);
 	free(it);
 	hu_run_unmap_trace(&trace);
@@ -188,6 +222,7 @@ hu_records_release(hu_records *r)
 	for (size_t i = 0; i < r->n; i++)
 		free(r->x[i]);
 	free(r->x);
+	free(r->nonfinite);
 	free(r->place);
 	free(r->mean);
 	free(r->sd);
@@ -217,4 +252,15 @@ hu_records_value(const hu_records *r, size_t rank, size_t ranks, size_t step, si
 		return r->x[(rank + step) % r->n][e];
 	return hu_round(r->mean[e] + r->sd[e] * deviate(r->seed, step * ranks + rank, r->place[e]),
 		hu_format_of(HU_FP32), HU_RNE, 0, 0);
+}
+
+int
+hu_records_finite(const hu_records *r, size_t rank, size_t steps)
+{
+	size_t first = r->normal ? 0 : rank, n = r->normal || steps > r->n ? r->n : steps;
+
+	for (size_t i = 0; i < n; i++)
+		if (r->nonfinite[(first + i) % r->n])
+			return 0;
+	return 1;
 }

@@ -14,6 +14,7 @@ typedef struct hu_records {
 	size_t of;               /* elements of one record */
 	size_t *place;           /* the sampled elements' places among all of them, ascending */
 	double **x;              /* x[record][element], rounded to fp32, to nearest */
+	size_t *nonfinite;       /* by record, of all of its elements: those that are infinite or NaN in fp32 */
 	double *mean, *sd;       /* by element over the records; sd is 0 where there is one record */
 	double amax;             /* the largest finite |x| of all elements of all records */
 	uint64_t seed;
@@ -22,9 +23,10 @@ typedef struct hu_records {
 	char *first;
 } hu_records;
 
-/* Reads the records of n paths: every traced step of a run directory (the gradients that the update was given), or an
-   .npy, .npz or .safetensors file (all of its floating-point tensors). Of all elements, `sample` are drawn by seed (0:
-   all). HU_EFILE where a file cannot be read or has other tensors than the first. The caller releases *r on success. */
+/* Reads the records of n paths: every traced step of a run directory (the gradients that the update was given; or what
+   each rank handed to all_reduce, a record a rank, where the training computed that), or an .npy, .npz or .safetensors
+   file (all of its floating-point tensors). Of all elements, `sample` are drawn by seed (0: all). HU_EFILE where a file
+   cannot be read or has other tensors than the first. The caller releases *r on success. */
 hu_status hu_records_init(
 	hu_records *r, const char *const *paths, int n, size_t sample, uint64_t seed, int normal);
 void hu_records_release(hu_records *r);
@@ -33,4 +35,8 @@ void hu_records_release(hu_records *r);
    (rank + step) mod n; or mean + sd z rounded to fp32, where z is a normal deviate that depends on seed, step * ranks +
    rank and the element's place alone. */
 double hu_records_value(const hu_records *r, size_t rank, size_t ranks, size_t step, size_t e);
+
+/* Returns 1 if everything is finite in all records that the rank has in its first `steps` steps; also in the elements
+   that were not sampled. A drawn gradient is as finite as all records are. */
+int hu_records_finite(const hu_records *r, size_t rank, size_t steps);
 #endif

@@ -20,7 +20,9 @@ typedef struct element {
 
 /* One step of an element: sums over ranks of |gradient|, of |what is cast|, of |what is sent| and of |what the casts
    left|. */
-typedef struct sums { double exact, magnitude, cast, sent, left; } sums;
+typedef struct sums {
+	double exact, magnitude, cast, sent, left;
+} sums;
 
 /* Sets x[k] to what rank k puts on the wire. kept[k] is what its casts left so far, NULL without feedback. */
 static void
@@ -49,7 +51,7 @@ contributions(element *to, sums *of, double *x, double *kept, unsigned char *lou
 		}
 		to->nonzeros += g != 0;
 		to->underflowed += g != 0 && x[k] == 0;
-		if (hu_isfinite(g) && !hu_isfinite(x[k]))
+		if (!hu_isfinite(x[k]))
 #pragma omp atomic write
 			loud[k] = 1;
 	}
@@ -64,7 +66,8 @@ rotate(double *to, const double *x, size_t n, size_t start)
 	memcpy(to + n - start, x, start * sizeof *x);
 }
 
-/* Bounds |result - exact| of a step of an element, infinite where a value may leave the range. Casts lose at most u of
+/* Bounds |result - exact| of a step of an element, infinite where a value may leave the range of a format that it
+   passes through. Casts lose at most u of
    themselves and h, or u32 and h32 in fp32; the collective adds its a-priori bound of what was cast. With feedback what
    casts lose comes back in the next step, so that only the roundings to fp32 stay here; what the last step's casts left
    is added at the end. */
@@ -81,7 +84,9 @@ bound_of(const hu_reduce *how, const hu_sum_bound *b, const sums *of)
 		most = of->sent * (1 + n * 0x1p-52);
 	}
 	sum = b->relative * most + b->absolute;
-	if (!(b->peak * most + b->absolute < b->limit))
+	/* The scaled gradients, which are known, and the mean are fp32's, whose range may be less than the wire's. */
+	if (!(b->peak * most + b->absolute < b->limit) || !hu_isfinite(of->cast) ||
+		!(ldexp((most + sum) / how->after, -how->scale) < hu_format_of(HU_FP32).max))
 		return INFINITY;
 	return (ldexp((cast + sum) / how->after, -how->scale) * (1 + u32) + u32 * fabs(of->exact) + h32) *
 		       (1 + 0x1p-30) +
@@ -92,7 +97,7 @@ bound_of(const hu_reduce *how, const hu_sum_bound *b, const sums *of)
 static double
 rounding_of(const hu_reduce *how, double got)
 {
-	return how->feedback ? 0x1p-23 * fabs(got) : 0;
+	return how->feedback && hu_isfinite(got) ? 0x1p-23 * fabs(got) : 0;
 }
 
 static void
@@ -131,7 +136,7 @@ one_element(element *to, double *room, unsigned char *loud, const hu_reduce *how
 	memset(room + 3 * n, 0, n * sizeof *room);
 	for (size_t step = 0; step < (size_t)how->steps; step++)
 		one_step(to, room, loud, how, b, r, step, e);
-	if (how->steps > 1) /* the sums over steps are doubles' */
+	if (how->steps > 1 && hu_isfinite(to->error)) /* the sums over steps are doubles' */
 		to->bound += 0x1p-52 * how->steps * (fabs(to->exact) + fabs(to->error)) * how->steps;
 }
 
@@ -147,13 +152,12 @@ collect(hu_reduced *out, const element *all, const hu_records *r)
 		out->additions += x->additions;
 		out->swamped += x->swamped;
 		out->stagnated += (size_t)x->stagnated;
+		out->overflowed += (size_t)x->overflowed;
+		bound += x->undefined ? INFINITY : x->bound * x->bound;
 		if (x->undefined)
 			continue;
-		bound += x->bound * x->bound;
 		norm += x->exact * x->exact;
-		if (x->overflowed)
-			out->overflowed++;
-		else
+		if (!x->overflowed)
 			error += x->error * x->error;
 	}
 	out->rel_l2 = norm > 0 ? sqrt(error / norm) : error > 0 ? INFINITY : NAN;
@@ -187,8 +191,10 @@ hu_reduce_run(hu_reduced *out, const hu_reduce *how, const hu_records *r)
 	}
 	if (!failed) {
 		collect(out, all, r);
-		for (size_t k = 0; k < n; k++)
+		for (size_t k = 0; k < n; k++) {
 			out->loud_ranks += loud[k];
+			out->nonfinite += !hu_records_finite(r, k, (size_t)how->steps);
+		}
 	}
 	free(all);
 	free(loud);

@@ -20,9 +20,10 @@ typedef struct hu_reduce { hu_sum sum; double before, after; int scale, steps, f
 typedef struct hu_reduced {
 	size_t underflowed; /* contributions that were not 0 and became 0 on their way to the wire */
 	size_t nonzeros;    /* contributions that were not 0 */
-	size_t overflowed;  /* elements whose result is not finite where the exact mean is */
-	size_t loud_ranks;  /* ranks some of whose finite contributions left the wire's range: they alone would skip
-			       the step if each rank looked for overflow before the all-reduce */
+	size_t overflowed;  /* elements whose result is not finite, be it that the exact mean is or that it is not */
+	size_t loud_ranks;  /* ranks that sent something infinite or NaN: they alone would skip the step if each rank
+			       looked for overflow before the all-reduce */
+	size_t nonfinite;   /* ranks whose own gradients have something infinite or NaN, sampled or not */
 	uint64_t additions, swamped;
 	size_t stagnated;   /* elements whose ring ended in HU_STAGNANT_RUN swamped ranks or more */
 	double rel_l2;      /* |result - exact|2 / |exact|2 over elements finite in both, of the sums over all

@@ -34,6 +34,7 @@ hu_reduce_tsv(hu_tsv *t, const hu_reduce_row *w, const hu_records *r)
 	hu_tsv_real(t, share((double)g->stagnated, (double)r->elements));
 	hu_tsv_int(t, (long long)g->overflowed);
 	hu_tsv_int(t, (long long)g->loud_ranks);
+	hu_tsv_int(t, (long long)g->nonfinite);
 	hu_tsv_int(t, w->broken);
 }
 
@@ -47,14 +48,14 @@ json_t *
 hu_reduce_json(const hu_reduce_row *w, const hu_records *r)
 {
 	const hu_reduced *g = &w->got;
-	json_t *j = json_pack("{s:s s:s s:s s:s s:o s:i s:I s:o s:o s:o s:o s:o s:I s:I s:i}", "order", w->order,
+	json_t *j = json_pack("{s:s s:s s:s s:s s:o s:i s:I s:o s:o s:o s:o s:o s:I s:I s:I s:i}", "order", w->order,
 		"wire", hu_format_name(w->how.sum.outer), "acc", hu_format_name(w->how.sum.acc), "divide",
 		hu_reduce_divides[w->divide], "scale", real(ldexp(1, w->how.scale)), "ranks", w->how.sum.n, "elements",
 		(json_int_t)r->elements, "rel_l2", real(g->rel_l2), "bound", real(g->bound), "underflowed",
 		real(share((double)g->underflowed, (double)g->nonzeros)), "swamped",
 		real(share((double)g->swamped, (double)g->additions)), "stagnated",
 		real(share((double)g->stagnated, (double)r->elements)), "overflowed", (json_int_t)g->overflowed,
-		"loud_ranks", (json_int_t)g->loud_ranks, "broken", w->broken);
+		"loud_ranks", (json_int_t)g->loud_ranks, "nonfinite", (json_int_t)g->nonfinite, "broken", w->broken);
 
 	HU_ASSERT(j);
 	return j;
@@ -71,19 +72,36 @@ hu_reduce_print(const hu_reduce_row *w)
 		ldexp(1, w->how.scale), g->overflowed, g->loud_ranks, w->broken ? "  broken" : "");
 }
 
+/* Returns the number of rows of the first one's order and format: ranks rise in them alone. */
+static int
+series(const hu_reduce_row *w, int n)
+{
+	int k = 1;
+
+	while (k < n && w[k].order == w->order && w[k].how.sum.outer == w->how.sum.outer &&
+		w[k].how.sum.n > w[k - 1].how.sum.n)
+		k++;
+	return k;
+}
+
 void
-hu_reduce_conclude(const hu_reduce_row *w, int n, int each)
+hu_reduce_conclude(const hu_reduce_row *w, int n)
 {
 	putchar('\n');
-	for (int i = 0; i < n; i += each) {
+	for (int each; n; w += each, n -= each) {
 		int k = 0;
-		while (k < each && !w[i + k].broken)
+		each = series(w, n);
+		while (k < each && !w[k].broken)
 			k++;
-		printf("%s, %s: ", w[i].order, hu_format_name(w[i].how.sum.outer));
-		if (k == each)
-			printf("holds up to %d ranks\n", w[i + each - 1].how.sum.n);
+		printf("%s, %s: ", w->order, hu_format_name(w->how.sum.outer));
+		if (k == each) {
+			printf("holds up to %d ranks\n", w[each - 1].how.sum.n);
+			continue;
+		}
+		if (k)
+			printf("holds at %d ranks, breaks at %d", w[k - 1].how.sum.n, w[k].how.sum.n);
 		else
-			printf("breaks at %d ranks%s\n", w[i + k].how.sum.n,
-				w[i + k].got.overflowed ? ", by overflow" : "");
+			printf("breaks at %d ranks", w->how.sum.n);
+		puts(w[k].got.nonfinite ? ", as gradients are not finite" : w[k].got.overflowed ? ", by overflow" : "");
 	}
 }

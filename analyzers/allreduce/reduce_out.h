@@ -12,8 +12,8 @@
 typedef enum hu_divide { HU_DIVIDE_AFTER, HU_DIVIDE_BEFORE, HU_DIVIDE_SPLIT } hu_divide;
 extern const char *const hu_reduce_divides[];
 
-/* An order of the sum in a wire format over how.sum.n ranks. broken is 1 where the error exceeds the tolerance or an
-   element overflowed. */
+/* An order of the sum in a wire format over how.sum.n ranks. broken is 1 where the error exceeds the tolerance, an
+   element overflowed or a rank's own gradients are not finite. */
 typedef struct hu_reduce_row {
 	const char *order;
 	hu_divide divide;
@@ -24,13 +24,14 @@ typedef struct hu_reduce_row {
 
 #define HU_REDUCE_COLUMNS                                                                                            \
 	"order wire acc divide scale ranks elements rel_l2 bound underflowed swamped stagnated overflowed loud_ranks " \
-	"broken"
+	"nonfinite broken"
 
 /* Appends the row to a table with the columns above. */
 void hu_reduce_tsv(hu_tsv *t, const hu_reduce_row *w, const hu_records *r);
 /* Returns the row as an object with a member for each column. An undefined error is null, an infinite one "inf". */
 json_t *hu_reduce_json(const hu_reduce_row *w, const hu_records *r);
 void hu_reduce_print(const hu_reduce_row *w);
-/* Prints for each order and format, whose `each` rows are consecutive, from how many ranks on it is broken. */
-void hu_reduce_conclude(const hu_reduce_row *w, int n, int each);
+/* Prints for each order and format, whose rows are consecutive and by rising numbers of ranks, up to how many ranks it
+   holds, at how many it breaks, and why. */
+void hu_reduce_conclude(const hu_reduce_row *w, int n);
 #endif

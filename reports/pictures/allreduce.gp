@@ -3,19 +3,19 @@
 # caption: The relative L2 error of the mean over simulated ranks, by order of the sum and format on the wire. Dotted: what it can be at most, in the same
 #   colour; no bound is drawn where overflow cannot be excluded.
 # data: halfulp allreduce --json
-# take: order wire ranks rel_l2 bound overflowed broken
+# take: order wire ranks rel_l2 bound overflowed nonfinite broken
 load 'picture-style.gp'
 
 most = 64
-array name[most]; array breaks[most]; array last[most]
+array name[most]; array breaks[most]; array sound[most]; array last[most]
 series = 0; n_max = 0; n_min = 1e300; low = 1e300; high = 0
 id(key) = (found = 0, sum [i = 1:most] (i <= series && name[i] eq key ? (found = i) : 0), found ? found : series == most ? most \
-	: (series = series + 1, name[series] = key, breaks[series] = 0, last[series] = 0, series))
-read(key, n, e, b, broken) = (i = id(key), n_max = n > n_max ? n : n_max, n_min = n < n_min ? n : n_min, \
+	: (series = series + 1, name[series] = key, breaks[series] = 0, sound[series] = 1, last[series] = 0, series))
+read(key, n, e, b, bad, broken) = (i = id(key), n_max = n > n_max ? n : n_max, n_min = n < n_min ? n : n_min, \
 	(e > 0 && e < low ? (low = e) : 0), (e > high ? (high = e) : 0), (b < 1e30 && b > high ? (high = b) : 0), \
-	(e == e ? (last[i] = e) : 0), (broken > 0 && breaks[i] == 0 ? (breaks[i] = n) : 0), 0)
+	(e == e ? (last[i] = e) : 0), (broken > 0 && breaks[i] == 0 ? (breaks[i] = n, sound[i] = bad == 0) : 0), 0)
 key(_) = strcol('order').', '.strcol('wire')
-stats file using (read(key(0), column('ranks'), number(strcol('rel_l2')), number(strcol('bound')), column('broken'))) nooutput
+stats file using (read(key(0), column('ranks'), number(strcol('rel_l2')), number(strcol('bound')), column('nonfinite'), column('broken'))) nooutput
 
 first = 0; holds = 0; worst = 1
 do for [i = 1:series] {
@@ -23,7 +23,7 @@ do for [i = 1:series] {
 	if (breaks[i] == 0 && !holds) { holds = i }
 	if (last[i] > last[worst]) { worst = i }
 }
-message(_) = first ? sprintf('%s breaks at %s ranks', name[first], grouped(sprintf('%d', breaks[first]))).(holds ? sprintf('; %s holds up to %s', name[holds], grouped(sprintf('%d', n_max))) : '') \
+message(_) = first ? sprintf('%s breaks at %s ranks', name[first], grouped(sprintf('%d', breaks[first]))).(sound[first] ? '' : ', as gradients are not finite').(holds ? sprintf('; %s holds up to %s', name[holds], grouped(sprintf('%d', n_max))) : '') \
 	: sprintf('Up to %s ranks the mean is off by at most %s of itself, by %s', grouped(sprintf('%d', n_max)), say(last[worst]), name[worst])
 
 longest = 0

@@ -3,6 +3,7 @@
 SCRIPT_TESTS += t/analyzers/t-accumulate.sh
 SCRIPT_TESTS += t/analyzers/t-advise-told.py
 SCRIPT_TESTS += t/analyzers/t-advise.py
+SCRIPT_TESTS += t/analyzers/t-allreduce-breaks.py
 SCRIPT_TESTS += t/analyzers/t-allreduce-told.py
 SCRIPT_TESTS += t/analyzers/t-allreduce.py
 SCRIPT_TESTS += t/analyzers/t-analyze-files.sh

@@ -21,7 +21,9 @@ def run(*words):
 small = '--model mlp --width 0.03125 --size 8 --train 40 --eval 8 --batch 8 --seed 4 --quiet'.split()
 run('train', *small, '--steps', '2', '--trace-steps', '0,1', 'two')
 run('train', *small, '--steps', '1', '--trace-steps', '0', 'one')
-real = float  # JSON writes what is not finite as text
+scaled = '--policy mixed_float16 --loss-scale dynamic --init-scale 2^60'.split()
+tap.halfulp('train', *small, *scaled, '--steps', '1', '--trace-steps', '0', 'skipped')
+real = lambda x: float('nan' if x is None else x)  # JSON writes what is not finite as text
 
 
 def told(rows, records, divided):
@@ -54,13 +56,18 @@ def told(rows, records, divided):
     lines.append('')
     for (order, wire), some in series.items():
         first = next((r for r in some if r['broken']), None)
+        before = some[some.index(first) - 1] if first and first is not some[0] else None
+        why = first and ', by overflow' * (first['overflowed'] > 0)
+        why = ', as gradients are not finite' if first and first['nonfinite'] else why
         lines.append(
             '%s, %s: %s'
             % (
                 order,
                 wire,
                 (
-                    'breaks at %d ranks%s' % (first['ranks'], ', by overflow' * (first['overflowed'] > 0))
+                    'holds at %d ranks, breaks at %d%s' % (before['ranks'], first['ranks'], why)
+                    if before
+                    else 'breaks at %d ranks%s' % (first['ranks'], why)
                     if first
                     else 'holds up to %d ranks' % some[-1]['ranks']
                 ),
@@ -85,6 +92,18 @@ for what, records, divided, line in (
         ('one', '--ranks', '8..256', '--wire', 'e4m3,fp16', '--scale', '2^18', '--order', 'ring', '--sample', '40'),
     ),
     (
+        'errors that grow above a tolerance',
+        2,
+        'after',
+        ('two', '--ranks', '3..50', '--wire', 'bf16,e5m2', '--sample', 'all'),
+    ),
+    (
+        'gradients that are not finite',
+        1,
+        'after',
+        ('skipped', '--ranks', '3..9', '--wire', 'fp16'),
+    ),
+    (
         'errors above a tolerance',
         2,
         'before and after',
@@ -100,7 +119,7 @@ for what, records, divided, line in (
         '%s, %d lines' % (wrong[:2], len(got)),
     )
     seen |= (
-        {w for l in want for w in (', by overflow', 'holds up', 'breaks at') if w in l}
+        {w for l in want for w in (', by overflow', 'holds up', 'holds at', ': breaks at', 'not finite') if w in l}
         | {'loud' for r in rows if r['loud_ranks']}
         | {'by error' for r in rows if r['broken'] and not r['overflowed']}
     )
@@ -110,12 +129,16 @@ for what, records, divided, line in (
         (c, r)
         for c, r in zip(table[1:], rows)
         for k, v in zip(table[0], c)
-        if (v != r[k] if isinstance(r[k], str) else float(v) != real(r[k]))
+        if (v != '-' if r[k] is None else v != r[k] if isinstance(r[k], str) else float(v) != real(r[k]))
     ]
     tap.ok(
         not wrong and len(table) == len(rows) + 1 and set(table[0]) == set(rows[0]),
         '%s: so are the rows of --table' % what,
         '%s' % wrong[:1],
     )
-tap.ok(len(seen) == 5, 'some hold, some break by overflow or by their error, some ranks are loud', seen)
+tap.ok(
+    len(seen) == 7,
+    'some hold, some break by overflow, by gradients that are not finite or by their error, some ranks are loud',
+    seen,
+)
 tap.finish()

@@ -95,6 +95,11 @@ def reduced(title, rows):
             r['ranks'] for r in rows) and any(r['ranks'] == broken[0] and r['broken'] and (r['order'], r['wire']) == (m[1], m[2]) for r in rows)
 
 
+def unfit(title, rows):
+    return all(r['nonfinite'] for r in rows) and title == '%s, %s breaks at 2 ranks, as gradients are not finite' % (
+            rows[0]['order'], rows[0]['wire'])
+
+
 def values(title, rows):
     far = max((abs(r['value'] - float(r['exact'])) / float(r['exact']), r['format']) for r in rows)
     m = re.search(r'^\S+ in (\S+) is .*: off by (.+) of itself', title)
@@ -180,6 +185,8 @@ def timed(title, rows):     # times differ from run to run: the sentence alone
 for name, more in (('a', ''), ('b', ' --seed 2')):
     run('train --size 8 --train 48 --eval 16 --batch 16 --width 0.05 --steps 2 --trace-steps 0 --quiet %s%s' % (name, more))
 run('analyze --shard 1/1 --part p.part a')
+run('train --size 8 --train 48 --eval 16 --batch 16 --width 0.05 --steps 1 --trace-steps 0 --quiet --policy mixed_float16 --loss-scale dynamic '
+        '--init-scale 2^60 skipped')
 W = 'checkpoint/step-000002.safetensors'
 small = '--size 8 --train 48 --eval 16 --batch 16 --width 0.05'
 lines = [
@@ -188,6 +195,7 @@ lines = [
     ('accumulate', 'accumulate --terms uniform:0,1 --n 1024 --format bf16 --sum fma,mode=SR --sum kahan --seeds 6',
         '--table', spread),
     ('allreduce', 'allreduce a b --ranks 2..1024 --wire bf16,e4m3', '', reduced),
+    ('allreduce', 'allreduce skipped --ranks 2..8 --wire fp16,bf16 --order tree', '', unfit),
     ('formats-values', 'formats', '', values),
     ('formats-map', 'formats fp32 fp16 bf16 e4m3 mxfp4', '', lambda t, rows: several(t, [r for r in rows if 'p' in r])),
     ('round', 'round 1.03 0.1 --format fp16,e4m3', '', rounded),

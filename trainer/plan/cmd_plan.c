@@ -35,7 +35,8 @@ static const hu_opt opts[] = {
 	{ "ranks", "N", NULL,
 		"for data-parallel training over N ranks, a batch each: print what a rank holds and sends in a step, "
 		"for each stage of ZeRO" },
-	{ "wire", "FORMAT", NULL, "with --ranks: format in which gradients are sent [that of --all-reduce, else of each gradient]" },
+	{ "wire", "FORMAT", NULL,
+		"with --ranks: format in which gradients are sent [that of --all-reduce, else of each gradient]" },
 	{ "measured", "RUN", NULL,
 		"with --ranks: print what the ranks of this run took a step, beside the plan of its policy" },
 	{ "network", "NAME", NULL,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/judge/independent/__init__.py
+EXTRA_DIST += t/judge/independent/all_reduce.py
 EXTRA_DIST += t/judge/independent/baseline.py
 EXTRA_DIST += t/judge/independent/bounds.py
 EXTRA_DIST += t/judge/independent/calls.py
