@@ -128,6 +128,20 @@ exchange(void)
 	return wrong;
 }
 
+/* Texts of some thousand characters, of other lengths, of which only the last words differ. */
+static hu_status
+same_long(void)
+{
+	int own = hu_ranks_rank();
+	char text[6000];
+	size_t n = 0;
+
+	for (int i = 0; n < 5000; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "word%d ", i);
+	snprintf(text + n, sizeof text - n, "and sample 2048, %s", own == 2 ? "seed 12 then" : "seed 1");
+	return hu_ranks_same("text", text);
+}
+
 static int
 as_rank(const char *what)
 {
@@ -142,6 +156,8 @@ as_rank(const char *what)
 		st = hu_ranks_agree(own ? hu_fail(own == 2 ? HU_EFILE : HU_EINVAL, "reason %d", own) : HU_OK);
 	else if (!strcmp(what, "same"))
 		st = hu_ranks_same("version", own == 1 ? "2" : "1");
+	else if (!strcmp(what, "same-long"))
+		st = same_long();
 	else if (!strcmp(what, "die") && own == 1)
 		raise(SIGKILL);
 	else if (!strcmp(what, "die"))
