@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-libhalfulp_a_SOURCES += lib/base/apart.c
-noinst_HEADERS += lib/base/apart.h
 libhalfulp_a_SOURCES += lib/base/bug.c
 libhalfulp_a_SOURCES += lib/base/build.c
 noinst_HEADERS += lib/base/build.h

@@ -125,6 +125,8 @@ p = halfulp('merge', folder)
 ok(p.returncode == 3 and p.stderr.count('\n') == 1 and 'work' in p.stderr, 'shards that saw other data: one line', p.stderr)
 p = ranks(2, 'validate', *WORK, last=['--batch', '3'])
 ok(p.returncode == 3 and len(said(p)) == 1 and not p.stdout, 'ranks with other options: exit 3, one line', p.stderr[:300])
+named = [halfulp('validate', '--shard', '1/2', '--part', 'named.part', *more, *WORK) for more in ([], ['--resume'])]
+ok(not any(x.returncode for x in named), 'a part that --part names goes on with --resume', named[1].stderr[:300])
 p = halfulp('validate', 'm.onnx', '--list-ops', '--shard', '1/2')
 ok(p.returncode == 2 and '--shard has no effect' in p.stderr, '--shard has no effect with --list-ops', p.stderr)
 finish()

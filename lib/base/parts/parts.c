@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/parts/parts.h"
 
-#include "lib/base/apart.h"
 #include "lib/base/build.h"
+#include "lib/base/console/excerpts.h"
 #include "lib/base/console/show.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
@@ -129,7 +129,7 @@ same(char **mine, const hu_table *t, const char *key, const char *path)
 		*mine = hu_xstrdup(theirs);
 	if (!strcmp(*mine, theirs))
 		return HU_OK;
-	hu_apart w = hu_where_apart(theirs, *mine);
+	hu_excerpts w = hu_excerpts_of(theirs, *mine);
 	return hu_fail(HU_EABSENT, "%s: its %s is \"%s\", and here it is \"%s\": parts are of one work", path, key, w.a,
 		w.b);
 }
@@ -226,7 +226,7 @@ hu_parts_spare(const hu_parts *p, const char *path)
 	const char *kind = hu_table_note(&t, "part of"), *work = hu_table_note(&t, "work");
 	int other = kind && work && (strcmp(kind, p->kind) || strcmp(work, p->work));
 	if (other) {
-		hu_apart w = strcmp(kind, p->kind) ? hu_where_apart(kind, p->kind) : hu_where_apart(work, p->work);
+		hu_excerpts w = strcmp(kind, p->kind) ? hu_excerpts_of(kind, p->kind) : hu_excerpts_of(work, p->work);
 		hu_fail(HU_EFILE, "%s: it is there already, a part of \"%s\", and here that is \"%s\"", path, w.a, w.b);
 	}
 	hu_table_release(&t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/parts/share.h"
 
-#include "lib/base/apart.h"
+#include "lib/base/console/excerpts.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
@@ -58,7 +58,8 @@ spare(const hu_sharing *s)
 	if (st == HU_OK)
 		return HU_OK;
 	if (w->keeps)
-		return hu_fail(st, "%s: choose another folder, or give the options that it was begun with", hu_reason());
+		return hu_fail(
+			st, "%s: choose another folder, or give the options that it was begun with", hu_reason());
 	return hu_fail(st, "%s: remove it if it is of no more use, or name another with --part", hu_reason());
 }
 
@@ -83,10 +84,10 @@ begin(hu_sharing *s)
 		s->path = hu_xprintf("%s/%d-of-%d.part", w->folder, s->shard.i, s->shard.n);
 	}
 	if (offered && strcmp(offered->work, s->own.work)) {
-		hu_apart where = hu_where_apart(offered->work, s->own.work);
+		hu_excerpts where = hu_excerpts_of(offered->work, s->own.work);
 		st = hu_fail(HU_EFILE,
-			"the parts are of \"%s\", and here that is \"%s\": did the run or a file change since?", where.a,
-			where.b);
+			"the parts are of \"%s\", and here that is \"%s\": did the run or a file change since?",
+			where.a, where.b);
 	}
 	if (st == HU_OK && shard)
 		st = spare(s);

@@ -2,7 +2,7 @@
    Ranks (ranks.h): the messages, and what becomes of failures. What loads the module is ranks_open.c. */
 #include "lib/base/ranks/ranks.h"
 
-#include "lib/base/apart.h"
+#include "lib/base/console/excerpts.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks_open.h"
@@ -282,7 +282,7 @@ hu_ranks_same(const char *what, const char *text)
 		memcpy(zero, text, bytes);
 	hu_ranks_broadcast(0, zero, bytes);
 	if (strcmp(zero, text)) {
-		hu_apart w = hu_where_apart(text, zero);
+		hu_excerpts w = hu_excerpts_of(text, zero);
 		st = hu_fail(HU_EFILE,
 			"its %s is %s and that of rank 0 is %s: give all ranks the same options and files", what, w.a,
 			w.b);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/base/apart.h"
+#include "lib/base/console/excerpts.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char dots[] = "...";
+/* The bytes of a text that an excerpt has at most, beside dots on both sides. */
+enum { ROOM = HU_EXCERPT - 2 * sizeof dots };
 
 /* Whether the byte goes on with a character of UTF-8 that begins before it. */
 static int
@@ -29,25 +31,24 @@ beginning(const char *s, size_t apart)
 }
 
 static void
-excerpt(char to[HU_APART], const char *s, size_t from)
+excerpt(char to[HU_EXCERPT], const char *s, size_t from)
 {
-	const size_t room = HU_APART - 2 * sizeof dots;
-	size_t n = strlen(s + from), taken = n > room ? room : n;
+	size_t n = strlen(s + from), taken = n > ROOM ? ROOM : n;
 
 	while (taken < n && taken && goes_on(s[from + taken]))
 		taken--;
-	snprintf(to, HU_APART, "%s%.*s%s", from ? dots : "", (int)taken, s + from, taken < n ? dots : "");
+	snprintf(to, HU_EXCERPT, "%s%.*s%s", from ? dots : "", (int)taken, s + from, taken < n ? dots : "");
 }
 
-hu_apart
-hu_where_apart(const char *a, const char *b)
+hu_excerpts
+hu_excerpts_of(const char *a, const char *b)
 {
 	size_t apart = 0, from = 0;
-	hu_apart w;
+	hu_excerpts w;
 
 	while (a[apart] && a[apart] == b[apart])
 		apart++;
-	if (strlen(a) >= HU_APART || strlen(b) >= HU_APART)
+	if (strlen(a) > ROOM || strlen(b) > ROOM)
 		from = beginning(a, apart);
 	excerpt(w.a, a, from);
 	excerpt(w.b, b, from);
