@@ -11,18 +11,26 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Appends a list, in which a file has its name and its contents' checksum, wherever it lies. */
+static int
+is_file(const char *path)
+{
+	struct stat is;
+
+	return !stat(path, &is) && S_ISREG(is.st_mode);
+}
+
+/* Appends a file's path or a list, in which a file has its name and its contents' checksum, wherever it lies. */
 static hu_status
 say_files(hu_str *to, const char *list)
 {
+	int whole = is_file(list);
 	hu_status st = HU_OK;
 
 	for (const char *at = list; st == HU_OK; at++) {
-		size_t n = strcspn(at, ",");
+		size_t n = whole ? strlen(at) : strcspn(at, ",");
 		char *word = hu_xprintf("%.*s", (int)n, at), *slash = strrchr(word, '/'), hex[17];
-		struct stat is;
 		double bytes;
-		if (stat(word, &is) || !S_ISREG(is.st_mode))
+		if (!is_file(word))
 			hu_str_add(to, word);
 		else if ((st = hu_run_checksum(word, &bytes, hex)) == HU_OK)
 			hu_str_addf(to, "%s#%s", slash ? slash + 1 : word, hex);
