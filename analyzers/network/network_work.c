@@ -3,7 +3,6 @@
 #include "analyzers/network/network.h"
 
 #include "lib/base/build.h"
-#include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/parts.h"
 #include "lib/store/run.h"
@@ -12,39 +11,53 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Appends the checksum of each file that a word of the list names. */
-static hu_status
-add_files(hu_str *s, const char *list)
+static int
+is_file(const char *path)
 {
-	char *all = hu_xstrdup(list), *save = NULL, hex[17];
-	hu_status st = HU_OK;
 	struct stat is;
-	double bytes;
 
-	for (char *w = strtok_r(all, ",", &save); w && st == HU_OK; w = strtok_r(NULL, ",", &save))
-		if (!stat(w, &is) && S_ISREG(is.st_mode) && (st = hu_run_checksum(w, &bytes, hex)) == HU_OK)
-			hu_str_addf(s, " %s", hex);
-	free(all);
+	return !stat(path, &is) && S_ISREG(is.st_mode);
+}
+
+/* Appends a file's path or a list, in which a file has its name and its contents' checksum, wherever it lies. */
+static hu_status
+say_files(hu_str *to, const char *list)
+{
+	int whole = is_file(list);
+	hu_status st = HU_OK;
+
+	for (const char *at = list; st == HU_OK; at++) {
+		size_t n = whole ? strlen(at) : strcspn(at, ",");
+		char *word = hu_xprintf("%.*s", (int)n, at), *slash = strrchr(word, '/'), hex[17];
+		double bytes;
+		if (!is_file(word))
+			hu_str_add(to, word);
+		else if ((st = hu_run_checksum(word, &bytes, hex)) == HU_OK)
+			hu_str_addf(to, "%s#%s", slash ? slash + 1 : word, hex);
+		free(word);
+		at += n;
+		if (!*at)
+			break;
+		hu_str_add(to, ",");
+	}
 	return st;
 }
 
 hu_status
 hu_network_work(char **text, const hu_args *a, const char *except)
 {
-	char *more = hu_xprintf("%s shard part resume json", except), *options = hu_parts_command(a, more);
-	hu_status st = HU_OK;
+	char *more = hu_xprintf("%s shard part resume json", except), *options;
+	hu_status st = hu_parts_options(&options, a, more, say_files);
 	hu_str s;
 
 	hu_str_init(&s);
-	hu_str_add(&s, options);
-	for (int i = 0; i < a->nrest && st == HU_OK; i++)
-		st = add_files(&s, a->rest[i]);
-	for (int i = 0; i < a->neach && st == HU_OK; i++)
-		if (a->opts[a->each[i].opt].arg)
-			st = add_files(&s, a->each[i].value);
-	*text = hu_xprintf("%s by halfulp %s with options and files %016llx", a->nrest ? a->rest[0] : "",
-		hu_build_version(), (unsigned long long)hu_fnv1a64(s.s));
-	hu_str_release(&s);
+	hu_str_addf(&s, "by halfulp %s of", hu_build_version());
+	for (int i = 0; i < a->nrest && st == HU_OK; i++) {
+		hu_str_add(&s, " ");
+		st = say_files(&s, a->rest[i]);
+	}
+	hu_str_addf(&s, ", options %s", *options ? options : "none");
+	*text = s.s;
 	free(options);
 	free(more);
 	return st;

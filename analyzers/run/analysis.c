@@ -299,20 +299,27 @@ hu_analysis_ideal(hu_analysis *a, hu_trace *t)
 	return st;
 }
 
+void
+hu_analysis_how(const hu_analysis *a, hu_str *to)
+{
+	const hu_analysis_options *o = &a->opt;
+
+	hu_str_addf(to, o->sample ? "sample %zu, seed %llu" : "all elements", o->sample, (unsigned long long)o->seed);
+	hu_str_addf(to, ", engine %s, lost %g, %s step, steps", o->engine->name, o->lost,
+		o->propagate ? "exact" : "no exact");
+	for (int i = 0; i < a->nstep; i++)
+		hu_str_addf(to, " %zu", a->step[i]);
+}
+
 /* All tables of one analysis have the same line; tables of other runs by the same version have it too where they can be
    compared. */
 void
 hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name)
 {
-	const hu_analysis_options *o = &a->opt;
 	hu_str how;
 
 	hu_str_init(&how);
-	hu_str_addf(&how, o->sample ? "sample %zu, seed %llu" : "all elements", o->sample, (unsigned long long)o->seed);
-	hu_str_addf(&how, ", engine %s, lost %g, %s step, steps", o->engine->name, o->lost,
-		o->propagate ? "exact" : "no exact");
-	for (int i = 0; i < a->nstep; i++)
-		hu_str_addf(&how, " %zu", a->step[i]);
+	hu_analysis_how(a, &how);
 	hu_run_provenance(a->run, t, name);
 	hu_tsv_note(t, HU_ANALYSIS_NOTE, "%s", how.s);
 	hu_str_release(&how);

@@ -125,6 +125,8 @@ void hu_analysis_cool(const hu_trace *t);
    input is missing. */
 hu_status hu_analysis_ideal(hu_analysis *a, hu_trace *t);
 
+/* Appends how the run is analyzed: every option that numbers depend on, whatever the analyzer, and the steps. */
+void hu_analysis_how(const hu_analysis *a, hu_str *to);
 /* Writes the first lines of a table: those of the run, then how it was analyzed. The command check recognises by them
    tables that do not belong together. */
 #define HU_ANALYSIS_NOTE "analysis"

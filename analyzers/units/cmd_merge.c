@@ -18,7 +18,7 @@
 static const hu_opt opts[] = {
 	{ "list", NULL, NULL,
 		"print how many units each part has, what they were expected to take and took, and how long 1 to 1024 "
-		"processes would take for them" },
+		"processes would take for them as shards" },
 	{ "json", NULL, NULL, "with --list: print the times of 1 to 1024 processes as an array of objects" },
 	{ NULL, NULL, NULL, NULL },
 };
@@ -82,8 +82,9 @@ list(const hu_parts *p)
 	}
 }
 
-/* Prints how long numbers of equal processes would take for the units as they were measured, dealt the largest first.
-   Reading, sending and joining are not counted. */
+/* Prints how long numbers of equal shards would take for the units as they were measured, dealt the largest first.
+   Reading, sending and joining are not counted. A shard computes whole units; what ranks would take for one that they
+   compute together nobody has measured, since they share only a part of what it does. */
 static void
 simulate(const hu_parts *p, int json)
 {
@@ -145,7 +146,7 @@ run_command(const hu_parts *p, const hu_args *args)
 		rest |= s && !strcmp(s, "--");
 		argv[argc++] = (char *)(size_t)s;
 	}
-	int code = ok ? hu_command_main(c, argc, argv)
+	int code = ok ? hu_command_within(c, argc, argv)
 		      : hu_complain(hu_fail(HU_EFILE,
 				"the parts' line \"# command:\" is none of a command that can be cut"));
 	free(argv);
@@ -164,27 +165,27 @@ run(const hu_args *args)
 		hu_parts_release(&p);
 		return hu_complain(st);
 	}
-	int code = HU_EXIT_OK;
-	hu_parts_offer(&p);
-	if (hu_args_given(args, "list")) {
-		if (!hu_args_given(args, "json"))
-			list(&p);
-		simulate(&p, hu_args_given(args, "json"));
-	} else
-		code = run_command(&p, args);
-	hu_parts_offer(NULL);
+	int lists = hu_args_given(args, "list"), json = hu_args_given(args, "json");
+	if (lists && !json)
+		list(&p);
+	/* Only the command knows which units its work has, so that it looks for them where they are only listed too. */
+	hu_parts_offer(&p, lists);
+	int code = run_command(&p, args);
+	hu_parts_offer(NULL, 0);
+	if (lists && code == HU_EXIT_OK)
+		simulate(&p, json);
 	hu_parts_release(&p);
 	return code;
 }
 
 static int
-lists(const void *of)
+is_list(const void *of)
 {
 	return hu_args_given(of, "list");
 }
 
 static const hu_opt_need needs[] = {
-	{ "json", lists, "without --list: the command whose parts are joined prints what it prints" },
+	{ "json", is_list, "without --list: the command whose parts are joined prints what it prints" },
 	{ NULL, NULL, NULL },
 };
 
@@ -192,6 +193,7 @@ const hu_command hu_cmd_merge = { "merge", "[OPTION...] RUN | PART...",
 	"join the parts that commands with --shard wrote to the tables of one process",
 	"Each part holds what some units of the work found. Whatever the number of shards, the tables are those\n"
 	"that one process writes, byte for byte; exit codes are those of the command, too. Exit 3 where a part is\n"
-	"missing, was changed, or belongs to other options, another run or another version of halfulp. Once all\n"
-	"parts are there, analyze --resume does the same, and has --json.",
+	"missing, was changed, or belongs to other options, another run or another version of halfulp, with --list\n"
+	"too. The folder of the results may have been moved since. Once all parts are there, analyze --resume does\n"
+	"the same, and has --json.",
 	opts, run, needs };

@@ -147,33 +147,31 @@ join(void *of, int i, const char *found)
 	return st;
 }
 
-/* Returns a line that only processes with the same run, options and units have. The caller frees it. */
+/* Returns a line that only processes with the same run, options and units have, wherever the run lies: its manifest has
+   the checksums of its files. The caller frees it. */
 static char *
 text_of(const hu_walk *w, const hu_args *args)
 {
 	const hu_analysis_options *o = &w->a->opt;
 	uint64_t units = 0;
-	hu_str s;
-	hu_tsv t;
+	hu_str s, how;
 
 	for (int i = 0; i < w->units.n; i++) {
 		char *name = hu_unit_name(w->a, &w->units.u[i]);
 		units = hu_mix64(units ^ hu_fnv1a64(name)) + (uint64_t)w->units.u[i].tiles;
 		free(name);
 	}
-	hu_tsv_init(&t);
-	hu_analysis_provenance(w->a, &t, "part");
+	hu_str_init(&how);
+	hu_analysis_how(w->a, &how);
 	hu_str_init(&s);
 	for (int i = 0; i < HU_ANALYZERS; i++)
 		if (w->take[i])
 			hu_str_addf(&s, "%s ", hu_analyzer_at(i)->name);
-	hu_str_addf(&s, "by halfulp %s of manifest %s, %d units %016llx, %s%s", hu_build_version(),
-		w->a->run->xxh3, w->units.n,
-		(unsigned long long)hu_mix64(units ^ hu_fnv1a64(t.text.s)),
-		o->sample ? "a sample" : "all elements", o->elements ? " with a row each" : "");
+	hu_str_addf(&s, "by halfulp %s of manifest %s, %s, %d units %016llx%s", hu_build_version(), w->a->run->xxh3,
+		how.s, w->units.n, (unsigned long long)units, o->elements ? ", with a row an element" : "");
 	for (int k = 0; k < hu_args_given(args, "accumulate"); k++)
-		hu_str_addf(&s, ", %s", hu_args_nth(args, "accumulate", k));
-	hu_tsv_release(&t);
+		hu_str_addf(&s, ", sum %s", hu_args_nth(args, "accumulate", k));
+	hu_str_release(&how);
 	return s.s;
 }
 

@@ -39,6 +39,8 @@ onnxfile.write(
 npz('x.npz', x=((N, WIDTH), drawn(N * WIDTH)[:-1] + [40]))  # exp of it leaves fp16
 npz('other.npz', x=((N, WIDTH), drawn(N * WIDTH)))
 WORK = ['m.onnx', '--data', 'x.npz', '--policies', 'float16,int8,e4m3', '--batch', '2', '--accumulate', 'fma,acc=fp16']
+# The same work by other names of its files, and in another order
+MOVED = ['--batch', '2', '--policies', 'float16,int8,e4m3', '--accumulate', 'fma,acc=fp16', '--data', './x.npz', os.path.abspath('m.onnx')]
 TELL = ['--accept', 'flips<=1%', '--sensitivity', '--sensitivity-inputs', '4', '--exact', '2']
 FILES = ['--report', 'runs/page', '--outputs', 'runs/out']
 ADVISE = ['m.onnx', '--data', 'x.npz', '--formats', 'int8,fp16', '--batch', '2', '--accept', 'flips<=20%']
@@ -68,7 +70,7 @@ for n in (1, 2, 3, 5) if LONG else (2,):
         [p.stderr[:300]] + [f for f in want if got.get(f) != want[f]],
     )
 for n in (1, 4, 7) if LONG else (4,):
-    said_by = [halfulp('validate', '--shard', '%d/%d' % (i, n), *WORK, *TELL, *FILES) for i in range(1, n + 1)]
+    said_by = [halfulp('validate', '--shard', '%d/%d' % (i, n), *(WORK if i == 1 else MOVED), *TELL, *FILES) for i in range(1, n + 1)]
     taken = [open('runs/page/parts/%d-of-%d.part' % (i, n)).read().count('.nodes.') for i in range(1, n + 1)]
     ok(sum(t > 0 for t in taken) == n, '%d shards share the nodes' % n, taken)
     if n < 7:  # the array a second time: what follows from all parts
@@ -123,6 +125,8 @@ p = halfulp('merge', folder)
 ok(p.returncode == 3 and p.stderr.count('\n') == 1 and 'work' in p.stderr, 'shards that saw other data: one line', p.stderr)
 p = ranks(2, 'validate', *WORK, last=['--batch', '3'])
 ok(p.returncode == 3 and len(said(p)) == 1 and not p.stdout, 'ranks with other options: exit 3, one line', p.stderr[:300])
+named = [halfulp('validate', '--shard', '1/2', '--part', 'named.part', *more, *WORK) for more in ([], ['--resume'])]
+ok(not any(x.returncode for x in named), 'a part that --part names goes on with --resume', named[1].stderr[:300])
 p = halfulp('validate', 'm.onnx', '--list-ops', '--shard', '1/2')
 ok(p.returncode == 2 and '--shard has no effect' in p.stderr, '--shard has no effect with --list-ops', p.stderr)
 finish()

@@ -20,8 +20,11 @@ ranks 3 agree
 test $code = 2 && grep -q '^rank 0 of 3, .* status 1: rank 1 of 3, on [^ ]*: reason 1' out
 test_is $? "ranks that fail differently: the first one's status and reason, with its number"
 ranks 3 same
-test $code = 3 && grep -q 'status 5: rank 1 of 3, on [^ ]*: its version is 2 and that of rank 0 is 1: give all ranks the same files' out
+test $code = 3 && grep -q 'status 5: rank 1 of 3, on [^ ]*: its version is 2 and that of rank 0 is 1: give all ranks the same options and files' out
 test_is $? "ranks whose texts differ: exit 3"
+ranks 3 same-long
+test $code = 3 && grep -q 'status 5: rank 2 of 3, on [^ ]*: its text is \.\.\.[^:]*sample 2048, seed 12 then and that of rank 0 is \.\.\.[^:]*sample 2048, seed 1: give' out
+test_is $? "ranks whose long texts differ in the last word: exit 3, and that word is shown"
 ranks 3 give-up
 test $code = 3 && grep -qx 'speaks 1: unreadable' out && ! grep -q fine out
 test_is $? "a rank that fails alone says so and ends the others, with its exit code"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    Ranks: what the environment says of them, and one process alone. Started with an argument by mpirun (t-ranks.sh), it
    is one of several ranks and does what the argument names. */
+#include "lib/base/console/excerpts.h"
 #include "lib/base/console/progress.h"
+#include "lib/base/console/show.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/ranks/united.h"
 #include "t/tool/tap.h"
@@ -50,6 +52,28 @@ united(void)
 	return wrong;
 }
 
+/* Texts that differ at every place of a long text of letters of one to three bytes, and in their lengths alone. */
+static int
+parted(void)
+{
+	static const char letters[3][4] = { "a", "\303\274", "\342\202\254" };
+	char a[400] = "", b[408];
+	int wrong = 0;
+
+	for (int i = 0; i < 120; i++) {
+		hu_excerpts w = hu_excerpts_of(a, "");
+		wrong += !hu_plain(w.a) || *w.b;
+		for (int from = 0; from < i; from++) {
+			memcpy(b, a, sizeof a);
+			b[2 * from] = b[2 * from] == 'a' ? 'b' : 'a'; /* may cut a letter of b, and never one of a */
+			w = hu_excerpts_of(a, b);
+			wrong += !hu_plain(w.a) || !strcmp(w.a, w.b);
+		}
+		strcat(a, letters[i % 3]);
+	}
+	return wrong;
+}
+
 static int
 alone(void)
 {
@@ -74,6 +98,10 @@ alone(void)
 	is_text(got, "as it was", "what it gathers is its own");
 	is_int(hu_ranks_agree(HU_EIO), HU_EIO, "it agrees with itself");
 	is_int(hu_ranks_same("text", text), HU_OK, "and has the same text as itself");
+	hu_excerpts w = hu_excerpts_of("seed 1", "seed 1, and 2");
+	is_text(w.a, "seed 1", "of two short texts all is shown");
+	is_text(w.b, "seed 1, and 2", "also where one is the beginning of the other");
+	is_int(parted(), 0, "of long ones where they differ, in whole letters");
 	hu_ranks_unite(1);
 	is_int(united(), 0, "united with nobody, it fills whole arrays");
 	hu_ranks_unite(0);
@@ -128,6 +156,20 @@ exchange(void)
 	return wrong;
 }
 
+/* Texts of some thousand characters, of other lengths, of which only the last words differ. */
+static hu_status
+same_long(void)
+{
+	int own = hu_ranks_rank();
+	char text[6000];
+	size_t n = 0;
+
+	for (int i = 0; n < 5000; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "word%d ", i);
+	snprintf(text + n, sizeof text - n, "and sample 2048, %s", own == 2 ? "seed 12 then" : "seed 1");
+	return hu_ranks_same("text", text);
+}
+
 static int
 as_rank(const char *what)
 {
@@ -142,6 +184,8 @@ as_rank(const char *what)
 		st = hu_ranks_agree(own ? hu_fail(own == 2 ? HU_EFILE : HU_EINVAL, "reason %d", own) : HU_OK);
 	else if (!strcmp(what, "same"))
 		st = hu_ranks_same("version", own == 1 ? "2" : "1");
+	else if (!strcmp(what, "same-long"))
+		st = same_long();
 	else if (!strcmp(what, "die") && own == 1)
 		raise(SIGKILL);
 	else if (!strcmp(what, "die"))

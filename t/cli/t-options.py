@@ -206,7 +206,7 @@ analyze elements | analyze {run} --only replay | --elements e.tsv
 analyze out | analyze {run}/program-train.json {run}/trace/step-000000.safetensors --only replay --out one | --out two
 analyze shard | analyze {run} --only replay --json | --shard 1/2
 analyze part | analyze {run} --only replay --shard 1/2 --json | --part one.part
-analyze resume | analyze {run} --only replay --shard 1/2 --part {h}/rules.txt --json | --resume
+analyze resume | analyze {run} --only replay --shard 1/2 --part {run}/metrics.tsv --json | --resume
 analyze threads | analyze {run} --only replay | --threads -1
 analyze json | analyze {run} | --json
 bench formats | bench cast --mb 1 --trials 1 --no-python --ops round --simd scalar --modes RNE --json | --formats bf16
@@ -663,7 +663,7 @@ advise output | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --output
 advise top-k | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --top-k -1
 advise shard | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --json | --shard 1/2
 advise part | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --shard 1/2 --json | --part one.part
-advise resume | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --shard 1/2 --part {h}/a.part --json | --resume
+advise resume | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --shard 1/2 --part {run}/metrics.tsv --json | --resume
 advise json | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --json
 validate data | validate {h}/v.onnx | --data {h}/x.npy
 validate labels | validate {h}/v.onnx --data {h}/x.npy | --labels {h}/labels.npy
@@ -683,7 +683,7 @@ validate outputs | validate {h}/v.onnx --data {h}/x.npy | --outputs answers
 validate report | validate {h}/v.onnx --data {h}/x.npy | --report there
 validate shard | validate {h}/v.onnx --data {h}/x.npy --json | --shard 1/2
 validate part | validate {h}/v.onnx --data {h}/x.npy --shard 1/2 --json | --part one.part
-validate resume | validate {h}/v.onnx --data {h}/x.npy --shard 1/2 --part {h}/v.part --json | --resume
+validate resume | validate {h}/v.onnx --data {h}/x.npy --shard 1/2 --part {run}/metrics.tsv --json | --resume
 validate tap | validate {h}/v.onnx --data {h}/x.npy | --tap
 validate list-ops | validate {h}/m.onnx | --list-ops
 validate json | validate {h}/m.onnx --list-ops | --json

@@ -53,11 +53,26 @@ p = ranks(2, 'analyze', 'run', last=['--seed', '2'])
 ok(
     p.returncode == 3
     and len(said(p)) == 1
-    and 'give all ranks the same files' in said(p)[0]
+    and 'give all ranks the same options and files' in said(p)[0]
+    and 'seed 1' in said(p)[0]
+    and 'seed 2' in said(p)[0]
     and not os.path.exists(run + '/analysis/replay.tsv'),
     'ranks that do not do the same work: exit 3, one line, no table',
     'exit %d: %s' % (p.returncode, p.stderr[:500]),
 )
+many = ['analyze', '--only', 'accumulate-what-if']
+for k in range(12):
+    many += ['--accumulate', 'chunk:%d,acc=fp16' % 2 ** k]
+p = ranks(2, *many, '--accumulate', 'fma,acc=fp16', 'run', last=['--accumulate', 'fma,acc=bf16'])
+ok(
+    p.returncode == 3 and len(said(p)) == 1 and 'fma,acc=bf16' in said(p)[0] and not tables(run, ROWS),
+    'ranks of which one has one summation model more than the other, at the end of a long line: exit 3, no table',
+    'exit %d: %s' % (p.returncode, p.stderr[:500]),
+)
+forget(run, ROWS)
+p = apart([HALFULP, 'analyze', *OPTIONS, 'run'], [HALFULP, 'analyze', *OPTIONS, run])
+ok(p.returncode == 0 and tables(run, ROWS) == want, 'ranks that call the run by two names do the same work', p.stderr[:300])
+forget(run, ROWS)
 os.mkdir('elsewhere')
 trained('elsewhere/run', *wide, '--steps', '1', '--trace-steps', '0', '--policy', 'bfloat16')
 other = of_version('9.9.9')

@@ -106,6 +106,7 @@ run(
     'tiles',
 )
 same('tiles', ['--sample', 'all', '--no-propagate', '--only', 'replay,swamping,underflow'], [2])
+forget(folder + '/tiles')
 run('analyze', '--shard', '1/2', '--sample', 'all', '--no-propagate', '--only', 'replay', 'tiles')
 cut = [x.split('\t')[0] for x in open(folder + '/tiles/analysis/parts/1-of-2.part') if x[0] != '#']
 ok(
@@ -150,10 +151,34 @@ refused('no parts', ['merge', 'run'], 'run/analysis/parts: no part is there')
 for i in (1, 3):
     run('analyze', '--shard', '%d/3' % i, 'run')
 part = folder + '/run/analysis/parts/1-of-3.part'
-refused('a shard is missing', ['merge', 'run'], 'there are no parts of the shards 2/3')
+missing = 'halfulp merge: ', 'there are no parts of the shards 2/3'
+refused('a shard is missing', ['merge', 'run'], *missing)
+refused('and where parts are named', ['merge', *sorted(glob.glob(folder + '/run/analysis/parts/*.part'))], *missing)
+refused('--list, and a shard is missing', ['merge', '--list', 'run'], *missing)
+r = halfulp('merge', '--list', 'run', cwd=folder), halfulp('merge', '--list', '--json', 'run', cwd=folder)
+ok(
+    re.findall(r'^[13]/3 ', r[0].stdout, re.M) == ['1/3 ', '3/3 '] and 'processes' not in r[0].stdout and not r[1].stdout,
+    'what is there is listed, and no schedule is made of some of the units',
+    r[0].stdout + r[1].stdout,
+)
 before = open(part).read()
 run('analyze', '--shard', '2/3', '--seed', '2', '--part', 'other.part', 'run')
-refused('a part with other options', ['merge', part, 'other.part'], 'other.part: its work is')
+refused(
+    'a part with other options',
+    ['merge', part, 'other.part'],
+    'halfulp merge: other.part: its work is',
+    'seed 2',
+    'seed 1',
+)
+refused(
+    'a shard of other work than the part that is there',
+    ['analyze', '--shard', '1/3', '--sample', '7', 'run'],
+    'run/analysis/parts/1-of-3.part: it is there already',
+    'sample 7',
+    'sample 2048',
+    '--part',
+)
+ok(open(part).read() == before, 'and the part is as it was')
 run('analyze', '--shard', '2/3', '--part', 'two.part', 'run')
 open(part, 'w').write(before.replace('# halfulp: ', '# halfulp: 9.'))
 refused('a part of another version', ['merge', part, 'two.part'], 'parts of one version belong together')
@@ -193,11 +218,12 @@ for trial in range(20):
 none(wrong, '20 damaged parts: exit 3 and one line, or only the figures of time are damaged')
 
 open(part, 'w').write(before)
+shutil.copy(folder + '/two.part', analysis + '/parts/2-of-3.part')
 lists, _, model = (x.splitlines() for x in halfulp('merge', '--list', 'run', cwd=folder).stdout.partition('\n\n'))
 lists, model = [x.split() for x in lists], [x.split() for x in model[1:]]
 rows = [x.split('\t') for x in before.splitlines() if x[0] != '#'][1:]
 ok(
-    len(lists) == 3
+    len(lists) == 4
     and lists[1][:2] == ['1/3', str(len(rows))]
     and float(lists[1][3]) == float('%.4g' % sum(float(x[2]) for x in rows)),
     'merge --list: units and seconds of each part',
@@ -240,12 +266,32 @@ ok(
     wrong,
 )
 
+# A run that was moved, whose shards called it by two names and had their options in two orders
+forget(folder + '/run', ROWS)
+SOME = [['--sample', '12', '--seed', '3'], ['--seed', '3', '--sample', '12']]
+run('analyze', '--shard', '1/2', *SOME[0], 'run')
+run('analyze', '--shard', '2/2', *SOME[1], folder + '/run')
+shutil.copytree(folder + '/run', folder + '/moved')
+got = {}
+for name in 'run', 'moved':
+    merged = run('merge', name)
+    got[name] = tables(folder + '/' + name)
+    forget(folder + '/' + name)
+    whole = run('analyze', *SOME[0], name)
+    ok(
+        len(got[name]) >= 6 and got[name] == tables(folder + '/' + name) and said(merged.stdout) == said(whole.stdout),
+        'two names of a run and two orders of options are one work, and merge %s makes the tables of analyze %s' % (name, name),
+    )
+
 # A shard that was ended goes on, and one process takes over what parts have
 lines = before.splitlines(True)
 open('%s/half.part' % folder, 'w').write(''.join(lines[: len(lines) // 2]))
 r = run('analyze', '--shard', '1/3', '--part', 'half.part', '--resume', 'run')
 got = [x.split('\t')[0::4] for x in open(folder + '/half.part')]
 ok(sorted(got) == sorted(x.split('\t')[0::4] for x in lines), 'a part that was cut off is completed by --resume')
+open('%s/cut.part' % folder, 'w').write(''.join(lines[: len(lines) // 2]))
+forget(folder + '/run', ROWS)
+refused('--list of a part that was cut off', ['merge', '--list', 'cut.part', 'two.part'], 'units are in no part')
 forget(folder + '/run', ROWS)
 os.makedirs(analysis + '/parts')
 shutil.copy(folder + '/half.part', analysis + '/parts/')

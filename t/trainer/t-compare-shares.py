@@ -49,7 +49,8 @@ ok(len(runs) == 4 and not wrong, 'and the runs are those of one process', wrong)
 for n in (1, 4, 7) if LONG else (3,):
     to = 'shards%d' % n
     for i in range(1, n + 1):
-        p = halfulp('compare', '--shard', '%d/%d' % (i, n), *WORDS, to)
+        words = WORDS if i == 1 else [x for k in range(len(WORDS) - 2, -1, -2) for x in WORDS[k : k + 2]]
+        p = halfulp('compare', '--shard', '%d/%d' % (i, n), *words, to)
         made = len([x for x in os.listdir(to) if 'seed' in x])
         if i < n and n <= 4 and made == 4:
             ok(False, 'shard %d of %d made every run' % (i, n))
@@ -59,6 +60,23 @@ for n in (1, 4, 7) if LONG else (3,):
         '%d shards and merge: the tables and the lines of one process' % n,
         p.stderr[:300],
     )
+
+# A shard with other options where the first ones' part is
+for where, words in ('its own part', ['--shard', '2/3']), ('another part', ['--shard', '1/2', '--resume']):
+    held = {f: open('shards3/parts/' + f).read() for f in os.listdir('shards3/parts')}
+    p = halfulp('compare', *words, *WORDS, '--beta1', '0.5', 'shards3')
+    there = {f: open('shards3/parts/' + f).read() for f in os.listdir('shards3/parts')}
+    ok(
+        p.returncode == 3
+        and p.stderr.count('\n') == 1
+        and '--beta1=0.5' in p.stderr
+        and 'choose another folder' in p.stderr
+        and there == held,
+        'a shard with other options, where %s is of the first ones: exit 3, one line, and every part is as it was' % where,
+        'exit %d: %s' % (p.returncode, p.stderr),
+    ) if not LONG else None
+p = None if LONG else halfulp('compare', '--shard', '2/3', '--resume', *WORDS, 'shards3')
+ok(LONG or p.returncode == 0 and tables('shards3') == tables('one'), 'and the shard goes on with its own options', p and p.stderr)
 
 # A part without its last unit, and a run that was ended in its middle
 part = 'one/parts/ranks.part'

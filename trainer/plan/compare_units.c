@@ -5,7 +5,6 @@
 
 #include "lib/base/build.h"
 #include "lib/base/file.h"
-#include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/pack.h"
 #include "lib/base/console/opt_need.h"
@@ -305,26 +304,30 @@ name_of(const void *of, int i)
 		      : hu_xprintf("%d.seed%lld", u.policy, u.seed);
 }
 
-/* A line that only processes with the same policies, learning rates, seeds and options have. */
+/* A line that only processes with the same policies, learning rates, seeds and options have, in whichever order the
+   options were given. */
 static char *
 text_of(const hu_compare_job *j)
 {
-	char *options = hu_parts_command(j->args, "shard part resume threads simd json"),
-	     *rest = strstr(options, "\"--\"");
+	const hu_comparison *c = j->c;
+	char *options;
 	hu_str s;
 
+	hu_parts_options(
+		&options, j->args, "policies seeds lrs shard part resume threads simd json", NULL); /* cannot fail */
 	hu_str_init(&s);
-	for (int p = 0; p < j->c->policies; p++)
-		hu_str_addf(&s, "%s ", hu_compare_policy(j->c, p));
-	for (int i = 0; i < j->c->seeds; i++)
-		hu_str_addf(&s, "%lld ", j->c->seed[i]);
-	hu_str_addf(&s, "%.*s", rest ? (int)(rest - options) : 0, options);
-	char *text = hu_xprintf("%d policies, %d learning rate%s and %d seeds by halfulp %s with options %016llx",
-		j->c->policies, j->c->rates, j->c->rates > 1 ? "s" : "", j->c->seeds, hu_build_version(),
-		(unsigned long long)hu_fnv1a64(s.s));
-	hu_str_release(&s);
+	hu_str_addf(&s, "by halfulp %s, policies", hu_build_version());
+	for (int p = 0; p < c->policies; p++)
+		hu_str_addf(&s, " %s", hu_compare_policy(c, p));
+	hu_str_add(&s, ", seeds");
+	for (int i = 0; i < c->seeds; i++)
+		hu_str_addf(&s, " %lld", c->seed[i]);
+	hu_str_add(&s, c->rate ? ", learning rates" : "");
+	for (int i = 0; c->rate && i < c->rates; i++)
+		hu_str_addf(&s, " %s", c->rate[i]);
+	hu_str_addf(&s, ", options %s", *options ? options : "none");
 	free(options);
-	return text;
+	return s.s;
 }
 
 hu_status

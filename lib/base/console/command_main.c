@@ -15,7 +15,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static const char *running = "";
+static const char *running = "", *outer;
 
 /* Whether a word such as "convnet:" or "idx:DIR:" stands at s, which begins what is said of one of several choices. */
 static int
@@ -143,7 +143,7 @@ hu_command_main(const hu_command *c, int argc, char **argv)
 	hu_args a;
 	int code;
 
-	running = c->name;
+	running = outer ? outer : c->name;
 	hu_status st = hu_args_parse(&a, hu_command_opts(c), argc, argv);
 	if (st != HU_OK)
 		code = hu_complain(st);
@@ -161,5 +161,14 @@ hu_command_main(const hu_command *c, int argc, char **argv)
 	hu_args_release(&a);
 	code = hu_stdout_end(code);
 	hu_ranks_close();
+	return code;
+}
+
+int
+hu_command_within(const hu_command *c, int argc, char **argv)
+{
+	outer = running;
+	int code = hu_command_main(c, argc, argv);
+	outer = NULL;
 	return code;
 }

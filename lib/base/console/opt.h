@@ -65,6 +65,8 @@ typedef struct hu_command {
 int hu_stdout_end(int code);
 /* Runs a command on its command line: parses it, prints help or the error, or calls run. Returns the exit code. */
 int hu_command_main(const hu_command *c, int argc, char **argv);
+/* The same for a command that the running one stands for, in whose name it complains. */
+int hu_command_within(const hu_command *c, int argc, char **argv);
 /* Prints the command's help on standard output. */
 void hu_command_help(const hu_command *c);
 

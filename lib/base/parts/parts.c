@@ -2,6 +2,7 @@
 #include "lib/base/parts/parts.h"
 
 #include "lib/base/build.h"
+#include "lib/base/console/excerpts.h"
 #include "lib/base/console/show.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
@@ -25,7 +26,7 @@ hu_parts_init(hu_parts *p, const char *kind, const char *work, const char *comma
 {
 	memset(p, 0, sizeof *p);
 	p->kind = copy(kind);
-	p->work = copy(work);
+	p->work = copy(hu_shown(work)); /* as a part has it */
 	p->command = copy(command);
 }
 
@@ -128,8 +129,9 @@ same(char **mine, const hu_table *t, const char *key, const char *path)
 		*mine = hu_xstrdup(theirs);
 	if (!strcmp(*mine, theirs))
 		return HU_OK;
-	return hu_fail(HU_EABSENT, "%s: its %s is \"%s\", and here it is \"%s\": parts are of one work", path, key,
-		theirs, *mine);
+	hu_excerpts w = hu_excerpts_of(theirs, *mine);
+	return hu_fail(HU_EABSENT, "%s: its %s is \"%s\", and here it is \"%s\": parts are of one work", path, key, w.a,
+		w.b);
 }
 
 static hu_status
@@ -214,12 +216,47 @@ hu_parts_read(hu_parts *p, const char *path)
 	return st == HU_EABSENT ? HU_EFILE : st;
 }
 
+hu_status
+hu_parts_spare(const hu_parts *p, const char *path)
+{
+	hu_table t;
+
+	if (hu_table_read(&t, path) != HU_OK)
+		return HU_OK;
+	const char *kind = hu_table_note(&t, "part of"), *work = hu_table_note(&t, "work");
+	int other = kind && work && (strcmp(kind, p->kind) || strcmp(work, p->work));
+	if (other) {
+		hu_excerpts w = strcmp(kind, p->kind) ? hu_excerpts_of(kind, p->kind) : hu_excerpts_of(work, p->work);
+		hu_fail(HU_EFILE, "%s: it is there already, a part of \"%s\", and here that is \"%s\"", path, w.a, w.b);
+	}
+	hu_table_release(&t);
+	return other ? HU_EFILE : HU_OK;
+}
+
 static int
 is_part(const struct dirent *d)
 {
 	size_t n = strlen(d->d_name);
 
 	return n > 5 && *d->d_name != '.' && !strcmp(d->d_name + n - 5, ".part");
+}
+
+hu_status
+hu_parts_spare_folder(const hu_parts *p, const char *folder)
+{
+	struct dirent **list = NULL;
+	int n = scandir(folder, &list, is_part, alphasort);
+	hu_status st = HU_OK;
+
+	for (int i = 0; i < n; i++) {
+		char *path = hu_path(folder, "%s", list[i]->d_name);
+		if (st == HU_OK)
+			st = hu_parts_spare(p, path);
+		free(path);
+		free(list[i]);
+	}
+	free(list);
+	return st;
 }
 
 hu_status

@@ -43,6 +43,11 @@ hu_status hu_parts_read(hu_parts *p, const char *path);
 /* Adds every part of a folder (files *.part, by name) and sets *files to their number. others, if not NULL, gets how
    many belong to another work, which are then passed over; if it is NULL they are a failure as above. */
 hu_status hu_parts_read_folder(hu_parts *p, const char *folder, int *files, int *others);
+/* HU_EFILE, with where the two part in the reason, where the file is a part of another work than p's, which writing p
+   there would destroy. HU_OK too where it is no part, or one that cannot be read and must be computed again. The other
+   looks at every part of a folder. */
+hu_status hu_parts_spare(const hu_parts *p, const char *path);
+hu_status hu_parts_spare_folder(const hu_parts *p, const char *folder);
 
 /* A share of a work: number i, from 1, of n. Parses "I/N"; HU_EINVAL names the option --shard. */
 typedef struct hu_shard { int i, n; } hu_shard;
@@ -51,8 +56,14 @@ hu_status hu_shard_parse(hu_shard *s, const char *text);
 /* The options and arguments of a command line as JSON, without the options named in `except`, which blanks separate.
    The caller frees it. */
 char *hu_parts_command(const hu_args *a, const char *except);
+/* The options alone, as words of a line that is the same in whichever order they were given: those of one name stay in
+   their order. say: appends a value as it is to stand there; NULL: as it was given. The caller frees *text. */
+hu_status hu_parts_options(
+	char **text, const hu_args *a, const char *except, hu_status (*say)(hu_str *to, const char *value));
 
-/* The parts that the command merge hands to the command that joins them; NULL where that runs by itself. */
-void hu_parts_offer(hu_parts *p);
+/* The parts that the command merge hands to the command that joins them; NULL where that runs by itself. With `only`
+   the command makes sure that they are all of this work, and joins nothing. */
+void hu_parts_offer(hu_parts *p, int only);
 hu_parts *hu_parts_offered(void);
+int hu_parts_only_asked(void);
 #endif

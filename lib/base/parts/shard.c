@@ -10,17 +10,25 @@
 #include <string.h>
 
 static hu_parts *offered;
+static int only_asked;
 
 void
-hu_parts_offer(hu_parts *p)
+hu_parts_offer(hu_parts *p, int only)
 {
 	offered = p;
+	only_asked = only;
 }
 
 hu_parts *
 hu_parts_offered(void)
 {
 	return offered;
+}
+
+int
+hu_parts_only_asked(void)
+{
+	return offered && only_asked;
 }
 
 hu_status
@@ -53,4 +61,45 @@ hu_parts_command(const hu_args *a, const char *except)
 	char *text = json_dumps(words, JSON_COMPACT | JSON_ENSURE_ASCII);
 	json_decref(words);
 	return text;
+}
+
+/* Appends a value such that no other options read alike. */
+static void
+quote(hu_str *to, const char *value)
+{
+	int quoted = !*value || strpbrk(value, " \"\\") != NULL;
+
+	hu_str_add(to, quoted ? "\"" : "");
+	for (const char *c = value; *c; c++)
+		hu_str_addf(to, "%s%c", quoted && (*c == '"' || *c == '\\') ? "\\" : "", *c);
+	hu_str_add(to, quoted ? "\"" : "");
+}
+
+hu_status
+hu_parts_options(char **text, const hu_args *a, const char *except, hu_status (*say)(hu_str *to, const char *value))
+{
+	hu_status st = HU_OK;
+	hu_str s, value;
+
+	hu_str_init(&s);
+	for (int k = 0; a->opts[k].name; k++) {
+		const hu_opt *o = &a->opts[k];
+		for (int i = 0; i < a->neach && a->given[k] && !hu_word_in(except, o->name); i++) {
+			if (a->each[i].opt != k || st != HU_OK)
+				continue;
+			hu_str_addf(&s, "%s--%s%s", s.len ? " " : "", o->name, o->arg ? "=" : "");
+			hu_str_init(&value);
+			if (o->arg && say)
+				st = say(&value, a->each[i].value);
+			else if (o->arg)
+				hu_str_add(&value, a->each[i].value);
+			if (o->arg)
+				quote(&s, value.s);
+			hu_str_release(&value);
+			if (!o->arg)
+				break; /* a switch that is given twice is on */
+		}
+	}
+	*text = s.s;
+	return st;
 }

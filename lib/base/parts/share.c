@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/parts/share.h"
 
+#include "lib/base/console/excerpts.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
@@ -44,6 +45,24 @@ mark(hu_sharing *s)
 	}
 }
 
+/* Refuses to write a shard's part over one of other work, before anything is computed. Where units leave files beside
+   the parts no part of the folder may be of other work: the two would have files of the same names. */
+static hu_status
+spare(const hu_sharing *s)
+{
+	const hu_share_work *w = s->work;
+	hu_status st = hu_parts_spare(&s->own, s->path);
+
+	if (st == HU_OK && w->keeps)
+		st = hu_parts_spare_folder(&s->own, w->folder);
+	if (st == HU_OK)
+		return HU_OK;
+	if (w->keeps)
+		return hu_fail(
+			st, "%s: choose another folder, or give the options that it was begun with", hu_reason());
+	return hu_fail(st, "%s: remove it if it is of no more use, or name another with --part", hu_reason());
+}
+
 static hu_status
 begin(hu_sharing *s)
 {
@@ -64,9 +83,14 @@ begin(hu_sharing *s)
 		free(s->path);
 		s->path = hu_xprintf("%s/%d-of-%d.part", w->folder, s->shard.i, s->shard.n);
 	}
-	if (offered && strcmp(offered->work, w->text))
-		st = hu_fail(HU_EFILE, "the parts are of \"%s\", and here that is \"%s\": was the run trained again?",
-			offered->work, w->text);
+	if (offered && strcmp(offered->work, s->own.work)) {
+		hu_excerpts where = hu_excerpts_of(offered->work, s->own.work);
+		st = hu_fail(HU_EFILE,
+			"the parts are of \"%s\", and here that is \"%s\": did the run or a file change since?",
+			where.a, where.b);
+	}
+	if (st == HU_OK && shard)
+		st = spare(s);
 	if (st == HU_OK && hu_args_given(s->args, "resume"))
 		st = resume(s);
 	mark(s);
@@ -198,6 +222,8 @@ all_units(hu_sharing *s)
 
 	if (hu_parts_offered())
 		HU_TRY(complete(w, s->parts));
+	if (hu_parts_only_asked())
+		return HU_OK;
 	hu_progress_start(&w->bar, w->command, (size_t)w->n);
 	hu_status st = join_units(s, 0, early);
 	if (st == HU_OK && w->late)
@@ -286,16 +312,16 @@ hu_status
 hu_share_out(hu_sharing *s, hu_share_work *w, const hu_args *args, hu_status st, int *ends)
 {
 	*s = (hu_sharing){ .work = w, .args = args, .quiet = hu_args_given(args, "json") };
-	*ends = hu_args_given(args, "shard");
+	*ends = hu_args_given(args, "shard") || hu_parts_only_asked();
 	if (st == HU_OK)
 		st = begin(s);
 	if (hu_ranks_size() > 1) {
 		*ends = hu_ranks_rank() != 0;
 		HU_TRY(hu_ranks_agree(st));
 		st = hu_share_ranks(s);
-	} else if (st == HU_OK && *ends)
+	} else if (st == HU_OK && s->shard.n)
 		return one_shard(s);
-	return st == HU_OK && !*ends ? all_units(s) : st;
+	return st == HU_OK && (!*ends || hu_parts_only_asked()) ? all_units(s) : st;
 }
 
 void

@@ -2,6 +2,7 @@
    Ranks (ranks.h): the messages, and what becomes of failures. What loads the module is ranks_open.c. */
 #include "lib/base/ranks/ranks.h"
 
+#include "lib/base/console/excerpts.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks_open.h"
@@ -270,14 +271,23 @@ hu_ranks_agree(hu_status st)
 hu_status
 hu_ranks_same(const char *what, const char *text)
 {
-	char zero[256] = "";
+	size_t bytes = strlen(text) + 1;
 	hu_status st = HU_OK;
 
-	snprintf(zero, sizeof zero, "%s", text);
-	hu_ranks_broadcast(0, zero, sizeof zero);
-	if (strncmp(zero, text, sizeof zero - 1) != 0)
-		st = hu_fail(HU_EFILE, "its %s is %.100s and that of rank 0 is %.100s: give all ranks the same files",
-			what, text, zero);
+	/* Every rank gets the whole text of rank 0, of its length, whatever its own is: no hash could fail to see a
+	   difference, and all ranks take part in the same messages. */
+	hu_ranks_broadcast(0, &bytes, sizeof bytes);
+	char *zero = hu_xmalloc(bytes);
+	if (!hu_ranks_now.rank)
+		memcpy(zero, text, bytes);
+	hu_ranks_broadcast(0, zero, bytes);
+	if (strcmp(zero, text)) {
+		hu_excerpts w = hu_excerpts_of(text, zero);
+		st = hu_fail(HU_EFILE,
+			"its %s is %s and that of rank 0 is %s: give all ranks the same options and files", what, w.a,
+			w.b);
+	}
+	free(zero);
 	return hu_ranks_agree(st);
 }
 
