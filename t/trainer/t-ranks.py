@@ -108,6 +108,14 @@ ok(
     str(table),
 )
 
+# --- whatever the number of ranks, what some send is what others receive: what rank 0 sends to all counts for each
+SENT = '--quiet --size 8 --width 0.05 --train 32 --eval 8 --batch 10 --micro-batches 5 --steps 2 --policy float32'
+for n in 2, 3, 5:
+    p = ranks(n, 'train', *SENT.split(), at('sent%d' % n))
+    rows = untimed(at('sent%d/ranks.tsv' % n)) if p.returncode == 0 else [['bytes_sent', 'bytes_received'], ['1', '2']]
+    sums = [sum(float(row[rows[0].index(c)]) for row in rows[1:]) for c in ('bytes_sent', 'bytes_received')]
+    ok(sums[0] == sums[1] > 0, '%d ranks send %d bytes a step, and receive %d' % (n, *sums), [p.stderr, str(rows)])
+
 # --- a rank is killed: the others end, and any number of ranks goes on from the checkpoint to the same bits. The
 # --- stand-in for MPI notices no dead rank, so that all are killed there: the run is one process's.
 LONG = '--quiet --size 8 --width 0.1 --micro-batches 4 --batch 8 --steps 40 --train 48 --eval 4 --checkpoint-every 5 '
