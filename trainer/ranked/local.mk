@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 libhalfulp_a_SOURCES += trainer/ranked/account.c
+libhalfulp_a_SOURCES += trainer/ranked/agree.c
 libhalfulp_a_SOURCES += trainer/ranked/fetch.c
 noinst_HEADERS += trainer/ranked/machine.h
 libhalfulp_a_SOURCES += trainer/ranked/orders.c

@@ -19,8 +19,8 @@ hu_status hu_ranked_join(hu_machine *m);
 
 /* Refuses a configuration that ranks cannot share, for the options' reason: the same on every rank. */
 hu_status hu_ranked_possible(const hu_config *c);
-/* Collective: checks that all ranks have the same version, data, program and first state. st is how this rank's
-   preparation went; the result is the same on every rank. */
+/* Collective: checks that all ranks have the same version, back end, options, data, program and first state. st is how
+   this rank's preparation went; the result is the same on every rank. */
 hu_status hu_ranked_agree(hu_session *s, hu_status st);
 /* Collective: rank 0 prints a line where ranks share a device, if talk is set there. Nothing is wrong with that, but
    each takes memory on it and waits for its turn. */
