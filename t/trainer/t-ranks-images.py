@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks that train on images, each of which reads its own: other pixels on one rank are refused before the first step."""
+"""Ranks that train on images, each of which reads its own: other pixels on one rank are refused before the first step;
+the manifest says of all ranks together what it says of one process, and any number of them goes on with these pixels alone."""
 
+import json
 import os
 import shutil
 import struct
@@ -9,7 +11,7 @@ import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from mpi import apart, need_mpi, said  # noqa: E402
-from tap import HALFULP, finish, home, ok  # noqa: E402
+from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
 
 need_mpi(or_stub=True)
 folder = home()
@@ -60,4 +62,68 @@ for n, places in enumerate((('here', 'there'), ('here', 'here', 'there'))):
 draw('there')
 p = inside('here', 'there', run='copy')
 ok(p.returncode == 0, 'a copy of the folder on another rank is the same data', p.stderr)
+
+
+# --- what was read: each row once, whoever read it, in an epoch and a part of another
+def read(run):
+    with open(at(run, 'manifest.json')) as f:
+        return json.load(f)['dataset'].get('read')
+
+
+p = inside('here', run='one')
+one = read('one') if p.returncode == 0 else None
+ok(one and one['rows'] == 20 and one['from_step'] == 0, 'one process reads all 20 images', [p.stderr, one])
+for n in 2, 3:
+    p = inside(*['here'] * n, run='run%d' % n)
+    ok(p.returncode == 0 and read('run%d' % n) == one, '%d ranks: rows and digest are those of one process' % n, [p.stderr, one, read('run%d' % n)])
+    p = halfulp('diff', at('one'), at('run%d' % n))
+    ok(p.returncode == 0 and 'settings that differ' not in p.stdout, 'and diff finds no other setting', p.stdout + p.stderr)
+    p = halfulp('verify', at('run%d' % n), cwd=at('here'))
+    ok(p.returncode == 0, 'and one process verifies it', p.stdout + p.stderr)
+
+
+# --- going on: evaluation, after the checkpoint behind two steps, finds a damaged image, which is then mended. Pixels lie
+# --- before the middle of these files, so that the digest of the files sees neither
+def spoil(name):
+    with open(at('long', 'p', name), 'r+b') as f:
+        data = f.read()
+        f.seek(data.index(b'tEXt') - 5)
+        f.write(bytes([data[data.index(b'tEXt') - 5] ^ 1]))  # of the checksum behind the pixels
+
+
+half = None
+for n in 1, 2, 3:
+    draw('long', comment=10000)
+    spoil('0/18.png')
+    p = inside(*['long'] * n, run='cut%d' % n)
+    got = read('cut%d' % n)
+    half = half or got
+    ok(
+        p.returncode == 3 and '18.png' in p.stderr and got == half and got['rows'] == 12,
+        '%d ranks: a checkpoint says what was read until then, 12 images' % n,
+        [p.stderr, got, half],
+    )
+draw('long', comment=10000)
+for n, made in (1, 3), (2, 2), (3, 1), (2, 1):
+    shutil.copytree(at('cut%d' % made), at('again'))
+    p = inside(*['long'] * n, words=('train', '--resume', '--quiet'), run='again')
+    ok(
+        p.returncode == 0 and read('again') == one,
+        '%d ranks go on with what %d made, and say what one process does' % (n, made),
+        [p.stderr, read('again'), one],
+    )
+    shutil.rmtree(at('again'))
+draw('long', 1, comment=10000)
+for n, made in (1, 2), (2, 1), (2, 2), (3, 3):
+    p = inside(*['long'] * n, words=('train', '--resume', '--quiet'), run='cut%d' % made)
+    lines = said(p)
+    ok(
+        p.returncode == 3 and len(lines) == 1 and 'give it the same files back' in lines[0],
+        '%d ranks do not go on with other pixels than %d had: one line' % (n, made),
+        [p.returncode, p.stderr],
+    )
+draw('long', comment=10000)
+spoil('0/00.png')
+p = inside('long', 'long', words=('train', '--resume', '--quiet'), run='cut2')
+ok(p.returncode == 3 and len(said(p)) == 1 and '00.png' in said(p)[0], 'nor with a damaged image: one line', p.stderr)
 finish()

@@ -8,4 +8,5 @@ libhalfulp_a_SOURCES += trainer/ranked/orders.c
 noinst_HEADERS += trainer/ranked/orders.h
 libhalfulp_a_SOURCES += trainer/ranked/ranked.c
 noinst_HEADERS += trainer/ranked/ranked.h
+libhalfulp_a_SOURCES += trainer/ranked/rows.c
 libhalfulp_a_SOURCES += trainer/ranked/serve.c

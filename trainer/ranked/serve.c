@@ -68,6 +68,7 @@ obey(hu_session *s)
 		switch (o.kind) {
 		case HU_RANKED_STEP: HU_TRY(hu_session_step(s, (size_t)o.number)); break;
 		case HU_RANKED_COMMIT: HU_TRY(hu_session_commit(s, &digest)); break;
+		case HU_RANKED_ROWS: HU_TRY(hu_ranked_answer_rows(s)); break;
 		case HU_RANKED_READ: HU_TRY(hu_ranked_answer(s->train, (int)o.number)); break;
 		default: return HU_OK;
 		}
