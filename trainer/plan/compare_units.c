@@ -3,9 +3,7 @@
    as a user would. */
 #include "trainer/plan/compare_units.h"
 
-#include "lib/base/build.h"
 #include "lib/base/file.h"
-#include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/pack.h"
 #include "lib/base/console/opt_need.h"
@@ -305,28 +303,6 @@ name_of(const void *of, int i)
 		      : hu_xprintf("%d.seed%lld", u.policy, u.seed);
 }
 
-/* A line that only processes with the same policies, learning rates, seeds and options have. */
-static char *
-text_of(const hu_compare_job *j)
-{
-	char *options = hu_parts_command(j->args, "shard part resume threads simd json"),
-	     *rest = strstr(options, "\"--\"");
-	hu_str s;
-
-	hu_str_init(&s);
-	for (int p = 0; p < j->c->policies; p++)
-		hu_str_addf(&s, "%s ", hu_compare_policy(j->c, p));
-	for (int i = 0; i < j->c->seeds; i++)
-		hu_str_addf(&s, "%lld ", j->c->seed[i]);
-	hu_str_addf(&s, "%.*s", rest ? (int)(rest - options) : 0, options);
-	char *text = hu_xprintf("%d policies, %d learning rate%s and %d seeds by halfulp %s with options %016llx",
-		j->c->policies, j->c->rates, j->c->rates > 1 ? "s" : "", j->c->seeds, hu_build_version(),
-		(unsigned long long)hu_fnv1a64(s.s));
-	hu_str_release(&s);
-	free(options);
-	return text;
-}
-
 hu_status
 hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *ends)
 {
@@ -335,7 +311,7 @@ hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *ends)
 	j->cost = hu_xcalloc((size_t)n + 1, sizeof *j->cost);
 	for (int i = 0; i < n; i++)
 		j->cost[i] = 1; /* nobody knows: all are alike */
-	j->text = st == HU_OK ? text_of(j) : NULL;
+	j->text = st == HU_OK ? hu_compare_text(j) : NULL;
 	j->folder = hu_path(j->dir, "parts");
 	j->work = (hu_share_work){ .command = "compare", .text = j->text, .folder = j->folder, .place = j->dir, .n = n,
 		.keeps = 1, .cost = j->cost, .name = name_of, .study = study, .join = join, .of = j };
