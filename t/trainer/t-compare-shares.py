@@ -131,8 +131,9 @@ def table(to):
 for place in ('copy', *('other ' + name for name in WRITE)):
     to = 'of-' + place.replace(' ', '-')
     p = apart(inside('a', *SMALL, '%s/%s' % (top, to)), inside(place, *SMALL, '%s/%s' % (top, to)))
-    shards = [apart(inside(w, *SMALL, '--shard', '%d/2' % (i + 1), '%s/%s.parts' % (top, to))) for i, w in enumerate(('a', place))]
-    merged = apart(inside('a', 'merge', '%s/%s.parts' % (top, to)))
+    parts = '%s/%s.parts' % (top, to)
+    shards = [apart(inside(w, *SMALL, '--shard', '%d/2' % (i + 1), parts)) for i, w in enumerate(('a', place))]
+    merged = apart(inside('a', 'merge', parts))
     if place == 'copy':
         good = all(x.returncode == 0 for x in (p, *shards, merged)) and table(to) and table(to + '.parts')
         ok(good, 'ranks and shards may have copies of the files', [x.stderr for x in (p, *shards, merged)])

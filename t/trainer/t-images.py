@@ -232,7 +232,7 @@ ok(
     'every tenth image of a class is to evaluate on, or its last',
     [got.stderr, seen],
 )
-# The digest is over names, lengths and the middles of files; `read` has one over the pixels, wherever they were read from
+# The digest is over names, lengths and the middles of files; `read` has one over the pixels
 def pixels_digest(rows):
     """The sum of the terms (lib/base/hash.h) of all rows, four bytes to a term."""
     STEP = 0x9E3779B97F4A7C15

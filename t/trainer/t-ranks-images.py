@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranks that train on images, each of which reads its own: other pixels on one rank are refused before the first step;
-the manifest says of all ranks together what it says of one process, and any number of them goes on with these pixels alone."""
+the manifest says of all ranks together what it says of one process, and any number of them goes on with these pixels
+alone."""
 
 import json
 import os
@@ -22,7 +23,7 @@ def at(*names):
 
 
 def png(shade, comment=0):
-    """16 pixels, stored as they are, so that every file has the same length. Behind a long comment its middle has none."""
+    """16 pixels, stored as they are, so that every file has the same length. The middle of a long COMMENT has none."""
 
     def chunk(kind, data):
         return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
@@ -55,7 +56,10 @@ for n, places in enumerate((('here', 'there'), ('here', 'here', 'there'))):
     p = inside(*places, run='no%d' % n)
     lines = said(p)
     ok(
-        p.returncode == 3 and len(lines) == 1 and "its data's digest is" in lines[0] and not os.path.exists(at('no%d' % n)),
+        p.returncode == 3
+        and len(lines) == 1
+        and "its data's digest is" in lines[0]
+        and not os.path.exists(at('no%d' % n)),
         'the last of %d ranks has other pixels under the same names and lengths: one line' % len(places),
         [p.returncode, p.stderr],
     )
@@ -75,15 +79,17 @@ one = read('one') if p.returncode == 0 else None
 ok(one and one['rows'] == 20 and one['from_step'] == 0, 'one process reads all 20 images', [p.stderr, one])
 for n in 2, 3:
     p = inside(*['here'] * n, run='run%d' % n)
-    ok(p.returncode == 0 and read('run%d' % n) == one, '%d ranks: rows and digest are those of one process' % n, [p.stderr, one, read('run%d' % n)])
+    got = read('run%d' % n)
+    ok(p.returncode == 0 and got == one, '%d ranks: rows and digest are those of one process' % n, [p.stderr, one, got])
     p = halfulp('diff', at('one'), at('run%d' % n))
-    ok(p.returncode == 0 and 'settings that differ' not in p.stdout, 'and diff finds no other setting', p.stdout + p.stderr)
+    told = p.stdout + p.stderr
+    ok(p.returncode == 0 and 'settings that differ' not in told, 'and diff finds no other setting', told)
     p = halfulp('verify', at('run%d' % n), cwd=at('here'))
     ok(p.returncode == 0, 'and one process verifies it', p.stdout + p.stderr)
 
 
-# --- going on: evaluation, after the checkpoint behind two steps, finds a damaged image, which is then mended. Pixels lie
-# --- before the middle of these files, so that the digest of the files sees neither
+# --- going on: evaluation, after the checkpoint behind two steps, finds a damaged image, which is then mended. Pixels
+# --- lie before the middle of these files, so that the digest of the files sees neither
 def spoil(name):
     with open(at('long', 'p', name), 'r+b') as f:
         data = f.read()

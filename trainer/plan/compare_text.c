@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the runs of compare follow from, as one line that processes have in common only if they make the same runs. */
+   What a run of compare is configured as, and what all of them follow from, as one line that processes have in common
+   only if they make the same runs. */
 #include "lib/base/build.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
@@ -8,6 +9,23 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+hu_status
+hu_compare_config(hu_config *c, const hu_args *a, const char *policy)
+{
+	HU_TRY(hu_config_from_args(c, a, policy));
+	if (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps")) {
+		free(c->trace_steps);
+		c->trace_steps = hu_xstrdup("none");
+	}
+	return HU_OK;
+}
+
+const char *
+hu_compare_policy(const hu_comparison *c, int p)
+{
+	return c->text ? c->text[p] : c->policy[p];
+}
 
 /* Stands in the line before what files hold. */
 static const char on[] = " on files ";

@@ -108,23 +108,6 @@ pass_on(words *w, const hu_args *a, const hu_config *c)
 	}
 }
 
-hu_status
-hu_compare_config(hu_config *c, const hu_args *a, const char *policy)
-{
-	HU_TRY(hu_config_from_args(c, a, policy));
-	if (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps")) {
-		free(c->trace_steps);
-		c->trace_steps = hu_xstrdup("none");
-	}
-	return HU_OK;
-}
-
-const char *
-hu_compare_policy(const hu_comparison *c, int p)
-{
-	return c->text ? c->text[p] : c->policy[p];
-}
-
 /* Ranks that share a machine share its cores, where the command line does not say how. */
 static void
 say_threads(words *w, const hu_args *a)

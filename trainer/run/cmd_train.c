@@ -245,7 +245,7 @@ begin(job *b, const hu_args *a)
 	HU_TRY(hu_ranked_agree(&b->session, resumed ? prepare_resumed(b, a) : prepare_new(b, a)));
 	HU_TRY(hu_ranks_agree(resumed ? HU_OK : hu_record_begin(&b->record, &b->session, b->command)));
 	hu_ranked_say(&b->session, b->talk);
-	return resumed ? hu_session_check_read(&b->session, b->record.manifest, b->dir, b->from) : HU_OK;
+	return resumed ? hu_ranked_check_read(&b->session, b->record.manifest, b->dir, b->from) : HU_OK;
 }
 
 static hu_status

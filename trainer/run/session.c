@@ -322,29 +322,6 @@ hu_session_read_rows(hu_session *s, size_t from, size_t to, int evaluated, size_
 	return st;
 }
 
-hu_status
-hu_session_check_read(hu_session *s, const json_t *manifest, const char *run, size_t steps)
-{
-	const json_t *dataset = json_object_get(manifest, "dataset"), *read = json_object_get(dataset, "read");
-	const char *want = json_string_value(json_object_get(read, "digest"));
-	size_t rows = 0, all = (size_t)json_integer_value(json_object_get(read, "rows")),
-	       from = (size_t)json_integer_value(json_object_get(read, "from_step"));
-	uint64_t digest;
-	char have[24];
-
-	for (int evaluated = 0; evaluated < 2 && want && rows != all; evaluated++)
-		HU_TRY(hu_ranked_read_rows(s, from, steps, evaluated, &rows, &digest));
-	if (!want || rows != all)
-		return HU_OK;
-	snprintf(have, sizeof have, "0x%016llx", (unsigned long long)digest);
-	if (!strcmp(want, have))
-		return HU_OK;
-	return hu_fail(HU_EFILE,
-		"%s: the %zu images that it read had pixels of digest %s, those of %s have %s: give it the same files "
-		"back",
-		run, all, want, s->data.name, have);
-}
-
 static hu_status
 feed_step(hu_session *s, size_t step)
 {

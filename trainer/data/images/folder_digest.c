@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /* How much of each file the digest covers. Ranks, shards and those who go on with a run must notice other images of the
-   same names and lengths before they train on them, and no training can wait until all of a large folder is read: 10 000
-   files take 0.1 s this way once they are in memory. It is the middle because the beginning of a photograph is what its
+   same names and lengths before they train on them, and no training can wait until all of a large folder is read: this
+   way 10 000 files take 0.1 s once they are in memory. It is the middle because the beginning of a photograph is what its
    camera writes into each, and the end of a file may be padding. */
 enum { MIDDLE = 4096 };
 
@@ -42,7 +42,7 @@ add_middles(const hu_image_folder *f, uint64_t *digest)
 	size_t n = f->n_train + f->n_eval, failed = n;
 	uint64_t name = hu_fnv1a64("contents"), sum = 0, hash;
 
-#pragma omp parallel for schedule(dynamic, 64) num_threads(hu_threads()) private(hash) reduction(+ : sum)                \
+#pragma omp parallel for schedule(dynamic, 64) num_threads(hu_threads()) private(hash) reduction(+ : sum) \
 	reduction(min : failed) if (n > 64)
 	for (size_t i = 0; i < n; i++)
 		if (middle(&f->file[i], &hash) == HU_OK)
