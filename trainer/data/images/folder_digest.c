@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 /* How much of each file the digest covers. Ranks, shards and those who go on with a run must notice other images of the
-   same names and lengths before they train on them, and no training can wait until all of a large folder is read: this
-   way 10 000 files take 0.1 s once they are in memory. It is the middle because the beginning of a photograph is what its
-   camera writes into each, and the end of a file may be padding. */
+   same names and lengths before they train on them, and no training can wait until all of a large folder is read. This
+   way 10 000 files take 0.1 s once they are in memory. It is the middle because the beginning of a photograph is what
+   its camera writes into each, and the end of a file may be padding. */
 enum { MIDDLE = 4096 };
 
 static hu_status
