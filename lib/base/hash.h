@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The FNV-1a hash of a string, in 32 and in 64 bits. */
+/* The FNV-1a hash of a string, in 32 and in 64 bits, and of n bytes. */
 HU_HD uint32_t
 hu_fnv1a32(const char *s)
 {
@@ -27,6 +27,16 @@ hu_fnv1a64(const char *s)
 
 	for (; *s; s++)
 		h = (h ^ (unsigned char)*s) * 1099511628211u;
+	return h;
+}
+
+HU_HD uint64_t
+hu_fnv1a64_bytes(const unsigned char *s, size_t n)
+{
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ s[i]) * 1099511628211u;
 	return h;
 }
 

@@ -151,6 +151,11 @@ exchange(void)
 	hu_ranks_traffic t = hu_ranks_moved();
 	/* what the others posted here, and at least a byte or 1000 of the collectives */
 	wrong += !(t.received >= (n - 1) * (LARGE - (double)n)) || !(t.seconds > 0);
+	double own_bytes[] = { t.sent, t.received }, bytes[2 * 16], more = 0;
+	hu_ranks_gather(0, own_bytes, sizeof own_bytes, bytes);
+	for (int k = 0; k < n && !own; k++)
+		more += bytes[2 * k] - bytes[2 * k + 1];
+	wrong += more != 0;
 	free(out);
 	free(in);
 	return wrong;

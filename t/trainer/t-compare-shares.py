@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # The runs of compare made by shards and by ranks: both tables are those of one process but for times, a run is made
 # once, and what was ended goes on with --resume.
+import json
 import os
 import re
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from mpi import differences, need_mpi, ranks, said  # noqa: E402
-from tap import finish, halfulp, home, ok  # noqa: E402
+from mpi import apart, differences, need_mpi, ranks, said  # noqa: E402
+from npzfile import npz  # noqa: E402
+from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
 
 need_mpi(or_stub=True)
 os.chdir(home())
@@ -105,6 +108,66 @@ ok(
 )
 p = ranks(2, 'compare', *WORDS, 'other', last=['--beta1', '0.5'])
 ok(p.returncode == 3 and len(said(p)) == 1 and not os.path.exists('other/compare.tsv'), 'ranks with other options: one line')
+
+# --- options name files: where one of these holds something else, runs would be of two works in one table
+SMALL = '--data npz:d.npz --model mlp --width 0.05 --batch 8 --steps 2 --threads 1'.split()
+top = os.getcwd()
+
+
+def inside(place, *words):
+    return ['env', '-C', os.path.join(top, place), HALFULP, *words]
+
+
+def values(to, k):
+    pixels = [((i * 7919 + k) % 256) / 256 for i in range(20 * 64)]
+    npz(to, x=((20, 8, 8, 1), pixels), labels=((20,), [i % 3 for i in range(20)], '<i8'))
+
+
+def weights(to, k):
+    apart(inside('.', 'train', *SMALL, '--quiet', '--seed', str(k + 3), '%s/of%d' % (top, k)))
+    shutil.copy('of%d/checkpoint/step-000002.safetensors' % k, to)
+
+
+def policy(to, k):
+    with open(to, 'w') as f:
+        json.dump({'compute': ('float16', 'bfloat16')[k], 'variable': 'float32'}, f)
+
+
+WRITE = {'d.npz': values, 'p.json': policy, 'i.st': weights}
+values('d.npz', 0)
+for place, other in (('a', ''), ('copy', ''), *(('other ' + name, name) for name in WRITE)):
+    os.mkdir(place)
+    for name, write in WRITE.items():
+        write(place + '/' + name, int(name == other))
+SMALL = ['compare', *SMALL, '--policies', 'p.json,float32', '--init', 'i.st']
+
+
+def table(to):
+    return os.path.exists(to + '/compare.tsv')
+
+
+for place in ('copy', *('other ' + name for name in WRITE)):
+    to = 'of-' + place.replace(' ', '-')
+    p = apart(inside('a', *SMALL, '%s/%s' % (top, to)), inside(place, *SMALL, '%s/%s' % (top, to)))
+    parts = '%s/%s.parts' % (top, to)
+    shards = [apart(inside(w, *SMALL, '--shard', '%d/2' % (i + 1), parts)) for i, w in enumerate(('a', place))]
+    merged = apart(inside('a', 'merge', parts))
+    if place == 'copy':
+        good = all(x.returncode == 0 for x in (p, *shards, merged)) and table(to) and table(to + '.parts')
+        ok(good, 'ranks and shards may have copies of the files', [x.stderr for x in (p, *shards, merged)])
+        p = apart(inside(place, *SMALL, '--resume', '%s/%s' % (top, to)))
+        ok(p.returncode == 0, 'and go on with these', p.stderr)
+        continue
+    for what, p, there in (('ranks', p, to), ('shards', merged, to + '.parts')):
+        good = p.returncode == 3 and len(said(p)) == 1 and not table(there)
+        ok(good, '%s, of which one has another %s: one line' % (what, place[6:]), [p.returncode, p.stdout, p.stderr])
+    p = apart(inside(place, *SMALL, '--resume', top + '/of-copy'))
+    ok(p.returncode == 3 and len(said(p)) == 1 and 'files' in p.stderr, 'and --resume does not go on with it', p.stderr)
+os.remove('copy/d.npz')
+os.remove('of-copy.parts/compare.tsv')
+p = apart(inside('copy', 'merge', top + '/of-copy.parts'))
+ok(p.returncode == 0 and table('of-copy.parts'), 'who merges needs no data', p.stderr)
+
 p = halfulp('compare', '--shard', '1/2', *WORDS)
 ok(p.returncode == 2 and '--shard needs the folder' in p.stderr, 'a shard without a folder is refused', p.stderr)
 p = ranks(2, 'compare', '--policies', 'float32', '--no-such', last=[])

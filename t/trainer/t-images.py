@@ -55,8 +55,8 @@ def at(*names):
     return os.path.join(folder, *names)
 
 
-def png(width, height, rows, depth=8, colour=2, palette=b''):
-    """A PNG of rows of raw bytes, each filtered by Up but the first."""
+def png(width, height, rows, depth=8, colour=2, palette=b'', comment=b''):
+    """A PNG of rows of raw bytes, each filtered by Up but the first. COMMENT stands behind the pixels."""
 
     def chunk(kind, data):
         return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
@@ -70,6 +70,7 @@ def png(width, height, rows, depth=8, colour=2, palette=b''):
         + chunk(b'IHDR', struct.pack('>IIBBBBB', width, height, depth, colour, 0, 0, 0))
         + (chunk(b'PLTE', palette) if palette else b'')
         + chunk(b'IDAT', zlib.compress(body))
+        + (chunk(b'tEXt', b'Comment\0' + comment) if comment else b'')
         + chunk(b'IEND', b'')
     )
 
@@ -214,9 +215,14 @@ rows = [bytes(round(v * 255) for v in x) for x in fed('k')] if got.returncode ==
 ok([zlib.crc32(x) for x in rows] == [CMYK_CRC], 'and one of cyan, magenta, yellow and black', got.stderr)
 
 # --- without a folder to evaluate on: every tenth image of a class, or its last
+def plain(k, i, note):
+    """A file of one colour; the middle 4 KiB of it lie in the comment, and the pixels before."""
+    return png(3, 3, [bytes([k, i, 9] * 3)] * 3, comment=note * 10000)
+
+
 for k, n in enumerate((23, 4)):
     for i in range(n):
-        write('split/%d/%02d.png' % (k, i), png(3, 3, [bytes([k, i, 9] * 3)] * 3))
+        write('split/%d/%02d.png' % (k, i), plain(k, i, b'.') if i == 4 else png(3, 3, [bytes([k, i, 9] * 3)] * 3))
 got = train('split', 's', '--size', '3', '--batch', '24', '--width', '0.1')
 data = json.load(open(at('s', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
 seen = sorted((int(round(x[0] * 255)), int(round(x[1] * 255))) for x in fed('s')) if data else []
@@ -226,7 +232,7 @@ ok(
     'every tenth image of a class is to evaluate on, or its last',
     [got.stderr, seen],
 )
-# The digest is over names and lengths; `read` has one over the pixels, wherever they were read from
+# The digest is over names, lengths and the middles of files; `read` has one over the pixels
 def pixels_digest(rows):
     """The sum of the terms (lib/base/hash.h) of all rows, four bytes to a term."""
     STEP = 0x9E3779B97F4A7C15
@@ -250,7 +256,7 @@ ok(data.get('read') == want, 'the manifest has a digest of the pixels that were 
 
 
 def files_digest(turns, trained):
-    """Of a folder split's names, lengths, classes and sizes, before any file is read."""
+    """Of a folder split's names, lengths, middles, classes and sizes, before any image is decoded."""
     term = lambda name, i, x: mix64(fnv64(name) ^ (0x9E3779B97F4A7C15 * i + x) % 2**64)  # noqa: E731
     files = [('/%d/%02d.png' % x, os.path.getsize(at('split/%d/%02d.png' % x))) for x in turns]
     sizes = [trained, len(turns) - trained, 3, 3, 3, 2]
@@ -258,22 +264,34 @@ def files_digest(turns, trained):
     terms += [term('sizes', i, x) for i, x in enumerate(sizes)]
     for i, (name, size) in enumerate(files):
         terms += [term('files', 2 * i, fnv32(name)), term('files', 2 * i + 1, size), term('labels', i, turns[i][0])]
+        with open(at('split' + name), 'rb') as f:
+            data = f.read()
+        first = max(size - 4096, 0) // 2
+        terms.append(term('contents', i, fnv64(data[first : first + 4096])))
     return '0x%016x' % (sum(terms) % 2**64)
 
 
 listed = files_digest(turns, 24)
-ok(data.get('digest') == listed, 'and one of names, lengths, classes and sizes', [data, listed])
-write('split/0/04.png', png(3, 3, [bytes([0, 104, 9] * 3)] * 3))
+ok(data.get('digest') == listed, 'and one of names, lengths, middles, classes and sizes', [data, listed])
+write('split/0/04.png', plain(0, 104, b'.'))
 got = train('split', 'other', '--size', '3', '--batch', '24', '--width', '0.1')
 other = json.load(open(at('other', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
 solid[turns.index((0, 4))] = bytes([0, 104, 9] * 9)
 want = dict(want, digest=pixels_digest(solid))
 ok(
     other.get('digest') == data.get('digest') and other.get('read') == want,
-    'other pixels in a file of the same length change that, and not the digest of names and lengths',
+    'other pixels before the middle of a file of the same length change that, and not the digest of the files',
     [got.stderr, data, other],
 )
-write('split/0/04.png', png(3, 3, [bytes([0, 4, 9] * 3)] * 3))
+write('split/0/04.png', plain(0, 4, b','))
+got = train('split', 'middle', '--size', '3', '--batch', '24', '--width', '0.1')
+other = json.load(open(at('middle', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
+ok(
+    other.get('digest') == files_digest(turns, 24) != listed and other.get('read') == data.get('read'),
+    'other bytes in its middle change the digest of the files',
+    [got.stderr, data, other],
+)
+write('split/0/04.png', plain(0, 4, b'.'))
 got = train('split', 'few', '--size', '3', '--batch', '5', '--train', '5', '--eval', '2')
 seen = sorted((int(round(x[0] * 255)), int(round(x[1] * 255))) for x in fed('few')) if got.returncode == 0 else []
 ok(seen == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)], 'fewer: in turn from every class', [got.stderr, seen])
@@ -332,10 +350,15 @@ wrong = stopped('again', dict(trained, digest='0x%016x' % (int(trained['digest']
 ok(wrong.returncode == 3 and len(wrong.stderr.splitlines()) == 1, 'and with no others', [wrong.stderr])
 got = halfulp('verify', at('whole'))
 ok(got.returncode == 0, 'verify finds them again', got.stdout + got.stderr)
-write('split/0/04.png', png(3, 3, [bytes([0, 104, 9] * 3)] * 3))
+write('split/0/04.png', plain(0, 104, b'.'))
 for got in halfulp('verify', at('whole')), stopped('again', trained):
     ok(got.returncode == 3 and 'same files back' in got.stderr, 'one image of other pixels is seen', got.stderr)
-write('split/0/04.png', png(3, 3, [bytes([0, 4, 9] * 3)] * 3))
+write('split/0/04.png', plain(0, 4, b'.'))
+write('split/0/05.png', png(3, 3, [bytes([0, 105, 9] * 3)] * 3))
+for got in halfulp('verify', at('whole')), stopped('again', trained):
+    told = got.stdout + got.stderr
+    ok(got.returncode != 0 and 'data' in told and 'had pixels' not in told, 'a small one before any is decoded', told)
+write('split/0/05.png', png(3, 3, [bytes([0, 5, 9] * 3)] * 3))
 os.rename(at('pets/train/a/2.png'), at('pets/train/a/3.png'))
 got = halfulp('verify', at('t2'))
 ok(got.returncode != 0 and 'data' in got.stdout + got.stderr, 'a renamed image is seen', got.stdout + got.stderr)

@@ -4,6 +4,7 @@ what travels, a killed rank and its resumption by others, and what is refused. x
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -108,6 +109,14 @@ ok(
     str(table),
 )
 
+# --- whatever the number of ranks, what some send is what others receive: what rank 0 sends to all counts for each
+SENT = '--quiet --size 8 --width 0.05 --train 32 --eval 8 --batch 10 --micro-batches 5 --steps 2 --policy float32'
+for n in 2, 3, 5:
+    p = ranks(n, 'train', *SENT.split(), at('sent%d' % n))
+    rows = untimed(at('sent%d/ranks.tsv' % n)) if p.returncode == 0 else [['bytes_sent', 'bytes_received'], ['1', '2']]
+    sums = [sum(float(row[rows[0].index(c)]) for row in rows[1:]) for c in ('bytes_sent', 'bytes_received')]
+    ok(sums[0] == sums[1] > 0, '%d ranks send %d bytes a step, and receive %d' % (n, *sums), [p.stderr, str(rows)])
+
 # --- a rank is killed: the others end, and any number of ranks goes on from the checkpoint to the same bits. The
 # --- stand-in for MPI notices no dead rank, so that all are killed there: the run is one process's.
 LONG = '--quiet --size 8 --width 0.1 --micro-batches 4 --batch 8 --steps 40 --train 48 --eval 4 --checkpoint-every 5 '
@@ -153,12 +162,23 @@ refused(ranks(3, 'train', *SMALL, '--micro-batches', '2', at('no')), 2, 'at leas
 p = ranks(2, 'train', *SMALL, '--micro-batches', '2', '--exercise', at('no'))
 refused(p, 2, '--exercise has no effect', '--exercise with several ranks')
 one = ['train', *SMALL, '--micro-batches', '2', at('no')]
+shutil.copy(at('data.npz'), at('copy.npz'))
+npz(at('other.npz'), x=((24, 2, 2, 1), samples[::-1]), labels=((24,), [k % 3 for k in range(24)], '<i8'))
 for words, said_so in (
-    ('--seed 2', 'first state'),
-    ('--data-seed 2', "data's digest"),
-    ('--lr 7', "program's digest"),
+    ('--seed 2', 'its --seed is 2 and that of rank 0 is 1: give all ranks the same options'),
+    ('--data-seed 2', 'its --data-seed is 2 and that of rank 0 is 0'),
+    ('--lr 7', 'its --lr is 7 and that of rank 0 is 0.001'),
+    ('--augment flip', 'its --augment is flip and that of rank 0 is not given'),
+    ('--trace-steps none', 'its --trace-steps is none and that of rank 0 is '),
+    ('--policy mixed_float16', 'its policy is mixed_float16 and that of rank 0 is float32'),
     ('--data npz:none', 'rank 1 of 2, on '),
+    ('--data npz:%s' % at('data.npz'), 'its --data is npz and that of rank 0 is digits'),
 ):
     refused(ranks(2, *one, last=words.split()), 3, said_so, 'rank 1 has other words: ' + words)
+own = ['train', *OVERFLOW.split(), at('no')]
+p = ranks(2, *own, last=['--data', 'npz:' + at('other.npz')])
+refused(p, 3, "its data's digest", 'rank 1 has a file of the same kind and sizes with other values')
+p = ranks(2, *own[:-1], at('copied'), last=['--data', 'npz:' + at('copy.npz')])
+ok(p.returncode == 0, 'and the same values under another name are the same data', p.stderr)
 ok(not os.path.exists(at('no')), 'none of these left a run')
 finish()

@@ -290,15 +290,6 @@ hu_dataset_digest(const hu_dataset *ds)
 	return sum;
 }
 
-size_t
-hu_dataset_read(const hu_dataset *ds, uint64_t *digest)
-{
-	size_t n = 0;
-
-	*digest = ds->made ? hu_made_sum(ds->made, digest_row, &n) : 0;
-	return n;
-}
-
 hu_status
 hu_dataset_read_rows(const hu_dataset *ds, const char *wanted, size_t *number, uint64_t *digest)
 {

@@ -81,11 +81,9 @@ const char *hu_array_shape_text(const hu_data_array *a, char *out, size_t size);
 /* Returns a 64-bit checksum of sizes, split and all elements; it is the same on every machine. Of rows that are made
    later it has their maker's checksum. */
 uint64_t hu_dataset_digest(const hu_dataset *ds);
-/* Of rows that are made when a batch asks for them, and kept: returns how many were made so far. *digest gets the sum
-   of their pixels' terms, those which they have in the digest of a set that is in memory. 0 rows of other sets. */
-size_t hu_dataset_read(const hu_dataset *ds, uint64_t *digest);
-/* The same of the rows i with wanted[i] that are kept, *number of them, each of which is made now unless it was before.
-   Fails as hu_dataset_batch does. */
+/* Of rows that are made when a batch asks for them: *number gets how many rows i with wanted[i] are kept, each of which
+   is made now unless it was before, and *digest the sum of their pixels' terms, those which they have in the digest of
+   a set that is in memory. 0 rows of other sets. Fails as hu_dataset_batch does. */
 hu_status hu_dataset_read_rows(const hu_dataset *ds, const char *wanted, size_t *number, uint64_t *digest);
 
 /* The columns of row i of datasets.def; NULL past the last row. */

@@ -218,20 +218,3 @@ hu_made_rows_release(hu_made_rows *r)
 	free(r->row);
 	free(r->own);
 }
-
-uint64_t
-hu_made_sum(hu_made *m, uint64_t (*row)(size_t i, const unsigned char *values, size_t bytes), size_t *n)
-{
-	uint64_t sum = 0;
-
-	pause_ahead(m);
-	forget(m, &m->next);
-	batch_release(&m->next);
-	*n = 0;
-	for (size_t i = 0; i < m->kept; i++)
-		if (m->there[i]) {
-			sum += row(i, m->row + i * m->bytes, m->bytes);
-			(*n)++;
-		}
-	return sum;
-}

@@ -26,8 +26,6 @@ typedef struct hu_made hu_made;
 hu_made *hu_made_new(hu_maker m, size_t n, size_t bytes);
 void hu_made_free(hu_made *m); /* m may be NULL */
 uint64_t hu_made_digest(const hu_made *m);
-/* Returns the sum over the kept rows that are made of row(i, values), in any order; *n gets their number. */
-uint64_t hu_made_sum(hu_made *m, uint64_t (*row)(size_t i, const unsigned char *values, size_t bytes), size_t *n);
 /* Returns the bytes that the rows take once all that are kept are made; *kept is their number. */
 size_t hu_made_bytes(const hu_made *m, size_t *kept);
 

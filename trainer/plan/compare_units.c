@@ -3,7 +3,6 @@
    as a user would. */
 #include "trainer/plan/compare_units.h"
 
-#include "lib/base/build.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/pack.h"
@@ -107,23 +106,6 @@ pass_on(words *w, const hu_args *a, const hu_config *c)
 			say_option(w, o->name, o->arg ? a->each[i].value : NULL);
 		free(idle);
 	}
-}
-
-hu_status
-hu_compare_config(hu_config *c, const hu_args *a, const char *policy)
-{
-	HU_TRY(hu_config_from_args(c, a, policy));
-	if (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps")) {
-		free(c->trace_steps);
-		c->trace_steps = hu_xstrdup("none");
-	}
-	return HU_OK;
-}
-
-const char *
-hu_compare_policy(const hu_comparison *c, int p)
-{
-	return c->text ? c->text[p] : c->policy[p];
 }
 
 /* Ranks that share a machine share its cores, where the command line does not say how. */
@@ -304,32 +286,6 @@ name_of(const void *of, int i)
 		      : hu_xprintf("%d.seed%lld", u.policy, u.seed);
 }
 
-/* A line that only processes with the same policies, learning rates, seeds and options have, in whichever order the
-   options were given. */
-static char *
-text_of(const hu_compare_job *j)
-{
-	const hu_comparison *c = j->c;
-	char *options;
-	hu_str s;
-
-	hu_parts_options(
-		&options, j->args, "policies seeds lrs shard part resume threads simd json", NULL); /* cannot fail */
-	hu_str_init(&s);
-	hu_str_addf(&s, "by halfulp %s, policies", hu_build_version());
-	for (int p = 0; p < c->policies; p++)
-		hu_str_addf(&s, " %s", hu_compare_policy(c, p));
-	hu_str_add(&s, ", seeds");
-	for (int i = 0; i < c->seeds; i++)
-		hu_str_addf(&s, " %lld", c->seed[i]);
-	hu_str_add(&s, c->rate ? ", learning rates" : "");
-	for (int i = 0; c->rate && i < c->rates; i++)
-		hu_str_addf(&s, " %s", c->rate[i]);
-	hu_str_addf(&s, ", options %s", *options ? options : "none");
-	free(options);
-	return s.s;
-}
-
 hu_status
 hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *ends)
 {
@@ -338,7 +294,7 @@ hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *ends)
 	j->cost = hu_xcalloc((size_t)n + 1, sizeof *j->cost);
 	for (int i = 0; i < n; i++)
 		j->cost[i] = 1; /* nobody knows: all are alike */
-	j->text = st == HU_OK ? text_of(j) : NULL;
+	j->text = st == HU_OK ? hu_compare_text(j) : NULL;
 	j->folder = hu_path(j->dir, "parts");
 	j->work = (hu_share_work){ .command = "compare", .text = j->text, .folder = j->folder, .place = j->dir, .n = n,
 		.keeps = 1, .cost = j->cost, .name = name_of, .study = study, .join = join, .of = j };

@@ -4,6 +4,7 @@ libhalfulp_a_SOURCES += trainer/plan/cmd_compare.c
 libhalfulp_a_SOURCES += trainer/plan/cmd_plan.c
 libhalfulp_a_SOURCES += trainer/plan/compare.c
 noinst_HEADERS += trainer/plan/compare.h
+libhalfulp_a_SOURCES += trainer/plan/compare_text.c
 libhalfulp_a_SOURCES += trainer/plan/compare_units.c
 noinst_HEADERS += trainer/plan/compare_units.h
 libhalfulp_a_SOURCES += trainer/plan/ladder.c

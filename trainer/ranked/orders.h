@@ -5,14 +5,23 @@
 
 #include "trainer/ranked/ranked.h"
 
-/* Execute step `number`, send rank 0 tensor `number`, end the step, end the training. */
-typedef enum hu_ranked_kind { HU_RANKED_STEP, HU_RANKED_READ, HU_RANKED_COMMIT, HU_RANKED_END } hu_ranked_kind;
+/* Execute step `number`, send rank 0 tensor `number`, end the step, say which rows of the data were read, end the
+   training. */
+typedef enum hu_ranked_kind {
+	HU_RANKED_STEP,
+	HU_RANKED_READ,
+	HU_RANKED_COMMIT,
+	HU_RANKED_ROWS,
+	HU_RANKED_END
+} hu_ranked_kind;
 typedef struct hu_ranked_order { long long kind, number; } hu_ranked_order;
 
 /* Gives an order (rank 0) or waits for one (elsewhere). */
 hu_ranked_order hu_ranked_order_next(hu_ranked_kind kind, long long number);
 /* Sends rank 0 what this rank has of a tensor that it asked for. */
 hu_status hu_ranked_answer(hu_machine *m, int tensor);
+/* Tells rank 0 what this rank has read of the rows that it asked for. */
+hu_status hu_ranked_answer_rows(hu_session *s);
 
 /* What a rank did, for ranks.tsv: gathered at the end. */
 typedef struct hu_ranked_share {

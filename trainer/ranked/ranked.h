@@ -19,9 +19,17 @@ hu_status hu_ranked_join(hu_machine *m);
 
 /* Refuses a configuration that ranks cannot share, for the options' reason: the same on every rank. */
 hu_status hu_ranked_possible(const hu_config *c);
-/* Collective: checks that all ranks have the same version, data, program and first state. st is how this rank's
-   preparation went; the result is the same on every rank. */
+/* Collective: checks that all ranks have the same version, back end, options, data, program and first state. st is how
+   this rank's preparation went; the result is the same on every rank. */
 hu_status hu_ranked_agree(hu_session *s, hu_status st);
+/* Rank 0, while the others serve it: hu_session_read_rows of all ranks together, so that rows and digest are those of
+   one process that did these steps. Fails on all ranks where a row cannot be read on one. */
+hu_status hu_ranked_read_rows(
+	hu_session *s, size_t from, size_t to, int evaluated, size_t *rows, uint64_t *digest);
+/* Compares what all ranks read with what the manifest of a run says of its own, which had done so many steps: HU_EFILE
+   where they differ. A manifest that has no such digest, or one of another number of rows, is not compared. On rank 0,
+   while the others serve it. */
+hu_status hu_ranked_check_read(hu_session *s, const json_t *manifest, const char *run, size_t steps);
 /* Collective: rank 0 prints a line where ranks share a device, if talk is set there. Nothing is wrong with that, but
    each takes memory on it and waits for its turn. */
 void hu_ranked_say(const hu_session *s, int talk);

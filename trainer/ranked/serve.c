@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A shared training's beginning and end on every rank, and what ranks other than 0 do in between. */
-#include "lib/base/build.h"
+   What ranks other than 0 do in a shared training, from its beginning to its end, and which of them share a device. */
 #include "lib/base/file.h"
-#include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/program/spread/spread.h"
@@ -27,45 +25,6 @@ hu_ranked_possible(const hu_config *c)
 			"are needed",
 			c->micro_batches ? c->micro_batches : 1, ranks, ranks);
 	return HU_OK;
-}
-
-static uint64_t
-program_hash(const hu_program *p)
-{
-	json_t *j = hu_program_to_json(p);
-	char *text = json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS);
-	uint64_t h = hu_fnv1a64(text);
-
-	free(text);
-	json_decref(j);
-	return h;
-}
-
-static hu_status
-same(const char *what, uint64_t hash)
-{
-	char text[24];
-
-	snprintf(text, sizeof text, "0x%016llx", (unsigned long long)hash);
-	return hu_ranks_same(what, text);
-}
-
-hu_status
-hu_ranked_agree(hu_session *s, hu_status st)
-{
-	uint64_t state = 0;
-
-	if (hu_ranks_size() == 1)
-		return st;
-	/* Another version may fail for a reason of its own, so the versions are compared first. */
-	HU_TRY(hu_ranks_same("version", hu_build_version()));
-	HU_TRY(hu_ranks_agree(st));
-	HU_TRY(hu_ranks_same("back end", s->backend->name));
-	HU_TRY(same("data's digest", hu_dataset_digest(&s->data)));
-	HU_TRY(same("program's digest", program_hash(s->programs.train)));
-	HU_TRY(hu_ranks_agree(s->backend->digest(s->train, &state)));
-	HU_TRY(same("first state's digest", state));
-	return hu_ranked_join(s->train);
 }
 
 /* Returns how many of the ranks from i on are on the device of rank i. */
@@ -109,6 +68,7 @@ obey(hu_session *s)
 		switch (o.kind) {
 		case HU_RANKED_STEP: HU_TRY(hu_session_step(s, (size_t)o.number)); break;
 		case HU_RANKED_COMMIT: HU_TRY(hu_session_commit(s, &digest)); break;
+		case HU_RANKED_ROWS: HU_TRY(hu_ranked_answer_rows(s)); break;
 		case HU_RANKED_READ: HU_TRY(hu_ranked_answer(s->train, (int)o.number)); break;
 		default: return HU_OK;
 		}

@@ -106,23 +106,14 @@ put_read(json_t *manifest, size_t from, size_t rows, uint64_t digest)
 				hex(digest)));
 }
 
-void
-hu_manifest_read(json_t *manifest, const hu_dataset *d, size_t from)
-{
-	uint64_t digest;
-	size_t rows = hu_dataset_read(d, &digest);
-
-	put_read(manifest, read_since(manifest, from), rows, digest);
-}
-
 hu_status
-hu_manifest_read_until(json_t *manifest, hu_session *s, size_t from, size_t to)
+hu_manifest_read(json_t *manifest, hu_session *s, size_t from, size_t to, int evaluated)
 {
 	uint64_t digest;
 	size_t rows;
 
 	from = read_since(manifest, from);
-	HU_TRY(hu_session_read_rows(s, from, to, 0, &rows, &digest));
+	HU_TRY(hu_ranked_read_rows(s, from, to, evaluated, &rows, &digest));
 	put_read(manifest, from, rows, digest);
 	return HU_OK;
 }

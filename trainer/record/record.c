@@ -251,7 +251,7 @@ hu_record_checkpoint(hu_record *r, hu_session *s, const hu_metrics *m, size_t st
 	}
 	json_object_set_new(r->manifest, "steps_done", json_integer((json_int_t)step));
 	if (st == HU_OK)
-		st = hu_manifest_read_until(r->manifest, s, r->from, step);
+		st = hu_manifest_read(r->manifest, s, r->from, step, 0);
 	if (st == HU_OK)
 		st = hu_run_write_json(r->dir, "manifest.json", r->manifest);
 	for (int i = 0; i < n - 2 && st == HU_OK; i++) {

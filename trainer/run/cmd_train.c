@@ -191,7 +191,6 @@ restore(job *b, const hu_run *run)
 	free(steps);
 	hu_metrics_init(&b->metrics, &b->config);
 	HU_TRY(hu_metrics_resume(&b->metrics, b->session.programs.train, b->dir, b->from));
-	HU_TRY(hu_session_check_read(s, run->manifest, run->dir, b->from));
 	return n ? hu_session_load(s, run->dir, b->from) : hu_session_start(s);
 }
 
@@ -246,7 +245,7 @@ begin(job *b, const hu_args *a)
 	HU_TRY(hu_ranked_agree(&b->session, resumed ? prepare_resumed(b, a) : prepare_new(b, a)));
 	HU_TRY(hu_ranks_agree(resumed ? HU_OK : hu_record_begin(&b->record, &b->session, b->command)));
 	hu_ranked_say(&b->session, b->talk);
-	return HU_OK;
+	return resumed ? hu_ranked_check_read(&b->session, b->record.manifest, b->dir, b->from) : HU_OK;
 }
 
 static hu_status
@@ -268,7 +267,7 @@ train(job *b, const hu_args *a)
 	}
 	hu_account_begin(&b->energy, b->record.manifest);
 	HU_TRY(hu_loop_run(&b->session, &b->record, &b->metrics, b->from, b->talk, &b->energy, &last));
-	hu_manifest_read(b->record.manifest, &b->session.data, b->from);
+	HU_TRY(hu_manifest_read(b->record.manifest, &b->session, b->from, b->session.steps, 1));
 	HU_TRY(hu_ranked_end(&b->session, b->dir));
 	HU_TRY(hu_record_finish(&b->record, b->session.steps));
 	if (hu_args_given(a, "exercise"))

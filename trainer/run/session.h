@@ -75,13 +75,11 @@ hu_status hu_session_load(hu_session *s, const char *dir, size_t step);
 void hu_session_free_tensors(const hu_session *s, hu_tensor *t);
 
 /* Of data whose digest is not over its elements (images of a folder): the digest of the rows that steps from .. to - 1
-   feed this process and, if evaluated is set, of those for evaluation; *rows gets their number, 0 of other data. Rows
-   are read if they were not yet. */
+   feed the training and, if evaluated is set, of those for evaluation; *rows gets their number, 0 of other data. Rows
+   are read if they were not yet. Where ranks share the steps each has only those that it reads before any other does:
+   hu_ranked_read_rows adds them up. */
 hu_status hu_session_read_rows(
 	hu_session *s, size_t from, size_t to, int evaluated, size_t *rows, uint64_t *digest);
-/* Compares that with what the manifest of a run says of its own, which had done so many steps: HU_EFILE where they
-   differ. A manifest that has no such digest, or one of another number of rows, is not compared. */
-hu_status hu_session_check_read(hu_session *s, const json_t *manifest, const char *run, size_t steps);
 
 /* Feeds machine m a batch: n rows of the data set, by number; the rows after them are zeros of weight 0. */
 hu_status hu_session_feed(hu_session *s, hu_machine *m, const hu_ids *id, const size_t *index, size_t n);

@@ -7,6 +7,7 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/program/differ/describe.h"
 #include "trainer/record/manifest.h"
+#include "trainer/ranked/ranked.h"
 #include "trainer/run/session.h"
 
 #include <stdlib.h>
@@ -160,7 +161,7 @@ run_again(hu_verified *v, const hu_run *r, hu_config *c, size_t steps)
 	if (st == HU_OK && (st = hu_table_read(&t, path)) == HU_OK) {
 		size_t have = (size_t)t.rows;
 		if (!steps || steps >= have)
-			st = hu_session_check_read(&s, r->manifest, r->dir, have);
+			st = hu_ranked_check_read(&s, r->manifest, r->dir, have);
 		if (st == HU_OK)
 			st = have ? compare(v, &s, r, &t, steps && steps < have ? steps : have)
 				  : hu_fail(HU_EFILE, "%s: no step to verify", path);

@@ -26,7 +26,8 @@ resume(hu_sharing *s)
 	HU_TRY(hu_parts_read_folder(&s->own, w->folder, &files, &others));
 	if (others && w->keeps)
 		return hu_fail(
-			HU_EFILE, "%s: what is there was made with other options: choose another folder", w->place);
+			HU_EFILE, "%s: what is there was made with other options or other files: choose another folder",
+			w->place);
 	if (others && !hu_ranks_rank())
 		fprintf(stderr, "halfulp %s: %d parts in %s belong to other options and are passed over\n", w->command,
 			others, hu_shown(w->folder));

@@ -201,7 +201,12 @@ hu_ranks_broadcast(int root, void *data, size_t bytes)
 	if (!hu_ranks_now.wire)
 		return;
 	hu_ranks_now.wire->broadcast(root, data, bytes);
-	*(hu_ranks_now.rank == root ? &moved.sent : &moved.received) += (double)bytes;
+	/* MPI has ranks pass on what they received, in an order of its own that no rank can count. What root has for
+	   all counts as sent to each by root itself, so that what all ranks sent is what all received. */
+	if (hu_ranks_now.rank == root)
+		moved.sent += (double)bytes * (hu_ranks_now.size - 1);
+	else
+		moved.received += (double)bytes;
 	moved.seconds += hu_now() - start;
 }
 

@@ -68,7 +68,8 @@ hu_status hu_ranks_agree(hu_status st);
    the reason shows where the two part. what says what the text is: "version", "data". */
 hu_status hu_ranks_same(const char *what, const char *text);
 
-/* Bytes that this rank has sent and received by the functions above, and the seconds that it has spent in them. */
+/* Bytes that this rank has sent and received by the functions above, and the seconds that it has spent in them. A
+   broadcast counts for its root once for each rank that receives it, and never for ranks that pass it on. */
 typedef struct hu_ranks_traffic { double sent, received, seconds; } hu_ranks_traffic;
 hu_ranks_traffic hu_ranks_moved(void);
 

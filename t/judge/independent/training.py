@@ -24,7 +24,7 @@ def mix64(z):
 
 def fnv64(text):
     h = 0xcbf29ce484222325
-    for b in text.encode():
+    for b in text if isinstance(text, bytes) else text.encode():
         h = (h ^ b) * 0x100000001b3 & MASK
     return h
 

@@ -2,7 +2,6 @@
 #include "trainer/data/images/folder.h"
 
 #include "lib/base/file.h"
-#include "lib/base/hash.h"
 #include "lib/base/mem.h"
 
 #include <dirent.h>
@@ -233,22 +232,6 @@ hu_image_folder_limit(hu_image_folder *f, size_t train, size_t eval)
 			free(f->file[i].path);
 	f->n_train = train;
 	f->n_eval = eval;
-}
-
-uint64_t
-hu_image_folder_digest(const hu_image_folder *f, const char *dir)
-{
-	uint64_t sum = 0, name = hu_fnv1a64("files"), class = hu_fnv1a64("classes");
-	size_t behind = strlen(dir);
-
-	for (size_t i = 0; i < f->nclass; i++)
-		sum += hu_digest_term(class, i, (uint32_t)hu_fnv1a64(f->class[i]));
-	for (size_t i = 0; i < f->n_train + f->n_eval; i++) {
-		const hu_image_file *x = &f->file[i];
-		sum += hu_digest_term(name, 2 * i, hu_fnv1a32(x->path + behind));
-		sum += hu_digest_term(name, 2 * i + 1, (uint32_t)(x->bytes ^ x->bytes >> 32));
-	}
-	return sum;
 }
 
 void

@@ -32,8 +32,10 @@ typedef struct hu_image_folder {
 hu_status hu_image_folder_list(hu_image_folder *f, const char *dir);
 /* Keeps the first `train` and `eval` images of each part; 0 keeps all. */
 void hu_image_folder_limit(hu_image_folder *f, size_t train, size_t eval);
-/* Returns a checksum of the classes' names and of every image's path below DIR and its length: a changed file of the
-   same length is not seen (hu_dataset_read sees it once it is read). It is the same on every machine. */
-uint64_t hu_image_folder_digest(const hu_image_folder *f, const char *dir);
+/* Sets *digest to a checksum of the classes' names and of every image's path below DIR, its length, and 4 KiB from its
+   middle, which is all of a smaller file: what changes elsewhere in a larger file of the same length is not seen
+   (hu_dataset_read_rows sees it once it is read). It is the same on every machine. HU_EFILE names a file that cannot be
+   read. */
+hu_status hu_image_folder_digest(const hu_image_folder *f, const char *dir, uint64_t *digest);
 void hu_image_folder_release(hu_image_folder *f);
 #endif

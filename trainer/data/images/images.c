@@ -73,8 +73,11 @@ hu_dataset_images(hu_dataset *ds, const char *arg, const hu_dataset_options *o)
 	hu_image_folder_limit(&x->folder, o->train, o->eval);
 	ds->n_train = x->folder.n_train;
 	ds->n_eval = x->folder.n_eval;
+	uint64_t digest = 0;
 	st = fill(ds, x, o);
-	ds->made = hu_made_new((hu_maker){ make, release, x, hu_image_folder_digest(&x->folder, arg) },
-		ds->n_train + ds->n_eval, x->size * x->size * x->channels);
+	if (st == HU_OK && !o->dimensions_only)
+		st = hu_image_folder_digest(&x->folder, arg, &digest);
+	ds->made = hu_made_new((hu_maker){ make, release, x, digest }, ds->n_train + ds->n_eval,
+		x->size * x->size * x->channels);
 	return st;
 }

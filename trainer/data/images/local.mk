@@ -4,6 +4,7 @@ libhalfulp_a_SOURCES += trainer/data/images/decode.c
 noinst_HEADERS += trainer/data/images/decode.h
 libhalfulp_a_SOURCES += trainer/data/images/folder.c
 noinst_HEADERS += trainer/data/images/folder.h
+libhalfulp_a_SOURCES += trainer/data/images/folder_digest.c
 libhalfulp_a_SOURCES += trainer/data/images/image.c
 noinst_HEADERS += trainer/data/images/image.h
 libhalfulp_a_SOURCES += trainer/data/images/images.c
