@@ -8,6 +8,7 @@
 #include "analyzers/check/baseline_program.h"
 
 #include "lib/base/build.h"
+#include "lib/base/console/show.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 
@@ -148,8 +149,21 @@ collect_metrics(hu_baseline *b, const hu_run *r)
 	return HU_OK;
 }
 
-/* How many updates a parameter had in all steps, and how many of them were swamped: TABLE/PARAMETER/COLUMN. The
-   parameters are those of the first step's rows; most steps have them in the same order. */
+/* Every step updates the parameters of the first one, in its order: row i is of the parameter of row i % n. */
+static hu_status
+check_updates(const hu_table *t, const char *path, int n, int of)
+{
+	for (int i = n; i < t->rows; i++)
+		if (strcmp(hu_table_cell(t, i, of), hu_table_cell(t, i % n, of)))
+			return hu_fail(HU_EFILE,
+				"%s: row %d is of %s, and of %s in the first step: every step updates the same "
+				"parameters in one order",
+				hu_shown(path), i + 1, hu_shown(hu_table_cell(t, i, of)),
+				hu_shown(hu_table_cell(t, i % n, of)));
+	return HU_OK;
+}
+
+/* How many updates a parameter had in all steps, and how many of them were swamped: TABLE/PARAMETER/COLUMN. */
 static hu_status
 collect_updates(hu_baseline *b, const hu_run *r, const char *file, const char *table)
 {
@@ -158,21 +172,20 @@ collect_updates(hu_baseline *b, const hu_run *r, const char *file, const char *t
 	hu_table t;
 	hu_status st = hu_table_read(&t, path);
 
-	free(path);
-	HU_TRY(st);
+	if (st != HU_OK) {
+		free(path);
+		return st;
+	}
 	int n = 0, of = hu_table_column(&t, "tensor"), step = hu_table_column(&t, "step");
 	while (n < t.rows && !strcmp(hu_table_cell(&t, n, step), hu_table_cell(&t, 0, step)))
 		n++;
-	for (int k = 0; k < 2; k++) {
+	st = check_updates(&t, path, n, of);
+	free(path);
+	for (int k = 0; k < 2 && st == HU_OK; k++) {
 		double *sum = hu_xcalloc((size_t)n + 1, sizeof *sum);
 		int column = hu_table_column(&t, columns[k]);
-		for (int i = 0; i < t.rows; i++) {
-			int at = i % n;
-			const char *name = hu_table_cell(&t, i, of);
-			for (int tries = 0; tries < n && strcmp(hu_table_cell(&t, at, of), name); tries++)
-				at = (at + 1) % n;
-			sum[at] += hu_table_real(&t, i, column);
-		}
+		for (int i = 0; i < t.rows; i++)
+			sum[i % n] += hu_table_real(&t, i, column);
 		for (int i = 0; i < n; i++) {
 			char *key = hu_xprintf("%s/%s/%s", table, hu_table_cell(&t, i, of), columns[k]),
 			     *text = hu_xprintf("%.0f", sum[i]);
@@ -183,7 +196,7 @@ collect_updates(hu_baseline *b, const hu_run *r, const char *file, const char *t
 		free(sum);
 	}
 	hu_table_release(&t);
-	return HU_OK;
+	return st;
 }
 
 static void

@@ -14,6 +14,8 @@ import tap  # noqa: E402
 from independent.all_reduce import again, rounded, same, write  # noqa: E402
 from independent.files import Safetensors  # noqa: E402
 from independent.number import decode  # noqa: E402
+from independent.sums import fnv32, philox  # noqa: E402
+from independent.training import mix64  # noqa: E402
 
 home = tap.home()
 
@@ -162,6 +164,34 @@ ring, tree = [by['ring', 1024][k] / by['ring', 16][k] for k in ('rel_l2', 'bound
 tap.ok(
     ring[0] >= 8 and 40 < ring[1] < 66 and tree[0] < 10 / 4 * 1.5 and tree[1] < 10 / 4,
     'from 16 to 1024 ranks: the ring\'s error times %.3g, its bound %.3g; the tree\'s %.3g and %.3g' % (*ring, *tree),
+)
+
+# Ranks that are drawn: mean and deviation in fractions, normal numbers by Marsaglia's polar method, everything anew. The
+# records are an ulp or two apart around a mean that no double holds, so that sums of squares around 0 would cancel.
+
+
+def normal(rank, place, seed=1):
+    stream, attempt = fnv32('allreduce') ^ mix64(rank) & 0xFFFFFFFF, 0
+    while True:
+        w = philox((place, 0, attempt, stream), (seed, rank))
+        x, y = ((2 * ((w[k + 1] << 32 | w[k]) >> 11)) * 2.0**-53 - 1 for k in (0, 2))
+        if 0 < x * x + y * y < 1:
+            return x * math.sqrt(-2 * math.log(x * x + y * y) / (x * x + y * y))
+        attempt += 1
+
+
+near = [[Q(1) + Q((7 * k + 3 * i * k + i * i) % 4, 2**23) + Q(k, 32) for k in range(30)] for i in range(3)]
+means = [sum(x) / 3 for x in zip(*near)]
+spreads = [math.sqrt(sum((v - m) ** 2 for v in x) / 2) for x, m in zip(zip(*near), means)]
+drawn = [[rounded(Q(float(m) + d * normal(r, k)), 'fp32') for k, (m, d) in enumerate(zip(means, spreads))] for r in range(24)]
+(row,) = rows(
+    '--ranks', '24', '--wire', 'fp32', '--order', 'ring', '--ranks-from', 'normal', '--sample', 'all', *save('near', near)
+)
+want = again(drawn, 'ring', 'fp32', 'fp32', 24, 1, 1)
+tap.ok(
+    min(spreads) > 0 and all(math.isclose(row[k], v, rel_tol=1e-9) for k, v in want.items()),
+    'ranks drawn around means as far as their records spread, an ulp or two: %.4g' % row['rel_l2'],
+    [row, want],
 )
 
 # --scale auto leaves room for every sum, of equal gradients too, and wastes at most two powers of two

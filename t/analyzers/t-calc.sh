@@ -335,6 +335,8 @@ test_is $? "5000 brackets are not echoed"
 run calc "$(printf '1+%.0s' $(seq 100))*$(printf '1%.0s' $(seq 100))"
 test $code = 2 && test "$(wc -c <"$dir/err")" -lt 200 && grep -q "column 201 of '\.\.\..*\.\.\.': a number is needed, not '\*1*\.\.\.'" "$dir/err"
 test_is $? "of a long expression, what stands around the column"
+refuses "needed, not '*2345678901234567890'" calc '1+*2345678901234567890'
+refuses "needed, not '*2345678901234567890...'" calc '1+*23456789012345678901'
 
 for f in e0m40:2 e99m1:2 e9m99:4 e4m3x:5; do
 	refuses "format '${f%:*}', character ${f#*:}" calc --format "${f%:*}" 1

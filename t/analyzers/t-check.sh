@@ -177,6 +177,10 @@ test $code = 0 && grep -q 'in 48 steps the loss scale never grew' out && ! grep 
 test_is $? "two runs see what either does"
 
 key=$(grep '^replay/.*/ulp_max' base.tsv | head -n 1 | cut -f1)
+cp -r a turned && unlist turned updates.tsv && awk -F'\t' '$1 == 1 && !kept { kept = $0; next } { print } kept && !n++ { print kept }' a/updates.tsv >turned/updates.tsv
+run check turned --baseline base.tsv
+refused 3 'updates.tsv: row [0-9]* is of dense[^ ]*, and of dense[^ ]* in the first step' "a step that updates the parameters in another order"
+
 # What nobody can judge is said in whole documents
 for format in tap junit github gitlab json; do
 	run check nowhere --baseline base.tsv --format $format

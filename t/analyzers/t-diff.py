@@ -302,6 +302,16 @@ code, line1 = first('verify', path)
 want = 'step 1 is the first that differs, and it was not traced: a run with --trace-steps 1 names the call; %s runs the same program now, so the arithmetic of a call is another one' % path
 none([line1, want] if line1 != want or code != 1 else [], 'verify: a step that was not traced, and how to trace it')
 
+# A run beside a file is compared as files are, by name, whichever comes first
+other = at('other.tsv')
+open(other, 'w').write('step\tstrange\n1\t2\n')
+for pair in (single.path, other), (other, single.path):
+    r = halfulp('diff', *pair)
+    alone = {x.split()[0]: x.split(' is in ')[1] for x in r.stdout.splitlines() if x.endswith(' alone')}
+    of_run = [n for n, whose in alone.items() if whose == single.path + ' alone']
+    none([r.stdout[:400], r.stderr] if r.returncode != 1 or alone.get('strange') != other + ' alone' or not any(n.endswith('/dense2.w') for n in of_run) else [],
+       'diff of a %s and a %s: %d names of the run alone' % (*(('file' if x == other else 'run') for x in pair), len(of_run)))
+
 some = train('some', '--policy', 'float32', '--steps', '2', '--trace-steps', '1', '--trace', 'dense2.*,relu1.*')
 there = some.trace(1)
 whole = [c for c in some.calls if all(some.tensors[t]['name'] in there for t in c['in'] + c['out'])]

@@ -111,6 +111,7 @@ tensors = {
     'spread': ('F32', [fl32(r.gauss(0, 1) * 10 ** r.uniform(-7, 0)) for i in range(96)]),
     'far outlier': ('F32', [fl32(r.choice((-1, 1)) * r.uniform(0.6, 1)) for i in range(900)] + [16.0]),
     'doubles': ('F64', [r.gauss(0, 1e-200) for i in range(50)]),
+    'beyond fp32': ('F64', [r.gauss(0, 1e100) for i in range(50)]),  # integers and blocks, which fp32 scales, have none
 }
 write(tensors)
 ran = subprocess.run(

@@ -93,6 +93,20 @@ for k in 3 4 5 8; do # a BLAS may well have no tree for few terms: of it nothing
 	test_is $? "$k terms by all back ends: exit 0"
 done
 
+# A back end that this machine or this build lacks is left out of all, and said to be; asked for by name it is refused
+run tree --op bias_db --n 8
+test $code = 0 && cp out every
+test_is $? "all back ends: exit 0"
+for b in cuda shim; do
+	run tree --backend $b --op bias_db --n 8
+	if test $code = 0; then
+		grep -q "^$b: [1-9][0-9]* sums\? in the same order as on cpu$" every && ! grep -q "^$b: not here: " every
+		test_is $? "$b: its sums are among all"
+	else
+		grep -q "^$b: not here: " every && refused 4 "$b\|compiler" "$b, which is not here, is refused by name"
+	fi
+done
+
 # A BLAS of which two outputs of one call differ, though their terms are the same, has no order that could be told
 cat >blas.c <<'END'
 #define GEMM(name, type, at) void name(int o, int ta, int tb, int m, int n, int k, type f, const type *a, int lda, const type *b, int ldb, type g, type *c, int ldc) \

@@ -63,6 +63,22 @@ test $code = 0 && awk -F'\t' '$1 == "tc:volta" { n++; good += $2 > 0 } END { exi
 test_is $? "a tensor core's model"
 run analyze --only accumulate-what-if --accumulate tc:hopper,in=e4m3,path=wgmma r
 refused 2 'no product of this run' "a unit that takes none of the run's operands"
+# In fp8 gradients are e5m2 and what they are multiplied by is e4m3: a unit that is named with two formats takes the
+# products whose operands have them in this order, and refuses all others
+run train --model mlp --width 0.0625 --size 8 --train 64 --eval 16 --batch 16 --quiet --steps 1 --trace-steps 0 --policy mixed_e4m3 fp8
+both=in=e4m3,in2=e5m2,path=wgmma
+run analyze --only accumulate-what-if --accumulate tc:hopper,in=e4m3,path=wgmma --accumulate tc:hopper,$both fp8
+cat >formats.py <<'PY'
+import json
+p = json.load(open('fp8/program-train.json'))
+f = [tuple(p['tensors'][t]['format'] for t in c['in'][:2]) for c in p['calls'] if c['op'].startswith('matmul')]
+alike, mixed = f.count(('e4m3', 'e4m3')), f.count(('e4m3', 'e5m2'))
+for text, n in ('in=e4m3', alike), ('in=e4m3,in2=e5m2', mixed):
+    print('tc:hopper,%s,path=wgmma' % text, n, len(f) - n)
+PY
+"${PYTHON:-python3}" formats.py >want
+test $code = 0 && ! grep -q ' 0 ' want && test "$(awk -F'\t' '/^tc:/ { print $1, $2, $3 }' fp8/analysis/accumulate-what-if-total.tsv)" = "$(cat want)"
+test_is $? "operands of two formats: calls and refusals of either unit: $(cat want | tr '\n' ';')"
 run analyze --accumulate fmaa r
 refused 2 'did you mean fma' "an unknown model"
 run analyze --only accumulate-whatif r

@@ -165,10 +165,37 @@ partings(void)
 	}
 }
 
+/* A number that one of the two lacks is said to be missing or new. */
+static void
+lacking(void)
+{
+	static const struct { const char *rows, *want; } lacks[] = {
+		{ "metrics/2/loss:1>-", "step 2, loss is missing in the run" },
+		{ "metrics/2/loss:->1", "step 2, loss is new" },
+	};
+
+	for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++) {
+		hu_baseline want = { 0 }, got = { 0 };
+		size_t n, failed, length = strlen(lacks[i].want);
+
+		add_all(&want, &got, lacks[i].rows);
+		hu_finding *f = hu_drift_compare(&want, &got, &n, &failed);
+		hu_check_report r = { .run = "run", .want = &want, .got = &got, .f = f, .n = n, .failed = failed };
+		char *why = hu_check_why(&r);
+		ok(why && !strncmp(why, lacks[i].want, length) && strchr(".;", why[length]), "%s",
+			why ? why : "nothing");
+		free(why);
+		free(f);
+		hu_baseline_release(&want);
+		hu_baseline_release(&got);
+	}
+}
+
 int
 main(void)
 {
 	partings();
+	lacking();
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		hu_baseline want = { 0 }, got = { 0 };
 		hu_place place = { .table = cases[i].table, .step = cases[i].step, .call = cases[i].call };

@@ -12,7 +12,9 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from analyzed import SMALL, forget, tables  # noqa: E402
+from independent.training import fnv64, mix64  # noqa: E402
 from tap import bail_out, finish, halfulp, home, none, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
 
@@ -188,6 +190,31 @@ refused(
     ['merge', part, 'two.part', 'run/analysis/parts/3-of-3.part'],
     'was changed since it was written',
 )
+
+# Counts that no analysis could have found are refused though their check is right: more outputs than the tensor has,
+# and of a second tile fewer than of the first
+
+
+def forged(text, unit, add):
+    """The first row of such a unit with so many more outputs than it has, and the check of what it now says."""
+    lines = text.splitlines(True)
+    at, row = next((i, x) for i, x in enumerate(lines) if re.match(unit + r'\t([^\t]*\t){3}(\d+) \2 \d+ 0x', x))
+    cells = row.rstrip('\n').split('\t')
+    n, _, of, rest = cells[4].split(' ', 3)
+    more = int(of) + add if add > 0 else int(n) + add
+    cells[4] = '%d %d %s %s' % (more, more, of, rest)
+    cells[3] = '%016x' % mix64(fnv64(cells[4]) ^ mix64((fnv64(cells[0]) + len(cells[4])) % 2**64))
+    return ''.join(lines[:at] + ['\t'.join(cells) + '\n'] + lines[at + 1 :])
+
+
+AS_WRITTEN = 'what was found is not as this program writes it: compute it again'
+open(part, 'w').write(forged(before, r'\d+\.\d+\.\d+', 1))
+refused('more outputs than there are', ['merge', part, 'two.part', 'run/analysis/parts/3-of-3.part'], AS_WRITTEN)
+forget(folder + '/tiles', ROWS)
+run('analyze', '--shard', '1/1', '--sample', 'all', '--no-propagate', '--only', 'replay', 'tiles')
+whole = open(folder + '/tiles/analysis/parts/1-of-1.part').read()
+open(folder + '/tiles/analysis/parts/1-of-1.part', 'w').write(forged(whole, r'\d+\.\d+\.1', -1))
+refused('a tile of another number of outputs', ['merge', 'tiles'], AS_WRITTEN)
 
 # Whatever happens to a part's bytes, one line says so, or the tables are the right ones
 dice, wrong = random.Random(20250711), []

@@ -164,7 +164,7 @@ propagate(const step *s, const char *engine_name, hu_errors_step *errors, hu_pro
 static void
 figures(const step *s, const char *name, int exactly, size_t twice)
 {
-	size_t n = (size_t)s->p->nt, wrong = 0, told = 0, wide = 0, same = 0;
+	size_t n = (size_t)s->p->nt, wrong = 0, told = 0, wide = 0, same = 0, strange = 0;
 	hu_errors_step *a = hu_xcalloc(n, sizeof *a), *b = hu_xcalloc(n, sizeof *b);
 	hu_propagation one = { 0 }, two = { 0 };
 
@@ -191,6 +191,9 @@ figures(const step *s, const char *name, int exactly, size_t twice)
 		name, told, one.widest, one.escalated);
 	ok(two.by_mpfr == 1 && one.by_mpfr == (size_t)exactly, "%s: %s", name,
 		exactly ? "errors of fp64 may need MPFR" : "double-double was enough");
+	for (int i = 0; i < s->p->nt; i++)
+		strange += s->p->t[i].producer < 0 && (a[i].known || b[i].known);
+	ok(!strange, "%s: no error is told of a tensor that no call makes", name);
 	/* Figures that are MPFR's to the last bit are those of its tensors, and of a few that both know exactly. */
 	ok(one.escalated <= same && same - one.escalated <= told / 4 &&
 			(exactly ? one.escalated > 0 : !one.escalated) &&

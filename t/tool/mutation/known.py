@@ -105,4 +105,12 @@ KNOWN = [
     ("lib/judge/exact_step.c", "return draw % NORMS != 0;", "which calls of norms MPFR is asked of as well: time, and each of them agrees"),
     ("lib/judge/exact_step.c", "return hu_ranks_united() <= 1 && c->op->cls", "which ranks compute what: all of it or some, with the same bits"),
     ("analyzers/check/baseline_collect.c", "for (int i = 1; keys[i]; i++)", "the first key, the model, is among the configuration's as well"),
+    ("lib/judge/propagate.c", "hu_room_free(k.before[0]);", "memory that is not given back, and the first tensor is the data, of which none was taken"),
+    ("analyzers/op/op_args.c", "n < 257 &&", "one past the room for names, of which two in three are taken"),
+    ("analyzers/run/timeline.c", "for (int i = 1; hu_scaler_at(i); i++)", "the first rule is none, which has no rows"),
+    ("analyzers/validate/validate_run.c", "p = u->policy, nonfinite = 1;", "the record's count is read over it"),
+    ("analyzers/probe/probe_random.c", "(row + 32 + k)", "which operands are drawn: a device and its model get the same ones"),
+    ("analyzers/probe/probe_random.c", "each != 1 ? ~0u", "which operands are drawn, and of the widest ones a shift by 32, which the sanitizers see"),
+    ("analyzers/units/walk.c", "if (p->t[0].producer < 0)", "how much of a trace is unpacked ahead: time and memory, the first tensor being the program's input"),
+    ("analyzers/check/baseline_begin.c", "f[i].want : f[0].got)->key;", "of a quantity that is new the key is not used; where the first one is missing it is a null pointer's, which the sanitizers see"),
 ]
