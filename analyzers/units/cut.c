@@ -72,9 +72,9 @@ takes(const char *take, const char *name)
 }
 
 /* What replay costs of a call: the cost of each judged element is returned, that of all together added to *rest. An
-   element of a normalisation needs the statistics of a whole channel, and one of a softmax those of a row. Operators that
-   PyTorch and Apex keep in float32 are those with elementary functions, some sums aside. A sum of many elements, as of
-   a bias's gradient, goes through memory in strides. */
+   element of a normalisation needs the statistics of a whole channel, and one of a softmax those of a row. Operators
+   that PyTorch and Apex keep in float32 are those with elementary functions, some sums aside. A sum of many elements,
+   as of a bias's gradient, goes through memory in strides. */
 static double
 cost_of_replay(const hu_analysis *a, const hu_call *c, const sizes *z, double flops, double *rest)
 {
