@@ -35,7 +35,8 @@ static const hu_opt opts[] = {
 	{ "ranks", "N", NULL,
 		"for data-parallel training over N ranks, a batch each: print what a rank holds and sends in a step, "
 		"for each stage of ZeRO" },
-	{ "wire", "FORMAT", NULL, "with --ranks: format in which gradients are sent [that of --all-reduce, else of each gradient]" },
+	{ "wire", "FORMAT", NULL,
+		"with --ranks: format in which gradients are sent [that of --all-reduce, else of each gradient]" },
 	{ "measured", "RUN", NULL,
 		"with --ranks: print what the ranks of this run took a step, beside the plan of its policy" },
 	{ "network", "NAME", NULL,
@@ -147,7 +148,9 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 
 	HU_TRY(hu_config_set_policy(&x->config, policy));
 	HU_TRY(hu_build(&p, &x->config, &sizes));
-	hu_status st = hu_rank_ask_fits(&x->ranks, policy, hu_parameters(p.train));
+	hu_status st = hu_idle_patterns(&x->config, p.train);
+	if (st == HU_OK)
+		st = hu_rank_ask_fits(&x->ranks, policy, hu_parameters(p.train));
 	if (st != HU_OK) {
 		hu_programs_release(&p);
 		return st;
