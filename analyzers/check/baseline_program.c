@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/check/baseline_program.h"
 
+#include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 #include "lib/program/differ/describe.h"
+#include "lib/store/run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,8 +123,21 @@ has(const hu_baseline *b, const char *table)
 	return 0;
 }
 
+/* Returns 1 where the folder RUN has a trace of the step. */
+static int
+traced(const char *run, const char *step)
+{
+	size_t *steps = NULL, at = strtoull(step, NULL, 10);
+	int n = run ? hu_run_list_steps(run, "trace", &steps) : 0, found = 0;
+
+	for (int i = 0; i < n; i++)
+		found |= steps[i] == at;
+	free(steps);
+	return found;
+}
+
 void
-hu_missing_steps(hu_str *s, const hu_baseline *want, const hu_baseline *got)
+hu_missing_steps(hu_str *s, const hu_baseline *want, const hu_baseline *got, const char *run)
 {
 	const char *last = NULL;
 	size_t n, before = 0;
@@ -133,12 +148,17 @@ hu_missing_steps(hu_str *s, const hu_baseline *want, const hu_baseline *got)
 			continue;
 		last = step;
 		before = n;
+		if (has_step(got, step, n))
+			continue;
 		int width = (int)n;
-		char *line =
-			hu_xprintf("step %.*s was traced in the baseline and not in this run: train with --trace-steps "
-				   "%.*s\n",
-				width, step, width, step);
-		if (!has_step(got, step, n) && !strstr(s->s, line))
+		char *line = traced(run, step)
+				     ? hu_xprintf("step %.*s was analyzed in the baseline and not in this run, which "
+						  "traced it: halfulp analyze %s\n",
+					       width, step, hu_shown(run))
+				     : hu_xprintf("step %.*s was traced in the baseline and not in this run: train "
+						  "with --trace-steps %.*s\n",
+					       width, step, width, step);
+		if (!strstr(s->s, line))
 			hu_str_add(s, line);
 		free(line);
 	}

@@ -21,7 +21,7 @@ hu_format_id hu_program_row_format(const hu_baseline *b, const char *tensor);
    that call. Freed by the caller. */
 char *hu_program_row_change(const hu_finding *f);
 /* A sentence a reason why rows of one of the two have no counterpart: a step that was traced in the baseline alone, an
-   exercise that the run does not have.
-   Added to S, each in a line. */
-void hu_missing_steps(hu_str *s, const hu_baseline *want, const hu_baseline *got);
+   exercise that the run does not have. RUN is the run's folder, where its traces say whether a step was not traced or
+   only not analyzed; NULL: there is none. Added to S, each in a line. */
+void hu_missing_steps(hu_str *s, const hu_baseline *want, const hu_baseline *got, const char *run);
 #endif

@@ -48,7 +48,7 @@ hu_check_attribution(const hu_check_report *r)
 	}
 	if (calls > CALLS)
 		hu_str_addf(&s, "the program differs in %zu calls and tensors, of which these are the first\n", calls);
-	hu_missing_steps(&s, r->want, r->got);
+	hu_missing_steps(&s, r->want, r->got, r->run);
 	for (size_t i = 0; i < r->want->nenv; i++) {
 		const char *key = r->want->env[i].key, *was = r->want->env[i].value, *is = hu_baseline_env(r->got, key);
 		if (is && !strcmp(is, was)) {

@@ -115,7 +115,7 @@ add_missing(hu_str *s, const hu_check_report *r)
 	hu_str lines;
 
 	hu_str_init(&lines);
-	hu_missing_steps(&lines, r->want, r->got);
+	hu_missing_steps(&lines, r->want, r->got, r->run);
 	int found = lines.len > 0;
 	hu_str_addn(s, lines.s, strcspn(lines.s, "\n"));
 	hu_str_release(&lines);

@@ -7,7 +7,9 @@
 #include "analyzers/inspect/inspect_rules.h"
 #include "lib/base/build.h"
 #include "lib/base/console/opt_need.h"
+#include "lib/base/console/show.h"
 #include "lib/base/mem.h"
+#include "lib/base/str.h"
 #include "lib/base/thread.h"
 
 #include <stdio.h>
@@ -85,6 +87,50 @@ known_columns(const inspection *s)
 	return HU_OK;
 }
 
+/* Only blocks that are shorter than a tensor run along an axis. */
+static hu_status
+axis_counts(const inspection *s)
+{
+	int along = !s->has_axis;
+
+	for (int k = 0; k < s->nto; k++)
+		along |= hu_cast_has_axis(&s->to[k]);
+	return along ? HU_OK
+		     : hu_refuse("axis",
+			       "where no format of --to has a scale for each block: mxfp8, nvfp4 and int4x32 have");
+}
+
+/* The name of the i-th tensor of all files. */
+static const char *
+tensor_name(const void *of, size_t i)
+{
+	const hu_inspect_files *files = of;
+	size_t f = 0;
+
+	for (; i >= files->file[f].f->n; f++)
+		i -= files->file[f].f->n;
+	return files->file[f].f->array[i].name;
+}
+
+/* A rule of --fail-if that is true of no row, because there is none, would pass whatever the files hold. */
+static hu_status
+names_fit(const inspection *s, const char *patterns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->files.n; i++)
+		n += s->files.file[i].f->n;
+	char *idle = patterns ? hu_match_none(patterns, tensor_name, &s->files, n) : NULL;
+	if (!idle)
+		return HU_OK;
+	hu_fail(HU_EINVAL,
+		"--tensors has no effect by the pattern '%s': no tensor of these files has such a name; without "
+		"--tensors all are listed",
+		hu_shown(idle));
+	free(idle);
+	return HU_EINVAL;
+}
+
 static hu_status
 read_options(inspection *s, const hu_args *a)
 {
@@ -99,6 +145,7 @@ read_options(inspection *s, const hu_args *a)
 		HU_TRY(hu_args_int(a, "axis", -HU_SAFETENSORS_RANK, HU_SAFETENSORS_RANK - 1, &n));
 		s->axis = (int)n;
 	}
+	HU_TRY(axis_counts(s));
 	HU_TRY(hu_inspect_rules_parse(&s->fail, a, "fail-if"));
 	HU_TRY(hu_inspect_rules_parse(&s->where, a, "show"));
 	s->sort = sort ? hu_inspect_column(sort) : -1;
@@ -108,7 +155,8 @@ read_options(inspection *s, const hu_args *a)
 	if (!a->nrest)
 		return hu_fail(HU_EINVAL, "a file is needed: halfulp inspect "
 					  "FILE.safetensors|FILE.index.json|FILE.npy|FILE.npz|MODEL.onnx...");
-	return hu_inspect_files_open(&s->files, a->rest, a->nrest);
+	HU_TRY(hu_inspect_files_open(&s->files, a->rest, a->nrest));
+	return names_fit(s, hu_args_text(a, "tensors"));
 }
 
 static void
@@ -305,9 +353,9 @@ const hu_command hu_cmd_inspect = { "inspect",
 	"its last axis (the last block of a row may be short; int8 and its like scale the whole tensor), and\n"
 	"saturates. Weights of an ONNX model's Conv, ConvTranspose, Gemm and MatMul are scaled along the axis over\n"
 	"which the product sums, as deployment does: the column axis says which, counted from 0 (a Conv also sums\n"
-	"over the axes after it). Subnormal and lost bits are those of the elements under their scale, - where\n"
-	"elements are integers. A NaN or an infinity makes its whole block NaN: the block's finite values are\n"
-	"counted under overflow.\n"
+	"over the axes after it), and - of a format without blocks along it. Subnormal and lost bits are those of\n"
+	"the elements under their scale, - where elements are integers. A NaN or an infinity makes its whole block\n"
+	"NaN: the block's finite values are counted under overflow.\n"
 	"--best-scale seeks the scale s under which s * cast(value / s) errs least: best_scale, and best_sqnr_db, "
 	"which\n"
 	"is sqnr_db under it. For a format of single numbers s is a power of two: the smallest under which nothing\n"

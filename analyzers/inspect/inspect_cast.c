@@ -11,6 +11,12 @@ hu_cast_has_blocks(const hu_target *t)
 }
 
 int
+hu_cast_has_axis(const hu_target *t)
+{
+	return hu_cast_has_blocks(t) && t->block.size;
+}
+
+int
 hu_cast_has_subnormals(const hu_target *t)
 {
 	return !hu_cast_has_blocks(t) || t->block.element != HU_NO_FORMAT;

@@ -54,7 +54,9 @@ double hu_cast_cosine(const hu_cast_effect *e);
    the gradient g = sqrt(v) that is as large as the moment says. NaN for other arrays. */
 double hu_cast_step_rel_l2(const hu_cast_effect *e);
 
-/* Which columns apply: block formats have scales but no FTZ hardware; blocks of integers have no subnormals. */
+/* Which columns apply: block formats have scales but no FTZ hardware; blocks of integers have no subnormals; blocks
+   that are shorter than a tensor run along an axis. */
 int hu_cast_has_blocks(const hu_target *t);
+int hu_cast_has_axis(const hu_target *t);
 int hu_cast_has_subnormals(const hu_target *t);
 #endif

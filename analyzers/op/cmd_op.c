@@ -6,6 +6,7 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/console/show.h"
+#include "lib/sum/model.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -121,6 +122,25 @@ integers(const hu_npy *a)
 	return a->data && (a->dtype[0] == 'u' || a->dtype[0] == 'i');
 }
 
+/* Returns 1 where the result that is rounded once depends on the summation model all the same: a tensor core says in
+   which format the operands are, and dot without out= gives its result in the model's format. */
+static int
+reference_reads_sum(const hu_args *args, const hu_op_run *r)
+{
+	hu_sum plain = hu_sum_default();
+	const char *set;
+
+	if (r->sum.id == HU_SUM_TC && r->sum.in != HU_NO_FORMAT)
+		return 1;
+	if (r->in[0] == HU_FP64)
+		plain.acc = HU_FP64;
+	for (int i = 0; (set = hu_args_nth(args, "set", i)); i++)
+		if (!strncmp(set, "out=", 4))
+			return 0;
+	return r->dot && (hu_sum_resolve(&plain, r->in[0], r->in[1], HU_NO_FORMAT) != HU_OK ||
+				 hu_part_format(plain).id != r->out.id);
+}
+
 /* Refuses options that have no effect with this operator and these arrays. */
 static hu_status
 refuse_idle(const hu_args *args, const hu_op_run *r, const hu_npy *got)
@@ -135,6 +155,10 @@ refuse_idle(const hu_args *args, const hu_op_run *r, const hu_npy *got)
 		return hu_refuse("sum",
 			"on an operator without a summation model (dot, matmul, the convolutions and all_reduce have "
 			"one)");
+	if (hu_args_given(args, "sum") && r->as == HU_AS_REFERENCE && !got->data && !reference_reads_sum(args, r))
+		return hu_refuse("sum",
+			"with --as reference, which rounds the exact result once; with --got the bounds beside it are "
+			"the model's");
 	if (hu_args_given(args, "seed") && !hu_mode_draws(r->call.mode) && !hu_mode_draws(r->sum.mode))
 		return hu_refuse(
 			"seed", "where nothing is rounded stochastically: --set mode=SR, or --sum MODEL,mode=SR");
@@ -148,6 +172,11 @@ one_run(const hu_args *args, hu_op_run *r, const hu_npy *got, int *wrong)
 	const char *out = hu_args_text(args, "out");
 
 	HU_TRY(hu_op_run_all(r, got != NULL));
+	if (hu_args_given(args, "confidence") && r->roundings.none) {
+		char why[160];
+		snprintf(why, sizeof why, "where there is no probabilistic bound: %s", r->roundings.none);
+		return hu_refuse("confidence", why);
+	}
 	if (out)
 		HU_TRY(hu_op_codes_write(r, out, hu_args_given(args, "packed")));
 	if (got)
@@ -275,7 +304,13 @@ runs(const void *of)
 {
 	return !(((const hu_args *)of)->nrest == 1 && !strcmp(((const hu_args *)of)->rest[0], "list"));
 }
-static int emulates(const void *of) { return strcmp(hu_args_text(of, "as"), "reference"); }
+static int
+emulates(const void *of)
+{
+	const char *as = hu_args_text(of, "as");
+
+	return strcmp(as, "reference") && (strcmp(as, "bound") || hu_args_given(of, "got"));
+}
 static int tells_bounds(const void *of) { return hu_args_given(of, "got") || !strcmp(hu_args_text(of, "as"), "bound"); }
 static int one_sum(const void *of) { return !hu_op_every_sum(of); }
 static int packs(const void *of) { return hu_args_text(of, "out") && strcmp(hu_args_text(of, "as"), "bound"); }
@@ -298,7 +333,7 @@ static const hu_opt_need needs[] = {
 	{ "as gemm result out packed confidence seed", one_sum,
 		"with --sum all, which names the summation model of --got's bits on the CPU and judges nothing else" },
 	{ "packed", packs, "where no result is written as codes: --out FILE does, of results and not of bounds" },
-	{ "seed", emulates, "with --as reference, which draws no random bits" },
+	{ "seed", emulates, "with --as reference, or --as bound alone, which draw no random bits" },
 	{ NULL, NULL, NULL }
 };
 

@@ -161,8 +161,9 @@ void
 hu_op_probable_words(const hu_op_run *r, char *text, size_t size)
 {
 	const hu_roundings *k = &r->roundings;
+	char all[48] = "the result keeps it", p[40];
 
-	char all[48] = "the result keeps it";
+	hu_row_shortest(r->confidence, hu_format_of(HU_FP64), p); /* with fewer digits one below 1 could read as 1 */
 
 	if (r->n != 1)
 		snprintf(all, sizeof all, "all %zu results keep it", r->n);
@@ -170,9 +171,9 @@ hu_op_probable_words(const hu_op_run *r, char *text, size_t size)
 		snprintf(text, size, "there is none: %s", k->none);
 	else
 		snprintf(text, size,
-			"if rounding errors are independent with mean zero, %s with probability %.10g: lambda = %.4g, "
+			"if rounding errors are independent with mean zero, %s with probability %s: lambda = %.4g, "
 			"%.0f roundings a term, %.0f terms (Higham and Mary 2019)",
-			all, r->confidence, r->lambda, k->count, k->terms);
+			all, p, r->lambda, k->count, k->terms);
 }
 
 static void

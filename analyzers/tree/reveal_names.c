@@ -32,7 +32,7 @@ tensor_cores(uint64_t hash, size_t n, hu_str *names)
 #undef TC
 	};
 	signed char known[2][65] = { { 0 } };   /* by width: 1 it is this order, -1 it is not, 0 not tried yet */
-	int arch = -1;
+	int arch = -1, in = -1; /* of the row that was named last: paths that sum alike are named once */
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		int kind = row[i].kind == HU_TC_HALVES, l = row[i].l;
@@ -43,7 +43,7 @@ tensor_cores(uint64_t hash, size_t n, hu_str *names)
 			known[kind][l] = hu_order_hash(o) == hash ? 1 : -1;
 			hu_order_free(o);
 		}
-		if (known[kind][l] < 0)
+		if (known[kind][l] < 0 || (arch == (int)row[i].arch && in == (int)row[i].in))
 			continue;
 		if (arch == (int)row[i].arch)
 			hu_str_addf(names, "|%s", hu_format_name(row[i].in));
@@ -51,6 +51,7 @@ tensor_cores(uint64_t hash, size_t n, hu_str *names)
 			hu_str_addf(names, "%stc:%s,in=%s", names->len ? ", " : "", hu_tc_arch_name(row[i].arch),
 				hu_format_name(row[i].in));
 		arch = (int)row[i].arch;
+		in = (int)row[i].in;
 	}
 }
 

@@ -79,6 +79,26 @@ hu_match(const char *patterns, const char *s)
 	return hit;
 }
 
+char *
+hu_match_none(const char *patterns, const char *(*name)(const void *of, size_t i), const void *of, size_t n)
+{
+	char *all = hu_xstrdup(patterns), *save = NULL, *idle = NULL, *p = strtok_r(all, ",", &save);
+
+	if (!p)
+		idle = hu_xstrdup("");
+	for (; p && !idle; p = strtok_r(NULL, ",", &save)) {
+		int fits = 0;
+		for (size_t i = 0; i < n && !fits; i++) {
+			const char *s = name(of, i);
+			fits = s && fnmatch(p, s, 0) == 0;
+		}
+		if (!fits)
+			idle = hu_xstrdup(p);
+	}
+	free(all);
+	return idle;
+}
+
 /* The edit distance without regard to case: how many letters must be changed, inserted, left out or swapped with
    their neighbour (Damerau and Levenshtein). */
 static size_t

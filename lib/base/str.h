@@ -17,6 +17,10 @@ void hu_str_addf(hu_str *b, const char *fmt, ...) __attribute__((format(printf, 
 
 /* Returns 1 where s matches one of the shell patterns (`*`, `?`, `[a-z]`), which commas separate. */
 int hu_match(const char *patterns, const char *s);
+/* Returns a copy, for the caller to free, of the first of the patterns that fits none of the names name(of, 0),
+   name(of, 1), ..., name(of, n - 1), or "" where there is no pattern at all; NULL where each fits one. A name that is
+   NULL does not count. */
+char *hu_match_none(const char *patterns, const char *(*name)(const void *of, size_t i), const void *of, size_t n);
 
 /* Compares two names as strcmp does, but that digits are numbers: layer.2 stands before layer.10, and step-20 before
    step-100. 0 only for names that are the same. */

@@ -138,6 +138,17 @@ test_is $? "an option that the baseline does not have is named"
 run check seven --baseline base.tsv
 test $code = 1 && grep -q '^# step 20 was traced in the baseline and not in this run: train with --trace-steps 20$' out
 test_is $? "a traced step that is missing is advised"
+# A step that was traced and only not analyzed needs no training
+"$HALFULP" train --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 1 --trace-steps 0,2 --quiet --policy mixed_float16 two && "$HALFULP" analyze two >/dev/null
+run check two --baseline two.tsv --bless --reason 'both steps'
+"$HALFULP" analyze --steps 0 two >/dev/null
+run check two --baseline two.tsv
+test $code = 1 && grep -q '^# step 2 was analyzed in the baseline and not in this run, which traced it: halfulp analyze two$' out && ! grep -q 'train with' out
+test_is $? "a traced step that was not analyzed is advised as that"
+"$HALFULP" analyze two >/dev/null
+run check two --baseline two.tsv
+test $code = 0
+test_is $? "and the advice helps"
 run diff a seven
 test $code = 0 && grep -q '^no step was traced in both: train seven with --trace-steps 20, and' out
 test_is $? "by diff too"

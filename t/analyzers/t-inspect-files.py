@@ -189,6 +189,23 @@ for to in ('mxfp4', 'nvfp4', 'int4x16'):
         '%s along axis -1' % to,
     )
 
+# Formats without a scale for each block have no axis, and alone they leave --axis without an effect
+got = rows('m.safetensors', '--to', 'fp16,mxfp4,int8', '--axis', '0')
+ok([g['axis'] for g in got] == [None, 0, None], 'the axis of the format that scales along one', got)
+for to in ('fp16', 'bf16,int8'):
+    ran = halfulp('inspect', 'm.safetensors', '--to', to, '--axis', '0')
+    ok(ran.returncode == 2 and '--axis has no effect' in ran.stderr, '--axis with %s' % to, ran.stderr)
+
+# A gate over no tensor could not fail
+for more in ((), ('--tap',), ('--totals',)):
+    for names in ('typo', 'w,typo', ''):
+        ran = halfulp('inspect', 'm.safetensors', '--tensors', names, '--fail-if', 'sqnr<300', *more)
+        ok(
+            ran.returncode == 2 and not ran.stdout and "the pattern '%s'" % names.split(',')[-1] in ran.stderr,
+            '--tensors %s %s fits nothing' % (names, ' '.join(more)),
+            ran.stderr,
+        )
+
 write('model-3.safetensors', {'d': ([1], [1.0])})
 for what, path, text in (
     ('a tensor that its shard lacks', index({**shards, 'x': 'model-2.safetensors'}, 'x.index.json'), 'tensor x'),

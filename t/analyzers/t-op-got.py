@@ -155,6 +155,9 @@ same("bias_db", ("bias_db", "--in", "a=T"), [gamma(depth, 2 * 40000) * math.fsum
 same("grad_norm", ("grad_norm", "--in", "a=T"), [gamma(4096 // 32 + 5 + 1 + 5 + 2, 80000) * math.sqrt(math.fsum(v * v for v in t))])
 save("V", (1, 64, 64, 1), t[:4096])
 same("avgpool", ("avgpool", "--in", "a=V"), [gamma(4096 // 32 + 5 + 1, 4096) * math.fsum(map(abs, t[:4096])) / 4096])
+for p in ("0.999999999999999", "0.9999999999999999", "0.99999999999", "0.5"):
+    said = bounds("matmul", "--in", "a=P", "--in", "b=Q", "--confidence", p)[0]
+    ok("with probability %s:" % p in said, "confidence %s is printed as it is, not as 1" % p, said)
 for name, words in (("tensor cores", ("dot", "--in", "a=P", "--in", "b=P", "--sum", "tc:ampere,in=fp16")), ("rounding toward zero", ("dot", "--in", "a=P", "--in", "b=P", "--sum", "fma,mode=RZ")), ("Kahan's sum", ("dot", "--in", "a=P", "--in", "b=P", "--sum", "kahan")), ("relu", ("relu", "--in", "a=P")), ("gelu", ("gelu", "--in", "a=P"))):
     head, rows, names = bounds(*words)
     ok("there is none" in head and all(p is None for q, p in rows), "%s: none, and why" % name)

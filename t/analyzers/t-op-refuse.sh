@@ -60,6 +60,26 @@ refuses 2 "--in q=p.npy: there is no operand q" matmul --in q=p.npy
 refuses 2 "summation model ''" matmul --in a=p.npy --in b=p.npy --sum ''
 refuses 2 "tc:blackwell,in=mxfp8" dot --in a=p.npy --in b=p.npy --set in=mxfp8
 
+# The exact result has no summation model and no random bits; relu's no probabilistic bound
+refuses 2 "--sum has no effect with --as reference" matmul --in a=p.npy --in b=p.npy --as reference --sum kahan --out none.npy
+refuses 2 "--seed has no effect with --as reference, or --as bound alone" matmul --in a=p.npy --in b=p.npy --as bound --set mode=SR --seed 3
+refuses 2 "--confidence has no effect where there is no probabilistic bound: the result is no sum" relu --in a=p.npy --got p.npy --confidence 0.9 --out none.npy
+refuses 2 "--confidence has no effect where there is no probabilistic bound: tensor cores chop" dot --in a=p.npy --in b=p.npy --as bound --sum tc:ampere,in=fp16 --confidence 0.9
+test ! -e none.npy
+test_is $? "and no array is written"
+# But the bounds beside the exact result are the model's, dot's result is in its format, and a tensor core's operands too
+npy_of third.npy "(2, 2)" 0.3333 0.1 0.7 0.9
+run matmul --in a=p.npy --in b=p.npy --as reference --sum kahan --got p.npy
+test $code = 1 && grep -q '^probable   -; there is none: a compensated sum' out
+test_is $? "--sum with --as reference and --got"
+for sum in fma,acc=fp16 tc:ampere,in=bf16; do
+	run dot --in a=third.npy --in b=third.npy --as reference
+	cp out plain
+	run dot --in a=third.npy --in b=third.npy --as reference --sum $sum
+	test $code = 0 && ! cmp -s out plain
+	test_is $? "--sum $sum with --as reference on dot"
+done
+
 # The largest count that is one: a window beyond the image, a stride that leaves one pixel
 run maxpool --in a=x.npy --set size=2147483647 --set stride=1
 test $code = 0 && test "$(tr '\n' ' ' <out)" = "4 4 4 4 "

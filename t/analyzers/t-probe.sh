@@ -25,6 +25,14 @@ ROWS
 run --model tc:hopper,in=e4m3,path=mma
 test "$(value 'rounding of the output')" = "to nearest even" && test "$(value normalised)" = "in between"
 test_is $? "fp8 by mma.sync on Hopper is no block: C is added to nearest"
+for in in fp16 bf16 tf32; do
+	run --model tc:blackwell,in=$in
+	test $code = 0 && test "$(value parameters)" = 'measured elsewhere' && grep -q '^source .*B200 by mma.sync' out
+	test_is $? "$in on Blackwell was measured by mma.sync"
+	run --model tc:blackwell,in=$in,path=tcgen05
+	test $code = 0 && test "$(value parameters)" = undecided && ! grep -q B200 out && grep -q '^unsettled.*tcgen05 is taken to sum as mma.sync does; nobody has tested it$' out
+	test_is $? "and by tcgen05 it was not"
+done
 run --model tc:volta,out=fp16
 test $code = 0 && test "$(value 'extra alignment bits')" = 13 && test "$(value NaN)" = 0x7fff
 test_is $? "fp16 output"

@@ -178,7 +178,7 @@ missing(void)
 	for (size_t i = 0; i < sizeof is / sizeof *is; i++)
 		add(&got, is[i], "1", HU_SIDE_BOTH);
 	hu_str_init(&s);
-	hu_missing_steps(&s, &want, &got);
+	hu_missing_steps(&s, &want, &got, NULL);
 	is_text(s.s,
 		"step 12 was traced in the baseline and not in this run: train with --trace-steps 12\n"
 		"step 120 was traced in the baseline and not in this run: train with --trace-steps 120\n"
@@ -188,7 +188,7 @@ missing(void)
 	add(&got, "x/12/y", "1", HU_SIDE_BOTH);
 	hu_str_release(&s);
 	hu_str_init(&s);
-	hu_missing_steps(&s, &want, &got);
+	hu_missing_steps(&s, &want, &got, NULL);
 	is_text(s.s, "step 120 was traced in the baseline and not in this run: train with --trace-steps 120\n",
 		"another table of the step shows it, and a step of more digits is another");
 	hu_str_release(&s);

@@ -26,6 +26,12 @@ test_hashes(void)
 		"a digest's terms tell index, bits and name apart");
 }
 
+static const char *
+nth(const void *of, size_t i)
+{
+	return ((const char *const *)of)[i];
+}
+
 static void
 test_strings(void)
 {
@@ -48,6 +54,14 @@ test_strings(void)
 	ok(hu_match("conv*,dense1", "conv3") && hu_match("conv*,dense1", "dense1") &&
 			!hu_match("conv*,dense1", "dense2"),
 		"patterns separated by commas");
+	static const char *const made[] = { "conv1", NULL, "dense2" };
+	static const struct { const char *patterns, *idle; } fits[] = { { "conv*", NULL }, { "dense2,conv1", NULL },
+		{ "conv*,densa*,x", "densa*" }, { "dense1", "dense1" }, { "", "" }, { ",", "" } };
+	for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
+		char *idle = hu_match_none(fits[i].patterns, nth, made, 3);
+		is_text(idle, fits[i].idle, "the pattern of '%s' that no name fits", fits[i].patterns);
+		free(idle);
+	}
 }
 
 /* What stands of a text from elsewhere. */

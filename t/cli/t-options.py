@@ -439,7 +439,7 @@ inspect to | inspect {h}/a.npy | --to e5m2
 inspect tsv | inspect {h}/a.npy | --tsv t.tsv
 inspect json | inspect {h}/a.npy | --json
 inspect axis | inspect {h}/a.npy --to mxfp4 | --axis 0
-inspect tensors | inspect {h}/a.npy | --tensors none
+inspect tensors | inspect {h}/run/trace/step-000000.safetensors | --tensors dense1.*
 inspect best-scale | inspect {h}/a.npy | --best-scale
 inspect totals | inspect {h}/a.npy | --totals
 inspect show | inspect {h}/a.npy | --show elements<0
@@ -702,6 +702,17 @@ IDLE = '''
 decay-steps | train --steps 2 --decay-steps 2 x
 lr | compare --lrs 0.1 --lr 0.1 x
 no-decay | train --steps 2 --weight-decay 0 --no-decay * x
+no-decay | TS --no-decay typo R
+no-decay | TS --no-decay *.b,typo R
+no-decay | TS --no-decay dense1.y R
+no-decay | PP --no-decay typo
+no-decay | BT --no-decay typo
+no-decay | BW --no-decay typo
+no-decay | C --no-decay typo c
+trace | TS.replace('--trace-steps none ', '') --trace nosuch R
+trace | TS.replace('--trace-steps none ', '') --trace dense1.w,nosuch R
+count | TS --count nosuch R
+count | TS --count dense1.w,nosuch R
 lr-end | train --schedule step --lr-end 0.1 x
 decay-rate | plan --schedule cosine --decay-rate 0.5
 feedback | allreduce {h}/terms.npy --feedback
@@ -771,14 +782,22 @@ epochs | C --epochs 2
 mode | formats fp16 --mode RU
 mode | formats --table tsv --mode RU
 sum | op relu --in a={h}/a.npy --sum kahan
+sum | op matmul --in a={h}/a.npy --in b={h}/b.npy --as reference --sum kahan
+sum | op matmul --in a={h}/a.npy --in b={h}/b.npy --as reference --sum fma,acc=fp16 --out r.npy
+sum | op dot --in a={h}/a.npy --in b={h}/x.npy --as reference --sum kahan
+sum | op dot --in a={h}/a.npy --in b={h}/x.npy --as reference --set out=fp16 --sum fma,acc=bf16
 gemm | op matmul --in a={h}/a.npy --in b={h}/b.npy --gemm simt
 packed | op relu --in a={h}/a.npy --packed
 packed | op matmul --in a={h}/a.npy --in b={h}/b.npy --as bound --out d.npy --packed
 bits | op relu --in a={h}/a.npy --bits
 seed | op relu --in a={h}/a.npy --seed 2
 seed | op relu --in a={h}/a.npy --set mode=SR --as reference --seed 2
+seed | op relu --in a={h}/a.npy --set mode=SR --as bound --seed 2
 set | op list --set in=fp16
 confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --confidence 0.5
+confidence | op relu --in a={h}/a.npy --got {h}/a.npy --confidence 0.9
+confidence | op relu --in a={h}/a.npy --as bound --confidence 0.9
+confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --sum kahan --as bound --confidence 0.9
 lr | P --lr 2
 train | P --train 32
 init-scale | PP --policy mixed_float16 --init-scale 2
@@ -799,6 +818,12 @@ width | report {h}/run --out there --width column
 json | report {h}/run --terminal --json
 reverse | inspect {h}/a.npy --reverse
 tap | inspect {h}/a.npy --tap
+axis | inspect {h}/a.npy --axis 0
+axis | inspect {h}/a.npy --to fp16,int8 --axis 0
+tensors | inspect {h}/a.npy --tensors typo
+tensors | inspect {h}/a.npy --tensors typo --fail-if sqnr<300
+tensors | inspect {h}/a.npy --tensors typo --fail-if sqnr<300 --tap
+tensors | inspect {h}/run/trace/step-000000.safetensors --tensors dense1.*,typo
 json | inspect {h}/a.npy --fail-if elements>0 --tap --json
 seed | round 0.1 --seed 4
 random-bits | round 0.1 --mode RU --random-bits 4

@@ -74,7 +74,7 @@ for sum in $(sed -n 's/^SUM([A-Z0-9]*, "\([a-z0-9]*\)", 0,.*/\1/p' "$top/lib/sum
 	row convnet float32 --accumulate $sum
 done
 row mlp mixed_float16 --accumulate fma,mode=SR
-for arch in $(sed -n 's/^TC(\([A-Z0-9_]*\), FP16, .*/\1/p' "$top/lib/sum/tc/tc.def" | tr '[:upper:]' '[:lower:]'); do
+for arch in $(sed -n 's/^TC(\([A-Z0-9_]*\), FP16, .*/\1/p' "$top/lib/sum/tc/tc.def" | uniq | tr '[:upper:]' '[:lower:]'); do
 	row mlp mixed_float16 --accumulate tc:$arch
 	row convnet mixed_float16 --accumulate tc:$arch
 done

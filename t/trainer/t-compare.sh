@@ -62,6 +62,10 @@ run compare --policies float32,float64 --analyze $o --trace-steps none g
 test $code = 3 && test "$(column g/compare-runs.tsv failed | sort -u)" = "analyze 3" && test "$(column g/compare-runs.tsv swamped_share | sort -u)" = - &&
 	! column g/compare-runs.tsv accuracy | grep -qx -- - && grep -q 'analysis failed with exit code 3' out
 test_is $? "an analysis that fails leaves the training's numbers, and the exit code is its"
+# Where no run was made, nothing says hit rates of a classifier
+run compare --policies float32,mixed_float16 --model mlp --width 0.1 --size 8 --train 64 --eval 8 --batch 8 --steps 3 --init /nonexist i
+test $code = 3 && grep -q '^policy  *accuracy %  *difference  *precision %' out && grep -q 'difference: in accuracy, points' out && ! grep -q 'hit rate' out
+test_is $? "runs that all failed are a table of accuracies"
 # seed 1 of this run ended the whole comparison
 run compare --policies float16,float32 --analyze --model mlp --width 0.1 --size 8 --train 64 --eval 16 --batch 8 --optimizer sgd --lr 1e9 --steps 6 --json h
 test $code = 0 && test "$(column h/compare-runs.tsv failed | sort -u)" = - && grep -q '"failed": 0' out

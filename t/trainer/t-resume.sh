@@ -112,7 +112,7 @@ else
 fi
 
 # No room for the manifest, which names all that is asked for twice: nothing is left of a run that cannot begin
-names=$(printf 'dense%d.w,' {1..9000})
+names=$(printf 'dense1.w,%.0s' {1..9000})
 (trap '' XFSZ; ulimit -f 60; "$HALFULP" train $o --trace "$names" f >out 2>err </dev/null)
 code=$?
 refused 4 'f/manifest.json.* cannot be written' "no room for the manifest"

@@ -6,6 +6,7 @@
 #include "trainer/device/gpu.h"
 #include "trainer/device/steptime.h"
 #include "trainer/device/timing.h"
+#include "trainer/run/idle.h"
 
 #include "lib/base/console/opt_need.h"
 
@@ -87,6 +88,8 @@ of_cell(why *w, int i)
 		hu_model_sizes sizes = hu_config_sizes(&config, &data);
 		st = hu_build(&p, &config, &sizes);
 		hu_dataset_release(&data);
+		if (st == HU_OK && (st = hu_idle_patterns(&config, p.train)) != HU_OK)
+			hu_programs_release(&p);
 	}
 	if (st == HU_OK) {
 		hu_progress_end(&w->bar);

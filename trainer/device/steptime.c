@@ -5,6 +5,7 @@
 #include "lib/base/resident.h"
 #include "lib/base/room.h"
 #include "trainer/plan/memory.h"
+#include "trainer/run/idle.h"
 #include "trainer/run/need.h"
 #include "trainer/record/passes.h"
 
@@ -156,7 +157,9 @@ hu_steptime_measure(hu_steptime *t, const hu_config *c, const hu_steptime_ask *a
 		backend->peak(1);
 	HU_TRY(hu_config_dataset(c, 0, &data));
 	HU_TRY(hu_session_open(&s, c, &data));
-	st = run(t, &s, ask);
+	st = hu_idle_patterns(c, s.programs.train);
+	if (st == HU_OK)
+		st = run(t, &s, ask);
 	t->peak_bytes = backend->peak ? (double)backend->peak(0) : hu_resident_growth(&before);
 	hu_session_close(&s);
 	return st;

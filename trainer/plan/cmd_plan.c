@@ -148,7 +148,9 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 
 	HU_TRY(hu_config_set_policy(&x->config, policy));
 	HU_TRY(hu_build(&p, &x->config, &sizes));
-	hu_status st = hu_rank_ask_fits(&x->ranks, policy, hu_parameters(p.train));
+	hu_status st = hu_idle_patterns(&x->config, p.train);
+	if (st == HU_OK)
+		st = hu_rank_ask_fits(&x->ranks, policy, hu_parameters(p.train));
 	if (st != HU_OK) {
 		hu_programs_release(&p);
 		return st;

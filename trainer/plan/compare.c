@@ -21,7 +21,7 @@ static const char *const measured[] = { "eval_accuracy", "eval_precision", "eval
 	"eval_hit_rate", "eval_ndcg", "eval_loss" };
 
 /* What is printed of a model: the score that counts, and two beside it. The first row whose score was measured
-   holds. */
+   holds, and the last, accuracy's, where none was. */
 enum { SCORES = 3 };
 static const struct { int k[SCORES]; const char *title[SCORES]; } scores[] = {
 	{ { HIT_RATE, NDCG, ACCURACY }, { "hit rate", "NDCG", "accuracy" } },
@@ -328,11 +328,12 @@ print_pair(FILE *f, int width, const char *format, double mean, double error, do
 void
 hu_comparison_print(const hu_comparison *c, FILE *f)
 {
-	int first = 0;
+	int first = 0, runs = hu_comparison_rows(c) * c->seeds;
 
-	while (first + 1 < hu_comparison_rows(c) * c->seeds && c->result[first].train)
+	while (first < runs && c->result[first].train)
 		first++;
-	size_t at = scores_of(&c->result[first]);
+	/* A run that failed holds no scores: its zeros are nothing that was measured */
+	size_t at = first < runs ? scores_of(&c->result[first]) : sizeof scores / sizeof *scores - 1;
 	const char *const *title = scores[at].title;
 	const int *k = scores[at].k;
 

@@ -10,19 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-hu_status
-hu_census_check(const hu_program *p, const char *pattern)
-{
-	for (int i = 0; pattern && i < p->nt; i++)
-		if (hu_match(pattern, p->t[i].name))
-			return HU_OK;
-	return pattern ? hu_fail(HU_EINVAL,
-				 "--count %s: no tensor of this program has such a name; `halfulp plan --program` "
-				 "lists them",
-				 pattern)
-		       : HU_OK;
-}
-
 static void
 join(hu_census *to, const hu_census *c)
 {

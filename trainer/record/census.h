@@ -11,8 +11,6 @@
 #define HU_CASTS_COLUMNS                                                                                               \
 	"step call layer tensor class from to elements nonzeros became_zero became_subnormal lost_bits ftz"
 
-/* HU_EINVAL where no tensor of p matches pattern. pattern may be NULL: then nothing is counted. */
-hu_status hu_census_check(const hu_program *p, const char *pattern);
 /* Adds the rows of step `step`; to be called between hu_session_step and hu_session_commit. */
 hu_status hu_census_add(hu_tsv *exponents, hu_tsv *casts, hu_session *s, size_t step);
 /* Adds x's elements to c. before is the tensor that x was cast from, to be multiplied by scale; NULL where x is no

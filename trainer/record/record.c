@@ -66,8 +66,6 @@ hu_record_init(hu_record *r, const char *dir, const hu_session *s)
 	r->trace_bytes = hu_run_trace_bytes(p, r->select);
 	hu_status st = parse_steps(r, s->config->trace_steps, s->steps);
 	double all = r->trace_bytes * r->ntrace;
-	if (st == HU_OK)
-		st = hu_census_check(p, s->config->count);
 	if (st == HU_OK && !(all <= s->config->trace_cap))
 		st = hu_fail(HU_EINVAL,
 			"the trace would take %s in %d steps, --trace-cap is %s: raise it, or trace fewer steps or "

@@ -148,6 +148,7 @@ prepare_new(job *b, const hu_args *a)
 		b->dir = hu_xstrdup(a->rest[0]);
 	HU_TRY(a->nrest ? claim(&b->lock, b->dir) : claim_default(b));
 	HU_TRY(open_session(b, a));
+	HU_TRY(hu_idle_patterns(&b->config, b->session.programs.train));
 	HU_TRY(hu_record_init(&b->record, b->dir, &b->session));
 	HU_TRY(hu_session_start(&b->session));
 	hu_metrics_init(&b->metrics, &b->config);

@@ -3,6 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
+#include "lib/base/console/show.h"
 #include "lib/base/str.h"
 #include "lib/program/backend.h"
 
@@ -191,4 +192,42 @@ hu_idle_refuse(const hu_args *a, const hu_config *c)
 	hu_idle_init(&i, a);
 	hu_idle_add(&i, c);
 	return hu_idle_end(&i);
+}
+
+static const char *
+tensor(const void *of, size_t i)
+{
+	return ((const hu_program *)of)->t[i].name;
+}
+
+static const char *
+parameter(const void *of, size_t i)
+{
+	const hu_info *t = &((const hu_program *)of)->t[i];
+
+	return t->trainable ? t->name : NULL;
+}
+
+static hu_status
+fit(const char *option, const char *patterns, const hu_program *p, const char *(*name)(const void *of, size_t i))
+{
+	char *idle = patterns ? hu_match_none(patterns, name, p, (size_t)p->nt) : NULL;
+
+	if (!idle)
+		return HU_OK;
+	hu_fail(HU_EINVAL,
+		"--%s has no effect by the pattern '%s': no %s of this program has such a name; `halfulp plan "
+		"--program` lists them",
+		option, hu_shown(idle), name == tensor ? "tensor" : "parameter");
+	free(idle);
+	return HU_EINVAL;
+}
+
+hu_status
+hu_idle_patterns(const hu_config *c, const hu_program *train)
+{
+	HU_TRY(fit("no-decay", c->no_decay, train, parameter));
+	if (c->trace_steps && strcmp(c->trace_steps, "none"))
+		HU_TRY(fit("trace", c->trace, train, tensor));
+	return fit("count", c->count, train, tensor);
 }

@@ -21,4 +21,9 @@ hu_status hu_idle_end(hu_idle *i);
 
 /* All three at once, for a single training by c. */
 hu_status hu_idle_refuse(const hu_args *a, const hu_config *c);
+
+/* Returns HU_EINVAL where a pattern of c's --no-decay fits no parameter of `train`, c's training program, or one of
+   --trace or --count none of its tensors: it is misspelt, or meant for another model, and changes nothing. The reason
+   names it. A run that is resumed or verified is not asked: its command line was accepted once. */
+hu_status hu_idle_patterns(const hu_config *c, const hu_program *train);
 #endif
