@@ -103,8 +103,8 @@ add_pattern(hu_str *s, const hu_gate *g)
 			shapes, alone);
 	else if (nonfinite)
 		hu_str_addf(s,
-			". Most likely cause: an overflow, or a division by 0, in one of the two: %zu of the names that "
-			"failed have infinities or NaN in one file where the other has none",
+			". Most likely cause: an overflow, or a division by 0, in one of the two: %zu of the names "
+			"that failed have infinities or NaN in one file where the other has none",
 			nonfinite);
 	else if (n && c < 0.5)
 		hu_str_addf(s,

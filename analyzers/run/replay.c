@@ -366,7 +366,8 @@ end(hu_analysis *a, void *tables_of)
 	if (w->overflowed)
 		hu_str_addf(&a->said, ", some of %zu tensors overflowed; of the other tensors", w->overflowed);
 	if (w->outputs)
-		hu_str_addf(&a->said, ", the worst %.4g ulp off; %zu outside their call's bound", w->worst, a->over_bound);
+		hu_str_addf(&a->said, ", the worst %.4g ulp off; %zu outside their call's bound", w->worst,
+			a->over_bound);
 	return st != HU_OK ? st : faults_st != HU_OK ? faults_st : each_st;
 }
 

@@ -246,8 +246,8 @@ put(json_t *o, const char *key, double x)
 	json_object_set_new(o, key, !isfinite(x) ? json_null() : whole ? json_integer((json_int_t)x) : json_real(x));
 }
 
-/* The same for a loss, or a share or cosine over elements, some of which are not finite; the words "not finite" where no
-   number is left. */
+/* The same for a loss, or a share or cosine over elements, some of which are not finite; the words "not finite" where
+   no number is left. */
 static void
 put_harm(json_t *o, const char *key, double x, int nonfinite)
 {
