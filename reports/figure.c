@@ -119,7 +119,7 @@ array(hu_str *b, const char *name, char *const *value, int n)
 	for (int i = 0; i < n; i++) {
 		hu_str_add(b, i ? ", " : "");
 		char *brief = hu_abbreviate(value[i], HU_LABEL);
-		hu_str_plot_quoted(b, brief);
+		hu_plot_quoted(b, brief);
 		free(brief);
 	}
 	hu_str_add(b, "]\n");
@@ -165,9 +165,9 @@ prologue(hu_str *b, const hu_figures *figures, const hu_figure *f, const hu_repo
 	if (f->run >= 0)
 		hu_str_addf(b, "run_number = %d\n", f->run + 1);
 	hu_str_add(b, "subject = ");
-	hu_str_plot_quoted(b, f->subject);
+	hu_plot_quoted(b, f->subject);
 	hu_str_add(b, "\nnumbers = ");
-	hu_str_plot_quoted(b, f->numbers);
+	hu_plot_quoted(b, f->numbers);
 	hu_str_add(b, "\n");
 	shared_ranges(b, figures, f);
 	if (f->run < 0) {

@@ -89,7 +89,7 @@ hu_selection_text(const hu_selection *s, const char *head, hu_str *out)
 	hu_str_add(out, "\n");
 	for (size_t r = 0; r < s->rows; r++)
 		for (int i = 0; i < s->columns; i++) {
-			hu_str_plot_cell(out, s->cell[r * (size_t)s->columns + (size_t)i]);
+			hu_plot_cell(out, s->cell[r * (size_t)s->columns + (size_t)i]);
 			hu_str_add(out, i + 1 == s->columns ? "\n" : "\t");
 		}
 }

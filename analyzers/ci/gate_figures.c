@@ -100,7 +100,7 @@ worst(hu_str *data, const json_t *findings)
 		if (rows == MOST || json_is_true(json_object_get(f, "ok")) || !isfinite(was) || !isfinite(is) ||
 			was == 0)
 			continue;
-		hu_str_plot_cell(data, json_string_value(json_object_get(f, "quantity")));
+		hu_plot_cell(data, json_string_value(json_object_get(f, "quantity")));
 		hu_str_addf(data, "\t%.17g\n", 100 * (is - was) / fabs(was));
 		rows++;
 	}

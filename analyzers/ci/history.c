@@ -189,13 +189,13 @@ draw(const history *h, const char *dir)
 		hu_str_addf(&data, "%s# %s\n", moved++ ? "\n\n" : "", hu_shown(c->key));
 		for (size_t k = 0; k < c->n; k++) {
 			char *commit = hu_xprintf("%.8s", c->commit[k]);
-			hu_str_plot_cell(&data, commit);
+			hu_plot_cell(&data, commit);
 			hu_str_addf(&data, "\t%.17g\n", is_cosine(c) ? 1 - c->value[k] : c->value[k]);
 			free(commit);
 		}
 		char *title = hu_xprintf("%s%s", is_cosine(c) ? "1 - " : "", c->key);
 		hu_str_add(&script, "set title ");
-		hu_str_plot_quoted(&script, title);
+		hu_plot_quoted(&script, title);
 		free(title);
 		hu_str_addf(&script,
 			" noenhanced\n"

@@ -175,6 +175,16 @@ is_second_moment(const hu_program *p, const char *tensor)
 	return t >= 0 && hu_program_moment(p, t) == 2;
 }
 
+/* Whether some gradient is held in a format that is narrower than fp32, so that rounding could make it zero. */
+static int
+has_short_gradients(const hu_program *p)
+{
+	for (int i = 0; i < p->nt; i++)
+		if ((p->t[i].cls == HU_GRADIENT || p->t[i].cls == HU_WGRAD) && hu_format_of(p->t[i].format).p < 24)
+			return 1;
+	return 0;
+}
+
 static void
 read_underflow(const hu_run *r, hu_summary *n)
 {
@@ -200,7 +210,7 @@ read_underflow(const hu_run *r, hu_summary *n)
 		}
 	}
 	n->zeroed = round(n->zeroed);
-	n->zeroed_share = nonzeros > 0 ? n->zeroed / nonzeros : NAN;
+	n->zeroed_share = nonzeros > 0 ? n->zeroed / nonzeros : has_short_gradients(r->train) ? NAN : 0;
 	n->v_zeroed_share = v_nonzeros > 0 ? v / v_nonzeros : NAN;
 	hu_table_release(&t);
 }

@@ -15,7 +15,7 @@ quoted(hu_str *b, const char *s, size_t n)
 {
 	char *part = hu_xprintf("%.*s", (int)n, s);
 
-	hu_str_plot_quoted(b, part);
+	hu_plot_quoted(b, part);
 	free(part);
 }
 
@@ -50,7 +50,7 @@ hu_recipe_script(const hu_recipe *r, const char *dir, const hu_canvas *canvas)
 	hu_str_init(&b);
 	if (canvas->command) {
 		hu_str_add(&b, "command = ");
-		hu_str_plot_quoted(&b, canvas->command);
+		hu_plot_quoted(&b, canvas->command);
 		hu_str_add(&b, "\n");
 	} else {
 		hu_str_addf(&b, "# Drawn by `gnuplot %s.gp` in this folder, made by halfulp %s: halfulp figures %s\n",

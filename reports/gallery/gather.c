@@ -111,7 +111,7 @@ append(grid *g, const hu_recipe *r, const hu_recipe_line *l, const char *tag, ce
 					g->column[k]);
 			hu_str cell_text;
 			hu_str_init(&cell_text);
-			hu_str_plot_cell(&cell_text, text);
+			hu_plot_cell(&cell_text, text);
 			hu_tsv_text(&g->tsv, cell_text.s);
 			hu_str_release(&cell_text);
 			free(text);

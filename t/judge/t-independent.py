@@ -225,7 +225,8 @@ def of_nothing():
     for name, words, wanted in (
         ('lost', lost + ['--trace-steps', '0'], {'final_loss': 'not finite'}),
         ('late', lost + ['--trace-steps', '3'], {'final_loss': 'not finite', 'zeroed_share': None}),
-        ('bare', ['--policy', 'float32', '--steps', '2', '--trace', 'dense1.w'], {'worst_ulp': None, 'worst_bound_ratio': None, 'judged_outputs': 0}),
+        ('bare', ['--policy', 'float32', '--steps', '2', '--trace', 'dense1.w'], {'worst_ulp': None, 'worst_bound_ratio': None, 'judged_outputs': 0, 'zeroed_share': 0}),
+        ('few', ['--policy', 'mixed_float16', '--steps', '2', '--trace', 'dense1.w'], {'worst_ulp': None, 'zeroed_share': None}),
     ):
         path = os.path.join(folder, name)
         run('train', *MLP, *words, '--quiet', path)
@@ -233,7 +234,7 @@ def of_nothing():
         wrong, _ = summary.compare(Run(path), 2048)
         there = json.load(open(os.path.join(path, 'analysis', 'summary.json')))
         wrong += ['%s is %r, not %r' % (k, there['numbers'][k], v) for k, v in wanted.items() if there['numbers'][k] != v]
-        wrong += [s for s in there['verdict'] if name == 'bare' and 'every judged' in s]
+        wrong += [s for s in there['verdict'] if name in ('bare', 'few') and 'every judged' in s]
         ok(not wrong, '%s: summary.json' % name, '\n'.join(wrong))
 
 

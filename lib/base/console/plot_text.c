@@ -7,7 +7,7 @@
 #include <string.h>
 
 void
-hu_str_plot_quoted(hu_str *b, const char *text)
+hu_plot_quoted(hu_str *b, const char *text)
 {
 	hu_str_add(b, "'");
 	for (const char *s = hu_shown(text); *s; s++)
@@ -19,7 +19,7 @@ hu_str_plot_quoted(hu_str *b, const char *text)
 }
 
 void
-hu_str_plot_cell(hu_str *b, const char *text)
+hu_plot_cell(hu_str *b, const char *text)
 {
 	const char *shown = hu_shown(text);
 	int missing = !strcmp(shown, "no cell");

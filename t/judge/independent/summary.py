@@ -74,8 +74,9 @@ def expected(run):
     counted = [r for r in underflow if r['from'] != 'exact']
     scaled = lambda rows, c: sum(int(r[c]) * int(r['of_elements']) / int(r['elements']) for r in rows)  # noqa: E731
     gradients, moments = [r for r in counted if r['class'] in ('gradient', 'wgrad')], [r for r in counted if r['class'] not in ('gradient', 'wgrad') and is_second_moment(run, r['tensor'])]
+    short = [t for t in run.tensors if t['class'] in ('gradient', 'wgrad') and t['format'] not in ('fp32', 'fp64')]
     n['zeroed_gradients'] = round(scaled(gradients, 'became_zero'))
-    n['zeroed_share'] = n['zeroed_gradients'] / scaled(gradients, 'nonzeros') if scaled(gradients, 'nonzeros') else NAN
+    n['zeroed_share'] = n['zeroed_gradients'] / scaled(gradients, 'nonzeros') if scaled(gradients, 'nonzeros') else NAN if short else 0.0
     n['second_moment_zeroed_share'] = scaled(moments, 'became_zero') / scaled(moments, 'nonzeros') if scaled(moments, 'nonzeros') else NAN
     fits = safe and all(r['log2_scale_min'] != '-' for r in safe)
     low, high = (max(int(r['log2_scale_min']) for r in safe), min(int(r['log2_scale_max']) for r in safe)) if fits else (1, 0)

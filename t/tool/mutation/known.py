@@ -83,7 +83,6 @@ KNOWN = [
     ("trainer/data/idx.c", "for (int i = 0; i < 5; i++)", "the first name once more"),
     ("trainer/device/cmd_doctor.c", "s[1] = 0;", "the list is made once, in room that is 0"),
     ("trainer/ranked/ranked.c", "if (m)", "memory that is not given back, which the leak sanitizer sees"),
-    ("trainer/run/session.c", "evaluated < 3 &&", "rows that are read once more are the same ones"),
     ("trainer/optim/optim.c", "p->t[in[1]].layer", "a gradient is of its parameter's layer"),
     ("trainer/bench/gemm_one.c", "sum -= hu_digest_term(", "digests that are compared with each other alone"),
     ("trainer/bench/sweep.c", "for (int i = 1; i < s->n[HU_SWEEP_SIMD]", "a first one that is none is refused later"),
