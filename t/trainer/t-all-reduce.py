@@ -113,6 +113,31 @@ for model, parts, R, order, wire in ORDERS:
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, model + ': within its bounds', p.stdout + p.stderr)
 ok(len(set(map(str, results.values()))) == len(ORDERS), 'no two of them train alike', str(results))
 
+# --- a scale for the wire: what is sent is the sum times that, what arrives is divided by it
+words = '--policy float32 --optimizer sgd --lr 0.125 --batch 24 --micro-batches 6 --all-reduce ring:3,%s'
+if train(words % 'wire=e5m2,scale=2^10', 'scaled') and train(words % 'wire=e5m2', 'bare'):
+    t, program = traced('scaled', 1), runs.program('scaled')
+    gradients = [x['name'] for x in program['tensors'] if x['name'].endswith('_sum')]
+    wrong, elements = [], 0
+    for own in (g[:-4] for g in gradients):
+        for i, got in enumerate(t[own]):
+            sums = [t[own + x][i] for x in ('_micro0to1', '_micro2to3', '_micro4to5')]
+            sent = [x * 1024 for x in sums]
+            total = ring([rounded(x, 'e5m2') for x in sent], lambda a, b: rounded(f32(a + b), 'e5m2'))
+            if [t['%s_sent%d' % (own, k)][i] for k in range(3)] != sent or t[own + '_sum'][i] != total or got != total / 1024:
+                wrong.append([own, i, sums, total, got])
+            elements += 1
+    ok(len(gradients) == 6 and elements > 200 and not wrong, 'scale=2^10: %d sums' % elements, wrong[:3])
+    zeros = [sum(not x for g in gradients for x in traced(run, 1)[g[:-4]]) for run in ('scaled', 'bare')]
+    ok(zeros[0] < zeros[1], 'of which fewer become 0: %d, and %d without it' % tuple(zeros))
+    p = halfulp('analyze', '--only', 'replay', at('scaled'))
+    ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'within its bounds', p.stdout + p.stderr)
+    p = ranks(2, 'train', *(SMALL + words % 'scale=2^10,wire=e5m2').split(), at('scaled2'))
+    ok(p.returncode == 0 and column('scaled2', 'digest') == column('scaled', 'digest'), 'two ranks have the same bits', p.stderr)
+if train(words % 'wire=bf16,scale=2^-20', 'ranged'):
+    p = train(words % 'wire=bf16', 'plain')
+    ok(p and column('ranged', 'digest') == column('plain', 'digest'), 'bf16 has range enough: a scale changes nothing')
+
 # --- what the ranks' own sums lose as they are first sent, in underflow.tsv
 t, program = traced('run-ring:3,wire=e5m2', 1), runs.program('run-ring:3,wire=e5m2')
 name = [x['name'] for x in program['tensors']]
@@ -189,6 +214,11 @@ for words, why in (
     ('--all-reduce fma --micro-batches 2', 'fma adds no sums of several ranks; ring:N, tree:N'),
     ('--all-reduce rong:2 --micro-batches 2', 'did you mean ring'),
     ('--all-reduce ring:2,wire=bf17 --micro-batches 2', 'bf17'),
+    ('--all-reduce ring:2,scale=3 --micro-batches 2', 'scale=3: a power of two from 2^-96 to 2^96'),
+    ('--all-reduce ring:2,scale=0 --micro-batches 2', 'scale=0: a power of two'),
+    ('--all-reduce ring:2,scale=-2 --micro-batches 2', 'scale=-2: a power of two'),
+    ('--all-reduce ring:2,scale=2^97 --micro-batches 2', 'scale=2^97: a power of two'),
+    ('--all-reduce ring:2,scale=x --micro-batches 2', 'scale=x: a power of two'),
     ('--all-reduce hier:2 --micro-batches 2', 'hier:64:8'),
     ('--all-reduce-divide after --micro-batches 2', 'no --all-reduce names ranks'),
     ('--all-reduce ring:2 --all-reduce-divide never --micro-batches 2', 'before or after is needed'),
@@ -203,7 +233,7 @@ section = page[page.index('### What an all-reduce does') : page.index('### Slurm
 lines = re.findall(r'^    halfulp (.*)$', section, re.M)
 zeroed = {}
 os.makedirs(at('runs'))
-for wire in ('e4m3', 'bf16', 'e5m2', None):
+for wire in ('e4m3', 'bf16', 'e5m2', 'e4m3,scale=2^8', None):
     shutil.rmtree(at('runs/ring'), ignore_errors=True)
     how = [w.replace('wire=e4m3', 'wire=%s' % wire) for w in lines[0].split()]
     p = halfulp(*(how if wire else [w for w in how if 'ring:' not in w and w != '--all-reduce']), cwd=at('.'))
@@ -215,6 +245,11 @@ ok(
     'Without `--all-reduce` %s of them' % zeroed[None] in section
     and 'with a wire in bf16 %s, in e5m2 %s' % (zeroed['bf16'], zeroed['e5m2']) in section,
     'and what other wires do',
+    zeroed,
+)
+ok(
+    'With `wire=e4m3,scale=2^8`' in section and 'on the way, it is %s;' % zeroed['e4m3,scale=2^8'] in section,
+    'and a scale for the wire',
     zeroed,
 )
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
    Reads how gradients are added over ranks. */
+#include "lib/base/console/opt.h"
+#include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/program/pass/pass.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Returns 1 where one of the keys of a model's text is acc. */
@@ -14,6 +18,27 @@ names_acc(const char *text)
 		if (!strncmp(key, ",acc=", 5))
 			return 1;
 	return 0;
+}
+
+/* Takes the key scale out of a model's text, which is cut there and joined again, and reads its value. */
+static hu_status
+take_scale(char *text, double *scale)
+{
+	char *key = strstr(text, ",scale="), *end;
+	int exponent;
+
+	*scale = 1;
+	if (!key)
+		return HU_OK;
+	end = key + 7 + strcspn(key + 7, ",");
+	char *value = hu_xprintf("%.*s", (int)(end - key - 7), key + 7);
+	int good = hu_parse_real(value, scale) && *scale > 0 && frexp(*scale, &exponent) == 0.5 && exponent > -96 &&
+		exponent <= 97;
+	memmove(key, end, strlen(end) + 1);
+	if (!good)
+		hu_fail(HU_EINVAL, "scale=%s: a power of two from 2^-96 to 2^96 is needed", value);
+	free(value);
+	return good ? HU_OK : HU_EINVAL;
 }
 
 /* Reads what follows nccl. */
@@ -42,11 +67,17 @@ hu_status
 hu_all_reduce_parse(const char *text, int here, hu_all_reduce *out)
 {
 	memset(out, 0, sizeof *out);
+	out->scale = 1;
 	if (!strcmp(text, "tree"))
 		return HU_OK;
 	if (!strncmp(text, "nccl", 4) && (!text[4] || text[4] == ':'))
 		return parse_library(text + 4, here, out);
-	HU_TRY(hu_sum_parse(text, &out->sum));
+	char *model = hu_xstrdup(text);
+	hu_status st = take_scale(model, &out->scale);
+	if (st == HU_OK)
+		st = hu_sum_parse(model, &out->sum);
+	free(model);
+	HU_TRY(st);
 	if (!hu_sum_collective(out->sum.id))
 		return hu_fail(HU_EINVAL,
 			"%s adds no sums of several ranks; ring:N, tree:N, halving:N, hier:N:G, nccl or tree is needed",

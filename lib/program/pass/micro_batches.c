@@ -178,21 +178,53 @@ sum(pass *s, int i, int first, int last, hu_phase phase)
 	return out;
 }
 
-/* Appends a call that adds the ranks' sums of gradient i, and the division by their number where that comes after
-   it. */
+/* Returns a new tensor LAYER.ROLE_WORD[NUMBER][@FORMAT] of gradient i's shape, which lasts as long as the sum over
+   ranks. Where the wire has a scale, its numbers are the gradient's times that: it is no gradient, of which anybody
+   should ask for a loss scale, and has the range of fp32, or of fp64 if the gradient is fp64. */
+static int
+on_the_way(pass *s, int i, const char *word, int number)
+{
+	const hu_info *t = &s->from->t[i];
+	int base = (int)strcspn(t->name, "@");
+	char name[HU_NAME + 48], n[16] = "";
+
+	if (number >= 0)
+		snprintf(n, sizeof n, "%d", number);
+	snprintf(name, sizeof name, "%.*s_%s%s%s", base, t->name, word, n, t->name + base);
+	int id = add(s, i, name);
+	hu_info *x = &s->to->t[id];
+	x->reused = 1;
+	if (s->over->scale != 1) {
+		x->cls = HU_OTHER;
+		x->loss_scaled = 0;
+		x->format = hu_is_wide(t->format) ? t->format : HU_FP32;
+	}
+	return id;
+}
+
+/* Appends to = from times factor, and returns to. */
+static int
+multiplied(pass *s, int from, int to, const char *layer, double factor)
+{
+	hu_attr_set(hu_program_call(s->to, "scale", HU_BACKWARD, layer, &from, 1, &to, 1), "factor", factor);
+	return to;
+}
+
+/* Appends a call that adds the ranks' sums of gradient i; before it their multiplication by the wire's scale, and
+   behind it the division by that and, where that comes after it, by their number. */
 static int
 over_ranks(pass *s, int i)
 {
 	const hu_info *t = &s->from->t[i];
 	const hu_all_reduce *r = s->over;
-	int *in = hu_xmalloc((size_t)r->ranks * sizeof *in), out, mean;
-	char name[HU_NAME + 48];
+	int *in = hu_xmalloc((size_t)r->ranks * sizeof *in), direct = !r->after && r->scale == 1, out;
 
-	for (int k = 0; k < r->ranks; k++)
+	for (int k = 0; k < r->ranks; k++) {
 		in[k] = sum(s, i, k * s->n / r->ranks, (k + 1) * s->n / r->ranks - 1, HU_BACKWARD);
-	int base = (int)strcspn(t->name, "@");
-	snprintf(name, sizeof name, "%.*s_sum%s", base, t->name, t->name + base);
-	out = add(s, i, r->after ? name : t->name);
+		if (r->scale != 1)
+			in[k] = multiplied(s, in[k], on_the_way(s, i, "sent", k), t->layer, r->scale);
+	}
+	out = direct ? add(s, i, t->name) : on_the_way(s, i, "sum", -1);
 	hu_call *c = hu_program_call(s->to, "all_reduce", HU_BACKWARD, t->layer, in, r->ranks, &out, 1);
 	c->sum = r->sum;
 	if (hu_is_wide(t->format) && !r->own_acc)
@@ -203,13 +235,9 @@ over_ranks(pass *s, int i)
 	if (r->library)
 		hu_attr_set(c, "library", 1);
 	free(in);
-	if (!r->after)
+	if (direct)
 		return out;
-	s->to->t[out].reused = 1;
-	mean = add(s, i, t->name);
-	hu_attr_set(hu_program_call(s->to, "scale", HU_BACKWARD, t->layer, &out, 1, &mean, 1), "factor",
-		1.0 / r->ranks);
-	return mean;
+	return multiplied(s, out, add(s, i, t->name), t->layer, 1 / (r->scale * (r->after ? r->ranks : 1)));
 }
 
 /* Returns the sum of parameter i's gradients, which parameters that are added to each other have in common. */

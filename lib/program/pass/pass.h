@@ -33,11 +33,13 @@ hu_status hu_pass_loss_scaling(hu_program *p, const hu_scaling *s, int *found);
 /* How gradients are added over ranks: by a call of the operator all_reduce with the model sum, a collective operation
    over `ranks` of them, or by the same tree as micro-batches where ranks is 0. library: NCCL computes it, in an order
    of its own, and sum is a ring, whose bound holds for any order. A sum whose model names no wire sends the gradient's
-   own format; the accumulator of fp64 gradients is fp64 unless own_acc is set: the model names one. */
-typedef struct hu_all_reduce { int ranks, own_acc, after, library; hu_sum sum; } hu_all_reduce;
+   own format; the accumulator of fp64 gradients is fp64 unless own_acc is set: the model names one. scale, a power of
+   two: gradients are multiplied by it before they are sent, which short formats with little range need, and divided by
+   it behind the sum. */
+typedef struct hu_all_reduce { int ranks, own_acc, after, library; double scale; hu_sum sum; } hu_all_reduce;
 
-/* Reads the model: NAME:N[,key=value...] of a collective operation, tree, nccl:N, or nccl for as many ranks as are
-   here. HU_EINVAL says what is wrong, without the option's name. */
+/* Reads the model: NAME:N[,key=value...] of a collective operation, of which scale=S is a key too; tree, nccl:N, or
+   nccl for as many ranks as are here. HU_EINVAL says what is wrong, without the option's name. */
 hu_status hu_all_reduce_parse(const char *text, int here, hu_all_reduce *out);
 
 /* After differentiation and before loss scaling: gradient accumulation. *p, the calls of one micro-batch, becomes a
