@@ -158,6 +158,12 @@ ok(
     all(p.returncode == 2 and 'is empty without --best-scale' in p.stderr for p in refused),
     'and nothing can be asked of it',
 )
+p = run('--to', 'e4m3', '--fail-if', 'sqnr<3', '--fail-if', 'best_sqnr_db<3')
+ok(
+    p.returncode == 2 and '--fail-if: column best_sqnr_db is empty without --best-scale' in p.stderr,
+    'nor by a second rule',
+    p.stderr,
+)
 worst, name = min((o['best_sqnr_db'], name) for (name, to), o in rows.items() if to == 'e2m1' and name != 'all')
 limit = 'best_sqnr_db<%.3f' % (worst + 0.001)
 p = run('--to', 'e4m3,e2m1', '--best-scale', '--fail-if', limit, '--tsv', FILE + '.tsv', '--sort', 'best_sqnr_db')

@@ -182,6 +182,13 @@ refused(
 )
 ok(open(part).read() == before, 'and the part is as it was')
 run('analyze', '--shard', '2/3', '--part', 'two.part', 'run')
+for i, text in enumerate((before, open(folder + '/two.part').read(), open(folder + '/run/analysis/parts/3-of-3.part').read())):
+    open(folder + '/odd-%d.part' % i, 'w').write(text.replace('# part of: analyze\n', '# part of: formats\n'))
+refused(
+    'parts of a command without shards',
+    ['merge', 'odd-0.part', 'odd-1.part', 'odd-2.part'],
+    '"# command:" is none of a command that can be cut',
+)
 open(part, 'w').write(before.replace('# halfulp: ', '# halfulp: 9.'))
 refused('a part of another version', ['merge', part, 'two.part'], 'parts of one version belong together')
 open(part, 'w').write(re.sub(r'\t(\d+)\b([^\t]*)\n', lambda m: '\t%d%s\n' % (int(m[1]) + 1, m[2]), before, count=1))
