@@ -56,7 +56,7 @@ hu_score_bless(const hu_args *a, const char *path)
 		for (int k = 1; k <= 10; k += k == 1 ? 2 : k == 3 ? 2 : 5) {
 			hu_str_addf(&o, "%d %s a %s of ", k, k == 1 ? "candidate detects" : "candidates detect",
 				s.better > 0 ? "drop" : "rise");
-			add_difference(&o, &s, hu_score_detects(&s, k, 0));
+			add_difference(&o, &s, hu_score_detects(&s, k));
 			hu_str_addf(&o, " with %.0f %%\n", 100 * HU_SCORE_POWER);
 		}
 		fputs(o.s, stdout);

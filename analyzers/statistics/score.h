@@ -49,5 +49,5 @@ typedef struct hu_score_test {
    no run differs from another. */
 hu_status hu_score_judge(hu_score_test *t, const hu_scores *old, const hu_scores *new, int olympic);
 /* The drop that K candidates against the runs of S detect with HU_SCORE_POWER, both spreading as S does. */
-double hu_score_detects(const hu_scores *s, int k, int olympic);
+double hu_score_detects(const hu_scores *s, int k);
 #endif

@@ -74,11 +74,10 @@ hu_score_judge(hu_score_test *t, const hu_scores *old, const hu_scores *new, int
 }
 
 double
-hu_score_detects(const hu_scores *s, int k, int olympic)
+hu_score_detects(const hu_scores *s, int k)
 {
-	side a = side_of(s, olympic);
-	int m = olympic ? k - 2 : k;
+	side a = side_of(s, 0);
 	double variance = a.squares / (a.n - 1);
 
-	return hu_power_shift(HU_SCORE_ALPHA, a.n + m - 2, HU_SCORE_POWER) * sqrt(variance * (1.0 / a.n + 1.0 / m));
+	return hu_power_shift(HU_SCORE_ALPHA, a.n + k - 2, HU_SCORE_POWER) * sqrt(variance * (1.0 / a.n + 1.0 / k));
 }

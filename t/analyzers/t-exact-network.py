@@ -83,8 +83,23 @@ write(
         [value("y", ["batch", 1]), value("k", ["batch", 1]), value("z", ["batch", L, L])],
     ),
 )
+# Two of float32's classes are NaN, which is inf - inf, where doubles are exactly 0; the class before them is exactly
+# 1/2 but for its bound. Nothing of the decision depends on that: float32's is none, and the exact one is 1/2.
+write(
+    "nan.onnx",
+    graph(
+        [node("Mul", "x big", "p"), node("Mul", "p big", "q"), node("Sub", "q q", "n"), node("Add", "n zero", "m"),
+         node("Div", "x three", "d"), node("Mul", "d three", "b"), node("Concat", "b n m", "y", axis=1),
+         node("MatMul", "c v", "z")],
+        [floats("big", [1, 1], [2.0**100]), floats("zero", [1, 1], [0]), floats("three", [1, 1], [3]),
+         floats("v", [L, L], [1 / 4] * (L * L))],
+        [value("x", ["batch", 1]), value("c", ["batch", L, L])],
+        [value("y", ["batch", 3]), value("z", ["batch", L, L])],
+    ),
+)
+npz("nan.npz", x=([1, 1], [0.5]), c=([1, L, L], [1.0] * (L * L)))
 npz("beyond.npz", x=([1, 1], [0.5]), e=([1, 1], [1e20]), c=([1, L, L], [1.0] * (L * L)))
-for name, told in ("beside", 1), ("tied", 0), ("apart", 0), ("beyond", 0):
+for name, told in ("beside", 1), ("tied", 0), ("apart", 0), ("nan", 1), ("beyond", 0):
     p = subprocess.run(
         [PROGRAM, "validate", name + ".onnx", "--data", name + ".npz", "--policies", "float32", "--exact", "1", "--json"],
         capture_output=True,
