@@ -51,6 +51,7 @@ C_TESTS += t/analyzers/u-correct
 C_TESTS += t/analyzers/u-drift
 C_TESTS += t/analyzers/u-explain
 C_TESTS += t/analyzers/u-expr
+C_TESTS += t/analyzers/u-probe-told
 C_TESTS += t/analyzers/u-statistics-unseen
 C_TESTS += t/analyzers/u-student
 C_TESTS += t/analyzers/u-sweep
