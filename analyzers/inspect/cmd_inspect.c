@@ -120,7 +120,7 @@ names_fit(const inspection *s, const char *patterns)
 
 	for (size_t i = 0; i < s->files.n; i++)
 		n += s->files.file[i].f->n;
-	char *idle = patterns ? hu_match_none(patterns, tensor_name, &s->files, n) : NULL;
+	char *idle = patterns ? hu_str_unmatched(patterns, tensor_name, &s->files, n) : NULL;
 	if (!idle)
 		return HU_OK;
 	hu_fail(HU_EINVAL,

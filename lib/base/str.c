@@ -80,7 +80,7 @@ hu_match(const char *patterns, const char *s)
 }
 
 char *
-hu_match_none(const char *patterns, const char *(*name)(const void *of, size_t i), const void *of, size_t n)
+hu_str_unmatched(const char *patterns, const char *(*name)(const void *of, size_t i), const void *of, size_t n)
 {
 	char *all = hu_xstrdup(patterns), *save = NULL, *idle = NULL, *p = strtok_r(all, ",", &save);
 

@@ -20,7 +20,7 @@ int hu_match(const char *patterns, const char *s);
 /* Returns a copy, for the caller to free, of the first of the patterns that fits none of the names name(of, 0),
    name(of, 1), ..., name(of, n - 1), or "" where there is no pattern at all; NULL where each fits one. A name that is
    NULL does not count. */
-char *hu_match_none(const char *patterns, const char *(*name)(const void *of, size_t i), const void *of, size_t n);
+char *hu_str_unmatched(const char *patterns, const char *(*name)(const void *of, size_t i), const void *of, size_t n);
 
 /* Compares two names as strcmp does, but that digits are numbers: layer.2 stands before layer.10, and step-20 before
    step-100. 0 only for names that are the same. */

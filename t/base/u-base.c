@@ -58,7 +58,7 @@ test_strings(void)
 	static const struct { const char *patterns, *idle; } fits[] = { { "conv*", NULL }, { "dense2,conv1", NULL },
 		{ "conv*,densa*,x", "densa*" }, { "dense1", "dense1" }, { "", "" }, { ",", "" } };
 	for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
-		char *idle = hu_match_none(fits[i].patterns, nth, made, 3);
+		char *idle = hu_str_unmatched(fits[i].patterns, nth, made, 3);
 		is_text(idle, fits[i].idle, "the pattern of '%s' that no name fits", fits[i].patterns);
 		free(idle);
 	}

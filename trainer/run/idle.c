@@ -211,7 +211,7 @@ parameter(const void *of, size_t i)
 static hu_status
 fit(const char *option, const char *patterns, const hu_program *p, const char *(*name)(const void *of, size_t i))
 {
-	char *idle = patterns ? hu_match_none(patterns, name, p, (size_t)p->nt) : NULL;
+	char *idle = patterns ? hu_str_unmatched(patterns, name, p, (size_t)p->nt) : NULL;
 
 	if (!idle)
 		return HU_OK;
