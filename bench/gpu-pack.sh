@@ -22,8 +22,8 @@ halfulp=$build/halfulp
 
 # Programs, each behind a script that leads it to the libraries; what the shim alone can test stays here
 programs=halfulp
-for t in $(test "$dry" = 1 || (cd "$top" && grep -l 'HU_HAVE_CUDA\|on_each_side\|hu_device_count' t/*/u-*.c | sed 's/\.c$//')); do
-	test -x "$build/$t" || fail "no test $build/$t; make -C $build $t"
+for t in $(test "$dry" = 1 || (cd "$top" && grep -l 'HU_HAVE_CUDA\|on_each_side\|hu_device_count' t/*/u-*.c | sed 's/\.c$//' && echo bench/tool/turns)); do
+	test -x "$build/$t" || fail "no program $build/$t; make -C $build $t"
 	programs="$programs $t"
 done
 # Every program holds the same kernels, most of its size: they are packed once, between the program's two other parts.
@@ -70,8 +70,9 @@ while read -r library; do
 	esac || fail "$library cannot be copied"
 done <"$work/libraries"
 cp -r "$top/LICENSE" "$to/"
-mkdir -p "$to/bench" "$to/lib/program" "$to/trainer/model"
-cp "$top"/bench/gpu*.sh "$to/bench/"
+mkdir -p "$to/bench" "$to/lib/program" "$to/trainer/model" "$to/t/tool"
+cp "$top"/bench/gpu*.sh "$top/bench/torch-steps.py" "$to/bench/"
+cp "$top/t/tool/torchnets.py" "$to/t/tool/"
 cp "$top/lib/program/policies.def" "$to/lib/program/"
 cp "$top/trainer/model/models.def" "$to/trainer/model/"
 

@@ -89,13 +89,21 @@ cublas() {
 	rm -rf "$work"/cublas-*
 	"$halfulp" train $common "$work/cublas-1" && "$halfulp" train $common "$work/cublas-2" && cmp <(digests "$work/cublas-1") <(digests "$work/cublas-2") && "$halfulp" analyze --only replay "$work/cublas-1"
 }
-# reach: products that reach every kernel, in whole stages and with one left over, checked bit by bit; COMMAND goes in
-# front
-reach() {
-	"$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192,72x40x56 --formats fp32,fp16,bf16,e4m3,e5m2 --sum fma,acc=fp32 --sum fma,acc=fp16 --gemm simt --trials 1 || return
-	"$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192,72x40x56 --formats $formats --sum tc:$arch --gemm $units --trials 1 || return
-	test $arch != hopper || "$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192 --formats fp16,bf16,e4m3,e5m2 --sum tc:hopper,path=wgmma --gemm mma --trials 1 || return
-	test -z "$fp8" || "$@" "$halfulp" bench gemm --backend $backend --sizes 136x272x64,136x272x192,72x40x56 --formats e4m3,e5m2 --sum $fp8 --gemm mma --trials 1 || return
+# reach_simt, reach_matrix: products that reach every kernel, in whole stages and with one left over, checked bit by
+# bit; COMMAND goes in front
+products() {
+	local sizes=$1
+	shift
+	"$@" --sizes $sizes --trials 1
+}
+reach_simt() {
+	products 136x272x64,136x272x192,72x40x56 "$@" "$halfulp" bench gemm --backend $backend --formats fp32,fp16,bf16,e4m3,e5m2 --sum fma,acc=fp32 --sum fma,acc=fp16 --gemm simt
+}
+reach_matrix() {
+	local all=136x272x64,136x272x192,72x40x56
+	products $all "$@" "$halfulp" bench gemm --backend $backend --formats $formats --sum tc:$arch --gemm $units || return
+	test $arch != hopper || products 136x272x64,136x272x192 "$@" "$halfulp" bench gemm --backend $backend --formats fp16,bf16,e4m3,e5m2 --sum tc:hopper,path=wgmma --gemm mma || return
+	test -z "$fp8" || products $all "$@" "$halfulp" bench gemm --backend $backend --formats e4m3,e5m2 --sum $fp8 --gemm mma || return
 	# a first layer of three channels, with as many filters as its tile is for
 	"$@" "$halfulp" bench train --backend $backend --model convnet --size 12 --batch 8 --steps 1 --warm 0 \
 		--policy mixed_float16 --accumulate tc:$arch --gemm $units --meter none
@@ -105,7 +113,7 @@ sanitizer() {
 	command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer here"; exit 77; }
 	compute-sanitizer --target-processes all --error-exitcode 9 "$@"
 }
-export -f digests rows models own_sizes trainings reference tap line compared own paths parity again cublas reach sanitizer
+export -f digests rows models own_sizes trainings reference tap line compared own paths parity again cublas products reach_simt reach_matrix sanitizer
 export dry halfulp top work out backend steps mlp convnet arch units formats fp8 own_policies
 
 # 1. Does it run
@@ -114,7 +122,8 @@ part doctor 20 "$halfulp" doctor
 for t in $(echo $tests | tr ' ' '\n' | awk '{ print ($0 ~ /device|gemm|mma/ ? 0 : 1), $0 }' | sort -s -k 1,1 | cut -d ' ' -f 2); do
 	part "${t##*/}" 150 bash -c 'tap "$1"' - "./$t"
 done
-test $dry = 1 || part reach 60 bash -c reach
+test $dry = 1 || part reach-simt 60 bash -c reach_simt
+test $dry = 1 || part reach-matrix 60 bash -c reach_matrix
 for model in $(models); do
 	part "digests-$model" 120 bash -c "own $model"
 done
@@ -122,7 +131,8 @@ test $dry = 1 || part digests-paths 20 bash -c paths
 # 3. Memory, races and barriers
 if test $dry = 0; then
 	for tool in memcheck racecheck synccheck; do
-		part "sanitizer-$tool-gemm" 90 bash -c 'reach sanitizer --tool "$1"' - $tool
+		part "sanitizer-$tool-matrix" 60 bash -c 'reach_matrix sanitizer --tool "$1"' - $tool
+		part "sanitizer-$tool-simt" 90 bash -c 'reach_simt sanitizer --tool "$1"' - $tool
 		part "sanitizer-$tool" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model convnet --width 0.0625 --size 12 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
 		part "sanitizer-$tool-gpt" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model gpt --layers 1 --hidden 16 --heads 2 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
 	done
@@ -156,3 +166,16 @@ part bench-train-matrix 90 "$halfulp" bench train --backend $backend $(echo "$co
 # 7. Why
 part bench-why 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --steps $time_steps --tsv "$out/why.tsv"
 part bench-why-calls 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --by call --steps $time_steps --tsv "$out/why-calls.tsv"
+# 8. Beside PyTorch, where Python has it
+beside_torch() {
+	local tsv=$out/torch-steps.tsv
+	HALFULP=$halfulp python3 "$top/bench/torch-steps.py" --device cuda --threads 8 --rounds 8 --steps 10 "$@" >"$tsv.part" || { code=$?; cat "$tsv.part"; return $code; }
+	cat "$tsv.part"
+	if grep -q '^torch-steps: skipped' "$tsv.part"; then
+		rm "$tsv.part"
+		exit 77
+	fi
+	mv "$tsv.part" "$tsv"
+}
+export -f beside_torch
+test $dry = 1 || part bench-torch 240 bash -c 'beside_torch "$@"' - convnet-published resnet50 resnet18-imagenet convnet bert unet

@@ -147,7 +147,7 @@ if test $dry = 1; then
 	tests=$(test -x t/cuda/u-shim && echo t/cuda/u-shim)
 elif test -n "$from"; then
 	cd "$top" || exit 4
-	tests=$(ls bin/t/*/u-* 2>/dev/null | sed 's/^bin.//')
+	tests=$(ls t/*/u-* 2>/dev/null)
 	export HALFULP_GPU_ONLY=1 # the shim's part was tested where the bundle was made
 elif test $list = 1; then
 	tests=$(cd "$top" && ls t/cuda/u-cuda*.c t/cuda/u-shim.c t/cuda/u-device.c t/trainer/u-gpu.c | sed 's/\.c$//')

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # The time of a training step beside PyTorch's on the same processor: our float32 and mixed_float16, and PyTorch's
 # float32, from the same weights, with shapes, batch and threads alike. Each has a process of its own, and they take
-# turns, a few steps each, so that a machine's busy minutes fall on all three; the first turn is not timed. ms and
+# turns, a few steps each, so that a machine's busy minutes fall on all of them; the first turn is not timed. ms and
 # cpu_ms are medians of a step's wall clock and of all its threads' processor time; a ratio is ours over PyTorch's, of
 # mixed ours over our own float32. floor_ms is the least that the roofline of this processor allows (bench why). The
-# losses of the first step have to agree, which shows that all three compute the same. Exit code 1: they do not.
-#   python3 bench/torch-steps.py [--threads 1] [--rounds 5] [--steps 2] [MODEL...]
+# losses of the first step have to agree, which shows that all of them compute the same. Exit code 1: they do not.
+# --device cuda: on the GPU, ours with cuBLAS, PyTorch with cuDNN's choice of the fastest algorithm, channels last, and
+# graphs off. Its TF32 and AMP (autocast to float16 and GradScaler) stand beside our tf32 and mixed_float16, and each
+# ratio is ours over theirs. Our steps fetch each batch from the host; theirs use one that lies in the GPU's memory.
+#   python3 bench/torch-steps.py [--device cuda] [--threads 1] [--rounds 5] [--steps 2] [MODEL...]
 import argparse
 import json
 import os
@@ -26,8 +29,23 @@ MODELS = {
     'ncf': '--model ncf',
     'ncf-large': '--model ncf --hidden 64 --layers 4 --users 4000 --items 2000 --batch 4096',
     'unet': '--model unet',
+    'convnet-published': '--model convnet --size 256 --channels 3 --batch 32',
+    'resnet50': '--model resnet --depth 50 --data scenes --size 224 --stem imagenet --batch 64 --train 640 --eval 64',
 }
+LARGE = 'convnet-published', 'resnet50'  # on a processor only where they are named
+# Ours, whose steps it stands beside, and how far the first losses may be apart.
+CPU = (('PyTorch', None, 0), ('float32', 'PyTorch', 1e-4), ('mixed_float16', 'float32', 1e-2))
+GPU = (
+    ('PyTorch', None, 0),
+    ('PyTorch TF32', 'PyTorch', 1e-2),
+    ('PyTorch AMP', 'PyTorch', 1e-2),
+    ('float32', 'PyTorch', 1e-4),
+    ('tf32', 'PyTorch TF32', 1e-2),
+    ('mixed_float16', 'PyTorch AMP', 1e-2),
+)
 arguments = argparse.ArgumentParser()
+arguments.add_argument('--device', choices=('cpu', 'cuda'), default='cpu')
+arguments.add_argument('--precision', choices=('PyTorch', 'PyTorch TF32', 'PyTorch AMP'), default='PyTorch')
 arguments.add_argument('--threads', type=int, default=1)
 arguments.add_argument('--rounds', type=int, default=5)
 arguments.add_argument('--steps', type=int, default=2, help='steps of a turn')
@@ -36,7 +54,10 @@ arguments.add_argument('models', nargs='*', metavar='MODEL', help=' '.join(MODEL
 args = arguments.parse_args()
 HALFULP = os.path.abspath(os.environ.get('HALFULP', 'build/halfulp'))
 TURNS = os.environ.get('TURNS', os.path.join(os.path.dirname(HALFULP), 'bench', 'tool', 'turns'))
-POLICIES = 'float32', 'mixed_float16'
+ROWS = GPU if args.device == 'cuda' else CPU
+POLICIES = [who for who, _, _ in ROWS if 'PyTorch' not in who]
+ALL = [m for m in MODELS if args.device == 'cuda' or m not in LARGE]
+BACKEND = ['--backend', 'cuda', '--gemm', 'cublas'] if args.device == 'cuda' else []
 
 
 def option(model, name, default):
@@ -51,7 +72,11 @@ def prepare(model, traced):
     from torch.nn import functional
 
     torch.set_num_threads(args.threads)
-    t = {name: torch.from_numpy(a.copy()) for name, a in traced.items()}
+    device = torch.device(args.device)
+    amp = args.precision == 'PyTorch AMP'
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = args.precision == 'PyTorch TF32'
+    torch.backends.cudnn.benchmark = True
+    t = {name: torch.from_numpy(a.copy()).to(device) for name, a in traced.items()}
     inputs = {name: a for name, a in t.items() if name.startswith('input.')}
     labels = inputs.get('input.labels', inputs.get('input.mask')).long()
     net, family = None, model.split('-')[0]
@@ -63,31 +88,41 @@ def prepare(model, traced):
             logits = torchnets.ncf(p, inputs, option(model, '--layers', 3))
             return functional.binary_cross_entropy_with_logits(logits, labels.float())
     else:
-        x = torchnets.images(traced['input.x'])
+        x = torchnets.images(traced['input.x']).to(device)
         classes = {name: a.shape[-1] for name, a in traced.items()}
         if family == 'resnet18':
             net = torchnets.ResNet(64, (2, 2, 2, 2), False, classes['fc.w'], model.endswith('imagenet'))
+        elif family == 'resnet50':
+            net = torchnets.ResNet(64, (3, 4, 6, 3), True, classes['fc.w'], True)
         elif family == 'unet':
             net = torchnets.UNet(16, 3, classes['out.w'])
         else:
             net = torchnets.ConvNet(1, x.shape[1], classes['dense1.w'])
-        torchnets.init(net, traced).train()
+        torchnets.init(net, traced).train().to(device)
+        if args.device == 'cuda':
+            net, x = (o.to(memory_format=torch.channels_last) for o in (net, x))
 
         def forward():
             return functional.cross_entropy(net(x), labels)
 
     p = {name: a.requires_grad_() for name, a in t.items() if name not in inputs}
     weights = list(net.parameters() if net else p.values())
-    if family == 'resnet18':
+    if family.startswith('resnet'):
         optimizer = torch.optim.SGD(weights, 0.05, 0.9)
     else:
         optimizer = (torch.optim.Adam if family in ('ncf', 'convnet') else torch.optim.AdamW)(weights, 1e-3)
 
+    scaler = torch.amp.GradScaler(args.device, enabled=amp)
+
     def step():
         optimizer.zero_grad()
-        loss = forward()
-        loss.backward()
-        optimizer.step()
+        with torch.autocast(args.device, torch.float16, enabled=amp):
+            loss = forward()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        if args.device == 'cuda':
+            torch.cuda.synchronize()
         return loss.item()
 
     return step
@@ -113,7 +148,8 @@ def turn(process, steps):
 
 
 def floors(options, env):
-    line = [HALFULP, 'bench', 'why', *options, '--policy', ','.join(POLICIES), '--steps', '1', '--warm', '0', '--json']
+    line = [HALFULP, 'bench', 'why', *options, *BACKEND[:2], '--policy', ','.join(POLICIES)]
+    line += ['--steps', '1', '--warm', '0', '--json']
     rows = json.loads(subprocess.run(line, env=env, capture_output=True, text=True, check=True).stdout)
     return {r['policy']: r['predicted_ms'] for r in rows if r['layer'] == 'all'}
 
@@ -123,14 +159,16 @@ def measure(model, home):
     env = dict(os.environ, OMP_NUM_THREADS=str(args.threads), OMP_WAIT_POLICY='passive')
     run = os.path.join(home, model)
     shown = ['--steps', '1', '--trace-steps', '0', '--trace', 'input.*,*.w,*.b,*.gamma,*.beta', '--quiet', run]
-    subprocess.run([HALFULP, 'train', *options, *shown], env=env, check=True)
+    subprocess.run([HALFULP, 'train', *options, *BACKEND, *shown], env=env, check=True)
     floor = floors(options, env)
     trace = run + '/trace/step-000000.safetensors'
-    lines = {p: [TURNS, *options, '--policy', p] for p in POLICIES}
-    lines['PyTorch'] = [sys.executable, __file__, '--threads', str(args.threads), '--theirs', trace, model]
+    lines = {p: [TURNS, *options, *BACKEND, '--policy', p] for p in POLICIES}
+    own = [sys.executable, __file__, '--device', args.device, '--threads', str(args.threads), '--theirs', trace, model]
+    for who in [who for who, _, _ in ROWS if who not in POLICIES]:
+        lines[who] = [*own, '--precision', who]
     pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'text': True}
     process = {who: subprocess.Popen(line, env=env, **pipes) for who, line in lines.items()}
-    loss = {who: turn(p, 2)[0][2] for who, p in process.items()}
+    loss = {who: turn(p, 2 if args.device == 'cpu' else 10)[0][2] for who, p in process.items()}
     taken = {who: [] for who in process}
     for _ in range(args.rounds):
         for who, p in process.items():
@@ -140,7 +178,7 @@ def measure(model, home):
         p.wait()
     ms, cpu = ({who: statistics.median(t[k] for t in steps) for who, steps in taken.items()} for k in (0, 1))
     wrong = []
-    for who, beside, most in (('PyTorch', None, 0), ('float32', 'PyTorch', 1e-4), ('mixed_float16', 'float32', 1e-2)):
+    for who, beside, most in ROWS:
         ratio = ['%.2f' % (t[who] / t[beside]) if beside else '-' for t in (ms, cpu)]
         row = [model, who, '%.2f' % ms[who], '%.2f' % cpu[who], *ratio]
         row += ['%.2f' % floor[who] if who in floor else '-', '%.6f' % loss[who]]
@@ -163,6 +201,6 @@ if args.theirs:
     sys.exit(0)
 print('model\twho\tms\tcpu_ms\tms_ratio\tcpu_ratio\tfloor_ms\tfirst_loss', flush=True)
 with tempfile.TemporaryDirectory(prefix='halfulp-steps-') as folder:
-    wrong = [line for m in args.models or MODELS for line in measure(m, folder)]
+    wrong = [line for m in args.models or ALL for line in measure(m, folder)]
 print('\n'.join(wrong), end='\n' if wrong else '', file=sys.stderr)
 sys.exit(1 if wrong else 0)

@@ -28,6 +28,9 @@ extern "C" {
 /* A function that is called rather than inlined, because it is large and has many callers. */
 #define HU_DEVICE_CALL static __device__ __noinline__ __attribute__((unused))
 #define HU_DEVICE_MEMBER __device__ __forceinline__
+/* The same, which the host calls too. Of a member that is for the device alone, nvcc makes one for the host that ends
+   the program without a word. */
+#define HU_BOTH_MEMBER __host__ __device__ __forceinline__
 /* A parameter whose address the kernel takes; it is not copied from where the launch put it. */
 #define HU_PARAM const __grid_constant__
 #define HU_UNROLL _Pragma("unroll")

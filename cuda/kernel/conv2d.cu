@@ -29,8 +29,8 @@ struct map {
 	static constexpr int may_lie(int a, int b) { return a && !b; }
 	static int a_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
 	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_ACROSS_K; }
-	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 1; }
-	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 0; }
+	static HU_BOTH_MEMBER int a_along_k(const hu_gemm *) { return 1; }
+	static HU_BOTH_MEMBER int b_along_k(const hu_gemm *) { return 0; }
 	typedef turned_map turned;
 };
 
@@ -39,7 +39,7 @@ struct turned_map : map {
 	static HU_DEVICE_MEMBER uint32_t b(const hu_gemm *g, uint32_t k, uint32_t n) { return n * g->k + k; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->k % s == 0; }
 	static constexpr int may_lie(int a, int b) { return a && b; }
-	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 1; }
+	static HU_BOTH_MEMBER int b_along_k(const hu_gemm *) { return 1; }
 	static void turn(hu_gemm *) {}
 };
 }

@@ -27,8 +27,8 @@ struct map {
 	static constexpr int may_lie(int a, int b) { return !a && !b; }
 	static int a_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
 	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_ACROSS_K; }
-	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 0; }
-	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 0; }
+	static HU_BOTH_MEMBER int a_along_k(const hu_gemm *) { return 0; }
+	static HU_BOTH_MEMBER int b_along_k(const hu_gemm *) { return 0; }
 	typedef map turned; /* a transposed a would hold every pixel once for each weight */
 	static void turn(hu_gemm *) {}
 };

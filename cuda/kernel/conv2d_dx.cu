@@ -35,8 +35,8 @@ struct map {
 	static constexpr int may_lie(int a, int b) { return a && b; }
 	static int a_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
 	static int b_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }
-	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *) { return 1; }
-	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *) { return 1; }
+	static HU_BOTH_MEMBER int a_along_k(const hu_gemm *) { return 1; }
+	static HU_BOTH_MEMBER int b_along_k(const hu_gemm *) { return 1; }
 	typedef map turned; /* no operand is stored across k */
 	static void turn(hu_gemm *) {}
 };

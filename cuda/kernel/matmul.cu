@@ -23,8 +23,8 @@ struct map {
 	static constexpr int may_lie(int a, int b) { return a >= 0 && b >= 0; }
 	static int a_lies(const hu_gemm *g) { (void)g; return g->ta ? HU_LIES_ACROSS_K : HU_LIES_ALONG_K; }
 	static int b_lies(const hu_gemm *g) { (void)g; return g->tb ? HU_LIES_ALONG_K : HU_LIES_ACROSS_K; }
-	static HU_DEVICE_MEMBER int a_along_k(const hu_gemm *g) { return !g->ta; }
-	static HU_DEVICE_MEMBER int b_along_k(const hu_gemm *g) { return g->tb; }
+	static HU_BOTH_MEMBER int a_along_k(const hu_gemm *g) { return !g->ta; }
+	static HU_BOTH_MEMBER int b_along_k(const hu_gemm *g) { return g->tb; }
 	/* The map after operands that are stored across k were transposed. */
 	typedef map turned;
 	static void turn(hu_gemm *g) { g->ta = 0, g->tb = 1; }

@@ -14,6 +14,7 @@
 #define HU_DEVICE static inline
 #define HU_DEVICE_CALL static __attribute__((noinline, unused))
 #define HU_DEVICE_MEMBER inline
+#define HU_BOTH_MEMBER inline
 #define HU_PARAM const
 #define HU_UNROLL
 #define HU_ONCE

@@ -15,6 +15,7 @@ C_TESTS += t/cuda/u-cuda-mma
 C_TESTS += t/cuda/u-cuda-op
 C_TESTS += t/cuda/u-cuda-verdict
 C_TESTS += t/cuda/u-device
+C_TESTS += t/cuda/u-nccl
 C_TESTS += t/cuda/u-divide
 C_TESTS += t/cuda/u-shim
 C_TESTS += t/cuda/u-transfer

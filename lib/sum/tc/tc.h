@@ -2,8 +2,8 @@
    Tensor cores, bit for bit, from the parameters in tc.def: products are summed in blocks, each an exact integer sum
    of terms chopped to one common exponent. Host and device. Special values: a NaN operand, Inf * 0 and Inf - Inf
    give NaN, always the code with all bits but the sign set; otherwise an infinity wins. Overflow gives an infinity
-   even where results are rounded toward zero. An exact zero is +0; a negative sum that vanishes in the rounding is
-   -0, about which sources disagree. */
+   even where results are rounded toward zero. Every zero is +0, also that of a negative sum that vanishes in the
+   rounding, as measured on an H200 (doc/measured/probe.tsv, P29). */
 #ifndef HU_SUM_TC_H
 #define HU_SUM_TC_H
 
@@ -90,7 +90,7 @@ hu_tc_split(double x, hu_format f, int32_t *m, int32_t *e)
 		*m = -*m;
 }
 
-/* Returns s * 2^q rounded to `keep` fraction bits of the output format. */
+/* Returns s * 2^q rounded to `keep` fraction bits of the output format; a zero is +0. */
 HU_HD double
 hu_tc_finish(int64_t s, int q, hu_format out, int keep)
 {
@@ -121,7 +121,7 @@ hu_tc_finish(int64_t s, int q, hu_format out, int keep)
 	r = (double)m * hu_pow2(q);
 	if (r > out.max)
 		r = hu_inf(0);
-	return s < 0 ? -r : r;
+	return s < 0 && m ? -r : r;
 }
 
 /* The result of a block where an operand or the accumulator is not finite. */
