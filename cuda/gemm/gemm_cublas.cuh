@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The product through cuBLASLt (cublas.h). Operands that are stored as matrices are read in place; a convolution's are
-   gathered into scratch space, some rows at a time so that the space is bounded. fp8 operands are gathered unless both
+   gathered into scratch space, some rows at a time so that the space is bounded, but enough of them that their tiles
+   occupy a large GPU. fp8 operands are gathered unless both
    are contiguous along k in multiples of 16, as the library requires. */
 #ifndef HU_CUDA_GEMM_CUBLAS_CUH
 #define HU_CUDA_GEMM_CUBLAS_CUH
@@ -98,7 +99,11 @@ template <class M>
 static hu_status
 hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 {
-	enum { ROOM = 64 << 20 };
+#ifdef __CUDACC__
+	enum { ROOM = 256 << 20 };
+#else
+	enum { ROOM = 64 << 20 }; /* so that tests reach it */
+#endif
 	hu_cublas_product p;
 
 	HU_TRY(HU_SIDE(cublas_product)(w, g, &p));
