@@ -9,10 +9,10 @@
 #include <stddef.h>
 
 /* A meter reads one source of energy. open returns its state, or NULL with the reason in why; `what` receives what is
-   measured ("2 packages, RAPL"). period is the seconds over which the source forms its figures: a busy share
-   or joules of less time are those of other moments. joules returns the counter with wrap-arounds removed, from an
-   arbitrary start; negative where it can no longer be read. utilisation returns the busy share of the source since the last call, 0 to
-   1, or is negative where unknown; the member may be NULL. */
+   measured ("2 packages, RAPL"). period is the seconds over which the source forms its figures: a busy share or joules
+   of less time are those of other moments. joules returns the counter with wrap-arounds removed, from an arbitrary
+   start; negative where it can no longer be read. utilisation returns the busy share of the source since the last call,
+   0 to 1, or is negative where unknown; the member may be NULL. */
 typedef struct hu_meter {
 	const char *name;
 	double period;
