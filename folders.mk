@@ -40,6 +40,7 @@ include $(top_srcdir)/doc/ci/local.mk
 include $(top_srcdir)/doc/examples/local.mk
 include $(top_srcdir)/doc/experiments/local.mk
 include $(top_srcdir)/doc/gallery/local.mk
+include $(top_srcdir)/doc/measured/local.mk
 include $(top_srcdir)/doc/measured/h200/local.mk
 include $(top_srcdir)/doc/teaching/local.mk
 include $(top_srcdir)/lib/base/local.mk
