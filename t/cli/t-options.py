@@ -18,6 +18,7 @@ SOURCES = os.path.abspath(os.environ.get('srcdir', '.'))
 sys.dont_write_bytecode = True
 sys.path.insert(0, SOURCES + '/t/tool')
 import onnxfile
+from npzfile import npz
 from tap import HALFULP, bail_out, finish, home as own, ok, skip
 
 home = own()
@@ -119,6 +120,7 @@ def prepare():
                                                     [onnxfile.value('x', ['n', 4])], [onnxfile.value('y'), onnxfile.value('e')]))
     npy('x.npy', '<f4', (3, 4), struct.pack('<12f', *[0.91 * i - 5.3 for i in range(12)]))
     npy('labels.npy', '<i8', (3,), struct.pack('<3q', 0, 1, 2))
+    npz(home + '/labelled.npz', x=((2,), [0.1, 0.2]), y=((2,), [1, 0], '<i8'))
     idx('images')
     open(home + '/s.tsv', 'w').write('good film\t1\nbad film\t0\n' * 10)
     open(home + '/vocab.txt', 'w').write('[PAD]\n[UNK]\n[CLS]\n[SEP]\ngood\n')
@@ -786,6 +788,11 @@ sum | op matmul --in a={h}/a.npy --in b={h}/b.npy --as reference --sum kahan
 sum | op matmul --in a={h}/a.npy --in b={h}/b.npy --as reference --sum fma,acc=fp16 --out r.npy
 sum | op dot --in a={h}/a.npy --in b={h}/x.npy --as reference --sum kahan
 sum | op dot --in a={h}/a.npy --in b={h}/x.npy --as reference --set out=fp16 --sum fma,acc=bf16
+set | op matmul --in a={h}/a.npy --in b={h}/b.npy --as reference --set compute=fp16
+set | op matmul --in a={h}/a.npy --in b={h}/b.npy --as reference --set mode=SR
+set | op relu --in a={h}/a.npy --as reference --set mode=SR --out r.npy
+set | op clip --in a={h}/a.npy --as reference --set low=0 --set high=1 --set compute=fp16
+set | op maxpool --in a={h}/a.npy --as reference --set compute=fp16 --result 0
 gemm | op matmul --in a={h}/a.npy --in b={h}/b.npy --gemm simt
 packed | op relu --in a={h}/a.npy --packed
 packed | op matmul --in a={h}/a.npy --in b={h}/b.npy --as bound --out d.npy --packed
@@ -820,6 +827,13 @@ reverse | inspect {h}/a.npy --reverse
 tap | inspect {h}/a.npy --tap
 axis | inspect {h}/a.npy --axis 0
 axis | inspect {h}/a.npy --to fp16,int8 --axis 0
+axis | inspect {h}/a.npy --to mxfp4 --axis 2
+axis | inspect {h}/a.npy --to mxfp4 --axis -3
+axis | inspect {h}/run/trace/step-000000.safetensors --to mxfp4 --tensors *.b --axis 1
+tensors | inspect {h}/labelled.npz --tensors y
+tensors | inspect {h}/labelled.npz --tensors x,y --fail-if sqnr<300
+tensors | inspect {h}/labels.npy --tensors * --fail-if sqnr<300
+fail-if | inspect {h}/labels.npy --fail-if sqnr<300
 tensors | inspect {h}/a.npy --tensors typo
 tensors | inspect {h}/a.npy --tensors typo --fail-if sqnr<300
 tensors | inspect {h}/a.npy --tensors typo --fail-if sqnr<300 --tap
