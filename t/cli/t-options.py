@@ -22,7 +22,8 @@ from npzfile import npz
 from tap import HALFULP, bail_out, finish, home as own, ok, skip
 
 home = own()
-environment = dict(os.environ, OMP_WAIT_POLICY='passive', HALFULP_POWERCAP=home + '/powercap')
+# What bench cast asks how fast NumPy is: of Python itself the picture would say whether a busy machine let it answer
+environment = dict(os.environ, OMP_WAIT_POLICY='passive', HALFULP_POWERCAP=home + '/powercap', PYTHON=home + '/python')
 
 
 def run(line, cwd=home):
@@ -120,6 +121,9 @@ def prepare():
                                                     [onnxfile.value('x', ['n', 4])], [onnxfile.value('y'), onnxfile.value('e')]))
     npy('x.npy', '<f4', (3, 4), struct.pack('<12f', *[0.91 * i - 5.3 for i in range(12)]))
     npy('labels.npy', '<i8', (3,), struct.pack('<3q', 0, 1, 2))
+    with open(home + '/python', 'w') as f:
+        f.write('#!/bin/sh\necho 2.5 3.5\n')
+    os.chmod(home + '/python', 0o755)
     npz(home + '/labelled.npz', x=((2,), [0.1, 0.2]), y=((2,), [1, 0], '<i8'))
     idx('images')
     open(home + '/s.tsv', 'w').write('good film\t1\nbad film\t0\n' * 10)
@@ -951,9 +955,6 @@ def main():
         after, said = observed('%s %s' % (base[:-1] + option if base.endswith(' R') else base + ' ' + option, 'R' if base.endswith(' R') else ''))
         if lacks(how[1]) or lacks(said[1]):
             skip('%s --%s' % tuple(name.split()), 'the kernels are not compiled for the host')
-            continue
-        if name == 'bench no-python' and before == after and subprocess.run(['python3', '-c', 'import numpy'], capture_output=True).returncode:
-            skip(name, 'numpy is not here, so nothing is left out')
             continue
         ok(before != after and 'has no effect' not in said[1], '%s %s changes what is seen' % (name.split()[0], option), '%s\nwithout: %s\nwith: %s' % (base, how, said))
     for line, (before, how) in known.items():
