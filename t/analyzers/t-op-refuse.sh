@@ -65,8 +65,9 @@ refuses 2 "--sum has no effect with --as reference" matmul --in a=p.npy --in b=p
 refuses 2 "--seed has no effect with --as reference, or --as bound alone" matmul --in a=p.npy --in b=p.npy --as bound --set mode=SR --seed 3
 refuses 2 "--confidence has no effect where there is no probabilistic bound: the result is no sum" relu --in a=p.npy --got p.npy --confidence 0.9 --out none.npy
 refuses 2 "--confidence has no effect where there is no probabilistic bound: tensor cores chop" dot --in a=p.npy --in b=p.npy --as bound --sum tc:ampere,in=fp16 --confidence 0.9
-refuses 2 "--set has no effect by compute=fp16 with --as reference" matmul --in a=p.npy --in b=p.npy --as reference --set compute=fp16 --out none.npy
-refuses 2 "--set has no effect by mode=SR with --as reference" matmul --in a=p.npy --in b=p.npy --as reference --set mode=SR --out none.npy
+for set in compute=fp16 mode=SR; do
+	refuses 2 "--set has no effect by $set with --as reference" exp --in a=p.npy --as reference --set $set --out none.npy
+done
 test ! -e none.npy
 test_is $? "and no array is written"
 # But the bounds beside the exact result are the model's, dot's result is in its format, and a tensor core's operands too
@@ -96,7 +97,8 @@ npy_of large.npy "(2,)" 1e30 -1
 run clip --in a=large.npy --as reference --set compute=fp16
 test $code = 0 && test "$(tr '\n' ' ' <out)" = "65504 -1 "
 test_is $? "clip's limits are those of --set compute=, with --as reference too"
-run batchnorm --in a=third.npy --in b=row.npy --in c=row.npy --in d=row.npy --in e=row.npy --as reference --set compute=bf16 --result 2 --json
+stats=$(printf -- '--in %s=row.npy ' b c d e)
+run batchnorm --in a=third.npy $stats --as reference --set compute=bf16 --result 2 --json
 test $code = 0 && grep -q '"format": "bf16"' out
 test_is $? "and statistics are in that format"
 

@@ -715,9 +715,14 @@ no-decay | PP --no-decay typo
 no-decay | BT --no-decay typo
 no-decay | BW --no-decay typo
 no-decay | C --no-decay typo c
+trace | C --trace-steps 0 --trace *@fp16,typo c
+trace | C --analyze --trace typo c
+count | C --count dense1.w@fp16,typo c
 trace | TS.replace('--trace-steps none ', '') --trace nosuch R
 trace | TS.replace('--trace-steps none ', '') --trace dense1.w,nosuch R
 count | TS --count nosuch R
+trace | TS.replace('--trace-steps none ', '') --trace *@fp16 R
+count | TS --count dense1.w@fp16 R
 count | TS --count dense1.w,nosuch R
 lr-end | train --schedule step --lr-end 0.1 x
 decay-rate | plan --schedule cosine --decay-rate 0.5

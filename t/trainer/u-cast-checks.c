@@ -124,8 +124,8 @@ main(void)
 		is_int(found(op, f, call, SAMPLE, SAMPLE, 2), 2, "two of them");
 		is_int(found(op, f, call, 1, 1, SAMPLE - 1), 0, "all that are not looked at");
 	}
-	/* A clock that stands still for a run loses no row: it is of the runs until it moves. A copy is timed first, MPFR
-	   before it, and each begins where the clock has just moved. */
+	/* A clock that stands still for a run loses no row, which is of the runs until it moves. MPFR is timed
+	   first, then a copy, and each begins where the clock has just moved. */
 	is_int(found("round", "fp16", 0, 0, 1, 0), 0, "a clock that moves at every look");
 	ok(fabs(column("ns") * 5242 - 1e6) < 1 && column("memcpy") == 1 && fabs(column("mpfr") - 1) < 1e-12,
 		"each run takes a millisecond");

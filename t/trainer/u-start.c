@@ -328,8 +328,8 @@ main(void)
 		": tensor layer1.conv1.weight has the shape [13, 2, 1, 9] and [6, 2, 1, 9] is needed, output features "
 		"first, which is this model's layer1_conv1.w");
 	test_misfit("convnet", 2, "F32", 0,
-		": tensor conv1.weight has the shape [6, 1, 5] and [3, 1, 5, 5] is needed, output features first, which "
-		"is this model's conv1.w");
+		": tensor conv1.weight has the shape [6, 1, 5] and [3, 1, 5, 5] is needed, output features first, "
+		"which is this model's conv1.w");
 	test_misfit("convnet", 1, "I32", 0,
 		": tensor conv1.weight is of dtype I32, and weights are needed as F64, F32, F16, BF16, F8_E4M3 or "
 		"F8_E5M2");
