@@ -802,6 +802,9 @@ set | op matmul --in a={h}/a.npy --in b={h}/b.npy --as reference --set mode=SR
 set | op relu --in a={h}/a.npy --as reference --set mode=SR --out r.npy
 set | op clip --in a={h}/a.npy --as reference --set low=0 --set high=1 --set compute=fp16
 set | op maxpool --in a={h}/a.npy --as reference --set compute=fp16 --result 0
+set | op matmul --in a={h}/a.npy --in b={h}/b.npy --set compute=fp16
+set | op reduce_max --in a={h}/a.npy --set compute=fp16 --as bound
+set | op causal --in a={h}/a.npy --set compute=fp16 --got {h}/a.npy
 gemm | op matmul --in a={h}/a.npy --in b={h}/b.npy --gemm simt
 packed | op relu --in a={h}/a.npy --packed
 packed | op matmul --in a={h}/a.npy --in b={h}/b.npy --as bound --out d.npy --packed
