@@ -15,7 +15,7 @@ from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
 need_mpi(or_stub=True)
 os.chdir(home())
 WORDS = ['--policies', 'float32,mixed_float16', '--seeds', '1', '--lrs', '0.001,2^-4', '--model', 'mlp', '--width', '0.05', '--size', '8']
-WORDS += ['--train', '32', '--eval', '16', '--batch', '8', '--steps', '3', '--threads', '1']
+WORDS += ['--train', '32', '--eval', '16', '--batch', '8', '--steps', '3', '--threads', '3']
 LONG = 'HALFULP_ALL_SHARES' in os.environ
 
 
@@ -48,6 +48,8 @@ for n in (1, 2, 3, 5) if LONG else (2,):
 runs = [os.path.basename(x) for x in os.listdir('one') if 'seed' in x]
 wrong = [r for r in runs if differences('one/' + r, 'ranks2/' + r)]
 ok(len(runs) == 4 and not wrong, 'and the runs are those of one process', wrong)
+threads = [json.load(open('ranks2/%s/manifest.json' % r))['threads'] for r in runs]
+ok(threads == [3] * 4, 'which have the threads that were asked for', threads)
 
 for n in (1, 4, 7) if LONG else (3,):
     to = 'shards%d' % n
