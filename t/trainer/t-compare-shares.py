@@ -148,6 +148,9 @@ def table(to):
     return os.path.exists(to + '/compare.tsv')
 
 
+alone = ['float32' if x == 'p.json,float32' else x for x in SMALL]
+p = apart(inside('a', *alone, top + '/one-policy'), inside('other d.npz', *alone, top + '/one-policy'))
+ok(p.returncode == 3 and len(said(p)) == 1, 'nor may the data differ where there is one policy', [p.returncode, p.stderr])
 for place in ('copy', *('other ' + name for name in WRITE)):
     to = 'of-' + place.replace(' ', '-')
     p = apart(inside('a', *SMALL, '%s/%s' % (top, to)), inside(place, *SMALL, '%s/%s' % (top, to)))
