@@ -83,6 +83,14 @@ for where, words in ('its own part', ['--shard', '2/3']), ('another part', ['--s
 p = None if LONG else halfulp('compare', '--shard', '2/3', '--resume', *WORDS, 'shards3')
 ok(LONG or p.returncode == 0 and tables('shards3') == tables('one'), 'and the shard goes on with its own options', p and p.stderr)
 
+# The first of each list tells works apart
+other = {'float32,mixed_float16': 'float64,mixed_float16', '1': '2', '0.001,2^-4': '0.002,2^-4'}
+for text in other:
+    words = [other[x] if x == text else x for x in WORDS]
+    p = halfulp('compare', '--shard', '2/3', '--resume', *words, 'shards3') if not LONG else None
+    said_so = p and p.returncode == 3 and len(said(p)) == 1 and other[text].split(',')[0] in p.stderr
+    ok(LONG or said_so, 'a shard with %s for %s is refused' % (other[text], text), p and [p.returncode, p.stderr])
+
 # A part without its last unit, and a run that was ended in its middle
 part = 'one/parts/ranks.part'
 lines = open(part).read().splitlines(True)
