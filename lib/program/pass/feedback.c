@@ -141,6 +141,6 @@ hu_pass_feedback(hu_program *p, const hu_all_reduce *r, int found)
 	return n ? HU_OK
 		 : hu_fail(HU_EINVAL,
 			   "feedback keeps what the cast to the wire loses, and wire=%s holds every number that is sent: "
-			   "name a shorter format, such as wire=bf16, or leave feedback out",
+			   "name a shorter format, or leave feedback out",
 			   hu_format_name(r->sum.outer));
 }

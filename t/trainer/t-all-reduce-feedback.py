@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--all-reduce ...,feedback: what each rank sends and the error that it keeps, computed here from the tensors of traced
+steps, among them skipped ones and one after which the loss scale grew; the same bits for any number of ranks, on the
+launch shim and resumed by other numbers of ranks; which ranks hold and send what; how much less is lost, also as the
+simulation of the same steps says; the plan; and what is refused."""
+
+import json
+import math
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from mpi import differences, need_mpi, ranks  # noqa: E402
+from tap import TOP, finish, halfulp, ok  # noqa: E402
+from trained import Trainings, f32  # noqa: E402
+
+need_mpi(or_stub=True)
+SMALL = '--model mlp --size 8 --width 0.03 --train 96 --eval 8 --quiet --steps 6 --trace-steps 0,1,2,3,4,5 '
+runs = Trainings(SMALL)
+at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
+NAN = float('nan')
+# significant bits, least exponent, largest number, and what is beyond it
+WIRES = {'bf16': (8, -126, 2.0**127 * (2 - 2.0**-7), math.inf), 'fp16': (11, -14, 65504.0, math.inf)}
+WIRES.update(e4m3=(4, -6, 448.0, NAN), e5m2=(3, -14, 57344.0, math.inf), fp32=(24, -126, 2.0**127 * (2 - 2.0**-23), math.inf))
+
+
+def rounded(x, name):
+    """X to nearest even."""
+    p, emin, most, beyond = WIRES[name]
+    if x == 0 or not math.isfinite(x):
+        return NAN if name == 'e4m3' and math.isinf(x) else x
+    e = max(math.frexp(x)[1] - 1, emin) - p + 1
+    y = math.ldexp(round(math.ldexp(x, -e)), e)  # of a half, round takes the even neighbour
+    return y if abs(y) <= most else math.copysign(beyond, x)
+
+
+def ring(parts, wire):
+    total = parts[0]
+    for x in parts[1:]:
+        total = rounded(f32(total + x), wire)
+    return total
+
+
+def tree(parts, wire):
+    """Of a power of two of ranks, neighbours first."""
+    while len(parts) > 1:
+        parts = [rounded(f32(a + b), wire) for a, b in zip(parts[::2], parts[1::2])]
+    return parts[0]
+
+
+def alike(x, y):
+    return x == y or (x != x and y != y)
+
+
+def sums(program):
+    """The gradients that an all-reduce adds, each with the number of its operands and what those are cast to."""
+    name = [x['name'] for x in program['tensors']]
+    for c in program['calls']:
+        if c['op'] == 'all_reduce':
+            own = name[c['out'][0]]
+            yield own[:-4] if own.endswith('_sum') else own, len(c['in']), [name[i] for i in c['in']]
+
+
+def part(r, R, words):
+    """The end of the name of rank r's sum of its micro-batches."""
+    n = int(words.split('--micro-batches ')[1].split()[0])
+    first, last = r * n // R, (r + 1) * n // R - 1
+    return '_micro%d' % first + ('to%d' % last if last > first else '')
+
+
+# --- every state of every step: what is sent is the cast of term + error, the error's next value is what the cast lost
+RUNS = (
+    ('plain', 'ring:3,wire=e4m3,scale=2^8', 'e4m3', ring, 256.0, '--policy float32 --micro-batches 6'),
+    ('bare', 'tree:4,wire=e5m2', 'e5m2', tree, 1.0, '--policy float32 --micro-batches 4'),
+    ('bf16', 'ring:2,wire=bf16', 'bf16', ring, 1.0, '--policy mixed_bfloat16 --micro-batches 4'),
+    ('grown', 'ring:2,wire=fp16,scale=2^-3', 'fp16', ring, 0.125,
+     '--policy float32 --micro-batches 4 --loss-scale dynamic --init-scale 2^24 --growth-interval 1'),
+    ('skipping', 'ring:5,wire=e4m3,scale=2^-2', 'e4m3', ring, 0.25,
+     '--policy mixed_float16 --micro-batches 6 --loss-scale dynamic --init-scale 2^14 --growth-interval 2'),
+)  # fmt: skip
+BASE = '--optimizer adamw --batch 12 --all-reduce %s,feedback '
+for run, model, wire, order, scale, words in RUNS:
+    if not train(BASE % model + words, run):
+        continue
+    program, kept, wrong, checked, moved = runs.program(run), {}, [], 0, 0
+    skipped, dynamic = column(run, 'skipped'), 'dynamic' in words
+    for step in range(6):
+        t = traced(run, step)
+        loss_scale, skip = t['scaler.scale'][0] if dynamic else 1.0, skipped[step] == '1'
+        for own, R, sent in sums(program):
+            for r in range(R):
+                e, y, q = (t['%s_%s' % (own, w % r)] for w in ('error%d', 'corrected%d', 'corrected%d@' + wire))
+                after = t['%s_error%d_next' % (own, r)]
+                had = t['%s_sent%d' % (own, r)] if scale != 1 else t[own + part(r, R, words)]
+                if sent[r] != '%s_corrected%d@%s' % (own, r, wire):
+                    wrong.append([step, own, r, 'is not what is sent'])
+                for i, x in enumerate(had):
+                    before = kept.get((own, r, i), 0.0)
+                    want_y = f32(x + f32(before * loss_scale)) if math.isfinite(x) else x
+                    want_q = rounded(want_y, wire)
+                    lost = want_y - want_q if math.isfinite(want_q) else NAN
+                    want = before if skip else f32(lost / loss_scale)
+                    if not (alike(e[i], before) and alike(y[i], want_y) and alike(q[i], want_q) and alike(after[i], want)):
+                        wrong.append([step, own, r, i, (e[i], before), (y[i], want_y), (q[i], want_q), (after[i], want)])
+                    kept[own, r, i] = want
+                    moved += want != 0
+                    checked += 1
+            for i, got in enumerate(t[own]):
+                total = order([t[s][i] for s in sent], wire)
+                if math.isfinite(total) and got != f32(total / scale):
+                    wrong.append([step, own, i, got, total / scale])
+    ok(checked > 5000 and moved > 1000 and not wrong, '%s: %d errors of ranks in 6 steps, skipped: %s' % (
+        model, checked, ' '.join(skipped)), wrong[:3])  # fmt: skip
+    p = halfulp('analyze', '--only', 'replay,swamping,underflow', at(run))
+    ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, model + ': within its bounds', p.stdout + p.stderr)
+    lines = [x.rstrip('\n').split('\t') for x in open(at(run, 'analysis/replay.tsv')) if x[0] != '#']
+    judged = {x[5] for x in lines[1:]}
+    want = {x['name'] for x in program['tensors'] if re.search(r'_(error|corrected)', x['name']) and not x.get('state')}
+    ok(len(want) > 40 and want <= judged, '%s: replay judged the %d tensors of these calls' % (model, len(want)), want - judged)
+ok('1' in column('skipping', 'skipped')[1:] and '0' in column('skipping', 'skipped'), 'a step was skipped between others')
+scales = {x for x in column('grown', 'loss_scale')}
+ok(len(scales) > 1 and '1' in column('grown', 'skipped'), 'the loss scale fell and grew', scales)
+
+# --- one process, two, three and four ranks; the launch shim; verify; resumed by another number of ranks
+SKIP = BASE % RUNS[-1][1] + RUNS[-1][5] + ' --checkpoint-every 1 '
+if train(SKIP, 'one'):
+    ok(column('one', 'digest') == column('skipping', 'digest'), 'checkpoints change nothing')
+    for n in (1, 2, 3, 4):
+        p = ranks(n, 'train', *(SMALL + SKIP).split(), at('ranks%d' % n))
+        wrong = differences(at('one'), at('ranks%d' % n)) if p.returncode == 0 else [p.stderr]
+        ok(not wrong, '%d rank%s: tables, traces and checkpoint of one process' % (n, 's' if n > 1 else ''), wrong)
+    p = halfulp('verify', at('one'))
+    ok(p.returncode == 0, 'verify repeats them', p.stdout + p.stderr)
+    for run, n in (('one', 3), ('ranks2', 1), ('ranks3', 4), ('ranks4', 2)):
+        again = '%s-by-%d' % (run, n)
+        p = resumed(run, again, 3, lambda *w: ranks(n, *w) if n > 1 else halfulp(*w))
+        wrong = differences(at('one'), at(again)) if p.returncode == 0 else [p.stderr]
+        ok(not wrong, '%s resumed by %d: the same' % (run, n), wrong)
+    if 'shim' in json.loads(halfulp('doctor', '--json').stdout)['backends']:
+        for n in (1, 3):
+            p = ranks(n, 'train', *(SMALL + SKIP + '--backend shim').split(), at('shim%d' % n))
+            same = p.returncode == 0 and column('shim%d' % n, 'digest') == column('one', 'digest')
+            ok(same, 'the launch shim on %d rank%s: the same bits' % (n, 's' if n > 1 else ''), p.stderr)
+finish()
