@@ -8,11 +8,12 @@ import json
 import math
 import os
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from mpi import differences, need_mpi, ranks  # noqa: E402
-from tap import TOP, finish, halfulp, ok  # noqa: E402
+from tap import HALFULP, TOP, finish, halfulp, ok  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
 need_mpi(or_stub=True)
@@ -142,4 +143,109 @@ if train(SKIP, 'one'):
             p = ranks(n, 'train', *(SMALL + SKIP + '--backend shim').split(), at('shim%d' % n))
             same = p.returncode == 0 and column('shim%d' % n, 'digest') == column('one', 'digest')
             ok(same, 'the launch shim on %d rank%s: the same bits' % (n, 's' if n > 1 else ''), p.stderr)
+
+# --- each rank holds its own errors alone, and sends what it casts: 1 byte a number of e4m3, and 4 of what it had
+BARE = SMALL + '--policy float32 --optimizer sgd --batch 12 --micro-batches 6 --all-reduce ring:5,wire=e4m3%s'
+size = {}
+for words in ('', ',feedback'):
+    if ranks(3, 'train', *(BARE % words).split(), at('spread' + words)).returncode == 0:
+        size[words] = [sum(map(int, column('spread' + words, k, 'ranks.tsv'))) for k in ('memory', 'bytes_sent')]
+if len(size) == 2:
+    new, parameters, away = 0, 0, 0
+    for x in runs.program('spread,feedback')['tensors']:
+        n = math.prod(x['shape'])
+        new += 4 * n * bool(re.search('_error|_corrected', x['name']))  # the CPU has all in 32 bits
+        parameters += n * x.get('trainable', False)
+    more = [size[',feedback'][k] - size[''][k] for k in (0, 1)]
+    ok(more[0] == new, 'each new tensor is on one rank: %d bytes of all three' % more[0], [more, new])
+    # Two of the three have operands 0 to 3 of the ring's five, which travel to rank 0 where the last one is
+    ok(more[1] == -4 * 3 * parameters, 'and %d bytes fewer travel in a step' % -more[1], [more, parameters])
+
+# --- what is lost in the sum over the steps: of the training, by its traces, and of the simulation of the same steps
+LONG = '--model mlp --size 8 --width 0.03 --train 160 --eval 8 --quiet --policy float32 --optimizer sgd --batch 16 --micro-batches 8 '
+LONG += '--steps 16 --trace-steps %s --trace *.d?,*.d?_* --all-reduce ' % ','.join(map(str, range(16)))
+bare = Trainings(LONG)
+
+
+def sum_of(run, scale, words):
+    """The L2 norm of sum over steps (gradient - exact sum of what ranks had) by that of the exact sums."""
+    off, all_of, program = {}, {}, bare.program(run)
+    for step in range(16):
+        t = bare.traced(run, step)
+        for own, R, _ in sums(program):
+            had = [t['%s_sent%d' % (own, r)] if scale != 1 else t[own + part(r, R, words)] for r in range(R)]
+            for i, got in enumerate(t[own + '_sum'] if scale != 1 else t[own]):
+                exact = math.fsum(x[i] for x in had)
+                off[own, i] = off.get((own, i), 0) + got - exact
+                all_of[own, i] = all_of.get((own, i), 0) + exact
+    norm = lambda x: math.sqrt(math.fsum(v * v for v in x.values()))  # noqa: E731
+    return norm(off) / norm(all_of)
+
+
+for order, R, scale in (('tree', 4, 64), ('halving', 8, 1), ('ring', 2, 256)):
+    lost = []
+    for words in (',feedback', ''):
+        model = '%s:%d,wire=e4m3,scale=%d%s' % (order, R, scale, words)
+        how = ['--ranks', str(R), '--order', order, '--wire', 'e4m3', '--acc', 'fp32', '--sample', 'all', '--steps', '16']
+        if not bare.train(model.replace(',scale=1', '') if scale == 1 else model, model):
+            continue
+        lost.append(sum_of(model, scale, LONG))
+        p = halfulp('allreduce', '--json', *how, *(['--feedback'] if words else []), bare.at(model))
+        said = json.loads(p.stdout)[0]['rel_l2'] if p.returncode == 0 else p.stderr
+        same = p.returncode == 0 and math.isclose(said, lost[-1], rel_tol=1e-12)
+        ok(same, '%s: halfulp allreduce finds the same %.6g' % (model, lost[-1]), said)
+    ok(len(lost) == 2 and lost[0] < lost[1], '%s:%d: %.4f with feedback, %.4f without' % (order, R, *lost), lost)
+
+# --- the manual's lines and the numbers that it gives
+page = open(os.path.join(TOP, 'doc/cluster.md')).read()
+section = page[page.index('**Error feedback.**') : page.index('### Slurm')]
+lines = re.findall(r'^    (halfulp .*)$', section, re.M)[:2]
+figure = {}
+for scale in ('', ',scale=2^8'):
+    for word in (',feedback', ''):
+        how = [x.replace(',feedback', scale + word).replace('--feedback', '--feedback' if word else '') for x in lines]
+        how = [x.replace('halfulp ', '"$HALFULP" ', 1) for x in how]
+        script = 'set -e; rm -rf runs; mkdir runs; %s >/dev/null; %s' % tuple(how)
+        p = subprocess.run(['bash', '-c', script], cwd=at('.'), capture_output=True, text=True, env=dict(os.environ, HALFULP=HALFULP))
+        row = re.search(r'^tree .*$', p.stdout, re.M)
+        figure[scale, word] = row[0].split()[3] if row else p.stderr
+        if (scale, word) == ('', ',feedback'):
+            ok(re.search(r'```\n(.*?)\n```', section, re.S)[1] in p.stdout, 'the manual: what the simulation prints', p.stdout + p.stderr)
+want = 'off by %s of the exact' % figure['', ',feedback'], 'in both lines it is %s; with' % figure['', '']
+want += ('`scale=2^8` it is %s, and without feedback %s.' % (figure[',scale=2^8', ',feedback'], figure[',scale=2^8', '']),)
+ok(all(w in section for w in want), 'and its other numbers', [w for w in want if w not in section])
+
+# --- the plan counts one error for each parameter, which no stage of ZeRO cuts
+plans = []
+for words in ('', ',feedback'):
+    how = '--model mlp --batch 12 --micro-batches 4 --ranks 4 --all-reduce ring:4,wire=e4m3%s' % words
+    p = halfulp('plan', '--json', *how.split())
+    plans.append(json.loads(p.stdout)[0] if p.returncode == 0 else ok(False, 'plan', p.stderr))
+if all(plans):
+    each = 4 * plans[0]['parameters']
+    wrong = [k for k, v in plans[0]['memory_bytes'].items() if plans[1]['memory_bytes'][k] - v != each * (k == 'optimizer_state')]
+    for a, b in zip(*(p['ranks']['stages'] for p in plans)):
+        wrong += [(k, a[k], b[k]) for k in a if k not in ('ms_sending', 'efficiency') and b[k] - a[k] != each * (k in ('optimizer_state', 'all'))]
+    ok(not wrong, 'plan counts the errors, %d bytes a rank, and nothing else' % each, wrong)
+
+# --- where it would do nothing it is refused
+for words, why in (
+    ('ring:2,feedback', 'without wire= gradients are sent in their own format'),
+    ('ring:2,wire=fp32,feedback', 'wire=fp32 holds every number that is sent'),
+    ('ring:2,wire=fp32,scale=2^4,feedback', 'wire=fp32 holds every number that is sent'),
+    ('ring:2,wire=fp64,feedback', 'wire=fp64 holds every number that is sent'),
+    ('ring:2,wire=bf16,feedback --policy bfloat16', 'wire=bf16 holds every number that is sent'),
+    ('tree,feedback', 'needs a number of ranks'),
+    ('nccl:2,feedback', "sends the gradient's own format"),
+    ('ring:2,wire=e4m3,feedback=1', "unknown key 'feedback'"),
+    ('ring:2,wire=e4m3,feedback,feedback', "'feedback' is no key=value"),
+):
+    p = halfulp('train', *(SMALL + '--batch 12 --micro-batches 2 --all-reduce ' + words).split(), at('x'))
+    ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, '%s: %s' % (words, why), p.stderr)
+ok(not os.path.exists(at('x')), 'none of these left a run')
+for words in ('ring:2,wire=fp32,feedback --policy float64', 'ring:2,wire=fp16,scale=2^-3,feedback --policy float16', 'hier:2:1,wire=tf32,feedback'):
+    run = words.split()[0]
+    if train('--batch 12 --micro-batches 2 --loss-scale none --all-reduce ' + words, run):
+        names = [x['format'] for x in runs.program(run)['tensors'] if re.search(r'_error\d$', x['name'])]
+        ok(names == ['fp64' if '64' in words else 'fp32'] * 12, words + ': each gradient has two errors', names)
 finish()
