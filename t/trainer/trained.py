@@ -32,8 +32,8 @@ class Trainings:
         return [r[rows[0].index(name)] for r in rows[1:]]
 
     def resumed(self, run, copy, step, start=halfulp):
-        """Resumes a copy of a run as it was when it had done STEP steps, by START: what the program said. The run's last
-        checkpoint is a later one, and all that its tables have beyond STEP has to be forgotten."""
+        """Resumes a copy of a run as it was when it had done STEP steps, by START: what the program said. The run's
+        last checkpoint is a later one, and all that its tables have beyond STEP has to be forgotten."""
         shutil.copytree(self.at(run), self.at(copy))
         last = 'checkpoint/' + max(os.listdir(self.at(copy, 'checkpoint')))
         os.remove(self.at(copy, last))

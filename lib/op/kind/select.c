@@ -15,6 +15,6 @@ const hu_op hu_op_select = {
 	.nout = 1, .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
 	.family = &hu_family_pointwise,
 	.pointwise = &(hu_pointwise){
-		.how = { HU_EACH, HU_EACH, HU_ONE }, .form = { { HU_FORMULA_select, exact, 1 } },
+		.how = { HU_EACH, HU_EACH, HU_ONE }, .form = { { HU_FORMULA_select, exact, 2 } },
 	},
 };

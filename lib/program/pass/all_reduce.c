@@ -102,8 +102,8 @@ hu_all_reduce_parse(const char *text, int here, hu_all_reduce *out)
 			hu_sum_name(out->sum.id), out->sum.n);
 	if (out->feedback && out->sum.outer == HU_NO_FORMAT)
 		return hu_fail(HU_EINVAL,
-			"feedback keeps what the cast to the wire loses, and without wire= gradients are sent in their own "
-			"format: name a shorter one, as in ring:8,wire=e4m3,scale=2^8,feedback");
+			"feedback keeps what the cast to the wire loses, and without wire= gradients are sent in "
+			"their own format: name a shorter one, as in ring:8,wire=e4m3,scale=2^8,feedback");
 	out->ranks = out->sum.n;
 	out->own_acc = names_acc(text);
 	return HU_OK;

@@ -81,7 +81,7 @@ hu_feedback_of(const hu_program *p, int sent, hu_feedback *out)
 
 	if (!add)
 		return 0;
-	*out = (hu_feedback){ .term = add->in[0], .error = scale ? scale->in[0] : add->in[1], .corrected = cast->in[0] };
+	*out = (hu_feedback){ add->in[0], scale ? scale->in[0] : add->in[1], cast->in[0] };
 	return p->t[out->error].state;
 }
 
@@ -140,7 +140,7 @@ hu_pass_feedback(hu_program *p, const hu_all_reduce *r, int found)
 		}
 	return n ? HU_OK
 		 : hu_fail(HU_EINVAL,
-			   "feedback keeps what the cast to the wire loses, and wire=%s holds every number that is sent: "
-			   "name a shorter format, or leave feedback out",
+			   "feedback keeps what the cast to the wire loses, and wire=%s holds every number that is "
+			   "sent: name a shorter format, or leave feedback out",
 			   hu_format_name(r->sum.outer));
 }
