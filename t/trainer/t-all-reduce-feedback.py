@@ -122,7 +122,7 @@ for run, model, wire, order, scale, words in RUNS:
     want = {x['name'] for x in new if not x.get('state')}
     text = '%s: replay judged the %d tensors of these calls' % (model, len(want))
     ok(len(want) > 40 and want <= judged, text, want - judged)
-ok('1' in column('skipping', 'skipped')[1:] and '0' in column('skipping', 'skipped'), 'a step was skipped between others')
+ok('0 1' in ' '.join(column('skipping', 'skipped')), 'a step was skipped after others that were not')
 scales = {x for x in column('grown', 'loss_scale')}
 ok(len(scales) > 1 and '1' in column('grown', 'skipped'), 'the loss scale fell and grew', scales)
 
@@ -166,7 +166,8 @@ if len(size) == 2:
 
 # --- what is lost in the sum over the steps: of the training, by its traces, and of the simulation of the same steps
 LONG = '--model mlp --size 8 --width 0.03 --train 160 --eval 8 --quiet --policy float32 --optimizer sgd --batch 16 '
-LONG += '--micro-batches 8 --steps 16 --trace-steps %s --trace *.d?,*.d?_* --all-reduce ' % ','.join(map(str, range(16)))
+LONG += '--micro-batches 8 --steps 16 --trace *.d?,*.d?_* --trace-steps %s ' % ','.join(map(str, range(16)))
+LONG += '--all-reduce '
 bare = Trainings(LONG)
 
 
