@@ -154,8 +154,8 @@ hu_nccl_look(double waited, int *busy)
 		return HU_OK;
 	give_up();
 	return hu_fail(HU_EDEVICE,
-		"--all-reduce nccl: a sum over the ranks is not there after %g s: a rank, or the link to one, is lost or "
-		"slow (HALFULP_NCCL_TIMEOUT sets the seconds)",
+		"--all-reduce nccl: a sum over the ranks is not there after %g s: a rank, or the link to one, is lost "
+		"or slow (HALFULP_NCCL_TIMEOUT sets the seconds)",
 		l.limit);
 }
 

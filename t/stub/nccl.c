@@ -4,8 +4,8 @@
    fp64, and rounds to the format once, which no model of the program does. STUB_NCCL_VERSION sets the version that it
    claims, STUB_NCCL_FAIL=1 has it refuse to connect, STUB_NCCL_WRONG=1 leave the last rank's numbers out of the
    sum, and STUB_NCCL_LEFT names a file that each rank writes its number to when it leaves. STUB_NCCL_LOST=R has rank R
-   lose its link: the sums that it begins are never there, and with STUB_NCCL_SEEN=1 the library notices; STUB_NCCL_SLOW=1
-   has every sum take as long as three questions for it. */
+   lose its link: the sums that it begins are never there, and with STUB_NCCL_SEEN=1 the library notices;
+   STUB_NCCL_SLOW=1 has every sum take as long as three questions for it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
