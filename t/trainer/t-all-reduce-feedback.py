@@ -141,6 +141,11 @@ if train(SKIP, 'one'):
         p = resumed(run, again, 3, lambda *w: ranks(n, *w) if n > 1 else halfulp(*w))
         wrong = differences(at('one'), at(again)) if p.returncode == 0 else [p.stderr]
         ok(not wrong, '%s resumed by %d: the same' % (run, n), wrong)
+    begun = SKIP + '--init ' + at('one/checkpoint/step-000006.safetensors')
+    if train(begun, 'begun'):
+        p = ranks(3, 'train', *(SMALL + begun).split(), at('begun3'))
+        wrong = differences(at('begun'), at('begun3')) if p.returncode == 0 else [p.stderr]
+        ok(not wrong, 'three ranks that begin with the weights of a file have no errors at first either', wrong)
     if 'shim' in json.loads(halfulp('doctor', '--json').stdout)['backends']:
         for n in (1, 3):
             p = ranks(n, 'train', *(SMALL + SKIP + '--backend shim').split(), at('shim%d' % n))
