@@ -6,6 +6,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/judge/parts/packs.h"
+#include "lib/store/run_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +184,14 @@ name_of(const void *of, int i)
 	return hu_unit_name(w->a, &w->units.u[i]);
 }
 
+static double
+checked_of(const void *of)
+{
+	const hu_walk *w = of;
+
+	return hu_run_check_bytes(w->a->run);
+}
+
 hu_status
 hu_walk_share(hu_walk *w, hu_sharing *s, const hu_args *args, hu_status st, int *ends)
 {
@@ -192,6 +201,7 @@ hu_walk_share(hu_walk *w, hu_sharing *s, const hu_args *args, hu_status st, int 
 	}
 	w->work = (hu_share_work){ .command = "analyze", .text = w->text, .folder = w->folder, .place = w->a->run->dir,
 		.n = w->units.n, .cost = w->units.cost, .group = w->units.step, .joint = w->units.joint,
-		.name = name_of, .study = study, .join = join, .of = w };
+		.name = name_of, .study = study, .join = join, .checked = checked_of,
+		.of = w };
 	return hu_share_out(s, &w->work, args, st, ends);
 }
