@@ -5,6 +5,8 @@
 #include "lib/base/console/progress.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/base/ranks/ranks.h"
+#include "lib/base/ranks/united.h"
 #include "lib/judge/parts/packs.h"
 #include "lib/store/run_check.h"
 
@@ -83,7 +85,8 @@ study(void *of, int i, hu_str *found)
 	hu_trace *t;
 
 	HU_TRY(hu_analysis_trace(a, u->step, &t));
-	HU_TRY(unpack(w, t, u));
+	st = unpack(w, t, u);
+	HU_TRY(hu_ranks_united() > 1 ? hu_ranks_agree(st) : st);
 	hu_pack_write(&r);
 	for (int k = 0; k < HU_ANALYZERS && st == HU_OK; k++) {
 		double start = hu_now();

@@ -14,6 +14,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+/* Of a tensor, read at a time. */
+static const size_t PIECE = (size_t)1 << 22;
 static const char advice[] = "the file was changed; train again or restore it";
 
 void
@@ -57,29 +59,53 @@ hu_run_check_sum(const void *bytes, size_t n, char hex[17])
 	snprintf(hex, 17, "%016llx", (unsigned long long)XXH3_64bits(bytes, n));
 }
 
-/* The checksum of a tensor of a mapped file. Of a large file each piece's pages are given back, so that memory holds no
-   more of it than a piece. */
+/* Advises the kernel of a range of a mapped file, which begins at a page. */
+static void
+advise(const hu_safetensors *s, size_t from, size_t to, int how)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	from = from / page * page;
+	to = to < s->map_bytes ? to : s->map_bytes;
+	if (from < to)
+		madvise((char *)s->map + from, to - from, how);
+}
+
+/* The checksum of a tensor of a mapped file. The kernel is told what will be read, a piece ahead, since it does not look
+   ahead in a file that is read here and there. Of a large file each piece's pages are given back, so that memory holds
+   no more of it than two. */
 static void
 sum_mapped(const hu_safetensors *s, const hu_stensor *e, char hex[17])
 {
-	const size_t piece = (size_t)1 << 22, page = (size_t)sysconf(_SC_PAGESIZE);
 	const char *data = e->data, *map = s->map;
-	int mapped = map && data >= map && data < map + s->map_bytes;
-
-	if (!mapped || s->map_bytes <= HU_RUN_TRACE_IN_MEMORY) {
-		hu_run_check_sum(data, e->bytes, hex);
-		return;
-	}
 	XXH3_state_t *x = XXH3_createState();
+	size_t end = e->offset + e->bytes, n;
+	int mapped = map && data >= map && data < map + s->map_bytes; /* and not a copy */
+
 	HU_ASSERT(x);
 	XXH3_64bits_reset(x);
-	for (size_t at = 0; at < e->bytes; at += piece) {
-		size_t n = e->bytes - at < piece ? e->bytes - at : piece, from = (e->offset + at) / page * page;
+	for (size_t at = 0; at < e->bytes; at += n) {
+		size_t here = e->offset + at;
+		n = e->bytes - at < PIECE ? e->bytes - at : PIECE;
+		if (mapped && !at)
+			advise(s, here, here + n, MADV_WILLNEED);
+		if (mapped)
+			advise(s, here + n, end < here + 2 * n ? end : here + 2 * n, MADV_WILLNEED);
 		XXH3_64bits_update(x, data + at, n);
-		madvise((char *)s->map + from, e->offset + at + n - from, MADV_DONTNEED);
+		if (mapped && s->map_bytes > HU_RUN_TRACE_IN_MEMORY)
+			advise(s, here, here + n, MADV_DONTNEED);
 	}
 	snprintf(hex, 17, "%016llx", (unsigned long long)XXH3_64bits_digest(x));
 	XXH3_freeState(x);
+}
+
+/* What was read of a large tensor and had to leave memory is read again in order, for which the kernel may look
+   ahead. */
+static void
+advise_read(const hu_safetensors *s, const hu_stensor *e)
+{
+	if (s->map && e->bytes > PIECE)
+		advise(s, e->offset, e->offset + e->bytes, MADV_NORMAL);
 }
 
 static hu_status
@@ -258,6 +284,7 @@ hu_run_check_tensor(const hu_run *r, size_t step, const hu_safetensors *s, const
 	if (!flags || (*flags)[id])
 		return HU_OK;
 	HU_TRY(compare_tensor(s, e));
+	advise_read(s, e);
 	(*flags)[id] = 1;
 	r->check->bytes += (double)e->bytes;
 	return HU_OK;
@@ -302,10 +329,20 @@ hu_run_check_rest(const hu_run *r, const size_t *step, int n, int share, int of)
 	json_t *entry;
 	int k = 0;
 
-	json_object_foreach(json_object_get(r->manifest, "files"), name, entry)
-		if (!is_program(name) && !is_trace_of(name, step, n) && k++ % of == share)
+	json_object_foreach(json_object_get(r->manifest, "files"), name, entry) {
+		if (is_program(name) || is_trace_of(name, step, n))
+			continue;
+		if (share == (hu_match("*.safetensors", name) ? k++ % of : 0))
 			HU_TRY(hu_run_check_file(r, name));
+	}
 	return HU_OK;
+}
+
+void
+hu_run_check_mapped(const hu_run *r, const hu_safetensors *s)
+{
+	if (r->check && r->check->shared && s->map)
+		madvise(s->map, s->map_bytes, MADV_RANDOM);
 }
 
 double

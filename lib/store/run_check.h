@@ -38,13 +38,15 @@ hu_status hu_run_check_opened(const hu_run *r);
    where the manifest has no checksum of the header. Does nothing where that was done before, or the run is not
    shared. */
 hu_status hu_run_check_step(const hu_run *r, size_t step);
+/* Once that file is mapped: tells the kernel that a process of a shared run reads only some of it. */
+void hu_run_check_mapped(const hu_run *r, const hu_safetensors *s);
 /* Then for tensor id of it, which s has as e: compares its bytes, unless that was done before. Not for several threads
    at once. */
 hu_status hu_run_check_tensor(const hu_run *r, size_t step, const hu_safetensors *s, const hu_stensor *e, int id);
 
 /* Compares the files of a shared run that neither opening it nor mapping its steps step[0] to step[n-1], ascending,
-   compares: other steps, checkpoints and tables. `of` processes compare some of them each; this is number `share`, from
-   0. */
+   compares. `of` processes compare one of the other steps and of the checkpoints after the other; this is number `share`,
+   from 0, and tables are number 0's, which reads them. */
 hu_status hu_run_check_rest(const hu_run *r, const size_t *step, int n, int share, int of);
 /* How many bytes of the run's files this process has compared. */
 double hu_run_check_bytes(const hu_run *r);

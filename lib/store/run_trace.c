@@ -127,6 +127,7 @@ hu_run_map_trace(const hu_run *r, size_t step, size_t in_memory, hu_run_trace *m
 	hu_status st = hu_safetensors_open(&m->s, path);
 	free(path);
 	HU_TRY(st);
+	hu_run_check_mapped(r, &m->s);
 	m->r = r;
 	m->step = step;
 	m->t = hu_xcalloc((size_t)r->train->nt + 1, sizeof *m->t);
