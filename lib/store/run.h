@@ -27,8 +27,8 @@ hu_status hu_run_write_checkpoint(
 
 /* Bytes that a trace of the selected tensors takes without its header. */
 double hu_run_trace_bytes(const hu_program *p, const char *select);
-/* Sets files[name] to {bytes, xxh3} of the file dir/name, which hu_run_open checks, and of a trace or checkpoint also to
-   {header}, the hash of the header, which has those of the tensors. A file without an entry is not checked. */
+/* Sets files[name] to {bytes, xxh3} of the file dir/name, which hu_run_open checks, and of a trace or checkpoint also
+   to {header}, the hash of the header, which has those of the tensors. A file without an entry is not checked. */
 hu_status hu_run_add_file(const char *dir, const char *name, json_t *files);
 /* XXH3's 64-bit hash of a file as 16 hexadecimal digits, and its size in bytes. HU_EFILE if it cannot be read. */
 hu_status hu_run_checksum(const char *path, double *bytes, char hex[17]);
@@ -53,8 +53,8 @@ typedef struct hu_run {
 hu_status hu_run_open(hu_run *r, const char *dir);
 /* The same for one of several processes that share the work. Only the programs are compared with the manifest here;
    a traced step's file as far as it is read: length and header by hu_run_map_trace, each tensor by hu_run_trace_need.
-   The other files are for hu_run_check_rest and hu_run_check_file (lib/store/run_check.h). Where the manifest of an older
-   run has no checksum of a step's header, its file is compared as a whole once it is mapped. */
+   The other files are for hu_run_check_rest and hu_run_check_file (lib/store/run_check.h). Where the manifest of an
+   older run has no checksum of a step's header, its file is compared as a whole once it is mapped. */
 hu_status hu_run_open_shared(hu_run *r, const char *dir);
 /* Opens a program and the tensors of one step of it, step 0, as a run whose tables are written to dir, which is made.
    Other than a folder it has no manifest, no metrics and no lock; *lacks gets a sentence on what is missing. HU_EFILE

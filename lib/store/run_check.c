@@ -71,9 +71,9 @@ advise(const hu_safetensors *s, size_t from, size_t to, int how)
 		madvise((char *)s->map + from, to - from, how);
 }
 
-/* The checksum of a tensor of a mapped file. The kernel is told what will be read, a piece ahead, since it does not look
-   ahead in a file that is read here and there. Of a large file each piece's pages are given back, so that memory holds
-   no more of it than two. */
+/* The checksum of a tensor of a mapped file. The kernel is told what will be read, a piece ahead, since it does not
+   look ahead in a file that is read here and there. Of a large file each piece's pages are given back, so that memory
+   holds no more of it than two. */
 static void
 sum_mapped(const hu_safetensors *s, const hu_stensor *e, char hex[17])
 {
@@ -130,8 +130,8 @@ compare_header(const char *path, const json_t *entry, double *bytes)
 	HU_TRY(hu_run_checksum_header(path, bytes, hex));
 	if (want && !strcmp(want, hex))
 		return HU_OK;
-	return hu_fail(HU_EFILE, "%s: the header, bytes 0 to %.0f: its checksum is %s, the manifest says %.40s: %s", path,
-		*bytes, hex, want ? want : "nothing", advice);
+	return hu_fail(HU_EFILE, "%s: the header, bytes 0 to %.0f: its checksum is %s, the manifest says %.40s: %s",
+		path, *bytes, hex, want ? want : "nothing", advice);
 }
 
 static hu_status

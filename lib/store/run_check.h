@@ -45,8 +45,8 @@ void hu_run_check_mapped(const hu_run *r, const hu_safetensors *s);
 hu_status hu_run_check_tensor(const hu_run *r, size_t step, const hu_safetensors *s, const hu_stensor *e, int id);
 
 /* Compares the files of a shared run that neither opening it nor mapping its steps step[0] to step[n-1], ascending,
-   compares. `of` processes compare one of the other steps and of the checkpoints after the other; this is number `share`,
-   from 0, and tables are number 0's, which reads them. */
+   compares. `of` processes compare one of the other steps and of the checkpoints after the other; this is number
+   `share`, from 0, and tables are number 0's, which reads them. */
 hu_status hu_run_check_rest(const hu_run *r, const size_t *step, int n, int share, int of);
 /* How many bytes of the run's files this process has compared. */
 double hu_run_check_bytes(const hu_run *r);

@@ -55,7 +55,8 @@ halfulp('analyze', *NARROW, '--steps', '0,2', 'of-0')
 want = tables('of-0')
 
 # Files that nobody judges: of those with tensors rank 0 compares the first, rank 1 the second; rank 0 all tables
-dealt = [f for f in sorted(files) if f.endswith('.safetensors') and f not in ['trace/step-%06d.safetensors' % s for s in (0, 2)]]
+taken = ['trace/step-%06d.safetensors' % s for s in (0, 2)]
+dealt = [f for f in sorted(files) if f.endswith('.safetensors') and f not in taken]
 wrong, refusals = [], 0
 for file in dealt + ['metrics.tsv', 'grads.tsv']:
     who = dealt.index(file) % 2 if file in dealt else 0
@@ -66,11 +67,13 @@ for file in dealt + ['metrics.tsv', 'grads.tsv']:
         p = analyzed(2, *NARROW, '--steps', '0,2')
         if bad == who:
             refusals += 1
-            fine = p.returncode == 3 and len(said(p)) == 1 and 'of-%d/%s' % (bad, file) in said(p)[0] and not tables('of-0')
+            fine = p.returncode == 3 and len(said(p)) == 1 and 'of-%d/%s' % (bad, file) in said(p)[0]
+            fine = fine and not tables('of-0')
         else:
             fine = p.returncode == 0 and tables('of-0') == want
         wrong += ['%s of rank %d: exit %d: %s' % (file, bad, p.returncode, p.stderr[:300])] * (not fine)
-none(wrong, 'a byte of %d files that nobody judges: refused %d times by the rank that compares the file' % (len(dealt) + 2, refusals))
+text = 'a byte of %d files that nobody judges: refused %d times by the rank that compares the file'
+none(wrong, text % (len(dealt) + 2, refusals))
 ok(len(dealt) >= 3 and any('checkpoint' in f for f in dealt), 'steps and checkpoints among them', dealt)
 
 # What is judged: whoever it is, one line says which tensor
@@ -89,16 +92,20 @@ for t, first, last in (('dense2.xw', *at['dense2.xw']), ('dense1.w_next', *at['d
 none(wrong, 'a byte of a tensor or of the header: exit 3, a line that says so, no table')
 
 # An exact step that ranks execute together, of which each reads all
-JOINT = ['--model', 'mlp', '--width', '0.0625', '--size', '10', '--train', '128', '--eval', '8', '--batch', '128', '--quiet']
+JOINT = ['--model', 'mlp', '--width', '0.0625', '--size', '10', '--train', '128', '--eval', '8', '--quiet']
+JOINT += ['--batch', '128']
 trained('joint', *JOINT, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16')
 wrong = []
 at, _ = ranges('joint/trace/step-000000.safetensors')
 for t in ('input.x', 'dense1.xw', 'dense3.dw'):
-    copies('joint', 2)
-    flip('of-1/trace/step-000000.safetensors', *at[t])
-    p = analyzed(2, '--only', 'replay', '--sample', '2')
-    if p.returncode != 3 or len(said(p)) != 1 or 'rank 1 of 2' not in said(p)[0] or 'tensor %s,' % t not in said(p)[0]:
-        wrong.append('%s: exit %d: %s' % (t, p.returncode, p.stderr[:300]))
+    for bad in ((1,), (0, 1, 2, 3)):
+        copies('joint', 4)
+        for k in bad:
+            flip('of-%d/trace/step-000000.safetensors' % k, *at[t])
+        p = analyzed(4, '--only', 'replay', '--sample', '2')
+        who = 'rank 1 of 4, on' if bad[0] else 'of-0/trace'
+        if p.returncode != 3 or len(said(p)) != 1 or who not in said(p)[0] or 'tensor %s,' % t not in said(p)[0]:
+            wrong.append('%s, ranks %s: exit %d: %s' % (t, bad, p.returncode, p.stderr[:300]))
 none(wrong, 'a byte of a tensor of an exact step that ranks execute together: exit 3, one line of rank 0')
 
 # A training that goes on: every rank reads the newest checkpoint, and only rank 0 all of the run
@@ -110,7 +117,11 @@ os.remove('cut/' + last)
 m['files'] = {k: v for k, v in m['files'].items() if k != last and not k.endswith('.tsv')}
 json.dump(m, open('cut/manifest.json', 'w'))
 wrong = []
-for file, rank, code in (('trace/step-000000.safetensors', 0, 3), ('trace/step-000000.safetensors', 1, 0), ('checkpoint/step-000003.safetensors', 1, 3)):
+for file, rank, code in (
+    ('trace/step-000000.safetensors', 0, 3),
+    ('trace/step-000000.safetensors', 1, 0),
+    ('checkpoint/step-000003.safetensors', 1, 3),
+):
     copies('cut', 2)
     at, _ = ranges('cut/' + file)
     flip('of-%d/%s' % (rank, file), *at['dense2.w'])
@@ -150,7 +161,8 @@ def inside(r, edge=EDGE):
     return slice((r[0] + edge + PAGE - 1) // PAGE, (r[1] - edge) // PAGE)
 
 
-WIDE = ['--model', 'mlp', '--width', '1', '--size', '28', '--train', '4096', '--eval', '8', '--batch', '4096', '--quiet']
+WIDE = ['--model', 'mlp', '--width', '1', '--size', '28', '--train', '4096', '--eval', '8', '--quiet']
+WIDE += ['--batch', '4096']
 trained('wide', *WIDE, '--steps', '3', '--trace-steps', '0,1,2', '--policy', 'mixed_float16')
 TRACES = ['trace/step-%06d.safetensors' % step for step in range(3)]
 at, _ = ranges('wide/' + TRACES[0])
@@ -197,10 +209,12 @@ for k in range(3):
             wrong.append('shard %d: %d of %d pages of step %d, %s were read' % (k + 1, sum(read), len(read), step, t))
     wrong += ['shard %d: another step was read' % (k + 1)] * any(pages[2])
     shares.append(sum(map(sum, pages)) / sum(map(len, pages[:2])))
-none(wrong, 'of %d large tensors each of 3 shards reads those that it judges, to the last page, and no page within others' % len(large))
+text = 'of %d large tensors each of 3 shards reads those that it judges, to the last page, and no page within others'
+none(wrong, text % len(large))
 ok(
     len(large) >= 12 and sum(shares) < 2.5,
-    'of %.0f MB they read %s' % (2 * os.path.getsize('wide/' + TRACES[0]) / 1e6, ', '.join('%.0f %%' % (100 * x) for x in shares)),
+    'of %.0f MB they read %s'
+    % (2 * os.path.getsize('wide/' + TRACES[0]) / 1e6, ', '.join('%.0f %%' % (100 * x) for x in shares)),
 )
 
 forget_pages()
@@ -208,7 +222,8 @@ p = analyzed(3, '--steps', '0,1', *NARROW)
 read = [{(s, t) for s, t in large if any(pages_read(k, TRACES[s])[inside(at[t])])} for k in range(3)]
 ok(
     p.returncode == 0 and set.union(*read) == set(large) and sum(map(len, read)) < 3 * len(large),
-    'three ranks read %s of the %d large tensors, and all of them together' % (', '.join(str(len(x)) for x in read), len(large)),
+    'three ranks read %s of the %d large tensors, and all of them together'
+    % (', '.join(str(len(x)) for x in read), len(large)),
     p.stderr[:300],
 )
 other = [sum(pages_read(k, TRACES[2])) > 0 for k in range(3)]

@@ -164,7 +164,8 @@ for k in (0, 3, 8, files[0].header // 2, files[0].header - 1, -1, -2):
     if k < 0:
         open('bad/' + trace(0), 'wb').write(raw[:-1] if k == -1 else raw + b'\0')
     for i in (1, N):
-        why = problem(shard(i, N, NARROW, 'bad'), 'bad/' + trace(0), 'the header' if k >= 0 else 'bytes, the manifest says')
+        text = 'the header' if k >= 0 else 'bytes, the manifest says'
+        why = problem(shard(i, N, NARROW, 'bad'), 'bad/' + trace(0), text)
         wrong += ['shard %d, byte %d: %s' % (i, k, why)] * bool(why)
 none(wrong, 'a byte of the header, one byte too few, one too many: every shard refuses them')
 
@@ -178,7 +179,8 @@ for file in (trace(LEFT), CHECKPOINT, 'metrics.tsv', 'grads.tsv', trace(0) + ' h
     last = os.path.getsize('run/' + path)
     one_byte('bad', path, *((last // 2, last) if path == file else (0, files[0].header)))
     for words in (['merge', 'bad'], ['merge', '--list', 'bad']):
-        why = problem(halfulp(*words), 'bad/' + path, 'its checksum is') or 'a table' * os.path.exists('bad/analysis/replay.tsv')
+        why = problem(halfulp(*words), 'bad/' + path, 'its checksum is')
+        why = why or 'a table' * os.path.exists('bad/analysis/replay.tsv')
         wrong += ['%s, %s: %s' % (words, file, why)] * bool(why)
 none(wrong, 'a byte of what no shard judges is refused by merge')
 one_byte('bad', trace(0), *files[0].at['dense1.w'])
@@ -187,12 +189,25 @@ ok(p.returncode == 0, 'merge does not read again what shards have judged', p.std
 
 # One process reads all of the run, and every command refuses what it refused, now by the tensor's name
 wrong = []
-ALONE = (['analyze', 'bad'], ['analyze', '--steps', '0', 'bad'], ['analyze', '--resume', *NARROW, 'bad'], ['verify', 'bad'],
-         ['verify', '--trace', 'bad'], ['check', 'bad', '--baseline', 'none.tsv'], ['diff', 'run', 'bad'], ['train', '--resume', 'bad'])
+ALONE = (
+    ['analyze', 'bad'],
+    ['analyze', '--steps', '0', 'bad'],
+    ['analyze', '--resume', *NARROW, 'bad'],
+    ['verify', 'bad'],
+    ['verify', '--trace', 'bad'],
+    ['check', 'bad', '--baseline', 'none.tsv'],
+    ['diff', 'run', 'bad'],
+    ['train', '--resume', 'bad'],
+)
 there = File('run/' + CHECKPOINT)
-for file, t, first, last in ((trace(0), 'tensor dense2.w', *files[0].at['dense2.w']), (trace(LEFT), 'tensor input.x', *files[LEFT].at['input.x']),
-                             (CHECKPOINT, 'tensor dense3.b', *there.at['dense3.b']), (trace(2), 'the header', 0, files[2].header),
-                             ('metrics.tsv', 'its checksum', 0, 100)):
+BYTES = (
+    (trace(0), 'tensor dense2.w', *files[0].at['dense2.w']),
+    (trace(LEFT), 'tensor input.x', *files[LEFT].at['input.x']),
+    (CHECKPOINT, 'tensor dense3.b', *there.at['dense3.b']),
+    (trace(2), 'the header', 0, files[2].header),
+    ('metrics.tsv', 'its checksum', 0, 100),
+)
+for file, t, first, last in BYTES:
     one_byte('bad', file, first, last)
     for words in ALONE:
         why = problem(halfulp(*words), 'bad/' + file + ':', t, 'the file was changed; train again or restore it')
@@ -201,8 +216,13 @@ none(wrong, '%d commands of one process refuse a byte of a tensor, of a header a
 
 # Manifests that say too little, or nonsense
 wrong = []
-for change, text in (({'header': 5}, 'the manifest says nothing'), ({'header': 'x' * 999}, 'the manifest says xxxx'), ({'bytes': 'many'}, 'the manifest says 0'),
-                     ({'header': None}, 'the manifest says nothing')):
+NONSENSE = (
+    ({'header': 5}, 'the manifest says nothing'),
+    ({'header': 'x' * 999}, 'the manifest says xxxx'),
+    ({'header': None}, 'the manifest says nothing'),
+    ({'bytes': 'many'}, 'the manifest says 0'),
+)
+for change, text in NONSENSE:
     shutil.rmtree('bad')
     shutil.copytree('run', 'bad')
     m = json.load(open('bad/manifest.json'))
@@ -221,7 +241,8 @@ for entry in m['files'].values():
     entry.pop('header', None)
 json.dump(m, open('bad/manifest.json', 'w'))
 shutil.copytree('bad', 'old')
-every = sum(os.path.getsize('run/' + f) for f in manifest['files'] if f.startswith('program-') or f in (trace(0), trace(2)))
+every = [f for f in manifest['files'] if f.startswith('program-') or f in (trace(0), trace(2))]
+every = sum(os.path.getsize('run/' + f) for f in every)
 p = shard(1, N, NARROW, 'old')
 ok(
     p.returncode == 0 and json.loads(p.stdout)['checked_bytes'] == every and found('a.part') == parts[NARROW[0], 1][1],

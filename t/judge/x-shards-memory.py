@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The memory of a shard of a trace of some hundred megabytes: it holds the tensors of one call at a time, as the file has
-# them and unpacked, whatever it has judged before.
+# The memory of a shard of a trace of some hundred megabytes: it holds the tensors of one call at a time, as the file
+# has them and unpacked, whatever it has judged before.
 import json
 import os
 import struct
@@ -12,7 +12,8 @@ from tap import HALFULP, bail_out, finish, home, none, ok  # noqa: E402
 
 os.chdir(home())
 N, OWN = 4, 32e6  # shards; bytes of the program itself, two pieces of a tensor that is read, what it says
-HUGE = ['--model', 'mlp', '--width', '1', '--size', '28', '--train', '65536', '--eval', '8', '--batch', '65536', '--quiet']
+HUGE = ['--model', 'mlp', '--width', '1', '--size', '28', '--train', '65536', '--eval', '8', '--quiet']
+HUGE += ['--batch', '65536']
 trained('huge', *HUGE, '--steps', '1', '--trace-steps', '0', '--trace-cap', '2e9', '--policy', 'mixed_float16')
 path = 'huge/trace/step-000000.safetensors'
 program = json.load(open('huge/program-train.json'))
@@ -41,8 +42,8 @@ def peak(*words):
 
 size, wrong, said = os.path.getsize(path), [], []
 for i in range(1, N + 1):
-    words = ['--shard', '%d/%d' % (i, N), '--no-propagate', '--sample', '64', '--threads', '1', '--part', 'a.part', 'huge']
-    most = peak('analyze', *words)
+    words = ['--no-propagate', '--sample', '64', '--threads', '1', '--part', 'a.part', 'huge']
+    most = peak('analyze', '--shard', '%d/%d' % (i, N), *words)
     calls = [line.split('\t')[0].split('.')[1] for line in open('a.part') if line[0] not in '#u']
     bound = OWN + max(
         sum(memory(name[t]) for t in {*program['calls'][int(c)]['in'], *program['calls'][int(c)]['out']})

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Any bytes as the trace, or as the manifest, of a run that one of several processes opens. A damaged trace is refused in
-   one line, at the latest where its tensors are needed, and by who reads all of the run too; of one whose header the
+   Any bytes as the trace, or as the manifest, of a run that one of several processes opens. A damaged trace is refused
+   in one line, at the latest where its tensors are needed, and by who reads all of the run too; of one whose header the
    manifest has again the checksum of, only tensors with the checksum that stands there are read. Links libhalfulp.a. */
 #include "t/store/fuzz.h"
 
@@ -61,7 +61,9 @@ prepare(void)
 		int out = hu_program_tensor(p, y, of[i], hu_shape2(3, 4), HU_ACTIVATION), layer = in;
 		hu_program_call(p, "relu", HU_FORWARD, "l", &layer, 1, &out, 1);
 		for (int k = in; k <= out; k++)
-			t[k] = (hu_tensor){ .format = of[i], .shape = hu_shape2(3, 4), .n = N, .data = (void *)(size_t)v };
+			t[k] = (hu_tensor){
+				.format = of[i], .shape = hu_shape2(3, 4), .n = N, .data = (void *)(size_t)v
+			};
 	}
 	manifest = json_pack("{s:i s:{}}", "run_version", HU_RUN_VERSION, "files");
 	json_t *files = json_object_get(manifest, "files");
