@@ -71,6 +71,7 @@ include $(top_srcdir)/lib/program/quantise/local.mk
 include $(top_srcdir)/lib/program/spread/local.mk
 include $(top_srcdir)/lib/store/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
+include $(top_srcdir)/lib/store/series/local.mk
 include $(top_srcdir)/lib/sum/local.mk
 include $(top_srcdir)/lib/sum/tc/local.mk
 include $(top_srcdir)/lib/sum/vector/local.mk
