@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/op/contract/contract.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +24,10 @@ static const struct {
 	double exact;                /* an operation of an exact step */
 } s = { 1e-5, 2.5e-9, 6e-9, 1.2e-7, 2.7e-8, 2.5e-7, 1.2e-6, 1e-9, 9e-11, 8e-9, 5e-9, 1.2e-8, 1.6e-8, 6e-10 };
 
-/* Multiply-adds of a tile: ten milliseconds or so. */
-static const double macs_of_tile = 8e6;
+/* A tile takes about ten milliseconds: long beside what a unit costs besides its work, and short beside what any of a
+   thousand processes has to do of a work that is worth sharing with them. Of products it is counted in multiply-adds,
+   because their tiles are also tiles of an exact step (lib/judge/exact_step.c), which knows no options of analyze. */
+static const double seconds_of_tile = 0.01, macs_of_tile = 8e6;
 
 void
 hu_units_release(hu_units *c)
@@ -107,26 +110,30 @@ are_there(const hu_trace *t, const int *id, int n)
 	return 1;
 }
 
-/* The cost of judging a call's outputs, which tiles share, and of what else is found of it, which its first tile
-   has. */
+/* The cost of a call's outputs, which tiles share, and of what its first tile has alone. Each tile of a product reads
+   all columns, so that reading is counted once. */
 static double
-cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const char *take, double *rest)
+cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const char *take, double *first)
 {
 	sizes z = sizes_of(a, c);
-	double each = 0, flops = hu_call_cost(a->run->train, c).flops;
+	double each = 0, all = 0, flops = hu_call_cost(a->run->train, c).flops;
 
-	*rest = 0;
+	*first = 0;
 	if (!are_there(t, c->out, c->nout) || !are_there(t, c->in, c->nin))
 		return 0;
-	*rest = takes(take, "underflow") ? z.out * s.flushed : 0;
 	if (takes(take, "replay") && HU_COLUMN(c->op, reference))
-		each += cost_of_replay(a, c, &z, flops, rest);
+		each += cost_of_replay(a, c, &z, flops, &all);
+	if (c->op->cls == HU_CLASS_GEMM) {
+		*first = all;
+		all = 0;
+	}
+	all += takes(take, "underflow") ? z.out * s.flushed : 0;
 	if (hu_is_update(a->run->train, c))
-		*rest += flops * s.updated * (takes(take, "swamping") + takes(take, "state"));
+		all += flops * s.updated * (takes(take, "swamping") + takes(take, "state"));
 	else if (takes(take, "swamping") && HU_COLUMN(c->op, swamping))
 		each += flops / (z.out > 0 ? z.out : 1) *
 			(c->op->cls == HU_CLASS_GEMM ? s.emulated : s.added);
-	return z.judged * each;
+	return z.judged * each + all;
 }
 
 static double
@@ -142,19 +149,29 @@ cost_of_step(const hu_analysis *a)
 	return cost;
 }
 
-/* Returns how many tiles a call is cut into: products of which every element is judged, and no element has a row. */
+/* Returns how many tiles a call is cut into, and of how many elements of output 0 each is; cost is that of all n. Only
+   calls of which every element is judged, and no element has a row, are cut. */
 static int
-tiles(const hu_analysis *a, const hu_call *c, size_t *step)
+tiles(const hu_analysis *a, const hu_call *c, size_t n, double cost, size_t *step)
 {
 	hu_shape *in = hu_xcalloc((size_t)c->nin + (size_t)c->nout + 1, sizeof *in);
-	int n = 1;
+	int count = 1;
 
 	*step = 0;
 	hu_call_shapes(a->run->train, c, in, in + c->nin);
-	if (!a->opt.sample && !a->opt.elements && HU_COLUMN(c->op, reference))
-		n = hu_contract_cut(c, in, macs_of_tile, step);
+	if (a->opt.sample || a->opt.elements || !HU_COLUMN(c->op, reference)) {
+		free(in);
+		return 1;
+	}
+	size_t grain = HU_COLUMN(c->op, grain) ? HU_COLUMN(c->op, grain)(c, in) : 0;
+	if (grain && n && cost > seconds_of_tile) {
+		double grains = floor(seconds_of_tile / cost * (double)n / (double)grain);
+		*step = (grains > 1 ? (size_t)grains : 1) * grain;
+		count = (n + *step - 1) / *step < 1000000 ? (int)((n + *step - 1) / *step) : 1;
+	} else if (!grain)
+		count = hu_contract_cut(c, in, macs_of_tile, step);
 	free(in);
-	return n;
+	return count;
 }
 
 static void
@@ -188,15 +205,15 @@ hu_units_cut(hu_units *c, hu_analysis *a, const char *take)
 		for (int k = 0; k < a->run->train->nc; k++) {
 			const hu_call *call = &a->run->train->c[k];
 			size_t step, n = hu_count(a->run->train->t[call->out[0]].shape);
-			hu_work_unit u = { .step = i, .call = k, .tiles = tiles(a, call, &step), .last = n };
-			double rest, judged = cost_of_call(a, t, call, take, &rest);
+			double first, cost = cost_of_call(a, t, call, take, &first);
+			hu_work_unit u = { .step = i, .call = k, .tiles = tiles(a, call, n, cost, &step), .last = n };
 			for (; u.tile < u.tiles; u.tile++) {
 				if (u.tiles > 1) {
 					u.first = (size_t)u.tile * step;
 					u.last = n - u.first < step ? n : u.first + step;
 				}
-				add(c, &cap, u, s.call + judged * (double)(u.last - u.first) / (double)(n ? n : 1) +
-							(u.tile ? 0 : rest));
+				add(c, &cap, u, s.call + cost * (double)(u.last - u.first) / (double)(n ? n : 1) +
+							(u.tile ? 0 : first));
 			}
 		}
 	}
