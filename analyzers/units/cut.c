@@ -3,6 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/op/contract/contract.h"
+#include "lib/op/reduce/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,17 +17,21 @@ static const struct {
 	double flushed;              /* or looked at for underflow */
 	double judged, whole;        /* an element judged by itself, or in blocks as whole outputs are */
 	double wide;                 /* or in blocks as a product of numbers of more than 12 bits */
-	double elementary;           /* or by an elementary function */
+	double elementary, functions;   /* or by an elementary function, alone or in blocks */
+	double packed;               /* an element of a product's second operand, which every tile reads */
 	double product, of_whole;    /* an operation of a product that is judged by itself, or in blocks */
+	double moved;                /* an element that is moved from somewhere else */
 	double term;                 /* an operation of anything else that is judged */
 	double emulated, added;      /* an operation of a product or of another sum that is emulated for its swamping */
 	double updated;              /* an operation of an update whose effects are counted */
 	double exact;                /* an operation of an exact step */
-} s = { 1e-5, 2.5e-9, 6e-9, 1.2e-7, 2.7e-8, 2.5e-7, 1.2e-6, 1e-9, 9e-11, 8e-9, 5e-9, 1.2e-8, 1.6e-8, 6e-10 };
+} s = { 1e-5, 2.5e-9, 6e-9, 1.2e-7, 3.8e-8, 8e-8, 1.2e-6, 6e-7, 5.5e-9, 1e-9, 3e-11, 9e-8, 8e-9, 5e-9, 1.2e-8, 1.8e-8,
+	6e-10 };
 
 /* A tile takes about ten milliseconds: long beside what a unit costs besides its work, and short beside what any of a
-   thousand processes has to do of a work that is worth sharing with them. Of products it is counted in multiply-adds,
-   because their tiles are also tiles of an exact step (lib/judge/exact_step.c), which knows no options of analyze. */
+   thousand processes has to do of a work that is worth sharing with them. Of products it is counted in multiply-adds;
+   where sums are long a tile takes longer, because each tile reads the whole second operand, and fewer rows in one
+   would read it more often. */
 static const double seconds_of_tile = 0.01, macs_of_tile = 8e6;
 
 void
@@ -74,10 +79,26 @@ takes(const char *take, const char *name)
 	return 0;
 }
 
+/* Whether a formula has an elementary function: those that PyTorch and Apex keep in float32 have, some sums aside, and so
+   may the gradients of such formulas; a softmax has one where its largest element is subtracted. */
+static int
+is_elementary(const hu_op *op)
+{
+	for (const hu_stat_rule *r = op->stats ? op->stats->rule : NULL; r && r->kind != HU_STAT_END; r++)
+		if (r->kind == HU_STAT_SHIFT)
+			return 1;
+	if (op->cls != HU_CLASS_POINTWISE || !op->pointwise)
+		return 0;
+	for (int i = 0; hu_op_at(i) && !op->float32; i++)
+		for (const hu_grad *g = hu_op_at(i)->grad; hu_op_at(i)->float32 && g && g->op; g++)
+			if (!strcmp(g->op, op->name))
+				return 1;
+	return op->float32 != 0;
+}
+
 /* What replay costs of a call: the cost of each judged element is returned, that of all together added to *rest. An
-   element of a normalisation needs the statistics of a whole channel, and one of a softmax those of a row. Operators
-   that PyTorch and Apex keep in float32 are those with elementary functions, some sums aside. A sum of many elements,
-   as of a bias's gradient, goes through memory in strides. */
+   element of a normalisation needs the statistics of a whole channel, and one of a softmax those of a row. A sum of many
+   elements, as of a bias's gradient, goes through memory in strides. */
 static double
 cost_of_replay(const hu_analysis *a, const hu_call *c, const sizes *z, double flops, double *rest)
 {
@@ -85,13 +106,14 @@ cost_of_replay(const hu_analysis *a, const hu_call *c, const sizes *z, double fl
 	int whole = !a->opt.sample;
 
 	*rest += (z->in + z->out) * s.read;
-	if (!HU_COLUMN(c->op, enclose) || c->op->cls == HU_CLASS_LOSS ||
-		(c->op->float32 && c->op->cls == HU_CLASS_POINTWISE && !c->op->reduce)) {
-		*rest += c->op->stats ? flops * 10 * s.term : 0;
-		return s.elementary;
+	if (!HU_COLUMN(c->op, enclose) || is_elementary(c->op)) {
+		*rest += z->in > 2 * z->out ? z->in * s.functions : 0;   /* a loss */
+		return whole ? s.functions : s.elementary;
 	}
+	if (c->op->moves && whole)
+		return s.moved + terms * s.term;
 	if (c->op->cls == HU_CLASS_NORM) {
-		*rest += flops * s.term;
+		*rest += flops * 1.5 * s.term;
 		terms = 0;
 	}
 	int product = c->op->cls == HU_CLASS_GEMM;
@@ -110,6 +132,16 @@ are_there(const hu_trace *t, const int *id, int n)
 	return 1;
 }
 
+/* Whether the analyzer of underflow judges the call's outputs besides: where each is judged, verdicts are not kept. */
+static int
+is_judged_again(const hu_analysis *a, const hu_call *c, const char *take)
+{
+	hu_format to = hu_format_of(a->run->train->t[c->out[0]].format), from = hu_format_of(c->fmt.compute);
+
+	return !a->opt.sample && takes(take, "underflow") && HU_COLUMN(c->op, reference) &&
+	       c->op->role != HU_ROLE_CAST && (to.p < from.p || to.emin > from.emin);
+}
+
 /* The cost of a call's outputs, which tiles share, and of what its first tile has alone. Each tile of a product reads
    all columns, so that reading is counted once. */
 static double
@@ -123,13 +155,18 @@ cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const ch
 		return 0;
 	if (takes(take, "replay") && HU_COLUMN(c->op, reference))
 		each += cost_of_replay(a, c, &z, flops, &all);
+	if (is_judged_again(a, c, take)) {
+		double rest = 0;
+		each += cost_of_replay(a, c, &z, flops, &rest) + 4 * s.flushed;
+		all += rest;
+	}
 	if (c->op->cls == HU_CLASS_GEMM) {
 		*first = all;
 		all = 0;
 	}
 	all += takes(take, "underflow") ? z.out * s.flushed : 0;
 	if (hu_is_update(a->run->train, c))
-		all += flops * s.updated * (takes(take, "swamping") + takes(take, "state"));
+		all += flops * s.updated * (takes(take, "swamping") + 2 * takes(take, "state"));
 	else if (takes(take, "swamping") && HU_COLUMN(c->op, swamping))
 		each += flops / (z.out > 0 ? z.out : 1) *
 			(c->op->cls == HU_CLASS_GEMM ? s.emulated : s.added);
@@ -207,13 +244,15 @@ hu_units_cut(hu_units *c, hu_analysis *a, const char *take)
 			size_t step, n = hu_count(a->run->train->t[call->out[0]].shape);
 			double first, cost = cost_of_call(a, t, call, take, &first);
 			hu_work_unit u = { .step = i, .call = k, .tiles = tiles(a, call, n, cost, &step), .last = n };
+			double each = cost > 0 && u.tiles > 1 && call->op->contract ? s.packed *
+				(double)hu_count(a->run->train->t[call->in[1]].shape) : 0;
 			for (; u.tile < u.tiles; u.tile++) {
 				if (u.tiles > 1) {
 					u.first = (size_t)u.tile * step;
 					u.last = n - u.first < step ? n : u.first + step;
 				}
 				add(c, &cap, u, s.call + cost * (double)(u.last - u.first) / (double)(n ? n : 1) +
-							(u.tile ? 0 : first));
+							(u.tile ? 0 : first) + each);
 			}
 		}
 	}

@@ -198,7 +198,7 @@ walk(const op_row *row)
 		op_case_release(&k);
 	}
 	if (can || st != HU_OK)
-		if (!ok(st == HU_OK && !t.differ && !t.bounds && !t.ladder && !t.swamp && !t.doubles && t.ranges > 5,
+		if (!ok(st == HU_OK && !t.differ && !t.bounds && !t.ladder && !t.swamp && !t.doubles && t.ranges > 1,
 			    "%s (%s): %zu ranges, %zu values as of the whole", row->op, row->attrs, t.ranges, t.values))
 			diag("%s; %zu verdicts differ, %zu bounds, %zu ladders, %zu counts of swamped additions, %zu "
 			     "exact doubles",

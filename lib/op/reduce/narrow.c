@@ -48,7 +48,7 @@ stretch(const hu_map *m, hu_how how, hu_span some, hu_how read, size_t *first, s
 }
 
 static void
-narrow(hu_narrow *v, const hu_map *m, hu_how how, hu_span some, int k)
+narrow(hu_narrow_map *v, const hu_map *m, hu_how how, hu_span some, int k)
 {
 	hu_source *s = &v->m.in[k];
 	size_t first, n;
@@ -78,7 +78,7 @@ narrow(hu_narrow *v, const hu_map *m, hu_how how, hu_span some, int k)
 }
 
 void
-hu_narrow_init(hu_narrow *v, const hu_map *m, hu_how how, hu_span some)
+hu_narrow_init(hu_narrow_map *v, const hu_map *m, hu_how how, hu_span some)
 {
 	size_t groups = some.last - some.first;
 
@@ -95,7 +95,7 @@ hu_narrow_init(hu_narrow *v, const hu_map *m, hu_how how, hu_span some)
 }
 
 void
-hu_narrow_release(hu_narrow *v)
+hu_narrow_release(hu_narrow_map *v)
 {
 	for (int k = 0; k < HU_MAP_IN; k++)
 		free(v->copy[k]);

@@ -131,7 +131,7 @@ reduce_some(const hu_map *m, hu_stat_kind kind, hu_how how, hu_span some, hu_sta
 {
 	size_t n = some.last - some.first;
 	hu_stat part[HU_MAP_OUT];
-	hu_narrow v;
+	hu_narrow_map v;
 
 	if (!some.last) {
 		reduce(m, kind, how, stat, results);

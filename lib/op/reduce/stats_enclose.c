@@ -86,7 +86,7 @@ reduce_some(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_kind k
 {
 	size_t n = some.last - some.first;
 	hu_stat_dd part[HU_MAP_OUT];
-	hu_narrow v;
+	hu_narrow_map v;
 
 	if (!some.last) {
 		reduce(m, in, sink, kind, how, s, results);
