@@ -29,10 +29,11 @@ static const struct {
 	6e-10 };
 
 /* A tile takes about ten milliseconds: long beside what a unit costs besides its work, and short beside what any of a
-   thousand processes has to do of a work that is worth sharing with them. Of products it is counted in multiply-adds;
-   where sums are long a tile takes longer, because each tile reads the whole second operand, and fewer rows in one
-   would read it more often. */
-static const double seconds_of_tile = 0.01, macs_of_tile = 8e6;
+   thousand processes has to do of a work that is worth sharing with them. A tile of a product reads the whole second
+   operand besides, and takes longer where that is large: reading_of_tile is how long reading may take beside the rest.
+   It has eight rows at least, because kernels compute several at once. */
+static const double seconds_of_tile = 0.01, reading_of_tile = 1.5;
+enum { ROWS = 8 };
 
 void
 hu_units_release(hu_units *c)
@@ -200,13 +201,15 @@ tiles(const hu_analysis *a, const hu_call *c, size_t n, double cost, size_t *ste
 		free(in);
 		return 1;
 	}
+	double read = c->op->contract ? s.packed * (double)hu_count(in[1]) : 0, macs = hu_call_cost(a->run->train, c).macs,
+	       least = read / reading_of_tile > seconds_of_tile ? read / reading_of_tile : seconds_of_tile;
 	size_t grain = HU_COLUMN(c->op, grain) ? HU_COLUMN(c->op, grain)(c, in) : 0;
 	if (grain && n && cost > seconds_of_tile) {
 		double grains = floor(seconds_of_tile / cost * (double)n / (double)grain);
 		*step = (grains > 1 ? (size_t)grains : 1) * grain;
 		count = (n + *step - 1) / *step < 1000000 ? (int)((n + *step - 1) / *step) : 1;
-	} else if (!grain)
-		count = hu_contract_cut(c, in, macs_of_tile, step);
+	} else if (!grain && cost > least)
+		count = hu_contract_cut(c, in, least / cost * macs, ROWS, step);
 	free(in);
 	return count;
 }
