@@ -124,6 +124,39 @@ run('analyze', '--shard', '1/1', '--sample', 'all', '--no-propagate', 'kinds')
 some = cut_ops(folder + '/kinds', folder + '/kinds/analysis/parts/1-of-1.part')
 none(sorted(CUT_OPS - some), 'operators whose calls have tiles: %s' % ', '.join(sorted(some)))
 
+# What tiles have, joined, is what whole calls have: with a sample that no tensor exceeds no call is cut
+
+
+def rows():
+    """Rows of the tables, without the notes above them, which say how values were found."""
+    got = tables(folder + '/kinds')
+    return {k: [x for x in v.decode().splitlines() if x[:1] != '#'] for k, v in got.items() if k.endswith('.tsv')}
+
+
+def alike(a, b):
+    """Whether two rows agree; bounds of sums over some columns and squares in long double are added in another order."""
+    a, b = a.split('\t'), b.split('\t')
+
+    def close(x, y):
+        try:
+            return math.isclose(float(x), float(y), rel_tol=1e-12)
+        except ValueError:
+            return False
+
+    return len(a) == len(b) and all(x == y or close(x, y) for x, y in zip(a, b))
+
+
+each = {}
+for sample in 'all', '10000000':
+    forget(folder + '/kinds')
+    run('analyze', '--sample', sample, '--no-propagate', 'kinds')
+    each[sample] = rows()
+wrong = ['%s: %s' % (k, a) for k in each['all'] for a, b in zip(each['all'][k], each['10000000'][k]) if not alike(a, b)]
+none(
+    wrong + [k for k in each['all'] if len(each['all'][k]) != len(each['10000000'][k])],
+    'joined tiles have the %d rows of whole calls' % sum(len(x) for x in each['all'].values()),
+)
+
 # One huge call: its tiles are dealt, so that no shard has much more to do than another
 HUGE = ['--model', 'mlp', '--width', '1', '--train', '3200', '--eval', '8', '--batch', '3200', '--quiet']
 run('train', *HUGE, '--steps', '1', '--trace-steps', '0', '--trace', 'dense1.*,input.*', 'huge')
