@@ -23,7 +23,5 @@ noinst_HEADERS += analyzers/run/sweep.h
 libhalfulp_a_SOURCES += analyzers/run/timeline.c
 noinst_HEADERS += analyzers/run/timeline.h
 libhalfulp_a_SOURCES += analyzers/run/underflow.c
-libhalfulp_a_SOURCES += analyzers/run/underflow_call.c
-noinst_HEADERS += analyzers/run/underflow_call.h
 libhalfulp_a_SOURCES += analyzers/run/update.c
 noinst_HEADERS += analyzers/run/update.h

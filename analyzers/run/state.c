@@ -63,8 +63,8 @@ write_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, int k
 	hu_tsv_text(out, hu_harm_verdict(&l->harm));
 }
 
-/* Compares steps of Adam and AdamW, of elements first to last-1: from the exact moments, and from the exact first and the
-   stored second one. */
+/* Compares steps of Adam and AdamW, of elements first to last-1: from the exact moments, and from the exact first and
+   the stored second one. */
 static hu_status
 study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, size_t first, size_t last,
 	loss *l, hu_ladder *ladder)

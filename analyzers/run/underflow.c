@@ -5,7 +5,7 @@
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "analyzers/run/exponents.h"
-#include "analyzers/run/underflow_call.h"
+#include "analyzers/units/underflow_call.h"
 #include "lib/base/mem.h"
 
 #include <math.h>
@@ -89,8 +89,8 @@ typedef struct tables {
 	hu_again again;
 } tables;
 
-/* Packs the histograms of the unit's tensors: those that a call computes, of which a tile has a share, or, of the step as
-   a whole, those that no call does. Tensors that were not recorded have empty ones. */
+/* Packs the histograms of the unit's tensors: those that a call computes, of which a tile has a share, or, of the step
+   as a whole, those that no call does. Tensors that were not recorded have empty ones. */
 static void
 pack_exponents(hu_pack *r, const hu_analysis *a, const hu_trace *t, const hu_work_unit *u)
 {

@@ -25,7 +25,7 @@ static const struct {
 	double emulated, added;      /* an operation of a product or of another sum that is emulated for its swamping */
 	double updated;              /* an operation of an update whose effects are counted */
 	double exact;                /* an operation of an exact step */
-} s = { 1e-5, 2.5e-9, 6e-9, 1.2e-7, 3.8e-8, 8e-8, 1.2e-6, 6e-7, 5.5e-9, 1e-9, 3e-11, 9e-8, 8e-9, 5e-9, 1.2e-8, 1.8e-8,
+} s = { 1e-5, 2.5e-9, 6e-9, 1.2e-7, 4.1e-8, 5.5e-8, 1.2e-6, 6e-7, 6.5e-9, 1e-9, 3e-11, 9e-8, 8e-9, 5e-9, 1.2e-8, 1.8e-8,
 	6e-10 };
 
 /* A tile takes about ten milliseconds: long beside what a unit costs besides its work, and short beside what any of a
@@ -80,8 +80,8 @@ takes(const char *take, const char *name)
 	return 0;
 }
 
-/* Whether a formula has an elementary function: those that PyTorch and Apex keep in float32 have, some sums aside, and so
-   may the gradients of such formulas; a softmax has one where its largest element is subtracted. */
+/* Whether a formula has an elementary function: those that PyTorch and Apex keep in float32 have, some sums aside, and
+   so may the gradients of such formulas; a softmax has one where its largest element is subtracted. */
 static int
 is_elementary(const hu_op *op)
 {
@@ -98,8 +98,8 @@ is_elementary(const hu_op *op)
 }
 
 /* What replay costs of a call: the cost of each judged element is returned, that of all together added to *rest. An
-   element of a normalisation needs the statistics of a whole channel, and one of a softmax those of a row. A sum of many
-   elements, as of a bias's gradient, goes through memory in strides. */
+   element of a normalisation needs the statistics of a whole channel, and one of a softmax those of a row. A sum of
+   many elements, as of a bias's gradient, goes through memory in strides. */
 static double
 cost_of_replay(const hu_analysis *a, const hu_call *c, const sizes *z, double flops, double *rest)
 {
@@ -119,7 +119,7 @@ cost_of_replay(const hu_analysis *a, const hu_call *c, const sizes *z, double fl
 	}
 	int product = c->op->cls == HU_CLASS_GEMM;
 	int wide = product && hu_format_of(a->run->train->t[c->in[0]].format).p > 12;
-	double of_term = !product ? s.term * (z->in > 4 * z->out ? 2 : 1) : whole ? s.of_whole : s.product;
+	double of_term = !product ? s.term * (z->in > 4 * z->out ? 2.3 : 1) : whole ? s.of_whole : s.product;
 	return (!whole ? s.judged : wide ? s.wide : s.whole) + terms * of_term;
 }
 
@@ -143,15 +143,13 @@ is_judged_again(const hu_analysis *a, const hu_call *c, const char *take)
 	       c->op->role != HU_ROLE_CAST && (to.p < from.p || to.emin > from.emin);
 }
 
-/* The cost of a call's outputs, which tiles share, and of what its first tile has alone. Each tile of a product reads
-   all columns, so that reading is counted once. */
+/* The cost of a call's outputs and of all else that is found of it, which tiles share. */
 static double
-cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const char *take, double *first)
+cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const char *take)
 {
 	sizes z = sizes_of(a, c);
 	double each = 0, all = 0, flops = hu_call_cost(a->run->train, c).flops;
 
-	*first = 0;
 	if (!are_there(t, c->out, c->nout) || !are_there(t, c->in, c->nin))
 		return 0;
 	if (takes(take, "replay") && HU_COLUMN(c->op, reference))
@@ -160,10 +158,6 @@ cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const ch
 		double rest = 0;
 		each += cost_of_replay(a, c, &z, flops, &rest) + 4 * s.flushed;
 		all += rest;
-	}
-	if (c->op->cls == HU_CLASS_GEMM) {
-		*first = all;
-		all = 0;
 	}
 	all += takes(take, "underflow") ? z.out * s.flushed : 0;
 	if (hu_is_update(a->run->train, c))
@@ -187,6 +181,13 @@ cost_of_step(const hu_analysis *a)
 	return cost;
 }
 
+/* What each tile of a call costs besides its share: of a product the reading of the whole second operand. */
+static double
+reading(const hu_analysis *a, const hu_call *c)
+{
+	return c->op->contract ? s.packed * (double)hu_count(a->run->train->t[c->in[1]].shape) : 0;
+}
+
 /* Returns how many tiles a call is cut into, and of how many elements of output 0 each is; cost is that of all n. Only
    calls of which every element is judged, and no element has a row, are cut. */
 static int
@@ -201,7 +202,7 @@ tiles(const hu_analysis *a, const hu_call *c, size_t n, double cost, size_t *ste
 		free(in);
 		return 1;
 	}
-	double read = c->op->contract ? s.packed * (double)hu_count(in[1]) : 0, macs = hu_call_cost(a->run->train, c).macs,
+	double read = reading(a, c), macs = hu_call_cost(a->run->train, c).macs,
 	       least = read / reading_of_tile > seconds_of_tile ? read / reading_of_tile : seconds_of_tile;
 	size_t grain = HU_COLUMN(c->op, grain) ? HU_COLUMN(c->op, grain)(c, in) : 0;
 	if (grain && n && cost > seconds_of_tile) {
@@ -245,17 +246,16 @@ hu_units_cut(hu_units *c, hu_analysis *a, const char *take)
 		for (int k = 0; k < a->run->train->nc; k++) {
 			const hu_call *call = &a->run->train->c[k];
 			size_t step, n = hu_count(a->run->train->t[call->out[0]].shape);
-			double first, cost = cost_of_call(a, t, call, take, &first);
+			double cost = cost_of_call(a, t, call, take);
 			hu_work_unit u = { .step = i, .call = k, .tiles = tiles(a, call, n, cost, &step), .last = n };
-			double each = cost > 0 && u.tiles > 1 && call->op->contract ? s.packed *
-				(double)hu_count(a->run->train->t[call->in[1]].shape) : 0;
+			double read = cost > 0 && u.tiles > 1 ? reading(a, call) : 0;
 			for (; u.tile < u.tiles; u.tile++) {
 				if (u.tiles > 1) {
 					u.first = (size_t)u.tile * step;
 					u.last = n - u.first < step ? n : u.first + step;
 				}
-				add(c, &cap, u, s.call + cost * (double)(u.last - u.first) / (double)(n ? n : 1) +
-							(u.tile ? 0 : first) + each);
+				double share = (double)(u.last - u.first) / (double)(n ? n : 1);
+				add(c, &cap, u, s.call + read + cost * share);
 			}
 		}
 	}

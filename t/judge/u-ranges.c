@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Every operator that can be cut, over the cases of op-cases.def: outputs that are judged a range at a time, as tiles of
-   analyze are, get the verdicts of the whole, as many of each kind; so do exact doubles and counts of swamped additions.
-   The operators that cannot be cut are listed here. */
+   Every operator that can be cut, over the cases of op-cases.def: outputs that are judged a range at a time, as tiles
+   of analyze are, get the verdicts of the whole, as many of each kind; so do exact doubles and counts of swamped
+   additions. The operators that cannot be cut are listed here. */
 #include "t/op/op-case.h"
 
 #include "lib/base/mem.h"
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of these no case is cut. Products are cut by hu_contract_cut; the others have a value that all elements go into (a norm,
-   a check, a loss, a channel's statistics, a scale), sums whose terms are only found by going through all, or one
+/* Of these no case is cut. Products are cut by hu_contract_cut; the others have a value that all elements go into (a
+   norm, a check, a loss, a channel's statistics, a scale), sums whose terms are only found by going through all, or one
    element. */
 static const char *const whole[] = { "matmul", "matmul_pairs16", "conv2d", "conv2d_dx", "conv2d_dw", "conv2d_pairs16",
 	"batchnorm", "batchnorm_dx", "grad_norm", "finite_check", "softmax_xent", "sigmoid_xent", "sigmoid_xent_dx",

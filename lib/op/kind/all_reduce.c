@@ -180,6 +180,7 @@ const hu_op hu_op_all_reduce = {
 	.own = {
 		.shape = shape, .cost = cost, .emulate = hu_over_ranks_emulate,
 		.reference = reference, .enclose = enclose, .grain = hu_op_grain_one, .bound = bound,
-		.unit_bound = unit_bound, .magnitude = magnitude, .roundings = roundings, .swamping = hu_over_ranks_swamping,
+		.unit_bound = unit_bound, .magnitude = magnitude, .roundings = roundings,
+		.swamping = hu_over_ranks_swamping,
 	},
 };

@@ -4,7 +4,7 @@
 #ifndef HU_OP_NORM_H
 #define HU_OP_NORM_H
 
-#include "lib/op/reduce/narrow.h"
+#include "lib/op/narrow/narrow.h"
 #include "lib/op/scalars.h"
 
 typedef struct hu_norm { hu_stat mean, var, rstd; } hu_norm;
@@ -90,8 +90,8 @@ void hu_norm_emulate(
 /* The grain of a call (op.h): a row, of layernorm; batchnorm's statistics need all rows. */
 size_t hu_norm_grain(const hu_call *c, const hu_shape *in);
 
-/* Encloses the sink's range of output out of a norm by rows, or of its gradient, as if the call had been one on the rows
-   that the range lies in, or, with columns, on the columns that it is. enclose is the family's column. */
+/* Encloses the sink's range of output out of a norm by rows, or of its gradient, as if the call had been one on the
+   rows that the range lies in, or, with columns, on the columns that it is. enclose is the family's column. */
 typedef hu_status hu_norm_enclose(
 	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink);
 hu_status hu_norm_narrowed(

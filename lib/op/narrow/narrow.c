@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/op/reduce/narrow.h"
+#include "lib/op/narrow/narrow.h"
 
 #include "lib/base/mem.h"
 
@@ -70,7 +70,8 @@ narrow(hu_narrow_map *v, const hu_map *m, hu_how how, hu_span some, int k)
 	stretch(m, how, some, s->how, &first, &n);
 	v->t[k] = hu_narrow_view(s->t, first, n);
 	if (s->low) {
-		v->low[k] = (hu_low){ s->low->lo ? s->low->lo + first : NULL, s->low->err ? s->low->err + first : NULL };
+		v->low[k].lo = s->low->lo ? s->low->lo + first : NULL;
+		v->low[k].err = s->low->err ? s->low->err + first : NULL;
 		s->low = &v->low[k];
 	}
 	s->e = s->e ? s->e + first : NULL;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 enum {
-	COLUMNS = 8,   /* of a range of columns: fewer share too few numbers of a line of the cache */
-	SMALL = 16     /* a rule with so many times fewer elements than the output may be computed again in each range */
+	COLUMNS = 32,  /* of a range of columns, two lines of a cache in each row: 24 take as long as 32 and more */
+	SMALL = 16     /* a rule with so many times fewer elements than the output may be repeated in each range */
 };
 
 static int

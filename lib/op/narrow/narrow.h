@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Some groups of a map's elements alone, so that a process that judges a tile of a call computes the statistics of that
-   tile's groups and no others. */
+   tile's groups and no others. narrow_stats.c and narrow_norm.c say which groups a range of an output needs. */
 #ifndef HU_OP_NARROW_H
 #define HU_OP_NARROW_H
 
@@ -19,8 +19,8 @@ typedef struct hu_narrow_map {
 
 /* Narrows map m to the groups of the span, which is not empty. how says what a group is: a row (HU_ROW), a channel
    (HU_CHANNEL), a channel of an image (HU_IMAGE; the span then has whole images), or a single element (HU_EACH). The
-   call's own operands must have no trailing parts yet (hu_map_context_dd). The struct must not be moved; *m must outlive
-   it. */
+   call's own operands must have no trailing parts yet (hu_map_context_dd). The struct must not be moved; *m must
+   outlive it. */
 void hu_narrow_init(hu_narrow_map *v, const hu_map *m, hu_how how, hu_span some);
 void hu_narrow_release(hu_narrow_map *v);
 
