@@ -92,8 +92,8 @@ def products(folder):
     lines = [
         '### Products',
         '',
-        'Square products beside cuBLAS on the same GPU. `mma` has the bits of the model, checked; cuBLAS is held to its',
-        'error bound. TFLOP/s is 2n³ over the time ([gemm](%s/gemm.tsv)).' % folder,
+        'Square products beside cuBLAS on the same GPU. `mma` has the bits of the model, checked; cuBLAS is held to',
+        'its error bound. TFLOP/s is 2n³ over the time ([gemm](%s/gemm.tsv)).' % folder,
         '',
         *heading('n', 'format', 'ms', 'TFLOP/s', "cuBLAS's ms", "of cuBLAS's speed"),
     ]
@@ -112,8 +112,8 @@ def published(folder):
     lines = [
         '### The published convolutional net',
         '',
-        'Milliseconds a step at 256x256x3 with `--gemm cublas`, and the ratio of mixed_float16 to float32 beside the one',
-        'that was published for a V100 ([train-published](%s/train-published.tsv)).' % folder,
+        'Milliseconds a step at 256x256x3 with `--gemm cublas`, and the ratio of mixed_float16 to float32 beside the',
+        'one that was published for a V100 ([train-published](%s/train-published.tsv)).' % folder,
         '',
         *heading('batch', 'float32', 'mixed_float16', 'ratio', "V100's ratio"),
     ]
@@ -134,8 +134,8 @@ def torch(folder):
         '### Beside PyTorch',
         '',
         "A step's milliseconds beside PyTorch's with the same weights, shapes and batch (`bench/torch-steps.py --device",
-        'cuda`): ours by cuBLAS, with each batch fetched from the host; ratio is ours over the row of PyTorch that it',
-        'stands beside ([torch-steps](%s/torch-steps.tsv)).' % folder,
+        'cuda`): ours by cuBLAS, with each batch fetched from the host; ratio is ours over the row of PyTorch',
+        'that it stands beside ([torch-steps](%s/torch-steps.tsv)).' % folder,
         '',
         *heading('model', 'who', 'ms', 'ratio', 'first loss'),
     ]
@@ -147,8 +147,8 @@ def text():
     lines = [
         '# Measured on GPUs',
         '',
-        'What `bench/gpu.sh` found on machines with a GPU, as it came: a folder of tables for each. The page is written',
-        'from them by `page.py`.',
+        'What `bench/gpu.sh` found on machines with a GPU, as it came: a folder of tables for each. The page is',
+        'written from them by `page.py`.',
         '',
     ]
     for folder in sorted(f for f in os.listdir(HERE) if os.path.isdir(os.path.join(HERE, f))):
