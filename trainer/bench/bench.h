@@ -30,6 +30,7 @@ typedef struct hu_bench {
 	const hu_bench_option *takes;   /* a NULL name ends them; any other option on the line is refused */
 	const struct hu_opt_need
 		*needs; /* conditions on a hu_args under which these options have an effect; NULL: none */
+	int shared;                     /* 1: the processes that mpirun starts share what it measures */
 } hu_bench;
 
 /* Returns seconds: this thread's processor time, so that other work on the machine does not count, or, where `all` is

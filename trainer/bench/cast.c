@@ -372,4 +372,4 @@ static const hu_bench_option takes[] = { { "formats", "fp16,bf16,e4m3,e5m2" }, {
 	{ "simd", "all" }, { "mb", NULL }, { "threads", NULL }, { "trials", NULL }, { "no-python", NULL },
 	{ NULL, NULL } };
 
-const hu_bench hu_bench_cast = { "cast", "casts of arrays", columns, run, takes, NULL };
+const hu_bench hu_bench_cast = { "cast", "casts of arrays", columns, run, takes, NULL, 0 };

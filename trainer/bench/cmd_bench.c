@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
+#include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"
 #include "lib/base/tsv.h"
 #include "lib/number/simd.h"
@@ -230,6 +231,33 @@ begin_tsv(sink *s)
 	hu_str_release(&columns);
 }
 
+/* Joins the ranks, of which rank 0 alone prints what a shared training took. */
+static hu_status
+join(const hu_bench *b)
+{
+	if (hu_ranks_started() == 1)
+		return HU_OK;
+	if (!b->shared)
+		return hu_fail(HU_EINVAL,
+			"%s: it measures times, which other processes on the machine would change, and %d were started "
+			"together: leave out mpirun, or set HALFULP_MPI=none for each to work alone; bench train times "
+			"a training that they share",
+			b->name, hu_ranks_started());
+	HU_TRY(hu_ranks_open());
+	hu_threads_set(hu_threads_of(hu_ranks_local()));
+	if (hu_ranks_rank())
+		hu_progress_disable();
+	return HU_OK;
+}
+
+/* Takes the rows of a rank other than 0, which are not measured there. */
+static void
+drop(void *to, json_t *row)
+{
+	(void)to;
+	json_decref(row);
+}
+
 static hu_status
 measure(sink *s, const hu_args *a, long *wrong)
 {
@@ -241,10 +269,12 @@ measure(sink *s, const hu_args *a, long *wrong)
 	own.value = hu_xmalloc((n + 1) * sizeof *own.value);
 	memcpy(own.value, a->value, (n + 1) * sizeof *own.value);
 	hu_status st = settle(&own, s->bench);
-	if (st == HU_OK && s->file)
+	if (st == HU_OK)
+		st = join(s->bench);
+	if (st == HU_OK && s->file && !hu_ranks_rank())
 		begin_tsv(s);
 	if (st == HU_OK)
-		st = s->bench->run(&own, take, s, wrong);
+		st = s->bench->run(&own, hu_ranks_rank() ? drop : take, s, wrong);
 	free(own.value);
 	return st;
 }
@@ -263,7 +293,7 @@ run(const hu_args *a)
 	if (hu_args_given(a, "json"))
 		s.all = json_array();
 	st = measure(&s, a, &wrong);
-	if (s.all && st == HU_OK) {
+	if (s.all && st == HU_OK && !hu_ranks_rank()) {
 		json_dumpf(s.all, stdout, JSON_INDENT(1));
 		putchar('\n');
 	}
@@ -274,7 +304,7 @@ run(const hu_args *a)
 		st = s.wrote;
 	if (st != HU_OK)
 		return hu_complain(st);
-	if (wrong)
+	if (wrong && !hu_ranks_rank())
 		fprintf(stderr, "halfulp bench: %ld results are not what they must be; no figure here counts\n", wrong);
 	return wrong ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
@@ -296,7 +326,9 @@ const hu_command hu_cmd_bench = { "bench", "NAME [OPTION...]",
 	"does not fit stays blank and the sweep goes on. peak_mb is the measured memory: on the CPU by how much\n"
 	"the process grew, on a device the most that was allocated there (- where it cannot be measured).\n"
 	"computed_mb is computed beforehand, is never less, and decides what fits. Published rows of the same\n"
-	"model and batch follow; their columns name the device and the image size, which differ.\n"
+	"model and batch follow; their columns name the device and the image size, which differ. Processes that\n"
+	"mpirun starts share the training, as train's do: ms is a step of them all with what they send, peak_mb\n"
+	"the most that one of them took, and energy, of which a meter knows one machine's, is not told.\n"
 	"why: multiply-adds, bytes and launches of each layer, the least time that the device's roofline allows,\n"
 	"the measured time, and whether arithmetic, memory or launches set the limit; it names dimensions that\n"
 	"are no multiple of 8. On a device a row is a pass, timed by the device's clock, and `covers` names the\n"

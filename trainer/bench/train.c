@@ -9,6 +9,7 @@
 #include "trainer/plan/memory.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/ranks/ranks.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/number/simd.h"
 
@@ -87,11 +88,11 @@ head(const table *t, const hu_bench_cell *c, const hu_config *config, const char
 
 	snprintf(lr, sizeof lr, "%g", config->lr);
 	snprintf(width, sizeof width, "%g", config->width);
-	return json_pack("{s:s s:s s:s s:i s:s s:s s:o s:o s:s s:s}", "policy", c->word[HU_SWEEP_POLICY], "model",
+	return json_pack("{s:s s:s s:s s:i s:s s:s s:o s:o s:s s:s s:i}", "policy", c->word[HU_SWEEP_POLICY], "model",
 		config->model, "image", image, "batch", (int)config->batch, "width", width, "lr", lr, "seed",
 		c->word[HU_SWEEP_SEED] ? json_integer((json_int_t)config->seed) : json_null(), "gemm",
 		text(c->word[HU_SWEEP_GEMM]), "simd", strcmp(t->backend, "cuda") ? hu_simd_name() : "-", "on",
-		t->backend);
+		t->backend, "ranks", hu_ranks_size());
 }
 
 static void
@@ -125,7 +126,8 @@ say_blank(table *t, const hu_bench_cell *c, const hu_config *config, const char 
 	if (c->word[HU_SWEEP_SIMD])
 		json_object_set_new(j, "simd", json_string(c->word[HU_SWEEP_SIMD])); /* which may not be in use */
 	hu_progress_end(&t->bar);
-	fprintf(stderr, "%s, batch %zu: %s\n", c->word[HU_SWEEP_POLICY], config->batch, hu_reason());
+	if (!hu_ranks_rank())
+		fprintf(stderr, "%s, batch %zu: %s\n", c->word[HU_SWEEP_POLICY], config->batch, hu_reason());
 	json_object_set_new(j, "note", json_string(hu_reason()));
 	t->row(t->to, j);
 }
@@ -305,7 +307,8 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 }
 
 static const hu_bench_column columns[] = { { "policy", 20, -1 }, { "model", 8, -1 }, { "image", 10, -1 },
-	{ "batch", 5, 0 }, { "width", 5, -1 }, { "lr", 7, -1 }, { "seed", 4, 0 }, { "on", 12, -1 }, { "gemm", 6, -1 },
+	{ "batch", 5, 0 }, { "width", 5, -1 }, { "lr", 7, -1 }, { "seed", 4, 0 }, { "on", 12, -1 }, { "ranks", 5, 0 },
+	{ "gemm", 6, -1 },
 	{ "simd", 7, -1 }, { "ms", 10, 3 }, { "ms_min", 10, 3 }, { "ms_spread", 9, 3 }, { "wait_ms", 8, 3 },
 	{ "samples_per_s", 13, 1 }, { "utilisation", 11, 2 }, { "peak_mb", 9, 2 }, { "computed_mb", 11, 2 },
 	{ "joules_step", 11, 3 }, { "joules_sample", 13, 5 }, { "loss", 8, 4 }, { "accuracy", 8, 4 }, { "ratio", 6, 3 },
@@ -333,4 +336,4 @@ static const hu_opt_need needs[] = { { "policy seeds gemm simd backend fuse grap
 	{ hu_options_model_names, measures, PUBLISHED }, { NULL, NULL, NULL } };
 
 const hu_bench hu_bench_train = { "train", "training steps by policy, batch and instruction set, beside published ones",
-	columns, run, takes, needs };
+	columns, run, takes, needs, 1 };

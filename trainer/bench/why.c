@@ -171,4 +171,4 @@ static const hu_opt_need needs[] = {
 };
 
 const hu_bench hu_bench_why = { "why", "what limits each layer or call, predicted and measured", columns, run, takes,
-	needs };
+	needs, 0 };

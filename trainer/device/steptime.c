@@ -2,9 +2,11 @@
 #include "trainer/device/steptime.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/ranks/ranks.h"
 #include "lib/base/resident.h"
 #include "lib/base/room.h"
 #include "trainer/plan/memory.h"
+#include "trainer/ranked/ranked.h"
 #include "trainer/run/idle.h"
 #include "trainer/run/need.h"
 #include "trainer/record/passes.h"
@@ -98,7 +100,7 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 	       *calls = ask->calls && s->backend->profile ? hu_xcalloc(ask->steps * row, sizeof *calls) : NULL,
 	       start = 0, untimed, loss;
 	double *with = calls && !s->backend->pass ? calls : NULL;
-	hu_status st = hu_session_start(s);
+	hu_status st = HU_OK;
 
 	for (size_t i = 0; i < ask->warm + ask->steps && st == HU_OK; i++) {
 		size_t k = i - ask->warm;
@@ -121,7 +123,7 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 	if (st == HU_OK && ask->evaluate)
 		st = hu_session_evaluate(s, &t->eval);
 	more = calls && !with ? ask->steps : 0;
-	if (st == HU_OK && hu_energy_period(ask->energy) > 0)
+	if (st == HU_OK && hu_energy_period(ask->energy) > 0 && hu_ranks_size() == 1)
 		st = meter(t, s, ask->energy, ask->warm + ask->steps + more);
 	for (size_t i = 0; i < more && st == HU_OK; i++)
 		st = one(s, ask->warm + ask->steps + i, calls + i * row, &untimed, &loss);
@@ -130,6 +132,34 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 	free(seconds);
 	free(calls);
 	return st;
+}
+
+/* Runs the steps, of a session that has started if st says so; of several ranks the others follow rank 0, which
+   measures. A meter is of one machine: of several ranks' energy it knows a part, which is not told. */
+static hu_status
+share(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask, hu_status st)
+{
+	st = hu_ranked_agree(s, st);
+	if (st == HU_OK)
+		st = hu_ranks_rank() ? hu_ranked_follow(s) : run(t, s, ask);
+	if (st == HU_OK && !hu_ranks_rank())
+		st = hu_ranked_end(s, NULL);
+	if (hu_ranks_size() > 1)
+		t->joules = t->utilisation = -1;
+	return st;
+}
+
+/* Sets the measured memory: of several ranks the most that one took. */
+static void
+measure_peak(hu_steptime *t, double own)
+{
+	double *all = hu_xcalloc((size_t)hu_ranks_size(), sizeof *all);
+
+	hu_ranks_gather(0, &own, sizeof own, all);
+	t->peak_bytes = own;
+	for (int r = 0; r < hu_ranks_size() && !hu_ranks_rank(); r++)
+		t->peak_bytes = all[r] > t->peak_bytes ? all[r] : t->peak_bytes;
+	free(all);
 }
 
 /* Computes the memory that the training takes and decides whether it may be tried. This is done before anything is
@@ -156,29 +186,44 @@ check_room(hu_steptime *t, const hu_config *c, const hu_dataset *data, double al
 	return HU_OK;
 }
 
+/* Everything that may fail on one rank alone, before the ranks work together. */
+static hu_status
+prepare(hu_steptime *t, const hu_config *c, const hu_steptime_ask *ask, const hu_backend **backend)
+{
+	hu_dataset data;
+
+	HU_TRY(hu_ranked_possible(c));
+	HU_TRY(hu_backend_find(c->backend, backend));
+	HU_TRY(hu_config_dataset(c, 1, &data));
+	hu_status st = check_room(t, c, &data, ask->memory);
+	hu_dataset_release(&data);
+	return st;
+}
+
 hu_status
 hu_steptime_measure(hu_steptime *t, const hu_config *c, const hu_steptime_ask *ask)
 {
 	const hu_backend *backend;
 	hu_dataset data;
 	hu_session s;
-	hu_status st = HU_OK;
 
 	memset(t, 0, sizeof *t);
-	HU_TRY(hu_backend_find(c->backend, &backend));
-	HU_TRY(hu_config_dataset(c, 1, &data));
-	st = check_room(t, c, &data, ask->memory);
-	hu_dataset_release(&data);
-	HU_TRY(st);
+	HU_TRY(hu_ranks_agree(prepare(t, c, ask, &backend)));
 	hu_resident before = hu_resident_begin();
 	if (backend->peak)
 		backend->peak(1);
-	HU_TRY(hu_config_dataset(c, 0, &data));
-	HU_TRY(hu_session_open(&s, c, &data));
+	HU_TRY(hu_ranks_agree(hu_config_dataset(c, 0, &data)));
+	hu_status st = hu_session_open(&s, c, &data);
+	int opened = st == HU_OK;
+	st = hu_ranks_agree(st);
+	if (st != HU_OK) {
+		if (opened)
+			hu_session_close(&s);
+		return st;
+	}
 	st = hu_idle_patterns(c, s.programs.train);
-	if (st == HU_OK)
-		st = run(t, &s, ask);
-	t->peak_bytes = backend->peak ? (double)backend->peak(0) : hu_resident_growth(&before);
+	st = share(t, &s, ask, st == HU_OK ? hu_session_start(&s) : st);
+	measure_peak(t, backend->peak ? (double)backend->peak(0) : hu_resident_growth(&before));
 	hu_session_close(&s);
 	return st;
 }

@@ -40,8 +40,10 @@ typedef struct hu_steptime {
 } hu_steptime;
 
 /* Measures steps of c's model, data, policy and back end; the session and the data are opened and closed here. Each
-   step ends when its loss is on the host, as in training. HU_ENOMEM where the step does not fit into ask->memory, the
-   device or the machine: the caller leaves that cell blank and goes on. */
+   step ends when its loss is on the host, as in training. Of several ranks all call it: rank 0's figures are those of
+   the training that they share, peak_bytes the most that a rank took, and the others' figures mean nothing. HU_ENOMEM
+   where the step does not fit into ask->memory, the device or the machine: the caller leaves that cell blank and goes
+   on. */
 hu_status hu_steptime_measure(hu_steptime *t, const hu_config *c, const hu_steptime_ask *ask);
 
 /* Returns the q-quantile of n > 0 ascending numbers, interpolated linearly between neighbours. */

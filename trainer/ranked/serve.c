@@ -75,6 +75,15 @@ obey(hu_session *s)
 	}
 }
 
+hu_status
+hu_ranked_follow(hu_session *s)
+{
+	HU_TRY(obey(s));
+	hu_ranked_share row = hu_ranked_did(s->train);
+	hu_ranks_gather(0, &row, sizeof row, NULL);
+	return HU_OK;
+}
+
 static hu_status
 restore(hu_session *s, const char *dir)
 {
@@ -147,11 +156,7 @@ hu_ranked_serve(const hu_args *a)
 		st = hu_ranks_agree(HU_OK); /* rank 0 has begun its record */
 	if (st == HU_OK) {
 		hu_ranked_say(&s, 0);
-		st = obey(&s);
-	}
-	if (st == HU_OK) {
-		hu_ranked_share row = hu_ranked_did(s.train);
-		hu_ranks_gather(0, &row, sizeof row, NULL);
+		st = hu_ranked_follow(&s);
 	}
 	hu_session_close(&s);
 	hu_config_release(&c);
