@@ -342,4 +342,5 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_bench hu_bench_gemm = { "gemm", "products by size, format and summation model", columns, run, takes, needs, 0 };
+const hu_bench hu_bench_gemm = { "gemm", "products by size, format and summation model", columns, run, takes, needs,
+	0 };
