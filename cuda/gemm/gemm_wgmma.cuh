@@ -47,13 +47,11 @@ hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t r
 	}
 }
 
-/* A stage's operands: this warpgroup's rows of A, all columns of B; and the operands s products further along k. */
+/* A stage's operands: a warpgroup's rows of A, all columns of B; and the operands s products further along k. */
 template <int A_ACROSS>
 HU_DEVICE hu_matrix
-hu_group_a(const unsigned char *stage)
+hu_group_a(const unsigned char *stage, uint32_t group)
 {
-	uint32_t group = threadIdx.x / 128;
-
 	return hu_matrix_at(stage + (A_ACROSS ? group * 8192 : group * 64 * HU_GROUP_LINE), A_ACROSS ? 8192 : 16, 1024);
 }
 
@@ -71,12 +69,12 @@ hu_group_along(hu_matrix m, uint32_t s)
 	return hu_matrix_move(m, s * (ACROSS ? 2048 : 32));
 }
 
-/* Runs a stage's four products. */
+/* Starts a stage's four products for the block's group-th 64 rows. */
 template <int N, int KIND, int A_ACROSS, int B_ACROSS>
 HU_DEVICE void
-hu_group_stage(hu_wgmmas *units, float *d, const unsigned char *stage, hu_tc_arch arch)
+hu_group_stage(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t group, hu_tc_arch arch)
 {
-	hu_matrix a = hu_group_a<A_ACROSS>(stage), b = hu_group_b<B_ACROSS>(stage);
+	hu_matrix a = hu_group_a<A_ACROSS>(stage, group), b = hu_group_b<B_ACROSS>(stage);
 
 	hu_wgmma_fence();
 	HU_UNROLL
@@ -90,9 +88,9 @@ hu_group_stage(hu_wgmmas *units, float *d, const unsigned char *stage, hu_tc_arc
    where two paths of the code meet. */
 template <int N, int KIND, int A_ACROSS, int B_ACROSS>
 HU_DEVICE void
-hu_group_tail(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t k, hu_tc_arch arch)
+hu_group_tail(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t group, uint32_t k, hu_tc_arch arch)
 {
-	hu_matrix a = hu_group_a<A_ACROSS>(stage), b = hu_group_b<B_ACROSS>(stage);
+	hu_matrix a = hu_group_a<A_ACROSS>(stage, group), b = hu_group_b<B_ACROSS>(stage);
 
 	hu_wgmma_wait<0, N>(units, d);
 	HU_ONCE
@@ -142,7 +140,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 	HU_SHARED_BYTES(raw);
 	unsigned char *stage = raw + (1024 - (size_t)raw % 1024) % 1024;
 	hu_gemm_tile_at here = hu_gemm_tile_here(&g, HU_GROUP_M, N);
-	uint32_t m0 = here.m0, n0 = here.n0, p = here.part;
+	uint32_t m0 = here.m0, n0 = here.n0, p = here.part, group = threadIdx.x / 128;
 	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k, at = 0;
 	float d[HU_WGMMA_OUTPUTS(N)];
 	hu_copies copies;
@@ -172,7 +170,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 		hu_copy_wait<HU_GROUP_AHEAD - 1>(&copies);
 		hu_wgmma_publish();
 		HU_SYNC(); /* all threads see this stage, and both warpgroups are done with the one before the last */
-		hu_group_stage<N, KIND, A_ACROSS, B_ACROSS>(&units, d, stage + at * STAGE, g.sum.arch);
+		hu_group_stage<N, KIND, A_ACROSS, B_ACROSS>(&units, d, stage + at * STAGE, group, g.sum.arch);
 		if (later < end) {
 			hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(&g, &copies, to, m0, later, end);
 			hu_group_fill<M, 1, B_ACROSS, N, SIZE>(&g, &copies, to + HU_GROUP_A, n0, later, end);
@@ -185,7 +183,8 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 		hu_copy_wait<0>(&copies);
 		hu_wgmma_publish();
 		HU_SYNC();
-		hu_group_tail<N, KIND, A_ACROSS, B_ACROSS>(&units, d, stage + at * STAGE, end - k0, g.sum.arch);
+		hu_group_tail<N, KIND, A_ACROSS, B_ACROSS>(
+			&units, d, stage + at * STAGE, group, end - k0, g.sum.arch);
 	}
 	hu_wgmma_wait<0, N>(&units, d);
 	hu_group_put<N>(&g, sums ? sums + (size_t)p * g.m * g.n : NULL, (float *)stage, m0, n0, d);

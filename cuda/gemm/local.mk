@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += cuda/gemm/bulk.h
+CUDA_SOURCES += cuda/gemm/bulk_map.cu
+noinst_HEADERS += cuda/gemm/bulk_map.h
 libhalfulp_a_SOURCES += cuda/gemm/cublas.c
 noinst_HEADERS += cuda/gemm/cublas.h
 libhalfulp_a_SOURCES += cuda/gemm/cublas_bound.c
@@ -7,6 +10,7 @@ CUDA_SOURCES += cuda/gemm/cublas_check.cu
 libhalfulp_a_SOURCES += cuda/gemm/cublas_words.c
 noinst_HEADERS += cuda/gemm/divide.h
 noinst_HEADERS += cuda/gemm/gemm.cuh
+noinst_HEADERS += cuda/gemm/gemm_bulk.cuh
 CUDA_SOURCES += cuda/gemm/gemm_cublas.cu
 noinst_HEADERS += cuda/gemm/gemm_cublas.cuh
 noinst_HEADERS += cuda/gemm/gemm_mma.cuh

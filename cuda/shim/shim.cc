@@ -15,6 +15,13 @@ draw(engine *e, uint32_t below)
 	return (uint32_t)((e->random >> 32) * below >> 32);
 }
 
+void
+make_ready(engine *e, unsigned i)
+{
+	e->threads[i].state = READY;
+	e->ready[e->nready++] = i;
+}
+
 } /* namespace shim */
 
 using namespace shim;
@@ -47,17 +54,16 @@ explain(engine *e)
 			return;
 		}
 	for (unsigned i = 0; i < e->n; i++)
+		if (e->threads[i].state == AT_GATE) {
+			snprintf(e->reason, sizeof e->reason, "a thread waits at a gate (%s:%d) that nothing will open",
+				base(e->threads[i].file), e->threads[i].line);
+			return;
+		}
+	for (unsigned i = 0; i < e->n; i++)
 		if (e->threads[i].state == AT_BARRIER)
 			waits = &e->threads[i];
 	snprintf(e->reason, sizeof e->reason, "%u of %u threads wait at a barrier (%s:%d) which the others never reach",
 		e->at_barrier, e->n, waits ? base(waits->file) : "?", waits ? waits->line : 0);
-}
-
-void
-make_ready(engine *e, unsigned i)
-{
-	e->threads[i].state = READY;
-	e->ready[e->nready++] = i;
 }
 
 bool
@@ -107,7 +113,7 @@ void
 run_block(engine *e)
 {
 	shared_begin(e);
-	e->nready = e->done = e->at_barrier = 0;
+	e->nready = e->done = e->at_barrier = e->nbulk = 0;
 	memset(e->in_warp, 0, sizeof e->in_warp);
 	/* In half of the blocks one warp after another runs as far as it can, starting with any of them, so that errors
 	   show in what runs ahead of the others. */
@@ -121,7 +127,11 @@ run_block(engine *e)
 		e->threads[i].copies = NULL;
 		make_ready(e, i);
 	}
-	while (e->nready && !*e->reason) {
+	while ((e->nready || (e->nbulk && e->done < e->n)) && !*e->reason) {
+		if (e->nbulk && (!e->nready || (!e->late && draw(e, 8) == 0))) {
+			bulk_arrive(e);
+			continue;
+		}
 		unsigned at = deep ? e->nready - 1 : draw(e, e->nready), i = e->ready[at];
 		thread *t = &e->threads[i];
 		e->ready[at] = e->ready[--e->nready];
@@ -139,6 +149,8 @@ run_block(engine *e)
 	shared_end(e);
 	if (!*e->reason && e->done != e->n)
 		explain(e);
+	if (!*e->reason && e->nbulk)
+		snprintf(e->reason, sizeof e->reason, "a block ends while %u bulk copies to it are under way", e->nbulk);
 	if (!*e->reason && overrun(e))
 		snprintf(e->reason, sizeof e->reason, "shared memory '%s' was written past its end", overrun(e));
 }

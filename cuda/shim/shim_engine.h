@@ -7,6 +7,7 @@
 
 #include "cuda/device/launch.h"
 #include "cuda/exec/side.h"
+#include "cuda/gemm/bulk_map.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #endif
 
 struct hu_copies;
+struct hu_gate;
 
 namespace shim {
 
@@ -34,7 +36,7 @@ enum {
 	SITES = 32
 };
 
-enum state { IDLE, READY, AT_BARRIER, AT_WARP, DONE };
+enum state { IDLE, READY, AT_BARRIER, AT_WARP, AT_GATE, DONE };
 
 struct fiber {
 	unsigned char *stack;
@@ -55,7 +57,11 @@ struct thread {
 	int line;
 	unsigned meets;            /* warp operations so far */
 	hu_copies *copies;         /* its pending copies to shared memory; NULL: it makes none */
+	const hu_gate *gate;       /* for AT_GATE */
 };
+
+/* A bulk copy under way. */
+struct bulk { unsigned char *to; hu_bulk_map map; hu_gate *gate; uint32_t column, row, z; };
 
 struct site { const void *key; size_t at, bytes; const char *name; };
 
@@ -67,6 +73,8 @@ struct engine {
 	unsigned char piece[MOST / 32][2][32 * HU_SHIM_PIECE];
 	alignas(64) unsigned char shared[LARGE + ZONE * (SITES + 1)];
 	site sites[SITES];
+	bulk under_way[64];
+	unsigned nbulk;
 	size_t used, dynamic, most;
 	int nsites;
 	void (*body)(void *);
@@ -91,6 +99,12 @@ extern __thread engine *own;
 
 /* A random number below below, from the launch's seed. */
 uint32_t draw(engine *e, uint32_t below);
+
+/* Lets thread i run again. */
+void make_ready(engine *e, unsigned i);
+
+/* shim_bulk.cc: delivers one of the bulk copies that are under way, drawn at random. */
+void bulk_arrive(engine *e);
 
 /* shim_fiber.cc: returns a free coroutine, whose index goes to *number; NULL: out of memory. */
 fiber *take_fiber(engine *e, int *number);

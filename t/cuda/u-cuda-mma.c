@@ -10,13 +10,13 @@
 static const product shapes[] = {
 	{ "matmul", "ta=1", "x:96x136 x:96x80", "x" },
 	{ "matmul", "tb=1 part=64", "x:70x224 x:68x224", "x" },
-	{ "matmul", "tb=1 part=96", "x:70x288 x:68x288", "x" },
+	{ "matmul", "tb=1 part=96", "x:70x288 x:200x288", "x" },
 	{ "conv2d", "stride=2", "x:2x11x13x32 x:3x3x32x72", "x" },
 	{ "conv2d_dx", "stride=2 height=19 width=18", "x:2x10x9x16 x:3x3x64x16", "x:2x19x18x64" },
-	{ "matmul", "", "x:136x80 x:80x272", "x" },
+	{ "matmul", "", "x:136x80 x:80x248", "x" },
 	{ "matmul", "", "x:72x208 x:208x72", "x" },
-	{ "matmul", "ta=1 part=48", "x:112x72 x:112x136", "x" },
-	{ "matmul", "ta=1 tb=1", "x:336x64 x:64x336", "x" },
+	{ "matmul", "ta=1 part=48", "x:112x72 x:112x232", "x" },
+	{ "matmul", "ta=1 tb=1", "x:336x64 x:200x336", "x" },
 	{ "conv2d", "stride=1", "x:2x6x6x16 x:3x3x16x72", "x" },
 	{ "conv2d_dw", "stride=1 kh=3 kw=3", "x:1x8x12x8 x:1x8x12x64", "x:3x3x8x64" },
 	{ "conv2d", "stride=2 padding=1 dilation_w=2", "x:2x11x13x16 x:3x3x16x72", "x" },
@@ -24,10 +24,12 @@ static const product shapes[] = {
 		"x:1x13x16x16 x:3x3x64x16", "x:1x29x18x64" },
 };
 
-/* The columns of the tile that computes each of them by wgmma in 16-bit formats: few for convolutions of few
-   channels. */
-static const char *const tile[] = { "256", "256", "256", "128", "64", "256", "256", "256", "256", "128", "64", "128",
-	"64" };
+/* The columns of the tile that computes each of them by wgmma in 16-bit formats, on a device of many multiprocessors, of
+   one and of two: few for convolutions of few channels, and for a matmul as few as keep the multiprocessors busy. */
+static const char *const tile[][3] = { { "64", "128", "128" }, { "64", "128", "128" }, { "64", "256", "128" },
+	{ "128", "128", "128" }, { "64", "64", "64" }, { "64", "256", "256" }, { "64", "128", "64" },
+	{ "64", "256", "128" }, { "64", "256", "128" }, { "128", "128", "128" }, { "64", "64", "64" },
+	{ "128", "128", "128" }, { "64", "64", "64" } };
 
 /* How many of them have whole blocks of 32 products, fp8's with mma.sync. */
 enum { IN_32 = 5 };
@@ -117,7 +119,7 @@ static void
 test_batches(const hu_side *side)
 {
 	static const struct { mix m; product p; int launches; } of[] = {
-		{ { "tc:hopper", "fp16", "fp16", "wgmma fp16 to fp32, 128x256", NULL },
+		{ { "tc:hopper", "fp16", "fp16", "wgmma fp16 to fp32, 128x64", NULL },
 			{ "matmul", "batch=1", "x:3x72x80 x:3x80x72", "x" }, 1 },
 		{ { "tc:ampere", "bf16", "fp32", "mma.sync bf16 to fp32, 128x128", NULL },
 			{ "matmul", "batch=1 tb=1", "x:3x70x80 x:3x72x80", "x" }, 1 },
@@ -190,11 +192,45 @@ test_patches(const hu_side *side)
 
 static int turnable(const product *s) { return strcmp(s->op, "conv2d_dw"); }
 
+/* Mix number i of every shape; processors: which column of tile says by what. */
+static void
+test_mix(const hu_side *side, size_t i, int processors)
+{
+	static const int levels[] = { LEVEL_SPREAD, LEVEL_SPECIAL, LEVEL_MILD, LEVEL_RANGE, LEVEL_SPREAD };
+	const mix *m = &mixes[i];
+	int good = 0, all = 0, served = 0, fp8 = m->in[0] == 'e' && m->sum[0] == 't';
+	char ran[HU_RAN] = "", text[HU_RAN];
+
+	for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++, all++) {
+		int l = (int)((i + j) % 5);
+		const char *wanted = fp8 && (!turnable(&shapes[j]) || (m->narrow && j >= IN_32)) ? m->narrow : m->ran;
+		if (!wanted) {
+			int refused = !agrees(side, &shapes[j], m, levels[l], 1, ran) &&
+				      strstr(hu_reason(), "--gemm mma: wgmma serves");
+			good += refused;
+			served += refused;
+			continue;
+		}
+		good += agrees(side, &shapes[j], m, levels[l], (uint64_t)l + 1, ran);
+		snprintf(text, sizeof text, "%s", wanted);
+		if (!strncmp(text, "wgmma", 5) && !fp8)
+			snprintf(strrchr(text, 'x') + 1, 4, "%s", tile[j][processors]);
+		served += !strcmp(ran, text);
+		if (strcmp(ran, text))
+			diag("%s %s: %s", shapes[j].op, shapes[j].in, ran);
+	}
+	ok(good == all && served == all, "%s: %s, %s to %s: %d of %d by %s%s, the emulation's bits in %d", side->name,
+		m->sum, m->in, m->out, served, all, m->ran,
+		processors == 0   ? ""
+		: processors == 1 ? " on one multiprocessor"
+				  : " on two multiprocessors",
+		good);
+}
+
 static void
 test_side(const hu_side *side)
 {
 	static const product odd = { "matmul", "", "x:70x37 x:37x66", "x" };
-	static const int levels[] = { LEVEL_SPREAD, LEVEL_SPECIAL, LEVEL_MILD, LEVEL_RANGE, LEVEL_SPREAD };
 	int arch = side->arch();
 
 	test_batches(side);
@@ -207,36 +243,18 @@ test_side(const hu_side *side)
 		"mma.sync bf16 to fp32, 128x64");
 	for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
 		const mix *m = &mixes[i];
-		int good = 0, all = 0, served = 0;
 		char ran[HU_RAN] = "";
 		hu_sum s;
 		if (hu_sum_parse(m->sum, &s) != HU_OK || (s.id == HU_SUM_TC && arch >= 0 && arch != (int)s.arch)) {
 			skip(2, "%s: %s is not this device's", side->name, m->sum);
 			continue;
 		}
-		for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++, all++) {
-			int l = (int)((i + j) % 5);
-			int fp8 = m->in[0] == 'e' && m->sum[0] == 't';
-			const char *wanted =
-				fp8 && (!turnable(&shapes[j]) || (m->narrow && j >= IN_32)) ? m->narrow : m->ran;
-			if (!wanted) {
-				int refused = !agrees(side, &shapes[j], m, levels[l], 1, ran) &&
-					      strstr(hu_reason(), "--gemm mma: wgmma serves");
-				good += refused;
-				served += refused;
-				continue;
-			}
-			good += agrees(side, &shapes[j], m, levels[l], (uint64_t)l + 1, ran);
-			char text[HU_RAN];
-			snprintf(text, sizeof text, "%s", wanted);
-			if (!strncmp(text, "wgmma", 5) && !fp8)
-				snprintf(strrchr(text, 'x') + 1, 4, "%s", tile[j]);
-			served += !strcmp(ran, text);
-			if (strcmp(ran, text))
-				diag("%s %s: %s", shapes[j].op, shapes[j].in, ran);
+		test_mix(side, i, 0);
+		for (int n = 1; n <= 2 && side->host && !strncmp(m->ran, "wgmma", 5); n++) {
+			hu_shim_processors((uint32_t)n); /* whose blocks compute several tiles */
+			test_mix(side, i, n);
+			hu_shim_processors(0);
 		}
-		ok(good == all && served == all, "%s: %s, %s to %s: %d of %d by %s, the emulation's bits in %d",
-			side->name, m->sum, m->in, m->out, served, all, m->ran, good);
 		if (m->narrow)
 			ok(agrees(side, &odd, m, LEVEL_SPREAD, i + 1, ran) && !strcmp(ran, m->narrow),
 				"%s: odd extents by %s", side->name, ran);

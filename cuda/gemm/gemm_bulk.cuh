@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+   matmul on Hopper's warpgroup units with operands that bulk copies bring. In a block the first warpgroup starts the
+   copies and the other two compute, each 64 of a tile's 128 rows; gates (bulk.h) say which buffers are full and which are
+   empty. There are as many blocks as the device runs at once, and each computes tile after tile, so that the operands of
+   the next one arrive while results are stored. Each output is computed as in gemm_wgmma.cuh. */
+#ifndef HU_CUDA_GEMM_BULK_CUH
+#define HU_CUDA_GEMM_BULK_CUH
+
+#include "cuda/gemm/bulk.h"
+#include "cuda/gemm/gemm_bulk_put.cuh"
+#include "cuda/gemm/gemm_wgmma.cuh"
+
+enum {
+	HU_BULK_THREADS = 384,
+	HU_BULK_ROOM = 192 << 10, /* bytes of all buffers */
+	HU_BULK_FEW = 24,         /* registers of a thread that copies, */
+	HU_BULK_MANY = 240,       /* and of one that computes: 128 * 24 + 256 * 240 = 64512 of 65536 */
+	HU_BULK_BAND = 16         /* tile rows whose tiles follow each other, so that the blocks share operands in L2 */
+};
+
+#define HU_BULK_STAGES(n) (HU_BULK_ROOM / HU_GROUP_STAGE(n))
+#define HU_BULK_BYTES (HU_BULK_ROOM + 1024)
+
+typedef struct hu_bulk_maps { hu_bulk_map a, b; } hu_bulk_maps;
+
+HU_HD uint32_t
+hu_bulk_tiles(const hu_gemm *g, uint32_t columns)
+{
+	return (g->m + HU_GROUP_M - 1) / HU_GROUP_M * ((g->n + columns - 1) / columns);
+}
+
+/* The first output of tile i. */
+HU_DEVICE void
+hu_bulk_tile(const hu_gemm *g, uint32_t i, uint32_t columns, uint32_t *m0, uint32_t *n0)
+{
+	uint32_t down = (g->m + HU_GROUP_M - 1) / HU_GROUP_M, across = (g->n + columns - 1) / columns,
+		 first = i / (across * HU_BULK_BAND) * HU_BULK_BAND,
+		 rows = down - first < HU_BULK_BAND ? down - first : HU_BULK_BAND, j = i - first * across;
+
+	*m0 = (first + j % rows) * HU_GROUP_M;
+	*n0 = j / rows * columns;
+}
+
+/* Starts the copies of ROWS outputs of an operand's stage. */
+template <int ACROSS, int ROWS>
+HU_DEVICE void
+hu_bulk_fill(unsigned char *to, const hu_bulk_map *map, hu_gate *gate, uint32_t row0, uint32_t k0)
+{
+	if (!ACROSS)
+		hu_bulk_copy(to, map, gate, k0, row0, blockIdx.z);
+	else
+		HU_UNROLL
+		for (uint32_t q = 0; q < ROWS / 64; q++)
+			hu_bulk_copy(to + q * 8192, map, gate, row0 + q * 64, k0, blockIdx.z);
+}
+
+/* Which buffer is next, and the parity of its gates' phase. */
+typedef struct hu_bulk_turn { uint32_t at, parity; } hu_bulk_turn;
+
+template <int STAGES>
+HU_DEVICE void
+hu_bulk_next(hu_bulk_turn *t)
+{
+	if (++t->at == STAGES)
+		t->at = 0, t->parity ^= 1;
+}
+
+/* Tells that this warp is done with a buffer. */
+HU_DEVICE void
+hu_bulk_release(hu_gate *empty)
+{
+	hu_syncwarp();
+	if (threadIdx.x % 32 == 0)
+		hu_gate_arrive(empty);
+}
+
+template <int N, int KIND, int A_ACROSS, int B_ACROSS>
+HU_KERNEL_FOR(HU_BULK_THREADS, 1)
+hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums)
+{
+	enum { DEEP = HU_GROUP_LINE / HU_GROUP_SIZE(KIND), STAGE = HU_GROUP_STAGE(N), STAGES = HU_BULK_STAGES(N) };
+	HU_SHARED_BYTES(raw);
+	HU_SHARED_ALIGNED(hu_gate, full, STAGES, 8);
+	HU_SHARED_ALIGNED(hu_gate, empty, STAGES, 8);
+	unsigned char *stage = raw + (1024 - (size_t)raw % 1024) % 1024;
+	uint32_t group = threadIdx.x / 128, tiles = hu_bulk_tiles(&g, N), m0, n0;
+	uint32_t first = blockIdx.y * g.part, end = g.k - first > g.part ? first + g.part : g.k;
+	hu_bulk_turn turn = { 0, 0 };
+
+	if (!HU_WGMMA_HERE) /* never launched there, and cannot be compiled */
+		return;
+	if (threadIdx.x == 0) {
+		HU_UNROLL
+		for (int i = 0; i < STAGES; i++) {
+			hu_gate_begin(&full[i], 1);
+			hu_gate_begin(&empty[i], 8); /* the warps that compute */
+		}
+		hu_gates_publish();
+	}
+	HU_SYNC();
+	if (group == 0) {
+		hu_registers_give<HU_BULK_FEW>();
+		if (threadIdx.x)
+			return;
+		HU_ONCE
+		for (uint32_t i = blockIdx.x; i < tiles; i += gridDim.x) {
+			hu_bulk_tile(&g, i, N, &m0, &n0);
+			HU_ONCE
+			for (uint32_t k0 = first; k0 < end; k0 += DEEP) {
+				unsigned char *to = stage + turn.at * STAGE;
+				hu_gate *gate = &full[turn.at];
+				hu_gate_wait(&empty[turn.at], turn.parity ^ 1); /* at first they are */
+				hu_gate_expect(gate, STAGE);
+				hu_bulk_fill<A_ACROSS, HU_GROUP_M>(to, &maps.a, gate, m0, k0);
+				hu_bulk_fill<B_ACROSS, N>(to + HU_GROUP_A, &maps.b, gate, n0, k0);
+				hu_bulk_next<STAGES>(&turn);
+			}
+		}
+		return;
+	}
+	hu_registers_take<HU_BULK_MANY>();
+	HU_ONCE
+	for (uint32_t i = blockIdx.x; i < tiles; i += gridDim.x) {
+		float d[HU_WGMMA_OUTPUTS(N)];
+		hu_wgmmas units;
+		uint32_t k0 = first;
+		hu_bulk_tile(&g, i, N, &m0, &n0);
+		hu_wgmmas_begin(&units);
+		HU_UNROLL
+		for (int j = 0; j < HU_WGMMA_OUTPUTS(N); j++)
+			d[j] = 0;
+		HU_ONCE
+		for (; k0 + DEEP <= end; k0 += DEEP) {
+			hu_gate_wait(&full[turn.at], turn.parity);
+			hu_group_stage<N, KIND, A_ACROSS, B_ACROSS>(
+				&units, d, stage + turn.at * STAGE, group - 1, g.sum.arch);
+			hu_wgmma_wait<1, N>(&units, d);
+			if (k0 > first)
+				hu_bulk_release(&empty[(turn.at + STAGES - 1) % STAGES]);
+			hu_bulk_next<STAGES>(&turn);
+		}
+		hu_wgmma_wait<0, N>(&units, d);
+		if (k0 > first)
+			hu_bulk_release(&empty[(turn.at + STAGES - 1) % STAGES]);
+		if (k0 < end) { /* a product of zeros would turn -0 into +0 */
+			hu_gate_wait(&full[turn.at], turn.parity);
+			hu_group_tail<N, KIND, A_ACROSS, B_ACROSS>(
+				&units, d, stage + turn.at * STAGE, group - 1, end - k0, g.sum.arch);
+			hu_bulk_release(&empty[turn.at]);
+			hu_bulk_next<STAGES>(&turn);
+		}
+		hu_bulk_put<N>(&g, sums ? sums + (size_t)blockIdx.y * g.m * g.n : NULL, m0 + (group - 1) * 64, n0, d);
+	}
+}
+
+/* On the host: the columns of the tile by which the product takes least time, counted in columns that each
+   multiprocessor computes. What a tile takes beside its columns is worth some 24 of them. */
+static inline int
+hu_bulk_columns(const hu_gemm *g, int kind)
+{
+	uint64_t least = UINT64_MAX, units = HU_SIDE(multiprocessors)(),
+		 times = (uint64_t)g->parts * (g->batches ? g->batches : 1);
+	int best = 256;
+
+	for (int n = 256; n >= (kind >= HU_MMA_E4M3 ? 256 : 64); n /= 2) {
+		uint64_t time = (hu_bulk_tiles(g, (uint32_t)n) * times + units - 1) / units * (uint64_t)(n + 24);
+		best = time < least ? n : best;
+		least = time < least ? time : least;
+	}
+	return best;
+}
+
+/* Returns 1 if the kernels above compute what hu_group_serves allows. Their copies do not stop where a part ends, which
+   may be within a product of fp8. */
+template <class M>
+static inline int
+hu_bulk_serves(const hu_gemm *g, int kind)
+{
+	return M::bulk && (kind < HU_MMA_E4M3 || g->parts == 1 || g->part % 32 == 0);
+}
+
+/* Makes the map of an operand whose elements for one k lie `rows` apart or, along k, side by side. */
+static inline hu_status
+hu_bulk_map_of(hu_bulk_map *map, const hu_gemm *g, const void *data, int size, int along, uint32_t rows, uint32_t apart,
+	uint32_t box)
+{
+	uint32_t count = g->batches ? g->batches : 1;
+
+	return along ? HU_SIDE(bulk_map)(map, data, (uint32_t)size, g->k, rows, count, apart, box)
+		     : HU_SIDE(bulk_map)(map, data, (uint32_t)size, rows, g->k, count, apart, 64);
+}
+
+template <class M, int N, int KIND>
+static hu_status
+hu_bulk_launch(hu_work *w, const hu_gemm *g, float *sums)
+{
+	enum { SIZE = HU_GROUP_SIZE(KIND) };
+	uint32_t batches = g->batches ? g->batches : 1, tiles = hu_bulk_tiles(g, N),
+		 blocks = (HU_SIDE(multiprocessors)() - 1) / (g->parts * batches) + 1;
+	dim3 grid(tiles < blocks ? tiles : blocks, g->parts, batches);
+	int a = M::a_along_k(g), b = M::b_along_k(g);
+	hu_bulk_maps maps;
+
+	if (!w->dry) {
+		HU_TRY(hu_bulk_map_of(&maps.a, g, g->a.data, SIZE, a, g->m, g->step_a, HU_GROUP_M));
+		HU_TRY(hu_bulk_map_of(&maps.b, g, g->b.data, SIZE, b, g->n, g->step_b, N));
+	}
+#define HU_BULK_CASE(A, B)                                                                                             \
+	if constexpr (KIND < HU_MMA_E4M3 || ((A) && (B)))                                                              \
+		if (a == (A) && b == (B))                                                                              \
+	return HU_GO_LARGE(                                                                                            \
+		w, (hu_bulk_kernel<N, KIND, !(A), !(B)>), grid, HU_BULK_THREADS, HU_BULK_BYTES, *g, maps, sums)
+	HU_BULK_CASE(1, 1);
+	HU_BULK_CASE(1, 0);
+	HU_BULK_CASE(0, 1);
+	HU_BULK_CASE(0, 0);
+#undef HU_BULK_CASE
+	return HU_OK; /* never reached */
+}
+
+template <class M, int KIND>
+static hu_status
+hu_bulk_go(hu_work *w, const hu_gemm *g, float *sums)
+{
+	int columns = hu_bulk_columns(g, KIND);
+
+	(void)columns;
+	if constexpr (KIND < HU_MMA_E4M3) {
+		if (columns == 64)
+			return hu_bulk_launch<M, 64, KIND>(w, g, sums);
+		if (columns == 128)
+			return hu_bulk_launch<M, 128, KIND>(w, g, sums);
+	}
+	return hu_bulk_launch<M, 256, KIND>(w, g, sums);
+}
+#endif
