@@ -72,6 +72,41 @@ hu_bulk_copy(void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, u
 #endif
 }
 
+/* For pairs of blocks (HU_LAUNCH_PAIRS): which of the two this block is; a barrier of both, which every thread of both
+   calls. */
+HU_DEVICE uint32_t hu_pair_rank(void) { return blockIdx.x % 2; }
+HU_DEVICE void
+hu_pair_sync(void)
+{
+	HU_WGMMA_ASM("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;");
+}
+
+/* Arrives at the gate that lies at the same place in the pair's block of this rank. */
+HU_DEVICE void
+hu_gate_arrive_at(hu_gate *gate, uint32_t rank)
+{
+	(void)gate, (void)rank;
+#if HU_WGMMA_HERE
+	asm volatile("{\n\t.reg .b32 there;\n\tmapa.shared::cluster.u32 there, %0, %1;\n"
+		     "\tmbarrier.arrive.shared::cluster.b64 _, [there];\n\t}" ::"r"(hu_shared_address(gate)),
+		     "r"(rank)
+		     : "memory");
+#endif
+}
+
+/* As hu_bulk_copy, to the same place in both blocks, with the bytes counting at the gate of each. */
+HU_DEVICE void
+hu_bulk_copy_both(void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z)
+{
+	(void)to, (void)map, (void)gate, (void)column, (void)row, (void)z;
+#if HU_WGMMA_HERE
+	asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+		     ".multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(hu_shared_address(to)), "l"(map),
+		     "r"(hu_shared_address(gate)), "r"(column), "r"(row), "r"(z), "h"((uint16_t)3)
+		     : "memory");
+#endif
+}
+
 /* Gives back all but N of a thread's registers, or takes N; every warp of the warpgroup calls it. */
 template <int N>
 HU_DEVICE void
@@ -99,7 +134,8 @@ void hu_shim_gate_begin(hu_gate *gate, uint32_t arrivals);
 void hu_shim_gate_arrive(hu_gate *gate, uint32_t bytes);
 void hu_shim_gate_wait(hu_gate *gate, uint32_t parity, const char *file, int line);
 void hu_shim_bulk_copy(
-	void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z);
+	void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z, int both);
+void hu_shim_gate_arrive_at(hu_gate *gate, uint32_t rank);
 }
 
 HU_DEVICE void hu_gate_begin(hu_gate *gate, uint32_t arrivals) { hu_shim_gate_begin(gate, arrivals); }
@@ -114,7 +150,15 @@ hu_gate_wait(hu_gate *gate, uint32_t parity, HU_SHIM_AT)
 HU_DEVICE void
 hu_bulk_copy(void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z)
 {
-	hu_shim_bulk_copy(to, map, gate, column, row, z);
+	hu_shim_bulk_copy(to, map, gate, column, row, z, 0);
+}
+HU_DEVICE uint32_t hu_pair_rank(void) { return blockIdx.x % 2; }
+HU_DEVICE void hu_pair_sync(HU_SHIM_AT) { hu_shim_barrier(file, line, 1); }
+HU_DEVICE void hu_gate_arrive_at(hu_gate *gate, uint32_t rank) { hu_shim_gate_arrive_at(gate, rank); }
+HU_DEVICE void
+hu_bulk_copy_both(void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z)
+{
+	hu_shim_bulk_copy(to, map, gate, column, row, z, 1);
 }
 template <int N> HU_DEVICE void hu_registers_give(void) {}
 template <int N> HU_DEVICE void hu_registers_take(void) {}

@@ -14,8 +14,7 @@ enum {
 	HU_BULK_THREADS = 384,
 	HU_BULK_ROOM = 192 << 10, /* bytes of all buffers */
 	HU_BULK_FEW = 24,         /* registers of a thread that copies, */
-	HU_BULK_MANY = 240,       /* and of one that computes: 128 * 24 + 256 * 240 = 64512 of 65536 */
-	HU_BULK_BAND = 16         /* tile rows whose tiles follow each other, so that the blocks share operands in L2 */
+	HU_BULK_MANY = 240        /* and of one that computes: 128 * 24 + 256 * 240 = 64512 of 65536 */
 };
 
 #define HU_BULK_STAGES(n) (HU_BULK_ROOM / HU_GROUP_STAGE(n))
@@ -24,34 +23,42 @@ enum {
 typedef struct hu_bulk_maps { hu_bulk_map a, b; } hu_bulk_maps;
 
 HU_HD uint32_t
-hu_bulk_tiles(const hu_gemm *g, uint32_t columns)
+hu_bulk_tiles(const hu_gemm *g, uint32_t height, uint32_t columns)
 {
-	return (g->m + HU_GROUP_M - 1) / HU_GROUP_M * ((g->n + columns - 1) / columns);
+	return (g->m + height - 1) / height * ((g->n + columns - 1) / columns);
 }
 
-/* The first output of tile i. */
+/* The first output of tile i of rows x columns. Tiles of band rows of tiles follow each other, so that the blocks share
+   operands in L2. */
 HU_DEVICE void
-hu_bulk_tile(const hu_gemm *g, uint32_t i, uint32_t columns, uint32_t *m0, uint32_t *n0)
+hu_bulk_tile(const hu_gemm *g, uint32_t i, uint32_t height, uint32_t columns, uint32_t band, uint32_t *m0, uint32_t *n0)
 {
-	uint32_t down = (g->m + HU_GROUP_M - 1) / HU_GROUP_M, across = (g->n + columns - 1) / columns,
-		 first = i / (across * HU_BULK_BAND) * HU_BULK_BAND,
-		 rows = down - first < HU_BULK_BAND ? down - first : HU_BULK_BAND, j = i - first * across;
+	uint32_t down = (g->m + height - 1) / height, across = (g->n + columns - 1) / columns,
+		 first = i / (across * band) * band, rows = down - first < band ? down - first : band,
+		 j = i - first * across;
 
-	*m0 = (first + j % rows) * HU_GROUP_M;
+	*m0 = (first + j % rows) * height;
 	*n0 = j / rows * columns;
 }
 
-/* Starts the copies of ROWS outputs of an operand's stage. */
-template <int ACROSS, int ROWS>
+/* Starts the copies of ROWS outputs of an operand's stage; with BOTH 1, of the half that is this block's to both blocks
+   of its pair. */
+template <int ACROSS, int ROWS, int BOTH>
 HU_DEVICE void
 hu_bulk_fill(unsigned char *to, const hu_bulk_map *map, hu_gate *gate, uint32_t row0, uint32_t k0)
 {
-	if (!ACROSS)
-		hu_bulk_copy(to, map, gate, k0, row0, blockIdx.z);
-	else
-		HU_UNROLL
-		for (uint32_t q = 0; q < ROWS / 64; q++)
-			hu_bulk_copy(to + q * 8192, map, gate, row0 + q * 64, k0, blockIdx.z);
+	enum { MINE = BOTH ? ROWS / 2 : ROWS };
+	uint32_t from = BOTH ? hu_pair_rank() * MINE : 0;
+
+	HU_UNROLL
+	for (uint32_t q = 0; q < (ACROSS ? MINE / 64 : 1); q++) {
+		unsigned char *there = to + from * HU_GROUP_LINE + q * 8192;
+		uint32_t row = row0 + from + q * 64;
+		if (BOTH)
+			hu_bulk_copy_both(there, map, gate, ACROSS ? row : k0, ACROSS ? k0 : row, blockIdx.z);
+		else
+			hu_bulk_copy(there, map, gate, ACROSS ? row : k0, ACROSS ? k0 : row, blockIdx.z);
+	}
 }
 
 /* Which buffer is next, and the parity of its gates' phase. */
@@ -65,25 +72,38 @@ hu_bulk_next(hu_bulk_turn *t)
 		t->at = 0, t->parity ^= 1;
 }
 
-/* Tells that this warp is done with a buffer. */
+/* Tells who fills a buffer that this warp is done with it: the pair, if there is one, because half of B comes from the
+   other block. */
+template <int PAIR>
 HU_DEVICE void
 hu_bulk_release(hu_gate *empty)
 {
+	uint32_t lane = threadIdx.x % 32;
+
 	hu_syncwarp();
-	if (threadIdx.x % 32 == 0)
+	if (PAIR && lane < 2)
+		hu_gate_arrive_at(empty, lane);
+	if (!PAIR && lane == 0)
 		hu_gate_arrive(empty);
 }
 
-template <int N, int KIND, int A_ACROSS, int B_ACROSS>
+/* In a pair (PAIR is 1) the blocks compute two tiles one below the other. */
+template <int N, int KIND, int A_ACROSS, int B_ACROSS, int PAIR>
 HU_KERNEL_FOR(HU_BULK_THREADS, 1)
-hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums)
+hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums, uint32_t band)
 {
-	enum { DEEP = HU_GROUP_LINE / HU_GROUP_SIZE(KIND), STAGE = HU_GROUP_STAGE(N), STAGES = HU_BULK_STAGES(N) };
+	enum {
+		DEEP = HU_GROUP_LINE / HU_GROUP_SIZE(KIND),
+		STAGE = HU_GROUP_STAGE(N),
+		STAGES = HU_BULK_STAGES(N),
+		HEIGHT = HU_GROUP_M << PAIR
+	};
 	HU_SHARED_BYTES(raw);
 	HU_SHARED_ALIGNED(hu_gate, full, STAGES, 8);
 	HU_SHARED_ALIGNED(hu_gate, empty, STAGES, 8);
 	unsigned char *stage = raw + (1024 - (size_t)raw % 1024) % 1024;
-	uint32_t group = threadIdx.x / 128, tiles = hu_bulk_tiles(&g, N), m0, n0;
+	uint32_t group = threadIdx.x / 128, tiles = hu_bulk_tiles(&g, HEIGHT, N), m0, n0,
+		 mine = PAIR ? hu_pair_rank() * HU_GROUP_M : 0;
 	uint32_t first = blockIdx.y * g.part, end = g.k - first > g.part ? first + g.part : g.k;
 	hu_bulk_turn turn = { 0, 0 };
 
@@ -93,64 +113,80 @@ hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums)
 		HU_UNROLL
 		for (int i = 0; i < STAGES; i++) {
 			hu_gate_begin(&full[i], 1);
-			hu_gate_begin(&empty[i], 8); /* the warps that compute */
+			hu_gate_begin(&empty[i], 8 << PAIR); /* the warps that compute */
 		}
 		hu_gates_publish();
 	}
-	HU_SYNC();
+	if (PAIR)
+		hu_pair_sync();
+	else
+		HU_SYNC();
 	if (group == 0) {
 		hu_registers_give<HU_BULK_FEW>();
-		if (threadIdx.x)
-			return;
 		HU_ONCE
-		for (uint32_t i = blockIdx.x; i < tiles; i += gridDim.x) {
-			hu_bulk_tile(&g, i, N, &m0, &n0);
+		for (uint32_t i = blockIdx.x >> PAIR; threadIdx.x == 0 && i < tiles; i += gridDim.x >> PAIR) {
+			hu_bulk_tile(&g, i, HEIGHT, N, band, &m0, &n0);
 			HU_ONCE
 			for (uint32_t k0 = first; k0 < end; k0 += DEEP) {
 				unsigned char *to = stage + turn.at * STAGE;
 				hu_gate *gate = &full[turn.at];
 				hu_gate_wait(&empty[turn.at], turn.parity ^ 1); /* at first they are */
 				hu_gate_expect(gate, STAGE);
-				hu_bulk_fill<A_ACROSS, HU_GROUP_M>(to, &maps.a, gate, m0, k0);
-				hu_bulk_fill<B_ACROSS, N>(to + HU_GROUP_A, &maps.b, gate, n0, k0);
+				hu_bulk_fill<A_ACROSS, HU_GROUP_M, 0>(to, &maps.a, gate, m0 + mine, k0);
+				hu_bulk_fill<B_ACROSS, N, PAIR>(to + HU_GROUP_A, &maps.b, gate, n0, k0);
 				hu_bulk_next<STAGES>(&turn);
 			}
 		}
-		return;
-	}
-	hu_registers_take<HU_BULK_MANY>();
-	HU_ONCE
-	for (uint32_t i = blockIdx.x; i < tiles; i += gridDim.x) {
-		float d[HU_WGMMA_OUTPUTS(N)];
-		hu_wgmmas units;
-		uint32_t k0 = first;
-		hu_bulk_tile(&g, i, N, &m0, &n0);
-		hu_wgmmas_begin(&units);
-		HU_UNROLL
-		for (int j = 0; j < HU_WGMMA_OUTPUTS(N); j++)
-			d[j] = 0;
+		hu_syncwarp();
+	} else {
+		hu_registers_take<HU_BULK_MANY>();
 		HU_ONCE
-		for (; k0 + DEEP <= end; k0 += DEEP) {
-			hu_gate_wait(&full[turn.at], turn.parity);
-			hu_group_stage<N, KIND, A_ACROSS, B_ACROSS>(
-				&units, d, stage + turn.at * STAGE, group - 1, g.sum.arch);
-			hu_wgmma_wait<1, N>(&units, d);
+		for (uint32_t i = blockIdx.x >> PAIR; i < tiles; i += gridDim.x >> PAIR) {
+			float d[HU_WGMMA_OUTPUTS(N)];
+			hu_wgmmas units;
+			uint32_t k0 = first;
+			hu_bulk_tile(&g, i, HEIGHT, N, band, &m0, &n0);
+			hu_wgmmas_begin(&units);
+			HU_UNROLL
+			for (int j = 0; j < HU_WGMMA_OUTPUTS(N); j++)
+				d[j] = 0;
+			HU_ONCE
+			for (; k0 + DEEP <= end; k0 += DEEP) {
+				hu_gate_wait(&full[turn.at], turn.parity);
+				hu_group_stage<N, KIND, A_ACROSS, B_ACROSS>(
+					&units, d, stage + turn.at * STAGE, group - 1, g.sum.arch);
+				hu_wgmma_wait<1, N>(&units, d);
+				if (k0 > first)
+					hu_bulk_release<PAIR>(&empty[(turn.at + STAGES - 1) % STAGES]);
+				hu_bulk_next<STAGES>(&turn);
+			}
+			hu_wgmma_wait<0, N>(&units, d);
 			if (k0 > first)
-				hu_bulk_release(&empty[(turn.at + STAGES - 1) % STAGES]);
-			hu_bulk_next<STAGES>(&turn);
+				hu_bulk_release<PAIR>(&empty[(turn.at + STAGES - 1) % STAGES]);
+			if (k0 < end) { /* a product of zeros would turn -0 into +0 */
+				hu_gate_wait(&full[turn.at], turn.parity);
+				hu_group_tail<N, KIND, A_ACROSS, B_ACROSS>(
+					&units, d, stage + turn.at * STAGE, group - 1, end - k0, g.sum.arch);
+				hu_bulk_release<PAIR>(&empty[turn.at]);
+				hu_bulk_next<STAGES>(&turn);
+			}
+			hu_bulk_put<N>(&g, sums ? sums + (size_t)blockIdx.y * g.m * g.n : NULL,
+				m0 + mine + (group - 1) * 64, n0, d);
 		}
-		hu_wgmma_wait<0, N>(&units, d);
-		if (k0 > first)
-			hu_bulk_release(&empty[(turn.at + STAGES - 1) % STAGES]);
-		if (k0 < end) { /* a product of zeros would turn -0 into +0 */
-			hu_gate_wait(&full[turn.at], turn.parity);
-			hu_group_tail<N, KIND, A_ACROSS, B_ACROSS>(
-				&units, d, stage + turn.at * STAGE, group - 1, end - k0, g.sum.arch);
-			hu_bulk_release(&empty[turn.at]);
-			hu_bulk_next<STAGES>(&turn);
-		}
-		hu_bulk_put<N>(&g, sums ? sums + (size_t)blockIdx.y * g.m * g.n : NULL, m0 + (group - 1) * 64, n0, d);
+		hu_syncwarp();
 	}
+	if (PAIR) /* the other block may still arrive at this one's gates */
+		hu_pair_sync();
+}
+
+/* For experiments: HALFULP_BULK="pair=0 band=8 n=128". */
+#include <stdlib.h>
+static inline uint32_t
+hu_bulk_try(const char *name, uint32_t usual)
+{
+	const char *s = getenv("HALFULP_BULK"), *at = s ? strstr(s, name) : NULL;
+
+	return at && at[strlen(name)] == '=' ? (uint32_t)strtoul(at + strlen(name) + 1, NULL, 10) : usual;
 }
 
 /* On the host: the columns of the tile by which the product takes least time, counted in columns that each
@@ -163,11 +199,11 @@ hu_bulk_columns(const hu_gemm *g, int kind)
 	int best = 256;
 
 	for (int n = 256; n >= (kind >= HU_MMA_E4M3 ? 256 : 64); n /= 2) {
-		uint64_t time = (hu_bulk_tiles(g, (uint32_t)n) * times + units - 1) / units * (uint64_t)(n + 24);
+		uint64_t time = (hu_bulk_tiles(g, HU_GROUP_M, (uint32_t)n) * times + units - 1) / units * (uint64_t)(n + 24);
 		best = time < least ? n : best;
 		least = time < least ? time : least;
 	}
-	return best;
+	return (int)hu_bulk_try("n", (uint32_t)best);
 }
 
 /* Returns 1 if the kernels above compute what hu_group_serves allows. Their copies do not stop where a part ends, which
@@ -190,30 +226,36 @@ hu_bulk_map_of(hu_bulk_map *map, const hu_gemm *g, const void *data, int size, i
 		     : HU_SIDE(bulk_map)(map, data, (uint32_t)size, rows, g->k, count, apart, 64);
 }
 
-template <class M, int N, int KIND>
+template <class M, int N, int KIND, int PAIR>
 static hu_status
 hu_bulk_launch(hu_work *w, const hu_gemm *g, float *sums)
 {
 	enum { SIZE = HU_GROUP_SIZE(KIND) };
-	uint32_t batches = g->batches ? g->batches : 1, tiles = hu_bulk_tiles(g, N),
-		 blocks = (HU_SIDE(multiprocessors)() - 1) / (g->parts * batches) + 1;
-	dim3 grid(tiles < blocks ? tiles : blocks, g->parts, batches);
+	uint32_t batches = g->batches ? g->batches : 1, tiles = hu_bulk_tiles(g, HU_GROUP_M << PAIR, N),
+		 blocks = ((HU_SIDE(multiprocessors)() >> PAIR) - 1) / (g->parts * batches) + 1;
+	dim3 grid((tiles < blocks ? tiles : blocks) << PAIR, g->parts, batches);
 	int a = M::a_along_k(g), b = M::b_along_k(g);
+	uint32_t band = hu_bulk_try("band", 16) >> PAIR;
 	hu_bulk_maps maps;
 
 	if (!w->dry) {
 		HU_TRY(hu_bulk_map_of(&maps.a, g, g->a.data, SIZE, a, g->m, g->step_a, HU_GROUP_M));
-		HU_TRY(hu_bulk_map_of(&maps.b, g, g->b.data, SIZE, b, g->n, g->step_b, N));
+		HU_TRY(hu_bulk_map_of(&maps.b, g, g->b.data, SIZE, b, g->n, g->step_b, N >> PAIR));
 	}
 #define HU_BULK_CASE(A, B)                                                                                             \
 	if constexpr (KIND < HU_MMA_E4M3 || ((A) && (B)))                                                              \
 		if (a == (A) && b == (B))                                                                              \
-	return HU_GO_LARGE(                                                                                            \
-		w, (hu_bulk_kernel<N, KIND, !(A), !(B)>), grid, HU_BULK_THREADS, HU_BULK_BYTES, *g, maps, sums)
+	return HU_GO_ENLARGED(                                                                                         \
+		w, (hu_bulk_kernel<N, KIND, !(A), !(B), PAIR>), grid, HU_BULK_THREADS, HU_BULK_BYTES, *g, maps, sums, band)
+#define HU_GO_ENLARGED(w, kernel, grid, block, shared, ...)                                                            \
+	((w)->dry ? hu_launch_fits(#kernel, grid, block)                                                               \
+	 : PAIR   ? HU_LAUNCH_PAIRS(kernel, grid, block, shared, (w)->queue, __VA_ARGS__)                              \
+		  : HU_LAUNCH_LARGE(kernel, grid, block, shared, (w)->queue, __VA_ARGS__))
 	HU_BULK_CASE(1, 1);
 	HU_BULK_CASE(1, 0);
 	HU_BULK_CASE(0, 1);
 	HU_BULK_CASE(0, 0);
+#undef HU_GO_ENLARGED
 #undef HU_BULK_CASE
 	return HU_OK; /* never reached */
 }
@@ -225,12 +267,14 @@ hu_bulk_go(hu_work *w, const hu_gemm *g, float *sums)
 	int columns = hu_bulk_columns(g, KIND);
 
 	(void)columns;
+	int pair = g->m > HU_GROUP_M && HU_SIDE(multiprocessors)() > 1 && hu_bulk_try("pair", 1);
 	if constexpr (KIND < HU_MMA_E4M3) {
 		if (columns == 64)
-			return hu_bulk_launch<M, 64, KIND>(w, g, sums);
+			return hu_bulk_launch<M, 64, KIND, 0>(w, g, sums);
 		if (columns == 128)
-			return hu_bulk_launch<M, 128, KIND>(w, g, sums);
+			return pair ? hu_bulk_launch<M, 128, KIND, 1>(w, g, sums)
+				    : hu_bulk_launch<M, 128, KIND, 0>(w, g, sums);
 	}
-	return hu_bulk_launch<M, 256, KIND>(w, g, sums);
+	return pair ? hu_bulk_launch<M, 256, KIND, 1>(w, g, sums) : hu_bulk_launch<M, 256, KIND, 0>(w, g, sums);
 }
 #endif

@@ -26,7 +26,11 @@ void
 arrive(engine *e, const bulk *b)
 {
 	const hu_bulk_map *m = &b->map;
-	uint32_t across = HU_BULK_LINE / m->size;
+
+	if (e->ended[b->block] == e->each) {
+		snprintf(e->reason, sizeof e->reason, "a bulk copy arrives in a block that has ended");
+		return;
+	}
 
 	for (uint32_t r = 0; r < m->box; r++)
 		for (uint32_t c = 0; c < HU_BULK_LINE / 16; c++) {
@@ -38,7 +42,7 @@ arrive(engine *e, const bulk *b)
 					16);
 			memcpy((void *)(to ^ (to >> 7 & 7) << 4), piece, 16);
 		}
-	b->gate->bytes -= (int32_t)(m->box * across * m->size);
+	b->gate->bytes -= (int32_t)(m->box * HU_BULK_LINE);
 	complete(e, b->gate);
 }
 
@@ -88,18 +92,36 @@ hu_shim_gate_wait(hu_gate *gate, uint32_t parity, const char *file, int line)
 }
 
 void
-hu_shim_bulk_copy(void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z)
+hu_shim_gate_arrive_at(hu_gate *gate, uint32_t rank)
+{
+	unsigned here = own->running / own->each;
+
+	if (own->ended[rank] == own->each)
+		stop(own, "a thread arrives at a gate of a block that has ended");
+	hu_shim_gate_arrive((hu_gate *)((unsigned char *)gate + ((ptrdiff_t)rank - (ptrdiff_t)here) * HALF), 0);
+}
+
+void
+hu_shim_bulk_copy(
+	void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z, int both)
 {
 	engine *e = own;
-	bulk b = { (unsigned char *)to, *map, gate, column, row, z };
+	unsigned here = e->running / e->each;
 
 	HU_ASSERT((size_t)to % 1024 == 0);
-	if (!e->late && draw(e, 4) == 0)
-		arrive(e, &b);
-	else if (e->nbulk == sizeof e->under_way / sizeof *e->under_way)
-		stop(e, "more than %u bulk copies are under way", e->nbulk);
-	else
-		e->under_way[e->nbulk++] = b;
+	for (unsigned r = 0; r < e->together; r++) {
+		ptrdiff_t away = ((ptrdiff_t)r - (ptrdiff_t)here) * HALF;
+		bulk b = { (unsigned char *)to + away, *map, (hu_gate *)((unsigned char *)gate + away), column, row, z,
+			r };
+		if (r != here && !both)
+			continue;
+		if (!e->late && draw(e, 4) == 0)
+			arrive(e, &b);
+		else if (e->nbulk == sizeof e->under_way / sizeof *e->under_way)
+			stop(e, "more than %u bulk copies are under way", e->nbulk);
+		else
+			e->under_way[e->nbulk++] = b;
+	}
 }
 
 } /* extern "C" */

@@ -33,7 +33,8 @@ enum {
 	SHARED = 48 << 10,   /* shared memory that every device gives without being asked */
 	LARGE = 227 << 10,   /* and that it gives if asked */
 	ZONE = 64,           /* kept free behind each shared array */
-	SITES = 32
+	SITES = 32,
+	HALF = (LARGE + ZONE * (SITES + 1) + 1023) / 1024 * 1024 /* a block's, and then that of the other of a pair */
 };
 
 enum state { IDLE, READY, AT_BARRIER, AT_WARP, AT_GATE, DONE };
@@ -61,7 +62,7 @@ struct thread {
 };
 
 /* A bulk copy under way. */
-struct bulk { unsigned char *to; hu_bulk_map map; hu_gate *gate; uint32_t column, row, z; };
+struct bulk { unsigned char *to; hu_bulk_map map; hu_gate *gate; uint32_t column, row, z; unsigned block; };
 
 struct site { const void *key; size_t at, bytes; const char *name; };
 
@@ -71,7 +72,7 @@ struct engine {
 	thread threads[MOST];
 	unsigned n, ready[MOST], nready, done, at_barrier, in_warp[MOST / 32], running;
 	unsigned char piece[MOST / 32][2][32 * HU_SHIM_PIECE];
-	alignas(64) unsigned char shared[LARGE + ZONE * (SITES + 1)];
+	alignas(64) unsigned char shared[2][HALF];
 	site sites[SITES];
 	bulk under_way[64];
 	unsigned nbulk;
@@ -81,6 +82,8 @@ struct engine {
 	void *arg;
 	const char *kernel;
 	char reason[256];
+	unsigned together, each;   /* how many blocks run side by side, and threads of each */
+	unsigned ended[2];         /* threads of each that have ended */
 	int late;                  /* in this block copies arrive as late as they may */
 	uint64_t random;
 #ifdef HU_UCONTEXT
