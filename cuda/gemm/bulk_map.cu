@@ -4,6 +4,7 @@
 
 #ifdef __CUDACC__
 #include <cuda.h>
+#include <stdlib.h>
 
 typedef CUresult (*encode_fn)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
 	const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
@@ -41,7 +42,8 @@ HU_SIDE(bulk_map)(hu_bulk_map *map, const void *data, uint32_t size, uint32_t co
 
 	CUresult e = f ? f((CUtensorMap *)map, size == 1 ? CU_TENSOR_MAP_DATA_TYPE_UINT8 : CU_TENSOR_MAP_DATA_TYPE_UINT16,
 				 3, (void *)(size_t)data, extents, strides, boxes, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-				 CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+				 CU_TENSOR_MAP_SWIZZLE_128B,
+				 getenv("HALFULP_BULK_L2") ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
 				 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
 		       : CUDA_ERROR_NOT_FOUND;
 	if (e != CUDA_SUCCESS)

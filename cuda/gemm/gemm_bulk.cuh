@@ -13,8 +13,8 @@
 enum {
 	HU_BULK_THREADS = 384,
 	HU_BULK_ROOM = 192 << 10, /* bytes of all buffers */
-	HU_BULK_FEW = 24,         /* registers of a thread that copies, */
-	HU_BULK_MANY = 240        /* and of one that computes: 128 * 24 + 256 * 240 = 64512 of 65536 */
+	HU_BULK_FEW = 40,         /* registers of a thread that copies, */
+	HU_BULK_MANY = 232        /* and of one that computes: 128 * 40 + 256 * 232 = 64512 of 65536 */
 };
 
 #define HU_BULK_STAGES(n) (HU_BULK_ROOM / HU_GROUP_STAGE(n))
@@ -212,7 +212,7 @@ template <class M>
 static inline int
 hu_bulk_serves(const hu_gemm *g, int kind)
 {
-	return M::bulk && (kind < HU_MMA_E4M3 || g->parts == 1 || g->part % 32 == 0);
+	return M::bulk && !hu_bulk_try("off", 0) && (kind < HU_MMA_E4M3 || g->parts == 1 || g->part % 32 == 0);
 }
 
 /* Makes the map of an operand whose elements for one k lie `rows` apart or, along k, side by side. */
