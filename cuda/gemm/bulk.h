@@ -58,6 +58,16 @@ hu_gate_wait(hu_gate *gate, uint32_t parity)
 #endif
 }
 
+/* Reads the map before the first copy needs it. */
+HU_DEVICE void
+hu_bulk_prefetch(const hu_bulk_map *map)
+{
+	(void)map;
+#if HU_WGMMA_HERE
+	asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+#endif
+}
+
 /* Copies the box of matrix z whose first element is in this column and row to to, a multiple of 1024, in rows of
    HU_BULK_LINE bytes with their groups of 16 bytes permuted as wgmma.h says; its bytes count at the gate. */
 HU_DEVICE void
@@ -78,6 +88,7 @@ HU_DEVICE uint32_t hu_pair_rank(void) { return blockIdx.x % 2; }
 HU_DEVICE void
 hu_pair_sync(void)
 {
+	hu_syncwarp();
 	HU_WGMMA_ASM("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;");
 }
 
@@ -152,6 +163,7 @@ hu_bulk_copy(void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, u
 {
 	hu_shim_bulk_copy(to, map, gate, column, row, z, 0);
 }
+HU_DEVICE void hu_bulk_prefetch(const hu_bulk_map *) {}
 HU_DEVICE uint32_t hu_pair_rank(void) { return blockIdx.x % 2; }
 HU_DEVICE void hu_pair_sync(HU_SHIM_AT) { hu_shim_barrier(file, line, 1); }
 HU_DEVICE void hu_gate_arrive_at(hu_gate *gate, uint32_t rank) { hu_shim_gate_arrive_at(gate, rank); }

@@ -110,6 +110,8 @@ hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums, uint
 	if (!HU_WGMMA_HERE) /* never launched there, and cannot be compiled */
 		return;
 	if (threadIdx.x == 0) {
+		hu_bulk_prefetch(&maps.a);
+		hu_bulk_prefetch(&maps.b);
 		HU_UNROLL
 		for (int i = 0; i < STAGES; i++) {
 			hu_gate_begin(&full[i], 1);
