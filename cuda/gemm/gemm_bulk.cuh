@@ -87,6 +87,45 @@ hu_bulk_release(hu_gate *empty)
 		hu_gate_arrive(empty);
 }
 
+/* Computes 64 rows of a tile, number group of the block's, by the products from first to end. */
+template <int N, int KIND, int A_ACROSS, int B_ACROSS, int PAIR>
+HU_DEVICE void
+hu_bulk_compute(const hu_gemm *g, float *d, const unsigned char *stage, hu_gate *full, hu_gate *empty,
+	hu_bulk_turn *turn, uint32_t group, uint32_t first, uint32_t end)
+{
+	enum {
+		DEEP = HU_GROUP_LINE / HU_GROUP_SIZE(KIND),
+		STAGE = HU_GROUP_STAGE(N),
+		STAGES = HU_BULK_STAGES(N)
+	};
+	hu_wgmmas units;
+	uint32_t k0 = first;
+
+	hu_wgmmas_begin(&units);
+	HU_UNROLL
+	for (int j = 0; j < HU_WGMMA_OUTPUTS(N); j++)
+		d[j] = 0;
+	HU_ONCE
+	for (; k0 + DEEP <= end; k0 += DEEP) {
+		hu_gate_wait(&full[turn->at], turn->parity);
+		hu_group_stage<N, KIND, A_ACROSS, B_ACROSS>(&units, d, stage + turn->at * STAGE, group, g->sum.arch);
+		hu_wgmma_wait<1, N>(&units, d);
+		if (k0 > first)
+			hu_bulk_release<PAIR>(&empty[(turn->at + STAGES - 1) % STAGES]);
+		hu_bulk_next<STAGES>(turn);
+	}
+	hu_wgmma_wait<0, N>(&units, d);
+	if (k0 > first)
+		hu_bulk_release<PAIR>(&empty[(turn->at + STAGES - 1) % STAGES]);
+	if (k0 < end) { /* a product of zeros would turn -0 into +0 */
+		hu_gate_wait(&full[turn->at], turn->parity);
+		hu_group_tail<N, KIND, A_ACROSS, B_ACROSS>(
+			&units, d, stage + turn->at * STAGE, group, end - k0, g->sum.arch);
+		hu_bulk_release<PAIR>(&empty[turn->at]);
+		hu_bulk_next<STAGES>(turn);
+	}
+}
+
 /* In a pair (PAIR is 1) the blocks compute two tiles one below the other. */
 template <int N, int KIND, int A_ACROSS, int B_ACROSS, int PAIR>
 HU_KERNEL_FOR(HU_BULK_THREADS, 1)
@@ -145,33 +184,9 @@ hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums, uint
 		HU_ONCE
 		for (uint32_t i = blockIdx.x >> PAIR; i < tiles; i += gridDim.x >> PAIR) {
 			float d[HU_WGMMA_OUTPUTS(N)];
-			hu_wgmmas units;
-			uint32_t k0 = first;
 			hu_bulk_tile(&g, i, HEIGHT, N, band, &m0, &n0);
-			hu_wgmmas_begin(&units);
-			HU_UNROLL
-			for (int j = 0; j < HU_WGMMA_OUTPUTS(N); j++)
-				d[j] = 0;
-			HU_ONCE
-			for (; k0 + DEEP <= end; k0 += DEEP) {
-				hu_gate_wait(&full[turn.at], turn.parity);
-				hu_group_stage<N, KIND, A_ACROSS, B_ACROSS>(
-					&units, d, stage + turn.at * STAGE, group - 1, g.sum.arch);
-				hu_wgmma_wait<1, N>(&units, d);
-				if (k0 > first)
-					hu_bulk_release<PAIR>(&empty[(turn.at + STAGES - 1) % STAGES]);
-				hu_bulk_next<STAGES>(&turn);
-			}
-			hu_wgmma_wait<0, N>(&units, d);
-			if (k0 > first)
-				hu_bulk_release<PAIR>(&empty[(turn.at + STAGES - 1) % STAGES]);
-			if (k0 < end) { /* a product of zeros would turn -0 into +0 */
-				hu_gate_wait(&full[turn.at], turn.parity);
-				hu_group_tail<N, KIND, A_ACROSS, B_ACROSS>(
-					&units, d, stage + turn.at * STAGE, group - 1, end - k0, g.sum.arch);
-				hu_bulk_release<PAIR>(&empty[turn.at]);
-				hu_bulk_next<STAGES>(&turn);
-			}
+			hu_bulk_compute<N, KIND, A_ACROSS, B_ACROSS, PAIR>(
+				&g, d, stage, full, empty, &turn, group - 1, first, end);
 			hu_bulk_put<N>(&g, sums ? sums + (size_t)blockIdx.y * g.m * g.n : NULL,
 				m0 + mine + (group - 1) * 64, n0, d);
 		}

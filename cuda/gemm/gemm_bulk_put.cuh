@@ -41,10 +41,10 @@ hu_bulk_code(const hu_coding *q, float x)
 	return NATIVE == HU_CODES_HALF ? hu_half_code(q, x) : hu_brain_code(x);
 }
 
-/* Stores codes of a whole number of groups of 8 columns. row is the element of this thread's first row at column 0. */
+/* Stores codes of a whole number of groups of 8 columns. row has the elements of this thread's two rows at column 0. */
 template <int N, int NATIVE>
 HU_DEVICE void
-hu_bulk_put_codes(const hu_gemm *g, size_t row, uint32_t m, uint32_t n0, const float *d)
+hu_bulk_put_codes(const hu_gemm *g, const size_t *row, uint32_t m, uint32_t n0, const float *d)
 {
 	uint32_t lane = threadIdx.x % 4;
 
@@ -61,14 +61,14 @@ hu_bulk_put_codes(const hu_gemm *g, size_t row, uint32_t m, uint32_t n0, const f
 			}
 			hu_bulk_exchange(v);
 			if (m + h * 8 < g->m && n < g->n)
-				hu_store_words<16>((uint16_t *)g->y.data + row + h * 8 * (size_t)g->n + n, v);
+				hu_store_words<16>((uint16_t *)g->y.data + row[h] + n, v);
 		}
 }
 
 /* Stores pairs of floats; n is even. */
 template <int N>
 HU_DEVICE void
-hu_bulk_put_floats(const hu_gemm *g, float *to, int sums, uint32_t m, uint32_t n0, const float *d)
+hu_bulk_put_floats(const hu_gemm *g, float *to, int sums, const size_t *row, uint32_t m, uint32_t n0, const float *d)
 {
 	HU_UNROLL
 	for (uint32_t h = 0; h < 2; h++)
@@ -81,7 +81,7 @@ hu_bulk_put_floats(const hu_gemm *g, float *to, int sums, uint32_t m, uint32_t n
 				v[i] = !sums && x != x ? 0x7fc00000u : hu_bits32(x);
 			}
 			if (m + h * 8 < g->m && n < g->n)
-				hu_store_words<8>(to + h * 8 * (size_t)g->n + n, v);
+				hu_store_words<8>(to + row[h] + n, v);
 		}
 }
 
@@ -91,7 +91,8 @@ HU_DEVICE void
 hu_bulk_put(const hu_gemm *g, float *sums, uint32_t m0, uint32_t n0, const float *d)
 {
 	uint32_t m = m0 + threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-	size_t row = sums ? (size_t)m * g->n : hu_gemm_row(g, m);
+	size_t row[2] = { sums ? (size_t)m * g->n : hu_gemm_row(g, m),
+		sums ? (size_t)(m + 8) * g->n : hu_gemm_row(g, m + 8) };
 	int codes = !sums && g->y.kind == HU_KIND_CODE16 && !g->y.exact && !g->sa.data && g->n % 8 == 0 &&
 		    (size_t)g->y.data % 16 == 0;
 
@@ -100,7 +101,7 @@ hu_bulk_put(const hu_gemm *g, float *sums, uint32_t m0, uint32_t n0, const float
 	else if (codes && g->y.code.native == HU_CODES_BRAIN)
 		hu_bulk_put_codes<N, HU_CODES_BRAIN>(g, row, m, n0, d);
 	else if (g->n % 2 == 0 && (sums || (g->y.kind == HU_KIND_F32 && g->y.exact && !g->sa.data)))
-		hu_bulk_put_floats<N>(g, (sums ? sums : (float *)g->y.data) + row, sums != NULL, m, n0, d);
+		hu_bulk_put_floats<N>(g, sums ? sums : (float *)g->y.data, sums != NULL, row, m, n0, d);
 	else
 		HU_UNROLL
 		for (uint32_t i = 0; i < HU_WGMMA_OUTPUTS(N); i += 2) {

@@ -6,8 +6,8 @@
 #ifndef HU_CUDA_GEMM_MMA_CUH
 #define HU_CUDA_GEMM_MMA_CUH
 
-#include "cuda/gemm/gemm_bulk.cuh"
 #include "cuda/gemm/gemm_mma_wide.cuh"
+#include "cuda/gemm/gemm_split.cuh"
 
 enum { HU_MMA_TILE = 64, HU_MMA_WORDS = 16, HU_MMA_LINE = HU_MMA_WORDS + 4, HU_MMA_THREADS = 256 };
 
@@ -149,6 +149,8 @@ hu_units_go(hu_work *w, const hu_gemm *g, float *sums)
 	if constexpr (M::bulk)
 		if (hu_bulk_serves<M>(g, KIND))
 			return hu_bulk_go<M, KIND>(w, g, sums);
+	if (hu_bulk_try("split", 1))
+		return hu_split_go<M, KIND>(w, g, sums);
 	return hu_group_go<M, KIND>(w, g, sums);
 }
 

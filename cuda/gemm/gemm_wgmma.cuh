@@ -28,7 +28,7 @@ enum {
 
 /* Starts the copies of ROWS outputs of an operand's stage. Along k a row is 128 bytes of one output; across k it is one
    k of 64 outputs, and the rows of these outputs make 8 KiB. */
-template <class M, int OF_B, int ACROSS, int ROWS, int SIZE>
+template <class M, int OF_B, int ACROSS, int ROWS, int SIZE, int THREADS = HU_GROUP_THREADS>
 HU_DEVICE void
 hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t row0, uint32_t k0, uint32_t end)
 {
@@ -36,8 +36,8 @@ hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t r
 	uint32_t rows = OF_B ? g->n : g->m;
 
 	HU_UNROLL
-	for (uint32_t i = 0; i < ROWS * HU_GROUP_LINE / 16 / HU_GROUP_THREADS; i++) {
-		uint32_t j = threadIdx.x + i * HU_GROUP_THREADS, c = j % 8, r = ACROSS ? j / (ROWS / 8) : j / 8,
+	for (uint32_t i = 0; i < ROWS * HU_GROUP_LINE / 16 / THREADS; i++) {
+		uint32_t j = threadIdx.x + i * THREADS, c = j % 8, r = ACROSS ? j / (ROWS / 8) : j / 8,
 			 q = ACROSS ? j / 8 % (ROWS / 64) : 0;
 		uint32_t row = row0 + (ACROSS ? q * 64 + c * 8 : r), k = k0 + (ACROSS ? r : c * (16 / SIZE));
 		uint32_t at = OF_B ? M::b(g, k, row) : M::a(g, row, k);
