@@ -223,6 +223,18 @@ hu_bulk_columns(const hu_gemm *g, int kind)
 	return (int)hu_bulk_try("n", (uint32_t)best);
 }
 
+/* On the host: how many blocks (or pairs) compute the tiles of each of so many parts and products, if units of them run
+   at once. Blocks that compute several tiles are chosen unless they take more rounds than one block a tile does. */
+static inline uint32_t
+hu_bulk_blocks(uint32_t tiles, uint32_t times, uint32_t units)
+{
+	uint32_t stay = units / times;
+
+	if (!stay || stay >= tiles)
+		return tiles;
+	return (tiles + stay - 1) / stay <= ((uint64_t)tiles * times + units - 1) / units ? stay : tiles;
+}
+
 /* Returns 1 if the kernels above compute what hu_group_serves allows. Their copies do not stop where a part ends, which
    may be within a product of fp8. */
 template <class M>
@@ -248,9 +260,10 @@ static hu_status
 hu_bulk_launch(hu_work *w, const hu_gemm *g, float *sums)
 {
 	enum { SIZE = HU_GROUP_SIZE(KIND) };
-	uint32_t batches = g->batches ? g->batches : 1, tiles = hu_bulk_tiles(g, HU_GROUP_M << PAIR, N),
-		 blocks = ((HU_SIDE(multiprocessors)() >> PAIR) - 1) / (g->parts * batches) + 1;
-	dim3 grid((tiles < blocks ? tiles : blocks) << PAIR, g->parts, batches);
+	uint32_t batches = g->batches ? g->batches : 1,
+		 blocks = hu_bulk_blocks(hu_bulk_tiles(g, HU_GROUP_M << PAIR, N), g->parts * batches,
+			 HU_SIDE(multiprocessors)() >> PAIR);
+	dim3 grid(blocks << PAIR, g->parts, batches);
 	int a = M::a_along_k(g), b = M::b_along_k(g);
 	uint32_t band = hu_bulk_try("band", 16) >> PAIR;
 	hu_bulk_maps maps;

@@ -104,8 +104,9 @@ template <class M, int N, int KIND, int B_BULK>
 static hu_status
 hu_split_launch(hu_work *w, const hu_gemm *g, float *sums)
 {
-	uint32_t tiles = hu_bulk_tiles(g, HU_GROUP_M, N), blocks = (HU_SIDE(multiprocessors)() - 1) / g->parts + 1;
-	dim3 grid(tiles < blocks ? tiles : blocks, g->parts, g->batches ? g->batches : 1);
+	uint32_t batches = g->batches ? g->batches : 1;
+	dim3 grid(hu_bulk_blocks(hu_bulk_tiles(g, HU_GROUP_M, N), g->parts * batches, HU_SIDE(multiprocessors)()),
+		g->parts, batches);
 	int a = M::a_along_k(g), b = M::b_along_k(g);
 	uint32_t band = 16;
 	hu_bulk_map map;
