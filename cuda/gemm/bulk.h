@@ -9,9 +9,9 @@
 #include "cuda/gemm/bulk_map.h"
 #include "cuda/gemm/wgmma.h"
 
-/* A gate's phases are numbered from 0; phase p ends when all arrivals of it are there, and all bytes that were announced
-   in it. hu_gate_wait waits until the latest phase whose number has this parity is over; before the first one, parity 1
-   is. */
+/* A gate's phases are numbered from 0. Phase p ends when all its arrivals are there, and all bytes that were announced
+   in it. hu_gate_wait waits until the latest phase whose number has this parity is over; at first there is none of
+   parity 1, which counts as over. */
 #ifdef __CUDACC__
 typedef uint64_t hu_gate;
 
@@ -21,7 +21,8 @@ hu_gate_begin(hu_gate *gate, uint32_t arrivals)
 {
 	(void)gate, (void)arrivals;
 #if HU_WGMMA_HERE
-	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(hu_shared_address(gate)), "r"(arrivals) : "memory");
+	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(hu_shared_address(gate)), "r"(arrivals)
+		     : "memory");
 #endif
 }
 HU_DEVICE void hu_gates_publish(void) { HU_WGMMA_ASM("fence.mbarrier_init.release.cluster;"); }
@@ -76,8 +77,8 @@ hu_bulk_copy(void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, u
 	(void)to, (void)map, (void)gate, (void)column, (void)row, (void)z;
 #if HU_WGMMA_HERE
 	asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
-		     "%4, %5}], [%2];" ::"r"(hu_shared_address(to)), "l"(map), "r"(hu_shared_address(gate)), "r"(column),
-		     "r"(row), "r"(z)
+		     "%4, %5}], [%2];" ::"r"(hu_shared_address(to)), "l"(map), "r"(hu_shared_address(gate)),
+		     "r"(column), "r"(row), "r"(z)
 		     : "memory");
 #endif
 }

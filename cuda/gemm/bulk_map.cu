@@ -4,7 +4,6 @@
 
 #ifdef __CUDACC__
 #include <cuda.h>
-#include <stdlib.h>
 
 typedef CUresult (*encode_fn)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
 	const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
@@ -40,15 +39,16 @@ HU_SIDE(bulk_map)(hu_bulk_map *map, const void *data, uint32_t size, uint32_t co
 	cuuint32_t boxes[3] = { HU_BULK_LINE / size, box, 1 }, steps[3] = { 1, 1, 1 };
 	encode_fn f = encode();
 
-	CUresult e = f ? f((CUtensorMap *)map, size == 1 ? CU_TENSOR_MAP_DATA_TYPE_UINT8 : CU_TENSOR_MAP_DATA_TYPE_UINT16,
-				 3, (void *)(size_t)data, extents, strides, boxes, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-				 CU_TENSOR_MAP_SWIZZLE_128B,
-				 getenv("HALFULP_BULK_L2") ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-				 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+	CUtensorMapDataType type = size == 1 ? CU_TENSOR_MAP_DATA_TYPE_UINT8 : CU_TENSOR_MAP_DATA_TYPE_UINT16;
+	CUresult e = f ? f((CUtensorMap *)map, type, 3, (void *)(size_t)data, extents, strides, boxes, steps,
+				 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+				 CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
 		       : CUDA_ERROR_NOT_FOUND;
 	if (e != CUDA_SUCCESS)
-		return hu_fail(HU_EDEVICE, "the driver describes no matrix of %u x %u elements of %u bytes to the GPU's "
-			"bulk copies (cuTensorMapEncodeTiled: error %d)", rows, columns, size, (int)e);
+		return hu_fail(HU_EDEVICE,
+			"the driver cannot describe a matrix of %u x %u elements of %u bytes to the GPU's bulk copies "
+			"(cuTensorMapEncodeTiled: error %d)",
+			rows, columns, size, (int)e);
 	return HU_OK;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    matmul on Hopper's warpgroup units with operands that bulk copies bring. In a block the first warpgroup starts the
-   copies and the other two compute, each 64 of a tile's 128 rows; gates (bulk.h) say which buffers are full and which are
-   empty. There are as many blocks as the device runs at once, and each computes tile after tile, so that the operands of
-   the next one arrive while results are stored. Each output is computed as in gemm_wgmma.cuh. */
+   copies and the other two compute; gates (bulk.h) say which buffers are full and which are empty. There are as many
+   blocks as the device runs at once, and each computes tile after tile, so that the operands of the next one arrive
+   while results are stored. Two blocks may be a pair, whose tiles lie one below the other: each brings half of B to
+   both. */
 #ifndef HU_CUDA_GEMM_BULK_CUH
 #define HU_CUDA_GEMM_BULK_CUH
 
@@ -12,13 +13,10 @@
 
 enum {
 	HU_BULK_THREADS = 384,
-	HU_BULK_ROOM = 192 << 10, /* bytes of all buffers */
 	HU_BULK_FEW = 40,         /* registers of a thread that copies, */
-	HU_BULK_MANY = 232        /* and of one that computes: 128 * 40 + 256 * 232 = 64512 of 65536 */
+	HU_BULK_MANY = 232,       /* and of one that computes: 128 * 40 + 256 * 232 = 64512 of 65536 */
+	HU_BULK_BAND = 16         /* rows of tiles that follow each other, so that the blocks share operands in L2 */
 };
-
-#define HU_BULK_STAGES(n) (HU_BULK_ROOM / HU_GROUP_STAGE(n))
-#define HU_BULK_BYTES (HU_BULK_ROOM + 1024)
 
 typedef struct hu_bulk_maps { hu_bulk_map a, b; } hu_bulk_maps;
 
@@ -28,13 +26,13 @@ hu_bulk_tiles(const hu_gemm *g, uint32_t height, uint32_t columns)
 	return (g->m + height - 1) / height * ((g->n + columns - 1) / columns);
 }
 
-/* The first output of tile i of rows x columns. Tiles of band rows of tiles follow each other, so that the blocks share
-   operands in L2. */
+/* The first output of tile i. */
 HU_DEVICE void
-hu_bulk_tile(const hu_gemm *g, uint32_t i, uint32_t height, uint32_t columns, uint32_t band, uint32_t *m0, uint32_t *n0)
+hu_bulk_tile(const hu_gemm *g, uint32_t i, uint32_t height, uint32_t columns, uint32_t *m0, uint32_t *n0)
 {
+	enum { BAND = HU_BULK_BAND };
 	uint32_t down = (g->m + height - 1) / height, across = (g->n + columns - 1) / columns,
-		 first = i / (across * band) * band, rows = down - first < band ? down - first : band,
+		 first = i / (across * BAND) * BAND, rows = down - first < BAND ? down - first : BAND,
 		 j = i - first * across;
 
 	*m0 = (first + j % rows) * height;
@@ -96,7 +94,7 @@ hu_bulk_compute(const hu_gemm *g, float *d, const unsigned char *stage, hu_gate 
 	enum {
 		DEEP = HU_GROUP_LINE / HU_GROUP_SIZE(KIND),
 		STAGE = HU_GROUP_STAGE(N),
-		STAGES = HU_BULK_STAGES(N)
+		STAGES = HU_GROUP_STAGES(N)
 	};
 	hu_wgmmas units;
 	uint32_t k0 = first;
@@ -129,12 +127,12 @@ hu_bulk_compute(const hu_gemm *g, float *d, const unsigned char *stage, hu_gate 
 /* In a pair (PAIR is 1) the blocks compute two tiles one below the other. */
 template <int N, int KIND, int A_ACROSS, int B_ACROSS, int PAIR>
 HU_KERNEL_FOR(HU_BULK_THREADS, 1)
-hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums, uint32_t band)
+hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums)
 {
 	enum {
 		DEEP = HU_GROUP_LINE / HU_GROUP_SIZE(KIND),
 		STAGE = HU_GROUP_STAGE(N),
-		STAGES = HU_BULK_STAGES(N),
+		STAGES = HU_GROUP_STAGES(N),
 		HEIGHT = HU_GROUP_M << PAIR
 	};
 	HU_SHARED_BYTES(raw);
@@ -166,7 +164,7 @@ hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums, uint
 		hu_registers_give<HU_BULK_FEW>();
 		HU_ONCE
 		for (uint32_t i = blockIdx.x >> PAIR; threadIdx.x == 0 && i < tiles; i += gridDim.x >> PAIR) {
-			hu_bulk_tile(&g, i, HEIGHT, N, band, &m0, &n0);
+			hu_bulk_tile(&g, i, HEIGHT, N, &m0, &n0);
 			HU_ONCE
 			for (uint32_t k0 = first; k0 < end; k0 += DEEP) {
 				unsigned char *to = stage + turn.at * STAGE;
@@ -184,7 +182,7 @@ hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums, uint
 		HU_ONCE
 		for (uint32_t i = blockIdx.x >> PAIR; i < tiles; i += gridDim.x >> PAIR) {
 			float d[HU_WGMMA_OUTPUTS(N)];
-			hu_bulk_tile(&g, i, HEIGHT, N, band, &m0, &n0);
+			hu_bulk_tile(&g, i, HEIGHT, N, &m0, &n0);
 			hu_bulk_compute<N, KIND, A_ACROSS, B_ACROSS, PAIR>(
 				&g, d, stage, full, empty, &turn, group - 1, first, end);
 			hu_bulk_put<N>(&g, sums ? sums + (size_t)blockIdx.y * g.m * g.n : NULL,
@@ -194,16 +192,6 @@ hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums, uint
 	}
 	if (PAIR) /* the other block may still arrive at this one's gates */
 		hu_pair_sync();
-}
-
-/* For experiments: HALFULP_BULK="pair=0 band=8 n=128". */
-#include <stdlib.h>
-static inline uint32_t
-hu_bulk_try(const char *name, uint32_t usual)
-{
-	const char *s = getenv("HALFULP_BULK"), *at = s ? strstr(s, name) : NULL;
-
-	return at && at[strlen(name)] == '=' ? (uint32_t)strtoul(at + strlen(name) + 1, NULL, 10) : usual;
 }
 
 /* On the host: the columns of the tile by which the product takes least time, counted in columns that each
@@ -216,11 +204,12 @@ hu_bulk_columns(const hu_gemm *g, int kind)
 	int best = 256;
 
 	for (int n = 256; n >= (kind >= HU_MMA_E4M3 ? 256 : 64); n /= 2) {
-		uint64_t time = (hu_bulk_tiles(g, HU_GROUP_M, (uint32_t)n) * times + units - 1) / units * (uint64_t)(n + 24);
+		uint64_t tiles = hu_bulk_tiles(g, HU_GROUP_M, (uint32_t)n) * times,
+			 time = (tiles + units - 1) / units * (uint64_t)(n + 24);
 		best = time < least ? n : best;
 		least = time < least ? time : least;
 	}
-	return (int)hu_bulk_try("n", (uint32_t)best);
+	return best;
 }
 
 /* On the host: how many blocks (or pairs) compute the tiles of each of so many parts and products, if units of them run
@@ -241,7 +230,7 @@ template <class M>
 static inline int
 hu_bulk_serves(const hu_gemm *g, int kind)
 {
-	return M::bulk && !hu_bulk_try("off", 0) && (kind < HU_MMA_E4M3 || g->parts == 1 || g->part % 32 == 0);
+	return M::bulk && (kind < HU_MMA_E4M3 || g->parts == 1 || g->part % 32 == 0);
 }
 
 /* Makes the map of an operand whose elements for one k lie `rows` apart or, along k, side by side. */
@@ -265,7 +254,6 @@ hu_bulk_launch(hu_work *w, const hu_gemm *g, float *sums)
 			 HU_SIDE(multiprocessors)() >> PAIR);
 	dim3 grid(blocks << PAIR, g->parts, batches);
 	int a = M::a_along_k(g), b = M::b_along_k(g);
-	uint32_t band = hu_bulk_try("band", 16) >> PAIR;
 	hu_bulk_maps maps;
 
 	if (!w->dry) {
@@ -276,7 +264,7 @@ hu_bulk_launch(hu_work *w, const hu_gemm *g, float *sums)
 	if constexpr (KIND < HU_MMA_E4M3 || ((A) && (B)))                                                              \
 		if (a == (A) && b == (B))                                                                              \
 	return HU_GO_ENLARGED(                                                                                         \
-		w, (hu_bulk_kernel<N, KIND, !(A), !(B), PAIR>), grid, HU_BULK_THREADS, HU_BULK_BYTES, *g, maps, sums, band)
+		w, (hu_bulk_kernel<N, KIND, !(A), !(B), PAIR>), grid, HU_BULK_THREADS, HU_GROUP_BYTES, *g, maps, sums)
 #define HU_GO_ENLARGED(w, kernel, grid, block, shared, ...)                                                            \
 	((w)->dry ? hu_launch_fits(#kernel, grid, block)                                                               \
 	 : PAIR   ? HU_LAUNCH_PAIRS(kernel, grid, block, shared, (w)->queue, __VA_ARGS__)                              \
@@ -297,7 +285,7 @@ hu_bulk_go(hu_work *w, const hu_gemm *g, float *sums)
 	int columns = hu_bulk_columns(g, KIND);
 
 	(void)columns;
-	int pair = g->m > HU_GROUP_M && HU_SIDE(multiprocessors)() > 1 && hu_bulk_try("pair", 1);
+	int pair = g->m > HU_GROUP_M && HU_SIDE(multiprocessors)() > 1;
 	if constexpr (KIND < HU_MMA_E4M3) {
 		if (columns == 64)
 			return hu_bulk_launch<M, 64, KIND, 0>(w, g, sums);

@@ -141,17 +141,17 @@ hu_gemm_turn(hu_work *w, const hu_gemm *g, hu_gemm *to)
 	return HU_OK;
 }
 
-/* By the warpgroup units, with bulk copies where they serve. */
+/* Runs the product of a kind that the warpgroup units compute: with bulk copies alone where they serve. */
 template <class M, int KIND>
 static hu_status
-hu_units_go(hu_work *w, const hu_gemm *g, float *sums)
+hu_group_go(hu_work *w, const hu_gemm *g, float *sums)
 {
-	if constexpr (M::bulk)
-		if (hu_bulk_serves<M>(g, KIND))
-			return hu_bulk_go<M, KIND>(w, g, sums);
-	if (hu_bulk_try("split", 1))
+	if constexpr (!M::bulk)
 		return hu_split_go<M, KIND>(w, g, sums);
-	return hu_group_go<M, KIND>(w, g, sums);
+	if constexpr (KIND >= HU_MMA_E4M3)
+		if (!hu_bulk_serves<M>(g, KIND))
+			return hu_split_go<M, KIND>(w, g, sums);
+	return hu_bulk_go<M, KIND>(w, g, sums);
 }
 
 /* Runs the large tiles' product of a kind without fp8 by the warpgroup units (if groups is set) or by mma.sync. */
@@ -163,7 +163,7 @@ hu_large_go(hu_work *w, const hu_gemm *g, float *sums, int groups, int kind)
 		return hu_wide_go<M, HU_MMA_TF32>(w, g, sums, kind);
 	if (!groups)
 		return hu_wide_go<M, HU_MMA_F16>(w, g, sums, kind);
-	return kind == HU_MMA_F16 ? hu_units_go<M, HU_MMA_F16>(w, g, sums) : hu_units_go<M, HU_MMA_BF16>(w, g, sums);
+	return kind == HU_MMA_F16 ? hu_group_go<M, HU_MMA_F16>(w, g, sums) : hu_group_go<M, HU_MMA_BF16>(w, g, sums);
 }
 
 /* The same for any kind of fp8. */
@@ -173,10 +173,10 @@ hu_large_go_fp8(hu_work *w, const hu_gemm *g, float *sums, int groups, int kind)
 {
 	if (!groups)
 		return hu_wide_go<M, HU_MMA_E4M3>(w, g, sums, kind);
-	return kind == HU_MMA_E4M3        ? hu_units_go<M, HU_MMA_E4M3>(w, g, sums)
-	       : kind == HU_MMA_E5M2      ? hu_units_go<M, HU_MMA_E5M2>(w, g, sums)
-	       : kind == HU_MMA_E4M3_E5M2 ? hu_units_go<M, HU_MMA_E4M3_E5M2>(w, g, sums)
-					  : hu_units_go<M, HU_MMA_E5M2_E4M3>(w, g, sums);
+	return kind == HU_MMA_E4M3        ? hu_group_go<M, HU_MMA_E4M3>(w, g, sums)
+	       : kind == HU_MMA_E5M2      ? hu_group_go<M, HU_MMA_E5M2>(w, g, sums)
+	       : kind == HU_MMA_E4M3_E5M2 ? hu_group_go<M, HU_MMA_E4M3_E5M2>(w, g, sums)
+					  : hu_group_go<M, HU_MMA_E5M2_E4M3>(w, g, sums);
 }
 
 /* Writes the operands' formats: one name if they are the same. */

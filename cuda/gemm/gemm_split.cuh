@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The product on Hopper's warpgroup units with A gathered through the operator's map. In a block one or two warpgroups
-   gather, each thread by copies of 16 bytes, and two compute, each 64 of a tile's 128 rows; where B is a matrix, bulk copies
-   bring it. Gates, tiles and products are those of gemm_bulk.cuh. */
+   gather, each thread by copies of 16 bytes, and two compute; where B is a matrix, bulk copies bring it. Gates, tiles
+   and products are those of gemm_bulk.cuh. */
 #ifndef HU_CUDA_GEMM_SPLIT_CUH
 #define HU_CUDA_GEMM_SPLIT_CUH
 
@@ -9,11 +9,32 @@
 
 enum { HU_SPLIT_LAG = 2 }; /* stages that are under way when the next one is begun */
 
-/* The threads that gather for a tile of n columns, beside the 256 that compute; and the registers of one that gathers and
-   of one that computes: 128 * 104 + 256 * 200 = 64512 or 256 * 88 + 256 * 168 = 65536 of 65536. */
+/* The threads that gather for a tile of n columns, beside the 256 that compute; and the registers of one that gathers
+   and of one that computes: 128 * 104 + 256 * 200 = 64512 or 256 * 88 + 256 * 168 = 65536 of 65536. */
 #define HU_SPLIT_GATHER(n) ((n) == 256 ? 128 : 256)
 #define HU_SPLIT_FEW(n) ((n) == 256 ? 104 : 88)
 #define HU_SPLIT_MANY(n) ((n) == 256 ? 200 : 168)
+
+/* Starts the copies of ROWS outputs of an operand's stage. Along k a row is 128 bytes of one output; across k it is one
+   k of 64 outputs, and the rows of these outputs make 8 KiB. */
+template <class M, int OF_B, int ACROSS, int ROWS, int SIZE, int THREADS>
+HU_DEVICE void
+hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t row0, uint32_t k0, uint32_t end)
+{
+	const unsigned char *data = (const unsigned char *)(OF_B ? g->b.data : g->a.data);
+	uint32_t rows = OF_B ? g->n : g->m;
+
+	HU_UNROLL
+	for (uint32_t i = 0; i < ROWS * HU_GROUP_LINE / 16 / THREADS; i++) {
+		uint32_t j = threadIdx.x + i * THREADS, c = j % 8, r = ACROSS ? j / (ROWS / 8) : j / 8,
+			 q = ACROSS ? j / 8 % (ROWS / 64) : 0;
+		uint32_t row = row0 + (ACROSS ? q * 64 + c * 8 : r), k = k0 + (ACROSS ? r : c * (16 / SIZE));
+		uint32_t at = OF_B ? M::b(g, k, row) : M::a(g, row, k);
+		int inside = (row < rows) & (k < end) & (at != HU_OUTSIDE);
+		hu_copy16(copies, to + q * 8192 + r * 128 + (c ^ (r & 7)) * 16, data + (size_t)(inside ? at : 0) * SIZE,
+			inside);
+	}
+}
 
 /* Says that this thread's copies of a stage have arrived; the last of its warp to come tells those who compute. */
 HU_DEVICE void
@@ -28,13 +49,13 @@ hu_split_arrived(hu_gate *full)
 /* With B_BULK 1 bulk copies bring B, whose map is b. */
 template <class M, int N, int KIND, int A_ACROSS, int B_ACROSS, int B_BULK>
 HU_KERNEL_FOR(HU_SPLIT_GATHER(N) + 256, 1)
-hu_split_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_map b, float *sums, uint32_t band)
+hu_split_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_map b, float *sums)
 {
 	enum {
 		SIZE = HU_GROUP_SIZE(KIND),
 		DEEP = HU_GROUP_LINE / SIZE,
 		STAGE = HU_GROUP_STAGE(N),
-		STAGES = HU_BULK_STAGES(N),
+		STAGES = HU_GROUP_STAGES(N),
 		GATHER = HU_SPLIT_GATHER(N)
 	};
 	HU_SHARED_BYTES(raw);
@@ -62,7 +83,7 @@ hu_split_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_map b, float *sums, uint32_
 		hu_registers_give<HU_SPLIT_FEW(N)>();
 		HU_ONCE
 		for (uint32_t i = blockIdx.x; i < tiles; i += gridDim.x) {
-			hu_bulk_tile(&g, i, HU_GROUP_M, N, band, &m0, &n0);
+			hu_bulk_tile(&g, i, HU_GROUP_M, N, &m0, &n0);
 			HU_ONCE
 			for (uint32_t k0 = first; k0 < end; k0 += DEEP) {
 				unsigned char *to = stage + turn.at * STAGE;
@@ -91,7 +112,7 @@ hu_split_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_map b, float *sums, uint32_
 		HU_ONCE
 		for (uint32_t i = blockIdx.x; i < tiles; i += gridDim.x) {
 			float d[HU_WGMMA_OUTPUTS(N)];
-			hu_bulk_tile(&g, i, HU_GROUP_M, N, band, &m0, &n0);
+			hu_bulk_tile(&g, i, HU_GROUP_M, N, &m0, &n0);
 			hu_bulk_compute<N, KIND, A_ACROSS, B_ACROSS, 0>(
 				&g, d, stage, full, empty, &turn, group, first, end);
 			hu_bulk_put<N>(&g, sums ? sums + (size_t)blockIdx.y * g.m * g.n : NULL, m0 + (group) * 64,
@@ -108,7 +129,6 @@ hu_split_launch(hu_work *w, const hu_gemm *g, float *sums)
 	dim3 grid(hu_bulk_blocks(hu_bulk_tiles(g, HU_GROUP_M, N), g->parts * batches, HU_SIDE(multiprocessors)()),
 		g->parts, batches);
 	int a = M::a_along_k(g), b = M::b_along_k(g);
-	uint32_t band = 16;
 	hu_bulk_map map;
 
 	memset((void *)&map, 0, sizeof map);
@@ -117,8 +137,8 @@ hu_split_launch(hu_work *w, const hu_gemm *g, float *sums)
 #define HU_SPLIT_CASE(A, B)                                                                                            \
 	if constexpr (M::may_lie(A, B) && (KIND < HU_MMA_E4M3 || ((A) && (B))))                                        \
 		if (a == (A) && b == (B))                                                                              \
-	return HU_GO_LARGE(w, (hu_split_kernel<M, N, KIND, !(A), !(B), B_BULK>), grid, HU_SPLIT_GATHER(N) + 256,               \
-		HU_BULK_BYTES, *g, map, sums, band)
+	return HU_GO_LARGE(w, (hu_split_kernel<M, N, KIND, !(A), !(B), B_BULK>), grid, HU_SPLIT_GATHER(N) + 256,       \
+		HU_GROUP_BYTES, *g, map, sums)
 	HU_SPLIT_CASE(1, 1);
 	HU_SPLIT_CASE(1, 0);
 	HU_SPLIT_CASE(0, 1);

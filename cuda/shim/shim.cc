@@ -151,7 +151,8 @@ run_block(engine *e)
 	if (!*e->reason && e->done != e->n)
 		explain(e);
 	if (!*e->reason && e->nbulk)
-		snprintf(e->reason, sizeof e->reason, "a block ends while %u bulk copies to it are under way", e->nbulk);
+		snprintf(e->reason, sizeof e->reason, "a block ends while %u bulk copies to it are under way",
+			e->nbulk);
 	if (!*e->reason && overrun(e))
 		snprintf(e->reason, sizeof e->reason, "shared memory '%s' was written past its end", overrun(e));
 }
@@ -234,8 +235,8 @@ hu_shim_barrier(const char *file, int line, int pair)
 	thread *t = &own->threads[own->running];
 
 	if (own->together > 1 && !pair)
-		stop(own, "a block of a pair waits at a barrier of its own (%s:%d), which the shim has none of", base(file),
-			line);
+		stop(own, "a block of a pair waits at a barrier of its own (%s:%d), which the shim does not have",
+			base(file), line);
 	hu_shim_copies_at_barrier(t->copies);
 	t->state = AT_BARRIER;
 	t->file = file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Bulk copies and gates (bulk.h), on the host. A copy that was started arrives at once, between two turns of threads, or
-   when no thread can go on without it; in half of all blocks always then. A block that ends while a copy is under way
-   stops the launch. */
+   Bulk copies and gates (bulk.h), on the host. A copy arrives at once, between two turns of threads, or when no thread
+   can go on without it; in half of all blocks always then. A block that ends while a copy is under way stops the
+   launch. */
 #include "cuda/gemm/bulk.h"
 #include "cuda/shim/shim_engine.h"
 
@@ -37,9 +37,9 @@ arrive(engine *e, const bulk *b)
 			unsigned char piece[16] = { 0 };
 			uint32_t row = b->row + r, column = b->column + c * 16 / m->size;
 			size_t to = (size_t)b->to + r * HU_BULK_LINE + c * 16;
-			if (b->z < m->count && row < m->rows && column < m->columns) /* columns are groups of 16 bytes */
-				memcpy(piece, m->data + (b->z * (size_t)m->apart + row * (size_t)m->columns + column) * m->size,
-					16);
+			size_t at = b->z * (size_t)m->apart + row * (size_t)m->columns + column;
+			if (b->z < m->count && row < m->rows && column < m->columns) /* whole groups of 16 bytes */
+				memcpy(piece, m->data + at * m->size, 16);
 			memcpy((void *)(to ^ (to >> 7 & 7) << 4), piece, 16);
 		}
 	b->gate->bytes -= (int32_t)(m->box * HU_BULK_LINE);

@@ -24,8 +24,8 @@ static const product shapes[] = {
 		"x:1x13x16x16 x:3x3x64x16", "x:1x29x18x64" },
 };
 
-/* The columns of the tile that computes each of them by wgmma in 16-bit formats, on a device of many multiprocessors, of
-   one, of two and of three: few for convolutions of few channels, and for a matmul those that take least time. */
+/* The columns of the tile that computes each of them by wgmma in 16-bit formats, on a device of many multiprocessors,
+   of one, of two and of three: few for convolutions of few channels, and for a matmul those that take least time. */
 enum { DEVICES = 4 };
 static const char *const tile[][DEVICES] = { { "64", "128", "128", "128" }, { "64", "128", "128", "64" },
 	{ "64", "256", "256", "256" }, { "128" }, { "64" }, { "64", "256", "256", "64" }, { "64", "128", "64", "64" },

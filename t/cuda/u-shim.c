@@ -178,8 +178,9 @@ test_bulk(void)
 		none += there == 0;
 		all += there == 64;
 	}
-	ok(none >= 8 && all >= 1, "bulk copies that are read before their gate opens have arrived not at all in %d of 32 "
-		"blocks, for all threads in %d", none, all);
+	ok(none >= 8 && all >= 1,
+		"bulk copies that are read before their gate opens have arrived not at all in %d of 32 blocks, for all "
+		"threads in %d", none, all);
 	is_int(wrong, 0, "and behind the gate every group of 16 bytes is where the swizzle puts it");
 	some_caught(HU_SELF_BULK_LEFT, in, sizeof in, "a bulk copy that is never waited for",
 		"a block ends while 1 bulk copies to it are under way");
