@@ -17,7 +17,7 @@ static const product shapes[] = {
 	{ "matmul", "", "x:72x208 x:208x72", "x" },
 	{ "matmul", "ta=1 part=48", "x:112x168 x:112x232", "x" },
 	{ "matmul", "ta=1 tb=1", "x:80x264 x:200x80", "x" },
-	{ "conv2d", "stride=1", "x:2x6x6x16 x:3x3x16x72", "x" },
+	{ "conv2d", "stride=1", "x:3x8x8x16 x:5x5x16x72", "x" },
 	{ "conv2d_dw", "stride=1 kh=3 kw=3", "x:1x8x12x8 x:1x8x12x64", "x:3x3x8x64" },
 	{ "conv2d", "stride=2 padding=1 dilation_w=2", "x:2x11x13x16 x:3x3x16x72", "x" },
 	{ "conv2d_dx", "stride_h=2 padding_top=1 padding_right=2 dilation=2 height=29 width=18",
@@ -192,8 +192,8 @@ test_patches(const hu_side *side)
 
 static int turnable(const product *s) { return strcmp(s->op, "conv2d_dw"); }
 
-/* Mix number i of every shape on a device of so many multiprocessors (0: many), where only a matmul's kernel depends on
-   them. */
+/* Mix number i of every shape on a device of so many multiprocessors (0: many), of which a convolution's kernel depends
+   only in that one block computes all tiles on one. */
 static void
 test_mix(const hu_side *side, size_t i, int processors)
 {
@@ -204,7 +204,8 @@ test_mix(const hu_side *side, size_t i, int processors)
 
 	for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++) {
 		int l = (int)((i + j) % 5);
-		if (processors && !tile[j][processors])
+		const char *columns = tile[j][processors] ? tile[j][processors] : tile[j][0];
+		if (processors > 1 && !tile[j][processors])
 			continue;
 		all++;
 		const char *wanted = fp8 && (!turnable(&shapes[j]) || (m->narrow && j >= IN_32)) ? m->narrow : m->ran;
@@ -218,7 +219,7 @@ test_mix(const hu_side *side, size_t i, int processors)
 		good += agrees(side, &shapes[j], m, levels[l], (uint64_t)l + 1, ran);
 		snprintf(text, sizeof text, "%s", wanted);
 		if (!strncmp(text, "wgmma", 5) && !fp8)
-			snprintf(strrchr(text, 'x') + 1, 4, "%s", tile[j][processors]);
+			snprintf(strrchr(text, 'x') + 1, 4, "%s", columns);
 		served += !strcmp(ran, text);
 		if (strcmp(ran, text))
 			diag("%s %s: %s", shapes[j].op, shapes[j].in, ran);
