@@ -40,6 +40,8 @@ include $(top_srcdir)/doc/ci/local.mk
 include $(top_srcdir)/doc/examples/local.mk
 include $(top_srcdir)/doc/experiments/local.mk
 include $(top_srcdir)/doc/gallery/local.mk
+include $(top_srcdir)/doc/measured/local.mk
+include $(top_srcdir)/doc/measured/h200/local.mk
 include $(top_srcdir)/doc/teaching/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk
@@ -69,6 +71,7 @@ include $(top_srcdir)/lib/program/quantise/local.mk
 include $(top_srcdir)/lib/program/spread/local.mk
 include $(top_srcdir)/lib/store/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
+include $(top_srcdir)/lib/store/series/local.mk
 include $(top_srcdir)/lib/sum/local.mk
 include $(top_srcdir)/lib/sum/tc/local.mk
 include $(top_srcdir)/lib/sum/vector/local.mk

@@ -109,7 +109,7 @@ all=$(wc -l <"$work/trainings") before=$(wc -l <"$work/before") began=$(date +%s
 test $before = 0 || echo "gpu.sh: --bundle: $before of $all trainings are there from before, in $parts" >&2
 # What xargs starts ends with it; stopped, this script ends what runs.
 set -m
-OMP_NUM_THREADS=1 xargs -P "$(nproc)" -d '\n' -n 1 bash -c 'one "$1"' - <"$work/trainings" 2>/dev/null 9>&- &
+OMP_NUM_THREADS=1 xargs -r -P "$(nproc)" -d '\n' -n 1 bash -c 'one "$1"' - <"$work/trainings" 2>/dev/null 9>&- &
 xargs=$!
 set +m
 trap 'kill -- -$xargs 2>/dev/null; wait $xargs 2>/dev/null; exit 130' INT TERM

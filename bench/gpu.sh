@@ -95,10 +95,10 @@ head_lines() {
 	if test $dry = 1; then
 		printf '# gpu: launch shim (none)\n# driver: -\n# clocks: -\n'
 	elif command -v nvidia-smi >/dev/null; then
-		nvidia-smi --query-gpu=name,uuid,compute_cap,driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit --format=csv,noheader -i 0 |
-			awk -F ', *' '{ printf "# gpu: %s, %s, compute capability %s\n# driver: %s\n# clocks: sm %s of %s, memory %s of %s, power limit %s\n", $1, $2, $3, $4, $5, $7, $6, $8, $9 }'
+		nvidia-smi --query-gpu=name,compute_cap,driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit --format=csv,noheader -i 0 |
+			awk -F ', *' '{ printf "# gpu: %s, compute capability %s\n# driver: %s\n# clocks: sm %s of %s, memory %s of %s, power limit %s\n", $1, $2, $3, $4, $6, $5, $7, $8 }'
 	else
-		sed -n 's/^GPU  */# gpu: /p' "$work/doctor"
+		sed -n 's/, GPU-[0-9a-f-]*$//; s/^GPU  */# gpu: /p' "$work/doctor"
 		printf '# driver: -\n# clocks: -\n'
 	fi
 	printf '# toolkit: %s\n# date: %s\n' "${toolkit:--}" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"

@@ -81,9 +81,11 @@ def prepare(model, traced):
     labels = inputs.get('input.labels', inputs.get('input.mask')).long()
     net, family = None, model.split('-')[0]
     if family == 'bert':
+
         def forward():
             return functional.cross_entropy(torchnets.bert(p, inputs, option(model, '--layers', 2), 4), labels)
     elif family == 'ncf':
+
         def forward():
             logits = torchnets.ncf(p, inputs, option(model, '--layers', 3))
             return functional.binary_cross_entropy_with_logits(logits, labels.float())

@@ -364,7 +364,8 @@ const hu_command hu_cmd_allreduce = { "allreduce", "[OPTION...] RUN...|FILE...",
 	"for after it, all ranks agree. A number of ranks is broken where the error exceeds --tolerance, some element\n"
 	"overflowed or some gradient is not finite; where fewer hold, numbers between are tried until neighbours are\n"
 	"left, one that holds and one that breaks. Over several --steps gradients are those of a training whose\n"
-	"weights have not moved yet, each time another record; with --feedback only the last step's casts are lost\n"
-	"for good.\n"
+	"weights have not moved yet, each time another record, or those that a run's own ranks had in one traced\n"
+	"step after the other; with --feedback only the last step's casts are lost for good, as in a training by\n"
+	"halfulp train --all-reduce ring:8,wire=e4m3,feedback.\n"
 	"For the errors' growth see doc/analysis.md.",
 	opts, run, needs };

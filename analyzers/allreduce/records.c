@@ -10,6 +10,7 @@
 #include "lib/number/elementary.h"
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
+#include "lib/program/pass/feedback.h"
 #include "lib/store/run_trace.h"
 
 #include <math.h>
@@ -83,6 +84,13 @@ add(hu_records *r, const char *path, const item *it, size_t n, size_t sample)
 	return HU_OK;
 }
 
+/* Notes that a step has brought `ranks` more records: the ranks of every step stay together where all have as many. */
+static void
+count_step(hu_records *r, size_t ranks)
+{
+	r->ranks = r->n == ranks || r->ranks == ranks ? ranks : 1;
+}
+
 static hu_status
 add_file(hu_records *r, const char *path, size_t sample)
 {
@@ -95,9 +103,20 @@ add_file(hu_records *r, const char *path, size_t sample)
 		if (f.array[i].format != HU_NO_FORMAT)
 			it[n++] = (item){ f.array[i].name, f.array[i].n, NULL, &f.array[i] };
 	hu_status st = add(r, path, it, n, sample);
+	if (st == HU_OK)
+		count_step(r, 1);
 	free(it);
 	hu_foreign_release(&f);
 	return st;
+}
+
+/* Returns the tensor that is operand k of an all-reduce, without what error feedback added to it. */
+static int
+own_gradient(const hu_program *p, const hu_call *c, int k)
+{
+	hu_feedback f;
+
+	return hu_feedback_of(p, c->in[k], &f) ? f.term : c->in[k];
 }
 
 /* Adds a record for each rank of a training that computes what ranks have: operand k of its calls all_reduce is rank
@@ -117,10 +136,13 @@ add_ranks(hu_records *r, int *ranks, const hu_run *run, hu_run_trace *trace, siz
 		size_t n = 0;
 		for (int i = 0; i < p->nc && st == HU_OK; i++) {
 			const hu_call *c = &p->c[i];
-			if (c->op->role != HU_ROLE_ALL_REDUCE || k >= c->nin || !trace->t[c->in[k]].data)
+			if (c->op->role != HU_ROLE_ALL_REDUCE || k >= c->nin)
 				continue;
-			it[n++] = (item){ p->t[c->out[0]].name, trace->t[c->in[k]].n, &trace->t[c->in[k]], NULL };
-			st = hu_run_trace_need(trace, c->in[k]);
+			int own = own_gradient(p, c, k);
+			if (!trace->t[own].data)
+				continue;
+			it[n++] = (item){ p->t[c->out[0]].name, trace->t[own].n, &trace->t[own], NULL };
+			st = hu_run_trace_need(trace, own);
 		}
 		if (st == HU_OK)
 			st = add(r, run->dir, it, n, sample);
@@ -149,6 +171,8 @@ add_step(hu_records *r, const hu_run *run, size_t step, size_t sample)
 	}
 	if (st == HU_OK && !ranks)
 		st = add(r, run->dir, it, n, sample);
+	if (st == HU_OK)
+		count_step(r, ranks ? (size_t)ranks : 1);
 	free(it);
 	hu_run_unmap_trace(&trace);
 	return st;
@@ -245,11 +269,18 @@ deviate(uint64_t seed, uint64_t rank, uint64_t place)
 	}
 }
 
+/* Returns the record that a rank has in a step (records.h). */
+static size_t
+record_of(const hu_records *r, size_t rank, size_t step)
+{
+	return (step + rank / r->ranks) % (r->n / r->ranks) * r->ranks + rank % r->ranks;
+}
+
 double
 hu_records_value(const hu_records *r, size_t rank, size_t ranks, size_t step, size_t e)
 {
 	if (!r->normal)
-		return r->x[(rank + step) % r->n][e];
+		return r->x[record_of(r, rank, step)][e];
 	return hu_round(r->mean[e] + r->sd[e] * deviate(r->seed, step * ranks + rank, r->place[e]),
 		hu_format_of(HU_FP32), HU_RNE, 0, 0);
 }
@@ -257,10 +288,10 @@ hu_records_value(const hu_records *r, size_t rank, size_t ranks, size_t step, si
 int
 hu_records_finite(const hu_records *r, size_t rank, size_t steps)
 {
-	size_t first = r->normal ? 0 : rank, n = r->normal || steps > r->n ? r->n : steps;
+	size_t n = r->normal ? r->n : steps > r->n / r->ranks ? r->n / r->ranks : steps;
 
 	for (size_t i = 0; i < n; i++)
-		if (r->nonfinite[(first + i) % r->n])
+		if (r->nonfinite[r->normal ? i : record_of(r, rank, i)])
 			return 0;
 	return 1;
 }

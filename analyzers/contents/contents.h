@@ -7,7 +7,7 @@
 #include "lib/number/format.h"
 #include "lib/store/npy.h"
 #include "lib/store/safetensors.h"
-#include "lib/store/series.h"
+#include "lib/store/series/series.h"
 
 typedef enum hu_item_kind { HU_ITEM_FLOAT, HU_ITEM_INT, HU_ITEM_UINT, HU_ITEM_SERIES } hu_item_kind;
 
@@ -34,8 +34,8 @@ typedef struct hu_contents {
 
 /* Opens PATH, which the caller releases. A name that ends in .onnx is a model; safetensors, npz and npy are recognised
    by how the file begins; a run has items named checkpoint/step-000100/NAME, trace/step-000100/NAME and metrics/NAME,
-   without the metrics that measure the machine; anything else is read as metrics (lib/store/series.h, which explains
-   `step`). Fails with HU_EFILE, in one line. */
+   without the metrics that measure the machine; anything else is read as metrics (lib/store/series/series.h, which
+   explains `step`). Fails with HU_EFILE, in one line. */
 hu_status hu_contents_open(hu_contents *c, const char *path, const char *step);
 void hu_contents_release(hu_contents *c);
 const hu_item *hu_contents_find(const hu_contents *c, const char *name);

@@ -100,35 +100,37 @@ axis_counts(const inspection *s)
 			       "where no format of --to has a scale for each block: mxfp8, nvfp4 and int4x32 have");
 }
 
-/* The name of the i-th tensor of all files. */
-static const char *
-tensor_name(const void *of, size_t i)
-{
-	const hu_inspect_files *files = of;
-	size_t f = 0;
-
-	for (; i >= files->file[f].f->n; f++)
-		i -= files->file[f].f->n;
-	return files->file[f].f->array[i].name;
-}
-
 /* A rule of --fail-if that is true of no row, because there is none, would pass whatever the files hold. */
 static hu_status
 names_fit(const inspection *s, const char *patterns)
 {
-	size_t n = 0;
+	char *idle = patterns ? hu_inspect_files_unmatched(&s->files, patterns) : NULL;
 
-	for (size_t i = 0; i < s->files.n; i++)
-		n += s->files.file[i].f->n;
-	char *idle = patterns ? hu_str_unmatched(patterns, tensor_name, &s->files, n) : NULL;
+	if (!idle && s->fail.n && hu_inspect_files_rank(&s->files, patterns) < 0)
+		return hu_refuse("fail-if", "where no tensor of these files holds floating-point numbers");
 	if (!idle)
 		return HU_OK;
 	hu_fail(HU_EINVAL,
-		"--tensors has no effect by the pattern '%s': no tensor of these files has such a name; without "
-		"--tensors all are listed",
+		"--tensors has no effect by the pattern '%s': no tensor of floating-point numbers in these files has "
+		"such a name; without --tensors all are listed",
 		hu_shown(idle));
 	free(idle);
 	return HU_EINVAL;
+}
+
+/* Refuses an axis that none of the tensors has, since all would keep their own. */
+static hu_status
+axis_fits(const inspection *s, const char *patterns)
+{
+	int most = hu_inspect_files_rank(&s->files, patterns);
+	char why[128];
+
+	if (!s->has_axis || (s->axis < 0 ? -s->axis <= most : s->axis < most))
+		return HU_OK;
+	snprintf(why, sizeof why,
+		"at %d: of the tensors of floating-point numbers here none has more dimensions than %d", s->axis,
+		most > 0 ? most : 0);
+	return hu_refuse("axis", why);
 }
 
 static hu_status
@@ -156,7 +158,8 @@ read_options(inspection *s, const hu_args *a)
 		return hu_fail(HU_EINVAL, "a file is needed: halfulp inspect "
 					  "FILE.safetensors|FILE.index.json|FILE.npy|FILE.npz|MODEL.onnx...");
 	HU_TRY(hu_inspect_files_open(&s->files, a->rest, a->nrest));
-	return names_fit(s, hu_args_text(a, "tensors"));
+	HU_TRY(names_fit(s, hu_args_text(a, "tensors")));
+	return axis_fits(s, hu_args_text(a, "tensors"));
 }
 
 static void

@@ -132,6 +132,43 @@ hu_inspect_files_open(hu_inspect_files *s, char *const *path, int n)
 	return st;
 }
 
+/* The name of the i-th tensor of all files; NULL where it holds other things than floating-point numbers. */
+static const char *
+tensor_name(const void *of, size_t i)
+{
+	const hu_inspect_files *files = of;
+	size_t f = 0;
+
+	for (; i >= files->file[f].f->n; f++)
+		i -= files->file[f].f->n;
+	const hu_array *a = &files->file[f].f->array[i];
+	return a->format != HU_NO_FORMAT ? a->name : NULL;
+}
+
+char *
+hu_inspect_files_unmatched(const hu_inspect_files *s, const char *patterns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += s->file[i].f->n;
+	return hu_str_unmatched(patterns, tensor_name, s, n);
+}
+
+int
+hu_inspect_files_rank(const hu_inspect_files *s, const char *patterns)
+{
+	int most = -1;
+
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < s->file[i].f->n; k++) {
+			const hu_array *a = &s->file[i].f->array[k];
+			int counts = a->format != HU_NO_FORMAT && (!patterns || hu_match(patterns, a->name));
+			most = counts && a->rank > most ? a->rank : most;
+		}
+	return most;
+}
+
 void
 hu_inspect_files_release(hu_inspect_files *s)
 {

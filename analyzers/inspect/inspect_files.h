@@ -21,5 +21,10 @@ typedef struct hu_inspect_files {
    of their names, and hold exactly the tensors that the index has of them. Fails with HU_EFILE, in one line; *s is then
    empty. */
 hu_status hu_inspect_files_open(hu_inspect_files *s, char *const *path, int n);
+/* Returns the first of the patterns that fits no tensor of floating-point numbers, or NULL; the caller frees it. */
+char *hu_inspect_files_unmatched(const hu_inspect_files *s, const char *patterns);
+/* Returns how many dimensions a tensor of floating-point numbers has at most, of those that the patterns name (NULL:
+   of all); -1 where there is none. */
+int hu_inspect_files_rank(const hu_inspect_files *s, const char *patterns);
 void hu_inspect_files_release(hu_inspect_files *s);
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp op NAME: runs an operator on the user's arrays, or compares another program's result with ours. */
+#include "analyzers/op/op_idle.h"
 #include "analyzers/op/op_sums.h"
 #include "analyzers/op/op_verdict.h"
 #include "analyzers/calc/rows.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/console/show.h"
-#include "lib/sum/model.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -116,55 +116,6 @@ print_json(const hu_op_run *r, const char *name, const char *out)
 	hu_rows_print_json(o);
 }
 
-static int
-integers(const hu_npy *a)
-{
-	return a->data && (a->dtype[0] == 'u' || a->dtype[0] == 'i');
-}
-
-/* Returns 1 where the result that is rounded once depends on the summation model all the same: a tensor core says in
-   which format the operands are, and dot without out= gives its result in the model's format. */
-static int
-reference_reads_sum(const hu_args *args, const hu_op_run *r)
-{
-	hu_sum plain = hu_sum_default();
-	const char *set;
-
-	if (r->sum.id == HU_SUM_TC && r->sum.in != HU_NO_FORMAT)
-		return 1;
-	if (r->in[0] == HU_FP64)
-		plain.acc = HU_FP64;
-	for (int i = 0; (set = hu_args_nth(args, "set", i)); i++)
-		if (!strncmp(set, "out=", 4))
-			return 0;
-	return r->dot && (hu_sum_resolve(&plain, r->in[0], r->in[1], HU_NO_FORMAT) != HU_OK ||
-				 hu_part_format(plain).id != r->out.id);
-}
-
-/* Refuses options that have no effect with this operator and these arrays. */
-static hu_status
-refuse_idle(const hu_args *args, const hu_op_run *r, const hu_npy *got)
-{
-	int codes = integers(got) || integers(&r->scale[0]) || integers(&r->scale[1]);
-
-	for (int i = 0; i < r->nin; i++)
-		codes |= integers(&r->file[i]);
-	if (hu_args_given(args, "bits") && !codes)
-		return hu_refuse("bits", "where no array holds integers");
-	if (hu_args_given(args, "sum") && !r->dot && !hu_op_takes_sum(r->call.op))
-		return hu_refuse("sum",
-			"on an operator without a summation model (dot, matmul, the convolutions and all_reduce have "
-			"one)");
-	if (hu_args_given(args, "sum") && r->as == HU_AS_REFERENCE && !got->data && !reference_reads_sum(args, r))
-		return hu_refuse("sum",
-			"with --as reference, which rounds the exact result once; with --got the bounds beside it are "
-			"the model's");
-	if (hu_args_given(args, "seed") && !hu_mode_draws(r->call.mode) && !hu_mode_draws(r->sum.mode))
-		return hu_refuse(
-			"seed", "where nothing is rounded stochastically: --set mode=SR, or --sum MODEL,mode=SR");
-	return HU_OK;
-}
-
 /* Runs the operator, writes the result, and compares it with got unless that is NULL. */
 static hu_status
 one_run(const hu_args *args, hu_op_run *r, const hu_npy *got, int *wrong)
@@ -199,7 +150,7 @@ all(const hu_args *args, int *wrong)
 	if (st == HU_OK && path)
 		st = hu_npz_pick(&got, path);
 	if (st == HU_OK)
-		st = refuse_idle(args, &r, &got);
+		st = hu_op_idle_refuse(args, &r, &got);
 	if (st == HU_OK)
 		st = r.every_sum ? hu_op_sums(&r, &got, hu_args_given(args, "json"), wrong)
 				 : one_run(args, &r, path ? &got : NULL, wrong);

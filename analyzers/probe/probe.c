@@ -249,12 +249,13 @@ two(const hu_probe_unit *u, double a, double b, double a1, double b1, double c)
 	return u->dot(u, x, y, 2, c);
 }
 
-/* P28, and the open P29 to P31. */
+/* P28 to P31. An H200 has answered what was open; its answers stand for no other generation. */
 static void
 specials(hu_probe_list *l, const hu_probe_unit *u, hu_tc t)
 {
 	const double inf = hu_inf(0), nan = hu_nan(), top = hu_format_of(u->s.in).max;
 	const char *n = "0x7fffffff"; /* for fp16 the upper half, widened */
+	int asked = u->s.arch == HU_TC_HOPPER;
 
 	if (hu_has_nan(hu_format_of(u->s.in)))
 		hu_probe_code(l, "P28 a", "a = NaN", word(two(u, nan, 1, 1, 1, 0)), n);
@@ -269,18 +270,23 @@ specials(hu_probe_list *l, const hu_probe_unit *u, hu_tc t)
 	hu_probe_code(l, "P28 cancel", "max * max - max * max", word(two(u, top, top, -top, top, 0)), "0x00000000");
 	hu_probe_code(l, "P28 zero", "-0 * 0 + -0", word(two(u, -0.0, 0, 0, 0, -0.0)), "0x00000000");
 	if (u->s.in == HU_TF32)
-		hu_probe_code(l, "P28 payload", "the word 0x7f800001 times 1", word(u->payload(u)), NULL);
+		hu_probe_code(l, "P28 payload", "the word 0x7f800001 times 1", word(u->payload(u)),
+			asked ? "0x7f800000" : NULL);
 	if (u->s.out == HU_FP32 && u->s.in == HU_BF16)
-		hu_probe_code(l, "P29", "-2^-75 * 2^-75", word(two(u, -0x1p-75, 0x1p-75, 0, 0, 0)), NULL);
+		hu_probe_code(l, "P29", "-2^-75 * 2^-75", word(two(u, -0x1p-75, 0x1p-75, 0, 0, 0)),
+			asked ? "0x00000000" : NULL);
 	if (u->s.out == HU_FP16 && u->s.in == HU_FP16)
-		hu_probe_code(l, "P29", "-2^-13 * 2^-13", word(two(u, -0x1p-13, 0x1p-13, 0, 0, 0)), NULL);
+		hu_probe_code(l, "P29", "-2^-13 * 2^-13", word(two(u, -0x1p-13, 0x1p-13, 0, 0, 0)),
+			asked ? "0x00000000" : NULL);
 	if (t.kind == HU_TC_BLOCK && tabled_kept(u->s) == 13)
 		hu_probe_number(l, "P30", "a = b = 0, C = 1 + 3/2 2^-13: chopped to 13 bits",
 			two(u, 0, 0, 0, 0, 1 + 0x1.8p-13),
 			1 + 0x1p-13);
 	if (t.kind == HU_TC_HALVES) {
-		hu_probe_code(l, "P31 Inf", "C = -Inf beside 1", word(two(u, 1, 1, 0, 0, -inf)), NULL);
-		hu_probe_code(l, "P31 zero", "-0 * 0, C = -0", word(two(u, -0.0, 0, 0, 0, -0.0)), NULL);
+		hu_probe_code(l, "P31 Inf", "C = -Inf beside 1", word(two(u, 1, 1, 0, 0, -inf)),
+			asked ? "0xff800000" : NULL);
+		hu_probe_code(l, "P31 zero", "-0 * 0, C = -0", word(two(u, -0.0, 0, 0, 0, -0.0)),
+			asked ? "0x00000000" : NULL);
 	}
 }
 

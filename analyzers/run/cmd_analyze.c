@@ -10,6 +10,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"
+#include "lib/store/run_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +215,25 @@ report(const hu_analysis *a, int summed, int json)
 	json_decref(o);
 }
 
+/* Whether this process is one of several that share the work: a shard, a rank, or who joins their parts. */
+static int
+is_shared(const hu_args *args)
+{
+	return hu_args_given(args, "shard") || hu_parts_offered() || hu_ranks_size() > 1;
+}
+
+/* Compares with their checksums the files that nobody judges: each rank some of them, and of shards who joins them. */
+static hu_status
+check_rest(const hu_analysis *a)
+{
+	int by_ranks = hu_ranks_size() > 1;
+
+	if (!by_ranks && !hu_parts_offered())
+		return HU_OK;
+	return hu_run_check_rest(a->run, a->step, a->nstep, by_ranks ? hu_ranks_rank() : 0,
+		by_ranks ? hu_ranks_size() : 1);
+}
+
 /* Opens what the command line names: a run directory, or the two files of a step, of which a line says what they
    lack. */
 static hu_status
@@ -223,7 +243,7 @@ open_run(hu_run *r, const hu_args *args)
 	hu_str lacks;
 
 	if (args->nrest == 1) {
-		HU_TRY(hu_run_open(r, args->rest[0]));
+		HU_TRY(is_shared(args) ? hu_run_open_shared(r, args->rest[0]) : hu_run_open(r, args->rest[0]));
 		if (hu_run_finished(r) != HU_OK && !hu_ranks_rank())
 			fprintf(stderr, "halfulp analyze: warning: %s\n", hu_reason());
 		return HU_OK;
@@ -259,6 +279,16 @@ walk(hu_analysis *a, const hu_args *args, const char *take, int *part)
 	return st;
 }
 
+static hu_status
+begin(hu_analysis *a, const hu_run *r, const hu_analysis_options *opt, const hu_args *args)
+{
+	HU_TRY(hu_analysis_init(a, r, opt, hu_args_text(args, "steps")));
+	hu_status st = check_rest(a);
+	if (st != HU_OK)
+		hu_analysis_release(a);
+	return st;
+}
+
 static int
 run(const hu_args *args)
 {
@@ -280,7 +310,9 @@ run(const hu_args *args)
 	if ((st = hu_ranks_agree(st)) != HU_OK)
 		return hu_complain(st);
 	opt.gradients = takes(take, HU_ANALYZER_GRADIENTS);
-	st = hu_ranks_agree(hu_analysis_init(&a, &r, &opt, hu_args_text(args, "steps")));
+	hu_status own = begin(&a, &r, &opt, args);
+	if ((st = hu_ranks_agree(own)) != HU_OK && own == HU_OK)
+		hu_analysis_release(&a);
 	if (st == HU_OK) {
 		int part = 0;
 		st = walk(&a, args, take, &part);

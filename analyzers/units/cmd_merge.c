@@ -194,6 +194,7 @@ const hu_command hu_cmd_merge = { "merge", "[OPTION...] RUN | PART...",
 	"Each part holds what some units of the work found. Whatever the number of shards, the tables are those\n"
 	"that one process writes, byte for byte; exit codes are those of the command, too. Exit 3 where a part is\n"
 	"missing, was changed, or belongs to other options, another run or another version of halfulp, with --list\n"
-	"too. The folder of the results may have been moved since. Once all parts are there, analyze --resume does\n"
-	"the same, and has --json.",
+	"too. Of a run, shards of analyze compare what they judge with its checksums, and merge the other files.\n"
+	"The folder of the results may have been moved since. Once all parts are there, analyze --resume does the\n"
+	"same, and has --json.",
 	opts, run, needs };

@@ -5,7 +5,10 @@
 #include "lib/base/console/progress.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/base/ranks/ranks.h"
+#include "lib/base/ranks/united.h"
 #include "lib/judge/parts/packs.h"
+#include "lib/store/run_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +85,8 @@ study(void *of, int i, hu_str *found)
 	hu_trace *t;
 
 	HU_TRY(hu_analysis_trace(a, u->step, &t));
-	HU_TRY(unpack(w, t, u));
+	st = unpack(w, t, u);
+	HU_TRY(hu_ranks_united() > 1 ? hu_ranks_agree(st) : st);
 	hu_pack_write(&r);
 	for (int k = 0; k < HU_ANALYZERS && st == HU_OK; k++) {
 		double start = hu_now();
@@ -183,6 +187,14 @@ name_of(const void *of, int i)
 	return hu_unit_name(w->a, &w->units.u[i]);
 }
 
+static double
+checked_of(const void *of)
+{
+	const hu_walk *w = of;
+
+	return hu_run_check_bytes(w->a->run);
+}
+
 hu_status
 hu_walk_share(hu_walk *w, hu_sharing *s, const hu_args *args, hu_status st, int *ends)
 {
@@ -192,6 +204,7 @@ hu_walk_share(hu_walk *w, hu_sharing *s, const hu_args *args, hu_status st, int 
 	}
 	w->work = (hu_share_work){ .command = "analyze", .text = w->text, .folder = w->folder, .place = w->a->run->dir,
 		.n = w->units.n, .cost = w->units.cost, .group = w->units.step, .joint = w->units.joint,
-		.name = name_of, .study = study, .join = join, .of = w };
+		.name = name_of, .study = study, .join = join, .checked = checked_of,
+		.of = w };
 	return hu_share_out(s, &w->work, args, st, ends);
 }

@@ -5,6 +5,7 @@
    processor time, and the loss. */
 #include "trainer/run/session.h"
 
+#include "cuda/exec/backend.h"
 #include "lib/base/console/progress.h"
 
 #include <stdio.h>
@@ -70,6 +71,9 @@ int
 main(int argc, char **argv)
 {
 	hu_args a;
+
+	hu_backend_register(&hu_backend_cuda);
+	hu_backend_register(&hu_backend_shim);
 	hu_status st = hu_args_parse(&a, opts, argc, argv);
 
 	if (st == HU_OK) {

@@ -87,6 +87,19 @@ event_wait(void *event)
 	return hu_gpu_checked(cudaEventSynchronize((cudaEvent_t)event), "waiting for the device");
 }
 
+static hu_status
+event_done(void *event, int *done)
+{
+	cudaError_t e = cudaEventQuery((cudaEvent_t)event);
+
+	*done = e == cudaSuccess;
+	if (e == cudaErrorNotReady) {
+		(void)cudaGetLastError(); /* it is no error, and no kernel's */
+		e = cudaSuccess;
+	}
+	return hu_gpu_checked(e, "asking the device");
+}
+
 static long
 launches(void)
 {
@@ -123,5 +136,5 @@ timer_between(void *from, void *to, double *seconds)
 extern "C" const hu_queue_calls HU_SIDE(queues);
 extern "C" const hu_queue_calls HU_SIDE(queues) = { CALL(graph_begin), CALL(graph_end), CALL(graph_launch),
 	CALL(graph_release), CALL(event_open), CALL(event_close), CALL(event_record), CALL(event_await),
-	CALL(event_wait), CALL(launches), CALL(timer_open), CALL(timer_between) };
+	CALL(event_wait), CALL(event_done), CALL(launches), CALL(timer_open), CALL(timer_between) };
 #undef CALL

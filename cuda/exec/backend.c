@@ -104,8 +104,8 @@ shim_peak(int again)
 	.run = hu_machine_part_run, .carry = hu_machine_part_carry, .judge = hu_machine_part_judge,                    \
 	.found = hu_machine_part_found, .count = hu_machine_part_count, .bytes = hu_machine_part_bytes,                \
 	.out = hu_machine_part_out, .landed = hu_machine_part_landed, .room = hu_machine_part_room,                    \
-	.in = hu_machine_part_in, .join = hu_machine_part_join, .leave = hu_nccl_leave,                                \
-	.reduce = hu_machine_part_reduce, .library = hu_machine_part_library
+	.in = hu_machine_part_in, .own_digest = hu_machine_part_own_digest, .join = hu_machine_part_join,              \
+	.leave = hu_nccl_leave, .reduce = hu_machine_part_reduce, .library = hu_machine_part_library
 static const hu_part_calls cuda_part = { .open = cuda_open_part, .where = cuda_where, PART },
 			   shim_part = { .open = shim_open_part, .where = shim_where, PART };
 

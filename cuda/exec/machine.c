@@ -287,16 +287,31 @@ hu_machine_commit(hu_machine *m)
 	return HU_OK;
 }
 
+/* Sums the digests of the states that are there; own: of those alone that belong to one rank. */
+static hu_status
+digest_of(hu_machine *m, int own, uint64_t *digest)
+{
+	HU_TRY(m->side->clear(m->queue, &m->pulse->digest, sizeof m->pulse->digest));
+	for (int i = 0; i < m->p->nt; i++)
+		if (m->p->t[i].state && m->t[i].n && hu_machine_holds(m, i) && (!own || m->p->t[i].own))
+			HU_TRY(m->side->digest(m->queue, &m->t[i], m->name_hash[i], &m->pulse->digest));
+	return settle(m, digest);
+}
+
 hu_status
 hu_machine_digest(hu_machine *m, uint64_t *digest)
 {
 	hu_status st;
 
-	if (hu_machine_digest_seen(m, digest, &st))
-		return st;
-	HU_TRY(m->side->clear(m->queue, &m->pulse->digest, sizeof m->pulse->digest));
+	return hu_machine_digest_seen(m, digest, &st) ? st : digest_of(m, 0, digest);
+}
+
+hu_status
+hu_machine_part_own_digest(hu_machine *m, uint64_t *digest)
+{
+	*digest = 0;
 	for (int i = 0; i < m->p->nt; i++)
-		if (m->p->t[i].state && m->t[i].n)
-			HU_TRY(m->side->digest(m->queue, &m->t[i], m->name_hash[i], &m->pulse->digest));
-	return settle(m, digest);
+		if (m->p->t[i].state && m->p->t[i].own)
+			return digest_of(m, 1, digest);
+	return HU_OK;
 }

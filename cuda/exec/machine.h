@@ -29,6 +29,7 @@ hu_status hu_machine_part_join(hu_machine *m);
 hu_status hu_machine_part_reduce(hu_machine *m, int call);
 const char *hu_machine_part_library(int what);
 hu_status hu_machine_part_count(hu_machine *m, const int *tensor, int n, double *nonfinite);
+hu_status hu_machine_part_own_digest(hu_machine *m, uint64_t *digest);
 size_t hu_machine_part_bytes(const hu_machine *m, int tensor);
 hu_status hu_machine_part_out(hu_machine *m, int tensor, void **message);
 hu_status hu_machine_part_landed(hu_machine *m, int tensor);

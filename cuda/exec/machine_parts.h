@@ -75,6 +75,8 @@ typedef struct hu_part {
 	hu_message *message;        /* for each tensor */
 	hu_call check;              /* the finite check on what it judges; check.op is NULL where there is none */
 	hu_message found;           /* what it found */
+	void *added;                /* event: the last sum of a library is there */
+	int adding;                 /* 1: a library's sums were begun, and nobody has waited for them */
 	hu_tally *tally;            /* on the device: one for each tensor that it searches */
 } hu_part;
 
@@ -154,6 +156,8 @@ void hu_machine_part_plan(hu_machine *m);
 hu_status hu_machine_part_scratch(hu_machine *m, size_t *most);
 hu_status hu_machine_part_open(hu_machine *m);
 void hu_machine_part_close(hu_machine *m);
+/* Waits until the sums that a library has begun are there, and notices where they never will be. */
+hu_status hu_machine_part_added(hu_machine *m);
 /* graph.c: marks the weights' low-precision copies as stale; discards the recorded graphs. */
 void hu_machine_forget_ahead(hu_machine *m);
 void hu_machine_drop_graphs(hu_machine *m);

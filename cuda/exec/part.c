@@ -144,6 +144,7 @@ hu_machine_part_found(hu_machine *m, int call, int *yes)
 	double room;
 	hu_tensor found = { .data = &room, .format = t->format, .shape = t->shape, .n = 1 };
 
+	HU_TRY(hu_machine_part_added(m));
 	HU_TRY(m->side->queues->event_wait(m->part->found.landed));
 	hu_transfer_unpack(&room, m->part->found.host, 1, t->format);
 	*yes = hu_get(&found, 0) != 0;

@@ -3,6 +3,9 @@
 #include "cuda/exec/machine_parts.h"
 
 #include "cuda/nccl/nccl.h"
+#include "lib/base/console/progress.h"
+
+#include <sched.h>
 
 hu_status
 hu_machine_part_join(hu_machine *m)
@@ -28,7 +31,27 @@ hu_machine_part_reduce(hu_machine *m, int call)
 
 	if (m->side->host)
 		HU_TRY(m->side->wait(m->queue));
-	return hu_nccl_all_reduce(m->queue, in->data, out->data, out->n, out->format);
+	HU_TRY(hu_nccl_all_reduce(m->queue, in->data, out->data, out->n, out->format));
+	if (!m->part->added)
+		HU_TRY(m->side->queues->event_open(&m->part->added));
+	m->part->adding = 1;
+	return m->side->queues->event_record(m->queue, m->part->added);
+}
+
+hu_status
+hu_machine_part_added(hu_machine *m)
+{
+	double start = hu_now();
+
+	while (m->part->adding) {
+		int done, busy;
+		HU_TRY(m->side->queues->event_done(m->part->added, &done));
+		HU_TRY(hu_nccl_look(hu_now() - start, &busy));
+		m->part->adding = !done || busy;
+		if (m->part->adding)
+			sched_yield(); /* no nap: the device would stand still until it ends */
+	}
+	return HU_OK;
 }
 
 const char *

@@ -55,6 +55,8 @@ hu_machine_part_close(hu_machine *m)
 	for (int i = 0; i < m->p->nt; i++)
 		close_message(m, &a->message[i]);
 	close_message(m, &a->found);
+	if (a->added)
+		m->side->queues->event_close(a->added);
 	m->side->release(a->tally);
 	free(a->message);
 	free(a->stretch);
@@ -83,6 +85,7 @@ hu_machine_part_out(hu_machine *m, int tensor, void **message)
 hu_status
 hu_machine_part_landed(hu_machine *m, int tensor)
 {
+	HU_TRY(hu_machine_part_added(m));
 	return m->side->queues->event_wait(m->part->message[tensor].landed);
 }
 

@@ -93,7 +93,7 @@ digest_next(hu_machine *m)
 	int n = 0;
 
 	for (int i = 0; i < p->nt; i++)
-		if (p->t[i].state && m->t[i].n) {
+		if (p->t[i].state && m->t[i].n && hu_machine_holds(m, i)) {
 			t[n] = &m->t[p->t[i].next >= 0 ? p->t[i].next : i];
 			name[n++] = m->name_hash[i];
 		}

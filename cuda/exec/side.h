@@ -24,6 +24,7 @@ typedef struct hu_queue_calls {
 	hu_status (*event_record)(void *queue, void *event);
 	hu_status (*event_await)(void *queue, void *event);  /* the queue continues after the event */
 	hu_status (*event_wait)(void *event); /* the host waits; returns at once if the event was never recorded */
+	hu_status (*event_done)(void *event, int *done); /* does not wait: *done is 1 where that would return at once */
 	long (*launches)(void);                              /* kernels launched or recorded so far */
 	hu_status (*timer_open)(void **event);               /* an event that records its time; not for graphs */
 	hu_status (*timer_between)(
@@ -114,6 +115,7 @@ void hu_shim_event_close(void *event);
 hu_status hu_shim_event_record(void *queue, void *event);
 hu_status hu_shim_event_await(void *queue, void *event);
 hu_status hu_shim_event_wait(void *event);
+hu_status hu_shim_event_done(void *event, int *done);
 long hu_shim_launches(void);
 /* Time by the queue's own clock, which stops while the queue is idle. */
 hu_status hu_shim_timer_open(void **event);

@@ -26,6 +26,7 @@ typedef struct library {
 	int (*create)(void **);
 	int (*desc_create)(void **, int, int), (*desc_set)(void *, int, const void *, size_t), (*desc_destroy)(void *);
 	int (*layout_create)(void **, int, uint64_t, uint64_t, int64_t), (*layout_destroy)(void *);
+	int (*layout_set)(void *, int, const void *, size_t);
 	int (*pref_create)(void **), (*pref_set)(void *, int, const void *, size_t), (*pref_destroy)(void *);
 	int (*heuristic)(void *, void *, void *, void *, void *, void *, void *, int, hu_cublas_choice *, int *);
 	int (*check)(void *, void *, void *, void *, void *, void *, const hu_cublas_algo *, hu_cublas_choice *);
@@ -55,6 +56,7 @@ load(library *l, int host)
 	if (TAKE(version, "GetVersion") || TAKE(create, "Create") || TAKE(desc_create, "MatmulDescCreate") ||
 		TAKE(desc_set, "MatmulDescSetAttribute") || TAKE(desc_destroy, "MatmulDescDestroy") ||
 		TAKE(layout_create, "MatrixLayoutCreate") || TAKE(layout_destroy, "MatrixLayoutDestroy") ||
+		TAKE(layout_set, "MatrixLayoutSetAttribute") ||
 		TAKE(pref_create, "MatmulPreferenceCreate") || TAKE(pref_set, "MatmulPreferenceSetAttribute") ||
 		TAKE(pref_destroy, "MatmulPreferenceDestroy") || TAKE(heuristic, "MatmulAlgoGetHeuristic") ||
 		TAKE(check, "MatmulAlgoCheck") || TAKE(config, "MatmulAlgoConfigGetAttribute") ||
@@ -121,15 +123,24 @@ compute_of(const hu_cublas_product *p)
 				     : CUBLASLT_COMPUTE_32F_PEDANTIC;
 }
 
-/* Describes our rows x columns matrix as the library's layout. */
-static int
-layout(library *l, void **out, hu_format_id f, uint32_t rows, uint32_t columns, uint32_t ld)
-{
-	return l->layout_create(out, type_of(f), columns, rows, ld);
-}
-
 /* Returns the status of the first call that fails. */
 #define DO(call) if ((st = (call)) != 0) return st
+
+/* Describes our rows x columns matrices, step elements from one to the next, as the library's layout. */
+static int
+layout(library *l, void **out, hu_format_id f, uint32_t rows, uint32_t columns, uint32_t ld, const hu_cublas_product *p,
+	uint32_t step)
+{
+	int32_t batches = (int32_t)p->batches;
+	int64_t offset = step;
+	int st;
+
+	DO(l->layout_create(out, type_of(f), columns, rows, ld));
+	if (batches <= 1)
+		return 0;
+	DO(l->layout_set(*out, CUBLASLT_LAYOUT_BATCH_COUNT, &batches, sizeof batches));
+	return l->layout_set(*out, CUBLASLT_LAYOUT_BATCH_OFFSET, &offset, sizeof offset);
+}
 
 static int
 describe(library *l, plan *x)
@@ -144,9 +155,9 @@ describe(library *l, plan *x)
 	DO(l->desc_set(x->desc, CUBLASLT_DESC_TRANSB, &op_b, sizeof op_b));
 	if (hu_format_of(p->fa).bits == 8)
 		DO(l->desc_set(x->desc, CUBLASLT_DESC_FAST_ACCUM, &fast, sizeof fast));
-	DO(layout(l, &x->a, p->fb, p->tb ? p->n : p->k, p->tb ? p->k : p->n, p->ldb));
-	DO(layout(l, &x->b, p->fa, p->ta ? p->k : p->m, p->ta ? p->m : p->k, p->lda));
-	return layout(l, &x->d, p->fd, p->m, p->n, p->ldd);
+	DO(layout(l, &x->a, p->fb, p->tb ? p->n : p->k, p->tb ? p->k : p->n, p->ldb, p, p->step_b));
+	DO(layout(l, &x->b, p->fa, p->ta ? p->k : p->m, p->ta ? p->m : p->k, p->lda, p, p->step_a));
+	return layout(l, &x->d, p->fd, p->m, p->n, p->ldd, p, p->step_d);
 }
 
 /* *found gets the number of algorithms. */

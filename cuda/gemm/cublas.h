@@ -18,9 +18,10 @@ extern "C" {
 /* d[m,n] = Σ_k a b, row-major. ta: a is stored as [k,m], else [m,k]; tb: b is stored as [n,k], else [k,n]. lda, ldb,
    ldd: elements from one row to the next. align: a power of two, at most CUBLASLT_ALIGN, of which all three addresses
    are multiples. fa, fb, fd: the stored formats; tf32: fp32 operands are used as tf32. host: the library works on the
-   host's memory (for the shim). */
+   host's memory (for the shim). batches above 1: as many products at once, whose matrices begin step_a, step_b and
+   step_d elements after those of the product before. */
 typedef struct hu_cublas_product {
-	uint32_t m, n, k, lda, ldb, ldd, align;
+	uint32_t m, n, k, lda, ldb, ldd, align, batches, step_a, step_b, step_d;
 	int ta, tb, tf32, host;
 	hu_format_id fa, fb, fd;
 } hu_cublas_product;
@@ -63,6 +64,7 @@ enum {
 	CUBLASLT_COMPUTE_32F_FAST_TF32 = 77
 };
 enum { CUBLASLT_DESC_TRANSA = 3, CUBLASLT_DESC_TRANSB = 4, CUBLASLT_DESC_FAST_ACCUM = 25 };
+enum { CUBLASLT_LAYOUT_BATCH_COUNT = 5, CUBLASLT_LAYOUT_BATCH_OFFSET = 6 };
 enum {
 	CUBLASLT_PREF_MAX_WORKSPACE = 1,
 	CUBLASLT_PREF_REDUCTION_MASK = 3,

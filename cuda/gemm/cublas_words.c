@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Writes algorithms of cuBLASLt as lines of text and recalls those that a run recorded. The library promises that its
    opaque words remain valid for the same version. A line without "align" is of addresses at multiples of
-   CUBLASLT_ALIGN. */
+   CUBLASLT_ALIGN, and one without "batches" of a single product. */
 #include "cuda/gemm/cublas.h"
 
 #include "lib/base/mem.h"
@@ -19,14 +19,17 @@ static size_t n, cap;
 void
 hu_cublas_print(const hu_cublas_product *p, size_t version, const hu_cublas_choice *c, char *to, size_t size)
 {
-	char align[24] = "";
+	char align[24] = "", batches[64] = "";
 
 	if (p->align != CUBLASLT_ALIGN)
 		snprintf(align, sizeof align, " align %u", p->align);
+	if (p->batches > 1)
+		snprintf(batches, sizeof batches, " batches %u steps %u %u %u", p->batches, p->step_a, p->step_b,
+			p->step_d);
 	int used = snprintf(to, size,
-		"m %u n %u k %u lda %u ldb %u ldd %u ta %d tb %d tf32 %d host %d%s formats %s %s %s cublasLt %zu "
+		"m %u n %u k %u lda %u ldb %u ldd %u ta %d tb %d tf32 %d host %d%s%s formats %s %s %s cublasLt %zu "
 		"workspace %zu words",
-		p->m, p->n, p->k, p->lda, p->ldb, p->ldd, p->ta, p->tb, p->tf32, p->host, align,
+		p->m, p->n, p->k, p->lda, p->ldb, p->ldd, p->ta, p->tb, p->tf32, p->host, align, batches,
 		hu_format_name(p->fa), hu_format_name(p->fb), hu_format_name(p->fd), version, c->workspace);
 
 	for (size_t i = 0; i < sizeof c->algo.data / sizeof *c->algo.data && used > 0 && (size_t)used < size; i++)
@@ -48,6 +51,9 @@ parse(const char *line, recorded *r)
 		    &p->m, &p->n, &p->k, &p->lda, &p->ldb, &p->ldd, &p->ta, &p->tb, &p->tf32, &p->host, &used) != 10)
 		return 0;
 	if (sscanf(line + used, " align %" SCNu32 "%n", &p->align, &more) == 1)
+		used += more;
+	if (sscanf(line + used, " batches %" SCNu32 " steps %" SCNu32 " %" SCNu32 " %" SCNu32 "%n", &p->batches,
+		    &p->step_a, &p->step_b, &p->step_d, &more) == 4)
 		used += more;
 	more = 0;
 	if (sscanf(line + used, " formats %23s %23s %23s cublasLt %zu workspace %zu words%n", format[0], format[1],

@@ -80,7 +80,9 @@ HU_SIDE(cublas_go)(hu_work *w, const hu_cublas_product *at, const void *a, const
 	hu_cublas_product p = *at;
 	int slices;
 
-	p.align = (uint32_t)(places & (0 - places)); /* a batch's products begin where the one before ends */
+	if (p.batches > 1) /* each product begins where the one before ends */
+		places |= p.step_a * hu_slot_size(p.fa) | p.step_b * hu_slot_size(p.fb) | p.step_d * hu_slot_size(p.fd);
+	p.align = (uint32_t)(places & (0 - places));
 	HU_TRY(hu_cublas_plan(&p, &bytes, &slices, say ? w->ran : NULL, HU_RAN));
 	void *room = hu_work_take(w, bytes);
 	w->used = used; /* launches are in order, so the next may use the same scratch space */
@@ -98,7 +100,7 @@ store_kernel(HU_PARAM hu_gemm g, const void *d, uint32_t ld, int doubles)
 {
 	HU_ONCE
 	for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < g.m * g.n; i += gridDim.x * blockDim.x) {
-		size_t at = (size_t)(i / g.n) * ld + i % g.n;
+		size_t at = ((size_t)blockIdx.z * g.m + i / g.n) * ld + i % g.n;
 		hu_gemm_store(&g, i, doubles ? ((const double *)d)[at] : (double)((const float *)d)[at]);
 	}
 }
@@ -106,5 +108,7 @@ store_kernel(HU_PARAM hu_gemm g, const void *d, uint32_t ld, int doubles)
 extern "C" hu_status
 HU_SIDE(cublas_store)(hu_work *w, const hu_gemm *g, const void *d, uint32_t ld, hu_format_id f)
 {
-	return HU_GO(w, store_kernel, hu_blocks_for((size_t)g->m * g->n, 256, 65535), 256, 0, *g, d, ld, f == HU_FP64);
+	dim3 grid(hu_blocks_for((size_t)g->m * g->n, 256, 65535), 1, g->batches > 1 ? g->batches : 1);
+
+	return HU_GO(w, store_kernel, grid, 256, 0, *g, d, ld, f == HU_FP64);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The product through cuBLASLt (cublas.h). Operands that are stored as matrices are read in place; a convolution's are
-   gathered into scratch space, some rows at a time so that the space is bounded. fp8 operands are gathered unless both
+   gathered into scratch space, some rows at a time so that the space is bounded, but enough of them that their tiles
+   occupy a large GPU. fp8 operands are gathered unless both
    are contiguous along k in multiples of 16, as the library requires. */
 #ifndef HU_CUDA_GEMM_CUBLAS_CUH
 #define HU_CUDA_GEMM_CUBLAS_CUH
@@ -18,7 +19,7 @@ extern "C" {
 hu_status HU_SIDE(cublas_product)(hu_work *w, const hu_gemm *g, hu_cublas_product *p);
 /* Computes one product of the sizes and formats in *at. a, b and d point to its first elements. */
 hu_status HU_SIDE(cublas_go)(hu_work *w, const hu_cublas_product *at, const void *a, const void *b, void *d, int say);
-/* Computes outputs from the sums at d, whose rows are ld apart. */
+/* Computes outputs from the sums at d, whose rows are ld apart and whose products follow each other. */
 hu_status HU_SIDE(cublas_store)(hu_work *w, const hu_gemm *g, const void *d, uint32_t ld, hu_format_id f);
 }
 
@@ -81,20 +82,37 @@ hu_codes_go(hu_work *w, const hu_gemm *g, int of_b, void *to, uint32_t bytes, ui
 		first, n, group, hu_divisor_of(ld / group));
 }
 
+/* Which operands are gathered first: 1 a, 2 b, 3 both, 0 neither. */
+template <class M>
+static int
+hu_cublas_gathers(const hu_gemm *g, int fp8)
+{
+	int a = M::a_lies(g), b = M::b_lies(g);
+
+	return fp8 ? (a != HU_LIES_ALONG_K || g->k % 16) |
+				(b != HU_LIES_ALONG_K || g->k % 16 || g->n % 16) << 1
+		   : (a == HU_LIES_SCATTERED) | (b == HU_LIES_SCATTERED) << 1;
+}
+
+/* Several products (g->batches) are one call of the library, and nothing is gathered. */
 template <class M>
 static hu_status
 hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 {
-	enum { ROOM = 64 << 20 };
+#ifdef __CUDACC__
+	enum { ROOM = 256 << 20 };
+#else
+	enum { ROOM = 64 << 20 }; /* so that tests reach it */
+#endif
 	hu_cublas_product p;
 
 	HU_TRY(HU_SIDE(cublas_product)(w, g, &p));
 	int fp8 = hu_format_of(p.fa).bits == 8, a_lies = M::a_lies(g), b_lies = M::b_lies(g);
+	int gathers = hu_cublas_gathers<M>(g, fp8), own_a = gathers & 1, own_b = gathers >> 1;
 	uint32_t bytes = (uint32_t)hu_slot_size(w->in[0]->format), step = fp8 ? 16 : bytes == 8 ? 2 : 16 / bytes;
 	uint32_t deep = (g->k + step - 1) / step * step, wide = fp8 ? (g->n + 15) / 16 * 16 : g->n, rows = g->m;
-	int own_a = fp8 ? a_lies != HU_LIES_ALONG_K || deep != g->k : a_lies == HU_LIES_SCATTERED;
-	int own_b = fp8 ? b_lies != HU_LIES_ALONG_K || deep != g->k || wide != g->n : b_lies == HU_LIES_SCATTERED;
-	void *a = (void *)(size_t)g->a.data, *b = (void *)(size_t)g->b.data, *d = w->out[0]->data;
+	size_t batches = g->batches > 1 ? g->batches : 1;
+	void *a = (void *)(size_t)g->a.data, *b = (void *)(size_t)g->b.data, *d;
 	hu_format_id f = p.fd;
 	size_t each = hu_slot_size(f);
 
@@ -113,12 +131,14 @@ hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 		b = hu_work_take(w, (size_t)wide * deep * bytes);
 		HU_TRY(hu_codes_go<M>(w, g, 1, b, bytes, 0, wide, deep));
 	}
-	int straight = !g->placed && !g->first && f == w->out[0]->format && !g->raw.n && !g->sa.data && wide == g->n &&
+	int straight = !g->placed && f == w->out[0]->format && !g->raw.n && !g->sa.data && wide == g->n &&
 		       w->call->flags == 0;
-	if (!straight) {
+	if (straight) {
+		d = (unsigned char *)w->out[0]->data + g->first * each;
+	} else {
 		f = p.fd = p.fa == HU_FP64 ? HU_FP64 : HU_FP32;
 		each = hu_slot_size(f);
-		d = hu_work_take(w, (size_t)g->m * wide * each);
+		d = hu_work_take(w, batches * g->m * wide * each);
 	}
 	p.n = wide;
 	p.k = own_a || own_b || fp8 ? deep : g->k;
@@ -129,6 +149,12 @@ hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 	p.lda = own_a ? deep : p.ta ? g->m : g->k;
 	p.ldb = own_b ? deep : p.tb ? g->k : g->n;
 	p.ldd = wide;
+	if (batches > 1) {
+		p.batches = g->batches;
+		p.step_a = g->step_a;
+		p.step_b = g->step_b;
+		p.step_d = g->m * wide;
+	}
 	for (uint32_t first = 0; first < g->m; first += rows) {
 		p.m = g->m - first < rows ? g->m - first : rows;
 		if (own_a)

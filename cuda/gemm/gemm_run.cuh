@@ -34,12 +34,16 @@ hu_gemm_product(hu_work *w, const hu_gemm *g)
 }
 
 /* The most products like g that hu_gemm_product computes in one launch if g.batches says so: 1 where parts need scratch
-   space for each, operands have to be transposed first, or no tile serves. */
+   space for each, operands have to be gathered or transposed first, or no tile serves. */
 template <class M>
 static uint32_t
 hu_gemm_together(const hu_work *w, const hu_gemm *g)
 {
-	if (w->gemm == HU_GEMM_CUBLAS || g->parts != 1 || !g->k)
+	if (!g->k)
+		return 1;
+	if (w->gemm == HU_GEMM_CUBLAS)
+		return hu_cublas_gathers<M>(g, hu_format_of(w->in[0]->format).bits == 8) ? 1 : HU_MOST_BATCHES;
+	if (g->parts != 1)
 		return 1;
 	int kind = w->gemm == HU_GEMM_SIMT ? -1 : hu_mma_kind(w, g);
 	if (kind >= 0)

@@ -89,6 +89,8 @@ hu_wgmma_wait(hu_wgmmas *, float *d)
 			HU_WGMMA_OF(n, "k16", "f16.f16", ab, turned, "n"(A_ACROSS), "n"(B_ACROSS)); \
 		else if (KIND == HU_MMA_BF16) \
 			HU_WGMMA_OF(n, "k16", "bf16.bf16", ab, turned, "n"(A_ACROSS), "n"(B_ACROSS)); \
+		else if (KIND == HU_MMA_TF32) \
+			HU_WGMMA_OF(n, "k8", "tf32.tf32", ab, ""); \
 		else if (KIND == HU_MMA_E4M3) \
 			HU_WGMMA_OF(n, "k32", "e4m3.e4m3", ab, ""); \
 		else if (KIND == HU_MMA_E5M2) \
@@ -99,9 +101,9 @@ hu_wgmma_wait(hu_wgmmas *, float *d)
 			HU_WGMMA_OF(n, "k32", "e5m2.e4m3", ab, ""); \
 	} while (0)
 
-/* d += a b. KIND is one of hu_mma's kinds with 16 or 8 bits and fp32 accumulators. Thread t of the warpgroup holds,
-   with w = t / 32, l = t % 32 and row w 16 + l / 4: d[4 j], d[4 j + 1] at column 8 j + 2 (l % 4) and the next; d[4 j +
-   2], d[4 j + 3] at the same columns eight rows below. Every thread of the warpgroup calls it. */
+/* d += a b. KIND is one of hu_mma's kinds with fp32 accumulators; tf32, like fp8, is stored along k alone. Thread t of
+   the warpgroup holds, with w = t / 32, l = t % 32 and row w 16 + l / 4: d[4 j], d[4 j + 1] at column 8 j + 2 (l % 4)
+   and the next; d[4 j + 2], d[4 j + 3] at the same columns eight rows below. Every thread of the warpgroup calls it. */
 template <int N, int KIND, int A_ACROSS, int B_ACROSS>
 HU_DEVICE void
 hu_wgmma(hu_wgmmas *, float *d, hu_matrix a, hu_matrix b, hu_tc_arch)

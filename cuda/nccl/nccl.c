@@ -2,6 +2,7 @@
 #include "cuda/nccl/nccl.h"
 
 #include "cuda/device/vendor.h"
+#include "lib/base/console/opt.h"
 #include "lib/base/ranks/ranks.h"
 
 #include <stdio.h>
@@ -11,10 +12,12 @@
 static struct library {
 	void *file, *all; /* all: the communicator of all ranks */
 	int (*version)(int *), (*id)(hu_nccl_id *), (*init)(void **, int, hu_nccl_id, int), (*destroy)(void *);
+	int (*abort)(void *), (*state)(void *, int *);
 	int (*sum)(const void *, void *, size_t, int, int, void *, void *);
 	const char *(*words)(int);
 	char name[48];
 	hu_nccl_words used;
+	double limit; /* seconds that a sum may take */
 } l;
 
 static const char *const names[] = { "libnccl.so.2", NULL };
@@ -36,7 +39,8 @@ load(int host)
 			"packages: install it, name it in HALFULP_NCCL, or say ring:N");
 #define TAKE(member, name) !hu_vendor_symbol(l.file, "nccl" name, &l.member)
 	if (TAKE(version, "GetVersion") || TAKE(id, "GetUniqueId") || TAKE(init, "CommInitRank") ||
-		TAKE(destroy, "CommDestroy") || TAKE(sum, "AllReduce") || TAKE(words, "GetErrorString"))
+		TAKE(destroy, "CommDestroy") || TAKE(abort, "CommAbort") || TAKE(state, "CommGetAsyncError") ||
+		TAKE(sum, "AllReduce") || TAKE(words, "GetErrorString"))
 		return hu_fail(HU_EUNABLE, "--all-reduce nccl: the library found is not NCCL: a function is missing");
 #undef TAKE
 	int st = l.version(&version);
@@ -58,6 +62,18 @@ settle_order(void)
 	l.used = (hu_nccl_words){ l.name, getenv("NCCL_ALGO"), getenv("NCCL_PROTO") };
 }
 
+/* Ten minutes, as PyTorch's process group has it. */
+static hu_status
+settle_limit(void)
+{
+	const char *own = getenv("HALFULP_NCCL_TIMEOUT");
+
+	l.limit = 600;
+	if (own && (!hu_parse_real(own, &l.limit) || !(l.limit > 0)))
+		return hu_fail(HU_EINVAL, "HALFULP_NCCL_TIMEOUT=%s: a number of seconds above 0 is needed", own);
+	return HU_OK;
+}
+
 static hu_status
 must(int st, const char *what)
 {
@@ -77,6 +93,7 @@ hu_nccl_join(int host)
 	memset(&id, 0, sizeof id);
 	HU_TRY(hu_ranks_agree(load(host)));
 	HU_TRY(hu_ranks_same("NCCL's version", l.name));
+	HU_TRY(hu_ranks_agree(settle_limit()));
 	settle_order();
 	HU_TRY(hu_ranks_agree(hu_ranks_rank() ? HU_OK : must(l.id(&id), "ncclGetUniqueId")));
 	hu_ranks_broadcast(0, &id, sizeof id);
@@ -110,6 +127,36 @@ hu_nccl_all_reduce(void *queue, const void *in, void *out, size_t n, hu_format_i
 		return hu_fail(
 			HU_EUNABLE, "--all-reduce nccl: NCCL adds no numbers of %s: say ring:N", hu_format_name(f));
 	return must(l.sum(in, out, n, type_of(f), NCCL_SUM, l.all, queue), "ncclAllReduce");
+}
+
+/* Gives up: what the ranks have begun ends on this rank, and there is nothing to leave any more. */
+static void
+give_up(void)
+{
+	l.abort(l.all);
+	l.all = NULL;
+}
+
+hu_status
+hu_nccl_look(double waited, int *busy)
+{
+	int state = 0, st = l.state(l.all, &state);
+
+	*busy = !st && state == NCCL_IN_PROGRESS;
+	if (st || (state && !*busy)) {
+		give_up();
+		return hu_fail(HU_EDEVICE,
+			"--all-reduce nccl: a sum over the ranks failed: %s: a rank, or the link to one, is lost "
+			"(NCCL_DEBUG=WARN says more)",
+			l.words(st ? st : state));
+	}
+	if (!(waited > l.limit))
+		return HU_OK;
+	give_up();
+	return hu_fail(HU_EDEVICE,
+		"--all-reduce nccl: a sum over the ranks is not there after %g s: a rank, or the link to one, is lost "
+		"or slow (HALFULP_NCCL_TIMEOUT sets the seconds)",
+		l.limit);
 }
 
 const hu_nccl_words *

@@ -20,6 +20,11 @@ hu_status hu_nccl_join(int host);
 /* Collective, on a queue of the device: out[i] becomes the sum of every rank's in[i], for n elements of format f as
    they lie in device memory; in may be out. Returns before the sum is there. HU_EUNABLE: NCCL adds no f. */
 hu_status hu_nccl_all_reduce(void *queue, const void *in, void *out, size_t n, hu_format_id f);
+/* Asks how the sums are getting on that were begun, of whose end the host has waited so many seconds. A link that is
+   lost ends no sum, and the device would be waited for without an end. *busy becomes 1 where NCCL says that it is still
+   at it, whatever the queue says. HU_EDEVICE where NCCL has noticed an error, or the wait is longer than
+   HALFULP_NCCL_TIMEOUT says, in seconds (600): the ranks are then parted. */
+hu_status hu_nccl_look(double waited, int *busy);
 /* Returns 1 if NCCL adds numbers of format f: fp16, bf16, fp32, tf32 (as fp32) or fp64. */
 int hu_nccl_adds(hu_format_id f);
 /* The library's name and version and the values of the two variables, for a manifest: "NCCL 2.28.3", "Ring", "Simple".
@@ -33,6 +38,6 @@ void hu_nccl_leave(void);
 
 /* Numbers from nccl.h. */
 enum { NCCL_FLOAT16 = 6, NCCL_FLOAT32 = 7, NCCL_FLOAT64 = 8, NCCL_BFLOAT16 = 9 };
-enum { NCCL_SUM = 0 };
+enum { NCCL_SUM = 0, NCCL_IN_PROGRESS = 7 };
 typedef struct hu_nccl_id { char internal[128]; } hu_nccl_id;
 #endif

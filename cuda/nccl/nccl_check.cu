@@ -13,6 +13,9 @@ SAME(NCCL_BFLOAT16, ncclBfloat16);
 SAME(NCCL_SUM, ncclSum);
 SAME(sizeof(hu_nccl_id), sizeof(ncclUniqueId));
 SAME(0, ncclSuccess);
+#if NCCL_VERSION_CODE >= 21400
+SAME(NCCL_IN_PROGRESS, ncclInProgress);
+#endif
 #undef SAME
 #endif
 #endif

@@ -3,6 +3,8 @@
    accumulators come back unchanged. */
 #include "cuda/probe/probe_unit.h"
 
+#include "cuda/gemm/wgmma.h"
+
 /* KIND is a constant in each copy, so that a copy contains one instruction only. */
 template <int KIND, int HALF>
 HU_KERNEL
@@ -105,6 +107,50 @@ spin_fma(float *out, unsigned rounds, float half)
 				acc[k][i];
 }
 
+/* The same for two warpgroups, whose instructions compute 64 x 256 sums from operands of zeros in shared memory. A
+   thread has 128 sums, of which it writes the first HU_PROBE_CHAINS * 4: NaN if any of them has changed. */
+enum { SPIN_A = 64 * 128, SPIN_B = 256 * 128, SPIN_BYTES = SPIN_A + SPIN_B + 1024 };
+
+template <int KIND>
+HU_KERNEL_OF(256)
+spin_group(float *out, unsigned rounds)
+{
+	HU_SHARED_BYTES(raw);
+	unsigned char *shared = raw + (1024 - (size_t)raw % 1024) % 1024;
+	float d[HU_WGMMA_OUTPUTS(256)], number = (float)(threadIdx.x % 1024);
+	int same = 1;
+	hu_wgmmas units;
+
+	if (!HU_WGMMA_HERE) /* never launched there, and cannot be compiled */
+		return;
+	hu_wgmmas_begin(&units);
+	for (unsigned i = threadIdx.x; i < (SPIN_A + SPIN_B) / 4; i += blockDim.x)
+		((uint32_t *)shared)[i] = 0;
+	HU_UNROLL
+	for (unsigned i = 0; i < HU_WGMMA_OUTPUTS(256); i++)
+		d[i] = number;
+	hu_wgmma_publish();
+	HU_SYNC();
+	hu_matrix a = hu_matrix_at(shared, 16, 1024), b = hu_matrix_at(shared + SPIN_A, 16, 1024);
+	HU_ONCE
+	for (unsigned r = 0; r < rounds; r++) {
+		hu_wgmma_fence();
+		HU_UNROLL
+		for (unsigned k = 0; k < HU_PROBE_CHAINS; k++)
+			hu_wgmma<256, KIND, 0, 0>(&units, d, hu_matrix_move(a, k % 4 * 32),
+				hu_matrix_move(b, k % 4 * 32), HU_TC_HOPPER);
+		hu_wgmma_commit(&units);
+		hu_wgmma_wait<1, 256>(&units, d);
+	}
+	hu_wgmma_wait<0, 256>(&units, d);
+	HU_UNROLL
+	for (unsigned i = 0; i < HU_WGMMA_OUTPUTS(256); i++)
+		same &= d[i] == number;
+	for (unsigned i = 0; i < HU_PROBE_CHAINS * 4; i++)
+		out[((size_t)blockIdx.x * blockDim.x + threadIdx.x) * HU_PROBE_CHAINS * 4 + i] =
+			same ? number : hu_from_bits32(HU_PROBE_NO_CODE);
+}
+
 extern "C" hu_status
 HU_SIDE(probe)(void *queue, int kind, int half, hu_tc_arch arch, float *d, const uint32_t *a, const uint32_t *b,
 	const float *c, size_t tiles, unsigned steps)
@@ -147,12 +193,20 @@ HU_SIDE(probe)(void *queue, int kind, int half, hu_tc_arch arch, float *d, const
 extern "C" hu_status
 HU_SIDE(probe_rate)(void *queue, int kind, unsigned blocks, unsigned warps, unsigned rounds, float *out)
 {
+#define GROUP(probed, kind) \
+	case probed: return HU_LAUNCH(spin_group<kind>, blocks, 32 * warps, SPIN_BYTES, queue, out, rounds)
 	switch (kind) {
 	case HU_PROBE_FMA: return HU_LAUNCH(spin_fma, blocks, 32 * warps, 0, queue, out, rounds, 0.5f);
 	case HU_MMA_F16: return HU_LAUNCH(spin<HU_MMA_F16>, blocks, 32 * warps, 0, queue, out, rounds);
 	case HU_MMA_F16_F16: return HU_LAUNCH(spin<HU_MMA_F16_F16>, blocks, 32 * warps, 0, queue, out, rounds);
 	case HU_MMA_BF16: return HU_LAUNCH(spin<HU_MMA_BF16>, blocks, 32 * warps, 0, queue, out, rounds);
 	case HU_MMA_TF32: return HU_LAUNCH(spin<HU_MMA_TF32>, blocks, 32 * warps, 0, queue, out, rounds);
+	GROUP(HU_PROBE_W_F16, HU_MMA_F16);
+	GROUP(HU_PROBE_W_BF16, HU_MMA_BF16);
+	GROUP(HU_PROBE_W_TF32, HU_MMA_TF32);
+	GROUP(HU_PROBE_W_E4M3, HU_MMA_E4M3);
+	GROUP(HU_PROBE_W_E5M2, HU_MMA_E5M2);
 	default: return hu_fail(HU_EUNABLE, "there is no matrix instruction %d", kind);
 	}
+#undef GROUP
 }

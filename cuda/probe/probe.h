@@ -50,7 +50,9 @@ hu_status hu_shim_probe(void *queue, int kind, int half, hu_tc_arch arch, float 
 
 /* Measures the units' peak rate: rounds instructions of this kind (HU_PROBE_FMA: fp32 fused multiply-adds) in each of
    HU_PROBE_CHAINS independent sums of every warp, with warps warps per block. The operands leave the accumulators
-   unchanged, at their thread's number modulo 1024: out[blocks][32 warps][chains][4] floats. */
+   unchanged, at their thread's number modulo 1024: out[blocks][32 warps][chains][4] floats. The kinds of the warpgroup
+   units (W_F16, W_BF16, W_TF32, W_E4M3, W_E5M2; 8 warps, Hopper alone) run as many instructions of 64 x 256 sums in
+   each warpgroup. */
 enum { HU_PROBE_CHAINS = 8, HU_PROBE_FMA = -1 };
 hu_status hu_gpu_probe_rate(void *queue, int kind, unsigned blocks, unsigned warps, unsigned rounds, float *out);
 hu_status hu_shim_probe_rate(void *queue, int kind, unsigned blocks, unsigned warps, unsigned rounds, float *out);

@@ -11,14 +11,14 @@ extern "C" {
 static double
 value(const hu_matrix *m, int across, unsigned i, unsigned k, hu_format f)
 {
-	unsigned bytes = f.bits / 8;
+	unsigned bytes = f.id == HU_TF32 ? 4 : f.bits / 8; /* tf32 is stored as fp32 */
 	size_t at = (size_t)m->at + (across ? i / 64 * m->far + i % 64 * 2 + k / 8 * m->beside + k % 8 * 128
 					    : i / 8 * m->beside + i % 8 * 128 + k * bytes);
-	uint16_t code = 0;
+	uint32_t code = 0;
 
 	at ^= (at >> 7 & 7) << 4;
-	memcpy(&code, (const void *)at, bytes); /* for a single byte this is the lower half, on x86 and ARM */
-	return hu_decode(code, f);
+	memcpy(&code, (const void *)at, bytes); /* fewer than four bytes are the lower ones, on x86 and ARM */
+	return f.id == HU_TF32 ? (double)hu_from_bits32(hu_tc_tf32(code)) : hu_decode(code, f);
 }
 
 static void
@@ -28,7 +28,7 @@ run(float *d, int n, int kind, int across_a, int across_b, const hu_matrix *a, c
 		  out = hu_format_of(HU_FP32);
 	hu_tc t = hu_tc_of(arch, fa.id, HU_TC_WGMMA);
 	unsigned thread = threadIdx.x % 128, row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2,
-		 depth = fa.bits == 8 ? 32 : 16;
+		 depth = fa.bits == 8 ? 32 : fa.id == HU_TF32 ? 8 : 16;
 	int32_t am[2][32], ae[2][32], bm[32], be[32];
 
 	for (unsigned k = 0; k < depth; k++)
@@ -64,8 +64,8 @@ extern "C" void
 hu_shim_wgmma(
 	hu_wgmmas *c, float *d, int n, int kind, int across_a, int across_b, hu_matrix a, hu_matrix b, hu_tc_arch arch)
 {
-	HU_ASSERT((size_t)a.at % 16 == 0 && (size_t)b.at % 16 == 0 && kind != HU_MMA_F16_F16 && kind != HU_MMA_TF32 &&
-		  (kind < HU_MMA_E4M3 || !(across_a | across_b)));
+	HU_ASSERT((size_t)a.at % 16 == 0 && (size_t)b.at % 16 == 0 && kind != HU_MMA_F16_F16 &&
+		  (kind < HU_MMA_TF32 || !(across_a | across_b)));
 	if (c->n == sizeof c->under_way / sizeof *c->under_way ||
 		hu_shim_coin()) { /* runs all that were issued before, then this one */
 		hu_shim_wgmma_wait(c, d, ~0u);

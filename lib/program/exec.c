@@ -276,8 +276,9 @@ tensor_digest(const hu_tensor *t, uint64_t name)
 	return sum;
 }
 
-uint64_t
-hu_exec_digest(const hu_exec *x)
+/* Sums the digests of the states that are there; own: of those alone that belong to one rank. */
+static uint64_t
+digest_of(const hu_exec *x, int own)
 {
 	hu_team *team = &x->team[x->p->nc];
 	int threads = hu_threads();
@@ -286,11 +287,23 @@ hu_exec_digest(const hu_exec *x)
 
 	hu_threads_set(hu_team_all(team) ? threads : 1);
 	for (int i = 0; i < x->p->nt; i++)
-		if (x->p->t[i].state)
+		if (x->p->t[i].state && x->t[i].data && (!own || x->p->t[i].own))
 			sum += tensor_digest(&x->t[i], x->name_hash[i]);
 	hu_threads_set(threads);
 	hu_team_took(team, hu_now() - start);
 	return sum;
+}
+
+uint64_t
+hu_exec_digest(const hu_exec *x)
+{
+	return digest_of(x, 0);
+}
+
+uint64_t
+hu_exec_own_digest(const hu_exec *x)
+{
+	return digest_of(x, 1);
 }
 
 size_t

@@ -29,6 +29,7 @@ typedef struct hu_info {
 	int grad;             /* tensor of its gradient after differentiation; -1: none */
 	int loss_scaled;      /* it is a gradient multiplied by the loss scale and weight */
 	int reused;           /* a framework that frees each micro-batch's tensors has no memory of its own for it */
+	int own;              /* 1 + the micro-batch whose rank alone has this state or its next value; 0: all do */
 } hu_info;
 
 typedef struct hu_program {

@@ -27,11 +27,13 @@ hu_status hu_run_write_checkpoint(
 
 /* Bytes that a trace of the selected tensors takes without its header. */
 double hu_run_trace_bytes(const hu_program *p, const char *select);
-/* Sets files[name] to {bytes, xxh3} of the file dir/name, which hu_run_open checks. A file without an entry is not
-   checked. */
+/* Sets files[name] to {bytes, xxh3} of the file dir/name, which hu_run_open checks, and of a trace or checkpoint also
+   to {header}, the hash of the header, which has those of the tensors. A file without an entry is not checked. */
 hu_status hu_run_add_file(const char *dir, const char *name, json_t *files);
 /* XXH3's 64-bit hash of a file as 16 hexadecimal digits, and its size in bytes. HU_EFILE if it cannot be read. */
 hu_status hu_run_checksum(const char *path, double *bytes, char hex[17]);
+/* The same of what a safetensors file has before its tensors: the length of the header and the header. */
+hu_status hu_run_checksum_header(const char *path, double *bytes, char hex[17]);
 
 /* Reading. */
 typedef struct hu_run {
@@ -43,11 +45,17 @@ typedef struct hu_run {
 	char *tensors;              /* file of the one step; NULL: the folder trace has them */
 	char xxh3[17];              /* of manifest.json; without one, of the program's file and of tensors together */
 	hu_run_lock lock;
+	struct hu_run_check *check; /* private: what was compared with checksums; NULL without a manifest */
 } hu_run;
 
 /* Opens a run for reading; while it is open, nobody can train it. HU_EFILE: there is no such run, its manifest is of a
    newer version, or a file's length or checksum differs from the manifest's. HU_EIO: it is being trained. */
 hu_status hu_run_open(hu_run *r, const char *dir);
+/* The same for one of several processes that share the work. Only the programs are compared with the manifest here;
+   a traced step's file as far as it is read: length and header by hu_run_map_trace, each tensor by hu_run_trace_need.
+   The other files are for hu_run_check_rest and hu_run_check_file (lib/store/run_check.h). Where the manifest of an
+   older run has no checksum of a step's header, its file is compared as a whole once it is mapped. */
+hu_status hu_run_open_shared(hu_run *r, const char *dir);
 /* Opens a program and the tensors of one step of it, step 0, as a run whose tables are written to dir, which is made.
    Other than a folder it has no manifest, no metrics and no lock; *lacks gets a sentence on what is missing. HU_EFILE
    where a file cannot be read, where a tensor is not the program's, or where no call has all its tensors. */
@@ -56,8 +64,9 @@ hu_status hu_run_open_files(hu_run *r, const char *program, const char *tensors,
 hu_status hu_run_read_program(const char *path, hu_program **out);
 /* HU_EFILE if the version of manifest, read from path, is one that this program cannot read. */
 hu_status hu_run_check_version(const json_t *manifest, const char *path);
-/* As hu_run_open, for the process that holds the writer's lock. */
-hu_status hu_run_open_own(hu_run *r, const char *dir);
+/* As hu_run_open, or, where shared is set, as hu_run_open_shared, for processes of which one holds the writer's
+   lock. */
+hu_status hu_run_open_own(hu_run *r, const char *dir, int shared);
 void hu_run_release(hu_run *r);
 /* HU_EFILE unless the training finished. The manifest says so last of all, after every other file is complete. */
 hu_status hu_run_finished(const hu_run *r);

@@ -3,32 +3,10 @@
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/show_json.h"
-#include "lib/store/run.h"
-#include "lib/store/safetensors.h"
+#include "lib/store/run_check.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static hu_status
-check_file(const char *dir, const char *name, const json_t *entry)
-{
-	char *path = hu_path(dir, "%s", name), hex[17];
-	const char *want = json_string_value(json_object_get(entry, "xxh3"));
-	double length = json_number_value(json_object_get(entry, "bytes")), bytes;
-	hu_status st = hu_run_checksum(path, &bytes, hex);
-
-	if (st == HU_OK && !(bytes == length))
-		st = hu_fail(HU_EFILE,
-			"%s: %.0f bytes, the manifest says %.0f: the file was cut short or changed; train again or "
-			"restore it",
-			path, bytes, length);
-	else if (st == HU_OK && (!want || strcmp(want, hex)))
-		st = hu_fail(HU_EFILE,
-			"%s: its checksum is %s, the manifest says %s: the file was changed; train again or restore it",
-			path, hex, want ? want : "nothing");
-	free(path);
-	return st;
-}
 
 hu_status
 hu_run_check_version(const json_t *manifest, const char *path)
@@ -95,12 +73,8 @@ load_program(const char *dir, const char *name, hu_program **out)
 static hu_status
 open_parts(hu_run *r)
 {
-	const char *name;
-	json_t *entry;
-
 	HU_TRY(load_manifest(r));
-	json_object_foreach(json_object_get(r->manifest, "files"), name, entry)
-		HU_TRY(check_file(r->dir, name, entry));
+	HU_TRY(hu_run_check_opened(r));
 	HU_TRY(load_program(r->dir, "train", &r->train));
 	char *path = hu_path(r->dir, "program-eval.json");
 	hu_status st = hu_exists(path) ? load_program(r->dir, "eval", &r->eval) : HU_OK;
@@ -112,9 +86,11 @@ open_parts(hu_run *r)
 
 /* Opens the run, which takes over the lock. */
 static hu_status
-open_under(hu_run *r, const char *dir, hu_run_lock lock)
+open_under(hu_run *r, const char *dir, int shared, hu_run_lock lock)
 {
 	memset(r, 0, sizeof *r);
+	r->check = hu_xcalloc(1, sizeof *r->check);
+	r->check->shared = shared;
 	r->lock = lock;
 	r->dir = hu_xstrdup(dir);
 	for (size_t n = strlen(r->dir); n > 1 && r->dir[n - 1] == '/'; n--)
@@ -126,18 +102,30 @@ open_under(hu_run *r, const char *dir, hu_run_lock lock)
 }
 
 hu_status
-hu_run_open_own(hu_run *r, const char *dir)
+hu_run_open_own(hu_run *r, const char *dir, int shared)
 {
-	return open_under(r, dir, (hu_run_lock){ .held = 0 });
+	return open_under(r, dir, shared, (hu_run_lock){ .held = 0 });
+}
+
+static hu_status
+open_locked(hu_run *r, const char *dir, int shared)
+{
+	hu_run_lock lock;
+
+	HU_TRY(hu_run_lock_read(&lock, dir));
+	return open_under(r, dir, shared, lock);
 }
 
 hu_status
 hu_run_open(hu_run *r, const char *dir)
 {
-	hu_run_lock lock;
+	return open_locked(r, dir, 0);
+}
 
-	HU_TRY(hu_run_lock_read(&lock, dir));
-	return open_under(r, dir, lock);
+hu_status
+hu_run_open_shared(hu_run *r, const char *dir)
+{
+	return open_locked(r, dir, 1);
 }
 
 hu_status
@@ -157,6 +145,7 @@ hu_run_finished(const hu_run *r)
 void
 hu_run_release(hu_run *r)
 {
+	hu_run_check_free(r);
 	free(r->dir);
 	free(r->tensors);
 	json_decref(r->manifest);
@@ -203,8 +192,10 @@ hu_run_load_trace(const hu_run *r, size_t step, hu_tensor **out)
 {
 	char *path = hu_run_trace_path(r, step);
 	hu_safetensors s;
-	hu_status st = hu_safetensors_open(&s, path);
+	hu_status st = hu_run_check_step(r, step);
 
+	if (st == HU_OK)
+		st = hu_safetensors_open(&s, path);
 	free(path);
 	HU_TRY(st);
 	hu_tensor *t = empty_tensors(r->train);
@@ -212,7 +203,7 @@ hu_run_load_trace(const hu_run *r, size_t step, hu_tensor **out)
 		int i = hu_program_find(r->train, s.tensor[k].name);
 		if (i < 0)
 			st = hu_fail(HU_EFILE, "%s: tensor %s is not in the program", s.path, s.tensor[k].name);
-		else
+		else if ((st = hu_run_check_tensor(r, step, &s, &s.tensor[k], i)) == HU_OK)
 			st = take(&s, &s.tensor[k], &r->train->t[i], &t[i]);
 	}
 	hu_safetensors_release(&s);

@@ -3,6 +3,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
+#include "lib/store/run_check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,6 +89,7 @@ fill(hu_run_trace *m, const hu_run *r, size_t in_memory)
 	for (size_t k = 0; k < m->s.n; k++) {
 		const hu_stensor *e = &m->s.tensor[k];
 		hu_tensor *t = &m->t[hu_program_find(r->train, e->name)];
+		m->unread[t - m->t] = e;
 		if (in_place(t)) {
 			/* the mapping is read only, whatever the pointer's type says */
 			t->data = (void *)(size_t)e->data;
@@ -95,7 +97,6 @@ fill(hu_run_trace *m, const hu_run *r, size_t in_memory)
 		}
 		t->data = (char *)m->spill + at;
 		at += unpacked(t);
-		m->packed[t - m->t] = e;
 	}
 	return HU_OK;
 }
@@ -103,11 +104,14 @@ fill(hu_run_trace *m, const hu_run *r, size_t in_memory)
 hu_status
 hu_run_trace_need(hu_run_trace *m, int id)
 {
-	const hu_stensor *e = m->packed[id];
+	const hu_stensor *e = m->unread[id];
 
 	if (!e)
 		return HU_OK;
-	m->packed[id] = NULL;
+	HU_TRY(hu_run_check_tensor(m->r, m->step, &m->s, e, id));
+	m->unread[id] = NULL;
+	if (in_place(&m->t[id]))
+		return HU_OK;
 	hu_status st = hu_run_unpack(&m->t[id], e->data, e->bytes);
 	if (m->in_file)
 		hu_run_trace_cool(m);
@@ -117,14 +121,17 @@ hu_run_trace_need(hu_run_trace *m, int id)
 hu_status
 hu_run_map_trace(const hu_run *r, size_t step, size_t in_memory, hu_run_trace *m)
 {
+	HU_TRY(hu_run_check_step(r, step));
 	char *path = hu_run_trace_path(r, step);
-
 	memset(m, 0, sizeof *m);
 	hu_status st = hu_safetensors_open(&m->s, path);
 	free(path);
 	HU_TRY(st);
+	hu_run_check_mapped(r, &m->s);
+	m->r = r;
+	m->step = step;
 	m->t = hu_xcalloc((size_t)r->train->nt + 1, sizeof *m->t);
-	m->packed = hu_xcalloc((size_t)r->train->nt + 1, sizeof *m->packed);
+	m->unread = hu_xcalloc((size_t)r->train->nt + 1, sizeof *m->unread);
 	for (int i = 0; i < r->train->nt; i++) {
 		m->t[i].format = r->train->t[i].format;
 		m->t[i].shape = r->train->t[i].shape;
@@ -143,7 +150,7 @@ hu_run_unmap_trace(hu_run_trace *m)
 		munmap(m->spill, m->spill_bytes);
 	hu_safetensors_release(&m->s);
 	free(m->t);
-	free(m->packed);
+	free(m->unread);
 	memset(m, 0, sizeof *m);
 }
 

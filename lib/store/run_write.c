@@ -3,8 +3,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/number/bulk/bulk.h"
-#include "lib/store/run.h"
-#include "lib/store/safetensors.h"
+#include "lib/store/run_check.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -96,6 +95,18 @@ hu_run_write_program(const char *dir, const hu_program *p)
 	return st;
 }
 
+/* Writes down the checksum of a tensor's bytes, of which a process compares those that it reads. */
+static hu_status
+add_sum(hu_safetensors_writer *w, const hu_info *info, const void *bytes, size_t n)
+{
+	char *key = hu_run_check_key(info->name), hex[17];
+
+	hu_run_check_sum(bytes, n, hex);
+	hu_status st = hu_safetensors_set(w, key, hex);
+	free(key);
+	return st;
+}
+
 /* Adds tensor t; *copy gets the packed copy, if packing was necessary. */
 static hu_status
 add(hu_safetensors_writer *w, const hu_info *info, const hu_tensor *t, void **copy)
@@ -114,6 +125,7 @@ add(hu_safetensors_writer *w, const hu_info *info, const hu_tensor *t, void **co
 		free(key);
 		HU_TRY(st);
 	}
+	HU_TRY(add_sum(w, info, *copy ? *copy : t->data, t->n * hu_bulk_element(as)));
 	return hu_safetensors_add(w, info->name, dtype, t->shape.rank, t->shape.d, *copy ? *copy : t->data);
 }
 
@@ -183,6 +195,26 @@ hu_run_trace_bytes(const hu_program *p, const char *select)
 	return bytes;
 }
 
+/* Adds the header's checksum to the entry of a file whose header has one of every tensor. */
+static hu_status
+add_header(const char *path, json_t *entry)
+{
+	hu_safetensors s;
+	double bytes;
+	char hex[17];
+
+	if (!hu_match("*.safetensors", path))
+		return HU_OK;
+	HU_TRY(hu_safetensors_open(&s, path));
+	int possible = hu_run_check_possible(&s);
+	hu_safetensors_release(&s);
+	if (!possible)
+		return HU_OK;
+	HU_TRY(hu_run_checksum_header(path, &bytes, hex));
+	json_object_set_new(entry, "header", json_string(hex));
+	return HU_OK;
+}
+
 hu_status
 hu_run_add_file(const char *dir, const char *name, json_t *files)
 {
@@ -190,8 +222,13 @@ hu_run_add_file(const char *dir, const char *name, json_t *files)
 	double bytes;
 	hu_status st = hu_run_checksum(path, &bytes, hex);
 
-	if (st == HU_OK)
-		json_object_set_new(files, name, json_pack("{s:I s:s}", "bytes", (json_int_t)bytes, "xxh3", hex));
+	if (st == HU_OK) {
+		json_t *entry = json_pack("{s:I s:s}", "bytes", (json_int_t)bytes, "xxh3", hex);
+		st = add_header(path, entry);
+		if (st == HU_OK)
+			json_object_set(files, name, entry);
+		json_decref(entry);
+	}
 	free(path);
 	return st;
 }

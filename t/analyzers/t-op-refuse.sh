@@ -65,9 +65,13 @@ refuses 2 "--sum has no effect with --as reference" matmul --in a=p.npy --in b=p
 refuses 2 "--seed has no effect with --as reference, or --as bound alone" matmul --in a=p.npy --in b=p.npy --as bound --set mode=SR --seed 3
 refuses 2 "--confidence has no effect where there is no probabilistic bound: the result is no sum" relu --in a=p.npy --got p.npy --confidence 0.9 --out none.npy
 refuses 2 "--confidence has no effect where there is no probabilistic bound: tensor cores chop" dot --in a=p.npy --in b=p.npy --as bound --sum tc:ampere,in=fp16 --confidence 0.9
+for set in compute=fp16 mode=SR; do
+	refuses 2 "--set has no effect by ${set%fp16} with --as reference" exp --in a=p.npy --as reference --set $set --out none.npy
+done
 test ! -e none.npy
 test_is $? "and no array is written"
 # But the bounds beside the exact result are the model's, dot's result is in its format, and a tensor core's operands too
+npy_of row.npy "(2,)" 1 2
 npy_of third.npy "(2, 2)" 0.3333 0.1 0.7 0.9
 run matmul --in a=p.npy --in b=p.npy --as reference --sum kahan --got p.npy
 test $code = 1 && grep -q '^probable   -; there is none: a compensated sum' out
@@ -79,6 +83,24 @@ for sum in fma,acc=fp16 tc:ampere,in=bf16; do
 	test $code = 0 && ! cmp -s out plain
 	test_is $? "--sum $sum with --as reference on dot"
 done
+
+for set in compute=fp16 mode=SR; do
+	for more in "" "--set $set"; do
+		run exp --in a=third.npy --set out=fp16 --as reference $more --got p.npy
+		test $code = 1 && sed -n 's/^of bound //p' out >"bound$more"
+	done
+	test -s bound && test -s "bound--set $set" && ! cmp -s bound "bound--set $set"
+	test_is $? "--set $set with --as reference and --got: another bound"
+done
+# The limits of clip are the compute format's, and the second result of maxpool is in it
+npy_of large.npy "(2,)" 1e30 -1
+run clip --in a=large.npy --as reference --set compute=fp16
+test $code = 0 && test "$(tr '\n' ' ' <out)" = "65504 -1 "
+test_is $? "clip's limits are those of --set compute=, with --as reference too"
+stats=$(printf -- '--in %s=row.npy ' b c d e)
+run batchnorm --in a=third.npy $stats --as reference --set compute=bf16 --result 2 --json
+test $code = 0 && grep -q '"format": "bf16"' out
+test_is $? "and statistics are in that format"
 
 # The largest count that is one: a window beyond the image, a stride that leaves one pixel
 run maxpool --in a=x.npy --set size=2147483647 --set stride=1
@@ -125,7 +147,6 @@ codes wide.npy '<u2' '\x01\x00\x38\x01'
 codes minus.npy '<i4' '\x01\x00\x00\x00\xff\xff\xff\xff'
 codes signed.npy '<i2' '\x00\x3c\x00\x80'
 npy_of pair.npy "(1, 2)" 1 2
-npy_of row.npy "(2,)" 1 2
 refuses 3 "operand a, element 1: 0x138 is no code of e4m3" cast --in a=wide.npy --bits --set in=e4m3
 refuses 3 "operand a, element 1: 0xffffffff is no code of e4m3" cast --in a=minus.npy --bits --set in=e4m3
 refuses 3 "operand b, element 1: 0x138" dot --in a=row.npy --in b=wide.npy --bits --set in=e4m3

@@ -357,6 +357,8 @@ RUNS = {
     'statistics': lambda: judge('statistics', CONVNET + ['--steps', '300', '--trace-steps', '299', '--policy', 'bfloat16', '--optimizer', 'sgd', '--lr', '1e-5'], sample=16),
     # gradients of micro-batches, which ranks add by a ring in e5m2
     'ranks': lambda: judge('ranks', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--micro-batches', '4', '--all-reduce', 'ring:3,wire=e5m2', '--optimizer', 'sgd'], sample=12),
+    # the same with error feedback at a loss scale that changes
+    'feedback': lambda: judge('feedback', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'mixed_float16', '--micro-batches', '4', '--all-reduce', 'ring:3,wire=e5m2,feedback', '--init-scale', '2^10', '--growth-interval', '2', '--optimizer', 'sgd'], sample=12),
     'faulty': faulty,
     'faulty-bf16': lambda: faulty_short('bfloat16', '-bf16'),
     'faulty-fp16': lambda: faulty_short('mixed_float16', '-fp16'),

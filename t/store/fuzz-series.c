@@ -2,7 +2,7 @@
    Any bytes as metrics: refused in one line, or series whose steps ascend and whose cells stand in the file. */
 #include "t/store/fuzz.h"
 
-#include "lib/store/series.h"
+#include "lib/store/series/series.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
    them in `make check`. For libFuzzer, from the top, one at a time:
      clang -g -fsanitize=fuzzer,address -DHU_LIBFUZZER -I. t/fuzz-NAME.c lib/base/[a-z]*.c
        lib/store/{idx,npy,npz,safetensors,safetensors_write}.c -fopenmp -ljansson -lz -lzip
-   (fuzz-baseline.c, fuzz-image.c, fuzz-onnx.c, fuzz-pair.c, fuzz-rules.c, fuzz-scores.c, fuzz-series.c and
-   fuzz-statistics.c: libhalfulp.a and its libraries instead of the sources) */
+   (fuzz-baseline.c, fuzz-image.c, fuzz-onnx.c, fuzz-pair.c, fuzz-rules.c, fuzz-run.c, fuzz-scores.c, fuzz-series.c
+   and fuzz-statistics.c: libhalfulp.a and its libraries instead of the sources) */
 #ifndef HU_T_FUZZ_H
 #define HU_T_FUZZ_H
 
@@ -24,9 +24,14 @@ int fuzz_statistics(const uint8_t *data, size_t size);
 int fuzz_rules(const uint8_t *data, size_t size);
 int fuzz_baseline(const uint8_t *data, size_t size);
 int fuzz_pair(const uint8_t *data, size_t size);
+int fuzz_run(const uint8_t *data, size_t size);
+int fuzz_manifest(const uint8_t *data, size_t size);
+/* The path of a file of the run whose trace and manifest the two replace; the caller frees it. */
+char *fuzz_run_file(const char *name);
 /* Gives TARGET the file with a checksum that is right, so that what lies behind the checksum is reached as well. */
 int fuzz_signed(int (*target)(const uint8_t *, size_t), const uint8_t *data, size_t size);
 int fuzz_baseline_signed(const uint8_t *data, size_t size);
+int fuzz_run_signed(const uint8_t *data, size_t size);
 int fuzz_scores_signed(const uint8_t *data, size_t size);
 int fuzz_statistics_signed(const uint8_t *data, size_t size);
 

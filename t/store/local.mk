@@ -8,6 +8,7 @@ t_libtap_a_SOURCES += t/store/fuzz-npz.c
 t_libtap_a_SOURCES += t/store/fuzz-onnx.c
 t_libtap_a_SOURCES += t/store/fuzz-pair.c
 t_libtap_a_SOURCES += t/store/fuzz-rules.c
+t_libtap_a_SOURCES += t/store/fuzz-run.c
 t_libtap_a_SOURCES += t/store/fuzz-safetensors.c
 t_libtap_a_SOURCES += t/store/fuzz-scores.c
 t_libtap_a_SOURCES += t/store/fuzz-series.c

@@ -282,6 +282,16 @@ static const char jsonl[] = "{\"step\": 0, \"loss\": 2.5, \"lr\": {\"a\": [1, 2]
 static const char rules[] = "# rules\ngrad.*: ulps(fp16) <= 2, nonfinite <= 1\nlogits, out: rel <= 1e-5 # both\n"
 	"a:0: exact, optional\ntime: ignore\n*: cosine >= 0.9999, sqnr >= 40, l2 <= 2^-8, abs <= 0x1p-3\n";
 
+static blob
+run_file(const char *name)
+{
+	char *path = fuzz_run_file(name);
+	blob b = load(path);
+
+	free(path);
+	return b;
+}
+
 /* One to four changes, in a block of exactly the result's size, so that one byte beyond is seen. */
 static blob
 damaged(const blob *b, uint32_t stream, uint64_t round)
@@ -373,5 +383,9 @@ main(void)
 	run("pairs of tensors", fuzz_pair, valid_pair(), 16);
 	run_many("baseline", fuzz_baseline, valid_baseline(), 6, 13, 0);
 	run_many("baseline, its checksum made right", fuzz_baseline_signed, valid_baseline(), 7, 13, 0.6);
+	run_many("a run's trace", fuzz_run, run_file("trace/step-000007.safetensors"), 17, 1, 0);
+	run_many("a run's trace, its header's checksum made right", fuzz_run_signed,
+		run_file("trace/step-000007.safetensors"), 18, 1, 0.6);
+	run_many("a run's manifest", fuzz_manifest, run_file("manifest.json"), 19, 1, 0.6);
 	return done_testing();
 }

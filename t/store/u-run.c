@@ -4,13 +4,13 @@
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/number/round.h"
-#include "lib/store/run.h"
-#include "lib/store/safetensors.h"
+#include "lib/store/run_check.h"
 #include "t/tool/tap.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum { N = 12 };
 
@@ -123,6 +123,43 @@ test_dtypes(const char *dir)
 	free(path);
 }
 
+/* The checksums of the header and of each tensor, by where their bytes lie. */
+static void
+test_sums(const char *dir)
+{
+	char *path = hu_path(dir, "trace/step-000007.safetensors"), *bytes, hex[17];
+	json_t *files = json_object(), *entry;
+	hu_safetensors s;
+	uint64_t len;
+	size_t n;
+	int good = 0;
+
+	hu_run_check_sum("", 0, hex);
+	is_text(hex, "2d06800538d394c2", "XXH3 of nothing");
+	if (hu_file_read(path, &bytes, &n) || hu_safetensors_open(&s, path) ||
+		hu_run_add_file(dir, "trace/step-000007.safetensors", files))
+		bail_out("%s", hu_reason());
+	for (size_t i = 0; i < s.n; i++) {
+		char *key = hu_xprintf("xxh3:%s", s.tensor[i].name);
+		const char *said = hu_safetensors_metadata(&s, key);
+		snprintf(hex, sizeof hex, "%016llx",
+			(unsigned long long)XXH3_64bits(bytes + s.tensor[i].offset, s.tensor[i].bytes));
+		good += said && !strcmp(said, hex);
+		free(key);
+	}
+	ok(good == (int)s.n && good > 20, "the header has the checksum of each of %d tensors", good);
+	memcpy(&len, bytes, 8);
+	snprintf(hex, sizeof hex, "%016llx", (unsigned long long)XXH3_64bits(bytes, (size_t)len + 8));
+	entry = json_object_get(files, "trace/step-000007.safetensors");
+	is_text(json_string_value(json_object_get(entry, "header")), hex, "the manifest has that of the header");
+	snprintf(hex, sizeof hex, "%016llx", (unsigned long long)XXH3_64bits(bytes, n));
+	is_text(json_string_value(json_object_get(entry, "xxh3")), hex, "and that of the file");
+	hu_safetensors_release(&s);
+	json_decref(files);
+	free(bytes);
+	free(path);
+}
+
 static void
 test_checkpoint(const char *dir, hu_program *p)
 {
@@ -155,6 +192,7 @@ main(void)
 
 	test_trace(dir, p);
 	test_dtypes(dir);
+	test_sums(dir);
 	test_checkpoint(dir, p);
 	free(dir);
 	hu_program_free(p);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct desc { int compute, scale, ta, tb, fast; } desc;
-typedef struct layout { int type; uint64_t rows, cols; int64_t ld; } layout;
+typedef struct layout { int type; uint64_t rows, cols; int64_t ld, step; int32_t batches; } layout;
 typedef struct pref { int64_t workspace; uint32_t mask, align[4]; } pref;
 
 /* Set: 0 status of Create, 1 slices of k, 2 algorithms found, 3 a wrong answer, 7 its version; 1 and 7 also by
@@ -116,7 +116,8 @@ kind(const desc *e, const layout *a, const layout *b, const layout *d)
 {
 	uint64_t all[] = { (uint64_t)e->compute, (uint64_t)e->ta, (uint64_t)e->tb, (uint64_t)a->type, a->rows, a->cols,
 		(uint64_t)a->ld, (uint64_t)b->type, b->rows, b->cols, (uint64_t)b->ld, (uint64_t)d->type, d->rows,
-		d->cols, (uint64_t)d->ld },
+		d->cols, (uint64_t)d->ld, (uint64_t)d->batches, (uint64_t)a->step, (uint64_t)b->step,
+		(uint64_t)d->step },
 		 h = 0xcbf29ce484222325u;
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -162,9 +163,23 @@ cublasLtMatrixLayoutCreate(void **out, int type, uint64_t rows, uint64_t cols, i
 {
 	layout *l = calloc(1, sizeof *l);
 
-	*l = (layout){ type, rows, cols, ld };
+	*l = (layout){ type, rows, cols, ld, 0, 1 };
 	*out = l;
 	return ld < (int64_t)rows ? 7 : 0;
+}
+
+int
+cublasLtMatrixLayoutSetAttribute(void *p, int which, const void *x, size_t size)
+{
+	layout *l = p;
+
+	if (which == CUBLASLT_LAYOUT_BATCH_COUNT && size == 4)
+		memcpy(&l->batches, x, 4);
+	else if (which == CUBLASLT_LAYOUT_BATCH_OFFSET && size == 8)
+		memcpy(&l->step, x, 8);
+	else
+		return 7;
+	return 0;
 }
 
 int
@@ -227,6 +242,8 @@ supported(const desc *e, const layout *a, const layout *b, const layout *d)
 
 	if (k != k2 || d->rows != m || d->cols != n)
 		return no("the matrices do not fit together");
+	if (a->batches != b->batches || a->batches != d->batches || a->batches < 1)
+		return no("numbers of products differ");
 	if (e->compute != (wide         ? CUBLASLT_COMPUTE_64F_PEDANTIC
 				  : f32 ? e->compute == CUBLASLT_COMPUTE_32F_FAST_TF32 ? e->compute
 										       : CUBLASLT_COMPUTE_32F_PEDANTIC
@@ -326,6 +343,26 @@ run(const desc *e, const void *a, const layout *la, const void *b, const layout 
 	return s;
 }
 
+static void
+product(const desc *e, const void *a, const layout *la, const void *b, const layout *lb, void *d, const layout *ld,
+	size_t slices)
+{
+	size_t k = e->ta ? la->rows : la->cols;
+	int wide = e->scale == CUBLASLT_R_64F;
+
+	for (size_t j = 0; j < ld->cols; j++)
+		for (size_t i = 0; i < ld->rows; i++) {
+			double s = 0;
+			for (size_t p = 0; p < slices; p++) {
+				double part = run(e, a, la, b, lb, i, j, k * p / slices, k * (p + 1) / slices);
+				s = wide ? s + part : (double)(float)(s + part);
+			}
+			if (key[3] && i == 1 && j == 1)
+				s += fabs(s) * 0x1p-8 + 0x1p-8;
+			put(d, i + j * (size_t)ld->ld, s, ld->type);
+		}
+}
+
 int
 cublasLtMatmul(void *handle, void *desc_, const void *alpha, const void *a, void *la_, const void *b, void *lb_,
 	const void *beta, const void *c, void *lc, void *d, void *ld_, const hu_cublas_algo *algo, void *workspace,
@@ -333,7 +370,7 @@ cublasLtMatmul(void *handle, void *desc_, const void *alpha, const void *a, void
 {
 	const desc *e = desc_;
 	const layout *la = la_, *lb = lb_, *ld = ld_;
-	size_t k = e->ta ? la->rows : la->cols, slices = (size_t)algo->data[1];
+	size_t slices = (size_t)algo->data[1];
 	int wide = e->scale == CUBLASLT_R_64F;
 
 	key[4]++;
@@ -352,16 +389,9 @@ cublasLtMatmul(void *handle, void *desc_, const void *alpha, const void *a, void
 		memset(workspace, 0x5a, bytes);
 	long long room = (long long)(lb->cols * lb->rows * size_of(lb->type));
 	key[6] = room > key[6] ? room : key[6];
-	for (size_t j = 0; j < ld->cols; j++)
-		for (size_t i = 0; i < ld->rows; i++) {
-			double s = 0;
-			for (size_t p = 0; p < slices; p++) {
-				double part = run(e, a, la, b, lb, i, j, k * p / slices, k * (p + 1) / slices);
-				s = wide ? s + part : (double)(float)(s + part);
-			}
-			if (key[3] && i == 1 && j == 1)
-				s += fabs(s) * 0x1p-8 + 0x1p-8;
-			put(d, i + j * (size_t)ld->ld, s, ld->type);
-		}
+	for (int z = 0; z < ld->batches; z++)
+		product(e, (const char *)a + (size_t)z * (size_t)la->step * size_of(la->type), la,
+			(const char *)b + (size_t)z * (size_t)lb->step * size_of(lb->type), lb,
+			(char *)d + (size_t)z * (size_t)ld->step * size_of(ld->type), ld, slices);
 	return 0;
 }

@@ -3,7 +3,9 @@
    launch shim. Ranks meet in a file that all of them map; each adds what they put there from rank 0 on, in fp32 or
    fp64, and rounds to the format once, which no model of the program does. STUB_NCCL_VERSION sets the version that it
    claims, STUB_NCCL_FAIL=1 has it refuse to connect, STUB_NCCL_WRONG=1 leave the last rank's numbers out of the
-   sum, and STUB_NCCL_LEFT names a file that each rank writes its number to when it leaves. */
+   sum, and STUB_NCCL_LEFT names a file that each rank writes its number to when it leaves. STUB_NCCL_LOST=R has rank R
+   lose its link: the sums that it begins are never there, and with STUB_NCCL_SEEN=1 the library notices;
+   STUB_NCCL_SLOW=1 has every sum take as long as three questions for it. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
@@ -18,7 +20,7 @@
 typedef struct id { char path[128]; } id;
 enum { ROOM = 1 << 22 };
 typedef struct meeting { volatile int arrived, turn; } meeting;
-typedef struct comm { int ranks, rank; unsigned char *map; } comm;
+typedef struct comm { int ranks, rank, lost, asked; unsigned char *map; } comm;
 
 int
 ncclGetVersion(int *version)
@@ -32,7 +34,7 @@ ncclGetVersion(int *version)
 const char *
 ncclGetErrorString(int status)
 {
-	return status == 5 ? "invalid usage" : "unhandled system error";
+	return status == 5 ? "invalid usage" : status == 6 ? "remote process error" : "unhandled system error";
 }
 
 int
@@ -71,8 +73,10 @@ ncclCommInitRank(void **out, int ranks, id where, int rank)
 	int f = open(where.path, O_RDWR);
 	if (!c || f < 0 || ranks > 16)
 		return 2;
+	const char *lost = getenv("STUB_NCCL_LOST");
 	c->ranks = ranks;
 	c->rank = rank;
+	c->lost = lost && atoi(lost) == rank;
 	c->map = mmap(NULL, 4096 + 16L * ROOM, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0);
 	if (c->map == MAP_FAILED || close(f))
 		return 2;
@@ -80,6 +84,28 @@ ncclCommInitRank(void **out, int ranks, id where, int rank)
 	if (!rank)
 		unlink(where.path);
 	*out = c;
+	return 0;
+}
+
+/* What has been begun is at its end; 6: a remote process or link is lost; 7: it is still on its way. */
+int
+ncclCommGetAsyncError(void *all, int *state)
+{
+	comm *c = all;
+
+	*state = c->lost && getenv("STUB_NCCL_SEEN")				 ? 6
+		 : c->lost || (getenv("STUB_NCCL_SLOW") && ++c->asked % 4) ? 7
+									 : 0;
+	return 0;
+}
+
+int
+ncclCommAbort(void *all)
+{
+	comm *c = all;
+
+	munmap(c->map, 4096 + 16L * ROOM);
+	free(c);
 	return 0;
 }
 
@@ -169,6 +195,8 @@ ncclAllReduce(const void *in, void *out, size_t n, int type, int operation, void
 	(void)queue;
 	if (operation || type < 6 || type > 9)
 		return 5;
+	if (c->lost)
+		return 0;
 	int ranks = c->ranks - (getenv("STUB_NCCL_WRONG") != NULL);
 	for (size_t first = 0; first < n; first += each) {
 		size_t some = n - first < each ? n - first : each;

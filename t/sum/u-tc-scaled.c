@@ -68,7 +68,7 @@ block(mpfr_t *v, const int *e, int n, int f, int least)
 		mpfr_mul_2si(s, s, -q, MPFR_RNDN);
 		mpfr_trunc(s, s);
 		mpfr_mul_2si(s, s, q, MPFR_RNDN);
-		r = mpfr_get_d(s, MPFR_RNDZ); /* a sum that vanishes keeps its sign */
+		r = mpfr_zero_p(s) ? 0 : mpfr_get_d(s, MPFR_RNDZ); /* a sum that vanishes is +0 */
 		r = fabs(r) >= 0x1p128 ? copysign(INFINITY, r) : r;
 	}
 	mpfr_clears(s, t, (mpfr_ptr)0);

@@ -67,7 +67,7 @@ def by_stub(commands):
         )
         jobs.append((p, streams))
     end = time.time() + 300
-    while time.time() < end and any(p.poll() is None for p, _ in jobs) and not any(p.returncode for p, _ in jobs):
+    while time.time() < end and None in [p.poll() for p, _ in jobs] and not any(p.returncode for p, _ in jobs):
         time.sleep(0.005)
     time.sleep(0.2 if any(p.returncode for p, _ in jobs) else 0)  # what gives up has told the others
     for p, _ in jobs:

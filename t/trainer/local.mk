@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+SCRIPT_TESTS += t/trainer/t-all-reduce-feedback.py
 SCRIPT_TESTS += t/trainer/t-all-reduce.py
 SCRIPT_TESTS += t/trainer/t-at-least.py
 SCRIPT_TESTS += t/trainer/t-augment.py

@@ -15,7 +15,7 @@ from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
 need_mpi(or_stub=True)
 os.chdir(home())
 WORDS = ['--policies', 'float32,mixed_float16', '--seeds', '1', '--lrs', '0.001,2^-4', '--model', 'mlp', '--width', '0.05', '--size', '8']
-WORDS += ['--train', '32', '--eval', '16', '--batch', '8', '--steps', '3', '--threads', '1']
+WORDS += ['--train', '32', '--eval', '16', '--batch', '8', '--steps', '3', '--threads', '3']
 LONG = 'HALFULP_ALL_SHARES' in os.environ
 
 
@@ -48,6 +48,8 @@ for n in (1, 2, 3, 5) if LONG else (2,):
 runs = [os.path.basename(x) for x in os.listdir('one') if 'seed' in x]
 wrong = [r for r in runs if differences('one/' + r, 'ranks2/' + r)]
 ok(len(runs) == 4 and not wrong, 'and the runs are those of one process', wrong)
+threads = [json.load(open('ranks2/%s/manifest.json' % r))['threads'] for r in runs]
+ok(threads == [3] * 4, 'which have the threads that were asked for', threads)
 
 for n in (1, 4, 7) if LONG else (3,):
     to = 'shards%d' % n
@@ -80,6 +82,14 @@ for where, words in ('its own part', ['--shard', '2/3']), ('another part', ['--s
     ) if not LONG else None
 p = None if LONG else halfulp('compare', '--shard', '2/3', '--resume', *WORDS, 'shards3')
 ok(LONG or p.returncode == 0 and tables('shards3') == tables('one'), 'and the shard goes on with its own options', p and p.stderr)
+
+# The first of each list tells works apart
+other = {'float32,mixed_float16': 'float64,mixed_float16', '1': '2', '0.001,2^-4': '0.002,2^-4'}
+for text in other:
+    words = [other[x] if x == text else x for x in WORDS]
+    p = halfulp('compare', '--shard', '2/3', '--resume', *words, 'shards3') if not LONG else None
+    said_so = p and p.returncode == 3 and len(said(p)) == 1 and other[text].split(',')[0] in p.stderr
+    ok(LONG or said_so, 'a shard with %s for %s is refused' % (other[text], text), p and [p.returncode, p.stderr])
 
 # A part without its last unit, and a run that was ended in its middle
 part = 'one/parts/ranks.part'
@@ -146,6 +156,9 @@ def table(to):
     return os.path.exists(to + '/compare.tsv')
 
 
+alone = ['float32' if x == 'p.json,float32' else x for x in SMALL]
+p = apart(inside('a', *alone, top + '/one-policy'), inside('other d.npz', *alone, top + '/one-policy'))
+ok(p.returncode == 3 and len(said(p)) == 1, 'nor may the data differ where there is one policy', [p.returncode, p.stderr])
 for place in ('copy', *('other ' + name for name in WRITE)):
     to = 'of-' + place.replace(' ', '-')
     p = apart(inside('a', *SMALL, '%s/%s' % (top, to)), inside(place, *SMALL, '%s/%s' % (top, to)))

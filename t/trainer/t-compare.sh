@@ -62,10 +62,39 @@ run compare --policies float32,float64 --analyze $o --trace-steps none g
 test $code = 3 && test "$(column g/compare-runs.tsv failed | sort -u)" = "analyze 3" && test "$(column g/compare-runs.tsv swamped_share | sort -u)" = - &&
 	! column g/compare-runs.tsv accuracy | grep -qx -- - && grep -q 'analysis failed with exit code 3' out
 test_is $? "an analysis that fails leaves the training's numbers, and the exit code is its"
+# Only one policy casts: a pattern that names casts is told to its run alone, and one that fits nowhere to none
+both="--policies float32,mixed_float16 --trace-steps 0"
+run compare $both --analyze $o --trace 'dense1.w,*@fp16' --count 'dense2.w@fp16' p
+cd p && test $code = 0 && grep -q '"trace": "dense1.w"' float32-seed1/manifest.json &&
+	grep -q '"trace": "dense1.w,\*@fp16"' mixed_float16-seed1/manifest.json &&
+	test "$(ls -- */trace/step-000000.safetensors | wc -l)" = 2 && ! grep -q '"count"' float32-seed1/manifest.json &&
+	grep -q '"count": "dense2.w@fp16"' mixed_float16-seed1/manifest.json
+test_is $? "each run has the patterns of --trace and --count that fit its tensors"
+cd ..
+test "$(ls p/*/analysis/summary.json | wc -l)" = 2
+test_is $? "and is analyzed"
+run compare $both --analyze $o --trace '*@fp16' --trace-cap 1e6 q
+test $code = 0 && test "$(column q/compare-runs.tsv failed | sort -u)" = - && test ! -e q/float32-seed1/analysis &&
+	test -e q/mixed_float16-seed1/analysis/summary.json && test -z "$(ls q/float32-seed1/trace)"
+test_is $? "where none fits, nothing is recorded or analyzed, and the run is made all the same"
+run compare --policies float32,mixed_float16 $o --count '*@fp16,typo' none
+refused 2 "pattern 'typo': no tensor of these policies' programs" "a pattern that fits in no run"
+test ! -e none
+test_is $? "and no run is made"
+run train --quiet --policy float32 $o --trace '*@fp16' none
+refused 2 "pattern '\*@fp16': no tensor of this program" "a training alone needs a tensor of its own"
 # Where no run was made, nothing says hit rates of a classifier
 run compare --policies float32,mixed_float16 --model mlp --width 0.1 --size 8 --train 64 --eval 8 --batch 8 --steps 3 --init /nonexist i
 test $code = 3 && grep -q '^policy  *accuracy %  *difference  *precision %' out && grep -q 'difference: in accuracy, points' out && ! grep -q 'hit rate' out
 test_is $? "runs that all failed are a table of accuracies"
+# A file may be too short for checkpoints in float64: the first policies' runs all fail, and the last one's have their
+# own score
+unet="--model unet --size 8 --levels 1 --width 0.7 --train 16 --eval 8 --batch 4 --steps 2"
+(ulimit -f 240 && run compare --policies float64,float64,float32 --seeds 1,2,3 $unet k && exit $code)
+test $? = 4 && test "$(grep -c 'float64.*: failed (train 4)' out)" = 6 &&
+	test "$(grep -c 'float32-seed[123]: Dice ' out)" = 3 && grep -q 'difference: in Dice, points' out &&
+	grep -q '^policy  *Dice %  *difference  *IoU %' out
+test_is $? "where only the last runs succeeded the table has their scores"
 # seed 1 of this run ended the whole comparison
 run compare --policies float16,float32 --analyze --model mlp --width 0.1 --size 8 --train 64 --eval 16 --batch 8 --optimizer sgd --lr 1e9 --steps 6 --json h
 test $code = 0 && test "$(column h/compare-runs.tsv failed | sort -u)" = - && grep -q '"failed": 0' out

@@ -8,6 +8,8 @@ export HALFULP_NVML=$dir/nothing.so HALFULP_POWERCAP=$dir/nothing
 run doctor
 test $code = 0 && test "$(grep -c -e '^processor .* threads, SIMD .* (this build uses scalar' -e '^memory ' -e '^GPU         none: no NVIDIA driver' -e '^toolkit ' -e '^CUDA ' -e '^verdict .*not run fast on a processor' -e '^back ends  .*cpu' -e '^BLAS ' -e '^libraries .*MPFR' -e '^gnuplot ' out)" = 10
 test_is $? "without a GPU: processor, memory, toolkit, back ends, BLAS, libraries, and that mixed precision will not be fast"
+test "$(grep -c -e '^back ends .* shim' -e '^missing     the kernels on the host (--backend shim)' out)" = 1
+test_is $? "the kernels on the host are a back end or missing"
 test "$(grep -c '^meter .*: not available, ' out)" = 2 && grep -q '^meter       rapl: not available, .*nothing' out
 test_is $? "each meter, and why it does not work"
 grep -q '^Keras .*its own words' out && grep -q '^            The dtype policy mixed_float16 may run slowly because this machine does not have a GPU. Only Nvidia GPUs with compute capability of at least 7.0 run quickly with mixed_float16.$' out

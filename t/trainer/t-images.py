@@ -397,13 +397,15 @@ ok(sorted(w for w, _ in quick)[len(quick) // 2] < 0.2, 'data in memory are not w
 PLAIN = png(4, 4, [bytes(12)] * 4)
 
 
-def refused(what, say, *files):
+def refused(what, say, *files, link=None):
     shutil.rmtree(at('bad'), ignore_errors=True)
     for k in range(2):
         for i in range(3):
             write('bad/%d/%d.png' % (k, i), PLAIN)
     for name, data in files:
         write('bad/' + name, data)
+    if link:
+        os.symlink(link, at('bad/1/zz.png'))
     r = train('bad', 'refused', '--batch', '4', '--size', '4')
     ok(
         r.returncode == 3 and len(r.stderr.splitlines()) == 1 and say in r.stderr,
@@ -420,6 +422,8 @@ huge = png(60000, 60000, [])
 refused('60 000 x 60 000 pixels', '60000 x 60000 pixels', ('1/1.png', huge))
 refused('another file called .png', 'neither a JPEG nor a PNG', ('1/1.png', b'GIF89a' + bytes(40)))
 refused('an empty file', 'neither a JPEG nor a PNG', ('1/1.png', b''))
+if os.path.exists('/proc/self/mem'):  # which nobody can read from its beginning
+    refused('a file that cannot be read', 'zz.png: this image cannot be read: Input/output', link='/proc/self/mem')
 refused('a class without an image', 'bad/2: there is no image', ('2/readme.txt', b'none'))
 refused(
     'a class that is not trained on',

@@ -5,9 +5,11 @@ the division behind the sum, a resumed run, what the manifest names, and what is
 
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from mpi import apart, need_mpi, ranks, said  # noqa: E402
@@ -143,6 +145,28 @@ for variable, value, code, why in (
     del os.environ[variable]
     if before:
         os.environ[variable] = before
+# --- a link that is lost without a process that ends: NCCL says so, or the sum is not there in time
+os.environ['STUB_NCCL_LOST'] = '1'
+for variable, value, code, why in (
+    ('STUB_NCCL_SEEN', '1', 4, 'a sum over the ranks failed: remote process error: a rank, or the link to one, is lost'),
+    ('HALFULP_NCCL_TIMEOUT', '0.5', 4, 'a sum over the ranks is not there after 0.5 s: a rank, or the link to one, is lost'),
+    ('HALFULP_NCCL_TIMEOUT', 'soon', 2, 'HALFULP_NCCL_TIMEOUT=soon: a number of seconds above 0 is needed'),
+    ('HALFULP_NCCL_TIMEOUT', '0', 2, 'HALFULP_NCCL_TIMEOUT=0: a number of seconds above 0 is needed'),
+):
+    os.environ[variable] = value
+    begun = time.time()
+    p = ranks(2, 'train', *(BASE + WORDS + 'nccl').split(), at('lost'))
+    took = time.time() - begun
+    shutil.rmtree(at('lost'), ignore_errors=True)
+    one = p.returncode == code and why in p.stderr and len(said(p)) == 1 and took < 60
+    ok(one, '%s=%s, a lost link: %s' % (variable, value, why), '%.3g s, %s' % (took, p.stderr))
+    del os.environ[variable]
+del os.environ['STUB_NCCL_LOST']
+os.environ.update(STUB_NCCL_SLOW='1')
+if train(2, '--policy mixed_float16', 'slow'):
+    ok(runs.column('slow', 'digest') == runs.column('two', 'digest'), 'sums that take a while are waited for')
+del os.environ['STUB_NCCL_SLOW']
+
 words = [HALFULP, 'train', *(BASE + WORDS + 'nccl').split(), at('x')]
 p = apart(words, ['env', 'STUB_NCCL_VERSION=22907', *words])
 ok(p.returncode == 3 and "NCCL's version" in p.stderr and len(said(p)) == 1, 'ranks with two versions of it', p.stderr)

@@ -61,6 +61,9 @@ def manifest(name, m, config, expected, tables, checkpoints):
     if set(m['files']) != files or there != files:
         wrong.append('files: listed %s, there %s, here %s' % (sorted(m['files']), sorted(there), sorted(files)))
     wrong += ['%s: %d bytes there, listed %s' % (f, os.path.getsize(at(name, f)), v) for f, v in m['files'].items() if os.path.getsize(at(name, f)) != v['bytes'] or not re.fullmatch('[0-9a-f]{16}', v['xxh3'])]
+    for f, v in m['files'].items():
+        has = {'bytes', 'xxh3', *['header'] * f.endswith('.safetensors')}
+        wrong += ['%s: %s' % (f, v)] * (set(v) != has or not re.fullmatch('[0-9a-f]{16}', v.get('header', '0' * 16)))
     d = dict(m['dataset'])
     if not re.fullmatch('0x[0-9a-f]{16}', d.pop('digest')) or d != {'name': 'digits', 'train': config['train'], 'eval': config['eval'], 'height': size, 'width': size, 'channels': config.get('channels', 1), 'classes': 10}:
         wrong.append('dataset: %s' % m['dataset'])

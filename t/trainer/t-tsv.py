@@ -75,7 +75,10 @@ SOME = 'The the film was great , a GREAT film! unwatchable… don\'t it\'s naïv
 ]
 texts = [' '.join(rng.choice(SOME) for _ in range(rng.randrange(0, 14))) for _ in range(40)]
 texts[3] = '\x01 tab-less  \x7f blanks   '
-labels = [rng.choice(['10', '9', '95', '91', 'no']) for _ in texts]
+# Numbers by their size, then texts by their bytes, though some of these come before digits or are the same number
+ORDER = ['09', '9', '10', '91', '95', '!x', '-', 'Yes', 'no', 'yes']
+labels = [*ORDER, *(rng.choice(ORDER) for _ in texts[10:])]
+rng.shuffle(labels)
 write('plain', ''.join('%s\t%s\n' % x for x in zip(texts, labels)))
 write(
     'named',
@@ -110,7 +113,7 @@ for name, split, length, vocabulary in (('plain', 30, 11, None), ('named', 36, 6
     step = Tensors(at(run, 'trace', 'step-000000.safetensors'))
     cut = lambda key: [tuple(int(x) for x in step[key][i * length : (i + 1) * length]) for i in range(split)]
     rows = sorted(zip(cut('input.tokens'), cut('input.mask'), (int(y) for y in step['input.labels'])))
-    want = sorted((*inputs(x, v, length), ['9', '10', '91', '95', 'no'].index(y)) for x, y in zip(texts[:split], labels))
+    want = sorted((*inputs(x, v, length), ORDER.index(y)) for x, y in zip(texts[:split], labels))
     none([x for x in zip(rows, want) if x[0] != x[1]], 'tokens, mask and labels are those of the sentences')
     ok(set(step['input.segments']) == {0.0}, 'all in the first segment')
     got = halfulp('verify', at(run))

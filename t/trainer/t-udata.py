@@ -30,7 +30,8 @@ def train(name, run, *more):
 
 
 # Users and items with gaps between their numbers; one user rates once, one rates an item twice, and one alone the first
-# item
+# item. Most times are those of several lines, of which the last one counts as the latest: at the end of the file one
+# user rates an item, another one and the first one again, all at one time
 users, items, lines = rng.sample(range(1, 900), 12), rng.sample(range(1, 5000), 30), []
 for u in users:
     for i in rng.sample(items, rng.randrange(2, 20)):
@@ -38,9 +39,10 @@ for u in users:
 lines.append((950, items[0], 3, 0))
 lines.append((users[3], 0, 2, 0))
 lines.append((lines[0][0], lines[0][1], 1, 0))
-times = rng.sample(range(10**8, 10**9), len(lines))
+times = [10**8 + rng.randrange(4) for _ in lines]
 lines = [(u, i, r, t) for (u, i, r, _), t in zip(lines, times)]
 rng.shuffle(lines)
+lines += [(users[5], items[k], 4, 10**9) for k in (0, 1, 0)]
 write('u.data', ''.join('%d\t%d\t%d\t%d\n' % x for x in lines))
 write('ratings.dat', '\r\n'.join('%d::%d::%d::%d' % x for x in lines))
 write('ratings.csv', 'userId,movieId,rating,timestamp\n' + ''.join('%d,%d,%.1f,%d\n' % x for x in lines))
@@ -57,8 +59,8 @@ ok(
 )
 
 latest = {}
-for u, i, _, t in lines:
-    latest[u, i] = max(t, latest.get((u, i), 0))
+for place, (u, i, _, t) in enumerate(lines):
+    latest[u, i] = max((t, place), latest.get((u, i), (0, 0)))
 number = {i: k for k, i in enumerate(sorted({x[1] for x in lines}))}
 chosen, held = [], []
 for u in sorted({x[0] for x in lines}):
@@ -92,6 +94,9 @@ for text, say in (
     (GOOD + '1\t2\t881250949\t3', 'line 5: the rating 8.81251e+08 is not from 0 to 100'),
     (GOOD + '1\t2\tnan\t3', 'line 5: the rating nan'),
     (GOOD + '1\t2\t3\tnoon', 'line 5: what follows the rating'),
+    (GOOD + '1\t2\t3\t4 x', 'line 5: what follows the rating'),
+    (GOOD + '1\t2\t3\t4\t5', 'line 5: what follows the rating'),
+    (GOOD + '1\t2\t3\tinf', 'line 5: what follows the rating'),
     ('1\t2\t3\t4\n2\t3\t3\t4\n', '0 users have rated two items'),
     ('1\t2\t3\t4\n1\t3\t3\t5\n2\t2\t3\t4\n2\t3\t3\t4\n', 'user 1 rated all of the 2 items'),
     ('1\t2\0', 'byte 3 is 0'),

@@ -31,9 +31,9 @@ class Trainings:
         rows = [line.rstrip('\n').split('\t') for line in open(self.at(run, table)) if line[0] != '#']
         return [r[rows[0].index(name)] for r in rows[1:]]
 
-    def resumed(self, run, copy, step):
-        """Resumes a copy of a run as it was when it had done STEP steps: what the program said. The run's last
-        checkpoint is a later one, and all that its tables have beyond STEP has to be forgotten."""
+    def resumed(self, run, copy, step, start=halfulp):
+        """Resumes a copy of a run as it was when it had done STEP steps, by START: what the program said. The run's
+        last checkpoint is a later one, and all that its tables have beyond STEP has to be forgotten."""
         shutil.copytree(self.at(run), self.at(copy))
         last = 'checkpoint/' + max(os.listdir(self.at(copy, 'checkpoint')))
         os.remove(self.at(copy, last))
@@ -41,7 +41,7 @@ class Trainings:
         manifest.update(steps_done=step, finished=False)
         del manifest['files'][last]
         json.dump(manifest, open(self.at(copy, 'manifest.json'), 'w'))
-        return halfulp('train', '--resume', '--quiet', self.at(copy))
+        return start('train', '--resume', '--quiet', self.at(copy))
 
     def program(self, run, which='train'):
         return json.load(open(self.at(run, 'program-%s.json' % which)))

@@ -156,7 +156,8 @@ ceilings(void)
 			hu_peak_flops("shim", HU_TF32, HU_FP32, 1, &f) == HU_OK && f > 0,
 		"matrix instructions on the shim leave the accumulators as they must");
 	ok(hu_peak_flops("shim", HU_FP32, HU_FP32, 0, &f) == HU_OK && f > 0, "and so do fused multiply-adds");
-	ok(hu_peak_flops("shim", HU_E4M3, HU_FP32, 1, &f) == HU_EUNABLE, "no instruction: %s", hu_reason());
+	ok(hu_peak_flops("shim", HU_E4M3, HU_FP32, 1, &f) == HU_OK && f > 0, "those of warpgroups alone take fp8");
+	ok(hu_peak_flops("shim", HU_E3M2, HU_FP32, 1, &f) == HU_EUNABLE, "no instruction: %s", hu_reason());
 	ok(hu_peak_flops("shim", HU_FP16, HU_FP16, 1, &f) == HU_OK &&
 			hu_peak_flops("shim", HU_BF16, HU_FP32, 1, &f) == HU_OK,
 		"into fp16, and from bf16");
@@ -169,7 +170,7 @@ ceilings(void)
 	ok(st == HU_OK && c > 1e7 && c < 1e13, "a copy on the shim: %.1f GB/s", 1e-9 * c);
 #else
 	(void)c;
-	skip(6, "no C++ compiler was found: the kernels are not compiled for the host");
+	skip(7, "no C++ compiler was found: the kernels are not compiled for the host");
 #endif
 	ok(hu_peak_flops("abacus", HU_FP16, HU_FP32, 1, &f) == HU_EDEVICE, "a back end without units: %s", hu_reason());
 }

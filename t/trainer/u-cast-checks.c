@@ -7,6 +7,7 @@
 #include "t/tool/tap.h"
 #include "trainer/bench/bench.h"
 
+#include <math.h>
 #include <string.h>
 
 extern const hu_bench hu_bench_cast;
@@ -47,12 +48,31 @@ hu_bulk_run(hu_bulk_stretch *f, const hu_bulk_job *j, void *dst, size_t dst_byte
 		((unsigned char *)dst)[i * dst_bytes] ^= 1;
 }
 
+/* In the place of cmd_bench.c's: a clock that moves at every look at it, by a millisecond, or at each so many alone. */
+static int looks, still = 1;
+
+double
+hu_bench_clock(int all)
+{
+	(void)all;
+	return 1e-3 * (looks++ / still);
+}
+
+static json_t *last;
+
 static void
 count_row(void *to, json_t *row)
 {
 	(void)to;
-	rows++;
-	json_decref(row);
+	rows += row != NULL;
+	json_decref(last);
+	last = row;
+}
+
+static double
+column(const char *name)
+{
+	return json_number_value(json_object_get(last, name));
 }
 
 /* How many results of the operation the benchmark calls wrong where `most` elements from `first` on are. */
@@ -104,7 +124,29 @@ main(void)
 		is_int(found(op, f, call, SAMPLE, SAMPLE, 2), 2, "two of them");
 		is_int(found(op, f, call, 1, 1, SAMPLE - 1), 0, "all that are not looked at");
 	}
+	/* A clock that stands still for a run loses no row, which is of the runs until it moves. MPFR is timed
+	   first, then a copy, and each begins where the clock has just moved. */
+	is_int(found("round", "fp16", 0, 0, 1, 0), 0, "a clock that moves at every look");
+	ok(fabs(column("ns") * 5242 - 1e6) < 1 && column("memcpy") == 1 && fabs(column("mpfr") - 1) < 1e-12,
+		"each run takes a millisecond");
+	looks = 0;
+	still = 8;
+	is_int(found("round", "fp16", 0, 0, 1, 0), 0, "one that moves at each eighth");
+	ok(fabs(column("ns") * 5242 * 7 - 1e6) < 1 && fabs(column("gb_s") * column("ns") - 8) < 1e-9 &&
+			fabs(column("memcpy") - 1) < 1e-12 && fabs(column("mpfr") - 7.0 / 8) < 1e-12,
+		"seven runs take a millisecond: %g ns, memcpy %g, MPFR %g", column("ns"), column("memcpy"),
+		column("mpfr"));
+	looks = 0;
+	still = 1 << 30;
+	is_int(found("round", "fp16", 0, 0, 1, 0), 0, "one that never moves: a row all the same");
+	ok(column("ns") == 0 && json_is_null(json_object_get(last, "gb_s")) &&
+			json_is_null(json_object_get(last, "memcpy")) && json_is_null(json_object_get(last, "mpfr")),
+		"without rates");
+	still = 1;
+	json_decref(last);
+	last = NULL;
 	is_int(found("pieces", "fp16", 0, 0, 1, 0), 0, "random pieces are right");
 	is_int(found("pieces", "fp16", -1, 0, 1, 0), 1, "others than random numbers have are seen");
+	json_decref(last);
 	return done_testing();
 }

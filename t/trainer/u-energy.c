@@ -188,6 +188,12 @@ gpu(const char *stub)
 	ok(worst < 0.01 && !falls,
 		"steps of 13 ms on a counter of 100 ms: worst relative error of the sum %.2g, never falling", worst);
 	ok(fabs(hu_energy_utilisation(&e) - 0.73) < 1e-12, "utilisation is the GPU's own figure");
+	ok(hu_energy_utilisation(&e) < 0, "which says nothing of less than its period");
+	hu_energy_mark(&e);
+	clock_now += 0.9;
+	double soon = hu_energy_utilisation(&e);
+	clock_now += 0.2;
+	ok(soon < 0 && hu_energy_utilisation(&e) > 0, "but of the second since the mark");
 	hu_energy_close(&e);
 	mode(1);
 	ok(hu_energy_open(&e, "nvml", "cuda") == HU_OK && strstr(e.what, "power over time"),

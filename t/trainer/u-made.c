@@ -15,6 +15,7 @@ enum { ROWS = 64, MANY = 1 << 13, LARGE = 1 << 26, BYTES = 16, BATCH = 4, PAUSE 
 typedef struct source {
 	int made[MANY], bad, slow, released;
 	pthread_t by[ROWS]; /* the thread that made the row last, of the first rows */
+	unsigned char *bad_to; /* where the damaged row was to be made last */
 } source;
 
 static hu_status
@@ -27,6 +28,8 @@ make(const void *own, size_t row, unsigned char *to)
 	if (row < ROWS)
 		s->by[row] = pthread_self();
 	__atomic_add_fetch(&s->made[row], 1, __ATOMIC_RELAXED);
+	if (s->bad == (int)row)
+		s->bad_to = to;
 	if (s->bad == (int)row)
 		return hu_fail(HU_EFILE, "row %zu is damaged", row);
 	for (size_t i = 0; i < BYTES; i++)
@@ -136,6 +139,9 @@ test_damaged(void)
 		ok(hu_made_rows_get(&r, m, index, BATCH) == HU_EFILE && !strcmp(hu_reason(), "row 5 is damaged"),
 			"a damaged row gives its reason when it is got, each time");
 	}
+	get(m, (const size_t[]){ 6 }, 1, &right);
+	ok(hu_made_rows_get(&r, m, (const size_t[]){ 6, 5 }, 2) == HU_EFILE && s.bad_to,
+		"behind a row that is there it is made in its own place");
 	s.bad = -1;
 	get(m, index, BATCH, &right);
 	ok(right, "and is made once it is whole");

@@ -215,9 +215,9 @@ test_load(const char *model, int torch, const char *dtype)
 /* A file of weights of another width is refused with the shapes that it has and that are needed; where only vectors
    differ, and in Keras's files, there is no other order of features to tell. Integers are no weights. */
 static void
-test_misfit(int torch, const char *dtype, int vectors, const char *reason)
+test_misfit(const char *model, int torch, const char *dtype, int vectors, const char *reason)
 {
-	hu_config c = config("convnet", "float32"), wide = c;
+	hu_config c = config(model, "float32"), wide = c;
 	char path[4096];
 
 	wide.width = strcmp(dtype, "I32") ? 0.2 : c.width;
@@ -238,6 +238,34 @@ test_misfit(int torch, const char *dtype, int vectors, const char *reason)
 	free(t);
 	hu_programs_release(&p);
 	hu_programs_release(&q);
+}
+
+/* A moving average is a state whose name is its parameter's and _ema: nothing else that ends in so many characters,
+   or is called so without being a state. */
+static void
+test_averaged(void)
+{
+	static const struct { const char *name; int trainable, state, of; } t[] = {
+		{ "a.w", 1, 1, -1 },
+		{ "a.w_abc", 0, 1, -1 },
+		{ "a.w_ema", 0, 1, 0 },
+		{ "a.c", 0, 1, -1 },
+		{ "b.w", 1, 1, -1 },
+		{ "b.w_ema", 0, 0, -1 },
+		{ "a.c_ema", 0, 1, -1 },
+	};
+	hu_program *p = hu_program_new("train");
+	int right = 0, n = (int)(sizeof t / sizeof *t);
+
+	for (int i = 0; i < n; i++) {
+		hu_program_tensor(p, t[i].name, HU_FP32, hu_shape1(2), HU_OTHER);
+		p->t[i].trainable = t[i].trainable;
+		p->t[i].state = t[i].state;
+	}
+	for (int i = 0; i < n; i++)
+		right += hu_start_averaged(p, i) == t[i].of;
+	is_int(right, n, "moving averages are told from other states");
+	hu_program_free(p);
 }
 
 /* Every table has a first row and ends behind its last one. */
@@ -280,19 +308,29 @@ main(void)
 	test_load("resnet", 1, "F32");
 	test_load("resnet1d", 1, "F32");
 	test_load("resnet1d", 2, "F32");
+	test_averaged();
 	test_tables();
-	test_misfit(1, "F32", 0,
+	test_misfit("convnet", 1, "F32", 0,
 		": tensor conv1.weight has the shape [6, 1, 5, 5] and [3, 1, 5, 5] is needed, output features first, "
 		"which is this model's conv1.w");
-	test_misfit(3, "F32", 0,
+	test_misfit("convnet", 3, "F32", 0,
 		": tensor conv1.weight has the shape [6, 25] and [3, 1, 5, 5] is needed, output features first, which "
 		"is this model's conv1.w");
-	test_misfit(0, "F32", 0,
+	test_misfit("convnet", 0, "F32", 0,
 		": tensor conv1/kernel has the shape [5, 5, 1, 6] and [5, 5, 1, 3] is needed, which is this model's "
 		"conv1.w");
-	test_misfit(1, "F32", 1,
+	test_misfit("convnet", 1, "F32", 1,
 		": tensor conv1.bias has the shape [6] and [3] is needed, which is this model's conv1.b");
-	test_misfit(1, "I32", 0,
+	test_misfit("resnet1d", 2, "F32", 0,
+		": tensor layer1.conv1.weight has the shape [13, 2, 9] and [6, 2, 9] is needed, output features "
+		"first, which is this model's layer1_conv1.w");
+	test_misfit("resnet1d", 1, "F32", 0,
+		": tensor layer1.conv1.weight has the shape [13, 2, 1, 9] and [6, 2, 1, 9] is needed, output features "
+		"first, which is this model's layer1_conv1.w");
+	test_misfit("convnet", 2, "F32", 0,
+		": tensor conv1.weight has the shape [6, 1, 5] and [3, 1, 5, 5] is needed, output features first, "
+		"which is this model's conv1.w");
+	test_misfit("convnet", 1, "I32", 0,
 		": tensor conv1.weight is of dtype I32, and weights are needed as F64, F32, F16, BF16, F8_E4M3 or "
 		"F8_E5M2");
 	return done_testing();

@@ -5,6 +5,9 @@
 
 #include "lib/number/format.h"
 
+/* How many runs are tried at most until the clock moves: of the shortest ones, of some microseconds, seconds. */
+enum { HU_BENCH_RUNS = 10000 };
+
 /* Returns the nanoseconds per element that MPFR takes to round n floats to f in mode. Its results are compared with
    hu_round's where the format overflows as IEEE 754's do; *wrong counts differences. 0 where MPFR has no such mode. */
 double hu_bench_mpfr(const float *src, size_t n, hu_format_id f, hu_mode mode, long *wrong);

@@ -118,12 +118,13 @@ ceiling_here(sweep *s, hu_format_id f)
 	return f == HU_FP64 ? -1 : s->peak[level] * hu_threads();
 }
 
-/* Returns the peak of the device's units on which `way` computes f. cublas uses the matrix units where they support f,
-   and may use instructions beyond those measured. */
+/* Returns the peak of the device's units on which `way` computes f. cublas uses the matrix units where they support
+   f. */
 static double
 ceiling_device(sweep *s, hu_format_id f, hu_gemm_way way)
 {
-	int matrix = way == HU_GEMM_MMA || (way == HU_GEMM_CUBLAS && (f == HU_FP16 || f == HU_BF16 || f == HU_TF32));
+	int units = f == HU_FP16 || f == HU_BF16 || f == HU_TF32 || f == HU_E4M3 || f == HU_E5M2,
+	    matrix = way == HU_GEMM_MMA || (way == HU_GEMM_CUBLAS && units);
 	double *known = &s->device[f][matrix], flops;
 
 	if (*known == 0)

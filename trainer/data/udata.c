@@ -62,7 +62,7 @@ take(choices *c, const char *path, const char *text, size_t line)
 	double user, item, rating, time = 0;
 	const char *s = text;
 
-	if (!field(&s, &user, 0) || !field(&s, &item, 0) || !*s || !field(&s, &rating, 0))
+	if (!field(&s, &user, 0) || !field(&s, &item, 0) || !field(&s, &rating, 0))
 		return hu_fail(HU_EFILE,
 			"%s: line %zu: a user, an item and a rating are needed, separated by tabs, commas or ::", path,
 			line);
@@ -116,9 +116,7 @@ by_user_and_item(const void *a, const void *b)
 {
 	const choice *x = a, *y = b;
 
-	if (x->user != y->user)
-		return x->user < y->user ? -1 : 1;
-	if (x->item != y->item)
+	if (x->user == y->user && x->item != y->item)
 		return x->item < y->item ? -1 : 1;
 	return by_user_and_order(a, b);
 }

@@ -127,10 +127,8 @@ static json_t *
 missing(const char *gnuplot, const char *nvcc, int gpu)
 {
 	json_t *list = json_array();
-	int shim = 0;
+	const hu_backend *shim;
 
-	for (int i = 0; hu_backend_at(i); i++)
-		shim |= !strcmp(hu_backend_at(i)->name, "shim");
 	if (!gnuplot)
 		json_array_append_new(list, json_string("gnuplot does not run: `halfulp report` needs it (apt-get "
 							"install gnuplot-nox, or set GNUPLOT)"));
@@ -139,7 +137,7 @@ missing(const char *gnuplot, const char *nvcc, int gpu)
 			list, json_sprintf("the CUDA back end%s: %s", gpu ? ", though there is a GPU" : "",
 				      nvcc ? "configure --with-cuda=yes, since nvcc is here"
 					   : "install the CUDA toolkit (nvcc), then configure --with-cuda=yes"));
-	if (!shim)
+	if (hu_backend_find("shim", &shim) != HU_OK)
 		json_array_append_new(list, json_string("the kernels on the host (--backend shim): configure found no "
 							"C++ compiler (apt-get install g++)"));
 	if (!hu_blas_works())

@@ -12,24 +12,23 @@
 
 enum { TRIALS = 5, WARPS = 8, MOST_ROUNDS = 1 << 20 };
 
-/* Returns the kind of cuda/probe/probe.h and sets the multiply-adds of one instruction of a warp; for fp32 four per
-   lane. */
-static int
-kind_of(hu_format_id in, hu_format_id out, int matrix, double *macs)
-{
-	static const struct {
-		hu_format_id in, out;
-		int kind, k;
-	} rows[] = { { HU_FP16, HU_FP32, HU_PROBE_F16, 16 }, { HU_FP16, HU_FP16, HU_PROBE_F16_F16, 16 },
-		{ HU_BF16, HU_FP32, HU_PROBE_BF16, 16 }, { HU_TF32, HU_FP32, HU_PROBE_TF32, 8 } };
+/* The instructions of a format: what mma.sync has (kind, products of 16 x 8 x k) and what the warpgroup units have
+   (group, products of 64 x 256 x deep); -2: none. */
+typedef struct unit { hu_format_id in, out; int kind, k, group, deep; } unit;
 
-	*macs = 32 * 4;
-	for (size_t i = 0; matrix && i < sizeof rows / sizeof *rows; i++)
-		if (rows[i].in == in && rows[i].out == out) {
-			*macs = 16.0 * 8 * rows[i].k;
-			return rows[i].kind;
-		}
-	return matrix ? -2 : HU_PROBE_FMA;
+static const unit *
+unit_of(hu_format_id in, hu_format_id out)
+{
+	static const unit rows[] = { { HU_FP16, HU_FP32, HU_PROBE_F16, 16, HU_PROBE_W_F16, 16 },
+		{ HU_FP16, HU_FP16, HU_PROBE_F16_F16, 16, -2, 0 },
+		{ HU_BF16, HU_FP32, HU_PROBE_BF16, 16, HU_PROBE_W_BF16, 16 },
+		{ HU_TF32, HU_FP32, HU_PROBE_TF32, 8, HU_PROBE_W_TF32, 8 },
+		{ HU_E4M3, HU_FP32, -2, 0, HU_PROBE_W_E4M3, 32 }, { HU_E5M2, HU_FP32, -2, 0, HU_PROBE_W_E5M2, 32 } };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (rows[i].in == in && rows[i].out == out)
+			return &rows[i];
+	return NULL;
 }
 
 static hu_status
@@ -114,17 +113,28 @@ hu_peak_flops(const char *backend, hu_format_id in, hu_format_id out, int matrix
 {
 	const hu_side *side;
 	void *queue;
-	double macs;
-	int kind = kind_of(in, out, matrix, &macs), real = strcmp(backend, "shim");
+	const unit *u = matrix ? unit_of(in, out) : NULL;
+	int real = strcmp(backend, "shim");
 
 	HU_TRY(find_side(backend, &side));
-	if (kind < HU_PROBE_FMA)
+	/* The shim has the instructions of every architecture. */
+	int groups = u && u->group >= 0 && (side->arch() < 0 || side->arch() == HU_TC_HOPPER);
+	if (matrix && (!u || (u->kind < 0 && !groups)))
 		return hu_fail(HU_EUNABLE, "no matrix instruction of %s with %s accumulators", hu_format_name(in),
 			hu_format_name(out));
 	HU_TRY(side->open(&queue));
 	/* more blocks than any device runs at once; the shim interprets them, so it gets few */
-	hu_status st = rate(side, queue, kind, real ? 4096 : 1, real ? 64 : 1, macs, flops);
+	unsigned blocks = real ? 4096 : 1, rounds = real ? 64 : 1;
+	double one = 0, other = 0;
+	hu_status st = HU_OK;
+	if (!u)
+		st = rate(side, queue, HU_PROBE_FMA, blocks, rounds, 32 * 4, &one);
+	else if (u->kind >= 0)
+		st = rate(side, queue, u->kind, blocks, rounds, 16.0 * 8 * u->k, &one);
+	if (st == HU_OK && groups) /* of a warpgroup's products a quarter is each warp's */
+		st = rate(side, queue, u->group, blocks, rounds, 64.0 * 256 * u->deep / 4, &other);
 	side->close(queue);
+	*flops = one > other ? one : other;
 	return st;
 }
 

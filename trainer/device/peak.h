@@ -8,8 +8,8 @@
 #include "lib/number/format.h"
 
 /* Sets *flops to the FLOP/s (a multiply-add counts as two) of the units of backend, cuda or shim: where matrix is 1, of
-   mma.sync with operands in format `in` and accumulators in format `out`; otherwise of fp32 fused multiply-adds. It is
-   the best of a few trials of some 10 milliseconds. Instructions that reach beyond mma.sync (wgmma) can be faster.
+   the matrix instructions with operands in format `in` and accumulators in format `out`, mma.sync or, on Hopper, wgmma
+   where that is faster; otherwise of fp32 fused multiply-adds. It is the best of a few trials of some 10 milliseconds.
    HU_EUNABLE where there is no such instruction or its results were wrong. */
 hu_status hu_peak_flops(const char *backend, hu_format_id in, hu_format_id out, int matrix, double *flops);
 

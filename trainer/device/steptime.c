@@ -73,6 +73,22 @@ summarise(hu_steptime *t, const hu_session *s, double *seconds, double *calls, s
 	free(one_call);
 }
 
+/* Reads the meter over further steps, from step `from` on, because it says nothing of less than its period. */
+static hu_status
+meter(hu_steptime *t, hu_session *s, hu_energy *e, size_t from)
+{
+	double untimed, loss, start = hu_energy_read(e), began = hu_now();
+	size_t n = 0;
+
+	hu_energy_mark(e);
+	while (n == 0 || hu_now() - began < hu_energy_period(e))
+		HU_TRY(one(s, from + n++, NULL, &untimed, &loss));
+	double end = hu_energy_read(e);
+	t->joules = end >= 0 && start >= 0 ? (end - start) / (double)n : -1;
+	t->utilisation = hu_energy_utilisation(e);
+	return HU_OK;
+}
+
 /* On a device the timed steps are whole; its calls are timed in as many further steps. */
 static hu_status
 run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
@@ -88,7 +104,7 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 		size_t k = i - ask->warm;
 		if (i == ask->warm) {
 			start = hu_energy_read(ask->energy);
-			hu_energy_utilisation(ask->energy);
+			hu_energy_mark(ask->energy);
 			s->waited = 0;
 		}
 		st = one(s, i, i < ask->warm || !with ? NULL : with + k * row, i < ask->warm ? &untimed : &seconds[k],
@@ -105,6 +121,8 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 	if (st == HU_OK && ask->evaluate)
 		st = hu_session_evaluate(s, &t->eval);
 	more = calls && !with ? ask->steps : 0;
+	if (st == HU_OK && hu_energy_period(ask->energy) > 0)
+		st = meter(t, s, ask->energy, ask->warm + ask->steps + more);
 	for (size_t i = 0; i < more && st == HU_OK; i++)
 		st = one(s, ask->warm + ask->steps + i, calls + i * row, &untimed, &loss);
 	if (st == HU_OK)

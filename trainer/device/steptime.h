@@ -23,7 +23,8 @@ typedef struct hu_steptime_ask {
    mean time in which a step made and read its batch, on a device while that worked. peak_bytes is the measured memory
    of steps and evaluation: on the CPU the most by which the resident set grew, images included (NaN where that cannot
    be known); on a device the most that was allocated there at once. computed_bytes is what hu_need computed; it is
-   never less. joules and utilisation are means of a step, negative where not available. loss is that of the last step,
+   never less. joules and utilisation are means of a step, negative where not available; a meter with a period measures
+   them over further steps that take as long. loss is that of the last step,
    eval is filled on request. digest is a checksum of the state after all steps, warm ones included. call has the median
    seconds of each call of a step, by its place in the program; it is NULL where not asked for or not known. pass says
    how a device computed each call; its last entry is what the device reads back for the host. With pass, times are

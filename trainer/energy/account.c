@@ -28,7 +28,7 @@ hu_account_begin(hu_account *a, const json_t *manifest)
 	}
 	a->before = json_number_value(joules);
 	hu_energy_read(&a->meter);
-	hu_energy_utilisation(&a->meter);
+	hu_energy_mark(&a->meter);
 }
 
 void

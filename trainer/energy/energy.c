@@ -92,5 +92,24 @@ hu_energy_read(hu_energy *e)
 double
 hu_energy_utilisation(hu_energy *e)
 {
-	return e->meter && e->meter->utilisation ? e->meter->utilisation(e->state) : -1;
+	if (!e->meter || !e->meter->utilisation || e->now() - e->asked < e->meter->period)
+		return -1;
+	e->asked = e->now();
+	return e->meter->utilisation(e->state);
+}
+
+void
+hu_energy_mark(hu_energy *e)
+{
+	if (!e->meter)
+		return;
+	if (e->meter->utilisation)
+		e->meter->utilisation(e->state);
+	e->asked = e->now();
+}
+
+double
+hu_energy_period(const hu_energy *e)
+{
+	return e->meter ? e->meter->period : 0;
 }

@@ -9,11 +9,13 @@
 #include <stddef.h>
 
 /* A meter reads one source of energy. open returns its state, or NULL with the reason in why; `what` receives what is
-   measured ("2 packages, RAPL"). joules returns the counter with wrap-arounds removed, from an arbitrary start;
-   negative where it can no longer be read. utilisation returns the busy share of the source since the last call, 0 to
-   1, or is negative where unknown; the member may be NULL. */
+   measured ("2 packages, RAPL"). period is the seconds over which the source forms its figures: a busy share or joules
+   of less time are those of other moments. joules returns the counter with wrap-arounds removed, from an arbitrary
+   start; negative where it can no longer be read. utilisation returns the busy share of the source since the last call,
+   0 to 1, or is negative where unknown; the member may be NULL. */
 typedef struct hu_meter {
 	const char *name;
+	double period;
 	void *(*open)(char *what, size_t what_size, char *why, size_t why_size);
 	double (*joules)(void *state);
 	double (*utilisation)(void *state);
@@ -26,6 +28,7 @@ typedef struct hu_energy {
 	double (*now)(void);            /* seconds; a test may set its own clock before the first read */
 	double first, seen, seen_at;    /* the counter: at the start, at its last change, and when that was */
 	double watts, said;             /* between its last two changes; what the last read returned */
+	double asked;                   /* when the busy share was given last, or hu_energy_mark was called */
 	int reads;
 	char what[128], why[256];
 } hu_energy;
@@ -40,8 +43,13 @@ void hu_energy_close(hu_energy *e);
    every millisecond, a GPU's every 20 to 100 ms). Between two jumps the power of the last interval is assumed to
    continue, for one such second at most, so that short steps get their share while their sum stays the counter's. */
 double hu_energy_read(hu_energy *e);
-/* Returns the busy share since the last call; negative where unknown. */
+/* Returns the busy share since it was given last or hu_energy_mark was called; negative where it is unknown, also
+   before the meter's period has passed since then. */
 double hu_energy_utilisation(hu_energy *e);
+/* Begins an interval for hu_energy_utilisation. */
+void hu_energy_mark(hu_energy *e);
+/* Returns the seconds over which the meter forms its figures; 0 without a meter. */
+double hu_energy_period(const hu_energy *e);
 
 const hu_meter *hu_meter_at(int i);   /* NULL past the last */
 #endif

@@ -142,6 +142,7 @@ joules(void *state)
 	return n->sum;
 }
 
+/* The share of NVML's last sampling period, which is of a second at most. */
 static double
 utilisation(void *state)
 {
@@ -151,4 +152,4 @@ utilisation(void *state)
 	return n->rates && !n->rates(n->device, &r) ? 0.01 * r.gpu : -1;
 }
 
-const hu_meter hu_meter_nvml = { "nvml", open_nvml, joules, utilisation, close_nvml };
+const hu_meter hu_meter_nvml = { "nvml", 1, open_nvml, joules, utilisation, close_nvml };

@@ -144,4 +144,4 @@ utilisation(void *state)
 	return u < 1 ? u : 1;
 }
 
-const hu_meter hu_meter_rapl = { "rapl", open_rapl, joules, utilisation, free };
+const hu_meter hu_meter_rapl = { "rapl", 0, open_rapl, joules, utilisation, free };

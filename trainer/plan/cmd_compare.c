@@ -7,7 +7,7 @@
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
 #include "lib/base/ranks/ranks.h"
-#include "trainer/plan/compare_units.h"
+#include "trainer/plan/compare_patterns.h"
 #include "trainer/plan/ladder.h"
 #include "trainer/run/idle.h"
 
@@ -46,7 +46,9 @@ refuse_idle(const hu_comparison *c, const hu_args *a)
 			hu_config_release(&config);
 		}
 	hu_status idled = hu_idle_end(&idle);
-	return st != HU_OK ? st : idled;
+	if (st == HU_OK)
+		st = idled;
+	return st == HU_OK && !hu_parts_offered() ? hu_compare_patterns_check(c, a) : st;
 }
 
 /* The rungs of --ladder as the policies to compare. */
@@ -263,7 +265,9 @@ const hu_command hu_cmd_compare = { "compare",
 	"--policies LIST | --ladder POLICY [--seeds LIST] [--lrs LIST] [OPTION...] [DIR]",
 	"train a model under several policies, learning rates and seeds and tabulate accuracy, time, memory and losses",
 	"Options are those of train; each holds for every run in which it has an effect (--init-scale has none in\n"
-	"float32's). The runs are written to DIR [runs/compare-N], with compare.tsv and compare-runs.tsv. A run\n"
-	"that fails becomes a row that says so, and the others go on; the exit code is the largest of theirs. In\n"
-	"LIST, key=value belongs to the policy before it: mixed_float16,layer:dense1=float32.",
+	"float32's), and so does each pattern of --trace, --count and --no-decay (*@fp16 names casts of one policy\n"
+	"alone); a run that has none of the tensors to trace is not analyzed. The runs are written to DIR\n"
+	"[runs/compare-N], with compare.tsv and compare-runs.tsv. A run that fails becomes a row that says so, and\n"
+	"the others go on; the exit code is the largest of theirs. In LIST, key=value belongs to the policy before\n"
+	"it: mixed_float16,layer:dense1=float32.",
 	opts, run, needs };

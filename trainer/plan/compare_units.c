@@ -10,6 +10,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"
+#include "trainer/plan/compare_patterns.h"
 #include "trainer/run/idle.h"
 
 #include <errno.h>
@@ -93,6 +94,16 @@ execute(words *w, int *code)
 	return HU_OK;
 }
 
+/* The value that the run is told: of patterns of names those that fit in it. */
+static const char *
+value_for(const hu_config *c, const char *option, const char *given)
+{
+	return !strcmp(option, "no-decay") ? c->no_decay
+	       : !strcmp(option, "trace")  ? c->trace
+	       : !strcmp(option, "count")  ? c->count
+					   : given;
+}
+
 /* Passes on the options of train that were given here, except those of compare itself. */
 static void
 pass_on(words *w, const hu_args *a, const hu_config *c)
@@ -102,8 +113,9 @@ pass_on(words *w, const hu_args *a, const hu_config *c)
 		int mine = hu_word_in("policies ladder seeds lrs analyze json shard part resume", o->name);
 		char *idle = mine ? NULL : hu_config_idle(c, o->name); /* why it has no effect under this policy; under
 									  another one it has */
-		if (!mine && !idle)
-			say_option(w, o->name, o->arg ? a->each[i].value : NULL);
+		const char *value = value_for(c, o->name, a->each[i].value);
+		if (!mine && !idle && (!o->arg || *value || !*a->each[i].value))
+			say_option(w, o->name, o->arg ? value : NULL);
 		free(idle);
 	}
 }
@@ -130,6 +142,7 @@ one_run(const hu_args *a, const char *policy, const char *rate, long long seed, 
 	hu_config c;
 
 	HU_TRY(hu_compare_config(&c, a, policy));
+	int traced = hu_compare_patterns_narrow(&c, a);
 	say(&w, "halfulp");
 	say(&w, "train");
 	pass_on(&w, a, &c);
@@ -139,13 +152,13 @@ one_run(const hu_args *a, const char *policy, const char *rate, long long seed, 
 	say_option(&w, "seed", number);
 	if (rate)
 		say_option(&w, "lr", rate);
-	if (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps"))
+	if (!traced || (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps")))
 		say_option(&w, "trace-steps", "none");
 	say_threads(&w, a);
 	say_option(&w, "quiet", NULL);
 	say(&w, dir);
 	HU_TRY(execute(&w, &r->train));
-	if (!r->train && hu_args_given(a, "analyze")) {
+	if (!r->train && traced && hu_args_given(a, "analyze")) {
 		say(&w, "halfulp");
 		say(&w, "analyze");
 		say_threads(&w, a);

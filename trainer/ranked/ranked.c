@@ -92,37 +92,65 @@ ranked_step(hu_machine *m, const hu_env *env)
 	return HU_OK;
 }
 
-/* Every rank has the whole state and updates it itself; each step's end says whether they still agree. A device's step
-   has ended when its digest is there. */
+/* A rank's digests: of the states that all ranks have, and of those that it alone has. */
+typedef struct halves { uint64_t common, own; } halves;
+
+static hu_status
+digest_halves(hu_machine *m, halves *d)
+{
+	HU_TRY(m->of->digest(m->own, &d->common));
+	HU_TRY(m->of->part->own_digest(m->own, &d->own));
+	d->common -= d->own;
+	return HU_OK;
+}
+
+/* Every rank has the state but what error feedback keeps, and updates it itself; each step's end says whether they
+   still agree. Rank 0's digest is of all. A device's step has ended when its digest is there. */
 static hu_status
 ranked_commit(hu_machine *m)
 {
+	halves mine;
+
 	HU_TRY(m->of->commit(m->own));
 	if (!m->shared)
 		return HU_OK;
 	if (!hu_ranks_rank())
 		hu_ranked_order_next(HU_RANKED_COMMIT, 0);
-	HU_TRY(m->of->digest(m->own, &m->digest));
+	hu_ranked_forget(m); /* states have other values now */
+	HU_TRY(digest_halves(m, &mine));
 	if (!m->of->peek)
 		m->seconds += hu_now() - m->started;
 	hu_status st = HU_OK;
-	uint64_t *all = hu_xcalloc((size_t)m->s.ranks, sizeof *all);
-	hu_ranks_gather(0, &m->digest, sizeof m->digest, all);
-	for (int r = 1; r < m->s.ranks && !hu_ranks_rank() && st == HU_OK; r++)
-		if (all[r] != m->digest)
+	halves *all = hu_xcalloc((size_t)m->s.ranks, sizeof *all);
+	hu_ranks_gather(0, &mine, sizeof mine, all);
+	m->digest = mine.common + mine.own;
+	for (int r = 1; r < m->s.ranks && !hu_ranks_rank() && st == HU_OK; r++) {
+		m->digest += all[r].own;
+		if (all[r].common != mine.common)
 			st = hu_fail(HU_EUNABLE,
 				"after a step rank %d has a state of digest 0x%016llx and rank 0 one of 0x%016llx: a "
 				"machine computes or copies wrongly, or runs another build",
-				r, (unsigned long long)all[r], (unsigned long long)m->digest);
+				r, (unsigned long long)all[r].common, (unsigned long long)mine.common);
+	}
 	free(all);
 	return st;
 }
 
+/* Before the first step the digest is of the states that all ranks have. */
 static hu_status
 ranked_digest(hu_machine *m, uint64_t *digest)
 {
-	*digest = m->digest;
-	return m->shared && m->steps > 0 ? HU_OK : m->of->digest(m->own, digest);
+	halves mine;
+
+	if (!m->shared)
+		return m->of->digest(m->own, digest);
+	if (m->steps > 0) {
+		*digest = m->digest;
+		return HU_OK;
+	}
+	HU_TRY(digest_halves(m, &mine));
+	*digest = mine.common;
+	return HU_OK;
 }
 
 static hu_status

@@ -4,7 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/program/spread/spread.h"
-#include "lib/store/run.h"
+#include "lib/store/run_check.h"
 #include "trainer/ranked/orders.h"
 #include "trainer/record/manifest.h"
 
@@ -86,6 +86,21 @@ restore(hu_session *s, const char *dir)
 	return n ? hu_session_load(s, dir, last) : hu_session_start(s);
 }
 
+/* Compares the newest checkpoint with the manifest: of the files that only rank 0 compares it is the one that this rank
+   reads. */
+static hu_status
+check_checkpoint(const hu_run *run)
+{
+	size_t *steps;
+	int n = hu_run_list_steps(run->dir, "checkpoint", &steps);
+	char *name = n ? hu_xprintf("checkpoint/step-%06zu.safetensors", steps[n - 1]) : NULL;
+	hu_status st = n ? hu_run_check_file(run, name) : HU_OK;
+
+	free(steps);
+	free(name);
+	return st;
+}
+
 /* Sets the configuration from the options, or from the manifest of the run to be resumed, which rank 0 has locked. */
 static hu_status
 configure(hu_config *c, const hu_args *a)
@@ -96,8 +111,10 @@ configure(hu_config *c, const hu_args *a)
 		HU_TRY(hu_config_from_args(c, a, hu_args_text(a, "policy")));
 	else {
 		HU_TRY(a->nrest ? HU_OK : hu_fail(HU_EINVAL, "--resume needs the RUN to continue"));
-		HU_TRY(hu_run_open_own(&run, a->rest[0]));
-		hu_status st = hu_config_resumed(c, run.manifest, a);
+		HU_TRY(hu_run_open_own(&run, a->rest[0], 1));
+		hu_status st = check_checkpoint(&run);
+		if (st == HU_OK)
+			st = hu_config_resumed(c, run.manifest, a);
 		if (st == HU_OK)
 			st = hu_manifest_recall(run.manifest);
 		hu_run_release(&run);

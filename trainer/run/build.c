@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/run/build.h"
 
+#include "lib/base/mem.h"
 #include "trainer/model/layer_dropout.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static hu_status
@@ -30,6 +32,17 @@ decay_steps(const hu_lr_schedule *s, double steps)
 }
 
 static hu_status
+feedback(hu_program *p, const hu_config *c, const hu_all_reduce *r, int found)
+{
+	if (hu_pass_feedback(p, r, found) == HU_OK)
+		return HU_OK;
+	char *why = hu_xstrdup(hu_reason());
+	hu_fail(HU_EINVAL, "--all-reduce %s: %s", c->all_reduce, why);
+	free(why);
+	return HU_EINVAL;
+}
+
+static hu_status
 build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 {
 	size_t parts = eval || !c->micro_batches ? 1 : c->micro_batches;
@@ -37,8 +50,10 @@ build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 	hu_scaling share = c->scaling;
 	hu_program *p = NULL;
 	hu_optim_options optim = c->optim;
+	hu_all_reduce over = c->over_ranks;
 	int found;
 
+	over.rescaled = hu_scaling_moves(&c->scaling);
 	sizes.batch /= parts;
 	/* The loss of each micro-batch is divided by their number, as AMP's recipe does, or by a rank's number of them
 	   where the ranks' sums are divided by that of ranks. */
@@ -56,9 +71,10 @@ build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 		HU_TRY(hu_pass_differentiate(p, loss, seed));
 		if (parts > 1)
 			hu_pass_micro_batches(
-				out, (int)parts, loss, hu_program_find(p, "loss.p"), &c->over_ranks);
+				out, (int)parts, loss, hu_program_find(p, "loss.p"), &over);
 		p = *out;
 		HU_TRY(hu_pass_loss_scaling(p, &c->scaling, &found));
+		HU_TRY(feedback(p, c, &over, found));
 		hu_optim_append(p, &optim, found);
 		hu_dropout_end(p);
 	}

@@ -212,7 +212,7 @@ prepare_resumed(job *b, const hu_args *a)
 	free(manifest);
 	if (begun)
 		HU_TRY(hu_run_lock_write(&b->lock, b->dir));
-	HU_TRY(hu_run_open_own(&run, b->dir));
+	HU_TRY(hu_run_open_own(&run, b->dir, 0));
 	hu_status st = hu_config_resumed(&b->config, run.manifest, a);
 	if (st == HU_OK)
 		st = hu_ranked_possible(&b->config);

@@ -26,4 +26,8 @@ hu_status hu_idle_refuse(const hu_args *a, const hu_config *c);
    --trace or --count none of its tensors: it is misspelt, or meant for another model, and changes nothing. The reason
    names it. A run that is resumed or verified is not asked: its command line was accepted once. */
 hu_status hu_idle_patterns(const hu_config *c, const hu_program *train);
+/* The same of n runs' programs: a pattern fits where it fits one of them. */
+hu_status hu_idle_patterns_among(const hu_config *c, const hu_program *const *train, int n);
+/* Returns those of the patterns of --OPTION that fit the program, separated by commas; the caller frees the text. */
+char *hu_idle_fitting(const char *option, const char *patterns, const hu_program *train);
 #endif

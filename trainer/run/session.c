@@ -166,6 +166,24 @@ hu_session_close(hu_session *s)
 	memset(s, 0, sizeof *s);
 }
 
+/* Sets the state to its first values, but for the tensors that are in the file --init. */
+static hu_status
+start_from(hu_session *s)
+{
+	const hu_program *p = s->programs.train;
+	hu_tensor *t;
+
+	HU_TRY(hu_session_state_room(s, &t));
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].state)
+			hu_start_state(&t[i], p, i, s->config);
+	hu_status st = hu_start_load(t, p, s->config->init);
+	if (st == HU_OK)
+		st = hu_session_restore(s, t);
+	hu_session_free_tensors(s, t);
+	return st;
+}
+
 /* Sets the state one tensor at a time, so that starting takes no more memory than a step. */
 static hu_status
 start_state(hu_session *s)
@@ -190,17 +208,7 @@ start_state(hu_session *s)
 hu_status
 hu_session_start(hu_session *s)
 {
-	hu_tensor *t;
-
-	HU_TRY(start_state(s));
-	if (!s->config->init)
-		return HU_OK;
-	HU_TRY(hu_session_copy_state(s, &t));
-	hu_status st = hu_start_load(t, s->programs.train, s->config->init);
-	if (st == HU_OK)
-		st = hu_session_restore(s, t);
-	hu_session_free_tensors(s, t);
-	return st;
+	return s->config->init ? start_from(s) : start_state(s);
 }
 
 /* Shuffles by Fisher-Yates with the random stream "shuffle" at step = epoch: place i is swapped with one of the places

@@ -68,8 +68,8 @@ hu_status hu_session_read(hu_session *s, int tensor, hu_tensor *t);
 hu_status hu_session_scalar(hu_session *s, int tensor, double *x);
 /* Copies the tensors whose entry in select is set (NULL: all), by id; hu_session_free_tensors frees them. */
 hu_status hu_session_copy(hu_session *s, const char *select, hu_tensor **t);
-/* The same for the state alone. */
-hu_status hu_session_copy_state(hu_session *s, hu_tensor **t);
+/* Makes tensors of the state alone, with room for values that the caller sets. */
+hu_status hu_session_state_room(hu_session *s, hu_tensor **t);
 /* Sets the state from the checkpoint that the run in dir has of a step. */
 hu_status hu_session_load(hu_session *s, const char *dir, size_t step);
 void hu_session_free_tensors(const hu_session *s, hu_tensor *t);

@@ -50,13 +50,12 @@ read_all(hu_session *s, const int *tensor, int n, void *const *values)
 	return HU_OK;
 }
 
-hu_status
-hu_session_copy(hu_session *s, const char *select, hu_tensor **out)
+/* Makes *out, with room for the values of the tensors that select marks, all where it is NULL. */
+static hu_status
+make_room(hu_session *s, const char *select, hu_tensor **out)
 {
 	const hu_program *p = s->programs.train;
 	hu_tensor *t = hu_xcalloc((size_t)p->nt + 1, sizeof *t);
-	int *tensor = hu_xmalloc(((size_t)p->nt + 1) * sizeof *tensor), n = 0;
-	void **values = hu_xmalloc(((size_t)p->nt + 1) * sizeof *values);
 	hu_status st = HU_OK;
 
 	for (int i = 0; i < p->nt && st == HU_OK; i++) {
@@ -68,11 +67,29 @@ hu_session_copy(hu_session *s, const char *select, hu_tensor **out)
 		t[i].data = hu_alloc(t[i].n * hu_element_size(t[i].format));
 		if (!t[i].data)
 			st = hu_fail(HU_ENOMEM, "no memory to copy %s (%zu elements)", p->t[i].name, t[i].n);
-		tensor[n] = i;
-		values[n++] = t[i].data;
 	}
 	if (st == HU_OK)
-		st = read_all(s, tensor, n, values);
+		*out = t;
+	else
+		hu_session_free_tensors(s, t);
+	return st;
+}
+
+hu_status
+hu_session_copy(hu_session *s, const char *select, hu_tensor **out)
+{
+	const hu_program *p = s->programs.train;
+	hu_tensor *t;
+
+	HU_TRY(make_room(s, select, &t));
+	int *tensor = hu_xmalloc(((size_t)p->nt + 1) * sizeof *tensor), n = 0;
+	void **values = hu_xmalloc(((size_t)p->nt + 1) * sizeof *values);
+	for (int i = 0; i < p->nt; i++)
+		if (t[i].data) {
+			tensor[n] = i;
+			values[n++] = t[i].data;
+		}
+	hu_status st = read_all(s, tensor, n, values);
 	free(tensor);
 	free(values);
 	if (st == HU_OK)
@@ -83,14 +100,14 @@ hu_session_copy(hu_session *s, const char *select, hu_tensor **out)
 }
 
 hu_status
-hu_session_copy_state(hu_session *s, hu_tensor **t)
+hu_session_state_room(hu_session *s, hu_tensor **t)
 {
 	const hu_program *p = s->programs.train;
 	char *state = hu_xcalloc((size_t)p->nt + 1, 1);
 
 	for (int i = 0; i < p->nt; i++)
 		state[i] = p->t[i].state != 0;
-	hu_status st = hu_session_copy(s, state, t);
+	hu_status st = make_room(s, state, t);
 	free(state);
 	return st;
 }
@@ -110,7 +127,7 @@ hu_session_load(hu_session *s, const char *dir, size_t step)
 	hu_tensor *t;
 	json_t *meta;
 
-	HU_TRY(hu_session_copy_state(s, &t));
+	HU_TRY(hu_session_state_room(s, &t));
 	hu_status st = hu_run_load_checkpoint(dir, (long)step, s->programs.train, t, &meta);
 	if (st == HU_OK) {
 		json_decref(meta);

@@ -73,22 +73,23 @@ from_torch(hu_shape s, size_t k)
 	return (o * in + i) * taps + tap;
 }
 
-/* Returns the shape that the file's tensor must have for ours to be s. */
+/* Returns the shape that the file's tensor, which has so many dimensions, must have for ours to be s. PyTorch's
+   convolutions of signals have three: [out, in, taps]. */
 static hu_shape
-theirs_of(hu_shape s, int torch)
+theirs_of(hu_shape s, int torch, int rank)
 {
 	if (torch && s.rank == 2)
 		return hu_shape2(s.d[1], s.d[0]);
+	if (torch && rank == 3 && s.rank == 4 && s.d[0] == 1)
+		return hu_shape3(s.d[3], s.d[2], s.d[1]);
 	return torch && s.rank == 4 ? hu_shape4(s.d[3], s.d[2], s.d[0], s.d[1]) : s;
 }
 
 static int
 fits(const hu_stensor *e, hu_shape s, int torch)
 {
-	hu_shape want = theirs_of(s, torch);
+	hu_shape want = theirs_of(s, torch, e->rank);
 
-	if (torch && s.rank == 4 && s.d[0] == 1 && e->rank == 3) /* a convolution of signals: [out, in, taps] */
-		return e->shape[0] == want.d[0] && e->shape[1] == want.d[1] && e->shape[2] == want.d[3];
 	if (e->rank != want.rank)
 		return 0;
 	for (int k = 0; k < want.rank; k++)
@@ -126,7 +127,7 @@ shape_text(int rank, const size_t *d, char *out, size_t size)
 static hu_status
 misfit(const hu_safetensors *s, const hu_stensor *e, const hu_info *info, int torch)
 {
-	hu_shape want = theirs_of(info->shape, torch);
+	hu_shape want = theirs_of(info->shape, torch, e->rank);
 	char have[128], need[128], ours[160] = "";
 
 	if (strcmp(e->name, info->name))

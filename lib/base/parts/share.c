@@ -108,6 +108,8 @@ say(const hu_sharing *s, const hu_deal *load, int units, int left, double took)
 		json_t *o = json_pack("{s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:s}", "shard", s->shard.i, "of",
 			s->shard.n, "units", units, "of_units", w->n, "expected_s", mine, "seconds", took,
 			"imbalance", over, "largest_unit_s", load->largest, "part", s->path);
+		if (w->checked)
+			json_object_set_new(o, "checked_bytes", json_integer((json_int_t)w->checked(w->of)));
 		json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 		putchar('\n');
 		json_decref(o);
@@ -118,6 +120,8 @@ say(const hu_sharing *s, const hu_deal *load, int units, int left, double took)
 		s->shard.i, s->shard.n, units, w->n, took, load->total > 0 ? mine / load->total : 0, 100 * over);
 	if (load->largest > mean && w->n > 1)
 		printf(", as one unit alone is %.3g of it", load->largest / load->total);
+	if (w->checked)
+		printf("; %.3g MB compared with checksums", w->checked(w->of) / 1e6);
 	if (left)
 		printf("\n%d units follow from those of all shards: the same line with --resume computes them then, "
 		       "or merge does",

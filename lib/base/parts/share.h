@@ -22,6 +22,7 @@
    late: the last so many units follow from what all others found, and `ready`, called once those are joined, prepares
    them. A shard computes its own of them where the folder has the parts of all others; else they are computed where
    units are joined. Ranks have none.
+   checked: NULL, or returns how many bytes of files this process has compared with checksums.
    bar: is shown while units are computed and joined, for notes and for who prints a line. */
 typedef struct hu_share_work {
 	const char *command, *text, *folder, *place;
@@ -33,6 +34,7 @@ typedef struct hu_share_work {
 	hu_status (*study)(void *of, int i, hu_str *found);
 	hu_status (*join)(void *of, int i, const char *found);
 	hu_status (*ready)(void *of);
+	double (*checked)(const void *of);
 	void *of;
 	hu_progress bar;
 } hu_share_work;

@@ -113,6 +113,7 @@ libhalfulp_a_SOURCES += lib/op/kind/rsqrt.c
 libhalfulp_a_SOURCES += lib/op/kind/rsqrt_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/scale.c
 libhalfulp_a_SOURCES += lib/op/kind/scale_update.c
+libhalfulp_a_SOURCES += lib/op/kind/select.c
 libhalfulp_a_SOURCES += lib/op/kind/selu.c
 libhalfulp_a_SOURCES += lib/op/kind/selu_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/sgd.c

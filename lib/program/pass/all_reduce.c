@@ -41,6 +41,20 @@ take_scale(char *text, double *scale)
 	return good ? HU_OK : HU_EINVAL;
 }
 
+/* Takes the word feedback out of a model's text. Returns whether it was there. */
+static int
+take_feedback(char *text)
+{
+	static const char word[] = ",feedback";
+	char *at = text;
+
+	while ((at = strstr(at, word)) && at[sizeof word - 1] && at[sizeof word - 1] != ',')
+		at++;
+	if (at)
+		memmove(at, at + sizeof word - 1, strlen(at + sizeof word - 1) + 1);
+	return at != NULL;
+}
+
 /* Reads what follows nccl. */
 static hu_status
 parse_library(const char *rest, int here, hu_all_reduce *out)
@@ -73,6 +87,7 @@ hu_all_reduce_parse(const char *text, int here, hu_all_reduce *out)
 	if (!strncmp(text, "nccl", 4) && (!text[4] || text[4] == ':'))
 		return parse_library(text + 4, here, out);
 	char *model = hu_xstrdup(text);
+	out->feedback = take_feedback(model);
 	hu_status st = take_scale(model, &out->scale);
 	if (st == HU_OK)
 		st = hu_sum_parse(model, &out->sum);
@@ -85,6 +100,10 @@ hu_all_reduce_parse(const char *text, int here, hu_all_reduce *out)
 	if (out->sum.n < 2)
 		return hu_fail(HU_EINVAL, "%s:%d: there is nothing to add where there is one rank; say two or more",
 			hu_sum_name(out->sum.id), out->sum.n);
+	if (out->feedback && out->sum.outer == HU_NO_FORMAT)
+		return hu_fail(HU_EINVAL,
+			"feedback keeps what the cast to the wire loses, and without wire= gradients are sent in "
+			"their own format: name a shorter one, as in ring:8,wire=e4m3,scale=2^8,feedback");
 	out->ranks = out->sum.n;
 	out->own_acc = names_acc(text);
 	return HU_OK;

@@ -71,6 +71,12 @@ set_rule(hu_call *c, const hu_scaler *r)
 	hu_attr_set(c, "hysteresis", r->hysteresis);
 }
 
+int
+hu_scaling_moves(const hu_scaling *s)
+{
+	return strcmp(s->rule.name, "none") && strcmp(s->rule.name, "static");
+}
+
 hu_status
 hu_pass_loss_scaling(hu_program *p, const hu_scaling *s, int *found)
 {
@@ -86,7 +92,7 @@ hu_pass_loss_scaling(hu_program *p, const hu_scaling *s, int *found)
 	for (int i = 0; i < nt; i++)
 		if (p->t[i].trainable && p->t[i].grad >= 0)
 			unscale(p, i, scale, s->loss_weight);
-	if (none || !strcmp(s->rule.name, "static"))
+	if (!hu_scaling_moves(s))
 		return HU_OK;
 	int tracker = hu_program_tensor(p, "scaler.tracker", HU_FP32, hu_shape1(4), HU_OTHER);
 	p->t[tracker].state = 1;

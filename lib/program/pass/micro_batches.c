@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Gradient accumulation from program to program: the calls of one micro-batch become those of several, whose gradients
    are added, by a tree or over ranks. Calls that depend on no input, such as the casts of weights, stay single. */
-#include "lib/program/pass/pass.h"
+#include "lib/program/pass/feedback.h"
 
 #include "lib/base/mem.h"
 
@@ -210,8 +210,9 @@ multiplied(pass *s, int from, int to, const char *layer, double factor)
 	return to;
 }
 
-/* Appends a call that adds the ranks' sums of gradient i; before it their multiplication by the wire's scale, and
-   behind it the division by that and, where that comes after it, by their number. */
+/* Appends a call that adds the ranks' sums of gradient i; before it their multiplication by the wire's scale
+   and the correction by what was lost before, and behind it the division by that scale and, where that comes after it,
+   by their number. */
 static int
 over_ranks(pass *s, int i)
 {
@@ -220,9 +221,12 @@ over_ranks(pass *s, int i)
 	int *in = hu_xmalloc((size_t)r->ranks * sizeof *in), direct = !r->after && r->scale == 1, out;
 
 	for (int k = 0; k < r->ranks; k++) {
-		in[k] = sum(s, i, k * s->n / r->ranks, (k + 1) * s->n / r->ranks - 1, HU_BACKWARD);
+		int last = (k + 1) * s->n / r->ranks - 1;
+		in[k] = sum(s, i, k * s->n / r->ranks, last, HU_BACKWARD);
 		if (r->scale != 1)
 			in[k] = multiplied(s, in[k], on_the_way(s, i, "sent", k), t->layer, r->scale);
+		if (hu_feedback_helps(s->to, in[k], r))
+			in[k] = hu_feedback_send(s->to, in[k], t->name, k, last, r);
 	}
 	out = direct ? add(s, i, t->name) : on_the_way(s, i, "sum", -1);
 	hu_call *c = hu_program_call(s->to, "all_reduce", HU_BACKWARD, t->layer, in, r->ranks, &out, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    A pass is a function that changes a program. A model's builder makes a forward program in fp32; the passes then run
-   in this order: policy, differentiate, micro-batches, loss scaling, the optimizer's updates (trainer/optim),
-   accumulator. */
+   in this order: policy, differentiate, micro-batches, loss scaling, error feedback, the optimizer's updates
+   (trainer/optim), accumulator. */
 #ifndef HU_PROGRAM_PASS_H
 #define HU_PROGRAM_PASS_H
 
@@ -23,6 +23,9 @@ typedef struct hu_scaling {
 	double loss_weight;    /* multiplies the loss and is divided out with the scale */
 } hu_scaling;
 
+/* Returns 1 where the loss scale may change from step to step. */
+int hu_scaling_moves(const hu_scaling *s);
+
 /* Before differentiation: adds the state scaler.scale and the seed gradient, scale times loss_weight. Returns the
    seed's id. */
 int hu_pass_loss_seed(hu_program *p, const hu_scaling *s);
@@ -35,11 +38,17 @@ hu_status hu_pass_loss_scaling(hu_program *p, const hu_scaling *s, int *found);
    of its own, and sum is a ring, whose bound holds for any order. A sum whose model names no wire sends the gradient's
    own format; the accumulator of fp64 gradients is fp64 unless own_acc is set: the model names one. scale, a power of
    two: gradients are multiplied by it before they are sent, which short formats with little range need, and divided by
-   it behind the sum. */
-typedef struct hu_all_reduce { int ranks, own_acc, after, library; double scale; hu_sum sum; } hu_all_reduce;
+   it behind the sum. feedback: each rank keeps what the cast to the wire lost, and adds it to what it sends in the next
+   step (below); rescaled: the loss scale changes from step to step, so that what was kept has to be multiplied by the
+   present one. */
+typedef struct hu_all_reduce {
+	int ranks, own_acc, after, library, feedback, rescaled;
+	double scale;
+	hu_sum sum;
+} hu_all_reduce;
 
-/* Reads the model: NAME:N[,key=value...] of a collective operation, of which scale=S is a key too; tree, nccl:N, or
-   nccl for as many ranks as are here. HU_EINVAL says what is wrong, without the option's name. */
+/* Reads the model: NAME:N[,key=value...] of a collective operation, of which scale=S is a key too and feedback a word;
+   tree, nccl:N, or nccl for as many ranks as are here. HU_EINVAL says what is wrong, without the option's name. */
 hu_status hu_all_reduce_parse(const char *text, int here, hu_all_reduce *out);
 
 /* After differentiation and before loss scaling: gradient accumulation. *p, the calls of one micro-batch, becomes a
@@ -55,6 +64,10 @@ hu_status hu_all_reduce_parse(const char *text, int here, hu_all_reduce *out);
    before floor((i+1) n / R), whose gradients are added as above, and a call all_reduce adds the sums of the ranks.
    Where r->after is set a call scale then divides by R, and the caller divides the seed gradient by n / R. */
 void hu_pass_micro_batches(hu_program **p, int n, int loss, int rows, const hu_all_reduce *r);
+
+/* After loss scaling, which gives found_inf: where r->feedback is set, appends the calls that make the next values of
+   the ranks' errors (feedback.h). HU_EINVAL where no gradient loses anything in the cast to the wire. */
+hu_status hu_pass_feedback(hu_program *p, const hu_all_reduce *r, int found);
 
 /* Sets the accumulation model of the calls of class GEMM whose layer matches pattern ("*": all). */
 void hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum);

@@ -35,6 +35,9 @@ typedef struct hu_part_calls {
 	hu_status (*found)(hu_machine *m, int call, int *yes);
 	hu_status (*count)(hu_machine *m, const int *tensor, int n, double *nonfinite);
 
+	/* The digest of those states alone that no other rank has (hu_info.own), a part of the back end's digest. */
+	hu_status (*own_digest)(hu_machine *m, uint64_t *digest);
+
 	/* Have a library add what ranks have. join, after open, connects the ranks; collective, HU_OK or not on all of
 	   them; leave, before close, parts them. reduce executes the call: HU_DO_REDUCE. library says what adds, by
 	   name, algorithm and protocol. NULL: this back end has no such library. */

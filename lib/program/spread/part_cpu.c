@@ -103,6 +103,13 @@ part_count(hu_machine *m, const int *tensor, int n, double *nonfinite)
 	return HU_OK;
 }
 
+static hu_status
+part_own_digest(hu_machine *m, uint64_t *digest)
+{
+	*digest = hu_exec_own_digest(&m->x);
+	return HU_OK;
+}
+
 /* The bytes of an element on its way: its code where that is shorter than the number that holds it. */
 static size_t
 element(const hu_tensor *t)
@@ -166,6 +173,7 @@ const hu_part_calls hu_part_cpu = { .open = part_open,
 	.judge = part_judge,
 	.found = part_found,
 	.count = part_count,
+	.own_digest = part_own_digest,
 	.bytes = part_bytes,
 	.out = part_out,
 	.room = part_room,

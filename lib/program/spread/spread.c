@@ -130,7 +130,8 @@ check_libraries(const plan *a)
 	return HU_OK;
 }
 
-/* Marks what the update phase reads and next values of states, which every rank needs. */
+/* Marks what the update phase reads and next values of states, which every rank needs; but not those of states that
+   one rank alone has, which it updates from its own tensors. */
 static void
 mark_settling(plan *a)
 {
@@ -138,9 +139,10 @@ mark_settling(plan *a)
 
 	for (int i = 0; i < p->nc; i++)
 		for (int k = 0; k < hu_spread_judged(&p->c[i]) && p->c[i].phase == HU_UPDATE; k++)
-			a->settles[p->c[i].in[k]] = 1;
+			if (!p->t[p->c[i].out[0]].own)
+				a->settles[p->c[i].in[k]] = 1;
 	for (int i = 0; i < p->nt; i++)
-		if (p->t[i].next >= 0)
+		if (p->t[i].next >= 0 && !p->t[i].own)
 			a->settles[p->t[i].next] = 1;
 }
 
@@ -283,9 +285,9 @@ make(plan *a)
 	mark_settling(a);
 	mark_deferred(a);
 	for (int i = 0; i < p->nt; i++) {
-		a->last[i] = -1;
-		s->at[i] = HU_EVERYWHERE;
-		s->need[i] = (char)(p->t[i].state != 0);
+		a->last[i] = p->t[i].own - 1;
+		s->at[i] = p->t[i].own ? owner(s, p->t[i].own - 1) : HU_EVERYWHERE;
+		s->need[i] = (char)(p->t[i].state && !p->t[i].own);
 	}
 	for (int i = 0; i < p->nc; i++)
 		place(a, i);

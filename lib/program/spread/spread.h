@@ -6,7 +6,9 @@
    Rank r has the micro-batches [iM/R, (i+1)M/R) with i = R - 1 - r, rounded down: rank 0 has the last ones, so that the
    sums over all of them, the loss and the rows of all outputs are made where the run is recorded. A call runs at the
    rank of the last micro-batch that its inputs depend on. What the update phase reads, that is the sums of gradients,
-   is sent from there to all ranks, and so are the next values of states; the update phase runs on every rank.
+   is sent from there to all ranks, and so are the next values of states; the update phase runs on every rank. A state
+   that belongs to a micro-batch (hu_info.own), such as the error that error feedback keeps, is at that micro-batch's
+   rank alone, which updates it.
 
    Two things would make ranks wait for each other or send all that they have. Running statistics pass from one
    micro-batch to the next: a call with such a result (hu_op.carried) runs without waiting for them, and before the

@@ -7,6 +7,7 @@ hu_tc_status(hu_tc t, hu_format_id out)
 {
 	static const char *const words[] = {
 		[HU_TC_V] = "equals published vectors",
+		[HU_TC_P] = "equals what halfulp probe measured",
 		[HU_TC_M] = "measured elsewhere",
 		[HU_TC_S] = "two sources",
 		[HU_TC_O] = "one source",

@@ -3,7 +3,7 @@
    of terms chopped to one common exponent. Host and device. Special values: a NaN operand, Inf * 0 and Inf - Inf
    give NaN, always the code with all bits but the sign set; otherwise an infinity wins. Overflow gives an infinity
    even where results are rounded toward zero. Every zero is +0, also that of a negative sum that vanishes in the
-   rounding, as measured on an H200 (doc/measured/probe.tsv, P29). */
+   rounding, as measured on an H200 (P29 in doc/measured/h200/probe.tsv). */
 #ifndef HU_SUM_TC_H
 #define HU_SUM_TC_H
 
@@ -13,9 +13,10 @@
 #include <math.h>
 
 enum { HU_TC_BLOCK, HU_TC_HALVES, HU_TC_CHAIN, HU_TC_SCALED, HU_TC_GROUPS };
-/* Where a row's knowledge is from. V: a test of this project compares it with vectors of the hardware; M: measured
-   elsewhere; S: two sources; O: one source; U: undecided; N: no such output. */
-enum { HU_TC_V, HU_TC_M, HU_TC_S, HU_TC_O, HU_TC_U, HU_TC_N };
+/* Where a row's knowledge is from. V: a test of this project compares it with vectors of the hardware; P: with what the
+   hardware answered to halfulp probe; M: measured elsewhere; S: two sources; O: one source; U: undecided; N: no such
+   output. */
+enum { HU_TC_V, HU_TC_P, HU_TC_M, HU_TC_S, HU_TC_O, HU_TC_U, HU_TC_N };
 
 typedef struct hu_tc {
 	hu_tc_arch arch;

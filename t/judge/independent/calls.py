@@ -146,6 +146,15 @@ class Exact:
     def op_scale(self, call, ins, out, k, i):
         return ins[0][i] * (ins[1][0] if len(ins) > 1 else 1) * Q(call['attr'].get('factor', 1))
 
+    def op_sub(self, call, ins, out, k, i):
+        return ins[0][i] - ins[1][i]
+
+    def op_select(self, call, ins, out, k, i):
+        return ins[0 if ins[2][0] else 1][i]
+
+    def op_reciprocal(self, call, ins, out, k, i):
+        return 1 / ins[0][i]
+
     def op_clip(self, call, ins, out, k, i):
         return max(Q(call['attr']['low']), min(Q(call['attr']['high']), ins[0][i]))
 
@@ -338,7 +347,7 @@ class Exact:
             return r / (ins[2][0] * ins[3][0]) if call['attr'].get('scaled') else r
         if op == 'bias':
             return abs(ins[0][i]) + abs(ins[1][i % ins[1].n])
-        if op in ('add', 'all_reduce'):
+        if op in ('add', 'sub', 'all_reduce'):
             return sum(abs(t[i]) for t in ins)
         if op == 'bias_db':
             return sum(abs(ins[0][j]) for j in range(i, ins[0].n, out.n))

@@ -177,6 +177,15 @@ class Step:
         s = mul(ins[1].v[0] if len(ins) > 1 else ONE, self.attr(call, 'factor', 1))
         return [[mul(x, s) for x in ins[0].v]]
 
+    def op_sub(self, call, ins, outs):
+        return [[x - y for x, y in zip(ins[0].v, ins[1].v)]]
+
+    def op_select(self, call, ins, outs):
+        return [ins[0 if ins[2].v[0] else 1].v]
+
+    def op_reciprocal(self, call, ins, outs):
+        return [[div(ONE, x) for x in ins[0].v]]
+
     def op_clip(self, call, ins, outs):
         return [[max(self.attr(call, 'low'), min(self.attr(call, 'high'), x)) for x in ins[0].v]]
 

@@ -79,8 +79,8 @@ def counts(exact, call, k, i, seed, step):
     count = Count()
     ins, out = [exact.t[t] for t in call['in']], exact.t[call['out'][k]]
     fl = Rounding(call['fmt']['compute'])
-    if op in ('bias', 'add'):
-        x, y = ins[0][i], ins[1][i % ins[1].n]
+    if op in ('bias', 'add', 'sub'):
+        x, y = ins[0][i], ins[1][i % ins[1].n] * (-1 if op == 'sub' else 1)
         if x and y:
             # not the recorded result, which may be a wrong one
             s = nearest(nearest(x + y, call['fmt']['compute']), out.format)
@@ -102,7 +102,7 @@ def counts(exact, call, k, i, seed, step):
 def sum_rows(run, s, step):
     for call in run.calls:
         for k, t in enumerate(call['out']):
-            if not recorded(s.exact, call) or run.is_update(call) or call['op'] not in SUMS + ('bias', 'add', 'bias_db', 'avgpool', 'batchnorm', 'batchnorm_dx'):
+            if not recorded(s.exact, call) or run.is_update(call) or call['op'] not in SUMS + ('bias', 'add', 'sub', 'bias_db', 'avgpool', 'batchnorm', 'batchnorm_dx'):
                 continue
             info = run.tensors[t]
             elements = s.elements(t)

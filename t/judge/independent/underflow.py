@@ -58,15 +58,15 @@ def head(step, call, layer, info, source):
 def on_wire(run, s, step, call):
     """What ranks send of their own sums before they receive any: rounded to the accumulator's format and to the wire's."""
     model, info = Model(call['sum']), run.tensors[call['out'][0]]
-    wire = model.keys['wire']
-    if not recorded(s.exact, call) or not narrower(wire, info['format']):
+    wire, had = model.keys.get('wire'), run.tensors[call['in'][0]]['format']
+    if not recorded(s.exact, call) or not wire or not narrower(wire, had):
         return
     u = Flush()
     for t in (s.exact.t[t] for t in call['in']):
         for i in range(t.n):
             x = t.raw(i)
             u.add(x, x if isinstance(x, str) else fl(fl(x, model.acc(call)), wire), wire)
-    row = dict(head(step, call['id'], info['name'].split('.')[0], info, info['format']), to=wire)
+    row = dict(head(step, call['id'], info['name'].split('.')[0], info, had), to=wire)
     row.update(u.cells(u.elements, False))
     if s.skipped:
         row['verdict'] = '-'

@@ -123,4 +123,12 @@ KNOWN = [
     ("analyzers/calc/evaluate_exact.c", "for (int i = 1; i < ATTEMPTS", "how often more bits are tried: up to 16 times the wanted ones instead of 32"),
     ("analyzers/probe/probe_random.c", "uint32_t before = 1;", "which operands are drawn: a device and its model get the same ones"),
     ("analyzers/probe/probe_random.c", "rows == 17 ? before ^", "which operands are drawn: a device and its model get the same ones"),
+    ("trainer/plan/compare.c", "r->v[0] = 0;", "a run is read once, into numbers that are 0, and the first of them is read after this"),
+    ("trainer/ranked/agree.c", "uint64_t state = 1;", "a back end writes the digest over it, or fails, after which nobody reads it"),
+    ("trainer/data/drawn/sentences.c", "length * HU_REVIEW_SHORTEST", "how many reviews are too many to be right, which is asserted alone"),
+    ("trainer/data/udata.c", "!field(&s, &user, 0) && ", "where a user is no number the item is looked for at the same place, and fails as well"),
+    ("trainer/data/udata.c", "!field(&s, &item, 0) && ", "where an item is no number the rating is looked for at the same place, and fails as well"),
+    ("trainer/data/udata.c", "x->item >= y->item ? -1 : 1", "choices of one item need only be neighbours, and are sorted again afterwards"),
+    ("trainer/plan/cmd_plan.c", "b[7], 16));", "one past an array of seven, which the sanitizers see"),
+    ("trainer/data/drawn/ratings.c", "for (size_t u = 1; u <= users", "where the first user's choices begin is room that is 0"),
 ]

@@ -3,7 +3,7 @@
    # before the header are comments. */
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
-#include "lib/store/series_rows.h"
+#include "lib/store/series/series_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    Finds out which kind of file it is, and sorts the points. */
-#include "lib/store/series.h"
+#include "lib/store/series/series.h"
 
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
-#include "lib/store/series_rows.h"
+#include "lib/store/series/series_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Turns rows into points: decides which cell is the step, and whether the row is wide or long. */
-#include "lib/store/series_rows.h"
+#include "lib/store/series/series_rows.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"

@@ -3,7 +3,7 @@
    were turned into strings. */
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
-#include "lib/store/series_rows.h"
+#include "lib/store/series/series_rows.h"
 
 #include <jansson.h>
 #include <stdlib.h>

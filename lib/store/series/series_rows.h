@@ -3,7 +3,7 @@
 #ifndef HU_STORE_SERIES_ROWS_H
 #define HU_STORE_SERIES_ROWS_H
 
-#include "lib/store/series.h"
+#include "lib/store/series/series.h"
 
 typedef struct hu_row_cell {
 	char *name, *text;

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Writes doc/measured/README.md from the tables beside it, which bench/gpu.sh left on machines with a GPU. Nothing in the
+# page is typed: each number is read from a table or computed from its columns. t/silicon/t-measured.py runs this and
+# compares.
+#   python3 doc/measured/page.py >doc/measured/README.md
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def table(folder, name):
+    """The head ("# word: text" lines, the first of each word) and the rows of a table, as dictionaries."""
+    head, rows, columns = {}, [], None
+    with open(os.path.join(HERE, folder, name), encoding='utf-8') as f:
+        for line in f.read().splitlines():
+            if line.startswith('# '):
+                word, _, text = line[2:].partition(': ')
+                head.setdefault(word, text)
+            elif columns is None:
+                columns = line.split('\t')
+            elif line:
+                rows.append(dict(zip(columns, line.split('\t'))))
+    return head, rows
+
+
+def rows_of(*cells):
+    return '| ' + ' | '.join(cells) + ' |'
+
+
+def heading(*cells):
+    return [rows_of(*cells), '|' + ' --- |' * len(cells)]
+
+
+def device(folder):
+    head, parts = table(folder, 'parts.tsv')
+    passed = [r for r in parts if r['verdict'] == 'passed']
+    return head, [
+        '## %s' % head['gpu'],
+        '',
+        'Driver %s; clocks: %s; toolkit %s; %s.' % (head['driver'], head['clocks'], head['toolkit'], head['date'][:10]),
+        'Of %d parts of `bench/gpu.sh` %d passed ([parts](%s/parts.tsv)): tests of every kernel, trainings, and'
+        % (len(parts), len(passed), folder),
+        "compute-sanitizer's memcheck, racecheck and synccheck over products of the matrix units and whole steps. No part",
+        'that ended failed; without a verdict, for want of time, are: %s.'
+        % ', '.join('`%s`' % r['part'] for r in parts if r['verdict'] != 'passed'),
+        '',
+    ]
+
+
+def bits(folder):
+    _, digests = table(folder, 'digests.tsv')
+    _, parity = table(folder, 'parity.tsv')
+    _, ranks = table(folder, 'ranks.tsv')
+    models = sorted({r['model'] for r in digests})
+    same = sum(r['digest'] == r['cpu_digest'] for r in digests)
+    long = sum(r['digest'] == r['cpu_digest'] for r in parity)
+    whole = sum(r['digest'] == r['cpu_digest'] for r in ranks)
+    return [
+        '### The bits',
+        '',
+        "A training's digest covers its whole state. Of %d trainings, %d models (%s) under every policy, by the sums of the"
+        % (len(digests), len(models), ', '.join(models)),
+        "policy and by those of the GPU's matrix units, **%d of %d have the CPU's digest** after three steps"
+        % (same, len(digests)),
+        '([digests](%s/digests.tsv)); of %d trainings of %s steps %d ([parity](%s/parity.tsv)); of %d trainings that several'
+        % (folder, len(parity), parity[0]['steps'], long, folder, len(ranks)),
+        'processes shared by MPI on one GPU, %d ([ranks](%s/ranks.tsv)).' % (whole, folder),
+        '',
+    ]
+
+
+def instructions(folder):
+    _, probes = table(folder, 'probe.tsv')
+    directed = [r for r in probes if r['probe'] != 'random']
+    random = [r for r in probes if r['probe'] == 'random']
+    least = min(int(r['inputs'].split()[0]) for r in random)
+    return [
+        '### The instructions',
+        '',
+        '%d instructions of the matrix units were asked directed questions (%d answers) and given at least %d random sums'
+        % (len({r['instruction'] for r in probes}), len(directed), least),
+        "each. **%d answers and %d of the random sums differ from the program's model** ([probe](%s/probe.tsv))."
+        % (sum(r['device'] != r['model'] for r in directed), sum(int(r['device']) for r in random), folder),
+        'The answers settled what published models disagree about: a negative sum that vanishes in the rounding is +0.',
+        '',
+    ]
+
+
+def products(folder):
+    _, rows = table(folder, 'gemm.tsv')
+    lines = [
+        '### Products',
+        '',
+        'Square products beside cuBLAS on the same GPU. `mma` has the bits of the model, checked; cuBLAS is held to its error',
+        'bound. TFLOP/s is 2n³ over the time ([gemm](%s/gemm.tsv)).' % folder,
+        '',
+        *heading('n', 'format', 'ms', 'TFLOP/s', "cuBLAS's ms", "of cuBLAS's speed"),
+    ]
+    library = {(r['size'], r['format'], r['sum']): float(r['ms']) for r in rows if r['gemm'] == 'cublas'}
+    for r in rows:
+        key = (r['size'], r['format'], r['sum'])
+        if r['gemm'] == 'mma' and key in library:
+            ms = float(r['ms'])
+            cells = (r['size'], r['format'], '%.4f' % ms, '%.0f' % (2e-9 * float(r['size']) ** 3 / ms))
+            lines.append(rows_of(*cells, '%.4f' % library[key], '%.2f' % (library[key] / ms)))
+    return [*lines, '']
+
+
+def published(folder):
+    _, rows = table(folder, 'train-published.tsv')
+    lines = [
+        '### The published convolutional net',
+        '',
+        'Milliseconds a step at 256x256x3 with `--gemm cublas`, and the ratio of mixed_float16 to float32 beside the one that',
+        'was published for a V100 ([train-published](%s/train-published.tsv)).' % folder,
+        '',
+        *heading('batch', 'float32', 'mixed_float16', 'ratio', "V100's ratio"),
+    ]
+    here = {(r['batch'], r['policy']): r for r in rows if r['on'] == 'cuda' and r['ms'] != '-'}
+    there = {(r['batch'], r['policy']): float(r['ms']) for r in rows if r['on'] == 'V100'}
+    for batch in sorted({b for b, _ in here}, key=int):
+        single, mixed = (here[batch, p] for p in ('float32', 'mixed_float16'))
+        ratio = float(mixed['ms']) / float(single['ms'])
+        cells = [batch, '%.1f' % float(single['ms']), '%.1f' % float(mixed['ms']), '%.2f' % ratio]
+        cells.append('%.2f' % (there[batch, 'mixed_float16'] / there[batch, 'float32']))
+        lines.append(rows_of(*cells))
+    return [*lines, '']
+
+
+def torch(folder):
+    _, rows = table(folder, 'torch-steps.tsv')
+    lines = [
+        '### Beside PyTorch',
+        '',
+        "A step's milliseconds beside PyTorch's with the same weights, shapes and batch (`bench/torch-steps.py --device",
+        'cuda`): ours by cuBLAS, with each batch fetched from the host; ratio is ours over the row of PyTorch that it stands',
+        'beside ([torch-steps](%s/torch-steps.tsv)).' % folder,
+        '',
+        *heading('model', 'who', 'ms', 'ratio', 'first loss'),
+    ]
+    lines += [rows_of(r['model'], r['who'], r['ms'], r['ms_ratio'], r['first_loss']) for r in rows]
+    return [*lines, '']
+
+
+def text():
+    lines = [
+        '# Measured on GPUs',
+        '',
+        'What `bench/gpu.sh` found on machines with a GPU, as it came: a folder of tables for each. The page is written from',
+        'them by `page.py`.',
+        '',
+    ]
+    for folder in sorted(f for f in os.listdir(HERE) if os.path.isdir(os.path.join(HERE, f))):
+        lines += device(folder)[1]
+        for part in (bits, instructions, products, published, torch):
+            lines += part(folder)
+    return '\n'.join(lines).rstrip() + '\n'
+
+
+if __name__ == '__main__':
+    print(text(), end='')
