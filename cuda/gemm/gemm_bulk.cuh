@@ -15,8 +15,13 @@ enum {
 	HU_BULK_THREADS = 384,
 	HU_BULK_FEW = 40,         /* registers of a thread that copies, */
 	HU_BULK_MANY = 232,       /* and of one that computes: 128 * 40 + 256 * 232 = 64512 of 65536 */
-	HU_BULK_BAND = 16         /* rows of tiles that follow each other, so that the blocks share operands in L2 */
+	HU_BULK_BAND = 16,        /* rows of tiles that follow each other, so that the blocks share operands in L2 */
+	HU_BULK_ROOM = 192 << 10, /* the bytes of all stages, */
+	HU_BULK_BYTES = HU_BULK_ROOM + 1024 /* and of shared memory, which then can start at a multiple of 1024 */
 };
+
+/* The number of stages of n columns. */
+#define HU_BULK_STAGES(n) (HU_BULK_ROOM / HU_GROUP_STAGE(n))
 
 typedef struct hu_bulk_maps { hu_bulk_map a, b; } hu_bulk_maps;
 
@@ -94,7 +99,7 @@ hu_bulk_compute(const hu_gemm *g, float *d, const unsigned char *stage, hu_gate 
 	enum {
 		DEEP = HU_GROUP_LINE / HU_GROUP_SIZE(KIND),
 		STAGE = HU_GROUP_STAGE(N),
-		STAGES = HU_GROUP_STAGES(N)
+		STAGES = HU_BULK_STAGES(N)
 	};
 	hu_wgmmas units;
 	uint32_t k0 = first;
@@ -132,7 +137,7 @@ hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums)
 	enum {
 		DEEP = HU_GROUP_LINE / HU_GROUP_SIZE(KIND),
 		STAGE = HU_GROUP_STAGE(N),
-		STAGES = HU_GROUP_STAGES(N),
+		STAGES = HU_BULK_STAGES(N),
 		HEIGHT = HU_GROUP_M << PAIR
 	};
 	HU_SHARED_BYTES(raw);
@@ -264,7 +269,7 @@ hu_bulk_launch(hu_work *w, const hu_gemm *g, float *sums)
 	if constexpr (KIND < HU_MMA_E4M3 || ((A) && (B)))                                                              \
 		if (a == (A) && b == (B))                                                                              \
 	return HU_GO_ENLARGED(                                                                                         \
-		w, (hu_bulk_kernel<N, KIND, !(A), !(B), PAIR>), grid, HU_BULK_THREADS, HU_GROUP_BYTES, *g, maps, sums)
+		w, (hu_bulk_kernel<N, KIND, !(A), !(B), PAIR>), grid, HU_BULK_THREADS, HU_BULK_BYTES, *g, maps, sums)
 #define HU_GO_ENLARGED(w, kernel, grid, block, shared, ...)                                                            \
 	((w)->dry ? hu_launch_fits(#kernel, grid, block)                                                               \
 	 : PAIR   ? HU_LAUNCH_PAIRS(kernel, grid, block, shared, (w)->queue, __VA_ARGS__)                              \

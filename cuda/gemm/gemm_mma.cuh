@@ -141,17 +141,20 @@ hu_gemm_turn(hu_work *w, const hu_gemm *g, hu_gemm *to)
 	return HU_OK;
 }
 
-/* Runs the product of a kind that the warpgroup units compute: with bulk copies alone where they serve. */
+/* Runs the product of a kind that the warpgroup units compute. The way bulk has kernels of its own: with bulk copies
+   alone where they serve, otherwise with warps that gather. */
 template <class M, int KIND>
 static hu_status
-hu_group_go(hu_work *w, const hu_gemm *g, float *sums)
+hu_units_go(hu_work *w, const hu_gemm *g, float *sums)
 {
-	if constexpr (!M::bulk)
+	if (w->gemm != HU_GEMM_BULK)
+		return hu_group_go<M, KIND>(w, g, sums);
+	if constexpr (M::bulk)
+		if (hu_bulk_serves<M>(g, KIND))
+			return hu_bulk_go<M, KIND>(w, g, sums);
+	if constexpr (!M::bulk || KIND >= HU_MMA_E4M3)
 		return hu_split_go<M, KIND>(w, g, sums);
-	if constexpr (KIND >= HU_MMA_E4M3)
-		if (!hu_bulk_serves<M>(g, KIND))
-			return hu_split_go<M, KIND>(w, g, sums);
-	return hu_bulk_go<M, KIND>(w, g, sums);
+	return HU_OK; /* never reached */
 }
 
 /* Runs the large tiles' product of a kind without fp8 by the warpgroup units (if groups is set) or by mma.sync. */
@@ -163,7 +166,7 @@ hu_large_go(hu_work *w, const hu_gemm *g, float *sums, int groups, int kind)
 		return hu_wide_go<M, HU_MMA_TF32>(w, g, sums, kind);
 	if (!groups)
 		return hu_wide_go<M, HU_MMA_F16>(w, g, sums, kind);
-	return kind == HU_MMA_F16 ? hu_group_go<M, HU_MMA_F16>(w, g, sums) : hu_group_go<M, HU_MMA_BF16>(w, g, sums);
+	return kind == HU_MMA_F16 ? hu_units_go<M, HU_MMA_F16>(w, g, sums) : hu_units_go<M, HU_MMA_BF16>(w, g, sums);
 }
 
 /* The same for any kind of fp8. */
@@ -173,10 +176,10 @@ hu_large_go_fp8(hu_work *w, const hu_gemm *g, float *sums, int groups, int kind)
 {
 	if (!groups)
 		return hu_wide_go<M, HU_MMA_E4M3>(w, g, sums, kind);
-	return kind == HU_MMA_E4M3        ? hu_group_go<M, HU_MMA_E4M3>(w, g, sums)
-	       : kind == HU_MMA_E5M2      ? hu_group_go<M, HU_MMA_E5M2>(w, g, sums)
-	       : kind == HU_MMA_E4M3_E5M2 ? hu_group_go<M, HU_MMA_E4M3_E5M2>(w, g, sums)
-					  : hu_group_go<M, HU_MMA_E5M2_E4M3>(w, g, sums);
+	return kind == HU_MMA_E4M3        ? hu_units_go<M, HU_MMA_E4M3>(w, g, sums)
+	       : kind == HU_MMA_E5M2      ? hu_units_go<M, HU_MMA_E5M2>(w, g, sums)
+	       : kind == HU_MMA_E4M3_E5M2 ? hu_units_go<M, HU_MMA_E4M3_E5M2>(w, g, sums)
+					  : hu_units_go<M, HU_MMA_E5M2_E4M3>(w, g, sums);
 }
 
 /* Writes the operands' formats: one name if they are the same. */
@@ -205,16 +208,19 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	int fp8 = kind >= HU_MMA_E4M3;
 	U::turn(&u);
 	int groups = fp8 ? hu_group_serves<U>(w, &u, kind) : hu_group_serves<M>(w, g, kind),
-	    columns = groups ? hu_bulk_serves<M>(g, kind) ? hu_bulk_columns(g, kind) : hu_group_columns<M>(g, kind)
-		      : fp8  ? hu_wide_columns<U>(&u, kind)
-			     : hu_wide_columns<M>(g, kind);
+	    bulk = groups && w->gemm == HU_GEMM_BULK && hu_bulk_serves<M>(g, kind),
+	    columns = bulk     ? hu_bulk_columns(g, kind)
+		      : groups ? hu_group_columns<M>(g, kind)
+		      : fp8    ? hu_wide_columns<U>(&u, kind)
+			       : hu_wide_columns<M>(g, kind);
 	if (!groups && g->sum.path && !(hu_tc_of(g->sum.arch, g->sum.in, g->sum.path).paths & HU_TC_MMA))
 		return 0; /* the model of fp8 by wgmma is not that of mma.sync */
 	if (g->parts > 1)
 		sums = (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums);
 	if (columns) {
-		HU_GEMM_SAY(w, groups ? "wgmma %s to fp32, 128x%d" : "mma.sync %s to fp32, 128x%d",
-			hu_mma_names(names, sizeof names, &g->sum), columns);
+		const char *how = !groups || w->gemm != HU_GEMM_BULK ? "" : bulk ? ", bulk copies" : ", gathering warps";
+		HU_GEMM_SAY(w, "%s %s to fp32, 128x%d%s", groups ? "wgmma" : "mma.sync",
+			hu_mma_names(names, sizeof names, &g->sum), columns, how);
 		*st = fp8 ? hu_gemm_turn<M>(w, g, &u) : HU_OK;
 		if (*st == HU_OK)
 			*st = fp8 ? hu_large_go_fp8<U>(w, &u, sums, groups, kind)

@@ -15,27 +15,6 @@ enum { HU_SPLIT_LAG = 2 }; /* stages that are under way when the next one is beg
 #define HU_SPLIT_FEW(n) ((n) == 256 ? 104 : 88)
 #define HU_SPLIT_MANY(n) ((n) == 256 ? 200 : 168)
 
-/* Starts the copies of ROWS outputs of an operand's stage. Along k a row is 128 bytes of one output; across k it is one
-   k of 64 outputs, and the rows of these outputs make 8 KiB. */
-template <class M, int OF_B, int ACROSS, int ROWS, int SIZE, int THREADS>
-HU_DEVICE void
-hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t row0, uint32_t k0, uint32_t end)
-{
-	const unsigned char *data = (const unsigned char *)(OF_B ? g->b.data : g->a.data);
-	uint32_t rows = OF_B ? g->n : g->m;
-
-	HU_UNROLL
-	for (uint32_t i = 0; i < ROWS * HU_GROUP_LINE / 16 / THREADS; i++) {
-		uint32_t j = threadIdx.x + i * THREADS, c = j % 8, r = ACROSS ? j / (ROWS / 8) : j / 8,
-			 q = ACROSS ? j / 8 % (ROWS / 64) : 0;
-		uint32_t row = row0 + (ACROSS ? q * 64 + c * 8 : r), k = k0 + (ACROSS ? r : c * (16 / SIZE));
-		uint32_t at = OF_B ? M::b(g, k, row) : M::a(g, row, k);
-		int inside = (row < rows) & (k < end) & (at != HU_OUTSIDE);
-		hu_copy16(copies, to + q * 8192 + r * 128 + (c ^ (r & 7)) * 16, data + (size_t)(inside ? at : 0) * SIZE,
-			inside);
-	}
-}
-
 /* Says that this thread's copies of a stage have arrived; the last of its warp to come tells those who compute. */
 HU_DEVICE void
 hu_split_arrived(hu_gate *full)
@@ -55,7 +34,7 @@ hu_split_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_map b, float *sums)
 		SIZE = HU_GROUP_SIZE(KIND),
 		DEEP = HU_GROUP_LINE / SIZE,
 		STAGE = HU_GROUP_STAGE(N),
-		STAGES = HU_GROUP_STAGES(N),
+		STAGES = HU_BULK_STAGES(N),
 		GATHER = HU_SPLIT_GATHER(N)
 	};
 	HU_SHARED_BYTES(raw);
@@ -138,7 +117,7 @@ hu_split_launch(hu_work *w, const hu_gemm *g, float *sums)
 	if constexpr (M::may_lie(A, B) && (KIND < HU_MMA_E4M3 || ((A) && (B))))                                        \
 		if (a == (A) && b == (B))                                                                              \
 	return HU_GO_LARGE(w, (hu_split_kernel<M, N, KIND, !(A), !(B), B_BULK>), grid, HU_SPLIT_GATHER(N) + 256,       \
-		HU_GROUP_BYTES, *g, map, sums)
+		HU_BULK_BYTES, *g, map, sums)
 	HU_SPLIT_CASE(1, 1);
 	HU_SPLIT_CASE(1, 0);
 	HU_SPLIT_CASE(0, 1);
