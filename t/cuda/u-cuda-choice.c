@@ -204,7 +204,7 @@ far_ends(void)
 		{ 10, 200000000, 16, 0, "fma,acc=fp32", "simt fp32, 64x64" },
 		{ 30000000, 64, 16, 0, "fma,acc=fp32", "simt fp32, 128x128" },
 		{ 64, 30000000, 16, 0, "fma,acc=fp32", "simt fp32, 128x128" },
-		{ 30000000, 64, 16, 0, "tc:hopper", "wgmma fp16 to fp32, 128x64" },
+		{ 30000000, 64, 16, 0, "tc:hopper", "wgmma fp16 to fp32, 128x256" },
 		{ 64, 30000000, 16, 0, "tc:hopper", "wgmma fp16 to fp32, 128x256" },
 		{ 64, 30000000, 16, 0, "tc:ampere", "mma.sync fp16 to fp32, 128x128" },
 		{ 10, 200000000, 16, 0, "tc:ampere", "mma.sync fp16 to fp32, 64x64" },

@@ -249,7 +249,7 @@ parse_ways(sweep *s, const char *text)
 		return HU_OK;
 	}
 	for (int i = 0; !text && i < HU_GEMM_WAYS; i++)
-		if (i != HU_GEMM_AUTO && (i != HU_GEMM_CUBLAS || strcmp(s->backend->name, "shim")))
+		if (i != HU_GEMM_AUTO && i != HU_GEMM_BULK && (i != HU_GEMM_CUBLAS || strcmp(s->backend->name, "shim")))
 			s->way[s->ways++] = (hu_gemm_way)i;
 	if (text)
 		st = list(word, &n, text, "gemm");
