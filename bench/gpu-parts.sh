@@ -97,15 +97,18 @@ products() {
 	"$@" --sizes $sizes --trials 1
 }
 reach_simt() {
-	products 136x272x64,136x272x192,72x40x56 "$@" "$halfulp" bench gemm --backend $backend --formats fp32,fp16,bf16,e4m3,e5m2 --sum fma,acc=fp32 --sum fma,acc=fp16 --gemm simt
+	products 136x272x64,136x272x192,72x40x56 "$@" "$halfulp" bench gemm --backend $backend \
+		--formats fp32,fp16,bf16,e4m3,e5m2 --sum fma,acc=fp32 --sum fma,acc=fp16 --gemm simt
 }
 reach_matrix() {
-	local all=136x272x64,136x272x192,72x40x56
-	products $all "$@" "$halfulp" bench gemm --backend $backend --formats $formats --sum tc:$arch --gemm $units || return
-	test $arch != hopper || products 136x272x64,136x272x192 "$@" "$halfulp" bench gemm --backend $backend --formats fp16,bf16,e4m3,e5m2 --sum tc:hopper,path=wgmma --gemm mma || return
-	test -z "$fp8" || products $all "$@" "$halfulp" bench gemm --backend $backend --formats e4m3,e5m2 --sum $fp8 --gemm mma || return
+	local all=136x272x64,136x272x192,72x40x56 whole=136x272x64,136x272x192
+	local front=("$@") gemm=("$@" "$halfulp" bench gemm --backend $backend)
+	products $all "${gemm[@]}" --formats $formats --sum tc:$arch --gemm $units || return
+	test $arch != hopper ||
+		products $whole "${gemm[@]}" --formats fp16,bf16,e4m3,e5m2 --sum tc:hopper,path=wgmma --gemm mma || return
+	test -z "$fp8" || products $all "${gemm[@]}" --formats e4m3,e5m2 --sum $fp8 --gemm mma || return
 	# a first layer of three channels, with as many filters as its tile is for
-	"$@" "$halfulp" bench train --backend $backend --model convnet --size 12 --batch 8 --steps 1 --warm 0 \
+	"${front[@]}" "$halfulp" bench train --backend $backend --model convnet --size 12 --batch 8 --steps 1 --warm 0 \
 		--policy mixed_float16 --accumulate tc:$arch --gemm $units --meter none
 }
 # The kernels of --gemm bulk, which are Hopper's alone: matmuls of all layouts and convolutions in a training
@@ -182,7 +185,8 @@ part bench-why-calls 60 "$halfulp" bench why --backend $backend $convnet --polic
 # 8. Beside PyTorch, where Python has it
 beside_torch() {
 	local tsv=$out/torch-steps.tsv
-	HALFULP=$halfulp python3 "$top/bench/torch-steps.py" --device cuda --threads 8 --rounds 8 --steps 10 "$@" >"$tsv.part" || { code=$?; cat "$tsv.part"; return $code; }
+	HALFULP=$halfulp python3 "$top/bench/torch-steps.py" --device cuda --threads 8 --rounds 8 --steps 10 "$@" \
+		>"$tsv.part" || { code=$?; cat "$tsv.part"; return $code; }
 	cat "$tsv.part"
 	if grep -q '^torch-steps: skipped' "$tsv.part"; then
 		rm "$tsv.part"
@@ -191,4 +195,5 @@ beside_torch() {
 	mv "$tsv.part" "$tsv"
 }
 export -f beside_torch
-test $dry = 1 || part bench-torch 240 bash -c 'beside_torch "$@"' - convnet-published resnet50 resnet18-imagenet convnet bert unet
+test $dry = 1 || part bench-torch 240 bash -c 'beside_torch "$@"' - convnet-published resnet50 resnet18-imagenet convnet \
+	bert unet

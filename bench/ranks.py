@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # What sharing work by ranks costs: two ranks of one thread beside one process of two threads, on the same analysis and
-# on the same comparison, which take turns in one run; and how even the shares of a trace with one huge call are. Wall
-# seconds want a machine that does nothing else; seconds of the processor, user and system, of all processes together,
-# show what sharing adds whatever else runs.
-#   python3 bench/ranks.py [--times 3] [--scale 1]
+# on the same comparison, which take turns in one run; and how even the shares of a trace with one huge call are, and what
+# 32 to 1024 processes would make of its units. Wall seconds want a machine that does nothing else; seconds of the
+# processor, user and system, of all processes together, show what sharing adds whatever else runs. A unit's seconds are
+# the processor's too, by a clock that is compiled and put before the C library's.
+#   python3 bench/ranks.py [--times 3] [--scale 1] [--jobs analyze,compare,huge]
 # At scale 1 each job takes twenty seconds or more on two cores.
 import argparse
+import heapq
 import math
 import os
 import resource
@@ -23,16 +25,35 @@ from mpi import OPEN_MPI  # noqa: E402
 arguments = argparse.ArgumentParser()
 arguments.add_argument('--times', type=int, default=3)
 arguments.add_argument('--scale', type=float, default=1)
+arguments.add_argument('--jobs', default='analyze,compare,huge')
 args = arguments.parse_args()
 HALFULP = os.path.abspath(os.environ.get('HALFULP', 'build/halfulp'))
 ENVIRONMENT = dict(os.environ, **OPEN_MPI)
 STEPS = max(2, round(16 * args.scale))
 
 
-def took(*line):
+CLOCK = """#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t c, struct timespec *t)
+{
+	return (int)syscall(SYS_clock_gettime, c == CLOCK_MONOTONIC ? CLOCK_PROCESS_CPUTIME_ID : c, t);
+}
+"""
+
+
+def processor_clock():
+    """Environment variables by which halfulp measures its units with the processor's clock."""
+    open('clock.c', 'w').write(CLOCK)
+    subprocess.run(['cc', '-O1', '-shared', '-fPIC', '-o', 'clock.so', 'clock.c'], check=True)
+    return {'LD_PRELOAD': os.path.abspath('clock.so')}
+
+
+def took(*line, **more):
     """Seconds of the wall clock and of the processor."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.time()
-    p = subprocess.run(line, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    p = subprocess.run(line, env=dict(ENVIRONMENT, **more), stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if p.returncode:
         sys.exit('%s: exit %d: %s' % (' '.join(line), p.returncode, p.stderr[:500]))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -54,37 +75,66 @@ def side_by_side(name, words, forget):
     sys.stdout.flush()
 
 
-def uneven(shards):
-    """How far the shard that took longest is above the mean, and its seconds. Shards run one after another, each several
-    times, and of each unit the quickest counts: what else a machine does would else be taken for uneven shares. Opening
-    the run, which every shard does alike, is no unit."""
+def train_huge():
     wide = ['--model', 'mlp', '--width', '4', '--train', '16000', '--eval', '8', '--batch', '16000', '--quiet']
     took(HALFULP, 'train', *wide, '--steps', '1', '--trace-steps', '0', '--trace', 'dense1.*,input.*', 'huge')
+
+
+def uneven(shards, clock):
+    """The processor's seconds of each unit, by shard. Shards run one after another, each several times, and of each unit
+    the quickest counts: what else a machine does would else be taken for uneven shares. Opening the run, which every
+    shard does alike, is no unit."""
     only = ['--sample', 'all', '--no-propagate', '--only', 'replay', '--threads', '1', 'huge']
     best = {}
     for _ in range(args.times):
         for i in range(shards):
             shutil.rmtree('huge/analysis', ignore_errors=True)
-            took(HALFULP, 'analyze', '--shard', '%d/%d' % (i + 1, shards), *only)
+            took(HALFULP, 'analyze', '--shard', '%d/%d' % (i + 1, shards), *only, **clock)
             rows = [line.split('\t') for line in open('huge/analysis/parts/%d-of-%d.part' % (i + 1, shards))]
             for unit, _, seconds in (row[:3] for row in rows if len(row) > 3 and row[0] != 'unit'):
                 best[i, unit] = min(float(seconds), best.get((i, unit), math.inf))
-    seconds = [sum(s for (k, _), s in best.items() if k == i) for i in range(shards)]
-    return max(seconds) / statistics.mean(seconds) - 1, max(seconds)
+    return best
+
+
+def schedule(units, n):
+    """The end of n processes that take the longest unit left whenever one is free, as merge --list simulates it."""
+    loads = [0.0] * n
+    for x in sorted(units, reverse=True):
+        heapq.heapreplace(loads, loads[0] + x)
+    return max(loads)
+
+
+def huge():
+    clock = processor_clock()
+    train_huge()
+    for n in (2, 4, 8):
+        best = uneven(n, clock)
+        seconds = [sum(s for (k, _), s in best.items() if k == i) for i in range(n)]
+        over, most = max(seconds) / statistics.mean(seconds) - 1, max(seconds)
+        print('%d shards of one huge call: the longest is %.1f %% above the mean (%.2f s)' % (n, 100 * over, most))
+        sys.stdout.flush()
+    units = list(uneven(1, clock).values())
+    print('%d units, %.2f s, the longest %.3f s' % (len(units), sum(units), max(units)))
+    for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
+        end = schedule(units, n)
+        print('%4d processes: %.3f s, %.1f %% efficient' % (n, end, 100 * sum(units) / n / end))
+    print('load %.1f %.1f %.1f' % os.getloadavg())
 
 
 with tempfile.TemporaryDirectory(prefix='halfulp-ranks-') as home:
     os.chdir(home)
-    net = ['--model', 'convnet', '--train', '64', '--eval', '8', '--batch', '64', '--quiet']
-    steps = ','.join(str(i) for i in range(STEPS // 2))
-    took(HALFULP, 'train', *net, '--steps', str(STEPS // 2), '--trace-steps', steps, '--policy', 'mixed_float16', 'run')
-    print('| job | who | wall, s | processor, s |')
-    print('| --- | --- | --- | --- |')
-    side_by_side('analyze', ['analyze', 'run'], 'run/analysis')
-    sweep = ['compare', '--policies', 'float32,mixed_float16', '--seeds', '1,2,3,4', '--model', 'mlp', '--train', '2000']
-    sweep += ['--eval', '200', '--batch', '50', '--steps', str(25 * STEPS), 'sweep']
-    side_by_side('compare', sweep, 'sweep')
-    for n in (2, 4, 8):
-        over, longest = uneven(n)
-        shutil.rmtree('huge')
-        print('%d shards of one huge call: the longest is %.1f %% above the mean (%.2f s)' % (n, 100 * over, longest))
+    jobs = args.jobs.split(',')
+    if 'analyze' in jobs or 'compare' in jobs:
+        print('| job | who | wall, s | processor, s |')
+        print('| --- | --- | --- | --- |')
+    if 'analyze' in jobs:
+        net = ['--model', 'convnet', '--train', '64', '--eval', '8', '--batch', '64', '--quiet', '--policy', 'mixed_float16']
+        steps = ','.join(str(i) for i in range(STEPS // 2))
+        took(HALFULP, 'train', *net, '--steps', str(STEPS // 2), '--trace-steps', steps, 'run')
+        side_by_side('analyze', ['analyze', 'run'], 'run/analysis')
+    if 'compare' in jobs:
+        sweep = ['compare', '--policies', 'float32,mixed_float16', '--seeds', '1,2,3,4', '--model', 'mlp', '--train', '2000']
+        sweep += ['--eval', '200', '--batch', '50', '--steps', str(25 * STEPS), 'sweep']
+        side_by_side('compare', sweep, 'sweep')
+    if 'huge' in jobs:
+        huge()

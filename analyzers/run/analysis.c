@@ -187,6 +187,24 @@ hu_analysis_need(hu_trace *t, const hu_program *p, int c)
 	return HU_OK;
 }
 
+void
+hu_analysis_part(const hu_analysis *a, const hu_work_unit *u, int k, size_t *first, size_t *last)
+{
+	const hu_program *p = a->run->train;
+	const hu_call *c = &p->c[u->call];
+	size_t all = hu_count(p->t[c->out[0]].shape), n = hu_count(p->t[c->out[k]].shape);
+
+	*first = 0;
+	*last = n;
+	if (u->tiles == 1)
+		return;
+	if (n && all % n == 0) {
+		*first = u->first / (all / n);
+		*last = u->last / (all / n);
+	} else if (u->tile)
+		*last = 0;
+}
+
 static int
 output_number(const hu_call *c, int id)
 {

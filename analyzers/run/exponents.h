@@ -4,8 +4,12 @@
 #ifndef HU_ANALYZERS_EXPONENTS_H
 #define HU_ANALYZERS_EXPONENTS_H
 
+#include "lib/base/parts/pack.h"
+#include "lib/number/count.h"
 #include "lib/program/bins.h"
 
-/* Appends a row for each bin of t that is not empty. */
-void hu_exponents_add(hu_tsv *out, size_t step, const hu_info *info, const hu_tensor *t);
+/* Sets the HU_BINS counts to those of elements first to last-1 of t, or to 0 where t was not recorded. */
+void hu_exponents_count(uint64_t *count, const hu_tensor *t, size_t first, size_t last);
+/* Passes the bins that are not empty through a pack; what is read is put into counts that are 0. */
+void hu_exponents_pack(hu_pack *r, uint64_t *count);
 #endif

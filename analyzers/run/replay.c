@@ -162,12 +162,15 @@ judge_streaming(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, h
 		job.memo = memo;
 		job.take = take;
 		job.context = x;
+		size_t first, last;
+		hu_analysis_part(a, u, job.out, &first, &last);
 		if (u->tiles > 1) {
-			job.first = u->first;
-			job.last = u->last;
+			job.first = first;
+			job.last = last;
 		}
-		st = hu_judge_each(&job, ladder);
-		HU_ASSERT(st != HU_OK || x->taken == (job.last ? job.last - job.first : job.n));
+		if (first < last)
+			st = hu_judge_each(&job, ladder);
+		HU_ASSERT(st != HU_OK || x->taken == (job.element ? job.n : last - first));
 	}
 	free(element);
 	free(in);

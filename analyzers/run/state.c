@@ -63,26 +63,29 @@ write_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, int k
 	hu_tsv_text(out, hu_harm_verdict(&l->harm));
 }
 
-/* Compares steps of Adam and AdamW: from the exact moments, and from the exact first and the stored second one. */
+/* Compares steps of Adam and AdamW, of elements first to last-1: from the exact moments, and from the exact first and
+   the stored second one. */
 static hu_status
-study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, loss *l, hu_ladder *ladder)
+study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, size_t first, size_t last,
+	loss *l, hu_ladder *ladder)
 {
 	const hu_tensor *old = in[4], *stored = &t->t[c->out[2]];
-	size_t n = stored->n;
-	double *m = hu_xmalloc(n * sizeof *m), *v = hu_xmalloc(n * sizeof *v), one = 1 - hu_get(in[5], 1),
+	size_t n = last - first;
+	double *m = hu_xmalloc((n + 1) * sizeof *m), *v = hu_xmalloc((n + 1) * sizeof *v), one = 1 - hu_get(in[5], 1),
 	       two = 1 - hu_get(in[5], 2), eps = hu_attr_num(c, "eps", c->op->moments->usual_eps);
 	double stored_eps = hu_round(eps, hu_format_of(stored->format), HU_RNE, 0, 0);
-	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, n, ladder);
+	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, first, n, ladder);
 
 	if (st == HU_OK)
-		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, n, ladder);
+		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, first, n, ladder);
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
-		double s = hu_get(stored, i), exact = c->op->moments->direction(m[i], v[i], one, two, eps),
+		double s = hu_get(stored, first + i), w = hu_get(old, first + i),
+		       exact = c->op->moments->direction(m[i], v[i], one, two, eps),
 		       got = c->op->moments->direction(m[i], s, one, two, stored_eps);
 		int zero = s == 0 && v[i] != 0;
 		l->n++;
-		l->moved += isfinite(v[i]) && v[i] != hu_get(old, i);
-		l->swamped += isfinite(v[i]) && v[i] != hu_get(old, i) && s == hu_get(old, i) && s != 0;
+		l->moved += isfinite(v[i]) && v[i] != w;
+		l->swamped += isfinite(v[i]) && v[i] != w && s == w && s != 0;
 		l->zeroed += (size_t)zero;
 		if (m[i] != 0)
 			hu_harm_add(&l->harm, got, exact, zero);
@@ -101,7 +104,7 @@ study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *
 	const hu_tensor *old = in[old_index], *next = &t->t[c->out[out]];
 	size_t n = next->n;
 	double *v = hu_xmalloc(n * sizeof *v), rate = 1 - hu_attr_num(c, "momentum", 0.99);
-	hu_status st = hu_exact_doubles(v, a->opt.engine, c, in, out, NULL, n, ladder);
+	hu_status st = hu_exact_doubles(v, a->opt.engine, c, in, out, NULL, 0, n, ladder);
 
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
 		double w = hu_get(old, i), d = v[i] - w, batch = w + d / rate;
@@ -138,18 +141,18 @@ recorded(const hu_trace *t, const hu_call *c, hu_tensor **in)
 }
 
 static hu_status
-study_call(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, hu_tsv *out, loss *all,
+study_call(hu_analysis *a, const hu_trace *t, const hu_work_unit *u, hu_tensor *const *in, hu_tsv *out, loss *all,
 	hu_ladder *ladder)
 {
 	const hu_program *p = a->run->train;
+	const hu_call *c = &p->c[u->call];
 
 	if (c->op->moments && !t->skipped) {
-		loss l = { .n = 0 };
-		HU_TRY(study_moment(a, t, c, in, &l, ladder));
-		write_row(out, t->step, c, &p->t[c->out[2]], MOMENT, &l);
-		join(&all[MOMENT], &l);
+		size_t first, last;
+		hu_analysis_part(a, u, 2, &first, &last);
+		HU_TRY(study_moment(a, t, c, in, first, last, &all[MOMENT], ladder));
 	}
-	for (int k = 1; c->op->cls == HU_CLASS_NORM && k < c->nout; k++)
+	for (int k = 1; c->op->cls == HU_CLASS_NORM && k < c->nout && !u->tile; k++)
 		for (int i = 0; i < c->nin; i++) {
 			loss l = { .n = 0 };
 			if (!p->t[c->in[i]].state || p->t[c->in[i]].next != c->out[k])
@@ -180,7 +183,7 @@ say(hu_str *s, int kind, int seen, double worst, size_t nonfinite)
 typedef struct tables {
 	hu_tsv out;
 	hu_again again;
-	loss all[KINDS];           /* of the step whose units are being joined */
+	loss all[KINDS], one[KINDS];   /* of the step and of the call whose units are being joined */
 	double worst[KINDS];
 	size_t nonfinite[KINDS];
 	int seen[KINDS];
@@ -207,14 +210,14 @@ study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u,
 	hu_tsv out;
 
 	(void)tables_of;
-	if (u->call < 0 || u->tile)
+	if (u->call < 0)
 		return HU_OK;
 	const hu_call *c = &a->run->train->c[u->call];
 	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
 	hu_analysis_rows_init(&out, COLUMNS);
 	hu_again_start(&again);
 	if (recorded(t, c, in))
-		st = study_call(a, t, c, in, &out, all, &again.ladder);
+		st = study_call(a, t, u, in, &out, all, &again.ladder);
 	hu_again_stop(&again);
 	free(in);
 	hu_analysis_rows(r, &out);
@@ -231,15 +234,24 @@ join_unit(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work
 	tables *w = tables_of;
 	hu_again again;
 
-	(void)a;
-	(void)s;
-	if (u->call < 0 || u->tile)
+	const hu_program *p = a->run->train;
+
+	if (u->call < 0)
 		return HU_OK;
 	hu_analysis_rows(r, &w->out);
+	if (!u->tile)
+		memset(w->one, 0, sizeof w->one);
 	for (int k = 0; k < KINDS; k++) {
 		loss l = { .n = 0 };
 		record(r, &l);
-		join(&w->all[k], &l);
+		join(&w->one[k], &l);
+	}
+	if (u->tile == u->tiles - 1) {
+		const hu_call *c = &p->c[u->call];
+		if (w->one[MOMENT].n)
+			write_row(&w->out, s->step, c, &p->t[c->out[2]], MOMENT, &w->one[MOMENT]);
+		for (int k = 0; k < KINDS; k++)
+			join(&w->all[k], &w->one[k]);
 	}
 	hu_again_pack(r, &again, &w->again);
 	return HU_OK;

@@ -107,11 +107,17 @@ study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, i
 {
 	const hu_info *info = &a->run->train->t[c->out[k]];
 	hu_env env = { (uint64_t)json_integer_value(json_object_get(a->run->manifest, "seed")), (uint32_t)t->step };
-	size_t n, *element = hu_sample(a->opt.seed, info->name, t->step, hu_count(info->shape), a->opt.sample, &n),
-		  first = u->tiles > 1 ? u->first : 0;
+	size_t n, first, last, *element;
 
-	n = u->tiles > 1 ? u->last - first : n; /* tiles are of calls of which every element is judged */
-	hu_status st = HU_COLUMN(c->op, swamping)(c, in, k, element + first, n, &env, s);
+	hu_analysis_part(a, u, k, &first, &last);
+	if (u->tiles > 1) { /* tiles are of calls of which every element is judged */
+		n = last - first;
+		element = hu_xmalloc((n + 1) * sizeof *element);
+		for (size_t i = 0; i < n; i++)
+			element[i] = first + i;
+	} else
+		element = hu_sample(a->opt.seed, info->name, t->step, hu_count(info->shape), a->opt.sample, &n);
+	hu_status st = HU_COLUMN(c->op, swamping)(c, in, k, element, n, &env, s);
 	if (st == HU_OK && a->opt.elements)
 		st = element_rows(each, t, c, info->name, in, k, element, n, &env);
 	free(element);
@@ -133,7 +139,7 @@ sum_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, const h
 typedef struct tables {
 	hu_again again;
 	hu_tsv out, ratio, each;
-	hu_update all;         /* of the step whose units are being joined */
+	hu_update all, one;    /* of the step and of the call whose units are being joined */
 	hu_harm last;
 	hu_swamp *sum;         /* by output, of the call whose tiles are being joined or studied */
 	size_t updated, moved, swamped, by_decay, libraries;
@@ -161,26 +167,16 @@ release(void *tables_of)
 	free(w->sum);
 }
 
-/* Passes rows, and what a step's row of all weights sums up. */
+/* Passes rows, and what rows of updates sum up. */
 static void
 pack_found(hu_pack *r, const hu_analysis *a, tables *w, hu_update *u, size_t *libraries)
 {
-	hu_analysis_rows(r, &w->out);
-	hu_analysis_rows(r, &w->ratio);
 	if (a->opt.elements)
 		hu_analysis_rows(r, &w->each);
-	hu_pack_size(r, &u->n);
-	if (u->n) {
-		hu_pack_harm(r, &u->harm);
-		hu_pack_size(r, &u->moved);
-		hu_pack_size(r, &u->swamped);
-		hu_pack_size(r, &u->by_decay);
-		hu_pack_size(r, &u->swamped_by_decay);
-	}
+	hu_update_pack(r, u);
 	hu_pack_size(r, libraries);
 }
 
-/* Studies call c, whose operands are in. *u gets what the update did; where the call is none its n is 0. */
 static int
 has_sums(const hu_program *p, const hu_call *c)
 {
@@ -196,8 +192,9 @@ study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, 
 	const hu_program *p = a->run->train;
 
 	if (hu_is_update(p, c) && t->t[c->out[0]].data && !t->skipped) {
-		HU_TRY(hu_update_study(update, a, t, c, in, &w->again.ladder));
-		update_row(&w->out, &w->ratio, t->step, c, &p->t[c->out[0]], update);
+		size_t first, last;
+		hu_analysis_part(a, u, 0, &first, &last);
+		HU_TRY(hu_update_study(update, a, t, c, in, first, last - first, &w->again.ladder));
 	} else if (has_sums(p, c) && hu_attr_library(c) > 0)
 		w->libraries += !u->tile;
 	else if (has_sums(p, c))
@@ -247,9 +244,15 @@ join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit
 	const hu_call *c = &p->c[u->call];
 	hu_update *update = hu_xcalloc(1, sizeof *update);
 	pack_found(r, a, w, update, &libraries);
-	hu_update_join(&w->all, update);
 	w->libraries += libraries;
+	if (!u->tile)
+		memset(&w->one, 0, sizeof w->one);
+	hu_update_join(&w->one, update);
 	free(update);
+	if (u->tile == u->tiles - 1 && w->one.n) {
+		update_row(&w->out, &w->ratio, s->step, c, &p->t[c->out[0]], &w->one);
+		hu_update_join(&w->all, &w->one);
+	}
 	if (!u->tile) {
 		free(w->sum);
 		w->sum = hu_xcalloc((size_t)c->nout + 1, sizeof *w->sum);

@@ -5,10 +5,8 @@
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "analyzers/run/exponents.h"
-#include "analyzers/formats/flush.h"
+#include "analyzers/units/underflow_call.h"
 #include "lib/base/mem.h"
-#include "lib/judge/parts/packs.h"
-#include "lib/op/reduce/over_ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,117 +58,6 @@ row(hu_tsv *out, size_t step, int skipped, int call, const hu_info *info, const 
 	hu_tsv_int(out, (long long)u->overflow);
 }
 
-static int
-narrower(hu_format_id to, hu_format_id from)
-{
-	hu_format a = hu_format_of(to), b = hu_format_of(from);
-
-	return a.p < b.p || a.emin > b.emin;
-}
-
-/* Counts a cast: every element, exactly, from its recorded input. */
-static int
-by_cast(hu_flush *u, const hu_call *c, const hu_trace *t)
-{
-	const hu_tensor *x = &t->t[c->in[0]], *y = &t->t[c->out[0]];
-	hu_format f = hu_format_of(y->format);
-	double s = 1;
-
-	if (!x->data || (c->nout > 1 && !t->t[c->out[1]].data))
-		return 0;
-	if (c->nout > 1)
-		s = hu_get(&t->t[c->out[1]], 0); /* a power of two: the product is exact */
-	for (size_t i = 0; i < y->n; i++)
-		hu_flush_add(u, hu_get(x, i) * s, hu_get(y, i), f);
-	return 1;
-}
-
-/* Counts what every rank's own sums lose as they are sent for the first time. */
-static void
-study_wire(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tsv *out)
-{
-	const hu_program *p = a->run->train;
-	hu_env env = { (uint64_t)json_integer_value(json_object_get(a->run->manifest, "seed")), (uint32_t)t->step };
-	hu_format_id wire = hu_over_ranks_wire(c), from = p->t[c->in[0]].format;
-	hu_tensor *in[HU_OVER_RANKS];
-	hu_flush u;
-
-	memset(&u, 0, sizeof u);
-	if (!narrower(wire, from))
-		return;
-	for (int k = 0; k < c->nin; k++) {
-		in[k] = &t->t[c->in[k]];
-		if (!in[k]->data)
-			return;
-	}
-	for (int k = 0; k < c->nin; k++)
-		for (size_t i = 0; i < in[k]->n; i++)
-			hu_flush_add(&u, hu_get(in[k], i), hu_over_ranks_sent(c, in, k, i, &env), hu_format_of(wire));
-	row(out, t->step, t->skipped, c->id, &p->t[c->out[0]], hu_format_name(from), wire, &u,
-		(size_t)c->nin * in[0]->n);
-}
-
-static hu_status
-study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out, hu_ladder *ladder)
-{
-	const hu_program *p = a->run->train;
-	int cast = c->op->role == HU_ROLE_CAST;
-
-	if (c->op->role == HU_ROLE_ALL_REDUCE)
-		study_wire(a, t, c, out);
-	for (int k = 0; k < c->nout; k++) {
-		const hu_info *info = &p->t[c->out[k]];
-		hu_format_id from = cast ? p->t[c->in[0]].format : c->fmt.compute;
-		const hu_judged *j = NULL;
-		hu_flush u;
-		memset(&u, 0, sizeof u);
-		if (!t->t[c->out[k]].data || !narrower(info->format, from))
-			continue;
-		if (cast && (k > 0 || !by_cast(&u, c, t)))
-			continue;
-		if (!cast) {
-			HU_TRY(hu_analysis_judge(a, t, c->out[k], NULL, &j));
-			if (!j)
-				continue;
-			hu_ladder_add(ladder, &j->ladder);
-			for (size_t i = 0; i < j->n; i++)
-				hu_flush_add(&u, j->exact[i], j->got[i], hu_format_of(info->format));
-		}
-		row(out, t->step, t->skipped, c->id, info, hu_format_name(from), info->format, &u,
-			t->t[c->out[k]].n);
-	}
-	return HU_OK;
-}
-
-/* Counts the elements of a tile of a product that is rounded to a narrower format; *there is 0 where it is not. */
-static hu_status
-study_tile(hu_analysis *a, hu_trace *t, const hu_call *c, const hu_work_unit *u, hu_flush *sum, int *there,
-	hu_ladder *ladder)
-{
-	int id = c->out[0];
-	hu_format_id to = a->run->train->t[id].format;
-	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
-	hu_status st = HU_OK;
-	hu_judged *j = NULL;
-	hu_judge_job job;
-	size_t *element = NULL;
-
-	*there = narrower(to, c->fmt.compute) && hu_analysis_job(a, t, id, in, &element, &job);
-	if (*there) {
-		job.first = u->first;
-		job.last = u->last;
-		st = hu_judged_new(&job, &j);
-	}
-	for (size_t i = 0; j && i < j->n; i++)
-		hu_flush_add(sum, j->exact[i], j->got[i], hu_format_of(to));
-	if (j)
-		hu_ladder_add(ladder, &j->ladder);
-	hu_judged_free(j);
-	free(element);
-	free(in);
-	return st;
-}
-
 /* Compares the gradients that the update was given with the exact ones. */
 static void
 study_gradients(hu_analysis *a, const hu_trace *t, hu_tsv *out, hu_flush *all)
@@ -191,117 +78,149 @@ study_gradients(hu_analysis *a, const hu_trace *t, hu_tsv *out, hu_flush *all)
 }
 
 /* last: what all gradients of the step that was joined last lost. exponents_of: rows of that step by tensor, until all
-   are there. */
+   are there. part, bins: of the call whose tiles are being joined, by output, and part also of what ranks send. */
 typedef struct tables {
 	hu_tsv out, exponents, gradients;
 	hu_str *exponents_of;
 	int tensors;
-	hu_flush last, tiles;      /* tiles: of the call that is being joined */
+	hu_flush last;
+	hu_underflow_call_part *part;
+	uint64_t (*bins)[HU_BINS];
 	hu_again again;
 } tables;
 
+/* Packs the histograms of the unit's tensors: those that a call computes, of which a tile has a share, or, of the step
+   as a whole, those that no call does. Tensors that were not recorded have empty ones. */
 static void
-pack_flush(hu_pack *r, hu_flush *u)
+pack_exponents(hu_pack *r, const hu_analysis *a, const hu_trace *t, const hu_work_unit *u)
 {
-	hu_pack_count(r, &u->count.elements);
-	hu_pack_count(r, &u->count.nonzeros);
-	hu_pack_count(r, &u->count.zeroed);
-	hu_pack_count(r, &u->count.subnormal);
-	hu_pack_count(r, &u->count.lost);
-	hu_pack_count(r, &u->count.flushed);
-	hu_pack_size(r, &u->overflow);
-	hu_pack_harm(r, &u->harm);
-}
+	const hu_program *p = a->run->train;
+	uint64_t count[HU_BINS];
 
-/* Tensor i belongs to the unit of the call that computes it, and to the step's where none does. */
-static int
-is_of(const hu_program *p, int i, const hu_work_unit *u)
-{
-	return p->t[i].producer == u->call || (u->call < 0 && p->t[i].producer < 0);
-}
-
-/* Passes the histograms of the unit's tensors; those that were not recorded are empty. */
-static void
-pack_exponents(hu_pack *r, const hu_program *p, const hu_trace *t, const hu_work_unit *u, hu_str *rows_of)
-{
-	for (int i = 0; i < p->nt; i++) {
-		hu_tsv rows;
-		if (!is_of(p, i, u))
-			continue;
-		if (r->reading) {
-			hu_pack_text(r, &rows_of[i]);
-			continue;
+	for (int i = 0; u->call < 0 && i < p->nt; i++)
+		if (p->t[i].producer < 0) {
+			hu_exponents_count(count, &t->t[i], 0, t->t[i].n);
+			hu_exponents_pack(r, count);
 		}
-		hu_analysis_rows_init(&rows, HU_EXPONENTS_COLUMNS);
-		if (t->t[i].data)
-			hu_exponents_add(&rows, t->step, &p->t[i], &t->t[i]);
-		hu_analysis_rows(r, &rows);
-		hu_tsv_release(&rows);
+	for (int k = 0; u->call >= 0 && k < p->c[u->call].nout; k++) {
+		size_t first, last;
+		hu_analysis_part(a, u, k, &first, &last);
+		hu_exponents_count(count, &t->t[p->c[u->call].out[k]], first, last);
+		hu_exponents_pack(r, count);
+	}
+}
+
+static void
+exponents_of(tables *w, const hu_program *p, size_t step, int i, const uint64_t *count)
+{
+	hu_tsv rows;
+
+	hu_analysis_rows_init(&rows, HU_EXPONENTS_COLUMNS);
+	hu_bins_rows(&rows, step, &p->t[i], count);
+	hu_str_add(&w->exponents_of[i], strchr(rows.text.s, '\n') + 1);
+	hu_tsv_release(&rows);
+}
+
+/* Unpacks them, and writes those that are whole. */
+static void
+join_exponents(hu_pack *r, const hu_program *p, size_t step, const hu_work_unit *u, tables *w)
+{
+	int nout = u->call < 0 ? 0 : p->c[u->call].nout;
+	uint64_t count[HU_BINS];
+
+	for (int i = 0; u->call < 0 && i < p->nt; i++)
+		if (p->t[i].producer < 0) {
+			memset(count, 0, sizeof count);
+			hu_exponents_pack(r, count);
+			exponents_of(w, p, step, i, count);
+		}
+	if (!u->tile) {
+		free(w->bins);
+		w->bins = hu_xcalloc((size_t)nout + 1, sizeof *w->bins);
+	}
+	for (int k = 0; k < nout; k++) {
+		memset(count, 0, sizeof count);
+		hu_exponents_pack(r, count);
+		for (int i = 0; i < HU_BINS; i++)
+			w->bins[k][i] += count[i];
+		if (u->tile == u->tiles - 1)
+			exponents_of(w, p, step, p->c[u->call].out[k], w->bins[k]);
 	}
 }
 
 static hu_status
 study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
-	const hu_program *p = a->run->train;
+	int nparts = u->call < 0 ? 0 : a->run->train->c[u->call].nout + 1;
+	hu_underflow_call_part *part = hu_xcalloc((size_t)nparts + 1, sizeof *part);
 	hu_status st = HU_OK;
 	hu_again again;
 	hu_flush all;
 	hu_tsv out;
-	int there = 0;
 
 	(void)tables_of;
 	memset(&all, 0, sizeof all);
 	hu_analysis_rows_init(&out, COLUMNS);
 	hu_again_start(&again);
-	if (u->tiles > 1)
-		st = study_tile(a, t, &p->c[u->call], u, &all, &there, &again.ladder);
-	else if (u->call >= 0)
-		st = study_call(a, t, &p->c[u->call], &out, &again.ladder);
+	if (u->call >= 0)
+		st = hu_underflow_call_study(a, t, u, part, &again.ladder);
 	else if ((st = hu_analysis_ideal(a, t)) == HU_OK && t->ideal)
 		study_gradients(a, t, &out, &all);
 	hu_again_stop(&again);
-	hu_analysis_rows(r, &out);
-	if (u->tiles > 1)
-		hu_pack_int(r, &there);
-	if (u->call < 0 || there)
-		pack_flush(r, &all);
+	if (u->call < 0) {
+		hu_analysis_rows(r, &out);
+		hu_underflow_call_flush(r, &all);
+	}
+	hu_underflow_call_pack(r, part, nparts);
 	hu_again_pack(r, &again, &again);
-	if (!u->tile)
-		pack_exponents(r, p, t, u, NULL);
+	pack_exponents(r, a, t, u);
 	hu_tsv_release(&out);
+	free(part);
 	return st;
+}
+
+/* Adds a tile's parts to those of the tiles before it, and after the last writes the rows: what ranks send, then the
+   outputs. */
+static void
+join_call(tables *w, const hu_program *p, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+{
+	const hu_call *c = &p->c[u->call];
+	int n = c->nout + 1;
+	hu_underflow_call_part *some = hu_xcalloc((size_t)n, sizeof *some);
+
+	if (!u->tile) {
+		free(w->part);
+		w->part = hu_xcalloc((size_t)n, sizeof *w->part);
+	}
+	hu_underflow_call_pack(r, some, n);
+	hu_underflow_call_join(w->part, some, n);
+	free(some);
+	for (int i = 0; i < n && u->tile == u->tiles - 1; i++) {
+		int k = i ? i - 1 : c->nout;
+		hu_format_id from, to;
+		size_t of;
+		if (!w->part[k].there)
+			continue;
+		hu_underflow_call_formats(p, c, k, &from, &to, &of);
+		row(&w->out, s->step, s->skipped, c->id, &p->t[c->out[k < c->nout ? k : 0]], hu_format_name(from), to,
+			&w->part[k].u, of);
+	}
 }
 
 static hu_status
 join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
+	const hu_program *p = a->run->train;
 	tables *w = tables_of;
 	hu_again again;
 
-	const hu_program *p = a->run->train;
-	hu_flush some;
-	int there = 0;
-
-	hu_analysis_rows(r, u->call < 0 ? &w->gradients : &w->out);
-	if (u->tiles > 1)
-		hu_pack_int(r, &there);
-	if (u->call < 0)
-		pack_flush(r, &w->last);
-	if (there) {
-		const hu_call *c = &p->c[u->call];
-		const hu_info *info = &p->t[c->out[0]];
-		if (!u->tile)
-			memset(&w->tiles, 0, sizeof w->tiles);
-		pack_flush(r, &some);
-		hu_flush_join(&w->tiles, &some);
-		if (u->tile == u->tiles - 1)
-			row(&w->out, s->step, s->skipped, c->id, info, hu_format_name(c->fmt.compute), info->format,
-				&w->tiles, hu_count(info->shape));
-	}
+	if (u->call < 0) {
+		hu_analysis_rows(r, &w->gradients);
+		hu_underflow_call_flush(r, &w->last);
+	} else
+		join_call(w, p, s, u, r);
 	hu_again_pack(r, &again, &w->again);
-	if (!u->tile)
-		pack_exponents(r, p, NULL, u, w->exponents_of);
+	join_exponents(r, p, s->step, u, w);
 	return HU_OK;
 }
 
@@ -381,6 +300,8 @@ release(void *tables_of)
 	for (int i = 0; i < w->tensors; i++)
 		hu_str_release(&w->exponents_of[i]);
 	free(w->exponents_of);
+	free(w->part);
+	free(w->bins);
 }
 
 static const hu_held_column held[] = {

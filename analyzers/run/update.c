@@ -3,6 +3,7 @@
    weight decay alone asked for the step. */
 #include "analyzers/run/update.h"
 #include "lib/judge/exact.h"
+#include "lib/judge/parts/packs.h"
 
 #include "lib/base/mem.h"
 #include "lib/number/round.h"
@@ -47,32 +48,73 @@ hu_update_join(hu_update *to, const hu_update *u)
 	to->swamped += u->swamped;
 	to->by_decay += u->by_decay;
 	to->swamped_by_decay += u->swamped_by_decay;
+	for (int i = 0; i < HU_UPDATE_BINS; i++) {
+		to->bin[i] += u->bin[i];
+		to->decay_bin[i] += u->decay_bin[i];
+	}
+}
+
+/* Most bins are empty: a number of those that are not, and of each its place and its two counts. */
+static void
+pack_bins(hu_pack *r, hu_update *u)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < HU_UPDATE_BINS; i++)
+		n += u->bin[i] != 0;
+	n = hu_pack_length(r, n);
+	r->bad |= n > HU_UPDATE_BINS;
+	for (int i = 0; n && !r->bad; n--, i++) {
+		while (!r->reading && !u->bin[i])
+			i++;
+		hu_pack_int(r, &i);
+		r->bad |= i < 0 || i >= HU_UPDATE_BINS;
+		if (r->bad)
+			return;
+		hu_pack_size(r, &u->bin[i]);
+		hu_pack_size(r, &u->decay_bin[i]);
+	}
+}
+
+void
+hu_update_pack(hu_pack *r, hu_update *u)
+{
+	hu_pack_size(r, &u->n);
+	if (!u->n)
+		return;
+	hu_pack_harm(r, &u->harm);
+	hu_pack_size(r, &u->moved);
+	hu_pack_size(r, &u->swamped);
+	hu_pack_size(r, &u->by_decay);
+	hu_pack_size(r, &u->swamped_by_decay);
+	pack_bins(r, u);
 }
 
 /* The exact steps are rounded away from zero, so that none that is not 0 becomes 0. */
 static hu_status
-exact_steps(double *d, hu_analysis *a, const hu_call *c, hu_tensor *const *in, hu_ladder *ladder)
+exact_steps(double *d, hu_analysis *a, const hu_call *c, hu_tensor *const *in, size_t first, size_t n,
+	hu_ladder *ladder)
 {
-	return hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], in[0]->n, ladder);
+	return hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], first, n, ladder);
 }
 
 hu_status
-hu_update_study(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, hu_ladder *ladder)
+hu_update_study(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, size_t first,
+	size_t n, hu_ladder *ladder)
 {
 	const hu_tensor *next = &t->t[c->out[0]];
-	size_t n = in[0]->n;
 	double *d = hu_xmalloc((n + 1) * sizeof *d), *without = NULL;
-	hu_status st = exact_steps(d, a, c, in, ladder);
+	hu_status st = exact_steps(d, a, c, in, first, n, ladder);
 
 	memset(u, 0, sizeof *u);
 	if (st == HU_OK && hu_op_takes(c->op, "weight_decay")) {
 		hu_call free_of_decay = *c;
 		hu_attr_set(&free_of_decay, "weight_decay", 0);
 		without = hu_xmalloc((n + 1) * sizeof *without);
-		st = exact_steps(without, a, &free_of_decay, in, ladder);
+		st = exact_steps(without, a, &free_of_decay, in, first, n, ladder);
 	}
 	for (size_t i = 0; st == HU_OK && i < n; i++)
-		add(u, hu_get(in[0], i), hu_get(next, i), d[i], without && without[i] == 0);
+		add(u, hu_get(in[0], first + i), hu_get(next, first + i), d[i], without && without[i] == 0);
 	free(d);
 	free(without);
 	if (st == HU_OK)

@@ -20,11 +20,14 @@ typedef struct hu_update {
 	size_t bin[HU_UPDATE_BINS], decay_bin[HU_UPDATE_BINS];
 } hu_update;
 
-/* Studies the update call c of the traced step t, whose operands are `in`. Adds to *ladder how the exact steps were
-   found. Fails with the tensor's name in the reason. */
+/* Studies n weights from the first on of the update call c of the traced step t, whose operands are `in`. Adds to
+   *ladder how the exact steps were found. Fails with the tensor's name in the reason. */
 hu_status hu_update_study(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in,
-	hu_ladder *ladder);
+	size_t first, size_t n, hu_ladder *ladder);
 
-/* Adds u's counts and harm to those of `to`, but not the histograms, which single tensors alone have. */
+/* Adds u's counts, harm and histograms to those of `to`. */
 void hu_update_join(hu_update *to, const hu_update *u);
+
+/* Passes an update through a pack. */
+void hu_update_pack(hu_pack *r, hu_update *u);
 #endif

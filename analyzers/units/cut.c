@@ -3,7 +3,9 @@
 
 #include "lib/base/mem.h"
 #include "lib/op/contract/contract.h"
+#include "lib/op/reduce/stats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,16 +17,23 @@ static const struct {
 	double flushed;              /* or looked at for underflow */
 	double judged, whole;        /* an element judged by itself, or in blocks as whole outputs are */
 	double wide;                 /* or in blocks as a product of numbers of more than 12 bits */
-	double elementary;           /* or by an elementary function */
+	double elementary, functions;   /* or by an elementary function, alone or in blocks */
+	double packed;               /* an element of a product's second operand, which every tile reads */
 	double product, of_whole;    /* an operation of a product that is judged by itself, or in blocks */
+	double moved;                /* an element that is moved from somewhere else */
 	double term;                 /* an operation of anything else that is judged */
 	double emulated, added;      /* an operation of a product or of another sum that is emulated for its swamping */
 	double updated;              /* an operation of an update whose effects are counted */
 	double exact;                /* an operation of an exact step */
-} s = { 1e-5, 2.5e-9, 6e-9, 1.2e-7, 2.7e-8, 2.5e-7, 1.2e-6, 1e-9, 9e-11, 8e-9, 5e-9, 1.2e-8, 1.6e-8, 6e-10 };
+} s = { 1e-5, 2.5e-9, 6e-9, 1.2e-7, 4.1e-8, 5.5e-8, 1.2e-6, 6e-7, 6.5e-9, 1e-9, 3e-11, 9e-8, 8e-9, 5e-9, 1.2e-8, 1.8e-8,
+	6e-10 };
 
-/* Multiply-adds of a tile: ten milliseconds or so. */
-static const double macs_of_tile = 8e6;
+/* A tile takes about ten milliseconds: long beside what a unit costs besides its work, and short beside what any of a
+   thousand processes has to do of a work that is worth sharing with them. A tile of a product reads the whole second
+   operand besides, and takes longer where that is large: reading_of_tile is how long reading may take beside the rest.
+   It has eight rows at least, because kernels compute several at once. */
+static const double seconds_of_tile = 0.01, reading_of_tile = 1.5;
+enum { ROWS = 8 };
 
 void
 hu_units_release(hu_units *c)
@@ -71,10 +80,26 @@ takes(const char *take, const char *name)
 	return 0;
 }
 
+/* Whether a formula has an elementary function: those that PyTorch and Apex keep in float32 have, some sums aside, and
+   so may the gradients of such formulas; a softmax has one where its largest element is subtracted. */
+static int
+is_elementary(const hu_op *op)
+{
+	for (const hu_stat_rule *r = op->stats ? op->stats->rule : NULL; r && r->kind != HU_STAT_END; r++)
+		if (r->kind == HU_STAT_SHIFT)
+			return 1;
+	if (op->cls != HU_CLASS_POINTWISE || !op->pointwise)
+		return 0;
+	for (int i = 0; hu_op_at(i) && !op->float32; i++)
+		for (const hu_grad *g = hu_op_at(i)->grad; hu_op_at(i)->float32 && g && g->op; g++)
+			if (!strcmp(g->op, op->name))
+				return 1;
+	return op->float32 != 0;
+}
+
 /* What replay costs of a call: the cost of each judged element is returned, that of all together added to *rest. An
-   element of a normalisation needs the statistics of a whole channel, and one of a softmax those of a row. Operators
-   that PyTorch and Apex keep in float32 are those with elementary functions, some sums aside. A sum of many elements,
-   as of a bias's gradient, goes through memory in strides. */
+   element of a normalisation needs the statistics of a whole channel, and one of a softmax those of a row. A sum of
+   many elements, as of a bias's gradient, goes through memory in strides. */
 static double
 cost_of_replay(const hu_analysis *a, const hu_call *c, const sizes *z, double flops, double *rest)
 {
@@ -82,18 +107,19 @@ cost_of_replay(const hu_analysis *a, const hu_call *c, const sizes *z, double fl
 	int whole = !a->opt.sample;
 
 	*rest += (z->in + z->out) * s.read;
-	if (!HU_COLUMN(c->op, enclose) || c->op->cls == HU_CLASS_LOSS ||
-		(c->op->float32 && c->op->cls == HU_CLASS_POINTWISE && !c->op->reduce)) {
-		*rest += c->op->stats ? flops * 10 * s.term : 0;
-		return s.elementary;
+	if (!HU_COLUMN(c->op, enclose) || is_elementary(c->op)) {
+		*rest += z->in > 2 * z->out ? z->in * s.functions : 0;   /* a loss */
+		return whole ? s.functions : s.elementary;
 	}
+	if (c->op->moves && whole)
+		return s.moved + terms * s.term;
 	if (c->op->cls == HU_CLASS_NORM) {
-		*rest += flops * s.term;
+		*rest += flops * 1.5 * s.term;
 		terms = 0;
 	}
 	int product = c->op->cls == HU_CLASS_GEMM;
 	int wide = product && hu_format_of(a->run->train->t[c->in[0]].format).p > 12;
-	double of_term = !product ? s.term * (z->in > 4 * z->out ? 2 : 1) : whole ? s.of_whole : s.product;
+	double of_term = !product ? s.term * (z->in > 4 * z->out ? 2.3 : 1) : whole ? s.of_whole : s.product;
 	return (!whole ? s.judged : wide ? s.wide : s.whole) + terms * of_term;
 }
 
@@ -107,26 +133,39 @@ are_there(const hu_trace *t, const int *id, int n)
 	return 1;
 }
 
-/* The cost of judging a call's outputs, which tiles share, and of what else is found of it, which its first tile
-   has. */
+/* Whether the analyzer of underflow judges the call's outputs besides: where each is judged, verdicts are not kept. */
+static int
+is_judged_again(const hu_analysis *a, const hu_call *c, const char *take)
+{
+	hu_format to = hu_format_of(a->run->train->t[c->out[0]].format), from = hu_format_of(c->fmt.compute);
+
+	return !a->opt.sample && takes(take, "underflow") && HU_COLUMN(c->op, reference) &&
+	       c->op->role != HU_ROLE_CAST && (to.p < from.p || to.emin > from.emin);
+}
+
+/* The cost of a call's outputs and of all else that is found of it, which tiles share. */
 static double
-cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const char *take, double *rest)
+cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const char *take)
 {
 	sizes z = sizes_of(a, c);
-	double each = 0, flops = hu_call_cost(a->run->train, c).flops;
+	double each = 0, all = 0, flops = hu_call_cost(a->run->train, c).flops;
 
-	*rest = 0;
 	if (!are_there(t, c->out, c->nout) || !are_there(t, c->in, c->nin))
 		return 0;
-	*rest = takes(take, "underflow") ? z.out * s.flushed : 0;
 	if (takes(take, "replay") && HU_COLUMN(c->op, reference))
-		each += cost_of_replay(a, c, &z, flops, rest);
+		each += cost_of_replay(a, c, &z, flops, &all);
+	if (is_judged_again(a, c, take)) {
+		double rest = 0;
+		each += cost_of_replay(a, c, &z, flops, &rest) + 4 * s.flushed;
+		all += rest;
+	}
+	all += takes(take, "underflow") ? z.out * s.flushed : 0;
 	if (hu_is_update(a->run->train, c))
-		*rest += flops * s.updated * (takes(take, "swamping") + takes(take, "state"));
+		all += flops * s.updated * (takes(take, "swamping") + 2 * takes(take, "state"));
 	else if (takes(take, "swamping") && HU_COLUMN(c->op, swamping))
 		each += flops / (z.out > 0 ? z.out : 1) *
 			(c->op->cls == HU_CLASS_GEMM ? s.emulated : s.added);
-	return z.judged * each;
+	return z.judged * each + all;
 }
 
 static double
@@ -142,19 +181,38 @@ cost_of_step(const hu_analysis *a)
 	return cost;
 }
 
-/* Returns how many tiles a call is cut into: products of which every element is judged, and no element has a row. */
+/* What each tile of a call costs besides its share: of a product the reading of the whole second operand. */
+static double
+reading(const hu_analysis *a, const hu_call *c)
+{
+	return c->op->contract ? s.packed * (double)hu_count(a->run->train->t[c->in[1]].shape) : 0;
+}
+
+/* Returns how many tiles a call is cut into, and of how many elements of output 0 each is; cost is that of all n. Only
+   calls of which every element is judged, and no element has a row, are cut. */
 static int
-tiles(const hu_analysis *a, const hu_call *c, size_t *step)
+tiles(const hu_analysis *a, const hu_call *c, size_t n, double cost, size_t *step)
 {
 	hu_shape *in = hu_xcalloc((size_t)c->nin + (size_t)c->nout + 1, sizeof *in);
-	int n = 1;
+	int count = 1;
 
 	*step = 0;
 	hu_call_shapes(a->run->train, c, in, in + c->nin);
-	if (!a->opt.sample && !a->opt.elements && HU_COLUMN(c->op, reference))
-		n = hu_contract_cut(c, in, macs_of_tile, step);
+	if (a->opt.sample || a->opt.elements || !HU_COLUMN(c->op, reference)) {
+		free(in);
+		return 1;
+	}
+	double read = reading(a, c), macs = hu_call_cost(a->run->train, c).macs,
+	       least = read / reading_of_tile > seconds_of_tile ? read / reading_of_tile : seconds_of_tile;
+	size_t grain = HU_COLUMN(c->op, grain) ? HU_COLUMN(c->op, grain)(c, in) : 0;
+	if (grain && n && cost > seconds_of_tile) {
+		double grains = floor(seconds_of_tile / cost * (double)n / (double)grain);
+		*step = (grains > 1 ? (size_t)grains : 1) * grain;
+		count = (n + *step - 1) / *step < 1000000 ? (int)((n + *step - 1) / *step) : 1;
+	} else if (!grain && cost > least)
+		count = hu_contract_cut(c, in, least / cost * macs, ROWS, step);
 	free(in);
-	return n;
+	return count;
 }
 
 static void
@@ -188,15 +246,16 @@ hu_units_cut(hu_units *c, hu_analysis *a, const char *take)
 		for (int k = 0; k < a->run->train->nc; k++) {
 			const hu_call *call = &a->run->train->c[k];
 			size_t step, n = hu_count(a->run->train->t[call->out[0]].shape);
-			hu_work_unit u = { .step = i, .call = k, .tiles = tiles(a, call, &step), .last = n };
-			double rest, judged = cost_of_call(a, t, call, take, &rest);
+			double cost = cost_of_call(a, t, call, take);
+			hu_work_unit u = { .step = i, .call = k, .tiles = tiles(a, call, n, cost, &step), .last = n };
+			double read = cost > 0 && u.tiles > 1 ? reading(a, call) : 0;
 			for (; u.tile < u.tiles; u.tile++) {
 				if (u.tiles > 1) {
 					u.first = (size_t)u.tile * step;
 					u.last = n - u.first < step ? n : u.first + step;
 				}
-				add(c, &cap, u, s.call + judged * (double)(u.last - u.first) / (double)(n ? n : 1) +
-							(u.tile ? 0 : rest));
+				double share = (double)(u.last - u.first) / (double)(n ? n : 1);
+				add(c, &cap, u, s.call + read + cost * share);
 			}
 		}
 	}

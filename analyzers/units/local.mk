@@ -3,5 +3,7 @@
 libhalfulp_a_SOURCES += analyzers/units/cmd_merge.c
 libhalfulp_a_SOURCES += analyzers/units/cut.c
 noinst_HEADERS += analyzers/units/cut.h
+libhalfulp_a_SOURCES += analyzers/units/underflow_call.c
+noinst_HEADERS += analyzers/units/underflow_call.h
 libhalfulp_a_SOURCES += analyzers/units/walk.c
 noinst_HEADERS += analyzers/units/walk.h

@@ -254,6 +254,15 @@ hu_errors_add(hu_errors_sum *s, const hu_judging *some)
 }
 
 void
+hu_errors_thin(hu_errors_sum *s)
+{
+	if (s->ntop <= s->keep)
+		return;
+	largest(s->top, s->ntop, s->keep);
+	s->ntop = s->keep;
+}
+
+void
 hu_errors_cut(hu_errors_sum *s)
 {
 	if (s->ntop)

@@ -40,7 +40,8 @@ void hu_errors_local(hu_errors *m, const hu_judged *j);
 void hu_errors_collect(hu_errors_sum *s, const hu_judged *j);
 /* Adds what another process or part of a tensor collected, both begun for the same n and of. */
 void hu_errors_join(hu_errors_sum *to, const hu_errors_sum *part);
-/* Forgets all but the largest errors in ulps that hu_errors_end needs, and puts these in descending order. */
+/* Forgets all but the largest errors in ulps that hu_errors_end needs; hu_errors_cut puts these in descending order. */
+void hu_errors_thin(hu_errors_sum *s);
 void hu_errors_cut(hu_errors_sum *s);
 
 /* What the double-double exact step says of a value. HU_STEP_DIGITS: it has correct digits. HU_STEP_UNKNOWN: nothing,

@@ -11,7 +11,14 @@
 
 enum { CHUNK = 8192 };   /* values held in MPFR at a time */
 
-typedef struct state { hu_sink s; const hu_tensor *minus; double *v; int none; size_t *open, n, cap; } state;
+/* v: from element `base` on. open: elements that are left to the reference. */
+typedef struct state {
+	hu_sink s;
+	const hu_tensor *minus;
+	double *v;
+	int none;
+	size_t base, *open, n, cap;
+} state;
 
 static void
 take(hu_sink *sink, const hu_tile *t)
@@ -21,14 +28,14 @@ take(hu_sink *sink, const hu_tile *t)
 	for (size_t i = 0; i < t->n; i++) {
 		size_t at = t->at ? t->at[i] : t->first + i;
 		int known = !s->none && (s->minus ? hu_ziv_difference(&s->v[at], t->hi[i], t->lo[i], t->err[i],
-							    hu_get(s->minus, at))
+							    hu_get(s->minus, s->base + at))
 						  : hu_ziv_rounded(&s->v[at], t->hi[i], t->lo[i], t->err[i]));
 		if (known)
 			continue;
 #pragma omp critical(hu_exact_doubles)
 		{
 			HU_GROW(s->open, s->n, s->cap);
-			s->open[s->n++] = at;
+			s->open[s->n++] = s->base + at;
 		}
 	}
 }
@@ -54,7 +61,7 @@ by_reference(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *con
 		if (st == HU_OK && s->minus)
 			mpfr_sub_d(exact[i], exact[i], hu_get(s->minus, element[i]), MPFR_RNDN);
 		if (st == HU_OK)
-			s->v[element[i]] = mpfr_get_d(exact[i], s->minus ? MPFR_RNDA : MPFR_RNDN);
+			s->v[element[i] - s->base] = mpfr_get_d(exact[i], s->minus ? MPFR_RNDA : MPFR_RNDN);
 		mpfr_clear(exact[i]);
 	}
 	free(exact);
@@ -77,14 +84,14 @@ again(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *const *in,
 			break;
 		}
 		element[k] =
-			from +
+			s->base + from +
 			hu_random_at(0, hu_fnv1a32("exact doubles"), (uint32_t)c->id, (uint64_t)out << 32 | k).w[0] %
 				length;
-		first[k] = s->v[element[k]];
+		first[k] = s->v[element[k] - s->base];
 	}
 	st = by_reference(s, engine, c, in, out, element, *count);
 	for (k = 0; k < *count && st == HU_OK; k++) {
-		double x = first[k], y = s->v[element[k]];
+		double x = first[k], y = s->v[element[k] - s->base];
 		if (!(x == y || (hu_isnan(x) && hu_isnan(y))))
 			hu_mpfr_disagrees(__FILE__, __LINE__,
 				"call %d (%s), output %d, element %zu is %a by its enclosure and %a by MPFR", c->id,
@@ -97,18 +104,23 @@ again(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *const *in,
 
 hu_status
 hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out,
-	const hu_tensor *minus, size_t n, hu_ladder *ladder)
+	const hu_tensor *minus, size_t first, size_t n, hu_ladder *ladder)
 {
-	state s = { .s = { .take = take }, .minus = minus, .v = v, .none = !engine->enclose };
+	state s = { .s = { .take = take }, .minus = minus, .v = v, .none = !engine->enclose, .base = first };
+	size_t *element = hu_xmalloc((n + 1) * sizeof *element);
 	hu_status st = HU_OK;
 
+	for (size_t i = 0; i < n; i++)
+		element[i] = first + i;
 	if (HU_COLUMN(c->op, enclose) && engine->enclose) {
-		st = HU_COLUMN(c->op, enclose)(c, in, out, NULL, n, &s.s);
+		s.s.first = HU_COLUMN(c->op, grain) ? first : 0;
+		s.s.last = HU_COLUMN(c->op, grain) ? first + n : 0;
+		st = n ? HU_COLUMN(c->op, enclose)(c, in, out, s.s.last ? element : NULL, n, &s.s) : HU_OK;
 		hu_sink_forget(&s.s);
+		free(element);
 	} else {
-		s.open = hu_xmalloc((n + 1) * sizeof *s.open);
-		for (s.n = 0; s.n < n; s.n++)
-			s.open[s.n] = s.n;
+		s.open = element;
+		s.n = n;
 	}
 	if (s.n)
 		qsort(s.open, s.n, sizeof *s.open, ascending);

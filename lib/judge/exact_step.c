@@ -219,7 +219,7 @@ enclose(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, store *
 
 	hu_call_shapes(x->q, c, shape, shape + c->nin);
 	if (hu_ranks_united() > 1)
-		cut = hu_contract_cut(c, shape, 1, &grain) > 1;
+		cut = hu_contract_cut(c, shape, 1, HU_CONTRACT_ROWS, &grain) > 1;
 	free(shape);
 	if (!cut)
 		return HU_COLUMN(c->op, enclose)(c, in, k, NULL, n, &s->s);

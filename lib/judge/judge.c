@@ -41,6 +41,7 @@ typedef struct state {
 	const hu_judge_job *job;
 	hu_ladder *ladder;
 	hu_format f;
+	size_t base;               /* the sink's value 0 is this number of the list */
 	size_t stride, offset;     /* number offset + i stride of the list is checked by the reference */
 	waiting *w;
 	size_t nw, capw;
@@ -89,10 +90,18 @@ put(hu_judging *some, size_t i, const hu_ziv *v)
 	some->over[i] = v->over != 0;
 }
 
+/* The place in the list of value i of the tile. */
+static size_t
+place_of(const state *s, const hu_tile *t, size_t i)
+{
+	return s->base + (t->at ? t->at[i] : t->first + i);
+}
+
 /* Loads values i .. i+n-1 of the tile into b and fills the rest of the block with zeros. */
 static void
-load(hu_verdict_block *b, const hu_judge_job *job, const hu_tile *t, size_t i, size_t n)
+load(hu_verdict_block *b, const state *s, const hu_tile *t, size_t i, size_t n)
 {
+	const hu_judge_job *job = s->job;
 	const hu_tensor *got = job->got;
 
 	memcpy(b->hi, t->hi + i, n * sizeof *b->hi);
@@ -103,12 +112,12 @@ load(hu_verdict_block *b, const hu_judge_job *job, const hu_tile *t, size_t i, s
 	else
 		memset(b->bound, 0, n * sizeof *b->bound);
 	if (!t->at && !job->element && !hu_is_wide(got->format)) {
-		const float *from = (const float *)got->data + t->first + i;
+		const float *from = (const float *)got->data + s->base + t->first + i;
 		for (size_t k = 0; k < n; k++)
 			b->got[k] = (double)from[k];
 	} else {
 		for (size_t k = 0; k < n; k++)
-			b->got[k] = hu_get(got, element_of(job, t->at ? t->at[i + k] : t->first + i + k));
+			b->got[k] = hu_get(got, element_of(job, place_of(s, t, i + k)));
 	}
 	for (size_t k = n; k < HU_VERDICT_BLOCK; k++)
 		b->hi[k] = b->lo[k] = b->err[k] = b->got[k] = b->bound[k] = 0;
@@ -134,7 +143,7 @@ settle(state *s, hu_judging *some, rest *r, const hu_tile *t, const hu_verdict_b
 	const hu_judge_job *job = s->job;
 
 	for (size_t k = 0; k < n; k++) {
-		size_t at = t->at ? t->at[i + k] : t->first + i + k, to = some->n;
+		size_t at = place_of(s, t, i + k), to = some->n;
 		hu_ziv v = { b->exact[k], b->rounded[k], b->error[k], b->ulps[k], (int)b->over[k] };
 		if (!b->known[k] && !hu_ziv_enclosed(&v, b->hi[k], b->lo[k], b->err[k], b->got[k], b->bound[k], s->f)) {
 			r->left[r->open++] = (waiting){ at, b->bound[k], t->magnitude ? t->magnitude[i + k] : NAN };
@@ -158,7 +167,7 @@ static void
 settle_whole(state *s, hu_judging *some, rest *r, const hu_tile *t, const hu_verdict_block *b, size_t i)
 {
 	enum { N = HU_VERDICT_BLOCK };
-	size_t at = t->first + i, to = some->n, exact = 0;
+	size_t at = place_of(s, t, i), to = some->n, exact = 0;
 
 	for (size_t k = 0; k < N; k++) {
 		some->at[to + k] = some->element[to + k] = at + k;
@@ -196,11 +205,11 @@ take(hu_sink *sink, const hu_tile *t)
 		size_t n = t->n - i < HU_VERDICT_BLOCK ? t->n - i : HU_VERDICT_BLOCK, known = 0;
 		if ((!job->engine->enclose && !s->sink.gives_exact) || job->hex) {
 			for (size_t k = 0; k < n; k++)
-				r.left[r.open++] = (waiting){ t->at ? t->at[i + k] : t->first + i + k,
-					t->bound ? t->bound[i + k] : 0, t->magnitude ? t->magnitude[i + k] : NAN };
+				r.left[r.open++] = (waiting){ place_of(s, t, i + k), t->bound ? t->bound[i + k] : 0,
+					t->magnitude ? t->magnitude[i + k] : NAN };
 			continue;
 		}
-		load(&b, job, t, i, n);
+		load(&b, s, t, i, n);
 		verdicts->judge(&b, s->f.emin, s->f.p);
 		for (size_t k = 0; k < HU_VERDICT_BLOCK; k++)
 			known += b.known[k];
@@ -332,9 +341,10 @@ without_enclosures(state *s)
 	const hu_judge_job *job = s->job;
 	const hu_op *op = job->c->op;
 	hu_status st = HU_OK;
+	size_t last = job->last ? job->last : job->n;
 
-	for (size_t first = 0; first < job->n && st == HU_OK; first += CHUNK) {
-		size_t n = job->n - first < CHUNK ? job->n - first : CHUNK, *element = hu_xmalloc(n * sizeof *element);
+	for (size_t first = job->last ? job->first : 0; first < last && st == HU_OK; first += CHUNK) {
+		size_t n = last - first < CHUNK ? last - first : CHUNK, *element = hu_xmalloc(n * sizeof *element);
 		double *b = hu_xcalloc(2 * n, sizeof *b), *m = b + n;
 		for (size_t i = 0; i < n; i++)
 			element[i] = element_of(job, first + i);
@@ -349,6 +359,27 @@ without_enclosures(state *s)
 		free(element);
 		free(b);
 	}
+	return st;
+}
+
+/* Has the operator enclose the values that are asked for. A contraction takes a range as it is, any other call as the
+   list of its elements. */
+static hu_status
+enclose(state *s)
+{
+	const hu_judge_job *job = s->job;
+	const hu_op *op = job->c->op;
+	size_t n = job->last - job->first, *element;
+
+	if (!job->last || !HU_COLUMN(op, grain))
+		return HU_COLUMN(op, enclose)(job->c, job->in, job->out, job->element, job->n, &s->sink);
+	HU_ASSERT(!job->element);
+	s->base = job->first;
+	element = hu_xmalloc((n + 1) * sizeof *element);
+	for (size_t i = 0; i < n; i++)
+		element[i] = job->first + i;
+	hu_status st = HU_COLUMN(op, enclose)(job->c, job->in, job->out, element, n, &s->sink);
+	free(element);
 	return st;
 }
 
@@ -372,9 +403,7 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 	s.sink.want_exact = job->engine->products && !job->element && !job->hex;
 	s.stride = job->n < AGAIN && sure && job->n ? job->n : AGAIN;
 	s.offset = draw % s.stride;
-	st = HU_COLUMN(job->c->op, enclose)
-		? HU_COLUMN(job->c->op, enclose)(job->c, job->in, job->out, job->element, job->n, &s.sink)
-		: without_enclosures(&s);
+	st = HU_COLUMN(job->c->op, enclose) ? enclose(&s) : without_enclosures(&s);
 	if (job->memo)
 		*job->memo = s.sink.memo;
 	else

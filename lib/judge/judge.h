@@ -34,7 +34,8 @@ typedef struct hu_judge_job {
 	const hu_tensor *got;          /* recorded */
 	const size_t *element;         /* n of them, ascending; NULL: all, and n = got->n */
 	size_t n;
-	/* Of a contraction of which all elements are judged: only these, as in hu_sink. last 0: all of them */
+	/* Where all elements are judged, of a contraction or a call that has a grain (hu_op): only these, as in
+	   hu_sink. last 0: all of them */
 	size_t first, last;
 	/* hexadecimal exact values are wanted */
 	int hex;

@@ -90,6 +90,12 @@ typedef struct hu_columns {
 	hu_status (*enclose)(
 		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink);
 
+	/* Of how many elements of output 0 a range has to be a multiple so that a process can judge the range, and the
+	   same share of each other output, by itself at about its share of what the call costs: 1 where each element is
+	   computed alone, a row's length where a row's statistics are needed. in: the inputs' shapes. 0, or a NULL
+	   column: such calls are not cut (products are, by hu_contract_cut). */
+	size_t (*grain)(const hu_call *c, const hu_shape *in);
+
 	/* Computes a proven bound on |emulated - exact| for n elements of output out, the final rounding included; +Inf
 	   where overflow cannot be excluded. A NULL column means that the operator is exact (its bound is 0). */
 	hu_status (*bound)(
@@ -163,6 +169,9 @@ struct hu_op {
 
 	const hu_grad *grad;          /* ends with an all-NULL row; NULL: not differentiable */
 };
+
+/* The grain of operators whose elements are computed each alone. */
+size_t hu_op_grain_one(const hu_call *c, const hu_shape *in);
 
 /* The function of row op in a column: its own, else its family's, else NULL. op is evaluated more than once. */
 #define HU_COLUMN(op, column) \

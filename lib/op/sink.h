@@ -35,8 +35,10 @@ struct hu_sink {
 	int gives_exact;
 	const hu_low *low;   /* one per operand; NULL: the operands are exact */
 	hu_memo *memo;       /* belongs to the call; NULL at first */
-	/* Of a contraction, whose list is NULL: only elements first to last-1 are computed, which begin and end with
-	   rows (hu_contract_cut). last 0: all */
+	/* Only elements first to last-1 are wanted; last 0: there is no such range. Of a contraction they begin and
+	   end with rows (hu_contract_cut), and its list is NULL. Other calls are given the list of these elements as
+	   well, so that only those gain by this whose elements share intermediate results, or that are quicker on a
+	   stretch than on a list. */
 	size_t first, last;
 };
 

@@ -19,6 +19,7 @@ C_TESTS += t/judge/u-faults
 C_TESTS += t/judge/u-judge
 C_TESTS += t/judge/u-propagate-bounded
 C_TESTS += t/judge/u-propagate
+C_TESTS += t/judge/u-ranges
 C_TESTS += t/judge/u-replay
 C_TESTS += t/judge/u-ziv
 EXPENSIVE_SCRIPT_TESTS += t/judge/x-diverged.sh

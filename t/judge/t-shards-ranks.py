@@ -6,7 +6,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from analyzed import forget, tables, trained  # noqa: E402
+from analyzed import CUT, CUT_OPS, cut_ops, forget, tables, trained  # noqa: E402
 from mpi import apart, need_mpi, of_version, ranks, said  # noqa: E402
 from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
 
@@ -30,6 +30,24 @@ for n in (1, 2, 3, 5):
         p.returncode == 0 and len(want) >= 12 and not wrong and p.stdout.count('replay ') == 1,
         '%d ranks make the %d files of one process, byte for byte' % (n, len(want)),
         wrong + [p.stderr[:300]],
+    )
+
+# Calls that are cut into tiles
+trained('kinds', *CUT)
+ALL = ['--sample', 'all', '--no-propagate', 'kinds']
+halfulp('analyze', '--shard', '1/1', *ALL)
+some = cut_ops('kinds', 'kinds/analysis/parts/1-of-1.part')
+ok(CUT_OPS <= some, 'calls of %s have tiles' % ', '.join(sorted(CUT_OPS)), str(some))
+halfulp('merge', 'kinds')
+whole = tables('kinds')
+for n in (2, 3, 5):
+    forget('kinds')
+    p = ranks(n, 'analyze', *ALL)
+    got = tables('kinds')
+    ok(
+        p.returncode == 0 and got == whole and len(whole) > 6,
+        '%d ranks share these tiles, to the bytes of one process' % n,
+        sorted(k for k in set(whole) | set(got) if whole.get(k) != got.get(k)) + [p.stderr[:300]],
     )
 
 # An exact step that is more than a rank's share, and products of enough rows for two ranks

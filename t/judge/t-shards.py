@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from analyzed import SMALL, forget, tables  # noqa: E402
+from analyzed import CUT, CUT_OPS, SMALL, cut_ops, forget, tables  # noqa: E402
 from independent.training import fnv64, mix64  # noqa: E402
 from tap import bail_out, finish, halfulp, home, none, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
@@ -39,7 +39,7 @@ def shards(name, n, options, **how):
     return run('merge', name, **how)
 
 
-def same(name, options, numbers, code=0):
+def same(name, options, numbers, code=0, least=6):
     path = os.path.join(folder, name)
     forget(path, ROWS)
     whole = run('analyze', *options, name, code=code)
@@ -50,7 +50,7 @@ def same(name, options, numbers, code=0):
         got = tables(path, ROWS)
         wrong = sorted(k for k in set(want) | set(got) if want.get(k) != got.get(k))
         ok(
-            len(want) >= 6 and not wrong and said(merged.stdout) == said(whole.stdout),
+            len(want) >= least and not wrong and said(merged.stdout) == said(whole.stdout),
             '%s, %s: %d shards make the %d files of one process, byte for byte'
             % (name, ' '.join(options), n, len(want)),
             wrong,
@@ -109,15 +109,56 @@ run(
 )
 same('tiles', ['--sample', 'all', '--no-propagate', '--only', 'replay,swamping,underflow'], [2])
 forget(folder + '/tiles')
-run('analyze', '--shard', '1/2', '--sample', 'all', '--no-propagate', '--only', 'replay', 'tiles')
+run('analyze', '--shard', '1/2', '--sample', 'all', '--no-propagate', '--only', 'replay,swamping', 'tiles')
 cut = [x.split('\t')[0] for x in open(folder + '/tiles/analysis/parts/1-of-2.part') if x[0] != '#']
 ok(
     any(x.endswith('.1') for x in cut) and any(x.endswith('.0') for x in cut),
     'a product of 400 x 784 x 51 is cut into tiles',
 )
 
+# Calls of every kind that can be cut: every analyzer's joins
+run('train', *CUT, 'kinds')
+same('kinds', ['--sample', 'all', '--no-propagate'], [1, 4, 7])
+forget(folder + '/kinds')
+run('analyze', '--shard', '1/1', '--sample', 'all', '--no-propagate', 'kinds')
+some = cut_ops(folder + '/kinds', folder + '/kinds/analysis/parts/1-of-1.part')
+none(sorted(CUT_OPS - some), 'operators whose calls have tiles: %s' % ', '.join(sorted(some)))
+
+# What tiles have, joined, is what whole calls have: with a sample that no tensor exceeds no call is cut
+
+
+def rows():
+    """Rows of the tables, without the notes above them, which say how values were found."""
+    got = tables(folder + '/kinds')
+    return {k: [x for x in v.decode().splitlines() if x[:1] != '#'] for k, v in got.items() if k.endswith('.tsv')}
+
+
+def alike(a, b):
+    """Whether two rows agree; bounds of sums over some columns and squares in long double are added in another order."""
+    a, b = a.split('\t'), b.split('\t')
+
+    def close(x, y):
+        try:
+            return math.isclose(float(x), float(y), rel_tol=1e-12)
+        except ValueError:
+            return False
+
+    return len(a) == len(b) and all(x == y or close(x, y) for x, y in zip(a, b))
+
+
+each = {}
+for sample in 'all', '10000000':
+    forget(folder + '/kinds')
+    run('analyze', '--sample', sample, '--no-propagate', 'kinds')
+    each[sample] = rows()
+wrong = ['%s: %s' % (k, a) for k in each['all'] for a, b in zip(each['all'][k], each['10000000'][k]) if not alike(a, b)]
+none(
+    wrong + [k for k in each['all'] if len(each['all'][k]) != len(each['10000000'][k])],
+    'joined tiles have the %d rows of whole calls' % sum(len(x) for x in each['all'].values()),
+)
+
 # One huge call: its tiles are dealt, so that no shard has much more to do than another
-HUGE = ['--model', 'mlp', '--width', '0.5', '--train', '1600', '--eval', '8', '--batch', '1600', '--quiet']
+HUGE = ['--model', 'mlp', '--width', '1', '--train', '3200', '--eval', '8', '--batch', '3200', '--quiet']
 run('train', *HUGE, '--steps', '1', '--trace-steps', '0', '--trace', 'dense1.*,input.*', 'huge')
 cost, told, each = [], [], {}
 for i in range(3):
@@ -142,6 +183,10 @@ ok(
     'of three shards of a trace with one huge call the largest is less than 5 %% above the mean: %.3f %%' % (100 * above),
     [cost, told],
 )
+
+some = {op for i in range(3) for op in cut_ops(folder + '/huge', folder + '/huge/analysis/parts/%d-of-3.part' % (i + 1))}
+none(sorted({'matmul', 'bias', 'bias_db'} - some), 'its product, its bias and the sum of its gradient have tiles')
+same('huge', ['--sample', 'all', '--no-propagate', '--only', 'replay,underflow'], [4], least=4)
 
 # What cannot be joined
 analysis = os.path.join(folder, 'run/analysis')

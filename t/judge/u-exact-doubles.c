@@ -47,7 +47,7 @@ run(void *with)
 	task *t = with;
 	hu_ladder l = { 0, 0, 0, 0 };
 
-	if (hu_exact_doubles(t->v, t->engine, t->c, t->in, 0, t->minus, t->n, &l) != HU_OK)
+	if (hu_exact_doubles(t->v, t->engine, t->c, t->in, 0, t->minus, 0, t->n, &l) != HU_OK)
 		_exit(1);
 }
 
@@ -65,7 +65,7 @@ main(void)
 	ok(hu_engine_find("auto", &engine) == HU_OK && engine->enclose, "an engine that takes enclosures");
 	for (int i = 0; i < N; i++)
 		x[i] = 1 + 0x1p-20 * i;
-	ok(hu_exact_doubles(v, engine, &c, ins, 0, NULL, N, &l) == HU_OK, "%d values", N);
+	ok(hu_exact_doubles(v, engine, &c, ins, 0, NULL, 0, N, &l) == HU_OK, "%d values", N);
 	for (int i = 0; i < N; i++)
 		wrong += v[i] != x[i] / 3;
 	is_int(wrong, 0, "each the nearest double");

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # For tests that analyze one run in several ways: a small run, and what analyze wrote, to be compared byte for byte.
 import glob
+import json
 import os
 import shutil
 
@@ -31,3 +32,17 @@ def forget(run, *patterns):
     for f in written(run, *patterns):
         os.remove(f)
     shutil.rmtree(run + '/analysis', ignore_errors=True)
+
+
+# A run whose calls are cut, where every element is judged: products, elementwise operators, rows of softmax and layernorm, updates
+CUT = ['--model', 'gpt', '--layers', '1', '--hidden', '64', '--heads', '2', '--length', '48', '--train', '12', '--eval', '2']
+CUT += ['--batch', '6', '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', '--optimizer', 'adamw', '--quiet']
+CUT_OPS = {'matmul', 'gelu', 'gelu_dx', 'softmax', 'layernorm_dx', 'bias', 'adamw'}
+
+
+def cut_ops(run, part):
+    """The operators of RUN whose calls have more than one tile in a part."""
+    program = json.load(open(run + '/program-train.json'))
+    op = {str(c['id']): c['op'] for c in program['calls']}
+    names = [line.split('\t')[0].split('.') for line in open(part) if line[0] not in '#u']
+    return {op[x[1]] for x in names if x[1] != 'all' and x[2] != '0'}

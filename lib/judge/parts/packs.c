@@ -68,7 +68,7 @@ hu_pack_errors_sum(hu_pack *r, hu_errors_sum *s)
 {
 	size_t n = s->n, of = s->of, keep, worst = s->m.worst + 1;   /* (size_t)-1, none, is written 0 */
 
-	hu_errors_cut(s);
+	hu_errors_thin(s);
 	keep = s->ntop;
 	hu_pack_size(r, &n);
 	hu_pack_size(r, &of);
@@ -86,9 +86,9 @@ hu_pack_errors_sum(hu_pack *r, hu_errors_sum *s)
 	sum(r, &s->error2);
 	sum(r, &s->magnitude2);
 	hu_pack_int(r, &s->infinite);
-	keep = hu_pack_length(r, keep);
+	hu_pack_size(r, &keep);
 	r->bad |= keep > s->keep;
-	for (size_t i = 0; i < keep && !r->bad; i++)
-		hu_pack_real(r, &s->top[i]);
+	if (!r->bad)
+		hu_pack_reals(r, s->top, keep);
 	s->ntop = r->bad ? 0 : keep;
 }

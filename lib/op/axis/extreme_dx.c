@@ -114,4 +114,5 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_columns hu_family_extreme_dx = {
 	.shape = hu_axes_shape_dx0, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 	.enclose = enclose,
+	.grain = hu_op_grain_one,
 };

@@ -100,9 +100,11 @@ hu_contract hu_contract_product(const hu_contract *whole, size_t i);
 /* The index in the output of element (m, 0) of a product. */
 size_t hu_contract_at(const hu_contract *x, size_t m);
 /* Returns the number of tiles into which the outputs of a call are cut where each is to have at least so many
-   multiply-adds; *step gets the elements of one, the last of which may have fewer. 1 where c is no contraction. A
-   function of the shapes alone; no tile has so few rows that packing B costs more than a few hundredths of it. */
-int hu_contract_cut(const hu_call *c, const hu_shape *in, double macs, size_t *step);
+   multiply-adds, and at least `least` rows; *step gets the elements of one, the last of which may have fewer. 1 where c
+   is no contraction. A function of its arguments alone. Each tile packs all of B: beside HU_CONTRACT_ROWS rows that
+   costs a few hundredths where sums are short, and as much as the products where they have thousands of terms. */
+enum { HU_CONTRACT_ROWS = 48 };
+int hu_contract_cut(const hu_call *c, const hu_shape *in, double macs, size_t least, size_t *step);
 /* Returns the row within its batch of output element e; *batch gets the batch, *n the column. */
 size_t hu_contract_row_of(const hu_contract *whole, size_t e, size_t *batch, size_t *n);
 /* Sets *one to the product that output element e belongs to and returns its row there; *n gets the column. */

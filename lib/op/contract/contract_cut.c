@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/contract/contract.h"
 
-enum { LEAST = 48 };   /* rows of a tile: packing the columns costs about as much as the products of one row */
-
 int
-hu_contract_cut(const hu_call *c, const hu_shape *in, double macs, size_t *step)
+hu_contract_cut(const hu_call *c, const hu_shape *in, double macs, size_t least, size_t *step)
 {
 	hu_contract x;
 
@@ -17,7 +15,7 @@ hu_contract_cut(const hu_call *c, const hu_shape *in, double macs, size_t *step)
 	double rows = macs / ((double)x.n * (double)x.k * (double)side + 1);
 	if (!all || !x.row_step)
 		return 1;
-	*step = (rows > LEAST ? (size_t)rows : LEAST) * x.row_step;
+	*step = (rows > (double)least ? (size_t)rows : least) * x.row_step;
 	size_t tiles = (all + *step - 1) / *step;
 	return tiles > 1 && tiles < 1000000 ? (int)tiles : 1;
 }

@@ -159,6 +159,12 @@ hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out
 	hu_ctx_dd c = hu_map_context_dd(exact, in, sink);
 	hu_ctx_bounded run;
 	hu_status st = HU_OK;
+	size_t from = 0;   /* the first element, where they are a stretch */
+
+	if (sink->last) {
+		from = sink->first;
+		element = NULL;
+	}
 
 	if (sink->bounds)
 		run = hu_map_context_run(bound);
@@ -171,14 +177,14 @@ hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out
 				w->err, NULL, NULL };
 			hu_dd *y[HU_MAP_OUT] = { w->y[0], w->y[1], w->y[2], w->y[3] };
 			hu_status mine = HU_OK;
-			hu_map_block_dd(exact, &c, element, first, t.n, y);
+			hu_map_block_dd(exact, &c, element, from + first, t.n, y);
 			for (size_t i = 0; i < t.n; i++) {
 				w->hi[i] = y[out][i].h;
 				w->lo[i] = y[out][i].l;
 				w->err[i] = y[out][i].e;
 			}
 			if (sink->bounds)
-				mine = bounds(w, bound, &run, in, out, format, element, first, &t);
+				mine = bounds(w, bound, &run, in, out, format, element, from + first, &t);
 			if (mine == HU_OK)
 				sink->take(sink, &t);
 			else

@@ -183,5 +183,5 @@ updates(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_
 
 const hu_columns hu_family_moments = {
 	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
-	.swamping = swamping, .updates = updates,
+	.swamping = swamping, .updates = updates, .grain = hu_op_grain_one,
 };

@@ -117,7 +117,7 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 
 const hu_columns hu_family_pointwise = {
 	.shape = hu_pointwise_shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-	.enclose = enclose,
+	.enclose = enclose, .grain = hu_op_grain_one,
 };
 
 int

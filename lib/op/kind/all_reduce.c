@@ -179,7 +179,8 @@ const hu_op hu_op_all_reduce = {
 	.parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = hu_over_ranks_emulate,
-		.reference = reference, .enclose = enclose, .bound = bound, .unit_bound = unit_bound,
-		.magnitude = magnitude, .roundings = roundings, .swamping = hu_over_ranks_swamping,
+		.reference = reference, .enclose = enclose, .grain = hu_op_grain_one, .bound = bound,
+		.unit_bound = unit_bound, .magnitude = magnitude, .roundings = roundings,
+		.swamping = hu_over_ranks_swamping,
 	},
 };

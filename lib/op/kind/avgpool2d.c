@@ -242,7 +242,8 @@ const hu_op hu_op_avgpool2d = {
 	.attrs = HU_POOL_ATTRS " include_padding", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose, .magnitude = magnitude, .roundings = roundings, .swamping = swamping,
+		.enclose = enclose, .grain = hu_op_grain_one, .magnitude = magnitude, .roundings = roundings,
+		.swamping = swamping,
 	},
 	.grad = grad,
 };

@@ -157,6 +157,6 @@ const hu_op hu_op_avgpool2d_dx = {
 	.parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
+		.enclose = enclose, .grain = hu_op_grain_one,
 	},
 };

@@ -100,6 +100,6 @@ const hu_op hu_op_batchnorm_eval = {
 	.max_in = 5, .nout = 1, .attrs = "eps", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
+		.enclose = enclose, .grain = hu_op_grain_one,
 	},
 };

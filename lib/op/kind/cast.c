@@ -135,6 +135,14 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	return hu_enclose_list(c, in, out, element, n, sink, &s, NULL);
 }
 
+/* A scale is that of the whole tensor, which each range would have to look through. */
+static size_t
+grain(const hu_call *c, const hu_shape *in)
+{
+	(void)in;
+	return hu_attr_num(c, "scaled", 0) != 0 ? 0 : 1;
+}
+
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
@@ -160,7 +168,7 @@ const hu_op hu_op_cast = {
 	.role = HU_ROLE_CAST,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
+		.enclose = enclose, .grain = grain,
 	},
 	.grad = grad,
 };

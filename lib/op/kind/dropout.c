@@ -11,33 +11,33 @@
 
 #include <stdlib.h>
 
-/* Sets one element of the mask for each of x: 1 where it is kept, 0 elsewhere. */
+/* Sets elements from to to-1 of the mask, which has one for each of x: 1 where it is kept, 0 elsewhere. */
 static hu_status
-draw(hu_tensor *mask, const hu_call *c, hu_tensor *const *in)
+draw(hu_tensor *mask, const hu_call *c, hu_tensor *const *in, size_t from, size_t to)
 {
 	hu_dropout d = hu_dropout_of(c, hu_get(in[1], 0), hu_get(in[1], 1));
-	size_t n = in[0]->n, before = (size_t)(d.first % 4), blocks = (before + n + 3) / 4;
+	size_t n = in[0]->n, before = (size_t)(d.first % 4), first = (before + from) / 4, last = (before + to + 3) / 4;
 
 	*mask = (hu_tensor){ .format = HU_FP32, .shape = in[0]->shape, .n = n };
 	mask->data = hu_alloc((n + 1) * sizeof(float));
 	if (!mask->data)
 		return hu_fail(HU_ENOMEM, "no memory for a dropout mask of %zu elements", n);
 	float *keep = mask->data;
-#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 16384)
-	for (size_t b = 0; b < blocks; b++) {
+#pragma omp parallel for schedule(static) num_threads(hu_threads()) if (to - from > 16384)
+	for (size_t b = first; b < last; b++) {
 		hu_random r = hu_random_at(d.seed, d.stream, d.step, d.first / 4 + b);
 		for (size_t j = 0; j < 4; j++)
-			if (4 * b + j >= before && 4 * b + j - before < n)
+			if (4 * b + j >= before + from && 4 * b + j < before + to)
 				keep[4 * b + j - before] = r.w[j] >= d.least;
 	}
 	return HU_OK;
 }
 
-/* Sets up the map of the mask and x; the mask's data are the caller's to free. */
+/* Sets up the map of the mask and x for elements from to to-1; the mask's data are the caller's to free. */
 static hu_status
-prepare(hu_map *m, hu_tensor *mask, const hu_call *c, hu_tensor *const *in)
+prepare(hu_map *m, hu_tensor *mask, const hu_call *c, hu_tensor *const *in, size_t from, size_t to)
 {
-	HU_TRY(draw(mask, c, in));
+	HU_TRY(draw(mask, c, in, from, to));
 	hu_map_init(m, c, hu_formula_blocks(HU_FORMULA_dropout), in[0]->n, hu_last(in[0]->shape));
 	hu_map_add(m, mask, HU_EACH);
 	hu_map_add(m, in[0], HU_EACH);
@@ -47,13 +47,27 @@ prepare(hu_map *m, hu_tensor *mask, const hu_call *c, hu_tensor *const *in)
 	return HU_OK;
 }
 
+/* The same for the elements of a list, or the first n. */
+static hu_status
+prepare_list(hu_map *m, hu_tensor *mask, const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n)
+{
+	size_t from = n ? (size_t)-1 : 0, to = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t at = element ? element[i] : i;
+		from = at < from ? at : from;
+		to = at >= to ? at + 1 : to;
+	}
+	return prepare(m, mask, c, in, from, to);
+}
+
 static hu_status
 emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
 	hu_tensor mask;
 	hu_map m;
 
-	HU_TRY(prepare(&m, &mask, c, in));
+	HU_TRY(prepare(&m, &mask, c, in, 0, in[0]->n));
 	hu_map_emulate(&m, out, 1, env);
 	free(mask.data);
 	return HU_OK;
@@ -65,7 +79,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	hu_tensor mask;
 	hu_map m;
 
-	HU_TRY(prepare(&m, &mask, c, in));
+	HU_TRY(prepare_list(&m, &mask, c, in, element, n));
 	hu_status st = hu_map_reference(&m, out, element, n, y);
 	free(mask.data);
 	return st;
@@ -77,7 +91,7 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	hu_tensor mask;
 	hu_map m;
 
-	HU_TRY(prepare(&m, &mask, c, in));
+	HU_TRY(prepare_list(&m, &mask, c, in, element, n));
 	hu_status st = hu_map_bound(&m, 1, out, c->fmt.out, element, n, b);
 	free(mask.data);
 	return st;
@@ -89,7 +103,7 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	hu_tensor mask;
 	hu_map m;
 
-	HU_TRY(prepare(&m, &mask, c, in));
+	HU_TRY(prepare_list(&m, &mask, c, in, element, n));
 	hu_status st = hu_map_enclose(&m, &m, in, out, c->fmt.out, element, n, sink);
 	free(mask.data);
 	return st;
@@ -146,7 +160,7 @@ const hu_op hu_op_dropout = {
 	.max_in = 2, .nout = 1, .attrs = "p stream first", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose, .workspace = workspace,
+		.enclose = enclose, .grain = hu_op_grain_one, .workspace = workspace,
 	},
 	.pointwise = &(hu_pointwise){ .form = { { HU_FORMULA_dropout, exact, 2 } }, .prepare = hu_pointwise_map },
 	.grad = grad,

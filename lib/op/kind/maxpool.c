@@ -145,7 +145,7 @@ const hu_op hu_op_maxpool = {
 	.attrs = HU_POOL_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
+		.enclose = enclose, .grain = hu_op_grain_one,
 	},
 	.grad = grad,
 };

@@ -239,6 +239,6 @@ const hu_op hu_op_maxpool_dx = {
 	.attrs = HU_POOL_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
+		.enclose = enclose, .grain = hu_op_grain_one,
 	},
 };

@@ -109,6 +109,6 @@ const hu_op hu_op_reduce_prod = {
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
+		.enclose = enclose, .grain = hu_op_grain_one,
 	},
 };

@@ -127,4 +127,5 @@ const hu_columns hu_family_moves = {
 	.reference = reference,
 	.bound = bound,
 	.enclose = enclose,
+	.grain = hu_op_grain_one,
 };

@@ -107,16 +107,27 @@ hu_status
 hu_norm_stat_swamping(
 	const hu_call *c, const hu_tensor *x, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count)
 {
+	size_t C = hu_last(x->shape), rows = how == HU_ROW, *group;
+	hu_tensor some = *x;
 	hu_map m;
 
-	if (out != 1 && out != 2)
+	if ((out != 1 && out != 2) || !n)
 		return HU_OK;
-	hu_norm s = hu_norm_new(c, x, how, 0);
-	hu_map_init(&m, c, out == 1 ? &same : &square, x->n, hu_last(x->shape));
-	hu_map_add(&m, x, HU_EACH);
+	/* Of rows only those from the first that is listed to the last are needed. */
+	if (rows) {
+		some = hu_narrow_view(x, element[0] * C, (element[n - 1] + 1 - element[0]) * C);
+		some.shape = hu_shape2(some.n / C, C);
+	}
+	group = hu_xmalloc(n * sizeof *group);
+	for (size_t i = 0; i < n; i++)
+		group[i] = element[i] - (rows ? element[0] : 0);
+	hu_norm s = hu_norm_new(c, &some, how, 0);
+	hu_map_init(&m, c, out == 1 ? &same : &square, some.n, C);
+	hu_map_add(&m, &some, HU_EACH);
 	hu_map_add_stat(&m, &s.mean, how);
-	hu_sum_swamping(&m, how, 1, 0, element, n, count);
+	hu_sum_swamping(&m, how, 1, 0, group, n, count);
 	hu_norm_free(&s);
+	free(group);
 	return HU_OK;
 }
 
@@ -207,12 +218,12 @@ hu_norm_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink *si
 {
 	if (!sink->memo) {
 		hu_norm_memo *k = hu_xcalloc(1, sizeof *k);
-		k->m.release = release_norm;
+		k->part.m.release = release_norm;
 		hu_norm_dd_init(&k->exact, c, in, how, sink);
 		k->bounds = sink->bounds;
 		if (k->bounds)
 			k->run = hu_norm_new(c, in[0], how, 1);
-		sink->memo = &k->m;
+		sink->memo = &k->part.m;
 	}
 	return (hu_norm_memo *)sink->memo;
 }

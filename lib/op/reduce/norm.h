@@ -4,7 +4,7 @@
 #ifndef HU_OP_NORM_H
 #define HU_OP_NORM_H
 
-#include "lib/op/reduce/reduce.h"
+#include "lib/op/narrow/narrow.h"
 #include "lib/op/scalars.h"
 
 typedef struct hu_norm { hu_stat mean, var, rstd; } hu_norm;
@@ -13,7 +13,7 @@ typedef struct hu_norm { hu_stat mean, var, rstd; } hu_norm;
    hu_norm_free. */
 hu_norm hu_norm_new(const hu_call *c, const hu_tensor *x, hu_how how, int with_errors);
 void hu_norm_free(hu_norm *s);
-/* Counts the additions behind listed elements of statistic output out. */
+/* Counts the additions behind listed elements, which ascend, of statistic output out. */
 hu_status hu_norm_stat_swamping(
 	const hu_call *c, const hu_tensor *x, hu_how how, int out, const size_t *element, size_t n, hu_swamp *count);
 /* rstd = 1 / sqrt(var + eps) of given variances. */
@@ -39,11 +39,12 @@ void hu_norm_sums_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const h
 void hu_norm_means_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink, hu_stat_dd *mean);
 
 /* What a sink's memo holds of a normalisation and of its gradient: certified statistics and, if bounds are wanted, the
-   emulated ones (run). */
-typedef struct hu_norm_memo { hu_memo m; hu_norm_dd exact; hu_norm run; int bounds; } hu_norm_memo;
+   emulated ones (run). part says of which rows, or columns, they are; of all where its last is 0. */
+typedef struct hu_norm_part { hu_memo m; hu_span some; int columns; } hu_norm_part;
+typedef struct hu_norm_memo { hu_norm_part part; hu_norm_dd exact; hu_norm run; int bounds; } hu_norm_memo;
 hu_norm_memo *hu_norm_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink *sink);
 typedef struct hu_norm_dx_memo {
-	hu_memo m;
+	hu_norm_part part;
 	hu_stat_dd mean[2], sum[2];
 	hu_stat run_mean[2], run_sum[2];
 	int bounds;
@@ -85,6 +86,16 @@ extern const hu_columns hu_family_norm, hu_family_norm_dx;
 /* Computes outputs 0 to 2 from given statistics. */
 void hu_norm_emulate(
 	const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env, const hu_norm *s);
+
+/* The grain of a call (op.h): a row, of layernorm; batchnorm's statistics need all rows. */
+size_t hu_norm_grain(const hu_call *c, const hu_shape *in);
+
+/* Encloses the sink's range of output out of a norm by rows, or of its gradient, as if the call had been one on the
+   rows that the range lies in, or, with columns, on the columns that it is. enclose is the family's column. */
+typedef hu_status hu_norm_enclose(
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink);
+hu_status hu_norm_narrowed(
+	const hu_call *c, hu_tensor *const *in, int out, int columns, hu_sink *sink, hu_norm_enclose *enclose);
 
 /* norm_sums.c and norm_dx.c: adds the five operands of a gradient to a map; sets up the map of dx with the given means;
    the gradient's shape rule. */

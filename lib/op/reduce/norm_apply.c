@@ -72,6 +72,9 @@ static hu_status
 enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
 {
 	hu_how how = c->op->norm->how;
+
+	if (sink->last && how == HU_ROW)
+		return hu_norm_narrowed(c, in, out, 0, sink, enclose);
 	hu_norm_memo *k = hu_norm_remember(c, in, how, sink);
 	hu_format_id f = hu_output_format(c, in, out);
 	hu_map exact, bounded;
@@ -141,5 +144,6 @@ swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element,
 }
 
 const hu_columns hu_family_norm = {
-	.emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .swamping = swamping,
+	.emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose, .grain = hu_norm_grain,
+	.swamping = swamping,
 };

@@ -124,7 +124,7 @@ hu_norm_dx_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink 
 {
 	if (!sink->memo) {
 		hu_norm_dx_memo *k = hu_xcalloc(1, sizeof *k);
-		k->m.release = release_norm_dx;
+		k->part.m.release = release_norm_dx;
 		hu_norm_sums_dd(c, in, how, sink, k->sum);
 		if (how == HU_CHANNEL)
 			for (int i = 0; i < 2; i++)
@@ -142,7 +142,7 @@ hu_norm_dx_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink 
 		}
 		if (k->bounds && how != HU_CHANNEL)
 			hu_norm_means(c, in, how, k->run_mean, 1);
-		sink->memo = &k->m;
+		sink->memo = &k->part.m;
 	}
 	return (hu_norm_dx_memo *)sink->memo;
 }

@@ -107,6 +107,14 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	return hu_stats_enclose(&own, c, in, out, element, n, sink);
 }
 
+static size_t
+grain(const hu_call *c, const hu_shape *in)
+{
+	hu_stats_own own = rules(c);
+
+	return hu_stats_grain(&own, c, in);
+}
+
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
@@ -185,5 +193,5 @@ roundings(const hu_call *c, hu_tensor *const *in, int out)
 
 const hu_columns hu_family_reduce = {
 	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
-	.magnitude = magnitude, .roundings = roundings, .swamping = swamping,
+	.grain = grain, .magnitude = magnitude, .roundings = roundings, .swamping = swamping,
 };

@@ -5,6 +5,8 @@
 #include "lib/base/mem.h"
 #include "lib/op/performed.h"
 
+#include <string.h>
+
 int
 hu_stats_size(const hu_call *c, const hu_groups *g, double *k)
 {
@@ -71,13 +73,13 @@ hu_stats_emulated(const hu_stat *stat)
 
 /* SHIFT and PICK. */
 static void
-select_elements(const hu_stat_rule *r, const hu_call *c, hu_tensor *const *in, hu_stat *s)
+select_elements(const hu_stat_rule *r, const hu_call *c, hu_tensor *const *in, hu_span some, hu_stat *s)
 {
 	hu_groups g = r->groups(c, in);
 	hu_format f = hu_format_of(c->fmt.compute);
 	size_t size = hu_groups_size(&g), first, stride;
 
-	for (size_t k = 0; k < s->t.n; k++) {
+	for (size_t k = some.first; k < (some.last ? some.last : s->t.n); k++) {
 		hu_groups_place(&g, k, &first, &stride);
 		if (r->kind == HU_STAT_SHIFT)
 			hu_put(&s->t, k, hu_rne(f, hu_stats_largest(in[r->a], first, size, stride)));
@@ -112,30 +114,63 @@ sum_inputs(const hu_stat_rule *r, const hu_call *c, hu_tensor *const *in, hu_sta
 		s->e[0] = all.e;
 }
 
+static void
+reduce(const hu_map *m, hu_stat_kind kind, hu_how how, hu_stat *stat, int results)
+{
+	if (kind == HU_STAT_EACH)
+		hu_map_stat(m, stat, results);
+	else
+		(how == HU_ROW             ? hu_sum_rows
+			: how == HU_CHANNEL ? hu_sum_columns
+					    : hu_sum_images)(m, stat, results);
+}
+
+/* The same of some groups alone. */
+static void
+reduce_some(const hu_map *m, hu_stat_kind kind, hu_how how, hu_span some, hu_stat *stat, int results)
+{
+	size_t n = some.last - some.first;
+	hu_stat part[HU_MAP_OUT];
+	hu_narrow_map v;
+
+	if (!some.last) {
+		reduce(m, kind, how, stat, results);
+		return;
+	}
+	for (int k = 0; k < results; k++)
+		part[k] = hu_stat_new(n, stat[k].e != NULL);
+	hu_narrow_init(&v, m, kind == HU_STAT_EACH ? HU_EACH : how, some);
+	reduce(&v.m, kind, how, part, results);
+	for (int k = 0; k < results; k++) {
+		memcpy((double *)stat[k].t.data + some.first, part[k].t.data, n * sizeof(double));
+		if (stat[k].e)
+			memcpy(stat[k].e + some.first, part[k].e, n * sizeof(double));
+		hu_stat_free(&part[k]);
+	}
+	hu_narrow_release(&v);
+}
+
 int
-hu_stats_new(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, int with_errors, hu_stat *stat)
+hu_stats_new(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, int with_errors, const hu_groups *of,
+	hu_span some, hu_stat *stat)
 {
 	int n = 0;
 
 	for (const hu_stat_rule *r = own->rule; r->kind != HU_STAT_END; r++) {
 		hu_groups g = r->groups ? r->groups(c, in) : hu_groups_one(0);
 		int results = r->results ? r->results : 1, chosen = r->kind == HU_STAT_SHIFT || r->kind == HU_STAT_PICK;
+		hu_span mine = hu_stats_span(&g, of, some);
 		hu_map m;
 		HU_ASSERT(n + results <= HU_STATS);
 		for (int k = 0; k < results; k++)
 			stat[n + k] = hu_stat_new(hu_groups_count(&g), with_errors && !chosen);
 		if (chosen) {
-			select_elements(r, c, in, &stat[n]);
+			select_elements(r, c, in, mine, &stat[n]);
 		} else if (r->kind == HU_STAT_INPUTS) {
 			sum_inputs(r, c, in, &stat[n]);
 		} else {
 			hu_stats_map(&m, c, in, r, hu_stats_emulated(stat));
-			if (r->kind == HU_STAT_EACH)
-				hu_map_stat(&m, &stat[n], results);
-			else
-				(g.how == HU_ROW          ? hu_sum_rows
-					: g.how == HU_CHANNEL ? hu_sum_columns
-							      : hu_sum_images)(&m, &stat[n], results);
+			reduce_some(&m, r->kind, g.how, mine, &stat[n], results);
 		}
 		n += results;
 	}
@@ -158,7 +193,7 @@ hu_stats_emulate(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in
 
 	if (own->check)
 		HU_TRY(own->check(c, in));
-	int n = hu_stats_new(own, c, in, 0, stat);
+	int n = hu_stats_new(own, c, in, 0, NULL, (hu_span){ 0, 0 }, stat);
 	for (int k = 0; k < c->nout; k++) {
 		const hu_stats_output *o = &own->output[k];
 		if (!o->map.blocks) {
@@ -183,7 +218,7 @@ hu_stats_bound(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, 
 
 	if (own->check)
 		HU_TRY(own->check(c, in));
-	int count = hu_stats_new(own, c, in, 1, stat);
+	int count = hu_stats_new(own, c, in, 1, NULL, (hu_span){ 0, 0 }, stat);
 	if (o->map.blocks) {
 		hu_stats_map(&m, c, in, &o->map, hu_stats_emulated(stat));
 		hu_map_bound(&m, 1, 0, f, element, n, bound);

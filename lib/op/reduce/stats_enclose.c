@@ -7,7 +7,15 @@
 
 #include <stdlib.h>
 
-typedef struct memo { hu_memo m; int n, emulated; hu_stat_dd exact[HU_STATS]; hu_stat run[HU_STATS]; } memo;
+/* of, some: the groups of the output that asked first, and those of them that it asked for. */
+typedef struct memo {
+	hu_memo m;
+	int n, emulated;
+	hu_groups of;
+	hu_span some;
+	hu_stat_dd exact[HU_STATS];
+	hu_stat run[HU_STATS];
+} memo;
 
 static void
 release(hu_memo *m)
@@ -28,12 +36,13 @@ add_stat(hu_map *m, const void *stats, int k, hu_how how)
 
 /* SHIFT and PICK. The shift may be any number near the largest element. */
 static void
-select_elements(const hu_stat_rule *r, const hu_call *c, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd *s)
+select_elements(const hu_stat_rule *r, const hu_call *c, hu_tensor *const *in, const hu_sink *sink, hu_span some,
+	hu_stat_dd *s)
 {
 	hu_groups g = r->groups(c, in);
 	size_t size = hu_groups_size(&g), first, stride;
 
-	for (size_t k = 0; k < s->t.n; k++) {
+	for (size_t k = some.first; k < (some.last ? some.last : s->t.n); k++) {
 		hu_groups_place(&g, k, &first, &stride);
 		if (r->kind == HU_STAT_SHIFT)
 			hu_stat_dd_put(s, k, hu_dd_of(hu_stats_largest(in[r->a], first, size, stride)));
@@ -61,6 +70,41 @@ sum_inputs(const hu_stat_rule *r, const hu_call *c, hu_tensor *const *in, const 
 	hu_stat_dd_put(s, 0, all);
 }
 
+static void
+reduce(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_kind kind, hu_how how, hu_stat_dd *s, int results)
+{
+	(kind == HU_STAT_EACH              ? hu_map_stat_dd
+		: how == HU_ROW     ? hu_sum_rows_dd
+		: how == HU_CHANNEL ? hu_sum_columns_dd
+				    : hu_sum_images_dd)(m, in, sink, s, results);
+}
+
+/* The same of some groups alone. */
+static void
+reduce_some(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_kind kind, hu_how how, hu_span some,
+	hu_stat_dd *s, int results)
+{
+	size_t n = some.last - some.first;
+	hu_stat_dd part[HU_MAP_OUT];
+	hu_narrow_map v;
+
+	if (!some.last) {
+		reduce(m, in, sink, kind, how, s, results);
+		return;
+	}
+	HU_ASSERT(!sink->low);
+	for (int k = 0; k < results; k++)
+		hu_stat_dd_init(&part[k], n);
+	hu_narrow_init(&v, m, kind == HU_STAT_EACH ? HU_EACH : how, some);
+	reduce(&v.m, in, sink, kind, how, part, results);
+	for (int k = 0; k < results; k++) {
+		for (size_t i = 0; i < n; i++)
+			hu_stat_dd_put(&s[k], some.first + i, hu_stat_dd_get(&part[k], i));
+		hu_stat_dd_release(&part[k]);
+	}
+	hu_narrow_release(&v);
+}
+
 /* Certified statistics refer to themselves, so they are computed where they stay. */
 static void
 certify(memo *e, const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, const hu_sink *sink)
@@ -69,22 +113,36 @@ certify(memo *e, const hu_stats_own *own, const hu_call *c, hu_tensor *const *in
 		hu_groups g = r->groups ? r->groups(c, in) : hu_groups_one(0);
 		hu_stat_dd *s = &e->exact[e->n];
 		int results = r->results ? r->results : 1;
+		hu_span mine = hu_stats_span(&g, &e->of, e->some);
 		hu_map m;
 		for (int k = 0; k < results; k++)
 			hu_stat_dd_init(&s[k], hu_groups_count(&g));
 		if (r->kind == HU_STAT_SHIFT || r->kind == HU_STAT_PICK) {
-			select_elements(r, c, in, sink, s);
+			select_elements(r, c, in, sink, mine, s);
 		} else if (r->kind == HU_STAT_INPUTS) {
 			sum_inputs(r, c, in, sink, s);
 		} else {
 			hu_stats_map(&m, c, in, r, (hu_stats_source){ add_stat, e->exact });
-			(r->kind == HU_STAT_EACH         ? hu_map_stat_dd
-				: g.how == HU_ROW     ? hu_sum_rows_dd
-				: g.how == HU_CHANNEL ? hu_sum_columns_dd
-						      : hu_sum_images_dd)(&m, in, sink, s, results);
+			reduce_some(&m, in, sink, r->kind, g.how, mine, s, results);
 		}
 		e->n += results;
 	}
+}
+
+/* The groups that the sink's range of an output consists of; all where it has none, or where a range of elements goes
+   through all channels. */
+static hu_span
+span_of(const hu_sink *sink, const hu_groups *g, int whole)
+{
+	size_t a = sink->first, b = sink->last;
+
+	if (!b || (g->how == HU_CHANNEL && whole))
+		return (hu_span){ 0, 0 };
+	if (g->how == HU_IMAGE) {
+		size_t each = whole ? g->image : g->channels;
+		return (hu_span){ a / each * g->channels, (b + each - 1) / each * g->channels };
+	}
+	return whole ? (hu_span){ a / g->channels, (b + g->channels - 1) / g->channels } : (hu_span){ a, b };
 }
 
 hu_status
@@ -98,12 +156,20 @@ hu_stats_enclose(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in
 
 	if (own->check)
 		HU_TRY(own->check(c, in));
+	hu_groups g = hu_stats_groups(own, c, in, out);
+	hu_span some = span_of(sink, &g, o->map.blocks != NULL);
+	if (e && (some.first != e->some.first || some.last != e->some.last || (some.last && g.how != e->of.how))) {
+		hu_sink_forget(sink);
+		e = NULL;
+	}
 	if (!e) {
 		e = hu_xcalloc(1, sizeof *e);
 		e->m.release = release;
+		e->of = g;
+		e->some = some;
 		certify(e, own, c, in, sink);
 		if (sink->bounds)
-			e->emulated = hu_stats_new(own, c, in, 1, e->run);
+			e->emulated = hu_stats_new(own, c, in, 1, &e->of, some, e->run);
 		sink->memo = &e->m;
 	}
 	if (!o->map.blocks)

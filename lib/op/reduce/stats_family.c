@@ -28,4 +28,10 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	return hu_stats_enclose(stats_of(c), c, in, out, element, n, sink);
 }
 
-const hu_columns hu_family_stats = { .emulate = emulate, .bound = bound, .enclose = enclose };
+static size_t
+grain(const hu_call *c, const hu_shape *in)
+{
+	return hu_stats_grain(stats_of(c), c, in);
+}
+
+const hu_columns hu_family_stats = { .emulate = emulate, .bound = bound, .enclose = enclose, .grain = grain };
