@@ -89,8 +89,8 @@ cublas() {
 	rm -rf "$work"/cublas-*
 	"$halfulp" train $common "$work/cublas-1" && "$halfulp" train $common "$work/cublas-2" && cmp <(digests "$work/cublas-1") <(digests "$work/cublas-2") && "$halfulp" analyze --only replay "$work/cublas-1"
 }
-# reach_simt, reach_matrix, reach_bulk: products that reach every kernel, in whole stages and with one left over, checked bit by
-# bit; COMMAND goes in front
+# reach_simt, reach_matrix, reach_bulk: products that reach every kernel, in whole stages and with one left over, checked
+# bit by bit; COMMAND goes in front
 products() {
 	local sizes=$1
 	shift
@@ -111,13 +111,15 @@ reach_matrix() {
 	"${front[@]}" "$halfulp" bench train --backend $backend --model convnet --size 12 --batch 8 --steps 1 --warm 0 \
 		--policy mixed_float16 --accumulate tc:$arch --gemm $units --meter none
 }
-# The kernels of --gemm bulk, which are Hopper's alone: matmuls of all layouts and convolutions in a training
+# The kernels of --gemm bulk, which are Hopper's alone: products of one block a tile of 64 columns, of pairs of blocks
+# with 128 and 256, of blocks that compute several tiles; then operands that lie either way, and convolutions
 reach_bulk() {
 	test $arch = hopper || exit 77
-	products 136x272x64,136x272x192,520x1032x80 "$@" "$halfulp" bench gemm --backend $backend --formats fp16,bf16,e4m3,e5m2 --sum tc:hopper,path=wgmma --gemm bulk || return
-	local model
-	for model in "mlp --width 0.5 --batch 64" "convnet --width 0.5 --size 16 --batch 8"; do
-		"$@" "$halfulp" bench train --backend $backend --model $model --steps 2 --warm 0 --policy mixed_float16 \
+	local gemm=("$@" "$halfulp" bench gemm --backend $backend --sum tc:hopper,path=wgmma --gemm bulk) model
+	products 136x272x64,136x272x192,520x1032x80 "${gemm[@]}" --formats fp16,bf16,e4m3,e5m2 || return
+	products 2048x1024x80,4096x2048x80 "${gemm[@]}" --formats fp16,bf16 || return
+	for model in "mlp --width 0.5 --batch 64" "convnet --size 12 --batch 8"; do
+		"$@" "$halfulp" bench train --backend $backend --model $model --steps 1 --warm 0 --policy mixed_float16 \
 			--accumulate tc:hopper --gemm mma,bulk --meter none || return
 	done
 }
@@ -126,7 +128,8 @@ sanitizer() {
 	command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer here"; exit 77; }
 	compute-sanitizer --target-processes all --error-exitcode 9 "$@"
 }
-export -f digests rows models own_sizes trainings reference tap line compared own paths parity again cublas products reach_simt reach_matrix reach_bulk sanitizer
+export -f digests rows models own_sizes trainings reference tap line compared own paths parity again cublas products
+export -f reach_simt reach_matrix reach_bulk sanitizer
 export dry halfulp top work out backend steps mlp convnet arch units formats fp8 own_policies
 
 # 1. Does it run

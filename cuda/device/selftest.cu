@@ -3,7 +3,7 @@
    wrong ones on the shim alone, which must catch them. */
 #include "cuda/device/launch.h"
 #include "cuda/exec/side.h"
-#include "cuda/gemm/bulk.h"
+#include "cuda/bulk/bulk.h"
 
 HU_KERNEL
 write_index(uint32_t *out)

@@ -7,7 +7,7 @@
 #define HU_CUDA_GEMM_MMA_CUH
 
 #include "cuda/gemm/gemm_mma_wide.cuh"
-#include "cuda/gemm/gemm_split.cuh"
+#include "cuda/bulk/gemm_split.cuh"
 
 enum { HU_MMA_TILE = 64, HU_MMA_WORDS = 16, HU_MMA_LINE = HU_MMA_WORDS + 4, HU_MMA_THREADS = 256 };
 
@@ -218,7 +218,7 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	if (g->parts > 1)
 		sums = (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums);
 	if (columns) {
-		const char *how = !groups || w->gemm != HU_GEMM_BULK ? "" : bulk ? ", bulk copies" : ", gathering warps";
+		const char *how = bulk ? ", bulk copies" : groups && w->gemm == HU_GEMM_BULK ? ", gathering warps" : "";
 		HU_GEMM_SAY(w, "%s %s to fp32, 128x%d%s", groups ? "wgmma" : "mma.sync",
 			hu_mma_names(names, sizeof names, &g->sum), columns, how);
 		*st = fp8 ? hu_gemm_turn<M>(w, g, &u) : HU_OK;

@@ -7,7 +7,7 @@
 
 #include "cuda/device/launch.h"
 #include "cuda/exec/side.h"
-#include "cuda/gemm/bulk_map.h"
+#include "cuda/bulk/bulk_map.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Stores a warpgroup's accumulators (wgmma.h) straight from registers: in 16-bit formats 16 bytes at a time, for which
    four neighbouring threads exchange what they hold. */
-#ifndef HU_CUDA_GEMM_BULK_PUT_CUH
-#define HU_CUDA_GEMM_BULK_PUT_CUH
+#ifndef HU_CUDA_BULK_GEMM_BULK_PUT_CUH
+#define HU_CUDA_BULK_GEMM_BULK_PUT_CUH
 
 #include "cuda/gemm/gemm.cuh"
 

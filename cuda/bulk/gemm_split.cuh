@@ -2,10 +2,10 @@
    The product on Hopper's warpgroup units with A gathered through the operator's map. In a block one or two warpgroups
    gather, each thread by copies of 16 bytes, and two compute; where B is a matrix, bulk copies bring it. Gates, tiles
    and products are those of gemm_bulk.cuh. */
-#ifndef HU_CUDA_GEMM_SPLIT_CUH
-#define HU_CUDA_GEMM_SPLIT_CUH
+#ifndef HU_CUDA_BULK_GEMM_SPLIT_CUH
+#define HU_CUDA_BULK_GEMM_SPLIT_CUH
 
-#include "cuda/gemm/gemm_bulk.cuh"
+#include "cuda/bulk/gemm_bulk.cuh"
 
 enum { HU_SPLIT_LAG = 2 }; /* stages that are under way when the next one is begun */
 

@@ -4,11 +4,11 @@
    blocks as the device runs at once, and each computes tile after tile, so that the operands of the next one arrive
    while results are stored. Two blocks may be a pair, whose tiles lie one below the other: each brings half of B to
    both. */
-#ifndef HU_CUDA_GEMM_BULK_CUH
-#define HU_CUDA_GEMM_BULK_CUH
+#ifndef HU_CUDA_BULK_GEMM_BULK_CUH
+#define HU_CUDA_BULK_GEMM_BULK_CUH
 
-#include "cuda/gemm/bulk.h"
-#include "cuda/gemm/gemm_bulk_put.cuh"
+#include "cuda/bulk/bulk.h"
+#include "cuda/bulk/gemm_bulk_put.cuh"
 #include "cuda/gemm/gemm_wgmma.cuh"
 
 enum {
