@@ -89,8 +89,8 @@ cublas() {
 	rm -rf "$work"/cublas-*
 	"$halfulp" train $common "$work/cublas-1" && "$halfulp" train $common "$work/cublas-2" && cmp <(digests "$work/cublas-1") <(digests "$work/cublas-2") && "$halfulp" analyze --only replay "$work/cublas-1"
 }
-# reach_simt, reach_matrix, reach_bulk: products that reach every kernel, in whole stages and with one left over, checked
-# bit by bit; COMMAND goes in front
+# reach_simt, reach_matrix, reach_bulk: products that reach every kernel, in whole stages and with one left over,
+# checked bit by bit; COMMAND goes in front
 products() {
 	local sizes=$1
 	shift
@@ -119,8 +119,8 @@ reach_bulk() {
 	products 136x272x64,136x272x192,520x1032x80 "${gemm[@]}" --formats fp16,bf16,e4m3,e5m2 || return
 	products 2048x1024x80,4096x2048x80 "${gemm[@]}" --formats fp16,bf16 || return
 	for model in "mlp --width 0.5 --batch 64" "convnet --size 12 --batch 8"; do
-		"$@" "$halfulp" bench train --backend $backend --model $model --steps 1 --warm 0 --policy mixed_float16 \
-			--accumulate tc:hopper --gemm mma,bulk --meter none || return
+		"$@" "$halfulp" bench train --backend $backend --model $model --steps 1 --warm 0 \
+			--policy mixed_float16 --accumulate tc:hopper --gemm mma,bulk --meter none || return
 	done
 }
 # The program under the sanitizer, which follows the script that starts a bundle's

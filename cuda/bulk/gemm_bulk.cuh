@@ -291,6 +291,7 @@ hu_bulk_go(hu_work *w, const hu_gemm *g, float *sums)
 
 	(void)columns;
 	int pair = g->m > HU_GROUP_M && HU_SIDE(multiprocessors)() > 1;
+	hu_gemm_add(w, ", bulk copies");
 	if constexpr (KIND < HU_MMA_E4M3) {
 		if (columns == 64)
 			return hu_bulk_launch<M, 64, KIND, 0>(w, g, sums);

@@ -134,6 +134,7 @@ hu_split_go(hu_work *w, const hu_gemm *g, float *sums)
 	int columns = hu_group_columns<M>(g, KIND);
 
 	(void)columns;
+	hu_gemm_add(w, ", gathering warps");
 	if constexpr (M::narrow && KIND < HU_MMA_E4M3) {
 		if (columns == 64)
 			return hu_split_launch<M, 64, KIND, M::b_matrix>(w, g, sums);

@@ -165,6 +165,13 @@ extern "C" hu_status HU_SIDE(gemm_turn)(hu_work *w, const void *from, void *to, 
 
 /* Says what computes the call, if w->ran asks for it. */
 #define HU_GEMM_SAY(w, ...) ((w)->ran ? (void)snprintf((w)->ran, HU_RAN, __VA_ARGS__) : (void)0)
+/* Says something more. */
+static inline void
+hu_gemm_add(const hu_work *w, const char *words)
+{
+	if (w->ran)
+		snprintf(w->ran + strlen(w->ran), HU_RAN - strlen(w->ran), "%s", words);
+}
 
 /* On the host: sets the geometry of a convolution whose image and kernel are known. HU_EUNABLE names the call if the
    kernels cannot compute it. */

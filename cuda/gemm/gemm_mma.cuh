@@ -6,8 +6,8 @@
 #ifndef HU_CUDA_GEMM_MMA_CUH
 #define HU_CUDA_GEMM_MMA_CUH
 
-#include "cuda/gemm/gemm_mma_wide.cuh"
 #include "cuda/bulk/gemm_split.cuh"
+#include "cuda/gemm/gemm_mma_wide.cuh"
 
 enum { HU_MMA_TILE = 64, HU_MMA_WORDS = 16, HU_MMA_LINE = HU_MMA_WORDS + 4, HU_MMA_THREADS = 256 };
 
@@ -218,9 +218,8 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	if (g->parts > 1)
 		sums = (float *)hu_work_take(w, (size_t)g->parts * g->m * g->n * sizeof *sums);
 	if (columns) {
-		const char *how = bulk ? ", bulk copies" : groups && w->gemm == HU_GEMM_BULK ? ", gathering warps" : "";
-		HU_GEMM_SAY(w, "%s %s to fp32, 128x%d%s", groups ? "wgmma" : "mma.sync",
-			hu_mma_names(names, sizeof names, &g->sum), columns, how);
+		HU_GEMM_SAY(w, groups ? "wgmma %s to fp32, 128x%d" : "mma.sync %s to fp32, 128x%d",
+			hu_mma_names(names, sizeof names, &g->sum), columns);
 		*st = fp8 ? hu_gemm_turn<M>(w, g, &u) : HU_OK;
 		if (*st == HU_OK)
 			*st = fp8 ? hu_large_go_fp8<U>(w, &u, sums, groups, kind)
