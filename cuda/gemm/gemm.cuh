@@ -9,6 +9,7 @@
 #include "cuda/gemm/divide.h"
 
 #include <stdio.h>
+#include <string.h>
 
 extern "C" {
 #include "lib/base/hash.h"
