@@ -128,7 +128,8 @@ with tempfile.TemporaryDirectory(prefix='halfulp-ranks-') as home:
         print('| job | who | wall, s | processor, s |')
         print('| --- | --- | --- | --- |')
     if 'analyze' in jobs:
-        net = ['--model', 'convnet', '--train', '64', '--eval', '8', '--batch', '64', '--quiet', '--policy', 'mixed_float16']
+        net = ['--model', 'convnet', '--train', '64', '--eval', '8', '--batch', '64', '--quiet']
+        net += ['--policy', 'mixed_float16']
         steps = ','.join(str(i) for i in range(STEPS // 2))
         took(HALFULP, 'train', *net, '--steps', str(STEPS // 2), '--trace-steps', steps, 'run')
         side_by_side('analyze', ['analyze', 'run'], 'run/analysis')

@@ -163,13 +163,19 @@ check_updates(const hu_table *t, const char *path, int n, int of)
 	return HU_OK;
 }
 
-/* How many updates a parameter had in all steps, and how many of them were swamped: TABLE/PARAMETER/COLUMN. */
+/* How many updates a parameter had in all steps, and how many of them were swamped: TABLE/PARAMETER/COLUMN. A run that
+   another framework recorded counts none, and its manifest names no such table. */
 static hu_status
-collect_updates(hu_baseline *b, const hu_run *r, const char *file, const char *table)
+collect_updates(hu_baseline *b, const hu_run *r, const char *table)
 {
 	static const char *const columns[] = { "updates", "swamped" };
-	char *path = hu_path(r->dir, "%s", file);
 	hu_table t;
+	char *path = hu_path(r->dir, "updates.tsv");
+
+	if (!hu_exists(path) && !json_object_get(json_object_get(r->manifest, "files"), "updates.tsv")) {
+		free(path);
+		return HU_OK;
+	}
 	hu_status st = hu_table_read(&t, path);
 
 	if (st != HU_OK) {
@@ -290,7 +296,7 @@ collect_exercise(hu_baseline *b, const hu_run *r)
 				add_columns(b, "exercise", &t, i, scores, 1);
 			}
 			hu_table_release(&t);
-			st = collect_updates(b, r, "exercise/updates.tsv", "exercise/updates");
+			st = collect_updates(b, &own, "exercise/updates");
 		}
 		hu_run_release(&own);
 	}
@@ -306,7 +312,7 @@ hu_baseline_collect(hu_baseline *b, const hu_run *r)
 	hu_baseline_collect_programs(b, r);
 	hu_status st = collect_metrics(b, r);
 	if (st == HU_OK)
-		st = collect_updates(b, r, "updates.tsv", "updates");
+		st = collect_updates(b, r, "updates");
 	if (st == HU_OK)
 		st = collect_exercise(b, r);
 	if (st == HU_OK)

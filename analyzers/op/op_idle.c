@@ -4,7 +4,6 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/op/element/map.h"
 #include "lib/op/element/pointwise.h"
-#include "lib/op/move/moves.h"
 #include "lib/sum/model.h"
 
 #include <stdio.h>
@@ -71,22 +70,20 @@ reference_reads_compute(const hu_op_run *r)
 	return format[0] != format[1] || memcmp(k[0], k[1], sizeof k[0]) != 0;
 }
 
-/* Products and convolutions round in the formats of their summation model; what moves elements or looks for the largest
-   of them computes nothing. */
+/* Products and convolutions round in the formats of their summation model; what moves or compares elements computes
+   nothing. */
 static hu_status
-refuse_idle_compute(const hu_args *args, const hu_op *op)
+refuse_idle_compute(const hu_args *args, const hu_op_run *r)
 {
-	if (!is_set(args, "compute"))
+	const hu_op *op = r->call.op;
+
+	if (!is_set(args, "compute") || hu_op_computes(op, r->result))
 		return HU_OK;
 	if (op->contract)
 		return hu_refuse("set",
 			"by compute= on products and convolutions, which compute in the summation model's format: "
 			"--sum fma,acc=FORMAT");
-	return op->extreme || op->family == &hu_family_moves
-		       ? hu_refuse("set",
-				 "by compute= on an operator that moves elements or looks for the largest, and "
-				 "computes nothing")
-		       : HU_OK;
+	return hu_refuse("set", "by compute= on a result that is the same in whatever format the operator computes");
 }
 
 /* Refuses what --set says of roundings that the exact result, rounded once, does not have. */
@@ -126,7 +123,7 @@ hu_op_idle_refuse(const hu_args *args, const hu_op_run *r, const hu_npy *got)
 			"with --as reference, which rounds the exact result once; with --got the bounds beside it are "
 			"the model's");
 	if (!r->dot)
-		HU_TRY(refuse_idle_compute(args, r->call.op));
+		HU_TRY(refuse_idle_compute(args, r));
 	if (r->as == HU_AS_REFERENCE && !got->data)
 		HU_TRY(refuse_idle_settings(args, r));
 	if (hu_args_given(args, "seed") && !hu_mode_draws(r->call.mode) && !hu_mode_draws(r->sum.mode))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Writes doc/measured/README.md from the tables beside it, which bench/gpu.sh left on machines with a GPU. Nothing in the
-# page is typed: each number is read from a table or computed from its columns. t/silicon/t-measured.py runs this and
+# Writes doc/measured/README.md from the tables beside it, which bench/gpu.sh left on machines with a GPU. No number of
+# the page is typed: each is read from a table or computed from its columns. t/silicon/t-measured.py runs this and
 # compares.
 #   python3 doc/measured/page.py >doc/measured/README.md
 import os
@@ -35,17 +35,22 @@ def heading(*cells):
 def device(folder):
     head, parts = table(folder, 'parts.tsv')
     passed = [r for r in parts if r['verdict'] == 'passed']
-    return head, [
+    without = ', '.join('`%s`' % r['part'] for r in parts if r['verdict'] != 'passed')
+    clocks = 'clocks: %s; toolkit %s; %s' % (head['clocks'], head['toolkit'], head['date'][:10])
+    return [
         '## %s' % head['gpu'],
         '',
-        'Driver %s; clocks: %s; toolkit %s; %s.' % (head['driver'], head['clocks'], head['toolkit'], head['date'][:10]),
-        'Of %d parts of `bench/gpu.sh` %d passed ([parts](%s/parts.tsv)): tests of every kernel, trainings, and'
-        % (len(parts), len(passed), folder),
-        "compute-sanitizer's memcheck, racecheck and synccheck over products of the matrix units and whole steps. No part",
-        'that ended failed; without a verdict, for want of time, are: %s.'
-        % ', '.join('`%s`' % r['part'] for r in parts if r['verdict'] != 'passed'),
+        'Driver %s; %s.' % (head['driver'], clocks),
+        'Of %d parts of `bench/gpu.sh` %d passed ([parts](%s/parts.tsv)):' % (len(parts), len(passed), folder),
+        "tests of every kernel, trainings, and compute-sanitizer's memcheck, racecheck and synccheck over products of",
+        'the matrix units and whole steps. No part that ended failed; without a verdict, for want of time, are:',
+        without + '.',
         '',
     ]
+
+
+def alike(rows):
+    return '%d of %d' % (sum(r['digest'] == r['cpu_digest'] for r in rows), len(rows))
 
 
 def bits(folder):
@@ -53,19 +58,14 @@ def bits(folder):
     _, parity = table(folder, 'parity.tsv')
     _, ranks = table(folder, 'ranks.tsv')
     models = sorted({r['model'] for r in digests})
-    same = sum(r['digest'] == r['cpu_digest'] for r in digests)
-    long = sum(r['digest'] == r['cpu_digest'] for r in parity)
-    whole = sum(r['digest'] == r['cpu_digest'] for r in ranks)
     return [
         '### The bits',
         '',
-        "A training's digest covers its whole state. Of %d trainings, %d models (%s) under every policy, by the sums of the"
-        % (len(digests), len(models), ', '.join(models)),
-        "policy and by those of the GPU's matrix units, **%d of %d have the CPU's digest** after three steps"
-        % (same, len(digests)),
-        '([digests](%s/digests.tsv)); of %d trainings of %s steps %d ([parity](%s/parity.tsv)); of %d trainings that several'
-        % (folder, len(parity), parity[0]['steps'], long, folder, len(ranks)),
-        'processes shared by MPI on one GPU, %d ([ranks](%s/ranks.tsv)).' % (whole, folder),
+        "A training's digest covers its whole state. %d models (%s) train" % (len(models), ', '.join(models)),
+        "under every policy, by the sums of the policy and by those of the GPU's matrix units: **%s" % alike(digests),
+        "trainings have the CPU's digest** after three steps ([digests](%s/digests.tsv)). So have" % folder,
+        '%s of %s steps ([parity](%s/parity.tsv)), and' % (alike(parity), parity[0]['steps'], folder),
+        '%s that several processes share by MPI on one GPU ([ranks](%s/ranks.tsv)).' % (alike(ranks), folder),
         '',
     ]
 
@@ -75,13 +75,13 @@ def instructions(folder):
     directed = [r for r in probes if r['probe'] != 'random']
     random = [r for r in probes if r['probe'] == 'random']
     least = min(int(r['inputs'].split()[0]) for r in random)
+    wrong = sum(r['device'] != r['model'] for r in directed), sum(int(r['device']) for r in random)
     return [
         '### The instructions',
         '',
-        '%d instructions of the matrix units were asked directed questions (%d answers) and given at least %d random sums'
-        % (len({r['instruction'] for r in probes}), len(directed), least),
-        "each. **%d answers and %d of the random sums differ from the program's model** ([probe](%s/probe.tsv))."
-        % (sum(r['device'] != r['model'] for r in directed), sum(int(r['device']) for r in random), folder),
+        '%d instructions of the matrix units were asked directed questions' % len({r['instruction'] for r in probes}),
+        '(%d answers) and given at least %d random sums each. **%d answers' % (len(directed), least, wrong[0]),
+        "and %d of the random sums differ from the program's model** ([probe](%s/probe.tsv))." % (wrong[1], folder),
         'The answers settled what published models disagree about: a negative sum that vanishes in the rounding is +0.',
         '',
     ]
@@ -92,8 +92,8 @@ def products(folder):
     lines = [
         '### Products',
         '',
-        'Square products beside cuBLAS on the same GPU. `mma` has the bits of the model, checked; cuBLAS is held to its error',
-        'bound. TFLOP/s is 2n³ over the time ([gemm](%s/gemm.tsv)).' % folder,
+        'Square products beside cuBLAS on the same GPU. `mma` has the bits of the model, checked; cuBLAS is held to',
+        'its error bound. TFLOP/s is 2n³ over the time ([gemm](%s/gemm.tsv)).' % folder,
         '',
         *heading('n', 'format', 'ms', 'TFLOP/s', "cuBLAS's ms", "of cuBLAS's speed"),
     ]
@@ -112,8 +112,8 @@ def published(folder):
     lines = [
         '### The published convolutional net',
         '',
-        'Milliseconds a step at 256x256x3 with `--gemm cublas`, and the ratio of mixed_float16 to float32 beside the one that',
-        'was published for a V100 ([train-published](%s/train-published.tsv)).' % folder,
+        'Milliseconds a step at 256x256x3 with `--gemm cublas`, and the ratio of mixed_float16 to float32 beside the',
+        'one that was published for a V100 ([train-published](%s/train-published.tsv)).' % folder,
         '',
         *heading('batch', 'float32', 'mixed_float16', 'ratio', "V100's ratio"),
     ]
@@ -134,8 +134,8 @@ def torch(folder):
         '### Beside PyTorch',
         '',
         "A step's milliseconds beside PyTorch's with the same weights, shapes and batch (`bench/torch-steps.py --device",
-        'cuda`): ours by cuBLAS, with each batch fetched from the host; ratio is ours over the row of PyTorch that it stands',
-        'beside ([torch-steps](%s/torch-steps.tsv)).' % folder,
+        'cuda`): ours by cuBLAS, with each batch fetched from the host; ratio is ours over the row of PyTorch',
+        'that it stands beside ([torch-steps](%s/torch-steps.tsv)).' % folder,
         '',
         *heading('model', 'who', 'ms', 'ratio', 'first loss'),
     ]
@@ -147,13 +147,12 @@ def text():
     lines = [
         '# Measured on GPUs',
         '',
-        'What `bench/gpu.sh` found on machines with a GPU, as it came: a folder of tables for each. The page is written from',
-        'them by `page.py`.',
+        'What `bench/gpu.sh` found on machines with a GPU, as it came: a folder of tables for each. The page is',
+        'written from them by `page.py`.',
         '',
     ]
     for folder in sorted(f for f in os.listdir(HERE) if os.path.isdir(os.path.join(HERE, f))):
-        lines += device(folder)[1]
-        for part in (bits, instructions, products, published, torch):
+        for part in (device, bits, instructions, products, published, torch):
             lines += part(folder)
     return '\n'.join(lines).rstrip() + '\n'
 

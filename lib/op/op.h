@@ -147,6 +147,9 @@ struct hu_op {
 	   the end of the string, means the call's output format for output 0 and its compute format for the others.
 	   NULL is "". */
 	const char *like;
+	/* Outputs whose values are the same in whatever format the call computes: one character per output, '=' for
+	   such. NULL is "". Products need none (hu_op_computes). */
+	const char *same;
 	/* For optimizers' updates: one character per output, '1' for a first moment (a running mean of gradients), '2'
 	   for a second moment (a running mean of their squares), '-' for neither. NULL is "". */
 	const char *moment;
@@ -169,6 +172,10 @@ struct hu_op {
 
 	const hu_grad *grad;          /* ends with an all-NULL row; NULL: not differentiable */
 };
+
+/* Returns 1 if output out depends on the format that the call computes in, by its values or because it has that format.
+   Products and convolutions compute in their summation model's format. */
+int hu_op_computes(const hu_op *op, int out);
 
 /* The grain of operators whose elements are computed each alone. */
 size_t hu_op_grain_one(const hu_call *c, const hu_shape *in);

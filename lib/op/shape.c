@@ -80,16 +80,29 @@ hu_shape_length(const hu_call *c, int k, hu_shape in, size_t n)
 	return HU_OK;
 }
 
+/* Character out of a text with one for each output; '-' past its end. */
+static char
+letter_of(const char *text, int out)
+{
+	for (int k = 0; text && *text && k < out; k++)
+		text++;
+	return text && *text ? *text : '-';
+}
+
 hu_format_id
 hu_output_format(const hu_call *c, hu_tensor *const *in, int out)
 {
-	const char *like = c->op->like;
+	char like = letter_of(c->op->like, out);
 
-	for (int k = 0; like && *like && k < out; k++)
-		like++;
-	if (like && *like >= '0' && *like <= '9')
-		return in[*like - '0']->format;
+	if (like >= '0' && like <= '9')
+		return in[like - '0']->format;
 	return out == 0 ? c->fmt.out : c->fmt.compute;
+}
+
+int
+hu_op_computes(const hu_op *op, int out)
+{
+	return out > 0 && letter_of(op->like, out) == '-' ? 1 : !op->contract && letter_of(op->same, out) != '=';
 }
 
 hu_status

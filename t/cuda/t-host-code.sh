@@ -6,7 +6,8 @@
 . "${srcdir:-.}/t/tool/tap.sh"
 test -n "$top_builddir" || skip_all "no folder of objects is named"
 
-find "$top_builddir/cuda" "$top_builddir/units" -name '*.o' ! -name '*.shim.o' -print0 2>/dev/null | xargs -0 -r grep -l nv_fatbin >objects 2>/dev/null
+find "$top_builddir/cuda" "$top_builddir/units" -name '*.o' ! -name '*.shim.o' -print0 2>/dev/null |
+	xargs -0 -r grep -l nv_fatbin >objects 2>/dev/null
 test -s objects || skip_all "this build has no CUDA"
 command -v objdump >/dev/null || skip_all "there is no objdump"
 

@@ -8,6 +8,7 @@ noinst_HEADERS += t/op/op-values.h
 SCRIPT_TESTS += t/op/t-conv.py
 SCRIPT_TESTS += t/op/t-moves.py
 C_TESTS += t/op/u-all-reduce
+C_TESTS += t/op/u-computes
 C_TESTS += t/op/u-conv-axis
 C_TESTS += t/op/u-conv
 C_TESTS += t/op/u-dropout

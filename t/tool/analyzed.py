@@ -34,9 +34,11 @@ def forget(run, *patterns):
     shutil.rmtree(run + '/analysis', ignore_errors=True)
 
 
-# A run whose calls are cut, where every element is judged: products, elementwise operators, rows of softmax and layernorm, updates
-CUT = ['--model', 'gpt', '--layers', '1', '--hidden', '64', '--heads', '2', '--length', '48', '--train', '12', '--eval', '2']
-CUT += ['--batch', '6', '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', '--optimizer', 'adamw', '--quiet']
+# A run whose calls are cut, where every element is judged: products, elementwise operators, rows of softmax and
+# layernorm, updates
+CUT = ['--model', 'gpt', '--layers', '1', '--hidden', '64', '--heads', '2', '--length', '48', '--train', '12']
+CUT += ['--eval', '2', '--batch', '6', '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16']
+CUT += ['--optimizer', 'adamw', '--quiet']
 CUT_OPS = {'matmul', 'gelu', 'gelu_dx', 'softmax', 'layernorm_dx', 'bias', 'adamw'}
 
 

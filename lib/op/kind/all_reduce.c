@@ -175,7 +175,7 @@ roundings(const hu_call *c, hu_tensor *const *in, int out)
 
 const hu_op hu_op_all_reduce = {
 	.name = "all_reduce", .summary = "sum of what ranks have, as a collective operation adds it", .min_in = 1,
-	.max_in = HU_OVER_RANKS, .nout = 1, .cls = HU_CLASS_FIXED, .role = HU_ROLE_ALL_REDUCE,
+	.max_in = HU_OVER_RANKS, .nout = 1, .same = "=", .cls = HU_CLASS_FIXED, .role = HU_ROLE_ALL_REDUCE,
 	.parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = hu_over_ranks_emulate,

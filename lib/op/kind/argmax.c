@@ -5,6 +5,7 @@
 
 const hu_op hu_op_argmax = {
 	.name = "argmax", .summary = "place of the largest element along axes", .min_in = 1, .max_in = 1, .nout = 1,
+	.same = "=",
 	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
 	.family = &hu_family_extreme, .extreme = &(hu_extreme_own){ .smallest = 0, .place = 1 },
 };

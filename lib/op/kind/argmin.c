@@ -5,6 +5,7 @@
 
 const hu_op hu_op_argmin = {
 	.name = "argmin", .summary = "place of the smallest element along axes", .min_in = 1, .max_in = 1, .nout = 1,
+	.same = "=",
 	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
 	.family = &hu_family_extreme, .extreme = &(hu_extreme_own){ .smallest = 1, .place = 1 },
 };

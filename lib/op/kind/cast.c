@@ -164,7 +164,7 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_cast = {
 	.name = "cast", .summary = "rounds to another format, optionally scaled to its range", .min_in = 1,
-	.max_in = 1, .nout = 2, .attrs = "scaled", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
+	.max_in = 1, .nout = 2, .same = "-=", .attrs = "scaled", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
 	.role = HU_ROLE_CAST,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,

@@ -42,6 +42,7 @@ const hu_op hu_op_causal = {
 	.min_in = 1,
 	.max_in = 1,
 	.nout = 1,
+	.same = "=",
 	.attrs = "fill",
 	.cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_EXACT,

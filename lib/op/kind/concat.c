@@ -70,6 +70,7 @@ const hu_op hu_op_concat = {
 	.min_in = 1,
 	.max_in = -1,
 	.nout = 1,
+	.same = "=",
 	.attrs = "axis",
 	.cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_EXACT,

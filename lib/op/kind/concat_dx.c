@@ -68,6 +68,7 @@ const hu_op hu_op_concat_dx = {
 	.min_in = 2,
 	.max_in = -1,
 	.nout = 1,
+	.same = "=",
 	.attrs = "axis",
 	.cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_EXACT,

@@ -112,7 +112,8 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 const hu_op hu_op_finite_check = {
 	.name = "finite_check", .summary = "finds infinities and NaN, and the first tensor that has one",
-	.min_in = 1, .max_in = -1, .nout = 2, .attrs = "judged", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_EXACT,
+	.min_in = 1, .max_in = -1, .nout = 2, .same = "==", .attrs = "judged", .cls = HU_CLASS_FIXED,
+	.parity = HU_PARITY_EXACT,
 	.role = HU_ROLE_CHECK,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .enclose = enclose,

@@ -75,6 +75,7 @@ const hu_op hu_op_gather = {
 	.min_in = 2,
 	.max_in = 2,
 	.nout = 1,
+	.same = "=",
 	.attrs = "axis",
 	.cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_EXACT,

@@ -12,6 +12,7 @@ exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 
 const hu_op hu_op_logical_not = {
 	.name = "logical_not", .summary = "1 where a mask is not set", .min_in = 1, .max_in = 1, .nout = 1,
+	.same = "=",
 	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.family = &hu_family_pointwise,
 	.pointwise = &(hu_pointwise){

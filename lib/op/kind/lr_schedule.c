@@ -133,7 +133,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 const hu_op hu_op_lr_schedule = {
 	.name = "lr_schedule", .summary = "the learning rate of a step by a schedule", .min_in = 1, .max_in = 1,
-	.nout = 2, .attrs = "schedule lr lr_end warmup decay_steps decay_rate", .cls = HU_CLASS_FIXED,
+	.nout = 2, .same = "==", .attrs = "schedule lr lr_end warmup decay_steps decay_rate", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_EXACT, .like = "-0",
 	.own = { .shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose },

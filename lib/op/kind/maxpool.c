@@ -142,6 +142,7 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_maxpool = {
 	.name = "maxpool", .summary = "largest element of each window", .min_in = 1, .max_in = 1, .nout = 1,
+	.same = "=",
 	.attrs = HU_POOL_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,

@@ -149,6 +149,7 @@ const hu_op hu_op_move = {
 	.min_in = 1,
 	.max_in = 1,
 	.nout = 1,
+	.same = "=",
 	.attrs = "rank d0 d1 d2 d3 d4 d5 from0 from1 from2 from3 from4 from5 start0 start1 start2 start3 start4 start5 "
 		 "step0 step1 step2 step3 step4 step5 fill flat",
 	.cls = HU_CLASS_POINTWISE,

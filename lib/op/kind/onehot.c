@@ -29,6 +29,7 @@ const hu_op hu_op_onehot = {
 	.min_in = 1,
 	.max_in = 1,
 	.nout = 1,
+	.same = "=",
 	.attrs = "classes",
 	.cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_EXACT,

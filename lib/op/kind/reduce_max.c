@@ -9,6 +9,7 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_reduce_max = {
 	.name = "reduce_max", .summary = "largest element over axes", .min_in = 1, .max_in = 1, .nout = 1,
+	.same = "=",
 	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.family = &hu_family_extreme, .extreme = &(hu_extreme_own){ .smallest = 0 },
 	.grad = grad,

@@ -103,7 +103,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 const hu_op hu_op_scale_update = {
 	.name = "scale_update", .summary = "moves the loss scale by a framework's rule", .min_in = 3, .max_in = 3,
-	.nout = 2, .attrs = "rule growth backoff interval floor cap hysteresis", .cls = HU_CLASS_FIXED,
+	.nout = 2, .same = "==", .attrs = "rule growth backoff interval floor cap hysteresis", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_EXACT,
 	.role = HU_ROLE_SCALE_UPDATE,
 	.own = {
