@@ -146,7 +146,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 	HU_SHARED_BYTES(raw);
 	unsigned char *stage = raw + (1024 - (size_t)raw % 1024) % 1024;
 	hu_gemm_tile_at here = hu_gemm_tile_here(&g, HU_GROUP_M, N);
-	uint32_t m0 = here.m0, n0 = here.n0, p = here.part, group = threadIdx.x / 128;
+	uint32_t m0 = here.m0, n0 = here.n0, p = here.part;
 	uint32_t first = p * g.part, end = g.k - first > g.part ? first + g.part : g.k, at = 0;
 	float d[HU_WGMMA_OUTPUTS(N)];
 	hu_copies copies;
@@ -177,7 +177,8 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 		hu_copy_wait<HU_GROUP_AHEAD - 1>(&copies);
 		hu_wgmma_publish();
 		HU_SYNC(); /* all threads see this stage, and both warpgroups are done with the one before the last */
-		hu_group_stage<N, KIND, A_ACROSS, B_ACROSS>(&units, d, stage + at * STAGE, group, g.sum.arch);
+		hu_group_stage<N, KIND, A_ACROSS, B_ACROSS>(
+			&units, d, stage + at * STAGE, threadIdx.x / 128, g.sum.arch);
 		if (later < end) {
 			hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE, THREADS>(&g, &copies, to, m0, later, end);
 			hu_group_fill<M, 1, B_ACROSS, N, SIZE, THREADS>(
@@ -192,7 +193,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 		hu_wgmma_publish();
 		HU_SYNC();
 		hu_group_tail<N, KIND, A_ACROSS, B_ACROSS>(
-			&units, d, stage + at * STAGE, group, end - k0, g.sum.arch);
+			&units, d, stage + at * STAGE, threadIdx.x / 128, end - k0, g.sum.arch);
 	}
 	hu_wgmma_wait<0, N>(&units, d);
 	hu_group_put<N>(&g, sums ? sums + (size_t)p * g.m * g.n : NULL, (float *)stage, m0, n0, d);
