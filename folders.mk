@@ -25,6 +25,7 @@ include $(top_srcdir)/analyzers/units/local.mk
 include $(top_srcdir)/analyzers/validate/local.mk
 include $(top_srcdir)/bench/local.mk
 include $(top_srcdir)/bench/tool/local.mk
+include $(top_srcdir)/cuda/bulk/local.mk
 include $(top_srcdir)/cuda/device/local.mk
 include $(top_srcdir)/cuda/element/local.mk
 include $(top_srcdir)/cuda/exec/local.mk

@@ -89,8 +89,8 @@ cublas() {
 	rm -rf "$work"/cublas-*
 	"$halfulp" train $common "$work/cublas-1" && "$halfulp" train $common "$work/cublas-2" && cmp <(digests "$work/cublas-1") <(digests "$work/cublas-2") && "$halfulp" analyze --only replay "$work/cublas-1"
 }
-# reach_simt, reach_matrix: products that reach every kernel, in whole stages and with one left over, checked bit by
-# bit; COMMAND goes in front
+# reach_simt, reach_matrix, reach_bulk: products that reach every kernel, in whole stages and with one left over,
+# checked bit by bit; COMMAND goes in front
 products() {
 	local sizes=$1
 	shift
@@ -111,12 +111,25 @@ reach_matrix() {
 	"${front[@]}" "$halfulp" bench train --backend $backend --model convnet --size 12 --batch 8 --steps 1 --warm 0 \
 		--policy mixed_float16 --accumulate tc:$arch --gemm $units --meter none
 }
+# The kernels of --gemm bulk, which are Hopper's alone: products of one block a tile of 64 columns, of pairs of blocks
+# with 128 and 256, of blocks that compute several tiles; then operands that lie either way, and convolutions
+reach_bulk() {
+	test $arch = hopper || exit 77
+	local gemm=("$@" "$halfulp" bench gemm --backend $backend --sum tc:hopper,path=wgmma --gemm bulk) model
+	products 136x272x64,136x272x192,520x1032x80 "${gemm[@]}" --formats fp16,bf16,e4m3,e5m2 || return
+	products 2048x1024x80,4096x2048x80 "${gemm[@]}" --formats fp16,bf16 || return
+	for model in "mlp --width 0.5 --batch 64" "convnet --size 12 --batch 8"; do
+		"$@" "$halfulp" bench train --backend $backend --model $model --steps 1 --warm 0 \
+			--policy mixed_float16 --accumulate tc:hopper --gemm mma,bulk --meter none || return
+	done
+}
 # The program under the sanitizer, which follows the script that starts a bundle's
 sanitizer() {
 	command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer here"; exit 77; }
 	compute-sanitizer --target-processes all --error-exitcode 9 "$@"
 }
-export -f digests rows models own_sizes trainings reference tap line compared own paths parity again cublas products reach_simt reach_matrix sanitizer
+export -f digests rows models own_sizes trainings reference tap line compared own paths parity again cublas products
+export -f reach_simt reach_matrix reach_bulk sanitizer
 export dry halfulp top work out backend steps mlp convnet arch units formats fp8 own_policies
 
 # 1. Does it run
@@ -127,6 +140,7 @@ for t in $(echo $tests | tr ' ' '\n' | awk '{ print ($0 ~ /device|gemm|mma/ ? 0 
 done
 test $dry = 1 || part reach-simt 60 bash -c reach_simt
 test $dry = 1 || part reach-matrix 60 bash -c reach_matrix
+test $dry = 1 || part reach-bulk 60 bash -c reach_bulk
 for model in $(models); do
 	part "digests-$model" 120 bash -c "own $model"
 done
@@ -135,6 +149,7 @@ test $dry = 1 || part digests-paths 20 bash -c paths
 if test $dry = 0; then
 	for tool in memcheck racecheck synccheck; do
 		part "sanitizer-$tool-matrix" 60 bash -c 'reach_matrix sanitizer --tool "$1"' - $tool
+		part "sanitizer-$tool-bulk" 60 bash -c 'reach_bulk sanitizer --tool "$1"' - $tool
 		part "sanitizer-$tool-simt" 90 bash -c 'reach_simt sanitizer --tool "$1"' - $tool
 		part "sanitizer-$tool" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model convnet --width 0.0625 --size 12 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
 		part "sanitizer-$tool-gpt" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model gpt --layers 1 --hidden 16 --heads 2 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
@@ -160,6 +175,7 @@ test $dry = 1 || part train-cublas 60 bash -c cublas
 comma=$(echo $policies | tr ' ' ',')
 ways=simt matrix=$units
 test $dry = 1 || ways=simt,cublas matrix=$units,cublas
+test $dry:$arch != 0:hopper || matrix=$units,bulk,cublas
 part bench-gemm-matrix 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats $formats --sum tc:$arch --gemm $matrix --trials 3 --tsv "$out/gemm-matrix.tsv"
 test $dry = 1 || part bench-train-published 120 "$halfulp" bench train --backend $backend --model convnet --size 256 --channels 3 --batch 32,64,128,256,512 --policy float32,mixed_float16 --gemm cublas --steps 10 --warm 2 --tsv "$out/train-published.tsv"
 part bench-gemm 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats fp32,fp16 --sum fma,acc=fp32 --gemm $ways --trials 3 --tsv "$out/gemm.tsv"

@@ -60,6 +60,32 @@ hu_gpu_large(K *kernel, size_t bytes)
 #define HU_LAUNCH_LARGE(kernel, grid, block, shared_bytes, queue, ...)                                                 \
 	(hu_gpu_large(kernel, shared_bytes), HU_LAUNCH(kernel, grid, block, shared_bytes, queue, __VA_ARGS__))
 
+/* The same as HU_LAUNCH_LARGE with blocks in pairs along x, which run side by side and reach each other's shared memory
+   (thread block clusters). The number of blocks is even. */
+template <class... P, class... A>
+static inline void
+hu_gpu_pairs(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared, void *queue, const A &...a)
+{
+	cudaLaunchConfig_t c;
+	cudaLaunchAttribute pairs;
+
+	memset(&c, 0, sizeof c);
+	memset(&pairs, 0, sizeof pairs);
+	pairs.id = cudaLaunchAttributeClusterDimension;
+	pairs.val.clusterDim.x = 2;
+	pairs.val.clusterDim.y = pairs.val.clusterDim.z = 1;
+	c.gridDim = grid;
+	c.blockDim = block;
+	c.dynamicSmemBytes = shared;
+	c.stream = (cudaStream_t)queue;
+	c.attrs = &pairs;
+	c.numAttrs = 1;
+	cudaLaunchKernelEx(&c, kernel, a...); /* hu_gpu_launched reports what went wrong */
+}
+#define HU_LAUNCH_PAIRS(kernel, grid, block, shared_bytes, queue, ...)                                                 \
+	(hu_gpu_large(kernel, shared_bytes), hu_gpu_pairs(kernel, grid, block, shared_bytes, queue, __VA_ARGS__),      \
+		hu_gpu_launched(#kernel))
+
 #ifndef HU_ANY_ARCH
 /* The compute capability, times ten, whose instructions the kernel was compiled to for this device. Files compiled once
    for all (Makefile.am) cannot ask. */

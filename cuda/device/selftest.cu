@@ -3,7 +3,7 @@
    wrong ones on the shim alone, which must catch them. */
 #include "cuda/device/launch.h"
 #include "cuda/exec/side.h"
-#include "cuda/gemm/stage.h"
+#include "cuda/bulk/bulk.h"
 
 HU_KERNEL
 write_index(uint32_t *out)
@@ -182,6 +182,93 @@ copy_left(uint32_t *out, const uint32_t *in)
 	HU_SYNC();
 	out[threadIdx.x] = a[(threadIdx.x + 1) % 64 * 4];
 }
+
+/* One thread copies 8 lines and 8 more; out says of each 16 bytes of the first whether they were there before their
+   gate opened, and whether afterwards they are right. */
+HU_KERNEL
+bulk_read(uint32_t *out, HU_PARAM hu_bulk_map map)
+{
+	HU_SHARED_BYTES(raw);
+	HU_SHARED(hu_gate, gate, 2);
+	unsigned char *to = raw + (1024 - (size_t)raw % 1024) % 1024;
+
+	if (threadIdx.x == 0) {
+		for (uint32_t i = 0; i < 2; i++) {
+			hu_gate_begin(&gate[i], 1);
+			hu_gate_expect(&gate[i], 1024);
+			hu_bulk_copy(to + i * 1024, &map, &gate[i], 0, 8 * i, 0);
+		}
+	}
+	HU_SYNC();
+	uint32_t line = threadIdx.x / 8, group = threadIdx.x % 8;
+	const unsigned char *at = to + line * 128 + (group ^ line) * 16;
+	uint32_t early = *(const uint32_t *)at != 0xffffffffu;
+	hu_gate_wait(&gate[0], 0);
+	out[threadIdx.x] = early | (uint32_t)(at[0] == threadIdx.x) << 1;
+	hu_gate_wait(&gate[1], 0);
+}
+
+/* Waits for the first of two copies, and ends. */
+HU_KERNEL
+bulk_left(uint32_t *out, HU_PARAM hu_bulk_map map)
+{
+	HU_SHARED_BYTES(raw);
+	HU_SHARED(hu_gate, gate, 2);
+	unsigned char *to = raw + (1024 - (size_t)raw % 1024) % 1024;
+
+	if (threadIdx.x == 0)
+		for (uint32_t i = 0; i < 2; i++) {
+			hu_gate_begin(&gate[i], 1);
+			hu_gate_expect(&gate[i], 1024);
+			hu_bulk_copy(to, &map, &gate[i], 0, 0, 0);
+			if (i == 0)
+				hu_gate_wait(&gate[0], 0);
+		}
+	out[threadIdx.x] = 1;
+}
+
+/* A gate for two arrivals, at which one thread arrives. */
+HU_KERNEL
+gate_alone(uint32_t *out)
+{
+	HU_SHARED(hu_gate, gate, 1);
+
+	if (threadIdx.x == 0) {
+		hu_gate_begin(gate, 2);
+		hu_gate_arrive(gate);
+	}
+	HU_SYNC();
+	hu_gate_wait(gate, 0);
+	out[threadIdx.x] = 1;
+}
+
+/* The first block of a pair arrives at the other's gate, and the other does not wait for that. */
+HU_KERNEL
+gate_ended(uint32_t *out)
+{
+	HU_SHARED(hu_gate, gate, 1);
+
+	if (threadIdx.x == 0)
+		hu_gate_begin(gate, 1);
+	hu_pair_sync();
+	if (hu_pair_rank() == 0 && threadIdx.x == 0) {
+		hu_gate_wait(gate, 0);
+		hu_gate_arrive_at(gate, 1);
+	}
+	if (hu_pair_rank() == 1 && threadIdx.x == 63)
+		hu_gate_arrive_at(gate, 0);
+	out[threadIdx.x] = 1;
+}
+
+static hu_status
+of_bulk(int which, uint32_t *u, const void *in)
+{
+	hu_bulk_map map;
+
+	HU_TRY(HU_SIDE(bulk_map)(&map, in, 1, 128, 12, 1, 0, 8));
+	return which == HU_SELF_BULK_READ ? HU_LAUNCH(bulk_read, 1, 64, 3072, NULL, u, map)
+					  : HU_LAUNCH(bulk_left, 1, 64, 3072, NULL, u, map);
+}
 #endif
 
 extern "C" hu_status HU_SIDE(selftest)(int which, void *out, const void *in, size_t n);
@@ -208,6 +295,10 @@ HU_SIDE(selftest)(int which, void *out, const void *in, size_t n)
 	case HU_SELF_UNSET: return HU_LAUNCH(unset, 2, 64, 0, NULL, u);
 	case HU_SELF_TOO_MUCH: return HU_LAUNCH(too_much, 1, 64, 0, NULL, u);
 	case HU_SELF_COPY_READ: return HU_LAUNCH(copy_read, 1, 64, 0, NULL, u, (const uint32_t *)in);
+	case HU_SELF_BULK_READ:
+	case HU_SELF_BULK_LEFT: return of_bulk(which, u, in);
+	case HU_SELF_GATE: return HU_LAUNCH(gate_alone, 1, 64, 0, NULL, u);
+	case HU_SELF_GATE_ENDED: return HU_LAUNCH_PAIRS(gate_ended, 2, 64, 0, NULL, u);
 	case HU_SELF_COPY_LEFT: return HU_LAUNCH(copy_left, 1, 64, 0, NULL, u, (const uint32_t *)in);
 #endif
 	default: return hu_fail(HU_EUNABLE, "there is no self-test %d", which);

@@ -84,6 +84,8 @@ extern const hu_side hu_gpu_side, hu_shim_side;
 
 /* The following are for the shim alone, for tests. Sets the seed that orders threads and blocks from here on. */
 void hu_shim_seed(uint64_t seed);
+/* The device has n multiprocessors; 0: 132. */
+void hu_shim_processors(uint32_t n);
 /* The device is lost at launch n from now (0: the next) and stays so, for launches and transfers; -1 brings it back. */
 void hu_shim_lose_after(long n);
 /* HU_EDEVICE if the device is lost; what names the attempt in the message. */
@@ -135,7 +137,11 @@ enum {
 	HU_SELF_UNSET,
 	HU_SELF_TOO_MUCH,
 	HU_SELF_COPY_READ,
-	HU_SELF_COPY_LEFT
+	HU_SELF_COPY_LEFT,
+	HU_SELF_BULK_READ,
+	HU_SELF_BULK_LEFT,
+	HU_SELF_GATE,
+	HU_SELF_GATE_ENDED
 };
 
 #ifdef __cplusplus

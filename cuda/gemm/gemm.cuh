@@ -9,6 +9,7 @@
 #include "cuda/gemm/divide.h"
 
 #include <stdio.h>
+#include <string.h>
 
 extern "C" {
 #include "lib/base/hash.h"
@@ -152,8 +153,8 @@ hu_gemm_plus(const hu_short *s, double a, double b)
 	return s->native ? a + b : hu_short_add(s, a, b);
 }
 
-/* gemm_parts.cu: fails with one line for --gemm mma if no matrix unit computes the call. compiled is the compute
-   capability, times ten, that the call's kernels were compiled for. */
+/* gemm_parts.cu: fails with one line for --gemm mma or bulk if no matrix unit computes the call. compiled is the
+   compute capability, times ten, that the call's kernels were compiled for. */
 extern "C" hu_status HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g, int compiled);
 
 /* gemm_parts.cu: computes outputs from their part sums, [part][row][column], which are floats (or doubles) with values
@@ -165,6 +166,13 @@ extern "C" hu_status HU_SIDE(gemm_turn)(hu_work *w, const void *from, void *to, 
 
 /* Says what computes the call, if w->ran asks for it. */
 #define HU_GEMM_SAY(w, ...) ((w)->ran ? (void)snprintf((w)->ran, HU_RAN, __VA_ARGS__) : (void)0)
+/* Says something more. */
+static inline void
+hu_gemm_add(const hu_work *w, const char *words)
+{
+	if (w->ran)
+		snprintf(w->ran + strlen(w->ran), HU_RAN - strlen(w->ran), "%s", words);
+}
 
 /* On the host: sets the geometry of a convolution whose image and kernel are known. HU_EUNABLE names the call if the
    kernels cannot compute it. */

@@ -6,8 +6,8 @@
 #ifndef HU_CUDA_GEMM_MMA_CUH
 #define HU_CUDA_GEMM_MMA_CUH
 
+#include "cuda/bulk/gemm_split.cuh"
 #include "cuda/gemm/gemm_mma_wide.cuh"
-#include "cuda/gemm/gemm_wgmma.cuh"
 
 enum { HU_MMA_TILE = 64, HU_MMA_WORDS = 16, HU_MMA_LINE = HU_MMA_WORDS + 4, HU_MMA_THREADS = 256 };
 
@@ -141,6 +141,22 @@ hu_gemm_turn(hu_work *w, const hu_gemm *g, hu_gemm *to)
 	return HU_OK;
 }
 
+/* Runs the product of a kind that the warpgroup units compute. The way bulk has kernels of its own: with bulk copies
+   alone where they serve, otherwise with warps that gather. */
+template <class M, int KIND>
+static hu_status
+hu_units_go(hu_work *w, const hu_gemm *g, float *sums)
+{
+	if (w->gemm != HU_GEMM_BULK)
+		return hu_group_go<M, KIND>(w, g, sums);
+	if constexpr (M::bulk)
+		if (hu_bulk_serves<M>(g, KIND))
+			return hu_bulk_go<M, KIND>(w, g, sums);
+	if constexpr (!M::bulk || KIND >= HU_MMA_E4M3)
+		return hu_split_go<M, KIND>(w, g, sums);
+	return HU_OK; /* never reached */
+}
+
 /* Runs the large tiles' product of a kind without fp8 by the warpgroup units (if groups is set) or by mma.sync. */
 template <class M>
 static hu_status
@@ -150,7 +166,7 @@ hu_large_go(hu_work *w, const hu_gemm *g, float *sums, int groups, int kind)
 		return hu_wide_go<M, HU_MMA_TF32>(w, g, sums, kind);
 	if (!groups)
 		return hu_wide_go<M, HU_MMA_F16>(w, g, sums, kind);
-	return kind == HU_MMA_F16 ? hu_group_go<M, HU_MMA_F16>(w, g, sums) : hu_group_go<M, HU_MMA_BF16>(w, g, sums);
+	return kind == HU_MMA_F16 ? hu_units_go<M, HU_MMA_F16>(w, g, sums) : hu_units_go<M, HU_MMA_BF16>(w, g, sums);
 }
 
 /* The same for any kind of fp8. */
@@ -160,10 +176,10 @@ hu_large_go_fp8(hu_work *w, const hu_gemm *g, float *sums, int groups, int kind)
 {
 	if (!groups)
 		return hu_wide_go<M, HU_MMA_E4M3>(w, g, sums, kind);
-	return kind == HU_MMA_E4M3        ? hu_group_go<M, HU_MMA_E4M3>(w, g, sums)
-	       : kind == HU_MMA_E5M2      ? hu_group_go<M, HU_MMA_E5M2>(w, g, sums)
-	       : kind == HU_MMA_E4M3_E5M2 ? hu_group_go<M, HU_MMA_E4M3_E5M2>(w, g, sums)
-					  : hu_group_go<M, HU_MMA_E5M2_E4M3>(w, g, sums);
+	return kind == HU_MMA_E4M3        ? hu_units_go<M, HU_MMA_E4M3>(w, g, sums)
+	       : kind == HU_MMA_E5M2      ? hu_units_go<M, HU_MMA_E5M2>(w, g, sums)
+	       : kind == HU_MMA_E4M3_E5M2 ? hu_units_go<M, HU_MMA_E4M3_E5M2>(w, g, sums)
+					  : hu_units_go<M, HU_MMA_E5M2_E4M3>(w, g, sums);
 }
 
 /* Writes the operands' formats: one name if they are the same. */
@@ -192,9 +208,11 @@ hu_gemm_mma(hu_work *w, const hu_gemm *g, hu_status *st)
 	int fp8 = kind >= HU_MMA_E4M3;
 	U::turn(&u);
 	int groups = fp8 ? hu_group_serves<U>(w, &u, kind) : hu_group_serves<M>(w, g, kind),
-	    columns = groups ? hu_group_columns<M>(g, kind)
-		      : fp8  ? hu_wide_columns<U>(&u, kind)
-			     : hu_wide_columns<M>(g, kind);
+	    bulk = groups && w->gemm == HU_GEMM_BULK && hu_bulk_serves<M>(g, kind),
+	    columns = bulk     ? hu_bulk_columns(g, kind)
+		      : groups ? hu_group_columns<M>(g, kind)
+		      : fp8    ? hu_wide_columns<U>(&u, kind)
+			       : hu_wide_columns<M>(g, kind);
 	if (!groups && g->sum.path && !(hu_tc_of(g->sum.arch, g->sum.in, g->sum.path).paths & HU_TC_MMA))
 		return 0; /* the model of fp8 by wgmma is not that of mma.sync */
 	if (g->parts > 1)

@@ -13,7 +13,7 @@ template <class M>
 static hu_status
 hu_gemm_product(hu_work *w, const hu_gemm *g)
 {
-	int any = w->gemm == HU_GEMM_AUTO;
+	int any = w->gemm == HU_GEMM_AUTO, units = hu_gemm_by_units(w->gemm);
 	hu_status st;
 
 	if (!g->m || !g->n)
@@ -24,9 +24,9 @@ hu_gemm_product(hu_work *w, const hu_gemm *g)
 	}
 	if (w->gemm == HU_GEMM_CUBLAS)
 		st = hu_gemm_cublas<M>(w, g);
-	else if ((any || w->gemm == HU_GEMM_MMA) && hu_gemm_mma<M>(w, g, &st))
+	else if ((any || units) && hu_gemm_mma<M>(w, g, &st))
 		;
-	else if (w->gemm == HU_GEMM_MMA)
+	else if (units)
 		return HU_SIDE(gemm_no_mma)(w, g, HU_COMPILED_FOR(hu_mma_kernel<M>));
 	else if (!hu_gemm_tile<M>(w, g, &st))
 		st = hu_gemm_plain<M>(w, g);
@@ -48,7 +48,7 @@ hu_gemm_together(const hu_work *w, const hu_gemm *g)
 	int kind = w->gemm == HU_GEMM_SIMT ? -1 : hu_mma_kind(w, g);
 	if (kind >= 0)
 		return kind < HU_MMA_E4M3 ? HU_MOST_BATCHES : 1;
-	return w->gemm != HU_GEMM_MMA && hu_tile_of<M>(g) != HU_TILED_NONE ? HU_MOST_BATCHES : 1;
+	return !hu_gemm_by_units(w->gemm) && hu_tile_of<M>(g) != HU_TILED_NONE ? HU_MOST_BATCHES : 1;
 }
 
 template <class M>

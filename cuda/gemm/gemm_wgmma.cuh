@@ -26,9 +26,9 @@ enum {
 /* Bytes of an element, as a constant expression; a stage holds 128 bytes of k, one product 32. */
 #define HU_GROUP_SIZE(kind) ((kind) >= HU_MMA_E4M3 ? 1 : 2)
 
-/* Starts the copies of ROWS outputs of an operand's stage. Along k a row is 128 bytes of one output; across k it is one
-   k of 64 outputs, and the rows of these outputs make 8 KiB. */
-template <class M, int OF_B, int ACROSS, int ROWS, int SIZE>
+/* Starts the copies of ROWS outputs of an operand's stage, by the block's first THREADS threads. Along k a row is 128
+   bytes of one output; across k it is one k of 64 outputs, and the rows of these outputs make 8 KiB. */
+template <class M, int OF_B, int ACROSS, int ROWS, int SIZE, int THREADS>
 HU_DEVICE void
 hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t row0, uint32_t k0, uint32_t end)
 {
@@ -36,8 +36,8 @@ hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t r
 	uint32_t rows = OF_B ? g->n : g->m;
 
 	HU_UNROLL
-	for (uint32_t i = 0; i < ROWS * HU_GROUP_LINE / 16 / HU_GROUP_THREADS; i++) {
-		uint32_t j = threadIdx.x + i * HU_GROUP_THREADS, c = j % 8, r = ACROSS ? j / (ROWS / 8) : j / 8,
+	for (uint32_t i = 0; i < ROWS * HU_GROUP_LINE / 16 / THREADS; i++) {
+		uint32_t j = threadIdx.x + i * THREADS, c = j % 8, r = ACROSS ? j / (ROWS / 8) : j / 8,
 			 q = ACROSS ? j / 8 % (ROWS / 64) : 0;
 		uint32_t row = row0 + (ACROSS ? q * 64 + c * 8 : r), k = k0 + (ACROSS ? r : c * (16 / SIZE));
 		uint32_t at = OF_B ? M::b(g, k, row) : M::a(g, row, k);
@@ -47,13 +47,12 @@ hu_group_fill(const hu_gemm *g, hu_copies *copies, unsigned char *to, uint32_t r
 	}
 }
 
-/* A stage's operands: this warpgroup's rows of A, all columns of B; and the operands s products further along k. */
+/* A stage's operands: the block's group-th 64 rows of A, all columns of B; and the operands s products further along
+   k. */
 template <int A_ACROSS>
 HU_DEVICE hu_matrix
-hu_group_a(const unsigned char *stage)
+hu_group_a(const unsigned char *stage, uint32_t group)
 {
-	uint32_t group = threadIdx.x / 128;
-
 	return hu_matrix_at(stage + (A_ACROSS ? group * 8192 : group * 64 * HU_GROUP_LINE), A_ACROSS ? 8192 : 16, 1024);
 }
 
@@ -71,12 +70,12 @@ hu_group_along(hu_matrix m, uint32_t s)
 	return hu_matrix_move(m, s * (ACROSS ? 2048 : 32));
 }
 
-/* Runs a stage's four products. */
+/* Starts a stage's four products for the block's group-th 64 rows. */
 template <int N, int KIND, int A_ACROSS, int B_ACROSS>
 HU_DEVICE void
-hu_group_stage(hu_wgmmas *units, float *d, const unsigned char *stage, hu_tc_arch arch)
+hu_group_stage(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t group, hu_tc_arch arch)
 {
-	hu_matrix a = hu_group_a<A_ACROSS>(stage), b = hu_group_b<B_ACROSS>(stage);
+	hu_matrix a = hu_group_a<A_ACROSS>(stage, group), b = hu_group_b<B_ACROSS>(stage);
 
 	hu_wgmma_fence();
 	HU_UNROLL
@@ -90,9 +89,9 @@ hu_group_stage(hu_wgmmas *units, float *d, const unsigned char *stage, hu_tc_arc
    where two paths of the code meet. */
 template <int N, int KIND, int A_ACROSS, int B_ACROSS>
 HU_DEVICE void
-hu_group_tail(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t k, hu_tc_arch arch)
+hu_group_tail(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t group, uint32_t k, hu_tc_arch arch)
 {
-	hu_matrix a = hu_group_a<A_ACROSS>(stage), b = hu_group_b<B_ACROSS>(stage);
+	hu_matrix a = hu_group_a<A_ACROSS>(stage, group), b = hu_group_b<B_ACROSS>(stage);
 
 	hu_wgmma_wait<0, N>(units, d);
 	HU_ONCE
@@ -138,7 +137,12 @@ template <class M, int N, int KIND, int A_ACROSS, int B_ACROSS>
 HU_KERNEL_FOR(HU_GROUP_THREADS, (N == 64 ? 2 : 1))
 hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 {
-	enum { SIZE = HU_GROUP_SIZE(KIND), DEEP = HU_GROUP_LINE / SIZE, STAGE = HU_GROUP_STAGE(N) };
+	enum {
+		SIZE = HU_GROUP_SIZE(KIND),
+		DEEP = HU_GROUP_LINE / SIZE,
+		STAGE = HU_GROUP_STAGE(N),
+		THREADS = HU_GROUP_THREADS
+	};
 	HU_SHARED_BYTES(raw);
 	unsigned char *stage = raw + (1024 - (size_t)raw % 1024) % 1024;
 	hu_gemm_tile_at here = hu_gemm_tile_here(&g, HU_GROUP_M, N);
@@ -158,8 +162,9 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 	for (uint32_t s = 0; s < HU_GROUP_AHEAD; s++) {
 		unsigned char *to = stage + s * STAGE;
 		if (first + s * DEEP < end) { /* nobody would wait for the zeros of a stage that does not exist */
-			hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(&g, &copies, to, m0, first + s * DEEP, end);
-			hu_group_fill<M, 1, B_ACROSS, N, SIZE>(
+			hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE, THREADS>(
+				&g, &copies, to, m0, first + s * DEEP, end);
+			hu_group_fill<M, 1, B_ACROSS, N, SIZE, THREADS>(
 				&g, &copies, to + HU_GROUP_A, n0, first + s * DEEP, end);
 		}
 		hu_copy_commit(&copies);
@@ -172,10 +177,12 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 		hu_copy_wait<HU_GROUP_AHEAD - 1>(&copies);
 		hu_wgmma_publish();
 		HU_SYNC(); /* all threads see this stage, and both warpgroups are done with the one before the last */
-		hu_group_stage<N, KIND, A_ACROSS, B_ACROSS>(&units, d, stage + at * STAGE, g.sum.arch);
+		hu_group_stage<N, KIND, A_ACROSS, B_ACROSS>(
+			&units, d, stage + at * STAGE, threadIdx.x / 128, g.sum.arch);
 		if (later < end) {
-			hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE>(&g, &copies, to, m0, later, end);
-			hu_group_fill<M, 1, B_ACROSS, N, SIZE>(&g, &copies, to + HU_GROUP_A, n0, later, end);
+			hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE, THREADS>(&g, &copies, to, m0, later, end);
+			hu_group_fill<M, 1, B_ACROSS, N, SIZE, THREADS>(
+				&g, &copies, to + HU_GROUP_A, n0, later, end);
 		}
 		hu_copy_commit(&copies);
 		hu_wgmma_wait<1, N>(&units, d);
@@ -185,7 +192,8 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 		hu_copy_wait<0>(&copies);
 		hu_wgmma_publish();
 		HU_SYNC();
-		hu_group_tail<N, KIND, A_ACROSS, B_ACROSS>(&units, d, stage + at * STAGE, end - k0, g.sum.arch);
+		hu_group_tail<N, KIND, A_ACROSS, B_ACROSS>(
+			&units, d, stage + at * STAGE, threadIdx.x / 128, end - k0, g.sum.arch);
 	}
 	hu_wgmma_wait<0, N>(&units, d);
 	hu_group_put<N>(&g, sums ? sums + (size_t)p * g.m * g.n : NULL, (float *)stage, m0, n0, d);

@@ -95,7 +95,7 @@ void hu_shim_copies_end(struct hu_copies *c);
 }
 
 struct hu_copies {
-	struct { unsigned char *to; const unsigned char *from; unsigned bytes, group; int inside; } under_way[64];
+	struct { unsigned char *to; const unsigned char *from; unsigned bytes, group; int inside; } under_way[128];
 	unsigned n, group;
 	hu_copies() : n(0), group(0) { hu_shim_copies_begin(this); }
 	~hu_copies() { hu_shim_copies_end(this); }

@@ -25,6 +25,8 @@ struct map {
 	   image; along k if a_along_k or b_along_k says so, else across k. */
 	static int a_groups(const hu_gemm *g, uint32_t s) { return g->ci % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
+	static constexpr int bulk = 0; /* whether operands are matrices, which bulk copies read (gemm_bulk.cuh) */
+	static constexpr int b_matrix = 1; /* whether b is one, which bulk copies read (gemm_split.cuh) */
 	static constexpr int narrow = 1; /* whether there are kernels for few columns (gemm_wgmma.cuh) */
 	static constexpr int may_lie(int a, int b) { return a && !b; }
 	static int a_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }

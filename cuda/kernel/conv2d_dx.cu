@@ -31,6 +31,8 @@ struct map {
 	static int a_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return g->co % s == 0; }
 	static constexpr int patched = 0; /* whether there are kernels for channels that are no group (patch.cuh) */
+	static constexpr int bulk = 0; /* whether operands are matrices, which bulk copies read (gemm_bulk.cuh) */
+	static constexpr int b_matrix = 0; /* whether b is one, which bulk copies read (gemm_split.cuh) */
 	static constexpr int narrow = 1; /* whether there are kernels for few columns (gemm_wgmma.cuh) */
 	static constexpr int may_lie(int a, int b) { return a && b; }
 	static int a_lies(const hu_gemm *g) { (void)g; return HU_LIES_SCATTERED; }

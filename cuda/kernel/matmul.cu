@@ -19,6 +19,8 @@ struct map {
 	static int a_groups(const hu_gemm *g, uint32_t s) { return (g->ta ? g->m : g->k) % s == 0; }
 	static int b_groups(const hu_gemm *g, uint32_t s) { return (g->tb ? g->k : g->n) % s == 0; }
 	static constexpr int patched = 0; /* whether there are kernels for channels that are no group (patch.cuh) */
+	static constexpr int bulk = 1; /* whether operands are matrices, which bulk copies read (gemm_bulk.cuh) */
+	static constexpr int b_matrix = 0; /* with a gathered, b is too (gemm_split.cuh) */
 	static constexpr int narrow = 0; /* whether there are kernels for few columns (gemm_wgmma.cuh) */
 	static constexpr int may_lie(int a, int b) { return a >= 0 && b >= 0; }
 	static int a_lies(const hu_gemm *g) { (void)g; return g->ta ? HU_LIES_ACROSS_K : HU_LIES_ALONG_K; }

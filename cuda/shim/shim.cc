@@ -15,6 +15,13 @@ draw(engine *e, uint32_t below)
 	return (uint32_t)((e->random >> 32) * below >> 32);
 }
 
+void
+make_ready(engine *e, unsigned i)
+{
+	e->threads[i].state = READY;
+	e->ready[e->nready++] = i;
+}
+
 } /* namespace shim */
 
 using namespace shim;
@@ -47,17 +54,16 @@ explain(engine *e)
 			return;
 		}
 	for (unsigned i = 0; i < e->n; i++)
+		if (e->threads[i].state == AT_GATE) {
+			snprintf(e->reason, sizeof e->reason, "a thread waits at a gate (%s:%d) that nothing will open",
+				base(e->threads[i].file), e->threads[i].line);
+			return;
+		}
+	for (unsigned i = 0; i < e->n; i++)
 		if (e->threads[i].state == AT_BARRIER)
 			waits = &e->threads[i];
 	snprintf(e->reason, sizeof e->reason, "%u of %u threads wait at a barrier (%s:%d) which the others never reach",
 		e->at_barrier, e->n, waits ? base(waits->file) : "?", waits ? waits->line : 0);
-}
-
-void
-make_ready(engine *e, unsigned i)
-{
-	e->threads[i].state = READY;
-	e->ready[e->nready++] = i;
 }
 
 bool
@@ -74,6 +80,7 @@ settle(engine *e, unsigned i)
 
 	if (t->state == DONE) {
 		e->done++;
+		e->ended[i / e->each]++;
 		e->idle[e->nidle++] = t->fiber;
 		t->fiber = -1;
 	} else if (t->state == AT_BARRIER && ++e->at_barrier == e->n) {
@@ -107,7 +114,7 @@ void
 run_block(engine *e)
 {
 	shared_begin(e);
-	e->nready = e->done = e->at_barrier = 0;
+	e->nready = e->done = e->at_barrier = e->nbulk = e->ended[0] = e->ended[1] = 0;
 	memset(e->in_warp, 0, sizeof e->in_warp);
 	/* In half of the blocks one warp after another runs as far as it can, starting with any of them, so that errors
 	   show in what runs ahead of the others. */
@@ -121,7 +128,11 @@ run_block(engine *e)
 		e->threads[i].copies = NULL;
 		make_ready(e, i);
 	}
-	while (e->nready && !*e->reason) {
+	while ((e->nready || (e->nbulk && e->done < e->n)) && !*e->reason) {
+		if (e->nbulk && (!e->nready || (!e->late && draw(e, 8) == 0))) {
+			bulk_arrive(e);
+			continue;
+		}
 		unsigned at = deep ? e->nready - 1 : draw(e, e->nready), i = e->ready[at];
 		thread *t = &e->threads[i];
 		e->ready[at] = e->ready[--e->nready];
@@ -139,6 +150,9 @@ run_block(engine *e)
 	shared_end(e);
 	if (!*e->reason && e->done != e->n)
 		explain(e);
+	if (!*e->reason && e->nbulk)
+		snprintf(e->reason, sizeof e->reason, "a block ends while %u bulk copies to it are under way",
+			e->nbulk);
 	if (!*e->reason && overrun(e))
 		snprintf(e->reason, sizeof e->reason, "shared memory '%s' was written past its end", overrun(e));
 }
@@ -165,7 +179,9 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 
 	HU_TRY(next_launch(kernel));
 	size_t most = hu_shim_most(SHARED);
-	if (!threads || threads > MOST || !blocks || grid.y > 65535 || grid.z > 65535 || shared_bytes > most)
+	unsigned together = hu_shim_together(1);
+	if (!threads || threads * together > MOST || !blocks || grid.y > 65535 || grid.z > 65535 ||
+		grid.x % together || shared_bytes > most)
 		return hu_fail(HU_EDEVICE,
 			"kernel %s: no device runs %ux%ux%u blocks of %ux%ux%u threads with %zu bytes", kernel, grid.x,
 			grid.y, grid.z, block.x, block.y, block.z, shared_bytes);
@@ -179,26 +195,31 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 	e->kernel = kernel;
 	e->body = body;
 	e->arg = arg;
-	e->n = (unsigned)threads;
+	e->n = (unsigned)threads * together;
+	e->each = (unsigned)threads;
+	e->together = together;
 	e->dynamic = shared_bytes;
 	e->most = most;
 	e->random = next_random();
 	*e->reason = 0;
 	const hu_shim_place *before = hu_shim_here;
-	for (unsigned i = 0; i < threads; i++) {
-		e->threads[i].place.thread = dim3(i % block.x, i / block.x % block.y, i / block.x / block.y);
-		e->threads[i].place.threads = block;
-		e->threads[i].place.blocks = grid;
+	for (unsigned k = 0; k < e->n; k++) {
+		unsigned i = k % e->each;
+		e->threads[k].place.thread = dim3(i % block.x, i / block.x % block.y, i / block.x / block.y);
+		e->threads[k].place.threads = block;
+		e->threads[k].place.blocks = grid;
 	}
-	/* Visits every block once, from a random start in steps coprime to their number. */
+	blocks /= together;
+	unsigned across = grid.x / together;
+	/* Visits every block, or pair, once, from a random start in steps coprime to their number. */
 	size_t at = draw(e, (uint32_t)(blocks < 0xffffffffu ? blocks : 0xffffffffu)),
 	       step = blocks / 2 + 1 + draw(e, (uint32_t)(blocks < 1000 ? blocks : 1000));
 	while (common_divisor(step, blocks) != 1)
 		step++;
 	for (size_t k = 0; k < blocks && !*e->reason; k++, at = (at + step) % blocks) {
-		dim3 b((unsigned)(at % grid.x), (unsigned)(at / grid.x % grid.y), (unsigned)(at / grid.x / grid.y));
-		for (unsigned i = 0; i < threads; i++)
-			e->threads[i].place.block = b;
+		dim3 b((unsigned)(at % across), (unsigned)(at / across % grid.y), (unsigned)(at / across / grid.y));
+		for (unsigned i = 0; i < e->n; i++)
+			e->threads[i].place.block = dim3(b.x * together + i / e->each, b.y, b.z);
 		run_block(e);
 	}
 	hu_shim_here = before;
@@ -209,10 +230,13 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 }
 
 void
-hu_shim_barrier(const char *file, int line)
+hu_shim_barrier(const char *file, int line, int pair)
 {
 	thread *t = &own->threads[own->running];
 
+	if (own->together > 1 && !pair)
+		stop(own, "a block of a pair waits at a barrier of its own (%s:%d), which the shim does not have",
+			base(file), line);
 	hu_shim_copies_at_barrier(t->copies);
 	t->state = AT_BARRIER;
 	t->file = file;

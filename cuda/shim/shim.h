@@ -45,10 +45,13 @@ void hu_shim_large(void);
 /* Returns how much shared memory the next launch may have and replaces it by next; hu_shim_post keeps it until the
    kernel runs. */
 size_t hu_shim_most(size_t next);
+/* The same for how many blocks of the next launch run side by side. */
+unsigned hu_shim_together(unsigned next);
 /* The block's array declared at site. */
 void *hu_shim_shared(const void *site, size_t bytes, const char *name);
 void *hu_shim_dynamic(void);
-void hu_shim_barrier(const char *file, int line);
+/* A barrier of a block; pair: of the two blocks of a pair. */
+void hu_shim_barrier(const char *file, int line, int pair = 0);
 /* Passes size <= HU_SHIM_PIECE bytes to the warp and waits for its 32 lanes. Lane j's bytes are then at [j *
    HU_SHIM_PIECE] until the next such call. what must be the same for every lane. */
 const unsigned char *hu_shim_meet(const void *mine, size_t size, const char *what, const char *file, int line);
@@ -77,6 +80,9 @@ hu_shim_launch(const char *name, dim3 grid, dim3 block, size_t shared, void *que
 #define HU_COMPILED_FOR(kernel) 90
 #define HU_LAUNCH_LARGE(kernel, grid, block, shared_bytes, queue, ...)                                                 \
 	(hu_shim_large(), HU_LAUNCH(kernel, grid, block, shared_bytes, queue, __VA_ARGS__))
+
+#define HU_LAUNCH_PAIRS(kernel, grid, block, shared_bytes, queue, ...)                                                 \
+	(hu_shim_together(2), HU_LAUNCH_LARGE(kernel, grid, block, shared_bytes, queue, __VA_ARGS__))
 
 #define HU_SHARED(type, name, n)      \
 	static char name##_site;            \

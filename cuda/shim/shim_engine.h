@@ -7,6 +7,7 @@
 
 #include "cuda/device/launch.h"
 #include "cuda/exec/side.h"
+#include "cuda/bulk/bulk_map.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #endif
 
 struct hu_copies;
+struct hu_gate;
 
 namespace shim {
 
@@ -31,10 +33,11 @@ enum {
 	SHARED = 48 << 10,   /* shared memory that every device gives without being asked */
 	LARGE = 227 << 10,   /* and that it gives if asked */
 	ZONE = 64,           /* kept free behind each shared array */
-	SITES = 32
+	SITES = 32,
+	HALF = (LARGE + ZONE * (SITES + 1) + 1023) / 1024 * 1024 /* a block's, and then that of the other of a pair */
 };
 
-enum state { IDLE, READY, AT_BARRIER, AT_WARP, DONE };
+enum state { IDLE, READY, AT_BARRIER, AT_WARP, AT_GATE, DONE };
 
 struct fiber {
 	unsigned char *stack;
@@ -55,7 +58,11 @@ struct thread {
 	int line;
 	unsigned meets;            /* warp operations so far */
 	hu_copies *copies;         /* its pending copies to shared memory; NULL: it makes none */
+	const hu_gate *gate;       /* for AT_GATE */
 };
+
+/* A bulk copy under way. */
+struct bulk { unsigned char *to; hu_bulk_map map; hu_gate *gate; uint32_t column, row, z; unsigned block; };
 
 struct site { const void *key; size_t at, bytes; const char *name; };
 
@@ -65,14 +72,18 @@ struct engine {
 	thread threads[MOST];
 	unsigned n, ready[MOST], nready, done, at_barrier, in_warp[MOST / 32], running;
 	unsigned char piece[MOST / 32][2][32 * HU_SHIM_PIECE];
-	alignas(64) unsigned char shared[LARGE + ZONE * (SITES + 1)];
+	alignas(64) unsigned char shared[2][HALF];
 	site sites[SITES];
+	bulk under_way[64];
+	unsigned nbulk;
 	size_t used, dynamic, most;
 	int nsites;
 	void (*body)(void *);
 	void *arg;
 	const char *kernel;
 	char reason[256];
+	unsigned together, each;   /* how many blocks run side by side, and threads of each */
+	unsigned ended[2];         /* threads of each that have ended */
 	int late;                  /* in this block copies arrive as late as they may */
 	uint64_t random;
 #ifdef HU_UCONTEXT
@@ -91,6 +102,12 @@ extern __thread engine *own;
 
 /* A random number below below, from the launch's seed. */
 uint32_t draw(engine *e, uint32_t below);
+
+/* Lets thread i run again. */
+void make_ready(engine *e, unsigned i);
+
+/* shim_bulk.cc: delivers one of the bulk copies that are under way, drawn at random. */
+void bulk_arrive(engine *e);
 
 /* shim_fiber.cc: returns a free coroutine, whose index goes to *number; NULL: out of memory. */
 fiber *take_fiber(engine *e, int *number);

@@ -23,6 +23,7 @@ struct node {
 	const char *name;
 	dim3 blocks, threads;
 	size_t shared, most;
+	unsigned together;
 	void (*invoke)(void *);
 	void *to;
 	const void *from;
@@ -102,6 +103,7 @@ execute(node *n)
 	switch (n->kind) {
 	case KERNEL:
 		hu_shim_most(n->most);
+		hu_shim_together(n->together);
 		return hu_shim_run(n->name, n->blocks, n->threads, n->shared, n->invoke, n->body);
 	case COPY:
 		HU_TRY(hu_shim_present("copying"));
@@ -204,6 +206,7 @@ hu_shim_post(void *q, const char *kernel, const void *code, dim3 grid, dim3 bloc
 	n.threads = block;
 	n.shared = shared_bytes;
 	n.most = hu_shim_most(48 << 10);
+	n.together = hu_shim_together(1);
 	n.invoke = invoke;
 	launched++;
 	return post(q, KERNEL, &n, body, bytes);

@@ -7,21 +7,23 @@
 namespace shim {
 
 static __thread size_t most_shared = SHARED;
+static __thread unsigned side_by_side = 1;
 
 static void
 poison(engine *e, size_t from, size_t bytes, int on)
 {
 #ifdef HU_ASAN
-	if (on)
-		__asan_poison_memory_region(e->shared + from, bytes);
-	else
-		__asan_unpoison_memory_region(e->shared + from, bytes);
+	for (unsigned b = 0; b < e->together; b++)
+		if (on)
+			__asan_poison_memory_region(e->shared[b] + from, bytes);
+		else
+			__asan_unpoison_memory_region(e->shared[b] + from, bytes);
 #else
 	(void)e, (void)from, (void)bytes, (void)on;
 #endif
 }
 
-/* Allocates bytes, followed by a zone that nobody may touch. */
+/* Allocates bytes at the same place of each block that runs, followed by a zone that nobody may touch. */
 static size_t
 room(engine *e, size_t bytes)
 {
@@ -35,10 +37,11 @@ room(engine *e, size_t bytes)
 void
 shared_begin(engine *e)
 {
-	memset(e->shared, 0xff, e->used > sizeof e->shared - ZONE ? sizeof e->shared : e->used + ZONE);
+	for (unsigned b = 0; b < 2; b++) /* the launch before may have been one of pairs */
+		memset(e->shared[b], 0xff, e->used > HALF - ZONE ? HALF : e->used + ZONE);
 	e->used = 0;
 	e->nsites = 0;
-	poison(e, 0, sizeof e->shared, 1);
+	poison(e, 0, HALF, 1);
 	if (e->dynamic) {
 		e->sites[e->nsites++] = site{ NULL, room(e, e->dynamic), e->dynamic, "of the launch" };
 	}
@@ -47,7 +50,7 @@ shared_begin(engine *e)
 void
 shared_end(engine *e)
 {
-	poison(e, 0, sizeof e->shared, 0);
+	poison(e, 0, HALF, 0);
 }
 
 const char *
@@ -57,8 +60,9 @@ overrun(engine *e)
 	for (int i = 0; i < e->nsites; i++)
 		for (size_t j = e->sites[i].at + e->sites[i].bytes;
 			j % ZONE || j < e->sites[i].at + e->sites[i].bytes + ZONE; j++)
-			if (e->shared[j] != 0xff)
-				return e->sites[i].name;
+			for (unsigned b = 0; b < e->together; b++)
+				if (e->shared[b][j] != 0xff)
+					return e->sites[i].name;
 #else
 	(void)e;
 #endif
@@ -86,27 +90,37 @@ hu_shim_most(size_t next)
 	return most;
 }
 
+unsigned
+hu_shim_together(unsigned next)
+{
+	unsigned together = side_by_side;
+
+	side_by_side = next;
+	return together;
+}
+
 void *
 hu_shim_shared(const void *key, size_t bytes, const char *name)
 {
 	engine *e = own;
+	unsigned char *here = e->shared[e->running / e->each];
 
 	for (int i = 0; i < e->nsites; i++)
 		if (e->sites[i].key == key)
-			return e->shared + e->sites[i].at;
+			return here + e->sites[i].at;
 	size_t sum = bytes;
 	for (int i = 0; i < e->nsites; i++)
 		sum += e->sites[i].bytes;
 	if (sum > e->most || e->nsites == SITES)
 		stop(e, "shared memory '%s' needs %zu bytes in all, and a block has %d", name, sum, (int)e->most);
 	e->sites[e->nsites] = site{ key, room(e, bytes), bytes, name };
-	return e->shared + e->sites[e->nsites++].at;
+	return here + e->sites[e->nsites++].at;
 }
 
 void *
 hu_shim_dynamic(void)
 {
-	return own->shared; /* the first site, if there is one */
+	return own->shared[own->running / own->each]; /* the first site, if there is one */
 }
 
 } /* extern "C" */

@@ -5,6 +5,7 @@
 static uint64_t seed = 1, launches, luck = 1;
 static long fail_after = -1;
 static int lost;
+static uint32_t processors;
 
 namespace shim {
 
@@ -47,6 +48,18 @@ hu_shim_seed(uint64_t s)
 	seed = s;
 	luck = s;
 	launches = 0;
+}
+
+void
+hu_shim_processors(uint32_t n)
+{
+	processors = n;
+}
+
+uint32_t
+hu_shim_multiprocessors(void)
+{
+	return processors ? processors : 132; /* an H100 and an H200 have 132 */
 }
 
 void

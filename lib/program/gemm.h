@@ -13,6 +13,13 @@ typedef enum hu_gemm_way {
 	HU_GEMM_WAYS
 } hu_gemm_way;
 
+/* Returns 1 if every product has to be computed by our kernels on the matrix units. */
+static inline int
+hu_gemm_by_units(int way)
+{
+	return way == HU_GEMM_MMA || way == HU_GEMM_BULK;
+}
+
 /* Finds a way by name; NULL means auto. HU_EINVAL names the nearest and lists all. */
 hu_status hu_gemm_find(const char *name, hu_gemm_way *way);
 const char *hu_gemm_name(hu_gemm_way way);

@@ -116,6 +116,21 @@ caught(int which, const char *what, const char *words)
 		st == HU_OK ? "it was not" : hu_reason());
 }
 
+/* The same for what shows in some orders of threads and copies. */
+static void
+some_caught(int which, const void *in, size_t bytes, const char *what, const char *words)
+{
+	uint32_t u[128];
+	int found = 0;
+
+	for (uint64_t seed = 1; seed <= 16; seed++) {
+		hu_shim_seed(seed);
+		found += run(&hu_shim_side, which, u, sizeof u, in, bytes / 4) == HU_EDEVICE &&
+			 strstr(hu_reason(), words);
+	}
+	ok(found >= 4, "%s is caught in %d of 16 orders", what, found);
+}
+
 /* Copies in the background arrive as late as the rules allow, and as early. */
 static void
 test_copies(void)
@@ -139,6 +154,39 @@ test_copies(void)
 		none, some);
 	caught(HU_SELF_COPY_LEFT, "a copy that is never waited for",
 		"a thread ends with 1 copies to shared memory that it never waited for");
+}
+
+/* So do bulk copies, which besides bring zeros from outside their matrix, here from its last 4 of 16 rows. */
+static void
+test_bulk(void)
+{
+	unsigned char in[12 * 128];
+	uint32_t u[64];
+	int none = 0, all = 0, wrong = 0;
+
+	for (int i = 0; i < 12 * 128; i++)
+		in[i] = (unsigned char)(i / 16);
+	for (uint64_t seed = 1; seed <= 32; seed++) {
+		unsigned there = 0;
+		hu_shim_seed(seed);
+		if (run(&hu_shim_side, HU_SELF_BULK_READ, u, sizeof u, in, sizeof in / 4) != HU_OK)
+			bail_out("%s", hu_reason());
+		for (int i = 0; i < 64; i++) {
+			there += u[i] & 1;
+			wrong += u[i] < 2;
+		}
+		none += there == 0;
+		all += there == 64;
+	}
+	ok(none >= 8 && all >= 1,
+		"bulk copies that are read before their gate opens have arrived not at all in %d of 32 blocks, for all "
+		"threads in %d", none, all);
+	is_int(wrong, 0, "and behind the gate every group of 16 bytes is where the swizzle puts it");
+	some_caught(HU_SELF_BULK_LEFT, in, sizeof in, "a bulk copy that is never waited for",
+		"a block ends while 1 bulk copies to it are under way");
+	caught(HU_SELF_GATE, "a gate with too few arrivals", "a thread waits at a gate (selftest.cu:");
+	some_caught(HU_SELF_GATE_ENDED, in, sizeof in, "an arrival at a gate of a block that may have ended",
+		"a thread arrives at a gate of a block that has ended");
 }
 
 static void
@@ -198,6 +246,7 @@ main(void)
 		test_small(&hu_shim_side);
 		test_faults();
 		test_copies();
+		test_bulk();
 	} else {
 		skip(1, "HALFULP_GPU_ONLY is set: the shim's part is left out");
 	}

@@ -18,7 +18,7 @@ refused 4 "--gemm cublas: the shim has no cuBLAS" "cuBLAS where there is none"
 test ! -e a
 test_is $? "none of these made a run"
 
-for way in mma simt auto; do
+for way in mma bulk simt auto; do
 	run train --backend shim --gemm $way --accumulate tc:ampere $small $way
 	test $code = 0 && grep -q "\"asked\": *\"$way\"" $way/manifest.json
 	test_is $? "a run with --gemm $way, recorded as asked for"
@@ -27,6 +27,8 @@ grep -q '"ran": *"mma.sync fp16 to fp32' mma/manifest.json && ! grep -q '"ran": 
 test_is $? "and what computed each product"
 test "$(column mma/metrics.tsv digest)" = "$(column simt/metrics.tsv digest)" && test "$(column mma/metrics.tsv digest)" = "$(column auto/metrics.tsv digest)"
 test_is $? "all three ways, the same digests"
+test "$(column mma/metrics.tsv digest)" = "$(column bulk/metrics.tsv digest)"
+test_is $? "and those of --gemm bulk"
 run verify --backend cpu mma
 test $code = 0 && grep -q "2 steps re-executed, every digest is the recorded one" out
 test_is $? "verified on the CPU"

@@ -101,6 +101,15 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	test_is $? "each beside the ceiling of its units, measured on the shim in the same run"
 	test "$(paste <(column t.tsv sum) <(column t.tsv gemm) <(column t.tsv ms) | grep -c "^fma,acc=fp32.mma.-$")" = 2
 	test_is $? "what a way cannot compute is blank and says so"
+	test "$(column t.tsv gemm | sort -u | tr '\n' ' ')" = "mma simt "
+	test_is $? "cublas, which the shim has not, and bulk are measured where they are named"
+	run bench gemm --backend shim --sizes 64 --formats fp16 --sum tc:hopper --gemm mma,bulk --trials 1 --tsv t.tsv
+	paste <(column t.tsv gemm) <(column t.tsv check) <(column t.tsv ran) | tr '\t\n' ' ;' >rows
+	test $code = 0 && test "$(cat rows)" = \
+		"mma bits wgmma fp16 to fp32, 128x256;bulk bits wgmma fp16 to fp32, 128x64, bulk copies;"
+	test_is $? "--gemm bulk has kernels of its own on Hopper, and the model's bits"
+	test "$(column t.tsv ceiling | sort -u | wc -l)" = 1
+	test_is $? "beside the ceiling of the same units"
 	if ${CC:-cc} -shared -fPIC -I"$top" -o stub.so "$top/t/stub/cublaslt.c" -lm 2>err; then
 		HALFULP_CUBLASLT_HOST=$dir/stub.so run bench gemm --backend shim --sizes 24x16x40 --formats fp32,fp16 --sum fma,acc=fp32 --sum tc:ampere --gemm cublas,simt --trials 1 --tsv t.tsv
 		test $code = 0 && test "$(paste <(column t.tsv gemm) <(column t.tsv check) | sort | uniq -c | tr -s ' \t' ' ')" = "$(printf ' 4 cublas bound\n 4 simt bits')"

@@ -124,7 +124,7 @@ static double
 ceiling_device(sweep *s, hu_format_id f, hu_gemm_way way)
 {
 	int units = f == HU_FP16 || f == HU_BF16 || f == HU_TF32 || f == HU_E4M3 || f == HU_E5M2,
-	    matrix = way == HU_GEMM_MMA || (way == HU_GEMM_CUBLAS && units);
+	    matrix = hu_gemm_by_units(way) || (way == HU_GEMM_CUBLAS && units);
 	double *known = &s->device[f][matrix], flops;
 
 	if (*known == 0)
@@ -249,7 +249,7 @@ parse_ways(sweep *s, const char *text)
 		return HU_OK;
 	}
 	for (int i = 0; !text && i < HU_GEMM_WAYS; i++)
-		if (i != HU_GEMM_AUTO && (i != HU_GEMM_CUBLAS || strcmp(s->backend->name, "shim")))
+		if (i != HU_GEMM_AUTO && i != HU_GEMM_BULK && (i != HU_GEMM_CUBLAS || strcmp(s->backend->name, "shim")))
 			s->way[s->ways++] = (hu_gemm_way)i;
 	if (text)
 		st = list(word, &n, text, "gemm");
