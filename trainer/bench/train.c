@@ -307,12 +307,12 @@ run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
 }
 
 static const hu_bench_column columns[] = { { "policy", 20, -1 }, { "model", 8, -1 }, { "image", 10, -1 },
-	{ "batch", 5, 0 }, { "width", 5, -1 }, { "lr", 7, -1 }, { "seed", 4, 0 }, { "on", 12, -1 }, { "ranks", 5, 0 },
-	{ "gemm", 6, -1 },
+	{ "batch", 5, 0 }, { "width", 5, -1 }, { "lr", 7, -1 }, { "seed", 4, 0 }, { "on", 12, -1 }, { "gemm", 6, -1 },
 	{ "simd", 7, -1 }, { "ms", 10, 3 }, { "ms_min", 10, 3 }, { "ms_spread", 9, 3 }, { "wait_ms", 8, 3 },
 	{ "samples_per_s", 13, 1 }, { "utilisation", 11, 2 }, { "peak_mb", 9, 2 }, { "computed_mb", 11, 2 },
 	{ "joules_step", 11, 3 }, { "joules_sample", 13, 5 }, { "loss", 8, 4 }, { "accuracy", 8, 4 }, { "ratio", 6, 3 },
-	{ "watts", 6, 1 }, { "digest", 18, -1 }, { "note", 1, -1 }, { "source", 1, -1 }, { NULL, 0, 0 } };
+	{ "watts", 6, 1 }, { "digest", 18, -1 }, { "ranks", 5, 0 },
+	{ "note", 1, -1 }, { "source", 1, -1 }, { NULL, 0, 0 } };
 
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", "1" },
 	{ "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL },
