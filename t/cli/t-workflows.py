@@ -27,6 +27,8 @@ for name, w in files.items():
 ok(set(on["ci.yml"]) == {"push", "pull_request"}, "ci.yml runs on pushes and requests")
 ok(len(on["nightly.yml"]["schedule"]) == 1 and len(on["nightly.yml"]["schedule"][0]["cron"].split()) == 5, "nightly.yml has a schedule")
 ok("check-expensive" in said["expensive"], "the long tests run every night")
+beside = said["beside-pytorch"]
+ok("torch" in beside and ".ci/run" in beside, "the tests that need PyTorch run every night")
 parts = files["nightly.yml"]["jobs"]["expensive"]["strategy"]["matrix"]["part"]
 ok(f"/{len(parts)}" in said["expensive"] and parts == list(range(len(parts))), "all parts of them")
 ok("-O0" in said["unoptimised"] and "t/golden/t-golden.sh" in said["unoptimised"], "a build without optimisation is held to the golden digests")
