@@ -55,5 +55,6 @@ C_TESTS += t/analyzers/u-probe-told
 C_TESTS += t/analyzers/u-statistics-unseen
 C_TESTS += t/analyzers/u-student
 C_TESTS += t/analyzers/u-sweep
+C_TESTS += t/analyzers/u-update-join
 EXPENSIVE_SCRIPT_TESTS += t/analyzers/x-deployed.py
 EXPENSIVE_SCRIPT_TESTS += t/analyzers/x-network-shares.sh
