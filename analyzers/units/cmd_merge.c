@@ -125,6 +125,20 @@ is_shared(const hu_command *c)
 	return 0;
 }
 
+/* Returns 1 where the command's last argument is the folder of its results. */
+static int
+moves(const char *command)
+{
+#define ALONE(name, why)
+#define SHARES(name, moves)                                                                                            \
+	if (!strcmp(command, #name))                                                                                   \
+		return moves;
+#include "lib/base/ranks/shares.def"
+#undef SHARES
+#undef ALONE
+	return 0;
+}
+
 /* Runs the command of the parts on its options. A run directory on the line stands for the one that they name. */
 static int
 run_command(const hu_parts *p, const hu_args *args)
@@ -140,8 +154,8 @@ run_command(const hu_parts *p, const hu_args *args)
 	json_array_foreach(words, i, w) {
 		const char *s = json_string_value(w);
 		ok &= s != NULL;
-		if (rest == 1 && args->nrest == 1 && is_folder(args->rest[0]) && json_array_size(words) == i + 1 &&
-			(is_folder(s) || !hu_exists(s)))
+		if (rest == 1 && args->nrest == 1 && moves(p->kind) && is_folder(args->rest[0]) &&
+			json_array_size(words) == i + 1 && (is_folder(s) || !hu_exists(s)))
 			s = args->rest[0]; /* the folder of the results, wherever it was moved */
 		rest |= s && !strcmp(s, "--");
 		argv[argc++] = (char *)(size_t)s;

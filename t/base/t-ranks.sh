@@ -40,8 +40,8 @@ test_is $? "a command that shares no work is refused, by one line of rank 0"
 HALFULP_MPI=$dir/none ranks 2 exchange
 test $code = 4 && test ! -s out
 test_is $? "without the MPI library: exit 4"
-OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 run bench cast
-test $code = 2 && grep -q '^halfulp bench: cast: it measures times, which other processes on the machine would change, and 2 were' err
+OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 run doctor
+test $code = 2 && grep -q '^halfulp doctor: it measures one machine, which other processes would keep busy, and 2 were' err
 test_is $? "a command that has a reason of its own to be refused says it"
 OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=2 run calc 1+1
 test $code = 2 && test ! -s out && test "$(wc -l <err)" = 1 && grep -q '^halfulp calc: rank 2 of 3: it works in one process' err

@@ -238,6 +238,9 @@ bench meter | BT.replace('--meter none ', '') | --meter nvml
 bench by | BW | --by call
 bench device | bench why --batch 16 --width 0.05 --policy float32 --json | --device a100
 bench published | bench train --json | --published
+bench shard | BW | --shard 1/2
+bench part | BW --shard 1/2 | --part one.part
+bench resume | BW --shard 1/2 --part {run}/metrics.tsv | --resume
 bench model | BT | --model convnet
 bench width | BT | --width 0.1
 bench preset | BT | --preset resnet18

@@ -4,6 +4,7 @@ SCRIPT_TESTS += t/trainer/t-all-reduce-feedback.py
 SCRIPT_TESTS += t/trainer/t-all-reduce.py
 SCRIPT_TESTS += t/trainer/t-at-least.py
 SCRIPT_TESTS += t/trainer/t-augment.py
+SCRIPT_TESTS += t/trainer/t-bench-shares.py
 SCRIPT_TESTS += t/trainer/t-bench-table.py
 SCRIPT_TESTS += t/trainer/t-bench.sh
 SCRIPT_TESTS += t/trainer/t-cifar.py

@@ -8,6 +8,7 @@
 #include "trainer/bench/bench.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 extern const hu_bench hu_bench_cast;
@@ -16,7 +17,7 @@ enum { SAMPLE = 997 }; /* every so many elements are looked at */
 
 /* Of which call of a row elements are changed: from `first` on, each `step`, `most` at most. */
 static struct { int call; size_t first, step, most; } spoilt;
-static int calls, rows;
+static int calls;
 
 static uint32_t
 other_pieces(const hu_stream *s, size_t n, uint64_t index0)
@@ -60,15 +61,6 @@ hu_bench_clock(int all)
 
 static json_t *last;
 
-static void
-count_row(void *to, json_t *row)
-{
-	(void)to;
-	rows += row != NULL;
-	json_decref(last);
-	last = row;
-}
-
 static double
 column(const char *name)
 {
@@ -85,19 +77,27 @@ found(const char *op, const char *format, int call, size_t first, size_t step, s
 		{ NULL, NULL, NULL, NULL } };
 	char *of = (char *)(size_t)format, *what = (char *)(size_t)op,
 	     *line[] = { "bench", "--formats", of, "--ops", what, "--no-python", NULL };
-	long wrong = 0;
+	hu_bench_work work = { .of = NULL };
+	json_t *rows = json_array();
 	hu_args a;
 
-	calls = rows = 0;
+	calls = 0;
 	memset(&spoilt, 0, sizeof spoilt);
 	spoilt.call = call;
 	spoilt.first = first;
 	spoilt.step = step;
 	spoilt.most = most;
-	if (hu_args_parse(&a, opts, 6, line) != HU_OK || hu_bench_cast.run(&a, count_row, NULL, &wrong) != HU_OK)
+	if (hu_args_parse(&a, opts, 6, line) != HU_OK || hu_bench_cast.begin(&work, &a) != HU_OK || work.n != 1 ||
+		hu_bench_cast.measure(&work, 0, rows) != HU_OK || json_array_size(rows) != 1)
 		bail_out("%s", hu_reason());
+	hu_bench_cast.end(&work);
+	free(work.group);
+	free(work.setting);
 	hu_args_release(&a);
-	return rows == 1 ? wrong : -1;
+	json_decref(last);
+	last = json_incref(json_array_get(rows, 0));
+	json_decref(rows);
+	return (long)json_integer_value(json_object_get(last, "wrong"));
 }
 
 int

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Benchmarks casts of arrays for every format, operation, rounding mode and instruction set asked for. A memcpy of as
-   many floats is timed alternately with each, so that a busy machine does not spoil the ratio. The values' exponents
-   run from below the format's smallest number to beyond its largest; one in 16 is a tie, one in 512 an infinity, NaN or
-   zero. After timing, a sample of the results is compared with hu_round. */
+   Benchmarks casts of arrays: a unit and a row for every format, operation, rounding mode and instruction set asked for.
+   A memcpy of as many floats is timed alternately with each, so that a busy machine does not spoil the ratio. After
+   timing, a sample of the results is checked. */
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/bulk/bulk_table.h"
@@ -15,175 +14,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE = 997, PATTERN = 1 << 18, BY_MPFR = 1 << 14 };
+enum { BY_MPFR = 1 << 14 };
 
-static const hu_stream stream = { 1, 2, 3 };
+/* A unit: an operation by place in hu_cast_ops, a rounding mode by place in the list of modes. */
+typedef struct unit { hu_format_id format; int simd, op, mode; } unit;
 
 typedef struct cast {
-	size_t n;                 /* floats */
-	float *src, *dst;
-	double *wide, *wide_dst;  /* n / 2 doubles, so that they take as much memory */
-	void *codes, *back;       /* codes of src rounded; output of the operation */
+	hu_cast of;
 	hu_format_id format[HU_FORMATS];
 	hu_mode mode[HU_MODES];
-	int formats, modes, trials, all, python, ops, simd[HU_SIMDS];
-	uint32_t pieces;          /* sum of the random pieces, so that they are not optimised away */
-	int pieces_told;          /* instruction sets that they were timed for, one bit each */
-	hu_bench_row *row;
-	void *to;
-	long *wrong;
+	char simd[HU_SIMDS];
+	int formats, modes, trials, all, python, ops;
+	unit *unit;
+	int units, most_units;
+	/* Of the format that the arrays hold values for, NULL before the first: nanoseconds per element that MPFR takes
+	   by mode and that NumPy takes to codes and back, and how many of MPFR's results differ, until a row says so. */
+	const hu_format_id *holds;
+	double by_mpfr[HU_MODES], by_python[2];
+	long differ;
 } cast;
-
-typedef struct op {
-	const char *name;
-	int packs, draws; /* packs: only for codes of at most 16 bits; draws: for every mode, otherwise once */
-	void (*run)(cast *c, hu_format_id f, hu_mode m);
-	long (*check)(const cast *c, hu_format_id f, hu_mode m);
-} op;
-
-static uint32_t
-bits_of(double x)
-{
-	return hu_isnan(x) ? 0x7fc00000u : hu_bits32((float)x);
-}
-
-static double
-want(double x, size_t i, hu_format_id f, hu_mode m)
-{
-	return hu_round(x, hu_format_of(f), m, 0, hu_mode_draws(m) ? hu_random_cast(stream, i) : 0);
-}
-
-static uint64_t
-code_at(const void *codes, size_t i, hu_format_id f)
-{
-	return hu_bulk_element(f) == 1 ? ((const uint8_t *)codes)[i] : ((const uint16_t *)codes)[i];
-}
-
-static void run_round(cast *c, hu_format_id f, hu_mode m) { hu_bulk_round(c->dst, c->src, c->n, f, m, 0, &stream, 0); }
-static void
-run_round64(cast *c, hu_format_id f, hu_mode m)
-{
-	hu_bulk_round_f64(c->wide_dst, c->wide, c->n / 2, f, m, 0, &stream, 0);
-}
-static void
-run_encode(cast *c, hu_format_id f, hu_mode m)
-{
-	hu_bulk_encode(c->back, c->src, c->n, f, m, 0, &stream, 0);
-}
-static void run_unpack(cast *c, hu_format_id f, hu_mode m) { (void)m, hu_bulk_unpack(c->dst, c->codes, c->n, f); }
-static void run_pack(cast *c, hu_format_id f, hu_mode m) { (void)m, hu_bulk_pack(c->back, c->dst, c->n, f); }
-
-/* Only draws the random bits of stochastic rounding: no rounding that uses them can be faster. */
-static void
-run_pieces(cast *c, hu_format_id f, hu_mode m)
-{
-	(void)f, (void)m;
-	c->pieces = hu_bulk_kernels_of(hu_simd_level())->pieces(&stream, c->n / HU_BULK_SOME * HU_BULK_SOME, 0);
-}
-
-static long
-check_pieces(const cast *c, hu_format_id f, hu_mode m)
-{
-	uint32_t x = c->pieces;
-
-	(void)f, (void)m;
-	for (size_t i = 0; i < c->n / HU_BULK_SOME * HU_BULK_SOME; i += HU_BULK_SOME)
-		x ^= hu_random_piece(stream, i, 0);
-	return x != 0;
-}
-
-static long
-check_round(const cast *c, hu_format_id f, hu_mode m)
-{
-	long wrong = 0;
-
-	for (size_t i = 0; i < c->n; i += SAMPLE)
-		wrong += hu_bits32(c->dst[i]) != bits_of(want((double)c->src[i], i, f, m));
-	return wrong;
-}
-
-static long
-check_round64(const cast *c, hu_format_id f, hu_mode m)
-{
-	long wrong = 0;
-
-	for (size_t i = 0; i < c->n / 2; i += SAMPLE)
-		wrong += hu_bits64(c->wide_dst[i]) != hu_bits64(want(c->wide[i], i, f, m));
-	return wrong;
-}
-
-static long
-check_codes(const cast *c, hu_format_id f, hu_mode m)
-{
-	long wrong = 0;
-
-	for (size_t i = 0; i < c->n; i += SAMPLE)
-		wrong += code_at(c->back, i, f) != hu_encode(want((double)c->src[i], i, f, m), hu_format_of(f));
-	return wrong;
-}
-
-static long
-check_unpack(const cast *c, hu_format_id f, hu_mode m)
-{
-	long wrong = 0;
-
-	(void)m;
-	for (size_t i = 0; i < c->n; i += SAMPLE)
-		wrong += hu_bits32(c->dst[i]) != bits_of(hu_decode(code_at(c->codes, i, f), hu_format_of(f)));
-	return wrong;
-}
-
-static const op ops[] = {
-	{ "round", 0, 1, run_round, check_round },
-	{ "encode", 1, 1, run_encode, check_codes },
-	{ "unpack", 1, 0, run_unpack, check_unpack },
-	{ "pack", 1, 0, run_pack, check_codes },
-	{ "round64", 0, 1, run_round64, check_round64 },
-	{ "pieces", 0, 0, run_pieces, check_pieces },
-};
-
-enum { OPS = sizeof ops / sizeof *ops };
-
-/* Fills src with values around the format's range. */
-static void
-fill(cast *c, hu_format_id id)
-{
-	hu_format f = hu_format_of(id);
-	int low = f.emin - f.p - 2 < -149 ? -149 : f.emin - f.p - 2, high = f.emax + 2 > 127 ? 127 : f.emax + 2;
-	static const float special[] = { 0.0f, -0.0f, 0x1p-149f, __builtin_inff(), -__builtin_inff(),
-		__builtin_nanf("") };
-
-	for (size_t i = 0; i < PATTERN && i < c->n; i++) {
-		hu_random r = hu_random_at(7, 0, 0, i);
-		int e = low + (int)(r.w[1] % (uint32_t)(high - low + 1)),
-		    lost = 24 - f.p + (e < f.emin ? f.emin - e : 0);
-		uint32_t m = r.w[0] & 0x7fffffu;
-		if ((r.w[2] & 15) == 0 && lost > 0 && lost < 24)
-			m = (m >> lost << lost) | 1u << (lost - 1);
-		c->src[i] = (float)((double)(m | 0x800000u) * hu_pow2(e - 23)) * (r.w[2] >> 31 ? -1.0f : 1.0f);
-		if ((r.w[3] & 511) == 0)
-			c->src[i] = special[(r.w[3] >> 9) % (sizeof special / sizeof *special)];
-	}
-	for (size_t i = PATTERN; i < c->n; i += PATTERN)
-		memcpy(c->src + i, c->src, (c->n - i < PATTERN ? c->n - i : PATTERN) * sizeof *c->src);
-	for (size_t i = 0; i < c->n / 2; i++)
-		c->wide[i] = (double)c->src[i] * (1 + (double)(i % 3) * 0x1p-40);
-}
 
 /* Returns the seconds of one run. Where the clock stands still for so short a time, because it ticks seldom or because
    the host of a virtual machine took the time away, it is of as many runs as it takes to move the clock; 0 where no
    number of them does. */
 static double
-timed(cast *c, const op *o, hu_format_id f, hu_mode m)
+timed(cast *c, const hu_cast_op *o, hu_format_id f, hu_mode m)
 {
 	double start = hu_bench_clock(c->all), t = 0;
 	int runs = 0;
 
 	while (!(t > 0) && runs < HU_BENCH_RUNS) {
 		if (o)
-			o->run(c, f, m);
+			o->run(&c->of, f, m);
 		else
-			memcpy(c->dst, c->src, c->n * sizeof *c->dst);
+			memcpy(c->of.dst, c->of.src, c->of.n * sizeof *c->of.dst);
 		t = hu_bench_clock(c->all) - start;
 		runs++;
 	}
@@ -196,74 +60,125 @@ ratio(double a, double b)
 	return a > 0 && b > 0 ? json_real(a / b) : json_null();
 }
 
-/* Measures one row. python has the nanoseconds per element to codes and back. */
-static void
-measure(cast *c, const op *o, hu_format_id f, hu_mode m, double mpfr, const double *python)
+/* Times and checks unit u, whose format the arrays hold values for; returns the row. */
+static json_t *
+measure_row(cast *c, const unit *u)
 {
+	const hu_cast_op *o = &hu_cast_ops[u->op];
+	hu_format_id f = u->format;
+	hu_mode m = o->draws ? c->mode[u->mode] : HU_RNE;
 	double best = 1e9, copy = 1e9, t, ns, bytes, other = 0;
-	int wide = o->run == run_round64, pieces = o->run == run_pieces, codes = o->packs ? (int)hu_bulk_element(f) : 4;
+	int wide = u->op == HU_CAST_ROUND64, pieces = u->op == HU_CAST_PIECES, codes = o->packs ? (int)hu_bulk_element(f) : 4;
 
 	for (int i = 0; i < c->trials; i++) {
 		t = timed(c, NULL, f, m);
 		copy = t < copy ? t : copy;
-		if (o->run == run_pack)
-			hu_bulk_unpack(c->dst, c->codes, c->n, f); /* the input of pack must be values of the format */
+		if (u->op == HU_CAST_PACK)
+			hu_bulk_unpack(c->of.dst, c->of.codes, c->of.n, f); /* the input of pack must be values of the format */
 		t = timed(c, o, f, m);
 		best = t < best ? t : best;
 	}
-	*c->wrong += o->check(c, f, m);
-	ns = 1e9 * best / (double)(wide ? c->n / 2 : c->n);
+	long wrong = o->check(&c->of, f, m) + c->differ;
+	c->differ = 0;
+	ns = 1e9 * best / (double)(wide ? c->of.n / 2 : c->of.n);
 	bytes = wide ? 16 : pieces ? 4 : 4 + codes;
 	if (m == HU_RNE)
-		other = o->run == run_encode                   ? python[0]
-			: o->run == run_unpack                 ? python[1]
-			: o->run == run_round && python[0] > 0 ? python[0] + python[1]
-							       : 0;
-	c->row(c->to, json_pack("{s:s s:s s:s s:s s:f s:o s:o s:o s:o}", "simd", hu_simd_name(), "format",
-			      pieces ? "-" : hu_format_name(f), "op", o->name, "mode",
-			      pieces     ? "SR"
-			      : o->draws ? hu_mode_name(m)
-					 : "-",
-			      "ns", ns, "gb_s", ratio(bytes, ns), "memcpy", ratio(best, copy), "mpfr",
-			      ratio(o->run == run_round ? mpfr : 0, ns), "python", ratio(other, ns)));
+		other = u->op == HU_CAST_ENCODE   ? c->by_python[0]
+			: u->op == HU_CAST_UNPACK ? c->by_python[1]
+			: u->op == HU_CAST_ROUND && c->by_python[0] > 0
+				? c->by_python[0] + c->by_python[1]
+				: 0;
+	return json_pack("{s:s s:s s:s s:s s:f s:o s:o s:o s:o s:I}", "simd", hu_simd_name(), "format",
+		pieces ? "-" : hu_format_name(f), "op", o->name, "mode",
+		pieces     ? "SR"
+		: o->draws ? hu_mode_name(m)
+			   : "-",
+		"ns", ns, "gb_s", ratio(bytes, ns), "memcpy", ratio(best, copy), "mpfr",
+		ratio(u->op == HU_CAST_ROUND ? c->by_mpfr[u->mode] : 0, ns), "python", ratio(other, ns), "wrong",
+		(json_int_t)wrong);
 }
 
-/* Returns 1 where the random pieces need no row: they do not depend on the format, so they are timed once for each
-   instruction set, if some operation draws random bits or nothing else is asked for. */
-static int
-told(cast *c, int simd)
+/* Lists the units. The random pieces do not depend on the format, so they are timed once for each instruction set, if
+   some operation draws random bits or nothing else is asked for. */
+static void
+list_units(cast *c)
 {
-	int before = c->pieces_told >> simd & 1, any = !(c->ops & (c->ops - 1));
+	int any = !(c->ops & (c->ops - 1)), told = 0;
 
 	for (int i = 0; i < c->modes; i++)
 		any |= hu_mode_draws(c->mode[i]);
-	c->pieces_told |= 1 << simd;
-	return before || !any;
+	for (int k = 0; k < c->formats; k++)
+		for (int s = HU_SIMDS - 1; s >= 0; s--)
+			for (int o = 0; o < HU_CAST_OPS && c->simd[s]; o++) {
+				if (!(c->ops >> o & 1) || (hu_cast_ops[o].packs && hu_bulk_element(c->format[k]) > 2))
+					continue;
+				if (o == HU_CAST_PIECES && (!any || told >> s & 1))
+					continue;
+				told |= (o == HU_CAST_PIECES) << s;
+				for (int i = 0; i < (hu_cast_ops[o].draws ? c->modes : 1); i++) {
+					HU_GROW(c->unit, c->units, c->most_units);
+					c->unit[c->units++] = (unit){ c->format[k], s, o, i };
+				}
+			}
 }
 
-static void
-of_format(cast *c, hu_format_id f)
+/* Allocates the arrays and maps every page, before the clock starts. */
+static hu_status
+make_room(cast *c)
 {
-	double python[2] = { 0, 0 }, mpfr[HU_MODES];
-	int packs = hu_bulk_element(f) <= 2;
+	size_t bytes = c->of.n * sizeof *c->of.src;
+	void **room[] = { (void **)&c->of.src, (void **)&c->of.dst, (void **)&c->of.wide, (void **)&c->of.wide_dst, &c->of.codes,
+		&c->of.back };
+	const size_t rooms = sizeof room / sizeof *room;
 
-	fill(c, f);
-	if (packs)
-		hu_bulk_encode(c->codes, c->src, c->n, f, HU_RNE, 0, NULL, 0);
-	for (int i = 0; i < c->modes; i++)
-		mpfr[i] = hu_bench_mpfr(c->src, c->n < BY_MPFR ? c->n : BY_MPFR, f, c->mode[i], c->wrong);
-	if (c->python)
-		hu_bench_python(&python[0], &python[1], c->n, f, c->trials);
-	for (int s = HU_SIMDS - 1; s >= 0; s--) {
-		if (!c->simd[s])
-			continue;
-		hu_simd_set(hu_simd_name_of((hu_simd)s));
-		for (int o = 0; o < OPS; o++)
-			for (int i = 0; c->ops >> o & 1 && (packs || !ops[o].packs) &&
-					!(ops[o].run == run_pieces && told(c, s)) && i < (ops[o].draws ? c->modes : 1);
-				i++)
-				measure(c, &ops[o], f, ops[o].draws ? c->mode[i] : HU_RNE, mpfr[i], python);
+	for (size_t i = 0; i < rooms && !c->holds; i++) {
+		if (!*room[i] && !(*room[i] = hu_alloc(bytes)))
+			return hu_fail(HU_ENOMEM, "no memory for %zu arrays of %g MB; choose a smaller --mb", rooms,
+				(double)bytes * 0x1p-20);
+		memset(*room[i], 1, bytes);
 	}
+	return HU_OK;
+}
+
+/* Fills the arrays with values of the unit's format and asks the libraries how long they take for it, unless the unit
+   before was of this format. */
+static hu_status
+prepare(cast *c, const unit *u)
+{
+	if (c->holds && *c->holds == u->format)
+		return HU_OK;
+	HU_TRY(make_room(c));
+	hu_cast_fill(&c->of, u->format);
+	if (hu_bulk_element(u->format) <= 2)
+		hu_bulk_encode(c->of.codes, c->of.src, c->of.n, u->format, HU_RNE, 0, NULL, 0);
+	for (int i = 0; i < c->modes; i++)
+		c->by_mpfr[i] = hu_bench_mpfr(
+			c->of.src, c->of.n < BY_MPFR ? c->of.n : BY_MPFR, u->format, c->mode[i], &c->differ);
+	if (c->python)
+		hu_bench_python(&c->by_python[0], &c->by_python[1], c->of.n, u->format, c->trials);
+	c->holds = &u->format;
+	return HU_OK;
+}
+
+static hu_status
+measure(hu_bench_work *w, int i, json_t *rows)
+{
+	cast *c = w->of;
+
+	HU_TRY(prepare(c, &c->unit[i]));
+	HU_TRY(hu_simd_set(hu_simd_name_of((hu_simd)c->unit[i].simd)));
+	json_array_append_new(rows, measure_row(c, &c->unit[i]));
+	return HU_OK;
+}
+
+static char *
+unit_name(const hu_bench_work *w, int i)
+{
+	const cast *c = w->of;
+	const unit *u = &c->unit[i];
+
+	return hu_xprintf("%s.%s.%s.%s", hu_format_name(u->format), hu_simd_name_of((hu_simd)u->simd), hu_cast_ops[u->op].name,
+		hu_cast_ops[u->op].draws ? hu_mode_name(c->mode[u->mode]) : "-");
 }
 
 /* Calls `one` with each word of list. */
@@ -282,8 +197,8 @@ each(const char *list, hu_status (*one)(cast *c, const char *word), cast *c)
 static hu_status
 one_op(cast *c, const char *word)
 {
-	for (int o = 0; o < OPS; o++)
-		if (!strcmp(ops[o].name, word)) {
+	for (int o = 0; o < HU_CAST_OPS; o++)
+		if (!strcmp(hu_cast_ops[o].name, word)) {
 			c->ops |= 1 << o;
 			return HU_OK;
 		}
@@ -298,18 +213,9 @@ one_mode(cast *c, const char *word)
 }
 
 static hu_status
-one_set(cast *c, const char *word)
-{
-	HU_TRY(hu_simd_set(word));
-	c->simd[hu_simd_level()] = 1;
-	return HU_OK;
-}
-
-static hu_status
 parse(cast *c, const hu_args *a)
 {
-	const char *formats = hu_args_text(a, "formats"), *modes = hu_args_text(a, "modes"),
-		   *simd = hu_args_text(a, "simd");
+	const char *formats = hu_args_text(a, "formats"), *modes = hu_args_text(a, "modes");
 	long long trials, threads;
 	double size;
 
@@ -324,17 +230,13 @@ parse(cast *c, const hu_args *a)
 	else
 		HU_TRY(each(modes, one_mode, c));
 	HU_TRY(each(hu_args_text(a, "ops"), one_op, c));
-	if (!strcmp(simd, "all"))
-		for (int s = 0; s < HU_SIMDS; s++)
-			c->simd[s] = hu_simd_has((hu_simd)s);
-	else
-		HU_TRY(each(simd, one_set, c));
+	HU_TRY(hu_bench_levels(c->simd, hu_args_text(a, "simd")));
 	if (!c->modes || !c->ops)
 		return hu_fail(HU_EINVAL, "no %s given", c->ops ? "rounding mode" : "operation");
 	HU_TRY(hu_args_real(a, "mb", 0.001, 65536, &size));
 	HU_TRY(hu_args_int(a, "trials", 1, 1000, &trials));
 	HU_TRY(hu_args_int(a, "threads", 0, 1024, &threads));
-	c->n = (size_t)(size * 0x1p20) / sizeof *c->src;
+	c->of.n = (size_t)(size * 0x1p20) / sizeof *c->of.src;
 	c->trials = (int)trials;
 	c->all = threads != 1;
 	c->python = !hu_args_given(a, "no-python");
@@ -343,26 +245,33 @@ parse(cast *c, const hu_args *a)
 }
 
 static hu_status
-run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
+begin(hu_bench_work *w, const hu_args *a)
 {
-	cast c = { .row = row, .to = to, .wrong = wrong };
-	hu_status st = parse(&c, a);
-	size_t bytes = c.n * sizeof *c.src;
-	void **room[] = { (void **)&c.src, (void **)&c.dst, (void **)&c.wide, (void **)&c.wide_dst, &c.codes, &c.back };
-	const size_t rooms = sizeof room / sizeof *room;
+	cast *c = w->of = hu_xcalloc(1, sizeof *c);
 
-	for (size_t i = 0; st == HU_OK && i < rooms; i++) {
-		if (!(*room[i] = hu_alloc(bytes)))
-			st = hu_fail(HU_ENOMEM, "no memory for %zu arrays of %g MB; choose a smaller --mb", rooms,
-				(double)bytes * 0x1p-20);
-		else
-			memset(*room[i], 1, bytes); /* maps every page before the clock starts */
-	}
-	for (int i = 0; st == HU_OK && i < c.formats; i++)
-		of_format(&c, c.format[i]);
-	for (size_t i = 0; i < rooms; i++)
-		free(*room[i]);
-	return st;
+	HU_TRY(parse(c, a));
+	list_units(c);
+	w->n = c->units;
+	w->setting = hu_bench_levels_text(c->simd);
+	w->group = hu_xcalloc((size_t)c->units + 1, sizeof *w->group);
+	for (int i = 0; i < c->units; i++)
+		w->group[i] = (int)c->unit[i].format;
+	return HU_OK;
+}
+
+static void
+end(hu_bench_work *w)
+{
+	cast *c = w->of;
+
+	free(c->of.src);
+	free(c->of.dst);
+	free(c->of.wide);
+	free(c->of.wide_dst);
+	free(c->of.codes);
+	free(c->of.back);
+	free(c->unit);
+	free(c);
 }
 
 static const hu_bench_column columns[] = { { "simd", 7, -1 }, { "format", 9, -1 }, { "op", 7, -1 }, { "mode", 4, -1 },
@@ -372,4 +281,5 @@ static const hu_bench_option takes[] = { { "formats", "fp16,bf16,e4m3,e5m2" }, {
 	{ "simd", "all" }, { "mb", NULL }, { "threads", NULL }, { "trials", NULL }, { "no-python", NULL },
 	{ NULL, NULL } };
 
-const hu_bench hu_bench_cast = { "cast", "casts of arrays", columns, run, takes, NULL, 0 };
+const hu_bench hu_bench_cast = { .name = "cast", .summary = "casts of arrays", .columns = columns, .takes = takes,
+	.begin = begin, .unit = unit_name, .measure = measure, .end = end };

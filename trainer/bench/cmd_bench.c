@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp bench NAME: runs a benchmark of trainer/bench/ and prints its rows. */
-#include "lib/base/build.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
+#include "lib/base/parts/share.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"
-#include "lib/base/tsv.h"
-#include "lib/number/simd.h"
-#include "trainer/bench/bench.h"
+#include "trainer/bench/bench_units.h"
 #include "trainer/run/config.h"
-#include "trainer/device/gpu.h"
-#include "trainer/record/manifest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +60,7 @@ static const hu_opt opts[] = { { "formats", "LIST", NULL,
 	{ "published", NULL, NULL, "train: print the published rows alone, of all models and batches" },
 #include "trainer/run/options_model.def"
 	{ "tsv", "FILE", NULL, "write the rows to FILE too" },
+#include "lib/base/parts/share_options.def"
 	{ "json", NULL, NULL, "print an array with an object for each measurement" }, { NULL, NULL, NULL, NULL } };
 
 double
@@ -75,67 +72,6 @@ hu_bench_clock(int all)
 		return hu_now();
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Where rows go. tsv has columns where a file is asked for; the file is rewritten after each row. headed is 1 once the
-   table's head has been printed, which the first row does. */
-typedef struct sink {
-	const hu_bench *bench;
-	json_t *all;
-	hu_tsv tsv;
-	const char *file;
-	int headed;
-	hu_status wrote;
-} sink;
-
-static void
-print_cell(const hu_bench_column *c, const json_t *v)
-{
-	if (!v || json_is_null(v))
-		printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, "-");
-	else if (json_is_string(v))
-		printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, json_string_value(v));
-	else
-		printf("%*.*f ", c->width, c->decimals < 0 ? 0 : c->decimals, json_number_value(v));
-}
-
-static void
-write_cell(hu_tsv *t, const json_t *v)
-{
-	if (json_is_string(v))
-		hu_tsv_text(t, *json_string_value(v) ? json_string_value(v) : "-");
-	else if (json_is_integer(v))
-		hu_tsv_int(t, json_integer_value(v));
-	else if (json_is_number(v))
-		hu_tsv_real(t, json_number_value(v));
-	else
-		hu_tsv_none(t);
-}
-
-static void
-take(void *to, json_t *row)
-{
-	sink *s = to;
-
-	for (const hu_bench_column *c = s->bench->columns; s->tsv.columns && c->name; c++)
-		write_cell(&s->tsv, json_object_get(row, c->name));
-	if (s->tsv.columns && s->wrote == HU_OK)
-		s->wrote = hu_tsv_save(&s->tsv, s->file);
-	if (s->all) {
-		json_array_append_new(s->all, row);
-		return;
-	}
-	if (!s->headed) {
-		for (const hu_bench_column *c = s->bench->columns; c->name; c++)
-			printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, c->name);
-		putchar('\n');
-		s->headed = 1;
-	}
-	for (const hu_bench_column *c = s->bench->columns; c->name; c++)
-		print_cell(c, json_object_get(row, c->name));
-	putchar('\n');
-	fflush(stdout);
-	json_decref(row);
 }
 
 static const hu_bench *
@@ -195,7 +131,7 @@ settle(hu_args *a, const hu_bench *b)
 {
 	for (size_t i = 0; a->opts[i].name; i++) {
 		const char *name = a->opts[i].name;
-		int known = !strcmp(name, "json") || !strcmp(name, "tsv");
+		int known = hu_word_in("json tsv shard part resume", name);
 		for (const hu_bench_option *o = b->takes; o->name && !known; o++)
 			known = !strcmp(o->name, name);
 		if (a->given[i] && !known)
@@ -208,60 +144,29 @@ settle(hu_args *a, const hu_bench *b)
 	return HU_OK;
 }
 
-static void
-begin_tsv(sink *s)
-{
-	hu_str columns;
-	char device[320], why[256];
-	hu_gpu g;
-
-	hu_str_init(&columns);
-	for (const hu_bench_column *c = s->bench->columns; c->name; c++)
-		hu_str_addf(&columns, "%s%s", c == s->bench->columns ? "" : " ", c->name);
-	hu_tsv_init(&s->tsv);
-	hu_tsv_note(&s->tsv, "table", "bench-%s", s->bench->name);
-	hu_tsv_note(&s->tsv, "halfulp", "%s", hu_build_version());
-	hu_tsv_note(&s->tsv, "compiler", "%s", hu_build_compiler());
-	hu_tsv_note(&s->tsv, "system", "%s", hu_machine_system());
-	hu_tsv_note(
-		&s->tsv, "processor", "%s, %d threads, SIMD %s", hu_machine_processor(), hu_threads(), hu_simd_name());
-	if (hu_gpu_find(&g, why, sizeof why))
-		hu_tsv_note(&s->tsv, "device", "%s", hu_gpu_text(&g, device, sizeof device));
-	hu_tsv_header(&s->tsv, columns.s);
-	hu_str_release(&columns);
-}
-
-/* Joins the ranks, of which rank 0 alone prints what a shared training took. */
+/* Joins the ranks. Each has its share of the machine's cores where they measure together, and all of them where they
+   take turns. */
 static hu_status
-join(const hu_bench *b)
+meet(const hu_bench *b, const hu_args *a)
 {
 	if (hu_ranks_started() == 1)
 		return HU_OK;
-	if (!b->shared)
-		return hu_fail(HU_EINVAL,
-			"%s: it measures times, which other processes on the machine would change, and %d were started "
-			"together: leave out mpirun, or set HALFULP_MPI=none for each to work alone; bench train times "
-			"a training that they share",
-			b->name, hu_ranks_started());
+	if (b->together && hu_args_given(a, "resume"))
+		return hu_fail(HU_EINVAL, "--resume has no effect where mpirun's processes measure each row of bench "
+			"%s together; leave it out", b->name);
 	HU_TRY(hu_ranks_open());
-	hu_threads_set(hu_threads_of(hu_ranks_local()));
+	if (b->together)
+		hu_threads_set(hu_threads_of(hu_ranks_local()));
 	if (hu_ranks_rank())
 		hu_progress_disable();
 	return HU_OK;
 }
 
-/* Takes the rows of a rank other than 0, which are not measured there. */
-static void
-drop(void *to, json_t *row)
-{
-	(void)to;
-	json_decref(row);
-}
-
 static hu_status
-measure(sink *s, const hu_args *a, long *wrong)
+measure(hu_bench_sink *s, const hu_args *a)
 {
 	size_t n = 0;
+	int ends = 0;
 	hu_args own = *a;
 
 	while (a->opts[n].name)
@@ -270,11 +175,14 @@ measure(sink *s, const hu_args *a, long *wrong)
 	memcpy(own.value, a->value, (n + 1) * sizeof *own.value);
 	hu_status st = settle(&own, s->bench);
 	if (st == HU_OK)
-		st = join(s->bench);
-	if (st == HU_OK && s->file && !hu_ranks_rank())
-		begin_tsv(s);
+		st = meet(s->bench, a);
+	if (hu_ranks_rank() || hu_args_given(a, "shard"))
+		s->file = NULL;
+	s->many = hu_ranks_size() > 1 || hu_parts_offered();
+	hu_bench_rows_begin(s, hu_args_given(a, "json"));
 	if (st == HU_OK)
-		st = s->bench->run(&own, hu_ranks_rank() ? drop : take, s, wrong);
+		st = hu_bench_share(s, a, &own, &ends);
+	hu_bench_rows_end(s, ends ? HU_EINVAL : st);
 	free(own.value);
 	return st;
 }
@@ -282,32 +190,25 @@ measure(sink *s, const hu_args *a, long *wrong)
 static int
 run(const hu_args *a)
 {
-	sink s = { .bench = a->nrest == 1 ? find(a->rest[0]) : NULL, .file = hu_args_text(a, "tsv") };
-	long wrong = 0;
-	hu_status st;
+	hu_bench_sink s = { .bench = a->nrest == 1 ? find(a->rest[0]) : NULL, .file = hu_args_text(a, "tsv") };
 
 	if (a->nrest > 1)
 		return hu_complain(hu_fail(HU_EINVAL, "'%s': one benchmark at a time", a->rest[1]));
 	if (!s.bench)
 		return hu_complain(unknown(a->nrest ? a->rest[0] : NULL));
-	if (hu_args_given(a, "json"))
-		s.all = json_array();
-	st = measure(&s, a, &wrong);
-	if (s.all && st == HU_OK && !hu_ranks_rank()) {
-		json_dumpf(s.all, stdout, JSON_INDENT(1));
-		putchar('\n');
-	}
-	json_decref(s.all);
-	if (s.tsv.columns)
-		hu_tsv_release(&s.tsv);
-	if (st == HU_OK)
-		st = s.wrote;
+	hu_status st = measure(&s, a);
 	if (st != HU_OK)
 		return hu_complain(st);
-	if (wrong && !hu_ranks_rank())
-		fprintf(stderr, "halfulp bench: %ld results are not what they must be; no figure here counts\n", wrong);
-	return wrong ? HU_EXIT_JUDGED : HU_EXIT_OK;
+	if (s.wrong)
+		fprintf(stderr, "halfulp bench: %ld results are not what they must be; no figure here counts\n",
+			s.wrong);
+	return s.wrong ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
+
+static const hu_opt_need needs[] = {
+#include "lib/base/parts/share_needs.def"
+	{ NULL, NULL, NULL }
+};
 
 const hu_command hu_cmd_bench = { "bench", "NAME [OPTION...]",
 	"time casts, matrix products and training steps on this machine, and check their results",
@@ -327,12 +228,14 @@ const hu_command hu_cmd_bench = { "bench", "NAME [OPTION...]",
 	"the process grew, on a device the most that was allocated there (- where it cannot be measured).\n"
 	"computed_mb is computed beforehand, is never less, and decides what fits. Published rows of the same\n"
 	"model and batch follow; their columns name the device and the image size, which differ. Processes that\n"
-	"mpirun starts share the training, as train's do: ms is a step of them all with what they send, peak_mb\n"
+	"mpirun starts share each training, as train's do: ms is a step of them all with what they send, peak_mb\n"
 	"the most that one of them took, and energy, of which a meter knows one machine's, is not told.\n"
 	"why: multiply-adds, bytes and launches of each layer, the least time that the device's roofline allows,\n"
 	"the measured time, and whether arithmetic, memory or launches set the limit; it names dimensions that\n"
 	"are no multiple of 8. On a device a row is a pass, timed by the device's clock, and `covers` names the\n"
 	"calls that it executes (with --fuse off each call is a pass). `statistics` is the work that counts and\n"
 	"digests for the host; `all` has the time of whole steps, which are recorded as a graph where --graph is\n"
-	"on.",
-	opts, run, NULL };
+	"on.\n"
+	"With --shard, and of cast, gemm and why under mpirun, each row is measured by one of the processes; those\n"
+	"on one machine take turns, and the column `machine` (in --tsv and --json always) names the machine.",
+	opts, run, needs };

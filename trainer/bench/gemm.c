@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Benchmarks matrix products by size, format and summation model: on the CPU by instruction set, on a device by the
-   ways of lib/program/gemms.def. The first result of each is compared with the plain version, the others with the
+   Benchmarks matrix products: a unit for each size, format and summation model, and in it a row on the CPU for each
+   instruction set, on a device for each of the ways of lib/program/gemms.def. The first result of each is compared with the plain version, the others with the
    first, bit by bit, and so are those of summation models that say the same in other words, such as a unit's on two of
    its paths. */
 #include "trainer/bench/gemm.h"
@@ -21,22 +21,23 @@
 
 enum { MOST = 32 };
 
-/* The digest of a product that was checked. */
-typedef struct seen { size_t m, n, k; hu_format_id format; hu_sum sum; uint64_t digest; } seen;
+/* A unit: a product by the summation model that a text names. */
+typedef struct unit { const char *size, *sum; size_t m, n, k; hu_format_id format; } unit;
+
+/* The digest of a product that was checked, as the unit's rows have it. */
+typedef struct seen { const unit *of; hu_sum sum; char digest[24]; } seen;
 
 typedef struct sweep {
-	hu_bench_row *row;
-	void *to;
-	long *wrong;
 	char *size[MOST], *sum[MOST];
+	unit *unit;
 	hu_format_id format[HU_FORMATS];
 	hu_gemm_way way[HU_GEMM_WAYS];
 	double peak[HU_SIMDS];        /* GFLOP/s of a thread by instruction set; 0: not measured yet */
 	double device[HU_FORMATS][2]; /* GFLOP/s of a device, by fp32's units and by the matrix units; 0: not measured
 				         yet, negative: none */
-	int levels[HU_SIMDS], sizes, sums, formats, ways, trials;
+	char levels[HU_SIMDS];
+	int sizes, sums, formats, units, ways, trials, available;
 	const hu_backend *backend;
-	hu_progress bar;
 	seen *seen;
 	int nseen, cseen;
 } sweep;
@@ -60,25 +61,34 @@ same_bits(hu_sum a, hu_sum b)
 	return !strcmp(text[0], text[1]);
 }
 
-/* Compares a checked product with one that was computed before by another summation model with the same bits; remembers
-   it. */
+/* Compares the digest that the unit's rows have with that of a unit before it of other words with the same bits. */
 static void
-compare_with_seen(sweep *s, const hu_bench_product *g, const char *text, int *wrong)
+join(hu_bench_work *w, int i, json_t *rows)
 {
-	seen now = { g->m, g->n, g->k, g->format, g->p->c[0].sum, g->digest };
+	sweep *s = w->of;
+	const unit *u = &s->unit[i];
+	json_t *row = NULL;
+	const char *digest = NULL;
+	seen now = { .of = u };
 
-	if (hu_sum_resolve(&now.sum, g->format, g->format, g->p->c[0].fmt.acc) != HU_OK)
+	for (size_t r = 0; r < json_array_size(rows) && !digest; r++) {
+		row = json_array_get(rows, r);
+		digest = json_string_value(json_object_get(row, "digest"));
+	}
+	if (!digest || hu_sum_parse(u->sum, &now.sum) != HU_OK ||
+		hu_sum_resolve(&now.sum, u->format, u->format, u->format == HU_FP64 ? HU_FP64 : HU_FP32) != HU_OK)
 		return;
-	for (int i = 0; i < s->nseen; i++) {
-		const seen *t = &s->seen[i];
-		if (t->m != now.m || t->n != now.n || t->k != now.k || t->format != now.format ||
+	snprintf(now.digest, sizeof now.digest, "%s", digest);
+	for (int k = 0; k < s->nseen; k++) {
+		const seen *t = &s->seen[k];
+		if (t->of->m != u->m || t->of->n != u->n || t->of->k != u->k || t->of->format != u->format ||
 			!same_bits(t->sum, now.sum))
 			continue;
-		if (t->digest != now.digest && !*wrong) {
-			hu_fail(HU_EUNABLE,
-				"digest 0x%016llx, and 0x%016llx by the model before that says the same as %s",
-				(unsigned long long)now.digest, (unsigned long long)t->digest, text);
-			*wrong = 1;
+		if (strcmp(t->digest, now.digest) && !json_integer_value(json_object_get(row, "wrong"))) {
+			json_object_set_new(row, "wrong", json_integer(1));
+			json_object_set_new(row, "why",
+				json_sprintf("%s %s %s: digest %s, and %s by the model before that says the same",
+					u->size, hu_format_name(u->format), u->sum, now.digest, t->digest));
 		}
 		return;
 	}
@@ -141,16 +151,13 @@ positive(double x)
 	return x > 0 ? json_real(x) : json_null();
 }
 
-/* Measures one way of computing product g; label is the column that names it. */
+/* Measures one way of computing the product g of unit u, and appends the row. */
 static hu_status
-measure(sweep *s, hu_bench_product *g, hu_gemm_way way, const char *text, const char *size)
+measure_way(sweep *s, hu_bench_product *g, const unit *u, hu_gemm_way way, json_t *rows)
 {
 	int cpu = !strcmp(s->backend->name, "cpu");
 	hu_gemm_time t = { 0 };
 	hu_status st = hu_gemm_measure(g, s->backend, way, s->trials, &t);
-
-	if (st == HU_OK && g->checked)
-		compare_with_seen(s, g, text, &t.wrong);
 
 	if (st != HU_OK && st != HU_EUNABLE && st != HU_ENOMEM)
 		return st;
@@ -158,49 +165,61 @@ measure(sweep *s, hu_bench_product *g, hu_gemm_way way, const char *text, const 
 		     : cpu       ? ceiling_here(s, g->format)
 				 : ceiling_device(s, g->format, way),
 	       gflops = t.seconds > 0 ? 2e-9 * (double)g->m * (double)g->n * (double)g->k / t.seconds : 0;
-	json_t *row = json_pack("{s:s s:s s:s s:s s:s s:s}", "size", size, "format", hu_format_name(g->format), "sum",
-		text, "on", s->backend->name, "gemm", cpu ? "-" : hu_gemm_name(way), "simd",
+	json_t *row = json_pack("{s:s s:s s:s s:s s:s s:s}", "size", u->size, "format", hu_format_name(g->format), "sum",
+		u->sum, "on", s->backend->name, "gemm", cpu ? "-" : hu_gemm_name(way), "simd",
 		strcmp(s->backend->name, "cuda") ? hu_simd_name() : "-");
-	hu_progress_end(&s->bar);
-	if (st == HU_OK) {
-		json_t *more = json_pack("{s:i s:f s:f s:o s:o s:s s:s}", "products", t.products, "ms",
-			1e3 * t.seconds, "gflops", gflops, "ceiling", positive(top), "share",
-			top > 0 ? json_real(gflops / top) : json_null(), "check", t.check, "ran", *t.ran ? t.ran : "-");
-		json_object_update(row, more);
-		json_decref(more);
-		*s->wrong += t.wrong;
-		if (t.wrong)
-			fprintf(stderr, "%s %s %s: %s\n", size, hu_format_name(g->format), text, hu_reason());
-	} else {
+	json_array_append_new(rows, row);
+	if (st != HU_OK) {
 		json_object_set_new(row, "ran", json_string(hu_reason()));
+		return HU_OK;
 	}
-	s->row(s->to, row);
-	hu_progress_step(&s->bar, 1);
+	json_t *more = json_pack("{s:i s:f s:f s:o s:o s:s s:s}", "products", t.products, "ms", 1e3 * t.seconds,
+		"gflops", gflops, "ceiling", positive(top), "share", top > 0 ? json_real(gflops / top) : json_null(),
+		"check", t.check, "ran", *t.ran ? t.ran : "-");
+	json_object_update(row, more);
+	json_decref(more);
+	if (g->checked)
+		json_object_set_new(row, "digest", json_sprintf("0x%016llx", (unsigned long long)g->digest));
+	if (t.wrong) {
+		json_object_set_new(row, "wrong", json_integer(t.wrong));
+		json_object_set_new(row, "why", json_sprintf("%s %s %s: %s", u->size, hu_format_name(u->format), u->sum,
+							hu_reason()));
+	}
 	return HU_OK;
 }
 
 static hu_status
-of_product(sweep *s, const char *size, hu_format_id f, const char *sum)
+measure(hu_bench_work *w, int i, json_t *rows)
 {
+	sweep *s = w->of;
+	const unit *u = &s->unit[i];
 	hu_bench_product g;
-	size_t m, n, k;
-	hu_status st = HU_OK;
 
-	HU_TRY(parse_size(size, &m, &n, &k));
-	HU_TRY(hu_gemm_init(&g, m, n, k, f, sum));
-	hu_progress_note(&s->bar, "%s, %s, %s", size, hu_format_name(f), sum);
-	if (!strcmp(s->backend->name, "cuda")) {
-		for (int i = 0; i < s->ways && st == HU_OK; i++)
-			st = measure(s, &g, s->way[i], sum, size);
-	} else {
-		for (int l = 0; l < HU_SIMDS && st == HU_OK; l++)
-			for (int i = 0; s->levels[l] && i < s->ways && st == HU_OK; i++) {
-				hu_simd_set(hu_simd_name_of((hu_simd)l));
-				st = measure(s, &g, s->way[i], sum, size);
-			}
+	if (!s->available)
+		HU_TRY(hu_gemm_available(s->backend->name));
+	s->available = 1;
+	HU_TRY(hu_gemm_init(&g, u->m, u->n, u->k, u->format, u->sum));
+	hu_progress_note(w->bar, "%s, %s, %s", u->size, hu_format_name(u->format), u->sum);
+	hu_status st = HU_OK;
+	int cuda = !strcmp(s->backend->name, "cuda");
+	for (int l = 0; l < (cuda ? 1 : HU_SIMDS) && st == HU_OK; l++) {
+		if (!cuda && !s->levels[l])
+			continue;
+		if (!cuda)
+			st = hu_simd_set(hu_simd_name_of((hu_simd)l));
+		for (int k = 0; k < s->ways && st == HU_OK; k++)
+			st = measure_way(s, &g, u, s->way[k], rows);
 	}
 	hu_gemm_release(&g);
 	return st;
+}
+
+static char *
+unit_name(const hu_bench_work *w, int i)
+{
+	const unit *u = &((const sweep *)w->of)->unit[i];
+
+	return hu_xprintf("%s.%s.%s", u->size, hu_format_name(u->format), u->sum);
 }
 
 static hu_status
@@ -212,29 +231,6 @@ list(char **out, int *n, const char *text, const char *option)
 		out[(*n)++] = hu_xstrdup(w);
 	free(all);
 	return *n ? HU_OK : hu_fail(HU_EINVAL, "--%s: a list is needed", option);
-}
-
-static hu_status
-parse_levels(sweep *s, const char *text)
-{
-	char *word[MOST];
-	int n = 0;
-	hu_status st = HU_OK;
-
-	if (!text)
-		s->levels[hu_simd_level()] = 1;
-	else if (!strcmp(text, "all"))
-		for (int l = 0; l < HU_SIMDS; l++)
-			s->levels[l] = hu_simd_has((hu_simd)l);
-	else
-		st = list(word, &n, text, "simd");
-	for (int i = 0; i < n; i++) {
-		if (st == HU_OK)
-			st = hu_simd_set(word[i]);
-		s->levels[hu_simd_level()] |= st == HU_OK;
-		free(word[i]);
-	}
-	return st;
 }
 
 static hu_status
@@ -265,13 +261,13 @@ static hu_status
 parse(sweep *s, const hu_args *a)
 {
 	long long trials, threads;
-	size_t m, n, k;
+	unit u;
 	hu_sum sum;
 
 	HU_TRY(hu_backend_find(hu_args_text(a, "backend"), &s->backend));
 	HU_TRY(list(s->size, &s->sizes, hu_args_text(a, "sizes"), "sizes"));
 	for (int i = 0; i < s->sizes; i++)
-		HU_TRY(parse_size(s->size[i], &m, &n, &k));
+		HU_TRY(parse_size(s->size[i], &u.m, &u.n, &u.k));
 	for (const char *w; s->sums < MOST && (w = hu_args_nth(a, "sum", s->sums)) != NULL;)
 		s->sum[s->sums++] = hu_xstrdup(w);
 	if (!s->sums)
@@ -286,33 +282,52 @@ parse(sweep *s, const hu_args *a)
 	HU_TRY(hu_args_int(a, "threads", 0, 1024, &threads));
 	s->trials = (int)trials;
 	hu_threads_set((int)threads);
-	HU_TRY(hu_gemm_available(s->backend->name));
-	return parse_levels(s, hu_args_text(a, "simd"));
+	return hu_bench_levels(s->levels, hu_args_text(a, "simd"));
+}
+
+/* Lists the units, and what each costs at a guess: some 20 ms a trial, or its operations at 50 GFLOP/s a thread. */
+static hu_status
+list_units(sweep *s, hu_bench_work *w)
+{
+	int n = s->sizes * s->formats * s->sums;
+
+	s->unit = hu_xcalloc((size_t)n + 1, sizeof *s->unit);
+	w->cost = hu_xcalloc((size_t)n + 1, sizeof *w->cost);
+	for (int i = 0; i < n; i++) {
+		unit *u = &s->unit[i];
+		u->size = s->size[i / s->sums / s->formats];
+		u->format = s->format[i / s->sums % s->formats];
+		u->sum = s->sum[i % s->sums];
+		HU_TRY(parse_size(u->size, &u->m, &u->n, &u->k));
+		w->cost[i] = (2 + s->trials) *
+			     fmax(0.02, 2 * (double)u->m * (double)u->n * (double)u->k / (5e10 * hu_threads()));
+	}
+	w->n = n;
+	return HU_OK;
 }
 
 static hu_status
-run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
+begin(hu_bench_work *w, const hu_args *a)
 {
-	sweep s = { .row = row, .to = to, .wrong = wrong };
-	hu_status st = parse(&s, a);
-	int each = 0;
+	sweep *s = w->of = hu_xcalloc(1, sizeof *s);
 
-	for (int l = 0; l < HU_SIMDS; l++)
-		each += s.levels[l];
-	if (st == HU_OK)
-		each = !strcmp(s.backend->name, "cuda") ? s.ways : each * s.ways;
-	hu_progress_start(&s.bar, "bench", (size_t)(s.sizes * s.formats * s.sums * each));
-	for (int i = 0; i < s.sizes; i++)
-		for (int f = 0; f < s.formats; f++)
-			for (int k = 0; k < s.sums && st == HU_OK; k++)
-				st = of_product(&s, s.size[i], s.format[f], s.sum[k]);
-	hu_progress_end(&s.bar);
-	free(s.seen);
-	for (int i = 0; i < s.sizes; i++)
-		free(s.size[i]);
-	for (int i = 0; i < s.sums; i++)
-		free(s.sum[i]);
-	return st;
+	HU_TRY(parse(s, a));
+	w->setting = hu_bench_levels_text(s->levels);
+	return list_units(s, w);
+}
+
+static void
+end(hu_bench_work *w)
+{
+	sweep *s = w->of;
+
+	for (int i = 0; i < s->sizes; i++)
+		free(s->size[i]);
+	for (int i = 0; i < s->sums; i++)
+		free(s->sum[i]);
+	free(s->unit);
+	free(s->seen);
+	free(s);
 }
 
 static const hu_bench_column columns[] = { { "size", 14, -1 }, { "format", 6, -1 }, { "sum", 14, -1 }, { "on", 5, -1 },
@@ -342,5 +357,6 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_bench hu_bench_gemm = { "gemm", "products by size, format and summation model", columns, run, takes, needs,
-	0 };
+const hu_bench hu_bench_gemm = { .name = "gemm", .summary = "products by size, format and summation model",
+	.columns = columns, .takes = takes, .needs = needs, .begin = begin, .unit = unit_name, .measure = measure,
+	.join = join, .end = end };

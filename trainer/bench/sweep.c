@@ -2,6 +2,7 @@
 #include "trainer/bench/sweep.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/str.h"
 #include "lib/number/simd.h"
 #include "lib/program/backend.h"
 #include "trainer/plan/compare.h"
@@ -186,23 +187,41 @@ hu_sweep_config(hu_config *c, const hu_bench_sweep *s, const hu_bench_cell *cell
 }
 
 hu_status
-hu_sweep_check(const hu_bench_sweep *s, const char *backend, size_t steps, size_t *images)
+hu_sweep_work(const hu_bench_sweep *s, hu_bench_work *w, const char *backend, size_t steps, int moves)
 {
 	hu_status st = HU_OK;
 	hu_idle idle;
+	int n = hu_sweep_cells(s);
 
-	*images = 0;
+	w->cost = hu_xcalloc((size_t)n + 1, sizeof *w->cost);
+	w->steps = moves ? hu_xcalloc((size_t)n + 1, sizeof *w->steps) : NULL;
 	hu_idle_init(&idle, s->a);
-	for (int i = 0; i < hu_sweep_cells(s) && st == HU_OK; i++) {
+	for (int i = 0; i < n && st == HU_OK; i++) {
 		hu_bench_cell c = hu_sweep_cell(s, i);
 		hu_config config;
 		c.word[HU_SWEEP_SIMD] = NULL;
 		if ((st = hu_sweep_config(&config, s, &c, backend, steps)) != HU_OK)
 			break;
-		*images += config.batch * steps;
+		w->cost[i] = 1e-4 * (double)(config.batch * steps);
+		if (moves)
+			w->steps[i] = config.batch * steps;
 		hu_idle_add(&idle, &config);
 		hu_config_release(&config);
 	}
 	hu_status idled = hu_idle_end(&idle);
+	w->n = n;
 	return st != HU_OK ? st : idled;
+}
+
+char *
+hu_sweep_name(const hu_bench_sweep *s, int i)
+{
+	hu_bench_cell c = hu_sweep_cell(s, i);
+	hu_str name;
+
+	hu_str_init(&name);
+	for (int k = HU_SWEEPS - 1; k >= 0; k--)
+		if (c.word[k])
+			hu_str_addf(&name, "%s%s=%s", name.len ? " " : "", option[k], c.word[k]);
+	return name.s;
 }

@@ -40,7 +40,10 @@ hu_bench_cell hu_sweep_cell(const hu_bench_sweep *s, int i);
 hu_status hu_sweep_config(
 	hu_config *c, const hu_bench_sweep *s, const hu_bench_cell *cell, const char *backend, size_t steps);
 
-/* Checks the words of every cell, and that every given option has an effect in at least one of them: HU_EINVAL
-   otherwise. Sets *images to the images that `steps` steps of all cells take. */
-hu_status hu_sweep_check(const hu_bench_sweep *s, const char *backend, size_t steps, size_t *images);
+/* Makes the cells the units of a benchmark's work: checks the words of every cell, and that every given option has an
+   effect in at least one of them (HU_EINVAL otherwise). A cell costs, at a guess, 0.1 ms for each image of its `steps`
+   steps; with `moves` its measurement moves the bar by as many. */
+hu_status hu_sweep_work(const hu_bench_sweep *s, hu_bench_work *w, const char *backend, size_t steps, int moves);
+/* The name of cell i: the entries of lists that were given. The caller frees it. */
+char *hu_sweep_name(const hu_bench_sweep *s, int i);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Benchmarks training steps by policy, batch, width, learning rate, seed and instruction set: a row for each
+   Benchmarks training steps by policy, batch, width, learning rate, seed and instruction set: a unit and a row for each
    combination, and below them the published rows of the same model and batch. The state after the steps must not depend
    on the instruction set. */
 #include "trainer/bench/gemm.h"
@@ -18,22 +18,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct cell {
-	double ms;
-	uint64_t digest;
-	int done;
-} cell;
+/* What the row of a combination says, once it has been joined: the time and the digest; no digest where it is blank. */
+typedef struct cell { double ms; char digest[24]; } cell;
 
 typedef struct table {
 	hu_bench_sweep sweep;
 	hu_steptime_ask ask;
 	hu_energy energy;
-	hu_progress bar;
 	const char *backend;
-	cell *done; /* by index in the sweep */
-	hu_bench_row *row;
-	void *to;
-	long *wrong;
+	int published; /* the published rows alone are asked for */
+	int available; /* the back end is known to run here */
+	cell *done;    /* by index in the sweep */
 	int measured;
 } table;
 
@@ -56,7 +51,7 @@ text(const char *s)
 }
 
 /* Returns the cell that has entry `at` of list k and otherwise the same entries as cell i; -1 where it is the cell
-   itself or has not been measured. */
+   itself, or not joined yet, or blank. */
 static int
 other(const table *t, int i, int k, int at)
 {
@@ -65,7 +60,7 @@ other(const table *t, int i, int k, int at)
 	for (int j = k + 1; j < HU_SWEEPS; j++)
 		stride *= t->sweep.n[j];
 	int to = i + (at - i / stride % t->sweep.n[k]) * stride;
-	return to != i && t->done[to].done ? to : -1;
+	return to != i && *t->done[to].digest ? to : -1;
 }
 
 /* Returns float32's time, which the cell is compared with; for float32 itself the cell's own. */
@@ -95,41 +90,37 @@ head(const table *t, const hu_bench_cell *c, const hu_config *config, const char
 		t->backend, "ranks", hu_ranks_size());
 }
 
-static void
-say(table *t, int i, const hu_bench_cell *c, const hu_config *config, const hu_steptime *s, const char *image)
+static json_t *
+row_of(const table *t, const hu_bench_cell *c, const hu_config *config, const hu_steptime *s, const char *image)
 {
 	double b = (double)config->batch;
-	char digest[24];
 	json_t *j = head(t, c, config, image);
 	int seeded = c->word[HU_SWEEP_SEED] != NULL;
 
-	snprintf(digest, sizeof digest, "0x%016llx", (unsigned long long)s->digest);
-	json_t *more = json_pack("{s:f s:f s:f s:f s:f s:o s:o s:f s:o s:o s:o s:o s:o s:s}", "ms", s->ms, "ms_min",
+	json_t *more = json_pack("{s:f s:f s:f s:f s:f s:o s:o s:f s:o s:o s:o s:o s:n s:o}", "ms", s->ms, "ms_min",
 		s->fastest_ms, "ms_spread", s->spread_ms, "wait_ms", s->wait_ms, "samples_per_s", s->samples_per_s,
 		"utilisation", available(s->utilisation), "peak_mb", number(1e-6 * s->peak_bytes), "computed_mb",
 		1e-6 * s->computed_bytes, "joules_step", available(s->joules), "joules_sample",
 		available(s->joules / b), "loss", seeded ? number(s->loss) : json_null(), "accuracy",
-		seeded ? number(s->eval.accuracy) : json_null(), "ratio", number(s->ms / single_ms(t, i, c)), "digest",
-		digest);
+		seeded ? number(s->eval.accuracy) : json_null(), "ratio", "digest",
+		json_sprintf("0x%016llx", (unsigned long long)s->digest));
 	json_object_update(j, more);
 	json_decref(more);
-	t->row(t->to, j);
+	return j;
 }
 
-/* Hands over a blank row and prints one line with the reason: the cell does not fit, or asks for something that this
-   machine lacks. */
-static void
-say_blank(table *t, const hu_bench_cell *c, const hu_config *config, const char *image)
+/* Returns a blank row, with the reason: the cell does not fit, or asks for something that this machine lacks. */
+static json_t *
+blank(const table *t, const hu_bench_cell *c, const hu_config *config, const char *image)
 {
 	json_t *j = head(t, c, config, image);
 
 	if (c->word[HU_SWEEP_SIMD])
 		json_object_set_new(j, "simd", json_string(c->word[HU_SWEEP_SIMD])); /* which may not be in use */
-	hu_progress_end(&t->bar);
-	if (!hu_ranks_rank())
-		fprintf(stderr, "%s, batch %zu: %s\n", c->word[HU_SWEEP_POLICY], config->batch, hu_reason());
 	json_object_set_new(j, "note", json_string(hu_reason()));
-	t->row(t->to, j);
+	json_object_set_new(j, "why",
+		json_sprintf("%s, batch %zu: %s", c->word[HU_SWEEP_POLICY], config->batch, hu_reason()));
+	return j;
 }
 
 static hu_status
@@ -154,7 +145,7 @@ ordered(const char *way)
 /* Checks that the same steps under another instruction set, or with products computed another way whose order is known,
    left the same state. */
 static void
-check(table *t, int i, const hu_bench_cell *c)
+check(const table *t, int i, const hu_bench_cell *c, json_t *row)
 {
 	static const int same[] = { HU_SWEEP_SIMD, HU_SWEEP_GEMM };
 
@@ -162,21 +153,38 @@ check(table *t, int i, const hu_bench_cell *c)
 		for (int k = 0; k < t->sweep.n[same[l]]; k++) {
 			const char *word = t->sweep.word[same[l]][k];
 			int o = other(t, i, same[l], k);
-			if (o < 0 || t->done[o].digest == t->done[i].digest ||
+			if (o < 0 || !strcmp(t->done[o].digest, t->done[i].digest) ||
 				(same[l] == HU_SWEEP_GEMM && !(ordered(word) && ordered(c->word[HU_SWEEP_GEMM]))))
 				continue;
-			hu_progress_end(&t->bar);
-			fprintf(stderr, "%s, %s: digest 0x%016llx after these steps, but 0x%016llx with %s\n",
-				c->word[HU_SWEEP_POLICY], c->word[same[l]], (unsigned long long)t->done[i].digest,
-				(unsigned long long)t->done[o].digest, word);
-			++*t->wrong;
+			json_object_set_new(row, "wrong", json_integer(1));
+			json_object_set_new(row, "why",
+				json_sprintf("%s, %s: digest %s after these steps, but %s with %s",
+					c->word[HU_SWEEP_POLICY], c->word[same[l]], t->done[i].digest,
+					t->done[o].digest, word));
 			return;
 		}
 }
 
-/* Reports that this processor lacks the instruction set. */
+static void
+join(hu_bench_work *w, int i, json_t *rows)
+{
+	table *t = w->of;
+	json_t *row = json_array_get(rows, 0);
+	hu_bench_cell c = hu_sweep_cell(&t->sweep, i);
+	const char *digest = json_string_value(json_object_get(row, "digest"));
+
+	if (!digest)
+		return;
+	t->measured++;
+	t->done[i].ms = json_real_value(json_object_get(row, "ms"));
+	snprintf(t->done[i].digest, sizeof t->done[i].digest, "%s", digest);
+	json_object_set_new(row, "ratio", number(t->done[i].ms / single_ms(t, i, &c)));
+	check(t, i, &c, row);
+}
+
+/* Appends the row of a cell whose instruction set this processor lacks. */
 static hu_status
-lacking(table *t, const hu_bench_cell *c)
+lacking(const table *t, const hu_bench_cell *c, json_t *rows)
 {
 	hu_bench_cell plain = *c;
 	hu_config config;
@@ -188,7 +196,7 @@ lacking(table *t, const hu_bench_cell *c)
 		st = image_of(&config, image, sizeof image);
 		hu_fail(HU_EUNABLE, "%s", why);
 		if (st == HU_OK)
-			say_blank(t, c, &config, image);
+			json_array_append_new(rows, blank(t, c, &config, image));
 		hu_config_release(&config);
 	}
 	free(why);
@@ -196,38 +204,39 @@ lacking(table *t, const hu_bench_cell *c)
 }
 
 static hu_status
-measure(table *t, int i)
+measure(hu_bench_work *w, int i, json_t *rows)
 {
+	table *t = w->of;
 	hu_bench_cell c = hu_sweep_cell(&t->sweep, i);
 	hu_config config;
 	hu_steptime s;
 	char image[64];
 
+	if (!t->available)
+		HU_TRY(hu_gemm_available(t->backend));
+	t->available = 1;
 	hu_status st = hu_sweep_config(&config, &t->sweep, &c, t->backend, t->ask.warm + t->ask.steps);
 	if (st == HU_EUNABLE && c.word[HU_SWEEP_SIMD])
-		return lacking(t, &c);
+		return lacking(t, &c, rows);
 	HU_TRY(st);
+	t->ask.bar = w->bar;
 	t->ask.evaluate = c.word[HU_SWEEP_SEED] != NULL;
-	hu_progress_note(&t->bar, "%s, batch %zu", c.word[HU_SWEEP_POLICY], config.batch);
+	hu_progress_note(w->bar, "%s, batch %zu", c.word[HU_SWEEP_POLICY], config.batch);
 	st = image_of(&config, image, sizeof image);
 	if (st == HU_OK)
 		st = hu_steptime_measure(&s, &config, &t->ask);
 	if (st == HU_OK) {
-		t->done[i] = (cell){ s.ms, s.digest, 1 };
-		hu_progress_end(&t->bar);
-		say(t, i, &c, &config, &s, image);
-		check(t, i, &c);
-		t->measured++;
+		json_array_append_new(rows, row_of(t, &c, &config, &s, image));
 	} else if (st == HU_ENOMEM || (st == HU_EUNABLE && hu_sweep_cells(&t->sweep) > 1)) {
-		say_blank(t, &c, &config, image);
+		json_array_append_new(rows, blank(t, &c, &config, image));
 		st = HU_OK;
 	}
 	hu_config_release(&config);
 	return st;
 }
 
-static void
-say_published(table *t, const hu_published *p)
+static json_t *
+published_row(const hu_published *p)
 {
 	json_t *j = json_pack("{s:o s:s s:s s:i s:s s:o s:o s:o s:o s:s s:o}", "policy", text(p->policy), "model",
 		*p->model ? p->model : "another", "image", p->image, "batch", (int)p->batch, "on", p->device, "ms",
@@ -236,18 +245,19 @@ say_published(table *t, const hu_published *p)
 
 	if (isfinite(p->ms))
 		json_object_set_new(j, "samples_per_s", json_real(1e3 * (double)p->batch / p->ms));
-	t->row(t->to, j);
+	return j;
 }
 
-/* Hands over the published rows of the model and of a batch and policy measured here; with `all` every published
-   row. */
+/* Appends the published rows of the model and of a batch and policy measured here, or every one. */
 static hu_status
-published(table *t, int all)
+after(hu_bench_work *w, json_t *rows)
 {
+	const table *t = w->of;
+
 	for (size_t i = 0; hu_published_at(i); i++) {
 		const hu_published *p = hu_published_at(i);
-		int fits = all;
-		for (int k = 0; k < hu_sweep_cells(&t->sweep) && !fits; k++) {
+		int fits = t->published;
+		for (int k = 0; k < hu_sweep_cells(&t->sweep) && t->measured && !fits; k++) {
 			hu_bench_cell c = hu_sweep_cell(&t->sweep, k);
 			hu_config config;
 			c.word[HU_SWEEP_SIMD] = NULL;
@@ -256,7 +266,7 @@ published(table *t, int all)
 			hu_config_release(&config);
 		}
 		if (fits)
-			say_published(t, p);
+			json_array_append_new(rows, published_row(p));
 	}
 	return HU_OK;
 }
@@ -277,33 +287,35 @@ parse(table *t, const hu_args *a)
 }
 
 static hu_status
-run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
+begin(hu_bench_work *w, const hu_args *a)
 {
-	table t = { .row = row, .to = to, .wrong = wrong };
-	size_t images = 0;
+	table *t = w->of = hu_xcalloc(1, sizeof *t);
 
-	HU_TRY(hu_sweep_init(&t.sweep, a));
-	hu_status st = parse(&t, a);
-	t.ask.energy = &t.energy;
-	t.ask.bar = &t.bar;
-	t.done = hu_xcalloc((size_t)hu_sweep_cells(&t.sweep), sizeof *t.done);
-	if (st == HU_OK)
-		st = hu_sweep_check(&t.sweep, t.backend, t.ask.warm + t.ask.steps,
-			&images); /* checked before the first is measured; the progress bar counts images */
-	if (st == HU_OK && hu_args_given(a, "published")) {
-		st = published(&t, 1);
-	} else if (st == HU_OK && (st = hu_gemm_available(t.backend)) == HU_OK) {
-		hu_progress_start(&t.bar, "bench", images);
-		for (int i = 0; st == HU_OK && i < hu_sweep_cells(&t.sweep); i++)
-			st = measure(&t, i);
-		hu_progress_end(&t.bar);
-		if (st == HU_OK && t.measured)
-			st = published(&t, 0);
-	}
-	hu_energy_close(&t.energy);
-	free(t.done);
-	hu_sweep_release(&t.sweep);
-	return st;
+	HU_TRY(hu_sweep_init(&t->sweep, a));
+	t->done = hu_xcalloc((size_t)hu_sweep_cells(&t->sweep), sizeof *t->done);
+	HU_TRY(parse(t, a));
+	t->ask.energy = &t->energy;
+	t->published = hu_args_given(a, "published");
+	HU_TRY(hu_sweep_work(&t->sweep, w, t->backend, t->ask.warm + t->ask.steps, 1));
+	w->n = t->published ? 0 : w->n;
+	return HU_OK;
+}
+
+static char *
+unit_name(const hu_bench_work *w, int i)
+{
+	return hu_sweep_name(&((const table *)w->of)->sweep, i);
+}
+
+static void
+end(hu_bench_work *w)
+{
+	table *t = w->of;
+
+	hu_energy_close(&t->energy);
+	free(t->done);
+	hu_sweep_release(&t->sweep);
+	free(t);
 }
 
 static const hu_bench_column columns[] = { { "policy", 20, -1 }, { "model", 8, -1 }, { "image", 10, -1 },
@@ -331,9 +343,11 @@ measures(const void *of)
 
 #define PUBLISHED "beside --published, which prints published rows alone, all of them"
 
-static const hu_opt_need needs[] = { { "policy seeds gemm simd backend fuse graph steps warm memory meter", measures,
-					     PUBLISHED },
+static const hu_opt_need needs[] = {
+	{ "policy seeds gemm simd backend fuse graph steps warm memory meter shard part resume", measures, PUBLISHED },
 	{ hu_options_model_names, measures, PUBLISHED }, { NULL, NULL, NULL } };
 
-const hu_bench hu_bench_train = { "train", "training steps by policy, batch and instruction set, beside published ones",
-	columns, run, takes, needs, 1 };
+const hu_bench hu_bench_train = { .name = "train",
+	.summary = "training steps by policy, batch and instruction set, beside published ones", .columns = columns,
+	.takes = takes, .needs = needs, .together = 1, .begin = begin, .unit = unit_name, .measure = measure,
+	.join = join, .after = after, .end = end };

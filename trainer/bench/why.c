@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Shows why mixed precision paid off, or did not: a row for each layer or call and each policy, with the least time
-   that the device's roofline allows, the time it took, and which of arithmetic, memory and launches sets the limit. */
+   that the device's roofline allows, the time it took, and which of arithmetic, memory and launches sets the limit. A
+   unit is a combination of the listed options. */
 #include "trainer/bench/sweep.h"
 #include "trainer/device/ceiling.h"
 #include "trainer/device/gpu.h"
@@ -9,6 +10,7 @@
 #include "trainer/run/idle.h"
 
 #include "lib/base/console/opt_need.h"
+#include "lib/base/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,12 +20,9 @@ typedef struct why {
 	hu_bench_sweep sweep;
 	hu_steptime_ask ask;
 	hu_energy none;
-	hu_progress bar;
-	hu_peaks device;
+	hu_peaks device; /* of which nothing is known before it has an id */
 	const char *backend;
 	int measures, by_call;
-	hu_bench_row *row;
-	void *to;
 } why;
 
 /* Finds the device of this machine: the processor's measured limits, or the data sheet of the GPU that the driver
@@ -47,7 +46,8 @@ here(why *w)
 }
 
 static void
-say(why *w, const hu_bench_cell *c, const hu_config *config, const hu_program *p, const hu_steptime *t)
+say(const why *w, const hu_bench_cell *c, const hu_config *config, const hu_program *p, const hu_steptime *t,
+	json_t *to)
 {
 	json_t *rows = hu_timing_to_json(
 		       &w->device, p, w->by_call, w->measures ? t->call : NULL, w->measures ? t->pass : NULL),
@@ -66,21 +66,27 @@ say(why *w, const hu_bench_cell *c, const hu_config *config, const hu_program *p
 			json_object_set_new(r, "ratio", json_real(json_real_value(m) / predicted));
 		if (!*json_string_value(json_object_get(r, "odd")))
 			json_object_set_new(r, "odd", json_null());
-		w->row(w->to, json_incref(r));
+		if (!w->measures)
+			json_object_set_new(r, "machine", json_null());
+		json_array_append(to, r);
 	}
 	json_decref(rows);
 }
 
 static hu_status
-of_cell(why *w, int i)
+measure(hu_bench_work *work, int i, json_t *rows)
 {
+	why *w = work->of;
 	hu_bench_cell c = hu_sweep_cell(&w->sweep, i);
 	hu_steptime t = { .call = NULL };
 	hu_config config;
 	hu_dataset data;
 	hu_programs p;
 
+	if (!w->device.id)
+		HU_TRY(here(w));
 	HU_TRY(hu_sweep_config(&config, &w->sweep, &c, w->backend, w->ask.warm + w->ask.steps));
+	w->ask.bar = work->bar;
 	hu_status st = w->measures ? hu_steptime_measure(&t, &config, &w->ask) : HU_OK;
 	if (st == HU_OK)
 		st = hu_config_dataset(&config, 1, &data);
@@ -92,8 +98,7 @@ of_cell(why *w, int i)
 			hu_programs_release(&p);
 	}
 	if (st == HU_OK) {
-		hu_progress_end(&w->bar);
-		say(w, &c, &config, p.train, &t);
+		say(w, &c, &config, p.train, &t, rows);
 		hu_programs_release(&p);
 	}
 	free(t.call);
@@ -116,30 +121,35 @@ parse(why *w, const hu_args *a)
 	w->by_call = !strcmp(by, "call");
 	w->measures = !strcmp(device, "here");
 	w->ask = (hu_steptime_ask){
-		.steps = (size_t)steps, .warm = (size_t)warm, .calls = 1, .energy = &w->none, .bar = &w->bar
+		.steps = (size_t)steps, .warm = (size_t)warm, .calls = 1, .energy = &w->none
 	};
 	HU_TRY(hu_energy_open(&w->none, "none", "cpu"));
-	return w->measures ? here(w) : hu_peaks_find(device, &w->device);
+	return w->measures ? HU_OK : hu_peaks_find(device, &w->device);
 }
 
 static hu_status
-run(const hu_args *a, hu_bench_row *row, void *to, long *wrong)
+begin(hu_bench_work *work, const hu_args *a)
 {
-	why w = { .row = row, .to = to };
-	size_t images = 0;
+	why *w = work->of = hu_xcalloc(1, sizeof *w);
 
-	(void)wrong;
-	HU_TRY(hu_sweep_init(&w.sweep, a));
-	int cells = hu_sweep_cells(&w.sweep);
-	hu_status st = parse(&w, a);
-	if (st == HU_OK)
-		st = hu_sweep_check(&w.sweep, w.backend, w.ask.warm + w.ask.steps, &images);
-	hu_progress_start(&w.bar, "bench", images);
-	for (int i = 0; i < cells && st == HU_OK; i++)
-		st = of_cell(&w, i);
-	hu_progress_end(&w.bar);
-	hu_sweep_release(&w.sweep);
-	return st;
+	HU_TRY(hu_sweep_init(&w->sweep, a));
+	HU_TRY(parse(w, a));
+	return hu_sweep_work(&w->sweep, work, w->backend, w->ask.warm + w->ask.steps, w->measures);
+}
+
+static char *
+unit_name(const hu_bench_work *work, int i)
+{
+	return hu_sweep_name(&((const why *)work->of)->sweep, i);
+}
+
+static void
+end(hu_bench_work *work)
+{
+	why *w = work->of;
+
+	hu_sweep_release(&w->sweep);
+	free(w);
 }
 
 static const hu_bench_column columns[] = { { "policy", 20, -1 }, { "batch", 5, 0 }, { "device", 8, -1 },
@@ -170,5 +180,6 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_bench hu_bench_why = { "why", "what limits each layer or call, predicted and measured", columns, run, takes,
-	needs, 0 };
+const hu_bench hu_bench_why = { .name = "why", .summary = "what limits each layer or call, predicted and measured",
+	.columns = columns, .takes = takes, .needs = needs, .begin = begin, .unit = unit_name, .measure = measure,
+	.end = end };

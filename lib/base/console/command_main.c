@@ -113,7 +113,7 @@ static hu_status
 may_run(const char *name)
 {
 	static const struct { const char *command, *why; } rows[] = {
-#define SHARES(command) { #command, NULL },
+#define SHARES(command, moves) { #command, NULL },
 #define ALONE(command, why) { #command, why },
 #include "lib/base/ranks/shares.def"
 #undef ALONE

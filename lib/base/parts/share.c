@@ -69,7 +69,8 @@ begin(hu_sharing *s)
 {
 	hu_share_work *w = s->work;
 	const char *shard = hu_args_text(s->args, "shard"), *path = hu_args_text(s->args, "part");
-	char *command = hu_parts_command(s->args, "shard part resume threads json");
+	char *command = hu_parts_command(
+		s->args, w->threaded ? "shard part resume json" : "shard part resume threads json");
 	hu_parts *offered = hu_parts_offered();
 	hu_status st = HU_OK;
 
@@ -177,9 +178,9 @@ complete(const hu_share_work *w, hu_parts *parts)
 	return missing ? lacking(w, parts, missing) : HU_OK;
 }
 
-/* Joins unit i, computed here unless a part has it. */
+/* Joins unit i, computed here (*here) unless a part has it. */
 static hu_status
-one(hu_sharing *s, int i)
+one(hu_sharing *s, int i, int *here)
 {
 	hu_share_work *w = s->work;
 	const hu_part_unit *u = NULL;
@@ -191,6 +192,7 @@ one(hu_sharing *s, int i)
 		u = hu_parts_find(s->parts, name);
 		free(name);
 	}
+	*here = !u;
 	if (u)
 		return w->join(w->of, i, strcmp(u->found, "-") ? u->found : "");
 	double start = hu_now();
@@ -211,12 +213,24 @@ static hu_status
 join_units(hu_sharing *s, int first, int last)
 {
 	hu_status st = HU_OK;
+	int here;
 
 	for (int i = first; i < last && st == HU_OK; i++) {
-		st = one(s, i);
-		hu_progress_step(&s->work->bar, 1);
+		st = one(s, i, &here);
+		hu_sharing_moved(s->work, i, here);
 	}
 	return st;
+}
+
+/* The steps of the bar that all units take. */
+static size_t
+all_steps(const hu_share_work *w)
+{
+	size_t sum = 0;
+
+	for (int i = 0; i < w->n; i++)
+		sum += hu_sharing_steps(w, i);
+	return sum;
 }
 
 static hu_status
@@ -229,7 +243,7 @@ all_units(hu_sharing *s)
 		HU_TRY(complete(w, s->parts));
 	if (hu_parts_only_asked())
 		return HU_OK;
-	hu_progress_start(&w->bar, w->command, (size_t)w->n);
+	hu_progress_start(&w->bar, w->command, all_steps(w));
 	hu_status st = join_units(s, 0, early);
 	if (st == HU_OK && w->late)
 		st = w->ready(w->of);
@@ -248,8 +262,9 @@ own_units(hu_sharing *s, const int *of, int first, int last)
 	for (int i = first; i < last && st == HU_OK; i++) {
 		if (of[i] != s->shard.i - 1)
 			continue;
+		int here = !hu_sharing_has(s, i);
 		st = hu_sharing_study(s, i);
-		hu_progress_step(&s->work->bar, 1);
+		hu_sharing_moved(s->work, i, here);
 		if (st == HU_OK)
 			st = hu_sharing_keep(s, 0);
 	}
@@ -290,14 +305,18 @@ one_shard(hu_sharing *s)
 {
 	hu_share_work *w = s->work;
 	int *of = hu_xcalloc((size_t)w->n + 1, sizeof *of), units = 0, left = 0;
+	size_t steps = 0;
 	double start = s->saved = hu_now();
 	hu_status st = HU_OK;
 	hu_deal load;
 
 	hu_deal_out(&load, of, w->cost, w->n, s->shard.n);
-	for (int i = 0; i < w->n; i++)
-		units += of[i] == s->shard.i - 1;
-	hu_progress_start(&w->bar, w->command, (size_t)units);
+	for (int i = 0; i < w->n; i++) {
+		int mine = of[i] == s->shard.i - 1;
+		units += mine;
+		steps += mine ? hu_sharing_steps(w, i) : 0;
+	}
+	hu_progress_start(&w->bar, w->command, steps);
 	st = own_units(s, of, 0, w->n - w->late);
 	if (st == HU_OK)
 		st = hu_sharing_keep(s, 1);

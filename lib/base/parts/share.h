@@ -23,11 +23,14 @@
    them. A shard computes its own of them where the folder has the parts of all others; else they are computed where
    units are joined. Ranks have none.
    checked: NULL, or returns how many bytes of files this process has compared with checksums.
-   bar: is shown while units are computed and joined, for notes and for who prints a line. */
+   threaded: what is found depends on --threads, so merge uses the value that the parts were made with.
+   bar: is shown while units are computed and joined, for notes and for who prints a line. steps: NULL, or by how many
+   steps `study` moves it for each unit; else a unit is one step. */
 typedef struct hu_share_work {
 	const char *command, *text, *folder, *place;
-	int n, keeps, late;
+	int n, keeps, late, threaded;
 	const double *cost;
+	const size_t *steps;
 	const int *group;
 	const char *joint;
 	char *(*name)(const void *of, int i);
@@ -63,7 +66,10 @@ void hu_share_end(hu_sharing *s, hu_status st);
 void hu_share_answer(void);
 
 /* In sharing.c, for share.c and share_ranks.c: whether unit i was found; adds what it found; computes it where it was
-   not found. */
+   not found. hu_sharing_steps returns the steps of the bar that unit i takes, and hu_sharing_moved moves it past a
+   unit, which was computed here or not. */
+size_t hu_sharing_steps(const hu_share_work *w, int i);
+void hu_sharing_moved(hu_share_work *w, int i, int here);
 int hu_sharing_has(const hu_sharing *s, int i);
 void hu_sharing_add(hu_sharing *s, int i, double seconds, const char *found);
 hu_status hu_sharing_study(hu_sharing *s, int i);

@@ -25,7 +25,7 @@ typedef struct dealer {
 	int *order, n, cap, head, tail;   /* lots order[head] to order[tail-1] wait */
 	int open;              /* wishes that were not answered with "none" yet */
 	hu_status st;          /* of saving what was found */
-	size_t left;           /* units that were not found at first */
+	size_t left;           /* steps of the bar for units that were not found at first */
 	letter *letters;
 	int nletters, most_letters;
 } dealer;
@@ -35,7 +35,8 @@ add_lot(dealer *d, int first, int last, double cost)
 {
 	HU_GROW(d->lots, d->n, d->cap);
 	d->lots[d->n++] = (lot){ first, last, cost };
-	d->left += (size_t)(last - first);
+	for (int i = first; i < last; i++)
+		d->left += hu_sharing_steps(d->s->work, i);
 }
 
 /* The largest cost of a lot of several units: a rank's share / FINER. */
@@ -116,7 +117,7 @@ add_found(dealer *d, const char *text, size_t n)
 		at += sizeof i + sizeof seconds;
 		hu_sharing_add(d->s, i, seconds, text + at);
 		at += strlen(text + at) + 1;
-		hu_progress_step(&d->s->work->bar, 1);
+		hu_sharing_moved(d->s->work, i, 0);
 	}
 }
 
@@ -203,7 +204,7 @@ deal(dealer *d)
 		const lot *l = &d->lots[d->order[--d->tail]];
 		for (int i = l->first; i < l->last && st == HU_OK; i++) {
 			st = hu_sharing_study(d->s, i);
-			hu_progress_step(&d->s->work->bar, 1);
+			hu_sharing_moved(d->s->work, i, 1);
 			hu_share_answer();
 			if (st == HU_OK)
 				st = hu_sharing_keep(d->s, 0);

@@ -7,6 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+size_t
+hu_sharing_steps(const hu_share_work *w, int i)
+{
+	return w->steps ? w->steps[i] : 1;
+}
+
+void
+hu_sharing_moved(hu_share_work *w, int i, int here)
+{
+	if (!here || !w->steps)
+		hu_progress_step(&w->bar, hu_sharing_steps(w, i));
+}
+
 int
 hu_sharing_has(const hu_sharing *s, int i)
 {

@@ -95,6 +95,23 @@ hu_ranks_library(void)
 	return hu_ranks_now.library;
 }
 
+void
+hu_ranks_withdraw(int on)
+{
+	static hu_ranks_state among;
+
+	HU_ASSERT(on == !among.size);
+	if (on) {
+		among = hu_ranks_now;
+		hu_ranks_now.wire = NULL;
+		hu_ranks_now.rank = 0;
+		hu_ranks_now.size = hu_ranks_now.local = 1;
+	} else {
+		hu_ranks_now = among;
+		among.size = 0;
+	}
+}
+
 /* The table, for a message between two ranks: there is none where there is one rank. */
 static const hu_wire *
 wire(void)

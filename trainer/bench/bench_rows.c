@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trainer/bench/bench_rows.h"
+
+#include "lib/base/build.h"
+#include "lib/base/thread.h"
+#include "lib/number/simd.h"
+#include "trainer/device/gpu.h"
+#include "trainer/record/manifest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const hu_bench_column machine = { "machine", 8, -1 };
+
+static void
+print_cell(const hu_bench_column *c, const json_t *v)
+{
+	if (!v || json_is_null(v))
+		printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, "-");
+	else if (json_is_string(v))
+		printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, json_string_value(v));
+	else
+		printf("%*.*f ", c->width, c->decimals < 0 ? 0 : c->decimals, json_number_value(v));
+}
+
+static void
+print_head(const hu_bench_column *c)
+{
+	printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, c->name);
+}
+
+/* Prints a row, and before the first the table's head. The machine comes first: last columns are long texts. */
+static void
+print_row(hu_bench_sink *s, json_t *row)
+{
+	if (!s->headed) {
+		if (s->many)
+			print_head(&machine);
+		for (const hu_bench_column *c = s->bench->columns; c->name; c++)
+			print_head(c);
+		putchar('\n');
+		s->headed = 1;
+	}
+	if (s->many)
+		print_cell(&machine, json_object_get(row, machine.name));
+	for (const hu_bench_column *c = s->bench->columns; c->name; c++)
+		print_cell(c, json_object_get(row, c->name));
+	putchar('\n');
+	fflush(stdout);
+}
+
+static void
+write_cell(hu_tsv *t, const json_t *v)
+{
+	if (json_is_string(v))
+		hu_tsv_text(t, *json_string_value(v) ? json_string_value(v) : "-");
+	else if (json_is_integer(v))
+		hu_tsv_int(t, json_integer_value(v));
+	else if (json_is_number(v))
+		hu_tsv_real(t, json_number_value(v));
+	else
+		hu_tsv_none(t);
+}
+
+static void
+begin_tsv(hu_bench_sink *s)
+{
+	hu_str columns;
+	char device[320], why[256];
+	hu_gpu g;
+
+	hu_str_init(&columns);
+	for (const hu_bench_column *c = s->bench->columns; c->name; c++)
+		hu_str_addf(&columns, "%s ", c->name);
+	hu_str_add(&columns, machine.name);
+	hu_tsv_init(&s->tsv);
+	hu_tsv_note(&s->tsv, "table", "bench-%s", s->bench->name);
+	hu_tsv_note(&s->tsv, "halfulp", "%s", hu_build_version());
+	hu_tsv_note(&s->tsv, "compiler", "%s", hu_build_compiler());
+	hu_tsv_note(&s->tsv, "system", "%s", hu_machine_system());
+	hu_tsv_note(
+		&s->tsv, "processor", "%s, %d threads, SIMD %s", hu_machine_processor(), hu_threads(), hu_simd_name());
+	if (hu_gpu_find(&g, why, sizeof why))
+		hu_tsv_note(&s->tsv, "device", "%s", hu_gpu_text(&g, device, sizeof device));
+	hu_tsv_header(&s->tsv, columns.s);
+	hu_str_release(&columns);
+}
+
+void
+hu_bench_rows_begin(hu_bench_sink *s, int json)
+{
+	s->all = json ? json_array() : NULL;
+	if (s->file)
+		begin_tsv(s);
+}
+
+static hu_status
+take(hu_bench_sink *s, json_t *row)
+{
+	const char *why = json_string_value(json_object_get(row, "why"));
+
+	if (why || !s->all)
+		hu_progress_end(s->bar);
+	if (why)
+		fprintf(stderr, "%s\n", why);
+	s->wrong += json_integer_value(json_object_get(row, "wrong"));
+	json_object_del(row, "why");
+	json_object_del(row, "wrong");
+	if (s->all)
+		json_array_append(s->all, row);
+	else
+		print_row(s, row);
+	if (!s->file)
+		return HU_OK;
+	for (const hu_bench_column *c = s->bench->columns; c->name; c++)
+		write_cell(&s->tsv, json_object_get(row, c->name));
+	write_cell(&s->tsv, json_object_get(row, machine.name));
+	return hu_tsv_save(&s->tsv, s->file);
+}
+
+hu_status
+hu_bench_rows_take(hu_bench_sink *s, json_t *rows)
+{
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		HU_TRY(take(s, json_array_get(rows, i)));
+	return HU_OK;
+}
+
+void
+hu_bench_rows_end(hu_bench_sink *s, hu_status st)
+{
+	if (s->all && st == HU_OK) {
+		json_dumpf(s->all, stdout, JSON_INDENT(1));
+		putchar('\n');
+	}
+	json_decref(s->all);
+	if (s->file)
+		hu_tsv_release(&s->tsv);
+}
