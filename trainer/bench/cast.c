@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Benchmarks casts of arrays: a unit and a row for every format, operation, rounding mode and instruction set asked for.
-   A memcpy of as many floats is timed alternately with each, so that a busy machine does not spoil the ratio. After
-   timing, a sample of the results is checked. */
+   Benchmarks casts of arrays: a unit and a row for every format, operation, rounding mode and instruction set asked
+   for. A memcpy of as many floats is timed alternately with each, so that a busy machine does not spoil the ratio.
+   After timing, a sample of the results is checked. */
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/bulk/bulk_table.h"
@@ -27,8 +27,9 @@ typedef struct cast {
 	int formats, modes, trials, all, python, ops;
 	unit *unit;
 	int units, most_units;
-	/* Of the format that the arrays hold values for, NULL before the first: nanoseconds per element that MPFR takes
-	   by mode and that NumPy takes to codes and back, and how many of MPFR's results differ, until a row says so. */
+	/* The format that the arrays hold values for, NULL before the first; of it the nanoseconds per element that
+	   MPFR takes by mode and that NumPy takes to codes and back, and how many of MPFR's results differ, until a
+	   row says so. */
 	const hu_format_id *holds;
 	double by_mpfr[HU_MODES], by_python[2];
 	long differ;
@@ -68,13 +69,14 @@ measure_row(cast *c, const unit *u)
 	hu_format_id f = u->format;
 	hu_mode m = o->draws ? c->mode[u->mode] : HU_RNE;
 	double best = 1e9, copy = 1e9, t, ns, bytes, other = 0;
-	int wide = u->op == HU_CAST_ROUND64, pieces = u->op == HU_CAST_PIECES, codes = o->packs ? (int)hu_bulk_element(f) : 4;
+	int wide = u->op == HU_CAST_ROUND64, pieces = u->op == HU_CAST_PIECES,
+	    codes = o->packs ? (int)hu_bulk_element(f) : 4;
 
 	for (int i = 0; i < c->trials; i++) {
 		t = timed(c, NULL, f, m);
 		copy = t < copy ? t : copy;
 		if (u->op == HU_CAST_PACK)
-			hu_bulk_unpack(c->of.dst, c->of.codes, c->of.n, f); /* the input of pack must be values of the format */
+			hu_bulk_unpack(c->of.dst, c->of.codes, c->of.n, f); /* pack's input: values of the format */
 		t = timed(c, o, f, m);
 		best = t < best ? t : best;
 	}
@@ -127,8 +129,8 @@ static hu_status
 make_room(cast *c)
 {
 	size_t bytes = c->of.n * sizeof *c->of.src;
-	void **room[] = { (void **)&c->of.src, (void **)&c->of.dst, (void **)&c->of.wide, (void **)&c->of.wide_dst, &c->of.codes,
-		&c->of.back };
+	void **room[] = { (void **)&c->of.src, (void **)&c->of.dst, (void **)&c->of.wide, (void **)&c->of.wide_dst,
+		&c->of.codes, &c->of.back };
 	const size_t rooms = sizeof room / sizeof *room;
 
 	for (size_t i = 0; i < rooms && !c->holds; i++) {
@@ -177,8 +179,8 @@ unit_name(const hu_bench_work *w, int i)
 	const cast *c = w->of;
 	const unit *u = &c->unit[i];
 
-	return hu_xprintf("%s.%s.%s.%s", hu_format_name(u->format), hu_simd_name_of((hu_simd)u->simd), hu_cast_ops[u->op].name,
-		hu_cast_ops[u->op].draws ? hu_mode_name(c->mode[u->mode]) : "-");
+	return hu_xprintf("%s.%s.%s.%s", hu_format_name(u->format), hu_simd_name_of((hu_simd)u->simd),
+		hu_cast_ops[u->op].name, hu_cast_ops[u->op].draws ? hu_mode_name(c->mode[u->mode]) : "-");
 }
 
 /* Calls `one` with each word of list. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the benchmark of casts consists of: its arrays, the operations on them (cast_ops.c), and the libraries that it is
-   compared with (cast_others.c); private to trainer/bench/. */
+   What the benchmark of casts consists of: its arrays, the operations on them (cast_ops.c), and the libraries that it
+   is compared with (cast_others.c); private to trainer/bench/. */
 #ifndef HU_TRAINER_BENCH_CAST_H
 #define HU_TRAINER_BENCH_CAST_H
 

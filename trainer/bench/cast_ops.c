@@ -32,7 +32,11 @@ code_at(const void *codes, size_t i, hu_format_id f)
 	return hu_bulk_element(f) == 1 ? ((const uint8_t *)codes)[i] : ((const uint16_t *)codes)[i];
 }
 
-static void run_round(hu_cast *c, hu_format_id f, hu_mode m) { hu_bulk_round(c->dst, c->src, c->n, f, m, 0, &stream, 0); }
+static void
+run_round(hu_cast *c, hu_format_id f, hu_mode m)
+{
+	hu_bulk_round(c->dst, c->src, c->n, f, m, 0, &stream, 0);
+}
 static void
 run_round64(hu_cast *c, hu_format_id f, hu_mode m)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Benchmarks matrix products: a unit for each size, format and summation model, and in it a row on the CPU for each
-   instruction set, on a device for each of the ways of lib/program/gemms.def. The first result of each is compared with the plain version, the others with the
-   first, bit by bit, and so are those of summation models that say the same in other words, such as a unit's on two of
-   its paths. */
+   instruction set, on a device for each of the ways of lib/program/gemms.def. The first result of each is compared with
+   the plain version, the others with the first, bit by bit, and so are those of summation models that say the same in
+   other words, such as a matrix unit's on two of its paths. */
 #include "trainer/bench/gemm.h"
 
 #include "lib/base/mem.h"
@@ -165,8 +165,8 @@ measure_way(sweep *s, hu_bench_product *g, const unit *u, hu_gemm_way way, json_
 		     : cpu       ? ceiling_here(s, g->format)
 				 : ceiling_device(s, g->format, way),
 	       gflops = t.seconds > 0 ? 2e-9 * (double)g->m * (double)g->n * (double)g->k / t.seconds : 0;
-	json_t *row = json_pack("{s:s s:s s:s s:s s:s s:s}", "size", u->size, "format", hu_format_name(g->format), "sum",
-		u->sum, "on", s->backend->name, "gemm", cpu ? "-" : hu_gemm_name(way), "simd",
+	json_t *row = json_pack("{s:s s:s s:s s:s s:s s:s}", "size", u->size, "format", hu_format_name(g->format),
+		"sum", u->sum, "on", s->backend->name, "gemm", cpu ? "-" : hu_gemm_name(way), "simd",
 		strcmp(s->backend->name, "cuda") ? hu_simd_name() : "-");
 	json_array_append_new(rows, row);
 	if (st != HU_OK) {

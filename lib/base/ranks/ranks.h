@@ -33,7 +33,8 @@ int hu_ranks_place(void);
 const char *hu_ranks_library(void);
 
 /* From now on (1) this rank works as if it had been started alone: it is 0 of 1, and what is collective involves nobody
-   else; or it is one of the ranks again (0). For work that others do not take part in though its code would share it. */
+   else; or it is one of the ranks again (0). For work that others do not take part in though its code would share
+   it. */
 void hu_ranks_withdraw(int on);
 
 /* Messages: bytes, to a rank, under a tag of 0 to 32767. A message is received whole, with the size that was sent, and
