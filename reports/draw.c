@@ -74,6 +74,7 @@ start(const char *dir, const char *first, const char *argument, const char *log,
 	return HU_OK;
 }
 
+/* Returns the exit code, or the negative number of the signal that ended the process. */
 static int
 finish(pid_t pid)
 {
@@ -82,7 +83,7 @@ finish(pid_t pid)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? -WTERMSIG(status) : -1;
 }
 
 static hu_status
@@ -128,6 +129,9 @@ check(const hu_figure *f, const char *dir, const char *formats, int code)
 	complaint(log, said, sizeof said);
 	if (code == 127)
 		st = absent();
+	else if (code < 0)
+		st = hu_fail(HU_EUNABLE, "gnuplot was ended by signal %d (%s) while it drew %s: %s", -code,
+			strsignal(-code), f->stem, said);
 	else if (code)
 		st = hu_fail(HU_EUNABLE, "gnuplot could not draw %s: %s", f->stem, said);
 	for (char *s = strtok_r(all, " ", &save); s && st == HU_OK; s = strtok_r(NULL, " ", &save)) {

@@ -20,6 +20,8 @@ at(row) = place[int(row) + 1]
 share(p) = column('phase_id') == p && column('additions') > 0 ? positive(column('swamped') / column('additions')) : NaN
 least = 1e-7
 bar(x) = x > least ? x : NaN
+# A row without a label has it left of the axis, where none is drawn: of a table of one row, no label of which has a
+# place, gnuplot 5.4 does not survive `with labels`.
 
 do for [format in formats] {
 	eval canvas(format, width, height)
@@ -41,7 +43,7 @@ do for [format in formats] {
 	set ytics ()
 	do for [row = 1:rows] { set ytics add (tic_name(named(name[row])) place[row]) }
 	plot for [p = 1:phases] file using (least):(at($0)):(least):(bar(share(p))):(at($0) - 0.32):(at($0) + 0.32) with boxxyerror lc rgb shade(p) title phase_name[p], \
-		'' using (column('swamped') == 0 ? least : NaN):(at($0)):('none') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0' notitle
+		'' using (column('swamped') == 0 ? least : least / 100):(at($0)):('none') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0' notitle
 	set ytics autofreq
 	set ytics scale 0 noenhanced
 	if (rows_updates > 0) {
@@ -60,8 +62,8 @@ do for [format in formats] {
 		set label 3 (narrow ? 'fatal' : 'fatal above 0.5') at 1, graph 1 offset 0, 0.6 right textcolor rgb fatal
 		unset key
 		plot file_updates using (least):(-$0):(least):(bar(column('l2_share_lost'))):(-$0 - 0.32):(-$0 + 0.32):ytic(named(stringcolumn('tensor_label'))) with boxxyerror lc rgb run_colour, \
-			'' using (column('l2_share_lost') == 0 ? least : NaN):(-$0):('none') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0', \
-			'' using (column('l2_share_lost') > 0 && column('l2_share_lost') <= least ? least : NaN):(-$0):('below 10^{-4}') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0'
+			'' using (column('l2_share_lost') == 0 ? least : least / 100):(-$0):('none') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0', \
+			'' using (column('l2_share_lost') > 0 && column('l2_share_lost') <= least ? least : least / 100):(-$0):('below 10^{-4}') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0'
 		unset arrow 1; unset arrow 2; unset label 2; unset label 3
 		least = 1e-7
 	}

@@ -31,7 +31,7 @@ do for [format in formats] {
 			with vectors nohead lw 1 lc rgb '#C8C8C8' notitle, \
 		'' using (positive(column('ulp_mean'))):(at($0)):ytic(named(stringcolumn('layer_label'))) with points pt 7 ps 0.4 lc rgb soft title 'mean', \
 		'' using (positive(column('ulp_p99'))):(at($0)) with points pt 6 ps 0.7 lw 1.5 lc rgb soft title '99th percentile', \
-		'' using (column('ulp_max') == 0 ? low : NaN):(at($0)):('exact') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0' notitle, \
+		'' using (column('ulp_max') == 0 ? low : low / 100):(at($0)):('exact') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0' notitle, \
 		for [p = 1:phases] '' using (of(p, column('ulp_max'))):(at($0)) with points pt marker(p) ps 0.8 lc rgb shade(p) title 'largest, '.phase_name[p]
 }
 unset output

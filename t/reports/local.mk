@@ -5,6 +5,7 @@ EXTRA_DIST += t/reports/gallery_random.py
 EXTRA_DIST += t/reports/make-sample-run.py
 EXTRA_DIST += t/reports/paper.py
 EXTRA_DIST += t/reports/svgtext.py
+SCRIPT_TESTS += t/reports/t-few-rows.py
 SCRIPT_TESTS += t/reports/t-figures.py
 SCRIPT_TESTS += t/reports/t-gallery.py
 SCRIPT_TESTS += t/reports/t-layers.py
