@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -170,6 +171,14 @@ p = halfulp('merge', *parts)
 ok(p.returncode == 0 and p.stderr == '', 'the parts of every instruction set agree', p.stderr)
 
 
+# Threads are part of what was asked for, and merge asks for as many
+threads = 'gemm --sizes 8 --trials 1 --formats fp32 --threads 2 --sum fma --sum fma,acc=fp32'
+for k in 1, 2:
+    halfulp('bench', *threads.split(), '--shard', '%d/2' % k, '--part', 'thread-%d.part' % k)
+p = halfulp('merge', 'thread-1.part', 'thread-2.part')
+ok(p.returncode == 0 and len(p.stdout.splitlines()) == 3, 'shards of two threads each are joined', p.stderr)
+
+
 def forge(path, change):
     """Writes the part with what CHANGE makes of the rows that its last unit found, and the check of these."""
     lines = open(path).read().split('\n')
@@ -181,6 +190,15 @@ def forge(path, change):
     open(path, 'w').write('\n'.join(lines))
 
 
+for k in 1, 2:
+    if 'fma,acc' in open('thread-%d.part' % k).read().split('unit\t')[1]:
+        forge('thread-%d.part' % k, lambda text: text.replace('"digest":"0x', '"digest":"0xf'))
+p = halfulp('merge', 'thread-1.part', 'thread-2.part')
+ok(
+    p.returncode == 1 and re.search(r'8 fp32 fma,acc=fp32: digest 0xf\w+, and 0x\w+ by the model before', p.stderr),
+    'another digest by a model that says the same in other words: a line, and exit 1',
+    p.stdout + p.stderr,
+)
 before = open(parts[-1]).read()
 if len(names) > 1:
     forge(parts[-1], lambda text: text.replace('"digest":"0x', '"digest":"0xf'))
