@@ -67,7 +67,7 @@ append trainer/model/models.def 'MODEL(toymodel, "sgd", 0.1, 30, "x[n,...] label
 cat >tree/trainer/model/toymodel.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    "toymodel": one dense layer. */
-#include "trainer/model/layer.h"
+#include "trainer/model/layer/layer_loss.h"
 
 void
 hu_model_toymodel(hu_program *p, const hu_model_sizes *s, int eval)

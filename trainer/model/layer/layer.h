@@ -6,7 +6,7 @@
 #ifndef HU_TRAINER_LAYER_H
 #define HU_TRAINER_LAYER_H
 
-#include "trainer/model/model.h"
+#include "trainer/model/models.h"
 
 /* Returns the input tensor input.NAME, [batch, ...], of the data set's array `name`. It is an activation, so a policy
    casts it. hu_layer_loss (layer_loss.h) adds the input of row weights. */

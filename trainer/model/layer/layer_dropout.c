@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trainer/model/layer_dropout.h"
+#include "trainer/model/layer/layer_dropout.h"
 
 #include "lib/base/hash.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trainer/model/layer_image.h"
+#include "trainer/model/layer/layer_image.h"
 
-#include "trainer/model/layer_parts.h"
+#include "trainer/model/layer/layer_parts.h"
 
 hu_layer_name
 hu_layer_named(const char *prefix, const char *word)

@@ -5,7 +5,7 @@
 #ifndef HU_TRAINER_LAYER_IMAGE_H
 #define HU_TRAINER_LAYER_IMAGE_H
 
-#include "trainer/model/layer.h"
+#include "trainer/model/layer/layer.h"
 
 enum { HU_LAYER_TEXT = 64 };
 
@@ -34,6 +34,4 @@ int hu_layer_conv_pixel(hu_program *p, const char *layer, int x, size_t filters)
 int hu_layer_join(hu_program *p, const char *layer, int a, int b);
 /* n times the multiplier, rounded; at least 1. */
 size_t hu_layer_scaled(const hu_model_sizes *s, size_t n);
-/* HU_EINVAL where a U-Net would halve images until nothing is left. */
-hu_status hu_unet_check(const hu_model_sizes *s);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trainer/model/layer_attention.h"
+#include "trainer/model/layer/layer_attention.h"
 
-#include "trainer/model/layer_dropout.h"
+#include "trainer/model/layer/layer_dropout.h"
 
 #include <math.h>
 #include <string.h>

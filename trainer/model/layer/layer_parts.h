@@ -3,7 +3,7 @@
 #ifndef HU_TRAINER_LAYER_PARTS_H
 #define HU_TRAINER_LAYER_PARTS_H
 
-#include "trainer/model/layer.h"
+#include "trainer/model/layer/layer.h"
 
 /* Adds the trainable float32 tensor LAYER.ROLE, whose first values trainer/run/start.c chooses by its role. */
 int hu_layer_parameter(hu_program *p, const char *layer, const char *role, hu_shape s);

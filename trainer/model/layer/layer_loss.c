@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    Losses: cross-entropy as one call, soft Dice, mean squares and NT-Xent as several, all of the layer "loss" and marked
    as parts of a loss, which a policy leaves in float32 or wider. */
-#include "trainer/model/layer_loss.h"
+#include "trainer/model/layer/layer_loss.h"
 
 #include "lib/base/console/opt.h"
-#include "trainer/model/layer_image.h"
+#include "trainer/model/layer/layer_image.h"
 
 #include <string.h>
 
