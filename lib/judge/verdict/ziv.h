@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Judges one output from an enclosure of its exact value: error, ulps and whether the error exceeds its bound, each
    rounded once. If the enclosure is too wide to decide a digit it says so (Ziv's test). */
-#ifndef HU_ANALYZERS_ZIV_H
-#define HU_ANALYZERS_ZIV_H
+#ifndef HU_JUDGE_ZIV_H
+#define HU_JUDGE_ZIV_H
 
 #include "lib/number/round.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/judge/ziv.h"
+#include "lib/judge/verdict/ziv.h"
 
 #include "lib/number/ulp.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Ziv's test (ziv.h) and the sums over errors (errors.h) for blocks of outputs, in loops that the compiler vectorises:
    one source, compiled for each instruction set, with the same bits from all. */
-#ifndef HU_ANALYZERS_VERDICT_H
-#define HU_ANALYZERS_VERDICT_H
+#ifndef HU_JUDGE_VERDICT_H
+#define HU_JUDGE_VERDICT_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/judge/verdict.inc"
+#include "lib/judge/verdict/verdict.inc"
 
 #include "lib/number/simd.h"
 
