@@ -61,6 +61,7 @@ include $(top_srcdir)/lib/number/elementary/local.mk
 include $(top_srcdir)/lib/op/local.mk
 include $(top_srcdir)/lib/op/axis/local.mk
 include $(top_srcdir)/lib/op/contract/local.mk
+include $(top_srcdir)/lib/op/contract/exact/local.mk
 include $(top_srcdir)/lib/op/element/local.mk
 include $(top_srcdir)/lib/op/kind/local.mk
 include $(top_srcdir)/lib/op/loops/local.mk

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/op/contract/contract_runs.h"
+#include "lib/op/contract/exact/contract_runs.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"

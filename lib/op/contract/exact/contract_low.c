@@ -4,8 +4,8 @@
    with the other operand's high parts, plus bounds on the rest: al bl, the roundings of the plain products, and the
    operands' own errors. These bounds use the Cauchy-Schwarz inequality, |Σ x y| <= |x|2 |y|2, with norms of rows and
    columns, which need no second product. */
-#include "lib/op/contract/contract_low.h"
-#include "lib/op/contract/contract_runs.h"
+#include "lib/op/contract/exact/contract_low.h"
+#include "lib/op/contract/exact/contract_runs.h"
 #include "lib/op/element/map.h"
 
 #include "lib/base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/op/contract/contract_exact.h"
+#include "lib/op/contract/exact/contract_exact.h"
 
 #include "lib/base/room.h"
 #include "lib/exact/gemm.h"

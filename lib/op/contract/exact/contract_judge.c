@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Judges products: exact value, a-priori bound, magnitude, swamping, cost. Bounds and magnitudes come with the
    certified values (contract_enclose.c), except for tensor cores, whose bound needs every operand. */
-#include "lib/op/contract/contract_exact.h"
+#include "lib/op/contract/exact/contract_exact.h"
 #include "lib/op/element/map.h"
 #include "lib/op/sink.h"
 

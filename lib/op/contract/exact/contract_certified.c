@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Encloses products whose operands are certified values themselves. */
-#include "lib/op/contract/contract_low.h"
+#include "lib/op/contract/exact/contract_low.h"
 
 #include "lib/base/mem.h"
 
