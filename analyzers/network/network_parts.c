@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What says that two processes do the same work on a model: options, and the contents of the files that they name. */
-#include "analyzers/network/network.h"
+   Two processes do the same work on a model where options and the contents of the files that they name are the same. */
+#include "analyzers/network/network_parts.h"
 
 #include "lib/base/build.h"
+#include "lib/base/file.h"
 #include "lib/base/mem.h"
-#include "lib/base/parts/parts.h"
 #include "lib/store/run.h"
 
 #include <stdlib.h>
@@ -43,8 +43,9 @@ say_files(hu_str *to, const char *list)
 	return st;
 }
 
-hu_status
-hu_network_work(char **text, const hu_args *a, const char *except)
+/* Sets *text to the line, which names every option but those in `except`. */
+static hu_status
+say_work(char **text, const hu_args *a, const char *except)
 {
 	char *more = hu_xprintf("%s shard part resume json", except), *options;
 	hu_status st = hu_parts_options(&options, a, more, say_files);
@@ -63,11 +64,35 @@ hu_network_work(char **text, const hu_args *a, const char *except)
 	return st;
 }
 
-char *
-hu_network_place(const char *command, const hu_args *a)
+/* runs/COMMAND-MODEL */
+static char *
+usual_place(const char *command, const hu_args *a)
 {
 	const char *path = a->nrest ? a->rest[0] : "", *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
 		   *dot = strrchr(base, '.');
 
 	return hu_xprintf("runs/%s-%.*s", command, (int)(dot ? (size_t)(dot - base) : strlen(base)), base);
+}
+
+hu_status
+hu_network_parts_init(hu_network_parts *p, hu_share_work *w, const char *command, const char *place, const hu_args *a,
+	const char *except, hu_status st)
+{
+	p->place = place ? hu_xstrdup(place) : usual_place(command, a);
+	p->folder = hu_path(p->place, "parts");
+	if (st == HU_OK)
+		st = say_work(&p->text, a, except);
+	w->command = command;
+	w->text = p->text;
+	w->folder = p->folder;
+	w->place = p->place;
+	return st;
+}
+
+void
+hu_network_parts_release(hu_network_parts *p)
+{
+	free(p->text);
+	free(p->folder);
+	free(p->place);
 }
