@@ -23,17 +23,13 @@ first_tokens(hu_program *p, const hu_transformer *t, int x)
 static int
 block(hu_program *p, const hu_transformer *t, int number, int x)
 {
-	char name[16], layer[32];
+	char name[16];
 
 	snprintf(name, sizeof name, "block%d", number);
-	snprintf(layer, sizeof layer, "%s_add1", name);
-	int y = hu_layer_sum(p, layer, x, hu_layer_attention(p, t, name, x));
-	snprintf(layer, sizeof layer, "%s_norm1", name);
-	x = hu_layer_layernorm(p, layer, y, epsilon);
-	snprintf(layer, sizeof layer, "%s_add2", name);
-	y = hu_layer_sum(p, layer, x, hu_layer_feed_forward(p, t, name, x));
-	snprintf(layer, sizeof layer, "%s_norm2", name);
-	return hu_layer_layernorm(p, layer, y, epsilon);
+	int y = hu_layer_sum(p, hu_layer_named(name, "add1").s, x, hu_layer_attention(p, t, name, x));
+	x = hu_layer_layernorm(p, hu_layer_named(name, "norm1").s, y, epsilon);
+	y = hu_layer_sum(p, hu_layer_named(name, "add2").s, x, hu_layer_feed_forward(p, t, name, x));
+	return hu_layer_layernorm(p, hu_layer_named(name, "norm2").s, y, epsilon);
 }
 
 void

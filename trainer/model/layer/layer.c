@@ -21,6 +21,15 @@ numbered(const char *kind, int number)
 	return n;
 }
 
+hu_layer_name
+hu_layer_named(const char *prefix, const char *word)
+{
+	hu_layer_name n;
+
+	snprintf(n.s, sizeof n.s, "%.40s%s%.20s", prefix, *prefix ? "_" : "", word);
+	return n;
+}
+
 int
 hu_layer_parameter(hu_program *p, const char *layer, const char *role, hu_shape s)
 {

@@ -3,15 +3,6 @@
 
 #include "trainer/model/layer/layer_parts.h"
 
-hu_layer_name
-hu_layer_named(const char *prefix, const char *word)
-{
-	hu_layer_name n;
-
-	snprintf(n.s, sizeof n.s, "%.40s%s%.20s", prefix, *prefix ? "_" : "", word);
-	return n;
-}
-
 int
 hu_layer_conv_bn(hu_program *p, const char *conv, const char *bn, int x, hu_filters f, int eval)
 {

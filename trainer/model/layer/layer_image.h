@@ -5,13 +5,7 @@
 #ifndef HU_TRAINER_LAYER_IMAGE_H
 #define HU_TRAINER_LAYER_IMAGE_H
 
-#include "trainer/model/layer/layer.h"
-
-enum { HU_LAYER_TEXT = 64 };
-
-/* A layer's name: a prefix, which may be "", _ and a word. */
-typedef struct hu_layer_name { char s[HU_LAYER_TEXT]; } hu_layer_name;
-hu_layer_name hu_layer_named(const char *prefix, const char *word);
+#include "trainer/model/layer/layer_parts.h"
 
 /* Filters of rows x columns, with padding (rows-1)/2 above and below and (columns-1)/2 on the left and right. */
 typedef struct hu_filters { size_t rows, columns, stride_rows, stride_columns, filters; } hu_filters;

@@ -5,6 +5,12 @@
 
 #include "trainer/model/layer/layer.h"
 
+enum { HU_LAYER_TEXT = 64 };
+
+/* A layer's name: a prefix, which may be "", _ and a word. */
+typedef struct hu_layer_name { char s[HU_LAYER_TEXT]; } hu_layer_name;
+hu_layer_name hu_layer_named(const char *prefix, const char *word);
+
 /* Adds the trainable float32 tensor LAYER.ROLE, whose first values trainer/run/start.c chooses by its role. */
 int hu_layer_parameter(hu_program *p, const char *layer, const char *role, hu_shape s);
 /* Appends a forward call whose single output is the float32 activation LAYER.ROLE, and returns the output. */
