@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Puts the verdict into words. Values that are not finite are described in words too, never printed as a number. */
-#include "analyzers/run/summary.h"
+#include "analyzers/run/summary/summary.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The analyzer summary reads the other tables and writes the dozen numbers that a person asks for first, and a verdict
    in three sentences that rests on harm (what the updates lost), not on counts. */
-#include "analyzers/run/summary.h"
+#include "analyzers/run/summary/summary.h"
 
 #include "lib/judge/harm.h"
 
