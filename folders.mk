@@ -19,6 +19,7 @@ include $(top_srcdir)/analyzers/op/local.mk
 include $(top_srcdir)/analyzers/outcome/local.mk
 include $(top_srcdir)/analyzers/probe/local.mk
 include $(top_srcdir)/analyzers/run/local.mk
+include $(top_srcdir)/analyzers/run/summary/local.mk
 include $(top_srcdir)/analyzers/statistics/local.mk
 include $(top_srcdir)/analyzers/tree/local.mk
 include $(top_srcdir)/analyzers/units/local.mk
@@ -54,12 +55,14 @@ include $(top_srcdir)/lib/import/local.mk
 include $(top_srcdir)/lib/import/node/local.mk
 include $(top_srcdir)/lib/judge/local.mk
 include $(top_srcdir)/lib/judge/parts/local.mk
+include $(top_srcdir)/lib/judge/verdict/local.mk
 include $(top_srcdir)/lib/number/local.mk
 include $(top_srcdir)/lib/number/bulk/local.mk
 include $(top_srcdir)/lib/number/elementary/local.mk
 include $(top_srcdir)/lib/op/local.mk
 include $(top_srcdir)/lib/op/axis/local.mk
 include $(top_srcdir)/lib/op/contract/local.mk
+include $(top_srcdir)/lib/op/contract/exact/local.mk
 include $(top_srcdir)/lib/op/element/local.mk
 include $(top_srcdir)/lib/op/kind/local.mk
 include $(top_srcdir)/lib/op/loops/local.mk
@@ -118,6 +121,7 @@ include $(top_srcdir)/trainer/device/local.mk
 include $(top_srcdir)/trainer/energy/local.mk
 include $(top_srcdir)/trainer/exercise/local.mk
 include $(top_srcdir)/trainer/model/local.mk
+include $(top_srcdir)/trainer/model/layer/local.mk
 include $(top_srcdir)/trainer/optim/local.mk
 include $(top_srcdir)/trainer/plan/local.mk
 include $(top_srcdir)/trainer/ranked/local.mk

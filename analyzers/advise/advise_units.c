@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/advise/advise_units.h"
 
-#include "analyzers/network/network.h"
-
-#include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/pack.h"
 
@@ -117,18 +114,10 @@ cut(hu_advise_job *j)
 hu_status
 hu_advise_share(hu_advise_job *j, hu_sharing *s, hu_status st, int *ends)
 {
-	const char *out = hu_args_text(j->args, "out");
-
-	j->place = out ? hu_xstrdup(out) : hu_network_place("advise", j->args);
-	j->folder = hu_path(j->place, "parts");
-	if (st == HU_OK)
-		st = hu_network_work(&j->text, j->args, "labels accept by device out top-k output");
+	st = hu_network_parts_init(&j->parts, &j->work, "advise", hu_args_text(j->args, "out"), j->args,
+		"labels accept by device out top-k output", st);
 	if (st == HU_OK)
 		cut(j);
-	j->work.command = "advise";
-	j->work.text = j->text;
-	j->work.folder = j->folder;
-	j->work.place = j->place;
 	j->work.cost = j->cost;
 	j->work.group = j->scheme;
 	j->work.name = name_of;
@@ -144,7 +133,5 @@ hu_advise_job_release(hu_advise_job *j)
 	free(j->cost);
 	free(j->scheme);
 	free(j->sum);
-	free(j->text);
-	free(j->folder);
-	free(j->place);
+	hu_network_parts_release(&j->parts);
 }

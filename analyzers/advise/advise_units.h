@@ -5,8 +5,7 @@
 #define HU_ANALYZERS_ADVISE_UNITS_H
 
 #include "analyzers/advise/search.h"
-
-#include "lib/base/parts/share.h"
+#include "analyzers/network/network_parts.h"
 
 enum { HU_ADVISE_PIECES = 32 }; /* a scheme's inputs are cut into so many pieces at most */
 
@@ -17,7 +16,7 @@ typedef struct hu_advise_job {
 	size_t pieces;
 	double *cost;
 	int *scheme;
-	char *text, *folder, *place;
+	hu_network_parts parts;
 	hu_share_work work;
 } hu_advise_job;
 

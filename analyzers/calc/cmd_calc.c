@@ -243,16 +243,10 @@ run(const hu_args *args)
 	if (st != HU_OK)
 		return hu_complain(st);
 	o.rows = json_array();
-	for (int i = 0; st == HU_OK && i < args->nrest; i++)
-		st = strcmp(args->rest[i], "-") ? one(args->rest[i], &o) : hu_rows_read(one, &o);
+	st = hu_rows_each(one, &o, args);
 	if (st == HU_OK && o.svg)
 		st = write_drawing(args, &o);
-	if (o.json &&
-		(st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have are
-							     printed */
-		hu_rows_print_json(o.rows);
-	else
-		json_decref(o.rows);
+	hu_rows_end_json(o.rows, o.json, st);
 	hu_drawing_release(&o.drawn.d);
 	mpfr_free_cache();
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);

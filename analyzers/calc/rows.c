@@ -265,10 +265,29 @@ hu_rows_read(hu_status (*each)(const char *text, void *to), void *to)
 	return st;
 }
 
+hu_status
+hu_rows_each(hu_status (*each)(const char *text, void *to), void *to, const hu_args *args)
+{
+	hu_status st = HU_OK;
+
+	for (int i = 0; st == HU_OK && i < args->nrest; i++)
+		st = strcmp(args->rest[i], "-") ? each(args->rest[i], to) : hu_rows_read(each, to);
+	return st;
+}
+
 void
 hu_rows_print_json(json_t *rows)
 {
 	json_dumpf(rows, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
 	putchar('\n');
 	json_decref(rows);
+}
+
+void
+hu_rows_end_json(json_t *rows, int json, hu_status st)
+{
+	if (json && (st == HU_OK || json_array_size(rows)))
+		hu_rows_print_json(rows);
+	else
+		json_decref(rows);
 }

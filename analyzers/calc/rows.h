@@ -5,6 +5,7 @@
 #define HU_ANALYZERS_ROWS_H
 
 #include "analyzers/calc/expr.h"
+#include "lib/base/console/opt.h"
 
 #include <jansson.h>
 
@@ -62,6 +63,12 @@ json_t *hu_row_json(const hu_row *r);
    HU_EINVAL where a line has a NUL, HU_EFILE where reading fails. */
 hu_status hu_rows_read(hu_status (*each)(const char *text, void *to), void *to);
 
+/* Calls `each` with every argument in order, where - stands for standard input's lines, until one fails. */
+hu_status hu_rows_each(hu_status (*each)(const char *text, void *to), void *to, const hu_args *args);
+
 /* Prints rows indented and releases it. */
 void hu_rows_print_json(json_t *rows);
+/* The same at the end of a command that ends with st: prints rows only where JSON was asked for, and before a failure
+   only the rows that the table would have. */
+void hu_rows_end_json(json_t *rows, int json, hu_status st);
 #endif

@@ -39,36 +39,10 @@ value(const json_t *finding, const char *key)
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-/* step, baseline, run of the evaluations' losses, or of the steps' where there are no two evaluations. */
+/* Appends place, baseline, run of each finding about a column of a table that is finite in both; the place is the step,
+   where it has one, or the call. Returns how many there were. */
 static size_t
-losses(hu_str *data, const json_t *findings)
-{
-	static const char *const columns[] = { "eval_loss", "loss" };
-	size_t rows = 0, i;
-	json_t *f;
-
-	for (size_t k = 0; k < 2 && rows < 2; k++) {
-		data->len = 0;
-		rows = 0;
-		json_array_foreach((json_t *)(size_t)findings, i, f)
-		{
-			hu_place p;
-			hu_place_init(&p, json_string_value(json_object_get(f, "quantity")));
-			double was = value(f, "baseline"), is = value(f, "run");
-			if (!strcmp(p.table, "metrics") && !strcmp(p.column, columns[k]) && p.step >= 0 &&
-				isfinite(was) && isfinite(is)) {
-				hu_str_addf(data, "%lld\t%.17g\t%.17g\n", p.step, was, is);
-				rows++;
-			}
-			hu_place_release(&p);
-		}
-	}
-	return rows;
-}
-
-/* call, baseline, run: the mean error of each call, in ulps. */
-static size_t
-errors(hu_str *data, const json_t *findings)
+pairs(hu_str *data, const json_t *findings, const char *table, const char *column, int by_step)
 {
 	size_t rows = 0, i;
 	json_t *f;
@@ -78,13 +52,36 @@ errors(hu_str *data, const json_t *findings)
 		hu_place p;
 		hu_place_init(&p, json_string_value(json_object_get(f, "quantity")));
 		double was = value(f, "baseline"), is = value(f, "run");
-		if (!strcmp(p.table, "replay") && !strcmp(p.column, "ulp_mean") && isfinite(was) && isfinite(is)) {
-			hu_str_addf(data, "%d\t%.17g\t%.17g\n", p.call, was, is);
+		long long at = by_step ? (long long)p.step : p.call;
+		if (!strcmp(p.table, table) && !strcmp(p.column, column) && (!by_step || at >= 0) && isfinite(was) &&
+			isfinite(is)) {
+			hu_str_addf(data, "%lld\t%.17g\t%.17g\n", at, was, is);
 			rows++;
 		}
 		hu_place_release(&p);
 	}
 	return rows;
+}
+
+/* step, baseline, run of the evaluations' losses, or of the steps' where there are no two evaluations. */
+static size_t
+losses(hu_str *data, const json_t *findings)
+{
+	static const char *const columns[] = { "eval_loss", "loss" };
+	size_t rows = 0;
+
+	for (size_t k = 0; k < 2 && rows < 2; k++) {
+		data->len = 0;
+		rows = pairs(data, findings, "metrics", columns[k], 1);
+	}
+	return rows;
+}
+
+/* call, baseline, run: the mean error of each call, in ulps. */
+static size_t
+errors(hu_str *data, const json_t *findings)
+{
+	return pairs(data, findings, "replay", "ulp_mean", 0);
 }
 
 /* quantity, 100 (run - baseline) / |baseline|, worst first, of those that failed. */

@@ -127,8 +127,7 @@ run(const hu_args *args)
 	if (st != HU_OK)
 		return hu_complain(st);
 	o.rows = json_array();
-	for (int i = 0; st == HU_OK && i < args->nrest; i++)
-		st = strcmp(args->rest[i], "-") ? one(args->rest[i], &o) : hu_rows_read(one, &o);
+	st = hu_rows_each(one, &o, args);
 	for (int i = 0; st == HU_OK && i < o.blocks; i++) {
 		if (o.json)
 			hu_round_blocks_json(&o.values, &o.block[i], o.rows);
@@ -136,12 +135,7 @@ run(const hu_args *args)
 			hu_round_blocks_print(&o.values, &o.block[i], !o.printed++);
 	}
 	hu_round_blocks_release(&o.values);
-	if (o.json &&
-		(st == HU_OK || json_array_size(o.rows))) /* before a failure, the rows that the table would have are
-							     printed */
-		hu_rows_print_json(o.rows);
-	else
-		json_decref(o.rows);
+	hu_rows_end_json(o.rows, o.json, st);
 	mpfr_free_cache();
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }

@@ -28,10 +28,4 @@ hu_status hu_network_import(hu_network *n, hu_imported *m, size_t *batch);
    the first ones of FIRST. HU_EINVAL where the options have no effect. */
 hu_status hu_network_calibrate(hu_network *n, const hu_variants *policies, const hu_samples *first, hu_progress *bar);
 void hu_network_release(hu_network *n);
-/* Sets *text, which the caller frees, to a line that only processes have in common that were given files of the same
-   contents and the same options, in any order (but those in `except`, which blanks separate). HU_EFILE where a file
-   cannot be read. */
-hu_status hu_network_work(char **text, const hu_args *a, const char *except);
-/* The folder of a command's parts where it is told none: runs/COMMAND-MODEL. The caller frees it. */
-char *hu_network_place(const char *command, const hu_args *a);
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/validate/validate_units.h"
 
-#include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/pack.h"
 #include "lib/base/ranks/ranks.h"
@@ -52,19 +51,10 @@ name_of(const void *of, int i)
 hu_status
 hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends)
 {
-	const char *report = hu_args_text(j->args, "report");
-
-	j->place = report ? hu_xstrdup(report) : hu_network_place("validate", j->args);
-	j->folder = hu_path(j->place, "parts");
-	if (st == HU_OK)
-		st = hu_network_work(&j->text, j->args,
-			"labels accept output top-k sensitivity sensitivity-inputs exact outputs report tap");
+	st = hu_network_parts_init(&j->parts, &j->work, "validate", hu_args_text(j->args, "report"), j->args,
+		"labels accept output top-k sensitivity sensitivity-inputs exact outputs report tap", st);
 	if (st == HU_OK)
 		st = hu_validate_cut(j);
-	j->work.command = "validate";
-	j->work.text = j->text;
-	j->work.folder = j->folder;
-	j->work.place = j->place;
 	j->work.cost = j->cost;
 	j->work.group = j->policy;
 	j->work.name = name_of;
@@ -85,7 +75,5 @@ hu_validate_job_release(hu_validate_job *j)
 	free(j->unit);
 	free(j->cost);
 	free(j->policy);
-	free(j->text);
-	free(j->folder);
-	free(j->place);
+	hu_network_parts_release(&j->parts);
 }

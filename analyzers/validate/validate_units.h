@@ -6,9 +6,8 @@
 #define HU_ANALYZERS_VALIDATE_UNITS_H
 
 #include "analyzers/network/network.h"
+#include "analyzers/network/network_parts.h"
 #include "analyzers/validate/outputs.h"
-
-#include "lib/base/parts/share.h"
 
 enum {
 	HU_VALIDATE_PIECES = 64, /* a policy's inputs are cut into so many pieces at most, */
@@ -53,7 +52,7 @@ typedef struct hu_validate_job {
 	hu_validate_unit *unit;
 	double *cost;
 	int *policy, cap;
-	char *text, *folder, *place;
+	hu_network_parts parts;
 	hu_share_work work;
 } hu_validate_job;
 

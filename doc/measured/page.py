@@ -24,12 +24,13 @@ def table(folder, name):
     return head, rows
 
 
-def rows_of(*cells):
+def row(cells):
     return '| ' + ' | '.join(cells) + ' |'
 
 
-def heading(*cells):
-    return [rows_of(*cells), '|' + ' --- |' * len(cells)]
+def section(title, says, columns, rows):
+    """A heading, a paragraph and a table under it."""
+    return ['### ' + title, '', *says, '', row(columns), '|' + ' --- |' * len(columns), *map(row, rows), '']
 
 
 def device(folder):
@@ -89,58 +90,47 @@ def instructions(folder):
 
 def products(folder):
     _, rows = table(folder, 'gemm.tsv')
-    lines = [
-        '### Products',
-        '',
-        'Square products beside cuBLAS on the same GPU. `mma` has the bits of the model, checked; cuBLAS is held to',
-        'its error bound. TFLOP/s is 2n³ over the time ([gemm](%s/gemm.tsv)).' % folder,
-        '',
-        *heading('n', 'format', 'ms', 'TFLOP/s', "cuBLAS's ms", "of cuBLAS's speed"),
-    ]
     library = {(r['size'], r['format'], r['sum']): float(r['ms']) for r in rows if r['gemm'] == 'cublas'}
+    cells = []
     for r in rows:
         key = (r['size'], r['format'], r['sum'])
         if r['gemm'] == 'mma' and key in library:
             ms = float(r['ms'])
-            cells = (r['size'], r['format'], '%.4f' % ms, '%.0f' % (2e-9 * float(r['size']) ** 3 / ms))
-            lines.append(rows_of(*cells, '%.4f' % library[key], '%.2f' % (library[key] / ms)))
-    return [*lines, '']
+            own = r['size'], r['format'], '%.4f' % ms, '%.0f' % (2e-9 * float(r['size']) ** 3 / ms)
+            cells.append([*own, '%.4f' % library[key], '%.2f' % (library[key] / ms)])
+    says = [
+        'Square products beside cuBLAS on the same GPU. `mma` has the bits of the model, checked; cuBLAS is held to',
+        'its error bound. TFLOP/s is 2n³ over the time ([gemm](%s/gemm.tsv)).' % folder,
+    ]
+    return section('Products', says, ['n', 'format', 'ms', 'TFLOP/s', "cuBLAS's ms", "of cuBLAS's speed"], cells)
 
 
 def published(folder):
     _, rows = table(folder, 'train-published.tsv')
-    lines = [
-        '### The published convolutional net',
-        '',
-        'Milliseconds a step at 256x256x3 with `--gemm cublas`, and the ratio of mixed_float16 to float32 beside the',
-        'one that was published for a V100 ([train-published](%s/train-published.tsv)).' % folder,
-        '',
-        *heading('batch', 'float32', 'mixed_float16', 'ratio', "V100's ratio"),
-    ]
     here = {(r['batch'], r['policy']): r for r in rows if r['on'] == 'cuda' and r['ms'] != '-'}
     there = {(r['batch'], r['policy']): float(r['ms']) for r in rows if r['on'] == 'V100'}
+    cells = []
     for batch in sorted({b for b, _ in here}, key=int):
-        single, mixed = (here[batch, p] for p in ('float32', 'mixed_float16'))
-        ratio = float(mixed['ms']) / float(single['ms'])
-        cells = [batch, '%.1f' % float(single['ms']), '%.1f' % float(mixed['ms']), '%.2f' % ratio]
-        cells.append('%.2f' % (there[batch, 'mixed_float16'] / there[batch, 'float32']))
-        lines.append(rows_of(*cells))
-    return [*lines, '']
+        single, mixed = (float(here[batch, p]['ms']) for p in ('float32', 'mixed_float16'))
+        old = there[batch, 'mixed_float16'] / there[batch, 'float32']
+        cells.append([batch, '%.1f' % single, '%.1f' % mixed, '%.2f' % (mixed / single), '%.2f' % old])
+    says = [
+        'Milliseconds a step at 256x256x3 with `--gemm cublas`, and the ratio of mixed_float16 to float32 beside the',
+        'one that was published for a V100 ([train-published](%s/train-published.tsv)).' % folder,
+    ]
+    columns = ['batch', 'float32', 'mixed_float16', 'ratio', "V100's ratio"]
+    return section('The published convolutional net', says, columns, cells)
 
 
 def torch(folder):
     _, rows = table(folder, 'torch-steps.tsv')
-    lines = [
-        '### Beside PyTorch',
-        '',
+    says = [
         "A step's milliseconds beside PyTorch's with the same weights, shapes and batch (`bench/torch-steps.py --device",
         'cuda`): ours by cuBLAS, with each batch fetched from the host; ratio is ours over the row of PyTorch',
         'that it stands beside ([torch-steps](%s/torch-steps.tsv)).' % folder,
-        '',
-        *heading('model', 'who', 'ms', 'ratio', 'first loss'),
     ]
-    lines += [rows_of(r['model'], r['who'], r['ms'], r['ms_ratio'], r['first_loss']) for r in rows]
-    return [*lines, '']
+    cells = [[r['model'], r['who'], r['ms'], r['ms_ratio'], r['first_loss']] for r in rows]
+    return section('Beside PyTorch', says, ['model', 'who', 'ms', 'ratio', 'first loss'], cells)
 
 
 def text():

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Ends the program where an invariant of its own is broken. This stands apart from status.c, because everything
    needs it. */
-#include "lib/base/status.h"
+#include "lib/base/bug.h"
 
 #include <stdarg.h>
 #include <stdio.h>

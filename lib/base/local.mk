@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 libhalfulp_a_SOURCES += lib/base/bug.c
+noinst_HEADERS += lib/base/bug.h
 libhalfulp_a_SOURCES += lib/base/build.c
 noinst_HEADERS += lib/base/build.h
 libhalfulp_a_SOURCES += lib/base/file.c

@@ -2,7 +2,7 @@
    Allocation (mem.h). */
 #include "lib/base/mem.h"
 
-#include "lib/base/status.h"
+#include "lib/base/bug.h"
 
 #include <stdarg.h>
 #include <stdio.h>

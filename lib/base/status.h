@@ -4,6 +4,8 @@
 #ifndef HU_BASE_STATUS_H
 #define HU_BASE_STATUS_H
 
+#include "lib/base/bug.h"
+
 typedef enum hu_status {
 	HU_OK = 0,
 	HU_EINVAL,   /* an argument, option, name or expression is wrong   exit 2 */
@@ -15,9 +17,6 @@ typedef enum hu_status {
 	HU_EDEVICE   /* no device, or it was lost                          exit 4 */
 } hu_status;
 
-/* All exit codes of the program. HU_EXIT_JUDGED: a command judged something, and it failed. */
-enum { HU_EXIT_OK = 0, HU_EXIT_JUDGED = 1, HU_EXIT_USAGE = 2, HU_EXIT_FILE = 3, HU_EXIT_ENV = 4 };
-
 /* Records the one-line reason of a failure (what, where, what to do) for this thread and returns st, so that a caller
    can write `return hu_fail(...)`. Control characters in the text are printed as escapes. The last call wins. */
 hu_status hu_fail(hu_status st, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -26,13 +25,8 @@ hu_status hu_fail(hu_status st, const char *fmt, ...) __attribute__((format(prin
    failure. */
 const char *hu_reason(void);
 
-/* The exit code that a command returns for st, as in the table above. */
+/* The exit code (bug.h) that a command returns for st, as in the table above. */
 int hu_exit_code(hu_status st);
-
-/* Reports a broken invariant of the program itself: prints file, line and text, and aborts. */
-void hu_bug(const char *file, int line, const char *fmt, ...) __attribute__((noreturn, format(printf, 3, 4)));
-
-#define HU_ASSERT(c) ((c) ? (void)0 : hu_bug(__FILE__, __LINE__, "%s", #c))
 
 /* Returns from the calling function where the expression e fails, with e's status. */
 #define HU_TRY(e) do { hu_status hu_try_ = (e); if (hu_try_ != HU_OK) return hu_try_; } while (0)

@@ -3,7 +3,7 @@
 #include "lib/base/str.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/status.h"
+#include "lib/base/bug.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

@@ -98,6 +98,14 @@ int hu_import_is_constant(hu_importing *c, const hu_value *v);
    number; -1 where it is absent. At most MOST of them. The limits of 64 bits are kept as doubles. */
 int hu_import_list(hu_importing *c, const char *name, size_t i, double *list, int most);
 
+/* layer.c. Sets the layer of the node at hand, or of input NAME, after its name; two nodes of one name are told
+   apart. */
+void hu_import_name_layer(hu_importing *c, const char *name);
+
+/* ports.c. The inputs of G, but for those that are constants, and its outputs, as tensors and as ports of M. */
+void hu_import_inputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g);
+void hu_import_outputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g);
+
 /* import.c. The nodes of G, a graph inside the node or a function's body, which sees names around it unless it is a
    function: its first inputs are IN (NULL: absent), and out[i] gets the value of its output i. */
 void hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The engines that compute exact values. An engine fills exact for n elements of output out of a call; judge.c does the
    rest. Each engine is a row in engine.c. */
-#ifndef HU_ANALYZERS_ENGINE_H
-#define HU_ANALYZERS_ENGINE_H
+#ifndef HU_JUDGE_ENGINE_H
+#define HU_JUDGE_ENGINE_H
 
 #include "lib/op/op.h"
 #include "lib/op/sink.h"

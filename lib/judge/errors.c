@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/judge/errors.h"
 
-#include "lib/judge/verdict.h"
+#include "lib/judge/verdict/verdict.h"
 #include "lib/base/mem.h"
 #include "lib/op/element/dd.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Statistics of the errors of one output tensor, as the tables report them: errors of the call itself, and of the whole
    step up to it. */
-#ifndef HU_ANALYZERS_ERRORS_H
-#define HU_ANALYZERS_ERRORS_H
+#ifndef HU_JUDGE_ERRORS_H
+#define HU_JUDGE_ERRORS_H
 
 #include "lib/judge/judge.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/judge/exact.h"
 
-#include "lib/judge/ziv.h"
+#include "lib/judge/verdict/ziv.h"
 #include "lib/exact/judge.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"

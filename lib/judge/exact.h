@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Exact values of a whole output as doubles, for analyzers that need the numbers and no verdicts on them. */
-#ifndef HU_ANALYZERS_EXACT_H
-#define HU_ANALYZERS_EXACT_H
+#ifndef HU_JUDGE_EXACT_H
+#define HU_JUDGE_EXACT_H
 
 #include "lib/judge/judge.h"
 

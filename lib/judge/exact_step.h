@@ -3,8 +3,8 @@
    pairs with an error bound, from the operators' enclosures, or four doubles (at least 212 bits) or five (265 bits)
    from the operators' MPFR references. The latter have no bound; digits on which four and five agree are taken as
    exact. */
-#ifndef HU_ANALYZERS_EXACT_STEP_H
-#define HU_ANALYZERS_EXACT_STEP_H
+#ifndef HU_JUDGE_EXACT_STEP_H
+#define HU_JUDGE_EXACT_STEP_H
 
 #include "lib/judge/engine.h"
 #include "lib/op/sink.h"

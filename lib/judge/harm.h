@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Harm rather than mere counts: what share of a vector's 2-norm was lost (to underflow or swamping), and the angle by
    which the loss turned the vector. Verdicts depend on these two. */
-#ifndef HU_ANALYZERS_HARM_H
-#define HU_ANALYZERS_HARM_H
+#ifndef HU_JUDGE_HARM_H
+#define HU_JUDGE_HARM_H
 
 #include "lib/base/str.h"
 

@@ -1,49 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    Compares recorded outputs of one call with their exact values: errors in ulps of the output's format, whether they
    exceed the call's a-priori bound, and the magnitudes behind each value. */
-#ifndef HU_ANALYZERS_JUDGE_H
-#define HU_ANALYZERS_JUDGE_H
+#ifndef HU_JUDGE_JUDGE_H
+#define HU_JUDGE_JUDGE_H
 
-#include "lib/judge/engine.h"
-#include "lib/judge/ziv.h"
-
-/* How many values each method decided. exact: the exact value was a double or the sum of two. certified: an enclosure
-   was narrow enough for every digit of the verdict. oracle: the operator's reference in integers or MPFR. again counts
-   those of the first two that the reference checked as well; a disagreement ends the program. */
-typedef struct hu_ladder { size_t exact, certified, oracle, again; } hu_ladder;
-
-void hu_ladder_add(hu_ladder *to, const hu_ladder *from);
-
-/* n judged values: number at[i] of the list that was asked for is element element[i]. magnitude is the sum of the
-   |terms| behind the value, |exact| if the operator has no such column. exact, error, ulps and over are those of
-   hu_ziv. hex is the exact value to at least 200 bits as a hexadecimal floating-point number, which the callback take
-   frees by mpfr_free_str; NULL unless asked for. */
-typedef struct hu_judging {
-	size_t n;
-	size_t *at, *element;
-	double *got, *bound, *magnitude, *exact, *error, *ulps;
-	unsigned char *over;
-	char **hex;
-} hu_judging;
-
-typedef struct hu_judge_job {
-	const hu_engine *engine;
-	const hu_call *c;
-	hu_tensor *const *in;
-	int out;
-	const hu_tensor *got;          /* recorded */
-	const size_t *element;         /* n of them, ascending; NULL: all, and n = got->n */
-	size_t n;
-	/* Where all elements are judged, of a contraction or a call that has a grain (hu_op): only these, as in
-	   hu_sink. last 0: all of them */
-	size_t first, last;
-	/* hexadecimal exact values are wanted */
-	int hex;
-	uint64_t seed;                 /* selects the values that the reference checks again */
-	hu_memo **memo; /* shared by the jobs of one call, NULL at first, released by the caller; NULL: none */
-	void (*take)(void *context, const hu_judging *some); /* several threads may call it at once, in any order */
-	void *context;
-} hu_judge_job;
+#include "lib/judge/judging.h"
 
 /* Judges every listed value once, or those of a tile: whichever tiles there are, together they are judged as the whole
    is, except that whole products may be on other grids. Memory: tiles, and 24 bytes for each value that waits for the

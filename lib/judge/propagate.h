@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The exact step: the whole program run again from the recorded state and inputs without the policy's roundings. The
    distance of the recorded tensors from it is the propagated error of the step. */
-#ifndef HU_ANALYZERS_PROPAGATE_H
-#define HU_ANALYZERS_PROPAGATE_H
+#ifndef HU_JUDGE_PROPAGATE_H
+#define HU_JUDGE_PROPAGATE_H
 
 #include "lib/judge/engine.h"
 #include "lib/judge/errors.h"

@@ -13,10 +13,10 @@ endif
 numberdir = $(includedir)/halfulp
 number_HEADERS = include/halfulp/number.h
 numbertreedir = $(includedir)/halfulp
-nobase_numbertree_HEADERS = lib/base/hd.h lib/base/status.h lib/number/arith.h lib/number/block.h lib/number/bulk/bulk.h \
-	lib/number/code.h lib/number/count.h lib/number/draw.h lib/number/elementary.h lib/number/elementary_round.h \
-	lib/number/elementary/error_function.h lib/number/elementary/exponential.h lib/number/elementary/trigonometric.h \
-	lib/number/elementary/whole.h lib/number/format.h lib/number/formats.def \
+nobase_numbertree_HEADERS = lib/base/bug.h lib/base/hd.h lib/base/status.h lib/number/arith.h lib/number/block.h \
+	lib/number/bulk/bulk.h lib/number/code.h lib/number/count.h lib/number/draw.h lib/number/elementary.h \
+	lib/number/elementary_round.h lib/number/elementary/error_function.h lib/number/elementary/exponential.h \
+	lib/number/elementary/trigonometric.h lib/number/elementary/whole.h lib/number/format.h lib/number/formats.def \
 	lib/number/modes.def lib/number/philox.h lib/number/round.h lib/number/simd.h lib/number/ulp.h lib/number/wide.h
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = halfulp-number.pc

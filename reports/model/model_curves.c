@@ -3,6 +3,7 @@
 #include "lib/base/mem.h"
 #include "reports/human.h"
 #include "reports/model/model_parts.h"
+#include "reports/model/model_value.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
    What a manager reads: the decision, the table it rests on, and the plan with its proof. */
 #include "reports/human.h"
 #include "reports/model/model_parts.h"
+#include "reports/model/model_value.h"
 
 #include <math.h>
 #include <string.h>

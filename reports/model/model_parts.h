@@ -19,11 +19,4 @@ void hu_model_nodes(hu_str *b, const json_t *v);
 void hu_model_depth(hu_str *b, json_t *const *node, size_t n);
 /* Appends the map of channels of those nodes whose largest channel stands out most. */
 void hu_model_outliers(hu_str *b, json_t *const *node, size_t n);
-
-/* Returns the number at a key of o; NaN where there is none. */
-double hu_model_number(const json_t *o, const char *key);
-/* Returns the text at a key; "" where there is none. */
-const char *hu_model_text(const json_t *o, const char *key);
-/* Appends x by a format of printf for one double, or "–" where x is NaN. */
-void hu_model_figure(hu_str *b, const char *format, double x);
 #endif

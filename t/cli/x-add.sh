@@ -67,7 +67,7 @@ append trainer/model/models.def 'MODEL(toymodel, "sgd", 0.1, 30, "x[n,...] label
 cat >tree/trainer/model/toymodel.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    "toymodel": one dense layer. */
-#include "trainer/model/layer.h"
+#include "trainer/model/layer/layer_loss.h"
 
 void
 hu_model_toymodel(hu_program *p, const hu_model_sizes *s, int eval)
@@ -99,17 +99,20 @@ cat >tree/analyzers/run/toyanalysis.c <<'END'
 #include "analyzers/run/analyzer.h"
 
 static hu_status
-run(hu_analysis *a)
+end(hu_analysis *a, void *tables)
 {
 	hu_tsv out;
 
+	(void)tables;
 	hu_analysis_begin(a, &out, "toyanalysis", "step calls");
 	for (int i = 0; i < a->nstep; i++) {
 		hu_tsv_int(&out, (long long)a->step[i]);
 		hu_tsv_int(&out, a->run->train->nc);
 	}
 	hu_str_addf(&a->said, "%d calls a step", a->run->train->nc);
-	return hu_analysis_write(a, &out, "toyanalysis.tsv");
+	hu_status st = hu_analysis_write(a, &out, "toyanalysis.tsv");
+	hu_tsv_release(&out);
+	return st;
 }
 
 static const hu_held_column held[] = {
@@ -117,7 +120,7 @@ static const hu_held_column held[] = {
 	{ NULL, NULL, NULL, HU_HELD_AGAINST_UP },
 };
 
-const hu_analyzer hu_analyzer_toyanalysis = { "toyanalysis", "a toy: calls of a step", run, held };
+const hu_analyzer hu_analyzer_toyanalysis = { "toyanalysis", "a toy: calls of a step", .end = end, .held = held };
 END
 cat >tree/t/judge/independent/toyanalysis.py <<'END'
 # SPDX-License-Identifier: Apache-2.0

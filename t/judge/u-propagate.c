@@ -9,7 +9,7 @@
 #include "lib/base/room.h"
 #include "lib/op/element/map.h"
 #include "t/tool/aborts.h"
-#include "trainer/model/layer_loss.h"
+#include "trainer/model/layer/layer_loss.h"
 #include "trainer/run/session.h"
 
 #include <math.h>

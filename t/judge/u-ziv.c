@@ -3,7 +3,7 @@
    to decide: exact ones, wide ones with the value anywhere inside, at ties, powers of two,
    zeros, subnormals and on the bound itself. And the errors of a tensor from its values as they come. */
 #include "lib/judge/errors.h"
-#include "lib/judge/verdict.h"
+#include "lib/judge/verdict/verdict.h"
 #include "lib/base/mem.h"
 #include "lib/number/philox.h"
 #include "lib/number/simd.h"

@@ -4,9 +4,9 @@
    of which the block's input is added and the sum normalised; a pooler (dense, tanh) reads the first token. Epsilon of
    layer normalisation is 1e-12, as published. With --preset bert-base it has 109,482,240 parameters, the published
    model's, and 1,538 of the classifier for two classes. */
-#include "trainer/model/layer_attention.h"
-#include "trainer/model/layer_dropout.h"
-#include "trainer/model/layer_loss.h"
+#include "trainer/model/layer/layer_attention.h"
+#include "trainer/model/layer/layer_dropout.h"
+#include "trainer/model/layer/layer_loss.h"
 
 static const double epsilon = 1e-12;
 
@@ -23,17 +23,13 @@ first_tokens(hu_program *p, const hu_transformer *t, int x)
 static int
 block(hu_program *p, const hu_transformer *t, int number, int x)
 {
-	char name[16], layer[32];
+	char name[16];
 
 	snprintf(name, sizeof name, "block%d", number);
-	snprintf(layer, sizeof layer, "%s_add1", name);
-	int y = hu_layer_sum(p, layer, x, hu_layer_attention(p, t, name, x));
-	snprintf(layer, sizeof layer, "%s_norm1", name);
-	x = hu_layer_layernorm(p, layer, y, epsilon);
-	snprintf(layer, sizeof layer, "%s_add2", name);
-	y = hu_layer_sum(p, layer, x, hu_layer_feed_forward(p, t, name, x));
-	snprintf(layer, sizeof layer, "%s_norm2", name);
-	return hu_layer_layernorm(p, layer, y, epsilon);
+	int y = hu_layer_sum(p, hu_layer_named(name, "add1").s, x, hu_layer_attention(p, t, name, x));
+	x = hu_layer_layernorm(p, hu_layer_named(name, "norm1").s, y, epsilon);
+	y = hu_layer_sum(p, hu_layer_named(name, "add2").s, x, hu_layer_feed_forward(p, t, name, x));
+	return hu_layer_layernorm(p, hu_layer_named(name, "norm2").s, y, epsilon);
 }
 
 void

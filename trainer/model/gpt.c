@@ -4,9 +4,9 @@
    attention of the normalised input, in which no token sees those after it, and then two dense layers with gelu (its
    approximation by tanh) of the normalised sum; the normalised result times the table of token embeddings gives a logit
    for each token. With --preset gpt2 it has 124,439,808 parameters, the published model's. */
-#include "trainer/model/layer_attention.h"
-#include "trainer/model/layer_dropout.h"
-#include "trainer/model/layer_loss.h"
+#include "trainer/model/layer/layer_attention.h"
+#include "trainer/model/layer/layer_dropout.h"
+#include "trainer/model/layer/layer_loss.h"
 
 static const double epsilon = 1e-5;
 
@@ -24,17 +24,13 @@ every_token(hu_program *p, const hu_transformer *t, int tokens)
 static int
 block(hu_program *p, const hu_transformer *t, int number, int x)
 {
-	char name[16], layer[32];
+	char name[16];
 
 	snprintf(name, sizeof name, "block%d", number);
-	snprintf(layer, sizeof layer, "%s_norm1", name);
-	int y = hu_layer_attention(p, t, name, hu_layer_layernorm(p, layer, x, epsilon));
-	snprintf(layer, sizeof layer, "%s_add1", name);
-	x = hu_layer_sum(p, layer, x, y);
-	snprintf(layer, sizeof layer, "%s_norm2", name);
-	y = hu_layer_feed_forward(p, t, name, hu_layer_layernorm(p, layer, x, epsilon));
-	snprintf(layer, sizeof layer, "%s_add2", name);
-	return hu_layer_sum(p, layer, x, y);
+	int y = hu_layer_layernorm(p, hu_layer_named(name, "norm1").s, x, epsilon);
+	x = hu_layer_sum(p, hu_layer_named(name, "add1").s, x, hu_layer_attention(p, t, name, y));
+	y = hu_layer_layernorm(p, hu_layer_named(name, "norm2").s, x, epsilon);
+	return hu_layer_sum(p, hu_layer_named(name, "add2").s, x, hu_layer_feed_forward(p, t, name, y));
 }
 
 void

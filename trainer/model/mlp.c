@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The model "mlp": dense layers pixels-256-128-classes with relu and dropout between them; inputs are pixels
    divided by 255. */
-#include "trainer/model/layer_dropout.h"
-#include "trainer/model/layer_loss.h"
+#include "trainer/model/layer/layer_dropout.h"
+#include "trainer/model/layer/layer_loss.h"
 
 static size_t
 hidden(size_t units, double multiplier)

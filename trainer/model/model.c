@@ -3,8 +3,8 @@
 
 #include "lib/base/console/opt_need.h"
 #include "lib/base/str.h"
-#include "trainer/model/layer_image.h"
-#include "trainer/model/layer_attention.h"
+#include "trainer/model/layer/layer_attention.h"
+#include "trainer/model/models.h"
 
 #include <string.h>
 
@@ -42,12 +42,6 @@ hu_model_find(const char *name, const hu_model **out)
 #include "trainer/model/models.def"
 #undef MODEL
 			      , name);
-}
-
-size_t
-hu_model_views(const hu_model_sizes *s)
-{
-	return s->loss && !strcmp(s->loss, "nt-xent") ? 2 : 1;
 }
 
 hu_status

@@ -5,20 +5,7 @@
 #define HU_TRAINER_MODEL_H
 
 #include "lib/program/program.h"
-#include "trainer/data/data.h"
-
-/* Sizes of a model; where a member from sizes.def is 0 or NULL, it is the model's own. */
-typedef struct hu_model_sizes {
-	size_t batch;
-	const hu_dataset *data;  /* shapes and classes of the inputs that the model reads; their values are not read */
-	double multiplier;       /* multiplies the numbers of filters or hidden units; each is at least 1 */
-#define HU_SIZE_TEXT const char *
-#define HU_SIZE_WHOLE size_t
-#define HU_SIZE_REAL double
-#define OPTION(kind, member, name, min, max, argument, def, help) HU_SIZE_##kind member;
-#include "trainer/model/sizes.def"
-#undef OPTION
-} hu_model_sizes;
+#include "trainer/model/sizes.h"
 
 typedef struct hu_model {
 	const char *name, *summary, *optimizer;
@@ -33,10 +20,6 @@ typedef struct hu_model {
 hu_status hu_model_find(const char *name, const hu_model **out);
 const hu_model *hu_model_at(int i);           /* NULL past the last row */
 
-/* How many rows of the program's batch each row of the data makes: 2, neighbours, where the loss compares two views of
-   it (--loss nt-xent), else 1. */
-size_t hu_model_views(const hu_model_sizes *s);
-
 /* HU_EINVAL says which of the sizes do not fit each other or the data. */
 hu_status hu_model_check(const hu_model *m, const hu_model_sizes *s);
 
@@ -46,9 +29,4 @@ hu_status hu_model_check(const hu_model *m, const hu_model_sizes *s);
    cross-entropy, and loss.p, the softmax. Parameters are trainable state; running statistics are state. The caller
    frees the program. */
 hu_program *hu_model_program(const hu_model *m, const hu_model_sizes *s, int eval);
-
-#define MODEL(id, optimizer, lr, batch, inputs, options, summary)                                                      \
-	void hu_model_##id(hu_program *p, const hu_model_sizes *s, int eval);
-#include "trainer/model/models.def"
-#undef MODEL
 #endif

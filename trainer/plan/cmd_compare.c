@@ -7,6 +7,7 @@
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
 #include "lib/base/ranks/ranks.h"
+#include "trainer/plan/compare_out.h"
 #include "trainer/plan/compare_patterns.h"
 #include "trainer/plan/ladder.h"
 #include "trainer/run/idle.h"

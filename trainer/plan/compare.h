@@ -6,15 +6,17 @@
 
 #include "lib/base/status.h"
 
-#include <jansson.h>
-#include <stdio.h>
-
-enum { HU_RESULTS = 12 };
+/* The results of a run, in the order of hu_result_name. */
+enum {
+	HU_RESULT_ACCURACY, HU_RESULT_PRECISION, HU_RESULT_RECALL, HU_RESULT_DICE, HU_RESULT_IOU, HU_RESULT_HIT_RATE,
+	HU_RESULT_NDCG, HU_RESULT_EVAL_LOSS, HU_RESULT_MS, HU_RESULT_BYTES, HU_RESULT_SWAMPED, HU_RESULT_UNDERFLOWED,
+	HU_RESULTS
+};
 
 /* The results of one run; NaN where one was not measured. */
 typedef struct hu_compare_result {
 	char *dir;
-	double v[HU_RESULTS];    /* in the order of hu_result_name */
+	double v[HU_RESULTS];
 	int train, analyze; /* exit codes, 0 where nothing failed; a failed training has no results, a failed analysis
 			       no shares */
 } hu_compare_result;
@@ -26,6 +28,16 @@ const char *hu_result_name(int k);
 /* Reads a finished run: its last evaluation, the mean milliseconds of a step without the first, memory from the
    manifest, and the two shares from analysis/summary.json where that exists. */
 hu_status hu_result_read(hu_compare_result *r, const char *dir);
+
+/* Returns 1 where a run has result k: its training succeeded and, for the shares, its analysis finished, whatever it
+   found. */
+int hu_result_gave(const hu_compare_result *r, int k);
+
+/* What is printed of a model: the score that counts, and two beside it. */
+enum { HU_SCORES = 3 };
+typedef struct hu_compare_scores { int k[HU_SCORES]; const char *title[HU_SCORES]; } hu_compare_scores;
+/* Returns those of the run's model; accuracy and its like where r is NULL. */
+const hu_compare_scores *hu_compare_scores_of(const hu_compare_result *r);
 
 /* Returns the name of the score that counts for the run's model, and sets *score to it: hit rate, where candidates are
    ranked; Dice, where pixels have classes; else accuracy. */
@@ -54,13 +66,6 @@ void hu_comparison_mean(const hu_comparison *c, int row, int k, int paired, doub
 const char *hu_result_failure(const hu_compare_result *r, char *text);
 /* Returns how many runs of a row failed and sets *code, unless NULL, to their largest exit code. */
 int hu_comparison_failed(const hu_comparison *c, int row, int *code);
-
-/* Writes compare.tsv, with a row for each policy and rate, and compare-runs.tsv, with a row for each run, into dir. */
-hu_status hu_comparison_write(const hu_comparison *c, const char *dir);
-json_t *hu_comparison_to_json(const hu_comparison *c);
-/* Prints the table for people: a row for each policy with the model's three scores, the first of which is compared with
-   the first policy's. */
-void hu_comparison_print(const hu_comparison *c, FILE *f);
 
 /* Splits policies at commas, as in "a,b,key=value,c"; key=value belongs to the policy before it, except compute=, which
    starts a new one. Returns how many; the caller frees strings and array. */

@@ -2,7 +2,7 @@
 #include "trainer/run/build.h"
 
 #include "lib/base/mem.h"
-#include "trainer/model/layer_dropout.h"
+#include "trainer/model/layer/layer_dropout.h"
 
 #include <math.h>
 #include <stdlib.h>

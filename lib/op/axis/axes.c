@@ -125,14 +125,15 @@ hu_axes_shape_dx1(const hu_call *c, const hu_shape *in, hu_shape *out)
 }
 
 hu_status
-hu_axes_reference_dx(const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact,
-	void (*f)(mpfr_t y, const mpfr_t *of))
+hu_axes_reference_dx0(
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	enum { MOST = 2 };
 	hu_groups g = hu_axes_groups0(c, in);
 	size_t group, at;
 	mpfr_t of[MOST];
 
+	(void)out;
 	HU_ASSERT(c->nin <= MOST + 1);
 	for (int k = 0; k < MOST; k++)
 		mpfr_init2(of[k], HU_EXACT_BITS);
@@ -142,9 +143,25 @@ hu_axes_reference_dx(const hu_call *c, hu_tensor *const *in, const size_t *eleme
 		hu_exact_get(exact[i], in[0], element[i]);
 		for (int k = 1; k < c->nin; k++)
 			hu_exact_get(of[k - 1], in[k], group);
-		f(exact[i], of);
+		c->op->stats->slope(exact[i], of);
 	}
 	for (int k = 0; k < MOST; k++)
 		mpfr_clear(of[k]);
+	return HU_OK;
+}
+
+hu_status
+hu_axes_reference_dx1(
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+{
+	hu_groups g = hu_axes_groups1(c, in);
+	size_t group, at;
+
+	(void)out;
+	for (size_t i = 0; i < n; i++) {
+		hu_axes_find(&g, element[i], &group, &at);
+		mpfr_set_prec(exact[i], HU_EXACT_BITS);
+		hu_exact_get(exact[i], in[0], group);
+	}
 	return HU_OK;
 }

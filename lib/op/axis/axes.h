@@ -25,9 +25,11 @@ hu_status hu_axis_shape(const hu_call *c, const hu_shape *in, hu_shape *out);
 hu_status hu_axes_shape_dx0(const hu_call *c, const hu_shape *in, hu_shape *out);
 hu_status hu_axes_shape_dx1(const hu_call *c, const hu_shape *in, hu_shape *out);
 
-/* The reference of such gradients, each element of which is a function of x's element and of the numbers that operands
-   1 and 2, or 1 alone, have for its group: f turns y, which holds the element, into the result; of[k] is the number of
-   operand k + 1. */
-hu_status hu_axes_reference_dx(const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, mpfr_t *exact,
-	void (*f)(mpfr_t y, const mpfr_t *of));
+/* The references of such gradients. dx0: each element is a function, the row's slope (hu_stats_own), of x's element and
+   of the numbers that operands 1 and 2, or 1 alone, have for its group. dx1: each element is the number that operand 0
+   has for its group. */
+hu_status hu_axes_reference_dx0(
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
+hu_status hu_axes_reference_dx1(
+	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
 #endif

@@ -120,17 +120,24 @@ certified(const hu_call *c, hu_tensor *const *in, const hu_sink *sink, const hu_
 	return y;
 }
 
-static hu_status
-enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+hu_status
+hu_extreme_enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink,
+	hu_extreme_value *one)
 {
 	hu_groups g = hu_axes_groups0(c, in);
 	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
 
 	for (size_t i = 0; i < n; i++)
-		v[i] = certified(c, in, sink, &g, element ? element[i] : i);
+		v[i] = one(c, in, sink, &g, element ? element[i] : i);
 	hu_status st = hu_enclose_list(c, in, out, element, n, sink, v, NULL);
 	free(v);
 	return st;
+}
+
+static hu_status
+enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	return hu_extreme_enclose(c, in, out, element, n, sink, certified);
 }
 
 static hu_status
@@ -145,8 +152,8 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return hu_shape_settle(c, 0, out, y);
 }
 
-static void
-cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
+void
+hu_extreme_cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
 	(void)c;
 	(void)out;
@@ -154,6 +161,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_columns hu_family_extreme = {
-	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
+	.shape = shape, .cost = hu_extreme_cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.enclose = enclose,
 	.grain = hu_op_grain_one,
 };

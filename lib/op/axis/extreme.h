@@ -21,4 +21,12 @@ size_t hu_extreme_of(const hu_extreme_own *own, const hu_tensor *x, const hu_gro
    one that wins. */
 double hu_extreme_beyond(
 	const hu_extreme_own *own, hu_tensor *const *in, const struct hu_sink *sink, size_t i, size_t w);
+
+/* Columns of both families. enclose hands over what `one` says of each listed element of output 0, which is number i
+   of it; cost counts one comparison for each element of the operand. */
+typedef hu_dd hu_extreme_value(
+	const hu_call *c, hu_tensor *const *in, const struct hu_sink *sink, const hu_groups *g, size_t i);
+hu_status hu_extreme_enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
+	struct hu_sink *sink, hu_extreme_value *one);
+void hu_extreme_cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k);
 #endif

@@ -2,11 +2,8 @@
    Gradients of the largest and smallest elements along axes. */
 #include "lib/op/axis/extreme.h"
 
-#include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/op/performed.h"
-
-#include <stdlib.h>
 
 /* The gradient of element i: that of its group in dy, or nothing (-1). */
 static ptrdiff_t
@@ -93,26 +90,11 @@ certified(const hu_call *c, hu_tensor *const *in, const hu_sink *sink, const hu_
 static hu_status
 enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
 {
-	hu_groups g = hu_axes_groups0(c, in);
-	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
-
-	for (size_t i = 0; i < n; i++)
-		v[i] = certified(c, in, sink, &g, element ? element[i] : i);
-	hu_status st = hu_enclose_list(c, in, out, element, n, sink, v, NULL);
-	free(v);
-	return st;
-}
-
-static void
-cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
-{
-	(void)c;
-	(void)out;
-	k->flops = (double)hu_count(in[0]);
+	return hu_extreme_enclose(c, in, out, element, n, sink, certified);
 }
 
 const hu_columns hu_family_extreme_dx = {
-	.shape = hu_axes_shape_dx0, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = hu_axes_shape_dx0, .cost = hu_extreme_cost, .emulate = emulate, .reference = reference, .bound = bound,
 	.enclose = enclose,
 	.grain = hu_op_grain_one,
 };

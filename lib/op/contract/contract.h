@@ -50,8 +50,9 @@ struct hu_contract {
 	double (*unread)(const hu_contract *c);             /* elements of A's tensor that no row reads; NULL: none */
 };
 
-/* Fills in sizes, geometry and index map from the call's attributes and input shapes. */
-typedef void hu_contract_map(hu_contract *c, const hu_call *call, const hu_shape *in);
+/* Fills in sizes, geometry and index map from the call's attributes and input shapes; HU_EINVAL where they do not fit,
+   which the operator's shape rule finds first. */
+typedef hu_status hu_contract_map(hu_contract *c, const hu_call *call, const hu_shape *in);
 
 /* What a contraction's row supplies; the rest is in hu_family_contract. shape need not look at scales. */
 typedef struct hu_contract_own {
@@ -113,6 +114,9 @@ size_t hu_contract_find(const hu_contract *whole, size_t e, hu_contract *one, si
    hu_conv_groups then divides the channels by the groups. HU_EINVAL if the kernel or the groups do not fit. */
 hu_status hu_conv_of(hu_contract *x, const hu_call *c, size_t h, size_t w, size_t kh, size_t kw);
 hu_status hu_conv_groups(hu_contract *x, const hu_call *c, size_t channels, size_t filters);
+/* Sets what the convolution and its gradient for the kernel have in common, once channels are divided: a column is a
+   filter, the last index of B and of the output, and the images are A's. */
+void hu_conv_filters(hu_contract *x, size_t images);
 /* The number of elements of an image that no window covers. */
 double hu_conv_unread(const hu_contract *x);
 /* Copies elements k0 .. k1-1 of row m of A as doubles. */

@@ -176,3 +176,20 @@ hu_conv_groups(hu_contract *x, const hu_call *c, size_t channels, size_t filters
 	x->co = filters / groups;
 	return HU_OK;
 }
+
+static size_t
+filter_column(const hu_contract *c, size_t k)
+{
+	return k * c->cout + c->batch * c->co;
+}
+
+void
+hu_conv_filters(hu_contract *x, size_t images)
+{
+	x->n = x->batch_step = x->co;
+	x->row_step = x->cout;
+	x->column = filter_column;
+	x->column_stride = 1;
+	x->images = images;
+	x->unread = hu_conv_unread;
+}

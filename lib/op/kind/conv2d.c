@@ -56,12 +56,6 @@ row_apart(const hu_contract *c, size_t m, size_t k)
 	return (hu_stretch){ offset(c, &p), 1, c->ci - p.channel };
 }
 
-static size_t
-column(const hu_contract *c, size_t k)
-{
-	return k * c->cout + c->batch * c->co;
-}
-
 static hu_status
 describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
@@ -69,20 +63,9 @@ describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 	HU_TRY(hu_conv_groups(x, c, in[0].d[3], in[1].d[3]));
 	x->m = in[0].d[0] * x->ho * x->wo;
 	x->k = x->kh * x->kw * x->ci;
-	x->n = x->batch_step = x->co;
-	x->row_step = x->cout;
 	x->row = x->dw == 1 && x->batches == 1 ? row : row_apart;
-	x->column = column;
-	x->column_stride = 1;
-	x->images = in[0].d[0];
-	x->unread = hu_conv_unread;
+	hu_conv_filters(x, in[0].d[0]);
 	return HU_OK;
-}
-
-static void
-map(hu_contract *x, const hu_call *c, const hu_shape *in)
-{
-	describe(x, c, in);
 }
 
 static hu_status
@@ -127,6 +110,6 @@ const hu_op hu_op_conv2d = {
 	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " part scaled",
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
 	.own = { .sum_call = sum_call },
-	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
+	.family = &hu_family_contract, .contract = &(hu_contract_own){ describe, shape },
 	.grad = grad,
 };

@@ -119,12 +119,6 @@ describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 	return HU_OK;
 }
 
-static void
-map(hu_contract *x, const hu_call *c, const hu_shape *in)
-{
-	describe(x, c, in);
-}
-
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
@@ -193,6 +187,6 @@ const hu_op hu_op_conv2d_dx = {
 	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " height width part scaled",
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
 	.own = { .cost = cost, .sum_call = sum_call },
-	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
+	.family = &hu_family_contract, .contract = &(hu_contract_own){ describe, shape },
 	.grad = grad,
 };

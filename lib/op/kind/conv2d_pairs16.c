@@ -5,10 +5,10 @@
 #include "lib/op/contract/conv.h"
 #include "lib/op/contract/pairs16.h"
 
-static void
+static hu_status
 map(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
-	hu_op_conv2d.contract->map(x, c, in);
+	return hu_op_conv2d.contract->map(x, c, in);
 }
 
 static hu_status

@@ -39,7 +39,7 @@ first_of(hu_shape s, size_t batch, size_t *rest)
 	return s.d[batch];
 }
 
-static void
+static hu_status
 map(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
 	int ta = hu_attr_num(c, "ta", 0) != 0, tb = hu_attr_num(c, "tb", 0) != 0;
@@ -57,6 +57,7 @@ map(hu_contract *x, const hu_call *c, const hu_shape *in)
 		x->batches *= in[0].d[i];
 	x->row_step = x->n;
 	x->batch_step = x->m * x->n;
+	return HU_OK;
 }
 
 static hu_status

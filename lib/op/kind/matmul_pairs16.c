@@ -4,10 +4,10 @@
    units for bytes add in 32 bits. */
 #include "lib/op/contract/pairs16.h"
 
-static void
+static hu_status
 map(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
-	hu_op_matmul.contract->map(x, c, in);
+	return hu_op_matmul.contract->map(x, c, in);
 }
 
 static hu_status

@@ -12,15 +12,10 @@ static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	hu_groups g = hu_axes_groups1(c, in);
-	size_t group, at;
 
-	(void)out;
-	for (size_t i = 0; i < n; i++) {
-		hu_axes_find(&g, element[i], &group, &at);
-		mpfr_set_prec(exact[i], HU_EXACT_BITS);
-		hu_exact_get(exact[i], in[0], group);
+	HU_TRY(hu_axes_reference_dx1(c, in, out, element, n, exact));
+	for (size_t i = 0; i < n; i++)
 		mpfr_div_ui(exact[i], exact[i], hu_groups_size(&g), MPFR_RNDN);
-	}
 	return HU_OK;
 }
 

@@ -14,27 +14,13 @@ slope(mpfr_t y, const mpfr_t *of)
 	mpfr_mul_2ui(y, y, 1, MPFR_RNDN);
 }
 
-static hu_status
-reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
-{
-	(void)out;
-	return hu_axes_reference_dx(c, in, element, n, exact, slope);
-}
-
-static void
-cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
-{
-	(void)c;
-	(void)out;
-	k->flops = 2.0 * (double)hu_count(in[0]);
-}
-
 const hu_op hu_op_reduce_squares_dx = {
 	.name = "reduce_squares_dx", .summary = "gradient of reduce_squares", .min_in = 2, .max_in = 2, .nout = 1,
 	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.own = { .shape = hu_axes_shape_dx0, .cost = cost, .reference = reference },
+	.own = { .shape = hu_axes_shape_dx0, .reference = hu_axes_reference_dx0 },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){
+		.flops = 2, .slope = slope,
 		.rule = { { .kind = HU_STAT_EACH, .groups = hu_axes_groups0, .blocks = &same,
 			.from = { { HU_FROM_INPUT, 1, HU_EACH } } } },
 		.output = { { .map = { .groups = hu_axes_groups0, .blocks = &blocks,

@@ -5,21 +5,6 @@
 #define SAME(S, T) out[0][i] = in[0][i]
 HU_BLOCKS(same, SAME, NULL)
 
-static hu_status
-reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
-{
-	hu_groups g = hu_axes_groups1(c, in);
-	size_t group, at;
-
-	(void)out;
-	for (size_t i = 0; i < n; i++) {
-		hu_axes_find(&g, element[i], &group, &at);
-		mpfr_set_prec(exact[i], HU_EXACT_BITS);
-		hu_exact_get(exact[i], in[0], group);
-	}
-	return HU_OK;
-}
-
 static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
@@ -33,7 +18,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_reduce_sum_dx = {
 	.name = "reduce_sum_dx", .summary = "gradient of reduce_sum", .min_in = 2, .max_in = 2, .nout = 1,
 	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
-	.own = { .shape = hu_axes_shape_dx1, .cost = cost, .reference = reference },
+	.own = { .shape = hu_axes_shape_dx1, .cost = cost, .reference = hu_axes_reference_dx1 },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){
 		.rule = { { .kind = HU_STAT_EACH, .groups = hu_axes_groups1, .blocks = &same,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    sigmoid_xent_dx: dx = dloss w / sum(w) (p - label). */
+#include "lib/op/reduce/exact_sum.h"
 #include "lib/op/reduce/stats.h"
 
 #define SAME(S, T) out[0][i] = in[0][i]
@@ -29,20 +30,13 @@ static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *y)
 {
 	hu_map m;
-	mpfr_t sum;
 
 	hu_map_init(&m, c, &blocks, in[0]->n, in[0]->n);
 	for (int k = 0; k < 3; k++)
 		hu_map_add(&m, in[k], HU_EACH);
 	hu_map_add(&m, in[3], HU_ONE);
 	HU_TRY(hu_map_reference(&m, out, element, n, y));
-	mpfr_init2(sum, hu_sum_bits(in[2]));
-	mpfr_set_zero(sum, 1);
-	for (size_t i = 0; i < in[2]->n; i++)
-		hu_exact_add(sum, in[2], i);
-	for (size_t i = 0; i < n; i++)
-		mpfr_div(y[i], y[i], sum, MPFR_RNDN);
-	mpfr_clear(sum);
+	hu_exact_over_weights(y, n, in[2]);
 	return HU_OK;
 }
 
@@ -55,21 +49,13 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return hu_shape_settle(c, 0, out, in[0]);
 }
 
-/* The sum of the weights, then a difference, two products and a quotient each. */
-static void
-cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
-{
-	(void)c;
-	(void)out;
-	k->flops = 5.0 * (double)hu_count(in[0]);
-}
-
 const hu_op hu_op_sigmoid_xent_dx = {
 	.name = "sigmoid_xent_dx", .summary = "gradient of sigmoid_xent with respect to the logits", .min_in = 4,
 	.max_in = 4, .nout = 1, .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
-	.own = { .shape = shape, .cost = cost, .reference = reference },
+	.own = { .shape = shape, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){
+		.flops = 5, /* the sum of the weights, then a difference, two products and a quotient each */
 		.rule = { { .kind = HU_STAT_SUM, .groups = all, .blocks = &same,
 			.from = { { HU_FROM_INPUT, 2, HU_EACH } } } },
 		.output = { { .map = { .groups = all, .blocks = &blocks,

@@ -37,15 +37,6 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	return HU_OK;
 }
 
-/* Counts the largest element, the sum of exponentials of the distances to it, and the shares. */
-static void
-cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
-{
-	(void)c;
-	(void)out;
-	k->flops = 7.0 * (double)hu_count(in[0]);
-}
-
 static const hu_grad grad[] = {
 	{ "softmax_dx", "o0 d0", "i0", NULL, NULL },
 	{ NULL, NULL, NULL, NULL, NULL },
@@ -55,9 +46,11 @@ const hu_op hu_op_softmax = {
 	.name = "softmax", .summary = "shares of exponentials along an axis", .min_in = 1, .max_in = 1, .nout = 1,
 	.attrs = "axis", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
-	.own = { .shape = hu_axis_shape, .cost = cost, .reference = reference },
+	.own = { .shape = hu_axis_shape, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){
+		/* the largest element, the sum of exponentials of the distances to it, and the shares */
+		.flops = 7,
 		.rule = { /* of each group: 0 the largest element, 1 the sum of exponentials */
 			{ .kind = HU_STAT_SHIFT, .groups = hu_axis_groups },
 			{ .kind = HU_STAT_SUM, .groups = hu_axis_groups, .blocks = &term,

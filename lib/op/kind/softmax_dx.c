@@ -35,21 +35,14 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	return HU_OK;
 }
 
-static void
-cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
-{
-	(void)c;
-	(void)out;
-	k->flops = 4.0 * (double)hu_count(in[0]);
-}
-
 const hu_op hu_op_softmax_dx = {
 	.name = "softmax_dx", .summary = "gradient of softmax, from its result", .min_in = 2, .max_in = 2, .nout = 1,
 	.attrs = "axis", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
-	.own = { .shape = hu_axis_shape, .cost = cost, .reference = reference },
+	.own = { .shape = hu_axis_shape, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){
+		.flops = 4,
 		.rule = { { .kind = HU_STAT_SUM, .groups = hu_axis_groups, .blocks = &term,
 			.from = { { HU_FROM_INPUT, 0, HU_EACH }, { HU_FROM_INPUT, 1, HU_EACH } } } },
 		.output = { { .map = { .groups = hu_axis_groups, .blocks = &blocks,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    softmax_xent_dx: dlogits = dloss w / sum(w) (p - onehot(label)); with label_smoothing s, of C classes, the target is
    (1 - s) onehot(label) + s / C. */
+#include "lib/op/reduce/exact_sum.h"
 #include "lib/op/reduce/stats.h"
 
 #define SAME(S, T) out[0][i] = in[0][i]
@@ -66,7 +67,6 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 {
 	hu_groups g = classes(c, in);
 	hu_map m;
-	mpfr_t sum;
 
 	hu_map_init(&m, c, is_smooth(c) ? &smooth : &blocks, g.n, g.channels);
 	m.nk = hu_stats_smoothing(c, &g, m.k);
@@ -76,13 +76,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	hu_map_add(&m, in[2], HU_ROW);
 	hu_map_add(&m, in[3], HU_ONE);
 	HU_TRY(hu_map_reference(&m, out, element, n, y));
-	mpfr_init2(sum, hu_sum_bits(in[2]));
-	mpfr_set_zero(sum, 1);
-	for (size_t i = 0; i < in[2]->n; i++)
-		hu_exact_add(sum, in[2], i);
-	for (size_t i = 0; i < n; i++)
-		mpfr_div(y[i], y[i], sum, MPFR_RNDN);
-	mpfr_clear(sum);
+	hu_exact_over_weights(y, n, in[2]);
 	return HU_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include "lib/op/reduce/exact_sum.h"
 #include "lib/op/element/map.h"
+#include "lib/op/reduce/reduce.h"
 
 #include "lib/exact/dot.h"
 
@@ -52,4 +53,18 @@ hu_exact_sum(mpfr_t y, const hu_tensor *a, const hu_tensor *b, size_t first, siz
 		mpfr_add(y, y, s, MPFR_RNDN);
 	}
 	mpfr_clear(s);
+}
+
+void
+hu_exact_over_weights(mpfr_t *y, size_t n, const hu_tensor *w)
+{
+	mpfr_t sum;
+
+	mpfr_init2(sum, hu_sum_bits(w));
+	mpfr_set_zero(sum, 1);
+	for (size_t i = 0; i < w->n; i++)
+		hu_exact_add(sum, w, i);
+	for (size_t i = 0; i < n; i++)
+		mpfr_div(y[i], y[i], sum, MPFR_RNDN);
+	mpfr_clear(sum);
 }

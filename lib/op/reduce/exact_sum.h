@@ -13,4 +13,8 @@
    it piece by piece. Numbers with trailing parts are summed by MPFR, each step rounded to y's precision. Infinities and
    NaN behave as in IEEE 754; an exact 0 is +0. */
 void hu_exact_sum(mpfr_t y, const hu_tensor *a, const hu_tensor *b, size_t first, size_t n, size_t stride);
+
+/* Divides the n numbers y by the sum of all elements of w, each rounded once more to its precision: the last step of a
+   loss's gradient, whose rows have the weights w. */
+void hu_exact_over_weights(mpfr_t *y, size_t n, const hu_tensor *w);
 #endif

@@ -73,6 +73,10 @@ typedef struct hu_stats_own {
 	hu_stat_rule rule[HU_STATS_RULES];
 	hu_stats_output output[HU_STATS_OUT];
 	hu_status (*check)(const hu_call *c, hu_tensor *const *in);   /* refuses values of inputs; NULL: takes all */
+	double flops;       /* operations for each element of input 0; else the row has a column cost */
+	/* Of a gradient of a reduction (hu_axes_reference_dx0), its reference: turns y, which holds x's element, into
+	   the result; of[k] is what operand k + 1 has for its group. */
+	void (*slope)(mpfr_t y, const mpfr_t *of);
 	const char *key;                  /* NULL, or an attribute: calls in which it is not 0 have the rules of with */
 	const struct hu_stats_own *with;
 } hu_stats_own;

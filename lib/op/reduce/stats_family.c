@@ -10,6 +10,13 @@ stats_of(const hu_call *c)
 	return s->key && hu_attr_num(c, s->key, 0) != 0 ? s->with : s;
 }
 
+static void
+cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
+{
+	(void)out;
+	k->flops = c->op->stats->flops * (double)hu_count(in[0]);
+}
+
 static hu_status
 emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
@@ -34,4 +41,6 @@ grain(const hu_call *c, const hu_shape *in)
 	return hu_stats_grain(stats_of(c), c, in);
 }
 
-const hu_columns hu_family_stats = { .emulate = emulate, .bound = bound, .enclose = enclose, .grain = grain };
+const hu_columns hu_family_stats = {
+	.cost = cost, .emulate = emulate, .bound = bound, .enclose = enclose, .grain = grain,
+};

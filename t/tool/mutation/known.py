@@ -11,7 +11,7 @@ KNOWN = [
     ("analyzers/run/loss_scale.c", ".bits <= 17", "no format has 17 bits"),
     ("analyzers/run/loss_scale.c", "for (int i = 1; i < p->nt; i++)", "the first tensor of a program is its input, which no one trains"),
     ("lib/judge/propagate.c", "for (int i = 1; i < q->nt; i++)", "the first tensor is the data, which no call makes and of which no error is told"),
-    ("trainer/run/session.c", "s->ahead = step - 1;", "a batch that a device was given ahead is given again"),
+    ("trainer/run/session_step.c", "s->ahead = step - 1;", "a batch that a device was given ahead is given again"),
     ("trainer/bench/train.c", "hu_gemm_find(way, &w)", "which ways of products must leave the same bits is asked where two leave others, which is a bug or a library's"),
     ("analyzers/contents/contents_npz.c", "got == all || zip_fread(f, bytes + got, all + got)", "a member of an archive ends where it ends, however much is asked for"),
     ("analyzers/gate/pair.c", "return (size_t)PIECE * 9", "how much is read at a time, in whole chunks, which are what sums are made of"),

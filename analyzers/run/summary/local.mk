@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += analyzers/run/summary/summary.c
+noinst_HEADERS += analyzers/run/summary/summary.h
+libhalfulp_a_SOURCES += analyzers/run/summary/summary_sentences.c

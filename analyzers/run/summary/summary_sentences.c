@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Puts the verdict into words. Values that are not finite are described in words too, never printed as a number. */
+#include "analyzers/run/summary/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Writes the first sentence where infinities or NaN decide the verdict. */
+static void
+say_nonfinite(hu_str *s, const hu_summary *n)
+{
+	const char *what = !strcmp(n->cause, "gradients")    ? "the weights' gradients"
+			   : !strcmp(n->cause, "moments")    ? "second moments, or the step that they give,"
+			   : !strcmp(n->cause, "statistics") ? "running statistics"
+							     : "the weights or their update";
+
+	hu_str_addf(s, "Fatal: at step %zu elements of %s were infinite or NaN, as stored or as they should have been.",
+		n->cause_step, what);
+}
+
+static void
+say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
+{
+	const char *how = n->rank == 3 ? "Fatal" : "It costs";
+
+	if (n->broken)
+		hu_str_add(s, "Fatal: the run ended with a loss that is not finite; the first overflow stands in "
+			      "metrics.tsv where a scaler saw it, else trace earlier steps.");
+	else if (!n->rank)
+		hu_str_add(s, "No verdict: no traced step moved the weights, or what their gradients should have been "
+			      "was not computed.");
+	else if (n->rank == 1 && isnan(n->grad_cosine))
+		hu_str_addf(s,
+			"Harmless: in the %d traced steps the weights' updates kept a cosine of %.4f or better to the "
+			"exact ones; what their gradients should have been was not computed.",
+			a->nstep, n->update_cosine);
+	else if (n->rank == 1)
+		hu_str_addf(s,
+			"Harmless: in the %d traced steps the weights' gradients kept a cosine of %.4f or better to "
+			"the exact ones%s.",
+			a->nstep, n->grad_cosine, n->update_share > 0.001 ? "" : " and the updates arrived whole");
+	else if (n->cause_nonfinite)
+		say_nonfinite(s, n);
+	else if (!strcmp(n->cause, "gradients"))
+		hu_str_addf(s,
+			"%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones "
+			"(worst cosine %.4f; %.1f %% of their L2 norm arrived as zero).",
+			how, n->cause_step, n->grad_cosine, 100 * n->grad_share);
+	else if (!strcmp(n->cause, "moments"))
+		hu_str_addf(s,
+			"%s: at step %zu the second moments that were stored gave a step at a cosine of %.4f to the "
+			"one that the exact moments give (%.1f %% of its L2 norm is where a moment became zero, and "
+			"epsilon alone divides).",
+			how, n->cause_step, n->moment_cosine, 100 * n->moment_share);
+	else if (!strcmp(n->cause, "statistics"))
+		hu_str_addf(s,
+			"%s: at step %zu the running statistics stood still %.1f %% short of the batch's, because "
+			"their updates were swamped; evaluation uses them.",
+			how, n->cause_step, 100 * n->statistic_share);
+	else
+		hu_str_addf(s,
+			"%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 "
+			"norm swamped, cosine %.4f to the exact update).",
+			how, n->cause_step, 100 * n->update_share, n->update_cosine);
+	if (a->propagation.left)
+		hu_str_addf(s,
+			" This rests on part of the tensors: %zu, gradients perhaps among them, have no exact value "
+			"to compare with, since the bound on it is too wide in so large a step; --engine mpfr "
+			"computes it.",
+			a->propagation.left);
+}
+
+static void
+say_share(hu_str *s, double share, int nonfinite, const char *whose)
+{
+	if (isnan(share))
+		hu_str_addf(
+			s, "%s of the %s", nonfinite ? "no share that a number could be" : "an unknown part", whose);
+	else
+		hu_str_addf(s, "%.3g %% of the %s%s", 100 * share, nonfinite ? "finite part of the " : "", whose);
+}
+
+static void
+say_counts(hu_str *s, const hu_summary *n)
+{
+	hu_str_add(s, "By count, ");
+	if (isnan(n->zeroed))
+		hu_str_add(s, "gradients that became zero were not looked for");
+	else if (isnan(n->zeroed_share))
+		hu_str_add(s, "no nonzero gradient values were there to become zero");
+	else
+		hu_str_addf(s, "rounding made %.0f gradient values zero (%.3g %% of the nonzero ones)", n->zeroed,
+			100 * n->zeroed_share);
+	if (isnan(n->swamped_share))
+		hu_str_add(s, " and no weight updates were there to be swamped");
+	else
+		hu_str_addf(s, " and %.3g %% of the weight updates were swamped", 100 * n->swamped_share);
+	if (n->decay_share > 0)
+		hu_str_addf(s, " (%.3g %% are weight decay on weights that get no gradient)", 100 * n->decay_share);
+	hu_str_add(s, "; by weight, what was lost is ");
+	say_share(s, n->grad_share, n->grad_nonfinite, "gradients'");
+	hu_str_add(s, " and ");
+	say_share(s, n->update_share, n->update_nonfinite, "updates'");
+	hu_str_add(s, " L2 norm.");
+	if (n->v_zeroed_share > 0)
+		hu_str_addf(s,
+			" Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by "
+			"epsilon alone.",
+			100 * n->v_zeroed_share);
+}
+
+static void
+say_errors(hu_str *s, const hu_summary *n)
+{
+	if (isnan(n->worst_ulp)) {
+		hu_str_add(s, "The calls' own rounding errors were not judged");
+	} else {
+		if (n->overflowed)
+			hu_str_addf(s,
+				"Outputs of %.0f tensors of the traced steps overflowed, of %s first, so that their "
+				"error is infinite. Of the other tensors the",
+				n->overflowed, n->overflowed_tensor);
+		else
+			hu_str_add(s, "The");
+		hu_str_addf(s, " largest rounding error of a single call is %.3g ulp", n->worst_ulp);
+		if (*n->worst_tensor)
+			hu_str_addf(s, ", in %s%s", n->worst_tensor,
+				n->worst_condition > 16 ? " where its terms cancel" : "");
+		hu_str_addf(s, ", and %s",
+			n->over > 0 ? "outputs left their a-priori bound: see faults.tsv"
+				    : "every judged output is within its a-priori bound");
+		if (n->overflowed && !(n->over > 0))
+			hu_str_add(s, ", which is infinite where it does not exclude overflow");
+	}
+	if (n->safe_known && !isnan(n->safe_min))
+		hu_str_addf(s, "; a loss scale from 2^%.0f to 2^%.0f would have kept every %sgradient.", n->safe_min,
+			n->safe_max, n->grad_nonfinite || n->broken ? "finite " : "");
+	else if (n->safe_known && *n->need_tensor && *n->limit_tensor && n->need > n->limit)
+		hu_str_addf(s,
+			"; no single loss scale would have kept every gradient: %s asks for 2^%.0f, %s overflows "
+			"beyond 2^%.0f.",
+			n->need_tensor, n->need, n->limit_tensor, n->limit);
+	else
+		hu_str_add(s, n->safe_known ? "; no single loss scale would have kept every gradient." : ".");
+}
+
+static void
+append(json_t *list, hu_str *s)
+{
+	json_array_append_new(list, json_string(s->s));
+	s->len = 0;
+	*s->s = 0;
+}
+
+json_t *
+hu_summary_sentences(const hu_analysis *a, const hu_summary *n)
+{
+	json_t *list = json_array();
+	hu_str s;
+
+	hu_str_init(&s);
+	say_verdict(&s, a, n);
+	append(list, &s);
+	say_counts(&s, n);
+	append(list, &s);
+	say_errors(&s, n);
+	append(list, &s);
+	hu_str_release(&s);
+	return list;
+}

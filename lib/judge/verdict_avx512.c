@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0
-   The loops of verdict.inc for AVX-512. */
-#if defined(__AVX512F__)
-#include "lib/judge/verdict.inc"
-
-const hu_verdicts hu_verdicts_avx512 = { judge, plain, add };
-#endif

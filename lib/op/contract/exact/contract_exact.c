@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/op/contract/exact/contract_exact.h"
+
+#include "lib/base/room.h"
+#include "lib/exact/gemm.h"
+
+#include <string.h>
+
+void
+hu_contract_stretch(const hu_contract *x, size_t m, size_t k0, size_t k1, double *a)
+{
+	int wide = hu_is_wide(x->a->format);
+
+	for (size_t k = k0; k < k1;) {
+		hu_stretch s = x->row(x, m, k);
+		size_t n = s.length < k1 - k ? s.length : k1 - k;
+		double *to = a + (k - k0);
+		if (s.offset < 0) {
+			memset(to, 0, n * sizeof *to);
+		} else if (wide) {
+			const double *from = (const double *)x->a->data + s.offset;
+			for (size_t i = 0; i < n; i++)
+				to[i] = from[i * s.stride];
+		} else {
+			const float *from = (const float *)x->a->data + s.offset;
+			if (s.stride == 1)
+				for (size_t i = 0; i < n; i++)
+					to[i] = (double)from[i];
+			else
+				for (size_t i = 0; i < n; i++)
+					to[i] = (double)from[i * s.stride];
+		}
+		k += n;
+	}
+}
+
+size_t
+hu_contract_shared(void)
+{
+	size_t most = hu_memory_limit() / 16 / sizeof(double);
+
+	return most < (size_t)1 << 24 ? most : (size_t)1 << 24;
+}
+
+typedef struct rows { const hu_contract *x; size_t row0; double *hi, *lo, *err; mpfr_t *exact; size_t origin; } rows;
+
+static void
+row(void *context, size_t batch, size_t i, size_t k0, size_t k1, double *to)
+{
+	const rows *r = context;
+
+	(void)batch;
+	hu_contract_stretch(r->x, r->row0 + i, k0, k1, to);
+}
+
+static void
+slab(void *context, size_t batch, size_t k, size_t j0, size_t j1, double *to)
+{
+	const hu_contract *x = ((const rows *)context)->x;
+	size_t at = x->column(x, k);
+
+	(void)batch;
+	for (size_t j = j0; j < j1; j++)
+		to[j - j0] = hu_get(x->b, at + j * x->column_stride);
+}
+
+static void
+take_pairs(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size_t m, size_t j0, size_t n)
+{
+	const rows *r = context;
+
+	(void)batch;
+	(void)n;
+	for (size_t i = 0; i < m; i++) {
+		size_t at = (i0 + i) * r->x->n + j0;
+		hu_exact_tile_pairs(r->hi + at, r->lo + at, r->err + at, t, i);
+	}
+}
+
+static void
+take_values(void *context, const hu_exact_tile *t, size_t batch, size_t i0, size_t m, size_t j0, size_t n)
+{
+	const rows *r = context;
+
+	(void)batch;
+	for (size_t i = 0; i < m; i++)
+		for (size_t j = 0; j < n; j++) {
+			mpfr_ptr y = r->exact[hu_contract_at(r->x, r->row0 + i0 + i) - r->origin + j0 + j];
+			hu_exact_tile_mpfr(y, t, i, j);
+			if (r->x->scale != 1)
+				/* exact, because the scale is a power of two */
+				mpfr_div_d(y, y, r->x->scale, MPFR_RNDN);
+		}
+}
+
+static void
+multiply(rows *r, size_t n, hu_exact_take *take)
+{
+	hu_exact_source s = {
+		.batches = 1, .m = n, .n = r->x->n, .k = r->x->k, .row = row, .slab = slab, .context = r
+	};
+
+	hu_exact_gemm(&s, take, r);
+}
+
+void
+hu_contract_exact_pairs(const hu_contract *x, size_t row0, size_t n, double *hi, double *lo, double *err)
+{
+	rows r = { x, row0, hi, lo, err, NULL, 0 };
+
+	multiply(&r, n, take_pairs);
+}
+
+void
+hu_contract_exact_values(const hu_contract *x, size_t row0, size_t n, mpfr_t *exact, size_t origin)
+{
+	rows r = { x, row0, NULL, NULL, NULL, exact, origin };
+
+	multiply(&r, n, take_values);
+}
