@@ -25,8 +25,8 @@ def plan(*words):
 
 
 def again(plan, n, stage, wire, kept=8):
-    """The row of a stage, with ceil(P / n) numbers a part, where the optimizer keeps so many bytes for a parameter. Of an
-    mlp all other states are single numbers."""
+    """The row of a stage, with ceil(P / n) numbers a part, where the optimizer keeps so many bytes for a parameter.
+    Of an mlp all other states are single numbers."""
     of, memory = plan['parameters'], plan['memory_bytes']
     weight, master, gradient = POLICIES[plan['policy']]
     part = -(-of // n)
