@@ -148,6 +148,12 @@ for name in names:
     gb_s = float(lanes[1]) * float(lanes[2]) * 128 / 130 / 8 if lanes else gb_s
     if gb_s is None or not abs(net['gb_s'] - gb_s) <= 0.0005:
         wrong.append([name, net['gb_s'], gb_s, net['source']])
+cases = ['2', '--network', 'eth10'], ['1', '--network', 'eth10'], ['2']
+said = [plan(*MODEL, '--ranks', *words) for words in cases]
+tap.ok(
+    ['as if the two overlapped wholly' in ' '.join(x.split()) for x in said] == [True, False, False],
+    'what least times and efficiency leave out is said where there are any',
+)
 known = len(names) > 9 and {'nvlink4', 'pcie5', 'ib_ndr', 'eth100'} <= set(names)
 tap.none(wrong if known else names, '%d networks send what their sources say' % len(names))
 
