@@ -8,6 +8,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/parts/deal.h"
 #include "lib/base/parts/parts.h"
+#include "lib/store/onnx/onnx.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -125,7 +126,8 @@ is_shared(const hu_command *c)
 	return 0;
 }
 
-/* Runs the command of the parts on its options. A run directory on the line stands for the one that they name. */
+/* Runs the command of the parts on its options. A run directory on the line stands for the one that they name; a model
+   that they name stays what it is, since it lies elsewhere. */
 static int
 run_command(const hu_parts *p, const hu_args *args)
 {
@@ -141,7 +143,7 @@ run_command(const hu_parts *p, const hu_args *args)
 		const char *s = json_string_value(w);
 		ok &= s != NULL;
 		if (rest == 1 && args->nrest == 1 && is_folder(args->rest[0]) && json_array_size(words) == i + 1 &&
-			(is_folder(s) || !hu_exists(s)))
+			(is_folder(s) || !(hu_exists(s) || hu_onnx_is(s))))
 			s = args->rest[0]; /* the folder of the results, wherever it was moved */
 		rest |= s && !strcmp(s, "--");
 		argv[argc++] = (char *)(size_t)s;
@@ -195,6 +197,7 @@ const hu_command hu_cmd_merge = { "merge", "[OPTION...] RUN | PART...",
 	"that one process writes, byte for byte; exit codes are those of the command, too. Exit 3 where a part is\n"
 	"missing, was changed, or belongs to other options, another run or another version of halfulp, with --list\n"
 	"too. Of a run, shards of analyze compare what they judge with its checksums, and merge the other files.\n"
-	"The folder of the results may have been moved since. Once all parts are there, analyze --resume does the\n"
-	"same, and has --json.",
+	"The folder of the results may have been moved since. Names of other files, such as a model and its inputs,\n"
+	"are those that the shards were given: merge is called in the same folder. Once all parts are there,\n"
+	"analyze --resume does the same, and has --json.",
 	opts, run, needs };

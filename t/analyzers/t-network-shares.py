@@ -113,6 +113,13 @@ p = halfulp('merge', folder)
 ok(p.returncode == 3 and 'there are no parts of the shards 2/2' in p.stderr, 'a shard is missing', p.stderr)
 p = halfulp('merge', folder + '/parts')
 ok(p.returncode == 3 and p.stderr.count('\n') == 1, 'and so it is where the folder of parts is named', p.stderr)
+os.mkdir('apart')
+p = halfulp('merge', '../' + folder, cwd='apart')
+ok(
+    p.returncode == 3 and p.stderr == 'halfulp merge: m.onnx: cannot be opened: No such file or directory\n',
+    'merge in another folder looks for the model there, and says so',
+    p.stderr,
+)
 taken = open(folder + '/parts/1-of-2.part').read()
 p = halfulp('validate', '--resume', *WORK, *TELL)
 ok(p.returncode == 1 and p.stdout == one.stdout, '--resume computes what no part has', p.stderr)
