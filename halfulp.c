@@ -12,6 +12,7 @@
 #include "reports/rows/tables.h"
 
 #include <mpfr.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,6 +78,7 @@ main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
 
+	signal(SIGXFSZ, SIG_IGN); /* a file above the limit on sizes is a failed write, which is told and cleaned up */
 	hu_threads_settle(argv);
 	if (hu_simd_from_env() != HU_OK)
 		return hu_complain(HU_EUNABLE);

@@ -296,8 +296,10 @@ all(const hu_args *args, const options *o, const hu_records *r)
 		}
 	if (st == HU_OK && tabs)
 		fputs(t.text.s, stdout);
-	if (st == HU_OK && !json && !tabs)
+	if (st == HU_OK && !json && !tabs) {
 		hu_reduce_conclude(w, n);
+		hu_reduce_note(w, n, r);
+	}
 	if (st == HU_OK && json)
 		hu_rows_print_json(list);
 	else

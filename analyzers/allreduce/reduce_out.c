@@ -105,3 +105,17 @@ hu_reduce_conclude(const hu_reduce_row *w, int n)
 		puts(w[k].got.nonfinite ? ", as gradients are not finite" : w[k].got.overflowed ? ", by overflow" : "");
 	}
 }
+
+void
+hu_reduce_note(const hu_reduce_row *w, int n, const hu_records *r)
+{
+	int repeated = 0;
+
+	for (int i = 0; i < n; i++)
+		repeated |= (size_t)w[i].how.sum.n >= 2 * r->n && w[i].how.sum.id != HU_SUM_RING;
+	if (!repeated || r->normal)
+		return;
+	printf("\nRanks beyond the recorded gradient%s repeat %s, and a tree doubles equal sums without an error. "
+	       "Ranks with gradients\nof their own may lose more: %s--ranks-from normal draws them.\n",
+		r->n > 1 ? "s" : "", r->n > 1 ? "them" : "it", r->n > 1 ? "" : "with several files or traced steps ");
+}

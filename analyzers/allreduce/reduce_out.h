@@ -34,4 +34,6 @@ void hu_reduce_print(const hu_reduce_row *w);
 /* Prints for each order and format, whose rows are consecutive and by rising numbers of ranks, up to how many ranks it
    holds, at how many it breaks, and why. */
 void hu_reduce_conclude(const hu_reduce_row *w, int n);
+/* Says after that, where ranks repeat recorded gradients, what this spares trees. */
+void hu_reduce_note(const hu_reduce_row *w, int n, const hu_records *r);
 #endif

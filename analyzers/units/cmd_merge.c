@@ -139,7 +139,8 @@ moves(const char *command)
 	return 0;
 }
 
-/* Runs the command of the parts on its options. A run directory on the line stands for the one that they name. */
+/* Runs the command of the parts on its options. A run directory on the line stands for the one that they name; a model
+   that they name stays what it is, since it lies elsewhere. */
 static int
 run_command(const hu_parts *p, const hu_args *args)
 {
@@ -209,6 +210,7 @@ const hu_command hu_cmd_merge = { "merge", "[OPTION...] RUN | PART...",
 	"that one process writes, byte for byte; exit codes are those of the command, too. Exit 3 where a part is\n"
 	"missing, was changed, or belongs to other options, another run or another version of halfulp, with --list\n"
 	"too. Of a run, shards of analyze compare what they judge with its checksums, and merge the other files.\n"
-	"The folder of the results may have been moved since. Once all parts are there, analyze --resume does the\n"
-	"same, and has --json.",
+	"The folder of the results may have been moved since. Names of other files, such as a model and its inputs,\n"
+	"are those that the shards were given: merge is called in the same folder. Once all parts are there,\n"
+	"analyze --resume does the same, and has --json.",
 	opts, run, needs };

@@ -228,9 +228,20 @@ open_all(job *j)
 	return HU_OK;
 }
 
-/* st: how the command line was read. */
+/* Returns the exit code of what was judged. */
+static int
+verdict(const job *j)
+{
+	for (size_t i = 0; i < j->v.nrow; i++)
+		if (!strcmp(hu_validation_verdict(&j->v, &j->v.row[i]), "fail"))
+			return HU_EXIT_JUDGED;
+	return HU_EXIT_OK;
+}
+
+/* st: how the command line was read. *code: the exit code, where this process tells what was found; a shard judges
+   nothing, so that whoever started it goes on to merge. */
 static hu_status
-judge(job *j, hu_status st)
+judge(job *j, hu_status st, int *code)
 {
 	hu_sharing s;
 	int ends = 0;
@@ -238,8 +249,10 @@ judge(job *j, hu_status st)
 	if (st == HU_OK)
 		st = open_all(j);
 	st = evaluate(j, &s, st, &ends);
-	if (st == HU_OK && !ends)
+	if (st == HU_OK && !ends) {
 		st = tell(j);
+		*code = verdict(j);
+	}
 	hu_share_end(&s, st);
 	return st;
 }
@@ -282,10 +295,7 @@ run(const hu_args *a)
 		hu_threads_set(hu_threads_of(hu_ranks_local()));
 	if (st == HU_OK)
 		st = read_options(&j);
-	st = judge(&j, st);
-	for (size_t i = 0; i < j.v.nrow; i++)
-		if (!strcmp(hu_validation_verdict(&j.v, &j.v.row[i]), "fail"))
-			code = HU_EXIT_JUDGED;
+	st = judge(&j, st, &code);
 	if (st != HU_OK)
 		code = hu_complain(st);
 	release(&j);

@@ -7,15 +7,16 @@
 load 'picture-style.gp'
 
 most = 64
-array name[most]; array breaks[most]; array sound[most]; array last[most]
+array name[most]; array breaks[most]; array why[most]; array last[most]
 series = 0; n_max = 0; n_min = 1e300; low = 1e300; high = 0
 id(key) = (found = 0, sum [i = 1:most] (i <= series && name[i] eq key ? (found = i) : 0), found ? found : series == most ? most \
-	: (series = series + 1, name[series] = key, breaks[series] = 0, sound[series] = 1, last[series] = 0, series))
-read(key, n, e, b, bad, broken) = (i = id(key), n_max = n > n_max ? n : n_max, n_min = n < n_min ? n : n_min, \
+	: (series = series + 1, name[series] = key, breaks[series] = 0, why[series] = '', last[series] = 0, series))
+reason(bad, over) = bad > 0 ? ', as gradients are not finite' : over > 0 ? ', by overflow' : ''
+read(key, n, e, b, bad, over, broken) = (i = id(key), n_max = n > n_max ? n : n_max, n_min = n < n_min ? n : n_min, \
 	(e > 0 && e < low ? (low = e) : 0), (e > high ? (high = e) : 0), (b < 1e30 && b > high ? (high = b) : 0), \
-	(e == e ? (last[i] = e) : 0), (broken > 0 && breaks[i] == 0 ? (breaks[i] = n, sound[i] = bad == 0) : 0), 0)
+	(e == e ? (last[i] = e) : 0), (broken > 0 && breaks[i] == 0 ? (breaks[i] = n, why[i] = reason(bad, over)) : 0), 0)
 key(_) = strcol('order').', '.strcol('wire')
-stats file using (read(key(0), column('ranks'), number(strcol('rel_l2')), number(strcol('bound')), column('nonfinite'), column('broken'))) nooutput
+stats file using (read(key(0), column('ranks'), number(strcol('rel_l2')), number(strcol('bound')), column('nonfinite'), column('overflowed'), column('broken'))) nooutput
 
 first = 0; holds = 0; worst = 1
 do for [i = 1:series] {
@@ -23,7 +24,7 @@ do for [i = 1:series] {
 	if (breaks[i] == 0 && !holds) { holds = i }
 	if (last[i] > last[worst]) { worst = i }
 }
-message(_) = first ? sprintf('%s breaks at %s ranks', name[first], grouped(sprintf('%d', breaks[first]))).(sound[first] ? '' : ', as gradients are not finite').(holds ? sprintf('; %s holds up to %s', name[holds], grouped(sprintf('%d', n_max))) : '') \
+message(_) = first ? sprintf('%s breaks at %s ranks', name[first], grouped(sprintf('%d', breaks[first]))).why[first].(holds ? sprintf('; %s holds up to %s', name[holds], grouped(sprintf('%d', n_max))) : '') \
 	: sprintf('Up to %s ranks the mean is off by at most %s of itself, by %s', grouped(sprintf('%d', n_max)), say(last[worst]), name[worst])
 
 longest = 0
@@ -42,6 +43,7 @@ do for [format in formats] {
 	eval name_x('ranks N')
 	eval decades(bottom, top)
 	eval name_y('relative L2 error')
+	if (low == 1e300 && first) { set label 9 'no sum is finite' at graph 0.5, graph 0.5 center textcolor rgb ink front }
 	plot for [i = 1:series] file using (is(i) ? column('ranks') : NaN):(positive(number(strcol('bound')))) with lines lw 1 dt 3 lc rgb series_ink(i) notitle, \
 		for [i = 1:series] file using (is(i) ? column('ranks') : NaN):(positive(number(strcol('rel_l2')))) with linespoints pt 7 ps 0.25 lw 2 dt series_dash(i) lc rgb series_ink(i) title name[i]
 }

@@ -134,6 +134,7 @@ one, wrong = save('one', [[Q(1)] * 5]), []
 for wire, p, of, tolerance in (
     ('bf16', 8, '256..512', '0.1'),
     ('bf16', 8, '3..1000', '0.3'),
+    ('bf16', 8, '256..600', '0.5'),  # at 512 ranks the error is the tolerance, and holds
     ('e4m3', 4, '2..64', '0.01'),
     ('e4m3', 4, '2..16', '0.1'),
 ):

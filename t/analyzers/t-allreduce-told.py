@@ -73,6 +73,13 @@ def told(rows, records, divided):
                 ),
             )
         )
+    if any(r['order'] != 'ring' and r['ranks'] >= 2 * records for r in rows):
+        these, those = ('gradients', 'them') if records > 1 else ('gradient', 'it')
+        lines += ['', 'Ranks beyond the recorded %s repeat %s, and a tree doubles equal sums' % (these, those)]
+        lines[-1] += ' without an error. Ranks with gradients'
+        lines.append('of their own may lose more: --ranks-from normal draws them.')
+        if records == 1:
+            lines[-1] = lines[-1].replace(': ', ': with several files or traced steps ')
     return lines
 
 

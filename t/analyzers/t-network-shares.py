@@ -73,6 +73,8 @@ for n in (1, 4, 7) if LONG else (4,):
     said_by = [halfulp('validate', '--shard', '%d/%d' % (i, n), *(WORK if i == 1 else MOVED), *TELL, *FILES) for i in range(1, n + 1)]
     taken = [open('runs/page/parts/%d-of-%d.part' % (i, n)).read().count('.nodes.') for i in range(1, n + 1)]
     ok(sum(t > 0 for t in taken) == n, '%d shards share the nodes' % n, taken)
+    codes = [x.returncode for x in said_by]
+    ok(not any(codes), '%d shards of what breaks its budget: each exits with 0' % n, codes)
     if n < 7:  # the array a second time: what follows from all parts
         shares = [x.stdout for x in said_by]
         again = [halfulp('validate', '--shard', '%d/%d' % (i, n), '--resume', *WORK, *TELL, *FILES) for i in range(1, n + 1)]
@@ -111,6 +113,13 @@ p = halfulp('merge', folder)
 ok(p.returncode == 3 and 'there are no parts of the shards 2/2' in p.stderr, 'a shard is missing', p.stderr)
 p = halfulp('merge', folder + '/parts')
 ok(p.returncode == 3 and p.stderr.count('\n') == 1, 'and so it is where the folder of parts is named', p.stderr)
+os.mkdir('apart')
+p = halfulp('merge', '../' + folder, cwd='apart')
+ok(
+    p.returncode == 3 and p.stderr == 'halfulp merge: m.onnx: cannot be opened: No such file or directory\n',
+    'merge in another folder looks for the model there, and says so',
+    p.stderr,
+)
 taken = open(folder + '/parts/1-of-2.part').read()
 p = halfulp('validate', '--resume', *WORK, *TELL)
 ok(p.returncode == 1 and p.stdout == one.stdout, '--resume computes what no part has', p.stderr)

@@ -4,6 +4,7 @@ EXTRA_DIST += t/judge/diverged.sh
 SCRIPT_TESTS += t/judge/t-cluster.py
 SCRIPT_TESTS += t/judge/t-diverged.py
 SCRIPT_TESTS += t/judge/t-diverged.sh
+SCRIPT_TESTS += t/judge/t-ended.py
 SCRIPT_TESTS += t/judge/t-engines.sh
 SCRIPT_TESTS += t/judge/t-independent.py
 SCRIPT_TESTS += t/judge/t-ranks-read.py

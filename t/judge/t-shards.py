@@ -344,6 +344,16 @@ ok(
     'merge --list: what 1 to 1024 processes would take',
     wrong,
 )
+listed = json.loads(halfulp('merge', '--list', '--json', 'run', cwd=folder).stdout)
+wrong = []
+for row in listed:
+    loads = [0.0] * row['processes']
+    for x in took:
+        heapq.heapreplace(loads, loads[0] + x)
+    most = max(loads)
+    due = {'seconds': most, 'efficiency': sum(took) / row['processes'] / most, 'largest_unit_s': took[0]}
+    wrong += [[row, k, v] for k, v in due.items() if not math.isclose(row[k], v, rel_tol=1e-9)]
+ok(len(listed) == 11 and not wrong, 'and so it is in JSON, of which the picture is drawn', wrong)
 
 # A run that was moved, whose shards called it by two names and had their options in two orders
 forget(folder + '/run', ROWS)

@@ -228,6 +228,25 @@ test_swamping(void)
 	op_case_release(&k);
 }
 
+/* An element stagnates where the last 8 of its ranks or more are swamped. */
+static void
+test_stagnation(void)
+{
+	size_t element = 5;
+	op_case k;
+
+	open_case(&k, &thirteen, "ring:13,wire=bf16", "fp32", "fp32", LEVEL_MILD, 1);
+	for (size_t last = 7; last <= 9; last++) {
+		hu_swamp s = { 0, 0, 0, 0 };
+		for (size_t r = 0; r < 13; r++)
+			hu_put(&k.in[r], element, r + last >= 13 ? 0.5 : r ? 0 : 256);
+		HU_COLUMN(k.c.op, swamping)(&k.c, k.pin, 0, &element, 1, &env, &s);
+		ok(s.swamped == last && s.stagnated == (last >= 8), "%zu ranks at the end are swamped: %s", last,
+			s.stagnated ? "stagnation" : "no stagnation");
+	}
+	op_case_release(&k);
+}
+
 int
 main(void)
 {
@@ -236,5 +255,6 @@ main(void)
 	test_library();
 	test_refusals();
 	test_swamping();
+	test_stagnation();
 	return done_testing();
 }

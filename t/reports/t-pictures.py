@@ -87,6 +87,22 @@ def lengths(title, rows):
     return m is not None and near(m[1], [r for r in rows if r['length'] == 64][-1]['backward'])
 
 
+def over_ranks(title, rows):
+    """At the most ranks; an axis of ranks; a dotted line for each sum, whose bound is its own."""
+    last = {'%s %s' % (r['format'], re.sub(':[^,]*', '', r['sum'])): r['backward'] for r in rows if r['length'] == 64}
+    m = re.fullmatch(r'Over 64 ranks (\S+ \S+) is off by (\S+) of the terms’ magnitudes, (\S+ \S+) by (\S+)', title)
+    svg = open(home + '/p.svg').read()
+    dotted = set(re.findall(r"<path stroke='([^']*)' stroke-dasharray='1.0,", svg))
+    return (m is not None and near(m[2], last[m[1]]) and near(m[4], last[m[3]]) and last[m[1]] == max(last.values())
+        and last[m[3]] == min(last.values()) and '>ranks N<' in svg and len(dotted) == len(last))
+
+
+def overflown(title, rows):
+    svg = open(home + '/p.svg').read()
+    return (all(r['overflowed'] for r in rows) and title == '%s, %s breaks at 2 ranks, by overflow' % (
+        rows[0]['order'], rows[0]['wire']) and '>no sum is finite<' in svg)
+
+
 def reduced(title, rows):
     broken = min(((r['ranks'], r['order'], r['wire']) for r in rows if r['broken']), default=None)
     whole = {(r['order'], r['wire']) for r in rows} - {(r['order'], r['wire']) for r in rows if r['broken']}
@@ -192,10 +208,13 @@ small = '--size 8 --train 48 --eval 16 --batch 16 --width 0.05'
 lines = [
     ('accumulate', 'accumulate --terms uniform:0,1 --n 16384 --format fp16,bf16 --sum fma --sum kahan', '--table', accumulate),
     ('accumulate', 'accumulate --terms uniform:0,1 --n 4096 --format fp16 --sum chunk:1..64', '--table', lengths),
+    ('accumulate', 'accumulate --terms uniform:0,1 --n 64 --format bf16 --sum ring:2..64 --sum tree:2..64', '--table',
+        over_ranks),
     ('accumulate', 'accumulate --terms uniform:0,1 --n 1024 --format bf16 --sum fma,mode=SR --sum kahan --seeds 6',
         '--table', spread),
     ('allreduce', 'allreduce a b --ranks 2..1024 --wire bf16,e4m3', '', reduced),
     ('allreduce', 'allreduce skipped --ranks 2..8 --wire fp16,bf16 --order tree', '', unfit),
+    ('allreduce', 'allreduce a b --ranks 2..8 --wire e4m3 --scale 2^60', '', overflown),
     ('formats-values', 'formats', '', values),
     ('formats-map', 'formats fp32 fp16 bf16 e4m3 mxfp4', '', lambda t, rows: several(t, [r for r in rows if 'p' in r])),
     ('round', 'round 1.03 0.1 --format fp16,e4m3', '', rounded),

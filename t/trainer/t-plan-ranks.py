@@ -24,8 +24,9 @@ def plan(*words):
     return p.stdout
 
 
-def again(plan, n, stage, wire):
-    """The row of a stage, with ceil(P / n) numbers a part. Of an mlp all states but the moments are single numbers."""
+def again(plan, n, stage, wire, kept=8):
+    """The row of a stage, with ceil(P / n) numbers a part, where the optimizer keeps so many bytes for a parameter.
+    Of an mlp all other states are single numbers."""
     of, memory = plan['parameters'], plan['memory_bytes']
     weight, master, gradient = POLICIES[plan['policy']]
     part = -(-of // n)
@@ -34,7 +35,7 @@ def again(plan, n, stage, wire):
         weights=cut(weight, 3),
         masters=cut(master, 1),
         gradients=cut(gradient, 2),
-        optimizer_state=cut(8, 1) + memory['optimizer_state'] - 8 * of,
+        optimizer_state=cut(kept, 1) + memory['optimizer_state'] - kept * of,
         rest=memory['activations'] + memory['gradients'] - gradient * of,
     )
     row['all'] = sum(row.values())
@@ -85,6 +86,19 @@ for n, more, wire, gb_s in (
             wrong.append('%s: stage 0 is not all of memory_bytes' % p['policy'])
 tap.none(wrong, 'memory, traffic and times of every stage follow from parameters and formats')
 tap.none(shown, 'the printed tables have the numbers of JSON')
+for more, kept in (
+    (['--optimizer', 'lamb'], 8),
+    (['--optimizer', 'adam', '--ema', '0.9'], 12),
+    (['--optimizer', 'nesterov'], 4),
+    (['--optimizer', 'sgd', '--momentum', '0', '--ema', '0.9'], 4),
+    (['--optimizer', 'sgd', '--momentum', '0'], 0),
+):
+    wrong = []
+    for p in json.loads(plan(*MODEL, *asked, *more, '--ranks', '7', '--json')):
+        for stage, row in enumerate(p['ranks']['stages']):
+            want = again(p, 7, stage, None, kept)
+            wrong += [[p['policy'], stage, k, row[k], v] for k, v in want.items() if not math.isclose(row[k], v)]
+    tap.none(wrong, '%s: %d bytes for each parameter are cut from stage 1 on' % (' '.join(more), kept))
 conv = json.loads(
     plan(
         '--model',
@@ -121,6 +135,27 @@ for words, why in (
         'refused: ' + words,
         p.stderr,
     )
+
+# --- networks: what one rank can send at most follows from what their source says of them
+names = tap.halfulp('plan', '--ranks', '2', '--network', 'none').stderr.split('one of ')[1].strip().split(', ')
+wrong = []
+for name in names:
+    net = json.loads(plan(*MODEL, '--ranks', '2', '--network', name, '--json'))[0]['ranks']
+    both = re.search(r': ([\d.]+) GB/s in both directions together$', net['source'])
+    lanes = re.search(r': (\d+) lanes of ([\d.]+) GT/s, 128b/130b$', net['source'])
+    bits = re.search(r'([\d.]+) Gbit/s$', net['source'])
+    gb_s = float(both[1]) / 2 if both else float(bits[1]) / 8 if bits else None
+    gb_s = float(lanes[1]) * float(lanes[2]) * 128 / 130 / 8 if lanes else gb_s
+    if gb_s is None or not abs(net['gb_s'] - gb_s) <= 0.0005:
+        wrong.append([name, net['gb_s'], gb_s, net['source']])
+cases = ['2', '--network', 'eth10'], ['1', '--network', 'eth10'], ['2']
+said = [plan(*MODEL, '--ranks', *words) for words in cases]
+tap.ok(
+    ['as if the two overlapped wholly' in ' '.join(x.split()) for x in said] == [True, False, False],
+    'what least times and efficiency leave out is said where there are any',
+)
+known = len(names) > 9 and {'nvlink4', 'pcie5', 'ib_ndr', 'eth100'} <= set(names)
+tap.none(wrong if known else names, '%d networks send what their sources say' % len(names))
 
 # --- what ranks took: a run's manifest and table as training writes them, with numbers of ours
 home = tap.home()

@@ -6,6 +6,7 @@
 #include "lib/op/reduce/over_ranks.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const hu_rank_network networks[] = {
@@ -16,18 +17,30 @@ static const hu_rank_network networks[] = {
 
 enum { NETWORKS = sizeof networks / sizeof *networks };
 
-/* Returns the bytes of the optimizer's states that belong to parameters: an update gives them their next value. */
+/* Returns 1 where tensor i is a state that belongs to a parameter, whichever call computes its next value: LAYER.w_m
+   belongs to LAYER.w. */
+static int
+is_moment(const hu_program *p, int i)
+{
+	const hu_info *t = &p->t[i];
+	const char *end = strrchr(t->name, '_');
+	char of[HU_NAME];
+
+	if (!t->state || t->trainable || t->next < 0 || !end)
+		return 0;
+	snprintf(of, sizeof of, "%.*s", (int)(end - t->name), t->name);
+	int parameter = hu_program_find(p, of);
+	return parameter >= 0 && p->t[parameter].trainable;
+}
+
+/* Returns the bytes of the optimizer's states that belong to parameters: moments, and averages of the weights. */
 static double
 moments(const hu_program *p)
 {
 	double bytes = 0;
 
-	for (int c = 0; c < p->nc; c++)
-		for (int k = 0; hu_is_update(p, &p->c[c]) && k < p->c[c].nin; k++) {
-			const hu_info *t = &p->t[p->c[c].in[k]];
-			if (t->state && !t->trainable && t->next >= 0 && p->t[t->next].producer == c)
-				bytes += hu_info_bytes(t);
-		}
+	for (int i = 0; i < p->nt; i++)
+		bytes += is_moment(p, i) ? hu_info_bytes(&p->t[i]) : 0;
 	return bytes;
 }
 

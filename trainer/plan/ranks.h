@@ -11,9 +11,9 @@ enum { HU_ZERO_STAGES = 4 };
 
 /* A step's tensors on one rank alone, in bytes. gradients are those that the update is given, a number for each
    parameter; rest are activations and all other gradients; statistics are batchnorm's. moments are the optimizer's
-   states that belong to parameters, scalars its others, the loss scaler's and the errors that error feedback keeps,
-   which no stage cuts, since each rank has its own. wire is what the gradients take in the format in which they are
-   sent. */
+   states that belong to parameters, averages of the weights among them, scalars its others, the loss scaler's and the
+   errors that error feedback keeps, which no stage cuts, since each rank has its own. wire is what the gradients take
+   in the format in which they are sent. */
 typedef struct hu_rank_sizes {
 	double parameters; /* a number, not bytes */
 	double weights, statistics, masters, gradients, moments, scalars, rest, wire;

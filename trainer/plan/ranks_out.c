@@ -103,4 +103,8 @@ hu_rank_stages_print(const hu_rank_ask *r, const hu_rank_sizes *s, const char *p
 	printf("gradients are those that the update is given; rest: activations and all other gradients, as if all "
 	       "were "
 	       "kept.\n");
+	if (r->network.name && r->n > 1)
+		printf("ms at least: what is sent at the network's full rate, without latency; efficiency: "
+		       "computing, as --device predicts\nit, over the longer of computing and sending, as if the "
+		       "two overlapped wholly.\n");
 }

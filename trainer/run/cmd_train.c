@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp train: executes one training and records it in a run directory. */
 #include "lib/base/mem.h"
+#include "lib/base/console/ended.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
@@ -237,6 +238,19 @@ prepare_resumed(job *b, const hu_args *a)
 	return st;
 }
 
+/* Has rank 0 say how to go on, where a rank's death ends all. */
+static void
+promise(const job *b)
+{
+	char *line = hu_xprintf("halfulp train: a signal ended it, as it ends all ranks where one of them died; "
+				"halfulp train --resume %s goes on from the last checkpoint",
+		hu_shown(b->dir));
+
+	if (hu_ranks_size() > 1)
+		hu_ended_says(line);
+	free(line);
+}
+
 /* Prepares a run, on all ranks together. */
 static hu_status
 begin(job *b, const hu_args *a)
@@ -246,6 +260,7 @@ begin(job *b, const hu_args *a)
 	HU_TRY(hu_ranked_agree(&b->session, resumed ? prepare_resumed(b, a) : prepare_new(b, a)));
 	HU_TRY(hu_ranks_agree(resumed ? HU_OK : hu_record_begin(&b->record, &b->session, b->command)));
 	hu_ranked_say(&b->session, b->talk);
+	promise(b);
 	return resumed ? hu_ranked_check_read(&b->session, b->record.manifest, b->dir, b->from) : HU_OK;
 }
 
@@ -297,6 +312,7 @@ run(const hu_args *a)
 	if (st == HU_OK) {
 		hu_threads_set(threads ? (int)threads : hu_threads_of(hu_ranks_local()));
 		st = first ? train(&b, a) : hu_ranked_serve(a);
+		hu_ended_says(NULL);
 		hu_account_close(&b.energy);
 		hu_metrics_release(&b.metrics);
 		hu_record_release(&b.record);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/parts/share.h"
 
+#include "lib/base/console/ended.h"
 #include "lib/base/console/excerpts.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
@@ -127,7 +128,9 @@ say(const hu_sharing *s, const hu_deal *load, int units, int left, double took)
 		printf("\n%d units follow from those of all shards: the same line with --resume computes them then, "
 		       "or merge does",
 			left);
-	printf("\n%s; next, when all are there: halfulp merge %s\n", hu_shown(s->path), hu_shown(w->place));
+	int named = hu_args_text(s->args, "part") != NULL;
+	printf("\n%s; next, when all are there: halfulp merge %s\n", hu_shown(s->path),
+		named ? "with the names of all parts" : hu_shown(w->place));
 }
 
 /* Says which shards a work lacks of which n units are in no part. */
@@ -339,6 +342,8 @@ hu_share_out(hu_sharing *s, hu_share_work *w, const hu_args *args, hu_status st,
 	*ends = hu_args_given(args, "shard") || hu_parts_only_asked();
 	if (st == HU_OK)
 		st = begin(s);
+	if (st == HU_OK && s->own.n)
+		hu_sharing_promise(s);
 	if (hu_ranks_size() > 1) {
 		*ends = hu_ranks_rank() != 0;
 		HU_TRY(hu_ranks_agree(st));
@@ -353,6 +358,7 @@ hu_share_end(hu_sharing *s, hu_status st)
 {
 	int kept = hu_ranks_size() > 1 && s->work && !s->work->keeps;
 
+	hu_ended_says(NULL);
 	if (st == HU_OK && kept && s->path && !s->shard.n && !hu_ranks_rank()) {
 		unlink(s->path);
 		rmdir(s->work->folder); /* which fails where other parts are */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
    What a process has found of a shared work: its units, and the part that keeps them. */
+#include "lib/base/console/ended.h"
+#include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/share.h"
+#include "lib/base/ranks/ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +56,20 @@ hu_sharing_study(hu_sharing *s, int i)
 	return st;
 }
 
+void
+hu_sharing_promise(const hu_sharing *s)
+{
+	int several = hu_ranks_size() > 1;
+	const char *where = hu_exists(s->path) ? s->path : s->work->folder;
+	char *line = hu_xprintf("halfulp %s: a signal ended it%s; %s keeps what was found, and the same line with "
+				"--resume goes on",
+		s->work->command, several ? ", as it ends all ranks where one of them died" : "", hu_shown(where));
+
+	if ((several || s->shard.n || s->work->keeps) && !hu_ranks_rank())
+		hu_ended_says(line);
+	free(line);
+}
+
 static hu_status
 save(const hu_sharing *s)
 {
@@ -67,6 +84,8 @@ save(const hu_sharing *s)
 	if (st == HU_OK)
 		st = hu_parts_save(&s->own, s->path, shard);
 	free(shard);
+	if (st == HU_OK)
+		hu_sharing_promise(s);
 	return st;
 }
 
