@@ -45,7 +45,9 @@ void hu_ranks_send(int to, int tag, const void *data, size_t bytes);
 void hu_ranks_post(int to, int tag, const void *data, size_t bytes);
 void hu_ranks_sent(void);
 void hu_ranks_receive(int from, int tag, void *data, size_t bytes);
-/* Waits until a message under this tag can be received, and returns its size, which is at most 2^30 bytes; *from is the
+/* The most bytes of a message whose size its receiver learns by hu_ranks_next. */
+enum { HU_RANKS_MOST = 1 << 30 };
+/* Waits until a message under this tag can be received, and returns its size, at most HU_RANKS_MOST; *from is the
    sender awaited, -1 for any, and becomes the one that there is. */
 size_t hu_ranks_next(int *from, int tag);
 
