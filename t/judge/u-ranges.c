@@ -19,7 +19,7 @@
    element. */
 static const char *const whole[] = { "matmul", "matmul_pairs16", "conv2d", "conv2d_dx", "conv2d_dw", "conv2d_pairs16",
 	"batchnorm", "batchnorm_dx", "grad_norm", "finite_check", "softmax_xent", "sigmoid_xent", "sigmoid_xent_dx",
-	"causal_dx", "gather_dx", "move_dx", "scale_update", "adam_clock", "lr_schedule", NULL };
+	"scale_update", "adam_clock", "lr_schedule", NULL };
 
 static int
 is_whole(const char *name)
