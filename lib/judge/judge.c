@@ -41,7 +41,7 @@ typedef struct state {
 	const hu_judge_job *job;
 	hu_ladder *ladder;
 	hu_format f;
-	size_t base;               /* the sink's value 0 is this number of the list */
+	hu_region some;            /* the sink's value i is element i of this, or, where its last is 0, of the list */
 	size_t stride, offset;     /* number offset + i stride of the list is checked by the reference */
 	waiting *w;
 	size_t nw, capw;
@@ -94,7 +94,16 @@ put(hu_judging *some, size_t i, const hu_ziv *v)
 static size_t
 place_of(const state *s, const hu_tile *t, size_t i)
 {
-	return s->base + (t->at ? t->at[i] : t->first + i);
+	size_t at = t->at ? t->at[i] : t->first + i;
+
+	return s->some.last ? hu_region_element(s->some, at) : at;
+}
+
+/* Whether the tile's values are of elements one behind another. */
+static int
+is_stretch(const state *s, const hu_tile *t)
+{
+	return !t->at && !s->job->element && !s->some.row;
 }
 
 /* Loads values i .. i+n-1 of the tile into b and fills the rest of the block with zeros. */
@@ -111,8 +120,8 @@ load(hu_verdict_block *b, const state *s, const hu_tile *t, size_t i, size_t n)
 		memcpy(b->bound, t->bound + i, n * sizeof *b->bound);
 	else
 		memset(b->bound, 0, n * sizeof *b->bound);
-	if (!t->at && !job->element && !hu_is_wide(got->format)) {
-		const float *from = (const float *)got->data + s->base + t->first + i;
+	if (is_stretch(s, t) && !hu_is_wide(got->format)) {
+		const float *from = (const float *)got->data + place_of(s, t, i);
 		for (size_t k = 0; k < n; k++)
 			b->got[k] = (double)from[k];
 	} else {
@@ -213,7 +222,7 @@ take(hu_sink *sink, const hu_tile *t)
 		verdicts->judge(&b, s->f.emin, s->f.p);
 		for (size_t k = 0; k < HU_VERDICT_BLOCK; k++)
 			known += b.known[k];
-		if (known == HU_VERDICT_BLOCK && n == HU_VERDICT_BLOCK && !t->at && !job->element)
+		if (known == HU_VERDICT_BLOCK && n == HU_VERDICT_BLOCK && is_stretch(s, t))
 			settle_whole(s, &some, &r, t, &b, i);
 		else
 			settle(s, &some, &r, t, &b, i, n);
@@ -341,20 +350,22 @@ without_enclosures(state *s)
 	const hu_judge_job *job = s->job;
 	const hu_op *op = job->c->op;
 	hu_status st = HU_OK;
-	size_t last = job->last ? job->last : job->n;
+	hu_region all = { 0, job->n, 0, 0, 0 }, some = job->some.last ? job->some : all;
+	size_t last = hu_region_count(some);
 
-	for (size_t first = job->last ? job->first : 0; first < last && st == HU_OK; first += CHUNK) {
+	for (size_t first = 0; first < last && st == HU_OK; first += CHUNK) {
 		size_t n = last - first < CHUNK ? last - first : CHUNK, *element = hu_xmalloc(n * sizeof *element);
 		double *b = hu_xcalloc(2 * n, sizeof *b), *m = b + n;
 		for (size_t i = 0; i < n; i++)
-			element[i] = element_of(job, first + i);
+			element[i] = element_of(job, hu_region_element(some, first + i));
 		if (HU_COLUMN(op, bound))
 			st = HU_COLUMN(op, bound)(job->c, job->in, job->out, element, n, b);
 		if (st == HU_OK && HU_COLUMN(op, magnitude))
 			st = HU_COLUMN(op, magnitude)(job->c, job->in, job->out, element, n, m);
 		for (size_t i = 0; i < n; i++) {
 			HU_GROW(s->w, s->nw, s->capw);
-			s->w[s->nw++] = (waiting){ first + i, b[i], HU_COLUMN(op, magnitude) ? m[i] : NAN };
+			s->w[s->nw++] = (waiting){ hu_region_element(some, first + i), b[i],
+				HU_COLUMN(op, magnitude) ? m[i] : NAN };
 		}
 		free(element);
 		free(b);
@@ -362,22 +373,22 @@ without_enclosures(state *s)
 	return st;
 }
 
-/* Has the operator enclose the values that are asked for. A contraction takes a range as it is, any other call as the
+/* Has the operator enclose the values that are asked for. A contraction takes a region as it is, any other call as the
    list of its elements. */
 static hu_status
 enclose(state *s)
 {
 	const hu_judge_job *job = s->job;
 	const hu_op *op = job->c->op;
-	size_t n = job->last - job->first, *element;
+	size_t n = hu_region_count(job->some), *element;
 
-	if (!job->last || !HU_COLUMN(op, grain))
+	if (!job->some.last || !HU_COLUMN(op, grain))
 		return HU_COLUMN(op, enclose)(job->c, job->in, job->out, job->element, job->n, &s->sink);
 	HU_ASSERT(!job->element);
-	s->base = job->first;
+	s->some = job->some;
 	element = hu_xmalloc((n + 1) * sizeof *element);
 	for (size_t i = 0; i < n; i++)
-		element[i] = job->first + i;
+		element[i] = hu_region_element(job->some, i);
 	hu_status st = HU_COLUMN(op, enclose)(job->c, job->in, job->out, element, n, &s->sink);
 	free(element);
 	return st;
@@ -391,8 +402,8 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 	state s = { .job = job,
 		.ladder = ladder,
 		.f = hu_format_of(job->got->format),
-		.sink = { .take = take, .bounds = 1, .memo = job->memo ? *job->memo : NULL, .first = job->first,
-			.last = job->last } };
+		.sink = { .take = take, .bounds = 1, .memo = job->memo ? *job->memo : NULL,
+			.some = job->some } };
 	hu_status st;
 
 	/* One output of each call has a value that is checked for certain; the intermediate results that outputs share

@@ -35,10 +35,10 @@ typedef struct job {
 	const size_t *element;
 	size_t *start, *order;
 	int single;                /* few outputs of each row are wanted, so only their columns are computed */
-	/* Exact values of rows from row0 on, which replace what the tiles enclose; output (row0 + i, j) is at i * n +
-	   j. NULL: none. */
+	/* Exact values of rows from row0 on, in place of what the tiles would enclose; output (row0 + i, left + j) is
+	   at i * columns + j. NULL: none. */
 	double *hi, *lo, *err;
-	size_t row0;
+	size_t row0, left, columns;
 } job;
 
 typedef struct work {
@@ -48,39 +48,55 @@ typedef struct work {
 	size_t at[ROWS * COLUMNS], from[ROWS * COLUMNS], rows[ROWS], columns[COLUMNS];
 } work;
 
+/* Makes room for vectors of an operand. Magnitudes alone need no scale where products are in double's range, as those
+   of floats are: a power of two changes none of their bits. */
+static void
+start(const job *j, hu_operand *o, hu_operand_side side, size_t count, size_t k)
+{
+	hu_operand_start(o, side, count, k);
+	if (j->hi && !hu_is_wide(j->x->a->format) && !hu_is_wide(j->x->b->format))
+		hu_operand_settle(o);
+}
+
 /* Packs elements k0 .. k1-1 of count columns of B: n0, n0+1, … or those of the list. */
 static void
-pack_b(const hu_contract *x, hu_operand *b, const size_t *list, size_t n0, size_t count, size_t k0, size_t k1,
-	double *line)
+pack_b(const job *of, const hu_contract *x, hu_operand *b, const size_t *list, size_t n0, size_t count, size_t k0,
+	size_t k1, double *line)
 {
-	hu_operand_start(b, HU_RIGHT, count, k1 - k0);
+	start(of, b, HU_RIGHT, count, k1 - k0);
 	for (size_t k = k0; k < k1; k++) {
 		size_t at = x->column(x, k);
-		for (size_t j = 0; j < count; j++)
-			line[j] = hu_get(x->b, at + (list ? list[j] : n0 + j) * x->column_stride);
+		for (size_t j = 0; list && j < count; j++)
+			line[j] = hu_get(x->b, at + list[j] * x->column_stride);
+		if (!list)
+			hu_contract_slab(x, k, n0, count, line);
 		hu_operand_slab(b, k - k0, line, 1);
 	}
 	hu_operand_ready(b);
 }
 
-/* Computes Σ over all k for rows w->rows[0 .. r) and count columns. b holds packed stretches, or is NULL. */
+/* Computes Σ over all k for rows w->rows[0 .. r) and count columns, or magnitudes alone where the exact engine has the
+   values. b holds packed stretches, or is NULL. */
 static void
-products(work *w, const hu_contract *x, const hu_operand *b, const size_t *list, size_t n0, size_t count, size_t r)
+products(const job *j, work *w, const hu_contract *x, const hu_operand *b, const size_t *list, size_t n0, size_t count,
+	size_t r)
 {
-	hu_enclosure out = { w->hi, w->lo, w->err, w->mag, count };
+	hu_enclosure out = { j->hi ? NULL : w->hi, w->lo, w->err, w->mag, count };
 
 	for (size_t k0 = 0, s = 0; k0 < x->k || !s; k0 += STRETCH, s++) {
 		size_t k1 = k0 + STRETCH < x->k ? k0 + STRETCH : x->k;
-		hu_operand_start(&w->a, HU_LEFT, r, k1 - k0);
+		start(j, &w->a, HU_LEFT, r, k1 - k0);
 		for (size_t i = 0; i < r; i++) {
 			hu_contract_stretch(x, w->rows[i], k0, k1, w->k);
 			hu_operand_vector(&w->a, i, w->k, 1);
 		}
 		hu_operand_ready(&w->a);
 		if (!b)
-			pack_b(x, &w->b, list, n0, count, k0, k1, w->line);
-		(s ? hu_enclose_add : hu_enclose)(&out, &w->a, b ? &b[s] : &w->b, HU_TWO);
+			pack_b(j, x, &w->b, list, n0, count, k0, k1, w->line);
+		(s ? hu_enclose_add : hu_enclose)(&out, &w->a, b ? &b[s] : &w->b, j->hi ? HU_PLAIN : HU_TWO);
 	}
+	for (size_t i = 0; j->hi && i < r * count; i++)   /* an infinity times 0 is NaN */
+		w->mag[i] = w->mag[i] < INFINITY ? w->mag[i] : INFINITY;
 }
 
 /* The bound for one output, given mag >= Σ|ab| and value >= |Σ ab|, both before division by the scale. */
@@ -141,12 +157,12 @@ choose(const job *j, work *w, size_t n)
 			(fabs(w->hi[i]) + fabs(w->lo[i]) + w->err[i]) * (1 + 0x1p-50));
 }
 
-/* Replaces columns from n0 on of r rows by the exact engine's values; bounds and magnitudes stay. */
+/* Sets columns from n0 on of r rows to the exact engine's values. */
 static void
-put_exact(const job *j, work *w, size_t columns, size_t n0, size_t count, size_t r)
+put_exact(const job *j, work *w, size_t n0, size_t count, size_t r)
 {
 	for (size_t i = 0; i < r; i++) {
-		size_t from = (w->rows[0] + i - j->row0) * columns + n0, to = i * count;
+		size_t from = (w->rows[0] + i - j->row0) * j->columns + n0 - j->left, to = i * count;
 		memcpy(w->hi + to, j->hi + from, count * sizeof *w->hi);
 		memcpy(w->lo + to, j->lo + from, count * sizeof *w->lo);
 		memcpy(w->err + to, j->err + from, count * sizeof *w->err);
@@ -187,7 +203,9 @@ tile(const job *j, work *w, const hu_contract *x, const hu_operand *b, size_t n0
 {
 	size_t n = 0;
 
-	products(w, x, b, NULL, n0, count, r);
+	products(j, w, x, b, NULL, n0, count, r);
+	if (j->hi)
+		put_exact(j, w, n0, count, r);
 	for (size_t i = 0; i < r; i++) {
 		size_t m = placed(x, w->rows[i]);
 		if (!j->start) {
@@ -206,8 +224,6 @@ tile(const job *j, work *w, const hu_contract *x, const hu_operand *b, size_t n0
 		}
 	}
 	choose(j, w, n);
-	if (j->hi)
-		put_exact(j, w, x->n, n0, count, r);
 	hand_over(j, w, n);
 }
 
@@ -225,7 +241,7 @@ singles(const job *j, work *w, const hu_contract *x, size_t row)
 			w->at[n] = j->order[q];
 			w->columns[n] = column_of(x, j->element[j->order[q]]);
 		}
-		products(w, x, NULL, w->columns, 0, n, 1);
+		products(j, w, x, NULL, w->columns, 0, n, 1);
 		choose(j, w, n);
 		hand_over(j, w, n);
 	}
@@ -245,30 +261,30 @@ wanted(const job *j, const hu_contract *x, size_t first, size_t last, size_t *ro
 	return n;
 }
 
-/* Computes rows m0 to m1-1. */
+/* Computes columns of rows m0 to m1-1. */
 static void
 contract_rows(const job *j, const hu_contract *x, size_t m0, size_t m1)
 {
 	size_t *rows = hu_xmalloc((m1 - m0 + 1) * sizeof *rows), n = wanted(j, x, m0, m1, rows),
-	       tiles = (n + ROWS - 1) / ROWS, blocks = (x->n + COLUMNS - 1) / COLUMNS;
-	size_t stretches = x->k ? (x->k + STRETCH - 1) / STRETCH : 1,
-	       packed = !j->single && x->k * x->n <= hu_contract_shared() && n ? blocks * stretches : 0;
+	       tiles = (n + ROWS - 1) / ROWS, blocks = (j->columns + COLUMNS - 1) / COLUMNS;
+	size_t stretches = x->k ? (x->k + STRETCH - 1) / STRETCH : 1, end = j->left + j->columns,
+	       packed = !j->single && x->k * j->columns <= hu_contract_shared() && n ? blocks * stretches : 0;
 	hu_operand *b = hu_xcalloc(packed + 1, sizeof *b);
 
-#pragma omp parallel num_threads(hu_threads()) if (n * x->n * x->k > 65536)
+#pragma omp parallel num_threads(hu_threads()) if (n * j->columns * x->k > 65536)
 	{
 		work *w = hu_xmalloc(sizeof *w);
 		memset(&w->a, 0, sizeof w->a);
 		memset(&w->b, 0, sizeof w->b);
 #pragma omp for schedule(dynamic, 1)
 		for (size_t i = 0; i < packed; i++) {
-			size_t n0 = i / stretches * COLUMNS, k0 = i % stretches * STRETCH;
-			pack_b(x, &b[i], NULL, n0, x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS, k0,
+			size_t n0 = j->left + i / stretches * COLUMNS, k0 = i % stretches * STRETCH;
+			pack_b(j, x, &b[i], NULL, n0, end - n0 < COLUMNS ? end - n0 : COLUMNS, k0,
 				x->k - k0 < STRETCH ? x->k : k0 + STRETCH, w->line);
 		}
 #pragma omp for schedule(dynamic, 1)
 		for (size_t i = 0; i < (j->single ? n : tiles * blocks); i++) {
-			size_t first = i / blocks * ROWS, n0 = i % blocks * COLUMNS,
+			size_t first = i / blocks * ROWS, n0 = j->left + i % blocks * COLUMNS,
 			       r = n - first < ROWS ? n - first : ROWS;
 			if (j->single) {
 				singles(j, w, x, rows[i]);
@@ -276,7 +292,7 @@ contract_rows(const job *j, const hu_contract *x, size_t m0, size_t m1)
 			}
 			memcpy(w->rows, rows + first, r * sizeof *rows);
 			tile(j, w, x, packed ? b + i % blocks * stretches : NULL, n0,
-				x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS, r);
+				end - n0 < COLUMNS ? end - n0 : COLUMNS, r);
 		}
 		hu_operand_release(&w->a);
 		hu_operand_release(&w->b);
@@ -300,26 +316,34 @@ row_from(const hu_contract *x, size_t m, size_t e)
 static void
 contraction(const job *j, const hu_contract *x)
 {
-	size_t most = held / (x->n + 1) / ROWS * ROWS, rows = most < ROWS ? ROWS : most, end = x->m;
+	const hu_region *some = &j->sink->some;
+	size_t end = x->m;
 	job mine = *j;
 
-	if (j->sink->last) {
-		mine.row0 = row_from(x, 0, j->sink->first);
-		end = row_from(x, mine.row0, j->sink->last);
+	mine.columns = x->n;
+	if (some->row) {
+		mine.left = some->left;
+		mine.columns = some->right - some->left;
+	}
+	if (some->last) {
+		mine.row0 = row_from(x, 0, some->first);
+		end = row_from(x, mine.row0, some->last);
 	}
 	if (!j->sink->gives_exact) {
-		contract_rows(j, x, mine.row0, end);
+		contract_rows(&mine, x, mine.row0, end);
 		return;
 	}
+	size_t most = held / (mine.columns + 1) / ROWS * ROWS, rows = most < ROWS ? ROWS : most;
 	if (mine.row0 == end)
 		return;
 	rows = end - mine.row0 < rows ? end - mine.row0 : rows;
-	mine.hi = hu_xmalloc((3 * rows * x->n + 1) * sizeof *mine.hi);
-	mine.lo = mine.hi + rows * x->n;
-	mine.err = mine.lo + rows * x->n;
+	mine.hi = hu_xmalloc((3 * rows * mine.columns + 1) * sizeof *mine.hi);
+	mine.lo = mine.hi + rows * mine.columns;
+	mine.err = mine.lo + rows * mine.columns;
 	for (size_t last; mine.row0 < end; mine.row0 = last) {
 		last = end - mine.row0 < rows ? end : mine.row0 + rows;
-		hu_contract_exact_pairs(x, mine.row0, last - mine.row0, mine.hi, mine.lo, mine.err);
+		hu_contract_exact_pairs(
+			x, mine.row0, last - mine.row0, mine.left, mine.columns, mine.hi, mine.lo, mine.err);
 		contract_rows(&mine, x, mine.row0, last);
 	}
 	free(mine.hi);
@@ -378,7 +402,7 @@ hu_contract_enclose(
 	hu_call settled, *c = &settled;
 	size_t length = hu_attr_count(call, "part", 0);
 	job j = { c, &x, in, sink, { 0, 0, 0, 0 }, hu_format_of(HU_FP64), length, NULL, NULL, NULL, 0, NULL, NULL, NULL,
-		0 };
+		0, 0, 0 };
 
 	(void)out;
 	HU_TRY(hu_contract_settle(c, call, in));
