@@ -92,9 +92,9 @@ typedef struct hu_columns {
 
 	/* Of how many elements of the largest output (the first of those) a range has to be a multiple so that a
 	   process can judge the range, and the same share of each other output, by itself at about its share of what
-	   the call costs: 1 where each element is computed alone, a row's length where a row's statistics are needed. in: the
-	   inputs' shapes. 0, or a NULL column: such calls are not cut (products are, by hu_contract_tile). *row is 0
-	   before the call; where it is set to the length of that output's rows, a range is that many columns, or a
+	   the call costs: 1 where each element is computed alone, a row's length where a row's statistics are needed.
+	   in: the inputs' shapes. 0, or a NULL column: such calls are not cut (products are, by hu_contract_tile). *row
+	   is 0 before the call; where it is set to the length of that output's rows, a range is that many columns, or a
 	   multiple, of all rows, and has the same columns of outputs that have one row. */
 	size_t (*grain)(const hu_call *c, const hu_shape *in, size_t *row);
 

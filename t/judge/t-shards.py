@@ -97,7 +97,8 @@ def alike_whole(name, *options):
         forget(folder + '/' + name)
         run('analyze', '--sample', sample, *options, name)
         each[sample] = rows(name)
-    wrong = ['%s: %s, %s' % (k, a, b) for k in each['all'] for a, b in zip(each['all'][k], each['10000000'][k]) if not alike(a, b)]
+    pairs = [(k, a, b) for k in each['all'] for a, b in zip(each['all'][k], each['10000000'][k])]
+    wrong = ['%s: %s, %s' % x for x in pairs if not alike(*x[1:])]
     none(
         wrong + [k for k in each['all'] if len(each['all'][k]) != len(each['10000000'][k])],
         '%s: joined tiles have the %d rows of whole calls' % (name, sum(len(x) for x in each['all'].values())),
@@ -121,27 +122,8 @@ same('run', ['--sample', '12', '--elements', 'each.rows', '--accumulate', 'fma,a
 same('run', ['--sample', 'all'], [3])
 
 # A call that is cut into tiles, so that no shard has all of it
-run(
-    'train',
-    '--quiet',
-    '--model',
-    'mlp',
-    '--width',
-    '0.2',
-    '--train',
-    '400',
-    '--eval',
-    '8',
-    '--batch',
-    '400',
-    '--steps',
-    '1',
-    '--trace-steps',
-    '0',
-    '--policy',
-    'mixed_float16',
-    'tiles',
-)
+WORDS = ['--quiet', '--model', 'mlp', '--width', '0.2', '--train', '400', '--eval', '8', '--batch', '400']
+run('train', *WORDS, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', 'tiles')
 same('tiles', ['--sample', 'all', '--no-propagate', '--only', 'replay,swamping,underflow'], [2])
 forget(folder + '/tiles')
 run('analyze', '--shard', '1/2', '--sample', 'all', '--no-propagate', '--only', 'replay,swamping', 'tiles')

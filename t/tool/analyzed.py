@@ -41,8 +41,8 @@ CUT += ['--eval', '2', '--batch', '6', '--steps', '1', '--trace-steps', '0', '--
 CUT += ['--optimizer', 'adamw', '--quiet']
 CUT_OPS = {'matmul', 'gelu', 'gelu_dx', 'softmax', 'layernorm_dx', 'bias', 'adamw'}
 
-# Runs of which a few calls are traced, whose operators need more elements: channels of batchnorm and casts with a scale;
-# a loss by sigmoids and gradients of gathers; masked scores and a loss by softmax
+# Runs of which a few calls are traced, whose operators need more elements: channels of batchnorm and casts with a
+# scale; a loss by sigmoids and gradients of gathers; masked scores and a loss by softmax
 STEP = ['--steps', '1', '--trace-steps', '0', '--quiet']
 CUT_MORE = {
     'channels': (
@@ -52,13 +52,13 @@ CUT_MORE = {
     ),
     'gathers': (
         ['--model', 'ncf', '--train', '20000', '--eval', '8', '--batch', '20000', '--policy', 'mixed_float16']
-        + [*STEP, '--trace', 'loss.*,output.y*,mlp_input.dy,mlp_users.dy,mlp_users.y,mlp_users.w*,mlp_users.dw*,input.*'],
+        + [*STEP, '--trace', 'loss.*,output.y*,mlp_input.dy,mlp_users.*,input.*'],
         {'sigmoid_xent', 'gather_dx', 'move_dx'},
     ),
     'scores': (
         ['--model', 'gpt', '--layers', '1', '--hidden', '128', '--heads', '2', '--length', '256', '--train', '8']
         + ['--eval', '2', '--batch', '4', '--policy', 'mixed_float16', *STEP]
-        + ['--trace', 'block1_attention.dcausal,block1_attention.masked,block1_attention.dmasked,loss.*,logits.y*,input.*'],
+        + ['--trace', 'block1_attention.*masked,block1_attention.dcausal,loss.*,logits.y*,input.*'],
         {'causal_dx', 'softmax_xent'},
     ),
 }

@@ -48,33 +48,6 @@ typedef struct work {
 	size_t at[ROWS * COLUMNS], from[ROWS * COLUMNS], rows[ROWS], columns[COLUMNS];
 } work;
 
-/* Makes room for vectors of an operand. Magnitudes alone need no scale where products are in double's range, as those
-   of floats are: a power of two changes none of their bits. */
-static void
-start(const job *j, hu_operand *o, hu_operand_side side, size_t count, size_t k)
-{
-	hu_operand_start(o, side, count, k);
-	if (j->hi && !hu_is_wide(j->x->a->format) && !hu_is_wide(j->x->b->format))
-		hu_operand_settle(o);
-}
-
-/* Packs elements k0 .. k1-1 of count columns of B: n0, n0+1, … or those of the list. */
-static void
-pack_b(const job *of, const hu_contract *x, hu_operand *b, const size_t *list, size_t n0, size_t count, size_t k0,
-	size_t k1, double *line)
-{
-	start(of, b, HU_RIGHT, count, k1 - k0);
-	for (size_t k = k0; k < k1; k++) {
-		size_t at = x->column(x, k);
-		for (size_t j = 0; list && j < count; j++)
-			line[j] = hu_get(x->b, at + list[j] * x->column_stride);
-		if (!list)
-			hu_contract_slab(x, k, n0, count, line);
-		hu_operand_slab(b, k - k0, line, 1);
-	}
-	hu_operand_ready(b);
-}
-
 /* Computes Σ over all k for rows w->rows[0 .. r) and count columns, or magnitudes alone where the exact engine has the
    values. b holds packed stretches, or is NULL. */
 static void
@@ -85,14 +58,9 @@ products(const job *j, work *w, const hu_contract *x, const hu_operand *b, const
 
 	for (size_t k0 = 0, s = 0; k0 < x->k || !s; k0 += STRETCH, s++) {
 		size_t k1 = k0 + STRETCH < x->k ? k0 + STRETCH : x->k;
-		start(j, &w->a, HU_LEFT, r, k1 - k0);
-		for (size_t i = 0; i < r; i++) {
-			hu_contract_stretch(x, w->rows[i], k0, k1, w->k);
-			hu_operand_vector(&w->a, i, w->k, 1);
-		}
-		hu_operand_ready(&w->a);
+		hu_contract_pack_left(x, &w->a, j->hi != NULL, w->rows, r, k0, k1, w->k);
 		if (!b)
-			pack_b(j, x, &w->b, list, n0, count, k0, k1, w->line);
+			hu_contract_pack_right(x, &w->b, j->hi != NULL, list, n0, count, k0, k1, w->line);
 		(s ? hu_enclose_add : hu_enclose)(&out, &w->a, b ? &b[s] : &w->b, j->hi ? HU_PLAIN : HU_TWO);
 	}
 	for (size_t i = 0; j->hi && i < r * count; i++)   /* an infinity times 0 is NaN */
@@ -279,7 +247,8 @@ contract_rows(const job *j, const hu_contract *x, size_t m0, size_t m1)
 #pragma omp for schedule(dynamic, 1)
 		for (size_t i = 0; i < packed; i++) {
 			size_t n0 = j->left + i / stretches * COLUMNS, k0 = i % stretches * STRETCH;
-			pack_b(j, x, &b[i], NULL, n0, end - n0 < COLUMNS ? end - n0 : COLUMNS, k0,
+			hu_contract_pack_right(x, &b[i], j->hi != NULL, NULL, n0,
+				end - n0 < COLUMNS ? end - n0 : COLUMNS, k0,
 				x->k - k0 < STRETCH ? x->k : k0 + STRETCH, w->line);
 		}
 #pragma omp for schedule(dynamic, 1)

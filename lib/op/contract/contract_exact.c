@@ -148,3 +148,39 @@ hu_contract_exact_values(const hu_contract *x, size_t row0, size_t n, mpfr_t *ex
 
 	multiply(&r, n, take_values);
 }
+
+static void
+start(const hu_contract *x, hu_operand *o, hu_operand_side side, int magnitudes, size_t count, size_t k)
+{
+	hu_operand_start(o, side, count, k);
+	if (magnitudes && !hu_is_wide(x->a->format) && !hu_is_wide(x->b->format))
+		hu_operand_settle(o);
+}
+
+void
+hu_contract_pack_left(const hu_contract *x, hu_operand *a, int magnitudes, const size_t *rows, size_t r, size_t k0,
+	size_t k1, double *line)
+{
+	start(x, a, HU_LEFT, magnitudes, r, k1 - k0);
+	for (size_t i = 0; i < r; i++) {
+		hu_contract_stretch(x, rows[i], k0, k1, line);
+		hu_operand_vector(a, i, line, 1);
+	}
+	hu_operand_ready(a);
+}
+
+void
+hu_contract_pack_right(const hu_contract *x, hu_operand *b, int magnitudes, const size_t *list, size_t n0, size_t count,
+	size_t k0, size_t k1, double *line)
+{
+	start(x, b, HU_RIGHT, magnitudes, count, k1 - k0);
+	for (size_t k = k0; k < k1; k++) {
+		size_t at = x->column(x, k);
+		for (size_t j = 0; list && j < count; j++)
+			line[j] = hu_get(x->b, at + list[j] * x->column_stride);
+		if (!list)
+			hu_contract_slab(x, k, n0, count, line);
+		hu_operand_slab(b, k - k0, line, 1);
+	}
+	hu_operand_ready(b);
+}
