@@ -158,12 +158,12 @@ start(const hu_contract *x, hu_operand *o, hu_operand_side side, int magnitudes,
 }
 
 void
-hu_contract_pack_left(const hu_contract *x, hu_operand *a, int magnitudes, const size_t *rows, size_t r, size_t k0,
+hu_contract_pack_left(const hu_contract *x, hu_operand *a, int magnitudes, const size_t *list, size_t r, size_t k0,
 	size_t k1, double *line)
 {
 	start(x, a, HU_LEFT, magnitudes, r, k1 - k0);
 	for (size_t i = 0; i < r; i++) {
-		hu_contract_stretch(x, rows[i], k0, k1, line);
+		hu_contract_stretch(x, list[i], k0, k1, line);
 		hu_operand_vector(a, i, line, 1);
 	}
 	hu_operand_ready(a);

@@ -17,11 +17,11 @@ void hu_contract_exact_pairs(const hu_contract *x, size_t row0, size_t rows, siz
    initialised, and each number is given the precision that it needs. */
 void hu_contract_exact_values(const hu_contract *x, size_t row0, size_t rows, mpfr_t *exact, size_t origin);
 
-/* These two pack terms k0 .. k1-1 of rows rows[0 .. r) of A, or of count columns of B: those of the list, or, where it
+/* These two pack terms k0 .. k1-1 of rows list[0 .. r) of A, or of count columns of B: those of the list, or, where it
    is NULL, n0, n0+1, …. magnitudes says that only magnitudes will be asked for; these need no scale where products are
    in double's range, as those of floats are, since a power of two changes none of their bits. line is memory for a
    double for each term of a row, or for each column. */
-void hu_contract_pack_left(const hu_contract *x, hu_operand *a, int magnitudes, const size_t *rows, size_t r, size_t k0,
+void hu_contract_pack_left(const hu_contract *x, hu_operand *a, int magnitudes, const size_t *list, size_t r, size_t k0,
 	size_t k1, double *line);
 void hu_contract_pack_right(const hu_contract *x, hu_operand *b, int magnitudes, const size_t *list, size_t n0,
 	size_t count, size_t k0, size_t k1, double *line);
