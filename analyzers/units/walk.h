@@ -14,8 +14,8 @@ enum {
 #undef ANALYZER
 };
 
-/* take: rows of analyzers.def. tables: of each row. seconds: what each took. last: the call of the unit that was studied
-   last. */
+/* take: rows of analyzers.def. tables: of each row. seconds: what each took. last: the call of the unit that was
+   studied last. */
 typedef struct hu_walk {
 	hu_analysis *a;
 	const char *take;
