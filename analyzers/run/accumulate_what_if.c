@@ -4,6 +4,7 @@
    models. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
+#include "analyzers/units/what_if_call.h"
 #include "lib/judge/parts/packs.h"
 
 #include "lib/base/mem.h"
@@ -34,16 +35,6 @@ typedef struct model {
 
 typedef struct models { model m[MODELS]; int n; char why[512]; } models;
 
-typedef struct study {
-	hu_analysis *a;
-	hu_trace *t;
-	hu_call call;          /* the call with its summation model replaced */
-	hu_tensor **in;
-	hu_tensor got;         /* memory for its output */
-	size_t *element, n, terms;
-	hu_ladder *ladder;
-} study;
-
 static hu_status
 add_model(models *all, const char *text)
 {
@@ -57,236 +48,157 @@ add_model(models *all, const char *text)
 	return HU_OK;
 }
 
-static void
-row(hu_tsv *out, const study *s, const char *sum, int recorded, const hu_errors *m, double bound_ulps,
-	const hu_swamp *k)
+/* The number of terms of each of a call's sums, on average. */
+static size_t
+terms_of(const hu_program *p, const hu_call *c)
 {
-	const hu_call *c = &s->call;
-	const hu_info *info = &s->a->run->train->t[c->out[0]];
-	hu_sum settled = c->sum;
-	hu_format acc = hu_format_of(hu_sum_resolve(&settled, s->in[0]->format, s->in[1]->format, c->fmt.acc) == HU_OK
-					     ? settled.acc
-					     : HU_FP32);
+	size_t n = hu_count(p->t[c->out[0]].shape);
 
-	hu_tsv_int(out, (long long)s->t->step);
+	return n ? (size_t)(hu_call_cost(p, c).macs / (double)n) : 0;
+}
+
+/* Writes the row of call c under this summation model. */
+static void
+row(hu_tsv *out, const hu_program *p, size_t step, const hu_call *c, hu_sum sum, const char *name, int recorded,
+	const hu_errors *m, const hu_what_if_call *f)
+{
+	const hu_info *info = &p->t[c->out[0]];
+	const hu_swamp *k = &f->count;
+	hu_format acc = hu_format_of(
+		hu_sum_resolve(&sum, p->t[c->in[0]].format, p->t[c->in[1]].format, c->fmt.acc) == HU_OK ? sum.acc
+													: HU_FP32);
+
+	hu_tsv_int(out, (long long)step);
 	hu_tsv_int(out, c->id);
 	hu_tsv_text(out, c->op->name);
 	hu_tsv_text(out, hu_phase_name(c->phase));
 	hu_tsv_text(out, c->layer);
 	hu_tsv_text(out, info->name);
 	hu_tsv_text(out, hu_format_name(info->format));
-	hu_tsv_int(out, (long long)s->terms);
-	hu_tsv_text(out, sum);
+	hu_tsv_int(out, (long long)terms_of(p, c));
+	hu_tsv_text(out, name);
 	hu_tsv_int(out, recorded);
-	hu_tsv_int(out, (long long)s->got.n);
-	hu_tsv_int(out, (long long)s->n);
+	hu_tsv_int(out, (long long)hu_count(info->shape));
+	hu_tsv_int(out, (long long)f->n);
 	hu_tsv_real(out, m->ulp_max);
 	hu_tsv_real(out, m->ulp_mean);
 	hu_tsv_real(out, m->ci95);
 	hu_tsv_real(out, m->normwise);
-	hu_tsv_real(out, bound_ulps);
+	hu_tsv_real(out, f->bound_ulps);
 	hu_tsv_real(out, m->ratio_max);
 	hu_tsv_int(out, (long long)m->over);
-	hu_tsv_real(out, sqrt((double)s->terms) * hu_unit(acc));
+	hu_tsv_real(out, sqrt((double)terms_of(p, c)) * hu_unit(acc));
 	hu_tsv_int(out, (long long)k->additions);
 	hu_tsv_int(out, (long long)k->swamped);
 	hu_tsv_real(out, k->additions ? (double)k->swamped / (double)k->additions : 0);
 	hu_tsv_int(out, (long long)k->stagnated);
 }
 
-/* Returns the largest error bound in ulps of its output. */
-static double
-bound_in_ulps(const hu_judged *j, hu_format f)
-{
-	double most = 0;
-
-	for (size_t i = 0; i < j->n; i++) {
-		double b = j->bound[i] == 0           ? 0
-			   : hu_isfinite(j->exact[i]) ? ldexp(j->bound[i], -hu_ulp_exponent(j->exact[i], f))
-						      : INFINITY;
-		most = b > most ? b : most;
-	}
-	return most;
-}
-
-/* Judges the call's sample under the summation model that it has now. `to` receives the counts; NULL for the run's own
-   model. */
-static hu_status
-study_sum(study *s, hu_tsv *out, const char *name, model *to)
-{
-	const hu_call *c = &s->call;
-	hu_env env = { (uint64_t)json_integer_value(json_object_get(s->a->run->manifest, "seed")),
-		(uint32_t)s->t->step };
-	size_t *element = hu_xmalloc((s->n + 1) * sizeof *element);
-	double *value = hu_xmalloc((s->n + 1) * sizeof *value);
-	hu_swamp count = { 0, 0, 0, 0 };
-	hu_judged *j = NULL;
-	hu_errors m;
-	hu_status st = HU_COLUMN(c->op, emulate_some)(c, s->in, 0, s->element, s->n, &env, value, &count);
-
-	for (size_t i = 0; st == HU_OK && i < s->n; i++)
-		hu_put(&s->got, s->element[i], value[i]);
-	free(value);
-	memcpy(element, s->element, s->n * sizeof *element);
-	if (st != HU_OK) {
-		free(element);
-		return st;
-	}
-	HU_TRY(hu_judge(s->a->opt.engine, c, s->in, 0, &s->got, element, s->n, 0, &j));
-	hu_errors_local(&m, j);
-	row(out, s, name, !to, &m, bound_in_ulps(j, hu_format_of(s->got.format)), &count);
-	hu_ladder_add(s->ladder, &j->ladder);
-	hu_judged_free(j);
-	if (to) {
-		to->calls++;
-		to->outputs += s->n;
-		to->worst = m.ulp_max > to->worst ? m.ulp_max : to->worst;
-		to->ulps += m.ulp_mean * (double)s->n;
-		to->additions += count.additions;
-		to->swamped += count.swamped;
-		to->stagnated += count.stagnated;
-	}
-	return HU_OK;
-}
-
-static hu_status
-study_call(study *s, const hu_call *c, models *all, hu_tsv *out)
-{
-	const hu_info *info = &s->a->run->train->t[c->out[0]];
-	hu_status st;
-	hu_shape in[4], shape = info->shape;
-	char name[96];
-
-	for (int k = 0; k < c->nin && k < 4; k++)
-		in[k] = s->in[k]->shape;
-	s->call = *c;
-	s->got = (hu_tensor){ .format = info->format, .shape = shape, .n = hu_count(shape) };
-	s->got.data = hu_alloc(s->got.n * hu_element_size(info->format));
-	if (!s->got.data)
-		return hu_fail(HU_ENOMEM, "%s: no memory for %zu outputs", info->name, s->got.n);
-	hu_cost cost = { .macs = 0 };
-	HU_COLUMN(c->op, cost)(c, in, &shape, &cost);
-	s->terms = s->got.n ? (size_t)(cost.macs / (double)s->got.n) : 0;
-	s->element = hu_sample(s->a->opt.seed, info->name, s->t->step, s->got.n, s->a->opt.sample, &s->n);
-	hu_sum_print(c->sum, name, sizeof name);
-	st = study_sum(s, out, name, NULL);
-	for (int i = 0; i < all->n && st == HU_OK; i++) {
-		hu_sum sum = all->m[i].sum;
-		/* a tensor core accepts some formats only; other calls have no row */
-		if (hu_sum_resolve(&sum, s->in[0]->format, s->in[1]->format, c->fmt.acc) != HU_OK) {
-			if (!all->m[i].refused++)
-				snprintf(all->why, sizeof all->why, "%s", hu_reason());
-			continue;
-		}
-		s->call.sum = all->m[i].sum;
-		st = study_sum(s, out, all->m[i].name, &all->m[i]);
-	}
-	free(s->element);
-	free(s->got.data);
-	return st;
-}
+/* one: of the call whose tiles are being joined, under its own model and each of the others. */
+typedef struct tables { models all; hu_tsv out; hu_again again; hu_what_if_call one[MODELS + 1]; } tables;
 
 static int
-inputs(const hu_call *c, hu_tensor *t, hu_tensor **in)
+is_product(const hu_call *c)
 {
-	for (int k = 0; k < c->nin; k++) {
-		in[k] = &t[c->in[k]];
-		if (!in[k]->data)
-			return 0;
-	}
-	return 1;
-}
-
-typedef struct tables { models all; hu_tsv out; hu_again again; } tables;
-
-/* Passes what a call adds to the totals of each model; what is read is added. */
-static void
-record(hu_pack *r, models *one, models *all)
-{
-	for (int i = 0; i < one->n; i++) {
-		model *m = &one->m[i], *to = &all->m[i];
-		hu_pack_size(r, &m->calls);
-		hu_pack_size(r, &m->refused);
-		if (m->refused) {
-			hu_str why;
-			hu_str_init(&why);
-			hu_str_add(&why, r->reading ? "" : one->why);
-			hu_pack_text(r, &why);
-			if (r->reading && !to->refused)
-				snprintf(all->why, sizeof all->why, "%s", why.s);
-			hu_str_release(&why);
-		}
-		if (m->calls) {
-			hu_pack_size(r, &m->outputs);
-			hu_pack_size(r, &m->stagnated);
-			hu_pack_real(r, &m->worst);
-			hu_pack_real(r, &m->ulps);
-			hu_pack_count(r, &m->additions);
-			hu_pack_count(r, &m->swamped);
-		}
-		if (!r->reading)
-			continue;
-		to->calls += m->calls;
-		to->refused += m->refused;
-		to->outputs += m->outputs;
-		to->stagnated += m->stagnated;
-		to->worst = m->worst > to->worst ? m->worst : to->worst;
-		to->ulps += m->ulps;
-		to->additions += m->additions;
-		to->swamped += m->swamped;
-	}
+	return HU_COLUMN(c->op, emulate_some) && HU_COLUMN(c->op, reference);
 }
 
 static hu_status
 study_unit(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
-	const tables *given = tables_of;
-	hu_status st = HU_OK;
+	const models *all = &((const tables *)tables_of)->all;
+	hu_sum sum[MODELS];
+	int there = 0;
 	hu_again again;
-	hu_tsv out;
+	hu_str why;
 
-	if (u->call < 0 || u->tile)
+	if (u->call < 0 || !is_product(&a->run->train->c[u->call]))
 		return HU_OK;
-	const hu_call *c = &a->run->train->c[u->call];
-	models *all = hu_xmalloc(sizeof *all);
-	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
-	study s = { .a = a, .t = t, .in = in, .ladder = &again.ladder };
-	memset(all, 0, sizeof *all);
-	for (all->n = 0; all->n < given->all.n; all->n++) {
-		model *m = &all->m[all->n];
-		m->sum = given->all.m[all->n].sum;
-		memcpy(m->name, given->all.m[all->n].name, sizeof m->name);
-	}
-	hu_analysis_rows_init(&out, COLUMNS);
+	for (int i = 0; i < all->n; i++)
+		sum[i] = all->m[i].sum;
+	hu_what_if_call *f = hu_xcalloc((size_t)all->n + 1, sizeof *f);
+	hu_str_init(&why);
 	hu_again_start(&again);
-	if (HU_COLUMN(c->op, emulate_some) && HU_COLUMN(c->op, reference) && inputs(c, t->t, in))
-		st = study_call(&s, c, all, &out);
+	hu_status st = hu_what_if_call_study(a, t, u, sum, all->n, f, &there, &why, &again.ladder);
 	hu_again_stop(&again);
-	hu_analysis_rows(r, &out);
-	record(r, all, all);
+	hu_pack_int(r, &there);
+	hu_pack_text(r, &why);
+	for (int i = 0; i <= all->n; i++) {
+		if (there)
+			hu_what_if_call_put(r, &f[i]);
+		hu_what_if_call_release(&f[i]);
+	}
 	hu_again_pack(r, &again, &again);
-	hu_tsv_release(&out);
-	free(in);
-	free(all);
+	hu_str_release(&why);
+	free(f);
 	return st;
+}
+
+static void
+forget(tables *w)
+{
+	for (int i = 0; i <= MODELS; i++)
+		hu_what_if_call_release(&w->one[i]);
+}
+
+/* Writes the rows of a call all of whose tiles were joined, and adds them to the models' totals. */
+static void
+finish(tables *w, const hu_program *p, size_t step, const hu_call *c, hu_pack *r)
+{
+	char name[96];
+
+	hu_sum_print(c->sum, name, sizeof name);
+	for (int i = 0; i <= w->all.n; i++) {
+		hu_what_if_call *f = &w->one[i];
+		model *m = i ? &w->all.m[i - 1] : NULL;
+		hu_errors e;
+		if (!f->taken) {
+			if (m)
+				m->refused++;
+			continue;
+		}
+		if (f->sum.ntop < f->sum.keep) {
+			r->bad = 1;
+			return;
+		}
+		hu_errors_end(&e, &f->sum);
+		row(&w->out, p, step, c, m ? m->sum : c->sum, m ? m->name : name, !m, &e, f);
+		if (!m)
+			continue;
+		m->calls++;
+		m->outputs += f->n;
+		m->worst = e.ulp_max > m->worst ? e.ulp_max : m->worst;
+		m->ulps += e.ulp_mean * (double)f->n;
+		m->additions += f->count.additions;
+		m->swamped += f->count.swamped;
+		m->stagnated += f->count.stagnated;
+	}
 }
 
 static hu_status
 join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
 	tables *w = tables_of;
+	int there = 0;
 	hu_again again;
+	hu_str why;
 
-	(void)a;
-	(void)s;
-	if (u->call < 0 || u->tile)
+	if (u->call < 0 || !is_product(&a->run->train->c[u->call]))
 		return HU_OK;
-	models *one = hu_xcalloc(1, sizeof *one);
-	one->n = w->all.n;
-	hu_analysis_rows(r, &w->out);
-	record(r, one, &w->all);
+	const hu_call *c = &a->run->train->c[u->call];
+	if (!u->tile)
+		forget(w);
+	hu_str_init(&why);
+	hu_pack_int(r, &there);
+	hu_pack_text(r, &why);
+	if (why.len && !w->all.why[0])
+		snprintf(w->all.why, sizeof w->all.why, "%s", why.s);
+	hu_str_release(&why);
+	for (int i = 0; there && i <= w->all.n && !r->bad; i++)
+		hu_what_if_call_get(r, &w->one[i], hu_count(a->run->train->t[c->out[0]].shape));
 	hu_again_pack(r, &again, &w->again);
-	free(one);
+	if (there && u->tile == u->tiles - 1 && !r->bad)
+		finish(w, a->run->train, s->step, c, r);
 	return HU_OK;
 }
 
@@ -378,7 +290,10 @@ end(hu_analysis *a, void *tables_of)
 static void
 release(void *tables_of)
 {
-	hu_tsv_release(&((tables *)tables_of)->out);
+	tables *w = tables_of;
+
+	forget(w);
+	hu_tsv_release(&w->out);
 }
 
 const hu_analyzer hu_analyzer_accumulate_what_if = { "accumulate-what-if",

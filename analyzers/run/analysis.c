@@ -187,22 +187,37 @@ hu_analysis_need(hu_trace *t, const hu_program *p, int c)
 	return HU_OK;
 }
 
-void
-hu_analysis_part(const hu_analysis *a, const hu_work_unit *u, int k, size_t *first, size_t *last)
+int
+hu_analysis_largest(const hu_analysis *a, int call)
+{
+	const hu_program *p = a->run->train;
+	const hu_call *c = &p->c[call];
+	int most = 0;
+
+	for (int k = 1; k < c->nout; k++)
+		if (hu_count(p->t[c->out[k]].shape) > hu_count(p->t[c->out[most]].shape))
+			most = k;
+	return most;
+}
+
+hu_region
+hu_analysis_part(const hu_analysis *a, const hu_work_unit *u, int k)
 {
 	const hu_program *p = a->run->train;
 	const hu_call *c = &p->c[u->call];
-	size_t all = hu_count(p->t[c->out[0]].shape), n = hu_count(p->t[c->out[k]].shape);
+	size_t all = hu_count(p->t[c->out[hu_analysis_largest(a, u->call)]].shape), n = hu_count(p->t[c->out[k]].shape);
+	hu_region r = { 0, n, 0, 0, 0 };
 
-	*first = 0;
-	*last = n;
 	if (u->tiles == 1)
-		return;
-	if (n && all % n == 0) {
-		*first = u->first / (all / n);
-		*last = u->last / (all / n);
-	} else if (u->tile)
-		*last = 0;
+		return r;
+	if (u->some.row && n == all)
+		return u->some;
+	if (u->some.row && n == u->some.row)
+		return (hu_region){ u->some.left, u->some.right, 0, 0, 0 };
+	if (!u->some.row && n && all % n == 0)
+		return (hu_region){ u->some.first / (all / n), u->some.last / (all / n), 0, 0, 0 };
+	r.last = u->tile ? 0 : n;
+	return r;
 }
 
 static int

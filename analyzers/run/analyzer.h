@@ -42,9 +42,9 @@ typedef struct hu_trace {
 /* What joining needs to know of a step, without its tensors. propagated is as in hu_trace. */
 typedef struct hu_step_facts { size_t step; int skipped; hu_errors_step *propagated; } hu_step_facts;
 
-/* A unit of work: tile `tile` of `tiles` of a call of a traced step, elements first to last-1 of its output 0; or, with
+/* A unit of work: tile `tile` of `tiles` of a call of a traced step, these elements of its largest output; or, with
    call -1, what concerns the step as a whole and comes before its calls. */
-typedef struct hu_work_unit { int step, call, tile, tiles; size_t first, last; } hu_work_unit;
+typedef struct hu_work_unit { int step, call, tile, tiles; hu_region some; } hu_work_unit;
 
 typedef struct hu_analysis {
 	const hu_run *run;
@@ -105,9 +105,12 @@ hu_status hu_analysis_trace(hu_analysis *a, int i, hu_trace **t);
 /* Makes sure that the operands and outputs of call c are unpacked; -1: all tensors. */
 hu_status hu_analysis_need(hu_trace *t, const hu_program *p, int c);
 
-/* The elements of output k that unit u of a call has, from *first to *last - 1, perhaps none: the same share as of
-   output 0 where output k has as many elements or a whole number of times fewer; else all, which the first tile has. */
-void hu_analysis_part(const hu_analysis *a, const hu_work_unit *u, int k, size_t *first, size_t *last);
+/* The first of the call's outputs that have the most elements. */
+int hu_analysis_largest(const hu_analysis *a, int call);
+/* The elements of output k that unit u of a call has, perhaps none: the same share as of the largest output where
+   output k has as many elements or a whole number of times fewer, or, where the unit has columns, those columns of an
+   output that is one row; else all, which the first tile has. */
+hu_region hu_analysis_part(const hu_analysis *a, const hu_work_unit *u, int k);
 
 /* Makes the job that judges the sample of tensor id. Returns 0 where it has no reference, or where its call's inputs or
    the tensor itself were not recorded. `in` is memory for the call's operands; the caller frees *element. */

@@ -4,11 +4,13 @@
 #include <string.h>
 
 void
-hu_exponents_count(uint64_t *count, const hu_tensor *t, size_t first, size_t last)
+hu_exponents_count(uint64_t *count, const hu_tensor *t, hu_region some)
 {
+	size_t n = t->data ? hu_region_count(some) : 0;
+
 	memset(count, 0, HU_BINS * sizeof *count);
-	for (size_t i = first; t->data && i < last; i++)
-		count[hu_exponent_bin(hu_get(t, i))]++;
+	for (size_t i = 0; i < n; i++)
+		count[hu_exponent_bin(hu_get(t, hu_region_element(some, i)))]++;
 }
 
 void

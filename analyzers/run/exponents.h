@@ -6,10 +6,11 @@
 
 #include "lib/base/parts/pack.h"
 #include "lib/number/count.h"
+#include "lib/op/region.h"
 #include "lib/program/bins.h"
 
-/* Sets the HU_BINS counts to those of elements first to last-1 of t, or to 0 where t was not recorded. */
-void hu_exponents_count(uint64_t *count, const hu_tensor *t, size_t first, size_t last);
+/* Sets the HU_BINS counts to those of some elements of t, or to 0 where t was not recorded. */
+void hu_exponents_count(uint64_t *count, const hu_tensor *t, hu_region some);
 /* Passes the bins that are not empty through a pack; what is read is put into counts that are 0. */
 void hu_exponents_pack(hu_pack *r, uint64_t *count);
 #endif

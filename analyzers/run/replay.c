@@ -162,15 +162,13 @@ judge_streaming(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, h
 		job.memo = memo;
 		job.take = take;
 		job.context = x;
-		size_t first, last;
-		hu_analysis_part(a, u, job.out, &first, &last);
-		if (u->tiles > 1) {
-			job.first = first;
-			job.last = last;
-		}
-		if (first < last)
+		hu_region some = hu_analysis_part(a, u, job.out);
+		size_t n = hu_region_count(some);
+		if (u->tiles > 1)
+			job.some = some;
+		if (n)
 			st = hu_judge_each(&job, ladder);
-		HU_ASSERT(st != HU_OK || x->taken == (job.element ? job.n : last - first));
+		HU_ASSERT(st != HU_OK || x->taken == (job.element ? job.n : n));
 	}
 	free(element);
 	free(in);

@@ -19,6 +19,7 @@
 #define COLUMNS "step call op layer tensor format kind elements moved swamped became_zero l2_share_lost cosine verdict"
 
 enum { MOMENT, STATISTIC, KINDS };
+enum { OUTPUTS = 8 };   /* of a call that has moments or statistics, at most */
 
 static const char *const kinds[] = { "moment", "statistic" };
 
@@ -95,19 +96,18 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 	return st;
 }
 
-/* Studies running statistic `out` of a norm: an average that stays d short of its update is d/(1 - momentum) short of
-   the batch's statistic. */
+/* Studies elements first to last-1 of running statistic `out` of a norm: an average that stays d short of its update is
+   d/(1 - momentum) short of the batch's statistic. */
 static hu_status
 study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out,
-	loss *l, hu_ladder *ladder)
+	size_t first, size_t last, loss *l, hu_ladder *ladder)
 {
 	const hu_tensor *old = in[old_index], *next = &t->t[c->out[out]];
-	size_t n = next->n;
-	double *v = hu_xmalloc(n * sizeof *v), rate = 1 - hu_attr_num(c, "momentum", 0.99);
-	hu_status st = hu_exact_doubles(v, a->opt.engine, c, in, out, NULL, 0, n, ladder);
+	double *v = hu_xmalloc((last - first + 1) * sizeof *v), rate = 1 - hu_attr_num(c, "momentum", 0.99);
+	hu_status st = hu_exact_doubles(v, a->opt.engine, c, in, out, NULL, first, last - first, ladder);
 
-	for (size_t i = 0; i < n && st == HU_OK; i++) {
-		double w = hu_get(old, i), d = v[i] - w, batch = w + d / rate;
+	for (size_t i = first; i < last && st == HU_OK; i++) {
+		double w = hu_get(old, i), d = v[i - first] - w, batch = w + d / rate;
 		int lost = d != 0 && hu_get(next, i) == w;
 		l->n++;
 		if (!isfinite(batch) || !isfinite(hu_get(next, i))) {
@@ -140,26 +140,30 @@ recorded(const hu_trace *t, const hu_call *c, hu_tensor **in)
 	return 1;
 }
 
+/* What a call has losses of: moments, statistics, or KINDS for nothing. */
+static int
+kind_of(const hu_call *c)
+{
+	return c->op->moments ? MOMENT : c->op->cls == HU_CLASS_NORM ? STATISTIC : KINDS;
+}
+
+/* Studies the unit's share of the call's moments and statistics; l has a loss for each output. */
 static hu_status
-study_call(hu_analysis *a, const hu_trace *t, const hu_work_unit *u, hu_tensor *const *in, hu_tsv *out, loss *all,
-	hu_ladder *ladder)
+study_call(hu_analysis *a, const hu_trace *t, const hu_work_unit *u, hu_tensor *const *in, loss *l, hu_ladder *ladder)
 {
 	const hu_program *p = a->run->train;
 	const hu_call *c = &p->c[u->call];
 
 	if (c->op->moments && !t->skipped) {
-		size_t first, last;
-		hu_analysis_part(a, u, 2, &first, &last);
-		HU_TRY(study_moment(a, t, c, in, first, last, &all[MOMENT], ladder));
+		hu_region some = hu_analysis_part(a, u, 2);
+		HU_TRY(study_moment(a, t, c, in, some.first, some.last, &l[2], ladder));
 	}
-	for (int k = 1; c->op->cls == HU_CLASS_NORM && k < c->nout && !u->tile; k++)
+	for (int k = 1; c->op->cls == HU_CLASS_NORM && k < c->nout; k++)
 		for (int i = 0; i < c->nin; i++) {
-			loss l = { .n = 0 };
 			if (!p->t[c->in[i]].state || p->t[c->in[i]].next != c->out[k])
 				continue;
-			HU_TRY(study_statistic(a, t, c, in, i, k, &l, ladder));
-			write_row(out, t->step, c, &p->t[c->out[k]], STATISTIC, &l);
-			join(&all[STATISTIC], &l);
+			hu_region some = hu_analysis_part(a, u, k);
+			HU_TRY(study_statistic(a, t, c, in, i, k, some.first, some.last, &l[k], ladder));
 		}
 	return HU_OK;
 }
@@ -183,7 +187,8 @@ say(hu_str *s, int kind, int seen, double worst, size_t nonfinite)
 typedef struct tables {
 	hu_tsv out;
 	hu_again again;
-	loss all[KINDS], one[KINDS];   /* of the step and of the call whose units are being joined */
+	loss all[KINDS];       /* of the step */
+	loss one[OUTPUTS];     /* of each output of the call whose units are being joined */
 	double worst[KINDS];
 	size_t nonfinite[KINDS];
 	int seen[KINDS];
@@ -204,27 +209,24 @@ record(hu_pack *r, loss *l)
 static hu_status
 study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
-	loss all[KINDS] = { { .n = 0 }, { .n = 0 } };
+	loss l[OUTPUTS] = { { .n = 0 } };
 	hu_status st = HU_OK;
 	hu_again again;
-	hu_tsv out;
 
 	(void)tables_of;
 	if (u->call < 0)
 		return HU_OK;
 	const hu_call *c = &a->run->train->c[u->call];
 	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
-	hu_analysis_rows_init(&out, COLUMNS);
 	hu_again_start(&again);
+	HU_ASSERT(kind_of(c) == KINDS || c->nout <= OUTPUTS);
 	if (recorded(t, c, in))
-		st = study_call(a, t, u, in, &out, all, &again.ladder);
+		st = study_call(a, t, u, in, l, &again.ladder);
 	hu_again_stop(&again);
 	free(in);
-	hu_analysis_rows(r, &out);
-	for (int k = 0; k < KINDS; k++)
-		record(r, &all[k]);
+	for (int k = 0; kind_of(c) != KINDS && k < c->nout; k++)
+		record(r, &l[k]);
 	hu_again_pack(r, &again, &again);
-	hu_tsv_release(&out);
 	return st;
 }
 
@@ -238,20 +240,17 @@ join_unit(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work
 
 	if (u->call < 0)
 		return HU_OK;
-	hu_analysis_rows(r, &w->out);
+	const hu_call *c = &p->c[u->call];
 	if (!u->tile)
 		memset(w->one, 0, sizeof w->one);
-	for (int k = 0; k < KINDS; k++) {
+	for (int k = 0; kind_of(c) != KINDS && k < c->nout; k++) {
 		loss l = { .n = 0 };
 		record(r, &l);
 		join(&w->one[k], &l);
-	}
-	if (u->tile == u->tiles - 1) {
-		const hu_call *c = &p->c[u->call];
-		if (w->one[MOMENT].n)
-			write_row(&w->out, s->step, c, &p->t[c->out[2]], MOMENT, &w->one[MOMENT]);
-		for (int k = 0; k < KINDS; k++)
-			join(&w->all[k], &w->one[k]);
+		if (u->tile < u->tiles - 1 || !w->one[k].n)
+			continue;
+		write_row(&w->out, s->step, c, &p->t[c->out[k]], kind_of(c), &w->one[k]);
+		join(&w->all[kind_of(c)], &w->one[k]);
 	}
 	hu_again_pack(r, &again, &w->again);
 	return HU_OK;

@@ -107,14 +107,14 @@ study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, i
 {
 	const hu_info *info = &a->run->train->t[c->out[k]];
 	hu_env env = { (uint64_t)json_integer_value(json_object_get(a->run->manifest, "seed")), (uint32_t)t->step };
-	size_t n, first, last, *element;
+	hu_region some = hu_analysis_part(a, u, k);
+	size_t n, *element;
 
-	hu_analysis_part(a, u, k, &first, &last);
 	if (u->tiles > 1) { /* tiles are of calls of which every element is judged */
-		n = last - first;
+		n = hu_region_count(some);
 		element = hu_xmalloc((n + 1) * sizeof *element);
 		for (size_t i = 0; i < n; i++)
-			element[i] = first + i;
+			element[i] = hu_region_element(some, i);
 	} else
 		element = hu_sample(a->opt.seed, info->name, t->step, hu_count(info->shape), a->opt.sample, &n);
 	hu_status st = HU_COLUMN(c->op, swamping)(c, in, k, element, n, &env, s);
@@ -192,9 +192,9 @@ study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, 
 	const hu_program *p = a->run->train;
 
 	if (hu_is_update(p, c) && t->t[c->out[0]].data && !t->skipped) {
-		size_t first, last;
-		hu_analysis_part(a, u, 0, &first, &last);
-		HU_TRY(hu_update_study(update, a, t, c, in, first, last - first, &w->again.ladder));
+		hu_region some = hu_analysis_part(a, u, 0);
+		HU_TRY(hu_update_study(
+			update, a, t, c, in, some.first, hu_region_count(some), &w->again.ladder));
 	} else if (has_sums(p, c) && hu_attr_library(c) > 0)
 		w->libraries += !u->tile;
 	else if (has_sums(p, c))

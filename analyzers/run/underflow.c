@@ -99,13 +99,11 @@ pack_exponents(hu_pack *r, const hu_analysis *a, const hu_trace *t, const hu_wor
 
 	for (int i = 0; u->call < 0 && i < p->nt; i++)
 		if (p->t[i].producer < 0) {
-			hu_exponents_count(count, &t->t[i], 0, t->t[i].n);
+			hu_exponents_count(count, &t->t[i], (hu_region){ 0, t->t[i].n, 0, 0, 0 });
 			hu_exponents_pack(r, count);
 		}
 	for (int k = 0; u->call >= 0 && k < p->c[u->call].nout; k++) {
-		size_t first, last;
-		hu_analysis_part(a, u, k, &first, &last);
-		hu_exponents_count(count, &t->t[p->c[u->call].out[k]], first, last);
+		hu_exponents_count(count, &t->t[p->c[u->call].out[k]], hu_analysis_part(a, u, k));
 		hu_exponents_pack(r, count);
 	}
 }

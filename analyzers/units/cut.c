@@ -18,22 +18,22 @@ static const struct {
 	double judged, whole;        /* an element judged by itself, or in blocks as whole outputs are */
 	double wide;                 /* or in blocks as a product of numbers of more than 12 bits */
 	double elementary, functions;   /* or by an elementary function, alone or in blocks */
-	double packed;               /* an element of a product's second operand, which every tile reads */
+	double masked;               /* or, of a softmax, where exponentials of masked elements need MPFR */
+	double precise;              /* an element of a loss, of which one sum in two is checked by MPFR */
+	double packed;               /* an element of a product's operands that a tile reads */
 	double product, of_whole;    /* an operation of a product that is judged by itself, or in blocks */
 	double moved;                /* an element that is moved from somewhere else */
 	double term;                 /* an operation of anything else that is judged */
 	double emulated, added;      /* an operation of a product or of another sum that is emulated for its swamping */
 	double updated;              /* an operation of an update whose effects are counted */
 	double exact;                /* an operation of an exact step */
-} s = { 1e-5, 2.5e-9, 6e-9, 1.2e-7, 4.1e-8, 5.5e-8, 1.2e-6, 6e-7, 6.5e-9, 1e-9, 3e-11, 9e-8, 8e-9, 5e-9, 1.2e-8, 1.8e-8,
-	6e-10 };
+} s = { 1e-5, 2.5e-9, 6e-9, 1.2e-7, 4.1e-8, 5.5e-8, 1.2e-6, 6e-7, 1.5e-6, 3e-6, 1.5e-9, 1e-9, 3e-11, 9e-8, 8e-9, 5e-9,
+	1.2e-8, 1.8e-8, 6e-10 };
 
 /* A tile takes about ten milliseconds: long beside what a unit costs besides its work, and short beside what any of a
-   thousand processes has to do of a work that is worth sharing with them. A tile of a product reads the whole second
-   operand besides, and takes longer where that is large: reading_of_tile is how long reading may take beside the rest.
-   It has eight rows at least, because kernels compute several at once. */
-static const double seconds_of_tile = 0.01, reading_of_tile = 1.5;
-enum { ROWS = 8 };
+   thousand processes has to do of a work that is worth sharing with them. A tile of a product reads rows of one operand
+   and columns of the other besides. */
+static const double seconds_of_tile = 0.01;
 
 void
 hu_units_release(hu_units *c)
@@ -81,10 +81,12 @@ takes(const char *take, const char *name)
 }
 
 /* Whether a formula has an elementary function: those that PyTorch and Apex keep in float32 have, some sums aside, and
-   so may the gradients of such formulas; a softmax has one where its largest element is subtracted. */
+   so may the gradients of such formulas; a softmax has one where its largest element is subtracted, and a loss has. */
 static int
 is_elementary(const hu_op *op)
 {
+	if (op->cls == HU_CLASS_LOSS && op->grad)
+		return 1;
 	for (const hu_stat_rule *r = op->stats ? op->stats->rule : NULL; r && r->kind != HU_STAT_END; r++)
 		if (r->kind == HU_STAT_SHIFT)
 			return 1;
@@ -95,6 +97,28 @@ is_elementary(const hu_op *op)
 			if (!strcmp(g->op, op->name))
 				return 1;
 	return op->float32 != 0;
+}
+
+/* Whether a softmax, or what is like it, has elements that were masked with a number whose exponential is below all
+   doubles, so that only MPFR tells what they are, and has to sum their row for it. */
+static int
+is_masked(const hu_program *p, const hu_call *c)
+{
+	int by = p->t[c->in[0]].producer;
+
+	return by >= 0 && is_elementary(c->op) && c->op->stats && hu_op_takes(p->c[by].op, "fill") &&
+	       hu_attr_num(&p->c[by], "fill", 0) < -745;
+}
+
+/* What the one number costs that a loss makes of all its logits, which no tiles share. */
+static double
+cost_of_loss(const hu_analysis *a, const hu_call *c, const char *take)
+{
+	const hu_program *p = a->run->train;
+
+	if (c->op->cls != HU_CLASS_LOSS || hu_count(p->t[c->out[0]].shape) != 1 || !takes(take, "replay"))
+		return 0;
+	return (double)hu_count(p->t[c->in[0]].shape) * (s.functions + s.precise);
 }
 
 /* What replay costs of a call: the cost of each judged element is returned, that of all together added to *rest. An
@@ -108,8 +132,8 @@ cost_of_replay(const hu_analysis *a, const hu_call *c, const sizes *z, double fl
 
 	*rest += (z->in + z->out) * s.read;
 	if (!HU_COLUMN(c->op, enclose) || is_elementary(c->op)) {
-		*rest += z->in > 2 * z->out ? z->in * s.functions : 0;   /* a loss */
-		return whole ? s.functions : s.elementary;
+		double masked = is_masked(a->run->train, c) ? s.masked : 0;
+		return (whole ? s.functions : s.elementary) + masked;
 	}
 	if (c->op->moves && whole)
 		return s.moved + terms * s.term;
@@ -143,6 +167,22 @@ is_judged_again(const hu_analysis *a, const hu_call *c, const char *take)
 	       c->op->role != HU_ROLE_CAST && (to.p < from.p || to.emin > from.emin);
 }
 
+/* What one element of a product costs that accumulate-what-if judges: it is emulated, and judged, under the call's own
+   model and each other; 0 where that analyzer does not run. */
+static double
+cost_of_what_if(const hu_analysis *a, const hu_call *c, const sizes *z, double flops, const char *take)
+{
+	enum { USUAL = 10 };   /* models without --accumulate */
+	double each = flops / (z->out > 0 ? z->out : 1) * s.emulated, models = 1, rest = 0;
+
+	if (!takes(take, "accumulate-what-if") || !HU_COLUMN(c->op, emulate_some) || !HU_COLUMN(c->op, reference))
+		return 0;
+	for (const char *const *m = a->opt.accumulate; m && *m; m++)
+		models++;
+	models += a->opt.accumulate ? 0 : USUAL;
+	return models * (each + cost_of_replay(a, c, z, flops, &rest));
+}
+
 /* The cost of a call's outputs and of all else that is found of it, which tiles share. */
 static double
 cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const char *take)
@@ -150,8 +190,15 @@ cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const ch
 	sizes z = sizes_of(a, c);
 	double each = 0, all = 0, flops = hu_call_cost(a->run->train, c).flops;
 
-	if (!are_there(t, c->out, c->nout) || !are_there(t, c->in, c->nin))
+	if (!are_there(t, c->in, c->nin))
 		return 0;
+	int sums = takes(take, "swamping") && HU_COLUMN(c->op, swamping) && !hu_is_update(a->run->train, c);
+	if (sums)
+		each += flops / (z.out > 0 ? z.out : 1) *
+			(c->op->cls == HU_CLASS_GEMM ? s.emulated : s.added);
+	each += cost_of_what_if(a, c, &z, flops, take);
+	if (!are_there(t, c->out, c->nout)) /* for sums that are done again operands suffice */
+		return z.judged * each;
 	if (takes(take, "replay") && HU_COLUMN(c->op, reference))
 		each += cost_of_replay(a, c, &z, flops, &all);
 	if (is_judged_again(a, c, take)) {
@@ -162,9 +209,6 @@ cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const ch
 	all += takes(take, "underflow") ? z.out * s.flushed : 0;
 	if (hu_is_update(a->run->train, c))
 		all += flops * s.updated * (takes(take, "swamping") + 2 * takes(take, "state"));
-	else if (takes(take, "swamping") && HU_COLUMN(c->op, swamping))
-		each += flops / (z.out > 0 ? z.out : 1) *
-			(c->op->cls == HU_CLASS_GEMM ? s.emulated : s.added);
 	return z.judged * each + all;
 }
 
@@ -181,38 +225,65 @@ cost_of_step(const hu_analysis *a)
 	return cost;
 }
 
-/* What each tile of a call costs besides its share: of a product the reading of the whole second operand. */
-static double
-reading(const hu_analysis *a, const hu_call *c)
+/* The tiles of a call, whose largest output has n elements: step elements each, or, where row is not 0, step columns of
+   its rows of so many; or those of a product. */
+typedef struct cutting { int count; size_t n, step, row; hu_contract_tiles product; } cutting;
+
+/* Cuts n elements, or columns, that cost so much together. */
+static void
+cut_evenly(cutting *x, size_t n, size_t grain, double cost)
 {
-	return c->op->contract ? s.packed * (double)hu_count(a->run->train->t[c->in[1]].shape) : 0;
+	double grains = floor(seconds_of_tile / cost * (double)n / (double)grain);
+
+	x->step = (grains > 1 ? (size_t)grains : 1) * grain;
+	x->count = (n + x->step - 1) / x->step < 1000000 ? (int)((n + x->step - 1) / x->step) : 1;
 }
 
-/* Returns how many tiles a call is cut into, and of how many elements of output 0 each is; cost is that of all n. Only
-   calls of which every element is judged, and no element has a row, are cut. */
-static int
-tiles(const hu_analysis *a, const hu_call *c, size_t n, double cost, size_t *step)
+/* Cuts a call whose outputs cost so much together. Only calls of which every element is judged, and no element has a
+   row, are cut. */
+static cutting
+tiles(const hu_analysis *a, const hu_call *c, double cost)
 {
 	hu_shape *in = hu_xcalloc((size_t)c->nin + (size_t)c->nout + 1, sizeof *in);
-	int count = 1;
+	int largest = hu_analysis_largest(a, (int)(c - a->run->train->c));
+	cutting x = { .count = 1, .n = hu_count(a->run->train->t[c->out[largest]].shape) };
 
-	*step = 0;
 	hu_call_shapes(a->run->train, c, in, in + c->nin);
-	if (a->opt.sample || a->opt.elements || !HU_COLUMN(c->op, reference)) {
-		free(in);
-		return 1;
+	if (!a->opt.sample && !a->opt.elements && HU_COLUMN(c->op, reference) && cost > seconds_of_tile && x.n) {
+		size_t grain = hu_op_grain(c, in, &x.row);
+		double of_mac = cost / (hu_call_cost(a->run->train, c).macs + 1);
+		if (grain)
+			cut_evenly(&x, x.row ? x.row : x.n, grain, cost);
+		else
+			x.count = hu_contract_tile(&x.product, c, in, seconds_of_tile / of_mac, s.packed / of_mac);
 	}
-	double read = reading(a, c), macs = hu_call_cost(a->run->train, c).macs,
-	       least = read / reading_of_tile > seconds_of_tile ? read / reading_of_tile : seconds_of_tile;
-	size_t grain = HU_COLUMN(c->op, grain) ? HU_COLUMN(c->op, grain)(c, in) : 0;
-	if (grain && n && cost > seconds_of_tile) {
-		double grains = floor(seconds_of_tile / cost * (double)n / (double)grain);
-		*step = (grains > 1 ? (size_t)grains : 1) * grain;
-		count = (n + *step - 1) / *step < 1000000 ? (int)((n + *step - 1) / *step) : 1;
-	} else if (!grain && cost > least)
-		count = hu_contract_cut(c, in, least / cost * macs, ROWS, step);
 	free(in);
-	return count;
+	return x;
+}
+
+/* The elements of that output that tile i has. */
+static hu_region
+region(const cutting *x, int i)
+{
+	size_t of = x->row ? x->row : x->n, first = (size_t)i * x->step,
+	       last = of - first < x->step ? of : first + x->step;
+
+	if (x->count == 1)
+		return (hu_region){ 0, x->n, 0, 0, 0 };
+	if (x->product.step)
+		return hu_contract_region(&x->product, i);
+	return x->row ? (hu_region){ 0, x->n, x->row, first, last } : (hu_region){ first, last, 0, 0, 0 };
+}
+
+/* What a tile costs besides its share of the call: of a product the packing of the rows and columns that it reads. */
+static double
+reading(const cutting *x, hu_region some)
+{
+	if (x->count == 1 || !x->product.step)
+		return 0;
+	size_t rows = (some.last - some.first) / x->product.row,
+	       columns = some.row ? some.right - some.left : x->product.row;
+	return s.packed * (double)x->product.k * (double)(rows + columns);
 }
 
 static void
@@ -245,17 +316,14 @@ hu_units_cut(hu_units *c, hu_analysis *a, const char *take)
 		add(c, &cap, (hu_work_unit){ .step = i, .call = -1, .tiles = 1 }, cost_of_step(a));
 		for (int k = 0; k < a->run->train->nc; k++) {
 			const hu_call *call = &a->run->train->c[k];
-			size_t step, n = hu_count(a->run->train->t[call->out[0]].shape);
-			double cost = cost_of_call(a, t, call, take);
-			hu_work_unit u = { .step = i, .call = k, .tiles = tiles(a, call, n, cost, &step), .last = n };
-			double read = cost > 0 && u.tiles > 1 ? reading(a, call) : 0;
+			double cost = cost_of_call(a, t, call, take), one = cost > 0 ? cost_of_loss(a, call, take) : 0;
+			cutting x = tiles(a, call, cost);
+			hu_work_unit u = { .step = i, .call = k, .tiles = x.count };
 			for (; u.tile < u.tiles; u.tile++) {
-				if (u.tiles > 1) {
-					u.first = (size_t)u.tile * step;
-					u.last = n - u.first < step ? n : u.first + step;
-				}
-				double share = (double)(u.last - u.first) / (double)(n ? n : 1);
-				add(c, &cap, u, s.call + read + cost * share);
+				u.some = region(&x, u.tile);
+				double share = (double)hu_region_count(u.some) / (double)(x.n ? x.n : 1),
+				       alone = u.tile == u.tiles - 1 ? one : 0;
+				add(c, &cap, u, s.call + reading(&x, u.some) + cost * share + alone);
 			}
 		}
 	}

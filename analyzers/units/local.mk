@@ -7,3 +7,5 @@ libhalfulp_a_SOURCES += analyzers/units/underflow_call.c
 noinst_HEADERS += analyzers/units/underflow_call.h
 libhalfulp_a_SOURCES += analyzers/units/walk.c
 noinst_HEADERS += analyzers/units/walk.h
+libhalfulp_a_SOURCES += analyzers/units/what_if_call.c
+noinst_HEADERS += analyzers/units/what_if_call.h

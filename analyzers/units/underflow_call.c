@@ -28,7 +28,7 @@ hu_underflow_call_formats(
 
 /* Counts a cast, exactly, from its recorded input. */
 static int
-by_cast(hu_flush *u, const hu_call *c, const hu_trace *t, size_t first, size_t last)
+by_cast(hu_flush *u, const hu_call *c, const hu_trace *t, hu_region some)
 {
 	const hu_tensor *x = &t->t[c->in[0]], *y = &t->t[c->out[0]];
 	hu_format f = hu_format_of(y->format);
@@ -38,7 +38,7 @@ by_cast(hu_flush *u, const hu_call *c, const hu_trace *t, size_t first, size_t l
 		return 0;
 	if (c->nout > 1)
 		s = hu_get(&t->t[c->out[1]], 0); /* a power of two: the product is exact */
-	for (size_t i = first; i < last; i++)
+	for (size_t i = some.first; i < some.last; i++)
 		hu_flush_add(u, hu_get(x, i) * s, hu_get(y, i), f);
 	return 1;
 }
@@ -71,9 +71,9 @@ count(hu_underflow_call_part *part, const hu_judged *j, hu_format_id to, hu_ladd
 		hu_flush_add(&part->u, j->exact[i], j->got[i], hu_format_of(to));
 }
 
-/* Judges elements first to last-1 of output k and counts them. */
+/* Judges some elements of output k and counts them. */
 static hu_status
-by_tile(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_call *c, int k, size_t first, size_t last,
+by_tile(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_call *c, int k, hu_region some,
 	hu_memo **memo, hu_ladder *ladder)
 {
 	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
@@ -83,9 +83,8 @@ by_tile(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_call
 	size_t *element = NULL;
 
 	part->there = hu_analysis_job(a, t, c->out[k], in, &element, &job);
-	if (part->there && first < last) {
-		job.first = first;
-		job.last = last;
+	if (part->there && hu_region_count(some)) {
+		job.some = some;
 		job.memo = memo;
 		st = hu_judged_new(&job, &j);
 	}
@@ -105,18 +104,18 @@ study(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_work_u
 	const hu_call *c = &a->run->train->c[u->call];
 	hu_format_id from, to;
 	const hu_judged *j;
-	size_t of, first, last;
+	size_t of;
 
 	hu_underflow_call_formats(a->run->train, c, k, &from, &to, &of);
 	if (!t->t[c->out[k]].data || !narrower(to, from))
 		return HU_OK;
-	hu_analysis_part(a, u, k, &first, &last);
+	hu_region some = hu_analysis_part(a, u, k);
 	if (c->op->role == HU_ROLE_CAST) {
-		part->there = k == 0 && by_cast(&part->u, c, t, first, last);
+		part->there = k == 0 && by_cast(&part->u, c, t, some);
 		return HU_OK;
 	}
 	if (u->tiles > 1)
-		return by_tile(part, a, t, c, k, first, last, memo, ladder);
+		return by_tile(part, a, t, c, k, some, memo, ladder);
 	HU_TRY(hu_analysis_judge(a, t, c->out[k], NULL, &j));
 	if (j)
 		count(part, j, to, ladder);
@@ -131,11 +130,10 @@ hu_underflow_call_study(
 	const hu_call *c = &p->c[u->call];
 	hu_memo *memo = NULL;
 	hu_status st = HU_OK;
-	size_t first, last;
 
 	if (c->op->role == HU_ROLE_ALL_REDUCE && narrower(hu_over_ranks_wire(c), p->t[c->in[0]].format)) {
-		hu_analysis_part(a, u, 0, &first, &last);
-		part[c->nout].there = by_wire(&part[c->nout].u, a, t, c, first, last);
+		hu_region some = hu_analysis_part(a, u, 0);
+		part[c->nout].there = by_wire(&part[c->nout].u, a, t, c, some.first, some.last);
 	}
 	for (int k = 0; k < c->nout && st == HU_OK; k++)
 		st = study(&part[k], a, t, u, k, &memo, ladder);

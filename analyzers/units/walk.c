@@ -85,6 +85,9 @@ study(void *of, int i, hu_str *found)
 	hu_trace *t;
 
 	HU_TRY(hu_analysis_trace(a, u->step, &t));
+	if (u->call != w->last) /* tiles of a call read the same tensors */
+		hu_analysis_cool(t);
+	w->last = u->call;
 	st = unpack(w, t, u);
 	HU_TRY(hu_ranks_united() > 1 ? hu_ranks_agree(st) : st);
 	hu_pack_write(&r);
@@ -104,7 +107,6 @@ study(void *of, int i, hu_str *found)
 	hu_pack_release(&head);
 	hu_pack_release(&r);
 	hu_analysis_forget(a, t, u->call);
-	hu_analysis_cool(t);
 	return st;
 }
 

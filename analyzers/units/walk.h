@@ -14,7 +14,8 @@ enum {
 #undef ANALYZER
 };
 
-/* take: rows of analyzers.def. tables: of each row. seconds: what each took. */
+/* take: rows of analyzers.def. tables: of each row. seconds: what each took. last: the call of the unit that was
+   studied last. */
 typedef struct hu_walk {
 	hu_analysis *a;
 	const char *take;
@@ -24,6 +25,7 @@ typedef struct hu_walk {
 	hu_step_facts facts;
 	hu_share_work work;
 	char *text, *folder; /* work's */
+	int last;
 } hu_walk;
 
 /* Cuts the work and begins the tables. */

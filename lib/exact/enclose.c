@@ -166,7 +166,9 @@ put_row(const place *w, size_t i, size_t j0, size_t j1, const sums *s, size_t at
 static void
 add_row(const hu_enclosure *out, size_t o, size_t n, const sums *old)
 {
-	for (size_t j = 0; j < n; j++) {
+	for (size_t j = 0; out->mag && j < n; j++)
+		out->mag[o + j] = (out->mag[o + j] + old->mag[j]) * (1 + 0x1p-50);
+	for (size_t j = 0; out->hi && j < n; j++) {
 		double h = out->hi[o + j], lost = 0, t[2] = { old->hi[j], old->lo[j] };
 		if (hu_isfinite(h) && hu_isfinite(t[0])) {
 			hu_grid_scalar.gather(1, t, 0, out->hi + o + j, out->lo + o + j, &lost);
@@ -175,8 +177,6 @@ add_row(const hu_enclosure *out, size_t o, size_t n, const sums *old)
 			out->lo[o + j] = 0;
 		}
 		out->err[o + j] = (out->err[o + j] + old->lost[j] + lost) * (1 + 0x1p-50);
-		if (out->mag)
-			out->mag[o + j] = (out->mag[o + j] + old->mag[j]) * (1 + 0x1p-50);
 	}
 }
 
@@ -198,9 +198,11 @@ put_panel(const place *w, size_t p, size_t q, const sums *s, int width)
 		size_t at = (i - i0) * cols, o = i * w->out->ld + j0;
 		sums old;
 		for (size_t j = 0; w->add && j < j1 - j0; j++) {
-			old.hi[j] = w->out->hi[o + j];
-			old.lo[j] = w->out->lo[o + j];
-			old.lost[j] = w->out->err[o + j];
+			if (w->out->hi) {
+				old.hi[j] = w->out->hi[o + j];
+				old.lo[j] = w->out->lo[o + j];
+				old.lost[j] = w->out->err[o + j];
+			}
 			old.mag[j] = w->out->mag ? w->out->mag[o + j] : 0;
 		}
 		if (plain)

@@ -10,7 +10,7 @@
 
 /* Where the results of a tile go: output (i, j) is element i * ld + j of each array. */
 typedef struct hu_enclosure {
-	double *hi, *lo;  /* hi = RN(hi + lo); an exact zero is +0, +0 */
+	double *hi, *lo;  /* hi = RN(hi + lo); an exact zero is +0, +0; hi NULL: magnitudes alone are wanted */
 	double *err;      /* |Σ - (hi + lo)| <= err; 0: hi + lo is exact; INFINITY: nothing is known, see hu_enclose */
 	double *mag;      /* >= Σ|a b|, at most a factor 1 + (2k + 3) 2^-52 above; NULL where it is not wanted */
 	size_t ld;
@@ -23,7 +23,7 @@ typedef enum hu_depth {
 } hu_depth;
 
 /* Computes the products of all of A's vectors with all of B's, which have equal k. out->hi, lo and err must not be
-   NULL.
+   NULL, but hi may be where depth is HU_PLAIN: then lo and err are not looked at.
    
    Exact results: under HU_TWO, err = 0 for k <= 1024 where low[i] + low[j] <= 83. That holds for all of fp16, e5m2,
    e4m3 and fp4, whatever their values, and for bf16, tf32 and fp32 where the exponents of a row and a column together

@@ -299,6 +299,12 @@ void
 hu_errors_collect(hu_errors_sum *s, const hu_judged *j)
 {
 	hu_errors_begin(s, j->n, j->of);
+	hu_errors_add_judged(s, j);
+}
+
+void
+hu_errors_add_judged(hu_errors_sum *s, const hu_judged *j)
+{
 	for (size_t i = 0; i < j->n; i++) {
 		one(s, j->element[i], j->error[i], j->ulps[i], fabs(j->exact[i]), j->bound[i], j->magnitude[i],
 			j->over[i]);

@@ -38,6 +38,8 @@ void hu_errors_end(hu_errors *m, hu_errors_sum *s);
 void hu_errors_local(hu_errors *m, const hu_judged *j);
 /* The same up to hu_errors_end: begins s for all values of j and adds them. */
 void hu_errors_collect(hu_errors_sum *s, const hu_judged *j);
+/* Adds all values of j, which may be some of those that s was begun for. */
+void hu_errors_add_judged(hu_errors_sum *s, const hu_judged *j);
 /* Adds what another process or part of a tensor collected, both begun for the same n and of. */
 void hu_errors_join(hu_errors_sum *to, const hu_errors_sum *part);
 /* Forgets all but the largest errors in ulps that hu_errors_end needs; hu_errors_cut puts these in descending order. */

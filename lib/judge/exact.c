@@ -113,9 +113,9 @@ hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor
 	for (size_t i = 0; i < n; i++)
 		element[i] = first + i;
 	if (HU_COLUMN(c->op, enclose) && engine->enclose) {
-		s.s.first = HU_COLUMN(c->op, grain) ? first : 0;
-		s.s.last = HU_COLUMN(c->op, grain) ? first + n : 0;
-		st = n ? HU_COLUMN(c->op, enclose)(c, in, out, s.s.last ? element : NULL, n, &s.s) : HU_OK;
+		s.s.some.first = HU_COLUMN(c->op, grain) ? first : 0;
+		s.s.some.last = HU_COLUMN(c->op, grain) ? first + n : 0;
+		st = n ? HU_COLUMN(c->op, enclose)(c, in, out, s.s.some.last ? element : NULL, n, &s.s) : HU_OK;
 		hu_sink_forget(&s.s);
 		free(element);
 	} else {

@@ -223,11 +223,11 @@ enclose(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, store *
 	free(shape);
 	if (!cut)
 		return HU_COLUMN(c->op, enclose)(c, in, k, NULL, n, &s->s);
-	hu_ranks_slice(n, grain, &s->s.first, &s->s.last);
+	hu_ranks_slice(n, grain, &s->s.some.first, &s->s.some.last);
 	hu_status st = HU_OK;
-	if (s->s.first < s->s.last)
+	if (s->s.some.first < s->s.some.last)
 		st = HU_COLUMN(c->op, enclose)(c, in, k, NULL, n, &s->s);
-	s->s.first = s->s.last = 0;
+	s->s.some.first = s->s.some.last = 0;
 	HU_TRY(hu_ranks_agree(st)); /* no rank waits for a slice of one that failed */
 	double *array[] = { s->hi, s->lo, s->err };
 	for (int i = 0; i < 3; i++)

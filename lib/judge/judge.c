@@ -33,20 +33,22 @@ without_enclosures(hu_judge_state *s)
 	const hu_judge_job *job = s->job;
 	const hu_op *op = job->c->op;
 	hu_status st = HU_OK;
-	size_t last = job->last ? job->last : job->n;
+	hu_region all = { 0, job->n, 0, 0, 0 }, some = job->some.last ? job->some : all;
+	size_t last = hu_region_count(some);
 
-	for (size_t first = job->last ? job->first : 0; first < last && st == HU_OK; first += CHUNK) {
+	for (size_t first = 0; first < last && st == HU_OK; first += CHUNK) {
 		size_t n = last - first < CHUNK ? last - first : CHUNK, *element = hu_xmalloc(n * sizeof *element);
 		double *b = hu_xcalloc(2 * n, sizeof *b), *m = b + n;
 		for (size_t i = 0; i < n; i++)
-			element[i] = hu_judge_element(job, first + i);
+			element[i] = hu_judge_element(job, hu_region_element(some, first + i));
 		if (HU_COLUMN(op, bound))
 			st = HU_COLUMN(op, bound)(job->c, job->in, job->out, element, n, b);
 		if (st == HU_OK && HU_COLUMN(op, magnitude))
 			st = HU_COLUMN(op, magnitude)(job->c, job->in, job->out, element, n, m);
 		for (size_t i = 0; i < n; i++) {
 			HU_GROW(s->w, s->nw, s->capw);
-			s->w[s->nw++] = (hu_waiting){ first + i, b[i], HU_COLUMN(op, magnitude) ? m[i] : NAN };
+			s->w[s->nw++] = (hu_waiting){ hu_region_element(some, first + i), b[i],
+				HU_COLUMN(op, magnitude) ? m[i] : NAN };
 		}
 		free(element);
 		free(b);
@@ -54,22 +56,22 @@ without_enclosures(hu_judge_state *s)
 	return st;
 }
 
-/* Has the operator enclose the values that are asked for. A contraction takes a range as it is, any other call as the
+/* Has the operator enclose the values that are asked for. A contraction takes a region as it is, any other call as the
    list of its elements. */
 static hu_status
 enclose(hu_judge_state *s)
 {
 	const hu_judge_job *job = s->job;
 	const hu_op *op = job->c->op;
-	size_t n = job->last - job->first, *element;
+	size_t n = hu_region_count(job->some), *element;
 
-	if (!job->last || !HU_COLUMN(op, grain))
+	if (!job->some.last || !HU_COLUMN(op, grain))
 		return HU_COLUMN(op, enclose)(job->c, job->in, job->out, job->element, job->n, &s->sink);
 	HU_ASSERT(!job->element);
-	s->base = job->first;
+	s->some = job->some;
 	element = hu_xmalloc((n + 1) * sizeof *element);
 	for (size_t i = 0; i < n; i++)
-		element[i] = job->first + i;
+		element[i] = hu_region_element(job->some, i);
 	hu_status st = HU_COLUMN(op, enclose)(job->c, job->in, job->out, element, n, &s->sink);
 	free(element);
 	return st;
@@ -84,7 +86,7 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 		.ladder = ladder,
 		.f = hu_format_of(job->got->format),
 		.sink = { .take = hu_judge_tile, .bounds = 1, .memo = job->memo ? *job->memo : NULL,
-			.first = job->first, .last = job->last } };
+			.some = job->some } };
 	hu_status st;
 
 	/* One output of each call has a value that is checked for certain; the intermediate results that outputs share

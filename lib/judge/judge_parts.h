@@ -16,7 +16,7 @@ typedef struct hu_judge_state {
 	const hu_judge_job *job;
 	hu_ladder *ladder;
 	hu_format f;
-	size_t base;               /* the sink's value 0 is this number of the list */
+	hu_region some;            /* the sink's value i is element i of this, or, where its last is 0, of the list */
 	size_t stride, offset;     /* number offset + i stride of the list is checked by the reference */
 	hu_waiting *w;
 	size_t nw, capw;

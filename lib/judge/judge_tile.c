@@ -14,7 +14,16 @@
 static size_t
 place_of(const hu_judge_state *s, const hu_tile *t, size_t i)
 {
-	return s->base + (t->at ? t->at[i] : t->first + i);
+	size_t at = t->at ? t->at[i] : t->first + i;
+
+	return s->some.last ? hu_region_element(s->some, at) : at;
+}
+
+/* Whether the tile's values are of elements one behind another. */
+static int
+is_stretch(const hu_judge_state *s, const hu_tile *t)
+{
+	return !t->at && !s->job->element && !s->some.row;
 }
 
 /* Loads values i .. i+n-1 of the tile into b and fills the rest of the block with zeros. */
@@ -31,8 +40,8 @@ load(hu_verdict_block *b, const hu_judge_state *s, const hu_tile *t, size_t i, s
 		memcpy(b->bound, t->bound + i, n * sizeof *b->bound);
 	else
 		memset(b->bound, 0, n * sizeof *b->bound);
-	if (!t->at && !job->element && !hu_is_wide(got->format)) {
-		const float *from = (const float *)got->data + s->base + t->first + i;
+	if (is_stretch(s, t) && !hu_is_wide(got->format)) {
+		const float *from = (const float *)got->data + place_of(s, t, i);
 		for (size_t k = 0; k < n; k++)
 			b->got[k] = (double)from[k];
 	} else {
@@ -133,7 +142,7 @@ hu_judge_tile(hu_sink *sink, const hu_tile *t)
 		verdicts->judge(&b, s->f.emin, s->f.p);
 		for (size_t k = 0; k < HU_VERDICT_BLOCK; k++)
 			known += b.known[k];
-		if (known == HU_VERDICT_BLOCK && n == HU_VERDICT_BLOCK && !t->at && !job->element)
+		if (known == HU_VERDICT_BLOCK && n == HU_VERDICT_BLOCK && is_stretch(s, t))
 			settle_whole(s, &some, &r, t, &b, i);
 		else
 			settle(s, &some, &r, t, &b, i, n);

@@ -74,8 +74,8 @@ hu_judged_free(hu_judged *j)
 	free(j);
 }
 
-/* first: the element that is the arrays' first. */
-typedef struct keeping { hu_judged *j; size_t first; } keeping;
+/* some: the elements that the arrays hold. */
+typedef struct keeping { hu_judged *j; hu_region some; } keeping;
 
 static void
 keep(void *context, const hu_judging *some)
@@ -84,7 +84,7 @@ keep(void *context, const hu_judging *some)
 	hu_judged *j = k->j;
 
 	for (size_t i = 0; i < some->n; i++) {
-		size_t at = some->at[i] - k->first;
+		size_t at = hu_region_place(k->some, some->at[i]);
 		j->got[at] = some->got[i];
 		j->exact[at] = some->exact[i];
 		j->error[at] = some->error[i];
@@ -101,13 +101,13 @@ hu_status
 hu_judged_new(const hu_judge_job *job, hu_judged **result)
 {
 	hu_judge_job mine = *job;
-	size_t first = job->last ? job->first : 0, n = job->last ? job->last - first : job->n,
-	       *element = hu_xmalloc((n + 1) * sizeof *element);
+	hu_region all = { 0, job->n, 0, 0, 0 }, some = job->some.last ? job->some : all;
+	size_t n = hu_region_count(some), *element = hu_xmalloc((n + 1) * sizeof *element);
 
 	for (size_t i = 0; i < n; i++)
-		element[i] = job->element ? job->element[i] : first + i;
+		element[i] = job->element ? job->element[i] : hu_region_element(some, i);
 	hu_judged *j = new_judged(n, job->got->n, element, job->hex);
-	keeping k = { j, first };
+	keeping k = { j, some };
 	if (job->n == job->got->n)
 		mine.element = NULL; /* all elements come in whole tiles */
 	mine.take = keep;

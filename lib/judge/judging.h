@@ -5,6 +5,7 @@
 
 #include "lib/judge/engine.h"
 #include "lib/judge/verdict/ziv.h"
+#include "lib/op/region.h"
 
 /* How many values each method decided. exact: the exact value was a double or the sum of two. certified: an enclosure
    was narrow enough for every digit of the verdict. oracle: the operator's reference in integers or MPFR. again counts
@@ -34,8 +35,8 @@ typedef struct hu_judge_job {
 	const size_t *element;         /* n of them, ascending; NULL: all, and n = got->n */
 	size_t n;
 	/* Where all elements are judged, of a contraction or a call that has a grain (hu_op): only these, as in
-	   hu_sink. last 0: all of them */
-	size_t first, last;
+	   hu_sink. */
+	hu_region some;
 	/* hexadecimal exact values are wanted */
 	int hex;
 	uint64_t seed;                 /* selects the values that the reference checks again */

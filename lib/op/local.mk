@@ -9,6 +9,7 @@ noinst_HEADERS += lib/op/op.h
 noinst_HEADERS += lib/op/ops.def
 libhalfulp_a_SOURCES += lib/op/performed.c
 noinst_HEADERS += lib/op/performed.h
+noinst_HEADERS += lib/op/region.h
 noinst_HEADERS += lib/op/scalars.h
 libhalfulp_a_SOURCES += lib/op/scaler.c
 noinst_HEADERS += lib/op/scaler.h

@@ -131,9 +131,17 @@ hu_grad_applies(const hu_grad *g, const hu_call *c)
 }
 
 size_t
-hu_op_grain_one(const hu_call *c, const hu_shape *in)
+hu_op_grain_one(const hu_call *c, const hu_shape *in, size_t *row)
 {
 	(void)c;
 	(void)in;
+	(void)row;
 	return 1;
+}
+
+size_t
+hu_op_grain(const hu_call *c, const hu_shape *in, size_t *row)
+{
+	*row = 0;
+	return HU_COLUMN(c->op, grain) ? HU_COLUMN(c->op, grain)(c, in, row) : 0;
 }

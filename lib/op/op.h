@@ -90,11 +90,13 @@ typedef struct hu_columns {
 	hu_status (*enclose)(
 		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink);
 
-	/* Of how many elements of output 0 a range has to be a multiple so that a process can judge the range, and the
-	   same share of each other output, by itself at about its share of what the call costs: 1 where each element is
-	   computed alone, a row's length where a row's statistics are needed. in: the inputs' shapes. 0, or a NULL
-	   column: such calls are not cut (products are, by hu_contract_cut). */
-	size_t (*grain)(const hu_call *c, const hu_shape *in);
+	/* Of how many elements of the largest output (the first of those) a range has to be a multiple so that a
+	   process can judge the range, and the same share of each other output, by itself at about its share of what
+	   the call costs: 1 where each element is computed alone, a row's length where a row's statistics are needed.
+	   in: the inputs' shapes. 0, or a NULL column: such calls are not cut (products are, by hu_contract_tile). *row
+	   is 0 before the call; where it is set to the length of that output's rows, a range is that many columns, or a
+	   multiple, of all rows, and has the same columns of outputs that have one row. */
+	size_t (*grain)(const hu_call *c, const hu_shape *in, size_t *row);
 
 	/* Computes a proven bound on |emulated - exact| for n elements of output out, the final rounding included; +Inf
 	   where overflow cannot be excluded. A NULL column means that the operator is exact (its bound is 0). */
@@ -178,7 +180,9 @@ struct hu_op {
 int hu_op_computes(const hu_op *op, int out);
 
 /* The grain of operators whose elements are computed each alone. */
-size_t hu_op_grain_one(const hu_call *c, const hu_shape *in);
+size_t hu_op_grain_one(const hu_call *c, const hu_shape *in, size_t *row);
+/* The grain of a call, as in the column, 0 where that is NULL; *row is set in any case. */
+size_t hu_op_grain(const hu_call *c, const hu_shape *in, size_t *row);
 
 /* The function of row op in a column: its own, else its family's, else NULL. op is evaluated more than once. */
 #define HU_COLUMN(op, column) \

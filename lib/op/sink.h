@@ -7,6 +7,7 @@
 
 #include "lib/op/element/dd.h"
 #include "lib/op/op.h"
+#include "lib/op/region.h"
 
 /* n values. Value i is number at[i], or first + i if at is NULL, of the list of elements that was asked for. The exact
    value lies within err of hi + lo, where hi is the double nearest to that sum. err = 0 means that the value is hi +
@@ -35,11 +36,10 @@ struct hu_sink {
 	int gives_exact;
 	const hu_low *low;   /* one per operand; NULL: the operands are exact */
 	hu_memo *memo;       /* belongs to the call; NULL at first */
-	/* Only elements first to last-1 are wanted; last 0: there is no such range. Of a contraction they begin and
-	   end with rows (hu_contract_cut), and its list is NULL. Other calls are given the list of these elements as
-	   well, so that only those gain by this whose elements share intermediate results, or that are quicker on a
-	   stretch than on a list. */
-	size_t first, last;
+	/* Only these elements are wanted. Of a contraction they are rows, or columns of these (hu_contract_tile), and
+	   its list is NULL. Other calls are given the list of these elements as well, so that only those gain by this
+	   whose elements share intermediate results, or that are quicker on a stretch than on a list. */
+	hu_region some;
 };
 
 /* Call this after the last output of a call, and when anything that the memo was computed from has changed. */

@@ -6,7 +6,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from analyzed import CUT, CUT_OPS, cut_ops, forget, tables, trained  # noqa: E402
+from analyzed import CUT, CUT_MORE, CUT_OPS, cut_ops, forget, tables, trained  # noqa: E402
 from mpi import apart, need_mpi, of_version, ranks, said  # noqa: E402
 from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
 
@@ -33,22 +33,31 @@ for n in (1, 2, 3, 5):
     )
 
 # Calls that are cut into tiles
+
+
+def cut_alike(name, ops, numbers):
+    words = ['--sample', 'all', '--no-propagate', name]
+    halfulp('analyze', '--shard', '1/1', *words)
+    some = cut_ops(name, name + '/analysis/parts/1-of-1.part')
+    ok(ops <= some, '%s: calls of %s have tiles' % (name, ', '.join(sorted(ops))), str(some))
+    halfulp('merge', name)
+    whole = tables(name)
+    for n in numbers:
+        forget(name)
+        p = ranks(n, 'analyze', *words)
+        got = tables(name)
+        ok(
+            p.returncode == 0 and got == whole and len(whole) > 6,
+            '%d ranks share these tiles, to the bytes of one process' % n,
+            sorted(k for k in set(whole) | set(got) if whole.get(k) != got.get(k)) + [p.stderr[:300]],
+        )
+
+
 trained('kinds', *CUT)
-ALL = ['--sample', 'all', '--no-propagate', 'kinds']
-halfulp('analyze', '--shard', '1/1', *ALL)
-some = cut_ops('kinds', 'kinds/analysis/parts/1-of-1.part')
-ok(CUT_OPS <= some, 'calls of %s have tiles' % ', '.join(sorted(CUT_OPS)), str(some))
-halfulp('merge', 'kinds')
-whole = tables('kinds')
-for n in (2, 3, 5):
-    forget('kinds')
-    p = ranks(n, 'analyze', *ALL)
-    got = tables('kinds')
-    ok(
-        p.returncode == 0 and got == whole and len(whole) > 6,
-        '%d ranks share these tiles, to the bytes of one process' % n,
-        sorted(k for k in set(whole) | set(got) if whole.get(k) != got.get(k)) + [p.stderr[:300]],
-    )
+cut_alike('kinds', CUT_OPS, (2, 3, 5))
+for name, (words, ops) in CUT_MORE.items():
+    trained(name, *words)
+    cut_alike(name, ops, (2, 3))
 
 # An exact step that is more than a rank's share, and products of enough rows for two ranks
 wide = ['--model', 'mlp', '--width', '0.0625', '--size', '10', '--train', '128', '--eval', '8', '--quiet']

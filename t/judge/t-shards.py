@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from analyzed import CUT, CUT_OPS, SMALL, cut_ops, forget, tables  # noqa: E402
+from analyzed import CUT, CUT_MORE, CUT_OPS, SMALL, cut_ops, forget, tables  # noqa: E402
 from independent.training import fnv64, mix64  # noqa: E402
 from tap import bail_out, finish, halfulp, home, none, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
@@ -69,6 +69,42 @@ def refused(what, words, *texts, code=3):
     )
 
 
+# What tiles have, joined, is what whole calls have: with a sample that no tensor exceeds no call is cut
+
+
+def rows(name):
+    """Rows of the tables, without the notes above them, which say how values were found."""
+    got = tables(folder + '/' + name)
+    return {k: [x for x in v.decode().splitlines() if x[:1] != '#'] for k, v in got.items() if k.endswith('.tsv')}
+
+
+def alike(a, b):
+    """Whether two rows agree; bounds of sums over some columns and squares in long double are added in another order."""
+    a, b = a.split('\t'), b.split('\t')
+
+    def close(x, y):
+        try:
+            return math.isclose(float(x), float(y), rel_tol=1e-12)
+        except ValueError:
+            return False
+
+    return len(a) == len(b) and all(x == y or close(x, y) for x, y in zip(a, b))
+
+
+def alike_whole(name, *options):
+    each = {}
+    for sample in 'all', '10000000':
+        forget(folder + '/' + name)
+        run('analyze', '--sample', sample, *options, name)
+        each[sample] = rows(name)
+    pairs = [(k, a, b) for k in each['all'] for a, b in zip(each['all'][k], each['10000000'][k])]
+    wrong = ['%s: %s, %s' % x for x in pairs if not alike(*x[1:])]
+    none(
+        wrong + [k for k in each['all'] if len(each['all'][k]) != len(each['10000000'][k])],
+        '%s: joined tiles have the %d rows of whole calls' % (name, sum(len(x) for x in each['all'].values())),
+    )
+
+
 run(
     'train',
     *SMALL,
@@ -86,27 +122,8 @@ same('run', ['--sample', '12', '--elements', 'each.rows', '--accumulate', 'fma,a
 same('run', ['--sample', 'all'], [3])
 
 # A call that is cut into tiles, so that no shard has all of it
-run(
-    'train',
-    '--quiet',
-    '--model',
-    'mlp',
-    '--width',
-    '0.2',
-    '--train',
-    '400',
-    '--eval',
-    '8',
-    '--batch',
-    '400',
-    '--steps',
-    '1',
-    '--trace-steps',
-    '0',
-    '--policy',
-    'mixed_float16',
-    'tiles',
-)
+WORDS = ['--quiet', '--model', 'mlp', '--width', '0.2', '--train', '400', '--eval', '8', '--batch', '400']
+run('train', *WORDS, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', 'tiles')
 same('tiles', ['--sample', 'all', '--no-propagate', '--only', 'replay,swamping,underflow'], [2])
 forget(folder + '/tiles')
 run('analyze', '--shard', '1/2', '--sample', 'all', '--no-propagate', '--only', 'replay,swamping', 'tiles')
@@ -123,39 +140,24 @@ forget(folder + '/kinds')
 run('analyze', '--shard', '1/1', '--sample', 'all', '--no-propagate', 'kinds')
 some = cut_ops(folder + '/kinds', folder + '/kinds/analysis/parts/1-of-1.part')
 none(sorted(CUT_OPS - some), 'operators whose calls have tiles: %s' % ', '.join(sorted(some)))
+alike_whole('kinds', '--no-propagate')
 
-# What tiles have, joined, is what whole calls have: with a sample that no tensor exceeds no call is cut
-
-
-def rows():
-    """Rows of the tables, without the notes above them, which say how values were found."""
-    got = tables(folder + '/kinds')
-    return {k: [x for x in v.decode().splitlines() if x[:1] != '#'] for k, v in got.items() if k.endswith('.tsv')}
-
-
-def alike(a, b):
-    """Whether two rows agree; bounds of sums over some columns and squares in long double are added in another order."""
-    a, b = a.split('\t'), b.split('\t')
-
-    def close(x, y):
-        try:
-            return math.isclose(float(x), float(y), rel_tol=1e-12)
-        except ValueError:
-            return False
-
-    return len(a) == len(b) and all(x == y or close(x, y) for x, y in zip(a, b))
-
-
-each = {}
-for sample in 'all', '10000000':
-    forget(folder + '/kinds')
-    run('analyze', '--sample', sample, '--no-propagate', 'kinds')
-    each[sample] = rows()
-wrong = ['%s: %s' % (k, a) for k in each['all'] for a, b in zip(each['all'][k], each['10000000'][k]) if not alike(a, b)]
-none(
-    wrong + [k for k in each['all'] if len(each['all'][k]) != len(each['10000000'][k])],
-    'joined tiles have the %d rows of whole calls' % sum(len(x) for x in each['all'].values()),
-)
+# Calls that take more elements; products that are summed again by other models
+for name, (words, ops) in CUT_MORE.items():
+    run('train', *words, name)
+    same(name, ['--sample', 'all', '--no-propagate'], [1, 4, 7], least=4)
+    forget(folder + '/' + name)
+    run('analyze', '--shard', '1/1', '--sample', 'all', '--no-propagate', name)
+    some = cut_ops(folder + '/' + name, folder + '/' + name + '/analysis/parts/1-of-1.part')
+    none(sorted(ops - some), 'operators whose calls have tiles: %s' % ', '.join(sorted(some)))
+    alike_whole(name, '--no-propagate')
+WHAT_IF = ['--sample', 'all', '--only', 'accumulate-what-if', '--accumulate', 'fma,acc=fp16']
+same('tiles', WHAT_IF, [1, 4, 7], least=2)
+alike_whole('tiles', *WHAT_IF[2:])
+forget(folder + '/tiles')
+run('analyze', '--shard', '1/1', *WHAT_IF, 'tiles')
+some = cut_ops(folder + '/tiles', folder + '/tiles/analysis/parts/1-of-1.part')
+ok('matmul' in some, 'products that are summed again are cut')
 
 # One huge call: its tiles are dealt, so that no shard has much more to do than another
 HUGE = ['--model', 'mlp', '--width', '1', '--train', '3200', '--eval', '8', '--batch', '3200', '--quiet']

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Every operator that can be cut, over the cases of op-cases.def: outputs that are judged a range at a time, as tiles
-   of analyze are, get the verdicts of the whole, as many of each kind; so do exact doubles and counts of swamped
-   additions. The operators that cannot be cut are listed here. */
+   Every operator that can be cut, over the cases of op-cases.def: outputs that are judged a range of elements, or of
+   columns, at a time, as tiles of analyze are, get the verdicts of the whole, as many of each kind; so do exact doubles
+   and counts of swamped additions, and products in tiles of rows and columns. The operators that cannot be cut are
+   listed here. */
 #include "t/op/op-case.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/judge/exact.h"
+#include "lib/op/contract/contract.h"
 #include "lib/op/sink.h"
 #include "t/tool/tap.h"
 
@@ -14,12 +16,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of these no case is cut. Products are cut by hu_contract_cut; the others have a value that all elements go into (a
-   norm, a check, a loss, a channel's statistics, a scale), sums whose terms are only found by going through all, or one
-   element. */
-static const char *const whole[] = { "matmul", "matmul_pairs16", "conv2d", "conv2d_dx", "conv2d_dw", "conv2d_pairs16",
-	"batchnorm", "batchnorm_dx", "grad_norm", "finite_check", "softmax_xent", "sigmoid_xent", "sigmoid_xent_dx",
-	"causal_dx", "gather_dx", "move_dx", "scale_update", "adam_clock", "lr_schedule", NULL };
+/* Of these no case is cut: they have a value that all elements go into (a norm, a check, the sum of weights), an
+   arithmetic of their own, or one element. */
+static const char *const whole[] = { "matmul_pairs16", "conv2d_pairs16",
+	"grad_norm", "finite_check", "sigmoid_xent_dx", "scale_update", "adam_clock", "lr_schedule", NULL };
+
+/* Products that are wide enough for tiles of some columns, with short sums and with such as are packed in two
+   stretches. */
+static const op_row wide[] = {
+	{ "matmul", "", "x:20x30 x:30x70", "x" },
+	{ "matmul", "ta=1 part=16", "x:40x30 x:40x70", "x" },
+	{ "matmul", "tb=1", "x:20x30 x:70x30", "x" },
+	{ "matmul", "", "x:9x4200 x:4200x70", "x" },
+	{ "conv2d", "padding=1", "x:1x5x6x3 x:3x3x3x70", "x" },
+	{ "conv2d_dx", "stride=2 padding=1 height=7 width=6", "x:1x4x3x4 x:3x3x70x4", "x:1x7x6x70" },
+	{ "conv2d_dw", "padding=1 kh=3 kw=3", "x:1x5x6x3 x:1x5x6x70", "x:3x3x3x70" },
+	{ NULL, NULL, NULL, NULL },
+};
 
 static int
 is_whole(const char *name)
@@ -30,24 +43,60 @@ is_whole(const char *name)
 	return 0;
 }
 
-static size_t
-grain_of(const op_case *k)
+/* How the largest output is cut: a number of regions, each of `step` elements, or columns where row is not 0; or a
+   product's tiles. */
+typedef struct cutting { size_t n, step, row; hu_contract_tiles product; int count; } cutting;
+
+/* Cuts the case into no more than about forty regions of `several` grains or more. A product's tiles have few rows and,
+   where it has one batch, few columns, as if packing took long. count is 1 where the case is not cut. */
+static cutting
+cut_case(const op_case *k, size_t several)
 {
+	cutting x = { 0, 0, 0, { 0 }, 1 };
 	hu_shape in[16];
 
+	for (int i = 0; i < k->c.nout; i++)
+		x.n = k->out[i].n > x.n ? k->out[i].n : x.n;
 	for (int i = 0; i < k->c.nin; i++)
 		in[i] = k->in[i].shape;
-	return HU_COLUMN(k->c.op, grain) ? HU_COLUMN(k->c.op, grain)(&k->c, in) : 0;
+	size_t grain = hu_op_grain(&k->c, in, &x.row), all = x.row ? x.row : x.n;
+	if (grain) {
+		x.step = several * (all / 40 / grain + 1) * grain;
+		x.count = all > x.step ? (int)((all + x.step - 1) / x.step) : 1;
+	} else {
+		hu_cost cost = { .macs = 0 };
+		HU_COLUMN(k->c.op, cost)(&k->c, in, NULL, &cost);
+		x.count = hu_contract_tile(
+			&x.product, &k->c, in, cost.macs * (double)several / 12, several == 1 ? 1e6 : 0);
+	}
+	return x;
 }
 
-/* The share of output out that belongs to elements first to last-1 of output 0 (hu_analysis_part). */
-static void
-share(const op_case *k, int out, size_t first, size_t last, size_t *from, size_t *to)
+static hu_region
+region(const cutting *x, int i)
 {
-	size_t all = k->out[0].n, n = k->out[out].n, each = n && all % n == 0 ? all / n : 0;
+	size_t all = x->row ? x->row : x->n, first = (size_t)i * x->step,
+	       last = first + x->step < all ? first + x->step : all;
 
-	*from = each ? first / each : 0;
-	*to = each ? last / each : first ? 0 : n;
+	if (x->product.step)
+		return hu_contract_region(&x->product, i);
+	return x->row ? (hu_region){ 0, x->n, x->row, first, last } : (hu_region){ first, last, 0, 0, 0 };
+}
+
+/* The share of output out that belongs to region i of the largest output (hu_analysis_part). */
+static hu_region
+share(const op_case *k, const cutting *x, int i, int out)
+{
+	size_t all = x->n, n = k->out[out].n, each = n && all % n == 0 ? all / n : 0;
+	hu_region r = region(x, i);
+
+	if (n == all)
+		return r;
+	if (r.row && n == r.row)
+		return (hu_region){ r.left, r.right, 0, 0, 0 };
+	if (each && !r.row)
+		return (hu_region){ r.first / each, r.last / each, 0, 0, 0 };
+	return (hu_region){ 0, i ? 0 : n, 0, 0, 0 };
 }
 
 static int
@@ -56,14 +105,16 @@ same(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-typedef struct tally { size_t ranges, values, differ, bounds, ladder, swamp, doubles; } tally;
+static const char *engine_name = "auto";
 
-/* Compares the verdicts of one range, which begins at element `first` of the whole. */
+typedef struct tally { size_t ranges, columns, values, differ, bounds, ladder, swamp, doubles; } tally;
+
+/* Compares the verdicts of one region of the whole. */
 static void
-compare(tally *t, const hu_judged *all, const hu_judged *some, size_t first)
+compare(tally *t, const hu_judged *all, const hu_judged *some, hu_region r)
 {
 	for (size_t i = 0; i < some->n; i++) {
-		size_t k = first + i;
+		size_t k = hu_region_element(r, i);
 		t->values++;
 		t->differ += some->element[i] != k || !same(some->got[i], all->got[k]) ||
 			     !same(some->exact[i], all->exact[k]) || !same(some->error[i], all->error[k]) ||
@@ -76,33 +127,33 @@ compare(tally *t, const hu_judged *all, const hu_judged *some, size_t first)
 }
 
 static hu_status
-judge(const op_case *k, int out, size_t first, size_t last, hu_memo **memo, hu_judged **j)
+judge(const op_case *k, int out, hu_region some, hu_memo **memo, hu_judged **j)
 {
 	const hu_engine *engine;
 
-	HU_TRY(hu_engine_find("auto", &engine));
+	HU_TRY(hu_engine_find(engine_name, &engine));
 	hu_judge_job job = { .engine = engine, .c = &k->c, .in = k->pin, .out = out, .got = &k->out[out],
-		.n = k->out[out].n, .first = first, .last = last, .seed = 5, .memo = memo };
+		.n = k->out[out].n, .some = some, .seed = 5, .memo = memo };
 	return hu_judged_new(&job, j);
 }
 
 static hu_status
-swamping(const op_case *k, int out, size_t first, size_t last, const hu_env *env, hu_swamp *s)
+swamping(const op_case *k, int out, hu_region some, const hu_env *env, hu_swamp *s)
 {
-	size_t *element = hu_xmalloc((last - first + 1) * sizeof *element);
+	size_t n = hu_region_count(some), *element = hu_xmalloc((n + 1) * sizeof *element);
 
-	for (size_t i = first; i < last; i++)
-		element[i - first] = i;
+	for (size_t i = 0; i < n; i++)
+		element[i] = hu_region_element(some, i);
 	hu_status st = HU_COLUMN(k->c.op, swamping)
-			       ? HU_COLUMN(k->c.op, swamping)(&k->c, k->pin, out, element, last - first, env, s)
+			       ? HU_COLUMN(k->c.op, swamping)(&k->c, k->pin, out, element, n, env, s)
 			       : HU_OK;
 	free(element);
 	return st;
 }
 
-/* The ranges of `step` elements of output 0 against the whole call. */
+/* The regions against the whole call. */
 static hu_status
-cut(const op_case *k, size_t step, const hu_env *env, tally *t)
+cut(const op_case *k, const cutting *x, const hu_env *env, tally *t)
 {
 	hu_judged *all[8] = { NULL };
 	hu_swamp counted[8], joined[8];
@@ -113,24 +164,24 @@ cut(const op_case *k, size_t step, const hu_env *env, tally *t)
 	memset(joined, 0, sizeof joined);
 	memset(ladder, 0, sizeof ladder);
 	for (int out = 0; out < k->c.nout && st == HU_OK; out++) {
-		st = judge(k, out, 0, 0, NULL, &all[out]);
+		st = judge(k, out, (hu_region){ 0, 0, 0, 0, 0 }, NULL, &all[out]);
 		if (st == HU_OK)
-			st = swamping(k, out, 0, k->out[out].n, env, &counted[out]);
+			st = swamping(k, out, (hu_region){ 0, k->out[out].n, 0, 0, 0 }, env, &counted[out]);
 	}
-	for (size_t first = 0; first < k->out[0].n && st == HU_OK; first += step) {
-		size_t last = k->out[0].n - first < step ? k->out[0].n : first + step, from, to;
+	for (int i = 0; i < x->count && st == HU_OK; i++) {
 		hu_memo *memo = NULL;
 		t->ranges++;
+		t->columns += region(x, i).row != 0;
 		for (int out = 0; out < k->c.nout && st == HU_OK; out++) {
 			hu_judged *some = NULL;
-			share(k, out, first, last, &from, &to);
-			if (from == to)
+			hu_region mine = share(k, x, i, out);
+			if (!hu_region_count(mine))
 				continue;
-			st = judge(k, out, from, to, &memo, &some);
+			st = judge(k, out, mine, &memo, &some);
 			if (st == HU_OK) {
-				compare(t, all[out], some, from);
+				compare(t, all[out], some, mine);
 				hu_ladder_add(&ladder[out], &some->ladder);
-				st = swamping(k, out, from, to, env, &joined[out]);
+				st = swamping(k, out, mine, env, &joined[out]);
 			}
 			hu_judged_free(some);
 		}
@@ -170,12 +221,12 @@ doubles(const op_case *k, size_t step, tally *t)
 	return st;
 }
 
-/* A range of several grains, so that most calls have more than one range and an incomplete last one. */
+/* A range of several grains, so that most calls have more than one range and an incomplete last one. columns: some are
+   expected to be of columns. */
 static int
-walk(const op_row *row)
+walk(const op_row *row, int columns)
 {
 	static const hu_format_id formats[][3] = { { HU_FP32, HU_FP32, HU_FP32 }, { HU_FP16, HU_FP32, HU_BF16 } };
-	static const size_t grains[] = { 1, 3 };
 	tally t = { 0 };
 	hu_env env = { 7, 3 };
 	hu_status st = HU_OK;
@@ -185,21 +236,24 @@ walk(const op_row *row)
 		const hu_format_id *f = formats[level % 2];
 		op_case k;
 		st = op_case_init(&k, row, f[0], f[1], f[2], level / 2, 40 + (uint64_t)level);
-		size_t grain = st == HU_OK ? grain_of(&k) : 0, n = k.out[0].n;
-		if (st == HU_OK && grain && grain < n && (level < 2 || k.in[0].n < 4000)) {
+		cutting x = { .count = 1 };
+		if (st == HU_OK)
+			x = cut_case(&k, level / 2 % 2 ? 3 : 1);
+		if (x.count > 1 && (level < 2 || k.in[0].n < 4000)) {
 			can = 1;
-			size_t least = n / 40 / grain + 1;   /* no more than forty ranges */
 			st = op_case_emulate(&k, &env);
 			if (st == HU_OK)
-				st = cut(&k, grains[level / 2 % 2] * least * grain, &env, &t);
-			if (st == HU_OK && level < 4)
-				st = doubles(&k, 2 * least * grain, &t);
+				st = cut(&k, &x, &env, &t);
+			if (st == HU_OK && level < 4 && x.step && !x.row)
+				st = doubles(&k, x.step, &t);
 		}
 		op_case_release(&k);
 	}
 	if (can || st != HU_OK)
-		if (!ok(st == HU_OK && !t.differ && !t.bounds && !t.ladder && !t.swamp && !t.doubles && t.ranges > 1,
-			    "%s (%s): %zu ranges, %zu values as of the whole", row->op, row->attrs, t.ranges, t.values))
+		if (!ok(st == HU_OK && !t.differ && !t.bounds && !t.ladder && !t.swamp && !t.doubles && t.ranges > 1 &&
+				!(columns && !t.columns),
+			    "%s (%s): %zu ranges, %zu of columns, %zu values as of the whole by --engine %s", row->op,
+			    row->attrs, t.ranges, t.columns, t.values, engine_name))
 			diag("%s; %zu verdicts differ, %zu bounds, %zu ladders, %zu counts of swamped additions, %zu "
 			     "exact doubles",
 				st == HU_OK ? "judged" : hu_reason(), t.differ, t.bounds, t.ladder, t.swamp, t.doubles);
@@ -219,7 +273,14 @@ main(int argc, char **argv)
 			continue;
 		for (int r = 0; op_row_at(r); r++)
 			if (!strcmp(op_row_at(r)->op, name))
-				can |= walk(op_row_at(r));
+				can |= walk(op_row_at(r), 0);
+		for (const op_row *w = wide; w->op; w++)
+			if (!strcmp(w->op, name)) {
+				can |= walk(w, 1);
+				engine_name = "exact";
+				walk(w, 1);
+				engine_name = "auto";
+			}
 		if (can == is_whole(name))
 			hu_str_addf(&wrong, " %s", name);
 	}

@@ -41,10 +41,32 @@ CUT += ['--eval', '2', '--batch', '6', '--steps', '1', '--trace-steps', '0', '--
 CUT += ['--optimizer', 'adamw', '--quiet']
 CUT_OPS = {'matmul', 'gelu', 'gelu_dx', 'softmax', 'layernorm_dx', 'bias', 'adamw'}
 
+# Runs of which a few calls are traced, whose operators need more elements: channels of batchnorm and casts with a
+# scale; a loss by sigmoids and gradients of gathers; masked scores and a loss by softmax
+STEP = ['--steps', '1', '--trace-steps', '0', '--quiet']
+CUT_MORE = {
+    'channels': (
+        ['--model', 'convnet', '--train', '48', '--eval', '4', '--batch', '48', '--policy', 'mixed_e4m3']
+        + [*STEP, '--trace', 'bn1.*,relu1.*'],
+        {'batchnorm', 'batchnorm_dx', 'cast scaled'},
+    ),
+    'gathers': (
+        ['--model', 'ncf', '--train', '20000', '--eval', '8', '--batch', '20000', '--policy', 'mixed_float16']
+        + [*STEP, '--trace', 'loss.*,output.y*,mlp_input.dy,mlp_users.*,input.*'],
+        {'sigmoid_xent', 'gather_dx', 'move_dx'},
+    ),
+    'scores': (
+        ['--model', 'gpt', '--layers', '1', '--hidden', '128', '--heads', '2', '--length', '256', '--train', '8']
+        + ['--eval', '2', '--batch', '4', '--policy', 'mixed_float16', *STEP]
+        + ['--trace', 'block1_attention.*masked,block1_attention.dcausal,loss.*,logits.y*,input.*'],
+        {'causal_dx', 'softmax_xent'},
+    ),
+}
+
 
 def cut_ops(run, part):
     """The operators of RUN whose calls have more than one tile in a part."""
     program = json.load(open(run + '/program-train.json'))
-    op = {str(c['id']): c['op'] for c in program['calls']}
+    op = {str(c['id']): c['op'] + ' scaled' * bool(c['attr'].get('scaled')) for c in program['calls']}
     names = [line.split('\t')[0].split('.') for line in open(part) if line[0] not in '#u']
     return {op[x[1]] for x in names if x[1] != 'all' and x[2] != '0'}

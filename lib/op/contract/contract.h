@@ -9,6 +9,7 @@
 #define HU_OP_CONTRACT_H
 
 #include "lib/op/op.h"
+#include "lib/op/region.h"
 #include "lib/sum/bound.h"
 #include "lib/sum/vector/panel.h"
 
@@ -100,12 +101,22 @@ size_t hu_contract_products(const hu_contract *whole);
 hu_contract hu_contract_product(const hu_contract *whole, size_t i);
 /* The index in the output of element (m, 0) of a product. */
 size_t hu_contract_at(const hu_contract *x, size_t m);
-/* Returns the number of tiles into which the outputs of a call are cut where each is to have at least so many
+/* Returns the number of tiles into which the outputs of a call are cut by rows where each is to have at least so many
    multiply-adds, and at least `least` rows; *step gets the elements of one, the last of which may have fewer. 1 where c
    is no contraction. A function of its arguments alone. Each tile packs all of B: beside HU_CONTRACT_ROWS rows that
    costs a few hundredths where sums are short, and as much as the products where they have thousands of terms. */
 enum { HU_CONTRACT_ROWS = 48 };
 int hu_contract_cut(const hu_call *c, const hu_shape *in, double macs, size_t least, size_t *step);
+
+/* A call's outputs in tiles of rows and columns: each has `step` elements of whole rows, whose length is `row`, and of
+   these the elements of `columns` columns. The last ones have fewer. k is the number of terms of a sum. */
+typedef struct hu_contract_tiles { size_t all, step, row, columns, k; } hu_contract_tiles;
+/* Cuts the call so that a tile of r rows and c columns has about r c k <= macs multiply-adds, where packing the rows of
+   A and columns of B that it reads takes as long as `pack` multiply-adds an element: about as many rows as columns
+   where sums are long, whole rows where there are several products or that packs little. Returns the number of tiles;
+   1 where c is no contraction, or is not cut. */
+int hu_contract_tile(hu_contract_tiles *t, const hu_call *c, const hu_shape *in, double macs, double pack);
+hu_region hu_contract_region(const hu_contract_tiles *t, int i);
 /* Returns the row within its batch of output element e; *batch gets the batch, *n the column. */
 size_t hu_contract_row_of(const hu_contract *whole, size_t e, size_t *batch, size_t *n);
 /* Sets *one to the product that output element e belongs to and returns its row there; *n gets the column. */
@@ -121,6 +132,8 @@ void hu_conv_filters(hu_contract *x, size_t images);
 double hu_conv_unread(const hu_contract *x);
 /* Copies elements k0 .. k1-1 of row m of A as doubles. */
 void hu_contract_stretch(const hu_contract *c, size_t m, size_t k0, size_t k1, double *a);
+/* Copies term k of columns n0 .. n0+count-1 of B as doubles. */
+void hu_contract_slab(const hu_contract *c, size_t k, size_t n0, size_t count, double *b);
 /* Copies row m of A, or column n of B, or both, as doubles: k values each. */
 void hu_contract_row(const hu_contract *c, size_t m, double *a);
 void hu_contract_column(const hu_contract *c, size_t n, double *b);

@@ -161,8 +161,8 @@ hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out
 	hu_status st = HU_OK;
 	size_t from = 0;   /* the first element, where they are a stretch */
 
-	if (sink->last) {
-		from = sink->first;
+	if (sink->some.last && !sink->some.row) {
+		from = sink->some.first;
 		element = NULL;
 	}
 

@@ -100,6 +100,8 @@ enclose_moved(const hu_call *c, hu_tensor *const *in, int out, const hu_stat_dd 
 static hu_status
 enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
 {
+	if (hu_norm_is_narrow(c, out, sink))
+		return hu_norm_narrowed(c, in, out, sink, enclose);
 	if (out < 3)
 		return hu_family_norm.enclose(c, in, out, element, n, sink);
 	hu_norm_memo *k = hu_norm_remember(c, in, HU_CHANNEL, sink);

@@ -15,8 +15,10 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	hu_groups g = hu_axis_groups(c, in);
 	size_t now = (size_t)-1, group, at, first, stride;
 	mpfr_t sum, top, one;
+	hu_exact_exp e;
 
 	(void)out;
+	hu_exact_exp_init(&e);
 	mpfr_inits2(HU_EXACT_BITS, sum, top, one, (mpfr_ptr)NULL);
 	mpfr_set_ui(one, 1, MPFR_RNDN);
 	for (size_t i = 0; i < n; i++) {
@@ -30,9 +32,10 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		mpfr_set_prec(exact[i], HU_EXACT_BITS);
 		hu_exact_get(exact[i], in[0], element[i]);
 		mpfr_sub(exact[i], exact[i], top, MPFR_RNDN);
-		mpfr_exp(exact[i], exact[i], MPFR_RNDN);
+		hu_exact_exp_of(&e, exact[i]);
 		mpfr_div(exact[i], exact[i], sum, MPFR_RNDN);
 	}
+	hu_exact_exp_clear(&e);
 	mpfr_clears(sum, top, one, (mpfr_ptr)NULL);
 	return HU_OK;
 }

@@ -27,14 +27,12 @@ forward(const hu_call *c, hu_tensor *const *in, hu_tensor **to)
 	return f;
 }
 
-/* The place of element i in a list of n in ascending order, or n; without a list it is i. */
+/* The place of element i in a list of n in ascending order, or n. */
 static size_t
 listed(const size_t *element, size_t n, size_t i)
 {
 	size_t low = 0, high = n;
 
-	if (!element)
-		return i;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (element[middle] < i)
@@ -45,21 +43,57 @@ listed(const size_t *element, size_t n, size_t i)
 	return low < n && element[low] == i ? low : n;
 }
 
-/* Calls add(to, k, o) for each o in ascending order whose dy belongs to listed element k. */
+/* Shortens a run of *n elements, of which the first was moved from m->at, by those at its ends that were not moved from
+   elements first to last-1. Returns how many that were at its beginning. */
+static size_t
+shorten(const hu_moved *m, size_t *n, size_t first, size_t last)
+{
+	ptrdiff_t a = (ptrdiff_t)m->at, step = m->step, low = (ptrdiff_t)first, high = (ptrdiff_t)last - 1;
+	size_t skip = 0, end = *n;
+
+	if (step == 0) {
+		*n = a < low || a > high ? 0 : *n;
+		return 0;
+	}
+	if (step < 0) { /* the same with the order turned round */
+		ptrdiff_t turned = -low;
+		a = -a;
+		step = -step;
+		low = -high;
+		high = turned;
+	}
+	if (a < low)
+		skip = (size_t)((low - a + step - 1) / step);
+	if (a > high)
+		end = 0;
+	else if ((size_t)((high - a) / step) + 1 < end)
+		end = (size_t)((high - a) / step) + 1;
+	*n = skip < end ? end - skip : 0;
+	return skip;
+}
+
+/* Calls add(to, k, o) for each o in ascending order whose dy belongs to listed element k. Runs of dy that were moved
+   from elsewhere than the list's range are passed over as a whole. */
 static hu_status
 walk(const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, void (*add)(void *to, size_t k, size_t o),
 	void *to)
 {
+	size_t first = element && n ? element[0] : 0, last = element && n ? element[n - 1] + 1 : n;
 	hu_tensor *of[MOST_IN];
 	hu_call f = forward(c, in, of);
 	hu_moves x;
 
 	HU_TRY(hu_moves_of(&x, &f, of));
-	for (size_t o = 0; o < in[0]->n; o++) {
+	for (size_t o = 0, run; o < in[0]->n; o += run) {
 		hu_moved m = f.op->moves->from(&x, o);
-		size_t k = m.operand == 0 ? listed(element, n, m.at) : n;
-		if (k < n)
-			add(to, k, o);
+		run = m.run ? m.run : 1;
+		size_t some = m.operand == 0 ? run : 0, skip = some ? shorten(&m, &some, first, last) : 0;
+		for (size_t j = skip; j < skip + some; j++) {
+			size_t at = (size_t)((ptrdiff_t)m.at + (ptrdiff_t)j * m.step),
+			       k = last - first == n ? at - first : listed(element, n, at);
+			if (k < n)
+				add(to, k, o + j);
+		}
 	}
 	return HU_OK;
 }
@@ -186,4 +220,5 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 const hu_columns hu_family_moves_dx = {
 	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
+	.grain = hu_op_grain_one,
 };

@@ -21,37 +21,63 @@ same(const hu_groups *a, const hu_groups *b)
 hu_span
 hu_stats_span(const hu_groups *g, const hu_groups *of, hu_span some)
 {
-	return of && same(g, of) ? some : (hu_span){ 0, 0 };
+	return same(g, of) ? some : (hu_span){ 0, 0 };
 }
 
-/* The rule that has statistic number k. */
-static const hu_stat_rule *
+/* The number of the rule that has statistic number k. */
+static int
 rule_of(const hu_stats_own *own, int k)
 {
-	const hu_stat_rule *r = own->rule;
+	int r = 0;
 
-	for (int n = 0; r->kind != HU_STAT_END; r++) {
-		n += r->results ? r->results : 1;
+	for (int n = 0; own->rule[r].kind != HU_STAT_END; r++) {
+		n += own->rule[r].results ? own->rule[r].results : 1;
 		if (n > k)
 			break;
 	}
 	return r;
 }
 
+/* Rule r and those whose statistics it is computed from, or the latter of an output's formula, a bit each: rules refer
+   to rules before them. */
+static unsigned
+behind(const hu_stats_own *own, const hu_from *f)
+{
+	unsigned all = 0;
+
+	for (; f->what != HU_FROM_END; f++)
+		if (f->what == HU_FROM_STAT || f->what == HU_FROM_GROUP) {
+			int r = rule_of(own, f->k);
+			all |= 1u << r | behind(own, own->rule[r].from);
+		}
+	return all;
+}
+
+unsigned
+hu_stats_needs(const hu_stats_own *own, int out)
+{
+	const hu_stats_output *o = &own->output[out];
+	int r = rule_of(own, o->stat);
+
+	return o->map.blocks ? behind(own, o->map.from) : 1u << r | behind(own, own->rule[r].from);
+}
+
 hu_groups
 hu_stats_groups(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, int out)
 {
 	const hu_stats_output *o = &own->output[out];
-	const hu_stat_rule *r = o->map.blocks ? &o->map : rule_of(own, o->stat);
+	const hu_stat_rule *r = o->map.blocks ? &o->map : &own->rule[rule_of(own, o->stat)];
 
 	return r->groups ? r->groups(c, in) : hu_groups_one(0);
 }
 
-/* Whether a range of an output with groups g can do with a range of each rule's statistics. */
+/* Whether a range of an output with groups g can do with a range of the statistics of each rule that it needs. */
 static int
-can_be_cut(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, const hu_groups *g)
+can_be_cut(const hu_stats_own *own, unsigned needs, const hu_call *c, hu_tensor *const *in, const hu_groups *g)
 {
-	for (const hu_stat_rule *r = own->rule; r->kind != HU_STAT_END; r++) {
+	for (const hu_stat_rule *r = own->rule; r->kind != HU_STAT_END; r++, needs >>= 1) {
+		if (!(needs & 1))
+			continue;
 		hu_groups of = r->groups ? r->groups(c, in) : hu_groups_one(0);
 		size_t n = r->kind == HU_STAT_EACH ? hu_groups_count(&of) : of.n;
 		if (r->kind == HU_STAT_INPUTS || (!same(&of, g) && n > g->n / SMALL))
@@ -60,11 +86,13 @@ can_be_cut(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, cons
 	return 1;
 }
 
-/* Whether no rule goes through all elements, so that each range may compute all statistics. */
+/* Whether no rule that is needed goes through all elements, so that each range may compute all its statistics. */
 static int
-are_few(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, const hu_groups *g)
+are_few(const hu_stats_own *own, unsigned needs, const hu_call *c, hu_tensor *const *in, const hu_groups *g)
 {
-	for (const hu_stat_rule *r = own->rule; r->kind != HU_STAT_END; r++) {
+	for (const hu_stat_rule *r = own->rule; r->kind != HU_STAT_END; r++, needs >>= 1) {
+		if (!(needs & 1))
+			continue;
 		hu_groups of = r->groups ? r->groups(c, in) : hu_groups_one(0);
 		if ((r->kind == HU_STAT_EACH ? hu_groups_count(&of) : of.n) > g->n / SMALL)
 			return 0;
@@ -76,15 +104,23 @@ size_t
 hu_stats_grain(const hu_stats_own *own, const hu_call *c, const hu_shape *shape)
 {
 	hu_tensor *t = hu_xcalloc((size_t)c->nin + 1, sizeof *t), **in = hu_xcalloc((size_t)c->nin + 1, sizeof *in);
-	int whole = own->output[0].map.blocks != NULL;
-	size_t grain = 0;
+	size_t grain = 0, most = 0;
+	int out = 0;
 
 	for (int k = 0; k < c->nin; k++) {
 		t[k] = (hu_tensor){ .shape = shape[k], .n = hu_count(shape[k]) };
 		in[k] = &t[k];
 	}
-	hu_groups g = hu_stats_groups(own, c, in, 0);
-	if (!can_be_cut(own, c, in, &g))
+	for (int k = 0; k < c->nout && k < HU_STATS_OUT; k++) {
+		hu_groups of = hu_stats_groups(own, c, in, k);
+		size_t n = own->output[k].map.blocks ? of.n : hu_groups_count(&of);
+		out = n > most ? k : out;
+		most = n > most ? n : most;
+	}
+	hu_groups g = hu_stats_groups(own, c, in, out);
+	unsigned needs = hu_stats_needs(own, out);
+	int whole = own->output[out].map.blocks != NULL;
+	if (!can_be_cut(own, needs, c, in, &g))
 		grain = 0;
 	else if (g.how == HU_ROW)
 		grain = whole ? g.channels : 1;
@@ -93,7 +129,7 @@ hu_stats_grain(const hu_stats_own *own, const hu_call *c, const hu_shape *shape)
 	else if (!whole)
 		grain = COLUMNS;
 	else
-		grain = are_few(own, c, in, &g) ? 1 : 0;
+		grain = are_few(own, needs, c, in, &g) ? 1 : 0;
 	free(in);
 	free(t);
 	return grain;

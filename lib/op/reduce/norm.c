@@ -113,20 +113,26 @@ hu_norm_stat_swamping(
 
 	if ((out != 1 && out != 2) || !n)
 		return HU_OK;
-	/* Of rows only those from the first that is listed to the last are needed. */
+	/* Of rows, or channels, only those from the first that is listed to the last are needed. */
+	size_t first = element[0], last = element[n - 1] + 1;
 	if (rows) {
-		some = hu_narrow_view(x, element[0] * C, (element[n - 1] + 1 - element[0]) * C);
+		some = hu_narrow_view(x, first * C, (last - first) * C);
 		some.shape = hu_shape2(some.n / C, C);
+	} else {
+		some = hu_narrow_columns(x, C, (hu_span){ first, last });
+		C = last - first;
 	}
 	group = hu_xmalloc(n * sizeof *group);
 	for (size_t i = 0; i < n; i++)
-		group[i] = element[i] - (rows ? element[0] : 0);
+		group[i] = element[i] - first;
 	hu_norm s = hu_norm_new(c, &some, how, 0);
 	hu_map_init(&m, c, out == 1 ? &same : &square, some.n, C);
 	hu_map_add(&m, &some, HU_EACH);
 	hu_map_add_stat(&m, &s.mean, how);
 	hu_sum_swamping(&m, how, 1, 0, group, n, count);
 	hu_norm_free(&s);
+	if (!rows)
+		free(some.data);
 	free(group);
 	return HU_OK;
 }
@@ -210,6 +216,7 @@ release_norm(hu_memo *m)
 	hu_norm_dd_release(&k->exact);
 	if (k->bounds)
 		hu_norm_free(&k->run);
+	hu_norm_part_release(&k->part);
 	free(k);
 }
 

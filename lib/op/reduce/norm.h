@@ -39,8 +39,16 @@ void hu_norm_sums_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const h
 void hu_norm_means_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink, hu_stat_dd *mean);
 
 /* What a sink's memo holds of a normalisation and of its gradient: certified statistics and, if bounds are wanted, the
-   emulated ones (run). part says of which rows, or columns, they are; of all where its last is 0. */
-typedef struct hu_norm_part { hu_memo m; hu_span some; int columns; } hu_norm_part;
+   emulated ones (run). part says of which rows, or columns, they are; of all where its last is 0; and keeps the nt
+   operands that were narrowed to these, of which only copied[k] are its own memory. */
+typedef struct hu_norm_part {
+	hu_memo m;
+	hu_span some;
+	int columns, nt;
+	hu_tensor *t;
+	char *copied;
+} hu_norm_part;
+void hu_norm_part_release(hu_norm_part *p);
 typedef struct hu_norm_memo { hu_norm_part part; hu_norm_dd exact; hu_norm run; int bounds; } hu_norm_memo;
 hu_norm_memo *hu_norm_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink *sink);
 typedef struct hu_norm_dx_memo {
@@ -87,15 +95,19 @@ extern const hu_columns hu_family_norm, hu_family_norm_dx;
 void hu_norm_emulate(
 	const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env, const hu_norm *s);
 
-/* The grain of a call (op.h): a row, of layernorm; batchnorm's statistics need all rows. */
-size_t hu_norm_grain(const hu_call *c, const hu_shape *in);
+/* The grain of a call (op.h): a row, of layernorm; some channels, of batchnorm. */
+size_t hu_norm_grain(const hu_call *c, const hu_shape *in, size_t *row);
 
-/* Encloses the sink's range of output out of a norm by rows, or of its gradient, as if the call had been one on the
-   rows that the range lies in, or, with columns, on the columns that it is. enclose is the family's column. */
+/* Whether the sink wants a region of output out that hu_norm_narrowed encloses: elements of batchnorm's output 0 that
+   are no columns it does not. */
+int hu_norm_is_narrow(const hu_call *c, int out, const hu_sink *sink);
+/* Encloses the sink's region of output out of a norm, or of its gradient, as if the call had been one on the rows that
+   the region lies in, or, by channels and where the output has an element for each, on its columns. enclose is the
+   operator's column. */
 typedef hu_status hu_norm_enclose(
 	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink);
 hu_status hu_norm_narrowed(
-	const hu_call *c, hu_tensor *const *in, int out, int columns, hu_sink *sink, hu_norm_enclose *enclose);
+	const hu_call *c, hu_tensor *const *in, int out, hu_sink *sink, hu_norm_enclose *enclose);
 
 /* norm_sums.c and norm_dx.c: adds the five operands of a gradient to a map; sets up the map of dx with the given means;
    the gradient's shape rule. */

@@ -42,8 +42,8 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 {
 	hu_how how = c->op->norm->how;
 
-	if (sink->last && how == HU_ROW)
-		return hu_norm_narrowed(c, in, out, out > 0, sink, enclose);
+	if (hu_norm_is_narrow(c, out, sink))
+		return hu_norm_narrowed(c, in, out, sink, enclose);
 	hu_norm_dx_memo *k = hu_norm_dx_remember(c, in, how, sink);
 	hu_format_id f = hu_output_format(c, in, out);
 	hu_map exact, bounded;

@@ -116,6 +116,7 @@ release_norm_dx(hu_memo *m)
 		hu_stat_free(&k->run_mean[i]);
 		hu_stat_free(&k->run_sum[i]);
 	}
+	hu_norm_part_release(&k->part);
 	free(k);
 }
 

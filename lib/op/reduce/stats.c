@@ -151,19 +151,24 @@ reduce_some(const hu_map *m, hu_stat_kind kind, hu_how how, hu_span some, hu_sta
 }
 
 int
-hu_stats_new(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, int with_errors, const hu_groups *of,
-	hu_span some, hu_stat *stat)
+hu_stats_new(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, int with_errors,
+	const hu_stats_part *part, hu_stat *stat)
 {
+	unsigned needs = part ? part->needs : ~0u;
 	int n = 0;
 
-	for (const hu_stat_rule *r = own->rule; r->kind != HU_STAT_END; r++) {
+	for (const hu_stat_rule *r = own->rule; r->kind != HU_STAT_END; r++, needs >>= 1) {
 		hu_groups g = r->groups ? r->groups(c, in) : hu_groups_one(0);
 		int results = r->results ? r->results : 1, chosen = r->kind == HU_STAT_SHIFT || r->kind == HU_STAT_PICK;
-		hu_span mine = hu_stats_span(&g, of, some);
+		hu_span mine = part ? hu_stats_span(&g, &part->of, part->some) : (hu_span){ 0, 0 };
 		hu_map m;
 		HU_ASSERT(n + results <= HU_STATS);
 		for (int k = 0; k < results; k++)
 			stat[n + k] = hu_stat_new(hu_groups_count(&g), with_errors && !chosen);
+		if (!(needs & 1)) {
+			n += results;
+			continue;
+		}
 		if (chosen) {
 			select_elements(r, c, in, mine, &stat[n]);
 		} else if (r->kind == HU_STAT_INPUTS) {
@@ -193,7 +198,7 @@ hu_stats_emulate(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in
 
 	if (own->check)
 		HU_TRY(own->check(c, in));
-	int n = hu_stats_new(own, c, in, 0, NULL, (hu_span){ 0, 0 }, stat);
+	int n = hu_stats_new(own, c, in, 0, NULL, stat);
 	for (int k = 0; k < c->nout; k++) {
 		const hu_stats_output *o = &own->output[k];
 		if (!o->map.blocks) {
@@ -218,7 +223,7 @@ hu_stats_bound(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, 
 
 	if (own->check)
 		HU_TRY(own->check(c, in));
-	int count = hu_stats_new(own, c, in, 1, NULL, (hu_span){ 0, 0 }, stat);
+	int count = hu_stats_new(own, c, in, 1, NULL, stat);
 	if (o->map.blocks) {
 		hu_stats_map(&m, c, in, &o->map, hu_stats_emulated(stat));
 		hu_map_bound(&m, 1, 0, f, element, n, bound);

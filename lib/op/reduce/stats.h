@@ -90,21 +90,25 @@ hu_status hu_stats_bound(const hu_stats_own *own, const hu_call *c, hu_tensor *c
 hu_status hu_stats_enclose(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, int out,
 	const size_t *element, size_t n, hu_sink *sink);
 
-/* The grain of a call with such rules (op.h): whole groups, if the rules that go through all elements have the groups
-   of output 0. */
+/* The grain of a call with such rules (op.h): whole groups, if the rules that the largest output needs and that go
+   through all elements have its groups. */
 size_t hu_stats_grain(const hu_stats_own *own, const hu_call *c, const hu_shape *in);
 
 /* The pieces, for stats.c and stats_enclose.c. hu_stats_new computes the emulated statistics into stat, which has room
-   for HU_STATS of them, and returns how many there are. Of rules that have the groups `of` only those of the span are
-   computed, if it has any; the others of that statistic are 0. hu_stats_map sets up a rule's map of n elements, adding
+   for HU_STATS of them, and returns how many there are. Where part is not NULL, what it does not ask for is 0.
+   hu_stats_map sets up a rule's map of n elements, adding
    only the operands that are inputs or the index, and calls add for statistics. */
 typedef struct hu_stats_source {
 	void (*add)(hu_map *m, const void *stats, int k, hu_how how);
 	const void *stats;
 } hu_stats_source;
 void hu_stats_map(hu_map *m, const hu_call *c, hu_tensor *const *in, const hu_stat_rule *r, hu_stats_source s);
-int hu_stats_new(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, int with_errors, const hu_groups *of,
-	hu_span some, hu_stat *stat);
+/* The rules that an output needs, a bit each. */
+unsigned hu_stats_needs(const hu_stats_own *own, int out);
+/* Only these rules, and of those that have the groups `of` only the span. */
+typedef struct hu_stats_part { unsigned needs; hu_groups of; hu_span some; } hu_stats_part;
+int hu_stats_new(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, int with_errors,
+	const hu_stats_part *part, hu_stat *stat);
 /* The span of a rule with groups g: `some` where these are the groups `of`, else all. */
 hu_span hu_stats_span(const hu_groups *g, const hu_groups *of, hu_span some);
 /* The groups that output out is made of. */

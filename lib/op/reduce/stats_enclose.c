@@ -7,12 +7,12 @@
 
 #include <stdlib.h>
 
-/* of, some: the groups of the output that asked first, and those of them that it asked for. */
+/* part: the groups of the output that asked first, those of them that it asked for, and the rules that were
+   computed. */
 typedef struct memo {
 	hu_memo m;
 	int n, emulated;
-	hu_groups of;
-	hu_span some;
+	hu_stats_part part;
 	hu_stat_dd exact[HU_STATS];
 	hu_stat run[HU_STATS];
 } memo;
@@ -109,14 +109,20 @@ reduce_some(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_kind k
 static void
 certify(memo *e, const hu_stats_own *own, const hu_call *c, hu_tensor *const *in, const hu_sink *sink)
 {
-	for (const hu_stat_rule *r = own->rule; r->kind != HU_STAT_END; r++) {
+	unsigned needs = e->part.needs;
+
+	for (const hu_stat_rule *r = own->rule; r->kind != HU_STAT_END; r++, needs >>= 1) {
 		hu_groups g = r->groups ? r->groups(c, in) : hu_groups_one(0);
 		hu_stat_dd *s = &e->exact[e->n];
 		int results = r->results ? r->results : 1;
-		hu_span mine = hu_stats_span(&g, &e->of, e->some);
+		hu_span mine = hu_stats_span(&g, &e->part.of, e->part.some);
 		hu_map m;
 		for (int k = 0; k < results; k++)
 			hu_stat_dd_init(&s[k], hu_groups_count(&g));
+		if (!(needs & 1)) {
+			e->n += results;
+			continue;
+		}
 		if (r->kind == HU_STAT_SHIFT || r->kind == HU_STAT_PICK) {
 			select_elements(r, c, in, sink, mine, s);
 		} else if (r->kind == HU_STAT_INPUTS) {
@@ -134,15 +140,23 @@ certify(memo *e, const hu_stats_own *own, const hu_call *c, hu_tensor *const *in
 static hu_span
 span_of(const hu_sink *sink, const hu_groups *g, int whole)
 {
-	size_t a = sink->first, b = sink->last;
+	size_t a = sink->some.first, b = sink->some.last;
 
-	if (!b || (g->how == HU_CHANNEL && whole))
+	if (!b || (g->how == HU_CHANNEL && whole) || (!whole && !a && b == hu_groups_count(g)))
 		return (hu_span){ 0, 0 };
 	if (g->how == HU_IMAGE) {
 		size_t each = whole ? g->image : g->channels;
 		return (hu_span){ a / each * g->channels, (b + each - 1) / each * g->channels };
 	}
 	return whole ? (hu_span){ a / g->channels, (b + g->channels - 1) / g->channels } : (hu_span){ a, b };
+}
+
+/* Whether what was computed for one output serves another. */
+static int
+has(const hu_stats_part *a, const hu_stats_part *b)
+{
+	return !(b->needs & ~a->needs) && a->some.first == b->some.first && a->some.last == b->some.last &&
+	       (!b->some.last || a->of.how == b->of.how);
 }
 
 hu_status
@@ -157,19 +171,20 @@ hu_stats_enclose(const hu_stats_own *own, const hu_call *c, hu_tensor *const *in
 	if (own->check)
 		HU_TRY(own->check(c, in));
 	hu_groups g = hu_stats_groups(own, c, in, out);
-	hu_span some = span_of(sink, &g, o->map.blocks != NULL);
-	if (e && (some.first != e->some.first || some.last != e->some.last || (some.last && g.how != e->of.how))) {
+	/* Outputs of a whole call share all statistics; a range of an output computes those that it needs. */
+	hu_stats_part part = { sink->some.last ? hu_stats_needs(own, out) : ~0u, g,
+		span_of(sink, &g, o->map.blocks != NULL) };
+	if (e && !has(&e->part, &part)) {
 		hu_sink_forget(sink);
 		e = NULL;
 	}
 	if (!e) {
 		e = hu_xcalloc(1, sizeof *e);
 		e->m.release = release;
-		e->of = g;
-		e->some = some;
+		e->part = part;
 		certify(e, own, c, in, sink);
 		if (sink->bounds)
-			e->emulated = hu_stats_new(own, c, in, 1, &e->of, some, e->run);
+			e->emulated = hu_stats_new(own, c, in, 1, &e->part, e->run);
 		sink->memo = &e->m;
 	}
 	if (!o->map.blocks)

@@ -36,8 +36,9 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 }
 
 static size_t
-grain(const hu_call *c, const hu_shape *in)
+grain(const hu_call *c, const hu_shape *in, size_t *row)
 {
+	(void)row;
 	return hu_stats_grain(stats_of(c), c, in);
 }
 

@@ -32,30 +32,31 @@ wanted(const hu_enclosing *j, const hu_contract *x, size_t first, size_t last, s
 	return n;
 }
 
-/* Computes rows m0 to m1-1. */
+/* Computes columns of rows m0 to m1-1. */
 static void
 contract_rows(const hu_enclosing *j, const hu_contract *x, size_t m0, size_t m1)
 {
 	size_t *rows = hu_xmalloc((m1 - m0 + 1) * sizeof *rows), n = wanted(j, x, m0, m1, rows),
-	       tiles = (n + ROWS - 1) / ROWS, blocks = (x->n + COLUMNS - 1) / COLUMNS;
-	size_t stretches = x->k ? (x->k + STRETCH - 1) / STRETCH : 1,
-	       packed = !j->single && x->k * x->n <= hu_contract_shared() && n ? blocks * stretches : 0;
+	       tiles = (n + ROWS - 1) / ROWS, blocks = (j->columns + COLUMNS - 1) / COLUMNS;
+	size_t stretches = x->k ? (x->k + STRETCH - 1) / STRETCH : 1, end = j->left + j->columns,
+	       packed = !j->single && x->k * j->columns <= hu_contract_shared() && n ? blocks * stretches : 0;
 	hu_operand *b = hu_xcalloc(packed + 1, sizeof *b);
 
-#pragma omp parallel num_threads(hu_threads()) if (n * x->n * x->k > 65536)
+#pragma omp parallel num_threads(hu_threads()) if (n * j->columns * x->k > 65536)
 	{
 		hu_enclosing_work *w = hu_xmalloc(sizeof *w);
 		memset(&w->a, 0, sizeof w->a);
 		memset(&w->b, 0, sizeof w->b);
 #pragma omp for schedule(dynamic, 1)
 		for (size_t i = 0; i < packed; i++) {
-			size_t n0 = i / stretches * COLUMNS, k0 = i % stretches * STRETCH;
-			hu_enclosing_pack(x, &b[i], NULL, n0, x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS, k0,
+			size_t n0 = j->left + i / stretches * COLUMNS, k0 = i % stretches * STRETCH;
+			hu_contract_pack_right(x, &b[i], j->hi != NULL, NULL, n0,
+				end - n0 < COLUMNS ? end - n0 : COLUMNS, k0,
 				x->k - k0 < STRETCH ? x->k : k0 + STRETCH, w->line);
 		}
 #pragma omp for schedule(dynamic, 1)
 		for (size_t i = 0; i < (j->single ? n : tiles * blocks); i++) {
-			size_t first = i / blocks * ROWS, n0 = i % blocks * COLUMNS,
+			size_t first = i / blocks * ROWS, n0 = j->left + i % blocks * COLUMNS,
 			       r = n - first < ROWS ? n - first : ROWS;
 			if (j->single) {
 				hu_enclosing_singles(j, w, x, rows[i]);
@@ -63,7 +64,7 @@ contract_rows(const hu_enclosing *j, const hu_contract *x, size_t m0, size_t m1)
 			}
 			memcpy(w->rows, rows + first, r * sizeof *rows);
 			hu_enclosing_tile(j, w, x, packed ? b + i % blocks * stretches : NULL, n0,
-				x->n - n0 < COLUMNS ? x->n - n0 : COLUMNS, r);
+				end - n0 < COLUMNS ? end - n0 : COLUMNS, r);
 		}
 		hu_operand_release(&w->a);
 		hu_operand_release(&w->b);
@@ -87,26 +88,34 @@ row_from(const hu_contract *x, size_t m, size_t e)
 static void
 contraction(const hu_enclosing *j, const hu_contract *x)
 {
-	size_t most = held / (x->n + 1) / ROWS * ROWS, rows = most < ROWS ? ROWS : most, end = x->m;
+	const hu_region *some = &j->sink->some;
+	size_t end = x->m;
 	hu_enclosing mine = *j;
 
-	if (j->sink->last) {
-		mine.row0 = row_from(x, 0, j->sink->first);
-		end = row_from(x, mine.row0, j->sink->last);
+	mine.columns = x->n;
+	if (some->row) {
+		mine.left = some->left;
+		mine.columns = some->right - some->left;
+	}
+	if (some->last) {
+		mine.row0 = row_from(x, 0, some->first);
+		end = row_from(x, mine.row0, some->last);
 	}
 	if (!j->sink->gives_exact) {
-		contract_rows(j, x, mine.row0, end);
+		contract_rows(&mine, x, mine.row0, end);
 		return;
 	}
+	size_t most = held / (mine.columns + 1) / ROWS * ROWS, rows = most < ROWS ? ROWS : most;
 	if (mine.row0 == end)
 		return;
 	rows = end - mine.row0 < rows ? end - mine.row0 : rows;
-	mine.hi = hu_xmalloc((3 * rows * x->n + 1) * sizeof *mine.hi);
-	mine.lo = mine.hi + rows * x->n;
-	mine.err = mine.lo + rows * x->n;
+	mine.hi = hu_xmalloc((3 * rows * mine.columns + 1) * sizeof *mine.hi);
+	mine.lo = mine.hi + rows * mine.columns;
+	mine.err = mine.lo + rows * mine.columns;
 	for (size_t last; mine.row0 < end; mine.row0 = last) {
 		last = end - mine.row0 < rows ? end : mine.row0 + rows;
-		hu_contract_exact_pairs(x, mine.row0, last - mine.row0, mine.hi, mine.lo, mine.err);
+		hu_contract_exact_pairs(
+			x, mine.row0, last - mine.row0, mine.left, mine.columns, mine.hi, mine.lo, mine.err);
 		contract_rows(&mine, x, mine.row0, last);
 	}
 	free(mine.hi);
@@ -165,7 +174,7 @@ hu_contract_enclose(
 	hu_call settled, *c = &settled;
 	size_t length = hu_attr_count(call, "part", 0);
 	hu_enclosing j = { c, &x, in, sink, { 0, 0, 0, 0 }, hu_format_of(HU_FP64), length, NULL, NULL, NULL, 0, NULL,
-		NULL, NULL, 0 };
+		NULL, NULL, 0, 0, 0 };
 
 	(void)out;
 	HU_TRY(hu_contract_settle(c, call, in));

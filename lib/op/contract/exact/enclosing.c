@@ -1,44 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/contract/exact/enclosing.h"
 
+#include "lib/op/contract/exact/contract_exact.h"
+
 #include <math.h>
 #include <string.h>
 
 enum { COLUMNS = HU_ENCLOSING_COLUMNS, STRETCH = HU_ENCLOSING_STRETCH };
 
-void
-hu_enclosing_pack(const hu_contract *x, hu_operand *b, const size_t *list, size_t n0, size_t count, size_t k0,
-	size_t k1, double *line)
-{
-	hu_operand_start(b, HU_RIGHT, count, k1 - k0);
-	for (size_t k = k0; k < k1; k++) {
-		size_t at = x->column(x, k);
-		for (size_t j = 0; j < count; j++)
-			line[j] = hu_get(x->b, at + (list ? list[j] : n0 + j) * x->column_stride);
-		hu_operand_slab(b, k - k0, line, 1);
-	}
-	hu_operand_ready(b);
-}
-
-/* Computes Σ over all k for rows w->rows[0 .. r) and count columns. b holds packed stretches, or is NULL. */
+/* Computes Σ over all k for rows w->rows[0 .. r) and count columns, or magnitudes alone where the exact engine has the
+   values. b holds packed stretches, or is NULL. */
 static void
-products(hu_enclosing_work *w, const hu_contract *x, const hu_operand *b, const size_t *list, size_t n0, size_t count,
-	size_t r)
+products(const hu_enclosing *j, hu_enclosing_work *w, const hu_contract *x, const hu_operand *b, const size_t *list,
+	size_t n0, size_t count, size_t r)
 {
-	hu_enclosure out = { w->hi, w->lo, w->err, w->mag, count };
+	hu_enclosure out = { j->hi ? NULL : w->hi, w->lo, w->err, w->mag, count };
 
 	for (size_t k0 = 0, s = 0; k0 < x->k || !s; k0 += STRETCH, s++) {
 		size_t k1 = k0 + STRETCH < x->k ? k0 + STRETCH : x->k;
-		hu_operand_start(&w->a, HU_LEFT, r, k1 - k0);
-		for (size_t i = 0; i < r; i++) {
-			hu_contract_stretch(x, w->rows[i], k0, k1, w->k);
-			hu_operand_vector(&w->a, i, w->k, 1);
-		}
-		hu_operand_ready(&w->a);
+		hu_contract_pack_left(x, &w->a, j->hi != NULL, w->rows, r, k0, k1, w->k);
 		if (!b)
-			hu_enclosing_pack(x, &w->b, list, n0, count, k0, k1, w->line);
-		(s ? hu_enclose_add : hu_enclose)(&out, &w->a, b ? &b[s] : &w->b, HU_TWO);
+			hu_contract_pack_right(x, &w->b, j->hi != NULL, list, n0, count, k0, k1, w->line);
+		(s ? hu_enclose_add : hu_enclose)(&out, &w->a, b ? &b[s] : &w->b, j->hi ? HU_PLAIN : HU_TWO);
 	}
+	for (size_t i = 0; j->hi && i < r * count; i++) /* an infinity times 0 is NaN */
+		w->mag[i] = w->mag[i] < INFINITY ? w->mag[i] : INFINITY;
 }
 
 /* The bound for one output, given mag >= Σ|ab| and value >= |Σ ab|, both before division by the scale. */
@@ -99,12 +85,12 @@ choose(const hu_enclosing *j, hu_enclosing_work *w, size_t n)
 			(fabs(w->hi[i]) + fabs(w->lo[i]) + w->err[i]) * (1 + 0x1p-50));
 }
 
-/* Replaces columns from n0 on of r rows by the exact engine's values; bounds and magnitudes stay. */
+/* Sets columns from n0 on of r rows to the exact engine's values. */
 static void
-put_exact(const hu_enclosing *j, hu_enclosing_work *w, size_t columns, size_t n0, size_t count, size_t r)
+put_exact(const hu_enclosing *j, hu_enclosing_work *w, size_t n0, size_t count, size_t r)
 {
 	for (size_t i = 0; i < r; i++) {
-		size_t from = (w->rows[0] + i - j->row0) * columns + n0, to = i * count;
+		size_t from = (w->rows[0] + i - j->row0) * j->columns + n0 - j->left, to = i * count;
 		memcpy(w->hi + to, j->hi + from, count * sizeof *w->hi);
 		memcpy(w->lo + to, j->lo + from, count * sizeof *w->lo);
 		memcpy(w->err + to, j->err + from, count * sizeof *w->err);
@@ -138,7 +124,9 @@ hu_enclosing_tile(const hu_enclosing *j, hu_enclosing_work *w, const hu_contract
 {
 	size_t n = 0;
 
-	products(w, x, b, NULL, n0, count, r);
+	products(j, w, x, b, NULL, n0, count, r);
+	if (j->hi)
+		put_exact(j, w, n0, count, r);
 	for (size_t i = 0; i < r; i++) {
 		size_t m = hu_enclosing_row(x, w->rows[i]);
 		if (!j->start) {
@@ -157,8 +145,6 @@ hu_enclosing_tile(const hu_enclosing *j, hu_enclosing_work *w, const hu_contract
 		}
 	}
 	choose(j, w, n);
-	if (j->hi)
-		put_exact(j, w, x->n, n0, count, r);
 	hand_over(j, w, n);
 }
 
@@ -175,7 +161,7 @@ hu_enclosing_singles(const hu_enclosing *j, hu_enclosing_work *w, const hu_contr
 			w->at[n] = j->order[q];
 			w->columns[n] = column_of(x, j->element[j->order[q]]);
 		}
-		products(w, x, NULL, w->columns, 0, n, 1);
+		products(j, w, x, NULL, w->columns, 0, n, 1);
 		choose(j, w, n);
 		hand_over(j, w, n);
 	}

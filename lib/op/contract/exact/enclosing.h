@@ -30,10 +30,10 @@ typedef struct hu_enclosing {
 	const size_t *element;
 	size_t *start, *order;
 	int single;                /* few outputs of each row are wanted, so only their columns are computed */
-	/* Exact values of rows from row0 on, which replace what the tiles enclose; output (row0 + i, j) is at i * n +
-	   j. NULL: none. */
+	/* Exact values of rows from row0 on, in place of what the tiles would enclose; output (row0 + i, left + j) is
+	   at i * columns + j. NULL: none. */
 	double *hi, *lo, *err;
-	size_t row0;
+	size_t row0, left, columns;
 } hu_enclosing;
 
 /* What one thread computes a tile in. */
@@ -52,10 +52,6 @@ hu_enclosing_row(const hu_contract *x, size_t m)
 	return x->shares > 1 ? x->place(x, m) : m;
 }
 
-/* Packs elements k0 .. k1-1 of count columns of B: n0, n0+1, … or those of the list. line has room for as many
-   columns. */
-void hu_enclosing_pack(const hu_contract *x, hu_operand *b, const size_t *list, size_t n0, size_t count, size_t k0,
-	size_t k1, double *line);
 /* Computes columns n0 .. n0+count-1 of rows w->rows[0 .. r) and hands over what is wanted of them. b holds packed
    stretches of these columns, or is NULL. */
 void hu_enclosing_tile(const hu_enclosing *j, hu_enclosing_work *w, const hu_contract *x, const hu_operand *b,
