@@ -253,9 +253,10 @@ work(const hu_share_work *w)
 		}
 		hu_ranks_sent();
 		if (st == HU_OK && mine->len > HU_RANKS_MOST)
-			st = hu_fail(HU_EUNABLE, "what units %d to %d found takes %.3g GB, and ranks send each other at "
-				"most %.3g GB: share the work with --shard instead", range[0], range[1] - 1,
-				1e-9 * (double)mine->len, 1e-9 * HU_RANKS_MOST);
+			st = hu_fail(HU_EUNABLE,
+				"what units %d to %d found takes %.3g GB, and ranks send each other at most %.3g GB: "
+				"share the work with --shard instead",
+				range[0], range[1] - 1, 1e-9 * (double)mine->len, 1e-9 * HU_RANKS_MOST);
 		if (st == HU_OK)
 			hu_ranks_post(0, FOUND, mine->s, mine->len);
 		now = !now;
