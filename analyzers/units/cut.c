@@ -27,7 +27,7 @@ static const struct {
 	double emulated, added;      /* an operation of a product or of another sum that is emulated for its swamping */
 	double updated;              /* an operation of an update whose effects are counted */
 	double exact;                /* an operation of an exact step */
-} s = { 1e-5, 2.5e-9, 6e-9, 1.2e-7, 4.1e-8, 5.5e-8, 1.2e-6, 6e-7, 1.5e-6, 3e-6, 1.5e-9, 1e-9, 3e-11, 9e-8, 8e-9, 5e-9,
+} s = { 1e-5, 2.5e-9, 6e-9, 1.2e-7, 4.1e-8, 5.5e-8, 1.2e-6, 6e-7, 1.5e-6, 3e-6, 2.2e-9, 1e-9, 3e-11, 9e-8, 8e-9, 5e-9,
 	1.2e-8, 1.8e-8, 6e-10 };
 
 /* A tile takes about ten milliseconds: long beside what a unit costs besides its work, and short beside what any of a
@@ -143,7 +143,7 @@ cost_of_replay(const hu_analysis *a, const hu_call *c, const sizes *z, double fl
 	}
 	int product = c->op->cls == HU_CLASS_GEMM;
 	int wide = product && hu_format_of(a->run->train->t[c->in[0]].format).p > 12;
-	double of_term = !product ? s.term * (z->in > 4 * z->out ? 2.3 : 1) : whole ? s.of_whole : s.product;
+	double of_term = !product ? s.term * (z->in > 4 * z->out ? 1.7 : 1) : whole ? s.of_whole : s.product;
 	return (!whole ? s.judged : wide ? s.wide : s.whole) + terms * of_term;
 }
 
