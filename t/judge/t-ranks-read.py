@@ -173,10 +173,14 @@ made = {t for c in program['calls'] for t in c['out']}
 copies('wide', 3)
 
 
+def evict_of(k):
+    for f in TRACES:
+        evict('of-%d/%s' % (k, f))
+
+
 def forget_pages():
     for k in range(3):
-        for f in TRACES:
-            evict('of-%d/%s' % (k, f))
+        evict_of(k)
 
 
 def pages_read(k, f):
@@ -191,13 +195,14 @@ pages = resident('of-0/' + TRACES[0])
 if not pages or sum(pages) > len(pages) // 100:
     skip('what was read of large files', 'this file system does not let go of its pages')
     finish()
-wrong, shares = [], []
-for k in range(3):
+def of_shard(k):
+    """What shard K + 1 of 3 read that it does not judge, or the reverse, and the share of all bytes that it read."""
+    evict_of(k)
     p = halfulp('analyze', '--shard', '%d/3' % (k + 1), '--steps', '0,1', *NARROW, '--part', '%d.part' % k, 'of-%d' % k)
     if p.returncode:
         bail_out(p.stderr)
     units = [line.split('\t')[0].split('.') for line in open('%d.part' % k) if line[0] not in '#u']
-    mine = set()
+    mine, wrong = set(), []
     for step, c, *_ in units:
         call = program['calls'][int(c)] if c != 'all' else None
         mine |= {(int(step), name[t]) for t in (call['in'] + call['out'] if call else set(name) - made)}
@@ -208,7 +213,18 @@ for k in range(3):
         if any(x != there for x in read):
             wrong.append('shard %d: %d of %d pages of step %d, %s were read' % (k + 1, sum(read), len(read), step, t))
     wrong += ['shard %d: another step was read' % (k + 1)] * any(pages[2])
-    shares.append(sum(map(sum, pages)) / sum(map(len, pages[:2])))
+    return wrong, sum(map(sum, pages)) / sum(map(len, pages[:2]))
+
+
+wrong, shares = [], []
+for k in range(3):
+    for _ in range(4):  # a kernel that is short of memory takes pages back before they are looked at
+        found, share = of_shard(k)
+        if not found:
+            break
+        os.remove('%d.part' % k)
+    wrong += found
+    shares.append(share)
 text = 'of %d large tensors each of 3 shards reads those that it judges, to the last page, and no page within others'
 none(wrong, text % len(large))
 ok(

@@ -63,7 +63,7 @@ KNOWN = [
     ("trainer/data/data.c", "return r || hu_word_in(r->reads, option);", "data sets of files do not look at the number of samples that the only caller sets"),
     ("trainer/device/ceiling.c", "hu_random_at(1, stream, 0, i)) + 0.5", "which numbers are multiplied where a rate is measured"),
     ("trainer/record/record.c", "for (int i = 1; i < p->nt; i++)", "the first tensor of a program is its input, which is no state"),
-    ("trainer/bench/cast.c", "python[1] > 0 ?", "both rates of another library are measured, or neither"),
+    ("trainer/bench/cast.c", "c->by_python[1] > 0", "both rates of another library are measured, or neither"),
     ("trainer/bench/cast.c", '"threads", 0, 1025', "how many threads may be asked for"),
     ("trainer/device/fma.c", "best = s > 0 ||", "which of several measured rates is printed, and no rate is compared with a clock"),
     ("trainer/optim/optim.c", "by < 0 ? 1 : 3", "one past an array of two, which the sanitizers see"),

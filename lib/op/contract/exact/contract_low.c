@@ -79,21 +79,21 @@ row_stretch(const hu_contract *x, const source *s, const hu_runs *r, size_t m, s
 		if (w && r->run && at.offset >= 0) {
 			size_t i = (size_t)at.offset / r->run;
 			int whole = n == r->run && step == 1 && (size_t)at.offset % r->run == 0;
-			uint64_t u = whole ? r->top[i] : hu_survey(to[0] + i0, n, &w->h);
+			uint64_t u = whole ? r->top[i] : hu_runs_largest(to[0] + i0, n, &w->h);
 			top = u > top ? u : top;
 			if (whole) {
 				w->h += r->h[i];
 				w->e += r->e[i];
 			} else if (s->err) {
-				hu_survey(to[2] + i0, n, &w->e);
+				hu_runs_largest(to[2] + i0, n, &w->e);
 			}
 		}
 		k += n;
 	}
 	if (w && !r->run) {
-		top = hu_survey(to[0], k1 - k0, &w->h);
+		top = hu_runs_largest(to[0], k1 - k0, &w->h);
 		if (s->err)
-			hu_survey(to[2], k1 - k0, &w->e);
+			hu_runs_largest(to[2], k1 - k0, &w->e);
 	}
 	return top;
 }

@@ -10,7 +10,7 @@
 enum { LANES = 8, LEAST = 8 /* elements of a run; shorter runs are surveyed with their rows */ };
 
 uint64_t
-hu_survey(const double *x, size_t n, double *squares)
+hu_runs_largest(const double *x, size_t n, double *squares)
 {
 	double sum[LANES] = { *squares };
 	uint64_t top[LANES] = { 0 };
@@ -56,9 +56,9 @@ hu_runs_survey(hu_runs *r, const hu_contract *x, const double *err)
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (x->a->n > 65536)
 	for (size_t i = 0; i < count; i++) {
 		r->h[i] = r->e[i] = 0;
-		r->top[i] = hu_survey((const double *)x->a->data + i * r->run, r->run, &r->h[i]);
+		r->top[i] = hu_runs_largest((const double *)x->a->data + i * r->run, r->run, &r->h[i]);
 		if (err)
-			hu_survey(err + i * r->run, r->run, &r->e[i]);
+			hu_runs_largest(err + i * r->run, r->run, &r->e[i]);
 	}
 }
 

@@ -8,7 +8,7 @@
 
 /* Returns the bits of the largest magnitude among n elements and adds their squares to *squares. A square that
    underflows loses less than 2^-1022, which is added, so that the sum is never too small. */
-uint64_t hu_survey(const double *x, size_t n, double *squares);
+uint64_t hu_runs_largest(const double *x, size_t n, double *squares);
 
 /* The sum of squares of values (h) and of errors (e) and the bits of the largest magnitude (top) of each run, elements
    i run .. (i + 1) run - 1 of A. run is 0 if the rows contain no such runs. */
