@@ -21,7 +21,8 @@ folded(const typename S::C *c, typename S::T *lane)
 	return sum;
 }
 
-/* The sum of a window. Blocks of 4096 elements are summed alone; their sums make a tree again. */
+/* The sum of a window. Blocks of 4096 elements are summed alone; their sums make a tree again. One block is no tree of
+   blocks: in a format without 0, such as e8m0, lanes without a term add its smallest number. */
 template <class S>
 HU_DEVICE typename S::T
 window_sum(const hu_pool *p, const hu_field *m, const typename S::C *c, hu_pool_place at)
@@ -42,6 +43,8 @@ window_sum(const hu_pool *p, const hu_field *m, const typename S::C *c, hu_pool_
 			lane[n % 32] = S::add(c, lane[n % 32], S::at(c, &m->in[0], i));
 			n++;
 		}
+	if (!blocks)
+		return folded<S>(c, lane);
 	block[blocks % 32] = S::add(c, block[blocks % 32], folded<S>(c, lane));
 	return folded<S>(c, block);
 }

@@ -164,6 +164,25 @@ test_side(const hu_side *side)
 	ok(ran > 0, "%s: %d calls", side->name, ran);
 }
 
+/* In a format without 0 a sum shows how many additions it was made of, those of lanes without a term too: e8m0 rounds
+   their 0 to its smallest number. Many draws of values, of which few are small enough to show it. */
+static void
+test_without_zero(const hu_side *side)
+{
+	enum { DRAWS = 12 };
+	static const mix own = { "e8m0", "e8m0", "e8m0", HU_RNE, 0, 1 };
+	const op_row *row;
+	int good = 0, all = 0;
+
+	for (int i = 0; (row = op_row_at(i)); i++) {
+		if (!wanted(row->op) || !hu_machine_kernel(side, hu_op_find(row->op)))
+			continue;
+		for (uint64_t draw = 0; draw < DRAWS; draw++, all++)
+			good += agrees(side, row, &own, LEVEL_SPREAD, 1000 + draw) != 0;
+	}
+	is_int(good, all, "%s: %d draws of each operator's operands in a format without 0", side->name, (int)DRAWS);
+}
+
 /* A scaled cast finds the largest magnitude wherever it lies, alone or among the elements that are read at once. */
 static void
 test_largest(const hu_side *side)
@@ -242,6 +261,7 @@ test_all(const hu_side *side)
 	test_labels(side);
 	if (wanted("cast"))
 		test_largest(side);
+	test_without_zero(side);
 }
 
 int

@@ -20,13 +20,18 @@ trained('run', *CUT)
 parts = 'run/analysis/parts/'
 
 
+def heard():
+    """A job in the background of a shell ignores SIGINT, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def ended(command, there, how, ranks=0):
     """Starts it, waits for the file THERE, sends the signal, to a rank that is not the first where there are several,
     and returns the exit code and the program's own lines. Of mpirun the ranks are the children, in order."""
     with open('err', 'w') as err:
         job = subprocess.Popen(
             command, env=dict(os.environ, **OPEN_MPI, HALFULP_MPI=MODULE), stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=err,
+            stdout=subprocess.DEVNULL, stderr=err, preexec_fn=heard,
         )
         end = time.time() + 120
         while not os.path.exists(there) and job.poll() is None and time.time() < end:
