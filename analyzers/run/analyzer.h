@@ -150,4 +150,16 @@ void hu_analysis_rows(hu_pack *r, hu_tsv *t);
 
 /* Returns the value of the tensor called `name` where it was recorded and has one element, and otherwise elsewhere. */
 double hu_trace_scalar(const hu_analysis *a, const hu_trace *t, const char *name, double otherwise);
+
+/* Sets in to the call's operands in the trace; returns 0 where one of them was not traced. */
+static inline int
+hu_analysis_inputs(const hu_call *c, hu_trace *t, hu_tensor **in)
+{
+	for (int k = 0; k < c->nin; k++) {
+		in[k] = &t->t[c->in[k]];
+		if (!in[k]->data)
+			return 0;
+	}
+	return 1;
+}
 #endif

@@ -38,17 +38,6 @@ row(hu_tsv *out, size_t step, const hu_call *c, const char *tensor, const char *
 	hu_tsv_real(out, additions > 0 ? swamped / additions : 0);
 }
 
-static int
-inputs(const hu_call *c, hu_tensor *t, hu_tensor **in)
-{
-	for (int k = 0; k < c->nin; k++) {
-		in[k] = &t[c->in[k]];
-		if (!in[k]->data)
-			return 0;
-	}
-	return 1;
-}
-
 static void
 update_row(hu_tsv *out, hu_tsv *ratio, size_t step, const hu_call *c, const hu_info *info, const hu_update *u)
 {
@@ -218,7 +207,7 @@ study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u,
 
 	rows_init(&w);
 	hu_again_start(&w.again);
-	if (inputs(c, t->t, in))
+	if (hu_analysis_inputs(c, t, in))
 		st = study_call(a, t, c, in, u, &w, update);
 	hu_again_stop(&w.again);
 	pack_found(r, a, &w, update, &w.libraries);

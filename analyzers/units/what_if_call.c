@@ -62,17 +62,6 @@ study_sum(study *s, hu_what_if_call *f)
 	return HU_OK;
 }
 
-static int
-inputs(const hu_call *c, hu_tensor *t, hu_tensor **in)
-{
-	for (int k = 0; k < c->nin; k++) {
-		in[k] = &t[c->in[k]];
-		if (!in[k]->data)
-			return 0;
-	}
-	return 1;
-}
-
 hu_status
 hu_what_if_call_study(hu_analysis *a, hu_trace *t, const hu_work_unit *u, const hu_sum *model, int n,
 	hu_what_if_call *f, int *there, hu_str *why, hu_ladder *ladder)
@@ -82,7 +71,7 @@ hu_what_if_call_study(hu_analysis *a, hu_trace *t, const hu_work_unit *u, const 
 	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
 	study s = { .a = a, .t = t, .call = *c, .in = in, .ladder = ladder };
 
-	*there = inputs(c, t->t, in);
+	*there = hu_analysis_inputs(c, t, in);
 	if (!*there) {
 		free(in);
 		return HU_OK;
