@@ -81,6 +81,8 @@ include $(top_srcdir)/lib/sum/local.mk
 include $(top_srcdir)/lib/sum/tc/local.mk
 include $(top_srcdir)/lib/sum/vector/local.mk
 include $(top_srcdir)/python/local.mk
+include $(top_srcdir)/python/halfulp_trace/local.mk
+include $(top_srcdir)/python/halfulp_trace/operators/local.mk
 include $(top_srcdir)/reports/local.mk
 include $(top_srcdir)/reports/figures/local.mk
 include $(top_srcdir)/reports/gallery/local.mk

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""halfulp_trace.py records PyTorch's own training steps: an image classifier with SGD in bf16, and an encoder with
+"""halfulp_trace records PyTorch's own training steps: an image classifier with SGD in bf16, and an encoder with
 AdamW, autocast to fp16 and a GradScaler whose first step overflows. What it records are PyTorch's bits, recording
 changes none of them, every call is judged, and errors in ulps are those that Python's exact sums find."""
 import contextlib
@@ -326,12 +326,12 @@ def unforeseen(s, a, out):
     raise KeyError('unforeseen')
 
 
-model, kept = Opaque(), halfulp_trace.aten_sum
+model, kept = Opaque(), halfulp_trace.OPERATORS['sum']
 recorder = halfulp_trace.record(model, 'opaque')
-halfulp_trace.aten_sum = unforeseen
+halfulp_trace.OPERATORS['sum'] = unforeseen
 with recorder:
     model(torch.randn(3, 4)).backward()
-halfulp_trace.aten_sum = kept
+halfulp_trace.OPERATORS['sum'] = kept
 ok(model.a.weight.grad is not None and any("since KeyError: 'unforeseen'" in k for k in recorder.opaque), 'what the recorder does not foresee stops no training, and is told', recorder.summary())
 half = [n for n, x in trace('opaque', 0).items() if x[1] == [3, 4] and (array(x)[:, 0] == 0.5).all()]
 ok(recorder.opaque['written through a view'] == 1 and half, 'what a view wrote is counted, and read as it is', recorder.summary())

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+
+nobase_dist_pkgdata_DATA += python/halfulp_trace/__init__.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/formats.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/moves.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/optimizers.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/program.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/recorder.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/rundir.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/step.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/tensors.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/values.py
