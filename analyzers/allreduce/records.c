@@ -10,6 +10,7 @@
 #include "lib/number/elementary.h"
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
+#include "lib/program/links.h"
 #include "lib/program/pass/feedback.h"
 #include "lib/store/run_trace.h"
 
@@ -163,7 +164,7 @@ add_step(hu_records *r, const hu_run *run, size_t step, size_t sample)
 	hu_status st = add_ranks(r, &ranks, run, &trace, sample);
 	item *it = hu_xcalloc((size_t)p->nt + 1, sizeof *it);
 	for (int i = 0; i < p->nt && st == HU_OK && !ranks; i++) {
-		int g = p->t[i].grad;
+		int g = hu_program_grad(p, step, i);
 		if (!p->t[i].trainable || g < 0 || !trace.t[g].data)
 			continue;
 		it[n++] = (item){ p->t[g].name, trace.t[g].n, &trace.t[g], NULL };

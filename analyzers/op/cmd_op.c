@@ -192,8 +192,9 @@ list_json(void)
 
 	json_array_append_new(rows, row_json("dot", dot_summary, 2, 3, 1, NULL));
 	for (int i = 0; (op = hu_op_at(i)); i++)
-		json_array_append_new(
-			rows, row_json(op->name, op->summary, op->min_in, op->max_in, op->nout, op->attrs));
+		if (op->role != HU_ROLE_OPAQUE)
+			json_array_append_new(rows,
+				row_json(op->name, op->summary, op->min_in, op->max_in, op->nout, op->attrs));
 	hu_rows_print_json(rows);
 	return HU_EXIT_OK;
 }
@@ -221,6 +222,8 @@ list(void)
 	printf("%-18s %-9s %-44s %s\n", "dot", "a b [c]", "", dot_summary);
 	for (int i = 0; (op = hu_op_at(i)); i++) {
 		char count[32];
+		if (op->role == HU_ROLE_OPAQUE)
+			continue;
 		snprintf(count, sizeof count,
 			op->max_in < 0             ? "%d or more"
 			: op->max_in == op->min_in ? "%d"

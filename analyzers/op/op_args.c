@@ -254,6 +254,11 @@ operator_named(hu_op_run *r, const char *name)
 		names[n] = hu_op_at((int)n - 1)->name;
 	r->dot = !strcmp(name, "dot");
 	r->call.op = r->dot ? NULL : hu_op_find(name);
+	if (r->call.op && r->call.op->role == HU_ROLE_OPAQUE)
+		return hu_fail(HU_EINVAL,
+			"op %s: only recordings have such calls, and nothing computes them; halfulp op list names the "
+			"operators that are computed",
+			name);
 	if (r->dot || r->call.op)
 		return HU_OK;
 	near = hu_nearest(name, names, n);

@@ -5,6 +5,7 @@
 #include "lib/judge/propagate.h"
 #include "lib/base/mem.h"
 #include "lib/base/room.h"
+#include "lib/program/links.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -320,8 +321,9 @@ hu_analysis_ideal(hu_analysis *a, hu_trace *t)
 	hu_errors_step *errors = hu_xcalloc((size_t)p->nt + 1, sizeof *errors);
 	for (int i = 0; i < p->nt && a->opt.gradients; i++) {
 		keep[i] |= (char)(p->t[i].loss_scaled && hu_count(p->t[i].shape) > 1);
-		if (p->t[i].trainable && p->t[i].grad >= 0)
-			keep[p->t[i].grad] = 1;
+		int grad = hu_program_grad(p, t->step, i);
+		if (p->t[i].trainable && grad >= 0)
+			keep[grad] = 1;
 	}
 	hu_status st = hu_propagate(p, t->t, a->opt.engine, a->opt.seed, keep, errors, &t->ideal, &t->how);
 	if (t->ideal)

@@ -9,6 +9,7 @@
 #include "lib/judge/parts/packs.h"
 
 #include "lib/base/mem.h"
+#include "lib/program/links.h"
 #include "lib/number/round.h"
 #include "lib/op/element/moments.h"
 
@@ -160,7 +161,7 @@ study_call(hu_analysis *a, const hu_trace *t, const hu_work_unit *u, hu_tensor *
 	}
 	for (int k = 1; c->op->cls == HU_CLASS_NORM && k < c->nout; k++)
 		for (int i = 0; i < c->nin; i++) {
-			if (!p->t[c->in[i]].state || p->t[c->in[i]].next != c->out[k])
+			if (!p->t[c->in[i]].state || hu_program_next(p, t->step, c->in[i]) != c->out[k])
 				continue;
 			hu_region some = hu_analysis_part(a, u, k);
 			HU_TRY(study_statistic(a, t, c, in, i, k, some.first, some.last, &l[k], ladder));

@@ -180,7 +180,7 @@ study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, 
 {
 	const hu_program *p = a->run->train;
 
-	if (hu_is_update(p, c) && t->t[c->out[0]].data && !t->skipped) {
+	if (hu_is_update(p, c) && HU_COLUMN(c->op, reference) && t->t[c->out[0]].data && !t->skipped) {
 		hu_region some = hu_analysis_part(a, u, 0);
 		HU_TRY(hu_update_study(
 			update, a, t, c, in, some.first, hu_region_count(some), &w->again.ladder));

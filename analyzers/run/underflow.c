@@ -7,6 +7,7 @@
 #include "analyzers/run/exponents.h"
 #include "analyzers/units/underflow_call.h"
 #include "lib/base/mem.h"
+#include "lib/program/links.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ study_gradients(hu_analysis *a, const hu_trace *t, hu_tsv *out, hu_flush *all)
 	const hu_program *p = a->run->train;
 
 	for (int i = 0; i < p->nt; i++) {
-		int g = p->t[i].grad;
+		int g = hu_program_grad(p, t->step, i);
 		hu_flush u;
 		if (!p->t[i].trainable || g < 0 || !t->t[g].data || !t->ideal[g])
 			continue;

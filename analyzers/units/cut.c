@@ -207,7 +207,7 @@ cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const ch
 		all += rest;
 	}
 	all += takes(take, "underflow") ? z.out * s.flushed : 0;
-	if (hu_is_update(a->run->train, c))
+	if (hu_is_update(a->run->train, c) && HU_COLUMN(c->op, reference))
 		all += flops * s.updated * (takes(take, "swamping") + 2 * takes(take, "state"));
 	return z.judged * each + all;
 }

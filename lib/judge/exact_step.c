@@ -363,7 +363,7 @@ hu_exact_step_call(hu_exact_step *x, int i)
 	}
 	if (is_decision(c)) {
 		st = decided(x, c);
-	} else if (all) {
+	} else if (all && c->op->role != HU_ROLE_OPAQUE) { /* what is not known stays so in all that depends on it */
 		for (int k = 0; k < c->nout; k++)
 			x->known[c->out[k]] = 1;
 		if (c->op->role == HU_ROLE_CAST)

@@ -23,6 +23,7 @@ typedef enum hu_role {
 	HU_ROLE_NORM,         /* the norm of all gradients together */
 	HU_ROLE_PRODUCT,      /* the product of two matrices */
 	HU_ROLE_ALL_REDUCE,   /* the sum of what ranks have, in the order of a collective operation */
+	HU_ROLE_OPAQUE,       /* a recorded call of an operator that is not known: it has operands and results alone */
 	HU_ROLE_SGD,          /* updates of a parameter by the optimizers that a device has kernels for */
 	HU_ROLE_ADAM,
 	HU_ROLE_ADAMW
@@ -48,6 +49,7 @@ typedef struct hu_call {
 	int loss;               /* 1 where the call is part of a loss, which every policy leaves in float32 or wider */
 	hu_sum sum;             /* summation model of operators that sum products */
 	char seed_name[192];    /* names the random stream of stochastic rounding (SR) */
+	int opaque;             /* 1 + the number of what an opaque call is in its program (opaque.h); 0: none */
 } hu_call;
 
 /* The number or word of attribute key, or otherwise if the call has no such attribute. The setters add the attribute or

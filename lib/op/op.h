@@ -139,7 +139,7 @@ typedef struct hu_columns {
 
 struct hu_op {
 	const char *name, *summary;
-	int min_in, max_in, nout;     /* max_in is -1 for any number */
+	int min_in, max_in, nout;     /* max_in and nout are -1 for any number */
 	const char *attrs;            /* the attributes it accepts, separated by blanks */
 	hu_class cls;
 	hu_role role;

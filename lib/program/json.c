@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Programs as JSON, in the layout of doc/formats.md. */
 #include "lib/base/mem.h"
-#include "lib/program/program.h"
+#include "lib/program/links.h"
+#include "lib/program/opaque.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ tensor_to_json(const hu_info *t, int id)
 }
 
 static json_t *
-call_to_json(const hu_call *c)
+call_to_json(const hu_program *p, const hu_call *c)
 {
 	json_t *attr = json_object();
 	char sum[96];
@@ -64,6 +65,7 @@ call_to_json(const hu_call *c)
 		"mode", hu_mode_name(c->mode), "sum", sum, "seed_name", c->seed_name);
 	if (c->loss)
 		json_object_set_new(j, "loss", json_true());
+	hu_opaque_to_json(p, c, j);
 	return j;
 }
 
@@ -75,8 +77,10 @@ hu_program_to_json(const hu_program *p)
 	for (int i = 0; i < p->nt; i++)
 		json_array_append_new(tensors, tensor_to_json(&p->t[i], i));
 	for (int i = 0; i < p->nc; i++)
-		json_array_append_new(calls, call_to_json(&p->c[i]));
-	return json_pack("{s:i s:s s:o s:o}", "version", 1, "name", p->name, "tensors", tensors, "calls", calls);
+		json_array_append_new(calls, call_to_json(p, &p->c[i]));
+	json_t *j = json_pack("{s:i s:s s:o s:o}", "version", 1, "name", p->name, "tensors", tensors, "calls", calls);
+	hu_links_to_json(p, j);
+	return j;
 }
 
 static hu_status
@@ -202,6 +206,11 @@ call_from_json(hu_program *p, size_t i, json_t *j)
 			st = bad("call", i, "unknown format, rounding mode or summation model");
 		else
 			st = attrs_from_json(c, i, attr);
+		if (st == HU_OK && (st = hu_opaque_from_json(p, c, j)) != HU_OK) {
+			char *why = hu_xstrdup(hu_reason());
+			bad("call", i, why);
+			free(why);
+		}
 	}
 	free(buf);
 	return st;
@@ -241,6 +250,8 @@ hu_program_from_json(const json_t *j, hu_program **out)
 	json_array_foreach(calls, i, v)
 		if (st == HU_OK)
 			st = call_from_json(p, i, v);
+	if (st == HU_OK)
+		st = hu_links_from_json(p, root);
 	if (st == HU_OK && hu_program_validate(p) != HU_OK) {
 		char *why = hu_xstrdup(hu_reason());
 		st = hu_fail(HU_EFILE, "program: %s", why);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/program/program.h"
 
+#include "lib/program/links.h"
+#include "lib/program/opaque.h"
+
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 
@@ -28,6 +31,8 @@ hu_program_free(hu_program *p)
 	free(p->c);
 	free(p->t);
 	free(p->index);
+	hu_links_free(p->links);
+	hu_opaques_free(p->opaques);
 	free(p);
 }
 
@@ -54,6 +59,8 @@ hu_program_copy(const hu_program *p)
 	q->nc = q->ccap = p->nc;
 	q->slots = p->slots;
 	q->filled = p->filled;
+	q->links = hu_links_copy(p->links);
+	q->opaques = hu_opaques_copy(p->opaques);
 	q->index = hu_xmalloc(p->slots * sizeof *q->index);
 	if (p->slots)
 		memcpy(q->index, p->index, p->slots * sizeof *q->index);
@@ -114,7 +121,8 @@ hu_program_find(const hu_program *p, const char *name)
 int
 hu_is_update(const hu_program *p, const hu_call *c)
 {
-	return c->phase == HU_UPDATE && p->t[c->in[0]].trainable && p->t[c->in[0]].next == c->out[0];
+	return c->phase == HU_UPDATE && c->nin > 0 && p->t[c->in[0]].trainable &&
+	       hu_program_becomes(p, c->in[0], c->out[0]);
 }
 
 int
@@ -130,17 +138,31 @@ hu_program_mark_loss(hu_program *p, int first)
 		p->c[i].loss = 1;
 }
 
-int
-hu_program_moment(const hu_program *p, int tensor)
+/* Which moment a call's output is, by the operator's row. */
+static int
+moment_made(const hu_program *p, int tensor)
 {
-	int next = p->t[tensor].state && p->t[tensor].next >= 0 ? p->t[tensor].next : tensor;
-	const hu_call *c = p->t[next].producer >= 0 ? &p->c[p->t[next].producer] : NULL;
+	const hu_call *c = p->t[tensor].producer >= 0 ? &p->c[p->t[tensor].producer] : NULL;
 	const char *moment = c ? c->op->moment : NULL;
 
 	for (int k = 0; c && moment && k < c->nout && moment[k]; k++)
-		if (c->out[k] == next && moment[k] != '-')
+		if (c->out[k] == tensor && moment[k] != '-')
 			return moment[k] - '0';
 	return 0;
+}
+
+int
+hu_program_moment(const hu_program *p, int tensor)
+{
+	int moment = moment_made(p, tensor);
+
+	if (!p->t[tensor].state || moment)
+		return moment;
+	for (int i = 0; p->links && !moment && i < p->links->n; i++) {
+		int next = hu_program_next(p, p->links->s[i].step, tensor);
+		moment = next >= 0 ? moment_made(p, next) : 0;
+	}
+	return moment || p->t[tensor].next < 0 ? moment : moment_made(p, p->t[tensor].next);
 }
 
 int

@@ -23,7 +23,8 @@ typedef struct hu_info {
 	hu_tclass cls;
 	int state;            /* survives the step; part of the checkpoint and the digest */
 	int trainable;        /* a parameter that the optimizer updates */
-	int next;             /* tensor whose value it takes when the step ends; -1: it keeps its own */
+	int next;             /* tensor whose value it takes when the step ends; -1: it keeps its own; of a recording
+			         hu_program_next (links.h) tells, and so hu_program_grad of grad */
 	int scale;            /* tensor with the factor its values are multiplied by (scaled fp8 casts); -1: none */
 	int producer;         /* call that writes it; -1: an input or state */
 	int grad;             /* tensor of its gradient after differentiation; -1: none */
@@ -31,6 +32,9 @@ typedef struct hu_info {
 	int reused;           /* a framework that frees each micro-batch's tensors has no memory of its own for it */
 	int own;              /* 1 + the micro-batch whose rank alone has this state or its next value; 0: all do */
 } hu_info;
+
+typedef struct hu_links hu_links;       /* links.h */
+typedef struct hu_opaques hu_opaques;   /* opaque.h */
 
 typedef struct hu_program {
 	char name[16];        /* "train" or "eval" */
@@ -40,6 +44,8 @@ typedef struct hu_program {
 	int nc, ccap;
 	int *index;           /* ids of tensors by the hash of their names, for hu_program_find; -1: none */
 	size_t slots, filled; /* the index's length, a power of two, and how much of it is filled */
+	hu_links *links;      /* of a recording whose steps differ; NULL elsewhere */
+	hu_opaques *opaques;  /* NULL where no call is opaque */
 } hu_program;
 
 hu_program *hu_program_new(const char *name);
@@ -52,7 +58,7 @@ int hu_program_tensor(hu_program *p, const char *name, hu_format_id f, hu_shape 
 int hu_program_find(const hu_program *p, const char *name);
 /* Makes the index of names anew: whoever moves tensors or changes names by hand has to call it. */
 void hu_program_index(hu_program *p);
-/* Returns 1 if c updates a parameter, that is if its first input becomes its first output when the step ends. */
+/* Returns 1 if c updates a parameter, that is if its first input becomes its first output when a step ends. */
 int hu_is_update(const hu_program *p, const hu_call *c);
 /* Which moment of a gradient a tensor holds, by the row of the operator that updates it: 1 for the first (a running
    mean), 2 for the second (of squares), 0 for neither. The tensor is a state, or the next value of one. */

@@ -17,7 +17,8 @@ check_operands(const hu_program *p, const hu_call *c)
 {
 	const hu_op *op = c->op;
 
-	if (c->nin < op->min_in || (op->max_in >= 0 && c->nin > op->max_in) || c->nout < 1 || c->nout > op->nout)
+	if (c->nin < op->min_in || (op->max_in >= 0 && c->nin > op->max_in) || c->nout < 1 ||
+		(op->nout >= 0 && c->nout > op->nout))
 		return hu_fail(HU_EINVAL, "call %d (%s): %d inputs and %d outputs do not fit the operator", c->id,
 			op->name, c->nin, c->nout);
 	for (int i = 0; i < c->nin; i++) {
@@ -81,6 +82,8 @@ check_streams(const hu_program *p)
 	int n = 0;
 
 	for (int i = 0; i < p->nc; i++) {
+		if (p->c[i].op->role == HU_ROLE_OPAQUE)
+			continue;
 		h[n++] = hu_fnv1a32(p->c[i].seed_name);
 		/* Later micro-batches draw other elements of the same stream; gradients draw the same ones. */
 		if (p->c[i].phase == HU_FORWARD && hu_op_takes(p->c[i].op, "stream") &&

@@ -344,7 +344,8 @@ main(int argc, char **argv)
 		int cases = 0;
 		for (int r = 0; op_row_at(r); r++)
 			cases += !strcmp(op_row_at(r)->op, hu_op_at(i)->name);
-		ok(cases > 0, "%s has cases in t/op/op-cases.def", hu_op_at(i)->name);
+		ok(cases > 0 || hu_op_at(i)->role == HU_ROLE_OPAQUE, "%s has cases in t/op/op-cases.def",
+			hu_op_at(i)->name);
 	}
 	for (int r = 0; op_row_at(r); r++)
 		if (argc < 2 || !strcmp(argv[1], op_row_at(r)->op))

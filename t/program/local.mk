@@ -3,4 +3,5 @@
 SCRIPT_TESTS += t/program/t-gemm.sh
 C_TESTS += t/program/u-exec-sharing
 C_TESTS += t/program/u-program
+C_TESTS += t/program/u-recorded
 C_TESTS += t/program/u-team-step

@@ -87,6 +87,7 @@ libhalfulp_a_SOURCES += lib/op/kind/move_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/mul.c
 libhalfulp_a_SOURCES += lib/op/kind/neg.c
 libhalfulp_a_SOURCES += lib/op/kind/onehot.c
+libhalfulp_a_SOURCES += lib/op/kind/opaque.c
 libhalfulp_a_SOURCES += lib/op/kind/pow.c
 libhalfulp_a_SOURCES += lib/op/kind/pow_da.c
 libhalfulp_a_SOURCES += lib/op/kind/prelu.c
