@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += t/trace/operators.py
 SCRIPT_TESTS += t/trace/t-library.py
+SCRIPT_TESTS += t/trace/t-operators-arith.py
 SCRIPT_TESTS += t/trace/t-torch-step.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-torch-models.py

@@ -234,7 +234,7 @@ hu_bounded_log1p(hu_format f, hu_bounded a)
 		   : gap > 0 ? hu_up(a.e / gap)
 			     : hu_inf(0);
 
-	return hu_bounded_of(f, l, e + hu_abs(l) * HU_ELEMENTARY_ERROR + (l == 0 ? 0 : 0x1p-1070));
+	return hu_bounded_of(f, l, e + hu_abs(l) * HU_ELEMENTARY_ERROR + (a.v == 0 ? 0 : 0x1p-1070));
 }
 
 /* The slope of 1/sqrt(x) is -1/2 x^(-3/2). */

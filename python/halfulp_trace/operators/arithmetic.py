@@ -4,26 +4,38 @@ import torch
 
 from ..formats import Unknown
 from ..values import tensors_in
-from .operands import floats, shared_layout, spread_all
+from .operands import floats, native, pick_layout, shared_layout, spread_all
 from .table import operator
 
 
 @operator("add")
-def add(s, a, out, sign=1):
-    out = next(tensors_in(out))
-    alpha = sign * a.get("alpha", 1)
-    if alpha not in (1, -1):
-        raise Unknown("a factor")
-    other = a["other"]
-    if not isinstance(other, torch.Tensor):
-        other, alpha = alpha * other, 1
-    ids, layout = spread_all(s, [a["self"], other], out)
-    s.result("add" if alpha == 1 else "sub", ids, out, layout=layout)
+def add(s, a, out):
+    weighted(s, a["self"], 1, a["other"], a.get("alpha", 1), out)
 
 
 @operator("sub")
 def sub(s, a, out):
-    add(s, a, out, -1)
+    weighted(s, a["self"], 1, a["other"], -a.get("alpha", 1), out)
+
+
+@operator("rsub")
+def rsub(s, a, out):
+    weighted(s, a["other"], 1, a["self"], -a.get("alpha", 1), out)
+
+
+def weighted(s, x, alpha, y, beta, out):
+    """x + y or x - y where the factors are 1 and 1 or -1; else alpha x + beta y, by a library's multiply-adds."""
+    out = next(tensors_in(out))
+    if not isinstance(y, torch.Tensor) and abs(alpha) == 1:      # alpha is multiplied with a number before the sum
+        y, beta = beta * y, 1
+    if not isinstance(x, torch.Tensor):
+        x, alpha = alpha * x, 1
+    ids, layout = spread_all(s, [x, y], out, rounded=True)
+    if (alpha, beta) in ((1, 1), (1, -1)):
+        s.result("add" if beta == 1 else "sub", ids, out, layout=layout)
+    else:
+        s.result("axpby", ids, out, {"alpha": float(alpha), "beta": float(beta)}, layout=layout, library=True,
+                compute=native(out))
 
 
 @operator("mul")
@@ -48,28 +60,92 @@ def div(s, a, out):
     s.result("div", ids, out, layout=layout, library=not isinstance(a["other"], torch.Tensor))
 
 
+@operator("addcmul")
+def addcmul(s, a, out):
+    ternary(s, "addcmul", [a["self"], a["tensor1"], a["tensor2"]], a["value"], out)
+
+
+@operator("addcdiv")
+def addcdiv(s, a, out):
+    ternary(s, "addcdiv", [a["self"], a["tensor1"], a["tensor2"]], a["value"], out)
+
+
+@operator("lerp")
+def lerp(s, a, out):
+    if isinstance(a["weight"], torch.Tensor):
+        ternary(s, "lerp", [a["self"], a["end"], a["weight"]], None, out)
+    else:
+        ternary(s, "lerp", [a["self"], a["end"]], a["weight"], out)
+
+
+def ternary(s, op, operands, factor, out):
+    out = next(tensors_in(out))
+    ids, layout = spread_all(s, operands, out)
+    s.result(op, ids, out, None if factor is None else {"factor": float(factor)}, layout=layout, library=True)
+
+
+# Powers that PyTorch computes by an elementary operation: of a tensor x our operator, its operands, and whether its
+# result is a library's.
+POWERS = {2: ("mul", 2, False), -1: ("reciprocal", 1, False), 0.5: ("sqrt", 1, True), -0.5: ("rsqrt", 1, True)}
+
+
 @operator("pow")
 def pow(s, a, out):
     out = next(tensors_in(out))
-    if a["exponent"] != 2:
-        raise Unknown("another power")
-    ids, layout = spread_all(s, [a["self"], a["self"]], out)
-    s.result("mul", ids, out, layout=layout)
+    x, e = a["self"], a["exponent"]
+    by = not isinstance(x, torch.Tensor) or isinstance(e, torch.Tensor)      # no number is the exponent
+    if not by and e in (0, 1):
+        floats(s, x, out)
+        s.known[s.key(out)] = s.old(x) if e == 1 else s.unmade(out, "one", name="const.1")
+        return
+    if not by and e == 3 and cube(s, x, out):
+        return
+    if by or e not in POWERS:
+        ids, layout = spread_all(s, [x, e], out)
+        s.result("pow", ids, out, layout=layout, library=True, compute=native(out) if not by and e == -2 else None)
+        return
+    op, n, library = POWERS[e]
+    ids, layout = spread_all(s, [x], out)
+    s.result(op, ids * n, out, layout=layout, library=library, compute=native(out) if library else None)
+
+
+def cube(s, x, out):
+    """x x, then times x: rounded in between to bf16 where that is the format, else to fp32 or wider. Returns whether
+    these are the result's bits."""
+    (i,), layout = spread_all(s, [x], out)
+    data = s.values[i]
+    wide = data.dtype if data.dtype == torch.bfloat16 else torch.promote_types(data.dtype, torch.float32)
+    square = (data.to(wide) * data.to(wide)).to(wide)
+    own = out.detach().cpu()
+    again = (square * data).to(own.dtype)
+    if layout != "plain" or not torch.equal(again, own):
+        return False
+    k = s.call("mul", [i, i], [("square", square)])[0]
+    s.result("mul", [k, i], out)
+    return True
 
 
 @operator("hardtanh_backward")
 def hardtanh_backward(s, a, out):
     """The gradient strictly between the two ends, 0 elsewhere."""
-    values = [s.old(a["self"]), s.old(a["grad_output"])]
-    layout = shared_layout(values)
-    i, j = (s.ids(v, layout) for v in values)
-    x = s.values[i]
-    low, high = (s.spread(s.constant(float(a[k]), torch.float32), tuple(x.shape)) for k in ("min_val", "max_val"))
-    above = s.call("greater", [i, low], [("above", (x > a["min_val"]).to(x.dtype))])[0]
-    below = s.call("less", [i, high], [("below", (x < a["max_val"]).to(x.dtype))])[0]
-    inside = s.call("logical_and", [above, below],
-            [("inside", ((x > a["min_val"]) & (x < a["max_val"])).to(x.dtype))])[0]
-    s.result("mask", [inside, j], out, role="dx", layout=layout)
+    inside(s, a["self"], a["grad_output"], a["min_val"], a["max_val"], out)
+
+
+def inside(s, x, dy, low, high, out, factor=None):
+    """dy where low < x < high, else 0; times a factor."""
+    x, dy = s.old(x), s.old(dy)
+    i, j, layout = pick_layout(s, [x, dy])
+    x, dy = s.values[i], s.values[j]
+    ends = [s.spread(s.constant(float(k), torch.float32), tuple(x.shape)) for k in (low, high)]
+    kept = (x > low) & (x < high)
+    above = s.call("greater", [i, ends[0]], [("above", (x > low).to(x.dtype))])[0]
+    below = s.call("less", [i, ends[1]], [("below", (x < high).to(x.dtype))])[0]
+    both = s.call("logical_and", [above, below], [("inside", kept.to(x.dtype))])[0]
+    if factor is None:
+        s.result("mask", [both, j], out, role="dx", layout=layout)
+    else:
+        m = s.call("mask", [both, j], [("kept", torch.where(kept, dy, torch.zeros((), dtype=dy.dtype)))])[0]
+        s.result("scale", [m], out, {"factor": factor}, role="dx", layout=layout, library=True)
 
 
 @operator("masked_fill")

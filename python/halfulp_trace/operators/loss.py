@@ -1,41 +1,156 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Losses."""
+"""Losses of each element: squared, absolute and smoothed differences, and the cross-entropy of probabilities."""
 import torch
 
 from ..formats import Unknown
-from ..moves import flat_move
-from ..values import snapshot
-from .operands import floats
+from ..values import tensors_in
+from .operands import floats, spread_all
+from .reduce import reduced
 from .table import operator
 
-
-@operator("nll_loss_forward")
-def nll_loss_forward(s, a, out):
-    """The mean of -logp at the targets: a gather, its mean, and another sign, which is exact."""
-    x, target, loss = a["self"], a["target"], out[0]
-    if a["weight"] is not None or a["reduction"] != 1 or x.dim() != 2 or (target == a["ignore_index"]).any():
-        raise Unknown("weights")
-    rows, columns = x.size()
-    i = s.input(x)
-    flat = s.call("move", [i], [("flat", s.values[i].reshape(-1))], flat_move((rows * columns,)))[0]
-    at = torch.arange(rows, device=target.device) * columns + target
-    k = s.add("", snapshot(at), name="input.target", cls="other")
-    j = s.call("gather", [flat, k], [("picked", snapshot(x).reshape(-1)[at.cpu()])], {"axis": 0})[0]
-    m = s.call("reduce_mean", [j], [("mean", -snapshot(loss))], library=True)[0]
-    s.result("neg", [m], loss, role="loss")
+NONE, MEAN, SUM = 0, 1, 2
 
 
-@operator("nll_loss_backward")
-def nll_loss_backward(s, a, out):
-    """-dy / n at the targets, 0 elsewhere."""
-    x, target = a["self"], a["target"]
-    if a["weight"] is not None or a["reduction"] != 1 or x.dim() != 2 or (target == a["ignore_index"]).any():
-        raise Unknown("weights")
-    rows, columns = x.size()
+def finish(s, i, a, out):
+    """Gives out the reduction of the elements' losses, which are tensor i of the program."""
+    if a["reduction"] == NONE:
+        raise ValueError("no reduction")
+    reduced(s, "reduce_mean" if a["reduction"] == MEAN else "reduce_sum", s.values[i], None, out, role="loss", i=i)
+
+
+def elements(s, a, out, op, operands, data, attr=None, library=False, factor=None):
+    """The call that computes the elements' losses, whose values PyTorch's own kernel gives without a reduction, times
+    a weight of each element where there is one; then the reduction."""
+    out = next(tensors_in(out))
     floats(s, out)
-    picked = snapshot(out)[0, int(target[0])].reshape(())
-    n = s.call("neg", [s.input(a["total_weight"])], [("n", -snapshot(a["total_weight"]))])[0]
-    q = s.call("div", [s.input(a["grad_output"]), n], [("dloss", picked)])[0]
-    hot = torch.nn.functional.one_hot(target, columns)
-    k = s.add("", snapshot(hot).to(torch.float32), name="input.onehot", cls="other")
-    s.result("mask", [k, s.spread(q, (rows, columns))], out, role="dx")
+    alone = a["reduction"] == NONE
+    if alone and factor is None:
+        s.result(op, operands, out, attr, role="loss", library=library)
+        return
+    i = s.call(op, operands, [("losses", data)], attr, library=library)[0]
+    if factor is not None:
+        factor = s.spread(s.input(factor), tuple(data.shape))
+        if alone:
+            s.result("mul", [i, factor], out, role="loss")
+            return
+        i = s.call("mul", [i, factor], [("weighted", data * s.values[factor])])[0]
+    finish(s, i, a, out)
+
+
+def pair(s, a):
+    """Input and target as tensors of the program of one shape, and an empty tensor of the losses' shape and format."""
+    x, y = a["self"], a["target"]
+    like = torch.empty(torch.broadcast_shapes(x.shape, y.shape), dtype=torch.result_type(x, y))
+    floats(s, like)
+    return spread_all(s, [x, y], like)[0], like
+
+
+@operator("mse_loss")
+def mse_loss(s, a, out):
+    """The square of a difference, each rounded to the tensors' format."""
+    (i, j), like = pair(s, a)
+    d = (s.values[i].to(like.dtype) - s.values[j].to(like.dtype))
+    k = s.call("sub", [i, j], [("difference", d)])[0]
+    elements(s, a, out, "mul", [k, k], d * d)
+
+
+def share(a, n):
+    return 1.0 / n if a["reduction"] == MEAN else 1.0
+
+
+def slope(s, a, op, attr, out):
+    out = next(tensors_in(out))
+    ids, _ = spread_all(s, [a["self"], a["target"], a["grad_output"]], out)
+    s.result(op, ids, out, attr, role="dx", library=True)
+
+
+@operator("mse_loss_backward")
+def mse_loss_backward(s, a, out):
+    slope(s, a, "mse_dx", {"factor": 2.0 * share(a, a["self"].numel())}, out)
+
+
+@operator("smooth_l1_loss")
+def smooth_l1_loss(s, a, out):
+    ids, _ = pair(s, a)
+    if not a["beta"]:
+        raise Unknown("a beta of 0")
+    data = torch.ops.aten.smooth_l1_loss(s.values[ids[0]], s.values[ids[1]], NONE, a["beta"])
+    elements(s, a, out, "smooth_l1", ids, data, {"beta": float(a["beta"])}, library=True)
+
+
+@operator("smooth_l1_loss_backward")
+def smooth_l1_loss_backward(s, a, out):
+    if not a["beta"]:
+        raise Unknown("a beta of 0")
+    slope(s, a, "smooth_l1_dx", {"beta": float(a["beta"]), "factor": share(a, a["self"].numel())}, out)
+
+
+@operator("huber_loss")
+def huber_loss(s, a, out):
+    ids, _ = pair(s, a)
+    data = torch.ops.aten.huber_loss(s.values[ids[0]], s.values[ids[1]], NONE, a["delta"])
+    elements(s, a, out, "huber", ids, data, {"beta": float(a["delta"])}, library=True)
+
+
+@operator("huber_loss_backward")
+def huber_loss_backward(s, a, out):
+    slope(s, a, "huber_dx", {"beta": float(a["delta"]), "factor": share(a, a["self"].numel())}, out)
+
+
+@operator("binary_cross_entropy")
+def binary_cross_entropy(s, a, out):
+    ids, _ = pair(s, a)
+    data = torch.ops.aten.binary_cross_entropy(s.values[ids[0]], s.values[ids[1]], None, NONE)
+    elements(s, a, out, "bce", ids, data, None, True, a["weight"])
+
+
+@operator("binary_cross_entropy_backward")
+def binary_cross_entropy_backward(s, a, out):
+    """The gradient of each element, times its weight, over their number: each rounded by itself."""
+    out = next(tensors_in(out))
+    ids, _ = spread_all(s, [a["self"], a["target"], a["grad_output"]], out)
+    dy = s.values[ids[2]]
+    data = torch.ops.aten.binary_cross_entropy_backward(dy.contiguous(), s.values[ids[0]], s.values[ids[1]], None, NONE)
+    weight, mean = a["weight"], a["reduction"] == MEAN
+    if weight is None and not mean:
+        s.result("bce_dx", ids, out, role="dx", library=True)
+        return
+    i = s.call("bce_dx", ids, [("dlosses", data)], library=True)[0]
+    if weight is not None:
+        w = s.spread(s.input(weight), tuple(out.size()))
+        if not mean:
+            s.result("mul", [i, w], out, role="dx")
+            return
+        i = s.call("mul", [i, w], [("weighted", data * s.values[w])])[0]
+    n = s.spread(s.constant(float(out.numel()), torch.float32), tuple(out.size()))
+    s.result("div", [i, n], out, role="dx", library=True)
+
+
+@operator("binary_cross_entropy_with_logits")
+def binary_cross_entropy_with_logits(s, a, out):
+    """(1 - t) x - log(sigmoid(x)), whose logarithm has the factor 1 + (p - 1) t where positive labels weigh p; each
+    operation rounded to the tensors' format, as PyTorch computes it."""
+    out = next(tensors_in(out))
+    (i, j), like = pair(s, a)
+    x, t, shape = s.values[i], s.values[j], tuple(like.shape)
+    if not x.dtype == t.dtype == like.dtype:
+        raise Unknown("other formats")
+    one = s.spread(s.constant(1.0, torch.float32), shape)
+    rest = s.call("sub", [one, j], [("rest", 1 - t)])[0]
+    first = s.call("mul", [rest, i], [("first", (1 - t) * x)])[0]
+    negative = s.call("neg", [i], [("negative", -x)])[0]
+    log = torch.nn.functional.logsigmoid(x)
+    soft = s.call("softplus", [negative], [("softplus", -log)], library=True)[0]
+    if a["pos_weight"] is not None:
+        p = s.spread(s.input(a["pos_weight"]), shape)
+        less = s.call("sub", [p, one], [("more", s.values[p] - 1)])[0]
+        factor = s.call("mul", [less, j], [("share", s.values[less] * t)])[0]
+        factor = s.call("add", [factor, one], [("weight", s.values[factor] + 1)])[0]
+        soft = s.call("mul", [soft, factor], [("weighted", s.values[soft] * s.values[factor])])[0]
+    losses = s.values[first] + s.values[soft]
+    call = ("add", [first, soft])
+    again = torch.nn.functional.binary_cross_entropy_with_logits(x, t, reduction="none", pos_weight=None
+            if a["pos_weight"] is None else s.values[p])
+    if not torch.equal(again, losses):
+        raise Unknown("a loss that PyTorch computes in another way")
+    elements(s, a, [out], call[0], call[1], losses, factor=a["weight"])

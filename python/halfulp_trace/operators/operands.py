@@ -17,8 +17,31 @@ def shared_layout(values):
         "plain" not in v.ids for v in values) else "plain"
 
 
-def spread_all(s, operands, out):
-    """Tensors of the program for operands, tensors or numbers, of the shape of the result, and their layout."""
+def pick_layout(s, values):
+    """The program's tensors of values of one shape in their shared layout, and that."""
+    layout = shared_layout(values)
+    return [s.ids(v, layout) for v in values] + [layout]
+
+
+def native(out):
+    """The format that a kernel of the CPU computes in which rounds after each operation to a format of 16 bits; None of
+    other tensors."""
+    return FORMATS[out.dtype] if out.dtype in (torch.bfloat16, torch.float16) and out.device.type == "cpu" else None
+
+
+def number(s, x, dtype):
+    """A number as sums on the CPU take it: rounded to the tensor's format where that has 16 bits, by a call."""
+    rounded = torch.tensor(x, dtype=torch.float64).to(dtype)
+    if dtype not in (torch.bfloat16, torch.float16) or float(rounded) == x:
+        return s.constant(x, dtype)
+    i = s.constant(x, torch.float64)
+    name = s.program.tensors[i]["name"].rpartition(".")[2]
+    return s.call("cast", [i], [("%s@%s" % (name, FORMATS[dtype]), rounded)], layer="const")[0]
+
+
+def spread_all(s, operands, out, rounded=False):
+    """Tensors of the program for operands, tensors or numbers, of the shape of the result, and their layout. `rounded`
+    says that numbers are rounded to the result's format before they take part."""
     floats(s, out)
     shape = tuple(out.size())
     values = [s.old(x) for x in operands if isinstance(x, torch.Tensor)]
@@ -29,6 +52,8 @@ def spread_all(s, operands, out):
     for x in operands:
         if isinstance(x, torch.Tensor):
             ids.append(s.spread(s.input(x), shape))
+        elif rounded and out.device.type == "cpu":
+            ids.append(s.spread(number(s, x, out.dtype), shape))
         else:
             # a number takes part in the format that PyTorch computes in
             ids.append(s.spread(s.constant(x, torch.float64 if out.dtype == torch.float64 else torch.float32), shape))

@@ -2,7 +2,7 @@
 """Operators that are one call of ours without a rule of their own."""
 from ..formats import Unknown
 from ..values import tensors_in
-from .operands import floats, spread_all
+from .operands import floats, native, spread_all
 from .table import operator
 
 
@@ -23,7 +23,7 @@ ROWS = {
     "hardtanh": ("clip", ["self"], False, lambda a: {"low": float(a["min_val"]), "high": float(a["max_val"])}),
     "exp": ("exp", ["self"], True),
     "log": ("log", ["self"], True),
-    "sqrt": ("sqrt", ["self"]),
+    "sqrt": ("sqrt", ["self"], True),        # by a library's vectors, not correctly rounded
     "rsqrt": ("rsqrt", ["self"], True),
     "reciprocal": ("reciprocal", ["self"]),
     "erf": ("erf", ["self"], True),
@@ -31,6 +31,16 @@ ROWS = {
     "abs": ("abs", ["self"]),
     "minimum": ("min", ["self", "other"]),
     "maximum": ("max", ["self", "other"]),
+    "sin": ("sin", ["self"], True),
+    "cos": ("cos", ["self"], True),
+    "log1p": ("log1p", ["self"], True),
+    "expm1": ("expm1", ["self"], True),
+    "xlogy": ("xlogy", ["self", "other"], True),
+    "sign": ("sign", ["self"]),
+    "sgn": ("sign", ["self"]),
+    "floor": ("floor", ["self"]),
+    "ceil": ("ceil", ["self"]),
+    "round": ("round", ["self"]),
     "where": ("where", ["condition", "self", "other"]),
     "_softmax": ("softmax", ["self"], True, lambda a: {"axis": a["dim"] % a["self"].dim()}),
     "_softmax_backward_data": ("softmax_dx", ["output", "grad_output"], True,
@@ -39,6 +49,10 @@ ROWS = {
     "_log_softmax_backward_data": ("log_softmax_dx", ["output", "grad_output"], True,
             lambda a: {"axis": a["dim"] % a["output"].dim()}),
 }
+
+
+# Those that kernels of the CPU round after each of their operations.
+NATIVE = {"rsqrt", "xlogy"}
 
 
 def pointwise(s, row, a, out):
@@ -52,7 +66,8 @@ def pointwise(s, row, a, out):
         ids, layout = [s.input(a[k]) for k in operands], "plain"
     else:
         ids, layout = spread_all(s, [a[k] for k in operands], out)
-    s.result(op, ids, out, axis, layout=layout, library=library, role="dx" if op.endswith("_dx") else "y")
+    s.result(op, ids, out, axis, layout=layout, library=library, role="dx" if op.endswith("_dx") else "y",
+            compute=native(out) if op in NATIVE else None)
 
 
 def register(name, row):

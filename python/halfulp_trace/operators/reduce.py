@@ -1,26 +1,183 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums and means over axes."""
-from ..formats import Unknown
-from .operands import floats
+"""Sums, means, norms and extremes over axes."""
+import math
+
+import torch
+
+from ..formats import FORMATS, RANK, Unknown
+from ..moves import flat_move, permuting_move
+from ..values import Value, snapshot, tensors_in
+from .operands import floats, native
 from .table import operator
 
 
-def reduced(s, op, a, out):
-    x = a["self"]
-    floats(s, x, out)
-    dims = a.get("dim")
-    dims = sorted(d % x.dim() for d in ([dims] if isinstance(dims, int) else dims)) if dims else list(range(x.dim()))
-    if dims != list(range(dims[0], dims[0] + len(dims))) if dims else False:
-        raise Unknown("axes that are no neighbours")
-    attr = {"axis": dims[0], "axes": len(dims), "keep": 1 if a.get("keepdim") else 0} if len(dims) < x.dim() else {}
-    s.result(op, [s.input(x)], out, attr, library=True)
+def axes_of(x, dims):
+    """The axes that a reduction runs over, in ascending order: all of them where none is named."""
+    if dims is None or (isinstance(dims, (list, tuple)) and not dims):
+        return list(range(x.dim()))
+    return sorted(d % x.dim() for d in ([dims] if isinstance(dims, int) else dims)) if x.dim() else []
 
 
-@operator("sum")
+def along(s, i, dims):
+    """Tensor i with the axes `dims` side by side, moved behind the others where they are not, and attributes of a
+    reduction over them."""
+    n = len(s.program.tensors[i]["shape"])
+    if not dims or len(dims) == n:
+        return i, {}
+    if dims != list(range(dims[0], dims[0] + len(dims))):
+        order = [k for k in range(n) if k not in dims] + dims
+        data = s.values[i].permute(order).contiguous()
+        i = s.call("move", [i], [("x@axes", data)], permuting_move(list(s.values[i].shape), order))[0]
+        dims = list(range(n - len(dims), n))
+    return i, {"axis": dims[0], "axes": len(dims)}
+
+
+def reduced(s, op, x, dims, out, library=True, role="y", attr=None, i=None, compute=None):
+    """The reduction of x, or of the program's tensor i of its shape, that makes out."""
+    i = s.input(x) if i is None else i
+    if s.values[i].dtype == torch.float64 and x.dtype not in FORMATS and out.dtype in FORMATS:
+        raise Unknown("whole numbers")
+    i, axes = along(s, i, axes_of(x, dims))
+    own = snapshot(out)
+    shape = list(s.values[i].shape)
+    if axes:
+        del shape[axes["axis"]:axes["axis"] + axes["axes"]]
+    else:
+        shape = []
+    j = s.call(op, [i], [(role, own.reshape(shape))], dict(axes, **(attr or {})), library=library, compute=compute)[0]
+    if shape != list(own.shape):
+        j = s.call("move", [j], [(role + "@keep", own)], flat_move(tuple(own.shape)))[0]
+    s.known[s.key(out)] = Value(own, {"plain": j})
+
+
+@operator("sum", "nansum")
 def sum(s, a, out):
-    reduced(s, "reduce_sum", a, out)
+    reduced(s, "reduce_sum", a["self"], a.get("dim"), next(tensors_in(out)))
 
 
 @operator("mean")
 def mean(s, a, out):
-    reduced(s, "reduce_mean", a, out)
+    floats(s, a["self"])
+    reduced(s, "reduce_mean", a["self"], a.get("dim"), next(tensors_in(out)))
+
+
+@operator("prod")
+def prod(s, a, out):
+    out = next(tensors_in(out))
+    reduced(s, "reduce_prod", a["self"], a.get("dim"), out, compute=native(out))
+
+
+@operator("logsumexp")
+def logsumexp(s, a, out):
+    out = next(tensors_in(out))
+    reduced(s, "logsumexp", a["self"], a["dim"], out, compute=native(out))
+
+
+@operator("amax")
+def amax(s, a, out):
+    reduced(s, "reduce_max", a["self"], a["dim"], next(tensors_in(out)), library=False)
+
+
+@operator("amin")
+def amin(s, a, out):
+    reduced(s, "reduce_min", a["self"], a["dim"], next(tensors_in(out)), library=False)
+
+
+@operator("max")
+def max(s, a, out):
+    extreme(s, a, out, "max")
+
+
+@operator("min")
+def min(s, a, out):
+    extreme(s, a, out, "min")
+
+
+def extreme(s, a, out, which):
+    """The largest or smallest, and where dim is named also its index: the first one, as ours is."""
+    out = list(tensors_in(out))
+    reduced(s, "reduce_" + which, a["self"], a.get("dim"), out[0], library=False)
+    if len(out) > 1:
+        index(s, a["self"], a["dim"], out[1], which)
+
+
+@operator("argmax")
+def argmax(s, a, out):
+    index(s, a["self"], a["dim"], next(tensors_in(out)), "max")
+
+
+@operator("argmin")
+def argmin(s, a, out):
+    index(s, a["self"], a["dim"], next(tensors_in(out)), "min")
+
+
+def index(s, x, dim, out, which):
+    floats(s, x)
+    own = snapshot(x).reshape(-1) if dim is None else snapshot(x).movedim(dim, -1)
+    best = own.amax(-1, True) if which == "max" else own.amin(-1, True)
+    places = torch.arange(own.shape[-1]).expand(own.shape)
+    first = torch.where(own == best, places, own.shape[-1]).amin(-1)
+    if torch.equal(first, out.detach().cpu().reshape(first.shape)):
+        reduced(s, "arg" + which, x, dim, out, library=False, role="index")
+    else:                                        # of several equal ones PyTorch took another than the first
+        s.known[s.key(out)] = s.unmade(out, "index")
+
+
+@operator("linalg_vector_norm")
+def linalg_vector_norm(s, a, out):
+    """The norm of order 2 is a root of a sum of squares, of 1 the sum of absolute values, of infinity the largest."""
+    x, out, order = a["self"], next(tensors_in(out)), float(a["ord"])
+    floats(s, x, out)
+    if order == 2:
+        reduced(s, "reduce_norm", x, a["dim"], out)
+        return
+    if order not in (1, math.inf, -math.inf):
+        raise Unknown("a norm of another order")
+    i = s.input(x)
+    i = s.call("abs", [i], [("abs", s.values[i].abs())])[0]
+    op = "reduce_sum" if order == 1 else "reduce_max" if order > 0 else "reduce_min"
+    reduced(s, op, x, a["dim"], out, library=order == 1, i=i)
+
+
+@operator("cumsum")
+def cumsum(s, a, out):
+    """Prefix sums along an axis: a product with a triangle of ones, the axis being the last one."""
+    out, x = next(tensors_in(out)), a["self"]
+    floats(s, x, out)
+    n, dim = x.dim(), a["dim"] % x.dim() if x.dim() else 0
+    if not n or n > RANK or out.dtype != x.dtype and FORMATS[out.dtype] != "fp32":
+        raise Unknown("no axis")
+    order = [k for k in range(n) if k != dim] + [dim]
+    i, own = s.input(x), snapshot(out)
+    if order != list(range(n)):
+        i = s.call("move", [i], [("x@last", s.values[i].permute(order).contiguous())],
+                permuting_move(list(x.size()), order))[0]
+    flat = (x.numel() // x.size(dim), x.size(dim))
+    i = s.call("move", [i], [("x@rows", s.values[i].reshape(flat))], flat_move(flat))[0]
+    ones = s.add("", torch.ones(flat[1], flat[1], dtype=torch.float32).triu(), name="const.triangle", cls="other")
+    last = own.permute(order).contiguous()
+    j = s.call("matmul", [i, ones], [("y@rows", last.reshape(flat))], {"ta": 0, "tb": 0}, library=True)[0]
+    j = s.call("move", [j], [("y@last", last)], flat_move(tuple(last.shape)))[0]
+    if order != list(range(n)):
+        back = [order.index(k) for k in range(n)]
+        j = s.call("move", [j], [("y", own)], permuting_move(list(last.shape), back))[0]
+    s.known[s.key(out)] = Value(own, {"plain": j})
+
+
+@operator("_safe_softmax")
+def safe_softmax(s, a, out):
+    """softmax, and 0 in a row of which every element is -infinity."""
+    x, out = a["self"], next(tensors_in(out))
+    floats(s, x, out)
+    i, axis = s.input(x), a["dim"] % x.dim()
+    data, own = s.values[i], snapshot(out)
+    if not (data == -math.inf).all(axis).any():
+        s.result("softmax", [i], out, {"axis": axis}, library=True)
+        return
+    y = s.call("softmax", [i], [("softmax", torch.softmax(data, axis, dtype=own.dtype))], {"axis": axis},
+            library=True)[0]
+    top = s.call("reduce_max", [i], [("top", data.amax(axis, True))], {"axis": axis, "axes": 1, "keep": 1})[0]
+    none = s.spread(s.constant(-math.inf, data.dtype), tuple(s.values[top].shape))
+    empty = s.call("equal", [top, none], [("empty", (s.values[top] == -math.inf).to(torch.float32))])[0]
+    empty, zero = s.spread(empty, tuple(own.shape)), s.spread(s.constant(0.0, own.dtype), tuple(own.shape))
+    s.result("where", [empty, zero, y], out)
