@@ -10,17 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct cell { char *text; double x, weight; int any; } cell;
+typedef struct cell {
+	char *text;
+	double x, weight;
+	int any;
+} cell;
 
 typedef struct work {
 	hu_query q;
 	cell *row;
 	size_t rows, cap;
-	size_t *slot, slots;          /* hash table (open addressing) of rows by key; 0 is free */
+	size_t *slot, slots; /* hash table (open addressing) of rows by key; 0 is free */
 	char **key;
 	double smooth[HU_SELECT_COLUMNS], share;
-	hu_table base;                /* the first run's table, for diff */
-	int *base_slot;               /* hash table (open addressing) of its rows by step; 0 is free */
+	hu_table base;  /* the first run's table, for diff */
+	int *base_slot; /* hash table (open addressing) of its rows by step; 0 is free */
 	size_t base_slots;
 	size_t matched, measured;
 } work;
@@ -244,6 +248,14 @@ take_row(hu_selection *s, work *w, const hu_table *t, const char *path, int run,
 	return fill(s, w, t, path, r, out);
 }
 
+/* The tables of an analysis have to be whole: what one says is said of all its rows. */
+static hu_status
+read_whole(hu_table *t, const char *name, const char *path)
+{
+	return strncmp(name, "analysis/", 9) ? hu_table_read(t, path)
+					     : hu_table_read_sealed(t, path, "halfulp analyze");
+}
+
 static hu_status
 take_run(hu_selection *s, work *w, const char *dir, int run)
 {
@@ -255,7 +267,7 @@ take_run(hu_selection *s, work *w, const char *dir, int run)
 		free(path);
 		return HU_OK;
 	}
-	st = hu_table_read(&t, path);
+	st = read_whole(&t, s->table, path);
 	if (st != HU_OK) {
 		free(path);
 		return st;
@@ -342,10 +354,11 @@ finish(hu_selection *s, work *w, int tables)
 		hu_selection_empty(s);
 		s->empty = hu_xprintf("no %s ever changes its %s", w->q.moves_key, w->q.moves);
 	} else if (!s->rows) {
-		s->empty = !tables ? hu_xprintf("%s is not there", s->table)
-			: !w->matched ? hu_xprintf("%s has no row for it", s->table)
-			: w->q.needs && !w->measured ? hu_xprintf("%s has no finite %s", s->table, w->q.need[0].column)
-			: hu_xprintf("%s has no row for it", s->table);
+		s->empty = !tables       ? hu_xprintf("%s is not there", s->table)
+			   : !w->matched ? hu_xprintf("%s has no row for it", s->table)
+			   : w->q.needs && !w->measured
+				   ? hu_xprintf("%s has no finite %s", s->table, w->q.need[0].column)
+				   : hu_xprintf("%s has no row for it", s->table);
 	}
 }
 
@@ -379,4 +392,3 @@ hu_select(hu_selection *s, const char *query, char *const *dir, int n)
 		hu_selection_release(s);
 	return st;
 }
-

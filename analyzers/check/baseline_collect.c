@@ -39,7 +39,7 @@ static hu_status
 read_table(hu_baseline *b, const hu_run *r, const char *name, hu_table *t)
 {
 	char *path = hu_path(r->dir, "analysis/%s.tsv", name);
-	hu_status st = hu_exists(path) ? hu_table_read(t, path)
+	hu_status st = hu_exists(path) ? hu_table_read_sealed(t, path, "halfulp analyze")
 				       : hu_fail(HU_EFILE, "%s is missing; run halfulp analyze %s first", path, r->dir);
 
 	if (st == HU_OK) {
@@ -121,8 +121,7 @@ static const char *const scores[] = { "eval_precision", "eval_recall", "eval_dic
 static hu_status
 collect_metrics(hu_baseline *b, const hu_run *r)
 {
-	static const char *const columns[] = { "loss", "accuracy", "eval_loss", "eval_accuracy", "loss_scale",
-		NULL };
+	static const char *const columns[] = { "loss", "accuracy", "eval_loss", "eval_accuracy", "loss_scale", NULL };
 	char *path = hu_path(r->dir, "metrics.tsv");
 	hu_table t;
 	hu_status st = hu_table_read(&t, path);
@@ -280,9 +279,9 @@ hu_baseline_environment(hu_baseline *b, const hu_run *r)
 static hu_status
 collect_exercise(hu_baseline *b, const hu_run *r)
 {
-	static const char *const columns[] = { "loss", "loss_scale", "skipped", "digest", NULL },
-				 *const rare[] = { "overflow_call", "overflow_tensor", "overflow_count",
-					 "eval_loss", "eval_accuracy", NULL };
+	static const char *const columns[] = { "loss", "loss_scale", "skipped", "digest", NULL }, *const rare[] = {
+		"overflow_call", "overflow_tensor", "overflow_count", "eval_loss", "eval_accuracy", NULL
+	};
 	char *dir = hu_path(r->dir, "exercise"), *path = hu_path(r->dir, "exercise/metrics.tsv");
 	hu_status st = HU_OK;
 	hu_run own;

@@ -380,6 +380,7 @@ hu_analysis_write(const hu_analysis *a, hu_tsv *t, const char *name)
 	char *dir = hu_path(a->run->dir, "analysis"), *path = hu_path(dir, "%s", name);
 	hu_status st = hu_make_dirs(dir);
 
+	hu_tsv_seal(t);
 	if (st == HU_OK)
 		st = hu_tsv_save(t, path);
 	free(path);

@@ -138,8 +138,8 @@ void hu_analysis_how(const hu_analysis *a, hu_str *to);
    tables that do not belong together. */
 #define HU_ANALYSIS_NOTE "analysis"
 void hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name);
-/* hu_analysis_begin starts a table with its provenance; hu_analysis_write writes it to the file `name` in the run's
-   folder analysis/, and does not release it. */
+/* hu_analysis_begin starts a table with its provenance; hu_analysis_write writes it, with its number of rows and its
+   checksum, to the file `name` in the run's folder analysis/, and does not release it. */
 void hu_analysis_begin(const hu_analysis *a, hu_tsv *t, const char *name, const char *columns);
 hu_status hu_analysis_write(const hu_analysis *a, hu_tsv *t, const char *name);
 

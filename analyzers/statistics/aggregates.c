@@ -75,8 +75,10 @@ static hu_status
 read_table(hu_table *t, const hu_run *r, const char *name)
 {
 	char *path = hu_path(r->dir, "%s", name);
-	hu_status st = hu_exists(path) ? hu_table_read(t, path)
-				       : hu_fail(HU_EFILE, "%s is missing; run halfulp analyze %s first", path, r->dir);
+	int sealed = !strncmp(name, "analysis/", 9);
+	hu_status st = hu_exists(path)
+			       ? sealed ? hu_table_read_sealed(t, path, "halfulp analyze") : hu_table_read(t, path)
+			       : hu_fail(HU_EFILE, "%s is missing; run halfulp analyze %s first", path, r->dir);
 
 	free(path);
 	return st;
@@ -178,10 +180,10 @@ group_of(const hu_table *t, int row, const hu_program *p)
 		int tensor = hu_program_find(p, hu_table_cell(t, row, hu_table_column(t, "tensor"))),
 		    moment = tensor < 0 ? 0 : hu_program_moment(p, tensor);
 		const hu_call *c = tensor < 0 || p->t[tensor].producer < 0 ? NULL : &p->c[p->t[tensor].producer];
-		return moment == 1                                          ? MEAN
-		       : moment == 2                                        ? VARIANCE
+		return moment == 1                                      ? MEAN
+		       : moment == 2                                    ? VARIANCE
 		       : c && hu_is_update(p, c) && c->out[0] == tensor ? WEIGHTS
-									    : -1;
+									: -1;
 	}
 	if (o && o->role == HU_ROLE_CAST)
 		return CASTS;

@@ -183,7 +183,7 @@ hu_make_dirs(const char *path)
 int
 hu_exists(const char *path)
 {
-	return access(path, F_OK) == 0;
+	return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 char *

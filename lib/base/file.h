@@ -37,6 +37,7 @@ hu_status hu_file_write(const char *path, const void *data, size_t n);
 
 /* Makes a folder and its parents. A folder that exists already is no failure. */
 hu_status hu_make_dirs(const char *path);
+/* Returns 0 where there is no such file. One that the system refuses to show exists: opening it says why. */
 int hu_exists(const char *path);
 /* Removes a folder with all that is in it; follows no symbolic link. */
 void hu_remove_all(const char *folder);

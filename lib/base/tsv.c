@@ -2,6 +2,7 @@
    Builds tables as text, and reads them whole: a table that was read is one block of text cut into cells in place. */
 #include "lib/base/tsv.h"
 
+#include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/show.h"
 
@@ -111,6 +112,19 @@ hu_tsv_none(hu_tsv *t)
 	hu_tsv_text(t, "-");
 }
 
+static const char seal_form[] = "%d rows, checksum 0x%016llx";
+
+void
+hu_tsv_seal(hu_tsv *t)
+{
+	int lines = 0;
+
+	HU_ASSERT(t->at == 0 && t->columns);
+	for (const char *s = t->text.s + t->head; *s; s++)
+		lines += *s == '\n';
+	hu_tsv_note(t, HU_TSV_SEAL, seal_form, lines - 1, (unsigned long long)hu_fnv1a64(t->text.s));
+}
+
 hu_status
 hu_tsv_save(const hu_tsv *t, const char *path)
 {
@@ -162,9 +176,45 @@ printable(char *line)
 	return plain;
 }
 
+/* The checksum of a table's text without its seal. */
+static uint64_t
+checksum(const char *text, size_t n)
+{
+	static const char seal[] = "\n# " HU_TSV_SEAL ": ";
+	const char *at = !strncmp(text, seal + 1, strlen(seal) - 1) ? text : strstr(text, seal);
+
+	if (!at)
+		return hu_fnv1a64(text);
+	at += at != text;
+	const char *after = at + strcspn(at, "\n");
+	size_t head = (size_t)(at - text), rest = *after ? (size_t)(text + n - after) - 1 : 0;
+	char *without = hu_xmalloc(head + rest + 1);
+	memcpy(without, text, head);
+	memcpy(without + head, text + n - rest, rest);
+	uint64_t hash = hu_fnv1a64_bytes((const unsigned char *)without, head + rest);
+	free(without);
+	return hash;
+}
+
+/* Compares a table with its seal, where it has one. */
+static hu_status
+check_seal(const hu_table *t, const char *name, uint64_t hash)
+{
+	const char *seal = hu_table_note(t, HU_TSV_SEAL);
+	char own[80];
+
+	snprintf(own, sizeof own, seal_form, t->rows, (unsigned long long)hash);
+	if (!seal || !strcmp(seal, own))
+		return HU_OK;
+	return hu_fail(HU_EFILE,
+		"%s: the table has %s, but was written with %s: it was cut short or changed; write it anew", name, own,
+		seal);
+}
+
 hu_status
 hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 {
+	uint64_t hash = checksum(data, n);
 	int ncap = 0, ccap = 0, cells = 0, cap = 0, line = 0;
 
 	memset(t, 0, sizeof *t);
@@ -207,7 +257,10 @@ hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 		hu_table_release(t);
 		return hu_fail(HU_EFILE, "%s: there is no header row", name);
 	}
-	return HU_OK;
+	hu_status st = check_seal(t, name, hash);
+	if (st != HU_OK)
+		hu_table_release(t);
+	return st;
 }
 
 hu_status
@@ -219,6 +272,23 @@ hu_table_read(hu_table *t, const char *path)
 	memset(t, 0, sizeof *t);
 	HU_TRY(hu_file_read(path, &data, &n));
 	return hu_table_parse(t, path, data, n);
+}
+
+hu_status
+hu_table_read_sealed(hu_table *t, const char *path, const char *again)
+{
+	hu_status st = hu_table_read(t, path);
+
+	if (st == HU_OK && hu_table_note(t, HU_TSV_SEAL))
+		return HU_OK;
+	if (st == HU_OK) {
+		hu_table_release(t);
+		return hu_fail(HU_EFILE,
+			"%s: no line says how many rows the table has and which checksum, so that it may have been "
+			"cut; %s writes it anew",
+			path, again);
+	}
+	return st;
 }
 
 void

@@ -96,5 +96,7 @@ const char *hu_run_dtype(hu_format_id f, hu_format_id *stored);
 /* Writes the first lines of an analysis table, which say where it comes from: version, run, the manifest's checksum,
    seed, policy, back end, machine, command. */
 #define HU_RUN_MANIFEST_NOTE "manifest xxh3"
+/* The key of the line that has the run's checksum: the manifest's, or that of a program and its tensors. */
+const char *hu_run_note(const hu_run *r);
 void hu_run_provenance(const hu_run *r, hu_tsv *t, const char *table);
 #endif

@@ -305,6 +305,12 @@ text_of(const json_t *j, const char *key)
 	return s ? s : "-";
 }
 
+const char *
+hu_run_note(const hu_run *r)
+{
+	return r->tensors ? "program and tensors xxh3" : HU_RUN_MANIFEST_NOTE;
+}
+
 void
 hu_run_provenance(const hu_run *r, hu_tsv *t, const char *table)
 {
@@ -316,7 +322,7 @@ hu_run_provenance(const hu_run *r, hu_tsv *t, const char *table)
 	hu_tsv_note(t, "table", "%s", table);
 	hu_tsv_note(t, "halfulp", "%s (run by %s)", hu_build_version(), text_of(m, "halfulp_version"));
 	hu_tsv_note(t, "run", "%s", r->dir);
-	hu_tsv_note(t, r->tensors ? "program and tensors xxh3" : HU_RUN_MANIFEST_NOTE, "%s", r->xxh3);
+	hu_tsv_note(t, hu_run_note(r), "%s", r->xxh3);
 	if (r->tensors) /* what a manifest would say is unknown */
 		return;
 	hu_str_init(&command);

@@ -213,13 +213,14 @@ cell() {
 		/^#/ { print; next }
 		!at { split(key, part, "/"); for (i = 1; i <= NF; i++) { name[$i] = i; if ($i == part[6]) at = i } print; next }
 		$name["step"] == part[2] && $name["layer"] == part[3] && $name["call"] == part[4] && $name["tensor"] == part[5] { if (v == "") next; $at = v }
-		{ print }' a/analysis/replay.tsv >"$1/analysis/replay.tsv"
+		{ print }' a/analysis/replay.tsv >"$1/analysis/replay.tsv" && sealed "$1/analysis/replay.tsv"
 }
+sealed() { ${PYTHON:-python3} -B "$top/t/tool/sealed.py" "$@"; }
 blessed() { run check "$1" --baseline "$1.tsv" --bless --reason 'what a changed run has' && run check a --baseline "$1.tsv"; }
 cell less "$key" '' && blessed less
 test $code = 1 && grep -q "^not ok .* - $key: is new" out
 test_is $? "a key that the baseline lacks: exit 1"
-cp -r a more && awk -F'\t' -v OFS='\t' '/^#/ || !head { print; head = head || !/^#/; next } { last = $0; print } END { sub(/^[0-9]*\t[^\t]*/, "99\tgone", last); print last }' a/analysis/replay.tsv >more/analysis/replay.tsv && blessed more
+cp -r a more && awk -F'\t' -v OFS='\t' '/^#/ || !head { print; head = head || !/^#/; next } { last = $0; print } END { sub(/^[0-9]*\t[^\t]*/, "99\tgone", last); print last }' a/analysis/replay.tsv >more/analysis/replay.tsv && sealed more/analysis/replay.tsv && blessed more
 test $code = 1 && grep -q '^not ok 1 - replay/99/[^/]*/gone/.*: is missing' out
 test_is $? "a key that the run lacks: exit 1"
 cp -r a edited && unlist edited metrics.tsv && awk -F'\t' -v OFS='\t' '$1 == 23 { $3 = 0.123 } { print }' a/metrics.tsv >edited/metrics.tsv

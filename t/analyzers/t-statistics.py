@@ -15,6 +15,7 @@ import sys
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from sealed import seal, unsealed  # noqa: E402
 from tap import HALFULP, bail_out, finish, home, ok  # noqa: E402
 
 os.chdir(home())
@@ -255,7 +256,8 @@ def edited(name, of, table, row, **cells):
     for k, v in cells.items():
         values[head.index(k)] = v
     lines[row] = '\t'.join(values)
-    open(path, 'w').write('\n'.join(lines) + '\n')
+    text = '\n'.join(lines) + '\n'
+    open(path, 'w').write(seal(unsealed(text)) if table.startswith('analysis/') else text)
 
 
 edges, scale = [], float(rows['exact/last_loss_scale'][5])

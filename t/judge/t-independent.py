@@ -22,6 +22,7 @@ from independent.expect import Unknown, compare  # noqa: E402
 from independent.files import Run, table  # noqa: E402
 from independent.number import fl, log2floor, pow2  # noqa: E402
 from independent.traced import Traced  # noqa: E402
+from sealed import is_whole  # noqa: E402
 from tap import HALFULP, bail_out, finish, home, ok  # noqa: E402
 
 agreed = {}   # cells that agreed by table and column
@@ -142,6 +143,8 @@ def judge(name, words, analyze=(), sample=None, lost=1e-3, models=(), tampered=(
     there = sorted(f[:-4] for f in os.listdir(os.path.join(path, 'analysis')) if f.endswith('.tsv'))
     others = [f for f in os.listdir(os.path.join(path, 'analysis')) if not f.endswith('.tsv') and f != 'summary.json']
     ok(there == sorted(expected) and not others, '%s: each of the %d tables is recomputed' % (name, len(there)), 'there: %s, here: %s, and %s' % (there, sorted(expected), others))
+    broken = [t for t in there if not is_whole(r.analysis(t + '.tsv'))]
+    ok(not broken, '%s: each table has the rows and the checksum that it says' % name, ' '.join(broken))
     for t in there:
         wrong = compare(r.analysis(t + '.tsv'), agreed, expected[t], t) if t in expected else []
         tables[t] = tables.get(t, 0) + bool(expected.get(t))

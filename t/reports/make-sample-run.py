@@ -11,6 +11,11 @@ import json
 import math
 import os
 import random
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tool"))
+from sealed import seal  # noqa: E402
 
 PRECISION = {"fp32": 24, "fp16": 11, "bf16": 8}
 EMIN = {"fp32": -126, "fp16": -14, "bf16": -126}
@@ -45,12 +50,12 @@ def real(x):
 
 
 def table(name, columns, rows):
+    text = PROVENANCE.format(run=a.run, seed=a.seed, policy=a.policy) + "\t".join(columns.split()) + "\n"
+    for r in rows:
+        assert len(r) == len(columns.split()), (name, r)
+        text += "\t".join(real(x) for x in r) + "\n"
     with open(os.path.join(a.run, name), "w") as f:
-        f.write(PROVENANCE.format(run=a.run, seed=a.seed, policy=a.policy))
-        f.write("\t".join(columns.split()) + "\n")
-        for r in rows:
-            assert len(r) == len(columns.split()), (name, r)
-            f.write("\t".join(real(x) for x in r) + "\n")
+        f.write(seal(text) if name.startswith("analysis/") else text)
 
 
 # metrics

@@ -24,6 +24,7 @@ test_is() { # 0 where it holds, what
 	fi
 }
 run() { "$HALFULP" report "$@" >out 2>err </dev/null; code=$?; }
+sealed() { "$python" -B "$top/t/tool/sealed.py" "$@"; }
 sample() { "$python" -B "$top/t/reports/make-sample-run.py" "$@"; }
 refused() { # what, word of the reason, arguments
 	what=$1 word=$2
@@ -214,11 +215,11 @@ for t in replay exponents underflow loss-scale loss-scale-safe loss-scale-timeli
 	spoil && head -c $(($(wc -c <one/analysis/$t.tsv) - 9)) one/analysis/$t.tsv >bad/analysis/$t.tsv
 	refused "$t.tsv cut short" "$t.tsv:" bad
 done
-spoil && sed 's/ulp_max/ulp_largest/' one/analysis/replay.tsv >bad/analysis/replay.tsv
+spoil && sed 's/ulp_max/ulp_largest/' one/analysis/replay.tsv >bad/analysis/replay.tsv && sealed bad/analysis/replay.tsv
 refused "a column that is missing" 'no column ulp_max' bad
-spoil && awk 'BEGIN { FS = OFS = "\t" } NR == 9 { $12 = "many" } { print }' one/analysis/replay.tsv >bad/analysis/replay.tsv
+spoil && awk 'BEGIN { FS = OFS = "\t" } NR == 9 { $12 = "many" } { print }' one/analysis/replay.tsv >bad/analysis/replay.tsv && sealed bad/analysis/replay.tsv
 refused "a word where a number belongs" "'many' is no number" bad
-spoil && sed '/^[0-9]/d' one/analysis/replay.tsv >bad/analysis/replay.tsv
+spoil && sed '/^[0-9]/d' one/analysis/replay.tsv >bad/analysis/replay.tsv && sealed bad/analysis/replay.tsv
 run bad
 test $code = 0 && test ! -e bad/report/ulp.svg && grep -q 'has no row for it' bad/report/index.html
 test_is $? "a table without rows: its figures are left out and the page says so"

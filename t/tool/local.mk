@@ -14,6 +14,7 @@ EXTRA_DIST += t/tool/onnxfile.py
 EXTRA_DIST += t/tool/page.py
 noinst_HEADERS += t/tool/progress.h
 EXTRA_DIST += t/tool/run.sh
+EXTRA_DIST += t/tool/sealed.py
 SCRIPT_TESTS += t/tool/t-mutation.py
 t_libtap_a_SOURCES += t/tool/tap.c
 noinst_HEADERS += t/tool/tap.h

@@ -65,20 +65,30 @@ read_memory(hu_compare_result *r, const json_t *manifest)
 	json_t *v;
 
 	r->v[HU_RESULT_BYTES] = 0;
-	json_object_foreach(json_object_get(manifest, "memory_bytes"), key, v)
-		r->v[HU_RESULT_BYTES] += json_number_value(v);
+	json_object_foreach(json_object_get(manifest, "memory_bytes"), key, v) r->v[HU_RESULT_BYTES] +=
+		json_number_value(v);
 }
 
-static void
+/* A run that was not analyzed has no summary, and one that cannot be read is a failure. */
+static hu_status
 read_summary(hu_compare_result *r)
 {
 	char *path = hu_path(r->dir, "analysis/summary.json");
-	json_t *j = hu_exists(path) ? json_load_file(path, 0, NULL) : NULL, *n = json_object_get(j, "numbers");
+	json_error_t e;
+	int there = hu_exists(path);
+	json_t *j = there ? json_load_file(path, 0, &e) : NULL, *n = json_object_get(j, "numbers");
 
+	if (there && !n) {
+		hu_fail(HU_EFILE, "%s: %s; halfulp analyze writes it anew", path, j ? "it has no numbers" : e.text);
+		json_decref(j);
+		free(path);
+		return HU_EFILE;
+	}
 	r->v[HU_RESULT_SWAMPED] = number(n, "swamped_share_updates");
 	r->v[HU_RESULT_UNDERFLOWED] = number(n, "zeroed_share");
 	json_decref(j);
 	free(path);
+	return HU_OK;
 }
 
 const hu_compare_scores *
@@ -114,7 +124,7 @@ hu_result_read(hu_compare_result *r, const char *dir)
 	HU_TRY(st);
 	read_memory(r, m);
 	json_decref(m);
-	read_summary(r);
+	HU_TRY(read_summary(r));
 	return read_metrics(r);
 }
 

@@ -9,19 +9,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads an analysis table; returns 0 where it was not made. */
-static int
-table(const hu_run *r, const char *where, const char *name, hu_table *t)
+/* Reads a table that this run's analysis made. */
+static hu_status
+of_this_run(const hu_run *r, const char *path, hu_table *t)
+{
+	HU_TRY(hu_table_read_sealed(t, path, "halfulp analyze without --only"));
+	const char *of = hu_table_note(t, hu_run_note(r));
+	if (of && !strcmp(of, r->xxh3))
+		return HU_OK;
+	hu_table_release(t);
+	return hu_fail(HU_EFILE,
+		"%s was not made from this run as it is now; halfulp analyze without --only writes it anew", path);
+}
+
+/* Reads an analysis table, or metrics.tsv, which the manifest's checksum holds; *there is 0 where it was not made. */
+static hu_status
+table(const hu_run *r, const char *where, const char *name, hu_table *t, int *there)
 {
 	char *path = hu_path(r->dir, "%s%s", where, name);
-	int ok = hu_exists(path) && hu_table_read(t, path) == HU_OK;
+	hu_status st = HU_OK;
 
+	*there = hu_exists(path);
+	if (*there && *where)
+		st = of_this_run(r, path, t);
+	else if (*there)
+		st = hu_table_read(t, path);
+	*there = *there && st == HU_OK;
 	free(path);
-	return ok;
+	return st;
 }
 
 /* Returns the last number of a column that was measured, NaN where none was. A NaN that was measured is as good as any:
-   *nonfinite is set where it, or an infinity, is the last. */
+ *nonfinite is set where it, or an infinity, is the last. */
 static double
 last_measured(const hu_table *t, const char *column, int *nonfinite)
 {
@@ -39,14 +58,16 @@ last_measured(const hu_table *t, const char *column, int *nonfinite)
 	return NAN;
 }
 
-static void
+static hu_status
 read_metrics(const hu_run *r, hu_summary *n)
 {
 	int other;
 	hu_table t;
+	int there;
 
-	if (!table(r, "", "metrics.tsv", &t))
-		return;
+	HU_TRY(table(r, "", "metrics.tsv", &t, &there));
+	if (!there)
+		return HU_OK;
 	n->final_loss = last_measured(&t, "loss", &n->broken);
 	if (n->broken)
 		n->rank = 3;
@@ -58,15 +79,18 @@ read_metrics(const hu_run *r, hu_summary *n)
 	for (int i = 0; i < t.rows; i++)
 		n->skipped += hu_table_real(&t, i, hu_table_column(&t, "skipped")) == 1;
 	hu_table_release(&t);
+	return HU_OK;
 }
 
-static void
+static hu_status
 read_replay(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
+	int there;
 
-	if (!table(r, "analysis/", "replay.tsv", &t))
-		return;
+	HU_TRY(table(r, "analysis/", "replay.tsv", &t, &there));
+	if (!there)
+		return HU_OK;
 	int ulp = hu_table_column(&t, "ulp_max"), ratio = hu_table_column(&t, "bound_ratio_max");
 	n->over = n->judged = 0;
 	if (t.rows)
@@ -90,6 +114,7 @@ read_replay(const hu_run *r, hu_summary *n)
 		}
 	}
 	hu_table_release(&t);
+	return HU_OK;
 }
 
 /* Reads a step's verdict on all weights together; the run's verdict is the worst of them. */
@@ -114,14 +139,16 @@ judge_row(hu_summary *n, const hu_table *t, int i, const char *cause, double *sh
 	}
 }
 
-static void
+static hu_status
 read_swamping(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
+	int there;
 	double moved = 0, swamped = 0, by_decay = 0;
 
-	if (!table(r, "analysis/", "swamping.tsv", &t))
-		return;
+	HU_TRY(table(r, "analysis/", "swamping.tsv", &t, &there));
+	if (!there)
+		return HU_OK;
 	for (int i = 0; i < t.rows; i++) {
 		if (strcmp(hu_table_cell(&t, i, hu_table_column(&t, "kind")), "update") ||
 			strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "all"))
@@ -134,15 +161,18 @@ read_swamping(const hu_run *r, hu_summary *n)
 	n->swamped_share = moved > 0 ? swamped / moved : NAN;
 	n->decay_share = moved > 0 ? by_decay / moved : NAN;
 	hu_table_release(&t);
+	return HU_OK;
 }
 
-static void
+static hu_status
 read_state(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
+	int there;
 
-	if (!table(r, "analysis/", "state.tsv", &t))
-		return;
+	HU_TRY(table(r, "analysis/", "state.tsv", &t, &there));
+	if (!there)
+		return HU_OK;
 	for (int i = 0; i < t.rows; i++) {
 		if (strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "all"))
 			continue;
@@ -153,6 +183,7 @@ read_state(const hu_run *r, hu_summary *n)
 				&n->statistic_nonfinite);
 	}
 	hu_table_release(&t);
+	return HU_OK;
 }
 
 /* Scales the counts of a sample to its whole tensor. */
@@ -185,14 +216,16 @@ has_short_gradients(const hu_program *p)
 	return 0;
 }
 
-static void
+static hu_status
 read_underflow(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
+	int there;
 	double nonzeros = 0, v = 0, v_nonzeros = 0;
 
-	if (!table(r, "analysis/", "underflow.tsv", &t))
-		return;
+	HU_TRY(table(r, "analysis/", "underflow.tsv", &t, &there));
+	if (!there)
+		return HU_OK;
 	n->zeroed = 0;
 	for (int i = 0; i < t.rows; i++) {
 		const char *tensor = hu_table_cell(&t, i, hu_table_column(&t, "tensor")),
@@ -213,15 +246,18 @@ read_underflow(const hu_run *r, hu_summary *n)
 	n->zeroed_share = nonzeros > 0 ? n->zeroed / nonzeros : has_short_gradients(r->train) ? NAN : 0;
 	n->v_zeroed_share = v_nonzeros > 0 ? v / v_nonzeros : NAN;
 	hu_table_release(&t);
+	return HU_OK;
 }
 
-static void
+static hu_status
 read_safe(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
+	int there;
 
-	if (!table(r, "analysis/", "loss-scale-safe.tsv", &t))
-		return;
+	HU_TRY(table(r, "analysis/", "loss-scale-safe.tsv", &t, &there));
+	if (!there)
+		return HU_OK;
 	for (int i = 0; i < t.rows; i++) {
 		double min = hu_table_real(&t, i, hu_table_column(&t, "log2_scale_min")),
 		       max = hu_table_real(&t, i, hu_table_column(&t, "log2_scale_max"));
@@ -244,6 +280,7 @@ read_safe(const hu_run *r, hu_summary *n)
 	if (!(n->safe_min <= n->safe_max))
 		n->safe_min = n->safe_max = NAN;
 	hu_table_release(&t);
+	return HU_OK;
 }
 
 static const char *const words[] = { "unknown", "harmless", "costs", "fatal" };
@@ -317,11 +354,22 @@ to_json(const hu_analysis *a, const hu_summary *n)
 	return o;
 }
 
+/* Only a table that is missing was not made: one that cannot be read, or is not whole, gives no verdict. */
+static hu_status
+read_all(const hu_run *r, hu_summary *n)
+{
+	HU_TRY(read_metrics(r, n));
+	HU_TRY(read_replay(r, n));
+	HU_TRY(read_underflow(r, n));
+	HU_TRY(read_swamping(r, n));
+	HU_TRY(read_state(r, n));
+	return read_safe(r, n);
+}
+
 static hu_status
 end(hu_analysis *a, void *tables)
 {
 	hu_summary n;
-	char *dir = hu_path(a->run->dir, "analysis");
 
 	(void)tables;
 	memset(&n, 0, sizeof n);
@@ -330,17 +378,13 @@ end(hu_analysis *a, void *tables)
 	n.swamped_share = n.decay_share = n.update_share = n.update_cosine = NAN;
 	n.zeroed = n.zeroed_share = n.grad_share = n.grad_cosine = n.v_zeroed_share = NAN;
 	n.moment_share = n.moment_cosine = n.statistic_share = n.statistic_cosine = NAN;
-	read_metrics(a->run, &n);
-	read_replay(a->run, &n);
-	read_underflow(a->run, &n);
-	read_swamping(a->run, &n);
-	read_state(a->run, &n);
-	read_safe(a->run, &n);
+	HU_TRY(read_all(a->run, &n));
 	/* moments and statistics can worsen a verdict but not make one: without a judged update or gradient there is
 	   none */
 	if (n.rank == 1 && isnan(n.grad_cosine) && isnan(n.update_cosine))
 		n.rank = 0;
 	json_t *o = to_json(a, &n);
+	char *dir = hu_path(a->run->dir, "analysis");
 	hu_status st = hu_make_dirs(dir);
 	if (st == HU_OK)
 		st = hu_run_write_json(dir, "summary.json", o);
