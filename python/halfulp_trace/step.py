@@ -29,9 +29,11 @@ class Step(Tensors, TorchDispatchMode):
         make = OPERATORS.get(name) or OPERATORS.get(plain)
         before = [t for t in tensors_in([args, kwargs])]
         self.was = {id(t): self.value(t) for t in before} if written else {}
+        self.running = func, args, kwargs
         out = func(*args, **kwargs)
         for s in {self.storage(t) for t in written}:
             self.version[s] += 1
+            self.writes[s, self.version[s]] = [geometry(t) for t in written if self.storage(t) == s]
         results = list(tensors_in(out)) or written
         if not written and self.is_view(before, results):
             return out

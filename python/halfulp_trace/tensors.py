@@ -8,6 +8,7 @@ import torch
 from .formats import FORMATS, LAYOUTS, LIBRARY, RANK, WHOLE, Unknown
 from .moves import flat_move, permuting_move, same_order, view_moves
 from .values import Value, geometry, snapshot
+from .writes import composed
 
 
 class Tensors:
@@ -28,6 +29,7 @@ class Tensors:
         self.found = None                        # the tensor of the program that says whether the update is skipped
         self.scale = None                        # the program's tensor of the loss scale
         self.constants = {}                      # by their value, format and shape
+        self.writes = {}                         # (storage, its version) -> the geometries that made this version
         self.was = {}                            # values of the operands of a call that writes to them
 
     def storage(self, t):
@@ -113,13 +115,19 @@ class Tensors:
         if key in self.known:
             return self.known[key]
         parent = self.parent.get((key[0], key[2]))
-        moves = None
+        moves = value = None
+        if key[1] and t.dtype in FORMATS and t.numel() and t.dim() <= RANK and (
+                parent is None or self.key(parent) not in self.known):
+            value = composed(self, t, key)
+            if value is not None:
+                self.known[key] = value
+                return value
         if parent is not None and t.dtype == parent.dtype and 0 < t.numel():
             if t.numel() == parent.numel() and same_order(parent, t):
                 moves = [flat_move(tuple(t.size()))]
             else:
                 moves = view_moves(geometry(parent)[1:], geometry(t)[1:])
-        if moves and t.dim() <= RANK:
+        if moves and t.dim() <= RANK and self.value(parent).data is not None:
             i = self.get(self.value(parent))
             final = snapshot(t)
             for n, attr in enumerate(moves):

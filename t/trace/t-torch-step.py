@@ -319,7 +319,7 @@ class Opaque(nn.Module):
     def forward(self, x):
         y = self.a(x)
         y[:, 0] = 0.5
-        return torch.cumsum(y, 1).exp().sum()
+        return torch.lgamma(y * 1.5).exp().sum()
 
 
 def unforeseen(s, a, out):
@@ -333,15 +333,15 @@ with recorder:
     model(torch.randn(3, 4)).backward()
 halfulp_trace.OPERATORS['sum'] = kept
 ok(model.a.weight.grad is not None and any("since KeyError: 'unforeseen'" in k for k in recorder.opaque), 'what the recorder does not foresee stops no training, and is told', recorder.summary())
-half = [n for n, x in trace('opaque', 0).items() if x[1] == [3, 4] and (array(x)[:, 0] == 0.5).all()]
-ok(recorder.opaque['written through a view'] == 1 and half, 'what a view wrote is counted, and read as it is', recorder.summary())
+half = {n for n, x in trace('opaque', 0).items() if x[1] == [3, 4] and (array(x)[:, 0] == 0.5).all()}
 p = halfulp('analyze', 'opaque', '--only', 'replay')
 program = json.load(open('opaque/program-train.json'))
 names = {x['name']: i for i, x in enumerate(program['tensors'])}
 made = {i for c in program['calls'] for i in c['out']}
-ok('aten.cumsum (' in recorder.summary() and json.load(open('opaque/manifest.json'))['opaque']['aten.cumsum'] >= 1,
+ok(half and {names[n] for n in half} <= made, 'what a view wrote is put together of what was there and what was written', recorder.summary())
+ok('aten.lgamma (' in recorder.summary() and json.load(open('opaque/manifest.json'))['opaque']['aten.lgamma'] >= 1,
         'an operator that is not known is counted', recorder.summary())
-ok(p.returncode == 0 and names['model.cumsum'] not in made and any(names['model.cumsum'] in c['in'] and c['op'] == 'exp' for c in program['calls']), 'its result is an input of the next call', p.stderr)
+ok(p.returncode == 0 and names['model.lgamma'] not in made and any(names['model.lgamma'] in c['in'] and c['op'] == 'exp' for c in program['calls']), 'its result is an input of the next call', p.stderr)
 try:
     halfulp_trace.record(model, 'opaque')
     ok(False, 'a directory that has something is not written to')

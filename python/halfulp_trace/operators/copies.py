@@ -1,26 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """Casts and copies."""
-from ..formats import FORMATS, Unknown
+import torch
+
+from ..formats import FORMATS, WHOLE
+from ..values import Value, snapshot, tensors_in
 from .operands import floats, shared_layout
-from ..values import tensors_in
 from .table import operator
 
 
-@operator("_to_copy")
+def cast(s, i, to, role, layer):
+    """Tensor i of the program rounded to a format."""
+    return s.call("cast", [i], [("%s@%s" % (role, FORMATS[to]), s.values[i].to(to))], layer=layer)[0]
+
+
+@operator("_to_copy", "convert_element_type")
 def to_copy(s, a, out):
+    """A cast. Whole numbers are rounded, too: 257 is 256 in bf16, through fp32 where they have more than 24 bits."""
     x = a["self"]
-    floats(s, x, out)
+    floats(s, out)
     value = s.old(x)
     if out.dtype == x.dtype:
         s.known[s.key(out)] = value
         return
-    if FORMATS[out.dtype].startswith("e") or FORMATS[x.dtype].startswith("e"):
-        raise Unknown("8 bits")
     layout = shared_layout([value])
-    name = s.program.tensors[s.ids(value, layout)]["name"]
-    layer, _, role = name.rpartition(".")
-    s.result("cast", [s.ids(value, layout)], out, role=role.split("@")[0] + "@" + FORMATS[out.dtype], layout=layout,
-            layer=layer)
+    i = s.ids(value, layout)
+    layer, _, role = s.program.tensors[i]["name"].rpartition(".")
+    role = role.split("@")[0]
+    if x.dtype in WHOLE:
+        layer, role = s.layer_of([i]) if s.phase() == "forward" else layer, "x" if layer == "input" else role
+        if out.dtype.itemsize < 4 and bool((value.data.abs() > 2 ** 24).any()):
+            i = cast(s, i, torch.float32, role, layer)
+        if s.values[i].dtype == out.dtype:
+            s.known[s.key(out)] = Value(snapshot(out), {layout: i})
+            return
+    s.result("cast", [i], out, role=role + "@" + FORMATS[out.dtype], layout=layout, layer=layer)
 
 
 @operator("clone")
@@ -32,6 +45,13 @@ def clone(s, a, out):
 def copy(s, a, out):
     """copy_: the destination has the source's values, perhaps in another format."""
     out = next(tensors_in(out))
-    if tuple(a["src"].size()) != tuple(out.size()) or not a["src"].dtype in FORMATS:
-        raise Unknown("a copy to another shape")
-    to_copy(s, {"self": a["src"]}, out)
+    x = a["src"]
+    if tuple(x.size()) == tuple(out.size()):
+        to_copy(s, {"self": x}, out)
+        return
+    floats(s, out)
+    i = s.input(x)
+    if s.values[i].dtype != out.dtype:
+        layer, _, role = s.program.tensors[i]["name"].rpartition(".")
+        i = cast(s, i, out.dtype, role.split("@")[0], layer)
+    s.known[s.key(out)] = Value(snapshot(out), {"plain": s.spread(i, tuple(out.size()))})

@@ -2,6 +2,7 @@
 
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/__init__.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/activation.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/added.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/arithmetic.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/compare.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/conv.py
@@ -9,14 +10,18 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/copies.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/dropout.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/foreach.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/index.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/interpolate.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/loss.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/matmul.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/nll.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/norm.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/operands.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/patches.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/pointwise.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/pool.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/reduce.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/scaler.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/select.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/silent.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/table.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/windows.py

@@ -2,6 +2,7 @@
 """Pooling of images."""
 from ..formats import FORMATS, Unknown
 from .table import operator
+from .windows import fixed, largest, largest_dx, means_dx
 
 
 def pool_attr(a):
@@ -23,7 +24,8 @@ def pool_attr(a):
 @operator("max_pool2d_with_indices")
 def max_pool2d_with_indices(s, a, out):
     if a["self"].dim() != 4:
-        raise Unknown("no batch of images")
+        largest(s, a["self"], out[1], out[0], 2)
+        return
     i = s.input(a["self"], "nhwc")
     s.pooled[i] = s.result("maxpool", [i], out[0], pool_attr(a), layout="nhwc")
 
@@ -32,7 +34,8 @@ def max_pool2d_with_indices(s, a, out):
 def max_pool2d_with_indices_backward(s, a, out):
     i = s.input(a["self"], "nhwc") if a["self"].dim() == 4 else None
     if i not in s.pooled:
-        raise Unknown("a result that is not known")
+        largest_dx(s, a["grad_output"], a["indices"], out, 2)
+        return
     # where windows overlap, the CPU's kernel adds in the gradient's own format, the GPU's in fp32
     compute = FORMATS[out.dtype] if out.device.type == "cpu" else None
     s.result("maxpool_dx", [i, s.pooled[i], s.input(a["grad_output"], "nhwc")], out, pool_attr(a), "dx", "nhwc",
@@ -51,6 +54,11 @@ def avg_pool2d(s, a, out):
 def avg_pool2d_backward(s, a, out):
     if a["self"].dim() != 4 or a["divisor_override"] is not None:
         raise Unknown("no batch of images")
+    size, stride = ((list(a[k]) * 2)[:2] for k in ("kernel_size", "stride"))
+    if out.dtype.itemsize == 2 and out.device.type == "cpu" and stride and any(t < n for t, n in zip(stride, size)):
+        # where windows overlap, a CPU rounds each share and each sum to the gradient's own format
+        means_dx(s, a["grad_output"], fixed(a, a["self"], a["grad_output"].shape[-2:]), out, 2)
+        return
     attr = dict(pool_attr(a), include_padding=1 if a["count_include_pad"] else 0, height=a["self"].size(2),
             width=a["self"].size(3))
     s.result("avgpool2d_dx", [s.input(a["grad_output"], "nhwc")], out, attr, "dx", "nhwc", library=True)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators whose results are elements of their operands: by indices, by masks, by a fixed order, beside a constant.
+Which element is where, the operator itself says, when it runs once more on the numbers 1, 2, 3, … of the elements: so
+a row of the table is the names of the operands whose elements are moved. Choices that values make (topk, sort) are
+taken as recorded: their results are the elements at the indices that PyTorch returned."""
+import torch
+
+from ..flat import pick, reshaped, behind
+from ..formats import FORMATS, Unknown
+from ..values import tensors_in
+from .operands import floats
+from .table import operator
+
+# The operands that are moved. Where an operator has a number `value`, that is what fills the rest; else it is 0.
+MOVED = {
+    "index": ["self"], "_unsafe_index": ["self"], "index_select": ["self"], "gather": ["self"], "take": ["self"],
+    "masked_select": ["self"], "roll": ["self"], "flip": ["self"], "triu": ["self"], "tril": ["self"],
+    "repeat": ["self"], "rot90": ["self"], "constant_pad_nd": ["self"], "reflection_pad1d": ["self"],
+    "reflection_pad2d": ["self"], "reflection_pad3d": ["self"], "replication_pad1d": ["self"],
+    "replication_pad2d": ["self"], "replication_pad3d": ["self"], "pixel_shuffle": ["self"],
+    "pixel_unshuffle": ["self"], "channel_shuffle": ["self"], "im2col": ["self"], "diag_embed": ["self"],
+    "upsample_nearest1d": ["self"], "upsample_nearest2d": ["self"], "upsample_nearest3d": ["self"],
+    "_upsample_nearest_exact1d": ["self"], "_upsample_nearest_exact2d": ["self"],
+    "_upsample_nearest_exact3d": ["self"],
+    "slice_scatter": ["self", "src"], "select_scatter": ["self", "src"], "diagonal_scatter": ["self", "src"],
+    "as_strided_scatter": ["self", "src"], "index_copy": ["self", "source"], "masked_scatter": ["self", "source"],
+    "index_fill": ["self", "value"], "scatter": ["self", "src"],
+}
+VIEWED = ["view", "expand", "permute", "slice", "select", "narrow", "as_strided", "diagonal", "unfold", "alias", "t",
+          "transpose", "squeeze", "unsqueeze", "detach"]
+for name in VIEWED:                              # copies of views, as functionalised programs have them
+    MOVED[name + "_copy"] = ["self"]
+SMALL = 1 << 53                                  # whole numbers below this are fp64 numbers
+
+
+def numbered(operands):
+    """Tensors that hold 1, 2, 3, … in the place of the elements of these, one operand behind the other."""
+    out, n = [], 1
+    for x in operands:
+        out.append(torch.arange(n, n + x.numel(), dtype=torch.float64, device=x.device).reshape(x.shape))
+        n += x.numel()
+    return out
+
+
+def places(s, operands, more=None):
+    """For each element of what the operator returns where it is from: its number among the elements of the operands,
+    or -1 where it is from none."""
+    stand_in = {id(x): y for x, y in zip(operands, numbered(operands))}
+
+    def swap(x):
+        if isinstance(x, (list, tuple)):
+            return type(x)(swap(y) for y in x)
+        return stand_in.get(id(x), x) if isinstance(x, torch.Tensor) else x
+    args, kwargs = [swap(x) for x in s.running[1]], {k: swap(x) for k, x in s.running[2].items()}
+    names = [arg.name for arg in s.running[0]._schema.arguments]
+    if "value" in names and isinstance(args[names.index("value")] if names.index("value") < len(args)
+                                       else kwargs.get("value"), (int, float)):
+        k = names.index("value")
+        if k < len(args):
+            args[k] = 0.0
+        else:
+            kwargs["value"] = 0.0
+    if "out" in kwargs:
+        kwargs["out"] = torch.empty(0, dtype=torch.float64, device=operands[0].device)
+    at = next(tensors_in(s.running[0](*args, **kwargs)))
+    return at.to("cpu", torch.int64) - 1
+
+
+def moved(s, a, out, names):
+    t = next(tensors_in(out))
+    operands = [a[k] for k in names if isinstance(a.get(k), torch.Tensor)]
+    floats(s, t, *operands)
+    at = places(s, operands)
+    ids = [s.input(x) for x in operands if x.numel()]
+    value = a.get("value")
+    if isinstance(value, (int, float)) and value and (at < 0).any():
+        at = torch.where(at < 0, sum(x.numel() for x in operands), at)
+        ids.append(s.constant(float(value), t.dtype, (1,)))
+    if not ids:
+        raise Unknown("no elements")
+    pick(s, ids, at, t)
+
+
+for name, names in MOVED.items():
+    operator(name)(lambda s, a, out, names=names: moved(s, a, out, names))
+
+
+@operator("topk", "sort", "kthvalue", "median", "nanmedian", "mode", "cummax", "cummin")
+def chosen(s, a, out):
+    """The elements along an axis at the indices that the operator returned."""
+    values, indices = list(tensors_in(out))[:2]
+    x = a["self"]
+    floats(s, values, x)
+    number = numbered([x])[0]
+    dim = a.get("dim", -1)
+    if indices.dim() < x.dim():
+        indices = indices.unsqueeze(dim)
+    at = number.gather(dim, indices) if x.dim() else number
+    pick(s, [s.input(x)], at.reshape(values.shape).to("cpu", torch.int64) - 1, values)
+
+
+def in_format(s, x, dtype):
+    """A tensor of PyTorch as the program has it, cast to a format where it has another."""
+    i = s.input(x)
+    if s.values[i].dtype == dtype:
+        return i
+    name = s.program.tensors[i]["name"].rpartition(".")
+    return s.call("cast", [i], [("%s@%s" % (name[2].split("@")[0], FORMATS[dtype]), s.values[i].to(dtype))],
+            layer=name[0])[0]
+
+
+@operator("cat", "concatenate")
+def cat(s, a, out):
+    """Operands without elements are left out; another format than the result's is cast."""
+    t = next(tensors_in(out))
+    floats(s, t)
+    kept = [x for x in a["tensors"] if x.numel()]
+    ids = [in_format(s, x, t.dtype) for x in kept]
+    if len(ids) > 1:
+        s.result("concat", ids, t, {"axis": a["dim"] % t.dim()})
+    elif ids:
+        pick(s, ids, torch.arange(t.numel()).reshape(t.shape), t)
+
+
+@operator("stack")
+def stack(s, a, out):
+    t = next(tensors_in(out))
+    floats(s, t)
+    axis = a["dim"] % t.dim()
+    if not t.numel():
+        return
+    shape = list(t.shape)
+    shape[axis] = 1
+    ids = [reshaped(s, in_format(s, x, t.dtype), shape) for x in a["tensors"]]
+    s.result("concat", ids, t, {"axis": axis})

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that was written to through views of it: what a tensor holds then is put together of what was written last to
+each of its elements."""
+import torch
+
+from .flat import picked
+from .values import Value, snapshot
+
+
+def places(n, geometry):
+    """Which elements of a storage of n elements a tensor of this geometry has."""
+    _, offset, size, stride = geometry
+    return torch.arange(n).as_strided(size, stride, offset)
+
+
+def composed(s, t, key):
+    """The Value of a tensor of PyTorch whose storage was written to since something known of it was read or made;
+    None where nothing of it is known."""
+    storage, version, (dtype, offset, size, stride) = key
+    n = t.untyped_storage().nbytes() // t.element_size()
+    at = places(n, key[2]).reshape(-1)
+    source, where = torch.full_like(at, -1), torch.zeros_like(at)
+    opened = torch.ones(len(at), dtype=torch.bool)
+    known = {}
+    for (of, v, g), value in s.known.items():
+        if of == storage and g[0] == dtype and value.data is not None and value.data.numel():
+            known.setdefault(v, []).append((g, value))
+    sources = []
+    for v in range(version, -1, -1):
+        for g, value in sorted(known.get(v, []), key=lambda e: -e[1].data.numel()):
+            local = torch.full((n,), -1)
+            own = places(n, g).reshape(-1)
+            local[own] = torch.arange(len(own))
+            hit = opened & (local[at] >= 0)
+            if hit.any():
+                source[hit], where[hit] = len(sources), local[at][hit]
+                sources.append(value)
+                opened &= ~hit
+            if not opened.any():
+                break
+        if not opened.any():
+            break
+        for g in s.writes.get((storage, v), [None]) if v else []:
+            hidden = torch.ones(n, dtype=torch.bool)
+            if g is not None:                    # what wrote it is not known in detail
+                hidden[:] = False
+                hidden[places(n, g).reshape(-1)] = True
+            opened &= ~hidden[at]
+    if not sources:
+        return None
+    final = snapshot(t)
+    ids = [s.get(v) for v in sources]
+    if (source < 0).any():
+        s_own = s.unmade(t, "x", name="input.x")
+        rest = source < 0
+        source[rest], where[rest] = len(sources), torch.arange(len(at))[rest]
+        ids.append(s.get(s_own))
+    starts = torch.tensor([0] + [s.values[i].numel() for i in ids]).cumsum(0)
+    i = picked(s, ids, (starts[source] + where).reshape(final.shape), "view")
+    if not torch.equal(torch.nan_to_num(s.values[i].float()), torch.nan_to_num(final.float())):
+        return None
+    return Value(final, {"plain": i})
