@@ -89,6 +89,7 @@ for name, names in MOVED.items():
 def chosen(s, a, out):
     """The elements along an axis at the indices that the operator returned."""
     values, indices = list(tensors_in(out))[:2]
+    s.known[s.key(indices)] = s.unmade(indices, "chosen")
     x = a["self"]
     floats(s, values, x)
     number = numbered([x])[0]
