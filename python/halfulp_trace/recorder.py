@@ -4,102 +4,199 @@ import collections
 import contextlib
 import json
 import os
+import shutil
 import socket
 import sys
+import warnings
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .formats import FORMATS, RANK
+from .formats import FORMATS
 from .optimizers import Update
 from .program import Program
 from .rundir import METRICS, digest, safetensors, write
 from .step import Step
-from .values import Value, snapshot, tensor_name
+from .values import Value, holdable, parts, snapshot, tensor_name
+
+
+OURS = ("trace", "analysis", "report", "metrics.tsv", "grads.tsv", "program-train.json", "manifest.json")
 
 
 class record:
-    """Records the training steps that run inside `with`, one step each time, in the run directory `run`."""
+    """Records the training steps that run inside `with`, one step each time, in the run directory `run`.
 
-    def __init__(self, model, run, optimizer=None):
+    optimizer  names the optimizer, or a list of them, in the manifest; every optimizer of PyTorch is seen without it
+    overwrite  deletes the run that is in the directory, instead of refusing it
+    strict     raises what goes wrong in the recorder out of the step; else the training goes on, and a warning says so
+    """
+
+    def __init__(self, model, run, optimizer=None, *, overwrite=False, strict=False):
+        self.model, self.run, self.strict = model, run, strict
+        if isinstance(optimizer, dict):
+            optimizer = optimizer.values()
+        self.optimizers = [o for o in (optimizer if hasattr(optimizer, "__iter__") else [optimizer]) if o is not None]
         if os.path.isdir(run) and os.listdir(run):
-            raise FileExistsError("%s: something is there already; record into a new directory" % run)
-        self.model, self.run, self.optimizer = model, run, optimizer
+            if not overwrite:
+                raise FileExistsError("%s: something is there already; record into a new directory, or let "
+                        "overwrite=True delete the run that is there" % run)
+            clear(run)
         self.program, self.opaque = Program(), collections.Counter()
         self.rows, self.grads = [], []           # of metrics.tsv and grads.tsv
         self.step = self.scale = None
+        self.kept = {}                           # names of states that are neither the model's nor an optimizer's
+        self.warned = set()
+        compiled = compiled_modules(model)
+        if compiled:
+            self.warn("%s is compiled by torch.compile: while a step is recorded PyTorch runs its operators one by "
+                    "one, whose bits are not those of the compiled kernels" % compiled[0])
+
+    def warn(self, text):
+        if text not in self.warned:
+            self.warned.add(text)
+            warnings.warn("halfulp_trace: " + text, stacklevel=3)
+
+    def guard(self, f, *args):
+        """Runs a part of the recorder, which must not stop a training."""
+        try:
+            return f(*args)
+        except Exception as why:
+            if self.strict:
+                raise
+            if self.step is not None:
+                self.step.blind = True
+            self.opaque["the recorder failed"] += 1
+            self.warn("a part of the step is not recorded, since %s: %s (strict=True raises this)"
+                    % (type(why).__name__, why))
+            return None
 
     def loss(self, loss):
         """Notes the step's loss, which metrics.tsv and the report show."""
-        self.noted = float(loss.detach())
+        self.noted = self.guard(lambda: float(loss.detach() if isinstance(loss, torch.Tensor) else loss))
 
     def __enter__(self):
         self.noted, self.step = None, Step(self)
-        s, names = self.step, self.model.named_parameters
-        for name, p in names():
-            if p.dtype in FORMATS and p.numel():
-                s.known[s.key(p)] = Value(snapshot(p), {"plain": s.add("", snapshot(p), "weight", tensor_name(name),
-                        state=True, trainable=True)})
-        for name, b in self.model.named_buffers():
-            if b.dtype in FORMATS and b.numel() and b.dim() <= RANK:
-                s.known[s.key(b)] = Value(snapshot(b), {"plain": s.add("", snapshot(b), "other", tensor_name(name),
-                        state=True)})
+        self.exit = contextlib.ExitStack()
+        self.guard(self.start, self.step)
+        self.exit.enter_context(self.step)
+        return self
+
+    def start(self, s):
+        """The model's state before the step, and hooks in its modules and in optimizers."""
+        for name, p, _ in s.parameters():
+            if holdable(p) and p.dtype in FORMATS:
+                s.known[s.key(p)] = Value(snapshot(p), {"plain": s.add("", snapshot(p), "weight", name, state=True,
+                        trainable=True)})
+            s.weights.add(s.storage(p))
+        for name, b in self.buffers():
+            if holdable(b) and b.dtype in FORMATS:
+                s.known[s.key(b)] = Value(snapshot(b), {"plain": s.add("", snapshot(b), "other", name, state=True)})
         if self.scale is not None:
             s.scale = s.add("", snapshot(self.scale), "other", "scaler.scale", state=True)
             s.known[s.key(self.scale)] = Value(snapshot(self.scale), {"plain": s.scale})
-        self.exit = contextlib.ExitStack()
         for name, module in self.model.named_modules():
-            path = name.replace(".", "/") or "model"
-            enter = module.register_forward_pre_hook(lambda m, x, path=path: s.layers.append(path))
-            leave = module.register_forward_hook(lambda m, x, y: s.layers.pop() and None)
-            self.exit.callback(enter.remove)
-            self.exit.callback(leave.remove)
-        if self.optimizer is not None:
-            updates = []
+            path = name.replace("_orig_mod.", "").replace("_orig_mod", "").replace(".", "/") or "model"
+            hook = module.register_forward_pre_hook(lambda m, x, path=path: s.enter(path))
+            self.exit.callback(hook.remove)
+            # a pass that activation checkpointing stops halfway leaves its modules too
+            hook = module.register_forward_hook(lambda m, x, y: s.leave(), always_call=True)
+            self.exit.callback(hook.remove)
+        updates = []
 
-            def start(optimizer, args, kwargs):
-                with _disable_current_modes():
-                    updates.append(Update(s, optimizer))
+        def begin(optimizer, args, kwargs):
+            closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
+            with _disable_current_modes():
+                updates.append(self.guard(Update, s, optimizer, closure))
+            if callable(closure) and updates[-1] is not None:
+                closure = updates[-1].closure(closure)
+                if "closure" in kwargs:
+                    return args, dict(kwargs, closure=closure)
+                return args[:1] + (closure,) + args[2:], kwargs
+            return None
 
-            def end(optimizer, args, kwargs):
-                with _disable_current_modes():
-                    updates.pop().finish()
+        def end(optimizer, args, kwargs):
+            with _disable_current_modes():
+                update = updates.pop() if updates else None
+                if update is not None:
+                    self.guard(update.finish)
 
-            before = self.optimizer.register_step_pre_hook(start)
-            after = self.optimizer.register_step_post_hook(end)
-            self.exit.callback(before.remove)
-            self.exit.callback(after.remove)
-        self.exit.enter_context(s)
-        return self
+        for hook in (register_optimizer_step_pre_hook(begin), register_optimizer_step_post_hook(end)):
+            self.exit.callback(hook.remove)
+
+    def buffers(self):
+        return [(tensor_name(n), x) for name, b in self.model.named_buffers() for n, x in parts(name, b)]
 
     def __exit__(self, kind, error, where):
         self.exit.close()
-        if kind is not None:
-            return False
-        s = self.step
-        s.begin_update()
-        for named in (self.model.named_parameters(), self.model.named_buffers()):
-            for name, t in named:
-                i = self.program.names.get(tensor_name(name))
-                if i in s.values and s.get(s.value(t)) != i:
-                    self.program.tensors[i]["next"] = s.get(s.value(t))
+        if kind is None:
+            self.guard(self.write, self.step)
+        self.step = None
+        return False
+
+    def states(self, s):
+        """What is a state: the program's tensor before the step, PyTorch's tensor, the parameter that it belongs to."""
+        for name, p, _ in s.parameters():
+            if self.program.names.get(name) in s.values:
+                yield self.program.names[name], p, p
+        for name, b in self.buffers():
+            if self.program.names.get(name) in s.values:
+                yield self.program.names[name], b, None
+        yield from s.states
+        own = s.weights | {s.storage(b) for _, b in self.buffers()} | {s.storage(t) for _, t, _ in s.states}
+        for (storage, shape), (t, value) in list(s.outside.items()):
+            i = value.ids.get("plain")
+            if storage in s.updated and storage not in own and t.dtype in FORMATS and i not in s.ended and (
+                    i not in s.grads.values()) and t.dim() > 0 and s.value(t).data is not None:
+                yield i, t, self.name_kept(s, i, t, (storage, shape))
+
+    def name_kept(self, s, i, t, key):
+        """Names a state that a hand-written update keeps, such as float32 masters and moving averages, by the nearest
+        parameter that it was made of. Returns that."""
+        weights = {self.program.names.get(name): (name, p) for name, p, _ in s.parameters()}
+        weights.update({g: weights[w] for w, g in s.grads.items() if w in weights})
+        value, shape = s.value(t), tuple(t.size())
+        near = self.program.nearest(s.get(value), lambda k: k in weights and tuple(s.values[k].shape) == shape)
+        if not self.program.tensors[i].get("state"):
+            name = (weights[near][0] if near is not None else "kept.state") + "_kept"
+            self.program.rename(i, name)
+            self.program.tensors[i].update({"state": True, "class": "other"})
+            self.kept[key] = self.program.tensors[i]["name"]
+        return weights[near][1] if near is not None else None
+
+    def write(self, s):
+        """Writes the step's trace, and what describes all steps so far."""
+        if s.ran_backward or not s.grads:
+            s.begin_update()
+        nexts, of = dict(s.ended), dict(s.owner)
+        for i, t, p in self.states(s):
+            value = s.value(t)
+            if p is not None:
+                of[i] = p
+            if value.data is None or FORMATS[value.data.dtype] != self.program.tensors[i]["format"]:
+                continue
+            if s.get(value) != i:
+                nexts.setdefault(i, s.get(value))
+        grads = dict(s.grads)
+        for i, p in of.items():
+            g = s.grads.get(next((w for w, q in of.items() if q is p and w in s.grads), None))
+            if g is not None and self.program.tensors[g]["shape"] == self.program.tensors[i]["shape"]:
+                grads[i] = g
         number = len(self.rows)
+        self.program.end_step(number, nexts, grads)
         scale = float(s.values[s.scale]) if s.scale is not None and s.scale in s.values else 1.0
         skipped = int(bool(s.values[s.found])) if s.found is not None else 0
-        for i in s.gradients:
+        for i in dict.fromkeys(s.grads.values()):
             x = s.values[i].to(torch.float64).abs() / scale
             fine = x[x.isfinite()]
             self.grads.append((number, self.program.tensors[i]["name"], repr(float(fine.max()) if len(fine) else 0.0),
-                    int((fine > 0).sum()),
-                               int((fine == 0).sum()), int(x.numel() - fine.numel())))
+                    int((fine > 0).sum()), int((fine == 0).sum()), int(x.numel() - fine.numel())))
         row = {"step": number, "epoch": 0, "loss": self.noted, "loss_scale": scale, "skipped": skipped,
                "digest": digest(self.program, s.values)}
         self.rows.append(row)
         os.makedirs(os.path.join(self.run, "trace"), exist_ok=True)
         write(os.path.join(self.run, "trace", "step-%06d.safetensors" % number), safetensors(s.values, self.program))
         self.finish(s)
-        self.step = None
-        return False
 
     def finish(self, s):
         """Writes what describes all steps so far, the manifest last."""
@@ -110,7 +207,7 @@ class record:
         write(os.path.join(self.run, "grads.tsv"), [text.encode()])
         write(os.path.join(self.run, "program-train.json"), [json.dumps(self.program.json()).encode()])
         low = sorted({FORMATS[d.dtype] for d in s.values.values()} & {"fp16", "bf16"})
-        device = next(iter(self.model.parameters())).device
+        device = next(iter(self.model.parameters()), torch.zeros(())).device
         manifest = {
             "run_version": 1, "halfulp_version": "halfulp_trace",
             "command": [os.path.basename(sys.argv[0] or "python")],
@@ -122,7 +219,7 @@ class record:
             "host": socket.gethostname(), "steps": len(self.rows), "steps_done": len(self.rows),
             "trace_steps": [r["step"] for r in self.rows], "loss_weight": 1,
             "loss_scaling": {"rule": "pytorch" if s.scale is not None else "none"},
-            "optimizer": {"name": type(self.optimizer).__name__ if self.optimizer is not None else "-"},
+            "optimizer": {"name": "+".join(type(o).__name__ for o in self.optimizers) or "-"},
             "calls": len(self.program.calls), "opaque": dict(self.opaque.most_common()), "files": {}, "finished": True}
         write(os.path.join(self.run, "manifest.json"), [json.dumps(manifest, indent=1).encode()])
 
@@ -133,3 +230,19 @@ class record:
         if self.opaque:
             text += "; opaque: " + ", ".join("%s (%d)" % x for x in self.opaque.most_common())
         return text
+
+
+def clear(run):
+    """Deletes a run's own files, and nothing else of the directory."""
+    for name in OURS:
+        path = os.path.join(run, name)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        elif os.path.lexists(path):
+            os.remove(path)
+
+
+def compiled_modules(model):
+    """The names of modules that torch.compile has compiled."""
+    return [name or type(m).__name__ for name, m in model.named_modules()
+            if type(m).__name__ == "OptimizedModule" or getattr(m, "_compiled_call_impl", None) is not None]

@@ -1,11 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a step runs: every operator of ATen, as it is dispatched, becomes calls of the program."""
+import collections
+
+import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .formats import FORMATS, Unknown
+from .formats import WHOLE, Unknown
 from .operators import CREATE, EMPTY, OPERATORS, SILENT
 from .tensors import Tensors
-from .values import Value, bind, geometry, tensor_name, tensors_in
+from .values import Value, bind, geometry, parts, tensor_name, tensors_in
+
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+# Operators that leave nothing of what they write to.
+OVERWRITES = CREATE | {"copy_", "_foreach_copy_", "_foreach_zero_", "exponential_", "geometric_", "cauchy_",
+                       "log_normal_"}
+# What operators write to without a word of it in their schemas.
+STATISTICS = "running_mean", "running_var"
+UNDECLARED = dict.fromkeys(("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"), STATISTICS)
+# An operator that is about to run: its name, its arguments, its operands, which of them it writes to.
+Running = collections.namedtuple("Running", "name plain a before written")
 
 
 class Step(Tensors, TorchDispatchMode):
@@ -14,47 +27,109 @@ class Step(Tensors, TorchDispatchMode):
     def __init__(self, recorder):
         TorchDispatchMode.__init__(self)
         Tensors.__init__(self, recorder)
+        self.ran_backward = False
+        self.weights = set()                     # the parameters' storages
+        self.updated = set()                     # the storages that the update wrote to
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        name = func._schema.name.partition("::")[2]
-        if self.quiet or func.namespace != "aten" or name in SILENT:
+        if any(t not in PLAIN for t in types):   # a subclass takes it apart first
+            return NotImplemented
+        if self.quiet:
             return func(*args, **kwargs)
-        if name.startswith("_amp_") and not self.updating:
-            self.begin_update()
+        running = self.r.guard(self.begin, func, args, kwargs)
+        out = func(*args, **kwargs)
+        if running != "silent":
+            self.r.guard(self.end, func, running, args, kwargs, out)
+        return out
+
+    def begin(self, func, args, kwargs):
+        """Before an operator runs: what it may write to is known as it is now."""
+        space, _, name = func._schema.name.partition("::")
+        before = list(tensors_in([args, kwargs]))
+        if space == "aten" and name in SILENT or space in ("prim", "profiler"):
+            return "silent"
+        self.was = {}
         a = bind(func, args, kwargs)
         written = [t for arg in func._schema.arguments if arg.alias_info is not None and arg.alias_info.is_write
                    for t in tensors_in(a.get(arg.name))]
-        plain = name.rstrip("_")                 # mul_ is mul into its first operand
-        make = OPERATORS.get(name) or OPERATORS.get(plain)
-        before = [t for t in tensors_in([args, kwargs])]
-        self.was = {id(t): self.value(t) for t in before} if written else {}
+        written += [a[k] for k in UNDECLARED.get(name, []) if a.get(k) is not None and a.get("training", True)]
+        self.notice_update(name, before, written)
+        if written or space != "aten":           # whose schemas need not tell the truth
+            over = [a["out"]] if "out" in a else written if name in OVERWRITES else []
+            over = list(tensors_in(over))
+            self.was = {id(t): self.value(t) for t in before if not any(t is o for o in over)}
         self.running = func, args, kwargs
-        out = func(*args, **kwargs)
-        for s in {self.storage(t) for t in written}:
-            self.version[s] += 1
-            self.writes[s, self.version[s]] = [geometry(t) for t in written if self.storage(t) == s]
-        results = list(tensors_in(out)) or written
+        plain = name.rstrip("_")                 # mul_ is mul into its first operand
+        return Running(name if space == "aten" else space + "." + name, plain, a, before, written)
+
+    def end(self, func, running, args, kwargs, out):
+        """After an operator ran: its calls."""
+        if running is None:                      # begin failed
+            every = list(tensors_in([args, kwargs]))
+            for t in every:
+                self.wrote([t])
+            return self.give_up("aten." + func._schema.name.partition("::")[2], [], list(tensors_in(out)) + every)
+        name, plain, a, before, written = running
+        own = "." not in name
+        if not own:
+            written = written + [t for t in before if not any(t is w for w in written)
+                                 and id(t) in self.was and not self.was[id(t)].holds(t)]
+        self.wrote(written)
+        results = list(tensors_in(out))
+        self.born |= {self.storage(t) for t in results} - {self.storage(t) for t in before}
         if not written and self.is_view(before, results):
-            return out
-        if name in EMPTY:
-            for t in results:
+            return
+        everything = results + [t for t in written if not any(t is r for r in results)]
+        if own and name in EMPTY:
+            for t in everything:
                 self.known[self.key(t)] = Value(None)
-            return out
+            return
+        make = (OPERATORS.get(name) or OPERATORS.get(plain)) if own else None
+        why = "halfulp has no such operator"
         try:
             if make is None:
-                raise Unknown("no such operator")
-            make(self, a, out if list(tensors_in(out)) else written)
-        except Exception as why:                 # whatever this file does not foresee must not stop a training
-            if not isinstance(why, Unknown):
-                self.r.opaque["aten.%s, since %s: %s" % (name, type(why).__name__, why)] += 1
-            elif make is not None or name not in CREATE:
-                if any(t.dtype in FORMATS for t in results):
-                    self.r.opaque["aten." + name] += 1
+                raise Unknown(why)
+            make(self, a, out if results else written)
+        except Exception as error:               # whatever a rule does not foresee must not stop a training
+            foreseen = isinstance(error, Unknown)
+            if not foreseen and self.r.strict:
+                raise
+            if own and name in CREATE and make is None:
+                for t in everything:
+                    self.known[self.key(t)] = self.unmade(t, plain.strip("_"))
+                return
+            why = str(error) if foreseen else "%s: %s" % (type(error).__name__, error)
+            name = "aten." + name if own else name
+            self.unknown(name if foreseen else "%s, since %s" % (name, why), why, before, everything)
+            return
+        for t in everything:                     # what a rule leaves out few ask for
+            if self.key(t) not in self.known:
+                self.known[self.key(t)] = Value(None, behind=self.operands([self.old(x) for x in before]))
+
+    def wrote(self, written):
+        """Notes that an operator wrote to these tensors."""
+        for s in {self.storage(t) for t in written}:
+            self.version[s] += 1
+            if self.phase() == "update":
+                self.updated.add(s)
+            self.writes[s, self.version[s]] = [geometry(t) for t in written if self.storage(t) == s]
+
+    def unknown(self, name, why, before, results):
+        """An operator without a rule. Whole numbers and truth values made of such that came from outside are exact."""
+        values = [self.old(t) for t in before]
+        results = [t for t in results if self.key(t) not in self.known]
+        exact = all(t.dtype in WHOLE for t in before + results) and not any(
+            v.behind or v.late or any(i in self.program.maker for i in v.ids.values()) for v in values)
+        if exact:
             for t in results:
-                if self.key(t) not in self.known:
-                    self.known[self.key(t)] = self.unmade(t, name.strip("_"))
-        return out
+                self.known[self.key(t)] = self.unmade(t, name.rpartition(".")[2].strip("_"))
+        else:
+            self.give_up(name, self.operands(values), results, why)
+
+    def give_up(self, name, inputs, results, why="the recorder failed"):
+        if results:
+            self.opaque(name, why, inputs, results, role=name.split(",")[0].rpartition(".")[2].strip("_"))
 
     def is_view(self, before, results):
         """Notes views. What they hold is found when a call reads it."""
@@ -77,16 +152,59 @@ class Step(Tensors, TorchDispatchMode):
             t = self.parent.get((s, out[-1]))
         return out
 
+    # --- modules ------------------------------------------------------------------------------------------------------
+    def enter(self, path):
+        """A module's forward pass begins, and with it another pass where an update was before."""
+        self.layers.append(path)
+        if not self.stepping:
+            self.updating = False
+
+    def leave(self):
+        if len(self.layers) > 1:
+            self.layers.pop()
+
     # --- the update ---------------------------------------------------------------------------------------------------
+    def parameters(self):
+        """The plain tensors of the parameters, their gradients', and halfulp's names."""
+        for name, p in self.r.model.named_parameters():
+            grad = p.grad
+            whole = parts(name, p.detach())
+            slopes = parts(name, grad) if grad is not None else [(n, None) for n, _ in whole]
+            if len(slopes) == len(whole):
+                for (n, w), (_, g) in zip(whole, slopes):
+                    yield tensor_name(n), w, g
+
+    def notice_update(self, name, before, written):
+        """The update begins where, behind the backward pass and outside of a module, a gradient is read or a parameter
+        written to."""
+        if torch._C._current_graph_task_id() != -1:
+            self.ran_backward = True
+        elif self.updating or len(self.layers) > 1:
+            return
+        elif name.startswith("_amp_"):
+            self.begin_update()
+        elif self.ran_backward:
+            slopes = {self.storage(g) for _, _, g in self.parameters() if g is not None}
+            if any(self.storage(t) in slopes for t in before) or any(self.storage(t) in self.weights for t in written):
+                self.begin_update()
+
     def begin_update(self):
-        self.updating = True
-        if self.gradients is None:
-            self.gradients = []
-            for name, p in self.r.model.named_parameters():
-                if p.grad is not None and self.value(p.grad).data is not None:
-                    g, w = self.get(self.value(p.grad)), self.get(self.value(p))
-                    self.program.tensors[g]["class"] = "wgrad"
-                    self.program.tensors[w]["grad"] = g
-                    layer, _, role = tensor_name(name).rpartition(".")
-                    self.program.rename(g, "%s.d%s" % (layer, role))
-                    self.gradients.append(g)
+        """Notes the gradients that the backward pass made of the parameters that were not yet updated."""
+        self.updating, self.ran_backward = True, False
+        for name, p, grad in self.parameters():
+            w = self.program.names.get(name)
+            if grad is None or w not in self.values or self.version[self.storage(p)] and w in self.grads:
+                continue
+            if grad.layout is not torch.strided:     # of a table's rows
+                dense = grad.detach().to_dense()
+                inputs = self.operands([self.value(grad)])
+                self.opaque("aten.to_dense", "its rows are kept by their numbers", inputs, [dense])
+                grad = dense
+            value = self.value(grad)
+            if value.data is None or tuple(value.data.shape) != tuple(p.size()):
+                continue
+            g = self.get(value)
+            self.program.tensors[g]["class"] = "wgrad"
+            self.grads[w] = g
+            layer, _, role = name.rpartition(".")
+            self.program.rename(g, "%s.d%s" % (layer, role))

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tensors of a step: which tensor of the program holds which of PyTorch's, and the calls that make them."""
 import collections
+import functools
 import json
 
 import torch
 
 from .formats import FORMATS, LAYOUTS, LIBRARY, RANK, WHOLE, Unknown
 from .moves import flat_move, permuting_move, same_order, view_moves
-from .values import Value, geometry, snapshot
-from .writes import composed
+from .values import Value, geometry, holdable, snapshot
+from .writes import composed, viewed
 
 
 class Tensors:
@@ -21,30 +22,48 @@ class Tensors:
         self.parent = {}                         # (storage, geometry) -> the tensor that it is a view of
         self.version = collections.Counter()     # how often a storage was written to
         self.alive = {}                          # keeps storages, so that no other gets their address
+        self.outside = {}                        # (storage, geometry) -> a tensor from before the step, its Value then
+        self.blind = False                       # whether the recorder failed in this step
+        self.born = set()                        # storages that an operator of this step made
+        self.writes = {}                         # (storage, its version) -> the geometries that made this version
         self.seen = collections.Counter()        # how often the same call ran before
         self.layers = ["step"]
-        self.updating = self.quiet = False
-        self.gradients = None                    # those of the parameters, once they are known
+        self.stepping = self.updating = self.quiet = False   # in an optimizer's step; in what surrounds it; unseen
+        self.ended = {}                          # the program's tensor that a state becomes in this step
+        self.states = []                         # of optimizers: before the step, PyTorch's tensor, its parameter
+        self.owner = {}                          # the parameter of a state, by the state's tensor of the program
+        self.clocks = []                         # Adam's, of this step
+        self.grads = {}                          # the gradient of a parameter, both as the program's tensors
         self.pooled = {}                         # what max_pool2d made of a tensor of the program
         self.found = None                        # the tensor of the program that says whether the update is skipped
         self.scale = None                        # the program's tensor of the loss scale
         self.constants = {}                      # by their value, format and shape
-        self.writes = {}                         # (storage, its version) -> the geometries that made this version
         self.was = {}                            # values of the operands of a call that writes to them
 
     def storage(self, t):
-        s = t.untyped_storage()
-        self.alive.setdefault(s._cdata, s)
-        return s._cdata
+        """What is written to as a whole: t's memory, or t itself where it has none of its own."""
+        s = t
+        if t.layout is torch.strided and not t.is_nested:
+            s = t.untyped_storage()
+        name = s._cdata
+        if name not in self.alive:
+            self.alive[name] = s
+        return name
 
     def key(self, t):
         s = self.storage(t)
         return s, self.version[s], geometry(t)
 
+    def recomputing(self):
+        """Whether a module's forward pass runs again inside of the backward pass, as checkpointing has it."""
+        return len(self.layers) > 1 and not self.stepping and torch._C._current_graph_task_id() != -1
+
     def phase(self):
-        if self.updating:
+        if self.stepping:
             return "update"
-        return "backward" if torch._C._current_graph_task_id() != -1 else "forward"
+        if torch._C._current_graph_task_id() != -1:
+            return "forward" if self.recomputing() else "backward"
+        return "update" if self.updating else "forward"
 
     def add(self, role, data, cls=None, name=None, **flags):
         """A new tensor of the program with these values, which nothing makes."""
@@ -59,24 +78,24 @@ class Tensors:
         self.values[i] = data
         return i
 
-    def call(self, op, inputs, outputs, attr=None, library=False, compute=None, layer=None, phase=None):
+    def call(self, op, inputs, outputs, attr=None, library=False, compute=None, layer=None, phase=None, **more):
         """A call with these tensors of the program; outputs are (role, values). Returns the output's tensors."""
         attr = dict(attr or {}, **({"library": LIBRARY} if library else {}))
         phase = phase or self.phase()
         layer = layer or self.layer_of(inputs)
         wide = any(d.dtype == torch.float64 for _, d in outputs)
         compute = compute or ("fp64" if wide else "fp32")
+        again = "_recomputed" if self.recomputing() else ""
+        more = dict(more, recomputed=True) if again else more
         made = tuple((str(d.dtype), tuple(d.shape)) for _, d in outputs)
-        same = (op, json.dumps(attr, sort_keys=True), tuple(inputs), made)
+        same = (op, json.dumps([attr, more], sort_keys=True), tuple(inputs), made)
         self.seen[same] += 1
         key = same + (self.seen[same],)
         if key not in self.program.made:
             cls = "activation" if phase == "forward" else "gradient" if phase == "backward" else "other"
-            ids = []
-            for role, d in outputs:
-                i = self.program.tensor("%s.%s" % (layer, role), FORMATS[d.dtype], d.shape, cls)
-                ids.append(i)
-            self.program.call(op, phase, layer, list(inputs), ids, attr, compute)
+            ids = [self.program.tensor("%s.%s%s" % (layer, role, again), FORMATS[d.dtype], d.shape, cls)
+                   for role, d in outputs]
+            self.program.call(op, phase, layer, list(inputs), ids, attr, compute, **more)
             self.program.made[key] = ids
         ids = self.program.made[key]
         for i, (_, d) in zip(ids, outputs):
@@ -85,7 +104,7 @@ class Tensors:
 
     def layer_of(self, inputs):
         """In the forward pass the module that runs. Behind it the layer of the first operand that is no gradient."""
-        if self.phase() == "forward" and not self.updating:
+        if self.phase() == "forward" or not inputs:
             return self.layers[-1]
         infos = [self.program.tensors[i] for i in inputs]
         own = [t for t in infos if t["class"] in ("activation", "weight")]
@@ -94,6 +113,8 @@ class Tensors:
 
     def get(self, value, layout="plain"):
         """The program's tensor that has the value in this layout."""
+        if not value.ids and value.late is not None:
+            value.ids["plain"] = value.late()
         if layout not in value.ids:
             if layout == "plain":
                 have = next(k for k in value.ids if k != "plain")
@@ -113,42 +134,127 @@ class Tensors:
         """The Value of a tensor of PyTorch as it is now."""
         key = self.key(t)
         if key in self.known:
+            value = self.known[key]
+            if not value.holds(t):               # no operator of PyTorch did that
+                self.opaque("written outside PyTorch", "no operator that was seen wrote it", [self.get(value)], [t])
             return self.known[key]
+        if key[1] == 0 and key[0] not in self.born and (key[0], key[2]) not in self.parent and not self.blind:
+            self.known[key] = self.from_outside(t, key)
+            return self.known[key]
+        value = self.after_writes(t, key) or self.view(t, key)
+        if value is not None:
+            self.known[key] = value
+        else:
+            self.opaque("written through a view", "which elements changed is not known", self.inside(key[0]), [t])
+        return self.known[key]
+
+    def from_outside(self, t, key):
+        """The Value of a tensor that was there before the step. One that an earlier step's update wrote to is a
+        state."""
+        kept = self.r.kept.get((key[0], key[2]))
+        if kept is not None and holdable(t) and kept not in self.seen:
+            value = Value(snapshot(t), {"plain": self.add("", snapshot(t), "other", name=kept, state=True)})
+        else:
+            value = self.unmade(t, "x", name="input.x")
+        if value.data is not None:
+            self.outside[key[0], key[2]] = t.detach(), value
+        return value
+
+    def after_writes(self, t, key):
+        """The Value of a tensor whose memory was written to through others; None where that is not known."""
         parent = self.parent.get((key[0], key[2]))
-        moves = value = None
-        if key[1] and t.dtype in FORMATS and t.numel() and t.dim() <= RANK and (
-                parent is None or self.key(parent) not in self.known):
-            value = composed(self, t, key)
-            if value is not None:
-                self.known[key] = value
-                return value
-        if parent is not None and t.dtype == parent.dtype and 0 < t.numel():
+        if not key[1] or not holdable(t) or t.dtype not in FORMATS:
+            return None
+        if parent is not None and self.key(parent) in self.known:
+            return None
+        return composed(self, t, key)
+
+    def view(self, t, key):
+        """The Value of a view by that of the tensor that it is a view of; None where moves do not make it."""
+        parent = self.parent.get((key[0], key[2]))
+        if parent is None:
+            return None
+        whole = self.value(parent)
+        if whole.data is None and not whole.behind and key[1] == 0:
+            return Value(None)                   # a view of what means nothing yet
+        moves = None
+        if t.dtype == parent.dtype and holdable(t) and whole.data is not None:
             if t.numel() == parent.numel() and same_order(parent, t):
                 moves = [flat_move(tuple(t.size()))]
             else:
                 moves = view_moves(geometry(parent)[1:], geometry(t)[1:])
-        if moves and t.dim() <= RANK and self.value(parent).data is not None:
-            i = self.get(self.value(parent))
-            final = snapshot(t)
-            for n, attr in enumerate(moves):
-                shape = [attr["d%d" % j] for j in range(attr["rank"])]
-                i = self.call("move", [i], [("view", final.reshape(shape))], attr)[0]
-            value = Value(final, {"plain": i})
-        else:
-            if key[1]:
-                self.r.opaque["written through a view"] += 1
-            value = self.unmade(t, "x", name="input.x")
-        self.known[key] = value
-        return value
+        if not moves:
+            value = viewed(self, whole, parent, t) if t.dtype == parent.dtype and holdable(t) else None
+            if value is None and not key[1]:
+                self.opaque("a view", "it shows its elements in another way", self.operands([whole]), [t])
+                return self.known[key]
+            return value
+        i = self.get(whole)
+        final = snapshot(t)
+        for attr in moves:
+            shape = [attr["d%d" % j] for j in range(attr["rank"])]
+            i = self.call("move", [i], [("view", final.reshape(shape))], attr)[0]
+        return Value(final, {"plain": i})
+
+    def first(self, t):
+        """The program's tensor that t was before anything wrote to it; None where a call made that."""
+        s, _, shape = self.key(t)
+        value = next((v for (of, _, g), v in self.known.items() if of == s and g == shape), None)
+        i = value.ids.get("plain") if value is not None else None
+        return None if i in self.program.maker else i
+
+    def inside(self, storage):
+        """The program's tensors that what is in a storage may depend on."""
+        latest = {}
+        for (s, version, shape), value in self.known.items():
+            if s == storage:
+                latest[shape] = value
+        return self.operands(latest.values())
+
+    def operands(self, values):
+        """The program's tensors of these values, or those that they depend on."""
+        ids = []
+        for v in values:
+            ids += [self.get(v)] if v.data is not None else v.behind
+        return list(dict.fromkeys(ids))
 
     def unmade(self, t, role, **how):
         """A Value that no call made: an input of the program."""
-        if t.numel() == 0 or t.dim() > RANK or (t.dtype not in FORMATS and t.dtype not in WHOLE):
+        if not holdable(t):
             return Value(None)
         data = snapshot(t)
-        if t.dtype not in WHOLE or not data.is_floating_point() or not (data.abs() > 2.0 ** 53).any():
+        if t.dtype not in WHOLE or not (data.abs() > 2.0 ** 53).any():
             return Value(data, {"plain": self.add(role, data, **how)})
         return Value(None)
+
+    def opaque(self, name, reason, inputs, results, role=None, **how):
+        """A call that nothing computes, from the program's tensors `inputs` to PyTorch's tensors `results`. What no
+        format holds of these is behind the inputs."""
+        held = []
+        for t in results:
+            data = snapshot(t) if holdable(t) else None
+            if data is None or t.dtype in WHOLE and (data.abs() > 2.0 ** 53).any():
+                self.known[self.key(t)] = Value(None, behind=inputs)
+            else:
+                held.append((t, data))
+        if not held:
+            return []
+        roles = role if isinstance(role, list) else [role or name.rpartition(".")[2].replace(" ", "_")] * len(held)
+        how = dict(dict(layer=self.layer_of(inputs), phase=self.phase()), **how)
+
+        def make():
+            self.r.opaque[name] += 1
+            return self.call("opaque", inputs, [(r, data) for r, (_, data) in zip(roles, held)],
+                    opaque={"name": name.split(", since")[0][:120], "reason": reason[:200]}, **how)
+        if all(t.dtype in WHOLE for t, _ in held):               # an index or a truth value that few ask for
+            made = functools.cache(make)
+            for k, (t, data) in enumerate(held):
+                self.known[self.key(t)] = Value(data, late=lambda k=k: made()[k])
+            return []
+        ids = make()
+        for i, (t, data) in zip(ids, held):
+            self.known[self.key(t)] = Value(data, {"plain": i})
+        return ids
 
     def ids(self, value, layout="plain"):
         if value.data is None:

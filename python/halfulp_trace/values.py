@@ -2,19 +2,68 @@
 """Values of PyTorch's tensors, and what names and describes them."""
 import torch
 
-from .formats import WHOLE
+from .formats import FORMATS, RANK, WHOLE
 
 
 class Value:
     """The values that a tensor of PyTorch had at some time, and the program's tensors that hold them: `plain`, in
-    PyTorch's own order of axes, and in halfulp's layouts. What is missing is made by a move."""
+    PyTorch's own order of axes, and in halfulp's layouts. What is missing is made by a move. Where no format holds the
+    values `data` is None, and `behind` has the program's tensors that they depend on. `late` makes the call that
+    gives `data` its tensor, once something reads it."""
 
-    def __init__(self, data, ids=None):
-        self.data, self.ids = data, dict(ids or {})
+    def __init__(self, data, ids=None, behind=(), late=None):
+        self.data, self.ids, self.behind, self.late, self.mark = data, dict(ids or {}), tuple(behind), late, None
+
+    def holds(self, t):
+        """Whether t still has these values: as bits on the host, elsewhere as far as a fingerprint tells."""
+        if self.data is None or not holdable(t) or tuple(self.data.shape) != tuple(t.size()):
+            return True
+        if t.device.type == "cpu":
+            return torch.equal(words(t), words(self.data))
+        if self.mark is None:
+            self.mark = fingerprint(self.data)
+        return self.mark == fingerprint(t)
+
+
+def words(t):
+    """The bits of t's elements as whole numbers; of whole numbers those of the numbers as the program has them."""
+    t = t.detach()
+    t = (t.to(WHOLE[t.dtype]) if t.dtype in WHOLE else t).resolve_conj().resolve_neg()
+    return t.view(WORDS[t.element_size()])
+
+
+# The whole numbers as which the bits of an element are read, by its bytes.
+WORDS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+SIDE = 1024
+
+
+def fingerprint(t):
+    """A number that other bits, or the same in another order, almost surely change. It is made where the tensor is, by
+    sums of rows and of columns modulo 2^64, weighted by their place."""
+    bits = words(t).contiguous().reshape(-1)
+    size = bits.element_size()
+    if bits.numel() * size % 8 == 0 and bits.storage_offset() * size % 8 == 0 and bits.data_ptr() % 8 == 0:
+        bits = bits.view(torch.int64)
+    n = bits.numel() // SIDE * SIDE
+    total = 0
+    for part in (bits[:n].view(-1, SIDE), bits[n:].view(1, -1)):
+        for axis in (0, 1):
+            sums = part.sum(axis, dtype=torch.int64)
+            place = torch.arange(1, len(sums) + 1, device=sums.device)
+            total = total * 31 + int((sums * (place * 0x2545F4914F6CDD1D)).sum()) & (1 << 64) - 1
+    return total
 
 
 def geometry(t):
+    if t.layout is not torch.strided or t.is_nested:
+        return t.dtype, 0, (), ()
     return t.dtype, t.storage_offset(), tuple(t.size()), tuple(t.stride())
+
+
+def holdable(t):
+    """Whether a tensor of the program can have this tensor's values, as far as its type and shape tell."""
+    return (t.layout is torch.strided and not t.is_nested and t.device.type != "meta" and 0 < t.numel()
+            and t.dim() <= RANK and (t.dtype in FORMATS or t.dtype in WHOLE))
 
 
 def tensors_in(x):
@@ -26,6 +75,16 @@ def tensors_in(x):
     elif isinstance(x, dict):
         for y in x.values():
             yield from tensors_in(y)
+
+
+def parts(name, t):
+    """The plain tensors that t is made of, by name: itself, or those that a subclass such as DTensor wraps."""
+    if type(t) in (torch.Tensor, torch.nn.Parameter) or not hasattr(t, "__tensor_flatten__"):
+        return [(name, t)]
+    inner = [(k, getattr(t, k)) for k in t.__tensor_flatten__()[0]]
+    if len(inner) == 1:
+        return parts(name, inner[0][1])
+    return [p for k, x in inner for p in parts("%s_%s" % (name, k.strip("_")), x)]
 
 
 def snapshot(t):
@@ -45,5 +104,5 @@ def bind(func, args, kwargs):
 
 def tensor_name(name):
     """LAYER.ROLE of halfulp: the modules of a path are parted by a stroke, as in layer1/0/conv1.weight."""
-    layer, _, role = name.rpartition(".")
+    layer, _, role = name.replace("_orig_mod.", "").rpartition(".")
     return "%s.%s" % (layer.replace(".", "/") or "model", role)

@@ -4,12 +4,12 @@ each of its elements."""
 import torch
 
 from .flat import picked
-from .values import Value, snapshot
+from .values import Value, geometry, snapshot
 
 
-def places(n, geometry):
+def places(n, shape):
     """Which elements of a storage of n elements a tensor of this geometry has."""
-    _, offset, size, stride = geometry
+    _, offset, size, stride = shape
     return torch.arange(n).as_strided(size, stride, offset)
 
 
@@ -46,8 +46,9 @@ def composed(s, t, key):
                 hidden[:] = False
                 hidden[places(n, g).reshape(-1)] = True
             opened &= ~hidden[at]
-    if not sources:
-        return None
+    hidden = any(v.behind for (of, _, _), v in s.known.items() if of == storage)
+    if hidden or not sources or ((source < 0) & ~opened).any():
+        return None                              # some of it was written by what is not known
     final = snapshot(t)
     ids = [s.get(v) for v in sources]
     if (source < 0).any():
@@ -60,3 +61,17 @@ def composed(s, t, key):
     if not torch.equal(torch.nan_to_num(s.values[i].float()), torch.nan_to_num(final.float())):
         return None
     return Value(final, {"plain": i})
+
+
+def viewed(s, whole, parent, t):
+    """The Value of any view of a tensor: a selection of its elements; None where it shows others too."""
+    if whole.data is None:
+        return None
+    n = t.untyped_storage().nbytes() // t.element_size()
+    local = torch.full((n,), -1)
+    own = places(n, geometry(parent)).reshape(-1)
+    local[own] = torch.arange(len(own))
+    at = local[places(n, geometry(t))]
+    if (at < 0).any():
+        return None
+    return Value(snapshot(t), {"plain": picked(s, [s.get(whole)], at, "view")})

@@ -44,7 +44,7 @@ typedef struct hu_difference {
 
 typedef struct hu_differences {
 	hu_difference *list;
-	size_t n, cap, calls, skipped, libraries, elements;
+	size_t n, cap, calls, skipped, libraries, opaque, elements;
 } hu_differences;
 
 /* Executes every traced call of every traced step again; calls whose inputs or outputs were not recorded are skipped

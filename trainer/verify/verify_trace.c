@@ -11,7 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct step { const hu_run *r; size_t number; hu_tensor *t; char *bad; hu_env env; } step;
+typedef struct step {
+	const hu_run *r;
+	size_t number;
+	hu_tensor *t;
+	char *bad;
+	hu_env env;
+} step;
 
 void
 hu_differences_release(hu_differences *d)
@@ -92,6 +98,8 @@ verify_step(hu_differences *d, const hu_run *r, size_t number, hu_progress *bar)
 	for (int i = 0; i < p->nc && st == HU_OK; i++) {
 		if (hu_attr_library(&p->c[i]) > 0)
 			d->libraries++;
+		else if (p->c[i].op->role == HU_ROLE_OPAQUE)
+			d->opaque++;
 		else if (recorded(&s, &p->c[i]))
 			st = again(d, &s, &p->c[i], t);
 		else
@@ -135,9 +143,9 @@ hu_differences_to_json(const hu_differences *d, const hu_run *r)
 						    r->train->t[x->tensor].name, "element", (json_int_t)x->element,
 						    "recorded_bits", was, "got_bits", got, "inherited", x->inherited));
 	}
-	return json_pack("{s:s s:I s:I s:I s:I s:o}", "run", hu_shown(r->dir), "calls", (json_int_t)d->calls,
-		"skipped_calls", (json_int_t)d->skipped, "library_calls", (json_int_t)d->libraries, "elements",
-		(json_int_t)d->elements, "differences", list);
+	return json_pack("{s:s s:I s:I s:I s:I s:I s:o}", "run", hu_shown(r->dir), "calls", (json_int_t)d->calls,
+		"skipped_calls", (json_int_t)d->skipped, "library_calls", (json_int_t)d->libraries, "opaque_calls",
+		(json_int_t)d->opaque, "elements", (json_int_t)d->elements, "differences", list);
 }
 
 void
@@ -157,5 +165,7 @@ hu_differences_print(const hu_differences *d, const hu_run *r, FILE *f)
 		fprintf(f, "; %zu calls were not recorded whole", d->skipped);
 	if (d->libraries)
 		fprintf(f, "; %zu calls were computed by a library, whose bits nobody promises", d->libraries);
+	if (d->opaque)
+		fprintf(f, "; %zu calls are opaque, and nothing computes them", d->opaque);
 	fputc('\n', f);
 }

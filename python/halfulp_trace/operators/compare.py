@@ -41,6 +41,14 @@ for name, ours in COMPARED.items():
     register(name, ours)
 
 
+@operator("isnan")
+def isnan(s, a, out):
+    """What is not equal to itself."""
+    i = s.input(a["self"])
+    same = s.call("equal", [i, i], [("same", (out == 0).cpu().to(torch.float32))])
+    s.result("logical_not", same, out, role="mask")
+
+
 def truths(s, op, operands, out):
     out = next(tensors_in(out))
     if any(x.dtype != torch.bool for x in operands + [out]):

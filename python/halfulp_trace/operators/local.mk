@@ -11,6 +11,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/conv.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/copies.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/dropout.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/foreach.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/fused.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/grouped.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/index.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/interpolate.py

@@ -1,9 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """The GradScaler's own operators."""
+import math
+
 import torch
 
 from ..values import Value, snapshot
 from .table import operator
+
+
+def loss_scale(s, i):
+    """Notes that the program's tensor i is the loss scale, unless one is known. Returns that."""
+    if s.scale is not None:
+        return s.scale
+    s.scale = i
+    s.program.rename(i, "scaler.scale")
+    carry(s)
+    return i
+
+
+def carry(s):
+    """What the backward pass made carries the loss scale."""
+    for call in s.program.calls:
+        for t in (s.program.tensors[k] for k in call["out"] if call["phase"] == "backward"):
+            if t["class"] in ("gradient", "wgrad"):
+                t["loss_scaled"] = True
 
 
 @operator("_amp_foreach_non_finite_check_and_unscale")
@@ -12,22 +32,25 @@ def amp_foreach_non_finite_check_and_unscale(s, a, out):
     grads, found, inverse = a["self"], a["found_inf"], a["inv_scale"]
     before = [s.input(t) for t in grads]
     i = s.input(inverse)
-    while s.scale is None:                       # the inverse is made of the scale, through fp64
-        made = [c for c in s.program.calls if i in c["out"]]
-        if not made or made[0]["op"] not in ("cast", "reciprocal"):
-            s.scale = i
-            s.program.rename(i, "scaler.scale")
+    made = s.program.maker.get(i)
+    checked = made is None and float(inverse) == 1   # a fused optimizer divides by itself: it only wants the check
+    while not checked and s.scale is None:       # the inverse is made of the scale, through fp64
+        made = s.program.maker.get(i)
+        if made is None or s.program.calls[made]["op"] not in ("cast", "reciprocal"):
+            loss_scale(s, i)
         else:
-            i = made[0]["in"][0]
-    for call in s.program.calls:                 # what the backward pass made carries the scale
-        for t in (s.program.tensors[i] for i in call["out"] if call["phase"] == "backward"):
-            if t["class"] in ("gradient", "wgrad"):
-                t["loss_scaled"] = True
+            i = s.program.calls[made]["in"][0]
     ids = s.call("finite_check", before, [("found_inf", snapshot(found))], {"judged": len(before)}, layer="scaler")
     s.known[s.key(found)] = Value(snapshot(found), {"plain": ids[0]})
     s.found = ids[0] if s.found is None else s.found
+    if s.scale is not None:
+        carry(s)
+    power = s.scale is not None and math.frexp(float(s.values[s.scale]))[0] == 0.5
     for t, g in zip(grads, before):
-        s.result("unscale", [g, s.scale], t, {"loss_weight": 1},
+        if checked:
+            s.known[s.key(t)] = Value(snapshot(t), {"plain": g})
+            continue
+        s.result("unscale", [g, s.scale], t, {"loss_weight": 1}, library=not power,
                 role=s.program.tensors[g]["name"].rpartition(".")[2] + "_unscaled")
 
 
@@ -41,6 +64,7 @@ def amp_update_scale(s, a, out):
             "interval": a["growth_interval"]}
     found = s.found if s.found is not None else s.input(found)
     ids = s.call("scale_update", [i, t, found], [("scale_next", snapshot(scale))], rule, layer="scaler")
-    s.program.tensors[i].update({"state": True, "next": ids[0]})
+    s.program.tensors[i]["state"] = True
+    s.ended[i] = ids[0]
     s.known[s.key(scale)] = Value(snapshot(scale), {"plain": ids[0]})
     s.r.scale = scale
