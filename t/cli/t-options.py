@@ -185,6 +185,16 @@ accumulate seeds | accumulate --n 10 --terms uniform:0,1 | --seeds 3
 accumulate table | accumulate --n 10 | --table
 accumulate every | accumulate --n 10 --table | --every 3
 accumulate json | accumulate --n 10 | --json
+judge in | judge softmax --got {h}/a.npy --in x={h}/x.npy | --in x={h}/a.npy
+judge got | judge softmax --in x={h}/x.npy --got {h}/a.npy | --got y={h}/x.npy
+judge given | judge 'h = exp(x); y = neg(h)' --in x={h}/x.npy --got {h}/a.npy | --given h={h}/a.npy
+judge set | judge softmax --in x={h}/x.npy --got {h}/a.npy | --set out=bf16
+judge bits | judge 'y = relu(x)' --in x={h}/x.npy --got {h}/codes.npy --set out=fp16 | --bits
+judge confidence | judge softmax --in x={h}/x.npy --got {h}/a.npy --json | --confidence 0.9
+judge fail-on | judge 'h = store(x, to=bf16); y = scale(h, k=1)' --in x={h}/x.npy --got {h}/x.npy | --fail-on undeclared
+judge exact | judge softmax --in x={h}/x.npy --got {h}/a.npy | --exact e.npy
+judge bound | judge softmax --in x={h}/x.npy --got {h}/a.npy | --bound e.npy
+judge json | judge softmax --in x={h}/x.npy --got {h}/a.npy | --json
 allreduce ranks | allreduce {h}/terms.npy | --ranks 8
 allreduce order | allreduce {h}/terms.npy --ranks 64 --wire bf16 | --order halving
 allreduce wire | allreduce {h}/terms.npy --ranks 64 | --wire e4m3
@@ -816,6 +826,7 @@ seed | op relu --in a={h}/a.npy --seed 2
 seed | op relu --in a={h}/a.npy --set mode=SR --as reference --seed 2
 seed | op relu --in a={h}/a.npy --set mode=SR --as bound --seed 2
 set | op list --set in=fp16
+set | judge list --set in=fp16
 confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --confidence 0.5
 confidence | op relu --in a={h}/a.npy --got {h}/a.npy --confidence 0.9
 confidence | op relu --in a={h}/a.npy --as bound --confidence 0.9

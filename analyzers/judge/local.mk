@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += analyzers/judge/cmd_judge.c
+libhalfulp_a_SOURCES += analyzers/judge/composite.c
+noinst_HEADERS += analyzers/judge/composite.h
+noinst_HEADERS += analyzers/judge/composites.def
+libhalfulp_a_SOURCES += analyzers/judge/judge_args.c
+noinst_HEADERS += analyzers/judge/judge_args.h
+libhalfulp_a_SOURCES += analyzers/judge/judge_report.c
+libhalfulp_a_SOURCES += analyzers/judge/kernel_job.c
+noinst_HEADERS += analyzers/judge/kernel_job.h
