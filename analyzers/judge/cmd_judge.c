@@ -25,6 +25,7 @@ static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
 	{ "exact", "FILE", NULL,
 		"write the exact values of the first result, before its last rounding, as .npy of doubles" },
 	{ "bound", "FILE", NULL, "write the proven bounds of the first result's errors as .npy of doubles" },
+	{ "no-culprit", NULL, NULL, "do not look for what a result that is not right has done instead" },
 	{ "json", NULL, NULL, "print an object; for list an array of rows" }, { NULL, NULL, NULL, NULL } };
 
 static int
@@ -119,7 +120,8 @@ judges(const void *of)
 	return !lists(of);
 }
 
-static const hu_opt_need needs[] = { { "in got given set bits confidence fail-on exact bound", judges, "on judge list" },
+static const hu_opt_need needs[] = { { "in got given set bits confidence fail-on exact bound no-culprit", judges,
+					     "on judge list" },
 	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_judge = { "judge",

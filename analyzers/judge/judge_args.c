@@ -211,6 +211,7 @@ hu_kernel_job_open(hu_kernel_job *j, const hu_args *args)
 	}
 	for (int i = 0; (s = hu_args_nth(args, "set", i)); i++)
 		HU_TRY(hu_judge_words(s, hu_judge_declare, j));
+	j->culprit = !hu_args_given(args, "no-culprit");
 	j->exact = hu_args_text(args, "exact");
 	j->bound = hu_args_text(args, "bound");
 	j->bits = hu_args_given(args, "bits");

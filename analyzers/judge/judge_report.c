@@ -37,43 +37,54 @@ place(const hu_kernel_job *j, const hu_judge_result *r, char *text, size_t size)
 }
 
 static void
-print_bias(const hu_kernel_verdict *v)
-{
-	printf("bias       %+.4f ulp on the mean, %s; T = %.3g against the exact value rounded once, %.3g against the "
-	       "declared "
-	       "stores (%.3g is needed of both)\n",
-		v->bias.mean_ulps, v->bias.direction, v->bias.t_exact, v->bias.t_declared, HU_BIAS_T);
-}
-
-static void
 print_result(const hu_kernel_job *j, const hu_judge_result *r)
 {
 	const hu_kernel_verdict *v = &r->v;
 	char at[160];
 
 	place(j, r, at, sizeof at);
-	printf("%-10s %s\n", r->name, r->same_shape ? hu_kernel_words(v->word) : "the shape is WRONG");
+	printf("\n%-10s %s\n", r->name, r->same_shape ? hu_kernel_words(v->word) : "the shape is WRONG");
 	if (!r->same_shape)
 		printf("shape      %s is WRONG, the result's is %s\n", r->shape, r->wanted);
-	printf("elements   %zu of %s; %zu differ from the exact value rounded once\n", v->n, hu_format_name(r->f.id),
+	if (*r->as_if)
+		printf("culprit    %s\n", r->as_if);
+	if (*r->right_if)
+		printf("right if   %s\n", r->right_if);
+	printf("elements   %zu of %s, %zu differ from the exact value rounded once\n", v->n, hu_format_name(r->f.id),
 		v->differ);
-	printf("proven     %zu beyond the bound", v->wrong);
+	printf("proven     %zu beyond the bound, which is %.4g half ulps on the mean\n", v->wrong, v->radius);
 	if (v->unbounded)
-		printf(", %zu have no bound", v->unbounded);
-	printf("; the bound is %.4g half ulps on the mean\n", v->radius);
-	printf("probable   %zu beyond the bound, which holds for all with probability %.9g if errors are independent "
-	       "with mean "
-	       "zero\n",
-		v->improbable, v->confidence);
+		printf("           %zu have no bound\n", v->unbounded);
+	printf("probable   %zu beyond the bound\n", v->improbable);
 	if (j->has_stores > 1)
 		printf("declared   %zu are not what the declared stores give\n", v->undeclared);
-	if (v->n)
-		printf("worst      [%s] is %.9g, exactly %.9g; its error is %.4g of the proven bound %.4g (probable: "
-		       "%.4g)\n",
-			at, v->got, v->exact, v->ratio, v->bound, v->probable);
-	printf("error      %.4g ulp at most, %+.4f ulp on the mean; mean square %.4g of its model's\n", v->worst_ulps,
+	if (v->n) {
+		printf("worst      [%s] is %.9g, exactly %.9g\n", at, v->got, v->exact);
+		printf("           error %.4g of the proven bound %.4g; probable bound %.4g\n", v->ratio, v->bound,
+			v->probable);
+	}
+	printf("error      %.4g ulp at most, %+.4f on the mean; energy %.4g of its model\n", v->worst_ulps,
 		v->mean_ulps, v->energy);
-	print_bias(v);
+	printf("bias       %+.4f ulp, %s; T = %.3g, alarm at %.3g\n", v->bias.mean_ulps, v->bias.direction, v->bias.t,
+		HU_BIAS_T);
+}
+
+/* The assumed facts, as many as fit in a line of 80 columns. */
+static void
+print_assumed(const hu_kernel_job *j)
+{
+	int column = printf("\nassumed   ");
+
+	for (int i = 0; i < j->facts.n; i++) {
+		char text[120];
+		if (!is_last(&j->facts, i))
+			continue;
+		int n = snprintf(text, sizeof text, " %s=%s", j->facts.fact[i].key, hu_shown(j->facts.fact[i].value));
+		if (column + n > 80)
+			column = printf("\n          ") - 1;
+		column += printf("%s", text);
+	}
+	putchar('\n');
 }
 
 void
@@ -82,11 +93,10 @@ hu_judge_report(const hu_kernel_job *j)
 	printf("%s\n", hu_kernel_words(hu_kernel_job_word(j)));
 	for (int i = 0; i < j->nresult; i++)
 		print_result(j, &j->result[i]);
-	printf("assumed   ");
-	for (int i = 0; i < j->facts.n; i++)
-		if (is_last(&j->facts, i))
-			printf(" %s=%s", j->facts.fact[i].key, hu_shown(j->facts.fact[i].value));
-	putchar('\n');
+	print_assumed(j);
+	printf("           the probable bound holds for all elements with probability %.9g,\n"
+	       "           if rounding errors are independent with mean zero\n",
+		j->confidence);
 }
 
 static json_t *
@@ -99,6 +109,8 @@ result_json(const hu_kernel_job *j, const hu_judge_result *r)
 	place(j, r, at, sizeof at);
 	json_object_set_new(o, "result", json_string(r->name));
 	json_object_set_new(o, "verdict", json_string(r->same_shape ? hu_kernel_words(v->word) : "the shape is wrong"));
+	json_object_set_new(o, "as_if", *r->as_if ? json_string(r->as_if) : json_null());
+	json_object_set_new(o, "right_if", *r->right_if ? json_string(r->right_if) : json_null());
 	json_object_set_new(o, "format", json_string(hu_format_name(r->f.id)));
 	json_object_set_new(o, "shape", json_string(r->shape));
 	json_object_set_new(o, "shape_of_result", json_string(r->wanted));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/judge/kernel_job.h"
 
-#include "analyzers/judge/judge_args.h"
+#include "analyzers/judge/culprit.h"
 #include "lib/base/mem.h"
 #include "lib/number/code.h"
 
@@ -53,6 +53,16 @@ operand(const hu_kernel_job *j, const hu_judge_array *in, hu_balls *to)
 	return HU_OK;
 }
 
+/* The value that later calls read in place of the computed one. */
+static hu_status
+times(const hu_kernel_job *j, hu_balls *to)
+{
+	HU_TRY(hu_balls_like(to, j->scaled_value, "the graph's values"));
+	for (size_t i = 0; i < to->n; i++)
+		to->b[i] = hu_ball_of(j->scaled_value->b[i].x * j->factor);
+	return HU_OK;
+}
+
 hu_status
 hu_kernel_job_values(const hu_kernel_job *j, const hu_facts *facts, hu_stores stores, hu_balls **value)
 {
@@ -62,11 +72,15 @@ hu_kernel_job_values(const hu_kernel_job *j, const hu_facts *facts, hu_stores st
 
 	for (int i = 0; i < j->ngot; i++)
 		keep[j->got[i].id] = 1;
+	if (j->keep_all)
+		memset(keep, 1, (size_t)j->graph.n);
 	for (int i = 0; i < j->nin && st == HU_OK; i++)
 		st = operand(j, &j->in[i], &v[j->in[i].id]);
 	hu_balls *given = hu_xcalloc((size_t)j->graph.n + 1, sizeof *given);
 	for (int i = 0; i < j->ngiven && st == HU_OK; i++)
 		st = operand(j, &j->given[i], &given[j->given[i].id]);
+	if (j->scaled_value && st == HU_OK)
+		st = times(j, &given[j->scaled]);
 	if (st == HU_OK)
 		st = hu_graph_run(&j->graph, facts, stores, v, keep, given);
 	hu_kernel_values_free(j, given);
@@ -236,6 +250,9 @@ hu_kernel_job_run(hu_kernel_job *j)
 		if (st == HU_OK)
 			st = judge_all(j, x, declared ? declared : x, compute);
 	}
+	for (int i = 0; i < j->nresult && st == HU_OK && j->culprit; i++)
+		if (j->result[i].v.word != HU_KERNEL_RIGHT || !j->result[i].same_shape)
+			st = hu_kernel_culprit(j, &j->result[i], &x[j->got[i].id]);
 	hu_kernel_values_free(j, x);
 	hu_kernel_values_free(j, declared);
 	hu_kernel_values_free(j, compute);

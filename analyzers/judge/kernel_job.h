@@ -25,6 +25,7 @@ typedef struct hu_judge_result {
 	hu_kernel_verdict v;
 	int same_shape;
 	char shape[HU_BALLS_WORDS], wanted[HU_BALLS_WORDS];
+	char as_if[200], right_if[96]; /* what it looks like, and which fact would make it right; "" where unknown */
 } hu_judge_result;
 
 typedef struct hu_kernel_job {
@@ -38,6 +39,11 @@ typedef struct hu_kernel_job {
 	int bits, has_stores; /* has_stores: the declared graph rounds before its last store; 2: decidably */
 	double confidence;
 	const char *exact, *bound; /* files to write, or NULL */
+	int culprit;               /* look for what was done instead */
+	/* for culprit.c: all values are kept, and later calls read the value `scaled` times factor */
+	int keep_all, scaled;
+	const hu_balls *scaled_value;
+	double factor;
 	hu_judge_result result[HU_GRAPH_OUT];
 	int nresult;
 } hu_kernel_job;

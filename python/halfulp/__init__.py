@@ -76,7 +76,8 @@ def judge(kernel, inputs, got, given=None, options=(), **facts):
                     facts.setdefault("in" if option == "in" else "out", form)
         if facts:
             words += ["--set", _facts(facts)]
-        done = subprocess.run(words + list(options) + ["--json"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run(words + list(options) + ["--json"], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL)
         if done.returncode not in (0, 1) or not done.stdout:
             raise ValueError(done.stderr.strip() or "halfulp judge ended with %d" % done.returncode)
         verdict = Verdict(json.loads(done.stdout))
@@ -88,19 +89,21 @@ def judge(kernel, inputs, got, given=None, options=(), **facts):
 def _text(verdict):
     lines = ["%s: %s" % (verdict["kernel"], verdict["verdict"])]
     for r in verdict["results"]:
-        lines.append("%s: %s of %s elements beyond the proven bound, %s beyond the probable one; element [%s] is %s, exactly "
-                     "%s, at %s of its bound %s" % (r["result"], r["beyond_proven"], r["elements"], r["beyond_probable"],
-                                                    r["worst_element"], r["worst_value"], r["worst_exact"],
-                                                    r["bound_ratio_max"], r["worst_bound"]))
-        if r.get("culprit"):
-            lines.append("as if: " + r["culprit"])
+        lines.append("%s: of %d elements %d are beyond the proven bound, %d beyond the probable one" % (
+            r["result"], r["elements"], r["beyond_proven"], r["beyond_probable"]))
+        lines.append("worst: [%s] is %s, exactly %s; its error is %s of the bound %s" % (
+            r["worst_element"], r["worst_value"], r["worst_exact"], r["bound_ratio_max"], r["worst_bound"]))
+        if r["as_if"]:
+            lines.append("culprit: " + r["as_if"])
+        if r["right_if"]:
+            lines.append("right if " + r["right_if"])
     lines.append("assumed: " + _facts(verdict["assumed"]))
     return "\n".join(lines)
 
 
 def assert_close(kernel, inputs, got, given=None, fail_on="proven", **facts):
-    """Raises AssertionError, with the answer, where the verdict is fail_on's or a worse one: undeclared, biased, probable
-    or proven. Returns the Verdict otherwise."""
+    """Raises AssertionError, with the answer, where the verdict is fail_on's or a worse one: undeclared, biased,
+    probable or proven. Returns the Verdict otherwise."""
     verdict = judge(kernel, inputs, got, given, ("--fail-on", fail_on), **facts)
     if verdict.failed:
         raise AssertionError(str(verdict))

@@ -120,6 +120,7 @@ def prepare():
                                                     [onnxfile.floats('w', [4, 3], [0.37 * i - 1.7 for i in range(12)])],
                                                     [onnxfile.value('x', ['n', 4])], [onnxfile.value('y'), onnxfile.value('e')]))
     npy('x.npy', '<f4', (3, 4), struct.pack('<12f', *[0.91 * i - 5.3 for i in range(12)]))
+    npy('z34.npy', '<f4', (3, 4), bytes(48))
     npy('labels.npy', '<i8', (3,), struct.pack('<3q', 0, 1, 2))
     with open(home + '/python', 'w') as f:
         f.write('#!/bin/sh\necho 2.5 3.5\n')
@@ -192,6 +193,7 @@ judge set | judge softmax --in x={h}/x.npy --got {h}/a.npy | --set out=bf16
 judge bits | judge 'y = relu(x)' --in x={h}/x.npy --got {h}/codes.npy --set out=fp16 | --bits
 judge confidence | judge softmax --in x={h}/x.npy --got {h}/a.npy --json | --confidence 0.9
 judge fail-on | judge 'h = store(x, to=bf16); y = scale(h, k=1)' --in x={h}/x.npy --got {h}/x.npy | --fail-on undeclared
+judge no-culprit | judge softmax --in x={h}/x.npy --got {h}/z34.npy | --no-culprit
 judge exact | judge softmax --in x={h}/x.npy --got {h}/a.npy | --exact e.npy
 judge bound | judge softmax --in x={h}/x.npy --got {h}/a.npy | --bound e.npy
 judge json | judge softmax --in x={h}/x.npy --got {h}/a.npy | --json

@@ -159,6 +159,8 @@ hu_facts_arithmetic(const hu_facts *f, hu_roundoffs *a)
 	HU_TRY(hu_facts_real(f, "tiny", &a->tiny));
 	HU_TRY(hu_facts_real(f, "exp", &a->exp));
 	HU_TRY(hu_facts_real(f, "fn", &a->fn));
+	if (*hu_facts_text(f, "missing"))
+		HU_TRY(hu_facts_count(f, "missing", &a->missing));
 	a->u = compute == HU_NO_FORMAT ? 0 : hu_unit(hu_format_of(compute));
 	a->acc = acc == HU_NO_FORMAT ? 0 : hu_unit(hu_format_of(acc)) * (chop ? 2 : 1);
 	a->sum_tiny = acc == HU_NO_FORMAT ? 0 : fmax(a->tiny, hu_smallest(hu_format_of(acc)));

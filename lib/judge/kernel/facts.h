@@ -24,7 +24,7 @@ typedef enum hu_sum_order { HU_ORDER_ANY, HU_ORDER_SEQUENTIAL, HU_ORDER_PAIRWISE
 typedef struct hu_roundoffs {
 	double u, acc, outer, tiny, sum_tiny, exp, fn;
 	hu_sum_order order;
-	size_t block, run;
+	size_t block, run, missing;
 } hu_roundoffs;
 
 /* The rows of facts.def. */
@@ -46,6 +46,13 @@ hu_status hu_facts_count(const hu_facts *f, const char *key, size_t *n);
 hu_status hu_facts_format(const hu_facts *f, const char *key, hu_format_id *id);
 hu_status hu_facts_format_of(const hu_facts *f, const char *key, const char *value, hu_format_id *id);
 hu_status hu_facts_arithmetic(const hu_facts *f, hu_roundoffs *a);
+
+/* How many of a sum's n terms it has. */
+static inline size_t
+hu_roundoffs_terms(const hu_roundoffs *a, size_t n)
+{
+	return a->missing < n ? n - a->missing : 0;
+}
 
 /* The relative error of a sum of k products (or terms), in units of the sum of their magnitudes: proven, and as the
    proxy standard deviation of independent roundings. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Kernels written by hand, right ones and wrong ones. RIGHT has, for each kernel, operands, the facts and a function that
+# Kernels written by hand, right ones and wrong ones. RIGHT has, for each kernel, a function that
 # computes as declared; WRONG has the same kernel with one mistake that people and machines make. A kernel computes in
 # fp32 and rounds its result to the type of its operands. Functions of two arguments get the operands and the type.
 import math
@@ -39,8 +39,8 @@ def softmax(o, t, shift=True, drop=0, base=math.e, top=None, acc=None, plus=0.0,
     return (end or (lambda y: y.to(t)))(e / s)
 
 
-def rms(o, t, eps=1e-6, n=0, root=True, mean=True, weight=True, plus=0, inner=None, drop=0, acc=None, residual=True, square=2,
-        end=None, half=False):
+def rms(o, t, eps=1e-6, n=0, root=True, mean=True, weight=True, plus=0, inner=None, drop=0, acc=None, residual=True,
+        square=2, end=None, half=False):
     x = o['x'].float()
     if 'residual' in o and residual:
         x = x + o['residual'].float()
@@ -63,7 +63,8 @@ def rms(o, t, eps=1e-6, n=0, root=True, mean=True, weight=True, plus=0, inner=No
     return (end or (lambda y: y.to(t)))(y)
 
 
-def layer(o, t, eps=1e-5, unbiased=False, centre=True, bias=True, one=False, inner=None, drop=0, outside=False, end=None):
+def layer(o, t, eps=1e-5, unbiased=False, centre=True, bias=True, one=False, inner=None, drop=0, outside=False,
+          end=None):
     x, w, b = o['x'].float(), o['w'].float(), o['b'].float()
     d = x.shape[-1]
     m = x[..., :d - drop].sum(-1, keepdim=True) / d if centre else 0
@@ -76,8 +77,9 @@ def layer(o, t, eps=1e-5, unbiased=False, centre=True, bias=True, one=False, inn
     return (end or (lambda y: y.to(t)))(y)
 
 
-def attention(o, t, scale=None, causal=0, p='in', mask='-inf', drop=0, dead=False, swap=False, kv=None, rescale=True, block=32,
-              diagonal=0, transposed=False, tail=False, late=False, end=None, acc=None, qs=False, offset=0.0, pt=None):
+def attention(o, t, scale=None, causal=0, p='in', mask='-inf', drop=0, dead=False, swap=False, rescale=True,
+              block=32, diagonal=0, transposed=False, tail=False, late=False, end=None, acc=None, qs=False,
+              offset=0.0):
     q, k, v = o['q'].float(), o['k'].float(), o['v'].float()
     n, m = q.shape[-2], k.shape[-2]
     c = scale if scale is not None else q.shape[-1] ** -0.5

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The rules by which kernels are accepted today, each as it is in its source; a rule returns whether it accepts. KernelBench
-# and flash-attention compare with PyTorch's own result in the same type, and in fp32.
+# The rules by which kernels are accepted today, each as it is in its source; a rule returns whether it accepts.
+# KernelBench and flash-attention compare with PyTorch's own result in the same type, and in fp32.
 import torch
 
 

@@ -11,7 +11,7 @@ def draw(g, *shape, scale=1.0, dtype=torch.float32):
     return (torch.randn(*shape, generator=g) * scale).to(dtype)
 
 
-# PyTorch's flash attention computes in fp32 with an exponential of some 20 bits, of some 14 where results are of 16 bits
+# PyTorch's flash attention computes in fp32, with an exponential of some 20 bits, or of some 14 in types of 16 bits
 def attention(g, t, scale, n):
     q, k, v = (draw(g, 2, 2, n, 32, scale=scale, dtype=t) for _ in range(3))
     causal = n % 2
@@ -63,4 +63,5 @@ def cases(seeds, sizes, types=('bf16', 'fp16', 'fp32'), scales=(0.05, 1.0, 8.0))
                     g = torch.Generator().manual_seed(seed * 1000 + n)
                     for family in FAMILIES:
                         for kernel, inputs, got, facts in family(g, TYPES[name], scale, n):
-                            yield '%s %s scale %g n %d seed %d' % (kernel, name, scale, n, seed), kernel, inputs, got, facts
+                            what = '%s %s scale %g n %d seed %d' % (kernel, name, scale, n, seed)
+                            yield what, kernel, inputs, got, facts

@@ -20,7 +20,7 @@ enum { Q, K, V, MASK, SLOPES, SINKS, LENGTHS };
 typedef struct attention {
 	const hu_roundoffs *a;
 	size_t outer, heads, kv_heads, n, keys, depth, width, window, causal;
-	double scale, cap, up, tiny_p, factors, blocks, g, s, gd, sd;
+	double scale, diagonal, cap, up, tiny_p, factors, blocks, g, s, gd, sd;
 	int p_below; /* the denominator sums the stored P */
 	hu_balls q, k, v, mask, slopes, sinks, lengths, scores;
 } attention;
@@ -80,6 +80,7 @@ facts(const hu_ball_call *c, attention *t)
 	HU_TRY(hu_ball_count(c, "denominator_p", 0, &below));
 	HU_TRY(hu_ball_real(c, "scale", 1 / sqrt((double)t->depth), &t->scale));
 	HU_TRY(hu_ball_real(c, "softcap", 0, &t->cap));
+	HU_TRY(hu_ball_real(c, "diagonal", 0, &t->diagonal));
 	HU_TRY(hu_ball_format(c, "p", &p));
 	t->p_below = below != 0;
 	t->blocks = block ? ceil((double)t->keys / (double)block) : (double)t->keys;
@@ -110,7 +111,7 @@ masked(const attention *t, size_t i, size_t j, size_t length)
 
 	if (t->causal == 2 && i + t->keys < t->n)
 		return 1;
-	return j >= length || (t->causal && j > at) ||
+	return j >= length || (t->causal && (double)j > (double)at + t->diagonal) ||
 	       (t->window && (j + t->window < at + 1 || (!t->causal && j > at + t->window - 1)));
 }
 
@@ -323,7 +324,7 @@ run(const attention *t, hu_ball *o, hu_ball *lse)
 
 	for (size_t group = 0; group < t->outer * t->kv_heads; group++) {
 		size_t b = group / t->kv_heads, kv = group % t->kv_heads;
-		size_t length = t->lengths.b ? (size_t)fmax(t->lengths.b[b].x, 0) : t->keys;
+		size_t length = hu_roundoffs_terms(t->a, t->lengths.b ? (size_t)fmax(t->lengths.b[b].x, 0) : t->keys);
 		load(t, &h, b, kv);
 #pragma omp parallel num_threads(hu_threads()) if (t->n * share * t->keys > 4096)
 		{

@@ -76,6 +76,10 @@ hu_ball_matmul(hu_ball *y, const hu_ball *a, const hu_ball *b, size_t m, size_t 
 
 	split(&p, a, m, k, ta, wanted);
 	split(&q, b, k, n, tb, wanted);
+	for (int i = 0; i < PLANES && roundoffs->missing; i++) /* the last rows of b count as zeros */
+		if (wanted[i])
+			memset(q.p[i] + hu_roundoffs_terms(roundoffs, k) * n, 0,
+				(k - hu_roundoffs_terms(roundoffs, k)) * n * sizeof(double));
 	for (int i = 0; i < PLANES; i++)
 		to[i] = room + (size_t)i * size;
 	for (int i = X; i <= MOST; i++)

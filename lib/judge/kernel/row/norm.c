@@ -35,7 +35,7 @@ squares(const norm *p, const hu_ball *x, size_t n)
 {
 	double sum = 0, most = 0, r = 0, v = 0, c = 0, g, s;
 
-	for (size_t k = 0; k < n; k++) {
+	for (size_t k = 0; k < hu_roundoffs_terms(p->a, n); k++) {
 		double q = x[k].x * x[k].x;
 		sum += q;
 		most += hu_ball_most(x[k]) * hu_ball_most(x[k]);
@@ -54,14 +54,14 @@ mean_of(const norm *p, const hu_ball *x, size_t n)
 {
 	hu_ball_sum s = { .n = 0 };
 
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0; k < hu_roundoffs_terms(p->a, n); k++)
 		hu_ball_sum_add(&s, x[k]);
 	return hu_ball_rounded(hu_ball_div(hu_ball_sum_end(&s, p->a), hu_ball_of((double)n)), 2 * p->a->u, p->a->tiny);
 }
 
-/* Σ(x - mean)²/n. Its error is g (σ² + κ) + r_mean²: κ = 0 in two passes, 2 sqrt(σ² E x²) where any algorithm is
-   allowed that updates mean and squares together, and 2 E x² + mean² for E x² - mean². The operands' errors come on
-   top. */
+/* Σ(x - mean)²/n. Its error is g (σ² + κ) + r_mean²: κ = 0 in two passes, 2 sqrt(σ² E x²) where any algorithm
+   is allowed that updates mean and squares together, and 2 E x² + mean² for E x² - mean². The operands' errors come
+   on top. */
 static hu_ball
 variance(const norm *p, const hu_ball *x, size_t n, hu_ball mean)
 {

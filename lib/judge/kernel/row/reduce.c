@@ -66,7 +66,7 @@ sum(const hu_ball *x, size_t n, size_t stride, const hu_roundoffs *a)
 {
 	hu_ball_sum s = { .n = 0 };
 
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0; k < hu_roundoffs_terms(a, n); k++)
 		hu_ball_sum_add(&s, x[k * stride]);
 	return hu_ball_sum_end(&s, a);
 }
@@ -82,7 +82,7 @@ absolute(const hu_ball *x, size_t n, size_t stride, const hu_roundoffs *a)
 {
 	hu_ball_sum s = { .n = 0 };
 
-	for (size_t k = 0; k < n; k++) {
+	for (size_t k = 0; k < hu_roundoffs_terms(a, n); k++) {
 		hu_ball b = x[k * stride];
 		b.x = fabs(b.x);
 		hu_ball_sum_add(&s, b);
@@ -96,7 +96,7 @@ squares(const hu_ball *x, size_t n, size_t stride, const hu_roundoffs *a)
 {
 	hu_ball_sum s = { .n = 0 };
 
-	for (size_t k = 0; k < n; k++)
+	for (size_t k = 0; k < hu_roundoffs_terms(a, n); k++)
 		hu_ball_sum_add(&s, hu_ball_rounded(hu_ball_smooth(x[k * stride], x[k * stride].x * x[k * stride].x,
 							    2 * x[k * stride].x, 2),
 					    a->u, a->tiny));

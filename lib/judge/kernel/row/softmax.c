@@ -38,7 +38,7 @@ survey(const hu_ball *x, size_t n, size_t stride, const hu_roundoffs *a, double 
 		w[k] = hu_exp(-d);
 		theta[k] = d < INFINITY ? expm1(b.r + arg) * (1 + a->exp) + a->exp + HU_BALL_OWN : 0;
 		var[k] = b.v + b.c * b.c + arg * arg + a->exp * a->exp;
-		l.sum += w[k];
+		l.sum += k < hu_roundoffs_terms(a, n) ? w[k] : 0;
 	}
 	for (size_t k = 0; k < n; k++) {
 		w[k] /= l.sum;
