@@ -42,6 +42,16 @@ print_result(const hu_kernel_job *j, const hu_judge_result *r)
 	const hu_kernel_verdict *v = &r->v;
 	char at[160];
 
+	if (r->decides) {
+		printf("\n%-10s %s\n", r->name, hu_kernel_words(v->word));
+		printf("decisions  %zu of %zu are wrong", r->decision.wrong, r->decision.rows);
+		if (r->decision.wrong)
+			printf(", the first in row %zu", r->decision.first_wrong);
+		putchar('\n');
+		printf("open       %zu of %zu: there the radii leave more than one choice\n", r->decision.open,
+			r->decision.rows);
+		return;
+	}
 	place(j, r, at, sizeof at);
 	printf("\n%-10s %s\n", r->name, r->same_shape ? hu_kernel_words(v->word) : "the shape is WRONG");
 	if (!r->same_shape)
@@ -111,6 +121,7 @@ result_json(const hu_kernel_job *j, const hu_judge_result *r)
 	json_object_set_new(o, "verdict", json_string(r->same_shape ? hu_kernel_words(v->word) : "the shape is wrong"));
 	json_object_set_new(o, "as_if", *r->as_if ? json_string(r->as_if) : json_null());
 	json_object_set_new(o, "right_if", *r->right_if ? json_string(r->right_if) : json_null());
+	json_object_set_new(o, "decisions_open", r->decides ? json_integer((json_int_t)r->decision.open) : json_null());
 	json_object_set_new(o, "format", json_string(hu_format_name(r->f.id)));
 	json_object_set_new(o, "shape", json_string(r->shape));
 	json_object_set_new(o, "shape_of_result", json_string(r->wanted));

@@ -5,6 +5,7 @@
 
 #include "analyzers/judge/composite.h"
 #include "lib/base/console/opt.h"
+#include "lib/judge/kernel/choice.h"
 #include "lib/judge/kernel/graph.h"
 #include "lib/judge/kernel/verdict.h"
 #include "lib/store/npz.h"
@@ -23,6 +24,8 @@ typedef struct hu_judge_result {
 	hu_format f;
 	double *got; /* in row-major order */
 	hu_kernel_verdict v;
+	int decides; /* the result is a choice: decision holds what it is worth */
+	hu_choice decision;
 	int same_shape;
 	char shape[HU_BALLS_WORDS], wanted[HU_BALLS_WORDS];
 	char as_if[200], right_if[96]; /* what it looks like, and which fact would make it right; "" where unknown */
@@ -57,6 +60,12 @@ void hu_kernel_job_close(hu_kernel_job *j);
    got names alone if all is 0. The caller releases them by hu_kernel_values_free. */
 hu_status hu_kernel_job_values(const hu_kernel_job *j, const hu_facts *facts, hu_stores stores, hu_balls **value);
 void hu_kernel_values_free(const hu_kernel_job *j, hu_balls *value);
+/* Element i of an array as a number: integers are codes of f with --bits. */
+double hu_kernel_job_element(const hu_kernel_job *j, const hu_npy *a, size_t i, hu_format f);
+/* The format of an array's own type, HU_NO_FORMAT for integers; and the format that the fact `key` declares, else that
+   one. */
+hu_format_id hu_kernel_job_own(const hu_npy *a);
+hu_status hu_kernel_job_format(const hu_kernel_job *j, const char *key, const hu_npy *a, hu_format *f);
 /* The worst word of all results. */
 hu_kernel_word hu_kernel_job_word(const hu_kernel_job *j);
 

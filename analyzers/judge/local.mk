@@ -12,4 +12,5 @@ noinst_HEADERS += analyzers/judge/judge_args.h
 libhalfulp_a_SOURCES += analyzers/judge/judge_report.c
 libhalfulp_a_SOURCES += analyzers/judge/kernel_job.c
 noinst_HEADERS += analyzers/judge/kernel_job.h
+libhalfulp_a_SOURCES += analyzers/judge/kernel_run.c
 libhalfulp_a_SOURCES += analyzers/judge/layout.c

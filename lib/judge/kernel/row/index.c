@@ -156,3 +156,18 @@ hu_ball_row_dequantise(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 	}
 	return HU_OK;
 }
+
+/* The choice of the k largest of each row: its value is what is chosen from, and choice.h judges the choice. */
+hu_status hu_ball_row_topk(const hu_ball_call *c, const hu_balls *in, hu_balls *out);
+hu_status
+hu_ball_row_topk(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
+{
+	size_t k;
+
+	HU_TRY(hu_ball_count(c, "k", 1, &k));
+	if (!k || k > hu_balls_dim(&in[0], -1))
+		return hu_ball_misfit(c, "k=%zu of %zu elements", k, hu_balls_dim(&in[0], -1));
+	HU_TRY(hu_balls_like(&out[0], &in[0], c->row->name));
+	memcpy(out[0].b, in[0].b, in[0].n * sizeof *out[0].b);
+	return HU_OK;
+}

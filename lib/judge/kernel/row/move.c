@@ -38,7 +38,7 @@ hu_ball_row_transpose(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 	return HU_OK;
 }
 
-/* shape=AxBxC, where 0 keeps an axis's length and one - takes what is left. */
+/* shape=AxBxC, where 0 keeps an axis's length, L is the last axis's, and one - takes what is left. */
 hu_status hu_ball_row_reshape(const hu_ball_call *c, const hu_balls *in, hu_balls *out);
 hu_status
 hu_ball_row_reshape(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
@@ -52,6 +52,9 @@ hu_ball_row_reshape(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 		if (*s == '-') {
 			open = rank;
 			v = 1;
+			s++;
+		} else if (*s == 'L') {
+			v = hu_balls_dim(&in[0], -1);
 			s++;
 		} else {
 			for (; *s >= '0' && *s <= '9'; s++)

@@ -13,6 +13,7 @@ typedef struct norm {
 	double eps, kappa; /* kappa: how the variance is computed, see variance() */
 	int centred;
 	hu_format inner; /* the format that x rstd is stored in before the weight */
+	hu_format stats; /* the format that mean and rstd are stored in */
 	hu_stores stores;
 } norm;
 
@@ -94,7 +95,8 @@ one_line(const norm *p, const hu_ball *x, size_t n, const hu_balls *w, const hu_
 	if (p->centred)
 		mean = mean_of(p, x, n);
 	spread = p->centred ? variance(p, x, n, mean) : squares(p, x, n);
-	inverse = inverse_root(p, spread);
+	inverse = hu_ball_store(inverse_root(p, spread), p->stats, p->stores);
+	mean = hu_ball_store(mean, p->stats, p->stores);
 	for (size_t k = 0; k < n; k++) {
 		hu_ball d = x[k], z;
 		if (p->centred) { /* also where a kernel computes x rstd + (-mean rstd) */
@@ -118,13 +120,15 @@ normalise(const hu_ball_call *c, const hu_balls *in, hu_balls *out, int centred)
 {
 	norm p = { .a = c->roundoffs, .centred = centred, .stores = c->stores };
 	const char *how = hu_ball_text(c, "variance", "any");
-	hu_format_id inner;
+	hu_format_id inner, stats;
 	size_t axes, n;
 
 	HU_TRY(hu_ball_real(c, "eps", 1e-5, &p.eps));
 	HU_TRY(hu_ball_format(c, "inner", &inner));
 	HU_TRY(hu_ball_count(c, "axes", 1, &axes));
+	HU_TRY(hu_ball_format(c, "stats", &stats));
 	p.inner = hu_format_of(inner);
+	p.stats = hu_format_of(stats);
 	p.kappa = !strcmp(how, "two_pass") ? 0 : !strcmp(how, "any") ? 1 : 2;
 	if (p.kappa == 2 && strcmp(how, "one_pass"))
 		return hu_fail(HU_EINVAL, "--set variance=%s: two_pass, one_pass or any is needed", how);
@@ -151,4 +155,29 @@ hu_status
 hu_ball_row_layernorm(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 {
 	return normalise(c, in, out, 1);
+}
+
+/* 1/sqrt(mean(x x) + eps), or of the variance with centred=1, for each line; the axis keeps the length 1. */
+hu_status hu_ball_row_rstd(const hu_ball_call *c, const hu_balls *in, hu_balls *out);
+hu_status
+hu_ball_row_rstd(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
+{
+	norm p = { .a = c->roundoffs, .kappa = 1, .stores = c->stores };
+	size_t n = hu_balls_dim(&in[0], -1), d[HU_BALLS_RANK], centred;
+	hu_format_id stats;
+
+	HU_TRY(hu_ball_real(c, "eps", 1e-5, &p.eps));
+	HU_TRY(hu_ball_count(c, "centred", 0, &centred));
+	HU_TRY(hu_ball_format(c, "stats", &stats));
+	memcpy(d, in[0].d, sizeof d);
+	if (!n || !in[0].rank)
+		return hu_ball_misfit(c, "an array of one axis or more is needed");
+	d[in[0].rank - 1] = 1;
+	HU_TRY(hu_balls_make(&out[0], in[0].rank, d, c->row->name));
+	for (size_t i = 0; i < out[0].n; i++) {
+		const hu_ball *x = in[0].b + i * n;
+		hu_ball s = centred ? variance(&p, x, n, mean_of(&p, x, n)) : squares(&p, x, n);
+		out[0].b[i] = hu_ball_store(inverse_root(&p, s), hu_format_of(stats), c->stores);
+	}
+	return HU_OK;
 }
