@@ -12,6 +12,7 @@
 
 static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
 				       "read an operand from a .npy file or FILE.npz:NAME; repeatable" },
+	{ "data", "FILE.npz", NULL, "a model's or a program's inputs, by name" },
 	{ "got", "[NAME=]FILE", NULL, "the kernel's result, or one of its results by name; repeatable" },
 	{ "given", "NAME=FILE", NULL,
 		"the kernel's own intermediate value, which what follows is judged from; repeatable" },
@@ -120,7 +121,7 @@ judges(const void *of)
 	return !lists(of);
 }
 
-static const hu_opt_need needs[] = { { "in got given set bits confidence fail-on exact bound no-culprit", judges,
+static const hu_opt_need needs[] = { { "in data got given set bits confidence fail-on exact bound no-culprit", judges,
 					     "on judge list" },
 	{ NULL, NULL, NULL } };
 

@@ -103,6 +103,8 @@ listed(const char *list, const char *name)
 static int
 is_result(const hu_kernel_job *j, int id)
 {
+	if (j->program)
+		return j->program->t[id].producer >= 0;
 	for (int i = 0; i < j->graph.nc; i++)
 		for (int k = 0; k < j->graph.call[i].nout; k++)
 			if (j->graph.call[i].out[k] == id)
@@ -163,6 +165,8 @@ arrays(hu_kernel_job *j, const hu_args *args)
 		j->nin++;
 	}
 	for (int i = 0; (s = hu_args_nth(args, "got", i)); i++) {
+		if (j->program && hu_npz_is(s)) /* hu_judge_program has read it */
+			continue;
 		if (j->ngot == HU_GRAPH_OUT)
 			return hu_fail(HU_EINVAL, "--got %s: too many arrays", hu_shown(s));
 		HU_TRY(array(j, "got", s, 0, &j->got[j->ngot], j->got, j->ngot));
@@ -176,7 +180,7 @@ arrays(hu_kernel_job *j, const hu_args *args)
 	}
 	if (!j->ngot)
 		return hu_fail(HU_EINVAL, "--got FILE is missing: the kernel's result is needed");
-	for (int i = 0; i < j->graph.n; i++) {
+	for (int i = 0; i < j->graph.n && !j->program; i++) {
 		int have = is_result(j, i);
 		for (int k = 0; k < j->nin && !have; k++)
 			have = j->in[k].id == i;
@@ -196,7 +200,9 @@ hu_kernel_job_open(hu_kernel_job *j, const hu_args *args)
 	if (args->nrest != 1)
 		return hu_fail(HU_EINVAL, "one kernel is needed, by name or as a graph such as 'y = softmax(x)'");
 	j->name = args->rest[0];
-	if (strchr(j->name, '=')) {
+	if (hu_judge_is_program(j->name)) {
+		HU_TRY(hu_judge_program(j, j->name, args));
+	} else if (strchr(j->name, '=')) {
 		HU_TRY(hu_graph_parse(&j->graph, j->name));
 		const hu_ball_call *c = &j->graph.call[j->graph.nc - 1];
 		j->last = hu_xstrdup(j->graph.name[c->out[0]]);

@@ -2,6 +2,7 @@
 #include "analyzers/judge/kernel_job.h"
 
 #include "lib/base/mem.h"
+#include "lib/judge/kernel/program.h"
 #include "lib/number/code.h"
 
 #include <math.h>
@@ -50,6 +51,20 @@ operand(const hu_kernel_job *j, const hu_judge_array *in, hu_balls *to)
 	return HU_OK;
 }
 
+/* A model's constant. */
+static hu_status
+constant(const hu_tensor *t, hu_balls *to)
+{
+	size_t d[HU_RANK];
+
+	for (int i = 0; i < t->shape.rank; i++)
+		d[i] = t->shape.d[i];
+	HU_TRY(hu_balls_make(to, t->shape.rank, d, "the model's constants"));
+	for (size_t i = 0; i < to->n; i++)
+		to->b[i] = hu_ball_of(hu_get(t, i));
+	return HU_OK;
+}
+
 /* The value that later calls read in place of the computed one. */
 static hu_status
 times(const hu_kernel_job *j, hu_balls *to)
@@ -71,6 +86,9 @@ hu_kernel_job_values(const hu_kernel_job *j, const hu_facts *facts, hu_stores st
 		keep[j->got[i].id] = 1;
 	if (j->keep_all)
 		memset(keep, 1, (size_t)j->graph.n);
+	for (int i = 0; i < j->graph.n && st == HU_OK && j->is_onnx; i++)
+		if (j->imported.constant[i].data)
+			st = constant(&j->imported.constant[i], &v[i]);
 	for (int i = 0; i < j->nin && st == HU_OK; i++)
 		st = operand(j, &j->in[i], &v[j->in[i].id]);
 	hu_balls *given = hu_xcalloc((size_t)j->graph.n + 1, sizeof *given);
@@ -79,7 +97,8 @@ hu_kernel_job_values(const hu_kernel_job *j, const hu_facts *facts, hu_stores st
 	if (j->scaled_value && st == HU_OK)
 		st = times(j, &given[j->scaled]);
 	if (st == HU_OK)
-		st = hu_graph_run(&j->graph, facts, stores, v, keep, given);
+		st = j->program ? hu_program_balls(j->program, facts, stores, v, keep, given)
+				: hu_graph_run(&j->graph, facts, stores, v, keep, given);
 	hu_kernel_values_free(j, given);
 	free(keep);
 	*value = v;
@@ -123,6 +142,11 @@ hu_kernel_job_close(hu_kernel_job *j)
 	for (int i = 0; i < j->nresult; i++)
 		free(j->result[i].got);
 	hu_graph_release(&j->graph);
+	hu_program_free(j->owned);
+	if (j->is_onnx > 1)
+		hu_imported_release(&j->imported);
+	if (j->is_onnx)
+		hu_onnx_release(&j->onnx);
 	hu_facts_release(&j->facts);
 	free(j->last);
 }

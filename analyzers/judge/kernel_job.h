@@ -6,6 +6,7 @@
 #include "analyzers/judge/composite.h"
 #include "lib/base/console/opt.h"
 #include "lib/judge/kernel/choice.h"
+#include "lib/import/import.h"
 #include "lib/judge/kernel/graph.h"
 #include "lib/judge/kernel/verdict.h"
 #include "lib/store/npz.h"
@@ -35,6 +36,12 @@ typedef struct hu_kernel_job {
 	const hu_composite *composite; /* NULL for a graph from the command line */
 	const char *name, *results;    /* results: names separated by blanks, a question mark behind optional ones */
 	char *last;                    /* the results of a text's last statement; owned */
+	/* a program in place of a graph's text: then graph has the names of its tensors alone */
+	const hu_program *program;
+	hu_program *owned; /* of a program's JSON */
+	hu_onnx onnx;      /* of a model */
+	hu_imported imported;
+	int is_onnx;
 	hu_graph graph;
 	hu_facts facts;
 	hu_judge_array in[HU_JUDGE_ARRAYS], got[HU_JUDGE_ARRAYS], given[HU_JUDGE_ARRAYS];

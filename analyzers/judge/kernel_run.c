@@ -16,6 +16,10 @@ has_stores(const hu_kernel_job *j)
 	static const char *const keys[] = { "to", "inner", "log_sum", "stats", "ds", "o", "p" };
 	int found = 0;
 
+	for (int i = 0; j->program && i < j->program->nc; i++)
+		if (hu_format_of(j->program->t[j->program->c[i].out[0]].format).p < 24)
+			return 2;
+
 	for (int i = 0; i < j->graph.nc; i++)
 		for (int k = 0; k < j->graph.call[i].nkey; k++)
 			for (int w = 0; w < 7; w++) {

@@ -14,3 +14,4 @@ libhalfulp_a_SOURCES += analyzers/judge/kernel_job.c
 noinst_HEADERS += analyzers/judge/kernel_job.h
 libhalfulp_a_SOURCES += analyzers/judge/kernel_run.c
 libhalfulp_a_SOURCES += analyzers/judge/layout.c
+libhalfulp_a_SOURCES += analyzers/judge/program_args.c

@@ -121,6 +121,9 @@ def prepare():
                                                     [onnxfile.value('x', ['n', 4])], [onnxfile.value('y'), onnxfile.value('e')]))
     npy('x.npy', '<f4', (3, 4), struct.pack('<12f', *[0.91 * i - 5.3 for i in range(12)]))
     npy('z34.npy', '<f4', (3, 4), bytes(48))
+    npz(home + '/vx.npz', x=((3, 4), [0.91 * i - 5.3 for i in range(12)]))
+    npz(home + '/vy.npz', x=((3, 4), [0.41 * i - 2.3 for i in range(12)]))
+    npy('v33.npy', '<f4', (3, 3), bytes(36))
     npy('labels.npy', '<i8', (3,), struct.pack('<3q', 0, 1, 2))
     with open(home + '/python', 'w') as f:
         f.write('#!/bin/sh\necho 2.5 3.5\n')
@@ -187,6 +190,7 @@ accumulate table | accumulate --n 10 | --table
 accumulate every | accumulate --n 10 --table | --every 3
 accumulate json | accumulate --n 10 | --json
 judge in | judge softmax --got {h}/a.npy --in x={h}/x.npy | --in x={h}/a.npy
+judge data | judge {h}/v.onnx --data {h}/vx.npz --got e={h}/v33.npy | --data {h}/vy.npz
 judge got | judge softmax --in x={h}/x.npy --got {h}/a.npy | --got y={h}/x.npy
 judge given | judge 'h = exp(x); y = neg(h)' --in x={h}/x.npy --got {h}/a.npy | --given h={h}/a.npy
 judge set | judge softmax --in x={h}/x.npy --got {h}/a.npy | --set out=bf16
