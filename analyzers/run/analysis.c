@@ -322,8 +322,11 @@ hu_analysis_ideal(hu_analysis *a, hu_trace *t)
 	for (int i = 0; i < p->nt && a->opt.gradients; i++) {
 		keep[i] |= (char)(p->t[i].loss_scaled && hu_count(p->t[i].shape) > 1);
 		int grad = hu_program_grad(p, t->step, i);
+		int next = p->t[i].state ? hu_program_next(p, t->step, i) : -1;
 		if (p->t[i].trainable && grad >= 0)
 			keep[grad] = 1;
+		if (next >= 0)
+			keep[next] = 1;
 	}
 	hu_status st = hu_propagate(p, t->t, a->opt.engine, a->opt.seed, keep, errors, &t->ideal, &t->how);
 	if (t->ideal)

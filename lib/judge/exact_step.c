@@ -349,6 +349,17 @@ by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 	return HU_OK;
 }
 
+/* Steps of a recording differ, and a call is of those in which all of its results were recorded. */
+static int
+is_of_another_step(const hu_exact_step *x, const hu_call *c)
+{
+	int missing = 0;
+
+	for (int k = 0; x->q->links && k < c->nout; k++)
+		missing |= !x->recorded[c->out[k]].data;
+	return missing;
+}
+
 hu_status
 hu_exact_step_call(hu_exact_step *x, int i)
 {
@@ -361,7 +372,9 @@ hu_exact_step_call(hu_exact_step *x, int i)
 		all &= x->known[c->in[k]];
 		in[k] = &x->t[c->in[k]];
 	}
-	if (is_decision(c)) {
+	if (is_of_another_step(x, c)) {
+		; /* what it would compute has no reader in this one */
+	} else if (is_decision(c)) {
 		st = decided(x, c);
 	} else if (all && c->op->role != HU_ROLE_OPAQUE) { /* what is not known stays so in all that depends on it */
 		for (int k = 0; k < c->nout; k++)

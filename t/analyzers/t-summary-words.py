@@ -106,6 +106,48 @@ def safe(row, level):
     return {**row, 'log2_scale_min': str(low), 'log2_scale_max': str(high)}
 
 
+def weights(row, level):
+    if row['tensor'] != 'all':
+        return row
+    row = harmed(row, level)
+    n = pick(0, 0, rng.randrange(1, 900))
+    kept = rng.randrange(n + 1) if level else 0
+    if n and kept > 0.1 * n and row['verdict'] != 'fatal':
+        row['verdict'] = 'fatal' if kept >= 0.5 * n else 'costs'
+    odd = row['verdict'] == 'fatal' and row['l2_share_lost'] in ('-', '0.02') and not kept > 0.1 * n
+    return {**row, 'gradients_unjudged': str(n), 'kept_unjudged': str(kept), 'nonfinite': str(int(odd))}
+
+
+def covered(row, level):
+    calls, tensors = rng.randrange(1, 90), int(row['weights'])
+    judged, share = (calls, pick('1', '1', '0.995')) if not level else (rng.randrange(calls),
+        pick('1', '0.5', '0', '-'))
+    missed = 0 if share == '1' else rng.randrange(1, tensors + 1) if tensors else 0
+    n = rng.randrange(1, 99)
+    return {
+        **row,
+        'calls': str(calls),
+        'judged': str(judged),
+        'l2_share_judged': share if tensors else '-',
+        'updates_judged': str(tensors - missed),
+        'update_elements_judged': str(int(row['elements']) - 3 * missed),
+        'silent_elements': pick('0', '0', '7') if level and missed else '0',
+        'gradients': str(n),
+        'kept': str(rng.randrange(n + 1)),
+        'skipped': pick('0', '1') if level and not tensors else row['skipped'],
+    }
+
+
+def unjudged(rows, level):
+    """Rows of a table that was empty."""
+    made = []
+    for step in ('0', '2'):
+        for name in rng.sample(['aten.topk', 'flash_attn.fwd', 'Adafactor.step', 'aten.sort', 'x.y'], rng.randrange(6)):
+            cells = (step, name, str(rng.randrange(2, 9)), str(rng.randrange(4)), '1', 'no such operator')
+            made.append(dict(zip(('step', 'operator', 'calls', 'tainting', 'weights', 'reason'), cells)))
+    return made if level else []
+
+
 DRAWN = {
     'metrics': metrics,
     'analysis/replay': replay,
@@ -113,6 +155,9 @@ DRAWN = {
     'analysis/swamping': swamping,
     'analysis/state': state,
     'analysis/loss-scale-safe': safe,
+    'analysis/weights': weights,
+    'analysis/coverage': covered,
+    'analysis/unjudged': None,
 }
 
 
@@ -130,28 +175,91 @@ def lost(share, nonfinite, whose):
     return '%.3g %% of the %s%s' % (100 * share, 'finite part of the ' if nonfinite else '', whose)
 
 
-def first(n, rows, broken, cause, rank, steps):
+def whole(n, steps):
+    start = 'in the %d traced steps ' % steps
+    if math.isnan(n['gradient_cosine']):
+        return start + (
+            "the weights' updates kept a cosine of %.4f or better to the exact ones; what their gradients should have "
+            'been was not computed' % n['update_cosine']
+        )
+    s = start + "the weights' gradients kept a cosine of %.4f or better to the exact ones" % n['gradient_cosine']
+    if n['update_l2_share_lost'] <= 0.001 and n['weights_l2_share_lost'] <= 0.001:
+        return s + ' and the updates arrived whole'
+    return s + ('' if math.isnan(n['weights_cosine']) else ' and the updates one of %.4f' % n['weights_cosine'])
+
+
+def scales(n, odd, broken):
+    return 'a loss scale from 2^%d to 2^%d would have kept every %sgradient' % (
+        n['safe_log2_scale_min'],
+        n['safe_log2_scale_max'],
+        'finite ' if odd['gradients'] or broken else '',
+    )
+
+
+def unknown(n, steps, seen, silent, least, odd, broken):
+    if seen['steps'] and seen['steps_skipped'] == len(seen['steps']):
+        s = 'No verdict: the loss scaler skipped all %d traced steps, because a gradient was not finite'
+        s %= len(seen['steps'])
+        return s + ('.' if math.isnan(n['safe_log2_scale_min']) else '; %s.' % scales(n, odd, broken))
+    if math.isnan(n['gradient_cosine']) and math.isnan(n['update_cosine']):
+        return (
+            'No verdict: no traced step moved the weights, or what their gradients should have been was not computed.'
+        )
+    share = seen['update_l2_share_judged'] or 0
+    if not seen['steps']:
+        why = 'how much of the updates was judged was not measured (the analyzer weights does it), and an all-clear '
+        why += 'needs it'
+    elif seen['steps_without_update']:
+        why = 'in %d of %d traced steps no update of a weight was recorded, and an all-clear needs all' % (
+            seen['steps_without_update'],
+            len(seen['steps']),
+        )
+    elif share < 0.99:
+        why = (
+            "of the weights' update %.3g %% of the L2 norm was judged at step %d, and an all-clear needs 99 %% in "
+            'every step' % (100 * share, least or 0)
+        )
+    else:
+        why = '%d elements of weights have gradients that are all 0, and what these should have been is not known'
+        why %= silent
+    return 'No verdict: %s; what was judged is harmless: %s.' % (why, whole(n, steps))
+
+
+def coverage(seen):
+    if not seen['steps']:
+        return ' How much of the step this rests on was not measured.'
+    calls, judged, weights = (seen[k] for k in ('calls', 'calls_judged', 'weights'))
+    s = ' All %d calls were judged' % calls
+    if judged < calls:
+        s = ' Of %d calls %d (%.3g %%) were judged' % (calls, judged, 100 * judged / calls)
+    missed = weights - seen['weights_judged']
+    if not missed:
+        one = weights == 1
+        return s + (', and the update%s of %s%d weight%s.' % (('', '', 1, '')
+            if one else ('s', 'all ', weights, 's')) if weights else '.')
+    named = [(o['operator'], o['tainting']) for o in seen['not_judged'] if o['tainting']]
+    told = ', '.join('%s (%d call%s)' % (name, n, '' if n == 1 else 's') for name, n in named[:3])
+    more = len(named) - 3
+    told = 'they depend on ' + told if named else 'they have no exact value'
+    told += ' and %d other operator%s' % (more, '' if more == 1 else 's') if more > 0 else ''
+    return s + '; the updates of %d of %d weights were not, because %s.' % (missed, weights, told)
+
+
+def first(n, rows, broken, cause, rank, steps, seen, silent, least, odd):
+    return told(n, rows, broken, cause, rank, steps, seen, silent, least, odd) + coverage(seen)
+
+
+def told(n, rows, broken, cause, rank, steps, seen, silent, least, odd):
     if broken:
         return (
             'Fatal: the run ended with a loss that is not finite; the first overflow stands in metrics.tsv where a '
             'scaler saw it, else trace earlier steps.'
         )
     if rank == 0:
-        return (
-            'No verdict: no traced step moved the weights, or what their gradients should have been was not computed.'
-        )
+        return unknown(n, steps, seen, silent, least, odd, broken)
     if rank == 1:
-        start = 'Harmless: in the %d traced steps ' % steps
-        if math.isnan(n['gradient_cosine']):
-            return start + (
-                "the weights' updates kept a cosine of %.4f or better to the exact ones; what their gradients should "
-                'have been was not computed.' % n['update_cosine']
-            )
-        return start + "the weights' gradients kept a cosine of %.4f or better to the exact ones%s." % (
-            n['gradient_cosine'],
-            '' if n['update_l2_share_lost'] > 0.001 else ' and the updates arrived whole',
-        )
-    row = next(r for k in ('gradients', 'updates', 'state') for r in rows[k] if RANK[r['verdict']] == rank)
+        return 'Harmless: %s.' % whole(n, steps)
+    row = next(r for k in ('gradients', 'updates', 'state', 'whole') for r in rows[k] if RANK[r['verdict']] == rank)
     start = '%s: at step %s ' % ('Fatal' if rank == 3 else 'It costs', row['step'])
     if nonfinite(row):
         what = {
@@ -159,6 +267,8 @@ def first(n, rows, broken, cause, rank, steps):
             'updates': 'the weights or their update',
             'moments': 'second moments, or the step that they give,',
             'statistics': 'running statistics',
+            'weights': 'the weights or their update',
+            'states': 'the weights or their update',
         }[cause]
         return start + 'elements of %s were infinite or NaN, as stored or as they should have been.' % what
     if cause == 'gradients':
@@ -178,6 +288,25 @@ def first(n, rows, broken, cause, rank, steps):
             "the running statistics stood still %.1f %% short of the batch's, because their updates were swamped; "
             'evaluation uses them.' % (100 * n['running_statistics_share_lost'])
         )
+    kept = int(row['kept_unjudged']) / int(row['gradients_unjudged']) if number(row.get('gradients_unjudged',
+        '-')) > 0 else 0
+    if cause == 'weights' and kept > 0.1:
+        return start + (
+            '%.1f %% of the weights that have a gradient and no known exact update kept their bits.' % (100 * kept)
+        )
+    if cause == 'weights':
+        return start + (
+            'the weights did not take the update of the exact step (worst cosine %.4f; %.1f %% of its L2 norm was '
+            'lost).'
+            % (n['weights_cosine'], 100 * n['weights_l2_share_lost'])
+        )
+    if cause == 'states':
+        share = max(number(r['l2_share_lost']) for r in rows['whole'] if r['role'] == 'state'
+            and r['l2_share_lost'] != '-')
+        return start + (
+            'states, such as averages of the weights, took only part of their update (%.1f %% of its L2 norm was lost).'
+            % (100 * share)
+        )
     return start + (
         'the weights took only part of their update (worst case: %.1f %% of its L2 norm swamped, cosine %.4f to the '
         'exact update).' % (100 * n['update_l2_share_lost'], n['update_cosine'])
@@ -186,6 +315,8 @@ def first(n, rows, broken, cause, rank, steps):
 
 def nonfinite(row):
     """Fatal, though neither number says so."""
+    if 'nonfinite' in row:
+        return row['nonfinite'] != '0'
     return row['verdict'] == 'fatal' and verdict(number(row['l2_share_lost']), number(row['cosine'])) != 'fatal'
 
 
@@ -206,6 +337,8 @@ def second(n, odd, missing):
         s += ' (%.3g %% are weight decay on weights that get no gradient)' % (
             100 * n['swamped_share_updates_by_decay']
         )
+    if not math.isnan(n['weights_kept_share']):
+        s += '; %.3g %% of the weights with a gradient kept their bits' % (100 * n['weights_kept_share'])
     s += '; by weight, what was lost is %s and %s L2 norm.' % (
         lost(n['gradient_l2_share_lost'], odd['gradients'], "gradients'"),
         lost(n['update_l2_share_lost'], odd['updates'], "updates'"),
@@ -245,11 +378,7 @@ def third(n, rows, odd, broken, missing):
     if 'loss-scale-safe' in missing:
         return s + '.'
     if not math.isnan(n['safe_log2_scale_min']):
-        return s + '; a loss scale from 2^%d to 2^%d would have kept every %sgradient.' % (
-            n['safe_log2_scale_min'],
-            n['safe_log2_scale_max'],
-            'finite ' if odd['gradients'] or broken else '',
-        )
+        return s + '; %s.' % scales(n, odd, broken)
     s += '; no single loss scale would have kept every gradient'
     one = [r for r in rows['safe'] if r['tensor'] != 'all']
     need = max((r for r in one if r['log2_scale_min'] != '-'), key=lambda r: int(r['log2_scale_min']), default=None)
@@ -282,7 +411,8 @@ def case(k):
             if os.path.exists('run/%s.tsv' % name):
                 os.unlink('run/%s.tsv' % name)
             continue
-        write(name, [draw(r, levels[name]) for r in plain], columns)
+        made = [draw(r, levels[name]) for r in plain] if draw else unjudged(plain, levels[name])
+        write(name, made, columns)
     r = halfulp('analyze', '--only', 'summary', 'run')
     if r.returncode > 1:
         return [r.stderr]
@@ -293,24 +423,28 @@ def case(k):
     for name in gone & set(MISSING):
         n.update(dict.fromkeys(MISSING[name], NAN))
     tables = {name: [] if name in gone else table('run/analysis/%s.tsv' % name)[1] for name in
-              ('replay', 'underflow', 'swamping', 'state', 'loss-scale-safe')}  # fmt: skip
+              ('replay', 'underflow', 'swamping', 'state', 'loss-scale-safe', 'weights')}  # fmt: skip
     rows = {
         'replay': tables['replay'],
         'safe': tables['loss-scale-safe'],
         'gradients': summary.verdicts(tables['underflow']),
         'updates': [r for r in summary.verdicts(tables['swamping']) if r['kind'] == 'update'],
         'state': summary.verdicts(tables['state']),
+        'whole': [r for r in tables['weights'] if r['tensor'] == 'all'],
     }
     rows['moments'] = [r for r in rows['state'] if r['kind'] == 'moment']
     rows['statistics'] = [r for r in rows['state'] if r['kind'] == 'statistic']
     odd = {kind: any(map(nonfinite, rows[kind])) for kind in ('gradients', 'updates', 'moments', 'statistics')}
+    odd['weights'] = any(r['nonfinite'] != '0' for r in rows['whole'] if r['role'] == 'parameter')
     over = [r['tensor'] for r in tables['replay'] if r['ulp_max'] == 'inf']
     n['worst_ulp'] = 'overflowed' if over else n['worst_ulp']
     wrong = []
-    whose = {'gradient': 'gradients', 'update': 'updates', 'second': 'moments', 'running': 'statistics'}
+    whose = {'gradient': 'gradients', 'update': 'updates', 'second': 'moments', 'running': 'statistics',
+        'weights': 'weights'}
     for key, want in n.items():
         kind = whose.get(key.split('_')[0])
-        if key in ('second_moment_zeroed_share', 'swamped_share_updates', 'swamped_share_updates_by_decay'):
+        if key in ('weights_kept_share', 'second_moment_zeroed_share', 'swamped_share_updates',
+            'swamped_share_updates_by_decay'):
             kind = None
         if isinstance(want, float) and math.isnan(want):
             want = 'not finite' if kind and odd[kind] else None
@@ -325,7 +459,7 @@ def case(k):
     broken = not math.isfinite(float(table('run/metrics.tsv')[1][-1]['loss']))
     rank = summary.WORDS.index(word)
     mine = [
-        first(n, rows, broken, cause, rank, len(run.steps)),
+        first(n, rows, broken, cause, rank, len(run.steps), *summary.coverage(run), odd),
         second(n, odd, gone),
         third(n, rows, odd, broken, gone),
     ]
@@ -344,6 +478,7 @@ said = set()
 for part in range(4):
     none(sum((case(k) for k in range(part, CASES, 4)), []), 'summaries of drawn tables: %d cases' % (CASES // 4))
 causes, ranks = {x[2] for x in said}, {x[0] for x in said}
-ok(causes == {None, 'gradients', 'updates', 'moments', 'statistics'} and ranks == {0, 1, 2, 3} and len(said) > 12,
+ok(causes == {None, 'gradients', 'updates', 'moments', 'statistics', 'weights', 'states'}
+    and ranks == {0, 1, 2, 3} and len(said) > 12,
    'every verdict and every cause was among them, of %d kinds' % len(said), sorted(map(str, said)))  # fmt: skip
 finish()

@@ -69,11 +69,12 @@ def refused(command, path, args):
     return code == 3 and len(lines) == 1, "%s: exit %d %s" % (command, code, err.strip())
 
 
-SUMMED = ("replay.tsv", "swamping.tsv", "underflow.tsv", "state.tsv", "loss-scale-safe.tsv")
+OF_SUMMARY = ("weights.tsv", "coverage.tsv", "unjudged.tsv")
+SUMMED = ("replay.tsv", "swamping.tsv", "underflow.tsv", "state.tsv", "loss-scale-safe.tsv", *OF_SUMMARY)
 for table in [os.path.basename(t) for t in tables]:
     for name, harm in HARMS.items():
         path, good, why = harmed(table, harm), True, ""
-        tries = [("report", ["report", "-o", "o.html", "other"])] if table not in ("faults.tsv", ) else []
+        tries = [("report", ["report", "-o", "o.html", "other"])] if table not in ("faults.tsv", *OF_SUMMARY) else []
         tries += [("summary", ["analyze", "--only", "summary", "other"])] if table in SUMMED else []
         tries += [("check", ["check", "other", "--baseline", "b.tsv"])] if table == "replay.tsv" else []
         for command, args in tries[::-1]:

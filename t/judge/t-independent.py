@@ -241,6 +241,22 @@ def of_nothing():
         ok(not wrong, '%s: summary.json' % name, '\n'.join(wrong))
 
 
+def opaque():
+    """A recorded step in which two calls are made opaque: one before some gradients, and the update of one weight."""
+    path = os.path.join(folder, 'opaque')
+    run('train', *MLP, '--steps', '2', '--trace-steps', '1', '--policy', 'mixed_bfloat16', '--lr', '1e-5', '--quiet',
+        path)
+    file = os.path.join(path, 'program-train.json')
+    program = json.load(open(file))
+    names = [t['name'] for t in program['tensors']]
+    backward = [c for c in program['calls'] if c['op'] == 'relu_dx'][-1]
+    for c in [backward] + [c for c in program['calls'] if names[c['out'][0]] == 'dense3.w_next']:
+        c.update(op='opaque', attr={}, opaque={'name': 'aten.' + c['op'], 'reason': 'no such operator'})
+    json.dump(program, open(file, 'w'))
+    forget(path, 'program-train.json')
+    judge('opaque', [], sample=12)
+
+
 def faulty():
     """A trace with wrong numbers in it, and a history of 5000 steps."""
     path = os.path.join(folder, 'faulty')
@@ -362,6 +378,7 @@ RUNS = {
     'ranks': lambda: judge('ranks', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--micro-batches', '4', '--all-reduce', 'ring:3,wire=e5m2', '--optimizer', 'sgd'], sample=12),
     # the same with error feedback at a loss scale that changes
     'feedback': lambda: judge('feedback', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'mixed_float16', '--micro-batches', '4', '--all-reduce', 'ring:3,wire=e5m2,feedback', '--init-scale', '2^10', '--growth-interval', '2', '--optimizer', 'sgd'], sample=12),
+    'opaque': opaque,
     'faulty': faulty,
     'faulty-bf16': lambda: faulty_short('bfloat16', '-bf16'),
     'faulty-fp16': lambda: faulty_short('mixed_float16', '-fp16'),

@@ -9,36 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a table that this run's analysis made. */
-static hu_status
-of_this_run(const hu_run *r, const char *path, hu_table *t)
-{
-	HU_TRY(hu_table_read_sealed(t, path, "halfulp analyze without --only"));
-	const char *of = hu_table_note(t, hu_run_note(r));
-	if (of && !strcmp(of, r->xxh3))
-		return HU_OK;
-	hu_table_release(t);
-	return hu_fail(HU_EFILE,
-		"%s was not made from this run as it is now; halfulp analyze without --only writes it anew", path);
-}
-
-/* Reads an analysis table, or metrics.tsv, which the manifest's checksum holds; *there is 0 where it was not made. */
-static hu_status
-table(const hu_run *r, const char *where, const char *name, hu_table *t, int *there)
-{
-	char *path = hu_path(r->dir, "%s%s", where, name);
-	hu_status st = HU_OK;
-
-	*there = hu_exists(path);
-	if (*there && *where)
-		st = of_this_run(r, path, t);
-	else if (*there)
-		st = hu_table_read(t, path);
-	*there = *there && st == HU_OK;
-	free(path);
-	return st;
-}
-
 /* Returns the last number of a column that was measured, NaN where none was. A NaN that was measured is as good as any:
  *nonfinite is set where it, or an infinity, is the last. */
 static double
@@ -65,9 +35,12 @@ read_metrics(const hu_run *r, hu_summary *n)
 	hu_table t;
 	int there;
 
-	HU_TRY(table(r, "", "metrics.tsv", &t, &there));
-	if (!there)
-		return HU_OK;
+	char *path = hu_path(r->dir, "metrics.tsv");
+	there = hu_exists(path);
+	hu_status st = there ? hu_table_read(&t, path) : HU_OK;
+	free(path);
+	if (st != HU_OK || !there)
+		return st;
 	n->final_loss = last_measured(&t, "loss", &n->broken);
 	if (n->broken)
 		n->rank = 3;
@@ -88,7 +61,7 @@ read_replay(const hu_run *r, hu_summary *n)
 	hu_table t;
 	int there;
 
-	HU_TRY(table(r, "analysis/", "replay.tsv", &t, &there));
+	HU_TRY(hu_summary_table(r, "replay.tsv", &t, &there));
 	if (!there)
 		return HU_OK;
 	int ulp = hu_table_column(&t, "ulp_max"), ratio = hu_table_column(&t, "bound_ratio_max");
@@ -117,7 +90,6 @@ read_replay(const hu_run *r, hu_summary *n)
 	return HU_OK;
 }
 
-/* Reads a step's verdict on all weights together; the run's verdict is the worst of them. */
 static void
 judge_row(hu_summary *n, const hu_table *t, int i, const char *cause, double *share, double *cosine, int *nonfinite)
 {
@@ -146,7 +118,7 @@ read_swamping(const hu_run *r, hu_summary *n)
 	int there;
 	double moved = 0, swamped = 0, by_decay = 0;
 
-	HU_TRY(table(r, "analysis/", "swamping.tsv", &t, &there));
+	HU_TRY(hu_summary_table(r, "swamping.tsv", &t, &there));
 	if (!there)
 		return HU_OK;
 	for (int i = 0; i < t.rows; i++) {
@@ -170,7 +142,7 @@ read_state(const hu_run *r, hu_summary *n)
 	hu_table t;
 	int there;
 
-	HU_TRY(table(r, "analysis/", "state.tsv", &t, &there));
+	HU_TRY(hu_summary_table(r, "state.tsv", &t, &there));
 	if (!there)
 		return HU_OK;
 	for (int i = 0; i < t.rows; i++) {
@@ -223,7 +195,7 @@ read_underflow(const hu_run *r, hu_summary *n)
 	int there;
 	double nonzeros = 0, v = 0, v_nonzeros = 0;
 
-	HU_TRY(table(r, "analysis/", "underflow.tsv", &t, &there));
+	HU_TRY(hu_summary_table(r, "underflow.tsv", &t, &there));
 	if (!there)
 		return HU_OK;
 	n->zeroed = 0;
@@ -255,7 +227,7 @@ read_safe(const hu_run *r, hu_summary *n)
 	hu_table t;
 	int there;
 
-	HU_TRY(table(r, "analysis/", "loss-scale-safe.tsv", &t, &there));
+	HU_TRY(hu_summary_table(r, "loss-scale-safe.tsv", &t, &there));
 	if (!there)
 		return HU_OK;
 	for (int i = 0; i < t.rows; i++) {
@@ -283,77 +255,6 @@ read_safe(const hu_run *r, hu_summary *n)
 	return HU_OK;
 }
 
-static const char *const words[] = { "unknown", "harmless", "costs", "fatal" };
-
-static void
-put(json_t *o, const char *key, double x)
-{
-	int whole = fabs(x) < 9e15 && x == floor(x);
-
-	json_object_set_new(o, key, !isfinite(x) ? json_null() : whole ? json_integer((json_int_t)x) : json_real(x));
-}
-
-/* The same for a loss, or a share or cosine over elements, some of which are not finite; the words "not finite" where
-   no number is left. */
-static void
-put_harm(json_t *o, const char *key, double x, int nonfinite)
-{
-	if (isnan(x) && nonfinite)
-		json_object_set_new(o, key, json_string("not finite"));
-	else
-		put(o, key, x);
-}
-
-static json_t *
-to_json(const hu_analysis *a, const hu_summary *n)
-{
-	json_t *o = json_object(), *v = json_object(), *steps = json_array(), *from = json_object();
-	static const char *const keys[] = { "halfulp_version", "command", "seed", "model", "policy", "backend",
-		"device", "compiler", "host", "dataset", NULL };
-
-	put_harm(v, "final_loss", n->final_loss, n->broken);
-	put(v, "final_accuracy", n->final_accuracy);
-	put(v, "eval_accuracy", n->eval_accuracy);
-	put(v, "steps", n->steps);
-	put(v, "skipped_steps", n->skipped);
-	put(v, "loss_scale_final", n->scale_final);
-	put(v, "judged_outputs", n->judged);
-	if (n->overflowed > 0)
-		json_object_set_new(v, "worst_ulp", json_string("overflowed"));
-	else
-		put(v, "worst_ulp", n->worst_ulp);
-	const char *worst = n->overflowed > 0 ? n->overflowed_tensor : n->worst_tensor;
-	json_object_set_new(v, "worst_ulp_tensor", *worst ? json_string(worst) : json_null());
-	put(v, "worst_bound_ratio", n->worst_ratio);
-	put(v, "over_bound", n->over);
-	put(v, "swamped_share_updates", n->swamped_share);
-	put(v, "swamped_share_updates_by_decay", n->decay_share);
-	put_harm(v, "update_l2_share_lost", n->update_share, n->update_nonfinite);
-	put_harm(v, "update_cosine", n->update_cosine, n->update_nonfinite);
-	put(v, "zeroed_gradients", n->zeroed);
-	put(v, "zeroed_share", n->zeroed_share);
-	put_harm(v, "gradient_l2_share_lost", n->grad_share, n->grad_nonfinite);
-	put_harm(v, "gradient_cosine", n->grad_cosine, n->grad_nonfinite);
-	put(v, "second_moment_zeroed_share", n->v_zeroed_share);
-	put_harm(v, "second_moment_step_cosine", n->moment_cosine, n->moment_nonfinite);
-	put_harm(v, "running_statistics_share_lost", n->statistic_share, n->statistic_nonfinite);
-	put(v, "safe_log2_scale_min", n->safe_known ? n->safe_min : NAN);
-	put(v, "safe_log2_scale_max", n->safe_known ? n->safe_max : NAN);
-	for (int i = 0; i < a->nstep; i++)
-		json_array_append_new(steps, json_integer((json_int_t)a->step[i]));
-	for (int i = 0; keys[i]; i++)
-		if (json_object_get(a->run->manifest, keys[i]))
-			json_object_set(from, keys[i], json_object_get(a->run->manifest, keys[i]));
-	json_object_set_new(from, "traced_steps", steps);
-	json_object_set_new(from, "sample", json_integer((json_int_t)a->opt.sample));
-	json_object_set_new(o, "verdict", hu_summary_sentences(a, n));
-	json_object_set_new(o, "verdict_word", json_string(words[n->rank]));
-	json_object_set_new(o, "cause", n->rank > 1 && *n->cause ? json_string(n->cause) : json_null());
-	json_object_set_new(o, "numbers", v);
-	json_object_set_new(o, "provenance", from);
-	return o;
-}
-
 /* Only a table that is missing was not made: one that cannot be read, or is not whole, gives no verdict. */
 static hu_status
 read_all(const hu_run *r, hu_summary *n)
@@ -363,6 +264,7 @@ read_all(const hu_run *r, hu_summary *n)
 	HU_TRY(read_underflow(r, n));
 	HU_TRY(read_swamping(r, n));
 	HU_TRY(read_state(r, n));
+	HU_TRY(hu_summary_read_seen(r, n));
 	return read_safe(r, n);
 }
 
@@ -378,17 +280,23 @@ end(hu_analysis *a, void *tables)
 	n.swamped_share = n.decay_share = n.update_share = n.update_cosine = NAN;
 	n.zeroed = n.zeroed_share = n.grad_share = n.grad_cosine = n.v_zeroed_share = NAN;
 	n.moment_share = n.moment_cosine = n.statistic_share = n.statistic_cosine = NAN;
-	HU_TRY(read_all(a->run, &n));
+	n.weight_share = n.weight_cosine = n.state_share = n.bits_share = n.seen.share = NAN;
+	hu_status st = read_all(a->run, &n);
+	if (st != HU_OK) {
+		hu_summary_release(&n);
+		return st;
+	}
 	/* moments and statistics can worsen a verdict but not make one: without a judged update or gradient there is
-	   none */
-	if (n.rank == 1 && isnan(n.grad_cosine) && isnan(n.update_cosine))
+	   none; and an all-clear needs that enough was seen */
+	if (n.rank == 1 && ((isnan(n.grad_cosine) && isnan(n.update_cosine)) || !hu_summary_saw_enough(&n)))
 		n.rank = 0;
-	json_t *o = to_json(a, &n);
+	json_t *o = hu_summary_json(a, &n);
 	char *dir = hu_path(a->run->dir, "analysis");
-	hu_status st = hu_make_dirs(dir);
+	st = hu_make_dirs(dir);
 	if (st == HU_OK)
 		st = hu_run_write_json(dir, "summary.json", o);
-	hu_str_addf(&a->said, "%s", words[n.rank]);
+	hu_str_addf(&a->said, "%s", hu_summary_word(&n));
+	hu_summary_release(&n);
 	json_decref(o);
 	free(dir);
 	return st;

@@ -14,22 +14,54 @@ typedef struct hu_summary {
 	double zeroed, zeroed_share, grad_share, grad_cosine, v_zeroed_share;
 	double safe_min, safe_max;
 	int safe_known;
-	double need, limit;    /* the largest log2 scale that a tensor needs to survive, and the smallest at which some
-			          tensor still does not overflow */
+	double need, limit; /* the largest log2 scale that a tensor needs to survive, and the smallest at which some
+			       tensor still does not overflow */
 	char need_tensor[80], limit_tensor[80];
 	char worst_tensor[80], overflowed_tensor[80];
-	double overflowed;     /* number of tensors with an overflowed output; the worst error is then that of the other
-			          tensors */
-	int rank;              /* rank of the worst verdict */
-	int broken;            /* 1 where the last loss is not finite */
+	double overflowed; /* number of tensors with an overflowed output; the worst error is then that of the other
+			      tensors */
+	int rank;          /* rank of the worst verdict */
+	int broken;        /* 1 where the last loss is not finite */
 	double moment_share, moment_cosine, statistic_share, statistic_cosine;
 	int update_nonfinite, grad_nonfinite, moment_nonfinite,
 		statistic_nonfinite; /* 1 where infinities or NaN make the verdict fatal, whatever share the rest
-				        lost */
-	char cause[16];        /* "gradients", "updates", "moments" or "statistics" */
+					lost */
+	char cause[16];              /* "gradients", "updates", "moments", "statistics", "weights" or "states" */
 	size_t cause_step;
 	int cause_nonfinite;
+	double weight_share, weight_cosine; /* of the exact step's update */
+	double state_share;                 /* of the exact step's update of states that no other analyzer judges */
+	double bits_share; /* of the weights without an exact update whose gradient is not 0, those that kept their
+			      bits, where that is the cause */
+	int weight_nonfinite;
+	struct hu_seen {
+		int known;                      /* 1 where coverage was measured */
+		double calls, judged;           /* of all steps */
+		double steps, skipped, unmoved; /* steps in all, skipped, and others without an update of a weight */
+		double weights, weights_judged, elements, gradients_judged, updates_judged; /* of the least seen step */
+		double share;                /* of the update's L2 norm in the least seen step; NaN: none moved */
+		double silent, pulled, kept; /* of all steps: weights.c */
+		size_t step;
+		json_t *by_step, *operators; /* arrays of summary.json */
+	} seen;
 } hu_summary;
+
+/* Reads weights.tsv, coverage.tsv and unjudged.tsv; hu_summary_release frees what it made. */
+hu_status hu_summary_read_seen(const hu_run *r, hu_summary *n);
+void hu_summary_release(hu_summary *n);
+/* Returns 1 where enough was seen for an all-clear: at least 99 % of the update's L2 norm in every traced step. */
+int hu_summary_saw_enough(const hu_summary *n);
+/* The object "coverage" of summary.json, and the sentence on it. */
+json_t *hu_summary_coverage(const hu_summary *n);
+void hu_summary_say_coverage(hu_str *s, const hu_summary *n);
+
+/* Reads a table of analysis/, which has to be whole and of this run; *there is 0 where it was not made. */
+hu_status hu_summary_table(const hu_run *r, const char *name, hu_table *t, int *there);
+/* The run's word, and the object of summary.json. */
+const char *hu_summary_word(const hu_summary *n);
+json_t *hu_summary_json(const hu_analysis *a, const hu_summary *n);
+/* A number, whole where it is one, null where it is not finite. */
+json_t *hu_summary_number(double x);
 
 /* Returns the verdict as three sentences, JSON strings: what the format did, what was lost, and the largest rounding
    error. */

@@ -18,29 +18,113 @@ say_nonfinite(hu_str *s, const hu_summary *n)
 		n->cause_step, what);
 }
 
+/* What the gradients and updates that were judged kept; nothing is said of what was not measured. */
 static void
-say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
+say_whole(hu_str *s, const hu_analysis *a, const hu_summary *n)
+{
+	int whole = n->update_share <= 0.001 && n->weight_share <= 0.001; /* NaN is not whole */
+
+	if (isnan(n->grad_cosine)) {
+		hu_str_addf(s,
+			"in the %d traced steps the weights' updates kept a cosine of %.4f or better to the exact "
+			"ones; what their gradients should have been was not computed",
+			a->nstep, n->update_cosine);
+		return;
+	}
+	hu_str_addf(s,
+		"in the %d traced steps the weights' gradients kept a cosine of %.4f or better to the exact ones",
+		a->nstep, n->grad_cosine);
+	if (whole)
+		hu_str_add(s, " and the updates arrived whole");
+	else if (!isnan(n->weight_cosine))
+		hu_str_addf(s, " and the updates one of %.4f", n->weight_cosine);
+}
+
+/* The interval of loss scales that keep every gradient. Returns 0 where it is not known. */
+static int
+say_scales(hu_str *s, const hu_summary *n)
+{
+	if (!n->safe_known || isnan(n->safe_min))
+		return 0;
+	hu_str_addf(s, "a loss scale from 2^%.0f to 2^%.0f would have kept every %sgradient", n->safe_min, n->safe_max,
+		n->grad_nonfinite || n->broken ? "finite " : "");
+	return 1;
+}
+
+/* Why there is no verdict. What was seen stands beside it. */
+static void
+say_unknown(hu_str *s, const hu_analysis *a, const hu_summary *n)
+{
+	const struct hu_seen *seen = &n->seen;
+	int judged = !isnan(n->grad_cosine) || !isnan(n->update_cosine);
+
+	if (seen->known && seen->steps > 0 && seen->skipped == seen->steps) {
+		hu_str_addf(s,
+			"No verdict: the loss scaler skipped all %.0f traced steps, because a gradient was not finite",
+			seen->steps);
+		hu_str_add(s, n->safe_known && !isnan(n->safe_min) ? "; " : "");
+		say_scales(s, n);
+		hu_str_add(s, ".");
+		return;
+	}
+	if (!judged) {
+		hu_str_add(s, "No verdict: no traced step moved the weights, or what their gradients should have been "
+			      "was not computed.");
+		return;
+	}
+	if (!seen->known)
+		hu_str_add(s, "No verdict: how much of the updates was judged was not measured (the analyzer weights "
+			      "does it), and an all-clear needs it");
+	else if (seen->unmoved)
+		hu_str_addf(s,
+			"No verdict: in %.0f of %.0f traced steps no update of a weight was recorded, and an all-clear "
+			"needs all",
+			seen->unmoved, seen->steps);
+	else if (!(seen->share >= 0.99))
+		hu_str_addf(s,
+			"No verdict: of the weights' update %.3g %% of the L2 norm was judged at step %zu, and an "
+			"all-clear needs 99 %% in every step",
+			100 * (isnan(seen->share) ? 0 : seen->share), seen->step);
+	else
+		hu_str_addf(s,
+			"No verdict: %.0f elements of weights have gradients that are all 0, and what these should "
+			"have been is not known",
+			seen->silent);
+	hu_str_add(s, "; what was judged is harmless: ");
+	say_whole(s, a, n);
+	hu_str_add(s, ".");
+}
+
+/* Where the exact step's update is the cause: how much of it was lost, or, where it is not known, who kept the bits. */
+static void
+say_weights(hu_str *s, const hu_summary *n, const char *how)
+{
+	if (n->bits_share > 0.1)
+		hu_str_addf(s,
+			"%s: at step %zu %.1f %% of the weights that have a gradient and no known exact update kept "
+			"their bits.",
+			how, n->cause_step, 100 * n->bits_share);
+	else
+		hu_str_addf(s,
+			"%s: at step %zu the weights did not take the update of the exact step (worst cosine %.4f; "
+			"%.1f %% of its L2 norm was lost).",
+			how, n->cause_step, n->weight_cosine, 100 * n->weight_share);
+}
+
+static void
+say_cause(hu_str *s, const hu_summary *n)
 {
 	const char *how = n->rank == 3 ? "Fatal" : "It costs";
 
-	if (n->broken)
-		hu_str_add(s, "Fatal: the run ended with a loss that is not finite; the first overflow stands in "
-			      "metrics.tsv where a scaler saw it, else trace earlier steps.");
-	else if (!n->rank)
-		hu_str_add(s, "No verdict: no traced step moved the weights, or what their gradients should have been "
-			      "was not computed.");
-	else if (n->rank == 1 && isnan(n->grad_cosine))
-		hu_str_addf(s,
-			"Harmless: in the %d traced steps the weights' updates kept a cosine of %.4f or better to the "
-			"exact ones; what their gradients should have been was not computed.",
-			a->nstep, n->update_cosine);
-	else if (n->rank == 1)
-		hu_str_addf(s,
-			"Harmless: in the %d traced steps the weights' gradients kept a cosine of %.4f or better to "
-			"the exact ones%s.",
-			a->nstep, n->grad_cosine, n->update_share > 0.001 ? "" : " and the updates arrived whole");
-	else if (n->cause_nonfinite)
+	if (n->cause_nonfinite)
 		say_nonfinite(s, n);
+	else if (!strcmp(n->cause, "weights"))
+		say_weights(s, n, how);
+	else if (!strcmp(n->cause, "states"))
+		hu_str_addf(s,
+			"%s: at step %zu states, such as averages of the weights, took only part of their update "
+			"(%.1f %% of its L2 norm was lost).",
+			how, n->cause_step, 100 * n->state_share);
 	else if (!strcmp(n->cause, "gradients"))
 		hu_str_addf(s,
 			"%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones "
@@ -62,12 +146,29 @@ say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
 			"%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 "
 			"norm swamped, cosine %.4f to the exact update).",
 			how, n->cause_step, 100 * n->update_share, n->update_cosine);
+}
+
+static void
+say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
+{
+	if (n->broken)
+		hu_str_add(s, "Fatal: the run ended with a loss that is not finite; the first overflow stands in "
+			      "metrics.tsv where a scaler saw it, else trace earlier steps.");
+	else if (!n->rank)
+		say_unknown(s, a, n);
+	else if (n->rank == 1) {
+		hu_str_add(s, "Harmless: ");
+		say_whole(s, a, n);
+		hu_str_add(s, ".");
+	} else
+		say_cause(s, n);
 	if (a->propagation.left)
 		hu_str_addf(s,
 			" This rests on part of the tensors: %zu, gradients perhaps among them, have no exact value "
 			"to compare with, since the bound on it is too wide in so large a step; --engine mpfr "
 			"computes it.",
 			a->propagation.left);
+	hu_summary_say_coverage(s, n);
 }
 
 static void
@@ -97,6 +198,9 @@ say_counts(hu_str *s, const hu_summary *n)
 		hu_str_addf(s, " and %.3g %% of the weight updates were swamped", 100 * n->swamped_share);
 	if (n->decay_share > 0)
 		hu_str_addf(s, " (%.3g %% are weight decay on weights that get no gradient)", 100 * n->decay_share);
+	if (n->seen.pulled > 0)
+		hu_str_addf(s, "; %.3g %% of the weights with a gradient kept their bits",
+			100 * (n->seen.kept / n->seen.pulled));
 	hu_str_add(s, "; by weight, what was lost is ");
 	say_share(s, n->grad_share, n->grad_nonfinite, "gradients'");
 	hu_str_add(s, " and ");
@@ -132,10 +236,11 @@ say_errors(hu_str *s, const hu_summary *n)
 		if (n->overflowed && !(n->over > 0))
 			hu_str_add(s, ", which is infinite where it does not exclude overflow");
 	}
-	if (n->safe_known && !isnan(n->safe_min))
-		hu_str_addf(s, "; a loss scale from 2^%.0f to 2^%.0f would have kept every %sgradient.", n->safe_min,
-			n->safe_max, n->grad_nonfinite || n->broken ? "finite " : "");
-	else if (n->safe_known && *n->need_tensor && *n->limit_tensor && n->need > n->limit)
+	if (n->safe_known && !isnan(n->safe_min)) {
+		hu_str_add(s, "; ");
+		say_scales(s, n);
+		hu_str_add(s, ".");
+	} else if (n->safe_known && *n->need_tensor && *n->limit_tensor && n->need > n->limit)
 		hu_str_addf(s,
 			"; no single loss scale would have kept every gradient: %s asks for 2^%.0f, %s overflows "
 			"beyond 2^%.0f.",

@@ -81,7 +81,7 @@ class Judged:
 
 
 def recorded(exact, call):
-    return all(t in exact.t for t in call['in'])
+    return call['op'] != 'opaque' and all(t in exact.t for t in call['in'])
 
 
 def finite(exact, call):

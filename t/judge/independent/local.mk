@@ -22,4 +22,5 @@ EXTRA_DIST += t/judge/independent/timeline.py
 EXTRA_DIST += t/judge/independent/traced.py
 EXTRA_DIST += t/judge/independent/training.py
 EXTRA_DIST += t/judge/independent/underflow.py
+EXTRA_DIST += t/judge/independent/weights.py
 EXTRA_DIST += t/judge/independent/what_if.py

@@ -34,7 +34,7 @@ def rows(run, states, tampered=()):
 
 
 def propagated(s, t, info):
-    if s.ideal is None:
+    if s.ideal is None or t not in s.ideal.t:
         return {'propagated_' + c: None for c in ('ulp_max', 'ulp_mean', 'rel_normwise')}
     most, mean, share = s.ideal.distance(t)
     near = lambda x: Near(x, s.widest, 1e-290)  # noqa: E731

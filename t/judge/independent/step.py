@@ -110,7 +110,10 @@ class Step:
                 self.t[t] = self.taken(recorded[t])
         for call in program['calls']:
             outs = [recorded[t] for t in call['out']]
-            if call['op'] in ('finite_check', 'scale_update'):
+            decided = call['op'] in ('finite_check', 'scale_update')
+            if not decided and (call['op'] == 'opaque' or any(t not in self.t for t in call['in'])):
+                continue  # what an opaque call makes is not known, nor is what depends on it
+            if decided:
                 results = [self.taken(out).v for out in outs]
             else:
                 results = getattr(self, 'op_' + call['op'])(call, [self.t[t] for t in call['in']], outs)

@@ -50,6 +50,53 @@ def verdicts(rows):
     return [r for r in rows if r['tensor'] == 'all' and r['verdict'] != '-']
 
 
+def real(row, column):
+    x = number(row[column])
+    return 0.0 if math.isnan(x) else x
+
+
+def coverage(run):
+    """The object "coverage", from its tables; the least seen step stands for the weights."""
+    t = Tables(run)
+    made = [os.path.exists(run.analysis(name + '.tsv'))
+        for name in ('weights', 'coverage')]  # one without the other says nothing
+    steps, operators = t['coverage'] if all(made) else [], {}
+    keys = ('step', 'calls', 'judged', 'weights', 'gradients_judged', 'updates_judged', 'elements',
+        'gradient_elements_judged', 'update_elements_judged', 'l2_share_judged', 'gradients', 'kept')
+    cell = lambda text: None if text == '-' else float(text)  # noqa: E731
+    each = [dict({k: cell(r[k]) for k in keys}, skipped=r['skipped'] == '1') for r in steps]
+    for r in t['unjudged'] if all(made) else []:
+        o = operators.setdefault(r['operator'],
+            {'operator': r['operator'], 'calls': 0, 'tainting': 0, 'weights': 0, 'reason': r['reason']})
+        for k, how in (('calls', sum), ('tainting', sum), ('weights', max)):
+            o[k] = how((o[k], int(r[k])))
+    least = None
+    for r in steps:
+        if int(r['elements']) and (least is None or real(r, 'l2_share_judged') < share or missed(r) > missed(least)):
+            share, least = min(real(r, 'l2_share_judged'), share if least else 1.0), r
+    total = lambda c: sum(int(r[c]) for r in steps) if steps else None  # noqa: E731
+    of = lambda c: (int(least[c]) if least else 0) if steps else None  # noqa: E731
+    return {
+        'calls': total('calls'), 'calls_judged': total('judged'), 'weights': of('weights'),
+            'weights_judged': of('updates_judged'), 'elements': of('elements'),
+        'gradient_elements_judged': of('gradient_elements_judged'),
+            'update_elements_judged': of('update_elements_judged'), 'update_l2_share_judged': share if least else None,
+        'weights_with_gradient': total('gradients'), 'weights_kept': total('kept'), 'steps_skipped': total('skipped'),
+        'steps_without_update': sum(r['skipped'] == '0' and r['elements'] == '0' for r in steps) if steps else None,
+        'not_judged': list(operators.values()), 'steps': each,
+    }, total('silent_elements'), least and int(least['step'])  # fmt: skip
+
+
+def missed(r):
+    return int(r['elements']) - int(r['update_elements_judged'])
+
+
+def enough(run):
+    """Whether so much was seen that an all-clear may be given."""
+    o, silent, _ = coverage(run)
+    return (o['update_l2_share_judged'] or 0) >= 0.99 and o['steps_without_update'] == 0 and silent == 0
+
+
 def expected(run):
     """The numbers by key, and the verdict's rank and cause."""
     t, metrics = Tables(run), table(os.path.join(run.path, 'metrics.tsv'))[1]
@@ -81,20 +128,29 @@ def expected(run):
     fits = safe and all(r['log2_scale_min'] != '-' for r in safe)
     low, high = (max(int(r['log2_scale_min']) for r in safe), min(int(r['log2_scale_max']) for r in safe)) if fits else (1, 0)
     n.update({'safe_log2_scale_min': low if low <= high else NAN, 'safe_log2_scale_max': high if low <= high else NAN})
-    rank = max([RANK[r['verdict']] for rows in judged.values() for r in rows], default=0)
-    if rank == 1 and not judged['updates'] and not judged['gradients']:
-        rank = 0  # the word rests on gradients and updates; moments and statistics can only worsen it
+    whole = [r for r in t['weights'] if r['tensor'] == 'all']
+    weights = [r for r in whole if r['role'] == 'parameter']
+    n['weights_l2_share_lost'], n['weights_cosine'] = worst([number(r['l2_share_lost']) for r in weights],
+        max), worst([number(r['cosine']) for r in weights], min)
+    seen, *_ = coverage(run)
+    pulled = seen['weights_with_gradient']
+    n['weights_kept_share'] = seen['weights_kept'] / pulled if pulled else NAN
+    rank = max([RANK[r['verdict']] for rows in (*judged.values(), whole) for r in rows], default=0)
+    if rank == 1 and (not judged['updates'] and not judged['gradients'] or not enough(run)):
+        rank = 0  # it rests on gradients and updates, of which enough was seen; moments and statistics only worsen it
     if not math.isfinite(float(metrics[-1]['loss'])):
         rank, n['final_loss'] = 3, 'not finite'
-    return n, WORDS[rank], cause(metrics, judged['gradients'], judged['updates'], verdicts(state)) if rank > 1 else None
+    return n, WORDS[rank], cause(metrics, judged['gradients'], judged['updates'], verdicts(state),
+        whole) if rank > 1 else None
 
 
-def cause(metrics, gradients, updates, state):
+def cause(metrics, gradients, updates, state, whole):
     """What first made the verdict as bad as it is; nothing where a loss that is not finite did."""
     if not math.isfinite(float(metrics[-1]['loss'])):
         return None
     named = [(r, 'gradients') for r in gradients] + [(r, 'updates') for r in updates]
     named += [(r, 'moments' if r['kind'] == 'moment' else 'statistics') for r in state]
+    named += [(r, 'weights' if r['role'] == 'parameter' else 'states') for r in whole]
     worst_rank = max(RANK[r['verdict']] for r, _ in named)
     return next(name for r, name in named if RANK[r['verdict']] == worst_rank)
 
@@ -108,7 +164,7 @@ def compare(run, sample):
     """Problems, and how many numbers agreed, by key."""
     there, (n, word, made_by) = json.load(open(run.analysis('summary.json'))), expected(run)
     wrong, agreed = [], {}
-    for key in sorted(set(there) - {'verdict', 'verdict_word', 'cause', 'numbers', 'provenance'}):
+    for key in sorted(set(there) - {'verdict', 'verdict_word', 'cause', 'coverage', 'numbers', 'provenance'}):
         wrong.append('summary.json: %s is recomputed by nothing' % key)
     for key in sorted(set(there['numbers']) ^ set(n)):
         wrong.append('summary.json: %s is %s' % (key, 'recomputed by nothing' if key in there['numbers'] else 'not there'))
@@ -127,14 +183,32 @@ def compare(run, sample):
         wrong.append('summary.json: the cause is %s there, %s here' % (there['cause'], made_by))
     if len(there['verdict']) != 3 or any(re.search(r'\bnan\b', s) for s in there['verdict']):
         wrong.append('summary.json: the verdict is not three sentences with numbers: %r' % there['verdict'])
+    mine, *_ = coverage(run)
+    for key in sorted(set(there['coverage']) | set(mine)):
+        got, e = there['coverage'].get(key, 'not there'), mine.get(key, 'recomputed by nothing')
+        same = got == e or (isinstance(e, float) and isinstance(got, (int, float))
+            and math.isclose(got, e, rel_tol=1e-14))
+        agreed['coverage.' + key] = agreed.get('coverage.' + key, 0) + same
+        if not same:
+            wrong.append('summary.json: coverage.%s is %r there, %r here' % (key, got, e))
     zero = lambda x: 0 if x is None or math.isnan(x) else x  # noqa: E731
-    second = ([] if math.isnan(n['zeroed_share']) else ['%.0f' % zero(n['zeroed_gradients'])]) + ['%.3g' % (100 * zero(n[k])) for k in ('zeroed_share', 'swamped_share_updates', 'swamped_share_updates_by_decay', 'gradient_l2_share_lost', 'update_l2_share_lost')
+    second = ([] if math.isnan(n['zeroed_share']) else ['%.0f' % zero(n['zeroed_gradients'])]) + ['%.3g' % (100 * zero(n[k])) for k in ('zeroed_share', 'swamped_share_updates', 'swamped_share_updates_by_decay', 'weights_kept_share', 'gradient_l2_share_lost', 'update_l2_share_lost')
                                                            if not math.isnan(n[k]) and (k != 'swamped_share_updates_by_decay' or n[k] > 0)]
     if zero(n['second_moment_zeroed_share']) > 0:
         second.append('%.3g' % (100 * n['second_moment_zeroed_share']))
     if figures(there['verdict'][1]) != second:
         wrong.append('summary.json: the second sentence has %s there, %s here' % (figures(there['verdict'][1]), second))
     allowed = {str(len(run.steps)), *map(str, run.steps)} | {'%.4f' % n[k] for k in ('gradient_cosine', 'update_cosine', 'second_moment_step_cosine') if not math.isnan(n[k])}
+    allowed |= {'%.4f' % n['weights_cosine'], '%.1f' % (100 * zero(n['weights_l2_share_lost'])), '99'}
+    allowed |= {'%.0f' % mine[k] for k in ('calls', 'calls_judged', 'weights', 'steps_skipped',
+        'steps_without_update') if mine[k] is not None} | {str(len(mine['steps']))}
+    if mine['calls']:
+        allowed |= {'%.3g' % (100 * mine['calls_judged'] / mine['calls']),
+            '%.0f' % (mine['weights'] - mine['weights_judged']), '%.3g' % (100 * zero(mine['update_l2_share_judged']))}
+    allowed |= {'%d' % o['tainting'] for o in mine['not_judged']}
+    scale = [n[k] for k in ('safe_log2_scale_min', 'safe_log2_scale_max')]
+    allowed |= {'%.1f' % (100 * int(r['kept_unjudged']) / int(r['gradients_unjudged']))
+        for r in Tables(run)['weights'] if int(r['gradients_unjudged'])}
     allowed |= {'%.1f' % (100 * n[k]) for k in ('gradient_l2_share_lost', 'update_l2_share_lost', 'running_statistics_share_lost') if k in n and not math.isnan(n[k])}
     if n['worst_ulp'] < math.inf and figures(there['verdict'][2].split(',')[0]) != ['%.3g' % n['worst_ulp']]:
         wrong.append('summary.json: the third sentence has %r where the worst error is %r' % (there['verdict'][2], n['worst_ulp']))
@@ -146,7 +220,10 @@ def compare(run, sample):
         need, limit = [max(int(r['log2_scale_min']) for r in one if r['log2_scale_min'] != '-'), min(int(r['log2_scale_max']) for r in one if r['log2_scale_max'] != '-')]
         if scales != [str(need), str(limit)]:
             wrong.append('summary.json: the third sentence has scales 2^%s, the tables 2^%d and 2^%d' % (scales, need, limit))
-    strange = [x for x in figures(there['verdict'][0]) if x not in allowed]
+    scales = re.findall(r'2\^(-?\d+)', there['verdict'][0])
+    if scales and scales != ['%d' % x for x in scale]:
+        wrong.append('summary.json: the first sentence has scales 2^%s, the numbers %s' % (scales, scale))
+    strange = [x for x in figures(re.sub(r'2\^-?\d+', '', there['verdict'][0])) if x not in allowed]
     if strange and 'moment' not in there['verdict'][0]:
         wrong.append('summary.json: the first sentence has %s, which the numbers do not: %r' % (strange, there['verdict'][0]))
     for key, value in there['provenance'].items():

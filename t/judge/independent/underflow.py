@@ -110,7 +110,7 @@ def gradients(run, s, step):
     everything = Flush()
     for w in run.tensors:
         g = w.get('grad', -1)
-        if not w.get('trainable') or g < 0 or g not in s.exact.t or s.ideal is None:
+        if not w.get('trainable') or g < 0 or g not in s.exact.t or s.ideal is None or g not in s.ideal.t:
             continue
         info, u = run.tensors[g], Flush()
         for x, i in zip(s.ideal.clean(g), range(s.exact.t[g].n)):

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/run/weights/coverage.h"
+
+#include "lib/base/mem.h"
+#include "lib/program/opaque.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BITS = 64 };
+
+int
+hu_coverage_of_step(const hu_trace *t, const hu_call *c)
+{
+	for (int k = 0; k < c->nout; k++)
+		if (!t->t[c->out[k]].data)
+			return 0;
+	return 1;
+}
+
+static int
+is_judged(const hu_trace *t, const hu_call *c)
+{
+	for (int k = 0; k < c->nin; k++)
+		if (!t->t[c->in[k]].data)
+			return 0;
+	return c->op->role != HU_ROLE_OPAQUE;
+}
+
+/* The number of the call's operator among those that are opaque, which is new at its first call. */
+static int
+operator_of(hu_coverage_step *s, const hu_opaque *o)
+{
+	int i = 0;
+
+	while (i < s->nop && strcmp(s->op[i].name, o->name))
+		i++;
+	if (i == s->nop) {
+		s->op = hu_xrealloc(s->op, ((size_t)s->nop + 1) * sizeof *s->op);
+		s->op[s->nop++] = (hu_coverage_operator){ .name = o->name, .reason = o->reason };
+	}
+	return i;
+}
+
+void
+hu_coverage_init(hu_coverage_step *s, const hu_analysis *a, const hu_trace *t)
+{
+	const hu_program *p = a->run->train;
+
+	*s = (hu_coverage_step){ .taint = hu_xcalloc((size_t)p->nt + 1, sizeof *s->taint),
+		.blamed = hu_xcalloc((size_t)p->nc + 1, 1) };
+	for (int i = 0; i < p->nc; i++) {
+		const hu_call *c = &p->c[i];
+		const hu_opaque *o = hu_program_opaque(p, c);
+		uint64_t taint = 0;
+		if (!hu_coverage_of_step(t, c))
+			continue;
+		for (int k = 0; k < c->nin; k++)
+			taint |= s->taint[c->in[k]];
+		if (o) {
+			int at = operator_of(s, o);
+			s->op[at].calls++;
+			taint |= 1ull << at % BITS;
+		}
+		for (int k = 0; k < c->nout; k++)
+			s->taint[c->out[k]] = taint;
+		s->calls.moves += c->op->moves != NULL;
+		s->calls.calls += !c->op->moves;
+		s->calls.judged += !c->op->moves && is_judged(t, c);
+	}
+}
+
+void
+hu_coverage_release(hu_coverage_step *s)
+{
+	free(s->op);
+	free(s->taint);
+	free(s->blamed);
+	memset(s, 0, sizeof *s);
+}
+
+/* Marks what tensor id was computed from, back to the inputs; seen has the calls that were gone through. */
+static void
+mark(hu_coverage_step *s, const hu_program *p, const hu_trace *t, int id)
+{
+	char *wanted = hu_xcalloc((size_t)p->nt + 1, 1);
+
+	wanted[id] = 1;
+	for (int i = p->t[id].producer; i >= 0; i--) { /* single assignment: operands come before results */
+		const hu_call *c = &p->c[i];
+		int some = 0;
+		for (int k = 0; k < c->nout; k++)
+			some |= wanted[c->out[k]];
+		if (!some || !hu_coverage_of_step(t, c))
+			continue;
+		for (int k = 0; k < c->nin; k++)
+			wanted[c->in[k]] = 1;
+		s->blamed[i] |= c->op->role == HU_ROLE_OPAQUE;
+	}
+	free(wanted);
+}
+
+void
+hu_coverage_blame(hu_coverage_step *s, const hu_analysis *a, const hu_trace *t, int id)
+{
+	mark(s, a->run->train, t, id);
+	for (int i = 0; i < s->nop; i++)
+		s->op[i].weights += s->taint[id] >> i % BITS & 1;
+}
+
+void
+hu_coverage_end(hu_coverage_step *s, const hu_analysis *a)
+{
+	const hu_program *p = a->run->train;
+
+	for (int i = 0; i < p->nc; i++)
+		if (s->blamed[i])
+			s->op[operator_of(s, hu_program_opaque(p, &p->c[i]))].tainted++;
+}
+
+void
+hu_coverage_names(const hu_coverage_step *s, int id, hu_str *to)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->nop; i++)
+		if (s->taint[id] >> i % BITS & 1)
+			hu_str_addf(to, n++ ? ",%s" : "%s", s->op[i].name);
+}

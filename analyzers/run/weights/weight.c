@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/run/weights/weight.h"
+
+#include "lib/judge/parts/packs.h"
+#include "lib/number/round.h"
+#include "lib/program/links.h"
+
+#include <math.h>
+#include <string.h>
+
+int
+hu_weight_is_studied(const hu_program *p, const hu_trace *t, int i, int next)
+{
+	if (next < 0 || next == i || t->t[i].n < 2 || !t->t[i].data || !t->t[next].data)
+		return 0;
+	const hu_call *c = p->t[next].producer >= 0 ? &p->c[p->t[next].producer] : NULL;
+	/* moments and running statistics are of the analyzer state */
+	return p->t[i].trainable || !c ||
+	       (!c->op->moments && c->op->cls != HU_CLASS_NORM && c->op->role != HU_ROLE_SCALE_UPDATE);
+}
+
+int
+hu_weight_gradient(const hu_program *p, const hu_trace *t, int i, int next)
+{
+	int grad = hu_program_grad(p, t->step, i);
+
+	if (grad >= 0)
+		return t->t[grad].data ? grad : -1;
+	const hu_call *c = p->t[i].trainable || p->t[next].producer < 0 ? NULL : &p->c[p->t[next].producer];
+	for (int k = 0; c && k < c->nin; k++)
+		if (p->t[c->in[k]].cls == HU_WGRAD && t->t[c->in[k]].data &&
+			hu_same_shape(p->t[c->in[k]].shape, p->t[i].shape))
+			return c->in[k];
+	return -1;
+}
+
+/* Whether all recorded gradients are 0 although some exact one is not; *zero: whether they are 0. */
+static int
+vanished(const hu_tensor *g, const double *exact, int *zero)
+{
+	int some = 0;
+
+	*zero = g != NULL;
+	for (size_t k = 0; *zero && k < g->n; k++)
+		*zero = hu_get(g, k) == 0;
+	for (size_t k = 0; *zero && exact && !some && k < g->n; k++)
+		some = exact[k] != 0;
+	return some;
+}
+
+/* The values of the exact step. What no recorded call wrote came from outside, and has none. */
+static const double *
+exact_of(const hu_program *p, const hu_trace *t, int id)
+{
+	return id >= 0 && t->ideal && p->t[id].producer >= 0 ? t->ideal[id] : NULL;
+}
+
+void
+hu_weight_study(hu_weight *w, const hu_program *p, const hu_trace *t, int i, int next, int grad)
+{
+	const hu_tensor *before = &t->t[i], *after = &t->t[next], *g = grad >= 0 ? &t->t[grad] : NULL;
+	const double *exact = exact_of(p, t, next), *gradient = exact_of(p, t, grad);
+	int zero, all = vanished(g, gradient, &zero);
+
+	memset(w, 0, sizeof *w);
+	w->n = before->n;
+	w->with_gradient = g ? w->n : 0;
+	w->gradient_judged = gradient ? w->n : 0;
+	w->gradient_tensors = w->gradient_judged != 0;
+	w->judged = exact ? w->n : 0;
+	w->judged_tensors = exact != NULL;
+	w->silent = !exact && zero ? w->n : 0;
+	for (size_t k = 0; k < w->n; k++) {
+		double x = hu_get(before, k), y = hu_get(after, k), d = exact ? exact[k] - x : NAN;
+		int kept = hu_bits64(x) == hu_bits64(y), pulled = g && hu_get(g, k) != 0;
+		w->moved += !kept;
+		w->gradients += (size_t)pulled;
+		w->kept += pulled && kept;
+		w->gradients_unjudged += pulled && !exact;
+		w->kept_unjudged += pulled && kept && !exact;
+		w->real2 += isfinite(y - x) ? (long double)(y - x) * (y - x) : 0;
+		if (!exact) {
+			w->harm.nonfinite += !isfinite(y - x);
+			continue;
+		}
+		int lost = d != 0 && isfinite(d) && (kept || all);
+		w->real2_judged += isfinite(y - x) ? (long double)(y - x) * (y - x) : 0;
+		w->exact_moves += d != 0;
+		w->lost += (size_t)lost;
+		hu_harm_add(&w->harm, lost ? 0 : y - x, d, lost);
+	}
+}
+
+void
+hu_weight_join(hu_weight *to, const hu_weight *w)
+{
+	hu_harm_join(&to->harm, &w->harm);
+	to->n += w->n;
+	to->moved += w->moved;
+	to->with_gradient += w->with_gradient;
+	to->gradients += w->gradients;
+	to->kept += w->kept;
+	to->gradient_judged += w->gradient_judged;
+	to->judged += w->judged;
+	to->exact_moves += w->exact_moves;
+	to->lost += w->lost;
+	to->kept_unjudged += w->kept_unjudged;
+	to->gradients_unjudged += w->gradients_unjudged;
+	to->silent += w->silent;
+	to->gradient_tensors += w->gradient_tensors;
+	to->judged_tensors += w->judged_tensors;
+	to->real2 += w->real2;
+	to->real2_judged += w->real2_judged;
+}
+
+void
+hu_weight_pack(hu_pack *r, hu_weight *w)
+{
+	size_t *count[] = { &w->n, &w->moved, &w->with_gradient, &w->gradients, &w->kept, &w->gradient_judged,
+		&w->judged, &w->exact_moves, &w->lost, &w->kept_unjudged, &w->gradients_unjudged, &w->silent,
+		&w->gradient_tensors, &w->judged_tensors };
+
+	hu_pack_harm(r, &w->harm);
+	for (size_t i = 0; i < sizeof count / sizeof *count; i++)
+		hu_pack_size(r, count[i]);
+	hu_pack_wide(r, &w->real2);
+	hu_pack_wide(r, &w->real2_judged);
+}
+
+double
+hu_weight_seen(const hu_weight *w)
+{
+	if (w->judged == w->n && w->n)
+		return 1;
+	return w->real2 > 0 ? (double)sqrtl(w->real2_judged / w->real2) : w->judged ? 0 : NAN;
+}
+
+/* Adam turns the rounding errors of gradients near 0 into whole steps, so that a cosine alone, of steps that were
+   taken, costs at most: gradients have a verdict of their own. */
+static int
+rank_of_harm(const hu_harm *h)
+{
+	double share = hu_harm_share(h), cosine = hu_harm_cosine(h);
+
+	if (h->nonfinite || share >= 0.5 || (cosine <= 0.9 && share > 0.1))
+		return 3;
+	if (isnan(share) || isnan(cosine))
+		return 0;
+	return share <= 0.1 && cosine >= HU_WEIGHT_WHOLE ? 1 : 2;
+}
+
+const char *
+hu_weight_verdict(const hu_weight *w, int parameter)
+{
+	static const char *const words[] = { "-", "harmless", "costs", "fatal" };
+	double kept = w->gradients_unjudged ? (double)w->kept_unjudged / (double)w->gradients_unjudged : 0;
+	int rank = rank_of_harm(&w->harm), by_bits = kept >= 0.5 ? 3 : kept > 0.1 ? 2 : 0;
+
+	rank = by_bits > rank ? by_bits : rank;
+	return words[!parameter && rank == 3 && !w->harm.nonfinite ? 2 : rank];
+}
