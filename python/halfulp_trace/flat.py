@@ -4,9 +4,9 @@ of elements that a selection sent to one place. A selection is a gather from the
 the other, by an index that the step has as an input."""
 import torch
 
-from .formats import Unknown
+from .formats import WHOLE, Unknown
 from .moves import flat_move
-from .values import Value, snapshot
+from .values import Value, geometry, snapshot, tensors_in
 
 EXACT = 1 << 24                                  # whole numbers below this are fp32 numbers
 
@@ -38,11 +38,35 @@ def behind(s, ids, axis=0):
             layer=s.program.tensors[ids[0]]["name"].rpartition(".")[0])[0]
 
 
+def unknown_places(s):
+    """The program's tensors of the whole numbers and truth values among the running operator's arguments that depend on
+    what no rule takes."""
+    ids = []
+    for t in tensors_in(s.running[1:]):
+        if t.dtype not in WHOLE:
+            continue
+        whole, above = t, s.parent.get((s.storage(t), geometry(t)))
+        while above is not None and s.key(whole) not in s.known:
+            whole, above = above, s.parent.get((s.storage(above), geometry(above)))
+        v = s.was.get(id(t)) or s.known.get(s.key(whole))
+        makers = [s.program.maker.get(i) for i in v.ids.values()] if v is not None else []
+        opaque = any(k is not None and s.program.calls[k]["op"] == "opaque" for k in makers)
+        if v is not None and (v.late is not None or v.behind or opaque):
+            ids += s.operands([s.value(t)])
+    return ids
+
+
 def index_input(s, at):
-    """Places as a tensor of the program."""
+    """Places as a tensor of the program: an input, since they are taken as recorded, unless they depend on what no rule
+    takes."""
     at = at.to("cpu")
     small = at.numel() == 0 or int(at.max()) < EXACT
-    return s.add("", at.to(torch.float32 if small else torch.float64).contiguous(), name="input.index", cls="other")
+    data = at.to(torch.float32 if small else torch.float64).contiguous()
+    ids = unknown_places(s)
+    if ids:
+        why = {"name": "an index", "reason": "what chose it has no rule"}
+        return s.call("opaque", ids, [("index", data)], opaque=why)[0]
+    return s.add("", data, name="input.index", cls="other")
 
 
 def runs(at, total):
@@ -79,8 +103,8 @@ def picked(s, ids, at, role="y", **how):
 
 def pick(s, ids, at, t, role="y", **how):
     """Notes that PyTorch's tensor t is a selection."""
-    i = picked(s, ids, at.to("cpu", torch.int64), role, **how)
     own = snapshot(t)
+    i = picked(s, ids, at.to("cpu", torch.int64).reshape(own.shape), role, **how)
     if not same_bits(s.values[i], own):
         raise Unknown("other values than a selection has")
     s.known[s.key(t)] = Value(own, {"plain": i})

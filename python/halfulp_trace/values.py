@@ -16,10 +16,10 @@ class Value:
 
     def holds(self, t):
         """Whether t still has these values: as bits on the host, elsewhere as far as a fingerprint tells."""
-        if self.data is None or not holdable(t) or tuple(self.data.shape) != tuple(t.size()):
+        if self.data is None or not holdable(t) or tuple(self.data.shape) != folded(t.size()):
             return True
         if t.device.type == "cpu":
-            return torch.equal(words(t), words(self.data))
+            return torch.equal(words(t).reshape(self.data.shape), words(self.data))
         if self.mark is None:
             self.mark = fingerprint(self.data)
         return self.mark == fingerprint(t)
@@ -63,7 +63,7 @@ def geometry(t):
 def holdable(t):
     """Whether a tensor of the program can have this tensor's values, as far as its type and shape tell."""
     return (t.layout is torch.strided and not t.is_nested and t.device.type != "meta" and 0 < t.numel()
-            and t.dim() <= RANK and (t.dtype in FORMATS or t.dtype in WHOLE))
+            and (t.dtype in FORMATS or t.dtype in WHOLE))
 
 
 def tensors_in(x):
@@ -82,17 +82,25 @@ def parts(name, t):
     if type(t) in (torch.Tensor, torch.nn.Parameter) or not hasattr(t, "__tensor_flatten__"):
         return [(name, t)]
     inner = [(k, getattr(t, k)) for k in t.__tensor_flatten__()[0]]
-    inner = [(k, x) for k, x in inner if isinstance(x, torch.Tensor)]
     if len(inner) == 1:
         return parts(name, inner[0][1])
     return [p for k, x in inner for p in parts("%s_%s" % (name, k.strip("_")), x)]
+
+
+def folded(shape):
+    """A shape as the program has it: of more axes than halfulp has the first ones are one."""
+    shape = tuple(shape)
+    while len(shape) > RANK:
+        shape = (shape[0] * shape[1],) + shape[2:]
+    return shape
 
 
 def snapshot(t):
     """A copy of t's values that nothing writes to, in memory of its own, row-major."""
     t = t.detach()
     t = t.to(WHOLE[t.dtype]) if t.dtype in WHOLE else t
-    return t.to("cpu", copy=True).clone(memory_format=torch.contiguous_format)
+    t = t.to("cpu", copy=True).clone(memory_format=torch.contiguous_format)
+    return t.reshape(folded(t.shape))
 
 
 def bind(func, args, kwargs):

@@ -4,7 +4,7 @@ each of its elements."""
 import torch
 
 from .flat import picked
-from .values import Value, geometry, snapshot
+from .values import Value, folded, geometry, snapshot
 
 
 def places(n, shape):
@@ -71,7 +71,7 @@ def viewed(s, whole, parent, t):
     local = torch.full((n,), -1)
     own = places(n, geometry(parent)).reshape(-1)
     local[own] = torch.arange(len(own))
-    at = local[places(n, geometry(t))]
+    at = local[places(n, geometry(t))].reshape(folded(t.shape))
     if (at < 0).any():
         return None
     return Value(snapshot(t), {"plain": picked(s, [s.get(whole)], at, "view")})

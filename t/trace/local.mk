@@ -6,5 +6,6 @@ SCRIPT_TESTS += t/trace/t-operators-arith.py
 SCRIPT_TESTS += t/trace/t-operators-conv.py
 SCRIPT_TESTS += t/trace/t-operators-move.py
 SCRIPT_TESTS += t/trace/t-operators-table.py
+SCRIPT_TESTS += t/trace/t-selection.py
 SCRIPT_TESTS += t/trace/t-torch-step.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-torch-models.py

@@ -96,6 +96,13 @@ ROWS = [
     Row('eight_bits', lambda x: (x.to(torch.float8_e4m3fn).to(x.dtype) * 2, x.to(torch.float8_e5m2).to(x.dtype) * 2,
         (x * 64).to(torch.float8_e4m3fn).float() * 2, (x * 65536).to(torch.float8_e5m2).float()),
         normal(*n), grad=False, compared=False),
+    Row('many_axes', lambda x: x.reshape(2, 2, 2, 2, 2, 3, 2).permute(0, 2, 4, 6, 1, 3, 5).reshape(16, 12) * 2,
+        normal(2, 4, 4, 6)),
+    Row('many_axes_sum', lambda x, y: (x.reshape(2, 2, 2, 2, 2, 3, 2).permute(0, 2, 4, 6, 1, 3, 5) * y).reshape(16, 12)
+        * 2, normal(2, 4, 4, 6), fixed(normal(2, 1, 1))),
+    Row('many_axes_roll', lambda x: (x.reshape(2, 2, 2, 2, 2, 3, 2).roll(1, 4) + 1).reshape(-1) * 2,
+        normal(2, 4, 4, 6)),
+    Row('turned', lambda x: (x * 2).transpose_(0, 1).unsqueeze_(0) * 2, normal(*n), grad=False),
     Row('einsum', lambda x, y: torch.einsum('bij,bkj->ikb', x, y), normal(3, 4, 5), normal(3, 6, 5)),
 ]
 judge('move', ROWS)

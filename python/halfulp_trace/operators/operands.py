@@ -2,7 +2,9 @@
 """Operands of calls: formats, layouts and broadcasting, as several operators need them."""
 import torch
 
-from ..formats import FORMATS, Unknown
+from ..flat import picked
+from ..formats import FORMATS, RANK, Unknown
+from ..values import folded
 
 
 def floats(s, *tensors):
@@ -39,11 +41,17 @@ def number(s, x, dtype):
     return s.call("cast", [i], [("%s@%s" % (name, FORMATS[dtype]), rounded)], layer="const")[0]
 
 
+def spread_wide(s, x, out):
+    """A tensor repeated to more axes than the program's tensors have."""
+    at = torch.arange(x.numel()).reshape(x.shape).broadcast_to(out.shape)
+    return picked(s, [s.elements(x)], at.reshape(folded(out.shape)), "spread")
+
+
 def spread_all(s, operands, out, rounded=False):
     """Tensors of the program for operands, tensors or numbers, of the shape of the result, and their layout. `rounded`
     says that numbers are rounded to the result's format before they take part."""
     floats(s, out)
-    shape = tuple(out.size())
+    shape = folded(out.size())
     values = [s.old(x) for x in operands if isinstance(x, torch.Tensor)]
     if len(values) == len(operands) and all(v.data is not None and tuple(v.data.shape) == shape for v in values):
         layout = shared_layout(values)
@@ -51,7 +59,7 @@ def spread_all(s, operands, out, rounded=False):
     ids = []
     for x in operands:
         if isinstance(x, torch.Tensor):
-            ids.append(s.spread(s.input(x), shape))
+            ids.append(s.spread(s.input(x), shape) if out.dim() <= RANK else spread_wide(s, x, out))
         elif rounded and out.device.type == "cpu":
             ids.append(s.spread(number(s, x, out.dtype), shape))
         else:

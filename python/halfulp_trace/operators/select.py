@@ -6,7 +6,7 @@ taken as recorded: their results are the elements at the indices that PyTorch re
 import torch
 
 from ..flat import pick, reshaped, behind
-from ..formats import FORMATS, Unknown
+from ..formats import FORMATS, RANK, Unknown
 from ..values import tensors_in
 from .operands import floats
 from .table import operator
@@ -71,7 +71,7 @@ def moved(s, a, out, names):
     operands = [a[k] for k in names if isinstance(a.get(k), torch.Tensor)]
     floats(s, t, *operands)
     at = places(s, operands)
-    ids = [s.input(x) for x in operands if x.numel()]
+    ids = [s.elements(x) for x in operands if x.numel()]
     value = a.get("value")
     if isinstance(value, (int, float)) and value and (at < 0).any():
         at = torch.where(at < 0, sum(x.numel() for x in operands), at)
@@ -102,7 +102,7 @@ def chosen(s, a, out):
 
 def in_format(s, x, dtype):
     """A tensor of PyTorch as the program has it, cast to a format where it has another."""
-    i = s.input(x)
+    i = s.elements(x)
     if s.values[i].dtype == dtype:
         return i
     name = s.program.tensors[i]["name"].rpartition(".")
@@ -129,6 +129,10 @@ def stack(s, a, out):
     floats(s, t)
     axis = a["dim"] % t.dim()
     if not t.numel():
+        return
+    if t.dim() > RANK:
+        every = places(s, a["tensors"])
+        pick(s, [in_format(s, x, t.dtype) for x in a["tensors"]], every, t)
         return
     shape = list(t.shape)
     shape[axis] = 1

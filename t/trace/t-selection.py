@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Selections and casts of whole numbers in a recorded step: sums by indices that stagnate in bf16 and positions that it
+cannot hold are found as far off as float64 has them; an index that an operator without a rule chose is opaque, and one
+that topk or a mask chose is taken as recorded."""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from tap import TOP, finish, halfulp, home, ok, skip_all  # noqa: E402
+
+try:
+    import torch
+except (ImportError, OSError) as why:
+    skip_all('no PyTorch: %s' % str(why).splitlines()[0])
+sys.path.insert(0, os.path.join(TOP, 'python'))
+import halfulp_trace  # noqa: E402
+
+torch.set_num_threads(1)
+os.chdir(home())
+
+
+class Net(torch.nn.Module):
+    def __init__(self, f, dtype, *shape):
+        super().__init__()
+        torch.manual_seed(3)
+        self.f, self.w = f, torch.nn.Parameter(torch.randn(*shape, dtype=torch.float64).to(dtype))
+
+    def forward(self):
+        return self.f(self.w)
+
+
+def gradient(f, dtype, shape, run=None):
+    net = Net(f, dtype, *shape)
+    recorder = halfulp_trace.record(net, run, optimizer=None) if run else None
+    with recorder or open(os.devnull):
+        net().backward()
+    return net.w.grad.double().flatten()
+
+
+def program(f, dtype, shape, run):
+    gradient(f, dtype, shape, run)
+    return json.load(open(run + '/program-train.json'))
+
+
+def found(title, f, shape):
+    """The cosine of the bf16 gradient to the exact one, as analyze and as float64 have it."""
+    run = title.replace(' ', '-')
+    want = float(torch.nn.functional.cosine_similarity(gradient(f, torch.bfloat16, shape, run),
+            gradient(f, torch.float64, shape), 0))
+    p = halfulp('analyze', run)
+    got = json.load(open(run + '/analysis/summary.json'))['numbers']['gradient_cosine']
+    ok(want < 0.9999 and got is not None and abs(got - want) < 1e-6,
+            '%s: the cosine to the exact gradient is float64\'s, %.6f' % (title, want), '%s\n%s' % (got, p.stdout))
+
+
+many = (torch.arange(4096) >= 3900).long()
+found('stagnating sums', lambda w: w[many].sum(), (2, 1))
+found('sums of an embedding', lambda w: torch.nn.functional.embedding(many, w).sum(), (2, 1))
+places = torch.arange(250, 274)
+found('positions', lambda w: (w * (places.to(w.dtype) - 256)).sum(), (24,))
+
+
+def opaque(p):
+    return sorted({c['opaque']['name'] for c in p['calls'] if c['op'] == 'opaque'})
+
+
+edges = torch.tensor([-0.5, 0.5])
+p = program(lambda w: (w[torch.bucketize(w.detach(), edges)] * w).sum(), torch.float32, (9,), 'bucketize')
+by = {c['out'][0]: c for c in p['calls']}
+picks = [c for c in p['calls'] if c['op'] == 'gather']
+ok(picks and all(by.get(c['in'][1], {}).get('op') == 'opaque' for c in picks) and 'aten.bucketize' in opaque(p),
+        'what an operator without a rule chose depends on it', opaque(p))
+p = program(lambda w: (w.topk(3)[0] * w[w.topk(3)[1]] + w[w > 0][:3]).sum(), torch.float32, (9,), 'topk')
+ok(any(c['op'] == 'gather' for c in p['calls']) and opaque(p) == [],
+        'what topk and a mask chose is taken as recorded', opaque(p))
+finish()
