@@ -14,6 +14,7 @@ include $(top_srcdir)/analyzers/explain/local.mk
 include $(top_srcdir)/analyzers/formats/local.mk
 include $(top_srcdir)/analyzers/gate/local.mk
 include $(top_srcdir)/analyzers/inspect/local.mk
+include $(top_srcdir)/analyzers/judge/local.mk
 include $(top_srcdir)/analyzers/network/local.mk
 include $(top_srcdir)/analyzers/op/local.mk
 include $(top_srcdir)/analyzers/outcome/local.mk
@@ -55,6 +56,8 @@ include $(top_srcdir)/lib/exact/grid/local.mk
 include $(top_srcdir)/lib/import/local.mk
 include $(top_srcdir)/lib/import/node/local.mk
 include $(top_srcdir)/lib/judge/local.mk
+include $(top_srcdir)/lib/judge/kernel/local.mk
+include $(top_srcdir)/lib/judge/kernel/row/local.mk
 include $(top_srcdir)/lib/judge/parts/local.mk
 include $(top_srcdir)/lib/judge/verdict/local.mk
 include $(top_srcdir)/lib/number/local.mk
@@ -82,6 +85,7 @@ include $(top_srcdir)/lib/sum/local.mk
 include $(top_srcdir)/lib/sum/tc/local.mk
 include $(top_srcdir)/lib/sum/vector/local.mk
 include $(top_srcdir)/python/local.mk
+include $(top_srcdir)/python/halfulp/local.mk
 include $(top_srcdir)/python/halfulp_trace/local.mk
 include $(top_srcdir)/python/halfulp_trace/operators/local.mk
 include $(top_srcdir)/reports/local.mk
@@ -102,6 +106,7 @@ include $(top_srcdir)/t/golden/outputs/local.mk
 include $(top_srcdir)/t/import/local.mk
 include $(top_srcdir)/t/judge/local.mk
 include $(top_srcdir)/t/judge/independent/local.mk
+include $(top_srcdir)/t/judge/kernels/local.mk
 include $(top_srcdir)/t/number/local.mk
 include $(top_srcdir)/t/op/local.mk
 include $(top_srcdir)/t/oracle/local.mk

@@ -122,7 +122,7 @@ class Update:
                 value = s.unmade(t, "", name=n, cls="other", state=True)
                 s.known[s.key(t)] = value
                 if value.data is not None:
-                    s.states.append((value.ids["plain"], t, p))
+                    s.states.append((value.ids["plain"], t, s.weights.get(s.storage(p))))
 
     def check_states(self):
         """What the step wrote without an operator is one opaque call a parameter; states that are new get a name."""
@@ -133,9 +133,9 @@ class Update:
             late = [(n, t) for n, t, value in known if value is not None and not value.holds(t)]
             if late:
                 layer = tensor_name(name).rpartition(".")[0]
-                inputs = [v for _, _, v in known if v is not None]
-                inputs += [s.value(p.grad)] if p.grad is not None else []
-                s.opaque(name_of, "it is no operator that was seen", s.operands(inputs), [t for _, t in late],
+                read = [v for _, _, v in known if v is not None]
+                read += [s.value(p.grad)] if p.grad is not None else []
+                s.opaque(name_of, "it is no operator that was seen", read, [t for _, t in late],
                         role=[n.rpartition(".")[2] + "_next" for n, _ in late], layer=layer)
             have = {id(t) for _, t, _ in s.states}
             for n, t in self.tensors(p, name):
@@ -143,7 +143,7 @@ class Update:
                 if id(t) not in have and first is not None:
                     s.program.rename(first, n)
                     s.program.tensors[first].update({"state": True, "class": "other"})
-                    s.states.append((first, t, p))
+                    s.states.append((first, t, s.weights.get(s.storage(p))))
 
 
 def one_update(s, op, attr, w, g, found, p, states, name, t=None):
@@ -161,7 +161,7 @@ def one_update(s, op, attr, w, g, found, p, states, name, t=None):
     for (i, x, _), after in zip(states, ids[1:]):
         s.known[s.key(x)] = Value(snapshot(x), {"plain": after})
         s.ended[i] = after
-        s.owner[i] = p
+        s.owner[i] = s.weights.get(s.storage(p))
 
 
 def clock(s, attr, t):

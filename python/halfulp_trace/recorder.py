@@ -78,17 +78,33 @@ class record:
     def __enter__(self):
         self.noted, self.step = None, Step(self)
         self.exit = contextlib.ExitStack()
+        self.guard(self.uncompiled)
         self.guard(self.start, self.step)
         self.exit.enter_context(self.step)
         return self
+
+    def uncompiled(self):
+        """What torch.compile compiled runs operator by operator during a step, which is told."""
+        frames = sys.modules.get("torch._dynamo.eval_frame")
+        if frames is None:
+            return
+        self.exit.enter_context(torch.compiler.set_stance("force_eager"))
+        usual = frames._callback_from_stance
+
+        def called(callback):
+            if callable(callback):
+                self.warn("a function that torch.compile compiled runs uncompiled while a step is recorded: its bits "
+                        "are not those of the compiled kernels")
+            return usual(callback)
+        frames._callback_from_stance = called
+        self.exit.callback(setattr, frames, "_callback_from_stance", usual)
 
     def start(self, s):
         """The model's state before the step, and hooks in its modules and in optimizers."""
         for name, p, _ in s.parameters():
             if holdable(p) and p.dtype in FORMATS:
-                s.known[s.key(p)] = Value(snapshot(p), {"plain": s.add("", snapshot(p), "weight", name, state=True,
-                        trainable=True)})
-            s.weights.add(s.storage(p))
+                w = s.weights[s.storage(p)] = s.add("", snapshot(p), "weight", name, state=True, trainable=True)
+                s.known[s.key(p)] = Value(snapshot(p), {"plain": w})
         for name, b in self.buffers():
             if holdable(b) and b.dtype in FORMATS:
                 s.known[s.key(b)] = Value(snapshot(b), {"plain": s.add("", snapshot(b), "other", name, state=True)})
@@ -135,53 +151,57 @@ class record:
         return False
 
     def states(self, s):
-        """What is a state: the program's tensor before the step, PyTorch's tensor, the parameter that it belongs to."""
+        """What is a state: the program's tensor before the step, PyTorch's tensor, and the program's tensor of the
+        parameter that it belongs to."""
         for name, p, _ in s.parameters():
-            if self.program.names.get(name) in s.values:
-                yield self.program.names[name], p, p
+            w = s.weights.get(s.storage(p), self.program.names.get(name))
+            if w in s.values:
+                yield w, p, w
         for name, b in self.buffers():
             if self.program.names.get(name) in s.values:
                 yield self.program.names[name], b, None
         yield from s.states
-        own = s.weights | {s.storage(b) for _, b in self.buffers()} | {s.storage(t) for _, t, _ in s.states}
+        own = set(s.weights) | {s.storage(b) for _, b in self.buffers()} | {s.storage(t) for _, t, _ in s.states}
         for (storage, shape), (t, value) in list(s.outside.items()):
             i = value.ids.get("plain")
-            if storage in s.updated and storage not in own and t.dtype in FORMATS and i not in s.ended and (
+            if storage in s.updated and storage not in own and i not in s.ended and (
                     i not in s.grads.values()) and t.dim() > 0 and s.value(t).data is not None:
                 yield i, t, self.name_kept(s, i, t, (storage, shape))
 
     def name_kept(self, s, i, t, key):
         """Names a state that a hand-written update keeps, such as float32 masters and moving averages, by the nearest
         parameter that it was made of. Returns that."""
-        weights = {self.program.names.get(name): (name, p) for name, p, _ in s.parameters()}
-        weights.update({g: weights[w] for w, g in s.grads.items() if w in weights})
+        weights = {**{w: w for w in s.weights.values()}, **{g: w for w, g in s.grads.items()}}
         value, shape = s.value(t), tuple(t.size())
         near = self.program.nearest(s.get(value), lambda k: k in weights and tuple(s.values[k].shape) == shape)
+        near = weights.get(near)
         if not self.program.tensors[i].get("state"):
-            name = (weights[near][0] if near is not None else "kept.state") + "_kept"
+            name = (self.program.tensors[near]["name"] if near is not None else "kept.state") + "_kept"
             self.program.rename(i, name)
             self.program.tensors[i].update({"state": True, "class": "other"})
             self.kept[key] = self.program.tensors[i]["name"]
-        return weights[near][1] if near is not None else None
+        return near
 
     def write(self, s):
         """Writes the step's trace, and what describes all steps so far."""
         if s.ran_backward or not s.grads:
             s.begin_update()
         nexts, of = dict(s.ended), dict(s.owner)
-        for i, t, p in self.states(s):
+        for i, t, w in self.states(s):
             value = s.value(t)
-            if p is not None:
-                of[i] = p
+            of[i] = w
             if value.data is None or FORMATS[value.data.dtype] != self.program.tensors[i]["format"]:
                 continue
             if s.get(value) != i:
                 nexts.setdefault(i, s.get(value))
         grads = dict(s.grads)
-        for i, p in of.items():
-            g = s.grads.get(next((w for w, q in of.items() if q is p and w in s.grads), None))
+        for i, w in of.items():
+            g = s.grads.get(w)
             if g is not None and self.program.tensors[g]["shape"] == self.program.tensors[i]["shape"]:
                 grads[i] = g
+        for i, after in nexts.items():           # what an update made operator by operator gets its name
+            if after in self.program.maker and not self.program.tensors[after]["name"].endswith("_next"):
+                self.program.rename(after, self.program.tensors[i]["name"] + "_next")
         number = len(self.rows)
         self.program.end_step(number, nexts, grads)
         scale = float(s.values[s.scale]) if s.scale is not None and s.scale in s.values else 1.0

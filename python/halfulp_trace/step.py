@@ -3,6 +3,7 @@
 import collections
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .formats import WHOLE, Unknown
@@ -14,13 +15,15 @@ PLAIN = (torch.Tensor, torch.nn.Parameter)
 # Operators that leave nothing of what they write to.
 OVERWRITES = CREATE | {"copy_", "_foreach_copy_", "_foreach_zero_", "exponential_", "geometric_", "cauchy_",
                        "log_normal_"}
+# Operators that make a tensor a view of its own memory.
+RESHAPES = {"unsqueeze_", "squeeze_", "transpose_", "t_", "as_strided_", "detach_", "swapaxes_", "swapdims_"}
 # What operators write to without a word of it in their schemas.
 STATISTICS = "running_mean", "running_var"
 UNDECLARED = dict.fromkeys(("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"), STATISTICS)
 # Operators that write to a tensor's shape alone.
 TURNS = {"transpose_", "t_", "swapaxes_", "swapdims_", "squeeze_", "unsqueeze_", "as_strided_"}
 # An operator that is about to run: its name, its arguments, its operands, which of them it writes to.
-Running = collections.namedtuple("Running", "name plain a before written")
+Running = collections.namedtuple("Running", "name plain a before written read")
 
 
 class Step(Tensors, TorchDispatchMode):
@@ -30,15 +33,15 @@ class Step(Tensors, TorchDispatchMode):
         TorchDispatchMode.__init__(self)
         Tensors.__init__(self, recorder)
         self.ran_backward = False
-        self.weights = set()                     # the parameters' storages
+        self.weights = {}                        # the parameters as the program's tensors, by their storages
         self.updated = set()                     # the storages that the update wrote to
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if self.quiet or FakeTensor in types:    # which have shapes and no values
+            return func(*args, **kwargs)
         if any(t not in PLAIN for t in types):   # a subclass takes it apart first
             return NotImplemented
-        if self.quiet:
-            return func(*args, **kwargs)
         running = self.r.guard(self.begin, func, args, kwargs)
         out = func(*args, **kwargs)
         if running != "silent":
@@ -49,7 +52,7 @@ class Step(Tensors, TorchDispatchMode):
         """Before an operator runs: what it may write to is known as it is now."""
         space, _, name = func._schema.name.partition("::")
         before = list(tensors_in([args, kwargs]))
-        if space == "aten" and name in SILENT or space in ("prim", "profiler"):
+        if space == "aten" and name in SILENT or space in ("prim", "profiler") or any(t.is_meta for t in before):
             return "silent"
         self.was = {}
         a = bind(func, args, kwargs)
@@ -58,14 +61,19 @@ class Step(Tensors, TorchDispatchMode):
         if name in TURNS:                        # the same memory, shown in another way
             return Running(name, name, a, [args[0].detach()], [])
         written += [a[k] for k in UNDECLARED.get(name, []) if a.get(k) is not None and a.get("training", True)]
+        if name in RESHAPES:
+            old = [before[0].detach()]
+            return Running(name, name, a, old, [], old)
         self.notice_update(name, before, written)
+        read = before
         if written or space != "aten":           # whose schemas need not tell the truth
             over = [a["out"]] if "out" in a else written if name in OVERWRITES else []
-            over = list(tensors_in(over))
-            self.was = {id(t): self.value(t) for t in before if not any(t is o for o in over)}
+            over = [t for t in tensors_in(over) if sum(self.storage(x) == self.storage(t) for x in before) == 1]
+            read = [t for t in before if not any(t is o for o in over)]
+            self.was = {id(t): self.value(t) for t in read}
         self.running = func, args, kwargs
         plain = name.rstrip("_")                 # mul_ is mul into its first operand
-        return Running(name if space == "aten" else space + "." + name, plain, a, before, written)
+        return Running(name if space == "aten" else space + "." + name, plain, a, before, written, read)
 
     def end(self, func, running, args, kwargs, out):
         """After an operator ran: its calls."""
@@ -74,7 +82,7 @@ class Step(Tensors, TorchDispatchMode):
             for t in every:
                 self.wrote([t])
             return self.give_up("aten." + func._schema.name.partition("::")[2], [], list(tensors_in(out)) + every)
-        name, plain, a, before, written = running
+        name, plain, a, before, written, read = running
         own = "." not in name
         if not own:
             written = written + [t for t in before if not any(t is w for w in written)
@@ -105,11 +113,11 @@ class Step(Tensors, TorchDispatchMode):
                 return
             why = str(error) if foreseen else "%s: %s" % (type(error).__name__, error)
             name = "aten." + name if own else name
-            self.unknown(name if foreseen else "%s, since %s" % (name, why), why, before, everything)
+            self.unknown(name if foreseen else "%s, since %s" % (name, why), why, read, everything)
             return
         for t in everything:                     # what a rule leaves out few ask for
             if self.key(t) not in self.known:
-                self.known[self.key(t)] = Value(None, behind=self.operands([self.old(x) for x in before]))
+                self.known[self.key(t)] = Value(None, behind=self.operands([self.old(x) for x in read]))
 
     def wrote(self, written):
         """Notes that an operator wrote to these tensors."""
@@ -119,21 +127,21 @@ class Step(Tensors, TorchDispatchMode):
                 self.updated.add(s)
             self.writes[s, self.version[s]] = [geometry(t) for t in written if self.storage(t) == s]
 
-    def unknown(self, name, why, before, results):
+    def unknown(self, name, why, read, results):
         """An operator without a rule. Whole numbers and truth values made of such that came from outside are exact."""
-        values = [self.old(t) for t in before]
+        values = [self.old(t) for t in read]
         results = [t for t in results if self.key(t) not in self.known]
-        exact = all(t.dtype in WHOLE for t in before + results) and not any(
+        exact = all(t.dtype in WHOLE for t in read + results) and not any(
             v.behind or v.late or any(i in self.program.maker for i in v.ids.values()) for v in values)
         if exact:
             for t in results:
                 self.known[self.key(t)] = self.unmade(t, name.rpartition(".")[2].strip("_"))
         else:
-            self.give_up(name, self.operands(values), results, why)
+            self.give_up(name, values, results, why)
 
-    def give_up(self, name, inputs, results, why="the recorder failed"):
+    def give_up(self, name, values, results, why="the recorder failed"):
         if results:
-            self.opaque(name, why, inputs, results, role=name.split(",")[0].rpartition(".")[2].strip("_"))
+            self.opaque(name, why, values, results, role=name.split(",")[0].rpartition(".")[2].strip("_"))
 
     def is_view(self, before, results):
         """Notes views. What they hold is found when a call reads it."""
@@ -196,12 +204,12 @@ class Step(Tensors, TorchDispatchMode):
         """Notes the gradients that the backward pass made of the parameters that were not yet updated."""
         self.updating, self.ran_backward = True, False
         for name, p, grad in self.parameters():
-            w = self.program.names.get(name)
+            w = self.weights.get(self.storage(p), self.program.names.get(name))
             if grad is None or w not in self.values or self.version[self.storage(p)] and w in self.grads:
                 continue
             if grad.layout is not torch.strided:     # of a table's rows
                 dense = grad.detach().to_dense()
-                inputs = self.operands([self.value(grad)])
+                inputs = [self.value(grad)]
                 self.opaque("aten.to_dense", "its rows are kept by their numbers", inputs, [dense])
                 grad = dense
             value = self.value(grad)

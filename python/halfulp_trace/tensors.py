@@ -31,7 +31,7 @@ class Tensors:
         self.stepping = self.updating = self.quiet = False   # in an optimizer's step; in what surrounds it; unseen
         self.ended = {}                          # the program's tensor that a state becomes in this step
         self.states = []                         # of optimizers: before the step, PyTorch's tensor, its parameter
-        self.owner = {}                          # the parameter of a state, by the state's tensor of the program
+        self.owner = {}                          # the parameter of a state, both as the program's tensors
         self.clocks = []                         # Adam's, of this step
         self.grads = {}                          # the gradient of a parameter, both as the program's tensors
         self.pooled = {}                         # what max_pool2d made of a tensor of the program
@@ -136,7 +136,7 @@ class Tensors:
         if key in self.known:
             value = self.known[key]
             if not value.holds(t):               # no operator of PyTorch did that
-                self.opaque("written outside PyTorch", "no operator that was seen wrote it", [self.get(value)], [t])
+                self.opaque("written outside PyTorch", "no operator that was seen wrote it", [value], [t])
             return self.known[key]
         if key[1] == 0 and key[0] not in self.born and (key[0], key[2]) not in self.parent and not self.blind:
             self.known[key] = self.from_outside(t, key)
@@ -186,7 +186,7 @@ class Tensors:
         if not moves:
             value = viewed(self, whole, parent, t) if t.dtype == parent.dtype and holdable(t) else None
             if value is None and not key[1]:
-                self.opaque("a view", "it shows its elements in another way", self.operands([whole]), [t])
+                self.opaque("a view", "it shows its elements in another way", [whole], [t])
                 return self.known[key]
             return value
         i = self.get(whole)
@@ -204,12 +204,12 @@ class Tensors:
         return None if i in self.program.maker else i
 
     def inside(self, storage):
-        """The program's tensors that what is in a storage may depend on."""
+        """The Values that what is in a storage may depend on."""
         latest = {}
         for (s, version, shape), value in self.known.items():
             if s == storage:
                 latest[shape] = value
-        return self.operands(latest.values())
+        return list(latest.values())
 
     def operands(self, values):
         """The program's tensors of these values, or those that they depend on."""
@@ -227,23 +227,24 @@ class Tensors:
             return Value(data, {"plain": self.add(role, data, **how)})
         return Value(None)
 
-    def opaque(self, name, reason, inputs, results, role=None, **how):
-        """A call that nothing computes, from the program's tensors `inputs` to PyTorch's tensors `results`. What no
-        format holds of these is behind the inputs."""
+    def opaque(self, name, reason, read, results, role=None, **how):
+        """A call that nothing computes, from the Values `read` to PyTorch's tensors `results`. What no format holds of
+        these is behind the operands."""
         held = []
         for t in results:
             data = snapshot(t) if holdable(t) else None
             if data is None or t.dtype in WHOLE and (data.abs() > 2.0 ** 53).any():
-                self.known[self.key(t)] = Value(None, behind=inputs)
+                self.known[self.key(t)] = Value(None, behind=self.operands(read))
             else:
                 held.append((t, data))
         if not held:
             return []
         roles = role if isinstance(role, list) else [role or name.rpartition(".")[2].replace(" ", "_")] * len(held)
-        how = dict(dict(layer=self.layer_of(inputs), phase=self.phase()), **how)
+        how = dict(dict(phase=self.phase()), **how)
 
         def make():
             self.r.opaque[name] += 1
+            inputs = self.operands(read)
             return self.call("opaque", inputs, [(r, data) for r, (_, data) in zip(roles, held)],
                     opaque={"name": name.split(", since")[0][:120], "reason": reason[:200]}, **how)
         if all(t.dtype in WHOLE for t, _ in held):               # an index or a truth value that few ask for

@@ -82,6 +82,7 @@ def parts(name, t):
     if type(t) in (torch.Tensor, torch.nn.Parameter) or not hasattr(t, "__tensor_flatten__"):
         return [(name, t)]
     inner = [(k, getattr(t, k)) for k in t.__tensor_flatten__()[0]]
+    inner = [(k, x) for k, x in inner if isinstance(x, torch.Tensor)]
     if len(inner) == 1:
         return parts(name, inner[0][1])
     return [p for k, x in inner for p in parts("%s_%s" % (name, k.strip("_")), x)]

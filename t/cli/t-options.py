@@ -120,6 +120,10 @@ def prepare():
                                                     [onnxfile.floats('w', [4, 3], [0.37 * i - 1.7 for i in range(12)])],
                                                     [onnxfile.value('x', ['n', 4])], [onnxfile.value('y'), onnxfile.value('e')]))
     npy('x.npy', '<f4', (3, 4), struct.pack('<12f', *[0.91 * i - 5.3 for i in range(12)]))
+    npy('z34.npy', '<f4', (3, 4), bytes(48))
+    npz(home + '/vx.npz', x=((3, 4), [0.91 * i - 5.3 for i in range(12)]))
+    npz(home + '/vy.npz', x=((3, 4), [0.41 * i - 2.3 for i in range(12)]))
+    npy('v33.npy', '<f4', (3, 3), bytes(36))
     npy('labels.npy', '<i8', (3,), struct.pack('<3q', 0, 1, 2))
     with open(home + '/python', 'w') as f:
         f.write('#!/bin/sh\necho 2.5 3.5\n')
@@ -185,6 +189,18 @@ accumulate seeds | accumulate --n 10 --terms uniform:0,1 | --seeds 3
 accumulate table | accumulate --n 10 | --table
 accumulate every | accumulate --n 10 --table | --every 3
 accumulate json | accumulate --n 10 | --json
+judge in | judge softmax --got {h}/a.npy --in x={h}/x.npy | --in x={h}/a.npy
+judge data | judge {h}/v.onnx --data {h}/vx.npz --got e={h}/v33.npy | --data {h}/vy.npz
+judge got | judge softmax --in x={h}/x.npy --got {h}/a.npy | --got y={h}/x.npy
+judge given | judge 'h = exp(x); y = neg(h)' --in x={h}/x.npy --got {h}/a.npy | --given h={h}/a.npy
+judge set | judge softmax --in x={h}/x.npy --got {h}/a.npy | --set out=bf16
+judge bits | judge 'y = relu(x)' --in x={h}/x.npy --got {h}/codes.npy --set out=fp16 | --bits
+judge confidence | judge softmax --in x={h}/x.npy --got {h}/a.npy --json | --confidence 0.9
+judge fail-on | judge 'h = store(x, to=bf16); y = scale(h, k=1)' --in x={h}/x.npy --got {h}/x.npy | --fail-on undeclared
+judge no-culprit | judge softmax --in x={h}/x.npy --got {h}/z34.npy | --no-culprit
+judge exact | judge softmax --in x={h}/x.npy --got {h}/a.npy | --exact e.npy
+judge bound | judge softmax --in x={h}/x.npy --got {h}/a.npy | --bound e.npy
+judge json | judge softmax --in x={h}/x.npy --got {h}/a.npy | --json
 allreduce ranks | allreduce {h}/terms.npy | --ranks 8
 allreduce order | allreduce {h}/terms.npy --ranks 64 --wire bf16 | --order halving
 allreduce wire | allreduce {h}/terms.npy --ranks 64 | --wire e4m3
@@ -816,6 +832,7 @@ seed | op relu --in a={h}/a.npy --seed 2
 seed | op relu --in a={h}/a.npy --set mode=SR --as reference --seed 2
 seed | op relu --in a={h}/a.npy --set mode=SR --as bound --seed 2
 set | op list --set in=fp16
+set | judge list --set in=fp16
 confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --confidence 0.5
 confidence | op relu --in a={h}/a.npy --got {h}/a.npy --confidence 0.9
 confidence | op relu --in a={h}/a.npy --as bound --confidence 0.9

@@ -29,17 +29,27 @@ def element(a, k, names, scalars):
     return out
 
 
+def rounded(one, t):
+    """The number of a product in place: on the CPU it is rounded to a format of 16 bits before."""
+    x = one["other"]
+    if isinstance(x, torch.Tensor) or t.device.type != "cpu" or t.dtype not in (torch.bfloat16, torch.float16):
+        return one
+    return dict(one, other=float(torch.tensor(x, dtype=torch.float64).to(t.dtype)))
+
+
 def register(name, names):
     scalars = OF_PRODUCTS if name.startswith("addc") else USUAL
 
     @operator("_foreach_" + name)
     def foreach(s, a, out):
         results = list(tensors_in(out))
-        read = [s.storage(t) for key, x in a.items() if key not in ("self", "out") for t in tensors_in(x)]
-        if any(s.storage(t) in read for t in results):
-            raise Unknown("a list that reads what it wrote before")
+        wrote = [s.storage(t) for t in results]
         for k, t in enumerate(results):
             one = element(a, k, names, scalars)
+            if any(s.storage(x) in wrote[:k] for key, x in one.items() if isinstance(x, torch.Tensor)):
+                raise Unknown("a list that reads what it wrote before")
+            if name == "mul" and s.running[0]._schema.name.endswith("_"):
+                one = rounded(one, t)
             one.setdefault("alpha", 1)
             OPERATORS[name](s, one, t)
 

@@ -52,14 +52,16 @@ def fused(s, a, op, lists, ours):
         layer, _, role = s.program.tensors[w]["name"].rpartition(".")
         role = role.partition("_next")[0]
         if op == "sgd" and held and a["is_first_step"]:          # what the buffer holds before is not read
-            states = [(s.constant(0, p.dtype, tuple(p.size())), held[0][1], "v")]
+            zeros = torch.zeros(p.size(), dtype=p.dtype)
+            name = "%s.%s_momentum_buffer" % (layer, role)
+            states = [(s.add("", zeros, name=name, cls="other", state=True), held[0][1], "v")]
         else:
             states = [(s.input(t), t, LETTERS.get(n, n)) for n, t in held]
         if ours:
             t = [float(a["state_steps"][k])] if op == "adamw" else []
             one_update(s, op, attr, w, g, found, p, states, layer + "." + role, *t)
         else:
-            s.opaque("aten._fused_%s_" % op, "halfulp has no such update", [w, g] + [i for i, _, _ in states],
+            s.opaque("aten._fused_%s_" % op, "halfulp has no such update", [s.old(p), s.old(grad)] + [s.old(t) for _, t in held],
                     [p] + [t for _, t in held], role=[role + "_next"] + ["%s_%s_next" % (role, n) for n, _ in held],
                     layer=layer)
 

@@ -28,4 +28,5 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/scaler.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/select.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/silent.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/table.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/vector.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/windows.py

@@ -9,6 +9,7 @@ EXTRA_DIST += t/golden/outputs/explain.txt
 EXTRA_DIST += t/golden/outputs/files.txt
 EXTRA_DIST += t/golden/outputs/formats.txt
 EXTRA_DIST += t/golden/outputs/inspect.txt
+EXTRA_DIST += t/golden/outputs/judge.txt
 EXTRA_DIST += t/golden/outputs/models.txt
 EXTRA_DIST += t/golden/outputs/op.txt
 EXTRA_DIST += t/golden/outputs/plan.txt

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+   halfulp judge KERNEL: whether a kernel's result is right, by exact values and proven bounds of the whole kernel. */
+#include "analyzers/judge/judge_args.h"
+
+#include "analyzers/calc/rows.h"
+#include "lib/base/console/opt_need.h"
+
+#include <jansson.h>
+#include <mpfr.h>
+#include <stdio.h>
+#include <string.h>
+
+static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
+				       "read an operand from a .npy file or FILE.npz:NAME; repeatable" },
+	{ "data", "FILE.npz", NULL, "a model's or a program's inputs, by name" },
+	{ "got", "[NAME=]FILE", NULL, "the kernel's result, or one of its results by name; repeatable" },
+	{ "given", "NAME=FILE", NULL,
+		"the kernel's own intermediate value, which what follows is judged from; repeatable" },
+	{ "set", "'KEY=VALUE ...'", NULL,
+		"declare facts: formats, the order of sums, errors of functions, the kernel's own settings; "
+		"repeatable" },
+	{ "bits", NULL, NULL, "arrays of integers hold codes (bit patterns) of the declared formats in= and out=" },
+	{ "confidence", "P", "0.999999", "the probability with which all results keep the probable bound" },
+	{ "fail-on", "WORDS", "proven",
+		"exit 1 for this verdict or a worse one: undeclared, biased, probable, proven" },
+	{ "exact", "FILE", NULL,
+		"write the exact values of the first result, before its last rounding, as .npy of doubles" },
+	{ "bound", "FILE", NULL, "write the proven bounds of the first result's errors as .npy of doubles" },
+	{ "no-culprit", NULL, NULL, "do not look for what a result that is not right has done instead" },
+	{ "json", NULL, NULL, "print an object; for list an array of rows" }, { NULL, NULL, NULL, NULL } };
+
+static int
+list_json(void)
+{
+	json_t *rows = json_array();
+	const hu_composite *c;
+	const hu_ball_row *r;
+	const hu_fact_row *f;
+
+	for (int i = 0; (c = hu_composite_at(i)); i++)
+		json_array_append_new(rows, json_pack("{s:s s:s s:s s:s s:s s:s s:s}", "kind", "kernel", "name",
+						    c->name, "operands", c->operands, "results", c->results, "facts",
+						    c->facts, "graph", c->graph, "summary", c->summary));
+	for (int i = 0; (r = hu_ball_row_at(i)); i++)
+		json_array_append_new(rows,
+			json_pack("{s:s s:s s:i s:i s:s s:s}", "kind", "operator", "name", r->name, "operands_least",
+				r->least, "operands_most", r->most, "keys", r->keys, "summary", r->summary));
+	for (int i = 0; (f = hu_fact_at(i)); i++)
+		json_array_append_new(rows, json_pack("{s:s s:s s:s s:s}", "kind", "fact", "name", f->key, "default",
+						    f->preset, "summary", f->summary));
+	hu_rows_print_json(rows);
+	return HU_EXIT_OK;
+}
+
+static int
+list(void)
+{
+	const hu_composite *c;
+	const hu_ball_row *r;
+	const hu_fact_row *f;
+
+	printf("kernels\n");
+	for (int i = 0; (c = hu_composite_at(i)); i++)
+		printf("  %-18s %s -> %s\n  %-18s %s\n  %-18s facts: %s\n", c->name, c->operands, c->results, "",
+			c->summary, "", *c->facts ? c->facts : "none");
+	printf("operators of graphs\n");
+	for (int i = 0; (r = hu_ball_row_at(i)); i++)
+		printf("  %-18s %s%s%s%s\n", r->name, r->summary, *r->keys ? " (" : "", r->keys, *r->keys ? ")" : "");
+	printf("facts of every kernel\n");
+	for (int i = 0; (f = hu_fact_at(i)); i++)
+		printf("  %-18s %s%s%s%s\n", f->key, f->summary, *f->preset ? " [" : "", f->preset,
+			*f->preset ? "]" : "");
+	return HU_EXIT_OK;
+}
+
+static hu_status
+least_word(const hu_args *args, hu_kernel_word *w)
+{
+	const char *s = hu_args_text(args, "fail-on");
+
+	for (int i = HU_KERNEL_UNDECLARED; i < HU_KERNEL_WORDS; i++)
+		if (!strcmp(s, hu_kernel_word_name(i))) {
+			*w = i;
+			return HU_OK;
+		}
+	return hu_fail(HU_EINVAL, "--fail-on %s: undeclared, biased, probable or proven is needed", s);
+}
+
+static int
+lists(const hu_args *args)
+{
+	return args->nrest == 1 && !strcmp(args->rest[0], "list");
+}
+
+static int
+run(const hu_args *args)
+{
+	hu_kernel_job j;
+	hu_kernel_word least = HU_KERNEL_WRONG;
+
+	if (lists(args))
+		return hu_args_given(args, "json") ? list_json() : list();
+	hu_status st = hu_kernel_job_open(&j, args);
+	if (st == HU_OK)
+		st = least_word(args, &least);
+	if (st == HU_OK)
+		st = hu_kernel_job_run(&j);
+	int failed = st == HU_OK && hu_kernel_job_word(&j) >= least;
+	if (st == HU_OK && hu_args_given(args, "json"))
+		hu_judge_report_json(&j);
+	else if (st == HU_OK)
+		hu_judge_report(&j);
+	hu_kernel_job_close(&j);
+	mpfr_free_cache();
+	return st != HU_OK ? hu_complain(st) : failed ? HU_EXIT_JUDGED : HU_EXIT_OK;
+}
+
+static int
+judges(const void *of)
+{
+	return !lists(of);
+}
+
+static const hu_opt_need needs[] = { { "in data got given set bits confidence fail-on exact bound no-culprit", judges,
+					     "on judge list" },
+	{ NULL, NULL, NULL } };
+
+const hu_command hu_cmd_judge = { "judge",
+	"KERNEL|'GRAPH'|list --in NAME=X.npy ... --got Y.npy [--set 'KEY=VALUE ...']",
+	"say whether a kernel's result is right, by exact values and proven bounds",
+	"KERNEL is a name of `judge list`, such as attention, or a graph of known operators as a text:\n"
+	"halfulp judge 'h = matmul(x, w); y = gelu(h)' --in x=x.npy --in w=w.npy --got y.npy --set out=bf16\n"
+	"The verdict is right; right, but not by the declared roundings (an intermediate value was stored in\n"
+	"another format than was declared); biased (errors do not have mean zero); beyond the probable bound\n"
+	"(which holds if rounding errors are independent with mean zero); or beyond the proven bound, which no\n"
+	"kernel that computes as declared can leave. Exit 1 for the last, for a wrong shape, and with --fail-on\n"
+	"for others. What was assumed stands in the answer, and is never widened to make a result right.",
+	opts, run, needs };

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/judge/culprit.h"
+
+#include "lib/base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *key, *values, *words;
+} table[] = {
+#define ALTERNATIVE(key, values, words) { #key, values, words },
+#include "analyzers/judge/alternatives.def"
+#undef ALTERNATIVE
+};
+
+/* The best alternative so far: the one under which the result is right with the smallest bounds, else the one whose
+   values are nearest. */
+typedef struct best {
+	double radius, rms, first; /* first: the distance from the declared graph */
+	char right[96], as_if[160], near[160];
+} best;
+
+/* The least mean square error, of what an alternative's model has, by which it explains an error. */
+#define LEAST_ENERGY 0.02
+
+/* Errors are counted up to a thousand ulps, so that a few elements do not decide. */
+static double
+distance(const double *got, const hu_balls *x, hu_format f)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n; i++) {
+		double e = fabs(got[i] - x->b[i].x) / (2 * hu_ball_half_ulp(x->b[i].x, f));
+		if (isnan(x->b[i].x) && isnan(got[i]))
+			e = 0;
+		e = e < 1000 ? e : 1000;
+		sum += e * e;
+		n++;
+	}
+	return n ? sqrt(sum / (double)n) : 0;
+}
+
+static int
+id_of(const hu_kernel_job *j, const hu_judge_result *r)
+{
+	return hu_graph_value(&j->graph, r->name);
+}
+
+/* Judges the result again under facts. HU_OK with right = -1 where the graph does not run under them. */
+static hu_status
+again(const hu_kernel_job *j, const hu_judge_result *r, const hu_facts *facts, hu_kernel_verdict *v, double *rms,
+	int *right)
+{
+	hu_balls *x = NULL, *declared = NULL;
+	int id = id_of(j, r);
+
+	*right = -1;
+	hu_status st = hu_kernel_job_values(j, facts, HU_STORES_ADD, &x);
+	if (st == HU_OK && x[id].n == r->v.n) {
+		hu_kernel_judge(v, r->got, &x[id], &x[id], NULL, r->f, j->confidence);
+		*rms = distance(r->got, &x[id], r->f);
+		*right = v->word == HU_KERNEL_RIGHT;
+		if (*right && hu_kernel_job_values(j, facts, HU_STORES_DECIDE, &declared) == HU_OK) {
+			hu_kernel_judge(v, r->got, &x[id], &declared[id], NULL, r->f, j->confidence);
+			*right = v->word == HU_KERNEL_RIGHT;
+		}
+	}
+	hu_kernel_values_free(j, x);
+	hu_kernel_values_free(j, declared);
+	return st == HU_ENOMEM || st == HU_EIO ? st : HU_OK;
+}
+
+/* Whether the graph reads the fact: an operator's key names it, or every operator does. */
+static int
+is_read(const hu_kernel_job *j, const char *key)
+{
+	char name[72];
+
+	if (!strcmp(key, "missing"))
+		return 1;
+	for (int i = 0; hu_fact_at(i); i++)
+		if (!strcmp(hu_fact_at(i)->key, key))
+			return 1;
+	snprintf(name, sizeof name, "$%s", key);
+	for (int i = 0; i < j->graph.nc; i++)
+		for (int k = 0; k < j->graph.call[i].nkey; k++)
+			if (!strcmp(j->graph.call[i].key[k].value, name))
+				return 1;
+	return 0;
+}
+
+/* Takes an alternative into account, whose words these are. One that widens the bounds explains an error only where the
+   error is of the size that it would have: bounds that hold everything explain nothing. */
+static hu_status
+weigh(const hu_kernel_job *as, const hu_judge_result *r, const hu_facts *facts, const char *fact, const char *words,
+	best *b)
+{
+	hu_kernel_verdict v = { .n = 0 };
+	double rms = INFINITY;
+	int right;
+
+	HU_TRY(again(as, r, facts, &v, &rms, &right));
+	if (right < 0 || v.unbounded > r->v.unbounded + r->v.n / 20)
+		return HU_OK;
+	if (right && (v.radius <= 2 * r->v.radius || v.energy > LEAST_ENERGY) && v.radius < b->radius) {
+		b->radius = v.radius;
+		snprintf(b->right, sizeof b->right, "%s", fact);
+		snprintf(b->as_if, sizeof b->as_if, "%s", words);
+	}
+	if (!right && rms < 0.25 * b->first && rms < b->rms) {
+		b->rms = rms;
+		snprintf(b->near, sizeof b->near, "%s", words);
+	}
+	return HU_OK;
+}
+
+/* Tries every alternative of every fact. */
+static hu_status
+facts_of(const hu_kernel_job *j, const hu_judge_result *r, best *b)
+{
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		char values[200], *save = NULL;
+		const char *now = hu_facts_text(&j->facts, table[i].key);
+		if (!is_read(j, table[i].key))
+			continue;
+		snprintf(values, sizeof values, "%s", table[i].values);
+		for (char *s = strtok_r(values, " ", &save); s; s = strtok_r(NULL, " ", &save)) {
+			hu_facts facts;
+			char fact[96], words[160];
+			if (now && !strcmp(now, s))
+				continue;
+			snprintf(fact, sizeof fact, "%s=%s", table[i].key, s);
+			snprintf(words, sizeof words, table[i].words, s);
+			hu_facts_copy(&facts, &j->facts);
+			hu_facts_set(&facts, table[i].key, s);
+			hu_status st = weigh(j, r, &facts, fact, words, b);
+			hu_facts_release(&facts);
+			HU_TRY(st);
+		}
+	}
+	return HU_OK;
+}
+
+/* An optional operand that the kernel left out, and two operands that it exchanged. */
+static hu_status
+operands_of(const hu_kernel_job *j, const hu_judge_result *r, best *b)
+{
+	char words[160], optional[80];
+
+	for (int i = 0; i < j->nin; i++) {
+		hu_kernel_job as = *j;
+		snprintf(optional, sizeof optional, "%s?", j->in[i].name);
+		snprintf(words, sizeof words, "%s were left out", j->in[i].name);
+		for (int k = i; k + 1 < j->nin; k++)
+			as.in[k] = j->in[k + 1];
+		as.nin--;
+		if (j->composite && strstr(j->composite->operands, optional))
+			HU_TRY(weigh(&as, r, &j->facts, "", words, b));
+		for (int k = i + 1; k < j->nin; k++) {
+			const hu_npy *p = &j->in[i].a, *q = &j->in[k].a;
+			if (p->rank != q->rank || memcmp(p->shape, q->shape, (size_t)p->rank * sizeof *p->shape))
+				continue;
+			as = *j;
+			as.in[i].id = j->in[k].id;
+			as.in[k].id = j->in[i].id;
+			snprintf(words, sizeof words, "%s and %s were exchanged", j->in[i].name, j->in[k].name);
+			HU_TRY(weigh(&as, r, &j->facts, "", words, b));
+		}
+	}
+	return HU_OK;
+}
+
+/* Another function in the place of one that is often taken for it. */
+static hu_status
+functions_of(const hu_kernel_job *j, const hu_judge_result *r, best *b)
+{
+	static const char *const kin[] = { "gelu", "gelu_tanh", "silu", "relu", "sigmoid", "tanh", "mish", "softplus",
+		"elu" };
+	enum { KIN = sizeof kin / sizeof *kin };
+
+	for (int i = 0; i < j->graph.nc; i++) {
+		hu_ball_call *c = &j->graph.call[i];
+		const hu_ball_row *row = c->row;
+		int mine = 0;
+		for (int k = 0; k < KIN; k++)
+			mine |= !strcmp(row->name, kin[k]);
+		hu_status st = HU_OK;
+		for (int k = 0; k < KIN && mine && st == HU_OK; k++) {
+			char words[160];
+			if (!strcmp(row->name, kin[k]))
+				continue;
+			snprintf(words, sizeof words, "%s were %s", row->name, kin[k]);
+			c->row = hu_ball_row_find(kin[k]);
+			st = weigh(j, r, &j->facts, "", words, b);
+		}
+		c->row = row;
+		HU_TRY(st);
+	}
+	return HU_OK;
+}
+
+/* The node whose tangent the error follows: the result's change where the node is scaled by 1 + 2^-10. */
+static hu_status
+tangents(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
+{
+	enum { STEP = 10 };
+	hu_kernel_job all = *j;
+	hu_balls *value = NULL;
+	double most = 0;
+
+	if (j->ngiven)
+		return HU_OK;
+	all.keep_all = 1;
+	HU_TRY(hu_kernel_job_values(&all, &j->facts, HU_STORES_NONE, &value));
+	for (int node = 0; node < j->graph.n; node++) {
+		hu_balls *moved = NULL;
+		int id = id_of(j, r);
+		double dd = 0, dt = 0, tt = 0;
+		if (node == id || !value[node].b)
+			continue;
+		all.scaled = node;
+		all.scaled_value = &value[node];
+		all.factor = 1 + ldexp(1, -STEP);
+		hu_status st = hu_kernel_job_values(&all, &j->facts, HU_STORES_NONE, &moved);
+		all.scaled_value = NULL;
+		if (st != HU_OK)
+			continue;
+		for (size_t i = 0; i < x->n; i++) {
+			double h = hu_ball_half_ulp(x->b[i].x, r->f), d = (r->got[i] - x->b[i].x) / h;
+			double t = (moved[id].b[i].x - x->b[i].x) / h;
+			if (!hu_isfinite(d) || !hu_isfinite(t))
+				continue;
+			dd += d * d;
+			dt += d * t;
+			tt += t * t;
+		}
+		hu_kernel_values_free(j, moved);
+		double cosine2 = dd > 0 && tt > 0 ? dt * dt / dd / tt : 0;
+		if (cosine2 > 0.8 && cosine2 > most * 1.02) {
+			most = cosine2;
+			snprintf(r->as_if, sizeof r->as_if,
+				"as if %s were %.6g times what it is (%.0f %% of the error)", j->graph.name[node],
+				1 + dt / tt * ldexp(1, -STEP), 100 * cosine2);
+		}
+	}
+	hu_kernel_values_free(j, value);
+	return HU_OK;
+}
+
+hu_status
+hu_kernel_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
+{
+	best b = { INFINITY, INFINITY, distance(r->got, x, r->f), "", "", "" };
+
+	if (hu_kernel_layout(r, x))
+		return HU_OK;
+	HU_TRY(operands_of(j, r, &b));
+	HU_TRY(functions_of(j, r, &b));
+	HU_TRY(facts_of(j, r, &b));
+	if (*b.as_if) {
+		snprintf(r->right_if, sizeof r->right_if, "%s", b.right);
+		snprintf(r->as_if, sizeof r->as_if, "as if %s", b.as_if);
+	} else if (*b.near) {
+		snprintf(r->as_if, sizeof r->as_if, "more as if %s", b.near);
+	}
+	return *r->as_if ? HU_OK : tangents(j, r, x);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The command line of judge: the kernel, its arrays and its declared facts. */
+#ifndef HU_ANALYZERS_JUDGE_ARGS_H
+#define HU_ANALYZERS_JUDGE_ARGS_H
+
+#include "analyzers/judge/kernel_job.h"
+
+/* Calls each(of, word) for the words of a text, which blanks separate. */
+hu_status hu_judge_words(const char *text, hu_status (*each)(void *of, const char *word), void *of);
+/* Reads a model of ONNX or a program's JSON as the job's graph, and the arrays of --data and of an archive of results.
+   program_args.c. */
+int hu_judge_is_program(const char *name);
+hu_status hu_judge_program(hu_kernel_job *j, const char *path, const hu_args *args);
+/* Declares KEY=VALUE or KEY>=VALUE for the job; HU_EINVAL names the keys that there are. */
+hu_status hu_judge_declare(void *job, const char *word);
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A kernel that is given as a file: a model of ONNX, or a program's JSON. */
+#include "analyzers/judge/judge_args.h"
+
+#include "lib/base/console/show.h"
+#include "lib/base/mem.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+ends(const char *name, const char *ending)
+{
+	size_t n = strlen(name), k = strlen(ending);
+
+	return n > k && !strcmp(name + n - k, ending);
+}
+
+int
+hu_judge_is_program(const char *name)
+{
+	return hu_onnx_is(name) || ends(name, ".json");
+}
+
+/* Moves the arrays of an archive whose names the graph knows to the list, all of them that can be. */
+static hu_status
+archive(hu_kernel_job *j, const char *path, int operands)
+{
+	hu_npz z;
+
+	HU_TRY(hu_npz_read(&z, path));
+	for (size_t i = 0; i < z.n; i++) {
+		int id = hu_graph_value(&j->graph, z.name[i]), *n = operands ? &j->nin : &j->ngot;
+		hu_judge_array *to = operands ? j->in : j->got;
+		if (id < 0 || (j->program->t[id].producer >= 0) == operands ||
+			*n == (operands ? HU_JUDGE_ARRAYS : HU_GRAPH_OUT) || z.array[i].rank > HU_BALLS_RANK ||
+			!z.array[i].count)
+			continue;
+		to += (*n)++;
+		snprintf(to->name, sizeof to->name, "%s", j->graph.name[id]);
+		to->id = id;
+		to->a = z.array[i];
+		memset(&z.array[i], 0, sizeof z.array[i]);
+	}
+	hu_npz_release(&z);
+	return HU_OK;
+}
+
+/* The shapes that the model leaves open are those of the arrays. */
+static hu_status
+import(hu_kernel_job *j, const char *path, const hu_npz *data)
+{
+	hu_given *given = hu_xcalloc(data->n + 1, sizeof *given);
+
+	for (size_t i = 0; i < data->n; i++) {
+		given[i].name = data->name[i];
+		given[i].rank = data->array[i].rank;
+		for (int d = 0; d < given[i].rank && d < HU_RANK; d++)
+			given[i].d[d] = data->array[i].shape[d];
+	}
+	hu_status st = hu_onnx_open(&j->onnx, path);
+	j->is_onnx = st == HU_OK;
+	if (st == HU_OK)
+		st = hu_import(&j->imported, &j->onnx, given, data->n);
+	j->is_onnx += st == HU_OK;
+	free(given);
+	if (st == HU_OK)
+		j->program = j->imported.p;
+	return st;
+}
+
+static hu_status
+from_json(hu_kernel_job *j, const char *path)
+{
+	json_error_t e;
+	json_t *o = json_load_file(path, 0, &e);
+
+	if (!o)
+		return hu_fail(HU_EFILE, "%s: line %d: %s", hu_shown(path), e.line, e.text);
+	hu_status st = hu_program_from_json(o, &j->owned);
+	json_decref(o);
+	j->program = j->owned;
+	return st;
+}
+
+/* The graph's names: of a model's inputs and outputs its own, else the tensors'. */
+static void
+names(hu_kernel_job *j)
+{
+	const hu_program *p = j->program;
+
+	j->graph.n = j->graph.cap = p->nt;
+	j->graph.name = hu_xcalloc((size_t)p->nt + 1, sizeof *j->graph.name);
+	for (int i = 0; i < p->nt; i++)
+		j->graph.name[i] = hu_xstrdup(p->t[i].name);
+	for (size_t i = 0; j->is_onnx && i < j->imported.nin + j->imported.nout; i++) {
+		const hu_port *port = i < j->imported.nin ? &j->imported.in[i] : &j->imported.out[i - j->imported.nin];
+		if (port->tensor < 0)
+			continue;
+		free(j->graph.name[port->tensor]);
+		j->graph.name[port->tensor] = hu_xstrdup(port->name);
+	}
+}
+
+hu_status
+hu_judge_program(hu_kernel_job *j, const char *path, const hu_args *args)
+{
+	const char *data = hu_args_text(args, "data"), *s;
+	hu_npz z = { .n = 0 };
+
+	if (!data)
+		return hu_fail(HU_EINVAL, "--data FILE.npz is missing: %s needs its inputs by name", hu_shown(path));
+	HU_TRY(hu_npz_read(&z, data));
+	hu_status st = hu_onnx_is(path) ? import(j, path, &z) : from_json(j, path);
+	hu_npz_release(&z);
+	HU_TRY(st);
+	names(j);
+	HU_TRY(archive(j, data, 1));
+	for (int i = 0; (s = hu_args_nth(args, "got", i)); i++)
+		if (hu_npz_is(s))
+			HU_TRY(archive(j, s, 0));
+	const char *out = NULL;
+	for (int i = 0; i < j->program->nt; i++)
+		if (j->program->t[i].producer >= 0)
+			out = j->graph.name[i];
+	for (size_t i = 0; j->is_onnx && i < j->imported.nout; i++)
+		out = j->imported.out[0].name;
+	if (!out)
+		return hu_fail(HU_EFILE, "%s: no call computes anything", hu_shown(path));
+	j->last = hu_xstrdup(out);
+	j->results = j->last;
+	return HU_OK;
+}

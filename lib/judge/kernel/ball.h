@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A value with what is known of its error, the number type of the kernel judge: exact value, proven radius, and a
+   probabilistic model of the error. Operations here are on single values; arrays of them are in balls.h. Everything is
+   computed in double. What double loses is part of each radius, and UP covers the roundings of the radius itself. */
+#ifndef HU_JUDGE_BALL_H
+#define HU_JUDGE_BALL_H
+
+#include "lib/number/round.h"
+#include "lib/number/ulp.h"
+
+#include <math.h>
+
+/* x is the value of the declared graph without roundings (or, where stores are decided, with those). A kernel that
+   computes with the declared roundings gets a value within r of it; r = Inf where there is no bound. v is a proxy
+   variance, in the sub-Gaussian sense, of errors that are independent from element to element, and c a standard
+   deviation of errors that elements share, which add up linearly. */
+typedef struct hu_ball {
+	double x, r, v, c;
+} hu_ball;
+
+/* One operation in double loses at most 2^-53 of its result; an elementary function 2^-50 (HU_ELEMENTARY_ERROR). */
+#define HU_BALL_OWN 0x1p-50
+#define HU_BALL_UP (1 + 0x1p-40)
+
+static inline hu_ball
+hu_ball_of(double x)
+{
+	return (hu_ball){ x, 0, 0, 0 };
+}
+
+/* (1+u)^n - 1, the relative error of n roundings (Higham's gamma_n is above it). */
+static inline double
+hu_ball_gamma(double u, double n)
+{
+	return n > 0 ? expm1(n * log1p(u)) : 0;
+}
+
+/* The largest magnitude that the kernel's value may have. */
+static inline double
+hu_ball_most(hu_ball a)
+{
+	return fabs(a.x) + a.r;
+}
+
+/* Adds a rounding of relative error u, and of absolute error tiny where results may be subnormal. u = 0 adds only what
+   double itself lost. */
+static inline hu_ball
+hu_ball_rounded(hu_ball a, double u, double tiny)
+{
+	double w = u * fabs(a.x);
+
+	a.r = (a.r + (u + HU_BALL_OWN) * hu_ball_most(a) + tiny) * HU_BALL_UP;
+	a.v += w * w;
+	return a;
+}
+
+/* Adds an own error of at most e, whose proxy standard deviation is s. */
+static inline hu_ball
+hu_ball_widened(hu_ball a, double e, double s)
+{
+	a.r = (a.r + e + HU_BALL_OWN * fabs(a.x)) * HU_BALL_UP;
+	a.v += s * s;
+	return a;
+}
+
+static inline hu_ball
+hu_ball_add(hu_ball a, hu_ball b)
+{
+	return (hu_ball){ a.x + b.x, a.r + b.r, a.v + b.v, a.c + b.c };
+}
+
+static inline hu_ball
+hu_ball_neg(hu_ball a)
+{
+	a.x = -a.x;
+	return a;
+}
+
+/* Unrounded; hu_ball_rounded covers double's own error. */
+static inline hu_ball
+hu_ball_mul(hu_ball a, hu_ball b)
+{
+	double p = fabs(a.x), q = fabs(b.x);
+
+	return (hu_ball){ a.x * b.x, (a.r != 0 ? a.r * (q + b.r) : 0) + (b.r != 0 ? p * b.r : 0),
+		p * p * b.v + a.v * q * q + a.v * b.v, p * b.c + a.c * q };
+}
+
+/* A denominator within its radius of 0 has no bound, and then the quotient has none. */
+static inline hu_ball
+hu_ball_div(hu_ball a, hu_ball b)
+{
+	double q = a.x / b.x, low = fabs(b.x) - b.r, s = fabs(b.x);
+
+	if (!(low > 0))
+		return (hu_ball){ q, b.r == 0 && a.r == 0 ? 0 : INFINITY, 0, 0 };
+	return (hu_ball){ q, (a.r + fabs(q) * b.r) / low, (a.v + q * q * b.v) / (s * s), (a.c + fabs(q) * b.c) / s };
+}
+
+/* Half an ulp of format f at magnitude x: the most that a rounding to nearest may err there. */
+static inline double
+hu_ball_half_ulp(double x, hu_format f)
+{
+	return hu_isfinite(x) ? hu_times_pow2(0.5, hu_ulp_exponent(x, f)) : INFINITY;
+}
+
+/* A function with derivative d and |f''| <= m2 between a.x - a.r and a.x + a.r: the value y = f(a.x), unrounded. */
+static inline hu_ball
+hu_ball_smooth(hu_ball a, double y, double d, double m2)
+{
+	d = fabs(d);
+	return (hu_ball){ y, a.r == 0 ? 0 : d * a.r * HU_BALL_UP + 0.5 * m2 * a.r * a.r, d * d * a.v, d * a.c };
+}
+#endif

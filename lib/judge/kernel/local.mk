@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+
+noinst_HEADERS += lib/judge/kernel/ball.h
+libhalfulp_a_SOURCES += lib/judge/kernel/balls.c
+noinst_HEADERS += lib/judge/kernel/balls.h
+libhalfulp_a_SOURCES += lib/judge/kernel/bias.c
+libhalfulp_a_SOURCES += lib/judge/kernel/choice.c
+noinst_HEADERS += lib/judge/kernel/choice.h
+libhalfulp_a_SOURCES += lib/judge/kernel/facts.c
+noinst_HEADERS += lib/judge/kernel/facts.def
+noinst_HEADERS += lib/judge/kernel/facts.h
+noinst_HEADERS += lib/judge/kernel/functions.def
+libhalfulp_a_SOURCES += lib/judge/kernel/graph.c
+noinst_HEADERS += lib/judge/kernel/graph.h
+libhalfulp_a_SOURCES += lib/judge/kernel/graph_run.c
+noinst_HEADERS += lib/judge/kernel/lines.h
+libhalfulp_a_SOURCES += lib/judge/kernel/product.c
+noinst_HEADERS += lib/judge/kernel/product.h
+libhalfulp_a_SOURCES += lib/judge/kernel/program.c
+noinst_HEADERS += lib/judge/kernel/program.def
+noinst_HEADERS += lib/judge/kernel/program.h
+noinst_HEADERS += lib/judge/kernel/rows.def
+noinst_HEADERS += lib/judge/kernel/store.h
+libhalfulp_a_SOURCES += lib/judge/kernel/verdict.c
+noinst_HEADERS += lib/judge/kernel/verdict.h

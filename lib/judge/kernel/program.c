@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/judge/kernel/program.h"
+
+#include "lib/base/mem.h"
+#include "lib/judge/kernel/store.h"
+#include "lib/op/move/moves.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *op, *row, *keys;
+} table[] = {
+#define CALL(op, row, keys) { #op, #row, keys },
+#include "lib/judge/kernel/program.def"
+#undef CALL
+};
+
+/* Reductions over axes: the call's attributes are those of lib/op/axis/axes.h. */
+static const struct {
+	const char *op, *row;
+} reductions[] = { { "reduce_sum", "sum" }, { "reduce_mean", "mean" }, { "reduce_max", "reduce_max" },
+	{ "reduce_min", "reduce_min" }, { "reduce_squares", "sum_squares" }, { "reduce_norm", "norm2" },
+	{ "reduce_prod", "prod" }, { "logsumexp", "logsumexp" } };
+
+typedef struct run {
+	const hu_program *p;
+	const hu_facts *facts;
+	hu_roundoffs a;
+	hu_stores stores;
+} run;
+
+static void
+key(hu_ball_call *c, const char *name, const char *value)
+{
+	c->key[c->nkey].key = hu_xstrdup(name);
+	c->key[c->nkey++].value = hu_xstrdup(value);
+}
+
+static void
+number(hu_ball_call *c, const char *name, double x)
+{
+	char text[40];
+
+	snprintf(text, sizeof text, "%.17g", x);
+	key(c, name, text);
+}
+
+/* Calls a row, and frees the keys. */
+static hu_status
+call_row(const run *r, const char *name, hu_ball_call *c, const hu_balls *in, int nin, hu_balls *y)
+{
+	hu_balls out[HU_GRAPH_OUT];
+
+	memset(out, 0, sizeof out);
+	c->row = hu_ball_row_find(name);
+	c->nin = nin;
+	c->nout = 1;
+	c->facts = r->facts;
+	c->roundoffs = &r->a;
+	c->stores = r->stores;
+	hu_status st = c->row->run(c, in, out);
+	for (int k = 1; k < HU_GRAPH_OUT; k++)
+		hu_balls_release(&out[k]);
+	for (int k = 0; k < c->nkey; k++) {
+		free(c->key[k].key);
+		free(c->key[k].value);
+	}
+	c->nkey = 0;
+	*y = out[0];
+	return st;
+}
+
+/* The keys of a row from a call's attributes, such as "ta=ta tb=tb"; attributes that the call does not have are left
+   out. */
+static void
+keys_of(hu_ball_call *c, const char *keys, const hu_call *of)
+{
+	char name[32], attr[32];
+	int n;
+
+	while (sscanf(keys, " %31[a-z_]=%31[a-z_]%n", name, attr, &n) == 2) {
+		double x = hu_attr_num(of, attr, NAN);
+		if (!isnan(x))
+			number(c, name, x);
+		keys += n;
+	}
+}
+
+/* Elements that only change places: the call's own map, on arrays of which nothing but the shape and, for indexes, the
+   values are read. */
+static hu_status
+move(const run *r, const hu_call *c, const hu_balls *in, hu_balls *y)
+{
+	hu_tensor *t = hu_xcalloc((size_t)c->nin + 1, sizeof *t), **list = hu_xcalloc((size_t)c->nin + 1, sizeof *list);
+	hu_moves x;
+	size_t d[HU_RANK];
+	const hu_info *out = &r->p->t[c->out[0]];
+
+	for (int k = 0; k < c->nin; k++) {
+		double *data = hu_xmalloc((in[k].n + 1) * sizeof *data);
+		for (size_t i = 0; i < in[k].n; i++)
+			data[i] = in[k].b[i].x;
+		t[k] = (hu_tensor){ .format = HU_FP64, .shape = r->p->t[c->in[k]].shape, .n = in[k].n, .data = data };
+		list[k] = &t[k];
+	}
+	for (int i = 0; i < out->shape.rank; i++)
+		d[i] = out->shape.d[i];
+	hu_status st = hu_moves_of(&x, c, list);
+	if (st == HU_OK)
+		st = hu_balls_make(y, out->shape.rank, d, c->op->name);
+	for (size_t i = 0; st == HU_OK && i < y->n; i++) {
+		hu_moved m = c->op->moves->from(&x, i);
+		y->b[i] = m.operand < 0 ? hu_ball_of(m.fill) : in[m.operand].b[m.at];
+	}
+	for (int k = 0; k < c->nin; k++)
+		free(t[k].data);
+	free(t);
+	free(list);
+	return st;
+}
+
+static hu_status
+reduction(const run *r, const hu_call *c, const char *row, const hu_balls *in, hu_balls *y)
+{
+	hu_ball_call b = { .row = NULL };
+	double axis = hu_attr_num(c, "axis", NAN), axes = hu_attr_num(c, "axes", 1);
+	char text[24];
+
+	if (isnan(axis)) {
+		key(&b, "axis", "all");
+	} else if (axes == 1) {
+		number(&b, "axis", axis);
+	} else if (axis + axes == in[0].rank) {
+		snprintf(text, sizeof text, "last:%g", axes);
+		key(&b, "axis", text);
+	} else {
+		return hu_fail(HU_EUNABLE,
+			"the program: %s over axes %g to %g has no radius here: only one axis, the last ones, "
+			"or all",
+			c->op->name, axis, axis + axes - 1);
+	}
+	return call_row(r, row, &b, in, 1, y);
+}
+
+static hu_status
+unable(const hu_call *c)
+{
+	return hu_fail(HU_EUNABLE,
+		"the program: operator %s has no radius here, so that it cannot be judged as a kernel", c->op->name);
+}
+
+static hu_status
+compute(const run *r, const hu_call *c, const hu_balls *in, hu_balls *y)
+{
+	hu_ball_call b = { .row = NULL };
+	const char *name = c->op->name;
+
+	if (c->op->moves && !c->op->moves->forward)
+		return move(r, c, in, y);
+	if (c->op->role == HU_ROLE_CAST) {
+		HU_TRY(hu_balls_like(y, &in[0], name));
+		memcpy(y->b, in[0].b, in[0].n * sizeof *y->b);
+		return HU_OK;
+	}
+	if (!strcmp(name, "gelu"))
+		return call_row(r, !strcmp(hu_attr_text(c, "approx", ""), "tanh") ? "gelu_tanh" : "gelu", &b, in, 1, y);
+	if (!strcmp(name, "scale")) {
+		hu_balls z = in[0];
+		if (c->nin > 1)
+			HU_TRY(call_row(r, "mul", &b, in, 2, &z));
+		number(&b, "k", hu_attr_num(c, "factor", 1));
+		hu_status st = call_row(r, "scale", &b, &z, 1, y);
+		if (c->nin > 1)
+			hu_balls_release(&z);
+		return st;
+	}
+	for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
+		if (!strcmp(name, reductions[i].op))
+			return reduction(r, c, reductions[i].row, in, y);
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		if (strcmp(name, table[i].op))
+			continue;
+		const hu_ball_row *row = hu_ball_row_find(table[i].row);
+		if (c->nin > row->most)
+			return unable(c);
+		keys_of(&b, table[i].keys, c);
+		return call_row(r, table[i].row, &b, in, c->nin, y);
+	}
+	return unable(c);
+}
+
+/* One call: its operands, its first result in the tensor's shape and format. */
+static hu_status
+step(const run *r, const hu_call *c, hu_balls *value, const hu_balls *given, int stored)
+{
+	hu_balls *in = hu_xcalloc((size_t)c->nin + 1, sizeof *in), y = { .b = NULL };
+	const hu_info *t = &r->p->t[c->out[0]];
+	hu_status st = HU_OK;
+
+	for (int k = 0; k < c->nin && st == HU_OK; k++) {
+		in[k] = given[c->in[k]].b ? given[c->in[k]] : value[c->in[k]];
+		if (!in[k].b)
+			st = hu_fail(HU_EINVAL, "the program: %s reads '%s', which is not there: hand it in",
+				c->op->name, r->p->t[c->in[k]].name);
+	}
+	if (st == HU_OK)
+		st = compute(r, c, in, &y);
+	hu_format f = hu_format_of(t->format);
+	for (size_t i = 0; i < y.n && st == HU_OK && stored && f.p < 24; i++)
+		y.b[i] = hu_ball_store(y.b[i], f, r->stores);
+	if (st == HU_OK && y.n == hu_count(t->shape)) {
+		y.rank = t->shape.rank;
+		for (int i = 0; i < HU_BALLS_RANK; i++)
+			y.d[i] = i < y.rank ? t->shape.d[i] : 1;
+	}
+	value[c->out[0]] = y;
+	free(in);
+	return st;
+}
+
+hu_status
+hu_program_balls(const hu_program *p, const hu_facts *facts, hu_stores stores, hu_balls *value, const char *keep,
+	const hu_balls *given)
+{
+	run r = { .p = p, .facts = facts, .stores = stores };
+	int *last = hu_xcalloc((size_t)p->nt + 1, sizeof *last);
+	hu_status st = hu_facts_arithmetic(facts, &r.a);
+
+	for (int i = 0; i < p->nt; i++)
+		last[i] = -1;
+	for (int i = 0; i < p->nc; i++)
+		for (int k = 0; k < p->c[i].nin; k++)
+			last[p->c[i].in[k]] = i;
+	for (int i = 0; i < p->nc && st == HU_OK; i++) {
+		const hu_call *c = &p->c[i];
+		/* a result that nothing reads is stored by its judge */
+		st = step(&r, c, value, given, !keep || !keep[c->out[0]] || last[c->out[0]] >= 0);
+		for (int k = 0; keep && k < c->nin; k++)
+			if (last[c->in[k]] == i && !keep[c->in[k]])
+				hu_balls_release(&value[c->in[k]]);
+	}
+	free(last);
+	return st;
+}

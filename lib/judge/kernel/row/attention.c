@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Attention as one closed form, for any size of the blocks of keys. Running maxima only rise, so that the arguments of
+   the rescalings telescope to m - s_j, and only T = ceil(keys / smallest block) factors remain. With weights w, theta_j
+   the relative error of numerator j, and M = sum of w theta < 1, an output errs by at most
+     [sum w theta |v - o| + u_P sum w (1+theta) |v| + tiny_P sum |v| / L + g ((1 + u_P) sum w (1+theta) |v| + |o|)
+      + 4u |o|] / (1 - M).
+   P is stored scaled by a maximum that depends on the block, so that its rounding cannot be decided. */
+#include "lib/judge/kernel/graph.h"
+#include "lib/judge/kernel/product.h"
+
+#include "lib/base/mem.h"
+#include "lib/base/thread.h"
+#include "lib/number/elementary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { Q, K, V, MASK, SLOPES, SINKS, LENGTHS };
+
+typedef struct attention {
+	const hu_roundoffs *a;
+	size_t outer, heads, kv_heads, n, keys, depth, width, window, causal;
+	double scale, diagonal, cap, up, tiny_p, factors, blocks, g, s, gd, sd;
+	int p_below; /* the denominator sums the stored P */
+	hu_balls q, k, v, mask, slopes, sinks, lengths, scores;
+} attention;
+
+static hu_status
+shapes(const hu_ball_call *c, const hu_balls *in, attention *t)
+{
+	char x[HU_BALLS_WORDS], y[HU_BALLS_WORDS], z[HU_BALLS_WORDS];
+
+	t->q = in[Q];
+	t->k = in[K];
+	t->v = in[V];
+	t->n = hu_balls_dim(&t->q, -2);
+	t->depth = hu_balls_dim(&t->q, -1);
+	t->keys = hu_balls_dim(&t->k, -2);
+	t->width = hu_balls_dim(&t->v, -1);
+	t->heads = hu_balls_dim(&t->q, -3);
+	t->kv_heads = hu_balls_dim(&t->k, -3);
+	t->outer = hu_balls_outer(&t->q, 3 < t->q.rank ? 3 : t->q.rank);
+	if (t->q.rank < 2 || t->q.rank != t->k.rank || t->k.rank != t->v.rank || t->depth != hu_balls_dim(&t->k, -1) ||
+		t->keys != hu_balls_dim(&t->v, -2) || t->kv_heads != hu_balls_dim(&t->v, -3) || !t->kv_heads ||
+		t->heads % t->kv_heads || !t->keys || t->outer != hu_balls_outer(&t->k, 3 < t->k.rank ? 3 : t->k.rank))
+		return hu_ball_misfit(c,
+			"q %s, k %s and v %s do not fit each other; they are [..., heads, rows, head size], and k and "
+			"v may "
+			"have fewer heads, by a whole factor",
+			hu_balls_shape(&t->q, x), hu_balls_shape(&t->k, y), hu_balls_shape(&t->v, z));
+	for (int i = MASK; i <= LENGTHS; i++)
+		*(i == MASK           ? &t->mask
+			: i == SLOPES ? &t->slopes
+			: i == SINKS  ? &t->sinks
+				      : &t->lengths) = i < c->nin ? in[i] : (hu_balls){ .b = NULL };
+	if ((t->slopes.b && t->slopes.n != t->heads) || (t->sinks.b && t->sinks.n != t->heads))
+		return hu_ball_misfit(c, "slopes and sinks have one number for each of the %zu heads", t->heads);
+	if (t->lengths.b && t->lengths.n != t->outer)
+		return hu_ball_misfit(c, "lengths has one number for each of the %zu sequences", t->outer);
+	t->scores = (hu_balls){ .rank = 3 + (t->q.rank > 4), .n = t->outer * t->heads * t->n * t->keys };
+	if (t->q.rank > 4)
+		return hu_ball_misfit(c, "arrays have at most 4 axes");
+	size_t d[] = { t->outer, t->heads, t->n, t->keys };
+	t->scores.rank = 4;
+	memcpy(t->scores.d, d, sizeof d);
+	hu_balls fit;
+	return t->mask.b ? hu_balls_broadcast(&fit, &t->mask, &t->scores, "attention's mask") : HU_OK;
+}
+
+static hu_status
+facts(const hu_ball_call *c, attention *t)
+{
+	hu_format_id p;
+	size_t block, below;
+
+	t->a = c->roundoffs;
+	HU_TRY(hu_ball_count(c, "causal", 0, &t->causal));
+	HU_TRY(hu_ball_count(c, "window", 0, &t->window));
+	HU_TRY(hu_ball_count(c, "block", 16, &block));
+	HU_TRY(hu_ball_count(c, "denominator_p", 0, &below));
+	HU_TRY(hu_ball_real(c, "scale", 1 / sqrt((double)t->depth), &t->scale));
+	HU_TRY(hu_ball_real(c, "softcap", 0, &t->cap));
+	HU_TRY(hu_ball_real(c, "diagonal", 0, &t->diagonal));
+	HU_TRY(hu_ball_format(c, "p", &p));
+	t->p_below = below != 0;
+	t->blocks = block ? ceil((double)t->keys / (double)block) : (double)t->keys;
+	int stored = p != HU_NO_FORMAT && c->stores != HU_STORES_NONE;
+	t->up = stored ? hu_unit(hu_format_of(p)) : 0;
+	t->tiny_p = t->a->tiny + (stored ? hu_smallest(hu_format_of(p)) / 2 : 0);
+	hu_roundoffs_sum(t->a, t->depth, &t->gd, &t->sd);
+	hu_roundoffs_sum(t->a, t->keys + 1, &t->g, &t->s);
+	t->gd += ((double)t->depth + 4) * 0x1p-52;
+	t->g += ((double)t->keys + 8) * 0x1p-52;
+	return HU_OK;
+}
+
+/* One head's keys, transposed, so that scores of all keys are computed side by side, and its values. Magnitudes hold
+   |k| + r, and r is NULL where keys are exact. */
+typedef struct head {
+	double *kt, *km, *kr, *v, *vr;
+} head;
+
+typedef struct row {
+	double *s, *r, *var, *w, *theta, *o, *spread, *size, *abs, *var_o, *square, *carried, *radius;
+} row;
+
+static int
+masked(const attention *t, size_t i, size_t j, size_t length)
+{
+	size_t at = t->causal == 2 ? i + t->keys - t->n : i;
+
+	if (t->causal == 2 && i + t->keys < t->n)
+		return 1;
+	return j >= length || (t->causal && (double)j > (double)at + t->diagonal) ||
+	       (t->window && (j + t->window < at + 1 || (!t->causal && j > at + t->window - 1)));
+}
+
+/* The scores of one query row, their radii and variances. A masked score is -Inf. Returns 0 where one is no number. */
+static int
+score(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t length, row *y)
+{
+	const hu_ball *q = t->q.b + ((b * t->heads + hd) * t->n + i) * t->depth;
+	int finite = 1;
+	double u = t->a->u;
+
+	memset(y->s, 0, t->keys * sizeof *y->s);
+	memset(y->r, 0, t->keys * sizeof *y->r);
+	memset(y->radius, 0, t->keys * sizeof *y->radius);
+	for (size_t d = 0; d < t->depth; d++) {
+		const double *k = h->kt + d * t->keys, *m = h->km + d * t->keys;
+		double x = q[d].x, most = hu_ball_most(q[d]), r = q[d].r;
+#pragma omp simd
+		for (size_t j = 0; j < t->keys; j++) {
+			y->s[j] += x * k[j];
+			y->r[j] += most * m[j];
+		}
+		if (r != 0)
+			for (size_t j = 0; j < t->keys; j++)
+				y->radius[j] += r * m[j];
+		if (h->kr)
+			for (size_t j = 0; j < t->keys; j++)
+				y->radius[j] += fabs(x) * h->kr[d * t->keys + j];
+	}
+	double slope = t->slopes.b ? t->slopes.b[hd].x : 0;
+	for (size_t j = 0; j < t->keys; j++) {
+		double size = y->r[j] * fabs(t->scale), s = y->s[j] * t->scale;
+		double r = t->gd * size + y->radius[j] * fabs(t->scale) + 3 * u * fabs(s) +
+			   (double)t->depth * t->a->sum_tiny * fabs(t->scale),
+		       var = t->sd * size * t->sd * size + 3 * u * u * s * s;
+		if (t->cap > 0) {
+			double z = hu_tanh(s / t->cap);
+			r = r * (1 - z * z) + 0.385 * r * r / t->cap + t->cap * (t->a->fn + 3 * u) * fabs(z);
+			s = t->cap * z;
+			var += t->cap * t->cap * z * z * t->a->fn * t->a->fn;
+		}
+		if (slope != 0) {
+			double bias = slope * ((double)j - (double)(t->causal == 2 ? i + t->keys - t->n : i));
+			s += bias;
+			r += u * (fabs(s) + fabs(bias));
+		}
+		if (t->mask.b) {
+			double bias = t->mask.b[hu_balls_at(&t->mask, &t->scores,
+							((b * t->heads + hd) * t->n + i) * t->keys + j)]
+					      .x;
+			s += bias;
+			r += bias != 0 ? 2 * u * fabs(s) : 0;
+		}
+		if (masked(t, i, j, length))
+			s = -INFINITY;
+		finite &= s < INFINITY;
+		y->s[j] = s;
+		y->r[j] = s > -INFINITY ? r : 0;
+		y->var[j] = var;
+	}
+	return finite;
+}
+
+/* Weights, thetas and the log of the denominator. *mean is the sum of w theta. */
+static double
+weights(const attention *t, size_t hd, row *y, double *mean, double *top, double *var)
+{
+	double sink = t->sinks.b ? t->sinks.b[hd].x : -INFINITY, m = sink, sum, u = t->a->u;
+
+	for (size_t j = 0; j < t->keys; j++)
+		m = y->s[j] > m ? y->s[j] : m;
+	*top = m;
+	if (!(m > -INFINITY))
+		return 0;
+	sum = sink > -INFINITY ? hu_exp(sink - m) : 0;
+	double own = (t->blocks + 1) * t->a->exp + t->blocks * u;
+	for (size_t j = 0; j < t->keys; j++) {
+		double s = y->s[j], d = s - m;
+		if (!(s > -INFINITY)) {
+			y->w[j] = y->theta[j] = y->var[j] = 0;
+			continue;
+		}
+		double arg = 1.01 * u * (2 * fabs(s) + fabs(m) + fabs(d));
+		y->w[j] = hu_exp(d);
+		y->theta[j] = expm1(y->r[j] + arg) * (1 + own) + own + 2 * HU_BALL_OWN;
+		y->var[j] += arg * arg + (t->blocks + 1) * t->a->exp * t->a->exp + t->blocks * u * u;
+		sum += y->w[j];
+	}
+	*mean = *var = 0;
+	for (size_t j = 0; j < t->keys; j++) {
+		y->w[j] /= sum;
+		*mean += y->w[j] * y->theta[j];
+		*var += y->w[j] * y->w[j] * y->var[j];
+	}
+	if (sink > -INFINITY)
+		*mean += hu_exp(sink - m) / sum * (own + 1.01 * u * (2 * fabs(sink) + fabs(m) + fabs(sink - m)));
+	return sum;
+}
+
+/* Sums over the keys for all elements of an output row. */
+static void
+outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_ball *o)
+{
+	size_t w = t->width;
+	double tiny = t->tiny_p / sum, u = t->a->u;
+
+	memset(y->o, 0, 7 * w * sizeof *y->o); /* o, spread, size, abs, var_o, square and carried follow each other */
+	for (size_t j = 0; j < t->keys; j++) {
+		const double *v = h->v + j * w, p = y->w[j];
+		if (p == 0)
+			continue;
+#pragma omp simd
+		for (size_t d = 0; d < w; d++)
+			y->o[d] += p * v[d];
+	}
+	for (size_t j = 0; j < t->keys; j++) {
+		const double *v = h->v + j * w, p = y->w[j], q = p * y->theta[j], z = p * p * y->var[j];
+		double most = p + q, flushed = tiny;
+		if (!(y->s[j] > -INFINITY))
+			continue;
+#pragma omp simd
+		for (size_t d = 0; d < w; d++) {
+			double x = v[d], e = x - y->o[d], m = fabs(x);
+			y->spread[d] += q * fabs(e);
+			y->size[d] += most * m;
+			y->abs[d] += flushed * m;
+			y->var_o[d] += z * e * e;
+			y->square[d] += p * p * x * x;
+		}
+		if (h->vr)
+			for (size_t d = 0; d < w; d++)
+				y->carried[d] += most * h->vr[j * w + d];
+	}
+	for (size_t d = 0; d < w; d++) {
+		double m = fabs(y->o[d]), size = y->size[d];
+		double r = y->spread[d] + t->up * (t->p_below ? size + m : size) + y->abs[d] +
+			   t->g * ((1 + t->up) * size + m) + 4 * u * m + (1 + t->up) * y->carried[d];
+		double v = y->var_o[d] + t->up * t->up * y->square[d] + t->s * t->s * (size * size + m * m) +
+			   4 * u * u * m * m;
+		o[d] = (hu_ball){ y->o[d], mean < 1 ? r / (1 - mean) * HU_BALL_UP : INFINITY, v, 0 };
+	}
+}
+
+static void
+one_row(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t length, row *y, hu_ball *o,
+	hu_ball *lse)
+{
+	double mean = 0, top, var = 0, sum;
+	int finite = score(t, h, b, hd, i, length, y);
+
+	sum = weights(t, hd, y, &mean, &top, &var);
+	if (!finite || !(top > -INFINITY) || !(sum > 0)) { /* an infinity, a NaN, or nothing left by the mask */
+		for (size_t d = 0; d < t->width; d++)
+			o[d] = (hu_ball){ NAN, INFINITY, 0, 0 };
+		if (lse)
+			*lse = (hu_ball){ NAN, INFINITY, 0, 0 };
+		return;
+	}
+	outputs(t, h, y, sum, mean, o);
+	if (!lse)
+		return;
+	double x = top + log(sum), d = mean * (1 + t->g) + t->g, u = t->a->u;
+	*lse = (hu_ball){ x,
+		d < 1 ? -log1p(-d) + (t->a->fn + HU_BALL_OWN) * (fabs(log(sum)) + 0.5) + 2 * u * (fabs(top) + fabs(x))
+		      : INFINITY,
+		var + t->s * t->s + u * u * (x * x + top * top) + t->a->fn * t->a->fn, 0 };
+}
+
+static void
+load(const attention *t, head *h, size_t b, size_t kv)
+{
+	size_t at = (b * t->kv_heads + kv) * t->keys;
+	int r = 0;
+
+	for (size_t j = 0; j < t->keys; j++)
+		for (size_t d = 0; d < t->depth; d++) {
+			hu_ball k = t->k.b[(at + j) * t->depth + d];
+			h->kt[d * t->keys + j] = k.x;
+			h->km[d * t->keys + j] = hu_ball_most(k);
+			r |= k.r != 0;
+		}
+	free(h->kr);
+	free(h->vr);
+	h->kr = h->vr = NULL;
+	if (r) {
+		h->kr = hu_xmalloc((t->keys * t->depth + 1) * sizeof *h->kr);
+		for (size_t j = 0; j < t->keys; j++)
+			for (size_t d = 0; d < t->depth; d++)
+				h->kr[d * t->keys + j] = t->k.b[(at + j) * t->depth + d].r;
+	}
+	r = 0;
+	for (size_t j = 0; j < t->keys * t->width; j++) {
+		h->v[j] = t->v.b[at * t->width + j].x;
+		r |= t->v.b[at * t->width + j].r != 0;
+	}
+	if (!r)
+		return;
+	h->vr = hu_xmalloc((t->keys * t->width + 1) * sizeof *h->vr);
+	for (size_t j = 0; j < t->keys * t->width; j++)
+		h->vr[j] = t->v.b[at * t->width + j].r;
+}
+
+static void
+run(const attention *t, hu_ball *o, hu_ball *lse)
+{
+	size_t share = t->heads / t->kv_heads;
+	head h = { hu_xmalloc((t->keys * t->depth + 1) * sizeof(double)),
+		hu_xmalloc((t->keys * t->depth + 1) * sizeof(double)), NULL,
+		hu_xmalloc((t->keys * t->width + 1) * sizeof(double)), NULL };
+
+	for (size_t group = 0; group < t->outer * t->kv_heads; group++) {
+		size_t b = group / t->kv_heads, kv = group % t->kv_heads;
+		size_t length = hu_roundoffs_terms(t->a, t->lengths.b ? (size_t)fmax(t->lengths.b[b].x, 0) : t->keys);
+		load(t, &h, b, kv);
+#pragma omp parallel num_threads(hu_threads()) if (t->n * share * t->keys > 4096)
+		{
+			size_t m = t->keys > t->width ? t->keys : t->width;
+			double *room = hu_xmalloc((6 * m + 7 * t->width + 1) * sizeof *room), *p = room + 6 * m;
+			row y = { room, room + m, room + 2 * m, room + 3 * m, room + 4 * m, p, p + t->width,
+				p + 2 * t->width, p + 3 * t->width, p + 4 * t->width, p + 5 * t->width,
+				p + 6 * t->width, room + 5 * m };
+#pragma omp for schedule(dynamic, 8)
+			for (size_t i = 0; i < t->n * share; i++) {
+				size_t hd = kv * share + i / t->n, at = (b * t->heads + hd) * t->n + i % t->n;
+				row mine = y;
+				one_row(t, &h, b, hd, i % t->n, length, &mine, o + at * t->width,
+					lse ? lse + at : NULL);
+			}
+			free(room);
+		}
+	}
+	free(h.kt);
+	free(h.km);
+	free(h.kr);
+	free(h.v);
+	free(h.vr);
+}
+
+hu_status hu_ball_row_attention(const hu_ball_call *c, const hu_balls *in, hu_balls *out);
+hu_status
+hu_ball_row_attention(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
+{
+	attention t;
+	size_t d[HU_BALLS_RANK];
+
+	memset(&t, 0, sizeof t);
+	HU_TRY(shapes(c, in, &t));
+	HU_TRY(facts(c, &t));
+	memcpy(d, in[Q].d, sizeof d);
+	d[in[Q].rank - 1] = t.width;
+	HU_TRY(hu_balls_make(&out[0], in[Q].rank, d, c->row->name));
+	if (c->nout > 1)
+		HU_TRY(hu_balls_make(&out[1], in[Q].rank - 1, d, c->row->name));
+	run(&t, out[0].b, c->nout > 1 ? out[1].b : NULL);
+	return HU_OK;
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# PyTorch's own kernels are right: none is beyond the proven bound, whatever the shape, scale and format. Needs torch.
+import os
+import sys
+
+sys.dont_write_bytecode = True
+TOP = os.path.abspath(os.environ.get('srcdir', '.'))
+sys.path[:0] = [TOP + '/t/tool', TOP + '/python', os.path.dirname(os.path.abspath(__file__))]
+from tap import HALFULP, finish, none, ok, skip_all  # noqa: E402
+
+try:
+    import torch
+except (ImportError, OSError) as why:
+    skip_all('no PyTorch: %s' % str(why).splitlines()[0])
+torch.set_num_threads(1)
+os.environ['HALFULP'] = HALFULP
+import collections  # noqa: E402
+
+import halfulp  # noqa: E402
+import torches  # noqa: E402
+
+LONG = os.path.basename(__file__).startswith('x-')
+words, wrong, biased = collections.Counter(), [], []
+runs = torches.cases(range(1, 21), (1, 7, 64, 257), ) if LONG else torches.cases((1,), (7, 65))
+for name, kernel, inputs, got, facts in runs:
+    v = halfulp.judge(kernel, inputs, got, options=('--no-culprit',), **facts)
+    words[v['verdict']] += 1
+    if v.failed:
+        wrong.append(name + ': ' + str(v))
+    elif not v.right:
+        biased.append(name + ': ' + v['verdict'])
+total = sum(words.values())
+print('# %d kernels of PyTorch: %s' % (total, dict(words)))
+none(wrong, '%d results of PyTorch are within the proven bound' % total)
+ok(len(biased) <= 0.02 * total, 'at most 2 in 100 of them are called biased or improbable', biased)
+finish()
