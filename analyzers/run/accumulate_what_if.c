@@ -278,8 +278,8 @@ end(hu_analysis *a, void *tables_of)
 				m->refused);
 	}
 	totals(a, &w->all, &total);
-	hu_again_note(&w->again, &w->out);
-	hu_again_note(&w->again, &total);
+	hu_again_note(a, &w->again, &w->out);
+	hu_again_note(a, &w->again, &total);
 	say(a, &w->all);
 	hu_status st = hu_analysis_write(a, &w->out, "accumulate-what-if.tsv"),
 		  wrote = hu_analysis_write(a, &total, "accumulate-what-if-total.tsv");

@@ -82,23 +82,24 @@ hu_again_pack(hu_pack *r, hu_again *g, hu_again *to)
 }
 
 void
-hu_again_note(const hu_again *g, hu_tsv *t)
+hu_again_note(const hu_analysis *a, const hu_again *g, hu_tsv *t)
 {
 	const hu_ladder *l = &g->ladder;
 
 	hu_tsv_note(t, "ladder",
 		"%zu values: %zu exact in two doubles, %zu certified by their error bound, %zu by the reference",
 		l->exact + l->certified + l->oracle, l->exact, l->certified, l->oracle);
-	hu_again_note_twice(g, t);
+	hu_again_note_twice(a, g, t);
 }
 
 void
-hu_again_note_twice(const hu_again *g, hu_tsv *t)
+hu_again_note_twice(const hu_analysis *a, const hu_again *g, hu_tsv *t)
 {
 	hu_tsv_note(t, "judged again",
 		"%zu values, one of each call (of norms, of one call in four) and one in 65536, and %llu exact sums "
-		"judged again by MPFR, 0 disagreed",
-		g->ladder.again, (unsigned long long)g->sums);
+		"judged again by MPFR, %zu disagreed%s",
+		g->ladder.again, (unsigned long long)g->sums, a->disagreed,
+		a->disagreed ? " (calls, which therefore have no verdict)" : "");
 }
 
 void
@@ -118,7 +119,9 @@ hu_again_note_step(const hu_analysis *a, hu_tsv *t)
 			"%zu values are 0 as far as the bound tells, and their ulp is the smallest subnormal; %zu "
 			"steps by MPFR whole, %zu of them at two precisions, which gave %zu tensors their figures and "
 			"left %zu without, on which they disagree; %s%zu values of double-double calls judged by MPFR, "
-			"0 outside their bound",
+			"%zu outside their bound%s",
 			g->tensors, g->steps, g->widest, g->vanished, g->by_mpfr, g->twice, g->escalated, g->untold,
-			left, g->judged);
+			left, g->judged, g->disagreed,
+			g->disagreed ? " (calls, whose results are taken for unknown, with all that depends on them)"
+				     : "");
 }

@@ -10,10 +10,10 @@
 
 /* How the values of some units were found. */
 typedef struct hu_again {
-	hu_ladder ladder;       /* the caller adds to it */
-	uint64_t integers;      /* single sums of products that were computed exactly on grids */
-	uint64_t sums;          /* exact sums that MPFR computed a second time */
-	hu_exact_tally tally;   /* whole products */
+	hu_ladder ladder;     /* the caller adds to it */
+	uint64_t integers;    /* single sums of products that were computed exactly on grids */
+	uint64_t sums;        /* exact sums that MPFR computed a second time */
+	hu_exact_tally tally; /* whole products */
 } hu_again;
 
 /* Between these two calls one thread studies a unit; hu_again_stop sets what lib/exact counted meanwhile. */
@@ -22,10 +22,10 @@ void hu_again_stop(hu_again *g);
 /* Packs the counts; unpacking, it also adds them to `to`. */
 void hu_again_pack(hu_pack *r, hu_again *g, hu_again *to);
 
-/* Writes the notes "ladder" and "judged again". A disagreement has already ended the program, so the second one reports
-   0. */
-void hu_again_note(const hu_again *g, hu_tsv *t);
-void hu_again_note_twice(const hu_again *g, hu_tsv *t);   /* the second of them alone */
+/* Writes the notes "ladder" and "judged again". The second one also reports the calls without a
+   verdict (a->disagreed). */
+void hu_again_note(const hu_analysis *a, const hu_again *g, hu_tsv *t);
+void hu_again_note_twice(const hu_analysis *a, const hu_again *g, hu_tsv *t); /* the second of them alone */
 
 /* Writes the note "exact step" on how the exact steps so far were computed; nothing where there was none. */
 void hu_again_note_step(const hu_analysis *a, hu_tsv *t);

@@ -52,6 +52,8 @@ typedef struct hu_analysis {
 	const size_t *step;        /* the traced steps to look at, ascending */
 	int nstep;
 	size_t over_bound;         /* outputs beyond their error bound, found by replay */
+	/* calls of steps that have no verdict, because MPFR and a faster method disagreed on exact values of theirs */
+	size_t disagreed;
 	hu_str said;               /* what the last analyzer found, in one line */
 	hu_trace trace;            /* private: the step that was asked for last */
 	int present;               /* private: its place in step; -1: none */

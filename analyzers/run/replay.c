@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define COLUMNS                                                                                                     \
-	"step call op phase layer tensor format compute sum elements sampled ulp_max ulp_mean ulp_p99 rel_max "      \
-	"backward_normwise backward_componentwise condition_max bound_ratio_max over_bound worst_element "           \
+#define COLUMNS                                                                                                        \
+	"step call op phase layer tensor format compute sum elements sampled ulp_max ulp_mean ulp_p99 rel_max "        \
+	"backward_normwise backward_componentwise condition_max bound_ratio_max over_bound worst_element "             \
 	"propagated_ulp_max propagated_ulp_mean propagated_rel_normwise ulp_mean_ci95"
 
 static void
@@ -102,8 +102,8 @@ typedef struct tensor {
 	const hu_analysis *a;
 	const hu_trace *t;
 	int id;
-	size_t n;              /* judged elements of the whole output; 0: nothing is judged */
-	size_t taken;          /* those that came so far */
+	size_t n;     /* judged elements of the whole output; 0: nothing is judged */
+	size_t taken; /* those that came so far */
 	hu_errors_sum sum;
 	hu_faults all;
 	hu_tsv each;
@@ -350,7 +350,7 @@ notes(hu_analysis *a, tables *w)
 			(double)terms->blas + (double)terms->mpfr,
 		(unsigned long long)by->one, (unsigned long long)by->two, (unsigned long long)by->more,
 		(unsigned long long)by->integers, (unsigned long long)by->blas, (unsigned long long)by->mpfr);
-	hu_again_note_twice(&w->again, &w->out);
+	hu_again_note_twice(a, &w->again, &w->out);
 }
 
 static hu_status
@@ -367,8 +367,11 @@ end(hu_analysis *a, void *tables_of)
 	if (w->overflowed)
 		hu_str_addf(&a->said, ", some of %zu tensors overflowed; of the other tensors", w->overflowed);
 	if (w->outputs)
-		hu_str_addf(&a->said, ", the worst %.4g ulp off; %zu outside their call's bound", w->worst,
-			a->over_bound);
+		hu_str_addf(
+			&a->said, ", the worst %.4g ulp off; %zu outside their call's bound", w->worst, a->over_bound);
+	if (a->disagreed)
+		hu_str_addf(&a->said, "; %zu calls not judged, since two ways of computing their exact values disagree",
+			a->disagreed);
 	return st != HU_OK ? st : faults_st != HU_OK ? faults_st : each_st;
 }
 

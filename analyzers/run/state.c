@@ -300,7 +300,7 @@ end(hu_analysis *a, void *tables_of)
 		say(&a->said, k, w->seen[k], w->worst[k], w->nonfinite[k]);
 	if (!w->seen[MOMENT] && !w->seen[STATISTIC])
 		hu_str_add(&a->said, "no moments and no running statistics");
-	hu_again_note(&w->again, &w->out);
+	hu_again_note(a, &w->again, &w->out);
 	return hu_analysis_write(a, &w->out, "state.tsv");
 }
 

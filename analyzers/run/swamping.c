@@ -305,8 +305,8 @@ end(hu_analysis *a, void *tables_of)
 			"%zu sums were computed by a library in an order of its own: how many of their additions were "
 			"swamped is unknown, and they have no row",
 			w->libraries);
-	hu_again_note(&w->again, &w->out);
-	hu_again_note(&w->again, &w->ratio);
+	hu_again_note(a, &w->again, &w->out);
+	hu_again_note(a, &w->again, &w->ratio);
 	hu_status st = hu_analysis_write(a, &w->ratio, "swamping-ratio.tsv"),
 		  wrote = hu_analysis_write(a, &w->out, "swamping.tsv");
 	if (w->updated) {

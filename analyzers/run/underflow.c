@@ -275,7 +275,7 @@ end(hu_analysis *a, void *tables_of)
 	tables *w = tables_of;
 
 	hu_again_note_step(a, &w->out);
-	hu_again_note(&w->again, &w->out);
+	hu_again_note(a, &w->again, &w->out);
 	hu_status st = hu_analysis_write(a, &w->exponents, "exponents.tsv"),
 		  wrote = hu_analysis_write(a, &w->out, "underflow.tsv");
 	if (w->last.count.elements) {

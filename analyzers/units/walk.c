@@ -7,11 +7,15 @@
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/ranks/united.h"
+#include "lib/exact/judge.h"
 #include "lib/judge/parts/packs.h"
 #include "lib/store/run_check.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* What is found of a call's unit in which two ways of computing exact values disagree. */
+static const char no_verdict[] = "none";
 
 hu_status
 hu_walk_init(hu_walk *w, hu_analysis *a, const char *take)
@@ -30,6 +34,16 @@ hu_walk_init(hu_walk *w, hu_analysis *a, const char *take)
 	return hu_units_cut(&w->units, a, take);
 }
 
+static void
+forget_tiles(hu_walk *w)
+{
+	for (int k = 0; k < w->ntile; k++)
+		free(w->tile[k]);
+	free(w->tile);
+	w->tile = NULL;
+	w->ntile = w->none = 0;
+}
+
 void
 hu_walk_release(hu_walk *w)
 {
@@ -38,6 +52,7 @@ hu_walk_release(hu_walk *w)
 			hu_analyzer_at(i)->release(w->tables[i]);
 		free(w->tables[i]);
 	}
+	forget_tiles(w);
 	free(w->facts.propagated);
 	free(w->text);
 	free(w->folder);
@@ -83,6 +98,7 @@ study(void *of, int i, hu_str *found)
 	hu_status st = HU_OK;
 	hu_pack r, head;
 	hu_trace *t;
+	unsigned long long disagreed = hu_disagreements();
 
 	HU_TRY(hu_analysis_trace(a, u->step, &t));
 	if (u->call != w->last) /* tiles of a call read the same tensors */
@@ -96,6 +112,15 @@ study(void *of, int i, hu_str *found)
 		if (w->take[k] && hu_analyzer_at(k)->study)
 			st = hu_analyzer_at(k)->study(a, w->tables[k], t, u, &r);
 		w->seconds[k] += hu_now() - start;
+	}
+	int none = u->call >= 0 && hu_disagreements() != disagreed;
+	if (u->call >= 0 && hu_ranks_united() > 1)
+		none = !hu_ranks_all(!none);
+	if (none) { /* the warning is printed; the call has no verdict, and the run goes on */
+		st = HU_OK;
+		hu_pack_release(&r);
+		hu_pack_write(&r);
+		hu_str_add(&r.text, no_verdict);
 	}
 	hu_pack_write(&head);
 	if (st == HU_OK && u->call < 0) {
@@ -123,10 +148,10 @@ close_step(hu_walk *w, int i)
 	w->facts.propagated = NULL;
 }
 
+/* Joins what was found of unit i to the tables. */
 static hu_status
-join(void *of, int i, const char *found)
+join_one(hu_walk *w, int i, const char *found)
 {
-	hu_walk *w = of;
 	const hu_work_unit *u = &w->units.u[i];
 	hu_propagation how = { .steps = 0 };
 	hu_status st = HU_OK;
@@ -148,6 +173,29 @@ join(void *of, int i, const char *found)
 		free(what);
 	}
 	hu_pack_release(&r);
+	return st;
+}
+
+/* A call is joined when its last tile is there, because it has no verdict where one of its tiles has none. */
+static hu_status
+join(void *of, int i, const char *found)
+{
+	hu_walk *w = of;
+	const hu_work_unit *u = &w->units.u[i];
+	hu_status st = HU_OK;
+
+	w->none |= u->call >= 0 && !strcmp(found, no_verdict);
+	if (u->tiles > 1 && u->tile < u->tiles - 1) {
+		w->tile = hu_xrealloc(w->tile, (size_t)(w->ntile + 1) * sizeof *w->tile);
+		w->tile[w->ntile++] = hu_xstrdup(found);
+		return HU_OK;
+	}
+	w->a->disagreed += w->none != 0;
+	for (int k = 0; k < w->ntile && st == HU_OK && !w->none; k++)
+		st = join_one(w, i - w->ntile + k, w->tile[k]);
+	if (st == HU_OK && !w->none)
+		st = join_one(w, i, found);
+	forget_tiles(w);
 	if (st == HU_OK)
 		close_step(w, i);
 	return st;

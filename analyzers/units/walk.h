@@ -15,7 +15,8 @@ enum {
 };
 
 /* take: rows of analyzers.def. tables: of each row. seconds: what each took. last: the call of the unit that was
-   studied last. */
+   studied last. tile: what was found of the call's tiles that wait to be joined with its last one, ntile of them; none
+   is set where one of them has no verdict. */
 typedef struct hu_walk {
 	hu_analysis *a;
 	const char *take;
@@ -25,7 +26,8 @@ typedef struct hu_walk {
 	hu_step_facts facts;
 	hu_share_work work;
 	char *text, *folder; /* work's */
-	int last;
+	int last, ntile, none;
+	char **tile;
 } hu_walk;
 
 /* Cuts the work and begins the tables. */

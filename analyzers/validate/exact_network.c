@@ -227,6 +227,8 @@ by_mpfr(const job *j, size_t i, size_t input)
 	if (st == HU_OK) {
 		double **exact = of_outputs(j->m, ideal);
 		*v = compare(j->base, j->d, exact, NULL, input);
+		for (size_t k = 0; k < j->m->nout; k++)
+			v->decided &= exact[k] != NULL;
 		keep_row(j, exact, i);
 		free(exact);
 		release(p, ideal);
@@ -257,7 +259,6 @@ hu_exact_trial_run(hu_exact_trial *j, size_t i)
 	HU_TRY(by_pairs(j, i, input));
 	if (!settled(&f->v) && j->operations <= HU_EXACT_MPFR_OPERATIONS) {
 		HU_TRY(by_mpfr(j, i, input));
-		f->v.decided = 1;
 		f->v.off = 0;
 	}
 	f->settled = settled(&f->v);

@@ -93,9 +93,8 @@ again(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *const *in,
 	for (k = 0; k < *count && st == HU_OK; k++) {
 		double x = first[k], y = s->v[element[k] - s->base];
 		if (!(x == y || (hu_isnan(x) && hu_isnan(y))))
-			hu_mpfr_disagrees(__FILE__, __LINE__,
-				"call %d (%s), output %d, element %zu is %a by its enclosure and %a by MPFR", c->id,
-				c->op->name, out, element[k], x, y);
+			hu_mpfr_disagrees("call %d (%s), output %d, element %zu is %a by its enclosure and %a by MPFR",
+				c->id, c->op->name, out, element[k], x, y);
 	}
 	free(first);
 	free(element);
@@ -108,6 +107,7 @@ hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor
 {
 	state s = { .s = { .take = take }, .minus = minus, .v = v, .none = !engine->enclose, .base = first };
 	size_t *element = hu_xmalloc((n + 1) * sizeof *element);
+	unsigned long long disagreed = hu_disagreements();
 	hu_status st = HU_OK;
 
 	for (size_t i = 0; i < n; i++)
@@ -134,5 +134,5 @@ hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor
 		ladder->again += judged;
 	}
 	free(s.open);
-	return st;
+	return hu_agreed(st, disagreed, c->op->name, c->id);
 }

@@ -11,18 +11,19 @@
 #include "lib/program/program.h"
 
 typedef enum hu_step_rung { HU_STEP_TWO, HU_STEP_FOUR, HU_STEP_FIVE } hu_step_rung;
-enum { HU_STEP_PARTS = 5 };    /* the most doubles of a value */
+enum { HU_STEP_PARTS = 5 }; /* the most doubles of a value */
 
 typedef struct hu_exact_step {
-	const hu_program *q;       /* every tensor and operation in fp64 */
-	hu_tensor *t;              /* by tensor id; data holds the leading doubles, low the others */
-	hu_low *low;               /* by tensor id, for pairs: trailing part and error; NULL stands for zeros */
-	char *known; /* by tensor id: 1 if all it depends on was recorded and lies within double's range */
+	const hu_program *q; /* every tensor and operation in fp64 */
+	hu_tensor *t;        /* by tensor id; data holds the leading doubles, low the others */
+	hu_low *low;         /* by tensor id, for pairs: trailing part and error; NULL stands for zeros */
+	char *known;         /* by tensor id: 1 if all it depends on was recorded and lies within double's range */
 	const hu_tensor *recorded;
 	const hu_engine *engine;
 	uint64_t seed;
 	hu_step_rung rung;
-	size_t judged;             /* number of values judged by MPFR */
+	size_t judged;    /* number of values judged by MPFR */
+	size_t disagreed; /* number of calls of whose result two ways of computing it disagreed */
 } hu_exact_step;
 
 /* A copy of p with every operation in fp64, rounded to nearest; freed by hu_program_free. Its tensors keep their
@@ -35,8 +36,8 @@ void hu_exact_step_release(hu_exact_step *x);
 
 /* Copies the tensors that no call computes from the recorded ones, if they were recorded. */
 hu_status hu_exact_step_begin(hu_exact_step *x);
-/* Runs call i and judges a sample of its values by MPFR from the same operands; HU_EUNABLE if one is outside its
-   bound. */
+/* Runs call i and judges a sample of its values by MPFR from the same operands; if one is outside its bound, that is a
+   disagreement (lib/exact/judge.h), and the call's outputs are not known. */
 hu_status hu_exact_step_call(hu_exact_step *x, int i);
 /* drop frees a tensor's values; round keeps only the nearest doubles. */
 void hu_exact_step_drop(hu_exact_step *x, int id);

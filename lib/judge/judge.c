@@ -6,14 +6,15 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/exact/judge.h"
 #include "lib/judge/judge_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum {
-	CHUNK = 16384,     /* values held in MPFR at a time */
-	AGAIN = 65536,     /* one value in so many is checked by MPFR, and at least one in each call, */
+	CHUNK = 16384, /* values held in MPFR at a time */
+	AGAIN = 65536, /* one value in so many is checked by MPFR, and at least one in each call, */
 	/* except that of norms only one call in so many is, because each value needs a whole channel in MPFR */
 	NORMS = 4
 };
@@ -82,11 +83,13 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 {
 	uint64_t draw =
 		hu_mix64(job->seed ^ hu_mix64((uint64_t)(unsigned)job->c->id * 64 + (uint64_t)(unsigned)job->out));
-	hu_judge_state s = { .job = job,
+	hu_judge_state s = {
+		.job = job,
 		.ladder = ladder,
 		.f = hu_format_of(job->got->format),
-		.sink = { .take = hu_judge_tile, .bounds = 1, .memo = job->memo ? *job->memo : NULL,
-			.some = job->some } };
+		.sink = { .take = hu_judge_tile, .bounds = 1, .memo = job->memo ? *job->memo : NULL, .some = job->some }
+	};
+	unsigned long long disagreed = hu_disagreements();
 	hu_status st;
 
 	/* One output of each call has a value that is checked for certain; the intermediate results that outputs share
@@ -111,5 +114,5 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 		st = hu_judge_twice(&s);
 	free(s.w);
 	free(s.t);
-	return st;
+	return hu_agreed(st, disagreed, job->c->op->name, job->c->id);
 }

@@ -7,8 +7,9 @@
 #include "lib/judge/judging.h"
 
 /* Judges every listed value once, or those of a tile: whichever tiles there are, together they are judged as the whole
-   is, except that whole products may be on other grids. Memory: tiles, and 24 bytes for each value that waits for the
-   reference. */
+   is, except that whole products may be on other grids. HU_EUNABLE where MPFR disagrees with what a faster method found
+   of this call (lib/exact/judge.h): nothing that was handed over is then a verdict. Memory: tiles, and 24 bytes for
+   each value that waits for the reference. */
 hu_status hu_judge_each(const hu_judge_job *job, hu_ladder *ladder);
 
 /* Judged values in arrays of n, by ascending element. */

@@ -30,6 +30,7 @@ void hu_judge_tile(hu_sink *sink, const hu_tile *t);
 
 /* Judges n waiting values by the reference and hands them over. */
 hu_status hu_judge_by_reference(const hu_judge_state *s, const hu_waiting *w, size_t n);
-/* Checks the values s->t, which the enclosure decided, by MPFR alone; another verdict ends the program. */
+/* Checks the values s->t, which the enclosure decided, by MPFR alone; another verdict is a disagreement
+ * (lib/exact/judge.h). */
 hu_status hu_judge_twice(const hu_judge_state *s);
 #endif

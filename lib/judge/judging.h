@@ -9,8 +9,10 @@
 
 /* How many values each method decided. exact: the exact value was a double or the sum of two. certified: an enclosure
    was narrow enough for every digit of the verdict. oracle: the operator's reference in integers or MPFR. again counts
-   those of the first two that the reference checked as well; a disagreement ends the program. */
-typedef struct hu_ladder { size_t exact, certified, oracle, again; } hu_ladder;
+   those of the first two that the reference checked as well; a call in which the two disagree has no verdict. */
+typedef struct hu_ladder {
+	size_t exact, certified, oracle, again;
+} hu_ladder;
 
 void hu_ladder_add(hu_ladder *to, const hu_ladder *from);
 
@@ -31,15 +33,15 @@ typedef struct hu_judge_job {
 	const hu_call *c;
 	hu_tensor *const *in;
 	int out;
-	const hu_tensor *got;          /* recorded */
-	const size_t *element;         /* n of them, ascending; NULL: all, and n = got->n */
+	const hu_tensor *got;  /* recorded */
+	const size_t *element; /* n of them, ascending; NULL: all, and n = got->n */
 	size_t n;
 	/* Where all elements are judged, of a contraction or a call that has a grain (hu_op): only these, as in
 	   hu_sink. */
 	hu_region some;
 	/* hexadecimal exact values are wanted */
 	int hex;
-	uint64_t seed;                 /* selects the values that the reference checks again */
+	uint64_t seed;  /* selects the values that the reference checks again */
 	hu_memo **memo; /* shared by the jobs of one call, NULL at first, released by the caller; NULL: none */
 	void (*take)(void *context, const hu_judging *some); /* several threads may call it at once, in any order */
 	void *context;

@@ -153,13 +153,17 @@ within(double a, double b, double off)
 }
 
 /* Takes MPFR's figures for tensors whose bound was too wide, and for those where MPFR knows better which values are 0
-   (which changes the size of ulps); for the others the bounds must contain MPFR's figures. */
-static hu_status
-join(const hu_program *q, hu_errors_step *errors, const hu_errors_step *mpfr, hu_propagation *how)
+   (which changes the size of ulps); for the others the bounds must contain MPFR's figures. A tensor for which they do
+   not has no figures. */
+static void
+join(hu_exact_step *step, hu_errors_step *errors, const hu_errors_step *mpfr, hu_propagation *how)
 {
+	const hu_program *q = step->q;
+
 	for (int i = 0; i < q->nt; i++) {
 		hu_errors_step *m = &errors[i];
 		const hu_errors_step *x = &mpfr[i];
+		int agreed = 1;
 		figure mine[FIGURES], other[FIGURES];
 		if (!m->known)
 			continue;
@@ -168,17 +172,23 @@ join(const hu_program *q, hu_errors_step *errors, const hu_errors_step *mpfr, hu
 		figures(other, x);
 		for (int k = 0; sure && k < FIGURES; k++)
 			if ((zeros || (k == NORM && m->off_rel < HU_STEP_SETTLED && m->rel_normwise < INFINITY)) &&
-				!within(mine[k].value, other[k].value, mine[k].off + other[k].off))
-				hu_mpfr_disagrees(__FILE__, __LINE__,
+				!within(mine[k].value, other[k].value, mine[k].off + other[k].off)) {
+				agreed = 0;
+				hu_mpfr_disagrees(
 					"the exact step (--no-propagate goes on without): of %s, %s is %.17g by MPFR, "
 					"but %.17g within %.3g by double-double",
 					q->t[i].name, mine[k].name, other[k].value, mine[k].value, mine[k].off);
+			}
+		if (!agreed) {
+			m->known = step->known[i] = 0;
+			how->disagreed++;
+			continue;
+		}
 		if (sure && zeros)
 			continue;
 		*m = *x;
 		how->escalated += (size_t)m->known;
 	}
-	return HU_OK;
 }
 
 /* Returns 1 if four doubles are not enough: double-double said nothing of some values although they are finite, so
@@ -231,6 +241,7 @@ by_mpfr(hu_exact_step *x, climbing *k, hu_errors_step *two, hu_errors_step *four
 		hu_exact_step_release(&y);
 		y = z;
 	}
+	how->disagreed = y.disagreed > how->disagreed ? y.disagreed : how->disagreed;
 	if (st == HU_OK) /* also for the kept values */
 		for (int i = 0; i < x->q->nt; i++)
 			y.known[i] = (char)(y.known[i] &&
@@ -276,6 +287,7 @@ ladder(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagation *ho
 	hu_status st = climb(x, k, errors);
 
 	how->judged = x->judged;
+	how->disagreed = x->disagreed;
 	if (st == HU_OK && !throughout && !affordable(x->q)) {
 		open_ones(x->q, errors, how);
 		leave_open(x, errors, how);
@@ -284,7 +296,7 @@ ladder(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagation *ho
 		if (st == HU_OK && throughout)
 			memcpy(errors, four, (size_t)x->q->nt * sizeof *four);
 		else if (st == HU_OK)
-			st = join(x->q, errors, four, how);
+			join(x, errors, four, how);
 	}
 	free(four);
 	return st;
@@ -301,6 +313,7 @@ hu_propagation_join(hu_propagation *how, const hu_propagation *told)
 	how->untold += told->untold;
 	how->left += told->left;
 	how->judged += told->judged;
+	how->disagreed += told->disagreed;
 	how->vanished += told->vanished;
 	how->widest = fmax(how->widest, told->widest);
 }

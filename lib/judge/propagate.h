@@ -9,15 +9,15 @@
 #include "lib/program/exec.h"
 
 /* A line for a table's head that says how the exact step is computed. */
-#define HU_PROPAGATE_HOW                                                                                        \
-	"the whole step computed again from the recorded state and inputs without casts and roundings, in pairs "\
-	"of doubles with a bound on their own error; by MPFR where that bound exceeds 2^-10 of an error reported "\
-	"(in steps of at most 5e8 operations; in larger ones such a tensor has no figure), "                     \
-	"with 212 bits, and again with 265 where only the agreement of both tells how many are right, and "     \
-	"everywhere under --engine mpfr; a tensor with a number beyond the range of doubles has no figure; the "\
-	"loss scale, the scales of casts and the finite check are the recorded ones, so a skipped step stays "  \
-	"skipped; relu's masks, maxima and all other choices are made again, and a choice that the bound leaves "\
-	"open counts in full into the bound"                                                                    
+#define HU_PROPAGATE_HOW                                                                                               \
+	"the whole step computed again from the recorded state and inputs without casts and roundings, in pairs "      \
+	"of doubles with a bound on their own error; by MPFR where that bound exceeds 2^-10 of an error reported "     \
+	"(in steps of at most 5e8 operations; in larger ones such a tensor has no figure), "                           \
+	"with 212 bits, and again with 265 where only the agreement of both tells how many are right, and "            \
+	"everywhere under --engine mpfr; a tensor with a number beyond the range of doubles has no figure; the "       \
+	"loss scale, the scales of casts and the finite check are the recorded ones, so a skipped step stays "         \
+	"skipped; relu's masks, maxima and all other choices are made again, and a choice that the bound leaves "      \
+	"open counts in full into the bound"
 
 /* The most operations of a step that MPFR is asked to compute where --engine mpfr does not ask for it: it does about
    ten million a second on two cores. In larger steps a tensor whose bound is too wide has no figure. */
@@ -29,10 +29,13 @@ typedef struct hu_propagation {
 		twice; /* all steps, those that MPFR computed wholly, and those that it computed at two precisions */
 	/* tensors reported, and those whose figures are MPFR's because the bound was too wide */
 	size_t tensors, escalated;
-	size_t untold;             /* tensors not reported, because two precisions of MPFR disagree */
-	size_t left;               /* tensors not reported, because MPFR would take too long */
-	size_t judged; /* values of the double-double step that MPFR judged against their call's bound; all hold */
-	size_t vanished;           /* values taken for 0 (errors.h) */
+	size_t untold; /* tensors not reported, because two precisions of MPFR disagree */
+	size_t left;   /* tensors not reported, because MPFR would take too long */
+	size_t judged; /* values of the double-double step that MPFR judged against their call's bound */
+	/* calls and tensors of which two ways of computing them disagreed: they and what depends on them are not
+	   known */
+	size_t disagreed;
+	size_t vanished; /* values taken for 0 (errors.h) */
 	double widest; /* the largest ratio of a bound to its figure, among the figures that come from double-doubles */
 } hu_propagation;
 
@@ -44,10 +47,10 @@ void hu_propagation_join(hu_propagation *to, const hu_propagation *told);
    id: the exact step's values to nearest. An entry is NULL if the tensor is an input that was not recorded or depends
    on one, or if keep (by tensor id; NULL keeps all) is 0 for it; the caller frees each by hu_room_free and then the
    array. A tensor in a scaled 8-bit format is multiplied by the recorded scale, to compare with the recorded one. At
-   least one value per call is judged by MPFR from the same operands; if one is outside its bound, that is a bug and
-   ends the analysis (HU_EUNABLE). how may be NULL. Memory: what is kept, and the values that later calls read, at 24
-   bytes each in double-double and 32 or 40 in MPFR, and two bytes for each value without a digit; large arrays are in
-   files (lib/base/room.h). */
+   least one value per call is judged by MPFR from the same operands; if one is outside its bound, the call's outputs
+   are not known, nor is what depends on them. how may be NULL. Memory: what is kept, and the values that later calls
+   read, at 24 bytes each in double-double and 32 or 40 in MPFR, and two bytes for each value without a digit; large
+   arrays are in files (lib/base/room.h). */
 hu_status hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, uint64_t seed,
 	const char *keep, hu_errors_step *errors, double ***ideal, hu_propagation *how);
 
@@ -68,16 +71,17 @@ hu_status hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine
 enum { HU_BOUNDED_AGREE = 40, HU_BOUNDED_FLOOR = 80, HU_BOUNDED_JUMP = 40 };
 
 typedef struct hu_bounding {
-	size_t judged;   /* values that MPFR judged against their call's own bound */
-	size_t agreed;   /* products in which the agreement of two precisions bounds a value */
-	size_t jumps;    /* calls whose operands leave a jump open, or have no finite value */
+	size_t judged;    /* values that MPFR judged against their call's own bound */
+	size_t agreed;    /* products in which the agreement of two precisions bounds a value */
+	size_t disagreed; /* calls of which two ways of computing them disagreed, and whose outputs are not known */
+	size_t jumps;     /* calls whose operands leave a jump open, or have no finite value */
 } hu_bounding;
 
 /* Runs p exactly on what no call computes, whose values are those of `recorded` by tensor id (formats and data).
    second, if not NULL, holds every tensor of p as the same program made it from the same inputs in its own formats.
    (*value)[i] gets tensor i to nearest and (*off)[i] bounds on |exact - value|, +Inf where nothing is known; NULL
    where keep[i] is 0 or the tensor has no values. The caller frees each by hu_room_free and then both arrays.
-   HU_EUNABLE where MPFR finds a sampled value outside its call's bound. */
+   Where MPFR finds a sampled value outside its call's bound, the call's outputs are not known. */
 hu_status hu_propagate_bounded(const hu_program *p, const hu_tensor *recorded, const hu_tensor *second,
 	const hu_engine *engine, uint64_t seed, const char *keep, double ***value, double ***off, hu_bounding *how);
 #endif

@@ -131,10 +131,11 @@ hu_propagate_bounded(const hu_program *p, const hu_tensor *recorded, const hu_te
 	double **v = hu_xcalloc(n, sizeof *v), **e = hu_xcalloc(n, sizeof *e);
 	hu_exact_step x;
 
-	*how = (hu_bounding){ 0, 0, 0 };
+	*how = (hu_bounding){ .judged = 0 };
 	hu_exact_step_init(&x, q, recorded, engine, seed, HU_STEP_TWO);
 	hu_status st = run(&x, second, keep, v, e, how);
 	how->judged = x.judged;
+	how->disagreed = x.disagreed;
 	hu_exact_step_release(&x);
 	for (int i = 0; i < p->nt && st != HU_OK; i++) {
 		hu_room_free(v[i]);

@@ -77,10 +77,11 @@ typedef struct hu_columns {
 	hu_status (*emulate_some)(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
 		const hu_env *env, double *value, hu_swamp *count);
 
-	/* Computes the exact value (or one correctly rounded to at least 200 bits) of n elements of output out, given
-	   in ascending order, from the recorded inputs. It is the mathematical function without roundings, with the
-	   call's own attributes. The caller initialises exact[i]; its precision may be changed (mpfr_set_prec).
-	   Non-finite inputs give what IEEE arithmetic gives. It may use threads. */
+	/* Computes the exact value, or one off by at most 2^-200 of itself or of the magnitudes that it sums, of n
+	   elements of output out, given in ascending order, from the recorded inputs. It is the
+	   mathematical function without roundings, with the call's own attributes. The caller initialises exact[i];
+	   its precision may be changed (mpfr_set_prec). Non-finite inputs give what IEEE arithmetic gives. It may use
+	   threads. */
 	hu_status (*reference)(
 		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
 

@@ -2,6 +2,7 @@
 
 EXTRA_DIST += t/judge/diverged.sh
 SCRIPT_TESTS += t/judge/t-cluster.py
+SCRIPT_TESTS += t/judge/t-disagree.py
 SCRIPT_TESTS += t/judge/t-diverged.py
 SCRIPT_TESTS += t/judge/t-diverged.sh
 SCRIPT_TESTS += t/judge/t-ended.py

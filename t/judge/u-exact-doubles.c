@@ -48,7 +48,7 @@ run(void *with)
 	hu_ladder l = { 0, 0, 0, 0 };
 
 	if (hu_exact_doubles(t->v, t->engine, t->c, t->in, 0, t->minus, 0, t->n, &l) != HU_OK)
-		_exit(1);
+		_exit(strstr(hu_reason(), "not judged") ? 5 : 1);
 }
 
 int
@@ -77,9 +77,9 @@ main(void)
 	for (int minus = 0; minus < 2; minus++) {
 		task t = { v, engine, &c, ins, minus ? &in : NULL, minus ? 100 : N };
 		lie = 0;
-		ok(!aborts(run, &t), "%d %s without a lie", (int)t.n, minus ? "differences" : "values");
+		ok(!aborts(run, &t) && ended == 0, "%d %s without a lie", (int)t.n, minus ? "differences" : "values");
 		lie = 0x1p-50;
-		ok(aborts(run, &t) && strstr(said, "call 3 (third)") && strstr(said, "by MPFR"),
+		ok(!aborts(run, &t) && ended == 5 && strstr(said, "call 3 (third)") && strstr(said, "by MPFR"),
 			"four ulps off, they are found out: %.200s", said);
 	}
 	free(x);

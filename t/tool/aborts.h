@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 static char said[65536];
+static int ended; /* the exit status of the last such process; -1 where a signal ended it */
 
 /* Runs f(with) in a process of its own, on one thread because the parent's others do not live there. said gets its
    standard error. Returns 1 if it aborted. */
@@ -42,6 +43,7 @@ aborts(void (*f)(void *), void *with)
 	said[n] = 0;
 	close(fd[0]);
 	waitpid(child, &status, 0);
+	ended = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 }
 #endif

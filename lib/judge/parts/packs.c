@@ -40,6 +40,7 @@ hu_pack_propagation(hu_pack *r, hu_propagation *p)
 	hu_pack_size(r, &p->untold);
 	hu_pack_size(r, &p->left);
 	hu_pack_size(r, &p->judged);
+	hu_pack_size(r, &p->disagreed);
 	hu_pack_size(r, &p->vanished);
 	hu_pack_real(r, &p->widest);
 }

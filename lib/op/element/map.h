@@ -148,23 +148,25 @@ void hu_store(const hu_call *c, const hu_env *env, hu_tensor *t, size_t i, doubl
    it updates or differentiates for the others, the compute format for statistics. */
 hu_format_id hu_output_format(const hu_call *c, hu_tensor *const *in, int out);
 
-/* hu_exact_get sets x to element i of t with its trailing parts, rounded to x's precision; hu_exact_add adds it to sum
-   part by part. */
+/* The bits from the leading one of element i of t with its trailing parts to the last one of any part, 64 at least. A
+   pair such as 1 - 2^-658 needs hundreds, because its trailing part is small beside its leading one. */
+mpfr_prec_t hu_exact_bits(const hu_tensor *t, size_t i);
+
+/* hu_exact_get sets x to element i of t with its trailing parts; hu_exact_add adds it to sum part by part. Where there
+   are trailing parts both are exact: x and sum are given a larger precision where theirs does not suffice. */
 static inline void
 hu_exact_get(mpfr_t x, const hu_tensor *t, size_t i)
 {
+	mpfr_prec_t bits = t->lows ? hu_exact_bits(t, i) : 0;
+
+	if (bits > mpfr_get_prec(x))
+		mpfr_set_prec(x, bits);
 	mpfr_set_d(x, hu_get(t, i), MPFR_RNDN);
 	for (int p = 0; p < t->lows; p++)
 		mpfr_add_d(x, x, t->low[(size_t)p * t->n + i], MPFR_RNDN);
 }
 
-static inline void
-hu_exact_add(mpfr_t sum, const hu_tensor *t, size_t i)
-{
-	mpfr_add_d(sum, sum, hu_get(t, i), MPFR_RNDN);
-	for (int p = 0; p < t->lows; p++)
-		mpfr_add_d(sum, sum, t->low[(size_t)p * t->n + i], MPFR_RNDN);
-}
+void hu_exact_add(mpfr_t sum, const hu_tensor *t, size_t i);
 
 /* Sets y to the value v exactly, for results that involve no rounding. */
 static inline void

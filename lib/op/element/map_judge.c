@@ -8,6 +8,7 @@
 #include "lib/number/draw.h"
 #include "lib/op/element/map_source.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -175,6 +176,63 @@ hu_map_bound(const hu_map *m, int nout, int out, hu_format_id format, const size
 	return HU_OK;
 }
 
+/* The exponent of x's leading and of its last bit where x is finite and not 0. */
+static void
+extent(double x, int *first, int *last)
+{
+	int e;
+
+	if (x == 0 || !hu_isfinite(x))
+		return;
+	(void)frexp(x, &e);
+	*first = e > *first ? e : *first;
+	*last = e - 53 < *last ? e - 53 : *last;
+}
+
+mpfr_prec_t
+hu_exact_bits(const hu_tensor *t, size_t i)
+{
+	int first = INT_MIN, last = INT_MAX;
+
+	extent(hu_get(t, i), &first, &last);
+	for (int p = 0; p < t->lows; p++)
+		extent(t->low[(size_t)p * t->n + i], &first, &last);
+	return first == INT_MIN || first - last < 62 ? 64 : first - last + 2; /* a sum of parts may carry */
+}
+
+void
+hu_exact_add(mpfr_t sum, const hu_tensor *t, size_t i)
+{
+	if (t->lows && mpfr_number_p(sum) && hu_isfinite(hu_get(t, i))) {
+		mpfr_prec_t bits = hu_exact_bits(t, i), last;
+		int top = 0;
+		(void)frexp(hu_get(t, i), &top);
+		if (!mpfr_zero_p(sum)) { /* from the larger one's first bit to the lower one's last */
+			mpfr_exp_t e = mpfr_get_exp(sum), first = e > top ? e : top;
+			last = top - bits < e - mpfr_min_prec(sum) ? top - bits : e - mpfr_min_prec(sum);
+			bits = first - last + 2;
+		}
+		if (bits > mpfr_get_prec(sum))
+			mpfr_prec_round(sum, bits, MPFR_RNDN);
+	}
+	mpfr_add_d(sum, sum, hu_get(t, i), MPFR_RNDN);
+	for (int p = 0; p < t->lows; p++)
+		mpfr_add_d(sum, sum, t->low[(size_t)p * t->n + i], MPFR_RNDN);
+}
+
+/* A precision for a formula of operands that were read exactly: HU_EXACT_BITS, and more where an operand is longer than
+   leaves 200 of these to 1 - y^2, as where y is 1 - 2^-658. Twice as much, for formulas that cancel twice. */
+static mpfr_prec_t
+precision(mpfr_t *x, int n)
+{
+	mpfr_prec_t most = HU_EXACT_BITS - 212;
+
+	for (int j = 0; j < n; j++)
+		if (mpfr_regular_p(x[j]) && mpfr_get_prec(x[j]) > most && mpfr_min_prec(x[j]) > most)
+			most = mpfr_min_prec(x[j]);
+	return HU_EXACT_BITS + 2 * (most - (HU_EXACT_BITS - 212));
+}
+
 hu_status
 hu_map_reference(const hu_map *m, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
@@ -196,9 +254,8 @@ hu_map_reference(const hu_map *m, int out, const size_t *element, size_t n, mpfr
 					hu_exact_get(x[j], m->in[j].t, hu_source_place(m, m->in[j].how, element[i]));
 				else
 					mpfr_set_d(x[j], hu_source_value(m, &m->in[j], element[i]), MPFR_RNDN);
-			mpfr_set_prec(exact[i], HU_EXACT_BITS);
-			(m->exact ? m->exact : m->blocks->exact)(
-				(const mpfr_t *)k, (const mpfr_t *)x, out, exact[i]);
+			mpfr_set_prec(exact[i], precision(x, m->nin));
+			(m->exact ? m->exact : m->blocks->exact)((const mpfr_t *)k, (const mpfr_t *)x, out, exact[i]);
 		}
 		for (int j = 0; j < HU_MAP_IN; j++)
 			mpfr_clear(x[j]);

@@ -8,6 +8,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/exact/dot.h"
+#include "lib/exact/judge.h"
 #include "lib/sum/bound.h"
 #include "lib/sum/parts.h"
 
@@ -131,6 +132,7 @@ hu_contract_reference(
 		reference_of_parts(&x, element, n, exact);
 		return HU_OK;
 	}
+	unsigned long long disagreed = hu_disagreements();
 	size_t row0, at, rows = hu_exact_way_get() == HU_EXACT_MPFR ? 0 : whole_rows(&x, element, n, &row0, &at),
 			 past = 0;
 	if (rows >= ROWS) {
@@ -154,7 +156,7 @@ hu_contract_reference(
 		free(a);
 		mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
 	}
-	return HU_OK;
+	return hu_agreed(HU_OK, disagreed, c->op->name, c->id);
 }
 
 /* Receives the bounds and magnitudes of a list, which come with the certified values. */
