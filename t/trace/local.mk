@@ -4,6 +4,7 @@ EXTRA_DIST += t/trace/operators.py
 SCRIPT_TESTS += t/trace/t-library.py
 SCRIPT_TESTS += t/trace/t-operators-arith.py
 SCRIPT_TESTS += t/trace/t-operators-conv.py
+SCRIPT_TESTS += t/trace/t-operators-loss.py
 SCRIPT_TESTS += t/trace/t-operators-move.py
 SCRIPT_TESTS += t/trace/t-operators-table.py
 SCRIPT_TESTS += t/trace/t-selection.py

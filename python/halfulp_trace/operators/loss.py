@@ -4,7 +4,7 @@ import torch
 
 from ..formats import Unknown
 from ..values import tensors_in
-from .operands import floats, spread_all
+from .operands import floats, native, spread_all
 from .reduce import reduced
 from .table import operator
 
@@ -23,11 +23,11 @@ def elements(s, a, out, op, operands, data, attr=None, library=False, factor=Non
     a weight of each element where there is one; then the reduction."""
     out = next(tensors_in(out))
     floats(s, out)
-    alone = a["reduction"] == NONE
+    alone, compute = a["reduction"] == NONE, native(data) if library else None
     if alone and factor is None:
-        s.result(op, operands, out, attr, role="loss", library=library)
+        s.result(op, operands, out, attr, role="loss", library=library, compute=compute)
         return
-    i = s.call(op, operands, [("losses", data)], attr, library=library)[0]
+    i = s.call(op, operands, [("losses", data)], attr, library=library, compute=compute)[0]
     if factor is not None:
         factor = s.spread(s.input(factor), tuple(data.shape))
         if alone:
@@ -61,7 +61,7 @@ def share(a, n):
 def slope(s, a, op, attr, out):
     out = next(tensors_in(out))
     ids, _ = spread_all(s, [a["self"], a["target"], a["grad_output"]], out)
-    s.result(op, ids, out, attr, role="dx", library=True)
+    s.result(op, ids, out, attr, role="dx", library=True, compute=native(out))
 
 
 @operator("mse_loss_backward")
@@ -113,9 +113,9 @@ def binary_cross_entropy_backward(s, a, out):
     data = torch.ops.aten.binary_cross_entropy_backward(dy.contiguous(), s.values[ids[0]], s.values[ids[1]], None, NONE)
     weight, mean = a["weight"], a["reduction"] == MEAN
     if weight is None and not mean:
-        s.result("bce_dx", ids, out, role="dx", library=True)
+        s.result("bce_dx", ids, out, role="dx", library=True, compute=native(out))
         return
-    i = s.call("bce_dx", ids, [("dlosses", data)], library=True)[0]
+    i = s.call("bce_dx", ids, [("dlosses", data)], library=True, compute=native(out))[0]
     if weight is not None:
         w = s.spread(s.input(weight), tuple(out.size()))
         if not mean:
