@@ -49,9 +49,7 @@ def unknown_places(s):
         while above is not None and s.key(whole) not in s.known:
             whole, above = above, s.parent.get((s.storage(above), geometry(above)))
         v = s.was.get(id(t)) or s.known.get(s.key(whole))
-        makers = [s.program.maker.get(i) for i in v.ids.values()] if v is not None else []
-        opaque = any(k is not None and s.program.calls[k]["op"] == "opaque" for k in makers)
-        if v is not None and (v.late is not None or v.behind or opaque):
+        if v is not None and s.taint(v):
             ids += s.operands([s.value(t)])
     return ids
 

@@ -10,6 +10,7 @@ class Program:
     def __init__(self):
         self.tensors, self.calls, self.names, self.made, self.steps = [], [], {}, {}, []
         self.maker = {}                          # the call that made a tensor
+        self.tainted = set()                     # tensors that depend on an opaque call
 
     def tensor(self, name, format, shape, cls):
         name = name if len(name) < 128 else "~" + name[-127:]   # halfulp's names have less than 160 bytes
@@ -38,6 +39,8 @@ class Program:
         sums = op in ("matmul", "conv2d", "conv2d_dx", "conv2d_dw")
         first = self.tensors[(inputs or outputs)[0]]["format"]
         self.maker.update({i: len(self.calls) for i in outputs})
+        if op == "opaque" or not self.tainted.isdisjoint(inputs):
+            self.tainted.update(outputs)
         self.calls.append({
             "id": len(self.calls), "op": op, "phase": phase, "layer": layer, "in": inputs, "out": outputs, "attr": attr,
             "fmt": {"in": first, "compute": compute, "acc": compute, "out": self.tensors[outputs[0]]["format"]},

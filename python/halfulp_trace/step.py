@@ -20,8 +20,6 @@ RESHAPES = {"unsqueeze_", "squeeze_", "transpose_", "t_", "as_strided_", "detach
 # What operators write to without a word of it in their schemas.
 STATISTICS = "running_mean", "running_var"
 UNDECLARED = dict.fromkeys(("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"), STATISTICS)
-# Operators that write to a tensor's shape alone.
-TURNS = {"transpose_", "t_", "swapaxes_", "swapdims_", "squeeze_", "unsqueeze_", "as_strided_"}
 # An operator that is about to run: its name, its arguments, its operands, which of them it writes to.
 Running = collections.namedtuple("Running", "name plain a before written read")
 
@@ -58,8 +56,6 @@ class Step(Tensors, TorchDispatchMode):
         a = bind(func, args, kwargs)
         written = [t for arg in func._schema.arguments if arg.alias_info is not None and arg.alias_info.is_write
                    for t in tensors_in(a.get(arg.name))]
-        if name in TURNS:                        # the same memory, shown in another way
-            return Running(name, name, a, [args[0].detach()], [])
         written += [a[k] for k in UNDECLARED.get(name, []) if a.get(k) is not None and a.get("training", True)]
         if name in RESHAPES:
             old = [before[0].detach()]
@@ -131,8 +127,7 @@ class Step(Tensors, TorchDispatchMode):
         """An operator without a rule. Whole numbers and truth values made of such that came from outside are exact."""
         values = [self.old(t) for t in read]
         results = [t for t in results if self.key(t) not in self.known]
-        exact = all(t.dtype in WHOLE for t in read + results) and not any(
-            v.behind or v.late or any(i in self.program.maker for i in v.ids.values()) for v in values)
+        exact = all(t.dtype in WHOLE for t in read + results) and not any(self.taint(v) for v in values)
         if exact:
             for t in results:
                 self.known[self.key(t)] = self.unmade(t, name.rpartition(".")[2].strip("_"))

@@ -163,8 +163,12 @@ class Tensors:
     def after_writes(self, t, key):
         """The Value of a tensor whose memory was written to through others; None where that is not known."""
         parent = self.parent.get((key[0], key[2]))
-        if not key[1] or not holdable(t) or t.dtype not in FORMATS:
+        if not key[1] or not holdable(t):
             return None
+        if t.dtype in WHOLE:
+            known = any(of == key[0] for of, _, _ in self.known)
+            tainted = any(self.taint(v) for (of, _, _), v in self.known.items() if of == key[0])
+            return self.unmade(t, "x") if known and not tainted else None
         if parent is not None and self.key(parent) in self.known:
             return None
         return composed(self, t, key)
@@ -256,6 +260,21 @@ class Tensors:
         for i, (t, data) in zip(ids, held):
             self.known[self.key(t)] = Value(data, {"plain": i})
         return ids
+
+    def taint(self, value):
+        """Whether a Value depends on an opaque call."""
+        return value.late is not None or not self.program.tainted.isdisjoint([*value.ids.values(), *value.behind])
+
+    def decided(self, operands, *results):
+        """Notes whole numbers and truth values that an operator chose by its operands' values: they are taken as
+        recorded, unless the operands depend on what no rule takes."""
+        values = [self.old(t) for t in operands]
+        for t in results:
+            if any(self.taint(v) for v in values):
+                self.opaque(self.running[0]._schema.name.replace("::", "."), "its operands depend on what has no rule",
+                        values, [t])
+            else:
+                self.known[self.key(t)] = self.unmade(t, "chosen")
 
     def ids(self, value, layout="plain"):
         if value.data is None:

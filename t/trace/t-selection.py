@@ -61,16 +61,29 @@ places = torch.arange(250, 274)
 found('positions', lambda w: (w * (places.to(w.dtype) - 256)).sum(), (24,))
 
 
+def depends(p, tensor, name):
+    """Whether a tensor depends on an opaque call of this name."""
+    by = {i: c for c in p['calls'] for i in c['out']}
+    call = by.get(tensor)
+    return call is not None and (call.get('opaque', {}).get('name') == name or any(depends(p, i, name) for i in call['in']))
+
+
 def opaque(p):
     return sorted({c['opaque']['name'] for c in p['calls'] if c['op'] == 'opaque'})
 
 
-edges = torch.tensor([-0.5, 0.5])
-p = program(lambda w: (w[torch.bucketize(w.detach(), edges)] * w).sum(), torch.float32, (9,), 'bucketize')
+def drawn(w):
+    return w[w.detach().abs().multinomial(9, True)] * w + w.detach().lgamma().topk(9)[1].flip(0) * w
+
+
+p = program(lambda w: drawn(w).sum(), torch.float32, (9,), 'drawn')
 by = {c['out'][0]: c for c in p['calls']}
-picks = [c for c in p['calls'] if c['op'] == 'gather']
-ok(picks and all(by.get(c['in'][1], {}).get('op') == 'opaque' for c in picks) and 'aten.bucketize' in opaque(p),
+picks = [c for c in p['calls'] if c['op'] == 'gather' and p['tensors'][c['in'][0]]['name'] == 'model.w']
+ok(picks and all(by.get(c['in'][1], {}).get('op') == 'opaque' for c in picks) and 'aten.multinomial' in opaque(p),
         'what an operator without a rule chose depends on it', opaque(p))
+casts = [c for c in p['calls'] if c['op'] == 'cast']
+ok(casts and all(depends(p, c['in'][0], 'aten.lgamma') for c in casts),
+        'and so does what topk chose among such values', opaque(p))
 p = program(lambda w: (w.topk(3)[0] * w[w.topk(3)[1]] + w[w > 0][:3]).sum(), torch.float32, (9,), 'topk')
 ok(any(c['op'] == 'gather' for c in p['calls']) and opaque(p) == [],
         'what topk and a mask chose is taken as recorded', opaque(p))

@@ -12,18 +12,11 @@ from .table import operator
 SUM, MEAN, MAX = range(3)
 
 
-def decided(s, *tensors):
-    """Notes whole numbers that an operator chose, as they are."""
-    for t in tensors:
-        if s.key(t) not in s.known:
-            s.known[s.key(t)] = s.unmade(t, "chosen")
-
-
 @operator("_embedding_bag", "_embedding_bag_forward_only")
 def embedding_bag(s, a, out):
     y, w = out[0], a["weight"]
     floats(s, y, w)
-    decided(s, *out[1:])
+    s.decided([w], *[t for t in out[1:] if t.numel()])
     if a["per_sample_weights"] is not None:
         raise Unknown("weights of samples")
     table, columns = s.input(w), torch.arange(w.size(1))

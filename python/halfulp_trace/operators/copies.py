@@ -17,6 +17,9 @@ def cast(s, i, to, role, layer):
 def to_copy(s, a, out):
     """A cast. Whole numbers are rounded, too: 257 is 256 in bf16, through fp32 where they have more than 24 bits."""
     x = a["self"]
+    if out.dtype in WHOLE:                       # truncation, as an index is made
+        s.decided([x], out)
+        return
     floats(s, out)
     value = s.old(x)
     if out.dtype == x.dtype:

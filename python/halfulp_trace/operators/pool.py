@@ -26,7 +26,7 @@ def max_pool2d_with_indices(s, a, out):
     if a["self"].dim() != 4:
         largest(s, a["self"], out[1], out[0], 2)
         return
-    s.known[s.key(out[1])] = s.unmade(out[1], "chosen")
+    s.decided([a["self"]], out[1])
     i = s.input(a["self"], "nhwc")
     s.pooled[i] = s.result("maxpool", [i], out[0], pool_attr(a), layout="nhwc")
 

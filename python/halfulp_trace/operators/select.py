@@ -6,7 +6,7 @@ taken as recorded: their results are the elements at the indices that PyTorch re
 import torch
 
 from ..flat import pick, reshaped, behind
-from ..formats import FORMATS, RANK, Unknown
+from ..formats import FORMATS, RANK, WHOLE, Unknown
 from ..values import tensors_in
 from .operands import floats
 from .table import operator
@@ -89,15 +89,27 @@ for name, names in MOVED.items():
 def chosen(s, a, out):
     """The elements along an axis at the indices that the operator returned."""
     values, indices = list(tensors_in(out))[:2]
-    s.known[s.key(indices)] = s.unmade(indices, "chosen")
+    s.decided([a["self"]], indices)
     x = a["self"]
-    floats(s, values, x)
+    if x.dtype in WHOLE:
+        s.decided([x], values)
+        return
     number = numbered([x])[0]
     dim = a.get("dim", -1)
     if indices.dim() < x.dim():
         indices = indices.unsqueeze(dim)
     at = number.gather(dim, indices) if x.dim() else number
     pick(s, [s.input(x)], at.reshape(values.shape).to("cpu", torch.int64) - 1, values)
+
+
+@operator("nonzero", "argsort", "unique2", "_unique2", "unique_dim", "unique_consecutive", "searchsorted", "bucketize",
+          "bincount", "isinf", "isfinite", "isin", "any", "all")
+def found(s, a, out):
+    """Places and truth values that an operator finds by its operands' values."""
+    results = list(tensors_in(out))
+    if any(t.dtype in FORMATS for t in results):
+        raise Unknown("a result that is no choice")
+    s.decided([t for t in tensors_in(a)], *results)
 
 
 def in_format(s, x, dtype):

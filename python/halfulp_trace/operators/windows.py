@@ -124,7 +124,7 @@ def avg_pool3d_backward(s, a, out):
 
 def largest(s, x, indices, t, axes):
     floats(s, x, t)
-    s.known[s.key(indices)] = s.unmade(indices, "chosen")
+    s.decided([x], indices)
     n, size = rows_of(x, axes)
     at = indices.cpu().reshape(n, -1) + torch.arange(n)[:, None] * size
     pick(s, [s.input(x)], at.reshape(t.shape), t)
