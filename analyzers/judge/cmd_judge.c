@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp judge KERNEL: whether a kernel's result is right, by exact values and proven bounds of the whole kernel. */
 #include "analyzers/judge/judge_args.h"
+#include "analyzers/judge/make.h"
 
 #include "analyzers/calc/rows.h"
 #include "lib/base/console/opt_need.h"
+#include "lib/base/console/show.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <mpfr.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +29,10 @@ static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
 	{ "exact", "FILE", NULL,
 		"write the exact values of the first result, before its last rounding, as .npy of doubles" },
 	{ "bound", "FILE", NULL, "write the proven bounds of the first result's errors as .npy of doubles" },
+	{ "make", "DIR", NULL,
+		"draw operands on which kernels break into a new folder: boundary shapes, numbers at the edges" },
+	{ "with", "'NAMES'", "", "optional operands that --make draws too" },
+	{ "seed", "K", "0", "seed of what --make draws" },
 	{ "no-culprit", NULL, NULL, "do not look for what a result that is not right has done instead" },
 	{ "json", NULL, NULL, "print an object; for list an array of rows" }, { NULL, NULL, NULL, NULL } };
 
@@ -86,6 +93,32 @@ least_word(const hu_args *args, hu_kernel_word *w)
 	return hu_fail(HU_EINVAL, "--fail-on %s: undeclared, biased, probable or proven is needed", s);
 }
 
+/* Draws operands, in the format of the fact `in`. */
+static hu_status
+make(const hu_args *args)
+{
+	const hu_composite *c;
+	const char *s, *in = "fp32";
+	hu_format_id f;
+	long long seed;
+	int n = 0;
+
+	if (args->nrest != 1)
+		return hu_fail(HU_EINVAL, "one kernel is needed, by name");
+	HU_TRY(hu_composite_find(args->rest[0], &c));
+	for (int i = 0; (s = hu_args_nth(args, "set", i)); i++) {
+		if (strncmp(s, "in=", 3))
+			return hu_fail(HU_EINVAL, "--set %s: --make takes in=FORMAT alone", s);
+		in = s + 3;
+	}
+	HU_TRY(hu_format_find(in, &f));
+	HU_TRY(hu_args_int(args, "seed", 0, LLONG_MAX, &seed));
+	HU_TRY(hu_kernel_make(
+		c, hu_args_text(args, "make"), hu_format_of(f), (uint64_t)seed, hu_args_text(args, "with"), &n));
+	printf("%d cases in %s, listed in cases.json (seed %lld)\n", n, hu_shown(hu_args_text(args, "make")), seed);
+	return HU_OK;
+}
+
 static int
 lists(const hu_args *args)
 {
@@ -100,6 +133,10 @@ run(const hu_args *args)
 
 	if (lists(args))
 		return hu_args_given(args, "json") ? list_json() : list();
+	if (hu_args_text(args, "make")) {
+		hu_status made = make(args);
+		return made == HU_OK ? HU_EXIT_OK : hu_complain(made);
+	}
 	hu_status st = hu_kernel_job_open(&j, args);
 	if (st == HU_OK)
 		st = least_word(args, &least);
@@ -121,9 +158,29 @@ judges(const void *of)
 	return !lists(of);
 }
 
-static const hu_opt_need needs[] = { { "in data got given set bits confidence fail-on exact bound no-culprit", judges,
-					     "on judge list" },
-	{ NULL, NULL, NULL } };
+static int
+makes(const void *of)
+{
+	return judges(of) && hu_args_text(of, "make") != NULL;
+}
+static int
+is_printed(const void *of)
+{
+	return !hu_args_text(of, "make");
+}
+static int
+has_result(const void *of)
+{
+	return judges(of) && !hu_args_text(of, "make");
+}
+
+static const hu_opt_need needs[] = {
+	{ "set make", judges, "on judge list" },
+	{ "in data got given bits confidence fail-on exact bound no-culprit", has_result, "where no result is judged" },
+	{ "json", is_printed, "with --make, which writes cases.json" },
+	{ "with seed", makes, "without --make" },
+	{ NULL, NULL, NULL },
+};
 
 const hu_command hu_cmd_judge = { "judge",
 	"KERNEL|'GRAPH'|list --in NAME=X.npy ... --got Y.npy [--set 'KEY=VALUE ...']",

@@ -95,7 +95,7 @@ listed(const char *list, const char *name)
 	size_t n = strlen(name);
 
 	for (const char *s = list; s && *s; s += strcspn(s, " "), s += *s == ' ')
-		if (!strncmp(s, name, n) && (!s[n] || s[n] == ' ' || s[n] == '?'))
+		if (!strncmp(s, name, n) && (!s[n] || s[n] == ' ' || s[n] == '?' || s[n] == ':'))
 			return s[n] == '?' ? 2 : 1;
 	return 0;
 }

@@ -14,4 +14,7 @@ libhalfulp_a_SOURCES += analyzers/judge/kernel_job.c
 noinst_HEADERS += analyzers/judge/kernel_job.h
 libhalfulp_a_SOURCES += analyzers/judge/kernel_run.c
 libhalfulp_a_SOURCES += analyzers/judge/layout.c
+libhalfulp_a_SOURCES += analyzers/judge/make.c
+noinst_HEADERS += analyzers/judge/make.def
+noinst_HEADERS += analyzers/judge/make.h
 libhalfulp_a_SOURCES += analyzers/judge/program_args.c

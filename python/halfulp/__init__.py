@@ -11,7 +11,7 @@ import tempfile
 
 import numpy as np
 
-__all__ = ["judge", "assert_close", "Verdict"]
+__all__ = ["assert_close", "cases", "judge", "Verdict"]
 
 # numpy's, ml_dtypes' and torch's names of types, and the formats' names in halfulp
 FORMATS = {"float16": "fp16", "float32": "fp32", "float64": "fp64", "bfloat16": "bf16", "half": "fp16",
@@ -101,10 +101,45 @@ def _text(verdict):
     return "\n".join(lines)
 
 
-def assert_close(kernel, inputs, got, given=None, fail_on="proven", **facts):
+def cases(kernel, like=None, with_operands="", seed=0):
+    """Yields (name, operands) of inputs on which kernels break: boundary shapes, outliers, repeated maxima, ties,
+    zeros, subnormal numbers, infinities, NaN. like: a torch dtype that floating-point operands get; None: numpy's
+    float32."""
+    form = FORMATS[str(like).split(".")[-1]] if like is not None else "fp32"
+    with tempfile.TemporaryDirectory(prefix="halfulp-judge-") as folder:
+        words = [_program(), "judge", kernel, "--make", os.path.join(folder, "cases"), "--set", "in=" + form]
+        done = subprocess.run(words + ["--with", with_operands, "--seed", str(seed)], capture_output=True, text=True)
+        if done.returncode:
+            raise ValueError(done.stderr.strip())
+        with open(os.path.join(folder, "cases", "cases.json")) as f:
+            listed = json.load(f)
+        for case in listed:
+            arrays = {name: np.load(path) for name, path in case["inputs"].items()}
+            if like is not None:
+                import torch
+                whole = {name for name, a in arrays.items() if name in ("index", "target")}
+                arrays = {name: torch.from_numpy(a).to(torch.int64 if name in whole else like)
+                          for name, a in arrays.items()}
+            yield case["case"], arrays
+
+
+def assert_close(kernel, inputs=None, got=None, given=None, fail_on="proven", sweep=None, like=None, with_operands="",
+                 **facts):
     """Raises AssertionError, with the answer, where the verdict is fail_on's or a worse one: undeclared, biased,
-    probable or proven. Returns the Verdict otherwise."""
-    verdict = judge(kernel, inputs, got, given, ("--fail-on", fail_on), **facts)
-    if verdict.failed:
-        raise AssertionError(str(verdict))
-    return verdict
+    probable or proven. Returns the Verdict otherwise. With sweep=f the kernel f is called with the operands of each of
+    cases(kernel, like, with_operands), by name, and all its results are judged; then a list of Verdicts is returned."""
+    options = ("--fail-on", fail_on)
+    if sweep is None:
+        verdict = judge(kernel, inputs, got, given, options, **facts)
+        if verdict.failed:
+            raise AssertionError(str(verdict))
+        return verdict
+    verdicts, failed = [], []
+    for name, arrays in cases(kernel, like, with_operands):
+        verdict = judge(kernel, arrays, sweep(**arrays), None, options, **facts)
+        verdicts.append(verdict)
+        if verdict.failed:
+            failed.append("case %s: %s" % (name, verdict))
+    if failed:
+        raise AssertionError("%d of %d cases are wrong\n%s" % (len(failed), len(verdicts), "\n".join(failed)))
+    return verdicts

@@ -197,6 +197,9 @@ judge set | judge softmax --in x={h}/x.npy --got {h}/a.npy | --set out=bf16
 judge bits | judge 'y = relu(x)' --in x={h}/x.npy --got {h}/codes.npy --set out=fp16 | --bits
 judge confidence | judge softmax --in x={h}/x.npy --got {h}/a.npy --json | --confidence 0.9
 judge fail-on | judge 'h = store(x, to=bf16); y = scale(h, k=1)' --in x={h}/x.npy --got {h}/x.npy | --fail-on undeclared
+judge make | judge softmax --in x={h}/x.npy --got {h}/a.npy | --make {h}/made
+judge with | judge rmsnorm --make m | --with w
+judge seed | judge softmax --make m | --seed 3
 judge no-culprit | judge softmax --in x={h}/x.npy --got {h}/z34.npy | --no-culprit
 judge exact | judge softmax --in x={h}/x.npy --got {h}/a.npy | --exact e.npy
 judge bound | judge softmax --in x={h}/x.npy --got {h}/a.npy | --bound e.npy

@@ -47,7 +47,7 @@ hu_ball_most(hu_ball a)
 static inline hu_ball
 hu_ball_rounded(hu_ball a, double u, double tiny)
 {
-	double w = u * fabs(a.x);
+	double w = u * fabs(a.x) + tiny;
 
 	a.r = (a.r + (u + HU_BALL_OWN) * hu_ball_most(a) + tiny) * HU_BALL_UP;
 	a.v += w * w;

@@ -98,6 +98,7 @@ facts(const hu_ball_call *c, attention *t)
    |k| + r, and r is NULL where keys are exact. */
 typedef struct head {
 	double *kt, *km, *kr, *v, *vr;
+	char *open; /* by output column: its values are not all finite */
 } head;
 
 typedef struct row {
@@ -167,7 +168,7 @@ score(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t l
 		}
 		if (masked(t, i, j, length))
 			s = -INFINITY;
-		finite &= s < INFINITY;
+		finite &= s < INFINITY && (s > -INFINITY || masked(t, i, j, length) || t->mask.b != NULL);
 		y->s[j] = s;
 		y->r[j] = s > -INFINITY ? r : 0;
 		y->var[j] = var;
@@ -247,8 +248,13 @@ outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_b
 	}
 	for (size_t d = 0; d < w; d++) {
 		double m = fabs(y->o[d]), size = y->size[d];
+		if (h->open[d]) { /* a weight of 0 times an infinity is NaN, or is not computed */
+			o[d] = (hu_ball){ NAN, INFINITY, 0, 0 };
+			continue;
+		}
 		double r = y->spread[d] + t->up * (t->p_below ? size + m : size) + y->abs[d] +
-			   t->g * ((1 + t->up) * size + m) + 4 * u * m + (1 + t->up) * y->carried[d];
+			   t->g * ((1 + t->up) * size + m) + 4 * u * m + (1 + t->up) * y->carried[d] +
+			   (double)t->keys * t->a->sum_tiny;
 		double v = y->var_o[d] + t->up * t->up * y->square[d] + t->s * t->s * (size * size + m * m) +
 			   4 * u * u * m * m;
 		o[d] = (hu_ball){ y->o[d], mean < 1 ? r / (1 - mean) * HU_BALL_UP : INFINITY, v, 0 };
@@ -303,6 +309,9 @@ load(const attention *t, head *h, size_t b, size_t kv)
 				h->kr[d * t->keys + j] = t->k.b[(at + j) * t->depth + d].r;
 	}
 	r = 0;
+	memset(h->open, 0, t->width);
+	for (size_t j = 0; j < t->keys * t->width; j++)
+		h->open[j % t->width] |= !hu_isfinite(t->v.b[at * t->width + j].x);
 	for (size_t j = 0; j < t->keys * t->width; j++) {
 		h->v[j] = t->v.b[at * t->width + j].x;
 		r |= t->v.b[at * t->width + j].r != 0;
@@ -320,7 +329,7 @@ run(const attention *t, hu_ball *o, hu_ball *lse)
 	size_t share = t->heads / t->kv_heads;
 	head h = { hu_xmalloc((t->keys * t->depth + 1) * sizeof(double)),
 		hu_xmalloc((t->keys * t->depth + 1) * sizeof(double)), NULL,
-		hu_xmalloc((t->keys * t->width + 1) * sizeof(double)), NULL };
+		hu_xmalloc((t->keys * t->width + 1) * sizeof(double)), NULL, hu_xcalloc(t->width + 1, 1) };
 
 	for (size_t group = 0; group < t->outer * t->kv_heads; group++) {
 		size_t b = group / t->kv_heads, kv = group % t->kv_heads;
@@ -348,6 +357,7 @@ run(const attention *t, hu_ball *o, hu_ball *lse)
 	free(h.kr);
 	free(h.v);
 	free(h.vr);
+	free(h.open);
 }
 
 hu_status hu_ball_row_attention(const hu_ball_call *c, const hu_balls *in, hu_balls *out);

@@ -50,8 +50,8 @@ typedef hu_ball (*function)(hu_ball a, const shared *s);
 		if (!hu_isfinite(x))                                                                                   \
 			return (hu_ball){ y, a.r == 0 ? 0 : INFINITY, 0, 0 };                                          \
 		own = (OWN);                                                                                           \
-		return hu_ball_widened(                                                                                \
-			hu_ball_smooth(a, y, (D), a.r == 0 ? 0 : (M2)), own + (own != 0 ? s->tiny : 0), own);          \
+		return hu_ball_widened(hu_ball_smooth(a, y, (D), a.r == 0 ? 0 : (M2)), own + (own != 0 ? s->tiny : 0), \
+			own + (own != 0 ? s->tiny : 0));                                                               \
 	}
 #include "lib/judge/kernel/functions.def"
 #undef FN
@@ -88,7 +88,7 @@ typedef hu_ball (*pair)(hu_ball a, hu_ball b, const shared *s);
 static hu_ball
 add(hu_ball a, hu_ball b, const shared *s)
 {
-	return hu_ball_rounded(hu_ball_add(a, b), s->u, 0); /* sums do not underflow */
+	return hu_ball_rounded(hu_ball_add(a, b), s->u, s->tiny);
 }
 
 static hu_ball

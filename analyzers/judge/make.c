@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/judge/make.h"
+
+#include "lib/base/console/show.h"
+#include "lib/base/file.h"
+#include "lib/base/hash.h"
+#include "lib/base/mem.h"
+#include "lib/number/elementary.h"
+#include "lib/store/npy.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { RANK = 6 };
+
+static const struct {
+	char letter;
+	size_t ordinary;
+	const char *boundaries;
+} letters[] = {
+#define LETTER(L, ORDINARY, BOUNDARIES, SUMMARY) { #L[0], ORDINARY, BOUNDARIES },
+#include "analyzers/judge/make.def"
+};
+enum { LETTERS = sizeof letters / sizeof *letters };
+
+typedef enum values {
+#define VALUES(NAME, SUMMARY) DRAW_##NAME,
+#include "analyzers/judge/make.def"
+	DRAWS
+} values;
+
+static const struct {
+	const char *name, *summary;
+} draws[] = {
+#define VALUES(NAME, SUMMARY) { #NAME, SUMMARY },
+#include "analyzers/judge/make.def"
+};
+
+typedef struct state {
+	uint64_t at;
+	hu_format f;
+	size_t length[LETTERS];
+} state;
+
+static double
+uniform(state *s)
+{
+	s->at = hu_mix64(s->at + 1);
+	return ((double)(s->at >> 11) + 0.5) * 0x1p-53;
+}
+
+static double
+normal(state *s)
+{
+	double r = sqrt(-2 * hu_log(uniform(s)));
+
+	return r * hu_cos(6.283185307179586 * uniform(s));
+}
+
+/* Number i of n in a row. */
+static double
+number(state *s, values how, size_t row, size_t i, size_t n)
+{
+	double x = normal(s);
+
+	switch (how) {
+	case DRAW_normal: return x;
+	case DRAW_outliers: return uniform(s) < 0.02 ? 1000 * x : x;
+	case DRAW_maxima: return i % 3 == 0 ? 4 : x < 4 ? x : 3;
+	case DRAW_ties: return hu_rint(4 * x) / 2;
+	case DRAW_constant: return 0.75 * (double)(row % 5 + 1);
+	case DRAW_zeros: return row % 2 ? x : i % 2 ? -0.0 : 0.0;
+	case DRAW_subnormal: return x * 0x1p-130;
+	case DRAW_large: return x * 1e4 / 4;
+	case DRAW_infinite: return row == 1 && i == n / 2 ? INFINITY : x;
+	case DRAW_nan: return row == 1 && i == n / 2 ? NAN : x;
+	case DRAWS: break;
+	}
+	return x;
+}
+
+/* The length that a letter or a number at *s has; *s moves behind it. 0 where there is none. */
+static size_t
+length(const state *s, const char **text)
+{
+	if (**text >= '0' && **text <= '9') {
+		char *end;
+		size_t n = (size_t)strtoull(*text, &end, 10);
+		*text = end;
+		return n;
+	}
+	for (int i = 0; i < LETTERS; i++)
+		if (**text == letters[i].letter) {
+			(*text)++;
+			return s->length[i];
+		}
+	return 0;
+}
+
+/* Draws one operand, whose shape is the text up to a blank, and writes it. */
+static hu_status
+operand(state *s, const char *shape, values how, const char *path)
+{
+	size_t d[RANK], n = 1, below = 0;
+	int rank = 0, positive = 0;
+
+	do
+		d[rank++] = length(s, &shape);
+	while (rank < RANK && *shape == 'x' && shape++);
+	for (int i = 0; i < rank; i++)
+		n *= d[i];
+	if (*shape == '%') {
+		shape++;
+		below = length(s, &shape);
+	}
+	positive = *shape == '+';
+	float *v = hu_xmalloc((n + 1) * sizeof *v);
+	size_t w = d[rank - 1];
+	for (size_t i = 0; i < n; i++) {
+		double x = below      ? hu_floor(uniform(s) * (double)below)
+			   : positive ? 0.25 + uniform(s) * 0.7
+				      : number(s, how, i / w, i % w, w);
+		v[i] = (float)(below ? x : hu_round(x, s->f, HU_RNE, 0, 0));
+	}
+	hu_status st = hu_npy_write(path, "f4", rank, d, v);
+	free(v);
+	return st;
+}
+
+static hu_status
+folder(const char *path)
+{
+	if (!mkdir(path, 0777) || errno == EEXIST)
+		return HU_OK;
+	return hu_fail(HU_EIO, "--make %s: %s", hu_shown(path), strerror(errno));
+}
+
+/* Whether the list of names, which blanks separate, has the first n characters of name. */
+static int
+named(const char *list, const char *name, size_t n)
+{
+	for (const char *s = list; *s; s += strcspn(s, " "), s += *s == ' ')
+		if (strcspn(s, " ") == n && !strncmp(s, name, n))
+			return 1;
+	return 0;
+}
+
+/* One case: a folder and a row of the list. */
+static hu_status
+one_case(const hu_composite *c, state *s, const char *dir, const char *name, values how, const char *with, json_t *list)
+{
+	char *at = hu_xprintf("%s/%s", dir, name), *save = NULL, *copy = hu_xstrdup(c->operands);
+	hu_status st = folder(at);
+	json_t *files = json_object();
+
+	for (char *o = strtok_r(copy, " ", &save); o && st == HU_OK; o = strtok_r(NULL, " ", &save)) {
+		char *shape = strchr(o, ':'), *mark = strchr(o, '?');
+		if (!shape || (mark && !named(with, o, (size_t)(mark - o))))
+			continue;
+		*shape++ = 0;
+		if (mark)
+			*mark = 0;
+		char *path = hu_xprintf("%s/%s.npy", at, o);
+		st = operand(s, shape, how, path);
+		json_object_set_new(files, o, json_string(hu_shown(path)));
+		free(path);
+	}
+	json_array_append_new(list, json_pack("{s:s s:s s:s s:o}", "case", name, "values", draws[how].name, "what",
+					    draws[how].summary, "inputs", files));
+	free(copy);
+	free(at);
+	return st;
+}
+
+static void
+ordinary(state *s)
+{
+	for (int i = 0; i < LETTERS; i++)
+		s->length[i] = letters[i].ordinary;
+}
+
+/* Whether an operand that is drawn has the letter in its shape. */
+static int
+has_letter(const hu_composite *c, char letter)
+{
+	for (const char *s = strchr(c->operands, ':'); s; s = strchr(s, ':'))
+		for (s++; *s && *s != ' '; s++)
+			if (*s == letter)
+				return 1;
+	return 0;
+}
+
+hu_status
+hu_kernel_make(const hu_composite *c, const char *dir, hu_format f, uint64_t seed, const char *with, int *cases)
+{
+	state s = { .at = hu_mix64(seed), .f = f };
+	json_t *list = json_array();
+	hu_status st = folder(dir);
+	char name[64];
+
+	for (int how = 0; how < DRAWS && st == HU_OK; how++) {
+		ordinary(&s);
+		st = one_case(c, &s, dir, draws[how].name, (values)how, with, list);
+	}
+	for (int i = 0; i < LETTERS && st == HU_OK; i++) {
+		const char *b = letters[i].boundaries;
+		char *end;
+		for (size_t n; has_letter(c, letters[i].letter) && st == HU_OK && (n = strtoull(b, &end, 10)) > 0;
+			b = end) {
+			ordinary(&s);
+			s.length[i] = n;
+			snprintf(name, sizeof name, "%c%zu", letters[i].letter, n);
+			st = one_case(c, &s, dir, name, DRAW_normal, with, list);
+		}
+	}
+	*cases = (int)json_array_size(list);
+	char *path = hu_xprintf("%s/cases.json", dir);
+	if (st == HU_OK && json_dump_file(list, path, JSON_INDENT(1)))
+		st = hu_fail(HU_EIO, "--make: %s cannot be written", hu_shown(path));
+	free(path);
+	json_decref(list);
+	return st;
+}
