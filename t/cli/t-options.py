@@ -197,7 +197,7 @@ judge set | judge softmax --in x={h}/x.npy --got {h}/a.npy | --set out=bf16
 judge bits | judge 'y = relu(x)' --in x={h}/x.npy --got {h}/codes.npy --set out=fp16 | --bits
 judge confidence | judge softmax --in x={h}/x.npy --got {h}/a.npy --json | --confidence 0.9
 judge fail-on | judge 'h = store(x, to=bf16); y = scale(h, k=1)' --in x={h}/x.npy --got {h}/x.npy | --fail-on undeclared
-judge make | judge softmax --in x={h}/x.npy --got {h}/a.npy | --make {h}/made
+judge make | judge softmax --make m | --make n
 judge with | judge rmsnorm --make m | --with w
 judge seed | judge softmax --make m | --seed 3
 judge no-culprit | judge softmax --in x={h}/x.npy --got {h}/z34.npy | --no-culprit
@@ -836,6 +836,9 @@ seed | op relu --in a={h}/a.npy --set mode=SR --as reference --seed 2
 seed | op relu --in a={h}/a.npy --set mode=SR --as bound --seed 2
 set | op list --set in=fp16
 set | judge list --set in=fp16
+got | judge softmax --make m --got {h}/a.npy
+seed | judge softmax --in x={h}/x.npy --got {h}/a.npy --seed 3
+with | judge softmax --in x={h}/x.npy --got {h}/a.npy --with w
 confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --confidence 0.5
 confidence | op relu --in a={h}/a.npy --got {h}/a.npy --confidence 0.9
 confidence | op relu --in a={h}/a.npy --as bound --confidence 0.9

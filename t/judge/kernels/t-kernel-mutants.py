@@ -4,6 +4,7 @@
 # three times as many. Needs torch.
 import collections
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -61,14 +62,42 @@ for seed in range(1, 4 if LONG else 2):
             for name, rule in rules.RULES.items():
                 accepted[name] += rule(got, low, high)
 total = caught + len(missed)
+rows = [('halfulp judge', caught, len(condemned))]
+rows += [(name, total - accepted[name], falsely[name]) for name in rules.RULES]
+
+
+def picture(path):
+    """Bars: of each rule the share of mutants that it catches, and how many right kernels it condemns."""
+    lines = ['<svg xmlns="http://www.w3.org/2000/svg" width="640" height="%d"' % (70 + 36 * len(rows)),
+             ' font-family="sans-serif" font-size="14">',          '<title>Mutants that each rule catches</title>',
+             '<text x="8" y="24" font-size="16">Wrong kernels caught, of %d;' % total,
+             'right ones condemned, of %d</text>' % right]
+    for i, (name, hit, bad) in enumerate(rows):
+        y = 44 + 36 * i
+        lines.append('<text x="150" y="%d" text-anchor="end">%s</text>' % (y + 17, name))
+        lines.append('<rect x="160" y="%d" width="%.1f" height="24" fill="%s"/>' % (
+            y, 340 * hit / total, '#1b6ca8' if i == 0 else '#9db7c9'))
+        lines.append('<text x="%.1f" y="%d">%d, condemns %d</text>' % (166 + 340 * hit / total, y + 17, hit, bad))
+    lines.append('<text x="8" y="%d" font-size="11">t/judge/kernels/t-kernel-mutants.py --svg, PyTorch %s</text>' % (
+        62 + 36 * len(rows), torch.__version__.split('+')[0]))
+    with open(path, 'w') as f:
+        f.write('\n'.join(lines + ['</svg>']) + '\n')
+
+
+if '--svg' in sys.argv:
+    picture(sys.argv[sys.argv.index('--svg') + 1])
 print('# %d kinds, %d mutants: caught %.1f %%, %s' % (len(mutants.WRONG), total, 100 * caught / total, dict(words)))
-print('# halfulp judge: caught %d of %d, condemned %d of %d right kernels' % (caught, total, len(condemned), right))
-for name in rules.RULES:
-    print('# %s: caught %d of %d, condemned %d of %d' % (name, total - accepted[name], total, falsely[name], right))
+for row in rows:
+    print('# %s: caught %d of %d, condemned %d of %d' % (row[0], row[1], total, row[2], right))
 for line in missed:
     print('# missed: ' + line)
 none(condemned, '%d right kernels are called right' % right)
 ok(len(mutants.WRONG) >= 60, 'at least 60 kinds of mistakes are tried')
 ok(caught >= 0.97 * total, 'at least 97 of 100 mutants are beyond a bound or biased', missed)
 ok(all(caught > total - accepted[name] for name in rules.RULES), 'no rule in use catches as many')
+page = open(TOP + '/doc/kernels.md', encoding='utf-8').read()
+told = re.findall(r'^\| .* \| (\d+) of (\d+) \| (\d+) of (\d+) \|$', page, re.M)
+mine = sorted((hit, total, bad, right) for _, hit, bad in rows)
+if torch.__version__.startswith('2.15') and not LONG:
+    ok(sorted(tuple(map(int, t)) for t in told) == mine, 'doc/kernels.md has these figures', mine)
 finish()

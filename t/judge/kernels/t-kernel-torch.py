@@ -21,11 +21,12 @@ import halfulp  # noqa: E402
 import torches  # noqa: E402
 
 LONG = os.path.basename(__file__).startswith('x-')
-words, wrong, biased = collections.Counter(), [], []
+words, wrong, biased, kernels = collections.Counter(), [], [], set()
 runs = torches.cases(range(1, 21), (1, 7, 64, 257), ) if LONG else torches.cases((1,), (7, 65))
 for name, kernel, inputs, got, facts in runs:
     v = halfulp.judge(kernel, inputs, got, options=('--no-culprit',), **facts)
     words[v['verdict']] += 1
+    kernels.add(kernel)
     if v.failed:
         wrong.append(name + ': ' + str(v))
     elif not v.right:
@@ -34,4 +35,8 @@ total = sum(words.values())
 print('# %d kernels of PyTorch: %s' % (total, dict(words)))
 none(wrong, '%d results of PyTorch are within the proven bound' % total)
 ok(len(biased) <= 0.02 * total, 'at most 2 in 100 of them are called biased or improbable', biased)
+page = open(TOP + '/doc/kernels.md', encoding='utf-8').read()
+told = '%d results of %d kernels in three formats' % (total, len(kernels))
+if torch.__version__.startswith('2.15') and not LONG:
+    ok(told in page and words['right'] == total, 'doc/kernels.md has these figures', (told, dict(words)))
 finish()

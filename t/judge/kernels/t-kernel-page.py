@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# The Python of doc/kernels.md runs and prints what the page says, and its command lines are lines that judge takes. Needs
+# torch.
+import contextlib
+import io
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+TOP = os.path.abspath(os.environ.get('srcdir', '.'))
+sys.path[:0] = [TOP + '/t/tool', TOP + '/python']
+from tap import HALFULP, finish, halfulp, home, ok, skip_all  # noqa: E402
+
+try:
+    import torch
+except (ImportError, OSError) as why:
+    skip_all('no PyTorch: %s' % str(why).splitlines()[0])
+torch.set_num_threads(1)
+torch.manual_seed(1)
+os.environ['HALFULP'] = HALFULP
+page = open(TOP + '/doc/kernels.md', encoding='utf-8').read()
+os.chdir(home())
+for code in re.findall(r'```python\n(.*?)```', page, re.S):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, {})
+    said = printed.getvalue().strip()
+    ok(said == 'as if causal were 1' and '`%s`' % said in page, 'the example runs', said)
+listed = halfulp('judge', 'list').stdout
+for line in re.findall(r'^    halfulp judge (\w+) --', page, re.M):
+    ok(re.search(r'^  %s ' % line, listed, re.M), 'kernel %s is there' % line)
+for word in set(re.findall(r'`(?:--given )?(\w+)=[^`]*`', page)) - {'h', 'PYTHONPATH'}:
+    ok(re.search(r'\b%s\b' % word, listed), 'fact %s is there' % word)
+readme = open(TOP + '/README.md', encoding='utf-8').read()
+kernels = len(re.findall(r'^  \w+ +.* -> ', listed, re.M))
+ok('attention` and %d other kernels' % (kernels - 1) in readme, 'README.md says how many kernels there are', kernels)
+verdicts = ('right', 'right, but not by the declared roundings', 'biased', 'beyond the probable bound',
+            'beyond the proven bound')
+ok(all('| %s |' % v in page for v in verdicts), 'every verdict is explained')
+inf = torch.full((64,), float('inf'))
+if torch.__version__.startswith('2.15'):
+    ok(torch.nn.functional.gelu(inf).isnan().any(), 'GELU of +Inf is NaN in PyTorch')
+finish()
