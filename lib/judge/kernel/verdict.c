@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/judge/kernel/verdict.h"
 
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+
+enum { LEAST_ROWS = 24 };
+
 static const struct {
 	const char *words, *name;
 } words[HU_KERNEL_WORDS] = {
@@ -69,8 +75,8 @@ beyond(double got, hu_ball x, hu_format f)
 }
 
 typedef struct sums {
-	double ratio, ulps, mean, radius, energy, energy2;
-	size_t bounded;
+	double ratio, ulps, mean, radius, energy, *row; /* row: the energy of each line of the last axis */
+	size_t bounded, width;
 } sums;
 
 static void
@@ -106,14 +112,33 @@ one(hu_kernel_verdict *v, sums *s, size_t i, double got, hu_ball x, hu_ball decl
 	s->mean += (got - x.x) / ulp;
 	double model = (x.v + h * h) / 3 + x.c * x.c, q = e * e / model;
 	s->energy += q;
-	s->energy2 += q * q;
+	s->row[i / s->width] += q;
+}
+
+/* By how many standard errors the mean square error is above its model's, of rows that are independent of each other:
+   the elements of one may share errors. 0 where there are few rows. */
+static double
+standard_errors(const sums *s, const hu_balls *x, double mean)
+{
+	size_t rows = x->n / s->width;
+	double var = 0;
+
+	if (rows < LEAST_ROWS || s->bounded < x->n)
+		return 0;
+	for (size_t i = 0; i < rows; i++) {
+		double d = s->row[i] / (double)s->width - mean;
+		var += d * d / (double)(rows - 1);
+	}
+	return var > 0 ? (mean - 1) / sqrt(var / (double)rows) : 0;
 }
 
 void
 hu_kernel_judge(hu_kernel_verdict *v, const double *got, const hu_balls *x, const hu_balls *declared,
 	const hu_balls *compute, hu_format f, double confidence)
 {
-	sums s = { .ratio = 0 };
+	sums s = { .width = hu_balls_dim(x, -1) ? hu_balls_dim(x, -1) : 1 };
+
+	s.row = hu_xcalloc(x->n / s.width + 1, sizeof *s.row);
 
 	*v = (hu_kernel_verdict){ .n = x->n, .confidence = confidence, .lambda = hu_kernel_lambda(x->n, confidence) };
 	for (size_t i = 0; i < x->n; i++)
@@ -122,8 +147,8 @@ hu_kernel_judge(hu_kernel_verdict *v, const double *got, const hu_balls *x, cons
 	v->mean_ulps = n > 0 ? s.mean / n : 0;
 	v->radius = n > 0 ? s.radius / n : 0;
 	v->energy = n > 0 ? s.energy / n : 0;
-	double var = n > 1 ? s.energy2 / n - v->energy * v->energy : 0;
-	v->energy_t = var > 0 ? (v->energy - 1) / sqrt(var / n) : 0;
+	v->energy_t = standard_errors(&s, x, v->energy);
+	free(s.row);
 	if (x->n) {
 		hu_ball w = x->b[v->worst];
 		v->got = got[v->worst];
@@ -132,9 +157,9 @@ hu_kernel_judge(hu_kernel_verdict *v, const double *got, const hu_balls *x, cons
 		v->probable = hu_kernel_probable(w, f, v->lambda);
 	}
 	v->bias = hu_kernel_bias(got, x, declared, compute, f, v->lambda);
-	v->word = v->wrong                ? HU_KERNEL_WRONG
-		  : v->improbable         ? HU_KERNEL_IMPROBABLE
-		  : v->bias.t > HU_BIAS_T ? HU_KERNEL_BIASED
-		  : v->undeclared         ? HU_KERNEL_UNDECLARED
-					  : HU_KERNEL_RIGHT;
+	v->word = v->wrong                                                                ? HU_KERNEL_WRONG
+		  : v->improbable || (v->energy > HU_ENERGY && v->energy_t > HU_ENERGY_T) ? HU_KERNEL_IMPROBABLE
+		  : v->bias.t > HU_BIAS_T                                                 ? HU_KERNEL_BIASED
+		  : v->undeclared                                                         ? HU_KERNEL_UNDECLARED
+											  : HU_KERNEL_RIGHT;
 }

@@ -24,6 +24,10 @@ typedef struct hu_bias {
 	double mean_ulps, t, t_exact, t_declared;
 } hu_bias;
 #define HU_BIAS_T 6.07
+/* The mean square error counts as improbable from so many times the model's on, in which rounding errors are uniform,
+   if that is so many standard errors above it. */
+#define HU_ENERGY 1.5
+#define HU_ENERGY_T 6
 
 typedef struct hu_kernel_verdict {
 	hu_kernel_word word;
