@@ -75,6 +75,8 @@ print_result(const hu_kernel_job *j, const hu_judge_result *r)
 	}
 	printf("error      %.4g ulp at most, %+.4f on the mean; energy %.4g of its model\n", v->worst_ulps,
 		v->mean_ulps, v->energy);
+	printf("tolerance  the largest value is %.4g: allclose with atol above it accepts zeros%s\n", v->largest,
+		v->largest <= 1e-2 ? ", as 1e-2 does" : "");
 	printf("bias       %+.4f ulp, %s; T = %.3g, alarm at %.3g\n", v->bias.mean_ulps, v->bias.direction, v->bias.t,
 		HU_BIAS_T);
 }
@@ -140,6 +142,7 @@ result_json(const hu_kernel_job *j, const hu_judge_result *r)
 	json_object_set_new(o, "worst_probable", hu_row_number(v->probable));
 	json_object_set_new(o, "bound_ratio_max", hu_row_number(v->ratio));
 	json_object_set_new(o, "probable_ratio_max", hu_row_number(v->probable_ratio));
+	json_object_set_new(o, "largest", hu_row_number(v->largest));
 	json_object_set_new(o, "ulp_max", hu_row_number(v->worst_ulps));
 	json_object_set_new(o, "ulp_mean", hu_row_number(v->mean_ulps));
 	json_object_set_new(o, "energy", hu_row_number(v->energy));

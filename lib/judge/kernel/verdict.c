@@ -105,6 +105,7 @@ one(hu_kernel_verdict *v, sums *s, size_t i, double got, hu_ball x, hu_ball decl
 		v->worst = i;
 	}
 	s->bounded++;
+	v->largest = fmax(v->largest, fabs(x.x));
 	s->radius += b / h;
 	if (!hu_isfinite(got))
 		return;

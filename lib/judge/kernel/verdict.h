@@ -26,7 +26,7 @@ typedef struct hu_bias {
 #define HU_BIAS_T 6.07
 /* The mean square error counts as improbable from so many times the model's on, in which rounding errors are uniform,
    if that is so many standard errors above it. */
-#define HU_ENERGY 1.5
+#define HU_ENERGY 1.35
 #define HU_ENERGY_T 6
 
 typedef struct hu_kernel_verdict {
@@ -35,6 +35,7 @@ typedef struct hu_kernel_verdict {
 	size_t wrong, improbable, undeclared, differ; /* differ: from the exact value rounded once */
 	size_t worst;                                 /* the element with the largest error over its proven bound */
 	double ratio, got, exact, bound, probable, probable_ratio;
+	double largest; /* the largest magnitude of an exact value: an absolute tolerance above it accepts zeros */
 	double worst_ulps, mean_ulps, radius; /* radius: the mean proven bound in half ulps */
 	double energy, energy_t; /* mean square error over its model's, and how many standard errors it is above 1 */
 	hu_bias bias;
