@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/op/op_verdict.h"
 
+#include "lib/base/mem.h"
 #include "lib/judge/judge.h"
+#include "lib/judge/kernel/verdict.h"
 #include "analyzers/op/op_layout.h"
 #include "analyzers/calc/rows.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* over counts the elements beyond a bound, `open` those without a bound; ratio is the largest error over its bound, and
    worst the element that has it. */
-typedef struct beyond { size_t over, open, worst; double ratio; } beyond;
+typedef struct beyond {
+	size_t over, open, worst;
+	double ratio;
+} beyond;
 
 /* The comparison of got with the result. differ counts elements whose bits differ, where any NaN equals any other. */
 typedef struct verdict {
@@ -20,12 +26,17 @@ typedef struct verdict {
 	long double error2, exact2; /* sums over elements that are finite in both; infinite where an element is finite
 				       in one of them alone */
 	beyond proven, probable;
-	int same_shape, found;      /* found: with layout, got is the result */
+	int same_shape, found; /* found: with layout, got is the result */
 	hu_op_layout layout;
+	hu_bias bias; /* of got against the exact result rounded once and the emulation */
 } verdict;
 
 /* The arguments of fits, which tries a layout. */
-typedef struct trial { const hu_op_run *r; const hu_npy *got; mpfr_t *d; } trial;
+typedef struct trial {
+	const hu_op_run *r;
+	const hu_npy *got;
+	mpfr_t *d;
+} trial;
 
 static int
 same_bits(const hu_op_run *r, size_t i, double x)
@@ -69,7 +80,7 @@ static int
 is_certain(const hu_op_run *r, size_t i)
 {
 	return !mpfr_number_p(r->exact[i]) &&
-		(mpfr_nan_p(r->exact[i]) ? isnan(r->value[i]) : mpfr_cmp_d(r->exact[i], r->value[i]) == 0);
+	       (mpfr_nan_p(r->exact[i]) ? isnan(r->value[i]) : mpfr_cmp_d(r->exact[i], r->value[i]) == 0);
 }
 
 /* Judges such an element: in whatever order terms are added, NaN stays NaN, and an infinity stays or meets another, of
@@ -228,6 +239,11 @@ report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 	if (!v->n)
 		for (size_t i = 0; i < sizeof undefined / sizeof *undefined; i++)
 			json_object_set_new(o, undefined[i], json_null());
+	json_object_set_new(o, "bias",
+		v->n ? json_pack("{s:s s:o s:o s:b}", "direction", v->bias.direction, "ulp_mean",
+			       hu_row_number(v->bias.mean_ulps), "T", hu_row_number(v->bias.t), "alarm",
+			       v->bias.t > HU_BIAS_T)
+		     : json_null());
 	json_object_set_new(o, "shape", lengths(got->rank, got->shape));
 	json_object_set_new(o, "shape_of_result", lengths(r->shape.rank, r->shape.d));
 	json_object_set_new(o, "layout", v->same_shape && !v->found ? json_null() : json_string(layout));
@@ -272,6 +288,9 @@ report(const hu_op_run *r, const verdict *v, const hu_npy *got)
 		printf("mean error %.6g ulp\nnormwise   %.6g\nof bound   %.6g at most\n", v->sum / (double)v->n,
 			normwise(v), v->proven.ratio);
 	}
+	if (v->n)
+		printf("bias       %+.6g ulp on the mean, %s; T = %.4g, an alarm from %.4g%s\n", v->bias.mean_ulps,
+			v->bias.direction, v->bias.t, HU_BIAS_T, v->bias.t > HU_BIAS_T ? ": BIASED" : "");
 	printf("proven     %s", word(&v->proven, v->n, "BEYOND THE PROVEN BOUND"));
 	if (v->proven.open && v->proven.open < v->n)
 		printf("; %zu of %zu results have no bound", v->proven.open, v->n);
@@ -285,6 +304,33 @@ report(const hu_op_run *r, const verdict *v, const hu_npy *got)
 		printf("probable   -%s%s\n", r->roundings.none ? "; " : "", r->roundings.none ? words : "");
 	else
 		printf("probable   within the probabilistic bound, %.6g of it at most; %s\n", v->probable.ratio, words);
+}
+
+/* Whether the errors of got have mean zero. The computation may err by the proven bound less the last rounding. */
+static hu_bias
+bias(const hu_op_run *r, const hu_npy *got, const verdict *v)
+{
+	hu_balls x = { .rank = r->shape.rank, .n = r->n }, emulated, compute;
+	hu_ball *room = hu_xmalloc((3 * r->n + 1) * sizeof *room);
+	double *value = hu_xmalloc((r->n + 1) * sizeof *value);
+
+	for (int d = 0; d < HU_BALLS_RANK; d++)
+		x.d[d] = d < r->shape.rank ? r->shape.d[d] : 1;
+	emulated = compute = x;
+	x.b = room;
+	emulated.b = room + r->n;
+	compute.b = room + 2 * r->n;
+	for (size_t i = 0; i < r->n; i++) {
+		double e = mpfr_get_d(r->exact[i], MPFR_RNDN), own = r->bound[i] - hu_ball_half_ulp(e, r->out);
+		value[i] = hu_op_codes_element(r, got, hu_op_layout_at(&v->layout, i), r->out);
+		x.b[i] = (hu_ball){ e, isfinite(e) ? r->bound[i] : INFINITY, 0, 0 };
+		emulated.b[i] = (hu_ball){ r->value[i], 0, 0, 0 };
+		compute.b[i] = (hu_ball){ e, own > 0 ? own : 0, 0, INFINITY };
+	}
+	hu_bias b = hu_kernel_bias(value, &x, &emulated, &compute, r->out, 0x1p100);
+	free(room);
+	free(value);
+	return b;
 }
 
 hu_status
@@ -306,7 +352,7 @@ hu_op_verdict(const hu_op_run *r, const hu_npy *got, int json, int *wrong)
 	}
 	HU_TRY(hu_op_codes_fit(r, got, "--got", r->out));
 	mpfr_init2(d, 4400); /* enough bits for a difference of doubles, or of sums of their products, without
-			        rounding */
+				rounding */
 	if (!v.same_shape) {
 		v.found = hu_op_layout_find(&v.layout, r->shape, got, 0, fits, &t);
 		if (!v.found)
@@ -314,6 +360,7 @@ hu_op_verdict(const hu_op_run *r, const hu_npy *got, int json, int *wrong)
 	}
 	for (size_t i = 0; i < r->n; i++)
 		judge_one(r, i, hu_op_codes_element(r, got, hu_op_layout_at(&v.layout, i), r->out), &v, d);
+	v.bias = bias(r, got, &v); /* before another layout is tried */
 	if (v.same_shape && (v.proven.over || (v.differ && v.proven.open)))
 		v.found = hu_op_layout_find(&v.layout, r->shape, got, 1, fits, &t);
 	mpfr_clear(d);

@@ -11,4 +11,5 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-page.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-radii.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sweep.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-torch.py
+SCRIPT_TESTS += t/judge/kernels/t-op-bias.py
 EXTRA_DIST += t/judge/kernels/torches.py
