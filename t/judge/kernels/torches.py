@@ -115,7 +115,24 @@ def steps(g, t, scale, n):
         w1=w.detach(), m1=step.state[w]['exp_avg'], v1=step.state[w]['exp_avg_sq']), {}
 
 
-FAMILIES = (attention, softmaxes, norms, pointwise, products, convolutions, scans, losses, backwards, steps)
+def channels(g, t, scale, n):
+    x, w, b = draw(g, 3, 6, 4, 5, scale=scale, dtype=t), draw(g, 6, dtype=t), draw(g, 6, dtype=t)
+    yield 'groupnorm', dict(x=x, w=w, b=b), F.group_norm(x, 2, w, b), dict(groups=2)
+    yield 'groupnorm', dict(x=x.float()), F.instance_norm(x.float()), dict(groups=0)
+    yield 'batchnorm', dict(x=x.float(), w=w.float(), b=b.float()), F.batch_norm(
+        x.float(), None, None, w.float(), b.float(), training=True), {}
+    y = draw(g, 2, 6, n + 3, scale=scale, dtype=t)
+    k = draw(g, 6, 1, 4, dtype=t)
+    yield 'causal_conv1d', dict(x=y, w=k), F.conv1d(F.pad(y, (3, 0)), k, groups=6), {}
+    a, p, q = (draw(g, 8, n, scale=scale) for _ in range(3))
+    yield 'triplet', dict(anchor=a, positive=p, negative=q), F.triplet_margin_loss(a, p, q), {}
+    low, target = torch.log_softmax(a, -1), torch.softmax(p / (1 + scale), -1)
+    yield 'kl_div', dict(x=low, target=target), F.kl_div(low, target, reduction='batchmean'), {}
+    yield 'max', dict(x=x), x.amax(-1), {}
+    yield 'argmin', dict(x=a), a.argmin(-1), {}
+
+
+FAMILIES = (attention, softmaxes, norms, pointwise, products, convolutions, scans, losses, backwards, steps, channels)
 
 
 def cases(seeds, sizes, types=('bf16', 'fp16', 'fp32'), scales=(0.05, 1.0, 8.0)):

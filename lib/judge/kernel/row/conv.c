@@ -17,7 +17,7 @@
 enum { DIMS = 3, CHUNK = 4096 };
 
 typedef struct window {
-	int dims, transposed;
+	int dims, transposed, causal;
 	size_t n, c, filters, groups, in[DIMS], out[DIMS], k[DIMS], stride[DIMS], pad[DIMS], dilation[DIMS],
 		extra[DIMS];
 } window;
@@ -66,6 +66,11 @@ settle(const hu_ball_call *c, window *w)
 {
 	for (int d = 0; d < w->dims; d++) {
 		size_t span = w->dilation[d] * (w->k[d] - 1) + 1;
+		if (w->causal) {
+			w->pad[d] = span - 1;
+			w->out[d] = w->in[d];
+			continue;
+		}
 		if (!w->stride[d] || !w->dilation[d] || !w->k[d])
 			return hu_ball_misfit(c, "stride, dilation and window are 1 or more");
 		if (w->transposed ? (w->in[d] - 1) * w->stride[d] + span + w->extra[d] <= 2 * w->pad[d]
@@ -177,7 +182,12 @@ conv(const hu_ball_call *c, const hu_balls *in, hu_balls *out, int transposed)
 	hu_balls bias = c->nin > 2 ? in[2] : (hu_balls){ .b = NULL };
 
 	HU_TRY(sizes(c, &in[0], &w));
+	size_t causal;
+
 	HU_TRY(hu_ball_count(c, "groups", 1, &w.groups));
+	HU_TRY(hu_ball_count(c, "causal", 0, &causal));
+	w.causal = causal != 0;
+	w.groups = w.groups ? w.groups : w.c; /* 0: depthwise */
 	if (in[1].rank != in[0].rank || !w.groups || w.c % w.groups)
 		return hu_ball_misfit(c, "the filters need as many axes as x, and groups divide the %zu channels", w.c);
 	for (int d = 0; d < w.dims; d++)

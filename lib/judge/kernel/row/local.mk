@@ -2,6 +2,7 @@
 
 libhalfulp_a_SOURCES += lib/judge/kernel/row/attention.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/attention_dx.c
+libhalfulp_a_SOURCES += lib/judge/kernel/row/channel.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/contract.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/conv.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/index.c
