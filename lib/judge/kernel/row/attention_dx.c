@@ -79,7 +79,7 @@ shares(const pass *t, hu_ball *s, size_t i, const hu_ball *lse)
 		}
 		double d = s[j].x - l, arg = s[j].r + lr + 2.02 * u * (fabs(s[j].x) + fabs(l) + fabs(d)), x = hu_exp(d);
 		double e = expm1(arg) * (1 + t->a->exp) + t->a->exp + HU_BALL_OWN;
-		double v = s[j].v + t->a->exp * t->a->exp + 4 * u * u * (s[j].x * s[j].x + l * l);
+		double v = s[j].v + lr * lr + t->a->exp * t->a->exp + 4 * u * u * (s[j].x * s[j].x + l * l);
 		s[j] = (hu_ball){ x, x * e + t->a->tiny, x * x * v, 0 };
 	}
 }
