@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # The Python of doc/kernels.md runs and prints what the page says, and its command lines are lines that judge takes.
-# Needs
-# torch.
+# Needs torch.
 import contextlib
 import io
 import os
