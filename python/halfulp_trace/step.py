@@ -20,6 +20,7 @@ RESHAPES = {"unsqueeze_", "squeeze_", "transpose_", "t_", "as_strided_", "detach
 # What operators write to without a word of it in their schemas.
 STATISTICS = "running_mean", "running_var"
 UNDECLARED = dict.fromkeys(("native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"), STATISTICS)
+UNDECLARED["mkldnn_rnn_layer_backward"] = ("workspace",)
 # An operator that is about to run: its name, its arguments, its operands, which of them it writes to.
 Running = collections.namedtuple("Running", "name plain a before written read")
 

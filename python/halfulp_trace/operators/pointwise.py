@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that are one call of ours without a rule of their own."""
-from ..formats import Unknown
+from ..formats import FORMATS, Unknown
 from ..values import tensors_in
 from .operands import floats, native, spread_all
 from .table import operator
@@ -53,6 +53,7 @@ ROWS = {
 
 # Those that kernels of the CPU round after each of their operations.
 NATIVE = {"rsqrt", "xlogy", "log_softmax"}
+HALF = {"sigmoid_dx"}                            # the same, but of fp16 alone
 
 
 def pointwise(s, row, a, out):
@@ -67,7 +68,7 @@ def pointwise(s, row, a, out):
     else:
         ids, layout = spread_all(s, [a[k] for k in operands], out)
     s.result(op, ids, out, axis, layout=layout, library=library, role="dx" if op.endswith("_dx") else "y",
-            compute=native(out) if op in NATIVE else None)
+            compute=native(out) if op in NATIVE or op in HALF and FORMATS[out.dtype] == "fp16" else None)
 
 
 def register(name, row):
