@@ -26,6 +26,8 @@ ROWS = [
     Row('turned2d_plain', lambda x, w: F.conv_transpose2d(x, w, None, 2, 1, 1, 2, 1), x2, normal(4, 3, 3, 3)),
     Row('turned3d', lambda x, w, b: F.conv_transpose3d(x, w, b, (2, 1, 2), 1), x3, normal(4, 3, 3, 2, 3), normal(3)),
     Row('avg_pool1d', lambda x: F.avg_pool1d(x, 3, 1, 1) * 2, x1),
+    Row('avg_pool2d_one', lambda x: F.avg_pool2d(x, 2) * 2, normal(4, 6, 6)),
+    Row('max_unpool', lambda x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2) * 2, normal(2, 3, 4, 4)),
     Row('avg_pool3d', lambda x: F.avg_pool3d(x, 2, 1) * 2, x3, formats=('fp32',)),
     Row('avg_pool3d_padding', lambda x: (F.avg_pool3d(x, 3, 2, 1) * 2,
         F.avg_pool3d(x, 3, 1, 1, count_include_pad=False) * 2), x3, formats=('fp32',)),

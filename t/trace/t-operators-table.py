@@ -53,6 +53,8 @@ ROWS = [
         fixed(lambda g: torch.randint(0, 4, (30,), generator=g).float()),
         formats=('fp32',), grad=False),
     Row('rotary', rotary, normal(2, 3, 4, 8), fixed(normal(3, 4)), compared=False),
+    Row('complex_scaled', lambda x, y: torch.view_as_real(torch.view_as_complex(x) * 0.5 * y) * 2, normal(3, 4, 2),
+        fixed(normal(4)), formats=('fp32',)),
     Row('rotary_wide', rotary_wide, normal(2, 3, 4, 8), fixed(normal(3, 4)), formats=('fp32',)),
 ]
 judge('table', ROWS)

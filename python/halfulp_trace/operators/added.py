@@ -48,15 +48,21 @@ def index_put(s, a, out):
 @operator("index_add")
 def index_add(s, a, out):
     t = next(tensors_in(out))
-    if a["alpha"] != 1:
-        raise Unknown("a factor")
+    if a["alpha"] != 1:                          # each is multiplied, exactly, before it is added
+        i = s.input(a["source"])
+        i = s.call("scale", [i], [("scaled", s.values[i].double() * a["alpha"])], {"factor": float(a["alpha"])})[0]
+        at = numbers(t.shape, t.device).index_select(a["dim"], a["index"])
+        sums(s, s.input(a["self"]), i, at - 1, t, "y", compute=serial(t))
+        return
     at = numbers(t.shape, t.device).index_select(a["dim"], a["index"])
     added(s, a["self"], a["source"], at, t, compute=serial(t) if t.dim() == 1 else None)
 
 
-@operator("scatter_add")
+@operator("scatter_add", "scatter_reduce")
 def scatter_add(s, a, out):
     t = next(tensors_in(out))
+    if a.get("reduce", "sum") != "sum" or not a.get("include_self", True):
+        raise Unknown("another reduction")
     index, source = a["index"], a["src"]
     at = numbers(t.shape, t.device).gather(a["dim"], index)
     if tuple(source.shape) != tuple(index.shape):

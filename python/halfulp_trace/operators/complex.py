@@ -4,7 +4,7 @@ parts. A product is one of a matrix of 2 by 2 and a pair."""
 import torch
 
 from ..flat import behind, picked, reshaped
-from ..formats import Unknown
+from ..formats import FORMATS, Unknown
 from ..values import Value, geometry, snapshot
 from . import arithmetic, copies
 from .table import OPERATORS, operator
@@ -41,10 +41,26 @@ def note(s, op, inputs, z, attr=None, role="y", shape=None, **how):
     s.known[s.key(torch.view_as_real(z))] = Value(own, {"plain": reshaped(s, i, own.shape, role)})
 
 
+def scaled(s, x, y, z):
+    """A complex number and a real one."""
+    if isinstance(x, torch.Tensor) and not x.is_complex():
+        x, y = y, x
+    shape = tuple(z.shape) + (2,)
+    i = s.spread(pair(s, x), shape)
+    if isinstance(y, torch.Tensor) and y.dtype in FORMATS:
+        k = s.input(y)
+        k = s.spread(reshaped(s, k, tuple(y.shape) + (1,)), shape)
+        note(s, "mul", [i, k], z)
+    elif isinstance(y, (int, float)):
+        note(s, "scale", [i], z, {"factor": float(y)})
+    else:
+        raise Unknown("a complex factor")
+
+
 def times(s, a, z):
     x, y = a["self"], a["other"]
     if not isinstance(y, torch.Tensor) or not y.is_complex() or not x.is_complex():
-        raise Unknown("a complex and a real factor")
+        return scaled(s, x, y, z)
     i, j = pair(s, x), pair(s, y)
     minus = s.call("neg", [i], [("minus", -s.values[i])])[0]
     n, m = s.values[i].numel(), z.numel()

@@ -2,7 +2,7 @@
 """Pooling of images."""
 from ..formats import FORMATS, Unknown
 from .table import operator
-from .windows import fixed, largest, largest_dx, means_dx
+from .windows import fixed, largest, largest_dx, means, means_dx
 
 
 def pool_attr(a):
@@ -45,18 +45,22 @@ def max_pool2d_with_indices_backward(s, a, out):
 
 @operator("avg_pool2d")
 def avg_pool2d(s, a, out):
-    if a["self"].dim() != 4 or a["divisor_override"] is not None:
-        raise Unknown("no batch of images")
+    if a["divisor_override"] is not None:
+        raise Unknown("another divisor")
+    if a["self"].dim() != 4:
+        means(s, a["self"], fixed(a, a["self"], out.shape[-2:]), out, 2)
+        return
     attr = dict(pool_attr(a), include_padding=1 if a["count_include_pad"] else 0)
     s.result("avgpool2d", [s.input(a["self"], "nhwc")], out, attr, layout="nhwc", library=True)
 
 
 @operator("avg_pool2d_backward")
 def avg_pool2d_backward(s, a, out):
-    if a["self"].dim() != 4 or a["divisor_override"] is not None:
-        raise Unknown("no batch of images")
+    if a["divisor_override"] is not None:
+        raise Unknown("another divisor")
     size, stride = ((list(a[k]) * 2)[:2] for k in ("kernel_size", "stride"))
-    if out.dtype.itemsize == 2 and out.device.type == "cpu" and stride and any(t < n for t, n in zip(stride, size)):
+    low = out.dtype.itemsize == 2 and out.device.type == "cpu"
+    if out.dim() != 4 or low and stride and any(t < n for t, n in zip(stride, size)):
         # where windows overlap, a CPU rounds each share and each sum to the gradient's own format
         means_dx(s, a["grad_output"], fixed(a, a["self"], a["grad_output"].shape[-2:]), out, 2)
         return

@@ -24,6 +24,7 @@ MOVED = {
     "_upsample_nearest_exact3d": ["self"],
     "slice_scatter": ["self", "src"], "select_scatter": ["self", "src"], "diagonal_scatter": ["self", "src"],
     "as_strided_scatter": ["self", "src"], "index_copy": ["self", "source"], "masked_scatter": ["self", "source"],
+    "max_unpool2d": ["self"], "max_unpool3d": ["self"], "_pack_padded_sequence": ["input"],
     "index_fill": ["self", "value"], "scatter": ["self", "src"],
 }
 VIEWED = ["view", "expand", "permute", "slice", "select", "narrow", "as_strided", "diagonal", "unfold", "alias", "t",
@@ -88,7 +89,12 @@ for name, names in MOVED.items():
 @operator("topk", "sort", "kthvalue", "median", "nanmedian", "mode", "cummax", "cummin")
 def chosen(s, a, out):
     """The elements along an axis at the indices that the operator returned."""
-    values, indices = list(tensors_in(out))[:2]
+    results = list(tensors_in(out))
+    if len(results) == 1:                        # the median of all
+        at = (a["self"] == results[0]).reshape(-1).nonzero()[0]
+        pick(s, [s.elements(a["self"])], at.reshape(()), results[0])
+        return
+    values, indices = results[:2]
     s.decided([a["self"]], indices)
     x = a["self"]
     if x.dtype in WHOLE:
