@@ -3,7 +3,7 @@
 selections. Where each element goes, the selection itself says, when it runs on the numbers of the places."""
 import torch
 
-from ..flat import pick, reshaped, sums
+from ..flat import pick, picked, reshaped, sums
 from ..formats import FORMATS, Unknown
 from ..values import tensors_in
 from .operands import floats
@@ -68,6 +68,13 @@ def scatter_add(s, a, out):
     if tuple(source.shape) != tuple(index.shape):
         source = source[tuple(slice(n) for n in index.shape)]
     added(s, a["self"], source, at, t)           # in fp32 on a CPU, too
+
+
+@operator("trace")
+def trace(s, a, out):
+    n = min(a["self"].shape)
+    i = picked(s, [s.input(a["self"])], torch.arange(n) * (a["self"].size(1) + 1), "diagonal")
+    s.result("reduce_sum", [i], out, library=True)
 
 
 @operator("put")

@@ -141,6 +141,21 @@ def cat(s, a, out):
         pick(s, ids, torch.arange(t.numel()).reshape(t.shape), t)
 
 
+@operator("block_diag")
+def block_diag(s, a, out):
+    operands = [x for x in a["tensors"] if x.numel()]
+    pick(s, [in_format(s, x, out.dtype) for x in operands], places(s, operands), out)
+
+
+@operator("aminmax")
+def aminmax(s, a, out):
+    """The smallest and the largest element, as elements of the operand."""
+    x, dim = a["self"], a["dim"]
+    for t, f in zip(tensors_in(out), (torch.argmin, torch.argmax)):
+        at = f(x) if dim is None else numbered([x])[0].gather(dim, f(x, dim, True)).to(torch.int64) - 1
+        pick(s, [s.elements(x)], at.reshape(t.shape), t)
+
+
 @operator("stack")
 def stack(s, a, out):
     t = next(tensors_in(out))
