@@ -117,24 +117,41 @@ def same_bits(x, y):
         and torch.equal(x.isnan(), y.isnan())
 
 
-def sums(s, base, dy, at, t, role="dx", shape=None, **how):
+def sums(s, base, dy, at, t, role="dx", **how):
     """Notes that t is `base`, a tensor of the program or None for zeros, to which the elements of dy were added one
     after the other, element k at place at[k]; elements at negative places were added nowhere."""
-    at = at.to("cpu", torch.int64).reshape(-1)
-    n = t.numel()
-    dy = flat(s, dy)
+    at = at.to("cpu", torch.int64)
+    shape = at.shape if at.shape == s.values[dy].shape else (at.numel(),)
+    n, at, dy = t.numel(), at.reshape(shape), reshaped(s, dy, shape)
     if (at < 0).any():
-        kept = (at >= 0).nonzero().reshape(-1)
+        kept = (at.reshape(-1) >= 0).nonzero().reshape(-1)
         if not len(kept):
             raise Unknown("nothing is added")
-        dy, at = picked(s, [dy], kept, role_of(s, dy) + "@some"), at[kept]
-    into = s.constant(0, s.values[dy].dtype, (n,)) if base is None else flat(s, base)
+        rows = at.dim() > 1 and bool(((at < 0) == (at < 0)[..., :1]).all())
+        if rows:
+            kept = kept.reshape(-1, at.size(-1))
+        dy, at = picked(s, [dy], kept, role_of(s, dy) + "@some"), at.reshape(-1)[kept]
+    width = runs(at, n) if at.dim() > 1 else 1   # rows are added as such
+    at = at.reshape(-1, width)[:, 0] // width
+    dy = reshaped(s, dy, (len(at), width) if width > 1 else (len(at),))
+    shape = (n // width, width) if width > 1 else (n,)
     if base is not None and (s.values[base] != 0).any():
-        dy, at = behind(s, [into, dy]), torch.cat([torch.arange(n), at])
+        into = reshaped(s, base, shape)
+        dy, at = behind(s, [into, dy]), torch.cat([torch.arange(shape[0]), at])
+    else:
+        into = alike(s, shape, s.values[dy].dtype)
     own = snapshot(t)
     how.setdefault("layer", s.layer_of([i for i in (base, dy) if i is not None]))
-    made = s.call("gather_dx", [dy, index_input(s, at), into], [(role, own.reshape(-1))], {"axis": 0}, library=True,
+    made = s.call("gather_dx", [dy, index_input(s, at), into], [(role, own.reshape(shape))], {"axis": 0}, library=True,
             **how)[0]
     i = reshaped(s, made, own.shape, role, how.get("layer"))
     s.known[s.key(t)] = Value(own, {"plain": i})
     return i
+
+
+def alike(s, shape, dtype):
+    """A tensor of the program of which only the shape is read: a parameter, or else zeros."""
+    for i, x in s.values.items():
+        if x.dtype == dtype and tuple(x.shape) == shape and s.program.tensors[i]["class"] == "weight":
+            return i
+    return s.constant(0, dtype, shape)
