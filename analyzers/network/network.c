@@ -4,6 +4,7 @@
 #include "analyzers/network/given.h"
 
 #include "lib/base/console/opt_need.h"
+#include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 
 #include <stdlib.h>
@@ -23,15 +24,46 @@ read_shapes(hu_network *n)
 	return HU_OK;
 }
 
-hu_status
-hu_network_import(hu_network *n, hu_imported *m, size_t *batch)
+/* 1 where the model has an input or output NAME with an axis number AXIS. */
+static int
+has_axis(const hu_onnx_graph *g, const char *name, int axis)
 {
-	size_t kept = n->ngiven;
+	for (size_t i = 0; i < g->nin + g->nout; i++) {
+		const hu_onnx_value *v = i < g->nin ? &g->in[i] : &g->out[i - g->nin];
+		if (!strcmp(v->name, name))
+			return v->rank < 0 || axis < v->rank;
+	}
+	return 0;
+}
 
-	HU_TRY(hu_samples_given(&n->s, n->onnx.graph, batch, &n->given, &n->ngiven, &n->givencap));
-	hu_status st = hu_import(m, &n->onnx, n->given, n->ngiven);
-	n->ngiven = kept;
-	return st;
+/* NAME=K, or NAME=none. */
+static hu_status
+read_axes(hu_network *n)
+{
+	size_t count = (size_t)hu_args_given(n->a, "batch-axis");
+	const char *text;
+
+	n->said.name = hu_xcalloc(count + 1, sizeof *n->said.name);
+	n->said.axis = hu_xcalloc(count + 1, sizeof *n->said.axis);
+	for (int i = 0; (text = hu_args_nth(n->a, "batch-axis", i)); i++) {
+		const char *eq = strrchr(text, '=');
+		char *end = NULL;
+		long k = eq && eq[1] >= '0' && eq[1] <= '9' ? strtol(eq + 1, &end, 10) : -1;
+		int none = eq && !strcmp(eq, "=none");
+		if (!eq || eq == text || (!none && (k < 0 || k >= HU_RANK || *end)))
+			return hu_fail(HU_EINVAL,
+				"--batch-axis '%s': NAME=K says that the inputs of a batch lie along axis K, from 0, "
+				"of the "
+				"model's input or output NAME; NAME=none, that they do not",
+				hu_shown(text));
+		n->said.name[n->said.n] = hu_xprintf("%.*s", (int)(eq - text), text);
+		n->said.axis[n->said.n++] = none ? -1 : (int)k;
+		if (!has_axis(n->onnx.graph, n->said.name[i], (int)k))
+			return hu_fail(HU_EINVAL,
+				"--batch-axis '%s': the model has no input or output '%s' with such an axis",
+				hu_shown(text), hu_shown(n->said.name[i]));
+	}
+	return HU_OK;
 }
 
 hu_status
@@ -44,10 +76,11 @@ hu_network_open(hu_network *n, const hu_args *a, const char *path)
 	n->batch = (size_t)batch;
 	HU_TRY(read_shapes(n));
 	HU_TRY(hu_onnx_open(&n->onnx, path));
-	HU_TRY(hu_samples_open(&n->s, n->onnx.graph, hu_args_text(a, "data")));
+	HU_TRY(read_axes(n));
+	HU_TRY(hu_samples_open(&n->s, n->onnx.graph, hu_args_text(a, "data"), &n->said));
 	if (hu_args_text(a, "labels"))
 		HU_TRY(hu_samples_labels(&n->s, hu_args_text(a, "labels")));
-	return hu_network_import(n, &n->m, &n->batch);
+	return hu_network_batching(n, hu_args_given(a, "batch") > 0);
 }
 
 static hu_status
@@ -73,8 +106,8 @@ hu_network_calibrate(hu_network *n, const hu_variants *policies, const hu_sample
 		st = hu_calibrate_needs(needed, &some, &policies->v[i], &n->m);
 	if (st == HU_OK && !all && (path || hu_args_given(n->a, "calibrate-inputs")))
 		st = hu_refuse(path ? "calibrate" : "calibrate-inputs", "where no policy has static scales");
-	if (st == HU_OK && all && path && (st = hu_samples_open(&own, n->onnx.graph, path)) == HU_OK)
-		st = hu_samples_fit(&own, &n->s, n->onnx.graph, &n->m);
+	if (st == HU_OK && all && path && (st = hu_samples_open(&own, n->onnx.graph, path, &n->said)) == HU_OK)
+		st = hu_samples_fit(&own, &n->s);
 	if (st == HU_OK && all)
 		st = measure(n, needed, path ? &own : first, bar);
 	if (own.n)
@@ -93,6 +126,11 @@ hu_network_release(hu_network *n)
 	for (size_t i = 0; i < n->nshape; i++)
 		free(n->shape[i]);
 	free(n->shape);
+	for (size_t i = 0; i < n->said.n; i++)
+		free(n->said.name[i]);
+	free(n->said.name);
+	free(n->said.axis);
+	free(n->alone);
 	free(n->given);
 	memset(n, 0, sizeof *n);
 }

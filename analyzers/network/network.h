@@ -14,6 +14,8 @@ typedef struct hu_network {
 	hu_samples s;
 	hu_imported m; /* for batches of `batch` inputs */
 	size_t batch;
+	hu_batch_axes said;
+	char *alone;          /* why inputs run one by one where a batch was possible; NULL: they do not */
 	hu_calibrated ranges; /* of what static scales need; empty where none are needed */
 	hu_given *given;
 	size_t ngiven, givencap, nshape;
@@ -27,5 +29,10 @@ hu_status hu_network_import(hu_network *n, hu_imported *m, size_t *batch);
 /* Measures the ranges that static scales of the POLICIES need, on whole batches of inputs of option calibrate, else on
    the first ones of FIRST. HU_EINVAL where the options have no effect. */
 hu_status hu_network_calibrate(hu_network *n, const hu_variants *policies, const hu_samples *first, hu_progress *bar);
+/* In batching.c. Imports the model for batches of n->batch inputs, once it is found along which axes these lie: inputs'
+   by their names and shapes, outputs' by the model's shapes for one and for two inputs, and all of them by float32's
+   outputs, which must be those of each input alone. Where no axes have that, or an input's outputs depend on others of
+   its batch, n->batch becomes 1; HU_EINVAL where ASKED, the user's own size of a batch, forbids that. */
+hu_status hu_network_batching(hu_network *n, int asked);
 void hu_network_release(hu_network *n);
 #endif

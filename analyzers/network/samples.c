@@ -47,6 +47,37 @@ read_all(hu_samples *s, const char *path)
 	return HU_OK;
 }
 
+/* The number of rows: those of the first array whose input has no dimension k*name. */
+static size_t
+rows_of(const hu_samples *s)
+{
+	for (size_t i = 0; i < s->narray; i++)
+		if (hu_samples_times(s->input[i]) == 1)
+			return s->array[i]->shape[0];
+	return s->array[0]->shape[0] / hu_samples_times(s->input[0]);
+}
+
+/* The array of the input V. */
+static hu_status
+take_one(hu_samples *s, const hu_onnx_value *v, size_t inputs, const char *path)
+{
+	const hu_npy *a = hu_npz_find(&s->z, v->name);
+
+	if (!a && inputs == 1 && s->z.n == 1)
+		a = &s->z.array[0];
+	if (!a)
+		return missing(s, path, v->name);
+	if (a->rank && !a->count)
+		return hu_fail(HU_EFILE, "%s: the array for input '%.120s' has no elements", path, hu_shown(v->name));
+	if (!a->rank || (v->rank >= 0 && a->rank != v->rank && a->rank != v->rank + 1))
+		return hu_fail(HU_EFILE,
+			"%s: the array for input '%.120s' has %d dimensions; %d are needed, the first one its rows",
+			path, hu_shown(v->name), a->rank, v->rank > 0 ? v->rank : 1);
+	s->input[s->narray] = v;
+	s->array[s->narray++] = a;
+	return HU_OK;
+}
+
 static hu_status
 take(hu_samples *s, const hu_onnx_graph *g, const char *path)
 {
@@ -55,36 +86,30 @@ take(hu_samples *s, const hu_onnx_graph *g, const char *path)
 	for (size_t i = 0; i < g->nin; i++)
 		inputs += !is_constant(g, g->in[i].name);
 	s->array = hu_xcalloc(inputs + 1, sizeof *s->array);
+	s->input = hu_xcalloc(inputs + 1, sizeof *s->input);
 	s->fixed = hu_xcalloc(inputs + 1, sizeof *s->fixed);
-	for (size_t i = 0; i < g->nin; i++) {
-		const hu_onnx_value *v = &g->in[i];
-		if (is_constant(g, v->name))
-			continue;
-		const hu_npy *a = hu_npz_find(&s->z, v->name);
-		if (!a && inputs == 1 && s->z.n == 1)
-			a = &s->z.array[0];
-		if (!a)
-			return missing(s, path, v->name);
-		int whole = v->rank >= 0 && a->rank == v->rank + 1;
-		if (!a->rank || !a->count || (v->rank >= 0 && a->rank != v->rank && !whole))
-			return hu_fail(HU_EFILE,
-				"%s: the array for input '%.120s' has %d dimensions; %d are needed, the first one its "
-				"rows",
-				path, hu_shown(v->name), a->rank, v->rank ? v->rank : 1);
-		if (s->narray && (a->shape[0] != s->n || whole != s->whole))
+	s->axis = hu_xcalloc(inputs + 1, sizeof *s->axis);
+	s->run = hu_xcalloc(inputs + 1, sizeof *s->run);
+	for (size_t i = 0; i < g->nin; i++)
+		if (!is_constant(g, g->in[i].name))
+			HU_TRY(take_one(s, &g->in[i], inputs, path));
+	if (!s->narray)
+		return hu_fail(HU_EFILE, "the model has no inputs, and nothing to judge");
+	s->n = rows_of(s);
+	(void)hu_samples_axes(s, 0);
+	for (size_t i = 0; i < s->narray; i++) {
+		size_t have = s->array[i]->shape[0], each = s->array[i]->rank == s->input[i]->rank ? s->run[i] : 1;
+		if (!s->n || have != each * s->n)
 			return hu_fail(HU_EFILE, "%s: the array for input '%.120s' has %zu rows, and others have %zu",
-				path, hu_shown(v->name), a->shape[0], s->n);
-		s->n = a->shape[0];
-		s->whole = whole;
-		s->array[s->narray++] = a;
+				path, hu_shown(s->input[i]->name), have, s->n);
 	}
-	return s->narray ? HU_OK : hu_fail(HU_EFILE, "the model has no inputs, and nothing to judge");
+	return HU_OK;
 }
 
 hu_status
-hu_samples_open(hu_samples *s, const hu_onnx_graph *g, const char *path)
+hu_samples_open(hu_samples *s, const hu_onnx_graph *g, const char *path, const hu_batch_axes *said)
 {
-	memset(s, 0, sizeof *s);
+	*s = (hu_samples){ .said = said };
 	HU_TRY(read_all(s, path));
 	hu_status st = take(s, g, path);
 	if (st != HU_OK)
@@ -107,6 +132,8 @@ hu_samples_labels(hu_samples *s, const char *labels)
 		st = hu_fail(HU_EFILE, "%s: the labels have %zu rows, and the inputs %zu", labels,
 			a->rank ? a->shape[0] : 0, s->n);
 	s->nlabel = a->count / s->n;
+	for (int j = 1; j < a->rank && s->label_rank < HU_RANK; j++)
+		s->label_d[s->label_rank++] = a->shape[j];
 	s->label = hu_xcalloc(a->count + 1, sizeof *s->label);
 	for (size_t i = 0; i < a->count && st == HU_OK; i++) {
 		s->label[i] = hu_npy_real(a, i);
@@ -123,6 +150,9 @@ hu_samples_release(hu_samples *s)
 {
 	hu_npz_release(&s->z);
 	free(s->array);
+	free(s->input);
+	free(s->axis);
+	free(s->run);
 	free(s->fixed);
 	free(s->label);
 	memset(s, 0, sizeof *s);
@@ -141,7 +171,7 @@ hu_samples_part(hu_samples *s, const hu_samples *from, size_t first, size_t n)
 		size_t each = from->array[i]->count / from->n;
 		own[i] = *from->array[i];
 		own[i].data = (char *)own[i].data + first * each * own[i].width;
-		own[i].shape[0] = n;
+		own[i].shape[0] = own[i].shape[0] / from->n * n;
 		own[i].count = n * each;
 		s->array[i] = &own[i];
 	}
@@ -167,42 +197,65 @@ same(const hu_npy *a)
 	return 1;
 }
 
-hu_status
-hu_samples_given(
-	const hu_samples *s, const hu_onnx_graph *g, size_t *batch, hu_given **given, size_t *ngiven, size_t *cap)
+size_t
+hu_samples_fixed(const hu_samples *s)
 {
-	size_t k = 0;
+	for (size_t i = 0; i < s->narray; i++) {
+		const hu_onnx_value *v = s->input[i];
+		if (s->axis[i] >= 0 && s->axis[i] < v->rank && v->dim[s->axis[i]].n > 0)
+			return (size_t)v->dim[s->axis[i]].n;
+	}
+	return 0;
+}
 
-	*batch = s->whole ? 1 : *batch < s->n ? *batch : s->n;
-	for (size_t i = 0; i < g->nin && !s->whole; i++)
-		if (!is_constant(g, g->in[i].name) && g->in[i].rank > 0 && g->in[i].dim[0].n > 0)
-			*batch = (size_t)g->in[i].dim[0].n;
-	for (size_t i = 0; i < g->nin; i++) {
-		const hu_onnx_value *v = &g->in[i];
-		if (is_constant(g, v->name))
-			continue;
-		const hu_npy *a = s->array[k++];
-		hu_given to = { v->name, a->rank - s->whole, { 0 }, NULL };
-		if (to.rank > HU_RANK)
-			return hu_fail(HU_EUNABLE, "input '%.120s' has %d dimensions; at most %d are possible",
-				hu_shown(v->name), to.rank, HU_RANK);
-		for (int j = 0; j < to.rank; j++)
-			to.d[j] = a->shape[j + s->whole];
-		if (!s->whole)
-			to.d[0] = *batch;
-		for (int j = 0; j < to.rank && v->rank >= 0; j++)
-			if (v->dim[j].n > 0 && (size_t)v->dim[j].n != to.d[j])
-				return hu_fail(HU_EFILE,
-					"the array for input '%.120s' has %zu elements along dimension %d, and the "
-					"model "
-					"needs %lld",
-					hu_shown(v->name), to.d[j], j, (long long)v->dim[j].n);
+/* The shape of input I for batches of BATCH: that of a row, with the axis of the batch in it. */
+static hu_status
+shape_of(hu_given *to, const hu_samples *s, size_t i, size_t batch)
+{
+	const hu_npy *a = s->array[i];
+	const hu_onnx_value *v = s->input[i];
+	int axis = s->axis[i], own = v->rank >= 0 ? a->rank == v->rank + 1 : axis < 0;
+
+	*to = (hu_given){ .name = v->name, .rank = a->rank - own };
+	if (to->rank > HU_RANK)
+		return hu_fail(HU_EUNABLE, "input '%.120s' has %d dimensions; at most %d are possible",
+			hu_shown(v->name), to->rank, HU_RANK);
+	for (int j = 0; j < to->rank; j++)
+		to->d[j] = j == axis ? batch * s->run[i] : a->shape[own || j < axis ? j + 1 : j];
+	for (int j = 0; j < to->rank && v->rank >= 0; j++)
+		if (v->dim[j].n > 0 && (size_t)v->dim[j].n != to->d[j])
+			return hu_fail(HU_EFILE,
+				"the array for input '%.120s' has %zu elements along dimension %d, and the model "
+				"needs %lld",
+				hu_shown(v->name), to->d[j], j, (long long)v->dim[j].n);
+	return HU_OK;
+}
+
+size_t
+hu_samples_batch(const hu_samples *s, size_t batch)
+{
+	size_t own = hu_samples_fixed(s);
+
+	for (size_t i = 0; i < s->narray; i++)
+		if (s->axis[i] < 0 && (s->input[i]->rank || !same(s->array[i])))
+			return 1;
+	return own ? own : batch < s->n ? batch : s->n;
+}
+
+hu_status
+hu_samples_given(const hu_samples *s, size_t *batch, hu_given **given, size_t *ngiven, size_t *cap)
+{
+	*batch = hu_samples_batch(s, *batch);
+	for (size_t i = 0; i < s->narray; i++) {
+		hu_given to;
+		HU_TRY(shape_of(&to, s, i, *batch));
 		/* A number an input, such as its length, decides what the model does; where all have one, that is
 		 * known. */
-		s->fixed[k - 1] = NAN;
-		if ((!to.rank || (to.rank == 1 && !s->whole && hu_import_whole(v->type))) && same(a)) {
-			s->fixed[k - 1] = hu_npy_real(a, 0);
-			to.value = &s->fixed[k - 1];
+		s->fixed[i] = NAN;
+		if ((!to.rank || (to.rank == 1 && s->axis[i] >= 0 && hu_import_whole(s->input[i]->type))) &&
+			same(s->array[i])) {
+			s->fixed[i] = hu_npy_real(s->array[i], 0);
+			to.value = &s->fixed[i];
 		}
 		if (!to.rank && !to.value)
 			continue;
@@ -212,59 +265,61 @@ hu_samples_given(
 	return HU_OK;
 }
 
-hu_status
-hu_samples_fit(const hu_samples *s, const hu_samples *data, const hu_onnx_graph *g, const hu_imported *m)
+/* 1 where rows of both arrays have one shape. */
+static int
+alike(const hu_npy *a, const hu_npy *b)
 {
-	size_t k = 0;
+	int same = a->rank == b->rank;
 
-	for (size_t i = 0; i < g->nin; i++) {
-		if (is_constant(g, g->in[i].name))
-			continue;
-		const hu_npy *a = s->array[k++];
-		for (size_t j = 0; j < m->nin; j++) {
-			int first = s->whole ? 0 : 1, same = a->rank - s->whole == m->in[j].rank;
-			if (strcmp(m->in[j].name, g->in[i].name))
-				continue;
-			for (int d = first; d < m->in[j].rank && same; d++)
-				same = a->shape[d + s->whole] == m->in[j].d[d];
-			if (!same)
+	for (int j = 1; j < a->rank && same; j++)
+		same = a->shape[j] == b->shape[j];
+	return same;
+}
+
+hu_status
+hu_samples_fit(hu_samples *s, const hu_samples *data)
+{
+	for (size_t i = 0; i < s->narray; i++) {
+		const char *name = hu_shown(s->input[i]->name);
+		const hu_npy *a = s->array[i];
+		double is = data->fixed[i];
+		s->axis[i] = data->axis[i];
+		s->run[i] = data->run[i];
+		if (!alike(a, data->array[i]))
+			return hu_fail(HU_EFILE,
+				"the calibration array for input '%.120s' has another shape than --data has", name);
+		for (size_t e = 0; is == is && e < a->count; e++)
+			if (hu_npy_real(a, e) != is)
 				return hu_fail(HU_EFILE,
-					"the calibration array for input '%.120s' has another shape than --data has",
-					hu_shown(g->in[i].name));
-			double is = data->fixed[k - 1];
-			for (size_t e = 0; is == is && e < a->count; e++)
-				if (hu_npy_real(a, e) != is)
-					return hu_fail(HU_EFILE,
-						"the calibration array for input '%.120s' has %.17g, and --data have "
-						"%.17g "
-						"alone, which is part of the model then",
-						hu_shown(g->in[i].name), hu_npy_real(a, e), is);
-		}
+					"the calibration array for input '%.120s' has %.17g, and --data have "
+					"%.17g alone, which is part of the model then",
+					name, hu_npy_real(a, e), is);
 	}
 	return HU_OK;
 }
 
-static void
-put_row(const hu_samples *s, size_t i, size_t row, hu_tensor *t, size_t at)
+void
+hu_samples_put(const hu_samples *s, size_t i, size_t row, size_t at, size_t batch, hu_tensor *t)
 {
 	const hu_npy *a = s->array[i];
 	size_t each = a->count / s->n;
 	hu_format f = hu_format_of(t->format);
+	hu_rows r = hu_rows_of(t->shape.rank, t->shape.d, s->axis[i], batch);
 
 	for (size_t k = 0; k < each; k++)
-		hu_put(t, at * each + k, hu_round(hu_npy_real(a, row * each + k), f, HU_RNE, 0, 0));
+		hu_put(t, hu_rows_at(&r, at, k), hu_round(hu_npy_real(a, row * each + k), f, HU_RNE, 0, 0));
 }
 
 void
 hu_samples_fill(const hu_samples *s, size_t i, size_t first, size_t batch, hu_tensor *t)
 {
 	for (size_t r = 0; r < batch; r++)
-		put_row(s, i, first + r < s->n ? first + r : s->n - 1, t, r);
+		hu_samples_put(s, i, first + r < s->n ? first + r : s->n - 1, r, batch, t);
 }
 
 void
 hu_samples_fill_round(const hu_samples *s, size_t i, size_t first, size_t n, size_t batch, hu_tensor *t)
 {
 	for (size_t r = 0; r < batch; r++)
-		put_row(s, i, (first + r) % n, t, r);
+		hu_samples_put(s, i, (first + r) % n, r, batch, t);
 }

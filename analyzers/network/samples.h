@@ -4,23 +4,47 @@
 #ifndef HU_ANALYZERS_SAMPLES_H
 #define HU_ANALYZERS_SAMPLES_H
 
+#include "analyzers/network/rows.h"
+
 #include "lib/import/import.h"
 #include "lib/store/npz.h"
 
-/* n inputs. array[i] belongs to the model's input i. Where `whole` is set, arrays have one axis more than the model's
-   inputs, so that a row is a whole input. `label` is NULL without labels. */
+/* What the command line says of batch axes: axis[i], below 0 for none, is that of the model's input or output
+   name[i]. */
+typedef struct hu_batch_axes {
+	char **name;
+	int *axis;
+	size_t n;
+} hu_batch_axes;
+
+/* The axis of NAME, OTHERWISE where nothing is said of it. */
+int hu_batch_axis_of(const hu_batch_axes *said, const char *name, int otherwise);
+
+/* n inputs. array[i] belongs to the model's input input[i], along whose axis axis[i] the inputs of a batch lie, each of
+   them run[i] elements of it; below 0 a row of the array is all of that, and the model runs input by input. `label` is
+   NULL without labels; else each input has the nlabel labels of a value of shape label_d. */
 typedef struct hu_samples {
 	hu_npz z;
 	size_t n, narray;
 	const hu_npy **array;
-	int whole;
+	const hu_onnx_value **input;
+	const hu_batch_axes *said;
+	int *axis;
+	size_t *run;
 	double *label, *fixed; /* fixed[i]: what scalars, or numbers an input, are throughout; NaN of others */
-	size_t nlabel; /* labels of an input */
+	size_t nlabel;         /* labels of an input */
+	int label_rank;
+	size_t label_d[HU_RANK];
 } hu_samples;
 
 /* Opens PATH (.npz, or .npy for a model of one input) for the inputs of graph g. Where an array is missing, HU_EFILE
-   lists those that are there. */
-hu_status hu_samples_open(hu_samples *s, const hu_onnx_graph *g, const char *path);
+   lists those that are there. SAID, which must outlive s, may be NULL. */
+hu_status hu_samples_open(hu_samples *s, const hu_onnx_graph *g, const char *path, const hu_batch_axes *said);
+/* Sets the axes to the choice number ATTEMPT, the most promising first; hu_samples_open has made choice 0. Returns 0
+   where there is no such choice. */
+int hu_samples_axes(hu_samples *s, size_t attempt);
+/* The largest k of the dimensions "k*name" of V, otherwise 1. */
+size_t hu_samples_times(const hu_onnx_value *v);
 /* Reads labels, whole numbers with as many rows as there are inputs, from an array of the same file, an .npy file or
    NPZ:NAME. */
 hu_status hu_samples_labels(hu_samples *s, const char *labels);
@@ -30,16 +54,21 @@ void hu_samples_release(hu_samples *s);
 void hu_samples_part(hu_samples *s, const hu_samples *from, size_t first, size_t n);
 void hu_samples_part_free(hu_samples *s);
 
+/* The batch of the model's own, where an axis along which inputs lie is fixed; 0: there is none. And how many inputs
+   run together where BATCH were to. */
+size_t hu_samples_fixed(const hu_samples *s);
+size_t hu_samples_batch(const hu_samples *s, size_t batch);
+
 /* Appends what the data say of open sizes of the model's inputs, for batches of *BATCH rows; *BATCH becomes the model's
    own where that is fixed. HU_EFILE where a shape does not fit. */
-hu_status hu_samples_given(
-	const hu_samples *s, const hu_onnx_graph *g, size_t *batch, hu_given **given, size_t *ngiven, size_t *cap);
+hu_status hu_samples_given(const hu_samples *s, size_t *batch, hu_given **given, size_t *ngiven, size_t *cap);
 
-/* Fails with HU_EFILE where rows of s do not have the shape of m's inputs, of whose batches an input is a row, or other
-   numbers where `data`, which m was imported for, have one throughout. */
-hu_status hu_samples_fit(
-	const hu_samples *s, const hu_samples *data, const hu_onnx_graph *g, const hu_imported *m);
+/* Gives s, of another file for the same model, the axes of `data`. Fails with HU_EFILE where its rows have other shapes
+   than those of data, or other numbers where these, which the model was imported for, have one throughout. */
+hu_status hu_samples_fit(hu_samples *s, const hu_samples *data);
 
+/* Writes row ROW of input I to the place of the batch's input AT in T, of a batch of BATCH. */
+void hu_samples_put(const hu_samples *s, size_t i, size_t row, size_t at, size_t batch, hu_tensor *t);
 /* Writes rows FIRST … FIRST + BATCH - 1 of input I to T; rows past the last repeat it. hu_samples_fill_round takes the
    first N rows alone, and begins again with row 0 behind them. */
 void hu_samples_fill(const hu_samples *s, size_t i, size_t first, size_t batch, hu_tensor *t);

@@ -81,6 +81,20 @@ list(const hu_args *a, const char *path)
 	return HU_EXIT_OK;
 }
 
+/* float32 is the first row of every table, so that it is no other one. */
+static void
+drop_float32(hu_variants *list)
+{
+	size_t n = 1;
+
+	for (size_t i = 1; i < list->n; i++)
+		if (strcmp(list->v[i].name, "float32"))
+			list->v[n++] = list->v[i];
+		else
+			hu_variant_release(&list->v[i]);
+	list->n = n;
+}
+
 static hu_status
 read_options(job *j)
 {
@@ -101,6 +115,7 @@ read_options(job *j)
 		HU_TRY(hu_variants_add(&j->policies, hu_args_text(a, "policies")));
 	for (int i = 0; (text = hu_args_nth(a, "policies", i)); i++)
 		HU_TRY(hu_variants_add(&j->policies, text));
+	drop_float32(&j->policies);
 	if ((text = hu_args_text(a, "outputs")))
 		HU_TRY(hu_validation_files(&j->policies, j->exact > 0, text));
 	j->v.accept = hu_xcalloc((size_t)hu_args_given(a, "accept") + 1, sizeof *j->v.accept);
@@ -225,6 +240,7 @@ open_all(job *j)
 	j->v.m = &j->net.m;
 	j->v.s = &j->net.s;
 	j->v.batch = j->net.batch;
+	j->v.alone = j->net.alone;
 	return HU_OK;
 }
 
@@ -323,7 +339,7 @@ surveys(const void *of)
 static const hu_opt_need needs[] = {
 	{ "sensitivity-inputs", surveys, "without --sensitivity" },
 	{ "data labels policies calibrate calibrate-inputs sensitivity sensitivity-inputs accept accumulate shape "
-	  "batch output top-k exact outputs report tap shard part resume",
+	  "batch batch-axis output top-k exact outputs report tap shard part resume",
 		runs, "with --list-ops, which runs nothing" },
 	{ "tap", prints, "with --json" },
 #include "lib/base/parts/share_needs.def"

@@ -24,8 +24,7 @@ typedef struct hu_evaluated {
 } hu_evaluated;
 
 /* Makes version V of M's program, which is taken over, ready for batches of BATCH rows of N inputs. The products' sums
-   are ACCUMULATE's where that is not empty and SUM's where that is not NULL, but those of integer codes stay exact.
-   HU_EUNABLE where an output's elements do not divide into rows. */
+   are ACCUMULATE's where that is not empty and SUM's where that is not NULL, but those of integer codes stay exact. */
 hu_status hu_evaluate_begin(hu_evaluated *e, const hu_imported *m, hu_version v, const char *accumulate,
 	const hu_sum *sum, size_t n, size_t batch);
 /* Runs inputs FIRST to LAST-1 of S, where FIRST begins a batch, and LAST ends one or is the last of all; nonfinite and

@@ -103,7 +103,10 @@ compare(const hu_evaluated *base, const hu_deciding *d, double *const *exact, do
 }
 
 /* What is found of one input. settled: nothing told depends on the bounds. agreed: as in hu_exact_network. */
-typedef struct finding { verdict v; int settled, agreed; } finding;
+typedef struct finding {
+	verdict v;
+	int settled, agreed;
+} finding;
 
 /* n inputs are tried, by their need; found[i] is of number i, whose exact outputs k are
    row i of value[k] where has[i * outputs + k] is set. */
@@ -116,7 +119,7 @@ struct hu_exact_trial {
 	const hu_engine *engine;
 	candidate *input;
 	char *keep;
-	double operations;         /* of the model on one input */
+	double operations; /* of the model on one input */
 	size_t n;
 	finding *found;
 	char *has;
@@ -194,8 +197,7 @@ by_pairs(const job *j, size_t i, size_t input)
 	double **value, **off;
 	hu_bounding how;
 
-	HU_TRY(hu_propagate_bounded(
-		j->m->p, j->run.t, j->run.t, j->engine, 0, j->keep, &value, &off, &how));
+	HU_TRY(hu_propagate_bounded(j->m->p, j->run.t, j->run.t, j->engine, 0, j->keep, &value, &off, &how));
 	double **exact = of_outputs(j->m, value), **bound = of_outputs(j->m, off);
 	*v = compare(j->base, j->d, exact, bound, input);
 	for (size_t k = 0; k < j->m->nout; k++)
@@ -246,6 +248,31 @@ settled(const verdict *v)
 	return v->decided && (v->off <= HU_STEP_SETTLED * v->worst || v->off <= 0x1p-60 * v->most);
 }
 
+/* HU_EFILE where float32's outputs of an input among others are not those of the input alone, which only rounding could
+   part, and every call's sums have one order: then the rows of the outputs are not the inputs'. */
+static hu_status
+rows_are_right(const job *j, size_t input)
+{
+	for (size_t k = 0; k < j->m->nout; k++) {
+		const double *row = j->base->out[k] + input * j->base->each[k];
+		const hu_tensor *alone = &j->run.t[j->m->out[k].tensor];
+		double off = 0, most = 0;
+		for (size_t e = 0; e < j->base->each[k]; e++) {
+			double x = row[e], y = hu_get(alone, e);
+			off = x == y || (x != x && y != y) ? off : !(fabs(x - y) <= off) ? fabs(x - y) : off;
+			most = hu_isfinite(y) ? fmax(most, fabs(y)) : most;
+		}
+		if (off > HU_EXACT_ALONE * most || off != off)
+			return hu_fail(HU_EFILE,
+				"output '%.120s' of input %zu in a batch is %.3g off what the model gives for that "
+				"input "
+				"alone, whose largest magnitude is %.3g: the outputs' rows are not the inputs'; give "
+				"--batch 1, or --batch-axis",
+				j->m->out[k].name, input, off, most);
+	}
+	return HU_OK;
+}
+
 hu_status
 hu_exact_trial_run(hu_exact_trial *j, size_t i)
 {
@@ -256,6 +283,7 @@ hu_exact_trial_run(hu_exact_trial *j, size_t i)
 		if (j->m->in[k].tensor >= 0)
 			hu_samples_fill(j->s, k, input, 1, &j->run.t[j->m->in[k].tensor]);
 	HU_TRY(hu_exec_run(&j->run, &(hu_env){ 0, 0 }));
+	HU_TRY(rows_are_right(j, input));
 	HU_TRY(by_pairs(j, i, input));
 	if (!settled(&f->v) && j->operations <= HU_EXACT_MPFR_OPERATIONS) {
 		HU_TRY(by_mpfr(j, i, input));
@@ -331,9 +359,16 @@ hu_exact_trial_open(hu_exact_trial **trial, const hu_imported *m, const hu_evalu
 	job *j = *trial = hu_xcalloc(1, sizeof *j);
 	size_t n = limit < s->n ? limit : s->n;
 
-	*j = (job){ .m = m, .base = base, .d = d, .s = s, .n = n, .input = hu_xcalloc(s->n + 1, sizeof *j->input),
-		.keep = hu_xcalloc((size_t)m->p->nt + 1, 1), .found = hu_xcalloc(n + 1, sizeof *j->found),
-		.has = hu_xcalloc(n * m->nout + 1, 1), .value = hu_xcalloc(m->nout + 1, sizeof *j->value) };
+	*j = (job){ .m = m,
+		.base = base,
+		.d = d,
+		.s = s,
+		.n = n,
+		.input = hu_xcalloc(s->n + 1, sizeof *j->input),
+		.keep = hu_xcalloc((size_t)m->p->nt + 1, 1),
+		.found = hu_xcalloc(n + 1, sizeof *j->found),
+		.has = hu_xcalloc(n * m->nout + 1, 1),
+		.value = hu_xcalloc(m->nout + 1, sizeof *j->value) };
 	for (size_t i = 0; i < s->n; i++)
 		j->input[i] = (candidate){ i, flipped[i], margin(base, d, i) };
 	qsort(j->input, s->n, sizeof *j->input, by_need);
@@ -352,8 +387,10 @@ hu_exact_trial_open(hu_exact_trial **trial, const hu_imported *m, const hu_evalu
 void
 hu_exact_network_of(hu_exact_network *x, const hu_exact_trial *j)
 {
-	*x = (hu_exact_network){ .done = hu_xcalloc(j->s->n + 1, 1), .undecided = hu_xcalloc(j->s->n + 1, 1),
-		.nout = j->m->nout, .value = hu_xcalloc(j->m->nout + 1, sizeof *x->value) };
+	*x = (hu_exact_network){ .done = hu_xcalloc(j->s->n + 1, 1),
+		.undecided = hu_xcalloc(j->s->n + 1, 1),
+		.nout = j->m->nout,
+		.value = hu_xcalloc(j->m->nout + 1, sizeof *x->value) };
 	for (size_t i = 0; i < j->n; i++)
 		tell(x, j, i, j->input[i].i);
 }

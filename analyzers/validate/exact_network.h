@@ -29,6 +29,10 @@ typedef struct hu_exact_network {
    where the model takes no more than these on one input. */
 #define HU_EXACT_MPFR_OPERATIONS 5e7
 
+/* float32's outputs of an input in a batch may differ from those of the input alone by this times the largest: 2^-20 is
+   16 units in the last place, and a library whose sums change their order with the batch would need some. */
+#define HU_EXACT_ALONE 0x1p-20
+
 /* The exact network on at most LIMIT inputs: those that a policy flipped first, with the smallest margins before
    others; number i of them, from 0, is tried by itself. M: the model for batches of one. All arguments must outlive
    the trial. close takes NULL, and what open has left where it failed. */

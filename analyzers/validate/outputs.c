@@ -112,6 +112,26 @@ print_schemes(const hu_validation *v)
 		printf("Static scales were measured on the first %zu inputs of the data themselves.\n", v->calibrated);
 }
 
+/* The axes of batches, where one is not the first. */
+static void
+print_axes(const hu_validation *v)
+{
+	const hu_samples *s = v->s;
+	size_t n = s->narray + v->m->nout, others = 0;
+
+	for (size_t i = 0; i < n; i++)
+		others += i < s->narray ? s->axis[i] > 0 : v->m->out[i - s->narray].axis > 0;
+	if (v->alone || v->batch == 1 || !others)
+		return;
+	printf("The inputs of a batch lie along ");
+	for (size_t i = 0; i < n; i++) {
+		const hu_port *o = i < s->narray ? NULL : &v->m->out[i - s->narray];
+		printf("%saxis %d of '%s'", !i ? "" : i + 1 == n ? " and " : ", ", o ? o->axis : s->axis[i],
+			hu_shown(o ? o->name : s->input[i]->name));
+	}
+	puts(".");
+}
+
 void
 hu_validation_print(const hu_validation *v)
 {
@@ -122,8 +142,12 @@ hu_validation_print(const hu_validation *v)
 		int n = (int)strlen(hu_shown(v->row[i].policy));
 		width = n > width ? n : width;
 	}
-	printf("%s: %zu nodes, %d calls, on %zu inputs in batches of %zu\n\n", hu_shown(v->path), m->nodes, m->p->nc,
+	printf("%s: %zu nodes, %d calls, on %zu inputs in batches of %zu\n", hu_shown(v->path), m->nodes, m->p->nc,
 		v->s->n, v->batch);
+	if (v->alone)
+		printf("Inputs run one by one: %s.\n", v->alone);
+	print_axes(v);
+	puts("");
 	printf("%-*s %6s %13s %9s %8s %10s %8s %10s %10s %9s %9s %s\n", width, "policy", "flips", "95 % of all", "open",
 		"right %", "rel_l2", "sqnr_db", "max_error", "kl", "nonfinite", "weights", "verdict");
 	for (size_t i = 0; i < v->nrow; i++)
@@ -221,6 +245,20 @@ row_json(const hu_validation *v, const hu_judgement *j)
 	return o;
 }
 
+/* The axis of every input and output along which the inputs of a batch lie; null where they do not. */
+static json_t *
+axes_json(const hu_validation *v)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < v->s->narray; i++)
+		json_object_set_new(
+			o, v->s->input[i]->name, v->s->axis[i] < 0 ? json_null() : json_integer(v->s->axis[i]));
+	for (size_t k = 0; k < v->m->nout; k++)
+		json_object_set_new(o, v->m->out[k].name, v->alone ? json_null() : json_integer(v->m->out[k].axis));
+	return o;
+}
+
 json_t *
 hu_validation_json(const hu_validation *v)
 {
@@ -233,6 +271,8 @@ hu_validation_json(const hu_validation *v)
 	json_object_set_new(o, "accept", rules);
 	json_object_set_new(o, "nodes", json_integer((json_int_t)v->m->nodes));
 	json_object_set_new(o, "batch", json_integer((json_int_t)v->batch));
+	json_object_set_new(o, "one_by_one", v->alone ? json_string(v->alone) : json_null());
+	json_object_set_new(o, "batch_axes", axes_json(v));
 	json_object_set_new(
 		o, "output", v->d.classes > 1 ? json_string(hu_shown(v->m->out[v->d.output].name)) : json_null());
 	json_object_set_new(o, "classes", json_integer((json_int_t)v->d.classes));

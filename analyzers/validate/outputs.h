@@ -31,6 +31,7 @@ typedef struct hu_validation {
 	const hu_samples *s;
 	hu_deciding d;
 	size_t batch, nrow, naccept;
+	const char *alone; /* why inputs ran one by one although a batch was asked for; NULL: they did not */
 	hu_judgement *row;
 	hu_accept *accept;
 	const hu_exact_network *exact;

@@ -21,24 +21,30 @@ typedef struct array {
 	const double *value;
 } array;
 
-/* Output k of the model on `rows` inputs: the rows, then the shape of one. */
+/* 1 where rows of the data are whole inputs of the model. */
+static int
+is_whole(const hu_samples *s)
+{
+	int whole = 0;
+
+	for (size_t i = 0; i < s->narray; i++)
+		whole |= s->axis[i] < 0 && s->input[i]->rank;
+	return whole;
+}
+
+/* Output k of the model on `rows` inputs: the rows, then the shape of one, which has the batch's axis where an input
+   has several elements along it. */
 static array
 output_array(const hu_validation *v, size_t k, const char *dtype, size_t rows, const double *value)
 {
 	const hu_port *o = &v->m->out[k];
-	size_t each = v->row[0].e.each[k], rest = 1;
+	int whole = is_whole(v->s);
 	array a = { o->name, dtype, 1, { rows }, value };
 
-	for (int i = 1; i < o->rank; i++)
-		rest *= o->d[i];
-	if (v->s->whole || rest != each) { /* the batch is not its first axis */
-		for (int i = 0; i < o->rank && v->s->whole; i++)
-			a.shape[a.rank++] = o->d[i];
-		if (!v->s->whole)
-			a.shape[a.rank++] = each;
-	} else {
-		for (int i = 1; i < o->rank; i++)
-			a.shape[a.rank++] = o->d[i];
+	for (int i = 0; i < o->rank; i++) {
+		size_t n = i == o->axis ? o->d[i] / v->batch : o->d[i];
+		if (whole || i != o->axis || n > 1)
+			a.shape[a.rank++] = n;
 	}
 	return a;
 }
@@ -67,7 +73,7 @@ file_name(const char *dir, const char *policy, const char *end)
 	char *name = hu_xstrdup(policy);
 
 	for (char *s = name; *s; s++)
-		if (*s == '/' || *s == '*' || *s < '!' || (*s == '.' && s == name))
+		if (strchr("/*:\\?\"<>|", *s) || *s < '!' || (*s == '.' && s == name))
 			*s = '_';
 	char *path = hu_path(dir, "%s%s", name, end);
 	free(name);

@@ -52,13 +52,27 @@ version(hu_version *v, const work *w, const hu_node_damage *n, int inverse)
 }
 
 static void
+add_one(hu_damage *d, const hu_tensor *t, const hu_tensor *base, size_t i)
+{
+	double x = hu_get(t, i), y = hu_get(base, i);
+
+	d->error += x == y ? 0 : (x - y) * (x - y);
+	d->all += hu_isfinite(y) ? y * y : 0;
+}
+
+static void
 add(hu_damage *d, const hu_tensor *t, const hu_tensor *base, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		double x = hu_get(t, i), y = hu_get(base, i);
-		d->error += x == y ? 0 : (x - y) * (x - y);
-		d->all += hu_isfinite(y) ? y * y : 0;
-	}
+	for (size_t i = 0; i < n; i++)
+		add_one(d, t, base, i);
+}
+
+static hu_rows
+rows_of_output(const work *w, size_t k)
+{
+	const hu_port *o = &w->m->out[k];
+
+	return hu_rows_of(o->rank, o->d, o->axis, w->batch);
 }
 
 /* Adds a batch's outputs T of version V, whose first ROWS rows count. */
@@ -69,20 +83,22 @@ add_outputs(hu_damage *d, const work *w, const hu_version *v, const hu_tensor *t
 
 	for (size_t k = 0; k < m->nout; k++) {
 		const hu_tensor *base = &w->x.t[w->base.map[m->out[k].tensor]];
-		if (m->p->t[m->out[k].tensor].cls != HU_OTHER)
-			add(d, &t[v->map[m->out[k].tensor]], base, base->n / w->batch * rows);
+		hu_rows in = rows_of_output(w, k);
+		for (size_t e = 0; e < in.each * rows && m->p->t[m->out[k].tensor].cls != HU_OTHER; e++)
+			add_one(d, &t[v->map[m->out[k].tensor]], base, hu_rows_at(&in, e / in.each, e % in.each));
 	}
 	if (w->d->classes < 2)
 		return;
 	const hu_tensor *y = &t[v->map[m->out[w->d->output].tensor]],
 			*y32 = &w->x.t[w->base.map[m->out[w->d->output].tensor]];
 	double *a = hu_xmalloc(2 * w->d->classes * sizeof *a), *b = a + w->d->classes;
+	hu_rows in = rows_of_output(w, w->d->output);
 	for (size_t i = 0; i < rows; i++) {
 		int flipped = 0;
 		for (size_t k = 0; k < w->d->rows; k++) {
 			for (size_t j = 0; j < w->d->classes; j++) {
-				a[j] = hu_get(y, (i * w->d->rows + k) * w->d->classes + j);
-				b[j] = hu_get(y32, (i * w->d->rows + k) * w->d->classes + j);
+				a[j] = hu_get(y, hu_rows_at(&in, i, k * w->d->classes + j));
+				b[j] = hu_get(y32, hu_rows_at(&in, i, k * w->d->classes + j));
 			}
 			size_t is = hu_two_largest(a, w->d->classes, NULL);
 			flipped |= is != hu_two_largest(b, w->d->classes, NULL) || a[is] != a[is];
@@ -280,8 +296,15 @@ hu_sensitivity_run_open(hu_sensitivity_run **out, const hu_variant *v, const hu_
 {
 	work *w = hu_xcalloc(1, sizeof *w);
 
-	*w = (work){ .m = m, .s = s, .d = d, .range = range, .sum = sum, .batch = batch, .inputs = inputs,
-		.low_only = low_only, .at = SIZE_MAX };
+	*w = (work){ .m = m,
+		.s = s,
+		.d = d,
+		.range = range,
+		.sum = sum,
+		.batch = batch,
+		.inputs = inputs,
+		.low_only = low_only,
+		.at = SIZE_MAX };
 	hu_status st = hu_variant_schemes(v, m, &w->low);
 	if (st == HU_OK) {
 		w->quantisable = hu_schemes_quantisable(m);

@@ -19,10 +19,11 @@ typedef struct hu_given {
 } hu_given;
 
 /* An input or output of the model. tensor is its id in the program, -1 for an input that nothing reads; elements stand
-   in the order that ONNX has. type is ONNX's element type. */
+   in the order that ONNX has. type is ONNX's element type. axis: the one along which the inputs of a batch lie, which
+   hu_import takes to be the first; whoever knows better says so. */
 typedef struct hu_port {
 	char *name;
-	int tensor, type, rank;
+	int tensor, type, rank, axis;
 	size_t d[HU_RANK];
 } hu_port;
 

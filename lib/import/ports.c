@@ -115,7 +115,7 @@ hu_import_inputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 		if (to->plain < 0)
 			return;
 		hu_port *port = &m->in[m->nin++];
-		*port = (hu_port){ hu_xstrdup(v->name), to->plain, v->type, rank, { 0 } };
+		*port = (hu_port){ hu_xstrdup(v->name), to->plain, v->type, rank, 0, { 0 } };
 		memcpy(port->d, d, sizeof port->d);
 	}
 }
@@ -136,7 +136,7 @@ hu_import_outputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 		if (t < 0)
 			return;
 		hu_port *port = &m->out[m->nout++];
-		*port = (hu_port){ hu_xstrdup(v->name), t, v->type, v->rank, { 0 } };
+		*port = (hu_port){ hu_xstrdup(v->name), t, v->type, v->rank, 0, { 0 } };
 		memcpy(port->d, v->d, sizeof port->d);
 	}
 }

@@ -687,6 +687,7 @@ advise calibrate | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --json 
 advise calibrate-inputs | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --json | --calibrate-inputs 1
 advise shape | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --shape m=3
 advise batch | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --batch 1
+advise batch-axis | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --batch-axis y=1
 advise output | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --output z
 advise top-k | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --top-k -1
 advise shard | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --json | --shard 1/2
@@ -702,6 +703,7 @@ validate accept | validate {h}/v.onnx --data {h}/x.npy | --accept 'sqnr>=200'
 validate accumulate | validate {h}/v.onnx --data {h}/x.npy | --accumulate sequential,acc=fp16
 validate shape | validate {h}/v.onnx --data {h}/x.npy | --shape m=3
 validate batch | validate {h}/v.onnx --data {h}/x.npy | --batch 2
+validate batch-axis | validate {h}/v.onnx --data {h}/x.npy | --batch-axis y=1
 validate output | validate {h}/v.onnx --data {h}/x.npy | --output e
 validate top-k | validate {h}/v.onnx --data {h}/x.npy --json | --top-k 1
 validate sensitivity | validate {h}/v.onnx --data {h}/x.npy --policies int4 | --sensitivity

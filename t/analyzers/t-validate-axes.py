@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# validate's batch axes: models whose inputs or outputs have the batch on another axis than the first, several elements
+# of it for each input, or none at all. Values are small whole numbers, so that float32 is exact and what each row must
+# be is computed here.
+import json, math, os, sys
+
+sys.dont_write_bytecode = True
+TOP = os.path.abspath(os.environ.get('srcdir', '.'))
+sys.path.insert(0, os.path.join(TOP, 't/tool'))
+import tap
+from npzfile import npz, outputs
+from onnxfile import *
+
+os.chdir(tap.home())
+
+
+def drawn(n, seed=1):
+    """Small whole numbers, no two rows of which are alike."""
+    return [float((i * i * 7 + i * 5 + seed * 3) % 23 - 11) for i in range(n)]
+
+
+def check(text, model, data, want, *words, alone=False, **axes):
+    """The model's outputs on the data must be WANT, a shape and values each, and the axes as named."""
+    got = tap.halfulp('validate', model, '--data', data, '--policies', 'bf16', '--outputs', 'out', '--json', *words)
+    if not tap.ok(got.returncode == 0, text + ': it runs', got.stderr):
+        return
+    told, out = json.loads(got.stdout), outputs('out/float32.npz')
+    wrong = [(k, out[k], want[k]) for k in want if out[k] != (tuple(want[k][0]), tuple(want[k][1]))]
+    tap.none(wrong, text + ': every row is its own input')
+    tap.ok(bool(told['one_by_one']) == alone and (told['batch'] == 1) == alone, text + ': together or alone', told)
+    tap.ok(
+        all(told['batch_axes'][k] == v for k, v in axes.items())
+        and told['exact']['inputs'] > 0
+        and told['exact']['max_error'] == 0,
+        text + ': axes %s, and float32 is the exact network' % axes,
+        told,
+    )
+
+
+def refused(text, pattern, code, *words):
+    got = tap.halfulp('validate', *words, '--policies', 'bf16')
+    tap.ok(
+        got.returncode == code and got.stderr.count('\n') == 1 and pattern in got.stderr and not got.stdout,
+        text + ' is refused in one line',
+        got.stderr + got.stdout,
+    )
+
+
+N, T, C = 7, 3, 2
+x = drawn(N * T * C)
+at = lambda n, t, c: x[(n * T + t) * C + c]
+rows = lambda f: [v for n in range(N) for v in f(n)]
+npz('x.npz', x=([N, T, C], x))
+
+# Time first: y[t, n, c] = 2 x[n, t, c]
+for name, dims in ('all open', ['d0', 'd1', 'd2']), ('named', ['n', T, C]):
+    write(
+        'm.onnx',
+        graph(
+            [node('Transpose', 'x', 'p', perm=[1, 0, 2]), node('Add', 'p p', 'y')],
+            [],
+            [value('x', dims)],
+            [value('y', [T, 'n', C] if name == 'named' else None)],
+        ),
+    )
+    want = rows(lambda n: [2 * at(n, t, c) for t in range(T) for c in range(C)])
+    check('time first, ' + name, 'm.onnx', 'x.npz', {'y': ([N, T, C], want)}, x=0, y=1)
+out = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', 'bf16').stdout
+tap.ok("The inputs of a batch lie along axis 0 of 'x' and axis 1 of 'y'.\n" in out, 'the axes are said', out)
+refused('another axis of an output', "output 'y'", 2, 'm.onnx', '--data', 'x.npz', '--batch-axis', 'y=0',
+        '--batch', '4')
+refused('an axis that the model has not', "'y' with such an axis", 2, 'm.onnx', '--data', 'x.npz',
+        '--batch-axis', 'y=3')
+refused('an output that the model has not', "'z' with such an axis", 2, 'm.onnx', '--data', 'x.npz',
+        '--batch-axis', 'z=0')
+for bad in 'y', 'y=', '=1', 'y=-1', 'y=1.5', 'y=8':
+    refused('--batch-axis ' + bad, '--batch-axis', 2, 'm.onnx', '--data', 'x.npz', '--batch-axis', bad)
+
+# An input with time first too, of which each step depends on the steps before: inputs of a batch lie along axis 1,
+# which no name says where the file's are those that torch.onnx gives
+for dims in [T, 'n', C], ['x_dynamic_axes_1', 'x_dynamic_axes_2', C], ['time', 'batch', C]:
+    write(
+        'm.onnx',
+        graph([node('CumSum', 'x k', 'y')], [ints('k', [], [0])], [value('x', dims)], [value('y', ['a', 'b', C])]),
+    )
+    want = rows(lambda n: [sum(at(n, s, c) for s in range(t + 1)) for t in range(T) for c in range(C)])
+    check('a recurrence, %s' % dims, 'm.onnx', 'x.npz', {'y': ([N, T, C], want)}, x=1, y=1)
+# As many inputs as steps and channels: sizes say nothing
+npz('three.npz', x=([3, 3, 3], drawn(27, 2)))
+x3 = drawn(27, 2)
+write('m.onnx', graph([node('CumSum', 'x k', 'p'), node('Transpose', 'p', 'y', perm=[0, 2, 1])], [ints('k', [], [0])],
+                      [value('x', ['a', 'b', 'c'])], [value('y', ['d', 'e', 'f'])]))
+want = [sum(x3[n * 9 + s * 3 + c] for s in range(t + 1)) for n in range(3) for t in range(3) for c in range(3)]
+check('sizes that are all alike', 'm.onnx', 'three.npz', {'y': ([3, 3, 3], want)}, x=1, y=2)
+
+# A state of layers beside the input, and the sum over layers; rows of it as layers x hidden, and as a whole
+L, H = 3, 2
+h = drawn(N * L * H, 4)
+xs = drawn(N * H, 5)
+write(
+    's.onnx',
+    graph(
+        [node('ReduceSum', 'h k', 's', keepdims=0), node('Add', 's x', 'y'), node('Mul', 'h h', 'z')],
+        [ints('k', [1], [0])],
+        [value('x', ['batch', H]), value('h', [L, 'batch', H])],
+        [value('y', ['batch', H]), value('z', [L, 'batch', H])],
+    ),
+)
+y = rows(lambda n: [sum(h[(n * L + l) * H + k] for l in range(L)) + xs[n * H + k] for k in range(H)])
+npz('rows.npz', x=([N, H], xs), h=([N, L, H], h))
+npz('whole.npz', x=([N, 1, H], xs), h=([N, L, 1, H], h))
+check('a state', 's.onnx', 'rows.npz', {'y': ([N, H], y), 'z': ([N, L, H], [v * v for v in h])}, x=0, h=1, y=0, z=1)
+got = tap.halfulp('validate', 's.onnx', '--data', 'whole.npz', '--policies', 'bf16', '--outputs', 'whole')
+out = outputs('whole/float32.npz')
+tap.ok(
+    got.returncode == 0 and out == {'y': ((N, 1, H), tuple(y)), 'z': ((N, L, 1, H), tuple(v * v for v in h))},
+    'a row may be all that the model takes',
+    got.stderr,
+)
+
+# k rows for each input, and as many in the output
+K = 4
+xk = drawn(N * K * C, 6)
+for dims, shape in (['4*batch', C], [N * K, C]), (['batch*4', C], [N, K, C]):
+    npz('k.npz', x=(shape, xk), w=([N, C], drawn(N * C, 7)))
+    write('m.onnx', graph([node('Add', 'x x', 'y'), node('Mul', 'w w', 'z')], [], [value('x', dims), value('w',
+            ['batch', C])],
+                          [value('y', dims), value('z', ['batch', C])]))
+    check('%s, an array of %s' % (dims, shape), 'm.onnx', 'k.npz',
+          {'y': ([N, K, C], [2 * v for v in xk]), 'z': ([N, C], [v * v for v in drawn(N * C, 7)])}, x=0, y=0)
+
+# An input's outputs depend on the batch: one by one, or refused where a batch is asked for
+write('m.onnx', graph([node('ReduceSum', 'x k', 's', keepdims=1), node('Add', 'x s', 'y')], [ints('k', [1], [0])],
+                      [value('x', ['n', T, C])], [value('y', ['n', T, C])]))
+check('a sum over the batch', 'm.onnx', 'x.npz', 
+      {'y': ([N, T, C], [2 * v for v in x])}, alone=True)
+refused('a batch of it', 'give --batch 1', 2, 'm.onnx', '--data', 'x.npz', '--batch', '4')
+# A Reshape that takes one input alone
+write('m.onnx', graph([node('Reshape', 'x k', 'y')], [ints('k', [2], [1, T * C])], [value('x', ['n', T, C])],
+                      [value('y', [1, T * C])]))
+check('a shape for one input', 'm.onnx', 'x.npz', {'y': ([N, T * C], x)}, alone=True)
+refused('a batch of it', 'give --batch 1', 2, 'm.onnx', '--data', 'x.npz', '--batch', '4')
+
+# A model whose batch is fixed: the outputs' axis is where rotated inputs have rotated outputs
+write('m.onnx', graph([node('Transpose', 'x', 'p', perm=[1, 0, 2]), node('Add', 'p p', 'y')], [], [value('x',
+        [3, 3, 3])],
+                      [value('y', [3, 3, 3])]))
+npz('five.npz', x=([5, 3, 3], drawn(45, 8)))
+x5 = drawn(45, 8)
+got = tap.halfulp('validate', 'm.onnx', '--data', 'five.npz', '--policies', 'bf16', '--outputs', 'fixed', '--json')
+tap.ok(
+    got.returncode == 0
+    and outputs('fixed/float32.npz')['y'] == ((5, 3, 3), tuple(2 * v for v in x5))
+    and json.loads(got.stdout)['batch_axes'] == {'x': 0, 'y': 1},
+    'a fixed batch of three, five inputs, the batch last but one in the output',
+    got.stderr + got.stdout,
+)
+write('m.onnx', graph([node('ReduceSum', 'x k', 's', keepdims=1), node('Add', 'x s', 'y')], [ints('k', [1], [0])],
+                      [value('x', [3, 2, 4])], [value('y', [3, 2, 4])]))
+npz('five.npz', x=([5, 2, 4], drawn(40, 8)))
+refused('a fixed batch whose inputs depend on each other', 'each depends on the others', 3, 'm.onnx', '--data',
+        'five.npz')
+
+# float32 is in every table once
+got = tap.halfulp('validate', 's.onnx', '--data', 'rows.npz', '--policies', 'float32,bf16,float32', '--json')
+names = [r['policy'] for r in json.loads(got.stdout)['policies']] if got.returncode == 0 else got.stderr
+tap.ok(names == ['float32', 'bf16'], 'float32 has one row', names)
+
+# What an array lacks is said
+npz('none.npz', x=([0, H], []), h=([0, L, H], []))
+refused('an array without rows', 'no elements', 3, 's.onnx', '--data', 'none.npz')
+tap.finish()
