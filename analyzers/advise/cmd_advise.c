@@ -116,8 +116,9 @@ split(job *j)
 	hu_samples_part(&j->s.half[1], &j->net.s, first, n - first);
 	j->s.m = &j->net.m;
 	j->s.batch = j->net.batch;
-	HU_TRY(hu_deciding_of(&j->s.d, &j->net.m, j->net.batch, hu_args_text(j->a, "output"), (int)top));
-	return hu_accept_known(j->s.accept, j->s.naccept, &j->s.d, hu_args_given(j->a, "labels"));
+	HU_TRY(hu_deciding_of(&j->s.d, &j->net.onnx, &j->net.m, j->net.batch, &j->net.s, hu_args_text(j->a, "output"),
+		hu_args_text(j->a, "decision"), (int)top));
+	return hu_accept_known(j->s.accept, j->s.naccept, &j->s.d, &j->net.m, hu_args_given(j->a, "labels"));
 }
 
 static hu_status

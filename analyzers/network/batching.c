@@ -119,6 +119,8 @@ two_inputs(hu_network *n)
 
 	if (trial_import(&one, n, 1) != HU_OK || trial_import(&two, n, 2) != HU_OK)
 		why = hu_xprintf("%s", hu_reason());
+	else if (two.m.chooses)
+		why = hu_xprintf("%s chooses by what the model computes", two.m.chooses);
 	else if (!output_axes(n, &two.m, &one.m, 2, &wrong))
 		why = hu_xprintf("output '%s' does not have its elements once for each input of a batch", wrong);
 	else if (trial_run(&two, &n->s, 2, row) != HU_OK)

@@ -3,6 +3,8 @@
 libhalfulp_a_SOURCES += analyzers/network/batching.c
 libhalfulp_a_SOURCES += analyzers/network/calibrate.c
 noinst_HEADERS += analyzers/network/calibrate.h
+libhalfulp_a_SOURCES += analyzers/network/deciding.c
+noinst_HEADERS += analyzers/network/deciding.h
 libhalfulp_a_SOURCES += analyzers/network/given.c
 noinst_HEADERS += analyzers/network/given.h
 libhalfulp_a_SOURCES += analyzers/network/network.c

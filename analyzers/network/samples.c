@@ -67,8 +67,8 @@ take_one(hu_samples *s, const hu_onnx_value *v, size_t inputs, const char *path)
 		a = &s->z.array[0];
 	if (!a)
 		return missing(s, path, v->name);
-	if (a->rank && !a->count)
-		return hu_fail(HU_EFILE, "%s: the array for input '%.120s' has no elements", path, hu_shown(v->name));
+	if (a->rank && !a->shape[0])
+		return hu_fail(HU_EFILE, "%s: the array for input '%.120s' has no rows", path, hu_shown(v->name));
 	if (!a->rank || (v->rank >= 0 && a->rank != v->rank && a->rank != v->rank + 1))
 		return hu_fail(HU_EFILE,
 			"%s: the array for input '%.120s' has %d dimensions; %d are needed, the first one its rows",
@@ -194,7 +194,7 @@ same(const hu_npy *a)
 	for (size_t i = 1; i < a->count; i++)
 		if (hu_npy_real(a, i) != hu_npy_real(a, 0))
 			return 0;
-	return 1;
+	return a->count > 0;
 }
 
 size_t

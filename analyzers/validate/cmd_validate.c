@@ -194,9 +194,15 @@ evaluate(job *j, hu_sharing *s, hu_status st, int *ends)
 	}
 	j->v.calibrated = j->net.ranges.inputs;
 	j->v.calibration = hu_args_text(j->a, "calibrate");
-	j->units = (hu_validate_job){ .args = j->a, .net = &j->net, .policies = &j->policies, .row = j->v.row,
-		.sum = hu_args_text(j->a, "accumulate") ? &j->sum : NULL, .judged = judge_policy, .of = j,
-		.d = &j->v.d, .surveyed = hu_args_given(j->a, "sensitivity") ? j->surveyed : 0 };
+	j->units = (hu_validate_job){ .args = j->a,
+		.net = &j->net,
+		.policies = &j->policies,
+		.row = j->v.row,
+		.sum = hu_args_text(j->a, "accumulate") ? &j->sum : NULL,
+		.judged = judge_policy,
+		.of = j,
+		.d = &j->v.d,
+		.surveyed = hu_args_given(j->a, "sensitivity") ? j->surveyed : 0 };
 	if (j->units.surveyed > j->net.s.n)
 		j->units.surveyed = j->net.s.n;
 	j->units.exact = j->exact;
@@ -233,8 +239,9 @@ open_all(job *j)
 	int top = j->v.d.top;
 
 	HU_TRY(hu_network_open(&j->net, j->a, j->path));
-	HU_TRY(hu_deciding_of(&j->v.d, &j->net.m, j->net.batch, hu_args_text(j->a, "output"), top));
-	HU_TRY(hu_accept_known(j->v.accept, j->v.naccept, &j->v.d, hu_args_given(j->a, "labels")));
+	HU_TRY(hu_deciding_of(&j->v.d, &j->net.onnx, &j->net.m, j->net.batch, &j->net.s, hu_args_text(j->a, "output"),
+		hu_args_text(j->a, "decision"), top));
+	HU_TRY(hu_accept_known(j->v.accept, j->v.naccept, &j->v.d, &j->net.m, hu_args_given(j->a, "labels")));
 	j->v.path = j->path;
 	j->v.data = hu_args_text(j->a, "data");
 	j->v.m = &j->net.m;
@@ -296,8 +303,10 @@ run(const hu_args *a)
 	if (a->nrest != 1)
 		st = hu_fail(HU_EINVAL, "one model is needed: halfulp validate MODEL.onnx --data INPUTS.npz");
 	else if (!hu_onnx_is(a->rest[0]))
-		st = hu_fail(HU_EFILE, "%s: models are read from ONNX files, whose names end in .onnx; PyTorch "
-			"writes one by torch.onnx.export(model, inputs, 'model.onnx')", a->rest[0]);
+		st = hu_fail(HU_EFILE,
+			"%s: models are read from ONNX files, whose names end in .onnx; PyTorch "
+			"writes one by torch.onnx.export(model, inputs, 'model.onnx')",
+			a->rest[0]);
 	if (st == HU_OK && hu_args_given(a, "list-ops"))
 		return hu_ranks_own() ? HU_EXIT_OK : list(a, a->rest[0]);
 	if (st == HU_OK && !hu_args_text(a, "data"))
@@ -339,7 +348,7 @@ surveys(const void *of)
 static const hu_opt_need needs[] = {
 	{ "sensitivity-inputs", surveys, "without --sensitivity" },
 	{ "data labels policies calibrate calibrate-inputs sensitivity sensitivity-inputs accept accumulate shape "
-	  "batch batch-axis output top-k exact outputs report tap shard part resume",
+	  "batch batch-axis decision output top-k exact outputs report tap shard part resume",
 		runs, "with --list-ops, which runs nothing" },
 	{ "tap", prints, "with --json" },
 #include "lib/base/parts/share_needs.def"
@@ -354,6 +363,14 @@ const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [
 	"decides; the share of right answers where --labels gives them; the relative L2 error |y - y32| / |y32| of\n"
 	"the outputs (rel_l2) and the same in decibels (sqnr_db); the largest difference; the divergence of the\n"
 	"classes' probabilities (kl); how many values are not finite; and the megabytes of the weights.\n"
+	"The inputs of a batch lie along the axis that a model's inputs and outputs have for them, be it the first\n"
+	"one or not; float32's outputs of two inputs together and of each alone say whether that is right. Where an\n"
+	"input's outputs depend on others of its batch, inputs run one by one, and the text says why.\n"
+	"A decision is the class with the largest value along an axis of an output: the axis of a Softmax that ends\n"
+	"the graph, axis 1 of images, so that each pixel is a decision, else the last one. --decision names another,\n"
+	"or makes each element one that is above a threshold or not, as in multi-label classification; an ArgMax or\n"
+	"TopK that ends the graph decides by its index. Labels have the shape of the decisions. A rule of --accept\n"
+	"may name its output, as in logits:sqnr>=30; without a name distances must hold for each output alone.\n"
 	"An input of one whole number a row, such as a length, becomes a constant of the model where all rows agree\n"
 	"on it: shapes may depend on it.\n"
 	"A policy is a scheme, a format or a policy of training (halfulp help train), or a file that holds one. A\n"

@@ -29,17 +29,19 @@ by_need(const void *a, const void *b)
 	return x->i < y->i ? -1 : x->i > y->i;
 }
 
-/* The smallest difference between the two largest values of a row of input I. */
+/* The smallest difference between the two largest values of a decision of input I; an index has none. */
 static double
 margin(const hu_evaluated *base, const hu_deciding *d, size_t i)
 {
-	double least = INFINITY;
+	double least = INFINITY, *room = hu_xmalloc((d->classes + 2) * sizeof *room);
 
-	for (size_t k = 0; k < d->rows && d->classes > 1; k++) {
-		const double *y = base->out[d->output] + (i * d->rows + k) * d->classes;
+	for (size_t k = 0; k < d->rows && d->classes > 1 && d->kind != HU_DECISION_INDEX; k++) {
+		const double *row = base->out[d->output] + i * base->each[d->output],
+			     *y = hu_deciding_values(d, row, k, d->threshold, room);
 		size_t second, first = hu_two_largest(y, d->classes, &second);
 		least = fmin(least, y[first] - y[second]);
 	}
+	free(room);
 	return least;
 }
 
@@ -76,6 +78,25 @@ compare_row(verdict *v, const double *y, const double *e, const double *off, siz
 	v->changed |= hu_two_largest(e, classes, NULL) != first;
 }
 
+/* All decisions of one input. An index is another one, or it is not: nothing says by how much. */
+static void
+compare_decisions(verdict *v, const hu_deciding *d, const double *y, const double *e, const double *off)
+{
+	size_t n = d->classes + 2;
+	double *room = hu_xmalloc(3 * n * sizeof *room);
+
+	for (size_t k = 0; k < d->rows; k++) {
+		if (d->kind == HU_DECISION_INDEX) {
+			v->changed |= y[k] != e[k];
+			continue;
+		}
+		compare_row(v, hu_deciding_values(d, y, k, d->threshold, room),
+			hu_deciding_values(d, e, k, d->threshold, room + n),
+			off ? hu_deciding_values(d, off, k, 0, room + 2 * n) : NULL, d->classes);
+	}
+	free(room);
+}
+
 /* Compares one input's outputs: exact[k] of output k, off by at most off[k] (NULL: 0). */
 static verdict
 compare(const hu_evaluated *base, const hu_deciding *d, double *const *exact, double *const *off, size_t i)
@@ -94,11 +115,9 @@ compare(const hu_evaluated *base, const hu_deciding *d, double *const *exact, do
 		v.relative = fmax(v.relative, most > 0 ? worst / most : 0);
 		v.most = fmax(v.most, most);
 	}
-	for (size_t k = 0; exact[d->output] && d->classes > 1 && k < d->rows; k++) {
-		size_t at = k * d->classes;
-		compare_row(&v, base->out[d->output] + i * d->rows * d->classes + at, exact[d->output] + at,
-			off ? off[d->output] + at : NULL, d->classes);
-	}
+	if (exact[d->output] && d->classes > 1)
+		compare_decisions(&v, d, base->out[d->output] + i * base->each[d->output], exact[d->output],
+			off ? off[d->output] : NULL);
 	return v;
 }
 

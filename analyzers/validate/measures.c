@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/validate/measures.h"
 
-#include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 
 #include <math.h>
@@ -9,24 +8,6 @@
 #include <string.h>
 
 enum { PROBABILITIES = 1024 }; /* rows sum to 1 within 1/1024 where they are probabilities */
-
-hu_status
-hu_deciding_of(hu_deciding *d, const hu_imported *m, size_t batch, const char *name, int top)
-{
-	*d = (hu_deciding){ .top = top };
-	for (size_t k = 0; k < m->nout; k++) {
-		const hu_port *o = &m->out[k];
-		hu_shape s = m->p->t[o->tensor].shape;
-		size_t classes = s.rank ? s.d[s.rank - 1] : 1;
-		if (name ? strcmp(o->name, name) : classes < 2 || m->p->t[o->tensor].cls == HU_OTHER)
-			continue;
-		if (s.rank < 2 && batch > 1)
-			classes = 1; /* one number for each input */
-		*d = (hu_deciding){ k, classes, hu_count(s) / batch / classes, top };
-		return HU_OK;
-	}
-	return name ? hu_fail(HU_EINVAL, "--output: the model has no output called '%s'", hu_shown(name)) : HU_OK;
-}
 
 void
 hu_wilson(size_t k, size_t n, double *low, double *high)
@@ -111,25 +92,61 @@ keep_change(hu_effect *r, hu_change c, const double *y, const double *y32, size_
 	r->change[r->nchange++] = c;
 }
 
+/* A decision that is an index, WAS in float32 and IS now. */
+static void
+index_decision(hu_effect *r, size_t i, size_t k, double was, double is, int *out)
+{
+	int flips = is != was;
+
+	if (flips && !r->flipped[i]) {
+		HU_GROW(r->change, r->nchange, r->capchange);
+		r->change[r->nchange++] = (hu_change){ i, k, (size_t)was, (size_t)is, NAN, NAN };
+	}
+	r->decision_flips += (size_t)flips;
+	r->flipped[i] |= (char)flips;
+	*out |= flips;
+}
+
+/* A decision between classes of Y, float32's of Y32. Returns the class that it is. */
+static size_t
+class_decision(hu_effect *r, const hu_deciding *d, size_t i, size_t k, const double *y, const double *y32, int *out)
+{
+	size_t is = hu_two_largest(y, d->classes, NULL), was = hu_two_largest(y32, d->classes, NULL);
+	int flips = is != was || y[is] != y[is];
+
+	if (flips && !r->flipped[i])
+		keep_change(r, (hu_change){ i, k, was, is, 0, 0 }, y, y32, d->classes);
+	r->decision_flips += (size_t)flips;
+	r->flipped[i] |= (char)flips;
+	*out |= !among(y, d->classes, was, d->top);
+	return is;
+}
+
 static void
 decisions(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const hu_deciding *d, const hu_samples *s)
 {
-	size_t right = 0, of = 0, C = d->classes;
-	double kl = 0;
+	size_t right = 0, of = 0;
+	double kl = 0, *room = hu_xmalloc(2 * (d->classes + 2) * sizeof *room);
 
 	for (size_t i = 0; i < e->n; i++) {
+		const double *row = e->out[d->output] + i * e->each[d->output],
+			     *row32 = base->out[d->output] + i * base->each[d->output];
 		int out = 0;
 		for (size_t k = 0; k < d->rows; k++) {
-			const double *y = e->out[d->output] + (i * d->rows + k) * C,
-				     *y32 = base->out[d->output] + (i * d->rows + k) * C;
-			size_t is = hu_two_largest(y, C, NULL), was = hu_two_largest(y32, C, NULL);
-			if (!r->flipped[i] && (is != was || y[is] != y[is]))
-				keep_change(r, (hu_change){ i, k, was, is, 0, 0 }, y, y32, C);
-			r->flipped[i] |= is != was || y[is] != y[is];
-			out |= !among(y, C, was, d->top);
-			kl += divergence(y32, y, C);
-			if (s->label && s->nlabel == d->rows) {
-				right += (double)is == s->label[i * d->rows + k] && y[is] == y[is];
+			const double *y = hu_deciding_values(d, row, k, d->threshold, room),
+				     *y32 = hu_deciding_values(d, row32, k, d->threshold, room + d->classes);
+			double is = *y, label = s->label ? s->label[i * d->rows + k] : NAN;
+			int number = 1;
+			if (d->kind == HU_DECISION_INDEX) {
+				index_decision(r, i, k, *y32, is, &out);
+			} else {
+				size_t class = class_decision(r, d, i, k, y, y32, &out);
+				number = y[class] == y[class];
+				is = (double)class;
+				kl += d->kind == HU_DECISION_CLASS ? divergence(y32, y, d->classes) : NAN;
+			}
+			if (s->label && label != d->ignored) {
+				right += is == label && number;
 				of++;
 			}
 		}
@@ -137,37 +154,55 @@ decisions(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const h
 		r->top += (size_t)out;
 	}
 	hu_wilson(r->flips, e->n, &r->low, &r->high);
-	r->kl = kl / (double)(e->n * d->rows);
+	r->kl = d->kind == HU_DECISION_CLASS ? kl / (double)(e->n * d->rows) : NAN;
 	if (of)
 		r->accuracy = (double)right / (double)of;
+	free(room);
+}
+
+/* Sums of squares of output k: of differences, and of float32's values. Sets what it tells of that output alone. */
+static void
+distance(hu_distance *to, long double *error, long double *all, const double *y, const double *y32, size_t n)
+{
+	*error = *all = 0;
+	for (size_t i = 0; i < n; i++) {
+		double d = fabs(y[i] - y32[i]);
+		if (y[i] == y32[i] || (y[i] != y[i] && y32[i] != y32[i]))
+			d = 0; /* equal infinities, and NaN for NaN */
+		else if (!(d < INFINITY))
+			d = INFINITY;
+		to->max_error = fmax(to->max_error, d);
+		to->nonfinite += !isfinite(y[i]);
+		*error += (long double)d * d;
+		*all += isfinite(y32[i]) ? (long double)y32[i] * y32[i] : 0;
+	}
+	to->rel_l2 = *error == 0 ? 0 : (double)sqrtl(*error / *all);
+	to->sqnr_db = -20 * log10(to->rel_l2);
 }
 
 static void
 distances(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const hu_imported *m)
 {
-	long double error = 0, all = 0;
+	long double error = 0, all = 0, own, own_all;
 
+	r->nout = e->nout;
+	r->out = hu_xcalloc(e->nout + 1, sizeof *r->out);
 	for (size_t k = 0; k < e->nout; k++) {
-		if (m->p->t[m->out[k].tensor].cls == HU_OTHER)
+		r->out[k].whole = m->p->t[m->out[k].tensor].cls == HU_OTHER;
+		distance(&r->out[k], &own, &own_all, e->out[k], base->out[k], e->n * e->each[k]);
+		if (r->out[k].whole)
 			continue;
-		for (size_t i = 0; i < e->n * e->each[k]; i++) {
-			double y = e->out[k][i], y32 = base->out[k][i], d = fabs(y - y32);
-			if (y == y32 || (y != y && y32 != y32))
-				d = 0; /* equal infinities, and NaN for NaN */
-			else if (!(d < INFINITY))
-				d = INFINITY;
-			r->max_error = fmax(r->max_error, d);
-			error += (long double)d * d;
-			all += isfinite(y32) ? (long double)y32 * y32 : 0;
-		}
+		r->max_error = fmax(r->max_error, r->out[k].max_error);
+		error += own;
+		all += own_all;
 	}
 	r->rel_l2 = error == 0 ? 0 : (double)sqrtl(error / all);
 	r->sqnr_db = -20 * log10(r->rel_l2);
 }
 
 void
-hu_effect_of(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const hu_imported *m,
-	const hu_deciding *d, const hu_samples *s)
+hu_effect_of(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const hu_imported *m, const hu_deciding *d,
+	const hu_samples *s)
 {
 	*r = (hu_effect){
 		.inputs = e->n, .nonfinite = e->nonfinite, .accuracy = NAN, .kl = NAN, .low = NAN, .high = NAN
@@ -183,6 +218,8 @@ hu_effect_release(hu_effect *r)
 {
 	free(r->flipped);
 	free(r->change);
+	free(r->out);
+	r->out = NULL;
 	r->flipped = NULL;
 	r->change = NULL;
 }

@@ -3,15 +3,8 @@
 #ifndef HU_ANALYZERS_MEASURES_H
 #define HU_ANALYZERS_MEASURES_H
 
+#include "analyzers/network/deciding.h"
 #include "analyzers/validate/evaluate.h"
-
-/* The decision of an input is the class with the largest value along the last axis of one output, the first of equals;
-   of an output with several such rows it is all of theirs together. classes is the length of that axis, and fewer than
-   two mean that nothing is decided. */
-typedef struct hu_deciding {
-	size_t output, classes, rows;
-	int top;
-} hu_deciding;
 
 /* A changed decision: row ROW of input INPUT, whose class WAS in float32 and IS now. margin32: by how much float32's
    value of that class is above its next largest one; margin: by how much the new class's value is above the old
@@ -21,25 +14,32 @@ typedef struct hu_change {
 	double margin32, margin;
 } hu_change;
 
+/* How far one output is from float32's: as in hu_effect. whole: its elements are whole numbers or truth values, of
+   which no distance is told. */
+typedef struct hu_distance {
+	int whole;
+	size_t nonfinite;
+	double rel_l2, sqnr_db, max_error;
+} hu_distance;
+
 /* flips: inputs whose decision differs from float32's. low, high: Wilson's 95 % interval of their share. top: inputs
    for which float32's first class is not among the policy's first `top` in some row. open: flipped inputs where
    float32's margin is no larger than the errors of the two values together, against the exact network; told: flipped
-   inputs on which the exact network was run. accuracy: share of rows whose class is the label, NaN without labels. The
-   distances go over all elements of all floating-point outputs: rel_l2 = |y - y32|2 / |y32|2, sqnr_db = -20 log10 of
-   it, the largest difference; kl: the mean over rows of the divergence of softmax(y) from softmax(y32), or of the rows
-   themselves where float32's are probabilities; NaN without decisions. An element that is not finite makes them
-   infinite. change: of each flipped input, in their order, the first row whose class changed. */
+   inputs on which the exact network was run. decision_flips: of all inputs' decisions those that differ. accuracy:
+   share of rows whose class is the label, NaN without labels. The distances go over all elements of all floating-point
+   outputs: rel_l2 = |y - y32|2 / |y32|2, sqnr_db = -20 log10 of it, the largest difference; kl: the mean over rows of
+   the divergence of softmax(y) from softmax(y32), or of the rows themselves where float32's are probabilities; NaN
+   without decisions. An element that is not finite makes them infinite. change: of each flipped input, in their order,
+   the first row whose class changed. */
 typedef struct hu_effect {
 	size_t inputs, flips, top, open, told, nonfinite;
 	double low, high, accuracy, rel_l2, sqnr_db, max_error, kl;
 	char *flipped; /* by input */
+	size_t decision_flips, nout;
+	hu_distance *out; /* by output */
 	hu_change *change;
 	size_t nchange, capchange;
 } hu_effect;
-
-/* The deciding output: the one called NAME, else the first with two classes or more. HU_EINVAL where there is none of
-   that name. */
-hu_status hu_deciding_of(hu_deciding *d, const hu_imported *m, size_t batch, const char *name, int top);
 
 void hu_effect_of(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const hu_imported *m,
 	const hu_deciding *d, const hu_samples *s);

@@ -112,6 +112,71 @@ print_schemes(const hu_validation *v)
 		printf("Static scales were measured on the first %zu inputs of the data themselves.\n", v->calibrated);
 }
 
+/* What a flip is, and where inputs have several decisions how many of all of these differ. */
+static void
+print_decision(const hu_validation *v)
+{
+	const hu_deciding *d = &v->d;
+	const hu_port *o = &v->m->out[d->output];
+	const char *name = hu_shown(o->name);
+
+	if (d->classes < 2) {
+		puts(d->none ? "\nNothing is decided, as --decision none says: only distances are told."
+			     : "\nNo output has two classes or more along its last axis: nothing is decided, only "
+			       "distances are told.");
+		return;
+	}
+	if (d->kind == HU_DECISION_THRESHOLD)
+		printf("\nA flip is an input of which an element of output '%s' is above %.6g and float32's is not, or "
+		       "the other way round.\n",
+			name, d->threshold);
+	else if (d->kind == HU_DECISION_INDEX)
+		printf("\nA flip is an input whose decision, the index in output '%s', differs from float32's.\n",
+			name);
+	else if (d->axis == o->rank - 1)
+		printf("\nA flip is an input whose decision, the largest of the %zu values along the last axis of "
+		       "output "
+		       "'%s', differs from float32's.\n",
+			d->classes, name);
+	else
+		printf("\nA flip is an input whose decision, the largest of the %zu values along axis %d of output "
+		       "'%s', "
+		       "differs from float32's.\n",
+			d->classes, d->axis, name);
+	if (d->rows < 2)
+		return;
+	printf("An input has %zu such decisions.", d->rows);
+	for (size_t i = 1; i < v->nrow; i++)
+		printf(" %s changes %zu of all %zu.", hu_shown(v->row[i].policy), v->row[i].r.decision_flips,
+			v->s->n * d->rows);
+	puts("");
+}
+
+/* The distances of each output by itself, where there are several. */
+static void
+print_outputs(const hu_validation *v, int width)
+{
+	char a[32], b[32], c[32];
+	int name = 6;
+
+	if (v->m->nout < 2 || v->nrow < 2)
+		return;
+	for (size_t k = 0; k < v->m->nout; k++)
+		name = (int)strlen(hu_shown(v->m->out[k].name)) > name ? (int)strlen(hu_shown(v->m->out[k].name))
+								       : name;
+	printf("\n%-*s %-*s %10s %8s %10s %9s\n", width, "policy", name, "output", "rel_l2", "sqnr_db", "max_error",
+		"nonfinite");
+	for (size_t i = 1; i < v->nrow; i++)
+		for (size_t k = 0; k < v->m->nout; k++) {
+			const hu_distance *d = &v->row[i].r.out[k];
+			printf("%-*s %-*s %10s %8s %10s %9zu\n", width, hu_shown(v->row[i].policy), name,
+				hu_shown(v->m->out[k].name), figure(a, sizeof a, "%.3g", d->whole ? NAN : d->rel_l2),
+				figure(b, sizeof b, "%.1f", d->whole ? NAN : d->sqnr_db),
+				figure(c, sizeof c, "%.3g", d->whole ? NAN : d->max_error), d->nonfinite);
+		}
+	puts("");
+}
+
 /* The axes of batches, where one is not the first. */
 static void
 print_axes(const hu_validation *v)
@@ -126,8 +191,11 @@ print_axes(const hu_validation *v)
 	printf("The inputs of a batch lie along ");
 	for (size_t i = 0; i < n; i++) {
 		const hu_port *o = i < s->narray ? NULL : &v->m->out[i - s->narray];
-		printf("%saxis %d of '%s'", !i ? "" : i + 1 == n ? " and " : ", ", o ? o->axis : s->axis[i],
-			hu_shown(o ? o->name : s->input[i]->name));
+		printf("%saxis %d of '%s'",
+			!i           ? ""
+			: i + 1 == n ? " and "
+				     : ", ",
+			o ? o->axis : s->axis[i], hu_shown(o ? o->name : s->input[i]->name));
 	}
 	puts(".");
 }
@@ -152,14 +220,8 @@ hu_validation_print(const hu_validation *v)
 		"right %", "rel_l2", "sqnr_db", "max_error", "kl", "nonfinite", "weights", "verdict");
 	for (size_t i = 0; i < v->nrow; i++)
 		print_row(v, &v->row[i], width);
-	if (v->d.classes > 1)
-		printf("\nA flip is an input whose decision, the largest of the %zu values along the last axis of "
-		       "output "
-		       "'%s', differs from float32's.\n",
-			v->d.classes, hu_shown(m->out[v->d.output].name));
-	else
-		puts("\nNo output has two classes or more along its last axis: nothing is decided, only distances are "
-		     "told.");
+	print_decision(v);
+	print_outputs(v, width);
 	print_changes(v);
 	print_schemes(v);
 	for (size_t i = 0; i < v->nrow; i++) {
@@ -191,6 +253,48 @@ real(double x)
 	return isfinite(x) ? json_real(x) : json_null();
 }
 
+/* A figure: what is not finite as a text, null for what there is none of. */
+static json_t *
+number(double x, int there)
+{
+	if (!there)
+		return json_null();
+	return isfinite(x) ? json_real(x) : json_string(x != x ? "nan" : x > 0 ? "inf" : "-inf");
+}
+
+static json_t *
+outputs_json(const hu_validation *v, const hu_effect *r)
+{
+	json_t *all = json_array();
+
+	for (size_t k = 0; k < r->nout; k++) {
+		const hu_distance *d = &r->out[k];
+		json_t *o = json_pack("{s:s}", "output", hu_shown(v->m->out[k].name));
+		json_object_set_new(o, "rel_l2", number(d->rel_l2, !d->whole));
+		json_object_set_new(o, "sqnr_db", number(d->sqnr_db, !d->whole));
+		json_object_set_new(o, "max_error", number(d->max_error, !d->whole));
+		json_object_set_new(o, "nonfinite", json_integer((json_int_t)d->nonfinite));
+		json_array_append_new(all, o);
+	}
+	return all;
+}
+
+/* What is decided: null where nothing is. */
+static json_t *
+decision_json(const hu_validation *v)
+{
+	static const char *const kinds[] = { "class", "threshold", "index" };
+	const hu_deciding *d = &v->d;
+
+	if (d->classes < 2)
+		return json_null();
+	json_t *o = json_pack("{s:s}", "kind", kinds[d->kind]);
+	json_object_set_new(o, "axis", d->kind == HU_DECISION_CLASS ? json_integer(d->axis) : json_null());
+	json_object_set_new(o, "threshold", number(d->threshold, d->kind == HU_DECISION_THRESHOLD));
+	json_object_set_new(o, "of_an_input", json_integer((json_int_t)d->rows));
+	return o;
+}
+
 static json_t *
 changes_json(const hu_effect *r)
 {
@@ -220,6 +324,8 @@ row_json(const hu_validation *v, const hu_judgement *j)
 	json_object_set_new(o, "flips_low", real(r->low));
 	json_object_set_new(o, "flips_high", real(r->high));
 	json_object_set_new(o, "changed", decides ? changes_json(r) : json_null());
+	json_object_set_new(o, "decision_flips", decides ? json_integer((json_int_t)r->decision_flips) : json_null());
+	json_object_set_new(o, "outputs", outputs_json(v, r));
 	json_object_set_new(o, "top", decides ? json_integer((json_int_t)r->top) : json_null());
 	json_object_set_new(o, "open", decides && v->exact ? json_integer((json_int_t)r->open) : json_null());
 	json_object_set_new(o, "told", decides && v->exact ? json_integer((json_int_t)r->told) : json_null());
@@ -276,6 +382,7 @@ hu_validation_json(const hu_validation *v)
 	json_object_set_new(
 		o, "output", v->d.classes > 1 ? json_string(hu_shown(v->m->out[v->d.output].name)) : json_null());
 	json_object_set_new(o, "classes", json_integer((json_int_t)v->d.classes));
+	json_object_set_new(o, "decision", decision_json(v));
 	json_object_set_new(o, "top_k", json_integer(v->d.top));
 	if (v->calibrated) {
 		x = json_pack("{s:I}", "inputs", (json_int_t)v->calibrated);

@@ -75,6 +75,19 @@ rows_of_output(const work *w, size_t k)
 	return hu_rows_of(o->rank, o->d, o->axis, w->batch);
 }
 
+/* The values of the classes of decision K of input I in Y. */
+static void
+read_decision(double *to, const hu_deciding *d, const hu_tensor *y, const hu_rows *in, size_t i, size_t k)
+{
+	if (d->kind != HU_DECISION_CLASS) {
+		to[0] = d->kind == HU_DECISION_INDEX ? hu_get(y, hu_rows_at(in, i, k)) : d->threshold;
+		to[1] = hu_get(y, hu_rows_at(in, i, k));
+		return;
+	}
+	for (size_t j = 0; j < d->classes; j++)
+		to[j] = hu_get(y, hu_rows_at(in, i, hu_deciding_at(d, k, j)));
+}
+
 /* Adds a batch's outputs T of version V, whose first ROWS rows count. */
 static void
 add_outputs(hu_damage *d, const work *w, const hu_version *v, const hu_tensor *t, size_t rows)
@@ -91,17 +104,17 @@ add_outputs(hu_damage *d, const work *w, const hu_version *v, const hu_tensor *t
 		return;
 	const hu_tensor *y = &t[v->map[m->out[w->d->output].tensor]],
 			*y32 = &w->x.t[w->base.map[m->out[w->d->output].tensor]];
-	double *a = hu_xmalloc(2 * w->d->classes * sizeof *a), *b = a + w->d->classes;
+	size_t C = w->d->classes;
+	double *a = hu_xmalloc(2 * (C + 2) * sizeof *a), *b = a + C;
 	hu_rows in = rows_of_output(w, w->d->output);
 	for (size_t i = 0; i < rows; i++) {
 		int flipped = 0;
 		for (size_t k = 0; k < w->d->rows; k++) {
-			for (size_t j = 0; j < w->d->classes; j++) {
-				a[j] = hu_get(y, hu_rows_at(&in, i, k * w->d->classes + j));
-				b[j] = hu_get(y32, hu_rows_at(&in, i, k * w->d->classes + j));
-			}
-			size_t is = hu_two_largest(a, w->d->classes, NULL);
-			flipped |= is != hu_two_largest(b, w->d->classes, NULL) || a[is] != a[is];
+			read_decision(a, w->d, y, &in, i, k);
+			read_decision(b, w->d, y32, &in, i, k);
+			size_t is = w->d->kind == HU_DECISION_INDEX ? 0 : hu_two_largest(a, C, NULL);
+			flipped |= a[is] != a[is] ||
+				   (w->d->kind == HU_DECISION_INDEX ? a[0] != b[0] : is != hu_two_largest(b, C, NULL));
 		}
 		d->flips += (size_t)flipped;
 	}

@@ -77,19 +77,49 @@ inside(hu_importing *c, const hu_onnx_graph *g, int is_function)
 	free(out);
 }
 
-/* If: the branch that a constant condition chooses. */
+/* The values of outputs of branch G, which the caller frees. */
+static hu_value *
+outputs_of(hu_importing *c, const hu_onnx_graph *g)
+{
+	size_t n = c->node->nout;
+	hu_value *out = hu_xcalloc(n + 1, sizeof *out);
+
+	hu_import_body(c, g, NULL, 0, out, n, 0);
+	return out;
+}
+
+/* If by what the model computes: both branches, and for each output the value of one of them. */
+static void
+both(hu_importing *c, hu_value *condition, const hu_onnx_graph *then, const hu_onnx_graph *otherwise)
+{
+	hu_value *yes = outputs_of(c, then), *no = outputs_of(c, otherwise);
+
+	hu_import_chooses(c);
+	for (size_t i = 0; i < c->node->nout && c->st == HU_OK; i++) {
+		hu_value v = hu_import_either(c, condition, &yes[i], &no[i]);
+		hu_import_put(c, i, &v);
+	}
+	free(yes);
+	free(no);
+}
+
+/* If: the branch that a constant condition chooses, or both. */
 static void
 branch(hu_importing *c)
 {
 	const hu_onnx_attr *then = hu_import_attr(c, "then_branch"), *otherwise = hu_import_attr(c, "else_branch");
 	hu_value *v = hu_import_in(c, 0);
 
-	if (!v || !then || !otherwise || !then->ngraphs || !otherwise->ngraphs) {
-		hu_import_fail(c, HU_EFILE, "it needs a condition and two branches");
+	if (!v || !then || !otherwise || !then->ngraphs || !otherwise->ngraphs || v->n != 1) {
+		hu_import_fail(c, HU_EFILE, "it needs a condition, which is one truth value, and two branches");
+		return;
+	}
+	if (!hu_import_is_constant(c, v)) {
+		both(c, v, then->graphs[0], otherwise->graphs[0]);
 		return;
 	}
 	double *yes = hu_import_constant(c, v);
-	if (yes && v->n)
+	if (yes)
 		inside(c, yes[0] != 0 ? then->graphs[0] : otherwise->graphs[0], 0);
 	free(yes);
 }
@@ -111,8 +141,10 @@ one(hu_importing *c, const hu_onnx_node *x)
 		inside(c, f->body, 1);
 	else if (!strcmp(x->op, "If") && !*x->domain)
 		branch(c);
-	else if (code)
+	else if (code && !hu_import_empty(c))
 		code(c);
+	else if (code)
+		;
 	else
 		hu_import_fail(c, HU_EUNABLE, "its operator is not known (halfulp validate --list-ops lists all)");
 	for (size_t i = 0; i < x->nout && c->st == HU_OK; i++)
@@ -148,6 +180,8 @@ static void
 finish(hu_importing *c, hu_imported *m)
 {
 	hu_import_prune(c, m);
+	m->chooses = c->chooses;
+	c->chooses = NULL;
 	m->p = c->p;
 	m->constant = c->constant;
 	c->p = NULL;
@@ -187,6 +221,7 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 		free(c.constant[i].data);
 	free(c.constant);
 	free(c.made);
+	free(c.chooses);
 	json_decref(c.layers);
 	hu_program_free(c.p);
 	hu_import_scope_release(&top);

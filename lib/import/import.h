@@ -37,6 +37,7 @@ typedef struct hu_imported {
 	hu_tensor *constant; /* by tensor id; data is NULL where the tensor is no constant */
 	char **node;         /* by call: the name of the node that it is part of */
 	const char **op;     /* by call: that node's operator; points into the ONNX model */
+	char *chooses;       /* the node whose inputs choose what runs, so that a batch is one choice; NULL: none */
 	size_t nodes;        /* nodes of the graph that calls stand for, constants' not counted */
 } hu_imported;
 

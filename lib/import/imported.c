@@ -24,6 +24,7 @@ hu_imported_release(hu_imported *m)
 	free(m->constant);
 	free(m->node);
 	free(m->op);
+	free(m->chooses);
 	hu_program_free(m->p);
 	memset(m, 0, sizeof *m);
 }

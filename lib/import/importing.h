@@ -41,6 +41,7 @@ struct hu_importing {
 	int named;
 	int calls, depth;
 	int64_t version;
+	char *chooses; /* the first If or Loop that chooses by what the model computes */
 	const hu_given *given;
 	size_t ngiven;
 	hu_tensor *constant;       /* by tensor id */
@@ -111,6 +112,15 @@ void hu_import_outputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g);
 void hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out,
 	size_t nout, int is_function);
 
+/* choose.c. Says that the node chooses by what the model computes. The value of YES where the truth value IF_ is one,
+   else of NO, both computed; a failure where they have not one shape. */
+void hu_import_chooses(hu_importing *c);
+hu_value hu_import_either(hu_importing *c, hu_value *if_, hu_value *yes, hu_value *no);
+
+/* empty.c. Makes the outputs of a node that reads a value without elements, where the operator makes another of it or
+   zeros. Returns 1 if it has. */
+int hu_import_empty(hu_importing *c);
+
 /* constant.c. Room for N numbers, freed by the caller; NULL and a failure where no model of sense has so many. */
 double *hu_import_room(hu_importing *c, size_t n);
 /* ONNX's element type as safetensors calls it. */
@@ -169,6 +179,16 @@ int hu_import_like(hu_importing *c, int a, int type, double x);
 int hu_import_by(hu_importing *c, const char *op, int a, int type, double x);
 /* OP of A and B (-1: of A alone), whose results are truth values. */
 int hu_import_truth(hu_importing *c, const char *op, int a, int b);
+
+/* node/index.c. Places along an axis of N elements, negative ones counted from its end, in doubles. */
+int hu_import_places(hu_importing *c, int t, size_t n);
+
+/* node/scatter_computed.c. The scatters whose indices the model computes. */
+void hu_scatter_elements_computed(hu_importing *c, hu_value *v, hu_value *at, hu_value *u, int axis);
+void hu_scatter_nd_computed(hu_importing *c, hu_value *v, hu_value *at, hu_value *u);
+/* The operator that joins an update to what was there, NULL where it takes its place; *none leaves
+   everything as it is. */
+const char *hu_scatter_reduction(hu_importing *c, double *none);
 
 /* node/grid.c. Samples of images: pixels has a row of channels for each pixel, first for each of the samples the number
    of its image's first pixel, in doubles; valid which samples are not 0 (-1: all). zeros: pixels outside are 0, else

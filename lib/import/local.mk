@@ -2,8 +2,10 @@
 
 libhalfulp_a_SOURCES += lib/import/attr.c
 libhalfulp_a_SOURCES += lib/import/axes.c
+libhalfulp_a_SOURCES += lib/import/choose.c
 libhalfulp_a_SOURCES += lib/import/constant.c
 libhalfulp_a_SOURCES += lib/import/emit.c
+libhalfulp_a_SOURCES += lib/import/empty.c
 libhalfulp_a_SOURCES += lib/import/import.c
 noinst_HEADERS += lib/import/import.h
 libhalfulp_a_SOURCES += lib/import/imported.c

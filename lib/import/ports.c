@@ -35,7 +35,7 @@ input_shape(hu_importing *c, const hu_onnx_value *v, size_t *d)
 		for (size_t k = 0; k < c->ngiven && !d[i]; k++)
 			if (!c->given[k].rank && !c->given[k].value && *param && !strcmp(c->given[k].name, param))
 				d[i] = c->given[k].d[0];
-		if (!d[i])
+		if (!d[i] && !whole) /* data may have none along an axis, such as a past of length 0 */
 			return hu_import_fail(c, HU_EINVAL,
 				"dimension %d%s%.60s%s of input '%.120s' is open; give it: --shape %.120s=…", i,
 				*param ? " (" : "", param, *param ? ")" : "", v->name, *param ? param : v->name);
@@ -110,7 +110,9 @@ hu_import_inputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 		hu_value *to = c->st == HU_OK ? hu_import_value(c, c->scope, v->name, v->type, rank, d) : NULL;
 		if (!to)
 			return;
-		if (!fixed(c, v, rank, d, &to->plain))
+		if (!to->n)
+			to->plain = hu_import_numbers(c, v->type, rank, d, NULL);
+		else if (!fixed(c, v, rank, d, &to->plain))
 			to->plain = variable(c, v, rank, d);
 		if (to->plain < 0)
 			return;

@@ -169,5 +169,5 @@ tap.ok(names == ['float32', 'bf16'], 'float32 has one row', names)
 
 # What an array lacks is said
 npz('none.npz', x=([0, H], []), h=([0, L, H], []))
-refused('an array without rows', 'no elements', 3, 's.onnx', '--data', 'none.npz')
+refused('an array without rows', 'no rows', 3, 's.onnx', '--data', 'none.npz')
 tap.finish()

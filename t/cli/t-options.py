@@ -688,6 +688,7 @@ advise calibrate-inputs | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' 
 advise shape | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --shape m=3
 advise batch | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --batch 1
 advise batch-axis | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --batch-axis y=1
+advise decision | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --decision axis=7
 advise output | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --output z
 advise top-k | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --top-k -1
 advise shard | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --json | --shard 1/2
@@ -704,6 +705,7 @@ validate accumulate | validate {h}/v.onnx --data {h}/x.npy | --accumulate sequen
 validate shape | validate {h}/v.onnx --data {h}/x.npy | --shape m=3
 validate batch | validate {h}/v.onnx --data {h}/x.npy | --batch 2
 validate batch-axis | validate {h}/v.onnx --data {h}/x.npy | --batch-axis y=1
+validate decision | validate {h}/v.onnx --data {h}/x.npy | --decision none
 validate output | validate {h}/v.onnx --data {h}/x.npy | --output e
 validate top-k | validate {h}/v.onnx --data {h}/x.npy --json | --top-k 1
 validate sensitivity | validate {h}/v.onnx --data {h}/x.npy --policies int4 | --sensitivity

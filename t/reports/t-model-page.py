@@ -69,7 +69,8 @@ tap.ok(ran.returncode == 0, 'advise writes into the same folder', ran.stderr)
 tap.ok(v['accept'] == ['sqnr>=30', 'flips<=50%'] and a['accept'] == ['sqnr>=25'], 'the budgets')
 wrong, base = [], outputs('o/float32.npz')
 for row in v['policies'][1:]:
-    kept = {'sqnr>=30': row['sqnr_db'] >= 30, 'flips<=50%': row['flips'] <= 6}
+    worst = min(float(o['sqnr_db']) for o in row['outputs'])  # a rule without a name holds for each output alone
+    kept = {'sqnr>=30': worst >= 30, 'flips<=50%': row['flips'] <= 6}
     if [f['rule'] for f in row['fails']] != [r for r in v['accept'] if not kept[r]] or (
         row['verdict'] == 'pass'
     ) != all(kept.values()):
@@ -77,7 +78,7 @@ for row in v['policies'][1:]:
     wrong += [
         f
         for f in row['fails']
-        if f['is'] != {'sqnr>=30': row['sqnr_db'], 'flips<=50%': 100 * row['flips'] / N}[f['rule']]
+        if f['is'] != {'sqnr>=30': worst, 'flips<=50%': 100 * row['flips'] / N}[f['rule']]
     ]
     low = outputs('o/%s.npz' % row['policy'])
     for node_ in row['sensitivity']['nodes']:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Loop and Scan, unrolled: the calls of the body once for each step, where the number of steps is known beforehand. */
+   Loop and Scan, unrolled: the calls of the body once for each step, where the largest number of steps is known
+   beforehand. A condition that the model computes chooses after each step between what it gave and what was before. */
 #include "lib/import/importing.h"
 
 #include "lib/base/mem.h"
@@ -49,8 +50,7 @@ collect(hu_importing *c, const loop *l, size_t k, int64_t axis, int back)
 		y.d[at] = 1;
 		if (v->rank != first->rank || memcmp(v->d, first->d, (size_t)v->rank * sizeof *v->d))
 			hu_import_fail(c, HU_EUNABLE, "the elements that it collects have several shapes");
-		t[back ? l->steps - 1 - i : i] =
-			hu_import_flat(c, hu_import_plain(c, v), hu_import_shape(y.rank, y.d));
+		t[back ? l->steps - 1 - i : i] = hu_import_flat(c, hu_import_plain(c, v), hu_import_shape(y.rank, y.d));
 	}
 	y.d[at < 0 ? 0 : at] = l->steps;
 	y.n = first->n * l->steps;
@@ -80,6 +80,28 @@ begin(hu_importing *c, loop *l, size_t first, size_t ncarried, size_t before)
 		else
 			hu_import_fail(c, HU_EFILE, "its value %zu has no start", i);
 	}
+}
+
+/* Chooses between what the step gave and what was CARRIED before it, by *going, which is the truth value so far, and
+   joins what the step says of going on to that. */
+static void
+hold_or_go(hu_importing *c, loop *l, const hu_value *was, hu_value *going)
+{
+	hu_value *more = &l->out[0];
+
+	hu_import_chooses(c);
+	if (l->ncollected)
+		hu_import_fail(c, HU_EUNABLE, "how many elements it collects depends on the model's inputs");
+	for (size_t k = 0; k < l->ncarried && c->st == HU_OK; k++) {
+		hu_value old = was[k];
+		l->carried[k] = hu_import_either(c, going, &l->carried[k], &old);
+	}
+	if (c->st != HU_OK)
+		return;
+	int a = hu_import_flat(c, hu_import_plain(c, going), hu_shape1(1)),
+	    b = hu_import_flat(c, hu_import_plain(c, more), hu_shape1(1));
+	*going = (hu_value){ .name = "going", .type = HU_ONNX_BOOL, .n = 1, .last = -1 };
+	going->plain = hu_import_truth(c, "logical_and", a, b);
 }
 
 /* One step: the body on l->in, whose outputs from BEFORE on are carried and collected. */
@@ -136,7 +158,10 @@ hu_node_loop(hu_importing *c)
 	begin(c, &l, 2, n, 1);
 	number = (hu_value){ .name = "step", .type = HU_ONNX_INT64, .n = 1, .last = -1 };
 	truth = (hu_value){ .name = "condition", .type = HU_ONNX_BOOL, .n = 1, .last = -1 };
-	int yes = goes_on(c, condition);
+	int asks = condition && !hu_import_is_constant(c, condition), yes = asks || goes_on(c, condition);
+	hu_value going = asks ? *condition : truth, *was = hu_xcalloc(n + 1, sizeof *was);
+	if (!asks)
+		going.plain = hu_import_number(c, HU_ONNX_BOOL, 1);
 	while (c->st == HU_OK && yes && (double)l.steps < trips) {
 		if (l.steps == STEPS) {
 			hu_import_fail(c, HU_EUNABLE, "it takes more than %d steps", STEPS);
@@ -148,9 +173,15 @@ hu_node_loop(hu_importing *c)
 		l.in[1] = &truth;
 		for (size_t k = 0; k < n; k++)
 			l.in[k + 2] = &l.carried[k];
+		memcpy(was, l.carried, n * sizeof *was);
 		step(c, &l, 1);
-		yes = c->st == HU_OK && goes_on(c, &l.out[0]);
+		asks |= c->st == HU_OK && !hu_import_is_constant(c, &l.out[0]);
+		if (asks && c->st == HU_OK)
+			hold_or_go(c, &l, was, &going);
+		else
+			yes = c->st == HU_OK && goes_on(c, &l.out[0]);
 	}
+	free(was);
 	for (size_t k = 0; k < n; k++)
 		hu_import_put(c, k, &l.carried[k]);
 	for (size_t k = 0; k < l.ncollected && c->st == HU_OK; k++) {
@@ -223,8 +254,8 @@ hu_node_scan(hu_importing *c)
 		for (size_t k = 0; k < n; k++)
 			l.in[k] = &l.carried[k];
 		for (size_t k = 0; k < (size_t)nread; k++) {
-			now[k] = element(c, read[k], axis[k],
-				entry(c, "scan_input_directions", k) ? length - 1 - i : i);
+			now[k] =
+				element(c, read[k], axis[k], entry(c, "scan_input_directions", k) ? length - 1 - i : i);
 			l.in[n + k] = &now[k];
 		}
 		step(c, &l, 0);

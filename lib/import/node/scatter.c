@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Scatters to places that are constants, and lookups that are known beforehand: each output element is one of the input
-   or of the updates, so that nothing is computed but what a reduction adds, multiplies or compares. */
+   Scatters to places that are constants (scatter_computed.c has the others), and lookups that are known beforehand:
+   each output element is one of the input or of the updates, so that nothing is computed but what a reduction adds,
+   multiplies or compares. */
 #include "lib/import/importing.h"
 
 #include "lib/base/mem.h"
@@ -43,31 +44,12 @@ look_up(hu_importing *c, int t, const double *at, hu_shape s)
 	return hu_import_flat(c, hu_import_call2(c, "gather", t, places), s);
 }
 
-/* The operator that joins an update to what was there, NULL where it takes its place; *none leaves everything as it
-   is. */
-static const char *
-reduction(hu_importing *c, double *none)
-{
-	static const struct { const char *name, *op; double none; } known[] = {
-		{ "none", NULL, 0 }, { "add", "add", 0 }, { "mul", "mul", 1 }, { "max", "max", -INFINITY },
-		{ "min", "min", INFINITY } };
-	const char *name = hu_import_text(c, "reduction", "none");
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (!strcmp(known[i].name, name)) {
-			*none = known[i].none;
-			return known[i].op;
-		}
-	hu_import_fail(c, HU_EUNABLE, "the reduction %.40s is not possible", name);
-	return NULL;
-}
-
 /* V with the elements of U put to the places TO, one for each of them, as output 0. */
 static void
 scatter(hu_importing *c, hu_value *v, hu_value *u, const size_t *to)
 {
 	double none = 0, *at = hu_import_room(c, v->n);
-	const char *op = reduction(c, &none);
+	const char *op = hu_scatter_reduction(c, &none);
 	char *done = hu_xcalloc(u->n + 1, 1);
 	hu_shape s = hu_import_shape(v->rank, v->d);
 	int t = hu_import_plain(c, v), left = 1;
@@ -117,6 +99,10 @@ hu_node_scatter_elements(hu_importing *c)
 			hu_import_fail(c, HU_EFILE, "its indices are longer than the value along axis %d", j);
 			return;
 		}
+	if (!hu_import_is_constant(c, at)) {
+		hu_scatter_elements_computed(c, v, at, u, k);
+		return;
+	}
 	double *x = hu_import_constant(c, at);
 	size_t *to = hu_xcalloc(u->n + 1, sizeof *to);
 	strides(v, stride);
@@ -144,6 +130,10 @@ hu_node_scatter_nd(hu_importing *c)
 		row *= v->d[j];
 	if (!k || k > (size_t)v->rank || u->n != at->n / k * row) {
 		hu_import_fail(c, HU_EFILE, "its indices and updates do not fit the value");
+		return;
+	}
+	if (!hu_import_is_constant(c, at)) {
+		hu_scatter_nd_computed(c, v, at, u);
 		return;
 	}
 	double *x = hu_import_constant(c, at);

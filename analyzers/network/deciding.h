@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What a model decides for an input: which values of which output are compared, and where they lie. */
+#ifndef HU_ANALYZERS_DECIDING_H
+#define HU_ANALYZERS_DECIDING_H
+
+#include "analyzers/network/samples.h"
+
+typedef enum hu_decision_kind {
+	HU_DECISION_CLASS,     /* the class with the largest value along an axis, the first of equals */
+	HU_DECISION_THRESHOLD, /* 1 where an element is above the threshold, else 0 */
+	HU_DECISION_INDEX      /* the element itself, a whole number that ArgMax or TopK has found */
+} hu_decision_kind;
+
+/* An input has `rows` decisions in one output, and is decided by all of them together. Each is between `classes`
+   classes, and fewer than two mean that nothing is decided. Class j of decision k is element
+   ((k / inner) * all + j) * inner + k % inner of the input's part of the output; all is the axis's length. axis: the
+   model's axis of the classes. A row whose label is `ignored` (NaN: none is) is neither right nor wrong.
+   none: the user wants no decision. */
+typedef struct hu_deciding {
+	size_t output, classes, rows;
+	int top;
+	hu_decision_kind kind;
+	int axis;
+	size_t all, inner;
+	double threshold, ignored;
+	int none;
+} hu_deciding;
+
+/* The deciding output: the one called NAME, else the first with two classes or more, else the first that an ArgMax or
+   TopK ends. TEXT, of the command line or NULL: axis=K, last, threshold=X or none, perhaps with ,ignore=LABEL. Without
+   it classes lie along the axis of a Softmax or LogSoftmax that ends the graph, else where labels of S say, else
+   along axis 1 of images and volumes and along the last one of everything else. HU_EINVAL where there is no such
+   output or axis, HU_EFILE where labels have another shape or class than decisions can have. */
+hu_status hu_deciding_of(hu_deciding *d, const hu_onnx *onnx, const hu_imported *m, size_t batch, const hu_samples *s,
+	const char *name, const char *text, int top);
+
+/* The classes' values of decision K of an input whose outputs are Y, or CONSTANT for what is no element of them: in Y
+   itself or in ROOM, of `classes` numbers. */
+const double *hu_deciding_values(const hu_deciding *d, const double *y, size_t k, double constant, double *room);
+/* The element of the input's outputs that is class J of decision K. */
+size_t hu_deciding_at(const hu_deciding *d, size_t k, size_t j);
+#endif
