@@ -68,9 +68,13 @@ by_damage(const void *a, const void *b)
 {
 	const hu_node_damage *x = a, *y = b;
 
-	if (x->low.error != y->low.error)
+	int none = x->low.error != x->low.error, other = y->low.error != y->low.error;
+
+	if (none != other)
+		return other - none; /* what is no number is the worst of all */
+	if (!none && x->low.error != y->low.error)
 		return x->low.error > y->low.error ? -1 : 1;
-	return 0;
+	return x->position < y->position ? -1 : x->position > y->position;
 }
 
 void

@@ -45,6 +45,9 @@ hu_sensitivity_print(const hu_sensitivity *r)
 	width = width > 48 ? 48 : width;
 	printf("\n%s, node by node, on %zu input%s: low, the node alone; high, all but it; local, its own results\n",
 		hu_shown(r->policy), r->inputs, r->inputs == 1 ? "" : "s");
+	puts("amax, p99.9 and outliers are of the node's results in float32; zeroed and saturated of its operands that "
+	     "are no "
+	     "constants.");
 	printf("%-*s %-10s %9s %6s %9s %9s %9s %6s %9s %9s %8s %8s %10s\n", width, "node", "operator", "low", "flips",
 		"local", "amplified", "high", "flips", "amax", "p99.9", "outliers", "zeroed %", "saturated %");
 	for (size_t i = 0; i < r->n && i < SHOWN; i++) {

@@ -88,4 +88,14 @@ for what, scale in SCALES.items():
         tap.ok(sum(n['zeroed'] for n in nodes) > 100, 'values became 0')
     else:
         tap.ok(sum(n['saturated'] for n in nodes) > 100, 'values are beyond fp16')
+
+# Nodes whose damage is no number come first, wherever they stand
+chain = ['Relu', 'Exp', 'Sub', 'Abs', 'Neg', 'Tanh', 'Sigmoid', 'Exp']
+nodes = [node(op, ('v%d ' % i) * (2 if op == 'Sub' else 1), 'v%d' % (i + 1), name=op) for i, op in enumerate(chain)]
+write('nan.onnx', graph(nodes, [], [value('v0', ['n', 3])], [value('v8', ['n', 3])]))
+npz('nan.npz', v0=([4, 3], [20, 5, 3, 1, 12, 3, 9, 2, 1, 0.5, 0.25, 0.125]))
+got = tap.halfulp('validate', 'nan.onnx', '--data', 'nan.npz', '--policies', 'fp16', '--sensitivity', '--json')
+of = json.loads(got.stdout)['policies'][1]['sensitivity']['nodes'] if got.returncode == 0 else []
+harm = [math.inf if n['low_rel_l2'] is None else n['low_rel_l2'] for n in of]
+tap.ok(harm.count(math.inf) > 1 and harm == sorted(harm, reverse=True), 'what is no number is the worst', harm)
 tap.finish()

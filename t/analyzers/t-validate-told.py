@@ -175,6 +175,8 @@ def sensitivity(told):
             '',
             '%s, node by node, on %d input%s: low, the node alone; high, all but it; local, its own results'
             % (r['policy'], s['inputs'], 's' * (s['inputs'] != 1)),
+            "amax, p99.9 and outliers are of the node's results in float32; zeroed and saturated of its operands that are "
+            'no constants.',
             '%-*s %-10s %9s %6s %9s %9s %9s %6s %9s %9s %8s %8s %10s'
             % (
                 width,
