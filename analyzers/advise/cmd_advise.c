@@ -159,7 +159,7 @@ prepare(job *j)
 	HU_TRY(read_formats(j));
 	HU_TRY(read_budget(j));
 	HU_TRY(read_cost(j));
-	HU_TRY(hu_network_open(&j->net, j->a, j->a->rest[0]));
+	HU_TRY(hu_network_open(&j->net, j->a, j->a->rest[0], 0));
 	HU_TRY(split(j));
 	HU_TRY(hu_network_calibrate(&j->net, &j->formats, &j->s.half[0], &j->bar));
 	j->s.range = j->net.ranges.range;

@@ -67,7 +67,7 @@ read_axes(hu_network *n)
 }
 
 hu_status
-hu_network_open(hu_network *n, const hu_args *a, const char *path)
+hu_network_open(hu_network *n, const hu_args *a, const char *path, size_t surveyed)
 {
 	long long batch;
 
@@ -80,6 +80,9 @@ hu_network_open(hu_network *n, const hu_args *a, const char *path)
 	HU_TRY(hu_samples_open(&n->s, n->onnx.graph, hu_args_text(a, "data"), &n->said));
 	if (hu_args_text(a, "labels"))
 		HU_TRY(hu_samples_labels(&n->s, hu_args_text(a, "labels")));
+	surveyed = surveyed < n->s.n ? surveyed : n->s.n;
+	while (surveyed && !hu_args_given(a, "batch") && surveyed % n->batch)
+		n->batch--;
 	return hu_network_batching(n, hu_args_given(a, "batch") > 0);
 }
 

@@ -22,8 +22,9 @@ typedef struct hu_network {
 	char **shape;
 } hu_network;
 
-/* Reads the options, the model PATH and its inputs, and imports it. A failure leaves what hu_network_release frees. */
-hu_status hu_network_open(hu_network *n, const hu_args *a, const char *path);
+/* Reads the options, the model PATH and its inputs, and imports it. Where SURVEYED is not 0, the first so many inputs
+   fill whole batches, unless the user gives the size of these. A failure leaves what hu_network_release frees. */
+hu_status hu_network_open(hu_network *n, const hu_args *a, const char *path, size_t surveyed);
 /* Imports the model again for batches of *BATCH inputs, which becomes the model's own where that is fixed. */
 hu_status hu_network_import(hu_network *n, hu_imported *m, size_t *batch);
 /* Measures the ranges that static scales of the POLICIES need, on whole batches of inputs of option calibrate, else on

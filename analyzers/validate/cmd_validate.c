@@ -238,7 +238,7 @@ open_all(job *j)
 {
 	int top = j->v.d.top;
 
-	HU_TRY(hu_network_open(&j->net, j->a, j->path));
+	HU_TRY(hu_network_open(&j->net, j->a, j->path, hu_args_given(j->a, "sensitivity") ? j->surveyed : 0));
 	HU_TRY(hu_deciding_of(&j->v.d, &j->net.onnx, &j->net.m, j->net.batch, &j->net.s, hu_args_text(j->a, "output"),
 		hu_args_text(j->a, "decision"), top));
 	HU_TRY(hu_accept_known(j->v.accept, j->v.naccept, &j->v.d, &j->net.m, hu_args_given(j->a, "labels")));

@@ -98,4 +98,14 @@ got = tap.halfulp('validate', 'nan.onnx', '--data', 'nan.npz', '--policies', 'fp
 of = json.loads(got.stdout)['policies'][1]['sensitivity']['nodes'] if got.returncode == 0 else []
 harm = [math.inf if n['low_rel_l2'] is None else n['low_rel_l2'] for n in of]
 tap.ok(harm.count(math.inf) > 1 and harm == sorted(harm, reverse=True), 'what is no number is the worst', harm)
+
+# Rows that fill a batch count nowhere: the first five of seven inputs are what they are one by one
+npz('seven.npz', v0=([7, 3], [3e-8 * 7**k for k in range(21)]))
+words = ('nan.onnx', '--data', 'seven.npz', '--policies', 'fp16', '--sensitivity', '--sensitivity-inputs', '5', '--json')
+both = []
+for more in ((), ('--batch', '1')):
+    got = tap.halfulp('validate', *words, *more)
+    of = json.loads(got.stdout)['policies'][1]['sensitivity']['nodes'] if got.returncode == 0 else got.stderr
+    both.append([(n['node'], n['operands'], n['zeroed'], n['saturated'], n['p99_9'], n['local_rel_l2']) for n in of])
+tap.ok(both[0] == both[1] and any(n[3] for n in both[0]), 'five of seven inputs are themselves alone', both)
 tap.finish()
