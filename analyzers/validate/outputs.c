@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/validate/outputs.h"
 
+#include "analyzers/network/lost_constants.h"
+
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
@@ -226,10 +228,16 @@ hu_validation_print(const hu_validation *v)
 	print_schemes(v);
 	for (size_t i = 0; i < v->nrow; i++) {
 		const hu_judgement *j = &v->row[i];
-		if (j->e.first_call >= 0)
-			printf("%s: the first value that is not finite comes from layer %s (%s).\n",
-				hu_shown(j->policy), j->e.p->c[j->e.first_call].layer,
-				j->e.p->c[j->e.first_call].op->name);
+		if (j->e.first_call < 0)
+			continue;
+		printf("%s: the first value that is not finite comes from layer %s (%s).\n", hu_shown(j->policy),
+			j->e.p->c[j->e.first_call].layer, j->e.p->c[j->e.first_call].op->name);
+		hu_lost_constant lost[HU_LOST_CONSTANTS];
+		size_t n = hu_lost_constants(lost, &j->e.v, j->e.first_call);
+		for (size_t k = 0; k < n; k++)
+			printf("%s: on the way there the constant %.6g of layer %s is %s in %s.\n", hu_shown(j->policy),
+				lost[k].was, lost[k].layer, lost[k].is == 0 ? "0" : "infinite",
+				hu_format_name(lost[k].format));
 	}
 	if (v->exact)
 		print_exact(v);
@@ -311,6 +319,23 @@ changes_json(const hu_effect *r)
 	return all;
 }
 
+/* The constants that the policy's formats have no value for, before the first value that is not finite. */
+static json_t *
+lost_json(const hu_judgement *j)
+{
+	hu_lost_constant lost[HU_LOST_CONSTANTS];
+	size_t n = j->e.first_call < 0 ? 0 : hu_lost_constants(lost, &j->e.v, j->e.first_call);
+	json_t *all = json_array();
+
+	for (size_t k = 0; k < n; k++) {
+		json_t *o = json_pack("{s:f s:s s:s}", "was", lost[k].was, "format", hu_format_name(lost[k].format),
+			"layer", lost[k].layer);
+		json_object_set_new(o, "is", number(lost[k].is, 1));
+		json_array_append_new(all, o);
+	}
+	return all;
+}
+
 static json_t *
 row_json(const hu_validation *v, const hu_judgement *j)
 {
@@ -336,6 +361,7 @@ row_json(const hu_validation *v, const hu_judgement *j)
 	json_object_set_new(o, "kl", real(r->kl));
 	json_object_set_new(o, "nonfinite", json_integer((json_int_t)r->nonfinite));
 	json_object_set_new(o, "first_nonfinite", first < 0 ? json_null() : json_string(j->e.p->c[first].layer));
+	json_object_set_new(o, "lost_constants", lost_json(j));
 	json_object_set_new(o, "weight_bytes", real(j->e.weight_bytes));
 	json_object_set_new(o, "traffic_bytes", real(j->e.traffic_bytes));
 	json_object_set_new(o, "products", json_integer((json_int_t)j->products));

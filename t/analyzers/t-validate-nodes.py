@@ -101,11 +101,37 @@ tap.ok(harm.count(math.inf) > 1 and harm == sorted(harm, reverse=True), 'what is
 
 # Rows that fill a batch count nowhere: the first five of seven inputs are what they are one by one
 npz('seven.npz', v0=([7, 3], [3e-8 * 7**k for k in range(21)]))
-words = ('nan.onnx', '--data', 'seven.npz', '--policies', 'fp16', '--sensitivity', '--sensitivity-inputs', '5', '--json')
+words = '--data seven.npz --policies fp16 --sensitivity --sensitivity-inputs 5 --json'.split()
 both = []
 for more in ((), ('--batch', '1')):
-    got = tap.halfulp('validate', *words, *more)
+    got = tap.halfulp('validate', 'nan.onnx', *words, *more)
     of = json.loads(got.stdout)['policies'][1]['sensitivity']['nodes'] if got.returncode == 0 else got.stderr
     both.append([(n['node'], n['operands'], n['zeroed'], n['saturated'], n['p99_9'], n['local_rel_l2']) for n in of])
 tap.ok(both[0] == both[1] and any(n[3] for n in both[0]), 'five of seven inputs are themselves alone', both)
+
+# A constant that float16 has no value for is named where something is not finite behind it
+write(
+    'eps.onnx',
+    graph(
+        [node('Mul', 'x half', 'm'), node('Add', 'm eps', 'a', name='safe'), node('Log', 'a', 'y', name='log')],
+        [floats('half', [1], [0.5]), floats('eps', [1], [1e-10])],
+        [value('x', ['n', 3])],
+        [value('y', ['n', 3])],
+    ),
+)
+npz('eps.npz', x=([2, 3], [0, 1, 2, 3, 0, 4]))
+got = tap.halfulp('validate', 'eps.onnx', '--data', 'eps.npz', '--policies', 'fp16,bf16', '--json')
+low = json.loads(got.stdout)['policies'][1:] if got.returncode == 0 else []
+lost = [
+    (p['policy'], l['layer'], l['is'], l['format'], abs(l['was'] * 1e10 - 1) < 1e-6)
+    for p in low
+    for l in p['lost_constants']
+]
+tap.ok(
+    [p['nonfinite'] for p in low] == [2, 0] and lost == [('fp16', 'safe', 0, 'fp16', True)],
+    'an epsilon that is 0 is named: %s' % lost,
+    got.stderr + got.stdout,
+)
+text = tap.halfulp('validate', 'eps.onnx', '--data', 'eps.npz', '--policies', 'fp16').stdout
+tap.ok('fp16: on the way there the constant 1e-10 of layer safe is 0 in fp16.' in text, 'and the text says so', text)
 tap.finish()

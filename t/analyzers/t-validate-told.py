@@ -127,11 +127,13 @@ def words(told):
         lines.append('Static scales were measured on the first %d inputs of the data themselves.' % c['inputs'])
     elif c:
         lines.append('Static scales were measured on %d inputs of %s.' % (c['inputs'], c['data']))
-    lines += [
-        '%s: the first value that is not finite comes from layer %s (cast).' % (r['policy'], r['first_nonfinite'])
-        for r in rows
-        if r['first_nonfinite']
-    ]
+    for r in rows:
+        if r['first_nonfinite']:
+            layer = r['first_nonfinite']
+            lines.append('%s: the first value that is not finite comes from layer %s (cast).' % (r['policy'], layer))
+        for lost in r['lost_constants']:
+            where = (r['policy'], lost['was'], lost['layer'], lost['is'] or '0', lost['format'])
+            lines.append('%s: on the way there the constant %.6g of layer %s is %s in %s.' % where)
     x = told.get('exact')
     if x:
         lines += [
@@ -175,8 +177,8 @@ def sensitivity(told):
             '',
             '%s, node by node, on %d input%s: low, the node alone; high, all but it; local, its own results'
             % (r['policy'], s['inputs'], 's' * (s['inputs'] != 1)),
-            "amax, p99.9 and outliers are of the node's results in float32; zeroed and saturated of its operands that are "
-            'no constants.',
+            "amax, p99.9 and outliers are of the node's results in float32; zeroed and saturated of its operands "
+            'that are no constants.',
             '%-*s %-10s %9s %6s %9s %9s %9s %6s %9s %9s %8s %8s %10s'
             % (
                 width,

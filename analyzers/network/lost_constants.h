@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Constants of a model that a version's formats have no value for, such as an epsilon of 1e-12 in float16. */
+#ifndef HU_ANALYZERS_LOST_CONSTANTS_H
+#define HU_ANALYZERS_LOST_CONSTANTS_H
+
+#include "lib/program/quantise/version.h"
+
+/* A constant of one value, what it becomes (0 or an infinity), the format, and the layer that reads it so. */
+typedef struct hu_lost_constant {
+	double was, is;
+	hu_format_id format;
+	const char *layer;
+} hu_lost_constant;
+
+enum { HU_LOST_CONSTANTS = 3 };
+
+/* The constants, all of whose elements are one value that is not 0, that become 0 or an infinity on the way to call
+   CALL of V: the nearest to it first, at most HU_LOST_CONSTANTS. Returns how many there are. */
+size_t hu_lost_constants(hu_lost_constant *list, const hu_version *v, int call);
+#endif
