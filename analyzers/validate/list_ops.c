@@ -127,6 +127,21 @@ print_unknown(const hu_op_list *l, const hu_listed_op *o)
 	puts("");
 }
 
+/* The nodes whose arithmetic is known and which do not run for all that. */
+static void
+print_need_constants(const hu_onnx *m)
+{
+	const hu_onnx_node **list;
+	size_t n = hu_onnx_need_constants(m, &list);
+
+	if (n)
+		printf("%zu node%s not run, since what must be a constant there depends on the model's inputs:\n", n,
+			n == 1 ? " does" : "s do");
+	for (size_t i = 0; i < n; i++)
+		printf("  %s %s\n", hu_shown(list[i]->op), *list[i]->name ? hu_shown(list[i]->name) : "(no name)");
+	free(list);
+}
+
 void
 hu_op_list_print(const hu_op_list *l)
 {
@@ -152,12 +167,28 @@ hu_op_list_print(const hu_op_list *l)
 	}
 	if (!ops) {
 		printf("the arithmetic of all %zu nodes is known\n", l->nnode);
+		print_need_constants(l->m);
 		return;
 	}
 	printf("the arithmetic of %zu of %zu nodes is not known:\n", nodes, l->nnode);
 	for (size_t i = 0; i < l->nop; i++)
 		if (!l->node[l->op[i].first].arithmetic)
 			print_unknown(l, &l->op[i]);
+	print_need_constants(l->m);
+}
+
+static json_t *
+need_constants(const hu_onnx *m)
+{
+	const hu_onnx_node **list;
+	size_t n = hu_onnx_need_constants(m, &list);
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(all,
+			json_pack("{s:s s:s}", "operator", hu_shown(list[i]->op), "node", hu_shown(list[i]->name)));
+	free(list);
+	return all;
 }
 
 json_t *
@@ -190,5 +221,6 @@ hu_op_list_json(const hu_op_list *l)
 		json_array_append_new(rows, row);
 	}
 	json_object_set_new(o, "operators", rows);
+	json_object_set_new(o, "need_constants", need_constants(l->m));
 	return o;
 }

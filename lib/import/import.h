@@ -57,4 +57,8 @@ int hu_import_whole(int type);
 /* The operators of lib/op/ops.def that compute NODE, a blank between two; "moves" where elements only change places;
    NULL where the arithmetic is not known, of this version of the operators or with these attributes. */
 const char *hu_onnx_arithmetic(const hu_onnx *m, const hu_onnx_node *node);
+
+/* Sets *list, which the caller frees, to the nodes of the graph that need constants and read what depends on the model's
+   inputs, so that the model does not run. Returns how many there are. Graphs inside nodes are not looked at. */
+size_t hu_onnx_need_constants(const hu_onnx *m, const hu_onnx_node ***list);
 #endif

@@ -4,6 +4,7 @@ libhalfulp_a_SOURCES += lib/import/attr.c
 libhalfulp_a_SOURCES += lib/import/axes.c
 libhalfulp_a_SOURCES += lib/import/choose.c
 libhalfulp_a_SOURCES += lib/import/constant.c
+libhalfulp_a_SOURCES += lib/import/constants_only.c
 libhalfulp_a_SOURCES += lib/import/emit.c
 libhalfulp_a_SOURCES += lib/import/empty.c
 libhalfulp_a_SOURCES += lib/import/import.c

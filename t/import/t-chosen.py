@@ -119,4 +119,32 @@ npz('past.npz', x=([N, C], x), past=([N, 2, C], past))
 b = [[[max(2 * past[(n * 2 + t) * C + c], 0) for c in range(C)] for t in range(2)] for n in range(N)]
 want = [[row[n][c] + b[n][0][c] + b[n][1][c] + sum(sum(r) ** 2 for r in b[n]) for c in range(C)] for n in range(N)]
 check('a past of length 2', 'past.onnx', 'past.npz', [N, C], flat(want))
+
+# --list-ops names the nodes that need constants and do not get them, which are those that do not run
+whole = node('Cast', 'x', 'w', to=INT64)
+one = [ints('zero', [1], [0]), ints('one', [1], [1]), ints('both', [2], [-1, C])]
+flat_ = node('Flatten', 'w', 'f', axis=0)
+first = [whole, flat_, node('Gather', 'f zero', 'g', axis=1), node('Squeeze', 'g zero', 'k')]
+for text, nodes, runs in (
+    ('NonZero', [node('NonZero', 'x', 'y')], False),
+    ('Acos', [node('Acos', 'x', 'y')], False),
+    ('Sin', [node('Sin', 'x', 'y')], True),
+    ('Slice', [*first, node('Slice', 'x zero k one', 'y')], False),
+    ('TopK', [*first, node('TopK', 'x k', 'y i')], False),
+    ('Tile', [*first, node('Concat', 'k one', 'r', axis=0), node('Tile', 'x r', 'y')], False),
+    ('Reshape', [node('Shape', 'x', 's'), node('Reshape', 'x s', 'y')], True),
+    ('Reshape', [node('Reshape', 'x both', 'y')], True),
+    ('Slice', [node('Shape', 'x', 's'), node('Slice', 's zero one', 'k'), node('Slice', 'x zero k zero', 'y')], True),
+    ('If', [node('ReduceSum', 'x both01', 's', keepdims=0), node('Cast', 's', 'c', to=BOOL),
+            node('If', 'c', 'y', then_branch=branch('Mul', 'a'), else_branch=branch('Sub', 'b'))], True),
+):
+    constants = one + [floats('two', [1], [2]), ints('both01', [2], [0, 1])]
+    write('l.onnx', graph(nodes, constants, X, Y))
+    got = tap.halfulp('validate', 'l.onnx', '--list-ops', '--json')
+    named = [n['operator'] for n in json.loads(got.stdout)['need_constants']] if got.returncode == 0 else got.stderr
+    ran = tap.halfulp('validate', 'l.onnx', '--data', 'x.npz', '--policies', 'bf16', '--exact', '0')
+    told = 'does not run, since what must be' in tap.halfulp('validate', 'l.onnx', '--list-ops').stdout
+    good = ran.returncode == 0 if runs else ran.returncode != 0 and 'must be a constant here' in ran.stderr
+    tap.ok(good and named == [text] * (not runs) and told != runs, '%s %s' % (text, 'runs' if runs else 'does not run'),
+           [named, ran.stderr, told])
 tap.finish()
