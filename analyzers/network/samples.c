@@ -222,6 +222,14 @@ shape_of(hu_given *to, const hu_samples *s, size_t i, size_t batch)
 			hu_shown(v->name), to->rank, HU_RANK);
 	for (int j = 0; j < to->rank; j++)
 		to->d[j] = j == axis ? batch * s->run[i] : a->shape[own || j < axis ? j + 1 : j];
+	size_t each = 1;
+	for (int j = 0; j < to->rank; j++)
+		each *= j == axis ? s->run[i] : to->d[j];
+	if (each != a->count / s->n)
+		return hu_fail(HU_EFILE,
+			"the array for input '%.120s' has %zu elements in a row, and an input of the model has %zu; "
+			"--batch-axis, or an axis more or less in the array, makes them one",
+			hu_shown(v->name), a->count / s->n, each);
 	for (int j = 0; j < to->rank && v->rank >= 0; j++)
 		if (v->dim[j].n > 0 && (size_t)v->dim[j].n != to->d[j])
 			return hu_fail(HU_EFILE,
@@ -306,6 +314,7 @@ hu_samples_put(const hu_samples *s, size_t i, size_t row, size_t at, size_t batc
 	hu_format f = hu_format_of(t->format);
 	hu_rows r = hu_rows_of(t->shape.rank, t->shape.d, s->axis[i], batch);
 
+	HU_ASSERT(each * batch == t->n || !each);
 	for (size_t k = 0; k < each; k++)
 		hu_put(t, hu_rows_at(&r, at, k), hu_round(hu_npy_real(a, row * each + k), f, HU_RNE, 0, 0));
 }

@@ -173,6 +173,13 @@ npz('half.npz', x=([4, 3], [1, 2, 3, 0.125, 5, 7, 1.5, 2.5, 9, 11, 13, 17]))
 got = tap.halfulp('validate', 'half.onnx', '--data', 'half.npz', '--policies', 'bf16')
 good = got.returncode == 0 and 'The exact network, on 4 inputs' in got.stdout
 tap.ok(good, 'a file in float16 is judged', got.stderr)
+# An axis that rows do not fit is refused, whatever is said of it
+write('m.onnx', graph([node('Add', 'x x', 'y')], [], [value('x', ['a', 'b', 'c'])], [value('y', ['a', 'b', 'c'])]))
+npz('whole.npz', x=([N, 2, T, C], drawn(N * 2 * T * C)))
+refused('rows that are no whole inputs', 'elements in a row', 3, 'm.onnx', '--data', 'x.npz', '--batch-axis', 'x=none')
+for axis in range(3):
+    words = 'm.onnx', '--data', 'whole.npz', '--batch-axis', 'x=%d' % axis
+    refused('whole inputs along axis %d' % axis, 'elements in a row', 3, *words)
 
 # float32 is in every table once
 got = tap.halfulp('validate', 's.onnx', '--data', 'rows.npz', '--policies', 'float32,bf16,float32', '--json')
