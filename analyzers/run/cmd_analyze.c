@@ -207,6 +207,11 @@ report(const hu_analysis *a, int summed, int json)
 		putchar('\n');
 		json_array_foreach(json_object_get(o, "verdict"), i, v)
 			printf("%s\n", json_string_value(v));
+		json_array_foreach(json_object_get(o, "remedies"), i, v)
+			printf("%sAgainst %s: %s; to see it at work: %s\n", i ? "" : "\n",
+				json_string_value(json_object_get(v, "cause")),
+				json_string_value(json_object_get(v, "remedy")),
+				json_string_value(json_object_get(v, "command")));
 		printf("\ntables in %s/analysis", hu_shown(a->run->dir));
 		if (!a->run->tensors)
 			printf("; next: halfulp report %s", hu_shown(a->run->dir));

@@ -252,7 +252,7 @@ def first(n, rows, broken, cause, rank, steps, seen, silent, least, odd):
 def told(n, rows, broken, cause, rank, steps, seen, silent, least, odd):
     if broken:
         return (
-            'Fatal: the run ended with a loss that is not finite; the first overflow stands in metrics.tsv where a '
+            'Fatal: the run ended with a loss that is not finite. The first overflow stands in metrics.tsv where a '
             'scaler saw it, else trace earlier steps.'
         )
     if rank == 0:

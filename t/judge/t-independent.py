@@ -17,7 +17,7 @@ from fractions import Fraction as Q
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from independent import baseline, loss_scale, replay, said, state, summary, swamping, timeline, training, underflow, what_if  # noqa: E402
+from independent import baseline, loss_scale, nonfinite, replay, said, state, summary, swamping, timeline, training, underflow, what_if  # noqa: E402
 from independent.expect import Unknown, compare  # noqa: E402
 from independent.files import Run, table  # noqa: E402
 from independent.number import fl, log2floor, pow2  # noqa: E402
@@ -241,6 +241,20 @@ def of_nothing():
         ok(not wrong, '%s: summary.json' % name, '\n'.join(wrong))
 
 
+def epsilon():
+    """An epsilon that is 0 in the format divides by 0 where a gradient is 0."""
+    path = os.path.join(folder, 'epsilon')
+    words = ['--steps', '1', '--trace-steps', '0', '--policy', 'float16', '--eps', '1e-8', '--loss-scale', 'none']
+    run('train', *MLP, *words, '--quiet', path)
+    run('analyze', '--sample', '16', path)
+    r = Run(path)
+    mine = nonfinite.tables(r, {0: Traced(r, 0, ideal=False)})['nonfinite']
+    wrong = compare(r.analysis('nonfinite.tsv'), agreed, mine, 'nonfinite')
+    said = json.load(open(r.analysis('summary.json')))
+    good = [x['cause'] for x in mine] == ['zero_constant'] and '1e-08 becomes 0 in fp16' in said['verdict'][0]
+    ok(good and not wrong, 'epsilon: the first NaN and the constant that made it', '\n'.join(wrong + said['verdict']))
+
+
 def opaque():
     """A recorded step in which two calls are made opaque: one before some gradients, and the update of one weight."""
     path = os.path.join(folder, 'opaque')
@@ -379,6 +393,7 @@ RUNS = {
     # the same with error feedback at a loss scale that changes
     'feedback': lambda: judge('feedback', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'mixed_float16', '--micro-batches', '4', '--all-reduce', 'ring:3,wire=e5m2,feedback', '--init-scale', '2^10', '--growth-interval', '2', '--optimizer', 'sgd'], sample=12),
     'opaque': opaque,
+    'epsilon': epsilon,
     'faulty': faulty,
     'faulty-bf16': lambda: faulty_short('bfloat16', '-bf16'),
     'faulty-fp16': lambda: faulty_short('mixed_float16', '-fp16'),

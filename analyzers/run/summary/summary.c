@@ -4,6 +4,8 @@
 #include "analyzers/run/summary/summary.h"
 
 #include "lib/judge/harm.h"
+#include "lib/number/round.h"
+#include "lib/op/element/moments.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -188,6 +190,19 @@ has_short_gradients(const hu_program *p)
 	return 0;
 }
 
+/* Whether some optimizer's epsilon is 0 in the format of its moments. */
+static int
+is_epsilon_zero(const hu_program *p)
+{
+	for (int i = 0; i < p->nc; i++) {
+		const hu_call *c = &p->c[i];
+		double eps = c->op->moments ? hu_attr_num(c, "eps", c->op->moments->usual_eps) : 0;
+		if (eps != 0 && c->nout > 2 && hu_round(eps, hu_format_of(p->t[c->out[2]].format), HU_RNE, 0, 0) == 0)
+			return 1;
+	}
+	return 0;
+}
+
 static hu_status
 read_underflow(const hu_run *r, hu_summary *n)
 {
@@ -216,6 +231,7 @@ read_underflow(const hu_run *r, hu_summary *n)
 	}
 	n->zeroed = round(n->zeroed);
 	n->zeroed_share = nonzeros > 0 ? n->zeroed / nonzeros : has_short_gradients(r->train) ? NAN : 0;
+	n->eps_zero = is_epsilon_zero(r->train);
 	n->v_zeroed_share = v_nonzeros > 0 ? v / v_nonzeros : NAN;
 	hu_table_release(&t);
 	return HU_OK;
@@ -265,6 +281,7 @@ read_all(const hu_run *r, hu_summary *n)
 	HU_TRY(read_swamping(r, n));
 	HU_TRY(read_state(r, n));
 	HU_TRY(hu_summary_read_seen(r, n));
+	HU_TRY(hu_summary_read_origin(r, n));
 	return read_safe(r, n);
 }
 

@@ -44,7 +44,17 @@ typedef struct hu_summary {
 		size_t step;
 		json_t *by_step, *operators; /* arrays of summary.json */
 	} seen;
+	int eps_zero;                /* 1 where an optimizer's epsilon is 0 in the format of its moments */
+	int origin_known;            /* 1 where the analyzer nonfinite ran */
+	json_t *origin, *nan_origin; /* the rows of nonfinite.tsv on the first step that has one; NULL: none */
 } hu_summary;
+
+/* Reads nonfinite.tsv. */
+hu_status hu_summary_read_origin(const hu_run *r, hu_summary *n);
+/* Says where the first number that is not finite came from; returns 0 where no traced step tells. */
+int hu_summary_say_origin(hu_str *s, const hu_summary *n);
+/* The array "remedies" of summary.json: of each cause what helps, and a command that shows it at work. */
+json_t *hu_summary_remedies(const hu_analysis *a, const hu_summary *n);
 
 /* Reads weights.tsv, coverage.tsv and unjudged.tsv; hu_summary_release frees what it made. */
 hu_status hu_summary_read_seen(const hu_run *r, hu_summary *n);

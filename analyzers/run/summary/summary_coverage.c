@@ -143,6 +143,8 @@ hu_summary_release(hu_summary *n)
 {
 	json_decref(n->seen.by_step);
 	json_decref(n->seen.operators);
+	json_decref(n->origin);
+	json_decref(n->nan_origin);
 }
 
 int

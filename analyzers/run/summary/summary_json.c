@@ -78,6 +78,9 @@ hu_summary_json(const hu_analysis *a, const hu_summary *n)
 	json_object_set_new(o, "verdict_word", json_string(hu_summary_word(n)));
 	json_object_set_new(o, "cause", n->rank > 1 && *n->cause ? json_string(n->cause) : json_null());
 	json_object_set_new(o, "coverage", hu_summary_coverage(n));
+	json_object_set_new(o, "nonfinite", n->origin ? json_incref(n->origin) : json_null());
+	json_object_set_new(o, "nan", n->nan_origin ? json_incref(n->nan_origin) : json_null());
+	json_object_set_new(o, "remedies", hu_summary_remedies(a, n));
 	json_object_set_new(o, "numbers", v);
 	json_object_set_new(o, "provenance", from);
 	return o;

@@ -16,6 +16,7 @@ say_nonfinite(hu_str *s, const hu_summary *n)
 
 	hu_str_addf(s, "Fatal: at step %zu elements of %s were infinite or NaN, as stored or as they should have been.",
 		n->cause_step, what);
+	hu_summary_say_origin(s, n);
 }
 
 /* What the gradients and updates that were judged kept; nothing is said of what was not measured. */
@@ -65,6 +66,7 @@ say_unknown(hu_str *s, const hu_analysis *a, const hu_summary *n)
 		hu_str_add(s, n->safe_known && !isnan(n->safe_min) ? "; " : "");
 		say_scales(s, n);
 		hu_str_add(s, ".");
+		hu_summary_say_origin(s, n);
 		return;
 	}
 	if (!judged) {
@@ -151,10 +153,12 @@ say_cause(hu_str *s, const hu_summary *n)
 static void
 say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
 {
-	if (n->broken)
-		hu_str_add(s, "Fatal: the run ended with a loss that is not finite; the first overflow stands in "
-			      "metrics.tsv where a scaler saw it, else trace earlier steps.");
-	else if (!n->rank)
+	if (n->broken) {
+		hu_str_add(s, "Fatal: the run ended with a loss that is not finite.");
+		if (!hu_summary_say_origin(s, n))
+			hu_str_add(s, " The first overflow stands in metrics.tsv where a scaler saw it, else trace "
+				      "earlier steps.");
+	} else if (!n->rank)
 		say_unknown(s, a, n);
 	else if (n->rank == 1) {
 		hu_str_add(s, "Harmless: ");
@@ -209,8 +213,8 @@ say_counts(hu_str *s, const hu_summary *n)
 	if (n->v_zeroed_share > 0)
 		hu_str_addf(s,
 			" Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by "
-			"epsilon alone.",
-			100 * n->v_zeroed_share);
+			"epsilon alone%s.",
+			100 * n->v_zeroed_share, n->eps_zero ? ", which is 0 in their format" : "");
 }
 
 static void

@@ -164,7 +164,8 @@ def compare(run, sample):
     """Problems, and how many numbers agreed, by key."""
     there, (n, word, made_by) = json.load(open(run.analysis('summary.json'))), expected(run)
     wrong, agreed = [], {}
-    for key in sorted(set(there) - {'verdict', 'verdict_word', 'cause', 'coverage', 'numbers', 'provenance'}):
+    for key in sorted(set(there) - {'verdict', 'verdict_word', 'cause', 'coverage', 'nonfinite', 'nan', 'remedies',
+        'numbers', 'provenance'}):
         wrong.append('summary.json: %s is recomputed by nothing' % key)
     for key in sorted(set(there['numbers']) ^ set(n)):
         wrong.append('summary.json: %s is %s' % (key, 'recomputed by nothing' if key in there['numbers'] else 'not there'))
@@ -183,6 +184,18 @@ def compare(run, sample):
         wrong.append('summary.json: the cause is %s there, %s here' % (there['cause'], made_by))
     if len(there['verdict']) != 3 or any(re.search(r'\bnan\b', s) for s in there['verdict']):
         wrong.append('summary.json: the verdict is not three sentences with numbers: %r' % there['verdict'])
+    rows = Tables(run)['nonfinite']
+    for key, kind in (('nonfinite', 'nonfinite'), ('nan', 'nan')):
+        own = next((r for r in rows if r['made'] == kind and r['step'] == rows[0]['step']), None)
+        got = there[key] and {k: '-' if v is None else str(v) for k, v in there[key].items()}
+        agreed[key] = agreed.get(key, 0) + (own is not None and own == got)
+        if own != got:
+            wrong.append('summary.json: %s is %r there, %r here' % (key, got, own))
+    causes = {r['cause'] for r in rows} | {there['cause'], 'gradients', 'rounding'}
+    strange = [r for r in there['remedies'] if r['cause'] not in causes or not r['command'].startswith('halfulp ')]
+    agreed['remedies'] = agreed.get('remedies', 0) + bool(there['remedies'])
+    if strange or (not there['remedies'] and there['cause'] and not rows):
+        wrong.append('summary.json: the remedies %r are for no cause that is there' % there['remedies'])
     mine, *_ = coverage(run)
     for key in sorted(set(there['coverage']) | set(mine)):
         got, e = there['coverage'].get(key, 'not there'), mine.get(key, 'recomputed by nothing')
@@ -223,7 +236,9 @@ def compare(run, sample):
     scales = re.findall(r'2\^(-?\d+)', there['verdict'][0])
     if scales and scales != ['%d' % x for x in scale]:
         wrong.append('summary.json: the first sentence has scales 2^%s, the numbers %s' % (scales, scale))
-    strange = [x for x in figures(re.sub(r'2\^-?\d+', '', there['verdict'][0])) if x not in allowed]
+    said = re.sub(r' The first traced number that is not finite: .*? (?=All \d|Of \d|How much)', ' ',
+        there['verdict'][0])
+    strange = [x for x in figures(re.sub(r'2\^-?\d+', '', said)) if x not in allowed]
     if strange and 'moment' not in there['verdict'][0]:
         wrong.append('summary.json: the first sentence has %s, which the numbers do not: %r' % (strange, there['verdict'][0]))
     for key, value in there['provenance'].items():

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Where a number that is not finite came from, by causes that are made here, and what the verdict offers against each:
+# every command of every remedy runs, and shows what it promises. HALFULP names the program.
+import json, os, re, shlex, subprocess, sys
+
+sys.dont_write_bytecode = True
+TOP = os.path.abspath(os.environ.get("srcdir", "."))
+sys.path.insert(0, os.path.join(TOP, "t/tool"))
+from tap import HALFULP, finish, home, ok  # noqa: E402
+
+
+def halfulp(*args):
+    ran = subprocess.run([HALFULP, *args], capture_output=True, text=True)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+os.chdir(home())
+SMALL = ["--model", "mlp", "--width", "0.03125", "--size", "8", "--train", "40", "--eval", "8", "--batch", "8"]
+CASES = {
+    "zero_constant": ["--policy", "float16", "--eps", "1e-8", "--loss-scale", "none", "--steps", "2", "--trace-steps",
+        "0,1"],
+    "overflow": ["--policy", "mixed_float16", "--init-scale", "16777216", "--steps", "1", "--trace-steps", "0"],
+    "none": ["--policy", "mixed_float16", "--steps", "2", "--trace-steps", "0,1"],
+}
+for cause, words in CASES.items():
+    code, out, err = halfulp("train", *SMALL, *words, "--quiet", cause)
+    code, out, err = halfulp("analyze", cause)
+    summary = json.load(open(cause + "/analysis/summary.json"))
+    first, told = summary["nonfinite"], summary["verdict"][0]
+    if cause == "none":
+        ok(first is None and summary["nan"] is None and "not finite" not in told, "finite numbers have no origin: "
+            + told)
+        continue
+    ok(first and first["cause"] == cause, "%s: %s" % (cause, json.dumps(first)))
+    named = [str(first[k]) for k in ("step", "op", "layer", "tensor", "element", "operands")] if first else ["?"]
+    ok(all(n in told for n in named), "its step, operator, layer, tensor, element and operands are told: " + told)
+    remedies = [r for r in summary["remedies"] if r["cause"] == cause]
+    ok(len(remedies) == 1 and remedies[0]["command"] in out, "and what helps: %s" % remedies)
+source = open(os.path.join(TOP, "analyzers/run/summary/summary_origin.c")).read()
+rows = re.findall(r'\{ "(\w+)",\s*"[^"]*",\s*"(halfulp (?:[^"\\]|\\.)*)" \}', source)
+commands = sorted({c.replace('\\"', '"') for _, c in rows})
+ok(len(rows) >= 12 and len(commands) >= 8, "%d causes have remedies, of %d commands" % (len(rows), len(commands)))
+for c in commands:
+    words = shlex.split(c)[1:]
+    small = ["--train", "256", "--eval", "64", "--batch", "32"] if words[0] in ("train", "compare") else []
+    code, out, err = halfulp(*words, *small)
+    ok(code == 0, "%s runs: exit %d %s" % (c, code, err.strip()[:200]))
+code, out, err = halfulp("train", *SMALL, "--policy", "float16", "--eps", "1e-4", "--loss-scale", "none", "--steps",
+    "2",
+                         "--trace-steps", "0,1", "--quiet", "larger")
+code, out, err = halfulp("analyze", "larger")
+summary = json.load(open("larger/analysis/summary.json"))
+ok(summary["nonfinite"] is None, "with the larger epsilon nothing is infinite or NaN")
+finish()
