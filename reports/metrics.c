@@ -26,6 +26,10 @@ const hu_number hu_numbers[] = { { "Evaluation accuracy", "eval_accuracy", HU_UN
 		" of the nonzero ones" },
 	{ "Gradient's norm lost", "gradient_l2_share_lost", HU_UNIT_SHARE, "", "cosine to the exact gradient ",
 		"gradient_cosine", HU_UNIT_COSINE, "" },
+	{ "Update judged", "update_l2_share_judged", HU_UNIT_SHARE, "",
+		"of its norm at the least seen step; of the calls ", "calls_judged_share", HU_UNIT_SHARE, "" },
+	{ "Weights that kept their bits", "weights_kept_share", HU_UNIT_SHARE, "", "of those with a gradient", NULL, 0,
+		NULL },
 	{ "Time a step", "ms", HU_UNIT_REAL, " ms", "median", NULL, 0, NULL },
 	{ NULL, NULL, 0, NULL, NULL, NULL, 0, NULL } };
 
@@ -98,7 +102,7 @@ hu_metrics_last(const hu_report_run *r, const char *column)
 {
 	int at = hu_table_column(&r->metrics, column);
 
-	for (int i = r->metrics.rows; at >= 0 && i-- > 0; ) {
+	for (int i = r->metrics.rows; at >= 0 && i-- > 0;) {
 		double x = hu_table_real(&r->metrics, i, at);
 		if (isfinite(x))
 			return x;
@@ -153,7 +157,7 @@ hu_metrics_diverged(const hu_report_run *r, const char *column)
 {
 	int at = hu_table_column(&r->metrics, column);
 
-	for (int i = r->metrics.rows; at >= 0 && i-- > 0; )
+	for (int i = r->metrics.rows; at >= 0 && i-- > 0;)
 		if (strcmp(hu_table_cell(&r->metrics, i, at), "-"))
 			return !isfinite(hu_table_real(&r->metrics, i, at));
 	return 0;

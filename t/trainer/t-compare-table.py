@@ -15,7 +15,7 @@ from tap import HALFULP, bail_out, finish, home, none  # noqa: E402
 folder = home()
 SEEDS, POLICIES = ['1', '4', '2'], ['mixed_float16', 'float32', 'float16,layer:dense3=float32']
 SCORES = ['accuracy', 'precision', 'recall', 'dice', 'iou', 'hit_rate', 'ndcg']
-COLUMNS = [*SCORES, 'eval_loss', 'ms_a_step', 'bytes', 'swamped_share', 'underflowed_share']
+COLUMNS = [*SCORES, 'eval_loss', 'ms_a_step', 'bytes', 'swamped_share', 'underflowed_share', 'judged_share']
 
 
 def table(path):
@@ -37,7 +37,8 @@ def of_run(path):
     n = json.load(open(summary))['numbers'] if os.path.exists(summary) else {}
     scores = {c: None if last['eval_' + c] == '-' else float(last['eval_' + c]) for c in SCORES}
     return {**scores, 'eval_loss': float(last['eval_loss']), 'ms_a_step': math.fsum(ms) / len(ms),
-            'bytes': sum(m['memory_bytes'].values()), 'swamped_share': n.get('swamped_share_updates'), 'underflowed_share': n.get('zeroed_share')}
+            'bytes': sum(m['memory_bytes'].values()), 'swamped_share': n.get('swamped_share_updates'), 'underflowed_share': n.get('zeroed_share'), 
+            'judged_share': n.get('update_l2_share_judged')}
 
 
 def figures(x):
@@ -106,7 +107,8 @@ for p, x in zip(POLICIES, lines[begin + 1:]):
     pair = lambda c, k, f: f % (100 * means[p, c][k]) + '±' + ('%.2f' % (100 * means[p, c][k + 1]))  # noqa: E731
     size = means[p, 'bytes'][0]
     want = [pair('accuracy', 0, '%.2f'), '-' if p == POLICIES[0] else pair('accuracy', 2, '%+.2f'), pair('precision', 0, '%.2f'), pair('recall', 0, '%.2f'), '%.1f' % means[p, 'ms_a_step'][0], None, None,
-            '%.4f' % means[p, 'swamped_share'][0], '%.4f' % means[p, 'underflowed_share'][0]]
+            '%.4f' % means[p, 'swamped_share'][0], '%.4f' % means[p, 'underflowed_share'][0],
+            '%.4f' % means[p, 'judged_share'][0]]
     if len(cells) != len(want) or any(w is not None and w != c for w, c in zip(want, cells)) or cells[6] != 'kB' or not math.isclose(float(cells[5]), size / 1e3, rel_tol=0.006):
         wrong.append('%s there, %s (%s bytes) here' % (cells, want, size))
 width = {len(x) for x in lines[begin:begin + 2]}

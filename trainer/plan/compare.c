@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char *const names[HU_RESULTS] = { "accuracy", "precision", "recall", "dice", "iou", "hit_rate", "ndcg",
-	"eval_loss", "ms_a_step", "bytes", "swamped_share", "underflowed_share" };
+	"eval_loss", "ms_a_step", "bytes", "swamped_share", "underflowed_share", "judged_share" };
 
 /* The columns of metrics.tsv that the first of them are read from. */
 static const char *const measured[] = { "eval_accuracy", "eval_precision", "eval_recall", "eval_dice", "eval_iou",
@@ -86,6 +86,7 @@ read_summary(hu_compare_result *r)
 	}
 	r->v[HU_RESULT_SWAMPED] = number(n, "swamped_share_updates");
 	r->v[HU_RESULT_UNDERFLOWED] = number(n, "zeroed_share");
+	r->v[HU_RESULT_JUDGED] = number(n, "update_l2_share_judged");
 	json_decref(j);
 	free(path);
 	return HU_OK;

@@ -8,8 +8,19 @@
 
 /* The results of a run, in the order of hu_result_name. */
 enum {
-	HU_RESULT_ACCURACY, HU_RESULT_PRECISION, HU_RESULT_RECALL, HU_RESULT_DICE, HU_RESULT_IOU, HU_RESULT_HIT_RATE,
-	HU_RESULT_NDCG, HU_RESULT_EVAL_LOSS, HU_RESULT_MS, HU_RESULT_BYTES, HU_RESULT_SWAMPED, HU_RESULT_UNDERFLOWED,
+	HU_RESULT_ACCURACY,
+	HU_RESULT_PRECISION,
+	HU_RESULT_RECALL,
+	HU_RESULT_DICE,
+	HU_RESULT_IOU,
+	HU_RESULT_HIT_RATE,
+	HU_RESULT_NDCG,
+	HU_RESULT_EVAL_LOSS,
+	HU_RESULT_MS,
+	HU_RESULT_BYTES,
+	HU_RESULT_SWAMPED,
+	HU_RESULT_UNDERFLOWED,
+	HU_RESULT_JUDGED,
 	HU_RESULTS
 };
 
@@ -22,11 +33,11 @@ typedef struct hu_compare_result {
 } hu_compare_result;
 
 /* The name of result k: accuracy precision recall dice iou hit_rate ndcg eval_loss ms_a_step bytes swamped_share
-   underflowed_share. */
+   underflowed_share judged_share, the last of the update's norm in the least seen step. */
 const char *hu_result_name(int k);
 
 /* Reads a finished run: its last evaluation, the mean milliseconds of a step without the first, memory from the
-   manifest, and the two shares from analysis/summary.json where that exists. */
+   manifest, and the three shares from analysis/summary.json where that exists. */
 hu_status hu_result_read(hu_compare_result *r, const char *dir);
 
 /* Returns 1 where a run has result k: its training succeeded and, for the shares, its analysis finished, whatever it
@@ -35,7 +46,10 @@ int hu_result_gave(const hu_compare_result *r, int k);
 
 /* What is printed of a model: the score that counts, and two beside it. */
 enum { HU_SCORES = 3 };
-typedef struct hu_compare_scores { int k[HU_SCORES]; const char *title[HU_SCORES]; } hu_compare_scores;
+typedef struct hu_compare_scores {
+	int k[HU_SCORES];
+	const char *title[HU_SCORES];
+} hu_compare_scores;
 /* Returns those of the run's model; accuracy and its like where r is NULL. */
 const hu_compare_scores *hu_compare_scores_of(const hu_compare_result *r);
 
@@ -49,7 +63,7 @@ typedef struct hu_comparison {
 	char **rate;   /* learning rates as they were given; NULL: that of the options, and rates is 1 */
 	int policies, rates, seeds;
 	long long *seed;
-	hu_compare_result *result;       /* [policies][rates][seeds] */
+	hu_compare_result *result; /* [policies][rates][seeds] */
 } hu_comparison;
 
 int hu_comparison_rows(const hu_comparison *c);

@@ -154,8 +154,8 @@ hu_comparison_print(const hu_comparison *c, FILE *f)
 	const char *const *title = scores->title;
 	const int *k = scores->k;
 
-	fprintf(f, "%-24s%s %14s %% %18s %14s %% %14s %% %9s %9s %9s %9s\n", "policy", c->rate ? "       lr" : "",
-		title[0], "difference", title[1], title[2], "ms a step", "bytes", "swamped", "underflow");
+	fprintf(f, "%-24s%s %14s %% %18s %14s %% %14s %% %9s %9s %9s %9s %9s\n", "policy", c->rate ? "       lr" : "",
+		title[0], "difference", title[1], title[2], "ms a step", "bytes", "swamped", "underflow", "judged");
 	for (int p = 0; p < hu_comparison_rows(c); p++) {
 		double mean, error;
 		char bytes[16];
@@ -174,7 +174,7 @@ hu_comparison_print(const hu_comparison *c, FILE *f)
 		print_pair(f, 9, "%.1f", mean, NAN, 1);
 		hu_comparison_mean(c, p, HU_RESULT_BYTES, 0, &mean, &error);
 		fprintf(f, " %9s", isnan(mean) ? "-" : hu_bytes_text(mean, bytes, sizeof bytes));
-		for (int i = HU_RESULT_SWAMPED; i <= HU_RESULT_UNDERFLOWED; i++) {
+		for (int i = HU_RESULT_SWAMPED; i <= HU_RESULT_JUDGED; i++) {
 			hu_comparison_mean(c, p, i, 0, &mean, &error);
 			print_pair(f, 9, "%.4f", mean, NAN, 1);
 		}

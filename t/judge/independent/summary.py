@@ -133,6 +133,9 @@ def expected(run):
     n['weights_l2_share_lost'], n['weights_cosine'] = worst([number(r['l2_share_lost']) for r in weights],
         max), worst([number(r['cosine']) for r in weights], min)
     seen, *_ = coverage(run)
+    share = seen['update_l2_share_judged']
+    n['update_l2_share_judged'] = NAN if share is None else share
+    n['calls_judged_share'] = seen['calls_judged'] / seen['calls'] if seen['calls'] else NAN
     pulled = seen['weights_with_gradient']
     n['weights_kept_share'] = seen['weights_kept'] / pulled if pulled else NAN
     rank = max([RANK[r['verdict']] for rows in (*judged.values(), whole) for r in rows], default=0)
