@@ -35,6 +35,12 @@ for cause, words in CASES.items():
     ok(first and first["cause"] == cause, "%s: %s" % (cause, json.dumps(first)))
     named = [str(first[k]) for k in ("step", "op", "layer", "tensor", "element", "operands")] if first else ["?"]
     ok(all(n in told for n in named), "its step, operator, layer, tensor, element and operands are told: " + told)
+    lines = [line.rstrip("\n").split("\t") for line in open(cause + "/metrics.tsv") if not line.startswith("#")]
+    row = dict(zip(lines[0], lines[1 + first["step"]])) if first else {}
+    same = [row.get(k) for k in ("overflow_call", "overflow_tensor", "overflow_count")]
+    want = [str(first[k]) for k in ("call", "tensor", "nonfinite_elements")] if first else ["?"]
+    ok(same == want, "training has named it in metrics.tsv: %s, %s" % (same, want))
+    ok(all(dict(zip(lines[0], x))["overflow_call"] == "-" for x in lines[2 + first["step"]:]), "and once")
     remedies = [r for r in summary["remedies"] if r["cause"] == cause]
     ok(len(remedies) == 1 and remedies[0]["command"] in out, "and what helps: %s" % remedies)
 source = open(os.path.join(TOP, "analyzers/run/summary/summary_origin.c")).read()

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/record/metrics.h"
 
+#include "trainer/record/origin.h"
+
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/progress.h"
@@ -262,6 +264,8 @@ hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_metrics_row *r)
 	r->skipped = found != 0;
 	if (r->skipped)
 		HU_TRY(observe_overflow(s, r));
+	else
+		hu_origin_observe(s, r);
 	double start = hu_now();
 	hu_threads_set(hu_team_all(&m->team) ? threads : 1);
 	hu_status st = observe_tensors(m, s, step);

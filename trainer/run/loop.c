@@ -19,6 +19,24 @@ typedef struct loop {
 
 /* Prints a line where a step was skipped or the scale moved: which tensor of which call overflowed first, and by how
    much. */
+/* Where no scaler looks, the call that made the first number that is not finite. */
+static void
+say_origin(loop *l, const hu_metrics_row *r)
+{
+	const hu_program *p = l->s->programs.train;
+
+	if (!l->talk || r->skipped || r->overflow_call < 0)
+		return;
+	const hu_call *c = &p->c[r->overflow_call];
+	const hu_info *t = &p->t[r->overflow_tensor];
+	hu_progress_end(&l->bar);
+	fprintf(stderr,
+		"step %zu: call %d (%s, layer %s) made %.0f of %zu elements of %s (%s) infinite or NaN, from finite "
+		"numbers; halfulp analyze tells why where the step is traced\n",
+		r->step, c->id, c->op->name, c->layer, r->overflow_count, hu_count(t->shape), t->name,
+		hu_format_name(t->format));
+}
+
 static void
 say_scale(loop *l, const hu_metrics_row *r, double next)
 {
@@ -30,7 +48,7 @@ say_scale(loop *l, const hu_metrics_row *r, double next)
 	fprintf(stderr, "step %zu: loss scale %g", r->step, r->loss_scale);
 	if (next != r->loss_scale)
 		fprintf(stderr, " -> %g", next);
-	if (r->overflow_tensor >= 0 && r->overflow_call >= 0) {
+	if (r->skipped && r->overflow_tensor >= 0 && r->overflow_call >= 0) {
 		const hu_call *c = &p->c[r->overflow_call];
 		const hu_info *t = &p->t[r->overflow_tensor];
 		fprintf(stderr,
@@ -134,6 +152,7 @@ one_step(loop *l, size_t step, hu_metrics_row *r)
 	l->seconds += r->seconds;
 	l->waited += r->waited;
 	l->timed++;
+	say_origin(l, r);
 	say_scale(l, r, next);
 	return HU_OK;
 }
