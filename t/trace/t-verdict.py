@@ -99,6 +99,18 @@ for optimizer in OPTIMIZERS:
     share = kept / pulled
     ok(share < 0.5 or summary['verdict_word'] in ('costs', 'fatal'),
        '%s: %.3f kept their bits: %s' % (name, share, summary['verdict'][0]))
+    if optimizer in ('AdamW', 'RMSprop'):
+        ok(('fused=True rounds once' in summary['verdict'][0]) == (optimizer == 'AdamW'),
+           '%s: that it is not fused is said where it could be' % optimizer)
+torch.manual_seed(1)
+model = nn.Sequential(nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 8)).bfloat16()
+try:
+    opt = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)
+    summary, pulled, kept = train('fused', model, opt, lambda s: F.cross_entropy(model(x).float(), y), 2)
+    counted('fused', summary, pulled, kept)
+    ok('fused=True' not in summary['verdict'][0], 'and fused it is not: ' + summary['verdict'][0])
+except RuntimeError as why:
+    skip('no fused AdamW here: %s' % str(why).splitlines()[0])
 
 
 # a twin in float64 confirms each all-clear

@@ -150,6 +150,29 @@ say_cause(hu_str *s, const hu_summary *n)
 			how, n->cause_step, 100 * n->update_share, n->update_cosine);
 }
 
+/* Says what a recorded optimizer that is not fused, although PyTorch has it fused, does in a short format: its
+   elementary operations are calls of their own, which round each. */
+static void
+say_unfused(hu_str *s, const hu_run *r, const hu_summary *n)
+{
+	const hu_program *p = r->train;
+	const char *name = json_string_value(json_object_get(json_object_get(r->manifest, "optimizer"), "name"));
+	int counts = (!strcmp(n->cause, "updates") || !strcmp(n->cause, "weights")) && name &&
+		     (!strcmp(name, "Adam") || !strcmp(name, "AdamW") || !strcmp(name, "Adagrad"));
+
+	for (int i = 0; n->rank > 1 && counts && i < p->nc; i++) {
+		const hu_call *c = &p->c[i];
+		const hu_info *t = &p->t[c->out[0]];
+		if (c->phase != HU_UPDATE || strcmp(c->op->name, "addcdiv") || hu_format_of(t->format).p >= 24)
+			continue;
+		hu_str_addf(s,
+			" %s is not fused here: each of its elementary operations rounds to %s; fused=True rounds "
+			"once.",
+			name, hu_format_name(t->format));
+		return;
+	}
+}
+
 static void
 say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
 {
@@ -172,6 +195,7 @@ say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
 			"to compare with, since the bound on it is too wide in so large a step; --engine mpfr "
 			"computes it.",
 			a->propagation.left);
+	say_unfused(s, a->run, n);
 	hu_summary_say_coverage(s, n);
 }
 
