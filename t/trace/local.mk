@@ -13,4 +13,5 @@ SCRIPT_TESTS += t/trace/t-selection.py
 SCRIPT_TESTS += t/trace/t-torch-step.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-architectures.py
 SCRIPT_TESTS += t/trace/t-verdict.py
+EXPENSIVE_SCRIPT_TESTS += t/trace/x-drawn-nets.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-torch-models.py
