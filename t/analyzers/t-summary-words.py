@@ -443,7 +443,8 @@ def case(k):
         'weights': 'weights'}
     for key, want in n.items():
         kind = whose.get(key.split('_')[0])
-        if key in ('weights_kept_share', 'update_l2_share_judged', 'calls_judged_share', 'second_moment_zeroed_share', 'swamped_share_updates',
+        if key in ('weights_kept_share', 'update_l2_share_judged', 'calls_judged_share', 'second_moment_zeroed_share',
+            'swamped_share_updates',
             'swamped_share_updates_by_decay'):
             kind = None
         if isinstance(want, float) and math.isnan(want):

@@ -37,7 +37,8 @@ def of_run(path):
     n = json.load(open(summary))['numbers'] if os.path.exists(summary) else {}
     scores = {c: None if last['eval_' + c] == '-' else float(last['eval_' + c]) for c in SCORES}
     return {**scores, 'eval_loss': float(last['eval_loss']), 'ms_a_step': math.fsum(ms) / len(ms),
-            'bytes': sum(m['memory_bytes'].values()), 'swamped_share': n.get('swamped_share_updates'), 'underflowed_share': n.get('zeroed_share'), 
+            'bytes': sum(m['memory_bytes'].values()), 'swamped_share': n.get('swamped_share_updates'),
+                'underflowed_share': n.get('zeroed_share'), 
             'judged_share': n.get('update_l2_share_judged')}
 
 
