@@ -5,7 +5,7 @@
 #include "cuda/element/norm.cuh"
 #include "cuda/element/scalar.cuh"
 
-/* constants: eps, momentum, 1 - momentum, rows; operands: a channel's sum, and the running statistic before the step */
+/* constants: eps, momentum, hu_norm_rest, rows; operands: a channel's sum, and the running statistic before the step */
 enum { EPS, MOMENTUM, REST, ROWS, CONSTANTS };
 
 #define MEAN(S, T)                                               \
@@ -35,7 +35,6 @@ template <class F>
 static hu_status
 statistic(hu_work *w, const hu_slot *sum, size_t rows, int at, int moved, hu_slot *stat)
 {
-	double momentum = hu_attr_num(w->call, "momentum", 0.99);
 	hu_field m = hu_field_of(w, sum->n, 1);
 
 	*stat = hu_stat_slot(w, sum->n);
@@ -48,8 +47,8 @@ statistic(hu_work *w, const hu_slot *sum, size_t rows, int at, int moved, hu_slo
 		hu_field_out(w, &m, w->out[moved]);
 	m.nk = CONSTANTS;
 	m.k[EPS] = hu_norm_eps(w->call);
-	m.k[MOMENTUM] = momentum;
-	m.k[REST] = 1 - momentum;
+	m.k[MOMENTUM] = hu_attr_num(w->call, "momentum", 0.99);
+	m.k[REST] = hu_norm_rest(w->call, moved, rows);
 	m.k[ROWS] = (double)rows;
 	return hu_field_run<F>(w, &m);
 }

@@ -25,6 +25,16 @@ hu_cast_scale(double amax, double max)
 /* The number that a normalisation adds to a variance before the root: the attribute eps, 1e-3 (Keras's) without it. */
 static inline double hu_norm_eps(const hu_call *c) { return hu_attr_num(c, "eps", 1e-3); }
 
+/* The share of a batch's statistic that batchnorm's running statistic `out` takes in: 1 - momentum; of the variance
+   (output 4), with the attribute unbiased, rows / (rows - 1) times that. */
+static inline double
+hu_norm_rest(const hu_call *c, int out, size_t rows)
+{
+	double rest = 1 - hu_attr_num(c, "momentum", 0.99);
+
+	return out == 4 && hu_attr_num(c, "unbiased", 0) != 0 ? rest * (double)rows / ((double)rows - 1) : rest;
+}
+
 /* Returns which operand of an optimizer's update is the learning rate: with the attribute scheduled the last one,
    otherwise -1, and the rate is the attribute lr. */
 static inline int

@@ -181,3 +181,39 @@ def safe_softmax(s, a, out):
     empty = s.call("equal", [top, none], [("empty", (s.values[top] == -math.inf).to(torch.float32))])[0]
     empty, zero = s.spread(empty, tuple(own.shape)), s.spread(s.constant(0.0, own.dtype), tuple(own.shape))
     s.result("where", [empty, zero, y], out)
+
+
+@operator("var", "std", "var_mean", "std_mean")
+def var(s, a, out):
+    """The variance, or its root, and the mean beside it where that is asked for. The variance below a root has the
+    precision of fp64."""
+    out, x = list(tensors_in(out)), a["self"]
+    dims, root = axes_of(x, a.get("dim")), s.running[0]._schema.name.partition("::")[2].startswith("std")
+    n = math.prod(x.size(d) for d in dims)
+    correction = a.get("correction", 1 if a.get("unbiased", True) else 0)
+    correction = 1.0 if correction is None else float(correction)
+    floats(s, x, out[0])
+    attr = {"correction": correction}
+    if n <= correction:
+        raise Unknown("a variance of too few elements")
+    if root:
+        i, axes = along(s, s.input(x), dims)
+        exact = s.values[i].to(torch.float64)
+        over = list(range(axes["axis"], axes["axis"] + axes["axes"])) if axes else list(range(exact.dim()))
+        exact = exact.var(over, correction=correction)
+        j = s.call("reduce_var", [i], [("var", exact)], dict(axes, **attr), library=True, compute="fp64")[0]
+        own = snapshot(out[0])
+        j = s.call("sqrt", [j], [("std", own.reshape(exact.shape))], library=True, compute=deviation(out[0], n))[0]
+        if tuple(exact.shape) != tuple(own.shape):
+            j = s.call("move", [j], [("std@keep", own)], flat_move(tuple(own.shape)))[0]
+        s.known[s.key(out[0])] = Value(own, {"plain": j})
+    else:
+        reduced(s, "reduce_var", x, a.get("dim"), out[0], attr=attr)
+    if len(out) > 1:
+        reduced(s, "reduce_mean", x, a.get("dim"), out[1])
+
+
+def deviation(out, n):
+    """What std computes in: fp32 from sums in fp64, but of fp16 from sums in fp32, whose errors its own roundings
+    cover."""
+    return native(out)
