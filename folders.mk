@@ -50,6 +50,7 @@ include $(top_srcdir)/doc/measured/h200/local.mk
 include $(top_srcdir)/doc/teaching/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk
+include $(top_srcdir)/lib/base/guard/local.mk
 include $(top_srcdir)/lib/base/parts/local.mk
 include $(top_srcdir)/lib/base/ranks/local.mk
 include $(top_srcdir)/lib/exact/local.mk

@@ -5,6 +5,7 @@
 #include "cuda/device/device.h"
 #include "lib/base/build.h"
 #include "lib/base/console/command.h"
+#include "lib/base/bug.h"
 #include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -73,8 +74,8 @@ version(void)
 	return HU_EXIT_OK;
 }
 
-int
-main(int argc, char **argv)
+static int
+run(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
 
@@ -103,4 +104,11 @@ main(int argc, char **argv)
 		return hu_command_main(c, argc - 1, argv + 1);
 	hu_command_help(c);
 	return hu_stdout_end(HU_EXIT_OK);
+}
+
+int
+main(int argc, char **argv)
+{
+	hu_ending_watch();
+	return hu_ending(run(argc, argv));
 }

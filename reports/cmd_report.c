@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp report: writes the page and the figures of one or several runs. */
+#include "lib/base/guard/guard.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 
@@ -266,6 +267,8 @@ run(const hu_args *a)
 
 	if (st == HU_OK && !a->nrest)
 		st = hu_fail(HU_EINVAL, "which run? halfulp report RUN [RUN...]");
+	for (int i = 0; i < a->nrest; i++)
+		hu_guard(a->rest[i]);
 	if (st == HU_OK && hu_model_page_is(a->rest[0])) {
 		st = report_model(a);
 		return st == HU_OK ? HU_EXIT_OK : hu_complain(st);

@@ -7,6 +7,7 @@
 #include "analyzers/gate/gate_files.h"
 #include "analyzers/statistics/check_score.h"
 #include "analyzers/statistics/check_statistics.h"
+#include "lib/base/guard/input.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 
@@ -39,18 +40,17 @@ static hu_status
 copy(const char *from, const char *path)
 {
 	static char piece[1 << 16];
-	FILE *f = fopen(from, "rb");
+	FILE *f;
 	hu_outfile o;
 	size_t n;
 
-	if (!f)
-		return hu_fail(HU_EFILE, "%s cannot be read: %s", hu_shown(from), strerror(errno));
+	HU_TRY(hu_open_input(from, &f));
 	hu_status st = hu_outfile_open(&o, path);
 	if (st == HU_OK) {
 		while ((n = fread(piece, 1, sizeof piece, f)) && fwrite(piece, 1, n, o.f) == n)
 			;
 		if (ferror(f)) {
-			st = hu_fail(HU_EFILE, "%s cannot be read: %s", hu_shown(from), strerror(errno));
+			st = hu_fail(HU_EIO, "%s cannot be read: %s", hu_shown(from), strerror(errno));
 			hu_outfile_abandon(&o);
 		} else {
 			st = hu_outfile_commit(&o);

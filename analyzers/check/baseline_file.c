@@ -5,6 +5,7 @@
 #include "analyzers/check/baseline_common.h"
 #include "analyzers/check/baseline_headline.h"
 
+#include "lib/base/guard/input.h"
 #include "lib/base/mem.h"
 
 #include <math.h>
@@ -31,10 +32,10 @@ hu_baseline_begins(const char *path, const char *head)
 {
 	char found[64];
 	size_t n = strlen(head);
-	FILE *f = fopen(path, "rb");
+	FILE *f;
 
-	if (!f)
-		return 0;
+	if (hu_open_input(path, &f) != HU_OK)
+		return 0; /* whoever reads it whole says why */
 	size_t got = fread(found, 1, n, f);
 	fclose(f);
 	return got == n && !memcmp(found, head, n);

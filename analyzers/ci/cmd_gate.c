@@ -5,6 +5,7 @@
 #include "analyzers/ci/gate_figures.h"
 #include "analyzers/outcome/outcome.h"
 #include "analyzers/statistics/score.h"
+#include "lib/base/guard/guard.h"
 #include "lib/base/console/command.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
@@ -13,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const hu_opt opts[] = { { "baseline", "FILE", NULL, "the baseline that check holds the run to" },
@@ -228,12 +230,40 @@ train(const gate *g, int i, hu_command_end *end)
 	return st;
 }
 
+/* What tells a file from the one that had its name before: a new one has another number or another time. */
+typedef struct witness { int there; struct stat s; } witness;
+
+static witness
+look(const char *run)
+{
+	char *path = hu_path(run, "analysis/summary.json");
+	witness w = { 0 };
+
+	w.there = !lstat(path, &w.s);
+	free(path);
+	return w;
+}
+
+/* Analyzes a run. Its exit code alone is no proof that it did: the verdict must be one of this very analysis. */
 static hu_status
 analyze(const char *run, hu_command_end *end)
 {
 	char *argv[] = { "analyze", "--", (char *)run, NULL };
+	witness before = look(run);
 
-	return hu_command_run(end, 3, argv, -1, 1);
+	HU_TRY(hu_command_run(end, 3, argv, -1, 1));
+	witness after = look(run);
+	if (end->code <= HU_EXIT_JUDGED &&
+		!(after.there && !(before.there && before.s.st_ino == after.s.st_ino &&
+				   before.s.st_mtim.tv_sec == after.s.st_mtim.tv_sec &&
+				   before.s.st_mtim.tv_nsec == after.s.st_mtim.tv_nsec))) {
+		free(end->reason);
+		return hu_fail(HU_EUNABLE,
+			"%s: halfulp analyze ended without a verdict (analysis/summary.json is not new), so that "
+			"nothing is checked: run it by itself to see why",
+			run);
+	}
+	return HU_OK;
 }
 
 /* What a part said last goes into the documents where it ended in another way than LEAST and below; its code. */

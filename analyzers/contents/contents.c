@@ -3,6 +3,7 @@
 #include "analyzers/contents/contents.h"
 
 #include "analyzers/contents/contents_source.h"
+#include "lib/base/guard/input.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/store/npz.h"
@@ -95,8 +96,8 @@ static hu_status
 add_steps(hu_contents *c, const char *dir, const char *folder)
 {
 	size_t *step;
-	int n = hu_run_list_steps(dir, folder, &step);
-	hu_status st = HU_OK;
+	int n;
+	hu_status st = hu_run_list_steps(dir, folder, &step, &n);
 
 	for (int i = 0; i < n && st == HU_OK; i++) {
 		char *path = hu_path(dir, "%s/step-%06zu.safetensors", folder, step[i]),
@@ -131,19 +132,17 @@ add_file(hu_contents *c, const char *path, const char *step)
 {
 	unsigned char head[9] = "";
 	struct stat st;
-	FILE *f = fopen(path, "rb");
+	FILE *f;
 
-	if (!f || fstat(fileno(f), &st)) {
-		if (f)
-			fclose(f);
-		return hu_fail(HU_EFILE, "%s: cannot be opened: %s", path, strerror(errno));
-	}
-	size_t got = S_ISREG(st.st_mode) ? fread(head, 1, sizeof head, f) : 0;
-	fclose(f);
+	if (stat(path, &st))
+		return hu_fail(hu_input_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return add_run(c, path);
 	if (!S_ISREG(st.st_mode))
 		return hu_fail(HU_EFILE, "%s: neither a file nor a run directory", path);
+	HU_TRY(hu_open_input(path, &f));
+	size_t got = fread(head, 1, sizeof head, f);
+	fclose(f);
 	if (hu_onnx_is(path))
 		return hu_contents_add_onnx(c, path);
 	if (hu_npz_is(path))

@@ -31,9 +31,11 @@ hu_status
 hu_parting_of_states(hu_parting *found, const hu_run *r, const hu_run *s)
 {
 	size_t *a, *b;
-	int na = hu_run_list_steps(r->dir, "checkpoint", &a), nb = hu_run_list_steps(s->dir, "checkpoint", &b);
-	hu_status st = HU_OK;
+	int na, nb;
+	hu_status st = hu_run_list_steps(r->dir, "checkpoint", &a, &na),
+		  other = hu_run_list_steps(s->dir, "checkpoint", &b, &nb);
 
+	st = st == HU_OK ? other : st;
 	for (int i = 0; i < na && st == HU_OK && !found->apart.differ; i++)
 		for (int k = 0; k < nb && st == HU_OK; k++)
 			if (a[i] == b[k])

@@ -2,6 +2,7 @@
 #include "analyzers/gate/gate_files.h"
 
 #include "analyzers/gate/gate_out.h"
+#include "lib/base/guard/input.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/file.h"
 
@@ -29,10 +30,10 @@ is_baseline(const char *path)
 {
 	static const char first[] = "# halfulp baseline: ";
 	char head[sizeof first] = "";
-	FILE *f = fopen(path, "rb");
+	FILE *f;
 
-	if (!f)
-		return 0;
+	if (hu_open_input(path, &f) != HU_OK)
+		return 0; /* whoever reads it whole says why */
 	size_t got = fread(head, 1, sizeof head - 1, f);
 	fclose(f);
 	return got == sizeof first - 1 && !memcmp(head, first, got);

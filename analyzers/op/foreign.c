@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/op/foreign.h"
 
+#include "lib/base/guard/input.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/show.h"
 #include "lib/number/code.h"
@@ -116,11 +117,10 @@ static hu_status
 open_file(hu_foreign *s, const char *path)
 {
 	char head[6] = "";
-	FILE *f = fopen(path, "rb");
+	FILE *f;
 
 	memset(s, 0, sizeof *s);
-	if (!f)
-		return hu_fail(HU_EFILE, "%s: %s", path, strerror(errno));
+	HU_TRY(hu_open_input(path, &f));
 	size_t got = fread(head, 1, sizeof head, f);
 	fclose(f);
 	if (hu_onnx_is(path))

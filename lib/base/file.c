@@ -3,6 +3,8 @@
 #define _XOPEN_SOURCE 700
 #include "lib/base/file.h"
 
+#include "lib/base/guard/guard.h"
+#include "lib/base/guard/input.h"
 #include "lib/base/mem.h"
 
 #include <errno.h>
@@ -19,17 +21,12 @@
 hu_status
 hu_file_read(const char *path, char **data, size_t *len)
 {
-	FILE *f = fopen(path, "rb");
+	FILE *f;
 	size_t cap = 1 << 16, n = 0;
-	struct stat st;
+	struct stat st = { .st_size = 0 };
 
-	if (!f)
-		return hu_fail(HU_EFILE, "%s: %s", path, strerror(errno));
-	if (!fstat(fileno(f), &st) && S_ISDIR(st.st_mode)) {
-		fclose(f);
-		return hu_fail(HU_EFILE, "%s: this is a directory, and a file was expected", path);
-	}
-	if (st.st_size > 0)
+	HU_TRY(hu_open_input(path, &f));
+	if (!fstat(fileno(f), &st) && st.st_size > 0)
 		cap = (size_t)st.st_size + 1;
 	char *p = hu_xmalloc(cap);
 	for (;;) {
@@ -43,7 +40,7 @@ hu_file_read(const char *path, char **data, size_t *len)
 	if (ferror(f)) {
 		free(p);
 		fclose(f);
-		return hu_fail(HU_EFILE, "%s: the file cannot be read", path);
+		return hu_fail(HU_EIO, "%s: the file cannot be read", path);
 	}
 	fclose(f);
 	p[n] = 0;
@@ -61,7 +58,7 @@ hu_file_map(const char *path, void **bytes, size_t *n)
 	*bytes = NULL;
 	*n = 0;
 	if (fd < 0)
-		return hu_fail(HU_EFILE, "%s: cannot be opened: %s", path, strerror(errno));
+		return hu_fail(hu_input_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
 	regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
 	if (regular && st.st_size > 0)
 		*bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -71,7 +68,7 @@ hu_file_map(const char *path, void **bytes, size_t *n)
 		return hu_fail(HU_EFILE, "%s: it is not a regular file", path);
 	if (*bytes == MAP_FAILED) {
 		*bytes = NULL;
-		return hu_fail(HU_EFILE, "%s: cannot be mapped: %s", path, strerror(failed));
+		return hu_fail(hu_input_status(failed), "%s: cannot be mapped: %s", path, strerror(failed));
 	}
 	*n = (size_t)st.st_size;
 	return HU_OK;
@@ -84,25 +81,56 @@ hu_file_unmap(void *bytes, size_t n)
 		munmap(bytes, n);
 }
 
+static void
+release(hu_outfile *o)
+{
+	if (o->folder >= 0)
+		close(o->folder);
+	free(o->path);
+	free(o->temp);
+	*o = (hu_outfile){ .folder = -1 };
+}
+
 hu_status
 hu_outfile_open(hu_outfile *o, const char *path)
 {
 	struct stat st;
 	char real[PATH_MAX];
-	int there = !stat(path, &st);
+	int below = hu_guarded(path), there = !(below ? lstat(path, &st) : stat(path, &st)), fd;
 
-	/* A symbolic link's target is replaced, not the link. A pipe or a device is written to directly. */
-	o->path = hu_xstrdup(there && realpath(path, real) ? real : path);
-	o->temp = there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)
-			  ? NULL
-			  : hu_xprintf("%s.tmp.%ld", o->path, (long)getpid());
-	errno = EISDIR;
-	o->f = there && S_ISDIR(st.st_mode) ? NULL : fopen(o->temp ? o->temp : o->path, "wb");
-	if (o->f)
-		return HU_OK;
+	/* A symbolic link's target is replaced, not the link. A pipe or a device is written to directly. Below a
+	   guarded folder only a file is replaced. */
+	*o = (hu_outfile){ .folder = -1 };
+	if (there && (S_ISDIR(st.st_mode) || (below && !S_ISREG(st.st_mode))))
+		return hu_fail(HU_EIO, "%s: cannot be written: %s", path,
+			S_ISDIR(st.st_mode) ? strerror(EISDIR)
+					    : "no regular file is there, and a run directory holds nothing else");
+	o->path = hu_xstrdup(there && !below && realpath(path, real) ? real : path);
+	if (there && !S_ISREG(st.st_mode)) {
+		o->f = fopen(o->path, "wbe");
+		if (o->f)
+			return HU_OK;
+	} else {
+		hu_status found = hu_guard_parent(o->path, &o->folder, &o->leaf);
+		if (found != HU_OK) {
+			free(o->path);
+			return found;
+		}
+		o->temp = hu_xprintf("%s.tmp.%ld", o->leaf, (long)getpid());
+		unlinkat(o->folder, o->temp, 0); /* of a killed process that had this number */
+		fd = openat(o->folder, o->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+		o->f = fd < 0 ? NULL : fdopen(fd, "wb");
+		if (o->f)
+			return HU_OK;
+		int why = errno;
+		if (fd >= 0) {
+			close(fd);
+			unlinkat(o->folder, o->temp, 0);
+		}
+		errno = why;
+	}
 	hu_fail(HU_EIO, "%s: cannot be written: %s", path, strerror(errno));
-	free(o->path);
-	free(o->temp);
+	release(o);
 	return HU_EIO;
 }
 
@@ -111,10 +139,8 @@ static hu_status
 end(hu_outfile *o, hu_status st)
 {
 	if (st != HU_OK && o->temp)
-		unlink(o->temp);
-	free(o->path);
-	free(o->temp);
-	memset(o, 0, sizeof *o);
+		unlinkat(o->folder, o->temp, 0);
+	release(o);
 	return st;
 }
 
@@ -131,7 +157,12 @@ hu_outfile_commit(hu_outfile *o)
 		bad = 1;
 		why = errno;
 	}
-	if (!bad && o->temp && rename(o->temp, o->path)) {
+	if (!bad && o->temp && renameat(o->folder, o->temp, o->folder, o->leaf)) {
+		bad = 1;
+		why = errno;
+	}
+	/* the new name is on the disk too; not every file system can say so */
+	if (!bad && o->temp && fsync(o->folder) && errno == EIO) {
 		bad = 1;
 		why = errno;
 	}
@@ -157,8 +188,8 @@ hu_file_write(const char *path, const void *data, size_t n)
 	return hu_outfile_commit(&o);
 }
 
-hu_status
-hu_make_dirs(const char *path)
+static hu_status
+make_dirs(const char *path)
 {
 	char *p = hu_xstrdup(path);
 
@@ -178,6 +209,17 @@ hu_make_dirs(const char *path)
 	}
 	free(p);
 	return HU_OK;
+}
+
+hu_status
+hu_make_dirs(const char *path)
+{
+	if (!hu_guarded(path))
+		return make_dirs(path);
+	char *root = hu_guard_root(path);
+	hu_status st = make_dirs(root);
+	free(root);
+	return st == HU_OK ? hu_guard_make_dirs(path) : st;
 }
 
 int

@@ -20,9 +20,15 @@ hu_status hu_file_map(const char *path, void **bytes, size_t *n);
 /* Does nothing where bytes is NULL. */
 void hu_file_unmap(void *bytes, size_t n);
 
-/* An output file being written: callers write to f; path is the target, temp the temporary name (NULL where the
-   target is a pipe or a device, which is written directly). */
-typedef struct hu_outfile { FILE *f; char *path, *temp; } hu_outfile;
+/* An output file being written: callers write to f; path is the target, which has the name leaf in the folder that
+   `folder` is open on, and temp its temporary name there (NULL where the target is a pipe or a device, which is written
+   directly). Below a guarded folder (guard.h) no link is followed. */
+typedef struct hu_outfile {
+	FILE *f;
+	char *path, *temp;
+	const char *leaf;
+	int folder;
+} hu_outfile;
 
 /* Opens an output file. HU_EIO where it cannot be made; there is then nothing to commit or abandon. */
 hu_status hu_outfile_open(hu_outfile *o, const char *path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/store/npz.h"
 
+#include "lib/base/guard/input.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
@@ -156,10 +157,10 @@ int
 hu_npz_is(const char *path)
 {
 	char head[4] = "";
-	FILE *f = fopen(path, "rb");
+	FILE *f;
 
-	if (!f)
-		return 0;
+	if (hu_open_input(path, &f) != HU_OK)
+		return 0; /* whoever reads it whole says why */
 	size_t got = fread(head, 1, sizeof head, f);
 	fclose(f);
 	return got == sizeof head && (!memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4));

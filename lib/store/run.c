@@ -3,12 +3,12 @@
    file. */
 #include "lib/store/run.h"
 
+#include "lib/base/guard/input.h"
 #include "lib/base/mem.h"
 #include "lib/number/bulk/bulk.h"
 #include "lib/store/safetensors.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,11 +82,10 @@ static hu_status
 checksum(const char *path, int header, double *bytes, char hex[17])
 {
 	enum { PIECE = 1 << 18 };
-	FILE *f = fopen(path, "rb");
+	FILE *f;
 	size_t got;
 
-	if (!f)
-		return hu_fail(HU_EFILE, "%s: %s", path, strerror(errno));
+	HU_TRY(hu_open_input(path, &f));
 	XXH3_state_t *s = XXH3_createState();
 	char *piece = hu_xmalloc(PIECE);
 	double left = header ? header_bytes(f) : INFINITY;
@@ -103,7 +102,7 @@ checksum(const char *path, int header, double *bytes, char hex[17])
 	XXH3_freeState(s);
 	free(piece);
 	fclose(f);
-	return bad ? hu_fail(HU_EFILE, "%s: cannot be read", path) : HU_OK;
+	return bad ? hu_fail(HU_EIO, "%s: cannot be read", path) : HU_OK;
 }
 
 hu_status
@@ -126,14 +125,16 @@ ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int
-hu_run_list_steps(const char *dir, const char *folder, size_t **steps)
+hu_status
+hu_run_list_steps(const char *dir, const char *folder, size_t **steps, int *count)
 {
 	char *path = hu_path(dir, "%s", folder);
-	DIR *d = opendir(path);
+	DIR *d;
 	int n = 0, cap = 0;
+	hu_status st = hu_open_folder(path, &d);
 
 	*steps = NULL;
+	*count = 0;
 	free(path);
 	for (struct dirent *e; d && (e = readdir(d));) {
 		size_t step;
@@ -147,5 +148,6 @@ hu_run_list_steps(const char *dir, const char *folder, size_t **steps)
 		closedir(d);
 	if (n)
 		qsort(*steps, (size_t)n, sizeof **steps, ascending);
-	return n;
+	*count = n;
+	return st;
 }

@@ -77,9 +77,9 @@ hu_status hu_run_load_trace(const hu_run *r, size_t step, hu_tensor **t);
 void hu_run_free_trace(const hu_run *r, hu_tensor *t);
 /* The path of a traced step's file, which the caller frees. */
 char *hu_run_trace_path(const hu_run *r, size_t step);
-/* Lists the steps S of the files dir/folder/step-S.safetensors in ascending order and returns their number; the caller
-   frees *steps. */
-int hu_run_list_steps(const char *dir, const char *folder, size_t **steps);
+/* Lists the *n steps S of the files dir/folder/step-S.safetensors in ascending order; the caller frees *steps. There
+   are none where the folder is not there; where it cannot be read that is a failure, and *n is 0. */
+hu_status hu_run_list_steps(const char *dir, const char *folder, size_t **steps, int *n);
 /* Reads the checkpoint of a step, or the newest if step is negative: state tensors go to t (allocated by the caller,
    matched by name), the metadata to *meta. */
 hu_status hu_run_load_checkpoint(const char *dir, long step, const hu_program *p, hu_tensor *t, json_t **meta);

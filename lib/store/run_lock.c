@@ -4,6 +4,7 @@
 #include "lib/store/run_lock.h"
 
 #include "lib/base/file.h"
+#include "lib/base/guard/guard.h"
 #include "lib/base/mem.h"
 
 #include <errno.h>
@@ -62,6 +63,25 @@ sign(int fd)
 		return; /* a full disk loses the holder's name but not the lock */
 }
 
+/* Opens the lock file. One that is a link, a FIFO or a device is nobody's lock: it could lead to a file of someone's,
+   or block for ever. */
+static hu_status
+open_lock(const char *path, int flags, int *fd)
+{
+	struct stat s;
+
+	*fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+	if (*fd < 0 && errno != ELOOP)
+		return hu_fail(errno == ENXIO ? HU_EFILE : HU_EIO, "%s: cannot be %s: %s", path,
+			flags & O_CREAT ? "made" : "opened", strerror(errno));
+	if (*fd >= 0 && !fstat(*fd, &s) && S_ISREG(s.st_mode))
+		return HU_OK;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	return hu_fail(HU_EFILE, "%s is no regular file, so that it locks nothing: remove it", path);
+}
+
 hu_status
 hu_run_lock_write(hu_run_lock *l, const char *dir)
 {
@@ -69,11 +89,12 @@ hu_run_lock_write(hu_run_lock *l, const char *dir)
 	int made = !hu_exists(dir), fd;
 
 	memset(l, 0, sizeof *l);
+	hu_guard(dir);
 	hu_status st = hu_make_dirs(dir);
 	while (st == HU_OK) {
-		if ((fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) < 0) {
-			st = hu_fail(HU_EIO, "%s: cannot be made: %s", path, strerror(errno));
-		} else if (taken(fd, LOCK_EX)) {
+		if ((st = open_lock(path, O_RDWR | O_CREAT, &fd)) != HU_OK)
+			break;
+		if (taken(fd, LOCK_EX)) {
 			st = busy(fd, dir);
 			close(fd);
 		} else if (still_there(fd, path)) {
@@ -96,14 +117,20 @@ hu_status
 hu_run_lock_read(hu_run_lock *l, const char *dir)
 {
 	char *path = hu_path(dir, HU_RUN_LOCK);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = -1;
+	struct stat s;
 
 	memset(l, 0, sizeof *l);
+	hu_guard(dir);
+	/* a lock that this user may not read is one of another's, who lets others read the run all the same */
+	hu_status st = lstat(path, &s) ? HU_OK : open_lock(path, O_RDONLY, &fd);
 	free(path);
+	if (st == HU_EFILE)
+		return st;
 	if (fd < 0)
 		return HU_OK;
 	if (taken(fd, LOCK_SH)) {
-		hu_status st = busy(fd, dir);
+		st = busy(fd, dir);
 		close(fd);
 		return st;
 	}

@@ -26,14 +26,11 @@ static hu_status
 load_manifest(hu_run *r)
 {
 	char *path = hu_path(r->dir, "manifest.json");
-	json_error_t e;
 	hu_status st = HU_OK;
 
 	if (!hu_exists(path))
 		st = hu_fail(HU_EFILE, "%s: no run is there (no manifest.json); halfulp train makes one", r->dir);
-	else if (!(r->manifest = json_load_file(path, JSON_REJECT_DUPLICATES, &e)))
-		st = hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
-	else if ((st = hu_json_plain(r->manifest, path)) == HU_OK)
+	else if ((st = hu_json_read(path, &r->manifest)) == HU_OK && (st = hu_json_plain(r->manifest, path)) == HU_OK)
 		st = hu_run_check_version(r->manifest, path);
 	double bytes;
 	if (st == HU_OK)
@@ -45,13 +42,11 @@ load_manifest(hu_run *r)
 hu_status
 hu_run_read_program(const char *path, hu_program **out)
 {
-	json_error_t e;
-	json_t *j = json_load_file(path, JSON_REJECT_DUPLICATES, &e);
-	hu_status st = !j                                       ? hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text)
-		       : hu_json_plain(j, "its names") != HU_OK ? HU_EFILE
-								: hu_program_from_json(j, out);
+	json_t *j;
 
-	if (j && st != HU_OK) {
+	HU_TRY(hu_json_read(path, &j));
+	hu_status st = hu_json_plain(j, "its names") != HU_OK ? HU_EFILE : hu_program_from_json(j, out);
+	if (st != HU_OK) {
 		char *why = hu_xstrdup(hu_reason());
 		hu_fail(st, "%s: %s", path, why);
 		free(why);
@@ -80,8 +75,7 @@ open_parts(hu_run *r)
 	hu_status st = hu_exists(path) ? load_program(r->dir, "eval", &r->eval) : HU_OK;
 	free(path);
 	HU_TRY(st);
-	r->nstep = hu_run_list_steps(r->dir, "trace", &r->step);
-	return HU_OK;
+	return hu_run_list_steps(r->dir, "trace", &r->step, &r->nstep);
 }
 
 /* Opens the run, which takes over the lock. */
@@ -244,7 +238,8 @@ hu_run_load_checkpoint(const char *dir, long step, const hu_program *p, hu_tenso
 
 	if (step < 0) {
 		size_t *steps;
-		int n = hu_run_list_steps(dir, "checkpoint", &steps);
+		int n;
+		HU_TRY(hu_run_list_steps(dir, "checkpoint", &steps, &n));
 		step = n ? (long)steps[n - 1] : -1;
 		free(steps);
 		if (!n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Writes a run directory, each file completely or not at all. */
+#include "lib/base/guard/input.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/number/bulk/bulk.h"
@@ -16,8 +17,8 @@ static const char *const folders[] = { "trace", "checkpoint" };
 static int
 never_began(const char *dir)
 {
-	DIR *d = opendir(dir);
-	int ours = d != NULL;
+	DIR *d;
+	int ours = hu_open_folder(dir, &d) == HU_OK && d;
 
 	for (struct dirent *e; d && (e = readdir(d));)
 		ours &= !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, folders[0]) ||
@@ -29,19 +30,18 @@ never_began(const char *dir)
 }
 
 /* Removes files that killed processes left half-written in dir. */
-static void
+static hu_status
 remove_temporaries(const char *dir)
 {
-	DIR *d = opendir(dir);
+	DIR *d;
 
+	HU_TRY(hu_open_folder(dir, &d));
 	for (struct dirent *e; d && (e = readdir(d));)
-		if (hu_match("*.json.tmp.*,*.tsv.tmp.*,*.safetensors.tmp.*", e->d_name)) {
-			char *path = hu_path(dir, "%s", e->d_name);
-			unlink(path);
-			free(path);
-		}
+		if (hu_match("*.json.tmp.*,*.tsv.tmp.*,*.safetensors.tmp.*", e->d_name))
+			unlinkat(dirfd(d), e->d_name, 0);
 	if (d)
 		closedir(d);
+	return HU_OK;
 }
 
 hu_status
@@ -57,11 +57,12 @@ hu_run_create(const char *dir, int resume)
 {
 	if (!resume)
 		HU_TRY(hu_run_may_create(dir));
-	remove_temporaries(dir);
+	HU_TRY(remove_temporaries(dir));
 	for (int i = 0; i < 2; i++) {
 		char *path = hu_path(dir, "%s", folders[i]);
 		hu_status st = hu_make_dirs(path);
-		remove_temporaries(path);
+		if (st == HU_OK)
+			st = remove_temporaries(path);
 		free(path);
 		HU_TRY(st);
 	}

@@ -2,6 +2,7 @@
 #include "reports/model/model_page.h"
 
 #include "lib/base/console/show.h"
+#include "lib/base/console/show_json.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "reports/human.h"
@@ -37,16 +38,13 @@ read_object(json_t **o, const char *dir, const char *name, const char *rows)
 {
 	char *path = hu_path(dir, "%s", name);
 	hu_status st = HU_OK;
-	json_error_t e;
 	json_t *row;
 	size_t i;
 
 	*o = NULL;
 	if (has(dir, name)) {
-		*o = json_load_file(path, JSON_REJECT_DUPLICATES, &e);
-		if (!*o)
-			st = hu_fail(HU_EFILE, "%s: line %d: %s: make it again", path, e.line, hu_shown(e.text));
-		else if (!json_is_array(json_object_get(*o, rows)))
+		st = hu_json_read(path, o);
+		if (st == HU_OK && !json_is_array(json_object_get(*o, rows)))
 			st = hu_fail(HU_EFILE, "%s: it has no array '%s': make it again", path, rows);
 		json_array_foreach(json_object_get(*o, rows), i, row) if (st == HU_OK && !json_is_object(row)) st =
 			hu_fail(HU_EFILE, "%s: entry %zu of '%s' is no object: make it again", path, i, rows);

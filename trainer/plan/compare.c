@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/plan/compare.h"
 
+#include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
 #include "lib/base/tsv.h"
 
@@ -74,15 +75,16 @@ static hu_status
 read_summary(hu_compare_result *r)
 {
 	char *path = hu_path(r->dir, "analysis/summary.json");
-	json_error_t e;
-	int there = hu_exists(path);
-	json_t *j = there ? json_load_file(path, 0, &e) : NULL, *n = json_object_get(j, "numbers");
+	json_t *j = NULL, *n;
+	hu_status st = hu_exists(path) ? hu_json_read(path, &j) : HU_OK;
 
-	if (there && !n) {
-		hu_fail(HU_EFILE, "%s: %s; halfulp analyze writes it anew", path, j ? "it has no numbers" : e.text);
+	n = json_object_get(j, "numbers");
+	if (j && !n)
+		st = hu_fail(HU_EFILE, "%s: it has no numbers; halfulp analyze writes it anew", path);
+	if (st != HU_OK) {
 		json_decref(j);
 		free(path);
-		return HU_EFILE;
+		return st;
 	}
 	r->v[HU_RESULT_SWAMPED] = number(n, "swamped_share_updates");
 	r->v[HU_RESULT_UNDERFLOWED] = number(n, "zeroed_share");
@@ -114,13 +116,12 @@ hu_compare_score(const hu_compare_result *r, double *score)
 hu_status
 hu_result_read(hu_compare_result *r, const char *dir)
 {
-	json_error_t e;
+	json_t *m;
 
 	free(r->dir);
 	r->dir = hu_xstrdup(dir);
 	char *path = hu_path(dir, "manifest.json");
-	json_t *m = json_load_file(path, 0, &e);
-	hu_status st = m ? HU_OK : hu_fail(HU_EFILE, "%s: %s", path, e.text);
+	hu_status st = hu_json_read(path, &m);
 	free(path);
 	HU_TRY(st);
 	read_memory(r, m);

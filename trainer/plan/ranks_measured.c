@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/plan/ranks_measured.h"
 
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/tsv.h"
@@ -15,14 +16,13 @@ static hu_status
 read_manifest(hu_ranks_measured *m)
 {
 	char *path = hu_path(m->run, "manifest.json");
-	json_error_t why;
-	json_t *j = json_load_file(path, 0, &why);
+	json_t *j;
+	hu_status st = hu_json_read(path, &j);
 	const char *policy = json_string_value(json_object_get(json_object_get(j, "policy"), "name"));
 	json_int_t parameters = json_integer_value(json_object_get(j, "parameters"));
-	hu_status st = HU_OK;
 
-	if (!j)
-		st = hu_fail(HU_EFILE, "%s: %s", path, why.text);
+	if (st != HU_OK)
+		;
 	else if (!policy || strlen(policy) >= sizeof m->policy || parameters <= 0)
 		st = hu_fail(HU_EFILE, "%s: it does not say policy and parameters: is it a run of halfulp's?", path);
 	else {

@@ -88,7 +88,8 @@ static hu_status
 restore(hu_session *s, const char *dir)
 {
 	size_t *steps;
-	int n = hu_run_list_steps(dir, "checkpoint", &steps);
+	int n;
+	HU_TRY(hu_run_list_steps(dir, "checkpoint", &steps, &n));
 	size_t last = n ? steps[n - 1] : 0;
 
 	free(steps);
@@ -101,7 +102,8 @@ static hu_status
 check_checkpoint(const hu_run *run)
 {
 	size_t *steps;
-	int n = hu_run_list_steps(run->dir, "checkpoint", &steps);
+	int n;
+	HU_TRY(hu_run_list_steps(run->dir, "checkpoint", &steps, &n));
 	char *name = n ? hu_xprintf("checkpoint/step-%06zu.safetensors", steps[n - 1]) : NULL;
 	hu_status st = n ? hu_run_check_file(run, name) : HU_OK;
 

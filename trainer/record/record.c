@@ -240,7 +240,7 @@ hu_record_checkpoint(hu_record *r, hu_session *s, const hu_metrics *m, size_t st
 	}
 	free(select);
 	HU_TRY(st);
-	n = hu_run_list_steps(r->dir, "checkpoint", &steps);
+	HU_TRY(hu_run_list_steps(r->dir, "checkpoint", &steps, &n));
 	for (int i = 0; i < n; i++) {
 		snprintf(name, sizeof name, "checkpoint/step-%06zu.safetensors", steps[i]);
 		json_object_del(files(r), name);

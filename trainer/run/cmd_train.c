@@ -187,8 +187,9 @@ restore(job *b, const hu_run *run)
 {
 	hu_session *s = &b->session;
 	size_t *steps;
-	int n = hu_run_list_steps(run->dir, "checkpoint", &steps);
+	int n;
 
+	HU_TRY(hu_run_list_steps(run->dir, "checkpoint", &steps, &n));
 	b->from = n ? steps[n - 1] : 0;
 	free(steps);
 	hu_metrics_init(&b->metrics, &b->config);

@@ -83,9 +83,10 @@ hu_verify_where_state(hu_str *s, hu_session *x, const hu_run *r, size_t step)
 {
 	const hu_program *p = r->train;
 	size_t *saved;
-	int there = 0, n = hu_run_list_steps(r->dir, "checkpoint", &saved), found = 0;
+	int there = 0, n, found = 0;
 	hu_tensor *t, now;
 
+	HU_TRY(hu_run_list_steps(r->dir, "checkpoint", &saved, &n));
 	for (int i = 0; i < n; i++)
 		there |= saved[i] == step + 1; /* a checkpoint holds the state before the step that it is named after */
 	free(saved);

@@ -3,6 +3,8 @@
    alone need no Jansson. */
 #include "lib/base/console/show_json.h"
 
+#include "lib/base/guard/input.h"
+
 #include "lib/base/console/show.h"
 
 static hu_status
@@ -30,4 +32,23 @@ hu_json_plain(const json_t *jc, const char *name)
 		HU_TRY(hu_json_plain(v, name));
 	}
 	return HU_OK;
+}
+
+hu_status
+hu_json_read(const char *path, json_t **j)
+{
+	json_error_t e;
+	FILE *f;
+
+	*j = NULL;
+	HU_TRY(hu_open_input(path, &f));
+	*j = json_loadf(f, JSON_REJECT_DUPLICATES, &e);
+	int failed = ferror(f);
+	fclose(f);
+	if (*j && !failed)
+		return HU_OK;
+	json_decref(*j);
+	*j = NULL;
+	return failed ? hu_fail(HU_EIO, "%s: the file cannot be read", path)
+		      : hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
 }

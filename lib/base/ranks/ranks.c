@@ -4,6 +4,7 @@
 
 #include "lib/base/console/excerpts.h"
 #include "lib/base/console/progress.h"
+#include "lib/base/bug.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks_open.h"
 
@@ -325,7 +326,7 @@ void
 hu_ranks_give_up(int code)
 {
 	if (hu_ranks_now.size > 1 && !hu_ranks_now.agreed)
-		hu_ranks_now.wire->abort(code);
+		hu_ranks_now.wire->abort(hu_ending(code));
 }
 
 void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/data/images/decode.h"
+#include "lib/base/guard/input.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,12 +11,11 @@ hu_image_decode(hu_image *to, const char *path, size_t channels)
 {
 	static const unsigned char png[8] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
 	unsigned char first[8] = { 0 };
-	FILE *f = fopen(path, "rb");
+	FILE *f;
 	hu_status st;
 
 	memset(to, 0, sizeof *to);
-	if (!f)
-		return hu_fail(HU_EFILE, "%s: cannot be read: %s", path, strerror(errno));
+	HU_TRY(hu_open_input(path, &f));
 	size_t n = fread(first, 1, sizeof first, f);
 	rewind(f);
 	if (n >= 3 && first[0] == 0xff && first[1] == 0xd8 && first[2] == 0xff)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Opens files and folders for reading, below guarded folders (guard.h) as well as elsewhere, and tells a bad file from
+   a system that failed. */
+#ifndef HU_BASE_INPUT_H
+#define HU_BASE_INPUT_H
+
+#include "lib/base/status.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+/* Opens a file for reading. Below a guarded folder it must be a regular file, and its folders no links. HU_EFILE where
+   it is not there, may not be read or is none; HU_EIO where the system failed (too many open files, a failing disk). */
+hu_status hu_open_input(const char *path, FILE **f);
+/* Opens a folder for reading. *d is NULL where it is not there. Below a guarded folder no link is followed. */
+hu_status hu_open_folder(const char *path, DIR **d);
+/* The status of a failed read, by errno: HU_EFILE where the file is at fault, HU_EIO where the system is. */
+hu_status hu_input_status(int error);
+#endif

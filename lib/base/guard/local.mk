@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/base/guard/guard.c
+noinst_HEADERS += lib/base/guard/guard.h
+libhalfulp_a_SOURCES += lib/base/guard/input.c
+noinst_HEADERS += lib/base/guard/input.h
