@@ -130,12 +130,18 @@ void
 hu_html_number(hu_str *b, const char *text)
 {
 	for (const char *up; (up = strchr(text, '^')); ) {
-		size_t minus = strncmp(up + 1, MINUS, strlen(MINUS)) ? 0 : strlen(MINUS),
+		size_t minus = up[1] == '-' || up[1] == '+'               ? 1
+			       : strncmp(up + 1, MINUS, strlen(MINUS)) ? 0
+								       : strlen(MINUS),
 		       digits = strspn(up + 1 + minus, "0123456789");
-		char *before = hu_xprintf("%.*s", (int)(up - text), text);
+		/* without digits behind it a ^ is a character like any other */
+		size_t sign = digits ? minus : 0, shown = digits ? 0 : 1;
+		char *before = hu_xprintf("%.*s", (int)(up - text) + (int)shown, text);
 		hu_html_text(b, before);
-		hu_str_addf(b, "<sup>%.*s</sup>", (int)(minus + digits), up + 1);
-		text = up + 1 + minus + digits;
+		if (digits)
+			hu_str_addf(b, "<sup>%s%.*s</sup>", up[1] == '-' ? MINUS : "",
+				(int)(up[1] == '-' ? digits : sign + digits), up + 1 + (up[1] == '-'));
+		text = up + 1 + sign + digits;
 		free(before);
 	}
 	hu_html_text(b, text);

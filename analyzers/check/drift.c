@@ -84,8 +84,8 @@ harm(const hu_finding *f)
 	return LOCAL_ERROR;
 }
 
-/* Harm first, and within a class how many times its allowance, else its own value, a change is: to a power of two,
-   since changes of about one size are equals, of which the earliest step stands first. -1 of what did not fail. */
+/* Harm first, and within a class how many times its allowance, else its own value, a change is, as a logarithm; of
+   equal ones the earliest step stands first. -1 of what did not fail. */
 static double
 severity(const hu_finding *f)
 {
@@ -99,7 +99,7 @@ severity(const hu_finding *f)
 		return class + CLIP + (f->held == HU_MISSING_KEY);
 	double scale = fmax(fabs(w->value), fmax(w->noise, ldexp(1, hu_format_of(w->format).emin)));
 	double times = fabs(f->got->value - w->value) / (w->noise > 0 ? w->noise : scale);
-	return class + (times > 0 && isfinite(times) ? fmax(ilogb(times), -CLIP) : times > 0 ? CLIP : -CLIP);
+	return class + (times > 0 && isfinite(times) ? fmax(log2(times), -CLIP) : times > 0 ? CLIP : -CLIP);
 }
 
 /* The step in a key, TABLE/step/…; without one it stands behind those that have one. */

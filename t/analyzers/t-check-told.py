@@ -167,11 +167,14 @@ def finding(row, now, new=None):
     if held == DRIFT and ulps is not None:
         noise = float(row['noise'])
         times = abs(Q(got) - Q(want)) / (Q(noise) if noise > 0 else max(abs(Q(want)), pow2(FORMATS[row['ulps_of']][3])))
-    # of one class by how many times its allowance, or its own value, it moved, to a power of two
+    # of one class by how many times its allowance, or its own value, it moved, as a logarithm
+    if times != math.inf and times >= Q(2) ** 1024:
+        times = math.inf
+    size = -1100 if times == 0 else 1100 if times == math.inf else max(math.log2(float(times)), -1100)
     return (
         held,
         ulps,
-        4096 * (1 + harm) + (1100 + (held == MISSING) if times == math.inf else max(log2floor(times), -1100)),
+        4096 * (1 + harm) + size + (times == math.inf and held == MISSING),
     )
 
 

@@ -77,6 +77,21 @@ verdicts(void)
 	for (size_t i = 0; i < n; i++)
 		sorted &= (f[i].held >= HU_DRIFT) == (i < failed) && (!i || f[i].severity <= f[i - 1].severity);
 	ok(sorted, "failures stand first, worst first");
+	/* the larger of two changes of about one size stands first, though the other's name does */
+	hu_baseline few = { 0 }, moved = { 0 };
+	add(&few, "metrics/1/a_loss", "1", HU_SIDE_UP);
+	add(&few, "metrics/2/b_loss", "1", HU_SIDE_UP);
+	add(&moved, "metrics/1/a_loss", "2.1", HU_SIDE_UP);
+	add(&moved, "metrics/2/b_loss", "2.9", HU_SIDE_UP);
+	hu_baseline_sort(&few);
+	hu_baseline_sort(&moved);
+	size_t m, red;
+	hu_finding *g = hu_drift_compare(&few, &moved, &m, &red);
+	ok(m == 2 && red == 2 && !strcmp(g[0].want->key, "metrics/2/b_loss"), "the worst is the first: %s",
+		g[0].want->key);
+	free(g);
+	hu_baseline_release(&few);
+	hu_baseline_release(&moved);
 	free(f);
 	hu_baseline_release(&want);
 	hu_baseline_release(&got);

@@ -177,6 +177,8 @@ writing(void)
 	reads(65535, HU_UNIT_POWER, "6.554\u202f×\u202f10^4");
 	escaped(hu_html_text, "<a href=\"x\">&'", "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
 	escaped(hu_html_number, "2^−3 to 2^16 <", "2<sup>−3</sup> to 2<sup>16</sup> &lt;");
+	escaped(hu_html_number, "2^-2 and 10^-12, 3^+4", "2<sup>−2</sup> and 10<sup>−12</sup>, 3<sup>+4</sup>");
+	escaped(hu_html_number, "a^b 2^- 2^−", "a^b 2^- 2^−");
 	escaped(hu_shell_word, "runs/a-1", "runs/a-1");
 	escaped(hu_shell_word, "a\nb'\\\xc3\xaf", "$'a\\x0ab\\'\\\\\\xc3\\xaf'");
 	escaped(hu_html_text, "<a\x1b>\xe2\x80\xae", "&lt;a\\x1b&gt;\\u202e");
