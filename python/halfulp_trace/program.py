@@ -11,6 +11,7 @@ class Program:
         self.tensors, self.calls, self.names, self.made, self.steps = [], [], {}, {}, []
         self.maker = {}                          # the call that made a tensor
         self.tainted = set()                     # tensors that depend on an opaque call
+        self.written = 0                         # how many tensors the traces of earlier steps may have
 
     def tensor(self, name, format, shape, cls):
         name = name if len(name) < 128 else "~" + name[-127:]   # halfulp's names have less than 160 bytes
@@ -25,7 +26,7 @@ class Program:
 
     def rename(self, tensor, name):
         """Gives a tensor that a step made another name, by which later steps find it as an input."""
-        if name in self.names:
+        if name in self.names or tensor < self.written:  # by which a trace has it
             return
         info = self.tensors[tensor]
         del self.names[info["name"]]
@@ -47,20 +48,25 @@ class Program:
             "mode": mode, "sum": ("sequential" if sums else "fma") + ",acc=" + compute,
             "seed_name": self.tensors[outputs[0]]["name"], **more})
 
+    def made_by(self, tensor):
+        """The call that made a tensor; None of an input."""
+        return self.calls[self.maker[tensor]] if tensor in self.maker else None
+
     def nearest(self, tensor, wanted):
         """The nearest of the tensors that a tensor was made of which is wanted; None if there is none."""
         line, at = {tensor: None}, [tensor]
         for t in at:
             if t != tensor and wanted(t):
                 return t
-            call = self.maker.get(t)
-            new = [i for i in (self.calls[call]["in"] if call is not None else []) if i not in line]
+            call = self.made_by(t)
+            new = [i for i in (call["in"] if call is not None else []) if i not in line]
             line.update(dict.fromkeys(new))
             at += new
         return None
 
     def end_step(self, step, nexts, grads):
         """Notes what a step's states became and what its gradients are. A tensor's own keys are the last step's."""
+        self.written = len(self.tensors)
         self.steps.append({"step": step, "next": {str(k): i for k, i in nexts.items()},
                 "grad": {str(k): i for k, i in grads.items()}})
         for info in self.tensors:

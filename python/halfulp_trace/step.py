@@ -45,6 +45,7 @@ class Step(Tensors, TorchDispatchMode):
         out = func(*args, **kwargs)
         if running != "silent":
             self.r.guard(self.end, func, running, args, kwargs, out)
+            self.running = None, (), {}
         return out
 
     def begin(self, func, args, kwargs):
@@ -92,7 +93,7 @@ class Step(Tensors, TorchDispatchMode):
         everything = results + [t for t in written if not any(t is r for r in results)]
         if own and name in EMPTY:
             for t in everything:
-                self.known[self.key(t)] = Value(None)
+                self.known[self.key(t)] = Value(None, name="empty")
             return
         make = (OPERATORS.get(name) or OPERATORS.get(plain)) if own else None
         why = "halfulp has no such operator"
@@ -114,7 +115,7 @@ class Step(Tensors, TorchDispatchMode):
             return
         for t in everything:                     # what a rule leaves out few ask for
             if self.key(t) not in self.known:
-                self.known[self.key(t)] = Value(None, behind=self.operands([self.old(x) for x in read]))
+                self.known[self.key(t)] = Value(None, behind=self.operands([self.old(x) for x in read]), name=name)
 
     def wrote(self, written):
         """Notes that an operator wrote to these tensors."""

@@ -38,6 +38,7 @@ class Tensors:
         self.found = None                        # the tensor of the program that says whether the update is skipped
         self.scale = None                        # the program's tensor of the loss scale
         self.constants = {}                      # by their value, format and shape
+        self.running = None, (), {}              # the operator of PyTorch, and its arguments
         self.was = {}                            # values of the operands of a call that writes to them
 
     def storage(self, t):
@@ -180,7 +181,7 @@ class Tensors:
             return None
         whole = self.value(parent)
         if whole.data is None and not whole.behind and key[1] == 0:
-            return Value(None)                   # a view of what means nothing yet
+            return Value(None, name=whole.name)  # a view of what means nothing yet
         moves = None
         if t.dtype == parent.dtype and holdable(t) and whole.data is not None:
             if t.numel() == parent.numel() and same_order(parent, t):
@@ -190,7 +191,7 @@ class Tensors:
         if not moves:
             value = viewed(self, whole, parent, t) if t.dtype == parent.dtype and holdable(t) else None
             if value is None and not key[1]:
-                self.opaque("a view", "it shows its elements in another way", [whole], [t])
+                self.opaque(whole.name or "a view", "it shows its elements in another way", [whole], [t])
                 return self.known[key]
             return value
         i = self.get(whole)
@@ -238,7 +239,7 @@ class Tensors:
         for t in results:
             data = snapshot(t) if holdable(t) else None
             if data is None or t.dtype in WHOLE and (data.abs() > 2.0 ** 53).any():
-                self.known[self.key(t)] = Value(None, behind=self.operands(read))
+                self.known[self.key(t)] = Value(None, behind=self.operands(read), name=name)
             else:
                 held.append((t, data))
         if not held:
@@ -264,6 +265,13 @@ class Tensors:
     def taint(self, value):
         """Whether a Value depends on an opaque call."""
         return value.late is not None or not self.program.tainted.isdisjoint([*value.ids.values(), *value.behind])
+
+    def learned(self, t):
+        """Whether a tensor of floats depends on a parameter."""
+        tensors = self.program.tensors
+        return t.dtype in FORMATS and any(
+            tensors[i].get("trainable") or self.program.nearest(i, lambda k: tensors[k].get("trainable")) is not None
+            for i in self.operands([self.old(t)]))
 
     def decided(self, operands, *results):
         """Notes whole numbers and truth values that an operator chose by its operands' values: they are taken as
@@ -319,7 +327,12 @@ class Tensors:
 
     def old(self, t):
         """The Value that an operand has, or had before the call wrote to it."""
-        return self.was.get(id(t)) or self.value(t)
+        if id(t) in self.was:
+            return self.was[id(t)]
+        value = self.value(t)
+        if value.name == "empty" and holdable(t):        # a kernel that is no operator filled it
+            self.opaque("written outside PyTorch", "it was made empty, and no operator that was seen wrote it", [], [t])
+        return self.known[self.key(t)]
 
     def input(self, t, layout="plain"):
         if t.dim() > RANK:                       # whose axes are not those of the program's tensor

@@ -8,11 +8,12 @@ from .formats import FORMATS, RANK, WHOLE
 class Value:
     """The values that a tensor of PyTorch had at some time, and the program's tensors that hold them: `plain`, in
     PyTorch's own order of axes, and in halfulp's layouts. What is missing is made by a move. Where no format holds the
-    values `data` is None, and `behind` has the program's tensors that they depend on. `late` makes the call that
-    gives `data` its tensor, once something reads it."""
+    values `data` is None, `behind` has the program's tensors that they depend on, and `name` says what made them.
+    `late` makes the call that gives `data` its tensor, once something reads it."""
 
-    def __init__(self, data, ids=None, behind=(), late=None):
+    def __init__(self, data, ids=None, behind=(), late=None, name=None):
         self.data, self.ids, self.behind, self.late, self.mark = data, dict(ids or {}), tuple(behind), late, None
+        self.name = name
 
     def holds(self, t):
         """Whether t still has these values: as bits on the host, elsewhere as far as a fingerprint tells."""

@@ -29,6 +29,8 @@ ok(len(on["nightly.yml"]["schedule"]) == 1 and len(on["nightly.yml"]["schedule"]
 ok("check-expensive" in said["expensive"], "the long tests run every night")
 beside = said["beside-pytorch"]
 ok("torch" in beside and ".ci/run" in beside, "the tests that need PyTorch run every night")
+words = "whl/cpu", "t/trace/t-*.py", "no PyTorch"
+ok(all(w in said["pytorch"] for w in words), "those of the recorder on every push")
 parts = files["nightly.yml"]["jobs"]["expensive"]["strategy"]["matrix"]["part"]
 ok(f"/{len(parts)}" in said["expensive"] and parts == list(range(len(parts))), "all parts of them")
 ok("-O0" in said["unoptimised"] and "t/golden/t-golden.sh" in said["unoptimised"], "a build without optimisation is held to the golden digests")

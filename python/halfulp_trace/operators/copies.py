@@ -2,7 +2,7 @@
 """Casts and copies."""
 import torch
 
-from ..formats import FORMATS, WHOLE
+from ..formats import FORMATS, WHOLE, Unknown
 from ..values import Value, snapshot, tensors_in
 from .operands import floats, shared_layout
 from .table import operator
@@ -17,8 +17,10 @@ def cast(s, i, to, role, layer):
 def to_copy(s, a, out):
     """A cast. Whole numbers are rounded, too: 257 is 256 in bf16, through fp32 where they have more than 24 bits."""
     x = a["self"]
-    if out.dtype in WHOLE:                       # truncation, as an index is made
-        s.decided([x], out)
+    if out.dtype in WHOLE:
+        if out.dtype != torch.bool and s.learned(x):
+            raise Unknown("whole numbers that are made of what is learned")
+        s.decided([x], out)                      # truncation, as an index is made
         return
     floats(s, out)
     value = s.old(x)

@@ -9,9 +9,13 @@ from .table import operator
 
 
 def loss_scale(s, i):
-    """Notes that the program's tensor i is the loss scale, unless one is known. Returns that."""
+    """Notes that what i, or its inverse, was made of is the loss scale, unless one is known. Returns that."""
     if s.scale is not None:
         return s.scale
+    made = s.program.made_by(i)
+    while made is not None and made["op"] in ("cast", "reciprocal", "scale"):
+        i = made["in"][0]
+        made = s.program.made_by(i)
     s.scale = i
     s.program.rename(i, "scaler.scale")
     carry(s)
@@ -32,14 +36,9 @@ def amp_foreach_non_finite_check_and_unscale(s, a, out):
     grads, found, inverse = a["self"], a["found_inf"], a["inv_scale"]
     before = [s.input(t) for t in grads]
     i = s.input(inverse)
-    made = s.program.maker.get(i)
-    checked = made is None and float(inverse) == 1   # a fused optimizer divides by itself: it only wants the check
-    while not checked and s.scale is None:       # the inverse is made of the scale, through fp64
-        made = s.program.maker.get(i)
-        if made is None or s.program.calls[made]["op"] not in ("cast", "reciprocal"):
-            loss_scale(s, i)
-        else:
-            i = s.program.calls[made]["in"][0]
+    checked = i not in s.program.maker and float(inverse) == 1   # a fused optimizer divides by itself
+    if not checked:
+        loss_scale(s, i)
     ids = s.call("finite_check", before, [("found_inf", snapshot(found))], {"judged": len(before)}, layer="scaler")
     s.known[s.key(found)] = Value(snapshot(found), {"plain": ids[0]})
     s.found = ids[0] if s.found is None else s.found
