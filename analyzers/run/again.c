@@ -106,22 +106,26 @@ void
 hu_again_note_step(const hu_analysis *a, hu_tsv *t)
 {
 	const hu_propagation *g = &a->propagation;
-	char left[160] = "";
+	char left[160] = "", agreed[160] = "";
 
 	if (g->left)
 		snprintf(left, sizeof left,
 			"%zu tensors have no figure, since their bound is too wide and MPFR would take too long "
 			"(--engine mpfr asks it); ",
 			g->left);
+	if (g->agreed)
+		snprintf(agreed, sizeof agreed,
+			"bounds of %zu tensors rest on the agreement of recorded and exact products; ", g->agreed);
 	if (g->steps)
 		hu_tsv_note(t, "exact step",
 			"%zu tensors of %zu steps; figures from double-doubles are off by at most %.3g of themselves; "
 			"%zu values are 0 as far as the bound tells, and their ulp is the smallest subnormal; %zu "
 			"steps by MPFR whole, %zu of them at two precisions, which gave %zu tensors their figures and "
-			"left %zu without, on which they disagree; %s%zu values of double-double calls judged by MPFR, "
+			"left %zu without, on which they disagree; %s%s%zu values of double-double calls judged by "
+			"MPFR, "
 			"%zu outside their bound%s",
 			g->tensors, g->steps, g->widest, g->vanished, g->by_mpfr, g->twice, g->escalated, g->untold,
-			left, g->judged, g->disagreed,
+			left, agreed, g->judged, g->disagreed,
 			g->disagreed ? " (calls, whose results are taken for unknown, with all that depends on them)"
 				     : "");
 }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += lib/judge/agreement.c
+noinst_HEADERS += lib/judge/agreement.h
 libhalfulp_a_SOURCES += lib/judge/engine.c
 noinst_HEADERS += lib/judge/engine.h
 libhalfulp_a_SOURCES += lib/judge/errors.c

@@ -4,6 +4,7 @@
    exact_step.c computes one call. */
 #include "lib/judge/propagate.h"
 
+#include "lib/judge/agreement.h"
 #include "lib/judge/exact_step.h"
 #include "lib/exact/judge.h"
 #include "lib/base/mem.h"
@@ -19,7 +20,7 @@ typedef struct climbing {
 	const char *keep;
 	short **mark;
 	double **before;
-	int again;              /* before holds values to compare with and is not to be filled */
+	int again; /* before holds values to compare with and is not to be filled */
 } climbing;
 
 static hu_status
@@ -86,9 +87,10 @@ settle(hu_exact_step *x, int i, const int *last, const climbing *k, hu_errors_st
 	return HU_OK;
 }
 
-/* Computes the whole step in one arithmetic. */
+/* Computes the whole step in one arithmetic. g, if not NULL, bounds products by their agreement with the recorded
+   ones. */
 static hu_status
-climb(hu_exact_step *x, const climbing *k, hu_errors_step *errors)
+climb(hu_exact_step *x, const climbing *k, hu_agreement *g, hu_errors_step *errors)
 {
 	int *last = hu_program_last_uses(x->q);
 	hu_status st;
@@ -98,8 +100,12 @@ climb(hu_exact_step *x, const climbing *k, hu_errors_step *errors)
 	st = hu_exact_step_begin(x);
 	for (int i = 0; st == HU_OK && i < x->q->nc; i++) {
 		st = hu_exact_step_call(x, i);
+		if (st == HU_OK && g)
+			hu_agreement_after(g, x, &x->q->c[i]);
 		if (st == HU_OK)
 			st = settle(x, i, last, k, errors);
+		if (st == HU_OK && g)
+			hu_agreement_round(g, x, &x->q->c[i]);
 	}
 	free(last);
 	return st;
@@ -133,7 +139,10 @@ open_ones(const hu_program *q, const hu_errors_step *errors, hu_propagation *how
 }
 
 /* The three figures by name. */
-typedef struct figure { const char *name; double value, off; } figure;
+typedef struct figure {
+	const char *name;
+	double value, off;
+} figure;
 enum { NORM = 2, FIGURES };
 
 static void
@@ -229,13 +238,13 @@ by_mpfr(hu_exact_step *x, climbing *k, hu_errors_step *two, hu_errors_step *four
 	hu_errors_step *five = hu_xcalloc((size_t)x->q->nt + 1, sizeof *five);
 
 	hu_exact_step_init(&y, x->q, x->recorded, x->engine, x->seed, HU_STEP_FOUR);
-	hu_status st = climb(&y, k, four);
+	hu_status st = climb(&y, k, NULL, four);
 	how->by_mpfr = 1;
 	if (st == HU_OK && needs_five(x->q, two, four)) {
 		hu_exact_step_init(&z, x->q, x->recorded, x->engine, x->seed, HU_STEP_FIVE);
 		k->again = 1;
 		how->twice = 1;
-		st = climb(&z, k, five);
+		st = climb(&z, k, NULL, five);
 		if (st == HU_OK)
 			agree(x->q, four, five, how);
 		hu_exact_step_release(&y);
@@ -278,20 +287,40 @@ leave_open(hu_exact_step *x, hu_errors_step *errors, hu_propagation *how)
 	}
 }
 
+/* A step too large for MPFR. The recorded values are its second precision: PyTorch's or the program's own formats,
+   rounded after each call. */
+static hu_status
+by_agreement(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagation *how)
+{
+	hu_agreement g;
+
+	hu_agreement_init(&g, x, x->recorded, 1);
+	hu_status st = climb(x, k, &g, errors);
+	if (st == HU_OK) {
+		open_ones(x->q, errors, how);
+		leave_open(x, errors, how);
+	}
+	for (int i = 0; i < x->q->nt; i++)
+		how->agreed += errors[i].known && g.rests[i];
+	hu_agreement_release(&g);
+	how->judged = x->judged;
+	how->disagreed = x->disagreed;
+	return st;
+}
+
 /* Runs all the computations that a step needs. */
 static hu_status
 ladder(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagation *how)
 {
-	hu_errors_step *four = hu_xcalloc((size_t)x->q->nt + 1, sizeof *four);
 	int throughout = x->engine->throughout;
-	hu_status st = climb(x, k, errors);
 
+	if (!throughout && !affordable(x->q))
+		return by_agreement(x, k, errors, how);
+	hu_errors_step *four = hu_xcalloc((size_t)x->q->nt + 1, sizeof *four);
+	hu_status st = climb(x, k, NULL, errors);
 	how->judged = x->judged;
 	how->disagreed = x->disagreed;
-	if (st == HU_OK && !throughout && !affordable(x->q)) {
-		open_ones(x->q, errors, how);
-		leave_open(x, errors, how);
-	} else if (st == HU_OK && (throughout || open_ones(x->q, errors, how))) {
+	if (st == HU_OK && (throughout || open_ones(x->q, errors, how))) {
 		st = by_mpfr(x, k, errors, four, how);
 		if (st == HU_OK && throughout)
 			memcpy(errors, four, (size_t)x->q->nt * sizeof *four);
@@ -312,6 +341,7 @@ hu_propagation_join(hu_propagation *how, const hu_propagation *told)
 	how->escalated += told->escalated;
 	how->untold += told->untold;
 	how->left += told->left;
+	how->agreed += told->agreed;
 	how->judged += told->judged;
 	how->disagreed += told->disagreed;
 	how->vanished += told->vanished;

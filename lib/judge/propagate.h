@@ -12,7 +12,9 @@
 #define HU_PROPAGATE_HOW                                                                                               \
 	"the whole step computed again from the recorded state and inputs without casts and roundings, in pairs "      \
 	"of doubles with a bound on their own error; by MPFR where that bound exceeds 2^-10 of an error reported "     \
-	"(in steps of at most 5e8 operations; in larger ones such a tensor has no figure), "                           \
+	"(in steps of at most 5e8 operations; in larger ones a product whose bound is wider than 2^-40 of the "         \
+	"largest distance of its recorded values, 2^-56 after a rounding to bf16, has that as its bound, and a "        \
+	"tensor whose bound is still too wide has no figure), "                                                        \
 	"with 212 bits, and again with 265 where only the agreement of both tells how many are right, and "            \
 	"everywhere under --engine mpfr; a tensor with a number beyond the range of doubles has no figure; the "       \
 	"loss scale, the scales of casts and the finite check are the recorded ones, so a skipped step stays "         \
@@ -20,7 +22,8 @@
 	"open counts in full into the bound"
 
 /* The most operations of a step that MPFR is asked to compute where --engine mpfr does not ask for it: it does about
-   ten million a second on two cores. In larger steps a tensor whose bound is too wide has no figure. */
+   ten million a second on two cores. In larger steps products have the bounds of hu_propagate_bounded, the recorded
+   values being the second precision, and a tensor whose bound is too wide nevertheless has no figure. */
 #define HU_PROPAGATE_OPERATIONS 5e8
 
 /* How steps came to their figures, added up over steps. */
@@ -31,6 +34,7 @@ typedef struct hu_propagation {
 	size_t tensors, escalated;
 	size_t untold; /* tensors not reported, because two precisions of MPFR disagree */
 	size_t left;   /* tensors not reported, because MPFR would take too long */
+	size_t agreed; /* tensors reported whose bounds rest on the agreement of two precisions */
 	size_t judged; /* values of the double-double step that MPFR judged against their call's bound */
 	/* calls and tensors of which two ways of computing them disagreed: they and what depends on them are not
 	   known */
@@ -62,7 +66,8 @@ hu_status hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine
    pairs of doubles (unit roundoff 2^-104) are about 2^-80 of float32's. A product's results are therefore given the
    bound 2^-HU_BOUNDED_AGREE of the largest distance in their tensor where their running bound is wider: 40 bits are
    left for values on which the errors differ by chance, and an error of 2^-40 of float32's is nothing beside
-   float32's. No such bound is below 2^-HU_BOUNDED_FLOOR of the tensor's largest value, for runs that happen to agree.
+   float32's. In a recorded step a product after a rounding to p < 24 bits has as many bits less than 2^-40 as p has less
+   than 24, because pairs of doubles are so much finer than that format. No such bound is below 2^-HU_BOUNDED_FLOOR of the tensor's largest value, for runs that happen to agree.
 
    The argument holds for continuous functions only. Where a value's bound reaches over a jump (a comparison, a
    rounding to whole numbers, a choice of index), the bound of the result is the whole jump: more than

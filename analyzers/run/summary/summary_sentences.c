@@ -189,6 +189,12 @@ say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
 		hu_str_add(s, ".");
 	} else
 		say_cause(s, n);
+	if (a->propagation.agreed)
+		hu_str_addf(s,
+			" The exact values of %zu tensors have no proven bound in so large a step: that their own "
+			"errors are as much smaller than the recorded ones as their precision is finer rests on the "
+			"agreement of both.",
+			a->propagation.agreed);
 	if (a->propagation.left)
 		hu_str_addf(s,
 			" This rests on part of the tensors: %zu, gradients perhaps among them, have no exact value "

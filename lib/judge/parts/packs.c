@@ -39,6 +39,7 @@ hu_pack_propagation(hu_pack *r, hu_propagation *p)
 	hu_pack_size(r, &p->escalated);
 	hu_pack_size(r, &p->untold);
 	hu_pack_size(r, &p->left);
+	hu_pack_size(r, &p->agreed);
 	hu_pack_size(r, &p->judged);
 	hu_pack_size(r, &p->disagreed);
 	hu_pack_size(r, &p->vanished);
