@@ -17,9 +17,11 @@ becomes a call of it (operators/, a file a family); the move of a view or of a c
 too. An operator that halfulp lacks is opaque: its results are inputs of what follows, and it is counted.
 This package stands alone: it needs PyTorch and nothing of halfulp. doc/torch.md is its guide.
 """
+from .callbacks import LightningCallback, TrainerCallback
 from .formats import Unknown
 from .operators import OPERATORS, operator
 from .recorder import record
 from .values import snapshot, tensor_name
 
-__all__ = ["OPERATORS", "Unknown", "operator", "record", "snapshot", "tensor_name"]
+__all__ = ["LightningCallback", "OPERATORS", "TrainerCallback", "Unknown", "operator", "record", "snapshot",
+           "tensor_name"]

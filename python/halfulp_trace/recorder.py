@@ -2,6 +2,7 @@
 """The recorder: what happens around a step, and the run directory that it writes."""
 import collections
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -19,6 +20,7 @@ from .program import Program
 from .rundir import METRICS, digest, safetensors, write
 from .step import Step
 from .values import Value, holdable, parts, snapshot, tensor_name
+from .which import Which
 
 
 OURS = ("trace", "analysis", "report", "metrics.tsv", "grads.tsv", "program-train.json", "manifest.json")
@@ -30,10 +32,17 @@ class record:
     optimizer  names the optimizer, or a list of them, in the manifest; every optimizer of PyTorch is seen without it
     overwrite  deletes the run that is in the directory, instead of refusing it
     strict     raises what goes wrong in the recorder out of the step; else the training goes on, and a warning says so
+    steps      records these steps alone, counted from 0, as in "100,200-203"; the others run as without a recorder
+    every      records only steps whose number is a multiple of it
+    max_bytes  stops recording before the traces together have more bytes
+
+    Each rank of torch.distributed records into a folder of its own, run/rank-0, run/rank-1 and so on.
     """
 
-    def __init__(self, model, run, optimizer=None, *, overwrite=False, strict=False):
-        self.model, self.run, self.strict = model, run, strict
+    def __init__(self, model, run, optimizer=None, *, overwrite=False, strict=False, steps=None, every=1,
+                 max_bytes=None):
+        self.model, self.strict, self.which = model, strict, Which(steps, every, max_bytes)
+        self.run = run = of_rank(run)
         if isinstance(optimizer, dict):
             optimizer = optimizer.values()
         self.optimizers = [o for o in (optimizer if hasattr(optimizer, "__iter__") else [optimizer]) if o is not None]
@@ -45,6 +54,7 @@ class record:
         self.program, self.opaque = Program(), collections.Counter()
         self.rows, self.grads = [], []           # of metrics.tsv and grads.tsv
         self.step = self.scale = None
+        self.number, self.recorded, self.running = None, False, False
         self.kept = {}                           # names of states that are neither the model's nor an optimizer's
         self.warned = set()
         compiled = compiled_modules(model)
@@ -72,11 +82,18 @@ class record:
             return None
 
     def loss(self, loss):
-        """Notes the step's loss, which metrics.tsv and the report show."""
+        """Notes the step's loss, which metrics.tsv and the report show; also after the step's end."""
         self.noted = self.guard(lambda: float(loss.detach() if isinstance(loss, torch.Tensor) else loss))
+        if not self.running and self.rows and self.rows[-1]["step"] == self.number:
+            self.rows[-1]["loss"] = self.noted
+            self.guard(self.write_metrics)
 
     def __enter__(self):
-        self.noted, self.step = None, Step(self)
+        self.noted, self.running = None, True
+        self.number, self.recorded = self.which.begin()
+        if not self.recorded:
+            return self
+        self.step = Step(self)
         self.exit = contextlib.ExitStack()
         self.guard(self.uncompiled)
         self.guard(self.start, self.step)
@@ -144,6 +161,9 @@ class record:
         return [(tensor_name(n), x) for name, b in self.model.named_buffers() for n, x in parts(name, b)]
 
     def __exit__(self, kind, error, where):
+        self.running = False
+        if not self.recorded:
+            return False
         self.exit.close()
         if kind is None:
             self.guard(self.write, self.step)
@@ -202,7 +222,15 @@ class record:
         for i, after in nexts.items():           # what an update made operator by operator gets its name
             if after in self.program.maker and not self.program.tensors[after]["name"].endswith("_next"):
                 self.program.rename(after, self.program.tensors[i]["name"] + "_next")
-        number = len(self.rows)
+        trace = safetensors(s.values, self.program)
+        head = next(trace)
+        size = len(head) + sum(x.numel() * x.element_size() for x in s.values.values())
+        if not self.which.fits(size):
+            self.which.largest = max(self.which.largest, size)
+            self.warn("step %d takes %d bytes, with which the traces would have more than max_bytes=%d: neither it "
+                    "nor a later step is recorded" % (self.number, size, self.which.max_bytes))
+            return
+        number = self.number
         self.program.end_step(number, nexts, grads)
         scale = float(s.values[s.scale]) if s.scale is not None and s.scale in s.values else 1.0
         skipped = int(bool(s.values[s.found])) if s.found is not None else 0
@@ -215,13 +243,17 @@ class record:
                "digest": digest(self.program, s.values)}
         self.rows.append(row)
         os.makedirs(os.path.join(self.run, "trace"), exist_ok=True)
-        write(os.path.join(self.run, "trace", "step-%06d.safetensors" % number), safetensors(s.values, self.program))
+        write(os.path.join(self.run, "trace", "step-%06d.safetensors" % number), itertools.chain([head], trace))
+        self.which.wrote(size)
         self.finish(s)
+
+    def write_metrics(self):
+        lines = [METRICS] + [["-" if r.get(k) is None else str(r[k]) for k in METRICS] for r in self.rows]
+        write(os.path.join(self.run, "metrics.tsv"), ["".join("\t".join(line) + "\n" for line in lines).encode()])
 
     def finish(self, s):
         """Writes what describes all steps so far, the manifest last."""
-        lines = [METRICS] + [["-" if r.get(k) is None else str(r[k]) for k in METRICS] for r in self.rows]
-        write(os.path.join(self.run, "metrics.tsv"), ["".join("\t".join(line) + "\n" for line in lines).encode()])
+        self.write_metrics()
         text = "".join("\t".join(map(str, r)) + "\n" for r in [("step", "tensor", "amax", "nonzeros", "zeros",
                 "nonfinite")] + self.grads)
         write(os.path.join(self.run, "grads.tsv"), [text.encode()])
@@ -236,7 +268,7 @@ class record:
             "dataset": {"name": "the program's own"}, "backend": "torch " + torch.__version__,
             "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
             "compiler": "-", "simd": torch.backends.cpu.get_cpu_capability(), "threads": torch.get_num_threads(),
-            "host": socket.gethostname(), "steps": len(self.rows), "steps_done": len(self.rows),
+            "host": socket.gethostname(), "steps": self.number + 1, "steps_done": self.number + 1,
             "trace_steps": [r["step"] for r in self.rows], "loss_weight": 1,
             "loss_scaling": {"rule": "pytorch" if s.scale is not None else "none"},
             "optimizer": {"name": "+".join(type(o).__name__ for o in self.optimizers) or "-"},
@@ -260,6 +292,14 @@ def clear(run):
             shutil.rmtree(path)
         elif os.path.lexists(path):
             os.remove(path)
+
+
+def of_rank(run):
+    """The folder of this process: the run itself, or in it one a rank where there are several."""
+    d = torch.distributed
+    if d.is_available() and d.is_initialized() and d.get_world_size() > 1:
+        return os.path.join(run, "rank-%d" % d.get_rank())
+    return run
 
 
 def compiled_modules(model):

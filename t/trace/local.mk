@@ -3,6 +3,7 @@
 EXTRA_DIST += t/trace/architectures.py
 EXTRA_DIST += t/trace/operators.py
 EXTRA_DIST += t/trace/recorded.py
+SCRIPT_TESTS += t/trace/t-callbacks.py
 SCRIPT_TESTS += t/trace/t-library.py
 SCRIPT_TESTS += t/trace/t-operators-arith.py
 SCRIPT_TESTS += t/trace/t-operators-attention.py
@@ -15,6 +16,7 @@ SCRIPT_TESTS += t/trace/t-operators-table.py
 SCRIPT_TESTS += t/trace/t-optimizers.py
 SCRIPT_TESTS += t/trace/t-recorder.py
 SCRIPT_TESTS += t/trace/t-selection.py
+SCRIPT_TESTS += t/trace/t-steps.py
 SCRIPT_TESTS += t/trace/t-torch-step.py
 SCRIPT_TESTS += t/trace/t-verdict.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-architectures.py
