@@ -64,6 +64,47 @@ row(const op_row *r, hu_format_id in, hu_format_id out, int level)
 	}
 }
 
+/* Fused float32 sums, whose counts are made for many outputs at once where these lie side by side: all outputs of
+   products that are wide enough, of short rows and of sums in parts, against the plain version's. */
+static const op_row wide[] = {
+	{ "matmul", "", "x:9x300 x:300x70", "x" },
+	{ "matmul", "ta=1 part=64", "x:300x9 x:300x70", "x" },
+	{ "matmul", "tb=1", "x:9x300 x:70x300", "x" },
+	{ "matmul", "batch=1", "x:3x7x40 x:3x40x33", "x" },
+	{ "matmul", "scaled=1", "x:5x33 x:33x40 S S", "x" },
+	{ "conv2d", "padding=1", "x:2x5x6x3 x:3x3x3x70", "x" },
+	{ "conv2d_dx", "stride=2 padding=1 height=7 width=6", "x:1x4x3x4 x:3x3x40x4", "x:1x7x6x40" },
+	{ "conv2d_dw", "padding=1 kh=3 kw=3 part=16", "x:2x5x6x3 x:2x5x6x40", "x:3x3x3x40" },
+	{ NULL, NULL, NULL, NULL },
+};
+
+static void
+side_by_side(const op_row *r, hu_format_id in, int level)
+{
+	const hu_env env = { 5, 3 };
+	hu_swamp plain = { 0, 0, 0, 0 }, many = { 0, 0, 0, 0 };
+	op_case k;
+
+	if (op_case_init(&k, r, in, HU_FP32, HU_FP32, level, 13) != HU_OK)
+		bail_out("%s", hu_reason());
+	k.c.sum = hu_sum_default();
+	size_t n = k.out[0].n, *element = hu_xmalloc(n * sizeof *element);
+	double *value = hu_xmalloc(n * sizeof *value);
+	for (size_t i = 0; i < n; i++)
+		element[i] = i;
+	if (HU_COLUMN(k.c.op, emulate_some)(&k.c, k.pin, 0, element, n, &env, value, &plain) != HU_OK ||
+		HU_COLUMN(k.c.op, swamping)(&k.c, k.pin, 0, element, n, &env, &many) != HU_OK)
+		bail_out("%s", hu_reason());
+	ok(plain.additions > 0 && plain.additions == many.additions && plain.swamped == many.swamped &&
+			plain.stagnated == many.stagnated && many.outputs == n,
+		"%s %s, %s, level %d: %llu additions of %zu outputs side by side, %llu swamped, %llu sums stagnated",
+		r->op, r->attrs, hu_format_name(in), level, (unsigned long long)many.additions, n,
+		(unsigned long long)many.swamped, (unsigned long long)many.stagnated);
+	free(element);
+	free(value);
+	op_case_release(&k);
+}
+
 int
 main(void)
 {
@@ -71,6 +112,11 @@ main(void)
 		"x" }; /* operands of scaled casts: the result is unscaled */
 	int products = 0;
 
+	for (int i = 0; wide[i].op; i++)
+		for (int level = LEVEL_MILD; level < LEVELS; level++) {
+			side_by_side(&wide[i], HU_FP32, level);
+			side_by_side(&wide[i], HU_BF16, level);
+		}
 	for (int i = 0; op_row_at(i); i++) {
 		const op_row *r = op_row_at(i);
 		if (!HU_COLUMN(hu_op_find(r->op), emulate_some))

@@ -7,6 +7,7 @@ libhalfulp_a_SOURCES += lib/op/contract/contract.c
 noinst_HEADERS += lib/op/contract/contract.h
 noinst_HEADERS += lib/op/contract/contract.inc
 libhalfulp_a_SOURCES += lib/op/contract/contract_bound.c
+libhalfulp_a_SOURCES += lib/op/contract/contract_counted.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_cut.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_family.c
 libhalfulp_a_SOURCES += lib/op/contract/contract_lanes.c

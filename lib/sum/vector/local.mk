@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += lib/sum/vector/counted.c
+noinst_HEADERS += lib/sum/vector/counted.h
+noinst_HEADERS += lib/sum/vector/counted.inc
+libhalfulp_avx2_a_SOURCES += lib/sum/vector/counted_avx2.c
+libhalfulp_avx512_a_SOURCES += lib/sum/vector/counted_avx512.c
 noinst_HEADERS += lib/sum/vector/interleave.inc
 libhalfulp_a_SOURCES += lib/sum/vector/lanes.c
 noinst_HEADERS += lib/sum/vector/lanes.h

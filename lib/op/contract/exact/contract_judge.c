@@ -121,8 +121,7 @@ rows_of_products(const hu_contract *whole, size_t row0, size_t rows, mpfr_t *exa
 }
 
 hu_status
-hu_contract_reference(
-	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+hu_contract_reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	hu_contract x;
 
@@ -160,7 +159,10 @@ hu_contract_reference(
 }
 
 /* Receives the bounds and magnitudes of a list, which come with the certified values. */
-typedef struct faces { hu_sink s; double *bound, *magnitude; } faces;
+typedef struct faces {
+	hu_sink s;
+	double *bound, *magnitude;
+} faces;
 
 static void
 take(hu_sink *s, const hu_tile *t)
@@ -176,8 +178,7 @@ take(hu_sink *s, const hu_tile *t)
 }
 
 hu_status
-hu_contract_bound(
-	const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *bound)
+hu_contract_bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *bound)
 {
 	faces f = { { .take = take, .bounds = 1 }, bound, NULL };
 
@@ -200,12 +201,17 @@ hu_contract_swamping(const hu_call *call, hu_tensor *const *in, int out, const s
 	hu_contract x;
 	hu_call settled, *c = &settled;
 	uint64_t additions = 0, swamped = 0, stagnated = 0;
-	size_t part = hu_attr_count(call, "part", 0);
+	size_t *left = NULL, part = hu_attr_count(call, "part", 0);
 
 	(void)out;
 	HU_TRY(hu_contract_settle(c, call, in));
 
 	hu_contract_open(&x, c, in);
+	if (hu_contract_has_counted(&x, c)) {
+		left = hu_xmalloc((n + 1) * sizeof *left);
+		n = hu_contract_counted(&x, part, element, n, count, left);
+		element = left;
+	}
 #pragma omp parallel reduction(+ : additions, swamped, stagnated)
 	{
 		double *a = hu_xmalloc(3 * x.k * sizeof *a);
@@ -228,6 +234,7 @@ hu_contract_swamping(const hu_call *call, hu_tensor *const *in, int out, const s
 	count->swamped += swamped;
 	count->outputs += n;
 	count->stagnated += stagnated;
+	free(left);
 	return HU_OK;
 }
 
