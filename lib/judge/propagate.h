@@ -12,8 +12,8 @@
 #define HU_PROPAGATE_HOW                                                                                               \
 	"the whole step computed again from the recorded state and inputs without casts and roundings, in pairs "      \
 	"of doubles with a bound on their own error; by MPFR where that bound exceeds 2^-10 of an error reported "     \
-	"(in steps of at most 5e8 operations; in larger ones a product whose bound is wider than 2^-40 of the "         \
-	"largest distance of its recorded values, 2^-56 after a rounding to bf16, has that as its bound, and a "        \
+	"(in steps of at most 5e8 operations; in larger ones a product whose bound is wider than 2^-40 of the "        \
+	"largest distance of its recorded values, 2^-56 after a rounding to bf16, has that as its bound, and a "       \
 	"tensor whose bound is still too wide has no figure), "                                                        \
 	"with 212 bits, and again with 265 where only the agreement of both tells how many are right, and "            \
 	"everywhere under --engine mpfr; a tensor with a number beyond the range of doubles has no figure; the "       \
@@ -66,8 +66,9 @@ hu_status hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine
    pairs of doubles (unit roundoff 2^-104) are about 2^-80 of float32's. A product's results are therefore given the
    bound 2^-HU_BOUNDED_AGREE of the largest distance in their tensor where their running bound is wider: 40 bits are
    left for values on which the errors differ by chance, and an error of 2^-40 of float32's is nothing beside
-   float32's. In a recorded step a product after a rounding to p < 24 bits has as many bits less than 2^-40 as p has less
-   than 24, because pairs of doubles are so much finer than that format. No such bound is below 2^-HU_BOUNDED_FLOOR of the tensor's largest value, for runs that happen to agree.
+   float32's. In a recorded step, after a rounding to p < 24
+   bits, the bound is smaller by 24 - p bits, because pairs of doubles are finer than that format by so much more. No
+   such bound is below 2^-HU_BOUNDED_FLOOR of the tensor's largest value, for runs that happen to agree.
 
    The argument holds for continuous functions only. Where a value's bound reaches over a jump (a comparison, a
    rounding to whole numbers, a choice of index), the bound of the result is the whole jump: more than
