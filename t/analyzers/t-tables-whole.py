@@ -69,7 +69,7 @@ def refused(command, path, args):
     return code == 3 and len(lines) == 1, "%s: exit %d %s" % (command, code, err.strip())
 
 
-OF_SUMMARY = ("weights.tsv", "coverage.tsv", "unjudged.tsv")
+OF_SUMMARY = ("weights.tsv", "coverage.tsv", "unjudged.tsv", "nonfinite.tsv")
 SUMMED = ("replay.tsv", "swamping.tsv", "underflow.tsv", "state.tsv", "loss-scale-safe.tsv", *OF_SUMMARY)
 for table in [os.path.basename(t) for t in tables]:
     for name, harm in HARMS.items():

@@ -12,7 +12,9 @@ from .number import FORMATS
 HELD = {'replay': ('step layer call tensor', {'ulp_max': 'up', 'ulp_mean': 'up', 'backward_normwise': 'up', 'bound_ratio_max': 'up', 'over_bound': 'up', 'propagated_rel_normwise': 'up'}),
         'swamping': ('step layer call tensor kind', {'share_swamped': 'up', 'l2_share_lost': 'up', 'cosine': 'down'}),
         'underflow': ('step layer call tensor from', {'share_nonzeros': 'up', 'l2_share_lost': 'up', 'cosine': 'down'}),
-        'loss-scale-safe': ('step tensor', {'log2_scale_min': 'up', 'log2_scale_max': 'down'})}
+        'loss-scale-safe': ('step tensor', {'log2_scale_min': 'up', 'log2_scale_max': 'down'}),
+        'weights': ('step tensor role', {'kept': 'up', 'l2_share_lost': 'up', 'cosine': 'down'}),
+        'coverage': ('step', {'judged': 'down', 'update_elements_judged': 'down', 'l2_share_judged': 'down'})}
 
 
 def described(program):
