@@ -109,6 +109,6 @@ run(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	hu_ending_watch();
-	return hu_ending(run(argc, argv));
+	hu_bug_watch_end();
+	return hu_bug_no_end(run(argc, argv));
 }

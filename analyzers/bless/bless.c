@@ -44,7 +44,7 @@ copy(const char *from, const char *path)
 	hu_outfile o;
 	size_t n;
 
-	HU_TRY(hu_open_input(from, &f));
+	HU_TRY(hu_input_open(from, &f));
 	hu_status st = hu_outfile_open(&o, path);
 	if (st == HU_OK) {
 		while ((n = fread(piece, 1, sizeof piece, f)) && fwrite(piece, 1, n, o.f) == n)

@@ -34,7 +34,7 @@ hu_baseline_begins(const char *path, const char *head)
 	size_t n = strlen(head);
 	FILE *f;
 
-	if (hu_open_input(path, &f) != HU_OK)
+	if (hu_input_open(path, &f) != HU_OK)
 		return 0; /* whoever reads it whole says why */
 	size_t got = fread(found, 1, n, f);
 	fclose(f);

@@ -3,6 +3,7 @@
 #include "analyzers/contents/contents.h"
 
 #include "analyzers/contents/contents_source.h"
+#include "lib/base/guard/guard.h"
 #include "lib/base/guard/input.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
@@ -135,12 +136,12 @@ add_file(hu_contents *c, const char *path, const char *step)
 	FILE *f;
 
 	if (stat(path, &st))
-		return hu_fail(hu_input_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
+		return hu_fail(hu_guard_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return add_run(c, path);
 	if (!S_ISREG(st.st_mode))
 		return hu_fail(HU_EFILE, "%s: neither a file nor a run directory", path);
-	HU_TRY(hu_open_input(path, &f));
+	HU_TRY(hu_input_open(path, &f));
 	size_t got = fread(head, 1, sizeof head, f);
 	fclose(f);
 	if (hu_onnx_is(path))

@@ -32,7 +32,7 @@ is_baseline(const char *path)
 	char head[sizeof first] = "";
 	FILE *f;
 
-	if (hu_open_input(path, &f) != HU_OK)
+	if (hu_input_open(path, &f) != HU_OK)
 		return 0; /* whoever reads it whole says why */
 	size_t got = fread(head, 1, sizeof head - 1, f);
 	fclose(f);

@@ -113,7 +113,7 @@ make(const hu_args *args)
 	}
 	HU_TRY(hu_format_find(in, &f));
 	HU_TRY(hu_args_int(args, "seed", 0, LLONG_MAX, &seed));
-	HU_TRY(hu_kernel_make(
+	HU_TRY(hu_judge_make(
 		c, hu_args_text(args, "make"), hu_format_of(f), (uint64_t)seed, hu_args_text(args, "with"), &n));
 	printf("%d cases in %s, listed in cases.json (seed %lld)\n", n, hu_shown(hu_args_text(args, "make")), seed);
 	return HU_OK;

@@ -251,11 +251,11 @@ tangents(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
 }
 
 hu_status
-hu_kernel_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
+hu_judge_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
 {
 	best b = { INFINITY, INFINITY, distance(r->got, x, r->f), "", "", "" };
 
-	if (hu_kernel_layout(r, x))
+	if (hu_judge_layout(r, x))
 		return HU_OK;
 	HU_TRY(operands_of(j, r, &b));
 	HU_TRY(functions_of(j, r, &b));

@@ -195,7 +195,7 @@ has_letter(const hu_composite *c, char letter)
 }
 
 hu_status
-hu_kernel_make(const hu_composite *c, const char *dir, hu_format f, uint64_t seed, const char *with, int *cases)
+hu_judge_make(const hu_composite *c, const char *dir, hu_format f, uint64_t seed, const char *with, int *cases)
 {
 	state s = { .at = hu_mix64(seed), .f = f };
 	json_t *list = json_array();

@@ -12,6 +12,6 @@
 /* Makes the folder dir with a folder for each case, which has a .npy file for each operand whose shape composites.def
    gives, rounded to f, and a file cases.json that lists the cases. Of optional operands those are drawn that `with`
    names. */
-hu_status hu_kernel_make(
+hu_status hu_judge_make(
 	const hu_composite *c, const char *dir, hu_format f, uint64_t seed, const char *with, int *cases);
 #endif

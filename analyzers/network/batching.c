@@ -57,7 +57,7 @@ output_axes(const hu_network *n, hu_imported *many, const hu_imported *one, size
 	for (size_t k = 0; k < many->nout; k++) {
 		hu_port *o = &many->out[k];
 		const hu_port *alone = &one->out[k];
-		int axis = -1, said = hu_batch_axis_of(&n->said, o->name, -2), other = o->rank != alone->rank;
+		int axis = -1, said = hu_samples_axis_of(&n->said, o->name, -2), other = o->rank != alone->rank;
 		for (int j = 0; j < o->rank && !other; j++) {
 			if (o->d[j] == alone->d[j])
 				continue;
@@ -157,6 +157,20 @@ moved_axis(const trial *a, const trial *b, size_t k, size_t batch, const size_t 
 	return -1;
 }
 
+/* The only axis of an output that has one element an input, -1 where none or several have. Outputs of such a batch may
+   depend on each other (a scale that is drawn from the whole batch, as dynamic quantisation does), but not stand
+   elsewhere. */
+static int
+only_axis(const hu_port *o, size_t batch)
+{
+	int found = -1;
+
+	for (int axis = 0; axis < o->rank; axis++)
+		if (o->d[axis] == batch)
+			found = found == -1 ? axis : -2;
+	return found >= 0 ? found : -1;
+}
+
 /* The outputs' axes of a model whose batch is fixed, in n->m, by two runs: in the second one the first input is
    missing, and the others have moved by a place. */
 static hu_status
@@ -175,7 +189,9 @@ fixed_batch(hu_network *n)
 		st = trial_run(&b, &n->s, n->batch, row);
 	for (size_t k = 0; k < n->m.nout && st == HU_OK; k++) {
 		hu_port *o = &n->m.out[k];
-		int axis = moved_axis(&a, &b, k, n->batch, row, hu_batch_axis_of(&n->said, o->name, -2));
+		int axis = moved_axis(&a, &b, k, n->batch, row, hu_samples_axis_of(&n->said, o->name, -2));
+		if (axis < 0)
+			axis = only_axis(o, n->batch);
 		if (axis < 0)
 			st = hu_fail(HU_EFILE,
 				"%s: the model's batch is fixed at %zu inputs, and no axis of output '%.120s' has "

@@ -18,7 +18,7 @@ typedef struct hu_batch_axes {
 } hu_batch_axes;
 
 /* The axis of NAME, OTHERWISE where nothing is said of it. */
-int hu_batch_axis_of(const hu_batch_axes *said, const char *name, int otherwise);
+int hu_samples_axis_of(const hu_batch_axes *said, const char *name, int otherwise);
 
 /* n inputs. array[i] belongs to the model's input input[i], along whose axis axis[i] the inputs of a batch lie, each of
    them run[i] elements of it; below 0 a row of the array is all of that, and the model runs input by input. `label` is

@@ -173,7 +173,7 @@ hu_samples_axes(hu_samples *s, size_t attempt)
 
 	for (size_t i = 0; i < s->narray; i++) {
 		const hu_onnx_value *v = s->input[i];
-		int named = hu_batch_axis_of(s->said, v->name, -2);
+		int named = hu_samples_axis_of(s->said, v->name, -2);
 		if (attempt < n)
 			s->axis[i] = choose(v, s->array[i], s->n, list[attempt].name, list[attempt].n, -1);
 		else
@@ -198,7 +198,7 @@ hu_samples_times(const hu_onnx_value *v)
 }
 
 int
-hu_batch_axis_of(const hu_batch_axes *said, const char *name, int otherwise)
+hu_samples_axis_of(const hu_batch_axes *said, const char *name, int otherwise)
 {
 	for (size_t i = 0; said && i < said->n; i++)
 		if (!strcmp(said->name[i], name))

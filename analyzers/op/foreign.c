@@ -120,7 +120,7 @@ open_file(hu_foreign *s, const char *path)
 	FILE *f;
 
 	memset(s, 0, sizeof *s);
-	HU_TRY(hu_open_input(path, &f));
+	HU_TRY(hu_input_open(path, &f));
 	size_t got = fread(head, 1, sizeof head, f);
 	fclose(f);
 	if (hu_onnx_is(path))

@@ -98,7 +98,7 @@ study(void *of, int i, hu_str *found)
 	hu_status st = HU_OK;
 	hu_pack r, head;
 	hu_trace *t;
-	unsigned long long disagreed = hu_disagreements();
+	unsigned long long disagreed = hu_exact_disagreements();
 
 	HU_TRY(hu_analysis_trace(a, u->step, &t));
 	if (u->call != w->last) /* tiles of a call read the same tensors */
@@ -113,7 +113,7 @@ study(void *of, int i, hu_str *found)
 			st = hu_analyzer_at(k)->study(a, w->tables[k], t, u, &r);
 		w->seconds[k] += hu_now() - start;
 	}
-	int none = u->call >= 0 && hu_disagreements() != disagreed;
+	int none = u->call >= 0 && hu_exact_disagreements() != disagreed;
 	if (u->call >= 0 && hu_ranks_united() > 1)
 		none = !hu_ranks_all(!none);
 	if (none) { /* the warning is printed; the call has no verdict, and the run goes on */

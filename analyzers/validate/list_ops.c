@@ -132,7 +132,7 @@ static void
 print_need_constants(const hu_onnx *m)
 {
 	const hu_onnx_node **list;
-	size_t n = hu_onnx_need_constants(m, &list);
+	size_t n = hu_constants_only(m, &list);
 
 	if (n)
 		printf("%zu node%s not run, since what must be a constant there depends on the model's inputs:\n", n,
@@ -181,7 +181,7 @@ static json_t *
 need_constants(const hu_onnx *m)
 {
 	const hu_onnx_node **list;
-	size_t n = hu_onnx_need_constants(m, &list);
+	size_t n = hu_constants_only(m, &list);
 	json_t *all = json_array();
 
 	for (size_t i = 0; i < n; i++)

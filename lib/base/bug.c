@@ -39,7 +39,7 @@ ended(void)
 }
 
 void
-hu_ending_watch(void)
+hu_bug_watch_end(void)
 {
 	int failed = atexit(ended);
 
@@ -47,7 +47,7 @@ hu_ending_watch(void)
 }
 
 int
-hu_ending(int code)
+hu_bug_no_end(int code)
 {
 	ours = 1;
 	return code;

@@ -13,12 +13,12 @@ void hu_bug(const char *file, int line, const char *fmt, ...) __attribute__((nor
 /* A library may call exit(1) by itself (libgomp does where no thread can be started), and the same number is the
    program's own word for "judged and failed". So the program says when it ends by itself, and any other call of exit
    becomes a failure of the environment with a line of its own. */
-/* From now on exit ends the program with HU_EXIT_ENV, unless hu_ending came first. For main, before any library is
+/* From now on exit ends the program with HU_EXIT_ENV, unless hu_bug_no_end came first. For main, before any library is
    called. */
-void hu_ending_watch(void);
-/* Says that the program, or this child of it, ends by itself. Returns code, for `return hu_ending(code)` in main and
-   `exit(hu_ending(code))`. */
-int hu_ending(int code);
+void hu_bug_watch_end(void);
+/* Says that the program, or this child of it, ends by itself. Returns code, for `return hu_bug_no_end(code)` in main
+   and `exit(hu_bug_no_end(code))`. */
+int hu_bug_no_end(int code);
 
 #define HU_ASSERT(c) ((c) ? (void)0 : hu_bug(__FILE__, __LINE__, "%s", #c))
 #endif

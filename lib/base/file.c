@@ -25,7 +25,7 @@ hu_file_read(const char *path, char **data, size_t *len)
 	size_t cap = 1 << 16, n = 0;
 	struct stat st = { .st_size = 0 };
 
-	HU_TRY(hu_open_input(path, &f));
+	HU_TRY(hu_input_open(path, &f));
 	if (!fstat(fileno(f), &st) && st.st_size > 0)
 		cap = (size_t)st.st_size + 1;
 	char *p = hu_xmalloc(cap);
@@ -58,7 +58,7 @@ hu_file_map(const char *path, void **bytes, size_t *n)
 	*bytes = NULL;
 	*n = 0;
 	if (fd < 0)
-		return hu_fail(hu_input_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
+		return hu_fail(hu_guard_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
 	regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
 	if (regular && st.st_size > 0)
 		*bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -68,7 +68,7 @@ hu_file_map(const char *path, void **bytes, size_t *n)
 		return hu_fail(HU_EFILE, "%s: it is not a regular file", path);
 	if (*bytes == MAP_FAILED) {
 		*bytes = NULL;
-		return hu_fail(hu_input_status(failed), "%s: cannot be mapped: %s", path, strerror(failed));
+		return hu_fail(hu_guard_status(failed), "%s: cannot be mapped: %s", path, strerror(failed));
 	}
 	*n = (size_t)st.st_size;
 	return HU_OK;
@@ -96,7 +96,7 @@ hu_outfile_open(hu_outfile *o, const char *path)
 {
 	struct stat st;
 	char real[PATH_MAX];
-	int below = hu_guarded(path), there = !(below ? lstat(path, &st) : stat(path, &st)), fd;
+	int below = hu_guard_holds(path), there = !(below ? lstat(path, &st) : stat(path, &st)), fd;
 
 	/* A symbolic link's target is replaced, not the link. A pipe or a device is written to directly. Below a
 	   guarded folder only a file is replaced. */
@@ -214,7 +214,7 @@ make_dirs(const char *path)
 hu_status
 hu_make_dirs(const char *path)
 {
-	if (!hu_guarded(path))
+	if (!hu_guard_holds(path))
 		return make_dirs(path);
 	char *root = hu_guard_root(path);
 	hu_status st = make_dirs(root);

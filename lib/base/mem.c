@@ -15,7 +15,7 @@ checked(void *p, size_t n)
 	if (p || !n)
 		return p;
 	fprintf(stderr, "halfulp: there is no memory for %zu bytes\n", n);
-	exit(hu_ending(HU_EXIT_ENV));
+	exit(hu_bug_no_end(HU_EXIT_ENV));
 }
 
 void *

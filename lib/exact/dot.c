@@ -155,22 +155,22 @@ chosen(const double *a, const double *b, size_t n)
 static atomic_ullong disagreements;
 
 unsigned long long
-hu_disagreements(void)
+hu_exact_disagreements(void)
 {
 	return atomic_load(&disagreements);
 }
 
 hu_status
-hu_agreed(hu_status st, unsigned long long before, const char *what, int call)
+hu_exact_agreed(hu_status st, unsigned long long before, const char *what, int call)
 {
-	if (st != HU_OK || hu_disagreements() == before)
+	if (st != HU_OK || hu_exact_disagreements() == before)
 		return st;
 	return hu_fail(HU_EUNABLE,
 		"%s, call %d: two ways of computing its exact values disagree, so that it is not judged", what, call);
 }
 
 int
-hu_tells_details(void)
+hu_exact_tells_details(void)
 {
 	return atomic_load(&disagreements) == 0;
 }
@@ -195,7 +195,7 @@ hu_mpfr_disagrees(const char *fmt, ...)
 void
 hu_exact_disagree(const mpfr_t ours, const mpfr_t oracle, const double *a, const double *b, size_t n)
 {
-	if (hu_tells_details()) {
+	if (hu_exact_tells_details()) {
 		for (size_t k = 0; k < n; k++)
 			fprintf(stderr, "%a * %a\n", a[k], b[k]);
 		mpfr_fprintf(stderr, "engine: %Ra\nMPFR:   %Ra\n", ours, oracle);

@@ -12,18 +12,18 @@
 
 /* What happens wherever MPFR checks a faster method and the two differ: prints the text as one line of warning and
    counts it. Nothing that either of them said of that call can be trusted, so whoever asked for it compares
-   hu_disagreements() before and after, and gives the call no verdict; all other calls keep theirs. At most HU_TELL
-   disagreements of a process are printed, details (hu_tells_details, asked before) of the first one alone. Several
-   threads may call it at once. */
+   hu_exact_disagreements() before and after, and gives the call no verdict; all other calls keep theirs. At most
+   HU_TELL disagreements of a process are printed, details (hu_exact_tells_details, asked before) of the first one
+   alone. Several threads may call it at once. */
 enum { HU_TELL = 8 };
 void hu_mpfr_disagrees(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-int hu_tells_details(void);
+int hu_exact_tells_details(void);
 /* How many there were so far in this process. */
-unsigned long long hu_disagreements(void);
+unsigned long long hu_exact_disagreements(void);
 
 /* The status of a call for which there were `before` disagreements at first: HU_EUNABLE, with a reason that names
    `what`, where one came meanwhile; st where st is a failure or none came. */
-hu_status hu_agreed(hu_status st, unsigned long long before, const char *what, int call);
+hu_status hu_exact_agreed(hu_status st, unsigned long long before, const char *what, int call);
 
 /* The same for the sum of n products: prints the operands and both sums. */
 void hu_exact_disagree(const mpfr_t ours, const mpfr_t oracle, const double *a, const double *b, size_t n);

@@ -43,7 +43,7 @@ varying(const hu_onnx_graph *g)
 }
 
 size_t
-hu_onnx_need_constants(const hu_onnx *m, const hu_onnx_node ***list)
+hu_constants_only(const hu_onnx *m, const hu_onnx_node ***list)
 {
 	const hu_onnx_graph *g = m->graph;
 	json_t *set = varying(g);

@@ -60,5 +60,5 @@ const char *hu_onnx_arithmetic(const hu_onnx *m, const hu_onnx_node *node);
 
 /* Sets *list, which the caller frees, to the nodes of the graph that need constants and read what depends on the
    model's inputs, so that the model does not run. Returns how many there are. Graphs inside nodes are not looked at. */
-size_t hu_onnx_need_constants(const hu_onnx *m, const hu_onnx_node ***list);
+size_t hu_constants_only(const hu_onnx *m, const hu_onnx_node ***list);
 #endif

@@ -181,7 +181,7 @@ int hu_import_by(hu_importing *c, const char *op, int a, int type, double x);
 int hu_import_truth(hu_importing *c, const char *op, int a, int b);
 
 /* node/index.c. Places along an axis of N elements, negative ones counted from its end, in doubles. */
-int hu_import_places(hu_importing *c, int t, size_t n);
+int hu_index_places(hu_importing *c, int t, size_t n);
 
 /* node/scatter_computed.c. The scatters whose indices the model computes. */
 void hu_scatter_elements_computed(hu_importing *c, hu_value *v, hu_value *at, hu_value *u, int axis);

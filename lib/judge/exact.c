@@ -107,7 +107,7 @@ hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor
 {
 	state s = { .s = { .take = take }, .minus = minus, .v = v, .none = !engine->enclose, .base = first };
 	size_t *element = hu_xmalloc((n + 1) * sizeof *element);
-	unsigned long long disagreed = hu_disagreements();
+	unsigned long long disagreed = hu_exact_disagreements();
 	hu_status st = HU_OK;
 
 	for (size_t i = 0; i < n; i++)
@@ -134,5 +134,5 @@ hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor
 		ladder->again += judged;
 	}
 	free(s.open);
-	return hu_agreed(st, disagreed, c->op->name, c->id);
+	return hu_exact_agreed(st, disagreed, c->op->name, c->id);
 }

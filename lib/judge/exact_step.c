@@ -371,7 +371,7 @@ is_of_another_step(const hu_exact_step *x, const hu_call *c)
 static hu_status
 take_back(hu_exact_step *x, const hu_call *c, hu_status st, unsigned long long before)
 {
-	int same = hu_disagreements() == before;
+	int same = hu_exact_disagreements() == before;
 
 	if (hu_ranks_united() > 1)
 		same = hu_ranks_all(same);
@@ -387,7 +387,7 @@ hu_status
 hu_exact_step_call(hu_exact_step *x, int i)
 {
 	const hu_call *c = &x->q->c[i];
-	unsigned long long before = hu_disagreements();
+	unsigned long long before = hu_exact_disagreements();
 	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
 	hu_status st = HU_OK;
 	int all = 1;

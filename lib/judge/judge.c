@@ -89,7 +89,7 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 		.f = hu_format_of(job->got->format),
 		.sink = { .take = hu_judge_tile, .bounds = 1, .memo = job->memo ? *job->memo : NULL, .some = job->some }
 	};
-	unsigned long long disagreed = hu_disagreements();
+	unsigned long long disagreed = hu_exact_disagreements();
 	hu_status st;
 
 	/* One output of each call has a value that is checked for certain; the intermediate results that outputs share
@@ -114,5 +114,5 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 		st = hu_judge_twice(&s);
 	free(s.w);
 	free(s.t);
-	return hu_agreed(st, disagreed, job->c->op->name, job->c->id);
+	return hu_exact_agreed(st, disagreed, job->c->op->name, job->c->id);
 }

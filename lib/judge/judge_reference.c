@@ -62,7 +62,7 @@ disagree(const hu_judge_job *job, const hu_twice *t, size_t element, mpfr_srcptr
 {
 	const hu_call *c = job->c;
 
-	for (int k = 0; k < c->nin && hu_tells_details(); k++)
+	for (int k = 0; k < c->nin && hu_exact_tells_details(); k++)
 		if (job->in[k]->n == job->got->n || job->in[k]->n == 1)
 			fprintf(stderr, "operand %d, element %zu: %a\n", k, element,
 				hu_get(job->in[k], job->in[k]->n == 1 ? 0 : element));
@@ -70,7 +70,7 @@ disagree(const hu_judge_job *job, const hu_twice *t, size_t element, mpfr_srcptr
 			for (size_t i = 0; i < job->in[k]->n && i < 4096; i++)
 				fprintf(stderr, "operand %d, element %zu of %zu: %a\n", k, i, job->in[k]->n,
 					hu_get(job->in[k], i));
-	if (hu_tells_details())
+	if (hu_exact_tells_details())
 		mpfr_fprintf(stderr, "enclosed: %a + %a within %a\nMPFR:     %Ra\n", t->hi, t->lo, t->err, exact);
 	hu_mpfr_disagrees(
 		"call %d, %s of layer %s, output %d: the certified value of element %zu and the reference give "

@@ -159,7 +159,7 @@ hu_npz_is(const char *path)
 	char head[4] = "";
 	FILE *f;
 
-	if (hu_open_input(path, &f) != HU_OK)
+	if (hu_input_open(path, &f) != HU_OK)
 		return 0; /* whoever reads it whole says why */
 	size_t got = fread(head, 1, sizeof head, f);
 	fclose(f);

@@ -85,7 +85,7 @@ checksum(const char *path, int header, double *bytes, char hex[17])
 	FILE *f;
 	size_t got;
 
-	HU_TRY(hu_open_input(path, &f));
+	HU_TRY(hu_input_open(path, &f));
 	XXH3_state_t *s = XXH3_createState();
 	char *piece = hu_xmalloc(PIECE);
 	double left = header ? header_bytes(f) : INFINITY;
@@ -131,7 +131,7 @@ hu_run_list_steps(const char *dir, const char *folder, size_t **steps, int *coun
 	char *path = hu_path(dir, "%s", folder);
 	DIR *d;
 	int n = 0, cap = 0;
-	hu_status st = hu_open_folder(path, &d);
+	hu_status st = hu_input_folder(path, &d);
 
 	*steps = NULL;
 	*count = 0;

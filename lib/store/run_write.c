@@ -18,7 +18,7 @@ static int
 never_began(const char *dir)
 {
 	DIR *d;
-	int ours = hu_open_folder(dir, &d) == HU_OK && d;
+	int ours = hu_input_folder(dir, &d) == HU_OK && d;
 
 	for (struct dirent *e; d && (e = readdir(d));)
 		ours &= !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, folders[0]) ||
@@ -35,7 +35,7 @@ remove_temporaries(const char *dir)
 {
 	DIR *d;
 
-	HU_TRY(hu_open_folder(dir, &d));
+	HU_TRY(hu_input_folder(dir, &d));
 	for (struct dirent *e; d && (e = readdir(d));)
 		if (hu_match("*.json.tmp.*,*.tsv.tmp.*,*.safetensors.tmp.*", e->d_name))
 			unlinkat(dirfd(d), e->d_name, 0);

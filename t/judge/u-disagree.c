@@ -142,7 +142,7 @@ product(void *with)
 	(void)with;
 	readings = 0;
 	hu_exact_gemm(&s, no_take, NULL);
-	if (hu_disagreements())
+	if (hu_exact_disagreements())
 		_exit(DISAGREED);
 }
 
@@ -161,7 +161,7 @@ sum(void *with)
 		mpfr_nextabove(x);
 	if (mpfr_cmp(x, y))
 		hu_exact_disagree(x, y, a, b, 3);
-	if (hu_disagreements())
+	if (hu_exact_disagreements())
 		_exit(DISAGREED);
 }
 

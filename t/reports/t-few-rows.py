@@ -8,6 +8,7 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.environ.get('srcdir', '.'), 't', 'tool'))
+from sealed import seal, unsealed  # noqa: E402
 from tap import finish, halfulp, home, none, ok, skip_all
 
 if not shutil.which(os.environ.get('GNUPLOT') or 'gnuplot'):
@@ -26,7 +27,7 @@ def cut(name, dice, n):
     rows = whole[name][head:]
     keep = sorted(dice.sample(range(len(rows)), min(n, len(rows))))
     with open('run/analysis/' + name, 'w') as f:
-        f.writelines(whole[name][:head] + [rows[k] for k in keep])
+        f.write(seal(unsealed(''.join(whole[name][:head] + [rows[k] for k in keep]))))
 
 
 for n, trials in (1, 8), (2, 3), (3, 3):

@@ -4,7 +4,7 @@
 
 def checksum(text):
     h = 14695981039346656037
-    for byte in text.encode():
+    for byte in text.encode("utf-8", "surrogateescape"):
         h = (h ^ byte) * 1099511628211 & 0xFFFFFFFFFFFFFFFF
     return h
 

@@ -39,7 +39,7 @@ become(const hu_command *c, int argc, char **argv, int out, int err)
 	if (nowhere < 0 || dup2(nowhere, 1) < 0 || dup2(err, 2) < 0)
 		_exit(HU_EXIT_ENV);
 	close(err);
-	exit(hu_ending(hu_command_main(c, argc, argv)));
+	exit(hu_bug_no_end(hu_command_main(c, argc, argv)));
 }
 
 /* Reads what the child says until it ends, keeps its last line that is not empty. */

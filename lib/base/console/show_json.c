@@ -41,7 +41,7 @@ hu_json_read(const char *path, json_t **j)
 	FILE *f;
 
 	*j = NULL;
-	HU_TRY(hu_open_input(path, &f));
+	HU_TRY(hu_input_open(path, &f));
 	*j = json_loadf(f, JSON_REJECT_DUPLICATES, &e);
 	int failed = ferror(f);
 	fclose(f);

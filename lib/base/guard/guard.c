@@ -3,7 +3,6 @@
 #define _XOPEN_SOURCE 700
 #include "lib/base/guard/guard.h"
 
-#include "lib/base/guard/input.h"
 #include "lib/base/mem.h"
 
 #include <errno.h>
@@ -50,9 +49,24 @@ root_of(const char *path)
 }
 
 int
-hu_guarded(const char *path)
+hu_guard_holds(const char *path)
 {
 	return root_of(path) > 0;
+}
+
+hu_status
+hu_guard_status(int error)
+{
+	switch (error) {
+	case EIO:
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case ENOBUFS:
+	case EAGAIN:
+	case EINTR: return HU_EIO;
+	}
+	return HU_EFILE;
 }
 
 hu_status
@@ -81,7 +95,7 @@ descend(int *fd, const char *name, int make, const char *path, size_t upto)
 		return HU_OK;
 	if (why == ELOOP || why == ENOTDIR)
 		return hu_guard_in_the_way(path, upto);
-	return hu_fail(make ? HU_EIO : hu_input_status(why), "%.*s: %s", (int)upto, path, strerror(why));
+	return hu_fail(make ? HU_EIO : hu_guard_status(why), "%.*s: %s", (int)upto, path, strerror(why));
 }
 
 /* Opens the folder that the last part of path lies in, or, if `whole` is set, path itself; `make` is as above. */
@@ -93,7 +107,7 @@ walk(const char *path, size_t root, int whole, int make, int *fd, const char **l
 
 	*fd = open(at, FOLDER);
 	if (*fd < 0)
-		st = hu_fail(hu_input_status(errno), "%s: %s", at, strerror(errno));
+		st = hu_fail(hu_guard_status(errno), "%s: %s", at, strerror(errno));
 	free(at);
 	for (const char *s = path + root; st == HU_OK;) {
 		s += strspn(s, "/");

@@ -14,7 +14,7 @@
    The folder itself may be a symbolic link. */
 void hu_guard(const char *dir);
 /* Returns 1 if path lies below a guarded folder. */
-int hu_guarded(const char *path);
+int hu_guard_holds(const char *path);
 
 /* Opens the folder that a file to be written lies in, for openat and the like; the caller closes *fd. *leaf is the
    file's name there. Below a guarded folder no symbolic link is followed: HU_EFILE names the one that is in the way.
@@ -26,6 +26,8 @@ char *hu_guard_root(const char *path);
    failure. */
 hu_status hu_guard_make_dirs(const char *path);
 
+/* The status of a failed read, by errno: HU_EFILE where the file is at fault, HU_EIO where the system is. */
+hu_status hu_guard_status(int error);
 /* Fails with HU_EFILE: what the first upto bytes of path name is a link, or no folder. */
 hu_status hu_guard_in_the_way(const char *path, size_t upto);
 #endif

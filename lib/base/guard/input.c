@@ -11,21 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-hu_status
-hu_input_status(int error)
-{
-	switch (error) {
-	case EIO:
-	case EMFILE:
-	case ENFILE:
-	case ENOMEM:
-	case ENOBUFS:
-	case EAGAIN:
-	case EINTR: return HU_EIO;
-	}
-	return HU_EFILE;
-}
-
 /* Below a guarded folder: opens path, which must be of the kind that S_IFMT of a mode tells. */
 static hu_status
 open_below(const char *path, int flags, int *fd)
@@ -40,7 +25,7 @@ open_below(const char *path, int flags, int *fd)
 		if (*fd < 0 && (errno == ELOOP || errno == ENOTDIR))
 			st = hu_guard_in_the_way(path, strlen(path));
 		else if (*fd < 0)
-			st = hu_fail(hu_input_status(errno), "%s: %s", path, strerror(errno));
+			st = hu_fail(hu_guard_status(errno), "%s: %s", path, strerror(errno));
 	}
 	if (dir >= 0)
 		close(dir);
@@ -48,16 +33,16 @@ open_below(const char *path, int flags, int *fd)
 }
 
 hu_status
-hu_open_input(const char *path, FILE **f)
+hu_input_open(const char *path, FILE **f)
 {
 	struct stat s;
-	int fd, below = hu_guarded(path);
+	int fd, below = hu_guard_holds(path);
 
 	*f = NULL;
 	if (below)
 		HU_TRY(open_below(path, 0, &fd));
 	else if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
-		return hu_fail(hu_input_status(errno), "%s: %s", path, strerror(errno));
+		return hu_fail(hu_guard_status(errno), "%s: %s", path, strerror(errno));
 	hu_status st = HU_OK;
 	if (fstat(fd, &s))
 		st = hu_fail(HU_EIO, "%s: %s", path, strerror(errno));
@@ -73,14 +58,14 @@ hu_open_input(const char *path, FILE **f)
 }
 
 hu_status
-hu_open_folder(const char *path, DIR **d)
+hu_input_folder(const char *path, DIR **d)
 {
 	int fd = -1;
 
 	*d = NULL;
 	if (access(path, F_OK) && (errno == ENOENT || errno == ENOTDIR))
 		return HU_OK;
-	if (hu_guarded(path)) {
+	if (hu_guard_holds(path)) {
 		HU_TRY(open_below(path, O_DIRECTORY, &fd));
 		*d = fdopendir(fd);
 	} else {
@@ -90,5 +75,5 @@ hu_open_folder(const char *path, DIR **d)
 		return HU_OK;
 	if (fd >= 0)
 		close(fd);
-	return hu_fail(hu_input_status(errno), "%s: %s", path, strerror(errno));
+	return hu_fail(hu_guard_status(errno), "%s: %s", path, strerror(errno));
 }

@@ -11,9 +11,7 @@
 
 /* Opens a file for reading. Below a guarded folder it must be a regular file, and its folders no links. HU_EFILE where
    it is not there, may not be read or is none; HU_EIO where the system failed (too many open files, a failing disk). */
-hu_status hu_open_input(const char *path, FILE **f);
+hu_status hu_input_open(const char *path, FILE **f);
 /* Opens a folder for reading. *d is NULL where it is not there. Below a guarded folder no link is followed. */
-hu_status hu_open_folder(const char *path, DIR **d);
-/* The status of a failed read, by errno: HU_EFILE where the file is at fault, HU_EIO where the system is. */
-hu_status hu_input_status(int error);
+hu_status hu_input_folder(const char *path, DIR **d);
 #endif

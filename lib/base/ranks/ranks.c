@@ -326,7 +326,7 @@ void
 hu_ranks_give_up(int code)
 {
 	if (hu_ranks_now.size > 1 && !hu_ranks_now.agreed)
-		hu_ranks_now.wire->abort(hu_ending(code));
+		hu_ranks_now.wire->abort(hu_bug_no_end(code));
 }
 
 void

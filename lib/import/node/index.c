@@ -39,7 +39,7 @@ mask_of(hu_importing *c, const char *op, int a, int b)
 }
 
 int
-hu_import_places(hu_importing *c, int t, size_t n)
+hu_index_places(hu_importing *c, int t, size_t n)
 {
 	if (t >= 0 && c->p->t[t].format != HU_FP64)
 		t = hu_import_call(c, "cast", HU_FP64, &t, 1);
@@ -91,7 +91,7 @@ hu_node_gather_elements(hu_importing *c)
 		return;
 	}
 	strides(v, stride);
-	int i = by(c, "mul", hu_import_places(c, hu_import_plain(c, at), v->d[k]), (double)stride[k]);
+	int i = by(c, "mul", hu_index_places(c, hu_import_plain(c, at), v->d[k]), (double)stride[k]);
 	i = hu_import_call2(c, "add", i, bases(c, hu_import_shape(at->rank, at->d), k, stride));
 	int x = hu_import_flat(c, hu_import_plain(c, v), hu_shape1(v->n));
 	hu_import_set(c, "axis", 0);
@@ -127,7 +127,7 @@ hu_node_gather_nd(hu_importing *c)
 		first[i] = stride[i];
 	int t = bases(c, s, -1, first), all = hu_import_plain(c, at);
 	for (size_t j = 0; j < k && c->st == HU_OK; j++) {
-		int one = hu_import_places(c, hu_import_part(c, all, at->rank - 1, j, 1), v->d[b + (int)j]);
+		int one = hu_index_places(c, hu_import_part(c, all, at->rank - 1, j, 1), v->d[b + (int)j]);
 		t = hu_import_call2(c, "add", t, by(c, "mul", one, (double)stride[b + (int)j]));
 	}
 	t = hu_import_flat(c, t, hu_shape1(at->n / k));
@@ -179,7 +179,7 @@ hu_node_one_hot(hu_importing *c)
 		d[i] = i == k ? (size_t)list[0] : v->d[rank++];
 	}
 	hu_shape s = hu_import_shape(v->rank + 1, d);
-	int at = hu_import_places(c, hu_import_plain(c, v), (size_t)list[0]), x = hu_import_plain(c, values);
+	int at = hu_index_places(c, hu_import_plain(c, v), (size_t)list[0]), x = hu_import_plain(c, values);
 	at = hu_import_expand(c, hu_import_flat(c, at, one), s);
 	int mask = mask_of(c, "equal", at, counted(c, s, k, d[k]));
 	int off = hu_import_expand(c, hu_import_flat(c, hu_import_part(c, x, 0, 0, 1), hu_shape0()), s),

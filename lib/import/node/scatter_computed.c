@@ -82,7 +82,7 @@ hu_scatter_elements_computed(hu_importing *c, hu_value *v, hu_value *at, hu_valu
 	const char *op = hu_scatter_reduction(c, &none);
 	hu_shape s = hu_import_shape(v->rank, v->d);
 	int t = hu_import_plain(c, v), own = counted(c, s, axis), updates = hu_import_plain(c, u),
-	    places = hu_import_places(c, hu_import_plain(c, at), v->d[axis]);
+	    places = hu_index_places(c, hu_import_plain(c, at), v->d[axis]);
 
 	for (int j = 0; j < v->rank; j++)
 		if (j != axis && at->d[j] != v->d[j]) {
@@ -113,7 +113,7 @@ hu_scatter_nd_computed(hu_importing *c, hu_value *v, hu_value *at, hu_value *u)
 	if (too_many(c, n))
 		return;
 	for (size_t j = k; j-- > 0 && c->st == HU_OK; stride *= v->d[j]) {
-		int one = hu_import_by(c, "mul", hu_import_places(c, hu_import_part(c, all, 1, j, 1), v->d[j]),
+		int one = hu_import_by(c, "mul", hu_index_places(c, hu_import_part(c, all, 1, j, 1), v->d[j]),
 			HU_ONNX_INT64, (double)stride);
 		first = first < 0 ? one : hu_import_call2(c, "add", first, one);
 	}

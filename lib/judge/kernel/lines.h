@@ -11,7 +11,7 @@ typedef struct hu_lines {
 
 /* The lines of a along the call's key axis (preset -1, the last), or one line of all elements for axis=all, or of the
    last N axes together for axis=last:N. *at is the axis. */
-hu_status hu_lines_of(const hu_ball_call *c, const hu_balls *a, hu_lines *l, int *at);
+hu_status hu_reduce_lines_of(const hu_ball_call *c, const hu_balls *a, hu_lines *l, int *at);
 /* The first element of line i. */
 static inline size_t
 hu_lines_first(const hu_lines *l, size_t i)
@@ -19,7 +19,7 @@ hu_lines_first(const hu_lines *l, size_t i)
 	return i / l->stride * l->n * l->stride + i % l->stride;
 }
 /* Makes out an array with one element for each line: the axis is dropped, or has length 1 with the key keep=1. */
-hu_status hu_lines_reduced(const hu_ball_call *c, const hu_balls *a, int axis, hu_balls *out);
+hu_status hu_reduce_lines(const hu_ball_call *c, const hu_balls *a, int axis, hu_balls *out);
 
 /* The sum of a line, or of terms: Σx with radii, in the declared order of n terms. */
 typedef struct hu_ball_sum {

@@ -10,6 +10,6 @@ void hu_product_add(double *y, const double *a, const double *b, size_t m, size_
 
 /* y[m,n] = a b for balls, a[m,k] or its transpose stored as [k,m]. want says which of radius, variance and shared part
    any operand has. */
-void hu_ball_matmul(hu_ball *y, const hu_ball *a, const hu_ball *b, size_t m, size_t n, size_t k, int ta, int tb,
+void hu_contract_balls(hu_ball *y, const hu_ball *a, const hu_ball *b, size_t m, size_t n, size_t k, int ta, int tb,
 	const int want[3], const hu_roundoffs *roundoffs);
 #endif

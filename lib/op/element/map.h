@@ -150,14 +150,14 @@ hu_format_id hu_output_format(const hu_call *c, hu_tensor *const *in, int out);
 
 /* The bits from the leading one of element i of t with its trailing parts to the last one of any part, 64 at least. A
    pair such as 1 - 2^-658 needs hundreds, because its trailing part is small beside its leading one. */
-mpfr_prec_t hu_exact_bits(const hu_tensor *t, size_t i);
+mpfr_prec_t hu_map_exact_bits(const hu_tensor *t, size_t i);
 
 /* hu_exact_get sets x to element i of t with its trailing parts; hu_exact_add adds it to sum part by part. Where there
    are trailing parts both are exact: x and sum are given a larger precision where theirs does not suffice. */
 static inline void
 hu_exact_get(mpfr_t x, const hu_tensor *t, size_t i)
 {
-	mpfr_prec_t bits = t->lows ? hu_exact_bits(t, i) : 0;
+	mpfr_prec_t bits = t->lows ? hu_map_exact_bits(t, i) : 0;
 
 	if (bits > mpfr_get_prec(x))
 		mpfr_set_prec(x, bits);

@@ -190,7 +190,7 @@ extent(double x, int *first, int *last)
 }
 
 mpfr_prec_t
-hu_exact_bits(const hu_tensor *t, size_t i)
+hu_map_exact_bits(const hu_tensor *t, size_t i)
 {
 	int first = INT_MIN, last = INT_MAX;
 
@@ -204,7 +204,7 @@ void
 hu_exact_add(mpfr_t sum, const hu_tensor *t, size_t i)
 {
 	if (t->lows && mpfr_number_p(sum) && hu_isfinite(hu_get(t, i))) {
-		mpfr_prec_t bits = hu_exact_bits(t, i), last;
+		mpfr_prec_t bits = hu_map_exact_bits(t, i), last;
 		int top = 0;
 		(void)frexp(hu_get(t, i), &top);
 		if (!mpfr_zero_p(sum)) { /* from the larger one's first bit to the lower one's last */

@@ -15,7 +15,7 @@ hu_image_decode(hu_image *to, const char *path, size_t channels)
 	hu_status st;
 
 	memset(to, 0, sizeof *to);
-	HU_TRY(hu_open_input(path, &f));
+	HU_TRY(hu_input_open(path, &f));
 	size_t n = fread(first, 1, sizeof first, f);
 	rewind(f);
 	if (n >= 3 && first[0] == 0xff && first[1] == 0xd8 && first[2] == 0xff)

@@ -48,7 +48,7 @@ product(hu_ball *y, const hu_ball *a, const hu_ball *b, size_t m, size_t n, size
 {
 	static const int all[3] = { 1, 1, 1 };
 
-	hu_ball_matmul(y, a, b, m, n, k, ta, tb, all, r);
+	hu_contract_balls(y, a, b, m, n, k, ta, tb, all, r);
 }
 
 /* One row of P from its scores s: with the kernel's lse, or normalised by the sum that the kernel would have found. */

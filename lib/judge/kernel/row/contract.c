@@ -66,7 +66,7 @@ wants(const hu_balls *a, int *wanted)
 }
 
 void
-hu_ball_matmul(hu_ball *y, const hu_ball *a, const hu_ball *b, size_t m, size_t n, size_t k, int ta, int tb,
+hu_contract_balls(hu_ball *y, const hu_ball *a, const hu_ball *b, size_t m, size_t n, size_t k, int ta, int tb,
 	const int want[3], const hu_roundoffs *roundoffs)
 {
 	int wanted[PLANES] = { 1, 1, want[0], want[1], want[2] };
@@ -150,7 +150,7 @@ hu_ball_row_matmul(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 		batch = 1;
 	}
 	for (size_t i = 0; i < batch; i++)
-		hu_ball_matmul(out[0].b + i * m * n, a.b + (batch > 1 ? hu_balls_at(&x, &y, i) : 0) * m * k,
+		hu_contract_balls(out[0].b + i * m * n, a.b + (batch > 1 ? hu_balls_at(&x, &y, i) : 0) * m * k,
 			b.b + (batch > 1 ? hu_balls_at(&z, &y, i) : 0) * k * n, m, n, k, ta != 0, tb != 0,
 			wanted + MOST, c->roundoffs);
 	return HU_OK;

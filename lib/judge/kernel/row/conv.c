@@ -155,7 +155,7 @@ convolve(const hu_ball_call *call, const window *w, const hu_balls *x, const hu_
 						col[(c * taps + k) * n + p] =
 							at < 0 ? hu_ball_of(0) : from[c * area + (size_t)at];
 				}
-			hu_ball_matmul(part, f, col, per, n, cg * taps, 0, 0, want, call->roundoffs);
+			hu_contract_balls(part, f, col, per, n, cg * taps, 0, 0, want, call->roundoffs);
 			for (size_t q = 0; q < per; q++)
 				memcpy(y + (image * w->filters + group * per + q) * places + first, part + q * n,
 					n * sizeof *y);

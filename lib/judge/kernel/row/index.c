@@ -125,7 +125,7 @@ hu_ball_row_grouped_matmul(const hu_ball_call *c, const hu_balls *in, hu_balls *
 	HU_TRY(hu_balls_make(&out[0], 2, d, c->row->name));
 	for (size_t i = 0; i < rows; i++) {
 		HU_TRY(at(c, &in[2], i, experts, &e));
-		hu_ball_matmul(out[0].b + i * n, in[0].b + i * k, in[1].b + e * k * n, 1, n, k, 0, tb != 0, want,
+		hu_contract_balls(out[0].b + i * n, in[0].b + i * k, in[1].b + e * k * n, 1, n, k, 0, tb != 0, want,
 			c->roundoffs);
 	}
 	return HU_OK;

@@ -86,7 +86,7 @@ hu_ball_row_slice(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 	int axis;
 	size_t d[HU_BALLS_RANK], length, parts, part;
 
-	HU_TRY(hu_lines_of(c, &in[0], &l, &axis));
+	HU_TRY(hu_reduce_lines_of(c, &in[0], &l, &axis));
 	HU_TRY(hu_ball_count(c, "parts", 1, &parts));
 	HU_TRY(hu_ball_count(c, "part", 0, &part));
 	if (!parts || part >= parts || l.n % parts)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 hu_status
-hu_lines_of(const hu_ball_call *c, const hu_balls *a, hu_lines *l, int *at)
+hu_reduce_lines_of(const hu_ball_call *c, const hu_balls *a, hu_lines *l, int *at)
 {
 	const char *word = hu_ball_text(c, "axis", "-1");
 	double axis;
@@ -31,7 +31,7 @@ hu_lines_of(const hu_ball_call *c, const hu_balls *a, hu_lines *l, int *at)
 }
 
 hu_status
-hu_lines_reduced(const hu_ball_call *c, const hu_balls *a, int axis, hu_balls *out)
+hu_reduce_lines(const hu_ball_call *c, const hu_balls *a, int axis, hu_balls *out)
 {
 	size_t d[HU_BALLS_RANK], keep;
 	int rank = 0, first = axis < 0 ? a->rank + axis : axis, last = axis < 0 ? a->rank : axis + 1;
@@ -53,8 +53,8 @@ reduce(const hu_ball_call *c, const hu_balls *in, hu_balls *out, reduction f)
 	hu_lines l;
 	int axis;
 
-	HU_TRY(hu_lines_of(c, &in[0], &l, &axis));
-	HU_TRY(hu_lines_reduced(c, &in[0], axis, &out[0]));
+	HU_TRY(hu_reduce_lines_of(c, &in[0], &l, &axis));
+	HU_TRY(hu_reduce_lines(c, &in[0], axis, &out[0]));
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (in[0].n > 4096)
 	for (size_t i = 0; i < l.count; i++)
 		out[0].b[i] = f(in[0].b + hu_lines_first(&l, i), l.n, l.stride, c->roundoffs);

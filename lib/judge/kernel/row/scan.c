@@ -65,7 +65,7 @@ along(const hu_ball_call *c, const hu_balls *in, hu_balls *out,
 
 	HU_TRY(hu_ball_count(c, "exclusive", 0, &s.exclusive));
 	HU_TRY(hu_ball_count(c, "reverse", 0, &s.reverse));
-	HU_TRY(hu_lines_of(c, &in[0], &l, &axis));
+	HU_TRY(hu_reduce_lines_of(c, &in[0], &l, &axis));
 	HU_TRY(hu_balls_like(&out[0], &in[0], c->row->name));
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (in[0].n > 4096)
 	for (size_t i = 0; i < l.count; i++)
@@ -100,7 +100,7 @@ hu_ball_row_recurrence(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 
 	if (in[0].n != in[1].n || in[0].rank != in[1].rank)
 		return hu_ball_misfit(c, "a and b need one shape");
-	HU_TRY(hu_lines_of(c, &in[1], &l, &axis));
+	HU_TRY(hu_reduce_lines_of(c, &in[1], &l, &axis));
 	HU_TRY(hu_balls_like(&out[0], &in[1], c->row->name));
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (in[1].n > 4096)
 	for (size_t i = 0; i < l.count; i++) {

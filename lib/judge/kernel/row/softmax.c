@@ -129,8 +129,8 @@ along(const hu_ball_call *c, const hu_balls *in, hu_balls *out, int what)
 
 	HU_TRY(hu_ball_format(c, "log_sum", &inner));
 	hu_format f = hu_format_of(inner);
-	HU_TRY(hu_lines_of(c, &in[0], &l, &axis));
-	HU_TRY(what == LOG_SUM ? hu_lines_reduced(c, &in[0], axis, &out[0])
+	HU_TRY(hu_reduce_lines_of(c, &in[0], &l, &axis));
+	HU_TRY(what == LOG_SUM ? hu_reduce_lines(c, &in[0], axis, &out[0])
 			       : hu_balls_like(&out[0], &in[0], c->row->name));
 #pragma omp parallel num_threads(hu_threads()) if (in[0].n > 4096)
 	{

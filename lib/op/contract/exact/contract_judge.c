@@ -131,7 +131,7 @@ hu_contract_reference(const hu_call *c, hu_tensor *const *in, int out, const siz
 		reference_of_parts(&x, element, n, exact);
 		return HU_OK;
 	}
-	unsigned long long disagreed = hu_disagreements();
+	unsigned long long disagreed = hu_exact_disagreements();
 	size_t row0, at, rows = hu_exact_way_get() == HU_EXACT_MPFR ? 0 : whole_rows(&x, element, n, &row0, &at),
 			 past = 0;
 	if (rows >= ROWS) {
@@ -155,7 +155,7 @@ hu_contract_reference(const hu_call *c, hu_tensor *const *in, int out, const siz
 		free(a);
 		mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
 	}
-	return hu_agreed(HU_OK, disagreed, c->op->name, c->id);
+	return hu_exact_agreed(HU_OK, disagreed, c->op->name, c->id);
 }
 
 /* Receives the bounds and magnitudes of a list, which come with the certified values. */
