@@ -152,8 +152,9 @@ hu_format_id hu_output_format(const hu_call *c, hu_tensor *const *in, int out);
    pair such as 1 - 2^-658 needs hundreds, because its trailing part is small beside its leading one. */
 mpfr_prec_t hu_map_exact_bits(const hu_tensor *t, size_t i);
 
-/* hu_exact_get sets x to element i of t with its trailing parts; hu_exact_add adds it to sum part by part. Where there
-   are trailing parts both are exact: x and sum are given a larger precision where theirs does not suffice. */
+/* hu_exact_get sets x to element i of t with its trailing parts; hu_map_exact_add adds it to sum part by part.
+   Where there are trailing parts both are exact: x and sum are given a larger precision where theirs does not
+   suffice. */
 static inline void
 hu_exact_get(mpfr_t x, const hu_tensor *t, size_t i)
 {
@@ -166,7 +167,7 @@ hu_exact_get(mpfr_t x, const hu_tensor *t, size_t i)
 		mpfr_add_d(x, x, t->low[(size_t)p * t->n + i], MPFR_RNDN);
 }
 
-void hu_exact_add(mpfr_t sum, const hu_tensor *t, size_t i);
+void hu_map_exact_add(mpfr_t sum, const hu_tensor *t, size_t i);
 
 /* Sets y to the value v exactly, for results that involve no rounding. */
 static inline void

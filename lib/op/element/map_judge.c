@@ -201,7 +201,7 @@ hu_map_exact_bits(const hu_tensor *t, size_t i)
 }
 
 void
-hu_exact_add(mpfr_t sum, const hu_tensor *t, size_t i)
+hu_map_exact_add(mpfr_t sum, const hu_tensor *t, size_t i)
 {
 	if (t->lows && mpfr_number_p(sum) && hu_isfinite(hu_get(t, i))) {
 		mpfr_prec_t bits = hu_map_exact_bits(t, i), last;

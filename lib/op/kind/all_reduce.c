@@ -123,7 +123,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		mpfr_set_prec(exact[i], hu_sum_bits(in[0]));
 		mpfr_set_zero(exact[i], 1);
 		for (int k = 0; k < c->nin; k++)
-			hu_exact_add(exact[i], in[k], element[i]);
+			hu_map_exact_add(exact[i], in[k], element[i]);
 	}
 	return HU_OK;
 }

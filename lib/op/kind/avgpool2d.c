@@ -159,7 +159,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		mpfr_set_prec(exact[i], hu_sum_bits(in[0]));
 		mpfr_set_zero(exact[i], 1);
 		for (size_t j = 0; j < w.v.n; j++)
-			hu_exact_add(exact[i], in[0], w.v.at[j]);
+			hu_map_exact_add(exact[i], in[0], w.v.at[j]);
 		mpfr_div_ui(exact[i], exact[i], w.v.divisor, MPFR_RNDN);
 	}
 	work_free(&w);

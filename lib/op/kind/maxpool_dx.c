@@ -189,7 +189,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		mpfr_set_prec(exact[i], hu_sum_bits(in[2]));
 		mpfr_set_zero(exact[i], 1);
 		for (size_t j = 0; j < k; j++)
-			hu_exact_add(exact[i], in[2], x[j]);
+			hu_map_exact_add(exact[i], in[2], x[j]);
 	}
 	free(x);
 	return HU_OK;

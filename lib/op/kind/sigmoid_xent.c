@@ -63,7 +63,7 @@ exact_loss(hu_tensor *const *in, mpfr_t y)
 		hu_exact_get(x, in[2], i);
 		mpfr_mul(t, t, x, MPFR_RNDN);
 		mpfr_add(y, y, t, MPFR_RNDN);
-		hu_exact_add(weight, in[2], i);
+		hu_map_exact_add(weight, in[2], i);
 	}
 	mpfr_div(y, y, weight, MPFR_RNDN);
 	mpfr_clears(x, t, weight, (mpfr_ptr)NULL);

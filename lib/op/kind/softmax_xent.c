@@ -89,7 +89,7 @@ reference_loss(const hu_call *c, hu_tensor *const *in, mpfr_t y)
 		hu_exact_get(x, in[2], i);
 		mpfr_mul(t, t, x, MPFR_RNDN);
 		hu_exact_add_odd(y, y, t);
-		hu_exact_add(weight, in[2], i);
+		hu_map_exact_add(weight, in[2], i);
 	}
 	mpfr_div(y, y, weight, MPFR_RNDN);
 	mpfr_clears(sum, t, u, weight, x, (mpfr_ptr)NULL);

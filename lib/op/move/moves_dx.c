@@ -155,7 +155,7 @@ add_exact(void *to, size_t k, size_t o)
 {
 	sums *s = to;
 
-	hu_exact_add(s->x[k], s->dy, o);
+	hu_map_exact_add(s->x[k], s->dy, o);
 }
 
 static hu_status

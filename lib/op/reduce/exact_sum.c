@@ -63,7 +63,7 @@ hu_exact_over_weights(mpfr_t *y, size_t n, const hu_tensor *w)
 	mpfr_init2(sum, hu_sum_bits(w));
 	mpfr_set_zero(sum, 1);
 	for (size_t i = 0; i < w->n; i++)
-		hu_exact_add(sum, w, i);
+		hu_map_exact_add(sum, w, i);
 	for (size_t i = 0; i < n; i++)
 		mpfr_div(y[i], y[i], sum, MPFR_RNDN);
 	mpfr_clear(sum);

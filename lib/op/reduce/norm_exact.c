@@ -57,7 +57,7 @@ hu_norm_exact_apply(hu_norm_exact *e, hu_tensor *const *in, size_t i, size_t j, 
 	mpfr_mul(y, y, e->rstd, MPFR_RNDN);
 	hu_exact_get(e->x, in[1], j);
 	mpfr_mul(y, y, e->x, MPFR_RNDN);
-	hu_exact_add(y, in[2], j);
+	hu_map_exact_add(y, in[2], j);
 }
 
 /* Sets y = (x - mean) rstd of element i from the recorded statistics, and returns the element's group. */
