@@ -169,6 +169,11 @@ for path in glob.glob('sample/analysis/*.tsv'):
         text = re.sub(r'\b%s\b' % old, lambda _: new, text)
     with open(path, 'w') as f:
         f.write(text)
+for path in glob.glob('sample/analysis/*.tsv'):
+    with open(path, encoding='utf-8', errors='surrogateescape', newline='') as f:
+        text = unsealed(f.read())
+    with open(path, 'w', encoding='utf-8', errors='surrogateescape', newline='') as f:
+        f.write(seal(text))
 draw('report', '--out', 'all', 'sample')
 draw('report', '--width', 'column', '--formats', 'svg,pdf', '--out', 'column', 'sample')
 for figure, form in (('error', '%s bias'), ('ulp', '%s bias'), ('swamping', '%s.w'), ('swamping', '%s wgrad'),
