@@ -42,6 +42,9 @@ files = {step: File('run/' + trace(step)) for step in (*TAKEN, LEFT)}
 checks = {name[c['out'][0]] for c in program['calls'] if c['op'] == 'finite_check'}
 
 
+becomes = {t[k] for t in program['tensors'] if t.get('trainable') for k in ('next', 'grad') if t.get(k) is not None}
+
+
 def judged(part, options):
     """The tensors that the units of a part are of, as pairs of a step and a name."""
     units = [line.split('\t')[0].split('.') for line in open(part) if line[0] not in '#u']
@@ -50,8 +53,10 @@ def judged(part, options):
         if call != 'all':
             c = program['calls'][int(call)]
             found |= {(int(step), name[t]) for t in c['in'] + c['out']}
-        else:  # without an exact execution the step's own: what no call computes
-            found |= {(int(step), t) for k, t in name.items() if '--no-propagate' not in options or k not in made}
+        # without an exact execution the step's own: what no call computes, what weights become, and their gradients
+        else:
+            found |= {(int(step), t) for k, t in name.items()
+                      if '--no-propagate' not in options or k not in made or k in becomes}
     return {(step, t) for step, t in found if t in files[step].head}
 
 
