@@ -157,16 +157,18 @@ moved_axis(const trial *a, const trial *b, size_t k, size_t batch, const size_t 
 	return -1;
 }
 
-/* The only axis of an output that has one element an input, -1 where none or several have. Outputs of such a batch may
-   depend on each other (a scale that is drawn from the whole batch, as dynamic quantisation does), but not stand
-   elsewhere. */
+/* The axis of an output whose inputs depend on each other, as dynamic quantisation makes them, which takes one scale of
+   the whole batch: the only one with an element an input. -1 where none or several have that many, and where the data
+   do not fill their batches: inputs that only fill up would change what the others give. */
 static int
-only_axis(const hu_port *o, size_t batch)
+only_axis(const hu_network *n, const hu_port *o)
 {
 	int found = -1;
 
+	if (n->s.n % n->batch)
+		return -1;
 	for (int axis = 0; axis < o->rank; axis++)
-		if (o->d[axis] == batch)
+		if (o->d[axis] == n->batch)
 			found = found == -1 ? axis : -2;
 	return found >= 0 ? found : -1;
 }
@@ -191,13 +193,12 @@ fixed_batch(hu_network *n)
 		hu_port *o = &n->m.out[k];
 		int axis = moved_axis(&a, &b, k, n->batch, row, hu_samples_axis_of(&n->said, o->name, -2));
 		if (axis < 0)
-			axis = only_axis(o, n->batch);
+			axis = only_axis(n, o);
 		if (axis < 0)
 			st = hu_fail(HU_EFILE,
 				"%s: the model's batch is fixed at %zu inputs, and no axis of output '%.120s' has "
-				"their "
-				"outputs: each depends on the others; export the model with an open batch, or for one "
-				"input",
+				"their outputs: each depends on the others; give whole batches of inputs, export the "
+				"model with an open batch, or for one input",
 				n->onnx.path, n->batch, hu_shown(o->name));
 		o->axis = axis;
 	}

@@ -161,6 +161,19 @@ write('m.onnx', graph([node('ReduceSum', 'x k', 's', keepdims=1), node('Add', 'x
 npz('five.npz', x=([5, 2, 4], drawn(40, 8)))
 refused('a fixed batch whose inputs depend on each other', 'each depends on the others', 3, 'm.onnx', '--data',
         'five.npz')
+# whole batches have no inputs that fill up, so that each batch is what the model's own runtime computes
+x6 = drawn(48, 8)
+npz('six.npz', x=([6, 2, 4], x6))
+got = tap.halfulp('validate', 'm.onnx', '--data', 'six.npz', '--policies', 'bf16', '--outputs', 'whole', '--json')
+sums = [[sum(x6[24 * b + 8 * i + e] for i in range(3)) for e in range(8)] for b in range(2)]
+want = tuple(v + sums[k // 24][k % 8] for k, v in enumerate(x6))
+tap.ok(
+    got.returncode == 0
+    and outputs('whole/float32.npz')['y'] == ((6, 2, 4), want)
+    and json.loads(got.stdout)['batch_axes'] == {'x': 0, 'y': 0},
+    'two whole batches of it are judged as they are',
+    got.stderr + got.stdout,
+)
 
 # A file in float16, whose outputs in float32 are others than as typed: that is no fault of its rows
 half = struct.pack('<3e', 0.1, 0.3, 2.3)
