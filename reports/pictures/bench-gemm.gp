@@ -25,7 +25,7 @@ do for [format in formats] {
 	eval begin_picture(format, px, 24)
 	set border 1; unset key
 	set xrange [0:high * 1.05]; set yrange [0.3:rows + 0.7]
-	set ytics scale 0 noenhanced ()
+	set ytics scale 0 noenhanced (); set xtics few_tics(0, high * 1.05, width - px - 24.)
 	set grid xtics noytics
 	do for [i = 1:rows] {
 		set ytics add (row_name(name[i], name_columns(px)) y(i))
