@@ -27,6 +27,10 @@ include $(top_srcdir)/analyzers/statistics/local.mk
 include $(top_srcdir)/analyzers/tree/local.mk
 include $(top_srcdir)/analyzers/units/local.mk
 include $(top_srcdir)/analyzers/validate/local.mk
+include $(top_srcdir)/analyzers/validate/effect/local.mk
+include $(top_srcdir)/analyzers/validate/exact/local.mk
+include $(top_srcdir)/analyzers/validate/outputs/local.mk
+include $(top_srcdir)/analyzers/validate/sensitivity/local.mk
 include $(top_srcdir)/bench/local.mk
 include $(top_srcdir)/bench/tool/local.mk
 include $(top_srcdir)/cuda/bulk/local.mk

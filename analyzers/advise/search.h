@@ -4,9 +4,9 @@
 #ifndef HU_ANALYZERS_ADVISE_SEARCH_H
 #define HU_ANALYZERS_ADVISE_SEARCH_H
 
-#include "analyzers/validate/accept.h"
+#include "analyzers/validate/effect/accept.h"
 #include "analyzers/network/calibrate.h"
-#include "analyzers/validate/sensitivity.h"
+#include "analyzers/validate/sensitivity/sensitivity.h"
 
 #include "cuda/device/roofline.h"
 

@@ -3,7 +3,7 @@
    a model is made of, and for how much of it the arithmetic is known. */
 #include "analyzers/validate/list_ops.h"
 #include "analyzers/network/network.h"
-#include "analyzers/validate/outputs.h"
+#include "analyzers/validate/outputs/outputs.h"
 #include "analyzers/validate/validate_units.h"
 
 #include "lib/base/console/opt_need.h"

@@ -1,24 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-libhalfulp_a_SOURCES += analyzers/validate/accept.c
-noinst_HEADERS += analyzers/validate/accept.h
 libhalfulp_a_SOURCES += analyzers/validate/cmd_validate.c
-libhalfulp_a_SOURCES += analyzers/validate/evaluate.c
-noinst_HEADERS += analyzers/validate/evaluate.h
-libhalfulp_a_SOURCES += analyzers/validate/exact_network.c
-noinst_HEADERS += analyzers/validate/exact_network.h
 libhalfulp_a_SOURCES += analyzers/validate/list_ops.c
 noinst_HEADERS += analyzers/validate/list_ops.h
-libhalfulp_a_SOURCES += analyzers/validate/measures.c
-noinst_HEADERS += analyzers/validate/measures.h
-libhalfulp_a_SOURCES += analyzers/validate/outputs.c
-noinst_HEADERS += analyzers/validate/outputs.h
-libhalfulp_a_SOURCES += analyzers/validate/outputs_npz.c
-libhalfulp_a_SOURCES += analyzers/validate/sensitivity.c
-noinst_HEADERS += analyzers/validate/sensitivity.h
-libhalfulp_a_SOURCES += analyzers/validate/sensitivity_list.c
-libhalfulp_a_SOURCES += analyzers/validate/sensitivity_node.c
-libhalfulp_a_SOURCES += analyzers/validate/sensitivity_out.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_cut.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_exact.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_nodes.c

@@ -32,8 +32,7 @@ cut_nodes(hu_validate_job *j, size_t p, double each)
 	HU_TRY(hu_sensitivity_list(r, &j->policies->v[p], &j->net->m));
 	r->inputs = j->surveyed;
 	parts = parts < 1 ? 1 : parts > r->n ? r->n : parts;
-	add_unit(j, (hu_validate_unit){ .kind = HU_VALIDATE_SURVEY, .policy = p },
-		4 * each * (double)batches);
+	add_unit(j, (hu_validate_unit){ .kind = HU_VALIDATE_SURVEY, .policy = p }, 4 * each * (double)batches);
 	for (size_t b = 0; b < batches; b++)
 		for (size_t k = 0; k < parts; k++) {
 			hu_validate_unit u = { HU_VALIDATE_ALONE, p, b, k * r->n / parts, (k + 1) * r->n / parts };

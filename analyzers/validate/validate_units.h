@@ -7,7 +7,7 @@
 
 #include "analyzers/network/network.h"
 #include "analyzers/network/network_parts.h"
-#include "analyzers/validate/outputs.h"
+#include "analyzers/validate/outputs/outputs.h"
 
 enum {
 	HU_VALIDATE_PIECES = 64, /* a policy's inputs are cut into so many pieces at most, */
@@ -41,12 +41,15 @@ typedef struct hu_validate_job {
 	hu_status (*judged)(void *of, size_t policy);
 	void *of;
 	size_t exact;
-	double exact_s; /* of a run of the exact network, about */
-	hu_imported one; /* the model for one input, for that */
+	double exact_s;        /* of a run of the exact network, about */
+	hu_imported one;       /* the model for one input, for that */
 	hu_exact_trial *trial; /* NULL before all rows are judged */
-	size_t surveyed, now; /* now: the policy that was run last */
+	size_t surveyed, now;  /* now: the policy that was run last */
 	int begun;
-	struct { size_t nonfinite; int first_call; } found; /* of the units of the policy that were joined */
+	struct {
+		size_t nonfinite;
+		int first_call;
+	} found;                     /* of the units of the policy that were joined */
 	hu_sensitivity_run *sensing; /* of policy `sensed`; NULL: of none */
 	size_t sensed;
 	hu_validate_unit *unit;

@@ -112,7 +112,7 @@ KNOWN = [
     ("analyzers/check/baseline_begin.c", "f[i].want : f[0].got)->key;", "of a quantity that is new the key is not used; where the first one is missing it is a null pointer's, which the sanitizers see"),
     ("analyzers/inspect/inspect_best.c", "for (int e = 0; e < 4; e++)", "one past an array of three, which the sanitizers see"),
     ("analyzers/check/why.c", "digits <= 18", "17 digits tell any two doubles apart, and the loop ends there"),
-    ("analyzers/validate/outputs_npz.c", "if (x->value[0])", "an input is told when every output has its exact values"),
+    ("analyzers/validate/outputs/outputs_npz.c", "if (x->value[0])", "an input is told when every output has its exact values"),
     ("lib/judge/exact_step.c", "some > 1  : SAMPLE", "how many values MPFR is asked of as well: time, and each of them agrees"),
     ("analyzers/gate/pair_chunk.c", "(t->kind == HU_ITEM_FLOAT || t->format", "elements are decoded before the loop instead of in it: time, and integers have no format"),
     ("analyzers/gate/pair_chunk.c", "int k = 1;", "fp64 is copied before the loop instead of read where it lies: time"),

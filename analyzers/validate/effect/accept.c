@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/validate/accept.h"
+#include "analyzers/validate/effect/accept.h"
 
 #include "lib/base/console/opt.h"
 #include "lib/base/console/show.h"

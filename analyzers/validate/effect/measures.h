@@ -4,7 +4,7 @@
 #define HU_ANALYZERS_MEASURES_H
 
 #include "analyzers/network/deciding.h"
-#include "analyzers/validate/evaluate.h"
+#include "analyzers/validate/effect/evaluate.h"
 
 /* A changed decision: row ROW of input INPUT, whose class WAS in float32 and IS now. margin32: by how much float32's
    value of that class is above its next largest one; margin: by how much the new class's value is above the old

@@ -19,7 +19,7 @@ typedef struct hu_evaluated {
 	size_t nonfinite;
 	int first_call;
 	double weight_bytes, traffic_bytes; /* of all constants; read and written for one input */
-	hu_exec *x;  /* while inputs are run */
+	hu_exec *x;                         /* while inputs are run */
 	char *bad;
 } hu_evaluated;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The outputs of each policy as an .npz file: an array an output, float32 where that holds its values. */
-#include "analyzers/validate/outputs.h"
+#include "analyzers/validate/outputs/outputs.h"
 
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/validate/exact_network.h"
+#include "analyzers/validate/exact/exact_network.h"
+
+#include "analyzers/validate/exact/exact_compare.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/ranks/united.h"
@@ -45,85 +47,9 @@ margin(const hu_evaluated *base, const hu_deciding *d, size_t i)
 	return least;
 }
 
-/* What there is to say of one input: its distances lie within off of the true ones, and its outputs' largest magnitude
-   is most. decided: neither float32's margin nor the exact decision depends on where within their bounds the exact
-   values lie. */
-typedef struct verdict {
-	double worst, relative, off, most;
-	int undecided, changed, decided;
-} verdict;
-
-/* float32's row y and the exact one e, whose values are off by at most off[j] (NULL: 0). */
-static void
-compare_row(verdict *v, const double *y, const double *e, const double *off, size_t classes)
-{
-	size_t second, first = hu_two_largest(y, classes, &second);
-	double slack = off ? off[first] + off[second] : 0;
-	double error = fabs(y[first] - e[first]) + fabs(y[second] - e[second]), margin = y[first] - y[second];
-	int sure = 1, other = 0, open = 0;
-
-	v->undecided |= margin <= error;
-	if (off && !(fabs(margin - error) > slack * (1 + 0x1p-50) || slack == 0))
-		sure = 0;
-	for (size_t j = 0; j < classes && off; j++) {
-		double between = e[j] - e[first], both = (off[j] + off[first]) * (1 + 0x1p-50);
-		if (j == first)
-			continue;
-		other |= both < INFINITY && between > both;
-		open |= !(fabs(between) > both) && !(between == 0 && both == 0);
-	}
-	if (open && !other)
-		sure = 0;
-	v->decided &= sure;
-	v->changed |= hu_two_largest(e, classes, NULL) != first;
-}
-
-/* All decisions of one input. An index is another one, or it is not: nothing says by how much. */
-static void
-compare_decisions(verdict *v, const hu_deciding *d, const double *y, const double *e, const double *off)
-{
-	size_t n = d->classes + 2;
-	double *room = hu_xmalloc(3 * n * sizeof *room);
-
-	for (size_t k = 0; k < d->rows; k++) {
-		if (d->kind == HU_DECISION_INDEX) {
-			v->changed |= y[k] != e[k];
-			continue;
-		}
-		compare_row(v, hu_deciding_values(d, y, k, d->threshold, room),
-			hu_deciding_values(d, e, k, d->threshold, room + n),
-			off ? hu_deciding_values(d, off, k, 0, room + 2 * n) : NULL, d->classes);
-	}
-	free(room);
-}
-
-/* Compares one input's outputs: exact[k] of output k, off by at most off[k] (NULL: 0). */
-static verdict
-compare(const hu_evaluated *base, const hu_deciding *d, double *const *exact, double *const *off, size_t i)
-{
-	verdict v = { .decided = 1 };
-
-	for (size_t k = 0; k < base->nout; k++) {
-		const double *y = base->out[k] + i * base->each[k];
-		double most = 0, worst = 0;
-		for (size_t j = 0; exact[k] && j < base->each[k]; j++) {
-			worst = fmax(worst, fabs(y[j] - exact[k][j]));
-			most = fmax(most, fabs(exact[k][j]));
-			v.off = off && !(off[k][j] <= v.off) ? off[k][j] : v.off;
-		}
-		v.worst = fmax(v.worst, worst);
-		v.relative = fmax(v.relative, most > 0 ? worst / most : 0);
-		v.most = fmax(v.most, most);
-	}
-	if (exact[d->output] && d->classes > 1)
-		compare_decisions(&v, d, base->out[d->output] + i * base->each[d->output], exact[d->output],
-			off ? off[d->output] : NULL);
-	return v;
-}
-
 /* What is found of one input. settled: nothing told depends on the bounds. agreed: as in hu_exact_network. */
 typedef struct finding {
-	verdict v;
+	hu_exact_verdict v;
 	int settled, agreed;
 } finding;
 
@@ -150,7 +76,7 @@ typedef struct hu_exact_trial job;
 static void
 tell(hu_exact_network *x, const job *j, size_t i, size_t input)
 {
-	const verdict *v = &j->found[i].v;
+	const hu_exact_verdict *v = &j->found[i].v;
 
 	x->agreed += j->found[i].agreed > 0;
 	if (!j->found[i].settled) {
@@ -212,13 +138,13 @@ keep_row(const job *j, double *const *exact, size_t i)
 static hu_status
 by_pairs(const job *j, size_t i, size_t input)
 {
-	verdict *v = &j->found[i].v;
+	hu_exact_verdict *v = &j->found[i].v;
 	double **value, **off;
 	hu_bounding how;
 
 	HU_TRY(hu_propagate_bounded(j->m->p, j->run.t, j->run.t, j->engine, 0, j->keep, &value, &off, &how));
 	double **exact = of_outputs(j->m, value), **bound = of_outputs(j->m, off);
-	*v = compare(j->base, j->d, exact, bound, input);
+	*v = hu_exact_compare(j->base, j->d, exact, bound, input);
 	for (size_t k = 0; k < j->m->nout; k++)
 		v->decided &= exact[k] != NULL;
 	keep_row(j, exact, i);
@@ -234,7 +160,7 @@ static hu_status
 by_mpfr(const job *j, size_t i, size_t input)
 {
 	const hu_program *p = j->m->p;
-	verdict *v = &j->found[i].v;
+	hu_exact_verdict *v = &j->found[i].v;
 	hu_errors_step *errors = hu_xcalloc((size_t)p->nt + 1, sizeof *errors);
 	hu_tensor *recorded = hu_xcalloc((size_t)p->nt + 1, sizeof *recorded);
 	double **ideal = NULL;
@@ -247,7 +173,7 @@ by_mpfr(const job *j, size_t i, size_t input)
 	hu_status st = hu_propagate(p, recorded, j->engine, 0, j->keep, errors, &ideal, NULL);
 	if (st == HU_OK) {
 		double **exact = of_outputs(j->m, ideal);
-		*v = compare(j->base, j->d, exact, NULL, input);
+		*v = hu_exact_compare(j->base, j->d, exact, NULL, input);
 		for (size_t k = 0; k < j->m->nout; k++)
 			v->decided &= exact[k] != NULL;
 		keep_row(j, exact, i);
@@ -257,14 +183,6 @@ by_mpfr(const job *j, size_t i, size_t input)
 	free(errors);
 	free(recorded);
 	return st;
-}
-
-/* Returns 1 if the bounds change nothing that is told: three digits of the largest error, or 60 bits below the largest
-   output where float32 has hardly any. */
-static int
-settled(const verdict *v)
-{
-	return v->decided && (v->off <= HU_STEP_SETTLED * v->worst || v->off <= 0x1p-60 * v->most);
 }
 
 /* 1 where the file itself has narrower floating-point values than float32, as which j->run computes them: float32's
@@ -315,11 +233,11 @@ hu_exact_trial_run(hu_exact_trial *j, size_t i)
 	HU_TRY(hu_exec_run(&j->run, &(hu_env){ 0, 0 }));
 	HU_TRY(rows_are_right(j, input));
 	HU_TRY(by_pairs(j, i, input));
-	if (!settled(&f->v) && j->operations <= HU_EXACT_MPFR_OPERATIONS) {
+	if (!hu_exact_settled(&f->v) && j->operations <= HU_EXACT_MPFR_OPERATIONS) {
 		HU_TRY(by_mpfr(j, i, input));
 		f->v.off = 0;
 	}
-	f->settled = settled(&f->v);
+	f->settled = hu_exact_settled(&f->v);
 	return HU_OK;
 }
 

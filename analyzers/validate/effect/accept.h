@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_ACCEPT_H
 #define HU_ANALYZERS_ACCEPT_H
 
-#include "analyzers/validate/measures.h"
+#include "analyzers/validate/effect/measures.h"
 
 /* A rule: its text as given, the figure, whether that must be at least or at most the limit, and whether the limit is a
    share of the inputs, given in percent. output: the one that the rule names as NAME:RULE, whose `name` has

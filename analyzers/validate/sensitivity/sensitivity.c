@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Runs of the model with single nodes low or high, and what they do to its outputs. */
-#include "analyzers/validate/evaluate.h"
-#include "analyzers/validate/sensitivity.h"
+#include "analyzers/validate/effect/evaluate.h"
+#include "analyzers/validate/sensitivity/sensitivity.h"
 
 #include "lib/base/mem.h"
 

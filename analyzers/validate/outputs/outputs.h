@@ -4,9 +4,9 @@
 #define HU_ANALYZERS_OUTPUTS_H
 
 #include "analyzers/network/variants.h"
-#include "analyzers/validate/accept.h"
-#include "analyzers/validate/exact_network.h"
-#include "analyzers/validate/sensitivity.h"
+#include "analyzers/validate/effect/accept.h"
+#include "analyzers/validate/exact/exact_network.h"
+#include "analyzers/validate/sensitivity/sensitivity.h"
 
 #include <jansson.h>
 
@@ -37,7 +37,7 @@ typedef struct hu_validation {
 	const hu_exact_network *exact;
 	size_t calibrated;       /* inputs that static scales were measured on; 0: there are none */
 	const char *calibration; /* the file of these inputs; NULL: the first ones of data */
-	double too_long;        /* operations on one input of an exact network left out for its length; else 0 */
+	double too_long;         /* operations on one input of an exact network left out for its length; else 0 */
 } hu_validation;
 
 /* "pass", "fail", or "-" without a rule. */

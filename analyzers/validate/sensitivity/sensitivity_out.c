@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Sensitivity as a table, the most harmful node first, and as JSON. */
-#include "analyzers/validate/sensitivity.h"
+#include "analyzers/validate/sensitivity/sensitivity.h"
 
 #include "lib/base/console/show.h"
 

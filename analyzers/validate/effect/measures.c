@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/validate/measures.h"
+#include "analyzers/validate/effect/measures.h"
 
 #include "lib/base/mem.h"
 

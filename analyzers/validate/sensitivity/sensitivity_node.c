@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    What a node's results and operands hold: ranges, outlier channels, and what its own codes and roundings lose. */
-#include "analyzers/validate/sensitivity.h"
+#include "analyzers/validate/sensitivity/sensitivity.h"
 
 #include "lib/base/mem.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The nodes that a policy of schemes does something to, as a list, and figures of one. */
-#include "analyzers/validate/sensitivity.h"
+#include "analyzers/validate/sensitivity/sensitivity.h"
 
 #include "lib/base/mem.h"
 

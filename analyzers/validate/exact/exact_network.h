@@ -4,7 +4,7 @@
 #ifndef HU_ANALYZERS_EXACT_NETWORK_H
 #define HU_ANALYZERS_EXACT_NETWORK_H
 
-#include "analyzers/validate/measures.h"
+#include "analyzers/validate/effect/measures.h"
 
 #include "lib/base/parts/pack.h"
 
@@ -17,7 +17,7 @@
    where an output has no exact values, as none has that no call computes. */
 typedef struct hu_exact_network {
 	size_t n, untold; /* inputs done, and those of which the bounds leave something open */
-	size_t agreed; /* inputs whose bounds come from the agreement with float32's run (lib/judge/propagate.h) */
+	size_t agreed;    /* inputs whose bounds come from the agreement with float32's run (lib/judge/propagate.h) */
 	char *done, *undecided;
 	size_t changed; /* of those done, float32 decides otherwise than the exact network */
 	double worst, relative;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/validate/evaluate.h"
+#include "analyzers/validate/effect/evaluate.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"

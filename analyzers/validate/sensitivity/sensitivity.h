@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_SENSITIVITY_H
 #define HU_ANALYZERS_SENSITIVITY_H
 
-#include "analyzers/validate/measures.h"
+#include "analyzers/validate/effect/measures.h"
 #include "analyzers/network/variants.h"
 
 #include "lib/program/quantise/share.h"

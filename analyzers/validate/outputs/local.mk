@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+libhalfulp_a_SOURCES += analyzers/validate/outputs/outputs.c
+noinst_HEADERS += analyzers/validate/outputs/outputs.h
+libhalfulp_a_SOURCES += analyzers/validate/outputs/outputs_json.c
+libhalfulp_a_SOURCES += analyzers/validate/outputs/outputs_npz.c
+libhalfulp_a_SOURCES += analyzers/validate/outputs/outputs_text.c
