@@ -90,7 +90,7 @@ fi
 rm -f "$parts"/reference/*.part # of a call that was stopped
 # Models take turns, which makes what is left foreseeable
 for model in $(models); do
-	case digests-$model in $only) ;; *) continue ;; esac
+	matches "digests-$model" "$only" || matches "digests-bulk-$model" "$only" || continue
 	for arch in hopper ampere; do
 		trainings $model $arch
 	done | sort -u | awk -v model="$model" '{ sum = $2; policy = $1; $1 = $2 = ""; print NR, model "-" policy "-" sum $0 }'

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by gpu.sh: the parts in the order of their worth: does it run, are the bits right, what does the sanitizer
 # say, are the instructions those of the models, how fast is it, and the rest.
-. "$top/bench/gpu-trainings.sh"
 
 # Kernels on the matrix units are for capability 8.0 and newer; Turing's units have fp16 alone, which simt follows
 units=mma formats=tf32,fp16,bf16
 test "$arch" != turing || units=simt formats=fp16
 case $arch in hopper) fp8=tc:hopper,path=mma ;; ada) fp8=tc:ada ;; *) fp8= ;; esac
+# The net whose steps were published (convnet-published of torch-steps.py)
+published="--model convnet --size 256 --channels 3"
 # Sizes: tiny on the shim, which interprets each thread
 if test $dry = 1; then
 	random=2000 steps=2 mlp="--model mlp --width 0.0625 --batch 4" convnet="--model convnet --width 0.0625 --size 12 --batch 2" sizes=33 batches=4 time_steps=1 policies="float32 mixed_float16"
@@ -39,11 +40,13 @@ compared() {
 	test $same = yes
 }
 
-# own MODEL: every policy at the model's own size, and those of the matrix units; a row each of digests.tsv
+# own MODEL [WAY]: every policy at the model's own size, and those of the matrix units, a row each of digests.tsv; with
+# WAY the trainings alone whose products Hopper's warpgroup units compute, that way
 own() {
 	local model=$1 policy sum options bad=0 ref run=$work/own way
 	while read -r policy sum options; do
 		case $sum in default) way=auto ;; *) way=$units ;; esac
+		test -z "$2" || { way=$2; case $sum in *path=wgmma) ;; *) continue ;; esac; }
 		grep -v '^#' "$out/digests.tsv" 2>/dev/null | grep -q "^$model	$policy	$sum	$way	.*	yes$" && continue
 		rm -rf "$run"
 		ref=$(reference "$model-$policy-$sum" $options) && "$halfulp" train $options --backend $backend --gemm $way "$run" &&
@@ -112,13 +115,16 @@ reach_matrix() {
 		--policy mixed_float16 --accumulate tc:$arch --gemm $units --meter none
 }
 # The kernels of --gemm bulk, which are Hopper's alone: products of one block a tile of 64 columns, of pairs of blocks
-# with 128 and 256, of blocks that compute several tiles; then operands that lie either way, and convolutions
+# with 128 and 256, of blocks that compute several tiles and fill their ring of buffers anew; then operands that lie
+# either way, in training steps, one of them so large that pairs of blocks fill a ring anew with A across k; and
+# convolutions
 reach_bulk() {
 	test $arch = hopper || exit 77
 	local gemm=("$@" "$halfulp" bench gemm --backend $backend --sum tc:hopper,path=wgmma --gemm bulk) model
 	products 136x272x64,136x272x192,520x1032x80 "${gemm[@]}" --formats fp16,bf16,e4m3,e5m2 || return
-	products 2048x1024x80,4096x2048x80 "${gemm[@]}" --formats fp16,bf16 || return
-	for model in "mlp --width 0.5 --batch 64" "convnet --size 12 --batch 8"; do
+	products 2048x1024x592,4096x2048x592 "${gemm[@]}" --formats fp16,bf16 || return
+	products 520x1032x1040 "${gemm[@]}" --formats e4m3,e5m2 || return
+	for model in "mlp --width 0.5 --batch 64" "mlp --width 8 --batch 592" "convnet --size 12 --batch 8"; do
 		"$@" "$halfulp" bench train --backend $backend --model $model --steps 1 --warm 0 \
 			--policy mixed_float16 --accumulate tc:hopper --gemm mma,bulk --meter none || return
 	done
@@ -136,7 +142,8 @@ export dry halfulp top work out backend steps mlp convnet arch units formats fp8
 part doctor 20 "$halfulp" doctor
 # 2. Are the bits right
 for t in $(echo $tests | tr ' ' '\n' | awk '{ print ($0 ~ /device|gemm|mma/ ? 0 : 1), $0 }' | sort -s -k 1,1 | cut -d ' ' -f 2); do
-	part "${t##*/}" 150 bash -c 'tap "$1"' - "./$t"
+	case $t in *gemm | *mma | *op) limit=30 ;; *) limit=15 ;; esac
+	part "${t##*/}" $limit bash -c 'tap "$1"' - "./$t"
 done
 test $dry = 1 || part reach-simt 60 bash -c reach_simt
 test $dry = 1 || part reach-matrix 60 bash -c reach_matrix
@@ -145,6 +152,11 @@ for model in $(models); do
 	part "digests-$model" 120 bash -c "own $model"
 done
 test $dry = 1 || part digests-paths 20 bash -c paths
+if test $dry:$arch = 0:hopper; then
+	for model in convnet bert gpt; do
+		part "digests-bulk-$model" 20 bash -c "own $model bulk"
+	done
+fi
 # 3. Memory, races and barriers
 if test $dry = 0; then
 	for tool in memcheck racecheck synccheck; do
@@ -175,9 +187,11 @@ test $dry = 1 || part train-cublas 60 bash -c cublas
 comma=$(echo $policies | tr ' ' ',')
 ways=simt matrix=$units
 test $dry = 1 || ways=simt,cublas matrix=$units,cublas
-test $dry:$arch != 0:hopper || matrix=$units,bulk,cublas
-part bench-gemm-matrix 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats $formats --sum tc:$arch --gemm $matrix --trials 3 --tsv "$out/gemm-matrix.tsv"
-test $dry = 1 || part bench-train-published 120 "$halfulp" bench train --backend $backend --model convnet --size 256 --channels 3 --batch 32,64,128,256,512 --policy float32,mixed_float16 --gemm cublas --steps 10 --warm 2 --tsv "$out/train-published.tsv"
+part bench-gemm-matrix 60 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats $formats --sum tc:$arch --gemm $matrix --trials 3 --tsv "$out/gemm-matrix.tsv"
+# in a part of its own, so that kernels that hang lose no other way's rows
+test $dry:$arch != 0:hopper ||
+	part bench-gemm-bulk 60 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats fp16,bf16 --sum tc:$arch,path=wgmma --gemm bulk --trials 3 --tsv "$out/gemm-bulk.tsv"
+test $dry = 1 || part bench-train-published 120 "$halfulp" bench train --backend $backend $published --batch 32,64,128,256,512 --policy float32,mixed_float16 --gemm cublas --steps 10 --warm 2 --tsv "$out/train-published.tsv"
 part bench-gemm 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats fp32,fp16 --sum fma,acc=fp32 --gemm $ways --trials 3 --tsv "$out/gemm.tsv"
 part bench-train-mlp 60 "$halfulp" bench train --backend $backend $(echo "$mlp" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 --tsv "$out/train-mlp.tsv"
 part bench-train-convnet 120 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 --tsv "$out/train-convnet.tsv"
@@ -185,18 +199,34 @@ part bench-train-matrix 90 "$halfulp" bench train --backend $backend $(echo "$co
 # 7. Why
 part bench-why 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --steps $time_steps --tsv "$out/why.tsv"
 part bench-why-calls 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --by call --steps $time_steps --tsv "$out/why-calls.tsv"
-# 8. Beside PyTorch, where Python has it
+# the published net, each call by each way
+test $dry = 1 || for way in cublas $units $(test $arch != hopper || echo bulk); do
+	sum=
+	test $way = cublas || sum="--accumulate tc:$arch"
+	part "bench-why-published-$way" 60 "$halfulp" bench why --backend $backend $published --batch 32 --policy mixed_float16 $sum --gemm $way --by call --steps 10 --tsv "$out/why-published-$way.tsv"
+done
+# What the kernels wait for, where there is a profiler
+profile() {
+	command -v ncu >/dev/null || { echo "no ncu here"; exit 77; }
+	ncu --target-processes all --set full --kernel-name "regex:$1" --launch-skip 2 --launch-count 3 "${@:2}"
+}
+export -f profile
+if test $dry:$arch = 0:hopper; then
+	for way in mma bulk; do
+		part "ncu-$way" 45 bash -c 'profile "$@"' - 'hu_bulk|hu_group' "$halfulp" bench gemm --backend $backend --sizes 4096 --formats fp16 --sum tc:hopper,path=wgmma --gemm $way --trials 1
+	done
+	part ncu-gather 45 bash -c 'profile "$@"' - 'gather' "$halfulp" bench train --backend $backend $published --batch 32 --policy mixed_float16 --gemm cublas --steps 1 --warm 1 --graph off
+fi
+# 8. Beside PyTorch, where Python has it; a table each, which grows as its rows come
 beside_torch() {
-	local tsv=$out/torch-steps.tsv
-	HALFULP=$halfulp python3 "$top/bench/torch-steps.py" --device cuda --threads 8 --rounds 8 --steps 10 "$@" \
-		>"$tsv.part" || { code=$?; cat "$tsv.part"; return $code; }
-	cat "$tsv.part"
-	if grep -q '^torch-steps: skipped' "$tsv.part"; then
-		rm "$tsv.part"
-		exit 77
-	fi
-	mv "$tsv.part" "$tsv"
+	local tsv=$out/torch-$1.tsv code
+	HALFULP=$halfulp python3 "$top/bench/torch-steps.py" --device cuda --threads 8 --rounds 8 --steps 10 "$1" >"$tsv"
+	code=$?
+	cat "$tsv"
+	! grep -q '^torch-steps: skipped' "$tsv" || { rm "$tsv"; exit 77; }
+	return $code
 }
 export -f beside_torch
-test $dry = 1 || part bench-torch 240 bash -c 'beside_torch "$@"' - convnet-published resnet50 resnet18-imagenet convnet \
-	bert unet
+test $dry = 1 || for model in convnet-published bert resnet50 resnet18-imagenet convnet unet; do
+	part "bench-torch-$model" 60 bash -c 'beside_torch "$1"' - $model
+done

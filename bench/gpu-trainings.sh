@@ -1,6 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by gpu.sh and gpu-pack.sh, which set $top, $work and $halfulp: the short trainings at the models' own sizes
-# whose digests a GPU is held to, and where the CPU's digests come from: the bundle, or a run made here.
+# Sourced by gpu.sh and gpu-pack.sh, which set $top, $work, $halfulp and $only: which parts are wanted, the short
+# trainings at the models' own sizes whose digests a GPU is held to, and where the CPU's digests come from: the bundle,
+# or a run made here.
+
+# matches NAME LIST: whether one of LIST's patterns, which commas separate, is NAME's
+matches() {
+	local pattern patterns
+	IFS=, read -ra patterns <<<"$2"
+	for pattern in "${patterns[@]}"; do
+		[[ $1 != $pattern ]] || return 0
+	done
+	return 1
+}
+
+# A lease of half an hour is three calls of one machine, in this order; the third, after what the first two showed was
+# mended. The limits of a call's parts add up to no more than its seconds (t/cuda/t-gpu.sh).
+calls=(
+	'560 doctor,reach-bulk,bench-gemm-matrix,bench-gemm-bulk,bench-why-published-*,bench-torch-convnet-published,bench-torch-bert'
+	'480 doctor,u-cuda-*,sanitizer-memcheck-bulk,sanitizer-synccheck-bulk,ncu-*'
+	'330 doctor,bench-gemm-matrix,bench-gemm-bulk,digests-bulk-*,bench-torch-convnet-published,bench-torch-bert'
+)
 
 # Each model's own size; on the shim, which interprets each thread, a tiny one and few policies
 own_policies='.*'

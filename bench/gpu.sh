@@ -1,33 +1,41 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# bench/gpu.sh [--from BUNDLE | --build DIR | --dry] [--out DIR] [--archive FILE] [--minutes N] [--only PATTERN]:
+# bench/gpu.sh [--from BUNDLE | --build DIR | --dry] [--out DIR] [--archive FILE] [--minutes N] [--only LIST | --call N]:
 # everything that wants a GPU, in one command: every parity test, trainings whose digests must be the CPU's,
 # compute-sanitizer, the probes of the matrix units, and the benchmarks (gpu-parts.sh, in the order of their worth).
 # Leaves one folder of TSV, each with the device, driver, toolkit and clocks in its head, and the same as one archive,
 # which is written anew after each part. Each part has a time limit, and one that fails does not stop the rest. Called
 # again with the same folder or archive it goes on where time ran out. Exits 0 where all passed, 1 where a part failed,
 # 4 where there is no GPU or no build. Without --from: on a machine with nvcc, whose GPU it builds for. --bundle FILE
-# [--build DIR] [--only PATTERN]: packs that build for machines that have a driver alone (gpu-pack.sh), with the CPU's
-# digests of the parts that the pattern names, and goes on where it was stopped; --from FILE, or the script within the
-# unpacked bundle, runs it there. --list: names the parts, the seconds that each may take and what became of it in the
-# folder or archive of results, and runs none. --dry: no GPU and no build: the program named by HALFULP, or the bundle's,
+# [--build DIR] [--only LIST]: packs that build for machines that have a driver alone (gpu-pack.sh), with the CPU's
+# digests of the parts that LIST names, and goes on where it was stopped; --from FILE, or the script within the unpacked
+# bundle, runs it there. LIST is of patterns of parts' names, separated by commas; each has to name a part (exit code 3),
+# and the build runs with any. --call N: the parts of the N-th call of a lease (gpu-trainings.sh). --list: names the
+# parts, the seconds that each may take and what became of it in the folder or archive of results, and their sum, and
+# runs none. --dry: no GPU and no build: the program named by HALFULP, or the bundle's,
 # and the same parts on the launch shim at tiny sizes.
 export LC_ALL=C OMP_WAIT_POLICY=passive
 top=$(cd "$(dirname "$0")/.." && pwd)
-dry=0 list=0 out= build= minutes=9 from= bundle= archive= only='*'
+dry=0 list=0 out= build= minutes=9 from= bundle= archive= only='*' call=
 while test $# -gt 0; do
 	case $1 in
 	--dry) dry=1 ;;
 	--list) list=1 ;;
-	--out | --build | --minutes | --from | --bundle | --archive | --only)
+	--out | --build | --minutes | --from | --bundle | --archive | --only | --call)
 		test $# -gt 1 && test -n "$2" || { echo "gpu.sh: $1 needs a value" >&2; exit 2; }
-		case $1 in --out) out=$2 ;; --build) build=$2 ;; --minutes) minutes=$2 ;; --from) from=$2 ;; --bundle) bundle=$2 ;; --archive) archive=$2 ;; --only) only=$2 ;; esac
+		case $1 in --out) out=$2 ;; --build) build=$2 ;; --minutes) minutes=$2 ;; --from) from=$2 ;; --bundle) bundle=$2 ;; --archive) archive=$2 ;; --only) only=$2 ;; --call) call=$2 ;; esac
 		shift ;;
-	*) echo "gpu.sh: $1: --from, --bundle, --build, --dry, --list, --out, --archive, --minutes or --only is known" >&2; exit 2 ;;
+	*) echo "gpu.sh: $1: --from, --bundle, --build, --dry, --list, --out, --archive, --minutes, --only or --call is known" >&2; exit 2 ;;
 	esac
 	shift
 done
 case $minutes in *[!0-9]*) echo "gpu.sh: --minutes $minutes: a whole number is needed" >&2; exit 2 ;; esac
+. "$top/bench/gpu-trainings.sh"
+if test -n "$call"; then
+	case $call in [1-9]) test "$call" -le ${#calls[@]} ;; *) false ;; esac || { echo "gpu.sh: --call $call: a lease has the calls 1 to ${#calls[@]}" >&2; exit 2; }
+	test "$only" = '*' || { echo "gpu.sh: --call $call names parts as --only does; give one of them" >&2; exit 2; }
+	only=${calls[call - 1]#* }
+fi
 if test -n "$bundle"; then
 	exec bash "$top/bench/gpu-pack.sh" "$bundle" "${build:-$top/build}" $dry "$only"
 fi
@@ -117,10 +125,16 @@ keep() {
 
 # part NAME SECONDS COMMAND...: a row of summary.tsv; its words go to log/NAME.txt. One that ended before is not
 # repeated.
+looks=0 total=0 names=()
 part() {
 	local name=$1 limit=$2 code start=$(date +%s.%N) rest=$(left) verdict
 	shift 2
-	case $name in $only) ;; *) return ;; esac
+	if test $looks = 1; then
+		names+=("$name")
+		return
+	fi
+	matches "$name" "$only" || test "$name" = build || return
+	total=$((total + limit))
 	if test $list = 1; then
 		verdict=$(sed -n "s/^$name	\([^	]*\).*/\1/p" "$out/parts" 2>/dev/null)
 		printf '%s\t%s\t%s\n' "$name" "$limit" "${verdict:-not run}"
@@ -143,6 +157,22 @@ part() {
 	case $verdict in not*) ;; *) keep ;; esac
 }
 
+# Refuses a pattern that names no part, before anything runs
+look() {
+	local pattern patterns name
+	looks=1
+	. "$top/bench/gpu-parts.sh"
+	looks=0
+	IFS=, read -ra patterns <<<"$only"
+	for pattern in "${patterns[@]}"; do
+		for name in build "${names[@]}"; do
+			[[ $name != $pattern ]] || continue 2
+		done
+		echo "gpu.sh: --only $pattern: no part has such a name; --list names them" >&2
+		exit 3
+	done
+}
+
 if test $dry = 1; then
 	tests=$(test -x t/cuda/u-shim && echo t/cuda/u-shim)
 elif test -n "$from"; then
@@ -155,6 +185,8 @@ else
 	# instructions of one architecture alone (wgmma) have a letter of their own
 	target=$capability
 	test "$capability" = 90 && target=90a
+	srcdir=$top
+	look
 	build=${build:-$work/build}
 	mkdir -p "$build" || exit 4
 	build=$(cd "$build" && pwd)
@@ -170,9 +202,10 @@ else
 	cd "$build" || exit 4
 fi
 export srcdir=$top HALFULP=$halfulp
+test ${#names[@]} -gt 0 || look
 test $list = 0 || printf 'part\tseconds at most\tverdict\n'
 . "$top/bench/gpu-parts.sh"
-test $list = 0 || exit 0
+test $list = 0 || { printf 'all\t%d\t-\n' $total; exit 0; }
 keep
 echo "$archive: $(awk -F '\t' '$2 == "passed"' "$out/parts" | wc -l) of $(wc -l <"$out/parts") parts passed"
 ! awk -F '\t' '$2 != "passed" && $2 != "skipped"' "$out/parts" | grep -q .

@@ -11,7 +11,8 @@
 
 /* A gate's phases are numbered from 0. Phase p ends when all its arrivals are there, and all bytes that were announced
    in it. hu_gate_wait waits until the latest phase whose number has this parity is over; at first there is none of
-   parity 1, which counts as over. */
+   parity 1, which counts as over. On a device a kernel that waits for 2^24 tries, each of microseconds, ends with a
+   trap, because its gate will never open. */
 #ifdef __CUDACC__
 typedef uint64_t hu_gate;
 
@@ -52,10 +53,18 @@ hu_gate_wait(hu_gate *gate, uint32_t parity)
 {
 	(void)gate, (void)parity;
 #if HU_WGMMA_HERE
-	asm volatile("{\n\t.reg .pred over;\n"
-		     "again:\n\tmbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
-		     "\t@over bra done;\n\tbra again;\ndone:\n\t}" ::"r"(hu_shared_address(gate)), "r"(parity)
-		     : "memory");
+	uint32_t over = 0;
+	HU_ONCE
+	for (uint32_t tries = 0; !over; tries++) {
+		asm volatile("{\n\t.reg .pred p;\n"
+			     "\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+			     "\tselp.u32 %0, 1, 0, p;\n\t}"
+			     : "=r"(over)
+			     : "r"(hu_shared_address(gate)), "r"(parity)
+			     : "memory");
+		if (tries == 1u << 24)
+			__trap();
+	}
 #endif
 }
 

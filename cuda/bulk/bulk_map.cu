@@ -34,8 +34,9 @@ HU_SIDE(bulk_map)(hu_bulk_map *map, const void *data, uint32_t size, uint32_t co
 	uint32_t apart, uint32_t box)
 {
 	static_assert(sizeof(CUtensorMap) == sizeof *map && alignof(CUtensorMap) <= alignof(hu_bulk_map), "");
-	cuuint64_t extents[3] = { columns, rows, count },
-		   strides[2] = { (cuuint64_t)columns * size, (cuuint64_t)apart * size };
+	/* of one matrix alone, too, a stride that is none would be refused */
+	cuuint64_t extents[3] = { columns, rows, count }, strides[2] = { (cuuint64_t)columns * size,
+		(apart ? (cuuint64_t)apart : (cuuint64_t)columns * rows) * size };
 	cuuint32_t boxes[3] = { HU_BULK_LINE / size, box, 1 }, steps[3] = { 1, 1, 1 };
 	encode_fn f = encode();
 

@@ -8,7 +8,6 @@
 #define HU_CUDA_BULK_GEMM_BULK_CUH
 
 #include "cuda/bulk/bulk.h"
-#include "cuda/bulk/gemm_bulk_put.cuh"
 #include "cuda/gemm/gemm_wgmma.cuh"
 
 enum {
@@ -190,7 +189,7 @@ hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums)
 			hu_bulk_tile(&g, i, HEIGHT, N, &m0, &n0);
 			hu_bulk_compute<N, KIND, A_ACROSS, B_ACROSS, PAIR>(
 				&g, d, stage, full, empty, &turn, group - 1, first, end);
-			hu_bulk_put<N>(&g, sums ? sums + (size_t)blockIdx.y * g.m * g.n : NULL,
+			hu_group_put<N>(&g, sums ? sums + (size_t)blockIdx.y * g.m * g.n : NULL,
 				m0 + mine + (group - 1) * 64, n0, d);
 		}
 		hu_syncwarp();

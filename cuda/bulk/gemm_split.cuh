@@ -94,7 +94,7 @@ hu_split_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_map b, float *sums)
 			hu_bulk_tile(&g, i, HU_GROUP_M, N, &m0, &n0);
 			hu_bulk_compute<N, KIND, A_ACROSS, B_ACROSS, 0>(
 				&g, d, stage, full, empty, &turn, group, first, end);
-			hu_bulk_put<N>(&g, sums ? sums + (size_t)blockIdx.y * g.m * g.n : NULL, m0 + (group) * 64,
+			hu_group_put<N>(&g, sums ? sums + (size_t)blockIdx.y * g.m * g.n : NULL, m0 + (group) * 64,
 				n0, d);
 		}
 	}

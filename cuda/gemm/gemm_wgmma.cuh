@@ -7,7 +7,7 @@
 #ifndef HU_CUDA_GEMM_WGMMA_CUH
 #define HU_CUDA_GEMM_WGMMA_CUH
 
-#include "cuda/gemm/gemm.cuh"
+#include "cuda/gemm/gemm_wgmma_put.cuh"
 #include "cuda/gemm/wgmma.h"
 
 enum {
@@ -104,35 +104,6 @@ hu_group_tail(hu_wgmmas *units, float *d, const unsigned char *stage, uint32_t g
 	}
 }
 
-/* Writes the block's outputs through shared memory, one warpgroup at a time. */
-template <int N>
-HU_DEVICE void
-hu_group_put(const hu_gemm *g, float *sums, float *room, uint32_t m0, uint32_t n0, const float *d)
-{
-	enum { LINE = N + 8 };
-	uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-
-	HU_ONCE
-	for (uint32_t h = 0; h < 2; h++) {
-		HU_SYNC();
-		if (threadIdx.x / 128 == h)
-			HU_UNROLL
-			for (uint32_t i = 0; i < HU_WGMMA_OUTPUTS(N); i += 2) {
-				float *to =
-					room + (warp * 16 + lane / 4 + i % 4 / 2 * 8) * LINE + i / 4 * 8 + lane % 4 * 2;
-				to[0] = d[i];
-				to[1] = d[i + 1];
-			}
-		HU_SYNC();
-		HU_ONCE
-		for (uint32_t i = threadIdx.x; i < 64 * N / 2; i += HU_GROUP_THREADS) {
-			uint32_t m = m0 + h * 64 + i / (N / 2), n = n0 + i % (N / 2) * 2;
-			if (m < g->m && n < g->n)
-				hu_gemm_put2(g, sums, m, n, room + i / (N / 2) * LINE + (n - n0));
-		}
-	}
-}
-
 template <class M, int N, int KIND, int A_ACROSS, int B_ACROSS>
 HU_KERNEL_FOR(HU_GROUP_THREADS, (N == 64 ? 2 : 1))
 hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
@@ -196,7 +167,7 @@ hu_group_kernel(HU_PARAM hu_gemm g, float *sums)
 			&units, d, stage + at * STAGE, threadIdx.x / 128, end - k0, g.sum.arch);
 	}
 	hu_wgmma_wait<0, N>(&units, d);
-	hu_group_put<N>(&g, sums ? sums + (size_t)p * g.m * g.n : NULL, (float *)stage, m0, n0, d);
+	hu_group_put<N>(&g, sums ? sums + (size_t)p * g.m * g.n : NULL, m0 + threadIdx.x / 128 * 64, n0, d);
 }
 
 #define HU_GO_LARGE(w, kernel, grid, block, shared, ...)                                                               \

@@ -19,6 +19,7 @@ noinst_HEADERS += cuda/gemm/gemm_tile.cuh
 noinst_HEADERS += cuda/gemm/gemm_tile_wide.cuh
 CUDA_SOURCES += cuda/gemm/gemm_turn.cu
 noinst_HEADERS += cuda/gemm/gemm_wgmma.cuh
+noinst_HEADERS += cuda/gemm/gemm_wgmma_put.cuh
 noinst_HEADERS += cuda/gemm/mma.h
 noinst_HEADERS += cuda/gemm/patch.cuh
 noinst_HEADERS += cuda/gemm/stage.h

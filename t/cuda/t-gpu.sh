@@ -35,6 +35,26 @@ code=$?
 if command -v nvidia-smi >/dev/null; then :; else
 	refused 4 'no NVIDIA GPU' "without --dry and without a GPU"
 fi
+dry "$HALFULP" --out two --only 'd*-mlp,doctor'
+test $code = 0 && test "$(column two/summary.tsv part | tr '\n' ' ')" = "doctor digests-mlp "
+test_is $? "a list of patterns names the parts of each"
+rm -rf none none.tar.gz
+dry "$HALFULP" --out none --only 'doctor,nothing'
+refused 3 'no part has such a name' "a pattern that names no part, before any part runs"
+test ! -e none.tar.gz && ! test -s none/parts
+test_is $? "and nothing is written"
+over= all=0
+for call in 1 2 3; do
+	seconds=$(sed -n "s/^\t'\([0-9]*\) .*/\1/p" "$top/bench/gpu-trainings.sh" | sed -n ${call}p)
+	limits=$(bash "$top/bench/gpu.sh" --list --call $call | sed -n 's/^all	\([0-9]*\)	.*/\1/p')
+	test "${limits:-0}" -ge 100 && test $limits -le $seconds || over="$over $call"
+	all=$((all + seconds))
+done
+test -z "$over" && test $all -le 1600
+test_is $? "the limits of a lease's three calls add up to the seconds of each${over:+, but not of call$over}"
+bash "$top/bench/gpu.sh" --list --call 4 >out 2>err </dev/null
+code=$?
+refused 2 'has the calls 1 to 3' "a call that a lease does not have"
 bash "$top/bench/gpu.sh" --wet >out 2>err </dev/null
 code=$?
 refused 2 '--wet' "an unknown option"

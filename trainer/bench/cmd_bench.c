@@ -42,7 +42,7 @@ static const hu_opt opts[] = { { "formats", "LIST", NULL,
 	{ "policy", "LIST", NULL, "train, why: policies; float32's row comes first [float32,mixed_float16]" },
 	{ "seeds", "LIST", NULL, "train: a row for each seed, with the loss and accuracy that the steps reach" },
 	{ "backend", "NAME", "cpu", "train, gemm, why: back end that runs it" },
-	{ "gemm", "LIST", NULL, "train, gemm: how a device computes products [auto; gemm: every way but bulk]" },
+	{ "gemm", "LIST", NULL, "train, gemm, why: how a device computes products [auto; gemm: every way but bulk]" },
 	{ "fuse", "on|off", "on", "train, why: on a device: execute several operators in one pass over memory" },
 	{ "graph", "on|off", "on",
 		"train, why: on a device: record a step once as a graph and launch it whole, except where calls "
