@@ -187,10 +187,24 @@ test $dry = 1 || part train-cublas 60 bash -c cublas
 comma=$(echo $policies | tr ' ' ',')
 ways=simt matrix=$units
 test $dry = 1 || ways=simt,cublas matrix=$units,cublas
-part bench-gemm-matrix 60 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats $formats --sum tc:$arch --gemm $matrix --trials 3 --tsv "$out/gemm-matrix.tsv"
+gemm_table() { # FILE OPTION...
+	local tsv=$out/$1
+	shift
+	"$halfulp" bench gemm --backend $backend --sizes $sizes --trials 3 --tsv "$tsv" "$@"
+}
+why_published() { # WAY: each call of the published net
+	local sum=
+	test $1 = cublas || sum="--accumulate tc:$arch"
+	"$halfulp" bench why --backend $backend $published --batch 32 --policy mixed_float16 $sum --gemm $1 --by call \
+		--steps 10 --tsv "$out/why-published-$1.tsv"
+}
+export sizes published
+export -f gemm_table why_published
+part bench-gemm-matrix 60 bash -c 'gemm_table "$@"' - gemm-matrix.tsv --formats $formats --sum tc:$arch --gemm $matrix
 # in a part of its own, so that kernels that hang lose no other way's rows
 test $dry:$arch != 0:hopper ||
-	part bench-gemm-bulk 60 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats fp16,bf16 --sum tc:$arch,path=wgmma --gemm bulk --trials 3 --tsv "$out/gemm-bulk.tsv"
+	part bench-gemm-bulk 60 bash -c 'gemm_table "$@"' - gemm-bulk.tsv --formats fp16,bf16 \
+		--sum tc:$arch,path=wgmma --gemm bulk
 test $dry = 1 || part bench-train-published 120 "$halfulp" bench train --backend $backend $published --batch 32,64,128,256,512 --policy float32,mixed_float16 --gemm cublas --steps 10 --warm 2 --tsv "$out/train-published.tsv"
 part bench-gemm 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats fp32,fp16 --sum fma,acc=fp32 --gemm $ways --trials 3 --tsv "$out/gemm.tsv"
 part bench-train-mlp 60 "$halfulp" bench train --backend $backend $(echo "$mlp" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 --tsv "$out/train-mlp.tsv"
@@ -201,9 +215,7 @@ part bench-why 60 "$halfulp" bench why --backend $backend $convnet --policy floa
 part bench-why-calls 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --by call --steps $time_steps --tsv "$out/why-calls.tsv"
 # the published net, each call by each way
 test $dry = 1 || for way in cublas $units $(test $arch != hopper || echo bulk); do
-	sum=
-	test $way = cublas || sum="--accumulate tc:$arch"
-	part "bench-why-published-$way" 60 "$halfulp" bench why --backend $backend $published --batch 32 --policy mixed_float16 $sum --gemm $way --by call --steps 10 --tsv "$out/why-published-$way.tsv"
+	part "bench-why-published-$way" 60 bash -c "why_published $way"
 done
 # What the kernels wait for, where there is a profiler
 profile() {
@@ -213,9 +225,11 @@ profile() {
 export -f profile
 if test $dry:$arch = 0:hopper; then
 	for way in mma bulk; do
-		part "ncu-$way" 45 bash -c 'profile "$@"' - 'hu_bulk|hu_group' "$halfulp" bench gemm --backend $backend --sizes 4096 --formats fp16 --sum tc:hopper,path=wgmma --gemm $way --trials 1
+		part "ncu-$way" 45 bash -c 'profile "$@"' - 'hu_bulk|hu_group' "$halfulp" bench gemm --backend $backend \
+			--sizes 4096 --formats fp16 --sum tc:hopper,path=wgmma --gemm $way --trials 1
 	done
-	part ncu-gather 45 bash -c 'profile "$@"' - 'gather' "$halfulp" bench train --backend $backend $published --batch 32 --policy mixed_float16 --gemm cublas --steps 1 --warm 1 --graph off
+	part ncu-gather 45 bash -c 'profile "$@"' - 'gather' "$halfulp" bench train --backend $backend $published \
+		--batch 32 --policy mixed_float16 --gemm cublas --steps 1 --warm 1 --graph off
 fi
 # 8. Beside PyTorch, where Python has it; a table each, which grows as its rows come
 beside_torch() {

@@ -16,9 +16,9 @@ matches() {
 # A lease of half an hour is three calls of one machine, in this order; the third, after what the first two showed was
 # mended. The limits of a call's parts add up to no more than its seconds (t/cuda/t-gpu.sh).
 calls=(
-	'560 doctor,reach-bulk,bench-gemm-matrix,bench-gemm-bulk,bench-why-published-*,bench-torch-convnet-published,bench-torch-bert'
+	'560 doctor,reach-bulk,bench-gemm-*,bench-why-published-*,bench-torch-convnet-published,bench-torch-bert'
 	'480 doctor,u-cuda-*,sanitizer-memcheck-bulk,sanitizer-synccheck-bulk,ncu-*'
-	'330 doctor,bench-gemm-matrix,bench-gemm-bulk,digests-bulk-*,bench-torch-convnet-published,bench-torch-bert'
+	'330 doctor,bench-gemm-*,digests-bulk-*,bench-torch-convnet-published,bench-torch-bert'
 )
 
 # Each model's own size; on the shim, which interprets each thread, a tiny one and few policies

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# bench/gpu.sh [--from BUNDLE | --build DIR | --dry] [--out DIR] [--archive FILE] [--minutes N] [--only LIST | --call N]:
+# bench/gpu.sh [--from BUNDLE | --build DIR | --dry] [--out DIR] [--archive FILE] [--minutes N]
+#     [--only LIST | --call N]:
 # everything that wants a GPU, in one command: every parity test, trainings whose digests must be the CPU's,
 # compute-sanitizer, the probes of the matrix units, and the benchmarks (gpu-parts.sh, in the order of their worth).
 # Leaves one folder of TSV, each with the device, driver, toolkit and clocks in its head, and the same as one archive,
@@ -9,8 +10,8 @@
 # 4 where there is no GPU or no build. Without --from: on a machine with nvcc, whose GPU it builds for. --bundle FILE
 # [--build DIR] [--only LIST]: packs that build for machines that have a driver alone (gpu-pack.sh), with the CPU's
 # digests of the parts that LIST names, and goes on where it was stopped; --from FILE, or the script within the unpacked
-# bundle, runs it there. LIST is of patterns of parts' names, separated by commas; each has to name a part (exit code 3),
-# and the build runs with any. --call N: the parts of the N-th call of a lease (gpu-trainings.sh). --list: names the
+# bundle, runs it there. LIST is of patterns of parts' names, separated by commas; each has to name a part (exit code
+# 3), and the build runs with any. --call N: the parts of the N-th call of a lease (gpu-trainings.sh). --list: names the
 # parts, the seconds that each may take and what became of it in the folder or archive of results, and their sum, and
 # runs none. --dry: no GPU and no build: the program named by HALFULP, or the bundle's,
 # and the same parts on the launch shim at tiny sizes.
@@ -25,14 +26,20 @@ while test $# -gt 0; do
 		test $# -gt 1 && test -n "$2" || { echo "gpu.sh: $1 needs a value" >&2; exit 2; }
 		case $1 in --out) out=$2 ;; --build) build=$2 ;; --minutes) minutes=$2 ;; --from) from=$2 ;; --bundle) bundle=$2 ;; --archive) archive=$2 ;; --only) only=$2 ;; --call) call=$2 ;; esac
 		shift ;;
-	*) echo "gpu.sh: $1: --from, --bundle, --build, --dry, --list, --out, --archive, --minutes, --only or --call is known" >&2; exit 2 ;;
+	*)
+		echo "gpu.sh: $1: --from, --bundle, --build, --dry, --list, --out, --archive, --minutes, --only or --call is known" >&2
+		exit 2
+		;;
 	esac
 	shift
 done
 case $minutes in *[!0-9]*) echo "gpu.sh: --minutes $minutes: a whole number is needed" >&2; exit 2 ;; esac
 . "$top/bench/gpu-trainings.sh"
 if test -n "$call"; then
-	case $call in [1-9]) test "$call" -le ${#calls[@]} ;; *) false ;; esac || { echo "gpu.sh: --call $call: a lease has the calls 1 to ${#calls[@]}" >&2; exit 2; }
+	case $call in [1-9]) test "$call" -le ${#calls[@]} ;; *) false ;; esac || {
+		echo "gpu.sh: --call $call: a lease has the calls 1 to ${#calls[@]}" >&2
+		exit 2
+	}
 	test "$only" = '*' || { echo "gpu.sh: --call $call names parts as --only does; give one of them" >&2; exit 2; }
 	only=${calls[call - 1]#* }
 fi
