@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += analyzers/run/summary/remedies.def
 libhalfulp_a_SOURCES += analyzers/run/summary/summary.c
 noinst_HEADERS += analyzers/run/summary/summary.h
 libhalfulp_a_SOURCES += analyzers/run/summary/summary_coverage.c

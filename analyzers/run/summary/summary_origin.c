@@ -116,37 +116,12 @@ hu_summary_say_origin(hu_str *s, const hu_summary *n)
 	return 1;
 }
 
-/* What helps, by cause. Each command trains the reference model so that the remedy is seen at work. */
 static const struct {
 	const char *cause, *what, *command;
 } remedies[] = {
-	{ "updates", "float32 master weights keep updates that a short format swallows",
-		"halfulp compare --policies bfloat16,mixed_bfloat16 --steps 20 --analyze" },
-	{ "weights", "float32 master weights keep updates that a short format swallows",
-		"halfulp compare --policies bfloat16,mixed_bfloat16 --steps 20 --analyze" },
-	{ "rounding", "a compute format with more bits brings the gradients nearer to the exact ones",
-		"halfulp compare --policies mixed_bfloat16,mixed_float16,float32 --steps 20 --analyze" },
-	{ "states", "states of averages and moments belong into float32",
-		"halfulp compare --policies bfloat16,mixed_bfloat16 --steps 20 --analyze" },
-	{ "statistics", "running statistics belong into float32",
-		"halfulp compare --model convnet --width 0.125 --policies bfloat16,mixed_bfloat16 --steps 20 "
-		"--analyze" },
-	{ "moments", "a larger epsilon that the format holds, or moments in float32",
-		"halfulp compare --policies float16,mixed_float16 --eps 1e-4 --steps 20 --analyze" },
-	{ "gradients", "a loss scale lifts small gradients above the format's smallest number",
-		"halfulp train --policy mixed_float16 --loss-scale dynamic --steps 20" },
-	{ "overflow", "the layer in float32, or a loss scale that falls when it overflows",
-		"halfulp train --policy mixed_float16,layer:dense1=float32 --loss-scale dynamic --steps 20" },
-	{ "overflow_inside", "the layer in float32, whose intermediate results have room",
-		"halfulp train --policy mixed_float16,layer:dense1=float32 --steps 20" },
-	{ "zero_constant", "a larger epsilon, which the format does not round to 0",
-		"halfulp train --policy float16 --eps 1e-4 --steps 20" },
-	{ "division_by_zero", "an epsilon in the divisor that the format holds",
-		"halfulp train --policy float16 --eps 1e-4 --steps 20" },
-	{ "out_of_range", "the layer in float32, or its argument kept from 0 by a clip",
-		"halfulp train --policy mixed_float16,layer:dense3=float32 --steps 20" },
-	{ "inf_minus_inf", "a finite number for masks, and one key at least that is not masked",
-		"halfulp calc --format fp16 \"(-65504) * 2 - (-65504) * 2\"" },
+#define REMEDY(cause, words, command) { cause, words, command },
+#include "analyzers/run/summary/remedies.def"
+#undef REMEDY
 };
 
 static void
@@ -158,15 +133,29 @@ add_remedy(json_t *list, const char *cause)
 							    remedies[i].what, "command", remedies[i].command));
 }
 
+/* What has to be helped. Where gradients or weights are the cause these were swallowed, of which the weights that kept
+   their bits tell, or gradients became zero, or they were turned away. The shares are those from which the verdict
+   speaks of a cost (doc/analysis.md). */
+static const char *
+hurt(const hu_summary *n)
+{
+	int kept = n->bits_share > 0.1 || n->update_share > 0.1 || n->seen.kept > 0.1 * n->seen.pulled;
+
+	if (!strcmp(n->cause, "weights"))
+		return kept ? "updates" : n->weight_share > 0.1 ? "gradients" : "rounding";
+	if (!strcmp(n->cause, "gradients"))
+		return n->grad_share > 0.1 || n->zeroed_share > 0.1 ? "gradients" : "rounding";
+	return n->cause;
+}
+
 json_t *
 hu_summary_remedies(const hu_analysis *a, const hu_summary *n)
 {
 	json_t *list = json_array();
 
 	(void)a;
-	int whole = strcmp(n->cause, "weights") || n->bits_share > 0.1 || n->update_share > 0.1;
 	if (n->rank > 1 && *n->cause && !n->cause_nonfinite)
-		add_remedy(list, whole ? n->cause : n->weight_share > 0.1 ? "gradients" : "rounding");
+		add_remedy(list, hurt(n));
 	if (n->origin || n->nan_origin) /* what follows from the first has its remedy */
 		add_remedy(list, text(n->origin ? n->origin : n->nan_origin, "cause"));
 	return list;

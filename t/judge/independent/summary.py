@@ -194,7 +194,7 @@ def compare(run, sample):
         agreed[key] = agreed.get(key, 0) + (own is not None and own == got)
         if own != got:
             wrong.append('summary.json: %s is %r there, %r here' % (key, got, own))
-    causes = {r['cause'] for r in rows} | {there['cause'], 'gradients', 'rounding'}
+    causes = {r['cause'] for r in rows} | {there['cause'], 'gradients', 'rounding', 'updates'}
     strange = [r for r in there['remedies'] if r['cause'] not in causes or not r['command'].startswith('halfulp ')]
     agreed['remedies'] = agreed.get('remedies', 0) + bool(there['remedies'])
     if strange or (not there['remedies'] and there['cause'] and not rows):
