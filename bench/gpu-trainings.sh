@@ -62,7 +62,7 @@ trainings() {
 			ada:mixed_e5m2) echo tc:ada ;;
 			esac); do
 			printf '%s %s --model %s --policy %s%s%s %s --steps 3 --trace-steps none --meter none --quiet\n' "$policy" "$sum" "$model" "$policy" \
-				"$(test "$sum" = default || echo " --accumulate $sum")" "$(grep -q "^POLICY(\"$policy\",.* 1, \"" "$top/lib/program/policies.def" && echo ' --init-scale 256')" "$sizes"
+				"$(test "$sum" = default || echo " --accumulate $sum")" "$(grep -q "^POLICY(\"$policy\",.* 1, [A-Z]*, [A-Z]*, \"" "$top/lib/program/policies.def" && echo ' --init-scale 256')" "$sizes"
 		done
 	done
 }

@@ -18,11 +18,15 @@ typedef struct row {
 	hu_cast_list list;
 	int dynamic;
 	hu_fake fake;
+	int casts;
 } row;
 
+/* The words of the column constants. */
+enum { DOUBLE, VARIABLE };
+
 static const row rows[] = {
-#define POLICY(name, compute, variable, list, dynamic, fake, summary)                                                  \
-	{ name, summary, HU_##compute, HU_##variable, HU_LIST_##list, dynamic, HU_FAKE_##fake },
+#define POLICY(name, compute, variable, list, dynamic, fake, constants, summary)                                       \
+	{ name, summary, HU_##compute, HU_##variable, HU_LIST_##list, dynamic, HU_FAKE_##fake, constants },
 #include "lib/program/policies.def"
 #undef POLICY
 };
@@ -30,6 +34,7 @@ static const row rows[] = {
 enum { ROWS = sizeof rows / sizeof *rows };
 
 static const char *const lists[] = { "keras", "autocast", "apex", "all" };
+static const char *const constants[] = { "double", "variable" };
 static const char *const fakes[] = { "none", "int8:channel", "int8:tensor" };
 
 const char *hu_policy_name(int i) { return i >= 0 && i < ROWS ? rows[i].name : NULL; }
@@ -91,6 +96,17 @@ set_fake(hu_policy *p, const char *value)
 }
 
 static hu_status
+set_constants(hu_policy *p, const char *value)
+{
+	for (int i = 0; i < 2; i++)
+		if (!strcasecmp(constants[i], value)) {
+			p->casts_constants = i;
+			return HU_OK;
+		}
+	return hu_fail(HU_EINVAL, "policy: constants=%s is unknown; known: double, variable", value);
+}
+
+static hu_status
 add_override(hu_policy *p, const char *pattern, const char *format)
 {
 	if (p->noverride == HU_MAX_OVERRIDES || strlen(pattern) >= sizeof p->override->pattern)
@@ -113,6 +129,8 @@ set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
 		return set_list(p, value);
 	if (!strcmp(key, "fake"))
 		return set_fake(p, value);
+	if (!strcmp(key, "constants"))
+		return set_constants(p, value);
 	if (!strcmp(key, "scaling")) {
 		*dynamic_given = 1;
 		p->dynamic = !strcmp(value, "dynamic");
@@ -128,7 +146,8 @@ set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
 	if (!strncmp(key, "layer:", 6) && key[6])
 		return add_override(p, key + 6, value);
 	return hu_fail(HU_EINVAL,
-		"policy: unknown key '%s'; known: compute, variable, list, fake, scaling, accumulate, layer:PATTERN",
+		"policy: unknown key '%s'; known: compute, variable, list, fake, constants, scaling, accumulate, "
+		"layer:PATTERN",
 		key);
 }
 
@@ -207,6 +226,7 @@ hu_policy_parse(const char *text, hu_policy *out)
 		fill(out, rows[i].name, rows[i].compute, rows[i].variable, rows[i].list);
 		out->dynamic = rows[i].dynamic;
 		out->fake = rows[i].fake;
+		out->casts_constants = rows[i].casts;
 		settle(out);
 		return HU_OK;
 	}
@@ -236,9 +256,10 @@ hu_policy_to_json(const hu_policy *p)
 	for (int i = 0; i < p->noverride; i++)
 		json_object_set_new(
 			layers, p->override[i].pattern, json_string(hu_format_name(p->override[i].compute)));
-	j = json_pack("{s:s s:s s:s s:s s:s s:s s:o}", "name", p->name, "compute", hu_dtype_name(p->compute),
+	j = json_pack("{s:s s:s s:s s:s s:s s:s s:s s:o}", "name", p->name, "compute", hu_dtype_name(p->compute),
 		"variable", hu_dtype_name(p->variable), "list", lists[p->list], "scaling",
-		p->dynamic ? "dynamic" : "none", "grad", hu_format_name(p->grad), "layers", layers);
+		p->dynamic ? "dynamic" : "none", "grad", hu_format_name(p->grad), "constants",
+		constants[p->casts_constants], "layers", layers);
 	if (p->fake)
 		json_object_set_new(j, "fake", json_string(fakes[p->fake]));
 	if (*p->accumulate)
@@ -250,7 +271,8 @@ hu_policy_to_json(const hu_policy *p)
 static int
 known(const char *key)
 {
-	static const char *const keys[] = { "name", "compute", "variable", "list", "fake", "scaling", "accumulate" };
+	static const char *const keys[] = { "name", "compute", "variable", "list", "fake", "constants", "scaling",
+		"accumulate" };
 	int is = !strncmp(key, "layer:", 6) && key[6];
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -273,9 +295,8 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 			continue;
 		if (!known(key))
 			return hu_fail(HU_EFILE,
-				"policy: unknown key '%s'; known: name, compute, variable, list, fake, scaling, "
-				"accumulate, "
-				"layers",
+				"policy: unknown key '%s'; known: name, compute, variable, list, fake, constants, "
+				"scaling, accumulate, layers",
 				key);
 		if (!json_is_string(v))
 			return hu_fail(HU_EFILE, "policy: %s must be a string", key);

@@ -27,6 +27,7 @@ typedef struct hu_policy {
 		grad; /* grad is the format of gradients that enter a product if compute has 8 bits */
 	hu_cast_list list;
 	hu_fake fake;                          /* where compute is float32; else none */
+	int casts_constants;                   /* Keras's optimizers round their constants to variable */
 	int dynamic;                           /* loss scaling is dynamic unless an option says otherwise */
 	char accumulate[96];                   /* a summation model; empty for the default */
 	int noverride;

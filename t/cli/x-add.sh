@@ -77,7 +77,7 @@ hu_model_toymodel(hu_program *p, const hu_model_sizes *s, int eval)
 }
 END
 
-append trainer/optim/optims.def 'OPTIM(toyoptim, 1e-1, 0, 0, "", "a toy: gradient descent")'
+append trainer/optim/optims.def 'OPTIM(toyoptim, 1e-1, 0, 0, 0, "", "a toy: gradient descent")'
 cat >tree/trainer/optim/toyoptim.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    "toyoptim": the calls of sgd without momentum. */

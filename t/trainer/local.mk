@@ -12,6 +12,7 @@ SCRIPT_TESTS += t/trainer/t-clip.py
 SCRIPT_TESTS += t/trainer/t-compare-shares.py
 SCRIPT_TESTS += t/trainer/t-compare-table.py
 SCRIPT_TESTS += t/trainer/t-compare.sh
+SCRIPT_TESTS += t/trainer/t-constants.py
 SCRIPT_TESTS += t/trainer/t-contrast.py
 SCRIPT_TESTS += t/trainer/t-doctor.sh
 SCRIPT_TESTS += t/trainer/t-dropout.py

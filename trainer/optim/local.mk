@@ -2,6 +2,7 @@
 
 libhalfulp_a_SOURCES += trainer/optim/adam.c
 libhalfulp_a_SOURCES += trainer/optim/adamw.c
+libhalfulp_a_SOURCES += trainer/optim/constants.c
 libhalfulp_a_SOURCES += trainer/optim/lamb.c
 libhalfulp_a_SOURCES += trainer/optim/moments.c
 libhalfulp_a_SOURCES += trainer/optim/nesterov.c

@@ -13,8 +13,8 @@ hu_optim_clock(hu_program *p, const hu_optim_options *o, int found)
 	in[1] = found;
 	out = hu_optim_next(p, in[0]);
 	hu_call *c = hu_program_call(p, "adam_clock", HU_UPDATE, "optim", in, 2, &out, 1);
-	hu_attr_set(c, "beta1", o->beta1);
-	hu_attr_set(c, "beta2", o->beta2);
+	hu_attr_set(c, "beta1", hu_optim_constant(o, o->beta1));
+	hu_attr_set(c, "beta2", hu_optim_constant(o, o->beta2));
 	return out;
 }
 
@@ -38,9 +38,9 @@ hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char
 		out[1] = hu_optim_next(p, in[3]);
 		out[2] = hu_optim_next(p, in[4]);
 		hu_call *c = hu_optim_update(p, o, op, in, 6, out, 3);
-		hu_attr_set(c, "beta1", o->beta1);
-		hu_attr_set(c, "beta2", o->beta2);
-		hu_attr_set(c, "eps", o->eps);
+		hu_attr_set(c, "beta1", hu_optim_beta(o, o->beta1));
+		hu_attr_set(c, "beta2", hu_optim_beta(o, o->beta2));
+		hu_attr_set(c, "eps", hu_optim_constant(o, o->eps));
 		if (more)
 			more(c, o, p->t[i].name);
 	}

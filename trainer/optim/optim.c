@@ -2,15 +2,14 @@
 #include "trainer/optim/optim.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/console/opt_need.h"
 #include "lib/base/str.h"
-#include "lib/number/round.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const hu_optim rows[] = {
-#define OPTIM(id, lr, momentum, wd, reads, summary) { #id, summary, lr, momentum, wd, reads, hu_optim_##id },
+#define OPTIM(id, lr, momentum, wd, casts, reads, summary)                                                             \
+	{ #id, summary, lr, momentum, wd, casts, reads, hu_optim_##id },
 #include "trainer/optim/optims.def"
 #undef OPTIM
 };
@@ -32,7 +31,7 @@ hu_optim_find(const char *name, const hu_optim **out)
 			return HU_OK;
 		}
 	return hu_fail(HU_EINVAL, "unknown optimizer '%s'; there are"
-#define OPTIM(id, lr, momentum, wd, reads, summary) " " #id
+#define OPTIM(id, lr, momentum, wd, casts, reads, summary) " " #id
 #include "trainer/optim/optims.def"
 #undef OPTIM
 		, name);
@@ -157,12 +156,12 @@ hu_optim_update(hu_program *p, const hu_optim_options *o, const char *op, int *i
 	int scheduled = is_scheduled(&o->schedule);
 
 	if (scheduled)
-		in[nin] = hu_program_find(p, "optim.rate");
+		in[nin] = hu_program_cast(p, hu_program_find(p, "optim.rate"), o->constants, HU_UPDATE, "optim");
 	hu_call *c = hu_program_call(p, op, HU_UPDATE, p->t[in[0]].layer, in, nin + scheduled, out, nout);
 	if (scheduled)
 		hu_attr_set(c, "scheduled", 1);
 	else
-		hu_attr_set(c, "lr", o->lr);
+		hu_attr_set(c, "lr", hu_optim_constant(o, o->lr));
 	return c;
 }
 
@@ -178,9 +177,13 @@ append_averages(hu_program *p, double decay)
 }
 
 void
-hu_optim_append(hu_program *p, const hu_optim_options *o, int found)
+hu_optim_append(hu_program *p, const hu_optim_options *given, int found)
 {
+	hu_optim_options own = *given, *o = &own;
 	int norm = append_norm(p);
+
+	if (!o->row->casts)
+		own.constants = HU_FP64;
 
 	if (o->clip_norm > 0)
 		append_clip(p, norm, o->clip_norm);
@@ -197,11 +200,4 @@ double
 hu_optim_decay(const hu_optim_options *o, const char *parameter)
 {
 	return o->no_decay && hu_match(o->no_decay, parameter) ? 0 : o->weight_decay;
-}
-
-int
-hu_optim_eps_vanishes(const hu_optim_options *o, hu_format_id variable)
-{
-	return hu_word_in(o->row->reads, "eps") && o->eps > 0 &&
-	       hu_round(o->eps, hu_format_of(variable), HU_RNE, 0, 0) == 0;
 }

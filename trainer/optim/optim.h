@@ -16,6 +16,7 @@ typedef struct hu_optim hu_optim;
 typedef struct hu_optim_options {
 	const hu_optim *row;
 	double lr, momentum, weight_decay, beta1, beta2, eps;
+	hu_format_id constants; /* what Keras's formulas cast lr, beta1, beta2 and eps to; FP64: they do not */
 	double clip_norm; /* gradients of a larger norm are scaled down to it; 0: none is */
 	double clip_value; /* gradients' elements are limited to it and its negative; 0: none is */
 	double ema; /* decay of the moving average of each parameter; 0: there is none */
@@ -25,8 +26,9 @@ typedef struct hu_optim_options {
 
 struct hu_optim {
 	const char *name, *summary;
-	double lr, momentum, weight_decay;      /* defaults */
-	const char *reads;                      /* names of the options that it reads, separated by blanks */
+	double lr, momentum, weight_decay; /* defaults */
+	int casts;                         /* the formula is Keras's, which casts its constants */
+	const char *reads;                 /* names of the options that it reads, separated by blanks */
 	void (*append)(hu_program *p, const hu_optim_options *o, int found);
 };
 
@@ -44,6 +46,13 @@ const hu_optim *hu_optim_at(int i);
 void hu_optim_append(hu_program *p, const hu_optim_options *o, int found);
 /* Returns the weight decay of a parameter by its name, LAYER.ROLE: that of o, or 0. */
 double hu_optim_decay(const hu_optim_options *o, const char *parameter);
+/* Returns a constant in the format o->constants. */
+double hu_optim_constant(const hu_optim_options *o, double x);
+/* Returns the beta of which 1 - beta is what Keras multiplies by: its 1 - beta, computed in double, in that format. */
+double hu_optim_beta(const hu_optim_options *o, double beta);
+/* Returns what is lost where Keras's cast makes a beta 1 or the learning rate 0, as a sentence that the caller frees;
+   NULL where nothing is. */
+char *hu_optim_lost_constant(const hu_optim_options *o);
 /* Returns 1 where the optimizer's epsilon becomes zero when it is rounded to the variable's format, as the update
    rounds it. */
 int hu_optim_eps_vanishes(const hu_optim_options *o, hu_format_id variable);
@@ -63,7 +72,7 @@ int hu_optim_clock(hu_program *p, const hu_optim_options *o, int found);
 void hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,
 	void (*more)(hu_call *c, const hu_optim_options *o, const char *parameter));
 
-#define OPTIM(id, lr, momentum, wd, reads, summary)                                                                    \
+#define OPTIM(id, lr, momentum, wd, casts, reads, summary)                                                             \
 	void hu_optim_##id(hu_program *p, const hu_optim_options *o, int found);
 #include "trainer/optim/optims.def"
 #undef OPTIM

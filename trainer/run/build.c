@@ -49,7 +49,7 @@ build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 	hu_model_sizes sizes = *s;
 	hu_scaling share = c->scaling;
 	hu_program *p = NULL;
-	hu_optim_options optim = c->optim;
+	hu_optim_options optim = hu_config_optim(c);
 	hu_all_reduce over = c->over_ranks;
 	int found;
 
@@ -70,8 +70,7 @@ build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 		int loss = hu_program_find(p, "loss.y"), seed = hu_pass_loss_seed(p, &share);
 		HU_TRY(hu_pass_differentiate(p, loss, seed));
 		if (parts > 1)
-			hu_pass_micro_batches(
-				out, (int)parts, loss, hu_program_find(p, "loss.p"), &over);
+			hu_pass_micro_batches(out, (int)parts, loss, hu_program_find(p, "loss.p"), &over);
 		p = *out;
 		HU_TRY(hu_pass_loss_scaling(p, &c->scaling, &found));
 		HU_TRY(feedback(p, c, &over, found));

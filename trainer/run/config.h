@@ -70,4 +70,6 @@ int hu_config_is_masked(const hu_config *c);
 size_t hu_config_steps(const hu_config *c, const hu_dataset *ds);
 /* Returns the first loss scale. */
 double hu_config_first_scale(const hu_config *c);
+/* Returns the optimizer's options under c's policy, which says in which format Keras's read their constants. */
+hu_optim_options hu_config_optim(const hu_config *c);
 #endif

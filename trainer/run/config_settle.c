@@ -72,6 +72,15 @@ hu_config_first_scale(const hu_config *c)
 	return c->scaling.rule.init;
 }
 
+hu_optim_options
+hu_config_optim(const hu_config *c)
+{
+	hu_optim_options o = c->optim;
+
+	o.constants = c->policy.casts_constants ? c->policy.variable : HU_FP64;
+	return o;
+}
+
 /* Makes a path absolute, since a later command may follow it from another folder. */
 static void
 absolute(char **path, size_t prefix)

@@ -34,7 +34,7 @@ const char hu_options_augment[] =
 ;
 
 const char hu_options_optimizer[] = "optimizer that turns gradients into updates, one of"
-#define OPTIM(id, lr, momentum, wd, reads, summary) " " #id
+#define OPTIM(id, lr, momentum, wd, casts, reads, summary) " " #id
 #include "trainer/optim/optims.def"
 #undef OPTIM
 " [the model's"
@@ -44,7 +44,7 @@ const char hu_options_optimizer[] = "optimizer that turns gradients into updates
 "]";
 
 const char hu_options_lr[] = "learning rate [the model's with its own optimizer, else the optimizer's"
-#define OPTIM(id, lr, momentum, wd, reads, summary) ", " #id ": " #lr
+#define OPTIM(id, lr, momentum, wd, casts, reads, summary) ", " #id ": " #lr
 #include "trainer/optim/optims.def"
 #undef OPTIM
 "]";
@@ -57,14 +57,14 @@ const char hu_options_schedule[] =
 ;
 
 const char hu_options_momentum[] = "share of the last update that is added to the next [the optimizer's"
-#define OPTIM(id, lr, momentum, wd, reads, summary) ", " #id ": " #momentum
+#define OPTIM(id, lr, momentum, wd, casts, reads, summary) ", " #id ": " #momentum
 #include "trainer/optim/optims.def"
 #undef OPTIM
 "]";
 
 const char hu_options_weight_decay[] =
 	"share of a weight, times the learning rate, that an update subtracts [the optimizer's"
-#define OPTIM(id, lr, momentum, wd, reads, summary) ", " #id ": " #wd
+#define OPTIM(id, lr, momentum, wd, casts, reads, summary) ", " #id ": " #wd
 #include "trainer/optim/optims.def"
 #undef OPTIM
 "]";

@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Prints Keras's message for this policy, and then what holds for this program and the chosen back end. */
@@ -99,6 +100,11 @@ hu_say_start(const hu_config *c, const hu_session *s, const hu_record *r, int re
 	if (resumed)
 		printf("Resuming at step %zu of %zu\n", from, s->steps);
 	fflush(stdout);
+	const hu_optim_options own = hu_config_optim(c);
+	char *lost = hu_optim_lost_constant(&own);
+	if (lost)
+		fprintf(stderr, "warning: %s\n", lost);
+	free(lost);
 	if (hu_optim_eps_vanishes(o, c->policy.variable))
 		fprintf(stderr, "warning: epsilon %g is zero in %s: where v is zero too, the update divides by zero\n",
 			o->eps, hu_dtype_name(c->policy.variable));

@@ -7,4 +7,5 @@ libhalfulp_a_SOURCES += analyzers/run/summary/summary_coverage.c
 libhalfulp_a_SOURCES += analyzers/run/summary/summary_json.c
 libhalfulp_a_SOURCES += analyzers/run/summary/summary_origin.c
 libhalfulp_a_SOURCES += analyzers/run/summary/summary_sentences.c
+libhalfulp_a_SOURCES += analyzers/run/summary/summary_still.c
 libhalfulp_a_SOURCES += analyzers/run/summary/summary_table.c

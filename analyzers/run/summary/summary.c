@@ -307,6 +307,7 @@ end(hu_analysis *a, void *tables)
 	   none; and an all-clear needs that enough was seen */
 	if (n.rank == 1 && ((isnan(n.grad_cosine) && isnan(n.update_cosine)) || !hu_summary_saw_enough(&n)))
 		n.rank = 0;
+	hu_summary_judge_still(a->run, &n);
 	json_t *o = hu_summary_json(a, &n);
 	char *dir = hu_path(a->run->dir, "analysis");
 	st = hu_make_dirs(dir);

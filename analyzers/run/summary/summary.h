@@ -26,7 +26,8 @@ typedef struct hu_summary {
 	int update_nonfinite, grad_nonfinite, moment_nonfinite,
 		statistic_nonfinite; /* 1 where infinities or NaN make the verdict fatal, whatever share the rest
 					lost */
-	char cause[16];              /* "gradients", "updates", "moments", "statistics", "weights" or "states" */
+	char cause[16];              /* "gradients", "updates", "moments", "statistics", "weights", "states" or
+				        "constants" */
 	size_t cause_step;
 	int cause_nonfinite;
 	double weight_share, weight_cosine; /* of the exact step's update */
@@ -44,6 +45,7 @@ typedef struct hu_summary {
 		size_t step;
 		json_t *by_step, *operators; /* arrays of summary.json */
 	} seen;
+	int still;                   /* 1 where no weight moved, and none should have, although they have gradients */
 	int eps_zero;                /* 1 where an optimizer's epsilon is 0 in the format of its moments */
 	int origin_known;            /* 1 where the analyzer nonfinite ran */
 	json_t *origin, *nan_origin; /* the rows of nonfinite.tsv on the first step that has one; NULL: none */
@@ -64,6 +66,10 @@ int hu_summary_saw_enough(const hu_summary *n);
 /* The object "coverage" of summary.json, and the sentence on it. */
 json_t *hu_summary_coverage(const hu_summary *n);
 void hu_summary_say_coverage(hu_str *s, const hu_summary *n);
+
+/* Judges a run in which no weight moved, and says why that is fatal. */
+void hu_summary_judge_still(const hu_run *r, hu_summary *n);
+void hu_summary_say_still(hu_str *s, const hu_run *r, const hu_summary *n);
 
 /* Reads a table of analysis/, which has to be whole and of this run; *there is 0 where it was not made. */
 hu_status hu_summary_table(const hu_run *r, const char *name, hu_table *t, int *there);

@@ -69,7 +69,7 @@ say_unknown(hu_str *s, const hu_analysis *a, const hu_summary *n)
 		hu_summary_say_origin(s, n);
 		return;
 	}
-	if (!judged) {
+	if (!judged || n->still) {
 		hu_str_add(s, "No verdict: no traced step moved the weights, or what their gradients should have been "
 			      "was not computed.");
 		return;
@@ -114,12 +114,14 @@ say_weights(hu_str *s, const hu_summary *n, const char *how)
 }
 
 static void
-say_cause(hu_str *s, const hu_summary *n)
+say_cause(hu_str *s, const hu_run *r, const hu_summary *n)
 {
 	const char *how = n->rank == 3 ? "Fatal" : "It costs";
 
 	if (n->cause_nonfinite)
 		say_nonfinite(s, n);
+	else if (!strcmp(n->cause, "constants"))
+		hu_summary_say_still(s, r, n);
 	else if (!strcmp(n->cause, "weights"))
 		say_weights(s, n, how);
 	else if (!strcmp(n->cause, "states"))
@@ -188,7 +190,7 @@ say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
 		say_whole(s, a, n);
 		hu_str_add(s, ".");
 	} else
-		say_cause(s, n);
+		say_cause(s, a->run, n);
 	if (a->propagation.agreed)
 		hu_str_addf(s,
 			" The exact values of %zu tensors have no proven bound in so large a step: that their own "
