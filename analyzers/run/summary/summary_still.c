@@ -39,7 +39,7 @@ hu_summary_say_still(hu_str *s, const hu_run *r, const hu_summary *n)
 	const char *format = json_string_value(json_object_get(json_object_get(r->manifest, "policy"), "variable"));
 
 	hu_str_addf(s,
-		"Fatal: none of the %.0f elements of weights that have a gradient moved in the traced steps: beta2 is 1 "
-		"in %s, to which Keras's Adam casts it, and every update has the factor sqrt(1 - beta2^t).",
+		"Fatal: none of the %.0f elements of weights that have a gradient moved in the traced steps: beta2 is "
+		"1 in %s, to which Keras's Adam casts it, and every update has the factor sqrt(1 - beta2^t).",
 		n->seen.pulled, format ? format : "the variables' format");
 }
