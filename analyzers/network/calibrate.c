@@ -12,6 +12,13 @@ hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_im
 	const hu_scheme **scheme = NULL;
 
 	*count = 0;
+	for (size_t i = 0; v->tool && hu_tool_calibrates(v->tool) && i < m->nvalue; i++) {
+		const hu_imported_value *of = &m->value[i];
+		if (of->tensor < 0 || of->constant || of->type != HU_ONNX_FLOAT || needed[of->tensor])
+			continue;
+		needed[of->tensor] = 1;
+		++*count;
+	}
 	if (!v->by_node)
 		return HU_OK;
 	HU_TRY(hu_variant_schemes(v, m, &scheme));

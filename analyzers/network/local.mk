@@ -21,5 +21,6 @@ libhalfulp_a_SOURCES += analyzers/network/samples.c
 noinst_HEADERS += analyzers/network/samples.h
 libhalfulp_a_SOURCES += analyzers/network/samples_axes.c
 libhalfulp_a_SOURCES += analyzers/network/schemes.c
+libhalfulp_a_SOURCES += analyzers/network/tool_version.c
 libhalfulp_a_SOURCES += analyzers/network/variants.c
 noinst_HEADERS += analyzers/network/variants.h

@@ -35,5 +35,8 @@ hu_status hu_network_calibrate(hu_network *n, const hu_variants *policies, const
    outputs, which must be those of each input alone. Where no axes have that, or an input's outputs depend on others of
    its batch, n->batch becomes 1; HU_EINVAL where ASKED, the user's own size of a batch, forbids that. */
 hu_status hu_network_batching(hu_network *n, int asked);
+/* In tool_version.c. The version that the variant's tool writes, for batches of n->batch; the ranges must have been
+   measured where the tool calibrates. */
+hu_status hu_network_tool_version(hu_version *v, hu_network *n, const hu_tool *t);
 void hu_network_release(hu_network *n);
 #endif

@@ -128,7 +128,11 @@ one(hu_variants *list, const char *text)
 	snprintf(v->name, sizeof v->name, "%s", text);
 	char *first = hu_xstrdup(text);
 	first[strcspn(first, ",")] = 0;
-	if (hu_scheme_is(first)) {
+	if (hu_tool_is(text)) {
+		v->tool = hu_xcalloc(1, sizeof *v->tool);
+		st = hu_tool_parse(v->tool, text);
+		done = 1;
+	} else if (hu_scheme_is(first)) {
 		char *all = hu_xstrdup(text);
 		st = of_scheme(v, all);
 		free(all);
@@ -152,7 +156,7 @@ hu_variants_add(hu_variants *list, const char *text)
 	hu_status st = HU_OK;
 
 	for (char *s = strtok_r(all, ",", &save); st == HU_OK && s; s = strtok_r(NULL, ",", &save)) {
-		if (whole && strchr(s, '=') && strncmp(s, "compute=", 8)) {
+		if (whole && strchr(s, '=') && strncmp(s, "compute=", 8) && !hu_tool_is(s)) {
 			char *more = hu_xprintf("%s,%s", whole, s);
 			free(whole);
 			whole = more;
@@ -176,6 +180,9 @@ hu_variant_release(hu_variant *v)
 	for (size_t i = 0; i < v->n; i++)
 		free(v->exception[i].node);
 	free(v->exception);
+	if (v->tool)
+		hu_tool_release(v->tool);
+	free(v->tool);
 	memset(v, 0, sizeof *v);
 }
 

@@ -4,6 +4,7 @@
 #define HU_ANALYZERS_VALIDATE_VARIANTS_H
 
 #include "lib/import/import.h"
+#include "lib/import/tool/tool.h"
 #include "lib/program/quantise/version.h"
 
 /* A node, or the layers that match a pattern, with another scheme than the rest. */
@@ -13,11 +14,12 @@ typedef struct hu_exception {
 	hu_scheme scheme;
 } hu_exception;
 
-/* Where by_node is set, each node has the scheme of the last exception that fits it, or else `rest`. Otherwise the
-   policy decides everything. */
+/* Where tool is set, the model is what that tool writes of it. Where by_node is set, each node has the scheme of the
+   last exception that fits it, or else `rest`. Otherwise the policy decides everything. */
 typedef struct hu_variant {
 	char name[96];
 	int by_node;
+	hu_tool *tool;
 	hu_policy policy;
 	hu_scheme rest;
 	hu_exception *exception;
@@ -32,7 +34,8 @@ typedef struct hu_variants {
 /* Appends the variants that TEXT lists. Commas separate them; KEY=VALUE belongs to the one before it, but compute=
    begins a new one. A scheme (lib/program/quantise/schemes.def) may be followed by layer:PATTERN=SCHEME. A format's
    name is the policy that computes in it: of more than 8 bits everything, variables too; of 8 bits or fewer, products
-   alone, their results in bfloat16. A JSON file with the key `nodes` gives schemes node by node (doc/formats.md).
+   alone, their results in bfloat16. A tool's name (lib/import/tool/tools.def) is what that tool writes. A JSON file
+   with the key `nodes` gives schemes node by node (doc/formats.md).
    HU_EINVAL or HU_EFILE says what is wrong. */
 hu_status hu_variants_add(hu_variants *list, const char *text);
 void hu_variants_release(hu_variants *list);
@@ -45,8 +48,9 @@ hu_status hu_variant_schemes(const hu_variant *v, const hu_imported *m, const hu
    product of a Conv, Gemm or MatMul node whose first operand is no constant; hu_schemes_kept for each output tensor. */
 char *hu_schemes_quantisable(const hu_imported *m);
 char *hu_schemes_kept(const hu_imported *m);
-/* Makes the model's version under v; `range` is as in hu_scheme_plan. *products becomes the number of calls that
-   hu_schemes_quantisable marks, *quantised that of those whose scheme is no format; either may be NULL. */
+/* Makes the model's version under v, which no tool writes; `range` is as in hu_scheme_plan. *products becomes the
+   number of calls that hu_schemes_quantisable marks, *quantised that of those whose scheme is no format; either may be
+   NULL. */
 hu_status hu_variant_version(hu_version *to, const hu_variant *v, const hu_imported *m, const hu_range *range,
 	size_t *products, size_t *quantised);
 #endif

@@ -23,9 +23,14 @@ hu_validate_begin(hu_validate_job *j, size_t p, int joins)
 		return HU_OK;
 	row->policy = policy->name;
 	hu_progress_note(&j->work.bar, "%.60s", row->policy);
-	HU_TRY(hu_variant_version(&v, policy, &j->net->m, j->net->ranges.range, &row->products, &row->quantised));
-	return hu_evaluate_begin(&row->e, &j->net->m, v, policy->by_node ? "" : policy->policy.accumulate,
-		p ? j->sum : NULL, j->net->s.n, j->net->batch);
+	if (policy->tool)
+		HU_TRY(hu_network_tool_version(&v, j->net, policy->tool));
+	else
+		HU_TRY(hu_variant_version(
+			&v, policy, &j->net->m, j->net->ranges.range, &row->products, &row->quantised));
+	return hu_evaluate_begin(&row->e, &j->net->m, v,
+		policy->by_node || policy->tool ? "" : policy->policy.accumulate, p ? j->sum : NULL, j->net->s.n,
+		j->net->batch);
 }
 
 static int

@@ -252,5 +252,7 @@ hu_import_prune(hu_importing *c, hu_imported *m)
 		m->in[i].tensor = map[m->in[i].tensor];
 	for (size_t i = 0; i < m->nout; i++)
 		m->out[i].tensor = map[m->out[i].tensor];
+	for (size_t i = 0; i < m->nvalue; i++)
+		m->value[i].tensor = m->value[i].tensor < 0 ? -1 : map[m->value[i].tensor];
 	free(map);
 }

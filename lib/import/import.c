@@ -214,6 +214,8 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 	if (c.st == HU_OK)
 		hu_import_outputs(&c, m, onnx->graph);
 	if (c.st == HU_OK)
+		hu_import_named(&c, m);
+	if (c.st == HU_OK)
 		finish(&c, m);
 	if (c.st == HU_OK)
 		c.st = hu_program_validate(m->p);

@@ -27,6 +27,16 @@ typedef struct hu_port {
 	size_t d[HU_RANK];
 } hu_port;
 
+/* A value of the main graph by ONNX's name and element type; tensor holds its elements, in whichever order, -1 where no
+   call needs it. constant: it depends on no input; of one that a node makes low and high are its finite elements'
+   ends. */
+typedef struct hu_imported_value {
+	char *name;
+	int type, rank, tensor, constant;
+	size_t d[HU_RANK];
+	double low, high;
+} hu_imported_value;
+
 /* A model as a forward program. Its constants are tensors that no call writes: those of floating-point types are state
    of class weight, indices and masks are of class other. Whole numbers of 32 and more bits are held in fp64, shorter
    ones and truth values in fp32. */
@@ -39,6 +49,8 @@ typedef struct hu_imported {
 	const char **op;     /* by call: that node's operator; points into the ONNX model */
 	char *chooses;       /* the node whose inputs choose what runs, so that a batch is one choice; NULL: none */
 	size_t nodes;        /* nodes of the graph that calls stand for, constants' not counted */
+	hu_imported_value *value;
+	size_t nvalue;
 } hu_imported;
 
 /* Makes the program of ONNX. HU_EFILE names the node that cannot be right, HU_EINVAL the size that is missing or does

@@ -19,6 +19,9 @@ hu_imported_release(hu_imported *m)
 		free(m->in[i].name);
 	for (size_t i = 0; i < m->nout; i++)
 		free(m->out[i].name);
+	for (size_t i = 0; i < m->nvalue; i++)
+		free(m->value[i].name);
+	free(m->value);
 	free(m->in);
 	free(m->out);
 	free(m->constant);

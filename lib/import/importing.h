@@ -107,6 +107,9 @@ void hu_import_name_layer(hu_importing *c, const char *name);
 void hu_import_inputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g);
 void hu_import_outputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g);
 
+/* named.c. Lists the values of the main graph, whose scope is at hand, in M. */
+void hu_import_named(hu_importing *c, hu_imported *m);
+
 /* import.c. The nodes of G, a graph inside the node or a function's body, which sees names around it unless it is a
    function: its first inputs are IN (NULL: absent), and out[i] gets the value of its output i. */
 void hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out,

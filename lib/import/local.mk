@@ -13,6 +13,7 @@ libhalfulp_a_SOURCES += lib/import/imported.c
 noinst_HEADERS += lib/import/importing.h
 libhalfulp_a_SOURCES += lib/import/known.c
 libhalfulp_a_SOURCES += lib/import/layer.c
+libhalfulp_a_SOURCES += lib/import/named.c
 libhalfulp_a_SOURCES += lib/import/operand.c
 libhalfulp_a_SOURCES += lib/import/operators.c
 noinst_HEADERS += lib/import/operators.def

@@ -40,9 +40,9 @@ parameter_bytes(const hu_version *v, int t)
 double
 hu_evaluate_weight_bytes(const hu_version *v)
 {
-	double bytes = 0;
+	double bytes = v->weight_bytes;
 
-	for (int i = 0; i < v->p->nt; i++)
+	for (int i = 0; i < v->p->nt && !(v->weight_bytes > 0); i++)
 		if (v->p->t[i].producer < 0 && v->p->t[i].state)
 			bytes += parameter_bytes(v, i);
 	return bytes;

@@ -15,7 +15,7 @@ enum { HALF = HU_RANGE_BINS / 2, LEVELS = 128, FRACTIONS = 100, LEAST = 20 };
 void
 hu_range_extend(hu_range *r, const hu_tensor *t)
 {
-	double most = 0;
+	double most = 0, least = INFINITY, largest = -INFINITY;
 
 	for (size_t i = 0; i < t->n; i++) {
 		double x = hu_get(t, i);
@@ -26,11 +26,18 @@ hu_range_extend(hu_range *r, const hu_tensor *t)
 		}
 		most = fmax(most, fabs(x));
 		r->n++;
+		least = fmin(least, x);
+		largest = fmax(largest, x);
 		r->low = x < r->low ? x : r->low;
 		r->high = x > r->high ? x : r->high;
 	}
 	r->amax = fmax(-r->low, r->high);
-	HU_GROW(r->batch, r->nbatch, r->capbatch);
+	if (r->nbatch == r->capbatch) {
+		HU_GROW(r->batch, r->nbatch, r->capbatch);
+		r->ends = hu_xrealloc(r->ends, 2 * r->capbatch * sizeof *r->ends);
+	}
+	r->ends[2 * r->nbatch] = least <= largest ? least : 0;
+	r->ends[2 * r->nbatch + 1] = least <= largest ? largest : 0;
 	r->batch[r->nbatch++] = most;
 }
 
@@ -55,6 +62,7 @@ hu_range_release(hu_range *r)
 {
 	free(r->bins);
 	free(r->batch);
+	free(r->ends);
 	memset(r, 0, sizeof *r);
 }
 

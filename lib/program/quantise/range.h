@@ -15,6 +15,7 @@ typedef struct hu_range {
 	double low, high, amax; /* of finite elements; low and high are at most and at least 0 */
 	uint64_t n, nonfinite, *bins;
 	double *batch; /* the largest magnitude of each call of hu_range_extend; infinite if not all are finite */
+	double *ends;  /* the least and the largest finite element of each such call, 0 where there is none */
 	size_t nbatch, capbatch;
 } hu_range;
 

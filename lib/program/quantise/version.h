@@ -11,13 +11,13 @@
    are values of p's tensors that no call writes, data NULL of others; their format may be wider than the tensor's, and
    whoever loads them rounds. bits[i]: what tensor i takes in deployment, of a constant's codes their scales included;
    0: what its format takes; -1: nothing of its own, such as a scale that its codes already count, or a sum that never
-   leaves its accumulator. */
+   leaves its accumulator. weight_bytes: what all constants take, where a file says so; else 0. */
 typedef struct hu_version {
 	hu_program *p;
 	hu_tensor *constant;
 	char *owned; /* constant[i].data is this version's own */
 	int *map;
-	double *bits;
+	double *bits, weight_bytes;
 } hu_version;
 
 /* The version that hu_pass_policy makes of P. */

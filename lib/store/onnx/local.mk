@@ -23,5 +23,7 @@ noinst_HEADERS += lib/store/onnx/onnx.h
 EXTRA_DIST += lib/store/onnx/onnx.proto
 libhalfulp_a_SOURCES += lib/store/onnx/order.c
 noinst_HEADERS += lib/store/onnx/parts.h
+libhalfulp_a_SOURCES += lib/store/onnx/rewrite.c
+noinst_HEADERS += lib/store/onnx/rewrite.h
 libhalfulp_a_SOURCES += lib/store/onnx/tensor.c
 noinst_HEADERS += lib/store/onnx/types.def

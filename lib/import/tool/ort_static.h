@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The marks that quantize_static's operators leave on tensors; for this room alone. */
+#ifndef HU_IMPORT_TOOL_ORT_STATIC_H
+#define HU_IMPORT_TOOL_ORT_STATIC_H
+
+#include "lib/import/tool/rewriting.h"
+
+/* An activation has its own scale, a shared one that of another value; an initialiser marked as an activation has
+   codes of the activations' type. */
+typedef enum hu_mark_kind { HU_MARK_NONE, HU_MARK_ACTIVATION, HU_MARK_SHARED, HU_MARK_WEIGHT } hu_mark_kind;
+
+/* other: the value whose scale is shared. axis: of a weight's channels, -1: one scale for all. bias: it is in the list
+   of biases too. */
+typedef struct hu_mark {
+	hu_mark_kind kind;
+	int other, axis, bias;
+} hu_mark;
+
+/* Value v becomes int32 codes of T by the scales of values in and weight, times beta. */
+typedef struct hu_bias_mark {
+	int v, in, weight;
+	float beta;
+	const hu_stensor *t;
+} hu_bias_mark;
+
+typedef struct hu_ort_static {
+	hu_rewriting *x;
+	hu_mark *mark;    /* by value */
+	char *calibrated; /* by value: the tool knows its range */
+	hu_bias_mark *bias;
+	size_t nbias, biascap;
+} hu_ort_static;
+
+/* ort_static_write.c. Writes the nodes, with those that the marks ask for. */
+hu_status hu_ort_static_write(hu_ort_static *s);
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Tools that rewrite a float32 model to lower precision, as they are: their rules applied to a model in memory, so that
+   what the tool's file computes is known before the tool is run. */
+#ifndef HU_IMPORT_TOOL_H
+#define HU_IMPORT_TOOL_H
+
+#include "lib/import/import.h"
+#include "lib/program/quantise/range.h"
+
+/* Names that an option lists. */
+typedef struct hu_tool_list {
+	char **name;
+	size_t n, cap;
+} hu_tool_list;
+
+/* A tool with its options. percent: of magnitudes that a range keeps; 0: ranges are minimum and maximum. */
+typedef struct hu_tool {
+	int row;
+	int per_channel, reduce_range, activation_type, weight_type, symmetric, moving_average;
+	double percent;
+	hu_tool_list op_types, nodes, exclude;
+} hu_tool;
+
+/* 1 where TEXT begins with a tool's name, up to its end, a colon or a comma. */
+int hu_tool_is(const char *text);
+/* Reads NAME[:WORD]…; HU_EINVAL says what is wrong. *T then needs no release. */
+hu_status hu_tool_parse(hu_tool *t, const char *text);
+void hu_tool_release(hu_tool *t);
+/* Name, words and summary of row I of tools.def; name and summary of row I of tool_words.def. NULL past the last. */
+const char *hu_tool_row(int i, const char **words, const char **summary);
+const char *hu_tool_word(int i, const char **summary);
+/* 1 where the tool measures ranges on calibration inputs. */
+int hu_tool_calibrates(const hu_tool *t);
+
+/* Makes TO the model that the tool would write of FROM, whose import for float32 is M; range[tensor] is what
+   calibration showed of M's tensors, needed where the tool calibrates. FROM must outlive TO, which hu_onnx_release
+   frees; on a failure it needs no release. HU_EUNABLE names what the tool, or onnxruntime with its file, refuses. */
+hu_status hu_tool_rewrite(
+	hu_onnx *to, const hu_tool *t, const hu_onnx *from, const hu_imported *m, const hu_range *range);
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A model as a tool sees it, read from a file and from calibration, and its new graph, completed. */
+#include "lib/import/tool/rewriting.h"
+
+#include "lib/base/console/show.h"
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hu_tool_value *
+value_of(hu_rewriting *x, const char *name)
+{
+	int id = hu_rewriting_id(x, name); /* the list may move */
+
+	return &x->value[id];
+}
+
+static void
+list_values(hu_rewriting *x)
+{
+	const hu_onnx_graph *g = x->from->graph;
+
+	for (size_t i = 0; i < g->nin; i++)
+		value_of(x, g->in[i].name)->is_in = 1;
+	for (size_t i = 0; i < g->ninit; i++) {
+		hu_tool_value *v = value_of(x, g->init[i].name);
+		v->init = &g->init[i];
+		v->type = hu_onnx_type_of(v->init->dtype);
+	}
+	for (size_t i = 0; i < g->nnode; i++) {
+		for (size_t k = 0; k < g->node[i].nin; k++)
+			if (*g->node[i].in[k])
+				value_of(x, g->node[i].in[k])->readers++;
+		for (size_t k = 0; k < g->node[i].nout; k++)
+			if (*g->node[i].out[k])
+				hu_rewriting_id(x, g->node[i].out[k]);
+	}
+	for (size_t i = 0; i < g->nout; i++)
+		value_of(x, g->out[i].name)->is_out = 1;
+}
+
+/* The mean of the batches' ends, as moving_average has it. */
+static void
+mean(hu_tool_value *v, const hu_range *r)
+{
+	v->low = v->high = 0;
+	for (size_t i = 0; i < r->nbatch; i++) {
+		v->low += r->ends[2 * i] / (double)r->nbatch;
+		v->high += r->ends[2 * i + 1] / (double)r->nbatch;
+	}
+	v->low = (double)(float)v->low;
+	v->high = (double)(float)v->high;
+}
+
+/* Types, and the ranges of calibration. */
+static void
+measure_values(hu_rewriting *x, const hu_imported *m, const hu_range *range)
+{
+	hu_scheme cut = { .calibration = HU_CALIBRATION_PERCENTILE, .percent = x->t->percent };
+
+	for (size_t i = 0; i < m->nvalue; i++) {
+		const hu_imported_value *from = &m->value[i];
+		int id = hu_rewriting_find(x, from->name);
+		if (id < 0)
+			continue;
+		hu_tool_value *v = &x->value[id];
+		v->type = from->type;
+		v->seen = from->constant || (range && from->tensor >= 0 && range[from->tensor].n > 0);
+		if (from->constant || !v->seen) {
+			v->low = from->low;
+			v->high = from->high;
+			continue;
+		}
+		const hu_range *r = &range[from->tensor];
+		v->low = r->low;
+		v->high = r->high;
+		if (x->t->moving_average)
+			mean(v, r);
+		if (x->t->percent > 0) {
+			double most = hu_range_clip(r, &cut);
+			v->low = fmax(v->low, -most);
+			v->high = fmin(v->high, most);
+		}
+	}
+}
+
+/* Initialisers of FROM that the new graph does not make itself. */
+static void
+keep_initialisers(hu_rewriting *x)
+{
+	json_t *made = json_object();
+	const hu_onnx_graph *g = x->w.to->graph;
+
+	for (size_t i = 0; i < g->ninit; i++)
+		json_object_set_new_nocheck(made, g->init[i].name, json_true());
+	for (size_t i = 0; i < g->nnode; i++)
+		for (size_t k = 0; k < g->node[i].nout; k++)
+			json_object_set_new_nocheck(made, g->node[i].out[k], json_true());
+	for (size_t i = 0; i < x->from->graph->ninit; i++)
+		if (!json_object_get(made, x->from->graph->init[i].name))
+			hu_onnx_rewrite_keep(&x->w, &x->from->graph->init[i]);
+	json_decref(made);
+}
+
+/* Marks what G and the graphs inside its nodes read. */
+static void
+mark_read(json_t *read, const hu_onnx_graph *g)
+{
+	for (size_t i = 0; i < g->nnode; i++) {
+		for (size_t k = 0; k < g->node[i].nin; k++)
+			json_object_set_new_nocheck(read, g->node[i].in[k], json_true());
+		for (size_t a = 0; a < g->node[i].nattr; a++)
+			for (size_t k = 0; k < g->node[i].attr[a].ngraphs; k++)
+				mark_read(read, g->node[i].attr[a].graphs[k]);
+	}
+	for (size_t i = 0; i < g->nout; i++)
+		json_object_set_new_nocheck(read, g->out[i].name, json_true());
+}
+
+static void
+drop_unread(hu_rewriting *x)
+{
+	hu_onnx_graph *g = x->w.to->graph;
+	json_t *read = json_object();
+	size_t n = 0;
+
+	mark_read(read, g);
+	for (size_t i = 0; i < g->nin; i++)
+		json_object_set_new_nocheck(read, g->in[i].name, json_true());
+	for (size_t i = 0; i < g->ninit; i++)
+		if (json_object_get(read, g->init[i].name))
+			g->init[n++] = g->init[i];
+	g->ninit = n;
+	json_decref(read);
+}
+
+/* The tools' rules are known of float32 models. */
+static hu_status
+is_float32(const hu_onnx *m)
+{
+	for (size_t i = 0; i < m->graph->ninit; i++) {
+		const hu_stensor *t = &m->graph->init[i];
+		if (!strcmp(t->dtype, "F16") || !strcmp(t->dtype, "BF16"))
+			return hu_fail(HU_EUNABLE,
+				"%s: constant '%s' is of 16 bits already; give the float32 model that a tool would "
+				"start from",
+				m->path, hu_shown(t->name));
+	}
+	return HU_OK;
+}
+
+static hu_tool_code *const codes[] = {
+#define TOOL(name, code, words, summary) hu_tool_##code,
+#include "lib/import/tool/tools.def"
+#undef TOOL
+};
+
+hu_status
+hu_tool_rewrite(hu_onnx *to, const hu_tool *t, const hu_onnx *from, const hu_imported *m, const hu_range *range)
+{
+	hu_rewriting x = { .t = t, .from = from, .n = from->graph->nnode };
+
+	HU_TRY(is_float32(from));
+	hu_onnx_rewrite_begin(&x.w, to, from);
+	x.ids = json_object();
+	x.dropped = hu_xcalloc(x.n + 1, 1);
+	x.node = hu_xcalloc(x.n + 1, sizeof *x.node);
+	for (size_t i = 0; i < x.n; i++) {
+		hu_onnx_node *node = &x.node[i];
+		*node = from->graph->node[i];
+		node->in = hu_onnx_rewrite_room(&x.w, node->nin + 1, sizeof *node->in);
+		node->out = hu_onnx_rewrite_room(&x.w, node->nout + 1, sizeof *node->out);
+		memcpy(node->in, from->graph->node[i].in, node->nin * sizeof *node->in);
+		memcpy(node->out, from->graph->node[i].out, node->nout * sizeof *node->out);
+	}
+	list_values(&x);
+	measure_values(&x, m, range);
+	hu_status st = codes[t->row](&x);
+	if (st == HU_OK) {
+		keep_initialisers(&x);
+		drop_unread(&x);
+		st = hu_onnx_rewrite_end(&x.w);
+	}
+	if (st != HU_OK)
+		hu_onnx_release(to);
+	json_decref(x.ids);
+	free(x.value);
+	free(x.node);
+	free(x.dropped);
+	return st;
+}
