@@ -63,7 +63,7 @@ import(hu_kernel_job *j, const char *path, const hu_npz *data)
 	hu_status st = hu_onnx_open(&j->onnx, path);
 	j->is_onnx = st == HU_OK;
 	if (st == HU_OK)
-		st = hu_import(&j->imported, &j->onnx, given, data->n);
+		st = hu_import(&j->imported, &j->onnx, given, data->n, HU_TYPING_TENSORS);
 	j->is_onnx += st == HU_OK;
 	free(given);
 	if (st == HU_OK)

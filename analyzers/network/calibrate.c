@@ -19,7 +19,7 @@ hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_im
 		needed[of->tensor] = 1;
 		++*count;
 	}
-	if (!v->by_node)
+	if (!v->by_node || v->as)
 		return HU_OK;
 	HU_TRY(hu_variant_schemes(v, m, &scheme));
 	char *quantisable = hu_schemes_quantisable(m);

@@ -27,6 +27,9 @@ typedef struct hu_network {
 hu_status hu_network_open(hu_network *n, const hu_args *a, const char *path, size_t surveyed);
 /* Imports the model again for batches of *BATCH inputs, which becomes the model's own where that is fixed. */
 hu_status hu_network_import(hu_network *n, hu_imported *m, size_t *batch);
+/* Imports ONNX, the network's own file or another with its inputs and outputs, for batches as n->m has them, with the
+   types that TYPING says. */
+hu_status hu_network_typed(const hu_network *n, hu_imported *m, const hu_onnx *onnx, hu_typing typing);
 /* Measures the ranges that static scales of the POLICIES need, on whole batches of inputs of option calibrate, else on
    the first ones of FIRST. HU_EINVAL where the options have no effect. */
 hu_status hu_network_calibrate(hu_network *n, const hu_variants *policies, const hu_samples *first, hu_progress *bar);

@@ -8,7 +8,9 @@
 
 /* What a hu_share_work of a command on a model points to. text: a line that only processes have in common that were
    given files of the same contents and the same options, in any order. */
-typedef struct hu_network_parts { char *text, *folder, *place; } hu_network_parts;
+typedef struct hu_network_parts {
+	char *text, *folder, *place;
+} hu_network_parts;
 
 /* Fills P, and of W what is in it and the command's name. Parts lie in the folder PLACE, or, where that is NULL, in
    runs/COMMAND-MODEL. EXCEPT: options that are no part of the text, which blanks separate. Where ST, how the process

@@ -88,6 +88,8 @@ hu_variant_version(hu_version *to, const hu_variant *v, const hu_imported *m, co
 	size_t *quantised)
 {
 	const hu_scheme **scheme = NULL;
+
+	m = v->as ? v->as : m;
 	char *quantisable = hu_schemes_quantisable(m), *kept = hu_schemes_kept(m);
 	hu_status st = v->by_node ? hu_variant_schemes(v, m, &scheme) : HU_OK;
 
@@ -99,6 +101,9 @@ hu_variant_version(hu_version *to, const hu_variant *v, const hu_imported *m, co
 	if (st == HU_OK)
 		st = v->by_node ? hu_version_of_schemes(to, &plan)
 				: hu_version_of_policy(to, m->p, m->constant, &v->policy);
+	for (int i = 0; i < m->p->nt && v->as && st == HU_OK; i++) /* which has its constants as the file stores them */
+		if (m->half[i] && to->map[i] >= 0)
+			to->bits[to->map[i]] = 16 * (double)m->constant[i].n;
 	free(quantisable);
 	free(kept);
 	free(scheme);

@@ -175,6 +175,18 @@ hu_variants_add(hu_variants *list, const char *text)
 }
 
 void
+hu_variants_add_model(hu_variants *list, const char *name, const hu_imported *m)
+{
+	HU_GROW(list->v, list->n, list->cap);
+	hu_variant *v = &list->v[list->n++];
+	memset(v, 0, sizeof *v);
+	snprintf(v->name, sizeof v->name, "%s", name);
+	v->by_node = 1;
+	v->as = m;
+	v->rest = (hu_scheme){ .name = "float32", .kind = HU_SCHEME_FLOAT, .format = HU_FP32 };
+}
+
+void
 hu_variant_release(hu_variant *v)
 {
 	for (size_t i = 0; i < v->n; i++)

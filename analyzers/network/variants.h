@@ -14,11 +14,13 @@ typedef struct hu_exception {
 	hu_scheme scheme;
 } hu_exception;
 
-/* Where tool is set, the model is what that tool writes of it. Where by_node is set, each node has the scheme of the
+/* as: a model that runs as it is, of the same inputs and outputs, instead of a version of the network's; NULL: none.
+   Where tool is set, the model is what that tool writes of it. Where by_node is set, each node has the scheme of the
    last exception that fits it, or else `rest`. Otherwise the policy decides everything. */
 typedef struct hu_variant {
 	char name[96];
 	int by_node;
+	const hu_imported *as;
 	hu_tool *tool;
 	hu_policy policy;
 	hu_scheme rest;
@@ -38,6 +40,8 @@ typedef struct hu_variants {
    with the key `nodes` gives schemes node by node (doc/formats.md).
    HU_EINVAL or HU_EFILE says what is wrong. */
 hu_status hu_variants_add(hu_variants *list, const char *text);
+/* Appends M, which runs as it is and must outlive the list, as NAME. */
+void hu_variants_add_model(hu_variants *list, const char *name, const hu_imported *m);
 void hu_variants_release(hu_variants *list);
 void hu_variant_release(hu_variant *v);
 

@@ -4,6 +4,7 @@
 #include "analyzers/validate/list_ops.h"
 #include "analyzers/network/network.h"
 #include "analyzers/validate/outputs/outputs.h"
+#include "analyzers/validate/validate_typed.h"
 #include "analyzers/validate/validate_units.h"
 
 #include "lib/base/console/opt_need.h"
@@ -24,6 +25,9 @@ static const hu_opt opts[] = {
 	{ "accept", "RULE", NULL,
 		"a budget that each policy must keep, such as flips<=0.1% or sqnr>=30, or the exit code is 1; "
 		"repeatable" },
+	{ "runtime", "NAME", "strict",
+		"how a file's float16 and bfloat16 run in the row 'as typed': strict rounds the results of every node, "
+		"ort-cpu as ONNX Runtime does on a CPU" },
 	{ "accumulate", "SUM", NULL, "summation model of all products [the policy's]" },
 	{ "top-k", "K", "5", "also count inputs whose float32 class is not among the first K" },
 	{ "sensitivity", NULL, NULL,
@@ -46,6 +50,7 @@ typedef struct job {
 	const hu_args *a;
 	const char *path;
 	hu_network net;
+	hu_validate_typed typed;
 	hu_variants policies;
 	size_t surveyed, exact;
 	hu_sum sum;
@@ -110,6 +115,7 @@ read_options(job *j)
 	j->v.d.top = (int)top;
 	HU_TRY(hu_args_int(a, "sensitivity-inputs", 1, 1 << 30, &surveyed));
 	j->surveyed = (size_t)surveyed;
+	HU_TRY(hu_validate_runtime(&j->typed, a));
 	HU_TRY(hu_variants_add(&j->policies, "float32"));
 	if (!hu_args_given(a, "policies"))
 		HU_TRY(hu_variants_add(&j->policies, hu_args_text(a, "policies")));
@@ -152,7 +158,7 @@ may_survey(const job *j)
 		return HU_OK;
 	for (size_t i = 0; i < j->policies.n && !nodes; i++) {
 		hu_sensitivity r = { .n = 0 };
-		if (!j->policies.v[i].by_node)
+		if (!j->policies.v[i].by_node || j->policies.v[i].as)
 			continue;
 		hu_status st = hu_sensitivity_list(&r, &j->policies.v[i], &j->net.m);
 		nodes = r.n;
@@ -241,6 +247,8 @@ open_all(job *j)
 	HU_TRY(hu_network_open(&j->net, j->a, j->path, hu_args_given(j->a, "sensitivity") ? j->surveyed : 0));
 	HU_TRY(hu_deciding_of(&j->v.d, &j->net.onnx, &j->net.m, j->net.batch, &j->net.s, hu_args_text(j->a, "output"),
 		hu_args_text(j->a, "decision"), top));
+	HU_TRY(hu_validate_typed_add(&j->typed, &j->net, &j->policies, j->a));
+	j->v.runtime = j->typed.runtime;
 	HU_TRY(hu_accept_known(j->v.accept, j->v.naccept, &j->v.d, &j->net.m, hu_args_given(j->a, "labels")));
 	j->v.path = j->path;
 	j->v.data = hu_args_text(j->a, "data");
@@ -287,6 +295,7 @@ release(job *j)
 	for (size_t i = 0; j->v.row && i < j->policies.n; i++)
 		hu_judgement_release(&j->v.row[i]);
 	hu_exact_network_release(&j->network);
+	hu_validate_typed_release(&j->typed);
 	hu_network_release(&j->net);
 	hu_variants_release(&j->policies);
 	free(j->v.row);
@@ -347,7 +356,8 @@ surveys(const void *of)
 
 static const hu_opt_need needs[] = {
 	{ "sensitivity-inputs", surveys, "without --sensitivity" },
-	{ "data labels policies calibrate calibrate-inputs sensitivity sensitivity-inputs accept accumulate shape "
+	{ "data labels policies runtime calibrate calibrate-inputs sensitivity sensitivity-inputs accept accumulate "
+	  "shape "
 	  "batch batch-axis decision output top-k exact outputs report tap shard part resume",
 		runs, "with --list-ops, which runs nothing" },
 	{ "tap", prints, "with --json" },
@@ -395,6 +405,10 @@ const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [
 	"A format's name rounds the operands and results of all nodes to it; functions and sums inside a node are\n"
 	"computed in float32. compute=FORMAT,variable=FORMAT,list=all rounds after each call instead. Under a format\n"
 	"of 8 bits or fewer, and under tf32, only products are low, with scaled operands and bfloat16 results.\n"
+	"Where the file itself has float16 or bfloat16, float32 and the policies compute without these types, and the\n"
+	"row 'as typed' has them: with --runtime strict the results of every node are rounded to their types, as\n"
+	"runtimes for GPUs do; with ort-cpu as ONNX Runtime does on a CPU, which computes most nodes in float32,\n"
+	"drops Casts, and so hides overflow.\n"
 	"--list-ops runs nothing and prints a row for each operator of the graph, of the graphs inside its nodes and\n"
 	"of the model's own functions: its version, how many nodes have it, and whether halfulp knows its arithmetic.\n"
 	"Operators that it does not know are named at the end, all at once; --json names every node.",

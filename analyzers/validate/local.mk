@@ -7,5 +7,7 @@ libhalfulp_a_SOURCES += analyzers/validate/validate_cut.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_exact.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_nodes.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_run.c
+libhalfulp_a_SOURCES += analyzers/validate/validate_typed.c
+noinst_HEADERS += analyzers/validate/validate_typed.h
 libhalfulp_a_SOURCES += analyzers/validate/validate_units.c
 noinst_HEADERS += analyzers/validate/validate_units.h

@@ -58,7 +58,7 @@ hu_validate_cut(hu_validate_job *j)
 			add_unit(j, u, each * (double)(to - from));
 		}
 	for (size_t i = 1; i < j->policies->n && j->surveyed; i++)
-		if (j->policies->v[i].by_node)
+		if (j->policies->v[i].by_node && !j->policies->v[i].as)
 			HU_TRY(cut_nodes(j, i, each));
 	j->work.late = hu_ranks_size() > 1 ? 0 : (int)j->exact;
 	for (size_t i = 0; i < (size_t)j->work.late; i++)

@@ -10,6 +10,7 @@ hu_validate_begin(hu_validate_job *j, size_t p, int joins)
 {
 	hu_judgement *row = &j->row[p];
 	const hu_variant *policy = &j->policies->v[p];
+	const hu_imported *m = policy->as ? policy->as : &j->net->m;
 	hu_version v;
 
 	if (j->begun && j->now != p) {
@@ -28,9 +29,8 @@ hu_validate_begin(hu_validate_job *j, size_t p, int joins)
 	else
 		HU_TRY(hu_variant_version(
 			&v, policy, &j->net->m, j->net->ranges.range, &row->products, &row->quantised));
-	return hu_evaluate_begin(&row->e, &j->net->m, v,
-		policy->by_node || policy->tool ? "" : policy->policy.accumulate, p ? j->sum : NULL, j->net->s.n,
-		j->net->batch);
+	return hu_evaluate_begin(&row->e, m, v, policy->by_node || policy->tool ? "" : policy->policy.accumulate,
+		p ? j->sum : NULL, j->net->s.n, j->net->batch);
 }
 
 static int
@@ -60,7 +60,8 @@ hu_validate_run_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *fou
 	hu_evaluated *e = &j->row[p].e;
 	e->nonfinite = 0;
 	e->first_call = -1;
-	HU_TRY(hu_evaluate_rows(e, &j->net->m, &j->net->s, j->net->batch, first, last, &none));
+	const hu_imported *m = j->policies->v[p].as ? j->policies->v[p].as : &j->net->m;
+	HU_TRY(hu_evaluate_rows(e, m, &j->net->s, j->net->batch, first, last, &none));
 	hu_pack_write(&r);
 	pack(&r, e, first, last, &e->nonfinite, &e->first_call);
 	hu_str_add(found, r.text.s);

@@ -30,7 +30,7 @@ hu_import_either(hu_importing *c, hu_value *if_, hu_value *yes, hu_value *no)
 	hu_shape s = hu_import_shape(yes->rank, yes->d);
 	int in[3] = { hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, if_), hu_shape1(1)), s),
 		hu_import_plain(c, yes), hu_import_plain(c, no) };
-	v.plain = v.n ? hu_import_call(c, "where", hu_import_format(v.type), in, 3) : in[1];
+	v.plain = v.n ? hu_import_call(c, "where", hu_import_format(c, v.type), in, 3) : in[1];
 	v.last = -1;
 	if (v.plain >= 0 && v.n && hu_import_whole(v.type))
 		c->p->t[v.plain].cls = HU_OTHER;

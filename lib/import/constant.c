@@ -23,7 +23,7 @@ hu_import_room(hu_importing *c, size_t n)
 static int
 room(hu_importing *c, const char *name, int type, hu_shape s)
 {
-	hu_format_id f = hu_import_format(type);
+	hu_format_id f = hu_import_format(c, type);
 
 	if (f == HU_NO_FORMAT)
 		return hu_import_fail(c, HU_EUNABLE, "constant '%.120s' has elements of type %s, which are no numbers",
@@ -79,7 +79,7 @@ int
 hu_import_stored(hu_importing *c, const char *name, const hu_stensor *t)
 {
 	int type = hu_onnx_type_of(t->dtype);
-	hu_format_id f = hu_import_format(type);
+	hu_format_id f = hu_safetensors_format(t->dtype); /* as it is stored, which may be narrower than it is held */
 
 	if (t->rank > HU_RANK)
 		return hu_import_fail(c, HU_EUNABLE, "constant '%.120s' has %d dimensions; at most %d are possible",
@@ -88,6 +88,8 @@ hu_import_stored(hu_importing *c, const char *name, const hu_stensor *t)
 	if (id < 0)
 		return id;
 	hu_tensor *to = &c->constant[id];
+	if (type == HU_ONNX_FLOAT16 || type == HU_ONNX_BFLOAT16)
+		hu_import_mark_half(c, id);
 	if (!hu_import_whole(type)) {
 		if (f == HU_FP64)
 			memcpy(to->data, t->data, t->bytes);

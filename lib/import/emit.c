@@ -119,6 +119,11 @@ fold(hu_importing *c, int id)
 		hu_import_fail(c, HU_EFILE, "%s", why);
 		free(why);
 	}
+	int half = !strcmp(call->op->name, "move");
+	for (int i = 0; i < call->nin; i++)
+		half &= hu_import_is_half(c, call->in[i]);
+	if (half && call->nin)
+		hu_import_mark_half(c, id);
 	free(in);
 	free(call->in);
 	free(call->out);
@@ -220,6 +225,7 @@ hu_import_prune(hu_importing *c, hu_imported *m)
 	hu_program *p = c->p;
 	int *map = needed(c, m), nt = 0, nc = 0;
 
+	m->half = hu_xcalloc((size_t)p->nt + 1, 1);
 	for (int i = 0; i < p->nc; i++) {
 		hu_call *call = &p->c[i];
 		if (map[call->out[0]] < 0) {
@@ -240,6 +246,7 @@ hu_import_prune(hu_importing *c, hu_imported *m)
 			free(c->constant[i].data);
 			continue;
 		}
+		m->half[nt] = (char)hu_import_is_half(c, i);
 		c->constant[nt] = c->constant[i];
 		p->t[nt++] = p->t[i];
 	}

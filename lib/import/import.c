@@ -38,6 +38,8 @@ hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, siz
 		if (to) {
 			to->plain = in[i]->plain;
 			to->last = in[i]->last;
+			to->raw = in[i]->raw;
+			to->is_cast = in[i]->is_cast;
 		}
 	}
 	c->scope = &inner;
@@ -141,9 +143,10 @@ one(hu_importing *c, const hu_onnx_node *x)
 		inside(c, f->body, 1);
 	else if (!strcmp(x->op, "If") && !*x->domain)
 		branch(c);
-	else if (code && !hu_import_empty(c))
+	else if (code && !hu_import_empty(c)) {
 		code(c);
-	else if (code)
+		hu_typing_outputs(c, hu_onnx_arithmetic(c->m, x));
+	} else if (code)
 		;
 	else
 		hu_import_fail(c, HU_EUNABLE, "its operator is not known (halfulp validate --list-ops lists all)");
@@ -158,11 +161,13 @@ one(hu_importing *c, const hu_onnx_node *x)
 static void
 walk(hu_importing *c, const hu_onnx_graph *g)
 {
+	const hu_onnx_graph *outer = c->graph;
+
 	c->node = c->own = NULL;
 	for (size_t i = 0; i < g->ninit && c->st == HU_OK; i++) {
 		const hu_stensor *t = &g->init[i];
 		*c->layer = 0;
-		if (hu_import_format(hu_onnx_type_of(t->dtype)) == HU_NO_FORMAT)
+		if (hu_import_format(c, hu_onnx_type_of(t->dtype)) == HU_NO_FORMAT)
 			continue; /* of no use to a call; whoever reads it is named */
 		int id = hu_import_stored(c, t->name, t);
 		hu_value *v =
@@ -171,8 +176,10 @@ walk(hu_importing *c, const hu_onnx_graph *g)
 		if (v)
 			v->plain = id;
 	}
+	c->graph = g;
 	for (size_t i = 0; i < g->nnode && c->st == HU_OK; i++)
 		one(c, &g->node[i]);
+	c->graph = outer;
 	c->node = c->own = NULL;
 }
 
@@ -180,6 +187,7 @@ static void
 finish(hu_importing *c, hu_imported *m)
 {
 	hu_import_prune(c, m);
+	m->narrow = c->narrow;
 	m->chooses = c->chooses;
 	c->chooses = NULL;
 	m->p = c->p;
@@ -197,10 +205,10 @@ finish(hu_importing *c, hu_imported *m)
 }
 
 hu_status
-hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngiven)
+hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngiven, hu_typing typing)
 {
 	hu_scope top = { .outer = NULL };
-	hu_importing c = { .m = onnx, .scope = &top, .given = given, .ngiven = ngiven };
+	hu_importing c = { .m = onnx, .scope = &top, .given = given, .ngiven = ngiven, .typing = typing };
 
 	memset(m, 0, sizeof *m);
 	HU_TRY(hu_import_all_known(onnx));
@@ -223,6 +231,7 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 		free(c.constant[i].data);
 	free(c.constant);
 	free(c.made);
+	free(c.half);
 	free(c.chooses);
 	json_decref(c.layers);
 	hu_program_free(c.p);

@@ -45,18 +45,26 @@ typedef struct hu_imported {
 	hu_port *in, *out;
 	size_t nin, nout;
 	hu_tensor *constant; /* by tensor id; data is NULL where the tensor is no constant */
+	char *half;          /* by tensor id: a constant that the file has in 16 bits */
 	char **node;         /* by call: the name of the node that it is part of */
 	const char **op;     /* by call: that node's operator; points into the ONNX model */
 	char *chooses;       /* the node whose inputs choose what runs, so that a batch is one choice; NULL: none */
+	int narrow;          /* the file has float16 or bfloat16 */
 	size_t nodes;        /* nodes of the graph that calls stand for, constants' not counted */
 	hu_imported_value *value;
 	size_t nvalue;
 } hu_imported;
 
+/* What becomes of values that the file has in float16 or bfloat16. TENSORS: every tensor has its type's format, and
+   every call rounds to it. FLOAT32: they are float32. STRICT: nodes compute in float32, and the results of every node
+   are rounded to their types, as runtimes for GPUs do. ORT_CPU: as ONNX Runtime does on a CPU, which has few kernels of
+   float16 (half_kernels.def): it gives the other nodes float32, and drops a Cast of its own beside the one back. */
+typedef enum hu_typing { HU_TYPING_TENSORS, HU_TYPING_FLOAT32, HU_TYPING_STRICT, HU_TYPING_ORT_CPU } hu_typing;
+
 /* Makes the program of ONNX. HU_EFILE names the node that cannot be right, HU_EINVAL the size that is missing or does
    not fit, HU_EUNABLE every operator that is not known with its nodes. *M then needs no release; else ONNX must
    outlive it. */
-hu_status hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngiven);
+hu_status hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngiven, hu_typing typing);
 void hu_imported_release(hu_imported *m);
 
 /* Writes the constants of M to the tensors of the same names in X, whose program may be a policy's version of M's:

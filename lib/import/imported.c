@@ -28,6 +28,7 @@ hu_imported_release(hu_imported *m)
 	free(m->node);
 	free(m->op);
 	free(m->chooses);
+	free(m->half);
 	hu_program_free(m->p);
 	memset(m, 0, sizeof *m);
 }

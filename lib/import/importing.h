@@ -16,6 +16,11 @@ typedef struct hu_value {
 	int type, rank;
 	size_t d[HU_RANK], n;
 	int plain, last;
+	/* Of a run by ONNX Runtime's CPU: its elements were not rounded to its type yet, whose format `half` has them;
+	   a Cast of the file made it. */
+	int raw, is_cast;
+	struct hu_value *half,
+		*wider_of; /* wider_of: the narrow value that a Cast of the file made wider as this one */
 } hu_value;
 
 /* The names that nodes of one graph see: its own and, in a graph inside a node, those around it. */
@@ -44,6 +49,11 @@ struct hu_importing {
 	char *chooses; /* the first If or Loop that chooses by what the model computes */
 	const hu_given *given;
 	size_t ngiven;
+	hu_typing typing;
+	const hu_onnx_graph *graph; /* that the node at hand stands in */
+	int narrow;                 /* it has met float16 or bfloat16 */
+	char *half;                 /* by tensor id: a constant that the file has in 16 bits */
+	size_t nhalf;
 	hu_tensor *constant;       /* by tensor id */
 	const hu_onnx_node **made; /* by call */
 	size_t nconstant, nmade, constantcap, madecap;
@@ -90,14 +100,23 @@ const hu_onnx_attr *hu_import_attr(hu_importing *c, const char *name);
 int64_t hu_import_int(hu_importing *c, const char *name, int64_t otherwise);
 double hu_import_real(hu_importing *c, const char *name, double otherwise);
 const char *hu_import_text(hu_importing *c, const char *name, const char *otherwise);
-/* The format that holds elements of ONNX's type. HU_NO_FORMAT: texts and complex numbers. */
-hu_format_id hu_import_format(int type);
+/* types.c. The format that holds elements of ONNX's type here. HU_NO_FORMAT: texts and complex numbers. */
+hu_format_id hu_import_format(hu_importing *c, int type);
+/* Says that the file has constant ID in 16 bits; and whether it has. */
+void hu_import_mark_half(hu_importing *c, int id);
+int hu_import_is_half(const hu_importing *c, int id);
 /* The values of a constant as doubles (n of them, freed by the caller), NULL and a failure where V is none. */
 double *hu_import_constant(hu_importing *c, hu_value *v);
 int hu_import_is_constant(hu_importing *c, const hu_value *v);
 /* The node's list of whole numbers: attribute NAME, or where ONNX has it as an input, constant input I. *n gets their
    number; -1 where it is absent. At most MOST of them. The limits of 64 bits are kept as doubles. */
 int hu_import_list(hu_importing *c, const char *name, size_t i, double *list, int most);
+
+/* typing.c. Rounds the outputs of the node at hand, of arithmetic ARITHMETIC, to their types where c->typing says so.
+   V as the model gives it out. Tensor T rounded to ONNX's type where that is narrow. */
+void hu_typing_outputs(hu_importing *c, const char *arithmetic);
+hu_value *hu_typing_given(hu_importing *c, hu_value *v);
+int hu_typing_round(hu_importing *c, int t, int type);
 
 /* layer.c. Sets the layer of the node at hand, or of input NAME, after its name; two nodes of one name are told
    apart. */

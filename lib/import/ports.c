@@ -84,7 +84,7 @@ variable(hu_importing *c, const hu_onnx_value *v, int rank, const size_t *d)
 	snprintf(name, sizeof name, "input.%s", c->layer);
 	for (int i = 2; hu_program_find(c->p, name) >= 0; i++)
 		snprintf(name, sizeof name, "input.%.100s_%d", c->layer, i);
-	int id = hu_program_tensor(c->p, name, hu_import_format(v->type), hu_import_shape(rank, d),
+	int id = hu_program_tensor(c->p, name, hu_import_format(c, v->type), hu_import_shape(rank, d),
 		hu_import_whole(v->type) ? HU_OTHER : HU_ACTIVATION);
 	while (c->nconstant <= (size_t)id) {
 		HU_GROW(c->constant, c->nconstant, c->constantcap);
@@ -103,7 +103,7 @@ hu_import_inputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 		if (is_constant_input(g, v->name))
 			continue;
 		int rank = input_shape(c, v, d);
-		hu_format_id f = hu_import_format(v->type);
+		hu_format_id f = hu_import_format(c, v->type);
 		if (f == HU_NO_FORMAT)
 			hu_import_fail(c, HU_EUNABLE, "input '%.120s' has elements of type %s, which are no numbers",
 				v->name, hu_onnx_type_name(v->type));
@@ -119,6 +119,8 @@ hu_import_inputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 		hu_port *port = &m->in[m->nin++];
 		*port = (hu_port){ hu_xstrdup(v->name), to->plain, v->type, rank, 0, { 0 } };
 		memcpy(port->d, d, sizeof port->d);
+		if (to->n)
+			to->plain = hu_typing_round(c, to->plain, v->type);
 	}
 }
 
@@ -134,6 +136,7 @@ hu_import_outputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 			hu_import_fail(c, HU_EUNABLE, "nothing computes the model's output '%.120s'", g->out[i].name);
 			return;
 		}
+		v = hu_typing_given(c, v);
 		int t = hu_import_plain(c, v);
 		if (t < 0)
 			return;

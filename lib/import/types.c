@@ -2,6 +2,10 @@
    ONNX's element types: what they are called, and which format holds them. */
 #include "lib/import/importing.h"
 
+#include "lib/base/mem.h"
+
+#include <string.h>
+
 const char *
 hu_import_dtype(int type)
 {
@@ -24,7 +28,7 @@ hu_import_whole(int type)
 }
 
 hu_format_id
-hu_import_format(int type)
+hu_import_format(hu_importing *c, int type)
 {
 	switch (type) {
 	case HU_ONNX_INT32:
@@ -40,6 +44,31 @@ hu_import_format(int type)
 	case HU_ONNX_UINT8:
 	case HU_ONNX_INT16:
 	case HU_ONNX_UINT16: return HU_FP32;
+	case HU_ONNX_FLOAT16:
+	case HU_ONNX_BFLOAT16:
+		c->narrow = 1;
+		if (c->typing != HU_TYPING_TENSORS)
+			return HU_FP32;
+		/* fallthrough */
 	default: return hu_safetensors_format(hu_import_dtype(type));
 	}
+}
+
+void
+hu_import_mark_half(hu_importing *c, int id)
+{
+	size_t n = (size_t)id + 1;
+
+	if (n > c->nhalf) {
+		c->half = hu_xrealloc(c->half, n);
+		memset(c->half + c->nhalf, 0, n - c->nhalf);
+		c->nhalf = n;
+	}
+	c->half[id] = 1;
+}
+
+int
+hu_import_is_half(const hu_importing *c, int id)
+{
+	return (size_t)id < c->nhalf && c->half[id];
 }

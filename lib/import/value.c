@@ -56,6 +56,7 @@ hu_import_value(hu_importing *c, hu_scope *s, const char *name, int type, int ra
 		*at = ++s->n;
 	}
 	hu_value *v = s->value[*at - 1];
+	free(v->half);
 	*v = (hu_value){ .name = name, .type = type, .rank = rank, .n = 1, .plain = -1, .last = -1 };
 	for (int i = 0; i < rank; i++) {
 		v->d[i] = d[i];
@@ -64,17 +65,6 @@ hu_import_value(hu_importing *c, hu_scope *s, const char *name, int type, int ra
 			return NULL;
 		}
 	}
-	return v;
-}
-
-hu_value *
-hu_import_in(hu_importing *c, size_t i)
-{
-	if (c->st != HU_OK || i >= c->node->nin || !*c->node->in[i])
-		return NULL;
-	hu_value *v = hu_import_find(c, c->node->in[i]);
-	if (!v)
-		hu_import_fail(c, HU_EFILE, "it reads '%.120s', which has no value here", c->node->in[i]);
 	return v;
 }
 
@@ -126,6 +116,8 @@ hu_import_put(hu_importing *c, size_t i, const hu_value *v)
 	if (to) {
 		to->plain = was.plain;
 		to->last = was.last;
+		to->raw = was.raw;
+		to->is_cast = was.is_cast;
 	}
 }
 
@@ -215,30 +207,6 @@ hu_import_constant(hu_importing *c, hu_value *v)
 }
 
 int
-hu_import_list(hu_importing *c, const char *name, size_t i, double *list, int most)
-{
-	const hu_onnx_attr *a = name ? hu_import_attr(c, name) : NULL;
-	hu_value *v = a ? NULL : hu_import_in(c, i);
-	size_t n = a ? a->nints : v ? v->n : 0;
-
-	if (!a && !v)
-		return -1;
-	if (n > (size_t)most)
-		return hu_import_fail(c, HU_EUNABLE, "its list %s has %zu entries; at most %d are possible",
-			name ? name : v->name, n, most);
-	if (a) {
-		for (size_t k = 0; k < n; k++)
-			list[k] = (double)a->ints[k];
-		return (int)n;
-	}
-	double *x = hu_import_constant(c, v);
-	for (size_t k = 0; x && k < n; k++)
-		list[k] = x[k];
-	free(x);
-	return x ? (int)n : -1;
-}
-
-int
 hu_import_axis(hu_importing *c, double axis, int rank)
 {
 	if (!(axis >= -rank && axis < (rank ? rank : 1)))
@@ -249,8 +217,10 @@ hu_import_axis(hu_importing *c, double axis, int rank)
 void
 hu_import_scope_release(hu_scope *s)
 {
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < s->n; i++) {
+		free(s->value[i]->half);
 		free(s->value[i]);
+	}
 	free(s->value);
 	free(s->slot);
 	free(s->prefix);

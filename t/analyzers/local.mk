@@ -49,6 +49,7 @@ SCRIPT_TESTS += t/analyzers/t-validate-decisions.py
 SCRIPT_TESTS += t/analyzers/t-validate-nodes.py
 SCRIPT_TESTS += t/analyzers/t-validate-schemes.py
 SCRIPT_TESTS += t/analyzers/t-validate-told.py
+SCRIPT_TESTS += t/analyzers/t-validate-typed.py
 SCRIPT_TESTS += t/analyzers/t-validate.py
 SCRIPT_TESTS += t/analyzers/t-what-if.sh
 C_TESTS += t/analyzers/u-cause

@@ -54,7 +54,7 @@ one(const blob *b)
 		HU_ASSERT(*hu_reason() && !strchr(hu_reason(), '\n'));
 		return 0;
 	}
-	hu_status st = hu_import(&m, &onnx, NULL, 0);
+	hu_status st = hu_import(&m, &onnx, NULL, 0, HU_TYPING_TENSORS);
 	if (st == HU_OK) {
 		run(&m);
 		hu_imported_release(&m);

@@ -27,6 +27,7 @@ void hu_judgement_release(hu_judgement *j);
    compared with. */
 typedef struct hu_validation {
 	const char *path, *data;
+	const char *runtime; /* of the row "as typed"; NULL: the file has no types that float32 is wider than */
 	const hu_imported *m;
 	const hu_samples *s;
 	hu_deciding d;

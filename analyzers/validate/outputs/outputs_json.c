@@ -157,6 +157,7 @@ hu_validation_json(const hu_validation *v)
 	for (size_t i = 0; i < v->naccept; i++)
 		json_array_append_new(rules, json_string(v->accept[i].text));
 	json_object_set_new(o, "accept", rules);
+	json_object_set_new(o, "runtime", v->runtime ? json_string(v->runtime) : json_null());
 	json_object_set_new(o, "nodes", json_integer((json_int_t)v->m->nodes));
 	json_object_set_new(o, "batch", json_integer((json_int_t)v->batch));
 	json_object_set_new(o, "one_by_one", v->alone ? json_string(v->alone) : json_null());

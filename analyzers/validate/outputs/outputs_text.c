@@ -215,6 +215,11 @@ hu_validation_print(const hu_validation *v)
 	print_outputs(v, width);
 	print_changes(v);
 	print_schemes(v);
+	if (v->runtime)
+		printf("'as typed' has the file's float16 and bfloat16: %s. The other rows compute without them.\n",
+			!strcmp(v->runtime, "strict") ? "the results of every node are rounded to their types"
+						      : "most nodes compute in float32, and few results are rounded, "
+							"as ONNX Runtime does on a CPU");
 	for (size_t i = 0; i < v->nrow; i++) {
 		const hu_judgement *j = &v->row[i];
 		if (j->e.first_call < 0)

@@ -105,7 +105,7 @@ minus_infinity(hu_importing *c, int t, int type)
 	hu_shape s = c->p->t[t].shape;
 	int none = hu_import_expand(c, hu_import_number(c, type, -INFINITY), s),
 	    zero = hu_import_expand(c, hu_import_number(c, type, 0), s);
-	return hu_import_call(c, "where", hu_import_format(type), (int[]){ t, zero, none }, 3);
+	return hu_import_call(c, "where", hu_import_format(c, type), (int[]){ t, zero, none }, 3);
 }
 
 /* Input 3 as numbers to add, its last axis filled up to COLUMNS; -1 where there is none. */

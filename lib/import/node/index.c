@@ -184,7 +184,7 @@ hu_node_one_hot(hu_importing *c)
 	int mask = mask_of(c, "equal", at, counted(c, s, k, d[k]));
 	int off = hu_import_expand(c, hu_import_flat(c, hu_import_part(c, x, 0, 0, 1), hu_shape0()), s),
 	    on = hu_import_expand(c, hu_import_flat(c, hu_import_part(c, x, 0, 1, 1), hu_shape0()), s);
-	int t = hu_import_call(c, "where", hu_import_format(values->type), (int[]){ mask, on, off }, 3);
+	int t = hu_import_call(c, "where", hu_import_format(c, values->type), (int[]){ mask, on, off }, 3);
 	hu_import_out(c, 0, values->type, s.rank, s.d)->plain = t;
 }
 
@@ -270,7 +270,7 @@ hu_node_hardmax(hu_importing *c)
 	int mask = mask_of(c, "equal", counted(c, flat, k, flat.d[k]), hu_import_expand(c, place, flat)),
 	    one = hu_import_expand(c, hu_import_number(c, v->type, 1), flat),
 	    zero = hu_import_expand(c, hu_import_number(c, v->type, 0), flat);
-	int t = hu_import_call(c, "where", hu_import_format(v->type), (int[]){ mask, one, zero }, 3);
+	int t = hu_import_call(c, "where", hu_import_format(c, v->type), (int[]){ mask, one, zero }, 3);
 	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = hu_import_flat(c, t, s);
 }
 
@@ -298,7 +298,7 @@ hu_node_trilu(hu_importing *c)
 	int mask = x ? hu_import_numbers(c, HU_ONNX_BOOL, 2, d, x) : -1, a = hu_import_plain(c, v);
 	free(x);
 	mask = hu_import_expand(c, mask, hu_import_shape(v->rank, v->d));
-	int t = hu_import_call(c, "mask", hu_import_format(v->type), (int[]){ mask, a }, 2);
+	int t = hu_import_call(c, "mask", hu_import_format(c, v->type), (int[]){ mask, a }, 2);
 	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
 }
 

@@ -93,8 +93,8 @@ codes(hu_importing *c, int t, int zero, int type)
 		t = hu_import_call2(c, "add", t, zero);
 	t = hu_import_call2(c, "max", t, like(c, t, low));
 	t = hu_import_call2(c, "min", t, like(c, t, high));
-	if (t >= 0 && c->p->t[t].format != hu_import_format(type))
-		t = hu_import_call(c, "cast", hu_import_format(type), &t, 1);
+	if (t >= 0 && c->p->t[t].format != hu_import_format(c, type))
+		t = hu_import_call(c, "cast", hu_import_format(c, type), &t, 1);
 	return marked(c, t, HU_OTHER);
 }
 
@@ -107,7 +107,7 @@ hu_node_dequantise(hu_importing *c)
 		return;
 	int axis = scale->n == 1 || !x->rank ? 0 : hu_import_axis(c, hu_import_int(c, "axis", 1), x->rank);
 	int64_t block = hu_import_int(c, "block_size", 0);
-	hu_format_id f = hu_import_format(scale->type);
+	hu_format_id f = hu_import_format(c, scale->type);
 	int whole = hu_import_whole(x->type),
 	    t = centred(c, x, whole || (zero && zero->n > 1) ? zero : NULL, axis, block);
 	if (t >= 0 && c->p->t[t].format != f)
@@ -134,7 +134,7 @@ hu_node_quantise(hu_importing *c)
 		int z = zero ? spread(c, zero, x, axis, block) : -1;
 		t = codes(c, t, z, type);
 	} else {
-		t = hu_import_call(c, "cast", hu_import_format(type), &t, 1);
+		t = hu_import_call(c, "cast", hu_import_format(c, type), &t, 1);
 		if (t >= 0 && c->p->t[t].producer >= 0 && hu_import_int(c, "saturate", 1))
 			c->p->c[c->p->t[t].producer].flags |= HU_SATURATE;
 	}
@@ -282,7 +282,7 @@ hu_node_quantised_product(hu_importing *c)
 		t = hu_import_call2(c, "add", t, wide(c, k));
 	}
 	/* The scale is one float32 number, or one a row or column; the quotient is rounded to it once. */
-	hu_format_id f = hu_import_format(sa->type);
+	hu_format_id f = hu_import_format(c, sa->type);
 	int s = hu_import_call(c, "mul", f, (int[]){ spread(c, sa, &y, left, 0), spread(c, sb, &y, axis, 0) }, 2);
 	s = hu_import_call(c, "div", f, (int[]){ s, spread(c, sy, &y, axis, 0) }, 2);
 	t = t < 0 ? -1 : hu_import_call(c, "cast", f, &t, 1);

@@ -52,9 +52,9 @@ update(hu_importing *c, int t, int u, int at, int own, const char *op, int type,
 	int here = hu_import_truth(c, "equal", at, own);
 
 	if (!op)
-		return hu_import_call(c, "where", hu_import_format(type), (int[]){ here, u, t }, 3);
+		return hu_import_call(c, "where", hu_import_format(c, type), (int[]){ here, u, t }, 3);
 	int rest = hu_import_like(c, u, type, none),
-	    more = hu_import_call(c, "where", hu_import_format(type), (int[]){ here, u, rest }, 3);
+	    more = hu_import_call(c, "where", hu_import_format(c, type), (int[]){ here, u, rest }, 3);
 	return hu_import_call2(c, op, t, more);
 }
 

@@ -277,7 +277,7 @@ hu_node_constant_of_shape(hu_importing *c)
 static void
 to_type(hu_importing *c, hu_value *v, int type)
 {
-	hu_format_id f = hu_import_format(type);
+	hu_format_id f = hu_import_format(c, type);
 	int last = hu_import_is_last(v), t = last ? v->last : hu_import_plain(c, v), whole = hu_import_whole(type);
 
 	if (f == HU_NO_FORMAT || t < 0) {

@@ -72,7 +72,7 @@ hu_node_trigonometric(hu_importing *c)
 	for (size_t i = 0; f && i < v->n; i++) {
 		mpfr_set_d(a, x[i], MPFR_RNDN);
 		f(y, a, MPFR_RNDN);
-		x[i] = rounded(y, hu_format_of(hu_import_format(v->type)));
+		x[i] = rounded(y, hu_format_of(hu_import_format(c, v->type)));
 	}
 	mpfr_clear(y);
 	mpfr_clear(a);

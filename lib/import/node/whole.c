@@ -44,7 +44,7 @@ hu_whole_wrap(hu_importing *c, int a, int type)
 int
 hu_whole_of(hu_importing *c, int a, int type)
 {
-	hu_format_id f = hu_import_format(type);
+	hu_format_id f = hu_import_format(c, type);
 
 	if (type == HU_ONNX_BOOL)
 		a = hu_import_call1(c, "logical_not", by(c, "equal", a, 0));
@@ -168,7 +168,7 @@ hu_node_where(hu_importing *c)
 	int last = all.rank > 2 && ((hu_import_is_last(b) && b->n == all.n) || (hu_import_is_last(d) && d->n == all.n)),
 	    in[3] = { hu_import_operand(c, a, &all, last), hu_import_operand(c, b, &all, last),
 		    hu_import_operand(c, d, &all, last) },
-	    t = hu_import_call(c, "where", hu_import_format(b->type), in, 3);
+	    t = hu_import_call(c, "where", hu_import_format(c, b->type), in, 3);
 	if (t >= 0 && hu_import_whole(b->type))
 		c->p->t[t].cls = HU_OTHER;
 	hu_value *to = hu_import_out(c, 0, b->type, all.rank, all.d);
@@ -199,7 +199,7 @@ hu_node_range(hu_importing *c)
 	size_t n = (size_t)count;
 	double *x = hu_import_room(c, n);
 	for (size_t i = 0; x && i < n; i++)
-		x[i] = hu_import_format(v[0]->type) == HU_FP32 ? (double)((float)k[0] + (float)i * (float)k[2])
+		x[i] = hu_import_format(c, v[0]->type) == HU_FP32 ? (double)((float)k[0] + (float)i * (float)k[2])
 							       : k[0] + (double)i * k[2];
 	int t = x ? hu_import_numbers(c, v[0]->type, 1, &n, x) : -1;
 	hu_import_out(c, 0, v[0]->type, 1, &n)->plain = t;
