@@ -29,8 +29,8 @@ hu_rewriting_id(hu_rewriting *x, const char *name)
 	return id;
 }
 
-static int
-listed(const hu_tool_list *l, const char *name)
+int
+hu_rewriting_listed(const hu_tool_list *l, const char *name)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (!strcmp(l->name[i], name))
@@ -54,9 +54,10 @@ hu_rewriting_wants(const hu_rewriting *x, const hu_onnx_node *node, const char *
 {
 	const hu_tool *t = x->t;
 
-	if (*node->domain || (t->nodes.n && !listed(&t->nodes, node->name)) || listed(&t->exclude, node->name))
+	if (*node->domain || (t->nodes.n && !hu_rewriting_listed(&t->nodes, node->name)) ||
+		hu_rewriting_listed(&t->exclude, node->name))
 		return 0;
-	return t->op_types.n ? listed(&t->op_types, node->op) : hu_rewriting_has(defaults, node->op);
+	return t->op_types.n ? hu_rewriting_listed(&t->op_types, node->op) : hu_rewriting_has(defaults, node->op);
 }
 
 const float *

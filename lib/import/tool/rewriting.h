@@ -44,6 +44,7 @@ int hu_rewriting_id(hu_rewriting *x, const char *name);
 /* 1 where the options leave NODE, of an operator in DEFAULTS (blanks between) unless op_types says others, to the
    tool. */
 int hu_rewriting_wants(const hu_rewriting *x, const hu_onnx_node *node, const char *defaults);
+int hu_rewriting_listed(const hu_tool_list *l, const char *name);
 /* 1 where LIST, words with blanks between, has WORD. */
 int hu_rewriting_has(const char *list, const char *word);
 /* float32 data of an initialiser; NULL where it has another type. */

@@ -143,6 +143,14 @@ set(hu_tool *t, const char *w, char *value, const char *text)
 		t->symmetric = 1;
 	else if (!strcmp(w, "moving_average"))
 		t->moving_average = 1;
+	else if (!strcmp(w, "keep_io_types"))
+		t->keep_io = 1;
+	else if (!strcmp(w, "ort-cpu"))
+		t->ort_cpu = 1;
+	else if (!strcmp(w, "block"))
+		return list(&t->block, value ? value : none);
+	else if (!strcmp(w, "op_block"))
+		return list(&t->op_block, value ? value : none);
 	else if (!strcmp(w, "activation_type"))
 		return type(&t->activation_type, value ? value : none, text);
 	else if (!strcmp(w, "weight_type"))
@@ -222,4 +230,6 @@ hu_tool_release(hu_tool *t)
 	release(&t->op_types);
 	release(&t->nodes);
 	release(&t->exclude);
+	release(&t->block);
+	release(&t->op_block);
 }

@@ -16,9 +16,9 @@ typedef struct hu_tool_list {
 /* A tool with its options. percent: of magnitudes that a range keeps; 0: ranges are minimum and maximum. */
 typedef struct hu_tool {
 	int row;
-	int per_channel, reduce_range, activation_type, weight_type, symmetric, moving_average;
+	int per_channel, reduce_range, activation_type, weight_type, symmetric, moving_average, keep_io, ort_cpu;
 	double percent;
-	hu_tool_list op_types, nodes, exclude;
+	hu_tool_list op_types, nodes, exclude, block, op_block;
 } hu_tool;
 
 /* 1 where TEXT begins with a tool's name, up to its end, a colon or a comma. */

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Converters to float16, emulated in float32 with a rounding wherever the file has one. Two runtimes: a strict one, as
+   GPUs and TensorRT are, rounds each result of a node of float16; onnxruntime's CPU has few kernels of float16, runs
+   all other nodes in float32, and drops a Cast to float16 that it would put before a Cast to float32. */
+#include "lib/import/tool/fp16.h"
+
+#include "lib/base/console/show.h"
+#include "lib/base/mem.h"
+#include "lib/number/arith.h"
+#include "lib/number/round.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What onnxruntime 1.32's CPU has kernels of float16 for, measured with files of one node; all of them compute in
+   float32 inside and round once. */
+static const char half_kernels[] =
+	"Reshape Transpose Flatten Squeeze Unsqueeze Identity Concat Split Slice Gather GatherElements GatherND Expand "
+	"Clip "
+	"Min Max Round LayerNormalization Cast ConstantOfShape ScatterND ScatterElements Shape IsNaN Sign Mod "
+	"RMSNormalization ReverseSequence";
+
+/* How a node runs: BLOCKED stands in float32 between the file's Casts, HALF has results of float16, and FLOAT32 is one
+   of float16 in the file that the runtime computes in float32. */
+typedef enum kind { BLOCKED, HALF, FLOAT32 } kind;
+
+typedef struct writing {
+	hu_rewriting *x;
+	const hu_fp16_rules *r;
+	kind *node;    /* by node */
+	int *producer; /* by value: a node, or -1 */
+} writing;
+
+static int
+is_float(const writing *w, int v)
+{
+	return v >= 0 && w->x->value[v].type == HU_ONNX_FLOAT;
+}
+
+static int
+is_blocked(const writing *w, const hu_onnx_node *node)
+{
+	const hu_tool *t = w->x->t;
+
+	return hu_rewriting_listed(&t->block, node->name) ||
+	       (t->op_block.n ? hu_rewriting_listed(&t->op_block, node->op)
+			      : hu_rewriting_has(w->r->blocked, node->op));
+}
+
+static hu_status
+refuse(const writing *w, const char *what, const char *name, const char *why)
+{
+	return hu_fail(HU_EUNABLE, "%s: %s '%s': %s", w->x->from->path, what, hu_shown(name), why);
+}
+
+/* What the emulation does not do, and files that onnxruntime refuses. */
+static hu_status
+check(const writing *w, size_t n)
+{
+	const hu_onnx_node *node = &w->x->node[n];
+	int blocked = w->node[n] == BLOCKED;
+
+	for (size_t k = 0; k < node->nattr; k++)
+		if (node->attr[k].ngraphs)
+			return refuse(w, "node", node->name, "graphs inside nodes are not converted by this scheme");
+	if (blocked || *node->domain)
+		return HU_OK;
+	if (!strcmp(node->op, "Constant") &&
+		(hu_onnx_attr_find(node, "value_float") || hu_onnx_attr_find(node, "value_floats")))
+		return refuse(w, "node", node->name,
+			"the converter leaves its number float32, and onnxruntime refuses the file; make it an "
+			"initialiser");
+	size_t scales = hu_onnx_version(w->x->from, "") < 11 ? 1 : 2;
+	if (!w->r->scales_stay && !strcmp(node->op, "Resize") && node->nin > scales && *node->in[scales])
+		return refuse(
+			w, "node", node->name, "its scales become float16, and onnxruntime refuses the file; block it");
+	if (w->r->converts_all)
+		return HU_OK;
+	const hu_onnx_attr *value = hu_onnx_attr_find(node, "value");
+	if ((!strcmp(node->op, "Cast") && hu_onnx_int(node, "to", 0) == HU_ONNX_FLOAT) ||
+		(!strcmp(node->op, "ConstantOfShape") && !(value && value->t)))
+		return refuse(w, "node", node->name,
+			"onnxconverter-common leaves its result float32 where it is read as float16, and onnxruntime "
+			"refuses the file");
+	return HU_OK;
+}
+
+/* 1 where a node that reads VALUE, other than EXCEPT, is blocked (WANTED) or is not. */
+static int
+has_reader(const writing *w, const char *value, int wanted)
+{
+	for (size_t i = 0; i < w->x->n; i++)
+		for (size_t k = 0; k < w->x->node[i].nin; k++)
+			if (!strcmp(w->x->node[i].in[k], value) && (w->node[i] == BLOCKED) == wanted &&
+				!(w->r->scales_stay && !strcmp(w->x->node[i].op, "Resize") &&
+					k == (hu_onnx_version(w->x->from, "") < 11 ? 1 : 2)))
+				return 1;
+	return 0;
+}
+
+static float
+converted(const hu_fp16_rules *r, float x)
+{
+	float size = fabsf(x);
+
+	if (size > 0 && size < r->small)
+		size = r->small;
+	else if (size > r->large && size < INFINITY)
+		size = r->large;
+	return (float)hu_round((double)copysignf(size, x), hu_format_of(HU_FP16), HU_RNE, 0, 0);
+}
+
+static void
+store(writing *w, const hu_stensor *t)
+{
+	const float *from = hu_rewriting_floats(t);
+	float *to = hu_onnx_rewrite_constant(&w->x->w, t->name, HU_ONNX_FLOAT, t->rank, t->shape);
+
+	for (size_t i = 0; i < t->count; i++)
+		to[i] = converted(w->r, from[i]);
+}
+
+/* Initialisers that become float16, under their names. */
+static hu_status
+constants(writing *w)
+{
+	for (size_t v = 0; v < w->x->nvalue; v++) {
+		const hu_tool_value *t = &w->x->value[v];
+		if (!t->init || !hu_rewriting_floats(t->init))
+			continue;
+		int half = has_reader(w, t->name, 0), float32 = has_reader(w, t->name, 1);
+		if (half && float32 && !w->r->converts_all)
+			return refuse(w, "constant", t->name,
+				"blocked nodes read it beside others, so that onnxconverter-common leaves it float32, "
+				"and onnxruntime refuses the file");
+		if (half)
+			store(w, t->init);
+	}
+	return HU_OK;
+}
+
+/* The value of a Constant node as float16 has it. */
+static void
+constant_node(writing *w, hu_onnx_node *to)
+{
+	for (size_t k = 0; k < to->nattr; k++) {
+		const hu_stensor *t = to->attr[k].t;
+		if (!t || !hu_rewriting_floats(t))
+			continue;
+		hu_onnx_attr *all = hu_onnx_rewrite_room(&w->x->w, to->nattr, sizeof *all);
+		hu_stensor *own = hu_onnx_rewrite_room(&w->x->w, 1, sizeof *own);
+		float *x = hu_onnx_rewrite_room(&w->x->w, t->count + 1, sizeof *x);
+		memcpy(all, to->attr, to->nattr * sizeof *all);
+		*own = *t;
+		own->data = x;
+		for (size_t i = 0; i < t->count; i++)
+			x[i] = converted(w->r, ((const float *)t->data)[i]);
+		all[k].t = own;
+		to->attr = all;
+	}
+}
+
+/* 1 where the graph's output V is not rounded: a Cast back to float32 follows the one that the runtime would put. */
+static int
+leaves_raw(const writing *w, int v)
+{
+	int p = w->producer[v];
+
+	return w->x->value[v].is_out && w->x->t->keep_io && w->x->t->ort_cpu && p >= 0 && w->node[p] == FLOAT32;
+}
+
+/* Names of value V as its node computes it, and rounded to float16. */
+static const char *
+raw_name(writing *w, int v)
+{
+	const hu_tool_value *t = &w->x->value[v];
+	int apart = t->is_out && w->producer[v] >= 0 && !leaves_raw(w, v);
+
+	return apart ? hu_onnx_rewrite_text(&w->x->w, "%s_as_float32", t->name) : t->name;
+}
+
+static const char *
+rounded_name(writing *w, int v)
+{
+	const hu_tool_value *t = &w->x->value[v];
+	int own = t->is_out && w->producer[v] >= 0 && !leaves_raw(w, v);
+
+	return own ? t->name : hu_onnx_rewrite_text(&w->x->w, "%s_rounded", t->name);
+}
+
+/* Value V, rounded to float16. */
+static void
+round_value(writing *w, int v)
+{
+	const char *raw = raw_name(w, v), *half = hu_onnx_rewrite_text(&w->x->w, "%s_as_float16", w->x->value[v].name);
+	hu_onnx_node *cast = hu_onnx_rewrite_node(&w->x->w, "Cast", &raw, 1, half);
+
+	hu_onnx_rewrite_attr(&w->x->w, cast, "to", HU_ONNX_FLOAT16);
+	cast = hu_onnx_rewrite_node(&w->x->w, "Cast", &half, 1, rounded_name(w, v));
+	hu_onnx_rewrite_attr(&w->x->w, cast, "to", HU_ONNX_FLOAT);
+}
+
+/* How often NODE reads VALUE. */
+static int
+reads(const hu_onnx_node *node, const char *value)
+{
+	int n = 0;
+
+	for (size_t k = 0; k < node->nin; k++)
+		n += !strcmp(node->in[k], value);
+	return n;
+}
+
+/* 1 where node N reads value V, a result of another node, without the rounding to float16. */
+static int
+reads_raw(const writing *w, size_t n, int v)
+{
+	const hu_tool_value *t = &w->x->value[v];
+	int p = w->producer[v], cpu = w->x->t->ort_cpu;
+	kind reader = w->node[n], from = p < 0 ? HALF : w->node[p];
+
+	/* An input of float16 is rounded already. Of one of float32 either each reader has a Cast of its own, or one
+	   Cast serves all of them. */
+	if (p < 0 && reader == BLOCKED)
+		return w->x->t->keep_io && w->r->drops_pairs && reads(&w->x->node[n], t->name) == 1;
+	if (p < 0)
+		return w->x->t->keep_io && cpu && reader == FLOAT32 &&
+		       (w->r->drops_pairs || !has_reader(w, t->name, 1));
+	if (from == BLOCKED && reader == BLOCKED)
+		return w->r->drops_pairs && t->readers + (size_t)t->is_out == 1;
+	/* Two Casts of the file in a row stay, and then all that read the first of them read what it rounded. */
+	if (from == BLOCKED && has_reader(w, t->name, 1))
+		return 0;
+	return cpu && from != HALF && reader != HALF;
+}
+
+static void
+write_node(writing *w, size_t n)
+{
+	const hu_onnx_node *from = &w->x->node[n];
+	hu_onnx_node *to = hu_onnx_rewrite_copy(&w->x->w, from);
+
+	if (w->node[n] != BLOCKED && !*from->domain && !strcmp(from->op, "Constant"))
+		constant_node(w, to);
+	for (size_t k = 0; k < to->nin; k++) {
+		int v = hu_rewriting_find(w->x, to->in[k]);
+		if (is_float(w, v) && !w->x->value[v].init)
+			to->in[k] = reads_raw(w, n, v) ? raw_name(w, v) : rounded_name(w, v);
+	}
+	for (size_t k = 0; k < to->nout; k++) {
+		int v = hu_rewriting_find(w->x, to->out[k]);
+		if (is_float(w, v))
+			to->out[k] = raw_name(w, v);
+	}
+	for (size_t k = 0; k < from->nout; k++) {
+		int v = hu_rewriting_find(w->x, from->out[k]);
+		if (is_float(w, v))
+			round_value(w, v);
+	}
+}
+
+/* 1 where all neighbours of a node with a kernel of float16 have none, and the runtime computes it in float32 too. */
+static int
+is_alone(const writing *w, const char *half, size_t n)
+{
+	const hu_onnx_node *node = &w->x->node[n];
+	int producers = 0;
+
+	for (size_t k = 0; k < node->nin; k++) {
+		int v = hu_rewriting_find(w->x, node->in[k]), p = v < 0 ? -1 : w->producer[v];
+		if (p < 0)
+			continue;
+		producers++;
+		if (is_float(w, v) && half[p])
+			return 0;
+	}
+	for (size_t k = 0; k < node->nout; k++) {
+		int v = hu_rewriting_find(w->x, node->out[k]);
+		if (v >= 0 && w->x->value[v].is_out)
+			return 0;
+		for (size_t i = 0; v >= 0 && i < w->x->n; i++)
+			for (size_t j = 0; j < w->x->node[i].nin; j++)
+				if (half[i] && !strcmp(w->x->node[i].in[j], node->out[k]))
+					return 0;
+	}
+	return producers > 0;
+}
+
+static hu_status
+classify(writing *w)
+{
+	hu_rewriting *x = w->x;
+	char *half = hu_xcalloc(x->n + 1, 1); /* a kernel of float16, or a Cast beside it */
+	hu_status st = HU_OK;
+
+	for (size_t v = 0; v < x->nvalue; v++)
+		w->producer[v] = -1;
+	for (size_t i = 0; i < x->n; i++) {
+		const hu_onnx_node *node = &x->node[i];
+		for (size_t k = 0; k < node->nout; k++)
+			if (*node->out[k])
+				w->producer[hu_rewriting_find(x, node->out[k])] = (int)i;
+		int kernel =
+			!*node->domain && (hu_rewriting_has(half_kernels, node->op) || !strcmp(node->op, "Constant"));
+		w->node[i] = is_blocked(w, node) ? BLOCKED : x->t->ort_cpu && !kernel ? FLOAT32 : HALF;
+		half[i] = w->node[i] != FLOAT32;
+	}
+	for (size_t i = 0; i < x->n && x->t->ort_cpu; i++)
+		if (w->node[i] == HALF && strcmp(x->node[i].op, "Constant") && strcmp(x->node[i].op, "Cast") &&
+			is_alone(w, half, i))
+			w->node[i] = FLOAT32;
+	for (size_t i = 0; i < x->n && st == HU_OK; i++)
+		st = check(w, i);
+	for (size_t v = 0; v < x->nvalue && st == HU_OK; v++)
+		if (w->r->drops_pairs && x->t->keep_io && x->value[v].is_out && is_float(w, (int)v) &&
+			w->producer[v] >= 0 && x->value[v].readers && w->node[w->producer[v]] != BLOCKED)
+			st = refuse(w, "output", x->value[v].name,
+				"with keep_io_types onnxconverter-common leaves its readers the float32 output beside "
+				"float16, and onnxruntime refuses the file");
+	free(half);
+	return st;
+}
+
+hu_status
+hu_fp16_write(hu_rewriting *x, const hu_fp16_rules *r)
+{
+	writing w = { .x = x, .r = r };
+
+	w.node = hu_xcalloc(x->n + 1, sizeof *w.node);
+	w.producer = hu_xcalloc(x->nvalue + 1, sizeof *w.producer);
+	hu_status st = classify(&w);
+	if (st == HU_OK)
+		st = constants(&w);
+	for (size_t v = 0; v < x->nvalue && st == HU_OK; v++)
+		if (x->value[v].is_in && !x->value[v].init && is_float(&w, (int)v))
+			round_value(&w, (int)v);
+	for (size_t i = 0; i < x->n && st == HU_OK; i++)
+		write_node(&w, i);
+	free(w.node);
+	free(w.producer);
+	return st;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+   How converters to float16 differ; for this room alone. */
+#ifndef HU_IMPORT_TOOL_FP16_H
+#define HU_IMPORT_TOOL_FP16_H
+
+#include "lib/import/tool/rewriting.h"
+
+/* Constants x with 0 < |x| < small become small with x's sign, and finite ones beyond LARGE become that. blocked:
+   operators that stay float32. drops_pairs: a Cast to float16 whose only reader is a Cast to float32 is dropped with
+   it. converts_all: a constant that blocked nodes read beside others is float16 for all of them, and Casts and
+   ConstantOfShape to float32 become such to float16; where it is 0 the file has two types, and onnxruntime refuses
+   it. scales_stay: Resize's scales stay float32. */
+typedef struct hu_fp16_rules {
+	const char *tool, *blocked;
+	float small, large;
+	int drops_pairs, converts_all, scales_stay;
+} hu_fp16_rules;
+
+/* Writes the model in float32, with a rounding to float16 wherever the converter's file has one. */
+hu_status hu_fp16_write(hu_rewriting *x, const hu_fp16_rules *r);
+#endif
