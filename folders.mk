@@ -27,6 +27,7 @@ include $(top_srcdir)/analyzers/statistics/local.mk
 include $(top_srcdir)/analyzers/tree/local.mk
 include $(top_srcdir)/analyzers/units/local.mk
 include $(top_srcdir)/analyzers/validate/local.mk
+include $(top_srcdir)/analyzers/validate/against/local.mk
 include $(top_srcdir)/analyzers/validate/effect/local.mk
 include $(top_srcdir)/analyzers/validate/exact/local.mk
 include $(top_srcdir)/analyzers/validate/outputs/local.mk

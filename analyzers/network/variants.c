@@ -187,6 +187,19 @@ hu_variants_add_model(hu_variants *list, const char *name, const hu_imported *m)
 }
 
 void
+hu_variants_once(hu_variants *list, const char *name)
+{
+	size_t n = 1;
+
+	for (size_t i = 1; i < list->n; i++)
+		if (strcmp(list->v[i].name, name))
+			list->v[n++] = list->v[i];
+		else
+			hu_variant_release(&list->v[i]);
+	list->n = n;
+}
+
+void
 hu_variant_release(hu_variant *v)
 {
 	for (size_t i = 0; i < v->n; i++)

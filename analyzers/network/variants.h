@@ -42,6 +42,8 @@ typedef struct hu_variants {
 hu_status hu_variants_add(hu_variants *list, const char *text);
 /* Appends M, which runs as it is and must outlive the list, as NAME. */
 void hu_variants_add_model(hu_variants *list, const char *name, const hu_imported *m);
+/* Drops what is called NAME behind the first variant. */
+void hu_variants_once(hu_variants *list, const char *name);
 void hu_variants_release(hu_variants *list);
 void hu_variant_release(hu_variant *v);
 

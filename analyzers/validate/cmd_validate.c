@@ -25,15 +25,20 @@ static const hu_opt opts[] = {
 	{ "accept", "RULE", NULL,
 		"a budget that each policy must keep, such as flips<=0.1% or sqnr>=30, or the exit code is 1; "
 		"repeatable" },
+	{ "against", "FILE", NULL,
+		"another file of the same network, which a converter or quantiser wrote: it runs as it is, and its "
+		"values "
+		"are compared with the model's by name; repeatable" },
 	{ "runtime", "NAME", "strict",
-		"how a file's float16 and bfloat16 run in the row 'as typed': strict rounds the results of every node, "
+		"how a file's float16 and bfloat16 run as they are: strict rounds the results of every node, "
 		"ort-cpu as ONNX Runtime does on a CPU" },
 	{ "accumulate", "SUM", NULL, "summation model of all products [the policy's]" },
 	{ "top-k", "K", "5", "also count inputs whose float32 class is not among the first K" },
 	{ "sensitivity", NULL, NULL,
 		"also run each node alone under the policy, and each alone in float32, and say what its tensors hold; "
 		"for schemes and formats" },
-	{ "sensitivity-inputs", "N", "16", "run --sensitivity on the first N inputs" },
+	{ "sensitivity-inputs", "N", "16",
+		"run --sensitivity, and the comparison of values of --against, on the first N inputs" },
 	{ "exact", "N", NULL,
 		"number of inputs on which the exact network is run, first of those that flip; 0: none [4, or fewer]" },
 	{ "outputs", "DIR", NULL,
@@ -67,39 +72,6 @@ dump(json_t *o)
 	json_decref(o);
 }
 
-static int
-list(const hu_args *a, const char *path)
-{
-	hu_op_list l;
-	hu_onnx m;
-	hu_status st = hu_onnx_open(&m, path);
-
-	if (st != HU_OK)
-		return hu_complain(st);
-	hu_op_list_init(&l, &m);
-	if (hu_args_given(a, "json"))
-		dump(hu_op_list_json(&l));
-	else
-		hu_op_list_print(&l);
-	hu_op_list_release(&l);
-	hu_onnx_release(&m);
-	return HU_EXIT_OK;
-}
-
-/* float32 is the first row of every table, so that it is no other one. */
-static void
-drop_float32(hu_variants *list)
-{
-	size_t n = 1;
-
-	for (size_t i = 1; i < list->n; i++)
-		if (strcmp(list->v[i].name, "float32"))
-			list->v[n++] = list->v[i];
-		else
-			hu_variant_release(&list->v[i]);
-	list->n = n;
-}
-
 static hu_status
 read_options(job *j)
 {
@@ -121,9 +93,7 @@ read_options(job *j)
 		HU_TRY(hu_variants_add(&j->policies, hu_args_text(a, "policies")));
 	for (int i = 0; (text = hu_args_nth(a, "policies", i)); i++)
 		HU_TRY(hu_variants_add(&j->policies, text));
-	drop_float32(&j->policies);
-	if ((text = hu_args_text(a, "outputs")))
-		HU_TRY(hu_validation_files(&j->policies, j->exact > 0, text));
+	hu_variants_once(&j->policies, "float32");
 	j->v.accept = hu_xcalloc((size_t)hu_args_given(a, "accept") + 1, sizeof *j->v.accept);
 	for (int i = 0; (text = hu_args_nth(a, "accept", i)); i++)
 		HU_TRY(hu_accept_parse(&j->v.accept[j->v.naccept++], text));
@@ -226,6 +196,10 @@ tell(job *j)
 {
 	const char *dir = hu_args_text(j->a, "outputs"), *report = hu_args_text(j->a, "report");
 
+	for (size_t i = 0; i < j->typed.nagainst; i++)
+		HU_TRY(hu_against_measure(&j->typed.against[i], &j->net, j->surveyed));
+	j->v.against = j->typed.against;
+	j->v.nagainst = j->typed.nagainst;
 	if (dir)
 		HU_TRY(hu_validation_write(&j->v, dir));
 	if (report)
@@ -249,6 +223,9 @@ open_all(job *j)
 		hu_args_text(j->a, "decision"), top));
 	HU_TRY(hu_validate_typed_add(&j->typed, &j->net, &j->policies, j->a));
 	j->v.runtime = j->typed.runtime;
+	j->v.typed = j->typed.own;
+	if (hu_args_text(j->a, "outputs"))
+		HU_TRY(hu_validation_files(&j->policies, j->exact > 0, hu_args_text(j->a, "outputs")));
 	HU_TRY(hu_accept_known(j->v.accept, j->v.naccept, &j->v.d, &j->net.m, hu_args_given(j->a, "labels")));
 	j->v.path = j->path;
 	j->v.data = hu_args_text(j->a, "data");
@@ -316,8 +293,11 @@ run(const hu_args *a)
 			"%s: models are read from ONNX files, whose names end in .onnx; PyTorch "
 			"writes one by torch.onnx.export(model, inputs, 'model.onnx')",
 			a->rest[0]);
-	if (st == HU_OK && hu_args_given(a, "list-ops"))
-		return hu_ranks_own() ? HU_EXIT_OK : list(a, a->rest[0]);
+	if (st == HU_OK && hu_args_given(a, "list-ops")) {
+		if (!hu_ranks_own())
+			st = hu_op_list_tell(a->rest[0], hu_args_given(a, "json"));
+		return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+	}
 	if (st == HU_OK && !hu_args_text(a, "data"))
 		st = hu_fail(HU_EINVAL, "the model's inputs are missing: give --data INPUTS.npz, or --list-ops");
 	j.path = st == HU_OK ? a->rest[0] : NULL;
@@ -351,12 +331,13 @@ prints(const void *of)
 static int
 surveys(const void *of)
 {
-	return hu_args_given(of, "sensitivity") > 0;
+	return hu_args_given(of, "sensitivity") > 0 || hu_args_given(of, "against") > 0;
 }
 
 static const hu_opt_need needs[] = {
-	{ "sensitivity-inputs", surveys, "without --sensitivity" },
-	{ "data labels policies runtime calibrate calibrate-inputs sensitivity sensitivity-inputs accept accumulate "
+	{ "sensitivity-inputs", surveys, "without --sensitivity or --against" },
+	{ "data labels policies runtime against calibrate calibrate-inputs sensitivity sensitivity-inputs accept "
+	  "accumulate "
 	  "shape "
 	  "batch batch-axis decision output top-k exact outputs report tap shard part resume",
 		runs, "with --list-ops, which runs nothing" },

@@ -224,3 +224,24 @@ hu_op_list_json(const hu_op_list *l)
 	json_object_set_new(o, "need_constants", need_constants(l->m));
 	return o;
 }
+
+hu_status
+hu_op_list_tell(const char *path, int json)
+{
+	hu_op_list l;
+	hu_onnx m;
+
+	HU_TRY(hu_onnx_open(&m, path));
+	hu_op_list_init(&l, &m);
+	if (json) {
+		json_t *o = hu_op_list_json(&l);
+		json_dumpf(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+		puts("");
+		json_decref(o);
+	} else {
+		hu_op_list_print(&l);
+	}
+	hu_op_list_release(&l);
+	hu_onnx_release(&m);
+	return HU_OK;
+}

@@ -33,4 +33,6 @@ void hu_op_list_release(hu_op_list *l);
 void hu_op_list_print(const hu_op_list *l);
 /* Returns the list with all names as JSON (doc/formats.md), which the caller releases. */
 json_t *hu_op_list_json(const hu_op_list *l);
+/* Prints the list of the file PATH, as JSON or as text. */
+hu_status hu_op_list_tell(const char *path, int json);
 #endif

@@ -3,7 +3,9 @@
 
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
+#include "lib/base/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct runtime {
@@ -24,18 +26,58 @@ hu_validate_runtime(hu_validate_typed *t, const hu_args *a)
 	return hu_fail(HU_EINVAL, "--runtime '%s' is not known; known: strict, ort-cpu", hu_shown(text));
 }
 
-hu_status
-hu_validate_typed_add(hu_validate_typed *t, const hu_network *n, hu_variants *policies, const hu_args *a)
+/* The model's own file, as the second policy. */
+static hu_status
+add_own(hu_validate_typed *t, const hu_network *n, hu_variants *policies)
 {
-	if (!n->m.narrow)
-		return hu_args_given(a, "runtime")
-			       ? hu_refuse("runtime", "where the file has nothing in float16 or bfloat16")
-			       : HU_OK;
 	HU_TRY(hu_network_typed(n, &t->m, &n->onnx, t->typing));
 	hu_variants_add_model(policies, "as typed", &t->m);
 	hu_variant typed = policies->v[policies->n - 1];
 	memmove(&policies->v[2], &policies->v[1], (policies->n - 2) * sizeof typed);
 	policies->v[1] = typed;
+	t->own = 1;
+	return HU_OK;
+}
+
+/* The end of a path that fits a policy's name. */
+static const char *
+short_name(const char *path)
+{
+	size_t n = strlen(path), most = sizeof((hu_variant *)NULL)->name - 1;
+
+	return n > most ? path + n - most : path;
+}
+
+static hu_status
+add_against(hu_validate_typed *t, const hu_network *n, hu_variants *policies, const hu_args *a)
+{
+	const char *path;
+
+	t->against = hu_xcalloc((size_t)hu_args_given(a, "against") + 1, sizeof *t->against);
+	for (int i = 0; (path = hu_args_nth(a, "against", i)); i++) {
+		for (int k = 0; k < i; k++)
+			if (!strcmp(hu_args_nth(a, "against", k), path))
+				return hu_fail(HU_EINVAL, "--against %s is given twice", hu_shown(path));
+		HU_TRY(hu_against_open(&t->against[t->nagainst++], path, n, t->typing));
+		hu_variants_add_model(policies, short_name(path), &t->against[i].m);
+	}
+	return HU_OK;
+}
+
+hu_status
+hu_validate_typed_add(hu_validate_typed *t, const hu_network *n, hu_variants *policies, const hu_args *a)
+{
+	int narrow = n->m.narrow;
+
+	if (n->m.narrow)
+		HU_TRY(add_own(t, n, policies));
+	HU_TRY(add_against(t, n, policies, a));
+	for (size_t i = 0; i < t->nagainst; i++)
+		narrow |= t->against[i].m.narrow;
+	if (!narrow)
+		return hu_args_given(a, "runtime")
+			       ? hu_refuse("runtime", "where no file has anything in float16 or bfloat16")
+			       : HU_OK;
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		t->runtime = known[i].typing == t->typing ? known[i].name : t->runtime;
 	return HU_OK;
@@ -44,5 +86,8 @@ hu_validate_typed_add(hu_validate_typed *t, const hu_network *n, hu_variants *po
 void
 hu_validate_typed_release(hu_validate_typed *t)
 {
+	for (size_t i = 0; i < t->nagainst; i++)
+		hu_against_release(&t->against[i]);
+	free(t->against);
 	hu_imported_release(&t->m);
 }

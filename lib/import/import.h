@@ -27,12 +27,12 @@ typedef struct hu_port {
 	size_t d[HU_RANK];
 } hu_port;
 
-/* A value of the main graph by ONNX's name and element type; tensor holds its elements, in whichever order, -1 where no
-   call needs it. constant: it depends on no input; of one that a node makes low and high are its finite elements'
-   ends. */
+/* A value of the main graph by ONNX's name and element type; tensor holds its elements, in ONNX's order, or where
+   `last` is set with axis 1 last; it is -1 where no call needs it. constant: it depends on no input; of one that a node
+   makes low and high are its finite elements' ends. */
 typedef struct hu_imported_value {
 	char *name;
-	int type, rank, tensor, constant;
+	int type, rank, tensor, last, constant;
 	size_t d[HU_RANK];
 	double low, high;
 } hu_imported_value;

@@ -45,6 +45,7 @@ hu_import_named(hu_importing *c, hu_imported *m)
 		*to = (hu_imported_value){ .name = hu_xstrdup(v->name), .type = v->type, .rank = v->rank };
 		memcpy(to->d, v->d, sizeof to->d);
 		to->tensor = v->plain >= 0 ? v->plain : v->last;
+		to->last = v->plain < 0;
 		to->constant = to->tensor >= 0 && c->constant[to->tensor].data != NULL;
 		if (to->constant && !hu_import_whole(v->type) && !is_stored(c->m->graph, v->name))
 			ends(to, &c->constant[to->tensor]);

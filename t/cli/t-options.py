@@ -119,6 +119,11 @@ def prepare():
     onnxfile.write(home + '/v.onnx', onnxfile.graph([onnxfile.node('MatMul', 'x w', 'y', name='fc'), onnxfile.node('Exp', 'y', 'e')],
                                                     [onnxfile.floats('w', [4, 3], [0.37 * i - 1.7 for i in range(12)])],
                                                     [onnxfile.value('x', ['n', 4])], [onnxfile.value('y'), onnxfile.value('e')]))
+    onnxfile.write(home + '/v2.onnx', onnxfile.graph([onnxfile.node('MatMul', 'x w', 'y', name='fc'),
+                                                      onnxfile.node('Exp', 'y', 'e')],
+                                                     [onnxfile.floats('w', [4, 3], [0.3 * i - 1.5 for i in range(12)])],
+                                                     [onnxfile.value('x', ['n', 4])],
+                                                     [onnxfile.value('y'), onnxfile.value('e')]))
     onnxfile.write(home + '/half.onnx', onnxfile.graph([onnxfile.node('Exp', 'x', 'y')], [],
                                                        [onnxfile.value('x', ['n', 4], onnxfile.FLOAT16)],
                                                        [onnxfile.value('y', ['n', 4], onnxfile.FLOAT16)]))
@@ -703,6 +708,7 @@ validate labels | validate {h}/v.onnx --data {h}/x.npy | --labels {h}/labels.npy
 validate policies | validate {h}/v.onnx --data {h}/x.npy | --policies fp16
 validate calibrate | validate {h}/v.onnx --data {h}/x.npy --policies int8 | --calibrate {h}/x.npy
 validate calibrate-inputs | validate {h}/v.onnx --data {h}/x.npy --policies int8 --batch 1 | --calibrate-inputs 1
+validate against | validate {h}/v.onnx --data {h}/x.npy | --against {h}/v2.onnx
 validate runtime | validate {h}/half.onnx --data {h}/x.npy | --runtime ort-cpu
 validate accept | validate {h}/v.onnx --data {h}/x.npy | --accept 'sqnr>=200'
 validate accumulate | validate {h}/v.onnx --data {h}/x.npy | --accumulate sequential,acc=fp16

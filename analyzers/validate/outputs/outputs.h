@@ -4,6 +4,7 @@
 #define HU_ANALYZERS_OUTPUTS_H
 
 #include "analyzers/network/variants.h"
+#include "analyzers/validate/against/against.h"
 #include "analyzers/validate/effect/accept.h"
 #include "analyzers/validate/exact/exact_network.h"
 #include "analyzers/validate/sensitivity/sensitivity.h"
@@ -27,7 +28,10 @@ void hu_judgement_release(hu_judgement *j);
    compared with. */
 typedef struct hu_validation {
 	const char *path, *data;
-	const char *runtime; /* of the row "as typed"; NULL: the file has no types that float32 is wider than */
+	const char *runtime; /* of files with types that float32 is wider than; NULL: there are none */
+	int typed;           /* the model's own file is one of these */
+	const hu_against *against;
+	size_t nagainst;
 	const hu_imported *m;
 	const hu_samples *s;
 	hu_deciding d;

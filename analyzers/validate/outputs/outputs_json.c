@@ -150,7 +150,7 @@ axes_json(const hu_validation *v)
 json_t *
 hu_validation_json(const hu_validation *v)
 {
-	json_t *o = json_object(), *rows = json_array(), *rules = json_array(), *x;
+	json_t *o = json_object(), *rows = json_array(), *rules = json_array(), *against = json_array(), *x;
 
 	json_object_set_new(o, "model", json_string(hu_shown(v->path)));
 	json_object_set_new(o, "data", json_string(hu_shown(v->data)));
@@ -182,7 +182,10 @@ hu_validation_json(const hu_validation *v)
 	}
 	for (size_t i = 0; i < v->nrow; i++)
 		json_array_append_new(rows, row_json(v, &v->row[i]));
+	for (size_t i = 0; i < v->nagainst; i++)
+		json_array_append_new(against, hu_against_json(&v->against[i]));
 	json_object_set_new(o, "policies", rows);
+	json_object_set_new(o, "against", against);
 	return o;
 }
 

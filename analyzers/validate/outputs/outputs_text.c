@@ -191,6 +191,25 @@ print_axes(const hu_validation *v)
 	puts(".");
 }
 
+/* How files run that run as they are. */
+static void
+print_runtime(const hu_validation *v)
+{
+	if (v->typed)
+		puts("'as typed' is the model's own file with its float16 and bfloat16; float32 and the policies "
+		     "compute "
+		     "without these types.");
+	if (v->runtime)
+		printf("float16 and bfloat16 of files: %s.\n",
+			!strcmp(v->runtime, "strict") ? "the results of every node are rounded to their types"
+						      : "most nodes compute in float32, and few results are rounded, "
+							"as ONNX Runtime does on a CPU");
+	if (v->nagainst)
+		puts("Files run node by node, as ONNX Runtime has them without its optimisations: kernels that it "
+		     "fuses "
+		     "quantised nodes to round ties and Softmax otherwise.");
+}
+
 void
 hu_validation_print(const hu_validation *v)
 {
@@ -215,11 +234,7 @@ hu_validation_print(const hu_validation *v)
 	print_outputs(v, width);
 	print_changes(v);
 	print_schemes(v);
-	if (v->runtime)
-		printf("'as typed' has the file's float16 and bfloat16: %s. The other rows compute without them.\n",
-			!strcmp(v->runtime, "strict") ? "the results of every node are rounded to their types"
-						      : "most nodes compute in float32, and few results are rounded, "
-							"as ONNX Runtime does on a CPU");
+	print_runtime(v);
 	for (size_t i = 0; i < v->nrow; i++) {
 		const hu_judgement *j = &v->row[i];
 		if (j->e.first_call < 0)
@@ -247,4 +262,6 @@ hu_validation_print(const hu_validation *v)
 	for (size_t i = 0; i < v->nrow; i++)
 		if (v->row[i].sensitivity)
 			hu_sensitivity_print(v->row[i].sensitivity);
+	for (size_t i = 0; i < v->nagainst; i++)
+		hu_against_print(&v->against[i]);
 }

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The other file, and which of its values is the same as one of the float network's. */
+#include "analyzers/validate/against/against_run.h"
+
+#include "lib/base/console/show.h"
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Puts the N ports of TO into the order of FROM's names. Returns the name that is missing, NULL for none. */
+static const char *
+order(hu_port *to, size_t n, const hu_port *from, size_t nfrom)
+{
+	for (size_t i = 0; i < nfrom; i++) {
+		size_t k = i;
+		while (k < n && strcmp(to[k].name, from[i].name))
+			k++;
+		if (k >= n)
+			return from[i].name;
+		hu_port was = to[i];
+		to[i] = to[k];
+		to[k] = was;
+		to[i].axis = from[i].axis;
+	}
+	return NULL;
+}
+
+/* 1 where both ports have one shape. */
+static int
+alike(const hu_port *a, const hu_port *b)
+{
+	return a->rank == b->rank && !memcmp(a->d, b->d, (size_t)a->rank * sizeof *a->d);
+}
+
+hu_status
+hu_against_open(hu_against *a, const char *path, const hu_network *n, hu_typing typing)
+{
+	*a = (hu_against){ .path = path };
+	HU_TRY(hu_onnx_open(&a->onnx, path));
+	HU_TRY(hu_network_typed(n, &a->m, &a->onnx, typing));
+	const char *in = order(a->m.in, a->m.nin, n->m.in, n->m.nin),
+		   *out = in ? NULL : order(a->m.out, a->m.nout, n->m.out, n->m.nout);
+	if (in || out)
+		return hu_fail(HU_EFILE, "%s has no %s '%s', as %s has; only files of one network can be compared",
+			hu_shown(path), in ? "input" : "output", hu_shown(in ? in : out), n->onnx.path);
+	for (size_t i = 0; i < n->m.nout; i++)
+		if (!alike(&a->m.out[i], &n->m.out[i]))
+			return hu_fail(HU_EFILE, "%s: output '%s' has another shape than in %s", hu_shown(path),
+				hu_shown(a->m.out[i].name), n->onnx.path);
+	a->m.nout = n->m.nout;
+	return HU_OK;
+}
+
+/* Value NAME of M that calls compute or are given; NULL where there is none. */
+static const hu_imported_value *
+value_of(const hu_imported *m, const char *name)
+{
+	for (size_t i = 0; i < m->nvalue; i++)
+		if (!strcmp(m->value[i].name, name))
+			return m->value[i].tensor >= 0 && !m->value[i].constant ? &m->value[i] : NULL;
+	return NULL;
+}
+
+/* The same of NAME with END behind it. */
+static const hu_imported_value *
+derived(const hu_imported *m, const char *name, const char *end)
+{
+	char *all = hu_xprintf("%s%s", name, end);
+	const hu_imported_value *v = value_of(m, all);
+
+	free(all);
+	return v;
+}
+
+static int
+floats(const hu_imported_value *v)
+{
+	return v && !hu_import_whole(v->type);
+}
+
+/* Appends value NAME of the float network, where it is a number that calls compute. */
+static void
+add(hu_against *a, hu_against_pair **pair, size_t *cap, const hu_network *n, const char *name, const hu_onnx_node *x)
+{
+	const hu_imported_value *v = value_of(&n->m, name), *seen, *before;
+
+	if (!floats(v))
+		return;
+	/* What quantize_static and its like call the value before and behind its codes; of an output the raw one has
+	   the longer name. */
+	seen = derived(&a->m, name, "_DequantizeLinear_Output");
+	before = value_of(&a->m, name);
+	if (!seen && (before = derived(&a->m, name, "_QuantizeLinear_Input")))
+		seen = value_of(&a->m, name);
+	if (!seen) {
+		seen = value_of(&a->m, name);
+		before = NULL;
+	}
+	if (a->n == *cap) {
+		size_t more = *cap ? 2 * *cap : 64;
+		a->row = hu_xrealloc(a->row, more * sizeof *a->row);
+		*pair = hu_xrealloc(*pair, more * sizeof **pair);
+		*cap = more;
+	}
+	hu_against_pair *p = &(*pair)[a->n];
+	*p = (hu_against_pair){ .of = v, .seen = floats(seen) ? seen : NULL, .before = floats(before) ? before : NULL };
+	p->codes = derived(&a->m, name, "_QuantizeLinear_Output");
+	a->row[a->n++] = (hu_against_row){ .value = v->name,
+		.node = x ? x->name : "",
+		.op = x ? x->op : "",
+		.as = p->seen ? p->seen->name : "",
+		.kind = p->seen ? HU_AGAINST_SAME : HU_AGAINST_NONE };
+}
+
+hu_status
+hu_against_measure(hu_against *a, const hu_network *n, size_t inputs)
+{
+	const hu_onnx_graph *g = n->onnx.graph;
+	hu_against_pair *pair = NULL;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < n->m.nin; i++)
+		add(a, &pair, &cap, n, n->m.in[i].name, NULL);
+	for (size_t i = 0; i < g->nnode; i++)
+		for (size_t k = 0; k < g->node[i].nout; k++)
+			if (*g->node[i].out[k])
+				add(a, &pair, &cap, n, g->node[i].out[k], &g->node[i]);
+	hu_status st = a->n ? hu_against_run(a, pair, n, inputs) : HU_OK;
+	free(pair);
+	return st;
+}
+
+void
+hu_against_release(hu_against *a)
+{
+	free(a->row);
+	hu_imported_release(&a->m);
+	hu_onnx_release(&a->onnx);
+	memset(a, 0, sizeof *a);
+}
