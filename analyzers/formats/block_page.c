@@ -33,7 +33,7 @@ scale_name(const hu_block *b, char *text, size_t room)
 static void
 extremes(const hu_block *b, double *largest, double *smallest)
 {
-	hu_block_scale one = { 1, 0, 0 };
+	hu_block_scale one = { .scale = 1 };
 
 	*largest = 0;
 	*smallest = INFINITY;
@@ -54,18 +54,46 @@ scale_bits(const hu_block *b)
 	return b->scale == HU_NO_FORMAT ? b->scale_bits : hu_format_of(b->scale).bits;
 }
 
+/* Says the rule by which b's scales are found. */
 static const char *
 rule(const hu_block *b)
 {
-	switch (b->kind) {
-	case HU_BLOCK_POWER2:
-		return "the power of two that puts the block's largest magnitude into the elements' top binade";
-	case HU_BLOCK_TWO_LEVEL:
-		return "largest magnitude / 6 / an fp32 scale of the whole array, which is its largest magnitude / 6 / "
-		       "448";
-	case HU_BLOCK_AFFINE: return "largest magnitude / largest integer";
-	default: return "(largest - smallest) / number of steps, with an integer zero";
-	}
+	const char *summary;
+	hu_block_kind kind;
+
+	if (b->kind == HU_BLOCK_AFFINE)
+		return "largest magnitude / largest integer";
+	if (b->kind == HU_BLOCK_ZERO_POINT)
+		return "(largest - smallest) / number of steps, with an integer zero";
+	hu_block_rule_row((int)b->rule - 1, &kind, &summary);
+	return summary;
+}
+
+/* Lists the words that may follow the name. */
+static void
+say_words(const hu_block *b)
+{
+	const char *name, *summary;
+	hu_block_kind kind;
+
+	if (b->kind == HU_BLOCK_AFFINE || b->kind == HU_BLOCK_ZERO_POINT)
+		return;
+	printf("\nWords may follow after a colon, as in %s:%s. These find a block's scale, where amax is the block's\n"
+	       "largest magnitude, max the largest element, and 2^emax its binade:\n",
+		b->name, b->kind == HU_BLOCK_POWER2 ? "rceil" : "te");
+	for (int i = 0; (name = hu_block_rule_row(i, &kind, &summary)) != NULL; i++)
+		if (kind == b->kind)
+			printf("  %-13s %s\n", name, summary);
+	printf("These are named after who computes so:\n");
+	for (int i = 0; (name = hu_block_maker_row(i, &kind, &summary)) != NULL; i++)
+		if (kind == b->kind)
+			printf("  %-13s %s\n", name, summary);
+	if (b->element != HU_NO_FORMAT)
+		printf("A rounding mode (RNE, RNA, RNZ, SR ...) says how elements are rounded.\n");
+	if (b->kind == HU_BLOCK_TWO_LEVEL)
+		printf("46=mse|mae|max also tries the scale that maps amax to 4 and keeps the one of less error; a tie is "
+		       "6's.\n");
+	printf("headroom=X takes the scale of amax times X; times=X quantises X times the values and divides by X again.\n");
 }
 
 void
@@ -105,7 +133,12 @@ hu_block_page(const hu_block *b)
 	if (b->size)
 		printf("  bits an element    %.6g with its share of the scale\n",
 			hu_block_bits(b, b->size * 1024) / ((double)b->size * 1024));
-	printf("  rounding           to nearest even, saturating; a NaN or an infinity makes the whole block NaN\n");
+	printf("  rounding           %s, saturating; %s\n", hu_mode_summary(b->mode),
+		b->inf == HU_BLOCK_INF_NAN ? "a NaN or an infinity makes the whole block NaN"
+		: b->inf == HU_BLOCK_INF_LARGEST
+			? "a NaN makes the whole block NaN, an infinity gives it the largest scale"
+			: "an infinity gives its block the largest scale");
+	say_words(b);
 	if (b->element != HU_NO_FORMAT)
 		printf("\nThe element's own page: halfulp formats %s\n", element);
 }

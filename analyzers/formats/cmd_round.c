@@ -45,24 +45,28 @@ targets(const char *list, rounding *o)
 	return HU_OK;
 }
 
-/* Refuses rounding options for block formats, which have one rounding. */
+/* Refuses rounding options that block formats do not have, and gives them the mode and its seed. */
 static hu_status
-one_rounding(const hu_args *args, const rounding *o, hu_mode mode)
+round_blocks(const hu_args *args, rounding *o, const hu_arithmetic *how)
 {
 	static const char *const others[] = { "ftz", "daz", "random-bits" };
 
 	if (!o->blocks)
 		return HU_OK;
-	if (mode != HU_RNE)
-		return hu_fail(HU_EINVAL,
-			"--mode %s: block formats round to nearest even and saturate, nothing else; leave out %s or "
-			"the option",
-			hu_mode_name(mode), o->block[0].name);
+	for (int i = 0; i < o->blocks && hu_args_given(args, "mode"); i++) {
+		if (o->block[i].element == HU_NO_FORMAT && how->mode != HU_RNE)
+			return hu_fail(HU_EINVAL,
+				"--mode %s: the integers of %s are rounded to nearest even, nothing else; leave out %s or "
+				"the option",
+				hu_mode_name(how->mode), o->block[i].name, o->block[i].name);
+		o->block[i].mode = how->mode;
+		o->block[i].seed = how->seed;
+	}
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (hu_args_given(args, others[i]))
 			return hu_fail(HU_EINVAL,
-				"--%s: block formats round to nearest even and saturate, nothing else; leave out %s or "
-				"the option",
+				"--%s: block formats keep subnormal elements and compare 32 random bits; leave out %s "
+				"or the option",
 				others[i], o->block[0].name);
 	if (hu_args_given(args, "bits"))
 		return hu_fail(HU_EINVAL, "--bits: a code of %s says nothing without its block's scale; give values",
@@ -78,7 +82,7 @@ parse(const hu_args *args, rounding *o)
 	memset(o, 0, sizeof *o);
 	HU_TRY(targets(hu_args_text(args, "format"), o));
 	HU_TRY(hu_rounding_args(&how, args));
-	HU_TRY(one_rounding(args, o, how.mode));
+	HU_TRY(round_blocks(args, o, &how));
 	for (int i = 0; i < o->formats; i++) {
 		o->a[i] = how;
 		o->a[i].f = hu_format_of(o->format[i]);
@@ -155,5 +159,6 @@ const hu_command hu_cmd_round = { "round", "VALUE... [OPTION...]", "round values
 	"fp32 (the flag fp32-inexact says that this changed it); the array is cut into blocks, which are scaled,\n"
 	"rounded to nearest even and saturated (flag overflow); the flag underflow says that a nonzero value\n"
 	"became zero. Errors are against the exact value, in ulps of the element times the scale; for integers,\n"
-	"in steps.",
+	"in steps. Words after a colon say how the scale is found, or whose way it is (mxfp8:rceil, nvfp4:te);\n"
+	"`halfulp formats nvfp4` lists them.",
 	opts, run, needs };

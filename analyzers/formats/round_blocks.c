@@ -16,7 +16,7 @@ typedef struct part {
 	const hu_block *b;
 	size_t number, from, n;
 	hu_block_scale s;
-	double own, tensor;
+	double own;
 } part;
 
 hu_status
@@ -102,7 +102,7 @@ row(const part *p, size_t i)
 	uint8_t code;
 	float got;
 
-	hu_block_encode(p->b, p->s, &code, p->v->x + i, 1);
+	hu_block_encode(p->b, p->s, &code, p->v->x + i, 1, i);
 	hu_block_decode(p->b, p->s, &got, &code, 1);
 	r.code = code;
 	r.value = (double)got;
@@ -118,12 +118,12 @@ blocks(const hu_round_blocks *v, const hu_block *b)
 }
 
 static part
-part_of(const hu_round_blocks *v, const hu_block *b, size_t k, double tensor)
+part_of(const hu_round_blocks *v, const hu_block *b, size_t k, double whole)
 {
 	size_t from = k * b->size, left = v->n - from;
-	part p = { v, b, k + 1, from, b->size && b->size < left ? b->size : left, { 0, 0, 0 }, 0, tensor };
+	part p = { v, b, k + 1, from, b->size && b->size < left ? b->size : left, { .scale = 0 }, 0 };
 
-	p.s = hu_block_scale_of(b, v->x + from, p.n, tensor);
+	p.s = hu_block_scale_of(b, v->x + from, p.n, whole);
 	p.own = b->kind == HU_BLOCK_TWO_LEVEL ? hu_decode(p.s.code, hu_format_of(b->scale)) : p.s.scale;
 	return p;
 }
@@ -180,7 +180,7 @@ say_block(const part *p)
 void
 hu_round_blocks_print(const hu_round_blocks *v, const hu_block *b, int first)
 {
-	double tensor = hu_block_tensor_scale(b, v->x, v->n);
+	double whole = hu_block_whole(b, v->x, v->n), tensor = hu_block_tensor_scale(b, whole);
 	size_t n = blocks(v, b), bad;
 	char element[32];
 
@@ -204,7 +204,7 @@ hu_round_blocks_print(const hu_round_blocks *v, const hu_block *b, int first)
 	putchar('\n');
 	hu_row_heading(b->name);
 	for (size_t k = 0; k < n; k++) {
-		part p = part_of(v, b, k, tensor);
+		part p = part_of(v, b, k, whole);
 		say_block(&p);
 		for (size_t i = p.from; i < p.from + p.n; i++) {
 			hu_row r = row(&p, i);
@@ -217,10 +217,10 @@ hu_round_blocks_print(const hu_round_blocks *v, const hu_block *b, int first)
 void
 hu_round_blocks_json(const hu_round_blocks *v, const hu_block *b, json_t *rows)
 {
-	double tensor = hu_block_tensor_scale(b, v->x, v->n);
+	double whole = hu_block_whole(b, v->x, v->n), tensor = hu_block_tensor_scale(b, whole);
 
 	for (size_t k = 0; v->n && k < blocks(v, b); k++) {
-		part p = part_of(v, b, k, tensor);
+		part p = part_of(v, b, k, whole);
 		char code[24];
 		hu_row_code_of(p.s.code, b->scale_bits, code);
 		for (size_t i = p.from; i < p.from + p.n; i++) {

@@ -25,7 +25,9 @@ same(const hu_target *a, const hu_target *b)
 	if (a->format != HU_NO_FORMAT || b->format != HU_NO_FORMAT)
 		return a->format == b->format;
 	return x->element == y->element && x->bits == y->bits && x->size == y->size && x->kind == y->kind &&
-	       x->scale == y->scale && x->scale_bits == y->scale_bits;
+	       x->scale == y->scale && x->scale_bits == y->scale_bits && x->rule == y->rule && x->mode == y->mode &&
+	       x->inf == y->inf && x->least == y->least && x->four == y->four && x->headroom == y->headroom &&
+	       x->times == y->times;
 }
 
 hu_status
@@ -40,6 +42,13 @@ hu_target_list(const char *text, hu_target *out, int max, int *n)
 	for (char *s = strtok_r(all, ",", &save); s && st == HU_OK; s = strtok_r(NULL, ",", &save)) {
 		if ((st = find(s, &t)) != HU_OK)
 			break;
+		if (t.format == HU_NO_FORMAT && t.block.rows > 1) {
+			st = hu_fail(HU_EINVAL,
+				"%s: tiles of %zu rows are for the matrices of a model (validate); name blocks of a row, as "
+				"nvfp4x16",
+				t.block.name, t.block.rows);
+			break;
+		}
 		for (known = 0; known < *n && !same(&out[known], &t); known++)
 			;
 		if (known == max)

@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const hu_opt opts[] = { { "to", "FORMATS", "fp16,bf16,e4m3",
 				       "formats to cast to, to nearest even; only block formats scale" },
@@ -148,6 +149,13 @@ read_options(inspection *s, const hu_args *a)
 		s->axis = (int)n;
 	}
 	HU_TRY(axis_counts(s));
+	for (int k = 0; k < s->nto; k++) {
+		const char *words = s->to[k].format == HU_NO_FORMAT ? strchr(s->to[k].block.name, ':') : NULL;
+		if (words && s->best)
+			return hu_fail(HU_EINVAL,
+				"--best-scale: %s has a rule for its scale; leave out the option or '%s'",
+				s->to[k].block.name, words);
+	}
 	HU_TRY(hu_inspect_rules_parse(&s->fail, a, "fail-if"));
 	HU_TRY(hu_inspect_rules_parse(&s->where, a, "show"));
 	s->sort = sort ? hu_inspect_column(sort) : -1;

@@ -57,7 +57,7 @@ narrowed(const hu_inspect_job *j, int k, const float ends[3], int i)
 
 	for (int e = 0; e < 3; e++)
 		now[e] = (float)((double)ends[e] * part[i - down * EACH] * hu_pow2(-down));
-	return hu_block_scale_of(&j->to[k].block, now, 3, j->tensor[k]);
+	return hu_block_scale_of(&j->to[k].block, now, 3, j->whole_amax[k]);
 }
 
 /* The first i: powers of two are rounded down, so that a larger range may be better. */
@@ -128,7 +128,7 @@ cast_whole(const hu_inspect_job *j, const hu_inspect_desk *d, int k, const candi
 	hu_cast_sums marks = { .finite = 0 };
 
 	if (hu_cast_has_blocks(&j->to[k]))
-		hu_inspect_cast_block(&marks, j, d, &j->to[k].block, c->scale, 0, n);
+		hu_inspect_cast_block(&marks, j, d, &j->to[k].block, c->scale, 0, 0, n);
 	else
 		cast_times(j, d, k, c->power, n);
 }
@@ -178,7 +178,7 @@ search(const hu_inspect_job *j, int k, double unit, int from, int end)
 	hu_inspect_work w = { sizeof(errors), try_task, join_errors, NULL };
 	int blocks = hu_cast_has_blocks(&j->to[k]);
 	long double least = INFINITY;
-	candidate best = { from, { 0, 0, 0 } };
+	candidate best = { from, { .scale = 0 } };
 
 	for (int i = from; i < end; i += EACH) {
 		trial t = { .k = k, .unit = unit };
@@ -205,7 +205,7 @@ cast_best_block(const hu_inspect_job *j, const hu_inspect_desk *d, int k, size_t
 	const hu_block *b = &j->to[k].block;
 	float ends[3] = { INFINITY, -INFINITY, 0 };
 	int at = first(b), end = EACH * octaves(n);
-	hu_block_scale best = { 0, 0, 0 }, before = { NAN, 0, 0 };
+	hu_block_scale best = { .scale = 0 }, before = { .scale = NAN };
 	long double least = INFINITY;
 	hu_cast_sums marks = { .finite = 0 };
 	double low, high;
@@ -222,7 +222,7 @@ cast_best_block(const hu_inspect_job *j, const hu_inspect_desk *d, int k, size_t
 		before = now;
 		if (!(now.scale > 0))
 			break;
-		hu_inspect_cast_block(&marks, j, d, b, now, from, n);
+		hu_inspect_cast_block(&marks, j, d, b, now, 0, from, n);
 		long double e = squares(d->x + from, d->got + from, n, 1);
 		if (e < least) {
 			least = e;
@@ -233,7 +233,7 @@ cast_best_block(const hu_inspect_job *j, const hu_inspect_desk *d, int k, size_t
 		if (low * low >= least)
 			break;
 	}
-	hu_inspect_cast_block(&marks, j, d, b, best, from, n);
+	hu_inspect_cast_block(&marks, j, d, b, best, 0, from, n);
 }
 
 static void

@@ -42,7 +42,7 @@ first_beyond(hu_format f, double sign)
 }
 
 static void
-cast(hu_cast_sums *s, const hu_inspect_job *j, const hu_inspect_desk *d, int k, size_t n)
+cast(hu_cast_sums *s, const hu_inspect_job *j, const hu_inspect_desk *d, int k, size_t place, size_t n)
 {
 	const hu_target *to = &j->to[k];
 	const hu_block *b = &to->block;
@@ -50,14 +50,14 @@ cast(hu_cast_sums *s, const hu_inspect_job *j, const hu_inspect_desk *d, int k, 
 	if (!hu_cast_has_blocks(to)) {
 		hu_bulk_round_f64(d->got, d->x, n, to->format, HU_RNE, 0, NULL, 0);
 	} else if (!b->size) {
-		hu_inspect_cast_block(s, j, d, b, j->whole[k], 0, n);
+		hu_inspect_cast_block(s, j, d, b, j->whole[k], place, 0, n);
 	} else { /* a task begins with a block, and where it is not of whole rows it lies in one */
 		size_t row = j->group ? j->row : n;
 		for (size_t from = 0; from < n; from += row)
 			for (size_t at = 0; at < row; at += b->size) {
 				size_t m = row - at < b->size ? row - at : b->size;
-				hu_block_scale scale = hu_block_scale_of(b, d->f + from + at, m, j->tensor[k]);
-				hu_inspect_cast_block(s, j, d, b, scale, from + at, m);
+				hu_block_scale scale = hu_block_scale_of(b, d->f + from + at, m, j->whole_amax[k]);
+				hu_inspect_cast_block(s, j, d, b, scale, place, from + at, m);
 			}
 	}
 	memset(d->got + n, 0, HU_INSPECT_SLACK * sizeof *d->got);
@@ -78,7 +78,7 @@ do_task(void *part, const hu_inspect_job *j, const hu_inspect_desk *d, size_t ta
 		e[k].moments = j->moments;
 		if (hu_cast_has_blocks(&j->to[k]) && !narrowed++)
 			hu_inspect_narrow(d, n);
-		cast(&marks, j, d, k, n);
+		cast(&marks, j, d, k, at, n);
 		e[k].saturated = marks.saturated;
 		e[k].flush.count.subnormal = marks.subnormal;
 		e[k].flush.count.lost = marks.lost;
@@ -146,9 +146,9 @@ prepare(hu_inspect_job *j)
 	for (int k = 0; k < j->n; k++)
 		if (hu_cast_has_blocks(&j->to[k])) {
 			const hu_block *b = &j->to[k].block;
-			j->tensor[k] = hu_block_tensor_scale(b, ends, 3);
-			j->whole[k] =
-				b->size ? (hu_block_scale){ 0, 0, 0 } : hu_block_scale_of(b, ends, 3, j->tensor[k]);
+			j->whole_amax[k] = hu_block_whole(b, ends, 3);
+			j->whole[k] = b->size ? (hu_block_scale){ .scale = 0 }
+					      : hu_block_scale_of(b, ends, 3, j->whole_amax[k]);
 		}
 }
 
@@ -159,7 +159,7 @@ hu_inspect_pass(hu_cast_effect *e, const hu_array *a, const hu_target *to, int n
 	hu_inspect_work w = { (size_t)n * sizeof *e, do_task, hu_inspect_join_effects, NULL };
 
 	j.whole = hu_xcalloc((size_t)n + 1, sizeof *j.whole);
-	j.tensor = hu_xcalloc((size_t)n + 1, sizeof *j.tensor);
+	j.whole_amax = hu_xcalloc((size_t)n + 1, sizeof *j.whole_amax);
 	j.above = hu_xcalloc((size_t)n + 1, sizeof *j.above);
 	hu_inspect_cut(&j);
 	prepare(&j);
@@ -172,6 +172,6 @@ hu_inspect_pass(hu_cast_effect *e, const hu_array *a, const hu_target *to, int n
 		hu_inspect_best(e, &j);
 	hu_array_drop(a, 0, hu_inspect_bytes(&j, j.tasks));
 	free(j.whole);
-	free(j.tensor);
+	free(j.whole_amax);
 	free(j.above);
 }

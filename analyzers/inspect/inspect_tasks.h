@@ -20,7 +20,7 @@ typedef struct hu_inspect_job {
 	int n, moments; /* formats; the array holds Adam's second moments */
 	const hu_cast_loops *loops;
 	hu_block_scale *whole;   /* of each format: the scale of those that have one for the array, */
-	double *tensor;          /* and the tensor's scale of others */
+	double *whole_amax;      /* and hu_block_whole of others */
 	float ends[3];           /* the smallest and the largest number, NaN behind them where not all are finite;
 				    set where a format's scale or the moments ask for them */
 	double (*above)[2];      /* of each format of single numbers: where it saturates, below and above 0 */
@@ -54,9 +54,9 @@ void hu_inspect_decode(const hu_inspect_job *j, const hu_inspect_desk *d, size_t
 /* Sets d->f and d->narrow to the n elements of d->x and the slack in fp32, to nearest even. */
 void hu_inspect_narrow(const hu_inspect_desk *d, size_t n);
 /* Casts elements from..from + n of d->narrow, which share a scale, to d->got, and adds to s's saturated, subnormal and
-   lost. */
+   lost. at is the place of d's first element, by which stochastic rounding draws. */
 void hu_inspect_cast_block(hu_cast_sums *s, const hu_inspect_job *j, const hu_inspect_desk *d, const hu_block *b,
-	hu_block_scale scale, size_t from, size_t n);
+	hu_block_scale scale, size_t at, size_t from, size_t n);
 /* Adds the n elements d->x at places from `at` on, which format k made d->got, to e; both have zeros behind them. */
 void hu_inspect_add_task(
 	hu_cast_effect *e, const hu_inspect_job *j, int k, const hu_inspect_desk *d, size_t at, size_t n);

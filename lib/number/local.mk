@@ -3,7 +3,7 @@
 
 # For other programs: make install puts the library, <halfulp/number.h> and what it includes, and a pkg-config file
 lib_LIBRARIES = libhalfulp-number.a
-libhalfulp_number_a_SOURCES = lib/base/bug.c lib/base/mem.c lib/base/console/show.c lib/base/status.c lib/base/str.c lib/number/block.c lib/number/bulk/bulk.c \
+libhalfulp_number_a_SOURCES = lib/base/bug.c lib/base/mem.c lib/base/console/show.c lib/base/status.c lib/base/str.c lib/number/block.c lib/number/block_name.c lib/number/block_scale.c lib/number/bulk/bulk.c \
 	lib/number/bulk/bulk_neon.c lib/number/bulk/bulk_pack.c lib/number/bulk/bulk_plan.c lib/number/bulk/bulk_run.c lib/number/bulk/bulk_scalar.c lib/number/custom.c \
 	lib/number/format.c lib/number/names.c lib/number/simd.c
 libhalfulp_number_a_LIBADD =
@@ -22,7 +22,11 @@ pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = halfulp-number.pc
 noinst_HEADERS += lib/number/arith.h
 libhalfulp_a_SOURCES += lib/number/block.c
+libhalfulp_a_SOURCES += lib/number/block_name.c
+libhalfulp_a_SOURCES += lib/number/block_scale.c
 noinst_HEADERS += lib/number/block.h
+noinst_HEADERS += lib/number/block_makers.def
+noinst_HEADERS += lib/number/block_rules.def
 noinst_HEADERS += lib/number/blocks.def
 noinst_HEADERS += lib/number/code.h
 noinst_HEADERS += lib/number/count.h

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 noinst_HEADERS += t/number/fma-vectors.inc
+SCRIPT_TESTS += t/number/t-block-rules.py
 SCRIPT_TESTS += t/number/t-fastmath.sh
 SCRIPT_TESTS += t/number/t-frames.sh
 SCRIPT_TESTS += t/number/t-round-blocks.sh
 C_TESTS += t/number/u-arith-wide
 C_TESTS += t/number/u-arith
 C_TESTS += t/number/u-block
+C_TESTS += t/number/u-block-rules
 C_TESTS += t/number/u-bulk-draw
 C_TESTS += t/number/u-bulk-large
 C_TESTS += t/number/u-bulk

@@ -90,10 +90,10 @@ test_elements(const char *name)
 		fill(x, N, trial, trial & 1 ? 40 : 4);
 		hu_block_cast(&b, y, x, N - trial);
 		memcpy(once, y, sizeof once);
-		double tensor = hu_block_tensor_scale(&b, x, N - trial);
+		double whole = hu_block_whole(&b, x, N - trial);
 		for (size_t at = 0; at < N - trial; at += size) {
 			size_t m = N - trial - at < size ? N - trial - at : size;
-			hu_block_scale s = hu_block_scale_of(&b, x + at, m, tensor);
+			hu_block_scale s = hu_block_scale_of(&b, x + at, m, whole);
 			for (size_t i = 0; i < m; i++) {
 				double want = s.scale == 0 ? 0 : element(&b, (double)x[at + i], s) * s.scale;
 				wrong += !((double)y[at + i] == (double)(float)want);
@@ -129,9 +129,9 @@ test_known(void)
 	hu_block_cast(&b, y, x, 32);
 	ok(y[0] == 1 && y[1] == -3 && y[3] == 6 && y[4] == 100, "mxint8: a unit of 1");
 	b = block("nvfp4");
-	s = hu_block_scale_of(&b, x, 16, hu_block_tensor_scale(&b, x, 32));
+	s = hu_block_scale_of(&b, x, 16, hu_block_whole(&b, x, 32));
 	is_int(s.code, 0x7e, "nvfp4: the largest block has scale 448");
-	is_near(hu_block_tensor_scale(&b, x, 32), (double)(100.0f / 2688), 0, "over 6 * 448");
+	is_near(hu_block_tensor_scale(&b, hu_block_whole(&b, x, 32)), (double)(100.0f / 2688), 0, "over 6 * 448");
 	b = block("int8");
 	hu_block_cast(&b, y, x, 5);
 	ok(y[4] == 100 && fabsf(y[0] - 1) < 0.4f, "int8: amax is 127 steps");
@@ -202,7 +202,7 @@ static void
 test_decode(void)
 {
 	static const char *const names[] = { "mxfp8e4m3", "mxfp8e5m2", "mxfp6e3m2", "mxfp6e2m3", "mxfp4", "nvfp4" };
-	hu_block_scale s = { 0x1p-3, 0, 124 };
+	hu_block_scale s = { .scale = 0x1p-3, .code = 124 };
 
 	for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
 		hu_block b = block(names[k]);

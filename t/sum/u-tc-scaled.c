@@ -320,15 +320,15 @@ test_quantise(void)
 		if (hu_tc_quantise(s, s.in, x, ROWS, LONG, element, scales, &whole) != HU_OK ||
 			hu_block_find(names[i], &b) != HU_OK)
 			bail_out("%s", hu_reason());
-		double top = hu_block_tensor_scale(&b, x, ROWS * LONG);
+		double most = hu_block_whole(&b, x, ROWS * LONG);
 		size_t groups = (LONG + b.size - 1) / b.size;
 		for (size_t r = 0; r < ROWS; r++)
 			for (size_t at = 0; at < LONG;
 				at += b.size) { /* each row by itself, with the whole array's scale */
 				size_t n = LONG - at < b.size ? LONG - at : b.size;
 				uint8_t code[32];
-				hu_block_scale q = hu_block_scale_of(&b, x + r * LONG + at, n, top);
-				hu_block_encode(&b, q, code, x + r * LONG + at, n);
+				hu_block_scale q = hu_block_scale_of(&b, x + r * LONG + at, n, most);
+				hu_block_encode(&b, q, code, x + r * LONG + at, n, 0);
 				hu_block_decode(&b, q, cast + r * LONG + at, code, n);
 			}
 		for (size_t j = 0; j < ROWS * LONG; j++) {

@@ -136,7 +136,7 @@ remains_of_groups(float *to, const hu_factor *f, const hu_scheme *s)
 static double
 remains_of_blocks(float *to, const hu_factor *f, const hu_block *b)
 {
-	double whole = hu_block_tensor_scale(b, f->w, f->columns * f->k), bits = 0;
+	double whole = hu_block_whole(b, f->w, f->columns * f->k), bits = 0;
 	float *w = hu_xmalloc(f->k * sizeof *w);
 	uint8_t *code = hu_xmalloc(f->k);
 
@@ -146,7 +146,7 @@ remains_of_blocks(float *to, const hu_factor *f, const hu_block *b)
 		for (size_t k = 0; k < f->k; k += b->size) {
 			size_t n = f->k - k < b->size ? f->k - k : b->size;
 			hu_block_scale s = hu_block_scale_of(b, w + k, n, whole);
-			hu_block_encode(b, s, code, w + k, n);
+			hu_block_encode(b, s, code, w + k, n, j * f->k + k);
 			hu_block_decode(b, s, w + k, code, n);
 		}
 		for (size_t k = 0; k < f->k; k++)

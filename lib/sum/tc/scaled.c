@@ -16,7 +16,8 @@ hu_tc_quantise(hu_sum s, hu_format_id element, const float *x, size_t rows, size
 
 	hu_sum_operand(s, element, name, sizeof name);
 	HU_TRY(hu_block_find(name, &b));
-	*whole = hu_block_tensor_scale(&b, x, rows * k);
+	double most = hu_block_whole(&b, x, rows * k);
+	*whole = hu_block_tensor_scale(&b, most);
 	size_t groups = (k + b.size - 1) / b.size;
 	uint8_t *code = malloc(b.size);
 	if (!code)
@@ -24,8 +25,8 @@ hu_tc_quantise(hu_sum s, hu_format_id element, const float *x, size_t rows, size
 	for (size_t i = 0; i < rows; i++)
 		for (size_t g = 0; g < groups; g++) {
 			size_t at = g * b.size, n = k - at < b.size ? k - at : b.size;
-			hu_block_scale q = hu_block_scale_of(&b, x + i * k + at, n, *whole);
-			hu_block_encode(&b, q, code, x + i * k + at, n);
+			hu_block_scale q = hu_block_scale_of(&b, x + i * k + at, n, most);
+			hu_block_encode(&b, q, code, x + i * k + at, n, i * k + at);
 			scales[i * groups + g] = hu_decode(q.code, hu_format_of(b.scale));
 			for (size_t j = 0; j < n; j++)
 				to[i * k + at + j] = hu_decode(code[j], hu_format_of(b.element));
