@@ -393,7 +393,7 @@ for (name, element, bits, size, scale, scale_bits, most, least), o in zip(
         else (
             'largest magnitude / largest integer'
             if scale == 'fp32'
-            else 'fp32 scale of the whole array' if name == 'nvfp4' else 'top binade'
+            else "amax / (max * the array's scale)" if name == 'nvfp4' else '2^(floor(log2 amax) - emax)'
         )
     )
     wrong += ['%s: %s' % (name, rule)] if scale + ': ' not in rule or kind not in rule else []

@@ -172,7 +172,7 @@ integers = [
     'int8:biases',
     'int8:sym:tensor:biases',
 ]
-weights = ['int4', 'int4:g8', 'int4:g8:asym', 'int8:weights', 'nvfp4', 'mxfp4']
+weights = ['int4', 'int4:g8', 'int4:g8:asym', 'int8:weights', 'nvfp4', 'mxfp4', 'mxfp4:rceil', 'fp8blockx8:share']
 floating = ['e4m3:static', 'e5m2:static', 'e4m3:channel', 'e4m3:weights']
 got = tap.halfulp(
     'validate',
@@ -268,7 +268,7 @@ def nearest(x, table):
 
 
 def remains(column, p, everything):
-    out, size = [], {'nvfp4': 16, 'mxfp4': 32}.get(p) or int(next((w[1:] for w in p.split(':') if w[0] == 'g'), 128))
+    out, size = [], {'nvfp4': 16, 'mxfp4': 32, 'mxfp4:rceil': 32, 'fp8blockx8:share': 8}.get(p) or int(next((w[1:] for w in p.split(':') if w[0] == 'g'), 128))
     if p == 'int8:weights':
         s = f(max(map(abs, column)) / 127)
         return [f(rint(f(w / s)) * s) for w in column]
@@ -280,6 +280,12 @@ def remains(column, p, everything):
         if p == 'mxfp4':
             s = 2.0 ** (math.floor(math.log2(max(map(abs, g)))) - 2)
             out += [nearest(w / s, E2M1) * s for w in g]
+        elif p == 'mxfp4:rceil':
+            s = 2.0 ** math.ceil(math.log2(f(max(map(abs, g)) * f(1 / 6))))
+            out += [nearest(w / s, E2M1) * s for w in g]
+        elif p == 'fp8blockx8:share':
+            s = f(max(map(abs, g)) / 448)
+            out += [f(nearest(f(w * f(1 / s)), E4M3) * s) for w in g]
         elif p == 'nvfp4':
             whole = f(max(map(abs, everything)) / 2688)
             s = nearest(max(map(abs, g)) / (6 * whole), E4M3) * whole

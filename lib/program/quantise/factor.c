@@ -132,31 +132,25 @@ remains_of_groups(float *to, const hu_factor *f, const hu_scheme *s)
 	return bits;
 }
 
-/* Blocks along the terms of each column; a scale over all of them where the format has one. */
+/* Blocks along the terms of each column, of tiles across columns; a scale over all of them where the format has one. */
 static double
 remains_of_blocks(float *to, const hu_factor *f, const hu_block *b)
 {
-	double whole = hu_block_whole(b, f->w, f->columns * f->k), bits = 0;
-	float *w = hu_xmalloc(f->k * sizeof *w);
-	uint8_t *code = hu_xmalloc(f->k);
+	float *w = hu_xmalloc(f->columns * f->k * sizeof *w);
+	double bits = 0;
 
-	for (size_t j = 0; j < f->columns; j++) {
+	for (size_t j = 0; j < f->columns; j++)
 		for (size_t k = 0; k < f->k; k++)
-			w[k] = f->w[at(f, j, k)];
-		for (size_t k = 0; k < f->k; k += b->size) {
-			size_t n = f->k - k < b->size ? f->k - k : b->size;
-			hu_block_scale s = hu_block_scale_of(b, w + k, n, whole);
-			hu_block_encode(b, s, code, w + k, n, j * f->k + k);
-			hu_block_decode(b, s, w + k, code, n);
-		}
+			w[j * f->k + k] = f->w[at(f, j, k)];
+	hu_block_cast_rows(b, w, w, f->columns, f->k);
+	for (size_t j = 0; j < f->columns; j++)
 		for (size_t k = 0; k < f->k; k++)
-			to[at(f, j, k)] = w[k];
-		bits += hu_block_bits(b, f->k);
-	}
-	if (b->kind == HU_BLOCK_TWO_LEVEL)
-		bits -= 32.0 * (double)(f->columns - 1); /* the scale over all of them is one */
+			to[at(f, j, k)] = w[j * f->k + k];
 	free(w);
-	free(code);
+	for (size_t j = 0; j < f->columns; j += b->rows)
+		bits += hu_block_bits(b, f->k * (f->columns - j < b->rows ? f->columns - j : b->rows));
+	if (b->kind == HU_BLOCK_TWO_LEVEL) /* the scale over all of them is one */
+		bits -= 32.0 * (double)((f->columns + b->rows - 1) / b->rows - 1);
 	return bits;
 }
 

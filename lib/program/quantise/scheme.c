@@ -67,13 +67,24 @@ find(const char *text, size_t n)
 	return NULL;
 }
 
+/* Finds a block format of float elements, with its words. Names of integers are schemes of their own. */
+static hu_status
+find_block(const char *text, hu_block *b)
+{
+	HU_TRY(hu_block_find(text, b));
+	return b->element == HU_NO_FORMAT ? hu_fail(HU_EABSENT, "'%s' has integers", hu_shown(text)) : HU_OK;
+}
+
 int
 hu_scheme_is(const char *text)
 {
+	hu_block b;
 	size_t n = strcspn(text, ":");
 	const row *r = find(text, n);
 	hu_format_id f;
 
+	if (!r && find_block(text, &b) == HU_OK)
+		return 1;
 	if (!r && hu_format_find(text, &f) == HU_OK)
 		return hu_format_of(f).bits > 8 && hu_format_of(f).bits < 32 && f != HU_TF32;
 	return r && (text[n] || r->kind != HU_SCHEME_FLOAT8);
@@ -202,6 +213,20 @@ hu_scheme_parse(hu_scheme *s, const char *text)
 	snprintf(s->name, sizeof s->name, "%s", text);
 	if (strlen(text) >= sizeof s->name)
 		return hu_fail(HU_EINVAL, "policy '%.40s…' is longer than any that there is", hu_shown(text));
+	if (!r || r->kind == HU_SCHEME_BLOCK) {
+		hu_status st = find_block(text, &s->block);
+		if (st == HU_OK) {
+			s->kind = HU_SCHEME_BLOCK;
+			s->bits = s->block.bits;
+			s->format = HU_NO_FORMAT;
+			s->grain = HU_GRAIN_GROUP;
+			s->group = s->block.size;
+			s->activations = HU_ACTIVATIONS_NONE;
+			return HU_OK;
+		}
+		if (r || st == HU_EINVAL)
+			return st;
+	}
 	if (!r) {
 		if (hu_format_find(text, &f) != HU_OK || hu_format_of(f).bits <= 8)
 			return hu_fail(HU_EABSENT,
@@ -219,8 +244,6 @@ hu_scheme_parse(hu_scheme *s, const char *text)
 	s->group = r->group;
 	s->activations = r->activations;
 	s->asymmetric = r->kind == HU_SCHEME_INTEGER && r->activations != HU_ACTIVATIONS_NONE;
-	if (r->kind == HU_SCHEME_BLOCK)
-		HU_TRY(hu_block_find(r->name, &s->block));
 	if (r->kind == HU_SCHEME_FLOAT8 && !text[n])
 		s->activations = HU_ACTIVATIONS_DYNAMIC;
 	snprintf(all, sizeof all, "%s", text + n);
