@@ -69,6 +69,7 @@ include $(top_srcdir)/lib/judge/kernel/row/local.mk
 include $(top_srcdir)/lib/judge/parts/local.mk
 include $(top_srcdir)/lib/judge/verdict/local.mk
 include $(top_srcdir)/lib/number/local.mk
+include $(top_srcdir)/lib/number/block/local.mk
 include $(top_srcdir)/lib/number/bulk/local.mk
 include $(top_srcdir)/lib/number/elementary/local.mk
 include $(top_srcdir)/lib/op/local.mk

@@ -91,9 +91,10 @@ say_words(const hu_block *b)
 	if (b->element != HU_NO_FORMAT)
 		printf("A rounding mode (RNE, RNA, RNZ, SR ...) says how elements are rounded.\n");
 	if (b->kind == HU_BLOCK_TWO_LEVEL)
-		printf("46=mse|mae|max also tries the scale that maps amax to 4 and keeps the one of less error; a tie is "
-		       "6's.\n");
-	printf("headroom=X takes the scale of amax times X; times=X quantises X times the values and divides by X again.\n");
+		printf("46=mse|mae|max also tries the scale that maps amax to 4, and keeps the one of less error; a\n"
+		       "tie is 6's.\n");
+	printf("headroom=X takes the scale of amax times X; times=X quantises X times the values and divides by X\n"
+	       "again.\n");
 }
 
 void

@@ -56,11 +56,11 @@ round_blocks(const hu_args *args, rounding *o, const hu_arithmetic *how)
 	for (int i = 0; i < o->blocks && hu_args_given(args, "mode"); i++) {
 		if (o->block[i].element == HU_NO_FORMAT && how->mode != HU_RNE)
 			return hu_fail(HU_EINVAL,
-				"--mode %s: the integers of %s are rounded to nearest even, nothing else; leave out %s or "
-				"the option",
-				hu_mode_name(how->mode), o->block[i].name, o->block[i].name);
+				"--mode %s: the integers of %s are rounded to nearest even, nothing else; leave out "
+				"one of them",
+				hu_mode_name(how->mode), o->block[i].name);
 		o->block[i].mode = how->mode;
-		o->block[i].seed = how->seed;
+		o->block[i].draws.seed = how->seed;
 	}
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (hu_args_given(args, others[i]))

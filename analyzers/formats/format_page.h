@@ -4,7 +4,7 @@
 #ifndef HU_ANALYZERS_FORMAT_PAGE_H
 #define HU_ANALYZERS_FORMAT_PAGE_H
 
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 
 #include <jansson.h>
 

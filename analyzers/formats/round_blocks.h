@@ -5,7 +5,7 @@
 #define HU_ANALYZERS_ROUND_BLOCKS_H
 
 #include "analyzers/calc/rows.h"
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 
 /* Starts as zeros. The values as they were given, in order, and rounded to fp32. */
 typedef struct hu_round_blocks {

@@ -44,8 +44,8 @@ hu_target_list(const char *text, hu_target *out, int max, int *n)
 			break;
 		if (t.format == HU_NO_FORMAT && t.block.rows > 1) {
 			st = hu_fail(HU_EINVAL,
-				"%s: tiles of %zu rows are for the matrices of a model (validate); name blocks of a row, as "
-				"nvfp4x16",
+				"%s: tiles of %zu rows are for the matrices of a model (validate); name blocks of a "
+				"row, as nvfp4x16",
 				t.block.name, t.block.rows);
 			break;
 		}

@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_TARGETS_H
 #define HU_ANALYZERS_TARGETS_H
 
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 
 typedef struct hu_target {
 	hu_format_id format;    /* HU_NO_FORMAT: a block format */

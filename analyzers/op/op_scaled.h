@@ -7,7 +7,7 @@
 #include "analyzers/op/op_run.h"
 
 /* Fills r->n, shape and value, and where judged is 1 exact and bound, for r->sum.group > 0. Where sa and sb are NULL
-   the arrays are quantised along k by lib/number/block.h; the fp32 scale that nvfp4 has for a whole array multiplies
+   the arrays are quantised along k by block.h; the fp32 scale that nvfp4 has for a whole array multiplies
    the sum that was rounded to fp32, as an epilogue does. Otherwise the elements are rounded to their format, and each
    row of sa and sb (for matmul: column of b) holds a scale for every group. exact and bound are those of the operands
    made in this way. */

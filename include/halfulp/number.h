@@ -16,7 +16,7 @@ extern "C" {
 
 #include "lib/base/status.h"
 #include "lib/number/arith.h"
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 #include "lib/number/bulk/bulk.h"
 #include "lib/number/code.h"
 #include "lib/number/count.h"

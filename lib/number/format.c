@@ -4,7 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 #include "lib/number/custom.h"
 #include "lib/number/names.h"
 

@@ -3,7 +3,8 @@
 
 # For other programs: make install puts the library, <halfulp/number.h> and what it includes, and a pkg-config file
 lib_LIBRARIES = libhalfulp-number.a
-libhalfulp_number_a_SOURCES = lib/base/bug.c lib/base/mem.c lib/base/console/show.c lib/base/status.c lib/base/str.c lib/number/block.c lib/number/block_name.c lib/number/block_scale.c lib/number/bulk/bulk.c \
+libhalfulp_number_a_SOURCES = lib/base/bug.c lib/base/mem.c lib/base/console/show.c lib/base/status.c lib/base/str.c lib/number/block/block.c lib/number/block/block_code.c lib/number/block/block_name.c \
+	lib/number/block/block_scale.c lib/number/bulk/bulk.c \
 	lib/number/bulk/bulk_neon.c lib/number/bulk/bulk_pack.c lib/number/bulk/bulk_plan.c lib/number/bulk/bulk_run.c lib/number/bulk/bulk_scalar.c lib/number/custom.c \
 	lib/number/format.c lib/number/names.c lib/number/simd.c
 libhalfulp_number_a_LIBADD =
@@ -13,7 +14,8 @@ endif
 numberdir = $(includedir)/halfulp
 number_HEADERS = include/halfulp/number.h
 numbertreedir = $(includedir)/halfulp
-nobase_numbertree_HEADERS = lib/base/bug.h lib/base/hd.h lib/base/status.h lib/number/arith.h lib/number/block.h \
+nobase_numbertree_HEADERS = lib/base/bug.h lib/base/hd.h lib/base/status.h lib/number/arith.h lib/number/block/block.h \
+	lib/number/block/block_rules.def \
 	lib/number/bulk/bulk.h lib/number/code.h lib/number/count.h lib/number/draw.h lib/number/elementary.h \
 	lib/number/elementary_round.h lib/number/elementary/error_function.h lib/number/elementary/exponential.h \
 	lib/number/elementary/trigonometric.h lib/number/elementary/whole.h lib/number/format.h lib/number/formats.def \
@@ -21,13 +23,6 @@ nobase_numbertree_HEADERS = lib/base/bug.h lib/base/hd.h lib/base/status.h lib/n
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = halfulp-number.pc
 noinst_HEADERS += lib/number/arith.h
-libhalfulp_a_SOURCES += lib/number/block.c
-libhalfulp_a_SOURCES += lib/number/block_name.c
-libhalfulp_a_SOURCES += lib/number/block_scale.c
-noinst_HEADERS += lib/number/block.h
-noinst_HEADERS += lib/number/block_makers.def
-noinst_HEADERS += lib/number/block_rules.def
-noinst_HEADERS += lib/number/blocks.def
 noinst_HEADERS += lib/number/code.h
 noinst_HEADERS += lib/number/count.h
 libhalfulp_a_SOURCES += lib/number/custom.c

@@ -172,7 +172,8 @@ integers = [
     'int8:biases',
     'int8:sym:tensor:biases',
 ]
-weights = ['int4', 'int4:g8', 'int4:g8:asym', 'int8:weights', 'nvfp4', 'mxfp4', 'mxfp4:rceil', 'fp8blockx8:share']
+weights = ['int4', 'int4:g8', 'int4:g8:asym', 'int8:weights', 'nvfp4', 'mxfp4', 'mxfp4:rceil']
+weights += ['fp8blockx8:share']
 floating = ['e4m3:static', 'e5m2:static', 'e4m3:channel', 'e4m3:weights']
 got = tap.halfulp(
     'validate',
@@ -268,7 +269,8 @@ def nearest(x, table):
 
 
 def remains(column, p, everything):
-    out, size = [], {'nvfp4': 16, 'mxfp4': 32, 'mxfp4:rceil': 32, 'fp8blockx8:share': 8}.get(p) or int(next((w[1:] for w in p.split(':') if w[0] == 'g'), 128))
+    sizes = {'nvfp4': 16, 'mxfp4': 32, 'mxfp4:rceil': 32, 'fp8blockx8:share': 8}
+    out, size = [], sizes.get(p) or int(next((w[1:] for w in p.split(':') if w[0] == 'g'), 128))
     if p == 'int8:weights':
         s = f(max(map(abs, column)) / 127)
         return [f(rint(f(w / s)) * s) for w in column]

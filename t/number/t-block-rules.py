@@ -25,6 +25,10 @@ def f32(x):
         return float('inf') if x > 0 else -float('inf')
 
 
+def masked(x, mask):
+    return struct.unpack('<f', struct.pack('<I', struct.unpack('<I', struct.pack('<f', x))[0] & mask))[0]
+
+
 def nearest(x, values):
     """The nearest of the values to x, ties to the even code, saturating; its code."""
     a = abs(x)
@@ -88,7 +92,7 @@ def fp8(rule, least):
         else:
             by = f32(448 / most)
             if rule == 'inverse-pow2':
-                by = struct.unpack('<f', struct.pack('<I', struct.unpack('<I', struct.pack('<f', by))[0] & 0xFF800000))[0]
+                by = masked(by, 0xFF800000)
             scale = f32(1 / by)
         values = [f32(nearest(f32(x * by), E4M3)[0] * scale) for x in block]
         return values, struct.unpack('<I', struct.pack('<f', scale))[0]
@@ -102,8 +106,9 @@ random.seed(41)
 def arrays():
     """Arrays of 512: normal fp32, normal in bf16, and blocks of very different sizes with ties."""
     yield 'fp32', [f32(random.gauss(0, 1)) for _ in range(512)]
-    yield 'bf16', [float(struct.unpack('<f', struct.pack('<I', struct.unpack('<I', struct.pack('<f', random.gauss(0, 3)))[0] & 0xFFFF0000))[0]) for _ in range(512)]
-    yield 'spread', [f32(random.choice(E2M1) * random.choice([1, -1, 1.25]) * 2.0 ** (i // 16 - 22)) for i in range(512)]
+    yield 'bf16', [masked(random.gauss(0, 3), 0xFFFF0000) for _ in range(512)]
+    spread = [random.choice(E2M1) * random.choice([1, -1, 1.25]) * 2.0 ** (i // 16 - 22) for i in range(512)]
+    yield 'spread', [f32(x) for x in spread]
 
 
 FORMATS = [
@@ -120,7 +125,8 @@ FORMATS = [
 for kind, values in arrays():
     words = '\n'.join(float(v).hex() for v in values)
     names = ','.join(name for name, _, _ in FORMATS)
-    run = subprocess.run([HALFULP, 'round', '--format', names, '--json', '-'], input=words, capture_output=True, text=True)
+    line = [HALFULP, 'round', '--format', names, '--json', '-']
+    run = subprocess.run(line, input=words, capture_output=True, text=True)
     rows = json.loads(run.stdout) if run.returncode == 0 else []
     ok(len(rows) == len(values) * len(FORMATS), '%s: a row for each value and format' % kind, run.stderr)
     whole = max(abs(v) for v in values)
@@ -133,6 +139,6 @@ for kind, values in arrays():
             want, code = quantise(block, whole)
             for x, row, w in zip(block, got[at : at + size], want):
                 if float(row['value']) != w or int(row['scale_bits'], 16) != code:
-                    wrong.append('%r: %s with %s, wanted %r with 0x%x' % (x, row['value'], row['scale_bits'], w, code))
+                    wrong.append('%r: %s, %s; wanted %r, 0x%x' % (x, row['value'], row['scale_bits'], w, code))
         none(wrong, '%s, %s: every element and every scale are those of the steps' % (name, kind))
 finish()

@@ -2,7 +2,7 @@
    The rules by which blocks get their scales. Powers of two: against what the rule says, sought among the powers by
    comparing, on 10^6 magnitudes with the corner cases. Normal deviates: the errors, biases and shares that were
    published or measured elsewhere. t-block-rules.py has NVFP4's and the fp32 scales' steps. */
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 #include "lib/number/philox.h"
 #include "t/tool/tap.h"
 

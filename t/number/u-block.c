@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Block formats: scales and elements against MPFR's exact quotient rounded in
    one step, known blocks by hand, every code there and back, refusals. */
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"
 #include "t/tool/tap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Tensor cores with block-scaled operands against the published pseudo-code in MPFR: values and exponents
    of every term as numbers, floor and truncation by MPFR, nothing shared with tc/scaled.h but formats' codes. */
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"
 #include "lib/sum/model.h"

@@ -3,7 +3,7 @@
 #ifndef HU_PROGRAM_SCHEME_H
 #define HU_PROGRAM_SCHEME_H
 
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 
 /* FLOAT is no quantisation: the node's operands and results are rounded to a format, its arithmetic is float32's. */
 typedef enum hu_scheme_kind {

@@ -2,7 +2,7 @@
    Quantises operands for tensor cores that take scales. */
 #include "lib/sum/tc/scaled.h"
 
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 #include "lib/number/code.h"
 
 #include <stdlib.h>

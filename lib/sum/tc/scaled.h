@@ -134,7 +134,7 @@ hu_tc_scaled(const double *a, const double *sa, const double *b, const double *s
 /* Quantises `rows` rows of k numbers along k, as s's operands with elements of format `element` (s.in or s.in2).
    `to` receives the elements (rows x k) and scales their scales (rows x ceil(k / s.group)). *whole is the fp32 scale
    over the array that nvfp4 has besides (else 1); the unit does not see it, so the caller multiplies the sum by it.
-   Rounding is as in lib/number/block.h. HU_ENOMEM where there is no memory. */
+   Rounding is as in lib/number/block/block.h. HU_ENOMEM where there is no memory. */
 hu_status hu_tc_quantise(hu_sum s, hu_format_id element, const float *x, size_t rows, size_t k, double *to,
 	double *scales, double *whole);
 #endif

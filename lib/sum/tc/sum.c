@@ -3,7 +3,7 @@
 #include "lib/sum/tc/sum.h"
 
 #include "lib/base/str.h"
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 #include "lib/sum/tc/tc.h"
 
 #include <stdio.h>

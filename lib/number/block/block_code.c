@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Quantisation by block formats, and packing. */
-#include "lib/number/block.h"
-
-#include "lib/base/mem.h"
+   Elements of block formats: their codes under a scale, and back. */
 #include "lib/number/arith.h"
+#include "lib/number/block/block.h"
 #include "lib/number/code.h"
-#include "lib/number/philox.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+
+double
+hu_block_steps(const hu_block *b)
+{
+	return b->element == HU_NO_FORMAT && b->kind == HU_BLOCK_POWER2 ? hu_pow2(b->bits - 2) : 1;
+}
+
+double
+hu_block_largest(const hu_block *b)
+{
+	if (b->element != HU_NO_FORMAT)
+		return hu_format_of(b->element).max;
+	return (double)((1 << (b->kind == HU_BLOCK_ZERO_POINT ? b->bits : b->bits - 1)) - 1) / hu_block_steps(b);
+}
 
 /* The largest and the smallest integer that an element can be. */
 static int
@@ -68,7 +77,6 @@ hu_block_saturates(const hu_block *b, hu_block_scale s, float x)
 void
 hu_block_encode(const hu_block *b, hu_block_scale s, uint8_t *code, const float *src, size_t n, uint64_t first)
 {
-	hu_stream stream = { .seed = b->seed };
 	hu_format f = hu_format_of(b->element);
 	unsigned mask = (1u << b->bits) - 1;
 
@@ -80,7 +88,7 @@ hu_block_encode(const hu_block *b, hu_block_scale s, uint8_t *code, const float 
 			code[i] = (uint8_t)((unsigned)clamped(b, integer(b, s, (double)(src[i] * b->times))) & mask);
 		} else {
 			x = dividend(b, s, src[i], &by);
-			uint32_t bits = hu_mode_draws(b->mode) ? hu_random_cast(stream, first + i) : 0;
+			uint32_t bits = hu_mode_draws(b->mode) ? hu_random_cast(b->draws, first + i) : 0;
 			code[i] = (uint8_t)hu_encode(hu_arith_div(x, by, f, b->mode, HU_SATURATE, bits).value, f);
 		}
 	}
@@ -106,91 +114,5 @@ hu_block_decode(const hu_block *b, hu_block_scale s, float *dst, const uint8_t *
 			v = v > FLT_MAX ? FLT_MAX : v < -FLT_MAX ? -FLT_MAX : v;
 		}
 		dst[i] = hu_isnan(s.scale) ? hu_from_bits32(0x7fc00000u) : (float)v;
-	}
-}
-
-/* Quantises a block of rows x columns elements, which lie `across` apart from row to row, and are copied to `of`. */
-static void
-cast_block(
-	const hu_block *b, float *dst, float *of, size_t rows, size_t columns, size_t across, size_t at, double whole)
-{
-	size_t n = rows * columns;
-	uint8_t code[256];
-
-	for (size_t r = 0; r < rows; r++)
-		for (size_t c = 0; c < columns; c++)
-			of[r * columns + c] = dst[at + r * across + c];
-	hu_block_scale s = hu_block_scale_of(b, of, n, whole);
-	for (size_t r = 0; r < rows; r++)
-		for (size_t c = 0; c < columns; c += sizeof code) {
-			size_t k = columns - c < sizeof code ? columns - c : sizeof code, place = at + r * across + c;
-			hu_block_encode(b, s, code, of + r * columns + c, k, place);
-			hu_block_decode(b, s, dst + place, code, k);
-		}
-}
-
-void
-hu_block_cast_rows(const hu_block *b, float *dst, const float *src, size_t rows, size_t columns)
-{
-	size_t wide = b->size && b->size < columns ? b->size : columns, high = b->size ? b->rows : rows;
-	double whole = hu_block_whole(b, src, rows * columns);
-
-	high = high > rows ? rows : high;
-	if (!wide || !high)
-		return;
-	float *of = hu_xmalloc(high * wide * sizeof *of);
-	if (dst != src)
-		memcpy(dst, src, rows * columns * sizeof *dst);
-	for (size_t r = 0; r < rows; r += high)
-		for (size_t c = 0; c < columns; c += wide)
-			cast_block(b, dst, of, rows - r < high ? rows - r : high,
-				columns - c < wide ? columns - c : wide, columns, r * columns + c, whole);
-	free(of);
-}
-
-void
-hu_block_cast(const hu_block *b, float *dst, const float *src, size_t n)
-{
-	hu_block_cast_rows(b, dst, src, 1, n);
-}
-
-double
-hu_block_bits(const hu_block *b, size_t n)
-{
-	size_t each = b->size * b->rows, blocks = each ? (n + each - 1) / each : n > 0;
-	double shared = b->scale_bits + (b->kind == HU_BLOCK_ZERO_POINT ? b->bits : 0);
-
-	return (double)n * b->bits + (double)blocks * shared + (b->kind == HU_BLOCK_TWO_LEVEL && n ? 32 : 0);
-}
-
-void
-hu_bits_pack(uint8_t *dst, const uint8_t *code, size_t n, int bits)
-{
-	unsigned word = 0, mask = (1u << bits) - 1;
-	int have = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		word |= (code[i] & mask) << have;
-		for (have += bits; have >= 8; have -= 8, word >>= 8)
-			*dst++ = (uint8_t)word;
-	}
-	if (have)
-		*dst = (uint8_t)word;
-}
-
-void
-hu_bits_unpack(uint8_t *code, const uint8_t *src, size_t n, int bits)
-{
-	unsigned word = 0, mask = (1u << bits) - 1;
-	int have = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (have < bits) {
-			word |= (unsigned)*src++ << have;
-			have += 8;
-		}
-		code[i] = (uint8_t)(word & mask);
-		word >>= bits;
-		have -= bits;
 	}
 }

@@ -2,7 +2,7 @@
    The scales of blocks, by the rules of block_rules.def. What a rule computes in fp32 is in floats here, an operation
    each. */
 #include "lib/number/arith.h"
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 #include "lib/number/code.h"
 
 #include <float.h>
@@ -47,20 +47,6 @@ hu_block_tensor_scale(const hu_block *b, double whole)
 		return 1;
 	m = (double)(float)(whole / (double)two_level_top(b));
 	return m > 0 ? m : 0x1p-149;
-}
-
-double
-hu_block_steps(const hu_block *b)
-{
-	return b->element == HU_NO_FORMAT && b->kind == HU_BLOCK_POWER2 ? hu_pow2(b->bits - 2) : 1;
-}
-
-double
-hu_block_largest(const hu_block *b)
-{
-	if (b->element != HU_NO_FORMAT)
-		return hu_format_of(b->element).max;
-	return (double)((1 << (b->kind == HU_BLOCK_ZERO_POINT ? b->bits : b->bits - 1)) - 1) / hu_block_steps(b);
 }
 
 /* The largest exponent of an integer element is taken as 0 and its last place as 2^(2 - bits): MXINT8's elements are

@@ -6,6 +6,7 @@
 #define HU_NUMBER_BLOCK_H
 
 #include "lib/number/format.h"
+#include "lib/number/philox.h"
 
 typedef enum hu_block_kind {
 	HU_BLOCK_POWER2,
@@ -19,7 +20,7 @@ typedef enum hu_block_kind {
 typedef enum hu_block_rule {
 	HU_BLOCK_OWN,
 #define BLOCK_RULE(id, name, kind, summary) HU_BLOCK_##id,
-#include "lib/number/block_rules.def"
+#include "lib/number/block/block_rules.def"
 #undef BLOCK_RULE
 } hu_block_rule;
 
@@ -49,7 +50,7 @@ typedef struct hu_block {
 	float least;             /* a smaller amax counts as this */
 	float headroom;          /* the scale is that of amax times this */
 	float times;             /* elements are quantised from this times their values, and decoded by its inverse */
-	uint64_t seed;           /* of stochastic rounding */
+	hu_stream draws;         /* of stochastic rounding */
 } hu_block;
 
 /* The scale of one block: an element's value is scale * (value of its code - zero). A scale of NaN makes every
@@ -106,6 +107,9 @@ double hu_block_largest(const hu_block *b);
    block of a row, and of the rows, may be smaller. Tiles need a matrix: of an array they are blocks of their row. */
 void hu_block_cast(const hu_block *b, float *dst, const float *src, size_t n);
 void hu_block_cast_rows(const hu_block *b, float *dst, const float *src, size_t rows, size_t columns);
+/* The same for the band of b->rows rows from `row` on alone; whole is hu_block_whole of the matrix. */
+void hu_block_cast_band(
+	const hu_block *b, float *dst, const float *src, size_t rows, size_t columns, size_t row, double whole);
 
 /* The bits that n elements take with their scales and zero points, stored densely; of tiles, without loss at edges. */
 double hu_block_bits(const hu_block *b, size_t n);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    Names of block formats: a row, a size, and words. */
-#include "lib/number/block.h"
+#include "lib/number/block/block.h"
 
 #include "lib/base/str.h"
+#include "lib/number/names.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ typedef struct row {
 static const row rows[] = {
 #define BLOCK(name, alias, element, bits, size, kind, scale, summary)                                                  \
 	{ name, alias, element, bits, size, HU_BLOCK_##kind, scale, summary },
-#include "lib/number/blocks.def"
+#include "lib/number/block/blocks.def"
 #undef BLOCK
 };
 
@@ -36,7 +37,7 @@ typedef struct rule {
 
 static const rule rules[] = {
 #define BLOCK_RULE(id, name, kind, summary) { HU_BLOCK_##id, name, HU_BLOCK_##kind, summary },
-#include "lib/number/block_rules.def"
+#include "lib/number/block/block_rules.def"
 #undef BLOCK_RULE
 };
 
@@ -55,7 +56,7 @@ static const maker makers[] = {
 #define BLOCK_MAKER(name, kind, rule, mode4, mode, inf, least, four, summary)                                          \
 	{ name, HU_BLOCK_##kind, HU_BLOCK_##rule, HU_##mode4, HU_##mode, HU_BLOCK_##inf, least, HU_BLOCK_FOUR_##four,  \
 		summary },
-#include "lib/number/block_makers.def"
+#include "lib/number/block/block_makers.def"
 #undef BLOCK_MAKER
 };
 
@@ -268,12 +269,14 @@ add_word(hu_block *b, const char *text, const char *w)
 							 "block format '%s': '%s' needs a number or a ratio from 1/4 "
 							 "to 4, as in headroom=17/16",
 							 text, w);
-	if (hu_mode_find(w, &b->mode) != HU_OK)
+	int mode = hu_name_find(hu_mode_names, HU_MODES, w);
+	if (mode < 0)
 		return hu_fail(HU_EINVAL,
 			"block format '%s': '%s' is no word of a block format; a rule for the scale (floor, rceil, "
 			"even), "
 			"who computes so (te, torchao), a rounding mode, 46=mse, headroom=X or times=X is",
 			text, w);
+	b->mode = (hu_mode)mode;
 	if (b->element == HU_NO_FORMAT && b->mode != HU_RNE)
 		return hu_fail(HU_EINVAL, "block format '%s': integers are rounded to nearest even alone", text);
 	return HU_OK;
