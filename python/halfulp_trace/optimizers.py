@@ -157,9 +157,9 @@ def one_update(s, op, attr, w, g, found, p, states, name, t=None):
     outputs = [(role + "_next", snapshot(p))]
     outputs += [("%s_%s_next" % (role, letter), snapshot(x)) for _, x, letter in states]
     ids = s.call(op, inputs, outputs, attr, library=True, layer=layer, phase="update")
-    s.known[s.key(p)] = Value(snapshot(p), {"plain": ids[0]})
-    for (i, x, _), after in zip(states, ids[1:]):
-        s.known[s.key(x)] = Value(snapshot(x), {"plain": after})
+    s.known[s.key(p)] = Value(outputs[0][1], {"plain": ids[0]})
+    for (i, x, _), after, (_, own) in zip(states, ids[1:], outputs[1:]):
+        s.known[s.key(x)] = Value(own, {"plain": after})
         s.ended[i] = after
         s.owner[i] = s.weights.get(s.storage(p))
 

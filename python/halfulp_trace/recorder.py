@@ -14,12 +14,13 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils._python_dispatch import _disable_current_modes
 
+from .arena import Arena, use
 from .formats import FORMATS
 from .optimizers import Update
 from .program import Program
 from .rundir import METRICS, digest, safetensors, write
 from .step import Step
-from .values import Value, holdable, parts, snapshot, tensor_name
+from .values import Value, counts, holdable, parts, snapshot, tensor_name
 from .which import Which
 
 
@@ -95,8 +96,10 @@ class record:
             return self
         self.step = Step(self)
         self.exit = contextlib.ExitStack()
+        self.arena = Arena(os.path.join(self.run, "trace"))
         self.guard(self.uncompiled)
         self.guard(self.start, self.step)
+        self.exit.enter_context(use(self.arena))
         self.exit.enter_context(self.step)
         return self
 
@@ -120,11 +123,13 @@ class record:
         """The model's state before the step, and hooks in its modules and in optimizers."""
         for name, p, _ in s.parameters():
             if holdable(p) and p.dtype in FORMATS:
-                w = s.weights[s.storage(p)] = s.add("", snapshot(p), "weight", name, state=True, trainable=True)
-                s.known[s.key(p)] = Value(snapshot(p), {"plain": w})
+                own = snapshot(p)
+                w = s.weights[s.storage(p)] = s.add("", own, "weight", name, state=True, trainable=True)
+                s.known[s.key(p)] = Value(own, {"plain": w})
         for name, b in self.buffers():
             if holdable(b) and b.dtype in FORMATS:
-                s.known[s.key(b)] = Value(snapshot(b), {"plain": s.add("", snapshot(b), "other", name, state=True)})
+                own = snapshot(b)
+                s.known[s.key(b)] = Value(own, {"plain": s.add("", own, "other", name, state=True)})
         if self.scale is not None:
             s.scale = s.add("", snapshot(self.scale), "other", "scaler.scale", state=True)
             s.known[s.key(self.scale)] = Value(snapshot(self.scale), {"plain": s.scale})
@@ -166,8 +171,10 @@ class record:
             return False
         self.exit.close()
         if kind is None:
-            self.guard(self.write, self.step)
-        self.step = None
+            with use(self.arena):
+                self.guard(self.write, self.step)
+        self.step.forget()
+        self.step = self.arena = None
         return False
 
     def states(self, s):
@@ -182,8 +189,8 @@ class record:
                 yield self.program.names[name], b, None
         yield from s.states
         own = set(s.weights) | {s.storage(b) for _, b in self.buffers()} | {s.storage(t) for _, t, _ in s.states}
-        for (storage, shape), (t, value) in list(s.outside.items()):
-            i = value.ids.get("plain")
+        for (storage, shape), t in s.outside.items():
+            i = s.before[storage, shape].ids.get("plain")
             if storage in s.updated and storage not in own and i not in s.ended and (
                     i not in s.grads.values()) and t.dim() > 0 and s.value(t).data is not None:
                 yield i, t, self.name_kept(s, i, t, (storage, shape))
@@ -222,7 +229,7 @@ class record:
         for i, after in nexts.items():           # what an update made operator by operator gets its name
             if after in self.program.maker and not self.program.tensors[after]["name"].endswith("_next"):
                 self.program.rename(after, self.program.tensors[i]["name"] + "_next")
-        trace = safetensors(s.values, self.program)
+        trace = safetensors(s.values, self.program, self.arena)
         head = next(trace)
         size = len(head) + sum(x.numel() * x.element_size() for x in s.values.values())
         if not self.which.fits(size):
@@ -235,12 +242,11 @@ class record:
         scale = float(s.values[s.scale]) if s.scale is not None and s.scale in s.values else 1.0
         skipped = int(bool(s.values[s.found])) if s.found is not None else 0
         for i in dict.fromkeys(s.grads.values()):
-            x = s.values[i].to(torch.float64).abs() / scale
-            fine = x[x.isfinite()]
-            self.grads.append((number, self.program.tensors[i]["name"], repr(float(fine.max()) if len(fine) else 0.0),
-                    int((fine > 0).sum()), int((fine == 0).sum()), int(x.numel() - fine.numel())))
+            amax, nonzeros, zeros, bad = counts(s.values[i])
+            self.arena.trim()
+            self.grads.append((number, self.program.tensors[i]["name"], repr(amax / scale), nonzeros, zeros, bad))
         row = {"step": number, "epoch": 0, "loss": self.noted, "loss_scale": scale, "skipped": skipped,
-               "digest": digest(self.program, s.values)}
+               "digest": digest(self.program, s.values, self.arena.trim)}
         self.rows.append(row)
         os.makedirs(os.path.join(self.run, "trace"), exist_ok=True)
         write(os.path.join(self.run, "trace", "step-%06d.safetensors" % number), itertools.chain([head], trace))

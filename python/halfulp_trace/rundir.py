@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files of a run directory."""
-import ctypes
 import json
 import os
 import struct
 
 import torch
 
+from .arena import in_memory
 from .formats import DTYPES, FORMATS
 
 
@@ -15,16 +15,41 @@ METRICS = """step epoch loss accuracy eval_loss eval_accuracy eval_precision eva
     digest""".split()
 
 
+def put(f, data):
+    while data:
+        data = data[f.write(data):]
+
+
+def copy(f, file, at, count):
+    """Appends bytes of another file, within the kernel where it can do that."""
+    while count > 0:
+        try:
+            n = os.copy_file_range(file, f.fileno(), count, at)
+        except OSError:
+            n = 0
+        if n == 0:
+            data = os.pread(file, min(count, 1 << 24), at)
+            if not data:
+                raise OSError("a file of copies ended early")
+            n = len(data)
+            put(f, memoryview(data))
+        at, count = at + n, count - n
+
+
 def write(path, data):
-    """Writes a file whole or not at all."""
-    with open(path + ".part", "wb") as f:
+    """Writes a file whole or not at all. A piece is bytes, or a file with a place in it and a number of bytes."""
+    with open(path + ".part", "wb", buffering=0) as f:
         for piece in data:
-            f.write(piece)
+            if isinstance(piece, tuple):
+                copy(f, *piece)
+            else:
+                put(f, memoryview(piece).cast("B"))
     os.replace(path + ".part", path)
 
 
-def safetensors(values, program):
-    """The bytes of a safetensors file of these values, by the program's tensor; wider formats come first."""
+def safetensors(values, program, arena=None):
+    """The pieces of a safetensors file of these values, by the program's tensor; wider formats come first. A piece is
+    bytes, or the arena's file with a place in it and a number of bytes."""
     order = sorted(values, key=lambda i: (-values[i].element_size(), i))
     header, at = {}, 0
     for i in order:
@@ -37,18 +62,23 @@ def safetensors(values, program):
     yield struct.pack("<Q", len(text)) + text
     for i in order:
         t = values[i].contiguous()
-        yield ctypes.string_at(t.data_ptr(), t.numel() * t.element_size())
+        at = arena.where(t) if arena is not None else None
+        yield in_memory(t) if at is None else (arena.file.fileno(), at, t.numel() * t.element_size())
 
 
 def signed(x):
     return x - (1 << 64) if x >> 63 else x
 
 
-def digest(program, values):
+CHUNK = 1 << 16          # elements whose 64-bit words a core's cache holds
+
+
+def digest(program, values, trim):
     """The digest of the state behind a step, as doc/formats.md defines it: the sum of mix64(FNV-1a64(name) xor
-    (index * 0x9e3779b97f4a7c15 + code)) over all elements of the state, modulo 2^64."""
-    def xor_shifted(z, k):                       # a logical shift: torch's own is an arithmetic one
-        return z ^ ((z >> k) & ((1 << (64 - k)) - 1))
+    (index * 0x9e3779b97f4a7c15 + code)) over all elements of the state, modulo 2^64. trim() gives back the memory of what was read."""
+    golden = 0x9e3779b97f4a7c15
+    places, z, shifted = torch.arange(CHUNK) * signed(golden), torch.empty(CHUNK, dtype=torch.int64), torch.empty(
+        CHUNK, dtype=torch.int64)
     total = 0
     for t in program.tensors:
         v = values.get(t.get("next"), values.get(t["id"])) if t.get("state") else None
@@ -58,10 +88,18 @@ def digest(program, values):
         for c in t["name"].encode():
             name = (name ^ c) * 0x100000001b3 % (1 << 64)
         bits = 8 * v.element_size()
-        code = v.reshape(-1).view({8: torch.uint8, 16: torch.int16, 32: torch.int32,
-                64: torch.int64}[bits]).to(torch.int64)
-        code = code & ((1 << bits) - 1) if bits < 64 else code
-        z = (torch.arange(len(code)) * signed(0x9e3779b97f4a7c15) + code) ^ signed(name)
-        z = xor_shifted(xor_shifted(z, 30) * signed(0xbf58476d1ce4e5b9), 27) * signed(0x94d049bb133111eb)
-        total += int(xor_shifted(z, 31).sum())
+        codes = v.reshape(-1).view({8: torch.uint8, 16: torch.int16, 32: torch.int32, 64: torch.int64}[bits])
+        for at in range(0, len(codes), CHUNK):
+            n = min(CHUNK, len(codes) - at)
+            x, y = z[:n], shifted[:n]
+            x.copy_(codes[at:at + n])
+            if bits < 64:
+                x.bitwise_and_((1 << bits) - 1)
+            x.add_(places[:n]).add_(signed(at * golden % (1 << 64))).bitwise_xor_(signed(name))
+            for shift, factor in ((30, 0xbf58476d1ce4e5b9), (27, 0x94d049bb133111eb), (31, 1)):
+                # a logical shift: torch's own is an arithmetic one
+                torch.bitwise_right_shift(x, shift, out=y)
+                x.bitwise_xor_(y.bitwise_and_((1 << (64 - shift)) - 1)).mul_(signed(factor))
+            total += int(x.sum())
+        trim()
     return "0x%016x" % (total % (1 << 64))

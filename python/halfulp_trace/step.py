@@ -150,7 +150,7 @@ class Step(Tensors, TorchDispatchMode):
                 if self.storage(p) == s:
                     views += 1
                     if (s, geometry(t)) not in self.parent and geometry(t) not in self.line(s, p):
-                        self.parent[s, geometry(t)] = p.detach()
+                        self.parent[s, geometry(t)] = p
                     break
         return views == len(results) and views > 0
 

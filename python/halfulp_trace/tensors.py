@@ -6,9 +6,11 @@ import json
 
 import torch
 
+from .arena import moved
 from .formats import FORMATS, LAYOUTS, LIBRARY, RANK, WHOLE, Unknown
 from .moves import flat_move, permuting_move, same_order, view_moves
 from .values import Value, folded, geometry, holdable, snapshot
+from .weak import WeakStorage, WeakTensors
 from .writes import composed, viewed
 
 
@@ -19,10 +21,11 @@ class Tensors:
         self.r, self.program = recorder, recorder.program
         self.values = {}                         # by the program's tensor
         self.known = {}                          # (storage, its version, geometry) -> Value
-        self.parent = {}                         # (storage, geometry) -> the tensor that it is a view of
+        self.parent = WeakTensors()              # (storage, geometry) -> the tensor that it is a view of
         self.version = collections.Counter()     # how often a storage was written to
-        self.alive = {}                          # keeps storages, so that no other gets their address
-        self.outside = {}                        # (storage, geometry) -> a tensor from before the step, its Value then
+        self.alive = {}                          # so that no other storage gets the address of one
+        self.outside = WeakTensors()             # (storage, geometry) -> a tensor from before the step
+        self.before = {}                         # its Value then
         self.blind = False                       # whether the recorder failed in this step
         self.born = set()                        # storages that an operator of this step made
         self.writes = {}                         # (storage, its version) -> the geometries that made this version
@@ -41,6 +44,12 @@ class Tensors:
         self.running = None, (), {}              # the operator of PyTorch, and its arguments
         self.was = {}                            # values of the operands of a call that writes to them
 
+    def forget(self):
+        """Frees the step's copies, whatever still refers to the step."""
+        for held in (self.values, self.known, self.before, self.alive, self.pooled, self.was, self.constants):
+            held.clear()
+        self.running, self.states, self.clocks = (None, (), {}), [], []
+
     def storage(self, t):
         """What is written to as a whole: t's memory, or t itself where it has none of its own."""
         s = t
@@ -48,7 +57,7 @@ class Tensors:
             s = t.untyped_storage()
         name = s._cdata
         if name not in self.alive:
-            self.alive[name] = s
+            self.alive[name] = WeakStorage(s) if s is not t else t
         return name
 
     def key(self, t):
@@ -76,7 +85,7 @@ class Tensors:
             self.program.made[key] = self.program.tensor(name, FORMATS[data.dtype], data.shape, cls)
             self.program.tensors[self.program.made[key]].update(flags)
         i = self.program.made[key]
-        self.values[i] = data
+        self.values[i] = moved(data)
         return i
 
     def call(self, op, inputs, outputs, attr=None, library=False, compute=None, layer=None, phase=None, **more):
@@ -100,7 +109,7 @@ class Tensors:
             self.program.made[key] = ids
         ids = self.program.made[key]
         for i, (_, d) in zip(ids, outputs):
-            self.values[i] = d
+            self.values[i] = moved(d)
         return ids
 
     def layer_of(self, inputs):
@@ -158,7 +167,8 @@ class Tensors:
         else:
             value = self.unmade(t, "x", name="input.x")
         if value.data is not None:
-            self.outside[key[0], key[2]] = t.detach(), value
+            self.outside[key[0], key[2]] = t
+            self.before[key[0], key[2]] = value
         return value
 
     def after_writes(self, t, key):

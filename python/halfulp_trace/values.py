@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of PyTorch's tensors, and what names and describes them."""
+import math
+
 import torch
 
+from .arena import copied
 from .formats import FORMATS, RANK, WHOLE
 
 
@@ -100,9 +103,24 @@ def folded(shape):
 def snapshot(t):
     """A copy of t's values that nothing writes to, in memory of its own, row-major."""
     t = t.detach()
-    t = t.to(WHOLE[t.dtype]) if t.dtype in WHOLE else t
-    t = t.to("cpu", copy=True).clone(memory_format=torch.contiguous_format)
-    return t.reshape(folded(t.shape))
+    return copied(t, WHOLE.get(t.dtype, t.dtype)).reshape(folded(t.shape))
+
+
+def counts(t):
+    """The largest finite magnitude of a tensor; how many elements are other than 0, are 0, and are not finite."""
+    if t.numel() == 0:
+        return 0.0, 0, 0, 0
+    if t.element_size() == 1:
+        t = t.to(torch.float32)
+    low, high = (float(x) for x in t.aminmax())
+    nonzero, bad = int(t.count_nonzero()), 0
+    if not (-math.inf < low and high < math.inf):        # NaN is neither
+        fine = t.isfinite()
+        bad = t.numel() - int(fine.count_nonzero())
+        t = t[fine]
+        nonzero = int(t.count_nonzero())
+        low, high = (float(x) for x in t.aminmax()) if t.numel() else (0.0, 0.0)
+    return max(-low, high, 0.0), nonzero, t.numel() - nonzero, bad
 
 
 def bind(func, args, kwargs):

@@ -6,6 +6,7 @@ EXTRA_DIST += t/trace/recorded.py
 SCRIPT_TESTS += t/trace/t-callbacks.py
 SCRIPT_TESTS += t/trace/t-cases.py
 SCRIPT_TESTS += t/trace/t-library.py
+SCRIPT_TESTS += t/trace/t-memory.py
 SCRIPT_TESTS += t/trace/t-operators-arith.py
 SCRIPT_TESTS += t/trace/t-operators-attention.py
 SCRIPT_TESTS += t/trace/t-operators-cell.py
