@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from .arena import Arena, use
 from .formats import FORMATS
+from .kept import Kept
 from .optimizers import Update
 from .program import Program
 from .rundir import METRICS, digest, safetensors, write
@@ -35,14 +36,18 @@ class record:
     strict     raises what goes wrong in the recorder out of the step; else the training goes on, and a warning says so
     steps      records these steps alone, counted from 0, as in "100,200-203"; the others run as without a recorder
     every      records only steps whose number is a multiple of it
+    layers     keeps only calls of modules whose name this regular expression is found in
+    sample     keeps of a tensor that has more elements no more than this many
     max_bytes  stops recording before the traces together have more bytes
 
     Each rank of torch.distributed records into a folder of its own, run/rank-0, run/rank-1 and so on.
     """
 
     def __init__(self, model, run, optimizer=None, *, overwrite=False, strict=False, steps=None, every=1,
-                 max_bytes=None):
+                 max_bytes=None,
+                 layers=None, sample=None):
         self.model, self.strict, self.which = model, strict, Which(steps, every, max_bytes)
+        self.part = Kept(layers, sample)
         self.run = run = of_rank(run)
         if isinstance(optimizer, dict):
             optimizer = optimizer.values()
@@ -229,16 +234,20 @@ class record:
         for i, after in nexts.items():           # what an update made operator by operator gets its name
             if after in self.program.maker and not self.program.tensors[after]["name"].endswith("_next"):
                 self.program.rename(after, self.program.tensors[i]["name"] + "_next")
-        trace = safetensors(s.values, self.program, self.arena)
+        number, program, values = self.number, self.program, s.values
+        self.program.end_step(number, nexts, grads)
+        if not self.part.whole():
+            program = self.part.reduced(self.program, values, number)
+            values = program.values(values, number, self.arena.trim)
+        trace = safetensors(values, program, self.arena)
         head = next(trace)
-        size = len(head) + sum(x.numel() * x.element_size() for x in s.values.values())
+        size = len(head) + sum(x.numel() * x.element_size() for x in values.values())
         if not self.which.fits(size):
             self.which.largest = max(self.which.largest, size)
             self.warn("step %d takes %d bytes, with which the traces would have more than max_bytes=%d: neither it "
                     "nor a later step is recorded" % (self.number, size, self.which.max_bytes))
+            self.program.steps.pop()
             return
-        number = self.number
-        self.program.end_step(number, nexts, grads)
         scale = float(s.values[s.scale]) if s.scale is not None and s.scale in s.values else 1.0
         skipped = int(bool(s.values[s.found])) if s.found is not None else 0
         for i in dict.fromkeys(s.grads.values()):
@@ -263,7 +272,7 @@ class record:
         text = "".join("\t".join(map(str, r)) + "\n" for r in [("step", "tensor", "amax", "nonzeros", "zeros",
                 "nonfinite")] + self.grads)
         write(os.path.join(self.run, "grads.tsv"), [text.encode()])
-        write(os.path.join(self.run, "program-train.json"), [json.dumps(self.program.json()).encode()])
+        write(os.path.join(self.run, "program-train.json"), [json.dumps(self.part.json(self.program)).encode()])
         low = sorted({FORMATS[d.dtype] for d in s.values.values()} & {"fp16", "bf16"})
         device = next(iter(self.model.parameters()), torch.zeros(())).device
         manifest = {

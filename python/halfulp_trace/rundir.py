@@ -75,7 +75,8 @@ CHUNK = 1 << 16          # elements whose 64-bit words a core's cache holds
 
 def digest(program, values, trim):
     """The digest of the state behind a step, as doc/formats.md defines it: the sum of mix64(FNV-1a64(name) xor
-    (index * 0x9e3779b97f4a7c15 + code)) over all elements of the state, modulo 2^64. trim() gives back the memory of what was read."""
+    (index * 0x9e3779b97f4a7c15 + code)) over all elements of the state, modulo 2^64. trim() gives back the memory of
+    what was read."""
     golden = 0x9e3779b97f4a7c15
     places, z, shifted = torch.arange(CHUNK) * signed(golden), torch.empty(CHUNK, dtype=torch.int64), torch.empty(
         CHUNK, dtype=torch.int64)

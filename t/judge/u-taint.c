@@ -34,7 +34,7 @@ build(made *m)
 	m->y = hu_program_tensor(p, "input.y", HU_FP32, hu_shape1(N), HU_ACTIVATION);
 	m->opaque = hu_program_tensor(p, "l.o", HU_FP32, hu_shape1(N), HU_ACTIVATION);
 	hu_call *c = hu_program_call(p, "opaque", HU_FORWARD, "l", &m->x, 1, &m->opaque, 1);
-	hu_program_set_opaque(p, c, "aten.sort", "halfulp has no such operator");
+	hu_program_set_opaque(p, c, "aten.sort", "halfulp has no such operator", 1);
 	for (int i = 0, last = m->opaque; i < CHAIN; i++) {
 		snprintf(name, sizeof name, "l.c%d", i);
 		last = m->chain[i] = apply(p, "tanh", &last, 1, name);

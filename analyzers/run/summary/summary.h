@@ -42,6 +42,7 @@ typedef struct hu_summary {
 		double weights, weights_judged, elements, gradients_judged, updates_judged; /* of the least seen step */
 		double share;                /* of the update's L2 norm in the least seen step; NaN: none moved */
 		double silent, pulled, kept; /* of all steps: weights.c */
+		double left_out;             /* calls of all steps that the recorder did not keep */
 		size_t step;
 		json_t *by_step, *operators; /* arrays of summary.json */
 	} seen;

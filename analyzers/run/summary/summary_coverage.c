@@ -5,6 +5,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/judge/harm.h"
+#include "lib/program/opaque.h"
 
 #include <math.h>
 #include <string.h>
@@ -92,6 +93,8 @@ read_operator(struct hu_seen *s, const hu_table *t, int i)
 	const char *name = hu_table_cell(t, i, hu_table_column(t, "operator"));
 	double add[] = { cell(t, i, "calls"), cell(t, i, "tainting") }, weights = cell(t, i, "weights");
 	static const char *const keys[] = { "calls", "tainting" };
+
+	s->left_out += strcmp(name, HU_OPAQUE_NOT_KEPT) ? 0 : add[0];
 	json_t *o = NULL, *v;
 	size_t k;
 
@@ -152,7 +155,7 @@ hu_summary_saw_enough(const hu_summary *n)
 {
 	const struct hu_seen *s = &n->seen;
 
-	return s->known && s->share >= 0.99 && !s->unmoved && !s->silent;
+	return s->known && s->share >= 0.99 && !s->unmoved && !s->silent && !s->left_out;
 }
 
 json_t *

@@ -69,6 +69,13 @@ say_unknown(hu_str *s, const hu_analysis *a, const hu_summary *n)
 		hu_summary_say_origin(s, n);
 		return;
 	}
+	if (!judged && seen->left_out) {
+		hu_str_addf(s,
+			"No verdict: %.0f calls of the traced steps were not kept in the trace, and no update of a "
+			"weight was judged.",
+			seen->left_out);
+		return;
+	}
 	if (!judged || n->still) {
 		hu_str_add(s, "No verdict: no traced step moved the weights, or what their gradients should have been "
 			      "was not computed.");
@@ -87,6 +94,11 @@ say_unknown(hu_str *s, const hu_analysis *a, const hu_summary *n)
 			"No verdict: of the weights' update %.3g %% of the L2 norm was judged at step %zu, and an "
 			"all-clear needs 99 %% in every step",
 			100 * (isnan(seen->share) ? 0 : seen->share), seen->step);
+	else if (seen->left_out)
+		hu_str_addf(s,
+			"No verdict: %.0f calls of the traced steps were not kept in the trace, and an all-clear needs "
+			"all",
+			seen->left_out);
 	else
 		hu_str_addf(s,
 			"No verdict: %.0f elements of weights have gradients that are all 0, and what these should "

@@ -59,13 +59,13 @@ hu_coverage_init(hu_coverage_step *s, const hu_analysis *a, const hu_trace *t)
 			taint |= s->taint[c->in[k]];
 		if (o) {
 			int at = operator_of(s, o);
-			s->op[at].calls++;
+			s->op[at].calls += (size_t)o->calls;
 			taint |= 1ull << at % BITS;
 		}
 		for (int k = 0; k < c->nout; k++)
 			s->taint[c->out[k]] = taint;
 		s->calls.moves += c->op->moves != NULL;
-		s->calls.calls += !c->op->moves;
+		s->calls.calls += o ? (size_t)o->calls : !c->op->moves;
 		s->calls.judged += !c->op->moves && is_judged(t, c);
 	}
 }

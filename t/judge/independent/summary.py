@@ -94,7 +94,8 @@ def missed(r):
 def enough(run):
     """Whether so much was seen that an all-clear may be given."""
     o, silent, _ = coverage(run)
-    return (o['update_l2_share_judged'] or 0) >= 0.99 and o['steps_without_update'] == 0 and silent == 0
+    return (o['update_l2_share_judged'] or 0) >= 0.99 and o['steps_without_update'] == 0 and silent == 0 and not any(
+        x['calls'] for x in o['not_judged'] if x['operator'] == 'what was not kept')
 
 
 def expected(run):
@@ -221,7 +222,7 @@ def compare(run, sample):
     if mine['calls']:
         allowed |= {'%.3g' % (100 * mine['calls_judged'] / mine['calls']),
             '%.0f' % (mine['weights'] - mine['weights_judged']), '%.3g' % (100 * zero(mine['update_l2_share_judged']))}
-    allowed |= {'%d' % o['tainting'] for o in mine['not_judged']}
+    allowed |= {'%d' % o[k] for o in mine['not_judged'] for k in ('tainting', 'calls')}
     scale = [n[k] for k in ('safe_log2_scale_min', 'safe_log2_scale_max')]
     allowed |= {'%.1f' % (100 * int(r['kept_unjudged']) / int(r['gradients_unjudged']))
         for r in Tables(run)['weights'] if int(r['gradients_unjudged'])}

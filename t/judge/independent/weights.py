@@ -131,12 +131,16 @@ def ancestors(run, s, t):
     return found
 
 
+def stands_for(call):
+    return call['opaque'].get('calls', 1) if call['op'] == 'opaque' else 1
+
+
 def of_step(run, s, step):
     rows, everything, operators, blamed, weights = [], {True: Weight(), False: Weight()}, {}, set(), 0
     calls = [c for c in run.calls if all(t in s.exact.t for t in c['out'])]
     for c in calls:
         if c['op'] == 'opaque':
-            operators.setdefault(c['opaque']['name'], [0, 0, 0, c['opaque']['reason']])[0] += 1
+            operators.setdefault(c['opaque']['name'], [0, 0, 0, c['opaque']['reason']])[0] += stands_for(c)
     by = {c['id']: c['opaque']['name'] for c in calls if c['op'] == 'opaque'}
     for w in run.tensors:
         if not is_studied(run, s, w):
@@ -164,7 +168,7 @@ def of_step(run, s, step):
     u, arithmetic = everything[True], [c for c in calls if c['op'] not in MOVES]
     seen = u.seen()
     coverage = {
-        'step': step, 'calls': len(arithmetic), 'moves': len(calls) - len(arithmetic),
+        'step': step, 'calls': sum(map(stands_for, arithmetic)), 'moves': len(calls) - len(arithmetic),
         'judged': sum(c['op'] != 'opaque' and all(t in s.exact.t for t in c['in']) for c in arithmetic),
         'weights': weights, 'gradients_judged': u.gradient_tensors, 'updates_judged': u.judged_tensors, 'elements': u.n,
         'gradient_elements_judged': u.gradient_judged, 'update_elements_judged': u.judged,
