@@ -6,6 +6,7 @@
 #include "lib/base/build.h"
 #include "lib/base/console/command.h"
 #include "lib/base/bug.h"
+#include "lib/base/guard/allocators.h"
 #include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -110,5 +111,6 @@ int
 main(int argc, char **argv)
 {
 	hu_bug_watch_end();
+	hu_allocators_set();
 	return hu_bug_no_end(run(argc, argv));
 }

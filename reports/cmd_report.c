@@ -5,6 +5,8 @@
 #include "lib/base/console/opt.h"
 
 #include "lib/base/file.h"
+#include "lib/base/guard/input.h"
+#include "lib/base/guard/temporary.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
@@ -105,12 +107,13 @@ command_line(const hu_args *a, const hu_report_runs *runs)
 static hu_status
 empty_into(const char *from, const char *to)
 {
-	DIR *d = opendir(from);
 	hu_status st = HU_OK;
+	DIR *d;
 
+	HU_TRY(hu_input_folder(from, &d));
 	if (!d)
-		return HU_OK;
-	for (struct dirent *e; (e = readdir(d));) {
+		return hu_fail(HU_EIO, "%s: somebody has removed this folder", from);
+	for (struct dirent *e; (e = hu_input_entry(d));) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
 		char *source = hu_path(from, "%s", e->d_name), *target = to ? hu_path(to, "%s", e->d_name) : NULL;
@@ -176,13 +179,17 @@ print_made(const hu_figures *f, const char *out)
 static hu_status
 write_report(const hu_report_runs *runs, const hu_figures *f, const char *out, const wanted *files, const char *command)
 {
-	char *stage = hu_path(out, ".new.%ld", (long)getpid()), *index = hu_path(out, "index.html"),
-	     *formats = hu_xprintf("%s%s", files->pictures, files->pdf ? " pdf" : ""), *links = names_of(files);
-	hu_str page = { 0 };
-	hu_status st = hu_make_dirs(stage);
+	hu_status st = hu_make_dirs(out);
+	char *stage;
 
 	if (st == HU_OK)
-		st = hu_figures_write(f, runs, stage, formats, command);
+		st = hu_temporary_folder(&stage, out);
+	HU_TRY(st);
+	char *index = hu_path(out, "index.html"),
+	     *formats = hu_xprintf("%s%s", files->pictures, files->pdf ? " pdf" : ""), *links = names_of(files);
+	hu_str page = { 0 };
+
+	st = hu_figures_write(f, runs, stage, formats, command);
 	if (st == HU_OK && files->tex)
 		st = hu_figures_tex(f, stage, files->width);
 	if (st == HU_OK)
@@ -193,6 +200,7 @@ write_report(const hu_report_runs *runs, const hu_figures *f, const char *out, c
 	if (st == HU_OK)
 		st = hu_page(&page, runs, f, links, command, stage);
 	hu_status moved = empty_into(stage, st == HU_OK ? out : NULL);
+	hu_temporary_folder_done(stage);
 	st = st == HU_OK ? moved : st;
 	if (st == HU_OK)
 		st = hu_file_write(index, page.s, page.len);

@@ -3,6 +3,7 @@
 
 #include "analyzers/op/foreign.h"
 #include "lib/base/hash.h"
+#include "lib/base/guard/input.h"
 #include "lib/base/mem.h"
 #include "lib/base/room.h"
 #include "lib/base/console/show.h"
@@ -225,7 +226,7 @@ hu_records_init(hu_records *r, const char *const *paths, int n, size_t sample, u
 	r->normal = normal;
 	for (int i = 0; i < n && st == HU_OK; i++) {
 		struct stat is;
-		int folder = !stat(paths[i], &is) && S_ISDIR(is.st_mode);
+		int folder = !hu_input_stat(paths[i], &is) && S_ISDIR(is.st_mode);
 		st = folder ? add_run(r, paths[i], sample) : add_file(r, paths[i], sample);
 	}
 	if (st == HU_OK && normal && r->n < 2)

@@ -135,7 +135,7 @@ add_file(hu_contents *c, const char *path, const char *step)
 	struct stat st;
 	FILE *f;
 
-	if (stat(path, &st))
+	if (hu_input_stat(path, &st))
 		return hu_fail(hu_guard_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return add_run(c, path);

@@ -15,7 +15,7 @@ is_folder(const char *path)
 {
 	struct stat st;
 
-	return path && !stat(path, &st) && S_ISDIR(st.st_mode);
+	return path && !hu_input_stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
 int

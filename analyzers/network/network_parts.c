@@ -3,6 +3,7 @@
 #include "analyzers/network/network_parts.h"
 
 #include "lib/base/build.h"
+#include "lib/base/guard/input.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/store/run.h"
@@ -16,7 +17,7 @@ is_file(const char *path)
 {
 	struct stat is;
 
-	return !stat(path, &is) && S_ISREG(is.st_mode);
+	return !hu_input_stat(path, &is) && S_ISREG(is.st_mode);
 }
 
 /* Appends a file's path or a list, in which a file has its name and its contents' checksum, wherever it lies. */

@@ -196,6 +196,8 @@ report(const hu_analysis *a, int summed, int json)
 	json_t *o = summed ? json_load_file(path, 0, &why) : NULL, *v;
 	size_t i;
 
+	if (summed && !o) /* what was just written; main ends with this */
+		hu_fail(HU_EIO, "%s: cannot be read: %s", path, why.text);
 	free(path);
 	if (json) {
 		if (!o)

@@ -2,6 +2,7 @@
    halfulp merge: joins the parts that commands with --shard wrote. It hands them to the command that they are of, which
    goes its usual way and finds every unit computed. */
 #include "lib/base/console/command.h"
+#include "lib/base/guard/input.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
@@ -28,7 +29,7 @@ is_folder(const char *path)
 {
 	struct stat s;
 
-	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+	return hu_input_stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
 /* Reads the parts of a run directory, or those that are named. */

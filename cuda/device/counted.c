@@ -4,6 +4,7 @@
    needs no device. */
 #include "cuda/exec/backend.h"
 #include "cuda/exec/machine.h"
+#include "lib/base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,9 @@ static size_t allocated, most;
 static hu_status
 alloc(void **p, size_t bytes)
 {
-	size_t *block = malloc(sizeof *block);
+	size_t *block = hu_xmalloc(sizeof *block);
 
 	*p = block;
-	if (!block)
-		return hu_fail(HU_ENOMEM, "there is no memory to count with");
 	*block = bytes;
 	allocated += bytes;
 	most = allocated > most ? allocated : most;

@@ -22,6 +22,24 @@ hu_bug(const char *file, int line, const char *fmt, ...)
 }
 
 static volatile int ours;
+static void (*last_act)(void);
+
+void
+hu_bug_at_end(void (*act)(void))
+{
+	last_act = act;
+}
+
+void
+hu_bug_end(int code, const char *line, size_t length)
+{
+	ssize_t n = write(2, line, length);
+
+	(void)n;
+	if (last_act)
+		last_act();
+	_exit(code);
+}
 
 /* Runs inside exit, after what libraries registered later. What stands in the buffers of standard output is half a
    result, so it is not written. */
@@ -31,11 +49,8 @@ ended(void)
 	static const char line[] = "halfulp: a library ended the program (its reason, if any, stands above), so that "
 				   "nothing was judged\n";
 
-	if (ours)
-		return;
-	ssize_t n = write(2, line, sizeof line - 1);
-	(void)n;
-	_exit(HU_EXIT_ENV);
+	if (!ours)
+		hu_bug_end(HU_EXIT_ENV, line, sizeof line - 1);
 }
 
 void

@@ -4,6 +4,8 @@
 #ifndef HU_BASE_BUG_H
 #define HU_BASE_BUG_H
 
+#include <stddef.h>
+
 /* All exit codes of the program. HU_EXIT_JUDGED: a command judged something, and it failed. */
 enum { HU_EXIT_OK = 0, HU_EXIT_JUDGED = 1, HU_EXIT_USAGE = 2, HU_EXIT_FILE = 3, HU_EXIT_ENV = 4 };
 
@@ -19,6 +21,13 @@ void hu_bug_watch_end(void);
 /* Says that the program, or this child of it, ends by itself. Returns code, for `return hu_bug_no_end(code)` in main
    and `exit(hu_bug_no_end(code))`. */
 int hu_bug_no_end(int code);
+
+/* Ends the program at once with exit code `code`, after it has written the line to standard error and run what
+   hu_bug_at_end named. What stands in buffers is not written, and no memory is asked for, so that this is the end for
+   a program without any. */
+void hu_bug_end(int code, const char *line, size_t length) __attribute__((noreturn));
+/* Names what hu_bug_end runs last. It may be called on any thread, and must neither allocate nor wait. */
+void hu_bug_at_end(void (*act)(void));
 
 #define HU_ASSERT(c) ((c) ? (void)0 : hu_bug(__FILE__, __LINE__, "%s", #c))
 #endif

@@ -3,8 +3,10 @@
 #define _XOPEN_SOURCE 700
 #include "lib/base/file.h"
 
+#include "lib/base/guard/failed.h"
 #include "lib/base/guard/guard.h"
 #include "lib/base/guard/input.h"
+#include "lib/base/guard/temporary.h"
 #include "lib/base/mem.h"
 
 #include <errno.h>
@@ -84,6 +86,8 @@ hu_file_unmap(void *bytes, size_t n)
 static void
 release(hu_outfile *o)
 {
+	if (o->temp)
+		hu_temporary_done(o->folder, o->temp);
 	if (o->folder >= 0)
 		close(o->folder);
 	free(o->path);
@@ -116,9 +120,7 @@ hu_outfile_open(hu_outfile *o, const char *path)
 			free(o->path);
 			return found;
 		}
-		o->temp = hu_xprintf("%s.tmp.%ld", o->leaf, (long)getpid());
-		unlinkat(o->folder, o->temp, 0); /* of a killed process that had this number */
-		fd = openat(o->folder, o->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+		fd = hu_temporary_make(o->folder, o->leaf, &o->temp);
 		o->f = fd < 0 ? NULL : fdopen(fd, "wb");
 		if (o->f)
 			return HU_OK;
@@ -147,7 +149,14 @@ end(hu_outfile *o, hu_status st)
 hu_status
 hu_outfile_commit(hu_outfile *o)
 {
+	const char *earlier;
 	int bad = ferror(o->f) | fflush(o->f), why = errno;
+
+	/* what failed in passing may be missing in the file */
+	if (o->temp && hu_failed(&earlier)) {
+		fclose(o->f);
+		return end(o, hu_fail(HU_EIO, "%s", earlier));
+	}
 
 	if (!bad && fsync(fileno(o->f)) && errno != EINVAL && errno != EROFS) {
 		bad = 1;

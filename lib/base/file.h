@@ -32,8 +32,8 @@ typedef struct hu_outfile {
 
 /* Opens an output file. HU_EIO where it cannot be made; there is then nothing to commit or abandon. */
 hu_status hu_outfile_open(hu_outfile *o, const char *path);
-/* Flushes, syncs and renames, and releases o. After HU_EIO (disk full, …) the temporary file is gone and any older
-   file of that name is as it was. */
+/* Flushes, syncs and renames, and releases o. After HU_EIO (disk full, …, or a failure of the system before, failed.h)
+   the temporary file is gone and any older file of that name is as it was. */
 hu_status hu_outfile_commit(hu_outfile *o);
 /* Throws away what was written and releases o. */
 void hu_outfile_abandon(hu_outfile *o);

@@ -9,13 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+void
+hu_mem_end(size_t n)
+{
+	char line[100];
+	int length = snprintf(line, sizeof line, "halfulp: there is no memory for %zu bytes\n", n);
+
+	hu_bug_end(HU_EXIT_ENV, line, (size_t)length);
+}
+
 static void *
 checked(void *p, size_t n)
 {
-	if (p || !n)
-		return p;
-	fprintf(stderr, "halfulp: there is no memory for %zu bytes\n", n);
-	exit(hu_bug_no_end(HU_EXIT_ENV));
+	if (!p)
+		hu_mem_end(n);
+	return p;
 }
 
 void *
@@ -27,7 +35,7 @@ hu_xmalloc(size_t n)
 void *
 hu_xcalloc(size_t count, size_t size)
 {
-	return checked(calloc(count ? count : 1, size ? size : 1), count);
+	return checked(calloc(count ? count : 1, size ? size : 1), count * size);
 }
 
 void *
@@ -75,5 +83,5 @@ hu_alloc(size_t n)
 void *
 hu_xalloc(size_t n)
 {
-	return checked(hu_alloc(n), n ? n : 1);
+	return checked(hu_alloc(n), n);
 }

@@ -20,12 +20,15 @@ void *hu_alloc(size_t n);
 /* The same, but ends the program as the x-functions do where there is no memory. */
 void *hu_xalloc(size_t n);
 
+/* Ends the program as those do: there is no memory for n bytes. */
+void hu_mem_end(size_t n) __attribute__((noreturn));
+
 /* Makes room for one more element in a growing array arr of len elements and capacity cap. */
-#define HU_GROW(arr, len, cap)                                                      \
-	do {                                                                        \
-		if ((len) == (cap)) {                                               \
-			(cap) = (cap) ? 2 * (cap) : 16;                             \
-			(arr) = hu_xrealloc((arr), (size_t)(cap) * sizeof *(arr)); \
-		}                                                                   \
+#define HU_GROW(arr, len, cap)                                                                                         \
+	do {                                                                                                           \
+		if ((len) == (cap)) {                                                                                  \
+			(cap) = (cap) ? 2 * (cap) : 16;                                                                \
+			(arr) = hu_xrealloc((arr), (size_t)(cap) * sizeof *(arr));                                     \
+		}                                                                                                      \
 	} while (0)
 #endif

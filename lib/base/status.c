@@ -3,23 +3,44 @@
 #include "lib/base/status.h"
 
 #include "lib/base/console/show.h"
+#include "lib/base/guard/failed.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static _Thread_local char reason[1024];
+
+/* A library that reads a file may say of it that it is none, where in truth there was no memory or no descriptor. That
+   is what errno is for: it keeps these values only where a call of the system failed so. */
+static int
+system_failed(int error)
+{
+	return error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO;
+}
 
 hu_status
 hu_fail(hu_status st, const char *fmt, ...)
 {
+	int error = errno;
 	char text[sizeof reason];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	if (st == HU_EFILE && system_failed(error)) {
+		size_t n = strlen(text);
+		if (!strstr(text, strerror(error)))
+			snprintf(text + n, sizeof text - n, ": %s", strerror(error));
+		st = error == ENOMEM ? HU_ENOMEM : HU_EIO;
+	}
 	snprintf(reason, sizeof reason, "%s", hu_shown(text)); /* the text may hold names from files */
+	if (st == HU_ENOMEM || st == HU_EIO)
+		hu_failed_note(HU_EXIT_ENV, reason);
+	errno = error;
 	return st;
 }
 
@@ -34,9 +55,13 @@ hu_exit_code(hu_status st)
 {
 	switch (st) {
 	case HU_OK: return HU_EXIT_OK;
-	case HU_EINVAL: case HU_EABSENT: return HU_EXIT_USAGE;
+	case HU_EINVAL:
+	case HU_EABSENT: return HU_EXIT_USAGE;
 	case HU_EFILE: return HU_EXIT_FILE;
-	case HU_EUNABLE: case HU_EIO: case HU_ENOMEM: case HU_EDEVICE: return HU_EXIT_ENV;
+	case HU_EUNABLE:
+	case HU_EIO:
+	case HU_ENOMEM:
+	case HU_EDEVICE: return HU_EXIT_ENV;
 	}
 	return HU_EXIT_ENV;
 }

@@ -20,16 +20,25 @@ static const char *const summaries[HU_SPECIALS] = { "infinities and NaN in the t
 	"IEEE P3109: infinities, one NaN, no -0", "a power of two without sign",
 	"IEEE P3109: no sign, an infinity, one NaN", "IEEE P3109: no sign, no infinity, one NaN" };
 
-static const struct { const char *word, *summary; int flag;
+static const struct {
+	const char *word, *summary;
+	int flag;
 } words[] = { { "ftz", "subnormals flushed to zero", HU_FTZ }, { "nosub", "no subnormals", HU_NOSUB },
 	{ "sat", "saturating", HU_SATURATE } };
 
 enum { WORDS = sizeof words / sizeof *words };
 
-const char *hu_special_name(int special) { return suffixes[special]; }
+const char *
+hu_special_name(int special)
+{
+	return suffixes[special];
+}
 
 /* How far the reading of a name has come: s is the rest, and st the failure, if any. */
-typedef struct reading { const char *name, *s; hu_status st; } reading;
+typedef struct reading {
+	const char *name, *s;
+	hu_status st;
+} reading;
 
 /* Reads up to 4 digits. Returns -1 where there are none or more. */
 static int
@@ -152,9 +161,8 @@ p3109(reading *r, hu_format_id *id)
 	if (k < 3 || k > 15)
 		return hu_fail(HU_EINVAL, "format '%s', character 7: P3109 has binary3 to binary15", r->name);
 	if (!skip(r, "p"))
-		return hu_fail(
-			HU_EINVAL, "format '%s', character %d: the precision is missing, as in binary8p3", r->name,
-			at(r));
+		return hu_fail(HU_EINVAL, "format '%s', character %d: the precision is missing, as in binary8p3",
+			r->name, at(r));
 	bits_at = at(r);
 	p = digits(r);
 	is_signed = !skip(r, "u");
@@ -265,7 +273,11 @@ hu_custom_find(const char *name, hu_format_id *id, hu_status *st)
 }
 
 /* Names are made once and kept, because callers hold pointers to them. */
-typedef struct kept { hu_format_id id; char name[32]; struct kept *next; } kept;
+typedef struct kept {
+	hu_format_id id;
+	char name[32];
+	struct kept *next;
+} kept;
 
 enum { BUCKETS = 1021 };
 
@@ -304,14 +316,15 @@ hu_custom_name(hu_format_id id)
 	pthread_mutex_lock(&lock);
 	for (k = *bucket; k && k->id != id; k = k->next)
 		;
-	if (!k && (k = hu_alloc(sizeof *k))) {
+	if (!k) {
+		k = hu_xalloc(sizeof *k);
 		k->id = id;
 		spell(id, k->name, sizeof k->name);
 		k->next = *bucket;
 		*bucket = k;
 	}
 	pthread_mutex_unlock(&lock);
-	return k ? k->name : "-";
+	return k->name;
 }
 
 /* Returns the summary of the specials alone, or, for a format with flags, one that is made once and kept. */

@@ -21,3 +21,5 @@ libhalfulp_a_SOURCES += lib/store/run_write.c
 libhalfulp_a_SOURCES += lib/store/safetensors.c
 noinst_HEADERS += lib/store/safetensors.h
 libhalfulp_a_SOURCES += lib/store/safetensors_write.c
+libhalfulp_a_SOURCES += lib/store/zip_out.c
+noinst_HEADERS += lib/store/zip_out.h

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/store/npz.h"
 
+#include "lib/base/guard/guard.h"
 #include "lib/base/guard/input.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
@@ -76,11 +77,12 @@ member(zip_t *zip, zip_uint64_t i, const char *path, size_t n, const char *wante
 	return st;
 }
 
-/* Returns HU_EFILE with libzip's reason, and frees e. */
+/* Fails with libzip's reason, and frees e. */
 static hu_status
 refused(const char *name, zip_error_t *e)
 {
-	hu_status st = hu_fail(HU_EFILE, "%s: %s", name, zip_error_strerror(e));
+	hu_status st = hu_fail(
+		zip_error_code_zip(e) == ZIP_ER_MEMORY ? HU_ENOMEM : HU_EFILE, "%s: %s", name, zip_error_strerror(e));
 
 	zip_error_fini(e);
 	return st;
@@ -172,6 +174,8 @@ there(const char *path)
 {
 	FILE *f = fopen(path, "rb");
 
+	if (!f)
+		hu_guard_note(path);
 	if (f)
 		fclose(f);
 	return f != NULL;

@@ -4,6 +4,7 @@
 #include "lib/store/run.h"
 
 #include "lib/base/guard/input.h"
+#include "lib/base/guard/allocators.h"
 #include "lib/base/mem.h"
 #include "lib/number/bulk/bulk.h"
 #include "lib/store/safetensors.h"
@@ -14,7 +15,10 @@
 #include <string.h>
 #include <xxhash.h>
 
-static const struct { const char *dtype; hu_format_id f; int stored;
+static const struct {
+	const char *dtype;
+	hu_format_id f;
+	int stored;
 } dtypes[] = {
 #define DTYPE(name, bits, format, stored) { name, format, stored },
 #include "lib/store/dtypes.def"
@@ -86,10 +90,9 @@ checksum(const char *path, int header, double *bytes, char hex[17])
 	size_t got;
 
 	HU_TRY(hu_input_open(path, &f));
-	XXH3_state_t *s = XXH3_createState();
+	XXH3_state_t *s = hu_allocators_hash();
 	char *piece = hu_xmalloc(PIECE);
 	double left = header ? header_bytes(f) : INFINITY;
-	HU_ASSERT(s);
 	XXH3_64bits_reset(s);
 	*bytes = 0;
 	while ((got = fread(piece, 1, left < PIECE ? (size_t)left : PIECE, f)) > 0) {
@@ -136,7 +139,7 @@ hu_run_list_steps(const char *dir, const char *folder, size_t **steps, int *coun
 	*steps = NULL;
 	*count = 0;
 	free(path);
-	for (struct dirent *e; d && (e = readdir(d));) {
+	for (struct dirent *e; d && (e = hu_input_entry(d));) {
 		size_t step;
 		int end = 0;
 		if (sscanf(e->d_name, "step-%zu.safetensors%n", &step, &end) != 1 || !end || e->d_name[end])

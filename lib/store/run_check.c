@@ -2,6 +2,8 @@
 #include "lib/store/run_check.h"
 
 #include "lib/base/file.h"
+#include "lib/base/guard/input.h"
+#include "lib/base/guard/allocators.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/store/run_trace.h"
@@ -78,11 +80,10 @@ static void
 sum_mapped(const hu_safetensors *s, const hu_stensor *e, char hex[17])
 {
 	const char *data = e->data, *map = s->map;
-	XXH3_state_t *x = XXH3_createState();
+	XXH3_state_t *x = hu_allocators_hash();
 	size_t end = e->offset + e->bytes, n;
 	int mapped = map && data >= map && data < map + s->map_bytes; /* and not a copy */
 
-	HU_ASSERT(x);
 	XXH3_64bits_reset(x);
 	for (size_t at = 0; at < e->bytes; at += n) {
 		size_t here = e->offset + at;
@@ -206,7 +207,7 @@ compare_start(const hu_run *r, const char *path, const json_t *entry)
 	double bytes = 0;
 	struct stat is;
 
-	if (stat(path, &is))
+	if (hu_input_stat(path, &is))
 		return hu_fail(HU_EFILE, "%s: %s", path, strerror(errno));
 	HU_TRY(compare_length(path, entry, (double)is.st_size));
 	hu_status st = compare_header(path, entry, &bytes);
@@ -302,9 +303,8 @@ hu_run_check_opened(const hu_run *r)
 	const char *name;
 	json_t *entry;
 
-	json_object_foreach(json_object_get(r->manifest, "files"), name, entry)
-		if (!r->check->shared || is_program(name))
-			HU_TRY(hu_run_check_file(r, name));
+	json_object_foreach(json_object_get(r->manifest, "files"), name,
+		entry) if (!r->check->shared || is_program(name)) HU_TRY(hu_run_check_file(r, name));
 	return HU_OK;
 }
 
@@ -329,7 +329,8 @@ hu_run_check_rest(const hu_run *r, const size_t *step, int n, int share, int of)
 	json_t *entry;
 	int k = 0;
 
-	json_object_foreach(json_object_get(r->manifest, "files"), name, entry) {
+	json_object_foreach(json_object_get(r->manifest, "files"), name, entry)
+	{
 		if (is_program(name) || is_trace_of(name, step, n))
 			continue;
 		if (share == (hu_match("*.safetensors", name) ? k++ % of : 0))

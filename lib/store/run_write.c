@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Writes a run directory, each file completely or not at all. */
 #include "lib/base/guard/input.h"
+#include "lib/base/guard/temporary.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/number/bulk/bulk.h"
@@ -20,28 +21,13 @@ never_began(const char *dir)
 	DIR *d;
 	int ours = hu_input_folder(dir, &d) == HU_OK && d;
 
-	for (struct dirent *e; d && (e = readdir(d));)
+	for (struct dirent *e; d && (e = hu_input_entry(d));)
 		ours &= !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, folders[0]) ||
 			!strcmp(e->d_name, folders[1]) || !strcmp(e->d_name, HU_RUN_LOCK) ||
 			hu_match("program-*.json,*.json.tmp.*", e->d_name);
 	if (d)
 		closedir(d);
 	return ours;
-}
-
-/* Removes files that killed processes left half-written in dir. */
-static hu_status
-remove_temporaries(const char *dir)
-{
-	DIR *d;
-
-	HU_TRY(hu_input_folder(dir, &d));
-	for (struct dirent *e; d && (e = readdir(d));)
-		if (hu_match("*.json.tmp.*,*.tsv.tmp.*,*.safetensors.tmp.*", e->d_name))
-			unlinkat(dirfd(d), e->d_name, 0);
-	if (d)
-		closedir(d);
-	return HU_OK;
 }
 
 hu_status
@@ -57,12 +43,12 @@ hu_run_create(const char *dir, int resume)
 {
 	if (!resume)
 		HU_TRY(hu_run_may_create(dir));
-	HU_TRY(remove_temporaries(dir));
+	HU_TRY(hu_temporary_sweep(dir));
 	for (int i = 0; i < 2; i++) {
 		char *path = hu_path(dir, "%s", folders[i]);
 		hu_status st = hu_make_dirs(path);
 		if (st == HU_OK)
-			st = remove_temporaries(path);
+			st = hu_temporary_sweep(path);
 		free(path);
 		HU_TRY(st);
 	}

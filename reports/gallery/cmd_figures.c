@@ -5,6 +5,7 @@
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
+#include "lib/base/guard/temporary.h"
 #include "lib/base/mem.h"
 #include "reports/figure.h"
 #include "reports/gallery/child.h"
@@ -238,10 +239,15 @@ make(job *j, const hu_args *a)
 	hu_status st = hu_gnuplot_check();
 
 	j->recipe = hu_xcalloc((size_t)j->n, sizeof *j->recipe);
-	j->stage = hu_path(j->out, ".new.%ld", (long)getpid());
-	j->work = hu_path(j->stage, "work");
+	j->stage = j->work = NULL;
 	if (st == HU_OK)
+		st = hu_make_dirs(j->out);
+	if (st == HU_OK)
+		st = hu_temporary_folder(&j->stage, j->out);
+	if (st == HU_OK) {
+		j->work = hu_path(j->stage, "work");
 		st = hu_make_dirs(j->work);
+	}
 	if (st == HU_OK)
 		st = prepare(j);
 	if (st == HU_OK)
@@ -255,7 +261,10 @@ make(job *j, const hu_args *a)
 		st = hu_file_write(index, page.s, page.len);
 	if (page.s)
 		hu_str_release(&page);
-	hu_remove_all(j->stage);
+	if (j->stage) {
+		hu_remove_all(j->stage);
+		hu_temporary_folder_done(j->stage);
+	}
 	for (int k = 0; k < j->n; k++)
 		hu_recipe_release(&j->recipe[k]);
 	free(j->recipe);

@@ -20,7 +20,7 @@ static int
 has(const char *dir, const char *name)
 {
 	char *path = hu_path(dir, "%s", name);
-	int is = access(path, F_OK) == 0;
+	int is = hu_exists(path);
 
 	free(path);
 	return is;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+SCRIPT_TESTS += t/base/t-faults.py
 SCRIPT_TESTS += t/base/t-ranks.sh
 C_TESTS += t/base/u-base
 C_TESTS += t/base/u-pack
@@ -7,3 +8,4 @@ C_TESTS += t/base/u-ranks
 C_TESTS += t/base/u-room
 C_TESTS += t/base/u-tap
 C_TESTS += t/base/u-team
+EXPENSIVE_SCRIPT_TESTS += t/base/x-faults.py

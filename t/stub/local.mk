@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += t/stub/allocations.c
+EXTRA_DIST += t/stub/calls.c
 EXTRA_DIST += t/stub/cublaslt.c
 EXTRA_DIST += t/stub/nccl.c
 EXTRA_DIST += t/stub/ranks.c

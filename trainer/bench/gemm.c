@@ -6,6 +6,7 @@
 #include "trainer/bench/gemm.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/guard/failed.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/thread.h"
@@ -170,6 +171,7 @@ measure_way(sweep *s, hu_bench_product *g, const unit *u, hu_gemm_way way, json_
 		strcmp(s->backend->name, "cuda") ? hu_simd_name() : "-");
 	json_array_append_new(rows, row);
 	if (st != HU_OK) {
+		hu_failed_told();
 		json_object_set_new(row, "ran", json_string(hu_reason()));
 		return HU_OK;
 	}

@@ -9,6 +9,7 @@
 #include "trainer/plan/memory.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/guard/failed.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/number/simd.h"
@@ -117,6 +118,7 @@ blank(const table *t, const hu_bench_cell *c, const hu_config *config, const cha
 
 	if (c->word[HU_SWEEP_SIMD])
 		json_object_set_new(j, "simd", json_string(c->word[HU_SWEEP_SIMD])); /* which may not be in use */
+	hu_failed_told();
 	json_object_set_new(j, "note", json_string(hu_reason()));
 	json_object_set_new(j, "why",
 		json_sprintf("%s, batch %zu: %s", c->word[HU_SWEEP_POLICY], config->batch, hu_reason()));

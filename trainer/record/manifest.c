@@ -4,6 +4,7 @@
 #include "cuda/gemm/cublas.h"
 #include "lib/base/build.h"
 #include "lib/base/console/opt_need.h"
+#include "lib/base/guard/guard.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "lib/store/run.h"
@@ -19,6 +20,8 @@ hu_machine_processor(void)
 	char line[512];
 	FILE *f = *name ? NULL : fopen("/proc/cpuinfo", "r");
 
+	if (!f && !*name)
+		hu_guard_note("/proc/cpuinfo");
 	while (f && fgets(line, sizeof line, f)) {
 		char *colon = strchr(line, ':');
 		if (strncmp(line, "model name", 10) || !colon)
@@ -121,9 +124,10 @@ hu_manifest_read(json_t *manifest, hu_session *s, size_t from, size_t to, int ev
 static json_t *
 optimizer(const hu_optim_options *o)
 {
-	const struct { const char *option; double value; } read[] = {
-		{ "momentum", o->momentum }, { "beta1", o->beta1 }, { "beta2", o->beta2 }, { "eps", o->eps }
-	};
+	const struct {
+		const char *option;
+		double value;
+	} read[] = { { "momentum", o->momentum }, { "beta1", o->beta1 }, { "beta2", o->beta2 }, { "eps", o->eps } };
 	json_t *j = json_pack("{s:s s:f}", "name", o->row->name, "lr", o->lr);
 
 	for (size_t i = 0; i < sizeof read / sizeof *read; i++)

@@ -269,7 +269,7 @@ hu_record_finish(hu_record *r, size_t steps)
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		char *path = hu_path(r->dir, "%s", tables[i]);
-		int there = i < 3 || !access(path, F_OK); /* the first three always exist */
+		int there = i < 3 || hu_exists(path); /* the first three always exist */
 		free(path);
 		if (there)
 			HU_TRY(hu_run_add_file(r->dir, tables[i], files(r)));

@@ -6,7 +6,9 @@
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/store/npy.h"
+#include "lib/store/zip_out.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,17 +106,23 @@ hu_validation_files(const hu_variants *list, int exact, const char *dir)
 	return st;
 }
 
-/* Adds the file `from` to the archive as the array's. */
+/* Adds the file `from` to the archive as the array's, and takes away its name. */
 static hu_status
 add(zip_t *z, const char *path, const array *a, const char *from)
 {
 	char *name = hu_xprintf("%s.npy", a->name);
-	zip_source_t *source = zip_source_file(z, from, 0, -1);
+	FILE *f = fopen(from, "rbe");
+	zip_source_t *source = f ? zip_source_filep(z, f, 0, -1) : NULL;
 	zip_int64_t at = source ? zip_file_add(z, name, source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8) : -1;
 	hu_status st = HU_OK;
 
+	unlink(from);
 	if (at < 0) {
-		st = hu_fail(HU_EIO, "%s: '%s' cannot be added: %s", path, name, zip_strerror(z));
+		st = hu_fail(HU_EIO, "%s: '%s' cannot be added: %s", path, name, f ? zip_strerror(z) : strerror(errno));
+		if (source)
+			zip_source_free(source);
+		else if (f)
+			fclose(f);
 	} else {
 		zip_set_file_compression(z, (zip_uint64_t)at, ZIP_CM_STORE, 0);
 		zip_file_set_mtime(z, (zip_uint64_t)at, 315532800, 0); /* 1980: the same outputs are the same bytes */
@@ -123,42 +131,50 @@ add(zip_t *z, const char *path, const array *a, const char *from)
 	return st;
 }
 
+/* Writes the n arrays to the archive that o becomes. */
+static hu_status
+write_arrays(hu_outfile *o, const char *dir, const char *stem, const array *a, size_t n)
+{
+	hu_status st = HU_OK;
+	zip_error_t e;
+
+	zip_error_init(&e);
+	zip_t *z = hu_zip_out(o, &e);
+	if (!z)
+		st = hu_fail(HU_EIO, "%s: %s", o->path, zip_error_strerror(&e));
+	zip_error_fini(&e);
+	for (size_t k = 0; k < n && st == HU_OK; k++) {
+		char end[40];
+		snprintf(end, sizeof end, ".%zu.npy.part", k);
+		char *temp = file_name(dir, stem, end);
+		st = write_array(&a[k], temp);
+		if (st == HU_OK)
+			st = add(z, o->path, &a[k], temp);
+		free(temp);
+	}
+	if (st == HU_OK && zip_close(z) == 0)
+		return HU_OK;
+	if (st == HU_OK)
+		st = hu_fail(HU_EIO, "%s: %s", o->path, zip_strerror(z));
+	if (z)
+		zip_discard(z);
+	return st;
+}
+
 /* Writes the n arrays to DIR/STEM.npz. */
 static hu_status
 write_npz(const char *dir, const char *stem, const array *a, size_t n)
 {
-	char *path = file_name(dir, stem, ".npz"), *part = file_name(dir, stem, ".npz.part");
-	hu_status st = HU_OK;
-	int code = 0;
-	zip_t *z = zip_open(part, ZIP_CREATE | ZIP_TRUNCATE, &code);
+	char *path = file_name(dir, stem, ".npz");
+	hu_outfile o;
+	hu_status st = hu_outfile_open(&o, path);
 
-	if (!z)
-		st = hu_fail(HU_EIO, "%s: cannot be written", path);
-	char **temp = hu_xcalloc(n + 1, sizeof *temp);
-	for (size_t k = 0; k < n && st == HU_OK; k++) {
-		char end[40];
-		snprintf(end, sizeof end, ".%zu.npy.part", k);
-		temp[k] = file_name(dir, stem, end);
-		st = write_array(&a[k], temp[k]);
-		if (st == HU_OK)
-			st = add(z, path, &a[k], temp[k]);
-	}
-	if (z && st == HU_OK && zip_close(z) < 0)
-		st = hu_fail(HU_EIO, "%s: %s", path, zip_strerror(z));
-	else if (z && st != HU_OK)
-		zip_discard(z);
-	for (size_t k = 0; k < n; k++)
-		if (temp[k])
-			unlink(temp[k]);
-	if (st == HU_OK && rename(part, path))
-		st = hu_fail(HU_EIO, "%s: cannot be written", path);
-	if (st != HU_OK)
-		unlink(part);
-	for (size_t k = 0; k < n; k++)
-		free(temp[k]);
-	free(temp);
 	free(path);
-	free(part);
+	HU_TRY(st);
+	st = write_arrays(&o, dir, stem, a, n);
+	if (st == HU_OK)
+		return hu_outfile_commit(&o);
+	hu_outfile_abandon(&o);
 	return st;
 }
 

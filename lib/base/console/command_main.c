@@ -4,6 +4,7 @@
 
 #include "lib/base/console/addition.h"
 #include "lib/base/console/opt_need.h"
+#include "lib/base/guard/failed.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
 
@@ -80,9 +81,15 @@ int
 hu_complain(hu_status st)
 {
 	enum { PATIENCE = 3 };
+	const char *reason = hu_reason(), *earlier;
 	int code = hu_exit_code(st), joined = hu_ranks_size() > 1, rank = joined ? hu_ranks_rank() : hu_ranks_own();
 	char who[48] = "";
 
+	/* a file or an option is not to blame where the system had failed before */
+	if (hu_failed(&earlier)) {
+		code = HU_EXIT_ENV;
+		reason = earlier;
+	}
 	fflush(stdout);
 	if (!hu_ranks_speaks() && joined)
 		return HU_EXIT_OK;
@@ -90,7 +97,7 @@ hu_complain(hu_status st)
 		sleep(PATIENCE);
 	if (rank)
 		snprintf(who, sizeof who, "rank %d of %d: ", rank, joined ? hu_ranks_size() : hu_ranks_started());
-	char *line = hu_xprintf("halfulp%s%s: %s%s\n", *running ? " " : "", running, who, hu_reason());
+	char *line = hu_xprintf("halfulp%s%s: %s%s\n", *running ? " " : "", running, who, reason);
 	fputs(line, stderr);
 	free(line);
 	hu_ranks_give_up(code);
@@ -112,7 +119,9 @@ hu_stdout_end(int code)
 static hu_status
 may_run(const char *name)
 {
-	static const struct { const char *command, *why; } rows[] = {
+	static const struct {
+		const char *command, *why;
+	} rows[] = {
 #define SHARES(command, moves) { #command, NULL },
 #define ALONE(command, why) { #command, why },
 #include "lib/base/ranks/shares.def"
@@ -134,6 +143,17 @@ may_run(const char *name)
 				"%s, and %d were started together: leave out mpirun, or set HALFULP_MPI=none for each "
 				"to work alone",
 				why, n);
+}
+
+/* Returns code, or says that the system failed, though what was done then was done without that. */
+static int
+as_the_system(int code)
+{
+	const char *earlier;
+
+	if (code == HU_EXIT_ENV || !hu_failed(&earlier))
+		return code;
+	return code == HU_EXIT_OK || code == HU_EXIT_JUDGED ? hu_complain(HU_EIO) : HU_EXIT_ENV;
 }
 
 int
@@ -159,7 +179,7 @@ hu_command_main(const hu_command *c, int argc, char **argv)
 	else
 		code = c->run(&a);
 	hu_args_release(&a);
-	code = hu_stdout_end(code);
+	code = as_the_system(hu_stdout_end(code));
 	hu_ranks_close();
 	return code;
 }

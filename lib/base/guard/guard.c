@@ -69,6 +69,13 @@ hu_guard_status(int error)
 	return HU_EFILE;
 }
 
+void
+hu_guard_note(const char *what)
+{
+	if (errno && hu_guard_status(errno) == HU_EIO)
+		hu_fail(HU_EIO, "%s: %s", what, strerror(errno));
+}
+
 hu_status
 hu_guard_in_the_way(const char *path, size_t upto)
 {

@@ -28,6 +28,9 @@ hu_status hu_guard_make_dirs(const char *path);
 
 /* The status of a failed read, by errno: HU_EFILE where the file is at fault, HU_EIO where the system is. */
 hu_status hu_guard_status(int error);
+/* Remembers (hu_fail) that the system failed at `what`, where errno says that it did: for what is left out then, or
+   told as not known. */
+void hu_guard_note(const char *what);
 /* Fails with HU_EFILE: what the first upto bytes of path name is a link, or no folder. */
 hu_status hu_guard_in_the_way(const char *path, size_t upto);
 #endif

@@ -77,3 +77,24 @@ hu_input_folder(const char *path, DIR **d)
 		close(fd);
 	return hu_fail(hu_guard_status(errno), "%s: %s", path, strerror(errno));
 }
+
+struct dirent *
+hu_input_entry(DIR *d)
+{
+	errno = 0;
+	struct dirent *e = readdir(d);
+
+	if (!e)
+		hu_guard_note("a folder cannot be read");
+	return e;
+}
+
+int
+hu_input_stat(const char *path, struct stat *s)
+{
+	int failed = stat(path, s);
+
+	if (failed)
+		hu_guard_note(path);
+	return failed;
+}

@@ -3,6 +3,7 @@
 #include "lib/store/onnx/edit.h"
 
 #include "lib/base/file.h"
+#include "lib/base/guard/allocators.h"
 #include "lib/base/mem.h"
 #include "lib/store/onnx/parts.h"
 
@@ -38,7 +39,7 @@ hu_onnx_edit_open(hu_onnx_edit **to, const hu_onnx *m)
 
 	*to = NULL;
 	hu__onnx__pb__model__pack(from, bytes);
-	e->pb = hu__onnx__pb__model__unpack(NULL, n, bytes);
+	e->pb = hu__onnx__pb__model__unpack(&hu_allocators_protobuf, n, bytes);
 	free(bytes);
 	HU_ASSERT(e->pb && e->pb->graph);
 	for (size_t i = 0; i < e->pb->graph->n_initializer; i++)
@@ -62,9 +63,9 @@ hu_onnx_edit_free(hu_onnx_edit *e)
 		return;
 	for (size_t i = 0; e->at && i < e->n; i++) {
 		for (size_t k = 0; k < e->at[i].nbefore; k++)
-			protobuf_c_message_free_unpacked(&e->at[i].before[k]->base, NULL);
+			protobuf_c_message_free_unpacked(&e->at[i].before[k]->base, &hu_allocators_protobuf);
 		for (size_t k = 0; k < e->at[i].nbehind; k++)
-			protobuf_c_message_free_unpacked(&e->at[i].behind[k]->base, NULL);
+			protobuf_c_message_free_unpacked(&e->at[i].behind[k]->base, &hu_allocators_protobuf);
 		free(e->at[i].before);
 		free(e->at[i].behind);
 	}
@@ -72,7 +73,7 @@ hu_onnx_edit_free(hu_onnx_edit *e)
 		free(e->name[i]);
 	free(e->name);
 	free(e->at);
-	hu__onnx__pb__model__free_unpacked(e->pb, NULL);
+	hu__onnx__pb__model__free_unpacked(e->pb, &hu_allocators_protobuf);
 	free(e);
 }
 
@@ -302,7 +303,7 @@ drop_unread(hu_onnx_edit *e)
 		if (bsearch(&name, read, n, sizeof *read, by_text))
 			g->initializer[kept++] = g->initializer[i];
 		else
-			hu__onnx__pb__tensor__free_unpacked(g->initializer[i], NULL);
+			hu__onnx__pb__tensor__free_unpacked(g->initializer[i], &hu_allocators_protobuf);
 	}
 	g->n_initializer = kept;
 	free(read);

@@ -3,6 +3,7 @@
    attributes hold. Every text is there afterwards, "" where the file has none. */
 #include "lib/store/onnx/parts.h"
 
+#include "lib/base/guard/allocators.h"
 #include "lib/base/mem.h"
 
 #include <stdio.h>
@@ -43,7 +44,7 @@ inner(hu_onnx *m, hu_onnx_graph **to, ProtobufCBinaryData *b, const char *where,
 	if (depth + 1 > HU_ONNX_DEPTH)
 		return hu_fail(HU_EFILE, "%s: node '%.200s': graphs are nested more than %d deep", m->path, where,
 			HU_ONNX_DEPTH);
-	Hu__Onnx__Pb__Graph *pb = hu__onnx__pb__graph__unpack(NULL, b->len, b->data);
+	Hu__Onnx__Pb__Graph *pb = hu__onnx__pb__graph__unpack(&hu_allocators_protobuf, b->len, b->data);
 	if (!pb)
 		return hu_fail(HU_EFILE, "%s: node '%.200s': the graph in it is damaged; export the model again",
 			m->path, where);

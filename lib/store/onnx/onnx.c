@@ -3,6 +3,7 @@
 #include "lib/store/onnx/parts.h"
 
 #include "lib/base/file.h"
+#include "lib/base/guard/allocators.h"
 #include "lib/base/mem.h"
 
 #include <stdlib.h>
@@ -55,7 +56,7 @@ opsets(hu_onnx *m, const Hu__Onnx__Pb__Model *pb)
 static hu_status
 parse(hu_onnx *m, const void *bytes, size_t n)
 {
-	Hu__Onnx__Pb__Model *pb = hu__onnx__pb__model__unpack(NULL, n, bytes);
+	Hu__Onnx__Pb__Model *pb = hu__onnx__pb__model__unpack(&hu_allocators_protobuf, n, bytes);
 
 	m->message = pb;
 	if (!pb)
@@ -108,9 +109,9 @@ hu_onnx_release(hu_onnx *m)
 {
 	hu_onnx_unmap(m);
 	for (size_t i = 0; i < m->ninner; i++)
-		hu__onnx__pb__graph__free_unpacked(m->inner[i], NULL);
+		hu__onnx__pb__graph__free_unpacked(m->inner[i], &hu_allocators_protobuf);
 	if (m->message)
-		hu__onnx__pb__model__free_unpacked(m->message, NULL);
+		hu__onnx__pb__model__free_unpacked(m->message, &hu_allocators_protobuf);
 	for (size_t i = 0; i < m->nowned; i++)
 		free(m->owned[i]);
 	free(m->inner);

@@ -2,6 +2,7 @@
 #include "trainer/data/images/folder.h"
 
 #include "lib/base/file.h"
+#include "lib/base/guard/input.h"
 #include "lib/base/mem.h"
 
 #include <dirent.h>
@@ -36,12 +37,13 @@ names_release(names *s)
 static hu_status
 entries(names *s, const char *dir)
 {
-	DIR *d = opendir(dir);
+	DIR *d;
 
 	*s = (names){ NULL, 0, 0 };
+	HU_TRY(hu_input_folder(dir, &d));
 	if (!d)
-		return hu_fail(HU_EFILE, "%s: this folder cannot be read: %s", dir, strerror(errno));
-	for (struct dirent *e; (e = readdir(d));) {
+		return hu_fail(HU_EFILE, "%s: there is no such folder", dir);
+	for (struct dirent *e; (e = hu_input_entry(d));) {
 		if (e->d_name[0] == '.')
 			continue;
 		if (s->n == s->room)
@@ -67,7 +69,7 @@ is_folder(const char *path)
 {
 	struct stat s;
 
-	return !stat(path, &s) && S_ISDIR(s.st_mode);
+	return !hu_input_stat(path, &s) && S_ISDIR(s.st_mode);
 }
 
 /* A part being listed: its images, and how many of the class at hand there are. */
@@ -86,7 +88,7 @@ walk(part *p, const char *dir, size_t label, int depth)
 	for (size_t i = 0; i < s.n && st == HU_OK; i++) {
 		char *path = hu_path(dir, "%s", s.name[i]);
 		struct stat is;
-		int there = !stat(path, &is);
+		int there = !hu_input_stat(path, &is);
 		if (there && S_ISDIR(is.st_mode) && depth < DEPTH)
 			st = walk(p, path, label, depth + 1);
 		else if (there && S_ISREG(is.st_mode) && is_image(s.name[i])) {

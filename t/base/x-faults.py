@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# As t-faults.py, at every allocation of the commands that ask for few, at thousands of the others', and at every call.
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get('srcdir', '.')), 't/tool'))
+import faults
+import tap
+
+faults.sweep_all(int(os.environ.get('FAULTS_MOST', '2000')))
+tap.finish()

@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: Apache-2.0
+# Runs commands of halfulp while one allocation (t/stub/allocations.c) or one system call (t/stub/calls.c) fails, and
+# judges what is left: the exit code says that it failed, standard error has one line, no file under a final name is
+# new and different from what the command writes, no temporary file stays; and a command that ends well has said and
+# written what it says and writes without a fault.
+import json
+import os
+import re
+import shlex
+import shutil
+import struct
+import subprocess
+import sys
+
+import npzfile
+import onnxfile
+import tap
+from tap import HALFULP, TOP, bail_out, skip_all
+
+SECONDS = 60        # a command that takes longer with a fault than so is said to hang
+TIMED = re.compile(rb'\d+(\.\d+)?(e[+-]?\d+)?')
+
+
+def environment(**more):
+    # One thread: the N-th call is the same one each time. Libraries' own settings do not matter.
+    keep = {k: v for k, v in os.environ.items() if not k.startswith(('FAULT_', 'LD_PRELOAD'))}
+    return dict(keep, LC_ALL='C', OMP_NUM_THREADS='1', OMP_WAIT_POLICY='passive', HALFULP_MPI='none', **more)
+
+
+def compiler():
+    return shlex.split(os.environ.get('CC', 'cc'))
+
+
+def build(folder, source, *flags):
+    """Compiles t/stub/SOURCE into the folder; skips the test where that is not possible here."""
+    path = os.path.join(folder, source.replace('.c', ''))
+    p = subprocess.run([*compiler(), '-O1', *flags, '-o', path, os.path.join(TOP, 't/stub', source), '-ldl'],
+                       capture_output=True, text=True)
+    if p.returncode:
+        skip_all('t/stub/%s is not compiled here: %s' % (source, (p.stderr.strip().splitlines() or ['?'])[-1]))
+    return path
+
+
+def watched():
+    """Whether a sanitizer watches the program, which then has allocators and exits of its own."""
+    return b'__asan_init' in open(HALFULP, 'rb').read()
+
+
+# --- the commands and their files -------------------------------------------------------------------------------------
+TRAIN = ('--quiet --model mlp --data digits --policy mixed_float16 --width 0.02 --size 8 --train 32 --eval 8 '
+         '--batch 16 --threads 1')
+COMMANDS = {
+    'calc': "calc '0.1 + sqrt(2) * 1e-3' --format fp16,bf16,fp32 --json",
+    'calc text': "calc '1 + 2^-11 + 3' --format fp16 --mode RZ",
+    'round': 'round 0.1 65504.5 --format fp16,e4m3 --json',
+    'formats': 'formats e4m3 --json',
+    'accumulate': 'accumulate --n 40 --json',
+    'accumulate file': 'accumulate --terms t.npy --json',
+    'train': 'train %s --steps 2 new' % TRAIN,
+    'train resume': 'train --resume cut',
+    'analyze': 'analyze run --threads 1',
+    'report': 'report seen --json',
+    'verify': 'verify run --threads 1',
+    'baseline': 'baseline seen -o other.tsv --reason first',
+    'check': 'check seen --baseline base.tsv --json',
+    'diff': 'diff a.npy b.npy --json',
+    'diff npz': 'diff x.npz y.npz --json',
+    'merge': 'merge one.part two.part',
+    'validate': 'validate m.onnx --data x.npz --policies fp16,bf16 --outputs outs --json',
+    'advise': "advise m.onnx --data x.npz --accept 'rel_l2<=1e-2' --formats fp16,bf16 --json",
+    'inspect': 'inspect m.onnx --threads 1 --json',
+    'tree': 'tree --backend cpu --n 7 --json',
+    'plan': 'plan --json',
+    'plan text': 'plan',
+    'judge': 'judge softmax --in x=x.npy --got y.npy --json',
+    'op': 'op matmul --in a=a.npy --in b=b.npy --out d.npy',
+}
+
+
+def npy(path, shape, values):
+    head = "{'descr': '<f4', 'fortran_order': False, 'shape': %s, }" % (shape,)
+    head += ' ' * (117 - len(head)) + '\n'
+    with open(path, 'wb') as f:
+        f.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode())
+        f.write(struct.pack('<%df' % len(values), *values))
+
+
+def prepare(folder, tracer):
+    """Makes the files that the commands read."""
+    os.makedirs(folder)
+    here = os.getcwd()
+    os.chdir(folder)
+    npy('a.npy', (3, 3), [0.1 * i - 0.53 for i in range(9)])
+    npy('b.npy', (3, 3), [0.37 * i + 0.11 for i in range(9)])
+    npy('x.npy', (3, 4), [0.91 * i - 5.3 for i in range(12)])
+    npy('y.npy', (3, 4), [0.25] * 12)
+    npy('t.npy', (40,), [0.1 * i for i in range(40)])
+    npzfile.npz('x.npz', x=((3, 4), [0.91 * i - 5.3 for i in range(12)]))
+    npzfile.npz('y.npz', x=((3, 4), [0.91 * i - 5.31 for i in range(12)]))
+    onnxfile.write('m.onnx', onnxfile.graph(
+        [onnxfile.node('MatMul', 'x w', 'y', name='fc'), onnxfile.node('Relu', 'y', 'z')],
+        [onnxfile.floats('w', [4, 3], [0.37 * i - 1.7 for i in range(12)])],
+        [onnxfile.value('x', ['n', 4])], [onnxfile.value('z', ['n', 3])]))
+    for line in ('train %s --steps 2 run' % TRAIN, 'train %s --steps 2 seen' % TRAIN, 'analyze seen --threads 1',
+                 'baseline seen -o base.tsv --reason first', 'analyze run --only state --shard 1/2 --part one.part',
+                 'analyze run --only state --shard 2/2 --part two.part'):
+        p = subprocess.run([HALFULP, *shlex.split(line)], capture_output=True, text=True, env=environment())
+        if p.returncode:
+            bail_out('%s: %s' % (line, p.stderr))
+    # A run that was killed at the last of the calls that make it, where it has checkpoints
+    cut = shlex.split('train %s --steps 4 --checkpoint-every 1 cut' % TRAIN)
+    env = environment()
+    subprocess.run([tracer, '../report', 'rename', '0', 'kill', HALFULP, *cut], capture_output=True, env=env)
+    renames = int(open('../report').read().split()[0]) if os.path.exists('../report') else 0
+    shutil.rmtree('cut', ignore_errors=True)
+    if renames:
+        at = str(renames - 8)
+        subprocess.run([tracer, '../report', 'rename', at, 'kill', HALFULP, *cut], capture_output=True, env=env)
+    os.chdir(here)
+    return os.path.isdir(folder + '/cut')
+
+
+def tree(folder):
+    """The files below a folder, by name: their bytes."""
+    found = {}
+    for at, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(at, name)
+            found[os.path.relpath(path, folder)] = open(path, 'rb').read()
+    return found
+
+
+def shape(j):
+    """A JSON value without its numbers and its checksums, which are words of hexadecimal digits."""
+    if isinstance(j, dict):
+        return {k: shape(v) for k, v in j.items()}
+    if isinstance(j, list):
+        return [shape(v) for v in j]
+    return '#' if isinstance(j, str) and re.fullmatch('[0-9a-f]{16}|.*[0-9]:[0-9].*', j) else j
+
+
+def parsed(data):
+    try:
+        return json.loads(data)
+    except ValueError:
+        return None
+
+
+def numberless(j):
+    if isinstance(j, dict):
+        return {k: numberless(v) for k, v in j.items()}
+    return [numberless(v) for v in j] if isinstance(j, list) else 0 if isinstance(j, (int, float)) else j
+
+
+def same(a, b, exactly):
+    """Whether two contents agree; not `exactly`: but for numbers and their checksums, in a file that holds times."""
+    a, b = (re.sub(rb'\(\d+\.\d s\)|[\d.e+-]+ (?=ms a step|of them waiting)', b'', x) for x in (a, b))
+    if exactly or a == b:
+        return a == b
+    j, k = parsed(a), parsed(b)
+    if j is not None and k is not None:
+        return numberless(shape(j)) == numberless(shape(k))
+    return TIMED.sub(b'#', a) == TIMED.sub(b'#', b)
+
+
+def begun(a, b):
+    """Whether a file that changes as the command goes on is whole: an object, or the first lines of b."""
+    if parsed(b) is not None:
+        return parsed(a) is not None
+    return a.endswith(b'\n') and TIMED.sub(b'#', b).startswith(TIMED.sub(b'#', a))
+
+
+class Case:
+    """A command, what it does without a fault, and a folder that it works in."""
+    def __init__(self, name, home, files):
+        self.name, self.words = name, shlex.split(COMMANDS[name])
+        self.files, self.folder, self.report = files, os.path.join(home, 'work'), os.path.join(home, 'report')
+        self.code, self.out, err, self.after = self.run([HALFULP])
+        if self.code not in (0, 1):
+            bail_out('%s: exit %d: %s' % (name, self.code, err))
+        self.before = tree(files)
+        again = self.run([HALFULP])
+        self.steady = {p for p in self.after if again[3].get(p) == self.after[p]}
+        self.out_steady = again[1] == self.out
+
+    def run(self, before, **more):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.copytree(self.files, self.folder)
+        try:
+            p = subprocess.run(before + self.words, cwd=self.folder, env=environment(**more),
+                               stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
+            code, out, err = p.returncode, p.stdout, p.stderr
+        except subprocess.TimeoutExpired:
+            code, out, err = 'hang', b'', b''
+        return code, out, err.decode(errors='replace'), tree(self.folder)
+
+    def judge(self, code, out, err, files, codes, killed=False):
+        """What is wrong with how a run with a fault ended, as a list of sentences."""
+        wrong = []
+        lines = [x for x in err.splitlines() if x and not x.startswith('libgomp: ')]
+        for path, data in files.items():
+            if path.endswith('halfulp.lock'):
+                continue    # it names the process that last held it
+            known = [t[path] for t in (self.before, self.after) if path in t]
+            if re.search(r'\.tmp\.\d+$|\.npy\.part$|\.new\.\d+/', path) and path not in self.before:
+                if not killed:
+                    wrong.append('%s stays' % path)
+            elif path not in self.before and path not in self.after:
+                wrong.append('%s is no file of this command' % path)
+            elif not any(same(data, k, path in self.steady) for k in known):
+                if path in self.steady or path not in self.after or not begun(data, self.after[path]):
+                    wrong.append('%s holds something else' % path)
+        if killed:
+            return wrong
+        if code == self.code:
+            if not same(out, self.out, self.out_steady):
+                wrong.append('exit %s, and standard output is another one' % code)
+            missing = set(self.after) - set(files)
+            changed = [p for p in self.after if p in files and not same(files[p], self.after[p], p in self.steady)]
+            if missing or changed:
+                wrong.append('exit %s without %s' % (code, ' '.join(sorted([*missing, *changed])[:3])))
+        elif code not in codes:
+            wrong.append('exit %s (%s)' % (code, ' | '.join(err.splitlines()[-2:])[:200]))
+        elif len(lines) != 1 or len(lines[0]) < 20:
+            wrong.append('%d lines on standard error: %s' % (len(lines), ' | '.join(lines)[:200]))
+        return wrong
+
+
+def chosen(count, most):
+    """At most `most` of the numbers 1 to count: each of the first and the last, and others as evenly."""
+    if count <= most:
+        return list(range(1, count + 1))
+    ends = most // 4
+    between = [ends + 1 + (count - 2 * ends - 1) * k // (most - 2 * ends) for k in range(most - 2 * ends)]
+    return sorted({*range(1, ends + 1), *between, *range(count - ends + 1, count + 1)})
+
+
+def allocations(case, library, caller, most, onwards=False):
+    """Lets each chosen allocation of the caller's fail. Returns how many there are, how many were tried, and what was
+    wrong."""
+    how = dict(LD_PRELOAD=library, FAULT_CALLER=caller, FAULT_REPORT=case.report)
+    if onwards:
+        how['FAULT_ONWARDS'] = '1'
+    case.run([HALFULP], FAULT_AT='0', **how)
+    count = struct.unpack('<2q', open(case.report, 'rb').read())[0]
+    tried, wrong = 0, []
+    for n in chosen(count, most):
+        end = case.run([HALFULP], FAULT_AT=str(n), **how)
+        failed = struct.unpack('<2q', open(case.report, 'rb').read())[1]
+        if not failed:
+            continue        # a fault elsewhere in time: fewer were asked for than when they were counted
+        tried += 1
+        wrong += ['%s: allocation %d of %d (%s): %s' % (case.name, n, count, caller, w)
+                  for w in case.judge(*end, codes=(4,))]
+    return count, tried, wrong
+
+
+def calls(case, tracer, names, how, most):
+    """Lets each chosen system call fail in the way `how`. Returns as allocations() does."""
+    codes = (2, 3, 4) if how.startswith('EACCES') else (4,)
+    killed = how.startswith('kill')
+
+    def one(n):
+        end = case.run([tracer, case.report, names, str(n), how, HALFULP])
+        count, failed, what = open(case.report).read().split(None, 2)
+        return end, int(count), int(failed), what.strip()
+
+    end, count, _, _ = one(0)
+    if end[0] == 77:
+        return None, 0, []
+    tried, wrong = 0, []
+    for n in chosen(count, most):
+        end, _, failed, what = one(n)
+        if not failed:
+            continue
+        tried += 1
+        wrong += ['%s: call %d of %d, %s: %s: %s' % (case.name, n, count, how, what.replace(case.folder, '.'), w)
+                  for w in case.judge(*end, codes=codes, killed=killed)]
+    return count, tried, wrong
+
+
+# Which calls fail how: what a failing disk, a full one, too many open files and a signal at the wrong time do.
+CALLS = [('open,read,dents,mmap,fstat', 'EIO'), ('open', 'EMFILE'), ('write,fsync,rename,ftruncate,mkdir', 'ENOSPC'),
+         ('write,read', 'short'), ('write,fsync,rename,unlink,close,open', 'kill')]
+
+
+def sweep_all(most):
+    """The test: every command, every kind of fault, at most so many points of each."""
+    if watched():
+        tap.skip_all('a sanitizer watches the program, which has allocators and exits of its own')
+    home = tap.home()
+    library, tracer = build(home, 'allocations.c', '-shared', '-fPIC'), build(home, 'calls.c')
+    is_cut = prepare(home + '/files', tracer)
+    for name in COMMANDS:
+        if name == 'train resume' and not is_cut:
+            tap.skip(name, 'this system traces no program here')
+            continue
+        case = Case(name, home, home + '/files')
+        for caller in ('program', 'library'):
+            count, tried, wrong = allocations(case, library, caller, most)
+            tap.none(wrong, '%s: %d of %d allocations of the %s fail' % (name, tried, count, caller))
+        count, tried, wrong = allocations(case, library, 'any', max(2, most // 3), onwards=True)
+        tap.none(wrong, '%s: %d of %d, and all that follow' % (name, tried, count))
+        for names, how in CALLS:
+            count, tried, wrong = calls(case, tracer, names, how, most)
+            if count is None:
+                tap.skip('%s: %s, %s' % (name, names, how), 'this system traces no program here')
+            elif count:
+                tap.none(wrong, '%s: %d of %d calls %s: %s' % (name, tried, count, names, how))
+
+
+if __name__ == '__main__':
+    # faults.py NAMES HOW MOST: for whoever looks for faults by hand. HOW: program, library, any, or CALLS:ERROR.
+    home = os.path.abspath('faults-home')
+    shutil.rmtree(home, ignore_errors=True)
+    os.makedirs(home)
+    library, tracer = build(home, 'allocations.c', '-shared', '-fPIC'), build(home, 'calls.c')
+    prepare(home + '/files', tracer)
+    for name in COMMANDS if sys.argv[1] == 'all' else sys.argv[1].split(','):
+        case = Case(name, home, home + '/files')
+        for how in sys.argv[2].split(';'):
+            if ':' in how:
+                found = calls(case, tracer, *how.split(':'), int(sys.argv[3]))
+            else:
+                found = allocations(case, library, how.rstrip('+'), int(sys.argv[3]), how.endswith('+'))
+            print(name, how, found[0], 'counted', found[1], 'tried', len(found[2]), 'wrong', flush=True)
+            for w in found[2][:40]:
+                print('   ', w, flush=True)
