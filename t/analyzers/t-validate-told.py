@@ -43,48 +43,75 @@ def cell(pattern, v):
     return '-' if v is None else pattern % v
 
 
-def table(told):
+# Each column of the table, whether its texts stand at the left, and which columns a table that is wider than the terminal
+# loses first: the largest number; 0 is never lost.
+COLUMNS = [
+    ('verdict', True, 0),
+    ('policy', True, 0),
+    ('flips', False, 0),
+    ('flips %, 95 %', False, 2),
+    ('open', False, 4),
+    ('right %', False, 1),
+    ('rel_l2', False, 5),
+    ('sqnr dB', False, 1),
+    ('max_error', False, 3),
+    ('kl', False, 6),
+    ('nonfinite', False, 1),
+    ('weights MB', False, 1),
+]
+
+
+def table(told, width):
     """The lines of the table of policies."""
-    rows, decides = told['policies'], told['output'] is not None
-    width = max([7] + [len(r['policy']) for r in rows])
-    lines = [
-        '%-*s %6s %13s %9s %8s %10s %8s %10s %10s %9s %9s %s'
-        % (
-            width,
-            'policy',
-            'flips',
-            '95 % of all',
-            'open',
-            'right %',
-            'rel_l2',
-            'sqnr_db',
-            'max_error',
-            'kl',
-            'nonfinite',
-            'weights',
-            'verdict',
-        )
+    decides = told['output'] is not None
+    some = any(r['nonfinite'] for r in told['policies'])
+    rows = [
+        [
+            r['verdict'],
+            r['policy'],
+            cell('%d', r['flips']),
+            '%.2f..%.2f' % (100 * r['flips_low'], 100 * r['flips_high']) if decides else '-',
+            '-' if r['open'] is None else '%d/%d' % (r['open'], r['told']),
+            '-' if r['accuracy'] is None else '%.2f' % (100 * r['accuracy']),
+            cell('%.3g', r['rel_l2']),
+            cell('%.1f', r['sqnr_db']) if r['rel_l2'] else 'inf',
+            cell('%.3g', r['max_error']),
+            cell('%.3g', r['kl']),
+            '%d' % r['nonfinite'] if some else '-',
+            '%.4g' % (r['weight_bytes'] / 1e6),
+        ]
+        for r in told['policies']
     ]
-    for r in rows:
-        lines.append(
-            '%-*s %6s %13s %9s %8s %10s %8s %10s %10s %9d %9s %s'
-            % (
-                width,
-                r['policy'],
-                cell('%d', r['flips']),
-                '%.2f..%.2f' % (100 * r['flips_low'], 100 * r['flips_high']) if decides else '-',
-                '-' if r['open'] is None else '%d/%d' % (r['open'], r['told']),
-                '-' if r['accuracy'] is None else '%.2f' % (100 * r['accuracy']),
-                cell('%.3g', r['rel_l2']),
-                cell('%.1f', r['sqnr_db']) if r['rel_l2'] else 'inf',
-                cell('%.3g', r['max_error']),
-                cell('%.3g', r['kl']),
-                r['nonfinite'],
-                '%.4g' % (r['weight_bytes'] / 1e6),
-                r['verdict'],
-            )
+    kept = [i for i, (_, _, rank) in enumerate(COLUMNS) if not rank or any(row[i] != '-' for row in rows)]
+    wide = lambda i: max(len(row[i]) for row in [[c[0] for c in COLUMNS]] + rows)
+    while sum(wide(i) + 2 for i in kept) - 2 > width and any(COLUMNS[i][2] for i in kept):
+        kept.remove(max(reversed(kept), key=lambda i: COLUMNS[i][2]))
+    line = lambda row: '  '.join((row[i].ljust if COLUMNS[i][1] else row[i].rjust)(wide(i)) for i in kept).rstrip()
+    return [line([c[0] for c in COLUMNS])] + [line(row) for row in rows]
+
+
+def decision(told):
+    """The last line: which policy keeps every rule with the fewest bytes of weights."""
+    base, *rest = told['policies']
+    if not told['accept']:
+        return "No budget was named: with --accept 'flips<=1%' halfulp decides."
+    if not rest:
+        return 'No policy beside float32 was run, so nothing is decided.'
+    keeps = [r for r in rest if r['verdict'] == 'pass']
+    if not keeps:
+        return 'No policy keeps %s.' % ' and '.join(told['accept'])
+    best = min(keeps, key=lambda r: r['weight_bytes'])
+    figures = {'rel_l2': best['rel_l2'], 'sqnr': best['sqnr_db'], 'nonfinite': best['nonfinite'], 'max_error': best['max_error']}
+    said = []
+    for rule in told['accept']:
+        name = re.match(r'\w+', rule)[0]
+        said.append(
+            '%s (%d of %d; 95 %%: at most %.2f %%)' % (rule, best['flips'], best['inputs'], 100 * best['flips_high'])
+            if name == 'flips'
+            else '%s (%.4g)' % (rule, figures[name])
         )
-    return lines
+    times = base['weight_bytes'] / best['weight_bytes']
+    return '%s keeps %s%s.' % (best['policy'], ' and '.join(said), ', %.1f times smaller than float32' % times if times > 1.05 else '')
 
 
 def words(told):
@@ -233,19 +260,25 @@ def sensitivity(told):
 def compare(what, code, *line):
     told = json.loads(run(code, *line, '--json'))
     got = run(code, *line).split('\n')
+    os.environ['COLUMNS'] = '80'
+    narrow = run(code, *line).split('\n')
+    del os.environ['COLUMNS']
     head = r'%s: %d nodes, \d+ calls, on %d inputs in batches of %d' % (
         told['model'],
         told['nodes'],
         told['policies'][0]['inputs'],
         told['batch'],
     )
-    want = [re.compile(head), ''] + table(told) + words(told) + sensitivity(told) + ['']
     plain = lambda line: re.sub(r' -?inf', lambda m: ' ' * (len(m[0]) - 1) + '-', line)  # JSON has null for both
     same = lambda a, b: b.fullmatch(a) if isinstance(b, re.Pattern) else plain(a) == plain(b)
-    wrong = [(a, b) for a, b in zip(got, want) if not same(a, b)] or (
-        [] if len(got) == len(want) else [(len(got), len(want))]
-    )
-    tap.ok(not wrong, '%s: %d lines as --json has them' % (what, len(want)), '%s' % wrong[:2])
+    for got, width, where in ((got, 1000, ''), (narrow, 80, ', where a line has 80 columns')):
+        rows = table(told, width)
+        want = [re.compile(head), ''] + rows + words(told) + sensitivity(told) + ['', decision(told), '']
+        wrong = [(a, b) for a, b in zip(got, want) if not same(a, b)] or (
+            [] if len(got) == len(want) else [(len(got), len(want))]
+        )
+        tap.ok(not wrong, '%s: %d lines as --json has them%s' % (what, len(want), where), '%s' % wrong[:2])
+        tap.ok(max(map(len, rows)) <= width, '%s: the table has at most %d columns' % (what, width), max(map(len, rows)))
     return told
 
 

@@ -3,6 +3,7 @@
 #include "analyzers/validate/outputs/outputs.h"
 
 #include "analyzers/network/lost_constants.h"
+#include "analyzers/validate/outputs/validation_table.h"
 
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
@@ -186,6 +187,9 @@ hu_validation_json(const hu_validation *v)
 		json_array_append_new(against, hu_against_json(&v->against[i]));
 	json_object_set_new(o, "policies", rows);
 	json_object_set_new(o, "against", against);
+	char *sentence = hu_validation_sentence(v);
+	json_object_set_new(o, "sentence", json_string(sentence));
+	free(sentence);
 	return o;
 }
 

@@ -3,12 +3,14 @@
 #include "analyzers/validate/outputs/outputs.h"
 
 #include "analyzers/network/lost_constants.h"
+#include "analyzers/validate/outputs/validation_table.h"
 
 #include "lib/base/console/show.h"
 #include "lib/judge/propagate.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Figures as the table has them: "-" for what there is none of. */
@@ -19,25 +21,6 @@ figure(char *to, size_t size, const char *format, double x)
 		return "-";
 	snprintf(to, size, format, x);
 	return to;
-}
-
-static void
-print_row(const hu_validation *v, const hu_judgement *j, int width)
-{
-	const hu_effect *r = &j->r;
-	char a[32], b[32], c[32], d[32], e[32], f[32], g[64] = "-", h[32] = "-", k[32];
-	int decides = v->d.classes > 1;
-
-	if (decides)
-		snprintf(g, sizeof g, "%.2f..%.2f", 100 * r->low, 100 * r->high);
-	if (decides && v->exact)
-		snprintf(h, sizeof h, "%zu/%zu", r->open, r->told);
-	printf("%-*s %6s %13s %9s %8s %10s %8s %10s %10s %9zu %9s %s\n", width, hu_shown(j->policy),
-		figure(a, sizeof a, "%.0f", decides ? (double)r->flips : NAN), g, h,
-		figure(b, sizeof b, "%.2f", 100 * r->accuracy), figure(c, sizeof c, "%.3g", r->rel_l2),
-		figure(d, sizeof d, "%.1f", r->sqnr_db), figure(e, sizeof e, "%.3g", r->max_error),
-		figure(f, sizeof f, "%.3g", r->kl), r->nonfinite, figure(k, sizeof k, "%.4g", j->e.weight_bytes / 1e6),
-		hu_validation_verdict(v, j));
 }
 
 static void
@@ -226,10 +209,7 @@ hu_validation_print(const hu_validation *v)
 		printf("Inputs run one by one: %s.\n", v->alone);
 	print_axes(v);
 	puts("");
-	printf("%-*s %6s %13s %9s %8s %10s %8s %10s %10s %9s %9s %s\n", width, "policy", "flips", "95 % of all", "open",
-		"right %", "rel_l2", "sqnr_db", "max_error", "kl", "nonfinite", "weights", "verdict");
-	for (size_t i = 0; i < v->nrow; i++)
-		print_row(v, &v->row[i], width);
+	hu_validation_table(v);
 	print_decision(v);
 	print_outputs(v, width);
 	print_changes(v);
@@ -264,4 +244,7 @@ hu_validation_print(const hu_validation *v)
 			hu_sensitivity_print(v->row[i].sensitivity);
 	for (size_t i = 0; i < v->nagainst; i++)
 		hu_against_print(&v->against[i]);
+	char *sentence = hu_validation_sentence(v);
+	printf("\n%s\n", sentence);
+	free(sentence);
 }
