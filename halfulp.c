@@ -5,6 +5,7 @@
 #include "cuda/device/device.h"
 #include "lib/base/build.h"
 #include "lib/base/console/command.h"
+#include "lib/base/console/show.h"
 #include "lib/base/bug.h"
 #include "lib/base/guard/allocators.h"
 #include "lib/base/str.h"
@@ -17,6 +18,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COMMAND(name) extern const hu_command hu_cmd_##name;
 #include "commands.def"
@@ -44,24 +46,65 @@ unknown(const char *word)
 	return hu_complain(hu_fail(HU_EINVAL, "unknown command '%s'; halfulp --help lists them", word));
 }
 
+/* The groups in which the first screen and --help name the commands: every row of commands.def is in one of them. */
+static const struct {
+	const char *title, *names;
+} groups[] = {
+	{ "deploy", "validate advise inspect" },
+	{ "guard", "check diff baseline gate report" },
+	{ "train and judge", "train analyze compare verify judge op allreduce merge" },
+	{ "teach", "calc round accumulate formats figures" },
+	{ "machine", "doctor plan bench probe tree" },
+};
+
+enum { NGROUPS = sizeof groups / sizeof *groups };
+
+/* The lines are README's, with the program as it was called and its example where that lies. */
 static int
-start(void)
+start(const char *called)
 {
-	puts("halfulp says what a number format does to your numbers. Three places to start:\n\n"
-	     "  deploying a model   halfulp compare --policies float32,mixed_float16,mixed_bfloat16\n"
-	     "  guarding a change   halfulp train --policy mixed_float16 runs/ci; halfulp analyze runs/ci;\n"
-	     "                      halfulp check runs/ci --baseline baseline.tsv --bless --reason 'first run'\n"
-	     "  teaching            halfulp calc '1 + 0.0001' --format fp16,bf16,fp32\n\n"
-	     "halfulp --help lists every command.");
+	const char *me = strchr(called, '/') ? hu_shown(called) : "halfulp";
+	const char *installed = HU_PKGDATADIR "/examples/digits.onnx";
+	const char *at = access("examples/digits.onnx", R_OK) && !access(installed, R_OK) ? HU_PKGDATADIR "/" : "";
+
+	printf("halfulp says what a number format does to your numbers. Three lines to begin:\n\n"
+	       "  %s validate %sexamples/digits.onnx --data %sexamples/digits.npz \\\n"
+	       "      --policies fp16,int8,int4 --accept 'flips<=1%%' --outputs out\n"
+	       "  %s check out/int8.npz --baseline out/float32.npz \\\n"
+	       "      --rule '*: sqnr >= 30'\n"
+	       "  %s calc '1 + 0.0001' --format fp16,bf16,fp32\n\n"
+	       "Commands:\n",
+		me, at, at, me, me);
+	for (int i = 0; i < NGROUPS; i++)
+		printf("  %-16s %s\n", groups[i].title, groups[i].names);
+	puts("\nhalfulp help COMMAND explains one, halfulp --help says what each does.");
 	return HU_EXIT_OK;
+}
+
+/* The command of this name at the beginning of NAMES, and the next one's place in *NAMES; NULL behind the last. */
+static const hu_command *
+next_of(const char **names)
+{
+	char name[32];
+	size_t n = strcspn(*names, " ");
+
+	if (!n)
+		return NULL;
+	snprintf(name, sizeof name, "%.*s", (int)n, *names);
+	*names += n + ((*names)[n] == ' ');
+	return hu_command_find(name);
 }
 
 static int
 help(void)
 {
-	puts("usage: halfulp COMMAND [OPTION...] [ARGUMENT...]\n");
-	for (int i = 0; i < NCOMMANDS; i++)
-		printf("  %-12s %s\n", commands[i]->name, commands[i]->summary);
+	puts("usage: halfulp COMMAND [OPTION...] [ARGUMENT...]");
+	for (int i = 0; i < NGROUPS; i++) {
+		const char *names = groups[i].names;
+		printf("\n%s\n", groups[i].title);
+		for (const hu_command *c; (c = next_of(&names));)
+			printf("  %-12s %s\n", c->name, c->summary);
+	}
 	puts("\nhalfulp help COMMAND, or halfulp COMMAND --help, says more; --version names this build.");
 	return HU_EXIT_OK;
 }
@@ -91,10 +134,11 @@ run(int argc, char **argv)
 	hu_backend_register(&hu_backend_shim);
 
 	if (!word)
-		return hu_stdout_end(start());
-	if (!strcmp(word, "--version"))
+		return hu_stdout_end(start(argv[0] ? argv[0] : "halfulp"));
+	if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version"))
 		return hu_stdout_end(version());
-	if (!strcmp(word, "--help") || !strcmp(word, "-h") || (!strcmp(word, "help") && argc < 3))
+	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
+		(!strcmp(word, "help") && (argc < 3 || !strcmp(argv[2], "help"))))
 		return hu_stdout_end(help());
 
 	int asked = !strcmp(word, "help");

@@ -2,9 +2,12 @@
 
 EXTRA_DIST += doc/analysis.md
 EXTRA_DIST += doc/architecture.md
+EXTRA_DIST += doc/ci.md
 EXTRA_DIST += doc/cluster.md
 EXTRA_DIST += doc/defaults.md
 EXTRA_DIST += doc/demo.sh
+EXTRA_DIST += doc/deploy.md
+EXTRA_DIST += doc/figures.md
 EXTRA_DIST += doc/formats.md
 EXTRA_DIST += doc/gate.md
 dist_man_MANS += doc/halfulp.1
@@ -15,4 +18,5 @@ EXTRA_DIST += doc/onnx.md
 EXTRA_DIST += doc/operating-curve.tsv
 EXTRA_DIST += doc/papers.md
 EXTRA_DIST += doc/torch.md
+EXTRA_DIST += doc/train.md
 EXTRA_DIST += doc/why-it-paid.md

@@ -51,7 +51,7 @@ AS_IF([test -z "$PROTOC_C"], [
 # HU_CUDA: --with-cuda=check|yes|no. Sets NVCC, CUDA_LIBS, CUDA_ARCH_FLAGS, CUDA_ANY_FLAGS and the conditional CUDA.
 AC_DEFUN([HU_CUDA], [
 AC_ARG_WITH([cuda], [AS_HELP_STRING([--with-cuda=check|yes|no],
-  [the CUDA back end: where nvcc is found, in any case, or never (default: check; no with --enable-asan)])],
+  [the CUDA back end: where nvcc and the driver of a GPU are found, wherever nvcc is, or never (default: check; no with --enable-asan)])],
   [], [AS_IF([test "x$enable_asan" = xyes], [with_cuda=no], [with_cuda=check])])
 AC_ARG_VAR([NVCC], [CUDA's compiler])
 AC_ARG_WITH([cuda-arch], [AS_HELP_STRING([--with-cuda-arch=LIST],
@@ -62,6 +62,11 @@ AC_ARG_VAR([CUDA_ARCH_FLAGS], [its targets as nvcc's own options, instead of --w
 AS_CASE([$with_cuda], [check|yes|no], [], [AC_MSG_ERROR([--with-cuda=$with_cuda: check, yes or no])])
 hu_cuda=no
 hu_cuda_summary="no (--with-cuda=no)"
+# Kernels take minutes to compile, which nobody wants who has no GPU: without a driver they are compiled where that was asked for.
+# HALFULP_DRIVER is the folder that the kernel's module shows itself in.
+AS_IF([test $with_cuda = check && test ! -d "${HALFULP_DRIVER-/proc/driver/nvidia}" && ! nvidia-smi -L >/dev/null 2>&1], [
+	with_cuda=no
+	hu_cuda_summary="no (no GPU's driver is here; --with-cuda=yes compiles the kernels all the same)"])
 AS_IF([test $with_cuda != no], [
 	AC_PATH_PROG([NVCC], [nvcc], [], [$PATH$PATH_SEPARATOR/usr/local/cuda/bin$PATH_SEPARATOR/opt/cuda/bin])
 	hu_cuda_summary="no (no nvcc found)"

@@ -3,6 +3,7 @@
 
 #include "lib/judge/judge.h"
 #include "lib/base/mem.h"
+#include "lib/base/console/fitted.h"
 #include "lib/base/str.h"
 #include "lib/number/code.h"
 #include "lib/number/count.h"
@@ -150,11 +151,23 @@ width(const char *name)
 	return n > 8 ? n : 8;
 }
 
+/* On a terminal too narrow for a whole row, 139 columns with the longest flags, value and hex are left out: result and
+   bits say the same. */
+static int
+narrow(void)
+{
+	return hu_fitted_width() < 139;
+}
+
 void
 hu_row_heading(const char *name)
 {
-	printf("%-*s %-22s %-18s %-23s %-23s %-10s %-10s %s\n", width(name), "format", "result", "bits", "value", "hex",
-		"error ulp", "relative", "flags");
+	if (narrow())
+		printf("%-*s %-12s %-12s %-10s %-10s %s\n", width(name), "format", "result", "bits", "error ulp",
+			"relative", "flags");
+	else
+		printf("%-*s %-22s %-18s %-23s %-23s %-10s %-10s %s\n", width(name), "format", "result", "bits",
+			"value", "hex", "error ulp", "relative", "flags");
 }
 
 void
@@ -201,8 +214,12 @@ hu_row_print(const hu_row *r)
 	hu_row_code_of(r->code, r->code_bits, bits);
 	snprintf(value, sizeof value, isnan(r->value) ? "nan" : "%.17g", r->value);
 	hu_row_hex(r->value, hex);
-	printf("%-*s %-22s %-18s %-23s %-23s %-10.5g %-10.4g %s\n", width(r->name), r->name, shortest, bits, value, hex,
-		r->ulps, r->relative, notes.len ? notes.s : "exact");
+	if (narrow())
+		printf("%-*s %-12s %-12s %-10.5g %-10.4g %s\n", width(r->name), r->name, shortest, bits, r->ulps,
+			r->relative, notes.len ? notes.s : "exact");
+	else
+		printf("%-*s %-22s %-18s %-23s %-23s %-10.5g %-10.4g %s\n", width(r->name), r->name, shortest, bits,
+			value, hex, r->ulps, r->relative, notes.len ? notes.s : "exact");
 	hu_str_release(&notes);
 }
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# README's commands as they stand there, one after the other under `bash -e`. What is put in their place is
-# the program, by one that trains on less; nothing else is changed.
+# The commands of README and of the pages that it sends to first, as they stand there, one after the other under `bash
+# -e`. What is put in their place is the program, by one that trains on less; nothing else is changed. What README says
+# that they print is held by t-first.py.
 . "${srcdir:-.}/t/tool/tap.sh"
 mkdir build
 cat >build/halfulp <<END
@@ -37,12 +38,20 @@ for i in range(96):
 END
 test_is $? "the model with its inputs that README validates, and the photographs that it trains on"
 
-# The indented blocks, a file each; what builds the program is not for here
-awk '/^    / { if (!within) n++; within = 1; print substr($0, 5) >("block-" n); next } { within = 0 }' "$top/README.md"
+# The indented blocks, a file each; what builds the program is not for here, nor what is shown with its output
+for page in README.md doc/deploy.md doc/ci.md doc/figures.md doc/train.md; do
+	awk -v page="${page##*/}" 'function block(text) { printf "%s", text >sprintf("block-%02d-%s", ++n, page) }
+		/^    / { text = text substr($0, 5) "\n"; next }
+		/^$/ && text ~ /^\$ / { next }
+		text != "" { if (text !~ /^\$ /) block(text); text = "" }
+		END { if (text != "" && text !~ /^\$ /) block(text) }' "$top/$page"
+	ls block-*-"${page##*/}" >/dev/null 2>&1
+	test_is $? "$page has commands"
+done
 blocks=0
-for block in $(ls block-* | sort -t- -k2 -n); do
+for block in block-*-README.md block-*-deploy.md block-*-ci.md block-*-figures.md block-*-train.md; do
 	if grep -q '^\./bootstrap' "$block"; then
-		! grep -v '^\./bootstrap [a-z]* *#' "$block" | grep -q .
+		! grep -v '^\./bootstrap *[a-z]*$' "$block" | grep -q .
 		test_is $? "$block: what installs and builds"
 		continue
 	fi
@@ -50,6 +59,7 @@ for block in $(ls block-* | sort -t- -k2 -n); do
 	line=0
 	while IFS= read -r command; do
 		line=$((line + 1))
+		case $command in *'train --policy mixed_float16 runs/ci') rm -rf runs/ci ;; esac # each page begins anew
 		case $command in
 		*' --library numpy'*)
 			"${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || { skip 1 "NumPy is absent"; continue; }
@@ -61,7 +71,7 @@ for block in $(ls block-* | sort -t- -k2 -n); do
 	done <"$block"
 done
 test $blocks -ge 4 && test "$(cat block-* | grep -c '^build/halfulp check ')" = 2 && test "$(cat block-* | grep -c '^build/halfulp baseline ')" = 1 && test "$(cat block-* | grep -c '^build/halfulp gate ')" = 1
-test_is $? "README has its blocks, and baseline, check and gate among them"
+test_is $? "the pages have their blocks, and baseline, check and gate among them"
 
 # The same in one script, and an output that left its bound between training and analysis: it ends in check, which names
 # it

@@ -25,6 +25,7 @@ variable_of() {
 	bench/tool/*.py) echo EXTRA_DIST ;;
 	bench/*.c) echo C_BENCHES ;;
 	bench/*.sh | bench/*.py) echo SCRIPT_BENCHES ;;
+	examples/*.py | examples/*.onnx | examples/*.npz) echo nobase_dist_pkgdata_DATA ;;
 	python/*.py) echo nobase_dist_pkgdata_DATA ;;
 	doc/*.[1-9]) echo dist_man_MANS ;;
 	doc/*.c) echo EXTRA_DIST ;;
@@ -42,7 +43,7 @@ variable_of() {
 }
 
 files() {
-	find lib trainer analyzers cuda reports t bench doc python -type f -name '[!.#]*' ! -path '*/__pycache__/*' ! -path '*/.*' 2>/dev/null | sort
+	find lib trainer analyzers cuda reports t bench doc examples python -type f -name '[!.#]*' ! -path '*/__pycache__/*' ! -path '*/.*' 2>/dev/null | sort
 }
 
 wanted() {
@@ -66,7 +67,7 @@ wanted() {
 row='^[A-Za-z0-9_]* [+]= [^ $]*/[^ $]*$|^include [$][(]top_srcdir[)]/|^(COMMAND|KERNEL)[(]'
 
 present() {
-	for list in folders.mk commands.def cuda/kernel/kernels.def $(find lib trainer analyzers cuda reports t bench doc python -name local.mk 2>/dev/null | sort); do
+	for list in folders.mk commands.def cuda/kernel/kernels.def $(find lib trainer analyzers cuda reports t bench doc examples python -name local.mk 2>/dev/null | sort); do
 		test -f "$list" && grep -E "$row" "$list" | sed "s|^|$list |"
 	done
 }

@@ -221,7 +221,7 @@ fp8 = [rows[n + ' mixed e4m3 after training'][1] for n in ('convnet', 'resnet')]
 claim('7', min(fp8) > 2 * most, 'a loss higher by %.3f in both nets' % fp8[0])
 deployed = {
     m[1]: (int(m[2]), float(m[3]))
-    for m in re.finditer(r'^(\S+) +(\d+) +\S+\.\.\S+ +\S+ +\S+ +\S+ +([\d.]+) ', answers['7'], re.M)
+    for m in re.finditer(r'^[a-z-]+ +(\S+) +(\d+) +\S+\.\.\S+ +\S+ +\S+ +\S+ +([\d.]+) ', answers['7'], re.M)
 }
 int8, fp8 = deployed['int8'], deployed['e4m3']
 claim(

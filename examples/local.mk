@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
+nobase_dist_pkgdata_DATA += examples/digits.npz
+nobase_dist_pkgdata_DATA += examples/digits.onnx
+nobase_dist_pkgdata_DATA += examples/digits.py
