@@ -43,8 +43,8 @@ def cell(pattern, v):
     return '-' if v is None else pattern % v
 
 
-# Each column of the table, whether its texts stand at the left, and which columns a table that is wider than the terminal
-# loses first: the largest number; 0 is never lost.
+# Each column of the table, whether its texts stand at the left, and which columns a table that is wider than the
+# terminal loses first: the largest number; 0 is never lost.
 COLUMNS = [
     ('verdict', True, 0),
     ('policy', True, 0),
@@ -101,17 +101,18 @@ def decision(told):
     if not keeps:
         return 'No policy keeps %s.' % ' and '.join(told['accept'])
     best = min(keeps, key=lambda r: r['weight_bytes'])
-    figures = {'rel_l2': best['rel_l2'], 'sqnr': best['sqnr_db'], 'nonfinite': best['nonfinite'], 'max_error': best['max_error']}
+    figures = {'rel_l2': 'rel_l2', 'sqnr': 'sqnr_db', 'nonfinite': 'nonfinite', 'max_error': 'max_error'}
     said = []
     for rule in told['accept']:
         name = re.match(r'\w+', rule)[0]
         said.append(
             '%s (%d of %d; 95 %%: at most %.2f %%)' % (rule, best['flips'], best['inputs'], 100 * best['flips_high'])
             if name == 'flips'
-            else '%s (%.4g)' % (rule, figures[name])
+            else '%s (%.4g)' % (rule, best[figures[name]])
         )
     times = base['weight_bytes'] / best['weight_bytes']
-    return '%s keeps %s%s.' % (best['policy'], ' and '.join(said), ', %.1f times smaller than float32' % times if times > 1.05 else '')
+    smaller = ', %.1f times smaller than float32' % times if times > 1.05 else ''
+    return '%s keeps %s%s.' % (best['policy'], ' and '.join(said), smaller)
 
 
 def words(told):

@@ -68,8 +68,8 @@ none(blind, 'nor are sums toward zero under 16 bits')
 quiet = [r for r in rows if r['change'] == 'none' and (r['mode'], r['n'], r['k']) == ('paired', '5', '1')]
 of = [sum(int(r[c]) for r in quiet) for c in ('runs', 'trials', 'red')]
 ok(of[0] >= 149 and of[1] >= 1000 and of[2] == 0, 'of 149 distinct runs and 1000 trials or more', of)
-page = open(os.path.join(TOP, 'doc/ci.md'), encoding='utf-8').read()
-ok('0 of %d trials were red' % of[1] in ' '.join(page.split()), 'doc/ci.md says of how many trials none was red')
+guarding = open(os.path.join(TOP, 'doc/ci.md'), encoding='utf-8').read()
+ok('0 of %d trials were red' % of[1] in ' '.join(guarding.split()), 'doc/ci.md says of how many trials none was red')
 said('0 of % distinct runs bounds the rate of false alarms by % %%', of[0], round(100 * (1 - 0.05 ** (1 / of[0])), 1))
 MUST = [
     k[:2]

@@ -58,7 +58,8 @@ for command, lines in commands:
     tap.ok(wrong is None and not p.stderr, 'README: ' + command, [wrong, p.stderr, p.stdout])
     codes = {'validate': 1, 'check': 0, 'calc': 0} # README says both
     tap.ok(p.returncode == codes[command.split()[1]], 'it exits with %d' % codes[command.split()[1]], p.returncode)
-wrong = subprocess.run("build/halfulp check out/int4.npz --baseline out/float32.npz --rule '*: sqnr >= 30'", shell=True, capture_output=True)
+worse = ['build/halfulp', 'check', 'out/int4.npz', '--baseline', 'out/float32.npz', '--rule', '*: sqnr >= 30']
+wrong = subprocess.run(worse, capture_output=True)
 tap.ok(wrong.returncode == 1, 'and 1 where a rule fails', wrong)
 
 # The program alone
@@ -67,13 +68,16 @@ lines = screen.split('\n')
 tap.ok(len(lines) <= 25 and max(map(len, lines)) <= 80, 'the first screen has at most 24 lines of 80 columns', screen)
 three = [' '.join(c.split()) for c in re.findall(r'^  (build/halfulp (?:.*\\\n)*.*)', screen, re.M)]
 want = [c for c, _ in commands]
-tap.ok([' '.join(c.replace('\\', ' ').split()) for c in three] == want, 'it has the three commands of README', [three, want])
+three = [' '.join(c.replace('\\', ' ').split()) for c in three]
+tap.ok(three == want, 'it has the three commands of README', [three, want])
 tap.ok(three and three[0].startswith('build/halfulp validate'), 'validate is the first')
 known = re.findall(r'^COMMAND\((.*)\)$', open(tap.TOP + '/commands.def').read(), re.M)
-named = [c for line in re.findall(r'^  (?:deploy|guard|train and judge|teach|machine)  +(.*)$', screen, re.M) for c in line.split()]
+groups = re.findall(r'^  (?:deploy|guard|train and judge|teach|machine)  +(.*)$', screen, re.M)
+named = [c for line in groups for c in line.split()]
 tap.ok(sorted(named) == known, 'each command stands in one group', sorted(set(named) ^ set(known)))
 for words in (['help', 'help'], ['-V'], ['version'], ['-h'], ['help']):
     p = tap.halfulp(*words)
     want = r'^halfulp \d' if words[0] in ('-V', 'version') else r'halfulp help COMMAND'
-    tap.ok(p.returncode == 0 and re.search(want, p.stdout, re.M) and not p.stderr, 'halfulp %s answers' % ' '.join(words), [p.stdout, p.stderr])
+    right = p.returncode == 0 and re.search(want, p.stdout, re.M) and not p.stderr
+    tap.ok(right, 'halfulp %s answers' % ' '.join(words), [p.stdout, p.stderr])
 tap.finish()
