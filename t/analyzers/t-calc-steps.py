@@ -105,7 +105,8 @@ p, names, svgs = run('1+1', '--format', 'fp16', '--svg', 'x.svg', '--step')
 ok('1+1 is exact in fp16: the value computed is 2' in svgs[-1], 'an exact expression is called so', names)
 
 # README's slide, as the line in doc/figures.md makes it
-line = re.search(r"calc '(.*?)' (--format bf16 --svg slide.svg --step --style talk)\n", open(TOP + '/doc/figures.md').read())
+page = open(TOP + '/doc/figures.md', encoding='utf-8').read()
+line = re.search(r"calc '(.*?)' (--format bf16 --svg slide.svg --step --style talk)\n", page)
 p, names, svgs = run(line[1], *line[2].split())
 ok(len(names) == 4 and svgs[-1] == open(TOP + '/doc/teaching/slide.svg', encoding='utf-8').read(),
    'the slide in README is what its line makes')

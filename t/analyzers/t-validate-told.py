@@ -279,7 +279,8 @@ def compare(what, code, *line):
             [] if len(got) == len(want) else [(len(got), len(want))]
         )
         tap.ok(not wrong, '%s: %d lines as --json has them%s' % (what, len(want), where), '%s' % wrong[:2])
-        tap.ok(max(map(len, rows)) <= width, '%s: the table has at most %d columns' % (what, width), max(map(len, rows)))
+        most = max(map(len, rows))
+        tap.ok(most <= width, '%s: the table has at most %d columns' % (what, width), most)
     return told
 
 
