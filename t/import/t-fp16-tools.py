@@ -108,8 +108,8 @@ for name, (nodes, inputs, held) in NETS.items():
             strict = {'y': numpy.concatenate(strict).astype(numpy.float64)}
             # A sum in another order may round to the next float16.
             hold(what % ' strictly', got, strict if got else said, float32, 4e-7, 0.01)
-            for level in 'ORT_DISABLE_ALL', 'ORT_ENABLE_ALL':
-                got, said = predict(tool + words + ':ort-cpu', data, 4)
+            for level, word in ('ORT_DISABLE_ALL', ':ort-cpu-disable_all'), ('ORT_ENABLE_ALL', ':ort-cpu'):
+                got, said = predict(tool + words + word, data, 4)
                 hold(what % (' at ' + level), got, run('tool.onnx', half, level) if got else said, float32, 1e-6, 0.001)
 
 # Drawn networks of a few nodes: which Casts onnxruntime's CPU drops depends on all neighbours of a node.
@@ -139,7 +139,7 @@ for seed in range(24):
             m = quiet(module.convert_float_to_float16, onnx.load('float.onnx'), keep_io_types=bool(keep))
             onnx.save(m, 'tool.onnx')
             half = [{k: v if keep else v.astype(numpy.float16) for k, v in f.items()} for f in feeds]
-            words = tool + (':keep_io_types' if keep else '') + ':ort-cpu'
+            words = tool + (':keep_io_types' if keep else '') + ':ort-cpu-disable_all'
             got, said = predict(words, data, 4)
             hold('drawn network %d under %s' % (seed, words), got, run('tool.onnx', half), float32, 1e-6, 0.003)
 

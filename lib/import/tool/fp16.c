@@ -29,6 +29,7 @@ typedef struct writing {
 	hu_rewriting *x;
 	const hu_fp16_rules *r;
 	kind *node;    /* by node */
+	char *folded;  /* by node: it has become a constant, or reads a shape alone */
 	int *producer; /* by value: a node, or -1 */
 } writing;
 
@@ -269,7 +270,7 @@ is_alone(const writing *w, const char *half, size_t n)
 
 	for (size_t k = 0; k < node->nin; k++) {
 		int v = hu_rewriting_find(w->x, node->in[k]), p = v < 0 ? -1 : w->producer[v];
-		if (p < 0)
+		if (p < 0 || w->folded[p])
 			continue;
 		producers++;
 		if (is_float(w, v) && half[p])
@@ -281,10 +282,27 @@ is_alone(const writing *w, const char *half, size_t n)
 			return 0;
 		for (size_t i = 0; v >= 0 && i < w->x->n; i++)
 			for (size_t j = 0; j < w->x->node[i].nin; j++)
-				if (half[i] && !strcmp(w->x->node[i].in[j], node->out[k]))
+				if (half[i] && !w->folded[i] && !strcmp(w->x->node[i].in[j], node->out[k]))
 					return 0;
 	}
 	return producers > 0;
+}
+
+/* Constants that onnxruntime computes before it looks for Casts: always those of Constant nodes; with optimisations
+   also what nodes make of constants alone. Shape reads another value of that shape then. */
+static void
+fold(writing *w)
+{
+	for (size_t i = 0; i < w->x->n; i++) {
+		const hu_onnx_node *node = &w->x->node[i];
+		int constant = node->nin > 0;
+		for (size_t k = 0; k < node->nin; k++) {
+			int v = hu_rewriting_find(w->x, node->in[k]);
+			constant &= v < 0 || w->x->value[v].init || (w->producer[v] >= 0 && w->folded[w->producer[v]]);
+		}
+		w->folded[i] = !strcmp(node->op, "Constant") ||
+			       (w->x->t->optimised && (constant || !strcmp(node->op, "Shape")));
+	}
 }
 
 static hu_status
@@ -306,9 +324,9 @@ classify(writing *w)
 		w->node[i] = is_blocked(w, node) ? BLOCKED : x->t->ort_cpu && !kernel ? FLOAT32 : HALF;
 		half[i] = w->node[i] != FLOAT32;
 	}
+	fold(w);
 	for (size_t i = 0; i < x->n && x->t->ort_cpu; i++)
-		if (w->node[i] == HALF && strcmp(x->node[i].op, "Constant") && strcmp(x->node[i].op, "Cast") &&
-			is_alone(w, half, i))
+		if (w->node[i] == HALF && !w->folded[i] && strcmp(x->node[i].op, "Cast") && is_alone(w, half, i))
 			w->node[i] = FLOAT32;
 	for (size_t i = 0; i < x->n && st == HU_OK; i++)
 		st = check(w, i);
@@ -328,6 +346,7 @@ hu_fp16_write(hu_rewriting *x, const hu_fp16_rules *r)
 	writing w = { .x = x, .r = r };
 
 	w.node = hu_xcalloc(x->n + 1, sizeof *w.node);
+	w.folded = hu_xcalloc(x->n + 1, 1);
 	w.producer = hu_xcalloc(x->nvalue + 1, sizeof *w.producer);
 	hu_status st = classify(&w);
 	if (st == HU_OK)
@@ -338,6 +357,7 @@ hu_fp16_write(hu_rewriting *x, const hu_fp16_rules *r)
 	for (size_t i = 0; i < x->n && st == HU_OK; i++)
 		write_node(&w, i);
 	free(w.node);
+	free(w.folded);
 	free(w.producer);
 	return st;
 }

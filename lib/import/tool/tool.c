@@ -146,8 +146,11 @@ set(hu_tool *t, const char *w, char *value, const char *text)
 	else if (!strcmp(w, "keep_io_types"))
 		t->keep_io = 1;
 	else if (!strcmp(w, "ort-cpu"))
+		t->ort_cpu = t->optimised = 1;
+	else if (!strcmp(w, "ort-cpu-disable_all")) {
 		t->ort_cpu = 1;
-	else if (!strcmp(w, "block"))
+		t->optimised = 0;
+	} else if (!strcmp(w, "block"))
 		return list(&t->block, value ? value : none);
 	else if (!strcmp(w, "op_block"))
 		return list(&t->op_block, value ? value : none);

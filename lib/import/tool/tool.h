@@ -13,10 +13,12 @@ typedef struct hu_tool_list {
 	size_t n, cap;
 } hu_tool_list;
 
-/* A tool with its options. percent: of magnitudes that a range keeps; 0: ranges are minimum and maximum. */
+/* A tool with its options. ort_cpu: its file as onnxruntime's CPU runs it, with all optimisations where optimised is
+   set. percent: of magnitudes that a range keeps; 0: ranges are minimum and maximum. */
 typedef struct hu_tool {
 	int row;
-	int per_channel, reduce_range, activation_type, weight_type, symmetric, moving_average, keep_io, ort_cpu;
+	int per_channel, reduce_range, activation_type, weight_type, symmetric, moving_average, keep_io, ort_cpu,
+		optimised;
 	double percent;
 	hu_tool_list op_types, nodes, exclude, block, op_block;
 } hu_tool;
