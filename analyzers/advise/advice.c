@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/advise/advice.h"
+#include "analyzers/advise/lists_told.h"
 
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
@@ -31,7 +32,10 @@ hu_advice_print(const hu_advice *a)
 		return;
 	}
 	for (size_t i = 0; i < s->n; i++)
-		printf("%-12s %s\n", scheme(a, i), hu_shown(s->decision[i].node));
+		for (size_t k = 0; k < s->decision[i].n; k++)
+			if (!k || strcmp(s->decision[i].nodes[k], s->decision[i].nodes[k - 1]))
+				printf("%-12s %s%s\n", scheme(a, i), hu_shown(s->decision[i].nodes[k]),
+					k ? ", which has the same weights" : "");
 	printf("\nWeights take %.4g MB, %.4g MB in float32.\n", a->best->bytes / 1e6, s->float_bytes / 1e6);
 	if (s->device)
 		printf("Their products take %.4g us a batch on %s by its roofline, %.4g us in float32.\n",
@@ -51,6 +55,8 @@ hu_advice_print(const hu_advice *a)
 		printf("A greedy search comes to %.4g us.\n", 1e6 * a->greedy_seconds);
 	if (a->exhaustive && !s->device && a->greedy_bytes > a->best->bytes)
 		printf("A greedy search comes to %.4g MB.\n", a->greedy_bytes / 1e6);
+	if (a->lists)
+		hu_lists_print(a->lists, s);
 	if (a->out)
 		printf("%s has model.onnx, policy.json, block_list.txt, trtexec.txt, keep.py, and\n"
 		       "advice.json, of which "
@@ -65,9 +71,8 @@ real(double x)
 }
 
 static json_t *
-effect(const hu_advice *a, int h)
+effect(const hu_advice *a, const hu_effect *r)
 {
-	const hu_effect *r = &a->best->effect[h];
 	json_t *o = json_object();
 
 	json_object_set_new(o, "inputs", json_integer((json_int_t)r->inputs));
@@ -86,8 +91,26 @@ nodes(const hu_advice *a)
 
 	for (size_t i = 0; i < a->s->n; i++)
 		if (a->best->choice[i])
-			json_object_set_new(o, a->s->decision[i].node, json_string(scheme(a, i)));
+			for (size_t k = 0; k < a->s->decision[i].n; k++)
+				json_object_set_new(o, a->s->decision[i].nodes[k], json_string(scheme(a, i)));
 	return o;
+}
+
+/* A list with its proof; null where no tool of it was asked for. */
+static json_t *
+proven(const hu_advice *a, const hu_proven_list *l)
+{
+	json_t *names = json_array();
+
+	if (!l->asked) {
+		json_decref(names);
+		return json_null();
+	}
+	for (size_t i = 0; i < l->nodes.n; i++)
+		json_array_append_new(names, json_string(l->nodes.name[i]));
+	return json_pack("{s:s s:o s:b s:o s:o s:I s:s?}", "tool", l->tool, "nodes", names, "keeps", l->keeps,
+		"searched", l->tried ? effect(a, &l->effect[0]) : json_null(), "held_apart",
+		l->tried ? effect(a, &l->effect[1]) : json_null(), "runs", (json_int_t)l->runs, "refused", l->refused);
 }
 
 json_t *
@@ -115,11 +138,18 @@ hu_advice_json(const hu_advice *a)
 		json_object_set_new(o, "seconds", found ? real(a->best->seconds) : json_null());
 		json_object_set_new(o, "greedy_seconds", real(a->greedy_seconds));
 	}
-	json_object_set_new(o, "searched", found ? effect(a, 0) : json_null());
-	json_object_set_new(o, "held_apart", found ? effect(a, 1) : json_null());
+	json_object_set_new(o, "searched", found ? effect(a, &a->best->effect[0]) : json_null());
+	json_object_set_new(o, "held_apart", found ? effect(a, &a->best->effect[1]) : json_null());
+	json_object_set_new(o, "block_list", a->lists ? proven(a, &a->lists->block) : json_null());
+	json_object_set_new(o, "nodes_to_quantize", a->lists ? proven(a, &a->lists->quantised) : json_null());
 	for (size_t i = 0; i < s->n; i++) {
 		json_t *row = json_object(), *each = json_object();
 		json_object_set_new(row, "node", json_string(s->decision[i].node));
+		json_t *tied = json_array();
+		for (size_t k = 1; k < s->decision[i].n; k++)
+			if (strcmp(s->decision[i].nodes[k], s->decision[i].nodes[k - 1]))
+				json_array_append_new(tied, json_string(s->decision[i].nodes[k]));
+		json_object_set_new(row, "tied", tied);
 		json_object_set_new(row, "scheme", found ? json_string(scheme(a, i)) : json_null());
 		for (size_t k = 0; k < s->nscheme; k++) {
 			json_t *one = json_pack("{s:f s:o}", "bytes", s->decision[i].bytes[k + 1], "rel_l2",
@@ -145,31 +175,6 @@ write_text(const char *dir, const char *name, const char *text)
 	return st;
 }
 
-/* A name in quotes that Python reads. */
-static void
-quoted(hu_str *t, const char *name)
-{
-	json_t *s = json_string(name);
-	char *text = json_dumps(s, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
-
-	hu_str_add(t, text ? text : "\"\"");
-	free(text);
-	json_decref(s);
-}
-
-/* Names of nodes, a line each, whose scheme is float32 (kept) or is not. */
-static void
-add_names(hu_str *t, const hu_advice *a, int kept, const char *before)
-{
-	for (size_t i = 0; i < a->s->n; i++) {
-		if ((a->best->choice[i] == 0) != kept)
-			continue;
-		hu_str_add(t, before);
-		quoted(t, a->s->decision[i].node);
-		hu_str_add(t, ",\n");
-	}
-}
-
 /* The module of PyTorch that exporters name a node after: /layer1/conv/Conv is layer1.conv. */
 static void
 add_modules(hu_str *t, const hu_advice *a)
@@ -177,16 +182,18 @@ add_modules(hu_str *t, const hu_advice *a)
 	for (size_t i = 0; i < a->s->n; i++) {
 		if (a->best->choice[i])
 			continue;
-		const char *name = a->s->decision[i].node;
-		char *module = hu_xstrdup(*name == '/' ? name + 1 : name), *end = strrchr(module, '/');
-		if (end)
-			*end = 0;
-		for (char *s = module; *s; s++)
-			*s = *s == '/' ? '.' : *s;
-		hu_str_add(t, "    ");
-		quoted(t, module);
-		hu_str_add(t, ",\n");
-		free(module);
+		for (size_t k = 0; k < a->s->decision[i].n; k++) {
+			const char *name = a->s->decision[i].nodes[k];
+			char *module = hu_xstrdup(*name == '/' ? name + 1 : name), *end = strrchr(module, '/');
+			if (end)
+				*end = 0;
+			for (char *s = module; *s; s++)
+				*s = *s == '/' ? '.' : *s;
+			hu_str_add(t, "    ");
+			hu_lists_quoted(t, module);
+			hu_str_add(t, ",\n");
+			free(module);
+		}
 	}
 }
 
@@ -207,21 +214,32 @@ tensorrt(const char *scheme)
 static void
 add_layer_precisions(hu_str *t, const hu_advice *a)
 {
-	const char *before = "--precisionConstraints=obey --layerPrecisions=";
+	static const char *const flags[] = { "fp16", "bf16", "int8" };
 
-	hu_str_add(t, "# Options of trtexec up to TensorRT 10; from 11 on the types of model.onnx are obeyed.\n");
+	hu_str_add(t, "# Options of trtexec up to TensorRT 10; from 11 on the types of model.onnx are obeyed. All "
+		      "other layers\n"
+		      "# stay in fp32, as they were when the plan was tried.\n");
 	for (size_t i = 0; i < a->s->n; i++) {
 		const char *name = a->s->decision[i].node, *precision = tensorrt(scheme(a, i));
 		if (!precision || strpbrk(name, ":,*\n"))
-			hu_str_addf(t, "# %s: %s cannot be given to a layer of this name\n", hu_shown(name),
-				scheme(a, i));
+			hu_str_addf(
+				t, "# %s: %s cannot be given to a layer of this name\n", hu_shown(name), scheme(a, i));
 	}
+	for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
+		for (size_t i = 0; i < a->s->n; i++) {
+			const char *precision = tensorrt(scheme(a, i));
+			if (!precision || strcmp(precision, flags[f]) || strpbrk(a->s->decision[i].node, ":,*\n"))
+				continue;
+			hu_str_addf(t, "--%s ", flags[f]);
+			break;
+		}
+	hu_str_add(t, "--precisionConstraints=obey --layerPrecisions=*:fp32");
 	for (size_t i = 0; i < a->s->n; i++) {
-		const char *name = a->s->decision[i].node, *precision = tensorrt(scheme(a, i));
-		if (!precision || strpbrk(name, ":,*\n"))
-			continue;
-		hu_str_addf(t, "%s%s:%s", before, name, precision);
-		before = ",";
+		for (size_t k = 0; k < a->s->decision[i].n; k++) {
+			const char *name = a->s->decision[i].nodes[k], *precision = tensorrt(scheme(a, i));
+			if (precision && !strpbrk(name, ":,*\n"))
+				hu_str_addf(t, ",%s:%s", name, precision);
+		}
 	}
 	hu_str_add(t, "\n");
 }
@@ -231,6 +249,7 @@ hu_advice_write(const hu_advice *a, const char *dir)
 {
 	json_t *policy = json_pack("{s:s s:s s:o}", "name", "advised", "default", "float32", "nodes", nodes(a));
 	char *text = json_dumps(policy, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	const hu_search *s = a->s;
 	hu_str t;
 
 	hu_status st = write_text(dir, "policy.json", text ? text : "{}");
@@ -243,14 +262,7 @@ hu_advice_write(const hu_advice *a, const char *dir)
 	free(text);
 	json_decref(policy);
 	hu_str_init(&t);
-	hu_str_add(&t, "# Nodes that stay in float32: node_block_list of "
-		       "onnxconverter_common.float16.convert_float_to_float16,\n"
-		       "# nodes_to_exclude of onnxruntime.quantization.quantize_static.\nblock_list = [\n");
-	add_names(&t, a, 1, "    ");
-	hu_str_add(
-		&t, "]\n# Products that have another scheme (policy.json says which): nodes_to_quantize.\nnodes = [\n");
-	add_names(&t, a, 0, "    ");
-	hu_str_add(&t, "]\n");
+	hu_lists_text(&t, a->lists, s, a->best);
 	if (st == HU_OK)
 		st = write_text(dir, "block_list.txt", t.s);
 	hu_str_release(&t);

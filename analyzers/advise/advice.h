@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_ADVICE_H
 #define HU_ANALYZERS_ADVICE_H
 
-#include "analyzers/advise/search.h"
+#include "analyzers/advise/lists.h"
 
 /* Where `exhaustive` is set every assignment was tried, so `best` is the cheapest, and greedy_bytes and greedy_seconds
    are what the greedy search came to beside it: NaN where that found none or was the only search. */
@@ -13,13 +13,14 @@ typedef struct hu_advice {
 	const hu_assignment *best;
 	int exhaustive;
 	double greedy_bytes, greedy_seconds;
+	const hu_lists *lists; /* NULL: nothing is written */
 	size_t calibrated;
 } hu_advice;
 
 void hu_advice_print(const hu_advice *a);
 json_t *hu_advice_json(const hu_advice *a);
-/* Writes DIR/policy.json for validate, DIR/block_list.txt for onnxconverter-common and ONNX Runtime's quantizer,
-   DIR/trtexec.txt for TensorRT up to 10, DIR/keep.py for PyTorch, and DIR/advice.json, the object, for report. The
-   folder must exist. */
+/* Writes DIR/policy.json for validate, DIR/block_list.txt with the proven lists for onnxconverter-common and ONNX
+   Runtime's quantizer, DIR/trtexec.txt for TensorRT up to 10, DIR/keep.py for PyTorch, and DIR/advice.json, the object,
+   for report. The folder must exist. */
 hu_status hu_advice_write(const hu_advice *a, const char *dir);
 #endif

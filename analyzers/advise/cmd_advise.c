@@ -43,6 +43,7 @@ typedef struct job {
 	hu_peaks device;
 	hu_progress bar;
 	hu_advise_job units;
+	hu_lists lists;
 } job;
 
 static hu_status
@@ -142,7 +143,10 @@ write(job *j, const char *dir)
 	hu_variant v;
 
 	hu_search_variant(&j->s, &j->best, &v);
-	hu_status st = hu_make_dirs(dir);
+	hu_status st = hu_lists_prove(&j->lists, &j->net, &j->s, &j->best);
+	j->advice.lists = &j->lists;
+	if (st == HU_OK)
+		st = hu_make_dirs(dir);
 	if (st == HU_OK)
 		st = hu_typed_write(&j->net.onnx, &j->net.m, &v, j->net.ranges.range, path);
 	if (st == HU_OK)
@@ -161,6 +165,11 @@ prepare(job *j)
 	HU_TRY(read_cost(j));
 	HU_TRY(hu_network_open(&j->net, j->a, j->a->rest[0], 0));
 	HU_TRY(split(j));
+	hu_lists_ask(&j->lists, &j->s);
+	if (hu_args_given(j->a, "out"))
+		HU_TRY(hu_typed_writes(&j->net.onnx, j->s.scheme, j->s.nscheme));
+	if (hu_args_given(j->a, "out") && j->lists.quantised.asked) /* the tool observes all values */
+		HU_TRY(hu_variants_add(&j->formats, j->lists.quantised.tool));
 	HU_TRY(hu_network_calibrate(&j->net, &j->formats, &j->s.half[0], &j->bar));
 	j->s.range = j->net.ranges.range;
 	return hu_search_list(&j->s);
@@ -252,6 +261,7 @@ run(const hu_args *a)
 	int code = st == HU_OK ? (j.best.choice || ends ? HU_EXIT_OK : HU_EXIT_JUDGED) : hu_complain(st);
 	hu_advise_job_release(&j.units);
 	hu_assignment_release(&j.best);
+	hu_lists_release(&j.lists);
 	free((hu_scheme *)(size_t)j.s.scheme);
 	free(j.s.accept);
 	hu_search_release(&j.s);
@@ -285,7 +295,11 @@ const hu_command hu_cmd_advise = { "advise",
 	"search begins with the cheapest scheme everywhere, raises the nodes whose damage is largest for their cost,\n"
 	"and lowers them again one by one. Exit code 1: nothing keeps the budget.\n"
 	"With --out: model.onnx has Casts around products in a format, and QuantizeLinear and DequantizeLinear around\n"
-	"those of int8 and float8 codes; policy.json is for validate --policies; block_list.txt names the nodes that\n"
-	"stay in float32 for onnxconverter-common and ONNX Runtime's quantizer, keep.py for PyTorch, trtexec.txt for\n"
-	"TensorRT up to 10; halfulp report DIR makes a page of advice.json.",
+	"those of int8 and float8 codes; policy.json is for validate --policies; keep.py for PyTorch, trtexec.txt for\n"
+	"TensorRT up to 10; halfulp report DIR makes a page of advice.json. block_list.txt has lists of nodes for\n"
+	"onnxconverter-common (block_list) and quantize_static (nodes). These tools change other nodes than products,\n"
+	"so each list is first applied as its tool applies it, and run on both halves. block_list begins with the\n"
+	"products in float32; it grows from the first node whose result is not finite, then by the operators that\n"
+	"help most. nodes begins with the products in int8 and loses those that do most damage. A list that does not\n"
+	"keep the budget is not defined.",
 	opts, run, needs };

@@ -13,11 +13,11 @@ hu_search_variant(const hu_search *s, const hu_assignment *a, hu_variant *v)
 	*v = (hu_variant){ .by_node = 1, .name = "advised" };
 	(void)hu_scheme_parse(&v->rest, "float32");
 	for (size_t i = 0; i < s->n; i++) {
-		if (!a->choice[i])
-			continue;
-		HU_GROW(v->exception, v->n, v->cap);
-		v->exception[v->n++] = (hu_exception){ .node = hu_xstrdup(s->decision[i].layer),
-			.scheme = s->scheme[a->choice[i] - 1] };
+		for (size_t k = 0; k < s->decision[i].n && a->choice[i]; k++) {
+			HU_GROW(v->exception, v->n, v->cap);
+			v->exception[v->n++] = (hu_exception){ .node = hu_xstrdup(s->decision[i].layers[k]),
+				.scheme = s->scheme[a->choice[i] - 1] };
+		}
 	}
 }
 
@@ -102,8 +102,12 @@ hu_search_damage(const hu_search *s, size_t k, size_t first, size_t last, hu_dam
 	for (size_t i = 0; i < s->n && st == HU_OK; i++) {
 		damage[i] = (hu_damage){ .error = 0 };
 		for (size_t j = 0; j < r.n; j++)
-			if (!strcmp(r.node[j].layer, s->decision[i].layer))
-				damage[i] = r.node[j].low;
+			for (size_t l = 0; l < s->decision[i].n; l++)
+				if (!strcmp(r.node[j].layer, s->decision[i].layers[l])) {
+					damage[i].error += r.node[j].low.error;
+					damage[i].all = r.node[j].low.all;
+					damage[i].flips += r.node[j].low.flips;
+				}
 	}
 	hu_sensitivity_release(&r);
 	hu_samples_part_free(&part);
@@ -123,8 +127,7 @@ measure_bytes(hu_search *s, size_t i, size_t k)
 	hu_search_variant(s, &a, &alone);
 	hu_status st = version(s, &alone, &v);
 	if (st == HU_OK) {
-		s->decision[i].bytes[k + 1] =
-			s->decision[i].bytes[0] + hu_evaluate_weight_bytes(&v) - s->float_bytes;
+		s->decision[i].bytes[k + 1] = s->decision[i].bytes[0] + hu_evaluate_weight_bytes(&v) - s->float_bytes;
 		hu_version_release(&v);
 	}
 	hu_variant_release(&alone);
@@ -132,17 +135,47 @@ measure_bytes(hu_search *s, size_t i, size_t k)
 	return st;
 }
 
+/* Adds the product that is call I to decision D. */
+static void
+also(hu_decision *d, const hu_imported *m, int i)
+{
+	if (d->n == d->cap) {
+		HU_GROW(d->nodes, d->n, d->cap);
+		d->layers = hu_xrealloc(d->layers, d->cap * sizeof *d->layers);
+	}
+	d->layers[d->n] = m->p->c[i].layer;
+	d->nodes[d->n++] = *m->node[i] ? m->node[i] : m->p->c[i].layer;
+}
+
+/* The decision on weights T, OF by decision; NULL: there is none yet. */
+static hu_decision *
+of_weights(hu_search *s, int t, const int *of)
+{
+	for (size_t k = 0; k < s->n; k++)
+		if (of[k] == t)
+			return &s->decision[k];
+	return NULL;
+}
+
 hu_status
 hu_search_list(hu_search *s)
 {
 	const hu_imported *m = s->m;
 	size_t cap = 0;
+	int *of = NULL; /* by decision: its weights */
 
 	s->quantisable = hu_schemes_quantisable(m);
 	for (int i = 0; i < m->p->nc; i++) {
 		if (!s->quantisable[i] || !m->constant[m->p->c[i].in[1]].data)
 			continue;
+		hu_decision *tied = of_weights(s, m->p->c[i].in[1], of);
+		if (tied) {
+			also(tied, m, i);
+			continue;
+		}
 		HU_GROW(s->decision, s->n, cap);
+		of = hu_xrealloc(of, cap * sizeof *of);
+		of[s->n] = m->p->c[i].in[1];
 		hu_decision *d = &s->decision[s->n++];
 		*d = (hu_decision){ .layer = m->p->c[i].layer,
 			.node = *m->node[i] ? m->node[i] : m->p->c[i].layer,
@@ -150,7 +183,9 @@ hu_search_list(hu_search *s)
 			.seconds = hu_xcalloc(s->nscheme + 1, sizeof *d->seconds),
 			.damage = hu_xcalloc(s->nscheme + 1, sizeof *d->damage) };
 		d->bytes[0] = 4 * (double)hu_count(m->p->t[m->p->c[i].in[1]].shape);
+		also(d, m, i);
 	}
+	free(of);
 	return s->n ? HU_OK
 		    : hu_fail(HU_EUNABLE,
 			      "no Conv, Gemm or MatMul node has constant weights: there is nothing to decide");
@@ -268,7 +303,9 @@ raise(const hu_search *s, unsigned char *choice)
 		if (k < 0)
 			continue;
 		double more = hu_search_cost(s, d, k) - hu_search_cost(s, d, choice[i]),
-		       gain = (d->damage[choice[i]] - d->damage[k]) / (more > 0 ? more : s->device ? 1e-18 : 1e-9);
+		       gain = (d->damage[choice[i]] - d->damage[k]) / (more > 0           ? more
+									      : s->device ? 1e-18
+											  : 1e-9);
 		if (which < 0 || gain > most) {
 			most = gain;
 			which = (int)i;
@@ -296,8 +333,8 @@ lower(hu_search *s, hu_assignment *best)
 			for (size_t i = 0; i < s->n; i++)
 				for (size_t k = 0; k <= s->nscheme; k++) {
 					const hu_decision *d = &s->decision[i];
-					double saves = hu_search_cost(s, d, best->choice[i]) -
-						       hu_search_cost(s, d, (int)k);
+					double saves =
+						hu_search_cost(s, d, best->choice[i]) - hu_search_cost(s, d, (int)k);
 					if (saves > most && !refused[i * (s->nscheme + 1) + k]) {
 						most = saves;
 						at = i;
@@ -333,8 +370,7 @@ hu_search_greedy(hu_search *s, hu_assignment *best)
 	*best = (hu_assignment){ .choice = NULL };
 	for (size_t i = 0; i < s->n; i++)
 		for (int k = 0; k <= (int)s->nscheme; k++)
-			if (hu_search_cost(s, &s->decision[i], k) <
-				hu_search_cost(s, &s->decision[i], choice[i]))
+			if (hu_search_cost(s, &s->decision[i], k) < hu_search_cost(s, &s->decision[i], choice[i]))
 				choice[i] = (unsigned char)k;
 	/* The whole path to float32, along which the predicted damage falls; the first that keeps the budget is found
 	   by halving, each step by a run. */
@@ -374,6 +410,8 @@ hu_search_release(hu_search *s)
 		free(s->decision[i].bytes);
 		free(s->decision[i].seconds);
 		free(s->decision[i].damage);
+		free(s->decision[i].nodes);
+		free(s->decision[i].layers);
 	}
 	free(s->decision);
 	free(s->quantisable);

@@ -12,10 +12,13 @@
 
 enum { HU_ADVISE_ALL = 4096 }; /* so many assignments at most are tried one by one */
 
-/* A product's node. bytes[k], seconds[k] and damage[k], k from 0 (float32) to the number of schemes: its weights'
+/* A product's node; products that share their weights, as tied ones and those of a loop's steps do, are one decision.
+   bytes[k], seconds[k] and damage[k], k from 0 (float32) to the number of schemes: its weights'
    bytes, its products' time for a batch, and the square of the outputs' relative error with this node alone so. */
 typedef struct hu_decision {
 	const char *node, *layer;
+	const char **nodes, **layers; /* of all products with these weights, node and layer the first of them */
+	size_t n, cap;
 	double *bytes, *seconds, *damage;
 } hu_decision;
 
@@ -36,7 +39,7 @@ typedef struct hu_search {
 	hu_decision *decision;
 	size_t n;
 	double float_bytes, float_seconds; /* all weights' bytes, and all products' time, in float32 */
-	size_t runs;        /* assignments that were run */
+	size_t runs;                       /* assignments that were run */
 	hu_progress *bar;
 } hu_search;
 

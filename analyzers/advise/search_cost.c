@@ -38,10 +38,14 @@ hu_search_seconds(const hu_search *s, const hu_decision *d, size_t k)
 
 	for (int i = 0; i < p->nc; i++) {
 		const hu_call *c = &p->c[i];
-		if (!s->quantisable[i] || strcmp(c->layer, d->layer))
+		int is = 0;
+		for (size_t l = 0; l < d->n; l++)
+			is |= !strcmp(c->layer, d->layers[l]);
+		if (!s->quantisable[i] || !is)
 			continue;
 		double bytes = d->bytes[k] + (in * (double)hu_count(p->t[c->in[0]].shape) +
-						     out * (double)hu_count(p->t[c->out[0]].shape)) / 8;
+						     out * (double)hu_count(p->t[c->out[0]].shape)) /
+						     8;
 		all += fmax(fmax(hu_call_cost(p, c).flops / flops, bytes / hu_peaks_bandwidth(s->device, bytes)),
 			1e-6 * s->device->launch_us);
 	}

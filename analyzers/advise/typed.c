@@ -265,3 +265,26 @@ hu_typed_write(const hu_onnx *onnx, const hu_imported *m, const hu_variant *v, c
 	free(done);
 	return st;
 }
+
+hu_status
+hu_typed_writes(const hu_onnx *onnx, const hu_scheme *scheme, size_t n)
+{
+	long long version = hu_onnx_version(onnx, "");
+	hu_onnx_edit *e = NULL;
+
+	for (size_t k = 0; k < n; k++) {
+		int codes = scheme[k].kind != HU_SCHEME_FLOAT && scheme[k].activations != HU_ACTIVATIONS_NONE,
+		    needs = !codes                                ? scheme[k].format == HU_BF16 ? 13 : 1
+			    : scheme[k].kind == HU_SCHEME_INTEGER ? 13
+								  : 19;
+		if (version < needs)
+			return hu_fail(HU_EUNABLE,
+				"%s: its operators are of version %lld, and a file with %s needs version %d; convert "
+				"the model, "
+				"leave %s out of --formats, or leave --out out and take the plan alone",
+				onnx->path, version, scheme[k].name, needs, scheme[k].name);
+	}
+	HU_TRY(hu_onnx_edit_open(&e, onnx));
+	hu_onnx_edit_free(e);
+	return HU_OK;
+}

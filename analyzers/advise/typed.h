@@ -13,4 +13,6 @@
    need. */
 hu_status hu_typed_write(
 	const hu_onnx *onnx, const hu_imported *m, const hu_variant *v, const hu_range *range, const char *path);
+/* Fails where no typed file can be written of ONNX with these schemes, which is known before any search. */
+hu_status hu_typed_writes(const hu_onnx *onnx, const hu_scheme *scheme, size_t n);
 #endif

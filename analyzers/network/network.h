@@ -39,7 +39,8 @@ hu_status hu_network_calibrate(hu_network *n, const hu_variants *policies, const
    its batch, n->batch becomes 1; HU_EINVAL where ASKED, the user's own size of a batch, forbids that. */
 hu_status hu_network_batching(hu_network *n, int asked);
 /* In tool_version.c. The version that the variant's tool writes, for batches of n->batch; the ranges must have been
-   measured where the tool calibrates. */
-hu_status hu_network_tool_version(hu_version *v, hu_network *n, const hu_tool *t);
+   measured where the tool calibrates. NODE, where it is not NULL, gets by call the names of the tool's nodes, which the
+   caller frees. */
+hu_status hu_network_tool_version(hu_version *v, hu_network *n, const hu_tool *t, char ***node);
 void hu_network_release(hu_network *n);
 #endif

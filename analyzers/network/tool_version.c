@@ -31,7 +31,7 @@ bytes_of(const hu_onnx_graph *g)
 
 /* Moves the program of M and its constants to V, and frees the rest. FLOAT32 is the model that V is a version of. */
 static void
-take(hu_version *v, hu_imported *m, const hu_imported *float32)
+take(hu_version *v, hu_imported *m, const hu_imported *float32, char ***node)
 {
 	*v = (hu_version){ .p = m->p, .constant = m->constant };
 	v->owned = hu_xcalloc((size_t)v->p->nt + 1, 1);
@@ -45,15 +45,19 @@ take(hu_version *v, hu_imported *m, const hu_imported *float32)
 			v->map[float32->in[i].tensor] = tensor_of(m->in, m->nin, float32->in[i].name);
 	for (size_t i = 0; i < float32->nout; i++)
 		v->map[float32->out[i].tensor] = tensor_of(m->out, m->nout, float32->out[i].name);
-	for (int i = 0; i < m->p->nc; i++)
+	for (int i = 0; i < m->p->nc && !node; i++)
 		free(m->node[i]);
+	if (node) {
+		*node = m->node;
+		m->node = NULL;
+	}
 	m->p = NULL;
 	m->constant = NULL;
 	hu_imported_release(m);
 }
 
 hu_status
-hu_network_tool_version(hu_version *v, hu_network *n, const hu_tool *t)
+hu_network_tool_version(hu_version *v, hu_network *n, const hu_tool *t, char ***node)
 {
 	size_t kept = n->ngiven, batch = n->batch;
 	hu_imported m;
@@ -64,7 +68,7 @@ hu_network_tool_version(hu_version *v, hu_network *n, const hu_tool *t)
 	if (st == HU_OK) {
 		st = hu_import(&m, &onnx, n->given, n->ngiven, HU_TYPING_STRICT);
 		if (st == HU_OK) {
-			take(v, &m, &n->m);
+			take(v, &m, &n->m, node);
 			v->weight_bytes = bytes_of(onnx.graph);
 		}
 		hu_onnx_release(&onnx);

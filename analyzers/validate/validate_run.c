@@ -25,7 +25,7 @@ hu_validate_begin(hu_validate_job *j, size_t p, int joins)
 	row->policy = policy->name;
 	hu_progress_note(&j->work.bar, "%.60s", row->policy);
 	if (policy->tool)
-		HU_TRY(hu_network_tool_version(&v, j->net, policy->tool));
+		HU_TRY(hu_network_tool_version(&v, j->net, policy->tool, NULL));
 	else
 		HU_TRY(hu_variant_version(
 			&v, policy, &j->net->m, j->net->ranges.range, &row->products, &row->quantised));

@@ -67,6 +67,7 @@ def told(line, o, out):
     if o['greedy_' + cost] is not None and o['greedy_' + cost] > o[cost]:
         lines.append('A greedy search comes to %.4g %s.' % (size * o['greedy_' + cost], unit))
     if out:
+        lines += ['%s: %s' % (k, proof(k, v)) for k, v in proven(out) if v]
         lines += [
             '%s has model.onnx, policy.json, block_list.txt, trtexec.txt, keep.py, and' % out,
             'advice.json, of which halfulp report makes a page.',
@@ -76,6 +77,24 @@ def told(line, o, out):
 
 def text(path):
     return open(path).read()
+
+
+def proven(out):
+    """The lists of a plan with their proofs, by the names that they have in block_list.txt."""
+    o = json.loads(text(out + '/advice.json'))
+    return ('block_list', o['block_list']), ('nodes', o['nodes_to_quantize'])
+
+
+def proof(name, p):
+    """The sentence about a list."""
+    if name == 'nodes' and not p['nodes']:
+        return 'No list of nodes_to_quantize keeps the budget.'
+    n, a, b = len(p['nodes']), p['searched'], p['held_apart']
+    line = 'What %s writes with these %d node%s' % (p['tool'], n, 's'[n == 1 :])
+    line += ' keeps the budget on both parts: ' if p['keeps'] else ' breaks the budget: '
+    if a['flips'] is not None:
+        line += '%d of %d and %d of %d inputs flip, ' % (a['flips'], a['inputs'], b['flips'], b['inputs'])
+    return line + 'rel_l2 %.3g and %.3g.' % (a['rel_l2'], b['rel_l2'])
 
 
 for what, line, out in (
@@ -106,11 +125,19 @@ for what, line, out in (
         json.loads(text(out + '/policy.json')) == {'name': 'advised', 'default': 'float32', 'nodes': low},
         '%s: policy.json has the %d nodes that are not float32' % (what, len(low)),
     )
-    tap.ok(json.loads(text(out + '/advice.json')) == o, '%s: advice.json is what --json prints' % what)
+    written = json.loads(text(out + '/advice.json'))
+    both = {k: written.pop(k) for k in ('block_list', 'nodes_to_quantize')}
+    tap.ok(
+        written == {k: v for k, v in o.items() if k not in both} and not any(o[k] for k in both),
+        '%s: advice.json is what --json prints, with the lists, which are tried where files are written' % what,
+    )
     lists = {}
     exec(text(out + '/block_list.txt'), lists)
+    named = lambda v, plan: v['nodes'] if v and v['keeps'] else None if v else plan
     tap.ok(
-        lists['block_list'] == [n for n in chosen if n not in low] and lists['nodes'] == list(low),
+        lists.get('block_list') == named(both['block_list'], [n for n in chosen if n not in low])
+        and lists.get('nodes') == named(both['nodes_to_quantize'], list(low))
+        and all(proof(k, v) in text(out + '/block_list.txt') for k, v in proven(out) if v and v['nodes']),
         '%s: the lists for converters' % what,
         text(out + '/block_list.txt'),
     )
@@ -121,13 +148,13 @@ for what, line, out in (
     layers = {n: p for n, p in layers.items() if p and ':' not in n}
     lines = text(out + '/trtexec.txt').split('\n')
     line = (
-        '--precisionConstraints=obey --layerPrecisions=' + ','.join('%s:%s' % p for p in layers.items())
-        if layers
-        else ''
+        ''.join('--%s ' % f for f in ('fp16', 'bf16', 'int8') if f in layers.values())
+        + '--precisionConstraints=obey --layerPrecisions=*:fp32'
+        + ''.join(',%s:%s' % p for p in layers.items())
     )
     tap.ok(
         lines[-2] == line
-        and lines[1:-2]
+        and lines[2:-2]
         == ['# %s: %s cannot be given to a layer of this name' % (n, s) for n, s in chosen.items() if n not in layers],
         '%s: the options of trtexec, and who has none' % what,
         lines,

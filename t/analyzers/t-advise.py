@@ -202,11 +202,22 @@ for formats, step in STEP.items():
         tap.ok(file.read() == got.stdout.rstrip('\n'), '%s: advice.json is what --json prints' % formats)
         said = [line.rstrip() for line in lines if not line.startswith('#')]
     layers = ','.join('%s:%s' % (n, TENSORRT[s]) for n, s in schemes.items() if s in TENSORRT)
-    want = '--precisionConstraints=obey --layerPrecisions=' + layers if layers else ''
+    used = [f for f in ('fp16', 'bf16', 'int8') if any(TENSORRT.get(s) == f for s in schemes.values())]
+    rest = '--precisionConstraints=obey --layerPrecisions=*:fp32' + (',' + layers if layers else '')
+    want = ' '.join(['--' + f for f in used] + [rest])
     tap.ok(said == [want], "%s: trtexec's options" % formats, said)
     low = {n: s for n, s in schemes.items() if s != 'float32'}
-    tap.ok(written['nodes'] == low and lists['nodes'] == [n for n in schemes if n in low] and lists['block_list'] == [n for n in schemes if n not in low],
-           '%s: policy and lists name the nodes' % formats)
+    with open(out + '/advice.json') as file:
+        proven = json.load(file)
+    block, quantised = proven['block_list'], proven['nodes_to_quantize']
+    asked = [formats == 'fp16', 'int8' in formats]
+    tap.ok(written['nodes'] == low and [b is not None for b in (block, quantised)] == asked,
+           '%s: the policy names the nodes, and lists of the tools that were asked for are proven' % formats, proven)
+    told = lambda v, plan: v['nodes'] if v and v['keeps'] else None if v else plan
+    tap.ok(lists.get('nodes') == told(quantised, [n for n in schemes if n in low]),
+           '%s: nodes_to_quantize is defined where it keeps the budget, or where no tool was tried' % formats, lists)
+    tap.ok(lists.get('block_list') == told(block, [n for n in schemes if n not in low]),
+           '%s: and so is block_list' % formats, lists)
     got = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', './%s/policy.json' % out, '--exact', '0', '--outputs', out + '/o',
                       *calibration)
     name = next(n for n in os.listdir(out + '/o') if 'policy' in n)
@@ -226,7 +237,8 @@ for formats, step in STEP.items():
 
     got = tap.halfulp('validate', out + '/model.onnx', '--data', 'x.npz', '--policies', 'float32', '--exact', '0', '--outputs', out + '/r')
     if tap.ok(got.returncode == 0, '%s: the written model is read again' % formats, got.stderr):
-        compare(outputs(out + '/r/float32.npz')['y'][1], 'the written model', 1e-6 if formats[0] != 'e' else 1e-5)
+        own = [n for n in os.listdir(out + '/r') if 'typed' in n] or ['float32.npz']
+        compare(outputs(out + '/r/' + own[0])['y'][1], 'the written model', 1e-6 if formats[0] != 'e' else 1e-5)
     if not onnxruntime:
         tap.skip('%s: the written model in onnxruntime' % formats, 'onnxruntime is not installed')
         continue

@@ -29,6 +29,26 @@ struct hu_onnx_edit {
 	size_t names, namecap, made;
 };
 
+/* Gives a tensor that lies in a file of its own the bytes of T, which are mapped from there. Returns how many. */
+static size_t
+embed(pb_tensor *to, const hu_stensor *t)
+{
+	if (to->data_location != 1)
+		return 0;
+	for (size_t k = 0; k < to->n_external_data; k++)
+		hu__onnx__pb__string_pair__free_unpacked(to->external_data[k], NULL);
+	free(to->external_data);
+	to->external_data = NULL;
+	to->n_external_data = 0;
+	to->has_data_location = 0;
+	to->data_location = 0;
+	to->has_raw_data = 1;
+	to->raw_data.len = t->bytes;
+	to->raw_data.data = hu_xmalloc(t->bytes + 1);
+	memcpy(to->raw_data.data, t->data, t->bytes);
+	return t->bytes;
+}
+
 hu_status
 hu_onnx_edit_open(hu_onnx_edit **to, const hu_onnx *m)
 {
@@ -42,14 +62,16 @@ hu_onnx_edit_open(hu_onnx_edit **to, const hu_onnx *m)
 	e->pb = hu__onnx__pb__model__unpack(&hu_allocators_protobuf, n, bytes);
 	free(bytes);
 	HU_ASSERT(e->pb && e->pb->graph);
+	size_t all = n;
 	for (size_t i = 0; i < e->pb->graph->n_initializer; i++)
-		if (e->pb->graph->initializer[i]->data_location == 1) {
-			hu_onnx_edit_free(e);
-			return hu_fail(HU_EUNABLE,
-				"%s: its constants lie in files of their own, and no copy of it is "
-				"written; save it as one file first",
-				m->path);
-		}
+		all += embed(e->pb->graph->initializer[i], &m->graph->init[i]);
+	if (all >= (size_t)1 << 31) {
+		hu_onnx_edit_free(e);
+		return hu_fail(HU_EUNABLE,
+			"%s: with its constants it has %zu bytes, and a file of ONNX holds 2 GB; no copy of it "
+			"is written",
+			m->path, all);
+	}
 	e->n = e->pb->graph->n_node;
 	e->at = hu_xcalloc(e->n + 1, sizeof *e->at);
 	*to = e;

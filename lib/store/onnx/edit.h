@@ -8,7 +8,8 @@
 
 typedef struct hu_onnx_edit hu_onnx_edit;
 
-/* A copy of M that can be changed. HU_EUNABLE for a model with external data, which its copy would not find. */
+/* A copy of M that can be changed; constants that lie in files of their own become its own. HU_EUNABLE where all of
+   them are more than one file can hold, 2 GB. */
 hu_status hu_onnx_edit_open(hu_onnx_edit **e, const hu_onnx *m);
 void hu_onnx_edit_free(hu_onnx_edit *e);
 
