@@ -67,6 +67,9 @@ hu_node_import *hu_import_of(const hu_onnx *m, const hu_onnx_node *node);
 #define OPERATOR(name, since, arithmetic, code) hu_node_import hu_node_##code;
 #include "lib/import/operators.def"
 #undef OPERATOR
+/* The arithmetic of the row whose code runs, whatever the model's version: a node may be made of others of later ones.
+ */
+const char *hu_operators_arithmetic(const hu_onnx_node *node);
 
 /* Keeps the failure, the node's name before the reason; the first one wins. Returns -1. */
 int hu_import_fail(hu_importing *c, hu_status st, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

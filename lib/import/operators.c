@@ -34,14 +34,20 @@ is_another(const hu_onnx_node *x)
 }
 
 static const row *
+of_name(const hu_onnx_node *node)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (!strcmp(rows[i].name, node->op) && !strcmp(rows[i].domain, node->domain))
+			return &rows[i];
+	return NULL;
+}
+
+static const row *
 find(const hu_onnx *m, const hu_onnx_node *node)
 {
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const row *r = &rows[i];
-		if (!strcmp(r->name, node->op) && !strcmp(r->domain, node->domain))
-			return hu_onnx_version(m, r->domain) >= r->since && !is_another(node) ? r : NULL;
-	}
-	return NULL;
+	const row *r = of_name(node);
+
+	return r && hu_onnx_version(m, r->domain) >= r->since && !is_another(node) ? r : NULL;
 }
 
 const char *
@@ -58,4 +64,13 @@ hu_import_of(const hu_onnx *m, const hu_onnx_node *node)
 	const row *r = find(m, node);
 
 	return r ? r->code : NULL;
+}
+
+const char *
+hu_operators_arithmetic(const hu_onnx_node *node)
+{
+	const row *r = of_name(node);
+
+	HU_ASSERT(r);
+	return r->arithmetic;
 }

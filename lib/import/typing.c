@@ -86,23 +86,24 @@ maker(const hu_onnx_graph *g, const char *name)
 	return NULL;
 }
 
-/* A node with a kernel among nodes without one, which the runtime widens too, so that it needs no Casts. Of the nodes
-   that make its operands version 1.32 asks the first one alone. */
+/* A node with a kernel among nodes without one, which the runtime widens too, so that it needs no Casts. Of operands in
+   any number, as Concat's, version 1.32 looks at the first one alone. */
 static int
 is_isolated(hu_importing *c, const hu_onnx_node *x)
 {
-	const hu_onnx_node *from = NULL;
+	int many = !strcmp(x->op, "Concat") || !strcmp(x->op, "Max") || !strcmp(x->op, "Min"), made = 0;
 
-	for (size_t i = 0; i < x->nin && !from; i++) {
+	for (size_t i = 0; i < x->nin && !(many && made); i++) {
 		const hu_value *v = *x->in[i] ? hu_import_find(c, x->in[i]) : NULL;
-		from = v && is_narrow(v->type) ? maker(c->graph, x->in[i]) : NULL;
+		const hu_onnx_node *from = v && is_narrow(v->type) ? maker(c->graph, x->in[i]) : NULL;
+		if (from && !is_widened(from))
+			return 0;
+		made |= from != NULL;
 	}
-	if (!from || !is_widened(from))
-		return 0;
 	for (size_t i = 0; i < x->nout; i++)
 		if (*x->out[i] && !only_widened_read(c->graph, x->out[i]))
 			return 0;
-	return 1;
+	return made;
 }
 
 /* 1 where the node at hand runs in float16 itself. */

@@ -13,7 +13,7 @@
 static const char *
 ours(hu_importing *c)
 {
-	return hu_onnx_arithmetic(c->m, c->node);
+	return hu_operators_arithmetic(c->node);
 }
 
 void

@@ -94,7 +94,7 @@ hu_node_compare(hu_importing *c)
 	if (!a || !b)
 		return;
 	hu_value all = together(c, a, b);
-	const char *op = exclusive ? "equal" : hu_onnx_arithmetic(c->m, c->node);
+	const char *op = exclusive ? "equal" : hu_operators_arithmetic(c->node);
 	int in[2] = { hu_import_operand(c, a, &all, 0), hu_import_operand(c, b, &all, 0) },
 	    t = hu_import_call(c, op, HU_FP32, in, 2);
 	mask_out(c, exclusive ? hu_import_call1(c, "logical_not", t) : t, &all);
