@@ -21,7 +21,8 @@ from .callbacks import LightningCallback, TrainerCallback
 from .formats import Unknown
 from .operators import OPERATORS, operator
 from .recorder import record
+from .summary import summary
 from .values import snapshot, tensor_name
 
 __all__ = ["LightningCallback", "OPERATORS", "TrainerCallback", "Unknown", "operator", "record", "snapshot",
-           "tensor_name"]
+           "summary", "tensor_name"]

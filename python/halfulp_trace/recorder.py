@@ -4,6 +4,7 @@ import collections
 import contextlib
 import itertools
 import json
+import math
 import os
 import shutil
 import socket
@@ -18,6 +19,7 @@ from .arena import Arena, use
 from .formats import FORMATS
 from .kept import Kept
 from .optimizers import Update
+from .origin import origin
 from .program import Program
 from .rundir import METRICS, digest, safetensors, write
 from .step import Step
@@ -25,7 +27,7 @@ from .values import Value, counts, holdable, parts, snapshot, tensor_name
 from .which import Which
 
 
-OURS = ("trace", "analysis", "report", "metrics.tsv", "grads.tsv", "program-train.json", "manifest.json")
+OURS = ("trace", "analysis", "report", "metrics.tsv", "grads.tsv", "tensors.tsv", "program-train.json", "manifest.json")
 
 
 class record:
@@ -99,7 +101,7 @@ class record:
         self.number, self.recorded = self.which.begin()
         if not self.recorded:
             return self
-        self.step = Step(self)
+        self.step = self.new_step()
         self.exit = contextlib.ExitStack()
         self.arena = Arena(os.path.join(self.run, "trace"))
         self.guard(self.uncompiled)
@@ -107,6 +109,9 @@ class record:
         self.exit.enter_context(use(self.arena))
         self.exit.enter_context(self.step)
         return self
+
+    def new_step(self):
+        return Step(self)
 
     def uncompiled(self):
         """What torch.compile compiled runs operator by operator during a step, which is told."""
@@ -138,6 +143,11 @@ class record:
         if self.scale is not None:
             s.scale = s.add("", snapshot(self.scale), "other", "scaler.scale", state=True)
             s.known[s.key(self.scale)] = Value(snapshot(self.scale), {"plain": s.scale})
+        self.hook_modules(s)
+        self.hook_optimizers(s)
+
+    def hook_modules(self, s):
+        """The step learns when each module's forward pass begins and ends."""
         for name, module in self.model.named_modules():
             path = name.replace("_orig_mod.", "").replace("_orig_mod", "").replace(".", "/") or "model"
             hook = module.register_forward_pre_hook(lambda m, x, path=path: s.enter(path))
@@ -145,6 +155,9 @@ class record:
             # a pass that activation checkpointing stops halfway leaves its modules too
             hook = module.register_forward_hook(lambda m, x, y: s.leave(), always_call=True)
             self.exit.callback(hook.remove)
+
+    def hook_optimizers(self, s):
+        """The step learns what each optimizer's step does."""
         updates = []
 
         def begin(optimizer, args, kwargs):
@@ -254,7 +267,10 @@ class record:
             amax, nonzeros, zeros, bad = counts(s.values[i])
             self.arena.trim()
             self.grads.append((number, self.program.tensors[i]["name"], repr(amax / scale), nonzeros, zeros, bad))
+        harmed = any(r[0] == number and r[5] for r in self.grads) or not math.isfinite(self.noted or 0)
+        first = origin(self.program, s.values) if harmed and self.part.whole() else None
         row = {"step": number, "epoch": 0, "loss": self.noted, "loss_scale": scale, "skipped": skipped,
+               **dict(zip(("overflow_call", "overflow_tensor", "overflow_count"), first or ())),
                "digest": digest(self.program, s.values, self.arena.trim)}
         self.rows.append(row)
         os.makedirs(os.path.join(self.run, "trace"), exist_ok=True)
@@ -273,7 +289,11 @@ class record:
                 "nonfinite")] + self.grads)
         write(os.path.join(self.run, "grads.tsv"), [text.encode()])
         write(os.path.join(self.run, "program-train.json"), [json.dumps(self.part.json(self.program)).encode()])
-        low = sorted({FORMATS[d.dtype] for d in s.values.values()} & {"fp16", "bf16"})
+        self.write_manifest({FORMATS[d.dtype] for d in s.values.values()}, s.scale is not None,
+                [r["step"] for r in self.rows])
+
+    def write_manifest(self, formats, scaled, traced):
+        low = sorted(formats & {"fp16", "bf16"})
         device = next(iter(self.model.parameters()), torch.zeros(())).device
         manifest = {
             "run_version": 1, "halfulp_version": "halfulp_trace",
@@ -284,8 +304,8 @@ class record:
             "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
             "compiler": "-", "simd": torch.backends.cpu.get_cpu_capability(), "threads": torch.get_num_threads(),
             "host": socket.gethostname(), "steps": self.number + 1, "steps_done": self.number + 1,
-            "trace_steps": [r["step"] for r in self.rows], "loss_weight": 1,
-            "loss_scaling": {"rule": "pytorch" if s.scale is not None else "none"},
+            "trace_steps": traced, "loss_weight": 1,
+            "loss_scaling": {"rule": "pytorch" if scaled else "none"},
             "optimizer": {"name": "+".join(type(o).__name__ for o in self.optimizers) or "-"},
             "calls": len(self.program.calls), "opaque": dict(self.opaque.most_common()), "files": {}, "finished": True}
         write(os.path.join(self.run, "manifest.json"), [json.dumps(manifest, indent=1).encode()])

@@ -13,5 +13,7 @@ noinst_HEADERS += reports/page/page_parts.h
 libhalfulp_a_SOURCES += reports/page/page_runs.c
 libhalfulp_a_SOURCES += reports/page/page_shell.c
 libhalfulp_a_SOURCES += reports/page/page_sources.c
+libhalfulp_a_SOURCES += reports/page/page_tables.c
 noinst_HEADERS += reports/page/remedies.def
 noinst_HEADERS += reports/page/sources.def
+noinst_HEADERS += reports/page/tables.def

@@ -169,6 +169,7 @@ sections(hu_str *out, const hu_report_runs *runs, const hu_figures *figures, con
 	tiles(out, focus, several);
 	hu_page_runs(out, runs);
 	HU_TRY(hu_page_figures(out, runs, figures, formats, dir));
+	HU_TRY(hu_page_tables(out, focus, several));
 	HU_TRY(hu_page_layers(out, focus, several));
 	HU_TRY(hu_page_sources(out, focus, several));
 	hu_page_provenance(out, runs, command);

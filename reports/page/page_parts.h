@@ -29,6 +29,9 @@ int hu_page_has_source(const char *key);
 /* Appends, for a run that was analyzed, the table of its layers and that of its calls (measures.def); several: the
    title names the run. HU_EFILE where a table is bad. */
 hu_status hu_page_layers(hu_str *b, const hu_report_run *r, int several);
+/* Appends the tables of the run that have rows (tables.def); several: the titles name the run. HU_EFILE where a table
+   is bad. */
+hu_status hu_page_tables(hu_str *b, const hu_report_run *r, int several);
 /* Appends the table of runs. */
 void hu_page_runs(hu_str *b, const hu_report_runs *runs);
 /* Appends the commands that make the report again, and what made the runs. */

@@ -10,6 +10,7 @@ SCRIPT_TESTS += t/reports/t-figures.py
 SCRIPT_TESTS += t/reports/t-gallery.py
 SCRIPT_TESTS += t/reports/t-layers.py
 SCRIPT_TESTS += t/reports/t-model-page.py
+SCRIPT_TESTS += t/reports/t-origins.py
 SCRIPT_TESTS += t/reports/t-page.py
 SCRIPT_TESTS += t/reports/t-picture-names.py
 SCRIPT_TESTS += t/reports/t-pictures.py

@@ -20,6 +20,7 @@ SCRIPT_TESTS += t/trace/t-optimizers.py
 SCRIPT_TESTS += t/trace/t-recorder.py
 SCRIPT_TESTS += t/trace/t-selection.py
 SCRIPT_TESTS += t/trace/t-steps.py
+SCRIPT_TESTS += t/trace/t-summary.py
 SCRIPT_TESTS += t/trace/t-torch-step.py
 SCRIPT_TESTS += t/trace/t-verdict.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-architectures.py

@@ -356,6 +356,12 @@ for name, (make, cause, op) in NANS.items():
     own = values[bad].reshape(-1) if bad in values else torch.ones(1)
     index = (~torch.isfinite(own)).nonzero().reshape(-1)
     ok(len(index) and int(index[0]) == first['element'], '%s: its first element that is not finite' % name, str(first))
+    with open(run.path + '/metrics.tsv') as f:
+        lines = [line.rstrip('\n').split('\t') for line in f]
+    row = dict(zip(lines[0], lines[1]))
+    told = [row['overflow_call'], row['overflow_tensor'], row['overflow_count']]
+    ok(told == [str(first.get(k)) for k in ('call', 'tensor', 'nonfinite_elements')],
+       '%s: metrics.tsv names it: %s' % (name, told), str(first))
     ok(said['verdict_word'] == 'fatal' and any(r['cause'] == cause for r in said['remedies']),
        '%s: a remedy stands beside the cause' % name, str(said['remedies']))
 finish()
