@@ -93,6 +93,8 @@ include $(top_srcdir)/lib/store/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/store/series/local.mk
 include $(top_srcdir)/lib/sum/local.mk
+include $(top_srcdir)/lib/sum/model/local.mk
+include $(top_srcdir)/lib/sum/order/local.mk
 include $(top_srcdir)/lib/sum/tc/local.mk
 include $(top_srcdir)/lib/sum/vector/local.mk
 include $(top_srcdir)/python/local.mk

@@ -39,8 +39,8 @@ typedef struct options {
 	const char *svg, *sum;
 	hu_arithmetic a;
 	json_t *rows;
-	hu_vary vary;           /* n is 0 where nothing varies */
-	hu_explain drawn;       /* drawings of every operation, where --svg collects them */
+	hu_vary vary;     /* n is 0 where nothing varies */
+	hu_explain drawn; /* drawings of every operation, where --svg collects them */
 } options;
 
 static hu_status
@@ -91,11 +91,17 @@ parse(const hu_args *args, options *o)
 static hu_status
 drawable(const options *o, const hu_sum *s)
 {
-	return !o->svg || hu_explain_draws(s) ? HU_OK
-					      : hu_fail(HU_EINVAL,
-							"--svg: the steps of --sum %s are not drawn (" HU_EXPLAIN_MODELS
-							" are): leave out --svg",
-							o->sum);
+	hu_str drawn;
+	hu_status st = HU_OK;
+
+	if (!o->svg || hu_explain_draws(s))
+		return HU_OK;
+	hu_str_init(&drawn);
+	hu_explain_models(&drawn);
+	st = hu_fail(
+		HU_EINVAL, "--svg: the steps of --sum %s are not drawn (%s are): leave out --svg", o->sum, drawn.s);
+	hu_str_release(&drawn);
+	return st;
 }
 
 static void
@@ -278,14 +284,12 @@ pictures(const void *of)
 	return hu_args_given(of, "svg");
 }
 
-static const hu_opt_need needs[] = {
-	{ "step style", pictures, "without --svg" },
+static const hu_opt_need needs[] = { { "step style", pictures, "without --svg" },
 	{ "sum", asks_a_sum, "on an expression without sum(...)" },
 	{ "seed", draws, "where neither --mode nor --sum draws random bits (SR and SRE do)" },
 	{ "random-bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
 	{ "bits", hu_rounding_codes, "where no literal is a hexadecimal integer, such as 0x3c00" },
-	{ NULL, NULL, NULL }
-};
+	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_calc = { "calc", "EXPRESSION... [OPTION...]",
 	"evaluate an expression in number formats, beside the exact value",

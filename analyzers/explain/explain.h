@@ -5,9 +5,13 @@
 
 #include "analyzers/explain/explain_drawing.h"
 #include "analyzers/calc/expr.h"
+#include "lib/base/str.h"
 
 /* The drawing so far. root is the whole expression: a literal is drawn only where it is all of it. */
-typedef struct hu_explain { hu_drawing d; const hu_expr *root; } hu_explain;
+typedef struct hu_explain {
+	hu_drawing d;
+	const hu_expr *root;
+} hu_explain;
 
 /* A hu_arithmetic_seen; `to` is a hu_explain. Appends a title, panels and words for every operation that rounds: the
    operands as stored, the aligned significands, the exact result with guard, round and sticky bits behind the last bit
@@ -24,8 +28,8 @@ typedef struct hu_explain_result {
    drawings begin at item `from`, and what the exact value rounded once would be. */
 void hu_explain_whole(hu_explain *x, int from, const hu_arithmetic *a, const hu_explain_result *r);
 
-/* The models whose steps are drawn, as a text for people. */
-#define HU_EXPLAIN_MODELS "fma, sequential, chunk, openblas, splitk, promote and tc"
+/* Appends the names of the models whose steps are drawn: "fma, … and tc". */
+void hu_explain_models(hu_str *to);
 /* Returns 1 where the steps of sums by model s are drawn; for other models words say that they are not. */
 int hu_explain_draws(const struct hu_sum *s);
 #endif

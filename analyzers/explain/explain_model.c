@@ -5,6 +5,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/sum/model.h"
+#include "lib/sum/slices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,16 +73,29 @@ slices(hu_drawing *d, const hu_arithmetic *acc, const hu_arithmetic *outer, cons
 int
 hu_explain_draws(const hu_sum *s)
 {
-	switch (s->id) {
-	case HU_SUM_FMA:
-	case HU_SUM_SEQUENTIAL:
-	case HU_SUM_CHUNK:
-	case HU_SUM_OPENBLAS:
-	case HU_SUM_SPLITK:
-	case HU_SUM_PROMOTE: return 1;
-	case HU_SUM_TC: return hu_explain_unit(hu_tc_of(s->arch, s->in, s->path));
-	default: return 0;
+	switch (hu_sum_model_of(s->id)->draw) {
+	case HU_DRAWN_NOT: return 0;
+	case HU_DRAWN_FUSED:
+	case HU_DRAWN_ROUNDED:
+	case HU_DRAWN_SLICES: return 1;
+	case HU_DRAWN_UNIT: return hu_explain_unit(hu_tc_of(s->arch, s->in, s->path));
 	}
+	return 0;
+}
+
+void
+hu_explain_models(hu_str *to)
+{
+	const char *last = NULL;
+
+	for (int i = 0, n = 0; i < HU_SUMS; i++) {
+		if (hu_sum_model_of((hu_sum_id)i)->draw == HU_DRAWN_NOT)
+			continue;
+		if (last)
+			hu_str_addf(to, "%s%s", n++ ? ", " : "", last);
+		last = hu_sum_name((hu_sum_id)i);
+	}
+	hu_str_addf(to, " and %s", last);
 }
 
 void
@@ -92,17 +106,20 @@ hu_explain_model(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 	hu_draw draw = { a->seed, hu_fnv1a32("calc"), 0, a->index - (uint64_t)w->n, a->sum->bits };
 	size_t n = (size_t)w->n;
 	double *rounded, s = w->s;
+	const hu_sum_model *row = hu_sum_model_of(m->id);
+	hu_sum_slices by;
+	hu_str drawn;
 
 	acc.f = hu_format_of(m->acc);
 	outer.f = hu_outer_format(*m);
 	acc.mode = outer.mode = m->mode;
-	switch (m->id) {
-	case HU_SUM_FMA:
+	switch (row->draw) {
+	case HU_DRAWN_FUSED:
 		s = chain(d, &acc, w, 0, n, &draw,
 			"A row a fused addition: the exact product, then the sum after it; the line stands below the "
 			"last bit kept");
 		break;
-	case HU_SUM_SEQUENTIAL:
+	case HU_DRAWN_ROUNDED:
 		rounded = hu_xmalloc(n * sizeof *rounded);
 		for (size_t i = 0; i < n; i++)
 			rounded[i] = hu_model_product(w->x[i], w->y[i], acc.f, acc.mode, &draw, i);
@@ -110,14 +127,16 @@ hu_explain_model(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 			"A row an addition: the product, already rounded, then the sum after it", "x");
 		free(rounded);
 		break;
-	case HU_SUM_CHUNK:
-	case HU_SUM_OPENBLAS:
-		s = slices(d, &acc, &acc, w, (size_t)m->n, m->id == HU_SUM_OPENBLAS, &draw);
+	case HU_DRAWN_SLICES:
+		by = row->lengths(*m, n);
+		s = slices(d, &acc, hu_sum_has_outer(*m) ? &outer : &acc, w, by.length, by.evened, &draw);
 		break;
-	case HU_SUM_SPLITK: s = slices(d, &acc, &acc, w, (n + (size_t)m->n - 1) / (size_t)m->n, 0, &draw); break;
-	case HU_SUM_PROMOTE: s = slices(d, &acc, &outer, w, (size_t)m->n, 0, &draw); break;
-	default:
-		hu_drawing_words(d, "The steps of %s are not drawn: " HU_EXPLAIN_MODELS " are.", hu_sum_name(m->id));
+	case HU_DRAWN_NOT:
+	case HU_DRAWN_UNIT: /* explain.c draws its blocks */
+		hu_str_init(&drawn);
+		hu_explain_models(&drawn);
+		hu_drawing_words(d, "The steps of %s are not drawn: %s are.", hu_sum_name(m->id), drawn.s);
+		hu_str_release(&drawn);
 		return;
 	}
 	if (hu_bits64(s) != hu_bits64(w->s))

@@ -8,6 +8,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/number/round.h"
+#include "lib/sum/model/run.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -16,8 +17,8 @@
 #include <string.h>
 
 /* Lengths of chunks, slices and blocks: powers of two, and the other lengths of k that BLAS libraries cut at. */
-static const int lengths[] = { 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 160, 192, 224, 240, 256, 288,
-	320, 336, 352, 384, 416, 448, 480, 512, 576, 640, 704, 768, 896, 1024, 1280, 1536, 2048, 4096 };
+static const int lengths[] = { 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 160, 192, 224, 240, 256, 288, 320,
+	336, 352, 384, 416, 448, 480, 512, 576, 640, 704, 768, 896, 1024, 1280, 1536, 2048, 4096 };
 
 /* The fewest elements of a column or row that are told to have a model. Two models agree on about one element in ten by
    chance; of some 260 models none agrees on six that are not its own, but in a few of a thousand cases. */
@@ -34,9 +35,9 @@ typedef struct tried {
 typedef struct search {
 	hu_op_run *r;
 	const double *want;
-	tried *t;                /* most equal elements first */
-	size_t n, cap, models;   /* models counts all that were tried, t keeps those that differ in what they give */
-	size_t rows, cols;       /* the result as a matrix whose columns are its last axis */
+	tried *t;              /* most equal elements first */
+	size_t n, cap, models; /* models counts all that were tried, t keeps those that differ in what they give */
+	size_t rows, cols;     /* the result as a matrix whose columns are its last axis */
 } search;
 
 /* A run of neighbouring columns, or rows, that one model gives; model is -1 where none does. */
@@ -131,24 +132,23 @@ candidates(const hu_op_run *r, size_t *n)
 	if (r->in[0] != HU_FP64 && r->in[0] != HU_FP32)
 		accumulators[formats++] = r->in[0];
 	for (int f = 0; f < formats; f++) {
-		static const hu_sum_id plain[] = { HU_SUM_FMA, HU_SUM_SEQUENTIAL, HU_SUM_PAIRWISE, HU_SUM_KAHAN,
-			HU_SUM_NEUMAIER, HU_SUM_DOT2 };
-		static const hu_sum_id cutting[] = { HU_SUM_CHUNK, HU_SUM_OPENBLAS, HU_SUM_SPLITK,
-			HU_SUM_FABSUM, HU_SUM_PROMOTE };
 		hu_sum s = hu_sum_default();
 		s.acc = accumulators[f];
-		for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-			s.id = plain[i];
+		for (int id = 0; id < HU_SUMS; id++) {
+			s.id = (hu_sum_id)id;
+			if (hu_sum_takes_of(s.id) != HU_TAKES_NOTHING)
+				continue;
 			HU_GROW(list, *n, cap);
 			list[(*n)++] = s;
 		}
-		for (size_t i = 0; i < sizeof cutting / sizeof *cutting; i++)
+		for (int id = 0; id < HU_SUMS; id++)
 			for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
-				int promotes = cutting[i] == HU_SUM_PROMOTE;
-				if ((size_t)lengths[k] >= longest || (promotes && accumulators[f] == HU_FP64))
-					continue;
-				s.id = cutting[i];
+				s.id = (hu_sum_id)id;
 				s.n = lengths[k];
+				int wider = hu_sum_result_of(s.id) == HU_RESULT_WIDER;
+				if (hu_sum_takes_of(s.id) != HU_TAKES_LENGTH || (size_t)s.n >= longest ||
+					(wider && s.acc == HU_FP64))
+					continue;
 				HU_GROW(list, *n, cap);
 				list[(*n)++] = s;
 			}
@@ -317,8 +317,7 @@ print(const search *s, const char *said)
 	printf("%-32s %12s %10s\n", "summation model", "equal", "share");
 	for (size_t i = 0; i < s->n && i < SHOWN && s->t[i].equal; i++) {
 		sum_name(s, (int)i, name, sizeof name);
-		printf("%-32s %12zu %9.4g%%\n", name, s->t[i].equal,
-			100 * (double)s->t[i].equal / (double)s->r->n);
+		printf("%-32s %12zu %9.4g%%\n", name, s->t[i].equal, 100 * (double)s->t[i].equal / (double)s->r->n);
 	}
 	printf("%zu models tried on %zu elements; those that give the same elements have one row\n%s\n", s->models,
 		s->r->n, said);

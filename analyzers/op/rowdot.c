@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/exact/dot.h"
 #include "lib/sum/bound.h"
+#include "lib/sum/model/row.h"
 #include "lib/sum/parts.h"
 
 #include <math.h>
@@ -23,13 +24,6 @@ joined(const hu_rowdot *d, size_t i)
 	return x;
 }
 
-static int
-starts_with_c(hu_sum_id id)
-{
-	return id == HU_SUM_FMA || id == HU_SUM_SEQUENTIAL || id == HU_SUM_KAHAN || id == HU_SUM_NEUMAIER ||
-	       id == HU_SUM_DOT2;
-}
-
 double
 hu_rowdot_value(const hu_rowdot *d, size_t i)
 {
@@ -41,7 +35,7 @@ hu_rowdot_value(const hu_rowdot *d, size_t i)
 		v = hu_model_tc(a, b, d->k, d->c ? d->c[i] : 0, d->sum, NULL);
 		return hu_isnan(v) ? v : hu_round(v, hu_format_of(d->out), d->mode, 0, 0);
 	}
-	if (d->c && starts_with_c(d->sum.id)) {
+	if (d->c && hu_sum_model_of(d->sum.id)->from_start) {
 		double *x = joined(d, i);
 		v = hu_model_run(x, x + d->k + 1, d->k + 1, d->sum, &draw, NULL);
 		free(x);
@@ -84,7 +78,7 @@ hu_roundings
 hu_rowdot_roundings(const hu_rowdot *d)
 {
 	hu_format out = hu_format_of(d->out), inner = hu_part_format(d->sum);
-	int first = d->c && starts_with_c(d->sum.id);
+	int first = d->c && hu_sum_model_of(d->sum.id)->from_start;
 	hu_roundings r = hu_roundings_of_sum(d->sum, d->k + (size_t)first, 0);
 
 	if (d->c && !first)
@@ -126,7 +120,7 @@ hu_rowdot_bound(const hu_rowdot *d, size_t i)
 		if (!(s.peak * mag + s.absolute <= s.limit))
 			return INFINITY;
 		e = s.relative * mag + s.absolute;
-		if (d->c && !starts_with_c(d->sum.id))
+		if (d->c && !hu_sum_model_of(d->sum.id)->from_start)
 			e += u * (mag + e);
 		if (d->sum.acc == HU_FP64) /* products of doubles may be rounded first */
 			e += mag * 0x1p-52;

@@ -8,98 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-hu_order *
-hu_order_leaf(size_t leaf)
-{
-	hu_order *o = hu_xcalloc(1, sizeof *o);
-
-	o->leaf = leaf;
-	o->leaves = 1;
-	return o;
-}
-
-/* Returns the smallest term below o; children are sorted by theirs. */
-static size_t
-first(const hu_order *o)
-{
-	while (o->n)
-		o = o->child[0];
-	return o->leaf;
-}
-
-void
-hu_order_add(hu_order *o, hu_order *c)
-{
-	int at = o->n;
-
-	HU_GROW(o->child, o->n, o->cap);
-	for (; at && first(o->child[at - 1]) > first(c); at--)
-		o->child[at] = o->child[at - 1];
-	o->child[at] = c;
-	o->n++;
-	o->leaves += c->leaves;
-}
-
-hu_order *
-hu_order_node(hu_order *a, hu_order *b)
-{
-	hu_order *o;
-
-	if (!a || !b)
-		return a ? a : b;
-	o = hu_xcalloc(1, sizeof *o);
-	hu_order_add(o, a);
-	hu_order_add(o, b);
-	return o;
-}
-
-void
-hu_order_free(hu_order *o)
-{
-	if (!o)
-		return;
-	for (int i = 0; i < o->n; i++)
-		hu_order_free(o->child[i]);
-	free(o->child);
-	free(o);
-}
-
-uint64_t
-hu_order_hash(const hu_order *o)
-{
-	uint64_t sum = 0;
-
-	if (!o->n)
-		return hu_mix64(o->leaf + 1);
-	for (int i = 0; i < o->n; i++) /* hashes of siblings are added, since siblings have no order */
-		sum += hu_order_hash(o->child[i]);
-	return hu_mix64(sum ^ (uint64_t)o->n * 0x9e3779b97f4a7c15u);
-}
-
-/* Returns how many of the terms i and j are below o; sets *met at the lowest node that has both. */
-static int
-count_pair(const hu_order *o, size_t i, size_t j, size_t *met)
-{
-	int have = 0;
-
-	if (!o->n)
-		return (o->leaf == i) + (o->leaf == j);
-	for (int k = 0; k < o->n && have < 2; k++)
-		have += count_pair(o->child[k], i, j, met);
-	if (have == 2 && !*met)
-		*met = o->leaves;
-	return have;
-}
-
-size_t
-hu_order_meet(const hu_order *o, size_t i, size_t j)
-{
-	size_t met = 0;
-
-	count_pair(o, i, j, &met);
-	return met;
-}
-
 hu_status
 hu_reveal_masks(hu_format term, int products, hu_format acc, size_t n, double *big, double *unit)
 {
@@ -114,9 +22,8 @@ hu_reveal_masks(hu_format term, int products, hu_format acc, size_t n, double *b
 	if (top > 1000)
 		top = 1000;
 	bottom = least > bottom ? least : bottom;
-	enough = top - acc.p - 2 -
-		 log; /* n units stay below a quarter of big's ulp, so that even below a power of two, where the ulp is
-		         half as large, there is no tie */
+	enough = top - acc.p - 2 - log; /* n units stay below a quarter of big's ulp, so that even below a power of two,
+					   where the ulp is half as large, there is no tie */
 	low = enough < top - ALIGNED - log ? enough : top - ALIGNED - log;
 	if (low < bottom) /* as far below as the range allows */
 		low = bottom;
@@ -134,7 +41,7 @@ typedef struct box {
 	void *to;
 	size_t n, sums;
 	double big, unit, *terms;
-	int broken;             /* 1 where the box returned something that is no count */
+	int broken; /* 1 where the box returned something that is no count */
 } box;
 
 /* Returns the leaves under the node where terms i and j meet, as the box reports them. */
@@ -155,7 +62,9 @@ meet(box *b, size_t i, size_t j)
 	return b->n - (size_t)r;
 }
 
-typedef struct met { size_t term, leaves; } met;
+typedef struct met {
+	size_t term, leaves;
+} met;
 
 static int
 by_leaves(const void *a, const void *b)

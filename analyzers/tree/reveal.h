@@ -7,44 +7,21 @@
 
 #include "lib/base/str.h"
 #include "lib/number/format.h"
+#include "lib/sum/order/order.h"
 
 #include <stdint.h>
-
-/* A summation tree: a leaf is a term; a node with more than two children adds them at once (a fused block). Since
-   addition commutes, the order of siblings has no meaning: children are sorted by their smallest terms. Terms count
-   from 0. */
-typedef struct hu_order {
-	size_t leaf;            /* the term of a leaf */
-	size_t leaves;          /* how many leaves it has; 1 for a leaf */
-	struct hu_order **child;
-	int n, cap;             /* n children; 0 for a leaf */
-} hu_order;
-
-hu_order *hu_order_leaf(size_t leaf);
-/* Returns a node with the children a and b, which it owns. NULLs are left out; where only one child remains, that child
-   is returned. */
-hu_order *hu_order_node(hu_order *a, hu_order *b);
-/* Makes c another child of the node o. */
-void hu_order_add(hu_order *o, hu_order *c);
-void hu_order_free(hu_order *o);
-
-/* Returns a 64-bit hash of the canonical form: equal trees have the same hash whatever the order of siblings, and terms
-   are distinguished. */
-uint64_t hu_order_hash(const hu_order *o);
-/* Returns the number of leaves of the smallest subtree with the terms i and j. */
-size_t hu_order_meet(const hu_order *o, size_t i, size_t j);
 
 /* What a tree looks like in a line, regular stretches folded; terms count from 1:
      seq(a, b, c)    ((a + b) + c); 1..8: terms 1 to 8, 1..29 by 4: every fourth
      pair(T, +s)     T plus the same tree moved by s terms
      pairs(1..8)     halves summed recursively, the first half the largest power of two below
      fused(a, b, c)  one node of several terms; fused(1..16; x3 +16): three of them in a chain, each taking the
-                     sum so far and the next 16
+		     sum so far and the next 16
      T xk +s         k copies of T, each moved by s; [1, 2] x3 +4: terms 1, 2, 5, 6, 9, 10
    and (A + B) where nothing is regular. */
-void hu_order_text(const hu_order *o, hu_str *s);
+void hu_reveal_text(const hu_order *o, hu_str *s);
 /* Appends the tree with every term and nothing folded: ((1 2) 3). */
-void hu_order_nested(const hu_order *o, hu_str *s);
+void hu_reveal_nested(const hu_order *o, hu_str *s);
 
 /* The black box: returns the sum of n terms, each of which is big, -big or unit. */
 typedef double hu_reveal_sum(void *to, const double *terms, size_t n);

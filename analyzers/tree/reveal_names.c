@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Which of the program's orders a revealed tree is: the models are built one after another and compared by hash. */
-#include "analyzers/tree/reveal_known.h"
+#include "analyzers/tree/reveal_names.h"
 
+#include "lib/sum/model/row.h"
 #include "lib/sum/tc/tc.h"
 #include "lib/sum/tree.h"
 
@@ -25,14 +26,18 @@ is(uint64_t hash, hu_order *o, hu_str *names, const char *fmt, size_t number)
 static void
 tensor_cores(uint64_t hash, size_t n, hu_str *names)
 {
-	static const struct { hu_tc_arch arch; hu_format_id in; int kind, l; } row[] = {
+	static const struct {
+		hu_tc_arch arch;
+		hu_format_id in;
+		int kind, l;
+	} row[] = {
 #define TC(arch_, in_, paths_, kind_, l_, f_, keep_, zero_, s_, s16_, source_)                                         \
 	{ HU_TC_##arch_, HU_##in_, HU_TC_##kind_, l_ },
 #include "lib/sum/tc/tc.def"
 #undef TC
 	};
-	signed char known[2][65] = { { 0 } };   /* by width: 1 it is this order, -1 it is not, 0 not tried yet */
-	int arch = -1, in = -1; /* of the row that was named last: paths that sum alike are named once */
+	signed char known[2][65] = { { 0 } }; /* by width: 1 it is this order, -1 it is not, 0 not tried yet */
+	int arch = -1, in = -1;               /* of the row that was named last: paths that sum alike are named once */
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		int kind = row[i].kind == HU_TC_HALVES, l = row[i].l;
@@ -59,22 +64,30 @@ tensor_cores(uint64_t hash, size_t n, hu_str *names)
 static void
 collectives(uint64_t hash, size_t n, hu_str *names)
 {
-	static const struct { hu_sum_id id; const char *name; } flat[] = {
-		{ HU_SUM_RING, "ring:%zu" },
-		{ HU_SUM_TREE, "tree:%zu" },
-		{ HU_SUM_HALVING, "halving:%zu" },
-	};
-	char name[32];
+	char name[48];
 
-	for (size_t ranks = 2; ranks <= n; ranks += n <= 512 ? 1 : ranks) {
-		for (size_t i = 0; i < sizeof flat / sizeof *flat; i++)
-			is(hash, hu_order_ranks((hu_sum){ .id = flat[i].id, .n = (int)ranks }, n), names, flat[i].name,
-				ranks);
-		for (size_t node = 2; node < ranks && ranks <= 64; node++) {
-			snprintf(name, sizeof name, "hier:%zu:%%zu", ranks);
-			is(hash, hu_order_ranks((hu_sum){ .id = HU_SUM_HIER, .n = (int)ranks, .node = (int)node }, n),
-				names, name, node);
+	for (size_t ranks = 2; ranks <= n; ranks += n <= 512 ? 1 : ranks)
+		for (int id = 0; id < HU_SUMS; id++) {
+			hu_sum s = { .id = (hu_sum_id)id, .n = (int)ranks };
+			int nodes = hu_sum_takes_of(s.id) == HU_TAKES_NODES;
+			snprintf(name, sizeof name, nodes ? "%s:%zu:%%zu" : "%s:%%zu", hu_sum_name(s.id), ranks);
+			if (hu_sum_takes_of(s.id) == HU_TAKES_RANKS)
+				is(hash, hu_order_ranks(s, n), names, name, ranks);
+			for (size_t node = 2; nodes && node < ranks && ranks <= 64; node++) {
+				s.node = (int)node;
+				is(hash, hu_order_ranks(s, n), names, name, node);
+			}
 		}
+}
+
+/* Models that take nothing. What compensated models lose is given back: their order does not name them. */
+static void
+plain(uint64_t hash, size_t n, hu_str *names)
+{
+	for (int id = 0; id < HU_SUMS; id++) {
+		const hu_sum_model *m = hu_sum_model_of((hu_sum_id)id);
+		if (hu_sum_takes_of((hu_sum_id)id) == HU_TAKES_NOTHING && m->order && !m->compensated)
+			is(hash, m->order((hu_sum){ .id = (hu_sum_id)id }, n), names, hu_sum_name((hu_sum_id)id), n);
 	}
 }
 
@@ -87,10 +100,9 @@ openblas(uint64_t hash, size_t n, hu_str *names)
 }
 
 void
-hu_order_names(uint64_t hash, size_t n, hu_str *names, int *ours)
+hu_reveal_names(uint64_t hash, size_t n, hu_str *names, int *ours)
 {
-	is(hash, hu_order_ascending(n), names, "fma, sequential", n);
-	is(hash, hu_order_pairwise(n), names, "pairwise", n);
+	plain(hash, n, names);
 	is(hash, hu_order_lanes(n, 32, HU_TREE_BLOCK), names, "the fixed tree", n);
 	for (size_t length = names->len ? n : 2; length < n;
 		length += n <= 512 ? 1 : length) { /* for long sums only powers of two */

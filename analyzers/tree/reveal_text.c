@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct list { const hu_order **item; int n, cap; } list;
+typedef struct list {
+	const hu_order **item;
+	int n, cap;
+} list;
 
 static void text(const hu_order *o, hu_str *s);
 
@@ -212,13 +215,13 @@ text(const hu_order *o, hu_str *s)
 }
 
 void
-hu_order_text(const hu_order *o, hu_str *s)
+hu_reveal_text(const hu_order *o, hu_str *s)
 {
 	text(o, s);
 }
 
 void
-hu_order_nested(const hu_order *o, hu_str *s)
+hu_reveal_nested(const hu_order *o, hu_str *s)
 {
 	if (!o->n) {
 		hu_str_addf(s, "%zu", o->leaf + 1);
@@ -226,7 +229,7 @@ hu_order_nested(const hu_order *o, hu_str *s)
 	}
 	for (int i = 0; i < o->n; i++) {
 		hu_str_add(s, i ? " " : "(");
-		hu_order_nested(o->child[i], s);
+		hu_reveal_nested(o->child[i], s);
 	}
 	hu_str_add(s, ")");
 }

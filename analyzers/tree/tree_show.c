@@ -15,9 +15,9 @@ text_of(const hu_order *o, int full)
 
 	hu_str_init(&s);
 	if (full)
-		hu_order_nested(o, &s);
+		hu_reveal_nested(o, &s);
 	else
-		hu_order_text(o, &s);
+		hu_reveal_text(o, &s);
 	return s.s;
 }
 
@@ -111,7 +111,7 @@ hu_tree_show(hu_trees *t, hu_tree_found *f)
 	if (f->o) {
 		f->hash = hu_order_hash(f->o);
 		f->differs = f->documented && f->hash != hu_order_hash(f->documented);
-		hu_order_names(f->hash, t->n, &f->names, &f->ours);
+		hu_reveal_names(f->hash, t->n, &f->names, &f->ours);
 	}
 	t->wrong += f->differs;
 	if (t->rows)

@@ -3,7 +3,8 @@
 #ifndef HU_ANALYZERS_TREE_SHOW_H
 #define HU_ANALYZERS_TREE_SHOW_H
 
-#include "analyzers/tree/reveal_known.h"
+#include "analyzers/tree/reveal.h"
+#include "analyzers/tree/reveal_names.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/str.h"
 
@@ -15,12 +16,15 @@ typedef struct hu_trees {
 	size_t n, part;
 	hu_format_id in;
 	json_t *rows;
-	struct hu_tree_dot *dot; /* where the trees are drawn, too (tree_dot.h); NULL: nowhere */
+	struct hu_tree_dot *dot;   /* where the trees are drawn, too (tree_dot.h); NULL: nowhere */
 	int full, wrong, sentence; /* sentence: say of each order which summation model has it */
-	struct { char what[192]; uint64_t hash; } *seen;    /* trees of the first back end; hash 0 where it has none */
+	struct {
+		char what[192];
+		uint64_t hash;
+	} * seen; /* trees of the first back end; hash 0 where it has none */
 	int nseen, cap;
 	int alike, backends; /* alike: sums of this back end with the first one's tree; backends: back ends before this
-			        one */
+				one */
 } hu_trees;
 
 /* One box's answer. documented is the tree that its model promises, or NULL; the revealed tree is NULL where there is

@@ -135,20 +135,23 @@ hu_ranks_tree(hu_ranks *c, size_t node, int halving)
 	return level[0];
 }
 
-/* Adds n products over ranks by the collective s, a model of sums.def that takes ranks. */
-HU_HD_CALL double
-hu_model_ranks(
+/* Returns how n products are distributed over the ranks of the all-reduce s. */
+HU_HD hu_ranks
+hu_ranks_of(
 	const double *a, const double *b, size_t n, hu_sum s, hu_format wire, const hu_draw *draw, hu_sum_count *count)
 {
 	hu_ranks c = { a, b, n, n < (size_t)s.n ? n : (size_t)s.n, hu_format_of(s.acc), wire, s.mode, draw, count, 0 };
 
-	if (!n)
-		return 0;
-	switch (s.id) {
-	case HU_SUM_RING: return hu_ranks_ring(&c, 0, c.ranks);
-	case HU_SUM_TREE: return hu_ranks_tree(&c, 1, 0);
-	case HU_SUM_HALVING: return hu_ranks_tree(&c, 1, 1);
-	default: return hu_ranks_tree(&c, (size_t)s.node, 0);
-	}
+	return c;
+}
+
+/* Adds n products over ranks by the all-reduce s, nodes of `node` ranks by a tree (hu_ranks_tree). */
+HU_HD_CALL double
+hu_model_ranks(const double *a, const double *b, size_t n, hu_sum s, size_t node, int halving, hu_format wire,
+	const hu_draw *draw, hu_sum_count *count)
+{
+	hu_ranks c = hu_ranks_of(a, b, n, s, wire, draw, count);
+
+	return n ? hu_ranks_tree(&c, node, halving) : 0;
 }
 #endif

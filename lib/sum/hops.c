@@ -2,8 +2,12 @@
 #include "lib/sum/hops.h"
 
 #include "lib/sum/collective.h"
+#include "lib/sum/model/row.h"
 
-typedef struct hops { int *list; size_t n; } hops;
+typedef struct hops {
+	int *list;
+	size_t n;
+} hops;
 
 /* A node's ranks, each of which adds its own part to what it receives. */
 static void
@@ -51,13 +55,9 @@ hu_hops_list(int *list, hu_sum s)
 {
 	hops h = { list, 0 };
 	size_t n = (size_t)s.n;
+	hu_sum_ranks how = hu_sum_model_of(s.id)->ranks(s, n);
 
-	switch (s.id) {
-	case HU_SUM_RING: ring(&h, 0, n); break;
-	case HU_SUM_TREE: tree(&h, n, 1, 0); break;
-	case HU_SUM_HALVING: tree(&h, n, 1, 1); break;
-	default: tree(&h, n, (size_t)s.node, 0);
-	}
+	tree(&h, n, how.node, how.halving);
 	HU_ASSERT(h.n == 2 * n - 1);
 }
 

@@ -3,6 +3,7 @@
 #include "lib/sum/roundings.h"
 
 #include "lib/sum/bound.h"
+#include "lib/sum/model/row.h"
 #include "lib/sum/parts.h"
 
 #include <math.h>
@@ -28,48 +29,32 @@ hu_roundings_add(hu_roundings *r, hu_format f, hu_mode mode, int bits, double n)
 	r->most = u > r->most ? u : r->most;
 }
 
-/* Adds the roundings that the terms of one part of n meet: in acc, and where slices are added in outer. */
-static void
-of_part(hu_roundings *r, hu_sum s, double n)
+void
+hu_roundings_sliced(hu_roundings *r, hu_sum s, double n)
 {
-	hu_format acc = hu_format_of(s.acc), outer = hu_outer_format(s);
-	double length = s.id == HU_SUM_SPLITK ? ceil(n / s.n)
-			: s.n < n             ? s.n
-					      : n,
-	       m = length > 0 ? ceil(n / length) : 0, depth = 0;
+	double length = (double)hu_sum_model_of(s.id)->lengths(s, (size_t)n).length;
 
-	for (double reach = 1; reach < n; reach *= 2)
-		depth++;
-	switch (s.id) {
-	case HU_SUM_FMA:
-	case HU_SUM_SEQUENTIAL:
-		hu_roundings_add(r, acc, s.mode, s.bits, n);
-		break; /* one of the product or of the first fma, and n - 1 additions */
-	case HU_SUM_PAIRWISE: hu_roundings_add(r, acc, s.mode, s.bits, 1 + depth); break;
-	case HU_SUM_CHUNK:
-	case HU_SUM_OPENBLAS:
-	case HU_SUM_SPLITK: hu_roundings_add(r, acc, s.mode, s.bits, length + m - 1); break;
-	case HU_SUM_PROMOTE:
-		hu_roundings_add(r, acc, s.mode, s.bits, length);
-		hu_roundings_add(r, outer, s.mode, s.bits, m);
-		break;
-	case HU_SUM_RING:
-	case HU_SUM_TREE:
-	case HU_SUM_HALVING:
-	case HU_SUM_HIER:
-		depth = hu_sum_hops(s, n);
-		hu_roundings_add(r, acc, s.mode, s.bits, ceil(n / (n < s.n ? n : s.n)) + depth);
-		if (outer.id != acc.id)
-			hu_roundings_add(r, outer, s.mode, s.bits, 1 + depth);
-		break;
-	case HU_SUM_FABSUM:
-		hu_roundings_add(r, acc, s.mode, s.bits, length);
-		s.id = HU_SUM_KAHAN; /* its bound includes a rounding of products, too */
-		r->certain = hu_sum_apriori(s, (size_t)m, 0).relative;
-		break;
-	case HU_SUM_TC: r->none = "tensor cores chop, so that errors have a sign of their own"; break;
-	default: r->none = "a compensated sum's error hardly grows with its length"; break;
-	}
+	length = length < n ? length : n;
+	hu_roundings_add(r, hu_format_of(s.acc), s.mode, s.bits, length + (length > 0 ? ceil(n / length) : 0) - 1);
+}
+
+void
+hu_roundings_ranks(hu_roundings *r, hu_sum s, double n)
+{
+	double hops = hu_sum_hops(s, n);
+	hu_format wire = hu_outer_format(s);
+
+	hu_roundings_add(r, hu_format_of(s.acc), s.mode, s.bits, ceil(n / (n < s.n ? n : s.n)) + hops);
+	if (wire.id != s.acc)
+		hu_roundings_add(r, wire, s.mode, s.bits, 1 + hops);
+}
+
+void
+hu_roundings_compensated(hu_roundings *r, hu_sum s, double n)
+{
+	(void)s;
+	(void)n;
+	r->none = "a compensated sum's error hardly grows with its length";
 }
 
 hu_roundings
@@ -78,7 +63,7 @@ hu_roundings_of_sum(hu_sum s, size_t k, size_t part)
 	hu_roundings r = { .terms = (double)k };
 	size_t parts = part && part < k ? (k + part - 1) / part : 1;
 
-	of_part(&r, s, (double)(parts > 1 ? part : k));
+	hu_sum_model_of(s.id)->roundings(&r, s, (double)(parts > 1 ? part : k));
 	if (parts > 1)
 		hu_roundings_add(&r, hu_outer_format(s), hu_mode_draws(s.mode) ? s.mode : HU_RNE, s.bits,
 			(double)hu_tree_depth(parts));

@@ -18,13 +18,13 @@
 
 /* The roundings of one result. */
 typedef struct hu_roundings {
-	const char *none;                /* why there is no such bound, as the end of a sentence; NULL: there is one */
-	double terms;                    /* number of terms */
-	double count;                    /* the most roundings that a term meets */
-	double squares, drift, most;     /* over these: Σ u_i^2; a bound of the sum of the means; the largest u_i */
-	double certain;                  /* relative error of a part that has a proven bound instead */
-	double absolute;                 /* proven bound of what subnormal products lose */
-	double last, least;              /* the rounding to the output: relative to the result, and absolute; proven */
+	const char *none;            /* why there is no such bound, as the end of a sentence; NULL: there is one */
+	double terms;                /* number of terms */
+	double count;                /* the most roundings that a term meets */
+	double squares, drift, most; /* over these: Σ u_i^2; a bound of the sum of the means; the largest u_i */
+	double certain;              /* relative error of a part that has a proven bound instead */
+	double absolute;             /* proven bound of what subnormal products lose */
+	double last, least;          /* the rounding to the output: relative to the result, and absolute; proven */
 } hu_roundings;
 
 /* The roundings of k products added by the resolved model s, in parts of `part` terms (0: one part) that parts.h
@@ -35,6 +35,12 @@ hu_roundings hu_roundings_of_sum(hu_sum s, size_t k, size_t part);
 /* Adds n roundings to format f for every term, with `bits` random bits under SR (0: 32). A directed mode leaves no
    bound. */
 void hu_roundings_add(hu_roundings *r, hu_format f, hu_mode mode, int bits, double n);
+
+/* What several summation models' rows have as their roundings of one part of n terms (lib/sum/model/row.h): slices that
+   are added in order, all-reduces, compensated sums. */
+void hu_roundings_sliced(hu_roundings *r, hu_sum s, double n);
+void hu_roundings_ranks(hu_roundings *r, hu_sum s, double n);
+void hu_roundings_compensated(hu_roundings *r, hu_sum s, double n);
 
 /* Returns the λ with which `results` such sums keep their bounds all together with probability `confidence` (0 to
    1). */

@@ -4,6 +4,8 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/sum/model/row.h"
+#include "lib/sum/model/run.h"
 #include "lib/sum/tc/sum.h"
 
 #include <stdio.h>
@@ -11,8 +13,11 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct { const char *name, *summary; int takes; } rows[] = {
-#define SUM(id, name, takes, summary) { name, summary, takes },
+static const struct {
+	const char *name;
+	hu_sum_takes takes;
+} rows[] = {
+#define SUM(id, file, takes, result) { #file, HU_TAKES_##takes },
 #include "lib/sum/sums.def"
 #undef SUM
 };
@@ -20,10 +25,39 @@ static const struct { const char *name, *summary; int takes; } rows[] = {
 int
 hu_sum_collective(hu_sum_id id)
 {
-	return rows[id].takes >= 3;
+	return hu_sum_result_of(id) == HU_RESULT_WIRE;
 }
-const char *hu_sum_name(hu_sum_id id) { return rows[id].name; }
-const char *hu_sum_summary(hu_sum_id id) { return rows[id].summary; }
+const char *
+hu_sum_name(hu_sum_id id)
+{
+	return rows[id].name;
+}
+hu_sum_takes
+hu_sum_takes_of(hu_sum_id id)
+{
+	return rows[id].takes;
+}
+
+/* Returns what stands behind a model's name in a list of models. */
+static const char *
+behind(hu_sum_takes takes)
+{
+	switch (takes) {
+	case HU_TAKES_NOTHING: return "";
+	case HU_TAKES_LENGTH:
+	case HU_TAKES_RANKS: return ":N";
+	case HU_TAKES_ARCH: return ":ARCH";
+	case HU_TAKES_NODES: return ":N:G";
+	}
+	return "";
+}
+
+void
+hu_sum_names(hu_str *to)
+{
+	for (int i = 0; i < HU_SUMS; i++)
+		hu_str_addf(to, "%s%s%s", i ? ", " : "", rows[i].name, behind(rows[i].takes));
+}
 
 hu_sum
 hu_sum_default(void)
@@ -56,11 +90,41 @@ set_ranks(hu_sum *s, const char *name, const char *text, int nodes)
 	return HU_OK;
 }
 
+/* Reads the length behind the colon, which is NULL where there is none. */
+static hu_status
+set_length(hu_sum *s, const char *word, const char *colon)
+{
+	char *end = NULL;
+	long n = colon ? strtol(colon + 1, &end, 10) : 0;
+
+	if (!colon || end == colon + 1 || *end || n < 1 || n > 1 << 24)
+		return hu_fail(HU_EINVAL, "summation model %s needs a length from 1 to 2^24, as in %s:64", word, word);
+	s->n = (int)n;
+	return HU_OK;
+}
+
+/* Refuses a model whose row lacks what every sum needs. */
+static hu_status
+whole(hu_sum_id id)
+{
+	const hu_sum_model *m = hu_sum_model_of(id);
+	const char *lacks = !m->run                              ? "arithmetic (run)"
+			    : !m->bound                          ? "error bound (bound)"
+			    : !m->roundings                      ? "count of roundings (roundings)"
+			    : !m->words                          ? "description (words)"
+			    : hu_sum_collective(id) && !m->ranks ? "order of ranks (ranks)"
+								 : NULL;
+
+	return lacks ? hu_fail(HU_EINVAL, "summation model %s cannot be used: lib/sum/model/%s.c gives it no %s",
+			       rows[id].name, rows[id].name, lacks)
+		     : HU_OK;
+}
+
 static hu_status
 set_name(hu_sum *s, char *word)
 {
 	const char *names[HU_SUMS];
-	char *colon = strchr(word, ':'), *end;
+	char *colon = strchr(word, ':');
 	int i;
 
 	if (colon)
@@ -71,23 +135,23 @@ set_name(hu_sum *s, char *word)
 		;
 	if (i == HU_SUMS) {
 		const char *near = hu_nearest(word, names, HU_SUMS);
-		return hu_fail(HU_EINVAL,
-			"unknown summation model '%s'%s%s; known: fma, sequential, chunk:N, openblas:N, pairwise, "
-			"kahan, neumaier, dot2, fabsum:N, splitk:N, promote:N, tc:ARCH, "
-			"ring:N, tree:N, halving:N, hier:N:G",
-			word, near ? "; did you mean " : "", near ? near : "");
+		hu_str known;
+		hu_str_init(&known);
+		hu_sum_names(&known);
+		hu_status st = hu_fail(HU_EINVAL, "unknown summation model '%s'%s%s; known: %s", word,
+			near ? "; did you mean " : "", near ? near : "", known.s);
+		hu_str_release(&known);
+		return st;
 	}
 	s->id = (hu_sum_id)i;
-	if (rows[i].takes == 2)
-		return hu_sum_tc_arch(s, colon ? colon + 1 : NULL);
-	if (!rows[i].takes)
-		return colon ? hu_fail(HU_EINVAL, "summation model %s takes no :N", word) : HU_OK;
-	if (rows[i].takes >= 3)
-		return set_ranks(s, word, colon ? colon + 1 : "", rows[i].takes == 4);
-	long n = colon ? strtol(colon + 1, &end, 10) : 0;
-	if (!colon || end == colon + 1 || *end || n < 1 || n > 1 << 24)
-		return hu_fail(HU_EINVAL, "summation model %s needs a length from 1 to 2^24, as in %s:64", word, word);
-	s->n = (int)n;
+	HU_TRY(whole(s->id));
+	switch (rows[i].takes) {
+	case HU_TAKES_NOTHING: return colon ? hu_fail(HU_EINVAL, "summation model %s takes no :N", word) : HU_OK;
+	case HU_TAKES_LENGTH: return set_length(s, word, colon);
+	case HU_TAKES_ARCH: return hu_sum_tc_arch(s, colon ? colon + 1 : NULL);
+	case HU_TAKES_RANKS:
+	case HU_TAKES_NODES: return set_ranks(s, word, colon ? colon + 1 : "", rows[i].takes == HU_TAKES_NODES);
+	}
 	return HU_OK;
 }
 
@@ -187,11 +251,12 @@ hu_sum_print(hu_sum s, char *out, size_t size)
 {
 	char n[32] = "", outer[32] = "", mode[16] = "", bits[16] = "";
 
-	if (rows[s.id].takes == 1 || rows[s.id].takes == 3)
+	if (rows[s.id].takes == HU_TAKES_LENGTH || rows[s.id].takes == HU_TAKES_RANKS)
 		snprintf(n, sizeof n, ":%d", s.n);
-	if (rows[s.id].takes == 4)
+	if (rows[s.id].takes == HU_TAKES_NODES)
 		snprintf(n, sizeof n, ":%d:%d", s.n, s.node);
-	if (s.outer != HU_NO_FORMAT && (s.outer != s.acc || s.id == HU_SUM_PROMOTE || s.id == HU_SUM_TC))
+	if (s.outer != HU_NO_FORMAT &&
+		(s.outer != s.acc || hu_sum_result_of(s.id) == HU_RESULT_WIDER || s.id == HU_SUM_TC))
 		snprintf(outer, sizeof outer, ",%s=%s", hu_sum_collective(s.id) ? "wire" : "outer",
 			hu_format_name(s.outer));
 	if (s.mode != HU_RNE)

@@ -4,14 +4,25 @@
 #ifndef HU_SUM_SUM_H
 #define HU_SUM_SUM_H
 
+#include "lib/base/str.h"
 #include "lib/number/format.h"
 
 typedef enum hu_sum_id {
-#define SUM(id, name, takes_n, summary) HU_SUM_##id,
+#define SUM(id, file, takes, result) HU_SUM_##id,
 #include "lib/sum/sums.def"
 #undef SUM
 	HU_SUMS
 } hu_sum_id;
+
+/* What follows a model's name, and the format that its sums end in (sums.def). */
+typedef enum hu_sum_takes {
+	HU_TAKES_NOTHING,
+	HU_TAKES_LENGTH,
+	HU_TAKES_ARCH,
+	HU_TAKES_RANKS,
+	HU_TAKES_NODES
+} hu_sum_takes;
+typedef enum hu_sum_result { HU_RESULT_ACC, HU_RESULT_WIDER, HU_RESULT_WIRE } hu_sum_result;
 
 /* Tensor cores by architecture. rtxblackwell is compute capability 12. */
 typedef enum hu_tc_arch {
@@ -67,5 +78,7 @@ const char *hu_tc_path_name(int path);
 /* Returns 1 for the models of an all-reduce, whose n is a number of ranks. */
 int hu_sum_collective(hu_sum_id id);
 const char *hu_sum_name(hu_sum_id id);
-const char *hu_sum_summary(hu_sum_id id);
+hu_sum_takes hu_sum_takes_of(hu_sum_id id);
+/* Appends the names of all models, with what follows them: fma, sequential, chunk:N, … */
+void hu_sum_names(hu_str *to);
 #endif

@@ -16,7 +16,7 @@ WIDE_SCRIPTS = 1720
 # Catalogues hold a file for each row of a table.
 EXEMPT = {"lib/op/kind": "catalogue", "cuda/kernel": "catalogue"}
 # A table names its rows, and a row uses what stands beside the table: that is no circle.
-ROWS = re.compile(r"hu_(node|analyzer|optim|dataset|model|bench|cmd|gpu_op|shim_op|fusion\w*|shim_fuse)_\w+$")
+ROWS = re.compile(r"hu_(node|analyzer|sum_model|optim|dataset|model|bench|cmd|gpu_op|shim_op|fusion\w*|shim_fuse)_\w+$")
 
 
 def sources(folders, endings=SOURCES):

@@ -25,7 +25,9 @@ static const product shapes[] = {
 	{ "conv2d_dw", "stride=1 kh=5 kw=5", "x:2x5x5x2 x:2x5x5x7", "x:5x5x2x7" },
 };
 
-typedef struct mix { const char *sum, *in, *out; } mix;
+typedef struct mix {
+	const char *sum, *in, *out;
+} mix;
 
 static const mix mixes[] = {
 	{ "fma,acc=fp32", "fp32", "fp32" },
@@ -80,7 +82,8 @@ test_side(const hu_side *side)
 
 /* What a model's name takes, as in sums.def: nothing, a length or a number of ranks, or also that of a node. */
 static const char *const takes[] = {
-#define SUM(ID, NAME, TAKES, SUMMARY) (TAKES) == 0 ? "" : (TAKES) == 4 ? ":4:2" : ":4",
+#define SUM(ID, FILE_, TAKES, RESULT)                                                                                  \
+	HU_TAKES_##TAKES == HU_TAKES_NOTHING ? "" : HU_TAKES_##TAKES == HU_TAKES_NODES ? ":4:2" : ":4",
 #include "lib/sum/sums.def"
 #undef SUM
 };

@@ -67,8 +67,8 @@ for model in $(rows trainer/model/models.def MODEL); do
 		row $model mixed_float16 --loss-scale $rule
 	done
 done
-for sum in $(sed -n 's/^SUM([A-Z0-9]*, "\([a-z0-9]*\)", 0,.*/\1/p' "$top/lib/sum/sums.def") $(sed -n 's/^SUM([A-Z0-9]*, "\([a-z0-9]*\)", [13],.*/\1:8/p' "$top/lib/sum/sums.def") \
-	$(sed -n 's/^SUM([A-Z0-9]*, "\([a-z0-9]*\)", 4,.*/\1:8:3/p' "$top/lib/sum/sums.def"); do
+for sum in $(sed -n 's/^SUM([A-Z0-9]*, \([a-z0-9]*\), NOTHING,.*/\1/p' "$top/lib/sum/sums.def") $(sed -n 's/^SUM([A-Z0-9]*, \([a-z0-9]*\), \(LENGTH\|RANKS\),.*/\1:8/p' "$top/lib/sum/sums.def") \
+	$(sed -n 's/^SUM([A-Z0-9]*, \([a-z0-9]*\), NODES,.*/\1:8:3/p' "$top/lib/sum/sums.def"); do
 	row mlp float32 --accumulate $sum
 	row mlp mixed_float16 --accumulate $sum,acc=fp16
 	row convnet float32 --accumulate $sum

@@ -2,7 +2,7 @@
    The folded text of a summation tree, read back: for trees of every model and for random ones, the text is expanded
    by a reader of its own, and must give the tree again. */
 #include "analyzers/tree/reveal.h"
-#include "analyzers/tree/reveal_known.h"
+#include "analyzers/tree/reveal_names.h"
 
 #include "lib/number/philox.h"
 #include "t/tool/tap.h"
@@ -200,11 +200,11 @@ reads_back(hu_order *o, size_t *length)
 	hu_str_init(&s);
 	hu_str_init(&full);
 	hu_str_init(&again);
-	hu_order_text(o, &s);
+	hu_reveal_text(o, &s);
 	reader r = { s.s, 0 };
 	hu_order *back = tree(&r);
-	hu_order_nested(o, &full);
-	hu_order_nested(back, &again);
+	hu_reveal_nested(o, &full);
+	hu_reveal_nested(back, &again);
 	same = !r.bad && !*r.at && hu_order_hash(o) == hu_order_hash(back);
 	if (!same)
 		diag("%s is read as %s from %s", full.s, again.s, s.s);
@@ -276,7 +276,7 @@ is_text_of(hu_order *o, const char *want)
 	size_t length;
 
 	hu_str_init(&s);
-	hu_order_text(o, &s);
+	hu_reveal_text(o, &s);
 	is_text(s.s, want, "%zu terms are %s", o->leaves, want);
 	hu_str_release(&s);
 	ok(reads_back(o, &length), "and read back");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Revealed summation trees: random trees are recovered exactly, each model gives its documented order,
    what is no tree is said to be none, FPRev's example holds. */
-#include "analyzers/tree/reveal_known.h"
+#include "analyzers/tree/reveal.h"
+#include "analyzers/tree/reveal_names.h"
 #include "lib/number/philox.h"
 #include "lib/sum/parts.h"
 #include "t/tool/tap.h"
@@ -11,7 +12,11 @@
 #include <string.h>
 
 /* A tree summed in a format: nodes of two round once; wider ones align to the largest term, chop and add exactly. */
-typedef struct machine { const hu_order *o; hu_format f; int chop; } machine;
+typedef struct machine {
+	const hu_order *o;
+	hu_format f;
+	int chop;
+} machine;
 
 static double
 node(const machine *m, const hu_order *o, const double *x)
@@ -85,9 +90,9 @@ test_random(hu_format_id term, hu_format_id acc, int products, int fused)
 			hu_str a, b;
 			hu_str_init(&a);
 			hu_str_init(&b);
-			hu_order_nested(m.o, &a);
+			hu_reveal_nested(m.o, &a);
 			if (o)
-				hu_order_nested(o, &b);
+				hu_reveal_nested(o, &b);
 			diag("seed %d: %s, revealed %s", (int)seed, a.s, b.s);
 			hu_str_release(&a);
 			hu_str_release(&b);
@@ -101,7 +106,10 @@ test_random(hu_format_id term, hu_format_id acc, int products, int fused)
 		products ? "products" : "values", hu_format_name(acc), fused ? ", some nodes fused" : "", wrong, most);
 }
 
-typedef struct model { hu_sum s; size_t part; } model;
+typedef struct model {
+	hu_sum s;
+	size_t part;
+} model;
 
 static double
 sum_model(void *to, const double *x, size_t n)
@@ -205,12 +213,12 @@ is_order(hu_order *o, const char *text, const char *names)
 
 	hu_str_init(&s);
 	hu_str_init(&n);
-	hu_order_text(o, &s);
+	hu_reveal_text(o, &s);
 	if (text)
 		is_text(s.s, text, "%zu terms as text", o->leaves);
 	else
 		diag("%s", s.s);
-	hu_order_names(hu_order_hash(o), o->leaves, &n, &ours);
+	hu_reveal_names(hu_order_hash(o), o->leaves, &n, &ours);
 	ok(names ? strstr(n.s, names) != NULL : !n.len, "known as %s", n.s);
 	hu_str_release(&s);
 	hu_str_release(&n);
@@ -226,7 +234,7 @@ test_text(void)
 	hu_str s;
 
 	hu_str_init(&s);
-	hu_order_nested(o, &s);
+	hu_reveal_nested(o, &s);
 	is_text(s.s, "((1 3) (2 4))", "every term");
 	hu_str_release(&s);
 	is_order(o, "pair(seq(1, 3), +1)", "the fixed tree");

@@ -3,7 +3,8 @@
 # lists.sh --check|--update TOP: the lists of files against the tree under TOP.
 # Lists are single lines, `VARIABLE += path` in a folder's local.mk, `include`
 # in folders.mk, `COMMAND(name)` in commands.def, `KERNEL(name)` in
-# cuda/kernel/kernels.def; every other line is left alone. --check prints what is missing or stale, one line each, and
+# cuda/kernel/kernels.def, `#include` in lib/sum/model/device.inc; every other line is left alone.
+# --check prints what is missing or stale, one line each, and
 # exits 1.
 export LC_ALL=C
 mode=$1
@@ -61,13 +62,15 @@ wanted() {
 		done
 	done
 	find cuda/kernel -name "*.cu" 2>/dev/null | sed 's|.*/\(.*\)\.cu|cuda/kernel/kernels.def KERNEL(\1)|' | sort
+	find lib/sum/model -name "*.c" 2>/dev/null | sed 's|.*|lib/sum/model/device.inc #include "&"|' | sort
 	find trainer analyzers reports -name "cmd_*.c" 2>/dev/null | sed 's|.*/cmd_\(.*\)\.c|commands.def COMMAND(\1)|' | sort
 }
 
 row='^[A-Za-z0-9_]* [+]= [^ $]*/[^ $]*$|^include [$][(]top_srcdir[)]/|^(COMMAND|KERNEL)[(]'
+row="$row"'|^#include "lib/sum/model/[a-z0-9_]*[.]c"$'
 
 present() {
-	for list in folders.mk commands.def cuda/kernel/kernels.def $(find lib trainer analyzers cuda reports t bench doc examples python -name local.mk 2>/dev/null | sort); do
+	for list in folders.mk commands.def cuda/kernel/kernels.def lib/sum/model/device.inc $(find lib trainer analyzers cuda reports t bench doc examples python -name local.mk 2>/dev/null | sort); do
 		test -f "$list" && grep -E "$row" "$list" | sed "s|^|$list |"
 	done
 }

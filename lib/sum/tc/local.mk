@@ -15,3 +15,4 @@ libhalfulp_a_SOURCES += lib/sum/tc/sum.c
 noinst_HEADERS += lib/sum/tc/sum.h
 noinst_HEADERS += lib/sum/tc/tc.def
 noinst_HEADERS += lib/sum/tc/tc.h
+noinst_HEADERS += lib/sum/tc/unit.h

@@ -19,10 +19,10 @@ fma_four(four x, four y, four c)
 }
 
 #define HU_BYTES 16
-#define FMA32(x, y, c) (lf)fma_four((four)(x), (four)(y), (four)(c))
+#define FMA32(x, y, c) (lf) fma_four((four)(x), (four)(y), (four)(c))
 #include "lib/sum/vector/lanes_both.inc"
 
-const hu_lanes hu_lanes_scalar = { LANES * HU_BYTES / 4, LANES * HU_BYTES / 8, lanes_f32, lanes_narrow };
+const hu_lanes hu_lanes_scalar = { LANES * HU_BYTES / 4, LANES *HU_BYTES / 8, lanes_f32, lanes_narrow };
 
 const hu_lanes *
 hu_lanes_get(void)
@@ -40,14 +40,14 @@ hu_lanes_get(void)
 int
 hu_lanes_plan_of(hu_lanes_plan *p, hu_sum s, size_t n, int *f32)
 {
-	hu_format acc = hu_format_of(s.acc), outer = s.id == HU_SUM_PROMOTE ? hu_outer_format(s) : acc;
-	size_t length = s.n > 0 ? (size_t)s.n : n + !n;
+	hu_format acc = hu_format_of(s.acc),
+		  outer = hu_sum_result_of(s.id) == HU_RESULT_WIDER ? hu_outer_format(s) : acc;
+	const hu_sum_model *m = hu_sum_model_of(s.id);
 
-	if (s.mode != HU_RNE || s.id == HU_SUM_TC || s.id == HU_SUM_FMA || s.id == HU_SUM_OPENBLAS ||
-		hu_sum_collective(s.id))
+	if (s.mode != HU_RNE || m->lanes == HU_LANES_NONE)
 		return 0;
-	p->id = s.id;
-	p->length = s.id == HU_SUM_SPLITK ? (n + length - 1) / length + !n : length;
+	p->lanes = m->lanes;
+	p->length = m->lengths ? m->lengths(s, n).length : n + !n;
 	*f32 = acc.id == HU_FP32 && outer.id == HU_FP32;
 	return *f32 || (hu_narrow_of(&p->acc, acc) && hu_narrow_of(&p->outer, outer));
 }

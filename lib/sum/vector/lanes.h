@@ -5,11 +5,15 @@
 #ifndef HU_SUM_LANES_H
 #define HU_SUM_LANES_H
 
+#include "lib/sum/model/row.h"
 #include "lib/sum/vector/panel.h"
-#include "lib/sum/sum.h"
 
 /* A model, the formats that its accumulators round to, and the length of a slice, where the model has slices. */
-typedef struct hu_lanes_plan { hu_sum_id id; size_t length; hu_narrow acc, outer; } hu_lanes_plan;
+typedef struct hu_lanes_plan {
+	hu_sum_lanes lanes;
+	size_t length;
+	hu_narrow acc, outer;
+} hu_lanes_plan;
 
 /* Sets out[j] to the sum of a[k] * b[k][j] over n products, for as many columns as the kernel has (n32 or n64, which
    is also the length of b's rows). */
@@ -17,9 +21,9 @@ typedef void hu_lanes_f32(float *out, const float *a, const float *b, size_t n, 
 typedef void hu_lanes_f64(double *out, const double *a, const double *b, size_t n, const hu_lanes_plan *p);
 
 typedef struct hu_lanes {
-	size_t n32, n64;       /* columns */
-	hu_lanes_f32 *f32;     /* for fp32 accumulators */
-	hu_lanes_f64 *narrow;  /* for accumulators of a format that hu_narrow_of knows */
+	size_t n32, n64;      /* columns */
+	hu_lanes_f32 *f32;    /* for fp32 accumulators */
+	hu_lanes_f64 *narrow; /* for accumulators of a format that hu_narrow_of knows */
 } hu_lanes;
 
 extern const hu_lanes hu_lanes_scalar, hu_lanes_avx2, hu_lanes_avx512;

@@ -1,9 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/tree/reveal_known.h"
+/* SPDX-License-Identifier: Apache-2.0
+   Builds the documented trees of the models and of other known sums. */
+#include "lib/sum/order/order.h"
 
 #include "lib/base/mem.h"
-#include "lib/sum/model.h"
-#include "lib/sum/tc/tc.h"
+#include "lib/sum/model/row.h"
+#include "lib/sum/slices.h"
 #include "lib/sum/tree.h"
 
 #include <stdlib.h>
@@ -154,51 +155,43 @@ exchanged(hu_order **x, size_t n, int halving)
 hu_order *
 hu_order_ranks(hu_sum s, size_t n)
 {
-	size_t ranks = n < (size_t)s.n ? n : (size_t)s.n, members = 0,
-	       node = s.id == HU_SUM_RING   ? ranks
-		      : s.id == HU_SUM_HIER ? (size_t)s.node
-					    : 1;
+	size_t ranks = n < (size_t)s.n ? n : (size_t)s.n, members = 0;
+	hu_sum_ranks how = hu_sum_model_of(s.id)->ranks(s, ranks);
 	hu_order **x = hu_xcalloc(ranks, sizeof(hu_order *)), *o;
 
 	for (size_t r = 0; r < ranks; r++) {
 		o = chain(r * n / ranks, (r + 1) * n / ranks, 1);
-		if (r % node)
+		if (r % how.node)
 			x[members - 1] = hu_order_node(x[members - 1], o);
 		else
 			x[members++] = o;
 	}
-	o = exchanged(x, members, s.id == HU_SUM_HALVING);
+	o = exchanged(x, members, how.halving);
 	free(x);
 	return o;
+}
+
+hu_order *
+hu_order_chain(hu_sum s, size_t n)
+{
+	(void)s;
+	return hu_order_ascending(n);
+}
+
+hu_order *
+hu_order_sliced(hu_sum s, size_t n)
+{
+	hu_sum_slices by = hu_sum_model_of(s.id)->lengths(s, n);
+
+	return hu_order_slices(n, by.length, by.evened);
 }
 
 static hu_order *
 one_part(hu_sum s, size_t n)
 {
-	hu_tc t;
+	const hu_sum_model *m = hu_sum_model_of(s.id);
 
-	switch (s.id) {
-	case HU_SUM_FMA:
-	case HU_SUM_KAHAN: /* the compensation cannot restore what a mask absorbs, since the other mask absorbs it
-			      again */
-	case HU_SUM_SEQUENTIAL: return hu_order_ascending(n);
-	case HU_SUM_CHUNK:
-	case HU_SUM_FABSUM:
-	case HU_SUM_PROMOTE: return hu_order_slices(n, (size_t)s.n, 0);
-	case HU_SUM_OPENBLAS: return hu_order_slices(n, (size_t)s.n, 1);
-	case HU_SUM_SPLITK: return hu_order_slices(n, (n + (size_t)s.n - 1) / (size_t)s.n, 0);
-	case HU_SUM_PAIRWISE: return hu_order_pairwise(n);
-	case HU_SUM_TC:
-		t = hu_tc_of(s.arch, s.in, s.path);
-		if (t.kind == HU_TC_BLOCK)
-			return hu_order_blocks(n, (size_t)t.l);
-		return t.kind == HU_TC_HALVES ? hu_order_half_blocks(n, (size_t)t.l) : hu_order_ascending(n);
-	case HU_SUM_RING:
-	case HU_SUM_TREE:
-	case HU_SUM_HALVING:
-	case HU_SUM_HIER: return hu_order_ranks(s, n);
-	default: return NULL;
-	}
+	return m->order ? m->order(s, n) : NULL;
 }
 
 static void

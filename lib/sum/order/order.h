@@ -1,11 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The summation trees of the models as they are documented, built without running anything, and the names of revealed
-   trees that equal one of them. */
-#ifndef HU_ANALYZERS_REVEAL_KNOWN_H
-#define HU_ANALYZERS_REVEAL_KNOWN_H
+   Summation trees: in which order a sum adds its terms, as a tree; and those of the models as they are documented,
+   built without running anything. */
+#ifndef HU_SUM_ORDER_H
+#define HU_SUM_ORDER_H
 
-#include "analyzers/tree/reveal.h"
 #include "lib/sum/sum.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A summation tree: a leaf is a term; a node with more than two children adds them at once (a fused block). Since
+   addition commutes, the order of siblings has no meaning: children are sorted by their smallest terms. Terms count
+   from 0. */
+typedef struct hu_order {
+	size_t leaf;   /* the term of a leaf */
+	size_t leaves; /* how many leaves it has; 1 for a leaf */
+	struct hu_order **child;
+	int n, cap; /* n children; 0 for a leaf */
+} hu_order;
+
+hu_order *hu_order_leaf(size_t leaf);
+/* Returns a node with the children a and b, which it owns. NULLs are left out; where only one child remains, that child
+   is returned. */
+hu_order *hu_order_node(hu_order *a, hu_order *b);
+/* Makes c another child of the node o. */
+void hu_order_add(hu_order *o, hu_order *c);
+void hu_order_free(hu_order *o);
+
+/* Returns a 64-bit hash of the canonical form: equal trees have the same hash whatever the order of siblings, and terms
+   are distinguished. */
+uint64_t hu_order_hash(const hu_order *o);
+/* Returns the number of leaves of the smallest subtree with the terms i and j. */
+size_t hu_order_meet(const hu_order *o, size_t i, size_t j);
 
 /* A chain: terms 0 to n-1 one after the other. */
 hu_order *hu_order_ascending(size_t n);
@@ -26,11 +52,11 @@ hu_order *hu_order_half_blocks(size_t n, size_t width);
 /* The order of the all-reduce s (lib/sum/collective.h). */
 hu_order *hu_order_ranks(hu_sum s, size_t n);
 
+/* A chain; and slices as s's row has them. */
+hu_order *hu_order_chain(hu_sum s, size_t n);
+hu_order *hu_order_sliced(hu_sum s, size_t n);
+
 /* Returns the documented tree of the resolved model s, cut into parts of `part` terms (0: one part) whose sums the
    fixed tree adds. NULL for neumaier and dot2, whose compensation restores what the masks absorb. */
 hu_order *hu_order_of_model(hu_sum s, size_t n, size_t part);
-
-/* Appends the names of every order of this program that has this hash for n terms, separated by ", ", and sets *ours to
-   1; where there is none, the names of known orders of other programs. Empty where the order is unknown. */
-void hu_order_names(uint64_t hash, size_t n, hu_str *names, int *ours);
 #endif

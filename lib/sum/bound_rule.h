@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The rules that several summation models' bounds are made of. u bounds the relative error of one rounding; nearest
+   says that it is to the nearest with ties to even (RNE). What is relative is to the sum of the terms' magnitudes, and
+   what is absolute in multiples of h (bound.h). */
+#ifndef HU_SUM_BOUND_RULE_H
+#define HU_SUM_BOUND_RULE_H
+
+#include "lib/sum/bound.h"
+
+/* A factor that outweighs the roundings of the few double operations behind a bound. */
+#define HU_BOUND_UP (1 + 0x1p-40)
+
+/* Returns (1 + u)^n - 1, also where 1 + u is no double. */
+double hu_bound_growth(double u, double n);
+/* Returns the relative error of a slice of `length` terms added by fma. */
+double hu_bound_slice(double length, double u, int nearest);
+/* The bound of n terms in slices by s's row, which are added in order in the same format. */
+hu_sum_bound hu_bound_sliced(hu_sum s, double n, double u, double outer_u);
+/* The bound of n terms that meet at most `roundings` roundings each. */
+hu_sum_bound hu_bound_met(double n, double u, double roundings);
+/* The bound of Kahan's sum of n terms that are no products; it has no absolute part. */
+hu_sum_bound hu_bound_kahan(double u, double n);
+/* The bound of a sum whose compensation is added last, as Neumaier's; with `product` each product's residue is
+   compensated too, as in Dot2. */
+hu_sum_bound hu_bound_compensated(double u, double n, int nearest, int product);
+/* The bound of the all-reduce s over n terms, where outer_u bounds a rounding on the wire. */
+hu_sum_bound hu_bound_ranks(hu_sum s, double n, double u, double outer_u);
+#endif

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/sum/model/chunk.c
+noinst_HEADERS += lib/sum/model/device.inc
+libhalfulp_a_SOURCES += lib/sum/model/dot2.c
+libhalfulp_a_SOURCES += lib/sum/model/fabsum.c
+libhalfulp_a_SOURCES += lib/sum/model/fma.c
+libhalfulp_a_SOURCES += lib/sum/model/halving.c
+libhalfulp_a_SOURCES += lib/sum/model/hier.c
+libhalfulp_a_SOURCES += lib/sum/model/kahan.c
+libhalfulp_a_SOURCES += lib/sum/model/neumaier.c
+libhalfulp_a_SOURCES += lib/sum/model/openblas.c
+libhalfulp_a_SOURCES += lib/sum/model/pairwise.c
+libhalfulp_a_SOURCES += lib/sum/model/promote.c
+libhalfulp_a_SOURCES += lib/sum/model/ring.c
+noinst_HEADERS += lib/sum/model/row.h
+noinst_HEADERS += lib/sum/model/run.h
+libhalfulp_a_SOURCES += lib/sum/model/sequential.c
+libhalfulp_a_SOURCES += lib/sum/model/splitk.c
+libhalfulp_a_SOURCES += lib/sum/model/tc.c
+libhalfulp_a_SOURCES += lib/sum/model/tree.c

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/sum/order/order.c
+noinst_HEADERS += lib/sum/order/order.h
+libhalfulp_a_SOURCES += lib/sum/order/order_known.c
