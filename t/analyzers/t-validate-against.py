@@ -116,7 +116,8 @@ tap.ok("has another value for 'c'" in text and "no value called 'a'" in text
 
 try:
     import numpy as np, onnx, onnxruntime as ort
-    from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize_dynamic, quantize_static
+    from onnxruntime.quantization import (CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic,
+                                          quantize_static)
 except ImportError:
     tap.skip('files that tools write', 'onnx and onnxruntime are not installed')
     tap.finish()
@@ -161,6 +162,8 @@ def occ(to):
 TOOLS = {'static': lambda to: quantize_static('n.onnx', to, Reader()),
          'static-u8': lambda to: quantize_static('n.onnx', to, Reader(), activation_type=QuantType.QUInt8,
                  per_channel=True),
+         'operators': lambda to: quantize_static('n.onnx', to, Reader(), activation_type=QuantType.QUInt8,
+                                                 quant_format=QuantFormat.QOperator),
          'dynamic': lambda to: quantize_dynamic('n.onnx', to), 'occ': occ}
 
 

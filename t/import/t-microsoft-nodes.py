@@ -51,7 +51,8 @@ class Case:
         g = helper.make_graph([helper.make_node(self.op, names, self.outputs, domain=self.domain,
                 **self.attributes)], 'g', ins,
                               [helper.make_tensor_value_info(o, 0, None) for o in self.outputs if o], inits)
-        m = helper.make_model(g, opset_imports=[helper.make_opsetid('', 17 if self.old else 21), helper.make_opsetid(MS, 1)])
+        m = helper.make_model(g, opset_imports=[helper.make_opsetid('', 17 if self.old else 21),
+                helper.make_opsetid(MS, 1)])
         m.ir_version = 10
         m = onnx.load_from_string(m.SerializeToString())
         types = self.types()
@@ -152,6 +153,12 @@ Case('GatherBlockQuantized', [table, at, scales(20, 4), codes(20, 2)], (1,), bit
         quantize_axis=1)
 small = helper.make_tensor('', onnx.TensorProto.INT4, [20, 32], list(map(int, rng.integers(-8, 8, 640))))
 Case('GatherBlockQuantized', [small, at, scales(20, 2)], (1,), block_size=16, gather_axis=0, quantize_axis=1)
+
+E_, D_, F_ = 4, 16, 24
+for k_, normal, act in ((1, 0, 'relu'), (2, 0, 'silu'), (2, 1, 'gelu'), (4, 1, 'identity')):
+    Case('MoE', [R(6, D_), R(6, E_), R(E_, F_, D_) * f32(0.3), R(E_, F_), R(E_, D_, F_) * f32(0.3), R(E_, D_)], (0,
+            1), k=k_,
+         activation_type=act, normalize_routing_weights=normal)
 
 # Kernels of codes, with their formulas.
 full = [np.ascontiguousarray(v) for v in np.meshgrid(np.arange(256).astype(U8), np.arange(256).astype(U8))]

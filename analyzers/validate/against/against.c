@@ -5,6 +5,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,52 @@ floats(const hu_imported_value *v)
 	return v && !hu_import_whole(v->type);
 }
 
+/* The one number of initialiser NAME with END behind it; 0 where there is no such one. */
+static int
+number_of(const hu_against *a, const char *name, const char *end, double *x)
+{
+	char *all = hu_xprintf("%s%s", name, end);
+	const hu_onnx_graph *g = a->onnx.graph;
+	const hu_stensor *t = NULL;
+
+	for (size_t i = 0; i < g->ninit && !t; i++)
+		t = strcmp(g->init[i].name, all) ? NULL : &g->init[i];
+	free(all);
+	if (!t || t->count != 1)
+		return 0;
+	*x = !strcmp(t->dtype, "F32")  ? (double)*(const float *)t->data
+	     : !strcmp(t->dtype, "U8") ? *(const uint8_t *)t->data
+	     : !strcmp(t->dtype, "I8") ? *(const int8_t *)t->data
+				       : NAN;
+	return *x == *x;
+}
+
+/* What quantize_static's operators of codes pass on in place of NAME. */
+static void
+find_codes(const hu_against *a, hu_against_pair *p, const char *name)
+{
+	const hu_imported_value *v = derived(&a->m, name, "_quantized");
+	double scale, zero;
+
+	if (!v || (v->type != HU_ONNX_UINT8 && v->type != HU_ONNX_INT8) || !number_of(a, name, "_scale", &scale) ||
+		!number_of(a, name, "_zero_point", &zero) || !(scale > 0))
+		return;
+	p->seen = v;
+	p->scale = scale;
+	p->zero = zero;
+	p->low = v->type == HU_ONNX_INT8 ? -128 : 0;
+	p->high = p->low + 255;
+}
+
+static int
+is_output(const hu_network *n, const char *name)
+{
+	for (size_t i = 0; i < n->m.nout; i++)
+		if (!strcmp(n->m.out[i].name, name))
+			return 1;
+	return 0;
+}
+
 /* Appends value NAME of the float network, where it is a number that calls compute. */
 static void
 add(hu_against *a, hu_against_pair **pair, size_t *cap, const hu_network *n, const char *name, const hu_onnx_node *x)
@@ -93,7 +140,11 @@ add(hu_against *a, hu_against_pair **pair, size_t *cap, const hu_network *n, con
 	before = value_of(&a->m, name);
 	if (!seen && (before = derived(&a->m, name, "_QuantizeLinear_Input")))
 		seen = value_of(&a->m, name);
-	if (!seen) {
+	hu_against_pair found = { .of = v };
+	find_codes(a, &found, name);
+	if (!seen && found.seen && !is_output(n, name)) {
+		seen = found.seen;
+	} else if (!seen) {
 		seen = value_of(&a->m, name);
 		before = NULL;
 	}
@@ -104,7 +155,11 @@ add(hu_against *a, hu_against_pair **pair, size_t *cap, const hu_network *n, con
 		*cap = more;
 	}
 	hu_against_pair *p = &(*pair)[a->n];
-	*p = (hu_against_pair){ .of = v, .seen = floats(seen) ? seen : NULL, .before = floats(before) ? before : NULL };
+	*p = found;
+	if (seen != found.seen)
+		*p = (hu_against_pair){
+			.of = v, .seen = floats(seen) ? seen : NULL, .before = floats(before) ? before : NULL
+		};
 	p->codes = derived(&a->m, name, "_QuantizeLinear_Output");
 	a->row[a->n++] = (hu_against_row){ .value = v->name,
 		.node = x ? x->name : "",

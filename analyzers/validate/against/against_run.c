@@ -82,6 +82,24 @@ in_other(const run *r, const hu_imported_value *v, size_t i)
 	return hu_get(&r->y.t[v->tensor], place(v, i));
 }
 
+/* Element I of the pair's value as readers of the file see it. */
+static double
+as_seen(const run *r, const hu_against_pair *p, size_t i)
+{
+	double x = in_other(r, p->seen, i);
+
+	return p->scale > 0 ? (x - p->zero) * p->scale : x;
+}
+
+/* Makes element I of the pair's value in the file X, or where readers see codes the nearest of these. */
+static void
+put_seen(run *r, const hu_against_pair *p, size_t i, double x)
+{
+	if (p->scale > 0)
+		x = fmin(fmax(rint((double)((float)x / (float)p->scale)) + p->zero, p->low), p->high);
+	hu_put(&r->y.t[p->seen->tensor], place(p->seen, i), x);
+}
+
 static void
 add_error(hu_against_error *e, double is, double was)
 {
@@ -105,7 +123,7 @@ agrees(const run *r, const hu_against_pair *p, const hu_imported_value *v)
 	}
 	double near = sqrt(squares / (double)n) / 4;
 	for (size_t i = 0; i < n; i++) {
-		double was = in_float(r, p->of, i), is = in_other(r, v, i);
+		double was = in_float(r, p->of, i), is = v == p->seen ? as_seen(r, p, i) : in_other(r, v, i);
 		finite += isfinite(was) && isfinite(is);
 		good += fabs(is - was) <= fmax(near, fabs(was) / 2);
 	}
@@ -132,12 +150,19 @@ count_lost(const run *r, const hu_against_pair *p, hu_against_row *row)
 	size_t n = counted(r, p->of);
 	double step = p->before && p->codes && one_shape(p->codes, p->seen) ? step_of(r, p, n) : 0;
 
+	for (size_t i = 0; i < n && p->scale > 0; i++) { /* the last codes, of what lies beyond them */
+		double code = in_other(r, p->seen, i);
+		row->saturated += (code == p->low || code == p->high) &&
+				  fabs(in_float(r, p->of, i) - as_seen(r, p, i)) > p->scale * 0.501;
+	}
+
 	for (size_t i = 0; i < n; i++) {
-		double was = p->before ? in_other(r, p->before, i) : in_float(r, p->of, i),
-		       is = in_other(r, p->seen, i);
+		double was = p->before ? in_other(r, p->before, i) : in_float(r, p->of, i), is = as_seen(r, p, i);
 		row->zeroed += was != 0 && is == 0;
 		/* Half a step is the most that rounding costs; float32's own errors are small beside it. */
-		row->saturated += step > 0 ? fabs(was - is) > step * 0.501 : isfinite(was) && isinf(is);
+		row->saturated += p->scale > 0 ? 0
+				  : step > 0   ? fabs(was - is) > step * 0.501
+					       : isfinite(was) && isinf(is);
 	}
 }
 
@@ -161,10 +186,10 @@ after_call(void *with, const hu_exec *y, int call)
 	}
 	size_t n = counted(r, p->of), all = count(p->of);
 	for (size_t i = 0; i < n; i++)
-		add_error(&row->own, in_other(r, p->seen, i), in_float(r, p->of, i));
+		add_error(&row->own, as_seen(r, p, i), in_float(r, p->of, i));
 	count_lost(r, p, row);
 	for (size_t i = 0; i < all; i++)
-		hu_put(&r->y.t[t], place(p->seen, i), in_float(r, p->of, i));
+		put_seen(r, p, i, in_float(r, p->of, i));
 }
 
 /* What has arrived at each row's value, in a run of the file as it is. */
@@ -177,7 +202,7 @@ look(run *r)
 		size_t n = counted(r, p->of);
 		row->elements += n;
 		for (size_t i = 0; i < n && row->kind == HU_AGAINST_SAME; i++) {
-			double was = in_float(r, p->of, i), is = in_other(r, p->seen, i);
+			double was = in_float(r, p->of, i), is = as_seen(r, p, i);
 			add_error(&row->arrived, is, was);
 			row->nonfinite += isfinite(was) && !isfinite(is);
 		}

@@ -6,9 +6,11 @@
 #include "analyzers/validate/against/against.h"
 
 /* A row's value in the float network, and in the file as its readers see it (NULL: there is none), before its codes,
-   and these codes (NULL: it has none). */
+   and these codes (NULL: it has none). Where readers see codes, seen are these, of low to high, and (code - zero) times
+   scale is what they are worth; else scale is 0. */
 typedef struct hu_against_pair {
 	const hu_imported_value *of, *seen, *before, *codes;
+	double scale, zero, low, high;
 } hu_against_pair;
 
 /* Fills a's rows, of which pair[i] belongs to row i. */

@@ -23,14 +23,25 @@ number(hu_importing *c, size_t i)
 	return is;
 }
 
+/* T as part of a kernel of codes, whose formats no policy changes. */
+static int
+kernels_own(hu_importing *c, int t)
+{
+	if (t >= 0) {
+		c->p->t[t].cls = HU_OTHER;
+		c->p->t[t].state = 0;
+	}
+	return t;
+}
+
 /* T by OP with the float32 or float64 number X, as T is. */
 static int
 with(hu_importing *c, const char *op, int t, double x)
 {
 	if (t < 0)
 		return -1;
-	return hu_import_call2(
-		c, op, t, hu_import_like(c, t, c->p->t[t].format == HU_FP64 ? HU_ONNX_DOUBLE : HU_ONNX_FLOAT, x));
+	int type = c->p->t[t].format == HU_FP64 ? HU_ONNX_DOUBLE : HU_ONNX_FLOAT;
+	return hu_import_call2(c, op, t, kernels_own(c, hu_import_like(c, t, type, x)));
 }
 
 static int
@@ -47,12 +58,7 @@ codes(hu_importing *c, int t, double before, double behind, int type)
 	t = hu_import_call1(c, "round", t);
 	t = behind != 0 ? with(c, "add", t, behind) : t;
 	t = with(c, "max", t, type == HU_ONNX_INT8 ? -128 : 0);
-	t = in_format(c, with(c, "min", t, type == HU_ONNX_INT8 ? 127 : 255), HU_FP32);
-	if (t >= 0) {
-		c->p->t[t].cls = HU_OTHER;
-		c->p->t[t].state = 0;
-	}
-	return t;
+	return kernels_own(c, in_format(c, with(c, "min", t, type == HU_ONNX_INT8 ? 127 : 255), HU_FP32));
 }
 
 static void
@@ -252,7 +258,7 @@ scales(hu_importing *c, hu_value *a, hu_value *b, size_t n)
 	    y = hu_import_plain(c, b);
 	y = b->n == 1 ? hu_import_expand(c, hu_import_flat(c, y, hu_shape0()), hu_shape1(n))
 		      : hu_import_flat(c, y, hu_shape1(n));
-	return hu_import_call2(c, "mul", x, y);
+	return kernels_own(c, hu_import_call2(c, "mul", x, y));
 }
 
 /* Row K, a number a column, in the shape of T. */
