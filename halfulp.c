@@ -8,6 +8,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/bug.h"
 #include "lib/base/guard/allocators.h"
+#include "lib/base/guard/limit.h"
 #include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -125,7 +126,7 @@ run(int argc, char **argv)
 
 	signal(SIGXFSZ, SIG_IGN); /* a file above the limit on sizes is a failed write, which is told and cleaned up */
 	hu_threads_settle(argv);
-	if (hu_simd_from_env() != HU_OK)
+	if (hu_simd_from_env() != HU_OK || hu_limit_stack() != HU_OK)
 		return hu_complain(HU_EUNABLE);
 	hu_command_register(commands);
 	hu_command_add(&hu_pictures);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp report: writes the page and the figures of one or several runs. */
+#include "lib/base/console/show_json.h"
 #include "lib/base/guard/guard.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
@@ -154,8 +155,8 @@ print_json(const hu_report_runs *runs, const hu_figures *f, const char *out, con
 		}
 		json_array_append_new(figures, j);
 	}
-	json_t *all = json_pack("{s:s, s:o, s:o}", "page", page, "runs", labels, "figures", figures);
-	json_dumpf(all, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	json_t *all = json_pack("{s:s, s:o, s:o}", "page", hu_shown(page), "runs", labels, "figures", figures);
+	hu_json_write(all, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 	putchar('\n');
 	json_decref(all);
 	free(page);

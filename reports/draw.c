@@ -7,9 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { AT_ONCE = 2 };
@@ -38,7 +41,10 @@ hu_report_source(const char *name, char **text, size_t *n)
 static void
 become_gnuplot(const char *dir, const char *first, const char *argument, const char *log)
 {
-	const char *named = getenv("GNUPLOT");
+	const char *given = getenv("GNUPLOT");
+	char path[PATH_MAX];
+	/* a path is meant from where the program was started */
+	const char *named = given && strchr(given, '/') && realpath(given, path) ? path : given;
 	int in = open("/dev/null", O_RDONLY);
 
 	if (chdir(dir))
@@ -74,15 +80,29 @@ start(const char *dir, const char *first, const char *argument, const char *log,
 	return HU_OK;
 }
 
-/* Returns the exit code, or the negative number of the signal that ended the process. */
-static int
-finish(pid_t pid)
-{
-	int status;
+enum { HANGS = -1000 };
 
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
+/* Returns the exit code, or the negative number of the signal that ended the process; HANGS where it has not ended
+   after so many seconds, and is killed. */
+static int
+finish(pid_t pid, int seconds)
+{
+	const struct timespec pause = { 0, 5000000 };
+	struct timespec begun, now;
+	int status, killed = 0;
+	pid_t got;
+
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	while ((got = waitpid(pid, &status, killed ? 0 : WNOHANG)) <= 0) {
+		if (got < 0 && errno != EINTR)
 			return -1;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (!killed && now.tv_sec - begun.tv_sec > seconds)
+			killed = !kill(pid, SIGKILL);
+		nanosleep(&pause, NULL);
+	}
+	if (killed)
+		return HANGS;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? -WTERMSIG(status) : -1;
 }
 
@@ -94,13 +114,27 @@ absent(void)
 		"or set GNUPLOT to its path; report --terminal does without");
 }
 
+enum { VERSION_SECONDS = 15, DRAW_SECONDS = 120 };
+
+static hu_status
+hangs(const char *what, int seconds)
+{
+	const char *named = getenv("GNUPLOT");
+
+	return hu_fail(HU_EUNABLE,
+		"gnuplot took more than %d seconds %s and was killed: is %s the gnuplot that is meant (GNUPLOT names "
+		"it)?",
+		seconds, what, named && *named ? named : HU_GNUPLOT);
+}
+
 hu_status
 hu_gnuplot_check(void)
 {
 	pid_t pid;
 
 	HU_TRY(start("/", NULL, "--version", "/dev/null", &pid));
-	return finish(pid) == 0 ? HU_OK : absent();
+	int code = finish(pid, VERSION_SECONDS);
+	return code == 0 ? HU_OK : code == HANGS ? hangs("to say its version", VERSION_SECONDS) : absent();
 }
 
 /* Finds the line of gnuplot's log that names the fault: gnuplot prints the command, a caret, then `"file" line N:
@@ -129,7 +163,11 @@ check(const hu_figure *f, const char *dir, const char *formats, int code)
 	complaint(log, said, sizeof said);
 	if (code == 127)
 		st = absent();
-	else if (code < 0)
+	else if (code == HANGS) {
+		char *what = hu_xprintf("to draw %s", f->stem);
+		st = hangs(what, DRAW_SECONDS);
+		free(what);
+	} else if (code < 0)
 		st = hu_fail(HU_EUNABLE, "gnuplot was ended by signal %d (%s) while it drew %s: %s", -code,
 			strsignal(-code), f->stem, said);
 	else if (code)
@@ -186,7 +224,7 @@ hu_figures_draw(const hu_figures *f, const char *dir, const char *formats, hu_fi
 		}
 		for (k = 0; !job[k].f; k++)
 			;
-		int code = finish(job[k].pid);
+		int code = finish(job[k].pid, DRAW_SECONDS);
 		hu_status one = check(job[k].f, dir, formats, code);
 		st = st == HU_OK ? one : st;
 		job[k].f = NULL;

@@ -2,6 +2,8 @@
    halfulp-check: the commands check and diff alone, linked statically, for images where nothing may be installed. It
    trains nothing and needs neither BLAS nor CUDA nor gnuplot; what it prints is what halfulp prints. */
 #include "lib/base/build.h"
+#include "lib/base/guard/allocators.h"
+#include "lib/base/guard/limit.h"
 #include "lib/base/console/command.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -28,8 +30,9 @@ main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "--help";
 
+	hu_allocators_set();
 	hu_threads_settle(argv);
-	if (hu_simd_from_env() != HU_OK)
+	if (hu_simd_from_env() != HU_OK || hu_limit_stack() != HU_OK)
 		return hu_complain(HU_EUNABLE);
 	hu_command_register(commands);
 	if (!strcmp(word, "--help") || !strcmp(word, "-h"))

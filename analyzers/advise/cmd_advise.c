@@ -5,6 +5,7 @@
 #include "analyzers/advise/typed.h"
 #include "analyzers/network/network.h"
 
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
@@ -189,7 +190,7 @@ tell(job *j)
 		HU_TRY(write(j, out));
 	if (hu_args_given(j->a, "json")) {
 		json_t *o = hu_advice_json(&j->advice);
-		json_dumpf(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+		hu_json_write(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 		puts("");
 		json_decref(o);
 	} else {

@@ -5,6 +5,7 @@
 #include "analyzers/check/allowance.h"
 #include "analyzers/bless/blessing.h"
 #include "lib/base/console/show.h"
+#include "lib/base/guard/input.h"
 #include "lib/base/mem.h"
 
 #include <math.h>
@@ -115,8 +116,10 @@ static void
 say_moved(hu_str *s, const char *path, const hu_baseline *b)
 {
 	hu_baseline before;
+	struct stat is;
 
-	if (!hu_exists(path))
+	/* a pipe or a device has no earlier baseline, and reading it could block for ever */
+	if (hu_input_stat(path, &is) || !S_ISREG(is.st_mode))
 		return;
 	if (hu_baseline_read(&before, path) != HU_OK) {
 		hu_str_addf(s, "what moved cannot be said: %s\n", hu_reason());

@@ -2,6 +2,7 @@
 #include "analyzers/calc/rows.h"
 
 #include "lib/judge/judge.h"
+#include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/fitted.h"
 #include "lib/base/str.h"
@@ -295,7 +296,7 @@ hu_rows_each(hu_status (*each)(const char *text, void *to), void *to, const hu_a
 void
 hu_rows_print_json(json_t *rows)
 {
-	json_dumpf(rows, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
+	hu_json_write(rows, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
 	putchar('\n');
 	json_decref(rows);
 }

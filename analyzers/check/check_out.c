@@ -4,6 +4,7 @@
 #include "analyzers/check/baseline_program.h"
 #include "analyzers/check/why.h"
 
+#include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/show.h"
 #include "lib/base/str.h"
@@ -134,7 +135,7 @@ json(FILE *out, const hu_check_report *r)
 	o = json_pack("{s:s s:s s:I s:I s:s* s:s* s:s s:o}", "run", hu_shown(r->run), "baseline", hu_shown(r->path),
 		"quantities", (json_int_t)r->n, "failed", (json_int_t)r->failed, "why", first, "history", r->history,
 		"attribution", why, "findings", list);
-	json_dumpf(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+	hu_json_write(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	fputc('\n', out);
 	json_decref(o);
 	free(first);
@@ -162,7 +163,7 @@ hu_check_write_error(FILE *out, const char *suite, const char *run, const char *
 
 	if (!strcmp(format, "json")) {
 		json_t *o = json_pack("{s:s s:s}", "run", hu_shown(run), "error", reason);
-		json_dumpf(o, out, JSON_INDENT(1));
+		hu_json_write(o, out, JSON_INDENT(1));
 		fputc('\n', out);
 		json_decref(o);
 		return;

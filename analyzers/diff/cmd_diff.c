@@ -4,6 +4,7 @@
    are compared by name, in analyzers/gate. */
 #include "analyzers/gate/gate_files.h"
 #include "analyzers/diff/parting.h"
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
@@ -233,7 +234,7 @@ print_json(const outcome *o)
 		o->c.evaluation >= 0 ? json_integer((json_int_t)o->c.evaluation) : json_null(), "common_traces",
 		o->common, "tensors", o->traces.list);
 
-	json_dumpf(j, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+	hu_json_write(j, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	putchar('\n');
 	json_decref(j);
 }

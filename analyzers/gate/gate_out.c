@@ -2,6 +2,7 @@
 #include "analyzers/gate/gate_out.h"
 
 #include "analyzers/gate/gate_why.h"
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -131,7 +132,7 @@ hu_gate_json(FILE *out, const hu_gate *g, int verdicts)
 		     : json_pack("{s:s s:s s:b s:I}", "first", hu_shown(g->old.path), "second", hu_shown(g->new.path),
 			       "same", !hu_gate_differing(g), "names", (json_int_t)g->n);
 	json_object_set_new(o, "rows", list);
-	json_dumpf(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+	hu_json_write(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	fputc('\n', out);
 	json_decref(o);
 }

@@ -2,6 +2,7 @@
    Outcomes for what shows them beside the code: GitHub's annotations, GitLab's code quality. */
 #include "analyzers/outcome/outcome.h"
 
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 
@@ -83,7 +84,7 @@ hu_outcomes_gitlab(FILE *out, const hu_outcomes *v)
 		finding(list, v, o->name, text, "major");
 		free(text);
 	}
-	json_dumpf(list, out, JSON_INDENT(1));
+	hu_json_write(list, out, JSON_INDENT(1));
 	fputc('\n', out);
 	json_decref(list);
 }

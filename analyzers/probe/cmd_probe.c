@@ -4,6 +4,7 @@
 #include "analyzers/probe/probe.h"
 #include "analyzers/probe/probe_command.h"
 #include "analyzers/probe/probe_features.h"
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 #include "lib/sum/tc/status.h"
@@ -136,9 +137,9 @@ print_probes(const json_t *o)
 		j) if (!json_unpack(j, "{s:s s:s s:s s:s s:s}", "probe", &name, "inputs", &what, "value", &got,
 			       "tabled", &want, "verdict", &verdict))
 		printf("%-14s%-76s %-24s %-24s %s\n", name, what, got, want, verdict);
-	json_array_foreach(json_object_get(o, "unsettled"), i, j)
-		if (!json_unpack(j, "{s:s s:s}", "probe", &name, "open", &what))
-			printf("%sunsettled, %s would tell: %s\n", i ? "" : "\n", name, what);
+	json_array_foreach(
+		json_object_get(o, "unsettled"), i, j) if (!json_unpack(j, "{s:s s:s}", "probe", &name, "open", &what))
+		printf("%sunsettled, %s would tell: %s\n", i ? "" : "\n", name, what);
 }
 
 static hu_status
@@ -235,28 +236,32 @@ run(const hu_args *args)
 		st = all(args, o, &failed);
 
 	if (st == HU_OK && hu_args_given(args, "json")) {
-		json_dumpf(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+		hu_json_write(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 		putchar('\n');
 	} else if (st == HU_OK) {
-		json_object_foreach(o, name, value)
-			if (json_is_string(value))
-				printf("%-32s%s\n", name, json_string_value(value));
-			else if (json_is_integer(value))
-				printf("%-32s%lld\n", name, (long long)json_integer_value(value));
+		json_object_foreach(o, name, value) if (json_is_string(value))
+			printf("%-32s%s\n", name, json_string_value(value));
+		else if (json_is_integer(value)) printf("%-32s%lld\n", name, (long long)json_integer_value(value));
 		print_probes(o);
 	}
 	json_decref(o);
 	return st == HU_OK ? (failed ? HU_EXIT_JUDGED : HU_EXIT_OK) : hu_complain(st);
 }
 
-static int asks_backend(const void *of) { return strcmp(hu_args_text(of, "backend"), "model"); }
-static int draws(const void *of) { return strcmp(hu_args_text(of, "random"), "0"); }
+static int
+asks_backend(const void *of)
+{
+	return strcmp(hu_args_text(of, "backend"), "model");
+}
+static int
+draws(const void *of)
+{
+	return strcmp(hu_args_text(of, "random"), "0");
+}
 
-static const hu_opt_need needs[] = {
-	{ "tsv random seed", asks_backend, "on the model alone, which has no such rows; --backend cuda or shim has" },
-	{ "seed", draws, "without --random" },
-	{ NULL, NULL, NULL }
-};
+static const hu_opt_need needs[] = { { "tsv random seed", asks_backend,
+					     "on the model alone, which has no such rows; --backend cuda or shim has" },
+	{ "seed", draws, "without --random" }, { NULL, NULL, NULL } };
 
 const hu_command hu_cmd_probe = { "probe", "[OPTION...]",
 	"find the features of a tensor core model by test sums, as papers do with hardware",

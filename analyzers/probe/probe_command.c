@@ -3,6 +3,7 @@
 
 #include "analyzers/probe/probe_device.h"
 #include "cuda/device/device.h"
+#include "lib/base/console/show_json.h"
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
 #include "lib/base/tsv.h"
@@ -216,7 +217,7 @@ hu_probe_command(const hu_args *a)
 	hu_status st = run(&t, a);
 	hu_probe_close(&t.dev);
 	if (st == HU_OK && t.json) {
-		json_dumpf(t.json, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+		hu_json_write(t.json, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 		putchar('\n');
 	}
 	json_decref(t.json);

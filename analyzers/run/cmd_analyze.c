@@ -3,6 +3,7 @@
 #include "analyzers/run/analyzer.h"
 #include "analyzers/units/walk.h"
 
+#include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
@@ -203,17 +204,15 @@ report(const hu_analysis *a, int summed, int json)
 		if (!o)
 			o = json_object();
 		json_object_set_new(o, "over_bound", json_integer((json_int_t)a->over_bound));
-		json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+		hu_json_write(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
 		putchar('\n');
 	} else if (o) {
 		putchar('\n');
-		json_array_foreach(json_object_get(o, "verdict"), i, v)
-			printf("%s\n", json_string_value(v));
-		json_array_foreach(json_object_get(o, "remedies"), i, v)
-			printf("%sAgainst %s: %s; to see it at work: %s\n", i ? "" : "\n",
-				json_string_value(json_object_get(v, "cause")),
-				json_string_value(json_object_get(v, "remedy")),
-				json_string_value(json_object_get(v, "command")));
+		json_array_foreach(json_object_get(o, "verdict"), i, v) printf("%s\n", json_string_value(v));
+		json_array_foreach(json_object_get(o, "remedies"), i, v) printf(
+			"%sAgainst %s: %s; to see it at work: %s\n", i ? "" : "\n",
+			json_string_value(json_object_get(v, "cause")), json_string_value(json_object_get(v, "remedy")),
+			json_string_value(json_object_get(v, "command")));
 		printf("\ntables in %s/analysis", hu_shown(a->run->dir));
 		if (!a->run->tensors)
 			printf("; next: halfulp report %s", hu_shown(a->run->dir));
@@ -237,8 +236,8 @@ check_rest(const hu_analysis *a)
 
 	if (!by_ranks && !hu_parts_offered())
 		return HU_OK;
-	return hu_run_check_rest(a->run, a->step, a->nstep, by_ranks ? hu_ranks_rank() : 0,
-		by_ranks ? hu_ranks_size() : 1);
+	return hu_run_check_rest(
+		a->run, a->step, a->nstep, by_ranks ? hu_ranks_rank() : 0, by_ranks ? hu_ranks_size() : 1);
 }
 
 /* Opens what the command line names: a run directory, or the two files of a step, of which a line says what they
@@ -340,9 +339,17 @@ run(const hu_args *args)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
-static int propagates(const void *of) { return !hu_args_given(of, "no-propagate"); }
+static int
+propagates(const void *of)
+{
+	return !hu_args_given(of, "no-propagate");
+}
 
-static int is_of_files(const void *of) { return ((const hu_args *)of)->nrest == 2; }
+static int
+is_of_files(const void *of)
+{
+	return ((const hu_args *)of)->nrest == 2;
+}
 
 static const hu_opt_need needs[] = {
 #include "lib/base/parts/share_needs.def"

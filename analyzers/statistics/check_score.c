@@ -4,6 +4,7 @@
 #include "analyzers/outcome/outcome.h"
 #include "analyzers/statistics/check_statistics.h"
 #include "analyzers/statistics/score.h"
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -108,7 +109,7 @@ json(const hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_s
 		"allowed", t->allowed, "detected", t->detected, "alpha", HU_SCORE_ALPHA, "power", HU_SCORE_POWER,
 		"summary", o->summary);
 
-	json_dumpf(j, stdout, JSON_INDENT(1));
+	hu_json_write(j, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(j);
 }

@@ -4,6 +4,7 @@
 #include "analyzers/check/baseline_common.h"
 #include "analyzers/check/check_out.h"
 #include "analyzers/statistics/statistics.h"
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 
@@ -87,7 +88,7 @@ json(const hu_outcomes *o, const char *path)
 	json_t *j =
 		json_pack("{s:s s:s s:I s:I s:s s:o}", "run", hu_shown(o->of), "baseline", hu_shown(path), "quantities",
 			(json_int_t)o->n, "failed", (json_int_t)o->failed, "summary", o->summary, "findings", list);
-	json_dumpf(j, stdout, JSON_INDENT(1));
+	hu_json_write(j, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(j);
 }

@@ -3,6 +3,7 @@
 #include "analyzers/tree/tree_box.h"
 #include "analyzers/tree/tree_dot.h"
 #include "analyzers/tree/tree_show.h"
+#include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
@@ -322,7 +323,7 @@ run(const hu_args *args)
 	hu_tree_dot_release(&dot);
 	free(line);
 	if (st == HU_OK && t.rows) {
-		json_dumpf(t.rows, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+		hu_json_write(t.rows, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 		putchar('\n');
 	}
 	json_decref(t.rows);

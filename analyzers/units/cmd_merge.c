@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp merge: joins the parts that commands with --shard wrote. It hands them to the command that they are of, which
    goes its usual way and finds every unit computed. */
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/command.h"
 #include "lib/base/guard/input.h"
 #include "lib/base/console/opt_need.h"
@@ -109,7 +110,7 @@ simulate(const hu_parts *p, int json)
 		hu_deal_release(&d);
 	}
 	if (json) {
-		json_dumpf(list, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+		hu_json_write(list, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 		putchar('\n');
 	}
 	json_decref(list);
@@ -153,7 +154,8 @@ run_command(const hu_parts *p, const hu_args *args)
 	size_t i;
 
 	argv[argc++] = (char *)(size_t)p->kind;
-	json_array_foreach(words, i, w) {
+	json_array_foreach(words, i, w)
+	{
 		const char *s = json_string_value(w);
 		ok &= s != NULL;
 		if (rest == 1 && args->nrest == 1 && moves(p->kind) && is_folder(args->rest[0]) &&
@@ -163,8 +165,8 @@ run_command(const hu_parts *p, const hu_args *args)
 		argv[argc++] = (char *)(size_t)s;
 	}
 	int code = ok ? hu_command_within(c, argc, argv)
-		      : hu_complain(hu_fail(HU_EFILE,
-				"the parts' line \"# command:\" is none of a command that can be cut"));
+		      : hu_complain(hu_fail(
+				HU_EFILE, "the parts' line \"# command:\" is none of a command that can be cut"));
 	free(argv);
 	json_decref(words);
 	return code;

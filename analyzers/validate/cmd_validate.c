@@ -7,6 +7,7 @@
 #include "analyzers/validate/validate_typed.h"
 #include "analyzers/validate/validate_units.h"
 
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
@@ -67,7 +68,7 @@ typedef struct job {
 static void
 dump(json_t *o)
 {
-	json_dumpf(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	hu_json_write(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 	puts("");
 	json_decref(o);
 }

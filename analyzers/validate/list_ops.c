@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/validate/list_ops.h"
 
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 
@@ -235,7 +236,7 @@ hu_op_list_tell(const char *path, int json)
 	hu_op_list_init(&l, &m);
 	if (json) {
 		json_t *o = hu_op_list_json(&l);
-		json_dumpf(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+		hu_json_write(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 		puts("");
 		json_decref(o);
 	} else {

@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "lib/base/file.h"
 
+#include "lib/base/guard/cut.h"
 #include "lib/base/guard/failed.h"
 #include "lib/base/guard/guard.h"
 #include "lib/base/guard/input.h"
@@ -73,14 +74,18 @@ hu_file_map(const char *path, void **bytes, size_t *n)
 		return hu_fail(hu_guard_status(failed), "%s: cannot be mapped: %s", path, strerror(failed));
 	}
 	*n = (size_t)st.st_size;
+	if (*bytes)
+		hu_cut_watch(*bytes, *n, path);
 	return HU_OK;
 }
 
 void
 hu_file_unmap(void *bytes, size_t n)
 {
-	if (bytes)
-		munmap(bytes, n);
+	if (!bytes)
+		return;
+	hu_cut_forget(bytes);
+	munmap(bytes, n);
 }
 
 static void

@@ -12,8 +12,9 @@
 void
 hu_mem_end(size_t n)
 {
-	char line[100];
-	int length = snprintf(line, sizeof line, "halfulp: there is no memory for %zu bytes\n", n);
+	char line[160];
+	int length = snprintf(line, sizeof line,
+		"halfulp: there is no memory for %zu bytes: free some, or let it take more (--max-memory)\n", n);
 
 	hu_bug_end(HU_EXIT_ENV, line, (size_t)length);
 }

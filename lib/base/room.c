@@ -22,7 +22,11 @@
 enum { LEAST = 1 << 16 }; /* smaller arrays, in bytes, are not worth a file */
 
 /* All arrays that were handed out and not yet freed. */
-typedef struct piece { void *p; size_t bytes; int in_file; } piece;
+typedef struct piece {
+	void *p;
+	size_t bytes;
+	int in_file;
+} piece;
 static piece *pieces;
 static size_t count, room, in_memory, in_files, keep = (size_t)-1;
 static const char *folder;
@@ -69,10 +73,17 @@ group_limit(size_t most)
 	return most;
 }
 
+static size_t limit; /* 0: not read yet */
+
+void
+hu_memory_limit_changed(void)
+{
+	limit = 0;
+}
+
 size_t
 hu_memory_limit(void)
 {
-	static size_t limit;
 	struct rlimit r;
 
 	if (limit)
@@ -164,7 +175,7 @@ in_file(void **p, size_t bytes, const char *what)
 hu_status
 hu_room_get(void **p, size_t bytes, const char *what)
 {
-	size_t most = keep == (size_t)-1 ? hu_memory_limit() / 4 : keep;
+	size_t most = keep == (size_t)-1 ? hu_memory_limit() / 2 : keep;
 	int file = bytes >= LEAST && bytes > most - (in_memory < most ? in_memory : most);
 
 	*p = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Room for large arrays. They lie in memory until they take a quarter of what the process may have; beyond that they
+   Room for large arrays. They lie in memory until they take half of what the process may have; beyond that they
    lie in nameless files mapped into memory, whose pages the kernel can write out when it needs the memory. */
 #ifndef HU_BASE_ROOM_H
 #define HU_BASE_ROOM_H
@@ -9,8 +9,10 @@
 #include <stddef.h>
 
 /* Bytes of memory that this process may have: the machine's, or less where the control group (cgroup) or a limit of
-   the process (RLIMIT_DATA, RLIMIT_AS) says so. The value is read once. */
+   the process (RLIMIT_DATA, which --max-memory sets, RLIMIT_AS) says so. The value is read once. */
 size_t hu_memory_limit(void);
+/* Says that a limit of the process was changed. */
+void hu_memory_limit_changed(void);
 
 /* Sets *p to `bytes` uninitialised bytes aligned to 64, to be freed with hu_room_free. `what` says in error messages
    what they are for. A file is made in TMPDIR, in the folder of hu_room_in or in /tmp, the first of them that has

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp figures: draws the gallery, or the figures named, each from what commands of this program print. */
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
@@ -126,7 +127,7 @@ list(const job *j, int json)
 			printf("%-20s %s\n", name, summary);
 	}
 	if (json) {
-		json_dumpf(all, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+		hu_json_write(all, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 		putchar('\n');
 	}
 	json_decref(all);

@@ -9,7 +9,7 @@ rows() {
 	sed -n 's/^COMMAND(\(.*\))$/\1/p' "$top/commands.def" | while read -r command; do
 		"$HALFULP" help "$command" | awk -v c="$command" '
 			/^options:/ { on = 1; next }
-			on && /^  --/ && !/^  --help/ {
+			on && /^  --/ && !/^  --(help|max-memory)/ {
 				line = $0; def = ""
 				if (match(line, / \[[^][]*\]$/)) { def = substr(line, RSTART + 2, RLENGTH - 3); line = substr(line, 1, RSTART - 1) }
 				sub(/^  /, "", line)

@@ -976,6 +976,8 @@ def lacks(err):
 
 # Options of every command with a picture, which t/reports/t-pictures.py tries
 PICTURE = ('svg', 'png', 'pdf', 'tex', 'style', 'canvas')
+# Options of every command, of which t/cli/t-memory.py tries the second
+EVERYWHERE = ('help', 'max-memory')
 # Options of every command with --json, which t/reports/t-tables.py tries
 TABLE = ('export', 'rows-of', 'columns', 'where', 'digits')
 
@@ -988,7 +990,7 @@ def main():
     asked = sys.argv[1:] or commands  # arguments: these commands alone
     rows = [r for r in rows if r[0].split()[0] in asked]
     for c in asked:
-        missing = [o for o in options_of(c) if o != 'help' and o not in TABLE and (c, o) not in named
+        missing = [o for o in options_of(c) if o not in EVERYWHERE and o not in TABLE and (c, o) not in named
                 and (c not in drawn or o not in PICTURE)]
         ok(not missing, '%s: every option of --help has a row here' % c, 'no row: ' + ', '.join(missing))
         surplus = [o for k, o in named if k == c and o not in options_of(c)]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Any bytes as a baseline: refused in one line, or a file each of whose rows says one thing; and targets whose files
-   are given a checksum that is right. Links libhalfulp.a. */
+   Any bytes as a baseline: refused in one line, or a file each of whose rows says one thing. Links libhalfulp.a and
+   fuzz-signed.c. */
 #include "t/store/fuzz.h"
 
 #include "analyzers/check/baseline.h"
@@ -8,19 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
-
-/* A copy in memory of its own, as a file is read. */
-static char *
-text_of(const uint8_t *data, size_t size)
-{
-	char *text = malloc(size + 1);
-
-	HU_ASSERT(text);
-	memcpy(text, data, size);
-	text[size] = 0;
-	return text;
-}
 
 /* Whether the row at LINE, whose end is a zero now, says one thing: its hex is its value, its tolerances are finite. */
 static int
@@ -48,9 +35,9 @@ one_thing(char *line)
 FUZZ_TARGET(baseline)
 {
 	hu_baseline b;
-	char *text = text_of(data, size);
+	char *text = fuzz_text(data, size);
 
-	if (hu_baseline_parse(&b, "fuzz", text_of(data, size), size) != HU_OK) {
+	if (hu_baseline_parse(&b, "fuzz", fuzz_text(data, size), size) != HU_OK) {
 		HU_ASSERT(*hu_reason() && !strchr(hu_reason(), '\n'));
 		free(text);
 		return 0;
@@ -78,41 +65,7 @@ FUZZ_TARGET(baseline)
 }
 
 int
-fuzz_signed(int (*target)(const uint8_t *, size_t), const uint8_t *data, size_t size)
-{
-	static const char mark[] = "\n# xxh3: ";
-	char *text = text_of(data, size), *at = strstr(text, mark), *end = at ? strchr(at + 1, '\n') : NULL, hex[17];
-	int taken;
-
-	if (!end || end - at != (ptrdiff_t)strlen(mark) + 16) {
-		taken = target(data, size);
-	} else {
-		char *rest = text_of(data, size);
-		size_t before = (size_t)(at + 1 - text), after = (size_t)(end + 1 - text);
-		memmove(rest + before, rest + after, size - after);
-		snprintf(hex, sizeof hex, "%016llx", (unsigned long long)XXH3_64bits(rest, size - (after - before)));
-		memcpy(at + strlen(mark), hex, 16);
-		free(rest);
-		taken = target((const uint8_t *)text, size);
-	}
-	free(text);
-	return taken;
-}
-
-int
 fuzz_baseline_signed(const uint8_t *data, size_t size)
 {
 	return fuzz_signed(fuzz_baseline, data, size);
-}
-
-int
-fuzz_scores_signed(const uint8_t *data, size_t size)
-{
-	return fuzz_signed(fuzz_scores, data, size);
-}
-
-int
-fuzz_statistics_signed(const uint8_t *data, size_t size)
-{
-	return fuzz_signed(fuzz_statistics, data, size);
 }

@@ -33,3 +33,9 @@ FUZZ_TARGET(scores)
 	hu_scores_release(&s);
 	return 1;
 }
+
+int
+fuzz_scores_signed(const uint8_t *data, size_t size)
+{
+	return fuzz_signed(fuzz_scores, data, size);
+}

@@ -34,3 +34,9 @@ FUZZ_TARGET(statistics)
 	hu_statistics_release(&s);
 	return 1;
 }
+
+int
+fuzz_statistics_signed(const uint8_t *data, size_t size)
+{
+	return fuzz_signed(fuzz_statistics, data, size);
+}

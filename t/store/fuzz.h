@@ -28,6 +28,8 @@ int fuzz_run(const uint8_t *data, size_t size);
 int fuzz_manifest(const uint8_t *data, size_t size);
 /* The path of a file of the run whose trace and manifest the two replace; the caller frees it. */
 char *fuzz_run_file(const char *name);
+/* A copy of the file, followed by a 0, in memory of its own, as a file is read; the caller frees it. */
+char *fuzz_text(const uint8_t *data, size_t size);
 /* Gives TARGET the file with a checksum that is right, so that what lies behind the checksum is reached as well. */
 int fuzz_signed(int (*target)(const uint8_t *, size_t), const uint8_t *data, size_t size);
 int fuzz_baseline_signed(const uint8_t *data, size_t size);

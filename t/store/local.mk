@@ -12,6 +12,7 @@ t_libtap_a_SOURCES += t/store/fuzz-run.c
 t_libtap_a_SOURCES += t/store/fuzz-safetensors.c
 t_libtap_a_SOURCES += t/store/fuzz-scores.c
 t_libtap_a_SOURCES += t/store/fuzz-series.c
+t_libtap_a_SOURCES += t/store/fuzz-signed.c
 t_libtap_a_SOURCES += t/store/fuzz-statistics.c
 noinst_HEADERS += t/store/fuzz.h
 t_libtap_a_SOURCES += t/store/onnx-model.c

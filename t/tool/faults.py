@@ -279,9 +279,44 @@ def calls(case, tracer, names, how, most):
     return count, tried, wrong
 
 
+# What is done after a command was killed, where it is not the command itself
+AGAIN = {'train': 'train --resume new', 'train resume': 'train --resume cut'}
+KILLED_AT = 'write,fsync,rename,unlink,close,open,mkdir'
+
+
+def kills(case, tracer, most):
+    """Kills the command before each chosen call and runs it again. Returns as calls() does."""
+    case.run([tracer, case.report, KILLED_AT, '0', 'kill', HALFULP])
+    if not os.path.exists(case.report):
+        return None, 0, []
+    count = int(open(case.report).read().split()[0])
+    tried, wrong = 0, []
+    for n in chosen(count, most):
+        code, _, _, files = case.run([tracer, case.report, KILLED_AT, str(n), 'kill', HALFULP])
+        _, failed, what = open(case.report).read().split(None, 2)
+        if failed == '0':
+            continue
+        tried += 1
+        said = []
+        for line in [AGAIN[case.name]] if case.name in AGAIN else []:
+            p = subprocess.run([HALFULP, *shlex.split(line)], cwd=case.folder, env=environment(), capture_output=True)
+            said.append(p)
+        if not said or said[0].returncode:
+            said.append(subprocess.run([HALFULP, *case.words], cwd=case.folder, env=environment(), capture_output=True))
+        after = {p: d for p, d in tree(case.folder).items() if not p.endswith('halfulp.lock')}
+        want = {p: d for p, d in case.after.items() if not p.endswith('halfulp.lock')}
+        bad = [p for p in sorted({*after, *want})
+               if p not in after or p not in want or not same(after[p], want[p], p in case.steady)]
+        if said[-1].returncode != case.code or bad:
+            wrong.append('%s: killed at call %d of %d, %s, and run again: exit %d, %s: %s' % (
+                case.name, n, count, what.strip().replace(case.folder, '.'), said[-1].returncode, ' '.join(bad[:4]),
+                said[-1].stderr.decode(errors='replace').strip()[-200:]))
+    return count, tried, wrong
+
+
 # Which calls fail how: what a failing disk, a full one, too many open files and a signal at the wrong time do.
 CALLS = [('open,read,dents,mmap,fstat', 'EIO'), ('open', 'EMFILE'), ('write,fsync,rename,ftruncate,mkdir', 'ENOSPC'),
-         ('write,read', 'short'), ('write,fsync,rename,unlink,close,open', 'kill')]
+         ('write,read', 'short')]
 
 
 def sweep_all(most):
@@ -307,10 +342,13 @@ def sweep_all(most):
                 tap.skip('%s: %s, %s' % (name, names, how), 'this system traces no program here')
             elif count:
                 tap.none(wrong, '%s: %d of %d calls %s: %s' % (name, tried, count, names, how))
+        count, tried, wrong = kills(case, tracer, most)
+        if count:
+            tap.none(wrong, '%s: killed at %d of %d calls, and run again' % (name, tried, count))
 
 
 if __name__ == '__main__':
-    # faults.py NAMES HOW MOST: for whoever looks for faults by hand. HOW: program, library, any, or CALLS:ERROR.
+    # faults.py NAMES HOW MOST: for whoever looks for faults by hand. HOW: program, library, any, kills, or CALLS:ERROR.
     home = os.path.abspath('faults-home')
     shutil.rmtree(home, ignore_errors=True)
     os.makedirs(home)
@@ -319,7 +357,9 @@ if __name__ == '__main__':
     for name in COMMANDS if sys.argv[1] == 'all' else sys.argv[1].split(','):
         case = Case(name, home, home + '/files')
         for how in sys.argv[2].split(';'):
-            if ':' in how:
+            if how == 'kills':
+                found = kills(case, tracer, int(sys.argv[3]))
+            elif ':' in how:
                 found = calls(case, tracer, *how.split(':'), int(sys.argv[3]))
             else:
                 found = allocations(case, library, how.rstrip('+'), int(sys.argv[3]), how.endswith('+'))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/bench/bench_rows.h"
 
+#include "lib/base/console/show_json.h"
 #include "lib/base/build.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -130,7 +131,7 @@ void
 hu_bench_rows_end(hu_bench_sink *s, hu_status st)
 {
 	if (s->all && st == HU_OK) {
-		json_dumpf(s->all, stdout, JSON_INDENT(1));
+		hu_json_write(s->all, stdout, JSON_INDENT(1));
 		putchar('\n');
 	}
 	json_decref(s->all);

@@ -2,6 +2,7 @@
    halfulp doctor: reports what this machine and this build can run. */
 #include "cuda/device/device.h"
 #include "cuda/nccl/nccl.h"
+#include "lib/base/console/show_json.h"
 #include "lib/base/build.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/ranks/ranks.h"
@@ -65,9 +66,9 @@ backends(void)
 	json_t *a = json_array();
 
 	for (int i = 0; hu_backend_at(i); i++)
-		if (hu_cuda_built() || strcmp(hu_backend_at(i)->name,
-					       "cuda")) /* its name is known even where it is missing, so that this can
-							   be reported */
+		if (hu_cuda_built() ||
+			strcmp(hu_backend_at(i)->name, "cuda")) /* its name is known even where it is missing, so that
+								   this can be reported */
 			json_array_append_new(a, json_string(hu_backend_at(i)->name));
 	return a;
 }
@@ -270,8 +271,7 @@ print(const json_t *j)
 		hu_bytes_text(json_real_value(json_object_get(j, "ram_free_bytes")), text[1], 16));
 	print_gpu(j);
 	printf("back ends  ");
-	json_array_foreach(json_object_get(j, "backends"), i, m)
-		printf(" %s", json_string_value(m));
+	json_array_foreach(json_object_get(j, "backends"), i, m) printf(" %s", json_string_value(m));
 	putchar('\n');
 	json_array_foreach(json_object_get(j, "meters"), i, m) printf("meter       %s: %s%s\n", get(m, "meter"),
 		json_is_true(json_object_get(m, "works")) ? "" : "not available, ", get(m, "what"));
@@ -282,8 +282,7 @@ print(const json_t *j)
 	printf("libraries   MPFR %s, GMP %s, zlib %s, Jansson %s, xxHash %s\n", get(j, "mpfr"), get(j, "gmp"),
 		get(j, "zlib"), get(j, "jansson"), get(j, "xxhash"));
 	printf("gnuplot     %s\n", get(j, "gnuplot") ? get(j, "gnuplot") : "does not run");
-	json_array_foreach(json_object_get(j, "missing"), i, m)
-		printf("missing     %s\n", json_string_value(m));
+	json_array_foreach(json_object_get(j, "missing"), i, m) printf("missing     %s\n", json_string_value(m));
 }
 
 static int
@@ -293,7 +292,7 @@ run(const hu_args *a)
 		return hu_complain(hu_fail(HU_EINVAL, "'%s': doctor takes no argument", a->rest[0]));
 	json_t *j = collect();
 	if (hu_args_given(a, "json")) {
-		json_dumpf(j, stdout, JSON_INDENT(1));
+		hu_json_write(j, stdout, JSON_INDENT(1));
 		putchar('\n');
 	} else {
 		print(j);
@@ -302,9 +301,6 @@ run(const hu_args *a)
 	return HU_EXIT_OK;
 }
 
-const hu_command hu_cmd_doctor = {
-	"doctor", "",
-	"say what this machine and this build can run, how fast mixed precision will be, and what is missing",
-	NULL,
-	opts, run, NULL
-};
+const hu_command hu_cmd_doctor = { "doctor", "",
+	"say what this machine and this build can run, how fast mixed precision will be, and what is missing", NULL,
+	opts, run, NULL };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp compare: trains (and analyzes) by running this program, as a user would, and joins the results of the
    runs. */
+#include "lib/base/console/show_json.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
@@ -161,7 +162,7 @@ tell(const hu_comparison *c, const hu_args *a, const char *dir)
 {
 	if (hu_args_given(a, "json")) {
 		json_t *j = hu_comparison_to_json(c);
-		json_dumpf(j, stdout, JSON_INDENT(1));
+		hu_json_write(j, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(j);
 		return;

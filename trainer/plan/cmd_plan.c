@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp plan: computes from shapes alone what a training step costs and what its roundings may do. */
+#include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
@@ -63,13 +64,13 @@ print_memory(const char *policy, const hu_memory *m, double need)
 typedef struct plan {
 	hu_config config;
 	hu_dataset data;
-	hu_peaks device;          /* id is NULL where no device is asked for */
-	size_t steps;             /* the value of --measure */
-	double bytes;             /* the value of --memory; 0: not given */
-	hu_rank_ask ranks;        /* what --ranks asks for; ranks.n is 0 where it is not given */
-	hu_rank_sizes sizes[64];  /* by policy */
+	hu_peaks device;         /* id is NULL where no device is asked for */
+	size_t steps;            /* the value of --measure */
+	double bytes;            /* the value of --memory; 0: not given */
+	hu_rank_ask ranks;       /* what --ranks asks for; ranks.n is 0 where it is not given */
+	hu_rank_sizes sizes[64]; /* by policy */
 	hu_memory memory[64];
-	double need[64];          /* bytes on a device, by policy */
+	double need[64]; /* bytes on a device, by policy */
 	hu_timing timing[64];
 	size_t largest[64];
 	const char *name[64];
@@ -86,7 +87,7 @@ measure(const plan *x, hu_steptime *t)
 
 	if (!x->steps)
 		return HU_OK;
-	c.backend = (char *)(size_t)"cpu"; /* only read, never freed */
+	c.backend = (char *)(size_t) "cpu"; /* only read, never freed */
 	c.epochs = c.epochs ? c.epochs : 1;
 	c.seed = 1;
 	HU_TRY(hu_energy_open(&none, "none", "cpu"));
@@ -186,8 +187,8 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 			json_object_set_new(last, "timing", timing_json(x, p.train, by_call, t.call));
 		if (x->ranks.n)
 			json_object_set_new(last, "ranks",
-				hu_rank_stages_json(&x->ranks, &x->sizes[k], policy,
-					x->device.id ? x->timing[k].total : NAN));
+				hu_rank_stages_json(
+					&x->ranks, &x->sizes[k], policy, x->device.id ? x->timing[k].total : NAN));
 		if (x->bytes > 0)
 			json_object_set_new(last, "largest_batch", json_integer((json_int_t)x->largest[k]));
 	} else {
@@ -272,7 +273,7 @@ make_plan(plan *x, const hu_args *a)
 	for (const char *s; k < 64 && (s = policy_of(a, k)); k++)
 		HU_TRY(plan_policy(x, a, k, s));
 	if (x->json) {
-		json_dumpf(x->json, stdout, JSON_INDENT(1));
+		hu_json_write(x->json, stdout, JSON_INDENT(1));
 		putchar('\n');
 	} else if (!hu_args_given(a, "program")) {
 		printf("\nbound: the largest error of an output over the sum of the magnitudes it was made from, "
@@ -308,7 +309,7 @@ list_policies(int json)
 			printf("%-20s %s\n", hu_policy_name(i), hu_policy_summary(i));
 	}
 	if (json) {
-		json_dumpf(j, stdout, JSON_INDENT(1));
+		hu_json_write(j, stdout, JSON_INDENT(1));
 		putchar('\n');
 	}
 	json_decref(j);
@@ -332,10 +333,26 @@ run(const hu_args *a)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
-static int plans(const void *of) { return !hu_args_given(of, "policies"); }
-static int tabulates(const void *of) { return !hu_args_given(of, "program"); }
-static int trains(const void *of) { return hu_args_given(of, "measure"); }
-static int shows_values(const void *of) { return trains(of) || !tabulates(of); }
+static int
+plans(const void *of)
+{
+	return !hu_args_given(of, "policies");
+}
+static int
+tabulates(const void *of)
+{
+	return !hu_args_given(of, "program");
+}
+static int
+trains(const void *of)
+{
+	return hu_args_given(of, "measure");
+}
+static int
+shows_values(const void *of)
+{
+	return trains(of) || !tabulates(of);
+}
 
 #define TRAINING "data-seed train eval split init-scale"
 #define VALUES                                                                                                         \
@@ -344,7 +361,11 @@ static int shows_values(const void *of) { return trains(of) || !tabulates(of); }
 
 #define LISTS "beside --policies, which lists what there is"
 
-static int distributes(const void *of) { return hu_args_given(of, "ranks"); }
+static int
+distributes(const void *of)
+{
+	return hu_args_given(of, "ranks");
+}
 
 static const hu_opt_need needs[] = { { hu_options_model_names, plans, LISTS },
 	{ "policy by device measure memory ranks wire network measured program", plans, LISTS },

@@ -2,6 +2,7 @@
 #include "trainer/plan/memory.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/guard/limit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,22 +76,7 @@ hu_bytes_text(double bytes, char *out, size_t size)
 hu_status
 hu_parse_bytes(const char *text, double *bytes)
 {
-	static const struct {
-		const char *unit;
-		double times;
-	} units[] = { { "", 1 }, { "B", 1 }, { "kB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "TB", 1e12 },
-		{ "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
-	char *end;
-	double x = strtod(text, &end);
-
-	while (*end == ' ')
-		end++;
-	for (size_t i = 0; end > text && x > 0 && x < INFINITY && i < sizeof units / sizeof *units; i++)
-		if (!strcmp(end, units[i].unit)) {
-			*bytes = x * units[i].times;
-			return HU_OK;
-		}
-	return hu_fail(HU_EINVAL, "--memory %s: a size like 16GiB, 512MB or 8e9 is needed", text);
+	return hu_limit_parse("memory", text, bytes);
 }
 
 size_t

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/run/say.h"
 
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/show.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/str.h"
@@ -82,8 +83,7 @@ hu_say_start(const hu_config *c, const hu_session *s, const hu_record *r, int re
 	const hu_optim_options *o = &c->optim;
 
 	printf("Model: %s, %zu parameters, %s with learning rate %g, batch %zu%s\n", c->model,
-		hu_parameters(s->programs.train), o->row->name, o->lr, c->batch,
-		s->views > 1 ? " in two views" : "");
+		hu_parameters(s->programs.train), o->row->name, o->lr, c->batch, s->views > 1 ? " in two views" : "");
 	printf("Data: %s, %zu to train, %zu to evaluate; %zu steps, %zu an epoch; seed %zu\n", s->data.name,
 		s->data.n_train, s->data.n_eval, s->steps, s->steps_per_epoch, c->seed);
 	if (hu_ranks_size() > 1)
@@ -128,7 +128,7 @@ hu_say_end(
 			number(r->eval.recall), "loss_scale", number(r->loss_scale));
 		json_object_set_new(j, "ms", json_real(1e3 * m->seconds / (double)m->steps));
 		json_object_set_new(j, "wait_ms", json_real(1e3 * m->waited / (double)m->steps));
-		json_dumpf(j, stdout, JSON_INDENT(1));
+		hu_json_write(j, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(j);
 	} else {

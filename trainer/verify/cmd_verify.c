@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp verify: checks the promise that a run repeats bit for bit. */
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
@@ -41,7 +42,7 @@ print_json(const hu_verified *v, const char *dir)
 		"evaluations", (json_int_t)v->evaluations, "program_differences", (json_int_t)v->program, "program",
 		lines, "evaluation", v->column, "where", digest ? v->where : NULL);
 
-	json_dumpf(j, stdout, JSON_INDENT(1));
+	hu_json_write(j, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(j);
 }
@@ -130,7 +131,7 @@ verify_trace(const hu_args *a, const hu_run *r, int *differs)
 
 	if (st == HU_OK && json && !quiet) {
 		json_t *j = hu_differences_to_json(&d, r);
-		json_dumpf(j, stdout, JSON_INDENT(1));
+		hu_json_write(j, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(j);
 	} else if (st == HU_OK && !quiet)

@@ -5,6 +5,7 @@
 #include "lib/base/console/addition.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/guard/failed.h"
+#include "lib/base/guard/limit.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
 
@@ -70,6 +71,8 @@ hu_command_help(const hu_command *c)
 		putchar('\n');
 		free(all);
 	}
+	printf("  %-26s %s\n", "--max-memory SIZE",
+		"memory that the command may ask for (8GiB, 500MB), mapped files aside [half of this machine's]");
 	printf("  %-26s %s\n", "--help", "this page");
 }
 
@@ -171,8 +174,8 @@ hu_command_main(const hu_command *c, int argc, char **argv)
 		if (!hu_ranks_own())
 			hu_command_help(c);
 		code = HU_EXIT_OK;
-	} else if ((st = may_run(c->name)) != HU_OK || (st = hu_args_need(&a, c->needs, &a)) != HU_OK ||
-		   (st = hu_command_asked(c, &a, &x)) != HU_OK)
+	} else if ((st = hu_limit_memory(a.max_memory)) != HU_OK || (st = may_run(c->name)) != HU_OK ||
+		   (st = hu_args_need(&a, c->needs, &a)) != HU_OK || (st = hu_command_asked(c, &a, &x)) != HU_OK)
 		code = hu_complain(st);
 	else if (x)
 		code = x->run(c, &a);

@@ -103,7 +103,7 @@ hu_status
 hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 {
 	int n = count(opts), out = -1, c, at = 0, cap = 0;
-	struct option *lo = hu_xcalloc((size_t)n + 2, sizeof *lo);
+	struct option *lo = hu_xcalloc((size_t)n + 3, sizeof *lo);
 
 	memset(a, 0, sizeof *a);
 	a->opts = opts;
@@ -116,6 +116,7 @@ hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 			out = i;
 	}
 	lo[n] = (struct option){ "help", no_argument, NULL, 256 + n };
+	lo[n + 1] = (struct option){ "max-memory", required_argument, NULL, 256 + n + 1 };
 	optind = 0;
 	opterr = 0;
 	protect_numbers(argc, argv);
@@ -133,10 +134,14 @@ hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 			free(lo);
 			return unknown(opts, n, word);
 		}
+		if (i == n + 1) {
+			a->max_memory = optarg;
+			continue;
+		}
 		a->given[i]++;
 		if (i == n)
 			continue;
-		a->value[i] = opts[i].arg ? optarg : (char *)(size_t)"1";
+		a->value[i] = opts[i].arg ? optarg : (char *)(size_t) "1";
 		HU_GROW(a->each, a->neach, cap);
 		a->each[a->neach].opt = i;
 		a->each[a->neach++].value = a->value[i];

@@ -10,32 +10,37 @@
 #include <stddef.h>
 
 typedef struct hu_opt {
-	const char *name;     /* without the dashes; NULL ends the table */
-	const char *arg;      /* its value as --help calls it ("N", "FILE"); NULL for a switch */
-	const char *def;      /* the default as text; NULL: none */
-	const char *help;     /* one line */
+	const char *name; /* without the dashes; NULL ends the table */
+	const char *arg;  /* its value as --help calls it ("N", "FILE"); NULL for a switch */
+	const char *def;  /* the default as text; NULL: none */
+	const char *help; /* one line */
 } hu_opt;
 
 typedef struct hu_args {
 	const hu_opt *opts;
-	char **value;         /* for each option the last value given, else the default; a given switch has "1" */
-	int *given;           /* for each option how often it was given */
-	struct { int opt; char *value; } *each; /* all options in the order given, for repeatable ones */
+	char **value; /* for each option the last value given, else the default; a given switch has "1" */
+	int *given;   /* for each option how often it was given */
+	struct {
+		int opt;
+		char *value;
+	} * each; /* all options in the order given, for repeatable ones */
 	int neach;
-	char **rest;          /* positional arguments */
+	char **rest; /* positional arguments */
 	int nrest;
+	const char *max_memory; /* the value of --max-memory, which every command knows; NULL: not given */
 } hu_args;
 
 /* Parses argv[1..], whose order may change. Returns HU_EINVAL where an option is unknown, with the nearest known
-   name in the reason, or lacks its value. Every command knows --help; see hu_args_help. The strings stay argv's. */
+   name in the reason, or lacks its value. Every command knows --help (hu_args_help) and --max-memory. The strings stay
+   argv's. */
 hu_status hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv);
 void hu_args_release(hu_args *a);
-int hu_args_help(const hu_args *a);                          /* 1 where --help was given */
+int hu_args_help(const hu_args *a); /* 1 where --help was given */
 
-const char *hu_args_text(const hu_args *a, const char *name);  /* NULL: no default, and not given */
+const char *hu_args_text(const hu_args *a, const char *name); /* NULL: no default, and not given */
 /* How often the option was given. A name that the table lacks ends the program, here and above. */
 int hu_args_given(const hu_args *a, const char *name);
-int hu_args_has(const hu_args *a, const char *name);           /* 1 where the table has such an option */
+int hu_args_has(const hu_args *a, const char *name); /* 1 where the table has such an option */
 /* The k-th value (from 0) of a repeatable option; NULL past the last. */
 const char *hu_args_nth(const hu_args *a, const char *name, int k);
 /* Returns the command line as one line of text, for the provenance of a file: "halfulp NAME", the words without a dash,
@@ -54,7 +59,7 @@ int hu_parse_real(const char *s, double *out);
 typedef struct hu_command {
 	const char *name, *usage, *summary, *details;
 	const hu_opt *opts;
-	int (*run)(const hu_args *a);   /* returns the exit code */
+	int (*run)(const hu_args *a); /* returns the exit code */
 	/* Which options need something to have an effect (lib/base/console/opt_need.h); `of` is the hu_args. NULL:
 	   none does. */
 	const struct hu_opt_need *needs;

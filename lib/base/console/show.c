@@ -53,7 +53,7 @@ hu_str_show(hu_str *b, const char *text)
 		n = character(s, &c);
 		if (n && !controls(c))
 			hu_str_addn(b, s, n);
-		else if (c == '\t' || c == '\n' || c == '\r')
+		else if (n && (c == '\t' || c == '\n' || c == '\r'))
 			hu_str_add(b, c == '\t' ? "\\t" : c == '\n' ? "\\n" : "\\r");
 		else if (!n || c < 0x80)
 			hu_str_addf(b, "\\x%02x", n ? c : *s);

@@ -7,6 +7,9 @@
 
 #include "lib/base/console/show.h"
 
+#include <errno.h>
+#include <string.h>
+
 static hu_status
 refuse(const char *name, const char *what, const char *text)
 {
@@ -25,9 +28,9 @@ hu_json_plain(const json_t *jc, const char *name)
 
 	if (json_is_string(j))
 		return refuse(name, "the text", json_string_value(j));
-	json_array_foreach(j, i, v)
-		HU_TRY(hu_json_plain(v, name));
-	json_object_foreach(j, key, v) {
+	json_array_foreach(j, i, v) HU_TRY(hu_json_plain(v, name));
+	json_object_foreach(j, key, v)
+	{
 		HU_TRY(refuse(name, "the key", key));
 		HU_TRY(hu_json_plain(v, name));
 	}
@@ -51,4 +54,14 @@ hu_json_read(const char *path, json_t **j)
 	*j = NULL;
 	return failed ? hu_fail(HU_EIO, "%s: the file cannot be read", path)
 		      : hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
+}
+
+void
+hu_json_write(const json_t *j, FILE *f, size_t flags)
+{
+	if (!j)
+		hu_fail(HU_EIO, "a name is not UTF-8, so that no JSON can hold it: rename what it names");
+	else if (json_dumpf(j, f, flags))
+		hu_fail(HU_EIO, "the JSON cannot be written%s%s", ferror(f) ? ": " : "",
+			ferror(f) ? strerror(errno) : "");
 }

@@ -4,6 +4,8 @@
 #include "lib/base/guard/input.h"
 
 #include "lib/base/guard/guard.h"
+#include "lib/base/mem.h"
+#include "lib/base/room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +34,60 @@ open_below(const char *path, int flags, int *fd)
 	return st;
 }
 
+/* Pipes that were read, by the paths that named them: open files without a name that hold what they said. */
+static struct {
+	char *path[8];
+	int fd[8], n;
+} pipes;
+
+enum { PIPES = sizeof pipes.fd / sizeof *pipes.fd };
+
+/* Opens again what a pipe of that path said, -1 where none was read. */
+static int
+said(const char *path)
+{
+	for (int i = 0; i < pipes.n; i++)
+		if (!strcmp(pipes.path[i], path)) {
+			int fd = fcntl(pipes.fd[i], F_DUPFD_CLOEXEC, 0);
+			if (fd >= 0)
+				lseek(fd, 0, SEEK_SET);
+			return fd;
+		}
+	return -1;
+}
+
+/* Replaces *fd, which is open on a pipe, by a file that holds all that it says. */
+static hu_status
+keep_pipe(const char *path, int *fd)
+{
+	static char piece[1 << 16];
+	FILE *f = pipes.n < PIPES ? tmpfile() : NULL;
+	size_t all = 0, most = hu_memory_limit() / 2;
+	ssize_t got = 0;
+
+	if (!f)
+		return hu_fail(pipes.n < PIPES ? HU_EIO : HU_EINVAL, "%s: %s", path,
+			pipes.n < PIPES ? strerror(errno) : "no more than 8 pipes are read");
+	while (all <= most && ((got = read(*fd, piece, sizeof piece)) > 0 || (got < 0 && errno == EINTR)))
+		if (got > 0) {
+			all += (size_t)got;
+			if (fwrite(piece, 1, (size_t)got, f) != (size_t)got)
+				break;
+		}
+	int bad = got < 0 || ferror(f) | fflush(f);
+	int kept = bad || all > most ? -1 : fcntl(fileno(f), F_DUPFD_CLOEXEC, 0), why = errno;
+	fclose(f);
+	if (kept < 0)
+		return all > most
+			       ? hu_fail(HU_EFILE, "%s: this pipe says more than %zu bytes: write a file", path, most)
+			       : hu_fail(HU_EIO, "%s: %s", path, strerror(why));
+	pipes.path[pipes.n] = hu_xstrdup(path);
+	pipes.fd[pipes.n++] = kept;
+	close(*fd);
+	*fd = said(path);
+	return *fd < 0 ? hu_fail(HU_EIO, "%s: %s", path, strerror(errno)) : HU_OK;
+}
+
 hu_status
 hu_input_open(const char *path, FILE **f)
 {
@@ -41,7 +97,7 @@ hu_input_open(const char *path, FILE **f)
 	*f = NULL;
 	if (below)
 		HU_TRY(open_below(path, 0, &fd));
-	else if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+	else if ((fd = said(path)) < 0 && ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0))
 		return hu_fail(hu_guard_status(errno), "%s: %s", path, strerror(errno));
 	hu_status st = HU_OK;
 	if (fstat(fd, &s))
@@ -50,7 +106,9 @@ hu_input_open(const char *path, FILE **f)
 		st = hu_fail(HU_EFILE, "%s: this is a directory, and a file was expected", path);
 	else if (below && !S_ISREG(s.st_mode))
 		st = hu_fail(HU_EFILE, "%s is no regular file, and a run directory holds nothing else", path);
-	else if (!(*f = fdopen(fd, "rb")))
+	else if (S_ISFIFO(s.st_mode))
+		st = keep_pipe(path, &fd);
+	if (st == HU_OK && !(*f = fdopen(fd, "rb")))
 		st = hu_fail(HU_EIO, "%s: %s", path, strerror(errno));
 	if (st != HU_OK)
 		close(fd);

@@ -11,7 +11,9 @@
 #include <sys/stat.h>
 
 /* Opens a file for reading. Below a guarded folder it must be a regular file, and its folders no links. HU_EFILE where
-   it is not there, may not be read or is none; HU_EIO where the system failed (too many open files, a failing disk). */
+   it is not there, may not be read or is none; HU_EIO where the system failed (too many open files, a failing disk). A
+   pipe that is named on the command line, such as
+   <(command), is read whole when it is opened first, so that it may be opened again. */
 hu_status hu_input_open(const char *path, FILE **f);
 /* Opens a folder for reading. *d is NULL where it is not there. Below a guarded folder no link is followed. */
 hu_status hu_input_folder(const char *path, DIR **d);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/console/show_json.h"
 #include "lib/base/parts/share.h"
 
 #include "lib/base/console/ended.h"
@@ -26,8 +27,8 @@ resume(hu_sharing *s)
 		return hu_exists(s->path) ? hu_parts_read(&s->own, s->path) : HU_OK;
 	HU_TRY(hu_parts_read_folder(&s->own, w->folder, &files, &others));
 	if (others && w->keeps)
-		return hu_fail(
-			HU_EFILE, "%s: what is there was made with other options or other files: choose another folder",
+		return hu_fail(HU_EFILE,
+			"%s: what is there was made with other options or other files: choose another folder",
 			w->place);
 	if (others && !hu_ranks_rank())
 		fprintf(stderr, "halfulp %s: %d parts in %s belong to other options and are passed over\n", w->command,
@@ -70,8 +71,8 @@ begin(hu_sharing *s)
 {
 	hu_share_work *w = s->work;
 	const char *shard = hu_args_text(s->args, "shard"), *path = hu_args_text(s->args, "part");
-	char *command = hu_parts_command(
-		s->args, w->threaded ? "shard part resume json" : "shard part resume threads json");
+	char *command =
+		hu_parts_command(s->args, w->threaded ? "shard part resume json" : "shard part resume threads json");
 	hu_parts *offered = hu_parts_offered();
 	hu_status st = HU_OK;
 
@@ -108,11 +109,11 @@ say(const hu_sharing *s, const hu_deal *load, int units, int left, double took)
 
 	if (s->quiet) {
 		json_t *o = json_pack("{s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:s}", "shard", s->shard.i, "of",
-			s->shard.n, "units", units, "of_units", w->n, "expected_s", mine, "seconds", took,
-			"imbalance", over, "largest_unit_s", load->largest, "part", s->path);
+			s->shard.n, "units", units, "of_units", w->n, "expected_s", mine, "seconds", took, "imbalance",
+			over, "largest_unit_s", load->largest, "part", s->path);
 		if (w->checked)
 			json_object_set_new(o, "checked_bytes", json_integer((json_int_t)w->checked(w->of)));
-		json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+		hu_json_write(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 		putchar('\n');
 		json_decref(o);
 		return;
@@ -153,8 +154,8 @@ lacking(const hu_share_work *w, const hu_parts *p, int n)
 		free(name);
 	}
 	hu_status st = hu_fail(HU_EFILE,
-		"%d of %d units are in no part%s%s: run %s with --shard for what is missing, then merge again", n,
-		w->n, said.len ? "; there are no parts of the shards " : "", said.s, w->command);
+		"%d of %d units are in no part%s%s: run %s with --shard for what is missing, then merge again", n, w->n,
+		said.len ? "; there are no parts of the shards " : "", said.s, w->command);
 	hu_str_release(&said);
 	return st;
 }

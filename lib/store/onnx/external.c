@@ -4,6 +4,7 @@
 #include "lib/store/onnx/parts.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/guard/cut.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -78,8 +79,11 @@ map_file(hu_onnx_map *f, const hu_onnx *m, const char *location, const char *nam
 		f->bytes = mmap(NULL, f->n, PROT_READ, MAP_PRIVATE, fd, 0);
 	e = errno;
 	close(fd);
-	if (f->bytes != MAP_FAILED)
+	if (f->bytes != MAP_FAILED) {
+		if (f->n)
+			hu_cut_watch(f->bytes, f->n, location);
 		return HU_OK;
+	}
 	free(f->location);
 	return hu_fail(HU_EFILE, "%s: '%.200s' cannot be mapped: %s", m->path, location, strerror(e));
 }
@@ -149,7 +153,8 @@ hu_onnx_unmap(hu_onnx *m)
 {
 	for (size_t i = 0; i < m->nmap; i++) {
 		if (m->map[i].bytes)
-			munmap(m->map[i].bytes, m->map[i].n);
+			hu_cut_forget(m->map[i].bytes);
+		munmap(m->map[i].bytes, m->map[i].n);
 		free(m->map[i].location);
 	}
 	free(m->map);

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Nothing waits for itself or for ever: pipes as inputs and as outputs, a gnuplot that hangs. And names that are no
+# UTF-8 are shown byte by byte. HALFULP names the program.
+. "${srcdir:-.}/t/tool/tap.sh"
+
+"$HALFULP" train --quiet --model mlp --data digits --policy mixed_float16 --steps 3 --batch 8 --width 0.1 run \
+	>/dev/null && "$HALFULP" analyze run >/dev/null &&
+	"$HALFULP" baseline run -o b.tsv --reason first >/dev/null
+test_is $? "a run is trained, analyzed and blessed"
+: >out
+timeout 30 "$HALFULP" baseline run -o /dev/stdout --reason first 2>err | cat >out
+test "${PIPESTATUS[0]}" = 0 && grep -q '^# reason: first' out && test ! -s err
+test_is $? "a baseline that is written into a pipe"
+timeout 30 "$HALFULP" check run --baseline b.tsv >want 2>err
+timeout 30 "$HALFULP" check run --baseline <(cat b.tsv) >out 2>err
+test_is $(($? != 0)) "a baseline that is read from a pipe"
+sed 's/dev.fd.[0-9]*/b.tsv/' out | cmp -s - want
+test_is $? "gives the same answer as a file"
+timeout 30 "$HALFULP" diff <(printf 'a,b\n1,2\n') b.tsv >out 2>err
+code=$?
+refused 3 'neither a file nor a run directory' "diff, which maps its files, refuses a pipe"
+
+if command -v gnuplot >/dev/null; then
+	printf '#!/bin/sh\nexec gnuplot "$@"\n' >gp
+	printf '#!/bin/sh\nexec sleep 1000\n' >asleep
+	printf '#!/bin/sh\ntest "$2" = --version && exit 0\nexec sleep 1000\n' >dozes
+	chmod +x gp asleep dozes
+	GNUPLOT=./gp run report run --out page --formats svg
+	test $code = 0 && test -f page/loss.svg
+	test_is $? "GNUPLOT may be a path from here"
+	begun=$(date +%s)
+	GNUPLOT=./asleep run report run --out other
+	test $(($(date +%s) - begun)) -lt 60
+	test_is $? "a gnuplot that hangs is waited for at most a minute"
+	refused 4 'gnuplot took more than 15 seconds to say its version and was killed: is ./asleep' "and"
+	test ! -d other || test -z "$(ls -A other)"
+	test_is $? "nothing of that page is left"
+else
+	skip 4 "gnuplot is absent"
+fi
+
+name=$(printf 'r\351n')
+if cp -r run "$name" 2>/dev/null; then
+	run analyze "$name"
+	test $code = 0 && grep -q 'report r\\xe9n$' out
+	test_is $? "a name that is no UTF-8 is shown with its bytes"
+	run check "$name" --baseline b.tsv --json
+	cp out check.json
+	run diff run "$name" --json
+	cp out diff.json
+	for file in check diff; do
+		${PYTHON:-python3} -c 'import json, sys; sys.exit(not json.load(open(sys.argv[1])))' $file.json 2>err
+		test_is $? "$file --json of it is JSON"
+	done
+	if command -v gnuplot >/dev/null; then
+		run report "$name" --json --formats svg
+		test $code = 0 && ${PYTHON:-python3} 2>err -c \
+			'import json; assert json.load(open("out"))["page"] == "r\\xe9n/report/index.html"'
+		test_is $? "and report --json of it names the page"
+	fi
+else
+	skip 4 "this file system takes no name that is not UTF-8"
+fi
+finish
