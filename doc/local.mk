@@ -17,6 +17,7 @@ EXTRA_DIST += doc/onnx-expected.tsv
 EXTRA_DIST += doc/onnx.md
 EXTRA_DIST += doc/operating-curve.tsv
 EXTRA_DIST += doc/papers.md
+EXTRA_DIST += doc/reliability.md
 EXTRA_DIST += doc/torch.md
 EXTRA_DIST += doc/train.md
 EXTRA_DIST += doc/why-it-paid.md

@@ -76,7 +76,7 @@ group_limit(size_t most)
 static size_t limit; /* 0: not read yet */
 
 void
-hu_memory_limit_changed(void)
+hu_room_limit_changed(void)
 {
 	limit = 0;
 }

@@ -12,7 +12,7 @@
    the process (RLIMIT_DATA, which --max-memory sets, RLIMIT_AS) says so. The value is read once. */
 size_t hu_memory_limit(void);
 /* Says that a limit of the process was changed. */
-void hu_memory_limit_changed(void);
+void hu_room_limit_changed(void);
 
 /* Sets *p to `bytes` uninitialised bytes aligned to 64, to be freed with hu_room_free. `what` says in error messages
    what they are for. A file is made in TMPDIR, in the folder of hu_room_in or in /tmp, the first of them that has

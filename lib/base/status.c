@@ -18,7 +18,7 @@ static _Thread_local char reason[1024];
 static int
 system_failed(int error)
 {
-	return error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO;
+	return error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO || error == EINTR;
 }
 
 hu_status

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+# Promise: Where an allocation of the program or of a library, or a system call, fails (or is short), a command ends
+# with exit 4 and one line, leaves whole files and no temporary ones, and never ends well with another answer; killed
+# anywhere and run again, it leaves what it leaves undisturbed.
 # Allocations and system calls that fail, at points spread over each command: it ends with exit 4 and one line, leaves
 # nothing but whole files, and never ends well with another result. t/base/x-faults.py tries every point.
 import os

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    A mapped file that is cut short while it is read ends the program with a line that names it, and exit 4; any other
-   SIGBUS is left as it is. */
+   SIGBUS is left as it is.
+   Promise: A mapped file that is cut short while it is read ends the program with a line that names it. */
 #define _GNU_SOURCE
 #include "lib/base/bug.h"
 #include "lib/base/file.h"

@@ -20,6 +20,7 @@ SCRIPT_TESTS += t/cli/t-options.py
 SCRIPT_TESTS += t/cli/t-prefix.py
 SCRIPT_TESTS += t/cli/t-readme.sh
 SCRIPT_TESTS += t/cli/t-reconfigure.sh
+SCRIPT_TESTS += t/cli/t-reliability.py
 SCRIPT_TESTS += t/cli/t-rooms.py
 SCRIPT_TESTS += t/cli/t-static-check.sh
 SCRIPT_TESTS += t/cli/t-waits.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# Promise: A bad file or option gives one line and the exit code of its kind.
 # Bad input files: one clear line, exit 3, nothing written.
 . "${srcdir:-.}/t/tool/tap.sh"
 py=${PYTHON:-python3}

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Promise: A library that ends the program by itself is never taken for a verdict.
 # A library that ends the program by itself (libgomp exits with 1 where no thread can be started) is never taken for the
 # program's own word "judged and failed", which is exit 1 too. HALFULP names the program.
 . "${srcdir:-.}/t/tool/tap.sh"

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+# Promise: A command asks for no more memory than --max-memory allows, half of the machine by default, whatever a file
+# claims; a stack that is too small is refused by name.
 # --max-memory, an option of every command: what a file claims, or unpacks to, beyond it is refused with one line before
 # the memory is touched. And a stack that is too small is refused by name.
 import gzip

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Promise: A pipe as input or output, and a gnuplot that hangs, block nobody for ever.
 # Nothing waits for itself or for ever: pipes as inputs and as outputs, a gnuplot that hangs. And names that are no
 # UTF-8 are shown byte by byte. HALFULP names the program.
 . "${srcdir:-.}/t/tool/tap.sh"

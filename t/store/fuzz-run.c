@@ -47,11 +47,11 @@ prepare(void)
 {
 	static const hu_format_id of[] = { HU_FP32, HU_BF16, HU_E4M3 };
 	static const float v[N] = { 0, 1, -1, 2, 4, -8, 16, 0.5, -0.25, 3, 5, 6 };
-	hu_program *p = hu_program_new("train");
 	hu_tensor t[6];
 
 	if (manifest)
 		return;
+	hu_program *p = hu_program_new("train");
 	HU_ASSERT(mkdtemp(folder) && !atexit(forget));
 	for (int i = 0; i < 3; i++) {
 		char x[8], y[8];

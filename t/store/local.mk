@@ -19,6 +19,7 @@ t_libtap_a_SOURCES += t/store/onnx-model.c
 noinst_HEADERS += t/store/onnx-model.h
 SCRIPT_TESTS += t/store/t-hostile-run.sh
 SCRIPT_TESTS += t/store/t-npz.sh
+SCRIPT_TESTS += t/store/t-run-shared.sh
 C_TESTS += t/store/u-fuzz-files
 C_TESTS += t/store/u-idx
 C_TESTS += t/store/u-npy

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Promise: Links, pipes and devices in a run directory lead nothing out of it and block nobody.
 # A run directory may come from anywhere. Links in it lead nothing out of it, and what is no regular file blocks nobody:
 # each command ends by itself, with exit 3 or 4 and one line, and what the link led to is as it was. HALFULP names the
 # program.

@@ -2,7 +2,8 @@
    Damaged files by the thousand: valid ones with bytes flipped, cut out, doubled
    and overwritten by telling values, from a fixed seed (HALFULP_SEED sets
    another, HALFULP_FUZZ another number of rounds). A reader passes if it comes
-   back each time; under AddressSanitizer also if it never reads beyond. */
+   back each time; under AddressSanitizer also if it never reads beyond.
+   Promise: A damaged file is refused in one line, or read as what it says. */
 #include "t/store/fuzz.h"
 #include "t/store/onnx-model.h"
 

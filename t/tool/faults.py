@@ -27,6 +27,14 @@ def environment(**more):
     return dict(keep, LC_ALL='C', OMP_NUM_THREADS='1', OMP_WAIT_POLICY='passive', HALFULP_MPI='none', **more)
 
 
+GNUPLOT = """#!/bin/sh
+# Draws nothing: what is tried is the program that starts it
+for last; do :; done
+test "$last" = --version && exit 0
+for f in svg png; do printf '%0300d' 0 >"${last%.gp}.$f"; done
+"""
+
+
 def compiler():
     return shlex.split(os.environ.get('CC', 'cc'))
 
@@ -88,6 +96,10 @@ def npy(path, shape, values):
 def prepare(folder, tracer):
     """Makes the files that the commands read."""
     os.makedirs(folder)
+    os.environ['GNUPLOT'] = os.path.join(os.path.dirname(folder), 'gp')
+    with open(os.environ['GNUPLOT'], 'w') as f:
+        f.write(GNUPLOT)
+    os.chmod(os.environ['GNUPLOT'], 0o755)
     here = os.getcwd()
     os.chdir(folder)
     npy('a.npy', (3, 3), [0.1 * i - 0.53 for i in range(9)])
@@ -324,6 +336,7 @@ def sweep_all(most):
     if watched():
         tap.skip_all('a sanitizer watches the program, which has allocators and exits of its own')
     home = tap.home()
+    print('# at most %d points of each kind of fault in each command (FAULTS_MOST)' % most, flush=True)
     library, tracer = build(home, 'allocations.c', '-shared', '-fPIC'), build(home, 'calls.c')
     is_cut = prepare(home + '/files', tracer)
     for name in COMMANDS:

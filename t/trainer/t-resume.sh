@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# Promise: A training that was killed, or whose disk was full, goes on to the same bits.
 # --resume: a run that was killed, or whose disk was full, goes on to the same bits.
 . "${srcdir:-.}/t/tool/tap.sh"
 o="--model mlp --policy mixed_float16 --train 640 --eval 64 --batch 32 --size 16 --width 0.25 --epochs 6 --checkpoint-every 7 --growth-interval 11 --trace-steps 3,90,last --count dense2.w* --quiet"

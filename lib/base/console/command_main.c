@@ -71,8 +71,10 @@ hu_command_help(const hu_command *c)
 		putchar('\n');
 		free(all);
 	}
-	printf("  %-26s %s\n", "--max-memory SIZE",
-		"memory that the command may ask for (8GiB, 500MB), mapped files aside [half of this machine's]");
+	printf("  %-26s ", "--max-memory SIZE");
+	print_wrapped(
+		"memory that the command may ask for (8GiB, 500MB), mapped files aside [half of this machine's]", 29);
+	putchar('\n');
 	printf("  %-26s %s\n", "--help", "this page");
 }
 

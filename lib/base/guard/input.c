@@ -5,7 +5,6 @@
 
 #include "lib/base/guard/guard.h"
 #include "lib/base/mem.h"
-#include "lib/base/room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,13 +55,15 @@ said(const char *path)
 	return -1;
 }
 
+enum { MOST_OF_A_PIPE = 1 << 30 }; /* bytes; a file may be larger */
+
 /* Replaces *fd, which is open on a pipe, by a file that holds all that it says. */
 static hu_status
 keep_pipe(const char *path, int *fd)
 {
 	static char piece[1 << 16];
 	FILE *f = pipes.n < PIPES ? tmpfile() : NULL;
-	size_t all = 0, most = hu_memory_limit() / 2;
+	size_t all = 0, most = MOST_OF_A_PIPE;
 	ssize_t got = 0;
 
 	if (!f)

@@ -56,7 +56,7 @@ hu_limit_memory(const char *text)
 		(r.rlim_cur == RLIM_INFINITY || most < (double)r.rlim_cur)) {
 		r.rlim_cur = (rlim_t)most;
 		setrlimit(RLIMIT_DATA, &r);
-		hu_memory_limit_changed();
+		hu_room_limit_changed();
 	}
 #endif
 	return HU_OK;
