@@ -137,6 +137,8 @@ sections(hu_str *page, const json_t *v, const json_t *a, const char *command)
 		hu_model_plan(page, a);
 	if (v)
 		hu_model_nodes(page, v);
+	if (v)
+		hu_model_against(page, v);
 	provenance(page, v, a, command);
 	return hu_page_close(page);
 }

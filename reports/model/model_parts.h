@@ -15,6 +15,8 @@ void hu_model_plan(hu_str *b, const json_t *a);
 /* Of each policy that was surveyed: the nodes in order, coloured by their damage; the worst of them as a table; the
    errors along the depth; and channels that stand out. */
 void hu_model_nodes(hu_str *b, const json_t *v);
+/* Of each other file of the network: how many values it has too, and the worst of these. */
+void hu_model_against(hu_str *b, const json_t *v);
 /* Appends two curves over the nodes s, sorted by position: errors with all nodes low, and each node's own. */
 void hu_model_depth(hu_str *b, json_t *const *node, size_t n);
 /* Appends the map of channels of those nodes whose largest channel stands out most. */

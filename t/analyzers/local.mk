@@ -65,3 +65,4 @@ C_TESTS += t/analyzers/u-sweep
 C_TESTS += t/analyzers/u-update-join
 EXPENSIVE_SCRIPT_TESTS += t/analyzers/x-deployed.py
 EXPENSIVE_SCRIPT_TESTS += t/analyzers/x-network-shares.sh
+EXPENSIVE_SCRIPT_TESTS += t/analyzers/x-validate-tools.py

@@ -9,6 +9,7 @@ SCRIPT_TESTS += t/reports/t-few-rows.py
 SCRIPT_TESTS += t/reports/t-figures.py
 SCRIPT_TESTS += t/reports/t-gallery.py
 SCRIPT_TESTS += t/reports/t-layers.py
+SCRIPT_TESTS += t/reports/t-model-against.py
 SCRIPT_TESTS += t/reports/t-model-page.py
 SCRIPT_TESTS += t/reports/t-origins.py
 SCRIPT_TESTS += t/reports/t-page.py
