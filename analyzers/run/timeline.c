@@ -121,12 +121,12 @@ follow(hu_tsv *out, const seen *s, int n, int rule, double weight, double thresh
 {
 	const hu_scaler *k = hu_scaler_at(rule);
 	hu_tracker t = { 0, 0, 0, 0 };
-	float scale = (float)k->init;
+	double scale = k->init;
 	point *p = hu_xcalloc((size_t)n + 1, sizeof *p);
 
 	for (int i = 0; i < n; i++) {
-		p[i].scale = (double)scale;
-		p[i].skipped = overflows(&s[i], (double)scale, weight, threshold, &p[i].unknown);
+		p[i].scale = scale;
+		p[i].skipped = overflows(&s[i], scale, weight, threshold, &p[i].unknown);
 		hu_scaler_step((hu_scaler_rule)rule, k, p[i].skipped, &scale, &t);
 	}
 	rows(out, s, p, n, k->name);

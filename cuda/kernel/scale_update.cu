@@ -10,12 +10,12 @@ HU_KERNEL
 scale_update_kernel(int rule, hu_scaler k, HU_PARAM hu_store_operand scale, HU_PARAM hu_store_operand tracker,
 	HU_PARAM hu_store_operand found, HU_PARAM hu_store_result scale_next, HU_PARAM hu_store_result tracker_next)
 {
-	float s = hu_load_f32(&scale, 0);
+	double s = hu_load_f64(&scale, 0);
 	hu_tracker t = { hu_load_f32(&tracker, 0), hu_load_f32(&tracker, 1), hu_load_f32(&tracker, 2),
 		hu_load_f32(&tracker, 3) };
 
 	hu_scaler_step((hu_scaler_rule)rule, &k, hu_load_f64(&found, 0) != 0, &s, &t);
-	hu_store_f64(&scale_next, 0, (double)s);
+	hu_store_f64(&scale_next, 0, s);
 	if (!tracker_next.data)
 		return;
 	hu_store_f64(&tracker_next, 0, (double)t.good);
@@ -38,6 +38,7 @@ HU_SIDE(op_scale_update)(hu_work *w)
 	HU_TRY(hu_scaler_find(rule, &k));
 	while (strcmp(hu_scaler_at(id)->name, rule))
 		id++;
+	k.wide = hu_is_wide(w->in[0]->format);
 	k.name = NULL; /* it points to the host's memory */
 	k.growth = hu_attr_num(c, "growth", k.growth);
 	k.backoff = hu_attr_num(c, "backoff", k.backoff);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const hu_scaler rows[] = {
-#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, reads) \
-	{ #name, init, growth, backoff, interval, floor, cap, hysteresis, reads },
+#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, wide, reads) \
+	{ #name, init, growth, backoff, interval, floor, cap, hysteresis, wide, reads },
 #include "lib/op/scalers.def"
 #undef SCALER
 };

@@ -13,11 +13,12 @@ typedef struct hu_scaler {
 	int interval;
 	double floor, cap;     /* 0: no limit */
 	int hysteresis;        /* the scale falls only at the last of this many overflows */
+	int wide;              /* the scale is a double, as Python has it, and no float32 tensor */
 	const char *reads;     /* the training options it reads, separated by blanks */
 } hu_scaler;
 
 typedef enum hu_scaler_rule {
-#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, reads) HU_SCALER_##name,
+#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, wide, reads) HU_SCALER_##name,
 #include "lib/op/scalers.def"
 #undef SCALER
 	HU_SCALERS
@@ -34,12 +35,17 @@ const hu_scaler *hu_scaler_at(int i);   /* NULL past the last */
 typedef struct hu_tracker { float good, left, step, last; } hu_tracker;
 
 /* Performs one step of the rule: updates *scale and *t after a step whose gradients overflowed (found) or not. Products
-   are formed in double and rounded once to the scale's float, as in PyTorch's kernel; with powers of two every
-   framework agrees. */
+   are formed in double; where the rule is not wide they are rounded once to the scale's float, as in PyTorch's kernel.
+   With powers of two of float32's range every framework agrees. */
 HU_HD void
-hu_scaler_step(hu_scaler_rule rule, const hu_scaler *k, int found, float *scale, hu_tracker *t)
+hu_scaler_step(hu_scaler_rule rule, const hu_scaler *k, int found, double *scale, hu_tracker *t)
 {
-	double up = (double)(float)(*scale * k->growth), down = (double)(float)(*scale * k->backoff);
+	double up = *scale * k->growth, down = *scale * k->backoff;
+
+	if (!k->wide) {
+		up = (double)(float)up;
+		down = (double)(float)down;
+	}
 
 	if (t->step == 0) { /* a fresh tracker is set up here, so that all zeros is a valid start */
 		t->left = (float)k->hysteresis;
@@ -54,24 +60,24 @@ hu_scaler_step(hu_scaler_rule rule, const hu_scaler *k, int found, float *scale,
 	} else if (rule == HU_SCALER_deepspeed) {
 		if (found) {
 			if (k->hysteresis == 1 || t->left == 1) {
-				t->good += (float)(*scale == (float)k->floor); /* DeepSpeed stops the training here */
-				*scale = (float)down;
+				t->good += (float)(*scale == (k->wide ? k->floor : (double)(float)k->floor)); /* DeepSpeed stops the training here */
+				*scale = k->wide ? down : (double)(float)down;
 			} else {
 				t->left -= 1;
 			}
 		/* DeepSpeed grows on a fixed phase, not after a count of good steps */
 		} else if ((long long)(t->step - t->last) % k->interval == 0) {
 			t->left = (float)k->hysteresis;
-			*scale = (float)up;
+			*scale = k->wide ? up : (double)(float)up;
 		}
 	} else if (found) {
-		*scale = (float)down;
+		*scale = k->wide ? down : (double)(float)down;
 		t->good = 0;
 	} else {
 		t->good += 1;
 		if (t->good == (float)k->interval) {
 			if (rule != HU_SCALER_pytorch || hu_isfinite(up)) /* only PyTorch refuses to grow to infinity */
-				*scale = (float)up;
+				*scale = k->wide ? up : (double)(float)up;
 			t->good = 0;
 		}
 	}

@@ -92,21 +92,40 @@ deepspeed(model *m, const hu_scaler *k, int found)
 
 typedef void rule(model *m, const hu_scaler *k, int found);
 
-typedef struct state { float scale[2], tracker[2][4], found; } state;
+/* scale is held as the framework holds it: in scale32, or in scale64 where the rule is wide. */
+typedef struct state { int wide; double scale64[2]; float scale32[2], tracker[2][4], found; } state;
+
+static double scale_of(const state *s) { return s->wide ? s->scale64[0] : (double)s->scale32[0]; }
+
+static state
+state_of(const hu_scaler *k, double scale)
+{
+	state s;
+
+	memset(&s, 0, sizeof s);
+	s.wide = k->wide;
+	s.scale64[0] = scale;
+	s.scale32[0] = (float)scale;
+	return s;
+}
 
 static hu_status
 op_step(const hu_call *c, state *s)
 {
-	hu_tensor in[3] = { { .format = HU_FP32, .shape = hu_shape0(), .n = 1, .data = &s->scale[0] },
+	hu_format_id held = s->wide ? HU_FP64 : HU_FP32;
+	void *scale[2] = { s->wide ? (void *)&s->scale64[0] : &s->scale32[0],
+		s->wide ? (void *)&s->scale64[1] : &s->scale32[1] };
+	hu_tensor in[3] = { { .format = held, .shape = hu_shape0(), .n = 1, .data = scale[0] },
 		{ .format = HU_FP32, .shape = hu_shape1(4), .n = 4, .data = s->tracker[0] },
 		{ .format = HU_FP32, .shape = hu_shape0(), .n = 1, .data = &s->found } };
-	hu_tensor out[2] = { { .format = HU_FP32, .shape = hu_shape0(), .n = 1, .data = &s->scale[1] },
+	hu_tensor out[2] = { { .format = held, .shape = hu_shape0(), .n = 1, .data = scale[1] },
 		{ .format = HU_FP32, .shape = hu_shape1(4), .n = 4, .data = s->tracker[1] } };
 	hu_tensor *to[2] = { &out[0], &out[1] }, *from[3] = { &in[0], &in[1], &in[2] };
 	hu_env env = { 1, 0 };
 	hu_status st = HU_COLUMN(c->op, emulate)(c, from, to, &env);
 
-	s->scale[0] = s->scale[1];
+	s->scale64[0] = s->scale64[1];
+	s->scale32[0] = s->scale32[1];
 	memcpy(s->tracker[0], s->tracker[1], sizeof s->tracker[0]);
 	return st;
 }
@@ -148,10 +167,9 @@ overflows(double scale, uint64_t seed, int pattern, uint32_t i)
 }
 
 static void
-follow(const char *name, rule *next, int interval, int pattern, int hysteresis, double floor)
+follow(const char *name, rule *next, int interval, int pattern, int hysteresis, double floor, double growth)
 {
 	hu_scaler k;
-	state s = { { 0, 0 }, { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } }, 0 };
 	long first = -1, changes = 0;
 
 	if (hu_scaler_find(name, &k) != HU_OK)
@@ -162,23 +180,28 @@ follow(const char *name, rule *next, int interval, int pattern, int hysteresis, 
 		k.hysteresis = hysteresis;
 	if (floor >= 0)
 		k.floor = floor;
+	if (growth > 0) { /* factors that are no powers of two, where float32 and double part */
+		k.growth = growth;
+		k.backoff = 1 / growth;
+	}
 	model m = { k.init, 0, k.hysteresis, 0, -1 };
-	s.scale[0] = (float)k.init;
+	state s = state_of(&k, k.init);
 	hu_call c = call_of(&k);
 	for (uint32_t i = 0; i < STEPS && first < 0; i++) {
 		double before = m.scale;
 		int found = overflows(m.scale, 0x5ca1e + (uint64_t)interval, pattern, i);
 		next(&m, &k, found);
 		s.found = (float)found;
-		if (op_step(&c, &s) != HU_OK || !((double)s.scale[0] == (double)(float)m.scale) ||
+		if (op_step(&c, &s) != HU_OK || !(scale_of(&s) == m.scale) ||
 			!((double)s.tracker[0][0] == (double)m.good))
 			first = (long)i;
 		changes += m.scale != before;
 	}
 	if (!ok(first < 0 && changes > 4,
-		    "%s: interval %d, pattern %d, hysteresis %d, floor %g: %d steps as the framework's, %ld changes",
-		    name, k.interval, pattern, k.hysteresis, k.floor, STEPS, changes))
-		diag("first difference at step %ld: %a, model %a", first, (double)s.scale[0], m.scale);
+		    "%s: interval %d, pattern %d, hysteresis %d, floor %g, growth %g: %d steps as the framework's, "
+		    "%ld changes",
+		    name, k.interval, pattern, k.hysteresis, k.floor, k.growth, STEPS, changes))
+		diag("first difference at step %ld: %a, model %a", first, scale_of(&s), m.scale);
 }
 
 /* Without overflows: PyTorch stops before infinity, Keras does not, Apex stops at its cap. */
@@ -190,15 +213,15 @@ test_ends(void)
 
 	for (int r = 0; r < 4; r++) {
 		hu_scaler k;
-		state s = { { 1024, 0 }, { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } }, 0 };
 		if (hu_scaler_find(names[r], &k) != HU_OK)
 			bail_out("no loss scaler named %s", names[r]);
 		k.interval = 1;
+		state s = state_of(&k, 1024);
 		hu_call c = call_of(&k);
 		for (int i = 0; i < 200; i++)
 			op_step(&c, &s);
-		ok((double)s.scale[0] == last[r], "%s ends at %g when nothing overflows (%g)", names[r], last[r],
-			(double)s.scale[0]);
+		ok(scale_of(&s) == last[r], "%s ends at %g when nothing overflows (%g)", names[r], last[r],
+			scale_of(&s));
 	}
 }
 
@@ -230,18 +253,17 @@ static int
 trajectory(int interval, int pattern)
 {
 	hu_scaler k;
-	state s = { { 0, 0 }, { { 0, 0, 0, 0 }, { 0, 0, 0, 0 } }, 0 };
 
 	hu_scaler_find("pytorch", &k);
 	k.interval = interval;
-	s.scale[0] = (float)k.init;
+	state s = state_of(&k, k.init);
 	hu_call c = call_of(&k);
 	for (uint32_t i = 0; i < STEPS; i++) {
-		int found = overflows((double)s.scale[0], 0x5ca1e + (uint64_t)interval, pattern, i);
+		int found = overflows(scale_of(&s), 0x5ca1e + (uint64_t)interval, pattern, i);
 		s.found = (float)found;
 		if (op_step(&c, &s) != HU_OK)
 			return 1;
-		printf("%d %a %d\n", found, (double)s.scale[0], (int)s.tracker[0][0]);
+		printf("%d %a %d\n", found, scale_of(&s), (int)s.tracker[0][0]);
 	}
 	return 0;
 }
@@ -261,10 +283,13 @@ main(int argc, char **argv)
 	for (int r = 0; r < 4; r++)
 		for (int i = 0; i < 3; i++)
 			for (int pattern = 0; pattern < 4; pattern++)
-				follow(rules[r].name, rules[r].next, intervals[i], pattern, 0, -1);
-	follow("deepspeed", deepspeed, 50, 1, 1, -1);
-	follow("deepspeed", deepspeed, 50, 1, 5, -1);
-	follow("apex", apex, 50, 3, 0, 0x1p-3);
+				follow(rules[r].name, rules[r].next, intervals[i], pattern, 0, -1, 0);
+	follow("deepspeed", deepspeed, 50, 1, 1, -1, 0);
+	follow("deepspeed", deepspeed, 50, 1, 5, -1, 0);
+	follow("apex", apex, 50, 3, 0, 0x1p-3, 0);
+	for (int r = 0; r < 4; r++)
+		for (int pattern = 0; pattern < 4; pattern++)
+			follow(rules[r].name, rules[r].next, 7, pattern, 0, -1, 1.1);
 	test_ends();
 	return done_testing();
 }

@@ -2,7 +2,8 @@
 """Keras's Adam casts its constants to the variable's format: under the policies bfloat16 and float16 the calls have
 what Keras 3.15 computes with, in bfloat16 beta2 = .999 is 1 and no weight moves, which the training warns of and the
 verdict calls fatal, and beta2 = .99 learns. PyTorch's formulas and other policies keep doubles. What Keras 3.15 did
-with a net of 354 weights on its torch back end: bfloat16, beta2 .999: 0 moved; .99 and .998: all moved."""
+with a net of 354 weights on its torch back end: bfloat16, beta2 .999: 0 moved; .99 and .998: all moved. The loss scale
+is a number of Python, a double, under the rules of Apex and DeepSpeed, and a float32 tensor under the others."""
 
 import json
 import os
@@ -124,4 +125,27 @@ none(wrong, 'the verdict says that nothing moved, and why')
 p = halfulp('plan', '--policy', 'bfloat16,constants=half')
 says = 'constants=half is unknown; known: double, variable'
 ok(p.returncode == 2 and says in p.stderr, 'other words are refused', p.stderr)
+# --- loss scales: two steps make the scale 1.1 times as large, an overflow at 2^30 0.7 times
+wrong = []
+for rule, held in (('apex', float), ('deepspeed', float), ('pytorch', 'f'), ('keras', 'f')):
+    words = '--steps 12 --quiet --trace-steps 0 --policy mixed_float16 --growth-interval 2 --growth-factor 1.1 '
+    trained(words + '--backoff-factor 0.7 --init-scale 4e9 --loss-scale ' + rule, 'scale-' + rule)
+    scales, skipped = runs.column('scale-' + rule, 'loss_scale'), runs.column('scale-' + rule, 'skipped')
+    keep = float if held is float else (lambda x: struct.unpack('f', struct.pack('f', x))[0])
+    scale, good, left, last, want = keep(4e9), 0, 2, -1, []
+    for step, skip in enumerate(skipped):
+        want.append(scale)
+        if skip == '1':
+            falls, left = (rule != 'deepspeed' or left == 1), left - (left > 1)
+            scale, good, last = keep(scale * 0.7) if falls else scale, 0, step
+        else:
+            good += 1
+            if (step - last) % 2 == 0 if rule == 'deepspeed' else good == 2:
+                scale, good, left = keep(scale * 1.1), 0, 2
+                scale = min(scale, 16777216.0) if rule == 'apex' else scale
+    kind = runs.traced('scale-' + rule, 0).head['scaler.scale']['dtype']
+    if [float(x) for x in scales] != want or kind != ('F64' if held is float else 'F32') or len(set(want)) < 3:
+        wrong.append((rule, kind, scales, want, skipped))
+none(wrong, 'the loss scale is the double that Apex and DeepSpeed keep, and the float32 of PyTorch and Keras')
+
 finish()

@@ -39,7 +39,7 @@ settle_scaling(hu_config *c)
 	}
 	if (hu_scaler_find(!strcmp(word, "dynamic") ? "pytorch" : word, r) != HU_OK)
 		return hu_fail(HU_EINVAL, "--loss-scale %s: dynamic, static:S or one of"
-#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, reads) " " #name
+#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, wide, reads) " " #name
 #include "lib/op/scalers.def"
 #undef SCALER
 					  " is needed", word);

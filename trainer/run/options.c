@@ -70,7 +70,7 @@ const char hu_options_weight_decay[] =
 "]";
 
 const char hu_options_loss_scale[] = "dynamic (which is the rule pytorch), static:S, or the name of a rule:"
-#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, reads) " " #name
+#define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, wide, reads) " " #name
 #include "lib/op/scalers.def"
 #undef SCALER
 " [dynamic for float16 over float32 variables, else none]";

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static void
-step(const hu_call *c, hu_tensor *const *in, float *scale, hu_tracker *t)
+step(const hu_call *c, hu_tensor *const *in, double *scale, hu_tracker *t)
 {
 	const char *rule = hu_attr_text(c, "rule", "pytorch");
 	const hu_scaler *row = hu_scaler_at(HU_SCALER_static);
@@ -18,13 +18,14 @@ step(const hu_call *c, hu_tensor *const *in, float *scale, hu_tracker *t)
 		if (!strcmp(hu_scaler_at(id)->name, rule))
 			row = hu_scaler_at(id);
 	k = *row;
+	k.wide = hu_is_wide(in[0]->format);
 	k.growth = hu_attr_num(c, "growth", k.growth);
 	k.backoff = hu_attr_num(c, "backoff", k.backoff);
 	k.interval = (int)hu_attr_count(c, "interval", (size_t)k.interval);
 	k.floor = hu_attr_num(c, "floor", k.floor);
 	k.cap = hu_attr_num(c, "cap", k.cap);
 	k.hysteresis = (int)hu_attr_count(c, "hysteresis", (size_t)k.hysteresis);
-	*scale = (float)hu_get(in[0], 0);
+	*scale = hu_get(in[0], 0);
 	*t = (hu_tracker){ (float)hu_get(in[1], 0), (float)hu_get(in[1], 1), (float)hu_get(in[1], 2),
 		(float)hu_get(in[1], 3) };
 	hu_scaler_step((hu_scaler_rule)(row - hu_scaler_at(0)), &k, hu_get(in[2], 0) != 0, scale, t);
@@ -40,25 +41,25 @@ static hu_status
 emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
 	hu_tracker t;
-	float scale;
+	double scale;
 
 	step(c, in, &scale, &t);
-	hu_store(c, env, out[0], 0, (double)scale);
+	hu_store(c, env, out[0], 0, scale);
 	for (size_t i = 0; i < 4 && c->nout > 1; i++)
 		hu_store(c, env, out[1], i, part(&t, i));
 	return HU_OK;
 }
 
-/* The rule is defined on fp32 scales, so there is no more exact version of it. */
+/* The rule is defined on scales of fp32 or of double, so there is no more exact version of it. */
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
 	hu_tracker t;
-	float scale;
+	double scale;
 
 	step(c, in, &scale, &t);
 	for (size_t i = 0; i < n; i++)
-		hu_exact_set(exact[i], out == 0 ? (double)scale : part(&t, element[i]));
+		hu_exact_set(exact[i], out == 0 ? scale : part(&t, element[i]));
 	return HU_OK;
 }
 
@@ -67,12 +68,12 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 {
 	hu_dd v[4];
 	hu_tracker t;
-	float scale;
+	double scale;
 
 	step(c, in, &scale, &t);
 	for (size_t k = 0; k < n; k++) {
 		size_t i = element ? element[k] : k;
-		v[k] = hu_dd_of(out == 0 ? (double)scale : part(&t, i));
+		v[k] = hu_dd_of(out == 0 ? scale : part(&t, i));
 	}
 	return hu_enclose_list(c, in, out, element, n, sink, v, NULL);
 }

@@ -12,7 +12,7 @@
 int
 hu_pass_loss_seed(hu_program *p, const hu_scaling *s)
 {
-	int in = hu_program_tensor(p, "scaler.scale", HU_FP32, hu_shape0(), HU_OTHER);
+	int in = hu_program_tensor(p, "scaler.scale", s->rule.wide ? HU_FP64 : HU_FP32, hu_shape0(), HU_OTHER);
 	int wide = 0;
 
 	p->t[in].state = 1;
@@ -97,7 +97,7 @@ hu_pass_loss_scaling(hu_program *p, const hu_scaling *s, int *found)
 	int tracker = hu_program_tensor(p, "scaler.tracker", HU_FP32, hu_shape1(4), HU_OTHER);
 	p->t[tracker].state = 1;
 	int in[3] = { scale, tracker, *found };
-	int out[2] = { hu_program_tensor(p, "scaler.scale_next", HU_FP32, hu_shape0(), HU_OTHER),
+	int out[2] = { hu_program_tensor(p, "scaler.scale_next", p->t[scale].format, hu_shape0(), HU_OTHER),
 		hu_program_tensor(p, "scaler.tracker_next", HU_FP32, hu_shape1(4), HU_OTHER) };
 	set_rule(hu_program_call(p, "scale_update", HU_UPDATE, "scaler", in, 3, out, 2), &s->rule);
 	p->t[scale].next = out[0];
