@@ -4,6 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/number/code.h"
+#include "lib/sum/tc/tc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,22 @@ double
 hu_op_codes_element(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f)
 {
 	return holds_codes(r, a) ? hu_decode(code_at(a, i), f) : hu_npy_real(a, i);
+}
+
+double
+hu_op_codes_operand(const hu_op_run *r, int operand, size_t i, int chop)
+{
+	const hu_npy *a = &r->file[operand];
+	hu_format f = hu_format_of(r->in[operand]);
+	uint32_t word;
+
+	if (!chop || holds_codes(r, a))
+		return hu_round(hu_op_codes_element(r, a, i, f), f, HU_RNE, 0, 0);
+	if (!strcmp(a->dtype, "f4"))
+		memcpy(&word, (const char *)a->data + 4 * i, sizeof word); /* a NaN keeps its code */
+	else
+		word = hu_bits32((float)hu_npy_real(a, i));
+	return (double)hu_from_bits32(hu_tc_tf32(word));
 }
 
 hu_status

@@ -9,18 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns an element as format f takes it; a tensor core cuts words of float32 to tf32. */
-static double
-operand(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f, int chop)
-{
-	if (chop && !strcmp(a->dtype, "f4")) {
-		uint32_t u;
-		memcpy(&u, (const char *)a->data + 4 * i, sizeof u);
-		return (double)hu_from_bits32(hu_tc_tf32(u));
-	}
-	return hu_round(hu_op_codes_element(r, a, i, f), f, chop ? HU_RZ : HU_RNE, 0, 0);
-}
-
 static hu_status
 fits(const hu_op_run *r, size_t rows, size_t k)
 {
@@ -55,12 +43,12 @@ hu_op_run_dots(hu_op_run *r, int judged)
 {
 	const hu_npy *f = r->file;
 	size_t k = f[0].rank ? f[0].shape[f[0].rank - 1] : 1, rows = 1;
-	int chop = r->sum.id == HU_SUM_TC && r->sum.in == HU_TF32;
 
 	for (int d = 0; d + 1 < f[0].rank; d++)
 		rows *= f[0].shape[d]; /* cannot overflow where k is not 0, since the array is in memory */
 	if (!k && f[0].rank > 2)
 		return hu_fail(HU_EFILE, "dot: a has rows of no element");
+	int chop = r->sum.id == HU_SUM_TC && r->sum.in == HU_TF32;
 	HU_TRY(fits(r, rows, k));
 	hu_format fc = r->sum.id == HU_SUM_TC ? hu_format_of(r->sum.out) : r->out;
 	HU_TRY(hu_op_codes_fit(r, &f[0], "operand a", hu_format_of(r->in[0])));
@@ -85,8 +73,8 @@ hu_op_run_dots(hu_op_run *r, int judged)
 	y = x + f[0].count;
 	c = y + f[0].count;
 	for (size_t i = 0; i < f[0].count; i++) {
-		x[i] = operand(r, &f[0], i, hu_format_of(r->in[0]), chop);
-		y[i] = operand(r, &f[1], i, hu_format_of(r->in[1]), chop);
+		x[i] = hu_op_codes_operand(r, 0, i, chop);
+		y[i] = hu_op_codes_operand(r, 1, i, chop);
 	}
 	for (size_t i = 0; r->nin == 3 && i < rows; i++)
 		c[i] = hu_round(hu_op_codes_element(r, &f[2], i, fc), fc, HU_RNE, 0, 0);

@@ -72,6 +72,7 @@ operands(hu_op_run *r)
 		char name[] = { "operand a" };
 		name[8] = (char)('a' + i);
 		HU_TRY(hu_op_codes_fit(r, f, name, in));
+		int chop = r->sum.id == HU_SUM_TC && r->in[i] == HU_TF32 && i < 2;
 		t->format = r->in[i];
 		t->shape.rank = f->rank;
 		for (int d = 0; d < HU_RANK; d++)
@@ -81,7 +82,7 @@ operands(hu_op_run *r)
 		if (!t->data)
 			return hu_fail(HU_ENOMEM, "no memory for operand %c of %zu elements", 'a' + i, t->n);
 		for (size_t k = 0; k < t->n; k++)
-			hu_put(t, k, hu_round(hu_op_codes_element(r, f, k, in), in, HU_RNE, 0, 0));
+			hu_put(t, k, hu_op_codes_operand(r, i, k, chop));
 	}
 	return HU_OK;
 }

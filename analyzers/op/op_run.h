@@ -51,6 +51,9 @@ hu_status hu_op_codes_write(const hu_op_run *r, const char *path, int packed);
 /* Returns element i of an array: its number, or, where r->codes is set and the array has integers, the value in f that
    the code stands for. */
 double hu_op_codes_element(const hu_op_run *r, const hu_npy *a, size_t i, hu_format f);
+/* Returns element i of an operand as the call takes it: in the operand's format, to nearest even; with chop as a tensor
+   core takes it, a word of fp32 without its low 13 bits (hu_tc_tf32). */
+double hu_op_codes_operand(const hu_op_run *r, int operand, size_t i, int chop);
 /* HU_EFILE names the first element that is wider than a code of f, where r->codes is set and the array, called `what`
    in the message, has integers. */
 hu_status hu_op_codes_fit(const hu_op_run *r, const hu_npy *a, const char *what, hu_format f);

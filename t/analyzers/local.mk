@@ -41,6 +41,7 @@ SCRIPT_TESTS += t/analyzers/t-score.py
 SCRIPT_TESTS += t/analyzers/t-statistics.py
 SCRIPT_TESTS += t/analyzers/t-summary-words.py
 SCRIPT_TESTS += t/analyzers/t-tables-whole.py
+SCRIPT_TESTS += t/analyzers/t-tf32.py
 SCRIPT_TESTS += t/analyzers/t-tree-library.py
 SCRIPT_TESTS += t/analyzers/t-tree.sh
 SCRIPT_TESTS += t/analyzers/t-validate-against.py

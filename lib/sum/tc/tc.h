@@ -57,8 +57,12 @@ hu_tc_of_sum(hu_sum s)
 /* A NaN whose float has the hardware's code 0x7fffffff; fp16's 0x7fff is the upper half of that. */
 HU_HD double hu_tc_nan(void) { return hu_from_bits64(0x7fffffffe0000000u); }
 
-/* An fp32 word as a tf32 operand: its low 13 bits are dropped, so a NaN whose payload lies in these alone becomes an
-   infinity (one source). */
+/* An fp32 word as a tf32 operand. The instruction reads whole words of fp32 and takes no notice of their low 13 bits:
+   they are dropped, toward zero, and no conversion rounds them first. (1 - 2^-24)^2 tells both apart: A100 and later
+   return (1 - 2^-10 ...)^2, where rounding would give 1. So every command that gives a tensor core fp32 operands, or
+   doubles, which are rounded to fp32 words, chops them here; rounding to the format tf32 (`round`, casts of the policy
+   tf32, `accumulate`'s terms under --format tf32) is another operation, to nearest even, and happens before. A NaN
+   whose payload lies in the low bits alone becomes an infinity (one source). */
 HU_HD uint32_t hu_tc_tf32(uint32_t word) { return word & 0xffffe000u; }
 
 /* Writes x as m * 2^(e - p + 1); below emin, m is not normalised. A zero has m = 0 and an e far below all exponents;
