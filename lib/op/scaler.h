@@ -60,7 +60,8 @@ hu_scaler_step(hu_scaler_rule rule, const hu_scaler *k, int found, double *scale
 	} else if (rule == HU_SCALER_deepspeed) {
 		if (found) {
 			if (k->hysteresis == 1 || t->left == 1) {
-				t->good += (float)(*scale == (k->wide ? k->floor : (double)(float)k->floor)); /* DeepSpeed stops the training here */
+				/* at the floor DeepSpeed stops the training */
+				t->good += (float)(*scale == (k->wide ? k->floor : (double)(float)k->floor));
 				*scale = k->wide ? down : (double)(float)down;
 			} else {
 				t->left -= 1;
