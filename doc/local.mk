@@ -18,6 +18,7 @@ EXTRA_DIST += doc/onnx.md
 EXTRA_DIST += doc/operating-curve.tsv
 EXTRA_DIST += doc/papers.md
 EXTRA_DIST += doc/reliability.md
+EXTRA_DIST += doc/tools.md
 EXTRA_DIST += doc/torch.md
 EXTRA_DIST += doc/train.md
 EXTRA_DIST += doc/why-it-paid.md

@@ -64,15 +64,19 @@ hu_network_tool_version(hu_version *v, hu_network *n, const hu_tool *t, char ***
 	hu_onnx onnx;
 
 	HU_TRY(hu_samples_given(&n->s, &batch, &n->given, &n->ngiven, &n->givencap));
-	hu_status st = hu_tool_rewrite(&onnx, t, &n->onnx, &n->m, n->ranges.range);
+	char *notes;
+	hu_status st = hu_tool_rewrite(&onnx, &notes, t, &n->onnx, &n->m, n->ranges.range);
 	if (st == HU_OK) {
 		st = hu_import(&m, &onnx, n->given, n->ngiven, HU_TYPING_STRICT);
 		if (st == HU_OK) {
 			take(v, &m, &n->m, node);
 			v->weight_bytes = bytes_of(onnx.graph);
+			v->notes = notes;
+			notes = NULL;
 		}
 		hu_onnx_release(&onnx);
 	}
+	free(notes);
 	n->ngiven = kept;
 	return st;
 }

@@ -121,6 +121,10 @@ row_json(const hu_validation *v, const hu_judgement *j)
 	json_object_set_new(o, "lost_constants", lost_json(j));
 	json_object_set_new(o, "weight_bytes", real(j->e.weight_bytes));
 	json_object_set_new(o, "traffic_bytes", real(j->e.traffic_bytes));
+	json_t *notes = json_array();
+	for (const char *t = j->e.v.notes; t && *t; t += strcspn(t, "\n") + 1)
+		json_array_append_new(notes, json_stringn(t, strcspn(t, "\n")));
+	json_object_set_new(o, "notes", notes);
 	json_object_set_new(o, "products", json_integer((json_int_t)j->products));
 	json_object_set_new(o, "quantised", json_integer((json_int_t)j->quantised));
 	if (j->sensitivity)

@@ -193,6 +193,15 @@ print_runtime(const hu_validation *v)
 		     "quantised nodes to round ties and Softmax otherwise.");
 }
 
+/* What a tool is known to do wrong to this model. */
+static void
+print_notes(const hu_validation *v)
+{
+	for (size_t i = 0; i < v->nrow; i++)
+		for (const char *s = v->row[i].e.v.notes; s && *s; s += strcspn(s, "\n") + 1)
+			printf("%s: %.*s\n", hu_shown(v->row[i].policy), (int)strcspn(s, "\n"), s);
+}
+
 void
 hu_validation_print(const hu_validation *v)
 {
@@ -215,6 +224,7 @@ hu_validation_print(const hu_validation *v)
 	print_changes(v);
 	print_schemes(v);
 	print_runtime(v);
+	print_notes(v);
 	for (size_t i = 0; i < v->nrow; i++) {
 		const hu_judgement *j = &v->row[i];
 		if (j->e.first_call < 0)

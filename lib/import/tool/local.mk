@@ -7,6 +7,7 @@ libhalfulp_a_SOURCES += lib/import/tool/occ_fp16.c
 libhalfulp_a_SOURCES += lib/import/tool/ort_dynamic.c
 libhalfulp_a_SOURCES += lib/import/tool/ort_static.c
 noinst_HEADERS += lib/import/tool/ort_static.h
+libhalfulp_a_SOURCES += lib/import/tool/ort_static_notes.c
 libhalfulp_a_SOURCES += lib/import/tool/ort_static_write.c
 libhalfulp_a_SOURCES += lib/import/tool/rewriting.c
 noinst_HEADERS += lib/import/tool/rewriting.h

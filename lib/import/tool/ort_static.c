@@ -109,7 +109,7 @@ mark_bias(hu_ort_static *s, hu_onnx_node *node, size_t k, float beta)
 	s->mark[v].bias = 1;
 	HU_GROW(s->bias, s->nbias, s->biascap);
 	s->bias[s->nbias++] = (hu_bias_mark){ v, hu_rewriting_find(s->x, node->in[0]),
-		hu_rewriting_find(s->x, node->in[1]), beta, t };
+		hu_rewriting_find(s->x, node->in[1]), 0, beta, t };
 }
 
 /* The producer of Relu's or Clip's input makes its output instead. Returns 1 where it does. */
@@ -324,6 +324,8 @@ hu_tool_ort_static(hu_rewriting *x)
 		if (hu_rewriting_wants(x, &x->node[i], operators))
 			operator(&s, i);
 	st = hu_ort_static_write(&s);
+	if (st == HU_OK)
+		hu_ort_static_notes(&s);
 	free(s.mark);
 	free(s.calibrated);
 	free(s.bias);

@@ -16,9 +16,10 @@ typedef struct hu_mark {
 	int other, axis, bias;
 } hu_mark;
 
-/* Value v becomes int32 codes of T by the scales of values in and weight, times beta. */
+/* Value v becomes int32 codes of T by the scales of values in and weight, times beta; grown: the weight's scale grew
+ * for it. */
 typedef struct hu_bias_mark {
-	int v, in, weight;
+	int v, in, weight, grown;
 	float beta;
 	const hu_stensor *t;
 } hu_bias_mark;
@@ -30,6 +31,9 @@ typedef struct hu_ort_static {
 	hu_bias_mark *bias;
 	size_t nbias, biascap;
 } hu_ort_static;
+
+/* ort_static_notes.c. Sentences on what quantize_static's file does wrong to this model. */
+void hu_ort_static_notes(hu_ort_static *s);
 
 /* ort_static_write.c. Writes the nodes, with those that the marks ask for. */
 hu_status hu_ort_static_write(hu_ort_static *s);

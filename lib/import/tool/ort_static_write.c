@@ -89,7 +89,7 @@ static void
 grow_weights(writing *w)
 {
 	for (size_t i = 0; i < w->s->nbias; i++) {
-		const hu_bias_mark *b = &w->s->bias[i];
+		hu_bias_mark *b = &w->s->bias[i];
 		hu_affine_grid *g = b->weight < 0 ? NULL : &w->q[b->weight].g;
 		const float *bias = b->t->data;
 		double most = 0;
@@ -103,10 +103,11 @@ grow_weights(writing *w)
 		for (size_t k = 0; k < b->t->count; k++)
 			most = fmax(most, fabs((double)bias[k]));
 		for (size_t k = 0; k < g->n && zeros; k++)
-			if (g->axis < 0)
-				g->s[k].scale = grown(g->s[k].scale, in, most);
-			else if (k < b->t->count)
-				g->s[k].scale = grown(g->s[k].scale, in, fabs((double)bias[k]));
+			if (g->axis < 0 || k < b->t->count) {
+				float was = g->s[k].scale;
+				g->s[k].scale = grown(was, in, g->axis < 0 ? most : fabs((double)bias[k]));
+				b->grown |= g->s[k].scale != was;
+			}
 	}
 }
 

@@ -5,6 +5,7 @@
 #define HU_IMPORT_TOOL_REWRITING_H
 
 #include "lib/import/tool/tool.h"
+#include "lib/base/str.h"
 #include "lib/store/onnx/rewrite.h"
 
 #include <jansson.h>
@@ -30,6 +31,7 @@ typedef struct hu_rewriting {
 	json_t *ids;
 	hu_tool_value *value;
 	size_t nvalue, cap;
+	hu_str notes;
 } hu_rewriting;
 
 /* The tools' codes: hu_tool_CODE writes x->w. */

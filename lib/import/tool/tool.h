@@ -36,7 +36,9 @@ int hu_tool_calibrates(const hu_tool *t);
 
 /* Makes TO the model that the tool would write of FROM, whose import for float32 is M; range[tensor] is what
    calibration showed of M's tensors, needed where the tool calibrates. FROM must outlive TO, which hu_onnx_release
-   frees; on a failure it needs no release. HU_EUNABLE names what the tool, or onnxruntime with its file, refuses. */
+   frees; on a failure it needs no release. HU_EUNABLE names what the tool, or onnxruntime with its file, refuses.
+   *NOTES, which the caller frees, are sentences on faults of the tool that this model meets, a line each; NULL: none.
+ */
 hu_status hu_tool_rewrite(
-	hu_onnx *to, const hu_tool *t, const hu_onnx *from, const hu_imported *m, const hu_range *range);
+	hu_onnx *to, char **notes, const hu_tool *t, const hu_onnx *from, const hu_imported *m, const hu_range *range);
 #endif

@@ -158,11 +158,14 @@ static hu_tool_code *const codes[] = {
 };
 
 hu_status
-hu_tool_rewrite(hu_onnx *to, const hu_tool *t, const hu_onnx *from, const hu_imported *m, const hu_range *range)
+hu_tool_rewrite(
+	hu_onnx *to, char **notes, const hu_tool *t, const hu_onnx *from, const hu_imported *m, const hu_range *range)
 {
 	hu_rewriting x = { .t = t, .from = from, .n = from->graph->nnode };
 
+	*notes = NULL;
 	HU_TRY(is_float32(from));
+	hu_str_init(&x.notes);
 	hu_onnx_rewrite_begin(&x.w, to, from);
 	x.ids = json_object();
 	x.dropped = hu_xcalloc(x.n + 1, 1);
@@ -185,6 +188,9 @@ hu_tool_rewrite(hu_onnx *to, const hu_tool *t, const hu_onnx *from, const hu_imp
 	}
 	if (st != HU_OK)
 		hu_onnx_release(to);
+	else if (x.notes.len)
+		*notes = hu_xstrdup(x.notes.s);
+	hu_str_release(&x.notes);
 	json_decref(x.ids);
 	free(x.value);
 	free(x.node);

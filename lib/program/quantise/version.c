@@ -39,6 +39,7 @@ hu_version_release(hu_version *v)
 	free(v->owned);
 	free(v->map);
 	free(v->bits);
+	free(v->notes);
 	hu_program_free(v->p);
 	memset(v, 0, sizeof *v);
 }

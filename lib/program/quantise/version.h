@@ -18,6 +18,7 @@ typedef struct hu_version {
 	char *owned; /* constant[i].data is this version's own */
 	int *map;
 	double *bits, weight_bytes;
+	char *notes; /* sentences on how it was made, a line each; NULL: none */
 } hu_version;
 
 /* The version that hu_pass_policy makes of P. */
