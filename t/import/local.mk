@@ -5,6 +5,7 @@ EXTRA_DIST += t/import/nodetests.py
 EXTRA_DIST += t/import/ort_tools.py
 SCRIPT_TESTS += t/import/t-advised-lists.py
 SCRIPT_TESTS += t/import/t-chosen.py
+SCRIPT_TESTS += t/import/t-fourier.py
 SCRIPT_TESTS += t/import/t-fp16-tools.py
 SCRIPT_TESTS += t/import/t-half-kernels.py
 SCRIPT_TESTS += t/import/t-half-ulps.py

@@ -2,6 +2,7 @@
 
 libhalfulp_a_SOURCES += lib/import/node/attention.c
 libhalfulp_a_SOURCES += lib/import/node/einsum.c
+libhalfulp_a_SOURCES += lib/import/node/fourier.c
 libhalfulp_a_SOURCES += lib/import/node/grid.c
 libhalfulp_a_SOURCES += lib/import/node/index.c
 libhalfulp_a_SOURCES += lib/import/node/loop.c
