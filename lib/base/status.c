@@ -18,7 +18,8 @@ static _Thread_local char reason[1024];
 static int
 system_failed(int error)
 {
-	return error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO || error == EINTR;
+	return error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO || error == EINTR ||
+	       error == ESTALE || error == ENOSPC || error == EDQUOT;
 }
 
 hu_status

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Fuzz targets, t/fuzz-NAME.c: fuzz_NAME(data, size) gives a reader any bytes,
    must come back, and says whether they were taken. t/store/u-fuzz-files.c calls
-   them in `make check`. For libFuzzer, from the top, one at a time:
-     clang -g -fsanitize=fuzzer,address -DHU_LIBFUZZER -I. t/fuzz-NAME.c lib/base/[a-z]*.c
-       lib/store/{idx,npy,npz,safetensors,safetensors_write}.c -fopenmp -ljansson -lz -lzip
-   (fuzz-baseline.c, fuzz-image.c, fuzz-onnx.c, fuzz-pair.c, fuzz-rules.c, fuzz-run.c, fuzz-scores.c, fuzz-series.c
-   and fuzz-statistics.c: libhalfulp.a and its libraries instead of the sources) */
+   them in `make check`; t/store/x-fuzz.sh gives them to libFuzzer. */
 #ifndef HU_T_FUZZ_H
 #define HU_T_FUZZ_H
 

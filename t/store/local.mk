@@ -28,3 +28,4 @@ C_TESTS += t/store/u-onnx
 C_TESTS += t/store/u-run-trace
 C_TESTS += t/store/u-run
 C_TESTS += t/store/u-safetensors
+EXPENSIVE_SCRIPT_TESTS += t/store/x-fuzz.sh

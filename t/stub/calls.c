@@ -3,10 +3,10 @@
        calls REPORT CALLS N HOW PROGRAM ARGUMENT...
    CALLS are names of the table below, between commas. Of the calls of halfulp that concern a file of the user's (no
    library, no standard stream, nothing of /proc and the like) the N-th fails with the error HOW (EIO, ENOSPC, EMFILE,
-   EACCES, EINTR, ENOMEM); `short`: half of it is written or read; `kill`: the program is killed before it. `HOW+` has
-   all later ones fail too. N = 0 only counts. REPORT is given a line: how many were counted, how many failed, the last
-   that failed. The exit code is the program's, or 128 and the number of the signal that ended it. Nothing is altered
-   inside the program, which is traced (ptrace) and stopped at these calls by a filter (seccomp). */
+   EACCES, EINTR, ENOMEM, EDQUOT); `short`: half of it is written or read; `kill`: the program is killed before it.
+   `HOW+` has all later ones fail too. N = 0 only counts. REPORT is given a line: how many were counted, how many
+   failed, the last that failed. The exit code is the program's, or 128 and the number of the signal that ended it.
+   Nothing is altered inside the program, which is traced (ptrace) and stopped at these calls by a filter (seccomp). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -71,7 +71,7 @@ static const struct {
 	const char *name;
 	int code;
 } errors[] = { { "EIO", EIO }, { "ENOSPC", ENOSPC }, { "EMFILE", EMFILE }, { "EACCES", EACCES }, { "EINTR", EINTR },
-	{ "ENOMEM", ENOMEM }, { "short", 0 }, { "kill", -1 } };
+	{ "ENOMEM", ENOMEM }, { "EDQUOT", EDQUOT }, { "short", 0 }, { "kill", -1 } };
 
 static const char *names;
 static long at, counted, failed;

@@ -24,7 +24,9 @@ TIMED = re.compile(rb'\d+(\.\d+)?(e[+-]?\d+)?')
 def environment(**more):
     # One thread: the N-th call is the same one each time. Libraries' own settings do not matter.
     keep = {k: v for k, v in os.environ.items() if not k.startswith(('FAULT_', 'LD_PRELOAD'))}
-    return dict(keep, LC_ALL='C', OMP_NUM_THREADS='1', OMP_WAIT_POLICY='passive', HALFULP_MPI='none', **more)
+    all = dict(keep, LC_ALL='C', OMP_NUM_THREADS='1', OMP_WAIT_POLICY='passive', HALFULP_MPI='none')
+    all.update(more)
+    return {k: v for k, v in all.items() if v}
 
 
 GNUPLOT = """#!/bin/sh
@@ -251,8 +253,8 @@ def allocations(case, library, caller, most, onwards=False):
     """Lets each chosen allocation of the caller's fail. Returns how many there are, how many were tried, and what was
     wrong."""
     how = dict(LD_PRELOAD=library, FAULT_CALLER=caller, FAULT_REPORT=case.report)
-    if onwards:
-        how['FAULT_ONWARDS'] = '1'
+    if onwards:      # and with OpenMP's settings left to the program, which then starts itself once more
+        how.update(FAULT_ONWARDS='1', OMP_WAIT_POLICY='')
     case.run([HALFULP], FAULT_AT='0', **how)
     count = struct.unpack('<2q', open(case.report, 'rb').read())[0]
     tried, wrong = 0, []
@@ -327,7 +329,8 @@ def kills(case, tracer, most):
 
 
 # Which calls fail how: what a failing disk, a full one, too many open files and a signal at the wrong time do.
-CALLS = [('open,read,dents,mmap,fstat', 'EIO'), ('open', 'EMFILE'), ('write,fsync,rename,ftruncate,mkdir', 'ENOSPC'),
+CALLS = [('open,read,dents,mmap,fstat', 'EIO'), ('open', 'EMFILE'), ('open,read,fstat', 'EDQUOT'),
+         ('write,fsync,rename,ftruncate,mkdir', 'ENOSPC'),
          ('write,read', 'short')]
 
 

@@ -58,15 +58,20 @@ hu_status
 hu_guard_status(int error)
 {
 	switch (error) {
-	case EIO:
-	case EMFILE:
-	case ENFILE:
-	case ENOMEM:
-	case ENOBUFS:
-	case EAGAIN:
-	case EINTR: return HU_EIO;
+	case ENOENT:
+	case ENOTDIR:
+	case EISDIR:
+	case EACCES:
+	case EPERM:
+	case ELOOP:
+	case ENAMETOOLONG:
+	case ENXIO:
+	case ENODEV:
+	case EINVAL:
+	case EOVERFLOW:
+	case EFBIG: return HU_EFILE;
 	}
-	return HU_EFILE;
+	return HU_EIO;
 }
 
 void
