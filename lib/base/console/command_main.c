@@ -91,7 +91,7 @@ hu_complain(hu_status st)
 	char who[48] = "";
 
 	/* a file or an option is not to blame where the system had failed before */
-	if (hu_failed(&earlier)) {
+	if (code != HU_EXIT_ENV && hu_failed(&earlier)) {
 		code = HU_EXIT_ENV;
 		reason = earlier;
 	}
@@ -158,7 +158,7 @@ as_the_system(int code)
 
 	if (code == HU_EXIT_ENV || !hu_failed(&earlier))
 		return code;
-	return code == HU_EXIT_OK || code == HU_EXIT_JUDGED ? hu_complain(HU_EIO) : HU_EXIT_ENV;
+	return code == HU_EXIT_OK || code == HU_EXIT_JUDGED ? hu_complain(hu_fail(HU_EIO, "%s", earlier)) : HU_EXIT_ENV;
 }
 
 int
