@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Promise: Every reader comes back, without a leak and within its memory (AddressSanitizer), from whatever libFuzzer makes
-# of a valid file or of nothing in a minute.
+# Promise: Every reader comes back, without a leak and within its memory (AddressSanitizer), from whatever libFuzzer
+# makes of a valid file or of nothing in a minute.
 # The readers are compiled by clang so that libFuzzer sees which lines an input reaches; the rest is the library as it
 # was built. FUZZ_SECONDS says for how long each target runs, FUZZ_TARGETS which do.
 . "${srcdir:-.}/t/tool/tap.sh"
