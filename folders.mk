@@ -50,6 +50,7 @@ include $(top_srcdir)/doc/ci/local.mk
 include $(top_srcdir)/doc/examples/local.mk
 include $(top_srcdir)/doc/experiments/local.mk
 include $(top_srcdir)/doc/gallery/local.mk
+include $(top_srcdir)/doc/help/local.mk
 include $(top_srcdir)/doc/measured/local.mk
 include $(top_srcdir)/doc/measured/h200/local.mk
 include $(top_srcdir)/doc/teaching/local.mk
@@ -59,6 +60,7 @@ include $(top_srcdir)/lib/base/console/local.mk
 include $(top_srcdir)/lib/base/guard/local.mk
 include $(top_srcdir)/lib/base/parts/local.mk
 include $(top_srcdir)/lib/base/ranks/local.mk
+include $(top_srcdir)/lib/base/terminal/local.mk
 include $(top_srcdir)/lib/exact/local.mk
 include $(top_srcdir)/lib/exact/grid/local.mk
 include $(top_srcdir)/lib/import/local.mk

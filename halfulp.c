@@ -5,6 +5,8 @@
 #include "cuda/device/device.h"
 #include "lib/base/build.h"
 #include "lib/base/console/command.h"
+#include "lib/base/console/page.h"
+#include "lib/base/terminal/pager.h"
 #include "lib/base/console/show.h"
 #include "lib/base/bug.h"
 #include "lib/base/guard/allocators.h"
@@ -106,7 +108,7 @@ help(void)
 		for (const hu_command *c; (c = next_of(&names));)
 			printf("  %-12s %s\n", c->name, c->summary);
 	}
-	puts("\nhalfulp help COMMAND, or halfulp COMMAND --help, says more; --version names this build.");
+	puts("\nhalfulp help COMMAND shows one with examples, halfulp COMMAND --help all of it.");
 	return HU_EXIT_OK;
 }
 
@@ -148,8 +150,16 @@ run(int argc, char **argv)
 		return unknown(asked ? argv[2] : word);
 	if (!asked)
 		return hu_command_main(c, argc - 1, argv + 1);
-	hu_command_help(c);
-	return hu_stdout_end(HU_EXIT_OK);
+	if (argc > 4 || (argc > 3 && strcmp(argv[3], "--all")))
+		return hu_complain(hu_fail(HU_EINVAL, "help %s %s: only --all may follow", c->name, argv[argc - 1]));
+	hu_pager_begin();
+	if (argc > 3)
+		hu_command_help(c);
+	else
+		hu_page_print(c);
+	int code = hu_stdout_end(HU_EXIT_OK);
+	hu_pager_end();
+	return code;
 }
 
 int

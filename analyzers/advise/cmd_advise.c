@@ -287,7 +287,7 @@ const hu_command hu_cmd_advise = { "advise",
 	"MODEL.onnx --data INPUTS.npz --accept RULE... [--formats LIST] [--out DIR]",
 	"find the cheapest precision of each product that keeps a budget, and write the model so",
 	"Chooses for each Conv, Gemm and MatMul node with constant weights float32 or one of the schemes of --formats\n"
-	"(halfulp help validate lists them). The cheapest choice takes the fewest bytes of weights, or with --by time\n"
+	"(halfulp validate --help lists them). The cheapest choice takes the fewest bytes of weights, or by --by time\n"
 	"the least time of these products on --device by its roofline: each product takes as long as its operands and\n"
 	"result at their widths, or its operations at their format's rate, whichever is longer. Other nodes and casts\n"
 	"are left out. First each scheme is measured in each node alone, on the first half of the inputs. Whole\n"

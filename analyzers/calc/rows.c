@@ -4,7 +4,7 @@
 #include "lib/judge/judge.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/fitted.h"
+#include "lib/base/terminal/fitted.h"
 #include "lib/base/str.h"
 #include "lib/number/code.h"
 #include "lib/number/count.h"

@@ -321,6 +321,6 @@ const hu_command hu_cmd_diff = { "diff", "[OPTION...] RUN1 RUN2",
 	"they were written; ulps are those of the coarser format. Runs of two models are refused. Files (.safetensors, "
 	".npz, .npy, metrics as TSV, "
 	"CSV\n"
-	"or JSON lines) are compared by name, a row a tensor, the farthest first; halfulp help check says what the\n"
+	"or JSON lines) are compared by name, a row a tensor, the farthest first; halfulp check --help says what the\n"
 	"columns are. Exit 0 where nothing differs, 1 where something does.",
 	opts, run, needs };

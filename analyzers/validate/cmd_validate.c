@@ -365,7 +365,7 @@ const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [
 	"may name its output, as in logits:sqnr>=30; without a name distances must hold for each output alone.\n"
 	"An input of one whole number a row, such as a length, becomes a constant of the model where all rows agree\n"
 	"on it: shapes may depend on it.\n"
-	"A policy is a scheme, a format or a policy of training (halfulp help train), or a file that holds one. A\n"
+	"A policy is a scheme, a format or a policy of training (halfulp train --help), or a file that holds one. A\n"
 	"scheme is NAME[:WORD]... and quantises the products of Conv, Gemm and MatMul nodes. Its names are\n"
 #define SCHEME(name, alias, kind, bits, element, weights, group, activations, words, summary)                          \
 	"  " name "  " summary "\n"

@@ -10,6 +10,7 @@ SCRIPT_TESTS += t/cli/t-ending.sh
 SCRIPT_TESTS += t/cli/t-environment.sh
 SCRIPT_TESTS += t/cli/t-first.py
 SCRIPT_TESTS += t/cli/t-floors.sh
+SCRIPT_TESTS += t/cli/t-help-pages.py
 SCRIPT_TESTS += t/cli/t-help.sh
 SCRIPT_TESTS += t/cli/t-install.sh
 SCRIPT_TESTS += t/cli/t-limits.py

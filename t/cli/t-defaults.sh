@@ -7,7 +7,7 @@
 # Rows | command | option | default | meaning | from the commands' own help
 rows() {
 	sed -n 's/^COMMAND(\(.*\))$/\1/p' "$top/commands.def" | while read -r command; do
-		"$HALFULP" help "$command" | awk -v c="$command" '
+		"$HALFULP" help "$command" --all | awk -v c="$command" '
 			/^options:/ { on = 1; next }
 			on && /^  --/ && !/^  --(help|max-memory)/ {
 				line = $0; def = ""

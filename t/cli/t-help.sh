@@ -36,9 +36,9 @@ for c in $rows; do
 	test $code = 0 && grep -q "^usage: halfulp $c" "$dir/out" && grep -q '^options:' "$dir/out" && test ! -s "$dir/err"
 	test_is $? "$c --help: usage and options, exit 0"
 	cp "$dir/out" "$dir/page"
-	run help "$c"
+	run help "$c" --all
 	test $code = 0 && cmp -s "$dir/out" "$dir/page"
-	test_is $? "help $c: the same page"
+	test_is $? "help $c --all: the same page"
 	run "$c" --no-such-option
 	test $code = 2 && test ! -s "$dir/out" && test "$(wc -l <"$dir/err")" = 1 && grep -q -- '--no-such-option' "$dir/err"
 	test_is $? "$c --no-such-option: exit 2, one line that names it"
@@ -76,7 +76,8 @@ if command -v python3 >/dev/null && python3 -c 'import pty' 2>/dev/null; then
 	fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 100, 0, 0))
 	if os.fork() == 0:
 	    os.dup2(slave, 1)
-	    os.execv(sys.argv[1], [sys.argv[1], 'help', 'train'])
+	    os.environ['PAGER'] = 'cat'
+	    os.execv(sys.argv[1], [sys.argv[1], 'help', 'train', '--all'])
 	os.close(slave)
 	text = b''
 	try:
@@ -86,9 +87,16 @@ if command -v python3 >/dev/null && python3 -c 'import pty' 2>/dev/null; then
 	    pass
 	print(text.decode().replace('\r\n', '\n'), end='')
 	END
-	"$HALFULP" help train | tr -s ' \n' '\n' >"$dir/words"
+	"$HALFULP" help train --all | tr -s ' \n' '\n' >"$dir/words"
 	tr -s ' \n' '\n' <"$dir/out" | cmp -s - "$dir/words" && sed '1,/^options:/d' "$dir/out" | awk 'length($0) > 100 { bad = 1 } END { exit bad }'
 	test_is $? "help train on a terminal: the same words in lines that fit its width"
+	for PAGER in cat 'sed s/^usage/paged/'; do
+		export PAGER
+		python3 -c 'import os, pty, sys; os.environ.setdefault("TERM", "dumb"); pty.spawn([sys.argv[1], "help", "calc"])' "$HALFULP" >"$dir/${PAGER%% *}" 2>/dev/null </dev/null
+	done
+	unset PAGER
+	test "$(head -c 5 "$dir/cat")" = usage && test "$(head -c 5 "$dir/sed")" = paged
+	test_is $? "help on a terminal goes through PAGER"
 	test "$(grep -c '^                             \(digits\|scenes\|idx:DIR\|npz:FILE\): ' "$dir/out")" = 4
 	test_is $? "and a line for each of several choices"
 fi

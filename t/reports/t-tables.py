@@ -182,7 +182,7 @@ def main():
          'what cannot be written is refused in a line, and leaves no file')
 
     commands = re.findall(r'^COMMAND\((\w+)\)', open(TOP + '/commands.def').read(), re.M)
-    pages = {c: run('help ' + c)[1] for c in commands}
+    pages = {c: run(c + ' --help')[1] for c in commands}
     none([c for c in commands if (re.search(r'^  --json ', pages[c], re.M) is None) != ('--export' not in pages[c])],
          'every command with --json has --export')
 

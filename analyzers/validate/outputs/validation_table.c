@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/validate/outputs/validation_table.h"
 
-#include "lib/base/console/fitted.h"
+#include "lib/base/terminal/fitted.h"
 #include "lib/base/console/show.h"
 #include "lib/base/str.h"
 

@@ -3,7 +3,9 @@
 #include "lib/base/console/opt.h"
 
 #include "lib/base/console/addition.h"
+#include "lib/base/terminal/fitted.h"
 #include "lib/base/console/opt_need.h"
+#include "lib/base/terminal/pager.h"
 #include "lib/base/guard/failed.h"
 #include "lib/base/guard/limit.h"
 #include "lib/base/mem.h"
@@ -14,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 static const char *running = "", *outer;
@@ -33,11 +34,7 @@ names_choice(const char *s)
 static void
 print_wrapped(const char *text, size_t indent)
 {
-	struct winsize w;
-	size_t width = isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col > indent + 20
-			       ? w.ws_col
-			       : SIZE_MAX,
-	       at = indent;
+	size_t width = hu_fitted_width(), at = indent;
 
 	int lists = width != SIZE_MAX && indent + strlen(text) > width, inside = 0;
 	for (const char *s = text; *s;) {
@@ -173,8 +170,11 @@ hu_command_main(const hu_command *c, int argc, char **argv)
 	if (st != HU_OK)
 		code = hu_complain(st);
 	else if (hu_args_help(&a)) {
-		if (!hu_ranks_own())
+		if (!hu_ranks_own()) {
+			hu_pager_begin();
 			hu_command_help(c);
+			hu_pager_end();
+		}
 		code = HU_EXIT_OK;
 	} else if ((st = hu_limit_memory(a.max_memory)) != HU_OK || (st = may_run(c->name)) != HU_OK ||
 		   (st = hu_args_need(&a, c->needs, &a)) != HU_OK || (st = hu_command_asked(c, &a, &x)) != HU_OK)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # protobuf-c's compiler writes these from onnx.proto, in the build folder
-nodist_libhalfulp_a_SOURCES = lib/store/onnx/onnx.pb-c.c lib/store/onnx/onnx.pb-c.h
+nodist_libhalfulp_a_SOURCES += lib/store/onnx/onnx.pb-c.c lib/store/onnx/onnx.pb-c.h
 BUILT_SOURCES = lib/store/onnx/onnx.pb-c.h
 CLEANFILES = lib/store/onnx/onnx.pb-c.c lib/store/onnx/onnx.pb-c.h
 lib/store/onnx/onnx.pb-c.c: lib/store/onnx/onnx.proto

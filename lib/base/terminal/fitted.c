@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/base/console/fitted.h"
+#include "lib/base/terminal/fitted.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/status.h"
