@@ -20,6 +20,7 @@
 #include <mpfr.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -67,9 +68,13 @@ static int
 start(const char *called)
 {
 	const char *me = strchr(called, '/') ? hu_shown(called) : "halfulp";
-	const char *installed = HU_PKGDATADIR "/examples/digits.onnx";
-	const char *at = access("examples/digits.onnx", R_OK) && !access(installed, R_OK) ? HU_PKGDATADIR "/" : "";
+	char *found = access("examples/digits.onnx", R_OK) ? hu_build_file("examples/digits.onnx") : NULL;
+	const char *at = "";
 
+	if (found) {
+		found[strlen(found) - strlen("examples/digits.onnx")] = 0;
+		at = hu_shown(found);
+	}
 	printf("halfulp says what a number format does to your numbers. Three lines to begin:\n\n"
 	       "  %s validate %sexamples/digits.onnx --data %sexamples/digits.npz \\\n"
 	       "      --policies fp16,int8,int4 --accept 'flips<=1%%' --outputs out\n"
@@ -78,6 +83,7 @@ start(const char *called)
 	       "  %s calc '1 + 0.0001' --format fp16,bf16,fp32\n\n"
 	       "Commands:\n",
 		me, at, at, me, me);
+	free(found);
 	for (int i = 0; i < NGROUPS; i++)
 		printf("  %-16s %s\n", groups[i].title, groups[i].names);
 	puts("\nhalfulp help COMMAND explains one, halfulp --help says what each does.");

@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 
 nobase_dist_pkgdata_DATA += python/halfulp_sums.py
+nobase_dist_pkgdata_DATA += python/wheel.py

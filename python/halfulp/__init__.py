@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # Judges a kernel's result from Python: assert_close("attention", dict(q=q, k=k, v=v), got, causal=1, p="bf16") asks the
 # program `halfulp judge`, which knows exact values and proven bounds, and raises AssertionError with what it says.
-# Arrays may be of torch, numpy or jax; their types name the formats. This file only hands arrays over.
-"""Kernels against exact values and proven bounds: see doc/kernels.md."""
+# Arrays may be of torch, numpy or jax; their types name the formats. This file only hands arrays over. validate and
+# check, of models.py, do the same for models and files, and record is halfulp_trace's.
+"""Kernels against exact values and proven bounds (doc/kernels.md), models under number formats, drift of files."""
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 
 import numpy as np
 
-__all__ = ["assert_close", "cases", "judge", "Verdict"]
+from . import program
+from .models import Check, Policy, Validation, check, validate
+from .program import ProgramError
+
+__all__ = ["assert_close", "cases", "check", "judge", "record", "validate", "Check", "Policy", "ProgramError", "Validation", "Verdict"]
 
 # numpy's, ml_dtypes' and torch's names of types, and the formats' names in halfulp
 FORMATS = {"float16": "fp16", "float32": "fp32", "float64": "fp64", "bfloat16": "bf16", "half": "fp16",
@@ -30,11 +34,11 @@ class Verdict(dict):
         return self["verdict"].startswith("right")
 
 
-def _program():
-    found = os.environ.get("HALFULP") or shutil.which("halfulp")
-    if not found:
-        raise RuntimeError("the program halfulp is not found: put it on PATH, or its path into HALFULP")
-    return found
+def record(*arguments, **options):
+    """Records training steps of a PyTorch model: halfulp_trace.record, which doc/torch.md explains."""
+    import halfulp_trace
+
+    return halfulp_trace.record(*arguments, **options)
 
 
 def _array(x):
@@ -62,7 +66,7 @@ def judge(kernel, inputs, got, given=None, options=(), **facts):
     """Returns the Verdict of a kernel's result. inputs: arrays by name; got: the result, or results by name; given: the
     kernel's own intermediate values by name; facts: what is declared, such as p="bf16" or causal=True."""
     with tempfile.TemporaryDirectory(prefix="halfulp-judge-") as folder:
-        words = [_program(), "judge", kernel]
+        words = [program.find(), "judge", kernel]
         got = got if isinstance(got, dict) else {"": got}
         for option, arrays in (("in", inputs), ("got", got), ("given", given or {})):
             for name, value in arrays.items():
@@ -107,7 +111,7 @@ def cases(kernel, like=None, with_operands="", seed=0):
     float32."""
     form = FORMATS[str(like).split(".")[-1]] if like is not None else "fp32"
     with tempfile.TemporaryDirectory(prefix="halfulp-judge-") as folder:
-        words = [_program(), "judge", kernel, "--make", os.path.join(folder, "cases"), "--set", "in=" + form]
+        words = [program.find(), "judge", kernel, "--make", os.path.join(folder, "cases"), "--set", "in=" + form]
         done = subprocess.run(words + ["--with", with_operands, "--seed", str(seed)], capture_output=True, text=True)
         if done.returncode:
             raise ValueError(done.stderr.strip())

@@ -2,7 +2,6 @@
 
 SCRIPT_TESTS += t/cli/t-badinput.sh
 SCRIPT_TESTS += t/cli/t-ci-jobs.py
-SCRIPT_TESTS += t/cli/t-conftest.py
 SCRIPT_TESTS += t/cli/t-curve.py
 SCRIPT_TESTS += t/cli/t-defaults.sh
 SCRIPT_TESTS += t/cli/t-demo.sh
@@ -12,6 +11,7 @@ SCRIPT_TESTS += t/cli/t-first.py
 SCRIPT_TESTS += t/cli/t-floors.sh
 SCRIPT_TESTS += t/cli/t-help-pages.py
 SCRIPT_TESTS += t/cli/t-help.sh
+SCRIPT_TESTS += t/cli/t-holding.py
 SCRIPT_TESTS += t/cli/t-install.sh
 SCRIPT_TESTS += t/cli/t-limits.py
 SCRIPT_TESTS += t/cli/t-lists.sh
@@ -25,6 +25,7 @@ SCRIPT_TESTS += t/cli/t-reliability.py
 SCRIPT_TESTS += t/cli/t-rooms.py
 SCRIPT_TESTS += t/cli/t-static-check.sh
 SCRIPT_TESTS += t/cli/t-waits.sh
+SCRIPT_TESTS += t/cli/t-wheel.py
 SCRIPT_TESTS += t/cli/t-workflows.py
 EXPENSIVE_SCRIPT_TESTS += t/cli/x-add.sh
 EXPENSIVE_SCRIPT_TESTS += t/cli/x-demo.sh
