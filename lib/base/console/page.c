@@ -10,7 +10,7 @@ void
 hu_page_print(const hu_command *c)
 {
 	const hu_page *p = hu_pages;
-	int n = 0;
+	int n = 1; /* every command has --max-memory */
 
 	while (p->command && strcmp(p->command, c->name))
 		p++;
