@@ -15,6 +15,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/rundir.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/step.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/summary.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/tensors.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/threads.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/values.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/weak.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/which.py

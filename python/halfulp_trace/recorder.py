@@ -24,6 +24,7 @@ from .program import Program
 from .rundir import METRICS, digest, safetensors, write
 from .step import Step
 from .values import Value, counts, holdable, parts, snapshot, tensor_name
+from .threads import started_in
 from .which import Which
 
 
@@ -107,6 +108,7 @@ class record:
         self.guard(self.uncompiled)
         self.guard(self.start, self.step)
         self.exit.enter_context(use(self.arena))
+        self.exit.enter_context(started_in(self.step))
         self.exit.enter_context(self.step)
         return self
 

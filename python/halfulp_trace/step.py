@@ -37,14 +37,16 @@ class Step(Tensors, TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if self.quiet or FakeTensor in types:    # which have shapes and no values
+        if self.quiet or self.over or FakeTensor in types:   # which have shapes and no values
             return func(*args, **kwargs)
         if any(t not in PLAIN for t in types):   # a subclass takes it apart first
             return NotImplemented
-        running = self.r.guard(self.begin, func, args, kwargs)
+        with self.lock:
+            running = self.r.guard(self.begin, func, args, kwargs)
         out = func(*args, **kwargs)
-        if running != "silent":
-            self.r.guard(self.end, func, running, args, kwargs, out)
+        if running != "silent" and not self.over:
+            with self.lock:
+                self.r.guard(self.end, func, running, args, kwargs, out)
             self.running = None, (), {}
         return out
 
@@ -149,6 +151,8 @@ class Step(Tensors, TorchDispatchMode):
             for p in before:
                 if self.storage(p) == s:
                     views += 1
+                    if p.grad_fn is None or (s, geometry(p)) in self.seen_whole or s in self.born:
+                        self.seen_whole.add((s, geometry(t)))    # whatever graph the view has began in this step
                     if (s, geometry(t)) not in self.parent and geometry(t) not in self.line(s, p):
                         self.parent[s, geometry(t)] = p
                     break

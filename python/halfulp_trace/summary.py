@@ -10,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 
 from .formats import FORMATS
 from .recorder import record
+from .threads import Own, own
 from .values import counts, tensors_in
 
 COLUMNS = ("step tensor layer kind format elements amax zeros subnormals became_zero nonfinite gradients "
@@ -45,16 +46,19 @@ def seen(t):
 class Watch(TorchDispatchMode):
     """The rows of one step."""
 
+    layers = own("layers")
+
     def __init__(self, recorder):
         super().__init__()
-        self.r, self.layers, self.stepping, self.blind = recorder, ["step"], False, False
-        self.rows, self.counts = [], []          # what a row says besides its counts; the counts
+        self.r, self.own, self.stepping, self.blind, self.over = recorder, Own(), False, False, False
+        self.rows = []                           # what a row says besides its counts; the counts
         self.names = {}                          # how often a layer has run an operator
         self.before, self.pulled = {}, {}        # parameters before the step; where their gradients are not 0
         self.scale = None
 
     def forget(self):
-        self.counts, self.before, self.pulled = [], {}, {}
+        self.over = True
+        self.rows, self.before, self.pulled = [], {}, {}
 
     def enter(self, path):
         self.layers.append(path)
@@ -71,7 +75,7 @@ class Watch(TorchDispatchMode):
         casts = name in CASTS and not self.stepping
         source = next((t for t in tensors_in(args[1:] if name == "copy_" else args)), None) if casts else None
         out = func(*args, **kwargs)
-        if not self.stepping:
+        if not self.stepping and not self.over:
             self.r.guard(self.look, func, name, out, source)
         return out
 
@@ -95,8 +99,7 @@ class Watch(TorchDispatchMode):
                 self.add(title, layer, kind, t, source if cast else None)
 
     def add(self, name, layer, kind, t, source=None, kept=("-", "-")):
-        self.rows.append((name, layer, kind, FORMATS[t.dtype], t.numel(), kept))
-        self.counts.append(measured(t, source))
+        self.rows.append(((name, layer, kind, FORMATS[t.dtype], t.numel(), kept), measured(t, source)))
 
 
 class summary(record):
@@ -159,9 +162,9 @@ class summary(record):
                 some = s.pulled[name]
                 kept = some.count_nonzero(), (some & (p.detach() == s.before[name])).count_nonzero()
             s.add(self.titled(name), self.titled(name).rpartition(".")[0], "parameter", p, None, kept)
-        told = [c if isinstance(c, list) else c.cpu().tolist() for c in s.counts]
         lines = []
-        for (name, layer, kind, format, n, kept), (amax, zeros, below, bad, lost) in zip(s.rows, told):
+        for (name, layer, kind, format, n, kept), counted in s.rows:
+            amax, zeros, below, bad, lost = counted if isinstance(counted, list) else counted.cpu().tolist()
             cells = [self.number, name, layer, kind, format, n, repr(amax), int(zeros), int(below),
                      int(lost) if kind == "cast" else "-", int(bad)]
             lines.append("\t".join(str(x) for x in cells + [x if x == "-" else int(x) for x in kept]) + "\n")
@@ -169,7 +172,7 @@ class summary(record):
             f.write("".join(lines))
         self.rows.append({"step": self.number, "epoch": 0, "loss": self.noted})
         self.write_metrics()
-        self.write_manifest({FORMATS[p.dtype] for _, p in self.parameters()} | {r[3] for r in s.rows}, False, [])
+        self.write_manifest({FORMATS[p.dtype] for _, p in self.parameters()} | {r[0][3] for r in s.rows}, False, [])
 
     def summary(self):
         """One sentence on what was summed up."""

@@ -3,12 +3,14 @@
 import collections
 import functools
 import json
+import threading
 
 import torch
 
 from .arena import moved
 from .formats import FORMATS, LAYOUTS, LIBRARY, RANK, WHOLE, Unknown
 from .moves import flat_move, permuting_move, same_order, view_moves
+from .threads import Own, own
 from .values import Value, folded, geometry, holdable, snapshot
 from .weak import WeakStorage, WeakTensors
 from .writes import composed, viewed
@@ -16,6 +18,8 @@ from .writes import composed, viewed
 
 class Tensors:
     """One step's tensors: `values` gets the values of the program's tensors."""
+
+    layers, running, was = own("layers"), own("running"), own("was")
 
     def __init__(self, recorder):
         self.r, self.program = recorder, recorder.program
@@ -28,9 +32,9 @@ class Tensors:
         self.before = {}                         # its Value then
         self.blind = False                       # whether the recorder failed in this step
         self.born = set()                        # storages that an operator of this step made
+        self.seen_whole = set()                  # (storage, geometry) of views of what has no graph from outside
         self.writes = {}                         # (storage, its version) -> the geometries that made this version
         self.seen = collections.Counter()        # how often the same call ran before
-        self.layers = ["step"]
         self.stepping = self.updating = self.quiet = False   # in an optimizer's step; in what surrounds it; unseen
         self.ended = {}                          # the program's tensor that a state becomes in this step
         self.states = []                         # of optimizers: before the step, PyTorch's tensor, its parameter
@@ -41,11 +45,12 @@ class Tensors:
         self.found = None                        # the tensor of the program that says whether the update is skipped
         self.scale = None                        # the program's tensor of the loss scale
         self.constants = {}                      # by their value, format and shape
-        self.running = None, (), {}              # the operator of PyTorch, and its arguments
-        self.was = {}                            # values of the operands of a call that writes to them
+        self.own, self.lock = Own(), threading.RLock()
+        self.over = False                        # whether the step has ended
 
     def forget(self):
         """Frees the step's copies, whatever still refers to the step."""
+        self.over = True
         for held in (self.values, self.known, self.before, self.alive, self.pooled, self.was, self.constants):
             held.clear()
         self.running, self.states, self.clocks = (None, (), {}), [], []
@@ -161,6 +166,11 @@ class Tensors:
     def from_outside(self, t, key):
         """The Value of a tensor that was there before the step. One that an earlier step's update wrote to is a
         state."""
+        hidden = t.grad_fn is not None and (key[0], key[2]) not in self.seen_whole
+        if hidden or any(g is not None and self.storage(g) == key[0] for _, _, g in self.parameters()):
+            self.opaque("what was not recorded", "it was made before the step, or in a thread that is not recorded",
+                    [], [t])
+            return self.known[key]
         kept = self.r.kept.get((key[0], key[2]))
         if kept is not None and holdable(t) and kept not in self.seen:
             value = Value(snapshot(t), {"plain": self.add("", snapshot(t), "other", name=kept, state=True)})

@@ -155,6 +155,19 @@ ok({r['layer'] for r in rows} == {'2'} and len({r['step'] for r in rows}) == 200
    < 150000, 'one layer of 200 steps takes %d bytes' % os.path.getsize('long/tensors.tsv'))
 ok(not any(alive), 'no activation outlives the backward pass')
 
+# a thread that starts in the step
+import threading  # noqa: E402
+
+model = net()
+recorder = halfulp_trace.summary(model, 'thread', strict=True)
+with recorder:
+    thread = threading.Thread(target=lambda: model(torch.randn(8, 16)).square().mean().backward())
+    thread.start()
+    thread.join()
+rows = read('thread')
+ok({r['kind'] for r in rows} == {'activation', 'gradient', 'wgrad', 'parameter'} and {r['layer'] for r in rows} >= {
+   '0', '1', '2'}, 'what a thread runs is summed up: %d rows' % len(rows))
+
 # the page
 gnuplot = shutil.which(os.environ.get('GNUPLOT') or 'gnuplot')
 p = halfulp('report', 'fp16-overflows', '--formats', 'svg') if gnuplot else None
