@@ -5,6 +5,7 @@
 #include "lib/base/console/opt.h"
 #include "lib/base/str.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -151,16 +152,39 @@ hu_roofline(const hu_peaks *d, const hu_program *p, const hu_call *c)
 	return r;
 }
 
+/* A device's name as it is compared: letters and digits alone, small, without a maker's or a family's name before it,
+   so that "RTX 4090", "4090" and "NVIDIA GeForce RTX 4090" are rtx_4090. TO has room for SIZE characters. */
+static void
+plain_name(char *to, size_t size, const char *name)
+{
+	static const char *const families[] = { "nvidia", "tesla", "geforce", "rtx" };
+	size_t n = 0;
+
+	for (; *name && n + 1 < size; name++)
+		if (isalnum((unsigned char)*name))
+			to[n++] = (char)tolower((unsigned char)*name);
+	to[n] = 0;
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+		size_t k = strlen(families[i]);
+		if (!strncmp(to, families[i], k) && to[k])
+			memmove(to, to + k, n + 1 - k), n -= k;
+	}
+}
+
 hu_status
 hu_peaks_find(const char *id, hu_peaks *out)
 {
+	char asked[64], known[64];
 	hu_str list;
 
-	for (int i = 0; i < DEVICES; i++)
-		if (!strcmp(devices[i].id, id)) {
+	plain_name(asked, sizeof asked, id);
+	for (int i = 0; i < DEVICES; i++) {
+		plain_name(known, sizeof known, devices[i].id);
+		if (!strcmp(known, asked)) {
 			*out = devices[i];
 			return HU_OK;
 		}
+	}
 	hu_str_init(&list);
 	hu_str_add(&list, "here");
 	for (int i = 0; i < DEVICES; i++)

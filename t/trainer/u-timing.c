@@ -293,7 +293,15 @@ devices(void)
 	ok(!hu_peaks_at(-1) && hu_peaks_at(0) && !hu_peaks_at(1000), "rows of data sheets end");
 	ok(hu_peaks_find("v100", &d) == HU_OK && d.fp16 == 125 && d.capability == 70 && d.launch_us == 5,
 		"a data sheet by its name");
-	ok(hu_peaks_find("v10", &d) == HU_EINVAL, "and none by another");
+	static const char *const names[] = { "RTX 4090", "4090", "NVIDIA GeForce RTX 4090", "rtx_4090", "Rtx-4090" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		ok(hu_peaks_find(names[i], &d) == HU_OK && d.fp16 == 165.2, "%s is rtx_4090", names[i]);
+	static const char *const people[] = { "T4", "L4", "A10", "A100", "H100", "H200", "B200", "3090", "5090" };
+	for (size_t i = 0; i < sizeof people / sizeof *people; i++)
+		ok(hu_peaks_find(people[i], &d) == HU_OK && d.fp32 > 0 && d.gb_s >= 300, "%s is known", people[i]);
+	ok(hu_peaks_find("v10", &d) == HU_EINVAL && hu_peaks_find("rtx", &d) == HU_EINVAL &&
+			hu_peaks_find("", &d) == HU_EINVAL,
+		"and none by another");
 }
 
 int
