@@ -85,6 +85,7 @@ include $(top_srcdir)/lib/op/kind/local.mk
 include $(top_srcdir)/lib/op/loops/local.mk
 include $(top_srcdir)/lib/op/move/local.mk
 include $(top_srcdir)/lib/op/narrow/local.mk
+include $(top_srcdir)/lib/op/pool/local.mk
 include $(top_srcdir)/lib/op/reduce/local.mk
 include $(top_srcdir)/lib/program/local.mk
 include $(top_srcdir)/lib/program/differ/local.mk

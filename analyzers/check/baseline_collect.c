@@ -11,6 +11,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/op/reduce/summed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -243,7 +244,7 @@ hashes(hu_baseline *b, const hu_program *p)
 		char text[2 * HU_NAME + 64], sum[96];
 		hu_sum_print(c->sum, sum, sizeof sum);
 		snprintf(text, sizeof text, "%d %s part=%g", i, sum, hu_attr_num(c, "part", 0));
-		if (hu_op_takes_sum(c->op))
+		if (hu_summed_or_product(c))
 			sums = hu_mix64(sums ^ hu_fnv1a64(text));
 		snprintf(text, sizeof text, "%s %s>%s %s", c->op->name, p->t[c->in[0]].name, p->t[c->out[0]].name,
 			hu_format_name(p->t[c->out[0]].format));

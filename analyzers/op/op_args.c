@@ -4,6 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/op/reduce/summed.h"
 #include "lib/sum/model.h"
 
 #include <stdio.h>
@@ -217,6 +218,13 @@ formats(hu_op_run *r, const hu_args *args)
 	r->call.sum = r->sum;
 	r->call.fmt.in = r->in[0];
 	r->call.fmt.acc = r->call.fmt.compute = r->in[0] == HU_FP64 ? HU_FP64 : HU_FP32;
+	if (hu_summed_takes(r->call.op) && r->every_sum)
+		return hu_fail(HU_EINVAL,
+			"--sum all: models are tried on products; of %s name the one that is meant, such as --sum "
+			"sequential,acc=fp16",
+			r->call.op->name);
+	if (hu_summed_takes(r->call.op) && sum)
+		HU_TRY(hu_summed_set(&r->call, r->sum));
 	return compute ? hu_format_find(compute, &r->call.fmt.compute) : HU_OK;
 }
 

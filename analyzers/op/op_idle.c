@@ -4,6 +4,7 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/op/element/map.h"
 #include "lib/op/element/pointwise.h"
+#include "lib/op/reduce/summed.h"
 #include "lib/sum/model.h"
 
 #include <stdio.h>
@@ -114,10 +115,10 @@ hu_op_idle_refuse(const hu_args *args, const hu_op_run *r, const hu_npy *got)
 		codes |= integers(&r->file[i]);
 	if (hu_args_given(args, "bits") && !codes)
 		return hu_refuse("bits", "where no array holds integers");
-	if (hu_args_given(args, "sum") && !r->dot && !hu_op_takes_sum(r->call.op))
+	if (hu_args_given(args, "sum") && !r->dot && !hu_summed_or_product(&r->call))
 		return hu_refuse("sum",
-			"on an operator without a summation model (dot, matmul, the convolutions and all_reduce have "
-			"one)");
+			"on an operator without a summation model (dot, matmul, the convolutions, all_reduce, softmax, "
+			"losses, norms and other reductions have one)");
 	if (hu_args_given(args, "sum") && r->as == HU_AS_REFERENCE && !got->data && !reference_reads_sum(args, r))
 		return hu_refuse("sum",
 			"with --as reference, which rounds the exact result once; with --got the bounds beside it are "

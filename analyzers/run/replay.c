@@ -8,6 +8,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/op/attr.h"
+#include "lib/op/reduce/summed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ row(hu_tsv *out, const hu_analysis *a, const hu_step_facts *s, int id, size_t ju
 
 	if (hu_attr_library(c) > 0)
 		snprintf(sum, sizeof sum, "a library's");
-	else if (hu_op_takes_sum(c->op))
+	else if (hu_summed_or_product(c))
 		hu_sum_print(c->sum, sum, sizeof sum);
 	hu_tsv_int(out, (long long)s->step);
 	hu_tsv_int(out, c->id);

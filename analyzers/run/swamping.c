@@ -9,6 +9,7 @@
 #include "lib/base/mem.h"
 #include "lib/judge/parts/packs.h"
 #include "lib/op/attr.h"
+#include "lib/op/reduce/summed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,8 +117,7 @@ study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, i
 static void
 sum_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, const hu_swamp *s)
 {
-	row(out, step, c, info->name,
-		hu_format_name(hu_op_takes_sum(c->op) ? c->sum.acc : c->fmt.compute), "sum",
+	row(out, step, c, info->name, hu_format_name(hu_summed_or_product(c) ? c->sum.acc : c->fmt.compute), "sum",
 		(double)s->additions, (double)s->swamped);
 	hu_tsv_int(out, (long long)s->outputs);
 	hu_tsv_int(out, (long long)s->stagnated);
@@ -128,9 +128,9 @@ sum_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, const h
 typedef struct tables {
 	hu_again again;
 	hu_tsv out, ratio, each;
-	hu_update all, one;    /* of the step and of the call whose units are being joined */
+	hu_update all, one; /* of the step and of the call whose units are being joined */
 	hu_harm last;
-	hu_swamp *sum;         /* by output, of the call whose tiles are being joined or studied */
+	hu_swamp *sum; /* by output, of the call whose tiles are being joined or studied */
 	size_t updated, moved, swamped, by_decay, libraries;
 } tables;
 
@@ -182,8 +182,7 @@ study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, 
 
 	if (hu_is_update(p, c) && HU_COLUMN(c->op, reference) && t->t[c->out[0]].data && !t->skipped) {
 		hu_region some = hu_analysis_part(a, u, 0);
-		HU_TRY(hu_update_study(
-			update, a, t, c, in, some.first, hu_region_count(some), &w->again.ladder));
+		HU_TRY(hu_update_study(update, a, t, c, in, some.first, hu_region_count(some), &w->again.ladder));
 	} else if (has_sums(p, c) && hu_attr_library(c) > 0)
 		w->libraries += !u->tile;
 	else if (has_sums(p, c))

@@ -7,7 +7,7 @@
 #include "cuda/element/map.cuh"
 
 extern "C" {
-#include "lib/op/reduce/window.h"
+#include "lib/op/pool/window.h"
 }
 
 /* A pooling call's geometry, and its divisors for places of its images and of its windows. */

@@ -7,6 +7,7 @@
 #include "lib/op/axis/extreme.h"
 #include "lib/op/element/formulas.h"
 #include "lib/op/reduce/reduce_family.h"
+#include "lib/op/reduce/summed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,10 @@ const hu_kernel *
 hu_machine_kernel(const hu_side *side, const hu_op *op)
 {
 	/* Families whose operators all have one kernel. */
-	static const struct { const hu_columns *family; const char *kernel; } shared[] = {
+	static const struct {
+		const hu_columns *family;
+		const char *kernel;
+	} shared[] = {
 		{ &hu_family_reduce, "reduce" },
 		{ &hu_family_extreme, "extreme" },
 		{ &hu_family_extreme_dx, "extreme_dx" },
@@ -44,6 +48,12 @@ hu_machine_serves(const hu_side *side, const hu_call *c)
 		return hu_fail(HU_EUNABLE,
 			"back end %s: operator %s (call %d, layer %s) has no kernel; use the back end cpu", side->name,
 			c->op->name, c->id, c->layer);
+	if (hu_summed_by(c))
+		return hu_fail(HU_EUNABLE,
+			"back end %s: operator %s (call %d, layer %s) adds by %s, and its kernel by the fixed tree; "
+			"use the "
+			"back end cpu",
+			side->name, c->op->name, c->id, c->layer, hu_sum_name(c->sum.id));
 	return HU_OK;
 }
 
@@ -70,8 +80,7 @@ open_all(hu_machine *m)
 	m->arch = m->side->arch();
 	HU_TRY(check_program(m));
 	for (int k = 0; k < 2; k++)
-		hu_plan_init_stretches(
-			&m->schedule.plan[k], m->p, m->side, m->t, k, m->part ? m->part->stretch : NULL);
+		hu_plan_init_stretches(&m->schedule.plan[k], m->p, m->side, m->t, k, m->part ? m->part->stretch : NULL);
 	if (m->part)
 		hu_machine_part_plan(m);
 	HU_TRY(hu_machine_allocate(m));

@@ -6,6 +6,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/count.h"
+#include "lib/op/reduce/summed.h"
 #include "lib/sum/model.h"
 
 #include <float.h>
@@ -139,7 +140,10 @@ hu_tree_swamping(hu_format f, double *x, size_t n, hu_swamp *count)
 void
 hu_sum_swamping(const hu_map *m, hu_how how, int nout, int out, const size_t *group, size_t n, hu_swamp *count)
 {
-	size_t C = m->channels, terms = how == HU_CHANNEL ? m->n / C : how == HU_IMAGE ? m->image / C : C,
+	size_t C = m->channels,
+	       terms = how == HU_CHANNEL ? m->n / C
+		       : how == HU_IMAGE ? m->image / C
+					 : C,
 	       *element = hu_xmalloc((terms + 1) * sizeof *element);
 	hu_bounded *y = hu_xmalloc((terms + 1) * (size_t)nout * sizeof *y);
 	double *x = hu_xmalloc((terms + 1) * sizeof *x);
@@ -152,7 +156,10 @@ hu_sum_swamping(const hu_map *m, hu_how how, int nout, int out, const size_t *gr
 		hu_map_runs(m, element, terms, nout, y);
 		for (size_t i = 0; i < terms; i++)
 			x[i] = y[i * (size_t)nout + (size_t)out].v;
-		hu_tree_swamping(hu_format_of(m->compute), x, terms, count);
+		if (hu_summed_by(m->call))
+			hu_summed_swamping(*hu_summed_by(m->call), x, terms, count);
+		else
+			hu_tree_swamping(hu_format_of(m->compute), x, terms, count);
 	}
 	free(element);
 	free(y);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Programs as JSON, in the layout of doc/formats.md. */
 #include "lib/base/mem.h"
+#include "lib/op/reduce/summed.h"
 #include "lib/program/links.h"
 #include "lib/program/opaque.h"
 
@@ -155,7 +156,8 @@ attrs_from_json(hu_call *c, size_t i, json_t *attr)
 	const char *key;
 	json_t *v;
 
-	json_object_foreach(attr, key, v) {
+	json_object_foreach(attr, key, v)
+	{
 		if (!strcmp(key, "saturate")) {
 			c->flags |= json_is_true(v) ? HU_SATURATE : 0;
 			continue;
@@ -206,7 +208,8 @@ call_from_json(hu_program *p, size_t i, json_t *j)
 			st = bad("call", i, "unknown format, rounding mode or summation model");
 		else
 			st = attrs_from_json(c, i, attr);
-		if (st == HU_OK && (st = hu_opaque_from_json(p, c, j)) != HU_OK) {
+		if (st == HU_OK && ((hu_summed_by(c) && (st = hu_summed_set(c, c->sum)) != HU_OK) ||
+					   (st = hu_opaque_from_json(p, c, j)) != HU_OK)) {
 			char *why = hu_xstrdup(hu_reason());
 			bad("call", i, why);
 			free(why);
@@ -244,12 +247,8 @@ hu_program_from_json(const json_t *j, hu_program **out)
 		return hu_fail(HU_EFILE,
 			"program: version %d is newer than this program reads (1): use a newer halfulp", version);
 	hu_program *p = hu_program_new(name);
-	json_array_foreach(tensors, i, v)
-		if (st == HU_OK)
-			st = tensor_from_json(p, i, v, tensors);
-	json_array_foreach(calls, i, v)
-		if (st == HU_OK)
-			st = call_from_json(p, i, v);
+	json_array_foreach(tensors, i, v) if (st == HU_OK) st = tensor_from_json(p, i, v, tensors);
+	json_array_foreach(calls, i, v) if (st == HU_OK) st = call_from_json(p, i, v);
 	if (st == HU_OK)
 		st = hu_links_from_json(p, root);
 	if (st == HU_OK && hu_program_validate(p) != HU_OK) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/str.h"
+#include "lib/op/reduce/summed.h"
 #include "lib/program/program.h"
 
 #include <string.h>
@@ -50,7 +51,7 @@ hu_program_print(const hu_program *p, FILE *f)
 			hu_str_addf(&attr, " %s", hu_mode_name(c->mode));
 		if (c->flags & HU_SATURATE)
 			hu_str_add(&attr, " saturate");
-		if (hu_op_takes_sum(c->op)) {
+		if (hu_summed_or_product(c)) {
 			hu_sum_print(c->sum, sum, sizeof sum);
 			hu_str_addf(&attr, " sum=%s", sum);
 		}

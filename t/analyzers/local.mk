@@ -32,6 +32,7 @@ SCRIPT_TESTS += t/analyzers/t-op-got.py
 SCRIPT_TESTS += t/analyzers/t-op-modes.py
 SCRIPT_TESTS += t/analyzers/t-op-refuse.sh
 SCRIPT_TESTS += t/analyzers/t-op-scaled.sh
+SCRIPT_TESTS += t/analyzers/t-op-summed.py
 SCRIPT_TESTS += t/analyzers/t-op-sums.py
 SCRIPT_TESTS += t/analyzers/t-op.sh
 SCRIPT_TESTS += t/analyzers/t-opaque.py

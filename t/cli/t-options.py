@@ -328,6 +328,7 @@ bench scale-cap | BD | --scale-cap 2
 bench hysteresis | BD --loss-scale deepspeed --init-scale 2^100 | --hysteresis 1
 bench loss-weight | BD | --loss-weight 3
 bench accumulate | BT | --accumulate fma,acc=fp16
+bench reductions | BT | --reductions sequential,acc=bf16
 bench tsv | BG | --tsv t.tsv
 bench json | BG.replace('--json', '') | --json
 calc format | calc 1/3 | --format e4m3
@@ -439,6 +440,7 @@ compare scale-cap | C | --scale-cap 2
 compare hysteresis | C --loss-scale deepspeed --init-scale 2^100 | --hysteresis 1
 compare loss-weight | C | --loss-weight 3
 compare accumulate | C | --accumulate fma,acc=fp16
+compare reductions | C | --reductions sequential,acc=bf16
 compare epochs | C.replace('--steps 2 ', '') | --epochs 1
 compare steps | C | --steps 3
 compare augment | C | --augment noise:0.3
@@ -559,6 +561,7 @@ plan scale-cap | PP --policy mixed_float16 | --scale-cap 2^20
 plan hysteresis | PP --policy mixed_float16 --loss-scale deepspeed | --hysteresis 1
 plan loss-weight | PP | --loss-weight 3
 plan accumulate | P | --accumulate fma,acc=fp16
+plan reductions | P | --reductions sequential,acc=bf16
 plan policy | P | --policy mixed_float16
 plan policies | P.replace(' --width 0.05 --size 8', '') | --policies
 plan by | P | --by call
@@ -651,6 +654,7 @@ train scale-cap | DYNAMIC R | --scale-cap 2
 train hysteresis | OVER --loss-scale deepspeed R | --hysteresis 1
 train loss-weight | DYNAMIC R | --loss-weight 3
 train accumulate | TS R | --accumulate fma,acc=fp16
+train reductions | TS R | --reductions sequential,acc=bf16
 train policy | TS R | --policy mixed_float16
 train augment | TS R | --augment scale,noise
 train epochs | TS.replace('--steps 3', '') R | --epochs 1

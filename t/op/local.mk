@@ -22,6 +22,7 @@ C_TESTS += t/op/u-op-table
 C_TESTS += t/op/u-op-values
 C_TESTS += t/op/u-performed
 C_TESTS += t/op/u-scaler
+C_TESTS += t/op/u-summed
 C_TESTS += t/op/u-tc-call
 EXPENSIVE_C_TESTS += t/op/x-formula-loops
 EXPENSIVE_C_TESTS += t/op/x-pointwise-all

@@ -39,6 +39,7 @@ SCRIPT_TESTS += t/trainer/t-ranks-device.py
 SCRIPT_TESTS += t/trainer/t-ranks-images.py
 SCRIPT_TESTS += t/trainer/t-ranks.py
 SCRIPT_TESTS += t/trainer/t-record.py
+SCRIPT_TESTS += t/trainer/t-reductions.py
 SCRIPT_TESTS += t/trainer/t-resume.sh
 SCRIPT_TESTS += t/trainer/t-said.py
 SCRIPT_TESTS += t/trainer/t-schedule.py

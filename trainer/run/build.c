@@ -21,6 +21,17 @@ accumulate(hu_program *p, const hu_config *c)
 	return HU_OK;
 }
 
+static hu_status
+reductions(hu_program *p, const hu_config *c)
+{
+	hu_sum sum;
+
+	if (!c->reductions)
+		return HU_OK;
+	HU_TRY(hu_sum_parse(c->reductions, &sum));
+	return hu_pass_reductions(p, "*", sum);
+}
+
 /* Returns over how many steps a schedule of which that is not said decays: all after the warm-up, of which the schedule
    step makes three parts. */
 static double
@@ -78,6 +89,7 @@ build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 		hu_dropout_end(p);
 	}
 	HU_TRY(accumulate(p, c));
+	HU_TRY(reductions(p, c));
 	return hu_program_validate(p);
 }
 

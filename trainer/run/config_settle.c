@@ -235,6 +235,8 @@ hu_config_settle(hu_config *c)
 	HU_TRY(check_views(c));
 	if (c->accumulate)
 		HU_TRY(hu_sum_parse(c->accumulate, &sum));
+	if (c->reductions)
+		HU_TRY(hu_sum_parse(c->reductions, &sum));
 	if (c->data && hu_dataset_path(c->data))
 		absolute(&c->data, hu_dataset_path(c->data));
 	absolute(&c->init, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    avgpool2d: the mean of each window (pool.h) in each channel: the sum of its elements by the fixed tree and one
    division by their number. With include_padding=1 the padding's elements count as zeros. */
-#include "lib/op/reduce/pool.h"
+#include "lib/op/pool/pool.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"

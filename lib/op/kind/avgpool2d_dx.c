@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    avgpool2d_dx: each window divides its gradient by the number that its mean divided by and passes the quotient to its
    elements. An element adds the quotients of the windows that cover it to +0 in the windows' order. */
-#include "lib/op/reduce/pool.h"
+#include "lib/op/pool/pool.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"

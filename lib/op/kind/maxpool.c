@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    maxpool: the largest element of each window (pool.h) in each channel. */
-#include "lib/op/reduce/pool.h"
+#include "lib/op/pool/pool.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/thread.h"

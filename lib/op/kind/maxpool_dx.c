@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    maxpool_dx: each window passes its gradient to its largest element (pool.h). An element that wins several windows
    adds their gradients to +0 in the windows' order. */
-#include "lib/op/reduce/pool.h"
+#include "lib/op/pool/pool.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"

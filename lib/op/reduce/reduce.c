@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/reduce/reduce.h"
 
+#include "lib/op/reduce/summed.h"
+
 #include "lib/op/performed.h"
 
 #include "lib/base/mem.h"
@@ -68,8 +70,12 @@ hu_reduce_tree_error(hu_format f, double v, double all, double e, size_t n)
 	return !hu_isfinite(v) || !(e >= 0) ? hu_inf(0) : e == 0 ? 0 : hu_up(e);
 }
 
-typedef struct magnitudes { double all, e; } magnitudes;
-typedef struct runs { hu_bounded y[HU_MAP_OUT][HU_MAP_BLOCK]; } runs;
+typedef struct magnitudes {
+	double all, e;
+} magnitudes;
+typedef struct runs {
+	hu_bounded y[HU_MAP_OUT][HU_MAP_BLOCK];
+} runs;
 
 /* Adds up magnitudes and errors of elements first … last-1, which begin with a row, per channel, or over the whole
    stretch if it is one row. */
@@ -102,6 +108,7 @@ static void
 errors(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int nout, int along_rows)
 {
 	hu_ctx_bounded c = hu_map_context_run(m);
+	const hu_sum *by = hu_summed_by(m->call);
 	size_t C = m->channels, groups = along_rows ? 1 : C, step = along_rows ? 1 : 8192 / C + 1,
 	       parts = (rows + step - 1) / step;
 
@@ -126,8 +133,9 @@ errors(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int 
 				s.all += part[(b * (size_t)nout + (size_t)k) * groups + (along_rows ? 0 : g)].all;
 				s.e += part[(b * (size_t)nout + (size_t)k) * groups + (along_rows ? 0 : g)].e;
 			}
-			sum[k].e[at + g] =
-				hu_reduce_tree_error(c.f, hu_get(&sum[k].t, at + g), s.all, s.e, along_rows ? C : rows);
+			size_t n = along_rows ? C : rows;
+			sum[k].e[at + g] = by ? hu_summed_error(*by, c.f, s.all, s.e, n)
+					      : hu_reduce_tree_error(c.f, hu_get(&sum[k].t, at + g), s.all, s.e, n);
 		}
 	free(part);
 }
@@ -139,7 +147,9 @@ columns(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int
 	hu_ctx_f32 narrow = hu_map_context_f32(m);
 	hu_ctx_f64 wide = hu_map_context_f64(m);
 
-	if (m->compute == HU_FP32)
+	if (hu_summed_by(m->call))
+		hu_summed_columns(m, first, rows, at, sum, nout);
+	else if (m->compute == HU_FP32)
 		columns_f32(m, &narrow, first, rows, at, sum, nout);
 	else
 		(m->compute == HU_FP64 ? columns_f64 : columns_any)(m, &wide, first, rows, at, sum, nout);
@@ -168,7 +178,9 @@ hu_sum_rows(const hu_map *m, hu_stat *sum, int nout)
 	hu_ctx_f32 narrow = hu_map_context_f32(m);
 	hu_ctx_f64 wide = hu_map_context_f64(m);
 
-	if (m->compute == HU_FP32)
+	if (hu_summed_by(m->call))
+		hu_summed_rows(m, sum, nout);
+	else if (m->compute == HU_FP32)
 		rows_f32(m, &narrow, sum, nout);
 	else
 		(m->compute == HU_FP64 ? rows_f64 : rows_any)(m, &wide, sum, nout);
@@ -240,14 +252,17 @@ hu_roundings
 hu_reduce_roundings(const hu_call *c, hu_tensor *const *in, int out, size_t n, size_t more, double absolute)
 {
 	hu_format f = hu_format_of(c->fmt.compute), y = hu_format_of(hu_output_format(c, in, out));
-	hu_roundings r = { .terms = (double)n, .absolute = absolute };
+	const hu_sum *by = hu_summed_by(c);
+	hu_roundings r = by ? hu_summed_roundings(*by, f, n) : (hu_roundings){ .terms = (double)n };
+	size_t tree = by ? 0 : hu_attr_library(c) > 0 ? n : hu_tree_depth(n);
 
+	r.absolute += absolute;
 	for (int k = 0; k < c->nin; k++)
 		if (!hu_contract_holds(f, hu_format_of(in[k]->format))) { /* terms are rounded when they are read */
 			more++;
 			break;
 		}
-	hu_roundings_add(&r, f, HU_RNE, 0, (double)((hu_attr_library(c) > 0 ? n : hu_tree_depth(n)) + more));
+	hu_roundings_add(&r, f, HU_RNE, 0, (double)(tree + more));
 	if (!hu_contract_holds(y, f)) {
 		r.last = (c->mode == HU_RNE || c->mode == HU_RNA ? 1 : 2) * hu_unit(y);
 		r.least = hu_smallest(y);

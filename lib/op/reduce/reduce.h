@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Sums of a map's results by the fixed tree (lib/sum/tree.h) in the compute format, down the rows for each channel or
-   along each row. The terms are never stored. */
+   Sums of a map's results by the fixed tree (lib/sum/tree.h) in the compute format, or by the call's summation model
+   (summed.h), down the rows for each channel or along each row. The tree never stores the terms. */
 #ifndef HU_OP_REDUCE_H
 #define HU_OP_REDUCE_H
 
@@ -9,7 +9,10 @@
 
 /* Numbers in the compute format, one per channel or row, with bounds e on their distance to the exact values if a bound
    is asked for. The tensor is fp64, which holds any compute format's values. */
-typedef struct hu_stat { hu_tensor t; double *e; } hu_stat;
+typedef struct hu_stat {
+	hu_tensor t;
+	double *e;
+} hu_stat;
 
 hu_stat hu_stat_new(size_t n, int with_errors);
 void hu_stat_free(hu_stat *s);
@@ -18,7 +21,11 @@ void hu_map_add_stat(hu_map *m, const hu_stat *s, hu_how how);
 
 /* The same as certified values, each within err of t + lo. low points into this struct, so it must not be moved while a
    map uses it. */
-typedef struct hu_stat_dd { hu_tensor t; double *lo, *err; hu_low low; } hu_stat_dd;
+typedef struct hu_stat_dd {
+	hu_tensor t;
+	double *lo, *err;
+	hu_low low;
+} hu_stat_dd;
 
 void hu_stat_dd_init(hu_stat_dd *s, size_t n);
 void hu_stat_dd_release(hu_stat_dd *s);

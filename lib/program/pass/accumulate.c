@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/str.h"
+#include "lib/op/reduce/summed.h"
 #include "lib/program/pass/pass.h"
 
 void
@@ -16,4 +17,16 @@ hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum)
 		else if (sum.out != HU_NO_FORMAT)
 			c->fmt.acc = sum.out;
 	}
+}
+
+hu_status
+hu_pass_reductions(hu_program *p, const char *pattern, hu_sum sum)
+{
+	for (int i = 0; i < p->nc; i++) {
+		hu_call *c = &p->c[i];
+		if (!hu_summed_takes(c->op) || hu_program_is_loss(c) || !hu_match(pattern, c->layer))
+			continue;
+		HU_TRY(hu_summed_set(c, sum));
+	}
+	return HU_OK;
 }

@@ -71,4 +71,7 @@ hu_status hu_pass_feedback(hu_program *p, const hu_all_reduce *r, int found);
 
 /* Sets the accumulation model of the calls of class GEMM whose layer matches pattern ("*": all). */
 void hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum);
+/* Sets the summation model of all other sums but the losses' in layers that match pattern. HU_EINVAL where no reduction
+   adds by it. */
+hu_status hu_pass_reductions(hu_program *p, const char *pattern, hu_sum sum);
 #endif

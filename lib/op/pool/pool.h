@@ -5,7 +5,7 @@
 #define HU_OP_POOL_H
 
 #include "lib/op/reduce/reduce.h"
-#include "lib/op/reduce/window.h"
+#include "lib/op/pool/window.h"
 
 /* Counts the elements in all windows together, each as often as it is covered. */
 double hu_pool_covered(const hu_pool *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/op/reduce/pool.h"
+#include "lib/op/pool/pool.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
