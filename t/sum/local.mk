@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+SCRIPT_TESTS += t/sum/t-models.py
 C_TESTS += t/sum/u-reveal-text
 C_TESTS += t/sum/u-reveal
 C_TESTS += t/sum/u-roundings
