@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/op/reduce/summed.h"
 #include "lib/program/program.h"
 
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 static int
 known_attr(const hu_op *op, const char *key)
 {
-	return hu_op_takes(op, key) || !strcmp(key, "library") || (!strcmp(key, "grad") && op->cls == HU_CLASS_GEMM);
+	return hu_op_takes(op, key) || !strcmp(key, "library") || (!strcmp(key, "grad") && op->cls == HU_CLASS_GEMM) ||
+	       (!strcmp(key, "summed") && hu_summed_takes(op));
 }
 
 static hu_status

@@ -77,7 +77,7 @@ def npy(name, rows):
 
 def values(*words):
     code, out, err = run('op', *words, '--json')
-    return json.loads(out)['values'] if code == 0 else [err.strip()]
+    return [v['value'] for v in json.loads(out)['values']] if code == 0 else [err.strip()]
 
 
 npy('ones.npy', [[1.0] * 512])

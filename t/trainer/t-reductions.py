@@ -70,9 +70,9 @@ ok(code == 0, 'verify computes the same bits')
 code, out, err = run('analyze', '--only', 'replay', 'r')
 rows = table('r/analysis/replay.tsv') if code == 0 else []
 mine = [r for r in rows if r['op'] == 'bias_db']
-ok(mine and all(r['over'] == '0' and r['sum'] == 'sequential,acc=bf16' for r in mine),
+ok(mine and all(r['over_bound'] == '0' and r['sum'] == 'sequential,acc=bf16' for r in mine),
    'replay judges them by the model: none of %d is beyond its bound' % len(mine))
-ok(mine and max(float(r['ratio_max']) for r in mine) > 1e-3, 'and the bound is no looser than a thousand errors')
+ok(mine and max(float(r['bound_ratio_max']) for r in mine) > 1e-3, 'and the bound is no looser than a thousand errors')
 code, out, err = run(*MLP, 'plain')
 ok(Tensors('plain/trace/step-000000.safetensors')[db] != file[db], 'the fixed tree gives other bits')
 for model, said in (('tc:ampere,in=fp16', 'tensor cores'), ('fma,acc=bf16,mode=SR', 'random bits'), ('fmaa', 'did you mean fma')):
