@@ -46,7 +46,8 @@ def sequential(terms):
     return float(s)
 
 
-MLP = ['train', '--model', 'mlp', '--size', '8', '--width', '0.1', '--train', '192', '--eval', '48', '--policy', 'float32', '--batch', '48', '--steps', '2',
+MLP = ['train', '--model', 'mlp', '--size', '8', '--width', '0.1', '--train', '192', '--eval', '48', '--policy',
+       'float32', '--batch', '48', '--steps', '2',
        '--trace-steps', '0', '--quiet', '--backend', 'cpu']
 code, out, err = run(*MLP, '--reductions', 'sequential,acc=bf16', 'r')
 ok(code == 0, 'a training whose reductions add in bf16: %s' % err.strip())
@@ -75,7 +76,8 @@ ok(mine and all(r['over_bound'] == '0' and r['sum'] == 'sequential,acc=bf16' for
 ok(mine and max(float(r['bound_ratio_max']) for r in mine) > 1e-3, 'and the bound is no looser than a thousand errors')
 code, out, err = run(*MLP, 'plain')
 ok(Tensors('plain/trace/step-000000.safetensors')[db] != file[db], 'the fixed tree gives other bits')
-for model, said in (('tc:ampere,in=fp16', 'tensor cores'), ('fma,acc=bf16,mode=SR', 'random bits'), ('fmaa', 'did you mean fma')):
+for model, said in (('tc:ampere,in=fp16', 'tensor cores'), ('fma,acc=bf16,mode=SR', 'random bits'),
+                    ('fmaa', 'did you mean fma')):
     code, out, err = run(*MLP, '--reductions', model, 'no')
     ok(code == 2 and said in err and err.count('\n') == 1, '--reductions %s is refused: %s' % (model, err.strip()))
 finish()
