@@ -68,7 +68,7 @@ ROWS = [
     Row('prelu', lambda x, w: F.prelu(x, w), normal(4, 5, 6), normal(5)),
     Row('glu', lambda x: F.glu(x, 1), x, opaque={'aten.glu_backward'}, grad=False),
     Row('log_sigmoid', F.logsigmoid, x),
-    Row('mish', F.mish, x, grad=False),
+    Row('mish', F.mish, x),
     Row('sum_axes', lambda x: x.sum((0, 2)), normal(4, 5, 6, 3)),
     Row('mean_keep', lambda x: x.mean((0, 2), keepdim=True) + x.mean(-1, keepdim=True), normal(4, 5, 6)),
     Row('sum_all', lambda x: x.sum() * x.mean(), normal(4, 5, 6)),

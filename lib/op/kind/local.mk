@@ -96,6 +96,7 @@ libhalfulp_a_SOURCES += lib/op/kind/maxpool.c
 libhalfulp_a_SOURCES += lib/op/kind/maxpool_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/min.c
 libhalfulp_a_SOURCES += lib/op/kind/mish.c
+libhalfulp_a_SOURCES += lib/op/kind/mish_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/move.c
 libhalfulp_a_SOURCES += lib/op/kind/move_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/mse_dx.c

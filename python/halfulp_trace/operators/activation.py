@@ -103,11 +103,6 @@ def hardsigmoid_backward(s, a, out):
     inside(s, a["self"], a["grad_output"], -3.0, 3.0, out, 1 / 6)
 
 
-@operator("mish")
-def mish(s, a, out):
-    one(s, "mish", a["self"], out)
-
-
 @operator("_prelu_kernel")
 def prelu(s, a, out):
     """x above 0, else weight x."""

@@ -2,8 +2,8 @@
 """Sums, products, quotients and powers of tensors and numbers."""
 import torch
 
-from ..formats import Unknown
 from ..values import tensors_in
+from .elementary import rounded_quotient
 from .operands import floats, native, pick_layout, shared_layout, spread_all
 from .table import operator
 
@@ -55,7 +55,8 @@ def mul(s, a, out):
 def div(s, a, out):
     out = next(tensors_in(out))
     if a.get("rounding_mode") is not None:
-        raise Unknown("another rounding")
+        rounded_quotient(s, a, out)
+        return
     ids, layout = spread_all(s, [a["self"], a["other"]], out)
     s.result("div", ids, out, layout=layout, library=not isinstance(a["other"], torch.Tensor))
 

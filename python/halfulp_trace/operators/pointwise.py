@@ -14,6 +14,8 @@ ROWS = {
     "gelu_backward": ("gelu_dx", ["self", "grad_output"], True, lambda a: {"approx": a["approximate"]}),
     "silu": ("silu", ["self"], True),
     "silu_backward": ("silu_dx", ["self", "grad_output"], True),
+    "mish": ("mish", ["self"], True),
+    "mish_backward": ("mish_dx", ["self", "grad_output"], True),
     "sigmoid": ("sigmoid", ["self"], True),
     "sigmoid_backward": ("sigmoid_dx", ["output", "grad_output"], True),
     "tanh": ("tanh", ["self"], True),

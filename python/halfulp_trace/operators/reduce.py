@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from ..formats import FORMATS, RANK, Unknown
+from ..formats import FORMATS, RANK, WHOLE, Unknown
 from ..moves import flat_move, permuting_move
 from ..values import Value, snapshot, tensors_in
 from .operands import floats, native
@@ -143,6 +143,9 @@ def linalg_vector_norm(s, a, out):
 def cumsum(s, a, out):
     """Prefix sums along an axis: a product with a triangle of ones, the axis being the last one."""
     out, x = next(tensors_in(out)), a["self"]
+    if out.dtype in WHOLE and not (x.dtype in FORMATS and s.learned(x)):
+        s.decided([x], out)                      # counts, as indices are made of them
+        return
     floats(s, x, out)
     n, dim = x.dim(), a["dim"] % x.dim() if x.dim() else 0
     if not n or n > RANK or out.dtype != x.dtype and FORMATS[out.dtype] != "fp32":

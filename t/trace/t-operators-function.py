@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elementary functions and activations that are a formula of several calls as the recorder has them (operators.py says
+how they are judged)."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from operators import Row, between, fixed, judge, normal, positive, torch  # noqa: E402
+from tap import finish, home  # noqa: E402
+
+os.chdir(home())
+F = torch.nn.functional
+x, p, b = normal(7, 12), positive(7, 12), between(7, 12)
+wide = lambda g: torch.randn(7, 12, generator=g) * 8  # noqa: E731
+ROWS = [
+    Row('exp2', torch.exp2, x),
+    Row('log2', torch.log2, p),
+    Row('log10', torch.log10, p),
+    Row('tan', torch.tan, x),
+    Row('hyperbolic', lambda x: (torch.sinh(x), torch.cosh(x)), wide),
+    Row('asinh', torch.asinh, wide),
+    Row('acosh', lambda x: torch.acosh(x + 1.5), p),
+    Row('atanh', lambda x: torch.atanh(x * 0.875), b),
+    Row('hypot', torch.hypot, x, x),
+    Row('logaddexp', torch.logaddexp, x, x),
+    Row('copysign', torch.copysign, x, x),
+    Row('fmax', lambda x, y: (torch.fmax(x, y), torch.fmin(x, y)), x, x, grad=False),
+    Row('whole_parts', lambda x: (torch.trunc(x), torch.frac(x)), wide),
+    Row('fmod', lambda x: (torch.fmod(x, 0.75), torch.remainder(x, 0.75), torch.remainder(x, -1.5)), wide),
+    Row('quotients', lambda x, y: (torch.div(x, y, rounding_mode='floor'), torch.div(x, y, rounding_mode='trunc')),
+        wide, p, grad=False),
+    Row('logit', torch.logit, b),
+    Row('logit_eps', lambda x: torch.logit(x, 0.125), b),
+    Row('sinc', torch.sinc, x, grad=False),
+]
+judge('function', ROWS)
+finish()
