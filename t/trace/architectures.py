@@ -128,18 +128,18 @@ def resnet():
 
 def unet2d():
     from diffusers import UNet2DModel
-    model = UNet2DModel(sample_size=16, in_channels=3, out_channels=3, layers_per_block=1, block_out_channels=(16, 32),
+    model = UNet2DModel(sample_size=8, in_channels=3, out_channels=3, layers_per_block=1, block_out_channels=(8, 16),
             down_block_types=('DownBlock2D', 'AttnDownBlock2D'), up_block_types=('AttnUpBlock2D', 'UpBlock2D'),
             norm_num_groups=4, attention_head_dim=8)
-    x, noise, t = torch.randn(2, 3, 16, 16), torch.randn(2, 3, 16, 16), torch.tensor([3, 700])
+    x, noise, t = torch.randn(2, 3, 8, 8), torch.randn(2, 3, 8, 8), torch.tensor([3, 700])
     return model, lambda: F.mse_loss(model(x.to(model.dtype), t).sample.float(), noise)
 
 
 def vae():
     from diffusers import AutoencoderKL
-    model = AutoencoderKL(block_out_channels=(16, 32), down_block_types=('DownEncoderBlock2D',) * 2,
-            up_block_types=('UpDecoderBlock2D',) * 2, latent_channels=4, norm_num_groups=4, sample_size=16)
-    x = torch.randn(2, 3, 16, 16)
+    model = AutoencoderKL(block_out_channels=(8, 16), down_block_types=('DownEncoderBlock2D',) * 2,
+            up_block_types=('UpDecoderBlock2D',) * 2, latent_channels=4, norm_num_groups=4, sample_size=8)
+    x = torch.randn(2, 3, 8, 8)
 
     def loss():
         coded = model.encode(x.to(model.dtype)).latent_dist

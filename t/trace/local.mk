@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/trace/architectures.py
+EXTRA_DIST += t/trace/confirmed.py
 EXTRA_DIST += t/trace/operators.py
 EXTRA_DIST += t/trace/recorded.py
 SCRIPT_TESTS += t/trace/t-callbacks.py
