@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outputs that analyze found outside of their call's bound, computed once more in float64 with nothing of halfulp's:
-the sums of a layer norm's gradients of its weight and bias, from the operands in the trace. An output is confirmed to be
-outside where no order of fp32 additions explains it."""
+the sums of a layer norm's gradients of its weight and bias, from the operands in the trace. An output is confirmed to
+be outside where no order of fp32 additions explains it."""
 import json
 import math
 import os
@@ -32,7 +32,7 @@ def half_ulp(t):
 
 
 def layer_norm_sums(x, mean, rstd, dy, which):
-    """The exact sums of the gradients of weight (1) or bias (2), and the sums of their terms' magnitudes, in float64."""
+    """The exact sums of the gradients of weight (1) or bias (2), the sums of their terms' magnitudes, and how many."""
     n = x.shape[-1]
     x, dy = (t.to(torch.float64).reshape(-1, n) for t in (x, dy))
     terms = dy

@@ -31,6 +31,16 @@ ROWS = [
         wide, p, grad=False),
     Row('logit', torch.logit, b),
     Row('logit_eps', lambda x: torch.logit(x, 0.125), b),
+    Row('threshold', lambda x: F.threshold(x, 0.25, -0.5), x),
+    Row('shrink', lambda x: (F.softshrink(x, 0.25), F.hardshrink(x, 0.375)), x),
+    # what is drawn in float64 is not what is drawn in fp32
+    Row('rrelu', lambda x: F.rrelu(x, 0.125, 0.375, True), x, formats=('fp32',), compared=False),
+    Row('rrelu_eval', lambda x: F.rrelu(x, 0.125, 0.375), x),
+    Row('celu_factor', lambda x: F.celu(x, 2.0), x),
+    Row('celu_in_place', lambda x: F.celu(x * 2, 0.75, True), x),
+    Row('elu_in_place', lambda x: F.elu(x * 2, 0.75, True), x),
+    Row('softplus_steep', lambda x: F.softplus(x, 2.0), x),
+    Row('softplus_threshold', lambda x: F.softplus(x, 4.0, 2.0), x),
     Row('sinc', torch.sinc, x, grad=False),
 ]
 judge('function', ROWS)

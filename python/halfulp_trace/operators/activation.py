@@ -2,9 +2,9 @@
 """Activations that have parameters of their own, and their gradients."""
 import torch
 
-from ..formats import Unknown
 from ..values import snapshot, tensors_in
 from .arithmetic import inside
+from . import threshold
 from .operands import native, pick_layout, spread_all
 from .table import operator
 
@@ -36,53 +36,63 @@ def leaky_relu_backward(s, a, out):
 
 
 def elu_kind(a):
-    """Which of ours an elu is: elu or selu, and its attributes."""
+    """Which of ours an elu is: elu or selu, and its attributes; None where it has other factors."""
     alpha, scale, inner = float(a["alpha"]), float(a.get("scale", 1)), float(a.get("input_scale", 1))
     if (alpha, scale, inner) == SELU + (1.0,):
         return "selu", {}
     if scale != 1 or inner != 1:
-        raise Unknown("an elu with other factors")
+        return None, (alpha, scale, inner)
     return "elu", {"alpha": alpha}
 
 
 @operator("elu")
 def elu(s, a, out):
     op, attr = elu_kind(a)
-    one(s, op, a["self"], out, attr)
+    if op is None:
+        threshold.elu(s, a["self"], *attr, out)
+    else:
+        one(s, op, a["self"], out, attr)
 
 
 @operator("celu")
 def celu(s, a, out):
     """alpha elu(x / alpha), which for alpha = 1 is elu."""
-    if float(a["alpha"]) != 1:
-        raise Unknown("another alpha")
-    one(s, "elu", a["self"], out, {"alpha": 1.0})
+    alpha = float(a["alpha"])
+    if alpha != 1:
+        threshold.elu(s, a["self"], alpha, 1.0, 1 / alpha, out)
+    else:
+        one(s, "elu", a["self"], out, {"alpha": 1.0})
 
 
 @operator("elu_backward")
 def elu_backward(s, a, out):
-    if a["is_result"]:
-        raise Unknown("from the result")
     op, attr = elu_kind(a)
+    if op is None or a["is_result"]:
+        threshold.elu_backward(s, a, out)
+        return
     slope(s, op + "_dx", a["self_or_result"], a["grad_output"], out, attr)
 
 
 def usual_softplus(a, x):
-    """Beyond a threshold of 20 PyTorch takes softplus for the identity, which is off by 2^-33 of the result."""
-    if float(a["beta"]) != 1 or float(a["threshold"]) < 20 or x.dtype == torch.float64:
-        raise Unknown("another softplus")
+    """Whether a softplus is ours. Beyond a threshold of 20 PyTorch takes it for the identity, which is off by 2^-33 of
+    the result."""
+    return float(a["beta"]) == 1 and float(a["threshold"]) >= 20 and x.dtype != torch.float64
 
 
 @operator("softplus")
 def softplus(s, a, out):
-    usual_softplus(a, a["self"])
-    one(s, "softplus", a["self"], out)
+    if usual_softplus(a, a["self"]):
+        one(s, "softplus", a["self"], out)
+    else:
+        threshold.softplus(s, a, out)
 
 
 @operator("softplus_backward")
 def softplus_backward(s, a, out):
-    usual_softplus(a, a["self"])
-    slope(s, "softplus_dx", a["self"], a["grad_output"], out)
+    if usual_softplus(a, a["self"]):
+        slope(s, "softplus_dx", a["self"], a["grad_output"], out)
+    else:
+        threshold.softplus_backward(s, a, out)
 
 
 @operator("hardsigmoid")

@@ -31,5 +31,6 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/scaler.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/select.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/silent.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/table.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/threshold.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/vector.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/windows.py

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that are one call of ours without a rule of their own."""
-from ..formats import FORMATS, Unknown
+from ..formats import FORMATS
 from ..values import tensors_in
 from .operands import floats, native, spread_all
 from .table import operator
+from .threshold import threshold_backward
 
 
 # Our operator, the operands, whether a library's elementary functions take part, attributes.
@@ -62,7 +63,8 @@ def pointwise(s, row, a, out):
     """The call that a row of ROWS is."""
     op, operands, library, attr = row + (False, None)[len(row) - 2:]
     if op == "relu_dx" and a["threshold"] != 0:
-        raise Unknown("another threshold")
+        threshold_backward(s, a, out)
+        return
     axis = attr(a) if attr else None
     if axis and "axis" in axis:
         floats(s, out)
