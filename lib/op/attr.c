@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/attr.h"
 
+#include "lib/number/block/block.h"
 #include "lib/op/op.h"
 #include "lib/op/scaler.h"
 #include "lib/op/schedule.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum kind { COUNT, FLAG, REAL, APPROX, RULE, SCHEDULE, WORD };
+enum kind { COUNT, FLAG, REAL, APPROX, RULE, SCHEDULE, BLOCKS, WORD };
 
 static const struct row { const char *key; enum kind kind; int least; } rows[] = {
 #define ATTR(key, kind, least) { #key, kind, least },
@@ -79,6 +80,7 @@ check(const hu_call *c, const hu_attr *a, const struct row *r)
 		"a whole number from 1 to 2147483647" };
 	hu_schedule_rule rule;
 	hu_scaler row;
+	hu_block blocks;
 
 	switch (r->kind) {
 	case COUNT:
@@ -93,6 +95,10 @@ check(const hu_call *c, const hu_attr *a, const struct row *r)
 		return *a->text ? hu_scaler_find(a->text, &row) : refuse(c, a, "the name of a loss-scale rule");
 	case SCHEDULE:
 		return *a->text ? hu_schedule_find(a->text, &rule) : refuse(c, a, "the name of a schedule");
+	case BLOCKS:
+		return *a->text && hu_block_find(a->text, &blocks) == HU_OK
+			       ? HU_OK
+			       : refuse(c, a, "the name of a block format");
 	case WORD:
 		break;
 	}

@@ -32,7 +32,7 @@ typedef enum hu_role {
 enum { HU_MAX_ATTR = 28 };
 
 /* A named attribute. Its value is text, or the number num if text is empty. */
-typedef struct hu_attr { char key[16]; double num; char text[24]; } hu_attr;
+typedef struct hu_attr { char key[16]; double num; char text[40]; } hu_attr;
 
 typedef struct hu_call {
 	int id;                 /* the call's index in the program */

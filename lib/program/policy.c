@@ -6,6 +6,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/str.h"
+#include "lib/program/quantise/recipe.h"
 #include "lib/sum/sum.h"
 
 #include <stdlib.h>
@@ -37,8 +38,22 @@ static const char *const lists[] = { "keras", "autocast", "apex", "all" };
 static const char *const constants[] = { "double", "variable" };
 static const char *const fakes[] = { "none", "int8:channel", "int8:tensor" };
 
-const char *hu_policy_name(int i) { return i >= 0 && i < ROWS ? rows[i].name : NULL; }
-const char *hu_policy_summary(int i) { return i >= 0 && i < ROWS ? rows[i].summary : NULL; }
+/* Recipes of block formats come after the presets. */
+const char *
+hu_policy_name(int i)
+{
+	if (i < ROWS)
+		return i >= 0 ? rows[i].name : NULL;
+	return hu_recipe_row(i - ROWS) ? hu_recipe_row(i - ROWS)->name : NULL;
+}
+
+const char *
+hu_policy_summary(int i)
+{
+	if (i < ROWS)
+		return i >= 0 ? rows[i].summary : NULL;
+	return hu_recipe_row(i - ROWS) ? hu_recipe_row(i - ROWS)->summary : NULL;
+}
 
 const char *
 hu_dtype_name(hu_format_id f)
@@ -107,6 +122,17 @@ set_constants(hu_policy *p, const char *value)
 }
 
 static hu_status
+set_recipe(hu_policy *p, const char *value)
+{
+	const hu_block_recipe *r = NULL;
+
+	if (strcasecmp(value, "none"))
+		HU_TRY(hu_recipe_find(value, &r));
+	snprintf(p->recipe, sizeof p->recipe, "%s", r ? r->name : "");
+	return HU_OK;
+}
+
+static hu_status
 add_override(hu_policy *p, const char *pattern, const char *format)
 {
 	if (p->noverride == HU_MAX_OVERRIDES || strlen(pattern) >= sizeof p->override->pattern)
@@ -131,6 +157,8 @@ set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
 		return set_fake(p, value);
 	if (!strcmp(key, "constants"))
 		return set_constants(p, value);
+	if (!strcmp(key, "recipe"))
+		return set_recipe(p, value);
 	if (!strcmp(key, "scaling")) {
 		*dynamic_given = 1;
 		p->dynamic = !strcmp(value, "dynamic");
@@ -146,14 +174,19 @@ set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
 	if (!strncmp(key, "layer:", 6) && key[6])
 		return add_override(p, key + 6, value);
 	return hu_fail(HU_EINVAL,
-		"policy: unknown key '%s'; known: compute, variable, list, fake, constants, scaling, accumulate, "
-		"layer:PATTERN",
+		"policy: unknown key '%s'; known: compute, variable, list, fake, recipe, constants, scaling, "
+		"accumulate, layer:PATTERN",
 		key);
 }
 
 static hu_status
 check_fake(const hu_policy *p)
 {
+	if (*p->recipe && (p->fake || hu_format_of(p->compute).bits < 16))
+		return hu_fail(HU_EINVAL,
+			"policy: recipe=%s quantises what is computed in 16 bits or more: leave out fake, and compute "
+			"in bfloat16, float16 or float32",
+			p->recipe);
 	int other = p->compute != HU_FP32 || p->variable != HU_FP32;
 
 	for (int i = 0; i < p->noverride; i++)
@@ -230,6 +263,12 @@ hu_policy_parse(const char *text, hu_policy *out)
 		settle(out);
 		return HU_OK;
 	}
+	for (int i = 0; hu_recipe_row(i); i++)
+		if (!strcasecmp(hu_recipe_row(i)->name, text)) {
+			fill(out, hu_recipe_row(i)->name, HU_BF16, HU_FP32, HU_LIST_AUTOCAST);
+			settle(out);
+			return set_recipe(out, text);
+		}
 	if (strchr(text, '='))
 		return parse_free(text, out);
 	if (strchr(text, '/') || strchr(text, '.') || hu_exists(text))
@@ -262,6 +301,8 @@ hu_policy_to_json(const hu_policy *p)
 		constants[p->casts_constants], "layers", layers);
 	if (p->fake)
 		json_object_set_new(j, "fake", json_string(fakes[p->fake]));
+	if (*p->recipe)
+		json_object_set_new(j, "recipe", json_string(p->recipe));
 	if (*p->accumulate)
 		json_object_set_new(j, "accumulate", json_string(p->accumulate));
 	return j;
@@ -271,8 +312,8 @@ hu_policy_to_json(const hu_policy *p)
 static int
 known(const char *key)
 {
-	static const char *const keys[] = { "name", "compute", "variable", "list", "fake", "constants", "scaling",
-		"accumulate" };
+	static const char *const keys[] = { "name", "compute", "variable", "list", "fake", "recipe", "constants",
+		"scaling", "accumulate" };
 	int is = !strncmp(key, "layer:", 6) && key[6];
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -295,8 +336,8 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 			continue;
 		if (!known(key))
 			return hu_fail(HU_EFILE,
-				"policy: unknown key '%s'; known: name, compute, variable, list, fake, constants, "
-				"scaling, accumulate, layers",
+				"policy: unknown key '%s'; known: name, compute, variable, list, fake, recipe, "
+				"constants, scaling, accumulate, layers",
 				key);
 		if (!json_is_string(v))
 			return hu_fail(HU_EFILE, "policy: %s must be a string", key);

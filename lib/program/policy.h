@@ -28,6 +28,7 @@ typedef struct hu_policy {
 	hu_cast_list list;
 	hu_fake fake;                          /* where compute is float32; else none */
 	int casts_constants;                   /* Keras's optimizers round their constants to variable */
+	char recipe[24];                       /* of products in block formats; empty: none */
 	int dynamic;                           /* loss scaling is dynamic unless an option says otherwise */
 	char accumulate[96];                   /* a summation model; empty for the default */
 	int noverride;

@@ -141,9 +141,9 @@ maxpool_of(op_case *k, int j, const hu_env *env)
 static void
 set_attrs(hu_call *c, const char *s)
 {
-	char key[16], text[24], *end;
+	char key[16], text[40], *end;
 
-	for (int used; sscanf(s, " %15[^=]=%23s%n", key, text, &used) == 2; s += used) {
+	for (int used; sscanf(s, " %15[^=]=%39s%n", key, text, &used) == 2; s += used) {
 		double num = strtod(text, &end);
 		if (*end)
 			hu_attr_set_text(c, key, text);

@@ -34,6 +34,7 @@ SCRIPT_TESTS += t/trainer/t-plan-table.py
 SCRIPT_TESTS += t/trainer/t-plan.sh
 SCRIPT_TESTS += t/trainer/t-published.py
 SCRIPT_TESTS += t/trainer/t-qat.py
+SCRIPT_TESTS += t/trainer/t-recipes.py
 SCRIPT_TESTS += t/trainer/t-ranks-bench.py
 SCRIPT_TESTS += t/trainer/t-ranks-device.py
 SCRIPT_TESTS += t/trainer/t-ranks-images.py

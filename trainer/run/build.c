@@ -80,6 +80,8 @@ build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 	if (!eval) {
 		int loss = hu_program_find(p, "loss.y"), seed = hu_pass_loss_seed(p, &share);
 		HU_TRY(hu_pass_differentiate(p, loss, seed));
+		HU_TRY(hu_pass_recipe(out, &c->policy));
+		p = *out;
 		if (parts > 1)
 			hu_pass_micro_batches(out, (int)parts, loss, hu_program_find(p, "loss.p"), &over);
 		p = *out;
@@ -88,9 +90,11 @@ build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 		hu_optim_append(p, &optim, found);
 		hu_dropout_end(p);
 	}
-	HU_TRY(accumulate(p, c));
-	HU_TRY(reductions(p, c));
-	return hu_program_validate(p);
+	if (eval)
+		HU_TRY(hu_pass_recipe(out, &c->policy));
+	HU_TRY(accumulate(*out, c));
+	HU_TRY(reductions(*out, c));
+	return hu_program_validate(*out);
 }
 
 hu_status

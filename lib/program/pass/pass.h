@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    A pass is a function that changes a program. A model's builder makes a forward program in fp32; the passes then run
-   in this order: policy, differentiate, micro-batches, loss scaling, error feedback, the optimizer's updates
+   in this order: policy, differentiate, recipe, micro-batches, loss scaling, error feedback, the optimizer's updates
    (trainer/optim), accumulator. */
 #ifndef HU_PROGRAM_PASS_H
 #define HU_PROGRAM_PASS_H
@@ -17,6 +17,11 @@ hu_status hu_pass_policy(const hu_program *p, const hu_policy *policy, hu_progra
    tensor loss, and fills in info.grad. A gradient has the format of its tensor (bf16 for formats of 8 bits). If a
    call's attribute `grad` names a format, the gradient coming into it is cast to that format first. */
 hu_status hu_pass_differentiate(hu_program *p, int loss, int seed);
+
+/* After differentiation, or of an evaluation program: makes the program anew, whose products with weights take operands
+   that calls of block_cast quantised by the policy's recipe (quantise/recipe.h). Layers that an override computes in
+   another format are left as they are. A policy without a recipe changes nothing. */
+hu_status hu_pass_recipe(hu_program **p, const hu_policy *policy);
 
 typedef struct hu_scaling {
 	hu_scaler rule;        /* algorithm and constants; with the name "none" the scale is 1 and nothing is skipped */

@@ -13,6 +13,8 @@ hu_version_of_policy(hu_version *v, const hu_program *p, const hu_tensor *consta
 {
 	memset(v, 0, sizeof *v);
 	hu_status st = hu_pass_policy(p, policy, &v->p);
+	if (st == HU_OK)
+		st = hu_pass_recipe(&v->p, policy);
 	if (st != HU_OK) {
 		hu_version_release(v);
 		return st;
