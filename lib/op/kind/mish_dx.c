@@ -30,6 +30,6 @@ const hu_op hu_op_mish_dx = {
 	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.family = &hu_family_pointwise,
 	.pointwise = &(hu_pointwise){
-		.how = { HU_EACH, HU_EACH }, .form = { { HU_FORMULA_mish_dx, exact, 11 } },
+		.how = { HU_EACH, HU_EACH }, .form = { { HU_FORMULA_mish_dx, exact, 14 } },
 	},
 };
