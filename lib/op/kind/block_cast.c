@@ -185,6 +185,17 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	return HU_OK;
 }
 
+/* A range looks through the whole tensor for its scale, as a scaled cast's does. */
+static size_t
+grain(const hu_call *c, const hu_shape *in, size_t *row)
+{
+	enum { RANGES = 16 };
+
+	(void)c;
+	(void)row;
+	return hu_count(in[0]) / RANGES + 1;
+}
+
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
@@ -226,7 +237,7 @@ const hu_op hu_op_block_cast = {
 	.parity = HU_PARITY_NONE,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose, .workspace = workspace,
+		.enclose = enclose, .grain = grain, .workspace = workspace,
 	},
 	.grad = grad,
 };

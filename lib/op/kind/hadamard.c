@@ -221,6 +221,6 @@ const hu_op hu_op_hadamard = {
 	.max_in = 1, .nout = 1, .same = "=", .attrs = "across columns", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_NONE,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose, .magnitude = magnitude,
+		.enclose = enclose, .grain = hu_op_grain_one, .magnitude = magnitude,
 	},
 };
