@@ -38,7 +38,8 @@ for i in range(96):
 END
 test_is $? "the model with its inputs that README validates, and the photographs that it trains on"
 
-# The indented blocks that are commands, so none within a fence, a file each; what builds the program is not for here, nor what is shown with its output
+# The indented blocks that are commands, so none within a fence, a file each; what builds the program is not for
+# here, nor what is shown with its output
 for page in README.md doc/deploy.md doc/ci.md doc/figures.md doc/train.md; do
 	awk -v page="${page##*/}" 'function block(text) { printf "%s", text >sprintf("block-%02d-%s", ++n, page) }
 		/^```/ { fenced = !fenced }
