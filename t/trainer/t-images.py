@@ -397,7 +397,7 @@ ok(sorted(w for w, _ in quick)[len(quick) // 2] < 0.2, 'data in memory are not w
 PLAIN = png(4, 4, [bytes(12)] * 4)
 
 
-def refused(what, say, *files, link=None):
+def refused(what, say, *files, link=None, code=3):
     shutil.rmtree(at('bad'), ignore_errors=True)
     for k in range(2):
         for i in range(3):
@@ -408,8 +408,8 @@ def refused(what, say, *files, link=None):
         os.symlink(link, at('bad/1/zz.png'))
     r = train('bad', 'refused', '--batch', '4', '--size', '4')
     ok(
-        r.returncode == 3 and len(r.stderr.splitlines()) == 1 and say in r.stderr,
-        '%s: one line, exit 3' % what,
+        r.returncode == code and len(r.stderr.splitlines()) == 1 and say in r.stderr,
+        '%s: one line, exit %d' % (what, code),
         [r.returncode, r.stdout, r.stderr],
     )
     shutil.rmtree(at('refused'), ignore_errors=True)
@@ -423,7 +423,7 @@ refused('60 000 x 60 000 pixels', '60000 x 60000 pixels', ('1/1.png', huge))
 refused('another file called .png', 'neither a JPEG nor a PNG', ('1/1.png', b'GIF89a' + bytes(40)))
 refused('an empty file', 'neither a JPEG nor a PNG', ('1/1.png', b''))
 if os.path.exists('/proc/self/mem'):  # which nobody can read from its beginning
-    refused('a file that cannot be read', 'zz.png: this image cannot be read: Input/output', link='/proc/self/mem')
+    refused('a file that cannot be read', 'zz.png: this image cannot be read: Input/output', link='/proc/self/mem', code=4)
 refused('a class without an image', 'bad/2: there is no image', ('2/readme.txt', b'none'))
 refused(
     'a class that is not trained on',
@@ -433,7 +433,7 @@ refused(
     ('val/9/a.png', PLAIN),
 )
 refused('one class alone', 'one class alone', ('train/0/a.png', PLAIN))
-for path, say in (('nowhere', 'cannot be read'), ('bad/0/0.png', 'cannot be read'), ('bad/0', 'no folders')):
+for path, say in (('nowhere', 'there is no such folder'), ('bad/0/0.png', 'Not a directory'), ('bad/0', 'no folders')):
     r = train(path, 'refused', '--batch', '4')
     ok(
         r.returncode == 3 and len(r.stderr.splitlines()) == 1 and say in r.stderr,
