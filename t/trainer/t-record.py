@@ -86,7 +86,7 @@ m, out = train('plain', '--model', 'mlp', *small, '--train', '43', '--batch', '8
 config = {'model': 'mlp', 'width': 0.03125, 'size': 8, 'train': 43, 'eval': 8, 'batch': 8, 'steps': 7, 'trace-steps': '0,3', 'optimizer': 'adamw', 'lr': 0.001, 'weight-decay': 0.01, 'count': '*', 'meter': 'none'}
 expected = {'steps': 7, 'trace_steps': [0, 3], 'accumulate': 'fma,acc=fp32', 'optimizer': {'name': 'adamw', 'lr': 0.001, 'beta1': 0.9, 'beta2': 0.999, 'eps': 1e-7, 'weight_decay': 0.01},
             'loss_scaling': {'rule': 'pytorch', 'init': 65536.0, 'growth': 2.0, 'backoff': 0.5, 'interval': 2000, 'floor': 0.0, 'cap': 0.0, 'hysteresis': 1},
-            'policy': {'name': 'mixed_float16', 'compute': 'float16', 'variable': 'float32', 'grad': 'fp16', 'scaling': 'dynamic', 'list': 'keras', 'layers': {}}}
+            'policy': {'name': 'mixed_float16', 'compute': 'float16', 'variable': 'float32', 'grad': 'fp16', 'scaling': 'dynamic', 'constants': 'double', 'list': 'keras', 'layers': {}}}
 none(manifest('plain', m, {k: v for k, v in config.items() if k in m['config'] or k not in ('count', 'meter')}, expected, ['grads', 'updates', 'exponents', 'casts'], [5, 7]), 'the manifest of an mlp, loss scale and all')
 
 policy = {'name': 'mine', 'compute': 'float16', 'variable': 'float32', 'layers': {'dense1': 'float32', 'dense3': 'bfloat16'}}
@@ -97,7 +97,7 @@ config = {'model': 'mlp', 'width': 0.03125, 'size': 8, 'train': 40, 'eval': 8, '
           'loss-scale': 'deepspeed', 'init-scale': 4096.0, 'hysteresis': 3.0, 'scale-floor': 2.0, 'scale-cap': 8192.0, 'growth-interval': 7.0, 'accumulate': 'chunk:16', 'meter': 'none'}
 expected = {'steps': 4, 'trace_steps': [], 'accumulate': 'chunk:16', 'optimizer': {'name': 'adam', 'lr': 0.001, 'beta1': 0.8, 'beta2': 0.99, 'eps': 1e-5, 'weight_decay': 0.0},
             'loss_scaling': {'rule': 'deepspeed', 'init': 4096.0, 'growth': 2.0, 'backoff': 0.5, 'interval': 7, 'floor': 2.0, 'cap': 8192.0, 'hysteresis': 3},
-            'policy': {'name': 'mine', 'compute': 'float16', 'variable': 'float32', 'grad': 'fp16', 'scaling': 'dynamic', 'list': 'autocast', 'layers': {'dense1': 'fp32', 'dense3': 'bf16'}}}
+            'policy': {'name': 'mine', 'compute': 'float16', 'variable': 'float32', 'grad': 'fp16', 'scaling': 'dynamic', 'constants': 'double', 'list': 'autocast', 'layers': {'dense1': 'fp32', 'dense3': 'bf16'}}}
 none(manifest('layers', m, {k: v for k, v in config.items() if k in m['config'] or k != 'meter'}, expected, ['grads', 'updates'], [4]), 'of a policy by layers, with every option of a loss scale')
 said = [x.split() for x in out.splitlines() if x.startswith('  layers ')]
 none([out] if said != [['layers', k + ':', v] for k, v in policy['layers'].items()] or 'Compute dtype: float16\nVariable dtype: float32\n' not in out else [], 'and train says the dtypes of each layer that has its own')
@@ -107,7 +107,7 @@ m, out = train('conv', '--model', 'convnet', *small, '--channels', '3', '--train
 config = {'model': 'convnet', 'width': 0.03125, 'size': 8, 'channels': 3, 'train': 24, 'eval': 8, 'batch': 4, 'epochs': 2, 'trace-steps': '1', 'optimizer': 'sgd', 'lr': 0.05, 'weight-decay': 0.001, 'momentum': 0.9, 'loss-scale': 'static:1024',
           'loss-weight': 4.0, 'checkpoint-every': 5, 'meter': 'none'}
 expected = {'steps': 12, 'trace_steps': [1], 'accumulate': 'fma,acc=fp32', 'optimizer': {'name': 'sgd', 'lr': 0.05, 'momentum': 0.9, 'weight_decay': 0.001}, 'loss_scaling': {'rule': 'static', 'init': 1024.0},
-            'policy': {'name': 'float32', 'compute': 'float32', 'variable': 'float32', 'grad': 'fp32', 'scaling': 'none', 'list': 'all', 'layers': {}}}
+            'policy': {'name': 'float32', 'compute': 'float32', 'variable': 'float32', 'grad': 'fp32', 'scaling': 'none', 'constants': 'double', 'list': 'all', 'layers': {}}}
 none(manifest('conv', m, {k: v for k, v in config.items() if k in m['config'] or k != 'meter'}, expected, ['grads', 'updates'], [10, 12]), 'of a convnet with sgd, a fixed loss scale and a checkpoint every five steps')
 
 none([out] if ' says' in out or ' says' not in train('mixed', '--model', 'mlp', *small, '--train', '16', '--batch', '4', '--steps', '1', '--policy', 'mixed_bfloat16')[1] else [], 'of a policy with two dtypes train says how it will run here, of one with one it does not')
