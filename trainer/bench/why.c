@@ -158,8 +158,7 @@ static const hu_bench_column columns[] = { { "policy", 20, -1 }, { "batch", 5, 0
 	{ "layer", 8, -1 }, { "call", 4, 0 }, { "op", 16, -1 }, { "phase", 8, -1 }, { "calls", 5, 0 },
 	{ "covers", 8, -1 }, { "launches", 8, 0 }, { "macs", 14, 0 }, { "bytes", 12, 0 }, { "arithmetic_ms", 13, 4 },
 	{ "memory_ms", 9, 4 }, { "launch_ms", 9, 4 }, { "predicted_ms", 12, 4 }, { "measured_ms", 11, 4 },
-	{ "ratio", 7, 2 }, { "limit", 10, -1 }, { "odd", 1, -1 }, { "gemm", 6, -1 },
-	{ NULL, 0, 0 } };
+	{ "ratio", 7, 2 }, { "limit", 10, -1 }, { "odd", 1, -1 }, { NULL, 0, 0 } };
 
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", NULL },
 	{ "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL },
