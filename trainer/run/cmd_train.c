@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp train: executes one training and records it in a run directory. */
+#include "lib/base/guard/failed.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/ended.h"
 #include "lib/base/console/opt_need.h"
@@ -87,8 +88,10 @@ claim_default(job *b)
 		int there = hu_exists(b->dir);
 		if (!there && (st = claim(&b->lock, b->dir)) != HU_OK && !(there = hu_exists(b->dir)))
 			break; /* no other process took it: it cannot be made at all */
-		if (there)
-			free(b->dir);
+		if (!there)
+			continue;
+		hu_failed_told(); /* that another process took it is no failure of this command */
+		free(b->dir);
 	}
 	free(bare);
 	return st;
