@@ -180,7 +180,7 @@ set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
 }
 
 static hu_status
-check_fake(const hu_policy *p)
+check_quantised(const hu_policy *p)
 {
 	if (*p->recipe && (p->fake || hu_format_of(p->compute).bits < 16))
 		return hu_fail(HU_EINVAL,
@@ -223,7 +223,7 @@ parse_free(const char *text, hu_policy *out)
 	if (!given)
 		out->dynamic = out->compute == HU_FP16 && out->variable == HU_FP32;
 	settle(out);
-	return st == HU_OK ? check_fake(out) : st;
+	return st == HU_OK ? check_quantised(out) : st;
 }
 
 static hu_status
@@ -352,7 +352,7 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 	if (!given)
 		out->dynamic = out->compute == HU_FP16 && out->variable == HU_FP32;
 	settle(out);
-	return check_fake(out) == HU_OK ? HU_OK : HU_EFILE;
+	return check_quantised(out) == HU_OK ? HU_OK : HU_EFILE;
 }
 
 hu_format_id

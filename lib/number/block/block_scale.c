@@ -233,7 +233,7 @@ hu_block_scale_of(const hu_block *b, const float *src, size_t n, double whole)
 	hu_block_scale s = { .scale = 0 };
 
 	m = m < (double)b->least ? (double)b->least : m;
-	if (b->headroom != 1 || b->times != 1) {
+	if (b->headroom != 1) {
 		m = (double)((float)m * b->headroom);
 		m = m > (double)FLT_MAX && b->inf == HU_BLOCK_INF_NAN ? (double)FLT_MAX : m;
 	}

@@ -4,6 +4,7 @@
 #include "lib/program/pass/pass.h"
 
 #include "lib/base/mem.h"
+#include "lib/number/block/block.h"
 #include "lib/program/quantise/recipe.h"
 
 #include <stdio.h>
@@ -104,12 +105,15 @@ quantised(pass *s, const hu_call *c, int k, hu_recipe_operand which)
 	const char *blocks = s->recipe->blocks[which], *way[] = { "", "_dgrad", "_wgrad" };
 	int t = c->in[k], across = is_across(c, k);
 	size_t columns = columns_of(s, c, k);
+	hu_block b;
 	char word[64];
 
 	if (!*blocks)
 		return t;
+	HU_ASSERT(hu_block_find(blocks, &b) == HU_OK); /* a row of recipes.def */
 	snprintf(word, sizeof word, "%.20s_%s", s->recipe->name, words[which]);
-	if (strcmp(blocks, s->recipe->blocks[which % 2]) || strchr(blocks, 'S'))
+	/* Products share an operand that they quantise alike; where random bits decide, each draws its own. */
+	if (strcmp(blocks, s->recipe->blocks[which % 2]) || hu_mode_draws(b.mode))
 		strcat(word, way[which / 2]);
 	/* A convolution's dw adds products of pixels that lie apart by each tap: no transform of them would cancel. */
 	if (s->recipe->hadamard && which >= HU_RECIPE_WGRAD_X && c->op->role == HU_ROLE_PRODUCT)

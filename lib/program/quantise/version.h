@@ -21,7 +21,7 @@ typedef struct hu_version {
 	char *notes; /* sentences on how it was made, a line each; NULL: none */
 } hu_version;
 
-/* The version that hu_pass_policy makes of P. */
+/* The version that hu_pass_policy and, by the policy's recipe, hu_pass_recipe make of P. */
 hu_status hu_version_of_policy(hu_version *v, const hu_program *p, const hu_tensor *constant, const hu_policy *policy);
 
 /* What is quantised. scheme[call]: its node's, NULL for float32. A node is the calls of one layer. quantisable[call]:
