@@ -12,6 +12,7 @@ SCRIPT_TESTS += t/judge/t-ranks-read.py
 SCRIPT_TESTS += t/judge/t-shards-ranks.py
 SCRIPT_TESTS += t/judge/t-shards-read.py
 SCRIPT_TESTS += t/judge/t-shards.py
+SCRIPT_TESTS += t/judge/t-stochastic.py
 noinst_HEADERS += t/judge/third.h
 C_TESTS += t/judge/u-disagree
 C_TESTS += t/judge/u-errors-step

@@ -92,6 +92,12 @@ read_replay(const hu_run *r, hu_summary *n)
 	return HU_OK;
 }
 
+static double
+cell(const hu_table *t, int i, const char *column)
+{
+	return hu_table_real(t, i, hu_table_column(t, column));
+}
+
 static void
 judge_row(hu_summary *n, const hu_table *t, int i, const char *cause, double *share, double *cosine, int *nonfinite)
 {
@@ -101,7 +107,13 @@ judge_row(hu_summary *n, const hu_table *t, int i, const char *cause, double *sh
 
 	if (!rank)
 		return;
-	int broken = rank == 3 && !(s >= 0.5) && !(c <= 0.9);
+	int broken = rank == 3 && !(s >= 0.5) && !(c <= 0.9), gradients = !strcmp(cause, "gradients");
+	const hu_expected_row *e = gradients && !broken ? hu_summary_expected(n, cell(t, i, "step"), 0) : NULL;
+	rank = e ? e->rank : rank;
+	if (gradients) {
+		n->told_share = fmax(n->told_share, e ? e->zero : s);
+		n->told_cosine = fmin(n->told_cosine, e ? e->cosine : c);
+	}
 	*nonfinite |= broken;
 	*share = fmax(*share, s); /* NaN gives way */
 	*cosine = fmin(*cosine, c);
@@ -277,6 +289,7 @@ read_all(const hu_run *r, hu_summary *n)
 {
 	HU_TRY(read_metrics(r, n));
 	HU_TRY(read_replay(r, n));
+	HU_TRY(hu_summary_read_draws(r, n));
 	HU_TRY(read_underflow(r, n));
 	HU_TRY(read_swamping(r, n));
 	HU_TRY(read_state(r, n));
@@ -297,6 +310,8 @@ end(hu_analysis *a, void *tables)
 	n.swamped_share = n.decay_share = n.update_share = n.update_cosine = NAN;
 	n.zeroed = n.zeroed_share = n.grad_share = n.grad_cosine = n.v_zeroed_share = NAN;
 	n.moment_share = n.moment_cosine = n.statistic_share = n.statistic_cosine = NAN;
+	n.told_share = n.told_cosine = n.told_update = n.draws.one = n.draws.cosine = n.draws.noise = n.draws.bias =
+		NAN;
 	n.weight_share = n.weight_cosine = n.state_share = n.bits_share = n.seen.share = NAN;
 	hu_status st = read_all(a->run, &n);
 	if (st != HU_OK) {

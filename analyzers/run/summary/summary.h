@@ -5,6 +5,14 @@
 
 #include "analyzers/run/analyzer.h"
 
+/* The verdict on the expected gradient or update of a step: its rank, the share of elements that were 0 in every draw,
+   and the cosine. */
+typedef struct hu_expected_row {
+	size_t step;
+	int update, rank;
+	double zero, cosine;
+} hu_expected_row;
+
 /* The numbers; NaN where one was not measured. */
 typedef struct hu_summary {
 	double final_loss, final_accuracy, eval_accuracy, steps, skipped, scale_final;
@@ -27,13 +35,20 @@ typedef struct hu_summary {
 		statistic_nonfinite; /* 1 where infinities or NaN make the verdict fatal, whatever share the rest
 					lost */
 	char cause[16];              /* "gradients", "updates", "moments", "statistics", "weights", "states" or
-				        "constants" */
+					"constants" */
 	size_t cause_step;
 	int cause_nonfinite;
 	double weight_share, weight_cosine; /* of the exact step's update */
-	double state_share;                 /* of the exact step's update of states that no other analyzer judges */
-	double bits_share; /* of the weights without an exact update whose gradient is not 0, those that kept their
-			      bits, where that is the cause */
+	/* of gradients and of weights' updates, as the verdict has them: of expected ones where calls draw */
+	double told_share, told_cosine, told_update;
+	struct hu_expected_of {
+		hu_expected_row *row; /* of each step and kind that was drawn most times */
+		int n;
+		double most, one, cosine, noise, bias; /* draws, and of gradients, each the worst of the steps */
+	} draws;
+	double state_share; /* of the exact step's update of states that no other analyzer judges */
+	double bits_share;  /* of the weights without an exact update whose gradient is not 0, those that kept their
+			       bits, where that is the cause */
 	int weight_nonfinite;
 	struct hu_seen {
 		int known;                      /* 1 where coverage was measured */
@@ -51,6 +66,12 @@ typedef struct hu_summary {
 	int origin_known;            /* 1 where the analyzer nonfinite ran */
 	json_t *origin, *nan_origin; /* the rows of nonfinite.tsv on the first step that has one; NULL: none */
 } hu_summary;
+
+/* Reads stochastic.tsv; hu_summary_expected is its row of a step, NULL where there is none. */
+hu_status hu_summary_read_draws(const hu_run *r, hu_summary *n);
+const hu_expected_row *hu_summary_expected(const hu_summary *n, double step, int update);
+/* Says what is noise and what is bias; nothing where no call draws. */
+void hu_summary_say_draws(hu_str *s, const hu_summary *n);
 
 /* Reads nonfinite.tsv. */
 hu_status hu_summary_read_origin(const hu_run *r, hu_summary *n);

@@ -8,6 +8,7 @@
 #include "lib/program/opaque.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double
@@ -21,8 +22,16 @@ static void
 judge(hu_summary *n, const hu_table *t, int i, const char *cause)
 {
 	int rank = hu_verdict_rank(hu_table_cell(t, i, hu_table_column(t, "verdict")));
+	/* The rank by bits that were kept stays: it does not depend on the draw's noise. */
+	const hu_expected_row *e = !strcmp(cause, "weights") && !(cell(t, i, "l2_share_lost") > 0.1)
+					   ? hu_summary_expected(n, cell(t, i, "step"), 1)
+					   : NULL;
 	double unjudged = cell(t, i, "gradients_unjudged"), kept = cell(t, i, "kept_unjudged");
 
+	if (e && rank < 3)
+		rank = e->rank;
+	if (!strcmp(cause, "weights"))
+		n->told_update = fmin(n->told_update, e ? e->cosine : cell(t, i, "cosine"));
 	if (rank <= n->rank)
 		return;
 	n->rank = rank;
@@ -146,6 +155,7 @@ hu_summary_release(hu_summary *n)
 {
 	json_decref(n->seen.by_step);
 	json_decref(n->seen.operators);
+	free(n->draws.row);
 	json_decref(n->origin);
 	json_decref(n->nan_origin);
 }

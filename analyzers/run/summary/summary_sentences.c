@@ -34,11 +34,11 @@ say_whole(hu_str *s, const hu_analysis *a, const hu_summary *n)
 	}
 	hu_str_addf(s,
 		"in the %d traced steps the weights' gradients kept a cosine of %.4f or better to the exact ones",
-		a->nstep, n->grad_cosine);
+		a->nstep, n->told_cosine);
 	if (whole)
 		hu_str_add(s, " and the updates arrived whole");
-	else if (!isnan(n->weight_cosine))
-		hu_str_addf(s, " and the updates one of %.4f", n->weight_cosine);
+	else if (!isnan(n->told_update))
+		hu_str_addf(s, " and the updates one of %.4f", n->told_update);
 }
 
 /* The interval of loss scales that keep every gradient. Returns 0 where it is not known. */
@@ -122,7 +122,7 @@ say_weights(hu_str *s, const hu_summary *n, const char *how)
 		hu_str_addf(s,
 			"%s: at step %zu the weights did not take the update of the exact step (worst cosine %.4f; "
 			"%.1f %% of its L2 norm was lost).",
-			how, n->cause_step, n->weight_cosine, 100 * n->weight_share);
+			how, n->cause_step, n->told_update, 100 * n->weight_share);
 }
 
 static void
@@ -145,7 +145,7 @@ say_cause(hu_str *s, const hu_run *r, const hu_summary *n)
 		hu_str_addf(s,
 			"%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones "
 			"(worst cosine %.4f; %.1f %% of their L2 norm arrived as zero).",
-			how, n->cause_step, n->grad_cosine, 100 * n->grad_share);
+			how, n->cause_step, n->told_cosine, 100 * n->told_share);
 	else if (!strcmp(n->cause, "moments"))
 		hu_str_addf(s,
 			"%s: at step %zu the second moments that were stored gave a step at a cosine of %.4f to the "
@@ -203,6 +203,7 @@ say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
 		hu_str_add(s, ".");
 	} else
 		say_cause(s, a->run, n);
+	hu_summary_say_draws(s, n);
 	if (a->propagation.agreed)
 		hu_str_addf(s,
 			" The exact values of %zu tensors have no proven bound in so large a step: that their own "

@@ -58,16 +58,30 @@ def real(row, column):
 def coverage(run):
     """The object "coverage", from its tables; the least seen step stands for the weights."""
     t = Tables(run)
-    made = [os.path.exists(run.analysis(name + '.tsv'))
-        for name in ('weights', 'coverage')]  # one without the other says nothing
+    made = [
+        os.path.exists(run.analysis(name + '.tsv')) for name in ('weights', 'coverage')
+    ]  # one without the other says nothing
     steps, operators = t['coverage'] if all(made) else [], {}
-    keys = ('step', 'calls', 'judged', 'weights', 'gradients_judged', 'updates_judged', 'elements',
-        'gradient_elements_judged', 'update_elements_judged', 'l2_share_judged', 'gradients', 'kept')
+    keys = (
+        'step',
+        'calls',
+        'judged',
+        'weights',
+        'gradients_judged',
+        'updates_judged',
+        'elements',
+        'gradient_elements_judged',
+        'update_elements_judged',
+        'l2_share_judged',
+        'gradients',
+        'kept',
+    )
     cell = lambda text: None if text == '-' else float(text)  # noqa: E731
     each = [dict({k: cell(r[k]) for k in keys}, skipped=r['skipped'] == '1') for r in steps]
     for r in t['unjudged'] if all(made) else []:
-        o = operators.setdefault(r['operator'],
-            {'operator': r['operator'], 'calls': 0, 'tainting': 0, 'weights': 0, 'reason': r['reason']})
+        o = operators.setdefault(
+            r['operator'], {'operator': r['operator'], 'calls': 0, 'tainting': 0, 'weights': 0, 'reason': r['reason']}
+        )
         for k, how in (('calls', sum), ('tainting', sum), ('weights', max)):
             o[k] = how((o[k], int(r[k])))
     least = None
@@ -94,16 +108,32 @@ def missed(r):
 def enough(run):
     """Whether so much was seen that an all-clear may be given."""
     o, silent, _ = coverage(run)
-    return (o['update_l2_share_judged'] or 0) >= 0.99 and o['steps_without_update'] == 0 and silent == 0 and not any(
-        x['calls'] for x in o['not_judged'] if x['operator'] == 'what was not kept')
+    return (
+        (o['update_l2_share_judged'] or 0) >= 0.99
+        and o['steps_without_update'] == 0
+        and silent == 0
+        and not any(x['calls'] for x in o['not_judged'] if x['operator'] == 'what was not kept')
+    )
 
 
 def expected(run):
     """The numbers by key, and the verdict's rank and cause."""
     t, metrics = Tables(run), table(os.path.join(run.path, 'metrics.tsv'))[1]
-    replay, swamping, underflow, state, safe = t['replay'], t['swamping'], t['underflow'], t['state'], [r for r in t['loss-scale-safe'] if r['tensor'] == 'all']
-    n = {'final_loss': last(metrics, 'loss'), 'final_accuracy': last(metrics, 'accuracy'), 'eval_accuracy': last(metrics, 'eval_accuracy'), 'loss_scale_final': last(metrics, 'loss_scale'),
-         'steps': len(metrics), 'skipped_steps': sum(r['skipped'] == '1' for r in metrics)}
+    replay, swamping, underflow, state, safe = (
+        t['replay'],
+        t['swamping'],
+        t['underflow'],
+        t['state'],
+        [r for r in t['loss-scale-safe'] if r['tensor'] == 'all'],
+    )
+    n = {
+        'final_loss': last(metrics, 'loss'),
+        'final_accuracy': last(metrics, 'accuracy'),
+        'eval_accuracy': last(metrics, 'eval_accuracy'),
+        'loss_scale_final': last(metrics, 'loss_scale'),
+        'steps': len(metrics),
+        'skipped_steps': sum(r['skipped'] == '1' for r in metrics),
+    }
     ulps = [float(r['ulp_max']) for r in replay]
     n['judged_outputs'] = sum(int(r['sampled']) for r in replay)
     n['worst_ulp'] = max(ulps, default=NAN)
@@ -114,25 +144,57 @@ def expected(run):
     moved = sum(int(r['additions']) for r in updates)
     n['swamped_share_updates'] = sum(int(r['swamped']) for r in updates) / moved if moved else NAN
     n['swamped_share_updates_by_decay'] = sum(int(r['swamped_by_decay']) for r in updates) / moved if moved else NAN
-    judged = {'updates': verdicts(updates), 'gradients': verdicts(underflow), 'moments': verdicts([r for r in state if r['kind'] == 'moment']), 'statistics': verdicts([r for r in state if r['kind'] == 'statistic'])}
+    judged = {
+        'updates': verdicts(updates),
+        'gradients': verdicts(underflow),
+        'moments': verdicts([r for r in state if r['kind'] == 'moment']),
+        'statistics': verdicts([r for r in state if r['kind'] == 'statistic']),
+    }
     share = {k: worst([number(r['l2_share_lost']) for r in rows], max) for k, rows in judged.items()}
     cosine = {k: worst([number(r['cosine']) for r in rows], min) for k, rows in judged.items()}
-    n.update({'update_l2_share_lost': share['updates'], 'update_cosine': cosine['updates'], 'gradient_l2_share_lost': share['gradients'], 'gradient_cosine': cosine['gradients'],
-              'second_moment_step_cosine': cosine['moments'], 'running_statistics_share_lost': share['statistics']})
+    n.update(
+        {
+            'update_l2_share_lost': share['updates'],
+            'update_cosine': cosine['updates'],
+            'gradient_l2_share_lost': share['gradients'],
+            'gradient_cosine': cosine['gradients'],
+            'second_moment_step_cosine': cosine['moments'],
+            'running_statistics_share_lost': share['statistics'],
+        }
+    )
     counted = [r for r in underflow if r['from'] != 'exact']
     scaled = lambda rows, c: sum(int(r[c]) * int(r['of_elements']) / int(r['elements']) for r in rows)  # noqa: E731
-    gradients, moments = [r for r in counted if r['class'] in ('gradient', 'wgrad')], [r for r in counted if r['class'] not in ('gradient', 'wgrad') and is_second_moment(run, r['tensor'])]
+    gradients, moments = [r for r in counted if r['class'] in ('gradient', 'wgrad')], [
+        r for r in counted if r['class'] not in ('gradient', 'wgrad') and is_second_moment(run, r['tensor'])
+    ]
     short = [t for t in run.tensors if t['class'] in ('gradient', 'wgrad') and t['format'] not in ('fp32', 'fp64')]
     n['zeroed_gradients'] = round(scaled(gradients, 'became_zero'))
-    n['zeroed_share'] = n['zeroed_gradients'] / scaled(gradients, 'nonzeros') if scaled(gradients, 'nonzeros') else NAN if short else 0.0
-    n['second_moment_zeroed_share'] = scaled(moments, 'became_zero') / scaled(moments, 'nonzeros') if scaled(moments, 'nonzeros') else NAN
+    n['zeroed_share'] = (
+        n['zeroed_gradients'] / scaled(gradients, 'nonzeros')
+        if scaled(gradients, 'nonzeros')
+        else NAN if short else 0.0
+    )
+    n['second_moment_zeroed_share'] = (
+        scaled(moments, 'became_zero') / scaled(moments, 'nonzeros') if scaled(moments, 'nonzeros') else NAN
+    )
+    drawn = [r for r in t['stochastic'] if (r['tensor'], r['kind'], r['draws']) == ('all', 'gradient', '16')]
+    n.update(
+        {
+            'gradient_cosine_expected': worst([number(r['cosine']) for r in drawn], min),
+            'gradient_noise': worst([number(r['l2_noise']) for r in drawn], max),
+            'gradient_bias': worst([number(r['l2_bias']) for r in drawn], max),
+        }
+    )
     fits = safe and all(r['log2_scale_min'] != '-' for r in safe)
-    low, high = (max(int(r['log2_scale_min']) for r in safe), min(int(r['log2_scale_max']) for r in safe)) if fits else (1, 0)
+    low, high = (
+        (max(int(r['log2_scale_min']) for r in safe), min(int(r['log2_scale_max']) for r in safe)) if fits else (1, 0)
+    )
     n.update({'safe_log2_scale_min': low if low <= high else NAN, 'safe_log2_scale_max': high if low <= high else NAN})
     whole = [r for r in t['weights'] if r['tensor'] == 'all']
     weights = [r for r in whole if r['role'] == 'parameter']
-    n['weights_l2_share_lost'], n['weights_cosine'] = worst([number(r['l2_share_lost']) for r in weights],
-        max), worst([number(r['cosine']) for r in weights], min)
+    n['weights_l2_share_lost'], n['weights_cosine'] = worst([number(r['l2_share_lost']) for r in weights], max), worst(
+        [number(r['cosine']) for r in weights], min
+    )
     seen, *_ = coverage(run)
     share = seen['update_l2_share_judged']
     n['update_l2_share_judged'] = NAN if share is None else share
@@ -144,8 +206,11 @@ def expected(run):
         rank = 0  # it rests on gradients and updates, of which enough was seen; moments and statistics only worsen it
     if not math.isfinite(float(metrics[-1]['loss'])):
         rank, n['final_loss'] = 3, 'not finite'
-    return n, WORDS[rank], cause(metrics, judged['gradients'], judged['updates'], verdicts(state),
-        whole) if rank > 1 else None
+    return (
+        n,
+        WORDS[rank],
+        cause(metrics, judged['gradients'], judged['updates'], verdicts(state), whole) if rank > 1 else None,
+    )
 
 
 def cause(metrics, gradients, updates, state, whole):
@@ -168,11 +233,15 @@ def compare(run, sample):
     """Problems, and how many numbers agreed, by key."""
     there, (n, word, made_by) = json.load(open(run.analysis('summary.json'))), expected(run)
     wrong, agreed = [], {}
-    for key in sorted(set(there) - {'verdict', 'verdict_word', 'cause', 'coverage', 'nonfinite', 'nan', 'remedies',
-        'numbers', 'provenance'}):
+    for key in sorted(
+        set(there)
+        - {'verdict', 'verdict_word', 'cause', 'coverage', 'nonfinite', 'nan', 'remedies', 'numbers', 'provenance'}
+    ):
         wrong.append('summary.json: %s is recomputed by nothing' % key)
     for key in sorted(set(there['numbers']) ^ set(n)):
-        wrong.append('summary.json: %s is %s' % (key, 'recomputed by nothing' if key in there['numbers'] else 'not there'))
+        wrong.append(
+            'summary.json: %s is %s' % (key, 'recomputed by nothing' if key in there['numbers'] else 'not there')
+        )
     for key in set(there['numbers']) & set(n):
         got, e = there['numbers'][key], n[key]
         if e is None or isinstance(e, str) or got is None:
@@ -203,48 +272,88 @@ def compare(run, sample):
     mine, *_ = coverage(run)
     for key in sorted(set(there['coverage']) | set(mine)):
         got, e = there['coverage'].get(key, 'not there'), mine.get(key, 'recomputed by nothing')
-        same = got == e or (isinstance(e, float) and isinstance(got, (int, float))
-            and math.isclose(got, e, rel_tol=1e-14))
+        same = got == e or (
+            isinstance(e, float) and isinstance(got, (int, float)) and math.isclose(got, e, rel_tol=1e-14)
+        )
         agreed['coverage.' + key] = agreed.get('coverage.' + key, 0) + same
         if not same:
             wrong.append('summary.json: coverage.%s is %r there, %r here' % (key, got, e))
     zero = lambda x: 0 if x is None or math.isnan(x) else x  # noqa: E731
-    second = ([] if math.isnan(n['zeroed_share']) else ['%.0f' % zero(n['zeroed_gradients'])]) + ['%.3g' % (100 * zero(n[k])) for k in ('zeroed_share', 'swamped_share_updates', 'swamped_share_updates_by_decay', 'weights_kept_share', 'gradient_l2_share_lost', 'update_l2_share_lost')
-                                                           if not math.isnan(n[k]) and (k != 'swamped_share_updates_by_decay' or n[k] > 0)]
+    second = ([] if math.isnan(n['zeroed_share']) else ['%.0f' % zero(n['zeroed_gradients'])]) + [
+        '%.3g' % (100 * zero(n[k]))
+        for k in (
+            'zeroed_share',
+            'swamped_share_updates',
+            'swamped_share_updates_by_decay',
+            'weights_kept_share',
+            'gradient_l2_share_lost',
+            'update_l2_share_lost',
+        )
+        if not math.isnan(n[k]) and (k != 'swamped_share_updates_by_decay' or n[k] > 0)
+    ]
     if zero(n['second_moment_zeroed_share']) > 0:
         second.append('%.3g' % (100 * n['second_moment_zeroed_share']))
     if figures(there['verdict'][1]) != second:
         wrong.append('summary.json: the second sentence has %s there, %s here' % (figures(there['verdict'][1]), second))
-    allowed = {str(len(run.steps)), *map(str, run.steps)} | {'%.4f' % n[k] for k in ('gradient_cosine', 'update_cosine', 'second_moment_step_cosine') if not math.isnan(n[k])}
+    allowed = {str(len(run.steps)), *map(str, run.steps)} | {
+        '%.4f' % n[k] for k in ('gradient_cosine', 'update_cosine', 'second_moment_step_cosine') if not math.isnan(n[k])
+    }
     allowed |= {'%.4f' % n['weights_cosine'], '%.1f' % (100 * zero(n['weights_l2_share_lost'])), '99'}
-    allowed |= {'%.0f' % mine[k] for k in ('calls', 'calls_judged', 'weights', 'steps_skipped',
-        'steps_without_update') if mine[k] is not None} | {str(len(mine['steps']))}
+    allowed |= {
+        '%.0f' % mine[k]
+        for k in ('calls', 'calls_judged', 'weights', 'steps_skipped', 'steps_without_update')
+        if mine[k] is not None
+    } | {str(len(mine['steps']))}
     if mine['calls']:
-        allowed |= {'%.3g' % (100 * mine['calls_judged'] / mine['calls']),
-            '%.0f' % (mine['weights'] - mine['weights_judged']), '%.3g' % (100 * zero(mine['update_l2_share_judged']))}
+        allowed |= {
+            '%.3g' % (100 * mine['calls_judged'] / mine['calls']),
+            '%.0f' % (mine['weights'] - mine['weights_judged']),
+            '%.3g' % (100 * zero(mine['update_l2_share_judged'])),
+        }
     allowed |= {'%d' % o[k] for o in mine['not_judged'] for k in ('tainting', 'calls')}
     scale = [n[k] for k in ('safe_log2_scale_min', 'safe_log2_scale_max')]
-    allowed |= {'%.1f' % (100 * int(r['kept_unjudged']) / int(r['gradients_unjudged']))
-        for r in Tables(run)['weights'] if int(r['gradients_unjudged'])}
-    allowed |= {'%.1f' % (100 * n[k]) for k in ('gradient_l2_share_lost', 'update_l2_share_lost', 'running_statistics_share_lost') if k in n and not math.isnan(n[k])}
+    allowed |= {
+        '%.1f' % (100 * int(r['kept_unjudged']) / int(r['gradients_unjudged']))
+        for r in Tables(run)['weights']
+        if int(r['gradients_unjudged'])
+    }
+    allowed |= {
+        '%.1f' % (100 * n[k])
+        for k in ('gradient_l2_share_lost', 'update_l2_share_lost', 'running_statistics_share_lost')
+        if k in n and not math.isnan(n[k])
+    }
     if n['worst_ulp'] < math.inf and figures(there['verdict'][2].split(',')[0]) != ['%.3g' % n['worst_ulp']]:
-        wrong.append('summary.json: the third sentence has %r where the worst error is %r' % (there['verdict'][2], n['worst_ulp']))
+        wrong.append(
+            'summary.json: the third sentence has %r where the worst error is %r'
+            % (there['verdict'][2], n['worst_ulp'])
+        )
     scales = re.findall(r'2\^(-?\d+)', there['verdict'][2])
-    if not math.isnan(n['safe_log2_scale_min']) and scales != ['%d' % n['safe_log2_scale_min'], '%d' % n['safe_log2_scale_max']]:
+    if not math.isnan(n['safe_log2_scale_min']) and scales != [
+        '%d' % n['safe_log2_scale_min'],
+        '%d' % n['safe_log2_scale_max'],
+    ]:
         wrong.append('summary.json: the third sentence has scales 2^%s, the numbers do not' % scales)
     if len(scales) == 2 and math.isnan(n['safe_log2_scale_min']):
         one = [r for r in Tables(run)['loss-scale-safe'] if r['tensor'] != 'all']
-        need, limit = [max(int(r['log2_scale_min']) for r in one if r['log2_scale_min'] != '-'), min(int(r['log2_scale_max']) for r in one if r['log2_scale_max'] != '-')]
+        need, limit = [
+            max(int(r['log2_scale_min']) for r in one if r['log2_scale_min'] != '-'),
+            min(int(r['log2_scale_max']) for r in one if r['log2_scale_max'] != '-'),
+        ]
         if scales != [str(need), str(limit)]:
-            wrong.append('summary.json: the third sentence has scales 2^%s, the tables 2^%d and 2^%d' % (scales, need, limit))
+            wrong.append(
+                'summary.json: the third sentence has scales 2^%s, the tables 2^%d and 2^%d' % (scales, need, limit)
+            )
     scales = re.findall(r'2\^(-?\d+)', there['verdict'][0])
     if scales and scales != ['%d' % x for x in scale]:
         wrong.append('summary.json: the first sentence has scales 2^%s, the numbers %s' % (scales, scale))
-    said = re.sub(r' The first traced number that is not finite: .*? (?=All \d|Of \d|How much)', ' ',
-        there['verdict'][0])
+    said = re.sub(
+        r' The first traced number that is not finite: .*? (?=All \d|Of \d|How much)', ' ', there['verdict'][0]
+    )
     strange = [x for x in figures(re.sub(r'2\^-?\d+', '', said)) if x not in allowed]
     if strange and 'moment' not in there['verdict'][0]:
-        wrong.append('summary.json: the first sentence has %s, which the numbers do not: %r' % (strange, there['verdict'][0]))
+        wrong.append(
+            'summary.json: the first sentence has %s, which the numbers do not: %r' % (strange, there['verdict'][0])
+        )
     for key, value in there['provenance'].items():
         e = run.steps if key == 'traced_steps' else sample if key == 'sample' else run.manifest[key]
         if value != e:

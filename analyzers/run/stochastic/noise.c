@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/run/stochastic/noise.h"
+
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+hu_noise_draws_init(hu_noise_draws *d, size_t n)
+{
+	*d = (hu_noise_draws){ .n = n };
+	d->sum = hu_xcalloc(n + 1, sizeof *d->sum);
+	d->square = hu_xcalloc(n + 1, sizeof *d->square);
+	d->zero = hu_xmalloc(n + 1);
+	memset(d->zero, 1, n + 1);
+}
+
+void
+hu_noise_draws_release(hu_noise_draws *d)
+{
+	free(d->sum);
+	free(d->square);
+	free(d->zero);
+	memset(d, 0, sizeof *d);
+}
+
+void
+hu_noise_draws_add(hu_noise_draws *d, size_t i, double got, double exact)
+{
+	double off = got - exact;
+
+	d->sum[i] += off;
+	d->square[i] += off * off;
+	d->zero[i] &= got == 0;
+}
+
+void
+hu_noise_draws_next(hu_noise_draws *d)
+{
+	d->draws++;
+}
+
+void
+hu_noise_of(const hu_noise_draws *d, const double *exact, hu_noise *s)
+{
+	double k = d->draws;
+
+	memset(s, 0, sizeof *s);
+	for (size_t i = 0; i < d->n; i++) {
+		double off = d->sum[i] / k;
+		if (!isfinite(exact[i]) || !isfinite(d->sum[i]))
+			continue;
+		s->n++;
+		s->exact2 += (long double)exact[i] * exact[i];
+		s->error2 += (long double)off * off;
+		s->dot += (long double)exact[i] * (exact[i] + off);
+		s->zero2 += d->zero[i] ? (long double)exact[i] * exact[i] : 0;
+		if (k > 1)
+			s->variance += fmax(0, d->square[i] - d->sum[i] * off) / (k - 1);
+	}
+}
+
+void
+hu_noise_join(hu_noise *to, const hu_noise *s)
+{
+	to->n += s->n;
+	to->exact2 += s->exact2;
+	to->error2 += s->error2;
+	to->variance += s->variance;
+	to->dot += s->dot;
+	to->zero2 += s->zero2;
+}
+
+void
+hu_noise_pack(hu_pack *r, hu_noise *s)
+{
+	hu_pack_size(r, &s->n);
+	hu_pack_wide(r, &s->exact2);
+	hu_pack_wide(r, &s->error2);
+	hu_pack_wide(r, &s->variance);
+	hu_pack_wide(r, &s->dot);
+	hu_pack_wide(r, &s->zero2);
+}
+
+static double
+share(const hu_noise *s, long double of)
+{
+	return s->exact2 > 0 ? (double)sqrtl(fmaxl(of, 0) / s->exact2) : NAN;
+}
+
+double
+hu_noise_error(const hu_noise *s)
+{
+	return share(s, s->error2);
+}
+
+double
+hu_noise_single(const hu_noise *s, int k)
+{
+	return k > 1 ? share(s, s->variance) : NAN;
+}
+
+double
+hu_noise_bias(const hu_noise *s, int k)
+{
+	return k > 1 ? share(s, s->error2 - s->variance / k) : NAN;
+}
+
+double
+hu_noise_cosine(const hu_noise *s, int k)
+{
+	/* |exact + e|^2 = 2 exact (exact + e) - |exact|^2 + |e|^2 */
+	long double noise = k > 1 ? s->variance / k : 0, got2 = 2 * s->dot - s->exact2 + s->error2 - noise;
+
+	if (!(s->exact2 > 0))
+		return NAN;
+	return got2 > 0 ? (double)fminl(1, s->dot / sqrtl(got2 * s->exact2)) : 0;
+}
+
+double
+hu_noise_zero(const hu_noise *s)
+{
+	return share(s, s->zero2);
+}
