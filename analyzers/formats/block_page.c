@@ -138,7 +138,8 @@ hu_block_page(const hu_block *b)
 		b->inf == HU_BLOCK_INF_NAN ? "a NaN or an infinity makes the whole block NaN"
 		: b->inf == HU_BLOCK_INF_LARGEST
 			? "a NaN makes the whole block NaN, an infinity gives it the largest scale"
-			: "an infinity gives its block the largest scale");
+		: b->inf == HU_BLOCK_INF_ONE ? "a NaN or an infinity gives its block the scale 1"
+					     : "an infinity gives its block the largest scale");
 	say_words(b);
 	if (b->element != HU_NO_FORMAT)
 		printf("\nThe element's own page: halfulp formats %s\n", element);

@@ -173,9 +173,11 @@ set_key(hu_policy *p, const char *key, const char *value, int *dynamic_given)
 	}
 	if (!strncmp(key, "layer:", 6) && key[6])
 		return add_override(p, key + 6, value);
+	if (hu_recipe_is_key(key))
+		return hu_recipe_set(p, key, value);
 	return hu_fail(HU_EINVAL,
-		"policy: unknown key '%s'; known: compute, variable, list, fake, recipe, constants, scaling, "
-		"accumulate, layer:PATTERN",
+		"policy: unknown key '%s'; known: compute, variable, list, fake, recipe and its keys (doc/formats.md), "
+		"constants, scaling, accumulate, layer:PATTERN",
 		key);
 }
 
@@ -187,6 +189,7 @@ check_quantised(const hu_policy *p)
 			"policy: recipe=%s quantises what is computed in 16 bits or more: leave out fake, and compute "
 			"in bfloat16, float16 or float32",
 			p->recipe);
+	HU_TRY(hu_recipe_check(p));
 	int other = p->compute != HU_FP32 || p->variable != HU_FP32;
 
 	for (int i = 0; i < p->noverride; i++)
@@ -303,6 +306,7 @@ hu_policy_to_json(const hu_policy *p)
 		json_object_set_new(j, "fake", json_string(fakes[p->fake]));
 	if (*p->recipe)
 		json_object_set_new(j, "recipe", json_string(p->recipe));
+	hu_recipe_to_json(p, j);
 	if (*p->accumulate)
 		json_object_set_new(j, "accumulate", json_string(p->accumulate));
 	return j;
@@ -314,7 +318,7 @@ known(const char *key)
 {
 	static const char *const keys[] = { "name", "compute", "variable", "list", "fake", "recipe", "constants",
 		"scaling", "accumulate" };
-	int is = !strncmp(key, "layer:", 6) && key[6];
+	int is = (!strncmp(key, "layer:", 6) && key[6]) || hu_recipe_is_key(key);
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		is |= !strcmp(keys[i], key);
@@ -331,13 +335,14 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 	if (!json_is_object(j))
 		return hu_fail(HU_EFILE, "policy: the file must hold a JSON object");
 	fill(out, "custom", HU_FP32, HU_FP32, HU_LIST_AUTOCAST);
-	json_object_foreach(j, key, v) {
+	json_object_foreach(j, key, v)
+	{
 		if (!strcmp(key, "layers") || !strcmp(key, "grad"))
 			continue;
 		if (!known(key))
 			return hu_fail(HU_EFILE,
-				"policy: unknown key '%s'; known: name, compute, variable, list, fake, recipe, "
-				"constants, scaling, accumulate, layers",
+				"policy: unknown key '%s'; known: name, compute, variable, list, fake, recipe and its "
+				"keys (doc/formats.md), constants, scaling, accumulate, layers",
 				key);
 		if (!json_is_string(v))
 			return hu_fail(HU_EFILE, "policy: %s must be a string", key);
@@ -346,9 +351,9 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 		else if (set_key(out, key, json_string_value(v), &given) != HU_OK)
 			return HU_EFILE;
 	}
-	json_object_foreach(layers, key, v)
-		if (!json_is_string(v) || add_override(out, key, json_string_value(v)) != HU_OK)
-			return hu_fail(HU_EFILE, "policy: layers: the value of %s must be a format's name", key);
+	json_object_foreach(layers, key, v) if (!json_is_string(v) || add_override(out, key, json_string_value(v)) !=
+									      HU_OK) return hu_fail(HU_EFILE,
+		"policy: layers: the value of %s must be a format's name", key);
 	if (!given)
 		out->dynamic = out->compute == HU_FP16 && out->variable == HU_FP32;
 	settle(out);

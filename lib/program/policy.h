@@ -19,20 +19,32 @@ typedef enum hu_cast_list { HU_LIST_KERAS, HU_LIST_AUTOCAST, HU_LIST_APEX, HU_LI
    with a scale for each output channel, or one for all, and activations with one scale. */
 typedef enum hu_fake { HU_FAKE_NONE, HU_FAKE_CHANNEL, HU_FAKE_TENSOR } hu_fake;
 
-enum { HU_MAX_OVERRIDES = 32 };
+enum { HU_MAX_OVERRIDES = 32, HU_POLICY_OPERANDS = 6 };
+
+/* Keys of recipes (quantise/recipe.h). operand: the block format of each operand, in the order of recipes.def; "none"
+   leaves it as it is, and nothing stands for the row's. hadamard: 1 + the products whose two operands are transformed,
+   as bits (1 y, 2 dx, 4 dw); 0: the row's. high: layers left as they are, 1 the first with a product, 2 the last. */
+typedef struct hu_policy_blocks {
+	char operand[HU_POLICY_OPERANDS][40];
+	int hadamard, high;
+} hu_policy_blocks;
 
 typedef struct hu_policy {
 	char name[96];
 	hu_format_id compute, variable,
 		grad; /* grad is the format of gradients that enter a product if compute has 8 bits */
 	hu_cast_list list;
-	hu_fake fake;                          /* where compute is float32; else none */
-	int casts_constants;                   /* Keras's optimizers round their constants to variable */
-	char recipe[24];                       /* of products in block formats; empty: none */
-	int dynamic;                           /* loss scaling is dynamic unless an option says otherwise */
-	char accumulate[96];                   /* a summation model; empty for the default */
+	hu_fake fake;            /* where compute is float32; else none */
+	int casts_constants;     /* Keras's optimizers round their constants to variable */
+	char recipe[24];         /* of products in block formats; empty: none */
+	hu_policy_blocks blocks; /* what is otherwise than in the recipe's row */
+	int dynamic;             /* loss scaling is dynamic unless an option says otherwise */
+	char accumulate[96];     /* a summation model; empty for the default */
 	int noverride;
-	struct { char pattern[48]; hu_format_id compute; } override[HU_MAX_OVERRIDES];
+	struct {
+		char pattern[48];
+		hu_format_id compute;
+	} override[HU_MAX_OVERRIDES];
 } hu_policy;
 
 /* Reads a preset's name, a list such as "compute=float16,variable=float64,list=autocast,layer:conv*=float32", or a JSON

@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from tap import HALFULP, finish, home, ok  # noqa: E402
+from tensorsfile import Tensors  # noqa: E402
 
 where = home()
 
@@ -75,6 +76,42 @@ ok(numbers['gradient_cosine_expected'] == expected and same(numbers['gradient_co
 ok('%.4f' % expected in summary['verdict'][0] and '%.4f' % single in summary['verdict'][0], 'and in the sentence',
    summary['verdict'][0])  # fmt: skip
 ok(summary['cause'] != 'gradients', 'gradients whose expected value is whole are not the cause', str(summary['cause']))
+
+# Of the last layer's dw = x'g, where both operands are rounded stochastically and nothing before is, the variance in
+# closed form: a value between neighbours a and b of its grid has (b - v)(v - a), and products of independent ones add.
+GRID = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
+
+
+def variances(x, columns):
+    v = [0.0] * len(x)
+    for k in range(columns):
+        column = list(range(k, len(x), columns))
+        for block in (column[i : i + 32] for i in range(0, len(column), 32)):
+            most = max(abs(x[i]) for i in block)
+            scale = 2.0 ** (math.floor(math.log2(most)) - 2) * 4 / 3 if most else 1.0
+            for i in block:
+                q = abs(x[i]) / scale
+                low = max(g for g in GRID if g <= q)
+                high = min(g for g in GRID if g >= q)
+                v[i] = (high - q) * (q - low) * scale**2
+    return v
+
+
+table, flush, summary, said = judged('plain', 'mxfp4,hadamard=none')
+traced = Tensors(os.path.join(where, 'plain', 'trace', 'step-000002.safetensors'))
+x, g = list(traced['relu2.y']), list(traced['dense3.dy'])
+m, n = traced.shape('relu2.y')[-1], traced.shape('dense3.dy')[-1]
+vx, vg, exact2, variance = variances(x, m), variances(g, n), 0.0, 0.0
+for i in range(m):
+    for j in range(n):
+        exact2 += sum(x[t * m + i] * g[t * n + j] for t in range(len(x) // m)) ** 2
+        variance += sum(x[t * m + i] ** 2 * vg[t * n + j] + g[t * n + j] ** 2 * vx[t * m + i]
+                        + vx[t * m + i] * vg[t * n + j] for t in range(len(x) // m))  # fmt: skip
+name = next(r['tensor'] for r in table if r['tensor'].startswith('dense3.dw'))
+c = curve(table, 2, tensor=name)[16]
+want, got = math.sqrt(variance / exact2), float(c['l2_noise'])
+ok(abs(got / want - 1) < 0.1, 'the noise of 16 draws of %s is that of the closed form' % name, '%g %g' % (got, want))
+ok(float(c['l2_bias']) < want / 4, 'without bias, as the closed form says', c['l2_bias'])
 
 table, flush, summary, said = judged('biased', 'nvfp4')
 gains = [float(curve(table, s)[16]['bits']) - float(curve(table, s)[1]['bits']) for s in (1, 2)]

@@ -38,6 +38,7 @@ SCRIPT_TESTS += t/trainer/t-ranks-bench.py
 SCRIPT_TESTS += t/trainer/t-ranks-device.py
 SCRIPT_TESTS += t/trainer/t-ranks-images.py
 SCRIPT_TESTS += t/trainer/t-ranks.py
+SCRIPT_TESTS += t/trainer/t-recipe-keys.py
 SCRIPT_TESTS += t/trainer/t-recipes.py
 SCRIPT_TESTS += t/trainer/t-record.py
 SCRIPT_TESTS += t/trainer/t-reductions.py

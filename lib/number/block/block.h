@@ -24,8 +24,14 @@ typedef enum hu_block_rule {
 #undef BLOCK_RULE
 } hu_block_rule;
 
-/* What a block with an infinity gets: NaN, or the largest scale, under which it saturates; CLAMPED passes NaN over. */
-typedef enum hu_block_inf { HU_BLOCK_INF_NAN, HU_BLOCK_INF_LARGEST, HU_BLOCK_INF_CLAMPED } hu_block_inf;
+/* What a block with an infinity gets: NaN, or the largest scale, under which it saturates; CLAMPED passes NaN over;
+   ONE: the scale 1, with a NaN as well, so that only the NaN itself is one, and infinities saturate. */
+typedef enum hu_block_inf {
+	HU_BLOCK_INF_NAN,
+	HU_BLOCK_INF_LARGEST,
+	HU_BLOCK_INF_CLAMPED,
+	HU_BLOCK_INF_ONE
+} hu_block_inf;
 
 /* Which error decides whether a block's amax becomes 6 or 4 (four over six); a tie is 6's. */
 typedef enum hu_block_four {
@@ -37,20 +43,20 @@ typedef enum hu_block_four {
 
 typedef struct hu_block {
 	char name[64];
-	hu_format_id element;    /* HU_NO_FORMAT: two's complement integers, unsigned under ZERO_POINT */
-	int bits;                /* bits of an element, 2 to 8 */
-	size_t size, rows;       /* a block is rows x size elements; size 0: the whole array. rows is 1 but for tiles */
+	hu_format_id element; /* HU_NO_FORMAT: two's complement integers, unsigned under ZERO_POINT */
+	int bits;             /* bits of an element, 2 to 8 */
+	size_t size, rows;    /* a block is rows x size elements; size 0: the whole array. rows is 1 but for tiles */
 	hu_block_kind kind;
-	hu_format_id scale;      /* HU_NO_FORMAT: a power of two of scale_bits bits, like e8m0 with fewer */
+	hu_format_id scale; /* HU_NO_FORMAT: a power of two of scale_bits bits, like e8m0 with fewer */
 	int scale_bits;
 	hu_block_rule rule;
-	hu_mode mode;            /* how elements are rounded; integers: RNE */
+	hu_mode mode; /* how elements are rounded; integers: RNE */
 	hu_block_inf inf;
 	hu_block_four four;
-	float least;             /* a smaller amax counts as this */
-	float headroom;          /* the scale is that of amax times this */
-	float times;             /* elements are quantised from this times their values, and decoded by its inverse */
-	hu_stream draws;         /* of stochastic rounding */
+	float least;     /* a smaller amax counts as this */
+	float headroom;  /* the scale is that of amax times this */
+	float times;     /* elements are quantised from this times their values, and decoded by its inverse */
+	hu_stream draws; /* of stochastic rounding */
 } hu_block;
 
 /* The scale of one block: an element's value is scale * (value of its code - zero). A scale of NaN makes every

@@ -16,7 +16,8 @@ amax(const float *src, size_t n, hu_block_inf inf)
 
 	for (size_t i = 0; i < n; i++) {
 		double a = fabs((double)src[i]);
-		if (hu_isnan(a) ? inf != HU_BLOCK_INF_CLAMPED : !hu_isfinite(a) && inf == HU_BLOCK_INF_NAN)
+		if (hu_isnan(a) ? inf != HU_BLOCK_INF_CLAMPED
+				: !hu_isfinite(a) && (inf == HU_BLOCK_INF_NAN || inf == HU_BLOCK_INF_ONE))
 			return hu_nan();
 		m = a > m ? a : m;
 	}
@@ -197,11 +198,11 @@ single(const hu_block *b, double m)
 	float most = (float)hu_block_largest(b), x = (float)m, by;
 	hu_block_scale s = { .scale = 1, .by = 1 };
 
-	if (hu_isnan(m)) {
+	if (hu_isnan(m) && b->inf != HU_BLOCK_INF_ONE) {
 		s.scale = m;
 		return s;
 	}
-	if (x == 0)
+	if (x == 0 || hu_isnan(m))
 		return s;
 	switch (b->rule) {
 	case HU_BLOCK_SHARE_POW2: {

@@ -14,7 +14,8 @@
 typedef struct pass {
 	const hu_program *from;
 	hu_program *to;
-	const hu_block_recipe *recipe;
+	hu_block_recipe recipe;
+	const char *high[2]; /* the first and the last layer with such a product, where they are left as they are */
 	const hu_policy *policy;
 	char *input; /* of each tensor: 1 where a product with weights has it as its first operand */
 } pass;
@@ -35,6 +36,9 @@ operands_of(const pass *s, const hu_call *c, hu_recipe_operand *of)
 {
 	if (c->op->cls != HU_CLASS_GEMM || hu_policy_compute(s->policy, c->layer) != s->policy->compute)
 		return 0;
+	for (int k = 0; k < 2; k++)
+		if (s->high[k] && !strcmp(s->high[k], c->layer))
+			return 0;
 	if (is_weight(s->from, c->in[1])) {
 		of[0] = c->phase == HU_FORWARD ? HU_RECIPE_X : HU_RECIPE_DGRAD_G;
 		of[1] = c->phase == HU_FORWARD ? HU_RECIPE_W : HU_RECIPE_DGRAD_W;
@@ -102,7 +106,7 @@ static int
 quantised(pass *s, const hu_call *c, int k, hu_recipe_operand which)
 {
 	static const char *const words[] = { "x", "w", "g", "w", "x", "g" };
-	const char *blocks = s->recipe->blocks[which], *way[] = { "", "_dgrad", "_wgrad" };
+	const char *blocks = s->recipe.blocks[which], *way[] = { "", "_dgrad", "_wgrad" };
 	int t = c->in[k], across = is_across(c, k);
 	size_t columns = columns_of(s, c, k);
 	hu_block b;
@@ -111,12 +115,14 @@ quantised(pass *s, const hu_call *c, int k, hu_recipe_operand which)
 	if (!*blocks)
 		return t;
 	HU_ASSERT(hu_block_find(blocks, &b) == HU_OK); /* a row of recipes.def */
-	snprintf(word, sizeof word, "%.20s_%s", s->recipe->name, words[which]);
+	snprintf(word, sizeof word, "%.20s_%s", s->recipe.name, words[which]);
+	for (char *colon; (colon = strchr(word, ':'));)
+		*colon = '_';
 	/* Products share an operand that they quantise alike; where random bits decide, each draws its own. */
-	if (strcmp(blocks, s->recipe->blocks[which % 2]) || hu_mode_draws(b.mode))
+	if (strcmp(blocks, s->recipe.blocks[which % 2]) || hu_mode_draws(b.mode))
 		strcat(word, way[which / 2]);
 	/* A convolution's dw adds products of pixels that lie apart by each tap: no transform of them would cancel. */
-	if (s->recipe->hadamard && which >= HU_RECIPE_WGRAD_X && c->op->role == HU_ROLE_PRODUCT)
+	if (s->recipe.hadamard >> which / 2 & 1 && c->op->role == HU_ROLE_PRODUCT)
 		t = apply(s, c, "hadamard", t, "hadamard", s->to->t[t].format, NULL, across, columns);
 	return apply(s, c, "block_cast", t, word, HU_FP32, blocks, across, columns);
 }
@@ -142,6 +148,19 @@ copy_call(pass *s, const hu_call *c)
 	free(in);
 }
 
+/* Notes a forward product with weights: its first operand, and its layer. */
+static void
+add_input(pass *s, const hu_call *c)
+{
+	int high = s->policy->blocks.high;
+
+	s->input[c->in[0]] = 1;
+	if (high & 1 && !s->high[0])
+		s->high[0] = c->layer;
+	if (high & 2)
+		s->high[1] = c->layer;
+}
+
 hu_status
 hu_pass_recipe(hu_program **program, const hu_policy *policy)
 {
@@ -150,7 +169,7 @@ hu_pass_recipe(hu_program **program, const hu_policy *policy)
 
 	if (!*policy->recipe)
 		return HU_OK;
-	HU_TRY(hu_recipe_find(policy->recipe, &s.recipe));
+	HU_TRY(hu_recipe_of(policy, &s.recipe));
 	s.to = hu_program_new(p->name);
 	s.input = hu_xcalloc((size_t)p->nt + 1, 1);
 	for (int i = 0; i < p->nt; i++) {
@@ -161,7 +180,7 @@ hu_pass_recipe(hu_program **program, const hu_policy *policy)
 	}
 	for (int i = 0; i < p->nc; i++)
 		if (p->c[i].phase == HU_FORWARD && p->c[i].op->cls == HU_CLASS_GEMM && is_weight(p, p->c[i].in[1]))
-			s.input[p->c[i].in[0]] = 1;
+			add_input(&s, &p->c[i]);
 	for (int i = 0; i < p->nc; i++)
 		copy_call(&s, &p->c[i]);
 	free(s.input);

@@ -2,8 +2,13 @@
 #include "lib/program/quantise/recipe.h"
 
 #include "lib/base/str.h"
+#include "lib/number/block/block.h"
 
+#include <jansson.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 static const hu_block_recipe rows[] = {
@@ -35,4 +40,134 @@ hu_recipe_find(const char *name, const hu_block_recipe **out)
 	const char *near = hu_nearest(name, names, ROWS);
 	return hu_fail(HU_EINVAL, "policy: recipe=%s is unknown%s%s; mxfp8, nvfp4, mxfp4 and deepseek are some", name,
 		near ? "; did you mean " : "", near ? near : "");
+}
+
+static const char *const operands[HU_RECIPE_OPERANDS] = { "forward_x", "forward_w", "dgrad_g", "dgrad_w", "wgrad_x",
+	"wgrad_g" };
+static const char *const products[] = { "forward", "dgrad", "wgrad", NULL };
+static const char *const ends[] = { "first", "last", NULL };
+
+int
+hu_recipe_is_key(const char *key)
+{
+	int is = !strcmp(key, "hadamard") || !strcmp(key, "high");
+
+	for (int i = 0; i < HU_RECIPE_OPERANDS; i++)
+		is |= !strcmp(key, operands[i]);
+	return is;
+}
+
+/* Reads words joined by + as bits, in the order of `words`, or "none". Returns -1 where one is unknown. */
+static int
+bits_of(const char *value, const char *const *words)
+{
+	char text[64], *save = NULL;
+	int bits = 0, i;
+
+	if (!strcmp(value, "none"))
+		return 0;
+	if (!*value || strlen(value) >= sizeof text)
+		return -1;
+	strcpy(text, value);
+	for (char *s = strtok_r(text, "+", &save); s; s = strtok_r(NULL, "+", &save)) {
+		for (i = 0; words[i] && strcmp(words[i], s); i++)
+			;
+		if (!words[i])
+			return -1;
+		bits |= 1 << i;
+	}
+	return bits;
+}
+
+static void
+print_bits(char *to, size_t room, int bits, const char *const *words)
+{
+	*to = 0;
+	for (int i = 0; words[i]; i++)
+		if (bits >> i & 1)
+			snprintf(to + strlen(to), room - strlen(to), "%s%s", *to ? "+" : "", words[i]);
+	if (!*to)
+		snprintf(to, room, "none");
+}
+
+static hu_status
+set_operand(char to[40], const char *key, const char *value)
+{
+	hu_block b;
+
+	if (strlen(value) >= 40)
+		return hu_fail(
+			HU_EINVAL, "policy: %s=%s: the name of a block format has at most 39 characters", key, value);
+	if (strcmp(value, "none") && hu_block_find(value, &b) != HU_OK) {
+		char why[512];
+		snprintf(why, sizeof why, "%s", hu_reason());
+		return hu_fail(HU_EINVAL, "policy: %s: %s", key, why);
+	}
+	strcpy(to, value);
+	return HU_OK;
+}
+
+hu_status
+hu_recipe_set(hu_policy *p, const char *key, const char *value)
+{
+	for (int i = 0; i < HU_RECIPE_OPERANDS; i++)
+		if (!strcmp(key, operands[i]))
+			return set_operand(p->blocks.operand[i], key, value);
+	int hadamard = !strcmp(key, "hadamard"), bits = bits_of(value, hadamard ? products : ends);
+	if (bits < 0)
+		return hu_fail(HU_EINVAL,
+			hadamard ? "policy: hadamard=%s: none, or products joined by +: forward, dgrad, wgrad"
+				 : "policy: high=%s: none, first, last or first+last",
+			value);
+	if (hadamard)
+		p->blocks.hadamard = 1 + bits;
+	else
+		p->blocks.high = bits;
+	return HU_OK;
+}
+
+hu_status
+hu_recipe_check(const hu_policy *p)
+{
+	int set = p->blocks.hadamard || p->blocks.high;
+
+	for (int i = 0; i < HU_RECIPE_OPERANDS; i++)
+		set |= *p->blocks.operand[i] != 0;
+	return set && !*p->recipe
+		       ? hu_fail(HU_EINVAL, "policy: hadamard, high and the operands' block formats change a recipe: "
+					    "name it before, as in --policy nvfp4,hadamard=none")
+		       : HU_OK;
+}
+
+void
+hu_recipe_to_json(const hu_policy *p, json_t *j)
+{
+	char text[64];
+
+	for (int i = 0; i < HU_RECIPE_OPERANDS; i++)
+		if (*p->blocks.operand[i])
+			json_object_set_new(j, operands[i], json_string(p->blocks.operand[i]));
+	if (p->blocks.hadamard) {
+		print_bits(text, sizeof text, p->blocks.hadamard - 1, products);
+		json_object_set_new(j, "hadamard", json_string(text));
+	}
+	if (p->blocks.high) {
+		print_bits(text, sizeof text, p->blocks.high, ends);
+		json_object_set_new(j, "high", json_string(text));
+	}
+}
+
+hu_status
+hu_recipe_of(const hu_policy *p, hu_block_recipe *out)
+{
+	const hu_block_recipe *row;
+
+	HU_TRY(hu_recipe_find(p->recipe, &row));
+	*out = *row;
+	for (int i = 0; i < HU_RECIPE_OPERANDS; i++)
+		if (*p->blocks.operand[i])
+			out->blocks[i] = strcmp(p->blocks.operand[i], "none") ? p->blocks.operand[i] : "";
+	if (p->blocks.hadamard)
+		out->hadamard = p->blocks.hadamard - 1;
+	return HU_OK;
 }

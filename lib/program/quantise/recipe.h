@@ -19,12 +19,25 @@ typedef enum hu_recipe_operand {
 
 typedef struct hu_block_recipe {
 	const char *name, *blocks[HU_RECIPE_OPERANDS]; /* "": the operand is left as it is */
-	int hadamard;
+	int hadamard; /* the products whose two operands are transformed, as bits: 1 y, 2 dx, 4 dw */
 	const char *summary;
 } hu_block_recipe;
 
 /* Finds a recipe by name. HU_EINVAL names the nearest. */
 hu_status hu_recipe_find(const char *name, const hu_block_recipe **out);
 const hu_block_recipe *hu_recipe_row(int i); /* NULL past the last */
+
+/* The keys of a policy that change its recipe: forward_x, forward_w, dgrad_g, dgrad_w, wgrad_x and wgrad_g name the
+   block format of an operand, or none; hadamard the products whose operands are transformed (none, or forward, dgrad
+   and wgrad, joined by +); high the layers that are left as they are (none, first, last, first+last). HU_EINVAL says
+   which values there are. */
+int hu_recipe_is_key(const char *key);
+hu_status hu_recipe_set(hu_policy *p, const char *key, const char *value);
+/* HU_EINVAL where a key is set and no recipe that it would change. */
+hu_status hu_recipe_check(const hu_policy *p);
+/* Adds the keys that are set. */
+void hu_recipe_to_json(const hu_policy *p, json_t *j);
+/* The policy's recipe with its keys; *out points into p and the table. */
+hu_status hu_recipe_of(const hu_policy *p, hu_block_recipe *out);
 
 #endif
