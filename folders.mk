@@ -124,6 +124,7 @@ include $(top_srcdir)/t/import/local.mk
 include $(top_srcdir)/t/judge/local.mk
 include $(top_srcdir)/t/judge/independent/local.mk
 include $(top_srcdir)/t/judge/kernels/local.mk
+include $(top_srcdir)/t/newcomer/local.mk
 include $(top_srcdir)/t/number/local.mk
 include $(top_srcdir)/t/op/local.mk
 include $(top_srcdir)/t/oracle/local.mk

@@ -3,3 +3,4 @@
 nobase_dist_pkgdata_DATA += examples/digits.npz
 nobase_dist_pkgdata_DATA += examples/digits.onnx
 nobase_dist_pkgdata_DATA += examples/digits.py
+nobase_dist_pkgdata_DATA += examples/paper.tex

@@ -32,6 +32,10 @@ hu_tex_text(hu_str *b, const char *text)
 			s += strlen(letter[k].utf8) - 1;
 			continue;
 		}
+		if (s[0] == '-' && s[1] == '-') { /* two hyphens of an option, which TeX would make a dash */
+			hu_str_add(b, "-{}");
+			continue;
+		}
 		if (strchr("&%$#_{}", *s))
 			hu_str_add(b, "\\");
 		if (*s == '^' || *s == '~' || *s == '\\' || *s == '|' || *s == '<' || *s == '>')
@@ -59,12 +63,14 @@ hu_figures_tex(const hu_figures *f, const char *dir, hu_figure_width width)
 		if (g->why)
 			continue;
 		hu_str_init(&b);
+		hu_str_addf(&b, "%% needs \\usepackage{graphicx}");
+		if (g->name) /* a report's figure, whose script lies beside it */
+			hu_str_addf(&b, "; %s.pdf is drawn by gnuplot %s%s.gp", g->stem,
+				page ? "" : "-e 'narrow = 1; formats = \"pdf\"' ", g->stem);
 		hu_str_addf(&b,
-			"%% needs \\usepackage{graphicx}; %s.pdf is drawn by gnuplot "
-			"%s%s.gp\n\\begin{figure%s}\n\\centering\n"
+			"\n\\begin{figure%s}\n\\centering\n"
 			"\\includegraphics[width=\\%s,height=0.7\\textheight,keepaspectratio]{%s.pdf}\n\\caption{",
-			g->stem, page ? "" : "-e 'narrow = 1; formats = \"pdf\"' ", g->stem, page ? "*" : "",
-			page ? "textwidth" : "linewidth", g->stem);
+			page ? "*" : "", page ? "textwidth" : "linewidth", g->stem);
 		hu_tex_text(&b, g->title);
 		hu_str_add(&b, ". ");
 		hu_tex_text(&b, g->caption);

@@ -24,7 +24,8 @@ static const hu_opt opts[] = { { "list", NULL, NULL, "print the names of the fig
 	{ "out", "DIR", NULL, "folder that the figures and index.html are written to" },
 	{ "style", "STYLE", "print",
 		"print: dark on no ground, for papers; dark: light on a dark ground; talk: twice as large, 16:9" },
-	{ "formats", "LIST", "svg,png", "file formats of each figure: svg (always made), png, pdf" },
+	{ "formats", "LIST", "svg,png",
+		"file formats of each figure: svg (always made), png, pdf, tex (a figure environment around the pdf)" },
 	{ "lean", NULL, NULL, "write the page and the pictures alone, without data, scripts and texts" },
 	{ "json", NULL, NULL, "print as JSON which figures there are, or which were made" },
 	{ NULL, NULL, NULL, NULL } };
@@ -33,30 +34,32 @@ typedef struct job {
 	int *figure, n; /* the figures, by row of gallery.def */
 	char formats[32];
 	const char *style, *out;
-	int lean;
+	int lean, tex;
 	hu_recipe *recipe;  /* of each figure */
 	char *stage, *work; /* folders: files before they are whole; what commands leave */
 } job;
 
 static hu_status
-formats_of(const char *list, char *out, size_t room)
+formats_of(job *j, const char *list)
 {
-	static const char *const known[] = { "svg", "png", "pdf" };
-	int want[3] = { 1, 0, 0 };
+	static const char *const known[] = { "svg", "png", "pdf", "tex" };
+	enum { KNOWN = sizeof known / sizeof *known };
+	int want[KNOWN] = { 1, 0, 0, 0 };
 	char *all = hu_xstrdup(list), *save = NULL;
 	hu_status st = HU_OK;
 
 	for (char *s = strtok_r(all, ", ", &save); s && st == HU_OK; s = strtok_r(NULL, ", ", &save)) {
 		int i = 0;
-		while (i < 3 && strcmp(known[i], s))
+		while (i < KNOWN && strcmp(known[i], s))
 			i++;
-		if (i == 3)
-			st = hu_fail(HU_EINVAL, "--formats %s: '%s' is none of svg, png, pdf", list, s);
+		if (i == KNOWN)
+			st = hu_fail(HU_EINVAL, "--formats %s: '%s' is none of svg, png, pdf, tex", list, s);
 		else
 			want[i] = 1;
 	}
 	free(all);
-	snprintf(out, room, "svg%s%s", want[1] ? " png" : "", want[2] ? " pdf" : "");
+	j->tex = want[3];
+	snprintf(j->formats, sizeof j->formats, "svg%s%s", want[1] ? " png" : "", want[2] || want[3] ? " pdf" : "");
 	return st;
 }
 
@@ -99,7 +102,7 @@ parse(job *j, const hu_args *a)
 	int i = 0;
 
 	memset(j, 0, sizeof *j);
-	HU_TRY(formats_of(hu_args_text(a, "formats"), j->formats, sizeof j->formats));
+	HU_TRY(formats_of(j, hu_args_text(a, "formats")));
 	j->style = hu_args_text(a, "style");
 	while (i < 3 && strcmp(styles[i], j->style))
 		i++;
@@ -178,6 +181,59 @@ draw(job *j)
 	return st;
 }
 
+/* Appends a command that stands for several, one for each value of its tag: the first, and which values follow. */
+static void
+add_command(hu_str *b, const hu_recipe_line *l)
+{
+	char *mark = l->tag ? hu_xprintf("{%s}", l->tag) : NULL;
+	const char *at = mark ? strstr(l->text, mark) : NULL;
+
+	hu_str_add(b, b->len ? "; " : "");
+	if (at)
+		hu_str_addf(b, "%.*s%.*s%s (%s: %s)", (int)(at - l->text), l->text, (int)strcspn(l->tag_values, ", "),
+			l->tag_values, at + strlen(mark), l->tag, l->tag_values);
+	else
+		hu_str_add(b, l->text);
+	free(mark);
+}
+
+/* Returns the commands of a figure's data, one behind the other: what stands behind its caption in a paper. */
+static char *
+commands_of(const hu_recipe *r)
+{
+	hu_str b;
+
+	hu_str_init(&b);
+	for (int i = 0; i < r->lines; i++)
+		if (r->line[i].kind != HU_RECIPE_TABLE)
+			add_command(&b, &r->line[i]);
+	return b.s;
+}
+
+/* Writes NAME.tex of every figure into the stage: an environment around NAME.pdf, with caption, label and commands. */
+static hu_status
+write_tex(const job *j)
+{
+	hu_status st = HU_OK;
+
+	for (int k = 0; k < j->n && st == HU_OK && j->tex; k++) {
+		const hu_recipe *r = &j->recipe[k];
+		char *title, *caption, *commands = commands_of(r);
+		st = hu_recipe_words(r, j->stage, &title, &caption);
+		if (st == HU_OK) {
+			hu_figure one = { .stem = (char *)(size_t)r->name,
+				.title = title,
+				.caption = caption,
+				.numbers = (char[]){ "" },
+				.subject = commands };
+			st = hu_figures_tex(&(hu_figures){ &one, 1 }, j->stage, HU_FIGURE_COLUMN);
+			free(title);
+		}
+		free(commands);
+	}
+	return st;
+}
+
 /* Moves one figure's file out of the stage. */
 static hu_status
 move(const job *j, const char *name)
@@ -197,7 +253,8 @@ move_all(const job *j)
 
 	for (int k = 0; k < j->n && st == HU_OK; k++) {
 		const hu_recipe *r = &j->recipe[k];
-		char *all = hu_xprintf("%s%s", j->formats, j->lean ? "" : " txt gp"), *save = NULL;
+		char *all = hu_xprintf("%s%s%s", j->formats, j->tex ? " tex" : "", j->lean ? "" : " txt gp"),
+		     *save = NULL;
 		for (char *s = strtok_r(all, " ", &save); s && st == HU_OK; s = strtok_r(NULL, " ", &save)) {
 			char *name = hu_xprintf("%s.%s", r->name, s);
 			st = move(j, name);
@@ -253,6 +310,8 @@ make(job *j, const hu_args *a)
 		st = prepare(j);
 	if (st == HU_OK)
 		st = draw(j);
+	if (st == HU_OK)
+		st = write_tex(j);
 	if (st == HU_OK)
 		st = hu_gallery_page(
 			&page, &(hu_gallery){ j->recipe, j->n, j->stage, j->formats, j->style, command, j->lean });

@@ -5,6 +5,7 @@
 # that they print is held by t-first.py.
 . "${srcdir:-.}/t/tool/tap.sh"
 mkdir build
+cp -r "$top/examples" examples
 cat >build/halfulp <<END
 #!/bin/bash
 less=()
@@ -12,18 +13,21 @@ case \$1 in
 train) less=(--model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 2) ;;
 compare) less=(--width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 1) ;;
 esac
-test "\$1" = gate && exec "$HALFULP" "\$@" --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 2
+test "\$1" = gate &&
+	exec "$HALFULP" "\$@" --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 2
 exec "$HALFULP" "\$1" "\${less[@]}" "\${@:2}"
 END
 chmod +x build/halfulp
-build/halfulp train --quiet weights && cp weights/checkpoint/step-000016.safetensors weights.safetensors && cp weights.safetensors new.safetensors && rm -r weights
+build/halfulp train --quiet weights && cp weights/checkpoint/step-000016.safetensors weights.safetensors &&
+	cp weights.safetensors new.safetensors && rm -r weights
 test_is $? "the user's own files that README inspects and guards"
 "${PYTHON:-python3}" - "$top/t/tool" <<'END'
 import os, struct, sys, zipfile, zlib
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
 from onnxfile import *
-write("model.onnx", graph([node("Gemm", "x w", "y", name="fc")], [floats("w", [3, 2], [1, 0, 0, 1, -1, 2])], [value("x", ["n", 3])], [value("y")]))
+write("model.onnx", graph([node("Gemm", "x w", "y", name="fc")],
+    [floats("w", [3, 2], [1, 0, 0, 1, -1, 2])], [value("x", ["n", 3])], [value("y")]))
 head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), }".ljust(117) + b"\n"
 with zipfile.ZipFile("inputs.npz", "w") as z:
     z.writestr("x.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<12f", *range(12)))
@@ -66,13 +70,18 @@ for block in block-*-README.md block-*-deploy.md block-*-ci.md block-*-figures.m
 		*' --library numpy'*)
 			"${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || { skip 1 "NumPy is absent"; continue; }
 			;;
-		*' report '* | *' accumulate '*--svg*) command -v gnuplot >/dev/null || { skip 1 "gnuplot is absent"; continue; } ;;
+		*pdflatex*) command -v pdflatex >/dev/null || { skip 1 "pdflatex is absent"; continue; } ;;
+		*' report '* | *' figures '* | *' accumulate '*--svg* | *' accumulate '*--tex*)
+			command -v gnuplot >/dev/null || { skip 1 "gnuplot is absent"; continue; }
+			;;
 		esac
 		bash -e -c "$command" >out 2>err </dev/null
 		test_is $? "$block: $command"
 	done <"$block"
 done
-test $blocks -ge 4 && test "$(cat block-* | grep -c '^build/halfulp check ')" = 2 && test "$(cat block-* | grep -c '^build/halfulp baseline ')" = 1 && test "$(cat block-* | grep -c '^build/halfulp gate ')" = 1
+cat block-* >blocks
+test $blocks -ge 4 && test "$(grep -c '^build/halfulp check ' blocks)" = 4 &&
+	test "$(grep -c '^build/halfulp baseline ' blocks)" = 2 && test "$(grep -c '^build/halfulp gate ' blocks)" = 1
 test_is $? "the pages have their blocks, and baseline, check and gate among them"
 
 # The same in one script, and an output that left its bound between training and analysis: it ends in check, which names
@@ -102,7 +111,8 @@ if command -v "${PYTHON:-python3}" >/dev/null; then
 	awk '{ print } /^build\/halfulp train/ { print "wrong runs/ci" }' "$block" >script
 	bash -e script >out 2>err </dev/null
 	code=$?
-	test $code = 1 && grep -q 'outputs* left their call.s bound' err && grep -q '^not ok .*/over_bound: drifted' out && grep -q 'quantities failed' out
+	test $code = 1 && grep -q 'outputs* left their call.s bound' err &&
+		grep -q '^not ok .*/over_bound: drifted' out && grep -q 'quantities failed' out
 	test_is $? "under bash -e, analyze's exit 1 does not keep check from its list"
 	rm -r runs/first baseline.tsv
 	block=$(grep -l 'baseline runs/first' block-*)

@@ -79,9 +79,12 @@ def untex(cell):
         return m[1] + 'inf'
     cell = re.sub(r'\$(-?[\d.]+) \\times 10\^\{(-?\d+)\}\$', r'\1e\2', cell)
     cell = re.sub(r'^\$(-[\d.]+)\$$', r'\1', cell)
-    for a, b in ((r'\textbackslash{}', '\0'), (r'\^{}', '^'), (r'\~{}', '~'), ('$|$', '|'), ('$<$', '<'), ('$>$', '>'),
-            (r'$\times$', '×'), ('$-$', '−'), (r'$\cdot$', '·'), (r'$\Sigma$', 'Σ'), (r'$\varepsilon$', 'ε'), (r'$\leq$', '≤'),
-            (r'$\surd$', '√'), ('$_{1}$', '₁'), (r'$\neq$', '≠'), (r'$\infty$', '∞'), (r'$\pm$', '±'), ('$^{-}$', '⁻'),
+    for a, b in ((r'\textbackslash{}', '\0'), ('-{}', '-'), (r'\^{}', '^'), (r'\~{}', '~'),
+            ('$|$', '|'), ('$<$', '<'), ('$>$', '>'),
+            (r'$\times$', '×'), ('$-$', '−'), (r'$\cdot$', '·'), (r'$\Sigma$', 'Σ'), (r'$\varepsilon$', 'ε'),
+            (r'$\leq$', '≤'),
+            (r'$\surd$', '√'), ('$_{1}$', '₁'), (r'$\neq$', '≠'), (r'$\infty$', '∞'),
+            (r'$\pm$', '±'), ('$^{-}$', '⁻'),
             ('$^{2}$', '²'), ('$^{4}$', '⁴'), (r'$\to$', '→'), (r'$\pi$', 'π')):
         cell = cell.replace(a, b)
     return re.sub(r'\\([&%$#_{}])', r'\1', cell).replace('\0', '\\')
@@ -155,7 +158,8 @@ def main():
     ok('\\begin{longtable}' in open(home + '/long.tex').read() and len(json.loads(p[1])) == 100,
        'more than a page is a longtable, and --json is printed beside')
     with open(home + '/t.tsv', 'w', encoding='utf-8') as f:
-        f.write('# a: b\nname\tx\na|b_c*\t1e-3\n50%&$#\t-\n\\back^~{}<>\tinf\nΣ|ε| ≤ √n·u₁ ≠ ∞, ±2⁻²⁴ → π\t1\n')
+        f.write('# a: b\nname\tx\na|b_c*\t1e-3\n50%&$#\t-\n'
+            '\\back^~{}<>\tinf\nΣ|ε| ≤ √n·u₁ ≠ ∞, ±2⁻²⁴ → π\t1\n')
     for kind, read in READERS.items():
         run('round 1 --export e.%s --rows-of t.tsv' % kind)
     got = {kind: read(open('%s/e.%s' % (home, kind)).read()) for kind, read in READERS.items()}

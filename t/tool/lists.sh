@@ -26,7 +26,7 @@ variable_of() {
 	bench/tool/*.py) echo EXTRA_DIST ;;
 	bench/*.c) echo C_BENCHES ;;
 	bench/*.sh | bench/*.py) echo SCRIPT_BENCHES ;;
-	examples/*.py | examples/*.onnx | examples/*.npz) echo nobase_dist_pkgdata_DATA ;;
+	examples/*.py | examples/*.onnx | examples/*.npz | examples/*.tex) echo nobase_dist_pkgdata_DATA ;;
 	python/*.py) echo nobase_dist_pkgdata_DATA ;;
 	doc/*.[1-9]) echo dist_man_MANS ;;
 	doc/*.c) echo EXTRA_DIST ;;
@@ -39,12 +39,14 @@ variable_of() {
 	*.cc) echo SHIM_SOURCES ;;
 	*.h | *.inc | *.def | *.cuh) echo noinst_HEADERS ;;
 	reports/*.gp | reports/*.css | reports/*.js | reports/*.html | reports/*.svg) echo nobase_dist_pkgdata_DATA ;;
-	*.gp | *.proto | *.md | *.yml | *.sh | *.py | *.json | *.txt | *.tsv | *.csv | *.css | *.html | *.svg | *.npy | *.npz | *.safetensors | *.hex | *.bib) echo EXTRA_DIST ;;
+	*.gp | *.proto | *.md | *.yml | *.sh | *.py | *.json | *.txt | *.tsv | *.csv | \
+		 *.css | *.html | *.svg | *.npy | *.npz | *.safetensors | *.hex | *.bib) echo EXTRA_DIST ;;
 	esac
 }
 
 files() {
-	find lib trainer analyzers cuda reports t bench doc examples python -type f -name '[!.#]*' ! -path '*/__pycache__/*' ! -path '*/.*' 2>/dev/null | sort
+	find lib trainer analyzers cuda reports t bench doc examples python -type f -name '[!.#]*' \
+		! -path '*/__pycache__/*' ! -path '*/.*' 2>/dev/null | sort
 }
 
 wanted() {
@@ -58,7 +60,8 @@ wanted() {
 	done
 	files | sed -n 's|/[^/]*\.[a-z0-9]*$||p' | sort -u | while read -r d; do
 		for f in "$d"/*.*; do
-			test -f "$f" && test "$f" != "$d/local.mk" && test -n "$(variable_of "$f")" && echo "folders.mk include \$(top_srcdir)/$d/local.mk" && break
+			test -f "$f" && test "$f" != "$d/local.mk" && test -n "$(variable_of "$f")" &&
+				echo "folders.mk include \$(top_srcdir)/$d/local.mk" && break
 		done
 	done
 	find cuda/kernel -name "*.cu" 2>/dev/null | sed 's|.*/\(.*\)\.cu|cuda/kernel/kernels.def KERNEL(\1)|' | sort
@@ -70,7 +73,8 @@ row='^[A-Za-z0-9_]* [+]= [^ $]*/[^ $]*$|^include [$][(]top_srcdir[)]/|^(COMMAND|
 row="$row"'|^#include "lib/sum/model/[a-z0-9_]*[.]c"$'
 
 present() {
-	for list in folders.mk commands.def cuda/kernel/kernels.def lib/sum/model/device.inc $(find lib trainer analyzers cuda reports t bench doc examples python -name local.mk 2>/dev/null | sort); do
+	for list in folders.mk commands.def cuda/kernel/kernels.def lib/sum/model/device.inc \
+		$(find lib trainer analyzers cuda reports t bench doc examples python -name local.mk 2>/dev/null | sort); do
 		test -f "$list" && grep -E "$row" "$list" | sed "s|^|$list |"
 	done
 }
@@ -78,7 +82,8 @@ present() {
 case $mode in
 --check)
 	present | sort >/dev/null
-	comm -3 <(wanted | sort) <(present | sort) | sed -e 's/^\t\([^ ]*\) \(.*\)/\1: this line names nothing that exists, remove it: \2/;t' \
+	comm -3 <(wanted | sort) <(present | sort) |
+		sed -e 's/^\t\([^ ]*\) \(.*\)/\1: this line names nothing that exists, remove it: \2/;t' \
 		-e 's/^\([^ ]*\) \(.*\)/\1: a line is missing, paste it: \2/' | grep . && exit 1
 	exit 0
 	;;
