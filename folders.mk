@@ -10,6 +10,7 @@ include $(top_srcdir)/analyzers/check/local.mk
 include $(top_srcdir)/analyzers/ci/local.mk
 include $(top_srcdir)/analyzers/contents/local.mk
 include $(top_srcdir)/analyzers/diff/local.mk
+include $(top_srcdir)/analyzers/engines/local.mk
 include $(top_srcdir)/analyzers/explain/local.mk
 include $(top_srcdir)/analyzers/formats/local.mk
 include $(top_srcdir)/analyzers/gate/local.mk

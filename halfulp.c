@@ -55,7 +55,7 @@ static const struct {
 	const char *title, *names;
 } groups[] = {
 	{ "deploy", "validate advise inspect" },
-	{ "guard", "check diff baseline gate report" },
+	{ "guard", "check diff engines baseline gate report" },
 	{ "train and judge", "train analyze compare verify judge op allreduce merge" },
 	{ "teach", "calc round accumulate formats figures" },
 	{ "machine", "doctor plan bench probe tree" },

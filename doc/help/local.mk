@@ -11,6 +11,7 @@ EXTRA_DIST += doc/help/check.txt
 EXTRA_DIST += doc/help/compare.txt
 EXTRA_DIST += doc/help/diff.txt
 EXTRA_DIST += doc/help/doctor.txt
+EXTRA_DIST += doc/help/engines.txt
 EXTRA_DIST += doc/help/figures.txt
 EXTRA_DIST += doc/help/formats.txt
 EXTRA_DIST += doc/help/gate.txt

@@ -27,13 +27,16 @@ environment = dict(os.environ, OMP_WAIT_POLICY='passive', HALFULP_POWERCAP=home 
 
 
 def run(line, cwd=home):
-    p = subprocess.run([HALFULP] + shlex.split(line.replace('{h}', home)), cwd=cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True)
+    p = subprocess.run([HALFULP] + shlex.split(line.replace('{h}', home)), cwd=cwd, env=environment,
+                       stdin=subprocess.DEVNULL, capture_output=True)
     return p.returncode, p.stdout.decode(errors='replace'), p.stderr.decode(errors='replace')
 
 
 # --- what is observed -------------------------------------------------------------------------------------------------
-TIMES = {'products', 'wait_ms', 'samples_per_s', 'gb_s', 'joules', 'joules_per_sample', 'joules_step', 'joules_sample', 'watts', 'utilisation', 'ratio', 'ns', 'memcpy', 'mpfr', 'python', 'gflops', 'ceiling',
-         'share', 'arithmetic_ms', 'memory_ms', 'launch_ms', 'predicted_ms', 'measured_ms', 'limit', 'seconds', 'ran', 'peak_mb'}
+TIMES = {'products', 'wait_ms', 'samples_per_s', 'gb_s', 'joules', 'joules_per_sample', 'joules_step', 'joules_sample',
+         'watts', 'utilisation', 'ratio', 'ns', 'memcpy', 'mpfr', 'python', 'gflops', 'ceiling',
+         'share', 'arithmetic_ms', 'memory_ms', 'launch_ms', 'predicted_ms', 'measured_ms', 'limit', 'seconds', 'ran',
+         'peak_mb'}
 RECORDED = ('threads', 'simd', 'gemm')     # of a manifest: settings that changed what ran, though no number
 
 
@@ -57,9 +60,10 @@ def of_file(path):
     name = os.path.basename(path)
     if name == 'manifest.json':
         m = json.load(open(path))
-        return [m.get('backend'), {k: m.get(k) for k in RECORDED}, m.get('energy', {}).get('meter'), 'grams_co2' in m.get('energy', {})]
+        return [m.get('backend'), {k: m.get(k) for k in RECORDED}, m.get('energy', {}).get('meter'),
+                'grams_co2' in m.get('energy', {})]
     if name.startswith('program-') or '/checkpoint/' in path:
-        return None                        # attributes and state are settings too: that a step uses them shows in its digest
+        return None  # attributes and state are settings too: that a step uses them shows in its digest
     if '/parts/' in path and '/analysis/' not in path:
         return None                        # what a run found has its time
     if name.endswith(('.tsv', '.part')):
@@ -115,10 +119,13 @@ def prepare():
     for name, last in (('m.csv', 3), ('m2.csv', 4)):
         open(home + '/' + name, 'w').write('at,x\n1,2\n2,%d\n' % last)
     open(home + '/rules.txt', 'w').write('*: rel <= 1\n')
-    onnxfile.write(home + '/m.onnx', onnxfile.graph([onnxfile.node('Relu', 'x', 'y')], [], [onnxfile.value('x')], [onnxfile.value('y')]))
-    onnxfile.write(home + '/v.onnx', onnxfile.graph([onnxfile.node('MatMul', 'x w', 'y', name='fc'), onnxfile.node('Exp', 'y', 'e')],
+    onnxfile.write(home + '/m.onnx', onnxfile.graph([onnxfile.node('Relu', 'x', 'y')], [], [onnxfile.value('x')],
+                                                    [onnxfile.value('y')]))
+    onnxfile.write(home + '/v.onnx', onnxfile.graph([onnxfile.node('MatMul', 'x w', 'y', name='fc'),
+                                                     onnxfile.node('Exp', 'y', 'e')],
                                                     [onnxfile.floats('w', [4, 3], [0.37 * i - 1.7 for i in range(12)])],
-                                                    [onnxfile.value('x', ['n', 4])], [onnxfile.value('y'), onnxfile.value('e')]))
+                                                    [onnxfile.value('x', ['n', 4])],
+                                                    [onnxfile.value('y'), onnxfile.value('e')]))
     onnxfile.write(home + '/v2.onnx', onnxfile.graph([onnxfile.node('MatMul', 'x w', 'y', name='fc'),
                                                       onnxfile.node('Exp', 'y', 'e')],
                                                      [onnxfile.floats('w', [4, 3], [0.3 * i - 1.5 for i in range(12)])],
@@ -133,6 +140,9 @@ def prepare():
     npz(home + '/vy.npz', x=((3, 4), [0.41 * i - 2.3 for i in range(12)]))
     npy('v33.npy', '<f4', (3, 3), bytes(36))
     npy('labels.npy', '<i8', (3,), struct.pack('<3q', 0, 1, 2))
+    logits = [0.91 * i % 3 for i in range(12)]
+    npz(home + '/la.npz', logits=((3, 4), logits), other=((3, 4), logits[::-1]))
+    npz(home + '/lb.npz', logits=((3, 4), [x + 0.1 * (i == 7) for i, x in enumerate(logits)]), other=((3, 4), logits))
     with open(home + '/python', 'w') as f:
         f.write('#!/bin/sh\necho 2.5 3.5\n')
     os.chmod(home + '/python', 0o755)
@@ -140,8 +150,13 @@ def prepare():
     idx('images')
     open(home + '/s.tsv', 'w').write('good film\t1\nbad film\t0\n' * 10)
     open(home + '/vocab.txt', 'w').write('[PAD]\n[UNK]\n[CLS]\n[SEP]\ngood\n')
-    for name, more in (('run', ''), ('run2', '--seed 2'), ('ends', '--steps 2 --trace-steps 0'), ('weights', '--seed 5'), ('four', '--seed 4'), ('diverged', '--policy float16 --optimizer sgd --lr 1e4 --steps 4 --trace-steps 0')):
-        code, _, err = run('train %s %s {h}/%s' % (TRAIN + (STEPS if '--steps' not in more else '') + (' --trace-steps 0,last' if '--trace-steps' not in more else ''), more, name))
+    for name, more in (('run', ''), ('run2', '--seed 2'), ('ends', '--steps 2 --trace-steps 0'),
+                       ('weights', '--seed 5'),
+                       ('four', '--seed 4'),
+                       ('diverged', '--policy float16 --optimizer sgd --lr 1e4 --steps 4 --trace-steps 0')):
+        steps = STEPS if '--steps' not in more else ''
+        traced = ' --trace-steps 0,last' if '--trace-steps' not in more else ''
+        code, _, err = run('train %s %s {h}/%s' % (TRAIN + steps + traced, more, name))
         if code:
             bail_out(err)
     for name in ('run', 'run2', 'diverged'):
@@ -245,7 +260,8 @@ analyze json | analyze {run} | --json
 bench formats | bench cast --mb 1 --trials 1 --no-python --ops round --simd scalar --modes RNE --json | --formats bf16
 bench modes | bench cast --mb 1 --trials 1 --no-python --ops round --simd scalar --formats fp16 --json | --modes RZ
 bench ops | bench cast --mb 1 --trials 1 --no-python --modes RNE --simd scalar --formats fp16 --json | --ops pack
-bench simd | bench train --width 0.05 --size 8 --batch 16 --steps 2 --warm 1 --meter none --policy float32 --json | --simd none-such
+bench simd | bench train --width 0.05 --size 8 --batch 16 --steps 2 --warm 1 --meter none --policy float32 --json \
+| --simd none-such
 bench mb | bench cast --trials 1 --no-python --modes RNE --simd scalar --formats fp16 --ops round --json | --mb 0
 bench trials | bench cast --mb 1 --no-python --modes RNE --simd scalar --formats fp16 --ops round --json | --trials 0
 bench threads | BC | --threads -1
@@ -458,8 +474,11 @@ compare threads | C | --threads 3
 compare simd | C | --simd scalar
 compare json | C | --json
 compare shard | C.replace('--policies float32,mixed_float16 ', '--policies float32') c --json | --shard 1/2
-compare part | C.replace('--policies float32,mixed_float16 ', '--policies float32') --shard 1/2 c --json | --part one.part
-compare resume | C.replace('--policies float32,mixed_float16 ', '--policies float32') --shard 1/2 --part {h}/compare.part c --json | --resume
+compare part | C.replace('--policies float32,mixed_float16 ', '--policies float32') --shard 1/2 c --json \
+| --part one.part
+compare resume \
+| C.replace('--policies float32,mixed_float16 ', '--policies float32') --shard 1/2 --part {h}/compare.part c --json \
+| --resume
 diff all | diff {h}/run {h}/run2 | --all
 diff step | diff {h}/m.csv {h}/m2.csv | --step at
 diff json | diff {h}/run {h}/run2 | --json
@@ -688,6 +707,10 @@ tree dot | tree --backend cpu --op matmul --sum fma --n 8 | --dot t.dot
 tree full | tree --backend cpu --op matmul --sum fma --n 8 | --full
 tree library | tree --n 8 | --library ./none.so
 tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
+engines tokens | engines {h}/la.npz {h}/lb.npz | --tokens {h}/labels.npy
+engines name | engines {h}/la.npz {h}/lb.npz | --name other
+engines tau | engines {h}/la.npz {h}/lb.npz | --tau 1.01
+engines json | engines {h}/la.npz {h}/lb.npz | --json
 advise data | advise {h}/v.onnx --accept 'sqnr>=1' | --data {h}/x.npy
 advise labels | advise {h}/v.onnx --data {h}/x.npy --accept 'accuracy>=0' | --labels {h}/labels.npy
 advise accept | advise {h}/v.onnx --data {h}/x.npy | --accept 'sqnr>=1'
@@ -705,7 +728,8 @@ advise output | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --output
 advise top-k | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --top-k -1
 advise shard | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --json | --shard 1/2
 advise part | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --shard 1/2 --json | --part one.part
-advise resume | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --shard 1/2 --part {run}/metrics.tsv --json | --resume
+advise resume | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --shard 1/2 --part {run}/metrics.tsv --json \
+| --resume
 advise json | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --json
 validate data | validate {h}/v.onnx | --data {h}/x.npy
 validate labels | validate {h}/v.onnx --data {h}/x.npy | --labels {h}/labels.npy
@@ -723,7 +747,8 @@ validate decision | validate {h}/v.onnx --data {h}/x.npy | --decision none
 validate output | validate {h}/v.onnx --data {h}/x.npy | --output e
 validate top-k | validate {h}/v.onnx --data {h}/x.npy --json | --top-k 1
 validate sensitivity | validate {h}/v.onnx --data {h}/x.npy --policies int4 | --sensitivity
-validate sensitivity-inputs | validate {h}/v.onnx --data {h}/x.npy --policies int4 --sensitivity | --sensitivity-inputs 1
+validate sensitivity-inputs | validate {h}/v.onnx --data {h}/x.npy --policies int4 --sensitivity \
+| --sensitivity-inputs 1
 validate exact | validate {h}/v.onnx --data {h}/x.npy | --exact 0
 validate outputs | validate {h}/v.onnx --data {h}/x.npy | --outputs answers
 validate report | validate {h}/v.onnx --data {h}/x.npy | --report there
@@ -938,7 +963,8 @@ json | verify {h}/run --quiet --json
 
 
 def expand(text):
-    """A name of the tables, with what is replaced in it, is the line that it stands for; of options given twice the last counts."""
+    """A name of the tables, with what is replaced in it, is the line that it stands for; of options given twice
+    the last counts."""
     m = re.match(r"([A-Z]+)((?:\.replace\('[^']*', '[^']*'\))*)", text)
     if m and m.group(1) in globals():
         return eval(m.group(0)) + text[m.end():]  # the tables of this file, nothing else
@@ -965,7 +991,9 @@ def observed(line):
     line, where = copied(line)
     seen, how = observe(line)
     if where:
-        seen = json.loads(json.dumps(seen).replace(where, 'RUN')), [(os.path.relpath(f, where), of_file(f)) for f in sorted(os.path.join(d, n) for d, _, names in os.walk(where) for n in names)]
+        files = sorted(os.path.join(d, n) for d, _, names in os.walk(where) for n in names)
+        seen = (json.loads(json.dumps(seen).replace(where, 'RUN')),
+                [(os.path.relpath(f, where), of_file(f)) for f in files])
         shutil.rmtree(where)
     return seen, how
 
@@ -1006,11 +1034,13 @@ def main():
         if base not in known:
             known[base] = observed(base)
         before, how = known[base]
-        after, said = observed('%s %s' % (base[:-1] + option if base.endswith(' R') else base + ' ' + option, 'R' if base.endswith(' R') else ''))
+        line = base[:-1] + option if base.endswith(' R') else base + ' ' + option
+        after, said = observed('%s %s' % (line, 'R' if base.endswith(' R') else ''))
         if lacks(how[1]) or lacks(said[1]):
             skip('%s --%s' % tuple(name.split()), 'the kernels are not compiled for the host')
             continue
-        ok(before != after and 'has no effect' not in said[1], '%s %s changes what is seen' % (name.split()[0], option), '%s\nwithout: %s\nwith: %s' % (base, how, said))
+        ok(before != after and 'has no effect' not in said[1], '%s %s changes what is seen' % (name.split()[0], option),
+           '%s\nwithout: %s\nwith: %s' % (base, how, said))
     for line, (before, how) in known.items():
         again, _ = observed(line)
         ok(before == again, 'the same line, the same picture: %s' % line.replace(home, ''), '%s\n%s' % (before, again))
@@ -1019,7 +1049,8 @@ def main():
         if line.split()[0] not in asked:
             continue
         seen, (code, err) = observe(line)
-        ok(code == 2 and err.count('\n') == 0 and '--%s has no effect' % option in err and not seen[2], 'refused: %s' % line.replace(home, ''), '%d: %s' % (code, err))
+        ok(code == 2 and err.count('\n') == 0 and '--%s has no effect' % option in err and not seen[2],
+           'refused: %s' % line.replace(home, ''), '%d: %s' % (code, err))
     finish()
 
 
