@@ -2,6 +2,7 @@
 #include "analyzers/check/check_out.h"
 
 #include "analyzers/check/baseline_program.h"
+#include "analyzers/check/check_text.h"
 #include "analyzers/check/why.h"
 
 #include "lib/base/console/show_json.h"
@@ -149,6 +150,10 @@ hu_check_write(FILE *out, const hu_check_report *r, const char *format)
 
 	if (!strcmp(format, "json")) {
 		json(out, r);
+		return;
+	}
+	if (!strcmp(format, "text")) {
+		hu_check_text(r);
 		return;
 	}
 	hu_check_outcomes(&v, r);

@@ -25,8 +25,9 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "rule", "TEXT", NULL, "of files: 'NAMES: rel <= 1e-5'; repeatable, the first that matches counts" },
 	{ "rules", "FILE", NULL, "of files: rules, one a line, behind those of --rule" },
 	{ "step", "COLUMN", NULL, "of metrics: the column that tells rows apart (step, epoch, ... by itself)" },
-	{ "format", "NAME", "tap",
-		"tap, junit, json, github (annotations), gitlab (code quality) or markdown (a job's summary)" },
+	{ "format", "NAME", "text",
+		"text (a table), tap, junit, json, github (annotations), gitlab (code quality) or markdown (a job's "
+		"summary)" },
 	{ "history", "DIR", NULL,
 		"of a run: keep its headline numbers for this commit in DIR, draw them, and say at which commit they "
 		"moved" },
@@ -40,7 +41,8 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "olympic", NULL, NULL, "of a score: means without the best and the worst run of each side" },
 	{ "ulps", "K", "0", "with --bless: ulps of its own format that each element may move" },
 	{ "allow-nonfinite", NULL, NULL, "with --bless: declare the quantities that are not finite" },
-	{ "json", NULL, NULL, "the same as --format json" }, { NULL, NULL, NULL, NULL } };
+	{ "json", NULL, NULL, "the same as --format json" }, { "tap", NULL, NULL, "the same as --format tap" },
+	{ NULL, NULL, NULL, NULL } };
 
 /* What was obtained lies beside the baseline where the two differ, for whoever decides, and is gone where they agree.
  */
@@ -152,7 +154,10 @@ of_scores(const void *of)
 static const char *
 format_of(const hu_args *a)
 {
-	return hu_args_given(a, "json") ? "json" : hu_args_text(a, "format");
+	return hu_args_given(a, "json") ? "json"
+	       : hu_args_given(a, "tap")
+		       ? "tap"
+		       : hu_outcome_format(hu_args_given(a, "format") ? hu_args_text(a, "format") : NULL);
 }
 
 static int
@@ -165,8 +170,9 @@ judge(const hu_args *a)
 	int code = HU_EXIT_OK;
 
 	if (strcmp(format, "json") && !hu_outcomes_writer_find(format))
-		st = hu_fail(HU_EINVAL, "--format %s: tap, junit, json, github, gitlab or markdown is needed",
-			hu_args_text(a, "format"));
+		st = hu_fail(HU_EINVAL,
+			"--format %s: tap, junit, json, github, gitlab or markdown is needed, or text for a table",
+			format);
 	else if (!hu_args_text(a, "baseline"))
 		st = hu_fail(HU_EINVAL, "--baseline FILE is needed");
 	else if (!a->nrest || (a->nrest > 1 && !hu_args_given(a, "bless") && !of_statistics(a) && !of_scores(a)))
@@ -230,7 +236,7 @@ judges(const void *of)
 static int
 writes_no_json(const void *of)
 {
-	return !hu_args_given(of, "json");
+	return !hu_args_given(of, "json") && !hu_args_given(of, "tap");
 }
 
 static int
@@ -251,7 +257,7 @@ blesses_one_kind(const void *of)
 	return blesses(of) && !hu_args_given(of, "statistics");
 }
 
-static const hu_opt_need needs[] = { { "format json", judges,
+static const hu_opt_need needs[] = { { "format json tap", judges,
 					     "beside --bless, which writes the baseline and judges nothing" },
 	{ "score", blesses_one_kind,
 		"without --bless, and beside --statistics: a baseline holds one of the two, and says which" },
@@ -260,7 +266,7 @@ static const hu_opt_need needs[] = { { "format json", judges,
 	{ "history", of_bits,
 		"beside --bless, statistics, scores and files: it keeps what a run has that is held to its baseline" },
 	{ "ulps allow-nonfinite", keeps_rows, "beside --statistics and --score, which measure what may move" },
-	{ "format", writes_no_json, "beside --json, which says the format" },
+	{ "format", writes_no_json, "beside --json or --tap, which says the format" },
 	{ "rule rules step", of_files, "where a run is held to its baseline, whose rows say what may differ" },
 	{ NULL, NULL, NULL } };
 

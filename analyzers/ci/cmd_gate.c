@@ -18,15 +18,15 @@
 #include <unistd.h>
 
 static const hu_opt opts[] = { { "baseline", "FILE", NULL, "the baseline that check holds the run to" },
-	{ "format", "NAME", "tap", "on standard output: tap, junit, json, github, gitlab or markdown" },
+	{ "format", "NAME", "text",
+		"on standard output: text (a table), tap, junit, json, github, gitlab or markdown" },
 	{ "junit", "FILE", NULL, "also write JUnit XML" }, { "tap", "FILE", NULL, "also write TAP" },
 	{ "gitlab", "FILE", NULL, "also write a code quality report" },
 	{ "summary", "FILE", NULL,
 		"also append Markdown, e.g. to $GITHUB_STEP_SUMMARY; where the check fails, figures are drawn in "
 		"RUN/gate/" },
 	{ "history", "DIR", NULL, "keep headline numbers of each commit in DIR, draw them, say where they moved" },
-	{ "runs", "N", "1",
-		"train RUN-1 to RUN-N with the seeds 1 to N, for a baseline of statistics or of a score" },
+	{ "runs", "N", "1", "train RUN-1 to RUN-N with the seeds 1 to N, for a baseline of statistics or of a score" },
 	{ "quiet", NULL, NULL, "print nothing but errors; the exit code is the answer" }, { NULL, NULL, NULL, NULL } };
 
 /* Documents that go to files: the option that names the file is the format but where said. */
@@ -44,6 +44,13 @@ typedef struct gate {
 	char **train; /* what is behind the RUN goes to train */
 	int ntrain;
 } gate;
+
+/* The format of standard output. */
+static const char *
+format_of(const gate *g)
+{
+	return hu_outcome_format(hu_args_given(g->a, "format") ? hu_args_text(g->a, "format") : NULL);
+}
 
 /* A document is whole or not there: it is made beside its place. A summary is appended, since jobs share one. */
 static hu_status
@@ -89,7 +96,7 @@ try_files(const gate *g)
 static int
 give_up(const gate *g, int code, const char *reason)
 {
-	const char *format = hu_args_text(g->a, "format"), *of = g->run ? g->run : "-";
+	const char *format = format_of(g), *of = g->run ? g->run : "-";
 
 	if (!hu_args_given(g->a, "quiet") && (!strcmp(format, "json") || hu_outcomes_writer_find(format)))
 		hu_check_write_error(stdout, "halfulp gate", of, reason, format);
@@ -189,7 +196,7 @@ judge(const gate *g)
 	int quiet = hu_args_given(g->a, "quiet");
 	char *unread = NULL;
 	size_t n = 0;
-	hu_status st = check(g, hu_args_text(g->a, "format"), 1, &end, quiet ? &unread : NULL, &n);
+	hu_status st = check(g, format_of(g), 1, &end, quiet ? &unread : NULL, &n);
 	int code = end.code;
 
 	free(unread);
@@ -231,7 +238,10 @@ train(const gate *g, int i, hu_command_end *end)
 }
 
 /* What tells a file from the one that had its name before: a new one has another number or another time. */
-typedef struct witness { int there; struct stat s; } witness;
+typedef struct witness {
+	int there;
+	struct stat s;
+} witness;
 
 static witness
 look(const char *run)
@@ -255,8 +265,8 @@ analyze(const char *run, hu_command_end *end)
 	witness after = look(run);
 	if (end->code <= HU_EXIT_JUDGED &&
 		!(after.there && !(before.there && before.s.st_ino == after.s.st_ino &&
-				   before.s.st_mtim.tv_sec == after.s.st_mtim.tv_sec &&
-				   before.s.st_mtim.tv_nsec == after.s.st_mtim.tv_nsec))) {
+					 before.s.st_mtim.tv_sec == after.s.st_mtim.tv_sec &&
+					 before.s.st_mtim.tv_nsec == after.s.st_mtim.tv_nsec))) {
 		free(end->reason);
 		return hu_fail(HU_EUNABLE,
 			"%s: halfulp analyze ended without a verdict (analysis/summary.json is not new), so that "
@@ -342,14 +352,18 @@ name_runs(gate *g)
 static int
 run(const hu_args *a)
 {
-	const char *format = hu_args_text(a, "format");
 	int named = a->nrest && a->rest[0][0] != '-';
-	gate g = { .a = a, .run = named ? hu_xstrdup(a->rest[0]) : free_name(), .train = a->rest + named,
+	gate g = { .a = a,
+		.run = named ? hu_xstrdup(a->rest[0]) : free_name(),
+		.train = a->rest + named,
 		.ntrain = a->nrest - named };
+	const char *format = format_of(&g);
 	hu_status st = try_files(&g);
 
 	if (st == HU_OK && strcmp(format, "json") && !hu_outcomes_writer_find(format))
-		st = hu_fail(HU_EINVAL, "--format %s: tap, junit, json, github, gitlab or markdown is needed", format);
+		st = hu_fail(HU_EINVAL,
+			"--format %s: tap, junit, json, github, gitlab or markdown is needed, or text for a table",
+			format);
 	else if (st == HU_OK && !hu_args_text(a, "baseline"))
 		st = hu_fail(
 			HU_EINVAL, "--baseline FILE is needed: halfulp check RUN --baseline FILE --bless makes one");

@@ -2,6 +2,7 @@
 #include "analyzers/gate/gate_files.h"
 
 #include "analyzers/gate/gate_out.h"
+#include "analyzers/gate/gate_text.h"
 #include "lib/base/guard/input.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/file.h"
@@ -90,6 +91,8 @@ hu_check_files(const hu_args *a, const char *new, const char *old, const char *f
 	int code = g.failed || !g.n ? HU_EXIT_JUDGED : HU_EXIT_OK;
 	if (!strcmp(format, "json")) {
 		hu_gate_json(stdout, &g, 1);
+	} else if (!strcmp(format, "text")) {
+		hu_gate_text(&g);
 	} else {
 		hu_gate_outcomes(&v, &g);
 		hu_outcomes_writer_find(format)(stdout, &v);
@@ -113,7 +116,7 @@ hu_diff_files(const hu_args *a, const char *old, const char *new)
 	if (hu_args_given(a, "json"))
 		hu_gate_json(stdout, &g, 0);
 	else
-		hu_gate_table(stdout, &g, hu_args_given(a, "all"));
+		hu_gate_table(&g, hu_args_given(a, "all"));
 	hu_gate_release(&g);
 	return code;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/gate/gate_out.h"
 
+#include "analyzers/gate/gate_text.h"
 #include "analyzers/gate/gate_why.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/console/show.h"
@@ -154,56 +155,54 @@ hu_gate_differing(const hu_gate *g)
 	return n;
 }
 
+/* A row of the table: the names, and what both have in common. */
 static void
-measures(FILE *out, const hu_gate_row *r)
+add_row(hu_fitted *t, const hu_gate_row *r)
 {
-	const hu_measures *m = &r->m;
-	char ulps[64];
+	hu_str s;
 
-	snprintf(ulps, sizeof ulps, r->ulps_of == HU_NO_FORMAT ? "%.4g" : "%.4g %s", m->ulps[0],
-		hu_format_name(r->ulps_of));
-	fprintf(out, " %10zu %13s %10.4g %10.4g %10.4g %11.8f %8.4g %9zu", m->differ, ulps, m->abs, m->rel, m->l2,
-		m->cosine, m->sqnr, m->nonfinite);
+	hu_str_init(&s);
+	add_type(&s, r);
+	hu_fitted_cell(t, hu_shown(r->name));
+	hu_fitted_cell(t, s.s);
+	hu_gate_measures(t, r);
+	hu_str_release(&s);
+}
+
+/* What no column says of a row: in which file it is alone, another shape, other steps. */
+static void
+print_other(const hu_gate *g, const hu_gate_row *r)
+{
+	if (!r->old || !r->new) {
+		printf("%s is in ", hu_shown(r->name));
+		printf("%s alone\n", hu_shown((r->old ? &g->old : &g->new)->path));
+	} else if (r->state == HU_GATE_SHAPE)
+		printf("%s: %s\n", hu_shown(r->name), r->said);
+	if (r->m.gone + r->m.added)
+		printf("%s: %zu steps are missing, %zu are new\n", hu_shown(r->name), r->m.gone, r->m.added);
 }
 
 void
-hu_gate_table(FILE *out, const hu_gate *g, int all)
+hu_gate_table(const hu_gate *g, int all)
 {
-	size_t shown = 0, name = 4, type = 4, differing = hu_gate_differing(g);
+	hu_fitted t = { .n = 0 };
+	size_t shown = 0, differing = hu_gate_differing(g);
 
-	for (int print = 0; print < 2; print++) {
-		if (print && shown)
-			fprintf(out, "%-*s  %-*s %10s %13s %10s %10s %10s %11s %8s %9s\n", (int)name, "name", (int)type,
-				"type", "differ", "ulps", "abs", "rel", "l2", "cosine", "sqnr dB", "nonfinite");
-		for (size_t i = 0; i < g->n; i++) {
-			const hu_gate_row *r = &g->row[i];
-			hu_str s;
-			if (!all && !differs(r))
-				continue;
-			hu_str_init(&s);
-			add_type(&s, r);
-			if (!print) {
-				size_t n = strlen(hu_shown(r->name));
-				name = n > name ? n : name;
-				type = s.len > type ? s.len : type;
-				shown++;
-			} else {
-				fprintf(out, "%-*s  %-*s", (int)name, hu_shown(r->name), (int)type, s.s);
-				if (!r->old || !r->new)
-					fprintf(out, " is in %s alone", hu_shown((r->old ? &g->old : &g->new)->path));
-				else if (r->state == HU_GATE_SHAPE)
-					fprintf(out, " %s", r->said);
-				else
-					measures(out, r);
-				if (r->m.gone + r->m.added)
-					fprintf(out, ", %zu steps missing, %zu new", r->m.gone, r->m.added);
-				fputc('\n', out);
-			}
-			hu_str_release(&s);
+	hu_fitted_add(&t, "name", 1, 0);
+	hu_fitted_add(&t, "type", 1, 6);
+	hu_gate_columns(&t);
+	for (size_t i = 0; i < g->n; i++)
+		if (all || differs(&g->row[i])) {
+			add_row(&t, &g->row[i]);
+			shown++;
 		}
-	}
+	if (shown)
+		hu_fitted_print(&t, hu_fitted_width());
+	hu_fitted_release(&t);
+	for (size_t i = 0; i < g->n; i++)
+		print_other(g, &g->row[i]);
 	if (differing)
-		fprintf(out, "%zu of %zu names differ\n", differing, g->n);
+		printf("%zu of %zu names differ\n", differing, g->n);
 	else
-		fprintf(out, "nothing differs in %zu names\n", g->n);
+		printf("nothing differs in %zu names\n", g->n);
 }

@@ -10,8 +10,8 @@
 void hu_gate_outcomes(hu_outcomes *v, const hu_gate *g);
 /* Writes the rows as JSON. Where `verdicts` is set each has the verdict that its rule gives; else it only compares. */
 void hu_gate_json(FILE *out, const hu_gate *g, int verdicts);
-/* Prints the rows that differ, or all of them, in columns. */
-void hu_gate_table(FILE *out, const hu_gate *g, int all);
+/* Prints the rows that differ, or all of them, in as many columns as standard output has room for. */
+void hu_gate_table(const hu_gate *g, int all);
 /* Returns how many rows differ in a value, the dtype or the shape, or are in one of the two files alone. */
 size_t hu_gate_differing(const hu_gate *g);
 #endif

@@ -3,6 +3,8 @@
 #ifndef HU_ANALYZERS_OUTCOME_H
 #define HU_ANALYZERS_OUTCOME_H
 
+#include "lib/base/str.h"
+
 #include <stddef.h>
 #include <stdio.h>
 
@@ -29,8 +31,8 @@ void hu_outcomes_release(hu_outcomes *v);
 /* A # within a name is written \#, lest a reader take what is behind it for a directive. */
 void hu_outcomes_tap(FILE *out, const hu_outcomes *v);
 void hu_outcomes_junit(FILE *out, const hu_outcomes *v);
-/* Failures as GitHub's workflow commands, ::error title=…::…, which a job shows as annotations; GitHub shows ten of a
-   step, so the first nine and a sentence on the rest. The summary is a ::notice. */
+/* Failures as GitHub's workflow commands, ::error title=…::…, which a job shows as annotations; GitHub shows ten of
+   a step, so the first nine and a sentence on the rest. The summary is a ::notice. */
 void hu_outcomes_github(FILE *out, const hu_outcomes *v);
 /* Failures as GitLab's code quality report: an array of objects with description, check_name, fingerprint, severity and
    location, whose path is what was judged. */
@@ -38,7 +40,18 @@ void hu_outcomes_gitlab(FILE *out, const hu_outcomes *v);
 /* Failures as Markdown: a heading with the verdict, why, a table of the worst twenty, the summary as a list. */
 void hu_outcomes_markdown(FILE *out, const hu_outcomes *v);
 
+/* What a person reads: failures first, a decision last. HU_OUTCOME_ROWS rows at most, and a line of at most
+   HU_OUTCOME_LINE columns for the decision. */
+enum { HU_OUTCOME_ROWS = 7, HU_OUTCOME_LINE = 159 };
+void hu_outcomes_text(FILE *out, const hu_outcomes *v);
+/* Writes how many of n rows, whose failures stand first, are not among the first SHOWN; nothing where all are. */
+void hu_outcome_rest(FILE *out, size_t n, size_t failed, size_t shown);
+/* Writes a decision, cut to HU_OUTCOME_LINE columns where it is longer, and the end of the line. */
+void hu_outcome_line(FILE *out, hu_str *text);
+/* Returns the format that was asked for, else that of the environment's HALFULP_RESULTS, else text. */
+const char *hu_outcome_format(const char *given);
+
 typedef void hu_outcomes_writer(FILE *out, const hu_outcomes *v);
-/* Returns the writer named tap, junit, github, gitlab or markdown, or NULL. */
+/* Returns the writer named text, tap, junit, github, gitlab or markdown, or NULL. */
 hu_outcomes_writer *hu_outcomes_writer_find(const char *name);
 #endif

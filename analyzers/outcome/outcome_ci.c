@@ -95,8 +95,9 @@ hu_outcomes_writer_find(const char *name)
 	static const struct {
 		const char *name;
 		hu_outcomes_writer *write;
-	} all[] = { { "tap", hu_outcomes_tap }, { "junit", hu_outcomes_junit }, { "github", hu_outcomes_github },
-		{ "gitlab", hu_outcomes_gitlab }, { "markdown", hu_outcomes_markdown } };
+	} all[] = { { "text", hu_outcomes_text }, { "tap", hu_outcomes_tap }, { "junit", hu_outcomes_junit },
+		{ "github", hu_outcomes_github }, { "gitlab", hu_outcomes_gitlab },
+		{ "markdown", hu_outcomes_markdown } };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (!strcmp(all[i].name, name))

@@ -12,6 +12,7 @@ SCRIPT_TESTS += t/analyzers/t-calc-rows.py
 SCRIPT_TESTS += t/analyzers/t-calc-steps.py
 SCRIPT_TESTS += t/analyzers/t-calc.sh
 SCRIPT_TESTS += t/analyzers/t-check-told.py
+SCRIPT_TESTS += t/analyzers/t-check-words.py
 SCRIPT_TESTS += t/analyzers/t-check.sh
 SCRIPT_TESTS += t/analyzers/t-diff.py
 SCRIPT_TESTS += t/analyzers/t-engines.py

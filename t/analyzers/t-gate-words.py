@@ -64,9 +64,12 @@ def drawn(dtype, n):
 
 old, new = {}, {}
 for name, dtype, shape in [
-    ('i.small', 'I64', [4]), ('i.large', 'I64', [2, 5]), ('i.same', 'I64', [2]), ('half.near', 'F16', [3, 4]), ('half.far', 'F16', [7]), ('bits.one', 'F32', [2, 3, 2]),
-    ('bits.all', 'F32', [3]), ('maybe.there', 'F32', [2]), ('skip.it', 'F32', [2]), ('wild.many', 'F32', [6]), ('wild.few', 'F64', [5]), ('plain.64', 'F64', [8]),
-    ('plain.32', 'F32', [2, 2]), ('plain.16', 'F16', [9]), ('plain.ints', 'I64', [3]), ('plain.nan', 'F32', [4]), ('plain.held', 'F64', [40]), ('same.a', 'F32', [2]),
+    ('i.small', 'I64', [4]), ('i.large', 'I64', [2, 5]), ('i.same', 'I64', [2]), ('half.near', 'F16', [3, 4]),
+        ('half.far', 'F16', [7]), ('bits.one', 'F32', [2, 3, 2]),
+    ('bits.all', 'F32', [3]), ('maybe.there', 'F32', [2]), ('skip.it', 'F32', [2]), ('wild.many', 'F32', [6]),
+        ('wild.few', 'F64', [5]), ('plain.64', 'F64', [8]),
+    ('plain.32', 'F32', [2, 2]), ('plain.16', 'F16', [9]), ('plain.ints', 'I64', [3]), ('plain.nan', 'F32', [4]),
+        ('plain.held', 'F64', [40]), ('same.a', 'F32', [2]),
     ('same.b', 'F16', [1]), ('zeros', 'F32', [3]), ('one.ulp', 'F32', [3]), ('scalar', 'F64', []),
 ]:  # fmt: skip
     n = math.prod(shape)
@@ -228,9 +231,11 @@ def judged(row, was, now, rule, steps):
             said = '%d of %d values differ, and not one may' % (row['differ'], row['elements'])
     for wrong, how, text in (
         (row['nonfinite'] and not any(b[0] == 'nonfinite' for b in rule['bounds']), 1e200 * row['nonfinite'],
-         '%d of %d values are not finite, or no longer are, where the baseline has another value' % (row['nonfinite'], row['elements'])),
+         '%d of %d values are not finite, or no longer are, where the baseline has another value'
+             % (row['nonfinite'], row['elements'])),
         (was[0] != now[0] and (not rule['own'] or 'exact' in rule['words']), 1e210,
-         'its dtype was %s and is %s%s' % (was[0], now[0], '' if rule['own'] else ', and no rule says how much that may change')),
+         'its dtype was %s and is %s%s' % (was[0], now[0], '' if rule['own']
+             else ', and no rule says how much that may change')),
         (steps and steps[0] + steps[1] and 'optional' not in rule['words'], 1e220 * sum((steps or (0, 0))[:2]),
          '%d steps are missing and %d are new, %s among them' % (steps or (0, 0, ''))),
     ):  # fmt: skip
@@ -246,9 +251,14 @@ def detail(row, was, now, rule, shaped):
         if row['differ'] and isinstance(row['old'], str) and row['old'] not in ('inf', '-inf'):
             s += ", at step %s '%s' became '%s'" % (row['step'], row['old'], row['new'])
         elif row['differ']:
-            s += ', the %s at %s: %s (%s) became %s (%s); over the %s %s, abs %s, rel %s, l2 %s, cosine %s, sqnr %s dB, nonfinite %d' % (
-                'first that is not finite' if row['nonfinite'] else 'largest difference', place(row, was), '%.9g' % real(row['old']), hexed(row['old']),
-                '%.9g' % real(row['new']), hexed(row['new']), 'other values' if row['nonfinite'] else 'tensor', ulps(row, real(row['ulps'])), *('%.4g' % real(row[k]) for k in ('abs', 'rel', 'l2')), '%.9g' % real(row['cosine']),
+            form = ', the %s at %s: %s (%s) became %s (%s); over the %s %s, abs %s, rel %s, l2 %s, '
+            form += 'cosine %s, sqnr %s dB, nonfinite %d'
+            s += form % (
+                'first that is not finite' if row['nonfinite'] else 'largest difference', place(row, was),
+                    '%.9g' % real(row['old']), hexed(row['old']),
+                '%.9g' % real(row['new']), hexed(row['new']), 'other values' if row['nonfinite'] else 'tensor',
+                    ulps(row, real(row['ulps'])), *('%.4g' % real(row[k]) for k in ('abs', 'rel', 'l2')),
+                        '%.9g' % real(row['cosine']),
                 '%.4g' % real(row['sqnr']), row['nonfinite'])  # fmt: skip
     return s + (
         "; rule '%s'" % rule['text'] if rule['own'] else '; no rule names it, so the default of its dtype holds'
@@ -338,37 +348,34 @@ def pattern(rows, was, now, shaped):
 
 
 def table(rows, was, now, paths, steps):
-    wide, types = max([4] + [len(r['name']) for r in rows]), {
-        r['name']: typed(was.get(r['name']), now.get(r['name'])) for r in rows
-    }
-    kind = max([4] + [len(types[r['name']]) for r in rows])
-    lines = (
-        [
-            '%-*s  %-*s %10s %13s %10s %10s %10s %11s %8s %9s'
-            % (wide, 'name', kind, 'type', 'differ', 'ulps', 'abs', 'rel', 'l2', 'cosine', 'sqnr dB', 'nonfinite')
-        ]
-        if rows
-        else []
-    )
+    """The lines of diff's table, in which a column that has nothing but "-" is left out, and what no column says."""
+    heads = ('name', 'type', 'differ', 'ulps', 'abs', 'rel', 'l2', 'cosine', 'sqnr dB', 'nonfinite')
+    cells, more = [], []
     for r in rows:
         a, b = was.get(r['name']), now.get(r['name'])
-        s = '%-*s  %-*s' % (wide, r['name'], kind, types[r['name']])
+        of = '' if r.get('ulps_of', '-') == '-' else ' ' + r['ulps_of']
+        line = [r['name'], typed(a, b)]
         if not a or not b:
-            s += ' is in %s alone' % paths[a is None]
+            line += ['-'] * 8
+            more.append('%s is in %s alone' % (r['name'], paths[a is None]))
         elif a[1] != b[1] and not steps:
-            s += ' its shape was %s and is %s' % (typed(a, a), typed(b, b))
+            line += ['-'] * 8
+            more.append('%s: its shape was %s and is %s' % (r['name'], typed(a, a), typed(b, b)))
         else:
-            of = '%.4g' % real(r['ulps']) + ('' if r['ulps_of'] == '-' else ' ' + r['ulps_of'])
-            s += ' %10d %13s %10.4g %10.4g %10.4g %11.8f %8.4g %9d' % (
-                r['differ'],
-                of,
-                *(real(r[k]) for k in ('abs', 'rel', 'l2', 'cosine', 'sqnr')),
-                r['nonfinite'],
-            )
-        if steps and steps[r['name']][0] + steps[r['name']][1]:
-            s += ', %d steps missing, %d new' % steps[r['name']][:2]
-        lines.append(s)
-    return lines
+            text = isinstance(r.get('old'), str) and r['old'] not in ('inf', '-inf', 'nan')
+            line += ['%d' % r['differ'], '-' if text else '%.4g' % real(r['ulps']) + of]
+            for key in ('abs', 'rel', 'l2', 'cosine', 'sqnr'):
+                x = real(r[key])
+                line.append('-' if x != x else ('%.8f' if key == 'cosine' else '%.4g') % x)
+            line.append('%d' % r['nonfinite'])
+        if steps and sum(steps[r['name']][:2]):
+            more.append('%s: %d steps are missing, %d are new' % (r['name'], *steps[r['name']][:2]))
+        cells.append(line)
+    wide = [max([len(h)] + [len(line[i]) for line in cells]) for i, h in enumerate(heads)]
+    kept = [i for i in range(len(heads)) if not i or any(line[i] != '-' for line in cells)]
+    pads = ['%-*s' if i < 2 else '%*s' for i in range(len(heads))]
+    lines = ['  '.join(pads[i] % (wide[i], line[i]) for i in kept).rstrip() for line in [list(heads)] + cells]
+    return (lines if rows else []) + more
 
 
 def by_name(name):
@@ -417,8 +424,11 @@ def compare(paths, was, now, rules, what, steps=None):
     n, failed = len(want), sum(not w[0] for w in want)
     got = [(r['name'], r['ok'], r['said'], r['rule']) for r in j['rows']]
     mine = [(w[2], w[0], w[3], w[5]) for w in want]
-    none(['%s there, %s here' % x for x in zip(got, mine) if x[0] != x[1]] + ([] if len(got) == n and (j['names'], j['failed'], j['baseline'], j['new']) == (n, failed, *paths) else [j['names'], j['failed']]),
-         '%s: %d names in order of how far they are beyond, what is said of each, and its rule' % (what, n))  # fmt: skip
+    none(['%s there, %s here' % x for x in zip(got, mine) if x[0] != x[1]]
+        + ([] if len(got) == n and (j['names'], j['failed'], j['baseline'], j['new']) == (n, failed, *paths)
+            else [j['names'], j['failed']]),
+         '%s: %d names in order of how far they are beyond, what is said of each, and its rule'
+             % (what, n))  # fmt: skip
     same = sum(
         r.get('differ') == 0 and was[r['name']][1] == now[r['name']][1] and (r['ok'] or r['said'] == 'the same values')
         for r in j['rows']
@@ -511,8 +521,10 @@ def compare(paths, was, now, rules, what, steps=None):
         lines = table(d['rows'] if more else apart, was, now, paths, steps)
         lines += ['%d of %d names differ' % (len(apart), n) if apart else 'nothing differs in %d names' % n]
         said = r.stdout.splitlines()
-        none(['%r there, %r here' % x for x in zip(said, lines) if x[0] != x[1]] + ([] if len(said) == len(lines) else ['%d lines there, %d here' % (len(said), len(lines))])
-             + ([] if r.returncode == bool(apart) and (d['same'], d['names'], d['first'], d['second']) == (not apart, n, *paths) else [r.returncode, d['same'], d['names']]),
+        none(['%r there, %r here' % x for x in zip(said, lines) if x[0] != x[1]]
+            + ([] if len(said) == len(lines) else ['%d lines there, %d here' % (len(said), len(lines))])
+             + ([] if r.returncode == bool(apart) and (d['same'], d['names'], d['first'], d['second']) == (not apart,
+                 n, *paths) else [r.returncode, d['same'], d['names']]),
              '%s: every line of diff%s' % (what, ' --all' if more else ''))  # fmt: skip
 
 

@@ -26,7 +26,8 @@ with open('out/x.npy', 'wb') as f:
     head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }".ljust(117) + '\n'
     values = struct.pack('<8f', 1, 2, 3, 4, -1, 0, 1, 2)
     f.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode() + values)
-env = dict(os.environ, COLUMNS='80', OMP_WAIT_POLICY='passive', PATH=home + '/bin:' + os.environ['PATH'])
+env = dict(os.environ, COLUMNS='80', OMP_WAIT_POLICY='passive', HALFULP_RESULTS='',
+    PATH=home + '/bin:' + os.environ['PATH'])
 
 
 def examples(lines):

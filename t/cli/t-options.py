@@ -23,7 +23,8 @@ from tap import HALFULP, bail_out, finish, home as own, ok, skip
 
 home = own()
 # What bench cast asks how fast NumPy is: of Python itself the picture would say whether a busy machine let it answer
-environment = dict(os.environ, OMP_WAIT_POLICY='passive', HALFULP_POWERCAP=home + '/powercap', PYTHON=home + '/python')
+environment = dict(os.environ, OMP_WAIT_POLICY='passive', HALFULP_RESULTS='', HALFULP_POWERCAP=home + '/powercap',
+    PYTHON=home + '/python')
 
 
 def run(line, cwd=home):
@@ -385,6 +386,7 @@ check reason | check {h}/run --baseline b.tsv --bless | --reason x
 check ulps | check {h}/run --baseline b.tsv --bless --reason x | --ulps 3
 check allow-nonfinite | check {h}/diverged --baseline b.tsv --bless --reason x | --allow-nonfinite
 check json | check {h}/run --baseline {h}/base.tsv | --json
+check tap | check {h}/run --baseline {h}/base.tsv | --tap
 check statistics | check {h}/run --baseline b.tsv --bless --reason x | --statistics
 check score | check {h}/run {h}/run2 {h}/weights --baseline b.tsv --bless --reason x | --score loss
 check olympic | check {h}/run {h}/run2 {h}/weights {h}/four --baseline {h}/scores.tsv | --olympic
@@ -832,6 +834,8 @@ sum | calc 1/3 --sum fma
 bits | calc 1/3 --bits
 format | check {h}/run --baseline b.tsv --bless --reason x --format tap
 format | check {h}/run --baseline {h}/base.tsv --json --format tap
+format | check {h}/run --baseline {h}/base.tsv --tap --format junit
+tap | check {h}/run --baseline b.tsv --bless --reason x --tap
 format | gate --baseline {h}/base.tsv --quiet --format junit {h}/run
 exercise | TS --policy float32 --exercise
 reason | baseline {h}/a.npy -o b.npy --reason x
