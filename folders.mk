@@ -83,6 +83,7 @@ include $(top_srcdir)/lib/op/axis/local.mk
 include $(top_srcdir)/lib/op/contract/local.mk
 include $(top_srcdir)/lib/op/contract/exact/local.mk
 include $(top_srcdir)/lib/op/element/local.mk
+include $(top_srcdir)/lib/op/element/rows/local.mk
 include $(top_srcdir)/lib/op/kind/local.mk
 include $(top_srcdir)/lib/op/loops/local.mk
 include $(top_srcdir)/lib/op/move/local.mk

@@ -159,7 +159,7 @@ test $code = 0 && test "$(tr '\n' ' ' <out)" = "1 312 "
 test_is $? "without --bits they are numbers"
 
 # The nearest name, also where it is the last of the table or dot, which has no row
-last=$(sed -n 's/^OP(\(.*\))$/\1/p' "$top/lib/op/ops.def" | tail -n 1)
+last=$(sh "$top/t/tool/operators.sh" "$top" | tail -n 1)
 for name in "$last" dot; do
 	refuses 2 "unknown operator '${name}_'; did you mean $name;" "${name}_"
 done
@@ -171,7 +171,7 @@ says() { # expression of the object O, what, arguments
 	test_is $? "${*:3}: $2"
 }
 says "O[0]['operator'] == 'dot' and [o for o in O if o['operator'] == 'conv2d_dx'][0]['attributes'][0] == 'stride'" "an array of rows" list --json
-says "len(O) == $(grep -c '^OP(' "$top/lib/op/ops.def") and all(o['summary'] and o['operands_least'] for o in O)" "each operator but opaque, and dot" list --json
+says "len(O) == $(sh "$top/t/tool/operators.sh" "$top" | wc -l) and all(o['summary'] and o['operands_least'] for o in O)" "each operator but opaque, and dot" list --json
 says "O['shape'] == [2, 2] and O['format'] == 'fp32' and [v['value'] for v in O['values']] == [7, 10, 15, 22]" "shape, format, values" matmul --in a=p.npy --in b=p.npy --json
 says "O['values'][3] == {'value': 22, 'hex': '0x1.6p+4', 'bits': '0x41b00000'}" "value, hex, bits" matmul --in a=p.npy --in b=p.npy --json
 says "O['out'] == 'z.npy' and 'values' not in O" "a file has the values" matmul --in a=p.npy --in b=p.npy --json --out z.npy

@@ -64,7 +64,8 @@ def wide_scripts():
 
 # The operators, by the names of their rows: hu_op_run and its like are functions.
 def operators():
-    return {"hu_op_" + name for name in re.findall(r"^OP\((\w+)\)", text("lib/op/ops.def"), re.M)}
+    names = subprocess.run(["sh", os.path.join(top, "t/tool/operators.sh"), top], capture_output=True, text=True).stdout
+    return {"hu_op_" + name for name in names.split()}
 
 
 # Whether the source of an object is still there: a build folder keeps objects of files that were moved.

@@ -26,10 +26,7 @@ before() { awk -v start="$2" -v row="$3" 'index($0, start) == 1 { print row } { 
 
 append lib/number/formats.def 'FORMAT(E5M4, "e5m4", 10, 5, 5, -14, 15, 0x1.fp15, IEEE, "toyfloat", "a toy of ten bits")'
 
-append lib/op/ops.def 'OP(toyop)'
-before lib/op/element/formulas.def 'FORMULA1(neg,' 'FORMULA1(toyop, HU_NEG(c, a))'
-sed 's/^   neg: .*/   toyop: y = -x. *\//; s/"neg"/"toyop"/; s/hu_op_neg/hu_op_toyop/; s/FORMULA_neg/FORMULA_toyop/; s/the negative/a toy: the negative/' \
-	tree/lib/op/kind/neg.c >tree/lib/op/kind/toyop.c
+append lib/op/element/rows/function.def 'POINTWISE(toyop, 1, HU_NEG(c, a), 1, "a toy: the negative", NO_KEYS, GRAD("neg", "d0", "i0"), PLAIN, mpfr_neg(y, a, RN))'
 
 # An operator that is no formula: a reduction, with its case and an attribute of its own
 append lib/op/ops.def 'OP(toysum)'
@@ -210,8 +207,8 @@ cd "$dir" || exit 1
 # Nothing but the rows and files above differs from the sources
 diff before <(sums) | sed -n 's/^[<>] [0-9a-f]*  //p' | sort -u |
 	grep -vE '^(Makefile\.in|aclocal\.m4|configure~?|autom4te\.cache/.*|[a-z/]*local\.mk|doc/defaults\.md|t/golden/digests\.tsv|t/golden/outputs/.*\.txt|lib/sum/model/device\.inc|.*/__pycache__.*)$' >edited
-printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number/formats.def lib/op/attrs.def lib/op/element/formulas.def \
-	lib/op/kind/toyop.c lib/op/kind/toysum.c lib/op/ops.def lib/sum/model/toyorder.c lib/sum/sums.def \
+printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number/formats.def lib/op/attrs.def lib/op/element/rows/function.def \
+	lib/op/kind/toysum.c lib/op/ops.def lib/sum/model/toyorder.c lib/sum/sums.def \
 	reports/figures.def reports/figures/toyfigure.gp \
 	t/judge/independent/toyanalysis.py t/op/op-cases.def \
 	trainer/data/datasets.def trainer/data/toydata.c trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c >want

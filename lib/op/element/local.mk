@@ -21,4 +21,6 @@ noinst_HEADERS += lib/op/element/map_source.h
 libhalfulp_a_SOURCES += lib/op/element/moments.c
 noinst_HEADERS += lib/op/element/moments.h
 libhalfulp_a_SOURCES += lib/op/element/pointwise.c
+noinst_HEADERS += lib/op/element/pointwise.def
 noinst_HEADERS += lib/op/element/pointwise.h
+libhalfulp_a_SOURCES += lib/op/element/pointwise_rows.c

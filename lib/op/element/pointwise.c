@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/element/pointwise.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const hu_form *
@@ -9,6 +10,21 @@ form_of(const hu_call *c)
 	const hu_pointwise *p = c->op->pointwise;
 
 	return &p->form[p->which ? p->which(c) != 0 : 0];
+}
+
+int
+hu_pointwise_keys(const hu_call *c, double *k)
+{
+	const char *s = c->op->attrs ? c->op->attrs : "";
+	int n = 0;
+
+	for (char key[32]; *s && n < HU_POINTWISE_CONSTANTS; n++) {
+		size_t length = strcspn(s, " ");
+		snprintf(key, sizeof key, "%.*s", (int)length, s);
+		k[n] = hu_attr_num(c, key, c->op->pointwise->usual[n]);
+		s += length + (s[length] == ' ');
+	}
+	return n;
 }
 
 int

@@ -21,6 +21,7 @@ typedef struct hu_pointwise {
 	hu_form form[2];
 	int (*which)(const hu_call *c);                  /* which form a call uses; NULL: the first */
 	int (*constants)(const hu_call *c, double *k);   /* sets constants, returns how many; NULL: none */
+	double usual[HU_POINTWISE_CONSTANTS];            /* for hu_pointwise_keys */
 	hu_status (*check)(const hu_call *c);            /* refuses attributes; NULL: nothing to refuse */
 	/* Prepares the whole map if it depends on the values of operands, or if the loop has another shape than operand
 	   0. The members above may then be unset as far as the row's own functions do without them. NULL:
@@ -28,6 +29,9 @@ typedef struct hu_pointwise {
 	void (*prepare)(hu_map *m, const hu_call *c, hu_tensor *const *in);
 } hu_pointwise;
 extern const hu_columns hu_family_pointwise;
+
+/* For the column constants: they are the operator's attributes, in order, each `usual` unless given. */
+int hu_pointwise_keys(const hu_call *c, double *k);
 
 /* Sets up the map of c's operands and constants. */
 void hu_pointwise_map(hu_map *m, const hu_call *c, hu_tensor *const *in);

@@ -6,6 +6,7 @@ import glob
 import os
 import random
 import re
+import subprocess
 
 from .rules import KERNELS, SPREAD, candidates
 
@@ -19,13 +20,15 @@ class Kernels:
 
     def units(self):
         """Operators that have a kernel: their rows say so."""
-        return [op for op in re.findall(r"^OP\((\w+)\)", self.text("lib/op/ops.def"), re.M) if "HU_PARITY_NONE" not in self.row(op)]
+        names = subprocess.check_output(["sh", os.path.join(self.top, "t/tool/operators.sh"), self.top], text=True)
+        return [op for op in names.split() if "HU_PARITY_NONE" not in self.row(op)]
 
     def text(self, path):
         return open(os.path.join(self.top, path)).read()
 
     def row(self, op):
-        return self.text("lib/op/kind/%s.c" % op)
+        path = "lib/op/kind/%s.c" % op
+        return self.text(path) if os.path.exists(os.path.join(self.top, path)) else ".family = &hu_family_pointwise"
 
     def includes(self, path, seen):
         for name in re.findall(r'#include "(cuda/[\w/]+\.cuh)"', open(os.path.join(self.top, path)).read()):
