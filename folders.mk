@@ -53,6 +53,7 @@ include $(top_srcdir)/doc/examples/local.mk
 include $(top_srcdir)/doc/experiments/local.mk
 include $(top_srcdir)/doc/gallery/local.mk
 include $(top_srcdir)/doc/help/local.mk
+include $(top_srcdir)/doc/man/local.mk
 include $(top_srcdir)/doc/measured/local.mk
 include $(top_srcdir)/doc/measured/h200/local.mk
 include $(top_srcdir)/doc/teaching/local.mk

@@ -4,7 +4,7 @@
 #ifndef HU_BASE_BUILD_H
 #define HU_BASE_BUILD_H
 
-const char *hu_build_version(void);   /* "0.1.0" */
+const char *hu_build_version(void);   /* "0.2.0" */
 const char *hu_build_compiler(void);  /* "gcc 12.2.0", "clang 14.0.6" */
 const char *hu_build_gnuplot(void);   /* $GNUPLOT if set, else the gnuplot that configure found, else "gnuplot" */
 

@@ -34,6 +34,7 @@ def install(root):
         stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if not tap.ok(done.returncode == 0, 'make install, into an empty root', done.stderr):
         tap.finish()
+    complete(root + '/usr/local')
     loaded = subprocess.run(['ldd', root + '/usr/local/bin/halfulp'], capture_output=True, text=True).stdout
     for path in re.findall(r'(?:=> |^\t)(/\S+)', loaded, re.M):
         os.makedirs(root + os.path.dirname(path), exist_ok=True)
@@ -47,6 +48,26 @@ def install(root):
         os.rename(os.path.join(root, 'usr', name), os.path.join(root, name))
     os.rmdir(root + '/usr')
     return work
+
+
+def complete(usr):
+    """What is installed in USR: the program without its debugging symbols, a manual page for each command, completions,
+    and every document that help names."""
+    commands = re.findall(r'^COMMAND\((.*)\)$', open(tap.TOP + '/commands.def').read(), re.M)
+    pages = sorted(os.listdir(usr + '/share/man/man1'))
+    tap.ok(pages == sorted(['halfulp.1'] + ['halfulp-%s.1' % c for c in commands]), 'a manual page for each command',
+        pages)
+    sections = subprocess.run(['readelf', '-S', usr + '/bin/halfulp'], capture_output=True, text=True).stdout
+    size = os.path.getsize(usr + '/bin/halfulp')
+    tap.ok('.debug_info' not in sections and size < 15e6, 'the program has no debugging symbols: %.1f MB'
+        % (size / 1e6))
+    for name in ('bash-completion/completions/halfulp', 'zsh/site-functions/_halfulp',
+                 'fish/vendor_completions.d/halfulp.fish'):
+        tap.ok(os.path.getsize(usr + '/share/' + name) > 4000, 'the completion ' + name)
+    helped = ''.join(tap.halfulp('help', c, '--all').stdout for c in commands) + tap.halfulp('--help').stdout
+    named = set(re.findall(r'\b(?:doc/[\w/-]+|README|INSTALL|CONTRIBUTING)\.md', helped))
+    tap.ok(named and all(os.path.exists(usr + '/share/doc/halfulp/' + n) for n in named),
+           'the documents that help names are installed', sorted(named))
 
 
 def bare(root, command):
