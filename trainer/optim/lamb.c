@@ -27,7 +27,8 @@ static int
 moved(hu_program *p, const hu_optim_options *o, int i, int found, int clock)
 {
 	char name[HU_NAME + 16];
-	int in[6] = { i, p->t[i].grad, found, hu_optim_state(p, i, "m"), hu_optim_state(p, i, "v"), clock }, out[3];
+	int in[6] = { i, p->t[i].grad, found, hu_optim_state(p, o, i, "m"), hu_optim_state(p, o, i, "v"), clock },
+	    out[3];
 
 	snprintf(name, sizeof name, "%s_moved", p->t[i].name);
 	out[0] = hu_program_tensor(p, name, p->t[i].format, p->t[i].shape, HU_OTHER);
@@ -47,8 +48,7 @@ trust(hu_program *p, int i, int u, int found)
 {
 	int w = call(p, i, "reduce_norm", "norm", 1, &i, 1), d = call(p, i, "reduce_norm", "u_norm", 1, &u, 1);
 	int both = call(p, i, "mul", "norms", 1, (int[]){ w, d }, 2),
-	    q = call(p, i, "div", "ratio", 1, (int[]){ w, d }, 2),
-	    one = call(p, i, "logical_not", "one", 1, &found, 1);
+	    q = call(p, i, "div", "ratio", 1, (int[]){ w, d }, 2), one = call(p, i, "logical_not", "one", 1, &found, 1);
 
 	return call(p, i, "where", "trust", 1, (int[]){ both, q, one }, 3);
 }

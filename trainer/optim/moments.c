@@ -19,29 +19,30 @@ hu_optim_clock(hu_program *p, const hu_optim_options *o, int found)
 }
 
 void
+hu_optim_moments_of(hu_program *p, const hu_optim_options *o, int i, int found, int clock, const char *op,
+	void (*more)(hu_call *c, const hu_optim_options *o, const char *parameter))
+{
+	int in[7] = { i, p->t[i].grad, found, hu_optim_state(p, o, i, "m"), hu_optim_state(p, o, i, "v"), clock },
+	    out[3];
+
+	out[0] = hu_optim_next(p, i);
+	out[1] = hu_optim_next(p, in[3]);
+	out[2] = hu_optim_next(p, in[4]);
+	hu_call *c = hu_optim_update(p, o, op, in, 6, out, 3);
+	hu_attr_set(c, "beta1", hu_optim_beta(o, o->beta1));
+	hu_attr_set(c, "beta2", hu_optim_beta(o, o->beta2));
+	hu_attr_set(c, "eps", hu_optim_constant(o, o->eps));
+	if (more)
+		more(c, o, p->t[i].name);
+}
+
+void
 hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,
 	void (*more)(hu_call *c, const hu_optim_options *o, const char *parameter))
 {
 	int clock = hu_optim_clock(p, o, found);
 
-	for (int i = 0, n = p->nt; i < n; i++) {
-		int in[7], out[3];
-		if (!p->t[i].trainable || p->t[i].grad < 0)
-			continue;
-		in[0] = i;
-		in[1] = p->t[i].grad;
-		in[2] = found;
-		in[3] = hu_optim_state(p, i, "m");
-		in[4] = hu_optim_state(p, i, "v");
-		in[5] = clock;
-		out[0] = hu_optim_next(p, i);
-		out[1] = hu_optim_next(p, in[3]);
-		out[2] = hu_optim_next(p, in[4]);
-		hu_call *c = hu_optim_update(p, o, op, in, 6, out, 3);
-		hu_attr_set(c, "beta1", hu_optim_beta(o, o->beta1));
-		hu_attr_set(c, "beta2", hu_optim_beta(o, o->beta2));
-		hu_attr_set(c, "eps", hu_optim_constant(o, o->eps));
-		if (more)
-			more(c, o, p->t[i].name);
-	}
+	for (int i = 0, n = p->nt; i < n; i++)
+		if (p->t[i].trainable && p->t[i].grad >= 0)
+			hu_optim_moments_of(p, o, i, found, clock, op, more);
 }

@@ -34,18 +34,40 @@ hu_optim_find(const char *name, const hu_optim **out)
 #define OPTIM(id, lr, momentum, wd, casts, reads, summary) " " #id
 #include "trainer/optim/optims.def"
 #undef OPTIM
-		, name);
+		,
+		name);
 }
 
 int
-hu_optim_state(hu_program *p, int t, const char *suffix)
+hu_optim_state(hu_program *p, const hu_optim_options *o, int t, const char *suffix)
 {
 	char name[HU_NAME + 16];
 
 	snprintf(name, sizeof name, "%s_%s", p->t[t].name, suffix);
-	int id = hu_program_tensor(p, name, p->t[t].format, p->t[t].shape, HU_OTHER);
+	hu_format_id f = o->state ? (hu_format_id)(o->state - 1) : p->t[t].format;
+	int id = hu_program_tensor(p, name, f, p->t[t].shape, HU_OTHER);
 	p->t[id].state = 1;
 	return id;
+}
+
+int
+hu_optim_apply(
+	hu_program *p, int i, const char *op, const char *suffix, hu_format_id f, int scalar, const int *in, int nin)
+{
+	char name[HU_NAME + 24];
+
+	snprintf(name, sizeof name, "%s_%s", p->t[i].name, suffix);
+	int out = hu_program_tensor(p, name, f, scalar ? hu_shape0() : p->t[i].shape, HU_OTHER);
+	hu_program_call(p, op, HU_UPDATE, p->t[i].layer, in, nin, &out, 1);
+	return out;
+}
+
+void
+hu_optim_keep(hu_program *p, int i, int state, int to, int found)
+{
+	int in[3] = { state, to, found }, out = hu_optim_next(p, state);
+
+	hu_program_call(p, "select", HU_UPDATE, p->t[i].layer, in, 3, &out, 1);
 }
 
 int
@@ -166,14 +188,26 @@ hu_optim_update(hu_program *p, const hu_optim_options *o, const char *op, int *i
 }
 
 static void
-append_averages(hu_program *p, double decay)
+append_averages(hu_program *p, const hu_optim_options *o)
 {
 	for (int i = 0, n = p->nt; i < n; i++) {
 		if (!p->t[i].trainable || p->t[i].next < 0)
 			continue;
-		int in[2] = { hu_optim_state(p, i, HU_OPTIM_EMA), p->t[i].next }, out = hu_optim_next(p, in[0]);
-		hu_attr_set(hu_program_call(p, "ema", HU_UPDATE, p->t[i].layer, in, 2, &out, 1), "decay", decay);
+		int in[2] = { hu_optim_state(p, o, i, HU_OPTIM_EMA), p->t[i].next }, out = hu_optim_next(p, in[0]);
+		hu_attr_set(hu_program_call(p, "ema", HU_UPDATE, p->t[i].layer, in, 2, &out, 1), "decay", o->ema);
 	}
+}
+
+/* What is rounded to a format of a weight or moment is rounded so; intermediate results are in float32 or wider. */
+static void
+set_mode(hu_program *p, hu_call *c, hu_mode mode)
+{
+	int is_short = 0;
+
+	for (int k = 0; k < c->nout; k++)
+		is_short |= p->t[c->out[k]].format != HU_NO_FORMAT && hu_format_of(p->t[c->out[k]].format).p < 24;
+	if (is_short && mode != HU_RNE)
+		c->mode = mode;
 }
 
 void
@@ -191,9 +225,12 @@ hu_optim_append(hu_program *p, const hu_optim_options *given, int found)
 		append_clip_value(p, o->clip_value);
 	if (is_scheduled(&o->schedule))
 		append_rate(p, &o->schedule);
+	int first = p->nc;
 	o->row->append(p, o, found);
 	if (o->ema > 0)
-		append_averages(p, o->ema);
+		append_averages(p, o);
+	for (int i = first; i < p->nc; i++)
+		set_mode(p, &p->c[i], o->update);
 }
 
 double

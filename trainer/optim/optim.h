@@ -17,10 +17,15 @@ typedef struct hu_optim_options {
 	const hu_optim *row;
 	double lr, momentum, weight_decay, beta1, beta2, eps;
 	hu_format_id constants; /* what Keras's formulas cast lr, beta1, beta2 and eps to; FP64: they do not */
-	double clip_norm; /* gradients of a larger norm are scaled down to it; 0: none is */
-	double clip_value; /* gradients' elements are limited to it and its negative; 0: none is */
-	double ema; /* decay of the moving average of each parameter; 0: there is none */
-	const char *no_decay; /* parameters that have no weight decay, as patterns (hu_match); NULL: none */
+	/* What the keys behind the name say, of which 0 is the default: 1 + the format of moments and averages (the
+	   variable's own), 1 + that of muon's iteration (bfloat16), and whether adam's constants are cast: 1 they are
+	   not, 2 they are (as the policy says). update: how weights, moments and averages are rounded, RNE or SR. */
+	int state, iterate, casting;
+	hu_mode update;
+	double clip_norm;        /* gradients of a larger norm are scaled down to it; 0: none is */
+	double clip_value;       /* gradients' elements are limited to it and its negative; 0: none is */
+	double ema;              /* decay of the moving average of each parameter; 0: there is none */
+	const char *no_decay;    /* parameters that have no weight decay, as patterns (hu_match); NULL: none */
 	hu_lr_schedule schedule; /* of lr; its decay_steps are settled when a program is built */
 } hu_optim_options;
 
@@ -34,6 +39,9 @@ struct hu_optim {
 
 /* Finds an optimizer by name; HU_EINVAL lists all names. */
 hu_status hu_optim_find(const char *name, const hu_optim **out);
+/* Reads NAME[:key=value,...] into o's row and keys: update=rne|sr, state=FORMAT, constants=double|variable and, of
+   muon, iterate=FORMAT. HU_EINVAL says what is wrong. */
+hu_status hu_optim_parse(const char *text, hu_optim_options *o);
 const hu_optim *hu_optim_at(int i);
 
 /* Appends optim.grad_norm, the norm of the parameters' unscaled gradients (info.grad); where they are to be clipped,
@@ -59,8 +67,13 @@ int hu_optim_eps_vanishes(const hu_optim_options *o, hu_format_id variable);
 
 /* For the optimizers' files. hu_optim_state adds a state tensor beside tensor t, called "LAYER.ROLE" + suffix;
    hu_optim_next adds the tensor of state t's next value. Both return a tensor id. */
-int hu_optim_state(hu_program *p, int t, const char *suffix);
+int hu_optim_state(hu_program *p, const hu_optim_options *o, int t, const char *suffix);
 int hu_optim_next(hu_program *p, int t);
+/* Appends a call of op whose result, in format f and of parameter i's shape or a scalar, is LAYER.ROLE_SUFFIX. */
+int hu_optim_apply(
+	hu_program *p, int i, const char *op, const char *suffix, hu_format_id f, int scalar, const int *in, int nin);
+/* Appends the call that makes the next value of a state: `to` unless found is set, where the old one stays. */
+void hu_optim_keep(hu_program *p, int i, int state, int to, int found);
 /* Appends a call of op, an optimizer's update of the parameter in[0], with its learning rate: the attribute lr, or
    optim.rate as the last operand. in has room for it. */
 hu_call *hu_optim_update(
@@ -70,6 +83,10 @@ int hu_optim_clock(hu_program *p, const hu_optim_options *o, int found);
 /* Appends the step counter and, for each parameter, a call of `op` (adam or adamw) with the attributes lr, beta1, beta2
    and eps; `more` adds further attributes to parameter's call where it is not NULL. */
 void hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const char *op,
+	void (*more)(hu_call *c, const hu_optim_options *o, const char *parameter));
+
+/* The same of parameter i alone, with the clock that hu_optim_clock appended. */
+void hu_optim_moments_of(hu_program *p, const hu_optim_options *o, int i, int found, int clock, const char *op,
 	void (*more)(hu_call *c, const hu_optim_options *o, const char *parameter));
 
 #define OPTIM(id, lr, momentum, wd, casts, reads, summary)                                                             \

@@ -14,7 +14,7 @@ hu_optim_sgd(hu_program *p, const hu_optim_options *o, int found)
 		in[2] = found;
 		out[0] = hu_optim_next(p, i);
 		if (moving) {
-			in[3] = hu_optim_state(p, i, "v");
+			in[3] = hu_optim_state(p, o, i, "v");
 			out[1] = hu_optim_next(p, in[3]);
 		}
 		hu_call *c = hu_optim_update(p, o, "sgd", in, 3 + moving, out, 1 + moving);

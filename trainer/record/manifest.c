@@ -134,6 +134,10 @@ optimizer(const hu_optim_options *o)
 		if (hu_word_in(o->row->reads, read[i].option))
 			json_object_set_new(j, read[i].option, json_real(read[i].value));
 	json_object_set_new(j, "weight_decay", json_real(o->weight_decay));
+	if (o->state)
+		json_object_set_new(j, "state", json_string(hu_format_name((hu_format_id)(o->state - 1))));
+	if (o->update != HU_RNE)
+		json_object_set_new(j, "update", json_string("sr"));
 	return j;
 }
 

@@ -15,7 +15,11 @@
 #include <string.h>
 
 /* Options whose value is one of some words. */
-static const struct choice { const char *name; size_t at; const char *words; } choices[] = {
+static const struct choice {
+	const char *name;
+	size_t at;
+	const char *words;
+} choices[] = {
 #define OPTION(kind, member, name, min, max, argument, def, help)
 #define CHOICE(member, name, words, def, help) { name, offsetof(hu_config, member), words },
 #include "trainer/model/sizes.def"
@@ -38,16 +42,20 @@ settle_scaling(hu_config *c)
 		word = "static";
 	}
 	if (hu_scaler_find(!strcmp(word, "dynamic") ? "pytorch" : word, r) != HU_OK)
-		return hu_fail(HU_EINVAL, "--loss-scale %s: dynamic, static:S or one of"
+		return hu_fail(HU_EINVAL,
+			"--loss-scale %s: dynamic, static:S or one of"
 #define SCALER(name, init, growth, backoff, interval, floor, cap, hysteresis, wide, reads) " " #name
 #include "lib/op/scalers.def"
 #undef SCALER
-					  " is needed", word);
+			" is needed",
+			word);
 	if (!strcmp(word, "none"))
 		return HU_OK;
 	if (s > 0)
 		r->init = s;
-#define TAKE(m, field) if (!isnan(c->field)) r->m = c->field
+#define TAKE(m, field)                                                                                                 \
+	if (!isnan(c->field))                                                                                          \
+	r->m = c->field
 	TAKE(init, init_scale);
 	TAKE(growth, growth);
 	TAKE(backoff, backoff);
@@ -77,7 +85,8 @@ hu_config_optim(const hu_config *c)
 {
 	hu_optim_options o = c->optim;
 
-	o.constants = c->policy.casts_constants ? c->policy.variable : HU_FP64;
+	int casts = o.casting ? o.casting == 2 : c->policy.casts_constants;
+	o.constants = casts ? c->policy.variable : HU_FP64;
 	return o;
 }
 
@@ -114,8 +123,8 @@ choose(hu_config *c)
 	for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
 		const char *word = *(char **)((char *)c + choices[i].at);
 		if (word && !hu_word_in(choices[i].words, word))
-			return hu_fail(HU_EINVAL, "--%s %s: one of %s is needed", choices[i].name, word,
-				choices[i].words);
+			return hu_fail(
+				HU_EINVAL, "--%s %s: one of %s is needed", choices[i].name, word, choices[i].words);
 	}
 	return HU_OK;
 }
@@ -125,8 +134,10 @@ settle_schedule(hu_config *c)
 {
 	hu_lr_schedule *s = &c->optim.schedule;
 
-	*s = (hu_lr_schedule){ .lr = c->lr, .lr_end = isnan(c->lr_end) ? 0 : c->lr_end,
-		.decay_rate = isnan(c->decay_rate) ? 0.1 : c->decay_rate, .warmup = (double)c->warmup,
+	*s = (hu_lr_schedule){ .lr = c->lr,
+		.lr_end = isnan(c->lr_end) ? 0 : c->lr_end,
+		.decay_rate = isnan(c->decay_rate) ? 0.1 : c->decay_rate,
+		.warmup = (double)c->warmup,
 		.decay_steps = (double)c->decay_steps };
 	return hu_schedule_find(c->schedule ? c->schedule : "constant", &s->rule);
 }
@@ -200,9 +211,9 @@ hu_config_settle(hu_config *c)
 	}
 	if (!c->optimizer)
 		c->optimizer = hu_xstrdup(c->row->optimizer);
-	HU_TRY(hu_optim_find(c->optimizer, &c->optim.row));
+	HU_TRY(hu_optim_parse(c->optimizer, &c->optim));
 	if (isnan(c->lr))
-		c->lr = strcmp(c->optimizer, c->row->optimizer) ? c->optim.row->lr : c->row->lr;
+		c->lr = strcmp(c->optim.row->name, c->row->optimizer) ? c->optim.row->lr : c->row->lr;
 	if (isnan(c->momentum))
 		c->momentum = c->optim.row->momentum;
 	if (isnan(c->weight_decay))

@@ -11,6 +11,7 @@ void
 hu_noise_draws_init(hu_noise_draws *d, size_t n)
 {
 	*d = (hu_noise_draws){ .n = n };
+	d->first = hu_xcalloc(n + 1, sizeof *d->first);
 	d->sum = hu_xcalloc(n + 1, sizeof *d->sum);
 	d->square = hu_xcalloc(n + 1, sizeof *d->square);
 	d->zero = hu_xmalloc(n + 1);
@@ -20,6 +21,7 @@ hu_noise_draws_init(hu_noise_draws *d, size_t n)
 void
 hu_noise_draws_release(hu_noise_draws *d)
 {
+	free(d->first);
 	free(d->sum);
 	free(d->square);
 	free(d->zero);
@@ -27,9 +29,10 @@ hu_noise_draws_release(hu_noise_draws *d)
 }
 
 void
-hu_noise_draws_add(hu_noise_draws *d, size_t i, double got, double exact)
+hu_noise_draws_add(hu_noise_draws *d, size_t i, double got)
 {
-	double off = got - exact;
+	d->first[i] = d->draws ? d->first[i] : got;
+	double off = got - d->first[i];
 
 	d->sum[i] += off;
 	d->square[i] += off * off;
@@ -49,7 +52,7 @@ hu_noise_of(const hu_noise_draws *d, const double *exact, hu_noise *s)
 
 	memset(s, 0, sizeof *s);
 	for (size_t i = 0; i < d->n; i++) {
-		double off = d->sum[i] / k;
+		double mean = d->sum[i] / k, off = d->first[i] - exact[i] + mean, v = 0;
 		if (!isfinite(exact[i]) || !isfinite(d->sum[i]))
 			continue;
 		s->n++;
@@ -58,7 +61,9 @@ hu_noise_of(const hu_noise_draws *d, const double *exact, hu_noise *s)
 		s->dot += (long double)exact[i] * (exact[i] + off);
 		s->zero2 += d->zero[i] ? (long double)exact[i] * exact[i] : 0;
 		if (k > 1)
-			s->variance += fmax(0, d->square[i] - d->sum[i] * off) / (k - 1);
+			v = fmax(0, d->square[i] - d->sum[i] * mean) / (k - 1);
+		s->variance += v;
+		s->dot_variance += (long double)exact[i] * exact[i] * v;
 	}
 }
 
@@ -70,6 +75,7 @@ hu_noise_join(hu_noise *to, const hu_noise *s)
 	to->error2 += s->error2;
 	to->variance += s->variance;
 	to->dot += s->dot;
+	to->dot_variance += s->dot_variance;
 	to->zero2 += s->zero2;
 }
 
@@ -81,6 +87,7 @@ hu_noise_pack(hu_pack *r, hu_noise *s)
 	hu_pack_wide(r, &s->error2);
 	hu_pack_wide(r, &s->variance);
 	hu_pack_wide(r, &s->dot);
+	hu_pack_wide(r, &s->dot_variance);
 	hu_pack_wide(r, &s->zero2);
 }
 
@@ -117,6 +124,20 @@ hu_noise_cosine(const hu_noise *s, int k)
 	if (!(s->exact2 > 0))
 		return NAN;
 	return got2 > 0 ? (double)fminl(1, s->dot / sqrtl(got2 * s->exact2)) : 0;
+}
+
+double
+hu_noise_gain(const hu_noise *s)
+{
+	return s->exact2 > 0 ? (double)(s->dot / s->exact2) : NAN;
+}
+
+double
+hu_noise_lost(const hu_noise *s, int k)
+{
+	double lost = 1 - hu_noise_gain(s) - 2 * (double)(sqrtl(s->dot_variance / k) / s->exact2);
+
+	return s->exact2 > 0 ? sqrt(fmax(0, lost)) : NAN;
 }
 
 double

@@ -13,15 +13,17 @@ enum { HU_NOISE_CURVE = 5, HU_NOISE_DRAWS = 1 << (HU_NOISE_CURVE - 1) };
 
 /* Sums of squares over the elements of one tensor, or of several, at one point of the curve: exact2 of the exact
    values; error2 of the mean's distances from them; variance of the estimated variances of one draw; dot of exact value
-   times mean; zero2 of the exact values whose every draw so far was 0. */
+   times mean, and dot_variance of the variance of one draw's such product; zero2 of the exact values whose every draw
+   so far was 0. */
 typedef struct hu_noise {
-	long double exact2, error2, variance, dot, zero2;
+	long double exact2, error2, variance, dot, dot_variance, zero2;
 	size_t n;
 } hu_noise;
 
 /* Draws of one vector as they arrive. */
 typedef struct hu_noise_draws {
-	double *sum, *square; /* of each element's distances from the exact value */
+	double *first;        /* the first draw, from which the others are taken, so that equal ones differ by 0 */
+	double *sum, *square; /* of each element's distances from that */
 	char *zero;           /* of each element: 1 while every draw was 0 */
 	size_t n;
 	int draws;
@@ -31,7 +33,7 @@ void hu_noise_draws_init(hu_noise_draws *d, size_t n);
 void hu_noise_draws_release(hu_noise_draws *d);
 /* Adds element i of the next draw; hu_noise_draws_next ends that draw. Elements whose draw or exact value is not finite
    must not be added. */
-void hu_noise_draws_add(hu_noise_draws *d, size_t i, double got, double exact);
+void hu_noise_draws_add(hu_noise_draws *d, size_t i, double got);
 void hu_noise_draws_next(hu_noise_draws *d);
 /* The sums after the draws so far. */
 void hu_noise_of(const hu_noise_draws *d, const double *exact, hu_noise *s);
@@ -48,6 +50,12 @@ double hu_noise_bias(const hu_noise *s, int k);
 /* The cosine of the expected value to the exact one, whose squared norm is estimated in the same way; of one draw it is
    that of the draw. At most 1. */
 double hu_noise_cosine(const hu_noise *s, int k);
+/* The projection of the mean on the exact vector, of its length: below 1 where the expected value falls short. */
+double hu_noise_gain(const hu_noise *s);
+/* The share of the 2-norm that the expected value lacks in the exact vector's direction, as far as the draws tell: the
+   root of 1 - gain - 2 standard deviations of the gain, or 0. Of elements that are swamped, and others that are not,
+   it is the share of those. */
+double hu_noise_lost(const hu_noise *s, int k);
 /* The share of the exact 2-norm in elements that were 0 in every draw. */
 double hu_noise_zero(const hu_noise *s);
 #endif

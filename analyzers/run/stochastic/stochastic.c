@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS "step tensor layer kind draws elements l2_error bits l2_noise l2_bias cosine l2_share_zero verdict"
+#define COLUMNS                                                                                                        \
+	"step tensor layer kind draws elements l2_error bits l2_noise l2_bias cosine gain l2_share_zero "              \
+	"l2_share_lost verdict"
 
 enum { GRADIENT, UPDATE, KINDS };
 
@@ -34,11 +36,21 @@ real_or_none(hu_tsv *t, double x)
 		hu_tsv_real(t, x);
 }
 
+/* Returns 1 where weights themselves are rounded stochastically. */
+static int
+draws_updates(const hu_program *p)
+{
+	for (int i = 0; i < p->nc; i++)
+		if (hu_is_update(p, &p->c[i]) && hu_redraw_draws(&p->c[i]))
+			return 1;
+	return 0;
+}
+
 /* An update that is at most turned costs (hu_weight_verdict); gradients have the verdict of all vectors. */
 static const char *
-verdict_of(const hu_noise *s, int kind, int k)
+verdict_of(const hu_noise *s, int kind, int drawn, int k)
 {
-	double zero = hu_noise_zero(s), cosine = hu_noise_cosine(s, k);
+	double zero = drawn ? hu_noise_lost(s, k) : hu_noise_zero(s), cosine = hu_noise_cosine(s, k);
 
 	if (kind == GRADIENT)
 		return hu_verdict(zero, cosine);
@@ -50,9 +62,11 @@ verdict_of(const hu_noise *s, int kind, int k)
 }
 
 static void
-row(hu_tsv *t, size_t step, const hu_info *info, int kind, int k, const hu_noise *s)
+row(hu_tsv *t, size_t step, const hu_info *info, int kind, int drawn, int k, const hu_noise *s)
 {
 	double error = hu_noise_error(s);
+
+	drawn = drawn && kind == UPDATE && k > 1;
 
 	hu_tsv_int(t, (long long)step);
 	hu_tsv_text(t, info ? info->name : "all");
@@ -65,8 +79,10 @@ row(hu_tsv *t, size_t step, const hu_info *info, int kind, int k, const hu_noise
 	real_or_none(t, hu_noise_single(s, k));
 	real_or_none(t, hu_noise_bias(s, k));
 	real_or_none(t, hu_noise_cosine(s, k));
+	real_or_none(t, hu_noise_gain(s));
 	real_or_none(t, hu_noise_zero(s));
-	hu_tsv_text(t, verdict_of(s, kind, k));
+	real_or_none(t, drawn ? hu_noise_lost(s, k) : NAN);
+	hu_tsv_text(t, verdict_of(s, kind, drawn, k));
 }
 
 static void
@@ -103,8 +119,8 @@ static void
 take(vector *v, const hu_exec *x)
 {
 	for (size_t i = 0; i < v->draws.n; i++)
-		hu_noise_draws_add(&v->draws, i,
-			hu_get(&x->t[v->tensor], i) - (v->weight >= 0 ? hu_get(&x->t[v->weight], i) : 0), v->exact[i]);
+		hu_noise_draws_add(
+			&v->draws, i, hu_get(&x->t[v->tensor], i) - (v->weight >= 0 ? hu_get(&x->t[v->weight], i) : 0));
 	hu_noise_draws_next(&v->draws);
 }
 
@@ -136,7 +152,8 @@ study_step(hu_analysis *a, hu_trace *t, hu_tsv *rows, hu_noise (*all)[HU_NOISE_C
 	for (int i = 0; i < n; i++) {
 		for (int at = 0; at < HU_NOISE_CURVE && st == HU_OK; at++) {
 			const hu_noise *of = &s[i * HU_NOISE_CURVE + at];
-			row(rows, t->step, &p->t[v[i].weight >= 0 ? v[i].weight : v[i].tensor], v[i].kind, 1 << at, of);
+			row(rows, t->step, &p->t[v[i].weight >= 0 ? v[i].weight : v[i].tensor], v[i].kind,
+				draws_updates(p), 1 << at, of);
 			hu_noise_join(&all[v[i].kind][at], of);
 		}
 		hu_noise_draws_release(&v[i].draws);
@@ -167,8 +184,10 @@ begin(hu_analysis *a, void *tables_of)
 		"elements, and of 'all' all parameters; shares are of the exact vector's L2 norm");
 	hu_tsv_note(&w->out, "columns",
 		"l2_error: of the mean; bits: -log2 of that; l2_noise: of one draw; l2_bias, cosine: of the expected "
-		"value, estimated without the noise that is left in the mean; l2_share_zero: of elements that were 0 "
-		"in every draw");
+		"value, estimated without the noise that is left in the mean; gain: the mean's projection on the exact "
+		"vector; l2_share_zero: of elements that were 0 in every draw; l2_share_lost: where weights are "
+		"rounded "
+		"stochastically, the root of what the gain of the update lacks, less two standard deviations");
 	hu_str_init(&w->why);
 	w->drawn = hu_redraw_is_drawn(a->run->train);
 	return HU_OK;
@@ -203,7 +222,6 @@ join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit
 {
 	tables *w = tables_of;
 
-	(void)a;
 	if (u->call >= 0 || !w->drawn)
 		return HU_OK;
 	hu_analysis_rows(r, &w->out);
@@ -212,7 +230,7 @@ join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit
 			hu_noise all = { .n = 0 };
 			hu_noise_pack(r, &all);
 			if (all.n)
-				row(&w->out, s->step, NULL, kind, 1 << at, &all);
+				row(&w->out, s->step, NULL, kind, draws_updates(a->run->train), 1 << at, &all);
 			if (all.n)
 				w->last[kind][at] = all;
 		}

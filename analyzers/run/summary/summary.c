@@ -109,6 +109,12 @@ judge_row(hu_summary *n, const hu_table *t, int i, const char *cause, double *sh
 		return;
 	int broken = rank == 3 && !(s >= 0.5) && !(c <= 0.9), gradients = !strcmp(cause, "gradients");
 	const hu_expected_row *e = gradients && !broken ? hu_summary_expected(n, cell(t, i, "step"), 0) : NULL;
+	if (!strcmp(cause, "updates") && !broken) { /* a weight that is rounded stochastically moves on average */
+		e = hu_summary_expected(n, cell(t, i, "step"), 1);
+		e = e && e->written ? e : NULL;
+		n->told_swamped = fmax(n->told_swamped, e ? e->zero : s);
+		n->told_swamped_cosine = fmin(n->told_swamped_cosine, e ? e->cosine : c);
+	}
 	rank = e ? e->rank : rank;
 	if (gradients) {
 		n->told_share = fmax(n->told_share, e ? e->zero : s);
@@ -310,8 +316,8 @@ end(hu_analysis *a, void *tables)
 	n.swamped_share = n.decay_share = n.update_share = n.update_cosine = NAN;
 	n.zeroed = n.zeroed_share = n.grad_share = n.grad_cosine = n.v_zeroed_share = NAN;
 	n.moment_share = n.moment_cosine = n.statistic_share = n.statistic_cosine = NAN;
-	n.told_share = n.told_cosine = n.told_update = n.draws.one = n.draws.cosine = n.draws.noise = n.draws.bias =
-		NAN;
+	n.told_share = n.told_cosine = n.told_update = n.told_swamped = n.told_swamped_cosine = n.draws.one =
+		n.draws.one_update = n.draws.update = n.draws.cosine = n.draws.noise = n.draws.bias = NAN;
 	n.weight_share = n.weight_cosine = n.state_share = n.bits_share = n.seen.share = NAN;
 	hu_status st = read_all(a->run, &n);
 	if (st != HU_OK) {

@@ -11,6 +11,7 @@ typedef struct hu_expected_row {
 	size_t step;
 	int update, rank;
 	double zero, cosine;
+	int written; /* weights are rounded stochastically: zero is the share that the expected update lacks */
 } hu_expected_row;
 
 /* The numbers; NaN where one was not measured. */
@@ -41,10 +42,13 @@ typedef struct hu_summary {
 	double weight_share, weight_cosine; /* of the exact step's update */
 	/* of gradients and of weights' updates, as the verdict has them: of expected ones where calls draw */
 	double told_share, told_cosine, told_update;
+	double told_swamped, told_swamped_cosine; /* the same of update_share and update_cosine */
 	struct hu_expected_of {
 		hu_expected_row *row; /* of each step and kind that was drawn most times */
 		int n;
 		double most, one, cosine, noise, bias; /* draws, and of gradients, each the worst of the steps */
+		double one_update, update;             /* cosines of one draw's update and of the expected one */
+		int written;                           /* weights are rounded stochastically */
 	} draws;
 	double state_share; /* of the exact step's update of states that no other analyzer judges */
 	double bits_share;  /* of the weights without an exact update whose gradient is not 0, those that kept their

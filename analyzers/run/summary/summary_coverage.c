@@ -23,12 +23,11 @@ judge(hu_summary *n, const hu_table *t, int i, const char *cause)
 {
 	int rank = hu_verdict_rank(hu_table_cell(t, i, hu_table_column(t, "verdict")));
 	/* The rank by bits that were kept stays: it does not depend on the draw's noise. */
-	const hu_expected_row *e = !strcmp(cause, "weights") && !(cell(t, i, "l2_share_lost") > 0.1)
-					   ? hu_summary_expected(n, cell(t, i, "step"), 1)
-					   : NULL;
+	const hu_expected_row *e = !strcmp(cause, "weights") ? hu_summary_expected(n, cell(t, i, "step"), 1) : NULL;
+	e = e && (e->written || !(cell(t, i, "l2_share_lost") > 0.1)) ? e : NULL;
 	double unjudged = cell(t, i, "gradients_unjudged"), kept = cell(t, i, "kept_unjudged");
 
-	if (e && rank < 3)
+	if (e && (rank < 3 || (e->written && !(cell(t, i, "nonfinite") > 0))))
 		rank = e->rank;
 	if (!strcmp(cause, "weights"))
 		n->told_update = fmin(n->told_update, e ? e->cosine : cell(t, i, "cosine"));

@@ -33,14 +33,19 @@ hu_summary_read_draws(const hu_run *r, hu_summary *n)
 	for (int i = 0; there && i < t.rows; i++)
 		d->most = fmax(d->most, cell(&t, i, "draws"));
 	for (int i = 0; there && i < t.rows; i++) {
-		int update = !strcmp(text(&t, i, "kind"), "update");
+		int update = !strcmp(text(&t, i, "kind"), "update"),
+		    written = update && strcmp(text(&t, i, "l2_share_lost"), "-");
 		if (strcmp(text(&t, i, "tensor"), "all"))
 			continue;
-		if (!update && cell(&t, i, "draws") == 1)
-			d->one = fmin(d->one, cell(&t, i, "cosine")); /* NaN gives way */
+		double *one = update ? &d->one_update : &d->one;
+		if (cell(&t, i, "draws") == 1)
+			*one = fmin(*one, cell(&t, i, "cosine")); /* NaN gives way */
 		if (cell(&t, i, "draws") != d->most)
 			continue;
-		if (!update) {
+		d->written |= written;
+		if (update)
+			d->update = fmin(d->update, cell(&t, i, "cosine"));
+		else {
 			d->cosine = fmin(d->cosine, cell(&t, i, "cosine"));
 			d->noise = fmax(d->noise, cell(&t, i, "l2_noise"));
 			d->bias = fmax(d->bias, cell(&t, i, "l2_bias"));
@@ -49,7 +54,8 @@ hu_summary_read_draws(const hu_run *r, hu_summary *n)
 		d->row[d->n++] = (hu_expected_row){ .step = (size_t)cell(&t, i, "step"),
 			.update = update,
 			.rank = hu_verdict_rank(text(&t, i, "verdict")),
-			.zero = cell(&t, i, "l2_share_zero"),
+			.zero = cell(&t, i, written ? "l2_share_lost" : "l2_share_zero"),
+			.written = written,
 			.cosine = cell(&t, i, "cosine") };
 	}
 	if (there)
@@ -74,8 +80,14 @@ hu_summary_say_draws(hu_str *s, const hu_summary *n)
 	if (!d->n || isnan(d->cosine))
 		return;
 	hu_str_addf(s,
-		" Calls round stochastically: the gradient of one draw has a cosine of %.4f, and the expected one, of "
-		"%.0f draws of the same step, %.4f; the noise of a draw is %.3g of its L2 norm and averages out over "
-		"steps, the bias is %.3g and stays, and the verdict follows the expected gradient and update.",
-		d->one, d->most, d->cosine, d->noise, d->bias);
+		" Calls round stochastically, and the verdict follows what %.0f draws of a step are on average: the "
+		"gradient of one draw has a cosine of %.4f and the expected one %.4f; the noise of a draw is %.3g of "
+		"its L2 norm and averages out over steps, the bias is %.3g and stays",
+		d->most, d->one, d->cosine, d->noise, d->bias);
+	if (d->written)
+		hu_str_addf(s,
+			"; weights are rounded so too, and the update of one draw has a cosine of %.4f, the expected "
+			"one %.4f",
+			d->one_update, d->update);
+	hu_str_add(s, ".");
 }

@@ -61,6 +61,7 @@ hu_summary_json(const hu_analysis *a, const hu_summary *n)
 	put_harm(v, "gradient_cosine", n->grad_cosine, n->grad_nonfinite);
 	put(v, "second_moment_zeroed_share", n->v_zeroed_share);
 	put(v, "gradient_cosine_expected", n->draws.cosine);
+	put(v, "update_cosine_expected", n->draws.update);
 	put(v, "gradient_noise", n->draws.noise);
 	put(v, "gradient_bias", n->draws.bias);
 	put_harm(v, "second_moment_step_cosine", n->moment_cosine, n->moment_nonfinite);

@@ -161,7 +161,7 @@ say_cause(hu_str *s, const hu_run *r, const hu_summary *n)
 		hu_str_addf(s,
 			"%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 "
 			"norm swamped, cosine %.4f to the exact update).",
-			how, n->cause_step, 100 * n->update_share, n->update_cosine);
+			how, n->cause_step, 100 * n->told_swamped, n->told_swamped_cosine);
 }
 
 /* Says what a recorded optimizer that is not fused, although PyTorch has it fused, does in a short format: its

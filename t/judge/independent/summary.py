@@ -178,6 +178,8 @@ def expected(run):
         scaled(moments, 'became_zero') / scaled(moments, 'nonzeros') if scaled(moments, 'nonzeros') else NAN
     )
     drawn = [r for r in t['stochastic'] if (r['tensor'], r['kind'], r['draws']) == ('all', 'gradient', '16')]
+    moved = [r for r in t['stochastic'] if (r['tensor'], r['kind'], r['draws']) == ('all', 'update', '16')]
+    n['update_cosine_expected'] = worst([number(r['cosine']) for r in moved], min)
     n.update(
         {
             'gradient_cosine_expected': worst([number(r['cosine']) for r in drawn], min),
