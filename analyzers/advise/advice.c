@@ -18,6 +18,43 @@ scheme(const hu_advice *a, size_t i)
 	return a->best->choice[i] ? a->s->scheme[a->best->choice[i] - 1].name : "float32";
 }
 
+/* What the inputs held apart show of rules on shares. */
+static void
+print_shares(const hu_advice *a)
+{
+	const hu_search *s = a->s;
+	double least = 0;
+
+	for (size_t k = 0; k < s->naccept; k++) {
+		const hu_accept *rule = &s->accept[k];
+		hu_str b;
+		hu_str_init(&b);
+		if (hu_accept_tell(&b, rule, &a->best->effect[1]))
+			printf("The inputs held apart keep %s%s (%s).\n", hu_shown(rule->text),
+				rule->confidence ? "" : ", which is told of these inputs", b.s);
+		hu_str_release(&b);
+		if (rule->confidence && (!least || rule->confidence < least))
+			least = rule->confidence;
+	}
+	if (least && s->looks > 1)
+		printf("%zu assignments were run on them, and the confidence is that of one: of all of them together "
+		       "it "
+		       "is at least %.3g %%.\n",
+			s->looks, 100 * fmax(0, 1 - (double)s->looks * (1 - least)));
+}
+
+/* The rules whose confidence these inputs are too few for, whatever the choice. */
+static void
+print_needs(const hu_search *s)
+{
+	for (size_t k = 0; k < s->naccept; k++) {
+		size_t n = hu_accept_fewest(&s->accept[k]);
+		if (n > s->half[1].n)
+			printf("%s takes %zu inputs held apart, even without an exception, and there are %zu.\n",
+				hu_shown(s->accept[k].text), n, s->half[1].n);
+	}
+}
+
 void
 hu_advice_print(const hu_advice *a)
 {
@@ -29,6 +66,7 @@ hu_advice_print(const hu_advice *a)
 		s->runs, s->runs == 1 ? "" : "s", s->batch);
 	if (!a->best->choice) {
 		puts("No assignment keeps the budget, not even float32 in all nodes.");
+		print_needs(s);
 		return;
 	}
 	for (size_t i = 0; i < s->n; i++)
@@ -47,6 +85,7 @@ hu_advice_print(const hu_advice *a)
 			printf("%zu flip%s, ", r->flips, r->flips == 1 ? "" : "s");
 		printf("rel_l2 %.3g, sqnr %.1f dB, largest difference %.3g\n", r->rel_l2, r->sqnr_db, r->max_error);
 	}
+	print_shares(a);
 	if (a->exhaustive)
 		puts("All assignments that take less were tried, or break the budget: none is cheaper.");
 	else
@@ -73,13 +112,16 @@ real(double x)
 static json_t *
 effect(const hu_advice *a, const hu_effect *r)
 {
-	json_t *o = json_object();
+	json_t *o = json_object(), *rules = json_array();
 
 	json_object_set_new(o, "inputs", json_integer((json_int_t)r->inputs));
 	json_object_set_new(o, "flips", a->s->d.classes > 1 ? json_integer((json_int_t)r->flips) : json_null());
 	json_object_set_new(o, "rel_l2", real(r->rel_l2));
 	json_object_set_new(o, "sqnr_db", real(r->sqnr_db));
 	json_object_set_new(o, "max_error", real(r->max_error));
+	json_object_set_new(o, "rules", rules);
+	for (size_t k = 0; k < a->s->naccept; k++)
+		json_array_append_new(rules, hu_accept_json(&a->s->accept[k], r));
 	return o;
 }
 
@@ -127,6 +169,7 @@ hu_advice_json(const hu_advice *a)
 	json_object_set_new(o, "found", json_boolean(found));
 	json_object_set_new(o, "exhaustive", json_boolean(a->exhaustive));
 	json_object_set_new(o, "runs", json_integer((json_int_t)s->runs));
+	json_object_set_new(o, "held_apart_runs", json_integer((json_int_t)s->looks));
 	json_object_set_new(o, "batch", json_integer((json_int_t)s->batch));
 	json_object_set_new(o, "calibrated", json_integer((json_int_t)a->calibrated));
 	json_object_set_new(o, "float32_bytes", real(s->float_bytes));

@@ -21,7 +21,7 @@
 
 static const hu_opt opts[] = {
 #include "analyzers/network/network_options.def"
-	{ "accept", "RULE", NULL, "the budget, such as flips<=0.1% or sqnr>=30; repeatable" },
+	{ "accept", "RULE", NULL, "the budget, such as flips<=0.1%, sqnr>=30 or flips<=1% at 95%; repeatable" },
 	{ "formats", "LIST", "int8,fp16", "schemes that a product may have beside float32, separated by commas" },
 	{ "by", "COST", "bytes", "what the choice saves: bytes of weights, or time of the products on --device" },
 	{ "device", "NAME", NULL, "with --by time: the GPU, by a name that plan --device knows" },
@@ -292,7 +292,8 @@ const hu_command hu_cmd_advise = { "advise",
 	"result at their widths, or its operations at their format's rate, whichever is longer. Other nodes and casts\n"
 	"are left out. First each scheme is measured in each node alone, on the first half of the inputs. Whole\n"
 	"choices are then run on that half, and one that keeps the budget there is verified on the other half, which\n"
-	"the search never saw. Up to 4096 choices are tried in the order of their cost. Where there are more, the\n"
+	"the search never saw, and of which alone a confidence such as flips<=1% at 95% is asked. Up to 4096 choices\n"
+	"are tried in the order of their cost. Where there are more, the\n"
 	"search begins with the cheapest scheme everywhere, raises the nodes whose damage is largest for their cost,\n"
 	"and lowers them again one by one. Exit code 1: nothing keeps the budget.\n"
 	"With --out: model.onnx has Casts around products in a format, and QuantizeLinear and DequantizeLinear around\n"

@@ -100,17 +100,6 @@ apply(const proving *p, int h, hu_effect *e, char **worst)
 	return st;
 }
 
-static int
-is_kept(const hu_search *s, const hu_effect *e)
-{
-	int keeps = 1;
-	double is;
-
-	for (size_t k = 0; k < s->naccept; k++)
-		keeps &= hu_accept_keeps(&s->accept[k], e, &is);
-	return keeps;
-}
-
 /* Adds the nodes that make (PRODUCE) or read the value. Returns 1 where one is new. */
 static int
 add_around(hu_tool_list *l, const hu_onnx_graph *g, const char *value, size_t n, int produce)
@@ -173,7 +162,7 @@ try(const proving *p, char **worst)
 		return st;
 	}
 	p->l->tried = 1;
-	p->l->keeps = is_kept(p->s, &p->l->effect[0]) && is_kept(p->s, &p->l->effect[1]);
+	p->l->keeps = hu_search_keeps(p->s, &p->l->effect[0], 0) && hu_search_keeps(p->s, &p->l->effect[1], 1);
 	if (!*worst)
 		*worst = other;
 	else

@@ -27,6 +27,17 @@ version(const hu_search *s, const hu_variant *variant, hu_version *v)
 	return hu_variant_version(v, variant, s->m, s->range, NULL, NULL);
 }
 
+int
+hu_search_keeps(const hu_search *s, const hu_effect *e, int h)
+{
+	int keeps = 1;
+	double is;
+
+	for (size_t k = 0; k < s->naccept; k++)
+		keeps &= h ? hu_accept_keeps(&s->accept[k], e, &is) : hu_accept_keeps_here(&s->accept[k], e, &is);
+	return keeps;
+}
+
 /* Runs the assignment on half H and asks the budget. */
 static hu_status
 try(hu_search *s, hu_assignment *a, int h)
@@ -34,7 +45,6 @@ try(hu_search *s, hu_assignment *a, int h)
 	hu_evaluated e;
 	hu_variant variant;
 	hu_version v;
-	double is;
 
 	if (a->tried[h])
 		return HU_OK;
@@ -47,9 +57,9 @@ try(hu_search *s, hu_assignment *a, int h)
 	s->runs++;
 	hu_effect_of(&a->effect[h], &e, &s->base[h], s->m, &s->d, &s->half[h]);
 	hu_evaluated_release(&e);
-	a->tried[h] = a->keeps[h] = 1;
-	for (size_t k = 0; k < s->naccept; k++)
-		a->keeps[h] &= hu_accept_keeps(&s->accept[k], &a->effect[h], &is);
+	s->looks += h == 1;
+	a->tried[h] = 1;
+	a->keeps[h] = hu_search_keeps(s, &a->effect[h], h);
 	return HU_OK;
 }
 

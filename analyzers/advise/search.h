@@ -40,6 +40,7 @@ typedef struct hu_search {
 	size_t n;
 	double float_bytes, float_seconds; /* all weights' bytes, and all products' time, in float32 */
 	size_t runs;                       /* assignments that were run */
+	size_t looks;                      /* of these, on the half that is held apart */
 	hu_progress *bar;
 } hu_search;
 
@@ -51,6 +52,9 @@ typedef struct hu_assignment {
 	hu_effect effect[2];
 } hu_assignment;
 
+/* Whether what was measured on half H keeps the budget. A confidence is asked of the half that is held apart, H = 1: on
+   the other one the choice was searched for, and its inputs prove nothing. */
+int hu_search_keeps(const hu_search *s, const hu_effect *e, int h);
 /* Lists the decisions. HU_EUNABLE where there are none. */
 hu_status hu_search_list(hu_search *s);
 /* What scheme k does in each decision's node alone, by running what lies behind it, on inputs first to last-1 of the

@@ -24,8 +24,8 @@ static const hu_opt opts[] = {
 	{ "calibrate", "FILE", NULL, "inputs that static scales are measured on [the first inputs of --data]" },
 	{ "calibrate-inputs", "N", "32", "static scales are measured on at most so many inputs" },
 	{ "accept", "RULE", NULL,
-		"a budget that each policy must keep, such as flips<=0.1% or sqnr>=30, or the exit code is 1; "
-		"repeatable" },
+		"a budget that each policy must keep, such as flips<=0.1%, sqnr>=30 or flips<=1% at 95%, or the exit "
+		"code is 1; repeatable" },
 	{ "against", "FILE", NULL,
 		"another file of the same network, which a converter or quantiser wrote: it runs as it is, and its "
 		"values "
@@ -363,6 +363,8 @@ const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [
 	"or makes each element one that is above a threshold or not, as in multi-label classification; an ArgMax or\n"
 	"TopK that ends the graph decides by its index. Labels have the shape of the decisions. A rule of --accept\n"
 	"may name its output, as in logits:sqnr>=30; without a name distances must hold for each output alone.\n"
+	"A share is kept on these inputs; with a confidence, as in 'flips<=1% at 95%', only where the exact one-sided\n"
+	"limit of Clopper and Pearson at that confidence is within the budget, as with 299 inputs without a flip.\n"
 	"An input of one whole number a row, such as a length, becomes a constant of the model where all rows agree\n"
 	"on it: shapes may depend on it.\n"
 	"A policy is a scheme, a format or a policy of training (halfulp train --help), or a file that holds one. A\n"

@@ -47,6 +47,28 @@ add_rules(hu_str *b, const json_t *rules)
 	}
 }
 
+/* A paragraph on each rule on a share: whether it is kept on these inputs or at a confidence, and what these show. */
+static void
+add_shares(hu_str *b, const json_t *rules, const char *on)
+{
+	const json_t *rule;
+	size_t i;
+
+	json_array_foreach((json_t *)(size_t)rules, i, rule)
+	{
+		if (!*hu_model_text(rule, "shown"))
+			continue;
+		hu_str_add(b, "<p class=\"note\"><code>");
+		hu_html_text(b, hu_model_text(rule, "rule"));
+		hu_str_add(b, "</code> is kept");
+		if (json_is_null(json_object_get(rule, "confidence")))
+			hu_str_add(b, " on these inputs");
+		hu_str_addf(b, "%s (", on);
+		hu_html_text(b, hu_model_text(rule, "shown"));
+		hu_str_add(b, ").</p>\n");
+	}
+}
+
 static void
 verdict(hu_str *b, const json_t *v, const json_t *policies)
 {
@@ -72,12 +94,19 @@ verdict(hu_str *b, const json_t *v, const json_t *policies)
 			hu_model_number(best, "weight_bytes") / 1e6);
 		hu_model_figure(b, "%.4g MB in float32", hu_model_number(float32, "weight_bytes") / 1e6);
 	}
-	hu_str_add(b, ".</p>\n</section>\n");
+	hu_str_add(b, ".</p>\n");
+	if (best)
+		add_shares(b, json_object_get(best, "rules"), "");
+	hu_str_add(b, "</section>\n");
 }
 
 /* A column of the decision table: one figure of a policy, or two, both times the factor. It stands where a policy has
    the first; a second that is 0 means that there is nothing to tell. */
-static const struct { const char *heading, *key, *format; double factor; const char *second, *format2; } columns[] = {
+static const struct {
+	const char *heading, *key, *format;
+	double factor;
+	const char *second, *format2;
+} columns[] = {
 	{ "weights, MB", "weight_bytes", "%.4g", 1e-6, NULL, NULL },
 	{ "decisions changed", "flips", "%.0f", 1, "inputs", " of %.0f" },
 	{ "95 % interval", "flips_low", "%.2f", 100, "flips_high", " to %.2f %%" },
@@ -106,9 +135,7 @@ shown(const json_t *policies, int i)
 	const json_t *row;
 	size_t k;
 
-	json_array_foreach((json_t *)(size_t)policies, k, row)
-		if (!isnan(value(row, i)))
-			return 1;
+	json_array_foreach((json_t *)(size_t)policies, k, row) if (!isnan(value(row, i))) return 1;
 	return 0;
 }
 
@@ -178,8 +205,7 @@ hu_model_decision(hu_str *b, const json_t *v)
 		if (shown(policies, k))
 			hu_str_addf(b, "<th>%s</th>", columns[k].heading);
 	hu_str_add(b, "</tr></thead>\n<tbody>\n");
-	json_array_foreach((json_t *)(size_t)policies, i, row)
-		row_of(b, policies, row);
+	json_array_foreach((json_t *)(size_t)policies, i, row) row_of(b, policies, row);
 	hu_str_add(b, "</tbody>\n</table></div>\n");
 	reasons(b, policies);
 	hu_str_add(b, "<p class=\"note\">All figures are against the outputs in float32.");
@@ -261,7 +287,9 @@ hu_model_plan(hu_str *b, const json_t *a)
 		"changed</th><th>SQNR, dB</th><th>relative L2</th><th>largest error</th></tr></thead>\n<tbody>\n");
 	proof(b, "searched on", json_object_get(a, "searched"));
 	proof(b, "held apart", json_object_get(a, "held_apart"));
-	hu_str_add(b, "</tbody>\n</table></div>\n<h3>Each product’s format, in the order of the nodes</h3>\n");
+	hu_str_add(b, "</tbody>\n</table></div>\n");
+	add_shares(b, json_object_get(json_object_get(a, "held_apart"), "rules"), " held apart");
+	hu_str_add(b, "<h3>Each product’s format, in the order of the nodes</h3>\n");
 	schemes(b, json_object_get(a, "nodes"));
 	hu_str_add(b,
 		"<p class=\"note\">model.onnx beside this page is typed so; policy.json is the same for validate, "

@@ -90,6 +90,12 @@ def table(told, width):
     return [line([c[0] for c in COLUMNS])] + [line(row) for row in rows]
 
 
+def shown(row, rule, form):
+    """What the inputs show of a rule on a share (t-confidence computes it again); an empty text for other rules."""
+    said = next(r['shown'] for r in row['rules'] if r['rule'] == rule)
+    return form % said if said else ''
+
+
 def decision(told):
     """The last line: which policy keeps every rule with the fewest bytes of weights."""
     base, *rest = told['policies']
@@ -106,13 +112,13 @@ def decision(told):
     for rule in told['accept']:
         name = re.match(r'\w+', rule)[0]
         said.append(
-            '%s (%d of %d; 95 %%: at most %.2f %%)' % (rule, best['flips'], best['inputs'], 100 * best['flips_high'])
+            '%s (%s)' % (rule, next(r['shown'] for r in best['rules'] if r['rule'] == rule))
             if name == 'flips'
             else '%s (%.4g)' % (rule, best[figures[name]])
         )
     times = base['weight_bytes'] / best['weight_bytes']
     smaller = ', %.1f times smaller than float32' % times if times > 1.05 else ''
-    return '%s keeps %s%s.' % (best['policy'], ' and '.join(said), smaller)
+    return '%s keeps %s on these inputs%s.' % (best['policy'], ' and '.join(said), smaller)
 
 
 def words(told):
@@ -189,7 +195,8 @@ def words(told):
     for r in rows:
         for f in r['fails']:
             lines.append(
-                '%s fails %s: it is %.4g%s.' % (r['policy'], f['rule'], f['is'], ' %' * f['rule'].endswith('%'))
+                '%s fails %s: it is %.4g%s%s.'
+                % (r['policy'], f['rule'], f['is'], ' %' * f['rule'].endswith('%'), shown(r, f['rule'], ' (%s)'))
             )
     return lines
 
@@ -471,7 +478,7 @@ for r in told['policies']:
         bad = of < limit if least == '>' else of > limit
         wrong += [(rule, r['policy'], of)] if bad != (rule in fails) else []
         want.append(
-            '%sok %d - %s: %s, it is %s%s'
+            '%sok %d - %s: %s, it is %s%s%s'
             % (
                 'not ' * (rule in fails),
                 n,
@@ -479,6 +486,7 @@ for r in told['policies']:
                 rule,
                 '%.4g' % of,
                 ' %' * (rule == 'flips<=1%'),
+                shown(r, rule, '; %s'),
             )
         )
 tap.ok(lines == want + [''], 'TAP: %d lines' % len(want), [x for x in zip(lines, want) if x[0] != x[1]])

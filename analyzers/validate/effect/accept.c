@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/validate/effect/accept.h"
 
+#include "analyzers/validate/effect/confidence.h"
+
 #include "lib/base/console/opt.h"
 #include "lib/base/console/show.h"
 
@@ -57,6 +59,51 @@ counted(const hu_accept *a, const hu_effect *r)
 	return worst != worst && a->output < 0 ? value(a->figure, r) : worst;
 }
 
+/* Cuts the confidence behind " at " off NUMBER, if there is one. */
+static hu_status
+read_confidence(hu_accept *a, char *number)
+{
+	char *at = strstr(number, "at"), *end;
+
+	if (!at)
+		return HU_OK;
+	for (end = at; end > number && end[-1] == ' '; end--)
+		;
+	*end = 0;
+	at += 2 + strspn(at + 2, " ");
+	size_t n = strlen(at);
+	int percent = n && at[n - 1] == '%';
+	if (percent)
+		at[n - 1] = 0;
+	if (!percent || !hu_parse_real(at, &a->confidence) || !(a->confidence >= 50 && a->confidence < 100))
+		return hu_fail(HU_EINVAL,
+			"--accept '%s': a confidence is a percentage from 50 to below 100, as in flips<=1%% at 95%%",
+			hu_shown(a->text));
+	a->confidence /= 100;
+	return HU_OK;
+}
+
+/* Refuses a confidence where the rule is on no share, or on one that no sample shows. */
+static hu_status
+may_be_confident(const hu_accept *a)
+{
+	double limit = a->share ? a->limit / 100 : a->limit;
+
+	if (!a->confidence)
+		return HU_OK;
+	if (!a->share && strcmp(figures[a->figure].name, "accuracy"))
+		return hu_fail(HU_EINVAL,
+			"--accept '%s': only a share has a confidence: flips and top with a limit in percent, and "
+			"accuracy",
+			hu_shown(a->text));
+	if (!(a->least ? limit < 1 : limit > 0))
+		return hu_fail(HU_EINVAL,
+			"--accept '%s': no number of inputs shows at a confidence below 100%% that there is no "
+			"exception; leave the confidence out, or allow some",
+			hu_shown(a->text));
+	return HU_OK;
+}
+
 hu_status
 hu_accept_parse(hu_accept *a, const char *text)
 {
@@ -84,8 +131,10 @@ hu_accept_parse(hu_accept *a, const char *text)
 			hu_shown(text));
 	a->least = *sign == '>';
 	snprintf(number, sizeof number, "%s", sign + 2);
+	HU_TRY(read_confidence(a, number));
 	n = strlen(number);
-	if (n && number[n - 1] == '%') {
+	int percent = n && number[n - 1] == '%';
+	if (percent) {
 		number[n - 1] = 0;
 		a->share = figures[a->figure].counts;
 		if (!a->share && strcmp(figures[a->figure].name, "accuracy"))
@@ -94,9 +143,9 @@ hu_accept_parse(hu_accept *a, const char *text)
 	}
 	if (!hu_parse_real(number, &a->limit) || a->limit != a->limit)
 		return hu_fail(HU_EINVAL, "--accept '%s': '%s' is no number", hu_shown(text), hu_shown(sign + 2));
-	if (n && sign[2 + n - 1] == '%' && !a->share)
+	if (percent && !a->share)
 		a->limit /= 100;
-	return HU_OK;
+	return may_be_confident(a);
 }
 
 static hu_status
@@ -127,15 +176,114 @@ hu_accept_known(hu_accept *a, size_t n, const hu_deciding *d, const hu_imported 
 		if (!strcmp(figures[a[i].figure].name, "accuracy") && !labels)
 			return hu_fail(
 				HU_EINVAL, "--accept '%s': give the right classes by --labels", hu_shown(a[i].text));
+		if (!strcmp(figures[a[i].figure].name, "accuracy") && a[i].confidence && d->rows > 1)
+			return hu_fail(HU_EINVAL,
+				"--accept '%s': an input has %zu decisions, which are not independent; give a "
+				"confidence "
+				"to flips, or leave it out",
+				hu_shown(a[i].text), d->rows);
 	}
 	return HU_OK;
 }
 
 int
-hu_accept_keeps(const hu_accept *a, const hu_effect *r, double *is)
+hu_accept_keeps_here(const hu_accept *a, const hu_effect *r, double *is)
 {
 	*is = counted(a, r);
 	if (a->share)
 		*is = 100 * *is / (double)r->inputs;
 	return a->least ? *is >= a->limit : *is <= a->limit;
+}
+
+/* The share that the rule allows of what speaks against it. */
+static double
+allowed(const hu_accept *a)
+{
+	double limit = a->share ? a->limit / 100 : a->limit;
+
+	return a->least ? 1 - limit : limit;
+}
+
+size_t
+hu_accept_fewest(const hu_accept *a)
+{
+	return a->confidence ? hu_confidence_inputs(0, allowed(a), a->confidence) : 0;
+}
+
+int
+hu_accept_show(hu_accept_shown *s, const hu_accept *a, const hu_effect *r)
+{
+	size_t counts[] = { r->flips, r->top, r->right };
+	int accuracy = !strcmp(figures[a->figure].name, "accuracy");
+
+	if ((!a->share && !accuracy) || r->low != r->low || (accuracy && (r->accuracy != r->accuracy || !r->alone)))
+		return 0;
+	s->n = accuracy ? r->judged : r->inputs;
+	s->count = a->least ? s->n - counts[a->figure] : counts[a->figure];
+	s->limit = allowed(a);
+	s->c = a->confidence ? a->confidence : 0.95;
+	s->most = hu_confidence_most(s->count, s->n, s->c);
+	s->inputs = hu_confidence_inputs(s->count, s->limit, s->c);
+	return 1;
+}
+
+int
+hu_accept_keeps(const hu_accept *a, const hu_effect *r, double *is)
+{
+	hu_accept_shown s;
+	int keeps = hu_accept_keeps_here(a, r, is);
+
+	if (keeps && a->confidence)
+		keeps = hu_accept_show(&s, a, r) && s.most <= s.limit;
+	return keeps;
+}
+
+int
+hu_accept_tell(hu_str *b, const hu_accept *a, const hu_effect *r)
+{
+	static const struct {
+		const char *one, *many;
+	} against[] = { { "a flip", "flips" }, { "a class that left the first ones", "of them" },
+		{ "a wrong answer", "wrong answers" } };
+	hu_accept_shown s;
+	double is;
+
+	if (!hu_accept_show(&s, a, r))
+		return 0;
+	int wrong = !strcmp(figures[a->figure].name, "accuracy");
+	if (a->least)
+		hu_str_addf(b, "%zu of %zu: at least %.3g %% at %.6g %%", s.n - s.count, s.n, 100 * (1 - s.most),
+			100 * s.c);
+	else
+		hu_str_addf(b, "%zu of %zu: at most %.3g %% at %.6g %%", s.count, s.n, 100 * s.most, 100 * s.c);
+	if (a->least != wrong || s.most <= s.limit || !hu_accept_keeps_here(a, r, &is) || !s.inputs)
+		return 1;
+	if (s.count)
+		hu_str_addf(b, "; %zu inputs with no more than %zu %s are needed", s.inputs, s.count,
+			against[a->figure].many);
+	else
+		hu_str_addf(b, "; %zu inputs without %s are needed", s.inputs, against[a->figure].one);
+	return 1;
+}
+
+json_t *
+hu_accept_json(const hu_accept *a, const hu_effect *r)
+{
+	hu_accept_shown s;
+	hu_str b;
+	double is;
+	int shows = hu_accept_show(&s, a, r), keeps = hu_accept_keeps(a, r, &is);
+	json_t *o = json_pack("{s:s s:o s:b}", "rule", hu_shown(a->text), "is",
+		isfinite(is) ? json_real(is) : json_null(), "keeps", keeps);
+
+	hu_str_init(&b);
+	(void)hu_accept_tell(&b, a, r);
+	json_object_set_new(o, "confidence", a->confidence ? json_real(a->confidence) : json_null());
+	json_object_set_new(o, "count", shows ? json_integer((json_int_t)s.count) : json_null());
+	json_object_set_new(o, "of", shows ? json_integer((json_int_t)s.n) : json_null());
+	json_object_set_new(o, "share_most", shows ? json_real(s.most) : json_null());
+	json_object_set_new(o, "inputs_needed", shows && s.inputs ? json_integer((json_int_t)s.inputs) : json_null());
+	json_object_set_new(o, "shown", shows ? json_string(b.s) : json_null());
+	hu_str_release(&b);
+	return o;
 }

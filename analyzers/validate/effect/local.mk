@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 libhalfulp_a_SOURCES += analyzers/validate/effect/accept.c
 noinst_HEADERS += analyzers/validate/effect/accept.h
+libhalfulp_a_SOURCES += analyzers/validate/effect/confidence.c
+noinst_HEADERS += analyzers/validate/effect/confidence.h
 libhalfulp_a_SOURCES += analyzers/validate/effect/evaluate.c
 noinst_HEADERS += analyzers/validate/effect/evaluate.h
 libhalfulp_a_SOURCES += analyzers/validate/effect/measures.c

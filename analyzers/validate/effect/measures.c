@@ -155,6 +155,9 @@ decisions(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const h
 	}
 	hu_wilson(r->flips, e->n, &r->low, &r->high);
 	r->kl = d->kind == HU_DECISION_CLASS ? kl / (double)(e->n * d->rows) : NAN;
+	r->right = right;
+	r->judged = of;
+	r->alone = d->rows == 1;
 	if (of)
 		r->accuracy = (double)right / (double)of;
 	free(room);

@@ -24,9 +24,15 @@ hu_validation_tap(const hu_validation *v)
 	printf("1..%zu\n", v->nrow * v->naccept);
 	for (size_t i = 0; i < v->nrow; i++) {
 		const hu_judgement *j = &v->row[i];
-		for (size_t k = 0; k < v->naccept; k++)
-			printf("%sok %zu - %s: %s, it is %.4g%s\n", j->keeps[k] ? "" : "not ", ++n, hu_shown(j->policy),
-				hu_shown(v->accept[k].text), j->is[k], v->accept[k].share ? " %" : "");
+		for (size_t k = 0; k < v->naccept; k++) {
+			hu_str b;
+			hu_str_init(&b);
+			(void)hu_accept_tell(&b, &v->accept[k], &j->r);
+			printf("%sok %zu - %s: %s, it is %.4g%s%s%s\n", j->keeps[k] ? "" : "not ", ++n,
+				hu_shown(j->policy), hu_shown(v->accept[k].text), j->is[k],
+				v->accept[k].share ? " %" : "", *b.s ? "; " : "", b.s);
+			hu_str_release(&b);
+		}
 	}
 }
 

@@ -98,7 +98,7 @@ row_json(const hu_validation *v, const hu_judgement *j)
 {
 	const hu_effect *r = &j->r;
 	int decides = v->d.classes > 1, first = j->e.first_call;
-	json_t *o = json_object(), *fails = json_array();
+	json_t *o = json_object(), *fails = json_array(), *rules = json_array();
 
 	json_object_set_new(o, "policy", json_string(j->policy));
 	json_object_set_new(o, "inputs", json_integer((json_int_t)r->inputs));
@@ -135,6 +135,9 @@ row_json(const hu_validation *v, const hu_judgement *j)
 			json_array_append_new(
 				fails, json_pack("{s:s s:o}", "rule", v->accept[i].text, "is", real(j->is[i])));
 	json_object_set_new(o, "fails", fails);
+	for (size_t i = 0; i < v->naccept; i++)
+		json_array_append_new(rules, hu_accept_json(&v->accept[i], r));
+	json_object_set_new(o, "rules", rules);
 	return o;
 }
 

@@ -202,6 +202,24 @@ print_notes(const hu_validation *v)
 			printf("%s: %.*s\n", hu_shown(v->row[i].policy), (int)strcspn(s, "\n"), s);
 }
 
+/* The rules that policies break, with what the inputs show of shares. */
+static void
+print_fails(const hu_validation *v)
+{
+	for (size_t i = 0; i < v->nrow; i++)
+		for (size_t k = 0; k < v->naccept; k++) {
+			hu_str b;
+			if (v->row[i].keeps[k])
+				continue;
+			hu_str_init(&b);
+			(void)hu_accept_tell(&b, &v->accept[k], &v->row[i].r);
+			printf("%s fails %s: it is %.4g%s%s%s%s.\n", hu_shown(v->row[i].policy),
+				hu_shown(v->accept[k].text), v->row[i].is[k], v->accept[k].share ? " %" : "",
+				*b.s ? " (" : "", b.s, *b.s ? ")" : "");
+			hu_str_release(&b);
+		}
+}
+
 void
 hu_validation_print(const hu_validation *v)
 {
@@ -244,11 +262,7 @@ hu_validation_print(const hu_validation *v)
 		printf("\nThe exact network was not run: an input takes %.2g operations; "
 		       "--exact 1 runs it on one.\n",
 			v->too_long);
-	for (size_t i = 0; i < v->nrow; i++)
-		for (size_t k = 0; k < v->naccept; k++)
-			if (!v->row[i].keeps[k])
-				printf("%s fails %s: it is %.4g%s.\n", hu_shown(v->row[i].policy),
-					hu_shown(v->accept[k].text), v->row[i].is[k], v->accept[k].share ? " %" : "");
+	print_fails(v);
 	for (size_t i = 0; i < v->nrow; i++)
 		if (v->row[i].sensitivity)
 			hu_sensitivity_print(v->row[i].sensitivity);

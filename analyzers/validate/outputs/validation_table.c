@@ -77,11 +77,14 @@ add_rules(hu_str *b, const hu_validation *v, const hu_judgement *j)
 	for (size_t k = 0; k < v->naccept; k++) {
 		const hu_accept *a = &v->accept[k];
 		hu_str_addf(b, "%s%s", k ? " and " : " ", hu_shown(a->text));
-		if (j && !strncmp(a->text, "flips<", 6))
-			hu_str_addf(
-				b, " (%zu of %zu; 95 %%: at most %.2f %%)", j->r.flips, j->r.inputs, 100 * j->r.high);
-		else if (j)
-			hu_str_addf(b, " (%.4g%s)", j->is[k], a->share ? " %" : "");
+		if (!j)
+			continue;
+		hu_str_add(b, " (");
+		if (!hu_accept_tell(b, a, &j->r))
+			hu_str_addf(b, "%.4g%s", j->is[k], a->share ? " %" : "");
+		hu_str_add(b, ")");
+		if (!a->confidence && (k + 1 == v->naccept || a[1].confidence))
+			hu_str_add(b, " on these inputs");
 	}
 }
 
