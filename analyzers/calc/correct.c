@@ -51,9 +51,11 @@ hu_function_apply(hu_function f, mpfr_ptr r, mpfr_ptr *a, mpfr_rnd_t rnd)
 	case HU_F_POW: return mpfr_pow(r, a[0], a[1], rnd);
 	case HU_F_NEG: return mpfr_neg(r, a[0], rnd);
 	case HU_F_ABS: return mpfr_abs(r, a[0], rnd);
+	case HU_F_COS: return mpfr_cos(r, a[0], rnd);
 	case HU_F_ERF: return mpfr_erf(r, a[0], rnd);
 	case HU_F_ERFC: return mpfr_erfc(r, a[0], rnd);
 	case HU_F_EXP: return mpfr_exp(r, a[0], rnd);
+	case HU_F_EXP2: return mpfr_exp2(r, a[0], rnd);
 	case HU_F_EXPM1: return mpfr_expm1(r, a[0], rnd);
 	case HU_F_FMA: return mpfr_fma(r, a[0], a[1], a[2], rnd);
 	case HU_F_LOG: return mpfr_log(r, a[0], rnd);
@@ -72,6 +74,7 @@ hu_function_apply(hu_function f, mpfr_ptr r, mpfr_ptr *a, mpfr_rnd_t rnd)
 		}
 		return mpfr_rec_sqrt(r, a[0], rnd);
 	case HU_F_SIGMOID: return sigmoid(r, a[0], rnd);
+	case HU_F_SIN: return mpfr_sin(r, a[0], rnd);
 	case HU_F_SQRT: return mpfr_sqrt(r, a[0], rnd);
 	case HU_F_TANH: return mpfr_tanh(r, a[0], rnd);
 	default: mpfr_set_nan(r); return 0;

@@ -14,9 +14,9 @@
 #include <string.h>
 
 enum {
-	MOST_BITS = 1 << 18,    /* most bits of a fraction */
-	MOST_EXPONENT = 20000,  /* largest exponent of a literal or a power */
-	GUARD = 64,             /* bits: a difference of which fewer are left counts as 0 */
+	MOST_BITS = 1 << 18,   /* most bits of a fraction */
+	MOST_EXPONENT = 20000, /* largest exponent of a literal or a power */
+	GUARD = 64,            /* bits: a difference of which fewer are left counts as 0 */
 	ATTEMPTS = 4
 };
 
@@ -148,8 +148,8 @@ rational(const hu_expr *e, hu_format f, mpq_t q)
 	return good;
 }
 
-/* Makes r, a sum of numbers up to 2^top, zero where cancellation left nothing but what the rounding of these numbers
-   may have made. */
+/* Makes r, a sum of numbers up to 2^top or the sine of one, zero where cancellation left nothing but what the rounding
+   of these numbers may have made. */
 static void
 settle(mpfr_ptr r, mpfr_exp_t top)
 {
@@ -161,6 +161,24 @@ static mpfr_exp_t
 top_of(mpfr_srcptr x)
 {
 	return mpfr_regular_p(x) ? mpfr_get_exp(x) : mpfr_get_emin();
+}
+
+/* Makes r, the sine or cosine of a number up to 2^top, 0, 1 or -1 where it differs by no more than what the rounding of
+   that number may have made: at multiples of pi/2. A number near 0 has no such neighbours. */
+static void
+settle_wave(mpfr_ptr r, mpfr_exp_t top)
+{
+	mpfr_t rest;
+
+	settle(r, top);
+	if (!mpfr_regular_p(r) || top < 0)
+		return;
+	mpfr_init2(rest, mpfr_get_prec(r));
+	mpfr_abs(rest, r, MPFR_RNDZ);
+	mpfr_ui_sub(rest, 1, rest, MPFR_RNDZ);
+	if (mpfr_zero_p(rest) || mpfr_get_exp(rest) < -(mpfr_exp_t)mpfr_get_prec(r) + GUARD)
+		mpfr_set_si(r, mpfr_sgn(r), MPFR_RNDZ);
+	mpfr_clear(rest);
 }
 
 static void numeric(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_rnd_t rnd);
@@ -200,7 +218,8 @@ last_step(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_prec_t prec, mpfr_rn
 			mpfr_srcptr last = v[e->function == HU_F_FMA ? 2 : 1];
 			top = top_of(v[0]) + (e->function == HU_F_FMA ? top_of(v[1]) : 0);
 			settle(out, top_of(last) > top ? top_of(last) : top);
-		}
+		} else if (e->function == HU_F_SIN || e->function == HU_F_COS)
+			settle_wave(out, top_of(v[0]));
 	}
 	mpfr_clears(v[0], v[1], v[2], (mpfr_ptr)0);
 }

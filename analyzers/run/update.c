@@ -6,6 +6,7 @@
 #include "lib/judge/parts/packs.h"
 
 #include "lib/base/mem.h"
+#include "lib/program/links.h"
 #include "lib/number/round.h"
 
 #include <math.h>
@@ -92,10 +93,36 @@ hu_update_pack(hu_pack *r, hu_update *u)
 
 /* The exact steps are rounded away from zero, so that none that is not 0 becomes 0. */
 static hu_status
-exact_steps(double *d, hu_analysis *a, const hu_call *c, hu_tensor *const *in, size_t first, size_t n,
-	hu_ladder *ladder)
+exact_steps(
+	double *d, hu_analysis *a, const hu_call *c, hu_tensor *const *in, size_t first, size_t n, hu_ladder *ladder)
 {
 	return hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], first, n, ladder);
+}
+
+/* Where a weight has a compensation (update=kahan) both are one value: sets d to the step that is taken off it, and
+   returns how far it moved, which the caller frees; else NULL. */
+static double *
+compensated(double *d, const hu_analysis *a, hu_trace *t, const hu_call *c, size_t first, size_t n, hu_status *st)
+{
+	const hu_program *p = a->run->train;
+	int k, step, after;
+
+	if (!hu_program_compensation(p, c->in[0], &k, &step))
+		return NULL;
+	after = p->t[k].next;
+	if (!t->t[k].data || !t->t[after].data || !t->t[step].data)
+		return NULL;
+	for (int i = 0; *st == HU_OK && i < 3; i++)
+		*st = hu_run_trace_need(&t->file, (int[]){ k, after, step }[i]);
+	double *moved = hu_xmalloc((n + 1) * sizeof *moved);
+	for (size_t i = 0; *st == HU_OK && i < n; i++) {
+		size_t e = first + i;
+		/* Sums of numbers of 11 bits or fewer that are near each other are exact in double. */
+		moved[i] = (hu_get(&t->t[c->out[0]], e) - hu_get(&t->t[c->in[0]], e)) +
+			   (hu_get(&t->t[after], e) - hu_get(&t->t[k], e));
+		d[i] = -hu_get(&t->t[step], e);
+	}
+	return moved;
 }
 
 hu_status
@@ -113,8 +140,12 @@ hu_update_study(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, hu_
 		without = hu_xmalloc((n + 1) * sizeof *without);
 		st = exact_steps(without, a, &free_of_decay, in, first, n, ladder);
 	}
-	for (size_t i = 0; st == HU_OK && i < n; i++)
-		add(u, hu_get(in[0], first + i), hu_get(next, first + i), d[i], without && without[i] == 0);
+	double *more = st == HU_OK ? compensated(d, a, t, c, first, n, &st) : NULL;
+	for (size_t i = 0; st == HU_OK && i < n; i++) {
+		double w = hu_get(in[0], first + i), after = hu_get(next, first + i);
+		add(u, w, more ? w + more[i] : after, d[i], without && without[i] == 0);
+	}
+	free(more);
 	free(d);
 	free(without);
 	if (st == HU_OK)

@@ -10,6 +10,7 @@ SCRIPT_TESTS += t/analyzers/t-analyze-files.sh
 SCRIPT_TESTS += t/analyzers/t-analyze.sh
 SCRIPT_TESTS += t/analyzers/t-calc-rows.py
 SCRIPT_TESTS += t/analyzers/t-calc-steps.py
+SCRIPT_TESTS += t/analyzers/t-calc-waves.py
 SCRIPT_TESTS += t/analyzers/t-calc.sh
 SCRIPT_TESTS += t/analyzers/t-check-told.py
 SCRIPT_TESTS += t/analyzers/t-check-words.py

@@ -30,6 +30,7 @@ SCRIPT_TESTS += t/trainer/t-memory.py
 SCRIPT_TESTS += t/trainer/t-micro-batches.py
 SCRIPT_TESTS += t/trainer/t-nccl.py
 SCRIPT_TESTS += t/trainer/t-npz-train.py
+SCRIPT_TESTS += t/trainer/t-optimizer-kahan.py
 SCRIPT_TESTS += t/trainer/t-optimizer-keys.py
 SCRIPT_TESTS += t/trainer/t-plan-ranks.py
 SCRIPT_TESTS += t/trainer/t-plan-table.py

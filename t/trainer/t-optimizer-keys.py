@@ -78,7 +78,8 @@ if train('--optimizer adam:constants=double --steps 3 --trace-steps 2', 'double'
 
 for spec, words in (('lion:foo=1', 'unknown key'), ('lion:', 'behind the colon'), ('lion:iterate=fp32', 'muon alone'),
                     ('adamw:constants=variable', "Keras's optimizers alone"), ('adamw:state=xx', 'unknown format'),
-                    ('adam:update=up', 'rne or sr'), ('adam:update', 'key=value'), ('nope:update=sr', 'there are sgd'),
+                    ('adam:update=up', 'rne, sr or kahan'), ('adam:update', 'key=value'),
+                    ('nope:update=sr', 'there are sgd'),
                     ('muon:iterate=x', 'unknown format')):  # fmt: skip
     p = halfulp('train', '--optimizer', spec, '--steps', '1', at('refused'))
     good = p.returncode == 2 and words in p.stderr and p.stderr.count('\n') == 1

@@ -37,9 +37,10 @@ set(hu_optim_options *o, const char *key, const char *value)
 		return hu_fail(HU_EINVAL, "--optimizer %s: iterate is a key of muon alone", o->row->name);
 	if (!strcmp(key, "update")) {
 		o->update = !strcasecmp(value, "sr") ? HU_SR : HU_RNE;
-		return o->update == HU_SR || !strcasecmp(value, "rne")
+		o->kahan = !strcasecmp(value, "kahan");
+		return o->update == HU_SR || o->kahan || !strcasecmp(value, "rne")
 			       ? HU_OK
-			       : hu_fail(HU_EINVAL, "--optimizer: update=%s: rne or sr is needed", value);
+			       : hu_fail(HU_EINVAL, "--optimizer: update=%s: rne, sr or kahan is needed", value);
 	}
 	if (!strcmp(key, "constants")) {
 		o->casting = !strcmp(value, "variable") ? 2 : 1;
@@ -59,7 +60,7 @@ hu_optim_parse(const char *text, hu_optim_options *o)
 {
 	char *all = hu_xstrdup(text), *keys = strchr(all, ':'), *save = NULL;
 
-	o->state = o->iterate = o->casting = 0;
+	o->state = o->iterate = o->casting = o->kahan = 0;
 	o->update = HU_RNE;
 	if (keys)
 		*keys++ = 0;

@@ -3,6 +3,7 @@
 libhalfulp_a_SOURCES += trainer/optim/adam.c
 libhalfulp_a_SOURCES += trainer/optim/adamw.c
 libhalfulp_a_SOURCES += trainer/optim/constants.c
+libhalfulp_a_SOURCES += trainer/optim/kahan.c
 libhalfulp_a_SOURCES += trainer/optim/keys.c
 libhalfulp_a_SOURCES += trainer/optim/lamb.c
 libhalfulp_a_SOURCES += trainer/optim/lion.c

@@ -227,6 +227,8 @@ hu_optim_append(hu_program *p, const hu_optim_options *given, int found)
 		append_rate(p, &o->schedule);
 	int first = p->nc;
 	o->row->append(p, o, found);
+	if (o->kahan)
+		hu_optim_kahan(p);
 	if (o->ema > 0)
 		append_averages(p, o);
 	for (int i = first; i < p->nc; i++)

@@ -19,8 +19,9 @@ typedef struct hu_optim_options {
 	hu_format_id constants; /* what Keras's formulas cast lr, beta1, beta2 and eps to; FP64: they do not */
 	/* What the keys behind the name say, of which 0 is the default: 1 + the format of moments and averages (the
 	   variable's own), 1 + that of muon's iteration (bfloat16), and whether adam's constants are cast: 1 they are
-	   not, 2 they are (as the policy says). update: how weights, moments and averages are rounded, RNE or SR. */
-	int state, iterate, casting;
+	   not, 2 they are (as the policy says). update: how weights, moments and averages are rounded, RNE or SR;
+	   kahan: short weights have a compensation. */
+	int state, iterate, casting, kahan;
 	hu_mode update;
 	double clip_norm;        /* gradients of a larger norm are scaled down to it; 0: none is */
 	double clip_value;       /* gradients' elements are limited to it and its negative; 0: none is */
@@ -39,8 +40,8 @@ struct hu_optim {
 
 /* Finds an optimizer by name; HU_EINVAL lists all names. */
 hu_status hu_optim_find(const char *name, const hu_optim **out);
-/* Reads NAME[:key=value,...] into o's row and keys: update=rne|sr, state=FORMAT, constants=double|variable and, of
-   muon, iterate=FORMAT. HU_EINVAL says what is wrong. */
+/* Reads NAME[:key=value,...] into o's row and keys: update=rne|sr|kahan, state=FORMAT, constants=double|variable and,
+   of muon, iterate=FORMAT. HU_EINVAL says what is wrong. */
 hu_status hu_optim_parse(const char *text, hu_optim_options *o);
 const hu_optim *hu_optim_at(int i);
 
@@ -72,6 +73,8 @@ int hu_optim_next(hu_program *p, int t);
 /* Appends a call of op whose result, in format f and of parameter i's shape or a scalar, is LAYER.ROLE_SUFFIX. */
 int hu_optim_apply(
 	hu_program *p, int i, const char *op, const char *suffix, hu_format_id f, int scalar, const int *in, int nin);
+/* Gives every parameter of fewer than 24 bits a compensation, after all updates were appended. */
+void hu_optim_kahan(hu_program *p);
 /* Appends the call that makes the next value of a state: `to` unless found is set, where the old one stays. */
 void hu_optim_keep(hu_program *p, int i, int state, int to, int found);
 /* Appends a call of op, an optimizer's update of the parameter in[0], with its learning rate: the attribute lr, or

@@ -136,8 +136,8 @@ optimizer(const hu_optim_options *o)
 	json_object_set_new(j, "weight_decay", json_real(o->weight_decay));
 	if (o->state)
 		json_object_set_new(j, "state", json_string(hu_format_name((hu_format_id)(o->state - 1))));
-	if (o->update != HU_RNE)
-		json_object_set_new(j, "update", json_string("sr"));
+	if (o->update != HU_RNE || o->kahan)
+		json_object_set_new(j, "update", json_string(o->kahan ? "kahan" : "sr"));
 	return j;
 }
 

@@ -37,7 +37,8 @@ const char hu_options_optimizer[] = "optimizer that turns gradients into updates
 #define OPTIM(id, lr, momentum, wd, casts, reads, summary) " " #id
 #include "trainer/optim/optims.def"
 #undef OPTIM
-"; keys may follow, as in adamw:update=sr,state=bf16: update=rne or sr (stochastic rounding of weights and moments), "
+"; keys may follow, as in adamw:update=sr,state=bf16: "
+"update=rne, sr (stochastic rounding of weights and moments) or kahan (compensated weights), "
 "state=FORMAT of moments and averages, constants=double or variable (adam), iterate=FORMAT (muon)"
 " [the model's"
 #define MODEL(id, optimizer, lr, batch, inputs, options, summary) ", " #id ": " optimizer

@@ -60,6 +60,9 @@ hu_weight_study(hu_weight *w, const hu_program *p, const hu_trace *t, int i, int
 {
 	const hu_tensor *before = &t->t[i], *after = &t->t[next], *g = grad >= 0 ? &t->t[grad] : NULL;
 	const double *exact = exact_of(p, t, next), *gradient = exact_of(p, t, grad);
+	int c, step, paired = hu_program_compensation(p, i, &c, &step) && t->t[c].data && t->t[p->t[c].next].data;
+	const hu_tensor *rest = paired ? &t->t[c] : NULL, *kept_back = paired ? &t->t[p->t[c].next] : NULL;
+	const double *exact_rest = paired ? exact_of(p, t, p->t[c].next) : NULL;
 	int zero, all = vanished(g, gradient, &zero);
 
 	memset(w, 0, sizeof *w);
@@ -72,6 +75,12 @@ hu_weight_study(hu_weight *w, const hu_program *p, const hu_trace *t, int i, int
 	w->silent = !exact && zero ? w->n : 0;
 	for (size_t k = 0; k < w->n; k++) {
 		double x = hu_get(before, k), y = hu_get(after, k), d = exact ? exact[k] - x : NAN;
+		/* a weight and its compensation are one value */
+		if (paired) {
+			double old = hu_get(rest, k), new = hu_get(kept_back, k);
+			y = y == x && new == old ? x : x + ((y - x) + (new - old));
+			d = exact && exact_rest ? (exact[k] - x) + (exact_rest[k] - old) : NAN;
+		}
 		int kept = hu_bits64(x) == hu_bits64(y), pulled = g && hu_get(g, k) != 0;
 		w->moved += !kept;
 		w->gradients += (size_t)pulled;
