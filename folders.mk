@@ -21,6 +21,7 @@ include $(top_srcdir)/analyzers/op/local.mk
 include $(top_srcdir)/analyzers/outcome/local.mk
 include $(top_srcdir)/analyzers/probe/local.mk
 include $(top_srcdir)/analyzers/run/local.mk
+include $(top_srcdir)/analyzers/run/blocks/local.mk
 include $(top_srcdir)/analyzers/run/nonfinite/local.mk
 include $(top_srcdir)/analyzers/run/stochastic/local.mk
 include $(top_srcdir)/analyzers/run/summary/local.mk

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/judge/diverged.sh
+SCRIPT_TESTS += t/judge/t-blocks.py
 SCRIPT_TESTS += t/judge/t-cluster.py
 SCRIPT_TESTS += t/judge/t-disagree.py
 SCRIPT_TESTS += t/judge/t-diverged.py
