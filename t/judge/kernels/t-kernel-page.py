@@ -33,9 +33,9 @@ for line in re.findall(r'^    halfulp judge (\w+) --', page, re.M):
     ok(re.search(r'^  %s ' % line, listed, re.M), 'kernel %s is there' % line)
 for word in set(re.findall(r'`(?:--given )?(\w+)=[^`]*`', page)) - {'h', 'PYTHONPATH'}:
     ok(re.search(r'\b%s\b' % word, listed), 'fact %s is there' % word)
-page = open(TOP + '/doc/train.md', encoding='utf-8').read()
+train = open(TOP + '/doc/train.md', encoding='utf-8').read()
 kernels = len(re.findall(r'^  \w+ +.* -> ', listed, re.M))
-ok('attention` and %d other kernels' % (kernels - 1) in page, 'doc/train.md says how many kernels there are', kernels)
+ok('attention` and %d other kernels' % (kernels - 1) in train, 'doc/train.md says how many kernels there are', kernels)
 verdicts = ('right', 'right, but not by the declared roundings', 'biased', 'beyond the probable bound',
             'beyond the proven bound')
 ok(all('| %s |' % v in page for v in verdicts), 'every verdict is explained')

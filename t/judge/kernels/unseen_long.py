@@ -206,7 +206,7 @@ def choices(d, t):
             yield name, what, ops, y, facts
     w = d(8, 64).to(t)
     logits = u @ w.float().T
-    for what, y in (('right', logits.topk(2)[1]), ('right, of shares', torch.softmax(logits, -1).topk(2)[1]),
+    for what, y in (('right', logits.topk(2)[1]), ('right, of logarithms', torch.log_softmax(logits, -1).topk(2)[1]),
             ('limited to half', logits[:, :4].topk(2)[
             1]), ('weights one row off', (u @ w.float().roll(1, 0).T).topk(2)[1]),
             ('logits in e4m3', lo(logits, E4).topk(2)[1])):
