@@ -70,6 +70,7 @@ include $(top_srcdir)/lib/exact/grid/local.mk
 include $(top_srcdir)/lib/import/local.mk
 include $(top_srcdir)/lib/import/microsoft_node/local.mk
 include $(top_srcdir)/lib/import/node/local.mk
+include $(top_srcdir)/lib/import/signal_node/local.mk
 include $(top_srcdir)/lib/import/tool/local.mk
 include $(top_srcdir)/lib/judge/local.mk
 include $(top_srcdir)/lib/judge/kernel/local.mk

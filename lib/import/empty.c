@@ -92,6 +92,19 @@ shape_of(hu_importing *c, rule by, int *rank, size_t *d)
 	return 1;
 }
 
+/* 1 where the inputs that rule BY takes the shape of leave no element to compute, or a product no term: an input that
+   only says a type, or a bound, may be empty beside others that are not. */
+static int
+none_is_left(hu_importing *c, rule by, int rank, const size_t *d)
+{
+	hu_value *a = hu_import_in(c, 0), *b = hu_import_in(c, 1);
+	int none = by == PRODUCT && (!a->n || !b->n);
+
+	for (int i = 0; i < rank; i++)
+		none |= !d[i];
+	return none;
+}
+
 /* Output 0 as N zeros of TYPE, N being 0 but of products. */
 static void
 make(hu_importing *c, int type, int rank, const size_t *d)
@@ -123,7 +136,8 @@ hu_import_empty(hu_importing *c)
 		return 0;
 	for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
 		hu_value *of = hu_import_in(c, rules[k].of);
-		if (strcmp(rules[k].op, c->node->op) || !of || !shape_of(c, rules[k].rule, &rank, d))
+		if (strcmp(rules[k].op, c->node->op) || !of || !shape_of(c, rules[k].rule, &rank, d) ||
+			!none_is_left(c, rules[k].rule, rank, d))
 			continue;
 		int type = rules[k].type < 0 ? (int)hu_import_int(c, "to", of->type)
 			   : rules[k].type   ? rules[k].type

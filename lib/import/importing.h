@@ -227,6 +227,17 @@ typedef struct hu_grid_sampling {
 /* The four pixels around each X and Y times their weights, in rows of channels, joined by operator JOIN. */
 int hu_grid_bilinear(const hu_grid_sampling *g, int x, int y, const char *join);
 
+/* node/attention_bias.c. What Attention adds to its scores of shape S, which PAST keys come before (-1: nothing);
+   *empty says which rows may attend no key, -1 where that cannot be. And the softmax of scores T with that bias, 0 in
+   such rows. */
+int hu_attention_bias(hu_importing *c, int type, hu_shape s, size_t past, int *empty);
+int hu_attention_softmax(hu_importing *c, int type, int t, int bias, int empty);
+
+/* signal_node/fourier.c. A matrix of N x M: FACTOR times the cosine or sine of 2 pi i j / N. And tensors A and B side
+   by side, as the real and imaginary parts of complex numbers are. */
+int hu_fourier_waves(hu_importing *c, int type, size_t n, size_t m, int sine, double factor);
+int hu_fourier_pair(hu_importing *c, int a, int b);
+
 /* node/quantise.c. Tensor T, which is float32, as unsigned bytes whose scale and zero point are its own ends', 0 among
    them; and the product of T, of which each row has K elements, with the K x N whole numbers CODES in doubles, times
    its own scale and SCALE, one number a column. */

@@ -15,4 +15,6 @@ SCRIPT_TESTS += t/import/t-onnx-nodes.py
 SCRIPT_TESTS += t/import/t-ort-dynamic.py
 SCRIPT_TESTS += t/import/t-ort-static.py
 SCRIPT_TESTS += t/import/t-quantised-lstm.py
+SCRIPT_TESTS += t/import/t-signal.py
+EXPENSIVE_SCRIPT_TESTS += t/import/x-backend-tests.py
 EXPENSIVE_C_TESTS += t/import/x-fuzz-import

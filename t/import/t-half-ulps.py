@@ -17,7 +17,7 @@ ok(text.strip().splitlines() == half_ulps.page(rows), 'the page is made from the
 ok(all('%.4f' % (int(r[3]) / int(r[2])) == r[4] and (float(r[5]) > 0.5) == (int(r[3]) > 0) for r in rows)
    and len(rows) > 90, 'a share is that of its counts, and the largest distance belongs to them')
 AGAIN = ['Exp', 'Gemm', 'Softplus', 'Tanh']
-if nodetests.names():
+if nodetests.names() and not nodetests.MADE:
     got = list(half_ulps.rows_of(AGAIN))
     ok(got == [r for r in rows if r[0] in AGAIN], '%s are as they were' % ', '.join(AGAIN), [str(r) for r in got])
 else:

@@ -44,8 +44,8 @@ by_heads(hu_importing *c, hu_value *v, const char *name, heads *h)
 		return 0;
 	}
 	if (n < 1 || v->d[2] % (size_t)n)
-		return hu_import_fail(c, HU_EFILE, "'%.120s' does not divide into %lld heads (%s)", v->name,
-			(long long)n, name);
+		return hu_import_fail(
+			c, HU_EFILE, "'%.120s' does not divide into %lld heads (%s)", v->name, (long long)n, name);
 	*h = (heads){ -1, v->d[0], (size_t)n, v->d[1], v->d[2] / (size_t)n };
 	int t = hu_import_flat(c, hu_import_plain(c, v), hu_shape4(h->batch, h->rows, h->heads, h->columns));
 	h->t = exchange(c, t, hu_shape4(h->batch, h->rows, h->heads, h->columns));
@@ -80,78 +80,6 @@ repeat(hu_importing *c, heads *h, size_t n)
 	t = hu_import_expand(c, t, hu_shape4(h->batch * h->heads, n, h->rows, h->columns));
 	h->heads *= n;
 	h->t = hu_import_flat(c, t, shape_of(h));
-}
-
-/* A constant of ROWS x COLUMNS that is -Inf right of the diagonal that starts at column PAST, else 0. */
-static int
-causal(hu_importing *c, int type, size_t rows, size_t columns, size_t past)
-{
-	size_t d[2] = { rows, columns };
-	double *x = hu_import_room(c, rows * columns);
-
-	for (size_t i = 0; x && i < rows * columns; i++)
-		x[i] = i % columns > past + i / columns ? -INFINITY : 0;
-	int t = x ? hu_import_numbers(c, type, 2, d, x) : -1;
-	free(x);
-	return t;
-}
-
-/* -Inf where truth value T is false, else 0. */
-static int
-minus_infinity(hu_importing *c, int t, int type)
-{
-	if (t < 0)
-		return -1;
-	hu_shape s = c->p->t[t].shape;
-	int none = hu_import_expand(c, hu_import_number(c, type, -INFINITY), s),
-	    zero = hu_import_expand(c, hu_import_number(c, type, 0), s);
-	return hu_import_call(c, "where", hu_import_format(c, type), (int[]){ t, zero, none }, 3);
-}
-
-/* Input 3 as numbers to add, its last axis filled up to COLUMNS; -1 where there is none. */
-static int
-given_mask(hu_importing *c, int type, size_t columns)
-{
-	hu_value *v = hu_import_in(c, 3);
-
-	if (!v)
-		return -1;
-	if (!v->rank || v->rank > 4 || v->d[v->rank - 1] > columns)
-		return hu_import_fail(c, HU_EFILE, "the mask '%.120s' is longer than the keys", v->name);
-	int truth = v->type == HU_ONNX_BOOL, t = hu_import_plain(c, v);
-	if (truth)
-		t = minus_infinity(c, t, type);
-	hu_axes x = hu_axes_same(hu_import_shape(v->rank, v->d));
-	x.s.d[v->rank - 1] = columns;
-	x.fill = -INFINITY;
-	return v->d[v->rank - 1] < columns ? hu_import_move(c, t, &x) : t;
-}
-
-/* -Inf for the keys behind the number that input 6 says for each batch. */
-static int
-unpadded(hu_importing *c, int type, size_t batch, size_t columns)
-{
-	hu_value *v = hu_import_in(c, 6);
-	hu_shape s = hu_shape4(batch, 1, 1, columns);
-	double *x;
-
-	if (!v || !(x = hu_import_room(c, columns)))
-		return -1;
-	for (size_t i = 0; i < columns; i++)
-		x[i] = (double)i;
-	int n = hu_import_flat(c, hu_import_plain(c, v), hu_shape4(batch, 1, 1, 1)), at;
-	at = hu_import_expand(c, hu_import_numbers(c, HU_ONNX_INT64, 1, &columns, x), s);
-	free(x);
-	int in[2] = { at, hu_import_expand(c, n, s) }, mask = hu_import_call(c, "less", HU_FP32, in, 2);
-	if (mask >= 0)
-		c->p->t[mask].cls = HU_OTHER;
-	return minus_infinity(c, mask, type);
-}
-
-static int
-add(hu_importing *c, int t, int mask, hu_shape s)
-{
-	return mask < 0 ? t : hu_import_call2(c, "add", t, hu_import_expand(c, mask, s));
 }
 
 static int
@@ -211,13 +139,9 @@ hu_node_attention(hu_importing *c)
 	int t = hu_import_flat(c, product(c, &q, &k, 1), s), told = t;
 	if (cap > 0)
 		t = told = times(c, hu_import_call1(c, "tanh", times(c, t, 1 / cap)), cap);
-	if (hu_import_int(c, "is_causal", 0))
-		t = add(c, t, causal(c, v->type, q.rows, k.rows, past ? past->d[2] : 0), s);
-	t = add(c, t, given_mask(c, v->type, k.rows), s);
-	t = add(c, t, unpadded(c, v->type, q.batch, k.rows), s);
-	told = mode == 2 ? t : told;
-	hu_import_set(c, "axis", 3);
-	heads p = { hu_import_call1(c, "softmax", t), q.batch, q.heads, q.rows, k.rows };
+	int empty = -1, bias = hu_attention_bias(c, v->type, s, past ? past->d[2] : 0, &empty);
+	told = bias >= 0 && mode == 2 ? hu_import_call2(c, "add", t, bias) : told;
+	heads p = { hu_attention_softmax(c, v->type, t, bias, empty), q.batch, q.heads, q.rows, k.rows };
 	heads y = { told, q.batch, q.heads, q.rows, k.rows };
 	if (mode == 3)
 		y.t = p.t;
@@ -285,10 +209,9 @@ hu_node_rotary(hu_importing *c)
 	}
 	int x = hu_import_part(c, h.t, 3, 0, all), a = part(c, x, 0, 2, n, apart), b = part(c, x, 1, 2, n, apart),
 	    cosine = angles(c, 1, &h, n), sine = angles(c, 2, &h, n);
-	int real = hu_import_call2(
-		c, "sub", hu_import_call2(c, "mul", cosine, a), hu_import_call2(c, "mul", sine, b));
-	int imaginary = hu_import_call2(
-		c, "add", hu_import_call2(c, "mul", sine, a), hu_import_call2(c, "mul", cosine, b));
+	int real = hu_import_call2(c, "sub", hu_import_call2(c, "mul", cosine, a), hu_import_call2(c, "mul", sine, b));
+	int imaginary =
+		hu_import_call2(c, "add", hu_import_call2(c, "mul", sine, a), hu_import_call2(c, "mul", cosine, b));
 	if (apart) { /* one of either in turn */
 		size_t rows = h.batch * h.heads * h.rows * n;
 		real = hu_import_flat(c, real, hu_shape2(rows, 1));

@@ -333,9 +333,13 @@ blocks(hu_importing *c, int to_space)
 		memcpy(x.from, rows == 1 ? dcr : crd, sizeof dcr);
 	} else {
 		t = hu_import_flat(c, t, (hu_shape){ 6, { d[0], C, down[2], b, down[3], b } });
-		x = hu_axes_same((hu_shape){ 6, { d[0], b, b, C, down[2], down[3] } });
-		int back[6] = { 0, 3, 5, 1, 2, 4 };
-		memcpy(x.from, back, sizeof back);
+		/* [N, C, H, b, W, b] to [N, b, b, C, H, W], or with mode CRD to [N, C, b, b, H, W] */
+		hu_shape s = { 6, { d[0], b, b, C, down[2], down[3] } };
+		if (rows == 2)
+			s = (hu_shape){ 6, { d[0], C, b, b, down[2], down[3] } };
+		x = hu_axes_same(s);
+		int dcr[6] = { 0, 3, 5, 1, 2, 4 }, crd[6] = { 0, 1, 3, 5, 2, 4 };
+		memcpy(x.from, rows == 1 ? dcr : crd, sizeof dcr);
 	}
 	t = hu_import_move(c, t, &x);
 	t = hu_import_flat(c, t, hu_import_shape(4, down));

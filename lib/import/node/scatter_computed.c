@@ -127,3 +127,38 @@ hu_scatter_nd_computed(hu_importing *c, hu_value *v, hu_value *at, hu_value *u)
 	}
 	finish(c, v, hu_import_flat(c, t, hu_import_shape(v->rank, v->d)));
 }
+
+void
+hu_node_tensor_scatter(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *u = hu_import_in(c, 1), *first = hu_import_in(c, 2);
+	int axis = v ? hu_import_axis(c, hu_import_int(c, "axis", -2), v->rank) : -1;
+	int around = !strcmp(hu_import_text(c, "mode", "linear"), "circular");
+
+	if (!v || !u || axis < 0)
+		return;
+	int fits = axis > 0 && u->rank == v->rank && u->d[axis] <= v->d[axis] && (!first || first->n == v->d[0]);
+	for (int j = 0; fits && j < v->rank; j++)
+		fits = j == axis || u->d[j] == v->d[j];
+	if (!fits) {
+		hu_import_fail(c, HU_EFILE,
+			"its update does not fit the cache, or its places are not one for each of a batch");
+		return;
+	}
+	hu_shape s = hu_import_shape(u->rank, u->d), one = { .rank = v->rank };
+	hu_value at = { .type = HU_ONNX_INT64, .rank = u->rank, .n = u->n, .last = -1 };
+	memcpy(at.d, u->d, sizeof at.d);
+	at.plain = counted(c, s, axis);
+	if (first) {
+		for (int j = 0; j < v->rank; j++)
+			one.d[j] = j ? 1 : v->d[0];
+		int t = hu_index_places(c, hu_import_flat(c, hu_import_plain(c, first), one), v->d[axis]);
+		at.plain = hu_import_call2(c, "add", at.plain, hu_import_expand(c, t, s));
+	}
+	if (around) {
+		double n = (double)v->d[axis];
+		int turns = hu_import_call1(c, "floor", hu_import_by(c, "div", at.plain, HU_ONNX_INT64, n));
+		at.plain = hu_import_call2(c, "sub", at.plain, hu_import_by(c, "mul", turns, HU_ONNX_INT64, n));
+	}
+	hu_scatter_elements_computed(c, v, &at, u, axis);
+}

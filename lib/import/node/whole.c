@@ -140,6 +140,24 @@ hu_node_is_inf(hu_importing *c)
 	mask_out(c, mask, a);
 }
 
+/* Remainder T of X and Y, numbers of TYPE that may be infinite: of a finite X and an infinite Y it is X, or Y where
+   that has the other sign and the remainder has the divisor's. */
+static int
+of_infinite(hu_importing *c, int t, int x, int y, int type, int dividends)
+{
+	int none = hu_import_like(c, x, type, INFINITY), finite, far, in[3] = { -1, y, x };
+
+	if (t < 0)
+		return -1;
+	finite = hu_import_truth(c, "less", hu_import_call1(c, "abs", x), none);
+	far = hu_import_truth(c, "equal", hu_import_call1(c, "abs", y), none);
+	int signs = hu_import_call2(c, "mul", hu_import_call1(c, "sign", x), hu_import_call1(c, "sign", y));
+	in[0] = hu_import_truth(c, "less", signs, hu_import_like(c, signs, type, 0));
+	int rest = dividends ? x : hu_import_call(c, "where", hu_import_format(c, type), in, 3);
+	int here = hu_import_truth(c, "logical_and", finite, far);
+	return hu_import_call(c, "where", hu_import_format(c, type), (int[]){ here, rest, t }, 3);
+}
+
 /* The remainder that has the divisor's sign, or with fmod=1 the dividend's. */
 void
 hu_node_mod(hu_importing *c)
@@ -154,6 +172,8 @@ hu_node_mod(hu_importing *c)
 	    q = hu_import_call2(c, "div", x, y);
 	q = dividends ? hu_whole_trunc(c, q) : hu_import_call1(c, "floor", q);
 	int t = hu_import_call2(c, "sub", x, hu_import_call2(c, "mul", q, y));
+	if (!hu_import_whole(a->type))
+		t = of_infinite(c, t, x, y, a->type, dividends);
 	hu_import_out(c, 0, a->type, all.rank, all.d)->plain = t;
 }
 
@@ -200,7 +220,7 @@ hu_node_range(hu_importing *c)
 	double *x = hu_import_room(c, n);
 	for (size_t i = 0; x && i < n; i++)
 		x[i] = hu_import_format(c, v[0]->type) == HU_FP32 ? (double)((float)k[0] + (float)i * (float)k[2])
-							       : k[0] + (double)i * k[2];
+								  : k[0] + (double)i * k[2];
 	int t = x ? hu_import_numbers(c, v[0]->type, 1, &n, x) : -1;
 	hu_import_out(c, 0, v[0]->type, 1, &n)->plain = t;
 	free(x);
