@@ -68,6 +68,8 @@ int hu_program_moment(const hu_program *p, int tensor);
 #define HU_LINK_COMPENSATION "compensation"
 #define HU_LINK_STEP "taken"
 int hu_program_compensation(const hu_program *p, int tensor, int *compensation, int *step);
+/* Returns 1 if the tensor is the compensation of another one. */
+int hu_program_compensates(const hu_program *p, int tensor);
 /* Returns 1 if the tensor is the output of a cast to a narrower format; *from gets the cast's input, *scale the tensor
    of its scale, -1 if it has none. */
 int hu_is_cast(const hu_program *p, int tensor, int *from, int *scale);

@@ -83,6 +83,7 @@ EXPENSIVE_SCRIPT_TESTS += t/trainer/x-images-many.py
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-mnist.sh
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-ranks-kill.py
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-ranks.py
+EXPENSIVE_SCRIPT_TESTS += t/trainer/x-short-optimizers.py
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-torch-bert.py
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-torch-training.py
 EXPENSIVE_SCRIPT_TESTS += t/trainer/x-torch-vision.py

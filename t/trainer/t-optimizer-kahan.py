@@ -52,6 +52,7 @@ for optimizer in ('adamw', 'sgd', 'lion', 'muon'):
        '%s: of %d updates %d leave both as they are, and so says swamping.tsv' % (optimizer, moves, kept),
        str(all_of))  # fmt: skip
     summary = json.load(open(at(optimizer, 'analysis', 'summary.json')))
+    ok(summary['cause'] != 'states', '%s: a compensation is no state of its own' % optimizer, summary['verdict'][0])
     ok(summary['numbers']['update_cosine'] > 0.999, '%s: together they take their update' % optimizer,
        summary['verdict'][0])  # fmt: skip
 f = {t['name']: t['format'] for t in runs.program('adamw')['tensors']}
