@@ -50,11 +50,8 @@ become_gnuplot(const char *dir, const char *first, const char *argument, const c
 	if (chdir(dir))
 		_exit(126);
 	int out = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	if (in < 0 || out < 0)
+	if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
 		_exit(126);
-	dup2(in, 0);
-	dup2(out, 1);
-	dup2(out, 2);
 	/* -d: the user's settings file must not change the figures */
 	char *plain[] = { "gnuplot", "-d", (char *)argument, NULL },
 	     *after[] = { "gnuplot", "-d", "-e", (char *)first, (char *)argument, NULL },
@@ -88,16 +85,14 @@ static int
 finish(pid_t pid, int seconds)
 {
 	const struct timespec pause = { 0, 5000000 };
-	struct timespec begun, now;
+	double begun = hu_now();
 	int status, killed = 0;
 	pid_t got;
 
-	clock_gettime(CLOCK_MONOTONIC, &begun);
 	while ((got = waitpid(pid, &status, killed ? 0 : WNOHANG)) <= 0) {
 		if (got < 0 && errno != EINTR)
 			return -1;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (!killed && now.tv_sec - begun.tv_sec > seconds)
+		if (!killed && hu_now() - begun > seconds)
 			killed = !kill(pid, SIGKILL);
 		nanosleep(&pause, NULL);
 	}
@@ -134,6 +129,9 @@ hu_gnuplot_check(void)
 
 	HU_TRY(start("/", NULL, "--version", "/dev/null", &pid));
 	int code = finish(pid, VERSION_SECONDS);
+	if (code == 126)
+		return hu_fail(
+			HU_EUNABLE, "gnuplot could not be started: the system gives it no files to read and write");
 	return code == 0 ? HU_OK : code == HANGS ? hangs("to say its version", VERSION_SECONDS) : absent();
 }
 

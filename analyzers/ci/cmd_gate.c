@@ -146,6 +146,7 @@ check(const gate *g, const char *format, int say, hu_command_end *end, char **te
 	argv[argc++] = "--";
 	for (int i = 0; i < g->nruns; i++)
 		argv[argc++] = g->runs[i];
+	*end = (hu_command_end){ .code = HU_EXIT_ENV };
 	FILE *f = text ? tmpfile() : NULL;
 	hu_status st = text && !f ? hu_fail(HU_EIO, "no temporary file can be made: is TMPDIR's disk full?") : HU_OK;
 
@@ -156,7 +157,7 @@ check(const gate *g, const char *format, int say, hu_command_end *end, char **te
 		*n = size > 0 ? (size_t)size : 0;
 		*text = hu_xcalloc(*n + 1, 1);
 		rewind(f);
-		if (fread(*text, 1, *n, f) != *n)
+		if (size < 0 || fread(*text, 1, *n, f) != *n)
 			st = hu_fail(HU_EIO, "what check wrote cannot be read back");
 	}
 	if (f)

@@ -72,8 +72,8 @@ start(hu_library *l, const char *name)
 	fflush(NULL);
 	l->pid = fork();
 	if (l->pid == 0) {
-		dup2(ask[0], STDIN_FILENO);
-		dup2(answer[1], STDOUT_FILENO);
+		if (dup2(ask[0], STDIN_FILENO) < 0 || dup2(answer[1], STDOUT_FILENO) < 0)
+			_exit(126);
 		for (int k = 0; k < 2; k++) {
 			close(ask[k]);
 			close(answer[k]);

@@ -45,9 +45,8 @@ become(char **word, const char *work, const char *out, const char *err)
 
 	if (in < 0 || o < 0 || e < 0 || chdir(work))
 		_exit(126);
-	dup2(in, 0);
-	dup2(o, 1);
-	dup2(e, 2);
+	if (dup2(in, 0) < 0 || dup2(o, 1) < 0 || dup2(e, 2) < 0)
+		_exit(126);
 	execv("/proc/self/exe", word);
 	_exit(127);
 }

@@ -9,5 +9,5 @@ sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get('srcdir', '.')), 
 import faults
 import tap
 
-faults.sweep_all(int(os.environ.get('FAULTS_MOST', '400')))
+faults.sweep_all(int(os.environ.get('FAULTS_MOST', '400')), more=True)
 tap.finish()

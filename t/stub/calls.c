@@ -2,10 +2,12 @@
    Runs a program and lets one of its system calls fail, be short, or be the last:
        calls REPORT CALLS N HOW PROGRAM ARGUMENT...
    CALLS are names of the table below, between commas. Of the calls of halfulp that concern a file of the user's (no
-   library, no standard stream, nothing of /proc and the like) the N-th fails with the error HOW (EIO, ENOSPC, EMFILE,
-   EACCES, EINTR, ENOMEM, EDQUOT); `short`: half of it is written or read; `kill`: the program is killed before it.
-   `HOW+` has all later ones fail too. N = 0 only counts. REPORT is given a line: how many were counted, how many
-   failed, the last that failed. The exit code is the program's, or 128 and the number of the signal that ended it.
+   library, no standard stream, nothing of /proc and the like), and of those that concern no file, the N-th fails with
+   the error HOW (EIO, ENOSPC, EMFILE, EACCES, EINTR, ENOMEM, EDQUOT, EAGAIN, EPIPE; a file is closed all the same);
+   `short`: half of it is written or read; `kill`: the program is killed before it; `swap`: before it the file that it
+   names is replaced by the one beside it whose name ends with .other, where there is one. `HOW+` has all later ones
+   fail too. N = 0 only counts. REPORT is given a line: how many were counted, how many failed, the last that failed.
+   The exit code is the program's, or 128 and the number of the signal that ended it.
    Nothing is altered inside the program, which is traced (ptrace) and stopped at these calls by a filter (seccomp). */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,10 +34,11 @@ main(void)
 #include <sys/prctl.h>
 #include <sys/user.h>
 
-enum { PATH = 1, AT = 2, FD = 4, MAPPED = 8, SIZED = 16 };
+enum { PATH = 1, AT = 2, FD = 4, MAPPED = 8, SIZED = 16, STANDARD = 32, ANONYMOUS = 64, NONE = 128 };
 
 /* Where a call says which file it means: its first argument is a path, its second is, its first is a descriptor, its
-   fifth is one that is mapped. SIZED: its third argument is a length. */
+   fifth is one that is mapped. SIZED: its third argument is a length. STANDARD: its first argument is the descriptor
+   of standard output or standard error. ANONYMOUS: it maps no file. NONE: it means no file. */
 static const struct {
 	const char *name;
 	int number, kind;
@@ -64,6 +67,38 @@ static const struct {
 	{ "unlink", SYS_unlink, PATH },
 	{ "unlink", SYS_unlinkat, AT },
 	{ "mmap", SYS_mmap, MAPPED },
+	{ "say", SYS_write, STANDARD | SIZED },
+	{ "say", SYS_writev, STANDARD },
+	{ "memory", SYS_mmap, ANONYMOUS },
+	{ "memory", SYS_mremap, NONE },
+	{ "memory", SYS_brk, NONE },
+	{ "unmap", SYS_munmap, NONE },
+	{ "unmap", SYS_mprotect, NONE },
+	{ "unmap", SYS_madvise, NONE },
+	{ "process", SYS_clone, NONE },
+	{ "process", SYS_clone3, NONE },
+	{ "process", SYS_fork, NONE },
+	{ "process", SYS_vfork, NONE },
+	{ "process", SYS_pipe, NONE },
+	{ "process", SYS_pipe2, NONE },
+	{ "process", SYS_execve, NONE },
+	{ "wait", SYS_wait4, NONE },
+	{ "wait", SYS_clock_nanosleep, NONE },
+	{ "ask", SYS_getcwd, NONE },
+	{ "ask", SYS_uname, NONE },
+	{ "ask", SYS_sysinfo, NONE },
+	{ "ask", SYS_getrandom, NONE },
+	{ "ask", SYS_prlimit64, NONE },
+	{ "ask", SYS_getrusage, NONE },
+	{ "ask", SYS_sched_getaffinity, NONE },
+	{ "ask", SYS_statfs, PATH },
+	{ "ask", SYS_fstatfs, FD },
+	{ "ask", SYS_access, PATH },
+	{ "ask", SYS_faccessat, AT },
+	{ "ask", SYS_faccessat2, AT },
+	{ "ask", SYS_readlink, PATH },
+	{ "ask", SYS_fcntl, FD },
+	{ "ask", SYS_chdir, PATH },
 };
 enum { CALLS = sizeof table / sizeof *table };
 
@@ -71,11 +106,13 @@ static const struct {
 	const char *name;
 	int code;
 } errors[] = { { "EIO", EIO }, { "ENOSPC", ENOSPC }, { "EMFILE", EMFILE }, { "EACCES", EACCES }, { "EINTR", EINTR },
-	{ "ENOMEM", ENOMEM }, { "EDQUOT", EDQUOT }, { "short", 0 }, { "kill", -1 } };
+	{ "ENOMEM", ENOMEM }, { "EDQUOT", EDQUOT }, { "EAGAIN", EAGAIN }, { "EPIPE", EPIPE }, { "short", 0 },
+	{ "kill", -1 }, { "swap", -2 } };
 
 static const char *names;
 static long at, counted, failed;
 static int how, onwards;
+static pid_t closing; /* the process whose close() ends as a failure */
 static char last[400] = "-";
 
 static int
@@ -124,21 +161,33 @@ text_of(char *to, size_t room, pid_t pid, unsigned long address)
 	to[n] = 0;
 }
 
-/* Sets path to the file that the call means; "" where that is none. */
+/* Sets path to the file that the call means; "" where that is none, and where it is not the row's kind. */
 static void
 file_of(char *path, size_t room, pid_t pid, int kind, const struct user_regs_struct *r)
 {
-	int fd = (int)(kind & MAPPED ? r->r8 : r->rdi);
-	char link[64];
+	int fd = (int)(kind & MAPPED ? r->r8 : r->rdi), is_at = kind & AT && fd >= 0;
+	char link[64], name[200] = "";
 
 	*path = 0;
 	if (kind & (PATH | AT)) {
-		text_of(path, room, pid, kind & PATH ? r->rdi : r->rsi);
-	} else if (fd > 2) {
-		snprintf(link, sizeof link, "/proc/%d/fd/%d", pid, fd);
-		ssize_t n = readlink(link, path, room - 1);
-		path[n > 0 ? n : 0] = 0;
+		text_of(is_at ? name : path, is_at ? sizeof name : room, pid, kind & PATH ? r->rdi : r->rsi);
+		if (!is_at || *name == '/') {
+			if (is_at)
+				snprintf(path, room, "%s", name);
+			return;
+		}
+	} else if (kind & NONE || (kind & STANDARD && (fd == 1 || fd == 2)) || (kind & ANONYMOUS && (int)r->r8 < 0)) {
+		snprintf(path, room, "-");
+		return;
+	} else if (fd <= 2 || kind & (STANDARD | ANONYMOUS)) {
+		return;
 	}
+	snprintf(link, sizeof link, "/proc/%d/fd/%d", pid, fd);
+	ssize_t n = readlink(link, path, room - 1);
+	n = n > 0 ? n : 0;
+	path[n] = 0;
+	if (is_at)
+		snprintf(path + n, room - (size_t)n, "/%s", name);
 }
 
 static int
@@ -148,7 +197,7 @@ is_users(const char *path)
 		"pipe:", "socket:", "anon_inode:" };
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (!strncmp(path, others[i], strlen(others[i])))
+		if (!strncmp(path, others[i], strlen(others[i])) && strncmp(path, "/dev/shm/", 9))
 			return 0;
 	return *path && !strstr(path, ".so");
 }
@@ -168,41 +217,71 @@ is_program(pid_t pid)
 	return !strcmp(name, "halfulp\n");
 }
 
+/* Puts the file in its place whose name is that one and .other; returns whether there was one. */
+static int
+swapped(const char *path)
+{
+	char other[320];
+
+	snprintf(other, sizeof other, "%s.other", path);
+	return !rename(other, path);
+}
+
 /* The process stands before a call of the table. */
 static void
 before(pid_t pid)
 {
 	struct user_regs_struct r;
-	char path[300];
-	int i = 0;
+	char path[300] = "";
+	int i = -1;
 
 	if (!is_program(pid) || ptrace(PTRACE_GETREGS, pid, 0, &r))
 		return;
-	while (i < CALLS && table[i].number != (int)r.orig_rax)
-		i++;
-	if (i == CALLS)
-		return;
-	file_of(path, sizeof path, pid, table[i].kind, &r);
-	if (!is_users(path) || (!how && !(table[i].kind & SIZED)))
+	while (++i < CALLS)
+		if (table[i].number == (int)r.orig_rax && asked(table[i].name)) {
+			file_of(path, sizeof path, pid, table[i].kind, &r);
+			if (*path)
+				break;
+		}
+	if (i == CALLS || !is_users(path) || (!how && !(table[i].kind & SIZED)))
 		return;
 	counted++;
 	if (!at || (onwards ? counted < at : counted != at))
 		return;
-	failed++;
 	snprintf(last, sizeof last, "%s %s", table[i].name, path);
-	if (how < 0) {
+	if (how == -2) {
+		failed += swapped(path);
+		return;
+	}
+	failed++;
+	if (how == -1) {
 		kill(pid, SIGKILL);
 		return;
 	}
 	if (!how) {
 		r.rdx = r.rdx > 1 ? r.rdx / 2 : r.rdx;
+	} else if (r.orig_rax == SYS_close) {
+		closing = pid;
+		return;
 	} else {
-		if (r.orig_rax == SYS_close) /* Linux closes it all the same */
-			return;
 		r.orig_rax = (unsigned long)-1;
-		r.rax = (unsigned long)-how;
+		/* brk() says that it failed by returning the end that there was, which is never 0 */
+		r.rax = table[i].number == SYS_brk ? 0 : (unsigned long)-how;
 	}
 	ptrace(PTRACE_SETREGS, pid, 0, &r);
+}
+
+/* The process stands behind the close() that has closed its file, and is told that it failed. */
+static void
+behind(pid_t pid)
+{
+	struct user_regs_struct r;
+
+	closing = 0;
+	if (!ptrace(PTRACE_GETREGS, pid, 0, &r)) {
+		r.rax = (unsigned long)-how;
+		ptrace(PTRACE_SETREGS, pid, 0, &r);
+	}
 }
 
 int
@@ -236,9 +315,11 @@ main(int argc, char **argv)
 		}
 		if (event == PTRACE_EVENT_SECCOMP)
 			before(pid);
+		else if (!event && pid == closing && WSTOPSIG(status) == SIGTRAP)
+			behind(pid);
 		else if (!event && WSTOPSIG(status) != SIGSTOP && WSTOPSIG(status) != SIGTRAP)
 			signal = WSTOPSIG(status);
-		ptrace(PTRACE_CONT, pid, 0, signal);
+		ptrace(pid == closing ? PTRACE_SYSCALL : PTRACE_CONT, pid, 0, signal);
 	}
 	FILE *f = fopen(argv[1], "w");
 	if (f) {

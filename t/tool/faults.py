@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs commands of halfulp while one allocation (t/stub/allocations.c) or one system call (t/stub/calls.c) fails, and
-# judges what is left: the exit code says that it failed, standard error has one line, no file under a final name is
-# new and different from what the command writes, no temporary file stays; and a command that ends well has said and
-# written what it says and writes without a fault.
+# Runs commands of halfulp while one allocation (t/stub/allocations.c), one call of the C library (t/stub/functions.c) or
+# one system call (t/stub/calls.c) fails, and judges what is left: the exit code says that it failed, standard error has
+# one line, no file under a final name is new and different from what the command writes, no temporary file stays; and a
+# command that ends well has said and written what it says and writes without a fault.
 import json
 import os
 import re
@@ -12,29 +12,13 @@ import struct
 import subprocess
 import sys
 
-import npzfile
-import onnxfile
 import tap
+from fault_commands import COMMANDS, MORE, environment, prepare
 from tap import HALFULP, TOP, bail_out, skip_all
 
+SLOWER = ('3', '7')     # how many times faster the clock goes for a command whose times are looked for
 SECONDS = 60        # a command that takes longer with a fault than so is said to hang
 TIMED = re.compile(rb'\d+(\.\d+)?(e[+-]?\d+)?')
-
-
-def environment(**more):
-    # One thread: the N-th call is the same one each time. Libraries' own settings do not matter.
-    keep = {k: v for k, v in os.environ.items() if not k.startswith(('FAULT_', 'LD_PRELOAD'))}
-    all = dict(keep, LC_ALL='C', OMP_NUM_THREADS='1', OMP_WAIT_POLICY='passive', HALFULP_MPI='none')
-    all.update(more)
-    return {k: v for k, v in all.items() if v}
-
-
-GNUPLOT = """#!/bin/sh
-# Draws nothing: what is tried is the program that starts it
-for last; do :; done
-test "$last" = --version && exit 0
-for f in svg png; do printf '%0300d' 0 >"${last%.gp}.$f"; done
-"""
 
 
 def compiler():
@@ -44,7 +28,7 @@ def compiler():
 def build(folder, source, *flags):
     """Compiles t/stub/SOURCE into the folder; skips the test where that is not possible here."""
     path = os.path.join(folder, source.replace('.c', ''))
-    p = subprocess.run([*compiler(), '-O1', *flags, '-o', path, os.path.join(TOP, 't/stub', source), '-ldl'],
+    p = subprocess.run([*compiler(), '-O1', '-I', TOP, *flags, '-o', path, os.path.join(TOP, 't/stub', source), '-ldl'],
                        capture_output=True, text=True)
     if p.returncode:
         skip_all('t/stub/%s is not compiled here: %s' % (source, (p.stderr.strip().splitlines() or ['?'])[-1]))
@@ -54,84 +38,6 @@ def build(folder, source, *flags):
 def watched():
     """Whether a sanitizer watches the program, which then has allocators and exits of its own."""
     return b'__asan_init' in open(HALFULP, 'rb').read()
-
-
-# --- the commands and their files -------------------------------------------------------------------------------------
-TRAIN = ('--quiet --model mlp --data digits --policy mixed_float16 --width 0.02 --size 8 --train 32 --eval 8 '
-         '--batch 16 --threads 1')
-COMMANDS = {
-    'calc': "calc '0.1 + sqrt(2) * 1e-3' --format fp16,bf16,fp32 --json",
-    'calc text': "calc '1 + 2^-11 + 3' --format fp16 --mode RZ",
-    'round': 'round 0.1 65504.5 --format fp16,e4m3 --json',
-    'formats': 'formats e4m3 --json',
-    'accumulate': 'accumulate --n 40 --json',
-    'accumulate file': 'accumulate --terms t.npy --json',
-    'train': 'train %s --steps 2 new' % TRAIN,
-    'train resume': 'train --resume cut',
-    'analyze': 'analyze run --threads 1',
-    'report': 'report seen --json',
-    'verify': 'verify run --threads 1',
-    'baseline': 'baseline seen -o other.tsv --reason first',
-    'check': 'check seen --baseline base.tsv --json',
-    'diff': 'diff a.npy b.npy --json',
-    'diff npz': 'diff x.npz y.npz --json',
-    'merge': 'merge one.part two.part',
-    'validate': 'validate m.onnx --data x.npz --policies fp16,bf16 --outputs outs --json',
-    'advise': "advise m.onnx --data x.npz --accept 'rel_l2<=1e-2' --formats fp16,bf16 --json",
-    'inspect': 'inspect m.onnx --threads 1 --json',
-    'tree': 'tree --backend cpu --n 7 --json',
-    'plan': 'plan --json',
-    'plan text': 'plan',
-    'judge': 'judge softmax --in x=x.npy --got y.npy --json',
-    'op': 'op matmul --in a=a.npy --in b=b.npy --out d.npy',
-}
-
-
-def npy(path, shape, values):
-    head = "{'descr': '<f4', 'fortran_order': False, 'shape': %s, }" % (shape,)
-    head += ' ' * (117 - len(head)) + '\n'
-    with open(path, 'wb') as f:
-        f.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode())
-        f.write(struct.pack('<%df' % len(values), *values))
-
-
-def prepare(folder, tracer):
-    """Makes the files that the commands read."""
-    os.makedirs(folder)
-    os.environ['GNUPLOT'] = os.path.join(os.path.dirname(folder), 'gp')
-    with open(os.environ['GNUPLOT'], 'w') as f:
-        f.write(GNUPLOT)
-    os.chmod(os.environ['GNUPLOT'], 0o755)
-    here = os.getcwd()
-    os.chdir(folder)
-    npy('a.npy', (3, 3), [0.1 * i - 0.53 for i in range(9)])
-    npy('b.npy', (3, 3), [0.37 * i + 0.11 for i in range(9)])
-    npy('x.npy', (3, 4), [0.91 * i - 5.3 for i in range(12)])
-    npy('y.npy', (3, 4), [0.25] * 12)
-    npy('t.npy', (40,), [0.1 * i for i in range(40)])
-    npzfile.npz('x.npz', x=((3, 4), [0.91 * i - 5.3 for i in range(12)]))
-    npzfile.npz('y.npz', x=((3, 4), [0.91 * i - 5.31 for i in range(12)]))
-    onnxfile.write('m.onnx', onnxfile.graph(
-        [onnxfile.node('MatMul', 'x w', 'y', name='fc'), onnxfile.node('Relu', 'y', 'z')],
-        [onnxfile.floats('w', [4, 3], [0.37 * i - 1.7 for i in range(12)])],
-        [onnxfile.value('x', ['n', 4])], [onnxfile.value('z', ['n', 3])]))
-    for line in ('train %s --steps 2 run' % TRAIN, 'train %s --steps 2 seen' % TRAIN, 'analyze seen --threads 1',
-                 'baseline seen -o base.tsv --reason first', 'analyze run --only state --shard 1/2 --part one.part',
-                 'analyze run --only state --shard 2/2 --part two.part'):
-        p = subprocess.run([HALFULP, *shlex.split(line)], capture_output=True, text=True, env=environment())
-        if p.returncode:
-            bail_out('%s: %s' % (line, p.stderr))
-    # A run that was killed at the last of the calls that make it, where it has checkpoints
-    cut = shlex.split('train %s --steps 4 --checkpoint-every 1 cut' % TRAIN)
-    env = environment()
-    subprocess.run([tracer, '../report', 'rename', '0', 'kill', HALFULP, *cut], capture_output=True, env=env)
-    renames = int(open('../report').read().split()[0]) if os.path.exists('../report') else 0
-    shutil.rmtree('cut', ignore_errors=True)
-    if renames:
-        at = str(renames - 8)
-        subprocess.run([tracer, '../report', 'rename', at, 'kill', HALFULP, *cut], capture_output=True, env=env)
-    os.chdir(here)
-    return os.path.isdir(folder + '/cut')
 
 
 def tree(folder):
@@ -168,7 +74,7 @@ def numberless(j):
 
 def same(a, b, exactly):
     """Whether two contents agree; not `exactly`: but for numbers and their checksums, in a file that holds times."""
-    a, b = (re.sub(rb'\(\d+\.\d s\)|[\d.e+-]+ (?=ms a step|of them waiting)', b'', x) for x in (a, b))
+    a, b = (re.sub(rb'\(\d+\.\d s\)|[\d.e+-]+ ms a step(, [\d.]+ of them waiting for data)?', b'', x) for x in (a, b))
     if exactly or a == b:
         return a == b
     j, k = parsed(a), parsed(b)
@@ -186,16 +92,18 @@ def begun(a, b):
 
 class Case:
     """A command, what it does without a fault, and a folder that it works in."""
-    def __init__(self, name, home, files):
-        self.name, self.words = name, shlex.split(COMMANDS[name])
+    def __init__(self, name, home, files, clock=''):
+        self.name, self.words = name, shlex.split((COMMANDS | MORE)[name])
         self.files, self.folder, self.report = files, os.path.join(home, 'work'), os.path.join(home, 'report')
         self.code, self.out, err, self.after = self.run([HALFULP])
         if self.code not in (0, 1):
             bail_out('%s: exit %d: %s' % (name, self.code, err))
         self.before = tree(files)
-        again = self.run([HALFULP])
-        self.steady = {p for p in self.after if again[3].get(p) == self.after[p]}
-        self.out_steady = again[1] == self.out
+        self.steady, self.out_steady = set(self.after), True
+        for seconds in SLOWER:      # times that a file or the output tells differ where the program is slower
+            again = self.run([HALFULP], **({'LD_PRELOAD': clock, 'FAULT_SLOWER': seconds} if clock else {}))
+            self.steady -= {p for p in self.after if again[3].get(p) != self.after[p]}
+            self.out_steady &= again[1] == self.out
 
     def run(self, before, **more):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -269,6 +177,28 @@ def allocations(case, library, caller, most, onwards=False):
     return count, tried, wrong
 
 
+def functions(case, library, most):
+    """Lets chosen calls fail that the program makes of the C library, at most so many of each function; `clock` goes
+    back. Returns how many calls there are, how many were tried, and what was wrong."""
+    names = subprocess.run([HALFULP], env=environment(LD_PRELOAD=library, FAULT_FUNCTION='list'), capture_output=True,
+                           text=True).stdout.split()
+    how = dict(LD_PRELOAD=library, FAULT_REPORT=case.report)
+
+    def read():
+        return struct.unpack('<%dq' % (len(names) + 1), open(case.report, 'rb').read())
+
+    case.run([HALFULP], FAULT_AT='0', **how)
+    counts, tried, wrong = read(), 0, []
+    for name, count in zip(names, counts):
+        for n in chosen(count, most):
+            end = case.run([HALFULP], FAULT_FUNCTION=name, FAULT_AT=str(n), **how)
+            if read()[-1]:
+                tried += 1
+                wrong += ['%s: %s, call %d of %d: %s' % (case.name, name, n, count, w)
+                          for w in case.judge(*end, codes=(4,)) if not (end[0] and 'unlink' in name and 'stays' in w)]
+    return sum(counts[:-1]), tried, wrong
+
+
 def calls(case, tracer, names, how, most):
     """Lets each chosen system call fail in the way `how`. Returns as allocations() does."""
     codes = (2, 3, 4) if how.startswith('EACCES') else (4,)
@@ -298,15 +228,15 @@ AGAIN = {'train': 'train --resume new', 'train resume': 'train --resume cut'}
 KILLED_AT = 'write,fsync,rename,unlink,close,open,mkdir'
 
 
-def kills(case, tracer, most):
-    """Kills the command before each chosen call and runs it again. Returns as calls() does."""
-    case.run([tracer, case.report, KILLED_AT, '0', 'kill', HALFULP])
+def kills(case, tracer, most, names=KILLED_AT):
+    """Kills the command before each chosen call of these and runs it again. Returns as calls() does."""
+    case.run([tracer, case.report, names, '0', 'kill', HALFULP])
     if not os.path.exists(case.report):
         return None, 0, []
     count = int(open(case.report).read().split()[0])
     tried, wrong = 0, []
     for n in chosen(count, most):
-        code, _, _, files = case.run([tracer, case.report, KILLED_AT, str(n), 'kill', HALFULP])
+        code, _, _, files = case.run([tracer, case.report, names, str(n), 'kill', HALFULP])
         _, failed, what = open(case.report).read().split(None, 2)
         if failed == '0':
             continue
@@ -332,49 +262,63 @@ def kills(case, tracer, most):
 CALLS = [('open,read,dents,mmap,fstat', 'EIO'), ('open', 'EMFILE'), ('open,read,fstat', 'EDQUOT'),
          ('write,fsync,rename,ftruncate,mkdir', 'ENOSPC'),
          ('write,read', 'short')]
+MORE_CALLS = [('write,fsync,rename,close,unlink,seek,flock,fallocate', 'EIO'),
+              ('open,read,write,fsync,flock,wait', 'EINTR'), ('say', 'ENOSPC'), ('say', 'EPIPE'), ('say', 'EINTR'), ('say', 'short'), ('memory,unmap', 'ENOMEM'),
+              ('process', 'EAGAIN'), ('ask', 'EACCES'), ('ask', 'EIO')]
 
 
-def sweep_all(most):
-    """The test: every command, every kind of fault, at most so many points of each."""
+def sweep_all(most, more=False):
+    """The test: every command, every kind of fault, at most so many points of each; `more`: of all that there are."""
     if watched():
         tap.skip_all('a sanitizer watches the program, which has allocators and exits of its own')
     home = tap.home()
     print('# at most %d points of each kind of fault in each command (FAULTS_MOST)' % most, flush=True)
     library, tracer = build(home, 'allocations.c', '-shared', '-fPIC'), build(home, 'calls.c')
+    of_c = build(home, 'functions.c', '-shared', '-fPIC')
     is_cut = prepare(home + '/files', tracer)
-    for name in COMMANDS:
+    for name in (COMMANDS | MORE if more else COMMANDS):
         if name == 'train resume' and not is_cut:
             tap.skip(name, 'this system traces no program here')
             continue
-        case = Case(name, home, home + '/files')
+        case = Case(name, home, home + '/files', of_c)
         for caller in ('program', 'library'):
             count, tried, wrong = allocations(case, library, caller, most)
             tap.none(wrong, '%s: %d of %d allocations of the %s fail' % (name, tried, count, caller))
         count, tried, wrong = allocations(case, library, 'any', max(2, most // 3), onwards=True)
         tap.none(wrong, '%s: %d of %d, and all that follow' % (name, tried, count))
-        for names, how in CALLS:
+        if more and name not in ('gate', 'compare'):    # whose processes each begin to count anew
+            count, tried, wrong = functions(case, of_c, max(1, most // 20))
+            tap.none(wrong, '%s: %d of %d calls of the C library fail, some of each function' % (name, tried, count))
+        for names, how in CALLS + (MORE_CALLS if more else []):
             count, tried, wrong = calls(case, tracer, names, how, most)
             if count is None:
                 tap.skip('%s: %s, %s' % (name, names, how), 'this system traces no program here')
             elif count:
                 tap.none(wrong, '%s: %d of %d calls %s: %s' % (name, tried, count, names, how))
+        count, tried, wrong = kills(case, tracer, 100, 'rename') if name.startswith('train') else (0, 0, [])
+        if count:
+            tap.none(wrong, '%s: killed before %d of %d renames, and run again' % (name, tried, count))
         count, tried, wrong = kills(case, tracer, most)
         if count:
             tap.none(wrong, '%s: killed at %d of %d calls, and run again' % (name, tried, count))
 
 
 if __name__ == '__main__':
-    # faults.py NAMES HOW MOST: for whoever looks for faults by hand. HOW: program, library, any, kills, or CALLS:ERROR.
+    # faults.py NAMES HOW MOST: for whoever looks for faults by hand. HOW: program, library, any, functions, kills, or
+    # CALLS:ERROR.
     home = os.path.abspath('faults-home')
     shutil.rmtree(home, ignore_errors=True)
     os.makedirs(home)
     library, tracer = build(home, 'allocations.c', '-shared', '-fPIC'), build(home, 'calls.c')
+    of_c = build(home, 'functions.c', '-shared', '-fPIC')
     prepare(home + '/files', tracer)
-    for name in COMMANDS if sys.argv[1] == 'all' else sys.argv[1].split(','):
-        case = Case(name, home, home + '/files')
+    for name in COMMANDS | MORE if sys.argv[1] == 'all' else sys.argv[1].split(','):
+        case = Case(name, home, home + '/files', of_c)
         for how in sys.argv[2].split(';'):
             if how == 'kills':
                 found = kills(case, tracer, int(sys.argv[3]))
+            elif how == 'functions':
+                found = functions(case, of_c, int(sys.argv[3]))
             elif ':' in how:
                 found = calls(case, tracer, *how.split(':'), int(sys.argv[3]))
             else:

@@ -97,7 +97,7 @@ absent(void)
 	ok(hu_energy_open(&e, "rapl", "cpu") == HU_EDEVICE, "a meter that was named must work: %s", hu_reason());
 	ok(hu_energy_open(&e, "sundial", "cpu") == HU_EINVAL, "%s", hu_reason());
 	ok(hu_account_open(&a, "auto", "cpu", 350) == HU_OK, "an account without a meter opens");
-	hu_account_begin(&a, m);
+	hu_account_begin(&a, m, 0);
 	hu_account_write(&a, m, 0.9);
 	ok(!json_object_get(json_object_get(m, "energy"), "joules") &&
 			!strcmp(json_string_value(json_object_get(json_object_get(m, "energy"), "meter")),
@@ -121,7 +121,7 @@ account(void)
 		zone("powercap/intel-rapl:0:1", "dram\n", 1ull << 62, 0);
 		ok(hu_account_open(&a, "rapl", "cpu", part ? -1 : 400) == HU_OK, "account, part %d", part);
 		a.meter.now = test_clock;
-		hu_account_begin(&a, m);
+		hu_account_begin(&a, m, 0);
 		zone("powercap/intel-rapl:0", "package-0\n", 1ull << 62, 7 + 1800000000000ull);
 		clock_now += 1;
 		hu_account_write(&a, m, part ? 0.8 : 0);
@@ -141,7 +141,7 @@ account(void)
 		zone("powercap/intel-rapl:0", "package-0\n", 1ull << 62, 7);
 		ok(hu_account_open(&a, "rapl", "cpu", -1) == HU_OK, "an account without an intensity");
 		a.meter.now = test_clock;
-		hu_account_begin(&a, m);
+		hu_account_begin(&a, m, 0);
 		clock_now += 1;
 		hu_account_write(&a, m, 0.8);
 		hu_account_close(&a);

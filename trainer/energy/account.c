@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const double WATT_HOUR = 3600;   /* in joules */
+static const double WATT_HOUR = 3600; /* in joules */
 
 hu_status
 hu_account_open(hu_account *a, const char *meter, const char *backend, double intensity)
@@ -14,14 +14,16 @@ hu_account_open(hu_account *a, const char *meter, const char *backend, double in
 }
 
 void
-hu_account_begin(hu_account *a, const json_t *manifest)
+hu_account_begin(hu_account *a, const json_t *manifest, size_t from)
 {
 	const json_t *before = json_object_get(manifest, "energy"),
 		     *grid = json_object_get(before, "grams_co2_per_kwh"), *joules = json_object_get(before, "joules");
 
 	if (a->intensity < 0 && grid)
 		a->intensity = json_number_value(grid);
-	if (a->meter.meter && before && !joules) {
+	/* A process that was killed behind a checkpoint's last byte has told no manifest what it took. */
+	size_t told = (size_t)json_integer_value(json_object_get(manifest, "steps_done"));
+	if (a->meter.meter && ((before && !joules) || told < from)) {
 		hu_energy_close(&a->meter);
 		snprintf(a->meter.why, sizeof a->meter.why,
 			"the part of the run before it was resumed was not measured");

@@ -14,7 +14,7 @@ typedef struct hu_account { hu_energy meter; double before, intensity; } hu_acco
 /* Opens meter by hu_energy_open. intensity is in grams of CO2 per kWh, negative where not given. */
 hu_status hu_account_open(hu_account *a, const char *meter, const char *backend, double intensity);
 /* Starts counting, on top of the energy that manifest records of an interrupted run. */
-void hu_account_begin(hu_account *a, const json_t *manifest);
+void hu_account_begin(hu_account *a, const json_t *manifest, size_t from);
 void hu_account_close(hu_account *a);
 
 /* Sets "energy" in manifest: meter, joules, watt_hours and, with an intensity, grams_co2; and, where accuracy is above

@@ -221,10 +221,39 @@ select_state(const hu_program *p)
 	return select;
 }
 
+/* Has "files" name the newest two checkpoints and no other, and sets *steps (the caller frees it) and *n to all. */
+static hu_status
+name_checkpoints(hu_record *r, size_t **steps, int *n)
+{
+	char name[64];
+	hu_status st = hu_run_list_steps(r->dir, "checkpoint", steps, n);
+
+	for (int i = 0; i < *n; i++) {
+		snprintf(name, sizeof name, "checkpoint/step-%06zu.safetensors", (*steps)[i]);
+		json_object_del(files(r), name);
+		if (i >= *n - 2 && st == HU_OK)
+			st = hu_run_add_file(r->dir, name, files(r));
+	}
+	return st;
+}
+
+/* Writes the manifest, then removes the checkpoints that it does not name. */
+static hu_status
+settle(hu_record *r, const size_t *steps, int n)
+{
+	HU_TRY(hu_run_write_json(r->dir, "manifest.json", r->manifest));
+	for (int i = 0; i < n - 2; i++) {
+		char *path = hu_path(r->dir, "checkpoint/step-%06zu.safetensors", steps[i]);
+		unlink(path);
+		free(path);
+	}
+	return HU_OK;
+}
+
 hu_status
 hu_record_checkpoint(hu_record *r, hu_session *s, const hu_metrics *m, size_t step)
 {
-	char *select = select_state(s->programs.train), name[64];
+	char *select = select_state(s->programs.train);
 	size_t *steps;
 	hu_tensor *t;
 	int owned, n;
@@ -240,23 +269,34 @@ hu_record_checkpoint(hu_record *r, hu_session *s, const hu_metrics *m, size_t st
 	}
 	free(select);
 	HU_TRY(st);
-	HU_TRY(hu_run_list_steps(r->dir, "checkpoint", &steps, &n));
-	for (int i = 0; i < n; i++) {
-		snprintf(name, sizeof name, "checkpoint/step-%06zu.safetensors", steps[i]);
-		json_object_del(files(r), name);
-		if (i >= n - 2 && st == HU_OK)
-			st = hu_run_add_file(r->dir, name, files(r));
-	}
+	st = name_checkpoints(r, &steps, &n);
 	json_object_set_new(r->manifest, "steps_done", json_integer((json_int_t)step));
 	if (st == HU_OK)
 		st = hu_manifest_read(r->manifest, s, r->from, step, 0);
 	if (st == HU_OK)
-		st = hu_run_write_json(r->dir, "manifest.json", r->manifest);
-	for (int i = 0; i < n - 2 && st == HU_OK; i++) {
-		char *path = hu_path(r->dir, "checkpoint/step-%06zu.safetensors", steps[i]);
-		unlink(path);
-		free(path);
+		st = settle(r, steps, n);
+	free(steps);
+	return st;
+}
+
+hu_status
+hu_record_recover(hu_record *r, size_t from)
+{
+	size_t *steps;
+	char name[64];
+	int n;
+	hu_status st = hu_run_list_steps(r->dir, "trace", &steps, &n);
+
+	for (int i = 0; i < n && st == HU_OK; i++) {
+		snprintf(name, sizeof name, "trace/step-%06zu.safetensors", steps[i]);
+		if (steps[i] < from && !json_object_get(files(r), name))
+			st = hu_run_add_file(r->dir, name, files(r));
 	}
+	free(steps);
+	HU_TRY(st);
+	st = name_checkpoints(r, &steps, &n);
+	if (st == HU_OK && n > 2)
+		st = settle(r, steps, n);
 	free(steps);
 	return st;
 }

@@ -27,6 +27,9 @@ hu_status hu_record_begin(hu_record *r, const hu_session *s, const json_t *comma
 /* Continues an interrupted run. manifest is the one that was read; it is copied, and its "backend" becomes the one that
    s runs on. */
 void hu_record_continue(hu_record *r, const json_t *manifest, const hu_session *s);
+/* Enters into the manifest what a process that was killed had written since it wrote the manifest last: the traces of
+   steps before `from`, with which this process begins, and the checkpoints, of which it keeps the newest two. */
+hu_status hu_record_recover(hu_record *r, size_t from);
 /* Returns 1 where the step is traced. */
 int hu_record_traces(const hu_record *r, size_t step);
 /* Writes the tensors of a traced step; does nothing for other steps. To be called between hu_session_step and

@@ -237,6 +237,8 @@ prepare_resumed(job *b, const hu_args *a)
 		st = restore(b, &run);
 	b->record.from = b->from;
 	hu_run_release(&run);
+	if (st == HU_OK)
+		st = hu_record_recover(&b->record, b->from);
 	if (st == HU_OK && b->talk)
 		hu_say_start(&b->config, &b->session, &b->record, b->resumed, b->from);
 	return st;
@@ -268,6 +270,18 @@ begin(job *b, const hu_args *a)
 	return resumed ? hu_ranked_check_read(&b->session, b->record.manifest, b->dir, b->from) : HU_OK;
 }
 
+/* Has the manifest of a run whose steps are all done, but whose process was killed before it said so, say what that
+   process would have said. */
+static hu_status
+complete(job *b)
+{
+	if ((size_t)json_integer_value(json_object_get(b->record.manifest, "steps_done")) < b->from) {
+		hu_account_begin(&b->energy, b->record.manifest, b->from);
+		hu_account_write(&b->energy, b->record.manifest, 0); /* which says why there are no numbers */
+	}
+	return hu_manifest_read(b->record.manifest, &b->session, b->from, b->session.steps, 1);
+}
+
 static hu_status
 train(job *b, const hu_args *a)
 {
@@ -275,8 +289,11 @@ train(job *b, const hu_args *a)
 
 	HU_TRY(begin(b, a));
 	if (b->from >= b->session.steps) {
+		int finished = json_is_true(json_object_get(b->record.manifest, "finished"));
+		if (!finished)
+			HU_TRY(complete(b));
 		HU_TRY(hu_ranked_end(&b->session, NULL));
-		if (!json_is_true(json_object_get(b->record.manifest, "finished")))
+		if (!finished)
 			HU_TRY(hu_record_finish(&b->record, b->session.steps));
 		if (hu_args_given(a, "exercise"))
 			HU_TRY(hu_exercise_run(b->record.manifest, b->dir));
@@ -285,7 +302,7 @@ train(job *b, const hu_args *a)
 				b->session.steps, hu_shown(b->dir));
 		return HU_OK;
 	}
-	hu_account_begin(&b->energy, b->record.manifest);
+	hu_account_begin(&b->energy, b->record.manifest, b->from);
 	HU_TRY(hu_loop_run(&b->session, &b->record, &b->metrics, b->from, b->talk, &b->energy, &last));
 	HU_TRY(hu_manifest_read(b->record.manifest, &b->session, b->from, b->session.steps, 1));
 	HU_TRY(hu_ranked_end(&b->session, b->dir));
@@ -345,8 +362,7 @@ is_alone(const void *of)
 static const hu_opt_need needs[] = {
 	{ "exercise", is_alone, "where mpirun has started several processes: train it alone, with --resume" },
 	{ "graph", is_alone, "where mpirun has started several processes: they launch a step in parts" },
-	{ "quiet", prints_for_people, "beside --json, which prints the result alone" },
-	{ NULL, NULL, NULL }
+	{ "quiet", prints_for_people, "beside --json, which prints the result alone" }, { NULL, NULL, NULL }
 };
 
 const hu_command hu_cmd_train = { "train", "[OPTION...] [RUN]",

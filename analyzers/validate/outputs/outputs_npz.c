@@ -116,7 +116,8 @@ add(zip_t *z, const char *path, const array *a, const char *from)
 	zip_int64_t at = source ? zip_file_add(z, name, source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8) : -1;
 	hu_status st = HU_OK;
 
-	unlink(from);
+	if (unlink(from))
+		st = hu_fail(HU_EIO, "%s cannot be removed: %s", from, strerror(errno));
 	if (at < 0) {
 		st = hu_fail(HU_EIO, "%s: '%s' cannot be added: %s", path, name, f ? zip_strerror(z) : strerror(errno));
 		if (source)
@@ -150,6 +151,8 @@ write_arrays(hu_outfile *o, const char *dir, const char *stem, const array *a, s
 		st = write_array(&a[k], temp);
 		if (st == HU_OK)
 			st = add(z, o->path, &a[k], temp);
+		else
+			unlink(temp);
 		free(temp);
 	}
 	if (st == HU_OK && zip_close(z) == 0)

@@ -36,21 +36,21 @@ become(const hu_command *c, int argc, char **argv, int out, int err)
 {
 	int nowhere = out < 0 ? open("/dev/null", O_WRONLY) : out;
 
-	if (nowhere < 0 || dup2(nowhere, 1) < 0 || dup2(err, 2) < 0)
+	if (nowhere < 0 || dup2(nowhere, 1) < 0 || dup2(err, 2) < 0) {
+		dprintf(err, "halfulp %s: its standard output cannot be directed: %s\n", c->name, strerror(errno));
 		_exit(HU_EXIT_ENV);
+	}
 	close(err);
 	exit(hu_bug_no_end(hu_command_main(c, argc, argv)));
 }
 
 /* Reads what the child says until it ends, keeps its last line that is not empty. */
 static char *
-listen(int from, int say)
+listen(FILE *f, int say)
 {
-	FILE *f = fdopen(from, "r");
 	char *line = NULL, *last = NULL;
 	size_t room = 0;
 
-	HU_ASSERT(f);
 	while (getline(&line, &room, f) > 0) {
 		if (say)
 			fputs(line, stderr);
@@ -61,7 +61,6 @@ listen(int from, int say)
 		last = hu_xstrdup(line);
 	}
 	free(line);
-	fclose(f);
 	return last ? last : hu_xstrdup("");
 }
 
@@ -87,22 +86,31 @@ hu_command_run(hu_command_end *end, int argc, char **argv, int out, int say)
 	if (pipe(ends))
 		return hu_fail(HU_EUNABLE, "halfulp %s could not be started: %s", argv[0], strerror(errno));
 	fflush(NULL);
-	pid_t pid = fork();
+	FILE *from = fdopen(ends[0], "r");
+	pid_t pid = from ? fork() : -1;
 	if (pid < 0) {
-		close(ends[0]);
+		hu_fail(HU_EUNABLE, "halfulp %s could not be started: %s", argv[0], strerror(errno));
+		if (from)
+			fclose(from);
+		else
+			close(ends[0]);
 		close(ends[1]);
-		return hu_fail(HU_EUNABLE, "halfulp %s could not be started: %s", argv[0], strerror(errno));
+		return HU_EUNABLE;
 	}
 	if (!pid) {
 		close(ends[0]);
 		become(c, argc, argv, out, ends[1]);
 	}
 	close(ends[1]);
-	end->reason = listen(ends[0], say);
+	end->reason = listen(from, say);
+	int unread = ferror(from) || !feof(from);
+	fclose(from);
 	shorten(end->reason, argv[0]);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return hu_fail(HU_EUNABLE, "halfulp %s cannot be waited for: %s", argv[0], strerror(errno));
+	if (unread)
+		return hu_fail(HU_EUNABLE, "what halfulp %s says could not be read", argv[0]);
 	if (WIFEXITED(status)) {
 		end->code = WEXITSTATUS(status);
 		return HU_OK;

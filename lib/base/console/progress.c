@@ -3,6 +3,8 @@
 #include "lib/base/console/progress.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,13 +12,19 @@
 
 static int disabled;
 
+/* Some virtual machines let even this clock go back: time stands still then until it is where it was. */
 double
 hu_now(void)
 {
+	static _Atomic int64_t latest;
 	struct timespec t;
+	int64_t ns, before = latest;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	while (ns > before && !atomic_compare_exchange_weak(&latest, &before, ns))
+		;
+	return 1e-9 * (double)(ns > before ? ns : before);
 }
 
 void

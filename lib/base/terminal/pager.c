@@ -27,7 +27,12 @@ hu_pager_begin(void)
 	if (!pager)
 		return;
 	terminal = dup(STDOUT_FILENO);
-	dup2(fileno(pager), STDOUT_FILENO);
+	if (terminal >= 0 && dup2(fileno(pager), STDOUT_FILENO) >= 0)
+		return;
+	if (terminal >= 0)
+		close(terminal);
+	pclose(pager);
+	pager = NULL;
 }
 
 void
