@@ -3,6 +3,7 @@
 
 #include "lib/base/mem.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +16,22 @@ static const struct {
 #undef ALTERNATIVE
 };
 
-/* The best alternative so far: the one under which the result is right with the smallest bounds, else the one whose
-   values are nearest. */
+/* The best alternative so far: the one under which the result is right and most likely, else the one whose values are
+   nearest. */
 typedef struct best {
-	double radius, rms, first; /* first: the distance from the declared graph */
+	double deviance, rms, first; /* first: the distance from the declared graph */
 	char right[96], as_if[160], near[160];
 } best;
 
-/* The least mean square error, of what an alternative's model has, by which it explains an error. */
+/* The least mean square error, of what an alternative's model has, by which it explains an error. The model of a sum
+   that is accumulated in few bits has the sum of magnitudes in the place of partial sums, whose square may be as many
+   times smaller as there are terms. */
 #define LEAST_ENERGY 0.02
+#define LEAST_OF_SUMS 0.0005
+
+/* Variances of models are good within a factor of about e: so much likelier a kernel's own fact is taken to be than one
+   of all operations. */
+#define OWN_FACT 1.0
 
 /* Errors are counted up to a thousand ulps, so that a few elements do not decide. */
 static double
@@ -43,6 +51,25 @@ distance(const double *got, const hu_balls *x, hu_format f)
 	return n ? sqrt(sum / (double)n) : 0;
 }
 
+/* How unlikely a result is where errors are normal and have the model's variances, in twice the logarithm, a constant
+   aside: wide bounds, which hold everything, are as unlikely as errors that are too large for narrow ones. */
+static double
+deviance(const double *got, const hu_balls *x, hu_format f)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n; i++) {
+		hu_ball b = x->b[i];
+		double h = hu_ball_half_ulp(b.x, f), e = got[i] - b.x, m = (b.v + h * h) / 3 + b.c * b.c;
+		if (!(m > 0) || !hu_isfinite(m) || !hu_isfinite(e))
+			continue;
+		sum += log(m) + e * e / m;
+		n++;
+	}
+	return n ? sum / (double)n : 0;
+}
+
 static int
 id_of(const hu_kernel_job *j, const hu_judge_result *r)
 {
@@ -52,7 +79,7 @@ id_of(const hu_kernel_job *j, const hu_judge_result *r)
 /* Judges the result again under facts. HU_OK with right = -1 where the graph does not run under them. */
 static hu_status
 again(const hu_kernel_job *j, const hu_judge_result *r, const hu_facts *facts, hu_kernel_verdict *v, double *rms,
-	int *right)
+	double *unlikely, int *right)
 {
 	hu_balls *x = NULL, *declared = NULL;
 	int id = id_of(j, r);
@@ -62,6 +89,7 @@ again(const hu_kernel_job *j, const hu_judge_result *r, const hu_facts *facts, h
 	if (st == HU_OK && x[id].n == r->v.n) {
 		hu_kernel_judge(v, r->got, &x[id], &x[id], NULL, r->f, j->confidence);
 		*rms = distance(r->got, &x[id], r->f);
+		*unlikely = deviance(r->got, &x[id], r->f);
 		*right = v->word == HU_KERNEL_RIGHT;
 		if (*right && hu_kernel_job_values(j, facts, HU_STORES_DECIDE, &declared) == HU_OK) {
 			hu_kernel_judge(v, r->got, &x[id], &declared[id], NULL, r->f, j->confidence);
@@ -92,6 +120,30 @@ is_read(const hu_kernel_job *j, const char *key)
 	return 0;
 }
 
+/* Whether the fact KEY=VALUE is one of the kernel's own. */
+static int
+own_fact(const char *fact)
+{
+	size_t n = strcspn(fact, "=");
+
+	for (int i = 0; hu_fact_at(i); i++)
+		if (strlen(hu_fact_at(i)->key) == n && !strncmp(hu_fact_at(i)->key, fact, n))
+			return 0;
+	return n > 0;
+}
+
+/* Whether a kernel may accumulate so: in the type of its operands, where that has 16 bits, or in a wider one. */
+static int
+plausible(const hu_kernel_job *j, const char *key, const char *value)
+{
+	const char *in = hu_facts_text(&j->facts, "in");
+	size_t n = in ? strlen(in) : 0;
+
+	if (strncmp(key, "acc", 3) || !in || (strcmp(in, "bf16") && strcmp(in, "fp16")))
+		return 1;
+	return !strncmp(value, in, n);
+}
+
 /* Takes an alternative into account, whose words these are. One that widens the bounds explains an error only where the
    error is of the size that it would have: bounds that hold everything explain nothing. */
 static hu_status
@@ -99,14 +151,18 @@ weigh(const hu_kernel_job *as, const hu_judge_result *r, const hu_facts *facts, 
 	best *b)
 {
 	hu_kernel_verdict v = { .n = 0 };
-	double rms = INFINITY;
+	double rms = INFINITY, unlikely = INFINITY;
 	int right;
 
-	HU_TRY(again(as, r, facts, &v, &rms, &right));
+	HU_TRY(again(as, r, facts, &v, &rms, &unlikely, &right));
 	if (right < 0 || v.unbounded > r->v.unbounded + r->v.n / 20)
 		return HU_OK;
-	if (right && (v.radius <= 2 * r->v.radius || v.energy > LEAST_ENERGY) && v.radius < b->radius) {
-		b->radius = v.radius;
+	if (own_fact(fact))
+		unlikely -= OWN_FACT;
+	if (right &&
+		(v.radius <= 2 * r->v.radius || v.energy > (strncmp(fact, "acc", 3) ? LEAST_ENERGY : LEAST_OF_SUMS)) &&
+		unlikely < b->deviance) {
+		b->deviance = unlikely;
 		snprintf(b->right, sizeof b->right, "%s", fact);
 		snprintf(b->as_if, sizeof b->as_if, "%s", words);
 	}
@@ -130,7 +186,7 @@ facts_of(const hu_kernel_job *j, const hu_judge_result *r, best *b)
 		for (char *s = strtok_r(values, " ", &save); s; s = strtok_r(NULL, " ", &save)) {
 			hu_facts facts;
 			char fact[96], words[160];
-			if (now && !strcmp(now, s))
+			if ((now && !strcmp(now, s)) || !plausible(j, table[i].key, s))
 				continue;
 			snprintf(fact, sizeof fact, "%s=%s", table[i].key, s);
 			snprintf(words, sizeof words, table[i].words, s);

@@ -105,12 +105,17 @@ length(const state *s, const char **text)
 static hu_status
 operand(state *s, const char *shape, values how, const char *path)
 {
-	size_t d[RANK], n = 1, below = 0;
+	size_t d[RANK], n = 1, below = 0, total = 0;
 	int rank = 0, positive = 0;
 
 	do
 		d[rank++] = length(s, &shape);
 	while (rank < RANK && *shape == 'x' && shape++);
+	if (*shape == '/') { /* offsets of sequences of together so many rows */
+		shape++;
+		total = length(s, &shape);
+		d[rank - 1]++;
+	}
 	for (int i = 0; i < rank; i++)
 		n *= d[i];
 	if (*shape == '%') {
@@ -124,7 +129,9 @@ operand(state *s, const char *shape, values how, const char *path)
 		double x = below      ? hu_floor(uniform(s) * (double)below)
 			   : positive ? 0.25 + uniform(s) * 0.7
 				      : number(s, how, i / w, i % w, w);
-		v[i] = (float)(below ? x : hu_round(x, s->f, HU_RNE, 0, 0));
+		if (total) /* the first sequences are short, and the shortest of them empty */
+			x = i + 1 == n ? (double)total : hu_floor((double)total * (double)(i * i) / (double)(n * n));
+		v[i] = (float)(below || total ? x : hu_round(x, s->f, HU_RNE, 0, 0));
 	}
 	hu_status st = hu_npy_write(path, "f4", rank, d, v);
 	free(v);

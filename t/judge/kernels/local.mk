@@ -6,6 +6,7 @@ EXTRA_DIST += t/judge/kernels/radii.py
 EXTRA_DIST += t/judge/kernels/rules.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-bench.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-bias.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-culprit.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-graph.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-mutants.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-page.py

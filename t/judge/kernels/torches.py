@@ -115,6 +115,33 @@ def steps(g, t, scale, n):
         w1=w.detach(), m1=step.state[w]['exp_avg'], v1=step.state[w]['exp_avg_sq']), {}
 
 
+# Muon's update and orthogonal matrix are between its lines: its iteration is put in place by one that keeps them
+def further_steps(g, t, scale, n):
+    w = draw(g, 16 * n, scale=scale).requires_grad_()
+    w.grad = draw(g, 16 * n, scale=0.1 * scale)
+    step = torch.optim.SGD([w], lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True)
+    step.step()
+    old, m = w.detach().clone(), step.state[w]['momentum_buffer'].clone()
+    w.grad = draw(g, 16 * n, scale=0.1 * scale)
+    step.step()
+    yield 'sgd', dict(w=old, g=w.grad, m=m), dict(w1=w.detach(), m1=step.state[w]['momentum_buffer']), \
+        dict(lr=0.1, momentum=0.9, decay=0.01, nesterov=1)
+    w = draw(g, 2 * n, n, scale=scale).requires_grad_()
+    w.grad = draw(g, 2 * n, n, scale=0.1 * scale)
+    old, kept, zero = w.detach().clone(), [], torch.zeros(2 * n, n)
+    iteration = torch.optim._muon._zeropower_via_newtonschulz
+
+    def keep(u, *how):
+        kept.extend([u.clone(), iteration(u, *how)])
+        return kept[1]
+    torch.optim._muon._zeropower_via_newtonschulz = keep
+    step = torch.optim.Muon([w])
+    step.step()
+    torch.optim._muon._zeropower_via_newtonschulz = iteration
+    yield 'muon', dict(w=old, g=w.grad, m=zero, o=kept[1]), dict(
+        w1=w.detach(), m1=step.state[w]['momentum_buffer'], u=kept[0]), dict(scale=2 ** 0.5)
+
+
 def channels(g, t, scale, n):
     x, w, b = draw(g, 3, 6, 4, 5, scale=scale, dtype=t), draw(g, 6, dtype=t), draw(g, 6, dtype=t)
     yield 'groupnorm', dict(x=x, w=w, b=b), F.group_norm(x, 2, w, b), dict(groups=2)
@@ -132,7 +159,9 @@ def channels(g, t, scale, n):
     yield 'argmin', dict(x=a), a.argmin(-1), {}
 
 
-FAMILIES = (attention, softmaxes, norms, pointwise, products, convolutions, scans, losses, backwards, steps, channels)
+FAMILIES = (attention, softmaxes, norms, pointwise, products, convolutions, scans, losses, backwards, steps,
+        further_steps,
+            channels)
 
 
 def cases(seeds, sizes, types=('bf16', 'fp16', 'fp32'), scales=(0.05, 1.0, 8.0)):

@@ -76,6 +76,58 @@ def attention(d, t):
             dict(causal=1)
 
 
+def packed(d, t):
+    q, k, v = d(50, 4, 16).to(t), d(50, 2, 16).to(t), d(50, 2, 16).to(t)
+    cu = torch.tensor([0, 7, 7, 40, 50])
+
+    def varlen(cu=cu, causal=True, mixed=False, block=32, drop=0):
+        o, lse = torch.zeros(50, 4, 16), torch.zeros(4, 50)
+        for a, b in zip(cu[:-1].tolist(), cu[1:].tolist()):
+            f, g, h = (x.float()[a:b].transpose(0, 1)[None] for x in (q, k, v))
+            if b > a:
+                n = b - a
+                keep = torch.ones(n, n).tril().bool() if causal else torch.ones(n, n).bool()
+                keep[:, n - drop if n > 10 else n:] = False
+                y, z = flash(f, g, h, torch.float32, keep, block=block, p=t, share='tiled' if mixed else None)
+                o[a:b], lse[:, a:b] = y[0].transpose(0, 1), z[0]
+        return dict(o=o.to(t), lse=lse)
+    for what, how in (('right', {}), ('right, blocks of 16', dict(block=16)), ('one sequence', dict(cu=cu[[0, 4]])),
+                      ('an offset one off', dict(cu=torch.tensor([0, 7, 7, 39, 50]))), ('no mask', dict(causal=False)),
+                      ('other heads', dict(mixed=True))):
+        yield 'varlen_attention', what, dict(q=q, k=k, v=v, cu=cu), varlen(**how), dict(causal=1)
+    for what, how in (('right', {}), ('the last 2 keys of long ones', dict(drop=2))):
+        yield 'varlen_attention', 'whole: ' + what, dict(q=q, k=k, v=v, cu=cu), varlen(causal=False, **how), {}
+    q, kc, vc = d(3, 4, 2, 16).to(t), d(9, 8, 2, 16).to(t), d(9, 8, 2, 16).to(t)
+    table, lengths = torch.tensor([[3, 1, 7], [0, 8, 2], [5, 4, 6]]), torch.tensor([17, 24, 3])
+
+    def paged(table=table, lengths=lengths, end=0, swap=False):
+        y = []
+        for i in range(3):
+            n = int(lengths[i])
+            f, g = (c.float()[table[i]].reshape(24, 2, 16).transpose(0, 1)[None, :, :n] for c in (kc,
+                    kc if swap else vc))
+            keep = torch.arange(n) <= torch.arange(2)[:, None] + n - 2 + end
+            y.append(flash(q[i:i + 1].float(), f, g, t, keep)[0])
+        return torch.cat(y)
+    for what, how in (('right', {}), ('pages in order', dict(table=table.sort(-1)[0])),
+            ('keys for values', dict(swap=True)),
+                      ('one key more', dict(lengths=(lengths + 1).clamp(max=24))), ('a page of another', dict(
+                          table=table.roll(1, 0))), ('the last query sees one less', dict(end=-1)),
+                      ('not causal', dict(end=1))):
+        yield 'paged_attention', what, dict(q=q, k_cache=kc, v_cache=vc, table=table,
+                lengths=lengths), paged(**how), {}
+    q, kv = d(2, 3, 20, 48).to(t), d(2, 1, 20, 48).to(t)
+    keep = torch.ones(20, 20).tril().bool()
+
+    def mla(first=0, scale=None, depth=48, keep=keep):
+        return flash(q.float()[..., :depth], kv.float()[..., :depth], kv.float()[..., first:first + 32], t, keep,
+                     48 ** -.5 if scale is None else scale)[0]
+    for what, how in (('right', {}), ('the scale of the values', dict(scale=32 ** -.5)),
+            ('rope is left out', dict(depth=32)),
+                      ('the last 32 as values', dict(first=16)), ('no mask', dict(keep=keep | True))):
+        yield 'mla', what, dict(q=q, kv=kv), mla(**how), dict(causal=1, value=32)
+
+
 def gradients(d, t):
     q, k, v, do = (d(1, 2, 64, 32).to(t) for _ in range(4))
     a, b, c, e = q.float(), k.float(), v.float(), do.float()
@@ -199,4 +251,4 @@ def losses(d, t):
             yield name, what, ops, y, {}
 
 
-FAMILIES = (attention, gradients, losses)
+FAMILIES = (attention, packed, gradients, losses)

@@ -209,7 +209,7 @@ def choices(d, t):
     for what, y in (('right', logits.topk(2)[1]), ('right, of logarithms', torch.log_softmax(logits, -1).topk(2)[1]),
             ('limited to half', logits[:, :4].topk(2)[
             1]), ('weights one row off', (u @ w.float().roll(1, 0).T).topk(2)[1]),
-            ('logits in e4m3', lo(logits, E4).topk(2)[1])):
+            ('logits in e5m2', lo(logits, torch.float8_e5m2).topk(2)[1])):
         yield 'router', what, dict(x=x, w=w), y, dict(k=2)
 
 
@@ -235,6 +235,28 @@ def steps(d, t):
             ('no decay', dict(decay=0)), ('lr 3e-4', dict(
             lr=3e-4))):
         yield 'lion', what, dict(w=w, g=g, m=m), lion(**how), dict(decay=.1)
+
+    def sgd(lr=0.1, momentum=.9, dampening=.1, decay=.01, nesterov=True, after=False):
+        h = g + (0 if after else decay * w)
+        b = momentum * m + (1 - dampening) * h
+        return dict(w1=w - lr * ((h + momentum * b if nesterov else b) + (decay * w if after else 0)), m1=b)
+    for what, how in (('right', {}), ('no dampening', dict(dampening=0)), ('no decay', dict(decay=0)),
+            ('decay behind', dict(
+            after=True)), ('not Nesterov', dict(nesterov=False)), ('momentum 0.99', dict(momentum=.99))):
+        yield 'sgd', what, dict(w=w, g=g, m=m), sgd(**how), dict(lr=.1, momentum=.9, dampening=.1, decay=.01,
+                nesterov=1)
+    o = d(400, s=.05)
+
+    def step(momentum=.95, decay=.1, scale=1.5, summed=False, coupled=False):
+        b = momentum * m + (g if summed else (1 - momentum) * g)
+        u = g + momentum * b if summed else torch.lerp(g, b, momentum)
+        return dict(w1=w - 1e-3 * (decay * w + scale * o) if not coupled else w - 1e-3 * scale * (
+            o + decay * w), m1=b, u=u)
+    for what, how in (('right', {}), ('momentum is summed', dict(summed=True)),
+            ('lr is not adjusted', dict(scale=1)), (
+            'decay is adjusted', dict(coupled=True)), ('momentum 0.9', dict(momentum=.9)),
+            ('no decay', dict(decay=0))):
+        yield 'muon', what, dict(w=w, g=g, m=m, o=o), step(**how), dict(scale=1.5)
     x = (d(24, 40) / 40).to(t)
     u = x.float()
 

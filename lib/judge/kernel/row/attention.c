@@ -20,6 +20,7 @@ enum { Q, K, V, MASK, SLOPES, SINKS, LENGTHS };
 typedef struct attention {
 	const hu_roundoffs *a;
 	size_t outer, heads, kv_heads, n, keys, depth, width, window, causal;
+	size_t end; /* of this sequence: where the last query stands, of causal=2 */
 	double scale, diagonal, cap, up, tiny_p, factors, blocks, g, s, gd, sd;
 	int p_below; /* the denominator sums the stored P */
 	hu_balls q, k, v, mask, slopes, sinks, lengths, scores;
@@ -108,9 +109,9 @@ typedef struct row {
 static int
 masked(const attention *t, size_t i, size_t j, size_t length)
 {
-	size_t at = t->causal == 2 ? i + t->keys - t->n : i;
+	size_t at = t->causal == 2 ? i + t->end - t->n : i;
 
-	if (t->causal == 2 && i + t->keys < t->n)
+	if (t->causal == 2 && i + t->end < t->n)
 		return 1;
 	return j >= length || (t->causal && (double)j > (double)at + t->diagonal) ||
 	       (t->window && (j + t->window < at + 1 || (!t->causal && j > at + t->window - 1)));
@@ -155,7 +156,8 @@ score(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t l
 			var += t->cap * t->cap * z * z * t->a->fn * t->a->fn;
 		}
 		if (slope != 0) {
-			double bias = slope * ((double)j - (double)(t->causal == 2 ? i + t->keys - t->n : i));
+			double bias = slope *
+				      ((double)j - ((double)i + (t->causal == 2 ? (double)t->end - (double)t->n : 0)));
 			s += bias;
 			r += u * (fabs(s) + fabs(bias));
 		}
@@ -324,7 +326,7 @@ load(const attention *t, head *h, size_t b, size_t kv)
 }
 
 static void
-run(const attention *t, hu_ball *o, hu_ball *lse)
+run(attention *t, hu_ball *o, hu_ball *lse)
 {
 	size_t share = t->heads / t->kv_heads;
 	head h = { hu_xmalloc((t->keys * t->depth + 1) * sizeof(double)),
@@ -334,6 +336,7 @@ run(const attention *t, hu_ball *o, hu_ball *lse)
 	for (size_t group = 0; group < t->outer * t->kv_heads; group++) {
 		size_t b = group / t->kv_heads, kv = group % t->kv_heads;
 		size_t length = hu_roundoffs_terms(t->a, t->lengths.b ? (size_t)fmax(t->lengths.b[b].x, 0) : t->keys);
+		t->end = t->lengths.b ? (size_t)fmax(t->lengths.b[b].x, 0) : t->keys;
 		load(t, &h, b, kv);
 #pragma omp parallel num_threads(hu_threads()) if (t->n * share * t->keys > 4096)
 		{

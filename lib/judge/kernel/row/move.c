@@ -103,6 +103,31 @@ hu_ball_row_slice(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 	return HU_OK;
 }
 
+/* Elements first to first + count - 1 of an axis. */
+hu_status hu_ball_row_take(const hu_ball_call *c, const hu_balls *in, hu_balls *out);
+hu_status
+hu_ball_row_take(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
+{
+	hu_lines l;
+	int axis;
+	size_t d[HU_BALLS_RANK], first, count;
+
+	HU_TRY(hu_reduce_lines_of(c, &in[0], &l, &axis));
+	HU_TRY(hu_ball_count(c, "first", 0, &first));
+	HU_TRY(hu_ball_count(c, "count", l.n, &count));
+	if (!count || count > l.n || first > l.n - count)
+		return hu_ball_misfit(c, "%zu elements from %zu on, of an axis of %zu", count, first, l.n);
+	memcpy(d, in[0].d, sizeof d);
+	d[axis] = count;
+	HU_TRY(hu_balls_make(&out[0], in[0].rank, d, c->row->name));
+	hu_lines to = { l.count, count, l.stride };
+	for (size_t i = 0; i < l.count; i++)
+		for (size_t k = 0; k < count; k++)
+			out[0].b[hu_lines_first(&to, i) + k * l.stride] =
+				in[0].b[hu_lines_first(&l, i) + (first + k) * l.stride];
+	return HU_OK;
+}
+
 /* y = x cos + rotated(x) sin along the last axis. Halves: element i is paired with i + n/2; interleaved: 2i with 2i+1.
    cos and sin have the pairs' n/2 numbers, or n with each of them twice. */
 hu_status hu_ball_row_rope(const hu_ball_call *c, const hu_balls *in, hu_balls *out);

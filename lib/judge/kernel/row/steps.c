@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+   One step of SGD and of Muon, as PyTorch computes them. */
+#include "lib/judge/kernel/graph.h"
+
+static hu_ball
+mul(hu_ball a, double k, const hu_roundoffs *r)
+{
+	return hu_ball_rounded(hu_ball_mul(a, hu_ball_of(k)), 2 * r->u, r->tiny); /* k itself is rounded too */
+}
+
+static hu_ball
+add(hu_ball a, hu_ball b, const hu_roundoffs *r)
+{
+	return hu_ball_rounded(hu_ball_add(a, b), r->u, 0);
+}
+
+/* a + (b - a) t, or a (1 - t) + b t: the terms of both have these magnitudes at most. */
+static hu_ball
+lerp(hu_ball a, hu_ball b, double t, const hu_roundoffs *r)
+{
+	hu_ball y = add(mul(a, 1 - t, r), mul(b, t, r), r);
+	double size = hu_ball_most(a) + hu_ball_most(b);
+
+	return hu_ball_widened(y, 2 * r->u * size, 0.5 * r->u * size);
+}
+
+static hu_status
+same(const hu_ball_call *c, const hu_balls *in, hu_balls *out, int n, int results)
+{
+	for (int k = 1; k < n; k++)
+		if (in[k].n != in[0].n)
+			return hu_ball_misfit(c, "all operands need one shape");
+	for (int k = 0; k < results; k++)
+		HU_TRY(hu_balls_like(&out[k], &in[0], c->row->name));
+	return HU_OK;
+}
+
+/* SGD: d = g + decay w; m = momentum m + (1 - dampening) d; w - lr m, or with nesterov=1 w - lr (d + momentum m). In
+   the first step m is d, as with m = 0 and no dampening. Operands w, g, m; results w, m. */
+hu_status hu_ball_row_sgd(const hu_ball_call *c, const hu_balls *in, hu_balls *out);
+hu_status
+hu_ball_row_sgd(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
+{
+	const hu_roundoffs *r = c->roundoffs;
+	double lr, momentum, dampening, decay;
+	size_t nesterov;
+
+	HU_TRY(hu_ball_real(c, "lr", 1e-3, &lr));
+	HU_TRY(hu_ball_real(c, "momentum", 0, &momentum));
+	HU_TRY(hu_ball_real(c, "dampening", 0, &dampening));
+	HU_TRY(hu_ball_real(c, "decay", 0, &decay));
+	HU_TRY(hu_ball_count(c, "nesterov", 0, &nesterov));
+	HU_TRY(same(c, in, out, 3, 2));
+	for (size_t i = 0; i < in[0].n; i++) {
+		hu_ball w = in[0].b[i], d = decay != 0 ? add(in[1].b[i], mul(w, decay, r), r) : in[1].b[i], m = d;
+		if (momentum != 0)
+			m = add(mul(in[2].b[i], momentum, r), dampening != 0 ? mul(d, 1 - dampening, r) : d, r);
+		hu_ball by = nesterov ? add(d, mul(m, momentum, r), r) : m;
+		out[0].b[i] = add(w, mul(by, -lr, r), r);
+		out[1].b[i] = m;
+	}
+	return HU_OK;
+}
+
+/* Muon around its iteration: m = momentum m + (1 - momentum) g, the update u = (1 - momentum) g + momentum m, which the
+   iteration makes orthogonal, and w (1 - lr decay) - lr scale o, where o is what the iteration returned. Operands w, g,
+   m, o; results w, m, u. */
+hu_status hu_ball_row_muon(const hu_ball_call *c, const hu_balls *in, hu_balls *out);
+hu_status
+hu_ball_row_muon(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
+{
+	const hu_roundoffs *r = c->roundoffs;
+	double lr, momentum, decay, scale;
+	size_t nesterov;
+
+	HU_TRY(hu_ball_real(c, "lr", 1e-3, &lr));
+	HU_TRY(hu_ball_real(c, "momentum", 0.95, &momentum));
+	HU_TRY(hu_ball_real(c, "decay", 0.1, &decay));
+	HU_TRY(hu_ball_real(c, "scale", 1, &scale));
+	HU_TRY(hu_ball_count(c, "nesterov", 1, &nesterov));
+	HU_TRY(same(c, in, out, 4, 3));
+	for (size_t i = 0; i < in[0].n; i++) {
+		hu_ball g = in[1].b[i], m = lerp(in[2].b[i], g, 1 - momentum, r), step = mul(in[3].b[i], lr * scale, r);
+		step.r += 2 * r->u * hu_ball_most(step);
+		out[0].b[i] = add(mul(in[0].b[i], 1 - lr * decay, r), hu_ball_neg(step), r);
+		out[1].b[i] = m;
+		out[2].b[i] = nesterov ? lerp(g, m, momentum, r) : m;
+	}
+	return HU_OK;
+}
