@@ -2,6 +2,7 @@
 # What the figures share: colours (Okabe and Ito's, safe for colour-blind
 # readers), sizes, terminals. Data are TSV with a header row; "-" is missing.
 set encoding utf8
+set minussign
 set datafile separator "\t"
 set datafile missing '-'
 set key autotitle columnhead

@@ -39,7 +39,7 @@ unset table
 set key noautotitle
 least = 1e-5
 inside(x) = x > least ? (x < 1 ? x : 1) : least
-none(x) = x <= 0 ? 'none' : x <= least ? '< 10^{-5}' : ''
+none(x) = x <= 0 ? 'none' : x <= least ? '< 10^{−5}' : ''
 
 do for [format in formats] {
 	eval canvas(format, width, height)

@@ -63,7 +63,7 @@ do for [format in formats] {
 		unset key
 		plot file_updates using (least):(-$0):(least):(bar(column('l2_share_lost'))):(-$0 - 0.32):(-$0 + 0.32):ytic(named(stringcolumn('tensor_label'))) with boxxyerror lc rgb run_colour, \
 			'' using (column('l2_share_lost') == 0 ? least : least / 100):(-$0):('none') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0', \
-			'' using (column('l2_share_lost') > 0 && column('l2_share_lost') <= least ? least : least / 100):(-$0):('below 10^{-4}') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0'
+			'' using (column('l2_share_lost') > 0 && column('l2_share_lost') <= least ? least : least / 100):(-$0):('below 10^{−4}') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0'
 		unset arrow 1; unset arrow 2; unset label 2; unset label 3
 		least = 1e-7
 	}

@@ -26,7 +26,7 @@ do for [format in formats] {
 	set format x '2^{%L}'; set format y '10^{%T}'
 	set xtics 2**-24, 16, 1
 	set label 1003 'gradient g' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'step, in learning rates' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'step, in learning rates' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set object 1 rectangle from 2**-24, 1e-3 to lost, 5e3 fc rgb faint fs solid 1 noborder behind
 	set label 1 'here g² is zero in fp16' at 2**-23.7, 2e3 left textcolor rgb soft font little(format)
 	set label 2 B('fp16, ε = 10⁻⁷') at 2**-11.8, 700 left textcolor rgb blue

@@ -25,7 +25,7 @@ do for [format in formats] {
 	set xtics 2**-20, 16, 1 format '2^{%L}'
 	set ytics 100 format '10^{%T}'
 	set label 1003 'd' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'relative error' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'relative error' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 B('(1 + d)·(1 + d) − 1') at 2**-13, 1e-2 left textcolor rgb wine
 	set label 2 B('d·(2 + d)') at 2**-21.5, 1.5e-6 left textcolor rgb blue
 	plot 2.**-24 / x with lines lw 1.2 dt 3 lc rgb soft notitle, \

@@ -21,7 +21,7 @@ do for [format in formats] {
 	set xtics 2**-26, 2, 1 format '2^{%L}'
 	set ytics 2**-24, 2, 1 format '2^{%L}'
 	set label 1003 'product p' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'what is left of 4p' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'what is left of 4p' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	do for [k = 1:3] {
 		a = word('volta ampere hopper', k)
 		eval sprintf('z = z_%s', a)

@@ -24,7 +24,7 @@ do for [format in formats] {
 	set xtics 4 format '2^{%L}'
 	set ytics 10 format '10^{%T}'
 	set label 1003 'terms in a chunk' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'relative error' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'relative error' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 'the outer sum swamps' at 1.2, 1.8 left textcolor rgb wine
 	set label 2 'the inner sum swamps' at 55000, 1.8 right textcolor rgb wine
 	set label 3 B(sprintf('%d', best)) at best, low * 0.09 center textcolor rgb blue

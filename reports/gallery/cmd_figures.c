@@ -12,6 +12,7 @@
 #include "reports/gallery/child.h"
 #include "reports/gallery/gallery.h"
 #include "reports/human.h"
+#include "reports/svg_title.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -175,6 +176,15 @@ draw(job *j)
 	for (int k = 0; k < j->n; k++)
 		f.at[k].stem = hu_xstrdup(j->recipe[k].name);
 	hu_status st = hu_figures_draw(&f, j->stage, j->formats, HU_FIGURE_PAGE);
+	for (int k = 0; k < j->n && st == HU_OK; k++) {
+		char *title, *caption, *path = hu_path(j->stage, "%s.svg", j->recipe[k].name);
+		st = hu_recipe_words(&j->recipe[k], j->stage, &title, &caption);
+		if (st == HU_OK) {
+			st = hu_svg_title(path, title);
+			free(title);
+		}
+		free(path);
+	}
 	for (int k = 0; k < j->n; k++)
 		free(f.at[k].stem);
 	free(f.at);

@@ -20,8 +20,8 @@ do for [format in formats] {
 	eval begin(format, 'fp16 of 1 + 2⁻¹¹ + x: rounded once (rings), and after a sum in fp32 (dots)')
 	set lmargin at screen 0.15
 	set xrange [-8.6:8.6]; set yrange [-0.4:1.4]
-	set xtics ('−2^{-21}' -8, '−2^{-22}' -4, '0' 0, '2^{-22}' 4, '2^{-21}' 8)
-	set ytics ('1' 0, 'tie' 0.5, '1 + 2^{-10}' 1)
+	set xtics ('−2^{−21}' -8, '−2^{−22}' -4, '0' 0, '2^{−22}' 4, '2^{−21}' 8)
+	set ytics ('1' 0, 'tie' 0.5, '1 + 2^{−10}' 1)
 	set label 1003 'x' at screen 0.555, screen 14. / height center textcolor rgb soft
 	set label 1 'x = 2⁻²⁴: up if rounded once,' at 1.5, 0.32 left noenhanced textcolor rgb wine
 	set label 2 'down by way of fp32' at 1.5, 0.18 left noenhanced textcolor rgb wine

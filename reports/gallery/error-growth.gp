@@ -27,7 +27,7 @@ do for [format in formats] {
 	set xtics 16 format '2^{%L}'
 	set ytics 10 format '10^{%T}'
 	set label 1003 'terms n' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'backward error' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'backward error' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 'bound n·u' at 2**9, proven(2**9) right offset -1, 0.4 textcolor rgb soft
 	set label 2 '√n·u' at 2**15.6, 0.045 right textcolor rgb soft
 	set label 3 B('one sign') at 2**12.6, 0.22 right textcolor rgb wine

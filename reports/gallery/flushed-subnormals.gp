@@ -17,9 +17,9 @@ do for [format in formats] {
 	set logscale xy 2
 	set xrange [2**-27:2**-11]; set yrange [2**-27:2**-11]
 	set xtics 2**-26, 4, 1 format '2^{%L}'
-	set ytics ('0' 2**-26.5, '2^{-24}' 2**-24, '2^{-22}' 2**-22, '2^{-20}' 2**-20, '2^{-18}' 2**-18, '2^{-16}' 2**-16, '2^{-14}' 2**-14, '2^{-12}' 2**-12)
+	set ytics ('0' 2**-26.5, '2^{−24}' 2**-24, '2^{−22}' 2**-22, '2^{−20}' 2**-20, '2^{−18}' 2**-18, '2^{−16}' 2**-16, '2^{−14}' 2**-14, '2^{−12}' 2**-12)
 	set label 1003 'x' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'fp16(x)' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'fp16(x)' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set object 1 rectangle from A_min, graph 0 to B_min, graph 1 fc rgb blue fs transparent solid 0.09 noborder behind
 	set label 1 'subnormal' at 2**-19, 2**-11.7 center textcolor rgb blue font little(format)
 	set label 2 B('gradual underflow') at 2**-20.2, 2**-18 right textcolor rgb blue

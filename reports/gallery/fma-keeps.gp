@@ -18,9 +18,9 @@ do for [format in formats] {
 	set logscale xy 2
 	set xrange [2**-10.6:2**-0.6]; set yrange [2**-25:1]
 	set xtics 2**-10, 4, 1 format '2^{%L}'
-	set ytics ('0' 2**-24, '2^{-20}' 2**-20, '2^{-16}' 2**-16, '2^{-12}' 2**-12, '2^{-8}' 2**-8, '2^{-4}' 2**-4, '1' 1)
+	set ytics ('0' 2**-24, '2^{−20}' 2**-20, '2^{−16}' 2**-16, '2^{−12}' 2**-12, '2^{−8}' 2**-8, '2^{−4}' 2**-4, '1' 1)
 	set label 1003 'd' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'what is left of d²' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'what is left of d²' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 B('fma: one rounding') at 2**-7.6, 2**-13.2 right textcolor rgb blue
 	set label 2 B('two roundings') at 2**-8.2, 2**-22 center textcolor rgb wine
 	plot x**2 with lines lw 1.2 dt 3 lc rgb soft notitle, \

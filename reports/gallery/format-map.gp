@@ -21,7 +21,7 @@ do for [format in formats] {
 	set lmargin at screen 0.11; set rmargin at screen 0.88
 	unset ytics; set border 1
 	set xrange [-155:132]; set yrange [0.4:rows + 0.6]
-	set xtics ('2^{-150}' -150, '2^{-100}' -100, '2^{-50}' -50, '1' 0, '2^{50}' 50, '2^{100}' 100)
+	set xtics ('2^{−150}' -150, '2^{−100}' -100, '2^{−50}' -50, '1' 0, '2^{50}' 50, '2^{100}' 100)
 	set label 1003 'positive numbers' at screen 0.5, screen 14. / height center textcolor rgb soft
 	do for [i = 1:count] {
 		set arrow 2 * i from low[i], row(i) to normal[i], row(i) nohead lw 1.6 lc rgb shade(name[i])

@@ -25,7 +25,7 @@ do for [format in formats] {
 	set xrange [0:steps]; set yrange [-3:103]
 	set ytics 25 format '%g %%'
 	set label 1003 'training step' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'updates that change nothing' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'updates that change nothing' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set lmargin at screen 0.14
 	set label 1 B('weights in bf16') at steps * 0.5, share - 9 center textcolor rgb purple
 	set label 2 B('fp32 master weights') at steps * 0.5, 8 center textcolor rgb ink

@@ -2,6 +2,7 @@
 # What the gallery's figures share: the canvas of each style, a colour for each format, how numbers are said.
 # Green, amber and red are not among the colours: they are for verdicts.
 set encoding utf8
+set minussign
 set datafile separator "\t"
 set datafile missing '-'
 

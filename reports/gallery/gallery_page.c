@@ -76,6 +76,24 @@ section(hu_str *b, const hu_gallery *g, int i)
 	return HU_OK;
 }
 
+/* All figures at once, each a link to its section. */
+static hu_status
+thumbnails(hu_str *b, const hu_gallery *g)
+{
+	hu_str_add(b, "<nav>\n");
+	for (int i = 0; i < g->n; i++) {
+		char *title, *caption;
+		HU_TRY(hu_recipe_words(&g->recipe[i], g->dir, &title, &caption));
+		hu_str_addf(b, "<a href=\"#%s\"><img src=\"%s.svg\" loading=\"lazy\" alt=\"\"><span>",
+			g->recipe[i].name, g->recipe[i].name);
+		hu_html_text(b, title);
+		hu_str_add(b, "</span></a>\n");
+		free(title);
+	}
+	hu_str_add(b, "</nav>\n");
+	return HU_OK;
+}
+
 hu_status
 hu_gallery_page(hu_str *page, const hu_gallery *g)
 {
@@ -94,6 +112,7 @@ hu_gallery_page(hu_str *page, const hu_gallery *g)
 		"<h1>What number formats do</h1>\n<p>Every number in these figures was printed by a command of "
 		"halfulp, which stands under its figure; ");
 	element(page, "<code>", g->command, "</code> makes this page again.</p>\n");
+	st = thumbnails(page, g);
 	for (int i = 0; i < g->n && st == HU_OK; i++)
 		st = section(page, g, i);
 	hu_str_add(page, "</main>\n</body>\n</html>\n");

@@ -21,7 +21,7 @@ do for [format in formats] {
 	set xrange [1:4194304]; set yrange [0:17]
 	set xtics 16 format '2^{%L}'
 	set label 1003 'terms n' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'sum' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'sum' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	do for [k = 1:4] {
 		f = word('e4m3 bf16 fp16 fp32', k)
 		eval sprintf('v = v_%s; t = t_%s', f, f)

@@ -23,7 +23,7 @@ do for [format in formats] {
 	set xtics 4, 16 format '2^{%L}'
 	set ytics 10 format '10^{%T}'
 	set label 1003 'terms n' at screen 0.475, screen 14. / height center textcolor rgb soft
-	set label 1004 'relative error' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'relative error' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 B('plain') at 65536, plain / 100 left offset 0.6, 0 textcolor rgb wine
 	set label 2 B('pairwise') at 65536, pair / 100 left offset 0.6, 0.3 textcolor rgb blue
 	set label 3 B('Kahan') at 65536, kahan / 100 left offset 0.6, -0.5 textcolor rgb ink

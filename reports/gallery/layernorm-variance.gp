@@ -26,7 +26,7 @@ do for [format in formats] {
 	set xtics 4 format '2^{%L}'
 	set ytics 2
 	set label 1003 'mean m' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'variance' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'variance' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set object 1 rectangle from 1, -4.6 to 8192, 0 fc rgb wine fs transparent solid 0.08 noborder behind
 	set label 1 'negative: 1/√ of it is NaN' at 1.2, -3.9 left textcolor rgb wine font little(format)
 	set label 2 B('fp16, one pass') at 11, 5 right textcolor rgb blue

@@ -24,10 +24,10 @@ do for [format in formats] {
 	eval begin(format, 'gradients of an mlp on generated digits (policy float32), scaled and cast to fp16')
 	set logscale y
 	set xrange [-8.5:24.5]; set yrange [1e-4:1]
-	set xtics ('2^{-8}' -8, '2^{-4}' -4, '1' 0, '2^4' 4, '2^8' 8, '2^{12}' 12, '2^{16}' 16, '2^{20}' 20, '2^{24}' 24)
+	set xtics ('2^{−8}' -8, '2^{−4}' -4, '1' 0, '2^4' 4, '2^8' 8, '2^{12}' 12, '2^{16}' 16, '2^{20}' 20, '2^{24}' 24)
 	set ytics ('100 %%' 1, '10 %%' 0.1, '1 %%' 0.01, '0.1 %%' 0.001, '0.01 %%' 0.0001)
 	set label 1003 'loss scale' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'nonzero gradients lost' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'nonzero gradients lost' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set lmargin at screen 0.15
 	set object 1 rectangle from burst - 0.5, graph 0 to 24.5, graph 1 fc rgb wine fs transparent solid 0.14 noborder behind
 	set label 1 B('overflows') at burst - 0.8, 0.4 right textcolor rgb wine

@@ -27,7 +27,7 @@ do for [format in formats] {
 	set xtics 5
 	set ytics 25 format '%g %%'
 	set label 1003 'epochs' at screen 0.445, screen 14. / height center textcolor rgb soft
-	set label 1004 'accuracy' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'accuracy' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 B('fp32') at epochs, best + 5 left offset 0.6, 0 textcolor rgb ink
 	set label 2 B('fp32 masters') at epochs, good - 5 left offset 0.6, 0 textcolor rgb blue
 	set label 3 B('bf16 weights') at epochs, bad left offset 0.6, 0 textcolor rgb purple

@@ -27,7 +27,7 @@ do for [format in formats] {
 	set xtics 4, 16 format '2^{%L}'
 	set ytics 100 format '10^{%T}'
 	set label 1003 'ranks N' at screen 0.475, screen 14. / height center textcolor rgb soft
-	set label 1004 'relative error of the sum' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'relative error of the sum' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 B('bf16 ring') at n_end, ring / 100 left offset 0.6, 0.2 textcolor rgb wine
 	set label 2 B('bf16 tree') at n_end, tree / 100 left offset 0.6, 0 textcolor rgb blue
 	set label 3 'fp32 ring' at n_end, C_max left offset 0.6, 0 textcolor rgb wine

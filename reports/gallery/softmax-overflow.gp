@@ -21,12 +21,14 @@ do for [format in formats] {
 	set xtics 2
 	set ytics 0.1
 	set label 1003 'x' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'softmax' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'softmax' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set object 1 rectangle from x_nan, graph 0 to 16, graph 1 fc rgb wine fs transparent solid 0.12 noborder behind
 	set label 1 B('plain fp16: NaN') at (16 + x_nan) / 2., 0.62 center textcolor rgb wine
 	set label 2 B('plain fp16') at 1.2, 0.62 left textcolor rgb wine
+	set label 4 B('plain bf16') at 12.2, 0.94 left textcolor rgb purple
 	set label 3 B('shifted fp16') at 4.4, 1.05 left textcolor rgb blue
 	plot file_shifted using 'at':'value' with lines lw 5 lc rgb cyan notitle, \
-		file using 'at':(of('fp16', strcol('value') eq 'nan' ? NaN : column('value'))) with lines lw 2 lc rgb wine notitle
+		file using 'at':(of('fp16', strcol('value') eq 'nan' ? NaN : column('value'))) with lines lw 2 lc rgb wine notitle, \
+		file using 'at':(of('bf16', column('value'))) every 8 with points pt 6 ps 0.6 lw 1 lc rgb purple notitle
 }
 unset output

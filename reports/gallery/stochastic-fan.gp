@@ -23,7 +23,7 @@ do for [format in formats] {
 	set xtics 2000
 	set ytics 25 format '%g %%'
 	set label 1003 'terms n' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'relative error' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'relative error' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 B('stochastic') at 9800, 20 right textcolor rgb purple
 	set label 2 B('nearest') at 5200, -74 left textcolor rgb ink
 	plot 0 with lines lw 1 dt 3 lc rgb soft notitle, \

@@ -21,7 +21,7 @@ do for [format in formats] {
 	set format x '2^{%L}'; set format y '2^{%L}'
 	set xtics 2**-24, 16, 1; set ytics 2**-24, 16, 1
 	set label 1003 'd' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'what is left of d' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'what is left of d' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	do for [f in 'fp32 fp16 bf16 e4m3'] {
 		eval 'z = z_'.f
 		k = (f eq 'fp32' ? 1 : f eq 'fp16' ? 2 : f eq 'bf16' ? 3 : 4)

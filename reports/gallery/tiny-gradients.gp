@@ -26,9 +26,11 @@ do for [format in formats] {
 	eval begin(format, 'gradients of the activations, policy float32, mlp on generated digits, against the range of fp16')
 	set xrange [low - 8:high + 1.5]; set yrange [0:12]
 	set boxwidth 0.86
-	set xtics ('zero' low - 5, '2^{-60}' -60, '2^{-50}' -50, '2^{-40}' -40, '2^{-30}' -30, '2^{-24}' -24, '2^{-14}' -14, '1' 0, '2^{16}' 16)
+	set xtics ('zero' low - 5, '2^{−60}' -60, '2^{−50}' -50, '2^{−40}' -40, '2^{−30}' -30, '2^{−24}' -24, '2^{−14}' -14, '1' 0, '2^{16}' 16)
 	set ytics 2 format '%g %%'
-	set label 1004 'share of all values' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	# The axis is broken between the zeros and the powers of two
+	do for [k = 0:1] { set arrow 50 + k from low - 3.1 + 0.8 * k, graph -0.025 to low - 2.5 + 0.8 * k, graph 0.025 nohead lw 1.2 lc rgb ink front }
+	set label 1004 'share of all values' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set object 1 rectangle from low - 1.5, 0 to -25, 12 fc rgb wine fs transparent solid 0.1 noborder behind
 	set object 2 rectangle from -25, 0 to -14, 12 fc rgb blue fs transparent solid 0.1 noborder behind
 	set object 3 rectangle from -14, 0 to 16, 12 fc rgb blue fs transparent solid 0.22 noborder behind

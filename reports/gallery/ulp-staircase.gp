@@ -25,7 +25,7 @@ do for [format in formats] {
 	set xtics 2**-24, 16, 2**8 format '2^{%L}'
 	set ytics 2**-32, 16, 16 format '2^{%L}'
 	set label 1003 'x' at screen 0.495, screen 14. / height center textcolor rgb soft
-	set label 1004 'one ulp' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'one ulp' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 B('e4m3') at 2**8, 2**4 left offset 0.6, -0.2 textcolor rgb teal_text
 	set label 2 B('bf16') at 2**8, 1 left offset 0.6, 0 textcolor rgb purple
 	set label 3 B('fp16') at 2**8, 2**-3 left offset 0.6, 0 textcolor rgb blue

@@ -39,7 +39,7 @@ do for [format in formats] {
 	unset mytics
 	set ytics 100 format '10^{%T}'
 	set label 1003 'steps' at screen 0.435, screen 14. / height center textcolor rgb soft
-	set label 1004 'distance' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'distance' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 'bf16 weights' at steps, plain / 100 left offset 0.7, 0 textcolor rgb purple
 	set label 2 'mixed bf16' at steps, mixed * 1.5 left offset 0.7, 0 textcolor rgb wine
 	set label 3 'mixed fp16' at steps, half / 1.9 left offset 0.7, 0 textcolor rgb blue

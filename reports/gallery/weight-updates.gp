@@ -26,7 +26,7 @@ do for [format in formats] {
 	set xtics 5000 format '%.0f'
 	set ytics 0.5
 	set label 1003 'updates' at screen 0.535, screen 14. / height center textcolor rgb soft
-	set label 1004 'weight' at screen 18. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'weight' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 'exact and fp32' at 20000, single + 0.17 left offset 0.5, 0 textcolor rgb ink
 	set label 2 'bf16, stochastic' at 20000, 2.72 left offset 0.5, 0 textcolor rgb purple
 	set label 3 'bf16, nearest' at 20000, 1.1 left offset 0.5, 0 textcolor rgb purple

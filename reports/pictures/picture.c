@@ -11,6 +11,7 @@
 #include "reports/gallery/child.h"
 #include "reports/gallery/gallery.h"
 #include "reports/rows/obey.h"
+#include "reports/svg_title.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -224,6 +225,9 @@ deliver(const drawing *d, const hu_args *a)
 
 	if (st != HU_OK)
 		return st;
+	char *svg = hu_path(d->folder, "%s.svg", d->recipe.name);
+	st = hu_svg_title(svg, title);
+	free(svg);
 	for (int i = 0; i < FILES && st == HU_OK; i++) {
 		const char *file = hu_args_text(a, opts[i].name);
 		char *drawn = hu_path(d->folder, "%s.%s", d->recipe.name, opts[i].name);

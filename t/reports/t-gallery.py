@@ -61,8 +61,11 @@ ok(code == 0 and [line.split(None, 1) for line in out.splitlines()] == [list(r) 
         '--list: the rows of gallery.def', out)
 scripts = sorted(n[:-3] for n in os.listdir(TOP + '/reports/gallery') if n.endswith('.gp') and n != 'gallery-style.gp')
 ok(scripts == sorted(names), 'a script for every row, and a row for every script', str(set(scripts) ^ set(names)))
-for words, what in ((['swamped-adend', '--out', 'x'], 'did you mean swamped-addend'), (['zzz', '--out', 'x'], '--list names them'), ([], 'where to?'),
-                    (['--out', 'x', '--style', 'blue'], 'none of print, dark, talk'), (['--out', 'x', '--formats', 'gif'], "'gif' is none of"), (['--list', '--out', 'x'], '--out has no effect')):
+for words, what in ((['swamped-adend', '--out', 'x'], 'did you mean swamped-addend'),
+    (['zzz', '--out', 'x'], '--list names them'), ([], 'where to?'),
+                    (['--out', 'x', '--style', 'blue'], 'none of print, dark, talk'),
+                        (['--out', 'x', '--formats', 'gif'], "'gif' is none of"),
+                            (['--list', '--out', 'x'], '--out has no effect')):
     code, out, err = run(*words)
     ok(code == 2 and not out and err.count('\n') == 1 and what in err and os.listdir(home) == [],
             '%s: exit 2, one line, nothing written' % ' '.join(words), err)
@@ -81,7 +84,7 @@ print('# in %.1f s' % took)
 ok(not [n for n in os.listdir(home + '/all') if n.startswith('.')], 'nothing is left of what was on the way')
 page = open(home + '/all/index.html', encoding='utf-8').read()
 ok(not re.search(r'<script|<link|https?://(?!www.w3)', page) and page.count('<figure>') == len(rows)
-        and page.count('alt="') == len(rows), 'the page has them all, with words for each, and fetches nothing')
+        and page.count('alt="') == 2 * len(rows), 'the page has them all, with words for each, and fetches nothing')
 style = open(TOP + '/reports/gallery/gallery-style.gp', encoding='utf-8').read()
 palette = {c.upper() for c in re.findall(r'#[0-9A-Fa-f]{6}', style)} | {'#000000', '#FFFFFF'}
 for name in names:
@@ -98,6 +101,11 @@ for name in names:
             '%s: a title and a caption' % name, g.title + '\n# ' + g.caption)
     ok('missing NaN' not in source and 'smooth' not in source, '%s: no gap is bridged' % name)
     ok(g.title in html.unescape(page), '%s: the page says its title' % name)
+    drawing = open(g.path('svg'), encoding='utf-8').read()
+    ok(html.unescape(re.search('<title>(.*?)</title>', drawing)[1]) == g.title, '%s: and so does the picture' % name)
+    hyphens = re.findall(r'<text><tspan[^>]*>([^<]*(?:^|[ ^])-\d[^<]*)</tspan>|>(-\d[\d.]*)<', drawing)
+    ok(not hyphens, '%s: numbers below 0 have a minus sign' % name, str(hyphens))
+    ok('href="#%s"><img src="%s.svg"' % (name, name) in page, '%s: its thumbnail leads to it' % name)
     check = getattr(gallery_numbers, name.replace('-', '_'), None)
     if not check:
         ok(False, '%s: nothing computes its numbers again; write %s() in t/reports/gallery_numbers.py' % (name,
@@ -116,7 +124,8 @@ for half, style in enumerate(('dark', 'talk')):
         ok(p.returncode == 0 and not wrong, '%s in style %s' % (name, style), wrong + [p.stderr])
 
 # --- made again
-some = [n for n in names if n in ('swamped-addend', 'stochastic-fan', 'loss-scale-sawtooth', 'bit-layouts', 'product-accumulators')]
+some = [n for n in names if n in ('swamped-addend', 'stochastic-fan', 'loss-scale-sawtooth', 'bit-layouts',
+    'product-accumulators')]
 code, out, err = run(*some, '--out', 'again', '--formats', 'svg')
 first, second = digests(home + '/all'), digests(home + '/again')
 del second['index.html']
@@ -129,6 +138,8 @@ def said(text):
     return re.findall(r'<h2>.*?</h2>|<figcaption>.*?</figcaption>', text, re.S)
 
 
+ok(page.index('<nav>') < page.index('<section') and 'prefers-color-scheme: dark' in page and 'max-width: 480px' in page,
+        'thumbnails come first, and the page has a dark mode and narrow screens in mind')
 shown = open(TOP + '/doc/gallery/index.html', encoding='utf-8').read()
 ok(said(shown) == said(page), 'doc/gallery says the same; make gallery writes it anew', [a + ' but ' + b for a,
         b in zip(said(shown), said(page)) if a != b])
