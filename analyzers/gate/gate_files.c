@@ -19,10 +19,26 @@ is_folder(const char *path)
 	return path && !hu_input_stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+/* Whether PATH is there and is none of the files that bless RUNs: what is held to it is then a file as well, although
+   it may be missing. */
+static int
+is_of_anyone(const char *path)
+{
+	static const char ours[] = "# halfulp ";
+	char head[sizeof ours] = "";
+	FILE *f;
+
+	if (!path || !hu_exists(path) || is_folder(path) || hu_input_open(path, &f) != HU_OK)
+		return 0;
+	size_t got = fread(head, 1, sizeof head - 1, f);
+	fclose(f);
+	return got < sizeof ours - 1 || memcmp(head, ours, got);
+}
+
 int
 hu_are_files(const char *new, const char *old)
 {
-	return is_folder(old) || (new &&hu_exists(new) && !is_folder(new));
+	return is_folder(old) || (new && !is_folder(new) && (hu_exists(new) || is_of_anyone(old)));
 }
 
 /* A baseline that check --bless wrote, told by its first line. */
