@@ -239,7 +239,12 @@ hu_make_dirs(const char *path)
 int
 hu_exists(const char *path)
 {
-	return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+	if (access(path, F_OK) == 0)
+		return 1;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return 0;
+	hu_guard_note(path);
+	return 1;
 }
 
 char *

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs commands of halfulp while one allocation (t/stub/allocations.c), one call of the C library (t/stub/functions.c) or
-# one system call (t/stub/calls.c) fails, and judges what is left: the exit code says that it failed, standard error has
-# one line, no file under a final name is new and different from what the command writes, no temporary file stays; and a
-# command that ends well has said and written what it says and writes without a fault.
+# Runs commands of halfulp while one allocation (t/stub/allocations.c), one call of the C library (t/stub/functions.c)
+# or one system call (t/stub/calls.c) fails, and judges what is left: the exit code says that it failed, standard error
+# has one line, no file under a final name is new and different from what the command writes, no temporary file stays;
+# and a command that ends well has said and written what it says and writes without a fault.
 import json
 import os
 import re
@@ -263,8 +263,8 @@ CALLS = [('open,read,dents,mmap,fstat', 'EIO'), ('open', 'EMFILE'), ('open,read,
          ('write,fsync,rename,ftruncate,mkdir', 'ENOSPC'),
          ('write,read', 'short')]
 MORE_CALLS = [('write,fsync,rename,close,unlink,seek,flock,fallocate', 'EIO'),
-              ('open,read,write,fsync,flock,wait', 'EINTR'), ('say', 'ENOSPC'), ('say', 'EPIPE'), ('say', 'EINTR'), ('say', 'short'), ('memory,unmap', 'ENOMEM'),
-              ('process', 'EAGAIN'), ('ask', 'EACCES'), ('ask', 'EIO')]
+              ('open,read,write,fsync,flock,wait', 'EINTR'), ('say', 'ENOSPC'), ('say', 'EPIPE'), ('say', 'EINTR'),
+              ('say', 'short'), ('memory,unmap', 'ENOMEM'), ('process', 'EAGAIN'), ('ask', 'EACCES'), ('ask', 'EIO')]
 
 
 def sweep_all(most, more=False):
