@@ -68,6 +68,8 @@ for name, exact in KINDS:
     none(wrong[:5], '%s: %d exact values, and %d in formats' % (name, len(rows), seen))
     ok(len(rows) == 2 * len(points) and seen > len(points), '%s: all of them' % name)
 at = {r['input']: r['exact'] for r in calc('sin(pi)', 'cos(pi/2)', 'cos(3*pi)', 'sin(-pi/2)', 'cos(100*pi)')}
+ends = calc('cos(3*pi)', 'sin(pi/2)', 'cos(4*pi)')
+none([r['input'] for r in ends if r['error_ulps'] != 0], 'at 1 and -1 a result that is the exact value has no error')
 ok([float(x) for x in at.values()] == [0, 0, -1, -1, 1], 'at multiples of pi/2 they are 0, 1 or -1', str(at))
 near = calc('cos(pi/2 + 2^-200)', 'cos(2^-100)')
 ok(abs(float(near[0]['exact']) / -(2.0**-200) - 1) < 1e-9, 'beside them they are not', str(near[0]['exact']))

@@ -66,6 +66,8 @@ for step in (1, 2):
     ok(1.5 < gain < 2.1, 'mxfp4 with headroom, step %d: 16 draws gain some 2 bits' % step, '%g' % gain)
     noise, error, bias = (float(c[16][k]) for k in ('l2_noise', 'l2_error', 'l2_bias'))
     ok(same(error**2, bias**2 + noise**2 / 16, 1e-6), 'the squared error of 16 is that of bias and noise / 16')
+    few = [float(c[k]['l2_noise']) / noise for k in (2, 4, 8)]
+    ok(all(abs(q - 1) < 0.15 for q in few), 'the noise of one draw does not depend on their number', str(few))
     ok(bias < noise / 4, 'of which bias is the smaller one', '%g, %g' % (bias, noise))
 expected = min(float(curve(table, s)[16]['cosine']) for s in (1, 2))
 single = min(float(curve(table, s)[1]['cosine']) for s in (1, 2))
