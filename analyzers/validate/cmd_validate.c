@@ -43,8 +43,9 @@ static const hu_opt opts[] = {
 	{ "exact", "N", NULL,
 		"number of inputs on which the exact network is run, first of those that flip; 0: none [4, or fewer]" },
 	{ "outputs", "DIR", NULL,
-		"write every policy's outputs to DIR/POLICY.npz, and those of the exact network to DIR/exact.npz" },
-	{ "report", "DIR", NULL, "write DIR/validation.json too, of which halfulp report DIR makes a page" },
+		"write every policy's outputs to DIR/POLICY.npz, those of the exact network to DIR/exact.npz, and "
+		"DIR/validation.json, of which halfulp report DIR makes a page" },
+	{ "report", "DIR", NULL, "write DIR/validation.json alone, of which halfulp report DIR makes a page" },
 	{ "tap", NULL, NULL, "print a TAP line for each policy and rule; without a rule it is nonfinite<=0" },
 	{ "list-ops", NULL, NULL, "list the model's operators, and those whose arithmetic is not known" },
 #include "lib/base/parts/share_options.def"
@@ -201,8 +202,10 @@ tell(job *j)
 		HU_TRY(hu_against_measure(&j->typed.against[i], &j->net, j->surveyed));
 	j->v.against = j->typed.against;
 	j->v.nagainst = j->typed.nagainst;
-	if (dir)
+	if (dir) {
 		HU_TRY(hu_validation_write(&j->v, dir));
+		HU_TRY(hu_validation_report(&j->v, dir));
+	}
 	if (report)
 		HU_TRY(hu_validation_report(&j->v, report));
 	if (hu_args_given(j->a, "json"))

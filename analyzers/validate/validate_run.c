@@ -2,8 +2,24 @@
    The runs of a policy on some of the inputs as units of validate (validate_units.h). */
 #include "analyzers/validate/validate_units.h"
 
+#include "lib/base/mem.h"
 #include "lib/base/parts/pack.h"
 #include "lib/base/ranks/ranks.h"
+
+#include <stdlib.h>
+
+/* Sets what the constants of V take, a version of M that is or is not the file as it stands, where the file has codes:
+   no policy changes these, and its numbers in floating point become shorter as all constants of V's program do. */
+static void
+count_codes(hu_version *v, const hu_imported *m, int as_it_stands)
+{
+	if (!(m->code_bytes > 0) || v->weight_bytes > 0)
+		return;
+	hu_version float32 = { .p = m->p, .bits = hu_xcalloc((size_t)m->p->nt + 1, sizeof *float32.bits) };
+	double all = hu_evaluate_weight_bytes(&float32), now = as_it_stands ? all : hu_evaluate_weight_bytes(v);
+	v->weight_bytes = m->code_bytes + m->float_bytes * (all > 0 && now < all ? now / all : 1);
+	free(float32.bits);
+}
 
 hu_status
 hu_validate_begin(hu_validate_job *j, size_t p, int joins)
@@ -29,6 +45,7 @@ hu_validate_begin(hu_validate_job *j, size_t p, int joins)
 	else
 		HU_TRY(hu_variant_version(
 			&v, policy, &j->net->m, j->net->ranges.range, &row->products, &row->quantised));
+	count_codes(&v, m, !p || policy->as);
 	return hu_evaluate_begin(&row->e, m, v, policy->by_node || policy->tool ? "" : policy->policy.accumulate,
 		p ? j->sum : NULL, j->net->s.n, j->net->batch);
 }

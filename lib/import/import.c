@@ -223,8 +223,10 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 		hu_import_outputs(&c, m, onnx->graph);
 	if (c.st == HU_OK)
 		hu_import_named(&c, m);
-	if (c.st == HU_OK)
+	if (c.st == HU_OK) {
 		finish(&c, m);
+		hu_imported_bytes(m, onnx->graph);
+	}
 	if (c.st == HU_OK)
 		c.st = hu_program_validate(m->p);
 	for (size_t i = 0; i < c.nconstant; i++)

@@ -50,6 +50,8 @@ typedef struct hu_imported {
 	const char **op;     /* by call: that node's operator; points into the ONNX model */
 	char *chooses;       /* the node whose inputs choose what runs, so that a batch is one choice; NULL: none */
 	int narrow;          /* the file has float16 or bfloat16 */
+	double code_bytes,   /* of the file's constants where some are codes of 8 bits or fewer, else 0 */
+		float_bytes; /* and of its floating-point numbers of more bits */
 	size_t nodes;        /* nodes of the graph that calls stand for, constants' not counted */
 	hu_imported_value *value;
 	size_t nvalue;
@@ -66,6 +68,8 @@ typedef enum hu_typing { HU_TYPING_TENSORS, HU_TYPING_FLOAT32, HU_TYPING_STRICT,
    outlive it. */
 hu_status hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngiven, hu_typing typing);
 void hu_imported_release(hu_imported *m);
+/* Sets the bytes of codes and of other numbers that the constants of graph G take. */
+void hu_imported_bytes(hu_imported *m, const hu_onnx_graph *g);
 
 /* Writes the constants of M to the tensors of the same names in X, whose program may be a policy's version of M's:
    values are rounded to nearest in the tensors' formats. */

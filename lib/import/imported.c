@@ -50,3 +50,28 @@ hu_imported_load(const hu_imported *m, hu_exec *x)
 				hu_put(to, k, hu_round(hu_get(from, k), f, HU_RNE, 0, 0));
 	}
 }
+
+void
+hu_imported_bytes(hu_imported *m, const hu_onnx_graph *g)
+{
+	static const struct {
+		const char *dtype;
+		int is_float;
+	} wide[] = { { "F32", 1 }, { "F64", 1 }, { "F16", 1 }, { "BF16", 1 }, { "I16", 0 }, { "U16", 0 }, { "I32", 0 },
+		{ "U32", 0 }, { "I64", -1 }, { "U64", -1 }, { "BOOL", -1 } };
+	int codes = 0;
+
+	for (size_t i = 0; i < g->ninit; i++) {
+		size_t k = 0;
+		while (k < sizeof wide / sizeof *wide && strcmp(wide[k].dtype, g->init[i].dtype))
+			k++;
+		int is_code = k == sizeof wide / sizeof *wide, is_float = !is_code && wide[k].is_float;
+		codes |= is_code;
+		if (is_code || !is_float)
+			m->code_bytes += (double)g->init[i].bytes;
+		else if (is_float > 0)
+			m->float_bytes += (double)g->init[i].bytes;
+	}
+	if (!codes)
+		m->code_bytes = 0;
+}

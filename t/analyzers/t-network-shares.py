@@ -60,7 +60,7 @@ def files():
 
 one = halfulp('validate', *WORK, *TELL, *FILES)
 want = files()
-ok(one.returncode == 1 and len(want) == 6 and 'inf' in one.stdout, 'one process', '%s %s' % (sorted(want), one.stderr))
+ok(one.returncode == 1 and len(want) == 7 and 'inf' in one.stdout, 'one process', '%s %s' % (sorted(want), one.stderr))
 for n in (1, 2, 3, 5) if LONG else (2,):
     p = ranks(n, 'validate', *WORK, *TELL, *FILES)
     got = files()

@@ -526,7 +526,9 @@ for policies, name, whose in (
     )
 run(0, 'm.onnx', '--data', 'x.npz', '--policies', 'a/p.json,p.json', '--outputs', 'two', '--exact', '0')
 tap.ok(
-    sorted(os.listdir('two')) == ['a_p.json.npz', 'exact.npz', 'float32.npz'], 'a file for one each', os.listdir('two')
+    sorted(os.listdir('two')) == ['a_p.json.npz', 'exact.npz', 'float32.npz', 'validation.json'],
+    'a file for one each',
+    os.listdir('two'),
 )
 
 # The name of a format that is no scheme stands for a policy; a constant that is listed as an input needs no array
