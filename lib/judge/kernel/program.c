@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/judge/kernel/program.h"
+#include "lib/judge/kernel/program_image.h"
 
 #include "lib/base/mem.h"
 #include "lib/judge/kernel/store.h"
@@ -144,6 +145,25 @@ reduction(const run *r, const hu_call *c, const char *row, const hu_balls *in, h
 	return call_row(r, row, &b, in, 1, y);
 }
 
+/* A row on an image: hu_program_row. */
+static hu_status
+image_row(const void *run_of, const char *row, const char *window, size_t groups, const size_t step[4],
+	const hu_balls *in, int nin, hu_balls *y)
+{
+	hu_ball_call b = { .row = NULL };
+	char text[64];
+
+	snprintf(text, sizeof text, "%zux%zu", step[0], step[1]);
+	key(&b, "stride", text);
+	snprintf(text, sizeof text, "%zux%zu", step[2], step[3]);
+	key(&b, "dilation", text);
+	if (*window)
+		key(&b, "window", window);
+	else
+		number(&b, "groups", (double)groups);
+	return call_row(run_of, row, &b, in, nin, y);
+}
+
 static hu_status
 unable(const hu_call *c)
 {
@@ -164,6 +184,8 @@ compute(const run *r, const hu_call *c, const hu_balls *in, hu_balls *y)
 		memcpy(y->b, in[0].b, in[0].n * sizeof *y->b);
 		return HU_OK;
 	}
+	if (hu_program_is_image(name))
+		return hu_program_image(c, r->p->t[c->in[0]].shape, in, y, image_row, r);
 	if (!strcmp(name, "gelu"))
 		return call_row(r, !strcmp(hu_attr_text(c, "approx", ""), "tanh") ? "gelu_tanh" : "gelu", &b, in, 1, y);
 	if (!strcmp(name, "scale")) {

@@ -32,7 +32,8 @@ ONE = {'exp': (torch.exp, -8, 8), 'log': (torch.log, 0.1, 30), 'sqrt': (torch.sq
        'silu': (lambda x: x * torch.sigmoid(x), -9, 9), 'softplus': (lambda x: torch.log1p(torch.exp(x)), -9, 9),
        'mish': (lambda x: x * torch.tanh(torch.log1p(torch.exp(x))), -9, 9), 'sin': (torch.sin, -9, 9),
        'cos': (torch.cos, -9, 9), 'relu': (torch.relu, -2, 2), 'abs': (torch.abs, -2, 2), 'neg': (torch.neg, -2, 2),
-       'elu': (F.elu, -4, 4), 'selu': (F.selu, -4, 4), 'softsign': (F.softsign, -4, 4), 'hardtanh': (F.hardtanh, -3, 3),
+       'elu': (F.elu, -4, 4), 'selu': (F.selu, -4, 4), 'softsign': (F.softsign, -4, 4),
+       'hardtanh': (F.hardtanh, -3, 3),
        'hardsigmoid': (F.hardsigmoid, -5, 5), 'hardswish': (F.hardswish, -5, 5), 'exp2': (torch.exp2, -8, 8)}
 TWO = {'add': torch.add, 'sub': torch.sub, 'mul': torch.mul, 'div': torch.div, 'max': torch.maximum,
        'min': torch.minimum}
@@ -45,7 +46,7 @@ ROWS = {'softmax(h)': lambda x: torch.softmax(x, -1), 'log_softmax(h)': lambda x
         'rmsnorm(h, eps=1e-5)': lambda x: x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-5),
         'layernorm(h, eps=1e-5)': lambda x: F.layer_norm(x, x.shape[-1:], eps=1e-5),
         'cumsum(h)': lambda x: torch.cumsum(x, -1), 'cumprod(h)': lambda x: torch.cumprod(x, -1),
-        'prod(h)': lambda x: x.prod(-1)}
+        'prod(h)': lambda x: x.prod(-1), 'clip(h, low=-1, high=2)': lambda x: x.clamp(-1, 2)}
 
 
 def run(graph, arrays, got):
@@ -86,6 +87,14 @@ def tests(n, form='e4m3', seed=1):
         x, z = draw(-4, 4, n), draw(1, 4, n)
         graph = 'h = store(x, to=%s); k = store(z, to=%s); y = %s(h, k)' % (form, form, name)
         yield name, run(graph, dict(x=x, z=z), f(moved(x, g, form), moved(z, g, form))), f(x, z)
+    for e in (2.0, 3.0, -1.0, 0.5, 2.5):
+        x = draw(0.5, 3, n)
+        yield 'pow %g' % e, run('h = store(x, to=%s); y = pow(h, e)' % form,
+                dict(x=x, e=torch.full((1,), e, dtype=f64)),
+                                moved(x, g, form) ** e), x ** e
+    x, z = draw(-4, 4, n), draw(-4, 4, n)
+    graph = 'h = store(x, to=%s); k = store(z, to=%s); c = less(h, k); y = where(c, h, k)' % (form, form)
+    yield 'where', run(graph, dict(x=x, z=z), torch.minimum(moved(x, g, form), moved(z, g, form))), torch.minimum(x, z)
     for call, f in ROWS.items():
         x = draw(0.5, 1.5, n // 16, 16) if 'prod' in call else draw(-4, 4, n // 16, 16)
         yield call, run('h = store(x, to=%s); y = %s' % (form, call), dict(x=x), f(moved(x, g, form))), f(x)
@@ -93,9 +102,11 @@ def tests(n, form='e4m3', seed=1):
     graph = 'h = store(x, to=%s); k = store(w, to=%s); y = matmul(h, k)' % (form, form)
     yield 'matmul', run(graph, dict(x=x, w=w), moved(x, g, form) @ moved(w, g, form)), x @ w
     q, k, v = (draw(-2, 2, 2, 2, n // 512 + 8, 8) for _ in range(3))
-    graph = 'a = store(q, to=%s); b = store(k, to=%s); c = store(v, to=%s); y = attention(a, b, c)' % (form, form, form)
+    graph = 'a = store(q, to=%s); b = store(k, to=%s); c = store(v, to=%s); y = attention(a, b, c)' % (form, form,
+            form)
     attend = F.scaled_dot_product_attention
-    yield 'attention', run(graph, dict(q=q, k=k, v=v), attend(*(moved(t, g, form) for t in (q, k, v)))), attend(q, k, v)
+    yield 'attention', run(graph, dict(q=q, k=k, v=v), attend(*(moved(t, g, form) for t in (q, k, v)))), attend(q, k,
+            v)
     a, b = draw(0.3, 0.9, 4, 24, n // 96), draw(-1, 1, 4, 24, n // 96)
 
     def scan(a, b):

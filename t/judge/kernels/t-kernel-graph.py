@@ -44,6 +44,47 @@ onnxfile.write('u.onnx', onnxfile.graph([onnxfile.node('Round', 'x', 'y')], [], 
 none = halfulp('judge', 'u.onnx', '--data', 'in.npz', '--got', 'all.npz')
 ok(none.returncode == 4 and 'operator round has no radius' in none.stderr, 'an operator without a radius is named',
    none.stdout + none.stderr)
+# A model's node and the same as a text, which computes without the import: images, limits, powers, selections.
+image, kernel = f32([0.13 * (i * 7 % 23) - 3.5 for i in range(120)]), f32(
+        [0.21 * (i * 5 % 17) - 1.5 for i in range(72)])
+flags = [float(i % 3 > 0) for i in range(120)]
+npz('image.npz', x=((2, 4, 5, 3), image), w=((4, 2, 3, 3), kernel), m=((2, 4, 5, 3), flags), e=((1,), [1.5]),
+    q=((2, 4, 5, 3), [abs(v) + 0.1 for v in image]))
+NODES = ((onnxfile.node('Conv', 'x w', 'y', pads=[1, 1, 1, 1], strides=[1, 2], group=2), 'y = conv(x, w, padding=1, '
+          'stride=1x2, groups=2)', 'x w'),
+         (onnxfile.node('MaxPool', 'x', 'y', kernel_shape=[3, 2], pads=[1, 0, 1, 0], strides=[2, 1]),
+          'y = maxpool(x, window=3x2, padding=1x0, stride=2x1)', 'x'),
+         (onnxfile.node('AveragePool', 'x', 'y', kernel_shape=[2, 2], pads=[1, 1, 1, 1], strides=[1, 1],
+                        count_include_pad=1), 'y = avgpool(x, window=2, padding=1, stride=1)', 'x'),
+         (onnxfile.node('Pow', 'q e', 'y'), 'y = pow(q, e)', 'q e'),
+         (onnxfile.node('Where', 'c x q', 'y'), 'y = where(m, x, q)', 'm x q'))
+for node, text, names in NODES:
+    kind = text.split('(')[0].split()[-1]
+    drawn = {'x': [2, 4, 5, 3], 'w': [4, 2, 3, 3], 'q': [2, 4, 5, 3], 'm': [2, 4, 5, 3], 'e': [1]}
+    nodes = [onnxfile.node('Cast', 'm', 'c', to=9)] if kind == 'where' else []
+    held = [onnxfile.floats('w', [4, 2, 3, 3], kernel)] if 'w' in names.split() else []
+    held += [onnxfile.floats('e', [1], [1.5])] if 'e' in names.split() else []
+    onnxfile.write('node.onnx', onnxfile.graph(nodes + [node], held, [
+        onnxfile.value(n, drawn[n]) for n in names.split() if n not in 'we'], [onnxfile.value('y')]))
+    npz('fed.npz', **{n: (tuple(drawn[n]), {'x': image, 'q': [abs(v) + 0.1 for v in image], 'm': flags}[n])
+                      for n in names.split() if n not in 'we'})
+    shape = {'conv': (2, 4, 5, 2), 'maxpool': (2, 4, 3, 2), 'avgpool': (2, 4, 6, 4)}.get(kind, (2, 4, 5, 3))
+    n = shape[0] * shape[1] * shape[2] * shape[3]
+    npz('zeros.npz', y=(shape, [0.0] * n))
+    a = halfulp('judge', 'node.onnx', '--data', 'fed.npz', '--got', 'y=zeros.npz:y', '--exact', 'n1.npy', '--bound',
+                'n2.npy')
+    b = halfulp('judge', text, *sum((['--in', '%s=image.npz:%s' % (n, n)] for n in names.split()), []), '--got',
+                'zeros.npz:y', '--exact', 't1.npy', '--bound', 't2.npy')
+    ok(a.returncode == b.returncode == 1, 'zeros are wrong for a node of %s' % kind, a.stderr + b.stderr)
+    for one, two, what in (('n1.npy', 't1.npy', 'exact values'), ('n2.npy', 't2.npy', 'bounds')):
+        same = os.path.exists(one) and os.path.exists(two) and open(one, 'rb').read() == open(two, 'rb').read()
+        if kind == 'avgpool' and what == 'bounds' and not same:   # zeros of the padding count as terms
+            p, q = (struct.unpack('<%dd' % n, open(f, 'rb').read()[-8 * n:]) for f in (one, two))
+            same = all(u <= v <= 8 * u for u, v in zip(q, p))
+        ok(same, 'a node of %s and a text have the same %s' % (kind, what))
+        for f in (one, two):
+            if os.path.exists(f):
+                os.remove(f)
 GRAPHS = (('y = softmax(x', 'a , or ) is needed'), ('softmax(x)', "kernel 'softmax(x)'"), ('y = add(x)', '2 operands'),
           ('y = neg(x); y = neg(x)', 'computed twice'), ('y = neg(x) z = neg(y)', 'a ; is needed'),
           ('y = scale(x, k=$k)', None), ('y = neg(x, x)', 'fewer operands'), ('y =', 'an operator is needed'))

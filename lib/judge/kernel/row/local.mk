@@ -13,5 +13,6 @@ libhalfulp_a_SOURCES += lib/judge/kernel/row/optimizer.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/packed.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/reduce.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/scan.c
+libhalfulp_a_SOURCES += lib/judge/kernel/row/select.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/softmax.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/steps.c
