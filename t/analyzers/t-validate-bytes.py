@@ -49,4 +49,9 @@ tap.ok(all(got[n] == HOLDS[n] for n in ('qdq.onnx', 'dynamic.onnx')) and got['fl
 made = tap.halfulp('report', 'o')
 tap.ok(made.returncode == 0 and os.path.exists('o/report/index.html'), 'report makes a page of what --outputs wrote',
     made.stderr)
+
+got = tap.halfulp('validate', 'float.onnx', '--data', 'x.npz', '--policies', 'fp16', '--exact', '0', '--against', 'qdq.onnx')
+tap.ok('Where a code differs by one, later nodes may' in got.stdout, 'a note says what one code may do', got.stdout)
+got = tap.halfulp('validate', 'float.onnx', '--data', 'x.npz', '--policies', 'fp16', '--exact', '0')
+tap.ok('Where a code' not in got.stdout, 'and only where a file stands beside the model', got.stdout)
 tap.finish()

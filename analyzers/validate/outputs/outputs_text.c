@@ -189,8 +189,10 @@ print_runtime(const hu_validation *v)
 							"as ONNX Runtime does on a CPU");
 	if (v->nagainst)
 		puts("Files run node by node, as ONNX Runtime has them without its optimisations: kernels that it "
-		     "fuses "
-		     "quantised nodes to round ties and Softmax otherwise.");
+		     "fuses\n"
+		     "quantised nodes to round ties and Softmax otherwise. Where a code differs by one, later nodes "
+		     "may "
+		     "amplify\nthat, and a decision with a small margin may be another one there.");
 }
 
 /* What a tool is known to do wrong to this model. */
