@@ -102,6 +102,17 @@ tap.ok(code == 2 and '--format yaml: tap, junit' in err, 'a format that there is
 code, out, err = run('check', 'nowhere.npz', '--baseline', 'was.safetensors')
 tap.ok(code > 1 and out == [''] and err.count('\n') == 1, 'where nothing can be judged there is one line', [out, err])
 
+# Sums, whose table is narrower on such a terminal, and has the numbers of --json
+sums = ['accumulate', '--n', '4096', '--format', 'fp16,bf16', '--sum', 'tc:hopper', '--sum', 'kahan']
+code, out, err = run(*sums)
+rows = fits(out[1:], 'accumulate')
+said = json.loads('\n'.join(run(*sums, '--json')[1]))
+want = [(r['format'], r['sum'], '%.4g' % r['relative'], str(r['first_swamped'] or '-'),
+    str(r['stagnation_term'] or '-')) for r in said]
+got = [(r['terms'], r['sum'], r['relative'], r['1st lost'], r['stops at']) for r in rows]
+tap.ok(got == want and len(got) == 4, 'accumulate: rows of the narrow table are those of --json', [got, want])
+tap.ok('exact' in run(*sums, COLUMNS='140')[1][1], 'a wide terminal has the exact sum too')
+
 # Runs
 train = '--model mlp --width 0.125 --size 8 --train 128 --eval 32 --batch 32 --epochs 1 --policy mixed_float16'.split()
 run('train', *train, '--quiet', 'first')
