@@ -201,8 +201,7 @@ write_report(const hu_report_runs *runs, const hu_figures *f, const char *out, c
 	if (st == HU_OK)
 		st = hu_page(&page, runs, f, links, command, stage);
 	hu_status moved = empty_into(stage, st == HU_OK ? out : NULL);
-	if (moved != HU_OK)
-		hu_remove_all(stage);
+	hu_remove_all(stage); /* where not all of it was moved */
 	hu_temporary_folder_done(stage);
 	st = st == HU_OK ? moved : st;
 	if (st == HU_OK)
