@@ -44,7 +44,38 @@ ok((np.abs(x['subnormal']) < 2.0 ** -126).all() and x['subnormal'].any(), 'subno
 signs = np.signbit(x['zeros'][0])
 ok((x['zeros'][0] == 0).all() and signs.any() and not signs.all(), 'zeros of both signs')
 
-RIGHT = {'softmax': (lambda x: torch.softmax(x, -1), {}), 'silu': (lambda x: F.silu(x), {}),
+
+
+def packed(q, k, v, cu):
+    o, at = torch.zeros_like(q), cu.tolist()
+    for first, last in zip(at[:-1], at[1:]):
+        one = (t[first:last].transpose(0, 1)[None] for t in (q, k, v))
+        o[first:last] = F.scaled_dot_product_attention(*one)[0].transpose(0, 1) if last > first else o[first:last]
+    return o
+
+
+def paged(q, k_cache, v_cache, pages, lengths):
+    o = torch.zeros_like(q)
+    for i, n in enumerate(lengths.tolist()):
+        k, v = (c[pages[i]].flatten(0, 1).transpose(0, 1)[None, :, :n] for c in (k_cache, v_cache))
+        o[i:i + 1] = F.scaled_dot_product_attention(q[i:i + 1], k, v) if n else 0
+    return o
+
+
+def latent(q, kv):
+    kv = kv.expand(-1, q.shape[1], -1, -1)
+    return F.scaled_dot_product_attention(q, kv, kv[..., :512])
+
+
+RIGHT = {'varlen_attention': (packed, {'exp': '2^-14'}), 'paged_attention': (paged, {'exp': '2^-14'}),
+         'mla': (latent, {'exp': '2^-14'}), 'sgd': (lambda w, g, m: (w.float() - 1e-3 * g.float()).to(w.dtype), {}),
+         'max': (lambda x: x.amax(-1), {}), 'min': (lambda x: x.amin(-1), {}), 'mean': (lambda x: x.mean(-1), {}),
+         'matmul': (lambda a, b: a @ b, {}), 'argmax': (lambda x: x.argmax(-1), {}),
+         'embedding': (lambda table, index: table[index], {}),
+         'swiglu': (lambda gate, up: F.silu(gate) * up, {'hidden': 'in'}),
+         'maxpool': (lambda x: F.max_pool2d(x, 2), {}), 'avgpool': (lambda x: F.avg_pool2d(x, 2), {}),
+         'causal_conv1d': (lambda x, w: F.conv1d(F.pad(x, (3, 0)), w, groups=w.shape[0]), {}),
+         'softmax': (lambda x: torch.softmax(x, -1), {}), 'silu': (lambda x: F.silu(x), {}),
          'sum': (lambda x: x.sum(-1), {}),
          'rmsnorm': (lambda x, w: F.rms_norm(x, x.shape[-1:], w, 1e-6), {'with_operands': 'w'}),
          'layernorm': (lambda x: F.layer_norm(x, x.shape[-1:]), {}), 'cumsum': (lambda x: torch.cumsum(x, -1), {}),

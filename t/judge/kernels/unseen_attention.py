@@ -114,7 +114,7 @@ def packed(d, t):
                       ('one key more', dict(lengths=(lengths + 1).clamp(max=24))), ('a page of another', dict(
                           table=table.roll(1, 0))), ('the last query sees one less', dict(end=-1)),
                       ('not causal', dict(end=1))):
-        yield 'paged_attention', what, dict(q=q, k_cache=kc, v_cache=vc, table=table,
+        yield 'paged_attention', what, dict(q=q, k_cache=kc, v_cache=vc, pages=table,
                 lengths=lengths), paged(**how), {}
     q, kv = d(2, 3, 20, 48).to(t), d(2, 1, 20, 48).to(t)
     keep = torch.ones(20, 20).tril().bool()
