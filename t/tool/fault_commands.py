@@ -30,7 +30,6 @@ for f in svg png txt; do printf '%0300d' 0 >"${last%.gp}.$f"; done
 
 TRAIN = ('--quiet --model mlp --data digits --policy mixed_float16 --width 0.02 --size 8 --train 32 --eval 8 '
          '--batch 16 --threads 1')
-ONE = '--model mlp --data digits --width 0.02 --size 8 --train 32 --eval 8 --batch 16'
 COMMANDS = {
     'calc': "calc '0.1 + sqrt(2) * 1e-3' --format fp16,bf16,fp32 --json",
     'calc text': "calc '1 + 2^-11 + 3' --format fp16 --mode RZ",
@@ -68,8 +67,6 @@ MORE = {
     'judge bound': 'judge softmax --in x=x.npy --got y.npy --exact e.npy --bound d.npy',
     'judge make': 'judge softmax --make drawn',
     'judge graph': "judge 'y = softmax(x)' --in x=x.npy --got y.npy --json",
-    'gate': 'gate --baseline base.tsv gated --junit g.xml --summary g.md -- %s --steps 2' % TRAIN,
-    'compare': 'compare --policies float32,float16 %s --steps 2 both' % ONE,
     'allreduce': 'allreduce seen --ranks 4 --sample 16 --threads 1 --json',
     'bench cast': 'bench cast --formats fp16 --mb 1 --trials 1 --threads 1 --no-python --simd scalar --json',
     'bench gemm': 'bench gemm --formats fp16 --sizes 16 --trials 1 --threads 1 --tsv b.tsv',

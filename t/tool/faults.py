@@ -264,7 +264,7 @@ CALLS = [('open,read,dents,mmap,fstat', 'EIO'), ('open', 'EMFILE'), ('open,read,
          ('write,read', 'short')]
 MORE_CALLS = [('write,fsync,rename,close,unlink,seek,flock,fallocate', 'EIO'),
               ('open,read,write,fsync,flock,wait', 'EINTR'), ('say', 'ENOSPC'), ('say', 'EPIPE'), ('say', 'EINTR'),
-              ('say', 'short'), ('memory,unmap', 'ENOMEM'), ('process', 'EAGAIN'), ('ask', 'EACCES'), ('ask', 'EIO')]
+              ('say', 'short'), ('process', 'EAGAIN'), ('ask', 'EACCES'), ('ask', 'EIO')]
 
 
 def sweep_all(most, more=False):
@@ -286,7 +286,7 @@ def sweep_all(most, more=False):
             tap.none(wrong, '%s: %d of %d allocations of the %s fail' % (name, tried, count, caller))
         count, tried, wrong = allocations(case, library, 'any', max(2, most // 3), onwards=True)
         tap.none(wrong, '%s: %d of %d, and all that follow' % (name, tried, count))
-        if more and name not in ('gate', 'compare'):    # whose processes each begin to count anew
+        if more:
             count, tried, wrong = functions(case, of_c, max(1, most // 20))
             tap.none(wrong, '%s: %d of %d calls of the C library fail, some of each function' % (name, tried, count))
         for names, how in CALLS + (MORE_CALLS if more else []):
