@@ -12,6 +12,7 @@ include $(top_srcdir)/analyzers/contents/local.mk
 include $(top_srcdir)/analyzers/diff/local.mk
 include $(top_srcdir)/analyzers/engines/local.mk
 include $(top_srcdir)/analyzers/explain/local.mk
+include $(top_srcdir)/analyzers/expression/local.mk
 include $(top_srcdir)/analyzers/formats/local.mk
 include $(top_srcdir)/analyzers/gate/local.mk
 include $(top_srcdir)/analyzers/inspect/local.mk
@@ -35,6 +36,7 @@ include $(top_srcdir)/analyzers/validate/effect/local.mk
 include $(top_srcdir)/analyzers/validate/exact/local.mk
 include $(top_srcdir)/analyzers/validate/outputs/local.mk
 include $(top_srcdir)/analyzers/validate/sensitivity/local.mk
+include $(top_srcdir)/analyzers/value/local.mk
 include $(top_srcdir)/bench/local.mk
 include $(top_srcdir)/bench/tool/local.mk
 include $(top_srcdir)/cuda/bulk/local.mk
@@ -111,6 +113,7 @@ include $(top_srcdir)/python/halfulp/local.mk
 include $(top_srcdir)/python/halfulp_trace/local.mk
 include $(top_srcdir)/python/halfulp_trace/operators/local.mk
 include $(top_srcdir)/reports/local.mk
+include $(top_srcdir)/reports/command/local.mk
 include $(top_srcdir)/reports/figures/local.mk
 include $(top_srcdir)/reports/gallery/local.mk
 include $(top_srcdir)/reports/model/local.mk

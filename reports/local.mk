@@ -2,7 +2,6 @@
 
 libhalfulp_a_SOURCES += reports/caption.c
 noinst_HEADERS += reports/caption.h
-libhalfulp_a_SOURCES += reports/cmd_report.c
 libhalfulp_a_SOURCES += reports/draw.c
 libhalfulp_a_SOURCES += reports/figure.c
 noinst_HEADERS += reports/figure.h

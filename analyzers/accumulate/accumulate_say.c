@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The functions of accumulate_say.h. */
 #include "analyzers/accumulate/accumulate_say.h"
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 #include "lib/base/build.h"
 #include "lib/base/terminal/fitted.h"
 #include "lib/number/code.h"

@@ -2,7 +2,7 @@
    halfulp accumulate: sums a series in number formats by summation models, beside the exact sum. */
 #include "analyzers/accumulate/accumulate_say.h"
 #include "analyzers/accumulate/terms.h"
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/mem.h"
 #include "lib/number/round.h"

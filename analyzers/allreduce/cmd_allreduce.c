@@ -2,7 +2,7 @@
    halfulp allreduce: what the sum of recorded gradients over simulated ranks loses, by order, wire format and number
    of ranks. */
 #include "analyzers/allreduce/series.h"
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 #include "lib/base/build.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp calc EXPRESSION: evaluates an expression in number formats. */
-#include "analyzers/calc/evaluate_sum.h"
+#include "analyzers/expression/evaluate_sum.h"
 #include "analyzers/explain/explain.h"
-#include "analyzers/calc/rounding_args.h"
-#include "analyzers/calc/rows.h"
-#include "analyzers/calc/vary.h"
+#include "analyzers/value/rounding_args.h"
+#include "analyzers/value/rows.h"
+#include "analyzers/expression/vary.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"

@@ -2,7 +2,7 @@
    Decides which operations are drawn; writes their titles and their operands as stored. */
 #include "analyzers/explain/explain_parts.h"
 
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 #include "lib/base/str.h"
 #include "lib/number/code.h"
 #include "lib/sum/tc/tc.h"
@@ -107,7 +107,7 @@ title(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 {
 	static const char *const names[HU_FUNCTIONS] = {
 #define FUNCTION(id, name, least, most, summary) name,
-#include "analyzers/calc/functions.def"
+#include "analyzers/expression/functions.def"
 #undef FUNCTION
 	};
 	char x[3][48], result[40];

@@ -4,7 +4,7 @@
 #define HU_ANALYZERS_EXPLAIN_H
 
 #include "analyzers/explain/explain_drawing.h"
-#include "analyzers/calc/expr.h"
+#include "analyzers/expression/expr.h"
 #include "lib/base/str.h"
 
 /* The drawing so far. root is the whole expression: a literal is drawn only where it is all of it. */

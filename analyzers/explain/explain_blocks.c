@@ -3,7 +3,7 @@
    below its F fraction bits, the exact sum of the rest, and the one rounding. */
 #include "analyzers/explain/explain_parts.h"
 
-#include "analyzers/calc/evaluate_sum.h"
+#include "analyzers/expression/evaluate_sum.h"
 #include "lib/base/mem.h"
 #include "lib/sum/model.h"
 

@@ -2,8 +2,8 @@
    Draws how far a whole expression is off, behind the drawings of its operations. */
 #include "analyzers/explain/explain_parts.h"
 
-#include "analyzers/calc/correct.h"
-#include "analyzers/calc/rows.h"
+#include "analyzers/expression/correct.h"
+#include "analyzers/value/rows.h"
 #include "lib/base/mem.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
    Describes one rounding by rows in a drawing and by words. */
 #include "analyzers/explain/explain_parts.h"
 
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 
 #include <math.h>
 

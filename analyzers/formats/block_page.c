@@ -2,7 +2,7 @@
    Prints the page of a block format: elements of few bits and the scale that they share. */
 #include "analyzers/formats/format_page.h"
 
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 #include "lib/base/str.h"
 #include "lib/number/code.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp formats [FORMAT|VALUE...]: prints the number formats, the page of one, or values in each. */
 #include "analyzers/formats/format_page.h"
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp round VALUE...: rounds single values to formats and prints the errors. */
-#include "analyzers/calc/rounding_args.h"
+#include "analyzers/value/rounding_args.h"
 #include "analyzers/formats/round_blocks.h"
 #include "analyzers/formats/targets.h"
 #include "lib/base/console/opt_need.h"

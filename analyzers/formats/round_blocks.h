@@ -4,7 +4,7 @@
 #ifndef HU_ANALYZERS_ROUND_BLOCKS_H
 #define HU_ANALYZERS_ROUND_BLOCKS_H
 
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 #include "lib/number/block/block.h"
 
 /* Starts as zeros. The values as they were given, in order, and rounded to fp32. */

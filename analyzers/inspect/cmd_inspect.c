@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp inspect FILE...: measures what each format would do to the tensors of files. What that means for a model
    cannot be told from weights alone. */
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 #include "analyzers/inspect/inspect_files.h"
 #include "analyzers/inspect/inspect_pass.h"
 #include "analyzers/inspect/inspect_rules.h"

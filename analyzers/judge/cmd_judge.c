@@ -3,7 +3,7 @@
 #include "analyzers/judge/judge_args.h"
 #include "analyzers/judge/make.h"
 
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
 

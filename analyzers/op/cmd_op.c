@@ -3,7 +3,7 @@
 #include "analyzers/op/op_idle.h"
 #include "analyzers/op/op_sums.h"
 #include "analyzers/op/op_verdict.h"
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/console/show.h"

@@ -2,7 +2,7 @@
    op --got FILE --sum all: which summation model gives another program's bits, and in which columns or rows. */
 #include "analyzers/op/op_sums.h"
 
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 #include "analyzers/op/op_layout.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/mem.h"

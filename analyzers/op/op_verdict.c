@@ -5,7 +5,7 @@
 #include "lib/judge/judge.h"
 #include "lib/judge/kernel/verdict.h"
 #include "analyzers/op/op_layout.h"
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -21,5 +21,4 @@ libhalfulp_a_SOURCES += lib/op/shape.c
 noinst_HEADERS += lib/op/sink.h
 libhalfulp_a_SOURCES += lib/op/sum_call.c
 noinst_HEADERS += lib/op/sum_call.h
-libhalfulp_a_SOURCES += lib/op/swamp.c
 noinst_HEADERS += lib/op/tensor.h

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Correctly rounded operations: every pair of an 8-bit format, fp64 against the
    processor, rounding against hu_round, and the fma that fp32 gets wrong. */
-#include "analyzers/calc/expr.h"
+#include "analyzers/expression/expr.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"
 #include "t/tool/tap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Drawings read back: the digits of the rows named exact, sum and result are the numbers that the
    operation has, the line stands at the last bit kept, stored rows are codes. */
-#include "analyzers/calc/evaluate_sum.h"
+#include "analyzers/expression/evaluate_sum.h"
 #include "analyzers/explain/explain.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"

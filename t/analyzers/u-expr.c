@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The expression parser on nonsense: whatever is refused is refused with a column within the text and one
    line; whatever is taken evaluates, and means the same with blanks between its words. */
-#include "analyzers/calc/expr.h"
+#include "analyzers/expression/expr.h"
 #include "lib/base/str.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"

@@ -13,6 +13,7 @@ HOUSE = ["lib", "cuda", "trainer", "analyzers", "reports"]
 SOURCES = (".c", ".h", ".cu", ".cuh", ".cc", ".inc", ".def")
 MOST = 25
 WIDE_SCRIPTS = 1720
+BOTH_WAYS = 28
 # Catalogues hold a file for each row of a table.
 EXEMPT = {"lib/op/kind": "catalogue", "cuda/kernel": "catalogue"}
 # A table names its rows, and a row uses what stands beside the table: that is no circle.
@@ -127,6 +128,15 @@ def circles(graph):
     return ["%s needs %s of %s" % (a, graph[a][b], b) for part in found for a in sorted(part) for b in sorted(part) if b in graph.get(a, {})]
 
 
+# Pairs of rooms each of which includes files of the other. The number may only fall.
+def both_ways():
+    into = collections.defaultdict(set)
+    for path in sources(["lib", "trainer", "analyzers", "reports"]):
+        for room in re.findall(r'^#include "([\w/]+)/[\w.]+"', text(path), re.M):
+            into[os.path.dirname(path)].add(room)
+    return ["%s and %s" % (a, b) for a in sorted(into) for b in sorted(into[a]) if a < b and a in into.get(b, ())]
+
+
 # Files that doc/ and CONTRIBUTING.md name, but for the patterns among them.
 def named():
     pages = ["CONTRIBUTING.md", "README.md"] + ["doc/" + n for n in sorted(os.listdir(os.path.join(top, "doc"))) if n.endswith(".md")]
@@ -153,4 +163,6 @@ none(named(), "every file that the pages name is there")
 none([] if sum(1 for _ in sources(HOUSE)) > 300 else ["only a few sources under " + top], "the sources were found")
 long = wide_scripts()
 none(["wrap the new ones"] if long > WIDE_SCRIPTS else [], "%d lines of scripts are longer than 120 columns; %d may be" % (long, WIDE_SCRIPTS))
+pairs = both_ways()
+none(pairs if len(pairs) > BOTH_WAYS else [], "%d pairs of rooms include each other; %d may" % (len(pairs), BOTH_WAYS))
 finish()

@@ -24,3 +24,4 @@ libhalfulp_a_SOURCES += lib/op/reduce/stats_enclose.c
 libhalfulp_a_SOURCES += lib/op/reduce/stats_family.c
 libhalfulp_a_SOURCES += lib/op/reduce/summed.c
 noinst_HEADERS += lib/op/reduce/summed.h
+libhalfulp_a_SOURCES += lib/op/reduce/swamp.c

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/calc/evaluate_sum.h"
+#include "analyzers/expression/evaluate_sum.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/str.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/calc/rows.h"
+#include "analyzers/value/rows.h"
 
 #include "lib/judge/judge.h"
 #include "lib/base/console/show_json.h"

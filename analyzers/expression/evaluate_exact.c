@@ -4,7 +4,7 @@
    the wanted precision, then at four times, and so on until two results agree; a difference that only becomes smaller
    with more precision is taken as 0. Where a number of the wanted precision lies strictly between the results of steps
    rounded downward and of steps rounded upward, it is the value: exp(log(4)) is 4, and tanh(1000) is not 1. */
-#include "analyzers/calc/expr.h"
+#include "analyzers/expression/expr.h"
 
 #include "lib/base/mem.h"
 #include "lib/number/code.h"

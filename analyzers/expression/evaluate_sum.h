@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Evaluates sum(…) by a summation model instead of from the left. An argument a*b is then a product that enters as the
-   model takes products; any other argument is a term times 1. */
+   Evaluates sum(…) by a summation model instead of from the left. An argument a*b is then a product that enters as
+   the model takes products; any other argument is a term times 1. */
 #ifndef HU_ANALYZERS_EVALUATE_SUM_H
 #define HU_ANALYZERS_EVALUATE_SUM_H
 
-#include "analyzers/calc/expr.h"
+#include "analyzers/expression/expr.h"
 #include "lib/sum/sum.h"
 
 /* Parses `text`, as described in lib/sum/sum.h, into the model for sums whose result is in f. Without acc= the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The two values of an expression: the exact one, and the one that a format computes. */
-#include "analyzers/calc/evaluate_sum.h"
+#include "analyzers/expression/evaluate_sum.h"
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/calc/rounding_args.h"
+#include "analyzers/value/rounding_args.h"
 
 #include "lib/base/str.h"
 

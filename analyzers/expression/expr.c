@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The parser of expressions: recursive descent, with a function for each level of precedence. */
-#include "analyzers/calc/expr.h"
+#include "analyzers/expression/expr.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -21,7 +21,7 @@ typedef struct parser {
 
 static const struct { const char *name; int least, most; } functions[] = {
 #define FUNCTION(id, name, least, most, summary) { name, least, most },
-#include "analyzers/calc/functions.def"
+#include "analyzers/expression/functions.def"
 #undef FUNCTION
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/calc/vary.h"
+#include "analyzers/expression/vary.h"
 
-#include "analyzers/calc/expr.h"
+#include "analyzers/expression/expr.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
@@ -19,7 +19,7 @@ taken(const char *name)
 {
 	static const char *const known = " pi e inf nan "
 #define FUNCTION(id, name, least, most, summary) name " "
-#include "analyzers/calc/functions.def"
+#include "analyzers/expression/functions.def"
 #undef FUNCTION
 		;
 	char *word = hu_xprintf(" %s ", name);

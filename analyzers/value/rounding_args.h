@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_ROUNDING_ARGS_H
 #define HU_ANALYZERS_ROUNDING_ARGS_H
 
-#include "analyzers/calc/expr.h"
+#include "analyzers/expression/expr.h"
 #include "lib/base/console/opt.h"
 
 /* The rows of an option table that hu_rounding_args reads; mode_help is the help text of --mode. */

@@ -27,7 +27,7 @@ const char *hu_note_name(int i);
 
 typedef enum hu_function {
 #define FUNCTION(id, name, least, most, summary) HU_F_##id,
-#include "analyzers/calc/functions.def"
+#include "analyzers/expression/functions.def"
 #undef FUNCTION
 	HU_FUNCTIONS
 } hu_function;

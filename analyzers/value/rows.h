@@ -4,7 +4,7 @@
 #ifndef HU_ANALYZERS_ROWS_H
 #define HU_ANALYZERS_ROWS_H
 
-#include "analyzers/calc/expr.h"
+#include "analyzers/expression/expr.h"
 #include "lib/base/console/opt.h"
 
 #include <jansson.h>

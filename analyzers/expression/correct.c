@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/calc/correct.h"
+#include "analyzers/expression/correct.h"
 
 const char *
 hu_note_name(int i)

@@ -5,7 +5,7 @@
 #ifndef HU_ANALYZERS_EXPR_H
 #define HU_ANALYZERS_EXPR_H
 
-#include "analyzers/calc/correct.h"
+#include "analyzers/expression/correct.h"
 #include "lib/base/status.h"
 
 typedef enum hu_expr_kind {

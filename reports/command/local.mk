@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += reports/command/cmd_report.c
