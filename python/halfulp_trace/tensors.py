@@ -3,6 +3,7 @@
 import collections
 import functools
 import json
+import math
 import threading
 
 import torch
@@ -96,6 +97,8 @@ class Tensors:
     def call(self, op, inputs, outputs, attr=None, library=False, compute=None, layer=None, phase=None, **more):
         """A call with these tensors of the program; outputs are (role, values). Returns the output's tensors."""
         attr = dict(attr or {}, **({"library": LIBRARY} if library else {}))
+        if any(isinstance(x, float) and not math.isfinite(x) for x in attr.values()):
+            raise Unknown("a number that is not finite")
         phase = phase or self.phase()
         layer = layer or self.layer_of(inputs)
         wide = any(d.dtype == torch.float64 for _, d in outputs)

@@ -2,6 +2,7 @@
 
 EXTRA_DIST += t/trace/architectures.py
 EXTRA_DIST += t/trace/confirmed.py
+EXTRA_DIST += t/trace/modules.py
 EXTRA_DIST += t/trace/operators.py
 EXTRA_DIST += t/trace/recorded.py
 SCRIPT_TESTS += t/trace/t-callbacks.py
@@ -30,4 +31,5 @@ SCRIPT_TESTS += t/trace/t-verdict.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-architectures.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-drawn-nets.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-drawn.py
+EXPENSIVE_SCRIPT_TESTS += t/trace/x-modules.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-torch-models.py

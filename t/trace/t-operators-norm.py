@@ -45,6 +45,9 @@ ROWS = [
     Row('var', lambda x: (x.var(), x.var(1), x.var((0, 2), correction=0, keepdim=True)), normal(4, 5, 6)),
     Row('std', lambda x: (x.std(), x.std(1), x.std((0, 2), correction=0, keepdim=True)), normal(4, 5, 6)),
     Row('var_mean', lambda x: torch.var_mean(x, 1) + torch.std_mean(x, 0), normal(4, 5, 6), grad=False),
+    Row('weight_norm', lambda v, g: torch._weight_norm(v, g, 0), normal(5, 6), positive(5, 1)),
+    Row('weight_norm_images', lambda v, g: torch._weight_norm(v, g, 1), normal(3, 4, 2, 2), positive(1, 4, 1, 1)),
+    Row('bilinear', lambda x, y, w: F.bilinear(x, y, w), normal(4, 6), normal(4, 5), normal(3, 6, 5)),
 ]
 judge('norm', ROWS)
 finish()

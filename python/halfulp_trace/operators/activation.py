@@ -2,9 +2,10 @@
 """Activations that have parameters of their own, and their gradients."""
 import torch
 
-from ..values import snapshot, tensors_in
+from ..values import Value, snapshot, tensors_in
 from .arithmetic import inside
 from . import threshold
+from .formula import Formula
 from .operands import native, pick_layout, spread_all
 from .table import operator
 
@@ -147,6 +148,23 @@ def glu(s, a, out):
     wide = torch.sigmoid(s.values[second].to(torch.float64))
     g = s.call("sigmoid", [second], [("gate", wide)], library=True, compute="fp64")[0]
     s.result("mul", [first, g], out, library=True)
+
+
+@operator("glu_backward")
+def glu_backward(s, a, out):
+    """With the gate g = sigmoid of the second half, rounded to the tensor's format: dy g, and dy x g (1 - g) of the
+    second half, in fp32 or wider before it is rounded."""
+    out, x, dim = next(tensors_in(out)), a["self"], a["dim"] % a["self"].dim()
+    first, second = halves(s, x, dim)
+    like = tuple(a["grad_output"].shape)
+    m, dy = Formula(s, a["grad_output"], like), s.input(a["grad_output"])
+    gate = s.call("sigmoid", [second], [("gate", torch.sigmoid(s.values[second]))], library=True)[0]
+    own = snapshot(out)
+    left, right = (t.contiguous() for t in own.chunk(2, dim))
+    parts = [s.call("mul", [gate, dy], [("dx", left)], library=True)[0]]
+    slope = m.whole("mul", m.whole("mul", m.whole("sub", 1.0, gate), gate), first)
+    parts += s.call("mul", [slope, dy], [("dx", right)], library=True)
+    s.known[s.key(out)] = Value(own, {"plain": s.call("concat", parts, [("dx", own)], {"axis": dim})[0]})
 
 
 def halves(s, x, dim):

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums, products, quotients and powers of tensors and numbers."""
+import math
+
 import torch
 
+from ..formats import FORMATS, WHOLE
 from ..values import tensors_in
 from .elementary import rounded_quotient
 from .operands import floats, native, pick_layout, shared_layout, spread_all
@@ -42,8 +45,14 @@ def weighted(s, x, alpha, y, beta, out):
 def mul(s, a, out):
     out = next(tensors_in(out))
     x, y = a["self"], a["other"]
-    if not isinstance(y, torch.Tensor):
-        floats(s, out, x)
+    if not isinstance(y, torch.Tensor) and math.isfinite(y):
+        floats(s, out)
+        if x.dtype in WHOLE:                     # which are rounded to the result's format before
+            i = s.input(x)
+            i = s.call("cast", [i], [("x@" + FORMATS[out.dtype], s.values[i].to(out.dtype))])[0] \
+                if s.values[i].dtype != out.dtype else i
+            s.result("scale", [i], out, {"factor": float(y)})
+            return
         layout = shared_layout([s.old(x)])
         s.result("scale", [s.input(x, layout)], out, {"factor": float(y)}, layout=layout)
         return

@@ -5,6 +5,7 @@ import torch
 
 from ..optimizers import one_update
 from ..values import Value, snapshot
+from .composed import composed
 from .scaler import loss_scale
 from .table import operator
 
@@ -16,7 +17,7 @@ def fused_adamw(s, a, out):
 
 @operator("_fused_adam_")
 def fused_adam(s, a, out):
-    """Adam without decay is AdamW without it; decay that the gradient gets is not rounded, and no call of ours."""
+    """Adam without decay is AdamW without it; decay that the gradient gets is a call of its own."""
     fused(s, a, "adamw", ["exp_avgs", "exp_avg_sqs", "max_exp_avg_sqs"], not a["amsgrad"] and not a["weight_decay"])
 
 
@@ -30,12 +31,13 @@ def fused_adagrad(s, a, out):
     fused(s, a, "adagrad", ["state_sums"], False)
 
 
-LETTERS = {"exp_avgs": "m", "exp_avg_sqs": "v", "momentum_buffer_list": "v"}
+LETTERS = {"exp_avgs": "m", "exp_avg_sqs": "v", "max_exp_avg_sqs": "v_max", "momentum_buffer_list": "v",
+           "state_sums": "sum"}
 ATTRIBUTES = {"adamw": ["lr", "beta1", "beta2", "eps", "weight_decay"], "sgd": ["lr", "momentum", "weight_decay"]}
 
 
 def fused(s, a, op, lists, ours):
-    """One call a parameter: `op`, where it is ours, else an opaque one."""
+    """One call a parameter: `op`, where it is ours, else the calls that it is made of."""
     scale, found = a.get("grad_scale"), a.get("found_inf")
     found = s.input(found) if found is not None else s.constant(0, torch.float32)
     s.found = found if a.get("found_inf") is not None and s.found is None else s.found
@@ -57,13 +59,15 @@ def fused(s, a, op, lists, ours):
             states = [(s.add("", zeros, name=name, cls="other", state=True), held[0][1], "v")]
         else:
             states = [(s.input(t), t, LETTERS.get(n, n)) for n, t in held]
+        times = [float(a["state_steps"][k])] if "state_steps" in a else []
         if ours:
-            t = [float(a["state_steps"][k])] if op == "adamw" else []
-            one_update(s, op, attr, w, g, found, p, states, layer + "." + role, *t)
+            one_update(s, op, attr, w, g, found, p, states, layer + "." + role, *times[:op == "adamw"])
+        elif skipped:                            # everything keeps its values
+            for i, x in [(w, p)] + [(i, x) for i, x, _ in states]:
+                s.known[s.key(x)] = Value(snapshot(x), {"plain": i})
         else:
-            s.opaque("aten._fused_%s_" % op, "halfulp has no such update", [s.old(p), s.old(grad)] + [s.old(t) for _, t in held],
-                    [p] + [t for _, t in held], role=[role + "_next"] + ["%s_%s_next" % (role, n) for n, _ in held],
-                    layer=layer)
+            composed(s, op, a, p, w, g, states, layer + "." + role, *(times or [1.0]), s.running[0]._schema.name
+                    == "aten::_fused_adamw_")
 
 
 def unscaled(s, g, grad, scale, skipped):

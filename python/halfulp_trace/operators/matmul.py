@@ -2,9 +2,9 @@
 """Products of matrices."""
 import torch
 
-from ..formats import Unknown
-from ..moves import flat_move
-from ..values import geometry
+from ..flat import reshaped
+from ..moves import flat_move, permuting_move
+from ..values import Value, geometry, snapshot
 from .operands import floats
 from .table import operator
 
@@ -38,7 +38,7 @@ def bmm(s, a, out):
 
 def beside(s, i, j, axis):
     """Two tensors of the program, one behind the other along an axis."""
-    data = torch.cat([s.values[i], s.values[j]], axis)
+    data = torch.cat([s.values[i], s.values[j]], axis)  # in the wider format of the two
     name = s.program.tensors[i]["name"]
     return s.call("concat", [i, j], [(name.rpartition(".")[2].split("@")[0] + "@more", data)], {"axis": axis},
             layer=name.rpartition(".")[0])[0]
@@ -48,10 +48,71 @@ def beside(s, i, j, axis):
 def addmm(s, a, out):
     """A product and a bias that are rounded once are one product: [x 1] [w; b]."""
     b, x, w = a["self"], a["mat1"], a["mat2"]
-    if a["alpha"] != 1 or a["beta"] != 1 or b.numel() != out.size(-1):
-        raise Unknown("factors")
+    if a["alpha"] != 1 or a["beta"] != 1 or b.numel() != out.size(-1) or b.dim() > 1 and b.size(-1) != out.size(-1):
+        with_factors(s, b, matrix(s, x), matrix(s, w), a["alpha"], a["beta"], out)
+        return
     (i, ta), (j, tb), k = matrix(s, x), matrix(s, w), s.input(b)
     row = [b.numel(), 1] if tb else [1, b.numel()]
     k = s.call("move", [k], [("b@row", s.values[k].reshape(row))], flat_move(row))[0]
     one = s.constant(1, x.dtype, (1, x.size(0)) if ta else (x.size(0), 1))
     product(s, (beside(s, i, one, 0 if ta else 1), ta), (beside(s, j, k, 1 if tb else 0), tb), out)
+
+
+def times(s, i, factor):
+    """Tensor i times a number, in fp64."""
+    return i if factor == 1 else s.call("scale", [i], [("factor", s.values[i].double() * factor)],
+            {"factor": float(factor)})[0]
+
+
+def with_factors(s, c, x, y, alpha, beta, out):
+    """alpha x y + beta c is one product, whose terms the kernel adds up and rounds once: [alpha x, beta I] [y; c], or
+    [x, c] [alpha y; beta I] where that identity is smaller. A beta of 0 leaves c out."""
+    floats(s, out)
+    (i, ta), (j, tb) = x, y
+    batch = 1 if out.dim() == 3 else 0
+    if beta == 0:
+        product(s, (times(s, i, alpha), ta), (j, tb), out, batch)
+        return
+    shape = tuple(out.shape)
+    k = s.spread(s.input(c), shape)
+    last, before = out.dim() - 1, out.dim() - 2
+    small = before if shape[before] <= shape[last] else last
+    n = shape[small]
+    eye = s.add("", torch.eye(n, dtype=torch.float64) * beta, name="const.identity", cls="other")
+    eye = s.spread(eye, (*shape[:-2], n, n))
+    if small == before:
+        left = beside(s, times(s, i, alpha), eye, before if ta else last)
+        if tb:
+            k = turned(s, k)
+        right = beside(s, j, k, last if tb else before)
+    else:
+        if ta:
+            k = turned(s, k)
+        left = beside(s, i, k, before if ta else last)
+        right = beside(s, times(s, j, alpha), eye, last if tb else before)
+    product(s, (left, ta), (right, tb), out, batch)
+
+
+def turned(s, i):
+    """Tensor i with its last two axes exchanged."""
+    shape, n = list(s.values[i].shape), s.values[i].dim()
+    order = [*range(n - 2), n - 1, n - 2]
+    return s.call("move", [i], [("c@turned", s.values[i].permute(order).contiguous())], permuting_move(shape, order))[0]
+
+
+@operator("baddbmm")
+def baddbmm(s, a, out):
+    with_factors(s, a["self"], matrix(s, a["batch1"]), matrix(s, a["batch2"]), a["alpha"], a["beta"], out)
+
+
+@operator("addmv")
+def addmv(s, a, out):
+    """The matrix times a vector, and the factors, as a product with a column."""
+    (i, ta), v, own = matrix(s, a["mat"]), s.input(a["vec"]), snapshot(out)
+    v = times(s, reshaped(s, v, (s.values[v].numel(), 1)), a["alpha"])
+    if a["beta"] != 0:
+        c = s.spread(s.input(a["self"]), tuple(own.shape))
+        i = beside(s, i, reshaped(s, c, (1, len(own)) if ta else (len(own), 1)), 0 if ta else 1)
+        v = beside(s, v, s.constant(float(a["beta"]), torch.float64, (1, 1)), 0)
+    made = s.call("matmul", [i, v], [("y@column", own.reshape(-1, 1))], {"ta": ta, "tb": 0}, library=True)[0]
+    s.known[s.key(out)] = Value(own, {"plain": reshaped(s, made, own.shape, "y")})

@@ -7,6 +7,7 @@ import torch
 from ..formats import FORMATS, RANK, WHOLE, Unknown
 from ..moves import flat_move, permuting_move
 from ..values import Value, snapshot, tensors_in
+from .formula import nearest, rounding
 from .operands import floats, native
 from .table import operator
 
@@ -132,11 +133,41 @@ def linalg_vector_norm(s, a, out):
         reduced(s, "reduce_norm", x, a["dim"], out)
         return
     if order not in (1, math.inf, -math.inf):
-        raise Unknown("a norm of another order")
+        power_norm(s, x, order, a["dim"], out)
+        return
     i = s.input(x)
     i = s.call("abs", [i], [("abs", s.values[i].abs())])[0]
     op = "reduce_sum" if order == 1 else "reduce_max" if order > 0 else "reduce_min"
     reduced(s, op, x, a["dim"], out, library=order == 1, i=i)
+
+
+def power_norm(s, x, order, dims, out):
+    """The root of a sum of powers. The sum is a kernel's own, as far as the root tells it."""
+    if order == 0 or not math.isfinite(order):
+        raise Unknown("a norm of another order")
+    i, axes = along(s, s.input(x), axes_of(x, dims))
+    data, own = s.values[i].double().abs(), snapshot(out)
+    over = list(range(axes["axis"], axes["axis"] + axes["axes"])) if axes else list(range(data.dim()))
+    i = s.call("abs", [i], [("abs", s.values[i].abs())])[0]
+    by = s.spread(s.constant(order, torch.float64), tuple(data.shape))
+    powers = data ** order
+    i = s.call("pow", [i, by], [("powers", powers)], library=True)[0]
+    total = powers.sum(over)
+    low, high = (e.clamp(min=0).reshape(total.shape) ** order for e in rounding(out))
+    j = s.call("reduce_sum", [i], [("powers", nearest(total, (low, high)))], axes, library=True, compute="fp32" if
+            out.dtype != torch.float64 else None)[0]
+    by = s.spread(s.constant(1 / order, torch.float64), tuple(total.shape))
+    j = s.call("pow", [j, by], [("y", own.reshape(total.shape))], library=True)[0]
+    if tuple(total.shape) != tuple(own.shape):
+        j = s.call("move", [j], [("y@keep", own)], flat_move(tuple(own.shape)))[0]
+    s.known[s.key(out)] = Value(own, {"plain": j})
+
+
+@operator("norm")
+def norm(s, a, out):
+    """torch.norm as autograd has it: of order 2 where none is given."""
+    p = a.get("p")
+    linalg_vector_norm(s, {"self": a["self"], "ord": 2 if p is None else p, "dim": a.get("dim")}, out)
 
 
 @operator("cumsum")
