@@ -117,7 +117,7 @@ def decision(told):
             else '%s (%.4g)' % (rule, best[figures[name]])
         )
     times = base['weight_bytes'] / best['weight_bytes']
-    smaller = ', %.1f times smaller than float32' % times if times > 1.05 else ''
+    smaller = ', %.1f times smaller' % times if times > 1.05 else ''
     return '%s keeps %s on these inputs%s.' % (best['policy'], ' and '.join(said), smaller)
 
 

@@ -108,7 +108,7 @@ hu_validation_sentence(const hu_validation *v)
 		hu_str_addf(&b, "%s keeps", hu_shown(best->policy));
 		add_rules(&b, v, best);
 		if (times > 1.05)
-			hu_str_addf(&b, ", %.1f times smaller than float32", times);
+			hu_str_addf(&b, ", %.1f times smaller", times);
 		hu_str_add(&b, ".");
 	}
 	return b.s;

@@ -11,6 +11,6 @@ void hu_validation_table(const hu_validation *v);
    rule was given. float32 itself is none. */
 const hu_judgement *hu_validation_best(const hu_validation *v);
 /* Returns what follows from the rules in one sentence, such as "int8 keeps flips<=1% (0 of 300: at most 0.994 % at
-   95 %) on these inputs, 3.8 times smaller than float32." The caller frees it. */
+   95 %) on these inputs, 3.8 times smaller." The caller frees it. */
 char *hu_validation_sentence(const hu_validation *v);
 #endif
