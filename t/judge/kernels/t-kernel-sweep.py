@@ -81,6 +81,7 @@ RIGHT = {'varlen_attention': (packed, {'exp': '2^-14'}), 'paged_attention': (pag
          'layernorm': (lambda x: F.layer_norm(x, x.shape[-1:]), {}), 'cumsum': (lambda x: torch.cumsum(x, -1), {}),
          'attention': (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), {'exp': '2^-14'}),
          'linear': (lambda x, w: F.linear(x, w), {}), 'conv': (lambda x, w: F.conv2d(x, w), {}),
+         'conv_transpose': (lambda x, w: F.conv_transpose2d(x, w), {}),
          'topk': (lambda x: x.topk(1)[1], {}), 'log_softmax': (lambda x: F.log_softmax(x, -1), {'log_sum': 'in'})}
 for name, (f, facts) in RIGHT.items():
     try:

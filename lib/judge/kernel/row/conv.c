@@ -132,6 +132,21 @@ filters_of(const window *w, const hu_balls *b, size_t group, hu_ball *to)
 								      : b->b[((group * per + f) * cg + c) * taps + k];
 }
 
+/* Kernels that pad an image multiply the filter by zeros, which an infinite or undefined filter makes NaN; others leave
+   out what lies outside. Both are right, and so nothing is known of the n outputs of a group from `first` on that have
+   such a tap outside. */
+static void
+loosen(const window *w, const hu_ball *filters, size_t first, size_t n, hu_ball *part)
+{
+	size_t per = w->filters / w->groups, cg = w->c / w->groups, taps = volume(w->k);
+
+	for (size_t q = 0; q < per; q++)
+		for (size_t k = 0; k < cg * taps; k++)
+			for (size_t p = 0; !hu_isfinite(filters[q * cg * taps + k].x) && p < n; p++)
+				if (tap(w, first + p, k % taps) < 0)
+					part[q * n + p] = (hu_ball){ 0, INFINITY, 0, 0 };
+}
+
 static void
 convolve(const hu_ball_call *call, const window *w, const hu_balls *x, const hu_balls *b, hu_ball *y, const int want[3])
 {
@@ -156,6 +171,7 @@ convolve(const hu_ball_call *call, const window *w, const hu_balls *x, const hu_
 							at < 0 ? hu_ball_of(0) : from[c * area + (size_t)at];
 				}
 			hu_contract_balls(part, f, col, per, n, cg * taps, 0, 0, want, call->roundoffs);
+			loosen(w, f, first, n, part);
 			for (size_t q = 0; q < per; q++)
 				memcpy(y + (image * w->filters + group * per + q) * places + first, part + q * n,
 					n * sizeof *y);
