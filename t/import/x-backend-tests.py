@@ -50,15 +50,16 @@ for kind in ('node',) + KINDS:
     n = collections.Counter()
     for name, where in tests(kind):
         why = nodetests.judge(where, dir)
-        what = 'passed' if not why or name in UNSAID else 'wrong' if why.startswith('WRONG') else 'refused'
+        what = 'passed' if not why else 'unsaid' if name in UNSAID else 'wrong' if why.startswith('WRONG') else 'refused'
         n[what] += 1
         if what == 'wrong':
             wrong.append('%s: %s' % (name, why))
         if what == 'refused':
             reasons[kind_of(why)] += 1
-    lines.append('| %s | %d | %d | %d | %d |' % (kind, sum(n.values()), n['passed'], n['refused'], n['wrong']))
-table = ['| tests of onnx %s | all | passed | refused by name | wrong |' % onnx.__version__]
-table += ['|---|---|---|---|---|'] + lines
+    lines.append('| %s | %d | %d | %d | %d | %d |' % (kind, sum(n.values()), n['passed'], n['refused'], n['unsaid'],
+        n['wrong']))
+table = ['| tests of onnx %s | all | passed | refused by name | NaN without a rule | wrong |' % onnx.__version__]
+table += ['|---|---|---|---|---|---|'] + lines
 table += ['', '| refused because | tests |', '|---|---|'] + ['| %s | %d |' % (why.replace('|', '/'), k)
     for why, k in sorted(reasons.items(), key=lambda r: (-r[1], r[0])) if k > 1]
 for line in table:
