@@ -58,7 +58,6 @@ KNOWN = [
     ("trainer/bench/cmd_bench.c", "size_t n = 1;", "the end of a list of options is looked for from the second on, and every benchmark has a first"),
     ("trainer/data/drawn/digits_draw.c", "for (int i = 0; i < 3; i++, *s += **s == ',')", "glyphs.def writes points as two numbers and a blank, at which a third turn reads nothing"),
     ("trainer/device/ceiling.c", "for (size_t i = 1; i < n; i++)", "one word of megabytes is not read, and no rate is compared with a clock"),
-    ("trainer/record/record.c", "name[65]", "an array with room to spare"),
     ("trainer/verify/cmd_verify.c", 'hu_args_given(a, "quiet") && hu_args_given(a, "json")', "the bar of progress is drawn on a terminal alone, and no test has one"),
     ("trainer/data/data.c", "return r || hu_word_in(r->reads, option);", "data sets of files do not look at the number of samples that the only caller sets"),
     ("trainer/device/ceiling.c", "hu_random_at(1, stream, 0, i)) + 0.5", "which numbers are multiplied where a rate is measured"),
