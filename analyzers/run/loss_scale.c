@@ -10,6 +10,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/number/round.h"
+#include "lib/program/links.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ judged_in(const hu_program *p, int i, int narrow)
 {
 	const hu_info *t = &p->t[i];
 
-	if (!t->loss_scaled || hu_count(t->shape) < 2 || t->scale >= 0)
+	if (!hu_program_scales(p, i) || t->scale >= 0)
 		return HU_NO_FORMAT;
 	if (hu_format_of(t->format).bits <= 16)
 		return t->format;

@@ -112,6 +112,15 @@ hu_tsv_none(hu_tsv *t)
 	hu_tsv_text(t, "-");
 }
 
+void
+hu_tsv_measured(hu_tsv *t, double x)
+{
+	if (x != x)
+		hu_tsv_none(t);
+	else
+		hu_tsv_real(t, x);
+}
+
 static const char seal_form[] = "%d rows, checksum 0x%016llx";
 
 void

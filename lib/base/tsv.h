@@ -24,6 +24,7 @@ void hu_tsv_text(hu_tsv *t, const char *s); /* escaped as by hu_shown; "-" where
 void hu_tsv_real(hu_tsv *t, double x);      /* NaN is written nan, infinities inf and -inf */
 void hu_tsv_int(hu_tsv *t, long long x);
 void hu_tsv_none(hu_tsv *t); /* "-" */
+void hu_tsv_measured(hu_tsv *t, double x);  /* "-" where x is NaN, for values that are NaN where nothing was measured */
 /* Writes the number as hu_tsv_real does, and a zero byte. */
 enum { HU_TSV_REAL = 40 };
 void hu_tsv_real_text(char to[HU_TSV_REAL], double x);

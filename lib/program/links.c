@@ -97,6 +97,14 @@ hu_program_has_grad(const hu_program *p, int tensor, int grad)
 	return p->t[tensor].grad == grad;
 }
 
+int
+hu_program_scales(const hu_program *p, int tensor)
+{
+	const hu_info *t = &p->t[tensor];
+
+	return t->loss_scaled && (t->cls == HU_WGRAD || hu_count(t->shape) > 1);
+}
+
 hu_links *
 hu_links_copy(const hu_links *l)
 {

@@ -34,6 +34,10 @@ int hu_program_moves(const hu_program *p, int tensor);
 /* Returns 1 if `grad` is the tensor's gradient in some step. */
 int hu_program_has_grad(const hu_program *p, int tensor, int grad);
 
+/* Returns 1 if the tensor is a gradient that the loss scale can save. One of a single number is that only as a
+   parameter's: others are the loss's own, which is the scale itself. */
+int hu_program_scales(const hu_program *p, int tensor);
+
 hu_links *hu_links_copy(const hu_links *l); /* NULL of NULL */
 void hu_links_free(hu_links *l);
 

@@ -203,4 +203,26 @@ summary, _, _ = train('epsilon', model, torch.optim.AdamW(model.parameters(), lr
 first = summary.get('nonfinite') or {}
 ok(first.get('cause') == 'zero_constant' and first.get('constant') == '1e-08',
     'an epsilon of 0: %s' % summary['verdict'][0])
+
+
+class Gain(nn.Module):
+    """Parameters of a single element, with an axis and without."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(1)), nn.Parameter(torch.ones(()))
+        self.w = nn.Parameter(torch.full((4,), 2.0**-9))
+
+    def forward(self, x):
+        return self.gain * (self.shift + x * self.w)
+
+
+model = Gain().bfloat16()
+x = torch.randn(8, 4, generator=torch.Generator().manual_seed(5)).bfloat16()
+summary, pulled, kept = train('gain', model, torch.optim.SGD(model.parameters(), lr=1e-3),
+                              lambda s: model(x).float().mean(), 3)
+seen = [(c['weights'], c['gradients'], c['kept']) for c in summary['coverage']['steps']]
+ok([w for w, _, _ in seen] == [3] * 3, 'parameters of one element are among the weights: %s' % seen)
+ok((sum(g for _, g, _ in seen), sum(k for _, _, k in seen)) == (pulled, kept) and kept >= 6,
+    'and those of them that kept their bits are counted: %s' % summary['verdict'][0])
 finish()

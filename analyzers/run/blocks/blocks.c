@@ -49,15 +49,6 @@ before_transform(const hu_program *p, int x)
 }
 
 static void
-real_or_none(hu_tsv *t, double x)
-{
-	if (isnan(x))
-		hu_tsv_none(t);
-	else
-		hu_tsv_real(t, x);
-}
-
-static void
 rows(hu_tsv *out, hu_tsv *scales, size_t step, const hu_call *c, const hu_info *info, const hu_block_tally *b,
 	int transformed)
 {
@@ -72,11 +63,11 @@ rows(hu_tsv *out, hu_tsv *scales, size_t step, const hu_call *c, const hu_info *
 	hu_tsv_int(out, (long long)b->saturated);
 	hu_tsv_int(out, (long long)b->blocks);
 	hu_tsv_int(out, (long long)b->saturated_blocks);
-	real_or_none(out, hu_block_tally_scale(b, 0));
-	real_or_none(out, hu_block_tally_scale(b, 0.5));
-	real_or_none(out, hu_block_tally_scale(b, 1));
-	real_or_none(out, b->exact2 > 0 ? (double)sqrtl(b->error2 / b->exact2) : NAN);
-	real_or_none(out, b->exact2 > 0 ? (double)(b->dot / b->exact2 - 1) : NAN);
+	hu_tsv_measured(out, hu_block_tally_scale(b, 0));
+	hu_tsv_measured(out, hu_block_tally_scale(b, 0.5));
+	hu_tsv_measured(out, hu_block_tally_scale(b, 1));
+	hu_tsv_measured(out, b->exact2 > 0 ? (double)sqrtl(b->error2 / b->exact2) : NAN);
+	hu_tsv_measured(out, b->exact2 > 0 ? (double)(b->dot / b->exact2 - 1) : NAN);
 	hu_tsv_int(out, (long long)b->outlier_blocks);
 	hu_tsv_int(out, (long long)b->neighbours);
 	hu_tsv_int(out, (long long)b->neighbours_zero);

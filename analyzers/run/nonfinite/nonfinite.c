@@ -225,15 +225,6 @@ join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit
 }
 
 static void
-real_or_none(hu_tsv *t, double x)
-{
-	if (isnan(x))
-		hu_tsv_none(t);
-	else
-		hu_tsv_real(t, x);
-}
-
-static void
 row(hu_tsv *t, const hu_program *p, size_t step, const place *at, int kind)
 {
 	const hu_call *c = at->call >= 0 ? &p->c[at->call] : NULL;
@@ -253,8 +244,8 @@ row(hu_tsv *t, const hu_program *p, size_t step, const place *at, int kind)
 	hu_tsv_int(t, (long long)at->o.element);
 	hu_tsv_real(t, at->o.value);
 	hu_tsv_text(t, hu_origin_name(at->o.cause));
-	real_or_none(t, at->o.exact);
-	real_or_none(t, at->o.constant == 0 ? NAN : at->o.constant);
+	hu_tsv_measured(t, at->o.exact);
+	hu_tsv_measured(t, at->o.constant == 0 ? NAN : at->o.constant);
 	hu_tsv_text(t, at->o.operands.s);
 	hu_tsv_int(t, (long long)at->bad);
 }

@@ -27,15 +27,6 @@ typedef struct vector {
 	hu_noise_draws draws;
 } vector;
 
-static void
-real_or_none(hu_tsv *t, double x)
-{
-	if (isnan(x))
-		hu_tsv_none(t);
-	else
-		hu_tsv_real(t, x);
-}
-
 /* Returns 1 where weights themselves are rounded stochastically. */
 static int
 draws_updates(const hu_program *p)
@@ -74,14 +65,14 @@ row(hu_tsv *t, size_t step, const hu_info *info, int kind, int drawn, int k, con
 	hu_tsv_text(t, kind == GRADIENT ? "gradient" : "update");
 	hu_tsv_int(t, k);
 	hu_tsv_int(t, (long long)s->n);
-	real_or_none(t, error);
-	real_or_none(t, error > 0 ? -log2(error) : NAN);
-	real_or_none(t, hu_noise_single(s, k));
-	real_or_none(t, hu_noise_bias(s, k));
-	real_or_none(t, hu_noise_cosine(s, k));
-	real_or_none(t, hu_noise_gain(s));
-	real_or_none(t, hu_noise_zero(s));
-	real_or_none(t, drawn ? hu_noise_lost(s, k) : NAN);
+	hu_tsv_measured(t, error);
+	hu_tsv_measured(t, error > 0 ? -log2(error) : NAN);
+	hu_tsv_measured(t, hu_noise_single(s, k));
+	hu_tsv_measured(t, hu_noise_bias(s, k));
+	hu_tsv_measured(t, hu_noise_cosine(s, k));
+	hu_tsv_measured(t, hu_noise_gain(s));
+	hu_tsv_measured(t, hu_noise_zero(s));
+	hu_tsv_measured(t, drawn ? hu_noise_lost(s, k) : NAN);
 	hu_tsv_text(t, verdict_of(s, kind, drawn, k));
 }
 

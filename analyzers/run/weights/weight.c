@@ -11,7 +11,10 @@
 int
 hu_weight_is_studied(const hu_program *p, const hu_trace *t, int i, int next)
 {
-	if (next < 0 || next == i || t->t[i].n < 2 || !t->t[i].data || !t->t[next].data || hu_program_compensates(p, i))
+	/* a single number that nobody trains is a loss scale or a count of steps */
+	if (next < 0 || next == i || (t->t[i].n < 2 && !p->t[i].trainable) || hu_program_compensates(p, i))
+		return 0;
+	if (!t->t[i].data || !t->t[next].data)
 		return 0;
 	const hu_call *c = p->t[next].producer >= 0 ? &p->c[p->t[next].producer] : NULL;
 	/* moments and running statistics are of the analyzer state */

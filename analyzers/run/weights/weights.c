@@ -24,15 +24,6 @@
 #define UNJUDGED "step operator calls tainting weights reason"
 
 static void
-real_or_none(hu_tsv *t, double x)
-{
-	if (isnan(x))
-		hu_tsv_none(t);
-	else
-		hu_tsv_real(t, x);
-}
-
-static void
 count_or_none(hu_tsv *t, int there, size_t n)
 {
 	if (there)
@@ -64,8 +55,8 @@ row(hu_tsv *t, size_t step, const hu_info *info, int parameter, const hu_weight 
 	hu_tsv_int(t, (long long)w->kept_unjudged);
 	hu_tsv_real(t, (double)sqrtl(w->real2));
 	hu_tsv_real(t, (double)sqrtl(w->real2_judged));
-	real_or_none(t, share);
-	real_or_none(t, isnan(share) ? NAN : hu_harm_cosine(&w->harm));
+	hu_tsv_measured(t, share);
+	hu_tsv_measured(t, isnan(share) ? NAN : hu_harm_cosine(&w->harm));
 	hu_tsv_int(t, (long long)w->harm.nonfinite);
 	hu_tsv_text(t, hu_weight_verdict(w, parameter));
 	hu_tsv_text(t, because);
@@ -145,7 +136,7 @@ sum_up(const hu_trace *t, hu_coverage_step *seen, found *f)
 	hu_tsv_int(&f->coverage, (long long)w->n);
 	hu_tsv_int(&f->coverage, (long long)w->gradient_judged);
 	hu_tsv_int(&f->coverage, (long long)w->judged);
-	real_or_none(&f->coverage, hu_weight_seen(w));
+	hu_tsv_measured(&f->coverage, hu_weight_seen(w));
 	hu_tsv_int(&f->coverage, (long long)w->silent);
 	hu_tsv_int(&f->coverage, (long long)w->gradients);
 	hu_tsv_int(&f->coverage, (long long)w->kept);

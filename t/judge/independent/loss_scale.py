@@ -66,7 +66,8 @@ class Sweep:
 
 def judged_in(run, t):
     """The format in which a gradient must survive; None where it does not count."""
-    if not t.get('loss_scaled') or math.prod(t['shape']) < 2 or t.get('scale', -1) >= 0:
+    alone = math.prod(t['shape']) < 2 and t['class'] != 'wgrad'
+    if not t.get('loss_scaled') or alone or t.get('scale', -1) >= 0:
         return None
     if FORMATS[t['format']][0] <= 16:
         return t['format']

@@ -117,7 +117,7 @@ def is_studied(run, s, w):
         return False
     made = run.producer.get(after)
     other = made is not None and made['op'] in ('adam', 'adamw', 'batchnorm', 'scale_update')
-    return s.exact.t[w['id']].n > 1 and (bool(w.get('trainable')) or not other)
+    return bool(w.get('trainable')) or s.exact.t[w['id']].n > 1 and not other
 
 
 def ancestors(run, s, t):

@@ -140,11 +140,13 @@ loosen(const window *w, const hu_ball *filters, size_t first, size_t n, hu_ball 
 {
 	size_t per = w->filters / w->groups, cg = w->c / w->groups, taps = volume(w->k);
 
-	for (size_t q = 0; q < per; q++)
-		for (size_t k = 0; k < cg * taps; k++)
-			for (size_t p = 0; !hu_isfinite(filters[q * cg * taps + k].x) && p < n; p++)
-				if (tap(w, first + p, k % taps) < 0)
-					part[q * n + p] = (hu_ball){ 0, INFINITY, 0, 0 };
+	for (size_t i = 0; i < per * cg * taps; i++) {
+		if (hu_isfinite(filters[i].x))
+			continue;
+		for (size_t p = 0; p < n; p++)
+			if (tap(w, first + p, i % taps) < 0)
+				part[i / (cg * taps) * n + p] = (hu_ball){ 0, INFINITY, 0, 0 };
+	}
 }
 
 static void

@@ -16,3 +16,4 @@ libhalfulp_a_SOURCES += lib/judge/kernel/row/scan.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/select.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/softmax.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/steps.c
+noinst_HEADERS += lib/judge/kernel/row/update.h

@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    One step of an optimizer, as PyTorch computes it: new weights and moments from weights, gradients and moments. */
-#include "lib/judge/kernel/graph.h"
-
-static hu_ball
-mul(hu_ball a, double k, const hu_roundoffs *r)
-{
-	return hu_ball_rounded(hu_ball_mul(a, hu_ball_of(k)), 2 * r->u, r->tiny); /* k itself is rounded too */
-}
-
-static hu_ball
-add(hu_ball a, hu_ball b, const hu_roundoffs *r)
-{
-	return hu_ball_rounded(hu_ball_add(a, b), r->u, 0);
-}
+#include "lib/judge/kernel/row/update.h"
 
 /* AdamW: w (1 - lr decay) - lr / (1 - beta1^t) m / (sqrt(v / (1 - beta2^t)) + eps); Adam where coupled=1, with decay in
    the gradient. Operands w, g, m, v; results w, m, v. */
@@ -39,19 +27,20 @@ hu_ball_row_adamw(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 	for (size_t i = 0; i < in[0].n; i++) {
 		hu_ball w = in[0].b[i], g = in[1].b[i], m = in[2].b[i], v = in[3].b[i];
 		if (coupled != 0)
-			g = add(g, mul(w, decay, r), r);
+			g = hu_update_plus(g, hu_update_times(w, decay, r), r);
 		else
-			w = mul(w, 1 - lr * decay, r);
+			w = hu_update_times(w, 1 - lr * decay, r);
 		/* m + (g - m)(1 - beta1) or beta1 m + (1 - beta1) g: the terms of both have these magnitudes at most */
-		hu_ball m1 = add(mul(m, b1, r), mul(g, 1 - b1, r), r);
+		hu_ball m1 = hu_update_plus(hu_update_times(m, b1, r), hu_update_times(g, 1 - b1, r), r);
 		m1.r += 2 * r->u * (1 - b1) * (hu_ball_most(g) + hu_ball_most(m)) + r->u * hu_ball_most(m);
 		hu_ball g2 = hu_ball_rounded(hu_ball_smooth(g, g.x * g.x, 2 * g.x, 2), 2 * r->u, r->tiny);
-		hu_ball v1 = add(mul(v, b2, r), mul(g2, 1 - b2, r), r);
+		hu_ball v1 = hu_update_plus(hu_update_times(v, b2, r), hu_update_times(g2, 1 - b2, r), r);
 		double x = v1.x / c2, low = (v1.x - v1.r) / c2, y = sqrt(x);
-		hu_ball root = { y, low > 0 ? y - sqrt(low) + v1.r * v1.r * 0 : sqrt(x + v1.r / c2), 0, 0 };
-		hu_ball below = add(hu_ball_rounded(root, 4 * r->u, r->tiny), hu_ball_of(eps), r);
-		hu_ball step = hu_ball_rounded(hu_ball_div(mul(m1, lr / c1, r), below), fmax(2 * r->u, r->fn), r->tiny);
-		out[0].b[i] = add(w, hu_ball_neg(step), r);
+		hu_ball root = { y, low > 0 ? y - sqrt(low) : sqrt(x + v1.r / c2), 0, 0 };
+		hu_ball below = hu_update_plus(hu_ball_rounded(root, 4 * r->u, r->tiny), hu_ball_of(eps), r);
+		hu_ball step = hu_ball_rounded(
+			hu_ball_div(hu_update_times(m1, lr / c1, r), below), fmax(2 * r->u, r->fn), r->tiny);
+		out[0].b[i] = hu_update_plus(w, hu_ball_neg(step), r);
 		out[1].b[i] = m1;
 		out[2].b[i] = v1;
 	}
@@ -76,8 +65,8 @@ hu_ball_row_lion(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 	for (int k = 0; k < 2; k++)
 		HU_TRY(hu_balls_like(&out[k], &in[0], c->row->name));
 	for (size_t i = 0; i < in[0].n; i++) {
-		hu_ball w = mul(in[0].b[i], 1 - lr * decay, r), g = in[1].b[i], m = in[2].b[i];
-		hu_ball d = add(mul(m, b1, r), mul(g, 1 - b1, r), r);
+		hu_ball w = hu_update_times(in[0].b[i], 1 - lr * decay, r), g = in[1].b[i], m = in[2].b[i];
+		hu_ball d = hu_update_plus(hu_update_times(m, b1, r), hu_update_times(g, 1 - b1, r), r);
 		hu_ball s = { d.x > 0   ? lr
 			      : d.x < 0 ? -lr
 					: 0,
@@ -85,8 +74,8 @@ hu_ball_row_lion(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 			: d.r > 0       ? 2 * lr
 					: 0,
 			0, 0 };
-		out[0].b[i] = add(w, hu_ball_neg(s), r);
-		out[1].b[i] = add(mul(m, b2, r), mul(g, 1 - b2, r), r);
+		out[0].b[i] = hu_update_plus(w, hu_ball_neg(s), r);
+		out[1].b[i] = hu_update_plus(hu_update_times(m, b2, r), hu_update_times(g, 1 - b2, r), r);
 	}
 	return HU_OK;
 }

@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
    One step of SGD and of Muon, as PyTorch computes them. */
-#include "lib/judge/kernel/graph.h"
-
-static hu_ball
-mul(hu_ball a, double k, const hu_roundoffs *r)
-{
-	return hu_ball_rounded(hu_ball_mul(a, hu_ball_of(k)), 2 * r->u, r->tiny); /* k itself is rounded too */
-}
-
-static hu_ball
-add(hu_ball a, hu_ball b, const hu_roundoffs *r)
-{
-	return hu_ball_rounded(hu_ball_add(a, b), r->u, 0);
-}
+#include "lib/judge/kernel/row/update.h"
 
 /* a + (b - a) t, or a (1 - t) + b t: the terms of both have these magnitudes at most. */
 static hu_ball
 lerp(hu_ball a, hu_ball b, double t, const hu_roundoffs *r)
 {
-	hu_ball y = add(mul(a, 1 - t, r), mul(b, t, r), r);
+	hu_ball y = hu_update_plus(hu_update_times(a, 1 - t, r), hu_update_times(b, t, r), r);
 	double size = hu_ball_most(a) + hu_ball_most(b);
 
 	return hu_ball_widened(y, 2 * r->u * size, 0.5 * r->u * size);
@@ -52,11 +40,14 @@ hu_ball_row_sgd(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 	HU_TRY(hu_ball_count(c, "nesterov", 0, &nesterov));
 	HU_TRY(same(c, in, out, 3, 2));
 	for (size_t i = 0; i < in[0].n; i++) {
-		hu_ball w = in[0].b[i], d = decay != 0 ? add(in[1].b[i], mul(w, decay, r), r) : in[1].b[i], m = d;
+		hu_ball w = in[0].b[i],
+			d = decay != 0 ? hu_update_plus(in[1].b[i], hu_update_times(w, decay, r), r) : in[1].b[i],
+			m = d;
 		if (momentum != 0)
-			m = add(mul(in[2].b[i], momentum, r), dampening != 0 ? mul(d, 1 - dampening, r) : d, r);
-		hu_ball by = nesterov ? add(d, mul(m, momentum, r), r) : m;
-		out[0].b[i] = add(w, mul(by, -lr, r), r);
+			m = hu_update_plus(hu_update_times(in[2].b[i], momentum, r),
+				dampening != 0 ? hu_update_times(d, 1 - dampening, r) : d, r);
+		hu_ball by = nesterov ? hu_update_plus(d, hu_update_times(m, momentum, r), r) : m;
+		out[0].b[i] = hu_update_plus(w, hu_update_times(by, -lr, r), r);
 		out[1].b[i] = m;
 	}
 	return HU_OK;
@@ -80,9 +71,10 @@ hu_ball_row_muon(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 	HU_TRY(hu_ball_count(c, "nesterov", 1, &nesterov));
 	HU_TRY(same(c, in, out, 4, 3));
 	for (size_t i = 0; i < in[0].n; i++) {
-		hu_ball g = in[1].b[i], m = lerp(in[2].b[i], g, 1 - momentum, r), step = mul(in[3].b[i], lr * scale, r);
+		hu_ball g = in[1].b[i], m = lerp(in[2].b[i], g, 1 - momentum, r),
+			step = hu_update_times(in[3].b[i], lr * scale, r);
 		step.r += 2 * r->u * hu_ball_most(step);
-		out[0].b[i] = add(mul(in[0].b[i], 1 - lr * decay, r), hu_ball_neg(step), r);
+		out[0].b[i] = hu_update_plus(hu_update_times(in[0].b[i], 1 - lr * decay, r), hu_ball_neg(step), r);
 		out[1].b[i] = m;
 		out[2].b[i] = nesterov ? lerp(g, m, momentum, r) : m;
 	}
