@@ -63,6 +63,9 @@ typedef struct hu_imported {
    float16 (half_kernels.def): it gives the other nodes float32, and drops a Cast of its own beside the one back. */
 typedef enum hu_typing { HU_TYPING_TENSORS, HU_TYPING_FLOAT32, HU_TYPING_STRICT, HU_TYPING_ORT_CPU } hu_typing;
 
+/* Returns 1 if ONNX Runtime's CPU has a kernel of float16 for the node's operator (half_kernels.def). */
+int hu_typing_has_kernel(const hu_onnx_node *x);
+
 /* Makes the program of ONNX. HU_EFILE names the node that cannot be right, HU_EINVAL the size that is missing or does
    not fit, HU_EUNABLE every operator that is not known with its nodes. *M then needs no release; else ONNX must
    outlive it. */

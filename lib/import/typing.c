@@ -18,8 +18,8 @@ static const struct kernel {
 #undef KERNEL
 };
 
-static int
-has_kernel(const hu_onnx_node *x)
+int
+hu_typing_has_kernel(const hu_onnx_node *x)
 {
 	for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
 		if (!strcmp(kernels[i].name, x->op) && !strcmp(kernels[i].domain, x->domain))
@@ -52,7 +52,7 @@ reads(const hu_onnx_node *x, const char *name)
 static int
 is_widened(const hu_onnx_node *x)
 {
-	return !has_kernel(x) && !is_cast(x);
+	return !hu_typing_has_kernel(x) && !is_cast(x);
 }
 
 /* 1 where every node of the graph that reads NAME is widened, as is at least one, and the graph does not give it
@@ -110,7 +110,7 @@ is_isolated(hu_importing *c, const hu_onnx_node *x)
 static int
 runs_narrow(hu_importing *c)
 {
-	return has_kernel(c->own) && !is_isolated(c, c->own);
+	return hu_typing_has_kernel(c->own) && !is_isolated(c, c->own);
 }
 
 int

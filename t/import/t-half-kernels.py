@@ -28,6 +28,7 @@ WITH = {
     ('', 'Flatten'): ([(4, 4)], {}, 20), ('', 'Gather'): ([(4, 4), np.array([0], I)], {}, 20),
     ('', 'GatherElements'): ([(4, 4), np.zeros((1, 4), I)], {}, 20), ('', 'GatherND'): ([(4, 4), np.zeros((1, 1),
             I)], {}, 20),
+    ('', 'ReverseSequence'): ([(4, 4), np.array([2] * 4, I)], {}, 20), ('', 'IsNaN'): ([(4, 4)], {}, 20),
     ('', 'Identity'): ([(4, 4)], {}, 20), ('', 'LayerNormalization'): ([(4, 4), H(4), H(4)], {}, 20),
     ('', 'Max'): ([(4, 4), (4, 4)], {}, 20), ('', 'Min'): ([(4, 4), (4, 4)], {}, 20), ('', 'Mod'): ([(4, 4), (4,
             4)], dict(fmod=1), 20),
@@ -74,7 +75,8 @@ def casts(key, operands, attributes, opset):
         else:
             inits.append(numpy_helper.from_array(np.asarray(v), names[-1]))
     outs = ['y'] + ['p', 'q'] * (op == 'GroupQueryAttention')
-    type_ = {'Shape': TensorProto.INT64, 'QuantizeLinear': TensorProto.UINT8}.get(op, TensorProto.FLOAT16)
+    type_ = {'Shape': TensorProto.INT64, 'QuantizeLinear': TensorProto.UINT8,
+             'IsNaN': TensorProto.BOOL}.get(op, TensorProto.FLOAT16)
     g = helper.make_graph([helper.make_node(op, names, outs, domain=domain, **attributes)], 'g', ins,
                           [helper.make_tensor_value_info(o, type_, None) for o in outs], inits)
     m = helper.make_model(g, opset_imports=[helper.make_opsetid('', opset), helper.make_opsetid(MS, 1)])

@@ -6,20 +6,13 @@
 
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
+#include "lib/import/import.h"
 #include "lib/number/arith.h"
 #include "lib/number/round.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What onnxruntime 1.32's CPU has kernels of float16 for, measured with files of one node; all of them compute in
-   float32 inside and round once. */
-static const char half_kernels[] =
-	"Reshape Transpose Flatten Squeeze Unsqueeze Identity Concat Split Slice Gather GatherElements GatherND Expand "
-	"Clip "
-	"Min Max Round LayerNormalization Cast ConstantOfShape ScatterND ScatterElements Shape IsNaN Sign Mod "
-	"RMSNormalization ReverseSequence";
 
 /* How a node runs: BLOCKED stands in float32 between the file's Casts, HALF has results of float16, and FLOAT32 is one
    of float16 in the file that the runtime computes in float32. */
@@ -319,8 +312,7 @@ classify(writing *w)
 		for (size_t k = 0; k < node->nout; k++)
 			if (*node->out[k])
 				w->producer[hu_rewriting_find(x, node->out[k])] = (int)i;
-		int kernel =
-			!*node->domain && (hu_rewriting_has(half_kernels, node->op) || !strcmp(node->op, "Constant"));
+		int kernel = hu_typing_has_kernel(node) || (!*node->domain && !strcmp(node->op, "Cast"));
 		w->node[i] = is_blocked(w, node) ? BLOCKED : x->t->ort_cpu && !kernel ? FLOAT32 : HALF;
 		half[i] = w->node[i] != FLOAT32;
 	}
