@@ -352,8 +352,8 @@ static const hu_opt_need needs[] = { { "feedback", goes_on,
 const hu_command hu_cmd_allreduce = { "allreduce", "[OPTION...] RUN...|FILE...",
 	"simulate the all-reduce of recorded gradients over many ranks, beside the exact mean",
 	"Each traced step of a run (the gradients handed to its update) and each .safetensors, .npz or .npy file\n"
-	"stands for one rank's gradients, and of a run trained with --all-reduce each traced step for all of its\n"
-	"ranks'; further ranks repeat them in turn, or are drawn (--ranks-from). Every rank\n"
+	"stands for one rank's gradients. Of a run trained with --all-reduce each traced step stands for those of\n"
+	"all its ranks. Further ranks repeat them in turn, or are drawn (--ranks-from). Every rank\n"
 	"multiplies by --scale and divides (--divide) in fp32, casts to the wire's format, and the ranks add what\n"
 	"they receive to what they hold, a rounding a hop: ring, one rank after the other, in every chunk from\n"
 	"another rank on; tree, recursive doubling; halving, recursive halving; hier:G, a ring within nodes of G\n"
@@ -365,9 +365,9 @@ const hu_command hu_cmd_allreduce = { "allreduce", "[OPTION...] RUN...|FILE...",
 	"where each rank looks for overflow before the all-reduce, they alone skip the step, and weights part; looked\n"
 	"for after it, all ranks agree. A number of ranks is broken where the error exceeds --tolerance, some element\n"
 	"overflowed or some gradient is not finite; where fewer hold, numbers between are tried until neighbours are\n"
-	"left, one that holds and one that breaks. Over several --steps gradients are those of a training whose\n"
-	"weights have not moved yet, each time another record, or those that a run's own ranks had in one traced\n"
-	"step after the other; with --feedback only the last step's casts are lost for good, as in a training by\n"
+	"left, one that holds and one that breaks. Over several --steps each step has another record: gradients of\n"
+	"a training whose weights have not moved yet, or what a run's own ranks had in its traced steps, in their\n"
+	"order. With --feedback only the last step's casts are lost for good, as in a training by\n"
 	"halfulp train --all-reduce ring:8,wire=e4m3,feedback.\n"
 	"For the errors' growth see doc/analysis.md.",
 	opts, run, needs };

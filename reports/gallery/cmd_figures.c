@@ -378,8 +378,8 @@ static const hu_opt_need needs[] = { { "out style formats lean", draws, "beside 
 
 const hu_command hu_cmd_figures = { "figures", "[NAME...] --out DIR | --list",
 	"draw figures for lectures and papers, each from commands of this program",
-	"Writes index.html and for each figure NAME.svg, NAME.png, its data NAME.tsv, the gnuplot script NAME.gp\n"
-	"that draws it again, and NAME.txt with title and caption, whose numbers are those of the data. Without\n"
+	"Writes index.html, and for each figure NAME.svg, NAME.png, its data NAME.tsv and the gnuplot script\n"
+	"NAME.gp that draws it again. NAME.txt has title and caption, whose numbers are those of the data. Without\n"
 	"NAME all figures are drawn, which takes about a minute. The page says under each figure which commands\n"
 	"made its data; made again, data and SVG are the same. The environment variable GNUPLOT names the\n"
 	"gnuplot to use.",
