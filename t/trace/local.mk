@@ -18,6 +18,7 @@ SCRIPT_TESTS += t/trace/t-operators-function.py
 SCRIPT_TESTS += t/trace/t-operators-loss.py
 SCRIPT_TESTS += t/trace/t-operators-move.py
 SCRIPT_TESTS += t/trace/t-operators-norm.py
+SCRIPT_TESTS += t/trace/t-operators-number.py
 SCRIPT_TESTS += t/trace/t-operators-table.py
 SCRIPT_TESTS += t/trace/t-optimizers.py
 SCRIPT_TESTS += t/trace/t-recorder.py

@@ -20,6 +20,18 @@ def batch(training, *shape, **how):
     return f, normal(*shape), w6, b6, fixed(normal(6)), fixed(positive(6))
 
 
+def two(last, turn):
+    """The statistics of two rows whose elements are so near each other that the rounding of their mean to 16 bits is a
+    good part of their variance, which some of PyTorch's kernels take about the rounded mean."""
+    def f(x, w, b, m, v):
+        m, v = m.clone(), v.clone() * 2.0 ** -10
+        x = torch.stack([x, x], 0)
+        x = x + torch.tensor([0.0, 2.0 ** -7]).to(x.dtype)[:, None]
+        x = turn(x.reshape(2, 6, *last))
+        return torch.ops.aten.native_batch_norm(x, w, b, m, v, True, 0.5, 1e-5)[1:] + (m, v)
+    return f, lambda g: torch.rand(6, generator=g) + 1, w6, b6, fixed(normal(6)), fixed(positive(6))
+
+
 # In 16 bits PyTorch's kernel sums the gradients of a layer norm's parameters in the format of its input (doc/torch.md has
 # an example); rows with them are in fp32 alone.
 ROWS = [
@@ -27,6 +39,9 @@ ROWS = [
     Row('batch_sequence', *batch(True, 4, 6, 5)),
     Row('batch_images', *batch(True, 3, 6, 4, 5)),
     Row('batch_volumes', *batch(True, 2, 6, 3, 4, 2)),
+    Row('batch_two', *two((), lambda x: x), grad=False),
+    Row('batch_two_strided', *two((), lambda x: torch.stack([x, x], -1)[..., 0]), grad=False),
+    Row('batch_two_images', *two((1, 1), lambda x: x.contiguous(memory_format=torch.channels_last)), grad=False),
     Row('batch_eval', *batch(False, 3, 6, 4, 5)),
     Row('batch_plain', lambda x: F.batch_norm(x, None, None, training=True), normal(3, 6, 4, 5)),
     Row('instance', lambda x, w, b: F.instance_norm(x, weight=w, bias=b), normal(2, 6, 4, 5), w6, b6),

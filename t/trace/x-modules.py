@@ -72,7 +72,7 @@ def variants(c):
                 {'nesterov': True, 'momentum': 0.875}, {'momentum': 0.875, 'dampening': 0.125}, {'centered': True},
                 {'momentum': 0.875}, {'lr_decay': 0.125}):
         if all(k in has for k in how):
-            out += [how] + [dict(how, **{k: True}) for k in ('foreach', 'fused') if k in has and k not in how]
+            out += [how] + [dict(how, **{k: True}) for k in ('foreach', 'fused') if k in has and not {'foreach', 'fused'} & set(how)]
     return out
 
 

@@ -110,8 +110,8 @@ def pow(s, a, out):
         return
     if not by and e == 3 and cube(s, x, out):
         return
-    if by or e not in POWERS:
-        ids, layout = spread_all(s, [x, e], out)
+    if by or e not in POWERS:                    # the exponent or the base is rounded to the result's format before
+        ids, layout = spread_all(s, [x, e], out, rounded=True)
         s.result("pow", ids, out, layout=layout, library=True, compute=native(out) if not by and e == -2 else None)
         return
     op, n, library = POWERS[e]
@@ -146,11 +146,13 @@ def inside(s, x, dy, low, high, out, factor=None):
     x, dy = s.old(x), s.old(dy)
     i, j, layout = pick_layout(s, [x, dy])
     x, dy = s.values[i], s.values[j]
-    ends = [s.spread(s.constant(float(k), torch.float32), tuple(x.shape)) for k in (low, high)]
+    low, high = (torch.tensor(k, dtype=torch.promote_types(x.dtype, torch.float32)) for k in (low, high))
+    x = x.to(low.dtype)                          # ends are compared as fp32 numbers
+    ends = [s.spread(s.constant(float(k), k.dtype), tuple(x.shape)) for k in (low, high)]
     kept = (x > low) & (x < high)
-    above = s.call("greater", [i, ends[0]], [("above", (x > low).to(x.dtype))])[0]
-    below = s.call("less", [i, ends[1]], [("below", (x < high).to(x.dtype))])[0]
-    both = s.call("logical_and", [above, below], [("inside", kept.to(x.dtype))])[0]
+    above = s.call("greater", [i, ends[0]], [("above", (x > low).to(dy.dtype))])[0]
+    below = s.call("less", [i, ends[1]], [("below", (x < high).to(dy.dtype))])[0]
+    both = s.call("logical_and", [above, below], [("inside", kept.to(dy.dtype))])[0]
     if factor is None:
         s.result("mask", [both, j], out, role="dx", layout=layout)
     else:

@@ -8,7 +8,7 @@ import torch
 from ..formats import Unknown
 from ..values import snapshot, tensors_in
 from .formula import Formula, nearest, rounding
-from .operands import native
+from .operands import native, number, rounded_scalar
 from .table import operator
 
 
@@ -157,7 +157,8 @@ def remainder(s, a, out):
     """x - n y. The whole number n is taken as PyTorch's result tells it."""
     out = next(tensors_in(out))
     m, other = Formula(s, out), a["other"]
-    x, y = m.of(a["self"]), m.of(other if isinstance(other, torch.Tensor) else float(other))
+    x = m.of(a["self"])
+    y = m.of(rounded_scalar(s, other, out) if isinstance(other, torch.Tensor) else number(s, float(other), out.dtype))
     n = ((m.values(x) - snapshot(out).double()) / m.values(y)).round()
     if not n.isfinite().all() or (n.abs() > 2 ** 24).any():
         raise Unknown("a quotient without a whole part")

@@ -41,6 +41,16 @@ def number(s, x, dtype):
     return s.call("cast", [i], [("%s@%s" % (name, FORMATS[dtype]), rounded)], layer="const")[0]
 
 
+def rounded_scalar(s, t, out):
+    """The program's tensor of t, a tensor without axes, as the CPU takes it beside one of 16 bits: rounded to that
+    format, by a call."""
+    i = s.input(t)
+    if t.dim() or native(out) is None or s.values[i].dtype in (out.dtype, torch.bool):
+        return i
+    role = s.program.tensors[i]["name"].rpartition(".")[2].split("@")[0]
+    return s.call("cast", [i], [("%s@%s" % (role, FORMATS[out.dtype]), s.values[i].to(out.dtype))])[0]
+
+
 def spread_wide(s, x, out):
     """A tensor repeated to more axes than the program's tensors have."""
     at = torch.arange(x.numel()).reshape(x.shape).broadcast_to(out.shape)
@@ -49,7 +59,7 @@ def spread_wide(s, x, out):
 
 def spread_all(s, operands, out, rounded=False):
     """Tensors of the program for operands, tensors or numbers, of the shape of the result, and their layout. `rounded`
-    says that numbers are rounded to the result's format before they take part."""
+    says that numbers and tensors without axes are rounded to the result's format before they take part."""
     floats(s, out)
     shape = folded(out.size())
     values = [s.old(x) for x in operands if isinstance(x, torch.Tensor)]
@@ -59,7 +69,10 @@ def spread_all(s, operands, out, rounded=False):
     ids = []
     for x in operands:
         if isinstance(x, torch.Tensor):
-            ids.append(s.spread(s.input(x), shape) if out.dim() <= RANK else spread_wide(s, x, out))
+            if out.dim() > RANK:
+                ids.append(spread_wide(s, x, out))
+            else:
+                ids.append(s.spread(rounded_scalar(s, x, out) if rounded else s.input(x), shape))
         elif rounded and out.device.type == "cpu":
             ids.append(s.spread(number(s, x, out.dtype), shape))
         else:

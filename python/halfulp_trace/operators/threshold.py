@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Activations that are one of two functions by a comparison: thresholds, shrinkage, random slopes, elu with factors of
 its own, softplus of another steepness, and their gradients. The branch that an element does not take has no part."""
+import torch
+
 from ..formats import Unknown
 from ..values import tensors_in
 from .formula import Formula
@@ -17,17 +19,22 @@ def limit(m, x):
     return m.of(number(m.s, float(x), m.out.dtype))
 
 
+def end(m, x):
+    """A threshold that a kernel compares in fp32 or wider."""
+    return m.of(m.s.constant(float(torch.tensor(float(x), dtype=m.wide)), m.wide))
+
+
 @operator("threshold")
 def threshold(s, a, out):
-    """x above a threshold, else a number."""
+    """x above a threshold, which is compared as an fp32 number, else a number."""
     m = formula(s, out)
     x = m.of(a["self"])
-    m.end("where", m("less_equal", x, limit(m, a["threshold"])), limit(m, a["value"]), x)
+    m.end("where", m("less_equal", x, end(m, a["threshold"])), limit(m, a["value"]), x)
 
 
 def threshold_backward(s, a, out):
     m = formula(s, out)
-    m.end("mask_out", m("less_equal", a["self"], limit(m, a["threshold"])), a["grad_output"], role="dx")
+    m.end("mask_out", m("less_equal", a["self"], end(m, a["threshold"])), a["grad_output"], role="dx")
 
 
 def shrunk(m, x, width):
