@@ -83,7 +83,7 @@ apply(const proving *p, int h, hu_effect *e, char **worst)
 	if (p->l->asked && !strcmp(p->l->name, "nodes"))
 		tool.nodes = p->l->nodes;
 	else
-		tool.block = p->l->nodes;
+		tool.blocked = p->l->nodes;
 	HU_TRY(hu_network_tool_version(&v, p->net, &tool, &node));
 	int calls = v.p->nc;
 	hu_status st = hu_evaluate(&run, p->s->m, v, "", NULL, &p->s->half[h], p->s->batch, p->s->bar);

@@ -381,11 +381,11 @@ const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [
 #include "lib/program/quantise/words.def"
 #undef WORD
 	"A tool's name is what that tool writes of the model, all of its operators, by the tool's defaults:\n"
-#define TOOL(name, code, words, summary) "  " name "  " summary "\n"
+#define TOOL(name, code, calibrates, words, summary) "  " name "  " summary "\n"
 #include "lib/import/tool/tools.def"
 #undef TOOL
 	"with options of the tool as words:\n"
-#define WORD(name, value, summary) "  " name "  " summary "\n"
+#define WORD(name, kind, member, otherwise, summary) "  " name "  " summary "\n"
 #include "lib/import/tool/tool_words.def"
 #undef WORD
 	"SCHEME,layer:PATTERN=SCHEME and a file give other nodes other schemes (doc/formats.md).\n"

@@ -13,6 +13,7 @@ SCRIPT_TESTS += t/import/t-microsoft-nodes.py
 SCRIPT_TESTS += t/import/t-nodes.py
 SCRIPT_TESTS += t/import/t-onnx-nodes.py
 SCRIPT_TESTS += t/import/t-ort-dynamic.py
+SCRIPT_TESTS += t/import/t-ort-nbits.py
 SCRIPT_TESTS += t/import/t-ort-static.py
 SCRIPT_TESTS += t/import/t-quantised-lstm.py
 SCRIPT_TESTS += t/import/t-signal.py

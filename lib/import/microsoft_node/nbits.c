@@ -18,10 +18,10 @@ code_at(const double *bytes, size_t k, int bits)
 	return byte >> (k * (size_t)bits % 8) & ((1u << bits) - 1);
 }
 
-/* The weights of MatMulNBits in rows of K elements: (code - zero point) times the block's scale. NULL and a failure
-   where something does not fit. */
+/* The weights of MatMulNBits in rows of WIDE elements, the first K of which are (code - zero point) times the block's
+   scale and the others 0. NULL and a failure where something does not fit. */
 static float *
-weights(hu_importing *c, size_t n, size_t k, int bits, size_t block)
+weights(hu_importing *c, size_t n, size_t k, size_t wide, int bits, size_t block)
 {
 	hu_value *codes = hu_import_in(c, 1), *scale = hu_import_in(c, 2), *zero = hu_import_in(c, 3),
 		 *group = hu_import_in(c, 4);
@@ -35,31 +35,40 @@ weights(hu_importing *c, size_t n, size_t k, int bits, size_t block)
 	}
 	double *q = hu_import_constant(c, codes), *s = hu_import_constant(c, scale),
 	       *z = zero ? hu_import_constant(c, zero) : NULL, *g = group ? hu_import_constant(c, group) : NULL;
-	float *w = c->st == HU_OK ? hu_alloc(n * k * sizeof *w + 1) : NULL;
+	float *w = c->st == HU_OK ? hu_alloc(n * wide * sizeof *w + 1) : NULL;
 	int whole = zero && hu_import_whole(zero->type);
-	for (size_t i = 0; w && i < n * k; i++) {
-		size_t row = i / k, at = i % k, b = g ? (size_t)g[at] : at / block;
+	for (size_t i = 0; w && i < n * wide; i++) {
+		size_t row = i / wide, at = i % wide, b = at >= k ? blocks : g ? (size_t)g[at] : at / block;
+		w[i] = 0;
+		if (b >= blocks)
+			continue;
 		double code = code_at(q + (row * blocks + at / block) * bytes, at % block, bits),
 		       none = 1 << (bits - 1);
-		if (z && b < blocks)
+		if (z)
 			none = whole ? code_at(z + row * packed, b, bits) : z[row * blocks + b];
-		w[i] = b < blocks ? (float)(code - none) * (float)s[row * blocks + b] : 0;
+		w[i] = (float)(code - none) * (float)s[row * blocks + b];
 	}
 	free(q);
 	free(s);
 	free(z);
 	free(g);
 	if (!w && c->st == HU_OK)
-		hu_import_fail(c, HU_ENOMEM, "no memory for %zu weights", n * k);
+		hu_import_fail(c, HU_ENOMEM, "no memory for %zu weights", n * wide);
 	return w;
 }
 
-/* T, of rows of K elements, as codes of 8 bits times their scales: of each block the largest magnitude is 127. */
+/* T, of rows of K elements, as codes of 8 bits times their scales: of each block the largest magnitude is 127. Rows
+   become WIDE elements, whole blocks of them. */
 static int
-coded(hu_importing *c, int t, size_t rows, size_t k, size_t block)
+coded(hu_importing *c, int t, size_t rows, size_t k, size_t wide, size_t block)
 {
-	size_t blocks = k / block;
+	size_t blocks = wide / block;
 
+	if (k < wide) {
+		hu_axes all = hu_axes_same(hu_shape2(rows, k));
+		all.s = hu_shape2(rows, wide);
+		t = hu_import_move(c, t, &all);
+	}
 	t = hu_import_flat(c, t, hu_shape2(rows * blocks, block));
 	int a = hu_import_call1(c, "abs", t);
 	hu_import_set(c, "axis", 1);
@@ -78,7 +87,7 @@ coded(hu_importing *c, int t, size_t rows, size_t k, size_t block)
 	t = hu_import_call(c, "cast", HU_FP64, &t, 1);
 	safe = hu_import_call(c, "cast", HU_FP64, &safe, 1);
 	t = hu_import_call2(c, "mul", t, safe);
-	return hu_import_flat(c, t, hu_shape2(rows, k));
+	return hu_import_flat(c, t, hu_shape2(rows, wide));
 }
 
 void
@@ -92,21 +101,23 @@ hu_node_matmul_nbits(hu_importing *c)
 	if (!v)
 		return;
 	if (n < 1 || k < 1 || block < 1 || block * bits % 8 || (bits != 2 && bits != 4 && bits != 8) || !v->rank ||
-		v->d[v->rank - 1] != (size_t)k || (level == 4 && k % block)) {
+		v->d[v->rank - 1] != (size_t)k) {
 		hu_import_fail(c, HU_EUNABLE, "N %lld, K %lld, bits %lld and block_size %lld do not fit its operands",
 			(long long)n, (long long)k, (long long)bits, (long long)block);
 		return;
 	}
-	float *w = weights(c, (size_t)n, (size_t)k, (int)bits, (size_t)block);
+	/* The last block of a row may be short, and its scale is that of the elements that are there. */
+	size_t wide = (size_t)(level == 4 ? (k + block - 1) / block * block : k);
+	float *w = weights(c, (size_t)n, (size_t)k, wide, (int)bits, (size_t)block);
 	if (!w)
 		return;
-	int y = hu_import_tensor(c, c->node->in[1], HU_FP32, hu_shape2((size_t)n, (size_t)k), HU_WEIGHT, 1);
+	int y = hu_import_tensor(c, c->node->in[1], HU_FP32, hu_shape2((size_t)n, wide), HU_WEIGHT, 1);
 	if (y >= 0)
-		memcpy(c->constant[y].data, w, (size_t)(n * k) * sizeof *w);
+		memcpy(c->constant[y].data, w, (size_t)n * wide * sizeof *w);
 	free(w);
 	int t = hu_import_flat(c, hu_import_plain(c, v), hu_shape2(v->n / (size_t)k, (size_t)k));
 	if (level == 4) { /* sums of whole numbers within a block, of which few digits are lost */
-		t = coded(c, t, v->n / (size_t)k, (size_t)k, (size_t)block);
+		t = coded(c, t, v->n / (size_t)k, (size_t)k, wide, (size_t)block);
 		y = y < 0 ? -1 : hu_import_call(c, "cast", HU_FP64, &y, 1);
 	}
 	hu_import_set(c, "tb", 1);

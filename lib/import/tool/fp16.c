@@ -24,6 +24,7 @@ typedef struct writing {
 	kind *node;    /* by node */
 	char *folded;  /* by node: it has become a constant, or reads a shape alone */
 	int *producer; /* by value: a node, or -1 */
+	int cpu;       /* onnxruntime's CPU runs the file */
 } writing;
 
 static int
@@ -37,7 +38,7 @@ is_blocked(const writing *w, const hu_onnx_node *node)
 {
 	const hu_tool *t = w->x->t;
 
-	return hu_rewriting_listed(&t->block, node->name) ||
+	return hu_rewriting_listed(&t->blocked, node->name) ||
 	       (t->op_block.n ? hu_rewriting_listed(&t->op_block, node->op)
 			      : hu_rewriting_has(w->r->blocked, node->op));
 }
@@ -161,7 +162,7 @@ leaves_raw(const writing *w, int v)
 {
 	int p = w->producer[v];
 
-	return w->x->value[v].is_out && w->x->t->keep_io && w->x->t->ort_cpu && p >= 0 && w->node[p] == FLOAT32;
+	return w->x->value[v].is_out && w->x->t->keep_io && w->cpu && p >= 0 && w->node[p] == FLOAT32;
 }
 
 /* Names of value V as its node computes it, and rounded to float16. */
@@ -211,7 +212,7 @@ static int
 reads_raw(const writing *w, size_t n, int v)
 {
 	const hu_tool_value *t = &w->x->value[v];
-	int p = w->producer[v], cpu = w->x->t->ort_cpu;
+	int p = w->producer[v], cpu = w->cpu;
 	kind reader = w->node[n], from = p < 0 ? HALF : w->node[p];
 
 	/* An input of float16 is rounded already. Of one of float32 either each reader has a Cast of its own, or one
@@ -313,11 +314,11 @@ classify(writing *w)
 			if (*node->out[k])
 				w->producer[hu_rewriting_find(x, node->out[k])] = (int)i;
 		int kernel = hu_typing_has_kernel(node) || (!*node->domain && !strcmp(node->op, "Cast"));
-		w->node[i] = is_blocked(w, node) ? BLOCKED : x->t->ort_cpu && !kernel ? FLOAT32 : HALF;
+		w->node[i] = is_blocked(w, node) ? BLOCKED : w->cpu && !kernel ? FLOAT32 : HALF;
 		half[i] = w->node[i] != FLOAT32;
 	}
 	fold(w);
-	for (size_t i = 0; i < x->n && x->t->ort_cpu; i++)
+	for (size_t i = 0; i < x->n && w->cpu; i++)
 		if (w->node[i] == HALF && !w->folded[i] && strcmp(x->node[i].op, "Cast") && is_alone(w, half, i))
 			w->node[i] = FLOAT32;
 	for (size_t i = 0; i < x->n && st == HU_OK; i++)
@@ -335,7 +336,7 @@ classify(writing *w)
 hu_status
 hu_fp16_write(hu_rewriting *x, const hu_fp16_rules *r)
 {
-	writing w = { .x = x, .r = r };
+	writing w = { .x = x, .r = r, .cpu = x->t->optimised || x->t->plain_cpu };
 
 	w.node = hu_xcalloc(x->n + 1, sizeof *w.node);
 	w.folded = hu_xcalloc(x->n + 1, 1);

@@ -7,25 +7,61 @@
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum argument { NONE, TYPE, LIST, PERCENT };
+/* What a word of KIND sets: how its value is written (NOTHING, behind a '=', or GLUED to the word), and the code that
+   reads it. */
+typedef enum { NOTHING, BEHIND, GLUED } place;
+typedef hu_status setter(void *member, char *value, const char *text);
+static setter set_flag, set_type, set_block, set_level, set_percent, set_list;
+
+enum kind { FLAG, TYPE, BLOCK, LEVEL, PERCENT, LIST };
+static const struct {
+	place place;
+	setter *set;
+} kinds[] = {
+	[FLAG] = { NOTHING, set_flag },
+	[TYPE] = { BEHIND, set_type },
+	[BLOCK] = { BEHIND, set_block },
+	[LEVEL] = { BEHIND, set_level },
+	[PERCENT] = { GLUED, set_percent },
+	[LIST] = { BEHIND, set_list },
+};
 
 static const struct row {
-	const char *name, *words, *summary;
+	const char *name;
+	int calibrates;
+	const char *words, *summary;
 } rows[] = {
-#define TOOL(name, code, words, summary) { name, words, summary },
+#define TOOL(name, code, calibrates, words, summary) { name, calibrates, words, summary },
 #include "lib/import/tool/tools.def"
 #undef TOOL
 };
 
 static const struct word {
 	const char *name;
-	enum argument argument;
+	enum kind kind;
+	size_t member;
 	const char *summary;
 } words[] = {
-#define WORD(name, value, summary) { name, value, summary },
+#define WORD(name, kind, member, otherwise, summary) { name, kind, offsetof(hu_tool, member), summary },
+#include "lib/import/tool/tool_words.def"
+#undef WORD
+};
+
+static const hu_tool without = {
+#define WORD(name, kind, member, otherwise, summary) .member = HU_OTHERWISE_##kind(otherwise),
+#define HU_OTHERWISE_FLAG(x) x
+#define HU_OTHERWISE_TYPE(x) x
+#define HU_OTHERWISE_BLOCK(x) x
+#define HU_OTHERWISE_LEVEL(x) x
+#define HU_OTHERWISE_PERCENT(x) x
+#define HU_OTHERWISE_LIST(x)                                                                                           \
+	{                                                                                                              \
+		0, 0, 0                                                                                                \
+	}
 #include "lib/import/tool/tool_words.def"
 #undef WORD
 };
@@ -71,7 +107,7 @@ hu_tool_is(const char *text)
 int
 hu_tool_calibrates(const hu_tool *t)
 {
-	return hu_rewriting_has(rows[t->row].words, "percentile");
+	return rows[t->row].calibrates;
 }
 
 static void
@@ -110,67 +146,70 @@ add_file(hu_tool_list *l, const char *path)
 }
 
 static hu_status
-list(hu_tool_list *l, char *value)
+set_list(void *member, char *value, const char *text)
 {
 	char *save = NULL;
+	(void)text;
 
 	if (*value == '@')
-		return add_file(l, value + 1);
+		return add_file(member, value + 1);
 	for (char *s = strtok_r(value, "+", &save); s; s = strtok_r(NULL, "+", &save))
-		add(l, s);
+		add(member, s);
 	return HU_OK;
 }
 
 static hu_status
-type(int *to, const char *value, const char *text)
+set_flag(void *member, char *value, const char *text)
 {
-	*to = !strcmp(value, "int8") ? HU_ONNX_INT8 : !strcmp(value, "uint8") ? HU_ONNX_UINT8 : 0;
-	return *to ? HU_OK
-		   : hu_fail(HU_EINVAL, "policy '%s': '%s' is neither int8 nor uint8", hu_shown(text), hu_shown(value));
+	(void)value;
+	(void)text;
+	*(int *)member = 1;
+	return HU_OK;
 }
 
-/* Sets what word W, with this value, stands for. */
 static hu_status
-set(hu_tool *t, const char *w, char *value, const char *text)
+set_type(void *member, char *value, const char *text)
 {
-	static char none[1];
+	int type = !strcmp(value, "int8") ? HU_ONNX_INT8 : !strcmp(value, "uint8") ? HU_ONNX_UINT8 : 0;
 
-	if (!strcmp(w, "per_channel"))
-		t->per_channel = 1;
-	else if (!strcmp(w, "reduce_range"))
-		t->reduce_range = 1;
-	else if (!strcmp(w, "symmetric_activations"))
-		t->symmetric = 1;
-	else if (!strcmp(w, "moving_average"))
-		t->moving_average = 1;
-	else if (!strcmp(w, "keep_io_types"))
-		t->keep_io = 1;
-	else if (!strcmp(w, "ort-cpu"))
-		t->ort_cpu = t->optimised = 1;
-	else if (!strcmp(w, "ort-cpu-disable_all")) {
-		t->ort_cpu = 1;
-		t->optimised = 0;
-	} else if (!strcmp(w, "block"))
-		return list(&t->block, value ? value : none);
-	else if (!strcmp(w, "op_block"))
-		return list(&t->op_block, value ? value : none);
-	else if (!strcmp(w, "activation_type"))
-		return type(&t->activation_type, value ? value : none, text);
-	else if (!strcmp(w, "weight_type"))
-		return type(&t->weight_type, value ? value : none, text);
-	else if (!strcmp(w, "op_types"))
-		return list(&t->op_types, value ? value : none);
-	else if (!strcmp(w, "nodes"))
-		return list(&t->nodes, value ? value : none);
-	else if (!strcmp(w, "exclude"))
-		return list(&t->exclude, value ? value : none);
-	else if (!strcmp(w, "percentile")) {
-		t->percent = 99.999;
-		if (value && (!hu_parse_real(value, &t->percent) || !(t->percent > 50 && t->percent <= 100)))
-			return hu_fail(
-				HU_EINVAL, "policy '%s': a percentile is above 50 and at most 100", hu_shown(text));
-	} else
-		hu_bug(__FILE__, __LINE__, "no code for the word %s", w);
+	if (!type)
+		return hu_fail(
+			HU_EINVAL, "policy '%s': '%s' is neither int8 nor uint8", hu_shown(text), hu_shown(value));
+	*(int *)member = type;
+	return HU_OK;
+}
+
+/* Blocks that MatMulNBits has. */
+static hu_status
+set_block(void *member, char *value, const char *text)
+{
+	double x = 0;
+
+	if (!hu_parse_real(value, &x) || !(x == 16 || x == 32 || x == 64 || x == 128 || x == 256))
+		return hu_fail(HU_EINVAL, "policy '%s': a block has 16, 32, 64, 128 or 256 weights, and not '%s'",
+			hu_shown(text), hu_shown(value));
+	*(int *)member = (int)x;
+	return HU_OK;
+}
+
+static hu_status
+set_level(void *member, char *value, const char *text)
+{
+	if (!*value || value[1] || *value < '0' || *value > '4')
+		return hu_fail(HU_EINVAL, "policy '%s': an accuracy level is 0, 1, 2, 3 or 4, and not '%s'",
+			hu_shown(text), hu_shown(value));
+	*(int *)member = *value - '0';
+	return HU_OK;
+}
+
+static hu_status
+set_percent(void *member, char *value, const char *text)
+{
+	double x = 99.999;
+
+	if (*value && (!hu_parse_real(value, &x) || !(x > 50 && x <= 100)))
+		return hu_fail(HU_EINVAL, "policy '%s': a percentile is above 50 and at most 100", hu_shown(text));
+	*(double *)member = x;
 	return HU_OK;
 }
 
@@ -182,13 +221,11 @@ add_word(hu_tool *t, char *word, const char *text)
 
 	for (int i = 0; i < WORDS; i++) {
 		size_t n = strlen(words[i].name);
-		enum argument a = words[i].argument;
+		place at = kinds[words[i].kind].place;
 		if (strncmp(words[i].name, word, n) || !hu_rewriting_has(r->words, words[i].name))
 			continue;
-		if (!word[n] && a != TYPE && a != LIST)
-			return set(t, words[i].name, NULL, text);
-		if ((word[n] == '=' && (a == TYPE || a == LIST)) || (word[n] && a == PERCENT))
-			return set(t, words[i].name, word + n + (a != PERCENT), text);
+		if (at == GLUED || (at == BEHIND ? word[n] == '=' : !word[n]))
+			return kinds[words[i].kind].set((char *)t + words[i].member, word + n + (at == BEHIND), text);
 	}
 	return hu_fail(HU_EINVAL, "policy '%s': '%s' is no word of %s; its words: %s", hu_shown(text), hu_shown(word),
 		r->name, r->words);
@@ -200,7 +237,8 @@ hu_tool_parse(hu_tool *t, const char *text)
 	char *all = hu_xstrdup(text), *save = NULL;
 	hu_status st = HU_OK;
 
-	*t = (hu_tool){ .row = row_of(text), .activation_type = HU_ONNX_INT8, .weight_type = HU_ONNX_INT8 };
+	*t = without;
+	t->row = row_of(text);
 	HU_ASSERT(t->row >= 0);
 	if (text[strlen(text) - 1] == ':')
 		st = hu_fail(HU_EINVAL, "policy '%s' ends in a colon without a word", hu_shown(text));
@@ -230,9 +268,7 @@ release(hu_tool_list *l)
 void
 hu_tool_release(hu_tool *t)
 {
-	release(&t->op_types);
-	release(&t->nodes);
-	release(&t->exclude);
-	release(&t->block);
-	release(&t->op_block);
+	for (int i = 0; i < WORDS; i++)
+		if (words[i].kind == LIST)
+			release((void *)((char *)t + words[i].member));
 }

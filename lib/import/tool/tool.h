@@ -13,14 +13,24 @@ typedef struct hu_tool_list {
 	size_t n, cap;
 } hu_tool_list;
 
-/* A tool with its options. ort_cpu: its file as onnxruntime's CPU runs it, with all optimisations where optimised is
-   set. percent: of magnitudes that a range keeps; 0: ranges are minimum and maximum. */
+/* A tool with its options, a member for each row of tool_words.def. */
 typedef struct hu_tool {
 	int row;
-	int per_channel, reduce_range, activation_type, weight_type, symmetric, moving_average, keep_io, ort_cpu,
-		optimised;
-	double percent;
-	hu_tool_list op_types, nodes, exclude, block, op_block;
+#define HU_WORD_FLAG int
+#define HU_WORD_TYPE int
+#define HU_WORD_BLOCK int
+#define HU_WORD_LEVEL int
+#define HU_WORD_PERCENT double
+#define HU_WORD_LIST hu_tool_list
+#define WORD(name, kind, member, otherwise, summary) HU_WORD_##kind member;
+#include "lib/import/tool/tool_words.def"
+#undef WORD
+#undef HU_WORD_FLAG
+#undef HU_WORD_TYPE
+#undef HU_WORD_BLOCK
+#undef HU_WORD_LEVEL
+#undef HU_WORD_PERCENT
+#undef HU_WORD_LIST
 } hu_tool;
 
 /* 1 where TEXT begins with a tool's name, up to its end, a colon or a comma. */

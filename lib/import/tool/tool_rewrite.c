@@ -152,7 +152,7 @@ is_float32(const hu_onnx *m)
 }
 
 static hu_tool_code *const codes[] = {
-#define TOOL(name, code, words, summary) hu_tool_##code,
+#define TOOL(name, code, calibrates, words, summary) hu_tool_##code,
 #include "lib/import/tool/tools.def"
 #undef TOOL
 };
