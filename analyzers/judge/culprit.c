@@ -295,11 +295,12 @@ tangents(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
 		}
 		hu_kernel_values_free(j, moved);
 		double cosine2 = dd > 0 && tt > 0 ? dt * dt / dd / tt : 0;
-		if (cosine2 > 0.8 && cosine2 > most * 1.02) {
+		double more = tt > 0 ? dt / tt * ldexp(1, -STEP) : 0; /* 5e-6 and less prints as a factor of 1 */
+		if (cosine2 > 0.8 && cosine2 > most * 1.02 && fabs(more) > 5e-6) {
 			most = cosine2;
 			snprintf(r->as_if, sizeof r->as_if,
 				"as if %s were %.6g times what it is (%.0f %% of the error)", j->graph.name[node],
-				1 + dt / tt * ldexp(1, -STEP), 100 * cosine2);
+				1 + more, 100 * cosine2);
 		}
 	}
 	hu_kernel_values_free(j, value);

@@ -28,6 +28,20 @@ hu_ball_of(double x)
 	return (hu_ball){ x, 0, 0, 0 };
 }
 
+/* A result that is infinite or no number: certain where what it was made of is exact, else without a bound. */
+static inline hu_ball
+hu_ball_special(double y, int exact)
+{
+	return (hu_ball){ y, exact ? 0 : INFINITY, 0, 0 };
+}
+
+/* A radius that is no number, as 0 times Inf, is no bound. */
+static inline double
+hu_ball_radius(double r)
+{
+	return r >= 0 ? r : INFINITY;
+}
+
 /* (1+u)^n - 1, the relative error of n roundings (Higham's gamma_n is above it). */
 static inline double
 hu_ball_gamma(double u, double n)
@@ -49,7 +63,9 @@ hu_ball_rounded(hu_ball a, double u, double tiny)
 {
 	double w = u * fabs(a.x) + tiny;
 
-	a.r = (a.r + (u + HU_BALL_OWN) * hu_ball_most(a) + tiny) * HU_BALL_UP;
+	if (!hu_isfinite(a.x))
+		return hu_ball_special(a.x, a.r == 0);
+	a.r = hu_ball_radius((a.r + (u + HU_BALL_OWN) * hu_ball_most(a) + tiny) * HU_BALL_UP);
 	a.v += w * w;
 	return a;
 }
@@ -58,7 +74,9 @@ hu_ball_rounded(hu_ball a, double u, double tiny)
 static inline hu_ball
 hu_ball_widened(hu_ball a, double e, double s)
 {
-	a.r = (a.r + e + HU_BALL_OWN * fabs(a.x)) * HU_BALL_UP;
+	if (!hu_isfinite(a.x))
+		return hu_ball_special(a.x, a.r == 0);
+	a.r = hu_ball_radius((a.r + e + HU_BALL_OWN * fabs(a.x)) * HU_BALL_UP);
 	a.v += s * s;
 	return a;
 }
@@ -109,6 +127,8 @@ static inline hu_ball
 hu_ball_smooth(hu_ball a, double y, double d, double m2)
 {
 	d = fabs(d);
-	return (hu_ball){ y, a.r == 0 ? 0 : d * a.r * HU_BALL_UP + 0.5 * m2 * a.r * a.r, d * d * a.v, d * a.c };
+	if (a.r == 0)
+		return hu_ball_of(y);
+	return (hu_ball){ y, d * a.r * HU_BALL_UP + 0.5 * m2 * a.r * a.r, d * d * a.v, d * a.c };
 }
 #endif

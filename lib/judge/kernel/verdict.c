@@ -100,7 +100,7 @@ one(hu_kernel_verdict *v, sums *s, size_t i, double got, hu_ball x, hu_ball decl
 	v->improbable += !(e <= p);
 	v->probable_ratio = fmax(v->probable_ratio, isnan(e) ? INFINITY : e > 0 ? e / p : 0);
 	v->undeclared += beyond(got, declared, f);
-	if (ratio > v->ratio || !s->bounded) {
+	if (ratio > v->ratio || (!s->bounded && v->ratio < INFINITY)) { /* a wrong infinity or NaN stays the worst */
 		v->ratio = ratio;
 		v->worst = i;
 	}

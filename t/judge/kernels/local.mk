@@ -2,6 +2,7 @@
 
 EXTRA_DIST += t/judge/kernels/further.py
 EXTRA_DIST += t/judge/kernels/mutants.py
+noinst_HEADERS += t/judge/kernels/radii.h
 EXTRA_DIST += t/judge/kernels/radii.py
 EXTRA_DIST += t/judge/kernels/rules.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-bench.py
@@ -16,6 +17,8 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-torch.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-unseen.py
 SCRIPT_TESTS += t/judge/kernels/t-op-bias.py
 EXTRA_DIST += t/judge/kernels/torches.py
+C_TESTS += t/judge/kernels/u-kernel-lines
+C_TESTS += t/judge/kernels/u-kernel-radii
 EXTRA_DIST += t/judge/kernels/unseen.py
 EXTRA_DIST += t/judge/kernels/unseen_attention.py
 EXTRA_DIST += t/judge/kernels/unseen_long.py

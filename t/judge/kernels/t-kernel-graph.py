@@ -44,6 +44,20 @@ onnxfile.write('u.onnx', onnxfile.graph([onnxfile.node('Round', 'x', 'y')], [], 
 none = halfulp('judge', 'u.onnx', '--data', 'in.npz', '--got', 'all.npz')
 ok(none.returncode == 4 and 'operator round has no radius' in none.stderr, 'an operator without a radius is named',
    none.stdout + none.stderr)
+# Where the exact result is infinite or no number, no number is right, and that element is the worst.
+npz('odd.npz', x=((4,), [-1.0, 0.0, 2.0, -3.0]), o=((4,), [float('inf'), 1.0, 1.0, 1.0]))
+for graph, wrong, right in (('y = log(x)', [0.0, float('-inf'), 0.6931472, float('nan')],
+                             [float('nan'), float('-inf'), 0.6931472, float('nan')]),
+                            ('y = add(x, o)', [5.0, 1.0, 3.0, -2.0], [float('inf'), 1.0, 3.0, -2.0]),
+                            ('y = max(x, o)', [-1.0, 1.0, 2.0, 1.0], [float('inf'), 1.0, 2.0, 1.0]),
+                            ('y = rsqrt(x)', [1.0, float('inf'), 0.70710677, float('nan')],
+                             [float('nan'), float('inf'), 0.70710677, float('nan')])):
+    for what, values in (('beyond the proven bound', wrong), ('right', right)):
+        npz('got.npz', y=((4,), f32(values)))
+        p = halfulp('judge', graph, '--in', 'x=odd.npz:x', *(['--in', 'o=odd.npz:o'] if ', o' in graph else []),
+                    '--got', 'got.npz:y')
+        ok(p.stdout.startswith(what) and ('worst      [0] is' in p.stdout or what == 'right'),
+           '%s: %s is %s' % (graph, values, what), p.stdout + p.stderr)
 # A model's node and the same as a text, which computes without the import: images, limits, powers, selections.
 image, kernel = f32([0.13 * (i * 7 % 23) - 3.5 for i in range(120)]), f32(
         [0.21 * (i * 5 % 17) - 1.5 for i in range(72)])

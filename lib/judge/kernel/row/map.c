@@ -47,8 +47,8 @@ typedef hu_ball (*function)(hu_ball a, const shared *s);
 	{                                                                                                              \
 		double x = a.x, r = a.r, u = s->u, exp_e = s->exp_e, e = s->e, k = s->k, y = (Y), own;                 \
 		(void)r, (void)u, (void)exp_e, (void)e, (void)k;                                                       \
-		if (!hu_isfinite(x))                                                                                   \
-			return (hu_ball){ y, a.r == 0 ? 0 : INFINITY, 0, 0 };                                          \
+		if (!hu_isfinite(x) || !hu_isfinite(y))                                                                \
+			return hu_ball_special(y, a.r == 0);                                                           \
 		own = (OWN);                                                                                           \
 		return hu_ball_widened(hu_ball_smooth(a, y, (D), a.r == 0 ? 0 : (M2)), own + (own != 0 ? s->tiny : 0), \
 			own + (own != 0 ? s->tiny : 0));                                                               \
@@ -85,9 +85,13 @@ each(const hu_ball_call *c, const hu_balls *in, hu_balls *out, function f)
 
 typedef hu_ball (*pair)(hu_ball a, hu_ball b, const shared *s);
 
+/* What is certainly infinite stays so, whatever is added to it within bounds. */
 static hu_ball
 add(hu_ball a, hu_ball b, const shared *s)
 {
+	if ((isinf(a.x) && a.r == 0 && hu_ball_most(b) < INFINITY) ||
+		(isinf(b.x) && b.r == 0 && hu_ball_most(a) < INFINITY))
+		return hu_ball_of(a.x + b.x);
 	return hu_ball_rounded(hu_ball_add(a, b), s->u, s->tiny);
 }
 
@@ -115,7 +119,9 @@ larger(hu_ball a, hu_ball b, const shared *s)
 {
 	(void)s;
 	if (isnan(a.x) || isnan(b.x))
-		return (hu_ball){ NAN, 0, 0, 0 };
+		return hu_ball_special(NAN, (!isnan(a.x) || a.r == 0) && (!isnan(b.x) || b.r == 0));
+	if ((a.x == INFINITY && a.r == 0) || (b.x == INFINITY && b.r == 0))
+		return hu_ball_of(INFINITY);
 	return (hu_ball){ fmax(a.x, b.x), fmax(a.r, b.r), fmax(a.v, b.v), fmax(a.c, b.c) };
 }
 
