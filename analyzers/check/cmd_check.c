@@ -112,7 +112,7 @@ compare(const hu_args *a, const hu_baseline *got, const char *format)
 	else if (write_obtained(got, other) == HU_OK)
 		r.obtained = other;
 	else /* a folder that cannot be written is no reason not to judge */
-		fprintf(stderr, "halfulp check: warning: %s\n", hu_reason());
+		hu_command_warn();
 	hu_str_init(&history);
 	if (hu_args_given(a, "history"))
 		st = hu_history_add(&history, got, hu_args_text(a, "history"));

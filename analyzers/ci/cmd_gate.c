@@ -5,6 +5,7 @@
 #include "analyzers/ci/gate_figures.h"
 #include "analyzers/outcome/outcome.h"
 #include "analyzers/statistics/score.h"
+#include "lib/base/guard/failed.h"
 #include "lib/base/guard/guard.h"
 #include "lib/base/console/command.h"
 #include "lib/base/console/opt_need.h"
@@ -52,15 +53,20 @@ format_of(const gate *g)
 	return hu_outcome_format(hu_args_given(g->a, "format") ? hu_args_text(g->a, "format") : NULL);
 }
 
-/* A document is whole or not there: it is made beside its place. A summary is appended, since jobs share one. */
+/* A document is whole or not there: it is made beside its place. A summary is appended, since jobs share one; where
+   not all of it can be written, what was is taken back. */
 static hu_status
 append(const char *path, const char *text, size_t n)
 {
 	FILE *f = fopen(path, "a");
+	struct stat before;
+	int known = f && !fstat(fileno(f), &before) && S_ISREG(before.st_mode);
 	int ok = f && fwrite(text, 1, n, f) == n;
 
 	if (f && fclose(f))
 		ok = 0;
+	if (!ok && known && truncate(path, before.st_size)) { /* it fails below all the same */
+	}
 	return ok ? HU_OK : hu_fail(HU_EIO, "%s cannot be written: is its folder there, and the disk not full?", path);
 }
 
@@ -91,15 +97,13 @@ try_files(const gate *g)
 	return HU_OK;
 }
 
-/* Every document says that nothing was judged, and why. Returns CODE, or that of a document that cannot be written.
-   REASON is no string of hu_reason's. */
+/* Every document that goes to a file says that nothing was judged, and why. Returns CODE, or that of a document that
+   cannot be written. REASON is no string of hu_reason's. */
 static int
-give_up(const gate *g, int code, const char *reason)
+refuse_files(const gate *g, int code, const char *reason)
 {
-	const char *format = format_of(g), *of = g->run ? g->run : "-";
+	const char *of = g->run ? g->run : "-";
 
-	if (!hu_args_given(g->a, "quiet") && (!strcmp(format, "json") || hu_outcomes_writer_find(format)))
-		hu_check_write_error(stdout, "halfulp gate", of, reason, format);
 	for (int i = 0; i < DOCUMENTS; i++) {
 		char *text = NULL;
 		size_t n;
@@ -114,6 +118,17 @@ give_up(const gate *g, int code, const char *reason)
 		free(text);
 	}
 	return code;
+}
+
+/* So does standard output. */
+static int
+give_up(const gate *g, int code, const char *reason)
+{
+	const char *format = format_of(g);
+
+	if (!hu_args_given(g->a, "quiet") && (!strcmp(format, "json") || hu_outcomes_writer_find(format)))
+		hu_check_write_error(stdout, "halfulp gate", g->run ? g->run : "-", reason, format);
+	return refuse_files(g, code, reason);
 }
 
 /* The same after a failure of the gate's own, which is printed. */
@@ -169,9 +184,22 @@ check(const gate *g, const char *format, int say, hu_command_end *end, char **te
 	return st;
 }
 
+/* The document of a check that ended in another way than the one whose exit code counts is not of that verdict: the
+   system failed, or the run or the baseline is another by now. WHAT says which document it is. */
+static hu_status
+differs(const char *what, int code, const hu_command_end *end)
+{
+	if (end->code > HU_EXIT_JUDGED)
+		return hu_fail(HU_EUNABLE, "%s: the check for it failed: %s", what, end->reason);
+	return hu_fail(HU_EUNABLE,
+		"%s: the check for it ended with exit code %d and the first one with %d: the run or the baseline was "
+		"changed between the two",
+		what, end->code, code);
+}
+
 /* Figures of a drift are for whoever reads the summary; without gnuplot the summary says so. */
-static void
-add_figures(const gate *g)
+static hu_status
+add_figures(const gate *g, int code)
 {
 	hu_command_end end = { .code = 0 };
 	const char *path = hu_args_text(g->a, "summary");
@@ -180,13 +208,17 @@ add_figures(const gate *g)
 	hu_str s;
 
 	hu_str_init(&s);
-	if (check(g, "json", 0, &end, &text, &n) == HU_OK)
+	hu_status st = check(g, "json", 0, &end, &text, &n);
+	if (st == HU_OK && end.code != code)
+		st = differs("--summary", code, &end);
+	if (st == HU_OK)
 		hu_gate_figures(&s, g->run, text);
-	if (s.len && append(path, s.s, s.len) != HU_OK)
-		hu_complain(HU_EIO);
+	if (s.len)
+		st = append(path, s.s, s.len);
 	hu_str_release(&s);
 	free(end.reason);
 	free(text);
+	return st;
 }
 
 /* The verdict on standard output, then the files. */
@@ -201,20 +233,33 @@ judge(const gate *g)
 	int code = end.code;
 
 	free(unread);
+	if (st == HU_OK && code > HU_EXIT_JUDGED)
+		code = refuse_files(g, code, end.reason);
 	free(end.reason);
+	if (st == HU_OK && code > HU_EXIT_JUDGED)
+		return code;
 	for (int i = 0; i < DOCUMENTS && st == HU_OK; i++) {
 		char *text = NULL;
 		if (!hu_args_text(g->a, documents[i].option))
 			continue;
 		st = check(g, documents[i].format, 0, &end, &text, &n);
-		free(end.reason);
+		if (st == HU_OK && end.code != code)
+			st = differs(documents[i].option, code, &end);
 		if (st == HU_OK)
 			st = put(g, i, text, n);
+		free(end.reason);
 		free(text);
 	}
 	if (st == HU_OK && code == HU_EXIT_JUDGED && g->nruns == 1 && hu_args_text(g->a, "summary"))
-		add_figures(g);
-	return st == HU_OK ? code : hu_complain(st);
+		st = add_figures(g, code);
+	if (st == HU_OK)
+		return code;
+	char *reason = hu_xstrdup(hu_reason());
+	code = hu_complain(st);
+	hu_failed_told(); /* so that the documents can be written that say so */
+	code = refuse_files(g, code, reason);
+	free(reason);
+	return code;
 }
 
 /* Trains run I. */

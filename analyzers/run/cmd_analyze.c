@@ -251,7 +251,7 @@ open_run(hu_run *r, const hu_args *args)
 	if (args->nrest == 1) {
 		HU_TRY(is_shared(args) ? hu_run_open_shared(r, args->rest[0]) : hu_run_open(r, args->rest[0]));
 		if (hu_run_finished(r) != HU_OK && !hu_ranks_rank())
-			fprintf(stderr, "halfulp analyze: warning: %s\n", hu_reason());
+			hu_command_warn();
 		return HU_OK;
 	}
 	size_t n = strlen(tensors), tail = strlen(end);

@@ -122,6 +122,7 @@ product(hu_trees *t, const hu_backend *b, const hu_op *op, const char *model)
 	size_t part = t->part < t->n ? t->part : 0;
 	hu_status st = hu_tree_box_open(&box, b, op, s, in, part, t->n);
 	if (st == HU_OK) {
+		t->opened++;
 		hu_sum_print(box.program->c[0].sum, name, sizeof name);
 		snprintf(what, sizeof what, "%s by %s, factors in %s", op->name, name, hu_format_name(in));
 		if (part)
@@ -263,8 +264,9 @@ all(hu_trees *t)
 	for (int i = 0; (b = hu_backend_at(i)); i++) {
 		if (only && strcmp(only, b->name))
 			continue;
+		t->opened = 0;
 		hu_status st = back_end(t, b);
-		if (!only && i && (st == HU_EUNABLE || st == HU_EDEVICE)) {
+		if (!only && i && !t->opened && (st == HU_EUNABLE || st == HU_EDEVICE)) {
 			if (!t->rows)
 				printf("%s: not here: %s\n", b->name, hu_reason());
 			continue;

@@ -25,6 +25,7 @@ typedef struct hu_trees {
 	int nseen, cap;
 	int alike, backends; /* alike: sums of this back end with the first one's tree; backends: back ends before this
 				one */
+	int opened;          /* programs of this back end that could be loaded: there is one */
 } hu_trees;
 
 /* One box's answer. documented is the tree that its model promises, or NULL; the revealed tree is NULL where there is

@@ -138,6 +138,7 @@ run_block(engine *e)
 		e->ready[at] = e->ready[--e->nready];
 		fiber *f = t->fiber < 0 ? take_fiber(e, &t->fiber) : &e->fibers[t->fiber];
 		if (!f) {
+			e->no_memory = 1;
 			snprintf(e->reason, sizeof e->reason, "no memory for the coroutines of %u threads", e->n);
 			break;
 		}
@@ -202,6 +203,7 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 	e->most = most;
 	e->random = next_random();
 	*e->reason = 0;
+	e->no_memory = 0;
 	const hu_shim_place *before = hu_shim_here;
 	for (unsigned k = 0; k < e->n; k++) {
 		unsigned i = k % e->each;
@@ -226,7 +228,7 @@ hu_shim_run(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void
 	if (!*e->reason)
 		return HU_OK;
 	forget(e);
-	return hu_fail(HU_EDEVICE, "kernel %s: %s", kernel, e->reason);
+	return hu_fail(e->no_memory ? HU_ENOMEM : HU_EDEVICE, "kernel %s: %s", kernel, e->reason);
 }
 
 void

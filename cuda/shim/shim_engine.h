@@ -82,6 +82,7 @@ struct engine {
 	void *arg;
 	const char *kernel;
 	char reason[256];
+	int no_memory;             /* the reason is that the host has no memory, which is no fault of the kernel */
 	unsigned together, each;   /* how many blocks run side by side, and threads of each */
 	unsigned ended[2];         /* threads of each that have ended */
 	int late;                  /* in this block copies arrive as late as they may */

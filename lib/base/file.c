@@ -71,7 +71,8 @@ hu_file_map(const char *path, void **bytes, size_t *n)
 		return hu_fail(HU_EFILE, "%s: it is not a regular file", path);
 	if (*bytes == MAP_FAILED) {
 		*bytes = NULL;
-		return hu_fail(hu_guard_status(failed), "%s: cannot be mapped: %s", path, strerror(failed));
+		return hu_fail(failed == ENOMEM ? HU_ENOMEM : HU_EIO, "%s: cannot be mapped: %s", path,
+			strerror(failed)); /* the file may be as good as any */
 	}
 	*n = (size_t)st.st_size;
 	if (*bytes)

@@ -28,6 +28,7 @@ test "$last" = --version && exit 0
 for f in svg png txt; do printf '%0300d' 0 >"${last%.gp}.$f"; done
 """
 
+ONE = '--model mlp --data digits --width 0.02 --size 8 --train 32 --eval 8 --batch 16'
 TRAIN = ('--quiet --model mlp --data digits --policy mixed_float16 --width 0.02 --size 8 --train 32 --eval 8 '
          '--batch 16 --threads 1')
 COMMANDS = {
@@ -51,6 +52,9 @@ COMMANDS = {
     'advise': "advise m.onnx --data x.npz --accept 'rel_l2<=1e-2' --formats fp16,bf16 --json",
     'inspect': 'inspect m.onnx --threads 1 --json',
     'tree': 'tree --backend cpu --n 7 --json',
+    'gate files': 'gate --baseline base.tsv seen --junit g.xml --tap g.tap --gitlab g.json',
+    'tree sum': 'tree --sum pairwise --n 8 --in fp32 --dot t.dot',
+    'engines': 'engines l.npz k.npz --tau 2 --json',
     'plan': 'plan --json',
     'plan text': 'plan',
     'judge': 'judge softmax --in x=x.npy --got y.npy --json',
@@ -67,6 +71,17 @@ MORE = {
     'judge bound': 'judge softmax --in x=x.npy --got y.npy --exact e.npy --bound d.npy',
     'judge make': 'judge softmax --make drawn',
     'judge graph': "judge 'y = softmax(x)' --in x=x.npy --got y.npy --json",
+    'gate': 'gate --baseline base.tsv --quiet gated -- %s --steps 2' % TRAIN,
+    'gate summary': 'gate --baseline base.tsv seen --quiet --summary g.md',
+    'compare': 'compare --policies float32,float16 %s --steps 2 both' % ONE,
+    'engines text': 'engines l.npz k.npz',
+    'doctor': 'doctor --json',
+    'figures': 'figures swamped-addend --out drawn',
+    'bench train': 'bench train %s --steps 2 --json' % ONE,
+    'judge list': 'judge list --json',
+    'op list': 'op list',
+    'formats page': 'formats e4m3',
+    'calc steps': "calc '0.1 + 0.2 * 3' --format fp16 --step --svg s.svg",
     'allreduce': 'allreduce seen --ranks 4 --sample 16 --threads 1 --json',
     'bench cast': 'bench cast --formats fp16 --mb 1 --trials 1 --threads 1 --no-python --simd scalar --json',
     'bench gemm': 'bench gemm --formats fp16 --sizes 16 --trials 1 --threads 1 --tsv b.tsv',
@@ -75,7 +90,6 @@ MORE = {
     'check history': 'check seen --baseline base.tsv --history kept',
     'check bless': 'check seen --baseline new.tsv --bless --reason first',
     'diff runs': 'diff run seen --json',
-    'tree sum': 'tree --sum pairwise --n 8 --in fp32 --dot t.dot',
     'plan export': 'plan --model mlp --width 0.02 --export p.tsv',
     'report page': 'report seen',
     'inspect rule': "inspect m.onnx --to e4m3 --totals --fail-if 'zeroed>0' --threads 1",
@@ -106,6 +120,8 @@ def prepare(folder, tracer):
     npy('t.npy', (40,), [0.1 * i for i in range(40)])
     npzfile.npz('x.npz', x=((3, 4), [0.91 * i - 5.3 for i in range(12)]))
     npzfile.npz('y.npz', x=((3, 4), [0.91 * i - 5.31 for i in range(12)]))
+    for name, step in (('l.npz', 0.61), ('k.npz', 0.62)):
+        npzfile.npz(name, logits=((3, 4), [step * (i * i % 7) for i in range(12)]))
     for name, step in (('m.onnx', 0.37), ('h.onnx', 0.36)):
         onnxfile.write(name, onnxfile.graph(
             [onnxfile.node('MatMul', 'x w', 'y', name='fc'), onnxfile.node('Relu', 'y', 'z')],

@@ -18,7 +18,8 @@ from tap import HALFULP, TOP, bail_out, skip_all
 
 SLOWER = ('3', '7')     # how many times faster the clock goes for a command whose times are looked for
 SECONDS = 60        # a command that takes longer with a fault than so is said to hang
-TIMED = re.compile(rb'\d+(\.\d+)?(e[+-]?\d+)?')
+MARKS = re.compile(rb'(?<=manifest xxh3: )[0-9a-f]{16}|(?<=checksum 0x)[0-9a-f]{16}')   # of files that hold times
+TIMED = re.compile(rb'\binf\b|\d+(\.\d+)?(e[+-]?\d+)?')
 
 
 def compiler():
@@ -73,7 +74,10 @@ def numberless(j):
 
 
 def same(a, b, exactly):
-    """Whether two contents agree; not `exactly`: but for numbers and their checksums, in a file that holds times."""
+    """Whether two contents agree; `exactly` is False for a file that holds times: but for numbers and their checksums,
+    and None for one that says the checksum of such a file: but for these."""
+    if exactly is None:
+        return MARKS.sub(b'', a) == MARKS.sub(b'', b)
     a, b = (re.sub(rb'\(\d+\.\d s\)|[\d.e+-]+ ms a step(, [\d.]+ of them waiting for data)?', b'', x) for x in (a, b))
     if exactly or a == b:
         return a == b
@@ -90,6 +94,9 @@ def begun(a, b):
     return a.endswith(b'\n') and TIMED.sub(b'#', b).startswith(TIMED.sub(b'#', a))
 
 
+STARTERS = ('gate', 'gate files', 'gate summary', 'compare')     # start processes, each of which may lack memory and say so
+
+
 class Case:
     """A command, what it does without a fault, and a folder that it works in."""
     def __init__(self, name, home, files, clock=''):
@@ -99,10 +106,13 @@ class Case:
         if self.code not in (0, 1):
             bail_out('%s: exit %d: %s' % (name, self.code, err))
         self.before = tree(files)
-        self.steady, self.out_steady = set(self.after), True
+        self.steady, self.out_steady = {p: True for p in self.after}, True
         for seconds in SLOWER:      # times that a file or the output tells differ where the program is slower
             again = self.run([HALFULP], **({'LD_PRELOAD': clock, 'FAULT_SLOWER': seconds} if clock else {}))
-            self.steady -= {p for p in self.after if again[3].get(p) != self.after[p]}
+            for p, data in self.after.items():
+                now = again[3].get(p, b'')
+                if self.steady[p] is not False and now != data:
+                    self.steady[p] = None if same(now, data, None) else False
             self.out_steady &= again[1] == self.out
 
     def run(self, before, **more):
@@ -116,7 +126,7 @@ class Case:
             code, out, err = 'hang', b'', b''
         return code, out, err.decode(errors='replace'), tree(self.folder)
 
-    def judge(self, code, out, err, files, codes, killed=False):
+    def judge(self, code, out, err, files, codes, killed=False, most_lines=1):
         """What is wrong with how a run with a fault ended, as a list of sentences."""
         wrong = []
         lines = [x for x in err.splitlines() if x and not x.startswith('libgomp: ')]
@@ -129,8 +139,11 @@ class Case:
                     wrong.append('%s stays' % path)
             elif path not in self.before and path not in self.after:
                 wrong.append('%s is no file of this command' % path)
-            elif not any(same(data, k, path in self.steady) for k in known):
-                if path in self.steady or path not in self.after or not begun(data, self.after[path]):
+            elif not any(same(data, k, self.steady.get(path, False)) for k in known):
+                if code not in (self.code, 'hang') and not killed and (
+                        b'nothing was judged' in data or (path == 'g.md' and not data)):
+                    continue    # a document for a CI job, which says why there is no verdict
+                if self.steady.get(path) is not False or path not in self.after or not begun(data, self.after[path]):
                     wrong.append('%s holds something else' % path)
         if killed:
             return wrong
@@ -138,12 +151,12 @@ class Case:
             if not same(out, self.out, self.out_steady):
                 wrong.append('exit %s, and standard output is another one' % code)
             missing = set(self.after) - set(files)
-            changed = [p for p in self.after if p in files and not same(files[p], self.after[p], p in self.steady)]
+            changed = [p for p in self.after if p in files and not same(files[p], self.after[p], self.steady[p])]
             if missing or changed:
                 wrong.append('exit %s without %s' % (code, ' '.join(sorted([*missing, *changed])[:3])))
         elif code not in codes:
             wrong.append('exit %s (%s)' % (code, ' | '.join(err.splitlines()[-2:])[:200]))
-        elif len(lines) != 1 or len(lines[0]) < 20:
+        elif not 1 <= len(lines) <= most_lines or len(lines[0]) < 20:
             wrong.append('%d lines on standard error: %s' % (len(lines), ' | '.join(lines)[:200]))
         return wrong
 
@@ -173,13 +186,13 @@ def allocations(case, library, caller, most, onwards=False):
             continue        # a fault elsewhere in time: fewer were asked for than when they were counted
         tried += 1
         wrong += ['%s: allocation %d of %d (%s): %s' % (case.name, n, count, caller, w)
-                  for w in case.judge(*end, codes=(4,))]
+                  for w in case.judge(*end, codes=(4,), most_lines=2 if onwards and case.name in STARTERS else 1)]
     return count, tried, wrong
 
 
-def functions(case, library, most):
-    """Lets chosen calls fail that the program makes of the C library, at most so many of each function; `clock` goes
-    back. Returns how many calls there are, how many were tried, and what was wrong."""
+def functions(case, library, most, only=None):
+    """Lets chosen calls fail that the program makes of the C library, at most so many of each function (of those in
+    `only`); `clock` goes back. Returns how many calls there are, how many were tried, and what was wrong."""
     names = subprocess.run([HALFULP], env=environment(LD_PRELOAD=library, FAULT_FUNCTION='list'), capture_output=True,
                            text=True).stdout.split()
     how = dict(LD_PRELOAD=library, FAULT_REPORT=case.report)
@@ -188,7 +201,7 @@ def functions(case, library, most):
         return struct.unpack('<%dq' % (len(names) + 1), open(case.report, 'rb').read())
 
     case.run([HALFULP], FAULT_AT='0', **how)
-    counts, tried, wrong = read(), 0, []
+    counts, tried, wrong = [n if not only or name in only else 0 for name, n in zip(names, read())], 0, []
     for name, count in zip(names, counts):
         for n in chosen(count, most):
             end = case.run([HALFULP], FAULT_FUNCTION=name, FAULT_AT=str(n), **how)
@@ -196,7 +209,7 @@ def functions(case, library, most):
                 tried += 1
                 wrong += ['%s: %s, call %d of %d: %s' % (case.name, name, n, count, w)
                           for w in case.judge(*end, codes=(4,)) if not (end[0] and 'unlink' in name and 'stays' in w)]
-    return sum(counts[:-1]), tried, wrong
+    return sum(counts), tried, wrong
 
 
 def calls(case, tracer, names, how, most):
@@ -224,7 +237,8 @@ def calls(case, tracer, names, how, most):
 
 
 # What is done after a command was killed, where it is not the command itself
-AGAIN = {'train': 'train --resume new', 'train resume': 'train --resume cut'}
+AGAIN = {'train': ['train --resume new'], 'train resume': ['train --resume cut'],
+         'gate': ['train --resume gated', 'gate --baseline base.tsv --quiet gated']}
 KILLED_AT = 'write,fsync,rename,unlink,close,open,mkdir'
 
 
@@ -242,21 +256,23 @@ def kills(case, tracer, most, names=KILLED_AT):
             continue
         tried += 1
         said = []
-        for line in [AGAIN[case.name]] if case.name in AGAIN else []:
+        for line in AGAIN.get(case.name, []) if case.name != 'gate' or 'gated/manifest.json' in files else []:
             p = subprocess.run([HALFULP, *shlex.split(line)], cwd=case.folder, env=environment(), capture_output=True)
             said.append(p)
-        if not said or said[0].returncode:
+        if not said or said[-1].returncode:
             said.append(subprocess.run([HALFULP, *case.words], cwd=case.folder, env=environment(), capture_output=True))
         after = {p: d for p, d in tree(case.folder).items() if not p.endswith('halfulp.lock')}
         want = {p: d for p, d in case.after.items() if not p.endswith('halfulp.lock')}
         bad = [p for p in sorted({*after, *want})
-               if p not in after or p not in want or not same(after[p], want[p], p in case.steady)]
+               if p not in after or p not in want or not same(after[p], want[p], case.steady.get(p, False))]
         if said[-1].returncode != case.code or bad:
             wrong.append('%s: killed at call %d of %d, %s, and run again: exit %d, %s: %s' % (
                 case.name, n, count, what.strip().replace(case.folder, '.'), said[-1].returncode, ' '.join(bad[:4]),
                 said[-1].stderr.decode(errors='replace').strip()[-200:]))
     return count, tried, wrong
 
+
+FEW = ('mmap', 'readdir', 'fgets')      # functions of the C library whose calls fail in the short sweep, too
 
 # Which calls fail how: what a failing disk, a full one, too many open files and a signal at the wrong time do.
 CALLS = [('open,read,dents,mmap,fstat', 'EIO'), ('open', 'EMFILE'), ('open,read,fstat', 'EDQUOT'),
@@ -286,8 +302,8 @@ def sweep_all(most, more=False):
             tap.none(wrong, '%s: %d of %d allocations of the %s fail' % (name, tried, count, caller))
         count, tried, wrong = allocations(case, library, 'any', max(2, most // 3), onwards=True)
         tap.none(wrong, '%s: %d of %d, and all that follow' % (name, tried, count))
-        if more:
-            count, tried, wrong = functions(case, of_c, max(1, most // 20))
+        count, tried, wrong = functions(case, of_c, max(1, most // (20 if more else 2)), None if more else FEW)
+        if count:
             tap.none(wrong, '%s: %d of %d calls of the C library fail, some of each function' % (name, tried, count))
         for names, how in CALLS + (MORE_CALLS if more else []):
             count, tried, wrong = calls(case, tracer, names, how, most)
@@ -298,7 +314,7 @@ def sweep_all(most, more=False):
         count, tried, wrong = kills(case, tracer, 100, 'rename') if name.startswith('train') else (0, 0, [])
         if count:
             tap.none(wrong, '%s: killed before %d of %d renames, and run again' % (name, tried, count))
-        count, tried, wrong = kills(case, tracer, most)
+        count, tried, wrong = kills(case, tracer, most) if name != 'gate summary' else (0, 0, [])   # it appends
         if count:
             tap.none(wrong, '%s: killed at %d of %d calls, and run again' % (name, tried, count))
 
@@ -319,6 +335,8 @@ if __name__ == '__main__':
                 found = kills(case, tracer, int(sys.argv[3]))
             elif how == 'functions':
                 found = functions(case, of_c, int(sys.argv[3]))
+            elif how.startswith('functions='):
+                found = functions(case, of_c, int(sys.argv[3]), how[10:].split('+'))
             elif ':' in how:
                 found = calls(case, tracer, *how.split(':'), int(sys.argv[3]))
             else:

@@ -29,6 +29,8 @@ hu_machine_processor(void)
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
 		break;
 	}
+	if (f && ferror(f))
+		hu_guard_note("/proc/cpuinfo");
 	if (f)
 		fclose(f);
 	if (!*name)

@@ -115,7 +115,7 @@ verify_run(const hu_args *a, const hu_run *r, int *differs)
 	}
 	*differs = v.differs;
 	if (!hu_args_given(a, "quiet") && hu_run_finished(r) != HU_OK)
-		fprintf(stderr, "halfulp verify: warning: %s\n", hu_reason());
+		hu_command_warn();
 	if (!hu_args_given(a, "quiet"))
 		print_run(&v, r->dir, hu_args_given(a, "json"));
 	hu_verified_release(&v);

@@ -106,6 +106,15 @@ hu_complain(hu_status st)
 	return code;
 }
 
+void
+hu_command_warn(void)
+{
+	const char *earlier;
+
+	if (!hu_failed(&earlier))
+		fprintf(stderr, "halfulp%s%s: warning: %s\n", *running ? " " : "", running, hu_reason());
+}
+
 int
 hu_stdout_end(int code)
 {

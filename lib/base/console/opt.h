@@ -78,4 +78,7 @@ void hu_command_help(const hu_command *c);
 /* Prints "halfulp NAME: reason" on standard error, with the running command's name and hu_reason's text. Returns the
    exit code for st. */
 int hu_complain(hu_status st);
+/* Prints "halfulp NAME: warning: reason" on standard error for what the command can do without. Where the system failed
+   it prints nothing, because the command ends with that failure, which is one line. */
+void hu_command_warn(void);
 #endif

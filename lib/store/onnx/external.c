@@ -85,7 +85,8 @@ map_file(hu_onnx_map *f, const hu_onnx *m, const char *location, const char *nam
 		return HU_OK;
 	}
 	free(f->location);
-	return hu_fail(HU_EFILE, "%s: '%.200s' cannot be mapped: %s", m->path, location, strerror(e));
+	return hu_fail(e == ENOMEM ? HU_ENOMEM : HU_EIO, "%s: '%.200s' cannot be mapped: %s", m->path, location,
+		strerror(e)); /* the file may be as good as any */
 }
 
 /* The value of KEY as a number; OTHERWISE where it is absent, 0 returned where it is no number. */
