@@ -66,6 +66,7 @@ include $(top_srcdir)/lib/base/console/local.mk
 include $(top_srcdir)/lib/base/guard/local.mk
 include $(top_srcdir)/lib/base/parts/local.mk
 include $(top_srcdir)/lib/base/ranks/local.mk
+include $(top_srcdir)/lib/base/table/local.mk
 include $(top_srcdir)/lib/base/terminal/local.mk
 include $(top_srcdir)/lib/exact/local.mk
 include $(top_srcdir)/lib/exact/grid/local.mk

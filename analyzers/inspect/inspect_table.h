@@ -5,7 +5,7 @@
 
 #include "analyzers/inspect/inspect_cast.h"
 #include "analyzers/op/foreign.h"
-#include "lib/base/tsv.h"
+#include "lib/base/table/columns.h"
 
 #include <jansson.h>
 
@@ -17,6 +17,8 @@ typedef struct hu_inspect_row {
 	int total;
 	hu_cast_effect e;
 } hu_inspect_row;
+
+extern const hu_columns hu_inspect_columns;
 
 /* Returns the column of this name, or of this heading, or -1. */
 int hu_inspect_column(const char *name);
@@ -31,8 +33,8 @@ double hu_inspect_value(const hu_inspect_row *r, int column);
    which it does not apply come last, and equal ones keep their order. */
 void hu_inspect_sort(hu_inspect_row *row, size_t n, int column, int reverse);
 
-/* Prints columns aligned to their widest cell; a cell that does not apply or is undefined is "-". The last column, the
-   file, is printed where `files` is not 0; here and below those of the best scales where `best` is not 0. */
+/* Prints the rows. The file is printed where `files` is not 0; here and below those of the best scales where `best` is
+   not 0. */
 void hu_inspect_print(const hu_inspect_row *row, size_t n, int files, int best);
 /* Returns an object for a row, which the caller releases. A value that does not apply or is undefined is null, an
    infinite one a string. */

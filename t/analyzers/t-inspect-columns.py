@@ -220,8 +220,8 @@ def main():
     cell = lambda c, v: c == "-" if v is None else float(c) == v if isinstance(v, float) else c == str(v)
     ok(lines[0] == [k for k in rows[0] if k != "note"] and all(all(cell(a, v) for a, v in zip(c, r.values())) for c, r in zip(lines[1:], rows)) and len(lines) == len(rows) + 1, "--tsv: the same columns and figures")
     ran = subprocess.run([HALFULP, "inspect", path, "--to", ",".join(targets)], capture_output=True, text=True)
-    table = ran.stdout.splitlines()
-    figures = ("elements", "nonfinite", "nonzeros", "zeroed", "subnormal", "lostbits", "ftz", "overflow", "saturated", "amax", "smallest", "rel_l2", "sqnr_db", "max_error", "at", "mean_error", "l2_zeroed", "cosine", "step_rel_l2", "shape", "axis")
+    table = ran.stdout.replace("sqnr dB", "sqnr_dB").splitlines()
+    figures = ("elements", "nonfinite", "nonzeros", "zeroed", "subnormal", "lostbits", "ftz", "overflow", "saturated", "amax", "smallest", "rel_l2", "sqnr_dB", "max_error", "at", "mean_error", "l2_zeroed", "cosine", "step_rel_l2", "shape", "axis")
     ok(tuple(table[0].split()[3:]) == figures, "the printed table has a column for each")
     form = lambda k, v: "-" if v is None else v if isinstance(v, str) else "%d" % v if isinstance(v, int) else ("%.2f" if k == "sqnr_db" else "%.6f" if k == "cosine" else "%.4g") % v
     wrong = [(t, r["tensor"], r["to"]) for t, r in zip(table[1:], rows) if t.split()[-21:] != [form(k, v) for k, v in list(r.items())[3:-2]]]

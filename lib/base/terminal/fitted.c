@@ -12,22 +12,32 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* GAP: blanks between columns. SHORTEST: no name is shortened further. PROSE: so narrow may wrapped text be. */
+enum { GAP = 2, SHORTEST = 8, PROSE = 24 };
+
 void
 hu_fitted_release(hu_fitted *t)
 {
 	for (size_t i = 0; i < t->ncell; i++)
 		free(t->cell[i]);
 	free(t->cell);
+	for (size_t i = 0; i < t->n; i++)
+		free(t->heading[i]);
 	memset(t, 0, sizeof *t);
+}
+
+void
+hu_fitted_column_add(hu_fitted *t, hu_fitted_column c)
+{
+	HU_ASSERT(t->n < HU_FITTED_MOST && !t->ncell);
+	t->heading[t->n] = hu_xstrdup(c.heading);
+	t->column[t->n++] = c;
 }
 
 void
 hu_fitted_add(hu_fitted *t, const char *heading, int left, int rank)
 {
-	HU_ASSERT(t->n < HU_FITTED_MOST && !t->ncell);
-	t->column[t->n].heading = heading;
-	t->column[t->n].left = left;
-	t->column[t->n++].rank = rank;
+	hu_fitted_column_add(t, (hu_fitted_column){ .heading = heading, .left = left, .rank = rank });
 }
 
 void
@@ -46,9 +56,8 @@ hu_fitted_number(hu_fitted *t, const char *format, double x)
 	hu_fitted_cell(t, x != x ? "-" : text);
 }
 
-/* The columns that a text takes: the characters of UTF-8 count, not its bytes. */
-static size_t
-wide(const char *s)
+size_t
+hu_fitted_wide(const char *s)
 {
 	size_t n = 0;
 
@@ -57,68 +66,210 @@ wide(const char *s)
 	return n;
 }
 
+/* Returns the bytes of the first n characters. */
+static size_t
+bytes_of(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	for (; s[i]; i++)
+		if ((s[i] & 0xC0) != 0x80 && !n--)
+			break;
+	return i;
+}
+
 /* Returns the width of column i, and 0 where there is nothing in it to show. */
 static size_t
-width_of(const hu_fitted *t, size_t i)
+width_of(const hu_fitted *t, size_t i, int streams)
 {
-	size_t most = wide(t->column[i].heading);
-	int any = !t->column[i].rank;
+	const hu_fitted_column *c = &t->column[i];
+	size_t most = hu_fitted_wide(t->heading[i]);
+	int any = !c->rank || streams || (c->keep && t->limit == SIZE_MAX);
 
+	most = (size_t)c->least > most ? (size_t)c->least : most;
 	for (size_t k = i; k < t->ncell; k += t->n) {
-		size_t w = wide(t->cell[k]);
+		size_t w = hu_fitted_wide(t->cell[k]);
 		most = w > most ? w : most;
 		any |= strcmp(t->cell[k], "-") != 0;
 	}
 	return any ? most : 0;
 }
 
+/* Returns what all columns take, prose as little as it can, and sets *last to the one that is to be left out first, or
+   to t->n. */
+static size_t
+sum(const hu_fitted *t, size_t *last)
+{
+	size_t all = 0;
+	int rank = 1;
+
+	*last = t->n;
+	for (size_t i = 0; i < t->n; i++) {
+		const hu_fitted_column *c = &t->column[i];
+		size_t w = c->prose && t->width[i] > PROSE ? PROSE : t->width[i];
+		all += w ? w + (all ? GAP : 0) : 0;
+		if (w && c->rank >= rank) {
+			rank = c->rank;
+			*last = i;
+		}
+	}
+	return all;
+}
+
+/* Takes from the widest names what is too much, and gives prose what is left. */
 static void
-print_line(const hu_fitted *t, const size_t *w, char *const *text)
+shorten(hu_fitted *t, size_t width)
+{
+	size_t ignored, all = sum(t, &ignored);
+
+	while (all > width) {
+		size_t widest = t->n;
+		for (size_t i = 0; i < t->n; i++)
+			if (t->column[i].left && !t->column[i].prose && t->width[i] > SHORTEST &&
+				(widest == t->n || t->width[i] > t->width[widest]))
+				widest = i;
+		if (widest == t->n)
+			break;
+		t->width[widest]--;
+		all--;
+	}
+	for (size_t i = 0; i < t->n; i++)
+		if (t->column[i].prose && t->width[i] > PROSE)
+			t->width[i] = all < width && width - all < t->width[i] - PROSE ? PROSE + width - all
+				      : all >= width                                   ? PROSE
+										       : t->width[i];
+}
+
+static void
+choose(hu_fitted *t, size_t width, int streams)
+{
+	size_t last;
+
+	t->hidden = 0;
+	t->limit = width;
+	for (size_t i = 0; i < t->n; i++)
+		t->width[i] = width_of(t, i, streams);
+	for (; sum(t, &last) > width && last < t->n; t->hidden++)
+		t->width[last] = 0;
+	shorten(t, width);
+}
+
+/* Appends a text of at most w columns; a longer one loses its middle, which names differ in least, unless it is to be
+   whole. */
+static void
+add_short(hu_str *b, const char *s, size_t w, int whole)
+{
+	size_t n = hu_fitted_wide(s), head = (w - 1) / 2;
+
+	if (n <= w || whole) {
+		hu_str_add(b, s);
+		return;
+	}
+	hu_str_addn(b, s, bytes_of(s, head));
+	hu_str_add(b, "…");
+	hu_str_add(b, s + bytes_of(s, n - (w - 1 - head)));
+}
+
+/* Appends as many words of *s as fit w columns, at least one or a part of one, and steps behind them. */
+static void
+add_words(hu_str *b, const char **s, size_t w)
+{
+	size_t fits = bytes_of(*s, w), n = fits;
+
+	if ((*s)[fits] && (*s)[fits] != ' ') {
+		while (n && (*s)[n - 1] != ' ')
+			n--;
+		n = n ? n : fits;
+	}
+	hu_str_addn(b, *s, n);
+	*s += n;
+	*s += strspn(*s, " ");
+}
+
+static void
+print_row(const hu_fitted *t, char *const *text, int headings)
 {
 	hu_str b;
+	const char *rest = "";
+	size_t at = 0, indent = 0, prose = 0;
 
 	hu_str_init(&b);
 	for (size_t i = 0; i < t->n; i++) {
-		const char *s = text ? text[i] : t->column[i].heading;
-		size_t pad = w[i] > wide(s) ? w[i] - wide(s) : 0;
-		if (!w[i])
+		const char *s = headings ? t->heading[i] : text[i];
+		size_t w = t->width[i], n = hu_fitted_wide(s);
+		if (!w)
 			continue;
-		if (b.len)
+		if (at) {
 			hu_str_add(&b, "  ");
-		hu_str_addf(
-			&b, "%*s%s%*s", t->column[i].left ? 0 : (int)pad, "", s, t->column[i].left ? (int)pad : 0, "");
+			at += GAP;
+		}
+		if (t->column[i].prose) {
+			rest = s;
+			indent = at;
+			prose = w;
+			add_words(&b, &rest, w);
+			break;
+		}
+		size_t pad = t->column[i].left || n > w ? 0 : w - n;
+		hu_str_addf(&b, "%*s", (int)pad, "");
+		if (t->column[i].left)
+			add_short(&b, s, w, t->limit == SIZE_MAX);
+		else
+			hu_str_add(&b, s);
+		hu_str_addf(&b, "%*s", (int)(t->column[i].left && n < w ? w - n : 0), "");
+		at += w;
 	}
-	while (b.len && b.s[b.len - 1] == ' ')
-		b.s[--b.len] = 0;
-	puts(b.s);
+	for (;;) {
+		while (b.len && b.s[b.len - 1] == ' ')
+			b.s[--b.len] = 0;
+		puts(b.s);
+		if (!*rest)
+			break;
+		hu_str_release(&b);
+		hu_str_init(&b);
+		hu_str_addf(&b, "%*s", (int)indent, "");
+		add_words(&b, &rest, prose);
+	}
 	hu_str_release(&b);
 }
 
-void
-hu_fitted_print(const hu_fitted *t, size_t width)
+static void
+print_rows(const hu_fitted *t)
 {
-	size_t w[HU_FITTED_MOST], all;
-
-	for (size_t i = 0; i < t->n; i++)
-		w[i] = width_of(t, i);
-	for (;;) {
-		size_t least = 0;
-		int rank = 0;
-		all = 0;
-		for (size_t i = 0; i < t->n; i++) {
-			all += w[i] ? w[i] + (all ? 2 : 0) : 0;
-			if (w[i] && t->column[i].rank && t->column[i].rank >= rank) {
-				rank = t->column[i].rank;
-				least = i;
-			}
-		}
-		if (all <= width || !rank)
-			break;
-		w[least] = 0;
-	}
-	print_line(t, w, NULL);
 	for (size_t k = 0; k + t->n <= t->ncell; k += t->n)
-		print_line(t, w, t->cell + k);
+		print_row(t, t->cell + k, 0);
+}
+
+void
+hu_fitted_print(hu_fitted *t, size_t width)
+{
+	choose(t, width, 0);
+	print_row(t, NULL, 1);
+	print_rows(t);
+}
+
+void
+hu_fitted_begin(hu_fitted *t, size_t width)
+{
+	choose(t, width, 1);
+	print_row(t, NULL, 1);
+}
+
+void
+hu_fitted_flush(hu_fitted *t)
+{
+	print_rows(t);
+	for (size_t i = 0; i < t->ncell; i++)
+		free(t->cell[i]);
+	t->ncell = 0;
+}
+
+void
+hu_fitted_told(const hu_fitted *t, const char *where)
+{
+	if (t->hidden)
+		printf("%zu column%s left out to fit %zu: %s.\n", t->hidden, t->hidden == 1 ? " is" : "s are", t->limit,
+			where);
 }
 
 size_t

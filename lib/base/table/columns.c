@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The values of rows: where they are, whether there are any, their order. */
+#include "lib/base/table/columns.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+static const void *
+at(const hu_column *c, const void *row)
+{
+	return (const char *)row + c->offset;
+}
+
+static const char *
+text_at(const hu_column *c, const void *row)
+{
+	return *(const char *const *)at(c, row);
+}
+
+int
+hu_columns_shown(const hu_columns *t, size_t i)
+{
+	const hu_column *c = &t->column[i];
+
+	return c->place != HU_COLUMN_WRITTEN && (!c->only || c->only & t->with);
+}
+
+int
+hu_columns_written(const hu_columns *t, size_t i)
+{
+	const hu_column *c = &t->column[i];
+
+	return c->place != HU_COLUMN_SHOWN && (!c->only || c->only & t->with);
+}
+
+int
+hu_columns_find(const hu_columns *t, const char *name)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!strcmp(t->column[i].name, name) || (t->column[i].heading && !strcmp(t->column[i].heading, name)))
+			return (int)i;
+	return -1;
+}
+
+int
+hu_column_is_text(const hu_column *c)
+{
+	return c->kind == HU_COLUMN_TEXT || c->kind == HU_COLUMN_PROSE;
+}
+
+int
+hu_column_empty(const hu_column *c, const void *row)
+{
+	const char *text;
+
+	switch (c->kind) {
+	case HU_COLUMN_TEXT:
+	case HU_COLUMN_PROSE: text = text_at(c, row); return !text || !*text;
+	case HU_COLUMN_COUNT: return *(const long long *)at(c, row) < 0;
+	case HU_COLUMN_FLAG: return *(const int *)at(c, row) < 0;
+	case HU_COLUMN_MEASURED: return isnan(*(const double *)at(c, row));
+	case HU_COLUMN_POWER: return *(const int *)at(c, row) == INT_MIN;
+	case HU_COLUMN_INT:
+	case HU_COLUMN_REAL: return 0;
+	}
+	return 1;
+}
+
+double
+hu_column_value(const hu_column *c, const void *row)
+{
+	if (hu_column_empty(c, row))
+		return NAN;
+	switch (c->kind) {
+	case HU_COLUMN_COUNT: return (double)*(const long long *)at(c, row);
+	case HU_COLUMN_INT:
+	case HU_COLUMN_FLAG: return *(const int *)at(c, row);
+	case HU_COLUMN_REAL:
+	case HU_COLUMN_MEASURED: return *(const double *)at(c, row);
+	case HU_COLUMN_POWER: return ldexp(1, *(const int *)at(c, row));
+	case HU_COLUMN_TEXT:
+	case HU_COLUMN_PROSE: break;
+	}
+	return NAN;
+}
+
+/* NaN comes behind all numbers, and before rows without a value. */
+static int
+order_of(const hu_column *c, const void *a, const void *b)
+{
+	if (hu_column_is_text(c))
+		return strcmp(text_at(c, a), text_at(c, b));
+	if (c->kind == HU_COLUMN_COUNT) {
+		long long x = *(const long long *)at(c, a), y = *(const long long *)at(c, b);
+		return (x > y) - (x < y);
+	}
+	double x = hu_column_value(c, a), y = hu_column_value(c, b);
+	return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
+}
+
+int
+hu_column_order(const hu_column *c, const void *a, const void *b, int descending)
+{
+	int none = hu_column_empty(c, a) - hu_column_empty(c, b), order;
+
+	if (none || hu_column_empty(c, a))
+		return none;
+	order = order_of(c, a, b);
+	return descending ? -order : order;
+}

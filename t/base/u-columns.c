@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Tables: every kind of column in every form, with what is missing, not finite, or in other scripts; text that fits
+   its width, whatever has to give way for it. */
+#include "lib/base/table/columns.h"
+#include "t/tool/tap.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct record {
+	const char *name, *says;
+	long long count;
+	int whole, flag, power;
+	double real, measured;
+} record;
+
+#define AT(member) offsetof(record, member)
+static const hu_column columns[] = {
+	{ .name = "name", .kind = HU_COLUMN_TEXT, .offset = AT(name), .means = "a name" },
+	{ .name = "count",
+		.heading = "n",
+		.kind = HU_COLUMN_COUNT,
+		.offset = AT(count),
+		.rank = 1,
+		.means = "a count" },
+	{ .name = "whole", .kind = HU_COLUMN_INT, .offset = AT(whole), .rank = 2, .means = "an integer" },
+	{ .name = "flag", .kind = HU_COLUMN_FLAG, .offset = AT(flag), .rank = 3, .means = "yes or no" },
+	{ .name = "power", .kind = HU_COLUMN_POWER, .offset = AT(power), .rank = 4, .means = "a power", .tex = "$u$" },
+	{ .name = "real",
+		.unit = "ms",
+		.kind = HU_COLUMN_REAL,
+		.offset = AT(real),
+		.digits = 4,
+		.rank = 5,
+		.means = "a time" },
+	{ .name = "measured",
+		.kind = HU_COLUMN_MEASURED,
+		.offset = AT(measured),
+		.digits = -2,
+		.rank = 6,
+		.means = "a loss" },
+	{ .name = "only", .kind = HU_COLUMN_INT, .offset = AT(whole), .only = 2, .rank = 7, .means = "at times" },
+	{ .name = "hidden",
+		.kind = HU_COLUMN_INT,
+		.offset = AT(whole),
+		.place = HU_COLUMN_WRITTEN,
+		.means = "for programs" },
+	{ .name = "says",
+		.kind = HU_COLUMN_PROSE,
+		.offset = AT(says),
+		.place = HU_COLUMN_SHOWN,
+		.means = "a sentence" },
+};
+static const record rows[] = {
+	{ "dense.weight", "one", 12, -3, 1, -24, 1.0 / 3, 2.5 },
+	{ "d\xc3\xa9\n", "zwei", -1, 0, 0, INT_MIN, NAN, NAN },
+	{ "", NULL, 0, 7, -1, 3, -INFINITY, INFINITY },
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* Returns what a table prints; at a width of COLUMNS. */
+static char *
+printed(const hu_columns *t, const record *r, size_t n, const char *width)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/out", test_dir());
+	fflush(stdout);
+	int was = dup(STDOUT_FILENO);
+	if (width)
+		setenv("COLUMNS", width, 1);
+	else
+		unsetenv("COLUMNS");
+	if (!freopen(path, "w", stdout))
+		bail_out("no file");
+	hu_columns_print(t, r, n, "--json has all");
+	fflush(stdout);
+	dup2(was, STDOUT_FILENO);
+	close(was);
+	char *text = calloc(1, 1 << 16);
+	f = fopen(path, "r");
+	if (!text || !f || fread(text, 1, (1 << 16) - 1, f) == 0)
+		bail_out("nothing printed");
+	fclose(f);
+	return text;
+}
+
+static size_t
+widest(const char *text)
+{
+	size_t most = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		char *line = strndup(text, n);
+		size_t w = hu_fitted_wide(line);
+		most = w > most ? w : most;
+		free(line);
+		text += n + (text[n] == '\n');
+	}
+	return most;
+}
+
+static void
+forms(hu_columns t)
+{
+	hu_tsv tsv;
+	hu_str b;
+	json_t *all = hu_columns_array(&t, rows, ROWS);
+	char *json = json_dumps(all, JSON_COMPACT);
+
+	is_text(json,
+		"[{\"name\":\"dense.weight\",\"count\":12,\"whole\":-3,\"flag\":true,\"power\":5.9604644775390625e-8,"
+		"\"real\":0.33333333333333331,\"measured\":2.5,\"hidden\":-3},"
+		"{\"name\":\"d\xc3\xa9\\n\",\"count\":null,\"whole\":0,\"flag\":false,\"power\":null,\"real\":\"nan\","
+		"\"measured\":null,\"hidden\":0},"
+		"{\"name\":null,\"count\":0,\"whole\":7,\"flag\":null,\"power\":8.0,\"real\":\"-inf\","
+		"\"measured\":\"inf\",\"hidden\":7}]",
+		"JSON has null for what was not measured, and words for what is not finite");
+	free(json);
+	json_decref(all);
+	hu_tsv_init(&tsv);
+	hu_columns_tsv_header(&tsv, &t);
+	for (int i = 0; i < ROWS; i++)
+		hu_columns_tsv_row(&tsv, &t, &rows[i]);
+	is_text(tsv.text.s,
+		"name\tcount\twhole\tflag\tpower\treal\tmeasured\thidden\n"
+		"dense.weight\t12\t-3\t1\t5.9604644775390625e-08\t0.3333333333333333\t2.5\t-3\n"
+		"d\xc3\xa9\\n\t-\t0\t0\t-\tnan\t-\t0\n"
+		"-\t0\t7\t-\t8\t-inf\tinf\t7\n",
+		"TSV");
+	hu_tsv_release(&tsv);
+	hu_str_init(&b);
+	hu_columns_document(&b, &t, rows, ROWS, HU_COLUMNS_LATEX);
+	is_text(b.s,
+		"\\begin{tabular}{lrrrrrrr}\n\\hline\nname & n & whole & flag & $u$ & real & measured & hidden \\\\\n"
+		"\\hline\n"
+		"dense.weight & 12 & -3 & yes & $2^{-24}$ & $0.333333$ & $2.5$ & -3 \\\\\n"
+		"d\xc3\xa9\\textbackslash{}n & - & 0 & no & - & nan & - & 0 \\\\\n"
+		"- & 0 & 7 & - & $2^{3}$ & $-\\infty$ & $\\infty$ & 7 \\\\\n\\hline\n\\end{tabular}\n",
+		"LaTeX");
+	hu_str_release(&b);
+	hu_str_init(&b);
+	hu_columns_document(&b, &t, rows, 1, HU_COLUMNS_MARKDOWN);
+	is_text(b.s,
+		"| name | count | whole | flag | power | real | measured | hidden |\n"
+		"|---|---:|---:|---:|---:|---:|---:|---:|\n"
+		"| dense.weight | 12 | -3 | yes | 5.9604644775390625e-08 | 0.33333333333333331 | 2.5 | -3 |\n",
+		"Markdown");
+	hu_str_release(&b);
+}
+
+/* Text where there is room for everything, and headings alone. */
+static void
+texts(hu_columns t)
+{
+	char *text = printed(&t, rows, ROWS, NULL);
+
+	is_text(text,
+		"name           n  whole  flag  power  real ms  measured  says\n"
+		"dense.weight  12     -3   yes  2^-24   0.3333      2.50  one\n"
+		"d\xc3\xa9\\n           -      0    no      -      nan         -  zwei\n"
+		"-              0      7     -    2^3     -inf       inf  -\n",
+		"text, with a control character escaped and UTF-8 counted by characters");
+	free(text);
+	t.with = 2;
+	text = printed(&t, rows, 1, NULL);
+	ok(strstr(text, "measured  only  says") != NULL, "a column that was asked for is there");
+	free(text);
+	t.with = 0;
+	text = printed(&t, NULL, 0, "80");
+	is_text(text, "name  says\n", "a table without rows has the headings of the columns that are always there");
+	free(text);
+}
+
+/* Text that has to fit. */
+static void
+narrow(hu_columns t)
+{
+	char name[200], says[400] = "";
+	record r = { name, says, 123456789012345, INT_MAX, 1, -1074, -1.0 / 3e-300, 123456789.123 };
+	char *text;
+
+	for (int i = 0; i < 40; i++)
+		strcat(says, i % 7 == 3 ? "w\xc3\xb6rter " : "words ");
+	says[strlen(says) - 1] = 0;
+	for (size_t n = 1; n < sizeof name / 2; n++) { /* of two bytes a character */
+		for (size_t i = 0; i < n; i++)
+			memcpy(name + 2 * i, "\xc3\xa9", 2);
+		name[2 * n] = 0;
+		text = printed(&t, &r, 1, "80");
+		if (widest(text) > 80)
+			ok(0, "a name of %zu characters fits: %zu", n, widest(text));
+		free(text);
+	}
+	memset(name, 'x', sizeof name);
+	name[150] = 0;
+	text = printed(&t, &r, 1, "80");
+	ok(widest(text) <= 80, "every name fits 80 columns");
+	ok(strstr(text, "…") && strstr(text, "xxxxxxx…"), "a name that is too long loses its middle");
+	ok(strstr(text, " columns are left out to fit 80: --json has all.\n") != NULL, "and what is left out is said");
+	free(text);
+	text = printed(&t, &r, 1, "120");
+	ok(widest(text) <= 120 && widest(text) > 80, "and a wider terminal has more");
+	free(text);
+	text = printed(&t, &r, 1, NULL);
+	ok(strstr(text, name) && strstr(text, says), "a file has whole names and sentences");
+	ok(!strstr(text, "left out"), "and nothing is left out there");
+	free(text);
+}
+
+/* Rows that are printed one by one. */
+static void
+streamed(hu_columns t)
+{
+	hu_fitted to = { 0 };
+	char path[512];
+
+	snprintf(path, sizeof path, "%s/stream", test_dir());
+	fflush(stdout);
+	int was = dup(STDOUT_FILENO);
+	unsetenv("COLUMNS");
+	if (!freopen(path, "w", stdout))
+		bail_out("no file");
+	hu_columns_begin(&to, &t);
+	for (int i = 0; i < 2; i++)
+		hu_columns_row(&to, &t, &rows[i]);
+	fflush(stdout);
+	int failed = ferror(stdout);
+	dup2(was, STDOUT_FILENO);
+	char text[512] = "";
+	FILE *f = fopen(path, "r");
+	if (!f || !fread(text, 1, sizeof text - 1, f))
+		bail_out("nothing printed");
+	fclose(f);
+	hu_fitted_release(&to);
+	ok(!failed, "rows one by one");
+	is_text(text,
+		"name  n  whole  flag  power  real ms  measured  says\n"
+		"dense.weight  12     -3   yes  2^-24   0.3333      2.50  one\n"
+		"d\xc3\xa9\\n  -      0    no      -      nan         -  zwei\n",
+		"rows that are printed one by one keep whole cells in a file");
+	if (!freopen("/dev/full", "w", stdout))
+		bail_out("no /dev/full");
+	hu_columns_print(&t, rows, ROWS, NULL);
+	failed = fflush(stdout) != 0 || ferror(stdout);
+	dup2(was, STDOUT_FILENO);
+	clearerr(stdout);
+	close(was);
+	ok(failed, "an output that is full is seen");
+}
+
+static void
+orders(hu_columns t)
+{
+	const hu_column *name = &t.column[0], *count = &t.column[1], *real = &t.column[5];
+
+	is_int(hu_columns_find(&t, "count"), 1, "a column by its name");
+	is_int(hu_columns_find(&t, "n"), 1, "and by its heading");
+	is_int(hu_columns_find(&t, "nn"), -1, "and none by another");
+	ok(hu_column_order(count, &rows[2], &rows[0], 0) < 0 && hu_column_order(count, &rows[2], &rows[0], 1) > 0,
+		"counts in both orders");
+	ok(hu_column_order(count, &rows[1], &rows[0], 0) > 0 && hu_column_order(count, &rows[1], &rows[0], 1) > 0,
+		"what was not measured is last in both");
+	ok(hu_column_order(name, &rows[0], &rows[1], 0) < 0 && hu_column_order(name, &rows[2], &rows[1], 0) > 0,
+		"texts");
+	ok(hu_column_order(real, &rows[2], &rows[0], 0) < 0 && hu_column_order(real, &rows[1], &rows[0], 0) > 0,
+		"-inf is the smallest, NaN the largest");
+	ok(isnan(hu_column_value(count, &rows[1])) && hu_column_value(&t.column[4], &rows[2]) == 8, "values");
+}
+
+int
+main(void)
+{
+	hu_columns t = HU_COLUMNS(columns, record);
+	hu_str b;
+
+	forms(t);
+	texts(t);
+	narrow(t);
+	streamed(t);
+	orders(t);
+	hu_str_init(&b);
+	t.n = 6;
+	hu_columns_explain(&b, &t);
+	ok(strstr(b.s, "real [ms]: a time\n") && !strncmp(b.s, "name: a name\n", 13), "what columns mean");
+	hu_str_release(&b);
+	return done_testing();
+}
