@@ -9,13 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { NAN_ROOM = 128 };
 
-/* Returns what rounding to nearest even gives for a value that is far too large. */
-static const char *
-above(hu_format f)
+const char *
+hu_format_above(hu_format f)
 {
 	return f.flags & HU_SATURATE ? "max" : hu_has_inf(f) ? "inf" : hu_has_nan(f) ? "NaN" : "max";
 }
@@ -46,102 +44,6 @@ nan_codes(hu_format f, char *text, size_t room)
 	case HU_SPECIAL_FINITE: snprintf(text, room, "none"); break;
 	default: snprintf(text, room, "%s", a); break;
 	}
-}
-
-void
-hu_formats_print(void)
-{
-	const char *row, *summary;
-
-	printf("%-9s %4s %4s %4s %6s %6s %-13s %-13s %-13s %-9s %-9s %-18s %s\n", "format", "bits", "exp", "p", "emin",
-		"emax", "max finite", "min normal", "min positive", "unit rnd.", "above max", "NaN code",
-		"also known as");
-	for (int i = 0; i < HU_FORMATS; i++) {
-		hu_format f = hu_format_of((hu_format_id)i);
-		char unit[16], nan[24];
-		snprintf(unit, sizeof unit, "2^-%d", f.p);
-		hu_row_code(hu_nan_code(f), f, nan);
-		printf("%-9s %4d %4d %4d %6d %6d %-13.6g %-13.6g %-13.6g %-9s %-9s %-18s %s\n", hu_format_name(f.id),
-			f.bits, f.ebits, f.p, f.emin, f.emax, f.max, hu_smallest_normal(f), hu_smallest(f), unit,
-			above(f), hu_has_nan(f) ? nan : "none", hu_format_aliases(f.id));
-	}
-	printf("\nAlso eXmY with X exponent and Y trailing significand bits, such as e5m7, e4m3b11fnuz, e3m4fn, "
-	       "e2m3ieee, IEEE P3109's binary8p1 to binary8p7,\nbinary8p3u (no sign), binary6p3uf (and no infinity); "
-	       "and with the words ftz, nosub and sat: fp16ftz, e5m2nosub, e4m3sat.\n"
-	       "Block formats: ");
-	for (int i = 0; (row = hu_block_row(i, &summary)); i++)
-		printf("%s%s", i ? ", " : "", row);
-	printf(", other sizes as int4x32 and bfp8x16.\nThe page of one: halfulp formats e4m3\n");
-}
-
-/* Writes x for LaTeX, with six digits: 1.79769e+308 as 1.79769 \times 10^{308}. */
-static void
-latex_number(double x, char *text, size_t room)
-{
-	char digits[24], *e;
-
-	snprintf(digits, sizeof digits, "%.6g", x);
-	e = strchr(digits, 'e');
-	if (e)
-		*e = 0;
-	snprintf(text, room, e ? "%s \\times 10^{%d}" : "%s", digits, e ? atoi(e + 1) : 0);
-}
-
-/* Prints a row of a table for a document, with the texts before, between and after its cells. */
-static void
-table_row(hu_format f, const char *before, const char *between, const char *after, int latex)
-{
-	char nan[24], most[48];
-
-	hu_row_code(hu_nan_code(f), f, nan);
-	printf("%s%s%s%d%s%d%s%d%s%d%s%d%s", before, hu_format_name(f.id), between, f.bits, between, f.ebits, between,
-		f.p, between, f.emin, between, f.emax, between);
-	if (latex)
-		latex_number(f.max, most, sizeof most);
-	if (latex)
-		printf("$%s$%s$2^{%d}$%s$2^{%d}$%s$2^{-%d}$", most, between, f.emin, between, f.emin - f.p + 1, between,
-			f.p);
-	else
-		printf("%.17g%s%.17g%s%.17g%s%.17g", f.max, between, hu_smallest_normal(f), between, hu_smallest(f),
-			between, hu_unit(f));
-	printf("%s%s%s%s%s", between, above(f), between, hu_has_nan(f) ? nan : "none", after);
-}
-
-hu_status
-hu_formats_table(const char *kind)
-{
-	static const char *const heads[] = { "format", "bits", "exponent_bits", "p", "emin", "emax", "max_finite",
-		"min_normal", "min_positive", "unit_roundoff", "above_max", "nan_code" };
-	enum { HEADS = sizeof heads / sizeof *heads };
-	int latex = !strcasecmp(kind, "latex"), markdown = !strcasecmp(kind, "markdown");
-
-	if (!latex && !markdown && strcasecmp(kind, "tsv"))
-		return hu_fail(HU_EINVAL, "--table '%s' is unknown; known: latex, markdown, tsv", kind);
-	if (latex)
-		printf("\\begin{tabular}{lrrrrrrrrrll}\n\\hline\nFormat & bits & $w_e$ & $p$ & $e_{\\min}$ & "
-		       "$e_{\\max}$ & max finite & min normal & min positive & $u$ & above & NaN "
-		       "code \\\\\n\\hline\n");
-	for (int i = 0; !latex && i < HEADS; i++)
-		printf("%s%s%s",
-			markdown ? (i ? " | " : "| ")
-			: i      ? "\t"
-				 : "",
-			heads[i],
-			i + 1 < HEADS ? ""
-			: markdown    ? " |\n"
-				      : "\n");
-	for (int i = 0; markdown && i < HEADS; i++)
-		printf("|%s%s", i ? "---:" : "---", i + 1 < HEADS ? "" : "|\n");
-	for (int i = 0; i < HU_FORMATS; i++) {
-		hu_format f = hu_format_of((hu_format_id)i);
-		if (latex)
-			table_row(f, "", " & ", " \\\\\n", 1);
-		else
-			table_row(f, markdown ? "| " : "", markdown ? " | " : "\t", markdown ? " |\n" : "\n", 0);
-	}
-	if (latex)
-		printf("\\hline\n\\end{tabular}\n");
-	return HU_OK;
 }
 
 static void
@@ -287,7 +189,7 @@ above_line(hu_format f)
 	else if (!(limit < INFINITY))
 		printf("RNE gives inf from 2^%d - 2^%d on; saturating, the largest\n", f.emax + 1, f.emax - f.p);
 	else
-		printf("RNE gives %s %s %.17g; saturating, the largest\n", above(f),
+		printf("RNE gives %s %s %.17g; saturating, the largest\n", hu_format_above(f),
 			hu_round(limit, f, HU_RNE, 0, 0) == f.max ? "beyond" : "from", limit);
 }
 
@@ -352,7 +254,7 @@ hu_format_json(hu_format f)
 	json_object_set_new(o, "min_normal", json_real(hu_smallest_normal(f)));
 	json_object_set_new(o, "min_positive", json_real(hu_smallest(f)));
 	json_object_set_new(o, "unit_roundoff", json_real(hu_unit(f)));
-	json_object_set_new(o, "above_max", json_string(above(f)));
+	json_object_set_new(o, "above_max", json_string(hu_format_above(f)));
 	hu_row_code(hu_encode(f.max, f), f, code);
 	json_object_set_new(o, "max_code", json_string(code));
 	json_object_set_new(o, "nan_codes", json_string(nan));

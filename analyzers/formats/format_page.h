@@ -10,6 +10,8 @@
 
 void hu_formats_print(void);
 
+/* Returns what rounding to nearest even gives for a value that is far too large. */
+const char *hu_format_above(hu_format f);
 /* Prints the list as a table of that kind: latex, markdown or tsv, in any case. HU_EINVAL for another. */
 hu_status hu_formats_table(const char *kind);
 

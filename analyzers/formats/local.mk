@@ -7,6 +7,7 @@ libhalfulp_a_SOURCES += analyzers/formats/flush.c
 noinst_HEADERS += analyzers/formats/flush.h
 libhalfulp_a_SOURCES += analyzers/formats/format_page.c
 noinst_HEADERS += analyzers/formats/format_page.h
+libhalfulp_a_SOURCES += analyzers/formats/format_table.c
 libhalfulp_a_SOURCES += analyzers/formats/round_blocks.c
 noinst_HEADERS += analyzers/formats/round_blocks.h
 libhalfulp_a_SOURCES += analyzers/formats/targets.c

@@ -33,7 +33,8 @@ typedef struct hu_column {
 	const char *unit;    /* behind the heading, such as "dB"; NULL: none */
 	hu_column_kind kind;
 	size_t offset;     /* of the value in a row */
-	int digits;        /* of a real in the text: significant ones, or -N for N behind the point; 0: 6 */
+	int digits;        /* of a real in the text: significant ones, or -N for N behind the point; 0: 6, and
+				a power as 2^N */
 	int rank;          /* those of the largest rank are left out first of a narrow text; 0: never */
 	const char *means; /* a sentence without its stop */
 	hu_column_place place;

@@ -22,7 +22,12 @@ hu_column_text(hu_str *b, const hu_column *c, const void *row)
 	case HU_COLUMN_COUNT: hu_str_addf(b, "%lld", *(const long long *)at); break;
 	case HU_COLUMN_INT: hu_str_addf(b, "%d", *(const int *)at); break;
 	case HU_COLUMN_FLAG: hu_str_add(b, *(const int *)at ? "yes" : "no"); break;
-	case HU_COLUMN_POWER: hu_str_addf(b, "2^%d", *(const int *)at); break;
+	case HU_COLUMN_POWER:
+		if (digits)
+			hu_str_addf(b, "%.*g", digits, hu_column_value(c, row));
+		else
+			hu_str_addf(b, "2^%d", *(const int *)at);
+		break;
 	case HU_COLUMN_REAL:
 	case HU_COLUMN_MEASURED: {
 		double x = hu_column_value(c, row);

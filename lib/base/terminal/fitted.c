@@ -272,6 +272,23 @@ hu_fitted_told(const hu_fitted *t, const char *where)
 			where);
 }
 
+void
+hu_fitted_prose(const char *text, size_t indent)
+{
+	size_t width = hu_fitted_width(), before = 0;
+	hu_str b;
+
+	do {
+		hu_str_init(&b);
+		add_words(&b, &text, width - before);
+		while (b.len && b.s[b.len - 1] == ' ')
+			b.s[--b.len] = 0;
+		printf("%*s%s\n", (int)before, "", b.s);
+		hu_str_release(&b);
+		before = indent;
+	} while (*text);
+}
+
 size_t
 hu_fitted_width(void)
 {

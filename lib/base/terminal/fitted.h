@@ -46,6 +46,9 @@ void hu_fitted_begin(hu_fitted *t, size_t width);
 void hu_fitted_flush(hu_fitted *t);
 /* Prints how many columns were left out, and where they are ("--json and --export have"); nothing where none were. */
 void hu_fitted_told(const hu_fitted *t, const char *where);
+/* Prints a paragraph in lines that fit the terminal, all but the first behind `indent` blanks, and in one line where
+   there is no terminal. */
+void hu_fitted_prose(const char *text, size_t indent);
 /* The columns that a line of standard output may have: the environment's COLUMNS, else the terminal's width, at least
    80 either way; where there is neither, SIZE_MAX, since a file or a pipe has room for every column. */
 size_t hu_fitted_width(void);
