@@ -23,14 +23,14 @@ typedef struct cells {
 #undef MEASURED
 } cells;
 
-static const hu_column column[] = {
+static const hu_table_field column[] = {
 #define COLUMN(name_, kind_, value, ...)                                                                               \
-	{ .name = #name_, .kind = HU_COLUMN_##kind_, .offset = offsetof(cells, name_), __VA_ARGS__ },
+	{ .name = #name_, .kind = HU_FIELD_##kind_, .offset = offsetof(cells, name_), __VA_ARGS__ },
 #include "analyzers/inspect/inspect_columns.def"
 #undef COLUMN
 };
 
-const hu_columns hu_inspect_columns = HU_COLUMNS(column, cells);
+const hu_fields hu_inspect_columns = HU_FIELDS(column, cells);
 
 static void
 fill(cells *c, const hu_inspect_row *r)
@@ -46,7 +46,7 @@ fill(cells *c, const hu_inspect_row *r)
 int
 hu_inspect_column(const char *name)
 {
-	return hu_columns_find(&hu_inspect_columns, name);
+	return hu_fields_find(&hu_inspect_columns, name);
 }
 
 const char *
@@ -58,13 +58,13 @@ hu_inspect_column_name(int i)
 int
 hu_inspect_column_is_number(int i)
 {
-	return !hu_column_is_text(&column[i]);
+	return !hu_field_is_text(&column[i]);
 }
 
 int
 hu_inspect_column_counts(int i)
 {
-	return column[i].kind == HU_COLUMN_COUNT && strcmp(column[i].name, "max_error_at") &&
+	return column[i].kind == HU_FIELD_COUNT && strcmp(column[i].name, "max_error_at") &&
 	       strcmp(column[i].name, "axis");
 }
 
@@ -92,7 +92,7 @@ hu_inspect_value(const hu_inspect_row *r, int i)
 	cells c;
 
 	fill(&c, r);
-	return hu_column_value(&column[i], &c);
+	return hu_field_value(&column[i], &c);
 }
 
 /* Returns the values of n rows, which the caller frees. */
@@ -115,7 +115,7 @@ static int
 by_column(const void *x, const void *y)
 {
 	const place *p = x, *q = y;
-	int order = hu_column_order(&column[p->column], p->c, q->c, p->descending);
+	int order = hu_field_order(&column[p->column], p->c, q->c, p->descending);
 
 	return order ? order : (p->c > q->c) - (p->c < q->c);
 }
@@ -138,10 +138,10 @@ hu_inspect_sort(hu_inspect_row *row, size_t n, int i, int reverse)
 	free(sorted);
 }
 
-static hu_columns
+static hu_fields
 columns(int files, int best)
 {
-	hu_columns t = hu_inspect_columns;
+	hu_fields t = hu_inspect_columns;
 
 	t.with = (files ? FILES : 0) | (best ? BEST : 0);
 	return t;
@@ -150,32 +150,32 @@ columns(int files, int best)
 void
 hu_inspect_print(const hu_inspect_row *row, size_t n, int files, int best)
 {
-	hu_columns t = columns(files, best);
+	hu_fields t = columns(files, best);
 	cells *c = values(row, n);
 
-	hu_columns_print(&t, c, n, "--json and --tsv FILE have all");
+	hu_fields_print(&t, c, n, "--json and --tsv FILE have all");
 	free(c);
 }
 
 json_t *
 hu_inspect_json(const hu_inspect_row *r, int best)
 {
-	hu_columns t = columns(1, best);
+	hu_fields t = columns(1, best);
 	cells c;
 
 	fill(&c, r);
-	return hu_columns_object(&t, &c);
+	return hu_fields_object(&t, &c);
 }
 
 void
 hu_inspect_tsv(hu_tsv *to, const hu_inspect_row *row, size_t n, int best)
 {
-	hu_columns t = columns(1, best);
+	hu_fields t = columns(1, best);
 	cells c;
 
-	hu_columns_tsv_header(to, &t);
+	hu_fields_tsv_header(to, &t);
 	for (size_t k = 0; k < n; k++) {
 		fill(&c, &row[k]);
-		hu_columns_tsv_row(to, &t, &c);
+		hu_fields_tsv_row(to, &t, &c);
 	}
 }

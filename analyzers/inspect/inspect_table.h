@@ -5,7 +5,7 @@
 
 #include "analyzers/inspect/inspect_cast.h"
 #include "analyzers/op/foreign.h"
-#include "lib/base/table/columns.h"
+#include "lib/base/table/fields.h"
 
 #include <jansson.h>
 
@@ -18,7 +18,7 @@ typedef struct hu_inspect_row {
 	hu_cast_effect e;
 } hu_inspect_row;
 
-extern const hu_columns hu_inspect_columns;
+extern const hu_fields hu_inspect_columns;
 
 /* Returns the column of this name, or of this heading, or -1. */
 int hu_inspect_column(const char *name);

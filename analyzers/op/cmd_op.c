@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp op NAME: runs an operator on the user's arrays, or compares another program's result with ours. */
 #include "analyzers/op/op_idle.h"
+#include "analyzers/op/op_list.h"
 #include "analyzers/op/op_sums.h"
 #include "analyzers/op/op_verdict.h"
 #include "analyzers/value/rows.h"
@@ -160,94 +161,13 @@ all(const hu_args *args, int *wrong)
 	return st;
 }
 
-static json_t *
-row_json(const char *name, const char *summary, int least, int most, int results, const char *attributes)
-{
-	json_t *names = json_array(), *o = json_object();
-
-	for (const char *s = attributes; s && *s;) {
-		size_t n = strcspn(s, " ");
-		json_array_append_new(names, json_stringn(s, n));
-		s += n + (s[n] == ' ');
-	}
-	json_object_set_new(o, "operator", json_string(name));
-	json_object_set_new(o, "operands_least", json_integer(least));
-	json_object_set_new(o, "operands_most", most < 0 ? json_null() : json_integer(most)); /* null stands for any
-											         number */
-	json_object_set_new(o, "results", json_integer(results));
-	json_object_set_new(o, "attributes", names);
-	json_object_set_new(o, "summary", json_string(summary));
-	return o;
-}
-
-enum { ATTRS = 44 }; /* width of the list's column of attributes */
-
-static const char dot_summary[] = "rows of inner products: d[i] = sum over k of a[i,k] b[i,k] + c[i]";
-
-static int
-list_json(void)
-{
-	json_t *rows = json_array();
-	const hu_op *op;
-
-	json_array_append_new(rows, row_json("dot", dot_summary, 2, 3, 1, NULL));
-	for (int i = 0; (op = hu_op_at(i)); i++)
-		if (op->role != HU_ROLE_OPAQUE)
-			json_array_append_new(rows,
-				row_json(op->name, op->summary, op->min_in, op->max_in, op->nout, op->attrs));
-	hu_rows_print_json(rows);
-	return HU_EXIT_OK;
-}
-
-/* Advances *s over the attributes that fit into one line of the list's column; returns how many characters they
-   take. */
-static int
-column(const char **s)
-{
-	const char *from = *s;
-	size_t n = 0;
-
-	for (size_t k; from[n] && n + (k = strcspn(from + n + (n > 0), " ") + (n > 0)) <= ATTRS;)
-		n += k;
-	*s = from + n + (from[n] == ' ');
-	return (int)n;
-}
-
-static int
-list(void)
-{
-	const hu_op *op;
-
-	printf("%-18s %-9s %-44s %s\n", "operator", "operands", "attributes", "");
-	printf("%-18s %-9s %-44s %s\n", "dot", "a b [c]", "", dot_summary);
-	for (int i = 0; (op = hu_op_at(i)); i++) {
-		char count[32];
-		if (op->role == HU_ROLE_OPAQUE)
-			continue;
-		snprintf(count, sizeof count,
-			op->max_in < 0             ? "%d or more"
-			: op->max_in == op->min_in ? "%d"
-						   : "%d to %d",
-			op->min_in, op->max_in);
-		const char *s = op->attrs ? op->attrs : "", *from = s;
-		int n = column(&s);
-		printf("%-18s %-9s %.*s%*s %s\n", op->name, count, n, from, ATTRS - n, "", op->summary);
-		for (from = s; *from; from = s)
-			{
-			n = column(&s);
-			printf("%-18s %-9s %.*s\n", "", "", n, from);
-		}
-	}
-	return HU_EXIT_OK;
-}
-
 static int
 run(const hu_args *args)
 {
 	int wrong = 0;
 
 	if (args->nrest == 1 && !strcmp(args->rest[0], "list"))
-		return hu_args_given(args, "json") ? list_json() : list();
+		return hu_op_list(hu_args_given(args, "json"));
 	hu_status st = all(args, &wrong);
 	mpfr_free_cache();
 	return st == HU_OK ? (wrong ? HU_EXIT_JUDGED : HU_EXIT_OK) : hu_complain(st);

@@ -3,8 +3,8 @@
 SCRIPT_TESTS += t/base/t-faults.py
 SCRIPT_TESTS += t/base/t-ranks.sh
 C_TESTS += t/base/u-base
-C_TESTS += t/base/u-columns
 C_TESTS += t/base/u-cut
+C_TESTS += t/base/u-fields
 C_TESTS += t/base/u-pack
 C_TESTS += t/base/u-ranks
 C_TESTS += t/base/u-room

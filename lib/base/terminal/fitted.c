@@ -89,6 +89,7 @@ width_of(const hu_fitted *t, size_t i, int streams)
 	most = (size_t)c->least > most ? (size_t)c->least : most;
 	for (size_t k = i; k < t->ncell; k += t->n) {
 		size_t w = hu_fitted_wide(t->cell[k]);
+		w = c->most && w > (size_t)c->most ? (size_t)c->most : w;
 		most = w > most ? w : most;
 		any |= strcmp(t->cell[k], "-") != 0;
 	}
@@ -120,7 +121,7 @@ sum(const hu_fitted *t, size_t *last)
 static void
 shorten(hu_fitted *t, size_t width)
 {
-	size_t ignored, all = sum(t, &ignored);
+	size_t ignored, all = sum(t, &ignored), left = all < width ? width - all : 0;
 
 	while (all > width) {
 		size_t widest = t->n;
@@ -134,10 +135,11 @@ shorten(hu_fitted *t, size_t width)
 		all--;
 	}
 	for (size_t i = 0; i < t->n; i++)
-		if (t->column[i].prose && t->width[i] > PROSE)
-			t->width[i] = all < width && width - all < t->width[i] - PROSE ? PROSE + width - all
-				      : all >= width                                   ? PROSE
-										       : t->width[i];
+		if (t->column[i].prose && t->width[i] > PROSE) {
+			size_t more = t->width[i] - PROSE < left ? t->width[i] - PROSE : left;
+			t->width[i] = PROSE + more;
+			left -= more;
+		}
 }
 
 static void
@@ -186,51 +188,55 @@ add_words(hu_str *b, const char **s, size_t w)
 	*s += strspn(*s, " ");
 }
 
+/* Appends column i's part of a line, of the text at *s, behind which it steps. */
+static void
+add_cell(hu_str *b, const hu_fitted *t, size_t i, const char **s)
+{
+	const hu_fitted_column *c = &t->column[i];
+	size_t w = t->width[i], n;
+	hu_str part;
+
+	hu_str_init(&part);
+	if (c->prose)
+		add_words(&part, s, w);
+	else
+		add_short(&part, *s, w, t->limit == SIZE_MAX);
+	if (!c->prose)
+		*s = "";
+	while (part.len && part.s[part.len - 1] == ' ')
+		part.s[--part.len] = 0;
+	n = hu_fitted_wide(part.s);
+	hu_str_addf(b, "%*s%s%*s", (int)(!c->left && n < w ? w - n : 0), "", part.s,
+		(int)(c->left && n < w ? w - n : 0), "");
+	hu_str_release(&part);
+}
+
+/* Prints a row, in several lines where prose is wrapped. */
 static void
 print_row(const hu_fitted *t, char *const *text, int headings)
 {
-	hu_str b;
-	const char *rest = "";
-	size_t at = 0, indent = 0, prose = 0;
+	const char *rest[HU_FITTED_MOST];
+	int more = 1;
 
-	hu_str_init(&b);
-	for (size_t i = 0; i < t->n; i++) {
-		const char *s = headings ? t->heading[i] : text[i];
-		size_t w = t->width[i], n = hu_fitted_wide(s);
-		if (!w)
-			continue;
-		if (at) {
-			hu_str_add(&b, "  ");
-			at += GAP;
+	for (size_t i = 0; i < t->n; i++)
+		rest[i] = headings ? t->heading[i] : text[i];
+	while (more) {
+		hu_str b;
+		hu_str_init(&b);
+		more = 0;
+		for (size_t i = 0, any = 0; i < t->n; i++) {
+			if (!t->width[i])
+				continue;
+			if (any++)
+				hu_str_addf(&b, "%*s", GAP, "");
+			add_cell(&b, t, i, &rest[i]);
+			more |= *rest[i] != 0;
 		}
-		if (t->column[i].prose) {
-			rest = s;
-			indent = at;
-			prose = w;
-			add_words(&b, &rest, w);
-			break;
-		}
-		size_t pad = t->column[i].left || n > w ? 0 : w - n;
-		hu_str_addf(&b, "%*s", (int)pad, "");
-		if (t->column[i].left)
-			add_short(&b, s, w, t->limit == SIZE_MAX);
-		else
-			hu_str_add(&b, s);
-		hu_str_addf(&b, "%*s", (int)(t->column[i].left && n < w ? w - n : 0), "");
-		at += w;
-	}
-	for (;;) {
 		while (b.len && b.s[b.len - 1] == ' ')
 			b.s[--b.len] = 0;
 		puts(b.s);
-		if (!*rest)
-			break;
 		hu_str_release(&b);
-		hu_str_init(&b);
-		hu_str_addf(&b, "%*s", (int)indent, "");
-		add_words(&b, &rest, prose);
 	}
-	hu_str_release(&b);
 }
 
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    A table of texts that fits a terminal: a table that is wider than it may be loses its least important columns, then
-   the middles of its longest names, and a last column of prose goes on below itself. What is left out stands in the
+   the middles of its longest names, and columns of prose go on below themselves. What is left out stands in the
    command's --json and --export, which know every column. */
 #ifndef HU_BASE_FITTED_H
 #define HU_BASE_FITTED_H
@@ -10,11 +10,12 @@
 enum { HU_FITTED_MOST = 48 };
 
 /* left: its texts stand at its left edge. rank: the columns of the largest rank are left out first; those of rank 0
-   never are. least: it is at least so wide. prose: 1 for a last column that is wrapped between words.
-   keep: an empty column stays where lines may have any width, so that whoever reads a pipe by position finds it. */
+   never are. least: it is at least so wide. prose: 1 for texts that are wrapped between words; most: the width at which
+   they are, whatever a line may have; 0: only where they must. keep: an empty column stays where lines may have any
+   width, so that whoever reads a pipe by position finds it. */
 typedef struct hu_fitted_column {
 	const char *heading;
-	int left, rank, least, prose, keep;
+	int left, rank, least, most, prose, keep;
 } hu_fitted_column;
 
 /* width: what columns were given by hu_fitted_begin, 0 for one that is left out; hidden: how many columns with

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Tables: every kind of column in every form, with what is missing, not finite, or in other scripts; text that fits
    its width, whatever has to give way for it. */
-#include "lib/base/table/columns.h"
+#include "lib/base/table/fields.h"
 #include "t/tool/tap.h"
 
 #include <limits.h>
@@ -20,41 +20,32 @@ typedef struct record {
 } record;
 
 #define AT(member) offsetof(record, member)
-static const hu_column columns[] = {
-	{ .name = "name", .kind = HU_COLUMN_TEXT, .offset = AT(name), .means = "a name" },
-	{ .name = "count",
-		.heading = "n",
-		.kind = HU_COLUMN_COUNT,
-		.offset = AT(count),
-		.rank = 1,
-		.means = "a count" },
-	{ .name = "whole", .kind = HU_COLUMN_INT, .offset = AT(whole), .rank = 2, .means = "an integer" },
-	{ .name = "flag", .kind = HU_COLUMN_FLAG, .offset = AT(flag), .rank = 3, .means = "yes or no" },
-	{ .name = "power", .kind = HU_COLUMN_POWER, .offset = AT(power), .rank = 4, .means = "a power", .tex = "$u$" },
+static const hu_table_field columns[] = {
+	{ .name = "name", .kind = HU_FIELD_TEXT, .offset = AT(name), .means = "a name" },
+	{ .name = "count", .heading = "n", .kind = HU_FIELD_COUNT, .offset = AT(count), .rank = 1, .means = "a count" },
+	{ .name = "whole", .kind = HU_FIELD_INT, .offset = AT(whole), .rank = 2, .means = "an integer" },
+	{ .name = "flag", .kind = HU_FIELD_FLAG, .offset = AT(flag), .rank = 3, .means = "yes or no" },
+	{ .name = "power", .kind = HU_FIELD_POWER, .offset = AT(power), .rank = 4, .means = "a power", .tex = "$u$" },
 	{ .name = "real",
 		.unit = "ms",
-		.kind = HU_COLUMN_REAL,
+		.kind = HU_FIELD_REAL,
 		.offset = AT(real),
 		.digits = 4,
 		.rank = 5,
 		.means = "a time" },
 	{ .name = "measured",
-		.kind = HU_COLUMN_MEASURED,
+		.kind = HU_FIELD_MEASURED,
 		.offset = AT(measured),
 		.digits = -2,
 		.rank = 6,
 		.means = "a loss" },
-	{ .name = "only", .kind = HU_COLUMN_INT, .offset = AT(whole), .only = 2, .rank = 7, .means = "at times" },
+	{ .name = "only", .kind = HU_FIELD_INT, .offset = AT(whole), .only = 2, .rank = 7, .means = "at times" },
 	{ .name = "hidden",
-		.kind = HU_COLUMN_INT,
+		.kind = HU_FIELD_INT,
 		.offset = AT(whole),
-		.place = HU_COLUMN_WRITTEN,
+		.place = HU_FIELD_WRITTEN,
 		.means = "for programs" },
-	{ .name = "says",
-		.kind = HU_COLUMN_PROSE,
-		.offset = AT(says),
-		.place = HU_COLUMN_SHOWN,
-		.means = "a sentence" },
+	{ .name = "says", .kind = HU_FIELD_PROSE, .offset = AT(says), .place = HU_FIELD_SHOWN, .means = "a sentence" },
 };
 static const record rows[] = {
 	{ "dense.weight", "one", 12, -3, 1, -24, 1.0 / 3, 2.5 },
@@ -65,7 +56,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 /* Returns what a table prints; at a width of COLUMNS. */
 static char *
-printed(const hu_columns *t, const record *r, size_t n, const char *width)
+printed(const hu_fields *t, const record *r, size_t n, const char *width)
 {
 	char path[512];
 	FILE *f;
@@ -79,7 +70,7 @@ printed(const hu_columns *t, const record *r, size_t n, const char *width)
 		unsetenv("COLUMNS");
 	if (!freopen(path, "w", stdout))
 		bail_out("no file");
-	hu_columns_print(t, r, n, "--json has all");
+	hu_fields_print(t, r, n, "--json has all");
 	fflush(stdout);
 	dup2(was, STDOUT_FILENO);
 	close(was);
@@ -108,11 +99,11 @@ widest(const char *text)
 }
 
 static void
-forms(hu_columns t)
+forms(hu_fields t)
 {
 	hu_tsv tsv;
 	hu_str b;
-	json_t *all = hu_columns_array(&t, rows, ROWS);
+	json_t *all = hu_fields_array(&t, rows, ROWS);
 	char *json = json_dumps(all, JSON_COMPACT);
 
 	is_text(json,
@@ -126,9 +117,9 @@ forms(hu_columns t)
 	free(json);
 	json_decref(all);
 	hu_tsv_init(&tsv);
-	hu_columns_tsv_header(&tsv, &t);
+	hu_fields_tsv_header(&tsv, &t);
 	for (int i = 0; i < ROWS; i++)
-		hu_columns_tsv_row(&tsv, &t, &rows[i]);
+		hu_fields_tsv_row(&tsv, &t, &rows[i]);
 	is_text(tsv.text.s,
 		"name\tcount\twhole\tflag\tpower\treal\tmeasured\thidden\n"
 		"dense.weight\t12\t-3\t1\t5.9604644775390625e-08\t0.3333333333333333\t2.5\t-3\n"
@@ -137,7 +128,7 @@ forms(hu_columns t)
 		"TSV");
 	hu_tsv_release(&tsv);
 	hu_str_init(&b);
-	hu_columns_document(&b, &t, rows, ROWS, HU_COLUMNS_LATEX);
+	hu_fields_document(&b, &t, rows, ROWS, HU_FIELDS_LATEX);
 	is_text(b.s,
 		"\\begin{tabular}{lrrrrrrr}\n\\hline\nname & n & whole & flag & $u$ & real & measured & hidden \\\\\n"
 		"\\hline\n"
@@ -147,7 +138,7 @@ forms(hu_columns t)
 		"LaTeX");
 	hu_str_release(&b);
 	hu_str_init(&b);
-	hu_columns_document(&b, &t, rows, 1, HU_COLUMNS_MARKDOWN);
+	hu_fields_document(&b, &t, rows, 1, HU_FIELDS_MARKDOWN);
 	is_text(b.s,
 		"| name | count | whole | flag | power | real | measured | hidden |\n"
 		"|---|---:|---:|---:|---:|---:|---:|---:|\n"
@@ -158,7 +149,7 @@ forms(hu_columns t)
 
 /* Text where there is room for everything, and headings alone. */
 static void
-texts(hu_columns t)
+texts(hu_fields t)
 {
 	char *text = printed(&t, rows, ROWS, NULL);
 
@@ -181,7 +172,7 @@ texts(hu_columns t)
 
 /* Text that has to fit. */
 static void
-narrow(hu_columns t)
+narrow(hu_fields t)
 {
 	char name[200], says[400] = "";
 	record r = { name, says, 123456789012345, INT_MAX, 1, -1074, -1.0 / 3e-300, 123456789.123 };
@@ -217,7 +208,7 @@ narrow(hu_columns t)
 
 /* Rows that are printed one by one. */
 static void
-streamed(hu_columns t)
+streamed(hu_fields t)
 {
 	hu_fitted to = { 0 };
 	char path[512];
@@ -228,9 +219,9 @@ streamed(hu_columns t)
 	unsetenv("COLUMNS");
 	if (!freopen(path, "w", stdout))
 		bail_out("no file");
-	hu_columns_begin(&to, &t);
+	hu_fields_begin(&to, &t);
 	for (int i = 0; i < 2; i++)
-		hu_columns_row(&to, &t, &rows[i]);
+		hu_fields_row(&to, &t, &rows[i]);
 	fflush(stdout);
 	int failed = ferror(stdout);
 	dup2(was, STDOUT_FILENO);
@@ -248,7 +239,7 @@ streamed(hu_columns t)
 		"rows that are printed one by one keep whole cells in a file");
 	if (!freopen("/dev/full", "w", stdout))
 		bail_out("no /dev/full");
-	hu_columns_print(&t, rows, ROWS, NULL);
+	hu_fields_print(&t, rows, ROWS, NULL);
 	failed = fflush(stdout) != 0 || ferror(stdout);
 	dup2(was, STDOUT_FILENO);
 	clearerr(stdout);
@@ -257,28 +248,27 @@ streamed(hu_columns t)
 }
 
 static void
-orders(hu_columns t)
+orders(hu_fields t)
 {
-	const hu_column *name = &t.column[0], *count = &t.column[1], *real = &t.column[5];
+	const hu_table_field *name = &t.column[0], *count = &t.column[1], *real = &t.column[5];
 
-	is_int(hu_columns_find(&t, "count"), 1, "a column by its name");
-	is_int(hu_columns_find(&t, "n"), 1, "and by its heading");
-	is_int(hu_columns_find(&t, "nn"), -1, "and none by another");
-	ok(hu_column_order(count, &rows[2], &rows[0], 0) < 0 && hu_column_order(count, &rows[2], &rows[0], 1) > 0,
+	is_int(hu_fields_find(&t, "count"), 1, "a column by its name");
+	is_int(hu_fields_find(&t, "n"), 1, "and by its heading");
+	is_int(hu_fields_find(&t, "nn"), -1, "and none by another");
+	ok(hu_field_order(count, &rows[2], &rows[0], 0) < 0 && hu_field_order(count, &rows[2], &rows[0], 1) > 0,
 		"counts in both orders");
-	ok(hu_column_order(count, &rows[1], &rows[0], 0) > 0 && hu_column_order(count, &rows[1], &rows[0], 1) > 0,
+	ok(hu_field_order(count, &rows[1], &rows[0], 0) > 0 && hu_field_order(count, &rows[1], &rows[0], 1) > 0,
 		"what was not measured is last in both");
-	ok(hu_column_order(name, &rows[0], &rows[1], 0) < 0 && hu_column_order(name, &rows[2], &rows[1], 0) > 0,
-		"texts");
-	ok(hu_column_order(real, &rows[2], &rows[0], 0) < 0 && hu_column_order(real, &rows[1], &rows[0], 0) > 0,
+	ok(hu_field_order(name, &rows[0], &rows[1], 0) < 0 && hu_field_order(name, &rows[2], &rows[1], 0) > 0, "texts");
+	ok(hu_field_order(real, &rows[2], &rows[0], 0) < 0 && hu_field_order(real, &rows[1], &rows[0], 0) > 0,
 		"-inf is the smallest, NaN the largest");
-	ok(isnan(hu_column_value(count, &rows[1])) && hu_column_value(&t.column[4], &rows[2]) == 8, "values");
+	ok(isnan(hu_field_value(count, &rows[1])) && hu_field_value(&t.column[4], &rows[2]) == 8, "values");
 }
 
 int
 main(void)
 {
-	hu_columns t = HU_COLUMNS(columns, record);
+	hu_fields t = HU_FIELDS(columns, record);
 	hu_str b;
 
 	forms(t);
@@ -288,7 +278,7 @@ main(void)
 	orders(t);
 	hu_str_init(&b);
 	t.n = 6;
-	hu_columns_explain(&b, &t);
+	hu_fields_explain(&b, &t);
 	ok(strstr(b.s, "real [ms]: a time\n") && !strncmp(b.s, "name: a name\n", 13), "what columns mean");
 	hu_str_release(&b);
 	return done_testing();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The part of columns.h that makes tables for documents, and says what columns mean. */
-#include "lib/base/table/columns.h"
+   The part of fields.h that makes tables for documents, and says what columns mean. */
+#include "lib/base/table/fields.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,25 +47,25 @@ markdown_text(hu_str *b, const char *s)
 }
 
 static void
-cell(hu_str *b, const hu_column *c, const void *row, int latex)
+cell(hu_str *b, const hu_table_field *c, const void *row, int latex)
 {
-	double x = hu_column_value(c, row);
+	double x = hu_field_value(c, row);
 	hu_str text;
 
-	if (latex && !hu_column_empty(c, row) && (c->kind == HU_COLUMN_REAL || c->kind == HU_COLUMN_MEASURED)) {
+	if (latex && !hu_field_empty(c, row) && (c->kind == HU_FIELD_REAL || c->kind == HU_FIELD_MEASURED)) {
 		latex_number(b, x);
 		return;
 	}
-	if (latex && !hu_column_empty(c, row) && c->kind == HU_COLUMN_POWER) {
+	if (latex && !hu_field_empty(c, row) && c->kind == HU_FIELD_POWER) {
 		hu_str_addf(b, "$2^{%d}$", *(const int *)(const void *)((const char *)row + c->offset));
 		return;
 	}
-	if (!isnan(x) && c->kind >= HU_COLUMN_REAL) {
+	if (!isnan(x) && c->kind >= HU_FIELD_REAL) {
 		hu_str_addf(b, "%.17g", x);
 		return;
 	}
 	hu_str_init(&text);
-	hu_column_text(&text, c, row);
+	hu_field_text(&text, c, row);
 	if (latex)
 		latex_text(b, text.s);
 	else
@@ -74,21 +74,21 @@ cell(hu_str *b, const hu_column *c, const void *row, int latex)
 }
 
 void
-hu_columns_document(hu_str *to, const hu_columns *t, const void *rows, size_t n, hu_columns_markup markup)
+hu_fields_document(hu_str *to, const hu_fields *t, const void *rows, size_t n, hu_fields_markup markup)
 {
-	int latex = markup == HU_COLUMNS_LATEX;
+	int latex = markup == HU_FIELDS_LATEX;
 	const char *const before = latex ? "" : "| ", *const between = latex ? " & " : " | ",
 			  *const after = latex ? " \\\\\n" : " |\n";
 	size_t k = 0;
 
 	hu_str_add(to, latex ? "\\begin{tabular}{" : "");
 	for (size_t i = 0; latex && i < t->n; i++)
-		if (hu_columns_written(t, i))
-			hu_str_add(to, hu_column_is_text(&t->column[i]) ? "l" : "r");
+		if (hu_fields_written(t, i))
+			hu_str_add(to, hu_field_is_text(&t->column[i]) ? "l" : "r");
 	hu_str_add(to, latex ? "}\n\\hline\n" : "");
 	for (size_t i = 0; i < t->n; i++) {
-		const hu_column *c = &t->column[i];
-		if (!hu_columns_written(t, i))
+		const hu_table_field *c = &t->column[i];
+		if (!hu_fields_written(t, i))
 			continue;
 		hu_str_add(to, k++ ? between : before);
 		if (latex && c->tex)
@@ -101,14 +101,14 @@ hu_columns_document(hu_str *to, const hu_columns *t, const void *rows, size_t n,
 	hu_str_addf(to, "%s%s", after, latex ? "\\hline\n" : "|");
 	k = 0;
 	for (size_t i = 0; !latex && i < t->n; i++)
-		if (hu_columns_written(t, i))
-			hu_str_addf(to, "%s%s", k++ ? "|" : "", hu_column_is_text(&t->column[i]) ? "---" : "---:");
+		if (hu_fields_written(t, i))
+			hu_str_addf(to, "%s%s", k++ ? "|" : "", hu_field_is_text(&t->column[i]) ? "---" : "---:");
 	hu_str_add(to, latex ? "" : "|\n");
 	for (size_t r = 0; r < n; r++) {
 		const char *row = (const char *)rows + r * t->stride;
 		k = 0;
 		for (size_t i = 0; i < t->n; i++)
-			if (hu_columns_written(t, i)) {
+			if (hu_fields_written(t, i)) {
 				hu_str_add(to, k++ ? between : before);
 				cell(to, &t->column[i], row, latex);
 			}
@@ -118,11 +118,11 @@ hu_columns_document(hu_str *to, const hu_columns *t, const void *rows, size_t n,
 }
 
 void
-hu_columns_explain(hu_str *to, const hu_columns *t)
+hu_fields_explain(hu_str *to, const hu_fields *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		const hu_column *c = &t->column[i];
-		hu_str_addf(to, "%s%s%s%s: %s\n", hu_columns_written(t, i) ? c->name : c->heading, c->unit ? " [" : "",
+		const hu_table_field *c = &t->column[i];
+		hu_str_addf(to, "%s%s%s%s: %s\n", hu_fields_written(t, i) ? c->name : c->heading, c->unit ? " [" : "",
 			c->unit ? c->unit : "", c->unit ? "]" : "", c->means);
 	}
 }
