@@ -11,11 +11,13 @@
 #include "lib/base/bug.h"
 #include "lib/base/guard/allocators.h"
 #include "lib/base/guard/limit.h"
+#include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "reports/pictures/picture.h"
 #include "reports/rows/tables.h"
+#include "trainer/run/idle.h"
 
 #include <mpfr.h>
 #include <signal.h>
@@ -127,6 +129,21 @@ version(void)
 	return HU_EXIT_OK;
 }
 
+/* Prints OPTION with its keys, or OPTION=ROW with those that the row reads. */
+static hu_status
+option_help(const hu_command *c, const char *asked)
+{
+	size_t n = strcspn(asked, "=");
+	char *option = hu_xprintf("%.*s", (int)n, asked);
+	int (*reads)(const char *name) = NULL;
+	hu_status st = asked[n] ? hu_idle_keys(option, asked + n + 1, &reads) : HU_OK;
+
+	if (st == HU_OK)
+		st = hu_page_option(c, option, reads);
+	free(option);
+	return st;
+}
+
 static int
 run(int argc, char **argv)
 {
@@ -156,10 +173,15 @@ run(int argc, char **argv)
 		return unknown(asked ? argv[2] : word);
 	if (!asked)
 		return hu_command_main(c, argc - 1, argv + 1);
-	if (argc > 4 || (argc > 3 && strcmp(argv[3], "--all")))
-		return hu_complain(hu_fail(HU_EINVAL, "help %s %s: only --all may follow", c->name, argv[argc - 1]));
+	if (argc > 4 || (argc > 3 && argv[3][0] == '-' && strcmp(argv[3], "--all")))
+		return hu_complain(hu_fail(HU_EINVAL, "help %s %s: --all may follow, or an option such as %s", c->name,
+			argv[argc - 1], strcmp(c->name, "train") ? "json" : "optimizer=adamw"));
 	hu_pager_begin();
-	if (argc > 3)
+	if (argc > 3 && argv[3][0] != '-') {
+		hu_status st = option_help(c, argv[3]);
+		if (st != HU_OK)
+			return hu_complain(st);
+	} else if (argc > 3)
 		hu_command_help(c);
 	else
 		hu_page_print(c);

@@ -22,7 +22,7 @@ SETUPS = {
     'convnet': '--model convnet --width 0.0625 --size 8 --train 64 --eval 32 --batch 16 --epochs 1 '
     '--policy mixed_float16 --init-scale 1024',
     'sgd': '--model mlp --width 0.125 --size 8 --train 128 --eval 32 --batch 32 --epochs 1 --optimizer sgd '
-    '--momentum 0.9 --policy autocast_float16',
+    '--optimizer momentum=0.9 --policy autocast_float16',
     'half': '--model mlp --width 0.125 --size 8 --train 128 --eval 32 --batch 32 --epochs 1 --optimizer adam '
     '--loss-scale pytorch --policy float16',
 }

@@ -31,7 +31,10 @@ for c in $commands; do
 		printf '.SH DESCRIPTION\n'
 		awk '/^options:/ { exit } NR > 4' "$out/all" | plain | sed 's/^$/.PP/'
 		printf '.SH OPTIONS\n'
-		awk '/^options:/ { on = 1; next } on && /^$/ { exit } on' "$out/all" | plain |
+		awk '/^options:/ { on = 1; next } on && /^$/ { exit }
+			on && /^  --/ { of = $1 }
+			on && /^    [a-z]/ { sub(/^    /, "  " of " ") } # a key of the option above it
+			on' "$out/all" | plain |
 			sed -n 's/^  \(\\-\\-[^ ]*\( [^ ][^ ]*\)*\)   *\(.*\)/.TP\n.B \1\n\3/p'
 		if grep -q '^\$ ' "$out/short"; then
 			printf '.SH EXAMPLES\n'

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct remedy { const char *cause, *option, *value, *words; } remedy;
+typedef struct remedy {
+	const char *cause, *option, *value, *words;
+} remedy;
 
 static const remedy remedies[] = {
 #define REMEDY(cause, option, value, words) { cause, option, value, words },
@@ -46,22 +48,36 @@ is_directory(const hu_report_run *r, const char *w)
 	return !strcmp(a ? a + 1 : w, b ? b + 1 : r->dir);
 }
 
+/* Is "key=value" among the parts of an option's value? */
+static int
+says(const char *value, const char *part)
+{
+	size_t n = strlen(part);
+
+	for (const char *at = value; (at = strstr(at, part)); at += n)
+		if ((at == value || at[-1] == ':' || at[-1] == ',') && (!at[n] || at[n] == ','))
+			return 1;
+	return 0;
+}
+
 /* Appends each word of a training's command but the run directory, with the option's value exchanged or the option
-   added; with NULL changes nothing. */
+   added, whose last value counts where it is a key; with NULL changes nothing. */
 static void
 changed_command(hu_str *b, const hu_report_run *r, const remedy *with)
 {
 	const json_t *command = hu_json_at(r->manifest, "command");
 	size_t n = json_array_size(command), same = with ? strlen(with->option) : 0;
-	int given = !with;
+	int given = !with, is_key = with && strchr(with->value, '=');
 
 	for (size_t i = 0; i < n; i++) {
 		const char *w = word(command, i);
 		if (i > 1 && is_directory(r, w))
 			continue;
 		hu_str_add(b, i ? " " : "");
-		if (!with) {
+		if (!with || is_key) {
 			hu_shell_word(b, w);
+			given |= is_key && !strncmp(w, with->option, same) && w[same] == '=' &&
+				 says(w + same + 1, with->value);
 			continue;
 		}
 		if (!strncmp(w, with->option, same) && w[same] == '=') {
@@ -79,7 +95,7 @@ changed_command(hu_str *b, const hu_report_run *r, const remedy *with)
 		hu_str_addf(b, " %s=%s", with->option, with->value);
 }
 
-/* Words of both, in any order and of any number, are the same: `--eps 1e-4` may stand anywhere. */
+/* Words of both, in any order and of any number, are the same: `--optimizer eps=1e-4` may stand anywhere. */
 static int
 same_words(const char *a, const char *b)
 {

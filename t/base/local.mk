@@ -8,6 +8,7 @@ C_TESTS += t/base/u-fields
 C_TESTS += t/base/u-pack
 C_TESTS += t/base/u-ranks
 C_TESTS += t/base/u-room
+C_TESTS += t/base/u-spec
 C_TESTS += t/base/u-tap
 C_TESTS += t/base/u-team
 EXPENSIVE_SCRIPT_TESTS += t/base/x-faults.py

@@ -9,12 +9,14 @@ rows() {
 	sed -n 's/^COMMAND(\(.*\))$/\1/p' "$top/commands.def" | while read -r command; do
 		"$HALFULP" help "$command" --all | awk -v c="$command" '
 			/^options:/ { on = 1; next }
+			on && /^    [a-z]/ { sub(/^    /, "  " of " ") } # a key of the option above it
 			on && /^  --/ && !/^  --(help|max-memory)/ {
 				line = $0; def = ""
 				if (match(line, / \[[^][]*\]$/)) { def = substr(line, RSTART + 2, RLENGTH - 3); line = substr(line, 1, RSTART - 1) }
 				sub(/^  /, "", line)
 				option = line; sub(/  +.*/, "", option)
-				if (length(option) > 26 || option == line) { split(line, w, " "); option = w[1] (w[2] ~ /^[A-Z0-9=,:]+$/ ? " " w[2] : "") }
+				if (length(option) > 26 || option == line) { split(line, w, " "); option = w[1] (w[2] ~ /^[A-Z0-9=,:]+$|=/ ? " " w[2] : "") }
+				if (option !~ /=/) { of = option; sub(/ .*/, "", of) }
 				meaning = substr(line, length(option) + 1); sub(/^ +/, "", meaning)
 				gsub(/\|/, "\\|", meaning)
 				printf "| %s | `%s` | %s | %s |\n", c, option, def, meaning

@@ -32,9 +32,16 @@ def page(name):
 
 for c in known:
     text = page('halfulp-%s.1' % c)
-    of = re.findall(r'^\.TP\n\.B (--[a-z0-9-]+)', text, re.M)
-    tap.ok(of == options[c] and len(of) > 2, 'halfulp-%s(1) has the %d options of the command' % (c, len(of)),
-        [of, options[c]])
+    text_of_keys = re.findall(r'^(?:  (--[a-z0-9-]+)|    ([a-z0-9_]+=))', tap.halfulp('help', c, '--all').stdout, re.M)
+    want, option = [], ''
+    for name, key in text_of_keys:
+        option = name or option
+        want.append(name or option + ' ' + key)
+    of = [name + ' ' + key if name + ' ' + key in want else name
+        for name, key in re.findall(r'^\.TP\n\.B (--[a-z0-9-]+)(?: ([a-z0-9_]+=))?', text, re.M)]
+    tap.ok(of == want and [x for x in of if ' ' not in x] == options[c] and len(options[c]) > 2,
+        'halfulp-%s(1) has the %d options of the command and their %d keys' % (c, len(options[c]), len(of) -
+        len(options[c])), [of, want])
     tap.ok('.SH EXIT STATUS\n0 ' in text and '.SH NAME\nhalfulp-%s - ' % c in text,
         'its name, and what it exits with', text)
 policies = re.findall(r'^POLICY\("(\w+)"', open(tap.TOP + '/lib/program/policies.def').read(), re.M)

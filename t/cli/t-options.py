@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every option of every command has an effect or is refused. A row an option: the line it is added to, and itself with a
 # value; what the program prints and writes, without times and without the mere record of its settings, must change. An
-# option of --help without a row fails. A second table has lines on which an option has no effect: each is refused, exit
+# option of --help without a row fails, and so does a key of an option, whose row is named OPTION:KEY. A second table has lines on which an option has no effect: each is refused, exit
 # 2, in one line that names the option.
 import hashlib
 import json
@@ -202,6 +202,22 @@ A = 'analyze '                             # on a copy of a run: see copies()
 
 # command option | line without it | it
 EFFECT = '''
+bench optimizer:update | BT --policy bfloat16 | --optimizer update=sr
+bench optimizer:state | BT --policy bfloat16 | --optimizer state=e5m2
+bench optimizer:constants | BT --policy bfloat16 --optimizer adam | --optimizer adam:constants=double
+bench optimizer:iterate | BT --policy bfloat16 --optimizer muon | --optimizer muon:iterate=e5m2
+compare optimizer:update | C --policies bfloat16 | --optimizer update=sr
+compare optimizer:state | C --policies bfloat16 | --optimizer state=e5m2
+compare optimizer:constants | C --policies bfloat16 --optimizer adam | --optimizer adam:constants=double
+compare optimizer:iterate | C --policies bfloat16 --optimizer muon | --optimizer muon:iterate=e5m2
+plan optimizer:update | PP --policy bfloat16 | --optimizer update=sr
+plan optimizer:state | PP --policy bfloat16 | --optimizer state=e5m2
+plan optimizer:constants | PP --policy bfloat16 --optimizer adam | --optimizer adam:constants=double
+plan optimizer:iterate | PP --policy bfloat16 --optimizer muon | --optimizer muon:iterate=e5m2
+train optimizer:update | TS --policy bfloat16 R | --optimizer update=sr
+train optimizer:state | TS --policy bfloat16 R | --optimizer state=e5m2
+train optimizer:constants | TS --policy bfloat16 --optimizer adam R | --optimizer adam:constants=double
+train optimizer:iterate | TS --policy bfloat16 --optimizer muon R | --optimizer muon:iterate=e5m2
 accumulate terms | accumulate --n 10 | --terms ones
 accumulate times | accumulate --n 10 | --times harmonic
 accumulate start | accumulate --n 10 | --start 3
@@ -323,18 +339,18 @@ bench warmup | BT | --warmup 2
 bench decay-steps | BT --schedule cosine | --decay-steps 2
 bench decay-rate | BT --schedule step --decay-steps 1 | --decay-rate 0.5
 bench lr-end | BT --schedule linear | --lr-end 0.5
-bench momentum | BT --optimizer sgd | --momentum 0.5
-bench weight-decay | BT | --weight-decay 0.5
-bench beta1 | BT | --beta1 0.5
-bench beta2 | BT | --beta2 0.5
-bench eps | BT | --eps 0.5
-bench clip-norm | BT | --clip-norm 0.01
+bench optimizer:momentum | BT --optimizer sgd | --optimizer momentum=0.5
+bench optimizer:weight_decay | BT | --optimizer weight_decay=0.5
+bench optimizer:beta1 | BT | --optimizer beta1=0.5
+bench optimizer:beta2 | BT | --optimizer beta2=0.5
+bench optimizer:eps | BT | --optimizer eps=0.5
+bench optimizer:clip_norm | BT | --optimizer clip_norm=0.01
 bench micro-batches | BT | --micro-batches 4
 bench all-reduce | BT --micro-batches 4 | --all-reduce ring:4,wire=e4m3
 bench all-reduce-divide | BT --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce-divide after
-bench ema | BT | --ema 0.5
-bench clip-value | BT | --clip-value 0.001
-bench no-decay | BT --weight-decay 0.5 | --no-decay *
+bench optimizer:ema | BT | --optimizer ema=0.5
+bench optimizer:clip_value | BT | --optimizer clip_value=0.001
+bench optimizer:no_decay | BT --optimizer weight_decay=0.5 | --optimizer no_decay=*
 bench loss-scale | BD | --loss-scale static:8
 bench init-scale | BD | --init-scale 2^60
 bench growth-factor | BD --growth-interval 1 | --growth-factor 8
@@ -436,18 +452,18 @@ compare warmup | C | --warmup 2
 compare decay-steps | C --schedule cosine | --decay-steps 1
 compare decay-rate | C --schedule step --decay-steps 1 | --decay-rate 0.5
 compare lr-end | C --schedule linear | --lr-end 0.5
-compare momentum | C --optimizer sgd | --momentum 0.5
-compare weight-decay | C | --weight-decay 0.5
-compare beta1 | C | --beta1 0.5
-compare beta2 | C | --beta2 0.5
-compare eps | C | --eps 0.5
-compare clip-norm | C | --clip-norm 0.01
+compare optimizer:momentum | C --optimizer sgd | --optimizer momentum=0.5
+compare optimizer:weight_decay | C | --optimizer weight_decay=0.5
+compare optimizer:beta1 | C | --optimizer beta1=0.5
+compare optimizer:beta2 | C | --optimizer beta2=0.5
+compare optimizer:eps | C | --optimizer eps=0.5
+compare optimizer:clip_norm | C | --optimizer clip_norm=0.01
 compare micro-batches | C | --micro-batches 4
 compare all-reduce | C --micro-batches 4 | --all-reduce ring:4,wire=e4m3
 compare all-reduce-divide | C --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce-divide after
-compare ema | C | --ema 0.5
-compare clip-value | C | --clip-value 0.001
-compare no-decay | C --weight-decay 0.5 | --no-decay *
+compare optimizer:ema | C | --optimizer ema=0.5
+compare optimizer:clip_value | C | --optimizer clip_value=0.001
+compare optimizer:no_decay | C --optimizer weight_decay=0.5 | --optimizer no_decay=*
 compare loss-scale | C | --loss-scale static:2^60
 compare init-scale | C | --init-scale 2^60
 compare growth-factor | C --growth-interval 1 | --growth-factor 2^40
@@ -560,18 +576,18 @@ plan warmup | PP | --warmup 2
 plan decay-steps | PP --schedule cosine | --decay-steps 2
 plan decay-rate | PP --schedule step --decay-steps 1 | --decay-rate 0.5
 plan lr-end | PP --schedule linear | --lr-end 0.5
-plan momentum | P --optimizer sgd | --momentum 0.5
-plan weight-decay | PP | --weight-decay 0.5
-plan beta1 | PP | --beta1 0.5
-plan beta2 | PP | --beta2 0.5
-plan eps | PP | --eps 0.5
-plan clip-norm | P | --clip-norm 0.01
+plan optimizer:momentum | P --optimizer sgd | --optimizer momentum=0.5
+plan optimizer:weight_decay | PP | --optimizer weight_decay=0.5
+plan optimizer:beta1 | PP | --optimizer beta1=0.5
+plan optimizer:beta2 | PP | --optimizer beta2=0.5
+plan optimizer:eps | PP | --optimizer eps=0.5
+plan optimizer:clip_norm | P | --optimizer clip_norm=0.01
 plan micro-batches | PP | --micro-batches 4
 plan all-reduce | PP --micro-batches 4 | --all-reduce ring:4,wire=e4m3
 plan all-reduce-divide | PP --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce-divide after
-plan ema | P | --ema 0.5
-plan clip-value | P | --clip-value 0.001
-plan no-decay | PP | --no-decay *
+plan optimizer:ema | P | --optimizer ema=0.5
+plan optimizer:clip_value | P | --optimizer clip_value=0.001
+plan optimizer:no_decay | PP | --optimizer no_decay=*
 plan loss-scale | P | --loss-scale dynamic
 plan init-scale | PM --policy mixed_float16 | --init-scale 0
 plan growth-factor | PP --policy mixed_float16 | --growth-factor 8
@@ -653,18 +669,18 @@ train warmup | TS R | --warmup 2
 train decay-steps | TS --schedule cosine R | --decay-steps 2
 train decay-rate | TS --schedule step --decay-steps 1 R | --decay-rate 0.5
 train lr-end | TS --schedule linear R | --lr-end 0.5
-train momentum | TS --optimizer sgd R | --momentum 0.5
-train weight-decay | TS R | --weight-decay 0.5
-train beta1 | TS R | --beta1 0.5
-train beta2 | TS R | --beta2 0.5
-train eps | TS R | --eps 0.5
-train clip-norm | TS R | --clip-norm 0.01
+train optimizer:momentum | TS --optimizer sgd R | --optimizer momentum=0.5
+train optimizer:weight_decay | TS R | --optimizer weight_decay=0.5
+train optimizer:beta1 | TS R | --optimizer beta1=0.5
+train optimizer:beta2 | TS R | --optimizer beta2=0.5
+train optimizer:eps | TS R | --optimizer eps=0.5
+train optimizer:clip_norm | TS R | --optimizer clip_norm=0.01
 train micro-batches | TS R | --micro-batches 4
 train all-reduce | TS --micro-batches 4 R | --all-reduce ring:4,wire=e4m3
 train all-reduce-divide | TS --micro-batches 4 --all-reduce ring:4,wire=e4m3 R | --all-reduce-divide after
-train ema | TS R | --ema 0.5
-train clip-value | TS R | --clip-value 0.001
-train no-decay | TS --weight-decay 0.5 R | --no-decay *
+train optimizer:ema | TS R | --optimizer ema=0.5
+train optimizer:clip_value | TS R | --optimizer clip_value=0.001
+train optimizer:no_decay | TS --optimizer weight_decay=0.5 R | --optimizer no_decay=*
 train loss-scale | TS R | --loss-scale static:8
 train init-scale | DYNAMIC R | --init-scale 2^60
 train growth-factor | DYNAMIC --growth-interval 1 R | --growth-factor 8
@@ -774,14 +790,14 @@ verify json | verify {h}/run | --json
 IDLE = '''
 decay-steps | train --steps 2 --decay-steps 2 x
 lr | compare --lrs 0.1 --lr 0.1 x
-no-decay | train --steps 2 --weight-decay 0 --no-decay * x
-no-decay | TS --no-decay typo R
-no-decay | TS --no-decay *.b,typo R
-no-decay | TS --no-decay dense1.y R
-no-decay | PP --no-decay typo
-no-decay | BT --no-decay typo
-no-decay | BW --no-decay typo
-no-decay | C --no-decay typo c
+optimizer no_decay= | train --steps 2 --optimizer weight_decay=0,no_decay=* x
+optimizer no_decay= | TS --optimizer no_decay=typo R
+optimizer no_decay= | TS --optimizer no_decay=*.b,typo R
+optimizer no_decay= | TS --optimizer no_decay=dense1.y R
+optimizer no_decay= | PP --optimizer no_decay=typo
+optimizer no_decay= | BT --optimizer no_decay=typo
+optimizer no_decay= | BW --optimizer no_decay=typo
+optimizer no_decay= | C --optimizer no_decay=typo c
 trace | C --trace-steps 0 --trace *@fp16,typo c
 trace | C --analyze --trace typo c
 count | C --count dense1.w@fp16,typo c
@@ -816,7 +832,7 @@ simd | bench gemm --backend cuda --simd scalar
 fuse | BT --fuse off
 graph | bench why --graph off
 gemm | BT --gemm simt
-beta1 | BT --optimizer sgd --beta1 0.5
+optimizer beta1= | BT --optimizer sgd:beta1=0.5
 init-scale | BT --policy float32 --init-scale 8
 split | BT --split 8
 batch | bench train --published --batch 8
@@ -853,7 +869,7 @@ rule | check {h}/run --baseline {h}/base.tsv --rule '*: exact'
 rules | check {h}/run --baseline {h}/base.tsv --rules {h}/rules.txt
 step | check {h}/a2.npy --baseline {h}/a.npy --step at
 step | diff {h}/run {h}/run2 --step at
-beta2 | C --optimizer sgd --beta2 0.5
+optimizer beta2= | C --optimizer sgd:beta2=0.5
 hysteresis | C --hysteresis 2
 init-scale | C --policies float32,mixed_bfloat16 --init-scale 8
 trace | C --trace dense1.w
@@ -894,7 +910,7 @@ lr | P --lr 2
 train | P --train 32
 init-scale | PP --policy mixed_float16 --init-scale 2
 growth-factor | PP --growth-factor 8
-beta1 | PP --optimizer sgd --beta1 0.5
+optimizer beta1= | PP --optimizer sgd:beta1=0.5
 model | plan --policies --model mlp
 by | PP --by call
 memory | PP --memory 1GB
@@ -927,12 +943,12 @@ json | inspect {h}/a.npy --fail-if elements>0 --tap --json
 seed | round 0.1 --seed 4
 random-bits | round 0.1 --mode RU --random-bits 4
 bits | round 0.1 --bits
-beta1 | TS --optimizer sgd --beta1 0.5 R
-beta2 | TS --optimizer sgd --beta2 0.5 R
-eps | TS --optimizer sgd --eps 0.5 R
-momentum | TS --momentum 0 R
-weight-decay | TS --optimizer adam --weight-decay 0 R
-momentum | TS --optimizer adam --momentum 0.5 R
+optimizer beta1= | TS --optimizer sgd:beta1=0.5 R
+optimizer beta2= | TS --optimizer sgd:beta2=0.5 R
+optimizer eps= | TS --optimizer sgd:eps=0.5 R
+optimizer momentum= | TS --optimizer momentum=0 R
+optimizer weight_decay= | TS --optimizer adam:weight_decay=0 R
+optimizer momentum= | TS --optimizer adam:momentum=0.5 R
 growth-factor | DYNAMIC --loss-scale none --growth-factor 2 R
 backoff-factor | DYNAMIC --loss-scale none --backoff-factor 0.5 R
 growth-interval | DYNAMIC --loss-scale none --growth-interval 2 R
@@ -1003,7 +1019,12 @@ def observed(line):
 
 
 def options_of(command):
-    return re.findall(r'^  --([a-z0-9-]+)', run(command + ' --help')[1], re.M)
+    """The options of its help, and the keys of each as OPTION:KEY."""
+    found, option = [], None
+    for name, key in re.findall(r'^(?:  --([a-z0-9-]+)|    ([a-z0-9_]+)[= ])', run(command + ' --help')[1], re.M):
+        option = name or option
+        found.append(name or option + ':' + key)
+    return found
 
 
 def lacks(err):

@@ -63,7 +63,7 @@ for sum in fma,acc=fp16 sequential chunk:64 pairwise kahan,acc=fp16 splitk:4; do
 	pair "$sum, mlp" $mlp --policy mixed_float16 --accumulate "$sum"
 done
 pair "chunk:64 in fp16, convnet" $convnet --policy mixed_float16 --accumulate chunk:64,acc=fp16
-pair "stochastic rounding of the sums, sgd" $mlp --policy float16 --accumulate fma,acc=fp16,mode=sr --optimizer sgd --momentum 0.9
+pair "stochastic rounding of the sums, sgd" $mlp --policy float16 --accumulate fma,acc=fp16,mode=sr --optimizer sgd:momentum=0.9
 pair "an overflow: skipped steps" $mlp --policy mixed_float16 --init-scale 1e20
 grep -q . <(column s/metrics.tsv skipped | grep 1)
 test_is $? "of which some were skipped"

@@ -3,7 +3,7 @@
 # that infinities and NaN are everywhere. Source it after tap.sh; each must end in a verdict.
 policies=($(sed -n 's/^POLICY("\([^"]*\)".*/\1/p' "$top/lib/program/policies.def") compute=float16,variable=float64,list=autocast)
 models=("--model mlp --width 0.1" "--model convnet --width 0.0625")
-optimizers=("--optimizer adamw" "--optimizer sgd" "--optimizer sgd --momentum 0.9")
+optimizers=("--optimizer adamw" "--optimizer sgd" "--optimizer sgd:momentum=0.9")
 rates=(1 1e9 100 1e5 1e3)
 extras=("" "" "" "--loss-scale static:1267650600228229401496703205376" "" "--loss-weight 1e30" "--accumulate fma,acc=fp16" "--accumulate kahan")
 

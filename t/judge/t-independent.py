@@ -244,7 +244,7 @@ def of_nothing():
 def epsilon():
     """An epsilon that is 0 in the format divides by 0 where a gradient is 0."""
     path = os.path.join(folder, 'epsilon')
-    words = ['--steps', '1', '--trace-steps', '0', '--policy', 'float16', '--eps', '1e-8', '--loss-scale', 'none']
+    words = ['--steps', '1', '--trace-steps', '0', '--policy', 'float16', '--optimizer', 'eps=1e-8', '--loss-scale', 'none']
     run('train', *MLP, *words, '--quiet', path)
     run('analyze', '--sample', '16', path)
     r = Run(path)
@@ -323,7 +323,7 @@ def blessed():
 def fp8():
     """Scaled casts, a tensor core; where a gradient is 0 the update is the weight times 2^-13: the ratio's bin begins there."""
     path = os.path.join(folder, 'fp8')
-    run('train', *MLP, '--steps', '2', '--trace-steps', '1', '--policy', 'mixed_e4m3', '--accumulate', 'tc:hopper,path=wgmma', '--optimizer', 'sgd', '--lr', '0.015625', '--weight-decay', '0.0078125', '--quiet', path)
+    run('train', *MLP, '--steps', '2', '--trace-steps', '1', '--policy', 'mixed_e4m3', '--accumulate', 'tc:hopper,path=wgmma', '--optimizer', 'sgd', '--lr', '0.015625', '--optimizer', 'weight_decay=0.0078125', '--quiet', path)
     listed = [(1, 'dense2.b_next', 1), (1, 'dense2.b_next', 2)]
     for step, name, place in listed:
         tamper(path, step, name, place, math.inf)
@@ -376,12 +376,12 @@ RUNS = {
     'metrics': lambda: metrics('metrics', ['--model', 'mlp', '--width', '0.03125', '--batch', '4', '--policy', 'float32', '--lr', '0.05', '--warmup', '3'], True),
     'overflow': lambda: metrics('overflow', MLP + ['--policy', 'mixed_float16', '--init-scale', '1e6', '--optimizer', 'sgd', '--lr', '1e-4'], False),
     'mlp': lambda: judge('mlp', MLP + ['--steps', '5', '--trace-steps', '0,3', '--policy', 'mixed_float16', '--init-scale', '16777216', '--growth-interval', '1', '--backoff-factor', '0.0625'], lost=0.03),
-    'convnet': lambda: judge('convnet', CONVNET + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--momentum', '0.9', '--weight-decay', '1e-4', '--init-scale', '1024', '--schedule', 'linear'], history=True),
-    'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--eps', '1e-4', '--loss-scale', 'static:1024', '--loss-weight', '4', '--schedule', 'step', '--decay-steps', '2', '--label-smoothing', '0.1'], sample=24, models=MODELS),
+    'convnet': lambda: judge('convnet', CONVNET + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--optimizer', 'sgd:momentum=0.9,weight_decay=1e-4', '--init-scale', '1024', '--schedule', 'linear'], history=True),
+    'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--optimizer', 'eps=1e-4', '--loss-scale', 'static:1024', '--loss-weight', '4', '--schedule', 'step', '--decay-steps', '2', '--label-smoothing', '0.1'], sample=24, models=MODELS),
     'fp8': fp8,
     'of_nothing': of_nothing,
     'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--lr', '0.01'], sample=12),
-    'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam', '--eps', '1e-5', '--schedule', 'cosine', '--warmup', '1', '--decay-steps', '4', '--clip-value', '0.01'], sample=12),
+    'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam:eps=1e-5', '--schedule', 'cosine', '--warmup', '1', '--decay-steps', '4', '--optimizer', 'clip_value=0.01'], sample=12),
     # gradients that vanish in their first cast, all of them; a step that was skipped and is all there is
     'vanished': lambda: judge('vanished', MLP + ['--steps', '1', '--trace-steps', '0', '--policy', 'float16', '--optimizer', 'sgd', '--loss-weight', '5.9604644775390625e-08'], sample=16),
     'skipped': lambda: judge('skipped', CONVNET + ['--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--init-scale', '16777216']),
@@ -408,7 +408,7 @@ RUNS = {
 def any_policy(name):
     """A run called MODEL,POLICY,OPTIMIZER,SEED."""
     model, policy, optimizer, seed = name.split(',')
-    judge(name, (MLP if model == 'mlp' else CONVNET) + ['--steps', '3', '--trace-steps', '2', '--policy', policy, '--optimizer', optimizer, '--seed', seed, '--eps', '1e-4'][:-2 if optimizer == 'sgd' else None], sample=16)
+    judge(name, (MLP if model == 'mlp' else CONVNET) + ['--steps', '3', '--trace-steps', '2', '--policy', policy, '--optimizer', optimizer, '--seed', seed, '--optimizer', 'eps=1e-4'][:-2 if optimizer == 'sgd' else None], sample=16)
 
 
 rounding()

@@ -83,7 +83,7 @@ for policy, more in runs:
     if made.returncode or judged.returncode not in (0, 1):
         print("Bail out! %s%s" % (made.stderr, judged.stderr))
         sys.exit(99)
-remedied = run("train", "--quiet", *size, "--policy", "float16", "--eps", "1e-4", "remedied")
+remedied = run("train", "--quiet", *size, "--policy", "float16", "--optimizer", "eps=1e-4", "remedied")
 names = [policy for policy, _ in runs]
 out = run("report", "--out", "report", "--formats", "svg,tex", *names)
 ok(out.returncode == 0, "a report of three runs " + out.stderr.strip())
@@ -326,7 +326,7 @@ ok(
     "each named cause has its counter-experiment: %s" % cause,
 )
 if cause["float16"] == '"moments"':
-    ok("--policy=float16" in page and "--eps=1e-4" in page, "as a command with one option changed")
+    ok("--policy=float16" in page and "--optimizer=eps=1e-4" in page, "as a command with one option changed")
     run("analyze", "remedied")
     run("report", "--out", "both", "float16", "remedied")
     both = open("both/index.html", encoding="utf-8").read()

@@ -165,7 +165,7 @@ for c in (c for c in program['calls'] if c['op'] == 'all_reduce'):
 ok(not wrong and zeros > 0, 'underflow.tsv: of what ranks send %d values become 0' % zeros, wrong[:3])
 
 # --- the tree of additions is what there is without the option
-MORE = '--policy mixed_float16 --batch 12 --micro-batches 6 --clip-norm 0.5 --init-scale 1024 '
+MORE = '--policy mixed_float16 --batch 12 --micro-batches 6 --optimizer clip_norm=0.5 --init-scale 1024 '
 if train(MORE, 'none') and train(MORE + '--all-reduce tree', 'tree'):
     same = all(open(at('none', f)).read() == open(at('tree', f)).read() for f in ('program-train.json', 'program-eval.json'))
     ok(same and column('none', 'digest') == column('tree', 'digest'), '--all-reduce tree is what there is without it')

@@ -15,7 +15,7 @@ train, column = runs.train, runs.column
 LIMIT, DECAY, RATE = 2.0**-6, 0.25, 0.125
 
 
-WORDS = '--optimizer sgd --lr %g --weight-decay %g --no-decay *.b --clip-value %g ' % (RATE, DECAY, LIMIT)
+WORDS = '--optimizer sgd --lr %g --optimizer weight_decay=%g,no_decay=*.b --optimizer clip_value=%g ' % (RATE, DECAY, LIMIT)
 if train(WORDS + '--policy mixed_float16 --init-scale 1024 --trace-steps 2', 'run'):
     floats = runs.traced('run', 2).__getitem__
     limited, kept, wrong, far, moved = 0, 0, 0, 0, {'w': 0, 'b': 0}
@@ -43,16 +43,16 @@ if train(WORDS + '--policy mixed_float16 --init-scale 1024 --trace-steps 2', 'ru
     if train(WORDS + '--policy mixed_float16 --init-scale 1024 --trace-steps none --backend shim', 'shim'):
         ok(column('shim', 'digest') == column('run', 'digest'), 'the launch shim has the same bits')
 
-if train('--optimizer adamw --no-decay *1.?,*.b --trace-steps none', 'adamw'):
+if train('--optimizer adamw:no_decay=*1.?,*.b --trace-steps none', 'adamw'):
     p = runs.program('adamw')
     got = {p['tensors'][c['in'][0]]['name']: c['attr']['weight_decay'] for c in p['calls'] if c['op'] == 'adamw'}
     want = {'dense%d.%s' % (k, r): 0.01 if k > 1 and r == 'w' else 0 for k in (1, 2, 3) for r in 'wb'}
     ok(got == want, 'patterns are separated by commas, of adamw as well', got)
 
 for words, why in (
-    ('--clip-value 1 --clip-norm 1', 'by value or by norm'),
-    ('--optimizer adam --no-decay *', 'no effect with --optimizer adam'),
-    ('--weight-decay 0 --no-decay *', 'no effect where no weight decays'),
+    ('--optimizer clip_value=1,clip_norm=1', 'by value or by norm'),
+    ('--optimizer adam:no_decay=*', 'no effect with --optimizer adam'),
+    ('--optimizer weight_decay=0,no_decay=*', 'no effect where no weight decays'),
 ):
     p = halfulp('train', *(SMALL + words).split(), runs.at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)

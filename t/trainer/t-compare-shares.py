@@ -70,12 +70,12 @@ for n in (1, 4, 7) if LONG else (3,):
 OTHERS = ('its own part', ['--shard', '2/3']), ('another part', ['--shard', '1/2', '--resume'])
 for where, words in OTHERS if not LONG else ():
     held = {f: open('shards3/parts/' + f).read() for f in os.listdir('shards3/parts')}
-    p = halfulp('compare', *words, *WORDS, '--beta1', '0.5', 'shards3')
+    p = halfulp('compare', *words, *WORDS, '--optimizer', 'beta1=0.5', 'shards3')
     there = {f: open('shards3/parts/' + f).read() for f in os.listdir('shards3/parts')}
     ok(
         p.returncode == 3
         and p.stderr.count('\n') == 1
-        and '--beta1=0.5' in p.stderr
+        and '--optimizer=beta1=0.5' in p.stderr
         and 'choose another folder' in p.stderr
         and there == held,
         'a shard with other options, where %s is of the first ones: exit 3, one line, and every part is as it was' % where,
@@ -111,13 +111,13 @@ ok(
     '--resume makes the run that is missing, and no other',
     '%s %s' % (again, p.stderr),
 )
-p = halfulp('compare', '--resume', *WORDS, '--beta1', '0.5', 'one')
+p = halfulp('compare', '--resume', *WORDS, '--optimizer', 'beta1=0.5', 'one')
 ok(
     p.returncode == 3 and p.stderr.count('\n') == 1 and 'other options' in p.stderr and os.path.exists(run),
     '--resume with other options: exit 3, one line, and every run is still there',
     p.stderr,
 )
-p = ranks(2, 'compare', *WORDS, 'other', last=['--beta1', '0.5'])
+p = ranks(2, 'compare', *WORDS, 'other', last=['--optimizer', 'beta1=0.5'])
 ok(p.returncode == 3 and len(said(p)) == 1 and not os.path.exists('other/compare.tsv'), 'ranks with other options: one line')
 
 # --- options name files: where one of these holds something else, runs would be of two works in one table

@@ -77,7 +77,7 @@ for policy, to in (
 none(wrong, 'constants are rounded to the variables\' format where the policy is Keras\'s and so is the formula')
 
 # --- a learning rate that changes is cast as well
-trained(STEPS + '--quiet --policy bfloat16 --optimizer adam --beta2 .99 --schedule cosine', 'cosine')
+trained(STEPS + '--quiet --policy bfloat16 --optimizer adam:beta2=.99 --schedule cosine', 'cosine')
 rates = [runs.traced('cosine', k) for k in (0, 1, 2)]
 got = [(t['optim.rate'][0], t['optim.rate@bf16'][0]) for t in rates]
 ok(all(bf16(a) == b for a, b in got) and len({b for _, b in got}) > 1, 'so is a rate that changes', got)
@@ -86,12 +86,12 @@ ok(all(bf16(a) == b for a, b in got) and len({b for _, b in got}) > 1, 'so is a 
 wrong, seen = [], {}
 for policy, words, is_still in (
     ('bfloat16', '--optimizer adam', True),
-    ('bfloat16', '--optimizer adam --beta2 .9985', True),
-    ('bfloat16', '--optimizer adam --beta2 .99', False),
-    ('bfloat16', '--optimizer adam --beta2 .998', False),
+    ('bfloat16', '--optimizer adam:beta2=.9985', True),
+    ('bfloat16', '--optimizer adam:beta2=.99', False),
+    ('bfloat16', '--optimizer adam:beta2=.998', False),
     ('bfloat16', '--optimizer adamw', False),
     ('bfloat16,constants=double', '--optimizer adam', False),
-    ('float16', '--optimizer adam --eps 1e-4', False),
+    ('float16', '--optimizer adam:eps=1e-4', False),
     ('mixed_bfloat16', '--optimizer adam', False),
 ):
     run = policy + words.replace(' ', '')
@@ -99,7 +99,7 @@ for policy, words, is_still in (
     warned = re.findall(r'^warning: beta2 (\S+) is 1 in bfloat16.*below 1 there is 0.99609375$', said, re.M)
     many, of = moved(run)
     loss = float(runs.column(run, 'loss')[-1])
-    beta = (re.findall(r'beta2 (\S+)', words) or ['.999'])[0]
+    beta = (re.findall(r'beta2=(\S+)', words) or ['.999'])[0]
     seen[run] = (many, of, loss)
     if [float(x) for x in warned] != ([float(beta)] if is_still else []) or (many == 0) != is_still:
         wrong.append((run, many, of, said))
@@ -111,11 +111,11 @@ none(wrong, 'a beta2 that the cast makes 1 moves nothing, is warned of by name, 
 wrong = []
 for run, word, says in (
     ('bfloat16--optimizeradam', 'fatal', r'^Fatal: none of the \d+ elements of weights .*: beta2 is 1 in bfloat16'),
-    ('bfloat16--optimizeradam--beta2.99', None, r'^(?!Fatal: none of)'),
+    ('bfloat16--optimizeradam:beta2=.99', None, r'^(?!Fatal: none of)'),
     ('still', 'unknown', '^No verdict: no traced step moved the weights'),
 ):
     if run == 'still':
-        trained('--steps 3 --trace-steps 0,1,2 --lr 0 --quiet --policy bfloat16 --optimizer adam --beta2 .99', run)
+        trained('--steps 3 --trace-steps 0,1,2 --lr 0 --quiet --policy bfloat16 --optimizer adam:beta2=.99', run)
     p = halfulp('analyze', runs.at(run))
     s = json.load(open(runs.at(run, 'analysis', 'summary.json')))
     if p.returncode or not re.search(says, s['verdict'][0]) or (word and s['verdict_word'] != word):

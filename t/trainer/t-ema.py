@@ -20,7 +20,7 @@ NAMES = ['dense%d.%s' % (k, role) for k in (1, 2, 3) for role in 'wb']
 
 
 WORDS = '--policy mixed_float16 --init-scale 2^60 --backoff-factor 2^-48 --steps 8 '
-if train(WORDS + '--ema %g --trace-steps 0,1,7 --checkpoint-every 4' % DECAY, 'run'):
+if train(WORDS + '--optimizer ema=%g --trace-steps 0,1,7 --checkpoint-every 4' % DECAY, 'run'):
     rest, wrong = f32(1 - DECAY), []
     for step in (0, 1, 7):
         t = traced('run', step)
@@ -38,7 +38,7 @@ if train(WORDS + '--ema %g --trace-steps 0,1,7 --checkpoint-every 4' % DECAY, 'r
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'traced steps are within their bounds', p.stdout)
     p = halfulp('verify', at('run'))
     ok(p.returncode == 0, 'verify repeats them', p.stdout + p.stderr)
-    if train(WORDS + '--ema %g --trace-steps none --backend shim' % DECAY, 'shim'):
+    if train(WORDS + '--optimizer ema=%g --trace-steps none --backend shim' % DECAY, 'shim'):
         ok(column('shim', 'digest') == column('run', 'digest'), 'the launch shim has the same bits')
     if train(WORDS + '--trace-steps 7', 'plain'):
         ok(column('plain', 'loss') == column('run', 'loss'), 'no loss depends on them')
@@ -60,7 +60,7 @@ if train(WORDS + '--ema %g --trace-steps 0,1,7 --checkpoint-every 4' % DECAY, 'r
     if train(still, 'still'):
         same = all(column('still', c)[-1] == column('run', c)[-1] for c in ('eval_loss', 'eval_accuracy'))
         ok(same, 'it is that of the averages', (column('still', 'eval_loss'), column('run', 'eval_loss')))
-    if train('--ema 0.5 --policy float32 --steps 1 --trace-steps 0 --init ' + at('averages.safetensors'), 'begun'):
+    if train('--optimizer ema=0.5 --policy float32 --steps 1 --trace-steps 0 --init ' + at('averages.safetensors'), 'begun'):
         t = traced('begun', 0)
         ok(all(t[name] == t[name + '_ema'] for name in NAMES), 'loaded weights are the first averages too')
     p = resumed('run', 'again', 4)

@@ -45,7 +45,7 @@ def judge_counts(run, steps, traced_steps):
     return sum(k for _, k in want.values())
 
 
-WORDS = '--lr %g --weight-decay %g --beta1 %g --beta2 %g --eps %g --no-decay *.b ' % (LR, DECAY, B1, B2, EPS)
+WORDS = '--lr %g --optimizer weight_decay=%g,beta1=%g --optimizer beta2=%g,eps=%g --optimizer no_decay=*.b ' % (LR, DECAY, B1, B2, EPS)
 WORDS += '--init-scale 2^40 --backoff-factor 2^-30 --steps 6 '
 for run, more in (('run', ''), ('linear', '--schedule linear --warmup 2 ')):
     if not train(WORDS + more + '--trace-steps 0,1,5 --checkpoint-every 3', run):

@@ -82,11 +82,11 @@ ok(
 # --- epsilon: a warning where the variables' format has 0 for it, which is at 2^-25 and below in fp16
 wrong, tiny = [], ('--model', 'mlp', *SMALL, '--steps', '1')
 for k, (policy, words, warned) in enumerate((
-    ('float16', ('adamw', '--eps', '2.9802322387695312e-08'), True),
-    ('float16', ('adamw', '--eps', '2.9802322387695316e-08'), False),
-    ('float16', ('adam', '--eps', '0'), False),
+    ('float16', ('adamw', '--optimizer', 'eps=2.9802322387695312e-08'), True),
+    ('float16', ('adamw', '--optimizer', 'eps=2.9802322387695316e-08'), False),
+    ('float16', ('adam', '--optimizer', 'eps=0'), False),
     ('float16', ('sgd',), False),
-    ('mixed_float16', ('adamw', '--eps', '1e-8'), False),
+    ('mixed_float16', ('adamw', '--optimizer', 'eps=1e-8'), False),
 )):
     code, out, err = run('train', *tiny, '--policy', policy, '--optimizer', *words, 'eps%d' % k)
     says = 'warning: epsilon 2.98023e-08 is zero in float16: where v is zero too, the update divides by zero\n'
@@ -125,17 +125,18 @@ for k, (sizes, others, option, value, why) in enumerate((
     (unet, '--loss dice', 'label-smoothing', '0.1', 'beside --loss dice, squares or nt-xent'),
     (mlp, '--loss nt-xent --augment noise', 'ignore-index', '3', 'beside --loss nt-xent'),
     (mlp, '', 'temperature', '0.2', 'without --loss nt-xent'),
-    (mlp, '--weight-decay 0', 'no-decay', '*.b', 'where no weight decays'),
+    (mlp, '--optimizer weight_decay=0', 'optimizer no_decay=', '*.b', 'where no weight decays'),
     (mlp, '--trace-steps none', 'trace', '*.w', 'where no step is recorded'),
     (mlp, '--trace-steps none', 'trace-cap', '1e9', 'where no step is recorded'),
     (mlp, '--steps 1', 'epochs', '1', 'beside --steps'),
     (mlp + '--policy mixed_float16 ', '--loss-scale static:8', 'init-scale', '4', 'beside --loss-scale static:S'),
 )):
-    code, out, err = run('train', *(sizes + others).split(), '--' + option, value, 'idle%d' % k)
+    words = ['--' + option, value] if ' ' not in option else ('--' + option + value).split()
+    code, out, err = run('train', *(sizes + others).split(), *words, 'idle%d' % k)
     if code != 2 or '--%s has no effect %s' % (option, why) not in err or err.count('\n') != 1:
         wrong.append([others, option, code, err])
     if others:
-        code, out, err = run('train', *sizes.split(), '--' + option, value, '--quiet', 'used%d' % k)
+        code, out, err = run('train', *sizes.split(), *words, '--quiet', 'used%d' % k)
         wrong += [[sizes, option, code, err]] if code else []
 code, out, err = run('train', '--model', 'mlp', *mlp.split(), '--steps', '1', '--count', 'input.*', '--quiet', 'counted')
 ok(code == 0, '--count finds the input, the first tensor of all', err)

@@ -12,8 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, none, ok, skip  # noqa: E402
 from trained import Trainings  # noqa: E402
 
-SMALL = '--model mlp --size 8 --width 0.06 --train 48 --eval 8 --batch 8 --quiet --lr 0.02 --weight-decay 0.03 '
-SMALL += '--no-decay *.b --beta1 0.875 --beta2 0.96875 '
+SMALL = '--model mlp --size 8 --width 0.06 --train 48 --eval 8 --batch 8 --quiet --lr 0.02 --optimizer weight_decay=0.03 '
+SMALL += '--optimizer no_decay=*.b,beta1=0.875 --optimizer beta2=0.96875 '
 runs = Trainings(SMALL)
 train, traced = runs.train, runs.traced
 LR, DECAY, B1, B2 = 0.02, 0.03, 0.875, 0.96875

@@ -26,7 +26,7 @@ def formats(run):
 
 for optimizer, states in (('adamw', 'mv'), ('lion', 'm'), ('muon', 'm'), ('lamb', 'mv')):
     run = optimizer + '-state'
-    if train('--optimizer %s:state=fp32 --ema 0.9 --steps 2' % optimizer, run):
+    if train('--optimizer %s:state=fp32,ema=0.9 --steps 2' % optimizer, run):
         f = formats(run)
         wrong = [n + '_' + s for n in NAMES for s in [*states, 'ema'] if f.get(n + '_' + s) != 'fp32']
         none(wrong, '%s:state=fp32: moments and averages are float32' % optimizer)

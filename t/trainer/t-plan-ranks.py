@@ -88,10 +88,10 @@ tap.none(wrong, 'memory, traffic and times of every stage follow from parameters
 tap.none(shown, 'the printed tables have the numbers of JSON')
 for more, kept in (
     (['--optimizer', 'lamb'], 8),
-    (['--optimizer', 'adam', '--ema', '0.9'], 12),
+    (['--optimizer', 'adam:ema=0.9'], 12),
     (['--optimizer', 'nesterov'], 4),
-    (['--optimizer', 'sgd', '--momentum', '0', '--ema', '0.9'], 4),
-    (['--optimizer', 'sgd', '--momentum', '0'], 0),
+    (['--optimizer', 'sgd:momentum=0,ema=0.9'], 4),
+    (['--optimizer', 'sgd:momentum=0'], 0),
 ):
     wrong = []
     for p in json.loads(plan(*MODEL, *asked, *more, '--ranks', '7', '--json')):

@@ -147,7 +147,7 @@ judge('convnet', '--model', 'convnet', '--size', '64', '--channels', '3', '--bat
 wrong = []
 for model in 'mlp convnet resnet resnet1d unet bert gpt ncf'.split():
     for optimizer in 'sgd nesterov adam adamw lamb'.split() if model == 'mlp' else ['adam']:
-        words = '--policy mixed_float16 --clip-norm 1 --ema 0.9 --batch 2 --by call --json'.split()
+        words = '--policy mixed_float16 --optimizer clip_norm=1,ema=0.9 --batch 2 --by call --json'.split()
         rows = json.loads(plan('--model', model, '--optimizer', optimizer, *words))[0]['rows'][:-1]
         for r in rows:
             layer, _, role = r['tensor'].partition('.')

@@ -50,7 +50,7 @@ npz(at('data.npz'), x=((24, 2, 2, 1), samples), labels=((24,), [k % 3 for k in r
 OVERFLOW = '--quiet --data npz:%s --split 20 --micro-batches 4 --batch 4 --epochs 2 --width 0.05 --lr 0.01 ' % at(
     'data.npz'
 )
-OVERFLOW += '--policy mixed_float16 --init-scale 1024 --optimizer adamw --clip-norm 0.5 --trace-steps 0,1,2,3,4,5,6,7,8,9 --count *'
+OVERFLOW += '--policy mixed_float16 --init-scale 1024 --optimizer adamw:clip_norm=0.5 --trace-steps 0,1,2,3,4,5,6,7,8,9 --count *'
 p = halfulp('train', *OVERFLOW.split(), at('one'))
 rows = untimed(at('one/metrics.tsv')) if p.returncode == 0 else [['skipped']]
 skipped = sum(row[rows[0].index('skipped')] == '1' for row in rows[1:])

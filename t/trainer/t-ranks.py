@@ -36,7 +36,7 @@ npz(at('data.npz'), x=((24, 2, 2, 1), samples), labels=((24,), [k % 3 for k in r
 OVERFLOW = '--quiet --data npz:%s --split 20 --micro-batches 4 --batch 4 --epochs 2 --width 0.05 --lr 0.01 ' % at(
     'data.npz'
 )
-OVERFLOW += '--policy mixed_float16 --init-scale 1024 --optimizer adamw --clip-norm 0.5 --trace-steps 3'
+OVERFLOW += '--policy mixed_float16 --init-scale 1024 --optimizer adamw:clip_norm=0.5 --trace-steps 3'
 p = halfulp('train', *OVERFLOW.split(), at('one'))
 skipped = [row for row in untimed(at('one/metrics.tsv'))] if p.returncode == 0 else [[]]
 column = skipped[0].index('skipped') if 'skipped' in skipped[0] else 0

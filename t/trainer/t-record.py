@@ -91,7 +91,7 @@ none(manifest('plain', m, {k: v for k, v in config.items() if k in m['config'] o
 
 policy = {'name': 'mine', 'compute': 'float16', 'variable': 'float32', 'layers': {'dense1': 'float32', 'dense3': 'bfloat16'}}
 json.dump(policy, open(at('p.json'), 'w'))
-m, out = train('layers', '--model', 'mlp', *small, '--train', '40', '--batch', '8', '--steps', '4', '--trace-steps', 'none', '--policy', at('p.json'), '--optimizer', 'adam', '--beta1', '0.8', '--beta2', '0.99', '--eps', '1e-5', '--loss-scale', 'deepspeed',
+m, out = train('layers', '--model', 'mlp', *small, '--train', '40', '--batch', '8', '--steps', '4', '--trace-steps', 'none', '--policy', at('p.json'), '--optimizer', 'adam:beta1=0.8,beta2=0.99,eps=1e-5', '--loss-scale', 'deepspeed',
                '--init-scale', '4096', '--hysteresis', '3', '--scale-floor', '2', '--scale-cap', '8192', '--growth-interval', '7', '--seed', '5', '--data-seed', '3', '--accumulate', 'chunk:16')
 config = {'model': 'mlp', 'width': 0.03125, 'size': 8, 'train': 40, 'eval': 8, 'batch': 8, 'steps': 4, 'trace-steps': 'none', 'optimizer': 'adam', 'lr': 0.001, 'weight-decay': 0.0, 'beta1': 0.8, 'beta2': 0.99, 'eps': 1e-5, 'seed': 5, 'data-seed': 3,
           'loss-scale': 'deepspeed', 'init-scale': 4096.0, 'hysteresis': 3.0, 'scale-floor': 2.0, 'scale-cap': 8192.0, 'growth-interval': 7.0, 'accumulate': 'chunk:16', 'meter': 'none'}
@@ -102,7 +102,7 @@ none(manifest('layers', m, {k: v for k, v in config.items() if k in m['config'] 
 said = [x.split() for x in out.splitlines() if x.startswith('  layers ')]
 none([out] if said != [['layers', k + ':', v] for k, v in policy['layers'].items()] or 'Compute dtype: float16\nVariable dtype: float32\n' not in out else [], 'and train says the dtypes of each layer that has its own')
 
-m, out = train('conv', '--model', 'convnet', *small, '--channels', '3', '--train', '24', '--batch', '4', '--epochs', '2', '--trace-steps', '1', '--policy', 'float32', '--optimizer', 'sgd', '--momentum', '0.9', '--lr', '0.05', '--weight-decay', '0.001', '--loss-scale', 'static:1024',
+m, out = train('conv', '--model', 'convnet', *small, '--channels', '3', '--train', '24', '--batch', '4', '--epochs', '2', '--trace-steps', '1', '--policy', 'float32', '--optimizer', 'sgd:momentum=0.9', '--lr', '0.05', '--optimizer', 'weight_decay=0.001', '--loss-scale', 'static:1024',
                '--loss-weight', '4', '--checkpoint-every', '5')
 config = {'model': 'convnet', 'width': 0.03125, 'size': 8, 'channels': 3, 'train': 24, 'eval': 8, 'batch': 4, 'epochs': 2, 'trace-steps': '1', 'optimizer': 'sgd', 'lr': 0.05, 'weight-decay': 0.001, 'momentum': 0.9, 'loss-scale': 'static:1024',
           'loss-weight': 4.0, 'checkpoint-every': 5, 'meter': 'none'}

@@ -304,7 +304,7 @@ moved = {k: {round(y - x, 4) for x, y in zip(*(struct.unpack('<%df' % ((at[k][1]
          for k in at if k.endswith(('.rm', '.rv'))}  # fmt: skip
 ok(len(moved) == 6 and len(set.union(*moved.values())) == 1 and set.union(*moved.values()) < {3.6, 3.96},
    'running means and variances begin with those of --init: 4 more become one momentum of 4 more', moved)  # fmt: skip
-run('train', *SMALL[:-2], '--steps', '1', '--policy', 'float16', '--clip-norm', '0.5', '--trace-steps', 'none', 'g')
+run('train', *SMALL[:-2], '--steps', '1', '--policy', 'float16', '--optimizer', 'clip_norm=0.5', '--trace-steps', 'none', 'g')
 form = {t['name']: t['format'] for t in json.load(open(home + '/g/program-train.json'))['tensors']}
 clipped = [k for k in form if k.endswith('_clipped')]
 ok(len(clipped) == 6 and {form[k] for k in clipped} == {'fp16'}, 'clipped gradients keep their format', form)

@@ -48,7 +48,7 @@ for run, words, form in (
         ok(len(got) == 12 and far < 2.0**-48 and len(set(got)) > 2, 'rates of %s' % words, '%r: %r' % (far, got))
 
 # --- a step that is skipped moves the schedule on, and no weight; two epochs are the length that is not said
-OVER = '--policy mixed_float16 --init-scale 2^60 --backoff-factor 2^-50 --optimizer sgd --momentum 0.9 --schedule linear --warmup 2 --lr 0.25 '
+OVER = '--policy mixed_float16 --init-scale 2^60 --backoff-factor 2^-50 --optimizer sgd:momentum=0.9 --schedule linear --warmup 2 --lr 0.25 '
 if train(OVER + '--epochs 2 --trace-steps 0,4,9 --checkpoint-every 3', 'skips'):
     got, skipped = [float(x) for x in column('skips', 'lr')], [int(x) for x in column('skips', 'skipped')]
     far = max(abs(x - want(t, 0.25, 2, 'linear', 8)) for t, x in enumerate(got))

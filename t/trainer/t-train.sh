@@ -37,7 +37,7 @@ run train --model mpl b
 refused 2 'did you mean mlp' "an unknown model"
 run train --policy 'mixed_float16,layer:dnse*=float32' $small --quiet b
 refused 2 'no layer of this model' "an override that fits no layer"
-run train --momentum 0.9 $small --quiet b
+run train --optimizer momentum=0.9 $small --quiet b
 refused 2 'no effect with --optimizer adamw, .*(sgd' "a momentum that the optimizer has not"
 test ! -e b
 test_is $? "and nothing was written"
@@ -102,7 +102,7 @@ for data in $(sed -n 's/^DATASET(\([a-z0-9_]*\), "",.*/\1/p' "$top/trainer/data/
 	test $code = 0 && test ! -s err && ! column t/metrics.tsv loss | grep -q nan
 	test_is $? "train --model $model --data $data"
 done
-for o in "--optimizer sgd --lr 0.05 --momentum 0.9" "--optimizer adamw --weight-decay 0" "--policy mixed_float16 --loss-scale static:1024" \
+for o in "--optimizer sgd --lr 0.05 --optimizer momentum=0.9" "--optimizer adamw:weight_decay=0" "--policy mixed_float16 --loss-scale static:1024" \
 	"--accumulate chunk:16,acc=fp16 --policy mixed_float16" "--policy compute=float16,variable=float64,list=autocast"; do
 	trains $o
 done
@@ -116,7 +116,7 @@ order=$("${PYTHON:-python3}" -c "import json; print(*[c['op'] for c in json.load
 stage="conv2d bias relu batchnorm_eval"
 test "$order" = "$stage $stage $stage avgpool matmul bias softmax_xent" && grep -q '"adam"' learns/program-train.json && ! grep -q '"adamw"' learns/program-train.json
 test_is $? "in the order of the published listing, with its optimizer: $order"
-run train --model convnet --weight-decay 0.01 --steps 1 --quiet k
+run train --model convnet --optimizer weight_decay=0.01 --steps 1 --quiet k
 refused 2 'no effect with --optimizer adam,' "a weight decay that the optimizer has not"
 "$HALFULP" plan --program --model mlp --optimizer adam >out 2>err
 grep -q '= adam *(' out && ! grep -q 'weight_decay' out

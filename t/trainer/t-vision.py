@@ -248,7 +248,7 @@ def gradient(name, suffix):
 for limit in 0.05, 1000:
     words = '--model mlp --size 8 --width 0.03 --train 32 --eval 4 --batch 8 --steps 3 --optimizer nesterov --lr 0.1'
     run = 'nesterov-%g' % limit
-    if not train(words + ' --weight-decay 0.25 --trace-steps 2 --quiet --clip-norm %g' % limit, run):
+    if not train(words + ' --optimizer weight_decay=0.25 --trace-steps 2 --quiet --optimizer clip_norm=%g' % limit, run):
         continue
     t = load(at(run) + '/trace/step-000002.safetensors')
     norm = math.sqrt(math.fsum(g * g for name in ALL for g in floats(t, gradient(name, 'unscaled'))))

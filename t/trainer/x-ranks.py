@@ -14,11 +14,11 @@ need_mpi()
 folder = home()
 BASE = '--quiet --micro-batches 8 --batch 16 --steps 4 --train 64 --eval 16 --trace-steps 0,last '
 CASES = {
-    'mlp': '--size 8 --policy mixed_float16 --optimizer adamw --clip-norm 0.5',
+    'mlp': '--size 8 --policy mixed_float16 --optimizer adamw:clip_norm=0.5',
     'mlp-overflow': '--size 8 --width 0.1 --policy mixed_float16 --init-scale 2^24 --loss-weight 64',
-    'mlp-fp8': '--size 8 --width 0.1 --policy mixed_e4m3 --optimizer nesterov --clip-value 0.01',
+    'mlp-fp8': '--size 8 --width 0.1 --policy mixed_e4m3 --optimizer nesterov:clip_value=0.01',
     'mlp-stochastic': '--size 8 --width 0.1 --policy bfloat16 --accumulate fma,acc=bf16,mode=SR',
-    'mlp-lamb': '--size 8 --width 0.1 --optimizer lamb --ema 0.9',
+    'mlp-lamb': '--size 8 --width 0.1 --optimizer lamb:ema=0.9',
     'convnet': '--model convnet --width 0.125 --size 12 --policy mixed_float16 --accumulate chunk:64',
     'resnet': '--model resnet --depth 10 --width 0.0625 --size 16 --data scenes --policy mixed_bfloat16 --augment flip',
     'unet': '--model unet --width 0.25 --size 16 --levels 2 --data scenes --loss dice',

@@ -149,7 +149,7 @@ def run(name, words, optimizer, loss=entropy, parts=1, schedule=None, decay=None
     ok(far < 1e-11, '%s: losses, norms and weights of %d steps are PyTorch\'s, to %.1g' % (name, STEPS, far), far)
 
 
-SGD, ADAMW = '--optimizer sgd --momentum 0.9 --weight-decay 0.01 ', '--optimizer adamw --eps 1e-7 --weight-decay 0.01 '
+SGD, ADAMW = '--optimizer sgd:momentum=0.9,weight_decay=0.01 ', '--optimizer adamw:eps=1e-7,weight_decay=0.01 '
 run('sgd', SGD, sgd)
 run('accumulated', SGD + '--micro-batches 4', sgd, parts=4)
 run('accumulated-adamw', ADAMW + '--micro-batches 3 --loss-weight 8', adamw, parts=3)
@@ -167,8 +167,8 @@ run(
     adamw,
     schedule=lambda o: LinearLR(o, 1, 0.2, 6),
 )
-run('lamb', '--optimizer lamb --eps 1e-7 --weight-decay 0.01', Lamb)
-run('averages', ADAMW + '--ema 0.9', adamw, decay=0.9)
+run('lamb', '--optimizer lamb:eps=1e-7,weight_decay=0.01', Lamb)
+run('averages', ADAMW + '--optimizer ema=0.9', adamw, decay=0.9)
 run('dice', SGD + '--loss dice', sgd, loss=dice)
 run('squares', SGD + '--loss squares --micro-batches 3', sgd, loss=squares, parts=3)
 run('ignoring', SGD + '--ignore-index 3', sgd, loss=ignoring)

@@ -356,7 +356,8 @@ shows_values(const void *of)
 
 #define TRAINING "data-seed train eval split init-scale"
 #define VALUES                                                                                                         \
-	"lr weight-decay beta1 beta2 eps growth-factor backoff-factor growth-interval scale-floor scale-cap "          \
+	"lr optimizer:weight_decay optimizer:beta1 optimizer:beta2 optimizer:eps growth-factor "                       \
+	"backoff-factor growth-interval scale-floor scale-cap "                                                        \
 	"hysteresis loss-weight"
 
 #define LISTS "beside --policies, which lists what there is"

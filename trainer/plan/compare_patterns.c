@@ -11,7 +11,7 @@
 static int
 has_patterns(const hu_args *a)
 {
-	return hu_args_given(a, "no-decay") || hu_args_given(a, "trace") || hu_args_given(a, "count");
+	return hu_args_given(a, "optimizer:no_decay") || hu_args_given(a, "trace") || hu_args_given(a, "count");
 }
 
 static hu_status
@@ -71,7 +71,7 @@ hu_compare_patterns_narrow(hu_config *run, const hu_args *a)
 
 	if (!has_patterns(a) || programs_of(&p, run) != HU_OK)
 		return 1;
-	narrow(a, "no-decay", &run->no_decay, p.train);
+	narrow(a, "optimizer:no_decay", &run->no_decay, p.train);
 	narrow(a, "trace", &run->trace, p.train);
 	narrow(a, "count", &run->count, p.train);
 	hu_programs_release(&p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Patterns of names in compare: tensors that one policy's program has, such as its casts, others may lack. A pattern of
-   --no-decay, --trace or --count has to fit in one of the runs, and each run is told of those that fit in it. */
+   no_decay, --trace or --count has to fit in one of the runs, and each run is told of those that fit in it. */
 #ifndef HU_TRAINER_COMPARE_PATTERNS_H
 #define HU_TRAINER_COMPARE_PATTERNS_H
 

@@ -8,6 +8,7 @@
 #include "lib/base/parts/pack.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
+#include "lib/base/console/spec.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"
 #include "trainer/plan/compare_patterns.h"
@@ -98,23 +99,30 @@ execute(words *w, int *code)
 static const char *
 value_for(const hu_config *c, const char *option, const char *given)
 {
-	return !strcmp(option, "no-decay") ? c->no_decay
-	       : !strcmp(option, "trace")  ? c->trace
-	       : !strcmp(option, "count")  ? c->count
-					   : given;
+	return !strcmp(option, "optimizer:no_decay") ? c->no_decay
+	       : !strcmp(option, "trace")            ? c->trace
+	       : !strcmp(option, "count")            ? c->count
+						     : given;
 }
 
-/* Passes on the options of train that were given here, except those of compare itself. */
+/* Passes on the options of train that were given here, with their keys, except those of compare itself, and those
+   that have no effect under this policy, while under another one they have. */
 static void
 pass_on(words *w, const hu_args *a, const hu_config *c)
 {
-	for (int i = 0; i < a->neach; i++) {
-		const hu_opt *o = &a->opts[a->each[i].opt];
-		int mine = hu_word_in("policies ladder seeds lrs analyze json shard part resume", o->name);
-		char *idle = mine ? NULL : hu_config_idle(c, o->name); /* why it has no effect under this policy; under
-									  another one it has */
-		const char *value = value_for(c, o->name, a->each[i].value);
-		if (!mine && !idle && (!o->arg || *value || !*a->each[i].value))
+	for (int i = 0; a->opts[i].name; i++) {
+		const hu_opt *o = &a->opts[i];
+		if (!a->given[i] || hu_word_in("policies ladder seeds lrs analyze json shard part resume", o->name))
+			continue;
+		char *idle = hu_config_idle(c, o->name);
+		const char *value = value_for(c, o->name, a->value[i]);
+		if (!idle && hu_spec_is_key(o) && (*value || !*a->value[i])) {
+			char *spec = hu_xprintf("%s=%s", hu_spec_key(o), value);
+			char *option = hu_xprintf("%.*s", (int)strcspn(o->name, ":"), o->name);
+			say_option(w, option, spec);
+			free(option);
+			free(spec);
+		} else if (!idle && !hu_spec_is_key(o) && (!o->arg || *value || !*a->value[i]))
 			say_option(w, o->name, o->arg ? value : NULL);
 		free(idle);
 	}
@@ -169,7 +177,11 @@ one_run(const hu_args *a, const char *policy, const char *rate, long long seed, 
 }
 
 /* What unit i runs: a row of the comparison, and a seed. The rate is NULL where no list was given. */
-typedef struct unit { int policy; const char *rate; long long seed; } unit;
+typedef struct unit {
+	int policy;
+	const char *rate;
+	long long seed;
+} unit;
 
 static unit
 unit_of(const hu_comparison *c, int i)
@@ -309,8 +321,17 @@ hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *ends)
 		j->cost[i] = 1; /* nobody knows: all are alike */
 	j->text = st == HU_OK ? hu_compare_text(j) : NULL;
 	j->folder = hu_path(j->dir, "parts");
-	j->work = (hu_share_work){ .command = "compare", .text = j->text, .folder = j->folder, .place = j->dir, .n = n,
-		.keeps = 1, .cost = j->cost, .name = name_of, .study = study, .join = join, .of = j };
+	j->work = (hu_share_work){ .command = "compare",
+		.text = j->text,
+		.folder = j->folder,
+		.place = j->dir,
+		.n = n,
+		.keeps = 1,
+		.cost = j->cost,
+		.name = name_of,
+		.study = study,
+		.join = join,
+		.of = j };
 	return hu_share_out(s, &j->work, j->args, st, ends);
 }
 

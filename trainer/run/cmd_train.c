@@ -2,10 +2,11 @@
    halfulp train: executes one training and records it in a run directory. */
 #include "lib/base/guard/failed.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/ended.h"
+#include "lib/base/guard/ended.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
+#include "lib/base/console/spec.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -206,8 +207,14 @@ prepare_resumed(job *b, const hu_args *a)
 	const char *given = hu_config_given(a);
 	hu_run run;
 
-	if (given)
-		return hu_fail(HU_EINVAL, "--%s: a resumed run keeps its own options; leave it out", given);
+	if (given) {
+		hu_str row;
+		hu_str_init(&row);
+		hu_spec_say(&row, given);
+		hu_fail(HU_EINVAL, "%s: a resumed run keeps its own options; leave it out", row.s);
+		hu_str_release(&row);
+		return HU_EINVAL;
+	}
 	if (!a->nrest)
 		return hu_fail(HU_EINVAL, "--resume needs the RUN to continue");
 	b->dir = hu_xstrdup(a->rest[0]);

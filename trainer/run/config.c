@@ -16,24 +16,46 @@
 
 typedef enum kind { TEXT, WHOLE, REAL } kind;
 
-/* A command's option table has some of these fields. Bounds hold for numbers. */
-static const struct field { const char *name; kind kind; size_t at; double min, max; } fields[] = {
+/* A command's option table has some of these fields, by the option's or key's name; the manifest has them all, by
+   name. Bounds hold for numbers. */
+static const struct field {
+	const char *option, *name;
+	kind kind;
+	size_t at;
+	double min, max;
+} fields[] = {
 #define OPTION(kind, member, name, min, max, argument, def, help)                                                      \
-	{ name, kind, offsetof(hu_config, member), min, max },
+	{ name, name, kind, offsetof(hu_config, member), min, max },
+#define KEY(kind, member, option, name, min, max, argument, def, help)                                                 \
+	{ option, name, kind, offsetof(hu_config, member), min, max },
 #include "trainer/run/options_model.def"
 #define OPTION(kind, member, name, min, max, argument, def, help)                                                      \
-	{ name, kind, offsetof(hu_config, member), min, max },
+	{ name, name, kind, offsetof(hu_config, member), min, max },
 #include "trainer/run/options_run.def"
-	{ "seed", WHOLE, offsetof(hu_config, seed), 0, 0x1p53 },
+	{ "seed", "seed", WHOLE, offsetof(hu_config, seed), 0, 0x1p53 },
 };
 
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-static char **text_at(hu_config *c, const struct field *f) { return (char **)((char *)c + f->at); }
-static double *real_at(hu_config *c, const struct field *f) { return (double *)((char *)c + f->at); }
-static size_t *whole_at(hu_config *c, const struct field *f) { return (size_t *)((char *)c + f->at); }
+static char **
+text_at(hu_config *c, const struct field *f)
+{
+	return (char **)((char *)c + f->at);
+}
+static double *
+real_at(hu_config *c, const struct field *f)
+{
+	return (double *)((char *)c + f->at);
+}
+static size_t *
+whole_at(hu_config *c, const struct field *f)
+{
+	return (size_t *)((char *)c + f->at);
+}
 
-static const struct preset { const char *name, *model, *options; } presets[] = {
+static const struct preset {
+	const char *name, *model, *options;
+} presets[] = {
 #define PRESET(name, model, options, summary) { name, model, options },
 #include "trainer/model/presets.def"
 #undef PRESET
@@ -77,7 +99,8 @@ find_preset(const hu_args *a, const struct preset **out)
 #define PRESET(name, model, options, summary) " " name
 #include "trainer/model/presets.def"
 #undef PRESET
-				      , name);
+				      ,
+				      name);
 	}
 	if (*out && hu_args_given(a, "model") && strcmp(hu_args_text(a, "model"), (*out)->model))
 		return hu_fail(HU_EINVAL, "--preset %s is of the model %s, not of %s", name, (*out)->model,
@@ -98,7 +121,7 @@ take_preset(hu_config *c, const hu_args *a, const struct preset *p)
 		while (k < FIELDS && strcmp(fields[k].name, w))
 			k++;
 		HU_ASSERT(k < FIELDS);
-		if (!hu_args_has(a, w) || hu_args_given(a, w))
+		if (!hu_args_has(a, fields[k].option) || hu_args_given(a, fields[k].option))
 			continue;
 		if (fields[k].kind == TEXT) {
 			free(*text_at(c, &fields[k]));
@@ -120,15 +143,15 @@ read_args(hu_config *c, const hu_args *a)
 	for (int i = 0; i < FIELDS; i++) {
 		const struct field *f = &fields[i];
 		long long n;
-		const char *s = hu_args_has(a, f->name) ? hu_args_text(a, f->name) : NULL;
+		const char *s = hu_args_has(a, f->option) ? hu_args_text(a, f->option) : NULL;
 		if (!s)
 			continue;
 		if (f->kind == TEXT)
 			*text_at(c, f) = hu_xstrdup(s);
 		else if (f->kind == REAL)
-			HU_TRY(hu_args_real(a, f->name, f->min, f->max, real_at(c, f)));
+			HU_TRY(hu_args_real(a, f->option, f->min, f->max, real_at(c, f)));
 		else {
-			HU_TRY(hu_args_int(a, f->name, (long long)f->min, (long long)f->max, &n));
+			HU_TRY(hu_args_int(a, f->option, (long long)f->min, (long long)f->max, &n));
 			*whole_at(c, f) = (size_t)n;
 		}
 	}
@@ -248,18 +271,27 @@ const char *
 hu_config_given(const hu_args *a)
 {
 	for (int i = 0; i < FIELDS; i++)
-		if (hu_args_has(a, fields[i].name) && hu_args_given(a, fields[i].name) &&
+		if (hu_args_has(a, fields[i].option) && hu_args_given(a, fields[i].option) &&
 			fields[i].at != offsetof(hu_config, backend))
-			return fields[i].name;
+			return fields[i].option;
 	return hu_args_given(a, "policy") ? "policy" : NULL;
 }
 
 hu_status
 hu_config_dataset(const hu_config *c, int dimensions_only, hu_dataset *ds)
 {
-	hu_dataset_options o = { .size = c->size, .channels = c->channels, .classes = c->classes,
-		.length = c->length, .word_pieces = c->word_pieces, .users = c->users, .items = c->items,
-		.train = c->train, .eval = c->eval, .split = c->split, .seed = c->data_seed, .reads = c->row->inputs,
+	hu_dataset_options o = { .size = c->size,
+		.channels = c->channels,
+		.classes = c->classes,
+		.length = c->length,
+		.word_pieces = c->word_pieces,
+		.users = c->users,
+		.items = c->items,
+		.train = c->train,
+		.eval = c->eval,
+		.split = c->split,
+		.seed = c->data_seed,
+		.reads = c->row->inputs,
 		.dimensions_only = dimensions_only };
 
 	HU_TRY(hu_dataset_open(ds, c->data, &o));
@@ -286,7 +318,10 @@ hu_config_is_masked(const hu_config *c)
 hu_model_sizes
 hu_config_sizes(const hu_config *c, const hu_dataset *ds)
 {
-	return (hu_model_sizes){ .batch = c->batch, .data = ds, .multiplier = c->width,
+	return (hu_model_sizes){
+		.batch = c->batch,
+		.data = ds,
+		.multiplier = c->width,
 #define OPTION(kind, member, name, min, max, argument, def, help) .member = c->member,
 #include "trainer/model/sizes.def"
 #undef OPTION

@@ -209,8 +209,11 @@ hu_config_settle(hu_config *c)
 				c->row->name, c->row->inputs);
 		c->data = hu_xstrdup(data);
 	}
-	if (!c->optimizer)
-		c->optimizer = hu_xstrdup(c->row->optimizer);
+	if (!c->optimizer || *c->optimizer == ':') { /* keys alone are of the model's own */
+		char *own = hu_xprintf("%s%s", c->row->optimizer, c->optimizer ? c->optimizer : "");
+		free(c->optimizer);
+		c->optimizer = own;
+	}
 	HU_TRY(hu_optim_parse(c->optimizer, &c->optim));
 	if (isnan(c->lr))
 		c->lr = strcmp(c->optim.row->name, c->row->optimizer) ? c->optim.row->lr : c->row->lr;
@@ -237,7 +240,7 @@ hu_config_settle(hu_config *c)
 	c->optim.no_decay = c->no_decay;
 	if (c->optim.clip_norm > 0 && c->optim.clip_value > 0)
 		return hu_fail(HU_EINVAL,
-			"--clip-value %g: gradients are clipped by value or by norm; leave out --clip-norm",
+			"--optimizer clip_value=%g: gradients are clipped by value or by norm; leave out clip_norm",
 			c->clip_value);
 	c->optim.ema = isnan(c->ema) ? 0 : c->ema;
 	if (c->ignore_index && !(hu_parse_real(c->ignore_index, &index) && index >= 0 && index == floor(index)))

@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
+#include "lib/base/console/spec.h"
 #include "lib/base/str.h"
 #include "lib/program/backend.h"
 
@@ -37,7 +38,7 @@ decays(const void *of)
 {
 	const hu_config *c = of;
 
-	return c->weight_decay != 0 || !hu_word_in(c->optim.row->reads, "weight-decay");
+	return c->weight_decay != 0 || !hu_word_in(c->optim.row->reads, "weight_decay");
 }
 
 static int
@@ -68,17 +69,15 @@ is_over_ranks(const void *of)
 	return ((const hu_config *)of)->over_ranks.ranks > 0;
 }
 
-static const hu_opt_need needs[] = {
-	{ "all-reduce-divide", is_over_ranks, "where no --all-reduce names ranks" },
+static const hu_opt_need needs[] = { { "all-reduce-divide", is_over_ranks, "where no --all-reduce names ranks" },
 	{ "label-smoothing", is_entropy, "beside --loss dice, squares or nt-xent" },
 	{ "ignore-index", has_labels, "beside --loss nt-xent, which reads no labels" },
 	{ "temperature", compares_views, "without --loss nt-xent" },
-	{ "no-decay", decays, "where no weight decays (--weight-decay 0)" },
+	{ "optimizer:no_decay", decays, "where no weight decays (weight_decay=0)" },
 	{ "trace trace-cap", records, "where no step is recorded (--trace-steps none)" },
 	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },
 	{ "init-scale", rule_has_no_number, "beside --loss-scale static:S, which says the scale" },
-	{ NULL, NULL, NULL }
-};
+	{ NULL, NULL, NULL } };
 
 static hu_opt_reader
 model(int i)
@@ -126,6 +125,65 @@ backend(int i)
 	return b ? (hu_opt_reader){ b->name, b->reads } : (hu_opt_reader){ NULL, NULL };
 }
 
+static const struct kind {
+	const char *option;
+	hu_opt_reader (*at)(int i);
+} kinds[] = { { "model", model }, { "optimizer", optimizer }, { "schedule", schedule }, { "loss-scale", scaler },
+	{ "data", dataset } };
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Returns 1 where a row of the kind reads the key, and no other's word is asked for. */
+static int
+reads_key(hu_opt_reader (*at)(int i), const char *row, const char *key)
+{
+	hu_opt_reader r;
+
+	for (int i = 0; (r = at(i)).name; i++)
+		if ((!row || !strcmp(r.name, row)) && hu_word_in(r.reads, key))
+			return 1;
+	return 0;
+}
+
+static const struct kind *kind_asked;
+static const char *row_asked;
+
+static int
+is_of_row(const char *name)
+{
+	const char *key = strchr(name, ':') + 1;
+	char bare[64];
+
+	snprintf(bare, sizeof bare, "%.*s", (int)strcspn(key, "="), key);
+	return reads_key(kind_asked->at, row_asked, bare) || !reads_key(kind_asked->at, NULL, bare);
+}
+
+hu_status
+hu_idle_keys(const char *option, const char *row, int (**reads)(const char *name))
+{
+	hu_opt_reader r;
+
+	kind_asked = NULL;
+	for (int i = 0; i < KINDS; i++)
+		if (!strcmp(kinds[i].option, option))
+			kind_asked = &kinds[i];
+	row_asked = row;
+	*reads = is_of_row;
+	for (int i = 0; kind_asked && (r = kind_asked->at(i)).name; i++)
+		if (!strcmp(r.name, row))
+			return HU_OK;
+	return hu_fail(HU_EINVAL, "help: --%s has no '%s'", hu_shown(option), hu_shown(row));
+}
+
+/* The rows of a kind name their own keys without the kind. */
+static char *
+unread(const char *kind, hu_opt_reader (*at)(int i), const char *chosen, const char *option)
+{
+	size_t n = strlen(kind) - 2;
+
+	return hu_unread(kind, at, chosen, !strncmp(option, kind + 2, n) && option[n] == ':' ? option + n + 1 : option);
+}
+
 char *
 hu_config_idle(const hu_config *c, const char *option)
 {
@@ -134,16 +192,16 @@ hu_config_idle(const hu_config *c, const char *option)
 
 	snprintf(data, sizeof data, "%.*s", (int)strcspn(c->data, ":"), c->data);
 	if (!how)
-		how = hu_unread("--model", model, c->row->name, option);
+		how = unread("--model", model, c->row->name, option);
 	if (!how)
-		how = hu_unread("--optimizer", optimizer, c->optim.row->name, option);
+		how = unread("--optimizer", optimizer, c->optim.row->name, option);
 	if (!how)
-		how = hu_unread("--schedule", schedule, hu_schedule_at((int)c->optim.schedule.rule)->name, option);
+		how = unread("--schedule", schedule, hu_schedule_at((int)c->optim.schedule.rule)->name, option);
 	if (!how)
-		how = hu_unread("--loss-scale", scaler, c->scaling.rule.name, option);
+		how = unread("--loss-scale", scaler, c->scaling.rule.name, option);
 	if (!how)
-		how = hu_unread("--data", dataset, data, option);
-	return how || !c->backend ? how : hu_unread("--backend", backend, c->backend, option);
+		how = unread("--data", dataset, data, option);
+	return how || !c->backend ? how : unread("--backend", backend, c->backend, option);
 }
 
 void
@@ -195,7 +253,10 @@ hu_idle_refuse(const hu_args *a, const hu_config *c)
 }
 
 /* The tensors of several programs, one program's after another's. */
-typedef struct programs { const hu_program *const *p; int n; } programs;
+typedef struct programs {
+	const hu_program *const *p;
+	int n;
+} programs;
 
 static const hu_info *
 info_of(const programs *all, size_t i)
@@ -229,21 +290,25 @@ unmatched(const char *option, const char *patterns, programs all)
 
 	for (int k = 0; k < all.n; k++)
 		n += (size_t)all.p[k]->nt;
-	return hu_str_unmatched(patterns, strcmp(option, "no-decay") ? tensor : parameter, &all, n);
+	return hu_str_unmatched(patterns, strcmp(option, "optimizer:no_decay") ? tensor : parameter, &all, n);
 }
 
 static hu_status
 fit(const char *option, const char *patterns, programs all)
 {
 	char *idle = patterns ? unmatched(option, patterns, all) : NULL;
+	hu_str row;
 
 	if (!idle)
 		return HU_OK;
+	hu_str_init(&row);
+	hu_spec_say(&row, option);
 	hu_fail(HU_EINVAL,
-		"--%s has no effect by the pattern '%s': no %s of %s has such a name; `halfulp plan --program` lists "
+		"%s has no effect by the pattern '%s': no %s of %s has such a name; `halfulp plan --program` lists "
 		"them",
-		option, hu_shown(idle), strcmp(option, "no-decay") ? "tensor" : "parameter",
+		row.s, hu_shown(idle), strcmp(option, "optimizer:no_decay") ? "tensor" : "parameter",
 		all.n > 1 ? "these policies' programs" : "this program");
+	hu_str_release(&row);
 	free(idle);
 	return HU_EINVAL;
 }
@@ -253,7 +318,7 @@ hu_idle_patterns_among(const hu_config *c, const hu_program *const *train, int n
 {
 	programs all = { train, n };
 
-	HU_TRY(fit("no-decay", c->no_decay, all));
+	HU_TRY(fit("optimizer:no_decay", c->no_decay, all));
 	if (c->trace_steps && strcmp(c->trace_steps, "none"))
 		HU_TRY(fit("trace", c->trace, all));
 	return fit("count", c->count, all);

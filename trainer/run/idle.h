@@ -10,6 +10,10 @@
    text. */
 char *hu_config_idle(const hu_config *c, const char *option);
 
+/* Sets *reads to a function that tells of a key, by its name in the option table, whether the row of the option's kind
+   reads it: "optimizer", "adamw". HU_EINVAL where there is no such row. */
+hu_status hu_idle_keys(const char *option, const char *row, int (**reads)(const char *name));
+
 /* For each option on the line: why it had no effect in the trainings so far; NULL where it had one. */
 typedef struct hu_idle { const hu_args *a; char **why; int *used; } hu_idle;
 
@@ -22,7 +26,7 @@ hu_status hu_idle_end(hu_idle *i);
 /* All three at once, for a single training by c. */
 hu_status hu_idle_refuse(const hu_args *a, const hu_config *c);
 
-/* Returns HU_EINVAL where a pattern of c's --no-decay fits no parameter of `train`, c's training program, or one of
+/* Returns HU_EINVAL where a pattern of c's no_decay fits no parameter of `train`, c's training program, or one of
    --trace or --count none of its tensors: it is misspelt, or meant for another model, and changes nothing. The reason
    names it. A run that is resumed or verified is not asked: its command line was accepted once. */
 hu_status hu_idle_patterns(const hu_config *c, const hu_program *train);

@@ -37,9 +37,7 @@ const char hu_options_optimizer[] = "optimizer that turns gradients into updates
 #define OPTIM(id, lr, momentum, wd, casts, reads, summary) " " #id
 #include "trainer/optim/optims.def"
 #undef OPTIM
-"; keys may follow, as in adamw:update=sr,state=bf16: "
-"update=rne, sr (stochastic rounding of weights and moments) or kahan (compensated weights), "
-"state=FORMAT of moments and averages, constants=double or variable (adam), iterate=FORMAT (muon)"
+", with its keys, as in adamw:beta2=0.95,state=bf16"
 " [the model's"
 #define MODEL(id, optimizer, lr, batch, inputs, options, summary) ", " #id ": " optimizer
 #include "trainer/model/models.def"
@@ -80,5 +78,6 @@ const char hu_options_loss_scale[] = "dynamic (which is the rule pytorch), stati
 
 const char hu_options_model_names[] = ""
 #define OPTION(kind, member, name, min, max, argument, def, help) name " "
+#define WORD(option, argument, def, help) option " "
 #include "trainer/run/options_model.def"
 ;

@@ -3,6 +3,7 @@
 #include "lib/base/console/opt.h"
 
 #include "lib/base/console/addition.h"
+#include "lib/base/console/spec.h"
 #include "lib/base/terminal/fitted.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/terminal/pager.h"
@@ -52,6 +53,32 @@ print_wrapped(const char *text, size_t indent)
 	}
 }
 
+/* Prints a row of the table behind what is written on the line. */
+static void
+print_row(const hu_opt *o, const char *left)
+{
+	size_t column = 29, n = strlen(left);
+	char *all = o->def ? hu_xprintf("%s [%s]", o->help, o->def) : hu_xstrdup(o->help);
+
+	printf("%-*s ", (int)column - 1, left);
+	print_wrapped(all, n > column - 1 ? n + 1 : column);
+	putchar('\n');
+	free(all);
+}
+
+void
+hu_command_help_keys(const hu_opt *opts, const char *option, int (*reads)(const char *row))
+{
+	char left[96];
+
+	for (const hu_opt *o = opts; o->name; o++) {
+		if (!hu_spec_is_key_of(o, option) || (reads && !reads(o->name)))
+			continue;
+		snprintf(left, sizeof left, "    %s%s%s", hu_spec_key(o), o->arg ? "=" : "", o->arg ? o->arg : "");
+		print_row(o, left);
+	}
+}
+
 void
 hu_command_help(const hu_command *c)
 {
@@ -59,14 +86,14 @@ hu_command_help(const hu_command *c)
 	if (c->details)
 		printf("\n%s\n", c->details);
 	printf("\noptions:\n");
-	for (const hu_opt *o = hu_command_opts(c); o->name; o++) {
+	const hu_opt *opts = hu_command_opts(c);
+	for (const hu_opt *o = opts; o->name; o++) {
 		char left[64];
-		snprintf(left, sizeof left, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-		char *all = o->def ? hu_xprintf("%s [%s]", o->help, o->def) : hu_xstrdup(o->help);
-		printf("  %-26s ", left);
-		print_wrapped(all, strlen(left) > 26 ? strlen(left) + 3 : 29);
-		putchar('\n');
-		free(all);
+		if (hu_spec_is_key(o))
+			continue;
+		snprintf(left, sizeof left, "  --%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+		print_row(o, left);
+		hu_command_help_keys(opts, o->name, NULL);
 	}
 	printf("  %-26s ", "--max-memory SIZE");
 	print_wrapped(

@@ -3,6 +3,7 @@
 #include "lib/base/console/opt.h"
 
 #include "lib/base/console/show.h"
+#include "lib/base/console/spec.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 
@@ -88,7 +89,7 @@ unknown(const hu_opt *opts, int n, const char *word)
 
 	bare[strcspn(bare, "=")] = 0;
 	for (int i = 0; i < n; i++)
-		names[i] = opts[i].name;
+		names[i] = hu_spec_is_key(&opts[i]) ? "" : opts[i].name;
 	const char *near = hu_nearest(bare, names, (size_t)n);
 	if (near)
 		hu_fail(HU_EINVAL, "unknown or ambiguous option '%s'; did you mean --%s?", word, near);
@@ -102,7 +103,7 @@ unknown(const hu_opt *opts, int n, const char *word)
 hu_status
 hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 {
-	int n = count(opts), out = -1, c, at = 0, cap = 0;
+	int n = count(opts), out = -1, c, at = 0, cap = 0, k = 0;
 	struct option *lo = hu_xcalloc((size_t)n + 3, sizeof *lo);
 
 	memset(a, 0, sizeof *a);
@@ -110,18 +111,25 @@ hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 	a->value = hu_xcalloc((size_t)n + 1, sizeof *a->value);
 	a->given = hu_xcalloc((size_t)n + 1, sizeof *a->given);
 	for (int i = 0; i < n; i++) {
-		lo[i] = (struct option){ opts[i].name, opts[i].arg ? required_argument : no_argument, NULL, 256 + i };
+		if (!hu_spec_is_key(&opts[i]))
+			lo[k++] = (struct option){ opts[i].name, opts[i].arg ? required_argument : no_argument, NULL,
+				256 + i };
 		a->value[i] = (char *)(size_t)opts[i].def;
 		if (!strcmp(opts[i].name, "out"))
 			out = i;
 	}
-	lo[n] = (struct option){ "help", no_argument, NULL, 256 + n };
-	lo[n + 1] = (struct option){ "max-memory", required_argument, NULL, 256 + n + 1 };
+	lo[k++] = (struct option){ "help", no_argument, NULL, 256 + n };
+	lo[k] = (struct option){ "max-memory", required_argument, NULL, 256 + n + 1 };
 	optind = 0;
 	opterr = 0;
 	protect_numbers(argc, argv);
 	for (char *word; word = next_word(argc, argv), (c = getopt_long(argc, argv, ":ho:", lo, &at)) != -1;) {
 		int i = c == 'h' ? n : c == 'o' ? out : c - 256;
+		if (word && !strncmp(word, "--", 2) && hu_spec_misplaced(opts, word) != HU_OK) {
+			restore_numbers(argc, argv);
+			free(lo);
+			return HU_EINVAL;
+		}
 		if (i < 0)
 			c = '?';
 		if (c == ':' || c == '?')
@@ -150,7 +158,7 @@ hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 	restore_numbers(argc, argv);
 	a->rest = argv + optind;
 	a->nrest = argc - optind;
-	return HU_OK;
+	return hu_spec_settle(a);
 }
 
 void
@@ -159,6 +167,9 @@ hu_args_release(hu_args *a)
 	free(a->value);
 	free(a->given);
 	free(a->each);
+	for (int i = 0; i < a->nown; i++)
+		free(a->own[i]);
+	free(a->own);
 	memset(a, 0, sizeof *a);
 }
 
@@ -216,19 +227,34 @@ hu_args_line(const hu_args *a, const char *name)
 	return b.s;
 }
 
+/* Says that the option or key lacks a value, or that the value is not one of `needed`. */
+static hu_status
+wrong(const char *name, const char *value, const char *needed)
+{
+	hu_str row;
+
+	hu_str_init(&row);
+	hu_spec_say(&row, name);
+	if (value)
+		hu_fail(HU_EINVAL, "%s%s%s: %s is needed", row.s, strchr(name, ':') ? "" : " ", value, needed);
+	else
+		hu_fail(HU_EINVAL, "%s is needed", row.s);
+	hu_str_release(&row);
+	return HU_EINVAL;
+}
+
 hu_status
 hu_args_int(const hu_args *a, const char *name, long long min, long long max, long long *out)
 {
 	const char *s = hu_args_text(a, name);
-	char *end;
+	char *end, needed[80];
 
 	if (!s)
-		return hu_fail(HU_EINVAL, "--%s is needed", name);
+		return wrong(name, NULL, NULL);
 	errno = 0;
 	*out = strtoll(s, &end, 0);
-	if (end == s || *end || errno || *out < min || *out > max)
-		return hu_fail(HU_EINVAL, "--%s %s: an integer from %lld to %lld is needed", name, s, min, max);
-	return HU_OK;
+	snprintf(needed, sizeof needed, "an integer from %lld to %lld", min, max);
+	return end == s || *end || errno || *out < min || *out > max ? wrong(name, s, needed) : HU_OK;
 }
 
 int
@@ -249,10 +275,10 @@ hu_status
 hu_args_real(const hu_args *a, const char *name, double min, double max, double *out)
 {
 	const char *s = hu_args_text(a, name);
+	char needed[80];
 
 	if (!s)
-		return hu_fail(HU_EINVAL, "--%s is needed", name);
-	if (!hu_parse_real(s, out) || !(*out >= min && *out <= max))
-		return hu_fail(HU_EINVAL, "--%s %s: a number from %g to %g is needed", name, s, min, max);
-	return HU_OK;
+		return wrong(name, NULL, NULL);
+	snprintf(needed, sizeof needed, "a number from %g to %g", min, max);
+	return !hu_parse_real(s, out) || !(*out >= min && *out <= max) ? wrong(name, s, needed) : HU_OK;
 }

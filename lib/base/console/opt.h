@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 typedef struct hu_opt {
-	const char *name; /* without the dashes; NULL ends the table */
+	const char *name; /* without the dashes, or OPTION:KEY of a key (spec.h); NULL ends the table */
 	const char *arg;  /* its value as --help calls it ("N", "FILE"); NULL for a switch */
 	const char *def;  /* the default as text; NULL: none */
 	const char *help; /* one line */
@@ -27,12 +27,14 @@ typedef struct hu_args {
 	int neach;
 	char **rest; /* positional arguments */
 	int nrest;
+	char **own; /* values that were made while the line was read (spec.h) */
+	int nown;
 	const char *max_memory; /* the value of --max-memory, which every command knows; NULL: not given */
 } hu_args;
 
 /* Parses argv[1..], whose order may change. Returns HU_EINVAL where an option is unknown, with the nearest known
-   name in the reason, or lacks its value. Every command knows --help (hu_args_help) and --max-memory. The strings stay
-   argv's. */
+   name in the reason, or lacks its value. Keys of options that have some (spec.h) are read too. Every command knows
+   --help (hu_args_help) and --max-memory. The strings stay argv's. */
 hu_status hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv);
 void hu_args_release(hu_args *a);
 int hu_args_help(const hu_args *a); /* 1 where --help was given */
@@ -74,6 +76,8 @@ int hu_command_main(const hu_command *c, int argc, char **argv);
 int hu_command_within(const hu_command *c, int argc, char **argv);
 /* Prints the command's help on standard output. */
 void hu_command_help(const hu_command *c);
+/* Prints the lines of the option's keys, where reads is not NULL of those alone whose name OPTION:KEY it accepts. */
+void hu_command_help_keys(const hu_opt *opts, const char *option, int (*reads)(const char *row));
 
 /* Prints "halfulp NAME: reason" on standard error, with the running command's name and hu_reason's text. Returns the
    exit code for st. */

@@ -2,6 +2,7 @@
    Looks up which options have no effect, and says why. */
 #include "lib/base/console/opt_need.h"
 
+#include "lib/base/console/spec.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 
@@ -54,7 +55,13 @@ hu_unread(const char *kind, hu_opt_reader (*at)(int i), const char *chosen, cons
 hu_status
 hu_refuse(const char *option, const char *why)
 {
-	return hu_fail(HU_EINVAL, "--%s has no effect %s; leave it out", option, why);
+	hu_str row;
+
+	hu_str_init(&row);
+	hu_spec_say(&row, option);
+	hu_fail(HU_EINVAL, "%s has no effect %s; leave it out", row.s, why);
+	hu_str_release(&row);
+	return HU_EINVAL;
 }
 
 hu_status

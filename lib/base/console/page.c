@@ -2,6 +2,8 @@
 #include "lib/base/console/page.h"
 
 #include "lib/base/console/addition.h"
+#include "lib/base/console/show.h"
+#include "lib/base/console/spec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +21,23 @@ hu_page_print(const hu_command *c)
 		return;
 	}
 	for (const hu_opt *o = hu_command_opts(c); o->name; o++)
-		n++;
+		n += !hu_spec_is_key(o);
 	fputs(p->text, stdout);
 	printf("All %d options, and what they mean: halfulp help %s --all.\n", n, c->name);
+}
+
+hu_status
+hu_page_option(const hu_command *c, const char *option, int (*reads)(const char *row))
+{
+	const hu_opt *opts = hu_command_opts(c), *o = opts;
+
+	while (o->name && (hu_spec_is_key(o) || strcmp(o->name, option)))
+		o++;
+	if (!o->name)
+		return hu_fail(HU_EINVAL, "help %s %s: %s has no option --%s; halfulp help %s --all lists them",
+			c->name, hu_shown(option), c->name, hu_shown(option), c->name);
+	printf("--%s%s%s: %s", o->name, o->arg ? " " : "", o->arg ? o->arg : "", o->help);
+	printf(o->def ? " [%s]\n" : "\n", o->def);
+	hu_command_help_keys(opts, option, reads);
+	return HU_OK;
 }

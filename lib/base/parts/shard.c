@@ -84,7 +84,7 @@ hu_parts_options(char **text, const hu_args *a, const char *except, hu_status (*
 	hu_str_init(&s);
 	for (int k = 0; a->opts[k].name; k++) {
 		const hu_opt *o = &a->opts[k];
-		for (int i = 0; i < a->neach && a->given[k] && !hu_word_in(except, o->name); i++) {
+		for (int i = 0; i < a->neach && !hu_word_in(except, o->name); i++) {
 			if (a->each[i].opt != k || st != HU_OK)
 				continue;
 			hu_str_addf(&s, "%s--%s%s", s.len ? " " : "", o->name, o->arg ? "=" : "");

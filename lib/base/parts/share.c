@@ -2,7 +2,7 @@
 #include "lib/base/console/show_json.h"
 #include "lib/base/parts/share.h"
 
-#include "lib/base/console/ended.h"
+#include "lib/base/guard/ended.h"
 #include "lib/base/console/excerpts.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"

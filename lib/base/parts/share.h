@@ -75,7 +75,7 @@ void hu_sharing_add(hu_sharing *s, int i, double seconds, const char *found);
 hu_status hu_sharing_study(hu_sharing *s, int i);
 /* Saves the part; without `now` only where the last time is a while ago. */
 hu_status hu_sharing_keep(hu_sharing *s, int now);
-/* Has the process say, where a signal ends it, which file or folder keeps what was found (lib/base/console/ended.h);
+/* Has the process say, where a signal ends it, which file or folder keeps what was found (lib/base/guard/ended.h);
    for whoever has something there. */
 void hu_sharing_promise(const hu_sharing *s);
 /* In share_ranks.c, for share.c. The other ranks wait, asleep, until rank 0 calls it too. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    What a process has found of a shared work: its units, and the part that keeps them. */
-#include "lib/base/console/ended.h"
+#include "lib/base/guard/ended.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"

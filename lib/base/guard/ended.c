@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/base/console/ended.h"
+#include "lib/base/guard/ended.h"
 
 #include <signal.h>
 #include <stdatomic.h>
