@@ -265,7 +265,8 @@ next_choice(hu_network *n, size_t *at, const int *first)
 	return 0;
 }
 
-/* Tries one choice after another. Sets *why, which the caller frees, to why the first one is wrong where all are. */
+/* Tries one choice after another. Where all are wrong, sets *why, which the caller frees, to why the first one is, and
+   returns the failure that this was, if it was one. */
 static hu_status
 try_choices(hu_network *n, const int *first, char **why)
 {
@@ -273,6 +274,7 @@ try_choices(hu_network *n, const int *first, char **why)
 	hu_status st = HU_OK;
 
 	*why = try_axes(n, &st);
+	hu_status is = st;
 	for (int more = *why != NULL; more && (more = next_choice(n, &at, first));) {
 		n->batch = batch;
 		char *now = try_axes(n, &st);
@@ -286,7 +288,7 @@ try_choices(hu_network *n, const int *first, char **why)
 	if (!*why)
 		return st;
 	n->batch = batch;
-	return HU_OK;
+	return is;
 }
 
 hu_status
@@ -304,7 +306,7 @@ hu_network_batching(hu_network *n, int asked)
 	if (!why)
 		return st;
 	if (hu_samples_fixed(&n->s))
-		st = hu_fail(HU_EFILE, "%s", why);
+		st = hu_fail(st == HU_OK ? HU_EFILE : st, "%s", why);
 	else if (n->batch > 1)
 		return one_by_one(n, why, asked);
 	else

@@ -1,17 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Attributes of the node at hand, and lists that are attributes or inputs. */
+   Attributes of the node at hand, and lists that are attributes or inputs. An attribute that no code looks at would be
+   left out in silence, and so it is refused. */
 #include "lib/import/importing.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* Attributes that change no value here, of an operator or, where that is "", of all. */
+static const struct {
+	const char *op, *name;
+} unread[] = {
+#define UNREAD(op, name) { op, #name },
+#include "lib/import/unread.def"
+#undef UNREAD
+};
+
+static int
+changes_nothing(const char *op, const char *name)
+{
+	for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
+		if (!strcmp(unread[i].name, name) && (!*unread[i].op || !strcmp(unread[i].op, op)))
+			return 1;
+	return 0;
+}
+
+void
+hu_import_all_read(hu_importing *c)
+{
+	const hu_onnx_node *x = c->own;
+
+	for (size_t i = 0; i < x->nattr && c->st == HU_OK; i++)
+		if (!c->asked[i] && !changes_nothing(x->op, x->attr[i].name))
+			hu_import_fail(c, HU_EUNABLE,
+				"its attribute '%.60s' is not known here, so that what the node computes is not known "
+				"either; remove it if it has no effect",
+				x->attr[i].name);
+}
+
+/* The code at hand looks at attribute A, perhaps of a node that stands for the graph's own: names are shared then. */
+static void
+mark(hu_importing *c, const hu_onnx_attr *a)
+{
+	for (size_t i = 0; c->own && c->asked && i < c->own->nattr; i++)
+		if (c->own->attr[i].name == a->name)
+			c->asked[i] = 1;
+}
 
 const hu_onnx_attr *
 hu_import_attr(hu_importing *c, const char *name)
 {
-	const hu_onnx_attr *a = hu_onnx_attr_find(c->node, name);
+	const hu_onnx_attr *a = c->node ? hu_onnx_attr_find(c->node, name) : NULL;
 
+	if (a)
+		mark(c, a);
 	if (a && *a->ref)
 		return c->scope->caller ? hu_onnx_attr_find(c->scope->caller, a->ref) : NULL;
 	return a;
+}
+
+/* Fails where A, which must hold a KIND, holds another one. */
+static int
+holds(hu_importing *c, const hu_onnx_attr *a, int yes, const char *kind)
+{
+	if (a && !yes)
+		hu_import_fail(c, HU_EFILE, "its attribute '%.60s' is no %s", a->name, kind);
+	return a && yes;
 }
 
 int64_t
@@ -19,7 +72,7 @@ hu_import_int(hu_importing *c, const char *name, int64_t otherwise)
 {
 	const hu_onnx_attr *a = hu_import_attr(c, name);
 
-	return a && a->has_i ? a->i : otherwise;
+	return holds(c, a, a && a->has_i, "whole number") ? a->i : otherwise;
 }
 
 double
@@ -27,7 +80,7 @@ hu_import_real(hu_importing *c, const char *name, double otherwise)
 {
 	const hu_onnx_attr *a = hu_import_attr(c, name);
 
-	return a && a->has_f ? a->f : otherwise;
+	return holds(c, a, a && a->has_f, "real number") ? a->f : otherwise;
 }
 
 const char *
@@ -35,7 +88,7 @@ hu_import_text(hu_importing *c, const char *name, const char *otherwise)
 {
 	const hu_onnx_attr *a = hu_import_attr(c, name);
 
-	return a && a->s ? a->s : otherwise;
+	return holds(c, a, a && a->s, "text") ? a->s : otherwise;
 }
 
 int

@@ -40,6 +40,7 @@ hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, siz
 			to->last = in[i]->last;
 			to->raw = in[i]->raw;
 			to->is_cast = in[i]->is_cast;
+			to->list = in[i]->list;
 		}
 	}
 	c->scope = &inner;
@@ -112,6 +113,7 @@ branch(hu_importing *c)
 	const hu_onnx_attr *then = hu_import_attr(c, "then_branch"), *otherwise = hu_import_attr(c, "else_branch");
 	hu_value *v = hu_import_in(c, 0);
 
+	hu_import_all_read(c);
 	if (!v || !then || !otherwise || !then->ngraphs || !otherwise->ngraphs || v->n != 1) {
 		hu_import_fail(c, HU_EFILE, "it needs a condition, which is one truth value, and two branches");
 		return;
@@ -131,7 +133,9 @@ one(hu_importing *c, const hu_onnx_node *x)
 {
 	const hu_onnx_function *f = hu_onnx_function_of(c->m, x);
 	hu_node_import *code = hu_import_of(c->m, x);
+	char *outer = c->asked;
 
+	c->asked = hu_xcalloc(x->nattr + 1, 1);
 	c->node = c->own = x;
 	c->calls = 0;
 	c->nattr = 0;
@@ -145,6 +149,7 @@ one(hu_importing *c, const hu_onnx_node *x)
 		branch(c);
 	else if (code && !hu_import_empty(c)) {
 		code(c);
+		hu_import_all_read(c);
 		hu_typing_outputs(c, hu_onnx_arithmetic(c->m, x));
 	} else if (code)
 		;
@@ -153,9 +158,11 @@ one(hu_importing *c, const hu_onnx_node *x)
 	for (size_t i = 0; i < x->nout && c->st == HU_OK; i++)
 		if (*x->out[i]) {
 			hu_value *v = hu_import_find(c, x->out[i]);
-			if (!i && (!v || (v->plain < 0 && v->last < 0)))
+			if (!i && (!v || (v->plain < 0 && v->last < 0 && !v->list)))
 				hu_import_fail(c, HU_EUNABLE, "nothing computes its output '%.120s'", x->out[i]);
 		}
+	free(c->asked);
+	c->asked = outer;
 }
 
 static void
@@ -235,6 +242,10 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 	free(c.made);
 	free(c.half);
 	free(c.chooses);
+	for (hu_sequence *next, *l = c.sequences; l; l = next) {
+		next = l->next;
+		free(l);
+	}
 	json_decref(c.layers);
 	hu_program_free(c.p);
 	hu_import_scope_release(&top);

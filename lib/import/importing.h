@@ -20,8 +20,16 @@ typedef struct hu_value {
 	   a Cast of the file made it. */
 	int raw, is_cast;
 	struct hu_value *half,
-		*wider_of; /* wider_of: the narrow value that a Cast of the file made wider as this one */
+		*wider_of;              /* wider_of: the narrow value that a Cast of the file made wider as this one */
+	const struct hu_sequence *list; /* of a sequence of tensors, which is none itself */
 } hu_value;
+
+/* A sequence of tensors, whose length and order are known. All of an import are in one list. */
+typedef struct hu_sequence {
+	struct hu_sequence *next;
+	size_t n;
+	hu_value v[];
+} hu_sequence;
 
 /* The names that nodes of one graph see: its own and, in a graph inside a node, those around it. */
 typedef struct hu_scope {
@@ -51,8 +59,10 @@ struct hu_importing {
 	size_t ngiven;
 	hu_typing typing;
 	const hu_onnx_graph *graph; /* that the node at hand stands in */
-	int narrow;                 /* it has met float16 or bfloat16 */
-	char *half;                 /* by tensor id: a constant that the file has in 16 bits */
+	hu_sequence *sequences;
+	char *asked; /* by attribute of `own`: whether its code has looked at it */
+	int narrow;  /* it has met float16 or bfloat16 */
+	char *half;  /* by tensor id: a constant that the file has in 16 bits */
 	size_t nhalf;
 	hu_tensor *constant;       /* by tensor id */
 	const hu_onnx_node **made; /* by call */
@@ -103,6 +113,8 @@ const hu_onnx_attr *hu_import_attr(hu_importing *c, const char *name);
 int64_t hu_import_int(hu_importing *c, const char *name, int64_t otherwise);
 double hu_import_real(hu_importing *c, const char *name, double otherwise);
 const char *hu_import_text(hu_importing *c, const char *name, const char *otherwise);
+/* Fails where the node at hand has an attribute that its code has not looked at, and that is none of unread.def. */
+void hu_import_all_read(hu_importing *c);
 /* types.c. The format that holds elements of ONNX's type here. HU_NO_FORMAT: texts and complex numbers. */
 hu_format_id hu_import_format(hu_importing *c, int type);
 /* Says that the file has constant ID in 16 bits; and whether it has. */
@@ -191,6 +203,8 @@ typedef struct hu_window {
 } hu_window;
 /* window.c. The node's window of KERNEL elements over V; 0, or -1 where it does not fit. */
 int hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t *kernel);
+/* -1 and a failure where the node says another kernel_shape than KERNEL, of N axes, which its weights have. */
+int hu_import_kernel_shape(hu_importing *c, const size_t *kernel, int n);
 void hu_import_window_set(hu_importing *c, const hu_window *w); /* as attributes of the next call */
 int hu_import_image(hu_importing *c, hu_value *v);              /* V as N x H x W x C */
 /* node/volume.c. Of volumes: the products, with channels last, and the pools, of which D gets ONNX's shape. */

@@ -28,8 +28,6 @@ is_another(const hu_onnx_node *x)
 		return 1; /* windows over more than volumes */
 	if (axes && axes->nints > 2 && !strcmp(x->op, "ConvTranspose"))
 		return 1;
-	if (!strcmp(x->op, "BatchNormalization") || !strcmp(x->op, "Dropout"))
-		return hu_onnx_int(x, "training_mode", 0) != 0;
 	return 0;
 }
 

@@ -132,6 +132,10 @@ hu_import_outputs(hu_importing *c, hu_imported *m, const hu_onnx_graph *g)
 	snprintf(c->layer, sizeof c->layer, "output");
 	for (size_t i = 0; i < g->nout && c->st == HU_OK; i++) {
 		hu_value *v = hu_import_find(c, g->out[i].name);
+		if (v && v->list)
+			hu_import_fail(c, HU_EUNABLE,
+				"output '%.120s' is a sequence of tensors; make each tensor an output of the model",
+				v->name);
 		if (!v || (v->plain < 0 && v->last < 0)) {
 			hu_import_fail(c, HU_EUNABLE, "nothing computes the model's output '%.120s'", g->out[i].name);
 			return;

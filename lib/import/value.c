@@ -118,6 +118,7 @@ hu_import_put(hu_importing *c, size_t i, const hu_value *v)
 		to->last = was.last;
 		to->raw = was.raw;
 		to->is_cast = was.is_cast;
+		to->list = was.list;
 	}
 }
 
@@ -155,6 +156,8 @@ hu_import_plain(hu_importing *c, hu_value *v)
 		return -1;
 	if (v->plain >= 0)
 		return v->plain;
+	if (v->list)
+		return hu_import_fail(c, HU_EFILE, "it reads '%.120s', which is a sequence of tensors", v->name);
 	if (v->last < 0)
 		return hu_import_fail(c, HU_EUNABLE, "it reads '%.120s', which nothing computes", v->name);
 	hu_axes x = hu_axes_same(hu_import_shape(v->rank, v->d));

@@ -4,6 +4,17 @@
 
 #include <string.h>
 
+int
+hu_import_kernel_shape(hu_importing *c, const size_t *kernel, int n)
+{
+	const hu_onnx_attr *shape = hu_import_attr(c, "kernel_shape");
+
+	for (int i = 0; i < n && shape; i++)
+		if (shape->nints != (size_t)n || shape->ints[i] != (int64_t)kernel[i])
+			return hu_import_fail(c, HU_EFILE, "its kernel_shape is not that of its weights");
+	return 0;
+}
+
 /* The padding of a window along each of N axes: before[i], after[i]. OUT gets the number of windows. */
 int
 hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t *kernel)
@@ -20,6 +31,8 @@ hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t 
 		(dilations && dilations->nints != (size_t)n))
 		return hu_import_fail(
 			c, HU_EFILE, "its pads, strides or dilations do not fit a window over %d axes", n);
+	if (hu_import_kernel_shape(c, kernel, n) < 0)
+		return -1;
 	for (int i = 0; i < n; i++) {
 		int64_t stride = strides ? strides->ints[i] : 1, dilation = dilations ? dilations->ints[i] : 1,
 			before = pads ? pads->ints[i] : 0, after = pads ? pads->ints[i + n] : 0;

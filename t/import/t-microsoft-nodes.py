@@ -262,4 +262,20 @@ ELSEWHERE = {'DynamicQuantizeLSTM': 't-quantised-lstm.py'}
 tap.none([r for r in rows if r not in of and r not in ELSEWHERE], 'each of %d operators has a case' % len(rows))
 for op in sorted(of):
     tap.none([line for c in of[op] for line in judge(c)], '%s: %d cases are ONNX Runtime\'s' % (op, len(of[op])))
+
+
+def refuses(c):
+    """What is wrong with how the case is refused that has an attribute which no operator has."""
+    c.files()
+    m = onnx.load('m.onnx')
+    m.graph.node[0].attribute.append(helper.make_attribute('drawn_alpha', 3))
+    onnx.save(m, 'm.onnx')
+    got = subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policies', 'float32', '--exact',
+            '0', '--decision', 'none'], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    good = got.returncode == 4 and "attribute 'drawn_alpha'" in got.stderr
+    return [] if good else ['%s: %d %s' % (c.op, got.returncode, got.stderr.strip())]
+
+
+tap.none([line for op in sorted(of) for line in refuses(of[op][0])],
+    'an attribute that no code knows is refused by name')
 tap.finish()

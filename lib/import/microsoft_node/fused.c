@@ -53,6 +53,12 @@ hu_node_simple_norm(hu_importing *c)
 
 	if (!v || !scale)
 		return;
+	if (hu_import_axis(c, (double)hu_import_int(c, "axis", -1), v->rank) != v->rank - 1 ||
+		hu_import_int(c, "stash_type", HU_ONNX_FLOAT) != HU_ONNX_FLOAT) {
+		hu_import_fail(
+			c, HU_EUNABLE, "only rows along the last axis, and statistics of type FLOAT, are possible");
+		return;
+	}
 	hu_inner_begin(&x, c);
 	hu_inner_put(&x, 0, norm(&x, v, scale, NULL, epsilon, 1));
 	hu_inner_end(&x);

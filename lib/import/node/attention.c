@@ -115,7 +115,8 @@ hu_node_attention(hu_importing *c)
 {
 	hu_value *v = hu_import_in(c, 0), *past = hu_import_in(c, 4);
 	heads q, k, w;
-	int64_t mode = hu_import_int(c, "qk_matmul_output_mode", 0);
+	int64_t mode = hu_import_int(c, "qk_matmul_output_mode", 0),
+		precision = hu_import_int(c, "softmax_precision", HU_ONNX_FLOAT);
 	double cap = hu_import_real(c, "softcap", 0);
 
 	if (by_heads(c, v, "q_num_heads", &q) < 0 || by_heads(c, hu_import_in(c, 1), "kv_num_heads", &k) < 0 ||
@@ -125,6 +126,11 @@ hu_node_attention(hu_importing *c)
 	put_past(c, 5, &w);
 	put_out(c, 1, v->type, &k);
 	put_out(c, 2, v->type, &w);
+	if (precision != HU_ONNX_FLOAT && precision != HU_ONNX_DOUBLE && precision != v->type) {
+		hu_import_fail(c, HU_EUNABLE, "its softmax in type %s is not possible; FLOAT is",
+			hu_onnx_type_name((int)precision));
+		return;
+	}
 	if (k.rows != w.rows || k.heads != w.heads || q.heads % k.heads || q.columns != k.columns ||
 		k.batch != q.batch || w.batch != q.batch) {
 		hu_import_fail(c, HU_EFILE, "queries, keys and values do not fit each other");

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 256 }; /* the largest few are at most so many */
+enum {
+	MOST = 1024,      /* the largest few are at most so many */
+	AT_WORK = 1 << 25 /* and so many elements are compared in all */
+};
 
 /* The whole number X in the shape of tensor T. */
 static int
@@ -211,7 +214,7 @@ hu_node_top_k(hu_importing *c)
 {
 	hu_value *v = hu_import_in(c, 0);
 	double list[1];
-	int value[MOST], place[MOST], largest = hu_import_int(c, "largest", 1) != 0;
+	int *value, *place, largest = hu_import_int(c, "largest", 1) != 0;
 	size_t d[HU_RANK];
 
 	if (!v)
@@ -221,11 +224,23 @@ hu_node_top_k(hu_importing *c)
 	else if (hu_import_list(c, NULL, 1, list, 1) != 1)
 		return;
 	int k = hu_import_axis(c, hu_import_int(c, "axis", -1), v->rank), t = hu_import_plain(c, v);
-	if (k < 0 || !(list[0] >= 1 && list[0] <= MOST && list[0] <= (double)v->d[k])) {
-		hu_import_fail(c, HU_EUNABLE, "%g elements; from 1 to %d are possible", list[0], MOST);
+	if (k < 0)
+		return;
+	if (!(list[0] >= 1 && list[0] <= (double)v->d[k])) {
+		hu_import_fail(c, list[0] ? HU_EFILE : HU_EUNABLE, "it wants the largest %g of %zu elements", list[0],
+			v->d[k]);
+		return;
+	}
+	if (list[0] > MOST || list[0] * (double)v->n > AT_WORK) {
+		hu_import_fail(c, HU_EUNABLE,
+			"the largest %g of %zu elements; at most %d, and %d divided by the number of elements, are "
+			"possible",
+			list[0], v->n, MOST, AT_WORK);
 		return;
 	}
 	int n = (int)list[0];
+	value = hu_xcalloc(2 * (size_t)n, sizeof *value);
+	place = value + n;
 	hu_shape s = hu_import_shape(v->rank, v->d);
 	int all = counted(c, s, k, v->d[k]), end = hu_import_number(c, v->type, largest ? -INFINITY : INFINITY);
 	end = hu_import_expand(c, end, s);
@@ -235,8 +250,10 @@ hu_node_top_k(hu_importing *c)
 		if (i + 1 < n)
 			t = hu_import_call(c, "where", t < 0 ? HU_FP32 : c->p->t[t].format, (int[]){ mask, end, t }, 3);
 	}
-	if (c->st != HU_OK)
+	if (c->st != HU_OK) {
+		free(value);
 		return;
+	}
 	memcpy(d, v->d, sizeof d);
 	d[k] = (size_t)n;
 	hu_import_set(c, "axis", k);
@@ -245,6 +262,7 @@ hu_node_top_k(hu_importing *c)
 	int where = hu_import_call(c, "concat", HU_NO_FORMAT, place, n);
 	hu_import_out(c, 0, v->type, v->rank, d)->plain = values;
 	hu_import_out(c, 1, HU_ONNX_INT64, v->rank, d)->plain = where;
+	free(value);
 }
 
 void

@@ -20,6 +20,7 @@ libhalfulp_a_SOURCES += lib/import/node/rnn.c
 libhalfulp_a_SOURCES += lib/import/node/roi.c
 libhalfulp_a_SOURCES += lib/import/node/scatter.c
 libhalfulp_a_SOURCES += lib/import/node/scatter_computed.c
+libhalfulp_a_SOURCES += lib/import/node/sequence.c
 libhalfulp_a_SOURCES += lib/import/node/shape.c
 libhalfulp_a_SOURCES += lib/import/node/trigonometric.c
 libhalfulp_a_SOURCES += lib/import/node/volume.c

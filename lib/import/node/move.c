@@ -138,6 +138,8 @@ hu_node_split(hu_importing *c)
 	}
 	int axis = hu_import_axis(c, hu_import_int(c, "axis", 0), v->rank),
 	    got = axis < 0 ? -1 : hu_import_list(c, c->version < 13 ? "split" : NULL, 1, list, (int)n);
+	if (hu_import_int(c, "num_outputs", (int64_t)n) != (int64_t)n)
+		hu_import_fail(c, HU_EFILE, "its num_outputs is not the number of its outputs");
 	size_t all = axis < 0 ? 0 : v->d[axis], each = (all + n - 1) / n;
 	int last = hu_import_is_last(v), at = !last || axis <= 0 ? axis : axis == 1 ? v->rank - 1 : axis - 1;
 	for (size_t i = 0; i < n && c->st == HU_OK; i++) {

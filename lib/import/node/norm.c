@@ -13,6 +13,18 @@ epsilon(hu_importing *c)
 	return hu_import_real(c, "epsilon", (double)1e-5f);
 }
 
+/* Fails where statistics of V are wanted in another type than float32, in which they are computed, or V's own. */
+static int
+stash(hu_importing *c, const hu_value *v)
+{
+	int64_t type = hu_import_int(c, "stash_type", HU_ONNX_FLOAT);
+
+	if (type == HU_ONNX_FLOAT || (type == v->type && type == HU_ONNX_DOUBLE))
+		return 0;
+	return hu_import_fail(
+		c, HU_EUNABLE, "its statistics in type %s are not possible; FLOAT is", hu_onnx_type_name((int)type));
+}
+
 /* V as rows of N elements. */
 static int
 in_rows(hu_importing *c, hu_value *v, size_t n)
@@ -38,33 +50,6 @@ result(hu_importing *c, const hu_value *v, int t)
 {
 	t = hu_import_flat(c, t, hu_import_shape(v->rank, v->d));
 	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
-}
-
-void
-hu_node_batchnorm(hu_importing *c)
-{
-	hu_value *v = hu_import_in(c, 0), *k;
-	int in[5], last;
-
-	if (!v)
-		return;
-	if (v->rank < 2 || !hu_import_int(c, "spatial", 1)) {
-		hu_import_fail(c, HU_EUNABLE, "only statistics of whole channels are possible");
-		return;
-	}
-	last = v->rank > 2;
-	in[0] = last ? hu_import_last(c, v) : hu_import_plain(c, v);
-	for (int i = 1; i < 5; i++) {
-		if (!(k = hu_import_in(c, (size_t)i))) {
-			hu_import_fail(c, HU_EFILE, "it needs scale, bias, mean and variance");
-			return;
-		}
-		in[i] = hu_import_plain(c, k);
-	}
-	hu_import_set(c, "eps", epsilon(c));
-	int t = hu_import_call(c, "batchnorm_eval", HU_NO_FORMAT, in, 5);
-	hu_value *to = hu_import_out(c, 0, v->type, v->rank, v->d);
-	*(last ? &to->last : &to->plain) = t;
 }
 
 /* N numbers X as a constant. */
@@ -106,6 +91,59 @@ each(hu_importing *c, const char *op, int x, int t)
 	return x < 0 || t < 0 ? -1 : hu_import_call2(c, op, x, hu_import_expand(c, t, c->p->t[x].shape));
 }
 
+/* Statistics of the batch itself, as in training, and as where weights are standardised: each channel of all images
+   less its mean and over its deviation. The means that training keeps for later are not computed. */
+static void
+batchnorm_of_batch(hu_importing *c, hu_value *v, int scale, int bias)
+{
+	size_t images = v->d[0], channels = v->d[1], inner = v->n / images / channels;
+	hu_axes swap = hu_axes_same(hu_shape3(channels, images, inner));
+	hu_shape all = hu_shape3(images, channels, inner), one = hu_shape3(1, channels, 1);
+
+	swap.from[0] = 1;
+	swap.from[1] = 0;
+	int t = hu_import_move(c, hu_import_flat(c, hu_import_plain(c, v), all), &swap);
+	t = normalised(c, hu_import_flat(c, t, hu_shape2(channels, images * inner)), v->type, images * inner, -1, -1);
+	t = hu_import_flat(c, t, swap.s);
+	swap.s = all;
+	t = hu_import_move(c, t, &swap);
+	t = each(c, "mul", t, hu_import_flat(c, scale, one));
+	result(c, v, each(c, "add", t, hu_import_flat(c, bias, one)));
+}
+
+void
+hu_node_batchnorm(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0), *k;
+	int in[5], last;
+
+	if (!v)
+		return;
+	if (v->rank < 2 || !hu_import_int(c, "spatial", 1)) {
+		hu_import_fail(c, HU_EUNABLE, "only statistics of whole channels are possible");
+		return;
+	}
+	/* Before version 14 more outputs than one said so. */
+	int of_batch = c->version < 14 ? c->node->nout > 1 : hu_import_int(c, "training_mode", 0) != 0;
+	last = v->rank > 2 && !of_batch;
+	in[0] = last ? hu_import_last(c, v) : hu_import_plain(c, v);
+	for (int i = 1; i < 5; i++) {
+		if (!(k = hu_import_in(c, (size_t)i))) {
+			hu_import_fail(c, HU_EFILE, "it needs scale, bias, mean and variance");
+			return;
+		}
+		in[i] = hu_import_plain(c, k);
+	}
+	if (of_batch) {
+		batchnorm_of_batch(c, v, in[1], in[2]);
+		return;
+	}
+	hu_import_set(c, "eps", epsilon(c));
+	int t = hu_import_call(c, "batchnorm_eval", HU_NO_FORMAT, in, 5);
+	hu_value *to = hu_import_out(c, 0, v->type, v->rank, v->d);
+	*(last ? &to->last : &to->plain) = t;
+}
+
 /* 1 / sqrt(the mean of X's squares + epsilon) of each row. */
 static int
 inverse(hu_importing *c, int x, int type)
@@ -141,7 +179,7 @@ hu_node_rmsnorm(hu_importing *c)
 	hu_value *v = hu_import_in(c, 0), *scale = hu_import_in(c, 1);
 	int axis;
 
-	if (!v || !scale)
+	if (!v || !scale || stash(c, v) < 0)
 		return;
 	size_t n = row_of(c, v, &axis);
 	if (!n)
@@ -157,7 +195,7 @@ hu_node_groupnorm(hu_importing *c)
 {
 	hu_value *v = hu_import_in(c, 0), *scale = hu_import_in(c, 1), *bias = hu_import_in(c, 2);
 
-	if (!v || !scale || !bias)
+	if (!v || !scale || !bias || stash(c, v) < 0)
 		return;
 	int64_t groups = !strcmp(c->node->op, "GroupNormalization") ? hu_import_int(c, "num_groups", 0)
 								    : (int64_t)(v->rank > 1 ? v->d[1] : 0);
@@ -210,7 +248,7 @@ hu_node_layernorm(hu_importing *c)
 	hu_value *v = hu_import_in(c, 0), *scale = hu_import_in(c, 1), *bias = hu_import_in(c, 2);
 	int axis;
 
-	if (!v || !scale)
+	if (!v || !scale || stash(c, v) < 0)
 		return;
 	size_t n = row_of(c, v, &axis);
 	if (!n || scale->n != n || (bias && bias->n != n)) {

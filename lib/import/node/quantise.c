@@ -105,16 +105,19 @@ hu_node_dequantise(hu_importing *c)
 
 	if (!x || !scale)
 		return;
-	int axis = scale->n == 1 || !x->rank ? 0 : hu_import_axis(c, hu_import_int(c, "axis", 1), x->rank);
+	int at = (int)hu_import_int(c, "axis", 1),
+	    axis = scale->n == 1 || !x->rank ? 0 : hu_import_axis(c, at, x->rank),
+	    type = (int)hu_import_int(c, "output_dtype", 0);
 	int64_t block = hu_import_int(c, "block_size", 0);
-	hu_format_id f = hu_import_format(c, scale->type);
+	type = type ? type : scale->type;
+	hu_format_id f = hu_import_format(c, type);
 	int whole = hu_import_whole(x->type),
 	    t = centred(c, x, whole || (zero && zero->n > 1) ? zero : NULL, axis, block);
 	if (t >= 0 && c->p->t[t].format != f)
 		t = hu_import_call(c, "cast", f, &t, 1);
 	int s = spread(c, scale, x, axis, block);
 	t = marked(c, hu_import_call(c, "mul", f, (int[]){ t, s }, 2), HU_ACTIVATION);
-	hu_import_out(c, 0, scale->type, x->rank, x->d)->plain = t;
+	hu_import_out(c, 0, type, x->rank, x->d)->plain = t;
 }
 
 void
@@ -124,10 +127,16 @@ hu_node_quantise(hu_importing *c)
 
 	if (!x || !scale)
 		return;
-	int axis = scale->n == 1 || !x->rank ? 0 : hu_import_axis(c, hu_import_int(c, "axis", 1), x->rank),
-	    type = zero ? zero->type : (int)hu_import_int(c, "output_dtype", HU_ONNX_UINT8);
-	int64_t block = hu_import_int(c, "block_size", 0);
-	type = type ? type : HU_ONNX_UINT8;
+	int at = (int)hu_import_int(c, "axis", 1),
+	    axis = scale->n == 1 || !x->rank ? 0 : hu_import_axis(c, at, x->rank),
+	    type = (int)hu_import_int(c, "output_dtype", 0), saturates = hu_import_int(c, "saturate", 1) != 0;
+	int64_t block = hu_import_int(c, "block_size", 0), precision = hu_import_int(c, "precision", 0);
+	if (zero && type && type != zero->type)
+		hu_import_fail(c, HU_EFILE, "its output_dtype is not the type of its zero point");
+	if (precision && precision != HU_ONNX_FLOAT && precision != x->type)
+		hu_import_fail(
+			c, HU_EUNABLE, "its division in type %s is not possible", hu_onnx_type_name((int)precision));
+	type = zero ? zero->type : type ? type : HU_ONNX_UINT8;
 	int t = hu_import_plain(c, x), s = spread(c, scale, x, axis, block);
 	t = hu_import_call2(c, "div", t, s);
 	if (hu_import_whole(type)) {
@@ -135,7 +144,7 @@ hu_node_quantise(hu_importing *c)
 		t = codes(c, t, z, type);
 	} else {
 		t = hu_import_call(c, "cast", hu_import_format(c, type), &t, 1);
-		if (t >= 0 && c->p->t[t].producer >= 0 && hu_import_int(c, "saturate", 1))
+		if (t >= 0 && c->p->t[t].producer >= 0 && saturates)
 			c->p->c[c->p->t[t].producer].flags |= HU_SATURATE;
 	}
 	hu_import_out(c, 0, type, x->rank, x->d)->plain = t;

@@ -11,6 +11,7 @@ axes_of(hu_importing *c, const hu_value *v, char *mark)
 	double list[HU_RANK];
 	int since = !strcmp(c->node->op, "ReduceSum") ? 13 : 18,
 	    n = hu_import_list(c, c->version < since ? "axes" : NULL, 1, list, HU_RANK);
+	int none = hu_import_int(c, "noop_with_empty_axes", 0) != 0;
 
 	memset(mark, n <= 0, HU_RANK);
 	for (int i = 0; i < n; i++) {
@@ -19,7 +20,7 @@ axes_of(hu_importing *c, const hu_value *v, char *mark)
 			return -1;
 		mark[axis] = 1;
 	}
-	return n > 0 || !hu_import_int(c, "noop_with_empty_axes", 0);
+	return n > 0 || !none;
 }
 
 /* Tensor T of shape S with the marked axes last, in their order; *KEPT gets the product of the others. */

@@ -13,9 +13,9 @@ enum { LSTM_GATES = 4, GRU_GATES = 3, STEPS = 4096 };
 typedef struct cell {
 	size_t seq, batch, hidden;
 	int gates, dir, reverse;
-	int xw, r, rb; /* X W + b for all steps, the state's weights, and GRU's bias of them */
+	int xw, r, rb;    /* X W + b for all steps, the state's weights, and GRU's bias of them */
 	int coded, scale; /* weights are codes, and those of r have these scales */
-	int peep[3];   /* LSTM's peepholes i, o, f, or -1 */
+	int peep[3];      /* LSTM's peepholes i, o, f, or -1 */
 	const char *act[3];
 } cell;
 
@@ -277,6 +277,10 @@ hu_node_recurrent(hu_importing *c)
 	if (x->rank != 3 || w->rank != 3 || r->rank != 3 || w->d[0] != (size_t)dirs || r->d[0] != (size_t)dirs ||
 		r->d[gates] != (size_t)k.gates * r->d[from] || w->d[gates] != r->d[gates] || w->d[from] != x->d[2]) {
 		hu_import_fail(c, HU_EFILE, "the shapes of its input and weights do not fit");
+		return;
+	}
+	if (hu_import_int(c, "hidden_size", (int64_t)r->d[from]) != (int64_t)r->d[from]) {
+		hu_import_fail(c, HU_EFILE, "its hidden_size is not that of its weights");
 		return;
 	}
 	k.seq = x->d[batch_first];

@@ -14,7 +14,9 @@ hu_node_identity(hu_importing *c)
 {
 	hu_value *v = hu_import_in(c, 0);
 
-	if (v)
+	if (v && v->list)
+		hu_import_put(c, 0, v);
+	else if (v)
 		hu_import_same(c, 0, v, v->rank, v->d);
 }
 
@@ -278,6 +280,8 @@ static void
 to_type(hu_importing *c, hu_value *v, int type)
 {
 	hu_format_id f = hu_import_format(c, type);
+	int saturates = hu_import_int(c, "saturate", 1) != 0;
+	const char *way = hu_import_text(c, "round_mode", "up");
 	int last = hu_import_is_last(v), t = last ? v->last : hu_import_plain(c, v), whole = hu_import_whole(type);
 
 	if (f == HU_NO_FORMAT || t < 0) {
@@ -294,12 +298,10 @@ to_type(hu_importing *c, hu_value *v, int type)
 		t = hu_whole_of(c, t, type);
 	else if (c->p->t[t].format != f || !whole)
 		t = hu_import_call(c, "cast", f, &t, 1);
-	if (t >= 0 && !whole && c->p->t[t].producer >= 0 && hu_import_int(c, "saturate", 1))
+	if (t >= 0 && !whole && c->p->t[t].producer >= 0 && saturates)
 		c->p->c[c->p->t[t].producer].flags |= hu_format_of(f).bits <= 8 ? HU_SATURATE : 0;
-	if (t >= 0 && f == HU_E8M0 && c->p->t[t].producer >= 0) {
-		const char *way = hu_import_text(c, "round_mode", "up");
+	if (t >= 0 && f == HU_E8M0 && c->p->t[t].producer >= 0)
 		c->p->c[c->p->t[t].producer].mode = *way == 'u' ? HU_RU : *way == 'd' ? HU_RD : HU_RNE;
-	}
 	if (t >= 0) /* numbers from here on, which a policy may round, or none any more */
 		c->p->t[t].cls = whole ? HU_OTHER : c->constant[t].data ? HU_WEIGHT : HU_ACTIVATION;
 	if (t >= 0)

@@ -56,6 +56,8 @@ inner(hu_onnx *m, hu_onnx_graph **to, ProtobufCBinaryData *b, const char *where,
 	return hu_onnx_graph_of(m, to, pb, depth + 1);
 }
 
+enum { TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_STRING = 3 }; /* of an attribute, by the format's numbers */
+
 static hu_status
 attribute(hu_onnx *m, hu_onnx_attr *a, Hu__Onnx__Pb__Attribute *pb, const char *node, int depth)
 {
@@ -74,7 +76,10 @@ attribute(hu_onnx *m, hu_onnx_attr *a, Hu__Onnx__Pb__Attribute *pb, const char *
 	if (pb->has_sparse_tensor)
 		return hu_fail(HU_EFILE, "%s: node '%.200s' holds the sparse tensor '%.100s'; only dense ones are read",
 			m->path, node, a->name);
-	if (pb->has_s)
+	/* Writers of the newer syntax leave out a number that is 0, and say only its type. */
+	a->has_f |= pb->type == TYPE_FLOAT;
+	a->has_i |= pb->type == TYPE_INT;
+	if (pb->has_s || pb->type == TYPE_STRING)
 		a->s = bytes(m, &pb->s);
 	a->strings = hu_onnx_own(m, a->nstrings, sizeof *a->strings);
 	for (size_t i = 0; i < a->nstrings; i++)
