@@ -14,6 +14,7 @@ SCRIPT_TESTS += t/trainer/t-compare-table.py
 SCRIPT_TESTS += t/trainer/t-compare.sh
 SCRIPT_TESTS += t/trainer/t-constants.py
 SCRIPT_TESTS += t/trainer/t-contrast.py
+SCRIPT_TESTS += t/trainer/t-delayed.py
 SCRIPT_TESTS += t/trainer/t-doctor.sh
 SCRIPT_TESTS += t/trainer/t-dropout.py
 SCRIPT_TESTS += t/trainer/t-ema.py

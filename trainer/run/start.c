@@ -4,6 +4,7 @@
 #include "lib/base/hash.h"
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
+#include "lib/program/quantise/recipe.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +14,14 @@ fill(hu_tensor *t, double x)
 {
 	for (size_t k = 0; k < t->n; k++)
 		hu_put(t, k, x);
+}
+
+static int
+ends(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n >= m && !strcmp(name + n - m, end);
 }
 
 static void
@@ -41,11 +50,10 @@ hu_start_averaged(const hu_program *p, int i)
 {
 	static const char end[] = "_" HU_OPTIM_EMA;
 	char of[HU_NAME];
-	size_t n = strlen(p->t[i].name), m = sizeof end - 1;
 
-	if (!p->t[i].state || n < m || strcmp(p->t[i].name + n - m, end))
+	if (!p->t[i].state || !ends(p->t[i].name, end))
 		return -1;
-	snprintf(of, sizeof of, "%.*s", (int)(n - m), p->t[i].name);
+	snprintf(of, sizeof of, "%.*s", (int)(strlen(p->t[i].name) + 1 - sizeof end), p->t[i].name);
 	int k = hu_program_find(p, of);
 	return k >= 0 && p->t[k].trainable ? k : -1;
 }
@@ -66,6 +74,8 @@ hu_start_state(hu_tensor *t, const hu_program *p, int i, const hu_config *c)
 		fill(t, 1);
 	else
 		fill(t, 0);
+	if (ends(info->name, HU_RECIPE_SCALE))
+		fill(t, 1);
 	if (!strcmp(info->name, "scaler.scale"))
 		hu_put(t, 0, in_format(t, hu_config_first_scale(c)));
 	if (!strcmp(info->name, "optim.clock")) { /* holds t, beta1^t, beta2^t */

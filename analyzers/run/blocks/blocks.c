@@ -91,13 +91,15 @@ study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out, hu_tsv *s
 	int x = c->in[0], y = c->out[0], plain = before_transform(p, x);
 
 	b->elements = 0;
-	if (!t->t[x].data || !t->t[y].data || !t->t[plain].data)
+	int scale = c->nin > 1 ? c->in[1] : x; /* one that another call found, or that the block's values give */
+	if (!t->t[x].data || !t->t[y].data || !t->t[plain].data || !t->t[scale].data)
 		return HU_OK;
+	HU_TRY(hu_run_trace_need(&t->file, scale));
 	HU_TRY(hu_run_trace_need(&t->file, x));
 	HU_TRY(hu_run_trace_need(&t->file, y));
 	HU_TRY(hu_run_trace_need(&t->file, plain));
 	hu_env env = { (uint64_t)json_integer_value(json_object_get(a->run->manifest, "seed")), (uint32_t)t->step };
-	HU_TRY(hu_block_tally_count(b, c, &t->t[x], &t->t[y], &t->t[plain], &env));
+	HU_TRY(hu_block_tally_count(b, c, &t->t[x], &t->t[y], &t->t[plain], c->nin > 1 ? &t->t[scale] : NULL, &env));
 	rows(out, scales, t->step, c, &p->t[y], b, plain != x);
 	return HU_OK;
 }

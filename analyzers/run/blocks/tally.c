@@ -122,13 +122,15 @@ cast_all(float *to, const hu_block *f, const float *x, const matrix *m, double w
 
 hu_status
 hu_block_tally_count(hu_block_tally *b, const hu_call *c, const hu_tensor *x, const hu_tensor *y,
-	const hu_tensor *plain, const hu_env *env)
+	const hu_tensor *plain, const hu_tensor *scale, const hu_env *env)
 {
 	matrix m = matrix_of(c, x);
 	hu_block f;
 
 	memset(b, 0, sizeof *b);
 	HU_TRY(hu_block_find(hu_attr_text(c, "blocks", ""), &f));
+	if (scale)
+		f.given = (float)hu_get(scale, 0);
 	f.draws = (hu_stream){ env->seed, hu_fnv1a32(c->seed_name), env->step };
 	float *of[4] = { gathered(&m, x), gathered(&m, y), gathered(&m, plain), hu_alloc((x->n + 1) * sizeof(float)) };
 	size_t wide = f.size && f.size < m.columns ? f.size : m.columns, high = f.size ? f.rows : m.rows;

@@ -18,9 +18,10 @@ typedef struct hu_block_tally {
 	long double exact2, error2, dot;
 } hu_block_tally;
 
-/* Counts the call c, a block_cast of x to y. plain is what a Hadamard transform made x of, or x itself. HU_ENOMEM. */
+/* Counts the call c, a block_cast of x to y. plain is what a Hadamard transform made x of, or x itself;
+   scale the call's scale where it is an operand, or NULL. HU_ENOMEM. */
 hu_status hu_block_tally_count(hu_block_tally *b, const hu_call *c, const hu_tensor *x, const hu_tensor *y,
-	const hu_tensor *plain, const hu_env *env);
+	const hu_tensor *plain, const hu_tensor *scale, const hu_env *env);
 /* The exponent of the scale below which a share of the blocks lies, of those whose scale is not 0; NaN: there is none.
  */
 double hu_block_tally_scale(const hu_block_tally *b, double share);

@@ -56,6 +56,7 @@ typedef struct hu_block {
 	float least;     /* a smaller amax counts as this */
 	float headroom;  /* the scale is that of amax times this */
 	float times;     /* elements are quantised from this times their values, and decoded by its inverse */
+	float given;     /* SINGLE: what elements are multiplied by, whatever they are; 0: what the rule finds */
 	hu_stream draws; /* of stochastic rounding */
 } hu_block;
 

@@ -198,6 +198,11 @@ single(const hu_block *b, double m)
 	float most = (float)hu_block_largest(b), x = (float)m, by;
 	hu_block_scale s = { .scale = 1, .by = 1 };
 
+	if (b->given > 0) {
+		s.scale = (double)(1 / b->given);
+		s.by = b->given;
+		return s;
+	}
 	if (hu_isnan(m) && b->inf != HU_BLOCK_INF_ONE) {
 		s.scale = m;
 		return s;

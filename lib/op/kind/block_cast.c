@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    block_cast x: what is left of x in the block format that the attribute blocks names, with its words (block.h). x is a
    matrix of rows of `columns` elements, or of its last axis; blocks run along its rows, with across=1 along its
-   columns. The exact value is x; the bound is what rounding an element may lose. Stochastic rounding of element i draws
-   by the call's stream. The gradient is the straight-through estimate, as fake_quantise has it. */
+   columns. A second operand is the scale: of a format with one scale for all, elements are multiplied by it and the
+   result by its fp32 inverse, whatever the elements are. The exact value is x; the bound is what rounding an element
+   may lose. Stochastic rounding of element i draws by the call's stream. The gradient is the straight-through estimate,
+   as fake_quantise has it. */
 #include "lib/op/element/map.h"
 
 #include "lib/base/hash.h"
@@ -54,11 +56,14 @@ number(const matrix *m, size_t place)
 
 /* Sets up the matrix in fp32, to nearest even where x is wider; the data are the caller's to free. */
 static hu_status
-begin(matrix *m, const hu_call *c, const hu_tensor *x)
+begin(matrix *m, const hu_call *c, hu_tensor *const *in)
 {
+	const hu_tensor *x = in[0];
 	size_t last = hu_attr_count(c, "columns", hu_last(x->shape));
 
 	HU_TRY(format_of(c, &m->b));
+	if (c->nin > 1)
+		m->b.given = (float)hu_get(in[1], 0);
 	m->across = hu_attr_num(c, "across", 0) != 0;
 	m->rows = m->across ? last : last ? x->n / last : 0;
 	m->columns = m->across ? last ? x->n / last : 0 : last;
@@ -77,7 +82,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	hu_format f = hu_format_of(c->fmt.out);
 	matrix m;
 
-	HU_TRY(begin(&m, c, in[0]));
+	HU_TRY(begin(&m, c, in));
 	m.b.draws = (hu_stream){ env->seed, hu_fnv1a32(c->seed_name), env->step };
 	double whole = hu_block_whole(&m.b, m.x, in[0]->n);
 	size_t high = m.b.size ? m.b.rows : m.rows, bands = high ? (m.rows + high - 1) / high : 0;
@@ -88,7 +93,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	for (size_t i = 0; i < in[0]->n; i++)
 		hu_put(out[0], place(&m, i),
 			hu_round_drawn((double)m.x[i], f, c->mode, c->flags, m.b.draws, i + HU_LAST_ROUNDING));
-	hu_performed_operations(3 * in[0]->n);
+	hu_performed_operations((c->nin > 1 ? 2 : 3) * in[0]->n);
 	free(m.x);
 	return HU_OK;
 }
@@ -164,7 +169,7 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	matrix m;
 
 	(void)out;
-	HU_TRY(begin(&m, c, in[0]));
+	HU_TRY(begin(&m, c, in));
 	float *of = hu_alloc((in[0]->n + 1) * sizeof *of);
 	if (!of) {
 		free(m.x);
@@ -202,6 +207,13 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	hu_block b;
 
 	HU_TRY(format_of(c, &b));
+	if (c->nin > 1 && (b.kind != HU_BLOCK_SINGLE || b.size))
+		return hu_fail(HU_EINVAL,
+			"block_cast: blocks=%s: only formats with one scale for all, as fp8tensor, take it as an "
+			"operand",
+			b.name);
+	if (c->nin > 1)
+		HU_TRY(hu_shape_length(c, 1, in[1], 1));
 	size_t columns = hu_attr_count(c, "columns", hu_last(in[0]));
 	if (columns && hu_count(in[0]) % columns)
 		return hu_fail(
@@ -209,13 +221,12 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return hu_shape_settle(c, 0, out, in[0]);
 }
 
-/* A comparison for the block's amax, a product or quotient and a rounding each. */
+/* A comparison for the block's amax, unless the scale is given, a product or quotient and a rounding each. */
 static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
-	(void)c;
 	(void)out;
-	k->flops = 3 * (double)hu_count(in[0]);
+	k->flops = (c->nin > 1 ? 2 : 3) * (double)hu_count(in[0]);
 }
 
 static double
@@ -233,7 +244,7 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_block_cast = {
 	.name = "block_cast", .summary = "rounds to a block format, whose elements share scales, and back", .min_in = 1,
-	.max_in = 1, .nout = 1, .same = "=", .attrs = "blocks across columns", .cls = HU_CLASS_FIXED,
+	.max_in = 2, .nout = 1, .same = "=", .attrs = "blocks across columns", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_NONE,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,

@@ -17,15 +17,24 @@ typedef struct pass {
 	hu_block_recipe recipe;
 	const char *high[2]; /* the first and the last layer with such a product, where they are left as they are */
 	const hu_policy *policy;
+	int trains;  /* the program has gradients: delayed scales move */
 	char *input; /* of each tensor: 1 where a product with weights has it as its first operand */
 } pass;
+
+/* The tensor that casts made t of; t itself where none did. */
+static int
+source_of(const hu_program *p, int t)
+{
+	while (p->t[t].producer >= 0 && p->c[p->t[t].producer].op->role == HU_ROLE_CAST)
+		t = p->c[p->t[t].producer].in[0];
+	return t;
+}
 
 /* Returns 1 for a parameter, or casts of one. */
 static int
 is_weight(const hu_program *p, int t)
 {
-	while (p->t[t].producer >= 0 && p->c[p->t[t].producer].op->role == HU_ROLE_CAST)
-		t = p->c[p->t[t].producer].in[0];
+	t = source_of(p, t);
 	return p->t[t].producer < 0 && (p->t[t].trainable || p->t[t].state);
 }
 
@@ -74,15 +83,62 @@ columns_of(const pass *s, const hu_call *c, int k)
 	return k ? last : hu_attr_num(c, "ta", 0) == 0 ? terms : terms ? hu_count(a) / terms : 0;
 }
 
+/* Returns the delayed scale of tensor t in a block format, of which other casts of t have it too; a new state
+   NAME_fp8_scale with its history, and in a training the call that moves both. NAME is the tensor's, or where the
+   tensor is the first operand of a product the product's weight's with _x: evaluation, too, has those. */
 static int
-apply(pass *s, const hu_call *c, const char *op, int in, const char *word, hu_format_id f, const char *blocks,
-	int across, size_t columns)
+delayed(pass *s, const hu_call *c, int t, int k, const char *blocks)
+{
+	const hu_info *of = &s->to->t[t];
+	int in[3] = { t, -1, -1 }, out[2];
+	char name[2][240];
+
+	for (int i = 0; i < s->to->nc; i++)
+		if (s->to->c[i].nin > 1 && s->to->c[i].in[0] == t && !strcmp(s->to->c[i].op->name, "block_cast") &&
+			!strcmp(hu_attr_text(&s->to->c[i], "blocks", ""), blocks))
+			return s->to->c[i].in[1];
+	int named = c->phase == HU_FORWARD && k == 0 ? source_of(s->from, c->in[1]) : -1;
+	const char *base = named >= 0 ? s->from->t[named].name : of->name;
+	for (int i = 0;; i++) {
+		for (int j = 0; j < 2; j++) {
+			snprintf(name[j], sizeof name[j], "%.*s%s", (int)strcspn(base, "@"), base,
+				named >= 0 ? "_x" : "");
+			if (i)
+				snprintf(name[j] + strlen(name[j]), 16, "_%d", i + 1);
+			strcat(name[j], j ? HU_RECIPE_HISTORY : HU_RECIPE_SCALE);
+		}
+		if (hu_program_find(s->to, name[0]) < 0)
+			break;
+	}
+	for (int j = 0; j < 2; j++) {
+		hu_shape shape = j ? hu_shape1((size_t)s->recipe.history) : hu_shape0();
+		in[1 + j] = hu_program_tensor(s->to, name[j], HU_FP32, shape, HU_OTHER);
+		s->to->t[in[1 + j]].state = 1;
+		if (!s->trains)
+			return in[1];
+	}
+	for (int j = 0; j < 2; j++) {
+		strcat(name[j], "_next");
+		out[j] = hu_program_tensor(s->to, name[j], HU_FP32, s->to->t[in[1 + j]].shape, HU_OTHER);
+		s->to->t[in[1 + j]].next = out[j];
+	}
+	hu_call *d = hu_program_call(s->to, "delayed_scale", c->phase, c->layer, in, 3, out, 2);
+	hu_attr_set_text(d, "blocks", blocks);
+	hu_attr_set(d, "margin", s->recipe.margin);
+	hu_attr_set(d, "recent", s->recipe.recent);
+	return in[1];
+}
+
+/* Appends a call of op, of `in` and where it is one of `scale`, unless there is one. */
+static int
+apply(pass *s, const hu_call *c, const char *op, int in, int scale, const char *word, hu_format_id f,
+	const char *blocks, int across, size_t columns)
 {
 	const hu_info *t = &s->to->t[in];
 	hu_attr attr[3] = { { .key = "across", .num = across }, { .key = "columns", .num = (double)columns },
 		{ .key = "blocks" } };
 	char name[240];
-	int out;
+	int out, both[2] = { in, scale };
 
 	snprintf(attr[2].text, sizeof attr[2].text, "%s", blocks ? blocks : "");
 	for (int k = 0;; k++) { /* casts of one tensor to two formats may be operands of two products */
@@ -97,7 +153,8 @@ apply(pass *s, const hu_call *c, const char *op, int in, const char *word, hu_fo
 			return out;
 	}
 	int scaled = t->loss_scaled;
-	out = hu_program_apply(s->to, op, c->phase, c->layer, &in, 1, name, f, t->cls, attr, blocks ? 3 : 2);
+	out = hu_program_apply(
+		s->to, op, c->phase, c->layer, both, scale >= 0 ? 2 : 1, name, f, t->cls, attr, blocks ? 3 : 2);
 	s->to->t[out].loss_scaled = scaled;
 	return out;
 }
@@ -123,8 +180,9 @@ quantised(pass *s, const hu_call *c, int k, hu_recipe_operand which)
 		strcat(word, way[which / 2]);
 	/* A convolution's dw adds products of pixels that lie apart by each tap: no transform of them would cancel. */
 	if (s->recipe.hadamard >> which / 2 & 1 && c->op->role == HU_ROLE_PRODUCT)
-		t = apply(s, c, "hadamard", t, "hadamard", s->to->t[t].format, NULL, across, columns);
-	return apply(s, c, "block_cast", t, word, HU_FP32, blocks, across, columns);
+		t = apply(s, c, "hadamard", t, -1, "hadamard", s->to->t[t].format, NULL, across, columns);
+	int scale = s->recipe.history && b.kind == HU_BLOCK_SINGLE && !b.size ? delayed(s, c, t, k, blocks) : -1;
+	return apply(s, c, "block_cast", t, scale, word, HU_FP32, blocks, across, columns);
 }
 
 static void
@@ -178,6 +236,8 @@ hu_pass_recipe(hu_program **program, const hu_policy *policy)
 		s.to->t[i] = p->t[i];
 		s.to->t[i].producer = -1;
 	}
+	for (int i = 0; i < p->nt; i++)
+		s.trains |= p->t[i].trainable && p->t[i].grad >= 0;
 	for (int i = 0; i < p->nc; i++)
 		if (p->c[i].phase == HU_FORWARD && p->c[i].op->cls == HU_CLASS_GEMM && is_weight(p, p->c[i].in[1]))
 			add_input(&s, &p->c[i]);

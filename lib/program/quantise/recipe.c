@@ -12,7 +12,8 @@
 #include <strings.h>
 
 static const hu_block_recipe rows[] = {
-#define RECIPE(name, x, w, dg, dw, wx, wg, hadamard, summary) { name, { x, w, dg, dw, wx, wg }, hadamard, summary },
+#define RECIPE(name, x, w, dg, dw, wx, wg, hadamard, history, summary)                                                 \
+	{ name, { x, w, dg, dw, wx, wg }, hadamard, history, 0, 0, summary },
 #include "lib/program/quantise/recipes.def"
 #undef RECIPE
 };
@@ -46,11 +47,21 @@ static const char *const operands[HU_RECIPE_OPERANDS] = { "forward_x", "forward_
 	"wgrad_g" };
 static const char *const products[] = { "forward", "dgrad", "wgrad", NULL };
 static const char *const ends[] = { "first", "last", NULL };
+static const char *const amaxes[] = { "max", "most_recent" };
+
+enum { MOST_STEPS = 65536, MOST_MARGIN = 64 };
+
+/* Returns 1 for a key of delayed scales. */
+static int
+is_delay(const char *key)
+{
+	return !strcmp(key, "history") || !strcmp(key, "margin") || !strcmp(key, "amax");
+}
 
 int
 hu_recipe_is_key(const char *key)
 {
-	int is = !strcmp(key, "hadamard") || !strcmp(key, "high");
+	int is = !strcmp(key, "hadamard") || !strcmp(key, "high") || is_delay(key);
 
 	for (int i = 0; i < HU_RECIPE_OPERANDS; i++)
 		is |= !strcmp(key, operands[i]);
@@ -107,12 +118,44 @@ set_operand(char to[40], const char *key, const char *value)
 	return HU_OK;
 }
 
+/* Sets a key of delayed scales. */
+static hu_status
+set_delay(hu_policy *p, const char *key, const char *value)
+{
+	char *end;
+	long n = strtol(value, &end, 10);
+	int whole = *value && !*end;
+
+	if (!strcmp(key, "amax")) {
+		for (int i = 0; i < 2; i++)
+			if (!strcmp(value, amaxes[i])) {
+				p->blocks.recent = i;
+				return HU_OK;
+			}
+		return hu_fail(HU_EINVAL, "policy: amax=%s is unknown; known: max, most_recent", value);
+	}
+	if (!strcmp(key, "margin")) {
+		if (!whole || labs(n) > MOST_MARGIN)
+			return hu_fail(HU_EINVAL, "policy: margin=%s: a whole number from -%d to %d is wanted", value,
+				MOST_MARGIN, MOST_MARGIN);
+		p->blocks.margin = (int)n;
+		return HU_OK;
+	}
+	if (!whole || n < 1 || n > MOST_STEPS)
+		return hu_fail(
+			HU_EINVAL, "policy: history=%s: a whole number from 1 to %d is wanted", value, MOST_STEPS);
+	p->blocks.history = (int)n;
+	return HU_OK;
+}
+
 hu_status
 hu_recipe_set(hu_policy *p, const char *key, const char *value)
 {
 	for (int i = 0; i < HU_RECIPE_OPERANDS; i++)
 		if (!strcmp(key, operands[i]))
 			return set_operand(p->blocks.operand[i], key, value);
+	if (is_delay(key))
+		return set_delay(p, key, value);
 	int hadamard = !strcmp(key, "hadamard"), bits = bits_of(value, hadamard ? products : ends);
 	if (bits < 0)
 		return hu_fail(HU_EINVAL,
@@ -129,13 +172,22 @@ hu_recipe_set(hu_policy *p, const char *key, const char *value)
 hu_status
 hu_recipe_check(const hu_policy *p)
 {
-	int set = p->blocks.hadamard || p->blocks.high;
+	int delay = p->blocks.history || p->blocks.margin || p->blocks.recent,
+	    set = p->blocks.hadamard || p->blocks.high || delay;
+	const hu_block_recipe *row;
+
+	if (delay && *p->recipe && hu_recipe_find(p->recipe, &row) == HU_OK && !row->history)
+		return hu_fail(HU_EINVAL,
+			"policy: history, margin and amax are of delayed scales, which recipe=%s has not; fp8:delayed "
+			"has",
+			p->recipe);
 
 	for (int i = 0; i < HU_RECIPE_OPERANDS; i++)
 		set |= *p->blocks.operand[i] != 0;
 	return set && !*p->recipe
-		       ? hu_fail(HU_EINVAL, "policy: hadamard, high and the operands' block formats change a recipe: "
-					    "name it before, as in --policy nvfp4,hadamard=none")
+		       ? hu_fail(HU_EINVAL,
+				 "policy: hadamard, high, history, margin, amax and the operands' block "
+				 "formats change a recipe: name it before, as in --policy nvfp4,hadamard=none")
 		       : HU_OK;
 }
 
@@ -151,6 +203,14 @@ hu_recipe_to_json(const hu_policy *p, json_t *j)
 		print_bits(text, sizeof text, p->blocks.hadamard - 1, products);
 		json_object_set_new(j, "hadamard", json_string(text));
 	}
+	snprintf(text, sizeof text, "%d", p->blocks.history);
+	if (p->blocks.history)
+		json_object_set_new(j, "history", json_string(text));
+	snprintf(text, sizeof text, "%d", p->blocks.margin);
+	if (p->blocks.margin)
+		json_object_set_new(j, "margin", json_string(text));
+	if (p->blocks.recent)
+		json_object_set_new(j, "amax", json_string(amaxes[p->blocks.recent]));
 	if (p->blocks.high) {
 		print_bits(text, sizeof text, p->blocks.high, ends);
 		json_object_set_new(j, "high", json_string(text));
@@ -169,5 +229,9 @@ hu_recipe_of(const hu_policy *p, hu_block_recipe *out)
 			out->blocks[i] = strcmp(p->blocks.operand[i], "none") ? p->blocks.operand[i] : "";
 	if (p->blocks.hadamard)
 		out->hadamard = p->blocks.hadamard - 1;
+	if (p->blocks.history)
+		out->history = p->blocks.history;
+	out->margin = p->blocks.margin;
+	out->recent = p->blocks.recent;
 	return HU_OK;
 }

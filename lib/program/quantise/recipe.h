@@ -6,6 +6,10 @@
 #include "lib/base/status.h"
 #include "lib/program/policy.h"
 
+/* The ends of the names of a tensor's states: its delayed scale, 1 at first, and the largest magnitudes before. */
+#define HU_RECIPE_SCALE "_fp8_scale"
+#define HU_RECIPE_HISTORY "_fp8_amax"
+
 /* The operands of the three products, in the order of recipes.def. */
 typedef enum hu_recipe_operand {
 	HU_RECIPE_X,
@@ -20,6 +24,8 @@ typedef enum hu_recipe_operand {
 typedef struct hu_block_recipe {
 	const char *name, *blocks[HU_RECIPE_OPERANDS]; /* "": the operand is left as it is */
 	int hadamard; /* the products whose two operands are transformed, as bits: 1 y, 2 dx, 4 dw */
+	int history;  /* scales follow from the magnitudes of so many steps before; 0: from the values at hand */
+	int margin, recent;
 	const char *summary;
 } hu_block_recipe;
 
@@ -29,11 +35,11 @@ const hu_block_recipe *hu_recipe_row(int i); /* NULL past the last */
 
 /* The keys of a policy that change its recipe: forward_x, forward_w, dgrad_g, dgrad_w, wgrad_x and wgrad_g name the
    block format of an operand, or none; hadamard the products whose operands are transformed (none, or forward, dgrad
-   and wgrad, joined by +); high the layers that are left as they are (none, first, last, first+last). HU_EINVAL says
-   which values there are. */
+   and wgrad, joined by +); high the layers that are left as they are (none, first, last, first+last); history, margin
+   and amax (max or most_recent) how delayed scales are found. HU_EINVAL says which values there are. */
 int hu_recipe_is_key(const char *key);
 hu_status hu_recipe_set(hu_policy *p, const char *key, const char *value);
-/* HU_EINVAL where a key is set and no recipe that it would change. */
+/* HU_EINVAL where a key is set and no recipe that it would change, or none with delayed scales. */
 hu_status hu_recipe_check(const hu_policy *p);
 /* Adds the keys that are set. */
 void hu_recipe_to_json(const hu_policy *p, json_t *j);

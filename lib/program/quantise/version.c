@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/number/bulk/bulk.h"
 #include "lib/number/round.h"
+#include "lib/program/quantise/recipe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,15 @@
 hu_status
 hu_version_of_policy(hu_version *v, const hu_program *p, const hu_tensor *constant, const hu_policy *policy)
 {
+	hu_block_recipe recipe;
+
 	memset(v, 0, sizeof *v);
+	if (*policy->recipe && hu_recipe_of(policy, &recipe) == HU_OK && recipe.history)
+		return hu_fail(HU_EINVAL,
+			"recipe=%s: its scales follow from the training steps before; recipe=fp8:current finds them in "
+			"the "
+			"values at hand",
+			recipe.name);
 	hu_status st = hu_pass_policy(p, policy, &v->p);
 	if (st == HU_OK)
 		st = hu_pass_recipe(&v->p, policy);
