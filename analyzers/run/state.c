@@ -20,11 +20,14 @@
 #define COLUMNS "step call op layer tensor format kind elements moved swamped became_zero l2_share_lost cosine verdict"
 
 enum { MOMENT, STATISTIC, KINDS };
-enum { OUTPUTS = 8 };   /* of a call that has moments or statistics, at most */
+enum { OUTPUTS = 8 }; /* of a call that has moments or statistics, at most */
 
 static const char *const kinds[] = { "moment", "statistic" };
 
-typedef struct loss { hu_harm harm; size_t n, moved, swamped, zeroed; } loss;
+typedef struct loss {
+	hu_harm harm;
+	size_t n, moved, swamped, zeroed;
+} loss;
 
 static void
 join(loss *to, const loss *l)
@@ -65,8 +68,16 @@ write_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, int k
 	hu_tsv_text(out, hu_harm_verdict(&l->harm));
 }
 
+/* A second moment after one more gradient g. */
+static double
+next_moment(double v, double g, double beta)
+{
+	return beta * v + (1 - beta) * g * g;
+}
+
 /* Compares steps of Adam and AdamW, of elements first to last-1: from the exact moments, and from the exact first and
-   the stored second one. */
+   the stored second one. A kernel that computes in a finer format than it stores does not read what it stored until the
+   next step, so that there the steps compared are those of the next one, with the same gradient. */
 static hu_status
 study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, size_t first, size_t last,
 	loss *l, hu_ladder *ladder)
@@ -75,22 +86,27 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 	size_t n = last - first;
 	double *m = hu_xmalloc((n + 1) * sizeof *m), *v = hu_xmalloc((n + 1) * sizeof *v), one = 1 - hu_get(in[5], 1),
 	       two = 1 - hu_get(in[5], 2), eps = hu_attr_num(c, "eps", c->op->moments->usual_eps);
-	double stored_eps = hu_round(eps, hu_format_of(stored->format), HU_RNE, 0, 0);
+	double beta = hu_attr_num(c, "beta2", 0.999);
+	hu_format format = hu_format_of(stored->format);
+	int finer = hu_moments_are_finer(c, &format);
+	double used_eps = hu_moments_epsilon(c, &format);
 	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, first, n, ladder);
 
 	if (st == HU_OK)
 		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, first, n, ladder);
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
-		double s = hu_get(stored, first + i), w = hu_get(old, first + i),
-		       exact = c->op->moments->direction(m[i], v[i], one, two, eps),
-		       got = c->op->moments->direction(m[i], s, one, two, stored_eps);
+		double s = hu_get(stored, first + i), w = hu_get(old, first + i), g = hu_get(in[1], first + i);
+		double exact_v = finer ? next_moment(v[i], g, beta) : v[i], got_v = finer ? next_moment(s, g, beta) : s,
+		       rest = finer ? 1 - beta * (1 - two) : two,
+		       exact = c->op->moments->direction(m[i], exact_v, one, rest, eps),
+		       got = c->op->moments->direction(m[i], got_v, one, rest, used_eps);
 		int zero = s == 0 && v[i] != 0;
 		l->n++;
 		l->moved += isfinite(v[i]) && v[i] != w;
 		l->swamped += isfinite(v[i]) && v[i] != w && s == w && s != 0;
 		l->zeroed += (size_t)zero;
 		if (m[i] != 0)
-			hu_harm_add(&l->harm, got, exact, zero);
+			hu_harm_add(&l->harm, got, exact, zero && !finer);
 	}
 	free(m);
 	free(v);
@@ -188,8 +204,8 @@ say(hu_str *s, int kind, int seen, double worst, size_t nonfinite)
 typedef struct tables {
 	hu_tsv out;
 	hu_again again;
-	loss all[KINDS];       /* of the step */
-	loss one[OUTPUTS];     /* of each output of the call whose units are being joined */
+	loss all[KINDS];   /* of the step */
+	loss one[OUTPUTS]; /* of each output of the call whose units are being joined */
 	double worst[KINDS];
 	size_t nonfinite[KINDS];
 	int seen[KINDS];
@@ -284,8 +300,9 @@ begin(hu_analysis *a, void *tables_of)
 	w->worst[MOMENT] = w->worst[STATISTIC] = NAN;
 	hu_analysis_begin(a, &w->out, "state", COLUMNS);
 	hu_tsv_note(&w->out, "moment",
-		"the step of the exact second moment beside that of the stored one, in units of the learning rate; "
-		"share: of those whose moment became zero");
+		"the step of the exact second moment beside that of the stored one, in units of the learning rate, or "
+		"the next step where this one is computed before its moments are rounded; share: of those whose moment "
+		"became zero");
 	hu_tsv_note(&w->out, "statistic",
 		"share: of the batch's statistic, the distance that swamped running averages leave open");
 	return HU_OK;

@@ -277,11 +277,11 @@ def told(n, rows, broken, cause, rank, steps, seen, silent, least, odd):
             'of their L2 norm arrived as zero).' % (n['gradient_cosine'], 100 * n['gradient_l2_share_lost'])
         )
     if cause == 'moments':
-        share = max([number(r['l2_share_lost']) for r in rows['moments'] if r['l2_share_lost'] != '-'])
-        return start + (
-            'the second moments that were stored gave a step at a cosine of %.4f to the one that the exact moments '
-            'give (%.1f %% of its L2 norm is where a moment became zero, and epsilon alone divides).'
-            % (n['second_moment_step_cosine'], 100 * share)
+        # the run's moments are fp16, and its steps are computed in fp32
+        return start.replace('at step', 'the step') + (
+            'itself was computed from moments that were not yet rounded, but the second moments that it stored give '
+            'the next one a direction at a cosine of %.4f to that of the exact moments.'
+            % n['second_moment_step_cosine']
         )
     if cause == 'statistics':
         return start + (
@@ -345,7 +345,8 @@ def second(n, odd, missing):
     )
     if n['second_moment_zeroed_share'] > 0:
         s += (
-            " Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by epsilon alone."
+            " Of Adam's second moments %.3g %% became zero when they were stored, behind the step that was computed "
+            'from them: the next one starts from zero there.'
             % (100 * n['second_moment_zeroed_share'])
         )
     return s

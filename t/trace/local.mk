@@ -30,7 +30,6 @@ SCRIPT_TESTS += t/trace/t-threads.py
 SCRIPT_TESTS += t/trace/t-torch-step.py
 SCRIPT_TESTS += t/trace/t-verdict.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-architectures.py
-EXPENSIVE_SCRIPT_TESTS += t/trace/x-drawn-nets.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-drawn.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-modules.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-torch-models.py

@@ -205,6 +205,32 @@ ok(first.get('cause') == 'zero_constant' and first.get('constant') == '1e-08',
     'an epsilon of 0: %s' % summary['verdict'][0])
 
 
+# a kernel that computes the step before it rounds the moments goes on with those that it did not round
+torch.manual_seed(2)
+model = nn.Linear(32, 32, bias=False).half()
+x = (torch.randn(64, 32, generator=torch.Generator().manual_seed(3)) * 10.0 ** torch.linspace(-2, 1, 32)).half()
+before = model.weight.detach().double()
+try:
+    opt = torch.optim.AdamW(model.parameters(), lr=1e-2, fused=True)
+    summary, _, _ = train('stored', model, opt, lambda s: model(x).float().square().mean(), 1)
+    g, state = model.weight.grad.double(), opt.state[model.weight]
+    real, exact = model.weight.detach().double() - before * (1 - 1e-4), -1e-2 * g / (g.abs() + 1e-8)
+    ok(float((real * exact).sum() / real.norm() / exact.norm()) > 0.999,
+            'fused AdamW in fp16 takes its step before the moments are rounded')
+    zero = (state['exp_avg_sq'] == 0) & (g != 0)
+    stored, m, v = state['exp_avg_sq'].double(), 0.1 * g, 0.001 * g * g
+    steps = [m / 0.1 / (torch.sqrt((0.999 * k + v) / (1 - 0.999 ** 2)) + 1e-8) for k in (stored, v)]
+    want = float((steps[0] * steps[1]).sum() / steps[0].norm() / steps[1].norm())
+    got = summary['numbers']['second_moment_step_cosine']
+    ok(abs(got - want) < 1e-4 and 0.9 < want < 0.99 and int(zero.sum()) > 200,
+            'the moments that it stored are judged by the next step: a cosine of %.5f, %.5f in float64' % (got, want))
+    said = ' '.join(summary['verdict'])
+    ok(summary['verdict_word'] == 'costs' and 'epsilon' not in said and 'the next one starts from zero' in said,
+            'and the sentence says so: ' + said)
+except RuntimeError as why:
+    skip('no fused AdamW here: %s' % str(why).splitlines()[0])
+
+
 class Gain(nn.Module):
     """Parameters of a single element, with an axis and without."""
 

@@ -138,6 +138,8 @@ class Drawn:
         self.entropy, self.clip = draw.random() < 0.5, draw.choice((None, None, 1.0, 0.01))
         self.steps, self.growth = draw.randint(1, 3), draw.choice((1.0, 1.0, 0.5, 3.0))
         self.optimizers(draw)
+        self.size *= draw.choice((1, 1, 1, 1e-3))
+        self.sample = draw.choice(([], ['--sample', '64']))
 
     def optimizers(self, draw):
         names = ['ASGD', 'Adadelta', 'Adafactor', 'Adagrad', 'Adam', 'AdamW', 'AdamW', 'AdamW', 'Adamax', 'NAdam',
@@ -245,7 +247,7 @@ def judge(number):
     recorder = halfulp_trace.record(drawn.model, 'run', drawn.made, overwrite=True, strict=True)
     seen = drawn.train(recorder)
     run = Run('run', recorder)
-    code, text, outside = run.analyzed()
+    code, text, outside = run.analyzed(*drawn.sample)
     if code not in (0, 1):
         return 'failed', 0.0, '%s: %s' % (drawn.describe(), text)
     with open('run/analysis/summary.json') as f:

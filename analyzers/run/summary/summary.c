@@ -208,17 +208,25 @@ has_short_gradients(const hu_program *p)
 	return 0;
 }
 
-/* Whether some optimizer's epsilon is 0 in the format of its moments. */
-static int
-is_epsilon_zero(const hu_program *p)
+/* Finds whether some optimizer's epsilon is 0 in the format that it is added in, and whether all optimizers compute
+   their steps before they round the moments. */
+static void
+look_at_moments(const hu_program *p, hu_summary *n)
 {
+	int coarse = 0, finer = 0;
+
 	for (int i = 0; i < p->nc; i++) {
 		const hu_call *c = &p->c[i];
-		double eps = c->op->moments ? hu_attr_num(c, "eps", c->op->moments->usual_eps) : 0;
-		if (eps != 0 && c->nout > 2 && hu_round(eps, hu_format_of(p->t[c->out[2]].format), HU_RNE, 0, 0) == 0)
-			return 1;
+		if (!c->op->moments || c->nout < 3)
+			continue;
+		double eps = hu_attr_num(c, "eps", c->op->moments->usual_eps);
+		hu_format stored = hu_format_of(p->t[c->out[2]].format);
+		int is_finer = hu_moments_are_finer(c, &stored);
+		finer += is_finer;
+		coarse += !is_finer;
+		n->eps_zero |= eps != 0 && hu_moments_epsilon(c, &stored) == 0;
 	}
-	return 0;
+	n->moments_finer = finer && !coarse;
 }
 
 static hu_status
@@ -249,7 +257,6 @@ read_underflow(const hu_run *r, hu_summary *n)
 	}
 	n->zeroed = round(n->zeroed);
 	n->zeroed_share = nonzeros > 0 ? n->zeroed / nonzeros : has_short_gradients(r->train) ? NAN : 0;
-	n->eps_zero = is_epsilon_zero(r->train);
 	n->v_zeroed_share = v_nonzeros > 0 ? v / v_nonzeros : NAN;
 	hu_table_release(&t);
 	return HU_OK;
@@ -296,6 +303,7 @@ read_all(const hu_run *r, hu_summary *n)
 	HU_TRY(read_metrics(r, n));
 	HU_TRY(read_replay(r, n));
 	HU_TRY(hu_summary_read_draws(r, n));
+	look_at_moments(r->train, n);
 	HU_TRY(read_underflow(r, n));
 	HU_TRY(read_swamping(r, n));
 	HU_TRY(read_state(r, n));

@@ -66,7 +66,8 @@ typedef struct hu_summary {
 		json_t *by_step, *operators; /* arrays of summary.json */
 	} seen;
 	int still;                   /* 1 where no weight moved, and none should have, although they have gradients */
-	int eps_zero;                /* 1 where an optimizer's epsilon is 0 in the format of its moments */
+	int eps_zero;                /* 1 where an optimizer's epsilon is 0 in the format that it is added in */
+	int moments_finer;           /* 1 where every optimizer computes its step before it rounds its moments */
 	int origin_known;            /* 1 where the analyzer nonfinite ran */
 	json_t *origin, *nan_origin; /* the rows of nonfinite.tsv on the first step that has one; NULL: none */
 } hu_summary;

@@ -146,6 +146,12 @@ say_cause(hu_str *s, const hu_run *r, const hu_summary *n)
 			"%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones "
 			"(worst cosine %.4f; %.1f %% of their L2 norm arrived as zero).",
 			how, n->cause_step, n->told_cosine, 100 * n->told_share);
+	else if (!strcmp(n->cause, "moments") && n->moments_finer)
+		hu_str_addf(s,
+			"%s: the step %zu itself was computed from moments that were not yet rounded, but the second "
+			"moments that it stored give the next one a direction at a cosine of %.4f to that of the exact "
+			"moments.",
+			how, n->cause_step, n->moment_cosine);
 	else if (!strcmp(n->cause, "moments"))
 		hu_str_addf(s,
 			"%s: at step %zu the second moments that were stored gave a step at a cosine of %.4f to the "
@@ -255,7 +261,12 @@ say_counts(hu_str *s, const hu_summary *n)
 	hu_str_add(s, " and ");
 	say_share(s, n->update_share, n->update_nonfinite, "updates'");
 	hu_str_add(s, " L2 norm.");
-	if (n->v_zeroed_share > 0)
+	if (n->v_zeroed_share > 0 && n->moments_finer)
+		hu_str_addf(s,
+			" Of Adam's second moments %.3g %% became zero when they were stored, behind the step that was "
+			"computed from them: the next one starts from zero there.",
+			100 * n->v_zeroed_share);
+	else if (n->v_zeroed_share > 0)
 		hu_str_addf(s,
 			" Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by "
 			"epsilon alone%s.",

@@ -181,6 +181,23 @@ updates(const hu_call *c, hu_tensor *const *in, const hu_tensor *out, hu_update_
 	hu_update_tally_all(&m, in[0], out, count);
 }
 
+int
+hu_moments_are_finer(const hu_call *c, const hu_format *stored)
+{
+	hu_format f = hu_format_of(c->fmt.compute);
+
+	return f.p > stored->p && f.emin <= stored->emin;
+}
+
+double
+hu_moments_epsilon(const hu_call *c, const hu_format *stored)
+{
+	double eps = hu_attr_num(c, "eps", c->op->moments->usual_eps);
+	int wide = hu_attr_num(c, "library", 0) > 0 && hu_moments_are_finer(c, stored);
+
+	return hu_rne(wide ? hu_format_of(c->fmt.compute) : *stored, eps);
+}
+
 const hu_columns hu_family_moments = {
 	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound, .enclose = enclose,
 	.swamping = swamping, .updates = updates, .grain = hu_op_grain_one,

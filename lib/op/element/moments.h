@@ -47,6 +47,11 @@ extern const hu_columns hu_family_moments;
 		out[1][i] = UPDATE##_term##S(c, in[1][i], &m, &v);                                                    \
 	} while (0)
 
+/* Returns 1 where a call computes its step from moments that are finer than what it stores of them in this format. */
+int hu_moments_are_finer(const hu_call *c, const hu_format *stored);
+/* Epsilon as a call adds it: this program rounds it to the format of its moments, a library to that which it computes
+   in. */
+double hu_moments_epsilon(const hu_call *c, const hu_format *stored);
 /* Returns the learning rate, the attribute's or the operand's, from which the reference then takes constant i. */
 double hu_moments_rate(hu_map *m, int i, const hu_call *c, hu_tensor *const *in);
 /* Returns the rate as a certified value; rate is the attribute's. */

@@ -4,7 +4,7 @@ from fractions import Fraction as Q
 
 from .harm import Harm
 from .judge import recorded
-from .number import fl, iv, sqrt
+from .number import FORMATS, fl, iv, sqrt
 
 
 class Loss:
@@ -23,11 +23,16 @@ class Loss:
 
 
 def moment(s, call):
-    """AdamW's step from the exact moments and from the exact first and the stored second one, in units of the learning rate."""
+    """AdamW's step from the exact moments and from the exact first and the stored second one, in units of the learning
+    rate; where it computes in a finer format than it stores, the next such step, with the same gradient."""
     x, loss = s.exact, Loss()
     old, stored, clock = x.t[call['in'][4]], x.t[call['out'][2]], x.t[call['in'][5]]
     one, two, eps = 1 - clock[1], 1 - clock[2], Q(call['attr']['eps'])
-    low = fl(eps, stored.format)
+    inner, beta = call['fmt']['compute'], Q(call['attr']['beta2'])
+    finer = FORMATS[inner][2] > FORMATS[stored.format][2] and FORMATS[inner][3] <= FORMATS[stored.format][3]
+    low = fl(eps, inner if finer and call['attr'].get('library') else stored.format)
+    if finer:
+        two = 1 - beta * clock[2]
     for i in range(stored.n):
         m, v, w, got = x.value(call, 1, i), x.value(call, 2, i), old[i], stored.raw(i)
         m, v = iv(m).lo, iv(v).lo
@@ -36,11 +41,14 @@ def moment(s, call):
         loss.moved += v != w
         loss.swamped += v != w and got == w and got != 0
         loss.zeroed += zero
+        if finer:
+            more = (1 - beta) * Q(x.t[call['in'][1]][i]) ** 2
+            v, got = beta * v + more, got if isinstance(got, str) else beta * got + more
         if m:
             if isinstance(got, str) or got == low == 0:
                 loss.harm.add('inf', m, False)
             else:
-                loss.harm.add((m / one / (sqrt(got / two) + low)).lo, (m / one / (sqrt(v / two) + eps)).lo, zero)
+                loss.harm.add((m / one / (sqrt(got / two) + low)).lo, (m / one / (sqrt(v / two) + eps)).lo, zero and not finer)
     return loss
 
 
