@@ -53,11 +53,10 @@ def main():
             ['train', '--quiet', *options.split(), '--exercise', '%s/%s' % (home, name)],
             ['analyze', '%s/%s' % (home, name)],
             [
-                'check',
+                'baseline',
                 '%s/%s' % (home, name),
-                '--baseline',
+                '-o',
                 '%s/%s.tsv' % (home, name),
-                '--bless',
                 '--reason',
                 'once',
                 '--allow-nonfinite',

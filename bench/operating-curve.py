@@ -177,11 +177,10 @@ class Setup:
 
     def bless(self, path, seeds):
         p = halfulp(
-            'check',
+            'baseline',
             *[self.where(k, s) for s in seeds for k in ('base', 'other')],
-            '--baseline',
+            '-o',
             path,
-            '--bless',
             '--statistics',
             '--reason',
             'measured'

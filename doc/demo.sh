@@ -37,7 +37,7 @@ echo "== halfulp report $runs"
 "$halfulp" report --out "$out/report" $runs
 echo
 echo "== halfulp check: mixed_float16 against a baseline blessed from it"
-"$halfulp" check "$out/mixed_float16" --baseline "$out/baseline.tsv" --bless --reason 'demo'
+"$halfulp" baseline "$out/mixed_float16" -o "$out/baseline.tsv" --reason 'demo'
 "$halfulp" check "$out/mixed_float16" --baseline "$out/baseline.tsv" >"$out/check.tap"
 echo "$(grep -c '^ok' "$out/check.tap") quantities as they were, $(grep -c '^not ok' "$out/check.tap" || :) that moved; TAP in $out/check.tap"
 echo

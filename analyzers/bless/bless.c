@@ -4,7 +4,6 @@
 #include "analyzers/bless/bless_run.h"
 #include "analyzers/check/baseline_common.h"
 #include "analyzers/contents/contents.h"
-#include "analyzers/gate/gate_files.h"
 #include "analyzers/statistics/check_score.h"
 #include "analyzers/statistics/check_statistics.h"
 #include "lib/base/guard/input.h"
@@ -20,10 +19,6 @@ hu_bless(const hu_args *a, const char *path)
 	hu_baseline b;
 	hu_coverage_seen saw = { 0, 0 };
 
-	if (hu_are_files(a->rest[0], path))
-		return hu_complain(hu_fail(HU_EINVAL,
-			"--bless is for runs; a file that is right becomes the baseline by itself: cp %s %s",
-			a->rest[0], path));
 	if (hu_args_given(a, "statistics"))
 		return hu_bless_statistics(a, path);
 	if (hu_args_given(a, "score"))

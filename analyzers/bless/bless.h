@@ -6,7 +6,7 @@
 #include "lib/base/console/opt.h"
 
 /* Writes the baseline PATH of A's arguments by A's options --reason, --statistics, --score, --ulps and
-   --allow-nonfinite, prints what was blessed, and returns the exit code. HU_EXIT_USAGE where a file is among them. */
+   --allow-nonfinite, prints what was blessed, and returns the exit code. */
 int hu_bless(const hu_args *a, const char *path);
 /* Copies the file FROM to PATH, byte for byte, where check can read it, and prints how many names it has. Returns the
    exit code; nothing is written where it is not HU_EXIT_OK. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Blessing runs: what may not be blessed, the noise of several runs, and what is said when it is done. */
+   Writing a baseline of runs: what may not become one, and what is said when it is done. */
 #include "analyzers/bless/bless_run.h"
 
-#include "analyzers/check/allowance.h"
 #include "analyzers/bless/blessing.h"
+#include "analyzers/check/allowance.h"
+#include "analyzers/check/drift.h"
 #include "lib/base/console/show.h"
 #include "lib/base/guard/input.h"
 #include "lib/base/mem.h"
+#include "lib/number/round.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,7 +69,7 @@ range_of(const hu_baseline *b, const char *suffix, double *range, double *allowe
 			continue;
 		low = fmin(low, q->value);
 		high = fmax(high, q->value);
-		*allowed = fmax(*allowed, q->noise);
+		*allowed = fmax(*allowed, ldexp(q->ulps, hu_ulp_exponent(q->value, hu_format_of(q->format))));
 		found++;
 	}
 	*range = high - low;
@@ -140,6 +142,30 @@ agree(const hu_baseline *a, const hu_baseline *b)
 	return same;
 }
 
+/* Refuses a run, the k-th of A's line behind the first, that is not B's run bit for bit where B has no tolerances, and
+   one that is beyond the tolerances that it has. */
+static hu_status
+refuse_apart(const hu_args *a, const hu_baseline *b, const hu_baseline *other, size_t k, double ulps)
+{
+	size_t n, failed;
+	hu_finding *f = hu_drift_compare(b, other, &n, &failed);
+	const char *key = failed ? (f->want ? f->want : f->got)->key : "";
+	hu_status st = HU_OK;
+
+	if (failed && ulps > 0)
+		st = hu_fail(HU_EINVAL,
+			"%s is not within --ulps %g of %s: %zu quantities are beyond, %s first; --statistics measures "
+			"what chance may move, --score what trainings are worth",
+			hu_shown(a->rest[k + 1]), ulps, hu_shown(a->rest[0]), failed, hu_shown(key));
+	else if (failed)
+		st = hu_fail(HU_EINVAL,
+			"%s is not %s bit for bit: %zu quantities differ, %s first; --statistics measures what chance "
+			"may move, --score what trainings are worth, and --ulps K says how far elements may be apart",
+			hu_shown(a->rest[k + 1]), hu_shown(a->rest[0]), failed, hu_shown(key));
+	free(f);
+	return st;
+}
+
 hu_status
 hu_bless_run(const hu_args *a, const char *path, hu_baseline *b, hu_coverage_seen *saw)
 {
@@ -159,10 +185,9 @@ hu_bless_run(const hu_args *a, const char *path, hu_baseline *b, hu_coverage_see
 	if (st == HU_OK && more && same == more) {
 		snprintf(measured, sizeof measured, "%zu runs agree bit for bit: every quantity keeps its bits",
 			more + 1);
-	} else if (st == HU_OK && more) {
-		hu_baseline_measure(b, others, more);
-		snprintf(measured, sizeof measured,
-			"noise is 2.8 standard deviations over %zu runs (ISO 5725-2, repeatability limit)", more + 1);
+	} else if (st == HU_OK && more && ulps > 0) {
+		hu_baseline_span(b, others, more);
+		snprintf(measured, sizeof measured, "%zu runs", more + 1);
 	}
 	if (st == HU_OK && ulps > 0) {
 		size_t n = strlen(measured);
@@ -170,6 +195,8 @@ hu_bless_run(const hu_args *a, const char *path, hu_baseline *b, hu_coverage_see
 		snprintf(measured + n, sizeof measured - n,
 			"; %g ulps of each tensor's own format, and what follows from them", ulps);
 	}
+	for (size_t k = 0; st == HU_OK && k < more; k++)
+		st = refuse_apart(a, b, &others[k], k, ulps);
 	if (st == HU_OK && !hu_args_given(a, "allow-nonfinite"))
 		st = refuse_nonfinite(b);
 	if (st == HU_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp baseline RUN... -o FILE: what check --bless does, as a command of its own; a file of tensors or metrics
-   becomes the baseline as it is. */
+   halfulp baseline RUN... -o FILE writes what check and gate hold later runs to; a file of tensors or metrics becomes
+   the baseline as it is. */
 #include "analyzers/bless/bless.h"
 #include "analyzers/gate/gate_files.h"
 #include "lib/base/console/opt_need.h"
@@ -64,8 +64,9 @@ static const hu_opt_need needs[] = { { "reason statistics", of_runs,
 
 const hu_command hu_cmd_baseline = { "baseline", "RUN|FILE... -o FILE [--reason TEXT] [--statistics | --score NAME]",
 	"write the baseline that check holds later runs or files to",
-	"The same as check RUN... --baseline FILE --bless. The quantities of one run keep their bits; RUNs that agree\n"
-	"bit for bit share one entry, and RUNs that do not measure the noise. It says what moved since the baseline\n"
+	"The quantities of one run keep their bits, and RUNs that agree bit for bit share one entry. RUNs that do not\n"
+	"are refused: --statistics measures what another seed, library or order of sums may move, --score what\n"
+	"trainings are worth, and --ulps says how far elements may be apart. It prints what moved since the baseline\n"
 	"that was there, and what no run showed. A file of tensors or metrics (.safetensors, .npz, .npy, .onnx, TSV,\n"
 	"CSV, JSON lines) is copied where check can read it: what may differ is said by rules when it is checked.\n"
 	"Exit 0 written, 2 usage or numbers that cannot be blessed, 3 a bad RUN or file, 4 environment.",

@@ -35,24 +35,24 @@ allow(hu_baseline *b, hu_baseline_quantity *q, const hu_place *p, double k)
 {
 	const char *column = p->column;
 	int training = !strcmp(p->table, "metrics") || !strcmp(p->table, "exercise");
-	double noise = 0;
+	double tolerance = 0;
 
 	if (!strcmp(column, "digest") || !strncmp(column, "share_", 6) || !strcmp(column, "updates") ||
 		!strcmp(column, "swamped"))
 		q->side = HU_SIDE_ANY;
 	else if (training && strcmp(column, "loss_scale") && strcmp(column, "skipped") &&
-		strncmp(column, "overflow_", 9))
+		 strncmp(column, "overflow_", 9))
 		q->ulps = k;
 	else if (!strcmp(column, "ulp_max") || !strcmp(column, "ulp_mean"))
-		noise = k;
+		tolerance = k;
 	else if (strstr(column, "normwise") || !strcmp(column, "l2_share_lost") || !strcmp(column, "cosine"))
-		noise = of_norm(b, p->tensor, k);
+		tolerance = of_norm(b, p->tensor, k);
 	else if (!strcmp(column, "bound_ratio_max"))
-		noise = k * q->value / beside(b, q->key, "ulp_max");
+		tolerance = k * q->value / beside(b, q->key, "ulp_max");
 	else if (!strncmp(column, "log2_scale_", 11))
-		noise = 1;
-	if (noise > q->noise && isfinite(noise))
-		q->noise = noise;
+		tolerance = 1;
+	if (tolerance > q->tolerance && isfinite(tolerance))
+		q->tolerance = tolerance;
 }
 
 /* A summary is the worst of its rows, so it may move as far as the widest of them. */
@@ -67,7 +67,7 @@ allow_summary(hu_baseline *b, hu_baseline_quantity *q, const hu_place *p)
 		const char *column = strrchr(row->key, '/');
 		if (strncmp(row->key, table, n) || row->key[n] != '/' || strcmp(column + 1, p->column))
 			continue;
-		q->noise = fmax(q->noise, row->noise);
+		q->tolerance = fmax(q->tolerance, row->tolerance);
 		q->side = row->side == HU_SIDE_ANY ? HU_SIDE_ANY : q->side;
 	}
 }

@@ -11,6 +11,6 @@
    share of a bound by as much as K ulps are of that bound; the logarithm of a loss scale by 1; a summary by as much as
    the widest of its rows. Counts of outputs over their bound, skipped steps, loss scales and programs stay exact.
    Digests, and shares of elements that were swamped or flushed, which one ulp can move by any amount, are not
-   compared. Noise that was measured and is wider stays. */
+   compared. */
 void hu_baseline_allow(hu_baseline *b, double k);
 #endif

@@ -37,7 +37,7 @@ hu_baseline_add(hu_baseline *b, const char *key, const char *text, hu_baseline_s
 	q->number = hu_baseline_number(text, &q->value);
 	q->side = side;
 	q->format = format;
-	q->ulps = q->noise = 0;
+	q->ulps = q->tolerance = 0;
 	q->call = -1;
 }
 
@@ -105,38 +105,18 @@ hu_baseline_release(hu_baseline *b)
 	memset(b, 0, sizeof *b);
 }
 
-/* Noise of one quantity over all runs. */
-static void
-measure(hu_baseline_quantity *q, const hu_baseline *more, size_t n)
-{
-	long double sum = q->value, sum2 = 0;
-	int same = 1, all = 1;
-
-	for (size_t k = 0; k < n; k++) {
-		const hu_baseline_quantity *o = hu_baseline_find(&more[k], q->key);
-		all &= o != NULL;
-		same &= o && !strcmp(o->text, q->text);
-		sum += o ? o->value : NAN;
-	}
-	long double mean = sum / (long double)(n + 1);
-	sum2 = (q->value - mean) * (q->value - mean);
-	for (size_t k = 0; k < n; k++) {
-		const hu_baseline_quantity *o = hu_baseline_find(&more[k], q->key);
-		sum2 += o ? (o->value - mean) * (o->value - mean) : 0;
-	}
-	if (!all || (!same && !isfinite((double)sum2)))
-		q->side = HU_SIDE_ANY;
-	else if (!same) /* both the new run and the blessed one vary: 1.96 * sqrt(2) = 2.8 (ISO 5725-2) */
-		q->noise = 2.8 * sqrt((double)sum2 / (double)n);
-}
-
 void
-hu_baseline_measure(hu_baseline *b, const hu_baseline *more, size_t n)
+hu_baseline_span(hu_baseline *b, const hu_baseline *more, size_t n)
 {
 	size_t first = b->n;
 
-	for (size_t i = 0; i < first; i++)
-		measure(&b->q[i], more, n);
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < first; i++) {
+			const hu_baseline_quantity *o = hu_baseline_find(&more[k], b->q[i].key);
+			int numbers = o && b->q[i].number && o->number && isfinite(b->q[i].value) && isfinite(o->value);
+			if (!o || (!numbers && strcmp(o->text, b->q[i].text)))
+				b->q[i].side = HU_SIDE_ANY;
+		}
 	for (size_t k = 0; k < n; k++)
 		for (size_t i = 0; i < more[k].n; i++) {
 			const hu_baseline_quantity *q = &more[k].q[i];

@@ -8,11 +8,11 @@
 
 /* Version 2 added the number of rows and the checksum in the head; 3 added programs and summaries, and put the rows to
    review first; 4 added digests of the data and of steps along the way; 5 added what step 0 began with, all scores of
-   an evaluation and overflows of the exercise. */
-enum { HU_BASELINE_VERSION = 5 };
+   an evaluation and overflows of the exercise; 6 has tolerances that --ulps set, and none that runs measured. */
+enum { HU_BASELINE_VERSION = 6 };
 
-/* Which way a quantity must not move: errors may shrink freely. ANY: the runs that measured
-   the noise did not agree on it, or on its being there; it is listed and not compared. */
+/* Which way a quantity must not move: errors may shrink freely. ANY: the runs of the baseline do not agree on it or on
+   its being there, or no tolerance in ulps says how far it may move; it is listed and not compared. */
 typedef enum hu_baseline_side { HU_SIDE_BOTH, HU_SIDE_UP, HU_SIDE_DOWN, HU_SIDE_ANY, HU_SIDES } hu_baseline_side;
 
 typedef struct hu_baseline_quantity {
@@ -22,7 +22,7 @@ typedef struct hu_baseline_quantity {
 	int number;                /* the text is a number, NaN included */
 	hu_baseline_side side;
 	hu_format_id format;       /* whose ulps differences are told in */
-	double ulps, noise;        /* how many such ulps, and which absolute difference, are allowed */
+	double ulps, tolerance;        /* how many such ulps, and which absolute difference, are allowed */
 	int call;                  /* the call's number where this is a row of the collected run's program; else -1 */
 } hu_baseline_quantity;
 
@@ -41,10 +41,9 @@ typedef struct hu_baseline {
    analyzed. */
 hu_status hu_baseline_collect(hu_baseline *b, const hu_run *r);
 
-/* Sets every quantity's noise from N more runs: 2.8 standard deviations of all N+1 values, the
-   repeatability limit of ISO 5725-2. Quantities that one of the runs lacks, or that differ without
-   being finite numbers, become HU_SIDE_ANY. */
-void hu_baseline_measure(hu_baseline *b, const hu_baseline *more, size_t n);
+/* Makes B a baseline of N more runs as well, as far as no number can say: quantities that one of the runs lacks, or
+   that differ without being finite numbers, become HU_SIDE_ANY. */
+void hu_baseline_span(hu_baseline *b, const hu_baseline *more, size_t n);
 
 /* Reads the baseline PATH into b, which the caller releases. Fails with HU_EFILE, in one line that names the row at
    fault, where the file has another version, a value and a hex column that are not the same number, tolerances that
@@ -54,8 +53,8 @@ hu_status hu_baseline_read(hu_baseline *b, const char *path);
    for the file in messages. */
 hu_status hu_baseline_parse(hu_baseline *b, const char *name, char *data, size_t n);
 /* Writes b to PATH. `reason` says why these numbers are right (who blessed them at which commit is added), `measured`
-   how the noise was measured, and `unseen`, which may be "", has lines on what the runs could not show. The rows that
-   a person reviews stand first; a line that says so separates them from the rest. */
+   where the tolerances are from, and `unseen`, which may be "", has lines on what the runs could not show. The rows
+   that a person reviews stand first; a line that says so separates them from the rest. */
 hu_status hu_baseline_write(
 	const hu_baseline *b, const char *path, const char *reason, const char *measured, const char *unseen);
 void hu_baseline_release(hu_baseline *b);

@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define COLUMNS "quantity value hex must_not_move ulps_of ulps noise"
+#define COLUMNS "quantity value hex must_not_move ulps_of ulps tolerance"
 #define MARK "# xxh3: "
 
 static const char *const sides[] = { "both", "up", "down", "any" };
@@ -113,7 +113,7 @@ write_row(hu_tsv *t, const hu_baseline_quantity *q)
 	hu_tsv_text(t, sides[q->side]);
 	hu_tsv_text(t, hu_format_name(q->format));
 	hu_tsv_real(t, q->ulps);
-	hu_tsv_real(t, q->noise);
+	hu_tsv_real(t, q->tolerance);
 }
 
 /* The rows of one half: those to review first, or the rest. */
@@ -211,7 +211,7 @@ hu_baseline_write(const hu_baseline *b, const char *path, const char *reason, co
 /* Sets the tolerances, and says what is wrong with a row, whose hex column must be the very number that its value
    column is; NULL: nothing is. */
 static const char *
-fault(hu_baseline_quantity *q, const char *hex, const char *ulps, const char *noise)
+fault(hu_baseline_quantity *q, const char *hex, const char *ulps, const char *tolerance)
 {
 	char *end;
 
@@ -231,20 +231,20 @@ fault(hu_baseline_quantity *q, const char *hex, const char *ulps, const char *no
 	}
 	if (!hu_baseline_number(ulps, &q->ulps) || !(q->ulps >= 0 && q->ulps <= 0x1p52))
 		return "its ulps are no number from 0 to 2^52";
-	if (!hu_baseline_number(noise, &q->noise) || !(q->noise >= 0 && isfinite(q->noise)))
-		return "its noise is no finite number from 0";
+	if (!hu_baseline_number(tolerance, &q->tolerance) || !(q->tolerance >= 0 && isfinite(q->tolerance)))
+		return "its tolerance is no finite number from 0";
 	return NULL;
 }
 
 static hu_status
 read_row(hu_baseline *b, const hu_table *t, int i, const char *path)
 {
-	enum { QUANTITY, VALUE, HEX, SIDE, FORMAT, ULPS, NOISE };
-	const char *cell[NOISE + 1], *why;
+	enum { QUANTITY, VALUE, HEX, SIDE, FORMAT, ULPS, TOLERANCE };
+	const char *cell[TOLERANCE + 1], *why;
 	hu_format_id format;
 	int s = 0;
 
-	for (int k = 0; k <= NOISE; k++)
+	for (int k = 0; k <= TOLERANCE; k++)
 		cell[k] = hu_table_cell(t, i, k);
 	while (s < HU_SIDES && strcmp(sides[s], cell[SIDE]))
 		s++;
@@ -255,11 +255,12 @@ read_row(hu_baseline *b, const hu_table *t, int i, const char *path)
 		return hu_fail(HU_EFILE, "%s: row %d, %s: ulps_of is '%s', which is no format", path, i + 1,
 			cell[QUANTITY], cell[FORMAT]);
 	hu_baseline_add(b, cell[QUANTITY], cell[VALUE], (hu_baseline_side)s, format);
-	if ((why = fault(&b->q[b->n - 1], cell[HEX], cell[ULPS], cell[NOISE])))
+	if ((why = fault(&b->q[b->n - 1], cell[HEX], cell[ULPS], cell[TOLERANCE])))
 		return hu_fail(HU_EFILE,
-			"%s: row %d, %s: %s (value %s, hex %s, ulps %s, noise %s): take the file that was blessed, or "
+			"%s: row %d, %s: %s (value %s, hex %s, ulps %s, tolerance %s): take the file that was blessed, "
+			"or "
 			"bless it again",
-			path, i + 1, cell[QUANTITY], why, cell[VALUE], cell[HEX], cell[ULPS], cell[NOISE]);
+			path, i + 1, cell[QUANTITY], why, cell[VALUE], cell[HEX], cell[ULPS], cell[TOLERANCE]);
 	return HU_OK;
 }
 
@@ -277,7 +278,7 @@ check_head(const hu_table *t, const char *path)
 	else if (have < HU_BASELINE_VERSION)
 		st = hu_fail(HU_EFILE,
 			"%s: a baseline of version %ld, which holds less than one of version %d: bless it "
-			"again with --bless --reason TEXT",
+			"again with halfulp baseline RUN -o FILE --reason TEXT",
 			path, have, HU_BASELINE_VERSION);
 	else if (have > HU_BASELINE_VERSION)
 		st = hu_fail(HU_EFILE, "%s: a baseline of version %ld; this program reads %d: use a newer halfulp",

@@ -80,8 +80,8 @@ detail(const hu_finding *f)
 	value_of(f->got, got, sizeof got);
 	if (!isfinite(f->ulps))
 		return hu_xprintf("baseline %s, run %s", want, got);
-	return hu_xprintf("baseline %s, run %s, %.17g ulps of %s apart; allowed %g ulps, noise %g", want, got, f->ulps,
-		hu_format_name(f->want->format), f->want->ulps, f->want->noise);
+	return hu_xprintf("baseline %s, run %s, %.17g ulps of %s apart; allowed %g ulps, tolerance %g", want, got,
+		f->ulps, hu_format_name(f->want->format), f->want->ulps, f->want->tolerance);
 }
 
 void
@@ -104,10 +104,9 @@ hu_check_outcomes(hu_outcomes *v, const hu_check_report *r)
 		v->summary = text;
 	}
 	if (r->obtained) {
-		char *text =
-			hu_xprintf("%s\n%s has what was obtained; where that is right: halfulp check %s --baseline %s "
-				   "--bless --reason TEXT",
-				v->summary, hu_shown(r->obtained), hu_shown(r->run), hu_shown(r->path));
+		char *text = hu_xprintf("%s\n%s has what was obtained; where that is right: halfulp baseline %s -o %s "
+					"--reason TEXT",
+			v->summary, hu_shown(r->obtained), hu_shown(r->run), hu_shown(r->path));
 		free(v->summary);
 		v->summary = text;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp check RUN --baseline FILE: fails where numerics drift. The exit code is the product.
    Files of other programs are held to rules, in analyzers/gate. */
-#include "analyzers/bless/bless.h"
 #include "analyzers/bless/bless_run.h"
 #include "analyzers/check/check_out.h"
 #include "analyzers/ci/history.h"
@@ -31,16 +30,7 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "history", "DIR", NULL,
 		"of a run: keep its headline numbers for this commit in DIR, draw them, and say at which commit they "
 		"moved" },
-	{ "bless", NULL, NULL, "write the baseline from RUN; more RUNs measure the noise" },
-	{ "reason", "TEXT", NULL, "with --bless: why this is right" },
-	{ "statistics", NULL, NULL,
-		"with --bless: RUNs of 3 seeds or more, each twice, bound what may move by chance" },
-	{ "score", "NAME", NULL,
-		"with --bless: RUNs of 3 seeds or more bound how far the score of a training may drop by chance; "
-		"accuracy, precision, recall, dice, iou, hit_rate, ndcg or loss" },
 	{ "olympic", NULL, NULL, "of a score: means without the best and the worst run of each side" },
-	{ "ulps", "K", "0", "with --bless: ulps of its own format that each element may move" },
-	{ "allow-nonfinite", NULL, NULL, "with --bless: declare the quantities that are not finite" },
 	{ "json", NULL, NULL, "the same as --format json" }, { "tap", NULL, NULL, "the same as --format tap" },
 	{ NULL, NULL, NULL, NULL } };
 
@@ -68,8 +58,8 @@ obtained(const hu_args *a, const hu_baseline *b)
 
 	if (st == HU_OK)
 		st = hu_fail(HU_EFILE,
-			"%s is not there; %s has what was obtained; to bless it: halfulp check %s --baseline %s "
-			"--bless --reason 'first baseline'",
+			"%s is not there; %s has what was obtained; where that is right: halfulp baseline %s -o %s "
+			"--reason 'first baseline'",
 			path, other, a->rest[0], path);
 	free(other);
 	return st;
@@ -137,18 +127,16 @@ of_files(const void *of)
 static int
 of_statistics(const hu_args *a)
 {
-	return hu_args_given(a, "bless") ? hu_args_given(a, "statistics")
-					 : hu_is_statistics(hu_args_text(a, "baseline"));
+	return hu_is_statistics(hu_args_text(a, "baseline"));
 }
 
-/* RUNs whose scores are blessed, or held to blessed ones. */
+/* RUNs whose scores are held to those of other RUNs. */
 static int
 of_scores(const void *of)
 {
-	const hu_args *a = of;
+	const char *path = hu_args_text(of, "baseline");
 
-	return hu_args_given(a, "bless") ? hu_args_given(a, "score")
-					 : hu_args_text(a, "baseline") && hu_scores_are_in(hu_args_text(a, "baseline"));
+	return path && hu_scores_are_in(path);
 }
 
 static const char *
@@ -175,18 +163,10 @@ judge(const hu_args *a)
 			format);
 	else if (!hu_args_text(a, "baseline"))
 		st = hu_fail(HU_EINVAL, "--baseline FILE is needed");
-	else if (!a->nrest || (a->nrest > 1 && !hu_args_given(a, "bless") && !of_statistics(a) && !of_scores(a)))
+	else if (!a->nrest || (a->nrest > 1 && !of_statistics(a) && !of_scores(a)))
 		st = hu_fail(HU_EINVAL, "one run directory is needed: halfulp check RUN --baseline FILE");
-	else if (!hu_args_given(a, "bless") &&
-		 (hu_args_given(a, "ulps") || hu_args_given(a, "reason") || hu_args_given(a, "allow-nonfinite")))
-		st = hu_fail(HU_EINVAL, "--%s says what a baseline is to hold: it goes with --bless",
-			hu_args_given(a, "ulps")     ? "ulps"
-			: hu_args_given(a, "reason") ? "reason"
-						     : "allow-nonfinite");
 	if (st != HU_OK)
 		return hu_complain(st);
-	if (hu_args_given(a, "bless"))
-		return hu_bless(a, hu_args_text(a, "baseline"));
 	if (of_statistics(a))
 		return hu_check_statistics(a, format);
 	if (of_scores(a))
@@ -210,29 +190,11 @@ run(const hu_args *a)
 	const char *format = format_of(a);
 	int code = judge(a);
 
-	if (code > HU_EXIT_JUDGED && !hu_args_given(a, "bless") &&
-		(!strcmp(format, "json") || hu_outcomes_writer_find(format)))
+	if (code > HU_EXIT_JUDGED && (!strcmp(format, "json") || hu_outcomes_writer_find(format)))
 		hu_check_write_error(stdout, "halfulp check", a->nrest ? a->rest[0] : "-", hu_reason(), format);
 	return code;
 }
 
-static int
-blesses(const void *of)
-{
-	return hu_args_given(of, "bless");
-}
-
-static int
-keeps_rows(const void *of)
-{
-	return !hu_args_given(of, "statistics") && !hu_args_given(of, "score");
-}
-
-static int
-judges(const void *of)
-{
-	return !hu_args_given(of, "bless");
-}
 static int
 writes_no_json(const void *of)
 {
@@ -242,41 +204,23 @@ writes_no_json(const void *of)
 static int
 of_bits(const void *of)
 {
-	return judges(of) && !of_files(of) && !of_statistics(of) && !of_scores(of);
+	return !of_files(of) && !of_statistics(of) && !of_scores(of);
 }
 
-static int
-judges_scores(const void *of)
-{
-	return judges(of) && of_scores(of);
-}
-
-static int
-blesses_one_kind(const void *of)
-{
-	return blesses(of) && !hu_args_given(of, "statistics");
-}
-
-static const hu_opt_need needs[] = { { "format json tap", judges,
-					     "beside --bless, which writes the baseline and judges nothing" },
-	{ "score", blesses_one_kind,
-		"without --bless, and beside --statistics: a baseline holds one of the two, and says which" },
-	{ "olympic", judges_scores, "but where RUNs are held to a baseline of a score" },
-	{ "statistics", blesses, "without --bless: the baseline itself says what it holds" },
+static const hu_opt_need needs[] = { { "olympic", of_scores, "but where RUNs are held to a baseline of a score" },
 	{ "history", of_bits,
-		"beside --bless, statistics, scores and files: it keeps what a run has that is held to its baseline" },
-	{ "ulps allow-nonfinite", keeps_rows, "beside --statistics and --score, which measure what may move" },
+		"beside statistics, scores and files: it keeps what a run has that is held to its baseline" },
 	{ "format", writes_no_json, "beside --json or --tap, which says the format" },
 	{ "rule rules step", of_files, "where a run is held to its baseline, whose rows say what may differ" },
 	{ NULL, NULL, NULL } };
 
-const hu_command hu_cmd_check = { "check", "RUN|FILE --baseline FILE [--rule RULE...] [--bless --reason TEXT [RUN...]]",
+const hu_command hu_cmd_check = { "check", "RUN|FILE --baseline FILE [--rule RULE...]",
 	"hold a run, or a file of tensors or metrics, to what it was; exit 1 where it drifted",
-	"A run: every quantity of the baseline is compared: bit-identical, else within its ulps, else within the\n"
-	"noise measured when it was blessed; errors and losses may shrink freely. Keys must match both ways, and what\n"
-	"is not finite is drift unless the baseline declares it. A baseline of --statistics holds what another seed,\n"
-	"library or order of sums may move: some tens of means and norms of whole trainings, against RUNs of its "
-	"seeds.\n"
+	"A run: every quantity of the baseline is compared: bit-identical, else within the ulps that it allows; "
+	"errors\n"
+	"may shrink freely. Keys must match both ways, and what is not finite is drift unless the baseline declares\n"
+	"it. A baseline of --statistics (halfulp baseline --help) holds what another seed, library or order of sums\n"
+	"may move: some tens of means and norms of whole trainings, against RUNs of its seeds.\n"
 	"A baseline of --score holds what whole trainings are worth: a one-sided t test at 1 % of the mean of RUNs\n"
 	"of any policy, whose power is printed.\n"
 	"A file: .safetensors, .npz, .npy, the constants of a .onnx, or metrics as TSV, CSV or JSON lines; two runs "

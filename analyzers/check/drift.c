@@ -11,8 +11,8 @@
 const char *
 hu_held_text(hu_held held)
 {
-	static const char *const text[] = { "bit-identical", "within its ulps", "within measured noise",
-		"better than the baseline", "not compared: the runs that measured the noise differ in it", "drifted",
+	static const char *const text[] = { "bit-identical", "within its ulps", "within its tolerance",
+		"better than the baseline", "not compared: the baseline has no tolerance for it", "drifted",
 		"is new: the baseline does not have it", "is not finite and the baseline does not declare that",
 		"is missing in the run" };
 
@@ -43,8 +43,8 @@ judge(const hu_baseline_quantity *want, const hu_baseline_quantity *got, double 
 		return HU_BIT_IDENTICAL;
 	if (*ulps <= want->ulps)
 		return HU_WITHIN_ULPS;
-	if (fabs(got->value - want->value) <= want->noise)
-		return HU_WITHIN_NOISE;
+	if (fabs(got->value - want->value) <= want->tolerance)
+		return HU_WITHIN_TOLERANCE;
 	if ((want->side == HU_SIDE_UP && got->value < want->value) ||
 		(want->side == HU_SIDE_DOWN && got->value > want->value))
 		return HU_BETTER;
@@ -75,9 +75,7 @@ harm(const hu_finding *f)
 	if (!strncmp(key, "exercise/", 9))
 		return RESULT;
 	if (!strncmp(key, "metrics/", 8)) /* a lower loss or a higher score is told, and is no harm */
-		return f->ulps > 0 && (f->got->value > f->want->value) == !strstr(column, "loss")
-			       ? IMPROVED
-			       : RESULT;
+		return f->ulps > 0 && (f->got->value > f->want->value) == !strstr(column, "loss") ? IMPROVED : RESULT;
 	for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
 		if (!strcmp(column, lost[i]))
 			return LOST;
@@ -97,8 +95,8 @@ severity(const hu_finding *f)
 	double class = CLASS * (1 + (double)harm(f));
 	if (f->held != HU_DRIFT || isnan(f->ulps))
 		return class + CLIP + (f->held == HU_MISSING_KEY);
-	double scale = fmax(fabs(w->value), fmax(w->noise, ldexp(1, hu_format_of(w->format).emin)));
-	double times = fabs(f->got->value - w->value) / (w->noise > 0 ? w->noise : scale);
+	double scale = fmax(fabs(w->value), fmax(w->tolerance, ldexp(1, hu_format_of(w->format).emin)));
+	double times = fabs(f->got->value - w->value) / (w->tolerance > 0 ? w->tolerance : scale);
 	return class + (times > 0 && isfinite(times) ? fmax(log2(times), -CLIP) : times > 0 ? CLIP : -CLIP);
 }
 

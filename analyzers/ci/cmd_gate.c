@@ -412,7 +412,7 @@ run(const hu_args *a)
 			format);
 	else if (st == HU_OK && !hu_args_text(a, "baseline"))
 		st = hu_fail(
-			HU_EINVAL, "--baseline FILE is needed: halfulp check RUN --baseline FILE --bless makes one");
+			HU_EINVAL, "--baseline FILE is needed: halfulp baseline RUN -o FILE --reason TEXT writes one");
 	else if (st == HU_OK)
 		st = name_runs(&g);
 	int code = st == HU_OK ? work(&g) : complain(&g, st);

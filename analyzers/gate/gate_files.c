@@ -41,7 +41,7 @@ hu_are_files(const char *new, const char *old)
 	return is_folder(old) || (new && !is_folder(new) && (hu_exists(new) || is_of_anyone(old)));
 }
 
-/* A baseline that check --bless wrote, told by its first line. */
+/* A baseline that halfulp baseline wrote, told by its first line. */
 static int
 is_baseline(const char *path)
 {

@@ -58,6 +58,6 @@ hu_statistics_unseen(hu_str *text, const hu_statistics *s)
 				said[i].moves, percent(hu_statistics_allowed(s, q, 1)),
 				percent(hu_statistics_allowed(s, q, 5)), said[i].such);
 	}
-	hu_str_add(text,
-		"a baseline of bits (--bless without --statistics) of a run with --exercise sees all of that\n");
+	hu_str_add(text, "a baseline of bits (halfulp baseline without --statistics) of a run with --exercise sees all "
+			 "of that\n");
 }

@@ -11,12 +11,12 @@ make a 1 mixed_float16 && make again 1 mixed_float16 && make b 2 mixed_float16 &
 test_is $? "runs to compare"
 
 run check a --baseline base.tsv
-test $code = 3 && test ! -e base.tsv && test -s base.tsv.obtained && test "$(wc -l <err)" = 1 && grep -q -- '--bless' err
+test $code = 3 && test ! -e base.tsv && test -s base.tsv.obtained && test "$(wc -l <err)" = 1 && grep -q 'where that is right: halfulp baseline a -o base.tsv --reason' err
 test_is $? "no baseline: exit 3, the obtained file, the command that blesses it"
-run check a --baseline base.tsv --bless
+run baseline a -o base.tsv
 test $code = 2 && test ! -e base.tsv
-test_is $? "--bless without --reason: exit 2"
-run check a --baseline base.tsv --bless --reason 'the first one'
+test_is $? "baseline without --reason: exit 2"
+run baseline a -o base.tsv --reason 'the first one'
 test $code = 0 && grep -q '^# reason: the first one' base.tsv && grep -q '^# blessed by: .* at commit' base.tsv && grep -q '^# env.summation_tree: 0x' base.tsv && grep -q '^# env.compiler: ' base.tsv
 test_is $? "blessed: reason, who, commit and environment are in the file"
 # What a person reviews stands first: the worst of each column, here again, and the ends of the metrics
@@ -27,9 +27,9 @@ test_is $? "tens of rows come first, and a line says how many"
 worst() { awk -F'\t' -v table="$1/" -v column="/$2" -v up="$3" 'index($1, table) == 1 && substr($1, length($1) - length(column) + 1) == column && $2 != "-" { if (!n++ || (up ? $2 + 0 > w : $2 + 0 < w)) { w = $2 + 0; text = $2 } } END { print text }' base.tsv; }
 test "$(grep '^summary/replay/ulp_max' base.tsv | cut -f2)" = "$(worst replay ulp_max 1)" && test "$(grep '^summary/swamping/cosine' base.tsv | cut -f2)" = "$(worst swamping cosine 0)" && test "$(grep '^summary/swamping/share_swamped' base.tsv | cut -f2)" = "$(worst swamping share_swamped 1)"
 test_is $? "they are the worst of their columns"
-run baseline a -o again.tsv --reason 'the first one'
+run baseline a --out again.tsv --reason 'the first one'
 test $code = 0 && cmp base.tsv again.tsv && grep -q '^[0-9]* quantities blessed in again.tsv$' out
-test_is $? "baseline RUN -o FILE writes the same file"
+test_is $? "--out FILE writes the same file"
 run baseline a -o none.tsv
 refused 2 'reason TEXT is needed' "baseline without --reason" && test ! -e none.tsv
 run baseline base.tsv -o none.tsv
@@ -46,8 +46,12 @@ run check a --baseline base.tsv
 test $code = 0 && ! grep -q '^not ok' out && test "$(sed -n 's/^1\.\.//p' out)" = "$(grep -c '^ok' out)" && grep -q 'bit-identical' out
 test_is $? "the run itself: exit 0, every line ok"
 run check a --baseline base.tsv --ulps 3
-refused 2 'goes with --bless' "--ulps without --bless"
-run check a --baseline wide.tsv --bless --reason 'one ulp of each format' --ulps 1
+refused 2 'ulps is no option of check: halfulp baseline RUN... -o FILE --reason TEXT writes a baseline and has --ulps' "check --ulps"
+run check a --baseline none.tsv --bless
+refused 2 'bless is no option of check: halfulp baseline RUN... -o FILE --reason TEXT writes a baseline' "check --bless" && test ! -e none.tsv
+run check --bless=yes a
+refused 2 'bless is no option of check: ' "check --bless=yes"
+run baseline a -o wide.tsv --reason 'one ulp of each format' --ulps 1
 run check chunks --baseline wide.tsv
 test $code = 1 && test "$(grep -c '^not ok' out)" -gt 5 && test "$(grep -c '^not ok' out)" = "$(grep -c '^not ok [0-9]* - program/' out)"
 test_is $? "--ulps 1: of another order of sums only the calls that have it are told"
@@ -82,7 +86,7 @@ said=$(printf '%s\n' "$first" | sed -n 's/^# step 7, loss \([0-9.]*\) -> \([0-9.
 set -- "$@" $said
 test $# = 5 && holds 'a - c < 1e-4 && c - a < 1e-4 && b - d < 1e-4 && d - b < 1e-4 && 100 * (b - a) / a - e < 0.02 && e - 100 * (b - a) / a < 0.02' a "$1" b "$2" c "$3" d "$4" e "$5"
 test_is $? "with the numbers of the tables: $*"
-test -s base.tsv.obtained && grep -q '^# base.tsv.obtained has what was obtained; where that is right: halfulp check rate --baseline base.tsv --bless --reason TEXT$' out && head -n 1 base.tsv.obtained | grep -q '^# halfulp baseline'
+test -s base.tsv.obtained && grep -q '^# base.tsv.obtained has what was obtained; where that is right: halfulp baseline rate -o base.tsv --reason TEXT$' out && head -n 1 base.tsv.obtained | grep -q '^# halfulp baseline'
 test_is $? "what was obtained lies beside the baseline"
 run check again --baseline base.tsv
 test $code = 0 && test ! -e base.tsv.obtained && ! head -n 1 out | grep -q '^#'
@@ -140,7 +144,7 @@ test $code = 1 && grep -q '^# step 20 was traced in the baseline and not in this
 test_is $? "a traced step that is missing is advised"
 # A step that was traced and only not analyzed needs no training
 "$HALFULP" train --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 1 --trace-steps 0,2 --quiet --policy mixed_float16 two && "$HALFULP" analyze two >/dev/null
-run check two --baseline two.tsv --bless --reason 'both steps'
+run baseline two -o two.tsv --reason 'both steps'
 "$HALFULP" analyze --steps 0 two >/dev/null
 run check two --baseline two.tsv
 test $code = 1 && grep -q '^# step 2 was analyzed in the baseline and not in this run, which traced it: halfulp analyze two$' out && ! grep -q 'train with' out
@@ -167,24 +171,24 @@ test $code = 1 && test "$(grep -c '^::error title=' out)" = 10 && tail -n 1 out 
 test_is $? "--format github: annotations, and the attribution"
 
 # What a blessing says: what moved since the one before, and what the run could not show
-cp base.tsv again.tsv && run check rate --baseline again.tsv --bless --reason 'a faster rate'
+cp base.tsv again.tsv && run baseline rate -o again.tsv --reason 'a faster rate'
 moved=$(awk -F'\t' '/^#/ { next } NR == FNR { was[$1] = $2; next } ($1 in was) && was[$1] != $2 { n++ } END { print n + 0 }' base.tsv again.tsv)
 test $code = 0 && test "$moved" -gt 20 && grep -q "^since the baseline before: $moved of $(grep -c '^[a-z].*/' base.tsv) quantities moved, 0 are new, 0 are gone" out
 test_is $? "blessing again counts what moved"
 was=$(grep '^metrics/23/loss	' base.tsv | cut -f2) is=$(grep '^metrics/23/loss	' again.tsv | cut -f2)
 grep -qF "  metrics/23/loss: $was -> $is (" out && test "$(grep -c ' -> ' out)" = 20 && share=$(sed -n 's/^  metrics.23.loss: .* (\([-+0-9.e]*\) %)$/\1/p' out) && holds 'd < 0.01 && d > -0.01' d "$(awk -v a="$was" -v b="$is" -v s="$share" 'BEGIN { print s - 100 * (b - a) / a }')"
 test_is $? "and says by how much, what is reviewed first"
-run check a --baseline unseen.tsv --bless --reason 'what it cannot see'
+run baseline a -o unseen.tsv --reason 'what it cannot see'
 test $code = 0 && grep -q 'in 24 steps no gradient overflowed and no step was skipped: .*--init-scale 2^24' out && grep -q 'in 24 steps the loss scale never grew: .*--growth-interval 3' out && grep -q 'made a number zero or subnormal: .*--init-scale 1 ' out && test "$(grep -c '^# unseen: ' unseen.tsv)" = 3
 test_is $? "blessing names what the run could not show, and the options that would"
-make skips 1 mixed_float16 --init-scale 2^24 --growth-interval 3 && run check skips --baseline unseen.tsv --bless --allow-nonfinite --reason 'skips and growth'
+make skips 1 mixed_float16 --init-scale 2^24 --growth-interval 3 && run baseline skips -o unseen.tsv --allow-nonfinite --reason 'skips and growth'
 test $code = 0 && ! grep -q 'no step was skipped\|never grew' out && ! grep -q 'skipped\|grew' unseen.tsv
 test_is $? "which they do: steps are skipped, and the scale grows"
-make small 1 mixed_float16 --init-scale 1 && run check small --baseline unseen.tsv --bless --reason 'casts that flush'
+make small 1 mixed_float16 --init-scale 1 && run baseline small -o unseen.tsv --reason 'casts that flush'
 test $code = 0 && ! grep -q 'zero or subnormal' out
 test_is $? "and casts make subnormal numbers"
-run check a --baseline unseen.tsv --bless --reason 'two scales' small
-test $code = 0 && grep -q 'in 48 steps the loss scale never grew' out && ! grep -q 'zero or subnormal' out
+run baseline a -o unseen.tsv --reason 'two orders of summation' --ulps 4096 chunks
+test $code = 0 && grep -q 'in 48 steps the loss scale never grew' out
 test_is $? "two runs see what either does"
 
 key=$(grep '^replay/.*/ulp_max' base.tsv | head -n 1 | cut -f1)
@@ -216,7 +220,7 @@ cell() {
 		{ print }' a/analysis/replay.tsv >"$1/analysis/replay.tsv" && sealed "$1/analysis/replay.tsv"
 }
 sealed() { ${PYTHON:-python3} -B "$top/t/tool/sealed.py" "$@"; }
-blessed() { run check "$1" --baseline "$1.tsv" --bless --reason 'what a changed run has' && run check a --baseline "$1.tsv"; }
+blessed() { run baseline "$1" -o "$1.tsv" --reason 'what a changed run has' && run check a --baseline "$1.tsv"; }
 cell less "$key" '' && blessed less
 test $code = 1 && grep -q "^not ok .* - $key: is new" out
 test_is $? "a key that the baseline lacks: exit 1"
@@ -257,7 +261,7 @@ spoil 3 0x1p+0z 'its hex column is no hex float' "hex with a tail"
 spoil 3 - 'its hex column is no hex float' "no hex"
 spoil 2 - 'its hex column has a number and its value column has none' "no value beside a hex"
 for bad in inf nan -1 '' 1e999; do
-	spoil 7 "$bad" 'its noise is no finite number from 0' "noise '$bad'"
+	spoil 7 "$bad" 'its tolerance is no finite number from 0' "tolerance '$bad'"
 	spoil 6 "$bad" 'its ulps are no number from 0 to 2^52' "ulps '$bad'"
 done
 spoil 4 sideways "must_not_move is 'sideways'" "an unknown side"
@@ -271,10 +275,10 @@ refused 3 'cut.tsv: it has [0-9]* quantities and its head says [0-9]*: the file 
 head -c -3 base.tsv >cut.tsv
 run check a --baseline cut.tsv
 refused 3 'cut short' "cut within a line"
-sed 's/^# halfulp baseline: 5/# halfulp baseline: 6/' base.tsv >newer.tsv
+sed 's/^# halfulp baseline: 6/# halfulp baseline: 7/' base.tsv >newer.tsv
 run check a --baseline newer.tsv
 refused 3 'use a newer halfulp' "a newer baseline"
-sed 's/^# halfulp baseline: 5/# halfulp baseline: 1/; /^# rows:/d; /^# xxh3:/d' base.tsv >older.tsv
+sed 's/^# halfulp baseline: 6/# halfulp baseline: 1/; /^# rows:/d; /^# xxh3:/d' base.tsv >older.tsv
 run check a --baseline older.tsv
 refused 3 'version 1, which holds less.*bless it again' "one of the version before the checksum"
 sed 's/^# reason: .*/# reason: another/' base.tsv >reason.tsv
@@ -283,16 +287,29 @@ refused 3 'its checksum is .* the file was changed after it was blessed' "anothe
 run check other --baseline base.tsv
 test $code = 3 && grep -q 'policy' err
 test_is $? "a run of another policy: exit 3"
-run check a --baseline noise.tsv --bless --reason 'three orders of summation' chunks pairs
-test $code = 0 && grep -q '^# tolerances: noise is 2.8 standard deviations over 3 runs' noise.tsv && grep -q '^metrics/last/digest.*any' noise.tsv
-test_is $? "three runs measure the noise, and how is in the file"
-run check chunks --baseline noise.tsv
-test $code = 0 && grep -q 'within measured noise' out
-test_is $? "one of them is within it"
-run check b --baseline noise.tsv
+# Several runs: bits that agree, or tolerances that are said
+run baseline a -o two.tsv --reason 'two orders of summation' chunks
+refused 2 '^halfulp baseline: chunks is not a bit for bit: [0-9]* quantities differ, .* first; --statistics measures what chance may move, --score what trainings are worth, and --ulps K says how far elements may be apart$' "runs that differ" && test "$(wc -l <err)" = 1
+run baseline a again -o agree.tsv --reason 'twice the same'
+test $code = 0 && grep -q '^# tolerances: 2 runs agree bit for bit: every quantity keeps its bits$' agree.tsv
+test_is $? "runs that agree"
+run baseline a -o narrow.tsv --reason 'two seeds' --ulps 3 b
+refused 2 '^halfulp baseline: b is not within --ulps 3 of a: [0-9]* quantities are beyond, .* first; --statistics measures what chance may move, --score what trainings are worth$' "runs that --ulps does not span" && test ! -e narrow.tsv
+run baseline a -o span.tsv --reason 'three orders of summation' --ulps 4096 chunks pairs
+test $code = 0 && grep -q "^# tolerances: 3 runs; 4096 ulps of each tensor's own format, and what follows from them$" span.tsv && grep -q '^metrics/last/digest.*any' span.tsv && grep -q '^program/train/dense1.xw.*any' span.tsv
+test_is $? "runs that it does, and how is in the file"
+for r in a chunks pairs; do
+	run check $r --baseline span.tsv
+	test $code = 0
+	test_is $? "$r is within it"
+	cat out >>spanned
+done
+grep -q 'within its tolerance' spanned && grep -q 'not compared: the baseline has no tolerance for it' spanned
+test_is $? "and it is said which quantity by what"
+run check b --baseline span.tsv
 test $code = 1 && grep -q '^# other summation\|^# same summation' out
 test_is $? "another seed is not"
-run check b --baseline idle.tsv --bless --reason 'seeds of a run that hardly learns' a
+run baseline a -o idle.tsv --reason 'more than it learned' --ulps 1e6
 test $code = 2 && test ! -e idle.tsv && grep -q 'does not train' err
 test_is $? "a reference that barely moved is refused"
 mkdir bare && cp -r a/. bare && rm -r bare/analysis

@@ -520,8 +520,8 @@ ok(json.loads(run('check', 'o.safetensors', '--baseline', 'o.safetensors', '--fo
     'which is an empty list where nothing failed')
 refused(2, '--format', 'a format that is none', 'check', 'n.safetensors', '--baseline', 'o.safetensors', '--format',
     'yaml')
-refused(2, 'cp n.safetensors o.safetensors', '--bless of a file', 'check', 'n.safetensors', '--baseline',
-    'o.safetensors', '--bless', '--reason', 'x')
+refused(2, 'bless is no option of check: halfulp baseline RUN... -o FILE --reason TEXT writes a baseline', 'check --bless',
+    'check', 'n.safetensors', '--baseline', 'o.safetensors', '--bless')
 
 # Two runs by their checkpoints, traces and metrics
 for name, seed in (('r1', '1'), ('r1b', '1'), ('r2', '2')):
@@ -533,7 +533,7 @@ got = check('metrics/loss: rel <= 0.5', 'trace/*: ignore', 'checkpoint/*: ignore
 ok(got[0] == 0 and check(old='r1', new='r2')[0] == 1, 'two runs of two seeds do by rules alone', got[2])
 run('analyze', 'r1')
 refused(3, 'no halfulp baseline', 'a run against a table that is no baseline', 'check', 'r1', '--baseline', 'm.csv')
-run('check', 'r1', '--baseline', 'base.tsv', '--bless', '--reason', 'x')
+run('baseline', 'r1', '-o', 'base.tsv', '--reason', 'x')
 refused(3, 'is the baseline of a run', "a file against a run's baseline", 'check', 'm.csv', '--baseline', 'base.tsv')
 refused(2, '--rule has no effect', "--rule beside a run's baseline", 'check', 'r1', '--baseline', 'base.tsv',
     '--rule', '*: exact')

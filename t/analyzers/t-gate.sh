@@ -19,9 +19,9 @@ gate() { run gate --baseline base.tsv --junit j.xml --tap t.tap --gitlab q.json 
 
 gate runs/a -- $small
 documents 3 "no baseline yet"
-test -s base.tsv.obtained && test -f runs/a/analysis/replay.tsv && test "$(wc -l <err)" = 1 && grep -q 'to bless it: halfulp check runs/a --baseline base.tsv --bless' err
+test -s base.tsv.obtained && test -f runs/a/analysis/replay.tsv && test "$(wc -l <err)" = 1 && grep -q 'where that is right: halfulp baseline runs/a -o base.tsv --reason' err
 test_is $? "the run is trained and analyzed, and one line says how to bless it"
-run check runs/a --baseline base.tsv --bless --reason 'the first'
+run baseline runs/a -o base.tsv --reason 'the first'
 gate runs/a
 documents 0 "a run that is there is taken as it is"
 gate runs/b -- $small
@@ -32,7 +32,7 @@ run check runs/b --baseline base.tsv --format junit
 cmp -s out j-0.xml
 test_is $? "and so are the files"
 run train --quiet $small --threads 2 --simd scalar runs/threads && run analyze runs/threads
-run check runs/a runs/b runs/threads --baseline class.tsv --bless --reason 'threads and instruction sets'
+run baseline runs/a runs/b runs/threads -o class.tsv --reason 'threads and instruction sets'
 test $code = 0 && grep -q '^the runs agree bit for bit, and this is the entry of all of them$' out && grep -q '^# tolerances: 3 runs agree bit for bit' class.tsv
 test_is $? "runs that agree bit for bit share one entry"
 run check runs/threads --baseline class.tsv
@@ -84,7 +84,7 @@ test_is $? "and the scripts of pictures of one size"
 documents 1 "and the verdict"
 
 # The exercise
-"$HALFULP" train --quiet --exercise $small ex && "$HALFULP" analyze ex >/dev/null && "$HALFULP" check ex --baseline ex.tsv --bless --reason 'with an exercise' >said
+"$HALFULP" train --quiet --exercise $small ex && "$HALFULP" analyze ex >/dev/null && "$HALFULP" baseline ex -o ex.tsv --reason 'with an exercise' >said
 ! grep -q 'no step was skipped\|never grew' said && test "$(grep -c '^exercise/[0-9]*/\(loss\|loss_scale\|skipped\|digest\)' ex.tsv)" = $((48 * 4)) && test "$(grep -c '^exercise/[0-9]*/overflow_call' ex.tsv)" = "$(column ex/exercise/metrics.tsv skipped | grep -c 1)"
 test_is $? "a run with an exercise: skipped steps and growth are blessed"
 skips=$(column ex/exercise/metrics.tsv skipped | grep -c 1) grown=$(column ex/exercise/metrics.tsv loss_scale | awk 'NR > 1 && $1 > was { n++ } { was = $1 } END { print n + 0 }')

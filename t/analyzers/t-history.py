@@ -135,7 +135,7 @@ def compare(r, path, what):
 
 make('a')
 make('faster', '--lr', '0.002')
-halfulp('check', 'a', '--baseline', 'base.tsv', '--bless', '--reason', 'first')
+halfulp('baseline', 'a', '-o', 'base.tsv', '--reason', 'first')
 r = check('a', 'c1aaaaaaaaaaaaaaaa')
 rows = table('history/history.tsv')
 base = [

@@ -163,19 +163,19 @@ for name, values in (('s', SAME), ('d', DROP)):
     for i, x in enumerate(values):
         make('%s%d' % (name, i), 20 + i, eval_accuracy=x, eval_loss=1 - x)
 was, same, drop = ['w%d' % i for i in range(6)], ['s%d' % i for i in range(5)], ['d%d' % i for i in range(5)]
-BLESS = ['--bless', '--reason', 'six seeds']
+BLESS = ['--reason', 'six seeds']
 
-refused(2, '65 runs: at most 64', 'too many runs', 'check', *['w0'] * 65, '--baseline', 'a.tsv', '--score', 'accuracy', *BLESS)
-refused(2, 'at least 3 seeds', 'two runs', 'check', *was[:2], '--baseline', 'a.tsv', '--score', 'accuracy', *BLESS)
+refused(2, '65 runs: at most 64', 'too many runs', 'baseline', *['w0'] * 65, '-o', 'a.tsv', '--score', 'accuracy', *BLESS)
+refused(2, 'at least 3 seeds', 'two runs', 'baseline', *was[:2], '-o', 'a.tsv', '--score', 'accuracy', *BLESS)
 refused(
     2,
     'has seed 1 as a run before it',
     'one seed twice',
-    'check',
+    'baseline',
     'w0',
     'w1',
     'w0',
-    '--baseline',
+    '-o',
     'a.tsv',
     '--score',
     'accuracy',
@@ -185,25 +185,25 @@ refused(
     2,
     'accuracy, precision, recall',
     'a score that is none',
-    'check',
+    'baseline',
     *was,
-    '--baseline',
+    '-o',
     'a.tsv',
     '--score',
     'speed',
     *BLESS
 )
-refused(2, 'has no eval_dice', "another model's score", 'check', *was, '--baseline', 'a.tsv', '--score', 'dice', *BLESS)
+refused(2, 'has no eval_dice', "another model's score", 'baseline', *was, '-o', 'a.tsv', '--score', 'dice', *BLESS)
 refused(
-    2, '--reason TEXT is needed', 'no reason', 'check', *was, '--baseline', 'a.tsv', '--score', 'accuracy', '--bless'
+    2, '--reason TEXT is needed', 'no reason', 'baseline', *was, '-o', 'a.tsv', '--score', 'accuracy'
 )
 refused(
     2,
     '--score has no effect',
     '--score beside --statistics',
-    'check',
+    'baseline',
     *was,
-    '--baseline',
+    '-o',
     'a.tsv',
     '--score',
     'accuracy',
@@ -216,11 +216,11 @@ refused(
     2,
     'every run has the same eval_accuracy, 0.5',
     'runs that do not differ',
-    'check',
+    'baseline',
     'e0',
     'e1',
     'e2',
-    '--baseline',
+    '-o',
     'a.tsv',
     '--score',
     'accuracy',
@@ -231,11 +231,11 @@ refused(
     2,
     'eval_accuracy of seed 9 is not finite',
     'a score that is NaN',
-    'check',
+    'baseline',
     'nan',
     'w0',
     'w1',
-    '--baseline',
+    '-o',
     'a.tsv',
     '--score',
     'accuracy',
@@ -243,7 +243,7 @@ refused(
 )
 ok(not os.path.exists('a.tsv'), 'nothing was written')
 
-p = halfulp('check', *was, '--baseline', 'a.tsv', '--score', 'accuracy', *BLESS)
+p = halfulp('baseline', *was, '-o', 'a.tsv', '--score', 'accuracy', *BLESS)
 lines = p.stdout.splitlines()
 
 
@@ -317,7 +317,7 @@ ok(
     'and what such a check detects',
     p.stdout,
 )
-p = halfulp('check', *was, '--baseline', 'l.tsv', '--score', 'loss', *BLESS)
+p = halfulp('baseline', *was, '-o', 'l.tsv', '--score', 'loss', *BLESS)
 p = halfulp('check', *drop, '--baseline', 'l.tsv', '--json')
 j, want = json.loads(p.stdout), judged([1 - x for x in WAS], [1 - x for x in DROP], -1, False)[0]
 ok(p.returncode == 1 and abs(j['t'] - want['t']) < 1e-6 * want['t'], 'a loss that rose is red', j)
@@ -333,19 +333,7 @@ refused(
     'a.tsv',
     '--olympic'
 )
-refused(
-    2,
-    '--olympic has no effect',
-    '--olympic of a blessing',
-    'check',
-    *was,
-    '--baseline',
-    'b.tsv',
-    '--score',
-    'accuracy',
-    '--olympic',
-    *BLESS
-)
+refused(2, 'bless is no option of check', '--bless of a score', 'check', *was, '--baseline', 'b.tsv', '--bless')
 
 # --- the file ------------------------------------------------------------
 text = open('a.tsv').read()

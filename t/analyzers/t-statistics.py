@@ -45,17 +45,17 @@ for s in SEEDS:
 for name, seed, more in (('kahan1', 1, ['--accumulate', 'kahan']), ('kahan2', 2, ['--accumulate', 'kahan']), ('fast1', 1, ['--lr', '0.003']), ('fast2', 2, ['--lr', '0.003']), ('fresh', 9, []), ('short1', 1, ['--accumulate', 'fma,acc=fp16'])):
     make(name, seed, *more)
 runs = ['%s%d' % (k, s) for s in SEEDS for k in 'bc']
-BLESS = ['--baseline', 's.tsv', '--bless', '--statistics', '--reason', 'a test']
+WRITE = ['-o', 's.tsv', '--statistics', '--reason', 'a test']
 
-refused(2, 'at least 3 seeds', 'two seeds', 'check', 'b1', 'c1', 'b2', 'c2', *BLESS)
-refused(2, 'seed 3 was trained once', 'a seed without its repeat', 'check', 'b1', 'c1', 'b2', 'c2', 'b3', *BLESS)
-refused(2, 'in the same order of sums', 'a repeat that sums in the same order', 'check', 'b1', 'fast1', 'b2', 'c2', 'b3', 'c3', *BLESS)
-refused(2, 'third run of seed 1', 'a third run of a seed', 'check', 'b1', 'c1', 'kahan1', 'b2', 'c2', 'b3', 'c3', *BLESS)
-refused(2, '--reason', 'no reason', 'check', *runs, '--baseline', 's.tsv', '--bless', '--statistics')
-refused(2, '--statistics has no effect', '--statistics without --bless', 'check', 'b1', '--baseline', 's.tsv', '--statistics')
-refused(2, '--ulps has no effect', '--ulps beside it', 'check', *runs, *BLESS, '--ulps', '2')
+refused(2, 'at least 3 seeds', 'two seeds', 'baseline', 'b1', 'c1', 'b2', 'c2', *WRITE)
+refused(2, 'seed 3 was trained once', 'a seed without its repeat', 'baseline', 'b1', 'c1', 'b2', 'c2', 'b3', *WRITE)
+refused(2, 'in the same order of sums', 'a repeat that sums in the same order', 'baseline', 'b1', 'fast1', 'b2', 'c2', 'b3', 'c3', *WRITE)
+refused(2, 'third run of seed 1', 'a third run of a seed', 'baseline', 'b1', 'c1', 'kahan1', 'b2', 'c2', 'b3', 'c3', *WRITE)
+refused(2, '--reason', 'no reason', 'baseline', *runs, '-o', 's.tsv', '--statistics')
+refused(2, 'statistics is no option of check: halfulp baseline RUN... -o FILE --reason TEXT writes a baseline and has --statistics', 'check --statistics', 'check', 'b1', '--baseline', 's.tsv', '--statistics')
+refused(2, '--ulps has no effect', '--ulps beside it', 'baseline', *runs, *WRITE, '--ulps', '2')
 ok(not os.path.exists('s.tsv'), 'nothing was written')
-code, out, err = run('check', *runs, *BLESS)
+code, out, err = run('baseline', *runs, *WRITE)
 ok(code == 0 and 'of 4 seeds blessed in s.tsv\nwith fewer than 5 seeds more of what moved stays unseen\n' in out, 'four seeds are blessed', (code, out, err))
 BLESSED = out
 

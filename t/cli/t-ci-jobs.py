@@ -107,7 +107,7 @@ def annotations(text):
 
 
 base = subprocess.run(
-    f"{program} train --quiet --policy mixed_float16 {SMALL} run && {program} analyze run >/dev/null && {program} check run --baseline baseline.tsv --bless --reason test",
+    f"{program} train --quiet --policy mixed_float16 {SMALL} run && {program} analyze run >/dev/null && {program} baseline run -o baseline.tsv --reason test",
     shell=True,
     cwd=home,
     env=dict(os.environ, OMP_WAIT_POLICY="passive"),

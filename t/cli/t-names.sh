@@ -81,9 +81,9 @@ test $code = 0 && grep -q '"run": "x\\\\x1b' out && "$py" -m json.tool out >/dev
 test_is $? "train --json"
 clean "train --json: nothing else"
 mkdir -p good && rm -r "$evil.2"
-for c in analyze "analyze --json" verify "verify --json" "verify --trace" "verify --trace --json" "check --bless" "check --baseline base.tsv" "check --baseline base.tsv --format junit" "check --baseline base.tsv --format json" "check --baseline absent.tsv"; do
+for c in analyze "analyze --json" verify "verify --json" "verify --trace" "verify --trace --json" "baseline" "check --baseline base.tsv" "check --baseline base.tsv --format junit" "check --baseline base.tsv --format json" "check --baseline absent.tsv"; do
 	case $c in
-	*--bless*) run check --baseline base.tsv --bless --reason "$evil" "$evil" ;;
+	baseline) run baseline -o base.tsv --reason "$evil" "$evil" ;;
 	*) run $c "$evil" ;;
 	esac
 	case $c in *absent*) test $code = 3 ;; *) test $code = 0 ;; esac

@@ -162,8 +162,8 @@ def prepare():
             bail_out(err)
     for name in ('run', 'run2', 'diverged'):
         run('analyze {h}/' + name)
-    run('check {h}/run --baseline {h}/base.tsv --bless --reason test')
-    run('check {h}/run {h}/run2 {h}/weights {h}/four --baseline {h}/scores.tsv --bless --reason test --score loss')
+    run('baseline {h}/run -o {h}/base.tsv --reason test')
+    run('baseline {h}/run {h}/run2 {h}/weights {h}/four -o {h}/scores.tsv --reason test --score loss')
     for i, name in enumerate(('one', 'two'), 1):
         run('analyze {h}/run --only state --shard %d/2 --part {h}/%s.part' % (i, name))
     for i, name in enumerate(('run', 'run2'), 1):
@@ -397,14 +397,8 @@ gate quiet | gate --baseline {h}/base.tsv {h}/run | --quiet
 check baseline | check {h}/run | --baseline {h}/base.tsv
 check format | check {h}/run --baseline {h}/base.tsv | --format junit
 check history | check {h}/run --baseline {h}/base.tsv | --history h
-check bless | check {h}/run --baseline b.tsv | --bless --reason x
-check reason | check {h}/run --baseline b.tsv --bless | --reason x
-check ulps | check {h}/run --baseline b.tsv --bless --reason x | --ulps 3
-check allow-nonfinite | check {h}/diverged --baseline b.tsv --bless --reason x | --allow-nonfinite
 check json | check {h}/run --baseline {h}/base.tsv | --json
 check tap | check {h}/run --baseline {h}/base.tsv | --tap
-check statistics | check {h}/run --baseline b.tsv --bless --reason x | --statistics
-check score | check {h}/run {h}/run2 {h}/weights --baseline b.tsv --bless --reason x | --score loss
 check olympic | check {h}/run {h}/run2 {h}/weights {h}/four --baseline {h}/scores.tsv | --olympic
 check rule | check {h}/a2.npy --baseline {h}/a.npy | --rule 'arr*: rel <= 1'
 check rules | check {h}/a2.npy --baseline {h}/a.npy | --rules {h}/rules.txt
@@ -848,10 +842,8 @@ random-bits | calc 1/3 --random-bits 3
 random-bits | calc 1/3 --mode SRE --random-bits 3
 sum | calc 1/3 --sum fma
 bits | calc 1/3 --bits
-format | check {h}/run --baseline b.tsv --bless --reason x --format tap
 format | check {h}/run --baseline {h}/base.tsv --json --format tap
 format | check {h}/run --baseline {h}/base.tsv --tap --format junit
-tap | check {h}/run --baseline b.tsv --bless --reason x --tap
 format | gate --baseline {h}/base.tsv --quiet --format junit {h}/run
 exercise | TS --policy float32 --exercise
 reason | baseline {h}/a.npy -o b.npy --reason x
@@ -859,11 +851,8 @@ statistics | baseline {h}/a.npy -o b.npy --statistics
 score | baseline {h}/run -o b.tsv --reason x --statistics --score loss
 ulps | baseline {h}/run -o b.tsv --reason x --score loss --ulps 2
 allow-nonfinite | baseline {h}/a.npy -o b.npy --allow-nonfinite
-history | check {h}/run --baseline b.tsv --bless --reason x --history h
 history | check {h}/a2.npy --baseline {h}/a.npy --history h
-statistics | check {h}/run --baseline {h}/base.tsv --statistics
-ulps | check {h}/run --baseline b.tsv --bless --reason x --statistics --ulps 2
-score | check {h}/run --baseline {h}/base.tsv --score accuracy
+ulps | baseline {h}/run -o b.tsv --reason x --statistics --ulps 2
 olympic | check {h}/run --baseline {h}/base.tsv --olympic
 rule | check {h}/run --baseline {h}/base.tsv --rule '*: exact'
 rules | check {h}/run --baseline {h}/base.tsv --rules {h}/rules.txt

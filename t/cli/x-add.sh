@@ -263,7 +263,7 @@ test_is $? "and the run is verified"
 run analyze r
 test $code = 0 && grep -q '^toyanalysis  *[0-9]* calls a step' out && test "$(column r/analysis/toyanalysis.tsv step | tr '\n' ' ')" = "0 63 "
 test_is $? "analyze runs the analyzer"
-run check r --baseline b.tsv --bless --reason 'a toy'
+run baseline r -o b.tsv --reason 'a toy'
 test $code = 0 && grep -q '^toyanalysis/0/calls	' b.tsv
 test_is $? "check holds the column that the analyzer names"
 run tree --backend cpu --op toysum --n 16

@@ -303,7 +303,7 @@ def blessed():
         run('analyze', path)
         runs.append(Run(path))
     path = os.path.join(folder, 'base.tsv')
-    run('check', runs[0].path, '--baseline', path, '--bless', '--reason', 'test', '--ulps', '2', *(r.path for r in runs[1:]))
+    run('baseline', runs[0].path, '-o', path, '--reason', 'test', '--ulps', '2', *(r.path for r in runs[1:]))
     place = {row['quantity']: i for i, row in enumerate(table(path)[1])}  # what a reviewer reads comes first
     mine = sorted(baseline.rows(runs, 2), key=lambda row: place.get(row['quantity'], -1))
     tables['baseline'] = len(mine)
@@ -313,7 +313,7 @@ def blessed():
     path = os.path.join(folder, 'diverged')
     run('train', *MLP, '--steps', '3', '--trace-steps', '1', '--policy', 'float16', '--loss-scale', 'none', '--optimizer', 'sgd', '--lr', '60000', '--quiet', path)
     run('analyze', path)
-    run('check', path, '--baseline', path + '.tsv', '--bless', '--allow-nonfinite', '--reason', 'test')
+    run('baseline', path, '-o', path + '.tsv', '--allow-nonfinite', '--reason', 'test')
     got = {row['quantity']: row for row in table(path + '.tsv')[1]}
     mine = {k: text for k, (text, *_) in baseline.quantities(Run(path)).items() if k.startswith('summary/')}
     wrong = ['%s: %s, not %s' % (k, got[k]['value'], text) for k, text in mine.items() if got[k]['value'] != text]

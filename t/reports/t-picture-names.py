@@ -184,7 +184,7 @@ ok(any(t.startswith(n + '.') for t in drawn('all/bound.svg') for n in layers.val
         drawn('all/bound.svg'))
 
 # --- what a gate and a history draw
-draw('check', 'good', '--baseline', 'base.tsv', '--bless', '--reason', 'a test')
+draw('baseline', 'good', '-o', 'base.tsv', '--reason', 'a test')
 draw('gate', '--baseline', 'base.tsv', '--summary', 's.md', '--quiet', 'drifted', code=1)
 texts = drawn('drifted/gate/drift-worst.svg')
 ok(any('`>z`%s' in t or '#\\tqx' in t for t in texts), 'gate: quantities of such layers, worst first', texts)

@@ -23,13 +23,13 @@ one_thing(char *line)
 	}
 	if (n != 7 || !*cell[0])
 		return 0;
-	double value = strtod(cell[1], &end), bits, ulps = atof(cell[5]), noise = atof(cell[6]);
+	double value = strtod(cell[1], &end), bits, ulps = atof(cell[5]), tolerance = atof(cell[6]);
 	int number = end != cell[1] && !*end && isfinite(value) && !strpbrk(cell[1], "xX");
 	if (!number)
 		return !strcmp(cell[2], "-");
 	bits = strtod(cell[2], &end);
 	return strchr(cell[2], 'x') && !*end && !memcmp(&bits, &value, sizeof bits) && ulps >= 0 && isfinite(ulps) &&
-	       noise >= 0 && isfinite(noise);
+	       tolerance >= 0 && isfinite(tolerance);
 }
 
 FUZZ_TARGET(baseline)
@@ -57,7 +57,7 @@ FUZZ_TARGET(baseline)
 	}
 	HU_ASSERT(rows == b.n && strlen(text) <= size);
 	for (size_t i = 0; i < b.n; i++)
-		HU_ASSERT(*b.q[i].key && b.q[i].ulps >= 0 && b.q[i].noise >= 0 && isfinite(b.q[i].noise) &&
+		HU_ASSERT(*b.q[i].key && b.q[i].ulps >= 0 && b.q[i].tolerance >= 0 && isfinite(b.q[i].tolerance) &&
 			  (!i || strcmp(b.q[i - 1].key, b.q[i].key) < 0));
 	hu_baseline_release(&b);
 	free(text);

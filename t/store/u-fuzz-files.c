@@ -185,7 +185,7 @@ valid_baseline(void)
 		snprintf(key, sizeof key, "replay/7/dense%zu.w/ulp_max", i);
 		hu_baseline_add(&b, key, values[i], (hu_baseline_side)(i % HU_SIDES), i % 2 ? HU_FP32 : HU_FP64);
 		b.q[b.n - 1].ulps = i % 3;
-		b.q[b.n - 1].noise = i % 4 ? 0 : 0.125;
+		b.q[b.n - 1].tolerance = i % 4 ? 0 : 0.125;
 	}
 	hu_baseline_sort(&b);
 	if (hu_baseline_write(&b, path, "as it was", "by hand", "") != HU_OK)

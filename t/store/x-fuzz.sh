@@ -42,7 +42,7 @@ for seed in 1 2 3 4; do
 	"$HALFULP" train $o --seed $seed r$seed && "$HALFULP" analyze r$seed
 done >/dev/null 2>err
 "$HALFULP" baseline r1 -o corpus-baseline/seed --reason first >/dev/null 2>err
-"$HALFULP" check r1 r2 r3 r4 --baseline corpus-scores/seed --bless --reason first --score loss >/dev/null 2>err
+"$HALFULP" baseline r1 r2 r3 r4 -o corpus-scores/seed --reason first --score loss >/dev/null 2>err
 "$HALFULP" baseline r1 -o corpus-statistics/seed --reason first --statistics >/dev/null 2>err
 cp r1/checkpoint/step-000003.safetensors corpus-safetensors/seed 2>err
 npy corpus-npy/seed '(3,)' 3f800000 00000000 7f800000

@@ -88,7 +88,7 @@ MORE = {
     'probe': 'probe --model tc:hopper --json',
     'check file': "check x.npz --baseline y.npz --rule '*: rel <= 1' --format junit",
     'check history': 'check seen --baseline base.tsv --history kept',
-    'check bless': 'check seen --baseline new.tsv --bless --reason first',
+    'baseline run': 'baseline seen -o new.tsv --reason first',
     'diff runs': 'diff run seen --json',
     'plan export': 'plan --model mlp --width 0.02 --export p.tsv',
     'report page': 'report seen',

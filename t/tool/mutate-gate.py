@@ -163,7 +163,7 @@ def bless(program, home):
         for line in (
             ['train', '--quiet', *train(setup), home + '/' + setup],
             ['analyze', home + '/' + setup],
-            ['check', home + '/' + setup, '--baseline', home + '/%s.tsv' % setup, '--bless', '--reason', 'as it is'],
+            ['baseline', home + '/' + setup, '-o', home + '/%s.tsv' % setup, '--reason', 'as it is'],
         ):
             code, out, err = run(program, *line)
             if code:

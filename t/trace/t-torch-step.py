@@ -277,7 +277,7 @@ p = halfulp('diff', 'images', 'other')
 ok(p.returncode == 1 and 'lr 0.1 -> 0.125' in p.stdout, 'diff: another learning rate is named', p.stdout + p.stderr)
 for run in ('again', 'other'):
     halfulp('analyze', run, '--sample', 'all')
-p = halfulp('check', 'images', '--baseline', 'base.tsv', '--bless', '--reason', 'test')
+p = halfulp('baseline', 'images', '-o', 'base.tsv', '--reason', 'test')
 q = halfulp('check', 'again', '--baseline', 'base.tsv')
 r = halfulp('check', 'other', '--baseline', 'base.tsv')
 ok((p.returncode, q.returncode, r.returncode) == (0, 0, 1) and 'lr 0.1 -> 0.125' in r.stdout,

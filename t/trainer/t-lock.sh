@@ -39,7 +39,7 @@ run analyze b
 refused 4 "b is being trained by process $pid on" "analyze"
 run verify b
 refused 4 "b is being trained by process $pid on" "verify"
-run check b --baseline base.tsv --bless --reason 'too early'
+run baseline b -o base.tsv --reason 'too early'
 refused 4 "b is being trained by process $pid on" "check"
 kill -9 $pid
 wait $pid 2>/dev/null
@@ -53,7 +53,7 @@ test_is $? "and stops no reader: what was traced is analyzed"
 run verify --steps 5 b
 test $code = 0 && grep -q '5 steps re-executed' out && grep -q '^halfulp verify: warning: b: its training was not finished' err
 test_is $? "and its steps are verified, with the same word"
-run check b --baseline base.tsv --bless --reason 'it looked whole'
+run baseline b -o base.tsv --reason 'it looked whole'
 refused 3 'b: its training was not finished (.* of 1000000 steps are recorded): halfulp train --resume b' "an unfinished run is not blessed"
 test ! -e base.tsv
 test_is $? "and no baseline is written"
@@ -66,7 +66,7 @@ for i in $(seq 8); do
 	sleep "0.0$(((i * 37) % 100))"
 	kill -9 $pid 2>/dev/null
 	wait $pid 2>/dev/null
-	run check k$i --baseline k.tsv --bless --reason 'never'
+	run baseline k$i -o k.tsv --reason 'never'
 	test $code = 3 || bad=1
 	if grep -q 'not finished' err; then early=$((early + 1)); else late=$((late + 1)); fi
 	if test -f k$i/manifest.json; then run train --resume --quiet k$i; else run train $o --epochs 4 --checkpoint-every 3 --trace-steps 1 k$i; fi

@@ -103,7 +103,7 @@ refused 4 'cannot be written' "a full disk"
 if test -f c/manifest.json; then
 	test -z "$(find c -name '*.tmp.*')"
 	test_is $? "no half files are left"
-	run check c --baseline c.tsv --bless --reason 'it looked whole'
+	run baseline c -o c.tsv --reason 'it looked whole'
 	refused 3 'c: its training was not finished' "check of what the full disk left"
 	run train --resume c
 	test $code = 0 && same c && cmp -s m.a m.c

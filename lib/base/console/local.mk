@@ -7,6 +7,7 @@ noinst_HEADERS += lib/base/console/command.h
 libhalfulp_a_SOURCES += lib/base/console/command_main.c
 libhalfulp_a_SOURCES += lib/base/console/excerpts.c
 noinst_HEADERS += lib/base/console/excerpts.h
+noinst_HEADERS += lib/base/console/gone.def
 noinst_HEADERS += lib/base/console/moved.def
 libhalfulp_a_SOURCES += lib/base/console/opt.c
 noinst_HEADERS += lib/base/console/opt.h

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A baseline of check, from the tables of the runs that it was blessed from.
 import json
-import math
 import os
 
 from .expect import Near
@@ -135,22 +134,15 @@ def allowed(run, q, key, k):
 
 
 def rows(runs, ulps):
-    """RUNS: the reference, and those that measure the noise: 2.8 standard deviations over all of them, or what ULPS allows where that is more."""
+    """RUNS: the one whose numbers stand there, and those that must be within ULPS of it."""
     each = [quantities(r) for r in runs]
-    allowance = {key: allowed(runs[0], each[0], key, float(ulps)) for key in each[0]}
     for key in sorted(each[0]):
         text, side, form = each[0][key]
-        noise = 0.0
+        of_fp32, tolerance, compared = allowed(runs[0], each[0], key, float(ulps))
         if key.startswith('program/') and any(q.get(key, ('',))[0] != text for q in each):
-            side = 'any'  # the runs that it is blessed with differ there
-        values = [float(q[key][0]) for q in each if key in q and is_number(q[key][0])]
-        if len(values) == len(runs):
-            mean = math.fsum(values) / len(values)
-            noise = 2.8 * math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
-        of_fp32, least, compared = allowance[key]
-        side, noise = side if compared else 'any', max(noise, least)
-        yield {'quantity': key, 'value': Near(float(text), 0) if is_number(text) else text, 'hex': Hex(float(text)) if is_number(text) else '-', 'must_not_move': side, 'ulps_of': form, 'ulps': '%g' % of_fp32,
-               'noise': Near(noise, 1e-9, 1e-13 * abs(float(text)) if is_number(text) else 0)}
+            compared = False  # the runs differ there, and no tolerance can say by how much
+        yield {'quantity': key, 'value': Near(float(text), 0) if is_number(text) else text, 'hex': Hex(float(text)) if is_number(text) else '-', 'must_not_move': side if compared else 'any', 'ulps_of': form, 'ulps': '%g' % of_fp32,
+               'tolerance': Near(tolerance, 1e-9, 1e-13 * abs(float(text)) if is_number(text) else 0)}
 
 
 class Hex(Near):
