@@ -3,6 +3,7 @@
 EXTRA_DIST += t/import/half_ulps.py
 EXTRA_DIST += t/import/nodetests.py
 EXTRA_DIST += t/import/ort_tools.py
+EXTRA_DIST += t/import/static_nets.py
 SCRIPT_TESTS += t/import/t-advised-lists.py
 SCRIPT_TESTS += t/import/t-attributes.py
 SCRIPT_TESTS += t/import/t-chosen.py
@@ -15,6 +16,7 @@ SCRIPT_TESTS += t/import/t-nodes.py
 SCRIPT_TESTS += t/import/t-onnx-nodes.py
 SCRIPT_TESTS += t/import/t-ort-dynamic.py
 SCRIPT_TESTS += t/import/t-ort-nbits.py
+SCRIPT_TESTS += t/import/t-ort-operators.py
 SCRIPT_TESTS += t/import/t-ort-static.py
 SCRIPT_TESTS += t/import/t-quantised-lstm.py
 SCRIPT_TESTS += t/import/t-sequences.py

@@ -227,9 +227,10 @@ hu_node_qlinear_softmax(hu_importing *c)
 	hu_inner_end(&x);
 }
 
-/* The codes of input I less its zero point, input Z, exactly. */
+/* The codes of input I less its zero point, input Z, exactly: one, or one for each element of the last axis, or where
+   FIRST is set of the first one. */
 static int
-centred(hu_importing *c, hu_value *v, size_t z)
+centred_along(hu_importing *c, hu_value *v, size_t z, int first)
 {
 	hu_value *zero = hu_import_in(c, z);
 	int t = in_format(c, hu_import_plain(c, v), HU_FP64);
@@ -237,15 +238,22 @@ centred(hu_importing *c, hu_value *v, size_t z)
 	if (!zero || !v)
 		return t;
 	int k = in_format(c, hu_import_plain(c, zero), HU_FP64);
-	if (zero->n > 1) { /* one a column */
+	if (zero->n > 1) {
 		hu_shape row = hu_import_shape(v->rank, v->d);
-		for (int i = 0; i + 1 < v->rank; i++)
-			row.d[i] = 1;
+		for (int i = 0; i < v->rank; i++)
+			if (i != (first ? 0 : v->rank - 1))
+				row.d[i] = 1;
 		k = hu_import_flat(c, k, row);
 	} else {
 		k = hu_import_flat(c, k, hu_shape0());
 	}
 	return hu_import_call2(c, "sub", t, hu_import_expand(c, k, hu_import_shape(v->rank, v->d)));
+}
+
+static int
+centred(hu_importing *c, hu_value *v, size_t z)
+{
+	return centred_along(c, v, z, 0);
 }
 
 /* The scales A and B, one or one a column of N, multiplied in float32. */
@@ -284,7 +292,8 @@ hu_node_qgemm(hu_importing *c)
 		return;
 	}
 	size_t d[2] = { a->d[ta], b->d[!tb] };
-	int x = centred(c, a, 2), y = centred(c, b, 5), s = scales(c, hu_import_in(c, 1), hu_import_in(c, 4), d[1]);
+	int x = centred(c, a, 2), y = centred_along(c, b, 5, tb),
+	    s = scales(c, hu_import_in(c, 1), hu_import_in(c, 4), d[1]);
 	hu_import_set(c, "ta", ta);
 	hu_import_set(c, "tb", tb);
 	int t = hu_import_call2(c, "matmul", x, y);

@@ -306,10 +306,10 @@ adjust(hu_ort_static *s)
 hu_status
 hu_tool_ort_static(hu_rewriting *x)
 {
-	hu_ort_static s = { .x = x };
+	hu_ort_static s = { .x = x, .operators = operators };
 	hu_status st = HU_OK;
 
-	if (x->t->per_channel && hu_onnx_version(x->from, "") < 13)
+	if (x->t->per_channel && !x->t->qoperator && hu_onnx_version(x->from, "") < 13)
 		return hu_fail(HU_EUNABLE,
 			"%s: per_channel writes the attribute axis, which version 13 of the operators has; onnxruntime "
 			"refuses the file that quantize_static writes of version %lld; convert the model first",
@@ -320,10 +320,10 @@ hu_tool_ort_static(hu_rewriting *x)
 		s.mark[i] = (hu_mark){ HU_MARK_NONE, -1, -1, 0 };
 	observe(&s);
 	adjust(&s);
-	for (size_t i = 0; i < x->n; i++)
+	for (size_t i = 0; i < x->n && !x->t->qoperator; i++)
 		if (hu_rewriting_wants(x, &x->node[i], operators))
 			operator(&s, i);
-	st = hu_ort_static_write(&s);
+	st = x->t->qoperator ? hu_ort_static_operators(&s) : hu_ort_static_write(&s);
 	if (st == HU_OK)
 		hu_ort_static_notes(&s);
 	free(s.mark);

@@ -26,8 +26,9 @@ typedef struct hu_bias_mark {
 
 typedef struct hu_ort_static {
 	hu_rewriting *x;
-	hu_mark *mark;    /* by value */
-	char *calibrated; /* by value: the tool knows its range */
+	const char *operators; /* that the tool quantises */
+	hu_mark *mark;         /* by value */
+	char *calibrated;      /* by value: the tool knows its range */
 	hu_bias_mark *bias;
 	size_t nbias, biascap;
 } hu_ort_static;
@@ -37,4 +38,10 @@ void hu_ort_static_notes(hu_ort_static *s);
 
 /* ort_static_write.c. Writes the nodes, with those that the marks ask for. */
 hu_status hu_ort_static_write(hu_ort_static *s);
+/* Lets the scales G of a weight grow where the int32 codes of the N numbers BIAS, by them and the scale IN, would leave
+   32 bits. IS_CONSTANT: the weight is an initialiser, the only ones that grow. Returns 1 where a scale grew. */
+int hu_ort_static_grow(hu_affine_grid *g, float in, const float *bias, size_t n, int is_constant);
+
+/* ort_static_operators.c. Writes the format QOperator, and its notes. */
+hu_status hu_ort_static_operators(hu_ort_static *s);
 #endif

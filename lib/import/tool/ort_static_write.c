@@ -84,30 +84,37 @@ grown(float weight, float in, double most)
 	return is < least && is > 0 ? (float)((double)weight * (least / is)) : weight;
 }
 
-/* A weight's scale grows where the codes of the bias beside it would leave 32 bits. */
+int
+hu_ort_static_grow(hu_affine_grid *g, float in, const float *bias, size_t n, int is_constant)
+{
+	int has_grown = 0, zeros = 1;
+	double most = 0;
+
+	if (!is_constant || g->type != HU_ONNX_INT8)
+		return 0;
+	for (size_t k = 0; k < g->n; k++)
+		zeros &= !g->s[k].zero;
+	for (size_t k = 0; k < n; k++)
+		most = fmax(most, fabs((double)bias[k]));
+	for (size_t k = 0; k < g->n && zeros; k++)
+		if (g->axis < 0 || k < n) {
+			float was = g->s[k].scale;
+			g->s[k].scale = grown(was, in, g->axis < 0 ? most : fabs((double)bias[k]));
+			has_grown |= g->s[k].scale != was;
+		}
+	return has_grown;
+}
+
 static void
 grow_weights(writing *w)
 {
 	for (size_t i = 0; i < w->s->nbias; i++) {
 		hu_bias_mark *b = &w->s->bias[i];
 		hu_affine_grid *g = b->weight < 0 ? NULL : &w->q[b->weight].g;
-		const float *bias = b->t->data;
-		double most = 0;
-		if (!g || !g->n || !w->x->value[b->weight].init || g->type != HU_ONNX_INT8 || b->in < 0 ||
-			!w->s->calibrated[b->in] || w->s->mark[b->in].kind == HU_MARK_NONE)
+		if (!g || !g->n || b->in < 0 || !w->s->calibrated[b->in] || w->s->mark[b->in].kind == HU_MARK_NONE)
 			continue;
-		int zeros = 1;
-		for (size_t k = 0; k < g->n; k++)
-			zeros &= !g->s[k].zero;
-		float in = own_scale(w, b->in).scale;
-		for (size_t k = 0; k < b->t->count; k++)
-			most = fmax(most, fabs((double)bias[k]));
-		for (size_t k = 0; k < g->n && zeros; k++)
-			if (g->axis < 0 || k < b->t->count) {
-				float was = g->s[k].scale;
-				g->s[k].scale = grown(was, in, g->axis < 0 ? most : fabs((double)bias[k]));
-				b->grown |= g->s[k].scale != was;
-			}
+		b->grown |= hu_ort_static_grow(
+			g, own_scale(w, b->in).scale, b->t->data, b->t->count, w->x->value[b->weight].init != NULL);
 	}
 }
 
