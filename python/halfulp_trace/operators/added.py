@@ -58,11 +58,9 @@ def index_add(s, a, out):
     added(s, a["self"], a["source"], at, t, compute=serial(t) if t.dim() == 1 else None)
 
 
-@operator("scatter_add", "scatter_reduce")
+@operator("scatter_add")
 def scatter_add(s, a, out):
     t = next(tensors_in(out))
-    if a.get("reduce", "sum") != "sum" or not a.get("include_self", True):
-        raise Unknown("another reduction")
     index, source = a["index"], a["src"]
     at = numbers(t.shape, t.device).gather(a["dim"], index)
     if tuple(source.shape) != tuple(index.shape):

@@ -132,6 +132,33 @@ def unless_nan(s, a, out, op):
     m.end(op, *ids)
 
 
+@operator("nan_to_num")
+def nan_to_num(s, a, out):
+    """x, and numbers where it is NaN or infinite: 0 and the format's largest where none are given."""
+    out = next(tensors_in(out))
+    m, most, low = Formula(s, out), torch.finfo(out.dtype).max, out.dtype
+    x = m.of(a["self"])
+    ends = [(float("inf"), most if a["posinf"] is None else a["posinf"]),
+            (-float("inf"), -most if a["neginf"] is None else a["neginf"])]
+    y = m("where", m("equal", x, x), x, number(s, float(a["nan"] or 0.0), low), dtype=low)
+    for k, (at, put) in enumerate(ends):
+        met, put = m("equal", x, at), number(s, float(put), low)
+        if k:
+            m.end("where", met, put, y)
+        else:
+            y = m("where", met, put, y, dtype=low)
+
+
+@formula("deg2rad", "self")
+def deg2rad(m, x):
+    return "scale", x, {"factor": math.pi / 180}
+
+
+@formula("rad2deg", "self")
+def rad2deg(m, x):
+    return "scale", x, {"factor": 180 / math.pi}
+
+
 def towards_zero(m, x, dtype):
     return m("mul", m("floor", m("abs", x, dtype=dtype), dtype=dtype), m("sign", x, dtype=dtype), dtype=dtype)
 

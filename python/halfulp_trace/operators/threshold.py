@@ -3,9 +3,8 @@
 its own, softplus of another steepness, and their gradients. The branch that an element does not take has no part."""
 import torch
 
-from ..formats import Unknown
 from ..values import tensors_in
-from .formula import Formula
+from .formula import Formula, nearest, rounding
 from .operands import number
 from .table import operator
 
@@ -70,15 +69,19 @@ def softshrink(s, a, out):
 
 @operator("rrelu_with_noise")
 def rrelu(s, a, out):
-    """x above 0, else x times a slope, which is drawn where it trains."""
+    """x above 0, else x times a slope, which is drawn where it trains. A slope of 16 bits is stored rounded, but it is
+    not rounded where it multiplies: it is taken as the number nearest to the stored one that gives the result."""
     m = formula(s, out)
     x = m.of(a["self"])
     if a["training"]:
         noise = a["noise"]
-        if m.out.dtype != m.wide:
-            raise Unknown("random slopes of 16 bits, which do not give the result's bits")
         s.known[s.key(noise)] = s.unmade(noise, "slope")
-        m.end("mul", x, s.spread(s.ids(s.known[s.key(noise)]), m.shape))
+        i = s.ids(s.known[s.key(noise)])
+        if m.out.dtype != m.wide:
+            held, data = s.values[i].to(torch.float64), m.values(x)
+            slope = nearest(held, tuple(end / data for end in rounding(m.out)))
+            i = s.add("", torch.where(data > 0, held, slope), name="input.slope", cls="other")
+        m.end("mul", x, s.spread(i, m.shape))
     else:
         m.end("leaky_relu", x, slope=(float(a["lower"]) + float(a["upper"])) / 2)
 
