@@ -127,6 +127,7 @@ include $(top_srcdir)/t/base/local.mk
 include $(top_srcdir)/t/cli/local.mk
 include $(top_srcdir)/t/cuda/local.mk
 include $(top_srcdir)/t/exact/local.mk
+include $(top_srcdir)/t/fuzz/local.mk
 include $(top_srcdir)/t/golden/local.mk
 include $(top_srcdir)/t/golden/outputs/local.mk
 include $(top_srcdir)/t/import/local.mk

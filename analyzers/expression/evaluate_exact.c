@@ -17,8 +17,16 @@ enum {
 	MOST_BITS = 1 << 18,   /* most bits of a fraction */
 	MOST_EXPONENT = 20000, /* largest exponent of a literal or a power */
 	GUARD = 64,            /* bits: a difference of which fewer are left counts as 0 */
-	ATTEMPTS = 4
+	ATTEMPTS = 4,
+	MOST_WAVE = 1 << 16 /* largest exponent of an argument of sin or cos, which takes so many more bits */
 };
+
+/* What the steps of an evaluation met: top is the largest exponent of an argument of sin or cos, whose bits above the
+   point say nothing of the result; far: one was larger than MOST_WAVE, and there is no result. */
+typedef struct walk {
+	mpfr_exp_t top;
+	int far;
+} walk;
 
 /* Reads the literal `text` as a fraction; returns 0 where it is too large for one. */
 static int
@@ -181,11 +189,22 @@ settle_wave(mpfr_ptr r, mpfr_exp_t top)
 	mpfr_clear(rest);
 }
 
-static void numeric(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_rnd_t rnd);
+static void numeric(walk *w, const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_rnd_t rnd);
+
+/* The argument of a sine or cosine is a; returns 1 where the result can be computed. */
+static int
+meet_wave(walk *w, mpfr_srcptr a)
+{
+	if (!mpfr_regular_p(a))
+		return 1;
+	w->top = top_of(a) > w->top ? top_of(a) : w->top;
+	w->far |= top_of(a) > MOST_WAVE;
+	return !w->far;
+}
 
 /* Rounds the last step of e to odd at the precision of out, and the steps before it at prec as numeric does. */
 static void
-last_step(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_prec_t prec, mpfr_rnd_t rnd)
+last_step(walk *w, const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_prec_t prec, mpfr_rnd_t rnd)
 {
 	mpfr_t v[3];
 	mpfr_ptr a[3] = { v[0], v[1], v[2] };
@@ -204,7 +223,7 @@ last_step(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_prec_t prec, mpfr_rn
 		mpfr_set_zero(v[0], 1);
 		top = mpfr_get_emin();
 		for (int i = 0; i < e->nargs; i++) {
-			numeric(e->arg[i], f, v[1], rnd);
+			numeric(w, e->arg[i], f, v[1], rnd);
 			top = top_of(v[1]) > top ? top_of(v[1]) : top;
 			hu_odd(v[0], mpfr_add(v[0], v[0], v[1], MPFR_RNDZ));
 			settle(v[0], top);
@@ -212,8 +231,11 @@ last_step(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_prec_t prec, mpfr_rn
 		mpfr_set(out, v[0], MPFR_RNDZ); /* keeps all bits */
 	} else {
 		for (int i = 0; i < e->nargs; i++)
-			numeric(e->arg[i], f, v[i], rnd);
-		hu_function_odd(e->function, out, a);
+			numeric(w, e->arg[i], f, v[i], rnd);
+		if ((e->function == HU_F_SIN || e->function == HU_F_COS) && !meet_wave(w, v[0]))
+			mpfr_set_nan(out);
+		else
+			hu_function_odd(e->function, out, a);
 		if (e->function == HU_F_ADD || e->function == HU_F_SUB || e->function == HU_F_FMA) {
 			mpfr_srcptr last = v[e->function == HU_F_FMA ? 2 : 1];
 			top = top_of(v[0]) + (e->function == HU_F_FMA ? top_of(v[1]) : 0);
@@ -226,16 +248,16 @@ last_step(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_prec_t prec, mpfr_rn
 
 /* Rounds every step at the precision of out: downward, upward, or for MPFR_RNDZ to odd. */
 static void
-numeric(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_rnd_t rnd)
+numeric(walk *w, const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_rnd_t rnd)
 {
 	mpfr_t wide;
 
 	if (rnd == MPFR_RNDZ) {
-		last_step(e, f, out, mpfr_get_prec(out), rnd);
+		last_step(w, e, f, out, mpfr_get_prec(out), rnd);
 		return;
 	}
 	mpfr_init2(wide, mpfr_get_prec(out) + 2); /* a value rounded to odd there rounds as the exact one does */
-	last_step(e, f, wide, mpfr_get_prec(out), rnd);
+	last_step(w, e, f, wide, mpfr_get_prec(out), rnd);
 	mpfr_set(out, wide, rnd);
 	mpfr_clear(wide);
 }
@@ -279,11 +301,12 @@ static int
 enclosed(const hu_expr *e, hu_format f, mpfr_srcptr short_one, mpfr_srcptr y)
 {
 	mpfr_t low, high;
+	walk w = { 0, 0 };
 	int between;
 
 	mpfr_inits2(mpfr_get_prec(y), low, high, (mpfr_ptr)0);
-	numeric(e, f, low, MPFR_RNDD);
-	numeric(e, f, high, MPFR_RNDU);
+	numeric(&w, e, f, low, MPFR_RNDD);
+	numeric(&w, e, f, high, MPFR_RNDU);
 	if (mpfr_cmp(low, high) > 0) /* a decreasing function, as in 1/x, exchanges the two */
 		mpfr_swap(low, high);
 	between = mpfr_less_p(low, short_one) && mpfr_less_p(short_one, high);
@@ -291,28 +314,44 @@ enclosed(const hu_expr *e, hu_format f, mpfr_srcptr short_one, mpfr_srcptr y)
 	return between;
 }
 
-/* Sets `out` from steps rounded to odd: x has twice the wanted precision, y four times. */
-static void
+/* Sets `out` from steps rounded to odd: x has twice the wanted precision, y four times; both have as many bits more as
+   arguments of sin and cos have above the point. HU_EINVAL where these are too many. */
+static hu_status
 irrational(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_ptr x, mpfr_ptr y)
 {
 	mpfr_prec_t prec = mpfr_get_prec(out);
+	walk w = { 0, 0 };
 
-	numeric(e, f, x, MPFR_RNDZ);
-	for (int i = 0; i < ATTEMPTS; i++) {
-		numeric(e, f, y, MPFR_RNDZ);
+	numeric(&w, e, f, x, MPFR_RNDZ);
+	/* An argument of sin that is the exponential of another sine is known only once that one is. */
+	for (mpfr_exp_t more = 0; !w.far && w.top > more;) {
+		more = w.top;
+		mpfr_set_prec(x, 2 * prec + more);
+		mpfr_set_prec(y, 4 * prec + more);
+		numeric(&w, e, f, x, MPFR_RNDZ);
+	}
+	for (int i = 0; i < ATTEMPTS && !w.far; i++) {
+		numeric(&w, e, f, y, MPFR_RNDZ);
 		if (agree(x, y, prec))
 			break;
 		mpfr_swap(x, y);
 		mpfr_set_prec(y, 2 * mpfr_get_prec(x));
 	}
+	if (w.far)
+		return hu_fail(HU_EINVAL,
+			"the exact value needs the sine or cosine of a number beyond 2^%d, whose digits before the "
+			"point are too many: write it with a smaller argument",
+			MOST_WAVE);
 	if (!near(out, y) || !enclosed(e, f, out, y))
 		hu_odd(out, mpfr_set(out, y, MPFR_RNDZ));
+	return HU_OK;
 }
 
-void
+hu_status
 hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out)
 {
 	mpfr_prec_t prec = mpfr_get_prec(out);
+	hu_status st = HU_OK;
 	mpfr_t x, y;
 	mpq_t q;
 
@@ -323,10 +362,11 @@ hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out)
 	if (fractions && mpq_sgn(q)) {
 		hu_odd(out, mpfr_set_q(out, q, MPFR_RNDZ));
 	} else {
-		irrational(e, f, out, x, y);
+		st = irrational(e, f, out, x, y);
 		if (fractions && !mpfr_zero_p(out)) /* the steps know the sign of a 0 */
 			mpfr_set_zero(out, 1);
 	}
 	mpfr_clears(x, y, (mpfr_ptr)0);
 	mpq_clear(q);
+	return st;
 }

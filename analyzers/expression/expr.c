@@ -83,9 +83,9 @@ shown(const parser *p, int at, char *text)
 		return p->text;
 	from = from > n - SHOWN ? n - SHOWN : from;
 	to = from + SHOWN;
-	while ((p->text[from] & 0xc0) == 0x80) /* do not cut a UTF-8 character in two */
+	while (from < to && (p->text[from] & 0xc0) == 0x80) /* do not cut a UTF-8 character in two */
 		from++;
-	while ((p->text[to] & 0xc0) == 0x80)
+	while (to > from && (p->text[to] & 0xc0) == 0x80)
 		to--;
 	snprintf(text, SHOWN + 7, "%s%.*s%s", from ? "..." : "", (int)(to - from), p->text + from,
 		p->text[to] ? "..." : "");
@@ -128,7 +128,7 @@ wrong(parser *p, const char *what)
 
 	if (p->st == HU_OK) {
 		size_t n = strcspn(p->at, " \t\n"), m = n > 20 ? 20 : n;
-		while ((p->at[m] & 0xc0) == 0x80)
+		while (m && (p->at[m] & 0xc0) == 0x80)
 			m--;
 		if (*p->at)
 			p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s, not '%.*s%s'", column(p),

@@ -44,8 +44,8 @@ hu_status hu_expr_codes_fit(const hu_expr *e, hu_format f);
 /* Sets `out` to the exact value, rounded to odd at out's precision p (evaluate_exact.c). A value that is a fraction of
    integers of at most 2^18 bits is computed exactly before that rounding. Any other value has a relative error of at
    most 2^-(p + 8), and a difference that stays zero when it is computed with p to 16 p bits is taken as 0. Hex codes
-   are those of f. */
-void hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out);
+   are those of f. HU_EINVAL where a sine or cosine of a number beyond 2^65536 would be needed. */
+hu_status hu_expr_exact(const hu_expr *e, hu_format f, mpfr_ptr out);
 
 struct hu_arithmetic;
 struct hu_sum;

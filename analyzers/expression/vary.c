@@ -80,16 +80,25 @@ log2_of(double x)
 	return m == 0.5 ? e - 1 : e + hu_log(m) / hu_log(2);
 }
 
+/* x, which rounding errors may have taken past an end. */
+static double
+between(const hu_vary *v, double x)
+{
+	return fmin(fmax(x, fmin(v->from, v->to)), fmax(v->from, v->to));
+}
+
 double
 hu_vary_at(const hu_vary *v, int i)
 {
+	double share = (double)i / (v->n - 1), way = (v->to - v->from) * i;
+
 	if (i == 0 || i == v->n - 1)
 		return i ? v->to : v->from;
-	if (!v->log)
-		return v->from + (v->to - v->from) * i / (v->n - 1);
+	if (!v->log) /* where the way is longer than the largest double, its two ends are not */
+		return between(v, isfinite(way) ? v->from + way / (v->n - 1) : v->from * (1 - share) + v->to * share);
 	/* Weights that are integers: a whole exponent comes out whole */
 	double e = (log2_of(v->from) * (v->n - 1 - i) + log2_of(v->to) * i) / (v->n - 1), whole = floor(e);
-	return hu_scale2(e > whole ? hu_exp((e - whole) * hu_log(2)) : 1, (int)whole);
+	return between(v, hu_scale2(e > whole ? hu_exp((e - whole) * hu_log(2)) : 1, (int)whole));
 }
 
 char *

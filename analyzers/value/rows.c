@@ -69,10 +69,11 @@ hu_row_exact(const hu_expr *e, hu_format f, mpfr_ptr exact)
 	mpfr_set_emin(mpfr_get_emin_min());
 	mpfr_set_emax(mpfr_get_emax_max());
 	mpfr_clear_flags();
-	hu_expr_exact(e, f, exact);
-	if (!mpfr_overflow_p() && !mpfr_underflow_p())
+	hu_status st = hu_expr_exact(e, f, exact);
+	if (st == HU_OK && !mpfr_overflow_p() && !mpfr_underflow_p())
 		return HU_OK;
 	mpfr_clear(exact);
+	HU_TRY(st);
 	return hu_fail(HU_EINVAL,
 		"the exact value, or one on the way to it, lies %s 2^%s%ld, where MPFR's range ends: write it with "
 		"smaller exponents",

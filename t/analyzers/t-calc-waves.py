@@ -7,7 +7,7 @@ import os
 import random
 import subprocess
 import sys
-from decimal import Decimal, getcontext
+from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
@@ -67,6 +67,22 @@ for name, exact in KINDS:
                 wrong.append('%s in %s: %s' % (row['input'], row['format'], row['value']))
     none(wrong[:5], '%s: %d exact values, and %d in formats' % (name, len(rows), seen))
     ok(len(rows) == 2 * len(points) and seen > len(points), '%s: all of them' % name)
+# Arguments of thousands of digits before the point, each of which counts: they are reduced here by a pi of 4000 digits.
+with localcontext() as wide:
+    wide.prec = 4000
+    tan = [sum(Decimal((-1) ** k) / (2 * k + 1) / Decimal(n) ** (2 * k + 1) for k in range(terms))
+           for n, terms in ((5, 2900), (239, 850))]  # fmt: skip
+    turn = 8 * (4 * tan[0] - tan[1])
+    large = {'sin(exp(4000))': (Decimal(4000).exp(), 1), 'cos(exp(1000.5))': (Decimal('1000.5').exp(), 0),
+             'cos(10^300)': (Decimal(10) ** 300, 0), 'sin(2^3000.5)': (Decimal(2) ** 3000 * Decimal(2).sqrt(), 1)}
+    large = {name: (x % turn, first) for name, (x, first) in large.items()}
+large = {name: series(x, first) for name, (x, first) in large.items()}
+found = {r['input']: Decimal(r['exact']) for r in calc(*large)}
+none(['%s: %s, not %s' % (k, found.get(k), v) for k, v in large.items()
+      if k not in found or abs(found[k] - v) > Decimal(10) ** -30], 'sines and cosines of numbers up to 10^1737')
+done = subprocess.run([HALFULP, 'calc', 'cos(exp2(121474836475))'], capture_output=True, text=True, timeout=60)
+ok(done.returncode == 2 and 'beyond 2^65536' in done.stderr and done.stderr.count('\n') == 1 and not done.stdout,
+   'an argument of a hundred thousand million bits is refused', done.stdout + done.stderr)
 at = {r['input']: r['exact'] for r in calc('sin(pi)', 'cos(pi/2)', 'cos(3*pi)', 'sin(-pi/2)', 'cos(100*pi)')}
 ends = calc('cos(3*pi)', 'sin(pi/2)', 'cos(4*pi)')
 none([r['input'] for r in ends if r['error_ulps'] != 0], 'at 1 and -1 a result that is the exact value has no error')

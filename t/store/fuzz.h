@@ -19,6 +19,7 @@ int fuzz_scores(const uint8_t *data, size_t size);
 int fuzz_statistics(const uint8_t *data, size_t size);
 int fuzz_rules(const uint8_t *data, size_t size);
 int fuzz_baseline(const uint8_t *data, size_t size);
+int fuzz_specs(const uint8_t *data, size_t size);
 int fuzz_pair(const uint8_t *data, size_t size);
 int fuzz_run(const uint8_t *data, size_t size);
 int fuzz_manifest(const uint8_t *data, size_t size);

@@ -15,7 +15,10 @@ eval "defs=($(sed -n "s/^DEFS = //p" "$build/Makefile"))"
 libs=$(sed -n 's/^LIBS = //p' "$build/Makefile")
 flags=(-g -O1 -std=gnu11 -ffp-contract=off -w -DHU_LIBFUZZER "-I$top" "-I$build" "${defs[@]}")
 readers=("$top"/lib/store/*.c "$top"/lib/store/onnx/*.c "$top"/lib/base/tsv.c "$top"/lib/program/json.c
-	"$top"/analyzers/check/baseline*.c "$top"/analyzers/gate/*.c "$top"/trainer/data/images/{png,jpeg,image}.c)
+	"$top"/analyzers/check/baseline*.c "$top"/analyzers/gate/*.c "$top"/trainer/data/images/{png,jpeg,image}.c
+	"$top"/analyzers/expression/*.c "$top"/lib/sum/sum.c "$top"/lib/program/policy.c "$top"/lib/number/block/block_name.c
+	"$top"/lib/program/quantise/scheme.c "$top"/lib/import/tool/tool.c "$top"/lib/judge/kernel/graph.c
+	"$top"/analyzers/validate/effect/accept.c "$top"/lib/program/pass/all_reduce.c "$top"/trainer/optim/keys.c)
 mkdir objects
 for source in "${readers[@]}"; do
 	case $source in *cmd_*.c | *_avx*.c) continue ;; esac
@@ -26,7 +29,7 @@ done
 test ! -s left
 test_is $? "$(ls objects | wc -l) readers are compiled for libFuzzer$(sed 's/^/, but not /' left 2>/dev/null)"
 # A valid file of each kind that one line makes, to begin with
-for target in npz npy onnx safetensors baseline run scores statistics; do mkdir "corpus-$target"; done
+for target in npz npy onnx safetensors baseline run scores statistics specs; do mkdir "corpus-$target"; done
 "${PYTHON:-python3}" -B - "$top/t/tool" <<'END' 2>err || echo "# no seeds: $(tail -n 1 err)"
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -36,6 +39,12 @@ onnxfile.write('corpus-onnx/seed', onnxfile.graph(
     [onnxfile.node('MatMul', 'x w', 'y', name='fc'), onnxfile.node('Relu', 'y', 'z')],
     [onnxfile.floats('w', [4, 3], [0.37 * i - 1.7 for i in range(12)])],
     [onnxfile.value('x', ['n', 4])], [onnxfile.value('z', ['n', 3])]))
+import os, re
+top = os.path.join(sys.argv[1], '..', '..', 't', 'fuzz')
+rows = re.findall(r'\{ "([^"]*)",', open(os.path.join(top, 'fuzz-specs.c')).read().split('rows[] =')[1])
+for i, line in enumerate(x for x in open(os.path.join(top, 'specs.txt')) if x[0] != '#'):
+    name, text = line.rstrip('\n').split('\t', 1)
+    open('corpus-specs/seed%d' % i if i else 'corpus-specs/seed', 'wb').write(bytes([rows.index(name)]) + text.encode())
 END
 o="--quiet --model mlp --data digits --policy mixed_float16 --steps 3 --batch 8 --width 0.02 --size 8"
 for seed in 1 2 3 4; do
@@ -46,16 +55,17 @@ done >/dev/null 2>err
 "$HALFULP" baseline r1 -o corpus-statistics/seed --reason first --statistics >/dev/null 2>err
 cp r1/checkpoint/step-000003.safetensors corpus-safetensors/seed 2>err
 npy corpus-npy/seed '(3,)' 3f800000 00000000 7f800000
-test "$(ls corpus-*/seed | wc -l)" -ge 6
+test "$(ls corpus-*/seed | wc -l)" -ge 7
 test_is $? "$(ls corpus-*/seed | wc -l) kinds of files have a valid one to begin with"
 total=0
-for file in "$top"/t/store/fuzz-*.c; do
+for file in "$top"/t/store/fuzz-*.c "$top"/t/fuzz/fuzz-*.c; do
 	target=${file##*/fuzz-}
 	target=${target%.c}
 	test "$target" = signed && continue
 	case " ${FUZZ_TARGETS:-$target} " in *" $target "*) ;; *) continue ;; esac
 	more=
 	grep -q fuzz_signed "$file" && more=$top/t/store/fuzz-signed.c
+	test "$target" = specs && more="$top/t/store/fuzz-signed.c $top/t/fuzz/spec-expression.c"
 	"$clang" "${flags[@]}" -fsanitize=fuzzer,address -o "fuzz-$target" "$file" $more objects/*.o \
 		"$build/libhalfulp.a" "$build"/libhalfulp_avx*.a "$build/libhalfulp.a" $libs -lgomp -lm 2>err
 	test_is $? "fuzz-$target.c is linked"
