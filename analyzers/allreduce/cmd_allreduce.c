@@ -242,7 +242,7 @@ attempt(hu_reduce_row *w, long long ranks, const void *of)
 }
 
 static void
-heading(const hu_args *args, const options *o, const hu_records *r, hu_tsv *t, int tabs)
+heading(const hu_args *args, const options *o, const hu_records *r, hu_tsv *t, hu_fitted *shown, int tabs)
 {
 	if (tabs) {
 		hu_tsv_note(t, "table", "allreduce");
@@ -254,7 +254,7 @@ heading(const hu_args *args, const options *o, const hu_records *r, hu_tsv *t, i
 			r->elements, o->seed);
 		if (o->steps > 1)
 			hu_tsv_note(t, "steps", "%lld%s", o->steps, o->feedback ? ", with error feedback" : "");
-		hu_tsv_header(t, HU_REDUCE_COLUMNS);
+		hu_reduce_tsv_header(t);
 		return;
 	}
 	printf("%zu recorded gradient%s of %zu elements, %zu of them reduced; divided %s the sum\n", r->n,
@@ -265,8 +265,7 @@ heading(const hu_args *args, const options *o, const hu_records *r, hu_tsv *t, i
 	if (o->steps > 1)
 		printf("figures of the sum over %lld steps, %s error feedback\n", o->steps,
 			o->feedback ? "with" : "without");
-	printf("%-8s %-6s %8s %-11s %-11s %-11s %-10s %-10s %10s %10s\n", "order", "wire", "ranks", "rel. L2", "bound",
-		"underflowed", "swamped", "scale", "overflowed", "loud ranks");
+	hu_reduce_begin(shown);
 }
 
 static hu_status
@@ -276,11 +275,12 @@ all(const hu_args *args, const options *o, const hu_records *r)
 	json_t *list = json ? json_array() : NULL;
 	hu_reduce_row *w = NULL;
 	hu_status st = HU_OK;
+	hu_fitted shown = { 0 };
 	hu_tsv t;
 
 	hu_tsv_init(&t);
 	if (!json)
-		heading(args, o, r, &t, tabs);
+		heading(args, o, r, &t, &shown, tabs);
 	for (int f = 0; f < o->wires; f++)
 		for (int i = 0; i < o->orders && st == HU_OK; i++) {
 			series s = { o, r, o->order[i], o->wire[f] };
@@ -292,11 +292,12 @@ all(const hu_args *args, const options *o, const hu_records *r)
 				else if (tabs)
 					hu_reduce_tsv(&t, &w[from], r);
 				else
-					hu_reduce_print(&w[from]);
+					hu_reduce_print(&shown, &w[from], r);
 		}
 	if (st == HU_OK && tabs)
 		fputs(t.text.s, stdout);
 	if (st == HU_OK && !json && !tabs) {
+		hu_fitted_told(&shown, "--json and --table have all");
 		hu_reduce_conclude(w, n);
 		hu_reduce_note(w, n, r);
 	}
@@ -305,6 +306,7 @@ all(const hu_args *args, const options *o, const hu_records *r)
 	else
 		json_decref(list);
 	hu_tsv_release(&t);
+	hu_fitted_release(&shown);
 	free(w);
 	return st;
 }

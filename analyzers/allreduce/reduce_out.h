@@ -4,7 +4,7 @@
 #define HU_ANALYZERS_REDUCE_OUT_H
 
 #include "analyzers/allreduce/reduce.h"
-#include "lib/base/tsv.h"
+#include "lib/base/table/fields.h"
 
 #include <jansson.h>
 
@@ -22,15 +22,14 @@ typedef struct hu_reduce_row {
 	int broken;
 } hu_reduce_row;
 
-#define HU_REDUCE_COLUMNS                                                                                            \
-	"order wire acc divide scale ranks elements rel_l2 bound underflowed swamped stagnated overflowed loud_ranks " \
-	"nonfinite broken"
-
-/* Appends the row to a table with the columns above. */
+/* Appends the header, and a row, to a table. */
+void hu_reduce_tsv_header(hu_tsv *t);
 void hu_reduce_tsv(hu_tsv *t, const hu_reduce_row *w, const hu_records *r);
 /* Returns the row as an object with a member for each column. An undefined error is null, an infinite one "inf". */
 json_t *hu_reduce_json(const hu_reduce_row *w, const hu_records *r);
-void hu_reduce_print(const hu_reduce_row *w);
+/* Prints the headings, and a row. */
+void hu_reduce_begin(hu_fitted *to);
+void hu_reduce_print(hu_fitted *to, const hu_reduce_row *w, const hu_records *r);
 /* Prints for each order and format, whose rows are consecutive and by rising numbers of ranks, up to how many ranks it
    holds, at how many it breaks, and why. */
 void hu_reduce_conclude(const hu_reduce_row *w, int n);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What allreduce prints for people, and under --table, is what it says under --json, whose figures t-allreduce.py
 # computes again: the heading, every row, and up to how many ranks each order and format holds.
-import json, os, sys
+import json, math, os, sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get('srcdir', '.')), 't/tool'))
@@ -31,25 +31,24 @@ def told(rows, records, divided):
     lines = [
         '%d recorded gradient%s of 606 elements, %d of them reduced; divided %s the sum'
         % (records, 's' * (records > 1), rows[0]['elements'], divided),
-        '%-8s %-6s %8s %-11s %-11s %-11s %-10s %-10s %10s %10s'
-        % ('order', 'wire', 'ranks', 'rel. L2', 'bound', 'underflowed', 'swamped', 'scale', 'overflowed', 'loud ranks'),
+        'verdict  order     wire    scale  ranks    rel. L2      bound  underflowed    swamped  overflowed  loud ranks',
     ]
     series = {}
     for r in rows:
         lines.append(
-            '%-8s %-6s %8d %-11.4g %-11.4g %-11.4g %-10.4g %-10.4g %10d %10d%s'
+            '%-7s  %-8s  %-6s  %5s  %5d  %9s  %9.4g  %11.4g  %9.4g  %10d  %10d'
             % (
+                'broken' if r['broken'] else 'holds',
                 r['order'],
                 r['wire'],
+                '2^%d' % (math.frexp(r['scale'])[1] - 1),
                 r['ranks'],
-                real(r['rel_l2']),
+                '-' if r['rel_l2'] is None else '%.4g' % real(r['rel_l2']),
                 real(r['bound']),
                 r['underflowed'],
                 r['swamped'],
-                r['scale'],
                 r['overflowed'],
                 r['loud_ranks'],
-                '  broken' * r['broken'],
             )
         )
         series.setdefault((r['order'], r['wire']), []).append(r)
@@ -76,8 +75,7 @@ def told(rows, records, divided):
     if any(r['order'] != 'ring' and r['ranks'] >= 2 * records for r in rows):
         these, those = ('gradients', 'them') if records > 1 else ('gradient', 'it')
         lines += ['', 'Ranks beyond the recorded %s repeat %s, and a tree doubles equal sums' % (these, those)]
-        lines[-1] += ' without an error. Ranks with gradients'
-        lines.append('of their own may lose more: --ranks-from normal draws them.')
+        lines[-1] += ' without an error. Ranks with gradients of their own may lose more: --ranks-from normal draws them.'
         if records == 1:
             lines[-1] = lines[-1].replace(': ', ': with several files or traced steps ')
     return lines
