@@ -7,11 +7,14 @@
 #include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
+#include "lib/base/mem.h"
+#include "lib/base/table/fields.h"
 #include "lib/sum/tc/status.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const hu_opt opts[] = { { "model", "MODEL", "tc:hopper",
@@ -98,6 +101,33 @@ row(json_t *o, const char *name, json_t *value)
 
 static const char *const verdicts[] = { "PASS", "FAIL", "open" };
 
+/* An answer: what was asked, what came out, what a paper has. */
+typedef struct line {
+	const char *probe, *inputs, *value, *tabled, *verdict;
+} line;
+
+static const hu_table_field field[] = {
+	{ .name = "probe",
+		.kind = HU_FIELD_TEXT,
+		.offset = offsetof(line, probe),
+		.means = "the probe's name in the papers" },
+	{ .name = "inputs",
+		.kind = HU_FIELD_PROSE,
+		.offset = offsetof(line, inputs),
+		.means = "what is multiplied and added" },
+	{ .name = "value", .kind = HU_FIELD_TEXT, .offset = offsetof(line, value), .means = "what the model gives" },
+	{ .name = "tabled",
+		.kind = HU_FIELD_TEXT,
+		.offset = offsetof(line, tabled),
+		.rank = 1,
+		.means = "what the papers found on the device" },
+	{ .name = "verdict",
+		.kind = HU_FIELD_TEXT,
+		.offset = offsetof(line, verdict),
+		.means = "PASS, FAIL, or open where no paper has a value" },
+};
+static const hu_fields table = HU_FIELDS(field, line);
+
 /* Applies the papers' probes and compares with the values they tabled; lists what none of them settled. Returns how
    many differ. */
 static int
@@ -110,10 +140,9 @@ probes(json_t *o, hu_sum s, hu_tc t)
 	int failed = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		line l = { p[i].name, p[i].what, p[i].got, p[i].want, verdicts[p[i].verdict] };
 		failed += p[i].verdict == HU_PROBE_FAIL;
-		json_array_append_new(list,
-			json_pack("{s:s s:s s:s s:s s:s}", "probe", p[i].name, "inputs", p[i].what, "value", p[i].got,
-				"tabled", p[i].want[0] ? p[i].want : "-", "verdict", verdicts[p[i].verdict]));
+		json_array_append_new(list, hu_fields_object(&table, &l));
 	}
 #define TC_OPEN(probe, condition, what)                                                                                \
 	if (condition)                                                                                                 \
@@ -125,21 +154,33 @@ probes(json_t *o, hu_sum s, hu_tc t)
 	return failed;
 }
 
+static const char *
+text_of(const json_t *o, const char *name)
+{
+	return json_string_value(json_object_get(o, name));
+}
+
 static void
 print_probes(const json_t *o)
 {
-	const char *name, *what, *got, *want, *verdict;
+	static line l[HU_PROBES];
+	const char *name, *what;
+	size_t i, n = 0;
 	json_t *j;
-	size_t i;
 
-	printf("\n%-14s%-76s %-24s %-24s %s\n", "probe", "inputs", "value", "tabled", "verdict");
-	json_array_foreach(json_object_get(o, "probes"), i,
-		j) if (!json_unpack(j, "{s:s s:s s:s s:s s:s}", "probe", &name, "inputs", &what, "value", &got,
-			       "tabled", &want, "verdict", &verdict))
-		printf("%-14s%-76s %-24s %-24s %s\n", name, what, got, want, verdict);
+	json_array_foreach(json_object_get(o, "probes"), i, j) if (n < HU_PROBES) l[n++] = (line){ text_of(j, "probe"),
+		text_of(j, "inputs"), text_of(j, "value"), text_of(j, "tabled"), text_of(j, "verdict") };
+	putchar('\n');
+	hu_fields_print(&table, l, n, "--json has all");
 	json_array_foreach(
 		json_object_get(o, "unsettled"), i, j) if (!json_unpack(j, "{s:s s:s}", "probe", &name, "open", &what))
-		printf("%sunsettled, %s would tell: %s\n", i ? "" : "\n", name, what);
+	{
+		char *text = hu_xprintf("unsettled, %s would tell: %s", name, what);
+		if (!i)
+			putchar('\n');
+		hu_fitted_prose(text, 4);
+		free(text);
+	}
 }
 
 static hu_status
@@ -220,6 +261,15 @@ refuse(const hu_args *args)
 		       : HU_OK;
 }
 
+static void
+say(const char *name, const char *value)
+{
+	char *text = hu_xprintf("%-32s%s", name, value);
+
+	hu_fitted_prose(text, 32);
+	free(text);
+}
+
 static int
 run(const hu_args *args)
 {
@@ -239,8 +289,7 @@ run(const hu_args *args)
 		hu_json_write(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 		putchar('\n');
 	} else if (st == HU_OK) {
-		json_object_foreach(o, name, value) if (json_is_string(value))
-			printf("%-32s%s\n", name, json_string_value(value));
+		json_object_foreach(o, name, value) if (json_is_string(value)) say(name, json_string_value(value));
 		else if (json_is_integer(value)) printf("%-32s%lld\n", name, (long long)json_integer_value(value));
 		print_probes(o);
 	}

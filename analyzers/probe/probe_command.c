@@ -6,16 +6,59 @@
 #include "lib/base/console/show_json.h"
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
-#include "lib/base/tsv.h"
+#include "lib/base/table/fields.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const columns[] = { "instruction", "probe", "inputs", "device", "model", "tabled", "verdict" };
-static const int widths[] = { 27, 14, 76, 24, 24, 24, 1 };
-enum { COLUMNS = sizeof columns / sizeof *columns };
+/* An answer: what was asked of which instruction, what came out, what the model and a paper have. */
+typedef struct line {
+	const char *instruction, *probe, *inputs, *device, *model, *tabled, *verdict;
+} line;
+
+static const hu_table_field field[] = {
+	{ .name = "instruction",
+		.kind = HU_FIELD_TEXT,
+		.offset = offsetof(line, instruction),
+		.least = 27,
+		.means = "the matrix instruction that was probed" },
+	{ .name = "probe",
+		.kind = HU_FIELD_TEXT,
+		.offset = offsetof(line, probe),
+		.least = 14,
+		.means = "the probe's name in the papers" },
+	{ .name = "inputs",
+		.kind = HU_FIELD_PROSE,
+		.offset = offsetof(line, inputs),
+		.least = 76,
+		.rank = 1,
+		.means = "what is multiplied and added" },
+	{ .name = "device",
+		.kind = HU_FIELD_TEXT,
+		.offset = offsetof(line, device),
+		.least = 24,
+		.means = "what the device gives" },
+	{ .name = "model",
+		.kind = HU_FIELD_TEXT,
+		.offset = offsetof(line, model),
+		.least = 24,
+		.rank = 2,
+		.means = "what the model gives" },
+	{ .name = "tabled",
+		.kind = HU_FIELD_TEXT,
+		.offset = offsetof(line, tabled),
+		.least = 24,
+		.rank = 3,
+		.means = "what the papers found on the device" },
+	{ .name = "verdict",
+		.kind = HU_FIELD_TEXT,
+		.offset = offsetof(line, verdict),
+		.least = 9,
+		.means = "PASS, DIFFERS, or what else is to be said" },
+};
+static const hu_fields fields = HU_FIELDS(field, line);
 
 typedef struct table {
 	hu_probe_device dev;
@@ -25,30 +68,26 @@ typedef struct table {
 	json_t *json;
 	hu_status wrote;
 	int headed, differ;
+	hu_fitted shown;
 	long long random;
 	uint64_t seed;
 	hu_sum only;
 } table;
 
 static void
-say(table *t, const char *const *cell)
+say(table *t, line l)
 {
-	for (int i = 0; i < COLUMNS; i++)
-		hu_tsv_text(&t->tsv, *cell[i] ? cell[i] : "-");
+	hu_fields_tsv_row(&t->tsv, &fields, &l);
 	if (t->file && t->wrote == HU_OK)
 		t->wrote = hu_tsv_save(&t->tsv, t->file);
 	if (t->json) {
-		json_t *o = json_object();
-		for (int i = 0; i < COLUMNS; i++)
-			json_object_set_new(o, columns[i], *cell[i] ? json_string(cell[i]) : json_null());
-		json_array_append_new(t->json, o);
+		json_array_append_new(t->json, hu_fields_object(&fields, &l));
 		return;
 	}
-	for (int line = t->headed; line < 2; line++)
-		for (int i = 0; i < COLUMNS; i++)
-			printf("%-*s%c", widths[i], line ? *cell[i] ? cell[i] : "-" : columns[i],
-				i + 1 < COLUMNS ? ' ' : '\n');
+	if (!t->headed)
+		hu_fields_begin(&t->shown, &fields);
 	t->headed = 1;
+	hu_fields_row(&t->shown, &fields, &l);
 	fflush(stdout);
 }
 
@@ -88,8 +127,7 @@ probes(table *t, hu_sum s)
 		const char *got = p ? p->got : "none";
 		int equal = !strcmp(got, model[i].got);
 		t->differ += !equal;
-		say(t, (const char *const[]){ t->dev.i->name, model[i].name, model[i].what, got, model[i].got,
-			       model[i].want,
+		say(t, (line){ t->dev.i->name, model[i].name, model[i].what, got, model[i].got, model[i].want,
 			       !equal                              ? "DIFFERS"
 			       : model[i].verdict == HU_PROBE_OPEN ? "open: as the model"
 			       : model[i].verdict == HU_PROBE_FAIL ? "as the model, not as tabled"
@@ -107,9 +145,8 @@ tile(table *t, hu_sum s)
 	HU_TRY(hu_probe_repeat(&t->dev, s, 3, &differ));
 	snprintf(got, sizeof got, "%zu", differ);
 	t->differ += differ != 0;
-	say(t, (const char *const[]){ t->dev.i->name, "P32 tile",
-		       "sums that differ where all rows and columns are alike, three times", got, "0", "0",
-		       differ ? "DIFFERS" : "PASS" });
+	say(t, (line){ t->dev.i->name, "P32 tile", "sums that differ where all rows and columns are alike, three times",
+		       got, "0", "0", differ ? "DIFFERS" : "PASS" });
 	return HU_OK;
 }
 
@@ -123,7 +160,7 @@ random_sums(table *t, hu_sum s)
 	snprintf(what, sizeof what, "%zu sums, seed %llu: bits that differ", r.sums, (unsigned long long)t->seed);
 	snprintf(got, sizeof got, "%zu", r.differ);
 	t->differ += r.differ != 0;
-	say(t, (const char *const[]){ t->dev.i->name, "random", what, got, "0", "", r.differ ? "DIFFERS" : "PASS" });
+	say(t, (line){ t->dev.i->name, "random", what, got, "0", "", r.differ ? "DIFFERS" : "PASS" });
 	if (r.differ)
 		fprintf(stderr, "%s: %s\n", t->dev.i->name, r.first);
 	return HU_OK;
@@ -137,7 +174,7 @@ instruction(table *t, const hu_instruction *i)
 	hu_status st = hu_probe_take(&t->dev, i);
 	if (st == HU_EUNABLE) {
 		fprintf(stderr, "%s\n", hu_reason());
-		say(t, (const char *const[]){ i->name, "", "", "", "", "", "no code in this build" });
+		say(t, (line){ i->name, "", "", "", "", "", "no code in this build" });
 		return HU_OK;
 	}
 	HU_TRY(st);
@@ -151,19 +188,14 @@ static void
 begin(table *t)
 {
 	char name[128] = "";
-	hu_str all;
 
-	hu_str_init(&all);
-	for (int i = 0; i < COLUMNS; i++)
-		hu_str_addf(&all, "%s%s", i ? " " : "", columns[i]);
 	hu_tsv_init(&t->tsv);
 	hu_tsv_note(&t->tsv, "table", "probe");
 	hu_tsv_note(&t->tsv, "halfulp", "%s", hu_build_version());
 	hu_tsv_note(&t->tsv, "backend", "%s", t->backend);
 	if (!strcmp(t->backend, "cuda") && hu_device_count() && hu_device_name(0, name, sizeof name))
 		hu_tsv_note(&t->tsv, "device", "%s", name);
-	hu_tsv_header(&t->tsv, all.s);
-	hu_str_release(&all);
+	hu_fields_tsv_header(&t->tsv, &fields);
 }
 
 /* Reads --model, which names the architecture that the shim models, and one type of operand to probe alone. */
@@ -220,8 +252,11 @@ hu_probe_command(const hu_args *a)
 		hu_json_write(t.json, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 		putchar('\n');
 	}
+	if (!t.json)
+		hu_fitted_told(&t.shown, "--json and --tsv FILE have all");
 	json_decref(t.json);
 	hu_tsv_release(&t.tsv);
+	hu_fitted_release(&t.shown);
 	if (st == HU_OK)
 		st = t.wrote;
 	if (st != HU_OK)

@@ -216,10 +216,16 @@ hu_row_print(const hu_row *r)
 	hu_row_code_of(r->code, r->code_bits, bits);
 	snprintf(value, sizeof value, isnan(r->value) ? "nan" : "%.17g", r->value);
 	hu_row_hex(r->value, hex);
-	if (narrow())
-		printf("%-*s %-12s %-12s %-10.5g %-10.4g %s\n", width(r->name), r->name, shortest, bits, r->ulps,
-			r->relative, notes.len ? notes.s : "exact");
-	else
+	if (narrow()) {
+		hu_str line;
+		hu_str_init(&line);
+		hu_str_addf(&line, "%-*s %-12s %-12s %-10.5g %-10.4g ", width(r->name), r->name, shortest, bits, r->ulps,
+			r->relative);
+		size_t flags = hu_fitted_wide(line.s);
+		hu_str_add(&line, notes.len ? notes.s : "exact");
+		hu_fitted_prose(line.s, flags);
+		hu_str_release(&line);
+	} else
 		printf("%-*s %-22s %-18s %-23s %-23s %-10.5g %-10.4g %s\n", width(r->name), r->name, shortest, bits,
 			value, hex, r->ulps, r->relative, notes.len ? notes.s : "exact");
 	hu_str_release(&notes);
