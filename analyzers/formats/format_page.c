@@ -3,6 +3,7 @@
 
 #include "analyzers/value/rows.h"
 #include "lib/base/str.h"
+#include "lib/base/terminal/fitted.h"
 #include "lib/number/code.h"
 
 #include <math.h>
@@ -104,7 +105,10 @@ value_line(const char *what, double x, hu_format f)
 
 	hu_row_code(hu_encode(x, f), f, code);
 	hu_row_hex(x, hex);
-	printf("  %-18s %-24.17g %-24s %s\n", what, x, hex, code);
+	if (hu_fitted_width() < 90) /* the code says what the hexadecimal number says */
+		printf("  %-18s %-24.17g %s\n", what, x, code);
+	else
+		printf("  %-18s %-24.17g %-24s %s\n", what, x, hex, code);
 }
 
 static void

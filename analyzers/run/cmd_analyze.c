@@ -3,8 +3,9 @@
 #include "analyzers/run/analyzer.h"
 #include "analyzers/units/walk.h"
 
-#include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
+#include "lib/base/terminal/fitted.h"
+#include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/console/progress.h"
@@ -157,6 +158,15 @@ refuse_idle(const hu_args *args, const char *take)
 	return HU_OK;
 }
 
+static void
+say(const char *name, const char *found, double seconds)
+{
+	char *line = hu_xprintf("%-11s %s  (%.1f s)", name, found, seconds);
+
+	hu_fitted_prose(line, 12);
+	free(line);
+}
+
 /* Writes the tables of all units. */
 static hu_status
 write_tables(hu_walk *w, int quiet)
@@ -171,8 +181,7 @@ write_tables(hu_walk *w, int quiet)
 		*a->said.s = 0;
 		HU_TRY(hu_analyzer_at(i)->end(a, w->tables[i]));
 		if (!quiet && a->said.len)
-			printf("%-11s %s  (%.1f s)\n", hu_analyzer_at(i)->name, a->said.s,
-				w->seconds[i] + hu_now() - start);
+			say(hu_analyzer_at(i)->name, a->said.s, w->seconds[i] + hu_now() - start);
 		fflush(stdout);
 	}
 	return HU_OK;

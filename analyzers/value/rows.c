@@ -219,8 +219,8 @@ hu_row_print(const hu_row *r)
 	if (narrow()) {
 		hu_str line;
 		hu_str_init(&line);
-		hu_str_addf(&line, "%-*s %-12s %-12s %-10.5g %-10.4g ", width(r->name), r->name, shortest, bits, r->ulps,
-			r->relative);
+		hu_str_addf(&line, "%-*s %-12s %-12s %-10.5g %-10.4g ", width(r->name), r->name, shortest, bits,
+			r->ulps, r->relative);
 		size_t flags = hu_fitted_wide(line.s);
 		hu_str_add(&line, notes.len ? notes.s : "exact");
 		hu_fitted_prose(line.s, flags);

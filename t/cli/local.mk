@@ -9,6 +9,7 @@ SCRIPT_TESTS += t/cli/t-demo.sh
 SCRIPT_TESTS += t/cli/t-ending.sh
 SCRIPT_TESTS += t/cli/t-environment.sh
 SCRIPT_TESTS += t/cli/t-first.py
+SCRIPT_TESTS += t/cli/t-fits.py
 SCRIPT_TESTS += t/cli/t-floors.sh
 SCRIPT_TESTS += t/cli/t-help-pages.py
 SCRIPT_TESTS += t/cli/t-help.sh

@@ -13,13 +13,16 @@
 /* A column of a benchmark's table. Every table has one more, `machine`: the host name of the machine that measured the
    row, unless the row has that key already, as null where nothing was measured. */
 typedef struct hu_bench_column {
-	const char *name;     /* the row's key, and the table's head */
-	int width, decimals;  /* decimals < 0: text */
+	const char *name;    /* the row's key, and the table's head */
+	int width, decimals; /* decimals < 0: text; of width 1 it is a sentence, which a terminal wraps */
+	int rank;            /* those of the largest rank are left out first of a narrow table; 0: never */
 } hu_bench_column;
 
 /* An option that a benchmark takes, and the benchmark's own default; where def is NULL, the option table's default
    holds. */
-typedef struct hu_bench_option { const char *name, *def; } hu_bench_option;
+typedef struct hu_bench_option {
+	const char *name, *def;
+} hu_bench_option;
 
 /* What a line asks for: n units, joined in their order. of: the benchmark's own state.
    cost: NULL, or the seconds that each unit is expected to take, of which only ratios matter; group: NULL, or units of
@@ -45,7 +48,7 @@ typedef struct hu_bench {
 	const hu_bench_option *takes;   /* a NULL name ends them; any other option on the line is refused */
 	const struct hu_opt_need
 		*needs; /* conditions on a hu_args under which these options have an effect; NULL: none */
-	int together;           /* 1: the processes that mpirun starts measure each unit together */
+	int together;   /* 1: the processes that mpirun starts measure each unit together */
 	/* Reads the options, fills in the work, and measures nothing. */
 	hu_status (*begin)(hu_bench_work *w, const hu_args *a);
 	/* The name of unit i, which is part of the work's text; the caller frees it. */

@@ -8,26 +8,38 @@
 #include "trainer/device/gpu.h"
 #include "trainer/record/manifest.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-static const hu_bench_column machine = { "machine", 8, -1 };
+static const hu_bench_column machine = { "machine", 8, -1, 1 };
 
 static void
-print_cell(const hu_bench_column *c, const json_t *v)
+add_column(hu_bench_sink *s, const hu_bench_column *c)
 {
-	if (!v || json_is_null(v))
-		printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, "-");
-	else if (json_is_string(v))
-		printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, json_string_value(v));
-	else
-		printf("%*.*f ", c->width, c->decimals < 0 ? 0 : c->decimals, json_number_value(v));
+	enum { SENTENCE = 24 };
+	int prose = c->decimals < 0 && c->width == 1, narrow = hu_fitted_width() != SIZE_MAX;
+
+	hu_fitted_column_add(&s->shown, (hu_fitted_column){ .heading = c->name,
+						.left = c->decimals < 0,
+						.rank = c->rank,
+						.least = prose && narrow ? SENTENCE : c->width,
+						.prose = prose });
 }
 
 static void
-print_head(const hu_bench_column *c)
+add_cell(hu_bench_sink *s, const hu_bench_column *c, const json_t *v)
 {
-	printf(c->decimals < 0 ? "%-*s " : "%*s ", c->width, c->name);
+	char text[64];
+
+	if (!v || json_is_null(v))
+		hu_fitted_cell(&s->shown, "-");
+	else if (json_is_string(v))
+		hu_fitted_cell(&s->shown, json_string_value(v));
+	else {
+		snprintf(text, sizeof text, "%.*f", c->decimals < 0 ? 0 : c->decimals, json_number_value(v));
+		hu_fitted_cell(&s->shown, text);
+	}
 }
 
 /* Prints a row, and before the first the table's head. The machine comes first: last columns are long texts. */
@@ -36,17 +48,17 @@ print_row(hu_bench_sink *s, json_t *row)
 {
 	if (!s->headed) {
 		if (s->many)
-			print_head(&machine);
+			add_column(s, &machine);
 		for (const hu_bench_column *c = s->bench->columns; c->name; c++)
-			print_head(c);
-		putchar('\n');
+			add_column(s, c);
+		hu_fitted_begin(&s->shown, hu_fitted_width());
 		s->headed = 1;
 	}
 	if (s->many)
-		print_cell(&machine, json_object_get(row, machine.name));
+		add_cell(s, &machine, json_object_get(row, machine.name));
 	for (const hu_bench_column *c = s->bench->columns; c->name; c++)
-		print_cell(c, json_object_get(row, c->name));
-	putchar('\n');
+		add_cell(s, c, json_object_get(row, c->name));
+	hu_fitted_flush(&s->shown);
 	fflush(stdout);
 }
 
@@ -134,6 +146,9 @@ hu_bench_rows_end(hu_bench_sink *s, hu_status st)
 		hu_json_write(s->all, stdout, JSON_INDENT(1));
 		putchar('\n');
 	}
+	if (!s->all)
+		hu_fitted_told(&s->shown, "--json and --tsv FILE have all");
+	hu_fitted_release(&s->shown);
 	json_decref(s->all);
 	if (s->file)
 		hu_tsv_release(&s->tsv);

@@ -3,6 +3,7 @@
 #ifndef HU_TRAINER_BENCH_ROWS_H
 #define HU_TRAINER_BENCH_ROWS_H
 
+#include "lib/base/terminal/fitted.h"
 #include "lib/base/tsv.h"
 #include "trainer/bench/bench.h"
 
@@ -15,6 +16,7 @@ typedef struct hu_bench_sink {
 	int many, headed;
 	json_t *all;
 	hu_tsv tsv;
+	hu_fitted shown;
 	hu_progress *bar;
 	long wrong;
 } hu_bench_sink;

@@ -17,7 +17,10 @@
 enum { BY_MPFR = 1 << 14 };
 
 /* A unit: an operation by place in hu_cast_ops, a rounding mode by place in the list of modes. */
-typedef struct unit { hu_format_id format; int simd, op, mode; } unit;
+typedef struct unit {
+	hu_format_id format;
+	int simd, op, mode;
+} unit;
 
 typedef struct cast {
 	hu_cast of;
@@ -85,11 +88,10 @@ measure_row(cast *c, const unit *u)
 	ns = 1e9 * best / (double)(wide ? c->of.n / 2 : c->of.n);
 	bytes = wide ? 16 : pieces ? 4 : 4 + codes;
 	if (m == HU_RNE)
-		other = u->op == HU_CAST_ENCODE   ? c->by_python[0]
-			: u->op == HU_CAST_UNPACK ? c->by_python[1]
-			: u->op == HU_CAST_ROUND && c->by_python[0] > 0
-				? c->by_python[0] + c->by_python[1]
-				: 0;
+		other = u->op == HU_CAST_ENCODE                         ? c->by_python[0]
+			: u->op == HU_CAST_UNPACK                       ? c->by_python[1]
+			: u->op == HU_CAST_ROUND && c->by_python[0] > 0 ? c->by_python[0] + c->by_python[1]
+									: 0;
 	return json_pack("{s:s s:s s:s s:s s:f s:o s:o s:o s:o s:I}", "simd", hu_simd_name(), "format",
 		pieces ? "-" : hu_format_name(f), "op", o->name, "mode",
 		pieces     ? "SR"
@@ -276,12 +278,19 @@ end(hu_bench_work *w)
 	free(c);
 }
 
-static const hu_bench_column columns[] = { { "simd", 7, -1 }, { "format", 9, -1 }, { "op", 7, -1 }, { "mode", 4, -1 },
-	{ "ns", 8, 3 }, { "gb_s", 7, 1 }, { "memcpy", 7, 2 }, { "mpfr", 7, 0 }, { "python", 7, 1 }, { NULL, 0, 0 } };
+static const hu_bench_column columns[] = { { "simd", 7, -1, 0 }, { "format", 9, -1, 0 }, { "op", 7, -1, 0 },
+	{ "mode", 4, -1, 0 }, { "ns", 8, 3, 0 }, { "gb_s", 7, 1, 0 }, { "memcpy", 7, 2, 0 }, { "mpfr", 7, 0, 0 },
+	{ "python", 7, 1, 0 }, { NULL, 0, 0, 0 } };
 
 static const hu_bench_option takes[] = { { "formats", "fp16,bf16,e4m3,e5m2" }, { "modes", NULL }, { "ops", NULL },
 	{ "simd", "all" }, { "mb", NULL }, { "threads", NULL }, { "trials", NULL }, { "no-python", NULL },
 	{ NULL, NULL } };
 
-const hu_bench hu_bench_cast = { .name = "cast", .summary = "casts of arrays", .columns = columns, .takes = takes,
-	.begin = begin, .unit = unit_name, .measure = measure, .end = end };
+const hu_bench hu_bench_cast = { .name = "cast",
+	.summary = "casts of arrays",
+	.columns = columns,
+	.takes = takes,
+	.begin = begin,
+	.unit = unit_name,
+	.measure = measure,
+	.end = end };

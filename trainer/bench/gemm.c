@@ -23,10 +23,18 @@
 enum { MOST = 32 };
 
 /* A unit: a product by the summation model that a text names. */
-typedef struct unit { const char *size, *sum; size_t m, n, k; hu_format_id format; } unit;
+typedef struct unit {
+	const char *size, *sum;
+	size_t m, n, k;
+	hu_format_id format;
+} unit;
 
 /* The digest of a product that was checked, as the unit's rows have it. */
-typedef struct seen { const unit *of; hu_sum sum; char digest[24]; } seen;
+typedef struct seen {
+	const unit *of;
+	hu_sum sum;
+	char digest[24];
+} seen;
 
 typedef struct sweep {
 	char *size[MOST], *sum[MOST];
@@ -35,7 +43,7 @@ typedef struct sweep {
 	hu_gemm_way way[HU_GEMM_WAYS];
 	double peak[HU_SIMDS];        /* GFLOP/s of a thread by instruction set; 0: not measured yet */
 	double device[HU_FORMATS][2]; /* GFLOP/s of a device, by fp32's units and by the matrix units; 0: not measured
-				         yet, negative: none */
+					 yet, negative: none */
 	char levels[HU_SIMDS];
 	int sizes, sums, formats, units, ways, trials, available;
 	const hu_backend *backend;
@@ -184,8 +192,8 @@ measure_way(sweep *s, hu_bench_product *g, const unit *u, hu_gemm_way way, json_
 		json_object_set_new(row, "digest", json_sprintf("0x%016llx", (unsigned long long)g->digest));
 	if (t.wrong) {
 		json_object_set_new(row, "wrong", json_integer(t.wrong));
-		json_object_set_new(row, "why", json_sprintf("%s %s %s: %s", u->size, hu_format_name(u->format), u->sum,
-							hu_reason()));
+		json_object_set_new(row, "why",
+			json_sprintf("%s %s %s: %s", u->size, hu_format_name(u->format), u->sum, hu_reason()));
 	}
 	return HU_OK;
 }
@@ -332,10 +340,10 @@ end(hu_bench_work *w)
 	free(s);
 }
 
-static const hu_bench_column columns[] = { { "size", 14, -1 }, { "format", 6, -1 }, { "sum", 14, -1 }, { "on", 5, -1 },
-	{ "gemm", 6, -1 }, { "simd", 7, -1 }, { "products", 8, 0 }, { "ms", 10, 4 },
-	{ "gflops", 10, 2 }, { "ceiling", 9, 1 }, { "share", 6, 3 }, { "check", 9, -1 }, { "ran", 1, -1 },
-	{ NULL, 0, 0 } };
+static const hu_bench_column columns[] = { { "size", 14, -1, 0 }, { "format", 6, -1, 0 }, { "sum", 14, -1, 1 },
+	{ "on", 5, -1, 2 }, { "gemm", 6, -1, 6 }, { "simd", 7, -1, 8 }, { "products", 8, 0, 9 }, { "ms", 10, 4, 0 },
+	{ "gflops", 10, 2, 0 }, { "ceiling", 9, 1, 5 }, { "share", 6, 3, 3 }, { "check", 9, -1, 4 },
+	{ "ran", 1, -1, 10 }, { NULL, 0, 0, 0 } };
 
 static const hu_bench_option takes[] = { { "sizes", NULL }, { "formats", "fp32,fp16,bf16" }, { "sum", NULL },
 	{ "backend", NULL }, { "gemm", NULL }, { "simd", NULL }, { "threads", NULL }, { "trials", NULL },
@@ -353,12 +361,17 @@ not_on_gpu(const void *of)
 	return strcmp(hu_args_text(of, "backend"), "cuda");
 }
 
-static const hu_opt_need needs[] = {
-	{ "gemm", on_device, "with --backend cpu, which has one way, the call's summation model" },
-	{ "simd threads", not_on_gpu, "with --backend cuda" },
-	{ NULL, NULL, NULL }
-};
+static const hu_opt_need needs[] = { { "gemm", on_device,
+					     "with --backend cpu, which has one way, the call's summation model" },
+	{ "simd threads", not_on_gpu, "with --backend cuda" }, { NULL, NULL, NULL } };
 
-const hu_bench hu_bench_gemm = { .name = "gemm", .summary = "products by size, format and summation model",
-	.columns = columns, .takes = takes, .needs = needs, .begin = begin, .unit = unit_name, .measure = measure,
-	.join = join, .end = end };
+const hu_bench hu_bench_gemm = { .name = "gemm",
+	.summary = "products by size, format and summation model",
+	.columns = columns,
+	.takes = takes,
+	.needs = needs,
+	.begin = begin,
+	.unit = unit_name,
+	.measure = measure,
+	.join = join,
+	.end = end };

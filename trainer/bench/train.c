@@ -20,7 +20,10 @@
 #include <string.h>
 
 /* What the row of a combination says, once it has been joined: the time and the digest; no digest where it is blank. */
-typedef struct cell { double ms; char digest[24]; } cell;
+typedef struct cell {
+	double ms;
+	char digest[24];
+} cell;
 
 typedef struct table {
 	hu_bench_sweep sweep;
@@ -120,8 +123,8 @@ blank(const table *t, const hu_bench_cell *c, const hu_config *config, const cha
 		json_object_set_new(j, "simd", json_string(c->word[HU_SWEEP_SIMD])); /* which may not be in use */
 	hu_failed_told();
 	json_object_set_new(j, "note", json_string(hu_reason()));
-	json_object_set_new(j, "why",
-		json_sprintf("%s, batch %zu: %s", c->word[HU_SWEEP_POLICY], config->batch, hu_reason()));
+	json_object_set_new(
+		j, "why", json_sprintf("%s, batch %zu: %s", c->word[HU_SWEEP_POLICY], config->batch, hu_reason()));
 	return j;
 }
 
@@ -320,13 +323,14 @@ end(hu_bench_work *w)
 	free(t);
 }
 
-static const hu_bench_column columns[] = { { "policy", 20, -1 }, { "model", 8, -1 }, { "image", 10, -1 },
-	{ "batch", 5, 0 }, { "width", 5, -1 }, { "lr", 7, -1 }, { "seed", 4, 0 }, { "on", 12, -1 }, { "gemm", 6, -1 },
-	{ "simd", 7, -1 }, { "ms", 10, 3 }, { "ms_min", 10, 3 }, { "ms_spread", 9, 3 }, { "wait_ms", 8, 3 },
-	{ "samples_per_s", 13, 1 }, { "utilisation", 11, 2 }, { "peak_mb", 9, 2 }, { "computed_mb", 11, 2 },
-	{ "joules_step", 11, 3 }, { "joules_sample", 13, 5 }, { "loss", 8, 4 }, { "accuracy", 8, 4 }, { "ratio", 6, 3 },
-	{ "watts", 6, 1 }, { "digest", 18, -1 }, { "ranks", 5, 0 },
-	{ "note", 1, -1 }, { "source", 1, -1 }, { NULL, 0, 0 } };
+static const hu_bench_column columns[] = { { "policy", 20, -1, 0 }, { "model", 8, -1, 1 }, { "image", 10, -1, 9 },
+	{ "batch", 5, 0, 1 }, { "width", 5, -1, 10 }, { "lr", 7, -1, 12 }, { "seed", 4, 0, 13 }, { "on", 12, -1, 1 },
+	{ "gemm", 6, -1, 8 }, { "simd", 7, -1, 14 }, { "ms", 10, 3, 0 }, { "ms_min", 10, 3, 15 },
+	{ "ms_spread", 9, 3, 7 }, { "wait_ms", 8, 3, 16 }, { "samples_per_s", 13, 1, 1 }, { "utilisation", 11, 2, 4 },
+	{ "peak_mb", 9, 2, 5 }, { "computed_mb", 11, 2, 17 }, { "joules_step", 11, 3, 6 },
+	{ "joules_sample", 13, 5, 18 }, { "loss", 8, 4, 11 }, { "accuracy", 8, 4, 3 }, { "ratio", 6, 3, 2 },
+	{ "watts", 6, 1, 19 }, { "digest", 18, -1, 20 }, { "ranks", 5, 0, 8 }, { "note", 1, -1, 21 },
+	{ "source", 1, -1, 22 }, { NULL, 0, 0, 0 } };
 
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", "1" },
 	{ "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL },
@@ -347,9 +351,18 @@ measures(const void *of)
 
 static const hu_opt_need needs[] = {
 	{ "policy seeds gemm simd backend fuse graph steps warm memory meter shard part resume", measures, PUBLISHED },
-	{ hu_options_model_names, measures, PUBLISHED }, { NULL, NULL, NULL } };
+	{ hu_options_model_names, measures, PUBLISHED }, { NULL, NULL, NULL }
+};
 
 const hu_bench hu_bench_train = { .name = "train",
-	.summary = "training steps by policy, batch and instruction set, beside published ones", .columns = columns,
-	.takes = takes, .needs = needs, .together = 1, .begin = begin, .unit = unit_name, .measure = measure,
-	.join = join, .after = after, .end = end };
+	.summary = "training steps by policy, batch and instruction set, beside published ones",
+	.columns = columns,
+	.takes = takes,
+	.needs = needs,
+	.together = 1,
+	.begin = begin,
+	.unit = unit_name,
+	.measure = measure,
+	.join = join,
+	.after = after,
+	.end = end };

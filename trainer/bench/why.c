@@ -54,7 +54,8 @@ say(const why *w, const hu_bench_cell *c, const hu_config *config, const hu_prog
 	       *r;
 	size_t i, last = json_array_size(rows) - 1;
 
-	json_array_foreach(rows, i, r) {
+	json_array_foreach(rows, i, r)
+	{
 		double predicted = json_real_value(json_object_get(r, "predicted_ms"));
 		if (w->measures && i == last) /* the whole step, including the time between calls */
 			json_object_set_new(r, "measured_ms", json_real(t->ms));
@@ -122,9 +123,7 @@ parse(why *w, const hu_args *a)
 		return hu_fail(HU_EINVAL, "--by %s: layer or call is needed", by);
 	w->by_call = !strcmp(by, "call");
 	w->measures = !strcmp(device, "here");
-	w->ask = (hu_steptime_ask){
-		.steps = (size_t)steps, .warm = (size_t)warm, .calls = 1, .energy = &w->none
-	};
+	w->ask = (hu_steptime_ask){ .steps = (size_t)steps, .warm = (size_t)warm, .calls = 1, .energy = &w->none };
 	HU_TRY(hu_energy_open(&w->none, "none", "cpu"));
 	return w->measures ? HU_OK : hu_peaks_find(device, &w->device);
 }
@@ -154,11 +153,12 @@ end(hu_bench_work *work)
 	free(w);
 }
 
-static const hu_bench_column columns[] = { { "policy", 20, -1 }, { "batch", 5, 0 }, { "device", 8, -1 },
-	{ "layer", 8, -1 }, { "call", 4, 0 }, { "op", 16, -1 }, { "phase", 8, -1 }, { "calls", 5, 0 },
-	{ "covers", 8, -1 }, { "launches", 8, 0 }, { "macs", 14, 0 }, { "bytes", 12, 0 }, { "arithmetic_ms", 13, 4 },
-	{ "memory_ms", 9, 4 }, { "launch_ms", 9, 4 }, { "predicted_ms", 12, 4 }, { "measured_ms", 11, 4 },
-	{ "ratio", 7, 2 }, { "limit", 10, -1 }, { "odd", 1, -1 }, { NULL, 0, 0 } };
+static const hu_bench_column columns[] = { { "policy", 20, -1, 1 }, { "batch", 5, 0, 6 }, { "device", 8, -1, 5 },
+	{ "layer", 8, -1, 0 }, { "call", 4, 0, 3 }, { "op", 16, -1, 2 }, { "phase", 8, -1, 4 }, { "calls", 5, 0, 7 },
+	{ "covers", 8, -1, 12 }, { "launches", 8, 0, 13 }, { "macs", 14, 0, 14 }, { "bytes", 12, 0, 9 },
+	{ "arithmetic_ms", 13, 4, 8 }, { "memory_ms", 9, 4, 8 }, { "launch_ms", 9, 4, 8 }, { "predicted_ms", 12, 4, 0 },
+	{ "measured_ms", 11, 4, 10 }, { "ratio", 7, 2, 11 }, { "limit", 10, -1, 3 }, { "odd", 1, -1, 15 },
+	{ NULL, 0, 0, 0 } };
 
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", NULL },
 	{ "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL },
@@ -182,6 +182,12 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
-const hu_bench hu_bench_why = { .name = "why", .summary = "what limits each layer or call, predicted and measured",
-	.columns = columns, .takes = takes, .needs = needs, .begin = begin, .unit = unit_name, .measure = measure,
+const hu_bench hu_bench_why = { .name = "why",
+	.summary = "what limits each layer or call, predicted and measured",
+	.columns = columns,
+	.takes = takes,
+	.needs = needs,
+	.begin = begin,
+	.unit = unit_name,
+	.measure = measure,
 	.end = end };

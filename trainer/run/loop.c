@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/run/loop.h"
 
+#include "lib/base/terminal/fitted.h"
 #include "lib/base/console/progress.h"
 
 #include <string.h>
@@ -161,23 +162,26 @@ static void
 say_epoch(loop *l, const hu_metrics_row *r)
 {
 	const hu_session *s = l->s;
+	hu_str line;
 
 	if (!l->talk)
 		return;
 	hu_progress_end(&l->bar);
-	printf("epoch %zu/%zu  step %zu  loss %.4f  eval_loss %.4f  accuracy %.2f %%", r->epoch + 1,
+	hu_str_init(&line);
+	hu_str_addf(&line, "epoch %zu/%zu  step %zu  loss %.4f  eval_loss %.4f  accuracy %.2f %%", r->epoch + 1,
 		(s->steps + s->steps_per_epoch - 1) / s->steps_per_epoch, r->step + 1, r->loss, r->eval.loss,
 		100 * r->eval.accuracy);
 	if (s->views == 1)
-		printf("  precision %.2f %%  recall %.2f %%", 100 * r->eval.precision, 100 * r->eval.recall);
+		hu_str_addf(&line, "  precision %.2f %%  recall %.2f %%", 100 * r->eval.precision, 100 * r->eval.recall);
 	if (hu_config_is_masked(s->config))
-		printf("  dice %.2f %%  intersection over union %.2f %%", 100 * r->eval.dice, 100 * r->eval.iou);
+		hu_str_addf(&line, "  dice %.2f %%  intersection over union %.2f %%", 100 * r->eval.dice, 100 * r->eval.iou);
 	if (s->data.candidates)
-		printf("  hit rate@10 %.2f %%  NDCG@10 %.4f", 100 * r->eval.hit_rate, r->eval.ndcg);
-	printf("  %.1f ms a step", 1e3 * l->seconds / (double)l->timed);
+		hu_str_addf(&line, "  hit rate@10 %.2f %%  NDCG@10 %.4f", 100 * r->eval.hit_rate, r->eval.ndcg);
+	hu_str_addf(&line, "  %.1f ms a step", 1e3 * l->seconds / (double)l->timed);
 	if (l->waited >= 0.01 * l->seconds)
-		printf(", %.1f of them waiting for data", 1e3 * l->waited / (double)l->timed);
-	putchar('\n');
+		hu_str_addf(&line, ", %.1f of them waiting for data", 1e3 * l->waited / (double)l->timed);
+	hu_fitted_prose(line.s, 4);
+	hu_str_release(&line);
 	fflush(stdout);
 	l->seconds = l->waited = 0;
 	l->timed = 0;

@@ -197,11 +197,12 @@ add_cell(hu_str *b, const hu_fitted *t, size_t i, const char **s)
 	hu_str part;
 
 	hu_str_init(&part);
-	if (c->prose)
+	int wraps = c->prose && (c->most || t->limit != SIZE_MAX);
+	if (wraps)
 		add_words(&part, s, w);
 	else
 		add_short(&part, *s, w, t->limit == SIZE_MAX);
-	if (!c->prose)
+	if (!wraps)
 		*s = "";
 	while (part.len && part.s[part.len - 1] == ' ')
 		part.s[--part.len] = 0;
