@@ -201,57 +201,57 @@ def words(told):
     return lines
 
 
-def sensitivity(told):
+def fitted(table, ranks, left, columns):
+    """TABLE's lines, of at most COLUMNS columns: names count as 24 at most, the largest rank goes first."""
+    width = [max(len(r[i]) for r in table) for i in range(len(ranks))]
+    keep = [i for i, k in enumerate(ranks) if columns >= 1000 or not k or any(r[i] != '-' for r in table[1:])]
+    most = lambda i: min(width[i], 24) if i < left else width[i]
+    hidden = 0
+    while sum(most(i) + 2 for i in keep) - 2 > columns:
+        keep.remove(max(keep, key=lambda i: (ranks[i], i)))
+        hidden += 1
+    while sum(width[i] + 2 for i in keep) - 2 > columns:
+        width[max(range(left), key=lambda i: (width[i] if i in keep else 0, -i))] -= 1
+    short = lambda c, w: c if len(c) <= w else c[: (w - 1) // 2] + '…' + c[len(c) - (w - 1 - (w - 1) // 2) :]
+    line = lambda r: '  '.join(short(r[i], width[i]).ljust(width[i]) if i < left else r[i].rjust(width[i]) for i in keep)
+    told = '%d column%s left out to fit %d: --json has all.' % (hidden, 's are' if hidden > 1 else ' is', columns)
+    return [line(r).rstrip() for r in table] + [told] * (hidden > 0)
+
+
+def sensitivity(told, columns):
     lines, part = [], lambda n, key: 100 * n[key] / n['operands'] if n['operands'] else None
     for r in told['policies']:
         s = r.get('sensitivity')
         if not s:
             continue
-        width = max([4] + [min(len(n['node']), 48) for n in s['nodes']])
         lines += [
             '',
             '%s, node by node, on %d input%s: low, the node alone; high, all but it; local, its own results'
             % (r['policy'], s['inputs'], 's' * (s['inputs'] != 1)),
             "amax, p99.9 and outliers are of the node's results in float32; zeroed and saturated of its operands "
             'that are no constants.',
-            '%-*s %-10s %9s %6s %9s %9s %9s %6s %9s %9s %8s %8s %10s'
-            % (
-                width,
-                'node',
-                'operator',
-                'low',
-                'flips',
-                'local',
-                'amplified',
-                'high',
-                'flips',
-                'amax',
-                'p99.9',
-                'outliers',
-                'zeroed %',
-                'saturated %',
-            ),
         ]
+        heads = 'node operator low flips local amplified high flips amax p99.9 outliers zeroed_% saturated_%'.split()
+        table = [[h.replace('_', ' ') for h in heads]]
         for n in s['nodes'][:24]:
-            lines.append(
-                '%-*s %-10s %9.3g %6d %9.3g %9s %9.3g %6d %9.3g %9.3g %8d %8s %10s'
-                % (
-                    width,
-                    n['node'][-width:],
+            table.append(
+                [
+                    n['node'],
                     n['operator'],
-                    n['low_rel_l2'],
-                    n['low_flips'],
-                    n['local_rel_l2'],
+                    '%.3g' % n['low_rel_l2'],
+                    '%d' % n['low_flips'],
+                    '%.3g' % n['local_rel_l2'],
                     cell('%.3g', n['amplification']),
-                    n['high_rel_l2'],
-                    n['high_flips'],
-                    n['amax'],
-                    n['p99_9'],
-                    n['outlier_channels'],
+                    '%.3g' % n['high_rel_l2'],
+                    '%d' % n['high_flips'],
+                    '%.3g' % n['amax'],
+                    '%.3g' % n['p99_9'],
+                    '%d' % n['outlier_channels'],
                     cell('%.3g', part(n, 'zeroed')),
                     cell('%.3g', part(n, 'saturated')),
-                )
+                ]
             )
+        lines += fitted(table, (0, 3, 0, 2, 4, 5, 1, 7, 6, 9, 8, 6, 6), 2, columns)
         if len(s['nodes']) > 24:
             lines.append('%d more nodes do less; --json lists all.' % (len(s['nodes']) - 24))
         lines.append(
@@ -281,7 +281,7 @@ def compare(what, code, *line):
     same = lambda a, b: b.fullmatch(a) if isinstance(b, re.Pattern) else plain(a) == plain(b)
     for got, width, where in ((got, 1000, ''), (narrow, 80, ', where a line has 80 columns')):
         rows = table(told, width)
-        want = [re.compile(head), ''] + rows + words(told) + sensitivity(told) + ['', decision(told), '']
+        want = [re.compile(head), ''] + rows + words(told) + sensitivity(told, width) + ['', decision(told), '']
         wrong = [(a, b) for a, b in zip(got, want) if not same(a, b)] or (
             [] if len(got) == len(want) else [(len(got), len(want))]
         )

@@ -3,9 +3,12 @@
 #include "analyzers/validate/sensitivity/sensitivity.h"
 
 #include "lib/base/console/show.h"
+#include "lib/base/mem.h"
+#include "lib/base/table/fields.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN = 24, MAP = 64 }; /* rows of the table; entries of a map of channels */
@@ -32,36 +35,123 @@ share(size_t part, size_t all)
 	return all ? 100.0 * (double)part / (double)all : NAN;
 }
 
+/* A node's row. */
+typedef struct line {
+	const char *node, *op;
+	double low, local, amplified, high, amax, p999, zeroed, saturated;
+	long long low_flips, high_flips, outliers;
+} line;
+
+#define AT(member) .offset = offsetof(line, member)
+static const hu_table_field field[] = {
+	{ .name = "node", .kind = HU_FIELD_TEXT, AT(node), .means = "the node's name" },
+	{ .name = "operator", .kind = HU_FIELD_TEXT, AT(op), .rank = 3, .means = "what it computes" },
+	{ .name = "low",
+		.kind = HU_FIELD_REAL,
+		AT(low),
+		.digits = 3,
+		.means = "the relative L2 error of the outputs where this node alone runs under the policy" },
+	{ .name = "low_flips",
+		.heading = "flips",
+		.kind = HU_FIELD_COUNT,
+		AT(low_flips),
+		.rank = 2,
+		.means = "how many decisions then change" },
+	{ .name = "local",
+		.kind = HU_FIELD_REAL,
+		AT(local),
+		.digits = 3,
+		.rank = 4,
+		.means = "the relative L2 error of its own results" },
+	{ .name = "amplified",
+		.kind = HU_FIELD_MEASURED,
+		AT(amplified),
+		.digits = 3,
+		.rank = 5,
+		.means = "low over local" },
+	{ .name = "high",
+		.kind = HU_FIELD_REAL,
+		AT(high),
+		.digits = 3,
+		.rank = 1,
+		.means = "the relative L2 error where all nodes but it run under the policy" },
+	{ .name = "high_flips",
+		.heading = "flips",
+		.kind = HU_FIELD_COUNT,
+		AT(high_flips),
+		.rank = 7,
+		.means = "how many decisions then change" },
+	{ .name = "amax",
+		.kind = HU_FIELD_REAL,
+		AT(amax),
+		.digits = 3,
+		.rank = 6,
+		.means = "the largest magnitude of its results in float32" },
+	{ .name = "p99.9",
+		.kind = HU_FIELD_REAL,
+		AT(p999),
+		.digits = 3,
+		.rank = 9,
+		.means = "the magnitude that 99.9 % of them do not exceed" },
+	{ .name = "outliers",
+		.kind = HU_FIELD_COUNT,
+		AT(outliers),
+		.rank = 8,
+		.means = "how many lie far beyond the others" },
+	{ .name = "zeroed",
+		.unit = "%",
+		.kind = HU_FIELD_MEASURED,
+		AT(zeroed),
+		.digits = 3,
+		.rank = 6,
+		.means = "the share of its operands' elements that became 0" },
+	{ .name = "saturated",
+		.unit = "%",
+		.kind = HU_FIELD_MEASURED,
+		AT(saturated),
+		.digits = 3,
+		.rank = 6,
+		.means = "the share that became the largest value" },
+};
+static const hu_fields table = HU_FIELDS(field, line);
+
+static void
+print_nodes(const hu_sensitivity *r)
+{
+	size_t n = r->n < SHOWN ? r->n : SHOWN;
+	line *l = hu_xcalloc(n + 1, sizeof *l);
+
+	for (size_t i = 0; i < n; i++) {
+		const hu_node_damage *d = &r->node[i];
+		l[i] = (line){ .node = d->node,
+			.op = d->op,
+			.low = hu_damage_rel(&d->low),
+			.local = hu_damage_rel(&d->local),
+			.amplified = amplification(d),
+			.high = hu_damage_rel(&d->high),
+			.amax = d->range.amax,
+			.p999 = d->p999,
+			.zeroed = share(d->zeroed, d->operands),
+			.saturated = share(d->saturated, d->operands),
+			.low_flips = (long long)d->low.flips,
+			.high_flips = (long long)d->high.flips,
+			.outliers = (long long)d->outliers };
+	}
+	hu_fields_print(&table, l, n, "--json has all");
+	free(l);
+}
+
 void
 hu_sensitivity_print(const hu_sensitivity *r)
 {
 	double joint = hu_damage_rel(&r->joint), additive = hu_sensitivity_additive(r);
-	int width = 4;
 
-	for (size_t i = 0; i < r->n; i++) {
-		int n = (int)strlen(hu_shown(r->node[i].node));
-		width = n > width ? n : width;
-	}
-	width = width > 48 ? 48 : width;
 	printf("\n%s, node by node, on %zu input%s: low, the node alone; high, all but it; local, its own results\n",
 		hu_shown(r->policy), r->inputs, r->inputs == 1 ? "" : "s");
 	puts("amax, p99.9 and outliers are of the node's results in float32; zeroed and saturated of its operands that "
 	     "are no "
 	     "constants.");
-	printf("%-*s %-10s %9s %6s %9s %9s %9s %6s %9s %9s %8s %8s %10s\n", width, "node", "operator", "low", "flips",
-		"local", "amplified", "high", "flips", "amax", "p99.9", "outliers", "zeroed %", "saturated %");
-	for (size_t i = 0; i < r->n && i < SHOWN; i++) {
-		const hu_node_damage *n = &r->node[i];
-		const char *name = hu_shown(n->node);
-		char a[32], b[32], c[32];
-		size_t length = strlen(name);
-		printf("%-*s %-10s %9.3g %6zu %9.3g %9s %9.3g %6zu %9.3g %9.3g %8zu %8s %10s\n", width,
-			length > (size_t)width ? name + length - (size_t)width : name, n->op, hu_damage_rel(&n->low),
-			n->low.flips, hu_damage_rel(&n->local), figure(a, sizeof a, amplification(n)),
-			hu_damage_rel(&n->high), n->high.flips, n->range.amax, n->p999, n->outliers,
-			figure(b, sizeof b, share(n->zeroed, n->operands)),
-			figure(c, sizeof c, share(n->saturated, n->operands)));
-	}
+	print_nodes(r);
 	if (r->n > SHOWN)
 		printf("%zu more nodes do less; --json lists all.\n", r->n - SHOWN);
 	printf("The squares of the nodes' errors add up to (%.3g)^2; all of them together make %.3g, %s times as "

@@ -12,8 +12,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* GAP: blanks between columns. SHORTEST: no name is shortened further. PROSE: so narrow may wrapped text be. */
-enum { GAP = 2, SHORTEST = 8, PROSE = 24 };
+/* GAP: blanks between columns. NAME: names are shortened to it before columns are left out. SHORTEST: no name is
+   shortened further. PROSE: so narrow may wrapped text be. */
+enum { GAP = 2, NAME = 24, SHORTEST = 8, PROSE = 24 };
 
 void
 hu_fitted_release(hu_fitted *t)
@@ -96,10 +97,10 @@ width_of(const hu_fitted *t, size_t i, int streams)
 	return any ? most : 0;
 }
 
-/* Returns what all columns take, prose as little as it can, and sets *last to the one that is to be left out first, or
-   to t->n. */
+/* Returns what all columns take, prose as little as it can, and names as well where `most` says how wide they may be;
+   sets *last to the column that is to be left out first, or to t->n. */
 static size_t
-sum(const hu_fitted *t, size_t *last)
+sum(const hu_fitted *t, size_t most, size_t *last)
 {
 	size_t all = 0;
 	int rank = 1;
@@ -107,7 +108,8 @@ sum(const hu_fitted *t, size_t *last)
 	*last = t->n;
 	for (size_t i = 0; i < t->n; i++) {
 		const hu_fitted_column *c = &t->column[i];
-		size_t w = c->prose && t->width[i] > PROSE ? PROSE : t->width[i];
+		size_t w = t->width[i], limit = c->prose ? PROSE : c->left ? most : w;
+		w = w > limit ? limit : w;
 		all += w ? w + (all ? GAP : 0) : 0;
 		if (w && c->rank >= rank) {
 			rank = c->rank;
@@ -121,7 +123,7 @@ sum(const hu_fitted *t, size_t *last)
 static void
 shorten(hu_fitted *t, size_t width)
 {
-	size_t ignored, all = sum(t, &ignored), left = all < width ? width - all : 0;
+	size_t ignored, all = sum(t, SIZE_MAX, &ignored), left = all < width ? width - all : 0;
 
 	while (all > width) {
 		size_t widest = t->n;
@@ -151,7 +153,7 @@ choose(hu_fitted *t, size_t width, int streams)
 	t->limit = width;
 	for (size_t i = 0; i < t->n; i++)
 		t->width[i] = width_of(t, i, streams);
-	for (; sum(t, &last) > width && last < t->n; t->hidden++)
+	for (; sum(t, NAME, &last) > width && last < t->n; t->hidden++)
 		t->width[last] = 0;
 	shorten(t, width);
 }
