@@ -84,25 +84,26 @@ def timing(rows, timed):
 def printed(text, by_call, rows, timed):
     """Problems of one policy's two tables in TEXT, which has the lines after its heading."""
     wrong, tables = [], []
-    for head in (r' call op .*bound$|layer +calls casts.*bound$', r' call op .*limit *$|layer +calls +Gflop.*limit *$'):
+    for head in (r' *call +op .*bound$|layer +calls +casts.*bound$', r' *call +op .*odd extents$|layer +calls +Gflop.*odd extents$'):
         i = next(k for k, x in enumerate(text) if re.match(head, x))
         j = next(k for k in range(i, len(text)) if not text[k])
         tables.append(text[i + 1:j])
     number = lambda x: '%.0f' % x  # noqa: E731
     for line, r in zip(tables[0], rows):
         w = line.split()
-        front = [str(r['call']), r['op'], r['phase'], r['layer'], r['tensor'], r['format'], str(r['casts'])] if 'call' in r else ['all', str(r['casts'])] if by_call else [r['layer'], str(r['calls']), str(r['casts'])]
+        front = [str(r['call']), r['op'], r['phase'], r['layer'], r['tensor'], r['format'], str(r['casts'])] if by_call and r['call'] is not None else ['-', '-', '-', 'all', '-', '-', str(r['casts'])] if by_call else [r['layer'], str(r['calls']), str(r['casts'])]
         tail = [number(r['macs']), number(r['flops'])]
         rest = w[len(front) + 2:]
         bound = '-' if r['bound'] is None else '%.3g' % r['bound']
         if w[:len(front)] != front or w[len(front):len(front) + 2] != tail or not about(rest[:2], r['bytes']) or rest[2] != '%.2f' % (r['flops'] / r['bytes']) or rest[3] != bound:
             wrong.append('%r there, %s here' % (line, r))
     for line, t in zip(tables[1], timed):
-        w = line.split('; ')[0].split()
-        front = [str(t['call']), t['op'], t['phase'], t['layer']] if 'call' in t else ['all'] if by_call else [t['layer'], str(t['calls'])]
+        w, odd = re.fullmatch(r'(.* (?:arithmetic|memory|launch)) +(\S.*)', line).groups()
+        w = w.split()
+        front = [str(t['call']), t['op'], t['phase'], t['layer']] if 'call' in t else ['-', '-', '-', 'all'] if by_call else [t['layer'], str(t['calls'])]
         n = len(front)
         want = ['%.3f' % t[k] for k in TIMES] + [t['limit']]
-        if w[:n] != front or w[n] != '%.3f' % (1e-9 * t['flops']) or not about(w[n + 1:n + 3], t['bytes']) or w[n + 3:] != want or (line.split('; ')[1:] or [''])[0] != t['odd']:
+        if w[:n] != front or w[n] != '%.3f' % (1e-9 * t['flops']) or not about(w[n + 1:n + 3], t['bytes']) or w[n + 3:] != want or odd != (t['odd'] or '-'):
             wrong.append('%r there, %s here' % (line, t))
     if [len(t) for t in tables] != [len(rows), len(timed)]:
         wrong.append('%s rows' % [len(t) for t in tables])
@@ -133,9 +134,9 @@ def judge(name, *words):
     i = next(k for k, x in enumerate(text) if x.startswith('ms at least a step'))
     for p, x in zip(policies, text[i + 1:]):
         total, by, odd, n = line[p]
-        want = [p, '%.3f' % total, '%.2f' % (total / line[policies[0]][0]), *('%.3f' % v for v in by)] + (['%.3f' % odd, 'in', str(n)] if n else ['-'])
+        want = [p, '%.3f' % total, '%.2f' % (total / line[policies[0]][0]), *('%.3f' % v for v in by)] + (['%.3f' % odd, str(n)] if n else ['-'])
         got = x.split()
-        if got[:6] != want[:6] or n and got[6:9] != want[6:9]:
+        if got[:6] != want[:6] or n and got[6:8] != want[6:8]:
             wrong.append('%s there, %s here' % (got, want))
     none(wrong, name + ': a policy\'s line sums its calls up, by what limits them')
 

@@ -19,7 +19,7 @@ refused 2 'known are here, m2200' "an unknown device"
 run plan --measure 3 --device v100
 refused 2 'device here' "measuring what is not here"
 run plan --model mlp --train 200 --eval 10 --device here --measure 3
-test $code = 0 && grep -q '^layer .*measured limit' out && grep -q 'ms a step, median of 3' out
+test $code = 0 && grep -q '^layer .*measured ms  limit' out && grep -q 'ms a step, median of 3' out
 test_is $? "plan --device here --measure: this machine's ceilings and what each layer took"
 run plan --memory lots
 refused 2 '16GiB' "a size that is none"

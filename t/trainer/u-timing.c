@@ -244,23 +244,23 @@ printed(const hu_program *p)
 	hu_timing_print(f, &device, p, 0, measured);
 	hu_timing_print(f, &device, p, 1, NULL);
 	fclose(f);
-	ok(strstr(all, "layer      calls     Gflop     bytes arithmetic    memory    launch  at least  measured limit  "
-		       "   \n") == all,
+	ok(strstr(all, "layer  calls  Gflop    bytes  arithmetic ms  memory ms  launch ms  at least ms  measured ms  "
+		       "limit       "
+		       "odd extents\n") == all,
 		"the heading of layers with measured times");
-	ok(strstr(all, "\none            3     0.000   10.0 kB      0.004     0.010     0.006     0.010     7.000 "
-		       "memory\n") != NULL,
+	ok(strstr(all, "\none        3  0.000  10.0 kB          0.004      0.010      0.006        0.010        7.000  "
+		       "memory      -\n") != NULL,
 		"a row of three calls");
-	ok(strstr(all, "\ntwo            2     0.000    2.3 kB      0.010     0.002     0.004     0.012    80.000 "
-		       "arithmetic; two.w: last "
-		       "extent 10\n") != NULL,
+	ok(strstr(all, "\ntwo        2  0.000   2.3 kB          0.010      0.002      0.004        0.012       80.000  "
+		       "arithmetic  "
+		       "two.w: last extent 10\n") != NULL,
 		"a row with an odd extent");
-	ok(strstr(all, "\n call op               phase    layer        Gflop     bytes arithmetic    memory    launch  "
-		       "at least limit     \n") != NULL,
+	ok(strstr(all, "\ncall  op") != NULL && strstr(all, "  at least ms  limit ") != NULL,
 		"the heading of calls without");
-	ok(strstr(all, "\n    1 matmul           forward  one          0.000    3.3 kB      0.003     0.003     0.002  "
-		       "   0.003 memory\n") != NULL,
+	ok(strstr(all, "\n   1  matmul  ") != NULL &&
+			strstr(all, "  3.3 kB          0.003      0.003      0.002        0.003  memory ") != NULL,
 		"a call of it");
-	ok(strstr(all, "\nall                                          0.000   ") != NULL, "and the sum");
+	ok(strstr(all, "\n   -  -") != NULL && strstr(all, "  all ") != NULL, "and the sum");
 	diag("%s", all);
 	free(all);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/device/timing.h"
 
+#include "lib/base/table/fields.h"
 #include "lib/base/mem.h"
 #include "trainer/plan/memory.h"
 #include "trainer/record/passes.h"
@@ -171,35 +172,117 @@ hu_timing_of(const hu_peaks *d, const hu_program *p)
 	return t;
 }
 
+enum { BY_LAYER = 1, BY_CALL = 2, MEASURED = 4 };
+
+/* A row's values; those of a call are missing in the sum of all. */
+typedef struct line {
+	const char *op, *phase, *layer, *limit, *odd;
+	long long call;
+	int calls;
+	double gflop, bytes, arithmetic, memory, launch, total, measured;
+} line;
+
+#define AT(member) .offset = offsetof(line, member)
+static const hu_table_field field[] = {
+	{ .name = "call",
+		.kind = HU_FIELD_COUNT,
+		AT(call),
+		.only = BY_CALL,
+		.rank = 4,
+		.means = "the number of the call" },
+	{ .name = "op", .kind = HU_FIELD_TEXT, AT(op), .only = BY_CALL, .means = "its operator" },
+	{ .name = "phase",
+		.kind = HU_FIELD_TEXT,
+		AT(phase),
+		.only = BY_CALL,
+		.rank = 6,
+		.means = "forward, backward or update" },
+	{ .name = "layer", .kind = HU_FIELD_TEXT, AT(layer), .means = "the layer; all: the whole step" },
+	{ .name = "calls",
+		.kind = HU_FIELD_INT,
+		AT(calls),
+		.only = BY_LAYER,
+		.rank = 7,
+		.means = "how many calls it has" },
+	{ .name = "Gflop",
+		.kind = HU_FIELD_REAL,
+		AT(gflop),
+		.digits = -3,
+		.rank = 3,
+		.means = "floating-point operations in 10^9" },
+	{ .name = "bytes", .kind = HU_FIELD_BYTES, AT(bytes), .rank = 5, .means = "what is read and written" },
+	{ .name = "arithmetic",
+		.unit = "ms",
+		.kind = HU_FIELD_REAL,
+		AT(arithmetic),
+		.digits = -3,
+		.rank = 2,
+		.means = "at the peak rate" },
+	{ .name = "memory",
+		.unit = "ms",
+		.kind = HU_FIELD_REAL,
+		AT(memory),
+		.digits = -3,
+		.rank = 2,
+		.means = "at full bandwidth" },
+	{ .name = "launch",
+		.unit = "ms",
+		.kind = HU_FIELD_REAL,
+		AT(launch),
+		.digits = -3,
+		.rank = 2,
+		.means = "of the kernels' launches" },
+	{ .name = "total",
+		.heading = "at least",
+		.unit = "ms",
+		.kind = HU_FIELD_REAL,
+		AT(total),
+		.digits = -3,
+		.means = "the longest of the three, call by call" },
+	{ .name = "measured",
+		.unit = "ms",
+		.kind = HU_FIELD_REAL,
+		AT(measured),
+		.digits = -3,
+		.only = MEASURED,
+		.means = "what it took here" },
+	{ .name = "limit", .kind = HU_FIELD_TEXT, AT(limit), .rank = 1, .means = "which of the three it is" },
+	{ .name = "odd",
+		.heading = "odd extents",
+		.kind = HU_FIELD_PROSE,
+		AT(odd),
+		.rank = 8,
+		.means = "extents that keep it from the matrix units" },
+};
+
 void
 hu_timing_print(FILE *f, const hu_peaks *d, const hu_program *p, int by_call, const double *measured)
 {
-	char bytes[16];
+	hu_fields table = HU_FIELDS(field, line);
 	int n;
 	row *rows = make_rows(d, p, by_call, measured, NULL, &n);
+	line *l = hu_xcalloc((size_t)n + 1, sizeof *l);
 
-	if (by_call)
-		fprintf(f, "%5s %-16s %-8s %-8s", "call", "op", "phase", "layer");
-	else
-		fprintf(f, "%-10s %5s", "layer", "calls");
-	fprintf(f, " %9s %9s %10s %9s %9s %9s", "Gflop", "bytes", "arithmetic", "memory", "launch", "at least");
-	fprintf(f, measured ? " %9s %-10s\n" : "%.0s %-10s\n", "measured", "limit");
+	table.with = (by_call ? BY_CALL : BY_LAYER) | (measured ? MEASURED : 0);
 	for (int i = 0; i < n; i++) {
 		const row *r = &rows[i];
-		if (r->call)
-			fprintf(f, "%5d %-16s %-8s %-8s", r->call->id, r->call->op->name, hu_phase_name(r->call->phase),
-				r->layer);
-		else if (by_call)
-			fprintf(f, "%-40s", r->layer);
-		else
-			fprintf(f, "%-10s %5d", r->layer, r->calls);
-		fprintf(f, " %9.3f %9s %10.3f %9.3f %9.3f %9.3f", 1e-9 * r->flops,
-			hu_bytes_text(r->bytes, bytes, sizeof bytes), 1e3 * r->arithmetic, 1e3 * r->memory,
-			1e3 * r->launch, 1e3 * r->total);
-		if (measured)
-			fprintf(f, " %9.3f", 1e3 * r->measured);
-		fprintf(f, " %s%s%s\n", hu_limit_name(largest(r->limit)), *r->odd ? "; " : "", r->odd);
+		l[i] = (line){ .op = r->call ? r->call->op->name : NULL,
+			.phase = r->call ? hu_phase_name(r->call->phase) : NULL,
+			.layer = r->layer,
+			.limit = hu_limit_name(largest(r->limit)),
+			.odd = r->odd,
+			.call = r->call ? r->call->id : -1,
+			.calls = r->calls,
+			.gflop = 1e-9 * r->flops,
+			.bytes = r->bytes,
+			.arithmetic = 1e3 * r->arithmetic,
+			.memory = 1e3 * r->memory,
+			.launch = 1e3 * r->launch,
+			.total = 1e3 * r->total,
+			.measured = 1e3 * r->measured };
 	}
+	hu_fields_print_to(f, &table, l, (size_t)n, "--json has all");
+	free(l);
 	free_rows(rows, n);
 }
 

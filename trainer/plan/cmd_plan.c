@@ -50,17 +50,6 @@ static const hu_opt opts[] = {
 	{ NULL, NULL, NULL, NULL }
 };
 
-static void
-print_memory(const char *policy, const hu_memory *m, double need)
-{
-	char b[7][16];
-
-	printf("%-24s %10s %10s %12s %10s %16s %10s %10s\n", policy, hu_bytes_text(m->weights, b[0], 16),
-		hu_bytes_text(m->masters, b[1], 16), hu_bytes_text(m->activations, b[2], 16),
-		hu_bytes_text(m->gradients, b[3], 16), hu_bytes_text(m->optimizer_state, b[4], 16),
-		hu_bytes_text(hu_memory_total(m), b[5], 16), isnan(need) ? "-" : hu_bytes_text(need, b[6], 16));
-}
-
 typedef struct plan {
 	hu_config config;
 	hu_dataset data;
@@ -120,14 +109,8 @@ print_timing(const plan *x, const hu_program *p, int by_call, const hu_steptime 
 static void
 print_timings(const plan *x, int k)
 {
-	printf("\n%-24s %10s %8s %12s %10s %10s %18s\n", "ms at least a step", "predicted", "ratio", "arithmetic",
-		"memory", "launch", "odd extents");
-	for (int i = 0; i < k; i++) {
-		const hu_timing *t = &x->timing[i];
-		printf("%-24s %10.3f %8.2f %12.3f %10.3f %10.3f %10.3f in %d\n", x->name[i], 1e3 * t->total,
-			t->total / x->timing[0].total, 1e3 * t->by_limit[0], 1e3 * t->by_limit[1], 1e3 * t->by_limit[2],
-			1e3 * t->odd_time, t->odd);
-	}
+	putchar('\n');
+	hu_plan_timings_print(x->name, x->timing, k);
 	const hu_timing *last = &x->timing[k - 1];
 	printf("\nOn this device %s.\n", hu_mixed_verdict(x->device.capability));
 	if (last->by_limit[2] > 0.5 * last->total)
@@ -175,7 +158,7 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	} else if (x->json) {
 		json_t *list = json_array();
 		for (int i = 0; i < n; i++)
-			json_array_append_new(list, hu_plan_row_json(p.train, &rows[i]));
+			json_array_append_new(list, hu_plan_row_json(p.train, &rows[i], by_call));
 		json_array_append_new(x->json,
 			json_pack("{s:s s:s s:s s:I s:o s:o s:o}", "policy", policy, "compute",
 				hu_dtype_name(x->config.policy.compute), "variable",
@@ -278,10 +261,8 @@ make_plan(plan *x, const hu_args *a)
 	} else if (!hu_args_given(a, "program")) {
 		printf("\nbound: the largest error of an output over the sum of the magnitudes it was made from, "
 		       "before any run.\n");
-		printf("\n%-24s %10s %10s %12s %10s %16s %10s %10s\n", "memory", "weights", "masters", "activations",
-			"gradients", "optimizer state", "all", "allocated");
-		for (int i = 0; i < k; i++)
-			print_memory(x->name[i], &x->memory[i], x->need[i]);
+		putchar('\n');
+		hu_plan_memory_print(x->name, x->memory, x->need, k);
 		printf("\nallocated: by a device, for both programs: these tensors and all others, the state's next "
 		       "values, the next batch, scratch room, and what is read back.\n");
 		for (int i = 0; x->bytes > 0 && i < k; i++)

@@ -61,18 +61,6 @@ hu_memory_to_json(const hu_memory *m)
 		m->activations, "gradients", m->gradients, "optimizer_state", m->optimizer_state);
 }
 
-const char *
-hu_bytes_text(double bytes, char *out, size_t size)
-{
-	static const char *const unit[] = { "B", "kB", "MB", "GB", "TB" };
-	int k = 0;
-
-	for (; bytes >= 999.5 && k < 4; k++)
-		bytes /= 1000;
-	snprintf(out, size, k && bytes < 99.95 ? "%.1f %s" : "%.0f %s", bytes, unit[k]);
-	return out;
-}
-
 hu_status
 hu_parse_bytes(const char *text, double *bytes)
 {

@@ -3,6 +3,7 @@
 #ifndef HU_TRAINER_MEMORY_H
 #define HU_TRAINER_MEMORY_H
 
+#include "lib/base/table/bytes.h"
 #include "lib/program/program.h"
 
 /* All in bytes. weights are what products read, and batchnorm's statistics; masters are the variables behind them where
@@ -13,8 +14,6 @@ typedef struct hu_memory { double weights, masters, activations, gradients, opti
 hu_memory hu_memory_of(const hu_program *p);
 double hu_memory_total(const hu_memory *m);
 json_t *hu_memory_to_json(const hu_memory *m);
-/* Writes a text such as "1.2 MB" into `out`, of at least 16 bytes, and returns `out`. */
-const char *hu_bytes_text(double bytes, char *out, size_t size);
 /* Parses a size such as "16GiB", "512 MB" or "8e9" into bytes, more than 0. HU_EINVAL where text is no size. */
 hu_status hu_parse_bytes(const char *text, double *bytes);
 /* Returns the number of elements of the trainable tensors. */

@@ -2,10 +2,10 @@
 #include "trainer/plan/plan_rows.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/table/fields.h"
 #include "trainer/plan/memory.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,50 +64,269 @@ hu_plan_rows(const hu_program *p, int by_call, int *n)
 	return rows;
 }
 
+enum { BY_LAYER = 1, BY_CALL = 2 };
+
+/* A row's values; those of a call are missing in the sum of all. */
+typedef struct line {
+	const char *op, *phase, *layer, *tensor, *format;
+	long long call;
+	int calls, casts;
+	double macs, flops, bytes, intensity, bound;
+} line;
+
+#define AT(member) .offset = offsetof(line, member)
+static const hu_table_field field[] = {
+	{ .name = "call",
+		.kind = HU_FIELD_COUNT,
+		AT(call),
+		.only = BY_CALL,
+		.place = HU_FIELD_SHOWN,
+		.rank = 3,
+		.means = "the number of the call in the step" },
+	{ .name = "op",
+		.kind = HU_FIELD_TEXT,
+		AT(op),
+		.only = BY_CALL,
+		.place = HU_FIELD_SHOWN,
+		.means = "its operator" },
+	{ .name = "phase",
+		.kind = HU_FIELD_TEXT,
+		AT(phase),
+		.only = BY_CALL,
+		.place = HU_FIELD_SHOWN,
+		.rank = 5,
+		.means = "forward, backward or update" },
+	{ .name = "layer", .kind = HU_FIELD_TEXT, AT(layer), .means = "the layer; all: the whole step" },
+	{ .name = "output",
+		.kind = HU_FIELD_TEXT,
+		AT(tensor),
+		.only = BY_CALL,
+		.place = HU_FIELD_SHOWN,
+		.rank = 4,
+		.means = "the tensor that it makes" },
+	{ .name = "fmt",
+		.kind = HU_FIELD_TEXT,
+		AT(format),
+		.only = BY_CALL,
+		.place = HU_FIELD_SHOWN,
+		.means = "the format of that tensor" },
+	{ .name = "calls",
+		.kind = HU_FIELD_INT,
+		AT(calls),
+		.only = BY_LAYER,
+		.place = HU_FIELD_SHOWN,
+		.rank = 6,
+		.means = "how many calls it has" },
+	{ .name = "calls",
+		.kind = HU_FIELD_INT,
+		AT(calls),
+		.place = HU_FIELD_WRITTEN,
+		.means = "how many calls it has" },
+	{ .name = "casts", .kind = HU_FIELD_INT, AT(casts), .rank = 7, .means = "how many of them are casts" },
+	{ .name = "macs",
+		.heading = "multiply-adds",
+		.kind = HU_FIELD_REAL,
+		AT(macs),
+		.digits = HU_FIELD_WHOLE,
+		.rank = 2,
+		.means = "multiplications with an addition" },
+	{ .name = "flops",
+		.heading = "operations",
+		.kind = HU_FIELD_REAL,
+		AT(flops),
+		.digits = HU_FIELD_WHOLE,
+		.means = "floating-point operations" },
+	{ .name = "bytes", .kind = HU_FIELD_BYTES, AT(bytes), .means = "what is read and written" },
+	{ .name = "intensity",
+		.heading = "ops a byte",
+		.kind = HU_FIELD_REAL,
+		AT(intensity),
+		.digits = -2,
+		.place = HU_FIELD_SHOWN,
+		.rank = 1,
+		.means = "operations over bytes" },
+	{ .name = "bound",
+		.kind = HU_FIELD_MEASURED,
+		AT(bound),
+		.digits = 3,
+		.means = "the largest error of an output over the sum of the magnitudes that it was made from" },
+	{ .name = "call",
+		.kind = HU_FIELD_COUNT,
+		AT(call),
+		.only = BY_CALL,
+		.place = HU_FIELD_WRITTEN,
+		.means = "the number of the call in the step" },
+	{ .name = "op",
+		.kind = HU_FIELD_TEXT,
+		AT(op),
+		.only = BY_CALL,
+		.place = HU_FIELD_WRITTEN,
+		.means = "its operator" },
+	{ .name = "phase",
+		.kind = HU_FIELD_TEXT,
+		AT(phase),
+		.only = BY_CALL,
+		.place = HU_FIELD_WRITTEN,
+		.means = "forward, backward or update" },
+	{ .name = "tensor",
+		.kind = HU_FIELD_TEXT,
+		AT(tensor),
+		.only = BY_CALL,
+		.place = HU_FIELD_WRITTEN,
+		.means = "the tensor that it makes" },
+	{ .name = "format",
+		.kind = HU_FIELD_TEXT,
+		AT(format),
+		.only = BY_CALL,
+		.place = HU_FIELD_WRITTEN,
+		.means = "the format of that tensor" },
+};
+
+static hu_fields
+table(int by_call)
+{
+	hu_fields t = HU_FIELDS(field, line);
+
+	t.with = by_call ? BY_CALL : BY_LAYER;
+	return t;
+}
+
+static line
+line_of(const hu_program *p, const hu_plan_row *r)
+{
+	const hu_info *o = r->call ? &p->t[r->call->out[0]] : NULL;
+
+	return (line){ .op = o ? r->call->op->name : NULL,
+		.phase = o ? hu_phase_name(r->call->phase) : NULL,
+		.layer = r->layer,
+		.tensor = o ? o->name : NULL,
+		.format = o ? hu_format_name(o->format) : NULL,
+		.call = o ? r->call->id : -1,
+		.calls = r->calls,
+		.casts = r->casts,
+		.macs = r->macs,
+		.flops = r->flops,
+		.bytes = r->bytes,
+		.intensity = r->flops / r->bytes,
+		.bound = r->bound };
+}
+
 void
 hu_plan_rows_print(const hu_program *p, const hu_plan_row *rows, int n, int by_call)
 {
-	char bytes[16], bound[24];
-	int wide = by_call ? 8 : 10;
+	hu_fields t = table(by_call);
+	line *l = hu_xcalloc((size_t)n + 1, sizeof *l);
 
 	for (int i = 0; i < n; i++)
-		wide = (int)strlen(rows[i].layer) > wide ? (int)strlen(rows[i].layer) : wide;
-	if (by_call)
-		printf("%5s %-16s %-8s %-*s %-28s %-5s", "call", "op", "phase", wide, "layer", "output", "fmt");
-	else
-		printf("%-*s %5s", wide, "layer", "calls");
-	printf(" %5s %12s %12s %9s %10s %10s\n", "casts", "multiply-adds", "operations", "bytes", "ops a byte",
-		"bound");
-	for (int i = 0; i < n; i++) {
-		const hu_plan_row *r = &rows[i];
-		const hu_info *o = r->call ? &p->t[r->call->out[0]] : NULL;
-		if (by_call && o)
-			printf("%5d %-16s %-8s %-*s %-28.28s %-5s", r->call->id, r->call->op->name,
-				hu_phase_name(r->call->phase), wide, r->layer, o->name, hu_format_name(o->format));
-		else if (by_call)
-			printf("%-*s", 67 + wide, r->layer);
-		else
-			printf("%-*s %5d", wide, r->layer, r->calls);
-		snprintf(bound, sizeof bound, isnan(r->bound) ? "-" : "%.3g", r->bound);
-		printf(" %5d %12.0f %12.0f %9s %10.2f %10s\n", r->casts, r->macs, r->flops,
-			hu_bytes_text(r->bytes, bytes, sizeof bytes), r->flops / r->bytes, bound);
-	}
+		l[i] = line_of(p, &rows[i]);
+	hu_fields_print(&t, l, (size_t)n, "--json has all");
+	free(l);
 }
 
 json_t *
-hu_plan_row_json(const hu_program *p, const hu_plan_row *r)
+hu_plan_row_json(const hu_program *p, const hu_plan_row *r, int by_call)
 {
-	json_t *j = json_pack("{s:s s:i s:i s:f s:f s:f s:o}", "layer", r->layer, "calls", r->calls, "casts", r->casts,
-		"macs", r->macs, "flops", r->flops, "bytes", r->bytes, "bound",
-		isfinite(r->bound) ? json_real(r->bound) : json_null());
+	hu_fields t = table(by_call);
+	line l = line_of(p, r);
 
-	if (r->call) {
-		const hu_info *o = &p->t[r->call->out[0]];
-		json_object_set_new(j, "call", json_integer(r->call->id));
-		json_object_set_new(j, "op", json_string(r->call->op->name));
-		json_object_set_new(j, "phase", json_string(hu_phase_name(r->call->phase)));
-		json_object_set_new(j, "tensor", json_string(o->name));
-		json_object_set_new(j, "format", json_string(hu_format_name(o->format)));
+	return hu_fields_object(&t, &l);
+}
+
+#undef AT
+typedef struct need {
+	const char *policy;
+	double weights, masters, activations, gradients, optimizer_state, all, allocated;
+} need;
+
+#define AT(member) .offset = offsetof(need, member)
+static const hu_table_field need_field[] = {
+	{ .name = "policy", .heading = "memory", .kind = HU_FIELD_TEXT, AT(policy), .means = "the policy" },
+	{ .name = "weights", .kind = HU_FIELD_BYTES, AT(weights), .rank = 1, .means = "what products read" },
+	{ .name = "masters", .kind = HU_FIELD_BYTES, AT(masters), .rank = 5, .means = "the variables behind them" },
+	{ .name = "activations", .kind = HU_FIELD_BYTES, AT(activations), .rank = 2, .means = "what layers hand on" },
+	{ .name = "gradients", .kind = HU_FIELD_BYTES, AT(gradients), .rank = 3, .means = "all gradients" },
+	{ .name = "optimizer_state",
+		.heading = "optimizer state",
+		.kind = HU_FIELD_BYTES,
+		AT(optimizer_state),
+		.rank = 4,
+		.means = "what the optimizer keeps" },
+	{ .name = "all", .kind = HU_FIELD_BYTES, AT(all), .means = "their sum" },
+	{ .name = "allocated", .kind = HU_FIELD_BYTES, AT(allocated), .means = "what a device allocates" },
+};
+#undef AT
+static const hu_fields needs = HU_FIELDS(need_field, need);
+
+void
+hu_plan_memory_print(const char *const *name, const hu_memory *memory, const double *allocated, int n)
+{
+	need *l = hu_xcalloc((size_t)n + 1, sizeof *l);
+
+	for (int i = 0; i < n; i++) {
+		const hu_memory *m = &memory[i];
+		l[i] = (need){ name[i], m->weights, m->masters, m->activations, m->gradients, m->optimizer_state,
+			hu_memory_total(m), allocated[i] };
 	}
-	return j;
+	hu_fields_print(&needs, l, (size_t)n, "--json has all");
+	free(l);
+}
+
+typedef struct least {
+	const char *policy;
+	double total, ratio, arithmetic, memory, launch, odd;
+	int calls;
+} least;
+
+#define AT(member) .offset = offsetof(least, member)
+static const hu_table_field least_field[] = {
+	{ .name = "policy", .heading = "ms at least a step", .kind = HU_FIELD_TEXT, AT(policy), .means = "the policy" },
+	{ .name = "predicted", .kind = HU_FIELD_REAL, AT(total), .digits = -3, .means = "the least time of a step" },
+	{ .name = "ratio", .kind = HU_FIELD_REAL, AT(ratio), .digits = -2, .means = "to the first policy" },
+	{ .name = "arithmetic",
+		.kind = HU_FIELD_REAL,
+		AT(arithmetic),
+		.digits = -3,
+		.rank = 1,
+		.means = "of calls that arithmetic limits" },
+	{ .name = "memory",
+		.kind = HU_FIELD_REAL,
+		AT(memory),
+		.digits = -3,
+		.rank = 1,
+		.means = "of calls that memory limits" },
+	{ .name = "launch",
+		.kind = HU_FIELD_REAL,
+		AT(launch),
+		.digits = -3,
+		.rank = 1,
+		.means = "of calls that their launch limits" },
+	{ .name = "odd",
+		.heading = "odd extents",
+		.kind = HU_FIELD_REAL,
+		AT(odd),
+		.digits = -3,
+		.rank = 3,
+		.means = "of calls that extents keep from the matrix units" },
+	{ .name = "odd_calls",
+		.heading = "in calls",
+		.kind = HU_FIELD_INT,
+		AT(calls),
+		.rank = 2,
+		.means = "how many those are" },
+};
+#undef AT
+static const hu_fields leasts = HU_FIELDS(least_field, least);
+
+void
+hu_plan_timings_print(const char *const *name, const hu_timing *timing, int n)
+{
+	least *l = hu_xcalloc((size_t)n + 1, sizeof *l);
+
+	for (int i = 0; i < n; i++) {
+		const hu_timing *t = &timing[i];
+		l[i] = (least){ name[i], 1e3 * t->total, t->total / timing[0].total, 1e3 * t->by_limit[0],
+			1e3 * t->by_limit[1], 1e3 * t->by_limit[2], 1e3 * t->odd_time, t->odd };
+	}
+	hu_fields_print(&leasts, l, (size_t)n, "--json has all");
+	free(l);
 }

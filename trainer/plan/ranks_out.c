@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/plan/ranks_out.h"
 
+#include "lib/base/table/fields.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,27 +79,67 @@ hu_rank_stages_json(const hu_rank_ask *r, const hu_rank_sizes *s, const char *po
 		hu_rank_ask_measured(r, policy) ? hu_ranks_measured_json(&r->measured) : NULL);
 }
 
+typedef struct line {
+	int stage;
+	double weights, masters, gradients, optimizer_state, rest, all, sent, ms;
+	const char *efficiency;
+} line;
+
+#define AT(member) .offset = offsetof(line, member)
+static const hu_table_field field[] = {
+	{ .name = "stage", .heading = "ZeRO stage", .kind = HU_FIELD_INT, AT(stage), .means = "the stage of ZeRO" },
+	{ .name = "weights", .kind = HU_FIELD_BYTES, AT(weights), .rank = 4, .means = "what products read" },
+	{ .name = "masters", .kind = HU_FIELD_BYTES, AT(masters), .rank = 6, .means = "the variables behind them" },
+	{ .name = "gradients",
+		.kind = HU_FIELD_BYTES,
+		AT(gradients),
+		.rank = 3,
+		.means = "gradients that the update is given" },
+	{ .name = "optimizer_state",
+		.heading = "optimizer state",
+		.kind = HU_FIELD_BYTES,
+		AT(optimizer_state),
+		.rank = 2,
+		.means = "what the optimizer keeps" },
+	{ .name = "rest", .kind = HU_FIELD_BYTES, AT(rest), .rank = 5, .means = "activations and all other gradients" },
+	{ .name = "all", .heading = "a rank", .kind = HU_FIELD_BYTES, AT(all), .means = "the sum of these" },
+	{ .name = "sent",
+		.heading = "sent a step",
+		.kind = HU_FIELD_BYTES,
+		AT(sent),
+		.means = "what a rank sends in a step" },
+	{ .name = "ms_sending",
+		.heading = "ms at least",
+		.kind = HU_FIELD_MEASURED,
+		AT(ms),
+		.digits = 4,
+		.means = "the least time that sending takes" },
+	{ .name = "efficiency",
+		.kind = HU_FIELD_TEXT,
+		AT(efficiency),
+		.rank = 1,
+		.means = "computing over the longer of computing and sending" },
+};
+static const hu_fields table = HU_FIELDS(field, line);
+
 void
 hu_rank_stages_print(const hu_rank_ask *r, const hu_rank_sizes *s, const char *policy, double compute_s)
 {
+	line l[HU_ZERO_STAGES];
+	char most[HU_ZERO_STAGES][24];
+
 	printf("\n%s on %zu rank%s, a batch each", policy, r->n, r->n == 1 ? "" : "s");
 	if (r->network.name)
 		printf("; each sends at most %.4g GB/s (%s)", r->network.gb_s, r->network.source);
-	printf("\n%-10s %10s %10s %10s %16s %10s %10s %14s %12s %11s\n", "ZeRO stage", "weights", "masters",
-		"gradients", "optimizer state", "rest", "a rank", "sent a step", "ms at least", "efficiency");
+	putchar('\n');
 	for (int i = 0; i < HU_ZERO_STAGES; i++) {
 		hu_rank_share x = hu_rank_share_of(s, i, r->n);
 		double t = sending(r, &x), e = efficiency(compute_s, t);
-		char b[7][16], ms[24] = "-", most[24] = "-";
-		if (!isnan(t))
-			snprintf(ms, sizeof ms, "%.4g", 1e3 * t);
-		if (!isnan(e))
-			snprintf(most, sizeof most, "<= %.3g", e);
-		printf("%-10d %10s %10s %10s %16s %10s %10s %14s %12s %11s\n", i, hu_bytes_text(x.weights, b[0], 16),
-			hu_bytes_text(x.masters, b[1], 16), hu_bytes_text(x.gradients, b[2], 16),
-			hu_bytes_text(x.optimizer_state, b[3], 16), hu_bytes_text(x.rest, b[4], 16),
-			hu_bytes_text(x.all, b[5], 16), hu_bytes_text(x.sent, b[6], 16), ms, most);
+		l[i] = (line){ i, x.weights, x.masters, x.gradients, x.optimizer_state, x.rest, x.all, x.sent, 1e3 * t,
+			isnan(e) ? "" : most[i] };
+		snprintf(most[i], sizeof most[i], "<= %.3g", e);
 	}
+	hu_fields_print(&table, l, HU_ZERO_STAGES, "--json has all");
 	if (hu_rank_ask_measured(r, policy))
 		hu_ranks_measured_print(&r->measured);
 	printf("gradients are those that the update is given; rest: activations and all other gradients, as if all "

@@ -172,9 +172,11 @@ say_epoch(loop *l, const hu_metrics_row *r)
 		(s->steps + s->steps_per_epoch - 1) / s->steps_per_epoch, r->step + 1, r->loss, r->eval.loss,
 		100 * r->eval.accuracy);
 	if (s->views == 1)
-		hu_str_addf(&line, "  precision %.2f %%  recall %.2f %%", 100 * r->eval.precision, 100 * r->eval.recall);
+		hu_str_addf(
+			&line, "  precision %.2f %%  recall %.2f %%", 100 * r->eval.precision, 100 * r->eval.recall);
 	if (hu_config_is_masked(s->config))
-		hu_str_addf(&line, "  dice %.2f %%  intersection over union %.2f %%", 100 * r->eval.dice, 100 * r->eval.iou);
+		hu_str_addf(&line, "  dice %.2f %%  intersection over union %.2f %%", 100 * r->eval.dice,
+			100 * r->eval.iou);
 	if (s->data.candidates)
 		hu_str_addf(&line, "  hit rate@10 %.2f %%  NDCG@10 %.4f", 100 * r->eval.hit_rate, r->eval.ndcg);
 	hu_str_addf(&line, "  %.1f ms a step", 1e3 * l->seconds / (double)l->timed);

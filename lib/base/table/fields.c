@@ -60,6 +60,7 @@ hu_field_empty(const hu_table_field *c, const void *row)
 	case HU_FIELD_PROSE: text = text_at(c, row); return !text || !*text;
 	case HU_FIELD_COUNT: return *(const long long *)at(c, row) < 0;
 	case HU_FIELD_FLAG: return *(const int *)at(c, row) < 0;
+	case HU_FIELD_BYTES:
 	case HU_FIELD_MEASURED: return isnan(*(const double *)at(c, row));
 	case HU_FIELD_POWER: return *(const int *)at(c, row) == INT_MIN;
 	case HU_FIELD_INT:
@@ -78,6 +79,7 @@ hu_field_value(const hu_table_field *c, const void *row)
 	case HU_FIELD_INT:
 	case HU_FIELD_FLAG: return *(const int *)at(c, row);
 	case HU_FIELD_REAL:
+	case HU_FIELD_BYTES:
 	case HU_FIELD_MEASURED: return *(const double *)at(c, row);
 	case HU_FIELD_POWER: return ldexp(1, *(const int *)at(c, row));
 	case HU_FIELD_TEXT:

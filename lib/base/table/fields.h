@@ -20,6 +20,7 @@ typedef enum hu_field_kind {
 	HU_FIELD_FLAG,     /* int: yes or no, JSON's true or false, 1 or 0 in TSV; below 0 where it was not measured */
 	HU_FIELD_REAL,     /* double, of which NaN is a value */
 	HU_FIELD_MEASURED, /* double, NaN where it was not measured */
+	HU_FIELD_BYTES,    /* double, a size in bytes, with its unit in the text; NaN where it was not measured */
 	HU_FIELD_POWER     /* int e, which stands for the number 2^e; INT_MIN where it was not measured */
 } hu_field_kind;
 
@@ -88,6 +89,8 @@ void hu_fields_tsv_row(hu_tsv *to, const hu_fields *t, const void *row);
 /* Prints headings and n rows on standard output, so that they fit the terminal, and below them how many columns were
    left out and where they are: a text such as "--json has them all". NULL says nothing. */
 void hu_fields_print(const hu_fields *t, const void *rows, size_t n, const char *where);
+/* The same to a file. */
+void hu_fields_print_to(FILE *f, const hu_fields *t, const void *rows, size_t n, const char *where);
 /* The same, row by row: begins with the headings; a row is printed at once. The caller ends by hu_fitted_told and
    hu_fitted_release. */
 void hu_fields_begin(hu_fitted *to, const hu_fields *t);

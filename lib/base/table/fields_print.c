@@ -3,6 +3,7 @@
 #include "lib/base/table/fields.h"
 
 #include "lib/base/console/show.h"
+#include "lib/base/table/bytes.h"
 
 #include <limits.h>
 
@@ -11,6 +12,7 @@ hu_field_text(hu_str *b, const hu_table_field *c, const void *row)
 {
 	const char *at = (const char *)row + c->offset;
 	int digits = c->digits;
+	char size[16];
 
 	if (hu_field_empty(c, row)) {
 		hu_str_add(b, "-");
@@ -23,6 +25,7 @@ hu_field_text(hu_str *b, const hu_table_field *c, const void *row)
 	case HU_FIELD_COUNT: hu_str_addf(b, "%lld", *(const long long *)at); break;
 	case HU_FIELD_INT: hu_str_addf(b, "%d", *(const int *)at); break;
 	case HU_FIELD_FLAG: hu_str_add(b, *(const int *)at ? "yes" : "no"); break;
+	case HU_FIELD_BYTES: hu_str_add(b, hu_bytes_text(hu_field_value(c, row), size, sizeof size)); break;
 	case HU_FIELD_POWER:
 		if (digits)
 			hu_str_addf(b, "%.*g", digits, hu_field_value(c, row));
@@ -83,7 +86,13 @@ add_cells(hu_fitted *to, const hu_fields *t, const void *row)
 void
 hu_fields_print(const hu_fields *t, const void *rows, size_t n, const char *where)
 {
-	hu_fitted to = { 0 };
+	hu_fields_print_to(NULL, t, rows, n, where);
+}
+
+void
+hu_fields_print_to(FILE *f, const hu_fields *t, const void *rows, size_t n, const char *where)
+{
+	hu_fitted to = { .to = f };
 
 	add_columns(&to, t);
 	for (size_t k = 0; k < n; k++)

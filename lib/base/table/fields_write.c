@@ -44,6 +44,7 @@ hu_field_json(const hu_table_field *c, const void *row)
 	case HU_FIELD_FLAG: return json_boolean(*(const int *)at);
 	case HU_FIELD_REAL:
 	case HU_FIELD_MEASURED:
+	case HU_FIELD_BYTES:
 	case HU_FIELD_POWER: return hu_fields_number(hu_field_value(c, row));
 	}
 	return json_null();
@@ -101,6 +102,7 @@ tsv_cell(hu_tsv *to, const hu_table_field *c, const void *row)
 	case HU_FIELD_FLAG: hu_tsv_int(to, *(const int *)at); break;
 	case HU_FIELD_REAL:
 	case HU_FIELD_MEASURED:
+	case HU_FIELD_BYTES:
 	case HU_FIELD_POWER: hu_tsv_real(to, hu_field_value(c, row)); break;
 	}
 }

@@ -237,7 +237,7 @@ print_row(const hu_fitted *t, char *const *text, int headings)
 		}
 		while (b.len && b.s[b.len - 1] == ' ')
 			b.s[--b.len] = 0;
-		puts(b.s);
+		fprintf(t->to ? t->to : stdout, "%s\n", b.s);
 		hu_str_release(&b);
 	}
 }
@@ -277,8 +277,8 @@ void
 hu_fitted_told(const hu_fitted *t, const char *where)
 {
 	if (t->hidden)
-		printf("%zu column%s left out to fit %zu: %s.\n", t->hidden, t->hidden == 1 ? " is" : "s are", t->limit,
-			where);
+		fprintf(t->to ? t->to : stdout, "%zu column%s left out to fit %zu: %s.\n", t->hidden,
+			t->hidden == 1 ? " is" : "s are", t->limit, where);
 }
 
 void

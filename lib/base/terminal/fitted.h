@@ -6,6 +6,7 @@
 #define HU_BASE_FITTED_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 enum { HU_FITTED_MOST = 48 };
 
@@ -26,6 +27,7 @@ typedef struct hu_fitted {
 	size_t width[HU_FITTED_MOST];
 	size_t n, ncell, capcell, hidden, limit;
 	char **cell; /* row by row */
+	FILE *to;    /* NULL: standard output */
 } hu_fitted;
 
 /* All fields of a table without columns are zero. */
