@@ -66,6 +66,47 @@ read_axes(hu_network *n)
 	return HU_OK;
 }
 
+/* Cuts the model at the values that TEXT names, separated by commas, or for "auto" at those before nodes that do not
+   run. */
+static hu_status
+cut(hu_network *n, const char *text)
+{
+	const char **names = NULL;
+	size_t count = 0, cap = 0;
+	char *copy = hu_xstrdup(text), *rest = copy;
+
+	if (!strcmp(text, "auto"))
+		count = hu_import_before(&n->onnx, &names);
+	for (char *name; strcmp(text, "auto") != 0 && (name = strsep(&rest, ","));) {
+		HU_GROW(names, count, cap);
+		names[count++] = name;
+	}
+	hu_status st = hu_onnx_cut(&n->onnx, names, count);
+	free(names);
+	free(copy);
+	return st;
+}
+
+/* Adds to the reason of failure ST what the user can do, where values before the nodes that do not run can be judged.
+ */
+static hu_status
+advise_cut(hu_network *n, hu_status st)
+{
+	const char **names = NULL;
+	char *why;
+
+	if (st != HU_EUNABLE || !hu_args_has(n->a, "until") || hu_args_text(n->a, "until"))
+		return st;
+	size_t count = hu_import_before(&n->onnx, &names);
+	why = hu_xstrdup(hu_reason());
+	if (count)
+		hu_fail(st, "%s; --until auto judges the %zu values before such nodes, as '%.120s'", why, count,
+			names[0]);
+	free(why);
+	free(names);
+	return st;
+}
+
 hu_status
 hu_network_open(hu_network *n, const hu_args *a, const char *path, size_t surveyed)
 {
@@ -76,6 +117,8 @@ hu_network_open(hu_network *n, const hu_args *a, const char *path, size_t survey
 	n->batch = (size_t)batch;
 	HU_TRY(read_shapes(n));
 	HU_TRY(hu_onnx_open(&n->onnx, path));
+	if (hu_args_has(a, "until") && hu_args_text(a, "until"))
+		HU_TRY(cut(n, hu_args_text(a, "until")));
 	HU_TRY(read_axes(n));
 	HU_TRY(hu_samples_open(&n->s, n->onnx.graph, hu_args_text(a, "data"), &n->said));
 	if (hu_args_text(a, "labels"))
@@ -83,7 +126,7 @@ hu_network_open(hu_network *n, const hu_args *a, const char *path, size_t survey
 	surveyed = surveyed < n->s.n ? surveyed : n->s.n;
 	while (surveyed && !hu_args_given(a, "batch") && surveyed % n->batch)
 		n->batch--;
-	return hu_network_batching(n, hu_args_given(a, "batch") > 0);
+	return advise_cut(n, hu_network_batching(n, hu_args_given(a, "batch") > 0));
 }
 
 static hu_status

@@ -21,6 +21,9 @@ static const hu_opt opts[] = {
 #include "analyzers/network/network_options.def"
 	{ "policies", "LIST", "float16,mixed_float16,bfloat16,fp8",
 		"policies, formats, schemes such as int8 and int4:g128, or files, separated by commas; repeatable" },
+	{ "until", "NAMES", NULL,
+		"judge these values of the graph, separated by commas, instead of its outputs; auto: the values before "
+		"nodes whose shapes depend on data, or whose operators are not known" },
 	{ "calibrate", "FILE", NULL, "inputs that static scales are measured on [the first inputs of --data]" },
 	{ "calibrate-inputs", "N", "32", "static scales are measured on at most so many inputs" },
 	{ "accept", "RULE", NULL,
@@ -338,9 +341,16 @@ surveys(const void *of)
 	return hu_args_given(of, "sensitivity") > 0 || hu_args_given(of, "against") > 0;
 }
 
+static int
+compares_alone(const void *of)
+{
+	return !hu_args_given(of, "against");
+}
+
 static const hu_opt_need needs[] = {
 	{ "sensitivity-inputs", surveys, "without --sensitivity or --against" },
-	{ "data labels policies runtime against calibrate calibrate-inputs sensitivity sensitivity-inputs accept "
+	{ "until", compares_alone, "with --against, whose files have other graphs" },
+	{ "data until labels policies runtime against calibrate calibrate-inputs sensitivity sensitivity-inputs accept "
 	  "accumulate "
 	  "shape "
 	  "batch batch-axis decision output top-k exact outputs report tap shard part resume",

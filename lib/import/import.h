@@ -88,4 +88,11 @@ const char *hu_onnx_arithmetic(const hu_onnx *m, const hu_onnx_node *node);
 /* Sets *list, which the caller frees, to the nodes of the graph that need constants and read what depends on the
    model's inputs, so that the model does not run. Returns how many there are. Graphs inside nodes are not looked at. */
 size_t hu_constants_only(const hu_onnx *m, const hu_onnx_node ***list);
+
+/* 1 where the operator of NODE is known, or is a function of the model's own. */
+int hu_import_is_known(const hu_onnx *m, const hu_onnx_node *node);
+/* Sets *names, which the caller frees, to the values that the model computes of its inputs before the first nodes that
+   do not run, because shapes there depend on data or their operators are not known: those which such nodes read, and
+   outputs of the model, without whole numbers and truth values. Returns how many there are. */
+size_t hu_import_before(const hu_onnx *m, const char ***names);
 #endif

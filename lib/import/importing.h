@@ -100,6 +100,8 @@ hu_value *hu_import_value(hu_importing *c, hu_scope *s, const char *name, int ty
 void hu_import_same(hu_importing *c, size_t i, const hu_value *v, int rank, const size_t *d);
 /* Makes output i V itself, in whichever orders that is held; it may have no elements. */
 void hu_import_put(hu_importing *c, size_t i, const hu_value *v);
+/* Makes output i a value of shape D, which has no elements. */
+void hu_import_put_empty(hu_importing *c, size_t i, int type, int rank, const size_t *d);
 /* The tensor of V in either order. */
 int hu_import_plain(hu_importing *c, hu_value *v);
 int hu_import_last(hu_importing *c, hu_value *v);

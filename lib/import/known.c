@@ -14,13 +14,19 @@ typedef struct unknown {
 	size_t n;
 } unknown;
 
+int
+hu_import_is_known(const hu_onnx *m, const hu_onnx_node *x)
+{
+	return hu_import_of(m, x) || hu_onnx_function_of(m, x) || (!strcmp(x->op, "If") && !*x->domain);
+}
+
 static void
 look(const hu_onnx *m, const hu_onnx_graph *g, unknown **u, size_t *n, size_t *cap)
 {
 	for (size_t i = 0; i < g->nnode; i++) {
 		const hu_onnx_node *x = &g->node[i];
 		size_t k = 0;
-		int known = hu_import_of(m, x) || hu_onnx_function_of(m, x) || (!strcmp(x->op, "If") && !*x->domain);
+		int known = hu_import_is_known(m, x);
 		for (; !known && k < *n && strcmp((*u)[k].node->op, x->op); k++)
 			;
 		if (!known && k == *n) {

@@ -19,6 +19,7 @@ libhalfulp_a_SOURCES += lib/import/operand.c
 libhalfulp_a_SOURCES += lib/import/operators.c
 noinst_HEADERS += lib/import/operators.def
 libhalfulp_a_SOURCES += lib/import/ports.c
+libhalfulp_a_SOURCES += lib/import/same.c
 libhalfulp_a_SOURCES += lib/import/types.c
 libhalfulp_a_SOURCES += lib/import/typing.c
 noinst_HEADERS += lib/import/unread.def

@@ -86,26 +86,6 @@ hu_import_out(hu_importing *c, size_t i, int type, int rank, const size_t *d)
 }
 
 void
-hu_import_same(hu_importing *c, size_t i, const hu_value *v, int rank, const size_t *d)
-{
-	hu_value was, *to;
-
-	if (!v)
-		return;
-	was = *v; /* it may be the new value itself */
-	to = hu_import_out(c, i, was.type, rank, d);
-	if (c->st != HU_OK)
-		return;
-	if (rank == was.rank && !memcmp(d, was.d, (size_t)rank * sizeof *d)) {
-		to->plain = was.plain;
-		to->last = was.last;
-		return;
-	}
-	int plain = hu_import_plain(c, &was);
-	to->plain = hu_import_flat(c, plain, hu_import_shape(rank, d));
-}
-
-void
 hu_import_put(hu_importing *c, size_t i, const hu_value *v)
 {
 	hu_value was = *v, *to;

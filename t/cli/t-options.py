@@ -746,6 +746,7 @@ advise json | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --json
 validate data | validate {h}/v.onnx | --data {h}/x.npy
 validate labels | validate {h}/v.onnx --data {h}/x.npy | --labels {h}/labels.npy
 validate policies | validate {h}/v.onnx --data {h}/x.npy | --policies fp16
+validate until | validate {h}/v.onnx --data {h}/x.npy | --until e
 validate calibrate | validate {h}/v.onnx --data {h}/x.npy --policies int8 | --calibrate {h}/x.npy
 validate calibrate-inputs | validate {h}/v.onnx --data {h}/x.npy --policies int8 --batch 1 | --calibrate-inputs 1
 validate against | validate {h}/v.onnx --data {h}/x.npy | --against {h}/v2.onnx

@@ -21,5 +21,6 @@ SCRIPT_TESTS += t/import/t-ort-static.py
 SCRIPT_TESTS += t/import/t-quantised-lstm.py
 SCRIPT_TESTS += t/import/t-sequences.py
 SCRIPT_TESTS += t/import/t-signal.py
+SCRIPT_TESTS += t/import/t-until.py
 EXPENSIVE_SCRIPT_TESTS += t/import/x-backend-tests.py
 EXPENSIVE_C_TESTS += t/import/x-fuzz-import

@@ -122,6 +122,15 @@ hu_node_gather_nd(hu_importing *c)
 	strides(v, stride);
 	for (int i = 0; i < v->rank; i++)
 		stride[i] /= rest;
+	if (!at->n) {
+		rank = 0;
+		for (int i = 0; i < at->rank - 1; i++)
+			d[rank++] = at->d[i];
+		for (int i = b + (int)k; i < v->rank; i++)
+			d[rank++] = v->d[i];
+		hu_import_put_empty(c, 0, v->type, rank, d);
+		return;
+	}
 	/* The row that the indices name: the batch's first one, and each index by its axis' stride. */
 	hu_shape s = hu_import_shape(at->rank, at->d);
 	s.d[s.rank - 1] = 1;
@@ -377,10 +386,9 @@ hu_node_non_zero(hu_importing *c)
 		at++;
 	}
 	free(x);
-	int t = place && found ? hu_import_numbers(c, HU_ONNX_INT64, 2, d, place) : -1;
+	hu_value y = { .type = HU_ONNX_INT64, .rank = 2, .d = { rank, found }, .n = rank * found, .last = -1 };
+	y.plain = place ? hu_import_numbers(c, HU_ONNX_INT64, 2, d, place) : -1;
 	free(place);
-	if (!found && c->st == HU_OK)
-		hu_import_fail(c, HU_EUNABLE, "all elements of '%.100s' are 0, so that its output has none", v->name);
-	else
-		hu_import_out(c, 0, HU_ONNX_INT64, 2, d)->plain = t;
+	if (c->st == HU_OK)
+		hu_import_put(c, 0, &y);
 }

@@ -47,11 +47,16 @@ hu_node_expand(hu_importing *c)
 		return;
 	to.rank = n;
 	for (int i = 0; i < n; i++)
-		to.d[i] = list[i] >= 1 ? (size_t)list[i] : 1;
+		to.d[i] = list[i] >= 0 ? (size_t)list[i] : 1;
 	if (!hu_import_broadcast(v, &to, &all.rank, all.d)) {
 		hu_import_fail(c, HU_EFILE, "'%.120s' does not broadcast to the shape that it asks for", v->name);
 		return;
 	}
+	for (int i = 0; i < all.rank; i++)
+		if (!all.d[i]) {
+			hu_import_put_empty(c, 0, v->type, all.rank, all.d);
+			return;
+		}
 	int t = hu_import_expand(c, hu_import_plain(c, v), hu_import_shape(all.rank, all.d));
 	hu_import_out(c, 0, v->type, all.rank, all.d)->plain = t;
 }
@@ -90,6 +95,24 @@ hu_node_tile(hu_importing *c)
 	hu_import_out(c, 0, v->type, n, d)->plain = t;
 }
 
+/* Values without elements, joined along an axis. */
+static void
+all_empty(hu_importing *c, double along)
+{
+	hu_value *v = hu_import_in(c, 0);
+	int axis = v ? hu_import_axis(c, along, v->rank) : -1;
+	size_t d[HU_RANK];
+
+	if (axis < 0)
+		return;
+	memcpy(d, v->d, sizeof d);
+	for (size_t i = 1; i < c->node->nin && c->st == HU_OK; i++) {
+		hu_value *x = hu_import_in(c, i);
+		d[axis] += x && x->rank == v->rank ? x->d[axis] : 0;
+	}
+	hu_import_put_empty(c, 0, v->type, v->rank, d);
+}
+
 void
 hu_node_concat(hu_importing *c)
 {
@@ -102,8 +125,11 @@ hu_node_concat(hu_importing *c)
 		if (x && (x->n || n == 1))
 			v[used++] = x;
 	}
-	int axis = used ? hu_import_axis(c, hu_import_int(c, "axis", 1), v[0]->rank) : -1;
+	int64_t along = hu_import_int(c, "axis", 1);
+	int axis = used ? hu_import_axis(c, (double)along, v[0]->rank) : -1;
 	size_t d[HU_RANK] = { 0 };
+	if (!used && n)
+		all_empty(c, (double)along);
 	for (size_t i = 0; i < used && c->st == HU_OK; i++) {
 		last &= hu_import_is_last(v[i]);
 		if (v[i]->rank != v[0]->rank)
@@ -177,6 +203,7 @@ hu_node_slice(hu_importing *c)
 		return;
 	}
 	hu_axes x = hu_axes_same(hu_import_shape(v->rank, v->d));
+	int none = 0;
 	for (int i = 0; i < n; i++) {
 		int k = hu_import_axis(c, naxes < 0 ? i : axes[i], v->rank);
 		if (k < 0)
@@ -186,21 +213,16 @@ hu_node_slice(hu_importing *c)
 		from = fmin(fmax(from, 0), by < 0 ? size - 1 : size);
 		to = fmin(fmax(to, by < 0 ? -1 : 0), size);
 		double count = by == 0 ? 0 : ceil((to - from) / by);
-		if (!(count >= 1) && hu_import_is_constant(c, v) && v->rank == 1) { /* a list without entries */
-			size_t none = 0;
-			int t = hu_import_numbers(c, v->type, 1, &none, NULL);
-			hu_value *empty = hu_import_value(c, c->scope, c->node->out[0], v->type, 1, &none);
-			if (empty)
-				empty->plain = t;
-			return;
-		}
-		if (!(count >= 1)) {
-			hu_import_fail(c, HU_EUNABLE, "nothing is left of axis %d", k);
-			return;
-		}
-		x.s.d[k] = (size_t)count;
+		none |= !(count >= 1);
+		if (by == 0)
+			hu_import_fail(c, HU_EFILE, "its step along axis %d is 0", k);
+		x.s.d[k] = count >= 1 ? (size_t)count : 0;
 		x.start[k] = from;
 		x.step[k] = count > 1 ? by : 1;
+	}
+	if (none || !v->n) {
+		hu_import_put_empty(c, 0, v->type, x.s.rank, x.s.d);
+		return;
 	}
 	int t = hu_import_move(c, hu_import_plain(c, v), &x);
 	hu_import_out(c, 0, v->type, x.s.rank, x.s.d)->plain = t;
@@ -298,6 +320,10 @@ hu_node_gather(hu_importing *c)
 		d[rank++] = at->d[i];
 	for (int i = axis + 1; i < v->rank; i++)
 		d[rank++] = v->d[i];
+	if (!at->n || (!v->n && v->d[axis])) {
+		hu_import_put_empty(c, 0, v->type, rank, d);
+		return;
+	}
 	int x = hu_import_plain(c, v), y = hu_import_plain(c, at);
 	hu_import_set(c, "axis", axis);
 	int t = hu_import_call2(c, "gather", x, y);

@@ -99,6 +99,11 @@ hu_node_scatter_elements(hu_importing *c)
 			hu_import_fail(c, HU_EFILE, "its indices are longer than the value along axis %d", j);
 			return;
 		}
+	hu_import_text(c, "reduction", "none");
+	if (!u->n) { /* nothing is updated */
+		hu_import_same(c, 0, v, v->rank, v->d);
+		return;
+	}
 	if (!hu_import_is_constant(c, at)) {
 		hu_scatter_elements_computed(c, v, at, u, k);
 		return;
@@ -130,6 +135,11 @@ hu_node_scatter_nd(hu_importing *c)
 		row *= v->d[j];
 	if (!k || k > (size_t)v->rank || u->n != at->n / k * row) {
 		hu_import_fail(c, HU_EFILE, "its indices and updates do not fit the value");
+		return;
+	}
+	hu_import_text(c, "reduction", "none");
+	if (!u->n) { /* nothing is updated */
+		hu_import_same(c, 0, v, v->rank, v->d);
 		return;
 	}
 	if (!hu_import_is_constant(c, at)) {

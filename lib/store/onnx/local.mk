@@ -13,6 +13,7 @@ lib/store/onnx/onnx.pb-c.h: lib/store/onnx/onnx.pb-c.c
 $(libhalfulp_a_OBJECTS): | lib/store/onnx/onnx.pb-c.h
 
 libhalfulp_a_SOURCES += lib/store/onnx/axis.c
+libhalfulp_a_SOURCES += lib/store/onnx/cut.c
 libhalfulp_a_SOURCES += lib/store/onnx/edit.c
 noinst_HEADERS += lib/store/onnx/edit.h
 libhalfulp_a_SOURCES += lib/store/onnx/external.c

@@ -6,6 +6,7 @@
 
 #include "lib/store/safetensors.h"
 
+#include <jansson.h>
 #include <stdint.h>
 
 enum { HU_ONNX_DEPTH = 16 }; /* how deep graphs may nest in attributes */
@@ -103,6 +104,12 @@ void hu_onnx_release(hu_onnx *m);
 
 /* 1 where PATH ends as models of ONNX do: .onnx. Nothing in the format's bytes says so. */
 int hu_onnx_is(const char *path);
+
+/* Makes the N values NAMES of the main graph its outputs, and drops the nodes that none of them needs. HU_EINVAL where
+   no node makes such a value. */
+hu_status hu_onnx_cut(hu_onnx *m, const char *const *names, size_t n);
+/* Adds the names that NODE reads to the object SET, those of the graphs in it too. */
+void hu_onnx_node_reads(json_t *set, const hu_onnx_node *node);
 
 /* Version of DOMAIN's operators; 0 where the model does not import them. */
 int64_t hu_onnx_version(const hu_onnx *m, const char *domain);
