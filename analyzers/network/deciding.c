@@ -13,8 +13,8 @@
 /* What the command line asks for: axis -1 for the last one, NO_AXIS for nothing said. */
 enum { NO_AXIS = -100 };
 typedef struct asked {
-	int axis, none, threshold;
-	double at, ignored;
+	int axis, none, threshold, boxes, ctc;
+	double at, ignored, blank;
 } asked;
 
 static hu_status
@@ -37,15 +37,24 @@ parse(asked *q, const char *text)
 			q->axis = (int)x;
 		else if (!strncmp(word, "threshold=", 10) && hu_parse_real(word + 10, &x) && x == x)
 			q->threshold = 1, q->at = x;
+		else if (!strcmp(word, "boxes") ||
+			 (!strncmp(word, "boxes=", 6) && hu_parse_real(word + 6, &x) && x == x))
+			q->boxes = 1, q->at = word[5] ? x : 0.25;
+		else if (!strcmp(word, "ctc") ||
+			 (!strncmp(word, "ctc=", 4) && hu_parse_real(word + 4, &x) && x == floor(x)))
+			q->ctc = 1, q->blank = word[3] ? x : 0;
 		else if (!strncmp(word, "ignore=", 7) && hu_parse_real(word + 7, &x) && x == floor(x))
 			q->ignored = x;
 		else
 			return hu_fail(HU_EINVAL,
-				"--decision '%s': give axis=K, last, threshold=X or none, and perhaps ,ignore=LABEL",
+				"--decision '%s': give axis=K, last, threshold=X, boxes=X, ctc=BLANK or none, and "
+				"perhaps ,ignore=LABEL",
 				hu_shown(text));
 	}
-	if (said > 1)
-		return hu_fail(HU_EINVAL, "--decision '%s': only one of axis=K, last, threshold=X and none is possible",
+	if (said > 1 + ((q->boxes || q->ctc) && q->axis != NO_AXIS))
+		return hu_fail(HU_EINVAL,
+			"--decision '%s': only one of axis=K, last, threshold=X, boxes=X, ctc=BLANK and none is "
+			"possible; boxes and ctc may have an axis",
 			hu_shown(text));
 	return HU_OK;
 }
@@ -134,6 +143,43 @@ usual_axis(const hu_onnx *m, const hu_port *o, const size_t *d, const hu_samples
 	return o->rank > 3 ? first : last;
 }
 
+/* The axis of a detector's boxes and scores in output O, of which D is an input's part: the shorter of two. */
+static int
+boxes_axis(const hu_port *o, const size_t *d)
+{
+	int found = -1;
+
+	for (int i = 0; i < o->rank; i++)
+		if ((i != o->axis || d[i] > 1) && (found < 0 || d[i] < d[found]))
+			found = i;
+	return found;
+}
+
+/* Makes the classes along the axis those of boxes or of a text, as asked. */
+static hu_status
+special(hu_deciding *d, const hu_port *o, const asked *q)
+{
+	if (q->boxes && d->all < 5)
+		return hu_fail(HU_EINVAL,
+			"--decision boxes: axis %d of output '%s' has %zu elements; a box has four numbers and its "
+			"classes' scores: [N,4+C,A] or [N,A,4+C]",
+			d->axis, hu_shown(o->name), d->all);
+	if (q->boxes) {
+		d->kind = HU_DECISION_BOXES;
+		d->skip = 4;
+		d->classes = d->all - 4 + 1;
+	}
+	double blank = q->blank < 0 ? q->blank + (double)d->classes : q->blank;
+	if (q->ctc && !(blank >= 0 && blank < (double)d->classes))
+		return hu_fail(HU_EINVAL, "--decision ctc=%.0f: output '%s' has classes 0 to %zu", q->blank,
+			hu_shown(o->name), d->classes - 1);
+	if (q->ctc) {
+		d->kind = HU_DECISION_CTC;
+		d->blank = (size_t)blank;
+	}
+	return HU_OK;
+}
+
 /* Makes d the decisions of output k, as asked; classes becomes 1 or less where it has none. */
 static hu_status
 decide(hu_deciding *d, const hu_onnx *onnx, const hu_imported *m, size_t k, size_t batch, const hu_samples *s,
@@ -146,7 +192,7 @@ decide(hu_deciding *d, const hu_onnx *onnx, const hu_imported *m, size_t k, size
 	part(shape, o, batch);
 	for (int i = 0; i < o->rank; i++)
 		each *= shape[i];
-	*d = (hu_deciding){ k, 1, each, d->top, HU_DECISION_CLASS, -1, 1, 1, q->at, q->ignored, q->none };
+	*d = (hu_deciding){ k, 1, each, d->top, HU_DECISION_CLASS, -1, 1, 1, q->at, q->ignored, q->none, 0, 0 };
 	if (q->none || !o->rank || !each)
 		return HU_OK;
 	if (q->threshold || (q->axis == NO_AXIS && is_index(onnx, o))) {
@@ -154,6 +200,8 @@ decide(hu_deciding *d, const hu_onnx *onnx, const hu_imported *m, size_t k, size
 		d->classes = 2;
 		return HU_OK;
 	}
+	if (axis == NO_AXIS && q->boxes)
+		axis = boxes_axis(o, shape);
 	if (axis == NO_AXIS)
 		axis = usual_axis(onnx, o, shape, s);
 	if (q->axis != NO_AXIS && (axis < 0 || axis >= o->rank || (axis == o->axis && shape[axis] == 1)))
@@ -166,7 +214,7 @@ decide(hu_deciding *d, const hu_onnx *onnx, const hu_imported *m, size_t k, size
 	for (int i = axis + 1; i < o->rank; i++)
 		d->inner *= shape[i];
 	d->rows = each / d->classes;
-	return HU_OK;
+	return special(d, o, q);
 }
 
 static hu_status
@@ -181,14 +229,14 @@ check_labels(const hu_deciding *d, const hu_imported *m, size_t batch, const hu_
 		return hu_fail(
 			HU_EINVAL, "--labels: no output decides anything; --output and --decision say what does");
 	part(shape, o, batch);
-	if (!labels_fit(s, o->rank, shape, d->kind == HU_DECISION_CLASS ? d->axis : -1)) {
+	if (d->kind != HU_DECISION_CTC && !labels_fit(s, o->rank, shape, d->axis)) {
 		hu_str a, b;
 		hu_str_init(&a);
 		hu_str_init(&b);
 		for (int i = 0; i < s->label_rank; i++)
 			hu_str_addf(&a, " x %zu", s->label_d[i]);
 		for (int i = 0; i < o->rank; i++)
-			if ((i != d->axis || d->kind != HU_DECISION_CLASS) && (i != o->axis || shape[i] > 1))
+			if (i != d->axis && (i != o->axis || shape[i] > 1))
 				hu_str_addf(&b, " x %zu", shape[i]);
 		hu_status st = hu_fail(HU_EFILE,
 			"--labels: there are N%s of them, and N%s decisions of output '%s'; --decision says along "
@@ -239,7 +287,21 @@ hu_deciding_of(hu_deciding *d, const hu_onnx *onnx, const hu_imported *m, size_t
 size_t
 hu_deciding_at(const hu_deciding *d, size_t k, size_t j)
 {
-	return ((k / d->inner) * d->all + j) * d->inner + k % d->inner;
+	return ((k / d->inner) * d->all + d->skip + j) * d->inner + k % d->inner;
+}
+
+size_t
+hu_deciding_text(const hu_deciding *d, size_t *path, size_t n)
+{
+	size_t last = d->blank, length = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t now = path[i];
+		if (now != last && now != d->blank)
+			path[length++] = now;
+		last = now;
+	}
+	return length;
 }
 
 const double *
@@ -252,6 +314,12 @@ hu_deciding_values(const hu_deciding *d, const double *y, size_t k, double const
 	}
 	if (d->kind == HU_DECISION_INDEX)
 		return y + k;
+	if (d->kind == HU_DECISION_BOXES) {
+		for (size_t j = 0; j + 1 < d->classes; j++)
+			room[j] = y[hu_deciding_at(d, k, j)];
+		room[d->classes - 1] = constant;
+		return room;
+	}
 	if (d->inner == 1)
 		return y + k * d->classes;
 	for (size_t j = 0; j < d->classes; j++)

@@ -52,6 +52,7 @@ SCRIPT_TESTS += t/analyzers/t-tree-library.py
 SCRIPT_TESTS += t/analyzers/t-tree.sh
 SCRIPT_TESTS += t/analyzers/t-validate-against.py
 SCRIPT_TESTS += t/analyzers/t-validate-axes.py
+SCRIPT_TESTS += t/analyzers/t-validate-boxes.py
 SCRIPT_TESTS += t/analyzers/t-validate-bytes.py
 SCRIPT_TESTS += t/analyzers/t-validate-deciding.py
 SCRIPT_TESTS += t/analyzers/t-validate-decisions.py

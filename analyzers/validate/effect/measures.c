@@ -122,20 +122,43 @@ class_decision(hu_effect *r, const hu_deciding *d, size_t i, size_t k, const dou
 	return is;
 }
 
+/* What the N classes of PATH and of PATH32, float32's, read as: takes the flip of input I back where it is one text,
+   and says whether it is the text of LABEL, of so many entries. */
+static int
+texts(hu_effect *r, const hu_deciding *d, size_t i, size_t *path, size_t *path32, const double *label, size_t labels)
+{
+	size_t n = hu_deciding_text(d, path, d->rows), n32 = hu_deciding_text(d, path32, d->rows), at = 0;
+	int same = n == n32 && !memcmp(path, path32, n * sizeof *path), right = 1;
+
+	if (same && r->flipped[i]) {
+		r->flipped[i] = 0;
+		r->nchange--;
+	}
+	for (size_t k = 0; k < labels; k++) {
+		if (label[k] == d->ignored || label[k] == (double)d->blank)
+			continue;
+		right &= at < n && (double)path[at] == label[k];
+		at++;
+	}
+	return right && at == n;
+}
+
 static void
 decisions(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const hu_deciding *d, const hu_samples *s)
 {
 	size_t right = 0, of = 0;
 	double kl = 0, *room = hu_xmalloc(2 * (d->classes + 2) * sizeof *room);
+	size_t *path = hu_xcalloc(2 * d->rows + 1, sizeof *path), *path32 = path + d->rows;
+	int ctc = d->kind == HU_DECISION_CTC;
 
 	for (size_t i = 0; i < e->n; i++) {
 		const double *row = e->out[d->output] + i * e->each[d->output],
 			     *row32 = base->out[d->output] + i * base->each[d->output];
-		int out = 0;
+		int out = 0, all = 1;
 		for (size_t k = 0; k < d->rows; k++) {
 			const double *y = hu_deciding_values(d, row, k, d->threshold, room),
 				     *y32 = hu_deciding_values(d, row32, k, d->threshold, room + d->classes);
-			double is = *y, label = s->label ? s->label[i * d->rows + k] : NAN;
+			double is = *y, label = s->label && !ctc ? s->label[i * d->rows + k] : NAN;
 			int number = 1;
 			if (d->kind == HU_DECISION_INDEX) {
 				index_decision(r, i, k, *y32, is, &out);
@@ -143,23 +166,32 @@ decisions(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const h
 				size_t class = class_decision(r, d, i, k, y, y32, &out);
 				number = y[class] == y[class];
 				is = (double)class;
-				kl += d->kind == HU_DECISION_CLASS ? divergence(y32, y, d->classes) : NAN;
+				kl += d->kind == HU_DECISION_CLASS || ctc ? divergence(y32, y, d->classes) : NAN;
+				path[k] = class;
+				path32[k] = hu_two_largest(y32, d->classes, NULL);
+				all &= number;
 			}
-			if (s->label && label != d->ignored) {
+			if (s->label && !ctc && label != d->ignored) {
 				right += is == label && number;
 				of++;
 			}
 		}
+		if (ctc && all) {
+			right += (size_t)texts(r, d, i, path, path32, s->label ? s->label + i * s->nlabel : NULL,
+				s->label ? s->nlabel : 0);
+		}
+		of += ctc && s->label;
 		r->flips += (size_t)r->flipped[i];
 		r->top += (size_t)out;
 	}
 	hu_wilson(r->flips, e->n, &r->low, &r->high);
-	r->kl = d->kind == HU_DECISION_CLASS ? kl / (double)(e->n * d->rows) : NAN;
+	r->kl = d->kind == HU_DECISION_CLASS || ctc ? kl / (double)(e->n * d->rows) : NAN;
 	r->right = right;
 	r->judged = of;
 	r->alone = d->rows == 1;
 	if (of)
 		r->accuracy = (double)right / (double)of;
+	free(path);
 	free(room);
 }
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* float32's row y and the exact one e, whose values are off by at most off[j] (NULL: 0). */
 static void
@@ -47,6 +48,16 @@ compare_decisions(hu_exact_verdict *v, const hu_deciding *d, const double *y, co
 		compare_row(v, hu_deciding_values(d, y, k, d->threshold, room),
 			hu_deciding_values(d, e, k, d->threshold, room + n),
 			off ? hu_deciding_values(d, off, k, 0, room + 2 * n) : NULL, d->classes);
+	}
+	if (d->kind == HU_DECISION_CTC) {
+		size_t *a = hu_xcalloc(2 * d->rows + 1, sizeof *a), *b = a + d->rows;
+		for (size_t k = 0; k < d->rows; k++) {
+			a[k] = hu_two_largest(hu_deciding_values(d, y, k, 0, room), d->classes, NULL);
+			b[k] = hu_two_largest(hu_deciding_values(d, e, k, 0, room), d->classes, NULL);
+		}
+		size_t na = hu_deciding_text(d, a, d->rows), nb = hu_deciding_text(d, b, d->rows);
+		v->changed = na != nb || memcmp(a, b, na * sizeof *a) != 0;
+		free(a);
 	}
 	free(room);
 }

@@ -104,6 +104,16 @@ print_decision(const hu_validation *v)
 		printf("\nA flip is an input of which an element of output '%s' is above %.6g and float32's is not, or "
 		       "the other way round.\n",
 			name, d->threshold);
+	else if (d->kind == HU_DECISION_BOXES)
+		printf("\nA flip is an input of which a place of output '%s' has a box of another class than "
+		       "float32's, or "
+		       "one of the two has none: of %zu scores along axis %d the largest decides, if it is above "
+		       "%.6g.\n",
+			name, d->classes - 1, d->axis, d->threshold);
+	else if (d->kind == HU_DECISION_CTC)
+		printf("\nA flip is an input whose text, the largest of the %zu values along axis %d of output '%s' at "
+		       "each step, without repeats and without class %zu, differs from float32's.\n",
+			d->classes, d->axis, name, d->blank);
 	else if (d->kind == HU_DECISION_INDEX)
 		printf("\nA flip is an input whose decision, the index in output '%s', differs from float32's.\n",
 			name);

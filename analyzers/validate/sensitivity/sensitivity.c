@@ -79,13 +79,16 @@ rows_of_output(const work *w, size_t k)
 static void
 read_decision(double *to, const hu_deciding *d, const hu_tensor *y, const hu_rows *in, size_t i, size_t k)
 {
-	if (d->kind != HU_DECISION_CLASS) {
+	if (d->axis < 0) {
 		to[0] = d->kind == HU_DECISION_INDEX ? hu_get(y, hu_rows_at(in, i, k)) : d->threshold;
 		to[1] = hu_get(y, hu_rows_at(in, i, k));
 		return;
 	}
-	for (size_t j = 0; j < d->classes; j++)
+	size_t n = d->classes - (d->kind == HU_DECISION_BOXES);
+	for (size_t j = 0; j < n; j++)
 		to[j] = hu_get(y, hu_rows_at(in, i, hu_deciding_at(d, k, j)));
+	if (n < d->classes)
+		to[n] = d->threshold;
 }
 
 /* Adds a batch's outputs T of version V, whose first ROWS rows count. */
@@ -107,17 +110,27 @@ add_outputs(hu_damage *d, const work *w, const hu_version *v, const hu_tensor *t
 	size_t C = w->d->classes;
 	double *a = hu_xmalloc(2 * (C + 2) * sizeof *a), *b = a + C;
 	hu_rows in = rows_of_output(w, w->d->output);
+	size_t *path = hu_xcalloc(2 * w->d->rows + 1, sizeof *path), *path32 = path + w->d->rows;
 	for (size_t i = 0; i < rows; i++) {
-		int flipped = 0;
+		int flipped = 0, nan = 0;
 		for (size_t k = 0; k < w->d->rows; k++) {
 			read_decision(a, w->d, y, &in, i, k);
 			read_decision(b, w->d, y32, &in, i, k);
 			size_t is = w->d->kind == HU_DECISION_INDEX ? 0 : hu_two_largest(a, C, NULL);
 			flipped |= a[is] != a[is] ||
 				   (w->d->kind == HU_DECISION_INDEX ? a[0] != b[0] : is != hu_two_largest(b, C, NULL));
+			nan |= a[is] != a[is];
+			path[k] = is;
+			path32[k] = hu_two_largest(b, C, NULL);
+		}
+		if (w->d->kind == HU_DECISION_CTC && !nan) {
+			size_t n = hu_deciding_text(w->d, path, w->d->rows);
+			flipped = n != hu_deciding_text(w->d, path32, w->d->rows) ||
+				  memcmp(path, path32, n * sizeof *path) != 0;
 		}
 		d->flips += (size_t)flipped;
 	}
+	free(path);
 	free(a);
 }
 
