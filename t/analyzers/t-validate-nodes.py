@@ -132,6 +132,26 @@ tap.ok(
     'an epsilon that is 0 is named: %s' % lost,
     got.stderr + got.stdout,
 )
+write(
+    'bias.onnx',
+    graph(
+        [node('Gemm', 'x w b', 'y', name='fc')],
+        [floats('w', [3, 3], [1, 0, 0, 0, 1, 0, 0, 0, 1]), floats('b', [3], [65520, 7, -1e5])],
+        [value('x', ['n', 3])],
+        [value('y', ['n', 3])],
+    ),
+)
+got = tap.halfulp('validate', 'bias.onnx', '--data', 'eps.npz', '--policies', 'fp16,bf16', '--json')
+low = json.loads(got.stdout)['policies'][1:] if got.returncode == 0 else [{'lost_constants': None}] * 2
+want = [{'was': -1e5, 'format': 'fp16', 'layer': 'fc', 'is': '-inf', 'elements': 2, 'of': 3}]
+tap.ok(
+    [p['lost_constants'] for p in low] == [want, []],
+    'elements of a bias beyond a format are counted, and the largest named',
+    got.stderr + str([p['lost_constants'] for p in low]),
+)
+bias = tap.halfulp('validate', 'bias.onnx', '--data', 'eps.npz', '--policies', 'fp16').stdout
+tap.ok('2 of 3 elements of a constant of layer fc are infinite in fp16, of which the largest is -100000.' in bias,
+    'the text says so', bias)
 text = tap.halfulp('validate', 'eps.onnx', '--data', 'eps.npz', '--policies', 'fp16').stdout
 tap.ok('fp16: on the way there the constant 1e-10 of layer safe is 0 in fp16.' in text, 'and the text says so', text)
 tap.finish()

@@ -167,7 +167,12 @@ def words(told):
             lines.append('%s: the first value that is not finite comes from layer %s (cast).' % (r['policy'], layer))
         for lost in r['lost_constants']:
             where = (r['policy'], lost['was'], lost['layer'], lost['is'] or '0', lost['format'])
-            lines.append('%s: on the way there the constant %.6g of layer %s is %s in %s.' % where)
+            if lost['elements'] == lost['of']:
+                lines.append('%s: on the way there the constant %.6g of layer %s is %s in %s.' % where)
+            else:
+                lines.append('%s: on the way there %d of %d elements of a constant of layer %s are infinite in %s, of '
+                    'which the largest is %.6g.' % (r['policy'], lost['elements'], lost['of'], lost['layer'],
+                    lost['format'], lost['was']))
     x = told.get('exact')
     if x:
         lines += [

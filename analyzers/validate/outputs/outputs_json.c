@@ -89,6 +89,8 @@ lost_json(const hu_judgement *j)
 		json_t *o = json_pack("{s:f s:s s:s}", "was", lost[k].was, "format", hu_format_name(lost[k].format),
 			"layer", lost[k].layer);
 		json_object_set_new(o, "is", number(lost[k].is, 1));
+		json_object_set_new(o, "elements", json_integer((json_int_t)lost[k].lost));
+		json_object_set_new(o, "of", json_integer((json_int_t)lost[k].of));
 		json_array_append_new(all, o);
 	}
 	return all;

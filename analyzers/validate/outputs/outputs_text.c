@@ -264,9 +264,16 @@ hu_validation_print(const hu_validation *v)
 		hu_lost_constant lost[HU_LOST_CONSTANTS];
 		size_t n = hu_lost_constants(lost, &j->e.v, j->e.first_call);
 		for (size_t k = 0; k < n; k++)
-			printf("%s: on the way there the constant %.6g of layer %s is %s in %s.\n", hu_shown(j->policy),
-				lost[k].was, lost[k].layer, lost[k].is == 0 ? "0" : "infinite",
-				hu_format_name(lost[k].format));
+			if (lost[k].lost == lost[k].of)
+				printf("%s: on the way there the constant %.6g of layer %s is %s in %s.\n",
+					hu_shown(j->policy), lost[k].was, lost[k].layer,
+					lost[k].is == 0 ? "0" : "infinite", hu_format_name(lost[k].format));
+			else
+				printf("%s: on the way there %zu of %zu elements of a constant of layer %s are "
+				       "infinite in "
+				       "%s, of which the largest is %.6g.\n",
+					hu_shown(j->policy), lost[k].lost, lost[k].of, lost[k].layer,
+					hu_format_name(lost[k].format), lost[k].was);
 	}
 	if (v->exact)
 		print_exact(v);
