@@ -57,6 +57,7 @@ SCRIPT_TESTS += t/analyzers/t-validate-bytes.py
 SCRIPT_TESTS += t/analyzers/t-validate-deciding.py
 SCRIPT_TESTS += t/analyzers/t-validate-decisions.py
 SCRIPT_TESTS += t/analyzers/t-validate-nodes.py
+SCRIPT_TESTS += t/analyzers/t-validate-perplexity.py
 SCRIPT_TESTS += t/analyzers/t-validate-schemes.py
 SCRIPT_TESTS += t/analyzers/t-validate-told.py
 SCRIPT_TESTS += t/analyzers/t-validate-typed.py

@@ -15,7 +15,7 @@ static const struct {
 	const char *name;
 	int counts, decides;
 } figures[] = { { "flips", 1, 1 }, { "top", 1, 1 }, { "accuracy", 0, 1 }, { "rel_l2", 0, 0 }, { "sqnr", 0, 0 },
-	{ "max_error", 0, 0 }, { "kl", 0, 1 }, { "nonfinite", 0, 0 } };
+	{ "max_error", 0, 0 }, { "kl", 0, 1 }, { "nonfinite", 0, 0 }, { "perplexity", 0, 1 } };
 
 enum { FIGURES = sizeof figures / sizeof *figures };
 enum { REL_L2 = 3, SQNR, MAX_ERROR, KL, NONFINITE }; /* places in figures */
@@ -24,7 +24,7 @@ static double
 value(int figure, const hu_effect *r)
 {
 	const double all[FIGURES] = { (double)r->flips, (double)r->top, r->accuracy, r->rel_l2, r->sqnr_db,
-		r->max_error, r->kl, (double)r->nonfinite };
+		r->max_error, r->kl, (double)r->nonfinite, r->perplexity };
 
 	return (figure < 2 && r->low != r->low) ? r->low : all[figure];
 }
@@ -127,7 +127,8 @@ hu_accept_parse(hu_accept *a, const char *text)
 			"--accept '%s': a rule is FIGURE<=LIMIT or FIGURE>=LIMIT, perhaps behind OUTPUT:, of flips, "
 			"top, accuracy, rel_l2, "
 			"sqnr, "
-			"max_error, kl and nonfinite; a limit of flips and top may be a share: flips<=0.1%%",
+			"max_error, kl, nonfinite and perplexity; a limit of flips and top may be a share: "
+			"flips<=0.1%%",
 			hu_shown(text));
 	a->least = *sign == '>';
 	snprintf(number, sizeof number, "%s", sign + 2);
@@ -173,7 +174,12 @@ hu_accept_known(hu_accept *a, size_t n, const hu_deciding *d, const hu_imported 
 				"--accept '%s': the output decides nothing, as it has no two classes; --output names "
 				"another",
 				hu_shown(a[i].text));
-		if (!strcmp(figures[a[i].figure].name, "accuracy") && !labels)
+		int wants_labels = !strcmp(figures[a[i].figure].name, "accuracy") ||
+				   !strcmp(figures[a[i].figure].name, "perplexity");
+		if (!strcmp(figures[a[i].figure].name, "perplexity") && d->kind != HU_DECISION_CLASS)
+			return hu_fail(HU_EINVAL, "--accept '%s': only classes along an axis have a perplexity",
+				hu_shown(a[i].text));
+		if (wants_labels && !labels)
 			return hu_fail(
 				HU_EINVAL, "--accept '%s': give the right classes by --labels", hu_shown(a[i].text));
 		if (!strcmp(figures[a[i].figure].name, "accuracy") && a[i].confidence && d->rows > 1)

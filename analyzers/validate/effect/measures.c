@@ -79,6 +79,25 @@ divergence(const double *want, const double *got, size_t n)
 	return kl;
 }
 
+/* -log of the probability that Y, probabilities or logits of N classes, gives to class AT. */
+static double
+surprise(const double *y, size_t n, size_t at)
+{
+	double sum = 0, top = y[0], all = 0;
+	int probable = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		probable &= y[i] >= 0;
+		sum += y[i];
+		top = fmax(top, y[i]);
+	}
+	if (probable && fabs(sum - 1) * PROBABILITIES < 1)
+		return -log(y[at] / sum);
+	for (size_t i = 0; i < n; i++)
+		all += exp(y[i] - top);
+	return log(all) - (y[at] - top);
+}
+
 /* Keeps that class IS of Y came in WAS's place, which is float32's. */
 static void
 keep_change(hu_effect *r, hu_change c, const double *y, const double *y32, size_t classes)
@@ -147,7 +166,7 @@ static void
 decisions(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const hu_deciding *d, const hu_samples *s)
 {
 	size_t right = 0, of = 0;
-	double kl = 0, *room = hu_xmalloc(2 * (d->classes + 2) * sizeof *room);
+	double kl = 0, nats = 0, *room = hu_xmalloc(2 * (d->classes + 2) * sizeof *room);
 	size_t *path = hu_xcalloc(2 * d->rows + 1, sizeof *path), *path32 = path + d->rows;
 	int ctc = d->kind == HU_DECISION_CTC;
 
@@ -174,6 +193,8 @@ decisions(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const h
 			if (s->label && !ctc && label != d->ignored) {
 				right += is == label && number;
 				of++;
+				if (d->kind == HU_DECISION_CLASS)
+					nats += surprise(y, d->classes, (size_t)label);
 			}
 		}
 		if (ctc && all) {
@@ -191,6 +212,8 @@ decisions(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const h
 	r->alone = d->rows == 1;
 	if (of)
 		r->accuracy = (double)right / (double)of;
+	if (of && d->kind == HU_DECISION_CLASS)
+		r->perplexity = exp(nats / (double)of);
 	free(path);
 	free(room);
 }
@@ -239,9 +262,13 @@ void
 hu_effect_of(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const hu_imported *m, const hu_deciding *d,
 	const hu_samples *s)
 {
-	*r = (hu_effect){
-		.inputs = e->n, .nonfinite = e->nonfinite, .accuracy = NAN, .kl = NAN, .low = NAN, .high = NAN
-	};
+	*r = (hu_effect){ .inputs = e->n,
+		.nonfinite = e->nonfinite,
+		.accuracy = NAN,
+		.kl = NAN,
+		.perplexity = NAN,
+		.low = NAN,
+		.high = NAN };
 	r->flipped = hu_xcalloc(e->n + 1, 1);
 	if (d->classes > 1)
 		decisions(r, e, base, d, s);

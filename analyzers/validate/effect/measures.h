@@ -36,7 +36,8 @@ typedef struct hu_effect {
 	size_t inputs, flips, top, open, told, nonfinite, right, judged;
 	int alone;
 	double low, high, accuracy, rel_l2, sqnr_db, max_error, kl;
-	char *flipped; /* by input */
+	double perplexity; /* of the labels: exp of their mean surprise in nats; NaN without labels of classes */
+	char *flipped;     /* by input */
 	size_t decision_flips, nout;
 	hu_distance *out; /* by output */
 	hu_change *change;

@@ -119,6 +119,7 @@ row_json(const hu_validation *v, const hu_judgement *j)
 	json_object_set_new(o, "sqnr_db", real(r->sqnr_db));
 	json_object_set_new(o, "max_error", real(r->max_error));
 	json_object_set_new(o, "kl", real(r->kl));
+	json_object_set_new(o, "perplexity", real(r->perplexity));
 	json_object_set_new(o, "nonfinite", json_integer((json_int_t)r->nonfinite));
 	json_object_set_new(o, "first_nonfinite", first < 0 ? json_null() : json_string(j->e.p->c[first].layer));
 	json_object_set_new(o, "lost_constants", lost_json(j));

@@ -129,6 +129,9 @@ print_decision(const hu_validation *v)
 			d->classes, d->axis, name);
 	if (d->rows < 2)
 		return;
+	for (size_t i = 0; i < v->nrow && v->row[0].r.perplexity == v->row[0].r.perplexity; i++)
+		printf("%s %s %.6g%s", i ? "," : "The perplexity of the labels, exp of their mean -log p, is",
+			hu_shown(v->row[i].policy), v->row[i].r.perplexity, i + 1 < v->nrow ? "" : ".\n");
 	printf("An input has %zu such decisions.", d->rows);
 	for (size_t i = 1; i < v->nrow; i++)
 		printf(" %s changes %zu of all %zu.", hu_shown(v->row[i].policy), v->row[i].r.decision_flips,
