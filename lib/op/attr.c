@@ -2,6 +2,7 @@
 #include "lib/op/attr.h"
 
 #include "lib/number/block/block.h"
+#include "lib/number/block/map.h"
 #include "lib/op/op.h"
 #include "lib/op/scaler.h"
 #include "lib/op/schedule.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum kind { COUNT, FLAG, REAL, APPROX, RULE, SCHEDULE, BLOCKS, WORD };
+enum kind { COUNT, FLAG, REAL, APPROX, RULE, SCHEDULE, BLOCKS, MAP, WORD };
 
 static const struct row { const char *key; enum kind kind; int least; } rows[] = {
 #define ATTR(key, kind, least) { #key, kind, least },
@@ -81,6 +82,7 @@ check(const hu_call *c, const hu_attr *a, const struct row *r)
 	hu_schedule_rule rule;
 	hu_scaler row;
 	hu_block blocks;
+	hu_code_map map;
 
 	switch (r->kind) {
 	case COUNT:
@@ -99,6 +101,8 @@ check(const hu_call *c, const hu_attr *a, const struct row *r)
 		return *a->text && hu_block_find(a->text, &blocks) == HU_OK
 			       ? HU_OK
 			       : refuse(c, a, "the name of a block format");
+	case MAP:
+		return hu_code_map_find(a->text, &map) == HU_OK ? HU_OK : refuse(c, a, "the name of a map of codes");
 	case WORD:
 		break;
 	}

@@ -19,8 +19,8 @@
 /* Of these no case is cut: they have a value that all elements go into (a norm, a check, the sum of weights), an
    arithmetic of their own, or one element. */
 static const char *const whole[] = { "matmul_pairs16", "conv2d_pairs16", "attention", "attention_dx",
-	"grad_norm", "finite_check", "sigmoid_xent_dx", "scale_update", "delayed_scale", "adam_clock", "lr_schedule",
-	NULL };
+	"grad_norm", "finite_check", "sigmoid_xent_dx", "scale_update", "delayed_scale", "map_cast", "adam_clock",
+	"lr_schedule", NULL };
 
 /* Products that are wide enough for tiles of some columns, with short sums and with such as are packed in two
    stretches. */

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+SCRIPT_TESTS += t/trainer/t-adafactor.py
+SCRIPT_TESTS += t/trainer/t-adam8bit.py
 SCRIPT_TESTS += t/trainer/t-all-reduce-feedback.py
 SCRIPT_TESTS += t/trainer/t-all-reduce.py
 SCRIPT_TESTS += t/trainer/t-at-least.py

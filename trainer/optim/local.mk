@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += trainer/optim/adafactor.c
 libhalfulp_a_SOURCES += trainer/optim/adam.c
+libhalfulp_a_SOURCES += trainer/optim/adam4bit.c
+libhalfulp_a_SOURCES += trainer/optim/adam8bit.c
 libhalfulp_a_SOURCES += trainer/optim/adamw.c
 libhalfulp_a_SOURCES += trainer/optim/constants.c
 libhalfulp_a_SOURCES += trainer/optim/kahan.c
 libhalfulp_a_SOURCES += trainer/optim/keys.c
 libhalfulp_a_SOURCES += trainer/optim/lamb.c
 libhalfulp_a_SOURCES += trainer/optim/lion.c
+libhalfulp_a_SOURCES += trainer/optim/mapped.c
 libhalfulp_a_SOURCES += trainer/optim/moments.c
 libhalfulp_a_SOURCES += trainer/optim/muon.c
 libhalfulp_a_SOURCES += trainer/optim/nesterov.c

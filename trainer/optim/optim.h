@@ -92,6 +92,11 @@ void hu_optim_moments(hu_program *p, const hu_optim_options *o, int found, const
 void hu_optim_moments_of(hu_program *p, const hu_optim_options *o, int i, int found, int clock, const char *op,
 	void (*more)(hu_call *c, const hu_optim_options *o, const char *parameter));
 
+/* Appends AdamW's step of every parameter. Moments of parameters with 4096 elements or more are float32 numbers of a
+   map's codes (map_cast) in blocks of `size` elements, the first by map m, the second by map v; the step is of the
+   moments before they are rounded. Other parameters have AdamW's own. */
+void hu_optim_mapped(hu_program *p, const hu_optim_options *o, int found, const char *m, const char *v, size_t size);
+
 #define OPTIM(id, lr, momentum, wd, casts, reads, summary)                                                             \
 	void hu_optim_##id(hu_program *p, const hu_optim_options *o, int found);
 #include "trainer/optim/optims.def"

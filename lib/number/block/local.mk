@@ -8,3 +8,5 @@ libhalfulp_a_SOURCES += lib/number/block/block_name.c
 noinst_HEADERS += lib/number/block/block_rules.def
 libhalfulp_a_SOURCES += lib/number/block/block_scale.c
 noinst_HEADERS += lib/number/block/blocks.def
+libhalfulp_a_SOURCES += lib/number/block/map.c
+noinst_HEADERS += lib/number/block/map.h

@@ -52,6 +52,7 @@ libhalfulp_a_SOURCES += lib/op/kind/log_softmax_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/logsumexp.c
 libhalfulp_a_SOURCES += lib/op/kind/logsumexp_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/lr_schedule.c
+libhalfulp_a_SOURCES += lib/op/kind/map_cast.c
 libhalfulp_a_SOURCES += lib/op/kind/mask_keys.c
 libhalfulp_a_SOURCES += lib/op/kind/matmul.c
 libhalfulp_a_SOURCES += lib/op/kind/matmul_pairs16.c
