@@ -70,19 +70,13 @@ deviance(const double *got, const hu_balls *x, hu_format f)
 	return n ? sum / (double)n : 0;
 }
 
-static int
-id_of(const hu_kernel_job *j, const hu_judge_result *r)
-{
-	return hu_graph_value(&j->graph, r->name);
-}
-
 /* Judges the result again under facts. HU_OK with right = -1 where the graph does not run under them. */
 static hu_status
 again(const hu_kernel_job *j, const hu_judge_result *r, const hu_facts *facts, hu_kernel_verdict *v, double *rms,
 	double *unlikely, int *right)
 {
 	hu_balls *x = NULL, *declared = NULL;
-	int id = id_of(j, r);
+	int id = r->id;
 
 	*right = -1;
 	hu_status st = hu_kernel_job_values(j, facts, HU_STORES_ADD, &x);
@@ -273,7 +267,7 @@ tangents(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
 	HU_TRY(hu_kernel_job_values(&all, &j->facts, HU_STORES_NONE, &value));
 	for (int node = 0; node < j->graph.n; node++) {
 		hu_balls *moved = NULL;
-		int id = id_of(j, r);
+		int id = r->id;
 		double dd = 0, dt = 0, tt = 0;
 		if (node == id || !value[node].b)
 			continue;

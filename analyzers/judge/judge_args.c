@@ -123,7 +123,7 @@ array(hu_kernel_job *j, const char *option, const char *spec, int operands, hu_j
 
 	if (eq && eq - spec < (ptrdiff_t)sizeof to->name) {
 		snprintf(to->name, sizeof to->name, "%.*s", (int)(eq - spec), spec);
-		to->id = hu_graph_value(&j->graph, to->name);
+		to->id = hu_judge_value(j, to->name, operands);
 		if (to->id >= 0)
 			path = eq + 1;
 	} else {
@@ -131,12 +131,12 @@ array(hu_kernel_job *j, const char *option, const char *spec, int operands, hu_j
 	}
 	if (path == spec && !operands) {
 		snprintf(to->name, sizeof to->name, "%.*s", (int)strcspn(list, " ?"), list);
-		to->id = hu_graph_value(&j->graph, to->name);
+		to->id = hu_judge_value(j, to->name, operands);
 	}
 	if (path == spec && operands)
 		return hu_fail(HU_EINVAL, "--%s %s: %s=FILE is needed, where %s is one of: %s", option, hu_shown(spec),
 			"NAME", "NAME", list ? list : "the graph's operands");
-	if (operands == is_result(j, to->id))
+	if (operands ? is_result(j, to->id) : !is_result(j, to->id) && !hu_judge_is_passed_on(j, to->id))
 		return hu_fail(HU_EINVAL, "--%s %s: the graph %s '%s'", option, hu_shown(spec),
 			operands ? "computes" : "does not compute", to->name);
 	for (int i = 0; i < nhad; i++)

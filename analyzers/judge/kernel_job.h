@@ -22,6 +22,7 @@ typedef struct hu_judge_array {
 
 typedef struct hu_judge_result {
 	const char *name;
+	int id; /* of the graph's value */
 	hu_format f;
 	double *got; /* in row-major order */
 	hu_kernel_verdict v;
@@ -46,6 +47,7 @@ typedef struct hu_kernel_job {
 	hu_facts facts;
 	hu_judge_array in[HU_JUDGE_ARRAYS], got[HU_JUDGE_ARRAYS], given[HU_JUDGE_ARRAYS];
 	int nin, ngot, ngiven;
+	int out_declared;     /* the fact `out` is the user's: it holds for all results */
 	int bits, has_stores; /* has_stores: the declared graph rounds before its last store; 2: decidably */
 	double confidence;
 	const char *exact, *bound; /* files to write, or NULL */

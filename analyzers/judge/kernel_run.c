@@ -101,6 +101,30 @@ decide(const hu_kernel_job *j, const hu_ball_call *call, hu_judge_result *r, con
 	return HU_OK;
 }
 
+/* The format of a result: the declared one, else its file's own. A program's result of a narrower type, in a file that
+   holds only numbers of that type, is of that type: NumPy has no bfloat16 and no 8-bit types to save it in. */
+static hu_status
+format_of(const hu_kernel_job *j, const hu_judge_array *got, hu_format *f)
+{
+	hu_format_id own = hu_kernel_job_own(&got->a);
+
+	if (j->out_declared || own == HU_NO_FORMAT)
+		return hu_kernel_job_format(j, "out", &got->a, f);
+	*f = hu_format_of(own);
+	if (!j->program || got->id < 0)
+		return HU_OK;
+	hu_format type = hu_format_of(j->program->t[got->id].format);
+	if (type.id == HU_NO_FORMAT || type.p >= f->p)
+		return HU_OK;
+	for (size_t i = 0; i < got->a.count; i++) {
+		double x = hu_npy_real(&got->a, i);
+		if (!isnan(x) && hu_round(x, type, HU_RNE, 0, 0) != x)
+			return HU_OK;
+	}
+	*f = type;
+	return HU_OK;
+}
+
 static hu_status
 judge(hu_kernel_job *j, int at, const hu_balls *x, const hu_balls *declared, const hu_balls *compute)
 {
@@ -109,9 +133,10 @@ judge(hu_kernel_job *j, int at, const hu_balls *x, const hu_balls *declared, con
 
 	j->nresult = at + 1 > j->nresult ? at + 1 : j->nresult;
 	r->name = got->name;
+	r->id = got->id;
 	if (choice_of(j, got->id))
 		return decide(j, choice_of(j, got->id), r, &got->a, x);
-	HU_TRY(hu_kernel_job_format(j, "out", &got->a, &r->f));
+	HU_TRY(format_of(j, got, &r->f));
 	if (r->f.id == HU_NO_FORMAT)
 		return hu_fail(
 			HU_EINVAL, "--got %s holds integers: say their format, --set out=…, and --bits", got->name);
@@ -143,19 +168,22 @@ held(const hu_kernel_job *j)
 	return HU_OK;
 }
 
-/* The link "in" of formats means that of the first operand, where none is declared. */
-static void
+/* The links "in" and "out" of formats mean those of the first operand and the first result, where none is declared. */
+static hu_status
 settle(hu_kernel_job *j)
 {
-	static const char *const keys[] = { "in", "out" };
-	const hu_judge_array *from[] = { j->in, j->got };
+	const char *in = hu_facts_text(&j->facts, "in"), *out = hu_facts_text(&j->facts, "out");
+	hu_format f;
 
-	for (int k = j->nin ? 0 : 1; k < 2; k++) {
-		hu_format_id id = hu_kernel_job_own(&from[k]->a);
-		const char *s = hu_facts_text(&j->facts, keys[k]);
-		if ((!s || !*s) && id != HU_NO_FORMAT)
-			hu_facts_set(&j->facts, keys[k], hu_format_name(id));
-	}
+	j->out_declared = out && *out;
+	if (j->nin && !(in && *in) && hu_kernel_job_own(&j->in->a) != HU_NO_FORMAT)
+		hu_facts_set(&j->facts, "in", hu_format_name(hu_kernel_job_own(&j->in->a)));
+	if (j->out_declared)
+		return HU_OK;
+	HU_TRY(format_of(j, j->got, &f));
+	if (f.id != HU_NO_FORMAT)
+		hu_facts_set(&j->facts, "out", hu_format_name(f.id));
+	return HU_OK;
 }
 
 /* Judges all results; compute is NULL where radii of the computation alone are not known. */
@@ -186,7 +214,7 @@ hu_kernel_job_run(hu_kernel_job *j)
 
 	if (j->nin)
 		HU_TRY(held(j));
-	settle(j);
+	HU_TRY(settle(j));
 	j->has_stores = has_stores(j);
 	st = hu_kernel_job_values(j, &j->facts, HU_STORES_ADD, &x);
 	if (st == HU_OK && j->has_stores > 1)

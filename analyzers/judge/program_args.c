@@ -24,6 +24,29 @@ hu_judge_is_program(const char *name)
 	return hu_onnx_is(name) || ends(name, ".json");
 }
 
+int
+hu_judge_value(const hu_kernel_job *j, const char *name, int operands)
+{
+	const hu_port *port = operands ? j->imported.in : j->imported.out;
+
+	for (size_t i = 0; j->is_onnx > 1 && i < (operands ? j->imported.nin : j->imported.nout); i++)
+		if (!strcmp(port[i].name, name) && port[i].tensor >= 0)
+			return port[i].tensor;
+	return hu_graph_value(&j->graph, name);
+}
+
+int
+hu_judge_is_passed_on(const hu_kernel_job *j, int id)
+{
+	int in = 0, out = 0;
+
+	for (size_t i = 0; j->is_onnx > 1 && i < j->imported.nin; i++)
+		in |= j->imported.in[i].tensor == id;
+	for (size_t i = 0; j->is_onnx > 1 && i < j->imported.nout; i++)
+		out |= j->imported.out[i].tensor == id;
+	return in && out;
+}
+
 /* Moves the arrays of an archive whose names the graph knows to the list, all of them that can be. */
 static hu_status
 archive(hu_kernel_job *j, const char *path, int operands)
@@ -32,14 +55,15 @@ archive(hu_kernel_job *j, const char *path, int operands)
 
 	HU_TRY(hu_npz_read(&z, path));
 	for (size_t i = 0; i < z.n; i++) {
-		int id = hu_graph_value(&j->graph, z.name[i]), *n = operands ? &j->nin : &j->ngot;
+		int id = hu_judge_value(j, z.name[i], operands), *n = operands ? &j->nin : &j->ngot;
 		hu_judge_array *to = operands ? j->in : j->got;
-		if (id < 0 || (j->program->t[id].producer >= 0) == operands ||
-			*n == (operands ? HU_JUDGE_ARRAYS : HU_GRAPH_OUT) || z.array[i].rank > HU_BALLS_RANK ||
-			!z.array[i].count)
+		int made = id >= 0 && j->program->t[id].producer >= 0;
+		int computed = made || (id >= 0 && !operands && hu_judge_is_passed_on(j, id));
+		if (id < 0 || computed == operands || *n == (operands ? HU_JUDGE_ARRAYS : HU_GRAPH_OUT) ||
+			z.array[i].rank > HU_BALLS_RANK || !z.array[i].count)
 			continue;
 		to += (*n)++;
-		snprintf(to->name, sizeof to->name, "%s", j->graph.name[id]);
+		snprintf(to->name, sizeof to->name, "%s", z.name[i]);
 		to->id = id;
 		to->a = z.array[i];
 		memset(&z.array[i], 0, sizeof z.array[i]);
@@ -97,8 +121,8 @@ names(hu_kernel_job *j)
 		j->graph.name[i] = hu_xstrdup(p->t[i].name);
 	for (size_t i = 0; j->is_onnx && i < j->imported.nin + j->imported.nout; i++) {
 		const hu_port *port = i < j->imported.nin ? &j->imported.in[i] : &j->imported.out[i - j->imported.nin];
-		if (port->tensor < 0)
-			continue;
+		if (port->tensor < 0 || (i >= j->imported.nin && p->t[port->tensor].producer < 0))
+			continue; /* an output that is an input or a constant as it stands keeps that one's name */
 		free(j->graph.name[port->tensor]);
 		j->graph.name[port->tensor] = hu_xstrdup(port->name);
 	}

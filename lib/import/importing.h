@@ -252,6 +252,8 @@ int hu_attention_softmax(hu_importing *c, int type, int t, int bias, int empty);
 /* signal_node/fourier.c. A matrix of N x M: FACTOR times the cosine or sine of 2 pi i j / N. And tensors A and B side
    by side, as the real and imaginary parts of complex numbers are. */
 int hu_fourier_waves(hu_importing *c, int type, size_t n, size_t m, int sine, double factor);
+/* A product with such a matrix. Kernels compute it by fast transforms, whose bound is another one: `transform`. */
+int hu_fourier_times(hu_importing *c, int x, int waves);
 int hu_fourier_pair(hu_importing *c, int a, int b);
 
 /* node/quantise.c. Tensor T, which is float32, as unsigned bytes whose scale and zero point are its own ends', 0 among

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The discrete Fourier transform, as products with matrices of cosines and sines. */
 #include "lib/import/importing.h"
+#include "lib/import/signal_node/turn.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum { MOST = 4096 }; /* samples of a transform: the matrices have their square */
@@ -37,12 +37,19 @@ hu_fourier_waves(hu_importing *c, int type, size_t n, size_t m, int sine, double
 
 	for (size_t i = 0; x && i < n; i++)
 		for (size_t j = 0; j < m; j++) {
-			double angle = 2 * M_PI * (double)(i * j % n) / (double)n;
-			x[i * m + j] = factor * (sine ? sin(angle) : cos(angle));
+			size_t turn = i * j % n;
+			x[i * m + j] = factor * (sine ? hu_sin_turn(turn, n) : hu_cos_turn(turn, n));
 		}
 	int t = x ? hu_import_matrix(c, type, n, m, x) : -1;
 	free(x);
 	return t;
+}
+
+int
+hu_fourier_times(hu_importing *c, int x, int waves)
+{
+	hu_import_set(c, "transform", 1);
+	return hu_import_call2(c, "matmul", x, waves);
 }
 
 int
@@ -67,14 +74,15 @@ way_back(hu_importing *c, int type, int real, int imaginary, size_t m, size_t n)
 
 	for (size_t i = 0; x && i < m; i++)
 		for (size_t j = 0; j < n; j++) {
-			double angle = 2 * M_PI * (double)(i * j % n) / (double)n, one = 1 / (double)n;
+			size_t turn = i * j % n;
+			double one = 1 / (double)n;
 			double times = i == 0 || 2 * i == n ? one : 2 * one;
-			x[i * n + j] = times * cos(angle);
-			y[i * n + j] = -times * sin(angle);
+			x[i * n + j] = times * hu_cos_turn(turn, n);
+			y[i * n + j] = -times * hu_sin_turn(turn, n);
 		}
 	int cosine = x ? hu_import_matrix(c, type, m, n, x) : -1, sine = x ? hu_import_matrix(c, type, m, n, y) : -1;
 	free(x);
-	int a = hu_import_call2(c, "matmul", real, cosine), b = hu_import_call2(c, "matmul", imaginary, sine);
+	int a = hu_fourier_times(c, real, cosine), b = hu_fourier_times(c, imaginary, sine);
 	return hu_import_call2(c, "add", a, b);
 }
 
@@ -138,10 +146,10 @@ hu_node_dft(hu_importing *c)
 	double factor = back ? 1 / (double)n : 1;
 	int cosine = hu_fourier_waves(c, v->type, n, m, 0, factor),
 	    sine = hu_fourier_waves(c, v->type, n, m, 1, back ? factor : -factor);
-	int a = hu_import_call2(c, "matmul", real, cosine), b = hu_import_call2(c, "matmul", real, sine);
+	int a = hu_fourier_times(c, real, cosine), b = hu_fourier_times(c, real, sine);
 	if (parts == 2) {
-		a = hu_import_call2(c, "sub", a, hu_import_call2(c, "matmul", other, sine));
-		b = hu_import_call2(c, "add", b, hu_import_call2(c, "matmul", other, cosine));
+		a = hu_import_call2(c, "sub", a, hu_fourier_times(c, other, sine));
+		b = hu_import_call2(c, "add", b, hu_fourier_times(c, other, cosine));
 	}
 	turned_back(c, v, hu_fourier_pair(c, a, b), rows, axis, m, 2);
 }

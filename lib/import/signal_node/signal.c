@@ -2,6 +2,7 @@
    Signals: windows of cosines, which are constants, and short-time Fourier transforms, whose frames are gathered and
    multiplied with matrices of cosines and sines. */
 #include "lib/import/importing.h"
+#include "lib/import/signal_node/turn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,11 +34,10 @@ hu_node_signal_window(hu_importing *c)
 		return;
 	}
 	size_t n = (size_t)size[0];
-	double *x = hu_import_room(c, n), turns = (double)n - (periodic ? 0 : 1);
-	for (size_t i = 0; x && i < n; i++) {
-		double t = turns > 0 ? 2 * M_PI * (double)i / turns : 0;
-		x[i] = f[0] - f[1] * cos(t) + f[2] * cos(2 * t);
-	}
+	double *x = hu_import_room(c, n);
+	size_t turn = n - (periodic || n == 1 ? 0 : 1);
+	for (size_t i = 0; x && i < n; i++)
+		x[i] = f[0] - f[1] * hu_cos_turn(i, turn) + f[2] * hu_cos_turn(2 * i, turn);
 	int t = x ? hu_import_numbers(c, type, 1, &n, x) : -1;
 	free(x);
 	hu_value *y = t < 0 ? NULL : hu_import_out(c, 0, type, 1, &n);
@@ -105,11 +105,11 @@ hu_node_stft(hu_importing *c)
 	int w = window ? hu_import_flat(c, hu_import_plain(c, window), hu_shape1(n)) : -1,
 	    cosine = hu_fourier_waves(c, v->type, n, m, 0, 1), sine = hu_fourier_waves(c, v->type, n, m, 1, -1),
 	    t = frames(c, v, 0, n, (size_t)step, many, w);
-	int a = hu_import_call2(c, "matmul", t, cosine), b = hu_import_call2(c, "matmul", t, sine);
+	int a = hu_fourier_times(c, t, cosine), b = hu_fourier_times(c, t, sine);
 	if (parts == 2) {
 		t = frames(c, v, 1, n, (size_t)step, many, w);
-		a = hu_import_call2(c, "sub", a, hu_import_call2(c, "matmul", t, sine));
-		b = hu_import_call2(c, "add", b, hu_import_call2(c, "matmul", t, cosine));
+		a = hu_import_call2(c, "sub", a, hu_fourier_times(c, t, sine));
+		b = hu_import_call2(c, "add", b, hu_fourier_times(c, t, cosine));
 	}
 	t = hu_import_flat(c, hu_fourier_pair(c, a, b), hu_shape4(d[0], d[1], d[2], d[3]));
 	hu_import_out(c, 0, v->type, 4, d)->plain = t;

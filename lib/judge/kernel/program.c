@@ -164,11 +164,66 @@ image_row(const void *run_of, const char *row, const char *window, size_t groups
 	return call_row(run_of, row, &b, in, nin, y);
 }
 
+/* a where m is not 0, else 0; both where neither a nor b is 0. */
+static hu_status
+chosen(const run *r, int both, const hu_balls *in, hu_balls *y)
+{
+	hu_ball zero = { 0 }, one = { 1, 0, 0, 0 };
+	hu_balls of[3] = { in[0], in[1], { .n = 1, .b = &zero } }, set = { .b = NULL }, ones = { .n = 1, .b = &one };
+	hu_ball_call b = { .row = NULL };
+
+	if (both) { /* 1 where b is not 0 */
+		hu_balls alone[3] = { in[1], ones, of[2] };
+		HU_TRY(call_row(r, "where", &b, alone, 3, &set));
+		of[1] = set;
+	}
+	hu_status st = call_row(r, "where", &b, of, 3, y);
+	hu_balls_release(&set);
+	return st;
+}
+
 static hu_status
 unable(const hu_call *c)
 {
 	return hu_fail(HU_EUNABLE,
 		"the program: operator %s has no radius here, so that it cannot be judged as a kernel", c->op->name);
+}
+
+/* A product with a matrix of cosines and sines, which kernels compute by fast transforms. In those every operand passes
+   at most log2 n stages, each a multiplication by a complex root and an addition, so that a result errs by at most
+   gamma(8 log2 n + 8) times the sum of the operands' magnitudes (as in Higham, Accuracy and Stability of Numerical
+   Algorithms, 2nd ed., 24.1), where the direct sum's bound has the magnitudes of its products. */
+static void
+widen_transform(const run *r, const hu_balls *x, const hu_balls *w, hu_balls *y)
+{
+	size_t n = hu_balls_dim(x, -1), m = hu_balls_dim(w, -1);
+	double most = 0, gamma = hu_ball_gamma(r->a.u, 8 * ceil(log2((double)n + 1)) + 8);
+
+	for (size_t i = 0; i < w->n; i++)
+		most = fmax(most, fabs(w->b[i].x));
+	for (size_t i = 0; i < y->n; i++) {
+		double all = 0;
+		for (size_t k = 0; k < n; k++)
+			all += hu_ball_most(x->b[i / m * n + k]);
+		y->b[i] = hu_ball_widened(y->b[i], gamma * most * all, r->a.u * most * all);
+	}
+}
+
+/* A cast stores, which its reader or its judge does; what saturates stays among the format's finite numbers. */
+static hu_status
+cast(const run *r, const hu_call *c, const hu_balls *in, hu_balls *y)
+{
+	hu_ball_call b = { .row = NULL };
+	double max = hu_format_of(r->p->t[c->out[0]].format).max;
+
+	if (c->flags & HU_SATURATE) {
+		number(&b, "low", -max);
+		number(&b, "high", max);
+		return call_row(r, "clip", &b, in, 1, y);
+	}
+	HU_TRY(hu_balls_like(y, &in[0], c->op->name));
+	memcpy(y->b, in[0].b, in[0].n * sizeof *y->b);
+	return HU_OK;
 }
 
 static hu_status
@@ -180,12 +235,12 @@ compute(const run *r, const hu_call *c, const hu_balls *in, hu_balls *y)
 	if (c->op->moves && !c->op->moves->forward)
 		return move(r, c, in, y);
 	if (c->op->role == HU_ROLE_CAST) {
-		HU_TRY(hu_balls_like(y, &in[0], name));
-		memcpy(y->b, in[0].b, in[0].n * sizeof *y->b);
-		return HU_OK;
+		return cast(r, c, in, y);
 	}
 	if (hu_program_is_image(name))
 		return hu_program_image(c, r->p->t[c->in[0]].shape, in, y, image_row, r);
+	if (!strcmp(name, "mask") || !strcmp(name, "logical_and"))
+		return chosen(r, name[0] == 'l', in, y);
 	if (!strcmp(name, "gelu"))
 		return call_row(r, !strcmp(hu_attr_text(c, "approx", ""), "tanh") ? "gelu_tanh" : "gelu", &b, in, 1, y);
 	if (!strcmp(name, "scale")) {
@@ -208,7 +263,10 @@ compute(const run *r, const hu_call *c, const hu_balls *in, hu_balls *y)
 		if (c->nin > row->most)
 			return unable(c);
 		keys_of(&b, table[i].keys, c);
-		return call_row(r, table[i].row, &b, in, c->nin, y);
+		HU_TRY(call_row(r, table[i].row, &b, in, c->nin, y));
+		if (hu_attr_num(c, "transform", 0) != 0)
+			widen_transform(r, &in[0], &in[1], y);
+		return HU_OK;
 	}
 	return unable(c);
 }

@@ -10,7 +10,7 @@
 int
 hu_program_is_image(const char *op)
 {
-	return !strcmp(op, "conv2d") || !strcmp(op, "maxpool") || !strcmp(op, "avgpool2d");
+	return !strcmp(op, "conv2d") || !strcmp(op, "conv2d_dx") || !strcmp(op, "maxpool") || !strcmp(op, "avgpool2d");
 }
 
 /* How many elements along an axis its windows reach over, from the first padded one on. */
@@ -79,11 +79,48 @@ rescale(const hu_call *c, const hu_pool *p, hu_balls *y)
 	}
 }
 
+/* A convolution's gradient for its image, ONNX's ConvTranspose: the whole transposed convolution, of which the image is
+   the part from the first pixel that is no padding on, and 0 where no tap reaches. */
+static hu_status
+transposed(const hu_call *c, const hu_balls *in, hu_balls *y, hu_program_row *row, const void *run)
+{
+	hu_balls a[2] = { { .b = NULL } }, z = { .b = NULL }, part = { .b = NULL };
+	hu_conv_axis h, w;
+
+	HU_TRY(hu_conv_axis_of(&h, c, HU_AXIS_HEIGHT, (size_t)hu_attr_num(c, "height", 0), in[1].d[0]));
+	HU_TRY(hu_conv_axis_of(&w, c, HU_AXIS_WIDTH, (size_t)hu_attr_num(c, "width", 0), in[1].d[1]));
+	size_t step[4] = { h.stride, w.stride, h.dilation, w.dilation };
+	size_t d[4] = { in[0].d[0], in[0].d[3], in[0].d[1], in[0].d[2] };
+	hu_status st = hu_balls_make(&a[0], 4, d, "an image");
+	for (size_t i = 0; st == HU_OK && i < a[0].n; i++) {
+		size_t col = i % d[3], r = i / d[3] % d[2], k = i / d[3] / d[2] % d[1], n = i / d[3] / d[2] / d[1];
+		a[0].b[i] = in[0].b[((n * d[2] + r) * d[3] + col) * d[1] + k];
+	}
+	if (st == HU_OK)
+		st = filters(&in[1], &a[1]);
+	if (st == HU_OK)
+		st = row(run, "conv_transpose", "", (size_t)hu_attr_num(c, "groups", 1), step, a, 2, &z);
+	size_t e[4] = { z.d[0], z.d[1], h.n, w.n };
+	if (st == HU_OK)
+		st = hu_balls_make(&part, 4, e, "an image");
+	for (size_t i = 0; st == HU_OK && i < part.n; i++) {
+		size_t col = i % e[3] + (size_t)w.before, r = i / e[3] % e[2] + (size_t)h.before, k = i / e[3] / e[2];
+		part.b[i] = r < z.d[2] && col < z.d[3] ? z.b[(k * z.d[2] + r) * z.d[3] + col] : hu_ball_of(0);
+	}
+	if (st == HU_OK)
+		st = back(&part, y);
+	hu_balls_release(&a[0]);
+	hu_balls_release(&a[1]);
+	hu_balls_release(&z);
+	hu_balls_release(&part);
+	return st;
+}
+
 hu_status
 hu_program_image(const hu_call *c, hu_shape x, const hu_balls *in, hu_balls *y, hu_program_row *row, const void *run)
 {
 	const char *op = c->op->name;
-	int is_conv = !strcmp(op, "conv2d"), is_max = !strcmp(op, "maxpool");
+	int is_conv = !strncmp(op, "conv2d", 6), is_max = !strcmp(op, "maxpool");
 	hu_balls a[2] = { { .b = NULL } }, z = { .b = NULL };
 	hu_pool p = { .n = 0 };
 	char window[64] = "";
@@ -93,6 +130,8 @@ hu_program_image(const hu_call *c, hu_shape x, const hu_balls *in, hu_balls *y, 
 		!isnan(hu_attr_num(c, "part", NAN)))
 		return hu_fail(HU_EUNABLE,
 			"the program: %s of this kind has no radius here, so that it cannot be judged as a kernel", op);
+	if (!strcmp(op, "conv2d_dx"))
+		return transposed(c, in, y, row, run);
 	if (is_conv) {
 		HU_TRY(hu_conv_axis_of(&p.row, c, HU_AXIS_HEIGHT, x.d[1], in[1].d[0]));
 		HU_TRY(hu_conv_axis_of(&p.col, c, HU_AXIS_WIDTH, x.d[2], in[1].d[1]));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   matmul a, b [, sa, sb] -> y[…,M,N]; attributes batch, ta, tb (the operand is stored transposed), part, scaled. The
-   first `batch` dimensions are the same in both operands and in the result, which has a product for each of their
-   indices. The dimensions after them are taken as a matrix, [the first, the product of the rest], in a as in b. */
+   matmul a, b [, sa, sb] -> y[…,M,N]; attributes batch, ta, tb (the operand is stored transposed), part, scaled,
+   transform. The first `batch` dimensions are the same in both operands and in the result, which has a product for
+   each of their indices. The dimensions after them are taken as a matrix, [the first, the product of the rest], in a as
+   in b. */
 #include "lib/op/contract/contract.h"
 #include "lib/op/sum_call.h"
 
@@ -114,7 +115,7 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_matmul = {
 	.name = "matmul", .summary = "matrix product, all four transposes",
-	.min_in = 2, .max_in = 4, .nout = 1, .attrs = "batch ta tb part scaled",
+	.min_in = 2, .max_in = 4, .nout = 1, .attrs = "batch ta tb part scaled transform",
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
 	.role = HU_ROLE_PRODUCT,
 	.own = { .sum_call = sum_call },

@@ -22,3 +22,4 @@ C_TESTS += t/judge/kernels/u-kernel-radii
 EXTRA_DIST += t/judge/kernels/unseen.py
 EXTRA_DIST += t/judge/kernels/unseen_attention.py
 EXTRA_DIST += t/judge/kernels/unseen_long.py
+EXPENSIVE_SCRIPT_TESTS += t/judge/kernels/x-kernel-nodes.py

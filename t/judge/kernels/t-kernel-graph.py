@@ -39,10 +39,10 @@ ok('all elements are zero' in of_model.stdout, 'and are called zeros', of_model.
 for name in 'eb':
     same = os.path.exists(name + '1.npy') and open(name + '1.npy', 'rb').read() == open(name + '2.npy', 'rb').read()
     ok(same, 'a model and a text have the same %s' % ('exact values' if name == 'e' else 'bounds'))
-onnxfile.write('u.onnx', onnxfile.graph([onnxfile.node('Round', 'x', 'y')], [], [onnxfile.value('x', ['n', 6])],
-                                        [onnxfile.value('y')]))
+onnxfile.write('u.onnx', onnxfile.graph([onnxfile.node('ArgMax', 'x', 'y', axis=1)], [],
+                                        [onnxfile.value('x', ['n', 6])], [onnxfile.value('y')]))
 none = halfulp('judge', 'u.onnx', '--data', 'in.npz', '--got', 'all.npz')
-ok(none.returncode == 4 and 'operator round has no radius' in none.stderr, 'an operator without a radius is named',
+ok(none.returncode == 4 and 'operator argmax has no radius' in none.stderr, 'an operator without a radius is named',
    none.stdout + none.stderr)
 # Where the exact result is infinite or no number, no number is right, and that element is the worst.
 npz('odd.npz', x=((4,), [-1.0, 0.0, 2.0, -3.0]), o=((4,), [float('inf'), 1.0, 1.0, 1.0]))
@@ -58,6 +58,31 @@ for graph, wrong, right in (('y = log(x)', [0.0, float('-inf'), 0.6931472, float
                     '--got', 'got.npz:y')
         ok(p.stdout.startswith(what) and ('worst      [0] is' in p.stdout or what == 'right'),
            '%s: %s is %s' % (graph, values, what), p.stdout + p.stderr)
+# What a model passes on is judged too; a transposed convolution is judged too.
+def model_of(nodes, inputs, output, data, got, constants=()):
+    onnxfile.write('n.onnx', onnxfile.graph(nodes, list(constants), [onnxfile.value(k, v) for k, v in inputs],
+                                            [output]))
+    npz('n.npz', **data)
+    npz('ngot.npz', **got)
+    name = next(iter(got))
+    return halfulp('judge', 'n.onnx', '--data', 'n.npz', '--got', '%s=ngot.npz:%s' % (name, name),
+                   '--no-culprit').stdout
+
+
+def verdicts(what, right, wrong):
+    ok(right.startswith('right') and wrong.startswith('beyond the proven bound'), what, right + wrong)
+
+
+one = [1.0, 2.0, 3.0, 4.0]
+verdicts('an output that is an input', *[model_of(
+        [onnxfile.node('Identity', 'x', 'y'), onnxfile.node('Exp', 'x', 'z')], [('x', [4])], onnxfile.value('y'),
+        {'x': ((4,), one)}, {'y': ((4,), v)}) for v in (one, one[::-1])])
+deconv = [1.0, 2.0, 2.0, 3.0, 6.0, 4.0, 3.0, 7.0, 4.0]
+verdicts('a transposed convolution', *[model_of(
+        [onnxfile.node('ConvTranspose', 'x w', 'y')], [('x', [1, 1, 2, 2])], onnxfile.value('y'),
+        {'x': ((1, 1, 2, 2), one)}, {'y': ((1, 1, 3, 3), v)},
+        [onnxfile.floats('w', [1, 1, 2, 2], [1.0, 0.0, 0.0, 1.0])])
+        for v in ([1.0, 2.0, 0.0, 3.0, 5.0, 2.0, 0.0, 3.0, 4.0], deconv)])
 # A model's node and the same as a text, which computes without the import: images, limits, powers, selections.
 image, kernel = f32([0.13 * (i * 7 % 23) - 3.5 for i in range(120)]), f32(
         [0.21 * (i * 5 % 17) - 1.5 for i in range(72)])

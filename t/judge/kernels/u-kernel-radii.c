@@ -79,6 +79,36 @@ ONE(sign)
 	(void)k;
 	mpfr_set_si(y, mpfr_sgn(x), R);
 }
+ONE(floor)
+{
+	(void)k;
+	mpfr_floor(y, x);
+}
+
+ONE(ceil)
+{
+	(void)k;
+	mpfr_ceil(y, x);
+}
+
+ONE(round)
+{
+	(void)k;
+	mpfr_roundeven(y, x);
+}
+
+ONE(log1p)
+{
+	(void)k;
+	mpfr_log1p(y, x, R);
+}
+
+ONE(expm1)
+{
+	(void)k;
+	mpfr_expm1(y, x, R);
+}
+
 ONE(scale)
 {
 	mpfr_mul_d(y, x, k, R);
