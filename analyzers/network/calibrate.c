@@ -14,7 +14,9 @@ hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_im
 	*count = 0;
 	for (size_t i = 0; v->tool && hu_tool_calibrates(v->tool) && i < m->nvalue; i++) {
 		const hu_imported_value *of = &m->value[i];
-		if (of->tensor < 0 || of->constant || of->type != HU_ONNX_FLOAT || needed[of->tensor])
+		int whole = of->type == HU_ONNX_INT64 || of->type == HU_ONNX_INT32;
+		if (of->tensor < 0 || of->constant || needed[of->tensor] ||
+			!(of->type == HU_ONNX_FLOAT || (whole && hu_tool_calibrates(v->tool) > 1)))
 			continue;
 		needed[of->tensor] = 1;
 		++*count;

@@ -47,7 +47,7 @@ hu_import_named(hu_importing *c, hu_imported *m)
 		to->tensor = v->plain >= 0 ? v->plain : v->last;
 		to->last = v->plain < 0;
 		to->constant = to->tensor >= 0 && c->constant[to->tensor].data != NULL;
-		if (to->constant && !hu_import_whole(v->type) && !is_stored(c->m->graph, v->name))
+		if (to->constant && !is_stored(c->m->graph, v->name))
 			ends(to, &c->constant[to->tensor]);
 	}
 }

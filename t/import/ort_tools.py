@@ -50,7 +50,8 @@ def run(path, feeds, level='ORT_DISABLE_ALL', axis=0):
     s = onnxruntime.InferenceSession(path, so, providers=['CPUExecutionProvider'])
     names = [o.name for o in s.get_outputs()]
     found = [s.run(None, f) for f in feeds]
-    return {k: numpy.concatenate(o, axis).astype(numpy.float64) for k, o in zip(names, zip(*found))}
+    joined = lambda o: numpy.concatenate(o, axis) if o[0].ndim else numpy.stack(o)
+    return {k: joined(o).astype(numpy.float64) for k, o in zip(names, zip(*found))}
 
 
 def batches(data, batch):

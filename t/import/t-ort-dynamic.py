@@ -99,4 +99,15 @@ for name, (nodes, inputs, weights) in NETS.items():
         for level in 'ORT_DISABLE_ALL', 'ORT_ENABLE_ALL':
             what = 'ort-dynamic%s at %s: %s' % (words, level, name)
             hold(what, got, run('tool.onnx', feeds, level) if got else said, float32, 1e-6, 0.005)
+
+# A weight that two convolutions share by an Identity, as torch exports equal ones: the tool fails.
+nodes = [N('Identity', ['W'], ['V'], name='id'), N('Conv', ['x', 'V', 'b'], ['y'], name='cv')]
+model(nodes, {'x': (FLOAT, ['n', 6, 9, 9])}, ['y'], {'W': R(8, 6, 3, 3), 'b': R(8)})
+got, said = predict('ort-dynamic', {'x': R(3, 6, 9, 9)}, 3)
+tap.ok(got is None and "node 'cv'" in said and said.count('\n') == 1, 'a Conv whose weight is no initialiser', said)
+try:
+    quiet(quantize_dynamic, 'float.onnx', 'tool.onnx')
+    tap.ok(False, 'the tool fails there')
+except ValueError as e:
+    tap.ok('to be an initializer' in str(e), 'the tool fails there', str(e))
 tap.finish()

@@ -33,14 +33,28 @@ is_float(const writing *w, int v)
 	return v >= 0 && w->x->value[v].type == HU_ONNX_FLOAT;
 }
 
+/* A node that makes float32 of constants or of other types. */
 static int
-is_blocked(const writing *w, const hu_onnx_node *node)
+makes_float(const hu_onnx_node *node)
+{
+	if (*node->domain)
+		return 0;
+	return hu_rewriting_has("Constant ConstantOfShape", node->op) ||
+	       (!strcmp(node->op, "Cast") && hu_onnx_int(node, "to", 0) == HU_ONNX_FLOAT);
+}
+
+static int
+is_blocked(const writing *w, size_t i)
 {
 	const hu_tool *t = w->x->t;
+	const hu_onnx_node *node = &w->x->node[i];
+	int own = hu_rewriting_has(w->r->blocked, node->op);
 
-	return hu_rewriting_listed(&t->blocked, node->name) ||
-	       (t->op_block.n ? hu_rewriting_listed(&t->op_block, node->op)
-			      : hu_rewriting_has(w->r->blocked, node->op));
+	if (hu_rewriting_listed(&t->blocked, node->name) || (w->r->is_blocked && w->r->is_blocked(w->x, i)))
+		return 1;
+	if (w->r->by_reader)
+		return own || makes_float(node) || hu_rewriting_listed(&t->op_block, node->op);
+	return t->op_block.n ? hu_rewriting_listed(&t->op_block, node->op) : own;
 }
 
 static hu_status
@@ -81,6 +95,14 @@ check(const writing *w, size_t n)
 	return HU_OK;
 }
 
+/* 1 where operand K of node I is Resize's scales, which stay float32. */
+static int
+is_scale(const writing *w, size_t i, size_t k)
+{
+	return w->r->scales_stay && !strcmp(w->x->node[i].op, "Resize") &&
+	       k == (hu_onnx_version(w->x->from, "") < 11 ? 1 : 2);
+}
+
 /* 1 where a node that reads VALUE, other than EXCEPT, is blocked (WANTED) or is not. */
 static int
 has_reader(const writing *w, const char *value, int wanted)
@@ -88,8 +110,7 @@ has_reader(const writing *w, const char *value, int wanted)
 	for (size_t i = 0; i < w->x->n; i++)
 		for (size_t k = 0; k < w->x->node[i].nin; k++)
 			if (!strcmp(w->x->node[i].in[k], value) && (w->node[i] == BLOCKED) == wanted &&
-				!(w->r->scales_stay && !strcmp(w->x->node[i].op, "Resize") &&
-					k == (hu_onnx_version(w->x->from, "") < 11 ? 1 : 2)))
+				!is_scale(w, i, k))
 				return 1;
 	return 0;
 }
@@ -99,10 +120,12 @@ converted(const hu_fp16_rules *r, float x)
 {
 	float size = fabsf(x);
 
-	if (size > 0 && size < r->small)
+	if (size > 0 && size < r->small) {
 		size = r->small;
-	else if (size > r->large && size < INFINITY)
+		x = r->loses_sign ? size : x;
+	} else if (size > r->large && (size < INFINITY || r->by_reader)) {
 		size = r->large;
+	}
 	return (float)hu_round((double)copysignf(size, x), hu_format_of(HU_FP16), HU_RNE, 0, 0);
 }
 
@@ -110,13 +133,14 @@ static void
 store(writing *w, const hu_stensor *t)
 {
 	const float *from = hu_rewriting_floats(t);
-	float *to = hu_onnx_rewrite_constant(&w->x->w, t->name, HU_ONNX_FLOAT, t->rank, t->shape);
+	const char *name = w->r->by_reader ? hu_onnx_rewrite_text(&w->x->w, "%s_as_float16", t->name) : t->name;
+	float *to = hu_onnx_rewrite_constant(&w->x->w, name, HU_ONNX_FLOAT, t->rank, t->shape);
 
 	for (size_t i = 0; i < t->count; i++)
 		to[i] = converted(w->r, from[i]);
 }
 
-/* Initialisers that become float16, under their names. */
+/* Initialisers that become float16, under their names, or a copy of them for the readers in float16. */
 static hu_status
 constants(writing *w)
 {
@@ -162,7 +186,8 @@ leaves_raw(const writing *w, int v)
 {
 	int p = w->producer[v];
 
-	return w->x->value[v].is_out && w->x->t->keep_io && w->cpu && p >= 0 && w->node[p] == FLOAT32;
+	return w->x->value[v].is_out && w->x->t->keep_io && p >= 0 &&
+	       (w->cpu && w->node[p] == FLOAT32 || (w->r->by_reader && w->node[p] == BLOCKED));
 }
 
 /* Names of value V as its node computes it, and rounded to float16. */
@@ -215,6 +240,8 @@ reads_raw(const writing *w, size_t n, int v)
 	int p = w->producer[v], cpu = w->cpu;
 	kind reader = w->node[n], from = p < 0 ? HALF : w->node[p];
 
+	if (w->r->by_reader && reader == BLOCKED && (p < 0 ? w->x->t->keep_io : from == BLOCKED))
+		return 1;
 	/* An input of float16 is rounded already. Of one of float32 either each reader has a Cast of its own, or one
 	   Cast serves all of them. */
 	if (p < 0 && reader == BLOCKED)
@@ -240,6 +267,9 @@ write_node(writing *w, size_t n)
 		constant_node(w, to);
 	for (size_t k = 0; k < to->nin; k++) {
 		int v = hu_rewriting_find(w->x, to->in[k]);
+		if (is_float(w, v) && w->x->value[v].init && w->r->by_reader && w->node[n] != BLOCKED &&
+			!is_scale(w, n, k))
+			to->in[k] = hu_onnx_rewrite_text(&w->x->w, "%s_as_float16", to->in[k]);
 		if (is_float(w, v) && !w->x->value[v].init)
 			to->in[k] = reads_raw(w, n, v) ? raw_name(w, v) : rounded_name(w, v);
 	}
@@ -314,7 +344,7 @@ classify(writing *w)
 			if (*node->out[k])
 				w->producer[hu_rewriting_find(x, node->out[k])] = (int)i;
 		int kernel = hu_typing_has_kernel(node) || (!*node->domain && !strcmp(node->op, "Cast"));
-		w->node[i] = is_blocked(w, node) ? BLOCKED : w->cpu && !kernel ? FLOAT32 : HALF;
+		w->node[i] = is_blocked(w, i) ? BLOCKED : w->cpu && !kernel ? FLOAT32 : HALF;
 		half[i] = w->node[i] != FLOAT32;
 	}
 	fold(w);

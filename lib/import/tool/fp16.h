@@ -5,15 +5,18 @@
 
 #include "lib/import/tool/rewriting.h"
 
-/* Constants x with 0 < |x| < small become small with x's sign, and finite ones beyond LARGE become that. blocked:
-   operators that stay float32. drops_pairs: a Cast to float16 whose only reader is a Cast to float32 is dropped with
-   it. converts_all: a constant that blocked nodes read beside others is float16 for all of them, and Casts and
-   ConstantOfShape to float32 become such to float16; where it is 0 the file has two types, and onnxruntime refuses
-   it. scales_stay: Resize's scales stay float32. */
+/* Constants x with 0 < |x| < small become small with x's sign, or where loses_sign is set without it, and finite ones
+   beyond LARGE become that. blocked: operators that stay float32. drops_pairs: a Cast to float16 whose only reader is a
+   Cast to float32 is dropped with it. converts_all: a constant that blocked nodes read beside others is float16 for all
+   of them, and Casts and ConstantOfShape to float32 become such to float16; where it is 0 the file has two types, and
+   onnxruntime refuses it. scales_stay: Resize's scales stay float32. by_reader: each reader's type decides alone, so
+   that nothing is rounded between blocked nodes, and nodes that make float32 of other types or constants are blocked;
+   op_block then adds to BLOCKED. is_blocked: says of node I what else blocks it; NULL: nothing. */
 typedef struct hu_fp16_rules {
 	const char *tool, *blocked;
 	float small, large;
-	int drops_pairs, converts_all, scales_stay;
+	int drops_pairs, converts_all, scales_stay, by_reader, loses_sign;
+	int (*is_blocked)(const hu_rewriting *x, size_t i);
 } hu_fp16_rules;
 
 /* Writes the model in float32, with a rounding to float16 wherever the converter's file has one. */

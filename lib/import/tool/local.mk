@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 libhalfulp_a_SOURCES += lib/import/tool/affine.c
+libhalfulp_a_SOURCES += lib/import/tool/autocast.c
 libhalfulp_a_SOURCES += lib/import/tool/fp16.c
 noinst_HEADERS += lib/import/tool/fp16.h
 libhalfulp_a_SOURCES += lib/import/tool/occ_fp16.c

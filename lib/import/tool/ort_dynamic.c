@@ -302,12 +302,17 @@ gemm(writing *w, const hu_onnx_node *node)
 	keep(w, &add);
 }
 
-static void
+static hu_status
 one(writing *w, const hu_onnx_node *node)
 {
 	const char *op = node->op;
 	int wanted = hu_rewriting_wants(w->x, node, operators), plain = !*node->domain;
 
+	if (wanted && !strcmp(op, "Conv") && !initialiser(w, node->in[1]))
+		return hu_fail(HU_EUNABLE,
+			"%s: node '%s': quantize_dynamic fails where the weight of Conv is no initialiser, here '%s'; "
+			"exclude the node, or make it one (quant_pre_process)",
+			w->x->from->path, hu_shown(node->name), hu_shown(node->in[1]));
 	if (plain && !strcmp(op, "Gemm") && hu_onnx_float(node, "alpha", 1) == 1 &&
 		hu_onnx_float(node, "beta", 1) == 1 && !hu_onnx_int(node, "transA", 0))
 		gemm(w, node);
@@ -323,18 +328,20 @@ one(writing *w, const hu_onnx_node *node)
 		lstm(w, node);
 	else
 		keep(w, node);
+	return HU_OK;
 }
 
 hu_status
 hu_tool_ort_dynamic(hu_rewriting *x)
 {
 	writing w = { .x = x };
+	hu_status st = HU_OK;
 
-	for (size_t i = 0; i < x->n; i++)
-		one(&w, &x->node[i]);
+	for (size_t i = 0; i < x->n && st == HU_OK; i++)
+		st = one(&w, &x->node[i]);
 	/* Outputs of the graph that have codes alone. */
 	for (size_t i = 0; i < x->from->graph->nout; i++)
 		dequantise(&w, x->from->graph->out[i].name);
 	free(w.q);
-	return HU_OK;
+	return st;
 }

@@ -11,10 +11,11 @@
 #include <jansson.h>
 
 /* A value of the main graph. type: ONNX's, 0 where nothing is known. init: the initialiser that it is, NULL: none.
-   readers: how often nodes of the main graph read it. seen: calibration showed low and high. */
+   readers: how often nodes of the main graph read it. seen: calibration showed low and high, and infinite: infinities
+   or NaN beside them. */
 typedef struct hu_tool_value {
 	const char *name;
-	int type, is_in, is_out, seen;
+	int type, is_in, is_out, seen, infinite;
 	const hu_stensor *init;
 	size_t readers;
 	double low, high;

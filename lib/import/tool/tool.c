@@ -15,9 +15,9 @@
    reads it. */
 typedef enum { NOTHING, BEHIND, GLUED } place;
 typedef hu_status setter(void *member, char *value, const char *text);
-static setter set_flag, set_type, set_block, set_level, set_percent, set_list;
+static setter set_flag, set_type, set_block, set_level, set_percent, set_real, set_list;
 
-enum kind { FLAG, TYPE, BLOCK, LEVEL, PERCENT, LIST };
+enum kind { FLAG, TYPE, BLOCK, LEVEL, PERCENT, REAL, LIST };
 static const struct {
 	place place;
 	setter *set;
@@ -27,6 +27,7 @@ static const struct {
 	[BLOCK] = { BEHIND, set_block },
 	[LEVEL] = { BEHIND, set_level },
 	[PERCENT] = { GLUED, set_percent },
+	[REAL] = { BEHIND, set_real },
 	[LIST] = { BEHIND, set_list },
 };
 
@@ -58,6 +59,7 @@ static const hu_tool without = {
 #define HU_OTHERWISE_BLOCK(x) x
 #define HU_OTHERWISE_LEVEL(x) x
 #define HU_OTHERWISE_PERCENT(x) x
+#define HU_OTHERWISE_REAL(x) x
 #define HU_OTHERWISE_LIST(x)                                                                                           \
 	{                                                                                                              \
 		0, 0, 0                                                                                                \
@@ -209,6 +211,17 @@ set_percent(void *member, char *value, const char *text)
 
 	if (*value && (!hu_parse_real(value, &x) || !(x > 50 && x <= 100)))
 		return hu_fail(HU_EINVAL, "policy '%s': a percentile is above 50 and at most 100", hu_shown(text));
+	*(double *)member = x;
+	return HU_OK;
+}
+
+static hu_status
+set_real(void *member, char *value, const char *text)
+{
+	double x = 0;
+
+	if (!hu_parse_real(value, &x) || !(x > 0))
+		return hu_fail(HU_EINVAL, "policy '%s': '%s' is no positive number", hu_shown(text), hu_shown(value));
 	*(double *)member = x;
 	return HU_OK;
 }

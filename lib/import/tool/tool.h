@@ -21,6 +21,7 @@ typedef struct hu_tool {
 #define HU_WORD_BLOCK int
 #define HU_WORD_LEVEL int
 #define HU_WORD_PERCENT double
+#define HU_WORD_REAL double
 #define HU_WORD_LIST hu_tool_list
 #define WORD(name, kind, member, otherwise, summary) HU_WORD_##kind member;
 #include "lib/import/tool/tool_words.def"
@@ -30,6 +31,7 @@ typedef struct hu_tool {
 #undef HU_WORD_BLOCK
 #undef HU_WORD_LEVEL
 #undef HU_WORD_PERCENT
+#undef HU_WORD_REAL
 #undef HU_WORD_LIST
 } hu_tool;
 
@@ -41,7 +43,7 @@ void hu_tool_release(hu_tool *t);
 /* Name, words and summary of row I of tools.def; name and summary of row I of tool_words.def. NULL past the last. */
 const char *hu_tool_row(int i, const char **words, const char **summary);
 const char *hu_tool_word(int i, const char **summary);
-/* 1 where the tool measures ranges on calibration inputs. */
+/* 1 where the tool measures ranges on calibration inputs, 2 where of whole numbers too. */
 int hu_tool_calibrates(const hu_tool *t);
 
 /* Makes TO the model that the tool would write of FROM, whose import for float32 is M; range[tensor] is what

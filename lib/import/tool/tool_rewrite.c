@@ -74,6 +74,7 @@ measure_values(hu_rewriting *x, const hu_imported *m, const hu_range *range)
 			continue;
 		}
 		const hu_range *r = &range[from->tensor];
+		v->infinite = r->nonfinite > 0;
 		v->low = r->low;
 		v->high = r->high;
 		if (x->t->moving_average)
