@@ -187,7 +187,7 @@ leaves_raw(const writing *w, int v)
 	int p = w->producer[v];
 
 	return w->x->value[v].is_out && w->x->t->keep_io && p >= 0 &&
-	       (w->cpu && w->node[p] == FLOAT32 || (w->r->by_reader && w->node[p] == BLOCKED));
+	       ((w->cpu && w->node[p] == FLOAT32) || (w->r->by_reader && w->node[p] == BLOCKED));
 }
 
 /* Names of value V as its node computes it, and rounded to float16. */

@@ -6,6 +6,7 @@ libhalfulp_a_SOURCES += lib/import/tool/fp16.c
 noinst_HEADERS += lib/import/tool/fp16.h
 libhalfulp_a_SOURCES += lib/import/tool/occ_fp16.c
 libhalfulp_a_SOURCES += lib/import/tool/ort_dynamic.c
+libhalfulp_a_SOURCES += lib/import/tool/ort_fuse.c
 libhalfulp_a_SOURCES += lib/import/tool/ort_nbits.c
 libhalfulp_a_SOURCES += lib/import/tool/ort_static.c
 noinst_HEADERS += lib/import/tool/ort_static.h

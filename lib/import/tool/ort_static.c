@@ -324,6 +324,8 @@ hu_tool_ort_static(hu_rewriting *x)
 		if (hu_rewriting_wants(x, &x->node[i], operators))
 			operator(&s, i);
 	st = x->t->qoperator ? hu_ort_static_operators(&s) : hu_ort_static_write(&s);
+	if (st == HU_OK && x->t->optimised && !x->t->qoperator)
+		hu_ort_fuse(&x->w);
 	if (st == HU_OK)
 		hu_ort_static_notes(&s);
 	free(s.mark);

@@ -55,6 +55,10 @@ const float *hu_rewriting_floats(const hu_stensor *t);
 /* Drops initialisers that nothing in the new graph reads. */
 void hu_rewriting_clean(hu_rewriting *x);
 
+/* ort_fuse.c. Makes kernels of codes of nodes between DequantizeLinear and QuantizeLinear in the graph under way, as
+   onnxruntime's optimisations do. */
+void hu_ort_fuse(hu_onnx_rewrite *w);
+
 /* affine.c. The range of integer codes of 8 bits of ONNX's TYPE as these tools choose it. */
 void hu_affine_limits(int type, int reduced, int symmetric, int *low, int *high);
 /* Scale and zero point of [LOW, HIGH]: 0 is included; the scale is rounded to float32 once, and the zero point is that

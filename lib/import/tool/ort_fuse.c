@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What onnxruntime 1.32's optimisations (ORT_ENABLE_EXTENDED and ORT_ENABLE_ALL, its default) make of QuantizeLinear
+   and DequantizeLinear around nodes on an x86 processor: kernels of codes, which round otherwise than the nodes one by
+   one. */
+#include "lib/import/tool/rewriting.h"
+
+#include "lib/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct fusing {
+	hu_onnx_rewrite *w;
+	hu_onnx_graph *g;
+	json_t *made, *readers, *zero; /* by name: the node that makes it, how often it is read, a zero point's type */
+	char *dropped;                 /* by node */
+} fusing;
+
+static int
+number(const json_t *of, const char *name, int otherwise)
+{
+	const json_t *j = *name ? json_object_get(of, name) : NULL;
+
+	return j ? (int)json_integer_value(j) : otherwise;
+}
+
+static void
+count(fusing *f)
+{
+	f->made = json_object();
+	f->readers = json_object();
+	f->zero = json_object();
+	for (size_t i = 0; i < f->g->nnode; i++) {
+		const hu_onnx_node *node = &f->g->node[i];
+		for (size_t k = 0; k < node->nout; k++)
+			if (*node->out[k])
+				json_object_set_new_nocheck(f->made, node->out[k], json_integer((int)i));
+		for (size_t k = 0; k < node->nin; k++)
+			if (*node->in[k])
+				json_object_set_new_nocheck(
+					f->readers, node->in[k], json_integer(number(f->readers, node->in[k], 0) + 1));
+	}
+	for (size_t k = 0; k < f->g->nout; k++)
+		json_object_set_new_nocheck(
+			f->readers, f->g->out[k].name, json_integer(number(f->readers, f->g->out[k].name, 0) + 1));
+	for (size_t i = 0; i < f->g->ninit; i++)
+		json_object_set_new_nocheck(
+			f->zero, f->g->init[i].name, json_integer(hu_onnx_type_of(f->g->init[i].dtype)));
+}
+
+static int
+is_op(const hu_onnx_node *node, const char *op)
+{
+	return !*node->domain && !strcmp(node->op, op) && (node->nin == 3 || strncmp(op, "De", 2));
+}
+
+/* The DequantizeLinear that makes NAME, NULL where there is none. */
+static const hu_onnx_node *
+source(const fusing *f, const char *name)
+{
+	int i = number(f->made, name, -1);
+
+	return i >= 0 && is_op(&f->g->node[i], "DequantizeLinear") ? &f->g->node[i] : NULL;
+}
+
+/* The only reader of NAME, where that is a QuantizeLinear; -1: it is not. */
+static int
+sink(const fusing *f, const char *name)
+{
+	if (number(f->readers, name, 0) != 1)
+		return -1;
+	for (size_t i = 0; i < f->g->nnode; i++)
+		if (f->g->node[i].nin == 3 && is_op(&f->g->node[i], "QuantizeLinear") &&
+			!strcmp(f->g->node[i].in[0], name))
+			return (int)i;
+	return -1;
+}
+
+/* Makes int8 codes between a QuantizeLinear and its only reader uint8, whose ties are others in float32. */
+static void
+make_unsigned(fusing *f)
+{
+	for (size_t i = 0; i < f->g->nnode; i++) {
+		hu_onnx_node *dq = &f->g->node[i];
+		int at = dq->nin == 3 && is_op(dq, "DequantizeLinear") ? number(f->made, dq->in[0], -1) : -1;
+		hu_onnx_node *q = at < 0 ? NULL : &f->g->node[at];
+		const int8_t *zero = NULL;
+		if (!q || q->nin != 3 || !is_op(q, "QuantizeLinear") || number(f->zero, dq->in[2], 0) != HU_ONNX_INT8 ||
+			number(f->readers, dq->in[0], 0) != 1 || number(f->readers, dq->out[0], 0) != 1)
+			continue;
+		for (size_t k = 0; k < f->g->ninit; k++)
+			if (!strcmp(f->g->init[k].name, dq->in[2]) && f->g->init[k].count == 1)
+				zero = f->g->init[k].data;
+		if (!zero)
+			continue;
+		const char *name = hu_onnx_rewrite_text(f->w, "%s_unsigned", q->out[0]);
+		*(uint8_t *)hu_onnx_rewrite_constant(f->w, name, HU_ONNX_UINT8, 0, NULL) = (uint8_t)(*zero + 128);
+		json_object_set_new_nocheck(f->zero, name, json_integer(HU_ONNX_UINT8));
+		q->in[2] = dq->in[2] = name;
+	}
+}
+
+static int
+read_type(const fusing *f, const hu_onnx_node *dq)
+{
+	return number(f->zero, dq->in[2], 0);
+}
+
+/* The row of a kernel of codes: which node becomes which operator of which domain. */
+static const struct kernel {
+	const char *op, *to, *domain;
+	int operands, is_product;
+} kernels[] = {
+	{ "Conv", "QLinearConv", "", 2, 1 },
+	{ "MatMul", "QLinearMatMul", "", 2, 1 },
+	{ "Gemm", "QGemm", "com.microsoft", 2, 1 },
+	{ "Add", "QLinearAdd", "com.microsoft", 2, 0 },
+	{ "Mul", "QLinearMul", "com.microsoft", 2, 0 },
+	{ "Sigmoid", "QLinearSigmoid", "com.microsoft", 1, 0 },
+	{ "LeakyRelu", "QLinearLeakyRelu", "com.microsoft", 1, 0 },
+	{ "AveragePool", "QLinearAveragePool", "com.microsoft", 1, 0 },
+	{ "GlobalAveragePool", "QLinearGlobalAveragePool", "com.microsoft", 1, 0 },
+	{ "Softmax", "QLinearSoftmax", "com.microsoft", 1, 0 },
+	{ "Concat", "QLinearConcat", "com.microsoft", 0, 0 },
+};
+
+static const struct kernel *
+kernel_of(const hu_onnx_node *node)
+{
+	for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+		if (!*node->domain && !strcmp(kernels[k].op, node->op))
+			return &kernels[k];
+	return NULL;
+}
+
+static void
+put(const char **in, size_t *n, const hu_onnx_node *dq)
+{
+	for (size_t k = 0; k < 3; k++)
+		in[(*n)++] = dq->in[k];
+}
+
+/* NODE reads the N names IN, without attribute LEFT_OUT. */
+static void
+become(fusing *f, hu_onnx_node *node, const char *op, const char *domain, const char **in, size_t n,
+	const char *left_out)
+{
+	hu_onnx_attr *all = hu_onnx_rewrite_room(f->w, node->nattr + 1, sizeof *all);
+	size_t kept = 0;
+
+	for (size_t k = 0; k < node->nattr; k++)
+		if (strcmp(node->attr[k].name, left_out))
+			all[kept++] = node->attr[k];
+	node->attr = all;
+	node->nattr = kept;
+	node->op = op;
+	node->domain = domain;
+	node->in = in;
+	node->nin = n;
+	if (*domain)
+		hu_onnx_rewrite_domain(f->w, domain, 1);
+}
+
+/* A product of codes without a QuantizeLinear behind it gives numbers. */
+static int
+to_float(fusing *f, hu_onnx_node *node, const hu_onnx_node *a, const hu_onnx_node *b)
+{
+	const char **in = hu_onnx_rewrite_room(f->w, 6, sizeof *in);
+
+	if (strcmp(node->op, "MatMul") || read_type(f, a) != HU_ONNX_UINT8)
+		return 0;
+	for (size_t k = 0; k < 3; k++) {
+		in[2 * k] = a->in[k];
+		in[2 * k + 1] = b->in[k];
+	}
+	become(f, node, "MatMulIntegerToFloat", "com.microsoft", in, 6, "");
+	return 1;
+}
+
+static void
+fuse(fusing *f, size_t i)
+{
+	hu_onnx_node *node = &f->g->node[i];
+	const struct kernel *k = kernel_of(node);
+	int gemm = !strcmp(node->op, "Gemm");
+	size_t operands = k && k->operands ? (size_t)k->operands : node->nin, n = 0;
+
+	if (!k || node->nin < operands ||
+		(gemm && (hu_onnx_float(node, "alpha", 1) != 1 || hu_onnx_float(node, "beta", 1) != 1)))
+		return;
+	for (size_t j = 0; j < node->nin; j++)
+		if (!source(f, node->in[j]))
+			return;
+	int at = sink(f, node->out[0]);
+	const hu_onnx_node *a = source(f, node->in[0]), *b = operands > 1 ? source(f, node->in[1]) : NULL;
+	if (at < 0 && !(b && to_float(f, node, a, b)))
+		return;
+	if (at < 0)
+		return;
+	const hu_onnx_node *q = &f->g->node[at];
+	int type = read_type(f, a);
+	if (type != read_type(f, q) || (k->is_product && type == HU_ONNX_INT8))
+		return;
+	for (size_t j = 1; j < operands && !k->is_product; j++)
+		if (read_type(f, source(f, node->in[j])) != type)
+			return;
+	const char **in = hu_onnx_rewrite_room(f->w, 3 * node->nin + 6, sizeof *in);
+	if (!k->operands) {
+		in[n++] = q->in[1];
+		in[n++] = q->in[2];
+	}
+	for (size_t j = 0; j < operands; j++)
+		put(in, &n, source(f, node->in[j]));
+	if (gemm)
+		in[n++] = node->nin > 2 ? source(f, node->in[2])->in[0] : "";
+	if (k->operands) {
+		in[n++] = q->in[1];
+		in[n++] = q->in[2];
+	}
+	if (!gemm && k->is_product && node->nin > 2)
+		in[n++] = source(f, node->in[2])->in[0];
+	const char *was = node->op;
+	become(f, node, k->to, k->domain, in, n, gemm ? "beta" : "");
+	if (!strcmp(was, "Softmax"))
+		hu_onnx_rewrite_attr(f->w, node, "opset", hu_onnx_version(f->w->from, ""));
+	node->out[0] = q->out[0];
+	f->dropped[at] = 1;
+}
+
+void
+hu_ort_fuse(hu_onnx_rewrite *w)
+{
+	fusing f = { .w = w, .g = w->to->graph };
+	size_t n = 0;
+
+	f.dropped = hu_xcalloc(f.g->nnode + 1, 1);
+	count(&f);
+	make_unsigned(&f);
+	for (size_t i = 0; i < f.g->nnode; i++)
+		fuse(&f, i);
+	for (size_t i = 0; i < f.g->nnode; i++)
+		if (!f.dropped[i])
+			f.g->node[n++] = f.g->node[i];
+	f.g->nnode = n;
+	free(f.dropped);
+	json_decref(f.made);
+	json_decref(f.readers);
+	json_decref(f.zero);
+}
