@@ -3,10 +3,12 @@
 
 #include "lib/base/build.h"
 #include "lib/base/console/opt.h"
+#include "lib/base/terminal/fitted.h"
 #include "lib/base/tsv.h"
 #include "trainer/plan/memory.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,17 +131,71 @@ hu_comparison_to_json(const hu_comparison *c)
 	return list;
 }
 
-/* Prints numbers times scale as "93.42 ± 0.11", or without the error where there is none. */
+/* Adds numbers times scale as "93.42 ± 0.11", or without the error where there is none. */
 static void
-print_pair(FILE *f, int width, const char *format, double mean, double error, double scale)
+add_pair(hu_fitted *t, const char *format, double mean, double error, double scale)
 {
 	char a[32], b[32], both[80];
 
 	snprintf(a, sizeof a, format, mean * scale);
 	snprintf(b, sizeof b, format, error * scale);
 	snprintf(both, sizeof both, isnan(mean) ? "-" : isnan(error) ? "%s" : "%s ± %s", a, b[0] == '+' ? b + 1 : b);
-	int shown = (int)strlen(both) - (strstr(both, "±") ? 1 : 0);
-	fprintf(f, " %*s%s", width > shown ? width - shown : 0, "", both);
+	hu_fitted_cell(t, both);
+}
+
+static void
+add_head(hu_fitted *t, const char *heading, int left, int rank)
+{
+	hu_fitted_column_add(t, (hu_fitted_column){ .heading = heading, .left = left, .rank = rank, .keep = 1 });
+}
+
+static void
+add_heads(hu_fitted *t, const hu_comparison *c, const char *const *title)
+{
+	static const int rank[] = { 0, 2, 3 };
+	char head[64];
+
+	add_head(t, "policy", 1, 0);
+	if (c->rate)
+		add_head(t, "lr", 0, 0);
+	for (int i = 0; i < HU_SCORES; i++) {
+		snprintf(head, sizeof head, "%s %%", title[i]);
+		add_head(t, head, 0, rank[i]);
+		if (!i)
+			add_head(t, "difference", 0, 0);
+	}
+	add_head(t, "ms a step", 0, 1);
+	add_head(t, "bytes", 0, 4);
+	add_head(t, "swamped", 0, 5);
+	add_head(t, "underflow", 0, 6);
+	add_head(t, "judged", 0, 7);
+}
+
+static void
+add_row(hu_fitted *t, const hu_comparison *c, int p, const int *k)
+{
+	double mean, error;
+	char bytes[16];
+
+	hu_fitted_cell(t, c->policy[p / c->rates]);
+	if (c->rate)
+		hu_fitted_cell(t, hu_comparison_rate(c, p));
+	for (int i = 0; i < HU_SCORES; i++) {
+		hu_comparison_mean(c, p, k[i], 0, &mean, &error);
+		add_pair(t, "%.2f", mean, error, 100);
+		if (i)
+			continue;
+		hu_comparison_mean(c, p, k[i], 1, &mean, &error);
+		add_pair(t, "%+.2f", p / c->rates ? mean : NAN, error, 100);
+	}
+	hu_comparison_mean(c, p, HU_RESULT_MS, 0, &mean, &error);
+	add_pair(t, "%.1f", mean, NAN, 1);
+	hu_comparison_mean(c, p, HU_RESULT_BYTES, 0, &mean, &error);
+	hu_fitted_cell(t, isnan(mean) ? "-" : hu_bytes_text(mean, bytes, sizeof bytes));
+	for (int i = HU_RESULT_SWAMPED; i <= HU_RESULT_JUDGED; i++) {
+		hu_comparison_mean(c, p, i, 0, &mean, &error);
+		add_pair(t, "%.4f", mean, NAN, 1);
+	}
 }
 
 void
@@ -154,32 +210,13 @@ hu_comparison_print(const hu_comparison *c, FILE *f)
 	const char *const *title = scores->title;
 	const int *k = scores->k;
 
-	fprintf(f, "%-24s%s %14s %% %18s %14s %% %14s %% %9s %9s %9s %9s %9s\n", "policy", c->rate ? "       lr" : "",
-		title[0], "difference", title[1], title[2], "ms a step", "bytes", "swamped", "underflow", "judged");
-	for (int p = 0; p < hu_comparison_rows(c); p++) {
-		double mean, error;
-		char bytes[16];
-		fprintf(f, "%-24s", c->policy[p / c->rates]);
-		if (c->rate)
-			fprintf(f, " %8s", hu_comparison_rate(c, p));
-		for (int i = 0; i < HU_SCORES; i++) {
-			hu_comparison_mean(c, p, k[i], 0, &mean, &error);
-			print_pair(f, 16, "%.2f", mean, error, 100);
-			if (i)
-				continue;
-			hu_comparison_mean(c, p, k[i], 1, &mean, &error);
-			print_pair(f, 18, "%+.2f", p / c->rates ? mean : NAN, error, 100);
-		}
-		hu_comparison_mean(c, p, HU_RESULT_MS, 0, &mean, &error);
-		print_pair(f, 9, "%.1f", mean, NAN, 1);
-		hu_comparison_mean(c, p, HU_RESULT_BYTES, 0, &mean, &error);
-		fprintf(f, " %9s", isnan(mean) ? "-" : hu_bytes_text(mean, bytes, sizeof bytes));
-		for (int i = HU_RESULT_SWAMPED; i <= HU_RESULT_JUDGED; i++) {
-			hu_comparison_mean(c, p, i, 0, &mean, &error);
-			print_pair(f, 9, "%.4f", mean, NAN, 1);
-		}
-		fputc('\n', f);
-	}
+	hu_fitted t = { .to = f };
+	add_heads(&t, c, title);
+	for (int p = 0; p < hu_comparison_rows(c); p++)
+		add_row(&t, c, p, k);
+	hu_fitted_print(&t, f == stdout ? hu_fitted_width() : SIZE_MAX);
+	hu_fitted_told(&t, "--json has all");
+	hu_fitted_release(&t);
 	for (int i = 0; i < hu_comparison_rows(c) * c->seeds; i++) {
 		const hu_compare_result *r = &c->result[i];
 		if (r->train)
