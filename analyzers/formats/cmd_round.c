@@ -5,6 +5,7 @@
 #include "analyzers/formats/targets.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
+#include "lib/base/table/fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -139,6 +140,7 @@ run(const hu_args *args)
 			hu_round_blocks_print(&o.values, &o.block[i], !o.printed++);
 	}
 	hu_round_blocks_release(&o.values);
+	hu_fields_complete(o.rows); /* what only blocks have is null in other rows */
 	hu_rows_end_json(o.rows, o.json, st);
 	mpfr_free_cache();
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);

@@ -45,15 +45,12 @@ row_of(hu_trees *t, const hu_tree_found *f)
 	json_object_set_new(row, "sum", json_string(f->what));
 	json_object_set_new(row, "n", json_integer((json_int_t)t->n));
 	json_object_set_new(row, "tree", text ? json_string(text) : json_null());
-	if (!f->o)
-		json_object_set_new(row, "why", json_string(f->why));
-	if (f->o) {
-		json_object_set_new(row, "hash", json_string(hash));
-		json_object_set_new(row, "is", json_string(f->names.s));
-		json_object_set_new(row, "ours", json_boolean(f->ours));
-		json_object_set_new(row, "documented", f->documented ? json_boolean(!f->differs) : json_null());
-		json_object_set_new(row, "sums", json_integer((json_int_t)f->sums));
-	}
+	json_object_set_new(row, "why", f->o ? json_null() : json_string(f->why));
+	json_object_set_new(row, "hash", f->o ? json_string(hash) : json_null());
+	json_object_set_new(row, "is", f->o ? json_string(f->names.s) : json_null());
+	json_object_set_new(row, "ours", f->o ? json_boolean(f->ours) : json_null());
+	json_object_set_new(row, "documented", f->o && f->documented ? json_boolean(!f->differs) : json_null());
+	json_object_set_new(row, "sums", f->o ? json_integer((json_int_t)f->sums) : json_null());
 	if (t->sentence) {
 		char *s = sentence(f);
 		json_object_set_new(row, "sentence", json_string(s));

@@ -142,17 +142,14 @@ print_json(const hu_report_runs *runs, const hu_figures *f, const char *out, con
 		const hu_figure *g = &f->at[i];
 		json_t *j = json_pack("{s:s, s:s, s:b, s:o?}", "figure", g->name, "title", g->title, "drawn", !g->why,
 			"run", g->run < 0 ? NULL : json_string(hu_shown(runs->at[g->run].dir)));
-		if (g->why) {
-			json_object_set_new(j, "why", json_string(g->why));
-		} else {
-			json_t *files = json_array();
-			char *names = names_of(made), *all = hu_xprintf("%s tsv gp", names), *save = NULL;
-			for (char *s = strtok_r(all, " ", &save); s; s = strtok_r(NULL, " ", &save))
-				json_array_append_new(files, json_sprintf("%s.%s", g->stem, s));
-			free(all);
-			free(names);
-			json_object_set_new(j, "files", files);
-		}
+		json_t *files = json_array();
+		char *names = names_of(made), *each = hu_xprintf("%s tsv gp", names), *save = NULL;
+		for (char *w = strtok_r(each, " ", &save); w && !g->why; w = strtok_r(NULL, " ", &save))
+			json_array_append_new(files, json_sprintf("%s.%s", g->stem, w));
+		free(each);
+		free(names);
+		json_object_set_new(j, "why", g->why ? json_string(g->why) : json_null());
+		json_object_set_new(j, "files", files);
 		json_array_append_new(figures, j);
 	}
 	json_t *all = json_pack("{s:s, s:o, s:o}", "page", hu_shown(page), "runs", labels, "figures", figures);

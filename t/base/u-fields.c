@@ -276,6 +276,12 @@ main(void)
 	narrow(t);
 	streamed(t);
 	orders(t);
+	json_t *two = json_pack("[{s:i s:i}, {s:i s:i}]", "a", 1, "b", 2, "b", 3, "c", 4);
+	hu_fields_complete(two);
+	char *both = json_dumps(two, JSON_COMPACT);
+	is_text(both, "[{\"a\":1,\"b\":2,\"c\":null},{\"b\":3,\"c\":4,\"a\":null}]", "rows of two kinds have all keys");
+	free(both);
+	json_decref(two);
 	hu_str_init(&b);
 	t.n = 6;
 	hu_fields_explain(&b, &t);

@@ -15,6 +15,7 @@ SCRIPT_TESTS += t/cli/t-help-pages.py
 SCRIPT_TESTS += t/cli/t-help.sh
 SCRIPT_TESTS += t/cli/t-holding.py
 SCRIPT_TESTS += t/cli/t-install.sh
+SCRIPT_TESTS += t/cli/t-json.py
 SCRIPT_TESTS += t/cli/t-limits.py
 SCRIPT_TESTS += t/cli/t-lists.sh
 SCRIPT_TESTS += t/cli/t-man.py

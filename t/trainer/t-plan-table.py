@@ -100,7 +100,7 @@ def printed(text, by_call, rows, timed):
     for line, t in zip(tables[1], timed):
         w, odd = re.fullmatch(r'(.* (?:arithmetic|memory|launch)) +(\S.*)', line).groups()
         w = w.split()
-        front = [str(t['call']), t['op'], t['phase'], t['layer']] if 'call' in t else ['-', '-', '-', 'all'] if by_call else [t['layer'], str(t['calls'])]
+        front = [str(t['call']), t['op'], t['phase'], t['layer']] if by_call and t['call'] is not None else ['-', '-', '-', 'all'] if by_call else [t['layer'], str(t['calls'])]
         n = len(front)
         want = ['%.3f' % t[k] for k in TIMES] + [t['limit']]
         if w[:n] != front or w[n] != '%.3f' % (1e-9 * t['flops']) or not about(w[n + 1:n + 3], t['bytes']) or w[n + 3:] != want or odd != (t['odd'] or '-'):

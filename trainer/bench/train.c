@@ -248,8 +248,7 @@ published_row(const hu_published *p)
 		number(p->ms), "peak_mb", number(p->memory_mb), "watts", number(p->watts), "ratio",
 		number(hu_published_ratio(p)), "source", p->source, "note", text(p->note));
 
-	if (isfinite(p->ms))
-		json_object_set_new(j, "samples_per_s", json_real(1e3 * (double)p->batch / p->ms));
+	json_object_set_new(j, "samples_per_s", number(1e3 * (double)p->batch / p->ms));
 	return j;
 }
 

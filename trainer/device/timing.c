@@ -299,13 +299,13 @@ hu_timing_to_json(const hu_peaks *d, const hu_program *p, int by_call, const dou
 			r->calls, "macs", r->macs, "flops", r->flops, "bytes", r->bytes, "arithmetic_ms",
 			1e3 * r->arithmetic, "memory_ms", 1e3 * r->memory, "launch_ms", 1e3 * r->launch, "predicted_ms",
 			1e3 * r->total, "limit", hu_limit_name(largest(r->limit)), "odd", r->odd);
-		if (r->call) {
-			json_object_set_new(j, "call", json_integer(r->call->id));
-			json_object_set_new(j, "op", json_string(r->ops.s));
-			json_object_set_new(j, "phase", json_string(r->phase));
+		if (by_call) {
+			json_object_set_new(j, "call", r->call ? json_integer(r->call->id) : json_null());
+			json_object_set_new(j, "op", r->call ? json_string(r->ops.s) : json_null());
+			json_object_set_new(j, "phase", r->call ? json_string(r->phase) : json_null());
 		}
-		if (r->call && pass)
-			json_object_set_new(j, "covers", json_string(r->covers.s));
+		if (by_call && pass)
+			json_object_set_new(j, "covers", r->call ? json_string(r->covers.s) : json_null());
 		if (r->launches >= 0)
 			json_object_set_new(j, "launches", json_integer(r->launches));
 		if (measured)

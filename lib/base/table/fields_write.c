@@ -72,6 +72,25 @@ hu_fields_array(const hu_fields *t, const void *rows, size_t n)
 }
 
 void
+hu_fields_complete(json_t *rows)
+{
+	json_t *all = json_object(), *row, *value;
+	const char *key;
+	size_t i;
+
+	json_array_foreach(rows, i, row) json_object_update_missing(all, row);
+	json_array_foreach(rows, i, row)
+	{
+		json_object_foreach(all, key, value)
+		{
+			if (!json_object_get(row, key))
+				json_object_set_new(row, key, json_null());
+		}
+	}
+	json_decref(all);
+}
+
+void
 hu_fields_tsv_header(hu_tsv *to, const hu_fields *t)
 {
 	hu_str names;
