@@ -2,6 +2,7 @@
 #include "analyzers/op/op_idle.h"
 
 #include "lib/base/console/opt_need.h"
+#include "lib/number/block/block.h"
 #include "lib/op/element/map.h"
 #include "lib/op/element/pointwise.h"
 #include "lib/op/reduce/summed.h"
@@ -106,6 +107,15 @@ refuse_idle_settings(const hu_args *args, const hu_op_run *r)
 	return hu_refuse("set", why);
 }
 
+/* Returns 1 where the elements of the block format that a call names are rounded stochastically. */
+static int
+draws_elements(const hu_call *c)
+{
+	hu_block b;
+
+	return hu_block_find(hu_attr_text(c, "blocks", ""), &b) == HU_OK && hu_mode_draws(b.mode);
+}
+
 hu_status
 hu_op_idle_refuse(const hu_args *args, const hu_op_run *r, const hu_npy *got)
 {
@@ -127,8 +137,10 @@ hu_op_idle_refuse(const hu_args *args, const hu_op_run *r, const hu_npy *got)
 		HU_TRY(refuse_idle_compute(args, r));
 	if (r->as == HU_AS_REFERENCE && !got->data)
 		HU_TRY(refuse_idle_settings(args, r));
-	if (hu_args_given(args, "seed") && !hu_mode_draws(r->call.mode) && !hu_mode_draws(r->sum.mode))
-		return hu_refuse(
-			"seed", "where nothing is rounded stochastically: --set mode=SR, or --sum MODEL,mode=SR");
+	if (hu_args_given(args, "seed") && !hu_mode_draws(r->call.mode) && !hu_mode_draws(r->sum.mode) &&
+		!draws_elements(&r->call))
+		return hu_refuse("seed", "where nothing is rounded stochastically: --set mode=SR, --sum MODEL,mode=SR, "
+					 "or a block format "
+					 "with the word SR");
 	return HU_OK;
 }

@@ -18,7 +18,7 @@ variable_of() {
 	t/*/t-*.sh | t/*/t-*.py) echo SCRIPT_TESTS ;;
 	t/*/x-*.sh | t/*/x-*.py) echo EXPENSIVE_SCRIPT_TESTS ;;
 	t/papers/*.c) echo C_TESTS ;;
-	t/papers/*.sh) echo SCRIPT_TESTS ;;
+	t/papers/*.sh | t/papers/*.py) echo SCRIPT_TESTS ;;
 	t/stub/*.c) echo EXTRA_DIST ;;
 	t/*/*.c) echo t_libtap_a_SOURCES ;;
 	bench/gpu*.sh) echo EXTRA_DIST ;; # it builds for itself, and the others are its parts

@@ -76,8 +76,33 @@ if train('--optimizer adam:constants=double --steps 3 --trace-steps 2', 'double'
     ok(moved['double'] > 0 == moved['variable'], 'constants=double moves what beta2 = .999 in bfloat16 does not',
        str(moved))  # fmt: skip
 
+# Constants of every optimizer, and the decay of averages, as bfloat16 has them: 0.9 is 0.8984375, 0.999 is 1.
+def bf16(x):
+    u = struct.unpack('<I', struct.pack('<f', x))[0]
+    return struct.unpack('<f', struct.pack('<I', u + 0x7FFF + (u >> 16 & 1) & 0xFFFF0000))[0]
+
+
+KEYS = {'lr': 0.003, 'momentum': 0.9, 'weight_decay': 0.0123, 'beta1': 0.9, 'beta2': 0.99, 'eps': 1e-6, 'alpha': 0.99,
+        'decay': 0.97}  # fmt: skip
+for row in ('sgd:momentum=0.9,weight_decay=0.0123', 'adamw:beta1=0.9,beta2=0.99,eps=1e-6,weight_decay=0.0123',
+            'lion:beta1=0.9,beta2=0.99,weight_decay=0.0123'):  # fmt: skip
+    wrong, seen = [], set()
+    for how, rule in (('double', float), ('variable', bf16)):
+        run = row.split(':')[0] + '-constants-' + how
+        if train('--optimizer %s,constants=%s,ema=0.97 --lr 0.003 --steps 1' % (row, how), run):
+            for c in runs.program(run)['calls']:
+                if c['op'] in ('sgd', 'adamw', 'ema'):
+                    for key, value in c['attr'].items():
+                        want = {rule(KEYS[key]), 0.0} if key in KEYS else {value}
+                        wrong += [] if value in want else ['%s %s: %s is %r' % (run, c['op'], key, value)]
+                        seen |= {key} if key in KEYS and value else set()
+    none(wrong[:5], '%s: constants are numbers of bfloat16 where the key says so, and else as they were given' % row)
+    ok({'lr', 'weight_decay', 'decay'} <= seen, 'of which %s are read' % ', '.join(sorted(seen)))
+p = halfulp('train', *SMALL.replace('--quiet', '').split(), '--optimizer', 'adamw:constants=variable,ema=0.999', '--steps', '1', at('lost'))
+ok(p.returncode == 0 and "the averages' decay 0.999 is 1 in bfloat16" in p.stderr, 'a decay that becomes 1 is told', p.stderr)
+
 for spec, words in (('lion:foo=1', 'unknown key'), ('lion:', 'behind the colon'), ('lion:iterate=fp32', 'muon alone'),
-                    ('adamw:constants=variable', "Keras's optimizers alone"), ('adamw:state=xx', 'unknown format'),
+                    ('adamw:constants=half', 'double or variable'), ('adamw:state=xx', 'unknown format'),
                     ('adam:update=up', 'rne, sr or kahan'), ('adam:update', 'key=value'),
                     ('nope:update=sr', 'there are sgd'),
                     ('muon:iterate=x', 'unknown format')):  # fmt: skip

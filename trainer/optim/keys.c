@@ -46,11 +46,7 @@ set(hu_optim_options *o, const char *key, const char *value)
 		o->casting = !strcmp(value, "variable") ? 2 : 1;
 		if (o->casting == 1 && strcmp(value, "double"))
 			return hu_fail(HU_EINVAL, "--optimizer: constants=%s: double or variable is needed", value);
-		return o->row->casts ? HU_OK
-				     : hu_fail(HU_EINVAL,
-					       "--optimizer %s: constants is a key of Keras's optimizers alone, which "
-					       "cast them",
-					       o->row->name);
+		return HU_OK;
 	}
 	return hu_fail(HU_EINVAL, "--optimizer: unknown key '%s'; known: update, state, constants, iterate", key);
 }

@@ -216,8 +216,9 @@ hu_optim_append(hu_program *p, const hu_optim_options *given, int found)
 	hu_optim_options own = *given, *o = &own;
 	int norm = append_norm(p);
 
-	if (!o->row->casts)
+	if (!o->row->casts && o->casting != 2)
 		own.constants = HU_FP64;
+	hu_optim_cast(o);
 
 	if (o->clip_norm > 0)
 		append_clip(p, norm, o->clip_norm);

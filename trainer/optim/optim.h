@@ -59,6 +59,9 @@ double hu_optim_decay(const hu_optim_options *o, const char *parameter);
 double hu_optim_constant(const hu_optim_options *o, double x);
 /* Returns the beta of which 1 - beta is what Keras multiplies by: its 1 - beta, computed in double, in that format. */
 double hu_optim_beta(const hu_optim_options *o, double beta);
+/* Rounds the constants of an optimizer whose formula is not Keras's, and the averages' decay, to o->constants where the
+   key constants says so; Keras's formulas round their own. */
+void hu_optim_cast(hu_optim_options *o);
 /* Returns what is lost where Keras's cast makes a beta 1 or the learning rate 0, as a sentence that the caller frees;
    NULL where nothing is. */
 char *hu_optim_lost_constant(const hu_optim_options *o);
