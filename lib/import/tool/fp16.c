@@ -313,7 +313,7 @@ is_alone(const writing *w, const char *half, size_t n)
 }
 
 /* Constants that onnxruntime computes before it looks for Casts: always those of Constant nodes; with optimisations
-   also what nodes make of constants alone. Shape reads another value of that shape then. */
+   also what nodes make of constants alone. */
 static void
 fold(writing *w)
 {
@@ -325,7 +325,8 @@ fold(writing *w)
 			constant &= v < 0 || w->x->value[v].init || (w->producer[v] >= 0 && w->folded[w->producer[v]]);
 		}
 		w->folded[i] = !strcmp(node->op, "Constant") ||
-			       (w->x->t->optimised && (constant || !strcmp(node->op, "Shape")));
+			       (w->x->t->optimised &&
+				       (constant || (!strcmp(node->op, "Shape") && hu_fp16_reads_other(w->x, i))));
 	}
 }
 

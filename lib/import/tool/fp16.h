@@ -21,4 +21,7 @@ typedef struct hu_fp16_rules {
 
 /* Writes the model in float32, with a rounding to float16 wherever the converter's file has one. */
 hu_status hu_fp16_write(hu_rewriting *x, const hu_fp16_rules *r);
+/* fp16_shapes.c. 1 where Shape node N reads another value once onnxruntime has optimised the graph, or is a constant:
+   an input, or what an earlier node makes, is declared to have the same shape. */
+int hu_fp16_reads_other(const hu_rewriting *x, size_t n);
 #endif

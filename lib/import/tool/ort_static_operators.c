@@ -139,6 +139,12 @@ product(hu_ort_coding *w, const hu_onnx_node *node)
 	    type = t->weight_type, axis = -1;
 	const hu_stensor *init = v < 0 ? NULL : w->x->value[v].init;
 
+	/* The tool leaves Gemm float where its bias is no initialiser, and the weight is rounded all the same. */
+	if (gemm && node->nin > 2 && *node->in[2] && !w->x->value[id(w, node->in[2])].init) {
+		if (init)
+			hu_ort_static_operand(w, node->in[1], 1, -1, type);
+		return keep(w, node);
+	}
 	if (init && t->per_channel) {
 		axis = matmul ? init->rank - 1 : !gemm ? 0 : hu_onnx_int(node, "transB", 0) ? 0 : 1;
 		type = !matmul && !gemm ? HU_ONNX_INT8 : type;
