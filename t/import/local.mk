@@ -26,3 +26,5 @@ SCRIPT_TESTS += t/import/t-signal.py
 SCRIPT_TESTS += t/import/t-until.py
 EXPENSIVE_SCRIPT_TESTS += t/import/x-backend-tests.py
 EXPENSIVE_C_TESTS += t/import/x-fuzz-import
+EXPENSIVE_SCRIPT_TESTS += t/import/x-tools-cases.py
+EXPENSIVE_SCRIPT_TESTS += t/import/x-tools.py

@@ -71,7 +71,7 @@ def predict(scheme, data, batch, path='float.onnx', *words):
     )
     if r.returncode:
         return None, r.stderr
-    found = [f for f in os.listdir('out') if f.endswith('.npz') and f != 'float32.npz']
+    found = [f for f in os.listdir('out') if f.endswith('.npz') and f != 'float32.npz'] or ['float32.npz']
     with numpy.load('out/' + found[0]) as z:
         return {k: z[k].astype(numpy.float64) for k in z.files}, json.loads(r.stdout)['policies'][-1]
 
