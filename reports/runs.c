@@ -88,7 +88,7 @@ open_run(hu_report_run *r, const char *dir)
 	for (size_t n = strlen(r->dir); n > 1 && r->dir[n - 1] == '/'; n--)
 		r->dir[n - 1] = 0;
 	if (!hu_exists(manifest))
-		st = hu_fail(HU_EFILE, "%s: no such file; is %s a run (halfulp train makes one)?", manifest, dir);
+		st = hu_run_absent(r->dir);
 	if (st == HU_OK)
 		st = read_json(&r->manifest, manifest);
 	if (st == HU_OK)

@@ -246,8 +246,9 @@ hashes(hu_baseline *b, const hu_program *p)
 		snprintf(text, sizeof text, "%d %s part=%g", i, sum, hu_attr_num(c, "part", 0));
 		if (hu_summed_or_product(c))
 			sums = hu_mix64(sums ^ hu_fnv1a64(text));
-		snprintf(text, sizeof text, "%s %s>%s %s", c->op->name, p->t[c->in[0]].name, p->t[c->out[0]].name,
-			hu_format_name(p->t[c->out[0]].format));
+		/* an opaque call may have no operand */
+		snprintf(text, sizeof text, "%s %s>%s %s", c->op->name, c->nin ? p->t[c->in[0]].name : "-",
+			p->t[c->out[0]].name, hu_format_name(p->t[c->out[0]].format));
 		if (c->op->role == HU_ROLE_CAST)
 			casts = hu_mix64(casts ^ hu_fnv1a64(text));
 		calls = hu_mix64(calls ^ hu_fnv1a64(text));

@@ -12,6 +12,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
+#include "lib/store/run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -386,12 +387,15 @@ name_runs(gate *g)
 	for (int i = 0; i < g->ntrain && hu_args_given(g->a, "runs"); i++)
 		if (!strncmp(g->train[i], "--seed", 6))
 			return hu_fail(HU_EINVAL, "--runs gives each run a seed of its own: leave out %s", g->train[i]);
-	for (int i = 0; i < g->nruns; i++)
+	for (int i = 0; i < g->nruns; i++) {
+		if (hu_run_is_of_ranks(g->runs[i]))
+			return hu_run_absent(g->runs[i]);
 		if (g->ntrain && is_there(g->runs[i]))
 			return hu_fail(HU_EINVAL,
 				"%s is there already, and %s would train it: leave out what is behind its name to "
 				"check it as it is, or name another run",
 				g->runs[i], g->train[0]);
+	}
 	return HU_OK;
 }
 

@@ -9,6 +9,7 @@ libhalfulp_a_SOURCES += lib/store/npz.c
 noinst_HEADERS += lib/store/npz.h
 libhalfulp_a_SOURCES += lib/store/run.c
 noinst_HEADERS += lib/store/run.h
+libhalfulp_a_SOURCES += lib/store/run_absent.c
 libhalfulp_a_SOURCES += lib/store/run_check.c
 noinst_HEADERS += lib/store/run_check.h
 libhalfulp_a_SOURCES += lib/store/run_files.c

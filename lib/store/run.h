@@ -48,6 +48,10 @@ typedef struct hu_run {
 	struct hu_run_check *check; /* private: what was compared with checksums; NULL without a manifest */
 } hu_run;
 
+/* Fails with HU_EFILE and says why there is no run in dir that can be judged, and what to do. */
+hu_status hu_run_absent(const char *dir);
+/* Whether dir holds no run itself, but one of each rank. */
+int hu_run_is_of_ranks(const char *dir);
 /* Opens a run for reading; while it is open, nobody can train it. HU_EFILE: there is no such run, its manifest is of a
    newer version, or a file's length or checksum differs from the manifest's. HU_EIO: it is being trained. */
 hu_status hu_run_open(hu_run *r, const char *dir);

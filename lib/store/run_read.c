@@ -14,8 +14,8 @@ hu_run_check_version(const json_t *manifest, const char *path)
 	const json_t *v = json_object_get(manifest, "run_version");
 
 	if (!json_is_integer(v) || json_integer_value(v) < 1)
-		return hu_fail(HU_EFILE, "%s: run_version is missing or no positive integer: is it a run's manifest?",
-			path);
+		return hu_fail(
+			HU_EFILE, "%s: run_version is missing or no positive integer: is it a run's manifest?", path);
 	if (json_integer_value(v) > HU_RUN_VERSION)
 		return hu_fail(HU_EFILE, "%s: run_version is %lld, this program reads up to %d: use a newer halfulp",
 			path, (long long)json_integer_value(v), HU_RUN_VERSION);
@@ -29,7 +29,7 @@ load_manifest(hu_run *r)
 	hu_status st = HU_OK;
 
 	if (!hu_exists(path))
-		st = hu_fail(HU_EFILE, "%s: no run is there (no manifest.json); halfulp train makes one", r->dir);
+		st = hu_run_absent(r->dir);
 	else if ((st = hu_json_read(path, &r->manifest)) == HU_OK && (st = hu_json_plain(r->manifest, path)) == HU_OK)
 		st = hu_run_check_version(r->manifest, path);
 	double bytes;
@@ -59,7 +59,7 @@ static hu_status
 load_program(const char *dir, const char *name, hu_program **out)
 {
 	char *path = hu_path(dir, "program-%s.json", name);
-	hu_status st = hu_run_read_program(path, out);
+	hu_status st = hu_exists(path) ? hu_run_read_program(path, out) : hu_run_absent(dir);
 
 	free(path);
 	return st;

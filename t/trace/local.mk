@@ -7,6 +7,7 @@ EXTRA_DIST += t/trace/operators.py
 EXTRA_DIST += t/trace/recorded.py
 SCRIPT_TESTS += t/trace/t-callbacks.py
 SCRIPT_TESTS += t/trace/t-cases.py
+SCRIPT_TESTS += t/trace/t-folders.py
 SCRIPT_TESTS += t/trace/t-kept.py
 SCRIPT_TESTS += t/trace/t-library.py
 SCRIPT_TESTS += t/trace/t-memory.py
