@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
 from recorded import TOP, halfulp_trace, loss, net, torch  # noqa: E402
 from tap import finish, halfulp, home, ok  # noqa: E402
 
@@ -44,8 +45,8 @@ with recorder:
 recorder.__enter__()
 loss(model).backward()
 os._exit(9)
-''' % (os.path.join(TOP, 't', 'trace'), os.path.join(TOP, 't', 'tool'))
-ended = subprocess.run([sys.executable, '-c', KILLED]).returncode
+''' % (HERE, os.path.join(HERE, '..', 'tool'))
+ended = subprocess.run([sys.executable, '-c', KILLED], env=dict(os.environ, srcdir=TOP)).returncode
 ok(ended == 9, 'a recording is killed in its second step', ended)
 os.makedirs('empty')
 
