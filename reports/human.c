@@ -99,6 +99,7 @@ hu_human(double x, hu_quantity unit)
 		if (x > 0 && frexp(x, &e) == 0.5)
 			return e < 1 ? hu_xprintf("2^" MINUS "%d", 1 - e) : hu_xprintf("2^%d", e - 1);
 		return real(x, 4);
+	case HU_UNIT_ULP: return x > 0x1p24 ? hu_xstrdup(">" NARROW_SPACE "2^24") : real(x, 4);
 	case HU_UNIT_REAL: break;
 	}
 	return real(x, 4);
@@ -129,8 +130,8 @@ hu_html_text(hu_str *b, const char *raw)
 void
 hu_html_number(hu_str *b, const char *text)
 {
-	for (const char *up; (up = strchr(text, '^')); ) {
-		size_t minus = up[1] == '-' || up[1] == '+'               ? 1
+	for (const char *up; (up = strchr(text, '^'));) {
+		size_t minus = up[1] == '-' || up[1] == '+'            ? 1
 			       : strncmp(up + 1, MINUS, strlen(MINUS)) ? 0
 								       : strlen(MINUS),
 		       digits = strspn(up + 1 + minus, "0123456789");
@@ -188,7 +189,7 @@ hu_abbreviate(const char *name, size_t limit)
 {
 	char *s = hu_xstrdup(name);
 
-	for (char *p = s; characters(s) > limit; ) {
+	for (char *p = s; characters(s) > limit;) {
 		size_t n = strcspn(p, "./"), first = 1;
 		if (!p[n])
 			break;

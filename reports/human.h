@@ -9,12 +9,13 @@
 #include <jansson.h>
 
 typedef enum hu_quantity {
-	HU_UNIT_REAL,     /* 4 significant digits */
-	HU_UNIT_SHARE,    /* a share of 1, as a percentage */
-	HU_UNIT_COUNT,    /* an integer in groups of three */
-	HU_UNIT_COSINE,   /* values near 1 as 1 - x */
-	HU_UNIT_BYTES,    /* kB, MB, GB, each 1000 of the one before */
-	HU_UNIT_POWER     /* a power of two as 2^k, else REAL */
+	HU_UNIT_REAL,   /* 4 significant digits */
+	HU_UNIT_SHARE,  /* a share of 1, as a percentage */
+	HU_UNIT_COUNT,  /* an integer in groups of three */
+	HU_UNIT_COSINE, /* values near 1 as 1 - x */
+	HU_UNIT_BYTES,  /* kB, MB, GB, each 1000 of the one before */
+	HU_UNIT_POWER,  /* a power of two as 2^k, else REAL */
+	HU_UNIT_ULP     /* as REAL; beyond 2^24, where errors exceed what they are errors of, > 2^24 */
 } hu_quantity;
 
 /* Returns x as text; NaN becomes an en dash, an infinity its sign. The caller frees the string. */

@@ -42,9 +42,8 @@ print_verdict(const hu_report_run *r)
 
 	printf("\n%s: %s\n", r->label,
 		r->summary ? word ? word : "no verdict" : "not analyzed (halfulp analyze makes a verdict)");
-	json_array_foreach(r->summary ? hu_json_at(r->summary, "verdict") : NULL, i, s)
-		if (json_is_string(s))
-			printf("  %s\n", json_string_value(s));
+	json_array_foreach(r->summary ? hu_json_at(r->summary, "verdict") : NULL, i, s) if (json_is_string(s))
+		printf("  %s\n", json_string_value(s));
 }
 
 /* Prints CURVE columns in steps of an eighth of a line, each the mean of its rows. */
@@ -87,21 +86,24 @@ print_curve(const hu_selection *s, int run, const char *label)
 typedef struct bars {
 	const char *title, *figure;
 	int part;
-	const char *column, *divide, *name[3];   /* a bar's value is column / divide; names are up to NULL */
+	const char *column, *divide, *name[3]; /* a bar's value is column / divide; names are up to NULL */
 	double low, high;
 	hu_quantity unit;
 } bars;
 
 static const bars charts[] = {
 	{ "Largest rounding errors in ulps (bars from 1/8 to 4096)", "ulp", 0, "ulp_max", NULL, { "layer", "op", NULL },
-		0.125, 4096, HU_UNIT_REAL },
+		0.125, 4096, HU_UNIT_ULP },
 	{ "Nonzero values that casts turned into zero, by step (bars from 1e-6 to 1)", "underflow", 0, "became_zero",
 		"nonzeros", { "layer", "class", "step" }, 1e-6, 1, HU_UNIT_SHARE },
 	{ "Share of each update's norm lost to swamping (bars from 1e-4 to 1)", "swamping", 1, "l2_share_lost", NULL,
 		{ "tensor", NULL, NULL }, 1e-4, 1, HU_UNIT_SHARE },
 };
 
-typedef struct bar { double x; size_t row; } bar;
+typedef struct bar {
+	double x;
+	size_t row;
+} bar;
 
 static int
 worst_first(const void *a, const void *b)

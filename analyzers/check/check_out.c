@@ -9,6 +9,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/show.h"
 #include "lib/base/str.h"
+#include "lib/number/ulps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ hu_check_attribution(const hu_check_report *r)
 static char *
 detail(const hu_finding *f)
 {
-	char want[160], got[160];
+	char want[160], got[160], ulps[32];
 
 	if (hu_is_program_row(key_of(f)))
 		return hu_program_row_change(f);
@@ -80,8 +81,9 @@ detail(const hu_finding *f)
 	value_of(f->got, got, sizeof got);
 	if (!isfinite(f->ulps))
 		return hu_xprintf("baseline %s, run %s", want, got);
-	return hu_xprintf("baseline %s, run %s, %.17g ulps of %s apart; allowed %g ulps, tolerance %g", want, got,
-		f->ulps, hu_format_name(f->want->format), f->want->ulps, f->want->tolerance);
+	return hu_xprintf("baseline %s, run %s, %s ulps of %s apart; allowed %g ulps, tolerance %g", want, got,
+		hu_ulps_text(ulps, f->ulps, hu_format_of(f->want->format), 17), hu_format_name(f->want->format),
+		f->want->ulps, f->want->tolerance);
 }
 
 void

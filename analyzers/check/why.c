@@ -3,6 +3,7 @@
 
 #include "analyzers/check/baseline_program.h"
 #include "lib/base/mem.h"
+#include "lib/number/ulps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,10 +52,12 @@ static void
 add_ulps(hu_str *s, const hu_check_report *r, const hu_finding *f, const hu_place *p)
 {
 	double moved = f->got->value - f->want->value;
+	char text[32];
 	hu_format_id tensor = p->tensor ? hu_program_row_format(r->got, p->tensor) : HU_NO_FORMAT;
 
 	if (!strcmp(p->table, "metrics"))
-		hu_str_addf(s, ", %.4g ulps of %s", f->ulps, hu_format_name(f->want->format));
+		hu_str_addf(s, ", %s ulps of %s", hu_ulps_text(text, f->ulps, hu_format_of(f->want->format), 4),
+			hu_format_name(f->want->format));
 	else if (tensor != HU_NO_FORMAT && !strncmp(p->column, "ulp_", 4))
 		hu_str_addf(s, ", %+.3g ulps of %s", moved, hu_format_name(tensor));
 	else if (tensor != HU_NO_FORMAT && strstr(p->column, "normwise"))

@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/judge/judge.h"
 #include "lib/judge/kernel/verdict.h"
+#include "lib/number/ulps.h"
 #include "analyzers/op/op_layout.h"
 #include "analyzers/value/rows.h"
 
@@ -283,10 +284,10 @@ report(const hu_op_run *r, const verdict *v, const hu_npy *got)
 	printf("over bound %zu%s\n", v->proven.over,
 		v->proven.open ? " (of some no error is bounded: overflow cannot be excluded)" : "");
 	if (v->n) {
-		printf("max error  %.6g ulp of %s at element %zu: %.17g\n", v->most, hu_format_name(r->out.id),
-			v->worst, v->at);
-		printf("mean error %.6g ulp\nnormwise   %.6g\nof bound   %.6g at most\n", v->sum / (double)v->n,
-			normwise(v), v->proven.ratio);
+		printf("max error  %s ulp of %s at element %zu: %.17g\n", hu_ulps_text(words, v->most, r->out, 6),
+			hu_format_name(r->out.id), v->worst, v->at);
+		printf("mean error %s ulp\nnormwise   %.6g\nof bound   %.6g at most\n",
+			hu_ulps_text(words, v->sum / (double)v->n, r->out, 6), normwise(v), v->proven.ratio);
 	}
 	if (v->n)
 		printf("bias       %+.6g ulp on the mean, %s; T = %.4g, an alarm from %.4g%s\n", v->bias.mean_ulps,

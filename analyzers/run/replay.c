@@ -7,6 +7,7 @@
 #include "lib/judge/parts/packs.h"
 
 #include "lib/base/mem.h"
+#include "lib/number/ulps.h"
 #include "lib/op/attr.h"
 #include "lib/op/reduce/summed.h"
 
@@ -95,7 +96,8 @@ typedef struct tables {
 	size_t *n;
 	int nsum;
 	size_t outputs, overflowed;
-	double worst;
+	double worst, worst_ratio; /* the largest error in ulps, and what that tensor's errors are of their bounds */
+	int told;                  /* whether it can be told in ulps: no exact value of it is zero or next to it */
 } tables;
 
 /* What is found of an output or of a tile of it. */
@@ -297,7 +299,11 @@ join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit
 		row(&w->out, a, s, c->out[k], w->n[k], &m);
 		w->outputs += w->n[k];
 		w->overflowed += isinf(m.ulp_max) != 0;
-		w->worst = m.ulp_max > w->worst && !isinf(m.ulp_max) ? m.ulp_max : w->worst;
+		if (m.ulp_max > w->worst && !isinf(m.ulp_max)) {
+			w->worst = m.ulp_max;
+			w->worst_ratio = m.ratio_max;
+			w->told = m.ulp_max <= hu_ulps_most(hu_format_of(p->t[c->out[k]].format));
+		}
 	}
 	forget(w);
 	return HU_OK;
@@ -367,9 +373,15 @@ end(hu_analysis *a, void *tables_of)
 	hu_str_addf(&a->said, "%zu outputs judged", w->outputs);
 	if (w->overflowed)
 		hu_str_addf(&a->said, ", some of %zu tensors overflowed; of the other tensors", w->overflowed);
+	if (w->outputs && w->worst > 0 && w->worst_ratio > 0)
+		hu_str_addf(&a->said, ", the largest error %.4g %s its bound", w->worst_ratio,
+			w->worst_ratio > 1 ? "times" : "of");
+	else if (w->outputs)
+		hu_str_add(&a->said, w->worst > 0 ? ", the largest error has no finite bound" : ", without an error");
+	if (w->worst > 0 && w->told)
+		hu_str_addf(&a->said, ", %.4g ulp", w->worst);
 	if (w->outputs)
-		hu_str_addf(
-			&a->said, ", the worst %.4g ulp off; %zu outside their call's bound", w->worst, a->over_bound);
+		hu_str_addf(&a->said, "; %zu outside their call's bound", a->over_bound);
 	if (a->disagreed)
 		hu_str_addf(&a->said, "; %zu calls not judged, since two ways of computing their exact values disagree",
 			a->disagreed);

@@ -41,4 +41,6 @@ noinst_HEADERS += lib/number/round.h
 libhalfulp_a_SOURCES += lib/number/simd.c
 noinst_HEADERS += lib/number/simd.h
 noinst_HEADERS += lib/number/ulp.h
+libhalfulp_a_SOURCES += lib/number/ulps.c
+noinst_HEADERS += lib/number/ulps.h
 noinst_HEADERS += lib/number/wide.h

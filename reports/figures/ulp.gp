@@ -7,7 +7,9 @@ phases = |phase_name|
 gap(phase) = 0.7 * phase
 at(row) = -(row + gap(column('phase_id') - 1))
 of(p, x) = column('phase_id') == p ? positive(x) : NaN
-U_max = ulp_max_most
+cap = 2.**24 # beyond, the exact value is zero or next to it
+U_max = ulp_max_most > cap ? cap : ulp_max_most
+within(x) = x > cap ? cap : x
 low = narrow ? 0.004 : 0.03
 
 do for [format in formats] {
@@ -27,11 +29,12 @@ do for [format in formats] {
 	set tmargin at screen 1 - head / height
 	set key at screen 0.52, screen 1 - 4. / height center top horizontal maxrows (narrow ? 4 : 2)
 	set arrow 1 from 0.5, graph 0 to 0.5, graph 1 nohead lc rgb soft dt 2
-	plot file using (positive(column('ulp_mean')) >= low ? column('ulp_mean') : low):(at($0)):(column('ulp_max') - (column('ulp_mean') > low ? column('ulp_mean') : low)):(0) \
+	plot file using (positive(column('ulp_mean')) >= low ? column('ulp_mean') : low):(at($0)):(within(column('ulp_max')) - (column('ulp_mean') > low ? column('ulp_mean') : low)):(0) \
 			with vectors nohead lw 1 lc rgb '#C8C8C8' notitle, \
 		'' using (positive(column('ulp_mean'))):(at($0)):ytic(named(stringcolumn('layer_label'))) with points pt 7 ps 0.4 lc rgb soft title 'mean', \
 		'' using (positive(column('ulp_p99'))):(at($0)) with points pt 6 ps 0.7 lw 1.5 lc rgb soft title '99th percentile', \
 		'' using (column('ulp_max') == 0 ? low : low / 100):(at($0)):('exact') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0' notitle, \
-		for [p = 1:phases] '' using (of(p, column('ulp_max'))):(at($0)) with points pt marker(p) ps 0.8 lc rgb shade(p) title 'largest, '.phase_name[p]
+		for [p = 1:phases] '' using (of(p, column('ulp_max'))):(at($0)) with points pt marker(p) ps 0.8 lc rgb shade(p) title 'largest, '.phase_name[p], \
+		'' using (column('ulp_max') > cap ? 1.5 * cap : NaN):(at($0)):('→') with labels right offset 0.6, 0 textcolor rgb soft notitle
 }
 unset output

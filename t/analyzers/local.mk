@@ -20,6 +20,7 @@ SCRIPT_TESTS += t/analyzers/t-diff.py
 SCRIPT_TESTS += t/analyzers/t-engines-batch.py
 SCRIPT_TESTS += t/analyzers/t-engines.py
 SCRIPT_TESTS += t/analyzers/t-exact-network.py
+SCRIPT_TESTS += t/analyzers/t-exact-zero.py
 SCRIPT_TESTS += t/analyzers/t-explain.py
 SCRIPT_TESTS += t/analyzers/t-formats.py
 SCRIPT_TESTS += t/analyzers/t-gate-files.py

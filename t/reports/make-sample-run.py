@@ -409,6 +409,7 @@ summary = {
         "skipped_steps": sum(r[9] for r in rows),
         "loss_scale_final": last[8],
         "worst_ulp": 231.4,
+        "worst_ulp_bound_ratio": 0.42,
         "worst_ulp_tensor": layers[0] + ".dw",
         "worst_bound_ratio": 0.71,
         "over_bound": a.over,

@@ -5,6 +5,7 @@
 
 #include "lib/judge/harm.h"
 #include "lib/number/round.h"
+#include "lib/number/ulps.h"
 #include "lib/op/element/moments.h"
 
 #include <math.h>
@@ -57,6 +58,16 @@ read_metrics(const hu_run *r, hu_summary *n)
 	return HU_OK;
 }
 
+/* Whether U ulps of a row's format say how large an error is. */
+static int
+says_much(const hu_table *t, int i, double u)
+{
+	hu_format_id f;
+
+	return hu_format_find(hu_table_cell(t, i, hu_table_column(t, "format")), &f) != HU_OK ||
+	       u <= hu_ulps_most(hu_format_of(f));
+}
+
 static hu_status
 read_replay(const hu_run *r, hu_summary *n)
 {
@@ -69,7 +80,7 @@ read_replay(const hu_run *r, hu_summary *n)
 	int ulp = hu_table_column(&t, "ulp_max"), ratio = hu_table_column(&t, "bound_ratio_max");
 	n->over = n->judged = 0;
 	if (t.rows)
-		n->worst_ulp = n->worst_ratio = 0;
+		n->worst_ulp = n->worst_ulp_ratio = n->worst_ratio = 0;
 	for (int i = 0; i < t.rows; i++) {
 		double u = hu_table_real(&t, i, ulp), q = hu_table_real(&t, i, ratio);
 		n->over += hu_table_real(&t, i, hu_table_column(&t, "over_bound"));
@@ -83,6 +94,8 @@ read_replay(const hu_run *r, hu_summary *n)
 		}
 		if (!*n->worst_tensor || u > n->worst_ulp) {
 			n->worst_ulp = u;
+			n->worst_ulp_ratio = q;
+			n->ulp_told = says_much(&t, i, u);
 			n->worst_condition = hu_table_real(&t, i, hu_table_column(&t, "condition_max"));
 			snprintf(n->worst_tensor, sizeof n->worst_tensor, "%s",
 				hu_table_cell(&t, i, hu_table_column(&t, "tensor")));
@@ -320,7 +333,7 @@ end(hu_analysis *a, void *tables)
 	(void)tables;
 	memset(&n, 0, sizeof n);
 	n.final_loss = n.final_accuracy = n.eval_accuracy = n.steps = n.skipped = n.scale_final = NAN;
-	n.worst_ulp = n.worst_ratio = n.over = n.judged = NAN;
+	n.worst_ulp = n.worst_ulp_ratio = n.worst_ratio = n.over = n.judged = NAN;
 	n.swamped_share = n.decay_share = n.update_share = n.update_cosine = NAN;
 	n.zeroed = n.zeroed_share = n.grad_share = n.grad_cosine = n.v_zeroed_share = NAN;
 	n.moment_share = n.moment_cosine = n.statistic_share = n.statistic_cosine = NAN;

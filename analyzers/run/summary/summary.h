@@ -17,7 +17,7 @@ typedef struct hu_expected_row {
 /* The numbers; NaN where one was not measured. */
 typedef struct hu_summary {
 	double final_loss, final_accuracy, eval_accuracy, steps, skipped, scale_final;
-	double worst_ulp, worst_condition, worst_ratio, over, judged;
+	double worst_ulp, worst_condition, worst_ulp_ratio, worst_ratio, over, judged;
 	double swamped_share, decay_share; /* of the updates; the second by weight decay alone (update.h) */
 	double update_share, update_cosine;
 	double zeroed, zeroed_share, grad_share, grad_cosine, v_zeroed_share;
@@ -27,6 +27,7 @@ typedef struct hu_summary {
 			       tensor still does not overflow */
 	char need_tensor[80], limit_tensor[80];
 	char worst_tensor[80], overflowed_tensor[80];
+	int ulp_told; /* 1 where worst_ulp says how large that error is: no exact value of it is zero or next to it */
 	double overflowed; /* number of tensors with an overflowed output; the worst error is then that of the other
 			      tensors */
 	int rank;          /* rank of the worst verdict */

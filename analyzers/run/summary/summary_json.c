@@ -43,10 +43,13 @@ hu_summary_json(const hu_analysis *a, const hu_summary *n)
 	put(v, "skipped_steps", n->skipped);
 	put(v, "loss_scale_final", n->scale_final);
 	put(v, "judged_outputs", n->judged);
-	if (n->overflowed > 0)
+	if (n->overflowed > 0) {
 		json_object_set_new(v, "worst_ulp", json_string("overflowed"));
-	else
+		json_object_set_new(v, "worst_ulp_bound_ratio", json_string("overflowed"));
+	} else {
 		put(v, "worst_ulp", n->worst_ulp);
+		put(v, "worst_ulp_bound_ratio", n->worst_ulp_ratio);
+	}
 	const char *worst = n->overflowed > 0 ? n->overflowed_tensor : n->worst_tensor;
 	json_object_set_new(v, "worst_ulp_tensor", *worst ? json_string(worst) : json_null());
 	put(v, "worst_bound_ratio", n->worst_ratio);

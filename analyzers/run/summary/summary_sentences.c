@@ -273,6 +273,22 @@ say_counts(hu_str *s, const hu_summary *n)
 			100 * n->v_zeroed_share, n->eps_zero ? ", which is 0 in their format" : "");
 }
 
+/* The largest error as a share of its proven bound; in ulps an error beside an exact zero is 1e37 and says nothing. */
+static void
+say_largest(hu_str *s, const hu_summary *n)
+{
+	hu_str_add(s, " largest rounding error of a single call ");
+	if (n->worst_ulp_ratio > 0)
+		hu_str_addf(
+			s, "is %.3g %s its proven bound", n->worst_ulp_ratio, n->worst_ulp_ratio > 1 ? "times" : "of");
+	else
+		hu_str_add(s, n->worst_ulp > 0 ? "has no finite bound" : "is 0");
+	if (n->ulp_told && n->worst_ulp > 0)
+		hu_str_addf(s, ", %.3g ulp", n->worst_ulp);
+	if (*n->worst_tensor)
+		hu_str_addf(s, ", in %s%s", n->worst_tensor, n->worst_condition > 16 ? " where its terms cancel" : "");
+}
+
 static void
 say_errors(hu_str *s, const hu_summary *n)
 {
@@ -286,10 +302,7 @@ say_errors(hu_str *s, const hu_summary *n)
 				n->overflowed, n->overflowed_tensor);
 		else
 			hu_str_add(s, "The");
-		hu_str_addf(s, " largest rounding error of a single call is %.3g ulp", n->worst_ulp);
-		if (*n->worst_tensor)
-			hu_str_addf(s, ", in %s%s", n->worst_tensor,
-				n->worst_condition > 16 ? " where its terms cancel" : "");
+		say_largest(s, n);
 		hu_str_addf(s, ", and %s",
 			n->over > 0 ? "outputs left their a-priori bound: see faults.tsv"
 				    : "every judged output is within its a-priori bound");

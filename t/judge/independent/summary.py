@@ -139,6 +139,8 @@ def expected(run):
     n['worst_ulp'] = max(ulps, default=NAN)
     n['worst_ulp_tensor'] = replay[ulps.index(max(ulps))]['tensor'] if ulps else None
     n['worst_bound_ratio'] = max((float(r['bound_ratio_max']) for r in replay), default=NAN)
+    largest = replay[ulps.index(max(ulps))] if ulps else {'ulp_max': 'nan', 'bound_ratio_max': 'nan'}
+    n['worst_ulp_bound_ratio'] = float(largest['ulp_max' if math.isinf(max(ulps, default=0)) else 'bound_ratio_max'])
     n['over_bound'] = sum(int(r['over_bound']) for r in replay)
     updates = [r for r in swamping if r['kind'] == 'update' and r['tensor'] == 'all']
     moved = sum(int(r['additions']) for r in updates)
@@ -324,11 +326,13 @@ def compare(run, sample):
         for k in ('gradient_l2_share_lost', 'update_l2_share_lost', 'running_statistics_share_lost')
         if k in n and not math.isnan(n[k])
     }
-    if n['worst_ulp'] < math.inf and figures(there['verdict'][2].split(',')[0]) != ['%.3g' % n['worst_ulp']]:
-        wrong.append(
-            'summary.json: the third sentence has %r where the worst error is %r'
-            % (there['verdict'][2], n['worst_ulp'])
-        )
+    if n['worst_ulp'] < math.inf and n['worst_ulp_bound_ratio'] > 0:
+        said = figures(there['verdict'][2].split(', in ')[0])
+        if said[:1] != ['%.3g' % n['worst_ulp_bound_ratio']] or said[1:] not in ([], ['%.3g' % n['worst_ulp']]):
+            wrong.append(
+                'summary.json: the third sentence has %r where the largest error is %r ulp and %r of its bound'
+                % (there['verdict'][2], n['worst_ulp'], n['worst_ulp_bound_ratio'])
+            )
     scales = re.findall(r'2\^(-?\d+)', there['verdict'][2])
     if not math.isnan(n['safe_log2_scale_min']) and scales != [
         '%d' % n['safe_log2_scale_min'],
