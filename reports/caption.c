@@ -81,8 +81,14 @@ add_raised(hu_str *b, const char *s)
 	int raised = 0;
 
 	for (; *s; s++) {
-		if (*s == '^' && (strchr("0123456789", s[1] ? s[1] : 'x') || !strncmp(s + 1, minus, strlen(minus))))
+		size_t sign = s[0] != '^'                             ? 0
+			      : s[1] == '-'                           ? 1
+			      : !strncmp(s + 1, minus, strlen(minus)) ? strlen(minus)
+								      : 0;
+		if (*s == '^' && s[1 + sign] >= '0' && s[1 + sign] <= '9')
 			raised = 1;
+		else if (raised && *s == '-')
+			hu_str_add(b, "⁻");
 		else if (raised && !strncmp(s, minus, strlen(minus))) {
 			hu_str_add(b, "⁻");
 			s += strlen(minus) - 1;

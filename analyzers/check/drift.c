@@ -82,8 +82,8 @@ harm(const hu_finding *f)
 	return LOCAL_ERROR;
 }
 
-/* Harm first, and within a class how many times its allowance, else its own value, a change is, as a logarithm; of
-   equal ones the earliest step stands first. -1 of what did not fail. */
+/* Harm first, and within a class how many times what it may differ by, else its own value, a change is, as a
+   logarithm; of equal ones the earliest step stands first. -1 of what did not fail. */
 static double
 severity(const hu_finding *f)
 {
@@ -95,8 +95,10 @@ severity(const hu_finding *f)
 	double class = CLASS * (1 + (double)harm(f));
 	if (f->held != HU_DRIFT || isnan(f->ulps))
 		return class + CLIP + (f->held == HU_MISSING_KEY);
-	double scale = fmax(fabs(w->value), fmax(w->tolerance, ldexp(1, hu_format_of(w->format).emin)));
-	double times = fabs(f->got->value - w->value) / (w->tolerance > 0 ? w->tolerance : scale);
+	hu_format format = hu_format_of(w->format);
+	double allowed = fmax(w->tolerance, ldexp(w->ulps, hu_ulp_exponent(w->value, format))),
+	       scale = fmax(fabs(w->value), ldexp(1, format.emin));
+	double times = fabs(f->got->value - w->value) / (allowed > 0 ? allowed : scale);
 	return class + (times > 0 && isfinite(times) ? fmax(log2(times), -CLIP) : times > 0 ? CLIP : -CLIP);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    A run's quantities against a baseline's: one finding a key of either, the failures worst first. Harm comes first:
    another program, then what is not finite, outputs over their bound, losses and scores, keys that one lacks, what was
-   lost or swamped, errors of calls, bits. Of changes of about one size the earliest step stands first. */
+   lost or swamped, errors of calls, bits. Within one of these the change stands first that is most times what the
+   baseline allows, or its own value where it allows nothing; of equal ones the earliest step. */
 #ifndef HU_ANALYZERS_DRIFT_H
 #define HU_ANALYZERS_DRIFT_H
 

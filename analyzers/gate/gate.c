@@ -212,8 +212,8 @@ judge_alone(hu_gate_row *r)
 	}
 }
 
-/* Failures first, by the power of two that their severity has: of changes of about one size the first by name, which
-   tells layers and steps by their numbers, stands first. */
+/* Failures first, by how many times its bound a measure is; of equal ones the first by name, which tells layers and
+   steps by their numbers. */
 static int
 worst_first(const void *a, const void *b)
 {
@@ -222,7 +222,7 @@ worst_first(const void *a, const void *b)
 
 	if ((x->state >= HU_GATE_BEYOND) != bad)
 		return bad ? 1 : -1;
-	if (bad && ilogb(x->severity) != ilogb(y->severity))
+	if (bad && x->severity != y->severity)
 		return x->severity < y->severity ? 1 : -1;
 	if (!bad && x->m.l2 != y->m.l2)
 		return x->m.l2 < y->m.l2 ? 1 : -1;

@@ -165,8 +165,10 @@ def finding(row, now, new=None):
     )
     times = math.inf
     if held == DRIFT and ulps is not None:
-        noise = float(row['tolerance'])
-        times = abs(Q(got) - Q(want)) / (Q(noise) if noise > 0 else max(abs(Q(want)), pow2(FORMATS[row['ulps_of']][3])))
+        _, _, p, emin = FORMATS[row['ulps_of']][:4]
+        binade = max(math.frexp(want)[1] - 1, emin) if want else emin
+        allowed = max(Q(float(row['tolerance'])), Q(float(row['ulps'])) * pow2(binade - p + 1))
+        times = abs(Q(got) - Q(want)) / (allowed if allowed > 0 else max(abs(Q(want)), pow2(emin)))
     # of one class by how many times its allowance, or its own value, it moved, as a logarithm
     if times != math.inf and times >= Q(2) ** 1024:
         times = math.inf

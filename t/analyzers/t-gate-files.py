@@ -328,6 +328,14 @@ ok(got[0] == 1 and got[1][0].startswith('not ok 1 - grad.b: ulps(fp16) 2, and no
 got = check()
 ok(got[0] == 1 and [l.split()[4 - l.startswith('ok')] for l in got[1]][:3] == ['w:', 'grad.b:', 'grad.a:']
     and got[1][3].startswith('ok 4 - ids: the same values'), 'without rules: the worst first', got[2])
+# 1.9 and 1.1 times their bound, 0.5: the worse of the two stands first everywhere, though its name does not
+open('worse.csv', 'w').write('step,aa,zz\n0,1.55,1.95\n')
+open('as.csv', 'w').write('step,aa,zz\n0,1,1\n')
+for form in ('tap', 'json', 'junit', 'markdown', 'text'):
+    out = run('check', 'worse.csv', '--baseline', 'as.csv', '--rule', '*: abs <= 0.5', '--format', form)[1]
+    ok(out.find('abs 0.95') >= 0 and 0 <= out.find('zz') < out.find('aa'), 'the worst first, as %s' % form, out)
+out = run('check', 'worse.csv', '--baseline', 'as.csv', '--rule', '*: abs <= 0.5', '--format', 'text')[1]
+ok(out.splitlines()[-1].startswith('worse.csv drifted: 2 of 2 names fail, worst: zz, abs 0.95'), 'and in the last line', out)
 open('rules.txt', 'w').write('# what may differ\n\nw: abs <= 0.5, rel <= 2^-3   # both\ngrad.*: sqnr >= 40\n')
 ok(check(more=['--rules', 'rules.txt'])[0] == 0 and check('w: exact', more=['--rules', 'rules.txt'])[0] == 1,
     'a file of rules, behind those of --rule')

@@ -419,8 +419,8 @@ def compare(paths, was, now, rules, what, steps=None):
                 shaped,
             )
         )
-    # Of failures of about one size, a power of two, the first by name, whose digits are numbers, stands first
-    want.sort(key=lambda x: (x[0], x[1] if x[0] else -math.frexp(-x[1])[1], by_name(x[2])))
+    # Of failures that are equally far beyond, the first by name, whose digits are numbers, stands first
+    want.sort(key=lambda x: (x[0], x[1], by_name(x[2])))
     n, failed = len(want), sum(not w[0] for w in want)
     got = [(r['name'], r['ok'], r['said'], r['rule']) for r in j['rows']]
     mine = [(w[2], w[0], w[3], w[5]) for w in want]

@@ -90,6 +90,15 @@ verdicts(void)
 	ok(m == 2 && red == 2 && !strcmp(g[0].want->key, "metrics/2/b_loss"), "the worst is the first: %s",
 		g[0].want->key);
 	free(g);
+	/* 3.9 times its ulps is worse than 2.2 times, though it moved less of its own value */
+	few.q[0].ulps = 1e15;
+	few.q[1].ulps = 4e15;
+	few.q[0].side = few.q[1].side = HU_SIDE_BOTH;
+	moved.q[0].value = 1 + 3.9 * 1e15 * 0x1p-52;
+	moved.q[1].value = 1 + 2.2 * 4e15 * 0x1p-52;
+	g = hu_drift_compare(&few, &moved, &m, &red);
+	ok(red == 2 && !strcmp(g[0].want->key, "metrics/1/a_loss"), "by what each may differ by: %s", g[0].want->key);
+	free(g);
 	hu_baseline_release(&few);
 	hu_baseline_release(&moved);
 	free(f);

@@ -185,11 +185,11 @@ for r, policy in enumerate(names):
         close = got and (near(got[1], min(cosine)) or abs(1 - min(cosine)) < 1e-4 and got[1].startswith("1"))
         ok(close, "%s harm: %s: cosine %s, recomputed %.6g" % (policy, word, got and got[1], min(cosine)))
     finite = [
-        (number(x["ulp_max"]), x["layer"] + "  " + x["op"])
+        (number(x["bound_ratio_max"]), x["layer"] + "  " + x["op"])
         for x in analysis["replay"]
-        if x["ulp_max"] not in ("-", "inf")
+        if x["bound_ratio_max"] not in ("-", "inf")
     ]
-    got = parts(r"largest error: (\S+) ulp, in (.*)", "ulp" + at)
+    got = parts(r"largest error: (\S+) of its bound, in (.*)", "ulp" + at)
     ok(
         got and near(got[0], max(finite)[0]) and got[1] in [w for u, w in finite if u == max(finite)[0]],
         "%s ulp: %s, recomputed %r" % (policy, got, max(finite)),

@@ -4,6 +4,7 @@ import math
 import re
 
 from .files import table
+from .number import FORMATS
 
 
 def number(x, digits):
@@ -33,9 +34,12 @@ def lines(run, expected):
     said = {}
     ulps = [float(r['ulp_max']) for r in rows['replay']]
     if math.isfinite(max(ulps)):
+        worst = rows['replay'][ulps.index(max(ulps))]
+        ratio, told = float(worst['bound_ratio_max']), max(ulps) <= 2.0 ** FORMATS[worst['format']][2]
         said['replay'] = [
             str(sum(int(r['sampled']) for r in rows['replay'])),
-            number(max(ulps), 4),
+            *([number(ratio, 4)] if max(ulps) > 0 and ratio > 0 else []),
+            *([number(max(ulps), 4)] if max(ulps) > 0 and told else []),
             str(sum(int(r['over_bound']) for r in rows['replay'])),
         ]
     updates = [r for r in rows['swamping'] if r['kind'] == 'update' and r['tensor'] == 'all']
