@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# title: Chunks of about {best} terms lose least; far shorter or longer ones lose most
+# title: Chunks of {least} to {most} terms lose least, by seed; one term or all lose most
 # caption: The relative error of 65 536 uniform terms summed in fp16, in chunks of 1 to 65 536 terms whose sums are then added ({seeds} seeds, and their mean).
-#   Chunks of {best} terms leave {low} on average. With chunks of 1 the outer sum swamps the terms ({left}), with one
+#   Which size leaves least depends on the seed: {least} terms to {most}; on average it is {best}, which leaves {low}. With chunks of 1 the outer sum swamps the terms ({left}), with one
 #   chunk of all the inner one does ({right}).
 # source: Wang et al. 2018, Training Deep Neural Networks with 8-bit Floating Point Numbers, arXiv 1812.08011
 # data seed=1..5: halfulp accumulate --terms uniform:0,1 --n 65536 --format fp16 --sum chunk:1..65536 --seed {seed} --table
@@ -11,8 +11,17 @@ load 'gallery-style.gp'
 seeds = 5; sizes = 17
 array err[sizes]
 do for [k = 1:sizes] { err[k] = 0 }
+array of_seed[seeds]; array at_seed[seeds] # the least error of each seed, and the size that has it
+do for [s = 1:seeds] { of_seed[s] = 1e9; at_seed[s] = 0 }
 add(k, e) = (err[k] = err[k] + e / seeds, 0)
+pick(s, n, e) = e < of_seed[s] ? (of_seed[s] = e, at_seed[s] = n) : 0
 stats file using (add(int(floor(log2(column('length')) + 1.5)), column('relative'))) nooutput
+stats file using (pick(int(column('seed')), int(column('length')), column('relative'))) nooutput
+least = at_seed[1]; most = at_seed[1]
+do for [s = 2:seeds] {
+	if (at_seed[s] < least) { least = at_seed[s] }
+	if (at_seed[s] > most) { most = at_seed[s] }
+}
 low = 1e9; best = 0
 do for [k = 1:sizes] { if (err[k] < low) { low = err[k]; best = 2**(k - 1) } }
 left = err[1]; right = err[sizes]
