@@ -249,6 +249,7 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 	json_decref(c.layers);
 	hu_program_free(c.p);
 	hu_import_scope_release(&top);
+	hu_onnx_rest(onnx);
 	if (c.st != HU_OK)
 		hu_imported_release(m);
 	return c.st;

@@ -160,3 +160,12 @@ hu_onnx_unmap(hu_onnx *m)
 	}
 	free(m->map);
 }
+
+void
+hu_onnx_rest(const hu_onnx *m)
+{
+	/* Nobody writes to the maps, so that their pages are the file's; a failure costs memory and nothing else. */
+	for (size_t i = 0; i < m->nmap; i++)
+		if (m->map[i].bytes)
+			(void)madvise(m->map[i].bytes, m->map[i].n, MADV_DONTNEED);
+}

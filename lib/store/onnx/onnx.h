@@ -102,6 +102,9 @@ hu_status hu_onnx_open(hu_onnx *m, const char *path);
 hu_status hu_onnx_parse(hu_onnx *m, const char *name, const void *bytes, size_t n);
 void hu_onnx_release(hu_onnx *m);
 
+/* Gives the memory of external data back until somebody reads them again. */
+void hu_onnx_rest(const hu_onnx *m);
+
 /* 1 where PATH ends as models of ONNX do: .onnx. Nothing in the format's bytes says so. */
 int hu_onnx_is(const char *path);
 
