@@ -40,7 +40,12 @@ static hu_status
 trial_run(trial *t, const hu_samples *s, size_t batch, const size_t *row)
 {
 	if (!t->x.p) {
-		HU_TRY(hu_exec_init(&t->x, t->m.p));
+		char *keep = hu_xcalloc((size_t)t->m.p->nt + 1, 1);
+		for (size_t k = 0; k < t->m.nout; k++)
+			keep[t->m.out[k].tensor] = 1;
+		hu_status st = hu_exec_init_sharing(&t->x, t->m.p, keep, t->m.constant);
+		free(keep);
+		HU_TRY(st);
 		hu_imported_load(&t->m, &t->x);
 	}
 	for (size_t i = 0; i < t->m.nin; i++)

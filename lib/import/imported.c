@@ -42,6 +42,8 @@ hu_imported_load(const hu_imported *m, hu_exec *x)
 		if (id < 0)
 			continue;
 		hu_tensor *to = &x->t[id];
+		if (to->data == from->data)
+			continue;
 		hu_format f = hu_format_of(to->format);
 		if (from->format == HU_FP32 && !hu_is_wide(to->format))
 			hu_bulk_round(to->data, from->data, to->n, to->format, HU_RNE, 0, NULL, 0);

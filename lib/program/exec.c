@@ -77,7 +77,10 @@ hu_exec_init(hu_exec *x, const hu_program *p)
 }
 
 /* Memory that tensors share: how large a piece of it is, and whether a tensor with readers to come lies in it. */
-typedef struct place { size_t bytes; int taken; } place;
+typedef struct place {
+	size_t bytes;
+	int taken;
+} place;
 
 /* The smallest free room that holds as many bytes, unless it is twice as large; else a new one. */
 static size_t
@@ -95,16 +98,26 @@ find_room(place *r, size_t *n, size_t bytes)
 	return best;
 }
 
+/* 1 where tensor I is LENT its elements, as they stand there. */
+static int
+borrows(const hu_exec *x, const hu_tensor *lent, int i)
+{
+	hu_format_id f = x->t[i].format;
+
+	return lent && lent[i].data && x->p->t[i].producer < 0 && lent[i].format == f &&
+	       (f == HU_FP32 || f == HU_FP64) && lent[i].n == x->t[i].n;
+}
+
 /* Gives every output a room: at[i] is the one of tensor i. Returns how many there are. */
 static size_t
-plan_rooms(const hu_exec *x, const char *keep, place *r, size_t *at)
+plan_rooms(const hu_exec *x, const char *keep, const hu_tensor *lent, place *r, size_t *at)
 {
 	const hu_program *p = x->p;
 	int *last = hu_program_last_uses(p);
 	size_t n = 0;
 
 	for (int i = 0; i < p->nt; i++)
-		if (p->t[i].producer < 0)
+		if (p->t[i].producer < 0 && !borrows(x, lent, i))
 			at[i] = find_room(r, &n, bytes_of(&x->t[i]));
 	for (int i = 0; i < p->nc; i++) {
 		const hu_call *c = &p->c[i];
@@ -121,19 +134,19 @@ plan_rooms(const hu_exec *x, const char *keep, place *r, size_t *at)
 }
 
 hu_status
-hu_exec_init_sharing(hu_exec *x, const hu_program *p, const char *keep)
+hu_exec_init_sharing(hu_exec *x, const hu_program *p, const char *keep, const hu_tensor *lent)
 {
 	place *r = hu_xcalloc((size_t)p->nt + 1, sizeof *r);
 	size_t *at = hu_xcalloc((size_t)p->nt + 1, sizeof *at);
 	int full = 0;
 
 	begin(x, p);
-	x->nroom = plan_rooms(x, keep, r, at);
+	x->nroom = plan_rooms(x, keep, lent, r, at);
 	x->room = hu_xcalloc(x->nroom + 1, sizeof *x->room);
 	for (size_t i = 0; i < x->nroom; i++)
 		full |= !(x->room[i] = hu_alloc(r[i].bytes));
 	for (int i = 0; i < p->nt; i++)
-		x->t[i].data = x->room[at[i]];
+		x->t[i].data = borrows(x, lent, i) ? lent[i].data : x->room[at[i]];
 	free(r);
 	free(at);
 	return full ? no_memory(x) : HU_OK;

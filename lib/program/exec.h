@@ -22,8 +22,10 @@ typedef struct hu_exec {
 /* Allocates every tensor. HU_ENOMEM says how many bytes were needed. p must outlive *x. */
 hu_status hu_exec_init(hu_exec *x, const hu_program *p);
 /* The same, but a tensor's memory becomes another's after its last reader, so that a run touches less memory: what
-   calls make has its values only until then, or if keep (by tensor id) says so. For programs without a `next`. */
-hu_status hu_exec_init_sharing(hu_exec *x, const hu_program *p, const char *keep);
+   calls make has its values only until then, or if keep (by tensor id) says so. For programs without a `next`.
+   lent, by tensor id or NULL: elements that a tensor which no call makes reads where they are, if they have its format,
+   float32 or fp64; they must outlive *x. */
+hu_status hu_exec_init_sharing(hu_exec *x, const hu_program *p, const char *keep, const hu_tensor *lent);
 /* The same for some tensors (by id): the others have no data, and no call that reads or writes one may run. */
 hu_status hu_exec_init_some(hu_exec *x, const hu_program *p, const char *need);
 void hu_exec_release(hu_exec *x);

@@ -56,7 +56,10 @@ differences(const hu_tensor *a, const hu_tensor *b)
 	return a->n != b->n || memcmp(a->data, b->data, a->n * sizeof(float)) != 0;
 }
 
-typedef struct seen { const hu_exec *own; size_t calls, wrong; } seen;
+typedef struct seen {
+	const hu_exec *own;
+	size_t calls, wrong;
+} seen;
 
 static void
 after(void *with, const hu_exec *x, int i)
@@ -88,7 +91,7 @@ main(void)
 	hu_exec own, shared;
 
 	keep[p->nt - 1] = keep[early] = 1;
-	if (hu_exec_init(&own, p) || hu_exec_init_sharing(&shared, p, keep))
+	if (hu_exec_init(&own, p) || hu_exec_init_sharing(&shared, p, keep, NULL))
 		bail_out("%s", hu_reason());
 	fill(&own);
 	seen s = { &own, 0, 0 };
@@ -103,8 +106,19 @@ main(void)
 	ok(!differences(&own.t[p->nt - 1], &shared.t[p->nt - 1]) && !differences(&own.t[early], &shared.t[early]),
 		"tensors that are kept have their values after the run");
 	ok(shared.nroom < 10 && (size_t)p->nt > 30, "%d tensors lie in %zu pieces of memory", p->nt, shared.nroom);
-	hu_exec_release(&own);
 	hu_exec_release(&shared);
+	if (hu_exec_init_sharing(&shared, p, keep, own.t))
+		bail_out("%s", hu_reason());
+	size_t lent = 0, others = 0;
+	for (int i = 0; i < p->nt; i++) {
+		lent += p->t[i].producer < 0 && shared.t[i].data == own.t[i].data;
+		others += p->t[i].producer < 0 && shared.t[i].data != own.t[i].data && p->t[i].format == HU_FP32;
+	}
+	ok(lent > 0 && !others && !hu_exec_run(&shared, &(hu_env){ 0, 0 }) &&
+			!differences(&own.t[p->nt - 1], &shared.t[p->nt - 1]),
+		"%zu tensors are read where they are, with the same results", lent);
+	hu_exec_release(&shared);
+	hu_exec_release(&own);
 	hu_program_free(p);
 	free(keep);
 	count_nonfinite();

@@ -144,7 +144,7 @@ ready(hu_evaluated *e, const hu_imported *m)
 			outputs[e->v.map[m->out[k].tensor]] = 1;
 		e->x = hu_xcalloc(1, sizeof *e->x);
 		e->bad = hu_xcalloc((size_t)e->p->nt + 1, 1);
-		hu_status st = hu_exec_init_sharing(e->x, e->p, outputs);
+		hu_status st = hu_exec_init_sharing(e->x, e->p, outputs, e->v.constant);
 		if (st != HU_OK) {
 			free(e->x);
 			e->x = NULL;

@@ -62,7 +62,7 @@ hu_version_load(const hu_version *v, hu_tensor *t)
 		const hu_tensor *from = &v->constant[i];
 		hu_tensor *to = &t[i];
 		hu_format f = hu_format_of(to->format);
-		if (!from->data || !to->data)
+		if (!from->data || !to->data || from->data == to->data)
 			continue;
 		if (from->format == HU_FP32 && !hu_is_wide(to->format))
 			hu_bulk_round(to->data, from->data, to->n, to->format, HU_RNE, 0, NULL, 0);
