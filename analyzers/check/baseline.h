@@ -23,6 +23,7 @@ typedef struct hu_baseline_quantity {
 	hu_baseline_side side;
 	hu_format_id format;       /* whose ulps differences are told in */
 	double ulps, tolerance;        /* how many such ulps, and which absolute difference, are allowed */
+	int line;                  /* of the baseline's file, from 1; 0 where it was read from none */
 	int call;                  /* the call's number where this is a row of the collected run's program; else -1 */
 } hu_baseline_quantity;
 

@@ -255,6 +255,7 @@ read_row(hu_baseline *b, const hu_table *t, int i, const char *path)
 		return hu_fail(HU_EFILE, "%s: row %d, %s: ulps_of is '%s', which is no format", path, i + 1,
 			cell[QUANTITY], cell[FORMAT]);
 	hu_baseline_add(b, cell[QUANTITY], cell[VALUE], (hu_baseline_side)s, format);
+	b->q[b->n - 1].line = t->line[i];
 	if ((why = fault(&b->q[b->n - 1], cell[HEX], cell[ULPS], cell[TOLERANCE])))
 		return hu_fail(HU_EFILE,
 			"%s: row %d, %s: %s (value %s, hex %s, ulps %s, tolerance %s): take the file that was blessed, "

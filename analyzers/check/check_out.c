@@ -94,7 +94,9 @@ hu_check_outcomes(hu_outcomes *v, const hu_check_report *r)
 		const hu_finding *f = &r->f[i];
 		int ok = f->held < HU_DRIFT;
 		hu_outcomes_add(v, key_of(f), ok, hu_xstrdup(hu_held_text(f->held)), ok ? NULL : detail(f));
+		v->v[v->n - 1].line = f->want ? f->want->line : 0;
 	}
+	v->source = hu_xstrdup(r->path);
 	char *why = r->failed ? hu_check_attribution(r) : NULL;
 	v->summary = r->failed ? hu_xprintf("%zu of %zu quantities failed, worst first above\n%s", r->failed, r->n, why)
 			       : hu_xprintf("all %zu quantities hold", r->n);

@@ -25,8 +25,8 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 	{ "rules", "FILE", NULL, "of files: rules, one a line, behind those of --rule" },
 	{ "step", "COLUMN", NULL, "of metrics: the column that tells rows apart (step, epoch, ... by itself)" },
 	{ "format", "NAME", "text",
-		"text (a table), tap, junit, json, github (annotations), gitlab (code quality) or markdown (a job's "
-		"summary)" },
+		"text (a table), tap, junit, json, github (annotations), gitlab (code quality), sarif (code scanning) "
+		"or markdown (a job's summary)" },
 	{ "history", "DIR", NULL,
 		"of a run: keep its headline numbers for this commit in DIR, draw them, and say at which commit they "
 		"moved" },
@@ -159,7 +159,8 @@ judge(const hu_args *a)
 
 	if (strcmp(format, "json") && !hu_outcomes_writer_find(format))
 		st = hu_fail(HU_EINVAL,
-			"--format %s: tap, junit, json, github, gitlab or markdown is needed, or text for a table",
+			"--format %s: tap, junit, json, github, gitlab, sarif or markdown is needed, or text for "
+			"a table",
 			format);
 	else if (!hu_args_text(a, "baseline"))
 		st = hu_fail(HU_EINVAL, "--baseline FILE is needed");

@@ -21,9 +21,10 @@
 
 static const hu_opt opts[] = { { "baseline", "FILE", NULL, "the baseline that check holds the run to" },
 	{ "format", "NAME", "text",
-		"on standard output: text (a table), tap, junit, json, github, gitlab or markdown" },
+		"on standard output: text (a table), tap, junit, json, github, gitlab, sarif or markdown" },
 	{ "junit", "FILE", NULL, "also write JUnit XML" }, { "tap", "FILE", NULL, "also write TAP" },
 	{ "gitlab", "FILE", NULL, "also write a code quality report" },
+	{ "sarif", "FILE", NULL, "also write SARIF, whose results stand at the baseline's lines" },
 	{ "summary", "FILE", NULL,
 		"also append Markdown, e.g. to $GITHUB_STEP_SUMMARY; where the check fails, figures are drawn in "
 		"RUN/gate/" },
@@ -34,7 +35,8 @@ static const hu_opt opts[] = { { "baseline", "FILE", NULL, "the baseline that ch
 /* Documents that go to files: the option that names the file is the format but where said. */
 static const struct {
 	const char *option, *format;
-} documents[] = { { "junit", "junit" }, { "tap", "tap" }, { "gitlab", "gitlab" }, { "summary", "markdown" } };
+} documents[] = { { "junit", "junit" }, { "tap", "tap" }, { "gitlab", "gitlab" }, { "sarif", "sarif" },
+	{ "summary", "markdown" } };
 
 enum { DOCUMENTS = sizeof documents / sizeof *documents };
 
@@ -412,7 +414,8 @@ run(const hu_args *a)
 
 	if (st == HU_OK && strcmp(format, "json") && !hu_outcomes_writer_find(format))
 		st = hu_fail(HU_EINVAL,
-			"--format %s: tap, junit, json, github, gitlab or markdown is needed, or text for a table",
+			"--format %s: tap, junit, json, github, gitlab, sarif or markdown is needed, or text for a "
+			"table",
 			format);
 	else if (st == HU_OK && !hu_args_text(a, "baseline"))
 		st = hu_fail(

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 void
 hu_outcomes_init(hu_outcomes *v, const char *suite, const char *of)
@@ -20,7 +21,7 @@ void
 hu_outcomes_add(hu_outcomes *v, const char *name, int ok, char *said, char *detail)
 {
 	HU_GROW(v->v, v->n, v->cap);
-	v->v[v->n++] = (hu_outcome){ hu_xstrdup(hu_shown(name)), said, detail, ok, NAN, NAN };
+	v->v[v->n++] = (hu_outcome){ hu_xstrdup(hu_shown(name)), said, detail, ok, 0, NAN, NAN };
 	v->failed += !ok;
 }
 
@@ -35,9 +36,19 @@ hu_outcomes_release(hu_outcomes *v)
 	free(v->v);
 	free(v->suite);
 	free(v->of);
+	free(v->source);
 	free(v->why);
 	free(v->summary);
 	memset(v, 0, sizeof *v);
+}
+
+void
+hu_outcome_fingerprint(char hash[17], const hu_outcomes *v, const char *name)
+{
+	char *key = hu_xprintf("%s/%s", v->suite, name);
+
+	snprintf(hash, 17, "%016llx", (unsigned long long)XXH3_64bits(key, strlen(key)));
+	free(key);
 }
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What was judged, a row each, for whoever runs tests: TAP and JUnit XML. */
+   What was judged, a row each, for whoever runs tests: TAP, JUnit XML, and what CI services show. */
 #ifndef HU_ANALYZERS_OUTCOME_H
 #define HU_ANALYZERS_OUTCOME_H
 
@@ -9,13 +9,14 @@
 #include <stdio.h>
 
 typedef struct hu_outcome {
-	char *name, *said, *detail;    /* detail belongs to a failure; else NULL */
-	int ok;
-	double moved, allowed;         /* NaN where nobody sets them */
+	char *name, *said, *detail; /* detail belongs to a failure; else NULL */
+	int ok, line;               /* line: of the source, from 1, that says what is right; 0: of none */
+	double moved, allowed;      /* NaN where nobody sets them */
 } hu_outcome;
 
 typedef struct hu_outcomes {
 	char *suite, *of; /* "halfulp check", and what was judged */
+	char *source;     /* the file that says what is right, whose lines failures are shown at; NULL: none is known */
 	char *why;        /* what failed first and why, in one line that stands before all others; or NULL */
 	hu_outcome *v;    /* failures first */
 	size_t n, cap, failed;
@@ -32,11 +33,16 @@ void hu_outcomes_release(hu_outcomes *v);
 void hu_outcomes_tap(FILE *out, const hu_outcomes *v);
 void hu_outcomes_junit(FILE *out, const hu_outcomes *v);
 /* Failures as GitHub's workflow commands, ::error title=…::…, which a job shows as annotations; GitHub shows ten of
-   a step, so the first nine and a sentence on the rest. The summary is a ::notice. */
+   a step, so the first nine and a sentence on the rest, each at its line of the source. The summary is a ::notice. */
 void hu_outcomes_github(FILE *out, const hu_outcomes *v);
 /* Failures as GitLab's code quality report: an array of objects with description, check_name, fingerprint, severity and
-   location, whose path is what was judged. */
+   location, whose path is the source, or where there is none what was judged. */
 void hu_outcomes_gitlab(FILE *out, const hu_outcomes *v);
+/* Failures as SARIF 2.1.0, which code scanning services read: a result each, of which services take HU_SARIF_MOST. */
+enum { HU_SARIF_MOST = 5000 };
+void hu_outcomes_sarif(FILE *out, const hu_outcomes *v);
+/* The 16 digits by which a service tells a failure of this name from others, whatever its numbers. */
+void hu_outcome_fingerprint(char hash[17], const hu_outcomes *v, const char *name);
 /* Failures as Markdown: a heading with the verdict, why, a table of the worst twenty, the summary as a list. */
 void hu_outcomes_markdown(FILE *out, const hu_outcomes *v);
 
@@ -52,6 +58,6 @@ void hu_outcome_line(FILE *out, hu_str *text);
 const char *hu_outcome_format(const char *given);
 
 typedef void hu_outcomes_writer(FILE *out, const hu_outcomes *v);
-/* Returns the writer named text, tap, junit, github, gitlab or markdown, or NULL. */
+/* Returns the writer named text, tap, junit, github, gitlab, sarif or markdown, or NULL. */
 hu_outcomes_writer *hu_outcomes_writer_find(const char *name);
 #endif

@@ -224,7 +224,7 @@ hu_status
 hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 {
 	uint64_t hash = checksum(data, n);
-	int ncap = 0, ccap = 0, cells = 0, cap = 0, line = 0;
+	int ncap = 0, ccap = 0, cells = 0, cap = 0, lcap = 0, line = 0;
 
 	memset(t, 0, sizeof *t);
 	t->data = data;
@@ -259,7 +259,8 @@ hu_table_parse(hu_table *t, const char *name, char *data, size_t n)
 				hu_table_release(t);
 				return HU_EFILE;
 			}
-			t->rows++;
+			HU_GROW(t->line, t->rows, lcap);
+			t->line[t->rows++] = line;
 		}
 	}
 	if (!t->columns) {
@@ -307,6 +308,7 @@ hu_table_release(hu_table *t)
 	free(t->note);
 	free(t->column);
 	free(t->cell);
+	free(t->line);
 	memset(t, 0, sizeof *t);
 }
 

@@ -46,6 +46,7 @@ typedef struct hu_table {
 	char **note;
 	char **column;
 	char **cell;
+	int *line; /* of the file, from 1, in which each row stands */
 	int notes, columns, rows;
 } hu_table;
 

@@ -44,6 +44,7 @@ SCRIPT_TESTS += t/analyzers/t-op.sh
 SCRIPT_TESTS += t/analyzers/t-opaque.py
 SCRIPT_TESTS += t/analyzers/t-probe.sh
 SCRIPT_TESTS += t/analyzers/t-remedies.py
+SCRIPT_TESTS += t/analyzers/t-sarif.py
 SCRIPT_TESTS += t/analyzers/t-score.py
 SCRIPT_TESTS += t/analyzers/t-statistics.py
 SCRIPT_TESTS += t/analyzers/t-summary-words.py

@@ -57,7 +57,7 @@ test_is $? "and makes nothing"
 gate runs/a -- $small
 documents 2 "a run that is there, and options to train it"
 run gate --baseline base.tsv --format yaml runs/a
-refused 2 '--format yaml: tap, junit, json, github, gitlab or markdown is needed' "an unknown format"
+refused 2 '--format yaml: tap, junit, json, github, gitlab, sarif or markdown is needed' "an unknown format"
 run gate runs/a
 refused 2 '--baseline FILE is needed' "no baseline"
 run gate --baseline base.tsv --junit nowhere/j.xml runs/e -- $small

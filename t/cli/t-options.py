@@ -389,6 +389,7 @@ gate baseline | gate {h}/run | --baseline {h}/base.tsv
 gate format | gate --baseline {h}/base.tsv {h}/run | --format junit
 gate junit | gate --baseline {h}/base.tsv {h}/run | --junit j.txt
 gate tap | gate --baseline {h}/base.tsv {h}/run | --tap t.txt
+gate sarif | gate --baseline {h}/base.tsv {h}/run | --sarif q.sarif
 gate gitlab | gate --baseline {h}/base.tsv {h}/run | --gitlab q.json
 gate summary | gate --baseline {h}/base.tsv {h}/run | --summary s.txt
 gate runs | gate --baseline {h}/scores.tsv {h}/run | --runs 2

@@ -34,6 +34,7 @@ check b.npy --baseline a.npy --rule arr*:exact --format junit
 check a.npy --baseline a.npy --json
 diff a.npy b.npy
 check n.csv --baseline m.csv --format gitlab
+check n.csv --baseline m.csv --format sarif
 check run --baseline base.tsv
 check rate --baseline base.tsv --format markdown
 check rate --baseline run

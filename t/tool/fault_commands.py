@@ -52,7 +52,7 @@ COMMANDS = {
     'advise': "advise m.onnx --data x.npz --accept 'rel_l2<=1e-2' --formats fp16,bf16 --json",
     'inspect': 'inspect m.onnx --threads 1 --json',
     'tree': 'tree --backend cpu --n 7 --json',
-    'gate files': 'gate --baseline base.tsv seen --junit g.xml --tap g.tap --gitlab g.json',
+    'gate files': 'gate --baseline base.tsv seen --junit g.xml --tap g.tap --gitlab g.json --sarif g.sarif',
     'tree sum': 'tree --sum pairwise --n 8 --in fp32 --dot t.dot',
     'engines': 'engines l.npz k.npz --tau 2 --json',
     'plan': 'plan --json',
