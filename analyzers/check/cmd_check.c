@@ -230,8 +230,8 @@ const hu_command hu_cmd_check = { "check", "RUN|FILE --baseline FILE [--rule RUL
 	"pattern, conditions\n"
 	"differ, ulps(FORMAT), abs, rel, l2, nonfinite <= X; cosine, sqnr >= X; exact; optional; ignore. rel is the\n"
 	"largest difference over the tensor's largest magnitude, l2 that of the norms. Without a rule integers, bool\n"
-	"and texts are exact, and floating point of precision p has l2 <= c*2^(1-p) and rel <= 4*c*2^(1-p), c being 1\n"
-	"up to 16 bits and 16 above; metrics are held as fp32. Names must match both ways.\n"
+	"and texts are exact. Floating point of precision p then has l2 <= c*2^(1-p) and rel <= 4*c*2^(1-p), where c\n"
+	"is 1 up to 16 bits and 16 above; metrics are held as fp32. Names must match both ways.\n"
 	"Every failure is listed, worst first. Exit 0 pass, 1 drift, 2 usage, 3 baseline missing or of something "
 	"else,\n"
 	"4 environment.",

@@ -198,8 +198,7 @@ const hu_command hu_cmd_engines = { "engines", "A B [OPTION...]",
 	"A and B are files of logits (npy, npz or safetensors): [positions, classes] or [sequences, positions, "
 	"classes].\n"
 	"Where a training takes tokens that another engine sampled, A is the engine that sampled and B the one that\n"
-	"trains. Of each token log pB - log pA is computed in long double; k1, k2 and k3 are the estimates of KL(A || "
-	"B)\n"
-	"by -d, d^2/2 and exp(d) - 1 - d of that d, and KL(A || B) itself is over all classes. A greedy token is the\n"
-	"first of the largest logits.",
+	"trains. Of each token d = log pB - log pA is computed in long double. k1, k2 and k3 estimate KL(A || B) by\n"
+	"-d, d^2/2 and exp(d) - 1 - d; KL(A || B) itself is over all classes. A greedy token is the first of the\n"
+	"largest logits.",
 	opts, run, NULL };

@@ -27,6 +27,7 @@ SCRIPT_TESTS += t/cli/t-readme.sh
 SCRIPT_TESTS += t/cli/t-reconfigure.sh
 SCRIPT_TESTS += t/cli/t-reliability.py
 SCRIPT_TESTS += t/cli/t-rooms.py
+SCRIPT_TESTS += t/cli/t-sentences.py
 SCRIPT_TESTS += t/cli/t-static-check.sh
 SCRIPT_TESTS += t/cli/t-waits.sh
 SCRIPT_TESTS += t/cli/t-wheel.py
