@@ -18,12 +18,12 @@ arguments.add_argument('programs', nargs='*')
 args = arguments.parse_args()
 HALFULP = os.path.abspath(os.environ.get('HALFULP', 'build/halfulp'))
 SETUPS = {
-    'mlp': '--model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 1 --policy mixed_float16',
-    'convnet': '--model convnet --width 0.0625 --size 8 --train 64 --eval 32 --batch 16 --epochs 1 '
-    '--policy mixed_float16 --init-scale 1024',
-    'sgd': '--model mlp --width 0.125 --size 8 --train 128 --eval 32 --batch 32 --epochs 1 --optimizer sgd '
+    'mlp': '--model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 1 --policy mixed_float16',
+    'convnet': '--model convnet:width=0.0625 --data size=8,train=64,eval=32 --batch 16 --epochs 1 '
+    '--policy mixed_float16 --loss-scale init=1024',
+    'sgd': '--model mlp:width=0.125 --data size=8,train=128,eval=32 --batch 32 --epochs 1 --optimizer sgd '
     '--optimizer momentum=0.9 --policy autocast_float16',
-    'half': '--model mlp --width 0.125 --size 8 --train 128 --eval 32 --batch 32 --epochs 1 --optimizer adam '
+    'half': '--model mlp:width=0.125 --data size=8,train=128,eval=32 --batch 32 --epochs 1 --optimizer adam '
     '--loss-scale pytorch --policy float16',
 }
 home = tempfile.mkdtemp(prefix='halfulp-reruns-')

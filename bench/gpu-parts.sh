@@ -7,12 +7,12 @@ units=mma formats=tf32,fp16,bf16
 test "$arch" != turing || units=simt formats=fp16
 case $arch in hopper) fp8=tc:hopper,path=mma ;; ada) fp8=tc:ada ;; *) fp8= ;; esac
 # The net whose steps were published (convnet-published of torch-steps.py)
-published="--model convnet --size 256 --channels 3"
+published="--model convnet --data size=256,channels=3"
 # Sizes: tiny on the shim, which interprets each thread
 if test $dry = 1; then
-	random=2000 steps=2 mlp="--model mlp --width 0.0625 --batch 4" convnet="--model convnet --width 0.0625 --size 12 --batch 2" sizes=33 batches=4 time_steps=1 policies="float32 mixed_float16"
+	random=2000 steps=2 mlp="--model mlp:width=0.0625 --batch 4" convnet="--model convnet:width=0.0625 --data size=12 --batch 2" sizes=33 batches=4 time_steps=1 policies="float32 mixed_float16"
 else
-	random=10000000 steps=100 mlp="--model mlp" convnet="--model convnet --width 0.25" sizes=1024,4096,8192 batches=32,64,128,256,512 time_steps=30 policies="float32 mixed_float16 mixed_bfloat16 tf32"
+	random=10000000 steps=100 mlp="--model mlp" convnet="--model convnet:width=0.25" sizes=1024,4096,8192 batches=32,64,128,256,512 time_steps=30 policies="float32 mixed_float16 mixed_bfloat16 tf32"
 fi
 
 # A TAP program passes where it exits 0 and no line begins with "not ok"
@@ -64,8 +64,8 @@ paths() {
 # parity MODEL OPTIONS POLICY SUM WAY: many steps; a row of parity.tsv
 parity() {
 	local name=$1 policy=$3 sum=$4 way=$5 run=$work/run ref
-	local common="$2 --policy $policy --steps $steps --train 640 --eval 64 --trace-steps none --meter none --quiet"
-	test "$policy" != mixed_float16 || common="$common --init-scale 256" # the others scale no loss
+	local common="$2 --policy $policy --steps $steps --data train=640,eval=64 --trace-steps none --meter none --quiet"
+	test "$policy" != mixed_float16 || common="$common --loss-scale init=256" # the others scale no loss
 	test "$sum" = default || common="$common --accumulate $sum"
 	rm -rf "$run"
 	"$halfulp" train $common --backend $backend --gemm "$way" "$run" && ref=$(reference "long-$name-$policy-$sum" $common) || return 1
@@ -73,7 +73,7 @@ parity() {
 }
 # Two runs, one digest; a run that was killed and resumed; a run judged on the CPU
 again() {
-	local common="$mlp --policy mixed_float16 --train 640 --eval 64 --init-scale 256 --trace-steps none --meter none --quiet --backend $backend"
+	local common="$mlp --policy mixed_float16 --data train=640,eval=64 --loss-scale init=256 --trace-steps none --meter none --quiet --backend $backend"
 	rm -rf "$work"/again-*
 	"$halfulp" train $common --steps $((2 * steps)) --checkpoint-every $steps "$work/again-1" && "$halfulp" train $common --steps $((2 * steps)) --checkpoint-every $steps "$work/again-2" || return 1
 	cmp <(digests "$work/again-1") <(digests "$work/again-2") || return 1
@@ -88,7 +88,7 @@ again() {
 }
 # cuBLAS: the same digest twice, and every recorded call within its bound
 cublas() {
-	local common="$mlp --policy mixed_float16 --train 640 --eval 64 --steps 5 --trace-steps last --meter none --quiet --backend cuda --gemm cublas"
+	local common="$mlp --policy mixed_float16 --data train=640,eval=64 --steps 5 --trace-steps last --meter none --quiet --backend cuda --gemm cublas"
 	rm -rf "$work"/cublas-*
 	"$halfulp" train $common "$work/cublas-1" && "$halfulp" train $common "$work/cublas-2" && cmp <(digests "$work/cublas-1") <(digests "$work/cublas-2") && "$halfulp" analyze --only replay "$work/cublas-1"
 }
@@ -111,7 +111,7 @@ reach_matrix() {
 		products $whole "${gemm[@]}" --formats fp16,bf16,e4m3,e5m2 --sum tc:hopper,path=wgmma --gemm mma || return
 	test -z "$fp8" || products $all "${gemm[@]}" --formats e4m3,e5m2 --sum $fp8 --gemm mma || return
 	# a first layer of three channels, with as many filters as its tile is for
-	"${front[@]}" "$halfulp" bench train --backend $backend --model convnet --size 12 --batch 8 --steps 1 --warm 0 \
+	"${front[@]}" "$halfulp" bench train --backend $backend --model convnet --data size=12 --batch 8 --steps 1 --warm 0 \
 		--policy mixed_float16 --accumulate tc:$arch --gemm $units --meter none
 }
 # The kernels of --gemm bulk, which are Hopper's alone: products of one block a tile of 64 columns, of pairs of blocks
@@ -124,7 +124,7 @@ reach_bulk() {
 	products 136x272x64,136x272x192,520x1032x80 "${gemm[@]}" --formats fp16,bf16,e4m3,e5m2 || return
 	products 2048x1024x592,4096x2048x592 "${gemm[@]}" --formats fp16,bf16 || return
 	products 520x1032x1040 "${gemm[@]}" --formats e4m3,e5m2 || return
-	for model in "mlp --width 0.5 --batch 64" "mlp --width 8 --batch 592" "convnet --size 12 --batch 8"; do
+	for model in "mlp --model width=0.5 --batch 64" "mlp --model width=8 --batch 592" "convnet --data size=12 --batch 8"; do
 		"$@" "$halfulp" bench train --backend $backend --model $model --steps 1 --warm 0 \
 			--policy mixed_float16 --accumulate tc:hopper --gemm mma,bulk --meter none || return
 	done
@@ -163,8 +163,8 @@ if test $dry = 0; then
 		part "sanitizer-$tool-matrix" 60 bash -c 'reach_matrix sanitizer --tool "$1"' - $tool
 		part "sanitizer-$tool-bulk" 60 bash -c 'reach_bulk sanitizer --tool "$1"' - $tool
 		part "sanitizer-$tool-simt" 90 bash -c 'reach_simt sanitizer --tool "$1"' - $tool
-		part "sanitizer-$tool" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model convnet --width 0.0625 --size 12 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
-		part "sanitizer-$tool-gpt" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model gpt --layers 1 --hidden 16 --heads 2 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
+		part "sanitizer-$tool" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model convnet:width=0.0625 --data size=12 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
+		part "sanitizer-$tool-gpt" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model gpt:layers=1,hidden=16,heads=2 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
 	done
 fi
 # 4. Instructions and models

@@ -38,14 +38,14 @@ own_sizes() {
 	row=$(grep "^MODEL($1, " "$top/trainer/model/models.def")
 	if test "$dry" != 1; then
 		case $row in *'"x[n,height,width,'* | *'"x[n,1,samples,'*) batch=8 ;; *) batch=32 ;; esac
-		echo "--batch $batch --train $((3 * batch)) --eval $batch"
+		echo "--batch $batch --data train=$((3 * batch)) --data eval=$batch"
 		return
 	fi
-	case $row in *',height,width,'* | *'"x[n,...]'*) printf -- '--size 10 ' ;; esac
-	case $row in *'"width'*) printf -- '--width 0.0625 ' ;; esac
-	case $row in *'"layers hidden'*) printf -- '--layers 2 --hidden 8 ' ;; esac
-	case $row in *' heads '*) printf -- '--heads 2 ' ;; esac
-	echo "--batch 2 --train 96 --eval 32"
+	case $row in *',height,width,'* | *'"x[n,...]'*) printf -- '--data size=10 ' ;; esac
+	case $row in *'"width'*) printf -- '--model width=0.0625 ' ;; esac
+	case $row in *'"layers hidden'*) printf -- '--model layers=2,hidden=8 ' ;; esac
+	case $row in *' heads '*) printf -- '--model heads=2 ' ;; esac
+	echo "--batch 2 --data train=96,eval=32"
 }
 
 # trainings MODEL ARCH: lines "policy sum options": every policy by its own sums, and by those of ARCH's matrix units
@@ -62,7 +62,7 @@ trainings() {
 			ada:mixed_e5m2) echo tc:ada ;;
 			esac); do
 			printf '%s %s --model %s --policy %s%s%s %s --steps 3 --trace-steps none --meter none --quiet\n' "$policy" "$sum" "$model" "$policy" \
-				"$(test "$sum" = default || echo " --accumulate $sum")" "$(grep -q "^POLICY(\"$policy\",.* 1, [A-Z]*, [A-Z]*, \"" "$top/lib/program/policies.def" && echo ' --init-scale 256')" "$sizes"
+				"$(test "$sum" = default || echo " --accumulate $sum")" "$(grep -q "^POLICY(\"$policy\",.* 1, [A-Z]*, [A-Z]*, \"" "$top/lib/program/policies.def" && echo ' --loss-scale init=256')" "$sizes"
 		done
 	done
 }

@@ -31,17 +31,17 @@ arguments.add_argument('--keep')
 arguments.add_argument('--from', dest='kept')
 args = arguments.parse_args()
 HALFULP = os.path.abspath(os.environ.get('HALFULP', 'build/halfulp'))
-MLP = '--model mlp --width 0.25 --size 12 --train 2000 --eval 500 --batch 64 --epochs 15 --policy '
+MLP = '--model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 64 --epochs 15 --policy '
 SETUPS = {
     'float32': MLP + 'float32',
     'float16': MLP + 'mixed_float16',
     'bfloat16': MLP + 'mixed_bfloat16',
     'sgd': MLP + 'mixed_float16 --optimizer sgd:momentum=0.9',
-    'convnet': '--model convnet --width 0.125 --size 8 --train 1000 --eval 500 --batch 64 --epochs 10 --policy mixed_float16',
-    'gpt': '--model gpt --hidden 16 --layers 1 --heads 2 --inner 32 --length 8 --data text:LICENSE --steps 150 --policy mixed_bfloat16',
-    'unet': '--model unet --width 0.25 --levels 1 --size 8 --train 400 --eval 64 --batch 16 --epochs 5 --policy mixed_float16',
+    'convnet': '--model convnet:width=0.125 --data size=8,train=1000,eval=500 --batch 64 --epochs 10 --policy mixed_float16',
+    'gpt': '--model gpt:hidden=16,layers=1,heads=2,inner=32 --data length=8 --data text:LICENSE --steps 150 --policy mixed_bfloat16',
+    'unet': '--model unet:width=0.25,levels=1 --data size=8,train=400,eval=64 --batch 16 --epochs 5 --policy mixed_float16',
     'ncf': '--model ncf --steps 150 --policy mixed_bfloat16',
-    'bert': '--model bert --hidden 16 --layers 1 --heads 2 --inner 32 --train 400 --eval 100 --batch 16 --epochs 8 --policy mixed_float16',
+    'bert': '--model bert:hidden=16,layers=1,heads=2,inner=32 --data train=400,eval=100 --batch 16 --epochs 8 --policy mixed_float16',
 }
 HELD_OUT = ('gpt', 'unet', 'ncf', 'bert')  # gpt and unet until the unpaired limits were mended, ncf and bert since
 HARMLESS = {

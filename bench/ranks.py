@@ -76,7 +76,7 @@ def side_by_side(name, words, forget):
 
 
 def train_huge():
-    wide = ['--model', 'mlp', '--width', '4', '--train', '16000', '--eval', '8', '--batch', '16000', '--quiet']
+    wide = ['--model', 'mlp:width=4', '--data', 'train=16000,eval=8', '--batch', '16000', '--quiet']
     took(HALFULP, 'train', *wide, '--steps', '1', '--trace-steps', '0', '--trace', 'dense1.*,input.*', 'huge')
 
 
@@ -128,14 +128,14 @@ with tempfile.TemporaryDirectory(prefix='halfulp-ranks-') as home:
         print('| job | who | wall, s | processor, s |')
         print('| --- | --- | --- | --- |')
     if 'analyze' in jobs:
-        net = ['--model', 'convnet', '--train', '64', '--eval', '8', '--batch', '64', '--quiet']
+        net = ['--model', 'convnet', '--data', 'train=64,eval=8', '--batch', '64', '--quiet']
         net += ['--policy', 'mixed_float16']
         steps = ','.join(str(i) for i in range(STEPS // 2))
         took(HALFULP, 'train', *net, '--steps', str(STEPS // 2), '--trace-steps', steps, 'run')
         side_by_side('analyze', ['analyze', 'run'], 'run/analysis')
     if 'compare' in jobs:
-        sweep = ['compare', '--policies', 'float32,mixed_float16', '--seeds', '1,2,3,4', '--model', 'mlp', '--train', '2000']
-        sweep += ['--eval', '200', '--batch', '50', '--steps', str(25 * STEPS), 'sweep']
+        sweep = ['compare', '--policies', 'float32,mixed_float16', '--seeds', '1,2,3,4', '--model', 'mlp', '--data', 'train=2000']
+        sweep += ['--data', 'eval=200', '--batch', '50', '--steps', str(25 * STEPS), 'sweep']
         side_by_side('compare', sweep, 'sweep')
     if 'huge' in jobs:
         huge()

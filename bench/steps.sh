@@ -19,7 +19,7 @@ for model in mlp convnet; do
 		run=$dir/$model-$policy
 		width=1
 		test $model = mlp || width=0.25
-		"$halfulp" train --quiet --model $model --width $width --train 1000 --eval 100 --steps 15 --trace-steps last --policy $policy "$run" >/dev/null
+		"$halfulp" train --quiet --model $model --model width=$width --data train=1000,eval=100 --steps 15 --trace-steps last --policy $policy "$run" >/dev/null
 		"$halfulp" verify "$run" >/dev/null
 		ms=$(median "$run/metrics.tsv")
 		test -n "$base" || base=$ms

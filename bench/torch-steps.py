@@ -13,6 +13,7 @@
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -23,14 +24,14 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(TOP, 't', 'tool'))
 MODELS = {
     'convnet': '--model convnet',
-    'resnet18': '--model resnet --data scenes --size 64 --stem cifar --batch 8',
-    'resnet18-imagenet': '--model resnet --data scenes --size 64 --stem imagenet --batch 32',
-    'bert': '--model bert --layers 4 --hidden 256',
+    'resnet18': '--model resnet --data scenes:size=64 --model stem=cifar --batch 8',
+    'resnet18-imagenet': '--model resnet --data scenes:size=64 --model stem=imagenet --batch 32',
+    'bert': '--model bert:layers=4,hidden=256',
     'ncf': '--model ncf',
-    'ncf-large': '--model ncf --hidden 64 --layers 4 --users 4000 --items 2000 --batch 4096',
+    'ncf-large': '--model ncf:hidden=64,layers=4 --data users=4000,items=2000 --batch 4096',
     'unet': '--model unet',
-    'convnet-published': '--model convnet --size 256 --channels 3 --batch 32',
-    'resnet50': '--model resnet --depth 50 --data scenes --size 224 --stem imagenet --batch 64 --train 640 --eval 64',
+    'convnet-published': '--model convnet --data size=256,channels=3 --batch 32',
+    'resnet50': '--model resnet:depth=50 --data scenes:size=224 --model stem=imagenet --batch 64 --data train=640,eval=64',
 }
 LARGE = 'convnet-published', 'resnet50'  # on a processor only where they are named
 # Ours, whose steps it stands beside, and how far the first losses may be apart.
@@ -61,8 +62,8 @@ BACKEND = ['--backend', 'cuda', '--gemm', 'cublas'] if args.device == 'cuda' els
 
 
 def option(model, name, default):
-    words = MODELS[model].split()
-    return int(words[words.index(name) + 1]) if name in words else default
+    said = re.search(r'\b%s=(\d+)' % name, MODELS[model])
+    return int(said[1]) if said else default
 
 
 def prepare(model, traced):
@@ -83,11 +84,11 @@ def prepare(model, traced):
     if family == 'bert':
 
         def forward():
-            return functional.cross_entropy(torchnets.bert(p, inputs, option(model, '--layers', 2), 4), labels)
+            return functional.cross_entropy(torchnets.bert(p, inputs, option(model, 'layers', 2), 4), labels)
     elif family == 'ncf':
 
         def forward():
-            logits = torchnets.ncf(p, inputs, option(model, '--layers', 3))
+            logits = torchnets.ncf(p, inputs, option(model, 'layers', 3))
             return functional.binary_cross_entropy_with_logits(logits, labels.float())
     else:
         x = torchnets.images(traced['input.x']).to(device)

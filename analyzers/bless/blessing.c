@@ -74,17 +74,17 @@ hu_coverage_text(hu_str *s, unsigned saw, size_t steps)
 	if (saw & HU_SAW_SCALING && !(saw & HU_SAW_SKIP))
 		hu_str_addf(s,
 			"in %zu steps no gradient overflowed and no step was skipped: a finite check that never fires "
-			"would pass; a run with --exercise has such steps, and one with --init-scale 2^24\n",
+			"would pass; a run with --exercise has such steps, and one with --loss-scale init=2^24\n",
 			steps);
 	if (saw & HU_SAW_SCALING && !(saw & HU_SAW_GROWTH))
 		hu_str_addf(s,
 			"in %zu steps the loss scale never grew: another growth interval or factor would pass; a run "
-			"with --exercise has such steps, and one with --growth-interval %zu\n",
+			"with --exercise has such steps, and one with --loss-scale interval=%zu\n",
 			steps, interval);
 	if (saw & HU_SAW_TRACE && !(saw & HU_SAW_UNDERFLOW))
 		hu_str_addf(s,
 			"no cast of a traced step made a number zero or subnormal: casts that flush would pass%s\n",
-			saw & HU_SAW_SCALING ? "; a run with --init-scale 1 has such casts" : "");
+			saw & HU_SAW_SCALING ? "; a run with --loss-scale init=1 has such casts" : "");
 	if (!(saw & HU_SAW_EVALUATION))
 		hu_str_addf(s, "nothing was evaluated: an evaluation that is wrong would pass\n");
 	if (!(saw & HU_SAW_TRACE))

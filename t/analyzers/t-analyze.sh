@@ -3,7 +3,7 @@
 # analyze on small runs: its tables, that they do not depend on threads, what it
 # says of runs whose harm is known, and what it refuses.
 . "${srcdir:-.}/t/tool/tap.sh"
-small="--model mlp --width 0.125 --size 8 --train 512 --eval 64 --batch 32 --quiet"
+small="--model mlp:width=0.125 --data size=8,train=512,eval=64 --batch 32 --quiet"
 # Cell COLUMN of the first row of TABLE in which every COLUMN=VALUE holds
 cell() { # TABLE COLUMN [COLUMN=VALUE...]
 	awk -F'\t' -v want="$2" -v conds="${*:3}" '
@@ -47,7 +47,7 @@ test_is $? "every table that rests on exact values says how many MPFR judged, an
 test "$(header $a/state.tsv)" = 'step call op layer tensor format kind elements moved swamped became_zero l2_share_lost cosine verdict' &&
 	test "$(cell $a/state.tsv verdict tensor=all kind=moment)" = harmless && holds "$(cell $a/state.tsv cosine tensor=all kind=moment)" '>' 0.999999
 test_is $? "float32 moments lose nothing"
-run train --model convnet --width 0.25 --size 12 --train 128 --eval 32 --batch 16 --quiet --steps 6 --trace-steps last --policy float16 s && run analyze s
+run train --model convnet:width=0.25 --data size=12,train=128,eval=32 --batch 16 --quiet --steps 6 --trace-steps last --policy float16 s && run analyze s
 holds "$(cell s/analysis/state.tsv cosine tensor=all kind=moment)" '<' 0.999 && test "$(cell s/analysis/state.tsv became_zero tensor=all)" -gt 0 && grep -q 'became zero when they were stored' out && ! grep -q 'epsilon alone' out
 test_is $? "float16 moments vanish, and the verdict says what that does to the next step"
 test "$(cell s/analysis/state.tsv elements tensor=all kind=statistic)" -gt 0
@@ -92,7 +92,7 @@ run train $small --steps 12 --trace-steps 11 --policy float16 --optimizer sgd --
 run analyze --only swamping,summary pure
 test $code = 0 && holds "$(cell pure/analysis/swamping.tsv share_swamped kind=update tensor=all)" '>' 0.5 && grep -q '"verdict_word": "fatal"' pure/analysis/summary.json
 test_is $? "pure float16, SGD at 1e-3: most updates are swamped, fatal"
-run train $small --steps 12 --trace-steps 11 --policy mixed_float16 --loss-scale none --loss-weight 2^-20 tiny
+run train $small --steps 12 --trace-steps 11 --policy mixed_float16 --loss-scale none --loss weight=2^-20 tiny
 run analyze tiny
 test $code = 0 && grep -q '"verdict_word": "fatal"' tiny/analysis/summary.json && holds "$(cell tiny/analysis/underflow.tsv verdict from=exact tensor=all | wc -c)" '>' 1
 test_is $? "loss weight 2^-20 without scaling: fatal"

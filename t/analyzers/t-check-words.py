@@ -114,7 +114,7 @@ tap.ok(got == want and len(got) == 4, 'accumulate: rows of the narrow table are 
 tap.ok('exact' in run(*sums, COLUMNS='140')[1][1], 'a wide terminal has the exact sum too')
 
 # Runs
-train = '--model mlp --width 0.125 --size 8 --train 128 --eval 32 --batch 32 --epochs 1 --policy mixed_float16'.split()
+train = '--model mlp:width=0.125 --data size=8,train=128,eval=32 --batch 32 --epochs 1 --policy mixed_float16'.split()
 run('train', *train, '--quiet', 'first')
 run('analyze', 'first')
 run('baseline', 'first', '-o', 'base.tsv', '--reason', 'test')

@@ -4,7 +4,7 @@
 # code; diff finds where two runs part.
 . "${srcdir:-.}/t/tool/tap.sh"
 make() { # RUN seed policy option...
-	"$HALFULP" train --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 3 --trace-steps 20 --quiet --seed "$2" --policy "$3" "${@:4}" "$1" && "$HALFULP" analyze "$1" >/dev/null
+	"$HALFULP" train --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 3 --trace-steps 20 --quiet --seed "$2" --policy "$3" "${@:4}" "$1" && "$HALFULP" analyze "$1" >/dev/null
 }
 make a 1 mixed_float16 && make again 1 mixed_float16 && make b 2 mixed_float16 && make other 1 mixed_bfloat16 &&
 	make chunks 1 mixed_float16 --accumulate chunk:16 && make pairs 1 mixed_float16 --accumulate pairwise && make rate 1 mixed_float16 --lr 0.002 --simd scalar
@@ -134,16 +134,16 @@ if command -v "${PYTHON:-python3}" >/dev/null; then
 else
 	skip 6 "python3 is absent"
 fi
-make scaled 1 mixed_float16 --init-scale 1024
+make scaled 1 mixed_float16 --loss-scale init=1024
 run check scaled --baseline base.tsv
 test $code = 1 && grep -q '^# init-scale: nothing in the baseline, 1024' out
 test_is $? "an option that the baseline does not have is named"
-"$HALFULP" train --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 3 --trace-steps 7 --quiet --policy mixed_float16 seven && "$HALFULP" analyze seven >/dev/null
+"$HALFULP" train --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 3 --trace-steps 7 --quiet --policy mixed_float16 seven && "$HALFULP" analyze seven >/dev/null
 run check seven --baseline base.tsv
 test $code = 1 && grep -q '^# step 20 was traced in the baseline and not in this run: train with --trace-steps 20$' out
 test_is $? "a traced step that is missing is advised"
 # A step that was traced and only not analyzed needs no training
-"$HALFULP" train --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 1 --trace-steps 0,2 --quiet --policy mixed_float16 two && "$HALFULP" analyze two >/dev/null
+"$HALFULP" train --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 1 --trace-steps 0,2 --quiet --policy mixed_float16 two && "$HALFULP" analyze two >/dev/null
 run baseline two -o two.tsv --reason 'both steps'
 "$HALFULP" analyze --steps 0 two >/dev/null
 run check two --baseline two.tsv
@@ -179,12 +179,12 @@ was=$(grep '^metrics/23/loss	' base.tsv | cut -f2) is=$(grep '^metrics/23/loss	'
 grep -qF "  metrics/23/loss: $was -> $is (" out && test "$(grep -c ' -> ' out)" = 20 && share=$(sed -n 's/^  metrics.23.loss: .* (\([-+0-9.e]*\) %)$/\1/p' out) && holds 'd < 0.01 && d > -0.01' d "$(awk -v a="$was" -v b="$is" -v s="$share" 'BEGIN { print s - 100 * (b - a) / a }')"
 test_is $? "and says by how much, what is reviewed first"
 run baseline a -o unseen.tsv --reason 'what it cannot see'
-test $code = 0 && grep -q 'in 24 steps no gradient overflowed and no step was skipped: .*--init-scale 2^24' out && grep -q 'in 24 steps the loss scale never grew: .*--growth-interval 3' out && grep -q 'made a number zero or subnormal: .*--init-scale 1 ' out && test "$(grep -c '^# unseen: ' unseen.tsv)" = 3
+test $code = 0 && grep -q 'in 24 steps no gradient overflowed and no step was skipped: .*--loss-scale init=2^24' out && grep -q 'in 24 steps the loss scale never grew: .*--loss-scale interval=3' out && grep -q 'made a number zero or subnormal: .*--loss-scale init=1 ' out && test "$(grep -c '^# unseen: ' unseen.tsv)" = 3
 test_is $? "blessing names what the run could not show, and the options that would"
-make skips 1 mixed_float16 --init-scale 2^24 --growth-interval 3 && run baseline skips -o unseen.tsv --allow-nonfinite --reason 'skips and growth'
+make skips 1 mixed_float16 --loss-scale init=2^24,interval=3 && run baseline skips -o unseen.tsv --allow-nonfinite --reason 'skips and growth'
 test $code = 0 && ! grep -q 'no step was skipped\|never grew' out && ! grep -q 'skipped\|grew' unseen.tsv
 test_is $? "which they do: steps are skipped, and the scale grows"
-make small 1 mixed_float16 --init-scale 1 && run baseline small -o unseen.tsv --reason 'casts that flush'
+make small 1 mixed_float16 --loss-scale init=1 && run baseline small -o unseen.tsv --reason 'casts that flush'
 test $code = 0 && ! grep -q 'zero or subnormal' out
 test_is $? "and casts make subnormal numbers"
 run baseline a -o unseen.tsv --reason 'two orders of summation' --ulps 4096 chunks
@@ -337,7 +337,7 @@ test_is $? "diff: an option, the calls that have it, and the call that parts the
 run diff rate seven
 test $code = 1 && grep -q '^no step was traced in both: train seven with --trace-steps 20, and' out
 test_is $? "diff: the step to trace"
-"$HALFULP" train --model convnet --width 0.125 --size 8 --train 64 --eval 32 --batch 32 --epochs 1 --quiet net && "$HALFULP" train --model mlp --width 0.25 --size 8 --train 64 --eval 32 --batch 32 --epochs 1 --quiet wider
+"$HALFULP" train --model convnet:width=0.125 --data size=8,train=64,eval=32 --batch 32 --epochs 1 --quiet net && "$HALFULP" train --model mlp:width=0.25 --data size=8,train=64,eval=32 --batch 32 --epochs 1 --quiet wider
 run diff a net
 refused 3 'a trains the model mlp and net the model convnet: two models have no calls in common' "diff of two models"
 run diff a wider

@@ -30,7 +30,7 @@ def halfulp(*words):
 
 
 def train(name, *words):
-    r = halfulp('train', '--model', 'mlp', '--width', '0.03125', '--size', '8', '--train', '40', '--eval', '8', '--batch', '8', '--quiet', *words, at(name))
+    r = halfulp('train', '--model', 'mlp:width=0.03125', '--data', 'size=8,train=40,eval=8', '--batch', '8', '--quiet', *words, at(name))
     assert r.returncode == 0, r.stderr
     return Run(at(name))
 

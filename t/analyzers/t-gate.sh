@@ -3,7 +3,7 @@
 # gate: its exit code is the last word, whatever part decides it, and its documents are whole on every exit. The
 # exercise that train adds: what a baseline that has it sees.
 . "${srcdir:-.}/t/tool/tap.sh"
-small="--model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 2 --policy mixed_float16"
+small="--model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 2 --policy mixed_float16"
 xml() { "${PYTHON:-python3}" -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$1" 2>/dev/null || { ! command -v "${PYTHON:-python3}" >/dev/null && tail -n 1 "$1" | grep -q '</testsuite>$'; }; }
 # documents CODE WHAT: the last gate ended so, and every document is there and whole
 documents() {

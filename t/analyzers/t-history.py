@@ -16,14 +16,14 @@ os.chdir(home())
 TRAIN = [
     '--model',
     'mlp',
-    '--width',
-    '0.125',
-    '--size',
-    '8',
-    '--train',
-    '128',
-    '--eval',
-    '32',
+    '--model',
+    'width=0.125',
+    '--data',
+    'size=8',
+    '--data',
+    'train=128',
+    '--data',
+    'eval=32',
     '--batch',
     '32',
     '--epochs',
@@ -193,7 +193,7 @@ else:
 
 # Shares that grow: the loss scale falls commit by commit, so that casts flush more and more
 for i, scale in enumerate(('1', '2^-2', '2^-4', '2^-6')):
-    make('s%d' % i, '--init-scale', scale)
+    make('s%d' % i, '--loss-scale', 'init=' + scale)
     r = check('s%d' % i, 'd%d' % i, folder='falling')
 grown = [x for x in told('falling/history.tsv') if 'only grown' in x[0]]
 compare(r, 'falling/history.tsv', 'flushed shares that grow')

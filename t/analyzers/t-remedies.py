@@ -16,11 +16,11 @@ def halfulp(*args):
 
 
 os.chdir(home())
-SMALL = ["--model", "mlp", "--width", "0.03125", "--size", "8", "--train", "40", "--eval", "8", "--batch", "8"]
+SMALL = ["--model", "mlp:width=0.03125", "--data", "size=8,train=40,eval=8", "--batch", "8"]
 CASES = {
     "zero_constant": ["--policy", "float16", "--optimizer", "eps=1e-8", "--loss-scale", "none", "--steps", "2", "--trace-steps",
         "0,1"],
-    "overflow": ["--policy", "mixed_float16", "--init-scale", "16777216", "--steps", "1", "--trace-steps", "0"],
+    "overflow": ["--policy", "mixed_float16", "--loss-scale", "init=16777216", "--steps", "1", "--trace-steps", "0"],
     "none": ["--policy", "mixed_float16", "--steps", "2", "--trace-steps", "0,1"],
 }
 for cause, words in CASES.items():
@@ -56,7 +56,7 @@ ok(all(w in swallowed for w in ("float32", "stochastic rounding", "Kahan")), "ag
 told = {}
 for c in sorted({c for _, _, c in rows}):
     ran = subprocess.run('halfulp() { "$HALFULP" "$@"; }\n' + re.sub(r"(halfulp (?:train|compare))",
-        r"\1 --train 256 --eval 64 --batch 32", c), shell=True, executable="/bin/bash", capture_output=True, text=True,
+        r"\1 --data train=256,eval=64 --batch 32", c), shell=True, executable="/bin/bash", capture_output=True, text=True,
         env=dict(os.environ, HALFULP=HALFULP))
     told[c] = ran.stdout
     ok(ran.returncode == 0 and ran.stdout, "%s runs: exit %d %s" % (c, ran.returncode, ran.stderr.strip()[:200]))

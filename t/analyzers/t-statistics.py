@@ -32,7 +32,7 @@ def refused(code, pattern, what, *line):
 
 
 def make(name, seed, *more):
-    a = run('train', '--model', 'mlp', '--width', '0.125', '--size', '8', '--train', '320', '--eval', '64', '--batch', '32', '--epochs', '4', '--trace-steps', 'last', '--quiet', '--policy', 'mixed_float16', '--seed', str(seed), *more, name)
+    a = run('train', '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4', '--trace-steps', 'last', '--quiet', '--policy', 'mixed_float16', '--seed', str(seed), *more, name)
     b = run('analyze', name)
     if a[0] or b[0] > 1:
         bail_out(a[2] + b[2])
@@ -303,7 +303,7 @@ ok('not ok 1 - error/products_' in out, 'sums in fp16 are told by the errors of 
 code, out, err = run('check', 'fresh', '--baseline', 's.tsv')
 ok('times its spread over seeds is seen' in out, 'an unpaired check says what it can see')
 # gate --runs trains the seeds 1 and 2, and says what check says of the two runs
-OPTIONS = ['--model', 'mlp', '--width', '0.125', '--size', '8', '--train', '320', '--eval', '64', '--batch', '32', '--epochs', '4', '--trace-steps', 'last', '--policy', 'mixed_float16']
+OPTIONS = ['--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4', '--trace-steps', 'last', '--policy', 'mixed_float16']
 code, out, err = run('gate', '--baseline', 's.tsv', '--runs', '2', '--junit', 'j.xml', 'g', '--', *OPTIONS, '--accumulate', 'kahan')
 ok(code == 0 and out == run('check', 'g-1', 'g-2', '--baseline', 's.tsv')[1] and 'paired: the candidates' in out and xml.etree.ElementTree.parse('j.xml').getroot().get('failures') == '0', 'gate --runs 2 of a baseline of statistics: green, as check of the two runs', (code, out[-300:], err))
 code, out, err = run('gate', '--baseline', 's.tsv', '--runs', '2', '--junit', 'j.xml', 'h', '--', *OPTIONS, '--lr', '0.003')
@@ -326,7 +326,7 @@ for name, spoilt, why in (('wide', text.replace(row, '\t'.join(row.split('\t')[:
                           ('newer', text.replace('# halfulp statistics: 2', '# halfulp statistics: 3'), 'no statistics of version 2')):
     open(name + '.tsv', 'w').write(spoilt)
     refused(3, why, 'a file that is ' + name, 'check', 'b1', '--baseline', name + '.tsv')
-run('train', '--model', 'mlp', '--width', '0.125', '--size', '8', '--train', '320', '--eval', '64', '--batch', '32', '--epochs', '4', '--trace-steps', 'last', '--quiet', '--policy', 'float32', '--seed', '1', 'other')
+run('train', '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4', '--trace-steps', 'last', '--quiet', '--policy', 'float32', '--seed', '1', 'other')
 run('analyze', 'other')
 refused(3, 'baseline of policy mixed_float16', 'a run of another policy', 'check', 'other', '--baseline', 's.tsv')
 finish()

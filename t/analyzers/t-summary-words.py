@@ -22,7 +22,7 @@ CASES = 80
 NAN = math.nan
 os.chdir(home())
 rng = random.Random(11)
-TRAIN = '--model mlp --width 0.03125 --size 8 --train 24 --eval 8 --batch 8 --steps 3 --quiet --policy float16'.split()
+TRAIN = '--model mlp:width=0.03125 --data size=8,train=24,eval=8 --batch 8 --steps 3 --quiet --policy float16'.split()
 r = halfulp('train', *TRAIN, '--trace-steps', '0,2', 'run')
 if r.returncode:
     bail_out(r.stderr)

@@ -28,7 +28,7 @@ put("short", images[:-5], labels)
 put("long", images + b"x", labels)
 put("uneven", images, struct.pack(">II", 0x801, n - 1) + labels[8:-1])
 END
-o="--model mlp --width 0.1 --batch 10 --epochs 1 --split 50"
+o="--model mlp:width=0.1 --batch 10 --epochs 1 --data split=50"
 for d in good goodgz; do
 	run train $o --data idx:$d --quiet run-$d
 	test $code = 0
@@ -88,7 +88,7 @@ everywhere 'program-train.json' "no program"
 damaged
 printf 'x' | dd of=b/$t bs=1 seek=5000 conv=notrunc 2>/dev/null
 everywhere 'checksum' "a byte changed"
-run train --model convnet --width 0.0625 --size 8 --train 64 --eval 16 --batch 16 --steps 2 --trace-steps last --quiet cn
+run train --model convnet:width=0.0625 --data size=8,train=64,eval=16 --batch 16 --steps 2 --trace-steps last --quiet cn
 for change in 'stride=1e30' 'stride=2.5' 'stride=0' 'part=-5' 'part=1e300' 'part="many"' 'part=""' 'part=None' 'scaled=2' 'padding=-1' 'padding="same"' 'padding_left=1e18' 'dilation=0' 'dilation_h=1.5' 'stride_w=0' 'groups=0' 'groups=3' 'paddings=1'; do
 	rm -rf b
 	cp -r cn b

@@ -31,7 +31,7 @@ def ok(passed, text, why=""):
         print("# " + line)
 
 
-SMALL = "--model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 2"
+SMALL = "--model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 2"
 
 
 def checkout(name):

@@ -4,7 +4,7 @@
 . "${srcdir:-.}/t/tool/tap.sh"
 demo() { sh "$top/doc/demo.sh" "$@" >out 2>err </dev/null; code=$?; }
 export HALFULP
-demo demo --train 640 --eval 320 --epochs 1 --size 12
+demo demo --data train=640,eval=320 --epochs 1 --data size=12
 test $code = 0
 test_is $? "every command of the demo goes through"
 test -s demo/report/index.html && test "$(find demo/report -name '*.svg' | wc -l)" -gt 10
@@ -15,7 +15,7 @@ test "$(column demo/float32/analysis/replay.tsv propagated_rel_normwise | grep -
 test_is $? "no relative error of a tensor that is exactly 0"
 awk -F'\t' '$2 == "all" && $5 ~ /^-?[0-9]+$/ && $6 >= $5 { n++ } $2 ~ /^conv.*\.db/ { biases++ } END { exit !(n == 2 && biases == 6) }' demo/float32/analysis/loss-scale-safe.tsv
 test_is $? "some loss scale keeps every gradient, in both traced steps; the biases' are among them"
-demo demo --train 640 --epochs 0
+demo demo --data train=640 --epochs 0
 test $code = 2 && grep -q epochs err
 test_is $? "an option of train's that is wrong: its exit code"
 mkdir mine && demo mine

@@ -32,13 +32,13 @@ def page(name):
 
 for c in known:
     text = page('halfulp-%s.1' % c)
-    text_of_keys = re.findall(r'^(?:  (--[a-z0-9-]+)|    ([a-z0-9_]+=))', tap.halfulp('help', c, '--all').stdout, re.M)
+    text_of_keys = re.findall(r'^(?:  (--[a-z0-9-]+)|    ([a-z0-9_]+=?))', tap.halfulp('help', c, '--all').stdout, re.M)
     want, option = [], ''
     for name, key in text_of_keys:
         option = name or option
         want.append(name or option + ' ' + key)
     of = [name + ' ' + key if name + ' ' + key in want else name
-        for name, key in re.findall(r'^\.TP\n\.B (--[a-z0-9-]+)(?: ([a-z0-9_]+=))?', text, re.M)]
+        for name, key in re.findall(r'^\.TP\n\.B (--[a-z0-9-]+)(?: ([a-z0-9_]+=?))?', text, re.M)]
     tap.ok(of == want and [x for x in of if ' ' not in x] == options[c] and len(options[c]) > 2,
         'halfulp-%s(1) has the %d options of the command and their %d keys' % (c, len(options[c]), len(of) -
         len(options[c])), [of, want])

@@ -71,7 +71,7 @@ cp evil.npz "$evil.npz" && head -c 300 evil.npz >"$evil.cut" && run inspect "$ev
 refused_clean "$shown" "a file that is damaged"
 
 # A run in a directory of such a name, through everything
-o="--quiet --model mlp --train 64 --eval 32 --batch 32 --size 8 --width 0.1 --epochs 2"
+o="--quiet --model mlp --data train=64,eval=32 --batch 32 --data size=8 --model width=0.1 --epochs 2"
 run train ${o#--quiet} --policy mixed_float16 "$evil"
 test $code = 0 && grep -q "^$shown: loss" out
 test_is $? "train: the directory's name escaped"
@@ -105,7 +105,7 @@ if test -e page; then
 	test "$word" = "$evil"
 	test_is $? "the page's command to make it again is one that bash reads back"
 fi
-run compare --model mlp --train 64 --eval 32 --batch 32 --size 8 --width 0.1 --epochs 1 --policies float32,float16 "$evil.cmp"
+run compare --model mlp --data train=64,eval=32 --batch 32 --data size=8 --model width=0.1 --epochs 1 --policies float32,float16 "$evil.cmp"
 test $code = 0
 test_is $? "compare"
 clean "compare: nothing else" "$evil.cmp"/*.tsv

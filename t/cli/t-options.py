@@ -171,29 +171,29 @@ def prepare():
 
 
 # --- the tables -------------------------------------------------------------------------------------------------------
-TRAIN = '--model mlp --width 0.05 --size 8 --train 48 --eval 16 --batch 16 --quiet'
+TRAIN = '--model mlp:width=0.05 --data size=8,train=48 --data eval=16 --batch 16 --quiet'
 STEPS = ' --steps 3'
-MODEL = '--model mlp --width 0.05 --size 8'
-T = 'train --width 0.05 --eval 16 --quiet --steps 3 --trace-steps none --train 48 --batch 16 '   # and what a row adds
-TS = T + '--size 8 '
+MODEL = '--model mlp:width=0.05 --data size=8'
+T = 'train --model width=0.05 --data eval=16 --quiet --steps 3 --trace-steps none --data train=48 --batch 16 '   # and what a row adds
+TS = T + '--data size=8 '
 DYNAMIC = TS + '--policy mixed_float16 '
-OVER = DYNAMIC + '--init-scale 2^100 '     # overflows
-P = 'plan --width 0.05 --size 8 '
+OVER = DYNAMIC + '--loss-scale init=2^100 '     # overflows
+P = 'plan --model width=0.05 --data size=8 '
 PP = P + '--program '
-PM = 'plan --width 0.05 --measure 2 --device here '
+PM = 'plan --model width=0.05 --measure 2 --device here '
 BC = 'bench cast --mb 1 --trials 1 --no-python --formats fp16 --modes RNE --ops round --simd scalar --json '
 BG = 'bench gemm --sizes 8 --trials 1 --formats fp32 --json '
-BT = 'bench train --width 0.05 --size 8 --batch 16 --steps 2 --warm 1 --meter none --json '
+BT = 'bench train --model width=0.05 --data size=8 --batch 16 --steps 2 --warm 1 --meter none --json '
 BD = BT + '--policy mixed_float16 '
-BW = 'bench why --device v100 --batch 16 --policy float32 --width 0.05 --json '
-C = 'compare --width 0.05 --size 8 --train 48 --eval 16 --batch 16 --steps 2 --policies float32,mixed_float16 '
-CT = C.replace('--train 48 --eval 16 ', '').replace('--size 8 ', '')
-TEXT = '--model bert --layers 1 --hidden 4 --heads 2 --length 14 --batch 4 '
+BW = 'bench why --device v100 --batch 16 --policy float32 --model width=0.05 --json '
+C = 'compare --model width=0.05 --data size=8,train=48 --data eval=16 --batch 16 --steps 2 --policies float32,mixed_float16 '
+CT = C.replace('--data size=8,train=48 --data eval=16 ', '')
+TEXT = '--model bert:layers=1,hidden=4,heads=2 --data length=14 --batch 4 '
 TB = 'bench train --steps 1 --warm 1 --meter none --policy float32 --json ' + TEXT
-TC = 'compare --steps 1 --policies float32 --train 8 --eval 4 ' + TEXT
+TC = 'compare --steps 1 --policies float32 --data train=8,eval=4 ' + TEXT
 TP = 'plan ' + TEXT
-TT = 'train --quiet --steps 1 --trace-steps none --train 8 --eval 4 ' + TEXT
-NCF = '--model ncf --layers 1 --hidden 2 --batch 4 '
+TT = 'train --quiet --steps 1 --trace-steps none --data train=8,eval=4 ' + TEXT
+NCF = '--model ncf:layers=1,hidden=2 --batch 4 '
 NB = TB.replace(TEXT, NCF)
 NC = TC.replace(TEXT, NCF)
 NP = TP.replace(TEXT, NCF)
@@ -202,6 +202,18 @@ A = 'analyze '                             # on a copy of a run: see copies()
 
 # command option | line without it | it
 EFFECT = '''
+bench all-reduce:wire | BT --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce ring:4,wire=bf16
+bench all-reduce:scale | BT --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce ring:4,wire=e4m3,scale=2^4
+bench all-reduce:feedback | BT --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce ring:4,wire=e4m3,feedback
+compare all-reduce:wire | C --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce ring:4,wire=bf16
+compare all-reduce:scale | C --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce ring:4,wire=e4m3,scale=2^4
+compare all-reduce:feedback | C --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce ring:4,wire=e4m3,feedback
+plan all-reduce:wire | PP --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce ring:4,wire=bf16
+plan all-reduce:scale | PP --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce ring:4,wire=e4m3,scale=2^4
+plan all-reduce:feedback | PP --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce ring:4,wire=e4m3,feedback
+train all-reduce:wire | TS --micro-batches 4 --all-reduce ring:4,wire=e4m3 R | --all-reduce ring:4,wire=bf16
+train all-reduce:scale | TS --micro-batches 4 --all-reduce ring:4,wire=e4m3 R | --all-reduce ring:4,wire=e4m3,scale=2^4
+train all-reduce:feedback | TS --micro-batches 4 --all-reduce ring:4,wire=e4m3 R | --all-reduce ring:4,wire=e4m3,feedback
 bench optimizer:update | BT --policy bfloat16 | --optimizer update=sr
 bench optimizer:state | BT --policy bfloat16 | --optimizer state=e5m2
 bench optimizer:constants | BT --policy bfloat16 --optimizer adam | --optimizer adam:constants=double
@@ -211,7 +223,7 @@ compare optimizer:state | C --policies bfloat16 | --optimizer state=e5m2
 compare optimizer:constants | C --policies bfloat16 --optimizer adam | --optimizer adam:constants=double
 compare optimizer:iterate | C --policies bfloat16 --optimizer muon | --optimizer muon:iterate=e5m2
 plan optimizer:update | PP --policy bfloat16 | --optimizer update=sr
-plan optimizer:state | PP --policy bfloat16 | --optimizer state=e5m2
+plan optimizer:state | P --policy bfloat16 | --optimizer state=e5m2
 plan optimizer:constants | PP --policy bfloat16 --optimizer adam | --optimizer adam:constants=double
 plan optimizer:iterate | PP --policy bfloat16 --optimizer muon | --optimizer muon:iterate=e5m2
 train optimizer:update | TS --policy bfloat16 R | --optimizer update=sr
@@ -277,7 +289,7 @@ analyze json | analyze {run} | --json
 bench formats | bench cast --mb 1 --trials 1 --no-python --ops round --simd scalar --modes RNE --json | --formats bf16
 bench modes | bench cast --mb 1 --trials 1 --no-python --ops round --simd scalar --formats fp16 --json | --modes RZ
 bench ops | bench cast --mb 1 --trials 1 --no-python --modes RNE --simd scalar --formats fp16 --json | --ops pack
-bench simd | bench train --width 0.05 --size 8 --batch 16 --steps 2 --warm 1 --meter none --policy float32 --json \
+bench simd | bench train --model width=0.05 --data size=8 --batch 16 --steps 2 --warm 1 --meter none --policy float32 --json \
 | --simd none-such
 bench mb | bench cast --trials 1 --no-python --modes RNE --simd scalar --formats fp16 --ops round --json | --mb 0
 bench trials | bench cast --mb 1 --no-python --modes RNE --simd scalar --formats fp16 --ops round --json | --trials 0
@@ -291,54 +303,54 @@ bench policy | BT | --policy float32
 bench seeds | BT | --seeds 5
 bench fuse | BT --backend shim | --fuse maybe
 bench graph | BT --backend shim | --graph maybe
-bench steps | bench train --width 0.05 --size 8 --batch 16 --meter none --json | --steps 3
+bench steps | bench train --model width=0.05 --data size=8 --batch 16 --meter none --json | --steps 3
 bench warm | BT.replace('--warm 1 ', '') | --warm 4
 bench memory | BT | --memory 10
 bench meter | BT.replace('--meter none ', '') | --meter nvml
 bench by | BW | --by call
-bench device | bench why --batch 16 --width 0.05 --policy float32 --json | --device a100
+bench device | bench why --batch 16 --model width=0.05 --policy float32 --json | --device a100
 bench published | bench train --json | --published
 bench shard | BW | --shard 1/2
 bench part | BW --shard 1/2 | --part one.part
 bench resume | BW --shard 1/2 --part {run}/metrics.tsv | --resume
 bench model | BT | --model convnet
-bench width | BT | --width 0.1
+bench model:width | BT | --model width=0.1
 bench preset | BT | --preset resnet18
-bench depth | BT --model resnet | --depth 10
-bench stem | BT --model resnet --depth 10 | --stem imagenet
-bench levels | BT --model unet | --levels 1
-bench dropout | BT | --dropout 0.5
-bench ignore-index | BT | --ignore-index 3
+bench model:depth | BT --model resnet | --model depth=10
+bench model:stem | BT --model resnet:depth=10 | --model stem=imagenet
+bench model:levels | BT --model unet | --model levels=1
+bench model:dropout | BT | --model dropout=0.5
+bench loss:ignore_index | BT | --loss ignore_index=3
 bench loss | BT | --loss dice
-bench temperature | BT --loss nt-xent | --temperature 2
-bench label-smoothing | BT | --label-smoothing 0.2
-bench classes | BT --data scenes | --classes 11
-bench preset | TB | --preset bert-tiny --vocabulary 100
-bench layers | TB | --layers 2
-bench hidden | TB | --hidden 8
-bench heads | TB | --heads 4
-bench inner | TB | --inner 6
-bench vocabulary | TB | --vocabulary 70
-bench positions | TB | --positions 20
-bench length | TB | --length 15
-bench word-pieces | TB --data tsv:{h}/s.tsv | --word-pieces {h}/vocab.txt
-bench users | NB | --users 5
-bench items | NB | --items 130
-bench data | BT.replace('--size 8 ', '') | --data idx:{h}/images
-bench size | BT | --size 9
-bench channels | BT | --channels 2
-bench train | BT | --train 40
-bench eval | BT --seeds 1 | --eval 9
-bench data-seed | BT | --data-seed 4
-bench split | BT.replace('--size 8 ', '--data idx:{h}/images ') | --split 20
+bench loss:temperature | BT --loss nt-xent | --loss temperature=2
+bench loss:label_smoothing | BT | --loss label_smoothing=0.2
+bench data:classes | BT --data scenes | --data classes=11
+bench preset | TB | --preset bert-tiny --model vocabulary=100
+bench model:layers | TB | --model layers=2
+bench model:hidden | TB | --model hidden=8
+bench model:heads | TB | --model heads=4
+bench model:inner | TB | --model inner=6
+bench model:vocabulary | TB | --model vocabulary=70
+bench model:positions | TB | --model positions=20
+bench data:length | TB | --data length=15
+bench data:word_pieces | TB --data tsv:{h}/s.tsv | --data word_pieces={h}/vocab.txt
+bench data:users | NB | --data users=5
+bench data:items | NB | --data items=130
+bench data | BT.replace('--data size=8 ', '') | --data idx:{h}/images
+bench data:size | BT | --data size=9
+bench data:channels | BT | --data channels=2
+bench data:train | BT | --data train=40
+bench data:eval | BT --seeds 1 | --data eval=9
+bench data:seed | BT | --data seed=4
+bench data:split | BT.replace('--data size=8 ', '--data idx:{h}/images ') | --data split=20
 bench batch | BT | --batch 8
 bench optimizer | BT | --optimizer sgd
 bench lr | BT | --lr 0.5
 bench schedule | BT | --schedule cosine
-bench warmup | BT | --warmup 2
-bench decay-steps | BT --schedule cosine | --decay-steps 2
-bench decay-rate | BT --schedule step --decay-steps 1 | --decay-rate 0.5
-bench lr-end | BT --schedule linear | --lr-end 0.5
+bench schedule:warmup | BT | --schedule warmup=2
+bench schedule:steps | BT --schedule cosine | --schedule steps=2
+bench schedule:rate | BT --schedule step:steps=1 | --schedule rate=0.5
+bench schedule:end | BT --schedule linear | --schedule end=0.5
 bench optimizer:momentum | BT --optimizer sgd | --optimizer momentum=0.5
 bench optimizer:weight_decay | BT | --optimizer weight_decay=0.5
 bench optimizer:beta1 | BT | --optimizer beta1=0.5
@@ -347,19 +359,19 @@ bench optimizer:eps | BT | --optimizer eps=0.5
 bench optimizer:clip_norm | BT | --optimizer clip_norm=0.01
 bench micro-batches | BT | --micro-batches 4
 bench all-reduce | BT --micro-batches 4 | --all-reduce ring:4,wire=e4m3
-bench all-reduce-divide | BT --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce-divide after
+bench all-reduce:divide | BT --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce divide=after
 bench optimizer:ema | BT | --optimizer ema=0.5
 bench optimizer:clip_value | BT | --optimizer clip_value=0.001
 bench optimizer:no_decay | BT --optimizer weight_decay=0.5 | --optimizer no_decay=*
 bench loss-scale | BD | --loss-scale static:8
-bench init-scale | BD | --init-scale 2^60
-bench growth-factor | BD --growth-interval 1 | --growth-factor 8
-bench backoff-factor | BD --init-scale 2^100 | --backoff-factor 0.25
-bench growth-interval | BD | --growth-interval 1
-bench scale-floor | BD --init-scale 2^100 | --scale-floor 2^100
-bench scale-cap | BD | --scale-cap 2
-bench hysteresis | BD --loss-scale deepspeed --init-scale 2^100 | --hysteresis 1
-bench loss-weight | BD | --loss-weight 3
+bench loss-scale:init | BD | --loss-scale init=2^60
+bench loss-scale:growth | BD --loss-scale interval=1 | --loss-scale growth=8
+bench loss-scale:backoff | BD --loss-scale init=2^100 | --loss-scale backoff=0.25
+bench loss-scale:interval | BD | --loss-scale interval=1
+bench loss-scale:floor | BD --loss-scale init=2^100 | --loss-scale floor=2^100
+bench loss-scale:cap | BD | --loss-scale cap=2
+bench loss-scale:hysteresis | BD --loss-scale deepspeed:init=2^100 | --loss-scale hysteresis=1
+bench loss:weight | BD | --loss weight=3
 bench accumulate | BT | --accumulate fma,acc=fp16
 bench reductions | BT | --reductions sequential,acc=bf16
 bench tsv | BG | --tsv t.tsv
@@ -405,48 +417,48 @@ check rule | check {h}/a2.npy --baseline {h}/a.npy | --rule 'arr*: rel <= 1'
 check rules | check {h}/a2.npy --baseline {h}/a.npy | --rules {h}/rules.txt
 check step | check {h}/m2.csv --baseline {h}/m.csv | --step at
 compare policies | C.replace('--policies float32,mixed_float16 ', '') | --policies float32
-compare ladder | compare --width 0.05 --size 8 --train 48 --eval 16 --batch 16 --steps 2 | --ladder mixed_float16
+compare ladder | compare --model width=0.05 --data size=8,train=48 --data eval=16 --batch 16 --steps 2 | --ladder mixed_float16
 compare seeds | C | --seeds 2
 compare lrs | C | --lrs 0.1,0.01
 compare analyze | C | --analyze
 compare model | C | --model convnet
-compare width | C | --width 0.1
+compare model:width | C | --model width=0.1
 compare preset | C | --preset resnet18
-compare depth | C --model resnet | --depth 10
-compare stem | C --model resnet --depth 10 | --stem imagenet
-compare levels | C --model unet | --levels 1
-compare dropout | C | --dropout 0.5
-compare ignore-index | C | --ignore-index 3
+compare model:depth | C --model resnet | --model depth=10
+compare model:stem | C --model resnet:depth=10 | --model stem=imagenet
+compare model:levels | C --model unet | --model levels=1
+compare model:dropout | C | --model dropout=0.5
+compare loss:ignore_index | C | --loss ignore_index=3
 compare loss | C | --loss dice
-compare temperature | C --loss nt-xent --augment noise | --temperature 2
-compare label-smoothing | C | --label-smoothing 0.2
-compare classes | C --data scenes | --classes 11
-compare preset | TC | --preset bert-tiny --vocabulary 100
-compare layers | TC | --layers 2
-compare hidden | TC | --hidden 8
-compare heads | TC | --heads 4
-compare inner | TC | --inner 6
-compare vocabulary | TC | --vocabulary 70
-compare positions | TC | --positions 20
-compare length | TC | --length 15
-compare word-pieces | TC.replace('--train 8 --eval 4 ', '') --data tsv:{h}/s.tsv | --word-pieces {h}/vocab.txt
-compare users | NC | --users 5
-compare items | NC | --items 130
+compare loss:temperature | C --loss nt-xent --augment noise | --loss temperature=2
+compare loss:label_smoothing | C | --loss label_smoothing=0.2
+compare data:classes | C --data scenes | --data classes=11
+compare preset | TC | --preset bert-tiny --model vocabulary=100
+compare model:layers | TC | --model layers=2
+compare model:hidden | TC | --model hidden=8
+compare model:heads | TC | --model heads=4
+compare model:inner | TC | --model inner=6
+compare model:vocabulary | TC | --model vocabulary=70
+compare model:positions | TC | --model positions=20
+compare data:length | TC | --data length=15
+compare data:word_pieces | TC.replace('--data train=8,eval=4 ', '') --data tsv:{h}/s.tsv | --data word_pieces={h}/vocab.txt
+compare data:users | NC | --data users=5
+compare data:items | NC | --data items=130
 compare data | CT | --data idx:{h}/images
-compare size | C | --size 9
-compare channels | C | --channels 2
-compare train | C.replace('--train 48 ', '') | --train 32
-compare eval | C.replace('--eval 16 ', '') | --eval 24
-compare data-seed | C | --data-seed 4
-compare split | CT --data idx:{h}/images | --split 20
+compare data:size | C | --data size=9
+compare data:channels | C | --data channels=2
+compare data:train | C.replace('--data train=48 ', '') | --data train=32
+compare data:eval | C.replace('--data eval=16 ', '') | --data eval=24
+compare data:seed | C | --data seed=4
+compare data:split | CT --data idx:{h}/images | --data split=20
 compare batch | C | --batch 8
 compare optimizer | C | --optimizer sgd
 compare lr | C | --lr 0.5
 compare schedule | C | --schedule cosine
-compare warmup | C | --warmup 2
-compare decay-steps | C --schedule cosine | --decay-steps 1
-compare decay-rate | C --schedule step --decay-steps 1 | --decay-rate 0.5
-compare lr-end | C --schedule linear | --lr-end 0.5
+compare schedule:warmup | C | --schedule warmup=2
+compare schedule:steps | C --schedule cosine | --schedule steps=1
+compare schedule:rate | C --schedule step:steps=1 | --schedule rate=0.5
+compare schedule:end | C --schedule linear | --schedule end=0.5
 compare optimizer:momentum | C --optimizer sgd | --optimizer momentum=0.5
 compare optimizer:weight_decay | C | --optimizer weight_decay=0.5
 compare optimizer:beta1 | C | --optimizer beta1=0.5
@@ -455,19 +467,19 @@ compare optimizer:eps | C | --optimizer eps=0.5
 compare optimizer:clip_norm | C | --optimizer clip_norm=0.01
 compare micro-batches | C | --micro-batches 4
 compare all-reduce | C --micro-batches 4 | --all-reduce ring:4,wire=e4m3
-compare all-reduce-divide | C --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce-divide after
+compare all-reduce:divide | C --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce divide=after
 compare optimizer:ema | C | --optimizer ema=0.5
 compare optimizer:clip_value | C | --optimizer clip_value=0.001
 compare optimizer:no_decay | C --optimizer weight_decay=0.5 | --optimizer no_decay=*
 compare loss-scale | C | --loss-scale static:2^60
-compare init-scale | C | --init-scale 2^60
-compare growth-factor | C --growth-interval 1 | --growth-factor 2^40
-compare backoff-factor | C --init-scale 2^100 | --backoff-factor 2^-50
-compare growth-interval | C | --growth-interval 1
-compare scale-floor | C --init-scale 2^100 | --scale-floor 2^100
-compare scale-cap | C | --scale-cap 2
-compare hysteresis | C --loss-scale deepspeed --init-scale 2^100 | --hysteresis 1
-compare loss-weight | C | --loss-weight 3
+compare loss-scale:init | C | --loss-scale init=2^60
+compare loss-scale:growth | C --loss-scale interval=1 | --loss-scale growth=2^40
+compare loss-scale:backoff | C --loss-scale init=2^100 | --loss-scale backoff=2^-50
+compare loss-scale:interval | C | --loss-scale interval=1
+compare loss-scale:floor | C --loss-scale init=2^100 | --loss-scale floor=2^100
+compare loss-scale:cap | C | --loss-scale cap=2
+compare loss-scale:hysteresis | C --loss-scale deepspeed:init=2^100 | --loss-scale hysteresis=1
+compare loss:weight | C | --loss weight=3
 compare accumulate | C | --accumulate fma,acc=fp16
 compare reductions | C | --reductions sequential,acc=bf16
 compare epochs | C.replace('--steps 2 ', '') | --epochs 1
@@ -534,43 +546,43 @@ op seed | op matmul --in a={h}/a.npy --in b={h}/b.npy --sum fma,acc=e4m3,mode=SR
 op confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --as bound | --confidence 0.5
 op json | op relu --in a={h}/a.npy | --json
 plan model | P | --model convnet
-plan width | P | --width 0.1
+plan model:width | P | --model width=0.1
 plan preset | P | --preset resnet18
-plan depth | P --model resnet | --depth 10
-plan stem | P --model resnet --depth 10 | --stem imagenet
-plan levels | P --model unet | --levels 1
-plan dropout | PP | --dropout 0.5
-plan ignore-index | PP | --ignore-index 3
+plan model:depth | P --model resnet | --model depth=10
+plan model:stem | P --model resnet:depth=10 | --model stem=imagenet
+plan model:levels | P --model unet | --model levels=1
+plan model:dropout | PP | --model dropout=0.5
+plan loss:ignore_index | PP | --loss ignore_index=3
 plan loss | PP | --loss dice
-plan temperature | PP --loss nt-xent | --temperature 2
-plan label-smoothing | PP | --label-smoothing 0.2
-plan classes | P --data scenes | --classes 11
-plan preset | TP | --preset bert-tiny --vocabulary 100
-plan layers | TP | --layers 2
-plan hidden | TP | --hidden 8
-plan heads | TP | --heads 4
-plan inner | TP | --inner 6
-plan vocabulary | TP | --vocabulary 70
-plan positions | TP | --positions 20
-plan length | TP | --length 15
-plan word-pieces | TP --data tsv:{h}/s.tsv | --word-pieces {h}/vocab.txt
-plan users | NP | --users 5
-plan items | NP | --items 130
-plan data | P.replace('--size 8 ', '') | --data idx:{h}/images
-plan size | P | --size 9
-plan channels | P | --channels 2
-plan train | PM | --train 3
-plan eval | PM | --eval 0
-plan data-seed | PM | --data-seed -1
-plan split | PM --batch 8 --data idx:{h}/images | --split 100000
+plan loss:temperature | PP --loss nt-xent | --loss temperature=2
+plan loss:label_smoothing | PP | --loss label_smoothing=0.2
+plan data:classes | P --data scenes | --data classes=11
+plan preset | TP | --preset bert-tiny --model vocabulary=100
+plan model:layers | TP | --model layers=2
+plan model:hidden | TP | --model hidden=8
+plan model:heads | TP | --model heads=4
+plan model:inner | TP | --model inner=6
+plan model:vocabulary | TP | --model vocabulary=70
+plan model:positions | TP | --model positions=20
+plan data:length | TP | --data length=15
+plan data:word_pieces | TP --data tsv:{h}/s.tsv | --data word_pieces={h}/vocab.txt
+plan data:users | NP | --data users=5
+plan data:items | NP | --data items=130
+plan data | P.replace('--data size=8 ', '') | --data idx:{h}/images
+plan data:size | P | --data size=9
+plan data:channels | P | --data channels=2
+plan data:train | PM | --data train=3
+plan data:eval | PM | --data eval=0
+plan data:seed | PM | --data seed=-1
+plan data:split | PM --batch 8 --data idx:{h}/images | --data split=100000
 plan batch | P | --batch 8
 plan optimizer | P | --optimizer sgd
 plan lr | PP | --lr 0.5
 plan schedule | PP | --schedule cosine
-plan warmup | PP | --warmup 2
-plan decay-steps | PP --schedule cosine | --decay-steps 2
-plan decay-rate | PP --schedule step --decay-steps 1 | --decay-rate 0.5
-plan lr-end | PP --schedule linear | --lr-end 0.5
+plan schedule:warmup | PP | --schedule warmup=2
+plan schedule:steps | PP --schedule cosine | --schedule steps=2
+plan schedule:rate | PP --schedule step:steps=1 | --schedule rate=0.5
+plan schedule:end | PP --schedule linear | --schedule end=0.5
 plan optimizer:momentum | P --optimizer sgd | --optimizer momentum=0.5
 plan optimizer:weight_decay | PP | --optimizer weight_decay=0.5
 plan optimizer:beta1 | PP | --optimizer beta1=0.5
@@ -579,23 +591,23 @@ plan optimizer:eps | PP | --optimizer eps=0.5
 plan optimizer:clip_norm | P | --optimizer clip_norm=0.01
 plan micro-batches | PP | --micro-batches 4
 plan all-reduce | PP --micro-batches 4 | --all-reduce ring:4,wire=e4m3
-plan all-reduce-divide | PP --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce-divide after
+plan all-reduce:divide | PP --micro-batches 4 --all-reduce ring:4,wire=e4m3 | --all-reduce divide=after
 plan optimizer:ema | P | --optimizer ema=0.5
 plan optimizer:clip_value | P | --optimizer clip_value=0.001
 plan optimizer:no_decay | PP | --optimizer no_decay=*
 plan loss-scale | P | --loss-scale dynamic
-plan init-scale | PM --policy mixed_float16 | --init-scale 0
-plan growth-factor | PP --policy mixed_float16 | --growth-factor 8
-plan backoff-factor | PP --policy mixed_float16 | --backoff-factor 0.25
-plan growth-interval | PP --policy mixed_float16 | --growth-interval 1
-plan scale-floor | PP --policy mixed_float16 | --scale-floor 2
-plan scale-cap | PP --policy mixed_float16 | --scale-cap 2^20
-plan hysteresis | PP --policy mixed_float16 --loss-scale deepspeed | --hysteresis 1
-plan loss-weight | PP | --loss-weight 3
+plan loss-scale:init | PM --policy mixed_float16 | --loss-scale init=0
+plan loss-scale:growth | PP --policy mixed_float16 | --loss-scale growth=8
+plan loss-scale:backoff | PP --policy mixed_float16 | --loss-scale backoff=0.25
+plan loss-scale:interval | PP --policy mixed_float16 | --loss-scale interval=1
+plan loss-scale:floor | PP --policy mixed_float16 | --loss-scale floor=2
+plan loss-scale:cap | PP --policy mixed_float16 | --loss-scale cap=2^20
+plan loss-scale:hysteresis | PP --policy mixed_float16 --loss-scale deepspeed | --loss-scale hysteresis=1
+plan loss:weight | PP | --loss weight=3
 plan accumulate | P | --accumulate fma,acc=fp16
 plan reductions | P | --reductions sequential,acc=bf16
 plan policy | P | --policy mixed_float16
-plan policies | P.replace(' --width 0.05 --size 8', '') | --policies
+plan policies | P.replace(' --model width=0.05 --data size=8', '') | --policies
 plan by | P | --by call
 plan device | P | --device v100
 plan measure | P --device here | --measure 0
@@ -627,43 +639,43 @@ round ftz | round 1e-7 | --ftz
 round daz | round 1e-7 | --daz
 round json | round 0.1 | --json
 train model | TS R | --model convnet
-train width | TS R | --width 0.1
+train model:width | TS R | --model width=0.1
 train preset | TS R | --preset resnet18
-train depth | TS --model resnet R | --depth 10
-train stem | TS --model resnet --depth 10 R | --stem imagenet
-train levels | TS --model unet R | --levels 1
-train dropout | TS R | --dropout 0.5
-train ignore-index | TS R | --ignore-index 3
+train model:depth | TS --model resnet R | --model depth=10
+train model:stem | TS --model resnet:depth=10 R | --model stem=imagenet
+train model:levels | TS --model unet R | --model levels=1
+train model:dropout | TS R | --model dropout=0.5
+train loss:ignore_index | TS R | --loss ignore_index=3
 train loss | TS R | --loss dice
-train temperature | TS R --loss nt-xent --augment noise | --temperature 2
-train label-smoothing | TS R | --label-smoothing 0.2
-train classes | TS --data scenes R | --classes 11
-train preset | TT R | --preset bert-tiny --vocabulary 100
-train layers | TT R | --layers 2
-train hidden | TT R | --hidden 8
-train heads | TT R | --heads 4
-train inner | TT R | --inner 6
-train vocabulary | TT R | --vocabulary 70
-train positions | TT R | --positions 20
-train length | TT R | --length 15
-train word-pieces | TT.replace('--train 8 --eval 4 ', '') --data tsv:{h}/s.tsv R | --word-pieces {h}/vocab.txt
-train users | NT R | --users 5
-train items | NT R | --items 130
-train data | T.replace('--train 48 ', '').replace('--eval 16 ', '') R | --data idx:{h}/images
-train size | T R | --size 9
-train channels | TS R | --channels 2
-train train | TS R | --train 32
-train eval | TS.replace('--steps 3', '--epochs 1') R | --eval 24
-train data-seed | TS R | --data-seed 4
-train split | T.replace('--train 48 ', '').replace('--eval 16 ', '') --data idx:{h}/images R | --split 20
+train loss:temperature | TS R --loss nt-xent --augment noise | --loss temperature=2
+train loss:label_smoothing | TS R | --loss label_smoothing=0.2
+train data:classes | TS --data scenes R | --data classes=11
+train preset | TT R | --preset bert-tiny --model vocabulary=100
+train model:layers | TT R | --model layers=2
+train model:hidden | TT R | --model hidden=8
+train model:heads | TT R | --model heads=4
+train model:inner | TT R | --model inner=6
+train model:vocabulary | TT R | --model vocabulary=70
+train model:positions | TT R | --model positions=20
+train data:length | TT R | --data length=15
+train data:word_pieces | TT.replace('--data train=8,eval=4 ', '') --data tsv:{h}/s.tsv R | --data word_pieces={h}/vocab.txt
+train data:users | NT R | --data users=5
+train data:items | NT R | --data items=130
+train data | T.replace('--data train=48 ', '').replace('--data eval=16 ', '') R | --data idx:{h}/images
+train data:size | T R | --data size=9
+train data:channels | TS R | --data channels=2
+train data:train | TS R | --data train=32
+train data:eval | TS.replace('--steps 3', '--epochs 1') R | --data eval=24
+train data:seed | TS R | --data seed=4
+train data:split | T.replace('--data train=48 ', '').replace('--data eval=16 ', '') --data idx:{h}/images R | --data split=20
 train batch | TS R | --batch 8
 train optimizer | TS R | --optimizer sgd
 train lr | TS R | --lr 0.5
 train schedule | TS R | --schedule cosine
-train warmup | TS R | --warmup 2
-train decay-steps | TS --schedule cosine R | --decay-steps 2
-train decay-rate | TS --schedule step --decay-steps 1 R | --decay-rate 0.5
-train lr-end | TS --schedule linear R | --lr-end 0.5
+train schedule:warmup | TS R | --schedule warmup=2
+train schedule:steps | TS --schedule cosine R | --schedule steps=2
+train schedule:rate | TS --schedule step:steps=1 R | --schedule rate=0.5
+train schedule:end | TS --schedule linear R | --schedule end=0.5
 train optimizer:momentum | TS --optimizer sgd R | --optimizer momentum=0.5
 train optimizer:weight_decay | TS R | --optimizer weight_decay=0.5
 train optimizer:beta1 | TS R | --optimizer beta1=0.5
@@ -672,19 +684,19 @@ train optimizer:eps | TS R | --optimizer eps=0.5
 train optimizer:clip_norm | TS R | --optimizer clip_norm=0.01
 train micro-batches | TS R | --micro-batches 4
 train all-reduce | TS --micro-batches 4 R | --all-reduce ring:4,wire=e4m3
-train all-reduce-divide | TS --micro-batches 4 --all-reduce ring:4,wire=e4m3 R | --all-reduce-divide after
+train all-reduce:divide | TS --micro-batches 4 --all-reduce ring:4,wire=e4m3 R | --all-reduce divide=after
 train optimizer:ema | TS R | --optimizer ema=0.5
 train optimizer:clip_value | TS R | --optimizer clip_value=0.001
 train optimizer:no_decay | TS --optimizer weight_decay=0.5 R | --optimizer no_decay=*
 train loss-scale | TS R | --loss-scale static:8
-train init-scale | DYNAMIC R | --init-scale 2^60
-train growth-factor | DYNAMIC --growth-interval 1 R | --growth-factor 8
-train backoff-factor | OVER R | --backoff-factor 0.25
-train growth-interval | DYNAMIC R | --growth-interval 1
-train scale-floor | OVER R | --scale-floor 2^100
-train scale-cap | DYNAMIC R | --scale-cap 2
-train hysteresis | OVER --loss-scale deepspeed R | --hysteresis 1
-train loss-weight | DYNAMIC R | --loss-weight 3
+train loss-scale:init | DYNAMIC R | --loss-scale init=2^60
+train loss-scale:growth | DYNAMIC --loss-scale interval=1 R | --loss-scale growth=8
+train loss-scale:backoff | OVER R | --loss-scale backoff=0.25
+train loss-scale:interval | DYNAMIC R | --loss-scale interval=1
+train loss-scale:floor | OVER R | --loss-scale floor=2^100
+train loss-scale:cap | DYNAMIC R | --loss-scale cap=2
+train loss-scale:hysteresis | OVER --loss-scale deepspeed R | --loss-scale hysteresis=1
+train loss:weight | DYNAMIC R | --loss weight=3
 train accumulate | TS R | --accumulate fma,acc=fp16
 train reductions | TS R | --reductions sequential,acc=bf16
 train policy | TS R | --policy mixed_float16
@@ -784,7 +796,7 @@ verify json | verify {h}/run | --json
 
 # option | line on which it has no effect
 IDLE = '''
-decay-steps | train --steps 2 --decay-steps 2 x
+schedule steps= | train --steps 2 --schedule steps=2 x
 lr | compare --lrs 0.1 --lr 0.1 x
 optimizer no_decay= | train --steps 2 --optimizer weight_decay=0,no_decay=* x
 optimizer no_decay= | TS --optimizer no_decay=typo R
@@ -803,8 +815,8 @@ count | TS --count nosuch R
 trace | TS.replace('--trace-steps none ', '') --trace *@fp16 R
 count | TS --count dense1.w@fp16 R
 count | TS --count dense1.w,nosuch R
-lr-end | train --schedule step --lr-end 0.1 x
-decay-rate | plan --schedule cosine --decay-rate 0.5
+schedule end= | train --schedule step:end=0.1 x
+schedule rate= | plan --schedule cosine:rate=0.5
 feedback | allreduce {h}/terms.npy --feedback
 json | merge {h}/one.part {h}/two.part --json
 seed | allreduce {h}/terms.npy --sample all --seed 2
@@ -829,8 +841,8 @@ fuse | BT --fuse off
 graph | bench why --graph off
 gemm | BT --gemm simt
 optimizer beta1= | BT --optimizer sgd:beta1=0.5
-init-scale | BT --policy float32 --init-scale 8
-split | BT --split 8
+loss-scale init= | BT --policy float32 --loss-scale init=8
+data split= | BT --data split=8
 batch | bench train --published --batch 8
 lr | BW --lr 1
 steps | BW --steps 3
@@ -861,8 +873,8 @@ rules | check {h}/run --baseline {h}/base.tsv --rules {h}/rules.txt
 step | check {h}/a2.npy --baseline {h}/a.npy --step at
 step | diff {h}/run {h}/run2 --step at
 optimizer beta2= | C --optimizer sgd:beta2=0.5
-hysteresis | C --hysteresis 2
-init-scale | C --policies float32,mixed_bfloat16 --init-scale 8
+loss-scale hysteresis= | C --loss-scale hysteresis=2
+loss-scale init= | C --policies float32,mixed_bfloat16 --loss-scale init=8
 trace | C --trace dense1.w
 fuse | C --fuse off
 epochs | C --epochs 2
@@ -898,9 +910,9 @@ confidence | op relu --in a={h}/a.npy --got {h}/a.npy --confidence 0.9
 confidence | op relu --in a={h}/a.npy --as bound --confidence 0.9
 confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --sum kahan --as bound --confidence 0.9
 lr | P --lr 2
-train | P --train 32
-init-scale | PP --policy mixed_float16 --init-scale 2
-growth-factor | PP --growth-factor 8
+data train= | P --data train=32
+loss-scale init= | PP --policy mixed_float16 --loss-scale init=2
+loss-scale growth= | PP --loss-scale growth=8
 optimizer beta1= | PP --optimizer sgd:beta1=0.5
 model | plan --policies --model mlp
 by | PP --by call
@@ -940,26 +952,26 @@ optimizer eps= | TS --optimizer sgd:eps=0.5 R
 optimizer momentum= | TS --optimizer momentum=0 R
 optimizer weight_decay= | TS --optimizer adam:weight_decay=0 R
 optimizer momentum= | TS --optimizer adam:momentum=0.5 R
-growth-factor | DYNAMIC --loss-scale none --growth-factor 2 R
-backoff-factor | DYNAMIC --loss-scale none --backoff-factor 0.5 R
-growth-interval | DYNAMIC --loss-scale none --growth-interval 2 R
-scale-floor | DYNAMIC --loss-scale none --scale-floor 2 R
-scale-cap | DYNAMIC --loss-scale static:8 --scale-cap 2 R
-init-scale | DYNAMIC --loss-scale static:8 --init-scale 2 R
-hysteresis | DYNAMIC --hysteresis 2 R
-hysteresis | DYNAMIC --loss-scale keras --hysteresis 2 R
-init-scale | TS --init-scale 2 R
-init-scale | TS --policy mixed_bfloat16 --init-scale 2 R
+loss-scale growth= | DYNAMIC --loss-scale none:growth=2 R
+loss-scale backoff= | DYNAMIC --loss-scale none:backoff=0.5 R
+loss-scale interval= | DYNAMIC --loss-scale none:interval=2 R
+loss-scale floor= | DYNAMIC --loss-scale none:floor=2 R
+loss-scale cap= | DYNAMIC --loss-scale static:8,cap=2 R
+loss-scale init= | DYNAMIC --loss-scale static:8,init=2 R
+loss-scale hysteresis= | DYNAMIC --loss-scale hysteresis=2 R
+loss-scale hysteresis= | DYNAMIC --loss-scale keras:hysteresis=2 R
+loss-scale init= | TS --loss-scale init=2 R
+loss-scale init= | TS --policy mixed_bfloat16 --loss-scale init=2 R
 fuse | TS --fuse on R
 graph | TS --graph off R
 gemm | TS --gemm auto R
 grid-intensity | TS --meter none --grid-intensity 100 R
-split | TS --split 8 R
-layers | TS --layers 3 R
-width | TT --width 2 R
-length | TS --length 20 R
-users | TT --users 5 R
-size | T --data idx:{h}/images --size 8 R
+data split= | TS --data split=8 R
+model layers= | TS --model layers=3 R
+model width= | TT --model width=2 R
+data length= | TS --data length=20 R
+data users= | TT --data users=5 R
+data size= | T --data idx:{h}/images,size=8 R
 trace | TS --trace dense1.w R
 trace-cap | TS --trace-cap 2^30 R
 epochs | TS --epochs 2 R

@@ -10,11 +10,11 @@ cat >build/halfulp <<END
 #!/bin/bash
 less=()
 case \$1 in
-train) less=(--model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 2) ;;
-compare) less=(--width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 1) ;;
+train) less=(--model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 2) ;;
+compare) less=(--model width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 1) ;;
 esac
 test "\$1" = gate &&
-	exec "$HALFULP" "\$@" --model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 2
+	exec "$HALFULP" "\$@" --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 2
 exec "$HALFULP" "\$1" "\${less[@]}" "\${@:2}"
 END
 chmod +x build/halfulp

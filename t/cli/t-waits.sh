@@ -5,7 +5,7 @@
 # UTF-8 are shown byte by byte. HALFULP names the program.
 . "${srcdir:-.}/t/tool/tap.sh"
 
-"$HALFULP" train --quiet --model mlp --data digits --policy mixed_float16 --steps 3 --batch 8 --width 0.1 run \
+"$HALFULP" train --quiet --model mlp --data digits --policy mixed_float16 --steps 3 --batch 8 --model width=0.1 run \
 	>/dev/null && "$HALFULP" analyze run >/dev/null &&
 	"$HALFULP" baseline run -o b.tsv --reason first >/dev/null
 test_is $? "a run is trained, analyzed and blessed"

@@ -3,7 +3,7 @@
 # A device that goes away, or is too small, in the middle of a run (simulated by the shim): one line,
 # exit 4, and a run directory that goes on, on the same back end or another, to the same bits.
 . "${srcdir:-.}/t/tool/tap.sh"
-o="--model mlp --policy mixed_float16 --size 8 --width 0.25 --batch 16 --train 64 --eval 16 --steps 9 --checkpoint-every 3 --trace-steps 1,last --quiet"
+o="--model mlp --policy mixed_float16 --data size=8 --model width=0.25 --batch 16 --data train=64,eval=16 --steps 9 --checkpoint-every 3 --trace-steps 1,last --quiet"
 run train $o --backend shim whole
 test $code = 4 && grep -q 'no C++ compiler' err && skip_all "no C++ compiler was found: the kernels are not compiled for the host"
 test_is $code "an unbroken run on the shim"

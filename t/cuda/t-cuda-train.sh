@@ -3,9 +3,9 @@
 # The GPU's kernels, run on the host, train as the CPU does: every policy and the accumulators that
 # kernels order themselves, three steps of both models; every digest, gradient row and traced element.
 . "${srcdir:-.}/t/tool/tap.sh"
-mlp="--model mlp --size 8 --width 0.25 --batch 16"
-convnet="--model convnet --size 12 --width 0.0625 --batch 4"
-rest="--train 64 --eval 16 --steps 3 --quiet"
+mlp="--model mlp --data size=8 --model width=0.25 --batch 16"
+convnet="--model convnet --data size=12 --model width=0.0625 --batch 4"
+rest="--data train=64,eval=16 --steps 3 --quiet"
 
 "$HALFULP" train $mlp $rest --policy float32 --backend shim --trace-steps none probe >out 2>err
 test $? = 4 && grep -q 'no C++ compiler' err && skip_all "no C++ compiler was found: the kernels are not compiled for the host"
@@ -45,9 +45,9 @@ for policy in $policies; do
 done
 # Embeddings, attention and a binary loss
 for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
-	pair "$policy, bert" --model bert --layers 1 --hidden 16 --heads 2 --length 14 --batch 4 --policy $policy
-	pair "$policy, gpt" --model gpt --layers 1 --hidden 16 --heads 2 --length 7 --batch 4 --policy $policy
-	pair "$policy, ncf" --model ncf --hidden 8 --users 40 --items 120 --layers 2 --batch 16 --policy $policy
+	pair "$policy, bert" --model bert:layers=1,hidden=16,heads=2 --data length=14 --batch 4 --policy $policy
+	pair "$policy, gpt" --model gpt:layers=1,hidden=16,heads=2 --data length=7 --batch 4 --policy $policy
+	pair "$policy, ncf" --model ncf:hidden=8 --data users=40,items=120 --model layers=2 --batch 16 --policy $policy
 done
 # Formats that no processor has: no -0 and saturating, variables without subnormals; everything in one of P3109's,
 # flushed sums
@@ -64,7 +64,7 @@ for sum in fma,acc=fp16 sequential chunk:64 pairwise kahan,acc=fp16 splitk:4; do
 done
 pair "chunk:64 in fp16, convnet" $convnet --policy mixed_float16 --accumulate chunk:64,acc=fp16
 pair "stochastic rounding of the sums, sgd" $mlp --policy float16 --accumulate fma,acc=fp16,mode=sr --optimizer sgd:momentum=0.9
-pair "an overflow: skipped steps" $mlp --policy mixed_float16 --init-scale 1e20
+pair "an overflow: skipped steps" $mlp --policy mixed_float16 --loss-scale init=1e20
 grep -q . <(column s/metrics.tsv skipped | grep 1)
 test_is $? "of which some were skipped"
 

@@ -3,10 +3,10 @@
 # A hundred steps at 28x28 on the GPU's kernels (a GPU where there is one, else the host) and on the CPU: every digest,
 # stopped and resumed in between; each policy family and each kind of accumulator.
 . "${srcdir:-.}/t/tool/tap.sh"
-rest="--size 28 --train 400 --eval 32 --steps 100 --trace-steps last --quiet"
+rest="--data size=28,train=400,eval=32 --steps 100 --trace-steps last --quiet"
 on=shim
 "$HALFULP" doctor 2>/dev/null | grep -q '^device 0' && on=cuda
-run train --model mlp --size 28 --train 64 --eval 16 --steps 1 --width 0.05 --batch 8 --trace-steps none --quiet --backend $on probe
+run train --model mlp --data size=28,train=64,eval=16 --steps 1 --model width=0.05 --batch 8 --trace-steps none --quiet --backend $on probe
 test $code = 4 && grep -q 'no C++ compiler' err && skip_all "no C++ compiler was found: the kernels are not compiled for the host"
 
 # pair WHAT ARGUMENTS...
@@ -22,17 +22,17 @@ pair() {
 }
 
 for policy in float32 mixed_float16 mixed_bfloat16 tf32 mixed_e4m3; do
-	pair "$policy, mlp" --model mlp --width 0.25 --batch 16 --policy "$policy"
+	pair "$policy, mlp" --model mlp:width=0.25 --batch 16 --policy "$policy"
 done
-pair "mixed_float16, convnet" --model convnet --width 0.0625 --batch 4 --policy mixed_float16
+pair "mixed_float16, convnet" --model convnet:width=0.0625 --batch 4 --policy mixed_float16
 for sum in tc:hopper tc:ampere kahan,acc=fp16 chunk:64,acc=fp16; do
-	pair "$sum, mlp" --model mlp --width 0.1 --batch 16 --policy mixed_float16 --accumulate "$sum"
+	pair "$sum, mlp" --model mlp:width=0.1 --batch 16 --policy mixed_float16 --accumulate "$sum"
 done
 
 # The last one again, its device lost about half-way: simulated
 if test $on = shim; then
 	rm -rf l
-	HALFULP_SHIM_LOSE_AFTER=2500 run train $rest --model mlp --width 0.1 --batch 16 --policy mixed_float16 --accumulate chunk:64,acc=fp16 --checkpoint-every 10 --backend shim l
+	HALFULP_SHIM_LOSE_AFTER=2500 run train $rest --model mlp:width=0.1 --batch 16 --policy mixed_float16 --accumulate chunk:64,acc=fp16 --checkpoint-every 10 --backend shim l
 	refused 4 'the device was lost' "a device that is lost"
 	run train --resume l
 	test $code = 0 && cmp -s <(column l/metrics.tsv digest) <(column c/metrics.tsv digest)

@@ -22,14 +22,14 @@ trap 'rm -rf "$dir"' EXIT
 # rows FILE WORD: the first arguments of the rows of a .def file
 rows() { sed -n "s/^$2(\"\{0,1\}\([A-Za-z0-9_]*\)\"\{0,1\}[,)].*/\1/p" "$top/$1"; }
 
-mlp="--width 0.56 --size 19 --batch 21 --train 63"
-convnet="--width 0.1 --size 11 --batch 5 --train 15"
-resnet1d="--data signals --width 0.05 --batch 3 --train 9"
-unet="--data scenes --levels 2 --width 0.2 --size 9 --batch 3 --train 9"
-resnet="--data scenes --depth 10 --width 0.05 --size 9 --batch 3 --train 9"
-bert="--layers 1 --hidden 6 --heads 2 --inner 10 --length 15 --batch 3 --train 9"
-gpt="--layers 1 --hidden 6 --heads 2 --inner 10 --length 9 --batch 3 --train 9"
-ncf="--layers 2 --hidden 3 --users 7 --items 120 --batch 9 --train 27"
+mlp="--model width=0.56 --data size=19 --batch 21 --data train=63"
+convnet="--model width=0.1 --data size=11 --batch 5 --data train=15"
+resnet1d="--data signals --model width=0.05 --batch 3 --data train=9"
+unet="--data scenes --model levels=2,width=0.2 --data size=9 --batch 3 --data train=9"
+resnet="--data scenes --model depth=10,width=0.05 --data size=9 --batch 3 --data train=9"
+bert="--model layers=1,hidden=6,heads=2,inner=10 --data length=15 --batch 3 --data train=9"
+gpt="--model layers=1,hidden=6,heads=2,inner=10 --data length=9 --batch 3 --data train=9"
+ncf="--model layers=2,hidden=3 --data users=7,items=120 --batch 9 --data train=27"
 
 # row MODEL POLICY OPTION...: trains three steps; the digest covers every weight, moment and statistic that a checkpoint
 # holds
@@ -37,8 +37,8 @@ row() {
 	local model=$1 policy=$2 sizes
 	shift 2
 	case "$model $policy $*" in $only) ;; *) return ;; esac
-	sizes=${!model:---batch 3 --train 9} # a new model needs no line above where its own sizes are small
-	if ! "$program" train --model "$model" --policy "$policy" $sizes "$@" --eval 3 --steps 3 --trace-steps none --threads 2 --simd "$simd" --meter none \
+	sizes=${!model:---batch 3 --data train=9} # a new model needs no line above where its own sizes are small
+	if ! "$program" train --model "$model" --policy "$policy" $sizes "$@" --data eval=3 --steps 3 --trace-steps none --threads 2 --simd "$simd" --meter none \
 		--quiet "$dir/run" >"$dir/log" 2>&1 </dev/null; then
 		echo "golden.sh: $model, $policy, $*: $(tail -n 1 "$dir/log")" >&2
 		exit 1

@@ -2,10 +2,10 @@
 # Trainings that diverge, by number: every policy, model and optimizer at learning rates from too large to absurd, so
 # that infinities and NaN are everywhere. Source it after tap.sh; each must end in a verdict.
 policies=($(sed -n 's/^POLICY("\([^"]*\)".*/\1/p' "$top/lib/program/policies.def") compute=float16,variable=float64,list=autocast)
-models=("--model mlp --width 0.1" "--model convnet --width 0.0625")
+models=("--model mlp:width=0.1" "--model convnet:width=0.0625")
 optimizers=("--optimizer adamw" "--optimizer sgd" "--optimizer sgd:momentum=0.9")
 rates=(1 1e9 100 1e5 1e3)
-extras=("" "" "" "--loss-scale static:1267650600228229401496703205376" "" "--loss-weight 1e30" "--accumulate fma,acc=fp16" "--accumulate kahan")
+extras=("" "" "" "--loss-scale static:1267650600228229401496703205376" "" "--loss weight=1e30" "--accumulate fma,acc=fp16" "--accumulate kahan")
 
 # diverge N: trains and analyzes run N in folder N and says what is wrong on standard output, nothing where all is well.
 # $broken counts the runs that recorded an infinity or NaN.
@@ -13,7 +13,7 @@ broken=0
 diverge() {
 	local i=$1 np=${#policies[@]}
 	local options="--policy ${policies[i % np]} ${models[i / np % 2]} ${optimizers[i / np / 2 % 3]} --lr ${rates[i / np / 6 % 5]} ${extras[(i + i / np) % 8]}"
-	options="$options --seed $i --size 8 --train 24 --eval 4 --batch 8 --steps $((2 + i % 6)) --threads 1"
+	options="$options --seed $i --data size=8,train=24,eval=4 --batch 8 --steps $((2 + i % 6)) --threads 1"
 	run train $options --quiet "$i"
 	if test "$code" != 0; then
 		echo "train $options: exit $code, $(head -c 200 err)"

@@ -101,7 +101,7 @@ if not built or "asan" in subprocess.run(["ldd", PROGRAM], capture_output=True, 
     print("ok %d - a wrong MPFR # SKIP needs a C compiler and a program with a shared MPFR, no sanitizer" % count)
 else:
     shim = where + "/shim.so"
-    run("train", "--model", "bert", "--layers", "1", "--hidden", "8", "--heads", "2", "--steps", "2", "--batch", "2",
+    run("train", "--model", "bert:layers=1,hidden=8,heads=2", "--steps", "2", "--batch", "2",
         "--trace-steps", "1", "--threads", "1", "run")
     sound = run("analyze", "--only", "replay", "--sample", "16", "run")
     first = rows("run/analysis/replay.tsv") if sound.returncode == 0 else []

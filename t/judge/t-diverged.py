@@ -25,7 +25,7 @@ def table(path):
 
 def one(name, *options):
     path = os.path.join(folder, name)
-    run('train', '--width', '0.0625', '--size', '8', '--train', '16', '--eval', '4', '--batch', '4', '--quiet', *options, path)
+    run('train', '--model', 'width=0.0625', '--data', 'size=8,train=16,eval=4', '--batch', '4', '--quiet', *options, path)
     run('analyze', '--only', 'replay', '--sample', 'all', path)
     rows = table(os.path.join(path, 'analysis', 'replay.tsv'))
     run('analyze', '--only', 'replay', '--sample', 'all', '--engine', 'mpfr', path)

@@ -10,7 +10,7 @@ test ! -s wrong
 test_is $? "20 runs that diverged, all with a verdict"
 
 # What ended with "this is a bug": double-double said nothing of values that four doubles of MPFR have
-o="--model mlp --width 0.1 --size 8 --train 24 --eval 4 --batch 8 --threads 1 --quiet"
+o="--model mlp:width=0.1 --data size=8,train=24,eval=4 --batch 8 --threads 1 --quiet"
 run train $o --policy float16 --optimizer sgd --lr 1e9 --steps 4 a
 run analyze --threads 1 a
 test $code = 0 && grep -q '^replay .*overflowed' out && ! grep -Ewq 'nan|inf' out && grep -q 'not finite' out && grep -q '^Fatal: the run ended with a loss that is not finite' out

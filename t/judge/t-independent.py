@@ -216,8 +216,8 @@ def everything():
 
 
 folder = home()
-MLP = ['--model', 'mlp', '--width', '0.03125', '--size', '8', '--train', '40', '--eval', '8', '--batch', '8']
-CONVNET = ['--model', 'convnet', '--width', '0.03125', '--size', '8', '--train', '24', '--eval', '8', '--batch', '4']
+MLP = ['--model', 'mlp:width=0.03125', '--data', 'size=8,train=40,eval=8', '--batch', '8']
+CONVNET = ['--model', 'convnet:width=0.03125', '--data', 'size=8,train=24,eval=8', '--batch', '4']
 MODELS = ['sequential,acc=fp16', 'fma,acc=bf16', 'chunk:16,acc=fp16', 'openblas:20,acc=fp16', 'pairwise,acc=fp16', 'kahan,acc=fp16', 'neumaier,acc=bf16', 'dot2,acc=fp16', 'fabsum:8,acc=fp16', 'splitk:4,acc=fp16', 'promote:16,acc=fp16',
           'ring:5,acc=fp16', 'halving:12,acc=fp16', 'hier:21:4,acc=fp32,wire=fp16', 'fma,acc=fp16,mode=SR', 'tc:volta', 'tc:hopper,out=fp16,path=wgmma']
 
@@ -299,7 +299,7 @@ def blessed():
     runs = []
     for name, model in (('one', 'fma,acc=fp32'), ('two', 'pairwise,acc=fp32'), ('three', 'chunk:8,acc=fp32')):
         path = os.path.join(folder, name)
-        run('train', *MLP, '--steps', '3', '--trace-steps', '2', '--policy', 'mixed_float16', '--init-scale', '1024', '--accumulate', model, '--quiet', path)
+        run('train', *MLP, '--steps', '3', '--trace-steps', '2', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--accumulate', model, '--quiet', path)
         run('analyze', path)
         runs.append(Run(path))
     path = os.path.join(folder, 'base.tsv')
@@ -338,7 +338,7 @@ def metrics(name, words, evaluated):
     labels = [dice.randrange(10) for _ in images]
     if evaluated:
         training.idx(path + '.idx', images, labels, size)
-        words = words + ['--data', 'idx:' + path + '.idx', '--split', str(n)]
+        words = words + ['--data', 'idx:' + path + '.idx', '--data', 'split=' + str(n)]
     run('train', *words, '--count', '*', '--trace-steps', '0,1,2,3,4,5', '--steps', '6', '--quiet', path)
     r = Run(path)
     states = {step: Traced(r, step, ideal=False) for step in r.steps}
@@ -373,25 +373,25 @@ def metrics(name, words, evaluated):
 
 
 RUNS = {
-    'metrics': lambda: metrics('metrics', ['--model', 'mlp', '--width', '0.03125', '--batch', '4', '--policy', 'float32', '--lr', '0.05', '--warmup', '3'], True),
-    'overflow': lambda: metrics('overflow', MLP + ['--policy', 'mixed_float16', '--init-scale', '1e6', '--optimizer', 'sgd', '--lr', '1e-4'], False),
-    'mlp': lambda: judge('mlp', MLP + ['--steps', '5', '--trace-steps', '0,3', '--policy', 'mixed_float16', '--init-scale', '16777216', '--growth-interval', '1', '--backoff-factor', '0.0625'], lost=0.03),
-    'convnet': lambda: judge('convnet', CONVNET + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--optimizer', 'sgd:momentum=0.9,weight_decay=1e-4', '--init-scale', '1024', '--schedule', 'linear'], history=True),
-    'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--optimizer', 'eps=1e-4', '--loss-scale', 'static:1024', '--loss-weight', '4', '--schedule', 'step', '--decay-steps', '2', '--label-smoothing', '0.1'], sample=24, models=MODELS),
+    'metrics': lambda: metrics('metrics', ['--model', 'mlp:width=0.03125', '--batch', '4', '--policy', 'float32', '--lr', '0.05', '--schedule', 'warmup=3'], True),
+    'overflow': lambda: metrics('overflow', MLP + ['--policy', 'mixed_float16', '--loss-scale', 'init=1e6', '--optimizer', 'sgd', '--lr', '1e-4'], False),
+    'mlp': lambda: judge('mlp', MLP + ['--steps', '5', '--trace-steps', '0,3', '--policy', 'mixed_float16', '--loss-scale', 'init=16777216,interval=1,backoff=0.0625'], lost=0.03),
+    'convnet': lambda: judge('convnet', CONVNET + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--optimizer', 'sgd:momentum=0.9,weight_decay=1e-4', '--loss-scale', 'init=1024', '--schedule', 'linear'], history=True),
+    'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--optimizer', 'eps=1e-4', '--loss-scale', 'static:1024', '--loss', 'weight=4', '--schedule', 'step:steps=2', '--loss', 'label_smoothing=0.1'], sample=24, models=MODELS),
     'fp8': fp8,
     'of_nothing': of_nothing,
     'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--lr', '0.01'], sample=12),
-    'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam:eps=1e-5', '--schedule', 'cosine', '--warmup', '1', '--decay-steps', '4', '--optimizer', 'clip_value=0.01'], sample=12),
+    'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam:eps=1e-5', '--schedule', 'cosine:warmup=1,steps=4', '--optimizer', 'clip_value=0.01'], sample=12),
     # gradients that vanish in their first cast, all of them; a step that was skipped and is all there is
-    'vanished': lambda: judge('vanished', MLP + ['--steps', '1', '--trace-steps', '0', '--policy', 'float16', '--optimizer', 'sgd', '--loss-weight', '5.9604644775390625e-08'], sample=16),
-    'skipped': lambda: judge('skipped', CONVNET + ['--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--init-scale', '16777216']),
+    'vanished': lambda: judge('vanished', MLP + ['--steps', '1', '--trace-steps', '0', '--policy', 'float16', '--optimizer', 'sgd', '--loss', 'weight=5.9604644775390625e-08'], sample=16),
+    'skipped': lambda: judge('skipped', CONVNET + ['--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--loss-scale', 'init=16777216']),
     'scaled': lambda: metrics('scaled', MLP + ['--policy', 'mixed_e4m3', '--optimizer', 'sgd'], False),
     # running statistics in a format that swamps them
     'statistics': lambda: judge('statistics', CONVNET + ['--steps', '300', '--trace-steps', '299', '--policy', 'bfloat16', '--optimizer', 'sgd', '--lr', '1e-5'], sample=16),
     # gradients of micro-batches, which ranks add by a ring in e5m2
     'ranks': lambda: judge('ranks', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--micro-batches', '4', '--all-reduce', 'ring:3,wire=e5m2', '--optimizer', 'sgd'], sample=12),
     # the same with error feedback at a loss scale that changes
-    'feedback': lambda: judge('feedback', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'mixed_float16', '--micro-batches', '4', '--all-reduce', 'ring:3,wire=e5m2,feedback', '--init-scale', '2^10', '--growth-interval', '2', '--optimizer', 'sgd'], sample=12),
+    'feedback': lambda: judge('feedback', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'mixed_float16', '--micro-batches', '4', '--all-reduce', 'ring:3,wire=e5m2,feedback', '--loss-scale', 'init=2^10,interval=2', '--optimizer', 'sgd'], sample=12),
     'opaque': opaque,
     'epsilon': epsilon,
     'faulty': faulty,

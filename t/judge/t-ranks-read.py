@@ -92,7 +92,7 @@ for t, first, last in (('dense2.xw', *at['dense2.xw']), ('dense1.w_next', *at['d
 none(wrong, 'a byte of a tensor or of the header: exit 3, a line that says so, no table')
 
 # An exact step that ranks execute together, of which each reads all
-JOINT = ['--model', 'mlp', '--width', '0.0625', '--size', '10', '--train', '128', '--eval', '8', '--quiet']
+JOINT = ['--model', 'mlp:width=0.0625', '--data', 'size=10,train=128,eval=8', '--quiet']
 JOINT += ['--batch', '128']
 trained('joint', *JOINT, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16')
 wrong = []
@@ -161,7 +161,7 @@ def inside(r, edge=EDGE):
     return slice((r[0] + edge + PAGE - 1) // PAGE, (r[1] - edge) // PAGE)
 
 
-WIDE = ['--model', 'mlp', '--width', '1', '--size', '28', '--train', '4096', '--eval', '8', '--quiet']
+WIDE = ['--model', 'mlp:width=1', '--data', 'size=28,train=4096,eval=8', '--quiet']
 WIDE += ['--batch', '4096']
 trained('wide', *WIDE, '--steps', '3', '--trace-steps', '0,1,2', '--policy', 'mixed_float16')
 TRACES = ['trace/step-%06d.safetensors' % step for step in range(3)]

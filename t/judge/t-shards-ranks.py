@@ -60,7 +60,7 @@ for name, (words, ops) in CUT_MORE.items():
     cut_alike(name, ops, (2, 3))
 
 # An exact step that is more than a rank's share, and products of enough rows for two ranks
-wide = ['--model', 'mlp', '--width', '0.0625', '--size', '10', '--train', '128', '--eval', '8', '--quiet']
+wide = ['--model', 'mlp:width=0.0625', '--data', 'size=10,train=128,eval=8', '--quiet']
 wide += ['--batch', '128']
 trained('wide', *wide, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16')
 for engine in 'auto', 'mpfr':

@@ -114,15 +114,15 @@ run(
     '0,3',
     '--policy',
     'mixed_float16',
-    '--init-scale',
-    '16777216',
+    '--loss-scale',
+    'init=16777216',
     'run'
 )
 same('run', ['--sample', '12', '--elements', 'each.rows', '--accumulate', 'fma,acc=fp16'], [1, 4, 7])
 same('run', ['--sample', 'all'], [3])
 
 # A call that is cut into tiles, so that no shard has all of it
-WORDS = ['--quiet', '--model', 'mlp', '--width', '0.2', '--train', '400', '--eval', '8', '--batch', '400']
+WORDS = ['--quiet', '--model', 'mlp:width=0.2', '--data', 'train=400,eval=8', '--batch', '400']
 run('train', *WORDS, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', 'tiles')
 same('tiles', ['--sample', 'all', '--no-propagate', '--only', 'replay,swamping,underflow'], [2])
 forget(folder + '/tiles')
@@ -160,7 +160,7 @@ some = cut_ops(folder + '/tiles', folder + '/tiles/analysis/parts/1-of-1.part')
 ok('matmul' in some, 'products that are summed again are cut')
 
 # One huge call: its tiles are dealt, so that no shard has much more to do than another
-HUGE = ['--model', 'mlp', '--width', '1', '--train', '3200', '--eval', '8', '--batch', '3200', '--quiet']
+HUGE = ['--model', 'mlp:width=1', '--data', 'train=3200,eval=8', '--batch', '3200', '--quiet']
 run('train', *HUGE, '--steps', '1', '--trace-steps', '0', '--trace', 'dense1.*,input.*', 'huge')
 cost, told, each = [], [], {}
 for i in range(3):

@@ -15,7 +15,7 @@ need_mpi()
 os.chdir(home())
 dice = random.Random(int(os.environ.get('HALFULP_SEED', '20261124')))
 TRIALS = int(os.environ.get('HALFULP_KILLS', '50'))
-NET = ['--model', 'mlp', '--width', '0.5', '--train', '192', '--eval', '8', '--batch', '96', '--quiet']
+NET = ['--model', 'mlp:width=0.5', '--data', 'train=192,eval=8', '--batch', '96', '--quiet']
 PART = 'run/analysis/parts/ranks.part'
 
 

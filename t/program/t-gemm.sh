@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # --gemm: what computed each product is in the manifest, and nothing falls back in silence.
 . "${srcdir:-.}/t/tool/tap.sh"
-"$HALFULP" train --backend shim --steps 1 --train 16 --eval 16 --batch 16 --size 8 --width 0.1 --quiet probe >/dev/null 2>probe.err
+"$HALFULP" train --backend shim --steps 1 --data train=16,eval=16 --batch 16 --data size=8 --model width=0.1 --quiet probe >/dev/null 2>probe.err
 grep -q "no C++ compiler" probe.err && skip_all "the kernels are not compiled for the host"
-small="--model mlp --policy mixed_float16 --train 32 --eval 16 --batch 16 --size 8 --width 0.1 --steps 2 --quiet"
+small="--model mlp --policy mixed_float16 --data train=32,eval=16 --batch 16 --data size=8 --model width=0.1 --steps 2 --quiet"
 
 run train --backend shim --gemm wgmma $small a
 refused 2 "--gemm wgmma: there is no way of that name" "an unknown way"

@@ -74,8 +74,8 @@ if subprocess.run(["sh", "-c", "command -v ${GNUPLOT:-gnuplot}"], capture_output
     sys.exit(0)
 folder = tempfile.TemporaryDirectory(prefix="halfulp-test-")
 os.chdir(folder.name)
-size = ["--model", "mlp", "--width", "0.25", "--steps", "30", "--trace-steps", "12,last", "--eval", "64"]
-scaled = ["--init-scale", "16777216", "--growth-interval", "5"]
+size = ["--model", "mlp:width=0.25", "--steps", "30", "--trace-steps", "12,last", "--data", "eval=64"]
+scaled = ["--loss-scale", "init=16777216,interval=5"]
 runs = [("float32", []), ("mixed_float16", scaled), ("float16", [])]
 for policy, more in runs:
     made = run("train", "--quiet", *size, "--policy", policy, *more, policy)

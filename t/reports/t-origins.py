@@ -18,10 +18,10 @@ from tap import none, ok
 if not shutil.which(os.environ.get('GNUPLOT') or 'gnuplot'):
     tap.skip_all('gnuplot is absent')
 os.chdir(tap.home())
-SMALL = '--model mlp --width 0.03125 --size 8 --train 40 --eval 8 --batch 8 --quiet'
+SMALL = '--model mlp:width=0.03125 --data size=8,train=40,eval=8 --batch 8 --quiet'
 RUNS = {
     'epsilon': '--policy float16 --optimizer eps=1e-8 --loss-scale none --steps 3 --trace-steps 0,1,2',
-    'scale': '--policy mixed_float16 --init-scale 16777216 --steps 2 --trace-steps 0,1',
+    'scale': '--policy mixed_float16 --loss-scale init=16777216 --steps 2 --trace-steps 0,1',
     'finite': '--policy mixed_float16 --steps 2 --trace-steps 0,1',
 }
 COLUMNS = 'step made op phase layer tensor element cause operands exact nonfinite_elements'.split()

@@ -37,7 +37,7 @@ READ = ['50%', 'de%nse%s1%%d', '%', 'layer\\norm', 'back\\', '\\042x', '\\`>z`',
         '  lead', 'end ', '@stem', '{x}^2_3', '{/:Bold x}', '&amp;~$x<b>', 'naïve.重み', 'no cell', 'NaN', '-']
 SHOWN = {'a\tb\rc\nd': 'a\\tb\\rc\\nd', 'e\x1b[31mf': 'e\\x1b[31mf', '\u202eg': '\\u202eg'}
 NAMES = RUN + READ + list(SHOWN)
-TRAIN = '--model mlp --size 8 --train 48 --eval 16 --batch 16 --width 0.05 --steps 2 --trace-steps 0 --quiet'.split()
+TRAIN = '--model mlp --data size=8,train=48,eval=16 --batch 16 --model width=0.05 --steps 2 --trace-steps 0 --quiet'.split()
 
 
 def write(path, first):

@@ -199,12 +199,12 @@ def timed(title, rows):     # times differ from run to run: the sentence alone
 
 
 for name, more in (('a', ''), ('b', ' --seed 2')):
-    run('train --size 8 --train 48 --eval 16 --batch 16 --width 0.05 --steps 2 --trace-steps 0 --quiet %s%s' % (name, more))
+    run('train --data size=8,train=48,eval=16 --batch 16 --model width=0.05 --steps 2 --trace-steps 0 --quiet %s%s' % (name, more))
 run('analyze --shard 1/1 --part p.part a')
-run('train --size 8 --train 48 --eval 16 --batch 16 --width 0.05 --steps 1 --trace-steps 0 --quiet --policy mixed_float16 --loss-scale dynamic '
-        '--init-scale 2^60 skipped')
+run('train --data size=8,train=48,eval=16 --batch 16 --model width=0.05 --steps 1 --trace-steps 0 --quiet --policy mixed_float16 --loss-scale dynamic '
+        '--loss-scale init=2^60 skipped')
 W = 'checkpoint/step-000002.safetensors'
-small = '--size 8 --train 48 --eval 16 --batch 16 --width 0.05'
+small = '--data size=8,train=48,eval=16 --batch 16 --model width=0.05'
 lines = [
     ('accumulate', 'accumulate --terms uniform:0,1 --n 16384 --format fp16,bf16 --sum fma --sum kahan', '--table', accumulate),
     ('accumulate', 'accumulate --terms uniform:0,1 --n 4096 --format fp16 --sum chunk:1..64', '--table', lengths),
@@ -226,8 +226,8 @@ lines = [
     ('merge', 'merge --list p.part', '', scheduled),
     ('tree', 'tree --n 8 --backend cpu --op matmul', '--full', trees),
     ('probe', 'probe --model tc:volta', '', probed),
-    ('bench-why', 'bench why %s --steps 1' % small.replace(' --train 48 --eval 16', ''), '', timed),
-    ('bench-train', 'bench train %s --steps 1' % small.replace(' --train 48 --eval 16', ''), '', timed),
+    ('bench-why', 'bench why %s --steps 1' % small.replace(',train=48,eval=16', ''), '', timed),
+    ('bench-train', 'bench train %s --steps 1' % small.replace(',train=48,eval=16', ''), '', timed),
     ('bench-gemm', 'bench gemm --sizes 16 --trials 1 --formats fp32', '', timed),
     ('bench-cast', 'bench cast --mb 1 --trials 1 --no-python --formats fp16 --simd scalar --ops round', '', timed),
 ]

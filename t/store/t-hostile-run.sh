@@ -22,7 +22,7 @@ stays() {
 echo precious >victim
 mkdir elsewhere
 echo kept >elsewhere/kept
-"$HALFULP" train --quiet --model mlp --data digits --policy mixed_float16 --steps 3 --batch 8 --width 0.1 run \
+"$HALFULP" train --quiet --model mlp --data digits --policy mixed_float16 --steps 3 --batch 8 --model width=0.1 run \
 	>/dev/null && "$HALFULP" analyze run >/dev/null
 test_is $? "a run is trained and analyzed"
 copy() {

@@ -4,7 +4,7 @@
 # that may not be written is read.
 # HALFULP names the program.
 . "${srcdir:-.}/t/tool/tap.sh"
-o="--quiet --model mlp --data digits --policy mixed_float16 --batch 8 --width 0.1 --threads 1"
+o="--quiet --model mlp --data digits --policy mixed_float16 --batch 8 --model width=0.1 --threads 1"
 
 # A writer that is stopped while it holds the run, so that the others meet it for certain
 "$HALFULP" train $o --epochs 400 --checkpoint-every 5 --trace-steps 0 run >/dev/null 2>&1 &

@@ -46,7 +46,7 @@ for i, line in enumerate(x for x in open(os.path.join(top, 'specs.txt')) if x[0]
     name, text = line.rstrip('\n').split('\t', 1)
     open('corpus-specs/seed%d' % i if i else 'corpus-specs/seed', 'wb').write(bytes([rows.index(name)]) + text.encode())
 END
-o="--quiet --model mlp --data digits --policy mixed_float16 --steps 3 --batch 8 --width 0.02 --size 8"
+o="--quiet --model mlp --data digits --policy mixed_float16 --steps 3 --batch 8 --model width=0.02 --data size=8"
 for seed in 1 2 3 4; do
 	"$HALFULP" train $o --seed $seed r$seed && "$HALFULP" analyze r$seed
 done >/dev/null 2>err

@@ -7,7 +7,7 @@ import shutil
 
 from tap import bail_out, halfulp
 
-SMALL = ['--model', 'mlp', '--width', '0.03125', '--size', '8', '--train', '40', '--eval', '8', '--batch', '8', '--quiet']
+SMALL = ['--model', 'mlp:width=0.03125', '--data', 'size=8,train=40,eval=8', '--batch', '8', '--quiet']
 
 
 def trained(run, *words):
@@ -36,8 +36,8 @@ def forget(run, *patterns):
 
 # A run whose calls are cut, where every element is judged: products, elementwise operators, rows of softmax and
 # layernorm, updates
-CUT = ['--model', 'gpt', '--layers', '1', '--hidden', '64', '--heads', '2', '--length', '48', '--train', '12']
-CUT += ['--eval', '2', '--batch', '6', '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16']
+CUT = ['--model', 'gpt:layers=1,hidden=64,heads=2', '--data', 'length=48,train=12']
+CUT += ['--data', 'eval=2', '--batch', '6', '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16']
 CUT += ['--optimizer', 'adamw', '--quiet']
 CUT_OPS = {'matmul', 'gelu', 'gelu_dx', 'softmax', 'layernorm_dx', 'bias', 'adamw'}
 
@@ -46,18 +46,18 @@ CUT_OPS = {'matmul', 'gelu', 'gelu_dx', 'softmax', 'layernorm_dx', 'bias', 'adam
 STEP = ['--steps', '1', '--trace-steps', '0', '--quiet']
 CUT_MORE = {
     'channels': (
-        ['--model', 'convnet', '--train', '48', '--eval', '4', '--batch', '48', '--policy', 'mixed_e4m3']
+        ['--model', 'convnet', '--data', 'train=48,eval=4', '--batch', '48', '--policy', 'mixed_e4m3']
         + [*STEP, '--trace', 'bn1.*,relu1.*'],
         {'batchnorm', 'batchnorm_dx', 'cast scaled'},
     ),
     'gathers': (
-        ['--model', 'ncf', '--train', '20000', '--eval', '8', '--batch', '20000', '--policy', 'mixed_float16']
+        ['--model', 'ncf', '--data', 'train=20000,eval=8', '--batch', '20000', '--policy', 'mixed_float16']
         + [*STEP, '--trace', 'loss.*,output.y*,mlp_input.dy,mlp_users.*,input.*'],
         {'sigmoid_xent', 'gather_dx', 'move_dx'},
     ),
     'scores': (
-        ['--model', 'gpt', '--layers', '1', '--hidden', '128', '--heads', '2', '--length', '256', '--train', '8']
-        + ['--eval', '2', '--batch', '4', '--policy', 'mixed_float16', *STEP]
+        ['--model', 'gpt:layers=1,hidden=128,heads=2', '--data', 'length=256,train=8']
+        + ['--data', 'eval=2', '--batch', '4', '--policy', 'mixed_float16', *STEP]
         + ['--trace', 'block1_attention.*masked,block1_attention.dcausal,loss.*,logits.y*,input.*'],
         {'causal_dx', 'softmax_xent'},
     ),

@@ -28,8 +28,8 @@ test "$last" = --version && exit 0
 for f in svg png txt; do printf '%0300d' 0 >"${last%.gp}.$f"; done
 """
 
-ONE = '--model mlp --data digits --width 0.02 --size 8 --train 32 --eval 8 --batch 16'
-TRAIN = ('--quiet --model mlp --data digits --policy mixed_float16 --width 0.02 --size 8 --train 32 --eval 8 '
+ONE = '--model mlp --data digits --model width=0.02 --data size=8,train=32,eval=8 --batch 16'
+TRAIN = ('--quiet --model mlp --data digits --policy mixed_float16 --model width=0.02 --data size=8,train=32,eval=8 '
          '--batch 16 --threads 1')
 COMMANDS = {
     'calc': "calc '0.1 + sqrt(2) * 1e-3' --format fp16,bf16,fp32 --json",
@@ -90,7 +90,7 @@ MORE = {
     'check history': 'check seen --baseline base.tsv --history kept',
     'baseline run': 'baseline seen -o new.tsv --reason first',
     'diff runs': 'diff run seen --json',
-    'plan export': 'plan --model mlp --width 0.02 --export p.tsv',
+    'plan export': 'plan --model mlp:width=0.02 --export p.tsv',
     'report page': 'report seen',
     'inspect rule': "inspect m.onnx --to e4m3 --totals --fail-if 'zeroed>0' --threads 1",
 }

@@ -36,8 +36,8 @@ ROOMS = (
     'trainer/run',
 )
 SETUPS = {
-    'mlp': '--model mlp --width 0.125 --size 8 --train 256 --eval 64 --batch 32 --epochs 1 --policy mixed_float16 --exercise'.split(),
-    'convnet': '--model convnet --width 0.0625 --size 8 --train 64 --eval 32 --batch 16 --epochs 1 --policy mixed_float16 --init-scale 1024 --exercise'.split(),
+    'mlp': '--model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 1 --policy mixed_float16 --exercise'.split(),
+    'convnet': '--model convnet:width=0.0625 --data size=8,train=64,eval=32 --batch 16 --epochs 1 --policy mixed_float16 --loss-scale init=1024 --exercise'.split(),
 }
 # Of the command line: the option, and values that are not the set-ups'.
 OPTIONS = [

@@ -7,14 +7,14 @@ import subprocess
 
 # A command that trains is made small by these where a test asks for it: its numbers change, not its answer's shape.
 SMALL = (
-    (r'--train \d+', '--train 48'),
-    (r'--eval \d+', '--eval 16'),
+    (r'\btrain=\d+', 'train=48'),
+    (r'\beval=\d+', 'eval=16'),
     (r'--batch \d+', '--batch 16'),
     (r'--epochs \d+', '--steps 3'),
     (r'--steps \d+', '--steps 3'),
-    (r'--width [\d.]+', '--width 0.06'),
-    (r'--hidden \d+', '--hidden 8'),
-    (r'--size \d+', '--size 8'),
+    (r'\bwidth=[\d.]+', 'width=0.06'),
+    (r'\bhidden=\d+', 'hidden=8'),
+    (r'\bsize=\d+', 'size=8'),
     (r'--seeds [\d,]+', '--seeds 1'),
 )
 

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, none, ok, skip  # noqa: E402
 from trained import Trainings  # noqa: E402
 
-SMALL = '--model mlp --size 8 --width 0.06 --train 48 --eval 8 --batch 8 --quiet '
+SMALL = '--model mlp --data size=8 --model width=0.06 --data train=48,eval=8 --batch 8 --quiet '
 runs = Trainings(SMALL)
 train, traced = runs.train, runs.traced
 DECAY = 0.03
@@ -61,7 +61,7 @@ SHAPES = {}
 for run, words, eps, limit, rates in (
     ('double', '--policy float64 --lr 0.02', 2.0**-52, 1e-12, [0.02] * 4),
     ('short', '--policy float32 --lr 0.02', 2.0**-23, 2e-6, [0.02] * 4),
-    ('rate', '--policy float64 --lr 0.8 --schedule linear --decay-steps 4', 2.0**-52, 1e-12, [0.8, 0.6, 0.4, 0.2]),
+    ('rate', '--policy float64 --lr 0.8 --schedule linear:steps=4', 2.0**-52, 1e-12, [0.8, 0.6, 0.4, 0.2]),
 ):
     if not train('--optimizer adafactor:weight_decay=0.03,no_decay=*.b --steps 4 --trace-steps 0,1,3 ' + words, run):
         continue
@@ -81,7 +81,7 @@ for run, words, eps, limit, rates in (
     none(wrong, '%s: %d updates and %d averages are the formula\'s (%.2g)' % (run, len(seen), states, max(seen)))
 ok(states == 3 * 9, 'matrices have a row and a column, vectors all elements', str(states))
 
-words = '--policy mixed_float16 --init-scale 2^40 --backoff-factor 2^-30 --steps 3 --trace-steps 0,2 --optimizer adafactor'
+words = '--policy mixed_float16 --loss-scale init=2^40,backoff=2^-30 --steps 3 --trace-steps 0,2 --optimizer adafactor'
 if train(words, 'skipped'):
     t, later = traced('skipped', 0), traced('skipped', 2)
     states = [n for n in t.head if n + '_next' in t.head and n.rsplit('_')[-1] in ('row', 'col', 'v')]

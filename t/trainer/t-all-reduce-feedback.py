@@ -17,7 +17,7 @@ from tap import HALFULP, TOP, finish, halfulp, ok  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
 need_mpi(or_stub=True)
-SMALL = '--model mlp --size 8 --width 0.03 --train 96 --eval 8 --quiet --steps 6 --trace-steps 0,1,2,3,4,5 '
+SMALL = '--model mlp --data size=8 --model width=0.03 --data train=96,eval=8 --quiet --steps 6 --trace-steps 0,1,2,3,4,5 '
 runs = Trainings(SMALL)
 at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 NAN = float('nan')
@@ -76,9 +76,9 @@ RUNS = (
     ('bare', 'tree:4,wire=e5m2', 'e5m2', tree, 1.0, '--policy float32 --micro-batches 4'),
     ('bf16', 'ring:2,wire=bf16', 'bf16', ring, 1.0, '--policy mixed_bfloat16 --micro-batches 4'),
     ('grown', 'ring:2,wire=fp16,scale=2^-3', 'fp16', ring, 0.125,
-     '--policy float32 --micro-batches 4 --loss-scale dynamic --init-scale 2^24 --growth-interval 1'),
+     '--policy float32 --micro-batches 4 --loss-scale dynamic:init=2^24,interval=1'),
     ('skipping', 'ring:5,wire=e4m3,scale=2^-2', 'e4m3', ring, 0.25,
-     '--policy mixed_float16 --micro-batches 6 --loss-scale dynamic --init-scale 2^14 --growth-interval 2'),
+     '--policy mixed_float16 --micro-batches 6 --loss-scale dynamic:init=2^14,interval=2'),
 )  # fmt: skip
 BASE = '--optimizer adamw --batch 12 --all-reduce %s,feedback '
 for run, model, wire, order, scale, words in RUNS:
@@ -170,7 +170,7 @@ if len(size) == 2:
     ok(more[1] == -4 * 3 * parameters, 'and %d bytes fewer travel in a step' % -more[1], [more, parameters])
 
 # --- what is lost in the sum over the steps: of the training, by its traces, and of the simulation of the same steps
-LONG = '--model mlp --size 8 --width 0.03 --train 160 --eval 8 --quiet --policy float32 --optimizer sgd --batch 16 '
+LONG = '--model mlp --data size=8 --model width=0.03 --data train=160,eval=8 --quiet --policy float32 --optimizer sgd --batch 16 '
 LONG += '--micro-batches 8 --steps 16 --trace *.d?,*.d?_* --trace-steps %s ' % ','.join(map(str, range(16)))
 LONG += '--all-reduce '
 bare = Trainings(LONG)

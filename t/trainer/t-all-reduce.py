@@ -16,7 +16,7 @@ from tap import TOP, finish, halfulp, ok  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
 need_mpi(or_stub=True)
-SMALL = '--model mlp --size 8 --width 0.03 --train 48 --eval 8 --quiet --trace-steps 1 --steps 3 '
+SMALL = '--model mlp --data size=8 --model width=0.03 --data train=48,eval=8 --quiet --trace-steps 1 --steps 3 '
 runs = Trainings(SMALL)
 at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 
@@ -165,7 +165,7 @@ for c in (c for c in program['calls'] if c['op'] == 'all_reduce'):
 ok(not wrong and zeros > 0, 'underflow.tsv: of what ranks send %d values become 0' % zeros, wrong[:3])
 
 # --- the tree of additions is what there is without the option
-MORE = '--policy mixed_float16 --batch 12 --micro-batches 6 --optimizer clip_norm=0.5 --init-scale 1024 '
+MORE = '--policy mixed_float16 --batch 12 --micro-batches 6 --optimizer clip_norm=0.5 --loss-scale init=1024 '
 if train(MORE, 'none') and train(MORE + '--all-reduce tree', 'tree'):
     same = all(open(at('none', f)).read() == open(at('tree', f)).read() for f in ('program-train.json', 'program-eval.json'))
     ok(same and column('none', 'digest') == column('tree', 'digest'), '--all-reduce tree is what there is without it')
@@ -186,7 +186,7 @@ if train(RING, 'one'):
     ok(p.returncode == 0 and column('again', 'digest') == column('one', 'digest'), 'so does a resumed run', p.stderr)
 
 # --- gradients that the accumulator holds and the wire does not: the step is skipped, on every rank
-OVER = '--policy float32 --optimizer sgd --batch 12 --micro-batches 4 --loss-scale dynamic --init-scale 2^22 '
+OVER = '--policy float32 --optimizer sgd --batch 12 --micro-batches 4 --loss-scale dynamic:init=2^22 '
 if train(OVER + '--all-reduce ring:4', 'wide') and train(OVER + '--all-reduce ring:4,wire=fp16', 'narrow'):
     got = column('wide', 'skipped'), column('narrow', 'skipped')
     ok(got == (['0'] * 3, ['1'] * 3), 'an overflow on the wire skips the step', got)
@@ -195,7 +195,7 @@ if train(OVER + '--all-reduce ring:4', 'wide') and train(OVER + '--all-reduce ri
     ok(not wrong, 'of three ranks too', wrong)
 
 # --- the division by the number of ranks, before and after
-HALF = '--policy float32 --optimizer sgd --batch 12 --micro-batches 6 --all-reduce ring:%s --all-reduce-divide %s'
+HALF = '--policy float32 --optimizer sgd --batch 12 --micro-batches 6 --all-reduce ring:%s,divide=%s'
 if all(train(HALF % (4, w), w) for w in ('before', 'after')) and train(HALF % ('3,wire=bf16', 'after'), 'third'):
     ok(column('before', 'digest') == column('after', 'digest'), 'by a power of two, in float32: the same bits')
     t, wrong = traced('third', 1), 0
@@ -220,8 +220,8 @@ for words, why in (
     ('--all-reduce ring:2,scale=2^97 --micro-batches 2', 'scale=2^97: a power of two'),
     ('--all-reduce ring:2,scale=x --micro-batches 2', 'scale=x: a power of two'),
     ('--all-reduce hier:2 --micro-batches 2', 'hier:64:8'),
-    ('--all-reduce-divide after --micro-batches 2', 'no --all-reduce names ranks'),
-    ('--all-reduce ring:2 --all-reduce-divide never --micro-batches 2', 'before or after is needed'),
+    ('--all-reduce divide=after --micro-batches 2', 'no --all-reduce names ranks'),
+    ('--all-reduce ring:2,divide=never --micro-batches 2', 'before or after is needed'),
 ):
     p = halfulp('train', *(SMALL + '--batch 12 ' + words).split(), at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)

@@ -26,8 +26,8 @@ def too_fast(words):
 
 WHOLE = "--data digits --batch 64 --model "
 # Calls on single numbers take their least where everything else in the step is small as well
-SMALL = "--size 8 --batch 4 --width 0.0625 --model mlp"
-for words in (WHOLE + "mlp", WHOLE + "convnet", SMALL, "--model ncf --data ratings --layers 2 --hidden 8 --batch 32"):
+SMALL = "--data size=8 --batch 4 --model width=0.0625 --model mlp"
+for words in (WHOLE + "mlp", WHOLE + "convnet", SMALL, "--model ncf --data ratings --model layers=2,hidden=8 --batch 32"):
     left, calls = None, 0
     for attempt in range(3):
         found, calls = too_fast(words)

@@ -60,7 +60,7 @@ def changed(asked, row, shape, epoch, index, is_mask=False):
 
 
 def train(run, data, *more):
-    line = '--batch %d --train %d --eval 4 --epochs 2 --trace input.* --trace-steps 0,1,2,3 --quiet --seed %d' % (
+    line = '--batch %d --data train=%d,eval=4 --epochs 2 --trace input.* --trace-steps 0,1,2,3 --quiet --seed %d' % (
         BATCH,
         ROWS,
         SEED,
@@ -104,7 +104,7 @@ def judge(what, data, text, asked, shape, mask=False):
 
 judge(
     'moves',
-    '--model unet --levels 1 --width 0.1 --data scenes --size 8',
+    '--model unet:levels=1,width=0.1 --data scenes:size=8',
     'crop:2,flip',
     {'crop': 2, 'flip': 1},
     (8, 8, 3),
@@ -112,14 +112,14 @@ judge(
 )
 judge(
     'all',
-    '--model resnet --depth 10 --width 0.05 --size 9',
+    '--model resnet:depth=10,width=0.05 --data size=9',
     'flip,noise:0.25,crop,shift:3,scale',
     {'crop': 2, 'shift': 3, 'flip': 1, 'scale': 0.2, 'noise': 0.25},
     (9, 9, 1),
 )
 asked = {'crop': 63, 'shift': 63, 'scale': 0.5}
-judge('signal', '--model resnet1d --width 0.02', 'crop,shift,scale:0.5', asked, (1, 500, 2))
-noise = judge('noise', '--model resnet1d --width 0.02', 'noise:0.5', {'noise': 0.5}, (1, 500, 2)) or [0]
+judge('signal', '--model resnet1d:width=0.02', 'crop,shift,scale:0.5', asked, (1, 500, 2))
+noise = judge('noise', '--model resnet1d:width=0.02', 'noise:0.5', {'noise': 0.5}, (1, 500, 2)) or [0]
 mean = sum(noise) / len(noise)
 deviation = math.sqrt(sum((x - mean) ** 2 for x in noise) / len(noise))
 ok(
@@ -133,7 +133,7 @@ def digests(run):
     return [[r[rows[0].index(c)] for c in ('loss', 'eval_loss', 'digest')] for r in rows[1:]]
 
 
-MORE = '--model mlp --width 0.05 --size 9'
+MORE = '--model mlp:width=0.05 --data size=9'
 train('one', MORE, '--augment', 'crop,noise', '--threads', '1', '--checkpoint-every', '1')
 for threads in ('2', '3'):
     train('t' + threads, MORE, '--augment', 'crop,noise', '--threads', threads)

@@ -24,13 +24,13 @@ os.chdir(folder)
 os.environ.update(TMPDIR=folder, PYTHON='/none')
 LOCK = os.path.join(folder, 'halfulp-bench-%d.lock' % os.getuid())
 
-SMALL = '--width 0.05 --size 8 --batch 16 --steps 2 --warm 1'
+SMALL = '--model width=0.05 --data size=8 --batch 16 --steps 2 --warm 1'
 LINES = {
     'cast': 'cast --mb 0.02 --trials 1 --formats fp16,e4m3,tf32 --modes RNE,SR',
     'gemm': 'gemm --sizes 8,16x4x9 --trials 1 --formats fp32,bf16 --sum fma --sum chunk:4',
     'why': 'why --policy float32,mixed_float16 ' + SMALL,
-    'predicted': 'why --device v100 --policy float32,mixed_float16 --batch 16,32 --width 0.05 --size 8',
-    'train': 'train --meter none --policy mixed_bfloat16,float32 --simd all --seeds 1,2 --train 48 --eval 16 ' + SMALL,
+    'predicted': 'why --device v100 --policy float32,mixed_float16 --batch 16,32 --model width=0.05 --data size=8',
+    'train': 'train --meter none --policy mixed_bfloat16,float32 --simd all --seeds 1,2 --data train=48,eval=16 ' + SMALL,
 }
 TIMES = 'ns gb_s memcpy mpfr python ms ms_min ms_spread wait_ms samples_per_s peak_mb gflops ceiling share ratio '
 TIMES += 'arithmetic_ms memory_ms launch_ms predicted_ms measured_ms limit'

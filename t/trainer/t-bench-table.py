@@ -273,12 +273,12 @@ none(
 small = [
     '--model',
     'mlp',
-    '--size',
-    '8',
-    '--train',
-    '16',
-    '--eval',
-    '4',
+    '--data',
+    'size=8',
+    '--data',
+    'train=16',
+    '--data',
+    'eval=4',
     '--steps',
     '2',
     '--warm',
@@ -294,8 +294,8 @@ rows, printed, wrong = bench(
     'mixed_float16,float32,mixed_bfloat16',
     '--batch',
     '4,8',
-    '--width',
-    '0.125,0.25',
+    '--model',
+    'width=0.125,0.25',
     '--lr',
     '0.01,0.5',
     '--seeds',
@@ -357,7 +357,7 @@ none(
 
 # Memory that is computed: a row more is 64 pixels, a label and its place in the order of rows
 computed = []
-for option, n in (('--train', 16), ('--train', 1016), ('--eval', 104)):
+for option, n in (('--data', 'train=16'), ('--data', 'train=1016'), ('--data', 'eval=104')):
     rows, printed, wrong = bench('train', *small, option, str(n), '--policy', 'float32', '--batch', '4')
     computed += [r['computed_mb'] * 1e6 for r in rows]
 more = [round(x - computed[0]) for x in computed[1:]]
@@ -392,8 +392,8 @@ rows, printed, wrong = bench(
     'float32',
     '--batch',
     '4,8',
-    '--width',
-    '1',
+    '--model',
+    'width=1',
     env={'HALFULP_POWERCAP': os.path.join(folder, 'powercap')}
 )
 done.set()
@@ -412,7 +412,7 @@ every = json.loads(
 keys = ('model', 'batch', 'policy', 'on', 'ms', 'ratio', 'samples_per_s', 'peak_mb', 'source')
 of = lambda r: tuple(r.get(k) for k in keys)  # noqa: E731
 for words, model, batches in (
-    (['--model', 'convnet', '--width', '0.0625', '--batch', '32,3'], 'convnet', (32, 3)),
+    (['--model', 'convnet:width=0.0625', '--batch', '32,3'], 'convnet', (32, 3)),
     (['--model', 'mlp', '--batch', '32'], 'mlp', (32,)),
 ):
     r = subprocess.run(
@@ -420,12 +420,12 @@ for words, model, batches in (
             HALFULP,
             'bench',
             'train',
-            '--size',
-            '8',
-            '--train',
-            '64',
-            '--eval',
-            '4',
+            '--data',
+            'size=8',
+            '--data',
+            'train=64',
+            '--data',
+            'eval=4',
             '--steps',
             '1',
             '--warm',

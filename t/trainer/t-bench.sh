@@ -4,7 +4,7 @@
 # instruction set, and options that a benchmark has no use for refused. No figure is compared with a clock's.
 . "${srcdir:-.}/t/tool/tap.sh"
 py=${PYTHON:-python3}
-small="--model mlp --width 0.125 --steps 3 --warm 1"
+small="--model mlp:width=0.125 --steps 3 --warm 1"
 run bench train $small --meter none --policy mixed_float16,float32 --batch 8,16 --simd all --tsv t.tsv
 levels=$("$HALFULP" doctor | sed -n 's/^processor .*(this build uses \(.*\) here)$/\1/p' | tr ',' '\n' | wc -l)
 test $code = 0 && test "$(column t.tsv ms | wc -l)" = $((4 * levels)) && test ! -s err
@@ -24,16 +24,16 @@ grep -q '^# halfulp: ' t.tsv && grep -q '^# processor: ' t.tsv
 test_is $? "the table says which program on which machine"
 
 # A training of as many steps ends in the same state
-run train --model mlp --width 0.125 --train 32 --eval 1 --batch 8 --policy mixed_float16 --steps 4 --trace-steps none --quiet r
+run train --model mlp:width=0.125 --data train=32,eval=1 --batch 8 --policy mixed_float16 --steps 4 --trace-steps none --quiet r
 want=$(last r/metrics.tsv digest)
-run bench train $small --meter none --train 32 --eval 1 --policy mixed_float16 --batch 8 --tsv t.tsv
+run bench train $small --meter none --data train=32,eval=1 --policy mixed_float16 --batch 8 --tsv t.tsv
 test -n "$want" && test "$(column t.tsv digest)" = "$want"
 test_is $? "warm and timed steps are a training's steps: digest $want"
 
 run bench train $small --meter none --policy float32,mixed_float16 --batch 8,4096 --memory 12MB --tsv t.tsv
 test $code = 0 && test "$(column t.tsv ms | grep -vc '^-$')" = 2 && test "$(grep -c 'batch 4096: steps of 4096 images need .* allowed' err)" = 2 && test "$(wc -l <err)" = 2
 test_is $? "what does not fit is blank, with one line why, and the sweep goes on"
-run bench train $small --meter none --policy float32 --batch 8 --seeds 1,2 --train 64 --eval 32 --json
+run bench train $small --meter none --policy float32 --batch 8 --seeds 1,2 --data train=64,eval=32 --json
 test $code = 0 && test "$(grep -c '"loss": [0-9]' out)" = 2 && test "$(grep -c '"accuracy": [0-9]' out)" = 2
 test_is $? "--seeds: a row each, with loss and accuracy"
 
@@ -55,7 +55,7 @@ for bench in "train --policy float32,mixed_float16 --batch 8,16 --steps 1" "gemm
 done
 
 # Published rows: at the same model and batch, and all of them on their own
-run bench train --model convnet --width 0.0625 --size 12 --steps 1 --warm 0 --meter none --policy float32 --batch 32 --tsv t.tsv
+run bench train --model convnet:width=0.0625 --data size=12 --steps 1 --warm 0 --meter none --policy float32 --batch 32 --tsv t.tsv
 test $code = 0 && test "$(paste <(column t.tsv on) <(column t.tsv policy) <(column t.tsv ms) | grep -c "$(printf '^V100\t\\(mixed_float16\t28\\|float32\t30\\)$')")" = 2 && test "$(column t.tsv batch | sort -u)" = 32
 test_is $? "published rows of the same model and batch: V100 at 32, 28 and 30 ms"
 run bench train --published --tsv t.tsv
@@ -74,14 +74,14 @@ test_is $? "gflops are two operations a multiply-add over the time"
 paste <(column t.tsv simd) <(column t.tsv ceiling) <(column t.tsv share) <(column t.tsv gflops) | awk -F '\t' '$1 == "scalar" { if ($2 != "-" || $3 != "-") bad = 1; next } !($2 > 0 && $4 / $2 / $3 > 0.999 && $4 / $2 / $3 < 1.001) { bad = 1 } END { exit bad }'
 test_is $? "share is of the ceiling; where there is none, -"
 # What limits a layer: the sums of its calls, measured where it ran
-run bench why --model mlp --width 0.125 --batch 8 --policy float32 --by call --steps 2 --tsv calls.tsv
-test $code = 0 && run bench why --model mlp --width 0.125 --batch 8 --policy float32 --steps 2 --tsv layers.tsv
+run bench why --model mlp:width=0.125 --batch 8 --policy float32 --by call --steps 2 --tsv calls.tsv
+test $code = 0 && run bench why --model mlp:width=0.125 --batch 8 --policy float32 --steps 2 --tsv layers.tsv
 test $code = 0 && test "$(column layers.tsv layer | tail -n 1)" = all && test "$(paste <(column calls.tsv layer) <(column calls.tsv macs) | awk '$1 == "dense1" { s += $2 } END { print s }')" = "$(paste <(column layers.tsv layer) <(column layers.tsv macs) | awk '$1 == "dense1" { print $2 }')"
 test_is $? "bench why: a layer's multiply-adds are its calls'"
 paste <(column calls.tsv arithmetic_ms) <(column calls.tsv memory_ms) <(column calls.tsv launch_ms) <(column calls.tsv predicted_ms) <(column calls.tsv limit) <(column calls.tsv measured_ms) | sed '$d' |
 	awk '{ m = $1 > $2 ? $1 : $2; m = m > $3 ? m : $3; want = m == $3 ? "launch" : m == $2 ? "memory" : "arithmetic"; if (!(m > 0.999999 * $4 && m < 1.000001 * $4 && $5 == want && $6 >= 0)) bad = 1 } END { exit bad || NR < 20 }'
 test_is $? "a call takes at least the longest of its three, which is its limit, and it was measured"
-run bench why --model convnet --size 32 --channels 3 --batch 8 --device v100 --policy mixed_float16 --tsv t.tsv
+run bench why --model convnet --data size=32,channels=3 --batch 8 --device v100 --policy mixed_float16 --tsv t.tsv
 test $code = 0 && test "$(column t.tsv measured_ms | sort -u)" = - && paste <(column t.tsv layer) <(column t.tsv odd) | grep -q '^conv1	.*extent 3'
 test_is $? "on another device nothing is measured, and the input's three channels are named"
 run bench why --device abacus
@@ -119,7 +119,7 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 		test_is $? "of fp32 both ways have the ceiling of the same units"
 	fi
 	# Why, on a device: a row a pass, each timed by the device's clock, each call in one of them
-	why="bench why --backend shim --model mlp --width 0.0625 --batch 4 --policy mixed_float16 --steps 2 --warm 1"
+	why="bench why --backend shim --model mlp:width=0.0625 --batch 4 --policy mixed_float16 --steps 2 --warm 1"
 	run $why --by call --tsv passes.tsv
 	test $code = 0 && test "$(column passes.tsv covers | tr ',' '\n' | awk -F - '/[0-9]/ { for (i = $1; i <= $NF; i++) print i }' | sort -n)" = "$(seq 0 $(($(column passes.tsv calls | tail -n 1) - 1)))"
 	test_is $? "bench why on the shim: every call stands in one pass"
@@ -136,11 +136,11 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	test_is $? "layers add up to the same"
 	run $why --fuse maybe
 	refused 2 'on or off is needed' "--fuse maybe"
-	run bench train --backend shim --model mlp --width 0.0625 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --accumulate tc:hopper --gemm simt,mma --meter none --tsv t.tsv
+	run bench train --backend shim --model mlp:width=0.0625 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --accumulate tc:hopper --gemm simt,mma --meter none --tsv t.tsv
 	test $code = 0 && test "$(column t.tsv digest | sort -u | wc -l)" = 1 && test "$(column t.tsv digest | wc -l)" = 2
 	test_is $? "steps on the shim: one digest, whichever way products are computed"
 	want=$(column t.tsv digest | head -n 1)
-	run bench train --model mlp --width 0.0625 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --accumulate tc:hopper --meter none --tsv t.tsv
+	run bench train --model mlp:width=0.0625 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --accumulate tc:hopper --meter none --tsv t.tsv
 	test "$(column t.tsv digest)" = "$want"
 	test_is $? "and it is the CPU's"
 fi

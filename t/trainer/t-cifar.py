@@ -33,7 +33,7 @@ def write(where, name, made):
 
 
 def train(where, run, *more):
-    words = '--model mlp --width 0.01 --batch 4 --steps 1 --quiet --trace-steps 0 --trace input.*'.split()
+    words = '--model mlp:width=0.01 --batch 4 --steps 1 --quiet --trace-steps 0 --trace input.*'.split()
     return halfulp('train', *words, '--data', 'cifar:' + at(where), *more, at(run))
 
 
@@ -73,8 +73,8 @@ for where, before, classes, files, test in (
     p = halfulp('plan', '--model', 'convnet', '--data', 'cifar:' + at(where), '--json')
     ok('"parameters"' in p.stdout, '%s: plan reads its sizes' % where, p.stderr)
 
-p = train('ten', 'split', '--split', '4')
-ok(p.returncode == 2 and 'some must be left to evaluate' in p.stderr, '--split must leave rows to evaluate', p.stderr)
+p = train('ten', 'split', '--data', 'split=4')
+ok(p.returncode == 2 and 'some must be left to evaluate' in p.stderr, '--data split=must leave rows to evaluate', p.stderr)
 
 whole = records(2, 1, 10)
 for what, name, made, why in (

@@ -9,14 +9,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, halfulp, ok  # noqa: E402
 from trained import Trainings  # noqa: E402
 
-SMALL = '--model mlp --size 8 --width 0.03 --train 24 --eval 8 --batch 8 --steps 3 --quiet '
+SMALL = '--model mlp --data size=8 --model width=0.03 --data train=24,eval=8 --batch 8 --steps 3 --quiet '
 runs = Trainings(SMALL)
 train, column = runs.train, runs.column
 LIMIT, DECAY, RATE = 2.0**-6, 0.25, 0.125
 
 
 WORDS = '--optimizer sgd --lr %g --optimizer weight_decay=%g,no_decay=*.b --optimizer clip_value=%g ' % (RATE, DECAY, LIMIT)
-if train(WORDS + '--policy mixed_float16 --init-scale 1024 --trace-steps 2', 'run'):
+if train(WORDS + '--policy mixed_float16 --loss-scale init=1024 --trace-steps 2', 'run'):
     floats = runs.traced('run', 2).__getitem__
     limited, kept, wrong, far, moved = 0, 0, 0, 0, {'w': 0, 'b': 0}
     for name in ['dense%d.%s' % (k, role) for k in (1, 2, 3) for role in 'wb']:
@@ -40,7 +40,7 @@ if train(WORDS + '--policy mixed_float16 --init-scale 1024 --trace-steps 2', 'ru
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'the traced step is within its bounds', p.stdout)
     p = halfulp('verify', runs.at('run'))
     ok(p.returncode == 0, 'verify repeats it', p.stdout + p.stderr)
-    if train(WORDS + '--policy mixed_float16 --init-scale 1024 --trace-steps none --backend shim', 'shim'):
+    if train(WORDS + '--policy mixed_float16 --loss-scale init=1024 --trace-steps none --backend shim', 'shim'):
         ok(column('shim', 'digest') == column('run', 'digest'), 'the launch shim has the same bits')
 
 if train('--optimizer adamw:no_decay=*1.?,*.b --trace-steps none', 'adamw'):

@@ -14,8 +14,8 @@ from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
 
 need_mpi(or_stub=True)
 os.chdir(home())
-WORDS = ['--policies', 'float32,mixed_float16', '--seeds', '1', '--lrs', '0.001,2^-4', '--model', 'mlp', '--width', '0.05', '--size', '8']
-WORDS += ['--train', '32', '--eval', '16', '--batch', '8', '--steps', '3', '--threads', '3']
+WORDS = ['--policies', 'float32,mixed_float16', '--seeds', '1', '--lrs', '0.001,2^-4', '--model', 'mlp:width=0.05', '--data', 'size=8']
+WORDS += ['--data', 'train=32,eval=16', '--batch', '8', '--steps', '3', '--threads', '3']
 LONG = 'HALFULP_ALL_SHARES' in os.environ
 
 
@@ -121,7 +121,7 @@ p = ranks(2, 'compare', *WORDS, 'other', last=['--optimizer', 'beta1=0.5'])
 ok(p.returncode == 3 and len(said(p)) == 1 and not os.path.exists('other/compare.tsv'), 'ranks with other options: one line')
 
 # --- options name files: where one of these holds something else, runs would be of two works in one table
-SMALL = '--data npz:d.npz --model mlp --width 0.05 --batch 8 --steps 2 --threads 1'.split()
+SMALL = '--data npz:d.npz --model mlp:width=0.05 --batch 8 --steps 2 --threads 1'.split()
 top = os.getcwd()
 
 

@@ -54,8 +54,8 @@ def figures(x):
 def compare(name, words, seeds, rates=('-',)):
     swept = [] if rates == ('-',) else ['--lrs', ','.join(rates)]
     path = os.path.join(folder, name)
-    r = subprocess.run([HALFULP, 'compare', '--policies', ','.join(POLICIES), '--seeds', ','.join(seeds), *swept, *words, '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '64', '--eval', '30', '--batch', '8', '--epochs', '2',
-                        '--init-scale', '256', path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    r = subprocess.run([HALFULP, 'compare', '--policies', ','.join(POLICIES), '--seeds', ','.join(seeds), *swept, *words, '--model', 'mlp:width=0.0625', '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs', '2',
+                        '--loss-scale', 'init=256', path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if r.returncode:
         bail_out(r.stderr)
     head, rows = table(os.path.join(path, 'compare-runs.tsv'))
@@ -128,7 +128,7 @@ none([] if means['float32', '0.01', 'accuracy'] != means['float32', '2^-20', 'ac
 for words, why in ((['0.1,x'], '--lrs 0.1,x: numbers from 0'), (['0.1,1e-1'], '1e-1 is there twice'), (['0.1', '--lr', '1'], '--lr has no effect beside --lrs'), ([''], 'at least one')):
     r = subprocess.run([HALFULP, 'compare', '--lrs', *words, os.path.join(folder, 'no')], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     none([] if r.returncode == 2 and why in r.stderr and r.stderr.count('\n') == 1 and not os.path.exists(os.path.join(folder, 'no')) else [r.stderr], 'refused: --lrs ' + ' '.join(words))
-j = json.loads(subprocess.run([HALFULP, 'compare', '--policies', 'float32,bfloat16', '--seeds', '1,2', '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '64', '--eval', '30', '--batch', '8', '--epochs', '1', '--json', os.path.join(folder, 'j')],
+j = json.loads(subprocess.run([HALFULP, 'compare', '--policies', 'float32,bfloat16', '--seeds', '1,2', '--model', 'mlp:width=0.0625', '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs', '1', '--json', os.path.join(folder, 'j')],
                               stdout=subprocess.PIPE, check=True).stdout)
 _, rows = table(os.path.join(folder, 'j', 'compare.tsv'))
 wrong = []
@@ -141,8 +141,8 @@ for o, x in zip(j, rows):
 none(wrong + ([str(j)] if [o['policy'] for o in j] != ['float32', 'bfloat16'] or any(o['runs'] != 2 or o['failed'] for o in j) else []), 'JSON has the same')
 # Models have scores of their own: what is printed of each run and each policy is the one that counts
 for title, column, words in (
-    ('hit rate', 'hit_rate', '--model ncf --users 30 --items 130 --hidden 4 --layers 2 --train 256 --batch 64'),
-    ('Dice', 'dice', '--model unet --size 8 --levels 1 --width 0.125 --train 16 --eval 8 --batch 4'),
+    ('hit rate', 'hit_rate', '--model ncf --data users=30,items=130 --model hidden=4,layers=2 --data train=256 --batch 64'),
+    ('Dice', 'dice', '--model unet --data size=8 --model levels=1,width=0.125 --data train=16,eval=8 --batch 4'),
 ):
     path = os.path.join(folder, column)
     line = [HALFULP, 'compare', '--policies', 'float32,float16', *words.split(), '--epochs', '1', path]
@@ -155,7 +155,7 @@ for title, column, words in (
         wrong += [said] if said not in out.split('\n') else []
     said = r'policy +%s %% .*\nfloat32 +%.2f +- .*\nfloat16 +%.2f +[+-]?%.2f ' % (title, *(100 * m[column] for m in mine), 100 * abs(mine[1][column] - mine[0][column]))
     none(wrong if re.search(said, out) and mine[0][column] is not None else wrong + [said, out], 'the score of %s is its %s' % (words.split()[1], title))
-one = [os.path.abspath(HALFULP), 'compare', '--policies', 'float32', '--model', 'mlp', '--width', '0.0625', '--size', '8', '--train', '16', '--eval', '8', '--batch', '8', '--epochs', '1']
+one = [os.path.abspath(HALFULP), 'compare', '--policies', 'float32', '--model', 'mlp:width=0.0625', '--data', 'size=8,train=16,eval=8', '--batch', '8', '--epochs', '1']
 done = [subprocess.run(one, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE).returncode for _ in range(2)]
 none([] if done == [0, 0] and sorted(os.listdir(os.path.join(folder, 'runs'))) == ['compare-1', 'compare-2'] else [done], 'without a name each comparison takes a folder of its own')
 twice = [*one[:3], 'float32,float32', *one[4:], 'two']

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # halfulp compare: runs as a user would make them, joined in one table.
 . "${srcdir:-.}/t/tool/tap.sh"
-o="--model mlp --width 0.1 --size 10 --train 96 --eval 40 --batch 16 --epochs 1"
+o="--model mlp:width=0.1 --data size=10,train=96,eval=40 --batch 16 --epochs 1"
 run compare --policies float32,mixed_float16,layer:dense3=float32,compute=bfloat16 --seeds 1,2,3 $o c
 test $code = 0 && grep -q '^mixed_float16,layer:dense3=float32 .*±' out && grep -q '^compute=bfloat16 ' out
 test_is $? "three policies, the second with an override, over three seeds"
@@ -84,19 +84,19 @@ test_is $? "and no run is made"
 run train --quiet --policy float32 $o --trace '*@fp16' none
 refused 2 "pattern '\*@fp16': no tensor of this program" "a training alone needs a tensor of its own"
 # Where no run was made, nothing says hit rates of a classifier
-run compare --policies float32,mixed_float16 --model mlp --width 0.1 --size 8 --train 64 --eval 8 --batch 8 --steps 3 --init /nonexist i
+run compare --policies float32,mixed_float16 --model mlp:width=0.1 --data size=8,train=64,eval=8 --batch 8 --steps 3 --init /nonexist i
 test $code = 3 && grep -q '^policy  *accuracy %  *difference  *precision %' out && grep -q 'difference: in accuracy, points' out && ! grep -q 'hit rate' out
 test_is $? "runs that all failed are a table of accuracies"
 # A file may be too short for checkpoints in float64: the first policies' runs all fail, and the last one's have their
 # own score
-unet="--model unet --size 8 --levels 1 --width 0.7 --train 16 --eval 8 --batch 4 --steps 2"
+unet="--model unet --data size=8 --model levels=1,width=0.7 --data train=16,eval=8 --batch 4 --steps 2"
 (ulimit -f 240 && run compare --policies float64,float64,float32 --seeds 1,2,3 $unet k && exit $code)
 test $? = 4 && test "$(grep -c 'float64.*: failed (train 4)' out)" = 6 &&
 	test "$(grep -c 'float32-seed[123]: Dice ' out)" = 3 && grep -q 'difference: in Dice, points' out &&
 	grep -q '^policy  *Dice %  *difference  *IoU %' out
 test_is $? "where only the last runs succeeded the table has their scores"
 # seed 1 of this run ended the whole comparison
-run compare --policies float16,float32 --analyze --model mlp --width 0.1 --size 8 --train 64 --eval 16 --batch 8 --optimizer sgd --lr 1e9 --steps 6 --json h
+run compare --policies float16,float32 --analyze --model mlp:width=0.1 --data size=8,train=64,eval=16 --batch 8 --optimizer sgd --lr 1e9 --steps 6 --json h
 test $code = 0 && test "$(column h/compare-runs.tsv failed | sort -u)" = - && grep -q '"failed": 0' out
 test_is $? "runs that end in NaN are rows as others are"
 finish

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, halfulp, none, ok  # noqa: E402
 from trained import Trainings  # noqa: E402
 
-SMALL = '--model mlp --size 8 --width 0.4 --train 800 --eval 200 --batch 20 --meter none '
+SMALL = '--model mlp --data size=8 --model width=0.4 --data train=800,eval=200 --batch 20 --meter none '
 runs = Trainings(SMALL)
 
 
@@ -128,8 +128,8 @@ ok(p.returncode == 2 and says in p.stderr, 'other words are refused', p.stderr)
 # --- loss scales: two steps make the scale 1.1 times as large, an overflow at 2^30 0.7 times
 wrong = []
 for rule, held in (('apex', float), ('deepspeed', float), ('pytorch', 'f'), ('keras', 'f')):
-    words = '--steps 12 --quiet --trace-steps 0 --policy mixed_float16 --growth-interval 2 --growth-factor 1.1 '
-    trained(words + '--backoff-factor 0.7 --init-scale 4e9 --loss-scale ' + rule, 'scale-' + rule)
+    words = '--steps 12 --quiet --trace-steps 0 --policy mixed_float16 --loss-scale interval=2,growth=1.1 '
+    trained(words + '--loss-scale backoff=0.7,init=4e9 --loss-scale ' + rule, 'scale-' + rule)
     scales, skipped = runs.column('scale-' + rule, 'loss_scale'), runs.column('scale-' + rule, 'skipped')
     keep = float if held is float else (lambda x: struct.unpack('f', struct.pack('f', x))[0])
     scale, good, left, last, want = keep(4e9), 0, 2, -1, []

@@ -18,7 +18,7 @@ from tensorsfile import Tensors  # noqa: E402
 from trained import Trainings, f32, perceptron  # noqa: E402
 
 SEED, BATCH, ROWS, EVAL, WIDE, STRENGTH, TEMPERATURE = 9, 6, 12, 8, 7, 0.25, 0.3
-BEGIN = '--model mlp --width 0.05 --batch %d --split %d --seed %d --quiet ' % (BATCH, ROWS, SEED)
+BEGIN = '--model mlp:width=0.05 --batch %d --data split=%d --seed %d --quiet ' % (BATCH, ROWS, SEED)
 runs = Trainings(BEGIN)
 at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 drawn = random.Random(4)
@@ -26,7 +26,7 @@ data = [[f32(drawn.gauss(0, 1)) for _ in range(WIDE)] for _ in range(ROWS + EVAL
 count = len(data)
 npz(at('data.npz'), x=((count, WIDE), sum(data, [])), labels=((count,), [i % 3 for i in range(count)], '<i8'))
 DATA = '--data npz:%s --augment scale:%g ' % (at('data.npz'), STRENGTH)
-WORDS = DATA + '--loss nt-xent --temperature %g ' % TEMPERATURE
+WORDS = DATA + '--loss nt-xent:temperature=%g ' % TEMPERATURE
 
 
 def views(index, epoch):
@@ -110,7 +110,7 @@ if train(WORDS + '--policy float32 --steps 1 --trace-steps 0 --micro-batches 3',
     right = sum(contrast(z)[2] for z in parts) / 12
     ok(abs(float(column('parts', 'accuracy')[0]) - right) < 1e-12, 'and finds its own partners', right)
 
-SIGNALS = '--model resnet1d --width 0.02 --data signals --train 8 --eval 2 --batch 4 --steps 2 --augment shift,noise '
+SIGNALS = '--model resnet1d:width=0.02 --data signals:train=8,eval=2 --batch 4 --steps 2 --augment shift,noise '
 for name, words in (
     ('perceptron', BEGIN + WORDS + '--steps 3 '),
     ('signals', '--quiet --loss nt-xent ' + SIGNALS),
@@ -130,11 +130,11 @@ for name, words in (
 
 for words, why in (
     (DATA.split('--augment')[0] + '--loss nt-xent', 'the two views of a sample would be the same'),
-    ('--model bert --width 1 --loss nt-xent --augment noise', 'no two views are made'),
-    (DATA + '--temperature 2', 'no effect without --loss nt-xent'),
-    (WORDS + '--ignore-index 1', 'no effect beside --loss nt-xent'),
-    (WORDS + '--label-smoothing 0.1', 'no effect beside --loss dice, squares or nt-xent'),
-    (WORDS + '--temperature 0', 'temperature'),
+    ('--model bert:width=1 --loss nt-xent --augment noise', 'no two views are made'),
+    (DATA + '--loss temperature=2', 'no effect without --loss nt-xent'),
+    (WORDS + '--loss ignore_index=1', 'no effect beside --loss nt-xent'),
+    (WORDS + '--loss label_smoothing=0.1', 'no effect beside --loss dice, squares or nt-xent'),
+    (WORDS + '--loss temperature=0', 'temperature'),
 ):
     p = halfulp('train', *(BEGIN + words).split(), at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)

@@ -35,7 +35,7 @@ def halfulp(*words, code=0):
 
 def train(policy, name, *more, steps=6):
     run = os.path.join(where, name)
-    halfulp('train', '--model', 'mlp', '--width', '0.25', '--policy', policy, '--steps', str(steps), '--batch', '40',
+    halfulp('train', '--model', 'mlp:width=0.25', '--policy', policy, '--steps', str(steps), '--batch', '40',
             '--trace-steps', ','.join(map(str, range(steps))), '--quiet', *more, run)  # fmt: skip
     program = json.load(open(os.path.join(run, 'program-train.json')))
     names = [t['name'] for t in program['tensors']]
@@ -140,7 +140,7 @@ ok(len(moves) == 15 and len(chains) == 6, 'of two micro-batches the second begin
    '%d %d' % (len(moves), len(chains)))  # fmt: skip
 
 # A training that is killed goes on: its scales and histories are in the checkpoint.
-line = [HALFULP, 'train', '--model', 'mlp', '--width', '0.25', '--policy', 'fp8:delayed,history=5', '--steps', '400',
+line = [HALFULP, 'train', '--model', 'mlp:width=0.25', '--policy', 'fp8:delayed,history=5', '--steps', '400',
         '--batch', '40', '--trace-steps', '399', '--checkpoint-every', '7', '--quiet']  # fmt: skip
 whole, killed = os.path.join(where, 'whole'), os.path.join(where, 'killed')
 subprocess.run([*line, whole], check=True)

@@ -12,7 +12,7 @@ from independent.sums import fnv32, philox  # noqa: E402
 from tap import finish, halfulp, ok  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
-SMALL = '--model mlp --size 8 --width 0.06 --train 48 --eval 8 --batch 12 --quiet --trace-steps none '
+SMALL = '--model mlp --data size=8 --model width=0.06 --data train=48,eval=8 --batch 12 --quiet --trace-steps none '
 runs = Trainings(SMALL)
 at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 P, SEED = 0.375, 7
@@ -24,7 +24,7 @@ def mask(layer, step, n):
     return [w >= int(P * 2**32) for w in words[:n]]
 
 
-WORDS = '--dropout %g --seed %d ' % (P, SEED)
+WORDS = '--model dropout=%g --seed %d ' % (P, SEED)
 if train(WORDS + '--policy float32 --steps 5 --trace-steps 0,4', 'run'):
     by = f32(1 / (1 - P))
     for step in (0, 4):
@@ -54,16 +54,16 @@ if train(HALF + '--trace-steps 1,5 --checkpoint-every 3', 'half'):
     ok(p.returncode == 0 and same, 'resumed from step 3, it draws the same masks', p.stderr)
 
 for model, sizes, places in (
-    ('bert', '--layers 2 --hidden 8 --heads 2', 2 + 2 * 3),
-    ('gpt', '--layers 1 --hidden 8 --heads 2', 1 + 3),
-    ('ncf', '--layers 2', 2),
-    ('resnet1d', '--width 0.05', 1),
+    ('bert', '--model layers=2,hidden=8,heads=2', 2 + 2 * 3),
+    ('gpt', '--model layers=1,hidden=8,heads=2', 1 + 3),
+    ('ncf', '--model layers=2', 2),
+    ('resnet1d', '--model width=0.05', 1),
 ):
-    p = halfulp('plan', '--program', *('--model %s --batch 4 --dropout 0.1 %s' % (model, sizes)).split())
+    p = halfulp('plan', '--program', *('--model %s --batch 4 --model dropout=0.1 %s' % (model, sizes)).split())
     got = sum(re.search(r'\.drop +\S* *= dropout ', line) is not None for line in p.stdout.splitlines())
     ok(p.returncode == 0 and got == places, '%s has dropout in %d places' % (model, places), (got, p.stderr))
 
-for words, why in (('--model convnet --dropout 0.1', 'no effect with --model convnet'), ('--dropout 1', 'from 0 to')):
+for words, why in (('--model convnet:dropout=0.1', 'no effect with --model convnet'), ('--model dropout=1', 'from 0 to')):
     p = halfulp('train', *(SMALL + words).split(), at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)
 finish()

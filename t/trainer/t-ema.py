@@ -12,14 +12,14 @@ from tap import finish, halfulp, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
-SMALL = '--model mlp --size 8 --width 0.03 --train 48 --eval 24 --batch 12 --quiet --optimizer adamw --lr 0.01 '
+SMALL = '--model mlp --data size=8 --model width=0.03 --data train=48,eval=24 --batch 12 --quiet --optimizer adamw --lr 0.01 '
 runs = Trainings(SMALL)
 at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 DECAY = 0.9
 NAMES = ['dense%d.%s' % (k, role) for k in (1, 2, 3) for role in 'wb']
 
 
-WORDS = '--policy mixed_float16 --init-scale 2^60 --backoff-factor 2^-48 --steps 8 '
+WORDS = '--policy mixed_float16 --loss-scale init=2^60,backoff=2^-48 --steps 8 '
 if train(WORDS + '--optimizer ema=%g --trace-steps 0,1,7 --checkpoint-every 4' % DECAY, 'run'):
     rest, wrong = f32(1 - DECAY), []
     for step in (0, 1, 7):

@@ -128,7 +128,7 @@ def flat(pixels):
 
 
 def train(data, run, *more):
-    words = '--model mlp --width 0.01 --steps 1 --quiet --trace-steps 0 --trace input.*'.split()
+    words = '--model mlp:width=0.01 --steps 1 --quiet --trace-steps 0 --trace input.*'.split()
     return halfulp('train', *words, '--data', 'images:' + at(data), *more, at(run))
 
 
@@ -188,7 +188,7 @@ for k, name in enumerate(('c/x.jpeg', 'a/deeper/y.jpg', 'b/z.JPG')):
 write('pets/valid/a/notes.txt', b'no image')
 write('pets/valid/a/.hidden.png', b'no image')
 for size in (12, 23):
-    got = train('pets', 'run%d' % size, '--size', str(size), '--batch', '7')
+    got = train('pets', 'run%d' % size, '--data', 'size=' + str(size), '--batch', '7')
     rows = fed('run%d' % size) if ok(got.returncode == 0, 'images of %d pixels' % size, got.stderr) else {}
     none(
         [KINDS[i] for i, (p, label) in wanted.items() if rows.get(flat(fit(p, size))) != label],
@@ -196,7 +196,7 @@ for size in (12, 23):
     )
 data = json.load(open(at('run12', 'manifest.json')))['dataset']
 ok((data['train'], data['eval'], data['classes'], data['channels']) == (7, 3, 3, 3), 'train, valid, 3 classes', data)
-got = train('pets', 'grey', '--size', '12', '--batch', '7', '--channels', '1')
+got = train('pets', 'grey', '--data', 'size=12', '--batch', '7', '--data', 'channels=1')
 p = fit([[[x[0]] for x in row] for row in wanted[2][0]], 12)
 ok(got.returncode == 0 and fed('grey').get(flat(p)) == 0, 'one channel', got.stderr)
 
@@ -204,13 +204,13 @@ ok(got.returncode == 0 and fed('grey').get(flat(p)) == 0, 'one channel', got.std
 for k in range(2):
     write('jpeg/%d/0.jpg' % k, JPEG)
     write('jpeg/%d/1.jpg' % k, JPEG)
-got = train('jpeg', 'j', '--size', '16', '--batch', '2')
+got = train('jpeg', 'j', '--data', 'size=16', '--batch', '2')
 rows = [bytes(round(v * 255) for v in x) for x in fed('j')] if got.returncode == 0 else []
 ok([zlib.crc32(x) for x in rows] == [JPEG_CRC], 'a JPEG is decoded to the bytes that Pillow has', got.stderr)
 for k in range(2):
     write('cmyk/%d/0.jpg' % k, CMYK)
     write('cmyk/%d/1.jpg' % k, CMYK)
-got = train('cmyk', 'k', '--size', '16', '--batch', '2')
+got = train('cmyk', 'k', '--data', 'size=16', '--batch', '2')
 rows = [bytes(round(v * 255) for v in x) for x in fed('k')] if got.returncode == 0 else []
 ok([zlib.crc32(x) for x in rows] == [CMYK_CRC], 'and one of cyan, magenta, yellow and black', got.stderr)
 
@@ -223,7 +223,7 @@ def plain(k, i, note):
 for k, n in enumerate((23, 4)):
     for i in range(n):
         write('split/%d/%02d.png' % (k, i), plain(k, i, b'.') if i == 4 else png(3, 3, [bytes([k, i, 9] * 3)] * 3))
-got = train('split', 's', '--size', '3', '--batch', '24', '--width', '0.1')
+got = train('split', 's', '--data', 'size=3', '--batch', '24', '--model', 'width=0.1')
 data = json.load(open(at('s', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
 seen = sorted((int(round(x[0] * 255)), int(round(x[1] * 255))) for x in fed('s')) if data else []
 want = [(0, i) for i in range(23) if i % 10 != 9] + [(1, i) for i in range(3)]
@@ -274,7 +274,7 @@ def files_digest(turns, trained):
 listed = files_digest(turns, 24)
 ok(data.get('digest') == listed, 'and one of names, lengths, middles, classes and sizes', [data, listed])
 write('split/0/04.png', plain(0, 104, b'.'))
-got = train('split', 'other', '--size', '3', '--batch', '24', '--width', '0.1')
+got = train('split', 'other', '--data', 'size=3', '--batch', '24', '--model', 'width=0.1')
 other = json.load(open(at('other', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
 solid[turns.index((0, 4))] = bytes([0, 104, 9] * 9)
 want = dict(want, digest=pixels_digest(solid))
@@ -284,7 +284,7 @@ ok(
     [got.stderr, data, other],
 )
 write('split/0/04.png', plain(0, 4, b','))
-got = train('split', 'middle', '--size', '3', '--batch', '24', '--width', '0.1')
+got = train('split', 'middle', '--data', 'size=3', '--batch', '24', '--model', 'width=0.1')
 other = json.load(open(at('middle', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
 ok(
     other.get('digest') == files_digest(turns, 24) != listed and other.get('read') == data.get('read'),
@@ -292,7 +292,7 @@ ok(
     [got.stderr, data, other],
 )
 write('split/0/04.png', plain(0, 4, b'.'))
-got = train('split', 'few', '--size', '3', '--batch', '5', '--train', '5', '--eval', '2')
+got = train('split', 'few', '--data', 'size=3', '--batch', '5', '--data', 'train=5,eval=2')
 seen = sorted((int(round(x[0] * 255)), int(round(x[1] * 255))) for x in fed('few')) if got.returncode == 0 else []
 ok(seen == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)], 'fewer: in turn from every class', [got.stderr, seen])
 
@@ -302,13 +302,13 @@ for k, name in enumerate(('test', 'validation', 'valid', 'val')):
         write('named/train/%d/0.png' % i, png(3, 3, [bytes([i, 1, 9] * 3)] * 3))
         for j in range(k + 1):
             write('named/%s/%d/%d.PNG' % (name, i, j), png(3, 3, [bytes([i, 2, 9] * 3)] * 3))
-    got = train('named', 'named-' + name, '--size', '3', '--batch', '2')
+    got = train('named', 'named-' + name, '--data', 'size=3', '--batch', '2')
     data = json.load(open(at('named-' + name, 'manifest.json')))['dataset'] if got.returncode == 0 else {}
     counts = data.get('train'), data.get('eval')
     ok(counts == (2, 2 * k + 2), '%s: the images to evaluate on' % name, [got.stderr, data])
 
 # --- threads, and rows that are made already
-WORDS = '--model mlp --width 0.02 --size 8 --batch 4 --epochs 3 --quiet --trace-steps none'.split()
+WORDS = '--model mlp:width=0.02 --data size=8 --batch 4 --epochs 3 --quiet --trace-steps none'.split()
 digests = []
 for threads in ('1', '2', '5'):
     run = at('t' + threads)
@@ -323,7 +323,7 @@ ok(
 got = halfulp('verify', at('t2'))
 ok(got.returncode == 0, 'and verify finds them again', got.stdout + got.stderr)
 # --- other pixels under the same names and lengths are refused by verify, and where a run goes on
-words = '--model mlp --width 0.01 --size 3 --batch 12 --epochs 2 --checkpoint-every 1 --quiet --trace-steps none'.split()
+words = '--model mlp:width=0.01 --data size=3 --batch 12 --epochs 2 --checkpoint-every 1 --quiet --trace-steps none'.split()
 halfulp('train', *words, '--data', 'images:' + at('split'), at('whole'))
 
 
@@ -367,7 +367,7 @@ ok(got.returncode != 0 and 'data' in got.stdout + got.stderr, 'a renamed image i
 def waits(*words):
     """wait_ms and ms of every step, and what --json says."""
     run = at('waits')
-    got = halfulp('train', *'--model mlp --width 0.02 --trace-steps none --json'.split(), *words, run)
+    got = halfulp('train', *'--model mlp:width=0.02 --trace-steps none --json'.split(), *words, run)
     lines = [x.split('\t') for x in open(run + '/metrics.tsv') if x[0] != '#']
     rows = [dict(zip(lines[0], x)) for x in lines[1:]]
     shutil.rmtree(run)
@@ -377,7 +377,7 @@ def waits(*words):
 LARGE = png(1500, 1500, [bytes(1500)] * 1500, colour=0)
 for k in range(8):
     write('large/%d/%d.png' % (k % 2, k), LARGE)
-slow, said = waits(*'--size 4 --batch 3 --epochs 2'.split(), '--data', 'images:' + at('large'))
+slow, said = waits(*'--data size=4 --batch 3 --epochs 2'.split(), '--data', 'images:' + at('large'))
 # Six images are decoded in the first epoch's two steps; none in the second's.
 ok(
     len(slow) == 4 and slow[0][0] > 2 and sum(w for w, _ in slow[:2]) > 4 * sum(w for w, _ in slow[2:]),
@@ -390,7 +390,7 @@ ok(
     '--json has the means',
     said,
 )
-quick, said = waits(*'--data digits --size 8 --train 64 --eval 8 --batch 4'.split())
+quick, said = waits(*'--data digits:size=8,train=64,eval=8 --batch 4'.split())
 ok(sorted(w for w, _ in quick)[len(quick) // 2] < 0.2, 'data in memory are not waited for', said)
 
 # --- what is refused
@@ -406,7 +406,7 @@ def refused(what, say, *files, link=None, code=3):
         write('bad/' + name, data)
     if link:
         os.symlink(link, at('bad/1/zz.png'))
-    r = train('bad', 'refused', '--batch', '4', '--size', '4')
+    r = train('bad', 'refused', '--batch', '4', '--data', 'size=4')
     ok(
         r.returncode == code and len(r.stderr.splitlines()) == 1 and say in r.stderr,
         '%s: one line, exit %d' % (what, code),
@@ -440,6 +440,6 @@ for path, say in (('nowhere', 'there is no such folder'), ('bad/0/0.png', 'Not a
         '%s: one line, exit 3' % path,
         r.stderr,
     )
-r = train('pets', 'refused', '--channels', '2')
+r = train('pets', 'refused', '--data', 'channels=2')
 ok(r.returncode == 2 and 'channels' in r.stderr, 'two channels: exit 2', r.stderr)
 finish()

@@ -31,8 +31,8 @@ def low(run):
     ]
 
 
-for model, layers in (('mlp --size 8', 'dense1 dense2 dense3'), ('convnet --size 9', 'conv1 conv2 conv3 dense1')):
-    name, more = model.split()[0], model.split()[1:] + '--width 0.05 --train 32 --eval 8 --batch 16 --steps 2'.split()
+for model, layers in (('mlp --data size=8', 'dense1 dense2 dense3'), ('convnet --data size=9', 'conv1 conv2 conv3 dense1')):
+    name, more = model.split()[0], model.split()[1:] + '--model width=0.05 --data train=32,eval=8 --batch 16 --steps 2'.split()
     got = halfulp('compare', '--model', name, *more, '--ladder', 'mixed_float16', at(name))
     if not ok(got.returncode == 0, name + ': the ladder is climbed', got.stderr):
         continue
@@ -50,7 +50,7 @@ for words, say in (
     ('--ladder no_such', 'unknown policy'),
     ('--ladder mixed_float16 --policies float32', 'beside --ladder'),
     # 104 convolutions and batchnorms, 100 relus, 33 sums, a mean, a dense layer and the loss
-    ('--model resnet --depth 101 --ladder mixed_float16', '344 layers are too many for the overrides of a policy; 63 '),
+    ('--model resnet:depth=101 --ladder mixed_float16', '344 layers are too many for the overrides of a policy; 63 '),
 ):
     got = halfulp('compare', *words.split(), at('refused'))
     ok(got.returncode == 2 and say in got.stderr and not os.path.exists(at('refused')), 'refused: ' + words, got.stderr)

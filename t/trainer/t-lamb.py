@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, halfulp, ok  # noqa: E402
 from trained import Trainings  # noqa: E402
 
-SMALL = '--model mlp --size 8 --width 0.06 --train 48 --eval 8 --batch 8 --quiet --policy mixed_float16 '
+SMALL = '--model mlp --data size=8 --model width=0.06 --data train=48,eval=8 --batch 8 --quiet --policy mixed_float16 '
 SMALL += '--optimizer lamb '
 runs = Trainings(SMALL)
 at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
@@ -46,8 +46,8 @@ def judge_counts(run, steps, traced_steps):
 
 
 WORDS = '--lr %g --optimizer weight_decay=%g,beta1=%g --optimizer beta2=%g,eps=%g --optimizer no_decay=*.b ' % (LR, DECAY, B1, B2, EPS)
-WORDS += '--init-scale 2^40 --backoff-factor 2^-30 --steps 6 '
-for run, more in (('run', ''), ('linear', '--schedule linear --warmup 2 ')):
+WORDS += '--loss-scale init=2^40,backoff=2^-30 --steps 6 '
+for run, more in (('run', ''), ('linear', '--schedule linear:warmup=2 ')):
     if not train(WORDS + more + '--trace-steps 0,1,5 --checkpoint-every 3', run):
         continue
     rates, skipped, worst, ones = column(run, 'lr'), column(run, 'skipped'), 0, 0

@@ -15,7 +15,7 @@ from told import SMALL, home, manifest, run, table
 from tensorsfile import Tensors
 
 # --- steps to trace: each once and in order; the cap is kept to the byte
-every = ('--train', '16', '--size', '8', '--eval', '4', '--batch', '4', '--width', '0.05', '--epochs', '2', '--quiet')
+every = ('--data', 'train=16,size=8,eval=4', '--batch', '4', '--model', 'width=0.05', '--epochs', '2', '--quiet')
 code, out, err = run('train', *every, '--trace-steps', 'last,3,first,3,0', 'traced')
 m = manifest('traced') if code == 0 else {}
 need = int(m.get('trace_bytes', 0)) * 3
@@ -43,8 +43,8 @@ ok(not wrong and not os.path.exists(home + '/refused'), 'what is no step of the 
 # --- skipped steps and a scale that grows: a line each, which says what metrics.tsv, the program and the trace do
 def scaled(policy, where):
     """The lines that train wrote of its loss scale, and those that it had to write."""
-    words = '--size 8 --train 64 --eval 8 --batch 8 --width 0.1 --epochs 2 --policy %s --loss-scale dynamic' % policy
-    words += ' --init-scale 2^23 --growth-interval 3 --trace-steps ' + ','.join(map(str, range(16)))
+    words = '--data size=8,train=64,eval=8 --batch 8 --model width=0.1 --epochs 2 --policy %s --loss-scale dynamic' % policy
+    words += ' --loss-scale init=2^23,interval=3 --trace-steps ' + ','.join(map(str, range(16)))
     code, out, err = run('train', *words.split(), where)
     rows, program = table(where + '/metrics.tsv'), json.load(open('%s/%s/program-train.json' % (home, where)))
     tensors, calls = {t['id']: t for t in program['tensors']}, program['calls']
@@ -118,18 +118,18 @@ ok(code == 2 and say in err and not os.path.exists(home + '/grid'), 'no energy, 
 
 # --- options without an effect are refused by name, where other options leave them without one and nowhere else
 # SIZES OTHERS: --OPTION VALUE is refused with WHY, and taken without OTHERS where there are some
-unet = '--model unet --levels 1 --data scenes --size 8 --width 0.1 --train 4 --eval 2 --batch 2 '
-mlp = '--size 8 --train 8 --eval 4 --batch 4 --width 0.05 '
+unet = '--model unet:levels=1 --data scenes:size=8 --model width=0.1 --data train=4,eval=2 --batch 2 '
+mlp = '--data size=8,train=8,eval=4 --batch 4 --model width=0.05 '
 wrong = []
 for k, (sizes, others, option, value, why) in enumerate((
-    (unet, '--loss dice', 'label-smoothing', '0.1', 'beside --loss dice, squares or nt-xent'),
-    (mlp, '--loss nt-xent --augment noise', 'ignore-index', '3', 'beside --loss nt-xent'),
-    (mlp, '', 'temperature', '0.2', 'without --loss nt-xent'),
+    (unet, '--loss dice', 'loss label_smoothing=', '0.1', 'beside --loss dice, squares or nt-xent'),
+    (mlp, '--loss nt-xent --augment noise', 'loss ignore_index=', '3', 'beside --loss nt-xent'),
+    (mlp, '', 'loss temperature=', '0.2', 'without --loss nt-xent'),
     (mlp, '--optimizer weight_decay=0', 'optimizer no_decay=', '*.b', 'where no weight decays'),
     (mlp, '--trace-steps none', 'trace', '*.w', 'where no step is recorded'),
     (mlp, '--trace-steps none', 'trace-cap', '1e9', 'where no step is recorded'),
     (mlp, '--steps 1', 'epochs', '1', 'beside --steps'),
-    (mlp + '--policy mixed_float16 ', '--loss-scale static:8', 'init-scale', '4', 'beside --loss-scale static:S'),
+    (mlp + '--policy mixed_float16 ', '--loss-scale static:8', 'loss-scale init=', '4', 'beside --loss-scale static:S'),
 )):
     words = ['--' + option, value] if ' ' not in option else ('--' + option + value).split()
     code, out, err = run('train', *(sizes + others).split(), *words, 'idle%d' % k)

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, none, ok, skip  # noqa: E402
 from trained import Trainings  # noqa: E402
 
-SMALL = '--model mlp --size 8 --width 0.06 --train 48 --eval 8 --batch 8 --quiet --lr 0.02 --optimizer weight_decay=0.03 '
+SMALL = '--model mlp --data size=8 --model width=0.06 --data train=48,eval=8 --batch 8 --quiet --lr 0.02 --optimizer weight_decay=0.03 '
 SMALL += '--optimizer no_decay=*.b,beta1=0.875 --optimizer beta2=0.96875 '
 runs = Trainings(SMALL)
 train, traced = runs.train, runs.traced
@@ -48,7 +48,7 @@ if train('--policy float64 --optimizer lion --steps 4 --trace-steps 0,3', 'lion'
             if far(t[name + '_next'], after) > 1e-15 or far(t[name + '_m_next'], moment) > 1e-14:
                 wrong.append('%s of step %d' % (name, step))
     none(wrong, 'lion: weights and momenta are those of the published formula')
-words = '--policy mixed_float16 --init-scale 2^40 --backoff-factor 2^-30 --steps 3 --trace-steps 0,2 --optimizer '
+words = '--policy mixed_float16 --loss-scale init=2^40,backoff=2^-30 --steps 3 --trace-steps 0,2 --optimizer '
 for kind in ('lion', 'muon'):
     if train(words + kind, kind + '-skipped'):
         t, later = traced(kind + '-skipped', 0), traced(kind + '-skipped', 2)

@@ -3,7 +3,7 @@
 # One process at a time writes a run, a killed one stops nobody, and what was not finished is known for it.
 . "${srcdir:-.}/t/tool/tap.sh"
 run() { timeout 60 "$HALFULP" "$@" >out 2>err </dev/null; code=$?; } # what is not refused may train for hours
-o="--model mlp --policy mixed_float16 --train 320 --eval 64 --batch 32 --size 10 --width 0.1 --threads 1 --quiet"
+o="--model mlp --policy mixed_float16 --data train=320,eval=64 --batch 32 --data size=10 --model width=0.1 --threads 1 --quiet"
 
 touch out err
 # Several at once into one directory: one trains it, the others say so, even before it has written who it is. It lasts

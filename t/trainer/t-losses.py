@@ -15,7 +15,7 @@ from tap import finish, halfulp, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
 from trained import Trainings, perceptron  # noqa: E402
 
-SMALL = '--model mlp --size 8 --width 0.03 --train 24 --eval 8 --batch 8 --steps 3 --quiet '
+SMALL = '--model mlp --data size=8 --model width=0.03 --data train=24,eval=8 --batch 8 --steps 3 --quiet '
 runs = Trainings(SMALL)
 train, column, traced = runs.train, runs.column, runs.traced
 
@@ -37,7 +37,7 @@ def cross_entropy(z, labels, s):
 
 for s in (0.1, 1.0):
     run = 'smooth%g' % s
-    if not train('--policy float32 --label-smoothing %g --trace-steps 2' % s, run):
+    if not train('--policy float32 --loss label_smoothing=%g --trace-steps 2' % s, run):
         continue
     at = traced(run, 2)
     calls = runs.program(run)
@@ -57,14 +57,14 @@ for s in (0.1, 1.0):
     far = max(abs(a - b) for a, b in zip(dz, want))
     ok(len(dz) == len(want) and far < 16 * most * 2.0**-24 / len(at['input.labels']), 'and the gradient', far)
 
-if train('--policy mixed_float16 --label-smoothing 0.2 --trace-steps 0,2 --optimizer sgd', 'half'):
+if train('--policy mixed_float16 --loss label_smoothing=0.2 --trace-steps 0,2 --optimizer sgd', 'half'):
     p = halfulp('analyze', '--only', 'replay', runs.at('half'))
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'traced steps are within their bounds', p.stdout)
     p = halfulp('verify', runs.at('half'))
     ok(p.returncode == 0, 'verify repeats them', p.stdout + p.stderr)
-    if train('--policy mixed_float16 --label-smoothing 0.2 --trace-steps none --optimizer sgd --backend shim', 'shim'):
+    if train('--policy mixed_float16 --loss label_smoothing=0.2 --trace-steps none --optimizer sgd --backend shim', 'shim'):
         ok(column('shim', 'digest') == column('half', 'digest'), 'the launch shim has the same bits')
-    if train('--policy mixed_float16 --label-smoothing 0 --trace-steps none --optimizer sgd', 'hard'):
+    if train('--policy mixed_float16 --loss label_smoothing=0 --trace-steps none --optimizer sgd', 'hard'):
         ok(not set(column('hard', 'digest')) & set(column('half', 'digest')), 'without smoothing they are others')
 
 
@@ -101,8 +101,8 @@ H = 2.0**-12  # truncation H^2 f'''/6 of functions whose derivatives are below s
 for words, f, ignored in (
     ('--loss dice', dice, None),
     ('--loss squares', squares, None),
-    ('--ignore-index 3', entropy, 3),
-    ('--loss dice --ignore-index 0', dice, 0),
+    ('--loss ignore_index=3', entropy, 3),
+    ('--loss dice:ignore_index=0', dice, 0),
 ):
     run = 'loss' + words.replace(' ', '')
     if not train('--seed 3 --policy float32 --trace-steps 2 ' + words, run):
@@ -137,8 +137,8 @@ npz(
     x=((len(rows), *SHAPE), [x for row in rows for x in row]),
     labels=((len(rows),), data, '<i8'),
 )
-UNEVEN = '--data npz:%s --split 8 --batch 8 --width 0.02 --steps 1 --quiet ' % runs.at('uneven.npz')
-UNEVEN += '--model mlp --policy float32 --ignore-index %d --checkpoint-every 1' % IGNORED
+UNEVEN = '--data npz:%s,split=8 --batch 8 --model width=0.02 --steps 1 --quiet ' % runs.at('uneven.npz')
+UNEVEN += '--model mlp --policy float32 --loss ignore_index=%d --checkpoint-every 1' % IGNORED
 p = halfulp('train', *UNEVEN.split(), runs.at('uneven'))
 if ok(p.returncode == 0, 'a training of which a whole batch of the evaluation is ignored', p.stderr):
     at = Tensors(runs.at('uneven', 'checkpoint', 'step-000001.safetensors'))
@@ -152,7 +152,7 @@ if ok(p.returncode == 0, 'a training of which a whole batch of the evaluation is
     ok(len(losses) == 5 and abs(got - want) < 64 * 2.0**-24 * want, 'counts each label once', (got, want, losses))
     ok(float(column('uneven', 'eval_accuracy')[-1]) == right / 5, 'so does its accuracy', (right, losses))
 
-UNET = '--model unet --size 8 --levels 1 --width 0.2 --batch 6 --policy mixed_float16 --loss dice '
+UNET = '--model unet --data size=8 --model levels=1,width=0.2 --batch 6 --policy mixed_float16 --loss dice '
 if train(UNET + '--trace-steps 0,2', 'unet'):
     p = halfulp('analyze', '--only', 'replay', runs.at('unet'))
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'traced steps are within their bounds', p.stdout)
@@ -165,13 +165,13 @@ if train(UNET + '--trace-steps 0,2', 'unet'):
         ok(column('unetshim', 'digest') == column('unet', 'digest'), 'the launch shim has the same bits')
 
 for words, why in (
-    ('--loss dice --label-smoothing 0.1', 'no effect beside --loss dice'),
+    ('--loss dice:label_smoothing=0.1', 'no effect beside --loss dice'),
     ('--model gpt --loss dice', 'no effect with --model gpt'),
     ('--loss focal', 'one of cross-entropy dice squares nt-xent is needed'),
-    ('--ignore-index -1', 'a whole number from 0 on'),
+    ('--loss ignore_index=-1', 'a whole number from 0 on'),
 ):
     p = halfulp('train', *(SMALL + words).split(), runs.at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)
-p = halfulp('train', *(SMALL + '--model ncf --label-smoothing 0.1').split(), runs.at('x'))
+p = halfulp('train', *(SMALL + '--model ncf --loss label_smoothing=0.1').split(), runs.at('x'))
 ok(p.returncode == 2 and 'no effect with --model ncf' in p.stderr, 'a binary loss refuses it', p.stderr)
 finish()

@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get('srcdir', '.')), 
 import tap
 
 os.chdir(tap.home())
-made = tap.halfulp('train', *'--model mlp --width 0.03125 --size 8 --train 16 --eval 8 --batch 8 --steps 1 --quiet run'.split())
+made = tap.halfulp('train', *'--model mlp:width=0.03125 --data size=8,train=16,eval=8 --batch 8 --steps 1 --quiet run'.split())
 if made.returncode:
     tap.bail_out(made.stderr)
 whole = json.load(open('run/manifest.json'))

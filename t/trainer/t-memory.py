@@ -48,39 +48,39 @@ elif first and first[0]['peak_mb'] is None:
     ok(True, 'steps on the CPU # SKIP resident memory cannot be measured here')
 else:
     policies = 'float32,mixed_float16,float16,mixed_bfloat16,mixed_e4m3,float64,autocast_float16'
-    judge(bench('--policy', policies, '--batch', '8,512', '--seeds', '1', '--train', '512', '--eval', '512'), 14, 2, allowance, 'mlp on the CPU')
-    judge(bench('--model', 'convnet', '--width', '0.25', '--size', '32', '--policy', policies, '--batch', '4,48'), 14, 2, allowance, 'convnet on the CPU')
-    judge(bench('--model', 'convnet', '--width', '0.5', '--size', '64', '--channels', '3', '--policy', 'float32,mixed_float16', '--batch', '16'), 2, 2, allowance, 'convnet of 64x64x3')
-    sets = bench('--model', 'mlp', '--width', '6', '--policy', 'float32,float64', '--batch', '16', '--simd', 'all')
+    judge(bench('--policy', policies, '--batch', '8,512', '--seeds', '1', '--data', 'train=512,eval=512'), 14, 2, allowance, 'mlp on the CPU')
+    judge(bench('--model', 'convnet:width=0.25', '--data', 'size=32', '--policy', policies, '--batch', '4,48'), 14, 2, allowance, 'convnet on the CPU')
+    judge(bench('--model', 'convnet:width=0.5', '--data', 'size=64,channels=3', '--policy', 'float32,mixed_float16', '--batch', '16'), 2, 2, allowance, 'convnet of 64x64x3')
+    sets = bench('--model', 'mlp:width=6', '--policy', 'float32,float64', '--batch', '16', '--simd', 'all')
     judge(sets, len(sets), 1.5, allowance, 'wide layers, every instruction set')
     # A thread has a stack and a heap of its own, which the computed number knows
-    tiny = ['--model', 'mlp', '--width', '0.0625', '--size', '8', '--policy', 'float32', '--batch', '4', '--train', '8', '--eval', '8']
+    tiny = ['--model', 'mlp:width=0.0625', '--data', 'size=8', '--policy', 'float32', '--batch', '4', '--data', 'train=8,eval=8']
     by = [1e6 * bench(*tiny, env=dict(os.environ, OMP_NUM_THREADS=str(n)))[0]['computed_mb'] for n in (1, 2, 3)]
     ok(all(b - a > 0.999 * THREAD for a, b in zip(by, by[1:])), 'each thread more is computed with %d kB at least: %s' % (THREAD // 1024, by))
     # What a process did before leaves nothing in the measure: of one thread all blocks come from one heap
     alone = dict(os.environ, OMP_NUM_THREADS='1')
-    wide = ['--model', 'mlp', '--width', '6', '--batch', '16', '--policy']
+    wide = ['--model', 'mlp:width=6', '--batch', '16', '--policy']
     rows = bench(*wide, 'float32,float64', '--simd', 'all', env=alone)
     judge(rows, len(sets), 1.5, allowance, 'wide layers, one thread')
     fresh = {p: bench(*wide, p, env=alone)[0]['peak_mb'] for p in ('float64', 'float32')}
     ok(all(abs(r['peak_mb'] - fresh[r['policy']]) < 2e-6 * PROCESS for r in rows), 'a cell takes the same memory in a process of its own: %s' % fresh, ['%s: %.2f MB' % (name(r), r['peak_mb']) for r in rows])
-    judge(bench('--model', 'convnet', '--size', '16', '--policy', 'float32,mixed_float16', '--batch', '4'), 2, 1.5, allowance, 'convnet as published, on 16x16')
+    judge(bench('--model', 'convnet', '--data', 'size=16', '--policy', 'float32,mixed_float16', '--batch', '4'), 2, 1.5, allowance, 'convnet as published, on 16x16')
     for accumulate in ('fma,acc=fp16', 'kahan', 'pairwise', 'tc:hopper', 'dot2,acc=fp64', 'fma,acc=fp16,mode=sr'):
-        judge(bench('--model', 'mlp', '--width', '2', '--policy', 'mixed_float16', '--batch', '16', '--accumulate', accumulate), 1, 2, allowance, 'sums ' + accumulate)
+        judge(bench('--model', 'mlp:width=2', '--policy', 'mixed_float16', '--batch', '16', '--accumulate', accumulate), 1, 2, allowance, 'sums ' + accumulate)
     # The measure sees what is there: four times the images, and the activations with them
-    rows = bench('--model', 'convnet', '--width', '0.25', '--size', '32', '--policy', 'float32', '--batch', '32,128')
-    memory = [plan('--model', 'convnet', '--width', '0.25', '--size', '32', '--batch', str(b))[0]['memory_bytes'] for b in (32, 128)]
+    rows = bench('--model', 'convnet:width=0.25', '--data', 'size=32', '--policy', 'float32', '--batch', '32,128')
+    memory = [plan('--model', 'convnet:width=0.25', '--data', 'size=32', '--batch', str(b))[0]['memory_bytes'] for b in (32, 128)]
     grown = 1e6 * (rows[1]['peak_mb'] - rows[0]['peak_mb']) if len(rows) == 2 else 0
     want = sum(memory[1][k] - memory[0][k] for k in ('activations', 'gradients'))
     ok(grown >= 0.9 * want, 'four times the batch: the measured peak grows by what activations and gradients do, %.1f of %.1f MB' % (grown / 1e6, want / 1e6))
 
 # A device: its own allocator's mark
-shim = bench('--backend', 'shim', '--model', 'mlp', '--width', '0.0625', '--size', '8', '--policy', 'float32,mixed_float16,mixed_e4m3,float64', '--batch', '4,16', '--seeds', '1', '--train', '64', '--eval', '16')
+shim = bench('--backend', 'shim', '--model', 'mlp:width=0.0625', '--data', 'size=8', '--policy', 'float32,mixed_float16,mixed_e4m3,float64', '--batch', '4,16', '--seeds', '1', '--data', 'train=64,eval=16')
 if shim:
-    shim += bench('--backend', 'shim', '--model', 'convnet', '--width', '0.0625', '--size', '12', '--policy', 'float32,mixed_float16', '--batch', '2,4')
+    shim += bench('--backend', 'shim', '--model', 'convnet:width=0.0625', '--data', 'size=12', '--policy', 'float32,mixed_float16', '--batch', '2,4')
     judge(shim, 12, 1, 0, 'the launch shim')
     ok(all(r['peak_mb'] > 0 for r in shim), 'and its allocator was asked')
-    small = ['--model', 'mlp', '--width', '0.0625', '--size', '8']
+    small = ['--model', 'mlp:width=0.0625', '--data', 'size=8']
     need = {p['policy']: p['device_bytes'] for p in plan(*small, '--policy', 'float32', '--policy', 'mixed_float16', '--batch', '16')}
     peak = {r['policy']: 1e6 * r['peak_mb'] for r in shim if r['model'] == 'mlp' and r['batch'] == 16}
     ok(all(abs(need[p] - peak[p]) < 1 for p in need), 'plan says what that device allocates: %s' % need, [str(peak)])

@@ -30,7 +30,7 @@ os.environ['TMPDIR'] = folder
 for name in ('NCCL_ALGO', 'NCCL_PROTO'):
     os.environ.pop(name, None)
 
-BASE = '--model mlp --size 8 --width 0.03 --train 48 --eval 8 --quiet --steps 3 --batch 12 --micro-batches 6 '
+BASE = '--model mlp --data size=8 --model width=0.03 --data train=48,eval=8 --quiet --steps 3 --batch 12 --micro-batches 6 '
 MORE = BASE + '--trace-steps 1 --backend shim --all-reduce nccl '
 runs = Trainings()
 at = runs.at
@@ -99,9 +99,9 @@ if train(3, '--policy mixed_bfloat16', 'wrong'):
 del os.environ['STUB_NCCL_WRONG'], os.environ['NCCL_ALGO']
 
 # --- an infinite sum on all ranks, the division behind it, a run that goes on
-if train(3, '--policy float16 --optimizer sgd --loss-scale dynamic --init-scale 2^24', 'over'):
+if train(3, '--policy float16 --optimizer sgd --loss-scale dynamic:init=2^24', 'over'):
     ok(runs.column('over', 'skipped') == ['1'] * 3, 'a sum that overflows skips the step on all ranks')
-AFTER = '--policy float32 --optimizer sgd --all-reduce-divide after '
+AFTER = '--policy float32 --optimizer sgd --all-reduce divide=after '
 if train(2, AFTER + '--checkpoint-every 1', 'after') and train(2, AFTER.replace('after', 'before'), 'before'):
     ok(runs.column('after', 'digest') == runs.column('before', 'digest'), 'divided before it or after it: by 2, the same')
     p = halfulp('train', '--resume', '--quiet', at('after'))

@@ -38,7 +38,7 @@ open("images/train-images-idx3-ubyte", "wb").write(struct.pack(">4I", 0x803, N, 
 open("images/train-labels-idx1-ubyte", "wb").write(struct.pack(">2I", 0x801, N) + labels)
 npz("images.npz", x=("|u1", (N, SIDE, SIDE, 1), pixels), labels=("<i4", (N,), struct.pack("<%di" % N, *labels)))
 for model in "mlp", "convnet":
-    o = ["--model", model, "--width", "0.25", "--batch", "16", "--split", "80", "--epochs", "1", "--quiet"]
+    o = ["--model", model, "--model", "width=0.25", "--batch", "16", "--data", "split=80", "--epochs", "1", "--quiet"]
     a = run("train", *o, "--policy", "mixed_float16", "--data", "idx:images", "i-" + model)
     b = run("train", *o, "--policy", "mixed_float16", "--data", "npz:images.npz", "n-" + model)
     digests = [column(d + model, "digest") for d in ("i-", "n-")] if not a.returncode + b.returncode else [[], []]
@@ -55,7 +55,7 @@ sides = [int(sum(r) > 0) for r in rows]
 flat = {"x": ("<f8", (N, WIDE), struct.pack("<%dd" % (N * WIDE), *sum(rows, []))), "labels": ("|u1", (N,), bytes(sides)),
         "names": ("<U1", (N,), b"a\0\0\0" * N)}
 npz("flat.npz", **flat)
-o = ["--data", "npz:flat.npz", "--batch", "20", "--policy", "mixed_bfloat16", "--width", "0.25"]
+o = ["--data", "npz:flat.npz", "--batch", "20", "--policy", "mixed_bfloat16", "--model", "width=0.25"]
 p = run("train", *o, "--epochs", "4", "--lr", "0.01", "--quiet", "flat")
 accuracy = float(column("flat", "eval_accuracy")[-1]) if not p.returncode else 0
 ok(accuracy > 0.85, "rows of floats are learnt: accuracy %g of two classes" % accuracy)

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, halfulp, none, ok  # noqa: E402
 from trained import Trainings  # noqa: E402
 
-SMALL = '--model mlp --width 0.25 --batch 40 --quiet --lr 1e-4 '
+SMALL = '--model mlp:width=0.25 --batch 40 --quiet --lr 1e-4 '
 runs = Trainings(SMALL)
 at, train, traced = runs.at, runs.train, runs.traced
 NAMES = ['dense%d.%s' % (k, role) for k in (1, 2, 3) for role in 'wb']
@@ -59,7 +59,7 @@ f = {t['name']: t['format'] for t in runs.program('adamw')['tensors']}
 ok(all(f[n + '_compensation'] == 'bf16' for n in NAMES), 'compensations are in the format of the weights')
 ok(json.load(open(at('adamw', 'manifest.json')))['optimizer']['update'] == 'kahan', 'the manifest says it')
 
-words = '--policy float16,scaling=dynamic --init-scale 2^40 --steps 1 --trace-steps 0 --optimizer adamw:update=kahan'
+words = '--policy float16,scaling=dynamic --loss-scale init=2^40 --steps 1 --trace-steps 0 --optimizer adamw:update=kahan'
 if train(words, 'skipped'):
     t = traced('skipped', 0)
     same = all(t[n] == t[n + '_next'] and not any(t[n + '_compensation_next']) for n in NAMES)

@@ -14,7 +14,7 @@ from npzfile import npy  # noqa: E402
 from tap import finish, halfulp, none, ok  # noqa: E402
 from trained import Trainings  # noqa: E402
 
-SMALL = '--model mlp --width 0.25 --batch 40 --quiet --policy bfloat16 '
+SMALL = '--model mlp:width=0.25 --batch 40 --quiet --policy bfloat16 '
 runs = Trainings(SMALL)
 at, train, traced = runs.at, runs.train, runs.traced
 NAMES = ['dense%d.%s' % (k, role) for k in (1, 2, 3) for role in 'wb']

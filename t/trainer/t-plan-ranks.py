@@ -14,7 +14,7 @@ KEYS = ('weights', 'masters', 'gradients', 'optimizer_state', 'rest', 'all', 'se
 UNITS = {'B': 1, 'kB': 1e3, 'MB': 1e6, 'GB': 1e9}
 # bytes a parameter: read by products, master, handed to the update; numbers that Adam keeps for each
 POLICIES = {'float32': (4, 0, 4), 'mixed_float16': (2, 4, 4), 'mixed_bfloat16': (2, 4, 4)}
-MODEL = ('--model', 'mlp', '--width', '0.05', '--size', '8')
+MODEL = ('--model', 'mlp:width=0.05', '--data', 'size=8')
 
 
 def plan(*words):
@@ -103,14 +103,14 @@ conv = json.loads(
     plan(
         '--model',
         'resnet',
-        '--depth',
-        '10',
-        '--width',
-        '0.05',
+        '--model',
+        'depth=10',
+        '--model',
+        'width=0.05',
         '--data',
         'scenes',
-        '--size',
-        '16',
+        '--data',
+        'size=16',
         '--policy',
         'mixed_float16',
         '--ranks',

@@ -141,8 +141,8 @@ def judge(name, *words):
     none(wrong, name + ': a policy\'s line sums its calls up, by what limits them')
 
 
-judge('mlp', '--model', 'mlp', '--batch', '2048', '--width', '4')
-judge('convnet', '--model', 'convnet', '--size', '64', '--channels', '3', '--batch', '64')
+judge('mlp', '--model', 'mlp', '--batch', '2048', '--model', 'width=4')
+judge('convnet', '--model', 'convnet', '--data', 'size=64,channels=3', '--batch', '64')
 # A call belongs to the layer that its result is named after. Casts belong to the layer that reads them, and gradients
 # of what another layer made to the one that hands them back.
 wrong = []
@@ -158,6 +158,6 @@ for model in 'mlp convnet resnet resnet1d unet bert gpt ncf'.split():
         if {r['phase'] for r in rows} != {'forward', 'backward', 'update'}:
             wrong.append('%s: phases' % model)
 none(wrong, 'each call of every model and optimizer is of the layer that its result is named after')
-few = plan('--model', 'mlp', '--width', '0.0625', '--size', '8', '--batch', '1', '--memory', '1000000000GiB', '--json')
+few = plan('--model', 'mlp:width=0.0625', '--data', 'size=8', '--batch', '1', '--memory', '1000000000GiB', '--json')
 none([few[:300]] if json.loads(few)[0]['largest_batch'] != 2 ** 24 - 1 else [], 'a memory without end has room for a batch of 2^24 - 1, the largest that is looked at')
 finish()

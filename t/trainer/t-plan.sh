@@ -18,7 +18,7 @@ run plan --device abacus
 refused 2 'known are here, m2200' "an unknown device"
 run plan --measure 3 --device v100
 refused 2 'device here' "measuring what is not here"
-run plan --model mlp --train 200 --eval 10 --device here --measure 3
+run plan --model mlp --data train=200,eval=10 --device here --measure 3
 test $code = 0 && grep -q '^layer .*measured ms  limit' out && grep -q 'ms a step, median of 3' out
 test_is $? "plan --device here --measure: this machine's ceilings and what each layer took"
 run plan --memory lots
@@ -53,7 +53,7 @@ m = p["memory_bytes"]
 assert m["masters"] == 4 * n and m["weights"] == 2 * n, m
 END
 	test_is $? "mixed_float16 keeps float32 masters and float16 copies"
-	run plan --model convnet --size 256 --channels 3 --batch 32 --policy float32 --policy mixed_float16 --policy mixed_bfloat16 --device v100 --memory 16GiB --by call --json
+	run plan --model convnet --data size=256,channels=3 --batch 32 --policy float32 --policy mixed_float16 --policy mixed_bfloat16 --device v100 --memory 16GiB --by call --json
 	"$py" - out <<'END'
 import json, sys
 f32, f16, b16 = json.load(open(sys.argv[1]))
@@ -84,7 +84,7 @@ assert f32["largest_batch"] < f16["largest_batch"]
 END
 	test_is $? "plan --device: each call its roofline, --memory: the largest batch"
 	for side in 28 9; do
-		run plan --model mlp --size $side --policy mixed_float16 --device v100 --by call --json
+		run plan --model mlp --data size=$side --policy mixed_float16 --device v100 --by call --json
 		"$py" - out $side <<'END'
 import json, sys
 side = int(sys.argv[2])

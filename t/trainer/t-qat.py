@@ -39,12 +39,12 @@ def digests(run):
     return [x.split('\t')[-1] for x in open(at(run, 'metrics.tsv')) if x[:1].isdigit()]
 
 
-WORDS = '--train 32 --eval 8 --batch 8 --steps 3 --trace-steps 0,2 --checkpoint-every 2 --quiet'.split()
+WORDS = '--data train=32,eval=8 --batch 8 --steps 3 --trace-steps 0,2 --checkpoint-every 2 --quiet'.split()
 TENSOR = 'compute=float32,list=all,fake=int8:tensor'
 for run, model, policy in (
-    ('mlp', '--model mlp --size 8 --width 0.04', 'int8_qat'),
-    ('convnet', '--model convnet --size 9 --width 0.05', 'int8_qat'),
-    ('tensor', '--model mlp --size 8 --width 0.04', TENSOR),
+    ('mlp', '--model mlp --data size=8 --model width=0.04', 'int8_qat'),
+    ('convnet', '--model convnet --data size=9 --model width=0.05', 'int8_qat'),
+    ('tensor', '--model mlp --data size=8 --model width=0.04', TENSOR),
 ):
     got = halfulp('train', *model.split(), *WORDS, '--policy', policy, at(run))
     if not ok(got.returncode == 0, run + ': trains', got.stderr):

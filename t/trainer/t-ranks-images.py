@@ -41,7 +41,7 @@ def draw(place, change=0, comment=0):
             f.write(png(12 * k + change, comment))
 
 
-WORDS = '--model mlp --data images:p --size 4 --channels 1 --width 0.05 --batch 6 --micro-batches 3 --steps 4 --quiet'
+WORDS = '--model mlp --data images:p,size=4,channels=1 --model width=0.05 --batch 6 --micro-batches 3 --steps 4 --quiet'
 WORDS = [*WORDS.split(), '--checkpoint-every', '2', '--trace-steps', 'none']
 
 

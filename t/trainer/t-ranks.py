@@ -33,10 +33,10 @@ def refused(p, code, words, what):
 samples = [((k * 7919) % 256) / 256 for k in range(24 * 4)]
 samples[4 * 5] = 60000.0
 npz(at('data.npz'), x=((24, 2, 2, 1), samples), labels=((24,), [k % 3 for k in range(24)], '<i8'))
-OVERFLOW = '--quiet --data npz:%s --split 20 --micro-batches 4 --batch 4 --epochs 2 --width 0.05 --lr 0.01 ' % at(
+OVERFLOW = '--quiet --data npz:%s,split=20 --micro-batches 4 --batch 4 --epochs 2 --model width=0.05 --lr 0.01 ' % at(
     'data.npz'
 )
-OVERFLOW += '--policy mixed_float16 --init-scale 1024 --optimizer adamw:clip_norm=0.5 --trace-steps 3'
+OVERFLOW += '--policy mixed_float16 --loss-scale init=1024 --optimizer adamw:clip_norm=0.5 --trace-steps 3'
 p = halfulp('train', *OVERFLOW.split(), at('one'))
 skipped = [row for row in untimed(at('one/metrics.tsv'))] if p.returncode == 0 else [[]]
 column = skipped[0].index('skipped') if 'skipped' in skipped[0] else 0
@@ -47,7 +47,7 @@ wrong = differences(at('one'), at('three')) if p.returncode == 0 else [p.stderr]
 ok(not wrong, 'three ranks, of which one overflows: tables, trace and checkpoint of one process', wrong)
 
 # --- batchnorm, whose running statistics pass through the micro-batches of all ranks
-NORM = '--quiet --model convnet --width 0.04 --size 12 --micro-batches 4 --batch 8 --steps 3 --train 24 --eval 4 '
+NORM = '--quiet --model convnet:width=0.04 --data size=12 --micro-batches 4 --batch 8 --steps 3 --data train=24,eval=4 '
 NORM += '--policy bfloat16 --trace-steps 1'
 p = halfulp('train', *NORM.split(), at('norm1'))
 p = ranks(2, 'train', *NORM.split(), at('norm2'))
@@ -110,7 +110,7 @@ ok(
 )
 
 # --- whatever the number of ranks, what some send is what others receive: what rank 0 sends to all counts for each
-SENT = '--quiet --size 8 --width 0.05 --train 32 --eval 8 --batch 10 --micro-batches 5 --steps 2 --policy float32'
+SENT = '--quiet --data size=8 --model width=0.05 --data train=32,eval=8 --batch 10 --micro-batches 5 --steps 2 --policy float32'
 for n in 2, 3, 5:
     p = ranks(n, 'train', *SENT.split(), at('sent%d' % n))
     rows = untimed(at('sent%d/ranks.tsv' % n)) if p.returncode == 0 else [['bytes_sent', 'bytes_received'], ['1', '2']]
@@ -119,7 +119,7 @@ for n in 2, 3, 5:
 
 # --- a rank is killed: the others end, and any number of ranks goes on from the checkpoint to the same bits. The
 # --- stand-in for MPI notices no dead rank, so that all are killed there: the run is one process's.
-LONG = '--quiet --size 8 --width 0.1 --micro-batches 4 --batch 8 --steps 40 --train 48 --eval 4 --checkpoint-every 5 '
+LONG = '--quiet --data size=8 --model width=0.1 --micro-batches 4 --batch 8 --steps 40 --data train=48,eval=4 --checkpoint-every 5 '
 LONG += '--policy mixed_float16 --trace-steps last'
 p = halfulp('train', *LONG.split(), at('whole'))
 job = subprocess.Popen(
@@ -157,7 +157,7 @@ wrong = differences(at('whole'), at('cut')) if p.returncode == 0 else [p.stderr]
 ok(not wrong, 'three ranks go on from there, to the tables, trace and checkpoint of one process', wrong)
 
 # --- refusals: one line of rank 0, and no run
-SMALL = '--quiet --size 8 --width 0.05 --batch 8 --steps 1 --train 8 --eval 4 '.split()
+SMALL = '--quiet --data size=8 --model width=0.05 --batch 8 --steps 1 --data train=8,eval=4 '.split()
 refused(ranks(3, 'train', *SMALL, '--micro-batches', '2', at('no')), 2, 'at least 3', 'fewer micro-batches than ranks')
 p = ranks(2, 'train', *SMALL, '--micro-batches', '2', '--exercise', at('no'))
 refused(p, 2, '--exercise has no effect', '--exercise with several ranks')
@@ -166,7 +166,7 @@ shutil.copy(at('data.npz'), at('copy.npz'))
 npz(at('other.npz'), x=((24, 2, 2, 1), samples[::-1]), labels=((24,), [k % 3 for k in range(24)], '<i8'))
 for words, said_so in (
     ('--seed 2', 'its --seed is 2 and that of rank 0 is 1: give all ranks the same options'),
-    ('--data-seed 2', 'its --data-seed is 2 and that of rank 0 is 0'),
+    ('--data seed=2', 'its --data seed= is 2 and that of rank 0 is 0'),
     ('--lr 7', 'its --lr is 7 and that of rank 0 is 0.001'),
     ('--augment flip', 'its --augment is flip and that of rank 0 is not given'),
     ('--trace-steps none', 'its --trace-steps is none and that of rank 0 is '),

@@ -46,7 +46,7 @@ def sequential(terms):
     return float(s)
 
 
-MLP = ['train', '--model', 'mlp', '--size', '8', '--width', '0.1', '--train', '192', '--eval', '48', '--policy',
+MLP = ['train', '--model', 'mlp', '--data', 'size=8', '--model', 'width=0.1', '--data', 'train=192,eval=48', '--policy',
        'float32', '--batch', '48', '--steps', '2',
        '--trace-steps', '0', '--quiet', '--backend', 'cpu']
 code, out, err = run(*MLP, '--reductions', 'sequential,acc=bf16', 'r')

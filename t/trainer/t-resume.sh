@@ -3,7 +3,7 @@
 # Promise: A training that was killed, or whose disk was full, goes on to the same bits.
 # --resume: a run that was killed, or whose disk was full, goes on to the same bits.
 . "${srcdir:-.}/t/tool/tap.sh"
-o="--model mlp --policy mixed_float16 --train 640 --eval 64 --batch 32 --size 16 --width 0.25 --epochs 6 --checkpoint-every 7 --growth-interval 11 --trace-steps 3,90,last --count dense2.w* --quiet"
+o="--model mlp --policy mixed_float16 --data train=640,eval=64 --batch 32 --data size=16 --model width=0.25 --epochs 6 --checkpoint-every 7 --loss-scale interval=11 --trace-steps 3,90,last --count dense2.w* --quiet"
 run train $o a
 test_is $code "a run that is never stopped"
 
@@ -70,14 +70,14 @@ test $code = 0 && grep -q '"finished": true' b/exercise/manifest.json
 test_is $? "but anew where it was killed"
 rm -r b/exercise
 # It begins 2^13 above the largest exponent of what is computed in, at 2^120 or at the cap, and grows every second step
-small="--model mlp --train 8 --eval 2 --batch 4 --size 8 --width 0.05 --steps 1 --trace-steps 0 --loss-scale dynamic"
-for case in "mixed_float16 268435456" "mixed_bfloat16 1.329227995784916e+36" "mixed_float16 4096 --scale-cap 4096"; do
+small="--model mlp --data train=8,eval=2 --batch 4 --data size=8 --model width=0.05 --steps 1 --trace-steps 0 --loss-scale dynamic"
+for case in "mixed_float16 268435456" "mixed_bfloat16 1.329227995784916e+36" "mixed_float16 4096 --loss-scale cap=4096"; do
 	set -- $case
-	of=x$1$4
+	of=x$1${4#*=}
 	run train $small --policy $1 ${3:+$3 $4} --exercise --quiet $of
 	column $of/exercise/metrics.tsv loss_scale >scales
 	test $code = 0 && test "$(head -n 1 scales)" = "$2" && test ! -e $of/exercise/trace/step-000000.safetensors &&
-		awk -v cap="${4:-0}" 'NR > 1 && $1 > was { grown++; wrong += $1 != 2 * was || NR - last == 1; last = NR }
+		awk -v cap="${4#*=}" 'NR > 1 && $1 > was { grown++; wrong += $1 != 2 * was || NR - last == 1; last = NR }
 			{ was = $1 } END { exit wrong || !grown && !cap }' scales
 	test_is $? "the exercise of $* begins there"
 done

@@ -64,8 +64,8 @@ ok(
 )
 # What masks and candidates add to the line
 for words, more, where in (
-    ('--model unet --levels 1 --width 0.1 --size 8 --train 8 --eval 4 --batch 4', (('dice', 'dice', 2), ('intersection over union', 'iou', 2)), 'masks'),
-    ('--model ncf --users 8 --items 120 --hidden 2 --batch 64 --steps 2', (('hit rate@10', 'hit_rate', 2), ('NDCG@10', 'ndcg', 4)), 'choices'),
+    ('--model unet:levels=1,width=0.1 --data size=8,train=8,eval=4 --batch 4', (('dice', 'dice', 2), ('intersection over union', 'iou', 2)), 'masks'),
+    ('--model ncf --data users=8,items=120 --model hidden=2 --batch 64 --steps 2', (('hit rate@10', 'hit_rate', 2), ('NDCG@10', 'ndcg', 4)), 'choices'),
 ):
     code, out, err = run('train', *words.split(), '--trace-steps', 'none', *(['--epochs', '1'] if where == 'masks' else []), where)
     end = [r for r in table(where + '/metrics.tsv') if r['eval_loss'] != '-'][-1] if code == 0 else {}
@@ -116,8 +116,8 @@ def apart(texts, wanted):
 
 traced = list(range(0, 9))
 code, out, err = run('train', *SMALL[:-2], '--epochs', '3', '--seed', '5', '--policy', 'mixed_float16', '--trace-steps',
-                     ','.join(map(str, traced)), '--lr', '0.002', '--loss-weight', '0.5', '--init-scale', '512', 'e')  # fmt: skip
-plan = json.loads(run('plan', '--model', 'mlp', '--size', '8', '--batch', '16', '--width', '0.05', '--policy', 'mixed_float16',
+                     ','.join(map(str, traced)), '--lr', '0.002', '--loss', 'weight=0.5', '--loss-scale', 'init=512', 'e')  # fmt: skip
+plan = json.loads(run('plan', '--model', 'mlp', '--data', 'size=8', '--batch', '16', '--model', 'width=0.05', '--policy', 'mixed_float16',
                       '--json')[1])[0]  # fmt: skip
 memory = [plan['memory_bytes'][k] for k in ('weights', 'masters', 'activations', 'gradients', 'optimizer_state')]
 line = re.search(
@@ -151,7 +151,7 @@ for part, n in (('train', 40), ('t10k', 24)):
     with open('%s/idx/%s-labels-idx1-ubyte' % (home, part), 'wb') as f:
         f.write(struct.pack('>II', 0x801, n) + bytes(i % 10 for i in range(n)))
 code, out, err = run(
-    'train', '--data', 'idx:idx', '--batch', '8', '--width', '0.05', '--steps', '2', '--trace-steps', 'none', 'c'
+    'train', '--data', 'idx:idx', '--batch', '8', '--model', 'width=0.05', '--steps', '2', '--trace-steps', 'none', 'c'
 )
 d = manifest('c')['dataset'] if code == 0 else {}
 ok(
@@ -159,12 +159,12 @@ ok(
     'idx: 40 to train on and 24 to evaluate, and images need no list of arrays',
     [err, d],
 )
-code, out, err = run('train', '--data', 'idx:idx', '--size', '8', '--steps', '2', 'd')
-ok(code == 2 and '--size' in err, 'an option that the data set does not read is refused', err)
+code, out, err = run('train', '--data', 'idx:idx,size=8', '--steps', '2', 'd')
+ok(code == 2 and '--data size= ' in err, 'an option that the data set does not read is refused', err)
 
 # --- options that one policy of several reads
 code, out, err = run(
-    'compare', *SMALL[:-2], '--steps', '2', '--policies', 'mixed_float16,float32', '--init-scale', '1024'
+    'compare', *SMALL[:-2], '--steps', '2', '--policies', 'mixed_float16,float32', '--loss-scale', 'init=1024'
 )
 ok(code == 0, 'compare takes an option that the first of its policies reads', err)
 
@@ -309,7 +309,7 @@ form = {t['name']: t['format'] for t in json.load(open(home + '/g/program-train.
 clipped = [k for k in form if k.endswith('_clipped')]
 ok(len(clipped) == 6 and {form[k] for k in clipped} == {'fp16'}, 'clipped gradients keep their format', form)
 plan = json.loads(
-    run('plan', '--model', 'ncf', '--layers', '3', '--hidden', '4', '--users', '9', '--items', '130', '--json')[1]
+    run('plan', '--model', 'ncf:layers=3,hidden=4', '--data', 'users=9,items=130', '--json')[1]
 )[0]
 towers = (9 + 130) * (4 + 16) + (32 * 16 + 16) + (16 * 8 + 8) + (8 * 4 + 4)  # each layer has half of the units before
 ok(
@@ -319,7 +319,7 @@ ok(
 )
 
 # --- bench why: ratios
-code, out, err = run('bench', 'why', '--size', '8', '--batch', '16', '--width', '0.05', '--steps', '2', '--json')
+code, out, err = run('bench', 'why', '--data', 'size=8', '--batch', '16', '--model', 'width=0.05', '--steps', '2', '--json')
 rows = json.loads(out) if code == 0 else []
 wrong = [
     r

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, halfulp, ok  # noqa: E402
 from trained import Trainings  # noqa: E402
 
-SMALL = '--model mlp --size 8 --width 0.03 --train 40 --eval 4 --batch 8 --quiet '
+SMALL = '--model mlp --data size=8 --model width=0.03 --data train=40,eval=4 --batch 8 --quiet '
 runs = Trainings(SMALL)
 at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 
@@ -31,16 +31,16 @@ def want(t, lr, warmup, schedule, n, rate=0.1, end=0.0):
 
 
 for run, words, form in (
-    ('warm', '--optimizer adamw --lr 0.01 --warmup 4', (0.01, 4, 'constant', 1)),
+    ('warm', '--optimizer adamw --lr 0.01 --schedule warmup=4', (0.01, 4, 'constant', 1)),
     ('step', '--optimizer sgd --lr 0.3 --schedule step', (0.3, 0, 'step', 4)),
     (
         'drops',
-        '--optimizer adam --schedule step --decay-steps 2 --decay-rate 0.7 --warmup 1',
+        '--optimizer adam --schedule step:steps=2,rate=0.7,warmup=1',
         (1e-3, 1, 'step', 2, 0.7),
     ),
-    ('cosine', '--optimizer nesterov --lr 0.1 --schedule cosine --warmup 3', (0.1, 3, 'cosine', 9)),
-    ('early', '--optimizer sgd --schedule cosine --decay-steps 5 --lr-end 0.001', (0.01, 0, 'cosine', 5, 0, 0.001)),
-    ('linear', '--optimizer adamw --schedule linear --lr-end 0.004', (1e-3, 0, 'linear', 12, 0, 0.004)),
+    ('cosine', '--optimizer nesterov --lr 0.1 --schedule cosine:warmup=3', (0.1, 3, 'cosine', 9)),
+    ('early', '--optimizer sgd --schedule cosine:steps=5,end=0.001', (0.01, 0, 'cosine', 5, 0, 0.001)),
+    ('linear', '--optimizer adamw --schedule linear:end=0.004', (1e-3, 0, 'linear', 12, 0, 0.004)),
 ):
     if train(words + ' --steps 12 --trace-steps none', run):
         got = [float(x) for x in column(run, 'lr')]
@@ -48,7 +48,7 @@ for run, words, form in (
         ok(len(got) == 12 and far < 2.0**-48 and len(set(got)) > 2, 'rates of %s' % words, '%r: %r' % (far, got))
 
 # --- a step that is skipped moves the schedule on, and no weight; two epochs are the length that is not said
-OVER = '--policy mixed_float16 --init-scale 2^60 --backoff-factor 2^-50 --optimizer sgd:momentum=0.9 --schedule linear --warmup 2 --lr 0.25 '
+OVER = '--policy mixed_float16 --loss-scale init=2^60,backoff=2^-50 --optimizer sgd:momentum=0.9 --schedule linear:warmup=2 --lr 0.25 '
 if train(OVER + '--epochs 2 --trace-steps 0,4,9 --checkpoint-every 3', 'skips'):
     got, skipped = [float(x) for x in column('skips', 'lr')], [int(x) for x in column('skips', 'skipped')]
     far = max(abs(x - want(t, 0.25, 2, 'linear', 8)) for t, x in enumerate(got))
@@ -77,10 +77,10 @@ if train(OVER + '--epochs 2 --trace-steps 0,4,9 --checkpoint-every 3', 'skips'):
 
 for words, why in (
     ('--schedule cosin', 'did you mean cosine'),
-    ('--schedule step --lr-end 0.1', 'no effect with --schedule step'),
-    ('--decay-steps 5', 'no effect with --schedule constant'),
-    ('--schedule cosine --decay-rate 0.1', 'no effect with --schedule cosine'),
-    ('--warmup 0', 'from 1 to'),
+    ('--schedule step:end=0.1', 'no effect with --schedule step'),
+    ('--schedule steps=5', 'no effect with --schedule constant'),
+    ('--schedule cosine:rate=0.1', 'no effect with --schedule cosine'),
+    ('--schedule warmup=0', 'from 1 to'),
 ):
     p = halfulp('train', *(SMALL + '--steps 2 ' + words).split(), at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)

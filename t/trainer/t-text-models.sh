@@ -3,9 +3,9 @@
 # Models of tokens and of ratings: published sizes, the same bits for every number of threads and when they are
 # verified, traced steps within every call's bound under each policy, and refusals.
 . "${srcdir:-.}/t/tool/tap.sh"
-bert="--model bert --layers 1 --hidden 8 --heads 2 --length 21 --batch 4 --train 32 --eval 8"
-gpt="--model gpt --layers 1 --hidden 8 --heads 2 --length 11 --batch 4 --train 32 --eval 8"
-ncf="--model ncf --layers 2 --hidden 4 --users 9 --items 130 --batch 20 --train 100"
+bert="--model bert:layers=1,hidden=8,heads=2 --data length=21 --batch 4 --data train=32,eval=8"
+gpt="--model gpt:layers=1,hidden=8,heads=2 --data length=11 --batch 4 --data train=32,eval=8"
+ncf="--model ncf:layers=2,hidden=4 --data users=9,items=130 --batch 20 --data train=100"
 
 # 30522 x 768 + 512 x 768 + 2 x 768 + 2 x 768 for embeddings and their norm; a block has 4 (768^2 + 768) for attention,
 # 2 x 768 x 3072 + 3072 + 768 for its dense layers and 4 x 768 for its norms; the pooler 768^2 + 768; two classes.
@@ -21,10 +21,10 @@ test_is $? "plan --preset bert-base: 109,482,240 parameters and 1,538 of the cla
 # MovieLens-20M has more users and items than pairs can be drawn of; sizes are told all the same. A user or item has 8
 # factors in one tower and 32 in the other, whose dense layers are 64-32-16-8; both meet in 16-1.
 want=$(((138493 + 26744) * (8 + 32) + 64 * 32 + 32 + 32 * 16 + 16 + 16 * 8 + 8 + 16 + 1))
-"$HALFULP" plan --model ncf --users 138493 --items 26744 >plan.txt 2>err
+"$HALFULP" plan --model ncf --data users=138493,items=26744 >plan.txt 2>err
 grep -q "; $want parameters;" plan.txt && test $want = 6612241
 test_is $? "plan --model ncf at MovieLens-20M's size: $want parameters"
-"$HALFULP" bench why --model ncf --users 138493 --items 26744 --device v100 >why.txt 2>err && grep -q mlp_users why.txt
+"$HALFULP" bench why --model ncf --data users=138493,items=26744 --device v100 >why.txt 2>err && grep -q mlp_users why.txt
 test_is $? "and bench why predicts its times"
 
 for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
@@ -56,14 +56,14 @@ refusal() { # TEXT OPTION...
 	run train "$@" --steps 1 x
 	refused 2 "$text" "train $*"
 }
-refusal '3 heads cannot share' --model bert --heads 3
-refusal 'data set reviews has [0-9]* tokens' --model bert --vocabulary 20
-refusal 'samples of data set reviews have 24 tokens' --model bert --positions 23
-refusal 'no effect with --model bert' --model bert --width 2
+refusal '3 heads cannot share' --model bert:heads=3
+refusal 'data set reviews has [0-9]* tokens' --model bert:vocabulary=20
+refusal 'samples of data set reviews have 24 tokens' --model bert:positions=23
+refusal 'no effect with --model bert' --model bert:width=2
 refusal 'reads x' --data reviews
 refusal 'bert reads tokens' --model bert --data digits
-refusal 'from 14 to 512 tokens' --model bert --length 13
-refusal 'more than 4294967295 choices' --model ncf --users 1000000 --items 1000000
+refusal 'from 14 to 512 tokens' --model bert --data length=13
+refusal 'more than 4294967295 choices' --model ncf --data users=1000000,items=1000000
 refusal 'did you mean bert-base' --preset bert-bas
 refusal 'is of the model bert' --preset bert-tiny --model mlp
 # Characters: the last line needs no end, and what is no text or too short is refused in one line
@@ -72,10 +72,10 @@ head -c 20 text >short
 : >empty
 printf 'some words, then\0another byte' >binary
 for file in short empty binary absent; do
-	run train --model gpt --data text:$file --length 10 --steps 1 x
+	run train --model gpt --data text:$file,length=10 --steps 1 x
 	refused 3 "$file: " "text:$file"
 done
-run train --model gpt --layers 1 --hidden 8 --heads 2 --batch 2 --data text:text --length 10 --steps 1 --quiet t
+run train --model gpt:layers=1,hidden=8,heads=2 --batch 2 --data text:text,length=10 --steps 1 --quiet t
 test $code = 0
 test_is $? "a text without end of line"
 finish

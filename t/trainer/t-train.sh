@@ -3,7 +3,7 @@
 # halfulp train: what it prints, what it leaves, that every model, optimizer, policy and
 # loss-scale rule trains, and that threads, SIMD level and casts change no bit they must not.
 . "${srcdir:-.}/t/tool/tap.sh"
-small="--train 320 --eval 70 --batch 32 --size 12 --width 0.25"
+small="--data train=320,eval=70 --batch 32 --data size=12 --model width=0.25"
 
 run train --model mlp --policy mixed_float16 $small --epochs 2 a
 test $code = 0 && sed -n 1,2p out | tr '\n' ' ' | grep -q '^Compute dtype: float16 Variable dtype: float32 $'
@@ -53,21 +53,21 @@ test_is $? "another seed: others"
 
 # A power of two as loss weight is divided out again without a rounding
 run train --policy float32 $small --steps 8 --quiet --trace-steps none w1
-run train --policy float32 $small --steps 8 --quiet --trace-steps none --loss-weight 2^-20 w2
+run train --policy float32 $small --steps 8 --quiet --trace-steps none --loss weight=2^-20 w2
 test $code = 0 && test "$(column w1/metrics.tsv digest)" = "$(column w2/metrics.tsv digest)"
-test_is $? "float32: --loss-weight 2^-20 gives the bits of W = 1"
+test_is $? "float32: --loss weight=2^-20 gives the bits of W = 1"
 
 # An overflow has a name
-run train --policy mixed_float16 $small --steps 4 --init-scale 2^40 --trace-steps none o
+run train --policy mixed_float16 $small --steps 4 --loss-scale init=2^40 --trace-steps none o
 test $code = 0 && grep -q 'step 0: loss scale 1.09951e+12 -> 5.49756e+11: step skipped; first overflow: [0-9]* of [0-9]* elements of [a-z0-9.@_]* (fp16), written by call [0-9]*' err
 test_is $? "a step that overflowed is told of, with tensor, call and count"
 test "$(column o/metrics.tsv skipped | tr '\n' ' ')" = "1 1 1 1 " && test "$(column o/metrics.tsv overflow_tensor | grep -c '\.')" = 4 && test "$(column o/metrics.tsv loss_scale | sed -n 2p)" = 549755813888
 test_is $? "and in metrics.tsv"
 test "$(column o/metrics.tsv overflow_count | grep -vc '^[0-9][0-9]*$')" = 0
 test_is $? "where a count is written as one"
-run train --policy mixed_float16 $small --steps 1 --quiet --trace-steps none --scale-cap 2^10 cap
+run train --policy mixed_float16 $small --steps 1 --quiet --trace-steps none --loss-scale cap=2^10 cap
 test $code = 0 && test "$(column cap/metrics.tsv loss_scale)" = 1024
-test_is $? "--scale-cap holds for the first scale too"
+test_is $? "--loss-scale cap=holds for the first scale too"
 
 # Everything in the tables trains: every row of them is read here, so that a new one is tried as well
 rows() { sed -n "s/^$2(\"*\([A-Za-z0-9_]*\)\"*,.*/\1/p" "$top/$1"; }
@@ -76,9 +76,9 @@ run_what_is_read() { # sizes, options: the run without those sizes that the mode
 	shift
 	rm -rf t
 	while run train $own --steps 3 --quiet --trace-steps 1 "$@" t; test $code = 2; do
-		idle=$(sed -n 's/.*: --\(size\|width\|train\|eval\) has no effect .*/\1/p' err)
+		idle=$(sed -n 's/.*: --\(data\|model\) \(size\|width\|train\|eval\)= has no effect .*/\2/p' err)
 		test -n "$idle" || break
-		own=$(echo "$own" | sed "s/--$idle [^ ]* *//")
+		own=$(echo "$own" | sed "s/\b$idle=[^, ]*,\{0,1\}//; s/--\(data\|model\)  *\(--\|$\)/\2/; s/, / /")
 	done
 }
 trains() { # options
@@ -96,7 +96,7 @@ for rule in $(rows lib/op/scalers.def SCALER); do trains --policy mixed_float16 
 for policy in $(rows lib/program/policies.def POLICY); do trains --policy $policy; done
 for data in $(sed -n 's/^DATASET(\([a-z0-9_]*\), "",.*/\1/p' "$top/trainer/data/datasets.def"); do # others need a file
 	for model in $(rows trainer/model/models.def MODEL); do # the first that reads it
-		run_what_is_read "--train 24 --eval 8 --batch 8" --model $model --data $data
+		run_what_is_read "--data train=24,eval=8 --batch 8" --model $model --data $data
 		grep -q 'model .* reads' err || break
 	done
 	test $code = 0 && test ! -s err && ! column t/metrics.tsv loss | grep -q nan
@@ -108,7 +108,7 @@ for o in "--optimizer sgd --lr 0.05 --optimizer momentum=0.9" "--optimizer adamw
 done
 
 # The published model: convolution, bias, relu, batchnorm, thrice, and Keras's Adam; it learns
-run train --model convnet --width 0.125 --size 12 --train 640 --eval 160 --epochs 5 --quiet --trace-steps none --policy mixed_float16 learns
+run train --model convnet:width=0.125 --data size=12,train=640,eval=160 --epochs 5 --quiet --trace-steps none --policy mixed_float16 learns
 first=$(column learns/metrics.tsv loss | head -n 1) last=$(column learns/metrics.tsv loss | tail -n 1)
 test $code = 0 && awk "BEGIN { exit !($first > 2 && $last < $first / 2) }"
 test_is $? "convnet learns: its loss falls from $first to $last"
@@ -179,7 +179,7 @@ for model in mlp convnet; do
 	test "$(wc -l <$model-own.digests)" = 2 && cmp -s $model-own.digests $model-torch.digests && cmp -s $model-own.digests $model-keras.digests && ! cmp -s $model-own.digests <(column $model-none/metrics.tsv digest)
 	test_is $? "$model: --init takes them, in PyTorch's order of dimensions and in Keras's: the digests are those of our own names"
 done
-run train $small --steps 1 --quiet --width 0.5 --init a/checkpoint/step-000020.safetensors j
+run train $small --steps 1 --quiet --model width=0.5 --init a/checkpoint/step-000020.safetensors j
 refused 3 'dense1.w' "--init with weights of another shape"
 test ! -e j
 test_is $? "and nothing was written"

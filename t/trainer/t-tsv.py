@@ -28,7 +28,7 @@ def write(name, text):
 
 
 def train(name, run, *more):
-    words = '--model bert --layers 1 --hidden 4 --heads 1 --inner 4 --steps 1 --quiet --trace-steps 0'.split()
+    words = '--model bert:layers=1,hidden=4,heads=1,inner=4 --steps 1 --quiet --trace-steps 0'.split()
     return halfulp('train', *words, '--trace', 'input.*', '--data', 'tsv:' + at(name), *more, at(run))
 
 
@@ -104,9 +104,9 @@ given = [
 ]
 write('vocab.txt', '\r\n'.join(given))
 for name, split, length, vocabulary in (('plain', 30, 11, None), ('named', 36, 64, None), ('plain', 36, 12, given)):
-    more = ['--word-pieces', at('vocab.txt')] if vocabulary else []
+    more = ['--data', 'word_pieces=' + at('vocab.txt')] if vocabulary else []
     run = 'run%d' % length
-    got = train(name, run, '--split', str(split), '--length', str(length), '--batch', str(split), *more)
+    got = train(name, run, '--data', 'split=' + str(split), '--data', 'length=' + str(length), '--batch', str(split), *more)
     if not ok(got.returncode == 0, 'sentences of %d tokens' % length, got.stderr):
         continue
     v = vocabulary or made(texts[:split])
@@ -123,7 +123,7 @@ many = [*SPECIAL, *('w%d' % (i * i) for i in range(3000))]
 write('many.txt', '\n'.join(many))
 texts = [' '.join(rng.choice(many[4:]) for _ in range(8)) for _ in range(40)]
 write('large', ''.join('%s\t%d\n' % (x, i % 2) for i, x in enumerate(texts)))
-got = train('large', 'large.run', '--split', '30', '--length', '10', '--batch', '30', '--word-pieces', at('many.txt'))
+got = train('large', 'large.run', '--data', 'split=30,length=10', '--batch', '30', '--data', 'word_pieces=' + at('many.txt'))
 tokens = Tensors(at('large.run', 'trace', 'step-000000.safetensors'))['input.tokens'] if got.returncode == 0 else []
 rows = sorted(tuple(int(x) for x in tokens[i * 10 : i * 10 + 10]) for i in range(30)) if tokens else []
 ok(rows == sorted(inputs(x, many, 10)[0] for x in texts[:30]), 'words of a vocabulary of 3004 pieces', got.stderr)
@@ -136,9 +136,9 @@ for text, more, say in (
     ('label\tsentence\n1\tgood\n0\n', [], 'line 3 has no column 2, which is the sentence'),
     (TWO + 'a\0b\t1', [], 'is 0, so this is no text'),
     (''.join('x\t%d\n' % i for i in range(257)), [], 'line 257 has the 257th label'),
-    (TWO, ['--word-pieces', at('twice')], 'twice: line 5: the piece'),
-    (TWO, ['--word-pieces', at('bare')], 'bare: this vocabulary has no [CLS]'),
-    (TWO, ['--word-pieces', at('nowhere')], 'nowhere'),
+    (TWO, ['--data', 'word_pieces=' + at('twice')], 'twice: line 5: the piece'),
+    (TWO, ['--data', 'word_pieces=' + at('bare')], 'bare: this vocabulary has no [CLS]'),
+    (TWO, ['--data', 'word_pieces=' + at('nowhere')], 'nowhere'),
 ):
     write('bad', text)
     write('twice', '[PAD]\n[UNK]\n[CLS]\n[SEP]\n[PAD]\n')
@@ -147,6 +147,6 @@ for text, more, say in (
     passed = got.returncode == 3 and say in got.stderr and len(got.stderr.splitlines()) == 1
     ok(passed, 'refused in one line: ' + say, got.stderr)
 write('bad', TWO)
-got = train('bad', 'refused', '--batch', '2', '--length', '2')
-ok(got.returncode == 2 and '--length 2' in got.stderr, 'two tokens: exit 2', got.stderr)
+got = train('bad', 'refused', '--batch', '2', '--data', 'length=2')
+ok(got.returncode == 2 and '--data length=2' in got.stderr, 'two tokens: exit 2', got.stderr)
 finish()

@@ -25,8 +25,8 @@ def write(name, text):
 
 
 def train(name, run, *more):
-    words = '--model ncf --hidden 2 --steps 1 --batch 4000 --quiet --trace-steps 0 --trace input.*'.split()
-    return halfulp('train', *words, '--train', '4000', '--data', 'udata:' + at(name), *more, at(run))
+    words = '--model ncf:hidden=2 --steps 1 --batch 4000 --quiet --trace-steps 0 --trace input.*'.split()
+    return halfulp('train', *words, '--data', 'train=4000', '--data', 'udata:' + at(name), *more, at(run))
 
 
 # Users and items with gaps between their numbers; one user rates once, one rates an item twice, and one alone the first

@@ -3,7 +3,7 @@
 # halfulp verify: a run and its trace hold; a changed digest and a changed bit are named.
 . "${srcdir:-.}/t/tool/tap.sh"
 command -v "${PYTHON:-python3}" >/dev/null || skip_all "python3 is absent"
-run train --model mlp --policy mixed_float16 --train 160 --eval 32 --batch 32 --size 10 --width 0.1 --epochs 2 --quiet a
+run train --model mlp --policy mixed_float16 --data train=160,eval=32 --batch 32 --data size=10 --model width=0.1 --epochs 2 --quiet a
 test_is $code "a run to verify"
 run verify a
 test $code = 0 && grep -q '10 steps re-executed, every digest is the recorded one' out

@@ -21,12 +21,12 @@ runs = Trainings()
 at, train, column = runs.at, runs.train, runs.column
 POLICIES = 'float32', 'mixed_float16', 'mixed_bfloat16', 'autocast_float16', 'float16'
 SMALL = {
-    'resnet': '--model resnet --data scenes --size 8 --depth 10 --width 0.04',
-    'resnet50': '--model resnet --data scenes --size 8 --depth 50 --width 0.02 --stem imagenet',
-    'resnet1d': '--model resnet1d --width 0.02',
-    'unet': '--model unet --size 9 --levels 2 --width 0.15',
+    'resnet': '--model resnet --data scenes:size=8 --model depth=10,width=0.04',
+    'resnet50': '--model resnet --data scenes:size=8 --model depth=50,width=0.02,stem=imagenet',
+    'resnet1d': '--model resnet1d:width=0.02',
+    'unet': '--model unet --data size=9 --model levels=2,width=0.15',
 }
-RUN = ' --train 6 --eval 3 --batch 3 --quiet '
+RUN = ' --data train=6,eval=3 --batch 3 --quiet '
 
 
 def load(path):
@@ -64,7 +64,7 @@ def published(words, parameters, macs):
 published('--preset resnet18 --batch 2', 11689512, 1.814e9)
 published('--preset resnet34 --batch 2', 21797672, 3.664e9)
 published('--preset resnet50 --batch 2', 25557032, 4.089e9)
-published('--preset resnet50 --depth 152 --batch 2', 60192808, 11.514e9)
+published('--preset resnet50 --model depth=152 --batch 2', 60192808, 11.514e9)
 
 
 def conv(pixels, taps, before, after):
@@ -161,7 +161,7 @@ for name in ('resnet', 'unet'):
         )
 
 # --- metrics of masks, from what the last step's program read and wrote
-if train(SMALL['unet'] + ' --train 3 --eval 3 --batch 3 --quiet --steps 3 --lr 0.03 --trace-steps 2', 'mask'):
+if train(SMALL['unet'] + ' --data train=3,eval=3 --batch 3 --quiet --steps 3 --lr 0.03 --trace-steps 2', 'mask'):
     t = load(at('mask') + '/trace/step-000002.safetensors')
     p, y = [struct.unpack('<%df' % (len(t[k][2]) // 4), t[k][2]) for k in ('loss.p', 'input.mask')]
     mine = [int(p[2 * i + 1] > p[2 * i]) for i in range(len(y))]
@@ -246,7 +246,7 @@ def gradient(name, suffix):
 
 
 for limit in 0.05, 1000:
-    words = '--model mlp --size 8 --width 0.03 --train 32 --eval 4 --batch 8 --steps 3 --optimizer nesterov --lr 0.1'
+    words = '--model mlp --data size=8 --model width=0.03 --data train=32,eval=4 --batch 8 --steps 3 --optimizer nesterov --lr 0.1'
     run = 'nesterov-%g' % limit
     if not train(words + ' --optimizer weight_decay=0.25 --trace-steps 2 --quiet --optimizer clip_norm=%g' % limit, run):
         continue
@@ -271,16 +271,16 @@ for limit in 0.05, 1000:
 
 # --- refusals
 for words, why in (
-    ('--model resnet --depth 20', 'one of 10 18 34'),
-    ('--model mlp --depth 18', 'no effect with --model mlp'),
-    ('--model resnet --levels 2', 'no effect with --model resnet'),
+    ('--model resnet:depth=20', 'one of 10 18 34'),
+    ('--model mlp:depth=18', 'no effect with --model mlp'),
+    ('--model resnet:levels=2', 'no effect with --model resnet'),
     ('--preset resnet5', 'did you mean resnet50'),
     ('--preset resnet50 --model mlp', 'is of the model resnet'),
     ('--model unet --data digits', 'has no mask'),
-    ('--model unet --size 8 --levels 4', 'cannot be halved 4 times'),
+    ('--model unet --data size=8 --model levels=4', 'cannot be halved 4 times'),
     ('--model resnet1d --data digits', 'reads x[n,1,samples,channels]'),
-    ('--data digits --classes 9', 'no effect with --data digits'),
-    ('--data scenes --size 7', 'from 8 to 1024'),
+    ('--data digits:classes=9', 'no effect with --data digits'),
+    ('--data scenes:size=7', 'from 8 to 1024'),
 ):
     p = halfulp('plan', *words.split())
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'plan %s: %s' % (words, why), p.stderr)

@@ -6,7 +6,7 @@
 py=${PYTHON:-python3}
 test -d "$data/mnist" || skip_all "no MNIST in $data/mnist (set HALFULP_DATA)"
 command -v "$py" >/dev/null || skip_all "python3 is absent"
-o="--model mlp --data idx:$data/mnist --split 9000"
+o="--model mlp --data idx:$data/mnist,split=9000"
 last() { column "$1/metrics.tsv" eval_accuracy | grep -v '^-$' | tail -n 1; }
 is() { "$py" -c "import sys; sys.exit(not ($1))"; }
 
@@ -23,11 +23,11 @@ for i in 1 2; do
 done
 
 # A loss weight of 2^-20
-w="$o --epochs 3 --loss-weight 2^-20 --quiet --trace-steps 5"
+w="$o --epochs 3 --loss weight=2^-20 --quiet --trace-steps 5"
 run train $o --epochs 3 --quiet --trace-steps none f1
 run train $w f2
 cmp -s <(column f1/metrics.tsv digest) <(column f2/metrics.tsv digest)
-test_is $? "float32: --loss-weight 2^-20 gives the bits of W = 1, $(column f1/metrics.tsv step | wc -l) steps"
+test_is $? "float32: --loss weight=2^-20 gives the bits of W = 1, $(column f1/metrics.tsv step | wc -l) steps"
 run train $w --policy mixed_float16 --loss-scale none h0
 test "$code" = 0 && is "$(last h0) < 0.5"
 test_is $? "mixed_float16 without scaling fails to learn: accuracy $(last h0)"
@@ -50,7 +50,7 @@ END
 
 # Harm, not counts: many zeroed gradients may change nothing
 number() { "$py" -c "import json; j=json.load(open('$1/analysis/summary.json')); print(j['$2'] if '$2' in j else j['numbers']['$2'])"; }
-run train $o --epochs 3 --loss-weight 2^-10 --quiet --trace-steps 5,200,last --policy mixed_float16 --loss-scale none h10
+run train $o --epochs 3 --loss weight=2^-10 --quiet --trace-steps 5,200,last --policy mixed_float16 --loss-scale none h10
 run analyze h10
 test "$(number h10 verdict_word)" = harmless && is "$(number h10 zeroed_gradients) > 10000"
 test_is $? "W = 2^-10 without scaling: $(number h10 zeroed_gradients) zeroed gradients, verdict $(number h10 verdict_word)"

@@ -12,23 +12,23 @@ from tap import finish, halfulp, home, ok  # noqa: E402
 
 need_mpi()
 folder = home()
-BASE = '--quiet --micro-batches 8 --batch 16 --steps 4 --train 64 --eval 16 --trace-steps 0,last '
+BASE = '--quiet --micro-batches 8 --batch 16 --steps 4 --data train=64,eval=16 --trace-steps 0,last '
 CASES = {
-    'mlp': '--size 8 --policy mixed_float16 --optimizer adamw:clip_norm=0.5',
-    'mlp-overflow': '--size 8 --width 0.1 --policy mixed_float16 --init-scale 2^24 --loss-weight 64',
-    'mlp-fp8': '--size 8 --width 0.1 --policy mixed_e4m3 --optimizer nesterov:clip_value=0.01',
-    'mlp-stochastic': '--size 8 --width 0.1 --policy bfloat16 --accumulate fma,acc=bf16,mode=SR',
-    'mlp-lamb': '--size 8 --width 0.1 --optimizer lamb:ema=0.9',
-    'convnet': '--model convnet --width 0.125 --size 12 --policy mixed_float16 --accumulate chunk:64',
-    'resnet': '--model resnet --depth 10 --width 0.0625 --size 16 --data scenes --policy mixed_bfloat16 --augment flip',
-    'unet': '--model unet --width 0.25 --size 16 --levels 2 --data scenes --loss dice',
-    'bert': '--model bert --layers 1 --dropout 0.2 --policy mixed_bfloat16 --schedule linear --warmup 2',
-    'gpt': '--model gpt --layers 1 --policy mixed_float16',
+    'mlp': '--data size=8 --policy mixed_float16 --optimizer adamw:clip_norm=0.5',
+    'mlp-overflow': '--data size=8 --model width=0.1 --policy mixed_float16 --loss-scale init=2^24 --loss weight=64',
+    'mlp-fp8': '--data size=8 --model width=0.1 --policy mixed_e4m3 --optimizer nesterov:clip_value=0.01',
+    'mlp-stochastic': '--data size=8 --model width=0.1 --policy bfloat16 --accumulate fma,acc=bf16,mode=SR',
+    'mlp-lamb': '--data size=8 --model width=0.1 --optimizer lamb:ema=0.9',
+    'convnet': '--model convnet:width=0.125 --data size=12 --policy mixed_float16 --accumulate chunk:64',
+    'resnet': '--model resnet:depth=10,width=0.0625 --data size=16 --data scenes --policy mixed_bfloat16 --augment flip',
+    'unet': '--model unet:width=0.25 --data size=16 --model levels=2 --data scenes --loss dice',
+    'bert': '--model bert:layers=1,dropout=0.2 --policy mixed_bfloat16 --schedule linear:warmup=2',
+    'gpt': '--model gpt:layers=1 --policy mixed_float16',
     'ncf': '--model ncf --policy mixed_bfloat16',
-    'signals': '--model resnet1d --width 0.0625 --policy tf32',
-    'convnet-overflow': '--model convnet --width 0.04 --size 12 --policy mixed_float16 --init-scale 2^22 --loss-weight 64',
-    'bert-overflow': '--model bert --layers 1 --policy mixed_float16 --init-scale 2^24 --loss-weight 64',
-    'counted': '--size 8 --width 0.1 --policy mixed_float16 --count *',
+    'signals': '--model resnet1d:width=0.0625 --policy tf32',
+    'convnet-overflow': '--model convnet:width=0.04 --data size=12 --policy mixed_float16 --loss-scale init=2^22 --loss weight=64',
+    'bert-overflow': '--model bert:layers=1 --policy mixed_float16 --loss-scale init=2^24 --loss weight=64',
+    'counted': '--data size=8 --model width=0.1 --policy mixed_float16 --count *',
 }
 wanted = sys.argv[1:] or list(CASES)
 for name in wanted:

@@ -18,7 +18,7 @@ from torchnets import bert, load  # noqa: E402
 
 HALFULP = os.environ.get('HALFULP', 'halfulp')
 LAYERS, HIDDEN, HEADS, LENGTH, BATCH, STEPS = 2, 32, 4, 24, 8, 30
-SIZES = '--layers %d --hidden %d --heads %d --length %d --batch %d --train 256 --eval 8 --steps %d' % (LAYERS, HIDDEN, HEADS, LENGTH, BATCH, STEPS)
+SIZES = '--model layers=%d,hidden=%d,heads=%d --data length=%d --batch %d --data train=256,eval=8 --steps %d' % (LAYERS, HIDDEN, HEADS, LENGTH, BATCH, STEPS)
 
 
 def tensors(path):

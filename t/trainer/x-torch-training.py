@@ -20,7 +20,7 @@ from torchnets import load  # noqa: E402
 
 folder = home()
 STEPS, BATCH, CLASSES, LR = 12, 12, 10, 0.05
-SMALL = '--model mlp --size 8 --width 0.06 --train 48 --eval 12 --policy float64 --quiet '
+SMALL = '--model mlp --data size=8 --model width=0.06 --data train=48,eval=12 --policy float64 --quiet '
 SMALL += '--batch %d --steps %d --lr %g ' % (BATCH, STEPS, LR)
 
 
@@ -152,18 +152,18 @@ def run(name, words, optimizer, loss=entropy, parts=1, schedule=None, decay=None
 SGD, ADAMW = '--optimizer sgd:momentum=0.9,weight_decay=0.01 ', '--optimizer adamw:eps=1e-7,weight_decay=0.01 '
 run('sgd', SGD, sgd)
 run('accumulated', SGD + '--micro-batches 4', sgd, parts=4)
-run('accumulated-adamw', ADAMW + '--micro-batches 3 --loss-weight 8', adamw, parts=3)
-run('step', SGD + '--schedule step --decay-steps 5 --decay-rate 0.5', sgd, schedule=lambda o: StepLR(o, 5, 0.5))
+run('accumulated-adamw', ADAMW + '--micro-batches 3 --loss weight=8', adamw, parts=3)
+run('step', SGD + '--schedule step:steps=5,rate=0.5', sgd, schedule=lambda o: StepLR(o, 5, 0.5))
 run(
     'cosine',
-    '--optimizer nesterov --schedule cosine --warmup 3 --lr-end 0.001 --micro-batches 2',
+    '--optimizer nesterov --schedule cosine:warmup=3,end=0.001 --micro-batches 2',
     nesterov,
     parts=2,
     schedule=lambda o: warm(o, CosineAnnealingLR(o, STEPS - 3, 0.001)),
 )
 run(
     'linear',
-    ADAMW + '--schedule linear --decay-steps 6 --lr-end 0.01',
+    ADAMW + '--schedule linear:steps=6,end=0.01',
     adamw,
     schedule=lambda o: LinearLR(o, 1, 0.2, 6),
 )
@@ -171,10 +171,10 @@ run('lamb', '--optimizer lamb:eps=1e-7,weight_decay=0.01', Lamb)
 run('averages', ADAMW + '--optimizer ema=0.9', adamw, decay=0.9)
 run('dice', SGD + '--loss dice', sgd, loss=dice)
 run('squares', SGD + '--loss squares --micro-batches 3', sgd, loss=squares, parts=3)
-run('ignoring', SGD + '--ignore-index 3', sgd, loss=ignoring)
-run('smoothed', SGD + '--label-smoothing 0.2 --micro-batches 2', sgd, loss=smoothed, parts=2)
-CONTRAST = '--loss nt-xent --temperature 0.2 --augment shift,noise '
+run('ignoring', SGD + '--loss ignore_index=3', sgd, loss=ignoring)
+run('smoothed', SGD + '--loss label_smoothing=0.2 --micro-batches 2', sgd, loss=smoothed, parts=2)
+CONTRAST = '--loss nt-xent:temperature=0.2 --augment shift,noise '
 run('contrast', SGD + CONTRAST, sgd, loss=nt_xent)
 run('contrast-accumulated', ADAMW + CONTRAST + '--micro-batches 3', adamw, loss=nt_xent, parts=3)
-run('dropout', ADAMW + '--dropout 0.25', adamw, p_drop=0.25)
+run('dropout', ADAMW + '--model dropout=0.25', adamw, p_drop=0.25)
 finish()

@@ -38,8 +38,8 @@ def ours(name, words, batch, how, weights=''):
         *words.split(),
         '--data',
         'npz:%s/%s.npz' % (folder, name),
-        '--split',
-        str(batch),
+        '--data',
+        'split=' + str(batch),
         '--batch',
         str(batch),
         '--init',
@@ -182,7 +182,7 @@ for name, counts, bottleneck, stem, lr in (
     compare(
         'resnet%s-%s' % (name, stem),
         seeded(ResNet, 8, counts, bottleneck, 6, stem == 'imagenet'),
-        '--model resnet --width 0.125 --depth %s --stem %s' % (name, stem),
+        '--model resnet:width=0.125,depth=%s,stem=%s' % (name, stem),
         lr,
         pictures,
         {'labels': labels},
@@ -195,7 +195,7 @@ signals = rng.standard_normal((24, 1, 500, 2)).astype(np.float32) + np.sin(
 compare(
     'resnet1d',
     seeded(ResNet1d, 16, 2, 6),
-    '--model resnet1d --width 0.25',
+    '--model resnet1d:width=0.25',
     0.01,
     signals,
     {'labels': labels},
@@ -206,7 +206,7 @@ mask = (small.sum(3) > 1.5).astype(np.int64)
 compare(
     'unet',
     seeded(UNet, 8, 2, 2),
-    '--model unet --width 0.5 --levels 2',
+    '--model unet:width=0.5,levels=2',
     0.01,
     small,
     {'mask': mask},

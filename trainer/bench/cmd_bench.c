@@ -152,8 +152,10 @@ meet(const hu_bench *b, const hu_args *a)
 	if (hu_ranks_started() == 1)
 		return HU_OK;
 	if (b->together && hu_args_given(a, "resume"))
-		return hu_fail(HU_EINVAL, "--resume has no effect where mpirun's processes measure each row of bench "
-			"%s together; leave it out", b->name);
+		return hu_fail(HU_EINVAL,
+			"--resume has no effect where mpirun's processes measure each row of bench "
+			"%s together; leave it out",
+			b->name);
 	HU_TRY(hu_ranks_open());
 	if (b->together)
 		hu_threads_set(hu_threads_of(hu_ranks_local()));
@@ -222,7 +224,7 @@ const hu_command hu_cmd_bench = { "bench", "NAME [OPTION...]",
 	"bound). ceiling is the rate that the arithmetic units reach on registers alone, measured in the same run\n"
 	"(with fused multiply-adds, or the faster of mma.sync and, on Hopper, wgmma); share is the part of it\n"
 	"that the product reaches.\n"
-	"train: training steps; --policy, --batch, --width, --lr, --seeds and --simd are lists, and each\n"
+	"train: training steps; --policy, --batch, --model width=, --lr, --seeds and --simd are lists, and each\n"
 	"combination is a row. ratio is the time over that of float32's row of the same batch. A combination that\n"
 	"does not fit stays blank and the sweep goes on. peak_mb is the measured memory: on the CPU by how much\n"
 	"the process grew, on a device the most that was allocated there (- where it cannot be measured).\n"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const option[HU_SWEEPS] = { "batch", "width", "lr", "seeds", "gemm", "simd", "policy" };
+static const char *const option[HU_SWEEPS] = { "batch", "model:width", "lr", "seeds", "gemm", "simd", "policy" };
 
 static void
 add(hu_bench_sweep *s, int k, const char *word)
@@ -29,7 +29,8 @@ split(hu_bench_sweep *s, int k, const char *text)
 		add(s, k, w);
 	free(all);
 	if (text && !s->n[k])
-		return hu_fail(HU_EINVAL, "--%s: a list is needed", option[k]);
+		return hu_fail(HU_EINVAL,
+			k == HU_SWEEP_WIDTH ? "--model width=: a list is needed" : "--%s: a list is needed", option[k]);
 	if (!text)
 		add(s, k, NULL);
 	return HU_OK;
@@ -222,6 +223,7 @@ hu_sweep_name(const hu_bench_sweep *s, int i)
 	hu_str_init(&name);
 	for (int k = HU_SWEEPS - 1; k >= 0; k--)
 		if (c.word[k])
-			hu_str_addf(&name, "%s%s=%s", name.len ? " " : "", option[k], c.word[k]);
+			hu_str_addf(&name, "%s%s=%s", name.len ? " " : "", k == HU_SWEEP_WIDTH ? "width" : option[k],
+				c.word[k]);
 	return name.s;
 }

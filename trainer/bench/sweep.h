@@ -36,7 +36,7 @@ hu_bench_cell hu_sweep_cell(const hu_bench_sweep *s, int i);
 
 /* Makes the cell's configuration on backend for `steps` steps, and sets its SIMD level where that is in a list
    (HU_EUNABLE where the processor lacks it). Where digits are generated, only as many images are made as these steps
-   take, unless --train says otherwise. The caller releases c. */
+   take, unless --data train= says otherwise. The caller releases c. */
 hu_status hu_sweep_config(
 	hu_config *c, const hu_bench_sweep *s, const hu_bench_cell *cell, const char *backend, size_t steps);
 

@@ -331,10 +331,10 @@ static const hu_bench_column columns[] = { { "policy", 20, -1, 0 }, { "model", 8
 	{ "watts", 6, 1, 19 }, { "digest", 18, -1, 20 }, { "ranks", 5, 0, 8 }, { "note", 1, -1, 21 },
 	{ "source", 1, -1, 22 }, { NULL, 0, 0, 0 } };
 
-static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", "1" },
-	{ "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL },
-	{ "graph", NULL }, { "steps", "20" }, { "warm", "2" }, { "memory", NULL }, { "meter", "auto" },
-	{ "published", NULL },
+static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL },
+	{ "model:width", "1" }, { "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL },
+	{ "backend", "cpu" }, { "fuse", NULL }, { "graph", NULL }, { "steps", "20" }, { "warm", "2" },
+	{ "memory", NULL }, { "meter", "auto" }, { "published", NULL },
 #define OPTION(kind, member, name, min, max, argument, def, help) { name, NULL },
 #define OPTION_SWEPT(kind, member, name, min, max, argument, def, help)
 #include "trainer/run/options_model.def"

@@ -160,9 +160,10 @@ static const hu_bench_column columns[] = { { "policy", 20, -1, 1 }, { "batch", 5
 	{ "measured_ms", 11, 4, 10 }, { "ratio", 7, 2, 11 }, { "limit", 10, -1, 3 }, { "odd", 1, -1, 15 },
 	{ NULL, 0, 0, 0 } };
 
-static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL }, { "width", NULL },
-	{ "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL }, { "backend", "cpu" }, { "fuse", NULL },
-	{ "graph", NULL }, { "steps", "10" }, { "warm", "2" }, { "device", "here" }, { "by", "layer" },
+static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL },
+	{ "model:width", NULL }, { "lr", NULL }, { "seeds", NULL }, { "gemm", NULL }, { "simd", NULL },
+	{ "backend", "cpu" }, { "fuse", NULL }, { "graph", NULL }, { "steps", "10" }, { "warm", "2" },
+	{ "device", "here" }, { "by", "layer" },
 #define OPTION(kind, member, name, min, max, argument, def, help) { name, NULL },
 #define OPTION_SWEPT(kind, member, name, min, max, argument, def, help)
 #include "trainer/run/options_model.def"

@@ -37,7 +37,7 @@ cut(hu_dataset *ds, const char *path, const unsigned char *text, size_t n, const
 	HU_TRY(number(path, text, n, of, &classes));
 	if (n < 2 * length + 1)
 		return hu_fail(HU_EFILE,
-			"%s: %zu characters are too few for two samples of %zu; choose a shorter --length", path, n,
+			"%s: %zu characters are too few for two samples of %zu; choose a shorter length=", path, n,
 			length);
 	HU_TRY(hu_dataset_split(ds, (n - 1) / length, o->split, path));
 	HU_TRY(hu_dataset_add(ds, o, "tokens", HU_ARRAY_BYTES, hu_shape1(length), classes, &tokens));

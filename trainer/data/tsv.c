@@ -173,7 +173,7 @@ make(hu_dataset *ds, sentences *s, const char *path, const hu_dataset_options *o
 	hu_wordpiece *w = NULL;
 
 	if (length < 3)
-		return hu_fail(HU_EINVAL, "--length %zu: [CLS], a token and [SEP] take three", length);
+		return hu_fail(HU_EINVAL, "--data length=%zu: [CLS], a token and [SEP] take three", length);
 	HU_TRY(hu_dataset_split(ds, s->n, o->split, path));
 	qsort(s->class, s->classes, sizeof *s->class, by_label);
 	if (o->word_pieces)

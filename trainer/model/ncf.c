@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The model "ncf": neural collaborative filtering (He, Liao, Zhang, Nie, Hu, Chua, WWW 2017), its NeuMF. One tower
-   multiplies the H factors of a user and of an item; the other is a perceptron of --layers dense layers, each with relu
+   multiplies the H factors of a user and of an item; the other is a perceptron of layers= dense layers, each with relu
    and dropout, that reads H 2^(layers - 1) factors of each and halves its units from layer to layer, down to H. A dense
    layer of both towers' H results gives the logit that the user chose the item. */
 #include "trainer/model/layer/layer_attention.h"

@@ -9,14 +9,14 @@
 /* Sizes of a model; where a member from sizes.def is 0 or NULL, it is the model's own. */
 typedef struct hu_model_sizes {
 	size_t batch;
-	const hu_dataset *data;  /* shapes and classes of the inputs that the model reads; their values are not read */
-	double multiplier;       /* multiplies the numbers of filters or hidden units; each is at least 1 */
+	const hu_dataset *data; /* shapes and classes of the inputs that the model reads; their values are not read */
+	double multiplier;      /* multiplies the numbers of filters or hidden units; each is at least 1 */
 #define HU_SIZE_TEXT const char *
 #define HU_SIZE_WHOLE size_t
 #define HU_SIZE_REAL double
-#define OPTION(kind, member, name, min, max, argument, def, help) HU_SIZE_##kind member;
+#define KEY(kind, member, option, name, min, max, argument, def, help) HU_SIZE_##kind member;
 #include "trainer/model/sizes.def"
-#undef OPTION
+#undef KEY
 } hu_model_sizes;
 
 /* How many rows of the program's batch each row of the data makes: 2, neighbours, where the loss compares two views of

@@ -335,11 +335,11 @@ shows_values(const void *of)
 	return trains(of) || !tabulates(of);
 }
 
-#define TRAINING "data-seed train eval split init-scale"
+#define TRAINING "data:seed data:train data:eval data:split loss-scale:init"
 #define VALUES                                                                                                         \
-	"lr optimizer:weight_decay optimizer:beta1 optimizer:beta2 optimizer:eps growth-factor "                       \
-	"backoff-factor growth-interval scale-floor scale-cap "                                                        \
-	"hysteresis loss-weight"
+	"lr optimizer:weight_decay optimizer:beta1 optimizer:beta2 optimizer:eps loss-scale:growth "                   \
+	"loss-scale:backoff "                                                                                          \
+	"loss-scale:interval loss-scale:floor loss-scale:cap loss-scale:hysteresis loss:weight"
 
 #define LISTS "beside --policies, which lists what there is"
 

@@ -2,6 +2,7 @@
    What has to be the same on all ranks before they train together: version, back end, options, data, program and first
    state. */
 #include "lib/base/build.h"
+#include "lib/base/console/spec.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
@@ -71,16 +72,21 @@ compare(json_t *own, json_t *zero)
 	for (int k = 0; k < 2; k++) {
 		const char *name;
 		json_t *v;
-		json_object_foreach(both[k], name, v) {
+		json_object_foreach(both[k], name, v)
+		{
 			json_t *mine = json_object_get(own, name), *theirs = json_object_get(zero, name);
 			char here[100], there[100];
 			if (mine && theirs && json_equal(mine, theirs))
 				continue;
 			show(here, sizeof here, mine);
 			show(there, sizeof there, theirs);
-			return hu_fail(HU_EFILE,
-				"its --%s is %s and that of rank 0 is %s: give all ranks the same options", name, here,
-				there);
+			hu_str row;
+			hu_str_init(&row);
+			hu_spec_say(&row, hu_config_option(name));
+			hu_fail(HU_EFILE, "its %s is %s and that of rank 0 is %s: give all ranks the same options",
+				row.s, here, there);
+			hu_str_release(&row);
+			return HU_EFILE;
 		}
 	}
 	return HU_OK;

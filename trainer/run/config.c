@@ -6,6 +6,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/show.h"
+#include "lib/base/console/spec.h"
 #include "lib/base/str.h"
 
 #include <limits.h>
@@ -166,11 +167,17 @@ static hu_status
 printable(hu_config *c)
 {
 	for (int i = 0; i < FIELDS; i++)
-		if (fields[i].kind == TEXT && *text_at(c, &fields[i]) && !hu_plain(*text_at(c, &fields[i])))
-			return hu_fail(HU_EINVAL,
-				"--%s %s: a run cannot record characters that are not printed: rename the file or a "
+		if (fields[i].kind == TEXT && *text_at(c, &fields[i]) && !hu_plain(*text_at(c, &fields[i]))) {
+			hu_str row;
+			hu_str_init(&row);
+			hu_spec_say(&row, fields[i].option);
+			hu_fail(HU_EINVAL,
+				"%s%s%s: a run cannot record characters that are not printed: rename the file or a "
 				"folder above it",
-				fields[i].name, *text_at(c, &fields[i]));
+				row.s, strchr(row.s, '=') ? "" : " ", *text_at(c, &fields[i]));
+			hu_str_release(&row);
+			return HU_EINVAL;
+		}
 	return HU_OK;
 }
 
@@ -268,6 +275,15 @@ hu_config_to_json(const hu_config *config)
 }
 
 const char *
+hu_config_option(const char *name)
+{
+	for (int i = 0; i < FIELDS; i++)
+		if (!strcmp(fields[i].name, name))
+			return fields[i].option;
+	return name;
+}
+
+const char *
 hu_config_given(const hu_args *a)
 {
 	for (int i = 0; i < FIELDS; i++)
@@ -322,8 +338,8 @@ hu_config_sizes(const hu_config *c, const hu_dataset *ds)
 		.batch = c->batch,
 		.data = ds,
 		.multiplier = c->width,
-#define OPTION(kind, member, name, min, max, argument, def, help) .member = c->member,
+#define KEY(kind, member, option, name, min, max, argument, def, help) .member = c->member,
 #include "trainer/model/sizes.def"
-#undef OPTION
+#undef KEY
 	};
 }

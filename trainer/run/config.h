@@ -56,6 +56,9 @@ int hu_config_on(const char *word);
 /* Returns the name of an option of the two .def lists that was given on the line, or NULL. The back end does not count,
    since it changes no bit. */
 const char *hu_config_given(const hu_args *a);
+/* Returns the option, or key OPTION:KEY, of what a manifest's "config" has by that name; the name where there is
+   none. */
+const char *hu_config_option(const char *name);
 /* Changes the policy; loss scaling follows it where no rule was asked for. */
 hu_status hu_config_set_policy(hu_config *c, const char *policy);
 /* Opens the data set that c names and checks that it has what the model reads. dimensions_only: its values are not read

@@ -4,6 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
+#include "lib/base/console/spec.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/str.h"
 
@@ -21,8 +22,10 @@ static const struct choice {
 	const char *words;
 } choices[] = {
 #define OPTION(kind, member, name, min, max, argument, def, help)
-#define CHOICE(member, name, words, def, help) { name, offsetof(hu_config, member), words },
+#define KEY(kind, member, option, name, min, max, argument, def, help)
+#define CHOICE(member, option, name, words, def, help) { option, offsetof(hu_config, member), words },
 #include "trainer/model/sizes.def"
+#undef KEY
 #undef OPTION
 };
 
@@ -65,7 +68,7 @@ settle_scaling(hu_config *c)
 	TAKE(hysteresis, hysteresis);
 #undef TAKE
 	if (r->floor != 0 && r->cap != 0 && !(r->floor <= r->cap))
-		return hu_fail(HU_EINVAL, "--scale-floor %g is above --scale-cap %g", r->floor, r->cap);
+		return hu_fail(HU_EINVAL, "--loss-scale floor=%g is above cap=%g", r->floor, r->cap);
 	/* A rule's default limits come from its framework, which allows a first scale outside them. */
 	if (!isnan(c->cap) && c->cap != 0 && r->init > c->cap)
 		r->init = c->cap;
@@ -122,9 +125,15 @@ choose(hu_config *c)
 {
 	for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
 		const char *word = *(char **)((char *)c + choices[i].at);
-		if (word && !hu_word_in(choices[i].words, word))
-			return hu_fail(
-				HU_EINVAL, "--%s %s: one of %s is needed", choices[i].name, word, choices[i].words);
+		if (word && !hu_word_in(choices[i].words, word)) {
+			hu_str row;
+			hu_str_init(&row);
+			hu_spec_say(&row, choices[i].name);
+			hu_fail(HU_EINVAL, "%s%s%s: one of %s is needed", row.s, strchr(row.s, '=') ? "" : " ", word,
+				choices[i].words);
+			hu_str_release(&row);
+			return HU_EINVAL;
+		}
 	}
 	return HU_OK;
 }
@@ -149,15 +158,15 @@ check_views(const hu_config *c)
 {
 	if (!c->loss || strcmp(c->loss, "nt-xent") || !hu_word_in(c->row->options, "loss"))
 		return HU_OK;
-	if (!hu_word_in(c->row->options, "temperature"))
+	if (!hu_word_in(c->row->options, "loss:temperature"))
 		return hu_fail(HU_EINVAL,
 			"--loss nt-xent: of what model %s reads no two views are made; choose --model mlp, convnet, "
 			"resnet or resnet1d",
 			c->row->name);
 	if (c->epochs && !hu_augment_any(&c->augmentation) && !(c->dropout > 0))
-		return hu_fail(HU_EINVAL,
-			"--loss nt-xent: the two views of a sample would be the same; --augment or --dropout makes "
-			"them differ");
+		return hu_fail(HU_EINVAL, "--loss nt-xent: the two views of a sample would be the same; --augment or "
+					  "--model dropout= makes "
+					  "them differ");
 	return HU_OK;
 }
 
@@ -169,6 +178,11 @@ settle_over_ranks(hu_config *c)
 	size_t parts = c->micro_batches ? c->micro_batches : 1;
 	const char *when = c->all_reduce_divide ? c->all_reduce_divide : "before";
 
+	if (c->all_reduce && *c->all_reduce == ':') { /* keys alone are of the tree */
+		char *own = hu_xprintf("tree%s", c->all_reduce);
+		free(c->all_reduce);
+		c->all_reduce = own;
+	}
 	if (hu_all_reduce_parse(c->all_reduce ? c->all_reduce : "tree", hu_ranks_size(), r) != HU_OK) {
 		char *why = hu_xstrdup(hu_reason());
 		hu_fail(HU_EINVAL, "--all-reduce %s: %s", c->all_reduce, why);
@@ -186,7 +200,7 @@ settle_over_ranks(hu_config *c)
 			"or more",
 			c->all_reduce, parts, parts == 1 ? "" : "es", r->ranks, r->ranks);
 	if (strcmp(when, "before") && strcmp(when, "after"))
-		return hu_fail(HU_EINVAL, "--all-reduce-divide %s: before or after is needed", when);
+		return hu_fail(HU_EINVAL, "--all-reduce divide=%s: before or after is needed", when);
 	r->after = !strcmp(when, "after");
 	return HU_OK;
 }
@@ -244,7 +258,8 @@ hu_config_settle(hu_config *c)
 			c->clip_value);
 	c->optim.ema = isnan(c->ema) ? 0 : c->ema;
 	if (c->ignore_index && !(hu_parse_real(c->ignore_index, &index) && index >= 0 && index == floor(index)))
-		return hu_fail(HU_EINVAL, "--ignore-index %s: a label is a whole number from 0 on", c->ignore_index);
+		return hu_fail(
+			HU_EINVAL, "--loss ignore_index=%s: a label is a whole number from 0 on", c->ignore_index);
 	HU_TRY(hu_augment_parse(&c->augmentation, c->augment));
 	HU_TRY(check_views(c));
 	if (c->accumulate)

@@ -69,14 +69,14 @@ is_over_ranks(const void *of)
 	return ((const hu_config *)of)->over_ranks.ranks > 0;
 }
 
-static const hu_opt_need needs[] = { { "all-reduce-divide", is_over_ranks, "where no --all-reduce names ranks" },
-	{ "label-smoothing", is_entropy, "beside --loss dice, squares or nt-xent" },
-	{ "ignore-index", has_labels, "beside --loss nt-xent, which reads no labels" },
-	{ "temperature", compares_views, "without --loss nt-xent" },
+static const hu_opt_need needs[] = { { "all-reduce:divide", is_over_ranks, "where no --all-reduce names ranks" },
+	{ "loss:label_smoothing", is_entropy, "beside --loss dice, squares or nt-xent" },
+	{ "loss:ignore_index", has_labels, "beside --loss nt-xent, which reads no labels" },
+	{ "loss:temperature", compares_views, "without --loss nt-xent" },
 	{ "optimizer:no_decay", decays, "where no weight decays (weight_decay=0)" },
 	{ "trace trace-cap", records, "where no step is recorded (--trace-steps none)" },
 	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },
-	{ "init-scale", rule_has_no_number, "beside --loss-scale static:S, which says the scale" },
+	{ "loss-scale:init", rule_has_no_number, "beside --loss-scale static:S, which says the scale" },
 	{ NULL, NULL, NULL } };
 
 static hu_opt_reader
@@ -175,13 +175,16 @@ hu_idle_keys(const char *option, const char *row, int (**reads)(const char *name
 	return hu_fail(HU_EINVAL, "help: --%s has no '%s'", hu_shown(option), hu_shown(row));
 }
 
-/* The rows of a kind name their own keys without the kind. */
+/* The rows of a kind name their own keys without the kind, and only those of models and back ends other options too. */
 static char *
 unread(const char *kind, hu_opt_reader (*at)(int i), const char *chosen, const char *option)
 {
 	size_t n = strlen(kind) - 2;
+	int own = !strncmp(option, kind + 2, n) && option[n] == ':';
 
-	return hu_unread(kind, at, chosen, !strncmp(option, kind + 2, n) && option[n] == ':' ? option + n + 1 : option);
+	if (!own && at != model && at != backend)
+		return NULL;
+	return hu_unread(kind, at, chosen, own ? option + n + 1 : option);
 }
 
 char *

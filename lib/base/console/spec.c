@@ -22,6 +22,14 @@ hu_spec_is_key_of(const hu_opt *row, const char *option)
 	return row->name && !strncmp(row->name, option, n) && row->name[n] == ':';
 }
 
+int
+hu_spec_has_keys(const hu_opt *opts, const char *option)
+{
+	while (opts->name && !hu_spec_is_key_of(opts, option))
+		opts++;
+	return opts->name != NULL;
+}
+
 const char *
 hu_spec_key(const hu_opt *row)
 {
@@ -230,13 +238,9 @@ settle(hu_args *a, int option)
 hu_status
 hu_spec_settle(hu_args *a)
 {
-	for (int i = 0; a->opts[i].name; i++) {
-		int keys = 0;
-		for (int k = 0; a->opts[k].name && a->given[i]; k++)
-			keys |= hu_spec_is_key_of(&a->opts[k], a->opts[i].name);
-		if (keys)
+	for (int i = 0; a->opts[i].name; i++)
+		if (a->given[i] && hu_spec_has_keys(a->opts, a->opts[i].name))
 			HU_TRY(settle(a, i));
-	}
 	return HU_OK;
 }
 

@@ -15,6 +15,8 @@
 int hu_spec_is_key(const hu_opt *row);
 /* Returns 1 where the row is a key of the option. */
 int hu_spec_is_key_of(const hu_opt *row, const char *option);
+/* Returns 1 where the option has keys. */
+int hu_spec_has_keys(const hu_opt *opts, const char *option);
 /* Returns the key's own name, without its option and without a last '='; it is good until the fourth call after. */
 const char *hu_spec_key(const hu_opt *row);
 /* Appends a row as users write it: --lr, or "--optimizer beta1=" of a key. */

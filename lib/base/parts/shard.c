@@ -4,6 +4,7 @@
 #include "lib/base/parts/parts.h"
 
 #include "lib/base/console/opt_need.h"
+#include "lib/base/console/spec.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -75,27 +76,47 @@ quote(hu_str *to, const char *value)
 	hu_str_add(to, quoted ? "\"" : "");
 }
 
+/* Appends an option, with its value where it has one, and its key= where it is one of a key. */
+static hu_status
+add_option(hu_str *to, const hu_opt *o, const char *given, hu_status (*say)(hu_str *to, const char *value))
+{
+	hu_status st = HU_OK;
+	hu_str value;
+
+	hu_str_addf(to, "%s--%.*s%s", to->len ? " " : "", (int)strcspn(o->name, ":"), o->name, o->arg ? "=" : "");
+	if (hu_spec_is_key(o))
+		hu_str_addf(to, "%s=", hu_spec_key(o));
+	hu_str_init(&value);
+	if (o->arg && say)
+		st = say(&value, given);
+	else if (o->arg)
+		hu_str_add(&value, given);
+	if (o->arg)
+		quote(to, value.s);
+	hu_str_release(&value);
+	return st;
+}
+
 hu_status
 hu_parts_options(char **text, const hu_args *a, const char *except, hu_status (*say)(hu_str *to, const char *value))
 {
 	hu_status st = HU_OK;
-	hu_str s, value;
+	hu_str s;
 
 	hu_str_init(&s);
 	for (int k = 0; a->opts[k].name; k++) {
 		const hu_opt *o = &a->opts[k];
-		for (int i = 0; i < a->neach && !hu_word_in(except, o->name); i++) {
-			if (a->each[i].opt != k || st != HU_OK)
+		if (hu_word_in(except, o->name))
+			continue;
+		if (hu_spec_is_key(o) || hu_spec_has_keys(a->opts, o->name)) { /* in whatever order they were given */
+			if (st == HU_OK && a->given[k])
+				st = add_option(&s, o, a->value[k], say);
+			continue;
+		}
+		for (int i = 0; i < a->neach && st == HU_OK; i++) {
+			if (a->each[i].opt != k)
 				continue;
-			hu_str_addf(&s, "%s--%s%s", s.len ? " " : "", o->name, o->arg ? "=" : "");
-			hu_str_init(&value);
-			if (o->arg && say)
-				st = say(&value, a->each[i].value);
-			else if (o->arg)
-				hu_str_add(&value, a->each[i].value);
-			if (o->arg)
-				quote(&s, value.s);
-			hu_str_release(&value);
+			st = add_option(&s, o, a->each[i].value, say);
 			if (!o->arg)
 				break; /* a switch that is given twice is on */
 		}

@@ -14,7 +14,7 @@ enum { USERS = 400, ITEMS = 300, RANK = 4, MOST = 1 << 20, FEWEST_ITEMS = 120, S
 
 /* A training row's pair is drawn by a word of 32 bits. Sizes alone are told of more. */
 static const size_t MOST_CHOICES = UINT32_MAX;
-/* Rows to train on where --train gives no number: each choice and its negatives, but no more than take some 150 MB. */
+/* Rows to train on where train= gives no number: each choice and its negatives, but no more than take some 150 MB. */
 static const size_t MOST_ROWS = ((size_t)1 << 24) / (HU_NEGATIVES + 1) * (HU_NEGATIVES + 1);
 
 /* The inner products have the variance RANK x 1/9, the noise has noise^2 x 1/3 = 1/12: a sixth of what decides a choice

@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct name { char s[48]; } name;
+typedef struct name {
+	char s[48];
+} name;
 
 static name
 part(const char *block, const char *of)
@@ -30,8 +32,9 @@ hu_transformer_sizes(hu_transformer *t, const hu_model_sizes *s, int eval)
 	const hu_data_array *tokens = hu_dataset_find(s->data, "tokens");
 
 	HU_ASSERT(tokens);
-	*t = (hu_transformer){ .batch = s->batch, .length = tokens->shape.d[0], .mask = -1, .gelu = "none",
-		.options = s, .eval = eval };
+	*t = (hu_transformer){
+		.batch = s->batch, .length = tokens->shape.d[0], .mask = -1, .gelu = "none", .options = s, .eval = eval
+	};
 	t->layers = or_own(s->layers, 2);
 	t->hidden = or_own(s->hidden, 64);
 	t->heads = or_own(s->heads, 4);
@@ -48,14 +51,15 @@ hu_transformer_check(const hu_model_sizes *s)
 
 	hu_transformer_sizes(&t, s, 1);
 	if (t.hidden % t.heads)
-		return hu_fail(HU_EINVAL, "--hidden %zu: %zu heads cannot share the features equally; choose --heads",
-			t.hidden, t.heads);
+		return hu_fail(HU_EINVAL,
+			"--model hidden=%zu: %zu heads cannot share the features equally; choose heads=", t.hidden,
+			t.heads);
 	if (t.vocabulary < tokens->classes)
-		return hu_fail(HU_EINVAL, "--vocabulary %zu: data set %s has %zu tokens", t.vocabulary, s->data->name,
-			tokens->classes);
+		return hu_fail(HU_EINVAL, "--model vocabulary=%zu: data set %s has %zu tokens", t.vocabulary,
+			s->data->name, tokens->classes);
 	if (t.positions < t.length)
-		return hu_fail(HU_EINVAL, "--positions %zu: the samples of data set %s have %zu tokens", t.positions,
-			s->data->name, t.length);
+		return hu_fail(HU_EINVAL, "--model positions=%zu: the samples of data set %s have %zu tokens",
+			t.positions, s->data->name, t.length);
 	return HU_OK;
 }
 
@@ -79,8 +83,8 @@ hu_layer_sum(hu_program *p, const char *layer, int a, int b)
 static int
 moved(hu_program *p, const char *layer, const char *role, int x, hu_shape shape, const int *from)
 {
-	static const char *const length[] = { "d0", "d1", "d2", "d3" },
-			  *const axis[] = { "from0", "from1", "from2", "from3" };
+	static const char *const length[] = { "d0", "d1", "d2", "d3" }, *const axis[] = { "from0", "from1", "from2",
+		"from3" };
 	hu_attr attr[10] = { { "rank", shape.rank, "" } };
 	int n = 1;
 
@@ -125,7 +129,7 @@ hu_layer_layernorm(hu_program *p, const char *layer, int x, double eps)
 	hu_shape features = hu_shape1(hu_last(p->t[x].shape)),
 		 rows = hu_shape1(hu_count(p->t[x].shape) / features.d[0]);
 	int out[3], in[3] = { x, hu_layer_parameter(p, layer, "gamma", features),
-			    hu_layer_parameter(p, layer, "beta", features) };
+		hu_layer_parameter(p, layer, "beta", features) };
 	static const char *const role[] = { "y", "mean", "rstd" };
 
 	for (int k = 0; k < 3; k++) {
