@@ -4,6 +4,7 @@ EXTRA_DIST += doc/analysis.md
 EXTRA_DIST += doc/architecture.md
 EXTRA_DIST += doc/ci.md
 EXTRA_DIST += doc/cluster.md
+EXTRA_DIST += doc/columns.md
 EXTRA_DIST += doc/defaults.md
 EXTRA_DIST += doc/demo.sh
 EXTRA_DIST += doc/deploy.md

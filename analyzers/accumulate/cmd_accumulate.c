@@ -213,4 +213,4 @@ const hu_command hu_cmd_accumulate = { "accumulate", "[OPTION...]",
 	"tc:volta|turing|ampere|ada|hopper|blackwell|rtxblackwell[,out=fp16][,path=mma|wgmma|tcgen05].\n"
 	"N may be a range A..B: the lengths A, 2A, 4A, ... up to B, a row each. doc/formats.md explains the\n"
 	"columns of --table.",
-	opts, run, needs };
+	opts, run, needs, NULL };

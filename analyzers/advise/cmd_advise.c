@@ -304,4 +304,4 @@ const hu_command hu_cmd_advise = { "advise",
 	"products in float32; it grows from the first node whose result is not finite, then by the operators that\n"
 	"help most. nodes begins with the products in int8 and loses those that do most damage. A list that does not\n"
 	"keep the budget is not defined.",
-	opts, run, needs };
+	opts, run, needs, NULL };

@@ -351,6 +351,12 @@ static const hu_opt_need needs[] = { { "feedback", goes_on,
 		"--ranks-from cycle draws none" },
 	{ NULL, NULL, NULL } };
 
+static void
+say_columns(void)
+{
+	hu_reduce_help();
+}
+
 const hu_command hu_cmd_allreduce = { "allreduce", "[OPTION...] RUN...|FILE...",
 	"simulate the all-reduce of recorded gradients over many ranks, beside the exact mean",
 	"Each traced step of a run (the gradients handed to its update) and each .safetensors, .npz or .npy file\n"
@@ -372,4 +378,4 @@ const hu_command hu_cmd_allreduce = { "allreduce", "[OPTION...] RUN...|FILE...",
 	"order. With --feedback only the last step's casts are lost for good, as in a training by\n"
 	"halfulp train --all-reduce ring:8,wire=e4m3,feedback.\n"
 	"For the errors' growth see doc/analysis.md.",
-	opts, run, needs };
+	opts, run, needs, say_columns };

@@ -139,6 +139,12 @@ line_of(const hu_reduce_row *w, const hu_records *r)
 }
 
 void
+hu_reduce_help(void)
+{
+	hu_fields_help(&table);
+}
+
+void
 hu_reduce_tsv_header(hu_tsv *t)
 {
 	hu_fields_tsv_header(t, &table);

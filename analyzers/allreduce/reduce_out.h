@@ -22,6 +22,8 @@ typedef struct hu_reduce_row {
 	int broken;
 } hu_reduce_row;
 
+/* Prints what the columns mean. */
+void hu_reduce_help(void);
 /* Appends the header, and a row, to a table. */
 void hu_reduce_tsv_header(hu_tsv *t);
 void hu_reduce_tsv(hu_tsv *t, const hu_reduce_row *w, const hu_records *r);

@@ -70,4 +70,4 @@ const hu_command hu_cmd_baseline = { "baseline", "RUN|FILE... -o FILE [--reason 
 	"that was there, and what no run showed. A file of tensors or metrics (.safetensors, .npz, .npy, .onnx, TSV,\n"
 	"CSV, JSON lines) is copied where check can read it: what may differ is said by rules when it is checked.\n"
 	"Exit 0 written, 2 usage or numbers that cannot be blessed, 3 a bad RUN or file, 4 environment.",
-	opts, run, needs };
+	opts, run, needs, NULL };

@@ -308,4 +308,4 @@ const hu_command hu_cmd_calc = { "calc", "EXPRESSION... [OPTION...]",
 	"makes such a result zero. With --vary, rows of --json have the value of x as `at`.\n"
 	"  halfulp calc --explain --format fp16 'sum(1, 2^-11, 2^-11)'\n"
 	"  halfulp calc --explain --sum tc:hopper 'sum(1, 0.1*0.2, 0.3*-0.0001, 3*100)' --svg block.svg",
-	opts, run, needs };
+	opts, run, needs, NULL };

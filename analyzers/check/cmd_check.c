@@ -235,4 +235,4 @@ const hu_command hu_cmd_check = { "check", "RUN|FILE --baseline FILE [--rule RUL
 	"Every failure is listed, worst first. Exit 0 pass, 1 drift, 2 usage, 3 baseline missing or of something "
 	"else,\n"
 	"4 environment.",
-	opts, run, needs };
+	opts, run, needs, NULL };

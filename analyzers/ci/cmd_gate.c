@@ -449,4 +449,4 @@ const hu_command hu_cmd_gate = { "gate", "--baseline FILE [OPTION...] [RUN] [-- 
 	"and gnuplot is there, RUN/gate/ gets figures of the drift, which the Markdown shows. --runs N trains N\n"
 	"seeds, as a baseline of statistics or of a score wants them.\n"
 	"Exit 0 pass, 1 drift, 2 usage, 3 baseline missing or of something else, 4 environment.",
-	opts, run, needs };
+	opts, run, needs, NULL };

@@ -323,4 +323,4 @@ const hu_command hu_cmd_diff = { "diff", "[OPTION...] RUN1 RUN2",
 	"CSV\n"
 	"or JSON lines) are compared by name, a row a tensor, the farthest first; halfulp check --help says what the\n"
 	"columns are. Exit 0 where nothing differs, 1 where something does.",
-	opts, run, needs };
+	opts, run, needs, NULL };

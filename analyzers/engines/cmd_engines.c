@@ -201,4 +201,4 @@ const hu_command hu_cmd_engines = { "engines", "A B [OPTION...]",
 	"trains. Of each token d = log pB - log pA is computed in long double. k1, k2 and k3 estimate KL(A || B) by\n"
 	"-d, d^2/2 and exp(d) - 1 - d; KL(A || B) itself is over all classes. A greedy token is the first of the\n"
 	"largest logits.",
-	opts, run, NULL };
+	opts, run, NULL, NULL };

@@ -133,4 +133,4 @@ const hu_command hu_cmd_formats = { "formats", "[FORMAT|VALUE...] [OPTION...]",
 	"list the number formats, with pi or VALUE in each, or the page of FORMAT",
 	"The precision p counts the implicit bit: a value is an integer below 2^p times 2^(e-p+1), with an\n"
 	"exponent e from emin to emax. Block formats, such as mxfp4, nvfp4, int4x32 and bfp8, have a page too.",
-	opts, run, needs };
+	opts, run, needs, NULL };

@@ -163,4 +163,4 @@ const hu_command hu_cmd_round = { "round", "VALUE... [OPTION...]", "round values
 	"became zero. Errors are against the exact value, in ulps of the element times the scale; for integers,\n"
 	"in steps. Words after a colon say how the scale is found, or whose way it is (mxfp8:rceil, nvfp4:te);\n"
 	"`halfulp formats nvfp4` lists them.",
-	opts, run, needs };
+	opts, run, needs, NULL };

@@ -344,6 +344,12 @@ run(const hu_args *a)
 	return st != HU_OK ? hu_complain(st) : failed ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
 
+static void
+say_columns(void)
+{
+	hu_fields_help(&hu_inspect_columns);
+}
+
 const hu_command hu_cmd_inspect = { "inspect",
 	"[OPTION...] FILE.safetensors|INDEX.index.json|FILE.npy|FILE.npz|MODEL.onnx...",
 	"count and measure what casts to number formats do to files' tensors",
@@ -380,4 +386,4 @@ const hu_command hu_cmd_inspect = { "inspect",
 	"a share of the tensor's elements, zeroed>1%. A column that does not apply satisfies no rule; a tensor with\n"
 	"no element that is finite before and after the cast satisfies every rule on its errors.\n"
 	"Exit 0 done, 1 a rule of --fail-if is true of a row that is shown.",
-	opts, run, needs };
+	opts, run, needs, say_columns };

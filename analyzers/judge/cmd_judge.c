@@ -192,4 +192,4 @@ const hu_command hu_cmd_judge = { "judge",
 	"(which holds if rounding errors are independent with mean zero); or beyond the proven bound, which no\n"
 	"kernel that computes as declared can leave. Exit 1 for the last, for a wrong shape, and with --fail-on\n"
 	"for others. What was assumed stands in the answer, and is never widened to make a result right.",
-	opts, run, needs };
+	opts, run, needs, NULL };

@@ -211,6 +211,12 @@ static const hu_opt_need needs[] = {
 	{ NULL, NULL, NULL }
 };
 
+static void
+say_columns(void)
+{
+	hu_op_list_help();
+}
+
 const hu_command hu_cmd_op = { "op", "NAME|list --in a=A.npy [--in b=B.npy ...] [--out D.npy] [--got MINE.npy]",
 	"run an operator on .npy arrays, or compare another program's result with it",
 	"Operands are first rounded to the format in= [fp32; fp64 for arrays of doubles], or one of them to\n"
@@ -234,4 +240,4 @@ const hu_command hu_cmd_op = { "op", "NAME|list --in a=A.npy [--in b=B.npy ...] 
 	"--confidence if rounding errors are independent with mean zero. A result outside it is named, but is no\n"
 	"error. --as bound alone prints both; the second is - where it has no meaning: for tensor cores, directed\n"
 	"rounding, compensated sums, and operators that do not sum.",
-	opts, run, needs };
+	opts, run, needs, say_columns };

@@ -53,6 +53,8 @@ static const hu_table_field field[] = {
 		.means = "what it computes" },
 };
 
+static const hu_fields table = HU_FIELDS(field, line);
+
 static void
 fill(line *l, const hu_op *op)
 {
@@ -68,7 +70,6 @@ fill(line *l, const hu_op *op)
 int
 hu_op_list(int json)
 {
-	const hu_fields table = HU_FIELDS(field, line);
 	const hu_op *op;
 	size_t n = 1;
 
@@ -87,4 +88,10 @@ hu_op_list(int json)
 		hu_fields_print(&table, l, n, "--json has all");
 	free(l);
 	return HU_EXIT_OK;
+}
+
+void
+hu_op_list_help(void)
+{
+	hu_fields_help(&table);
 }

@@ -5,4 +5,6 @@
 
 /* Prints all operators on standard output, as a table or, where json is 1, as JSON. Returns the exit code. */
 int hu_op_list(int json);
+/* Prints what the columns of the list mean. */
+void hu_op_list_help(void);
 #endif

@@ -312,6 +312,12 @@ static const hu_opt_need needs[] = { { "tsv random seed", asks_backend,
 					     "on the model alone, which has no such rows; --backend cuda or shim has" },
 	{ "seed", draws, "without --random" }, { NULL, NULL, NULL } };
 
+static void
+say_columns(void)
+{
+	hu_fields_help(&table);
+}
+
 const hu_command hu_cmd_probe = { "probe", "[OPTION...]",
 	"find the features of a tensor core model by test sums, as papers do with hardware",
 	"Each feature is found from sums alone: which products are added in one block, how many bits the\n"
@@ -323,4 +329,4 @@ const hu_command hu_cmd_probe = { "probe", "[OPTION...]",
 	"--backend cuda runs the same probes on the device, one instruction after the other, beside the model,\n"
 	"and exits 1 where they differ; --backend shim runs the same kernel on the host, where the model answers.\n"
 	"--random compares sums of random operands as well.",
-	opts, run, needs };
+	opts, run, needs, say_columns };

@@ -376,4 +376,4 @@ const hu_command hu_cmd_analyze = { "analyze", "[OPTION...] RUN | PROGRAM.json T
 	"call. The analyzer accumulate-what-if takes some seconds a traced step and runs only where --only or\n"
 	"--accumulate asks for it. A program and the tensors of one step of it are enough: what else a run\n"
 	"directory would tell is left out, and a line says so.",
-	opts, run, needs };
+	opts, run, needs, NULL };

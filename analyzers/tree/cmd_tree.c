@@ -380,4 +380,4 @@ const hu_command hu_cmd_tree = { "tree", "[OPTION...]",
 	"For a BLAS the order is only reported, since it is not documented: finding no tree is not a failure.\n"
 	"--library does the same with another product's sums, and says which summation model has their order; long\n"
 	"sums show more: --library numpy --n 1024.",
-	opts, run, needs };
+	opts, run, needs, NULL };

@@ -216,4 +216,4 @@ const hu_command hu_cmd_merge = { "merge", "[OPTION...] RUN | PART...",
 	"The folder of the results may have been moved since. Names of other files, such as a model and its inputs,\n"
 	"are those that the shards were given: merge is called in the same folder. Once all parts are there,\n"
 	"analyze --resume does the same, and has --json.",
-	opts, run, needs };
+	opts, run, needs, NULL };

@@ -410,4 +410,4 @@ const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [
 	"--list-ops runs nothing and prints a row for each operator of the graph, of the graphs inside its nodes and\n"
 	"of the model's own functions: its version, how many nodes have it, and whether halfulp knows its arithmetic.\n"
 	"Operators that it does not know are named at the end, all at once; --json names every node.",
-	opts, run, needs };
+	opts, run, needs, NULL };

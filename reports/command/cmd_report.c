@@ -315,4 +315,4 @@ const hu_command hu_cmd_report = { "report", "RUN [RUN...]",
 	"page leaves out what needs them and says so. The environment variable GNUPLOT names the gnuplot to use.\n"
 	"Of a folder that validate --report or advise --out wrote it makes the page of a model: the decision table\n"
 	"first, then the plan and its proof, the nodes by their damage, errors along the depth, and outlier channels.",
-	opts, run, needs };
+	opts, run, needs, NULL };

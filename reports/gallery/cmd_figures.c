@@ -383,4 +383,4 @@ const hu_command hu_cmd_figures = { "figures", "[NAME...] --out DIR | --list",
 	"NAME all figures are drawn, which takes about a minute. The page says under each figure which commands\n"
 	"made its data; made again, data and SVG are the same. The environment variable GNUPLOT names the\n"
 	"gnuplot to use.",
-	opts, run, needs };
+	opts, run, needs, NULL };

@@ -3,6 +3,7 @@
 SCRIPT_TESTS += t/cli/t-badinput.sh
 SCRIPT_TESTS += t/cli/t-ci-jobs.py
 SCRIPT_TESTS += t/cli/t-ci-tensors.py
+SCRIPT_TESTS += t/cli/t-columns.sh
 SCRIPT_TESTS += t/cli/t-curve.py
 SCRIPT_TESTS += t/cli/t-defaults.sh
 SCRIPT_TESTS += t/cli/t-demo.sh

@@ -240,4 +240,4 @@ const hu_command hu_cmd_bench = { "bench", "NAME [OPTION...]",
 	"on.\n"
 	"With --shard, and of cast, gemm and why under mpirun, each row is measured by one of the processes; those\n"
 	"on one machine take turns, and the column `machine` (in --tsv and --json always) names the machine.",
-	opts, run, needs };
+	opts, run, needs, NULL };

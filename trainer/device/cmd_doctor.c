@@ -303,4 +303,4 @@ run(const hu_args *a)
 
 const hu_command hu_cmd_doctor = { "doctor", "",
 	"say what this machine and this build can run, how fast mixed precision will be, and what is missing", NULL,
-	opts, run, NULL };
+	opts, run, NULL, NULL };

@@ -272,4 +272,4 @@ const hu_command hu_cmd_compare = { "compare",
 	"[runs/compare-N], with compare.tsv and compare-runs.tsv. A run that fails becomes a row that says so, and\n"
 	"the others go on; the exit code is the largest of theirs. In LIST, key=value belongs to the policy before\n"
 	"it: mixed_float16,layer:dense1=float32.",
-	opts, run, needs };
+	opts, run, needs, NULL };

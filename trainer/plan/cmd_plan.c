@@ -358,6 +358,12 @@ static const hu_opt_need needs[] = { { hu_options_model_names, plans, LISTS },
 	{ VALUES, shows_values, "on a plan, which follows from shapes alone; --program prints it, --measure trains" },
 	{ NULL, NULL, NULL } };
 
+static void
+say_columns(void)
+{
+	hu_plan_rows_help();
+}
+
 const hu_command hu_cmd_plan = { "plan", "[OPTION...]",
 	"say what a training step will cost before any run: multiply-adds, bytes, casts, memory, error bounds",
 	"Prints for each --policy a row for each layer or call, and memory by category. `ops a byte` is the\n"
@@ -366,4 +372,4 @@ const hu_command hu_cmd_plan = { "plan", "[OPTION...]",
 	"allocates for training and evaluation, and what --memory compares with SIZE. --program prints the calls\n"
 	"themselves, as every back end executes them. Under --ranks, stage 0 holds everything on every rank; ZeRO's\n"
 	"stage 1 cuts the optimizer's state and master weights into N parts, 2 also gradients, 3 also weights.",
-	opts, run, needs };
+	opts, run, needs, say_columns };

@@ -191,6 +191,14 @@ table(int by_call)
 	return t;
 }
 
+void
+hu_plan_rows_help(void)
+{
+	hu_fields t = table(1);
+
+	hu_fields_help(&t);
+}
+
 static line
 line_of(const hu_program *p, const hu_plan_row *r)
 {

@@ -22,6 +22,8 @@ typedef struct hu_plan_row {
 /* Makes *n rows in the order of their first call in the program; the last one is the sum. The caller frees them. */
 hu_plan_row *hu_plan_rows(const hu_program *p, int by_call, int *n);
 void hu_plan_rows_print(const hu_program *p, const hu_plan_row *rows, int n, int by_call);
+/* Prints what the columns of rows mean. */
+void hu_plan_rows_help(void);
 json_t *hu_plan_row_json(const hu_program *p, const hu_plan_row *r, int by_call);
 /* name, memory and need have n elements; need: bytes on a device, NaN where that is unknown. */
 void hu_plan_memory_print(const char *const *name, const hu_memory *memory, const double *need, int n);

@@ -381,4 +381,4 @@ const hu_command hu_cmd_train = { "train", "[OPTION...] [RUN]",
 	"least one each), and neither does their number change a bit: rank 0 writes RUN, each draws its own\n"
 	"rows and updates all parameters; batchnorm has the statistics of each micro-batch. With --backend cuda\n"
 	"the ranks of a machine take its GPUs in turn, and what passes between ranks goes through host memory.",
-	opts, run, needs };
+	opts, run, needs, NULL };

@@ -187,4 +187,4 @@ const hu_command hu_cmd_verify = { "verify", "[--trace] [OPTION...] RUN",
 	"digest (a checksum of the state) and each evaluation are compared with metrics.tsv. With --trace every\n"
 	"traced call runs alone on its recorded inputs. A difference is marked `inherited` where an input of that\n"
 	"call already differs from what its own call computes again.",
-	opts, run, needs };
+	opts, run, needs, NULL };

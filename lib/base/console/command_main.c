@@ -85,6 +85,10 @@ hu_command_help(const hu_command *c)
 	printf("usage: halfulp %s %s\n\n%s\n", c->name, c->usage, c->summary);
 	if (c->details)
 		printf("\n%s\n", c->details);
+	if (c->columns) {
+		printf("\ncolumns:\n");
+		c->columns();
+	}
 	printf("\noptions:\n");
 	const hu_opt *opts = hu_command_opts(c);
 	for (const hu_opt *o = opts; o->name; o++) {

@@ -65,6 +65,7 @@ typedef struct hu_command {
 	/* Which options need something to have an effect (lib/base/console/opt_need.h); `of` is the hu_args. NULL:
 	   none does. */
 	const struct hu_opt_need *needs;
+	void (*columns)(void); /* prints what the columns of its table mean; NULL: nothing is said of them */
 } hu_command;
 
 /* Flushes standard output at the end of a command. Returns code, or prints a line and returns exit code 4 where the

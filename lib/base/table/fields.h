@@ -103,6 +103,6 @@ typedef enum hu_fields_markup { HU_FIELDS_LATEX, HU_FIELDS_MARKDOWN } hu_fields_
 
 /* Appends what programs read, as a table for a document. */
 void hu_fields_document(hu_str *to, const hu_fields *t, const void *rows, size_t n, hu_fields_markup markup);
-/* Appends what each column means, a line each. */
-void hu_fields_explain(hu_str *to, const hu_fields *t);
+/* Prints what each column means on standard output, as help has it. */
+void hu_fields_help(const hu_fields *t);
 #endif

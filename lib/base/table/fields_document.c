@@ -118,11 +118,19 @@ hu_fields_document(hu_str *to, const hu_fields *t, const void *rows, size_t n, h
 }
 
 void
-hu_fields_explain(hu_str *to, const hu_fields *t)
+hu_fields_help(const hu_fields *t)
 {
+	enum { INDENT = 29 };
+
 	for (size_t i = 0; i < t->n; i++) {
 		const hu_table_field *c = &t->column[i];
-		hu_str_addf(to, "%s%s%s%s: %s\n", hu_fields_written(t, i) ? c->name : c->heading, c->unit ? " [" : "",
-			c->unit ? c->unit : "", c->unit ? "]" : "", c->means);
+		hu_str b;
+		if (c->place == HU_FIELD_SHOWN)
+			continue;
+		hu_str_init(&b);
+		hu_str_addf(&b, "  %s%s%s%s", c->name, c->unit ? " [" : "", c->unit ? c->unit : "", c->unit ? "]" : "");
+		hu_str_addf(&b, "%*s%s", b.len + 1 < INDENT ? INDENT - (int)b.len : 1, "", c->means);
+		hu_fitted_prose(b.s, INDENT);
+		hu_str_release(&b);
 	}
 }
