@@ -257,7 +257,8 @@ main(void)
 {
 	const char *dir = test_dir();
 	char *path = hu_path(dir, "run"),
-	     *line = hu_xprintf("train --model mlp:width=0.0625 --data size=8,train=64 --data eval=8 --batch 8 --steps 2 "
+	     *line = hu_xprintf("train --model mlp:width=0.0625 --data size=8,train=64 --data eval=8 --batch 8 "
+				"--steps 2 "
 				"--trace-steps 1 --policy mixed_float16 --quiet %s",
 		     path);
 	hu_run r;

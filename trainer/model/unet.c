@@ -35,7 +35,7 @@ hu_unet_check(const hu_model_sizes *s)
 
 	if (x->shape.d[0] >> levels == 0 || x->shape.d[1] >> levels == 0)
 		return hu_fail(HU_EINVAL,
-			"unet: images of %zu x %zu cannot be halved %d times: give --model levels= or a larger --data size=",
+			"unet: images of %zu x %zu cannot be halved %d times: give --model levels= or --data size=",
 			x->shape.d[0], x->shape.d[1], levels);
 	return mask->shape.d[0] == x->shape.d[0] && mask->shape.d[1] == x->shape.d[1]
 		       ? HU_OK

@@ -266,8 +266,8 @@ static const hu_opt_need needs[] = { { "policies", climbs_no_ladder, "beside --l
 const hu_command hu_cmd_compare = { "compare",
 	"--policies LIST | --ladder POLICY [--seeds LIST] [--lrs LIST] [OPTION...] [DIR]",
 	"train a model under several policies, learning rates and seeds and tabulate accuracy, time, memory and losses",
-	"Options are those of train. Each holds for every run in which it has an effect (--loss-scale init= has none in\n"
-	"float32's), and so does each pattern of --trace, --count and no_decay: *@fp16 names casts of one policy\n"
+	"Options are those of train. Each holds for every run in which it has an effect (--loss-scale init= has none\n"
+	"in float32's), and so does each pattern of --trace, --count and no_decay: *@fp16 names casts of one policy\n"
 	"alone. A run that has none of the tensors to trace is not analyzed. The runs are written to DIR\n"
 	"[runs/compare-N], with compare.tsv and compare-runs.tsv. A run that fails becomes a row that says so, and\n"
 	"the others go on; the exit code is the largest of theirs. In LIST, key=value belongs to the policy before\n"

@@ -64,7 +64,7 @@ hu_dataset_images(hu_dataset *ds, const char *arg, const hu_dataset_options *o)
 	x->channels = o->channels ? o->channels : CHANNELS;
 	hu_status st = x->channels == 1 || x->channels == 3
 			       ? hu_image_folder_list(&x->folder, arg)
-			       : hu_fail(HU_EINVAL, "--data channels=%zu: images have 3 channels, or 1 for their luminance",
+			       : hu_fail(HU_EINVAL, "--data channels=%zu: images have 3 channels, or 1 for luminance",
 					 x->channels);
 	if (st != HU_OK) {
 		free(x);
