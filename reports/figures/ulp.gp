@@ -35,6 +35,6 @@ do for [format in formats] {
 		'' using (positive(column('ulp_p99'))):(at($0)) with points pt 6 ps 0.7 lw 1.5 lc rgb soft title '99th percentile', \
 		'' using (column('ulp_max') == 0 ? low : low / 100):(at($0)):('exact') with labels left offset 0.3, 0 textcolor rgb '#A0A0A0' notitle, \
 		for [p = 1:phases] '' using (of(p, column('ulp_max'))):(at($0)) with points pt marker(p) ps 0.8 lc rgb shade(p) title 'largest, '.phase_name[p], \
-		'' using (column('ulp_max') > cap ? 1.5 * cap : NaN):(at($0)):('→') with labels right offset 0.6, 0 textcolor rgb soft notitle
+		'' using (column('ulp_max') > cap ? 1.5 * cap : low / 100):(at($0)):('→') with labels right offset 0.6, 0 textcolor rgb soft notitle
 }
 unset output

@@ -27,8 +27,9 @@ def name_of(e):
 
 
 def same(text, x):
-    """TEXT has 17 digits of X, or as many as there are."""
-    return text == '%.17g' % float(x)
+    """TEXT is X: it has 17 digits of it at most, and as many as read back."""
+    digits = re.sub(r'e.*|[^\d]', '', text).lstrip('0')
+    return float(text) == float(x) and len(digits.rstrip('0')) <= 17
 
 
 class Format:

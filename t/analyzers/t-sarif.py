@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, halfulp, home, none, ok  # noqa: E402
 
 os.chdir(home())
-SMALL = ('--quiet --model mlp --width 0.05 --size 8 --train 64 --eval 32 --batch 16 --epochs 1 '
+SMALL = ('--quiet --model mlp:width=0.05 --data size=8,train=64,eval=32 --batch 16 --epochs 1 '
          '--policy mixed_float16').split()  # fmt: skip
 BASE = 'numerics of 1%/base #1.tsv'
 os.makedirs(os.path.dirname(BASE))

@@ -99,8 +99,8 @@ def whole_quality(path, code):
 
 def annotations(text):
     """What GitHub makes of a job's output: workflow commands, their properties and texts decoded."""
-    found = re.findall(r"^::(error|notice|warning) title=([^:]*)::(.*)$", text, re.M)
-    other = [line for line in text.splitlines() if not re.match(r"::(error|notice|warning) title=[^:]*::", line)]
+    found = re.findall(r"^::(error|notice|warning) (?:file=[^,:]*,line=\d+,)?title=([^:]*)::(.*)$", text, re.M)
+    other = [line for line in text.splitlines() if not re.match(r"::(error|notice|warning) (file=[^,:]*,line=\d+,)?title=[^:]*::", line)]
     return [
         (level, re.sub("%([0-9A-F]{2})", lambda m: chr(int(m[1], 16)), message)) for level, _, message in found
     ], other

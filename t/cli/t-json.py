@@ -31,7 +31,7 @@ npy('well.npy', [1, 2.5, -3, 0.1, 4, 5, 6, 7], (2, 4))
 npy('ill.npy', [nan, inf, -inf, 0.1, 3e38, -3e38, 1e-45, 0], (2, 4))
 npy('zero.npy', [0] * 8, (2, 4))
 npy('none.npy', [], (0,))
-SMALL = '--model mlp --width 0.03125 --size 8 --train 40 --eval 8 --batch 8 --steps 3 --quiet'.split()
+SMALL = '--model mlp:width=0.03125 --data size=8,train=40,eval=8 --batch 8 --steps 3 --quiet'.split()
 for run, more in (('well', []), ('ill', ['--lr', '1e30'])):
     tap.halfulp('train', *SMALL, *more, run)
     tap.halfulp('analyze', run)
@@ -51,7 +51,7 @@ LINES = {
     'inspect': ['well.npy', 'ill.npy', 'zero.npy', 'none.npy', '--best-scale ill.npy'],
     'judge': ['relu --in x=well.npy --got well.npy', 'relu --in x=ill.npy --got ill.npy', 'relu --in x=zero.npy --got zero.npy'],
     'op': ['relu --in a=well.npy', 'relu --in a=ill.npy', 'list', 'relu --in a=well.npy --got ill.npy', 'relu --in a=ill.npy --as bound'],
-    'plan': ['--by call --width 0.1 --size 9 --batch 3', '--width 0.1 --size 9 --batch 3 --device t4 --ranks 1', '--policies'],
+    'plan': ['--by call --model width=0.1 --data size=9 --batch 3', '--model width=0.1 --data size=9 --batch 3 --device t4 --ranks 1', '--policies'],
     'probe': ['--model tc:hopper', '--model tc:volta', '--model tc:hopper,in=e4m3'],
     'round': ['0.1 1 --format fp16,mxfp4', 'nan inf --format fp16,mxfp4 -- -inf', '1e400 --format fp64,e8m0'],
     'tree': ['--backend cpu --n 4', '--backend cpu --n 1'],

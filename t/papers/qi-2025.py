@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, halfulp, home, ok  # noqa: E402
 
 where = home()
-MODEL = ['--model', 'gpt', '--layers', '4', '--quiet']
+MODEL = ['--model', 'gpt:layers=4', '--quiet']
 
 
 def train(name, *words):

@@ -200,7 +200,7 @@ rm -rf one/report
 spoil() { rm -rf bad && cp -r one bad; }
 refused "a folder that is absent" 'manifest.json' nowhere
 spoil && rm bad/manifest.json
-refused "no manifest" 'manifest.json: no such file' bad
+refused "no manifest" 'bad: no run is there (no manifest.json)' bad
 spoil && echo '{' >bad/manifest.json
 refused "a manifest that is no JSON" 'manifest.json:' bad
 spoil && sed 's/"run_version": 1/"run_version": 2/' one/manifest.json >bad/manifest.json

@@ -217,8 +217,8 @@ for scale in ('', ',scale=2^8'):
         script = 'set -e; rm -rf runs; mkdir runs; %s >/dev/null; %s' % tuple(how)
         own = dict(os.environ, HALFULP=HALFULP)
         p = subprocess.run(['bash', '-c', script], cwd=at('.'), capture_output=True, text=True, env=own)
-        row = re.search(r'^tree .*$', p.stdout, re.M)
-        figure[scale, word] = row[0].split()[3] if row else p.stderr
+        row = re.search(r'^\w+ +tree .*$', p.stdout, re.M)
+        figure[scale, word] = row[0].split()[5] if row else p.stderr
         if (scale, word) == ('', ',feedback'):
             printed = re.search(r'```\n(.*?)\n```', section, re.S)[1]
             ok(printed in p.stdout, 'the manual: what the simulation prints', p.stdout + p.stderr)

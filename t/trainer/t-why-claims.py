@@ -185,7 +185,7 @@ claim(
 )
 need, got = line('v100', 'mixed_float16', floor)[1], line('v100', 'mixed_float16', ms)[1]
 claim(
-    'a V100 that needs %.2f ms an image and gets one every %.2f would have been idle for %.0f %% of the time'
+    'A V100 that needs %.2f ms an image and gets one every %.2f would have been idle for %.0f %% of the time'
     % (need, got, 100 * (1 - need / got)),
     1 - need / got > 0.8,
 )
