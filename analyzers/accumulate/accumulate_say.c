@@ -30,6 +30,13 @@ is_narrow(void)
 	return hu_fitted_width() < WIDE;
 }
 
+/* How wide the sum's column is there: a column of seeds takes two from it. */
+static int
+narrow_sum(const hu_accumulate_options *o)
+{
+	return o->seeds > 1 ? 25 : 27;
+}
+
 /* Returns a model's :N; 0 where it has none. */
 static int
 length_of(hu_sum s)
@@ -55,7 +62,8 @@ hu_accumulate_print(const hu_accumulated *r, const hu_series_exact *x, size_t n,
 	}
 	hu_row_shortest(r->value, r->f, value);
 	if (is_narrow()) {
-		printf("%-6s %-27s %-11s %-10.4g %-9s %s", hu_format_name(terms), sum, value, r->relative, first, stop);
+		printf("%-6s %-*s %-11s %-10.4g %-9s %s", hu_format_name(terms), narrow_sum(o), sum, value, r->relative,
+			first, stop);
 		if (o->seeds > 1)
 			printf("%*s %lld", (int)(9 - strlen(stop)), "", o->seed);
 		putchar('\n');
@@ -121,7 +129,7 @@ hu_accumulate_heading(const hu_args *args, const hu_accumulate_options *o, size_
 	if (o->started)
 		printf(" on top of %.17g", o->start);
 	if (is_narrow()) {
-		printf("\n%-6s %-27s %-11s %-10s %-9s %s\n", "terms", "sum", "result", "relative", "1st lost",
+		printf("\n%-6s %-*s %-11s %-10s %-9s %s\n", "terms", narrow_sum(o), "sum", "result", "relative", "1st lost",
 			o->seeds > 1 ? "stops at  seed" : "stops at");
 		return;
 	}
