@@ -129,8 +129,8 @@ hu_accumulate_heading(const hu_args *args, const hu_accumulate_options *o, size_
 	if (o->started)
 		printf(" on top of %.17g", o->start);
 	if (is_narrow()) {
-		printf("\n%-6s %-*s %-11s %-10s %-9s %s\n", "terms", narrow_sum(o), "sum", "result", "relative", "1st lost",
-			o->seeds > 1 ? "stops at  seed" : "stops at");
+		printf("\n%-6s %-*s %-11s %-10s %-9s %s\n", "terms", narrow_sum(o), "sum", "result", "relative",
+			"1st lost", o->seeds > 1 ? "stops at  seed" : "stops at");
 		return;
 	}
 	printf("\n%-6s %-28s %-16s %-23s %-11s %-11s %-10s %-10s %s\n", "terms", "sum", "result", "exact", "error ulp",
