@@ -238,6 +238,16 @@ hu_make_dirs(const char *path)
 }
 
 int
+hu_exists_in(const char *folder, const char *name)
+{
+	char *path = hu_path(folder, "%s", name);
+	int is = hu_exists(path);
+
+	free(path);
+	return is;
+}
+
+int
 hu_exists(const char *path)
 {
 	if (access(path, F_OK) == 0)

@@ -45,6 +45,7 @@ hu_status hu_file_write(const char *path, const void *data, size_t n);
 hu_status hu_make_dirs(const char *path);
 /* Returns 0 where there is no such file. One that the system refuses to show exists: opening it says why. */
 int hu_exists(const char *path);
+int hu_exists_in(const char *folder, const char *name);
 /* Removes a folder with all that is in it; follows no symbolic link. */
 void hu_remove_all(const char *folder);
 

@@ -64,4 +64,9 @@ hu_operand_dd(const hu_sink *s, hu_tensor *const *in, int k, size_t i)
    NULL the operator's own bound column is used; magnitudes always come from its magnitude column. */
 hu_status hu_enclose_list(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
 	hu_sink *sink, const hu_dd *v, const double *bound);
+/* The exact results of an operator that only rounds: the elements of its first operand. */
+hu_status hu_map_enclose_same(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
+	hu_sink *sink);
+hu_status hu_map_reference_same(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n,
+	mpfr_t *exact);
 #endif

@@ -6,20 +6,10 @@
 
 #include <stdlib.h>
 
-static int
-has(const char *dir, const char *name)
-{
-	char *path = hu_path(dir, "%s", name);
-	int is = hu_exists(path);
-
-	free(path);
-	return is;
-}
-
 int
 hu_run_is_of_ranks(const char *dir)
 {
-	return !has(dir, "manifest.json") && has(dir, "rank-0/manifest.json");
+	return !hu_exists_in(dir, "manifest.json") && hu_exists_in(dir, "rank-0/manifest.json");
 }
 
 hu_status
@@ -28,13 +18,13 @@ hu_run_absent(const char *dir)
 	if (hu_run_is_of_ranks(dir))
 		return hu_fail(HU_EFILE, "%s: each rank recorded a run of its own there: name one, such as %s/rank-0",
 			dir, dir);
-	if (!has(dir, "manifest.json"))
+	if (!hu_exists_in(dir, "manifest.json"))
 		return hu_fail(HU_EFILE,
 			"%s: no run is there (no manifest.json); halfulp train makes one, and halfulp_trace one once "
 			"it has "
 			"recorded a whole step",
 			dir);
-	if (has(dir, "tensors.tsv"))
+	if (hu_exists_in(dir, "tensors.tsv"))
 		return hu_fail(HU_EFILE,
 			"%s: a recording in summary mode has no tensors to judge: halfulp report %s shows its table, "
 			"and "

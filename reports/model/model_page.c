@@ -16,20 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static int
-has(const char *dir, const char *name)
-{
-	char *path = hu_path(dir, "%s", name);
-	int is = hu_exists(path);
-
-	free(path);
-	return is;
-}
-
 int
 hu_model_page_is(const char *dir)
 {
-	return has(dir, "validation.json") || has(dir, "advice.json");
+	return hu_exists_in(dir, "validation.json") || hu_exists_in(dir, "advice.json");
 }
 
 /* Reads an object that has the array `rows` of objects; *o is NULL where there is no such file. */
@@ -42,7 +32,7 @@ read_object(json_t **o, const char *dir, const char *name, const char *rows)
 	size_t i;
 
 	*o = NULL;
-	if (has(dir, name)) {
+	if (hu_exists_in(dir, name)) {
 		st = hu_json_read(path, o);
 		if (st == HU_OK && !json_is_array(json_object_get(*o, rows)))
 			st = hu_fail(HU_EFILE, "%s: it has no array '%s': make it again", path, rows);

@@ -25,6 +25,7 @@ SCRIPT_TESTS += t/import/t-quantised-lstm.py
 SCRIPT_TESTS += t/import/t-sequences.py
 SCRIPT_TESTS += t/import/t-signal.py
 SCRIPT_TESTS += t/import/t-until.py
+C_TESTS += t/import/u-turn
 EXPENSIVE_SCRIPT_TESTS += t/import/x-backend-tests.py
 EXPENSIVE_C_TESTS += t/import/x-fuzz-import
 EXPENSIVE_SCRIPT_TESTS += t/import/x-tools-cases.py

@@ -6,8 +6,9 @@
 #include <math.h>
 #include <stddef.h>
 
-/* cos(2 pi k / n), n >= 1, as a double: exactly 0, 1/2 or 1 in magnitude where it is that, else within two units in the
-   last place, since the angle that cos or sin gets is at most an eighth of a turn. k is at most 2^60. */
+/* cos(2 pi k / n), n >= 1, as a double: exactly 0, 1/2 or 1 in magnitude where it is that, else within 2^-51 of itself:
+   the angle has three roundings, and cos or sin of an eighth of a turn at most does not magnify them. n is at most
+   2^60. */
 static inline double
 hu_cos_turn(size_t k, size_t n)
 {

@@ -159,7 +159,7 @@ hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out
 	hu_ctx_dd c = hu_map_context_dd(exact, in, sink);
 	hu_ctx_bounded run;
 	hu_status st = HU_OK;
-	size_t from = 0;   /* the first element, where they are a stretch */
+	size_t from = 0; /* the first element, where they are a stretch */
 
 	if (sink->some.last && !sink->some.row) {
 		from = sink->some.first;
@@ -227,5 +227,27 @@ hu_enclose_list(const hu_call *c, hu_tensor *const *in, int out, const size_t *e
 		sink->take(sink, &t);
 	free(room);
 	free(all);
+	return st;
+}
+
+hu_status
+hu_map_reference_same(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
+{
+	(void)c;
+	(void)out;
+	for (size_t i = 0; i < n; i++)
+		hu_exact_get(exact[i], in[0], element ? element[i] : i);
+	return HU_OK;
+}
+
+hu_status
+hu_map_enclose_same(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
+{
+	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = hu_operand_dd(sink, in, 0, element ? element[i] : i);
+	hu_status st = hu_enclose_list(c, in, out, element, n, sink, v, NULL);
+	free(v);
 	return st;
 }

@@ -98,28 +98,6 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	return HU_OK;
 }
 
-static hu_status
-reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
-{
-	(void)c;
-	(void)out;
-	for (size_t i = 0; i < n; i++)
-		hu_exact_get(exact[i], in[0], element ? element[i] : i);
-	return HU_OK;
-}
-
-static hu_status
-enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
-{
-	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
-
-	for (size_t i = 0; i < n; i++)
-		v[i] = hu_operand_dd(sink, in, 0, element ? element[i] : i);
-	hu_status st = hu_enclose_list(c, in, out, element, n, sink, v, NULL);
-	free(v);
-	return st;
-}
-
 /* The scale of the block that element i of the matrix is in, whose elements are gathered in `of`. */
 static hu_block_scale
 scale_at(const matrix *m, size_t i, float *of, double whole)
@@ -247,8 +225,8 @@ const hu_op hu_op_block_cast = {
 	.max_in = 2, .nout = 1, .same = "=", .attrs = "blocks across columns", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_NONE,
 	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose, .grain = grain, .workspace = workspace,
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = hu_map_reference_same, .bound = bound,
+		.enclose = hu_map_enclose_same, .grain = grain, .workspace = workspace,
 	},
 	.grad = grad,
 };

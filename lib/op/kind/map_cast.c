@@ -58,28 +58,6 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	return HU_OK;
 }
 
-static hu_status
-reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
-{
-	(void)c;
-	(void)out;
-	for (size_t i = 0; i < n; i++)
-		hu_exact_get(exact[i], in[0], element ? element[i] : i);
-	return HU_OK;
-}
-
-static hu_status
-enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
-{
-	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
-
-	for (size_t i = 0; i < n; i++)
-		v[i] = hu_operand_dd(sink, in, 0, element ? element[i] : i);
-	hu_status st = hu_enclose_list(c, in, out, element, n, sink, v, NULL);
-	free(v);
-	return st;
-}
-
 /* Half the wider of the steps beside the nearest value, or the way to an end that x lies beyond, times the scale. x and
    the scale are rounded to fp32, the quotient and the product too, and the result to the output's format. */
 static hu_status
@@ -131,7 +109,7 @@ const hu_op hu_op_map_cast = {
 	.name = "map_cast", .summary = "rounds blocks to their largest magnitude times values of a map", .min_in = 1,
 	.max_in = 1, .nout = 1, .same = "=", .attrs = "map size", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_NONE,
 	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
-		.enclose = enclose,
+		.shape = shape, .cost = cost, .emulate = emulate, .reference = hu_map_reference_same, .bound = bound,
+		.enclose = hu_map_enclose_same,
 	},
 };

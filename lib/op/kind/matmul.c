@@ -2,7 +2,8 @@
    matmul a, b [, sa, sb] -> y[…,M,N]; attributes batch, ta, tb (the operand is stored transposed), part, scaled,
    transform. The first `batch` dimensions are the same in both operands and in the result, which has a product for
    each of their indices. The dimensions after them are taken as a matrix, [the first, the product of the rest], in a as
-   in b. */
+   in b. transform=1 says that b holds the waves of a Fourier transform: the judge of kernels then allows what a fast
+   transform errs. */
 #include "lib/op/contract/contract.h"
 #include "lib/op/sum_call.h"
 
