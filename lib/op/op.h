@@ -32,6 +32,11 @@ typedef enum hu_class {
    another. */
 enum { HU_FLOAT32_AUTOCAST = 1, HU_FLOAT32_APEX = 2 };
 
+/* Why an operator may make an infinity or NaN of finite operands, short of overflow: it divides by a number that may be
+   0, or has a logarithm or root, whose argument may be out of range. Of an operator that has both, infinities are the
+   division's and NaN is the domain's. */
+enum { HU_UNDEFINED_DIVISION = 1, HU_UNDEFINED_DOMAIN = 2 };
+
 /* What a device promises for the operator, whichever way computes products: the bits of the emulation, or, where a
    library chooses the order of the sums (--gemm cublas), a proven bound and the bits in every other way, or nothing,
    because there is no kernel and the back end cpu alone computes it. Held by t/cuda/u-cuda-op.c and u-cuda-cublas.c. */
@@ -156,6 +161,9 @@ struct hu_op {
 	/* For optimizers' updates: one character per output, '1' for a first moment (a running mean of gradients), '2'
 	   for a second moment (a running mean of their squares), '-' for neither. NULL is "". */
 	const char *moment;
+	/* Where the exact result of finite operands need not be a number (HU_UNDEFINED_…); and the operand that is
+	   divided by, counted from 1, 0 where that is a number of its own, such as a deviation. */
+	int undefined, divisor;
 	/* From this operand on, inputs and outputs are statistics that pass from one micro-batch to the next: outputs
 	   before it depend on inputs before it alone. 0: there are none. */
 	int carried;

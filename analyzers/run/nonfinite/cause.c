@@ -29,19 +29,6 @@ hu_origin_words(hu_origin_cause cause)
 	return words[cause];
 }
 
-/* Whether the operator's name has this word, which an underscore may end. */
-static int
-is_one_of(const hu_op *op, const char *list)
-{
-	size_t n = strcspn(op->name, "_");
-
-	for (const char *s = list; *s; s += strcspn(s, " "), s += *s == ' ')
-		if ((strcspn(s, " ") == n && !strncmp(s, op->name, n)) ||
-			(strcspn(s, " ") == strlen(op->name) && !strncmp(s, op->name, strlen(op->name))))
-			return 1;
-	return 0;
-}
-
 /* The value of a constant operand: a recorder names the tensor after it, "const.1e-08", and so tells it from what the
    tensor's format made of it. */
 static double
@@ -98,33 +85,14 @@ list_operands(hu_origin *o, const hu_analysis *a, const hu_trace *t, const hu_ca
 	}
 }
 
-/* Operators that divide, and which operand they divide by; -1: by something of their own, such as a deviation. */
-static const struct {
-	const char *op;
-	int by;
-} divisions[] = { { "div", 1 }, { "addcdiv", 2 }, { "reciprocal", 0 }, { "rsqrt", 0 }, { "adam", -1 }, { "adamw", -1 },
-	{ "batchnorm", -1 }, { "layernorm", -1 }, { "groupnorm", -1 }, { "instancenorm", -1 }, { "softsign", -1 } };
-
-static int
-divides(const hu_op *op, int *by)
-{
-	for (size_t i = 0; i < sizeof divisions / sizeof *divisions; i++)
-		if (is_one_of(op, divisions[i].op)) {
-			*by = divisions[i].by;
-			return 1;
-		}
-	return 0;
-}
-
 static hu_origin_cause
 of_infinity(const hu_analysis *a, const hu_trace *t, const hu_call *c, hu_origin *o, int nan)
 {
-	int by = -1, division = divides(c->op, &by);
+	int division = c->op->undefined & HU_UNDEFINED_DIVISION, domain = c->op->undefined & HU_UNDEFINED_DOMAIN;
 
-	if (division && (o->constant = zero_constant(a, t, c, by)) != 0)
+	if (division && (o->constant = zero_constant(a, t, c, c->op->divisor - 1)) != 0)
 		return HU_ORIGIN_CONSTANT;
-	if (is_one_of(c->op, "log log1p log2 log10 sqrt softmax_xent pow logsumexp xlogy acos asin") ||
-		(nan && is_one_of(c->op, "rsqrt")))
+	if (domain && (nan || !division))
 		return HU_ORIGIN_RANGE;
 	return division ? HU_ORIGIN_DIVISION : nan ? HU_ORIGIN_DIFFERENCE : HU_ORIGIN_INSIDE;
 }
@@ -161,7 +129,7 @@ hu_origin_explain(hu_origin *o, const hu_analysis *a, const hu_trace *t, const h
 		o->cause = HU_ORIGIN_DIFFERENCE;
 	else if (number && !hu_isfinite(hu_round(o->exact, f, c->mode, c->flags, 0)))
 		o->cause = HU_ORIGIN_OVERFLOW;
-	else if (number && is_one_of(c->op, "adam adamw") && (o->constant = zero_constant(a, t, c, -1)) != 0)
+	else if (number && c->op->moments && (o->constant = zero_constant(a, t, c, -1)) != 0)
 		o->cause = HU_ORIGIN_CONSTANT; /* the exact step adds an epsilon that is there */
 	else if (number)
 		o->cause = HU_ORIGIN_INSIDE;

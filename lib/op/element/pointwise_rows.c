@@ -14,6 +14,10 @@
 #define PLAIN
 #define SAME .same = "=",
 #define FLOAT32 .float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
+#define TOTAL .undefined = 0,
+#define DIVIDES(by) .undefined = HU_UNDEFINED_DIVISION, .divisor = by,
+#define RANGE .undefined = HU_UNDEFINED_DOMAIN,
+#define DIVIDES_IN_RANGE(by) .undefined = HU_UNDEFINED_DIVISION | HU_UNDEFINED_DOMAIN, .divisor = by,
 
 /* The exact function of a row sees its operands by the names that its formula has for them. */
 #define OPERANDS1 mpfr_srcptr a = x[0]
@@ -26,7 +30,7 @@
 #define EACH2 { HU_EACH, HU_EACH }
 #define EACH3 { HU_EACH, HU_EACH, HU_EACH }
 
-#define POINTWISE(NAME, N, FORMULA, FLOPS, SUMMARY, KEYS, GRADIENTS, LISTS, ...)                                       \
+#define POINTWISE(NAME, N, FORMULA, FLOPS, SUMMARY, KEYS, GRADIENTS, LISTS, UNDEFINED, ...)                            \
 	static void exact_##NAME(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)                                  \
 	{                                                                                                              \
 		OPERANDS##N;                                                                                           \
@@ -42,7 +46,7 @@
 	};                                                                                                             \
 	const hu_op hu_op_##NAME = {                                                                                   \
 		.name = #NAME, .summary = SUMMARY, .min_in = N, .max_in = N, .nout = 1, .attrs = KEY_NAMES KEYS,       \
-		.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT, LISTS                                            \
+		.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT, LISTS UNDEFINED                                  \
 		.family = &hu_family_pointwise, .pointwise = &pointwise_##NAME,                                        \
 		.grad = sizeof grad_##NAME / sizeof *grad_##NAME > 1 ? grad_##NAME : NULL,                             \
 	};

@@ -101,6 +101,7 @@ const hu_op hu_op_adam = {
 	.min_in = 6, .max_in = 7, .nout = 3, .attrs = "lr scheduled beta1 beta2 eps", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_EXACT, .like = "-34",
 	.role = HU_ROLE_ADAM, .moment = "-12",
+	.undefined = HU_UNDEFINED_DIVISION,
 	.family = &hu_family_moments,
 	.moments = &(hu_moments){
 		.step = &step, .term = &term, .alone = { &moment, &squares }, .constants = constants, .eps = EPS,

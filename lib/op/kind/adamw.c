@@ -111,6 +111,7 @@ const hu_op hu_op_adamw = {
 	.attrs = "lr scheduled beta1 beta2 eps weight_decay", .cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_EXACT, .like = "-34",
 	.role = HU_ROLE_ADAMW, .moment = "-12",
+	.undefined = HU_UNDEFINED_DIVISION,
 	.family = &hu_family_moments,
 	.moments = &(hu_moments){
 		.step = &step, .term = &term, .alone = { &moment, &squares }, .constants = constants, .eps = EPS,

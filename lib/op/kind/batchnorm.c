@@ -176,6 +176,7 @@ const hu_op hu_op_batchnorm = {
 	.name = "batchnorm", .summary = "normalises each channel over the batch", .min_in = 5, .max_in = 5,
 	.nout = 5, .attrs = "eps momentum unbiased", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "---34",
 	.carried = 3,
+	.undefined = HU_UNDEFINED_DIVISION,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.carry = carry,

@@ -98,6 +98,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_batchnorm_eval = {
 	.name = "batchnorm_eval", .summary = "normalises each channel by its running statistics", .min_in = 5,
 	.max_in = 5, .nout = 1, .attrs = "eps", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT,
+	.undefined = HU_UNDEFINED_DIVISION,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose, .grain = hu_op_grain_one,

@@ -42,6 +42,7 @@ const hu_op hu_op_fake_quantise = {
 	.attrs = "low high",
 	.cls = HU_CLASS_FIXED,
 	.parity = HU_PARITY_EXACT,
+	.undefined = HU_UNDEFINED_DIVISION, .divisor = 2,
 	.family = &hu_family_pointwise,
 	.pointwise =
 		&(hu_pointwise){

@@ -76,6 +76,7 @@ const hu_op hu_op_groupnorm = {
 	.name = "groupnorm", .summary = "normalises each row, with a factor of each element", .min_in = 3, .max_in = 3,
 	.nout = 3, .attrs = "eps", .cls = HU_CLASS_NORM, .parity = HU_PARITY_NONE,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
+	.undefined = HU_UNDEFINED_DIVISION,
 	.own = { .shape = shape, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){

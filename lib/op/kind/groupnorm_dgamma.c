@@ -54,6 +54,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 const hu_op hu_op_groupnorm_dgamma = {
 	.name = "groupnorm_dgamma", .summary = "gradient of groupnorm's factors", .min_in = 4, .max_in = 4, .nout = 1,
 	.cls = HU_CLASS_NORM, .parity = HU_PARITY_NONE,
+	.undefined = HU_UNDEFINED_DIVISION,
 	.own = { .shape = shape, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){

@@ -32,6 +32,7 @@ static const hu_grad grad[] = {
 const hu_op hu_op_layernorm = {
 	.name = "layernorm", .summary = "normalises each row", .min_in = 3, .max_in = 3, .nout = 3, .attrs = "eps",
 	.cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
+	.undefined = HU_UNDEFINED_DIVISION,
 	.own = { .shape = shape, .cost = cost },
 	.family = &hu_family_norm, .norm = &(hu_norm_own){ .how = HU_ROW },
 	.grad = grad,

@@ -47,6 +47,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 const hu_op hu_op_layernorm_dx = {
 	.name = "layernorm_dx", .summary = "gradients of layernorm", .min_in = 5, .max_in = 5, .nout = 3,
 	.cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "-11",
+	.undefined = HU_UNDEFINED_DIVISION,
 	.own = { .shape = shape, .cost = cost, .emulate = emulate },
 	.family = &hu_family_norm_dx, .norm = &(hu_norm_own){ .how = HU_ROW, .dx = &blocks },
 };

@@ -21,6 +21,7 @@ const hu_op hu_op_pow_da = {
 	.name = "pow_da", .summary = "gradient of pow for its base", .min_in = 3, .max_in = 3, .nout = 1,
 	.cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
+	.undefined = HU_UNDEFINED_DIVISION | HU_UNDEFINED_DOMAIN,
 	.family = &hu_family_pointwise,
 	.pointwise = &(hu_pointwise){
 		.how = { HU_EACH, HU_EACH, HU_EACH }, .form = { { HU_FORMULA_pow_da, exact, 4 } },

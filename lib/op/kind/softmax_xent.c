@@ -181,6 +181,7 @@ static const hu_stats_own smoothed = {
 const hu_op hu_op_softmax_xent = {
 	.name = "softmax_xent", .summary = "softmax and weighted mean cross-entropy", .min_in = 3, .max_in = 3,
 	.nout = 2, .attrs = "label_smoothing", .cls = HU_CLASS_LOSS, .parity = HU_PARITY_EXACT,
+	.undefined = HU_UNDEFINED_DOMAIN,
 	.own = { .shape = shape, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){
