@@ -24,5 +24,6 @@ C_TESTS += t/op/u-performed
 C_TESTS += t/op/u-scaler
 C_TESTS += t/op/u-summed
 C_TESTS += t/op/u-tc-call
+C_TESTS += t/op/u-undefined
 EXPENSIVE_C_TESTS += t/op/x-formula-loops
 EXPENSIVE_C_TESTS += t/op/x-pointwise-all
