@@ -19,7 +19,7 @@ static int
 count(const hu_op *op, int nin, size_t *infinite, size_t *nan)
 {
 	hu_tensor x[MOST], *in[MOST];
-	hu_shape shape[MOST], out[8] = { { 0 } };
+	hu_shape shape[MOST] = { { 0 } }, out[8] = { { 0 } };
 	hu_call c = { .op = op, .nin = nin, .nout = op->nout, .fmt = { HU_FP64, HU_FP64, HU_FP64, HU_FP64 } };
 	size_t n = 1, step = 1;
 
