@@ -34,6 +34,29 @@ set_shape(hu_importing *c, hu_shape s)
 		set(c, "d", i, (double)s.d[i]);
 }
 
+/* Attributes that were set for the call behind a move: an argument of that call may have to be moved first. */
+typedef struct waiting {
+	hu_attr attr[HU_MAX_ATTR];
+	int n;
+} waiting;
+
+static waiting
+set_aside(hu_importing *c)
+{
+	waiting w = { .n = c->nattr };
+
+	memcpy(w.attr, c->attr, sizeof *w.attr * (size_t)w.n);
+	c->nattr = 0;
+	return w;
+}
+
+static void
+set_again(hu_importing *c, const waiting *w)
+{
+	memcpy(c->attr, w->attr, sizeof *w->attr * (size_t)w->n);
+	c->nattr = w->n;
+}
+
 int
 hu_import_flat(hu_importing *c, int a, hu_shape s)
 {
@@ -41,9 +64,12 @@ hu_import_flat(hu_importing *c, int a, hu_shape s)
 		return -1;
 	if (hu_same_shape(c->p->t[a].shape, s))
 		return a;
+	waiting w = set_aside(c);
 	set_shape(c, s);
 	hu_import_set(c, "flat", 1);
-	return hu_import_call1(c, "move", a);
+	int t = hu_import_call1(c, "move", a);
+	set_again(c, &w);
+	return t;
 }
 
 /* 1 where the elements keep their order: axes of one element may come and go. */
@@ -69,6 +95,7 @@ hu_import_move(hu_importing *c, int a, const hu_axes *x)
 		return -1;
 	if (keeps_order(x, c->p->t[a].shape))
 		return hu_import_flat(c, a, x->s);
+	waiting w = set_aside(c);
 	set_shape(c, x->s);
 	for (int j = 0; j < x->s.rank; j++) {
 		if (x->from[j] < 0)
@@ -81,7 +108,9 @@ hu_import_move(hu_importing *c, int a, const hu_axes *x)
 	}
 	if (x->fill != 0)
 		hu_import_set(c, "fill", x->fill);
-	return hu_import_call1(c, "move", a);
+	int t = hu_import_call1(c, "move", a);
+	set_again(c, &w);
+	return t;
 }
 
 int

@@ -7,6 +7,7 @@ EXTRA_DIST += t/import/static_nets.py
 SCRIPT_TESTS += t/import/t-advised-lists.py
 SCRIPT_TESTS += t/import/t-attributes.py
 SCRIPT_TESTS += t/import/t-autocast.py
+SCRIPT_TESTS += t/import/t-behind-conv.py
 SCRIPT_TESTS += t/import/t-chosen.py
 SCRIPT_TESTS += t/import/t-fourier.py
 SCRIPT_TESTS += t/import/t-fp16-tools.py
