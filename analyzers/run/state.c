@@ -17,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS "step call op layer tensor format kind elements moved swamped became_zero l2_share_lost cosine verdict"
+#define COLUMNS                                                                                                        \
+	"step call op layer tensor format kind elements moved swamped became_zero l2_share_lost cosine verdict "       \
+	"cosine_idle"
 
 enum { MOMENT, STATISTIC, KINDS };
 enum { OUTPUTS = 8 }; /* of a call that has moments or statistics, at most */
@@ -25,7 +27,7 @@ enum { OUTPUTS = 8 }; /* of a call that has moments or statistics, at most */
 static const char *const kinds[] = { "moment", "statistic" };
 
 typedef struct loss {
-	hu_harm harm;
+	hu_harm harm, idle; /* idle: of the next step without a gradient */
 	size_t n, moved, swamped, zeroed;
 } loss;
 
@@ -33,10 +35,20 @@ static void
 join(loss *to, const loss *l)
 {
 	hu_harm_join(&to->harm, &l->harm);
+	hu_harm_join(&to->idle, &l->idle);
 	to->n += l->n;
 	to->moved += l->moved;
 	to->swamped += l->swamped;
 	to->zeroed += l->zeroed;
+}
+
+/* Not every weight has a gradient in the next step, but which these will be is not known: that costs at most. */
+static const char *
+verdict(const loss *l)
+{
+	const char *word = hu_harm_verdict(&l->harm), *idle = hu_harm_verdict(&l->idle);
+
+	return hu_verdict_rank(idle) < 2 || hu_verdict_rank(word) > 1 ? word : "costs";
 }
 
 static void
@@ -65,19 +77,37 @@ write_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, int k
 		hu_tsv_real(out, share);
 		hu_tsv_real(out, hu_harm_cosine(&l->harm));
 	}
-	hu_tsv_text(out, hu_harm_verdict(&l->harm));
+	hu_tsv_text(out, verdict(l));
+	hu_tsv_measured(out, hu_harm_cosine(&l->idle));
 }
 
-/* A second moment after one more gradient g. */
-static double
-next_moment(double v, double g, double beta)
+/* What turns moments into a step. */
+typedef struct mover {
+	const hu_moments *own;
+	double beta1, beta2, one, two, eps, used_eps;
+} mover;
+
+/* Compares the steps that the exact second moment v and the stored one s give after one more gradient g, from the exact
+   first moment m. Where s is 0 and the steps are more than a tenth apart, v counts as lost. */
+static void
+compare_next(hu_harm *h, const mover *a, double m, double v, double s, double g)
 {
-	return beta * v + (1 - beta) * g * g;
+	double more = (1 - a->beta2) * g * g, one = 1 - a->beta1 * (1 - a->one), two = 1 - a->beta2 * (1 - a->two);
+	int zero = s == 0 && v != 0;
+
+	m = a->beta1 * m + (1 - a->beta1) * g;
+	if (m == 0)
+		return;
+	double exact = a->own->direction(m, a->beta2 * v + more, one, two, a->eps),
+	       got = a->own->direction(m, a->beta2 * s + more, one, two, a->used_eps);
+	hu_harm_add(h, got, exact, zero && !(fabs(got - exact) <= 0.1 * fabs(exact)));
 }
 
 /* Compares steps of Adam and AdamW, of elements first to last-1: from the exact moments, and from the exact first and
    the stored second one. A kernel that computes in a finer format than it stores does not read what it stored until the
-   next step, so that there the steps compared are those of the next one, with the same gradient. */
+   next step, so that there the steps compared are those of the next one. Its gradient is not known: a weight has that
+   of the weight half a tensor away, which is as large but another one, as that of another batch would be; and idle has
+   the steps of a gradient of 0. With the same gradient again every step has the same direction, whatever was stored. */
 static hu_status
 study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, size_t first, size_t last,
 	loss *l, hu_ladder *ladder)
@@ -86,27 +116,29 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 	size_t n = last - first;
 	double *m = hu_xmalloc((n + 1) * sizeof *m), *v = hu_xmalloc((n + 1) * sizeof *v), one = 1 - hu_get(in[5], 1),
 	       two = 1 - hu_get(in[5], 2), eps = hu_attr_num(c, "eps", c->op->moments->usual_eps);
-	double beta = hu_attr_num(c, "beta2", 0.999);
 	hu_format format = hu_format_of(stored->format);
 	int finer = hu_moments_are_finer(c, &format);
-	double used_eps = hu_moments_epsilon(c, &format);
+	mover by = { c->op->moments, hu_attr_num(c, "beta1", 0.9), hu_attr_num(c, "beta2", 0.999), one, two, eps,
+		hu_moments_epsilon(c, &format) };
 	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, first, n, ladder);
 
 	if (st == HU_OK)
 		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, first, n, ladder);
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
-		double s = hu_get(stored, first + i), w = hu_get(old, first + i), g = hu_get(in[1], first + i);
-		double exact_v = finer ? next_moment(v[i], g, beta) : v[i], got_v = finer ? next_moment(s, g, beta) : s,
-		       rest = finer ? 1 - beta * (1 - two) : two,
-		       exact = c->op->moments->direction(m[i], exact_v, one, rest, eps),
-		       got = c->op->moments->direction(m[i], got_v, one, rest, used_eps);
+		double s = hu_get(stored, first + i), w = hu_get(old, first + i);
 		int zero = s == 0 && v[i] != 0;
 		l->n++;
 		l->moved += isfinite(v[i]) && v[i] != w;
 		l->swamped += isfinite(v[i]) && v[i] != w && s == w && s != 0;
 		l->zeroed += (size_t)zero;
-		if (m[i] != 0)
-			hu_harm_add(&l->harm, got, exact, zero && !finer);
+		if (finer) {
+			double other = hu_get(in[1], (first + i + stored->n / 2) % stored->n);
+			compare_next(&l->harm, &by, m[i], v[i], s, other);
+			compare_next(&l->idle, &by, m[i], v[i], s, 0);
+		} else if (m[i] != 0) {
+			hu_harm_add(&l->harm, by.own->direction(m[i], s, one, two, by.used_eps),
+				by.own->direction(m[i], v[i], one, two, eps), zero);
+		}
 	}
 	free(m);
 	free(v);
@@ -218,6 +250,7 @@ record(hu_pack *r, loss *l)
 	if (!l->n)
 		return;
 	hu_pack_harm(r, &l->harm);
+	hu_pack_harm(r, &l->idle);
 	hu_pack_size(r, &l->moved);
 	hu_pack_size(r, &l->swamped);
 	hu_pack_size(r, &l->zeroed);
@@ -301,8 +334,9 @@ begin(hu_analysis *a, void *tables_of)
 	hu_analysis_begin(a, &w->out, "state", COLUMNS);
 	hu_tsv_note(&w->out, "moment",
 		"the step of the exact second moment beside that of the stored one, in units of the learning rate, or "
-		"the next step where this one is computed before its moments are rounded; share: of those whose moment "
-		"became zero");
+		"the next step where this one is computed before its moments are rounded, each weight with the "
+		"gradient of the one half a tensor away; share: of those whose moment became zero; cosine_idle: of the "
+		"next step without a gradient, which costs at most");
 	hu_tsv_note(&w->out, "statistic",
 		"share: of the batch's statistic, the distance that swamped running averages leave open");
 	return HU_OK;

@@ -278,11 +278,14 @@ def told(n, rows, broken, cause, rank, steps, seen, silent, least, odd):
             'of their L2 norm arrived as zero).' % (n['gradient_cosine'], 100 * n['gradient_l2_share_lost'])
         )
     if cause == 'moments':
+        lost = max([number(r['l2_share_lost']) for r in rows['moments'] if r['l2_share_lost'] != '-'])
         # the run's moments are fp16, and its steps are computed in fp32
         return start.replace('at step', 'the step') + (
             'itself was computed from moments that were not yet rounded, but the second moments that it stored give '
-            'the next one a direction at a cosine of %.4f to that of the exact moments.'
-            % n['second_moment_step_cosine']
+            'the next one a direction at a cosine of %.4f to that of the exact moments' % n['second_moment_step_cosine']
+            + (' (%.1f %% of its L2 norm is where a moment became zero)' % (100 * lost) if lost else '')
+            + (', and of %.4f if no weight has a gradient then' % n['second_moment_idle_step_cosine']
+               if n['second_moment_idle_step_cosine'] < 0.99 else '') + '.'
         )
     if cause == 'statistics':
         return start + (

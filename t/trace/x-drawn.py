@@ -2,7 +2,9 @@
 """Wrong all-clears: none. Small nets are drawn (layers, formats, optimizers, rates that change, clipping, loss scales,
 operators that halfulp does not have), trained for a few steps, recorded and judged. Each step has a twin in float64
 that starts from the same weights and the same state of the optimizer. Where the word is harmless, the twin's update and
-the real one have a cosine of 0.999 or more in every step.
+the real one have a cosine of 0.999 or more in every step. What a step stores is read by the next one: one step more is
+taken in float64 from what was stored and from what float64 would have stored, with the same gradient of another batch,
+and where the word is harmless these two have a cosine of 0.99 or more and lengths within a tenth.
 
     x-drawn.py [FIRST COUNT]"""
 import copy
@@ -18,7 +20,7 @@ from tap import finish, home, none, ok  # noqa: E402
 
 nn, F = torch.nn, torch.nn.functional
 FIRST, COUNT = (int(a) for a in (sys.argv[1:] + ['0', '200'][len(sys.argv) - 1:]))
-LEAST = 0.999
+LEAST, LEAST_NEXT = 0.999, 0.99
 WIDTHS = (4, 8, 16, 32)
 POLICIES = ('float32', 'bfloat16', 'float16', 'autocast-bfloat16', 'autocast-float16', 'scaler')
 os.chdir(home())
@@ -189,8 +191,8 @@ class Drawn:
             scaler.step(o)
         scaler.update()
 
-    def twin(self, x, y, step):
-        """The update of this step in float64, from the weights and states as they are."""
+    def finer(self):
+        """The model in float64, with optimizers that have the real one's states."""
         model = copy.deepcopy(self.model).double()
         same, optimizers = dict(zip(self.model.parameters(), model.parameters())), []
         for o in self.made:
@@ -203,17 +205,54 @@ class Drawn:
                 twin.state[same[p]] = {k: (v.double() if k != 'step' else v.clone().double()) if isinstance(
                     v, torch.Tensor) else v for k, v in held.items()}
             optimizers.append(twin)
+        return model, optimizers
+
+    def twin(self, x, y, step):
+        """The update of this step in float64, from the weights and states as they are."""
+        model, optimizers = self.finer()
         before = [p.detach().clone() for p in model.parameters()]
         self.update(model, optimizers, torch.amp.GradScaler('cpu', enabled=False), x.double(), y, None, step)
         return torch.cat([(p.detach() - b).flatten() for p, b in zip(model.parameters(), before)])
 
+    def stepped(self, model, optimizers, growths=0):
+        """Takes a step in float64 with the real gradients. Returns what it adds to the weights."""
+        before = [p.detach().clone() for p in model.parameters()]
+        for p, real in zip(model.parameters(), self.model.parameters()):
+            p.grad = None if real.grad is None else real.grad.double()
+        for o in optimizers:
+            for g in o.param_groups:
+                g['lr'] = self.rate * self.growth ** growths
+            o.step()
+        return torch.cat([(p.detach() - b).flatten() for p, b in zip(model.parameters(), before)])
+
+    def behind(self, model, optimizers):
+        """What the step behind the last one adds to the weights, by the states that float64 would have stored of the
+        last one (model and optimizers are as they were before it) and by those that were stored."""
+        self.stepped(model, optimizers, self.steps - 1)
+        stored = self.finer()
+        with torch.no_grad():
+            for p, real in zip(model.parameters(), self.model.parameters()):
+                p.copy_(real)
+        x, y = self.batch(self.steps)
+        for o in self.made:
+            o.zero_grad()
+        self.loss(self.model, x, y, self.low).backward()
+        if self.clip is not None:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
+        return self.stepped(model, optimizers), self.stepped(*stored)
+
+    def batch(self, step):
+        torch.manual_seed(1000 + step)
+        x = (torch.randn(self.rows, self.columns) * self.size).to(self.dtype)
+        return x, torch.randint(0, 4, (self.rows,))
+
     def train(self, recorder):
-        """Trains. Returns of each step the update in float64, the real one, and whether the scaler skipped it."""
+        """Trains. Returns of each step the update in float64, the real one, and whether the scaler skipped it; and the
+        two steps behind the last one."""
         seen = []
         for step in range(self.steps):
-            torch.manual_seed(1000 + step)
-            x = (torch.randn(self.rows, self.columns) * self.size).to(self.dtype)
-            y = torch.randint(0, 4, (self.rows,))
+            x, y = self.batch(step)
+            before_it = self.finer()
             exact = self.twin(x, y, step)
             before = [p.detach().double() for p in self.model.parameters()]
             scale = self.scaler.get_scale()
@@ -221,7 +260,8 @@ class Drawn:
                 self.update(self.model, self.made, self.scaler, x, y, self.low, step)
             real = torch.cat([(p.detach().double() - b).flatten() for p, b in zip(self.model.parameters(), before)])
             seen.append((exact, real, self.scaler.is_enabled() and self.scaler.get_scale() < scale))
-        return seen
+        # beside a loss scale the weights and states have float32
+        return seen, None if self.scaler.is_enabled() else self.behind(*before_it)
 
     def describe(self):
         names = {f: k for k, f in FUNCTIONS.items()}
@@ -241,39 +281,50 @@ def cosine(a, b):
     return float((a @ b) / (a.norm() * b.norm())) if a.norm() > 0 and b.norm() > 0 else 0.0
 
 
+def longer(a, b):
+    """How many times as long the longer one of two updates is."""
+    a, b = sorted((float(a.norm()), float(b.norm())))
+    return b / a if a > 0 else 1.0 if b == 0 else math.inf
+
+
 def judge(number):
-    """A drawn training's word, the least cosine of its updates, and what it was."""
+    """A drawn training's word, the least cosine of its updates, cosine and lengths of the step behind them, and what it
+    was."""
     drawn = Drawn(number)
     recorder = halfulp_trace.record(drawn.model, 'run', drawn.made, overwrite=True, strict=True)
-    seen = drawn.train(recorder)
+    seen, behind = drawn.train(recorder)
     run = Run('run', recorder)
     code, text, outside = run.analyzed(*drawn.sample)
     if code not in (0, 1):
-        return 'failed', 0.0, '%s: %s' % (drawn.describe(), text)
+        return 'failed', 0.0, (1.0, 1.0), '%s: %s' % (drawn.describe(), text)
     with open('run/analysis/summary.json') as f:
         summary = json.load(f)
     least = min(1.0 if skipped else cosine(exact, real) for exact, real, skipped in seen)
     word = summary['verdict_word']
-    return word, least, '%s; %s outside; %s' % (drawn.describe(), outside, ' '.join(run.opaque()) or '-')
+    after = (1.0, 1.0) if behind is None else (cosine(*behind), longer(*behind))
+    return word, least, after, '%s; %s outside; %s' % (drawn.describe(), outside, ' '.join(run.opaque()) or '-')
 
 
-words, wrong, failed, beyond = {}, [], [], []
+words, wrong, later, failed, beyond = {}, [], [], [], []
 for number in range(FIRST, FIRST + COUNT):
     try:
-        word, least, what = judge(number)
+        word, least, after, what = judge(number)
     except Exception as why:
-        word, least, what = 'failed', 0.0, '%s: %s' % (type(why).__name__, str(why)[:300])
-    print('# %d %s %.6f %s' % (number, word, least, what), flush=True)
+        word, least, after, what = 'failed', 0.0, (0.0, 1.0), '%s: %s' % (type(why).__name__, str(why)[:300])
+    print('# %d %s %.6f next %.6f x %.4f %s' % (number, word, least, *after, what), flush=True)
     words[word] = words.get(word, 0) + 1
     if word == 'failed':
         failed.append('%d: %s' % (number, what))
     if word == 'harmless' and not least >= LEAST:
         wrong.append('%d: cosine %.6f: %s' % (number, least, what))
+    if word == 'harmless' and not (after[0] >= LEAST_NEXT and after[1] <= 1.1):
+        later.append('%d: cosine %.6f, %.3f times as long: %s' % (number, *after, what))
     if '; 0 outside' not in what:
         beyond.append('%d: %s' % (number, what))
 print('# ' + ', '.join('%s %d' % x for x in sorted(words.items())))
 none(failed, 'each of %d drawn trainings is recorded and judged' % COUNT)
 none(wrong, 'none of %d trainings that are harmless has an update that float64 turns' % words.get('harmless', 0))
+none(later, 'and none of them stores what turns the step behind it, or makes it longer')
 ok(COUNT < 100 or words.get('harmless', 0) >= COUNT / 8 and COUNT - words.get('harmless', 0) >= COUNT / 8,
    'both kinds are among them', str(words))
 finish()

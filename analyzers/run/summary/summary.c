@@ -181,9 +181,10 @@ read_state(const hu_run *r, hu_summary *n)
 	for (int i = 0; i < t.rows; i++) {
 		if (strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "all"))
 			continue;
-		if (!strcmp(hu_table_cell(&t, i, hu_table_column(&t, "kind")), "moment"))
+		if (!strcmp(hu_table_cell(&t, i, hu_table_column(&t, "kind")), "moment")) {
 			judge_row(n, &t, i, "moments", &n->moment_share, &n->moment_cosine, &n->moment_nonfinite);
-		else
+			n->moment_idle = fmin(n->moment_idle, cell(&t, i, "cosine_idle")); /* NaN gives way */
+		} else
 			judge_row(n, &t, i, "statistics", &n->statistic_share, &n->statistic_cosine,
 				&n->statistic_nonfinite);
 	}
@@ -336,7 +337,7 @@ end(hu_analysis *a, void *tables)
 	n.worst_ulp = n.worst_ulp_ratio = n.worst_ratio = n.over = n.judged = NAN;
 	n.swamped_share = n.decay_share = n.update_share = n.update_cosine = NAN;
 	n.zeroed = n.zeroed_share = n.grad_share = n.grad_cosine = n.v_zeroed_share = NAN;
-	n.moment_share = n.moment_cosine = n.statistic_share = n.statistic_cosine = NAN;
+	n.moment_share = n.moment_cosine = n.moment_idle = n.statistic_share = n.statistic_cosine = NAN;
 	n.told_share = n.told_cosine = n.told_update = n.told_swamped = n.told_swamped_cosine = n.draws.one =
 		n.draws.one_update = n.draws.update = n.draws.cosine = n.draws.noise = n.draws.bias = NAN;
 	n.weight_share = n.weight_cosine = n.state_share = n.bits_share = n.seen.share = NAN;

@@ -32,7 +32,7 @@ typedef struct hu_summary {
 			      tensors */
 	int rank;          /* rank of the worst verdict */
 	int broken;        /* 1 where the last loss is not finite */
-	double moment_share, moment_cosine, statistic_share, statistic_cosine;
+	double moment_share, moment_cosine, moment_idle, statistic_share, statistic_cosine;
 	int update_nonfinite, grad_nonfinite, moment_nonfinite,
 		statistic_nonfinite; /* 1 where infinities or NaN make the verdict fatal, whatever share the rest
 					lost */

@@ -68,6 +68,7 @@ hu_summary_json(const hu_analysis *a, const hu_summary *n)
 	put(v, "gradient_noise", n->draws.noise);
 	put(v, "gradient_bias", n->draws.bias);
 	put_harm(v, "second_moment_step_cosine", n->moment_cosine, n->moment_nonfinite);
+	put(v, "second_moment_idle_step_cosine", n->moment_idle);
 	put_harm(v, "running_statistics_share_lost", n->statistic_share, n->statistic_nonfinite);
 	put_harm(v, "weights_l2_share_lost", n->weight_share, n->weight_nonfinite);
 	put_harm(v, "weights_cosine", n->weight_cosine, n->weight_nonfinite);

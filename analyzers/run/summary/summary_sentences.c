@@ -125,6 +125,21 @@ say_weights(hu_str *s, const hu_summary *n, const char *how)
 			how, n->cause_step, n->told_update, 100 * n->weight_share);
 }
 
+/* Says what the second moments that were stored do to the next step. */
+static void
+say_next_step(hu_str *s, const hu_summary *n, const char *how)
+{
+	hu_str_addf(s,
+		"%s: the step %zu itself was computed from moments that were not yet rounded, but the second "
+		"moments that it stored give the next one a direction at a cosine of %.4f to that of the exact moments",
+		how, n->cause_step, n->moment_cosine);
+	if (n->moment_share > 0)
+		hu_str_addf(s, " (%.1f %% of its L2 norm is where a moment became zero)", 100 * n->moment_share);
+	if (n->moment_idle < 0.99)
+		hu_str_addf(s, ", and of %.4f if no weight has a gradient then", n->moment_idle);
+	hu_str_add(s, ".");
+}
+
 static void
 say_cause(hu_str *s, const hu_run *r, const hu_summary *n)
 {
@@ -147,11 +162,7 @@ say_cause(hu_str *s, const hu_run *r, const hu_summary *n)
 			"(worst cosine %.4f; %.1f %% of their L2 norm arrived as zero).",
 			how, n->cause_step, n->told_cosine, 100 * n->told_share);
 	else if (!strcmp(n->cause, "moments") && n->moments_finer)
-		hu_str_addf(s,
-			"%s: the step %zu itself was computed from moments that were not yet rounded, but the second "
-			"moments that it stored give the next one a direction at a cosine of %.4f to that of the exact "
-			"moments.",
-			how, n->cause_step, n->moment_cosine);
+		say_next_step(s, n, how);
 	else if (!strcmp(n->cause, "moments"))
 		hu_str_addf(s,
 			"%s: at step %zu the second moments that were stored gave a step at a cosine of %.4f to the "

@@ -161,6 +161,8 @@ def expected(run):
             'gradient_l2_share_lost': share['gradients'],
             'gradient_cosine': cosine['gradients'],
             'second_moment_step_cosine': cosine['moments'],
+            'second_moment_idle_step_cosine': worst(
+                [number(r['cosine_idle']) for r in state if r['kind'] == 'moment' and r['tensor'] == 'all'], min),
             'running_statistics_share_lost': share['statistics'],
         }
     )
