@@ -44,7 +44,7 @@ for t in replay underflow loss-scale loss-scale-safe; do grep -q '^# exact step:
 for t in replay underflow swamping swamping-ratio state; do grep -q '^# judged again: [1-9][0-9]* values.* 0 disagreed$' $a/$t.tsv || bad="$bad $t"; done
 test -z "$bad"
 test_is $? "every table that rests on exact values says how many MPFR judged, and the outcome${bad:+: not$bad}"
-test "$(header $a/state.tsv)" = 'step call op layer tensor format kind elements moved swamped became_zero l2_share_lost cosine verdict' &&
+test "$(header $a/state.tsv)" = 'step call op layer tensor format kind elements moved swamped became_zero l2_share_lost cosine verdict cosine_idle' &&
 	test "$(cell $a/state.tsv verdict tensor=all kind=moment)" = harmless && holds "$(cell $a/state.tsv cosine tensor=all kind=moment)" '>' 0.999999
 test_is $? "float32 moments lose nothing"
 run train --model convnet:width=0.25 --data size=12,train=128,eval=32 --batch 16 --quiet --steps 6 --trace-steps last --policy float16 s && run analyze s
