@@ -8,6 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .formats import WHOLE, Unknown
 from .operators import CREATE, EMPTY, OPERATORS, SILENT
+from .operators.sparse import dense
 from .tensors import Tensors
 from .values import Value, bind, geometry, parts, tensor_name, tensors_in
 
@@ -97,7 +98,8 @@ class Step(Tensors, TorchDispatchMode):
             for t in everything:
                 self.known[self.key(t)] = Value(None, name="empty")
             return
-        make = (OPERATORS.get(name) or OPERATORS.get(plain)) if own else None
+        kind = "sparse:" if any(t.layout is not torch.strided and not t.is_nested for t in before + results) else ""
+        make = (OPERATORS.get(kind + name) or OPERATORS.get(kind + plain)) if own else None
         why = "halfulp has no such operator"
         try:
             if make is None:
@@ -210,10 +212,12 @@ class Step(Tensors, TorchDispatchMode):
             if grad is None or w not in self.values or self.version[self.storage(p)] and w in self.grads:
                 continue
             if grad.layout is not torch.strided:     # of a table's rows
-                dense = grad.detach().to_dense()
-                inputs = [self.value(grad)]
-                self.opaque("aten.to_dense", "its rows are kept by their numbers", inputs, [dense])
-                grad = dense
+                whole = grad.detach().to_dense()
+                try:
+                    dense(self, grad.detach(), whole)
+                except Unknown as why:
+                    self.opaque("aten.to_dense", str(why), [self.value(grad)], [whole])
+                grad = whole
             value = self.value(grad)
             if value.data is None or tuple(value.data.shape) != tuple(p.size()):
                 continue

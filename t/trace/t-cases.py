@@ -301,22 +301,33 @@ for name, forward, depends in (('square', lambda layer, x: square(layer(x)), Fal
        str(said['verdict']))
 
 # --- sparse gradients ---------------------------------------------------------------------------------------------
-for kind in ('SGD', 'Adagrad', 'SparseAdam'):
+for kind, dtype in [(k, d) for k in ('SGD', 'Adagrad', 'SparseAdam') for d in (torch.float32, torch.bfloat16)]:
     torch.manual_seed(0)
-    model = nn.Sequential(nn.Embedding(16, 4, sparse=True), nn.Flatten(0, 0))
+    model = nn.Sequential(nn.Embedding(16, 4, sparse=True, dtype=dtype), nn.Flatten(0, 0))
+    other = nn.Embedding(16, 4, dtype=torch.float64)
+    with torch.no_grad():
+        other.weight.copy_(model[0].weight)
     sgd = getattr(torch.optim, kind)(model.parameters(), lr=0.1)
-    before, chosen = model[0].weight.detach().clone(), torch.randint(0, 16, (8,))
+    before, chosen = model[0].weight.detach().double(), torch.randint(0, 16, (24,))
 
     def step(_):
         sgd.zero_grad()
-        model(chosen).square().mean().backward()
+        used = model(chosen).float().square().mean()
+        (used + model(chosen[:3]).sum() if dtype == torch.float32 else used).backward()
         sgd.step()
-    run, said, outside = judged('sparse-' + kind, model, step, optimizer=sgd)
-    moved = int((model[0].weight != before).any(1).sum())
-    ok(moved == len(chosen.unique()) and said['verdict_word'] == 'unknown' and not outside
-       and said['coverage']['not_judged'],
-       'sparse rows under %s: the training goes on, and there is no all-clear' % kind,
-       '%d %s' % (moved, said['verdict']))
+    run, said, outside = judged('sparse-%s-%s' % (kind, str(dtype)[6:]), model, step, optimizer=sgd)
+    loss = other(chosen).square().mean()
+    (loss + other(chosen[:3]).sum() if dtype == torch.float32 else loss).backward()
+    g = other.weight.grad                                     # a first step of each, by hand
+    exact = -0.1 * {'SGD': g, 'Adagrad': g / (g.abs() + 1e-10), 'SparseAdam': g / (g.abs() + 1e-8)}[kind]
+    real = model[0].weight.detach().double() - before
+    cosine = float((exact * real).sum() / exact.norm() / real.norm())
+    there = said['numbers']['weights_cosine']
+    moved = int((real != 0).any(1).sum())
+    ok((moved == len(chosen.unique()) or dtype != torch.float32) and not run.opaque() and not outside and abs(there - cosine) < 1e-4
+       and (said['verdict_word'] != 'harmless' or cosine >= 0.999),
+       'sparse rows under %s, %s: every call is judged, and the update has the cosine to float64 that is told'
+       % (kind, dtype), '%d %s %s %s %s' % (moved, outside, there, cosine, said['verdict']))
 
 
 # --- where NaN came from ------------------------------------------------------------------------------------------

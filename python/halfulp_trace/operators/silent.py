@@ -13,4 +13,4 @@ CREATE = {"zeros", "zeros_like", "new_zeros", "ones",
 # Operators that compute nothing.
 SILENT = {"_local_scalar_dense", "is_same_size", "_version", "record_stream", "is_pinned",
         "_has_compatible_shallow_copy_type",
-          "set_", "resize_"}
+          "set_", "resize_", "resize_as_"}

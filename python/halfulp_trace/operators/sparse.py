@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sparse tensors: rows of a table by their numbers, as embeddings with sparse=True have their gradients. Which rows
+these are is taken as recorded; the rows are a tensor of their own, of which the calls are made. Sums of rows are added
+in the tensor's own format, one after the other."""
+import torch
+
+from ..flat import pick, picked, sums
+from ..formats import Unknown
+from ..values import Value, snapshot, tensors_in
+from .added import serial
+from .operands import floats
+from .table import operator
+
+
+def rows(t):
+    """The numbers of t's rows among those of the whole tensor, on the host, and its tensor of rows."""
+    if t.layout is not torch.sparse_coo:
+        raise Unknown("a sparse tensor of another layout")
+    at, size = t._indices().cpu(), t.shape[:t.sparse_dim()]
+    number = torch.zeros(at.size(1), dtype=torch.int64)
+    for k, n in enumerate(size):
+        number = number * n + at[k]
+    return number, t._values()
+
+
+def known(s, t, i=None):
+    """Notes that the rows of t are those of the program's tensor i, or what is known of them as they are."""
+    held = t._values()
+    if i is not None:
+        s.known[s.key(held)] = Value(snapshot(held), {"plain": i})
+    s.known[s.key(t)] = Value(None, behind=[s.input(held)], name="a sparse tensor")
+
+
+def places(number, values):
+    """The places in the whole tensor of the elements of rows."""
+    width = values[0].numel() if len(values) else 1
+    return number[:, None] * width + torch.arange(width)
+
+
+def dense(s, t, whole):
+    """The call whose result is the tensor `whole`, the rows of t added up."""
+    number, values = rows(t)
+    floats(s, values, whole)
+    sums(s, None, s.input(values), places(number, values), whole, "dense", compute=serial(whole))
+
+
+@operator("sparse:_sparse_coo_tensor_with_dims_and_tensors", "sparse:clone", "sparse:detach", "sparse:_coalesced_")
+def made(s, a, out):
+    """The rows as they are, or a copy of them."""
+    t = next(tensors_in(out))
+    source = a["values"] if "values" in a else a["self"]._values()
+    known(s, t, s.input(source))
+
+
+@operator("sparse:_values", "sparse:values")
+def values(s, a, out):
+    t = next(tensors_in(out))
+    s.known[s.key(t)] = Value(snapshot(t), {"plain": s.input(a["self"]._values())})
+
+
+@operator("sparse:_indices", "sparse:indices")
+def indices(s, a, out):
+    s.decided([a["self"]._values()], next(tensors_in(out)))
+
+
+@operator("sparse:_coalesce")
+def coalesce(s, a, out):
+    """Rows of one number are added up."""
+    t = next(tensors_in(out))
+    number, values = rows(a["self"])
+    to, own = rows(t)
+    at = places(torch.searchsorted(to, number), values)
+    sums(s, None, s.input(values), at, own, "rows", compute=serial(own))
+    known(s, t)
+
+
+@operator("sparse:sparse_mask")
+def sparse_mask(s, a, out):
+    """The rows of a tensor that another one has."""
+    t = next(tensors_in(out))
+    number, own = rows(t)
+    pick(s, [s.input(a["self"])], places(number, own).reshape(own.shape), own, "rows")
+    known(s, t)
+
+
+@operator("sparse:mul", "sparse:div")
+def scaled(s, a, out):
+    """The rows times a number."""
+    t, by = next(tensors_in(out)), a["other"]
+    if isinstance(by, torch.Tensor) and (by.numel() != 1 or by.layout is not torch.strided):
+        raise Unknown("a product with a tensor")
+    x = s.input(a["self"]._values())
+    op = s.running[0]._schema.name.rpartition("::")[2].rstrip("_")
+    y = s.input(by) if isinstance(by, torch.Tensor) else s.constant(float(by), torch.float64)
+    own = t._values()
+    s.result(op, [x, s.spread(y, own.shape)], own, library=True)
+    known(s, t)
+
+
+@operator("sparse:add")
+def add(s, a, out):
+    """Rows behind rows, or rows that are added to a tensor, times alpha."""
+    t, alpha = next(tensors_in(out)), float(a["alpha"])
+    if t.layout is torch.strided:
+        return added(s, a["self"], a["other"], alpha, t)
+    own, ids = t._values(), [s.input(a[k]._values()) for k in ("self", "other")]
+    n = sum(s.values[i].numel() for i in ids)
+    if alpha != 1 or own.numel() != n:
+        raise Unknown("sums of sparse tensors of which the rows are not kept apart")
+    pick(s, ids, torch.arange(n).reshape(own.shape), own, "rows")
+    return known(s, t)
+
+
+def added(s, base, other, alpha, t):
+    number, values = rows(other)
+    floats(s, base, values, t)
+    i = s.input(values)
+    if alpha != 1:
+        exact = s.values[i].double() * alpha
+        low = exact.to(t.dtype)
+        at = number.reshape(-1)
+        once = s.values[s.input(base)].reshape(-1, values[0].numel()).index_add(0, at, low.reshape(len(at), -1))
+        fits = torch.equal(once, snapshot(t).reshape(once.shape))    # a kernel may fuse the product and the sum
+        i = s.call("scale", [i], [("scaled", low if fits else exact)], {"factor": alpha}, library=True)[0]
+    sums(s, s.input(base), i, places(number, values), t, "y", compute=serial(t))
