@@ -35,6 +35,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/reduce.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/scaler.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/select.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/silent.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/sparse.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/table.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/threshold.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/vector.py
