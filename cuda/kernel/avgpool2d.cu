@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   avgpool2d: the mean of each window, by the fixed tree over its elements row by row and a division. A thread has one
-   window and all 32 lanes of its tree; neighbouring threads have neighbouring channels. */
+   avgpool2d: the mean of each window, by the fixed tree over its elements row by row, or in another order, and a
+   division. A thread has one window and all 32 lanes of its tree; neighbouring threads have neighbouring channels. */
 #include "cuda/element/pool.cuh"
 #include "cuda/element/reduce.cuh"
 
@@ -49,9 +49,34 @@ window_sum(const hu_pool *p, const hu_field *m, const typename S::C *c, hu_pool_
 	return folded<S>(c, block);
 }
 
+/* The same one element after another, row by row, or each column and then the columns' sums. */
+template <class S>
+HU_DEVICE typename S::T
+ordered_sum(const hu_pool *p, const hu_field *m, const typename S::C *c, hu_pool_place at, int by_columns)
+{
+	typename S::T sum = 0;
+	size_t r0, r1, c0, c1;
+
+	hu_window_span(&p->row, at.row, &r0, &r1);
+	hu_window_span(&p->col, at.col, &c0, &c1);
+	const size_t outer0 = by_columns ? c0 : r0, outer1 = by_columns ? c1 : r1, inner0 = by_columns ? r0 : c0,
+		     inner1 = by_columns ? r1 : c1, outer = by_columns ? p->col.dilation : p->row.dilation,
+		     inner = by_columns ? p->row.dilation : p->col.dilation;
+	for (size_t i = outer0; i < outer1; i += outer) {
+		typename S::T part = by_columns ? typename S::T(0) : sum;
+		for (size_t k = inner0; k < inner1; k += inner) {
+			uint32_t e = hu_pool_element(p, at.image, by_columns ? k : i, by_columns ? i : k, at.channel);
+			typename S::T x = S::at(c, &m->in[0], e);
+			part = k == inner0 && (by_columns || i == outer0) ? x : S::add(c, part, x);
+		}
+		sum = !by_columns || i == outer0 ? part : S::add(c, sum, part);
+	}
+	return sum;
+}
+
 template <class S>
 HU_KERNEL
-avgpool2d_kernel(HU_PARAM hu_pools q, HU_PARAM hu_field m, int padded)
+avgpool2d_kernel(HU_PARAM hu_pools q, HU_PARAM hu_field m, int padded, int order)
 {
 	typename S::C c;
 
@@ -59,7 +84,8 @@ avgpool2d_kernel(HU_PARAM hu_pools q, HU_PARAM hu_field m, int padded)
 	HU_ONCE
 	for (uint32_t o = blockIdx.x * blockDim.x + threadIdx.x; o < m.n; o += gridDim.x * blockDim.x) {
 		hu_pool_place at = hu_pool_place_of(&q, HU_OF_WINDOW, o);
-		typename S::T sum = window_sum<S>(&q.p, &m, &c, at);
+		typename S::T sum = order ? ordered_sum<S>(&q.p, &m, &c, at, order == 2)
+					  : window_sum<S>(&q.p, &m, &c, at);
 		S::store(&m.out[0], o, hu_pool_share<S>(&q.p, &c, sum, at.row, at.col, padded));
 	}
 }
@@ -73,6 +99,7 @@ HU_SIDE(op_avgpool2d)(hu_work *w)
 
 	HU_TRY(hu_pool_average(&q, &m, &padded, w, w->in[0]->shape));
 	unsigned blocks = hu_blocks_for(m.n, 256, 65535);
-	HU_TRY_IN_CARRIER(m.compute, HU_GO(w, avgpool2d_kernel<S>, blocks, 256, 0, q, m, padded));
+	int order = (int)hu_attr_num(w->call, "order", 0);
+	HU_TRY_IN_CARRIER(m.compute, HU_GO(w, avgpool2d_kernel<S>, blocks, 256, 0, q, m, padded, order));
 	return hu_result_finish(w, &m.raw[0], w->out[0]);
 }

@@ -4,6 +4,22 @@
 
 #include <string.h>
 
+/* In which order ONNX Runtime's CPU adds up windows of W over V, images or sequences: where the image is not wide, and
+   windows are small and near each other, each column first; its kernels of codes, and those since version 19 of the
+   operators, which know dilations, row by row. */
+static int
+order(hu_importing *c, const hu_window *w, const hu_value *v)
+{
+	enum { ROWS = 1, COLUMNS = 2, BUFFER = 2045, SMALL = 32 };
+	int last = w->n - 1, by_columns = w->n == 2 && c->version < 19 && strcmp(c->own->op, "QLinearAveragePool") &&
+					  w->stride[last] <= 2 &&
+					  v->d[v->rank - 1] + w->before[last] + w->after[last] <= BUFFER;
+
+	for (int i = 0; i < w->n; i++)
+		by_columns &= w->kernel[i] <= SMALL;
+	return by_columns ? COLUMNS : ROWS;
+}
+
 void
 hu_node_pool(hu_importing *c)
 {
@@ -46,6 +62,8 @@ hu_node_pool(hu_importing *c)
 		hu_import_set(c, "ceil", 1);
 	if (mean && hu_import_int(c, "count_include_pad", 0))
 		hu_import_set(c, "include_padding", 1);
+	if (mean)
+		hu_import_set(c, "order", order(c, &w, v));
 	t = hu_import_call1(c, mean ? "avgpool2d" : "maxpool", t);
 	if (t < 0)
 		return;

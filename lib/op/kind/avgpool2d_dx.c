@@ -153,7 +153,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 const hu_op hu_op_avgpool2d_dx = {
 	.name = "avgpool2d_dx", .summary = "gradient of avgpool2d", .min_in = 1, .max_in = 1, .nout = 1,
-	.attrs = HU_POOL_ATTRS " include_padding height width", .cls = HU_CLASS_POINTWISE,
+	.attrs = HU_POOL_ATTRS " include_padding order height width", .cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
