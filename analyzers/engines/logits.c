@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/engines/logits.h"
 
-#include "analyzers/contents/contents.h"
+#include "analyzers/drift/contents/contents.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 #include "lib/number/code.h"

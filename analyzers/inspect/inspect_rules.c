@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/inspect/inspect_rules.h"
 
-#include "analyzers/outcome/outcome.h"
+#include "analyzers/drift/outcome/outcome.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 

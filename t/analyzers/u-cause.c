@@ -2,7 +2,7 @@
    The most likely cause of a failed check, in words, for every difference that two baselines can have: data, seed,
    settings, programs, steps, the analysis, what step 0 began with, versions, and what is left. A cause that explains
    more goes before one that explains less. */
-#include "analyzers/check/why.h"
+#include "analyzers/drift/check/why.h"
 #include "lib/base/mem.h"
 #include "t/tool/tap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Baselines: what passes, what fails and in which order; the file reads back. */
-#include "analyzers/check/drift.h"
-#include "analyzers/check/baseline_program.h"
+#include "analyzers/drift/baseline/drift.h"
+#include "analyzers/drift/baseline/baseline_program.h"
 #include "t/tool/tap.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What a baseline of statistics says that it cannot see, of baselines made by hand: the finite check that never fired
    is named where a loss scale above 1 was kept through every run, the second of a seed included, and only there. */
-#include "analyzers/statistics/statistics.h"
+#include "analyzers/drift/statistics/statistics.h"
 #include "t/tool/tap.h"
 
 #include <stdio.h>

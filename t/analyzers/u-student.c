@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Limits of Student's t, of sums of squares and the power of a test against published tables: the t table of Abramowitz
    and Stegun (26.10), their table of chi square (26.8), and R's power.t.test. */
-#include "analyzers/statistics/power.h"
-#include "analyzers/statistics/student.h"
+#include "analyzers/drift/statistics/power.h"
+#include "analyzers/drift/statistics/student.h"
 #include "t/tool/tap.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
    fuzz-signed.c. */
 #include "t/store/fuzz.h"
 
-#include "analyzers/check/baseline.h"
+#include "analyzers/drift/baseline/baseline.h"
 
 #include <math.h>
 #include <stdlib.h>

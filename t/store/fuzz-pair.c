@@ -4,8 +4,8 @@
 #define _GNU_SOURCE
 #include "t/store/fuzz.h"
 
-#include "analyzers/gate/gate.h"
-#include "analyzers/gate/gate_why.h"
+#include "analyzers/drift/files/gate.h"
+#include "analyzers/drift/files/gate_why.h"
 #include "lib/base/mem.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
    libhalfulp.a. */
 #include "t/store/fuzz.h"
 
-#include "analyzers/gate/rules.h"
+#include "analyzers/drift/files/rules.h"
 
 #include <math.h>
 #include <stdlib.h>

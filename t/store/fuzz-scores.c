@@ -3,7 +3,7 @@
    seeds. Links libhalfulp.a. */
 #include "t/store/fuzz.h"
 
-#include "analyzers/statistics/score.h"
+#include "analyzers/drift/statistics/score.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
    libhalfulp.a. */
 #include "t/store/fuzz.h"
 
-#include "analyzers/statistics/statistics.h"
+#include "analyzers/drift/statistics/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

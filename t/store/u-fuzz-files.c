@@ -7,9 +7,9 @@
 #include "t/store/fuzz.h"
 #include "t/store/onnx-model.h"
 
-#include "analyzers/check/baseline.h"
-#include "analyzers/statistics/score.h"
-#include "analyzers/statistics/statistics.h"
+#include "analyzers/drift/baseline/baseline.h"
+#include "analyzers/drift/statistics/score.h"
+#include "analyzers/drift/statistics/statistics.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/number/philox.h"

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += analyzers/drift/baseline/allowance.c
+noinst_HEADERS += analyzers/drift/baseline/allowance.h
+libhalfulp_a_SOURCES += analyzers/drift/baseline/baseline.c
+noinst_HEADERS += analyzers/drift/baseline/baseline.h
+libhalfulp_a_SOURCES += analyzers/drift/baseline/baseline_begin.c
+noinst_HEADERS += analyzers/drift/baseline/baseline_begin.h
+libhalfulp_a_SOURCES += analyzers/drift/baseline/baseline_collect.c
+noinst_HEADERS += analyzers/drift/baseline/baseline_common.h
+libhalfulp_a_SOURCES += analyzers/drift/baseline/baseline_file.c
+libhalfulp_a_SOURCES += analyzers/drift/baseline/baseline_headline.c
+noinst_HEADERS += analyzers/drift/baseline/baseline_headline.h
+libhalfulp_a_SOURCES += analyzers/drift/baseline/baseline_program.c
+noinst_HEADERS += analyzers/drift/baseline/baseline_program.h
+libhalfulp_a_SOURCES += analyzers/drift/baseline/bless_run.c
+noinst_HEADERS += analyzers/drift/baseline/bless_run.h
+libhalfulp_a_SOURCES += analyzers/drift/baseline/coverage.c
+noinst_HEADERS += analyzers/drift/baseline/coverage.h
+libhalfulp_a_SOURCES += analyzers/drift/baseline/drift.c
+noinst_HEADERS += analyzers/drift/baseline/drift.h
+libhalfulp_a_SOURCES += analyzers/drift/baseline/place.c
+noinst_HEADERS += analyzers/drift/baseline/place.h

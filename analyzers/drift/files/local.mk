@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += analyzers/drift/files/gate.c
+noinst_HEADERS += analyzers/drift/files/gate.h
+libhalfulp_a_SOURCES += analyzers/drift/files/gate_files.c
+noinst_HEADERS += analyzers/drift/files/gate_files.h
+libhalfulp_a_SOURCES += analyzers/drift/files/gate_out.c
+noinst_HEADERS += analyzers/drift/files/gate_out.h
+libhalfulp_a_SOURCES += analyzers/drift/files/gate_series.c
+noinst_HEADERS += analyzers/drift/files/gate_series.h
+libhalfulp_a_SOURCES += analyzers/drift/files/gate_text.c
+noinst_HEADERS += analyzers/drift/files/gate_text.h
+libhalfulp_a_SOURCES += analyzers/drift/files/gate_why.c
+noinst_HEADERS += analyzers/drift/files/gate_why.h
+libhalfulp_a_SOURCES += analyzers/drift/files/pair.c
+noinst_HEADERS += analyzers/drift/files/pair.h
+libhalfulp_avx2_a_SOURCES += analyzers/drift/files/pair_avx2.c
+libhalfulp_avx512_a_SOURCES += analyzers/drift/files/pair_avx512.c
+libhalfulp_a_SOURCES += analyzers/drift/files/pair_chunk.c
+noinst_HEADERS += analyzers/drift/files/pair_chunk.h
+noinst_HEADERS += analyzers/drift/files/pair_loop.h
+noinst_HEADERS += analyzers/drift/files/pair_loop.inc
+libhalfulp_a_SOURCES += analyzers/drift/files/pair_plain.c
+libhalfulp_a_SOURCES += analyzers/drift/files/rules.c
+noinst_HEADERS += analyzers/drift/files/rules.h

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/drift/statistics/check_score.h"
+
+#include "analyzers/drift/outcome/outcome.h"
+#include "analyzers/drift/statistics/check_statistics.h"
+#include "analyzers/drift/statistics/score.h"
+#include "lib/base/console/show_json.h"
+#include "lib/base/console/show.h"
+#include "lib/base/mem.h"
+#include "lib/base/str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Shares are told in percent, and their differences in points. */
+static int
+in_points(const hu_scores *s)
+{
+	return s->better > 0;
+}
+
+static void
+add_score(hu_str *o, const hu_scores *s, double x)
+{
+	if (in_points(s))
+		hu_str_addf(o, "%.2f %%", 100 * x);
+	else
+		hu_str_addf(o, "%.5g", x);
+}
+
+static void
+add_difference(hu_str *o, const hu_scores *s, double x)
+{
+	if (in_points(s))
+		hu_str_addf(o, "%.2f points", 100 * x);
+	else
+		hu_str_addf(o, "%.3g", x);
+}
+
+int
+hu_score_bless(const hu_args *a, const char *path)
+{
+	const char *reason = hu_args_text(a, "reason");
+	hu_scores s = { .n = 0 };
+	hu_status st = reason ? hu_scores_collect(&s, hu_args_text(a, "score"), a->rest, a->nrest)
+			      : hu_fail(HU_EINVAL, "--reason TEXT is needed: why these numbers are right");
+
+	if (st == HU_OK)
+		st = hu_scores_blessable(&s);
+	if (st == HU_OK)
+		st = hu_scores_write(&s, path, reason);
+	if (st == HU_OK) {
+		hu_str o;
+		hu_str_init(&o);
+		hu_str_addf(&o, "%s of %d seeds blessed in %s\n", s.column, s.n, hu_shown(path));
+		for (int k = 1; k <= 10; k += k == 1 ? 2 : k == 3 ? 2 : 5) {
+			hu_str_addf(&o, "%d %s a %s of ", k, k == 1 ? "candidate detects" : "candidates detect",
+				s.better > 0 ? "drop" : "rise");
+			add_difference(&o, &s, hu_score_detects(&s, k));
+			hu_str_addf(&o, " with %.0f %%\n", 100 * HU_SCORE_POWER);
+		}
+		fputs(o.s, stdout);
+		hu_str_release(&o);
+	}
+	hu_scores_release(&s);
+	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+}
+
+/* The one outcome, and what was tested. */
+static void
+add_outcome(hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_score_test *t, int olympic)
+{
+	int ok = t->t <= t->limit;
+	double worse = was->better * (t->was - t->is);
+	hu_str s;
+
+	hu_str_init(&s);
+	add_score(&s, was, t->is);
+	hu_str_addf(&s, " is the %s of %d runs, ", olympic ? "olympic mean" : "mean", is->n);
+	add_difference(&s, was, fabs(worse));
+	hu_str_addf(&s, " %s than the ", worse > 0 ? "worse" : "better");
+	add_score(&s, was, t->was);
+	hu_str_addf(&s, " of %d blessed ones; ", was->n);
+	add_difference(&s, was, t->allowed);
+	hu_str_addf(&s, " %s is allowed", was->better > 0 ? "less" : "more");
+	hu_outcomes_add(o, was->column, ok, s.s,
+		ok ? NULL
+		   : hu_xprintf("t = %.3f with %d degrees of freedom, and chance alone is above %.3f in %g %%", t->t,
+			     t->degrees, t->limit, 100 * HU_SCORE_ALPHA));
+	o->v[0].moved = t->is - t->was;
+	o->v[0].allowed = t->allowed;
+	hu_str_init(&s);
+	hu_str_addf(&s, "%s %s\n", was->column, ok ? "holds" : "got worse");
+	hu_str_addf(&s, "one-sided %s at %g %%: %d candidates against %d blessed runs detect a %s of ",
+		olympic ? "test of trimmed means (Yuen and Dixon)" : "t test", 100 * HU_SCORE_ALPHA, is->n, was->n,
+		was->better > 0 ? "drop" : "rise");
+	add_difference(&s, was, t->detected);
+	hu_str_addf(&s, " with %.0f %%", 100 * HU_SCORE_POWER);
+	o->summary = s.s;
+}
+
+static void
+json(const hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_score_test *t, const char *path)
+{
+	json_t *j = json_pack("{s:s s:s s:s s:b s:i s:i s:f s:f s:f s:f s:i s:f s:f s:f s:f s:s}", "run",
+		hu_shown(o->of), "baseline", hu_shown(path), "score", was->column, "ok", !o->failed, "blessed", was->n,
+		"candidates", is->n, "was", t->was, "is", t->is, "t", t->t, "limit", t->limit, "degrees", t->degrees,
+		"allowed", t->allowed, "detected", t->detected, "alpha", HU_SCORE_ALPHA, "power", HU_SCORE_POWER,
+		"summary", o->summary);
+
+	hu_json_write(j, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(j);
+}
+
+int
+hu_score_check(const hu_args *a, const char *format)
+{
+	const char *path = hu_args_text(a, "baseline");
+	int olympic = hu_args_given(a, "olympic"), code = HU_EXIT_OK;
+	hu_scores was = { .n = 0 }, is = { .n = 0 };
+	hu_score_test t;
+	char *why = NULL;
+	hu_status st = hu_scores_read(&was, path);
+
+	if (st == HU_OK)
+		st = hu_statistics_environment(a, &was.of, 1, &why);
+	if (st == HU_OK)
+		st = hu_scores_collect(&is, was.column, a->rest, a->nrest);
+	if (st == HU_OK)
+		st = hu_score_judge(&t, &was, &is, olympic);
+	if (st == HU_OK) {
+		hu_outcomes o;
+		hu_outcomes_init(&o, "halfulp check", a->rest[0]);
+		add_outcome(&o, &was, &is, &t, olympic);
+		if (o.failed) {
+			char *all = hu_xprintf("%s\n%s", o.summary, why);
+			free(o.summary);
+			o.summary = all;
+			code = HU_EXIT_JUDGED;
+		}
+		if (!strcmp(format, "json"))
+			json(&o, &was, &is, &t, path);
+		else
+			hu_outcomes_writer_find(format)(stdout, &o);
+		hu_outcomes_release(&o);
+	}
+	free(why);
+	hu_scores_release(&was);
+	hu_scores_release(&is);
+	return st == HU_OK ? code : hu_complain(st);
+}

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += analyzers/drift/statistics/aggregates.c
+noinst_HEADERS += analyzers/drift/statistics/aggregates.h
+libhalfulp_a_SOURCES += analyzers/drift/statistics/check_score.c
+noinst_HEADERS += analyzers/drift/statistics/check_score.h
+libhalfulp_a_SOURCES += analyzers/drift/statistics/check_statistics.c
+noinst_HEADERS += analyzers/drift/statistics/check_statistics.h
+libhalfulp_a_SOURCES += analyzers/drift/statistics/power.c
+noinst_HEADERS += analyzers/drift/statistics/power.h
+libhalfulp_a_SOURCES += analyzers/drift/statistics/score.c
+noinst_HEADERS += analyzers/drift/statistics/score.h
+libhalfulp_a_SOURCES += analyzers/drift/statistics/score_file.c
+libhalfulp_a_SOURCES += analyzers/drift/statistics/score_judge.c
+libhalfulp_a_SOURCES += analyzers/drift/statistics/statistics.c
+noinst_HEADERS += analyzers/drift/statistics/statistics.h
+libhalfulp_a_SOURCES += analyzers/drift/statistics/statistics_file.c
+libhalfulp_a_SOURCES += analyzers/drift/statistics/statistics_judge.c
+libhalfulp_a_SOURCES += analyzers/drift/statistics/statistics_unseen.c
+libhalfulp_a_SOURCES += analyzers/drift/statistics/student.c
+noinst_HEADERS += analyzers/drift/statistics/student.h

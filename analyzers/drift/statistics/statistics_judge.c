@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analyzers/drift/statistics/statistics.h"
+
+#include "analyzers/drift/statistics/student.h"
+#include "lib/base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the candidates: their aggregates, and the place of each one's seed among the blessed, or -1. */
+typedef struct candidates {
+	hu_aggregates *a;
+	int *at, n, paired;
+} candidates;
+
+static double
+value_of(const hu_aggregates *a, const char *name)
+{
+	for (int i = 0; i < a->n; i++)
+		if (!strcmp(a->a[i].name, name))
+			return a->a[i].value;
+	return NAN;
+}
+
+static const hu_statistic *
+find(const hu_statistics *s, const char *name)
+{
+	for (int i = 0; i < s->n; i++)
+		if (!strcmp(s->q[i].name, name))
+			return &s->q[i];
+	return NULL;
+}
+
+/* Whether the first steps of run K and of the blessed one of its seed agree: same data, same weights, same arithmetic
+   but for roundings. */
+static int
+is_pair(const hu_statistics *s, const candidates *c, int k)
+{
+	const hu_statistic *q = find(s, "start/loss");
+
+	if (!q || c->at[k] < 0)
+		return 0;
+	double was = q->value[c->at[k]], is = value_of(&c->a[k], q->name);
+	return fabs(is - was) <= 2e-3 * fabs(was);
+}
+
+static hu_status
+collect(candidates *c, const hu_statistics *s, char *const *run, int runs)
+{
+	c->a = hu_xcalloc((size_t)runs, sizeof *c->a);
+	c->at = hu_xcalloc((size_t)runs, sizeof *c->at);
+	c->paired = 1;
+	for (c->n = 0; c->n < runs; c->n++) {
+		hu_run r;
+		HU_TRY(hu_run_open(&r, run[c->n]));
+		hu_status st = hu_run_finished(&r);
+		if (st == HU_OK)
+			st = hu_aggregates_collect(&c->a[c->n], &r);
+		hu_run_release(&r);
+		HU_TRY(st);
+		c->at[c->n] = -1;
+		for (int i = 0; i < s->seeds; i++)
+			if (s->seed[i] == c->a[c->n].seed)
+				c->at[c->n] = i;
+		for (int k = 0; k < c->n; k++)
+			if (c->a[k].seed == c->a[c->n].seed)
+				return hu_fail(HU_EINVAL, "%s and %s have one seed, %lld: one run of each is needed",
+					run[k], run[c->n], c->a[k].seed);
+		c->paired &= is_pair(s, c, c->n);
+	}
+	return HU_OK;
+}
+
+/* Exact quantities: nothing that no blessed run and no repeat had. Where a seed overflows, and so how often it skips a
+   step, is chance: of unpaired runs one step more or less, which is a factor of 2 of the scale, says nothing. */
+static void
+judge_exact(hu_outcomes *o, const hu_statistic *q, const hu_statistics *s, const candidates *c)
+{
+	double low = INFINITY, high = -INFINITY, x = NAN;
+	int ok = 1;
+
+	for (int i = 0; i < s->seeds; i++) {
+		low = fmin(low, fmin(q->value[i], q->repeat[i]));
+		high = fmax(high, fmax(q->value[i], q->repeat[i]));
+	}
+	const char *chance = "";
+	double least = low, most = high;
+	if (!c->paired && !strcmp(q->name, "exact/skipped_steps")) {
+		least = low - 1;
+		most = high + 1;
+		chance = " give or take one, the seeds being others";
+	} else if (!c->paired && !strcmp(q->name, "exact/last_loss_scale") && (low != 1 || high != 1)) {
+		least = low / 2;
+		most = high * 2;
+		chance = " give or take a factor of 2, the seeds being others";
+	}
+	for (int k = 0; k < c->n && ok; k++) {
+		x = value_of(&c->a[k], q->name);
+		ok = x <= most && (q->better < 0 || x >= least);
+	}
+	hu_outcomes_add(o, q->name, ok,
+		ok ? hu_xprintf("within the blessed runs' %g to %g%s", low, high, chance)
+		   : hu_xprintf("%g, and the blessed runs have %g to %g%s", x, low, high, chance),
+		NULL);
+}
+
+static int
+quantities_of(const hu_statistics *s)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->n; i++)
+		n += s->q[i].kind < HU_AGGREGATE_EXACT;
+	return n;
+}
+
+/* How many times s the spread over seeds may be, of which n told s, with 90 %: half of that may be moved by. Five seeds
+   often tell half of what more of them would. */
+static double
+widening(int n)
+{
+	return sqrt((n - 1) / hu_chi_square_limit(0.1, n - 1));
+}
+
+static int
+is_one_sided(const hu_statistic *q)
+{
+	return q->kind == HU_AGGREGATE_ERROR || q->kind == HU_AGGREGATE_SHARE;
+}
+
+double
+hu_statistics_allowed(const hu_statistics *s, const hu_statistic *q, int k)
+{
+	int n = s->seeds, one = is_one_sided(q);
+	double t = hu_student_limit((one ? 0.01 : 0.005) / quantities_of(s), n);
+
+	return widening(n) * q->s / 2 + t * q->tau / sqrt(k) + (one ? log(1.35) : 0);
+}
+
+/* The square root of the variance within both groups, N blessed runs and the candidates, whose squares add up to OURS
+   and THEIRS, and of the floor: what s has beyond the variance of its runs, or more. */
+static double
+spread_of_both(const hu_statistic *q, int n, int k, double ours, double theirs, double floor)
+{
+	double had = fmax(q->s * q->s - ours / (n - 1), 0);
+
+	return sqrt((ours + theirs) / (n + k - 2) + fmax(had, floor * floor));
+}
+
+static double
+allowed_unpaired(const hu_statistic *q, int n, int k, double spread, int quantities)
+{
+	int one = is_one_sided(q);
+	double t = hu_student_limit((one ? 0.005 : 0.0025) / quantities, n + k - 2);
+
+	return t * spread * sqrt(1.0 / n + 1.0 / k) + (one ? log(1.35) : 0);
+}
+
+static double
+mean_of(const double *x, int n, double *squares)
+{
+	double mean = 0;
+
+	for (int i = 0; i < n; i++)
+		mean += x[i] / n;
+	*squares = 0;
+	for (int i = 0; i < n; i++)
+		*squares += (x[i] - mean) * (x[i] - mean);
+	return mean;
+}
+
+static void
+judge_moved(hu_outcomes *o, const hu_statistic *q, const hu_statistics *s, const candidates *c, int quantities)
+{
+	int n = s->seeds;
+	double *x = hu_xcalloc((size_t)c->n, sizeof *x), ours, theirs, spread = q->s, d, limit;
+
+	for (int k = 0; k < c->n; k++)
+		x[k] = value_of(&c->a[k], q->name) - (c->paired ? q->value[c->at[k]] : 0);
+	d = mean_of(x, c->n, &theirs);
+	if (c->paired) {
+		limit = hu_statistics_allowed(s, q, c->n);
+	} else {
+		double mean = mean_of(q->value, n, &ours),
+		       floor = hu_aggregate_floor(q->name, q->kind, mean, c->a[0].evaluated, 0);
+		d -= mean;
+		spread = spread_of_both(q, n, c->n, ours, theirs, floor);
+		limit = allowed_unpaired(q, n, c->n, spread, quantities);
+	}
+	free(x);
+	int ok = is_one_sided(q) ? d <= limit : fabs(d) <= limit;
+	hu_outcomes_add(o, q->name, ok,
+		hu_xprintf("%s by %+.4g, a factor of %.4g; %.4g is allowed%s", ok ? "within" : "moved", d, exp(d),
+			limit, ok || d * q->better <= 0 ? "" : "; it helps"),
+		ok ? NULL
+		   : hu_xprintf("mean of %d runs, %s; seeds spread by %.4g, another order of sums moves by %.4g", c->n,
+			     c->paired ? "each against the blessed run of its seed"
+				       : "against the mean of the blessed runs",
+			     spread, q->tau));
+	o->v[o->n - 1].moved = d;
+	o->v[o->n - 1].allowed = limit;
+}
+
+static int
+failures_first(const void *a, const void *b)
+{
+	return ((const hu_outcome *)a)->ok - ((const hu_outcome *)b)->ok;
+}
+
+static char *
+summary(const hu_outcomes *o, const hu_statistics *s, const candidates *c, int quantities)
+{
+	const char *how = c->paired ? "paired: the candidates train blessed seeds, and their first losses agree to 2e-3"
+				    : "unpaired: a seed is not blessed, or a first loss is another";
+	double seen = hu_student_limit(0.0025 / quantities, s->seeds + c->n - 2) *
+		      sqrt(1.0 / s->seeds + 1.0 / c->n);
+
+	return c->paired
+		       ? hu_xprintf("%zu of %zu quantities failed\n%s\n%d blessed seeds, %d candidates, 0.5 %% over %d "
+				    "quantities",
+				 o->failed, o->n, how, s->seeds, c->n, quantities)
+		       : hu_xprintf(
+				 "%zu of %zu quantities failed\n%s\n%d blessed seeds, %d candidates: only what moves a "
+				 "quantity by more than %.1f times its spread over seeds is seen; candidates of "
+				 "blessed seeds see %.1f times",
+				 o->failed, o->n, how, s->seeds, c->n, seen, widening(s->seeds) / 2);
+}
+
+hu_status
+hu_statistics_judge(hu_outcomes *o, const hu_statistics *s, char *const *run, int runs)
+{
+	candidates c = { 0 };
+	hu_status st = collect(&c, s, run, runs);
+	int quantities = quantities_of(s);
+
+	hu_outcomes_init(o, "halfulp check", run[0]);
+	for (int i = 0; i < s->n && st == HU_OK; i++) {
+		if (s->q[i].kind == HU_AGGREGATE_EXACT)
+			judge_exact(o, &s->q[i], s, &c);
+		else if (s->q[i].kind != HU_AGGREGATE_START)
+			judge_moved(o, &s->q[i], s, &c, quantities);
+	}
+	if (st == HU_OK) {
+		qsort(o->v, o->n, sizeof *o->v, failures_first);
+		o->summary = summary(o, s, &c, quantities);
+	} else {
+		hu_outcomes_release(o);
+	}
+	free(c.a);
+	free(c.at);
+	return st;
+}

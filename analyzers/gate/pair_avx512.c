@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#define NAME(x) x##_avx512
-#include "analyzers/gate/pair_loop.inc"
