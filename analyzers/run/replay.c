@@ -5,6 +5,7 @@
 #include "analyzers/run/analyzer.h"
 #include "analyzers/run/faults.h"
 #include "lib/judge/parts/packs.h"
+#include "lib/judge/parts/bias_sum.h"
 
 #include "lib/base/mem.h"
 #include "lib/number/ulps.h"
@@ -18,7 +19,8 @@
 #define COLUMNS                                                                                                        \
 	"step call op phase layer tensor format compute sum elements sampled ulp_max ulp_mean ulp_p99 rel_max "        \
 	"backward_normwise backward_componentwise condition_max bound_ratio_max over_bound worst_element "             \
-	"propagated_ulp_max propagated_ulp_mean propagated_rel_normwise ulp_mean_ci95"
+	"propagated_ulp_max propagated_ulp_mean propagated_rel_normwise ulp_mean_ci95 signed_ulp_mean "                \
+	"outward_ulp_mean bias_t bias_t_declared biased"
 
 static void
 propagated(hu_tsv *out, const hu_errors_step *m)
@@ -38,7 +40,8 @@ propagated(hu_tsv *out, const hu_errors_step *m)
 }
 
 static void
-row(hu_tsv *out, const hu_analysis *a, const hu_step_facts *s, int id, size_t judged, const hu_errors *m)
+row(hu_tsv *out, const hu_analysis *a, const hu_step_facts *s, int id, size_t judged, const hu_errors *m,
+	const hu_bias_found *b)
 {
 	const hu_info *info = &a->run->train->t[id];
 	const hu_call *c = &a->run->train->c[info->producer];
@@ -71,6 +74,13 @@ row(hu_tsv *out, const hu_analysis *a, const hu_step_facts *s, int id, size_t ju
 	hu_tsv_int(out, (long long)m->worst);
 	propagated(out, s->propagated ? &s->propagated[id] : NULL);
 	hu_tsv_real(out, m->ci95);
+	const double bias[] = { b->signed_mean, b->outward_mean, b->t, b->t_declared };
+	for (size_t i = 0; i < sizeof bias / sizeof *bias; i++)
+		if (isnan(bias[i]))
+			hu_tsv_none(out);
+		else
+			hu_tsv_real(out, bias[i]);
+	hu_tsv_int(out, b->biased);
 }
 
 static void
@@ -93,9 +103,10 @@ typedef struct tables {
 	hu_faults all;
 	hu_again again;
 	hu_errors_sum *sum;
+	hu_bias_sum *bias;
 	size_t *n;
 	int nsum;
-	size_t outputs, overflowed;
+	size_t outputs, overflowed, biased;
 	double worst, worst_ratio; /* the largest error in ulps, and what that tensor's errors are of their bounds */
 	int told;                  /* whether it can be told in ulps: no exact value of it is zero or next to it */
 } tables;
@@ -108,6 +119,7 @@ typedef struct tensor {
 	size_t n;     /* judged elements of the whole output; 0: nothing is judged */
 	size_t taken; /* those that came so far */
 	hu_errors_sum sum;
+	hu_bias_sum bias;
 	hu_faults all;
 	hu_tsv each;
 } tensor;
@@ -118,6 +130,7 @@ take(void *context, const hu_judging *some)
 	tensor *x = context;
 
 	hu_errors_add(&x->sum, some);
+	hu_bias_sum_add(&x->bias, some);
 #pragma omp atomic
 	x->taken += some->n;
 	for (size_t i = 0; i < some->n; i++)
@@ -128,17 +141,39 @@ take(void *context, const hu_judging *some)
 		}
 }
 
+/* Emulates what the call declares where errors have one direction. */
+static void
+ask(tensor *x, const hu_analysis *a, const hu_work_unit *u)
+{
+	hu_env env = { (uint64_t)json_integer_value(json_object_get(a->run->manifest, "seed")), (uint32_t)x->t->step };
+	hu_tensor **in;
+	hu_judge_job job;
+	size_t *element;
+
+	if (!hu_bias_sum_suspects(&x->bias, u->tiles))
+		return;
+	in = hu_xmalloc(((size_t)a->run->train->c[u->call].nin + 1) * sizeof *in);
+	if (hu_analysis_job(a, x->t, x->id, in, &element, &job)) {
+		if (!element && u->tiles > 1)
+			job.some = hu_analysis_part(a, u, job.out);
+		hu_bias_sum_ask(&x->bias, &job, &env);
+	}
+	free(element);
+	free(in);
+}
+
 /* Judges into arrays that are kept, where others will ask for them or every element gets a row. */
 static hu_status
 judge_kept(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_memo **memo, hu_ladder *ladder)
 {
 	const hu_judged *j;
 
-	(void)u;
 	HU_TRY(hu_analysis_judge(a, t, x->id, memo, &j));
 	if (!j)
 		return HU_OK;
 	hu_errors_collect(&x->sum, j);
+	hu_bias_sum_add_judged(&x->bias, j);
+	ask(x, a, u);
 	for (size_t i = 0; i < j->n; i++)
 		if (j->over[i])
 			hu_fault_note(&x->all, a, t->step, x->id, j->element[i], j->got[i], j->exact[i], j->ulps[i],
@@ -171,6 +206,8 @@ judge_streaming(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, h
 			job.some = some;
 		if (n)
 			st = hu_judge_each(&job, ladder);
+		if (st == HU_OK)
+			ask(x, a, u);
 		HU_ASSERT(st != HU_OK || x->taken == (job.element ? job.n : n));
 	}
 	free(element);
@@ -186,6 +223,7 @@ put(hu_pack *r, tensor *x, int rows)
 	if (!x->n)
 		return;
 	hu_pack_errors_sum(r, &x->sum);
+	hu_bias_sum_pack(r, &x->bias);
 	hu_faults_pack(r, &x->all, x->a->run->train, x->t->step, x->id);
 	if (rows)
 		hu_analysis_rows(r, &x->each);
@@ -209,6 +247,7 @@ study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u,
 		st = hu_analysis_ideal(a, t);
 	for (int k = 0; k < nout && st == HU_OK; k++) {
 		tensor x = { .a = a, .t = t, .id = p->c[u->call].out[k] };
+		hu_bias_sum_begin(&x.bias, hu_format_of(p->t[x.id].format), hu_count(p->t[x.id].shape));
 		hu_analysis_rows_init(&x.each, EACH);
 		st = (kept ? judge_kept : judge_streaming)(&x, a, t, u, &memo, &again.ladder);
 		if (st != HU_OK) {
@@ -234,8 +273,10 @@ forget(tables *w)
 	for (int k = 0; k < w->nsum; k++)
 		free(w->sum[k].top);
 	free(w->sum);
+	free(w->bias);
 	free(w->n);
 	w->sum = NULL;
+	w->bias = NULL;
 	w->n = NULL;
 	w->nsum = 0;
 }
@@ -246,6 +287,7 @@ get(hu_analysis *a, tables *w, const hu_step_facts *s, int k, int id, int first,
 {
 	size_t n = 0, of = hu_count(a->run->train->t[id].shape);
 	hu_errors_sum part;
+	hu_bias_sum bias;
 
 	hu_pack_size(r, &n);
 	r->bad |= n > of || (!first && n != w->n[k]);
@@ -254,11 +296,16 @@ get(hu_analysis *a, tables *w, const hu_step_facts *s, int k, int id, int first,
 	if (first) {
 		w->n[k] = n;
 		hu_errors_begin(&w->sum[k], n, of);
+		hu_bias_sum_begin(&w->bias[k], hu_format_of(a->run->train->t[id].format), of);
 	}
 	hu_errors_begin(&part, n, of);
 	hu_pack_errors_sum(r, &part);
-	if (!r->bad)
+	bias = (hu_bias_sum){ .f = w->bias[k].f, .of = of };
+	hu_bias_sum_pack(r, &bias);
+	if (!r->bad) {
 		hu_errors_join(&w->sum[k], &part);
+		hu_bias_sum_join(&w->bias[k], &bias);
+	}
 	free(part.top);
 	hu_faults_pack(r, &w->all, a->run->train, s->step, id);
 	if (a->opt.elements)
@@ -280,6 +327,7 @@ join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit
 	if (!u->tile) {
 		w->nsum = c->nout;
 		w->sum = hu_xcalloc((size_t)c->nout + 1, sizeof *w->sum);
+		w->bias = hu_xcalloc((size_t)c->nout + 1, sizeof *w->bias);
 		w->n = hu_xcalloc((size_t)c->nout + 1, sizeof *w->n);
 	}
 	for (int k = 0; k < c->nout && !r->bad; k++)
@@ -289,6 +337,7 @@ join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit
 		return HU_OK;
 	for (int k = 0; k < c->nout; k++) {
 		hu_errors m;
+		hu_bias_found bias;
 		if (!w->n[k])
 			continue;
 		if (w->sum[k].ntop < w->sum[k].keep) {
@@ -296,7 +345,9 @@ join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit
 			break;
 		}
 		hu_errors_end(&m, &w->sum[k]);
-		row(&w->out, a, s, c->out[k], w->n[k], &m);
+		hu_bias_sum_end(&bias, &w->bias[k]);
+		row(&w->out, a, s, c->out[k], w->n[k], &m, &bias);
+		w->biased += (size_t)bias.biased;
 		w->outputs += w->n[k];
 		w->overflowed += isinf(m.ulp_max) != 0;
 		if (m.ulp_max > w->worst && !isinf(m.ulp_max)) {
@@ -382,6 +433,9 @@ end(hu_analysis *a, void *tables_of)
 		hu_str_addf(&a->said, ", %.4g ulp", w->worst);
 	if (w->outputs)
 		hu_str_addf(&a->said, "; %zu outside their call's bound", a->over_bound);
+	if (w->biased)
+		hu_str_addf(&a->said, "; errors of %zu %s have one direction", w->biased,
+			w->biased == 1 ? "tensor" : "tensors");
 	if (a->disagreed)
 		hu_str_addf(&a->said, "; %zu calls not judged, since two ways of computing their exact values disagree",
 			a->disagreed);

@@ -10,6 +10,7 @@ SCRIPT_TESTS += t/judge/t-ended.py
 SCRIPT_TESTS += t/judge/t-engines.sh
 SCRIPT_TESTS += t/judge/t-independent.py
 SCRIPT_TESTS += t/judge/t-ranks-read.py
+SCRIPT_TESTS += t/judge/t-replay-bias.py
 SCRIPT_TESTS += t/judge/t-shards-ranks.py
 SCRIPT_TESTS += t/judge/t-shards-read.py
 SCRIPT_TESTS += t/judge/t-shards.py

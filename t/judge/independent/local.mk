@@ -3,6 +3,7 @@
 EXTRA_DIST += t/judge/independent/__init__.py
 EXTRA_DIST += t/judge/independent/all_reduce.py
 EXTRA_DIST += t/judge/independent/baseline.py
+EXTRA_DIST += t/judge/independent/bias.py
 EXTRA_DIST += t/judge/independent/bounds.py
 EXTRA_DIST += t/judge/independent/calls.py
 EXTRA_DIST += t/judge/independent/expect.py

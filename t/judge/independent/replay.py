@@ -2,6 +2,7 @@
 # replay.tsv, faults.tsv, and the rows of --elements.
 import math
 
+from . import bias
 from .calls import PRODUCTS, SUMS
 from .expect import Near, Unknown, Within
 from .judge import Judged, finite, recorded
@@ -25,10 +26,12 @@ def rows(run, states, tampered=()):
                        'elements': tensor.n, 'sampled': len(elements), 'over_bound': tampered.get((step, info['name']), 0) if tampered else 0}
                 if s.finite(call):
                     row.update(s.judged(call, k).figures())
+                    row.update(bias.figures(s.judged(call, k)))
                     if row['over_bound']:
                         row['bound_ratio_max'] = Within(max(1.0, row['bound_ratio_max'].lo), row['bound_ratio_max'].hi if call['op'] in PRODUCTS else math.inf)
                 else:
-                    row.update((c, Unknown('operands are not finite')) for c in MEASURED)
+                    unseen = (*MEASURED, *bias.COLUMNS)
+                    row.update((c, Unknown('operands are not finite')) for c in unseen)
                 row.update(propagated(s, t, info))
                 yield row
 

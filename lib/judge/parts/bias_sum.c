@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/judge/parts/bias_sum.h"
+
+#include "lib/base/mem.h"
+#include "lib/judge/kernel/balls.h"
+#include "lib/judge/kernel/verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GRAIN 0x1p24 /* 4096 ulps of all elements of a cluster fit into 63 bits up to 2^27 elements */
+
+void
+hu_bias_sum_begin(hu_bias_sum *b, hu_format f, size_t of)
+{
+	memset(b, 0, sizeof *b);
+	b->f = f;
+	b->of = of;
+}
+
+/* An error in ulps as a whole number, the same for an error and its negative. */
+static int64_t
+grains(double ulps)
+{
+	return (int64_t)rint(fmax(-HU_BIAS_LARGEST, fmin(ulps, HU_BIAS_LARGEST)) * GRAIN);
+}
+
+static size_t
+cluster(const hu_bias_sum *b, size_t element)
+{
+	return (size_t)((__uint128_t)element * HU_BIAS_CLUSTERS / b->of);
+}
+
+static void
+put(int64_t sum[2][HU_BIAS_CLUSTERS], size_t k, double ulps, double x)
+{
+	int64_t g = grains(ulps);
+
+	sum[0][k] += g;
+	sum[1][k] += x > 0 ? g : x < 0 ? -g : 0;
+}
+
+/* What the computation may err beside its last rounding, but no more than an error counts, so that the sum over a
+   tensor cannot wrap. A value without a bound takes back all that it adds. */
+static uint64_t
+slack(double bound, double ulp)
+{
+	double own = bound / ulp - 0.5;
+
+	return own > 0 ? (uint64_t)(fmin(own, 2 * HU_BIAS_LARGEST) * GRAIN) + 1 : 0;
+}
+
+static void
+one(hu_bias_sum *b, size_t element, double got, double exact, double error, double ulps, double bound)
+{
+	double ulp = 2 * hu_ball_half_ulp(exact, b->f);
+
+	if (b->f.id == HU_FP64 || !isfinite(got) || !isfinite(exact) || !isfinite(ulps))
+		return;
+	b->n++;
+	b->reach += slack(bound, ulp);
+	if (error == 0 || got == exact)
+		return;
+	size_t k = cluster(b, element);
+	put(b->error, k, got > exact ? ulps : -ulps, exact);
+	if (ulps > 0.5) /* else the rounded exact value is what was got, or as far away on the other side */
+		put(b->rounded, k, (got - hu_round(exact, b->f, HU_RNE, 0, 0)) / ulp, exact);
+}
+
+static void
+merge(hu_bias_sum *to, const hu_bias_sum *part)
+{
+	to->n += part->n;
+	to->reach += part->reach;
+	to->reach_declared += part->reach_declared;
+	to->asked |= part->asked;
+	for (int d = 0; d < 2; d++)
+		for (int k = 0; k < HU_BIAS_CLUSTERS; k++) {
+			to->error[d][k] += part->error[d][k];
+			to->rounded[d][k] += part->rounded[d][k];
+			to->declared[d][k] += part->declared[d][k];
+		}
+}
+
+void
+hu_bias_sum_add(hu_bias_sum *b, const hu_judging *some)
+{
+	hu_bias_sum *part = hu_xmalloc(sizeof *part);
+
+	hu_bias_sum_begin(part, b->f, b->of);
+	for (size_t i = 0; i < some->n; i++)
+		one(part, some->element[i], some->got[i], some->exact[i], some->error[i], some->ulps[i],
+			some->bound[i]);
+#pragma omp critical(hu_bias_sum)
+	merge(b, part);
+	free(part);
+}
+
+void
+hu_bias_sum_add_judged(hu_bias_sum *b, const hu_judged *j)
+{
+	for (size_t i = 0; i < j->n; i++)
+		one(b, j->element[i], j->got[i], j->exact[i], j->error[i], j->ulps[i], j->bound[i]);
+}
+
+void
+hu_bias_sum_emulated(hu_bias_sum *b, size_t element, double got, double declared)
+{
+	if (!b->asked)
+		b->reach_declared = b->reach;
+	b->asked = 1;
+	if (isfinite(got) && isfinite(declared) && got != declared)
+		put(b->declared, cluster(b, element), (got - declared) / (2 * hu_ball_half_ulp(declared, b->f)),
+			declared);
+}
+
+/* T of one direction: the sum less what the computation may err, over the root of the sum of squares. */
+static double
+statistic(const int64_t *sum, uint64_t reach)
+{
+	double all = 0, spread = 0;
+
+	for (int k = 0; k < HU_BIAS_CLUSTERS; k++) {
+		double x = (double)sum[k] / GRAIN;
+		all += x;
+		spread += x * x;
+	}
+	return spread > 0 ? fmax(fabs(all) - (double)reach / GRAIN, 0) / sqrt(spread) : 0;
+}
+
+static double
+mean(const int64_t *sum, size_t n)
+{
+	double all = 0;
+
+	for (int k = 0; k < HU_BIAS_CLUSTERS; k++)
+		all += (double)sum[k] / GRAIN;
+	return n ? all / (double)n : NAN;
+}
+
+int
+hu_bias_sum_suspects(const hu_bias_sum *b, int parts)
+{
+	double t = fmax(statistic(b->rounded[0], b->reach), statistic(b->rounded[1], b->reach));
+
+	return t > HU_BIAS_T / sqrt(parts > 1 ? parts : 1);
+}
+
+void
+hu_bias_sum_join(hu_bias_sum *to, const hu_bias_sum *part)
+{
+	merge(to, part);
+}
+
+void
+hu_bias_sum_end(hu_bias_found *r, const hu_bias_sum *b)
+{
+	*r = (hu_bias_found){ mean(b->error[0], b->n), mean(b->error[1], b->n), b->n ? 0 : NAN, b->asked ? 0 : NAN, 0 };
+	for (int d = 0; d < 2 && b->n; d++) {
+		double t = statistic(b->rounded[d], b->reach),
+		       u = b->asked ? statistic(b->declared[d], b->reach_declared) : 0;
+		r->t = fmax(r->t, t);
+		r->t_declared = fmax(r->t_declared, b->asked ? u : NAN);
+		r->biased |= t > HU_BIAS_T && u > HU_BIAS_T;
+	}
+}
+
+void
+hu_bias_sum_pack(hu_pack *r, hu_bias_sum *b)
+{
+	int64_t *all[3] = { &b->error[0][0], &b->rounded[0][0], &b->declared[0][0] };
+	size_t reach = (size_t)b->reach, declared = (size_t)b->reach_declared;
+
+	hu_pack_size(r, &b->n);
+	hu_pack_size(r, &reach);
+	hu_pack_size(r, &declared);
+	hu_pack_int(r, &b->asked);
+	b->reach = reach;
+	b->reach_declared = declared;
+	for (int k = 0; k < 3; k++)
+		for (int i = 0; i < 2 * HU_BIAS_CLUSTERS && (k < 2 || b->asked); i++) {
+			size_t x = (size_t)all[k][i];
+			hu_pack_size(r, &x);
+			all[k][i] = (int64_t)x;
+		}
+}
