@@ -9,6 +9,7 @@ set -eu
 halfulp=${HALFULP:-halfulp}
 peak=${PEAK:-bench/tool/peak}
 policy=${POLICY:-float32}
+test -x "$peak" || { echo "replay.sh: no program $peak; make bench builds it, and PEAK names it" >&2; exit 4; }
 dir=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-bench.XXXXXX")
 trap 'rm -rf "$dir"' EXIT INT TERM
 

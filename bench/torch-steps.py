@@ -161,7 +161,8 @@ def measure(model, home):
     options = MODELS[model].split()
     env = dict(os.environ, OMP_NUM_THREADS=str(args.threads), OMP_WAIT_POLICY='passive')
     run = os.path.join(home, model)
-    shown = ['--steps', '1', '--trace-steps', '0', '--trace', 'input.*,*.w,*.b,*.gamma,*.beta', '--quiet', run]
+    names = 'input.*,*.w,*.b' + ('' if model.startswith('ncf') else ',*.gamma,*.beta')
+    shown = ['--steps', '1', '--trace-steps', '0', '--trace', names, '--quiet', run]
     subprocess.run([HALFULP, 'train', *options, *BACKEND, *shown], env=env, check=True)
     floor = floors(options, env)
     trace = run + '/trace/step-000000.safetensors'
