@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/cli/t-badinput.sh
+SCRIPT_TESTS += t/cli/t-benches.py
 SCRIPT_TESTS += t/cli/t-ci-jobs.py
 SCRIPT_TESTS += t/cli/t-ci-tensors.py
 SCRIPT_TESTS += t/cli/t-columns.sh
