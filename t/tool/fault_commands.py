@@ -25,7 +25,8 @@ GNUPLOT = """#!/bin/sh
 # Draws nothing: what is tried is the program that starts it
 for last; do :; done
 test "$last" = --version && exit 0
-for f in svg png txt; do printf '%0300d' 0 >"${last%.gp}.$f"; done
+for f in svg png; do printf '<svg><title>Gnuplot</title>%0300d' 0 >"${last%.gp}.$f"; done
+printf 'A title\\nA caption\\n' >"${last%.gp}.txt"
 """
 
 ONE = '--model mlp --data digits --model width=0.02 --data size=8,train=32,eval=8 --batch 16'
