@@ -12,3 +12,4 @@ C_TESTS += t/base/u-spec
 C_TESTS += t/base/u-tap
 C_TESTS += t/base/u-team
 EXPENSIVE_SCRIPT_TESTS += t/base/x-faults.py
+EXPENSIVE_SCRIPT_TESTS += t/base/x-kills.py

@@ -19,7 +19,7 @@ from tap import HALFULP, TOP, bail_out, skip_all
 SLOWER = ('3', '7')     # how many times faster the clock goes for a command whose times are looked for
 SECONDS = 60        # a command that takes longer with a fault than so is said to hang
 MARKS = re.compile(rb'(?<=manifest xxh3: )[0-9a-f]{16}|(?<=checksum 0x)[0-9a-f]{16}')   # of files that hold times
-TIMED = re.compile(rb'\binf\b|\d+(\.\d+)?(e[+-]?\d+)?')
+TIMED = re.compile(rb'-?(\binf\b|\b0x[0-9a-f.]+p[+-]\d+\b|\b[0-9a-f]{16}\b|\d+(\.\d+)?(e[+-]?\d+)?)')
 
 
 def compiler():
@@ -99,8 +99,8 @@ STARTERS = ('gate', 'gate files', 'gate summary', 'compare')     # start process
 
 class Case:
     """A command, what it does without a fault, and a folder that it works in."""
-    def __init__(self, name, home, files, clock=''):
-        self.name, self.words = name, shlex.split((COMMANDS | MORE)[name])
+    def __init__(self, name, home, files, clock='', line=''):
+        self.name, self.words = name, shlex.split(line or (COMMANDS | MORE)[name])
         self.files, self.folder, self.report = files, os.path.join(home, 'work'), os.path.join(home, 'report')
         self.code, self.out, err, self.after = self.run([HALFULP])
         if self.code not in (0, 1):
@@ -238,8 +238,63 @@ def calls(case, tracer, names, how, most):
 
 # What is done after a command was killed, where it is not the command itself
 AGAIN = {'train': ['train --resume new'], 'train resume': ['train --resume cut'],
+         'compare': [MORE['compare'] + ' --resume'],
          'gate': ['train --resume gated', 'gate --baseline base.tsv --quiet gated']}
 KILLED_AT = 'write,fsync,rename,unlink,close,open,mkdir'
+
+
+def resumed(case, files):
+    """The lines that are typed after the command was killed, and at last the command itself where they do not do."""
+    lines = AGAIN.get(case.name, []) if case.name != 'gate' or 'gated/manifest.json' in files else []
+    return [shlex.split(line) for line in lines]
+
+
+def brought_back(case, files):
+    """Runs the command again in its folder after it was killed. Returns what is wrong then."""
+    end = None
+    for words in [*resumed(case, files), case.words]:
+        if words is case.words and end and not end.returncode:
+            break
+        end = subprocess.run([HALFULP, *words], cwd=case.folder, env=environment(), stdin=subprocess.DEVNULL,
+                             capture_output=True, timeout=SECONDS)
+    after = {p: d for p, d in tree(case.folder).items() if not p.endswith('halfulp.lock')}
+    want = {p: d for p, d in case.after.items() if not p.endswith('halfulp.lock')}
+    for path in after:
+        if path.endswith('.part') and path in want:     # its rows stand in the order in which they were computed
+            after[path], want[path] = (b''.join(sorted(x.splitlines(True))) for x in (after[path], want[path]))
+    bad = [p for p in sorted({*after, *want})
+           if p not in after or p not in want or not same(after[p], want[p], case.steady.get(p, False))]
+    if end.returncode == case.code and not bad:
+        return ''
+    return 'exit %d, %s: %s' % (end.returncode, ' '.join(bad[:4]), end.stderr.decode(errors='replace')[-200:].strip())
+
+
+def killed_at_random(case, tracer, names, most, draw):
+    """Kills the command before random calls of these, at least so often, every second time the command that brings it
+    back as well, and runs it again. Returns as calls() does, the number of kills in the second place."""
+    case.run([tracer, case.report, names, '0', 'kill', HALFULP])
+    if not os.path.exists(case.report):
+        return None, 0, []
+    count, done, wrong = int(open(case.report).read().split()[0]), 0, []
+
+    def told():
+        _, failed, what = open(case.report).read().split(None, 2)
+        return int(failed), what.strip().replace(case.folder, '.')
+
+    while done < most and len(wrong) < 20:
+        at, again = draw.randint(1, count), draw.randint(1, count)
+        files = case.run([tracer, case.report, names, str(at), 'kill', HALFULP])[3]
+        failed, what = told()
+        done += failed
+        if done % 2:
+            words = [*resumed(case, files), case.words][0]
+            subprocess.run([tracer, case.report, names, str(again), 'kill', HALFULP, *words], cwd=case.folder,
+                           env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
+            failed, more = told()
+            done, what = done + failed, what + (' and %d, %s' % (again, more) if failed else '')
+        bad = brought_back(case, tree(case.folder))
+        wrong += ['%s: killed at call %d of %d, %s: %s' % (case.name, at, count, what, bad)] if bad else []
+    return count, done, wrong
 
 
 def kills(case, tracer, most, names=KILLED_AT):
@@ -255,20 +310,10 @@ def kills(case, tracer, most, names=KILLED_AT):
         if failed == '0':
             continue
         tried += 1
-        said = []
-        for line in AGAIN.get(case.name, []) if case.name != 'gate' or 'gated/manifest.json' in files else []:
-            p = subprocess.run([HALFULP, *shlex.split(line)], cwd=case.folder, env=environment(), capture_output=True)
-            said.append(p)
-        if not said or said[-1].returncode:
-            said.append(subprocess.run([HALFULP, *case.words], cwd=case.folder, env=environment(), capture_output=True))
-        after = {p: d for p, d in tree(case.folder).items() if not p.endswith('halfulp.lock')}
-        want = {p: d for p, d in case.after.items() if not p.endswith('halfulp.lock')}
-        bad = [p for p in sorted({*after, *want})
-               if p not in after or p not in want or not same(after[p], want[p], case.steady.get(p, False))]
-        if said[-1].returncode != case.code or bad:
-            wrong.append('%s: killed at call %d of %d, %s, and run again: exit %d, %s: %s' % (
-                case.name, n, count, what.strip().replace(case.folder, '.'), said[-1].returncode, ' '.join(bad[:4]),
-                said[-1].stderr.decode(errors='replace').strip()[-200:]))
+        bad = brought_back(case, files)
+        if bad:
+            wrong.append('%s: killed at call %d of %d, %s, and run again: %s' % (
+                case.name, n, count, what.strip().replace(case.folder, '.'), bad))
     return count, tried, wrong
 
 

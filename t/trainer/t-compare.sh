@@ -95,6 +95,11 @@ test $? = 4 && test "$(grep -c 'float64.*: failed (train 4)' out)" = 6 &&
 	test "$(grep -c 'float32-seed[123]: Dice ' out)" = 3 && grep -q 'difference: in Dice, points' out &&
 	grep -q '^policy  *Dice %  *difference  *IoU %' out
 test_is $? "where only the last runs succeeded the table has their scores"
+stat -c %Y.%i k/float32-seed?/manifest.json >made
+run compare --policies float64,float64,float32 --seeds 1,2,3 $unet --resume k
+test $code = 0 && test "$(grep -c 'float64.*-seed[123]: Dice ' out)" = 6 &&
+	test "$(stat -c %Y.%i k/float32-seed?/manifest.json)" = "$(cat made)"
+test_is $? "--resume makes the runs again that the machine let fail, and no other"
 # seed 1 of this run ended the whole comparison
 run compare --policies float16,float32 --analyze --model mlp:width=0.1 --data size=8,train=64,eval=16 --batch 8 --optimizer sgd --lr 1e9 --steps 6 --json h
 test $code = 0 && test "$(column h/compare-runs.tsv failed | sort -u)" = - && grep -q '"failed": 0' out

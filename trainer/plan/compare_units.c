@@ -300,6 +300,19 @@ join(void *of, int i, const char *found)
 	return HU_OK;
 }
 
+/* Whether training or analysis ended with exit 4, which a machine with more room or memory does not, or was killed. */
+static int
+passing(const char *found)
+{
+	hu_compare_result r = { .dir = NULL };
+	hu_pack pack;
+
+	hu_pack_read(&pack, found);
+	pack_result(&pack, &r);
+	hu_pack_release(&pack);
+	return r.train == HU_EXIT_ENV || r.analyze == HU_EXIT_ENV;
+}
+
 static char *
 name_of(const void *of, int i)
 {
@@ -331,6 +344,7 @@ hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *ends)
 		.name = name_of,
 		.study = study,
 		.join = join,
+		.passing = passing,
 		.of = j };
 	return hu_share_out(s, &j->work, j->args, st, ends);
 }

@@ -70,8 +70,24 @@ void
 hu_parts_add(hu_parts *p, const char *name, double cost, double seconds, const char *found)
 {
 	HU_GROW(p->u, p->n, p->cap);
-	p->u[p->n++] = (hu_part_unit){ hu_xstrdup(name), cost, seconds, hu_xstrdup(*found ? found : "-"),
-		p->nfile - 1 };
+	p->u[p->n++] =
+		(hu_part_unit){ hu_xstrdup(name), cost, seconds, hu_xstrdup(*found ? found : "-"), p->nfile - 1 };
+}
+
+void
+hu_parts_drop(hu_parts *p, int (*drop)(const char *found))
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (drop(p->u[i].found)) {
+			free(p->u[i].name);
+			free(p->u[i].found);
+		} else {
+			p->u[kept++] = p->u[i];
+		}
+	p->n = kept;
+	p->sorted = 0;
 }
 
 /* What stands in a row's column check: a hash of the name and of what was found. */
@@ -130,8 +146,8 @@ same(char **mine, const hu_table *t, const char *key, const char *path)
 	if (!strcmp(*mine, theirs))
 		return HU_OK;
 	hu_excerpts w = hu_excerpts_of(theirs, *mine);
-	return hu_fail(HU_EABSENT, "%s: its %s is \"%s\", and here it is \"%s\": parts are of one work", path, key, w.a,
-		w.b);
+	return hu_fail(
+		HU_EABSENT, "%s: its %s is \"%s\", and here it is \"%s\": parts are of one work", path, key, w.a, w.b);
 }
 
 static hu_status
@@ -159,12 +175,12 @@ take(hu_parts *p, const hu_table *t, const int at[5], int i, const char *path)
 
 	checked(hex, name, found);
 	if (strcmp(hex, hu_table_cell(t, i, at[3])))
-		return hu_fail(HU_EFILE, "%s: unit %s was changed since it was written: compute this part again", path,
-			name);
+		return hu_fail(
+			HU_EFILE, "%s: unit %s was changed since it was written: compute this part again", path, name);
 	const hu_part_unit *old = hu_parts_find(p, name);
 	if (old && strcmp(old->found, found))
-		return hu_fail(HU_EFILE, "%s: unit %s found something else than the same unit of another part", path,
-			name);
+		return hu_fail(
+			HU_EFILE, "%s: unit %s found something else than the same unit of another part", path, name);
 	return HU_OK;
 }
 

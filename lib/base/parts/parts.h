@@ -34,6 +34,8 @@ void hu_parts_release(hu_parts *p);
 void hu_parts_add(hu_parts *p, const char *name, double cost, double seconds, const char *found);
 /* NULL where there is no such unit; valid until a unit is added. */
 const hu_part_unit *hu_parts_find(hu_parts *p, const char *name);
+/* Removes the units for whose `found` drop() returns 1. */
+void hu_parts_drop(hu_parts *p, int (*drop)(const char *found));
 
 /* Writes a part atomically. shard, as in "2/7", may be NULL. */
 hu_status hu_parts_save(const hu_parts *p, const char *path, const char *shard);

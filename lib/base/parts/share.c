@@ -23,9 +23,12 @@ resume(hu_sharing *s)
 	hu_share_work *w = s->work;
 	int files = 0, others = 0;
 
-	if (s->shard.n)
-		return hu_exists(s->path) ? hu_parts_read(&s->own, s->path) : HU_OK;
-	HU_TRY(hu_parts_read_folder(&s->own, w->folder, &files, &others));
+	if (!s->shard.n)
+		HU_TRY(hu_parts_read_folder(&s->own, w->folder, &files, &others));
+	else if (hu_exists(s->path))
+		HU_TRY(hu_parts_read(&s->own, s->path));
+	if (w->passing)
+		hu_parts_drop(&s->own, w->passing);
 	if (others && w->keeps)
 		return hu_fail(HU_EFILE,
 			"%s: what is there was made with other options or other files: choose another folder",

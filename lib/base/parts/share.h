@@ -19,6 +19,8 @@
    without tabs and line ends (lib/base/parts/pack.h). join: takes what unit i found, in the order of units.
    keeps: a unit takes long and leaves files, so one process too keeps what it found in a part, which stays: --resume
    then makes nothing twice, and refuses other options.
+   passing: NULL, or whether what a unit found is a failure of the machine (a full disk, no memory, a process that was
+   killed), which --resume does not take over: the unit is computed again.
    late: the last so many units follow from what all others found, and `ready`, called once those are joined, prepares
    them. A shard computes its own of them where the folder has the parts of all others; else they are computed where
    units are joined. Ranks have none.
@@ -36,6 +38,7 @@ typedef struct hu_share_work {
 	char *(*name)(const void *of, int i);
 	hu_status (*study)(void *of, int i, hu_str *found);
 	hu_status (*join)(void *of, int i, const char *found);
+	int (*passing)(const char *found);
 	hu_status (*ready)(void *of);
 	double (*checked)(const void *of);
 	void *of;
