@@ -4,6 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/console/progress.h"
+#include "reports/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,30 +78,6 @@ start(const char *dir, const char *first, const char *argument, const char *log,
 	return HU_OK;
 }
 
-enum { HANGS = -1000 };
-
-/* Returns the exit code, or the negative number of the signal that ended the process; HANGS where it has not ended
-   after so many seconds, and is killed. */
-static int
-finish(pid_t pid, int seconds)
-{
-	const struct timespec pause = { 0, 5000000 };
-	double begun = hu_now();
-	int status, killed = 0;
-	pid_t got;
-
-	while ((got = waitpid(pid, &status, killed ? 0 : WNOHANG)) <= 0) {
-		if (got < 0 && errno != EINTR)
-			return -1;
-		if (!killed && hu_now() - begun > seconds)
-			killed = !kill(pid, SIGKILL);
-		nanosleep(&pause, NULL);
-	}
-	if (killed)
-		return HANGS;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : WIFSIGNALED(status) ? -WTERMSIG(status) : -1;
-}
-
 static hu_status
 absent(void)
 {
@@ -128,11 +105,11 @@ hu_gnuplot_check(void)
 	pid_t pid;
 
 	HU_TRY(start("/", NULL, "--version", "/dev/null", &pid));
-	int code = finish(pid, VERSION_SECONDS);
+	int code = hu_wait_for(pid, VERSION_SECONDS);
 	if (code == 126)
 		return hu_fail(
 			HU_EUNABLE, "gnuplot could not be started: the system gives it no files to read and write");
-	return code == 0 ? HU_OK : code == HANGS ? hangs("to say its version", VERSION_SECONDS) : absent();
+	return code == 0 ? HU_OK : code == HU_WAIT_HANGS ? hangs("to say its version", VERSION_SECONDS) : absent();
 }
 
 /* Finds the line of gnuplot's log that names the fault: gnuplot prints the command, a caret, then `"file" line N:
@@ -161,7 +138,7 @@ check(const hu_figure *f, const char *dir, const char *formats, int code)
 	complaint(log, said, sizeof said);
 	if (code == 127)
 		st = absent();
-	else if (code == HANGS) {
+	else if (code == HU_WAIT_HANGS) {
 		char *what = hu_xprintf("to draw %s", f->stem);
 		st = hangs(what, DRAW_SECONDS);
 		free(what);
@@ -222,7 +199,7 @@ hu_figures_draw(const hu_figures *f, const char *dir, const char *formats, hu_fi
 		}
 		for (k = 0; !job[k].f; k++)
 			;
-		int code = finish(job[k].pid, DRAW_SECONDS);
+		int code = hu_wait_for(job[k].pid, DRAW_SECONDS);
 		hu_status one = check(job[k].f, dir, formats, code);
 		st = st == HU_OK ? one : st;
 		job[k].f = NULL;

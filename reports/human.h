@@ -29,6 +29,4 @@ void hu_html_number(hu_str *b, const char *text);
 /* Returns a dotted or slashed name in at most limit characters where that is possible: parts from the left shrink to
    their first letter (numbers stay, since they tell layers apart), then the front is cut off. The caller frees it. */
 char *hu_abbreviate(const char *name, size_t limit);
-/* Appends a word of a command line, in quotes where a shell needs them. */
-void hu_shell_word(hu_str *b, const char *word);
 #endif

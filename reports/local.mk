@@ -24,3 +24,5 @@ libhalfulp_a_SOURCES += reports/terminal.c
 noinst_HEADERS += reports/terminal.h
 libhalfulp_a_SOURCES += reports/tex.c
 noinst_HEADERS += reports/tex.h
+libhalfulp_a_SOURCES += reports/wait.c
+noinst_HEADERS += reports/wait.h

@@ -55,6 +55,18 @@ print_needs(const hu_search *s)
 	}
 }
 
+/* The share of right answers in float32 on half H; NaN without labels. */
+static double
+float32_accuracy(const hu_advice *a, int h)
+{
+	hu_effect r;
+
+	hu_effect_of(&r, &a->s->base[h], &a->s->base[h], a->s->m, &a->s->d, &a->s->half[h]);
+	double x = r.accuracy;
+	hu_effect_release(&r);
+	return x;
+}
+
 void
 hu_advice_print(const hu_advice *a)
 {
@@ -83,7 +95,10 @@ hu_advice_print(const hu_advice *a)
 		printf("%s: %zu input%s, ", h ? "Held apart" : "Searched", r->inputs, r->inputs == 1 ? "" : "s");
 		if (s->d.classes > 1)
 			printf("%zu flip%s, ", r->flips, r->flips == 1 ? "" : "s");
-		printf("rel_l2 %.3g, sqnr %.1f dB, largest difference %.3g\n", r->rel_l2, r->sqnr_db, r->max_error);
+		printf("rel_l2 %.3g, sqnr %.1f dB, largest difference %.3g", r->rel_l2, r->sqnr_db, r->max_error);
+		if (!isnan(r->accuracy))
+			printf(", %.2f %% right (%.2f %% in float32)", 100 * r->accuracy, 100 * float32_accuracy(a, h));
+		puts("");
 	}
 	print_shares(a);
 	if (a->exhaustive)
@@ -110,7 +125,7 @@ real(double x)
 }
 
 static json_t *
-effect(const hu_advice *a, const hu_effect *r)
+effect(const hu_advice *a, const hu_effect *r, int h)
 {
 	json_t *o = json_object(), *rules = json_array();
 
@@ -119,6 +134,8 @@ effect(const hu_advice *a, const hu_effect *r)
 	json_object_set_new(o, "rel_l2", real(r->rel_l2));
 	json_object_set_new(o, "sqnr_db", real(r->sqnr_db));
 	json_object_set_new(o, "max_error", real(r->max_error));
+	json_object_set_new(o, "accuracy", real(r->accuracy));
+	json_object_set_new(o, "float32_accuracy", real(float32_accuracy(a, h)));
 	json_object_set_new(o, "rules", rules);
 	for (size_t k = 0; k < a->s->naccept; k++)
 		json_array_append_new(rules, hu_accept_json(&a->s->accept[k], r));
@@ -151,8 +168,9 @@ proven(const hu_advice *a, const hu_proven_list *l)
 	for (size_t i = 0; i < l->nodes.n; i++)
 		json_array_append_new(names, json_string(l->nodes.name[i]));
 	return json_pack("{s:s s:o s:b s:o s:o s:I s:s?}", "tool", l->tool, "nodes", names, "keeps", l->keeps,
-		"searched", l->tried ? effect(a, &l->effect[0]) : json_null(), "held_apart",
-		l->tried ? effect(a, &l->effect[1]) : json_null(), "runs", (json_int_t)l->runs, "refused", l->refused);
+		"searched", l->tried ? effect(a, &l->effect[0], 0) : json_null(), "held_apart",
+		l->tried ? effect(a, &l->effect[1], 1) : json_null(), "runs", (json_int_t)l->runs, "refused",
+		l->refused);
 }
 
 json_t *
@@ -181,8 +199,8 @@ hu_advice_json(const hu_advice *a)
 		json_object_set_new(o, "seconds", found ? real(a->best->seconds) : json_null());
 		json_object_set_new(o, "greedy_seconds", real(a->greedy_seconds));
 	}
-	json_object_set_new(o, "searched", found ? effect(a, &a->best->effect[0]) : json_null());
-	json_object_set_new(o, "held_apart", found ? effect(a, &a->best->effect[1]) : json_null());
+	json_object_set_new(o, "searched", found ? effect(a, &a->best->effect[0], 0) : json_null());
+	json_object_set_new(o, "held_apart", found ? effect(a, &a->best->effect[1], 1) : json_null());
 	json_object_set_new(o, "block_list", a->lists ? proven(a, &a->lists->block) : json_null());
 	json_object_set_new(o, "nodes_to_quantize", a->lists ? proven(a, &a->lists->quantised) : json_null());
 	for (size_t i = 0; i < s->n; i++) {
@@ -205,6 +223,7 @@ hu_advice_json(const hu_advice *a)
 		json_array_append_new(rows, row);
 	}
 	json_object_set_new(o, "nodes", rows);
+	json_object_set_new(o, "command", json_string(a->command));
 	return o;
 }
 

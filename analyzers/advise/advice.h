@@ -8,7 +8,7 @@
 /* Where `exhaustive` is set every assignment was tried, so `best` is the cheapest, and greedy_bytes and greedy_seconds
    are what the greedy search came to beside it: NaN where that found none or was the only search. */
 typedef struct hu_advice {
-	const char *path, *out;
+	const char *path, *out, *command; /* command: the line that made it */
 	const hu_search *s;
 	const hu_assignment *best;
 	int exhaustive;

@@ -45,6 +45,7 @@ typedef struct job {
 	hu_progress bar;
 	hu_advise_job units;
 	hu_lists lists;
+	char *command;
 } job;
 
 static hu_status
@@ -182,6 +183,7 @@ tell(job *j)
 	const char *out = hu_args_text(j->a, "out");
 
 	j->advice.path = j->a->rest[0];
+	j->advice.command = j->command = hu_args_line(j->a, "advise");
 	j->advice.s = &j->s;
 	j->advice.best = &j->best;
 	j->advice.calibrated = j->net.ranges.inputs;
@@ -266,6 +268,7 @@ run(const hu_args *a)
 	free((hu_scheme *)(size_t)j.s.scheme);
 	free(j.s.accept);
 	hu_search_release(&j.s);
+	free(j.command);
 	hu_variants_release(&j.formats);
 	hu_network_release(&j.net);
 	return code;

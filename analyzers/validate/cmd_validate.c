@@ -67,6 +67,7 @@ typedef struct job {
 	hu_validation v;
 	hu_exact_network network;
 	hu_validate_job units;
+	char *command;
 } job;
 
 static void
@@ -235,6 +236,7 @@ open_all(job *j)
 		HU_TRY(hu_validation_files(&j->policies, j->exact > 0, hu_args_text(j->a, "outputs")));
 	HU_TRY(hu_accept_known(j->v.accept, j->v.naccept, &j->v.d, &j->net.m, hu_args_given(j->a, "labels")));
 	j->v.path = j->path;
+	j->v.command = j->command = hu_args_line(j->a, "validate");
 	j->v.data = hu_args_text(j->a, "data");
 	j->v.m = &j->net.m;
 	j->v.s = &j->net.s;
@@ -284,6 +286,7 @@ release(job *j)
 	hu_variants_release(&j->policies);
 	free(j->v.row);
 	free(j->v.accept);
+	free(j->command);
 }
 
 static int

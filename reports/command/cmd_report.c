@@ -92,11 +92,11 @@ command_line(const hu_args *a, const hu_report_runs *runs)
 		hu_str_addf(&b, " --width %s", hu_args_text(a, "width"));
 	if (hu_args_given(a, "out")) {
 		hu_str_add(&b, " --out ");
-		hu_shell_word(&b, hu_args_text(a, "out"));
+		hu_show_word(&b, hu_args_text(a, "out"));
 	}
 	for (int i = 0; i < runs->n; i++) {
 		hu_str_add(&b, " ");
-		hu_shell_word(&b, runs->dir[i]);
+		hu_show_word(&b, runs->dir[i]);
 	}
 	for (size_t i = 0; i < b.len; i++)
 		if (b.s[i] == '\n' || b.s[i] == '\r')
@@ -314,5 +314,7 @@ const hu_command hu_cmd_report = { "report", "RUN [RUN...]",
 	"differences are to the first. Where analysis tables are missing (halfulp analyze RUN makes them), the\n"
 	"page leaves out what needs them and says so. The environment variable GNUPLOT names the gnuplot to use.\n"
 	"Of a folder that validate --report or advise --out wrote it makes the page of a model: the decision table\n"
-	"first, then the plan and its proof, the nodes by their damage, errors along the depth, and outlier channels.",
+	"first, then the plan and its proof, the graph with the damage painted on it, the nodes by their damage,\n"
+	"errors along the depth, and outlier channels. Graphviz' dot lays the graph out where it is installed; the\n"
+	"environment variable DOT names the dot to use.",
 	opts, run, needs, NULL };

@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += reports/model/graph_draw.c
+libhalfulp_a_SOURCES += reports/model/graph_facts.c
+noinst_HEADERS += reports/model/graph_parts.h
+libhalfulp_a_SOURCES += reports/model/layout.c
+noinst_HEADERS += reports/model/layout.h
+libhalfulp_a_SOURCES += reports/model/layout_dot.c
 nobase_dist_pkgdata_DATA += reports/model/model.css
 libhalfulp_a_SOURCES += reports/model/model_against.c
 libhalfulp_a_SOURCES += reports/model/model_curves.c
 libhalfulp_a_SOURCES += reports/model/model_decision.c
+libhalfulp_a_SOURCES += reports/model/model_graph.c
 libhalfulp_a_SOURCES += reports/model/model_nodes.c
 libhalfulp_a_SOURCES += reports/model/model_page.c
 noinst_HEADERS += reports/model/model_page.h

@@ -37,7 +37,7 @@ curve(hu_str *b, json_t *const *node, size_t n, const char *key, double low, dou
 	hu_str_addf(b, "<polyline class=\"%s\" points=\"", key);
 	for (size_t i = 0; i < n; i++) {
 		double x = hu_model_number(node[i], key);
-		if (x > 0)
+		if (x > 0 && isfinite(x))
 			hu_str_addf(b, "%.1f,%.1f ", across(i, n), down(x, low, high));
 	}
 	hu_str_add(b, "\"/>\n");
@@ -54,7 +54,7 @@ decades(json_t *const *node, size_t n, double *low, double *high)
 	for (size_t i = 0; i < n; i++)
 		for (int k = 0; k < 2; k++) {
 			double x = hu_model_number(node[i], keys[k]);
-			if (!(x > 0))
+			if (!(x > 0) || isinf(x))
 				continue;
 			*low = fmin(*low, floor(log10(x)));
 			*high = fmax(*high, ceil(log10(x)));

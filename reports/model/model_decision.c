@@ -226,8 +226,9 @@ cell(hu_str *b, const char *format, double x)
 	hu_str_add(b, "</td>");
 }
 
+/* labelled: the inputs have the right answers beside them. */
 static void
-proof(hu_str *b, const char *name, const json_t *half)
+proof(hu_str *b, const char *name, const json_t *half, int labelled)
 {
 	hu_str_addf(b, "<tr><th scope=\"row\">%s</th>", name);
 	cell(b, "%.0f", hu_model_number(half, "inputs"));
@@ -235,6 +236,10 @@ proof(hu_str *b, const char *name, const json_t *half)
 	cell(b, "%.1f", hu_model_number(half, "sqnr_db"));
 	cell(b, "%.3g", hu_model_number(half, "rel_l2"));
 	cell(b, "%.3g", hu_model_number(half, "max_error"));
+	if (labelled) {
+		cell(b, "%.2f", 100 * hu_model_number(half, "accuracy"));
+		cell(b, "%.2f", 100 * hu_model_number(half, "float32_accuracy"));
+	}
 	hu_str_add(b, "</tr>\n");
 }
 
@@ -284,9 +289,12 @@ hu_model_plan(hu_str *b, const json_t *a)
 			      : "Not every assignment was tried: a cheaper one may exist.</p>\n");
 	hu_str_add(b,
 		"<div class=\"scroll\"><table class=\"proof\">\n<thead><tr><th>inputs</th><th>number</th><th>decisions "
-		"changed</th><th>SQNR, dB</th><th>relative L2</th><th>largest error</th></tr></thead>\n<tbody>\n");
-	proof(b, "searched on", json_object_get(a, "searched"));
-	proof(b, "held apart", json_object_get(a, "held_apart"));
+		"changed</th><th>SQNR, dB</th><th>relative L2</th><th>largest error</th>");
+	int labelled = json_is_number(json_object_get(json_object_get(a, "searched"), "accuracy"));
+	hu_str_add(b, labelled ? "<th>right, %</th><th>right in float32, %</th>" : "");
+	hu_str_add(b, "</tr></thead>\n<tbody>\n");
+	proof(b, "searched on", json_object_get(a, "searched"), labelled);
+	proof(b, "held apart", json_object_get(a, "held_apart"), labelled);
 	hu_str_add(b, "</tbody>\n</table></div>\n");
 	add_shares(b, json_object_get(json_object_get(a, "held_apart"), "rules"), " held apart");
 	hu_str_add(b, "<h3>Each product’s format, in the order of the nodes</h3>\n");

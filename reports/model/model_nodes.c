@@ -38,11 +38,10 @@ by_damage(const void *x, const void *y)
 	return a > b ? -1 : a < b ? 1 : by_position(x, y);
 }
 
-/* How much colour a node has, in percent: none for the least damage, most for the worst, by orders of magnitude. */
-static double
-heat(double damage, double least, double worst)
+double
+hu_model_heat(double damage, double least, double worst)
 {
-	if (isinf(damage))
+	if (!isfinite(damage))
 		return MOST;
 	if (!(damage > least))
 		return 0;
@@ -68,7 +67,7 @@ network(hu_str *b, json_t *const *node, size_t n, double worst)
 	hu_str_add(b, "<ol class=\"net\">\n");
 	for (size_t i = 0; i < n; i++) {
 		double low = damage_of(node[i]);
-		hu_str_addf(b, "<li style=\"--h:%.0f%%\" title=\"", heat(low, least, worst));
+		hu_str_addf(b, "<li style=\"--h:%.0f%%\" title=\"", hu_model_heat(low, least, worst));
 		hu_html_text(b, hu_model_text(node[i], "node"));
 		hu_str_add(b, ": ");
 		hu_model_figure(b, "%.3g", low);
@@ -80,7 +79,7 @@ network(hu_str *b, json_t *const *node, size_t n, double worst)
 		"</ol>\n<p class=\"note legend\">The relative L2 error of the outputs where this node alone is low: ");
 	for (int k = 0; k <= STEPS; k++) {
 		double x = least * pow(worst / least, (double)k / STEPS);
-		hu_str_addf(b, "<i style=\"--h:%.0f%%\"></i> ", heat(x, least, worst));
+		hu_str_addf(b, "<i style=\"--h:%.0f%%\"></i> ", hu_model_heat(x, least, worst));
 		hu_model_figure(b, k ? "%.2g " : "%.2g or less ", x);
 	}
 	hu_str_add(b, "</p>\n");

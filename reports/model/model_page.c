@@ -91,6 +91,26 @@ grounds(hu_str *b, const json_t *v)
 	}
 }
 
+/* The whole line that made the object O. Files of older versions have the model and the DATA alone. */
+static void
+made_by(hu_str *b, const json_t *o, const char *command, const char *data)
+{
+	const char *whole = hu_model_text(o, "command");
+
+	if (*whole) {
+		hu_html_text(b, whole);
+	} else {
+		hu_str_addf(b, "halfulp %s ", command);
+		hu_html_text(b, hu_model_text(o, "model"));
+		if (data) {
+			hu_str_add(b, " --data ");
+			hu_html_text(b, hu_model_text(o, data));
+		}
+		hu_str_add(b, " …");
+	}
+	hu_str_add(b, "\n");
+}
+
 static void
 provenance(hu_str *b, const json_t *v, const json_t *a, const char *command)
 {
@@ -98,18 +118,10 @@ provenance(hu_str *b, const json_t *v, const json_t *a, const char *command)
 	if (v)
 		grounds(b, v);
 	hu_str_add(b, "<pre>");
-	if (v) {
-		hu_str_add(b, "halfulp validate ");
-		hu_html_text(b, hu_model_text(v, "model"));
-		hu_str_add(b, " --data ");
-		hu_html_text(b, hu_model_text(v, "data"));
-		hu_str_add(b, " --report …\n");
-	}
-	if (a) {
-		hu_str_add(b, "halfulp advise ");
-		hu_html_text(b, hu_model_text(a, "model"));
-		hu_str_add(b, " --out …\n");
-	}
+	if (v)
+		made_by(b, v, "validate", "data");
+	if (a)
+		made_by(b, a, "advise", NULL);
 	hu_html_text(b, command);
 	hu_str_add(b, "</pre>\n</section>\n");
 }
@@ -125,6 +137,8 @@ sections(hu_str *page, const json_t *v, const json_t *a, const char *command)
 		hu_model_decision(page, v);
 	if (a)
 		hu_model_plan(page, a);
+	if (v)
+		HU_TRY(hu_model_graph(page, v, a));
 	if (v)
 		hu_model_nodes(page, v);
 	if (v)

@@ -3,6 +3,7 @@
 #ifndef HU_REPORTS_MODEL_PARTS_H
 #define HU_REPORTS_MODEL_PARTS_H
 
+#include "lib/base/status.h"
 #include "lib/base/str.h"
 
 #include <jansson.h>
@@ -12,6 +13,11 @@
 void hu_model_decision(hu_str *b, const json_t *v);
 /* The scheme of each product in the order of the nodes, and what it comes to on both halves of the inputs. */
 void hu_model_plan(hu_str *b, const json_t *a);
+/* The graph of the model with what each policy does to its nodes; nothing where the object is older than graphs. */
+hu_status hu_model_graph(hu_str *b, const json_t *v, const json_t *a);
+/* How much colour a node has, in percent: none for the least damage, most for the worst, by orders of magnitude. What
+   is not finite has the most. */
+double hu_model_heat(double damage, double least, double worst);
 /* Of each policy that was surveyed: the nodes in order, coloured by their damage; the worst of them as a table; the
    errors along the depth; and channels that stand out. */
 void hu_model_nodes(hu_str *b, const json_t *v);

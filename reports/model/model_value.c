@@ -6,12 +6,17 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 double
 hu_model_number(const json_t *o, const char *key)
 {
 	const json_t *x = json_object_get(o, key);
 
+	if (json_is_string(x)) /* what is not finite is a text */
+		return !strcmp(json_string_value(x), "inf")    ? INFINITY
+		       : !strcmp(json_string_value(x), "-inf") ? -INFINITY
+							       : NAN;
 	return json_is_number(x) ? json_number_value(x) : NAN;
 }
 
@@ -30,4 +35,15 @@ hu_model_figure(hu_str *b, const char *format, double x)
 
 	hu_html_number(b, text);
 	free(text);
+}
+
+void
+hu_model_error(hu_str *b, const json_t *node, const char *key)
+{
+	double x = hu_model_number(node, key);
+
+	if (isfinite(x))
+		hu_model_figure(b, "%.3g", x);
+	else
+		hu_str_add(b, "not finite");
 }

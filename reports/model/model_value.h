@@ -14,4 +14,6 @@ double hu_model_number(const json_t *o, const char *key);
 const char *hu_model_text(const json_t *o, const char *key);
 /* Appends x by a format of printf for one double, or "–" where x is NaN. */
 void hu_model_figure(hu_str *b, const char *format, double x);
+/* Appends the error at a key of o in three digits, or that it is not finite. */
+void hu_model_error(hu_str *b, const json_t *o, const char *key);
 #endif

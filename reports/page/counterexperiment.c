@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The test of a verdict's cause: the same training with one option changed. */
+#include "lib/base/console/show.h"
 #include "reports/page/page_parts.h"
 
 #include "lib/base/mem.h"
@@ -75,7 +76,7 @@ changed_command(hu_str *b, const hu_report_run *r, const remedy *with)
 			continue;
 		hu_str_add(b, i ? " " : "");
 		if (!with || is_key) {
-			hu_shell_word(b, w);
+			hu_show_word(b, w);
 			given |= is_key && !strncmp(w, with->option, same) && w[same] == '=' &&
 				 says(w + same + 1, with->value);
 			continue;
@@ -88,7 +89,7 @@ changed_command(hu_str *b, const hu_report_run *r, const remedy *with)
 			given = 1;
 			i++;
 		} else {
-			hu_shell_word(b, w);
+			hu_show_word(b, w);
 		}
 	}
 	if (!given)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the page sort by a click on a heading and, where they are long, show only the rows that match a few words.
-// Without this script the page has the same tables in their first order.
+// Tables of the page sort by a click on a heading and, where they are long, show only the rows that match a few words;
+// arrow keys go through a graph. Without this script the page has the same tables in their first order, and the nodes
+// of a graph are links.
 "use strict";
 (() => {
 	const LONG = 9;        // rows from which on a table gets a field for words
@@ -97,4 +98,23 @@
 		details.scrollIntoView();
 		field.focus({ preventScroll: true });
 	}));
+
+	// In the graph of a model arrow keys go from node to node, to the left and right in the numbers of a chosen one too,
+	// and Escape closes these.
+	const boxes = [...document.querySelectorAll(".graph a.node")];
+	const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 };
+	document.addEventListener("keydown", event => {
+		const numbers = document.activeElement.closest(".chosen > div"), focused = boxes.indexOf(document.activeElement);
+		const open = /^#node-(\d+)$/.exec(location.hash), at = numbers && open ? Number(open[1]) : focused;
+		const next = boxes[at + (steps[event.key] ?? 0)];
+		if (event.key === "Escape" && open) {
+			location.replace("#box-" + open[1]);
+			boxes[open[1]].focus();
+		} else if (at >= 0 && event.key in steps && next && !(numbers && /Up|Down/.test(event.key))) {
+			event.preventDefault();
+			next.focus();
+			if (open)
+				location.replace(next.getAttribute("href"));
+		}
+	});
 })();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The sections of a run's layers and of its calls: what each table of the analysis says of them, over all traced steps
    (measures.def). A layer leads to its calls. */
+#include "lib/base/console/show.h"
 #include "reports/page/page_parts.h"
 
 #include "lib/base/hash.h"
@@ -153,7 +154,7 @@ words(hu_str *b, const hu_report_run *r)
 			measures[m].words, (int)strcspn(measures[m].table, " "), measures[m].table);
 	hu_str_init(&line);
 	hu_str_add(&line, "halfulp analyze ");
-	hu_shell_word(&line, r->dir);
+	hu_show_word(&line, r->dir);
 	hu_str_add(b, "</dl>\n<p class=\"note words\">Largest values are those over the traced steps that are finite; "
 		      "sums and shares are over all of these steps. A dash stands where there is nothing to count. The "
 		      "tables were made by <code>");

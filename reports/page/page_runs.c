@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/console/show.h"
 #include "reports/page/page_parts.h"
 
 #include "lib/base/mem.h"
@@ -123,7 +124,7 @@ training_command(hu_str *b, const hu_report_run *r)
 	json_array_foreach(c, i, word)
 		if (json_is_string(word)) {
 			hu_str_add(&line, i ? " " : "");
-			hu_shell_word(&line, json_string_value(word));
+			hu_show_word(&line, json_string_value(word));
 		}
 	if (json_is_string(c))
 		hu_str_add(&line, json_string_value(c));
@@ -227,7 +228,7 @@ hu_page_provenance(hu_str *b, const hu_report_runs *runs, const char *command)
 		hu_str line;
 		hu_str_init(&line);
 		hu_str_add(&line, "halfulp analyze ");
-		hu_shell_word(&line, runs->at[i].dir);
+		hu_show_word(&line, runs->at[i].dir);
 		hu_html_text(b, runs->at[i].summary ? line.s : "");
 		hu_str_add(b, runs->at[i].summary ? "\n" : "");
 		hu_str_release(&line);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The section that tells, for every number at the top of a page, the rows of the run's tables that it is made of and
    the command that made these. The numbers are made again here from the rows, all digits shown. */
+#include "lib/base/console/show.h"
 #include "reports/page/page_parts.h"
 
 #include "lib/base/mem.h"
@@ -98,7 +99,7 @@ made_by(hu_str *b, const struct source *f, const hu_report_run *r)
 	}
 	hu_str_init(&line);
 	hu_str_add(&line, "halfulp analyze ");
-	hu_shell_word(&line, r->dir);
+	hu_show_word(&line, r->dir);
 	hu_str_add(b, "<code>");
 	hu_html_text(b, line.s);
 	hu_str_add(b, "</code>");

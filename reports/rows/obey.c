@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/console/show.h"
 #include "reports/rows/obey.h"
 
 #include "lib/base/console/command.h"
@@ -51,11 +52,11 @@ own_line(const hu_command *c, const hu_args *a, const hu_opt *added, const char 
 	hu_str_addf(&b, "halfulp %s", c->name);
 	for (int i = 0; i < a->nrest; i++) {
 		hu_str_add(&b, " ");
-		hu_shell_word(&b, a->rest[i]);
+		hu_show_word(&b, a->rest[i]);
 	}
 	for (int i = 1; i < own; i++) {
 		hu_str_add(&b, " ");
-		hu_shell_word(&b, argv[i]);
+		hu_show_word(&b, argv[i]);
 	}
 	*shown = b.s;
 	*argc = n;

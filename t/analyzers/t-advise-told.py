@@ -127,8 +127,10 @@ for what, line, out in (
     )
     written = json.loads(text(out + '/advice.json'))
     both = {k: written.pop(k) for k in ('block_list', 'nodes_to_quantize')}
+    asked = written.pop('command')
     tap.ok(
-        written == {k: v for k, v in o.items() if k not in both} and not any(o[k] for k in both),
+        written == {k: v for k, v in o.items() if k not in both and k != 'command'}
+        and asked.replace(' --out=' + out, ' --json') == o['command'] and not any(o[k] for k in both),
         '%s: advice.json is what --json prints, with the lists, which are tried where files are written' % what,
     )
     lists = {}

@@ -10,6 +10,7 @@ SCRIPT_TESTS += t/reports/t-figures.py
 SCRIPT_TESTS += t/reports/t-gallery.py
 SCRIPT_TESTS += t/reports/t-layers.py
 SCRIPT_TESTS += t/reports/t-model-against.py
+SCRIPT_TESTS += t/reports/t-model-graph.py
 SCRIPT_TESTS += t/reports/t-model-page.py
 SCRIPT_TESTS += t/reports/t-origins.py
 SCRIPT_TESTS += t/reports/t-page.py

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What figures take from tables (reports/select.h), and how numbers and names are
    written for people (reports/human.h). Tables are made here, a few rows each. */
+#include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "reports/human.h"
@@ -179,10 +180,10 @@ writing(void)
 	escaped(hu_html_number, "2^−3 to 2^16 <", "2<sup>−3</sup> to 2<sup>16</sup> &lt;");
 	escaped(hu_html_number, "2^-2 and 10^-12, 3^+4", "2<sup>−2</sup> and 10<sup>−12</sup>, 3<sup>+4</sup>");
 	escaped(hu_html_number, "a^b 2^- 2^−", "a^b 2^- 2^−");
-	escaped(hu_shell_word, "runs/a-1", "runs/a-1");
-	escaped(hu_shell_word, "a\nb'\\\xc3\xaf", "$'a\\x0ab\\'\\\\\\xc3\\xaf'");
+	escaped(hu_show_word, "runs/a-1", "runs/a-1");
+	escaped(hu_show_word, "a\nb'\\\xc3\xaf", "$'a\\x0ab\\'\\\\\\xc3\\xaf'");
 	escaped(hu_html_text, "<a\x1b>\xe2\x80\xae", "&lt;a\\x1b&gt;\\u202e");
-	escaped(hu_shell_word, "it's $x", "'it'\\''s $x'");
+	escaped(hu_show_word, "it's $x", "'it'\\''s $x'");
 	abbreviated("dense1.w", "dense1.w");
 	abbreviated("encoder.layers.11.attention.dense", "e.l.11.a.dense");
 	abbreviated("a_name_without_any_part", "…ithout_any_part");

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+libhalfulp_a_SOURCES += analyzers/validate/outputs/graph_json.c
+noinst_HEADERS += analyzers/validate/outputs/graph_json.h
 libhalfulp_a_SOURCES += analyzers/validate/outputs/outputs.c
 noinst_HEADERS += analyzers/validate/outputs/outputs.h
 libhalfulp_a_SOURCES += analyzers/validate/outputs/outputs_json.c

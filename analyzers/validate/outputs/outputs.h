@@ -28,6 +28,7 @@ void hu_judgement_release(hu_judgement *j);
    compared with. */
 typedef struct hu_validation {
 	const char *path, *data;
+	const char *command; /* the line that made all this */
 	const char *runtime; /* of files with types that float32 is wider than; NULL: there are none */
 	int typed;           /* the model's own file is one of these */
 	const hu_against *against;

@@ -3,6 +3,7 @@
 #include "analyzers/validate/outputs/outputs.h"
 
 #include "analyzers/network/lost_constants.h"
+#include "analyzers/validate/outputs/graph_json.h"
 #include "analyzers/validate/outputs/validation_table.h"
 
 #include "lib/base/console/show.h"
@@ -201,6 +202,8 @@ hu_validation_json(const hu_validation *v)
 	char *sentence = hu_validation_sentence(v);
 	json_object_set_new(o, "sentence", json_string(sentence));
 	free(sentence);
+	json_object_set_new(o, "graph", hu_graph_json(v->m));
+	json_object_set_new(o, "command", json_string(v->command));
 	return o;
 }
 

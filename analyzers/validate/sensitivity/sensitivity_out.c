@@ -161,10 +161,18 @@ hu_sensitivity_print(const hu_sensitivity *r)
 		printf("The first value that is not finite comes from layer %s.\n", hu_shown(r->first_nonfinite));
 }
 
+/* What is infinite is a text; NaN stands for what there is none of. */
 static json_t *
 real(double x)
 {
-	return isfinite(x) ? json_real(x) : json_null();
+	return isfinite(x) ? json_real(x) : isnan(x) ? json_null() : json_string(x > 0 ? "inf" : "-inf");
+}
+
+/* An error, which was measured: NaN too is a text. */
+static json_t *
+error(double x)
+{
+	return isnan(x) ? json_string("nan") : real(x);
 }
 
 static void
@@ -196,9 +204,9 @@ hu_sensitivity_json(const hu_sensitivity *r)
 
 	set(o, "policy", json_string(r->policy));
 	set(o, "inputs", json_integer((json_int_t)r->inputs));
-	set(o, "joint_rel_l2", real(hu_damage_rel(&r->joint)));
+	set(o, "joint_rel_l2", error(hu_damage_rel(&r->joint)));
 	set(o, "joint_flips", json_integer((json_int_t)r->joint.flips));
-	set(o, "additive_rel_l2", real(hu_sensitivity_additive(r)));
+	set(o, "additive_rel_l2", error(hu_sensitivity_additive(r)));
 	set(o, "calls_run", json_integer((json_int_t)r->calls));
 	set(o, "calls_of_complete_runs", json_integer((json_int_t)r->all_calls));
 	set(o, "first_nonfinite", r->first_nonfinite ? json_string(r->first_nonfinite) : json_null());
@@ -209,12 +217,12 @@ hu_sensitivity_json(const hu_sensitivity *r)
 		set(row, "position", json_integer((json_int_t)n->position));
 		set(row, "operator", json_string(n->op));
 		set(row, "scheme", json_string(n->scheme));
-		set(row, "low_rel_l2", real(hu_damage_rel(&n->low)));
+		set(row, "low_rel_l2", error(hu_damage_rel(&n->low)));
 		set(row, "low_flips", json_integer((json_int_t)n->low.flips));
-		set(row, "high_rel_l2", real(hu_damage_rel(&n->high)));
+		set(row, "high_rel_l2", error(hu_damage_rel(&n->high)));
 		set(row, "high_flips", json_integer((json_int_t)n->high.flips));
-		set(row, "local_rel_l2", real(hu_damage_rel(&n->local)));
-		set(row, "joint_rel_l2", real(hu_damage_rel(&n->joint)));
+		set(row, "local_rel_l2", error(hu_damage_rel(&n->local)));
+		set(row, "joint_rel_l2", error(hu_damage_rel(&n->joint)));
 		set(row, "amplification", real(amplification(n)));
 		set(row, "amax", real(n->range.amax));
 		set(row, "p99_9", real(n->p999));

@@ -218,11 +218,15 @@ hu_args_line(const hu_args *a, const char *name)
 
 	hu_str_init(&b);
 	hu_str_addf(&b, "halfulp %s", name);
-	for (int i = 0; i < a->nrest; i++)
-		hu_str_addf(&b, " %s", hu_shown(a->rest[i]));
+	for (int i = 0; i < a->nrest; i++) {
+		hu_str_add(&b, " ");
+		hu_show_word(&b, a->rest[i]);
+	}
 	for (int i = 0; i < a->neach; i++) {
 		const hu_opt *o = &a->opts[a->each[i].opt];
-		hu_str_addf(&b, o->arg ? " --%s=%s" : " --%s", o->name, hu_shown(a->each[i].value));
+		hu_str_addf(&b, o->arg ? " --%s=" : " --%s", o->name);
+		if (o->arg)
+			hu_show_word(&b, a->each[i].value);
 	}
 	return b.s;
 }

@@ -46,7 +46,7 @@ int hu_args_has(const hu_args *a, const char *name); /* 1 where the table has su
 /* The k-th value (from 0) of a repeatable option; NULL past the last. */
 const char *hu_args_nth(const hu_args *a, const char *name, int k);
 /* Returns the command line as one line of text, for the provenance of a file: "halfulp NAME", the words without a dash,
-   and the options as --name=value. The caller frees it. */
+   and the options as --name=value, each quoted where a shell needs it. The caller frees it. */
 char *hu_args_line(const hu_args *a, const char *name);
 /* Reads an option's value as an integer of [min, max]. HU_EINVAL, which names the option, where it is none or is
    missing. */

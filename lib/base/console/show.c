@@ -79,3 +79,29 @@ hu_shown(const char *text)
 	hu_str_show(b, text);
 	return b->s;
 }
+
+/* Writes bash's $'...': bytes that are not printable ASCII are escaped, which every locale reads the same way. */
+static void
+ansi_word(hu_str *b, const char *word)
+{
+	hu_str_add(b, "$'");
+	for (const unsigned char *s = (const unsigned char *)word; *s; s++)
+		hu_str_addf(b, *s < 0x20 || *s > 0x7e ? "\\x%02x" : *s == '\'' || *s == '\\' ? "\\%c" : "%c", *s);
+	hu_str_add(b, "'");
+}
+
+void
+hu_show_word(hu_str *b, const char *word)
+{
+	int plain = *word &&
+		    !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_^-")];
+
+	if (!hu_plain(word)) {
+		ansi_word(b, word);
+		return;
+	}
+	hu_str_add(b, plain ? "" : "'");
+	for (const char *s = word; *s; s++)
+		hu_str_add(b, *s == '\'' ? "'\\''" : (char[]){ *s, 0 });
+	hu_str_add(b, plain ? "" : "'");
+}

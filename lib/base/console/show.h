@@ -17,4 +17,6 @@ void hu_str_show(hu_str *b, const char *text);
 /* Returns the text itself where it is plain, else its escaped form, which stays valid for this thread's next seven
    calls. NULL for NULL. */
 const char *hu_shown(const char *text);
+/* Appends a word of a command line, in quotes where a shell needs them. */
+void hu_show_word(hu_str *b, const char *word);
 #endif
