@@ -2,6 +2,7 @@
    halfulp judge KERNEL: whether a kernel's result is right, by exact values and proven bounds of the whole kernel. */
 #include "analyzers/judge/judge_args.h"
 #include "analyzers/judge/make.h"
+#include "analyzers/judge/order.h"
 
 #include "analyzers/value/rows.h"
 #include "lib/base/console/opt_need.h"
@@ -26,6 +27,7 @@ static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
 	{ "confidence", "P", "0.999999", "the probability with which all results keep the probable bound" },
 	{ "fail-on", "WORDS", "proven",
 		"exit 1 for this verdict or a worse one: undeclared, biased, probable, proven" },
+	{ "sum", "all", NULL, "say which order of additions gives the result's bits, of a product or of attention" },
 	{ "exact", "FILE", NULL,
 		"write the exact values of the first result, before its last rounding, as .npy of doubles" },
 	{ "bound", "FILE", NULL, "write the proven bounds of the first result's errors as .npy of doubles" },
@@ -140,8 +142,14 @@ run(const hu_args *args)
 	hu_status st = hu_kernel_job_open(&j, args);
 	if (st == HU_OK)
 		st = least_word(args, &least);
+	if (st == HU_OK && hu_args_text(args, "sum") && strcmp(hu_args_text(args, "sum"), "all"))
+		st = hu_fail(HU_EINVAL,
+			"--sum %s: only all is possible, which tries the orders; what is known is declared by --set",
+			hu_args_text(args, "sum"));
 	if (st == HU_OK)
 		st = hu_kernel_job_run(&j);
+	if (st == HU_OK && hu_args_text(args, "sum"))
+		st = hu_judge_order(&j);
 	int failed = st == HU_OK && hu_kernel_job_word(&j) >= least;
 	if (st == HU_OK && hu_args_given(args, "json"))
 		hu_judge_report_json(&j);
@@ -176,7 +184,8 @@ has_result(const void *of)
 
 static const hu_opt_need needs[] = {
 	{ "set make", judges, "on judge list" },
-	{ "in data got given bits confidence fail-on exact bound no-culprit", has_result, "where no result is judged" },
+	{ "in data got given bits confidence fail-on sum exact bound no-culprit", has_result,
+		"where no result is judged" },
 	{ "json", is_printed, "with --make, which writes cases.json" },
 	{ "with seed", makes, "without --make" },
 	{ NULL, NULL, NULL },

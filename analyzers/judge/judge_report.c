@@ -77,6 +77,8 @@ print_result(const hu_kernel_job *j, const hu_judge_result *r)
 		v->mean_ulps, v->energy);
 	printf("tolerance  the largest value is %.4g: allclose with atol above it accepts zeros%s\n", v->largest,
 		v->largest <= 1e-2 ? ", as 1e-2 does" : "");
+	if (*r->order)
+		printf("order      %s\n", r->order);
 	printf("bias       %+.4f ulp, %s; T = %.3g, alarm at %.3g\n", v->bias.mean_ulps, v->bias.direction, v->bias.t,
 		HU_BIAS_T);
 }
@@ -153,6 +155,7 @@ result_json(const hu_kernel_job *j, const hu_judge_result *r)
 	json_object_set_new(bias, "T_exact", hu_row_number(v->bias.t_exact));
 	json_object_set_new(bias, "T_declared", hu_row_number(v->bias.t_declared));
 	json_object_set_new(o, "bias", bias);
+	json_object_set_new(o, "order", *r->order ? json_string(r->order) : json_null());
 	return o;
 }
 

@@ -31,6 +31,7 @@ typedef struct hu_judge_result {
 	int same_shape;
 	char shape[HU_BALLS_WORDS], wanted[HU_BALLS_WORDS];
 	char as_if[200], right_if[96]; /* what it looks like, and which fact would make it right; "" where unknown */
+	char order[280]; /* which order of additions gives its bits, "" where that was not asked for */
 } hu_judge_result;
 
 typedef struct hu_kernel_job {

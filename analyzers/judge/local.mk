@@ -17,4 +17,6 @@ libhalfulp_a_SOURCES += analyzers/judge/layout.c
 libhalfulp_a_SOURCES += analyzers/judge/make.c
 noinst_HEADERS += analyzers/judge/make.def
 noinst_HEADERS += analyzers/judge/make.h
+libhalfulp_a_SOURCES += analyzers/judge/order.c
+noinst_HEADERS += analyzers/judge/order.h
 libhalfulp_a_SOURCES += analyzers/judge/program_args.c

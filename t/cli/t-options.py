@@ -253,6 +253,7 @@ judge make | judge softmax --make m | --make n
 judge with | judge rmsnorm --make m | --with w
 judge seed | judge softmax --make m | --seed 3
 judge no-culprit | judge softmax --in x={h}/x.npy --got {h}/z34.npy | --no-culprit
+judge sum | judge softmax --in x={h}/x.npy --got {h}/a.npy | --sum all
 judge exact | judge softmax --in x={h}/x.npy --got {h}/a.npy | --exact e.npy
 judge bound | judge softmax --in x={h}/x.npy --got {h}/a.npy | --bound e.npy
 judge json | judge softmax --in x={h}/x.npy --got {h}/a.npy | --json

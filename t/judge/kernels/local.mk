@@ -10,6 +10,7 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-bias.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-culprit.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-graph.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-mutants.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-order.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-page.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-radii.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sweep.py
