@@ -6,7 +6,9 @@
 # made again in other orders of its sums, and of five with each change; unpaired rates draw on all --fresh seeds. Changes
 # that no option makes are patches of the source, linked into a program of their own. Writes a row a rate to --keep
 # FOLDER/operating-curve.tsv, which the tables of doc/gate.md are made of (--from FILE prints them and runs nothing).
-#   python3 bench/operating-curve.py [--seeds 8] [--fresh 40] [--trials 1000] [--jobs 1] [--keep FOLDER] [--from FILE]
+# --places names the line of the source that each patch changes, and runs nothing.
+#   python3 bench/operating-curve.py [--seeds 8] [--fresh 40] [--trials 1000] [--jobs 1] [--setups LIST]
+#       [--keep FOLDER] [--from FILE] [--places]
 import argparse
 import concurrent.futures
 import json
@@ -27,6 +29,8 @@ arguments.add_argument('--seeds', type=int, default=8)
 arguments.add_argument('--fresh', type=int, default=40)
 arguments.add_argument('--trials', type=int, default=1000)
 arguments.add_argument('--jobs', type=int, default=1)
+arguments.add_argument('--places', action='store_true')
+arguments.add_argument('--setups', metavar='LIST', help='those set-ups alone; the smallest is sgd')
 arguments.add_argument('--keep')
 arguments.add_argument('--from', dest='kept')
 args = arguments.parse_args()
@@ -43,6 +47,8 @@ SETUPS = {
     'ncf': '--model ncf --steps 150 --policy mixed_bfloat16',
     'bert': '--model bert:hidden=16,layers=1,heads=2,inner=32 --data train=400,eval=100 --batch 16 --epochs 8 --policy mixed_float16',
 }
+if args.setups:
+    SETUPS = {k: SETUPS[k] for k in args.setups.split(',')}
 HELD_OUT = ('gpt', 'unet', 'ncf', 'bert')  # gpt and unet until the unpaired limits were mended, ncf and bert since
 HARMLESS = {
     'kahan': ['--accumulate', 'kahan'],
@@ -66,8 +72,8 @@ CHANGES = {  # what a set-up's runs are given, and in which set-ups it is a chan
     'fp16 momentum': (lambda s: [], None),
     'RZ casts': (lambda s: [], lambda s: s != 'float32'),
 }
-STATE = ('trainer/optim/optim.c', 'name, p->t[t].format, p->t[t].shape, HU_OTHER);')
-FORMAT = 'name, %s ? HU_FP16 : p->t[t].format, p->t[t].shape, HU_OTHER);'
+STATE = ('trainer/optim/optim.c', 'f = o->state ? (hu_format_id)(o->state - 1)')
+FORMAT = 'f = %s ? HU_FP16 : o->state ? (hu_format_id)(o->state - 1)'
 PATCHES = {  # file, what stands there, what stands there instead
     'fp16 second moment': STATE + (FORMAT % '*suffix == 118',),
     'fp16 momentum': STATE + (FORMAT % '*suffix == 109',),
@@ -91,24 +97,35 @@ def halfulp(*line, program=None):
     )
 
 
+def place(path, old):
+    """The line, from 0, and the column of what a patch changes."""
+    lines = open(os.path.join(TOP, path)).read().split('\n')
+    at = [i for i, l in enumerate(lines) if old in l]
+    if len(at) != 1:
+        sys.exit('%s has %d times: %s' % (path, len(at), old))
+    return at[0], lines[at[0]].index(old)
+
+
 def patched():
     """A program for each patch."""
     from mutation.builder import Builder
 
     builder = Builder(TOP, os.path.dirname(HALFULP), 55)
     for name, (path, old, new) in PATCHES.items():
-        lines = open(os.path.join(TOP, path)).read().split('\n')
-        at = [i for i, l in enumerate(lines) if old in l]
-        if len(at) != 1:
-            sys.exit('%s has %d times: %s' % (path, len(at), old))
-        start = lines[at[0]].index(old)
+        line, start = place(path, old)
         for code, out in (
-            builder.compile(path, (path, at[0], start, start + len(old), 'patch', new))[:2],
+            builder.compile(path, (path, line, start, start + len(old), 'patch', new))[:2],
             builder.link('halfulp.o', 'halfulp-' + name.replace(' ', '-')),
         ):
             if code:
                 sys.exit(out[-1000:])
     return {name: os.path.join(builder.dir, 'halfulp-' + name.replace(' ', '-')) for name in PATCHES}
+
+
+if args.places:
+    for name, (path, old, _) in PATCHES.items():
+        print('%s\t%s\t%d\t%d' % ((name, path) + place(path, old)))
+    sys.exit(0)
 
 
 def train(job):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every benchmark runs, at its smallest size: each program and script of bench/ has a line here, what it prints are
-rows of numbers under a heading, and it exits with 0. bench/operating-curve.py, which links patched programs, runs in
-t-curve.py on the file that it left; bench/gpu.sh runs in t/cuda."""
+rows of numbers under a heading, and it exits with 0. Of bench/operating-curve.py, whose smallest size takes minutes,
+runs what it changes in the source (t-curve.py has the file that it left); bench/gpu.sh runs in t/cuda."""
 import math
 import os
 import re
@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import HALFULP, TOP, finish, home, none, ok, skip  # noqa: E402
 
 BUILD = os.path.dirname(HALFULP)
-ELSEWHERE = {'operating-curve', 'gpu', 'gpu-pack', 'gpu-parts', 'gpu-trainings'}
+ELSEWHERE = {'gpu', 'gpu-pack', 'gpu-parts', 'gpu-trainings'}
 SMALL = dict(os.environ, HALFULP=HALFULP, PEAK=os.path.join(BUILD, 'bench', 'tool', 'peak'), OMP_NUM_THREADS='1')
 SMALL.update(BATCHES='2 4', WIDTH='0.0625', MODELS='mlp', POLICIES='float32 mixed_float16')
 # name: its arguments, rows that it prints at least, what it needs, and variables of its own
@@ -23,6 +23,7 @@ RUNS = {
     'gate-reruns': (['--most', '1'], 0, None, {}),
     'gemm': (['fma,acc=fp32'], 2, None, {}),
     'mpfr': ([], 4, None, {}),
+    'operating-curve': (['--places'], 4, None, {}),
     'pairs': (['--mb', '1', '--times', '1'], 3, None, {}),
     'ranks': (['--times', '1', '--scale', '0.01', '--jobs', 'compare'], 3, 'mpirun', {}),
     'replay': ([], 3, None, {'STEPS': '1'}),
