@@ -31,6 +31,7 @@ SCRIPT_TESTS += t/trace/t-summary.py
 SCRIPT_TESTS += t/trace/t-threads.py
 SCRIPT_TESTS += t/trace/t-torch-step.py
 SCRIPT_TESTS += t/trace/t-verdict.py
+SCRIPT_TESTS += t/trace/t-workflow.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-architectures.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-drawn.py
 EXPENSIVE_SCRIPT_TESTS += t/trace/x-modules.py
