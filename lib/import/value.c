@@ -105,7 +105,7 @@ hu_import_put(hu_importing *c, size_t i, const hu_value *v)
 hu_shape
 hu_import_shape(int rank, const size_t *d)
 {
-	hu_shape s = { .rank = rank, .d = { 1, 1, 1, 1, 1, 1 } };
+	hu_shape s = { .rank = rank, .d = { 1, 1, 1, 1, 1, 1, 1, 1 } };
 
 	for (int i = 0; i < rank; i++)
 		s.d[i] = d[i];

@@ -29,7 +29,7 @@ typedef enum hu_role {
 	HU_ROLE_ADAMW
 } hu_role;
 
-enum { HU_MAX_ATTR = 28 };
+enum { HU_MAX_ATTR = 36 };
 
 /* A named attribute. Its value is text, or the number num if text is empty. */
 typedef struct hu_attr { char key[16]; double num; char text[40]; } hu_attr;

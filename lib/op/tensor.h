@@ -7,7 +7,7 @@
 
 #include "lib/number/format.h"
 
-enum { HU_RANK = 6 };
+enum { HU_RANK = 8 };
 
 typedef struct hu_shape { int rank; size_t d[HU_RANK]; } hu_shape;
 

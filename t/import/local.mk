@@ -14,6 +14,7 @@ SCRIPT_TESTS += t/import/t-fp16-tools.py
 SCRIPT_TESTS += t/import/t-half-kernels.py
 SCRIPT_TESTS += t/import/t-half-ulps.py
 SCRIPT_TESTS += t/import/t-kv-cache.py
+SCRIPT_TESTS += t/import/t-many-axes.py
 SCRIPT_TESTS += t/import/t-microsoft-nodes.py
 SCRIPT_TESTS += t/import/t-nodes.py
 SCRIPT_TESTS += t/import/t-onnx-nodes.py

@@ -73,8 +73,9 @@ make(const step *s, int i, const char *op, const char *suffix, hu_shape shape, c
 static int
 spread(const step *s, int i, const char *suffix, int x, int own, hu_shape shape)
 {
-	static const char *const d[] = { "d0", "d1", "d2", "d3", "d4", "d5" }, *const from[] = { "from0", "from1",
-		"from2", "from3", "from4", "from5" };
+	static const char *const d[HU_RANK] = { "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7" },
+				 *const from[HU_RANK] = { "from0", "from1", "from2", "from3", "from4", "from5", "from6",
+					 "from7" };
 	int y = make(s, i, "move", suffix, shape, &x, 1);
 
 	with(s->p, y, "rank", shape.rank);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   move: transposes, slices, pads, broadcasts, or tells the same elements another shape. The output is rank d0 … d5.
+   move: transposes, slices, pads, broadcasts, or tells the same elements another shape. The output is rank d0 … d7.
    Along output axis j the coordinate of input axis `from`j is start`j + step`j i; without `from`j the axis repeats what
    is there. What lies outside the input is fill. An input axis that nothing runs over has one element. With flat=1
    the elements keep their order, and nothing else may be set. */
@@ -16,6 +16,8 @@ static const struct {
 	{ "d3", "from3", "start3", "step3" },
 	{ "d4", "from4", "start4", "step4" },
 	{ "d5", "from5", "start5", "step5" },
+	{ "d6", "from6", "start6", "step6" },
+	{ "d7", "from7", "start7", "step7" },
 };
 
 /* Coordinates stay far from the end of a long long: counts are below 2^31, and so are these. */
@@ -150,8 +152,9 @@ const hu_op hu_op_move = {
 	.max_in = 1,
 	.nout = 1,
 	.same = "=",
-	.attrs = "rank d0 d1 d2 d3 d4 d5 from0 from1 from2 from3 from4 from5 start0 start1 start2 start3 start4 start5 "
-		 "step0 step1 step2 step3 step4 step5 fill flat",
+	.attrs = "rank d0 d1 d2 d3 d4 d5 d6 d7 from0 from1 from2 from3 from4 from5 from6 from7 "
+		 "start0 start1 start2 start3 start4 start5 start6 start7 "
+		 "step0 step1 step2 step3 step4 step5 step6 step7 fill flat",
 	.cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_EXACT,
 	.family = &hu_family_moves,

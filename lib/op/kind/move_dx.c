@@ -8,8 +8,9 @@ const hu_op hu_op_move_dx = {
 	.min_in = 2,
 	.max_in = 2,
 	.nout = 1,
-	.attrs = "rank d0 d1 d2 d3 d4 d5 from0 from1 from2 from3 from4 from5 start0 start1 start2 start3 start4 start5 "
-		 "step0 step1 step2 step3 step4 step5 fill flat",
+	.attrs = "rank d0 d1 d2 d3 d4 d5 d6 d7 from0 from1 from2 from3 from4 from5 from6 from7 "
+		 "start0 start1 start2 start3 start4 start5 start6 start7 "
+		 "step0 step1 step2 step3 step4 step5 step6 step7 fill flat",
 	.cls = HU_CLASS_POINTWISE,
 	.parity = HU_PARITY_EXACT,
 	.family = &hu_family_moves_dx,

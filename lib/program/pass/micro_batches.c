@@ -13,10 +13,10 @@ typedef struct pass {
 	const hu_program *from;
 	hu_program *to;
 	int n;
-	char *varies;          /* the tensor differs from micro-batch to micro-batch */
-	int *map;              /* the tensor's id in `to`, in the present micro-batch or in all */
-	int *whole;            /* for an input, the id of the whole batch */
-	int *part;             /* part[k * nt + i]: id of tensor i in micro-batch k */
+	char *varies; /* the tensor differs from micro-batch to micro-batch */
+	int *map;     /* the tensor's id in `to`, in the present micro-batch or in all */
+	int *whole;   /* for an input, the id of the whole batch */
+	int *part;    /* part[k * nt + i]: id of tensor i in micro-batch k */
 	const hu_all_reduce *over;
 } pass;
 
@@ -96,8 +96,7 @@ copy_call(pass *s, const hu_call *c, int k, int varies)
 		char name[HU_NAME + 48];
 		const char *own = s->from->t[c->out[i]].name;
 		part_name(name, sizeof name, own, k, k);
-		out[i] = s->map[c->out[i]] =
-			add(s, c->out[i], varies && !is_last_state(s, c->out[i], k) ? name : own);
+		out[i] = s->map[c->out[i]] = add(s, c->out[i], varies && !is_last_state(s, c->out[i], k) ? name : own);
 		s->to->t[out[i]].reused = k > 0;
 	}
 	hu_call *d = hu_program_call(s->to, c->op->name, c->phase, c->layer, in, c->nin, out, c->nout);
@@ -119,8 +118,9 @@ copy_call(pass *s, const hu_call *c, int k, int varies)
 static void
 slice(pass *s, int i, int k)
 {
-	static const char *const d[HU_RANK] = { "d0", "d1", "d2", "d3", "d4", "d5" },
-				 *const from[HU_RANK] = { "from0", "from1", "from2", "from3", "from4", "from5" };
+	static const char *const d[HU_RANK] = { "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7" },
+				 *const from[HU_RANK] = { "from0", "from1", "from2", "from3", "from4", "from5", "from6",
+					 "from7" };
 	const hu_info *t = &s->from->t[i];
 	char name[HU_NAME + 48];
 
@@ -156,8 +156,8 @@ micro_batch(pass *s, int k)
 			s->map[i] = s->map[p->t[i].next];
 }
 
-/* Appends the additions of tensor i's parts first … last by pairs of neighbours: the left half has the largest power of
-   two of them that leaves some to the right. */
+/* Appends the additions of tensor i's parts first … last by pairs of neighbours: the left half has the largest power
+   of two of them that leaves some to the right. */
 static int
 sum(pass *s, int i, int first, int last, hu_phase phase)
 {

@@ -26,9 +26,11 @@ call(hu_program *p, const char *op, const char *role, int a, int b)
 	return hu_layer_activation(p, op, "loss", role, in, b < 0 ? 1 : 2, NULL, 0);
 }
 
-static const char *const length[HU_RANK] = { "d0", "d1", "d2", "d3", "d4", "d5" },
-			 *const from[HU_RANK] = { "from0", "from1", "from2", "from3", "from4", "from5" },
-			 *const start[HU_RANK] = { "start0", "start1", "start2", "start3", "start4", "start5" };
+static const char *const length[HU_RANK] = { "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7" },
+			 *const from[HU_RANK] = { "from0", "from1", "from2", "from3", "from4", "from5", "from6",
+				 "from7" },
+			 *const start[HU_RANK] = { "start0", "start1", "start2", "start3", "start4", "start5", "start6",
+				 "start7" };
 
 static void
 set(hu_attr *a, int *n, const char *key, double value)
@@ -103,7 +105,9 @@ over_rows(hu_program *p, const char *role, int x)
 
 /* What dice and squares begin with: loss.p, the softmax of x; the labels one-hot; and the weights of all classes. x has
    the labels' shape and an axis of classes behind. */
-typedef struct target { int p, hot, weight; } target;
+typedef struct target {
+	int p, hot, weight;
+} target;
 
 static target
 targets(hu_program *p, int x, int labels, int weight)
@@ -146,9 +150,8 @@ squares(hu_program *p, target t)
 static void
 entropy(hu_program *p, const hu_model_sizes *s, const char *op, int x, int labels, int weight)
 {
-	int in[3] = { x, labels, weight },
-	    out[2] = { hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER),
-		    hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION) };
+	int in[3] = { x, labels, weight }, out[2] = { hu_program_tensor(p, "loss.y", HU_FP32, hu_shape0(), HU_OTHER),
+		hu_program_tensor(p, "loss.p", HU_FP32, p->t[x].shape, HU_ACTIVATION) };
 	hu_call *c = hu_program_call(p, op, HU_FORWARD, "loss", in, 3, out, 2);
 
 	if (s->label_smoothing > 0 && hu_op_takes(c->op, "label_smoothing"))
