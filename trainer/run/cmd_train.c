@@ -260,7 +260,7 @@ promise(const job *b)
 		hu_shown(b->dir));
 
 	if (hu_ranks_size() > 1)
-		hu_ended_says(line);
+		hu_ended_says(line, NULL);
 	free(line);
 }
 
@@ -340,7 +340,7 @@ run(const hu_args *a)
 	if (st == HU_OK) {
 		hu_threads_set(threads ? (int)threads : hu_threads_of(hu_ranks_local()));
 		st = first ? train(&b, a) : hu_ranked_serve(a);
-		hu_ended_says(NULL);
+		hu_ended_says(NULL, NULL);
 		hu_account_close(&b.energy);
 		hu_metrics_release(&b.metrics);
 		hu_record_release(&b.record);

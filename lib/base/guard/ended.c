@@ -8,17 +8,20 @@
 #include <unistd.h>
 
 /* A signal may come while a line is written: it finds the other one whole. */
-static char lines[2][1026];
-static _Atomic(const char *) said;
+static struct words {
+	char line[1026], where[4096];
+} words[2];
+static _Atomic(const struct words *) said;
 
 /* Calls nothing but what POSIX allows in a signal's handler. */
 static void
 say(int number)
 {
-	const char *line = atomic_exchange(&said, NULL);
+	const struct words *w = atomic_exchange(&said, NULL);
+	int told = w && (!*w->where || !access(w->where, F_OK));
 
-	if (line && write(2, line, strlen(line)) < 0)
-		line = NULL;
+	if (told && write(2, w->line, strlen(w->line)) < 0)
+		told = 0;
 	signal(number, SIG_DFL);
 	raise(number);
 }
@@ -33,16 +36,17 @@ listen(int number)
 }
 
 void
-hu_ended_says(const char *line)
+hu_ended_says(const char *line, const char *where)
 {
-	char *free_one = lines[atomic_load(&said) == lines[0]];
+	struct words *free_one = &words[atomic_load(&said) == &words[0]];
 
 	if (!line) {
 		atomic_store(&said, NULL);
 		return;
 	}
 	/* A bar may stand in the line of a terminal. */
-	snprintf(free_one, sizeof lines[0], "%s%.1023s\n", isatty(2) ? "\n" : "", line);
+	snprintf(free_one->line, sizeof free_one->line, "%s%.1023s\n", isatty(2) ? "\n" : "", line);
+	snprintf(free_one->where, sizeof free_one->where, "%s", where ? where : "");
 	atomic_store(&said, free_one);
 	listen(SIGTERM);
 	listen(SIGINT);

@@ -362,7 +362,7 @@ hu_share_end(hu_sharing *s, hu_status st)
 {
 	int kept = hu_ranks_size() > 1 && s->work && !s->work->keeps;
 
-	hu_ended_says(NULL);
+	hu_ended_says(NULL, NULL);
 	if (st == HU_OK && kept && s->path && !s->shard.n && !hu_ranks_rank()) {
 		unlink(s->path);
 		rmdir(s->work->folder); /* which fails where other parts are */

@@ -56,18 +56,25 @@ hu_sharing_study(hu_sharing *s, int i)
 	return st;
 }
 
-void
-hu_sharing_promise(const hu_sharing *s)
+/* Names the part where it is there or is about to be, `part`; else the folder of other parts. */
+static void
+promise(const hu_sharing *s, int part)
 {
 	int several = hu_ranks_size() > 1;
-	const char *where = hu_exists(s->path) ? s->path : s->work->folder;
+	const char *where = part || hu_exists(s->path) ? s->path : s->work->folder;
 	char *line = hu_xprintf("halfulp %s: a signal ended it%s; %s keeps what was found, and the same line with "
 				"--resume goes on",
 		s->work->command, several ? ", as it ends all ranks where one of them died" : "", hu_shown(where));
 
 	if ((several || s->shard.n || s->work->keeps) && !hu_ranks_rank())
-		hu_ended_says(line);
+		hu_ended_says(line, where);
 	free(line);
+}
+
+void
+hu_sharing_promise(const hu_sharing *s)
+{
+	promise(s, 0);
 }
 
 static hu_status
@@ -81,11 +88,11 @@ save(const hu_sharing *s)
 		st = *folder ? hu_make_dirs(folder) : HU_OK;
 		free(folder);
 	}
+	if (st == HU_OK) /* beforehand: a signal that comes when the part is there already finds what to say */
+		promise(s, 1);
 	if (st == HU_OK)
 		st = hu_parts_save(&s->own, s->path, shard);
 	free(shard);
-	if (st == HU_OK)
-		hu_sharing_promise(s);
 	return st;
 }
 
