@@ -101,6 +101,7 @@ include $(top_srcdir)/lib/program/pass/local.mk
 include $(top_srcdir)/lib/program/quantise/local.mk
 include $(top_srcdir)/lib/program/spread/local.mk
 include $(top_srcdir)/lib/store/local.mk
+include $(top_srcdir)/lib/store/history/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/store/series/local.mk
 include $(top_srcdir)/lib/sum/local.mk
@@ -116,6 +117,7 @@ include $(top_srcdir)/reports/local.mk
 include $(top_srcdir)/reports/command/local.mk
 include $(top_srcdir)/reports/figures/local.mk
 include $(top_srcdir)/reports/gallery/local.mk
+include $(top_srcdir)/reports/history/local.mk
 include $(top_srcdir)/reports/model/local.mk
 include $(top_srcdir)/reports/page/local.mk
 include $(top_srcdir)/reports/pictures/local.mk

@@ -105,7 +105,7 @@ compare(const hu_args *a, const hu_baseline *got, const char *format)
 		hu_command_warn();
 	hu_str_init(&history);
 	if (hu_args_given(a, "history"))
-		st = hu_history_add(&history, got, hu_args_text(a, "history"));
+		st = hu_history_add(&history, got, &want, hu_args_text(a, "history"));
 	r.history = history.len ? history.s : NULL;
 	if (st == HU_OK)
 		hu_check_write(stdout, &r, format);

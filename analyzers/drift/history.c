@@ -7,6 +7,8 @@
 #include "lib/base/console/plot_text.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
+#include "lib/number/round.h"
+#include "lib/store/history/course.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -14,23 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-/* F(1, n - 2) is above 30 by chance in one of 200 splits at n = 6, and of 10 000 at n = 20. */
-enum { F_LIMIT = 30, DRAWN = 12 };
-
-/* One quantity over the commits that have it, in the order of the table. */
-typedef struct course {
-	const char *key;
-	const char **commit;
-	double *value;
-	size_t n, cap, commitcap;
-	size_t split; /* the first commit behind the change point; 0: none */
-	double before, after;
-} course;
-
-typedef struct history {
-	course *q;
-	size_t n, cap, commits;
-} history;
+enum { DRAWN = 12 };
 
 static hu_status
 commit_name(char *out, size_t size)
@@ -48,9 +34,43 @@ commit_name(char *out, size_t size)
 					   "or set CI_COMMIT_SHA");
 }
 
-/* Copies the rows of other commits from the table that is there, and adds B's. */
+/* The interval that WANT, a row of the baseline, allows: infinite where a side is free, NaN where nothing is compared.
+ */
+static void
+limits(const hu_baseline_quantity *want, double *low, double *high)
+{
+	*low = *high = NAN;
+	if (!want || want->side == HU_SIDE_ANY || !want->number || !isfinite(want->value))
+		return;
+	double allowed =
+		fmax(want->tolerance, ldexp(want->ulps, hu_ulp_exponent(want->value, hu_format_of(want->format))));
+	*low = want->side == HU_SIDE_UP ? -INFINITY : want->value - allowed;
+	*high = want->side == HU_SIDE_DOWN ? INFINITY : want->value + allowed;
+}
+
+static void
+limit_cell(hu_tsv *t, double x)
+{
+	if (isnan(x))
+		hu_tsv_text(t, "-");
+	else
+		hu_tsv_real(t, x);
+}
+
+/* Copies the rows of the table OLD but those of COMMIT. */
+static void
+copy_others(hu_tsv *t, const hu_table *old, const char *commit)
+{
+	static const char *const column[] = { "commit", "date", "quantity", "value", "low", "high" };
+
+	for (int i = 0; i < old->rows; i++)
+		for (int k = 0; k < 6 && strcmp(hu_table_cell(old, i, 0), commit); k++)
+			hu_tsv_text(t, hu_table_cell(old, i, hu_table_column(old, column[k])));
+}
+
+/* Copies the rows of other commits from the table that is there, and adds B's, which were held to WANT. */
 static hu_status
-rewrite(const hu_baseline *b, const char *path, const char *commit)
+rewrite(const hu_baseline *b, const hu_baseline *want, const char *path, const char *commit)
 {
 	char date[32];
 	time_t now = time(NULL);
@@ -58,101 +78,40 @@ rewrite(const hu_baseline *b, const char *path, const char *commit)
 	hu_tsv t;
 	hu_table old = { .rows = 0 };
 	int there = hu_exists(path);
+	double low, high;
 
-	if (there)
+	if (there) {
 		HU_TRY(hu_table_read(&old, path));
-	if (there && (hu_table_column(&old, "commit") != 0 || hu_table_column(&old, "value") != 3)) {
-		hu_table_release(&old);
-		return hu_fail(
-			HU_EFILE, "%s: no history of check: its columns are not commit, date, quantity, value", path);
+		hu_status st = hu_courses_fit(&old, path);
+		if (st != HU_OK)
+			hu_table_release(&old);
+		HU_TRY(st);
 	}
 	strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
 	hu_tsv_init(&t);
 	hu_tsv_note(&t, "table", "history");
-	hu_tsv_header(&t, "commit date quantity value");
-	for (int i = 0; i < old.rows; i++)
-		for (int k = 0; k < 4 && strcmp(hu_table_cell(&old, i, 0), commit); k++)
-			hu_tsv_text(&t, hu_table_cell(&old, i, k));
+	hu_tsv_header(&t, "commit date quantity value low high");
+	copy_others(&t, &old, commit);
 	if (there)
 		hu_table_release(&old);
 	for (size_t i = 0; i < b->n; i++) {
 		const hu_baseline_quantity *q = &b->q[i];
 		if (!hu_is_headline(b, q) || !q->number)
 			continue;
+		limits(hu_baseline_find(want, q->key), &low, &high);
 		hu_tsv_text(&t, commit);
 		hu_tsv_text(&t, date);
 		hu_tsv_text(&t, q->key);
 		hu_tsv_text(&t, q->text);
+		limit_cell(&t, low);
+		limit_cell(&t, high);
 	}
 	return hu_tsv_write(&t, path);
 }
 
-static course *
-find(history *h, const char *key)
-{
-	for (size_t i = 0; i < h->n; i++)
-		if (!strcmp(h->q[i].key, key))
-			return &h->q[i];
-	HU_GROW(h->q, h->n, h->cap);
-	h->q[h->n] = (course){ .key = key };
-	return &h->q[h->n++];
-}
-
-static void
-collect(history *h, const hu_table *t)
-{
-	const char *last = "";
-
-	for (int i = 0; i < t->rows; i++) {
-		course *c = find(h, hu_table_cell(t, i, 2));
-		double x = hu_table_real(t, i, 3);
-		h->commits += strcmp(last, hu_table_cell(t, i, 0)) != 0;
-		last = hu_table_cell(t, i, 0);
-		if (!isfinite(x))
-			continue;
-		size_t n = c->n;
-		HU_GROW(c->value, n, c->cap);
-		HU_GROW(c->commit, n, c->commitcap);
-		c->value[n] = x;
-		c->commit[n] = last;
-		c->n++;
-	}
-}
-
-static double
-squares(const double *x, size_t from, size_t to, double *mean)
-{
-	double sum = 0, s = 0;
-
-	for (size_t i = from; i < to; i++)
-		sum += x[i] - x[from]; /* relative to the first: equal values leave exactly nothing */
-	*mean = x[from] + sum / (double)(to - from);
-	for (size_t i = from; i < to; i++)
-		s += (x[i] - *mean) * (x[i] - *mean);
-	return s;
-}
-
-static void
-change_point(course *c)
-{
-	double all, least = INFINITY, a, b, total = c->n ? squares(c->value, 0, c->n, &all) : 0;
-
-	for (size_t k = 1; k < c->n && total > 0; k++) {
-		double within = squares(c->value, 0, k, &a) + squares(c->value, k, c->n, &b);
-		if (within < least) {
-			least = within;
-			c->split = k;
-			c->before = a;
-			c->after = b;
-		}
-	}
-	if (c->split && least > 0 && !((total - least) * (double)(c->n - 2) > F_LIMIT * least))
-		c->split = 0;
-}
-
 /* A share that has only grown: commits until it is one half at its mean pace; NAN else. */
 static double
-commits_to_half(const course *c)
+commits_to_half(const hu_course *c)
 {
 	const char *column = strrchr(c->key, '/');
 
@@ -166,7 +125,7 @@ commits_to_half(const course *c)
 }
 
 static int
-is_cosine(const course *c)
+is_cosine(const hu_course *c)
 {
 	return !fnmatch("*cosine", c->key, 0);
 }
@@ -174,7 +133,7 @@ is_cosine(const course *c)
 /* Of a cosine near 1 what it lacks is drawn, which an axis can tell apart. A line stands where the quantity moved, and
    at most some SHOWN commits have their names below. */
 static void
-draw(const history *h, const char *dir)
+draw(const hu_courses *h, const char *dir)
 {
 	enum { SHOWN = 16 };
 	hu_str data, script;
@@ -183,7 +142,7 @@ draw(const history *h, const char *dir)
 	hu_str_init(&data);
 	hu_str_init(&script);
 	for (size_t i = 0; i < h->n && moved < DRAWN; i++) {
-		const course *c = &h->q[i];
+		const hu_course *c = &h->q[i];
 		if (!c->split)
 			continue;
 		hu_str_addf(&data, "%s# %s\n", moved++ ? "\n\n" : "", hu_shown(c->key));
@@ -238,11 +197,11 @@ add_change(hu_str *s, double from, double to)
 }
 
 static void
-say(hu_str *s, const history *h, const char *path)
+say(hu_str *s, const hu_courses *h, const char *path)
 {
 	hu_str_addf(s, "%s has %zu commits\n", hu_shown(path), h->commits);
 	for (size_t i = 0; i < h->n; i++) {
-		const course *c = &h->q[i];
+		const hu_course *c = &h->q[i];
 		double left = commits_to_half(c);
 		if (c->split) {
 			hu_str_addf(s, "%s moved at commit %.12s: ", c->key, hu_shown(c->commit[c->split]));
@@ -256,30 +215,24 @@ say(hu_str *s, const history *h, const char *path)
 }
 
 hu_status
-hu_history_add(hu_str *s, const hu_baseline *b, const char *dir)
+hu_history_add(hu_str *s, const hu_baseline *b, const hu_baseline *want, const char *dir)
 {
 	char *path = hu_path(dir, "history.tsv"), commit[96];
-	history h = { .n = 0 };
+	hu_courses h;
 	hu_table t;
 	hu_status st = commit_name(commit, sizeof commit);
 
 	if (st == HU_OK)
 		st = hu_make_dirs(dir);
 	if (st == HU_OK)
-		st = rewrite(b, path, commit);
+		st = rewrite(b, want, path, commit);
 	if (st == HU_OK)
 		st = hu_table_read(&t, path);
 	if (st == HU_OK) {
-		collect(&h, &t);
-		for (size_t i = 0; i < h.n; i++)
-			change_point(&h.q[i]);
+		hu_courses_of(&h, &t);
 		say(s, &h, path);
 		draw(&h, dir);
-		for (size_t i = 0; i < h.n; i++) {
-			free(h.q[i].value);
-			free(h.q[i].commit);
-		}
-		free(h.q);
+		hu_courses_release(&h);
 		hu_table_release(&t);
 	}
 	free(path);

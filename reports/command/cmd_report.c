@@ -12,6 +12,7 @@
 #include "lib/base/console/progress.h"
 #include "lib/base/console/show.h"
 #include "reports/figure.h"
+#include "reports/history/history_page.h"
 #include "reports/human.h"
 #include "reports/model/model_page.h"
 #include "reports/page/page.h"
@@ -30,6 +31,8 @@ static const hu_opt opts[] = { { "out", "DIR", NULL,
 		"file formats of each figure: svg (always made), png, pdf, tex (a figure environment around the pdf)" },
 	{ "width", "WIDTH", "page",
 		"width of PDF and LaTeX figures: page (174 mm) or column (84 mm), both with letters of 8 pt" },
+	{ "history", "DIR", NULL,
+		"make the page of what check --history DIR kept, in place of a run's: each quantity over the commits" },
 	{ "terminal", NULL, NULL, "print verdict, numbers and key figures as text and write no files" },
 	{ "json", NULL, NULL, "print as JSON which files were made" }, { NULL, NULL, NULL, NULL } };
 
@@ -230,13 +233,45 @@ report(const hu_args *a, const hu_report_runs *runs, const hu_figures *f, const 
 	return st;
 }
 
+/* Writes PAGE to OUT/index.html and says so. */
+static hu_status
+write_page(const hu_args *a, const hu_str *page, const char *out, const char *what)
+{
+	char *index = hu_path(out, "index.html");
+	hu_status st = hu_make_dirs(out);
+
+	if (st == HU_OK)
+		st = hu_file_write(index, page->s, page->len);
+	if (st == HU_OK && hu_args_given(a, "json"))
+		printf("{\n \"page\": \"%s\"\n}\n", hu_shown(index));
+	else if (st == HU_OK)
+		printf("%s: the page of %s\n", hu_shown(index), what);
+	free(index);
+	return st;
+}
+
+/* The page of a history, beside its table where no folder is named. */
+static hu_status
+report_history(const hu_args *a)
+{
+	const char *dir = hu_args_text(a, "history"), *out = hu_args_text(a, "out");
+	char *command = hu_args_line(a, "report");
+	hu_str page = { 0 };
+	hu_status st = hu_history_page(&page, dir, command);
+
+	if (st == HU_OK)
+		st = write_page(a, &page, out ? out : dir, "a history");
+	hu_str_release(&page);
+	free(command);
+	return st;
+}
+
 /* The page of a model, which validate or advise wrote about. Its pictures are in the page. */
 static hu_status
 report_model(const hu_args *a)
 {
 	char *out = hu_args_text(a, "out") ? hu_xstrdup(hu_args_text(a, "out")) : hu_path(a->rest[0], "report"),
 	     *command;
-	char *index = hu_path(out, "index.html");
 	hu_report_runs one = { .n = 1, .dir = a->rest };
 	hu_str page = { 0 };
 	hu_status st =
@@ -250,16 +285,9 @@ report_model(const hu_args *a)
 	if (st == HU_OK)
 		st = hu_model_page(&page, a->rest[0], command);
 	if (st == HU_OK)
-		st = hu_make_dirs(out);
-	if (st == HU_OK)
-		st = hu_file_write(index, page.s, page.len);
-	if (st == HU_OK && hu_args_given(a, "json"))
-		printf("{\n \"page\": \"%s\"\n}\n", hu_shown(index));
-	else if (st == HU_OK)
-		printf("%s: the page of a model\n", hu_shown(index));
+		st = write_page(a, &page, out, "a model");
 	hu_str_release(&page);
 	free(command);
-	free(index);
 	free(out);
 	return st;
 }
@@ -272,6 +300,13 @@ run(const hu_args *a)
 	wanted files;
 	hu_status st = wanted_of(a, &files);
 
+	if (st == HU_OK && hu_args_given(a, "history")) {
+		st = a->nrest ? hu_fail(HU_EINVAL,
+					"--history %s: a history is of many runs, and no RUN is named beside it",
+					hu_shown(hu_args_text(a, "history")))
+			      : report_history(a);
+		return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
+	}
 	if (st == HU_OK && !a->nrest)
 		st = hu_fail(HU_EINVAL, "which run? halfulp report RUN [RUN...]");
 	for (int i = 0; i < a->nrest; i++)
@@ -303,8 +338,15 @@ writes_files(const void *of)
 	return !hu_args_given(of, "terminal");
 }
 
-static const hu_opt_need needs[] = { { "out formats width json", writes_files,
-					     "beside --terminal, which prints text and writes no files" },
+static int
+of_runs(const void *of)
+{
+	return !hu_args_given(of, "history");
+}
+
+static const hu_opt_need needs[] = { { "formats width terminal", of_runs,
+					     "with --history, whose page has its pictures in it" },
+	{ "out formats width json", writes_files, "beside --terminal, which prints text and writes no files" },
 	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_report = { "report", "RUN [RUN...]",
@@ -316,5 +358,7 @@ const hu_command hu_cmd_report = { "report", "RUN [RUN...]",
 	"Of a folder that validate --report or advise --out wrote it makes the page of a model: the decision table\n"
 	"first, then the plan and its proof, the graph with the damage painted on it, the nodes by their damage,\n"
 	"errors along the depth, and outlier channels. Graphviz' dot lays the graph out where it is installed; the\n"
-	"environment variable DOT names the dot to use.",
+	"environment variable DOT names the dot to use.\n"
+	"With --history it draws each quantity that check kept over the commits, with the limits of its baseline, and\n"
+	"names the commit where it moved.",
 	opts, run, needs, NULL };

@@ -164,6 +164,9 @@ def prepare():
         run('analyze {h}/' + name)
     run('baseline {h}/run -o {h}/base.tsv --reason test')
     run('baseline {h}/run {h}/run2 {h}/weights {h}/four -o {h}/scores.tsv --reason test --score loss')
+    for name in ('kept1', 'kept2'):
+        os.makedirs(home + '/' + name)
+        open(home + '/' + name + '/history.tsv', 'w').write('commit\tdate\tquantity\tvalue\n%s\t-\tx\t1\n' % name)
     for i, name in enumerate(('one', 'two'), 1):
         run('analyze {h}/run --only state --shard %d/2 --part {h}/%s.part' % (i, name))
     for i, name in enumerate(('run', 'run2'), 1):
@@ -629,6 +632,7 @@ report out | report {run} | --out there
 report formats | report {run} --json | --formats svg
 report width | report {run} --json --formats tex | --width column
 report terminal | report {run} | --terminal
+report history | report --json --history {h}/kept1 | --history {h}/kept2
 report json | report {run} | --json
 round format | round 0.1 | --format bf16
 round mode | round 0.1 | --mode RU

@@ -8,6 +8,7 @@ EXTRA_DIST += t/reports/svgtext.py
 SCRIPT_TESTS += t/reports/t-few-rows.py
 SCRIPT_TESTS += t/reports/t-figures.py
 SCRIPT_TESTS += t/reports/t-gallery.py
+SCRIPT_TESTS += t/reports/t-history-page.py
 SCRIPT_TESTS += t/reports/t-layers.py
 SCRIPT_TESTS += t/reports/t-model-against.py
 SCRIPT_TESTS += t/reports/t-model-graph.py

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports/history/history_page.h"
+
+#include "lib/base/mem.h"
+#include "reports/history/history_parts.h"
+#include "reports/human.h"
+#include "reports/page/page_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Appends "FROM to TO" with as many digits as tell the two apart, four or more. */
+static void
+add_change(hu_str *b, double from, double to)
+{
+	char x[40], y[40];
+	int digits = 4;
+
+	do {
+		snprintf(x, sizeof x, "%.*g", digits, from);
+		snprintf(y, sizeof y, "%.*g", digits, to);
+	} while (!strcmp(x, y) && ++digits <= 17);
+	hu_str_addf(b, "from %s to %s", x, y);
+}
+
+/* How many commits have a value outside its limits. */
+static size_t
+count_beyond(const hu_course *c)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < c->n; k++)
+		n += (size_t)hu_history_beyond(c, k);
+	return n;
+}
+
+static void
+limit_cell(hu_str *b, double x)
+{
+	if (isfinite(x))
+		hu_str_addf(b, "<td>%.9g</td>", x);
+	else
+		hu_str_add(b, "<td>–</td>");
+}
+
+/* Every value of the course. */
+static void
+add_values(hu_str *b, const hu_course *c)
+{
+	hu_str_add(b,
+		"<details><summary>all values</summary><div class=\"scroll\"><table class=\"values\">\n<thead><tr>"
+		"<th>commit</th><th class=\"left\">date</th><th>value</th><th>at least</th><th>at most</th></tr>"
+		"</thead>\n<tbody>\n");
+	for (size_t k = 0; k < c->n; k++) {
+		hu_str_addf(b, "<tr%s><th scope=\"row\">", hu_history_beyond(c, k) ? " class=\"beyond\"" : "");
+		hu_html_text(b, c->commit[k]);
+		hu_str_add(b, "</th><td class=\"left\">");
+		hu_html_text(b, c->date[k]);
+		hu_str_addf(b, "</td><td>%.9g</td>", c->value[k]);
+		limit_cell(b, c->low[k]);
+		limit_cell(b, c->high[k]);
+		hu_str_add(b, "</tr>\n");
+	}
+	hu_str_add(b, "</tbody>\n</table></div></details>\n");
+}
+
+static void
+add_course(hu_str *b, const hu_course *c)
+{
+	size_t beyond = count_beyond(c);
+
+	hu_str_add(b, "<figure class=\"course\"><figcaption><b>");
+	hu_html_text(b, c->key);
+	hu_str_add(b, "</b><br>");
+	if (c->split) {
+		hu_str_add(b, "It moved at commit <code>");
+		hu_html_text(b, c->commit[c->split]);
+		hu_str_add(b, "</code>, ");
+		add_change(b, c->before, c->after);
+		hu_str_addf(b, " on average (%zu commits before, %zu since).", c->split, c->n - c->split);
+	} else {
+		hu_str_add(b, "It did not move.");
+	}
+	if (beyond)
+		hu_str_addf(b, " %zu of %zu commits %s beyond the limits.", beyond, c->n, beyond == 1 ? "is" : "are");
+	hu_str_add(b, "</figcaption>\n");
+	hu_history_draw(b, c);
+	add_values(b, c);
+	hu_str_add(b, "</figure>\n");
+}
+
+/* Those that moved, or those that did not. */
+static void
+add_courses(hu_str *b, const hu_courses *h, int moved, const char *title)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		const hu_course *c = &h->q[i];
+		if (!c->n || (c->split > 0) != moved)
+			continue;
+		if (!n++)
+			hu_str_addf(b, "<section>\n<h2>%s</h2>\n<div class=\"courses\">\n", title);
+		add_course(b, c);
+	}
+	if (n)
+		hu_str_add(b, "</div>\n</section>\n");
+}
+
+static void
+add_head(hu_str *b, const hu_courses *h)
+{
+	size_t moved = 0, beyond = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		const hu_course *c = &h->q[i];
+		moved += c->split > 0;
+		beyond += c->n && hu_history_beyond(c, c->n - 1);
+	}
+	hu_str_addf(b,
+		"<header>\n<p class=\"kicker\">halfulp report</p>\n<h1>%zu quantities over %zu commits</h1>\n"
+		"<p class=\"sub\">%zu moved; the last commit has %zu beyond %s limits.</p>\n</header>\n",
+		h->n, h->commits, moved, beyond, beyond == 1 ? "its" : "their");
+	hu_str_add(b,
+		"<p>Dashed lines are the limits of the baseline that each commit was held to. A square is a value "
+		"beyond them. The upright line stands where a quantity moved, before the commit that is named "
+		"above it: of all ways to cut the commits in two it leaves the least sum of squares within both "
+		"parts, and the ratio of the variance that it explains to what is left, F(1, n − 2), is above "
+		"30.</p>\n");
+}
+
+hu_status
+hu_history_page(hu_str *page, const char *dir, const char *command)
+{
+	char *path = hu_path(dir, "history.tsv");
+	hu_courses h;
+	hu_table t;
+	hu_status st = hu_table_read(&t, path);
+
+	hu_str_init(page);
+	if (st == HU_OK && (st = hu_courses_fit(&t, path)) != HU_OK)
+		hu_table_release(&t);
+	free(path);
+	HU_TRY(st);
+	hu_courses_of(&h, &t);
+	st = hu_page_open(page, "numerics over commits", "history/history.css");
+	if (st == HU_OK) {
+		add_head(page, &h);
+		add_courses(page, &h, 1, "What moved");
+		add_courses(page, &h, 0, "What did not move");
+		hu_str_add(page, "<section>\n<h2>Where this comes from</h2>\n<pre>");
+		hu_html_text(page, command);
+		hu_str_add(page, "</pre>\n</section>\n");
+		st = hu_page_close(page);
+	}
+	hu_courses_release(&h);
+	hu_table_release(&t);
+	return st;
+}
