@@ -42,42 +42,56 @@ SETUPS = {
 # Of the command line: the option, and values that are not the set-ups'.
 OPTIONS = [
     ('lr', '0.00101 0.002 0.0009'),
-    ('beta1', '0.89 0.91'),
-    ('beta2', '0.99 0.9'),
-    ('eps', '1e-3 1.1e-7'),
-    ('weight-decay', '0 0.02'),
-    ('momentum', '0.5'),
+    ('optimizer:beta1', '0.89 0.91'),
+    ('optimizer:beta2', '0.99 0.9'),
+    ('optimizer:eps', '1e-3 1.1e-7'),
+    ('optimizer:weight_decay', '0 0.02'),
+    ('optimizer:momentum', '0.5'),
     ('optimizer', 'adam sgd nesterov'),
     ('schedule', 'cosine linear step'),
-    ('warmup', '2'),
-    ('clip-norm', '0.1'),
-    ('clip-value', '1e-3'),
-    ('no-decay', '*.b'),
+    ('schedule:warmup', '2'),
+    ('optimizer:clip_norm', '0.1'),
+    ('optimizer:clip_value', '1e-3'),
+    ('optimizer:no_decay', '*.b'),
     ('loss-scale', 'none keras static:1048576'),
-    ('init-scale', '512 2^20'),
-    ('growth-factor', '4'),
-    ('backoff-factor', '0.25'),
-    ('growth-interval', '200 100'),
-    ('scale-floor', '2'),
-    ('scale-cap', '4096'),
-    ('hysteresis', '2'),
-    ('loss-weight', '2'),
-    ('label-smoothing', '0.1'),
+    ('loss-scale:init', '512 2^20'),
+    ('loss-scale:growth', '4'),
+    ('loss-scale:backoff', '0.25'),
+    ('loss-scale:interval', '200 100'),
+    ('loss-scale:floor', '2'),
+    ('loss-scale:cap', '4096'),
+    ('loss-scale:hysteresis', '2'),
+    ('loss:weight', '2'),
+    ('loss:label_smoothing', '0.1'),
     ('accumulate', 'chunk:64 kahan fma,acc=fp16 pairwise'),
     ('seed', '2'),
-    ('data-seed', '1'),
+    ('data:seed', '1'),
     ('batch', '8'),
-    ('width', '0.25'),
-    ('train', '320'),
-    ('eval', '48'),
-    ('size', '9'),
+    ('model:width', '0.25'),
+    ('data:train', '320'),
+    ('data:eval', '48'),
+    ('data:size', '9'),
     ('policy', 'mixed_bfloat16 float16 float32 compute=fp16,mode=RZ'),
-    ('steps', '3'),
-    ('classes', '9'),
+    ('epochs', '2'),
     ('trace', '*.w'),
     ('trace-steps', 'first'),
     ('checkpoint-every', '2'),
 ]
+
+
+# By key of an option, the option that it was, by which causes name it.
+MOVED = {
+    key: name
+    for name, key in re.findall(
+        r'MOVED\("([^"]+)", "([^"]+)"\)',
+        open(os.path.join(os.environ.get('srcdir', '.'), 'lib/base/console/moved.def')).read(),
+    )
+}
+
+
+def word(option, value):
+    """The option as it is typed, --lr=0.1 or --optimizer=beta1=0.9."""
+    return '--%s=%s' % (option.replace(':', '=', 1), value)
 
 
 def arguments():
@@ -143,7 +157,7 @@ def run(program, *line, limit=40):
         errors='replace',
         stdin=subprocess.DEVNULL,
         start_new_session=True,
-        env=dict(os.environ, OMP_NUM_THREADS='1', MALLOC_PERTURB_='85'),
+        env=dict(os.environ, OMP_NUM_THREADS='1', MALLOC_PERTURB_='85', HALFULP_RESULTS='tap'),
     )
     try:
         out, err = p.communicate(timeout=limit)
@@ -178,15 +192,9 @@ def said(line, setup, changed, option, home):
             r'(another setting|another seed|other input data|another program|other casts|another summation tree|train with --).*',
             cause,
         )
-        key = {
-            'data-seed': 'input data',
-            'train': 'input data',
-            'eval': 'input data',
-            'size': 'input data',
-            'classes': 'input data',
-            'seed': 'seed',
-        }.get(option, option)
-        right = bool(named) and (key in cause or key.replace('-', '_') in cause)
+        kind, _, key = option.rpartition(':')
+        names = ['input data'] if kind == 'data' else [key, key.replace('-', '_'), MOVED.get(option, option)]
+        right = bool(named) and any(n in cause for n in names)
         return right, right
     step, _, what = changed.partition(' ')
     if changed.startswith('program'):
@@ -296,7 +304,7 @@ def main():
         row = known.get(key)
         if row is None:
             if of is None:
-                end = judge(build + '/halfulp', home, ['--%s=%s' % job], job[0])
+                end = judge(build + '/halfulp', home, [word(*job)], job[0])
                 end = end if end[0] != 'no run' or end[1] != 'red' else ('refused',) + end[1:]
             else:
                 code, _, _ = builder.compile(unit, of)
