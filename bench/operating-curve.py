@@ -34,6 +34,8 @@ arguments.add_argument('--setups', metavar='LIST', help='those set-ups alone; th
 arguments.add_argument('--keep')
 arguments.add_argument('--from', dest='kept')
 args = arguments.parse_args()
+if args.seeds < 3:
+    arguments.error('--seeds: statistics need at least 3')
 HALFULP = os.path.abspath(os.environ.get('HALFULP', 'build/halfulp'))
 MLP = '--model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 64 --epochs 15 --policy '
 SETUPS = {
