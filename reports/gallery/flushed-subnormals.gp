@@ -24,6 +24,8 @@ do for [format in formats] {
 	set label 1 'subnormal' at 2**-19, 2**-11.7 center textcolor rgb blue font little(format)
 	set label 2 B('gradual underflow') at 2**-20.2, 2**-18 right textcolor rgb blue
 	set label 3 B('flushed to zero') at 2**-19, 2**-25.6 center textcolor rgb wine
+	# The axis is broken between zero and the powers of two
+	do for [k = 0:1] { set arrow 50 + k from graph -0.012, first 2.**(-25.7 + 0.5 * k) to graph 0.012, first 2.**(-25.3 + 0.5 * k) nohead lw 1.2 lc rgb ink front }
 	plot x with lines lw 1.2 dt 3 lc rgb soft notitle, \
 		file using 'at':(column('value') > 0 ? column('value') : NaN) with steps lw 2.2 lc rgb blue notitle, \
 		file_ftz using 'at':(column('value') > 0 ? NaN : 2**-26.5) with lines lw 2.6 lc rgb wine notitle, \

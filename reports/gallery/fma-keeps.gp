@@ -23,6 +23,8 @@ do for [format in formats] {
 	set label 1004 'what is left of d²' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 B('fma: one rounding') at 2**-7.6, 2**-13.2 right textcolor rgb blue
 	set label 2 B('two roundings') at 2**-8.2, 2**-22 center textcolor rgb wine
+	# The axis is broken between zero and the powers of two
+	do for [k = 0:1] { set arrow 50 + k from graph -0.012, first 2.**(-22.4 + 0.5 * k) to graph 0.012, first 2.**(-22 + 0.5 * k) nohead lw 1.2 lc rgb ink front }
 	plot x**2 with lines lw 1.2 dt 3 lc rgb soft notitle, \
 		file using 'at':(positive(-column('value'))) with points pt 6 ps 1.2 lw 2 lc rgb blue notitle, \
 		file_two using 'at':(column('value') == 0 ? 2**-24 : -column('value')) with points pt 7 ps 0.7 lc rgb wine notitle

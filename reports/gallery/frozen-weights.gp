@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# title: With bf16 weights {share|%.0f} of 100 updates change nothing; with fp32 masters none
+# title: {share|%.0f} % of the updates of bf16 weights change nothing; with fp32 masters {share_master|%.2g} %
 # caption: The share of a step's nonzero weight updates that leave their weight as it was, over {steps} steps of SGD (mlp on generated digits,
 #   learning rate 0.01). Weights kept in bf16: {share|%.1f} % on average. The same network with fp32 weights and bf16 arithmetic: {share_master|%.2f} %.
 # source: Micikevicius et al. 2018, Mixed Precision Training, arXiv 1710.03740

@@ -45,6 +45,7 @@ say(x) = x != x ? 'NaN' : abs(x) > 1e300 ? sign_of(x).'∞' : x == 0 ? '0' : sig
 log2(x) = log(x) / log(2)
 # A power of two as 2⁻²⁴
 power(x) = '2'.raised(sprintf('%d', int(floor(log2(abs(x)) + 0.5))))
+minus(s) = s[1:1] eq '-' ? '−'.s[2:*] : s
 percent(x) = sprintf('%.3g %%', 100 * x)
 positive(x) = x > 0 ? x : NaN
 

@@ -19,7 +19,8 @@ quoted(hu_str *b, const char *s, size_t n)
 	free(part);
 }
 
-/* Appends `NAME(_) = …`, a string expression: 'text '.say(x).' text'. {x} is say(x), {x|%.2f} is sprintf('%.2f', x). */
+/* Appends `NAME(_) = …`, a string expression: 'text '.say(x).' text'. {x} is say(x), {x|%.2f} is sprintf('%.2f', x)
+   with a minus sign in place of a hyphen. */
 static void
 function(hu_str *b, const char *name, const char *text)
 {
@@ -30,9 +31,9 @@ function(hu_str *b, const char *name, const char *text)
 		if (!text[n] || !text[n + m])
 			break;
 		if (bar < m) {
-			hu_str_add(b, ".sprintf(");
+			hu_str_add(b, ".minus(sprintf(");
 			quoted(b, text + n + bar + 1, m - bar - 1);
-			hu_str_addf(b, ", %.*s).", (int)(bar - 1), text + n + 1);
+			hu_str_addf(b, ", %.*s)).", (int)(bar - 1), text + n + 1);
 		} else {
 			hu_str_addf(b, ".say(%.*s).", (int)(m - 1), text + n + 1);
 		}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# title: Stochastic rounding errs about zero; rounding to nearest errs one way
+# title: Stochastic rounding errs about zero; to nearest, the sum ends {nearest|%.0f} % low
 # caption: The relative error of a bf16 sum of 10 000 times 0.01, rounded to nearest and stochastically ({walks} seeds). Nearest stagnates at {stuck} and ends {nearest|%.0f} % low.
 #   The stochastic sums spread by {spread|%.1f} % (standard deviation) about a mean that is off by {mean|%.2g} %.
 # source: Croci et al. 2022, Stochastic rounding: implementation, error analysis and applications, R. Soc. Open Sci. 9

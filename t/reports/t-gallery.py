@@ -103,6 +103,7 @@ for name in names:
     ok(g.title in html.unescape(page), '%s: the page says its title' % name)
     drawing = open(g.path('svg'), encoding='utf-8').read()
     ok(html.unescape(re.search('<title>(.*?)</title>', drawing)[1]) == g.title, '%s: and so does the picture' % name)
+    ok(not re.search(r'(?<![\w^])-\d', g.title + ' ' + g.caption), '%s: and so in its texts' % name, g.caption)
     hyphens = re.findall(r'<text><tspan[^>]*>([^<]*(?:^|[ ^])-\d[^<]*)</tspan>|>(-\d[\d.]*)<', drawing)
     ok(not hyphens, '%s: numbers below 0 have a minus sign' % name, str(hyphens))
     ok('href="#%s"><img src="%s.svg"' % (name, name) in page, '%s: its thumbnail leads to it' % name)
