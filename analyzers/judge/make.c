@@ -162,7 +162,7 @@ one_case(const hu_composite *c, state *s, const char *dir, const char *name, val
 {
 	char *at = hu_xprintf("%s/%s", dir, name), *save = NULL, *copy = hu_xstrdup(c->operands);
 	hu_status st = folder(at);
-	json_t *files = json_object();
+	json_t *files = json_object(), *whole = json_array();
 
 	for (char *o = strtok_r(copy, " ", &save); o && st == HU_OK; o = strtok_r(NULL, " ", &save)) {
 		char *shape = strchr(o, ':'), *mark = strchr(o, '?');
@@ -174,10 +174,12 @@ one_case(const hu_composite *c, state *s, const char *dir, const char *name, val
 		char *path = hu_xprintf("%s/%s.npy", at, o);
 		st = operand(s, shape, how, path);
 		json_object_set_new(files, o, json_string(hu_shown(path)));
+		if (strpbrk(shape, "%/"))
+			json_array_append_new(whole, json_string(hu_shown(o)));
 		free(path);
 	}
-	json_array_append_new(list, json_pack("{s:s s:s s:s s:o}", "case", name, "values", draws[how].name, "what",
-					    draws[how].summary, "inputs", files));
+	json_array_append_new(list, json_pack("{s:s s:s s:s s:o s:o}", "case", name, "values", draws[how].name, "what",
+					    draws[how].summary, "inputs", files, "whole", whole));
 	free(copy);
 	free(at);
 	return st;

@@ -121,8 +121,7 @@ def cases(kernel, like=None, with_operands="", seed=0):
             arrays = {name: np.load(path) for name, path in case["inputs"].items()}
             if like is not None:
                 import torch
-                whole = {name for name, a in arrays.items() if name in ("index", "target", "pages", "lengths", "cu")}
-                arrays = {name: torch.from_numpy(a).to(torch.int64 if name in whole else like)
+                arrays = {name: torch.from_numpy(a).to(torch.int64 if name in case["whole"] else like)
                           for name, a in arrays.items()}
             yield case["case"], arrays
 

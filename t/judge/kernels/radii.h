@@ -123,7 +123,7 @@ tell(const found *f, const char *name, const char *how)
 }
 
 /* Runs a row with keys "key=value ..." on n operands of LINE elements (or single ones) each. */
-static void
+static inline void
 compute(const char *name, const char *keys, const hu_roundoffs *a, int nin, const hu_balls *in, hu_balls *out)
 {
 	hu_ball_call c = {

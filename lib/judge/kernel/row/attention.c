@@ -16,6 +16,7 @@
 #include <string.h>
 
 enum { Q, K, V, MASK, SLOPES, SINKS, LENGTHS };
+enum { LEAST = -700 }; /* weights below exp(-700) count as that, so that none leaves double's range */
 
 typedef struct attention {
 	const hu_roundoffs *a;
@@ -200,6 +201,10 @@ weights(const attention *t, size_t hd, row *y, double *mean, double *top, double
 		double arg = 1.01 * u * (2 * fabs(s) + fabs(m) + fabs(d));
 		y->w[j] = hu_exp(d);
 		y->theta[j] = expm1(y->r[j] + arg) * (1 + own) + own + 2 * HU_BALL_OWN;
+		if (d < LEAST) { /* theta of a weight that has become 0 would say nothing of one that need not be */
+			y->w[j] = hu_exp(LEAST);
+			y->theta[j] = fmax(1, hu_exp(d + y->r[j] + arg - LEAST) * (1 + own)) + own + 2 * HU_BALL_OWN;
+		}
 		y->var[j] += arg * arg + (t->blocks + 1) * t->a->exp * t->a->exp + t->blocks * u * u;
 		sum += y->w[j];
 	}

@@ -16,6 +16,7 @@
 
 enum { Q, K, V, DO, O, LSE };
 enum { DQ, DK, DV };
+enum { LEAST = -700 }; /* exponentials below exp(-700) leave the range in which a relative error says something */
 
 typedef struct pass {
 	const hu_roundoffs *a;
@@ -68,7 +69,7 @@ shares(const pass *t, hu_ball *s, size_t i, const hu_ball *lse)
 	hu_roundoffs_sum(t->a, t->m + 1, &g, &proxy);
 	double l = lse ? lse->x : log_sum, lr = lse ? lse->r : 0;
 	for (size_t j = 0; j < end && !lse; j++)
-		mean += hu_exp(s[j].x - top) / sum *
+		mean += hu_exp(fmax(s[j].x - top, LEAST)) / sum *
 			(expm1(s[j].r + 4 * u * (fabs(s[j].x) + fabs(top))) + 2 * t->a->exp);
 	if (!lse)
 		lr = mean + g < 1 ? -log1p(-(mean + g)) + 2 * u * fabs(l) + t->a->fn : INFINITY;
@@ -80,7 +81,8 @@ shares(const pass *t, hu_ball *s, size_t i, const hu_ball *lse)
 		double d = s[j].x - l, arg = s[j].r + lr + 2.02 * u * (fabs(s[j].x) + fabs(l) + fabs(d)), x = hu_exp(d);
 		double e = expm1(arg) * (1 + t->a->exp) + t->a->exp + HU_BALL_OWN;
 		double v = s[j].v + lr * lr + t->a->exp * t->a->exp + 4 * u * u * (s[j].x * s[j].x + l * l);
-		s[j] = (hu_ball){ x, x * e + t->a->tiny, x * x * v, 0 };
+		double r = d < LEAST ? hu_exp(fmax(d + arg, LEAST)) * (1 + 2 * t->a->exp) : x * e;
+		s[j] = (hu_ball){ x, r + t->a->tiny, x * x * v, 0 };
 	}
 }
 

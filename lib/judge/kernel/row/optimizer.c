@@ -32,6 +32,9 @@ hu_ball_row_adamw(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 			w = hu_update_times(w, 1 - lr * decay, r);
 		/* m + (g - m)(1 - beta1) or beta1 m + (1 - beta1) g: the terms of both have these magnitudes at most */
 		hu_ball m1 = hu_update_plus(hu_update_times(m, b1, r), hu_update_times(g, 1 - b1, r), r);
+		if (!hu_isfinite(m.x) || !hu_isfinite(g.x))
+			m1 = hu_ball_special(
+				NAN, 0); /* the first gives NaN where m is an infinity, the second need not */
 		m1.r += 2 * r->u * (1 - b1) * (hu_ball_most(g) + hu_ball_most(m)) + r->u * hu_ball_most(m);
 		hu_ball g2 = hu_ball_rounded(hu_ball_smooth(g, g.x * g.x, 2 * g.x, 2), 2 * r->u, r->tiny);
 		hu_ball v1 = hu_update_plus(hu_update_times(v, b2, r), hu_update_times(g2, 1 - b2, r), r);

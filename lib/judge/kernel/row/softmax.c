@@ -18,6 +18,8 @@ typedef struct line {
 	int whole;
 } line;
 
+enum { MOST = 700 }; /* exponentials below exp(-700) count as that, so that none leaves double's range */
+
 /* Fills w (shares), theta and var, of n each. */
 static line
 survey(const hu_ball *x, size_t n, size_t stride, const hu_roundoffs *a, double *w, double *theta, double *var)
@@ -37,6 +39,11 @@ survey(const hu_ball *x, size_t n, size_t stride, const hu_roundoffs *a, double 
 		double d = l.top - b.x, arg = 2.02 * a->u * (d < INFINITY ? d : 0);
 		w[k] = hu_exp(-d);
 		theta[k] = d < INFINITY ? expm1(b.r + arg) * (1 + a->exp) + a->exp + HU_BALL_OWN : 0;
+		if (d > MOST &&
+			d < INFINITY) { /* theta of a share that has become 0 says nothing of one that need not be */
+			w[k] = hu_exp(-MOST);
+			theta[k] = fmax(1, hu_exp(b.r + arg + MOST - d) * (1 + a->exp)) + a->exp + HU_BALL_OWN;
+		}
 		var[k] = b.v + b.c * b.c + arg * arg + a->exp * a->exp;
 		l.sum += k < hu_roundoffs_terms(a, n) ? w[k] : 0;
 	}

@@ -2,13 +2,16 @@
    One step of SGD and of Muon, as PyTorch computes them. */
 #include "lib/judge/kernel/row/update.h"
 
-/* a + (b - a) t, or a (1 - t) + b t: the terms of both have these magnitudes at most. */
+/* a + (b - a) t, or a (1 - t) + b t: the terms of both have these magnitudes at most. Of infinities the first gives NaN
+   and the second need not. */
 static hu_ball
 lerp(hu_ball a, hu_ball b, double t, const hu_roundoffs *r)
 {
 	hu_ball y = hu_update_plus(hu_update_times(a, 1 - t, r), hu_update_times(b, t, r), r);
 	double size = hu_ball_most(a) + hu_ball_most(b);
 
+	if (!hu_isfinite(a.x) || !hu_isfinite(b.x))
+		return hu_ball_special(NAN, 0);
 	return hu_ball_widened(y, 2 * r->u * size, 0.5 * r->u * size);
 }
 
