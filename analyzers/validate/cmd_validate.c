@@ -34,8 +34,8 @@ static const hu_opt opts[] = {
 		"values "
 		"are compared with the model's by name; repeatable" },
 	{ "runtime", "NAME", "strict",
-		"how a file's float16 and bfloat16 run as they are: strict rounds the results of every node, "
-		"ort-cpu as ONNX Runtime does on a CPU" },
+		"how files with float16, bfloat16 or codes run as they are: strict rounds the results of every node; "
+		"ort-cpu:all as ONNX Runtime does on a CPU, or :extended, :basic, :disable_all" },
 	{ "accumulate", "SUM", NULL, "summation model of all products [the policy's]" },
 	{ "top-k", "K", "5", "also count inputs whose float32 class is not among the first K" },
 	{ "sensitivity", NULL, NULL,
@@ -409,7 +409,8 @@ const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [
 	"Where the file itself has float16 or bfloat16, float32 and the policies compute without these types, and the\n"
 	"row 'as typed' has them: with --runtime strict the results of every node are rounded to their types, as\n"
 	"runtimes for GPUs do; with ort-cpu as ONNX Runtime does on a CPU, which computes most nodes in float32,\n"
-	"drops Casts, and so hides overflow.\n"
+	"drops Casts, and so hides overflow. ort-cpu is ort-cpu:all, ONNX Runtime's default level of optimisation:\n"
+	"there, and with ort-cpu:extended, quantised nodes of files that --against names become kernels of codes.\n"
 	"--list-ops runs nothing and prints a row for each operator of the graph, of the graphs inside its nodes and\n"
 	"of the model's own functions: its version, how many nodes have it, and whether halfulp knows its arithmetic.\n"
 	"Operators that it does not know are named at the end, all at once; --json names every node.",

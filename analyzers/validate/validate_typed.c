@@ -11,19 +11,34 @@
 static const struct runtime {
 	const char *name;
 	hu_typing typing;
-} known[] = { { "strict", HU_TYPING_STRICT }, { "ort-cpu", HU_TYPING_ORT_CPU } };
+	int fused;
+} known[] = {
+	{ "strict", HU_TYPING_STRICT, 0 },
+	{ "ort-cpu:disable_all", HU_TYPING_ORT_CPU, 0 },
+	{ "ort-cpu:basic", HU_TYPING_ORT_CPU, 0 },
+	{ "ort-cpu:extended", HU_TYPING_ORT_CPU, 1 },
+	{ "ort-cpu:all", HU_TYPING_ORT_CPU, 1 },
+};
 
 hu_status
 hu_validate_runtime(hu_validate_typed *t, const hu_args *a)
 {
 	const char *text = hu_args_text(a, "runtime");
 
+	if (!strcmp(text, "ort-cpu")) /* its default */
+		text = "ort-cpu:all";
+
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (!strcmp(known[i].name, text)) {
 			t->typing = known[i].typing;
+			t->fused = known[i].fused;
+			t->asked = known[i].name;
 			return HU_OK;
 		}
-	return hu_fail(HU_EINVAL, "--runtime '%s' is not known; known: strict, ort-cpu", hu_shown(text));
+	return hu_fail(HU_EINVAL,
+		"--runtime '%s' is not known; known: strict, and ort-cpu with disable_all, basic, extended or all "
+		"behind a colon",
+		hu_shown(text));
 }
 
 /* The model's own file, as the second policy. */
@@ -58,7 +73,7 @@ add_against(hu_validate_typed *t, const hu_network *n, hu_variants *policies, co
 		for (int k = 0; k < i; k++)
 			if (!strcmp(hu_args_nth(a, "against", k), path))
 				return hu_fail(HU_EINVAL, "--against %s is given twice", hu_shown(path));
-		HU_TRY(hu_against_open(&t->against[t->nagainst++], path, n, t->typing));
+		HU_TRY(hu_against_open(&t->against[t->nagainst++], path, n, t->typing, t->fused));
 		hu_variants_add_model(policies, short_name(path), &t->against[i].m);
 	}
 	return HU_OK;
@@ -67,19 +82,18 @@ add_against(hu_validate_typed *t, const hu_network *n, hu_variants *policies, co
 hu_status
 hu_validate_typed_add(hu_validate_typed *t, const hu_network *n, hu_variants *policies, const hu_args *a)
 {
-	int narrow = n->m.narrow;
+	int concerns = n->m.narrow;
 
 	if (n->m.narrow)
 		HU_TRY(add_own(t, n, policies));
 	HU_TRY(add_against(t, n, policies, a));
 	for (size_t i = 0; i < t->nagainst; i++)
-		narrow |= t->against[i].m.narrow;
-	if (!narrow)
+		concerns |= t->against[i].m.narrow || t->against[i].codes;
+	if (!concerns)
 		return hu_args_given(a, "runtime")
-			       ? hu_refuse("runtime", "where no file has anything in float16 or bfloat16")
+			       ? hu_refuse("runtime", "where no file has float16, bfloat16 or codes")
 			       : HU_OK;
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		t->runtime = known[i].typing == t->typing ? known[i].name : t->runtime;
+	t->runtime = t->asked;
 	return HU_OK;
 }
 

@@ -6,11 +6,13 @@
 
 #include "analyzers/validate/against/against.h"
 
-/* runtime: its name where a file has such types, else NULL; own: the model's file has; m is that as it then runs.
+/* runtime: its name where a file has such types or codes, else NULL; fused: it makes kernels of codes of nodes between
+   DequantizeLinear and QuantizeLinear; own: the model's file has; m is that as it then runs.
    against: the other files. */
 typedef struct hu_validate_typed {
 	hu_typing typing;
-	const char *runtime;
+	int fused;
+	const char *runtime, *asked;
 	int own;
 	hu_imported m;
 	hu_against *against;
@@ -20,7 +22,7 @@ typedef struct hu_validate_typed {
 /* Reads option runtime. HU_EINVAL says which there are. */
 hu_status hu_validate_runtime(hu_validate_typed *t, const hu_args *a);
 /* Makes the model's file the second of POLICIES where it has such types, and appends the files that option against
-   names; T must outlive them. HU_EINVAL where option runtime is given and no file has such types. */
+   names; T must outlive them. HU_EINVAL where option runtime is given and no file has such types, nor codes. */
 hu_status hu_validate_typed_add(hu_validate_typed *t, const hu_network *n, hu_variants *policies, const hu_args *a);
 void hu_validate_typed_release(hu_validate_typed *t);
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Ten networks of torchvision, timm, transformers and diffusers, exported by torch's two exporters: what validate
+# Twenty networks of torchvision, timm, transformers and diffusers, exported by torch's two exporters: what validate
 # predicts of each tool's file from the float32 file alone, and by --against of the file itself, beside onnxruntime
 # with the tool's own file: 99 % of its decisions, and a relative L2 error within 5 % of onnxruntime's. Prints a table.
 # Weights are drawn, and norms have statistics of their own. HALFULP names the program; ONLY, an environment variable,
@@ -16,6 +16,7 @@ from ort_tools import *
 try:
     import diffusers, timm, torch, torchvision, transformers
     from onnxconverter_common import float16
+    import strangers
 except ImportError as e:
     tap.skip_all('no %s' % e.name)
 os.chdir(tap.home())
@@ -130,7 +131,7 @@ NETS = {
         1,
     ),
     'unet': lambda: (unet(), image(16), 0, None),
-}
+} | strangers.NETS
 
 
 def converted(p, q, **options):
@@ -209,8 +210,10 @@ for name in (os.environ.get('ONLY') or ' '.join(NETS)).split():
             tap.ok(got is None, what + ': it fails, and validate refuses', [str(e)[:200], said])
             continue
         ways = {'scheme': (tool,)}
-        if level == 'ORT_DISABLE_ALL' or 'QOperator' in tool or tool == 'ort-dynamic':
-            ways['file'] = ('float32', '--against', q, *(['--runtime', 'ort-cpu'] if half else []))
+        if not half or level == 'ORT_DISABLE_ALL':
+            runtime = ['--runtime', 'ort-cpu:' + level[4:].lower().removeprefix('enable_')]
+            levels = half or ('static' in tool and 'qoperator' not in tool)
+            ways['file'] = ('float32', '--against', q, *(runtime if levels else []))
         for way, (scheme, *more) in ways.items():
             got, said = predict(scheme, data, BATCH, p, *more)
             if got is None:

@@ -4,6 +4,7 @@
 
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
+#include "lib/import/tool/tool.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,11 +35,28 @@ alike(const hu_port *a, const hu_port *b)
 	return a->rank == b->rank && !memcmp(a->d, b->d, (size_t)a->rank * sizeof *a->d);
 }
 
+static int
+has_codes(const hu_onnx *m)
+{
+	for (size_t i = 0; i < m->graph->nnode; i++)
+		if (!strcmp(m->graph->node[i].op, "QuantizeLinear") ||
+			!strcmp(m->graph->node[i].op, "DequantizeLinear"))
+			return 1;
+	return 0;
+}
+
 hu_status
-hu_against_open(hu_against *a, const char *path, const hu_network *n, hu_typing typing)
+hu_against_open(hu_against *a, const char *path, const hu_network *n, hu_typing typing, int fused)
 {
 	*a = (hu_against){ .path = path };
-	HU_TRY(hu_onnx_open(&a->onnx, path));
+	HU_TRY(hu_onnx_open(&a->file, path));
+	a->codes = has_codes(&a->file);
+	if (fused && a->codes) {
+		HU_TRY(hu_tool_fuse(&a->onnx, &a->file));
+	} else {
+		hu_onnx_release(&a->file);
+		HU_TRY(hu_onnx_open(&a->onnx, path));
+	}
 	HU_TRY(hu_network_typed(n, &a->m, &a->onnx, typing));
 	const char *in = order(a->m.in, a->m.nin, n->m.in, n->m.nin),
 		   *out = in ? NULL : order(a->m.out, a->m.nout, n->m.out, n->m.nout);
@@ -192,5 +210,6 @@ hu_against_release(hu_against *a)
 	free(a->row);
 	hu_imported_release(&a->m);
 	hu_onnx_release(&a->onnx);
+	hu_onnx_release(&a->file);
 	memset(a, 0, sizeof *a);
 }

@@ -29,17 +29,21 @@ typedef struct hu_against_row {
 	size_t elements, nonfinite, zeroed, saturated;
 } hu_against_row;
 
+/* file: as it was read, where onnx, which runs, is what a runtime makes of it. codes: it has QuantizeLinear or
+   DequantizeLinear, around which a runtime may fuse nodes. */
 typedef struct hu_against {
 	const char *path;
-	hu_onnx onnx;
+	hu_onnx onnx, file;
+	int codes;
 	hu_imported m;
 	hu_against_row *row;
 	size_t n, inputs;
 } hu_against;
 
-/* Opens PATH and imports it for N's batches and inputs, as TYPING says. HU_EFILE where it has not N's inputs and
+/* Opens PATH and imports it for N's batches and inputs, as TYPING says, and with FUSED the kernels of codes that
+   onnxruntime makes of quantised nodes. HU_EFILE where it has not N's inputs and
    outputs. A failure leaves what hu_against_release frees. */
-hu_status hu_against_open(hu_against *a, const char *path, const hu_network *n, hu_typing typing);
+hu_status hu_against_open(hu_against *a, const char *path, const hu_network *n, hu_typing typing, int fused);
 /* Runs both on the first INPUTS inputs and measures the rows, in the order of the float network's nodes. */
 hu_status hu_against_measure(hu_against *a, const hu_network *n, size_t inputs);
 void hu_against_release(hu_against *a);

@@ -196,11 +196,14 @@ print_runtime(const hu_validation *v)
 		     "compute "
 		     "without these types.");
 	if (v->runtime)
-		printf("float16 and bfloat16 of files: %s.\n",
+		printf("Runtime %s. float16 and bfloat16 of files: %s.\n", v->runtime,
 			!strcmp(v->runtime, "strict") ? "the results of every node are rounded to their types"
 						      : "most nodes compute in float32, and few results are rounded, "
 							"as ONNX Runtime does on a CPU");
-	if (v->nagainst)
+	if (v->nagainst && v->runtime && (strstr(v->runtime, ":extended") || strstr(v->runtime, ":all")))
+		puts("Nodes between DequantizeLinear and QuantizeLinear run as the kernels of codes that ONNX "
+		     "Runtime\nmakes of them at its levels extended and all, on an x86 processor.");
+	else if (v->nagainst)
 		puts("Files run node by node, as ONNX Runtime has them without its optimisations: kernels that it "
 		     "fuses\n"
 		     "quantised nodes to round ties and Softmax otherwise. Where a code differs by one, later nodes "

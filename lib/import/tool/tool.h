@@ -53,4 +53,9 @@ int hu_tool_calibrates(const hu_tool *t);
  */
 hu_status hu_tool_rewrite(
 	hu_onnx *to, char **notes, const hu_tool *t, const hu_onnx *from, const hu_imported *m, const hu_range *range);
+
+/* Makes TO the model that onnxruntime's CPU runs of FROM at its levels extended and all, as far as these change results
+   by more than the order of float32's sums: kernels of codes in place of nodes between DequantizeLinear and
+   QuantizeLinear. FROM must outlive TO, which hu_onnx_release frees; on a failure it needs no release. */
+hu_status hu_tool_fuse(hu_onnx *to, const hu_onnx *from);
 #endif

@@ -152,6 +152,31 @@ is_float32(const hu_onnx *m)
 	return HU_OK;
 }
 
+hu_status
+hu_tool_fuse(hu_onnx *to, const hu_onnx *from)
+{
+	hu_rewriting x = { .from = from };
+
+	hu_onnx_rewrite_begin(&x.w, to, from);
+	for (size_t i = 0; i < from->graph->nnode; i++) {
+		hu_onnx_node *node = hu_onnx_rewrite_copy(&x.w, &from->graph->node[i]);
+		const char **out = hu_onnx_rewrite_room(&x.w, node->nout + 1, sizeof *out),
+			   **in = hu_onnx_rewrite_room(&x.w, node->nin + 1, sizeof *in);
+		memcpy(out, node->out, node->nout * sizeof *out);
+		memcpy(in, node->in, node->nin * sizeof *in);
+		node->out = out;
+		node->in = in;
+	}
+	for (size_t i = 0; i < from->graph->ninit; i++)
+		hu_onnx_rewrite_keep(&x.w, &from->graph->init[i]);
+	hu_ort_fuse(&x.w);
+	drop_unread(&x);
+	hu_status st = hu_onnx_rewrite_end(&x.w);
+	if (st != HU_OK)
+		hu_onnx_release(to);
+	return st;
+}
+
 static hu_tool_code *const codes[] = {
 #define TOOL(name, code, calibrates, words, summary) hu_tool_##code,
 #include "lib/import/tool/tools.def"
