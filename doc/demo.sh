@@ -38,7 +38,7 @@ echo "== halfulp report $runs"
 echo
 echo "== halfulp check: mixed_float16 against a baseline blessed from it"
 "$halfulp" baseline "$out/mixed_float16" -o "$out/baseline.tsv" --reason 'demo'
-"$halfulp" check "$out/mixed_float16" --baseline "$out/baseline.tsv" >"$out/check.tap"
+"$halfulp" check "$out/mixed_float16" --baseline "$out/baseline.tsv" --format tap >"$out/check.tap"
 echo "$(grep -c '^ok' "$out/check.tap") quantities as they were, $(grep -c '^not ok' "$out/check.tap" || :) that moved; TAP in $out/check.tap"
 echo
 echo "Done in $(($(date +%s) - begun)) s. Open $out/report/index.html in a browser, or on a server:"

@@ -4,12 +4,14 @@
 . "${srcdir:-.}/t/tool/tap.sh"
 demo() { sh "$top/doc/demo.sh" "$@" >out 2>err </dev/null; code=$?; }
 export HALFULP
+unset HALFULP_RESULTS # what a person sees
 demo demo --data train=640,eval=320 --epochs 1 --data size=12
 test $code = 0
 test_is $? "every command of the demo goes through"
 test -s demo/report/index.html && test "$(find demo/report -name '*.svg' | wc -l)" -gt 10
 test_is $? "the page and its figures"
-test -s demo/check.tap && test "$(grep -c '^ok' demo/check.tap)" -gt 100 && ! grep -q '^not ok' demo/check.tap
+test -s demo/check.tap && test "$(grep -c '^ok' demo/check.tap)" -gt 100 && ! grep -q '^not ok' demo/check.tap &&
+	grep -qx "$(grep -c '^ok' demo/check.tap) quantities as they were, 0 that moved; TAP in demo/check.tap" out
 test_is $? "a run against its own baseline: nothing moved"
 test "$(column demo/float32/analysis/replay.tsv propagated_rel_normwise | grep -c '^[0-9]')" -gt 20 && test "$(column demo/float32/analysis/replay.tsv propagated_rel_normwise | grep -c inf)" = 0
 test_is $? "no relative error of a tensor that is exactly 0"
