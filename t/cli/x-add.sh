@@ -26,7 +26,7 @@ before() { awk -v start="$2" -v row="$3" 'index($0, start) == 1 { print row } { 
 
 append lib/number/formats.def 'FORMAT(E5M4, "e5m4", 10, 5, 5, -14, 15, 0x1.fp15, IEEE, "toyfloat", "a toy of ten bits")'
 
-append lib/op/element/rows/function.def 'POINTWISE(toyop, 1, HU_NEG(c, a), 1, "a toy: the negative", NO_KEYS, GRAD("neg", "d0", "i0"), PLAIN, mpfr_neg(y, a, RN))'
+append lib/op/element/rows/function.def 'POINTWISE(toyop, 1, HU_NEG(c, a), 1, "a toy: the negative", NO_KEYS, GRAD("neg", "d0", "i0"), PLAIN, TOTAL, mpfr_neg(y, a, RN))'
 
 # An operator that is no formula: a reduction, with its case and an attribute of its own
 append lib/op/ops.def 'OP(toysum)'
