@@ -136,6 +136,8 @@ one(hu_variants *list, const char *text)
 		char *all = hu_xstrdup(text);
 		st = of_scheme(v, all);
 		free(all);
+		if (st == HU_OK && !v->n)
+			snprintf(v->name, sizeof v->name, "%s", v->rest.name);
 		done = 1;
 	} else if (!strchr(text, '=') && (strchr(text, '/') || strchr(text, '.')) && hu_exists(text)) {
 		st = of_file(v, text, &done);

@@ -171,6 +171,12 @@ plain_name(char *to, size_t size, const char *name)
 	}
 }
 
+int
+hu_roofline_here(const char *id)
+{
+	return !strcasecmp(id, "here") || !strcasecmp(id, "cpu");
+}
+
 hu_status
 hu_peaks_find(const char *id, hu_peaks *out)
 {

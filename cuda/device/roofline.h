@@ -32,6 +32,8 @@ enum { HU_LIMIT_ARITHMETIC, HU_LIMIT_MEMORY, HU_LIMIT_LAUNCH };
    3"); it is "" where every dimension fits. */
 typedef struct hu_roof { double arithmetic, memory, launch, total; int limit; char odd[48]; } hu_roof;
 
+/* 1 where ID is this machine, whose peaks are measured: "here" or "cpu", in any case. */
+int hu_roofline_here(const char *id);
 /* Finds a device by its id; HU_EINVAL names the nearest id. hu_peaks_at returns row i, or NULL past the last. */
 hu_status hu_peaks_find(const char *id, hu_peaks *out);
 const hu_peaks *hu_peaks_at(int i);

@@ -122,7 +122,7 @@ parse(why *w, const hu_args *a)
 	if (strcmp(by, "layer") && strcmp(by, "call"))
 		return hu_fail(HU_EINVAL, "--by %s: layer or call is needed", by);
 	w->by_call = !strcmp(by, "call");
-	w->measures = !strcmp(device, "here");
+	w->measures = hu_roofline_here(device);
 	w->ask = (hu_steptime_ask){ .steps = (size_t)steps, .warm = (size_t)warm, .calls = 1, .energy = &w->none };
 	HU_TRY(hu_energy_open(&w->none, "none", "cpu"));
 	return w->measures ? HU_OK : hu_peaks_find(device, &w->device);
@@ -172,7 +172,7 @@ static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, 
 static int
 runs_here(const void *of)
 {
-	return !hu_args_given(of, "device") || !strcmp(hu_args_text(of, "device"), "here");
+	return !hu_args_given(of, "device") || hu_roofline_here(hu_args_text(of, "device"));
 }
 
 static const hu_opt_need needs[] = {

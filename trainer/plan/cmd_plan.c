@@ -27,7 +27,7 @@ static const hu_opt opts[] = {
 	{ "by", "WHAT", "layer", "a row for each layer, or for each call of an operator" },
 	{ "device", "NAME", NULL,
 		"show what limits each layer on this device and the least time it takes: v100, a100, ..., or "
-		"here, which measures this machine" },
+		"here or cpu, which measures this machine" },
 	{ "measure", "N", NULL,
 		"with --device here: run N steps on this machine and print the time that each layer took" },
 	{ "memory", "SIZE", NULL,
@@ -235,11 +235,12 @@ make_plan(plan *x, const hu_args *a)
 	if (strcmp(by, "layer") && strcmp(by, "call"))
 		return hu_fail(HU_EINVAL, "--by %s: layer or call is needed", by);
 	if (hu_args_given(a, "device"))
-		HU_TRY(strcmp(hu_args_text(a, "device"), "here") ? hu_peaks_find(hu_args_text(a, "device"), &x->device)
-								 : hu_ceiling_measure(&x->device));
+		HU_TRY(hu_roofline_here(hu_args_text(a, "device"))
+				? hu_ceiling_measure(&x->device)
+				: hu_peaks_find(hu_args_text(a, "device"), &x->device));
 	if (hu_args_given(a, "measure")) {
 		long long n;
-		if (strcmp(hu_args_given(a, "device") ? hu_args_text(a, "device") : "", "here"))
+		if (!hu_args_given(a, "device") || !hu_roofline_here(hu_args_text(a, "device")))
 			return hu_fail(HU_EINVAL, "--measure needs --device here, because it measures this machine");
 		HU_TRY(hu_args_int(a, "measure", 1, 1000000, &n));
 		x->steps = (size_t)n;

@@ -5,6 +5,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/str.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,9 +76,23 @@ find_block(const char *text, hu_block *b)
 	return b->element == HU_NO_FORMAT ? hu_fail(HU_EABSENT, "'%s' has integers", hu_shown(text)) : HU_OK;
 }
 
-int
-hu_scheme_is(const char *text)
+/* Writes TEXT in small letters, as all names and words of schemes are; what does not fit is no scheme. */
+static const char *
+small(char *to, size_t size, const char *text)
 {
+	size_t n = strlen(text) < size ? strlen(text) : size - 1;
+
+	for (size_t i = 0; i < n; i++)
+		to[i] = (char)tolower((unsigned char)text[i]);
+	to[n] = 0;
+	return to;
+}
+
+int
+hu_scheme_is(const char *as_written)
+{
+	char room[sizeof((hu_scheme *)NULL)->name];
+	const char *text = small(room, sizeof room, as_written);
 	hu_block b;
 	size_t n = strcspn(text, ":");
 	const row *r = find(text, n);
@@ -202,8 +217,10 @@ settle(const hu_scheme *s, const char *text)
 }
 
 hu_status
-hu_scheme_parse(hu_scheme *s, const char *text)
+hu_scheme_parse(hu_scheme *s, const char *as_written)
 {
+	char room[sizeof s->name];
+	const char *text = small(room, sizeof room, as_written);
 	size_t n = strcspn(text, ":");
 	const row *r = find(text, n);
 	char all[sizeof s->name], *save = NULL;
@@ -211,8 +228,8 @@ hu_scheme_parse(hu_scheme *s, const char *text)
 
 	*s = (hu_scheme){ .format = HU_FP32, .percent = 99.999, .history = 1024 };
 	snprintf(s->name, sizeof s->name, "%s", text);
-	if (strlen(text) >= sizeof s->name)
-		return hu_fail(HU_EINVAL, "policy '%.40s…' is longer than any that there is", hu_shown(text));
+	if (strlen(as_written) >= sizeof s->name)
+		return hu_fail(HU_EINVAL, "policy '%.40s…' is longer than any that there is", hu_shown(as_written));
 	if (!r || r->kind == HU_SCHEME_BLOCK) {
 		hu_status st = find_block(text, &s->block);
 		if (st == HU_OK) {
@@ -232,7 +249,7 @@ hu_scheme_parse(hu_scheme *s, const char *text)
 			return hu_fail(HU_EABSENT,
 				"'%s' is no format of more than 8 bits and no scheme (int8, int4:g128, "
 				"e4m3, nvfp4 …)",
-				hu_shown(text));
+				hu_shown(as_written));
 		s->format = f;
 		s->bits = hu_format_of(f).bits;
 		return HU_OK;
