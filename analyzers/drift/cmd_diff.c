@@ -9,6 +9,8 @@
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt.h"
+#include "lib/judge/kernel/verdict.h"
+#include "lib/judge/parts/bias_sum.h"
 #include "lib/number/round.h"
 #include "lib/store/run.h"
 
@@ -56,18 +58,21 @@ number(double x)
 
 /* Adds a tensor to LIST, or a line about it to LINES where that is NULL. */
 static void
-tell(json_t *list, hu_str *lines, const hu_run *r, size_t step, int id, const char *kind, const hu_apart *p)
+tell(json_t *list, hu_str *lines, const hu_run *r, size_t step, int id, const char *kind, const hu_apart *p,
+	const hu_bias_found *b)
 {
 	const hu_info *t = &r->train->t[id];
 	const hu_call *c = t->producer >= 0 ? &r->train->c[t->producer] : NULL;
 
 	if (list)
 		json_array_append_new(
-			list, json_pack("{s:I s:i s:s s:s s:s s:s s:I s:I s:I s:o s:o s:o}", "step", (json_int_t)step,
-				      "call", c ? c->id : -1, "op", c ? c->op->name : "-", "layer", t->layer, "tensor",
-				      t->name, "kind", kind, "elements", (json_int_t)p->n, "differ",
+			list, json_pack("{s:I s:i s:s s:s s:s s:s s:I s:I s:I s:o s:o s:o s:o s:o s:o}", "step",
+				      (json_int_t)step, "call", c ? c->id : -1, "op", c ? c->op->name : "-", "layer",
+				      t->layer, "tensor", t->name, "kind", kind, "elements", (json_int_t)p->n, "differ",
 				      (json_int_t)p->differ, "worst_element", (json_int_t)p->worst, "ulps",
-				      number(p->ulps), "first_run", number(p->a), "second_run", number(p->b)));
+				      number(p->ulps), "first_run", number(p->a), "second_run", number(p->b),
+				      "signed_ulp_mean", number(b->signed_mean), "outward_ulp_mean",
+				      number(b->outward_mean), "bias_t", number(b->t)));
 	else {
 		if (c)
 			hu_str_addf(lines, "step %zu, %s %d (%s, layer %s), tensor %s: ", step, kind, c->id,
@@ -75,8 +80,14 @@ tell(json_t *list, hu_str *lines, const hu_run *r, size_t step, int id, const ch
 		else
 			hu_str_addf(lines, "step %zu, %s %s: ", step, kind, t->name);
 		hu_str_addf(lines,
-			"%zu of %zu elements differ, the first is %zu, the worst %zu by %g ulps (%.9g and %.9g)\n",
+			"%zu of %zu elements differ, the first is %zu, the worst %zu by %g ulps (%.9g and %.9g)",
 			p->differ, p->n, p->first, p->worst, p->ulps, p->a, p->b);
+		if (b->t > HU_BIAS_T)
+			hu_str_addf(lines,
+				"; differences have one direction: %+.4g ulps on the mean, %+.4g away from zero, T = "
+				"%.4g",
+				b->signed_mean, b->outward_mean, b->t);
+		hu_str_add(lines, "\n");
 	}
 }
 
@@ -106,8 +117,11 @@ tensors(told *to, const hu_run *r, const hu_run *s, size_t step, const hu_tensor
 				continue;
 			if (!found++)
 				to->first = (hu_parting){ .step = step, .tensor = i, .apart = p };
-			if (found == 1 || to->all)
-				tell(to->list, &to->lines, r, step, i, pass < 0 ? "input" : "call", &p);
+			if (found > 1 && !to->all)
+				continue;
+			hu_bias_found b;
+			hu_bias_of_versions(&b, &x[i], &y[k], hu_format_of(p.format));
+			tell(to->list, &to->lines, r, step, i, pass < 0 ? "input" : "call", &p, &b);
 		}
 	return found;
 }

@@ -54,8 +54,10 @@ def differences(a, b, step):
             continue
         bits, ebits, p, emin = min((FORMATS[f][:4] for f in (t['format'], formats[t['name']])), key=lambda f: f[2])
         n, first, worst, most, pair = 0, None, None, -1, None
+        finite, sums = 0, [[0] * 128, [0] * 128]
         for i in range(len(x)):
             u, v = real(x[i], xf), real(y[i], yf)
+            finite += math.isfinite(u) and math.isfinite(v)
             if struct.pack('d', u) == struct.pack('d', v):
                 continue
             if u == v:
@@ -65,20 +67,30 @@ def differences(a, b, step):
             else:
                 e = max(log2floor(Q(u)), emin) if u else emin
                 ulps = float(abs(u - v)) * float(pow2(p - 1 - e))
+                d = round(min(ulps, 4096) * 2 ** 24) * (1 if v > u else -1)
+                sums[0][i * 128 // len(x)] += d
+                sums[1][i * 128 // len(x)] += d * ((u > 0) - (u < 0))
             n += 1
             first = i if first is None else first
             if ulps > most:
                 most, worst, pair = ulps, i, (u, v)
         if n:
             c = a.producer.get(t['id'])
+            spread = [math.sqrt(sum(s * s for s in side)) for side in sums]
+            bias = {'signed_ulp_mean': sum(sums[0]) / 2 ** 24 / finite if finite else None, 'bias_t': None,
+                    'outward_ulp_mean': sum(sums[1]) / 2 ** 24 / finite if finite else None}
+            if finite:
+                bias['bias_t'] = max(abs(sum(side)) / s if s else 0.0 for side, s in zip(sums, spread))
             found.append({'step': step, 'call': c['id'] if c else -1, 'op': c['op'] if c else '-', 'layer': t['name'].split('.')[0], 'tensor': t['name'], 'kind': 'call' if c else 'input', 'elements': len(x), 'differ': n, 'worst_element': worst,
-                          'ulps': most if math.isfinite(most) else None, 'first_run': pair[0] if math.isfinite(pair[0]) else None, 'second_run': pair[1] if math.isfinite(pair[1]) else None, 'first': first})
+                          'ulps': most if math.isfinite(most) else None, 'first_run': pair[0] if math.isfinite(pair[0]) else None, 'second_run': pair[1] if math.isfinite(pair[1]) else None, 'first': first, **bias})
     return found
 
 
 def line(d):
     start = 'step %d, call %d (%s, layer %s), tensor %s: ' % (d['step'], d['call'], d['op'], d['layer'], d['tensor']) if d['call'] >= 0 else 'step %d, input %s: ' % (d['step'], d['tensor'])
-    return start + '%d of %d elements differ, the first is %d, the worst %d by %g ulps (%.9g and %.9g)' % (d['differ'], d['elements'], d['first'], d['worst_element'], d['ulps'], d['first_run'], d['second_run'])
+    end = '; differences have one direction: %+.4g ulps on the mean, %+.4g away from zero, T = %.4g' % (
+        d['signed_ulp_mean'], d['outward_ulp_mean'], d['bias_t']) if (d['bias_t'] or 0) > 6.07 else ''
+    return start + end.join(['%d of %d elements differ, the first is %d, the worst %d by %g ulps (%.9g and %.9g)', '']) % (d['differ'], d['elements'], d['first'], d['worst_element'], d['ulps'], d['first_run'], d['second_run'])
 
 
 def digests(run):
@@ -133,7 +145,7 @@ def parted(a, b, what):
     wrong += ['%s is %s there, %s here' % (k, j[k], v) for k, v in want.items() if j[k] != v]
     if sorted(map(told, j['settings']), key=str) != settings(a, b):
         wrong.append('settings %s there, %s here' % (j['settings'], settings(a, b)))
-    near = lambda x, y: x == y or isinstance(x, float) and isinstance(y, float) and math.isclose(x, y, rel_tol=1e-14)  # noqa: E731
+    near = lambda x, y: x == y or isinstance(x, float) and isinstance(y, float) and math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-15)  # noqa: E731
     for got, d in zip(j['tensors'], found):
         wrong += ['%s: %s is %s there, %s here' % (d['tensor'], k, got[k], d[k]) for k in got if not near(got[k], d[k])]
     wrong += ['%d tensors there, %d here' % (len(j['tensors']), len(found))] if len(j['tensors']) != len(found) else []

@@ -66,6 +66,14 @@ ok(open('chopped/analysis/replay.tsv').read() == whole, 'one thread gives the sa
 halfulp('analyze', '--only', 'replay', '--sample', '2000', 'chopped')
 ok(biased(rows('chopped')) == [NAME], 'a sample of 2000 shows it too', rows('chopped')[NAME])
 
+# and so are differences between the runs
+said = halfulp('diff', 'sound', 'chopped')
+ok('tensor %s: ' % NAME in said.stdout and 'differences have one direction' in said.stdout, 'diff says so',
+   said.stdout)
+x = json.loads(halfulp('diff', '--json', 'sound', 'chopped').stdout)['tensors'][0]
+ok(x['tensor'] == NAME and -0.55 < x['outward_ulp_mean'] < -0.45 and x['bias_t'] > 6.07 and
+   abs(x['signed_ulp_mean']) < 0.05, 'towards zero, half an ulp of the second run on the mean', x)
+
 # chopping that the program declares
 program = json.load(open('chopped/program-train.json'))
 number = next(t['id'] for t in program['tensors'] if t['name'] == NAME) if 'id' in program['tensors'][0] else \

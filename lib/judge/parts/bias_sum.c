@@ -167,6 +167,29 @@ hu_bias_sum_end(hu_bias_found *r, const hu_bias_sum *b)
 }
 
 void
+hu_bias_of_versions(hu_bias_found *r, const hu_tensor *x, const hu_tensor *y, hu_format f)
+{
+	hu_bias_sum *b = hu_xmalloc(sizeof *b);
+
+	hu_bias_sum_begin(b, f, x->n);
+	for (size_t i = 0; i < x->n; i++) {
+		double u = hu_get(x, i), v = hu_get(y, i);
+		if (!isfinite(u) || !isfinite(v))
+			continue;
+		b->n++;
+		if (u == v)
+			continue;
+		double ulps = (v - u) / (2 * hu_ball_half_ulp(u, f));
+		put(b->error, cluster(b, i), ulps, u);
+		put(b->rounded, cluster(b, i), ulps, u);
+	}
+	hu_bias_sum_end(r, b);
+	r->t_declared = NAN;
+	r->biased = 0;
+	free(b);
+}
+
+void
 hu_bias_sum_pack(hu_pack *r, hu_bias_sum *b)
 {
 	int64_t *all[3] = { &b->error[0][0], &b->rounded[0][0], &b->declared[0][0] };
