@@ -46,6 +46,12 @@ hu_harm_cosine(const hu_harm *h)
 	return c > 1 ? 1 : c < -1 ? -1 : c;
 }
 
+double
+hu_harm_length(const hu_harm *h)
+{
+	return h->exact2 > 0 ? (double)sqrtl(h->got2 / h->exact2) : NAN;
+}
+
 const char *
 hu_verdict(double share, double cosine)
 {

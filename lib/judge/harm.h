@@ -18,6 +18,8 @@ void hu_harm_join(hu_harm *h, const hu_harm *other);
 double hu_harm_share(const hu_harm *h);      /* |lost|2 / |exact|2 of the 2-norms; NaN if exact is 0 everywhere */
 /* of the angle between got and exact; 0 if got is 0 everywhere, NaN if exact is */
 double hu_harm_cosine(const hu_harm *h);
+/* |got|2 / |exact|2; NaN if exact is 0 everywhere */
+double hu_harm_length(const hu_harm *h);
 /* harmless: share <= 0.1 and cosine >= 0.99; fatal: share >= 0.5 or cosine <= 0.9; anything else costs. "-" for NaN. */
 const char *hu_verdict(double share, double cosine);
 /* The verdict on weights, or on gradients that reached them: also fatal if an element is not finite. */

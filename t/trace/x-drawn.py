@@ -2,7 +2,7 @@
 """Wrong all-clears: none. Small nets are drawn (layers, formats, optimizers, rates that change, clipping, loss scales,
 operators that halfulp does not have), trained for a few steps, recorded and judged. Each step has a twin in float64
 that starts from the same weights and the same state of the optimizer. Where the word is harmless, the twin's update and
-the real one have a cosine of 0.999 or more in every step. What a step stores is read by the next one: one step more is
+the real one have a cosine of 0.999 or more in every step, and lengths within a tenth. What a step stores is read by the next one: one step more is
 taken in float64 from what was stored and from what float64 would have stored, with the same gradient of another batch,
 and where the word is harmless these two have a cosine of 0.99 or more and lengths within a tenth.
 
@@ -300,9 +300,10 @@ def judge(number):
     with open('run/analysis/summary.json') as f:
         summary = json.load(f)
     least = min(1.0 if skipped else cosine(exact, real) for exact, real, skipped in seen)
+    longest = max(1.0 if skipped else longer(exact, real) for exact, real, skipped in seen)
     word = summary['verdict_word']
     after = (1.0, 1.0) if behind is None else (cosine(*behind), longer(*behind))
-    return word, least, after, '%s; %s outside; %s' % (drawn.describe(), outside, ' '.join(run.opaque()) or '-')
+    return word, least if longest <= 1.1 else min(least, 1 / longest), after, '%s; %s outside; %s' % (drawn.describe(), outside, ' '.join(run.opaque()) or '-')
 
 
 words, wrong, later, failed, beyond = {}, [], [], [], []

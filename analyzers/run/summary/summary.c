@@ -340,6 +340,7 @@ end(hu_analysis *a, void *tables)
 	n.moment_share = n.moment_cosine = n.moment_idle = n.statistic_share = n.statistic_cosine = NAN;
 	n.told_share = n.told_cosine = n.told_update = n.told_swamped = n.told_swamped_cosine = n.draws.one =
 		n.draws.one_update = n.draws.update = n.draws.cosine = n.draws.noise = n.draws.bias = NAN;
+	n.weight_length = n.told_length = NAN;
 	n.weight_share = n.weight_cosine = n.state_share = n.bits_share = n.seen.share = NAN;
 	hu_status st = read_all(a->run, &n);
 	if (st != HU_OK) {

@@ -41,6 +41,7 @@ typedef struct hu_summary {
 	size_t cause_step;
 	int cause_nonfinite;
 	double weight_share, weight_cosine; /* of the exact step's update */
+	double weight_length, told_length; /* of the longest update, and of that which is the cause, in exact ones */
 	/* of gradients and of weights' updates, as the verdict has them: of expected ones where calls draw */
 	double told_share, told_cosine, told_update;
 	double told_swamped, told_swamped_cosine; /* the same of update_share and update_cosine */

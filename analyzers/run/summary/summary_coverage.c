@@ -36,6 +36,7 @@ judge(hu_summary *n, const hu_table *t, int i, const char *cause)
 	n->rank = rank;
 	n->cause_step = (size_t)cell(t, i, "step");
 	n->cause_nonfinite = cell(t, i, "nonfinite") > 0;
+	n->told_length = e ? NAN : cell(t, i, "length");
 	n->bits_share = unjudged > 0 ? kept / unjudged : NAN;
 	snprintf(n->cause, sizeof n->cause, "%s", cause);
 }
@@ -49,6 +50,7 @@ read_weights(hu_summary *n, const hu_table *t)
 			continue;
 		if (!strcmp(hu_table_cell(t, i, hu_table_column(t, "role")), "parameter")) {
 			n->weight_share = fmax(n->weight_share, share); /* NaN gives way */
+			n->weight_length = fmax(n->weight_length, cell(t, i, "length"));
 			n->weight_cosine = fmin(n->weight_cosine, cell(t, i, "cosine"));
 			n->weight_nonfinite |= cell(t, i, "nonfinite") > 0;
 			judge(n, t, i, "weights");

@@ -72,6 +72,7 @@ hu_summary_json(const hu_analysis *a, const hu_summary *n)
 	put_harm(v, "running_statistics_share_lost", n->statistic_share, n->statistic_nonfinite);
 	put_harm(v, "weights_l2_share_lost", n->weight_share, n->weight_nonfinite);
 	put_harm(v, "weights_cosine", n->weight_cosine, n->weight_nonfinite);
+	put(v, "weights_length", n->weight_length);
 	put(v, "update_l2_share_judged", n->seen.known ? n->seen.share : NAN);
 	put(v, "calls_judged_share", n->seen.calls > 0 ? n->seen.judged / n->seen.calls : NAN);
 	put(v, "weights_kept_share", n->seen.pulled > 0 ? n->seen.kept / n->seen.pulled : NAN);

@@ -142,7 +142,10 @@ hurt(const hu_summary *n)
 	int kept = n->bits_share > 0.1 || n->update_share > 0.1 || n->seen.kept > 0.1 * n->seen.pulled;
 
 	if (!strcmp(n->cause, "weights"))
-		return kept ? "updates" : n->weight_share > 0.1 ? "gradients" : "rounding";
+		return kept                    ? "updates"
+		       : n->told_length > 1.5  ? "moments"
+		       : n->weight_share > 0.1 ? "gradients"
+					       : "rounding";
 	if (!strcmp(n->cause, "gradients"))
 		return n->grad_share > 0.1 || n->zeroed_share > 0.1 ? "gradients" : "rounding";
 	return n->cause;

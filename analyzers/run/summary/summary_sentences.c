@@ -118,11 +118,15 @@ say_weights(hu_str *s, const hu_summary *n, const char *how)
 			"%s: at step %zu %.1f %% of the weights that have a gradient and no known exact update kept "
 			"their bits.",
 			how, n->cause_step, 100 * n->bits_share);
-	else
+	else {
 		hu_str_addf(s,
 			"%s: at step %zu the weights did not take the update of the exact step (worst cosine %.4f; "
-			"%.1f %% of its L2 norm was lost).",
+			"%.1f %% of its L2 norm was lost",
 			how, n->cause_step, n->told_update, 100 * n->weight_share);
+		if (n->told_length > 1.1)
+			hu_str_addf(s, "; the update is %.3g times as long", n->told_length);
+		hu_str_add(s, ").");
+	}
 }
 
 /* Says what the second moments that were stored do to the next step. */

@@ -148,17 +148,18 @@ hu_weight_seen(const hu_weight *w)
 }
 
 /* Adam turns the rounding errors of gradients near 0 into whole steps, so that a cosine alone, of steps that were
-   taken, costs at most: gradients have a verdict of their own. */
+   taken, costs at most: gradients have a verdict of their own. Such steps are as long as the exact ones; those that a
+   second moment of 0 makes are not. */
 static int
 rank_of_harm(const hu_harm *h)
 {
-	double share = hu_harm_share(h), cosine = hu_harm_cosine(h);
+	double share = hu_harm_share(h), cosine = hu_harm_cosine(h), length = hu_harm_length(h);
 
-	if (h->nonfinite || share >= 0.5 || (cosine <= 0.9 && share > 0.1))
+	if (h->nonfinite || share >= 0.5 || (cosine <= 0.9 && share > 0.1) || length >= 2)
 		return 3;
 	if (isnan(share) || isnan(cosine))
 		return 0;
-	return share <= 0.1 && cosine >= HU_WEIGHT_WHOLE ? 1 : 2;
+	return share <= 0.1 && cosine >= HU_WEIGHT_WHOLE && fabs(length - 1) <= 0.1 ? 1 : 2;
 }
 
 const char *

@@ -34,8 +34,9 @@ double hu_weight_seen(const hu_weight *w);
 /* An update is whole if at least this cosine is left of it: what a twin of the training in float64 would confirm. */
 #define HU_WEIGHT_WHOLE 0.999
 /* The word for what was seen, of the steps taken beside the exact ones: fatal where half of their 2-norm or more was
-   lost, or a tenth and the cosine is 0.9 or less; harmless where no more than a tenth was lost and they are whole;
-   else costs. Where they are not known, of the elements that kept their bits although their gradient is not 0: fatal
-   for half of them, costs for more than a tenth. "-" where neither tells anything; states cost at most. */
+   lost, or a tenth and the cosine is 0.9 or less, or they are twice as long; harmless where no more than a tenth was
+   lost, they are whole and their lengths are within a tenth; else costs. Where they are not known, of the elements that
+   kept their bits although their gradient is not 0: fatal for half of them, costs for more than a tenth. "-" where
+   neither tells anything; states cost at most. */
 const char *hu_weight_verdict(const hu_weight *w, int parameter);
 #endif

@@ -17,7 +17,7 @@
 #define COLUMNS                                                                                                        \
 	"step tensor layer format role elements moved gradients kept gradients_judged updates_judged exact_moves "     \
 	"lost "                                                                                                        \
-	"gradients_unjudged kept_unjudged l2_update l2_judged l2_share_lost cosine nonfinite verdict because"
+	"gradients_unjudged kept_unjudged l2_update l2_judged l2_share_lost cosine nonfinite verdict because length"
 #define COVERAGE                                                                                                       \
 	"step calls judged moves weights gradients_judged updates_judged elements gradient_elements_judged "           \
 	"update_elements_judged l2_share_judged silent_elements gradients kept skipped"
@@ -60,6 +60,7 @@ row(hu_tsv *t, size_t step, const hu_info *info, int parameter, const hu_weight 
 	hu_tsv_int(t, (long long)w->harm.nonfinite);
 	hu_tsv_text(t, hu_weight_verdict(w, parameter));
 	hu_tsv_text(t, because);
+	hu_tsv_measured(t, hu_harm_length(&w->harm));
 }
 
 /* The rows of a step, on their way to the tables. */
@@ -225,7 +226,8 @@ begin(hu_analysis *a, void *tables_of)
 	hu_tsv_note(&w->out, "rows",
 		"what a step made of each parameter and state beside the exact step, all elements; kept: elements "
 		"whose gradient is not 0 and whose bits did not change; lost: elements that the exact step moves and "
-		"that kept their bits, or, where every recorded gradient of the tensor is 0, all that it moves");
+		"that kept their bits, or, where every recorded gradient of the tensor is 0, all that it moves; "
+		"length: of the step, in lengths of the exact one");
 	hu_tsv_note(&w->out, "propagated", "%s", a->opt.propagate ? HU_PROPAGATE_HOW : "switched off");
 	hu_analysis_begin(a, &w->coverage, "coverage", COVERAGE);
 	hu_tsv_note(&w->coverage, "calls",

@@ -201,6 +201,7 @@ def expected(run):
     n['weights_l2_share_lost'], n['weights_cosine'] = worst([number(r['l2_share_lost']) for r in weights], max), worst(
         [number(r['cosine']) for r in weights], min
     )
+    n['weights_length'] = worst([number(r['length']) for r in weights], max)
     seen, *_ = coverage(run)
     share = seen['update_l2_share_judged']
     n['update_l2_share_judged'] = NAN if share is None else share
@@ -305,6 +306,7 @@ def compare(run, sample):
         '%.4f' % n[k] for k in ('gradient_cosine', 'update_cosine', 'second_moment_step_cosine') if not math.isnan(n[k])
     }
     allowed |= {'%.4f' % n['weights_cosine'], '%.1f' % (100 * zero(n['weights_l2_share_lost'])), '99'}
+    allowed |= {'%.3g' % number(r['length']) for r in Tables(run)['weights'] if r['tensor'] == 'all'}
     allowed |= {
         '%.0f' % mine[k]
         for k in ('calls', 'calls_judged', 'weights', 'steps_skipped', 'steps_without_update')

@@ -29,18 +29,22 @@ class Weight:
             setattr(self, k, getattr(self, k) + getattr(o, k))
 
     def rank(self, parameter):
-        share, cosine = self.harm.share(), self.harm.cosine()
+        share, cosine, length = self.harm.share(), self.harm.cosine(), self.length()
         if self.harm.nonfinite:
             rank = 3
         elif share is None:
             rank = 0
-        elif share >= 0.5 or (cosine <= 0.9 and share > 0.1):
+        elif share >= 0.5 or (cosine <= 0.9 and share > 0.1) or length >= 2:
             rank = 3
         else:
-            rank = 1 if share <= 0.1 and cosine >= 0.999 else 2
+            rank = 1 if share <= 0.1 and cosine >= 0.999 and abs(length - 1) <= 0.1 else 2
         kept = self.kept_unjudged / self.gradients_unjudged if self.gradients_unjudged else 0
         rank = max(rank, 3 if kept >= 0.5 else 2 if kept > 0.1 else 0)
         return 2 if rank == 3 and not parameter and not self.harm.nonfinite else rank
+
+    def length(self):
+        h = self.harm
+        return math.sqrt(h.got2 / h.exact2) if h.exact2 else None
 
     def seen(self):
         if self.n and self.judged == self.n:
@@ -48,6 +52,7 @@ class Weight:
         return math.sqrt(self.real2_judged / self.real2) if self.real2 else 0.0 if self.judged else None
 
     def cells(self, parameter, because):
+        length = self.length()
         there, share, cosine = self.with_gradient > 0, self.harm.share(), self.harm.cosine()
         return {
             'role': 'parameter' if parameter else 'state', 'elements': self.n, 'moved': self.moved,
@@ -60,6 +65,7 @@ class Weight:
             'l2_share_lost': None if share is None else Near(share, 1e-7),
             'cosine': None if cosine is None else Near(cosine, 1e-7, 1e-12), 'nonfinite': self.harm.nonfinite,
             'verdict': ('-', 'harmless', 'costs', 'fatal')[self.rank(parameter)], 'because': because,
+            'length': None if length is None else Near(length, 1e-7),
         }  # fmt: skip
 
 
