@@ -66,6 +66,7 @@ class record:
         self.number, self.recorded, self.running = None, False, False
         self.kept = {}                           # names of states that are neither the model's nor an optimizer's
         self.warned = set()
+        self.stale = False                       # whether a stale cast was told of
         compiled = compiled_modules(model)
         if compiled:
             self.warn("%s is compiled by torch.compile: while a step is recorded PyTorch runs its operators one by "

@@ -35,6 +35,7 @@ class Step(Tensors, TorchDispatchMode):
         self.ran_backward = False
         self.weights = {}                        # the parameters as the program's tensors, by their storages
         self.updated = set()                     # the storages that the update wrote to
+        self.stale = {}                          # those of casts of what was written to since, with its name
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -66,6 +67,8 @@ class Step(Tensors, TorchDispatchMode):
             old = [before[0].detach()]
             return Running(name, name, a, old, [], old)
         self.notice_update(name, before, written)
+        if self.stale and torch._C._current_graph_task_id() == -1:
+            self.notice_stale(before)
         read = before
         if written or space != "aten":           # whose schemas need not tell the truth
             over = [a["out"]] if "out" in a else written if name in OVERWRITES else []
@@ -125,9 +128,21 @@ class Step(Tensors, TorchDispatchMode):
         """Notes that an operator wrote to these tensors."""
         for s in {self.storage(t) for t in written}:
             self.version[s] += 1
+            if s in self.weights:
+                self.stale.update((c, s) for c, of in self.casts.items() if of == s)
             if self.phase() == "update":
                 self.updated.add(s)
             self.writes[s, self.version[s]] = [geometry(t) for t in written if self.storage(t) == s]
+
+    def notice_stale(self, operands):
+        """Warns where a forward pass reads a cast of a weight that was written to since."""
+        for t in operands if not self.r.stale else []:
+            weight = self.weights.get(self.stale.get(self.storage(t)))
+            if weight is not None:
+                self.r.stale = True
+                self.r.warn("%s was written to, and a cast from before is used again: autocast keeps casts until its "
+                            "block ends, so that each forward pass wants a block of its own, without the updates"
+                            % self.program.tensors[weight]["name"])
 
     def unknown(self, name, why, read, results):
         """An operator without a rule. Whole numbers and truth values made of such that came from outside are exact."""

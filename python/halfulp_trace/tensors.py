@@ -45,6 +45,7 @@ class Tensors:
         self.pooled = {}                         # what max_pool2d made of a tensor of the program
         self.found = None                        # the tensor of the program that says whether the update is skipped
         self.scale = None                        # the program's tensor of the loss scale
+        self.casts = {}                          # the storage that each cast is one of
         self.constants = {}                      # by their value, format and shape
         self.own, self.lock = Own(), threading.RLock()
         self.over = False                        # whether the step has ended

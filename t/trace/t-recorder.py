@@ -326,6 +326,34 @@ for part in ('is_view', 'wrote', 'notice_update'):
     ok(run.grad(0, '0.weight') is None or run.judged_by(run.grad(0, '0.weight')),
        'and nothing that it missed is taken for an input', str(run.opaque()))
 
+
+def perturbed(name, blocks):
+    """What is warned of where weights are written to between two passes, in one block of autocast or in two."""
+    model = net()
+    recorder = halfulp_trace.record(model, name, strict=True)
+
+    def both():
+        model(torch.ones(4, 8)).float().square().mean().backward()
+    with warnings.catch_warnings(record=True) as said, recorder:
+        warnings.simplefilter('always')
+        for _ in range(blocks):
+            with torch.autocast('cpu', torch.bfloat16):
+                both()
+                if blocks == 1:
+                    with torch.no_grad():
+                        model[0].weight.mul_(1.5)
+                    both()
+            with torch.no_grad():
+                model[0].weight.mul_(1.5)
+    return [str(w.message) for w in said if 'cast from before' in str(w.message)]
+
+
+said = perturbed('one-block', 1)
+ok(len(said) == 1 and '0.weight was written to' in said[0],
+   'a cast that autocast keeps of a weight that was written to since is told of', said)
+said = perturbed('two-blocks', 2)
+ok(not said, 'and not where each pass has a block of its own', said)
+
 record('twice', net(), lambda step: None)
 open('twice/mine.txt', 'w').close()
 for how, right in (({}, 'overwrite=True'), ({'overwrite': True}, '')):

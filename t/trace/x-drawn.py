@@ -2,9 +2,10 @@
 """Wrong all-clears: none. Small nets are drawn (layers, formats, optimizers, rates that change, clipping, loss scales,
 operators that halfulp does not have), trained for a few steps, recorded and judged. Each step has a twin in float64
 that starts from the same weights and the same state of the optimizer. Where the word is harmless, the twin's update and
-the real one have a cosine of 0.999 or more in every step, and lengths within a tenth. What a step stores is read by the next one: one step more is
-taken in float64 from what was stored and from what float64 would have stored, with the same gradient of another batch,
-and where the word is harmless these two have a cosine of 0.99 or more and lengths within a tenth.
+the real one have a cosine of 0.999 or more in every step, and lengths within a tenth. What a step stores is read by
+the next one: one step more is taken in float64 from what was stored and from what float64 would have stored, with the
+same gradient of another batch, and where the word is harmless these two have a cosine of 0.99 or more and lengths
+within a tenth.
 
     x-drawn.py [FIRST COUNT]"""
 import copy
@@ -111,7 +112,7 @@ def layer(draw, n):
     if kind == 'activation':
         return draw.choice((nn.ReLU, nn.GELU, nn.Tanh, nn.SiLU, nn.Sigmoid, nn.Softplus, nn.ELU, nn.Hardswish))(), n
     if kind == 'norm':
-        return draw.choice((nn.LayerNorm(n), nn.RMSNorm(n), nn.BatchNorm1d(n), nn.GroupNorm(1, n))), n
+        return draw.choice((nn.LayerNorm(n), nn.RMSNorm(n, eps=1e-6), nn.BatchNorm1d(n), nn.GroupNorm(1, n))), n
     if kind == 'table':
         return Table(n), n
     return (Conv(n) if kind == 'conv' else Call(FUNCTIONS[draw.choice(sorted(FUNCTIONS))])), n
@@ -303,7 +304,8 @@ def judge(number):
     longest = max(1.0 if skipped else longer(exact, real) for exact, real, skipped in seen)
     word = summary['verdict_word']
     after = (1.0, 1.0) if behind is None else (cosine(*behind), longer(*behind))
-    return word, least if longest <= 1.1 else min(least, 1 / longest), after, '%s; %s outside; %s' % (drawn.describe(), outside, ' '.join(run.opaque()) or '-')
+    least = least if longest <= 1.1 else min(least, 1 / longest)
+    return word, least, after, '%s; %s outside; %s' % (drawn.describe(), outside, ' '.join(run.opaque()) or '-')
 
 
 words, wrong, later, failed, beyond = {}, [], [], [], []

@@ -39,6 +39,7 @@ def to_copy(s, a, out):
             s.known[s.key(out)] = Value(snapshot(out), {layout: i})
             return
     s.result("cast", [i], out, role=role + "@" + FORMATS[out.dtype], layout=layout, layer=layer)
+    s.casts[s.storage(out)] = s.storage(x)
 
 
 @operator("clone")
