@@ -32,6 +32,12 @@ def last(x):
     return torch.nan_to_num(torch.log(x) * 64 / x.round().clamp(max=1), 0.25, 8.0, -4.0)
 
 
+def places(g):
+    """Places of which some lie outside of the image."""
+    return torch.rand(2, 14, 16, 2, generator=g) * 2.5 - 1.25
+
+
+LABELS = given([3, 0, -1, 1, 2], [1, -1, 2, 0, 0], [4, 2, 3, 1, 0])
 ROWS = [
     Row('cumprod', lambda x: (x.cumprod(0), x.cumprod(1)), p),
     Row('logcumsumexp', lambda x: (x.logcumsumexp(0), x.logcumsumexp(1)), x, grad=False),
@@ -52,6 +58,14 @@ ROWS = [
         grad=False),
     Row('affine_grid_volume', lambda t: F.affine_grid(t, (2, 3, 3, 5, 3), align_corners=True), normal(2, 3, 4),
         grad=False),
+    *[Row('grid_sample_%s_%s' % (how, corners), lambda x, g, how=how, corners=corners: F.grid_sample(
+        x, g, padding_mode=how, align_corners=corners) * 2, normal(2, 3, 9, 17), places, formats=('fp32',))
+      for how in ('zeros', 'border') for corners in (False, True)],
+    Row('multilabel_margin', lambda x, t: F.multilabel_margin_loss(x, t), normal(3, 5), LABELS, formats=('fp32',)),
+    Row('multilabel_margin_sum', lambda x, t: F.multilabel_margin_loss(x, t, reduction='sum'), normal(3, 5), LABELS,
+        formats=('fp32',)),
+    Row('multilabel_margin_each', lambda x, t: F.multilabel_margin_loss(x, t, reduction='none'), normal(3, 5), LABELS,
+        formats=('fp32',)),
     Row('soft_margin', lambda x, y: F.soft_margin_loss(x, y.sign()), x, fixed(x)),
     Row('soft_margin_sum', lambda x, y: F.soft_margin_loss(x, y.sign(), reduction='sum'), x, fixed(x)),
     Row('soft_margin_each', lambda x, y: F.soft_margin_loss(x, y.sign(), reduction='none'), x, fixed(x)),

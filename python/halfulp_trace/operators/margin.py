@@ -3,7 +3,7 @@
 in the tensors' own format, and so do these calls."""
 import torch
 
-from ..flat import picked
+from ..flat import behind, picked, reshaped, sums
 from ..formats import Unknown
 from ..values import Value, snapshot, tensors_in
 from .formula import Formula
@@ -52,6 +52,63 @@ def soft_margin_loss_backward(s, a, out):
     else:
         top = m("scale", top, dtype=low, factor=by)
     m.end("mul", m("div", top, m("add", z, 1.0, dtype=low), dtype=low), a["grad_output"], role="dx")
+
+
+def listed(s, a, out):
+    """Of each row of a loss with several labels the spans 1 - (x_t - x_i) of all pairs of a label t and a class i that
+    is none: the formula, tensors of the program [row, label, class] of the span and of whether it counts, and the
+    labels in the order of their list, which ends at the first negative one."""
+    x, t = (a[k].reshape(-1, a[k].size(-1)) if a[k].dim() > 1 else a[k][None] for k in ("self", "target"))
+    t, (n, c) = t.cpu(), x.shape
+    there = (t >= 0).cumprod(1) > 0
+    label = torch.zeros(n, c, dtype=torch.bool)
+    for row in range(n):
+        label[row, t[row][there[row]]] = True
+    m = Formula(s, out, (n, c, c))
+    i = s.input(a["self"])
+    at = torch.arange(n)[:, None] * c
+    own = picked(s, [i], (at + t.clamp(min=0))[:, :, None], "label")
+    each = picked(s, [i], (at + torch.arange(c))[:, None, :], "class")
+    z = m("add", m("sub", 1.0, own, dtype=m.wide), each, dtype=m.wide)
+    pairs = (there[:, :, None] & ~label[:, None, :]).to(torch.float32).contiguous()
+    pairs = s.add("", pairs, name="input.pairs", cls="other")
+    return m, z, m("mask", pairs, m("greater", z, 0.0), dtype=torch.float32), t, there
+
+
+@operator("multilabel_margin_loss_forward")
+def multilabel_margin_loss(s, a, out):
+    """The mean over classes of the sum of all spans that are positive."""
+    s.decided([a["self"]], out[1])
+    out = out[0]
+    m, z, counts, t, _ = listed(s, a, out)
+    n, c = t.shape
+    h = m("mask", counts, z, dtype=m.wide)
+    last = a["reduction"] == NONE or out.numel() == 1 and n == 1
+    h = s.call("scale", [h], [("shared", s.values[h].double() * (1 / c))], {"factor": 1 / c})[0]
+    if a["reduction"] == NONE:
+        own = snapshot(out)
+        i = s.call("reduce_sum", [h], [("loss", own.reshape(n))], {"axis": 1, "axes": 2}, library=True)[0]
+        s.known[s.key(out)] = Value(own, {"plain": reshaped(s, i, own.shape, "loss")})
+        return
+    if a["reduction"] == MEAN and not last:
+        h = s.call("scale", [h], [("shared", s.values[h].double() * (1 / n))], {"factor": 1 / n})[0]
+    s.result("reduce_sum", [h], out, role="loss", library=True)
+
+
+@operator("multilabel_margin_loss_backward")
+def multilabel_margin_loss_backward(s, a, out):
+    """Each pair that counts adds a share of the gradient to its class and takes it from its label."""
+    out = next(tensors_in(out))
+    m, _, counts, t, there = listed(s, a, out)
+    n, c = t.shape
+    by = 1 / (n * c) if a["reduction"] == MEAN else 1 / c
+    dy = a["grad_output"]
+    dy = s.input(dy) if dy.dim() == 0 else picked(s, [s.input(dy)], torch.arange(n)[:, None, None], "dloss")
+    h = m("scale", m("mul", counts, dy), factor=by)
+    at = torch.arange(n)[:, None, None] * c
+    to = torch.stack([(at + torch.arange(c)).expand(n, c, c), (at + t.clamp(min=0)[:, :, None]).expand(n, c, c)])
+    both = behind(s, [reshaped(s, h, (1, n, c, c)), reshaped(s, m("neg", h), (1, n, c, c))], 0)
+    sums(s, None, both, torch.where(there[None, :, :, None], to, -1), out, "dx")
 
 
 def spans(s, a, out):
