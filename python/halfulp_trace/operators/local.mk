@@ -32,6 +32,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/pool.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/prefix.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/quantised.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/reduce.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/sample.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/scaler.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/select.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/silent.py
