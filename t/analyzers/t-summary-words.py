@@ -302,7 +302,8 @@ def told(n, rows, broken, cause, rank, steps, seen, silent, least, odd):
         return start + (
             'the weights did not take the update of the exact step (worst cosine %.4f; %.1f %% of its L2 norm was '
             'lost' % (n['weights_cosine'], 100 * n['weights_l2_share_lost'])
-            + ('; the update is %.3g times as long' % number(row['length']) if number(row['length']) > 1.1 else '') + ').'
+            + ('; the update is %.3g times as long' % number(row['length']) if number(row['length']) > 1.1 else '')
+            + ').'
         )
     if cause == 'states':
         share = max(number(r['l2_share_lost']) for r in rows['whole'] if r['role'] == 'state'

@@ -232,7 +232,8 @@ try:
     ok(all(abs(a - b) < 1e-4 for a, b in zip(got, want)) and int(zero.sum()) > 200,
             'the moments that it stored are judged by the next step: cosines of %s, %s in float64' % (got, want))
     opt.zero_grad()
-    model(x * torch.randn(x.shape, generator=torch.Generator().manual_seed(4)).half()).float().square().mean().backward()
+    other = torch.randn(x.shape, generator=torch.Generator().manual_seed(4)).half()
+    model(x * other).float().square().mean().backward()
     truth = turn(model.weight.grad.double())
     said = ' '.join(summary['verdict'])
     ok(truth <= 0.9 and summary['verdict_word'] == 'fatal',

@@ -19,7 +19,8 @@ class Loss:
             setattr(self, k, getattr(self, k) + getattr(o, k))
 
     def cells(self, kind):
-        row = {'kind': kind, 'elements': self.n, 'moved': self.moved, 'swamped': self.swamped, 'became_zero': self.zeroed}
+        row = {'kind': kind, 'elements': self.n, 'moved': self.moved, 'swamped': self.swamped,
+               'became_zero': self.zeroed}
         row.update(self.harm.cells())
         cosine = self.idle.cosine()
         row['cosine_idle'] = None if cosine is None else Near(cosine, 1e-12, 4e-15)
@@ -45,8 +46,8 @@ def next_step(harm, call, clock, low, eps, m, v, got, g):
 
 def moment(s, call):
     """AdamW's step from the exact moments and from the exact first and the stored second one, in units of the learning
-    rate. Where it computes in a finer format than it stores, the next such step: with the gradient that the element half
-    a tensor away had, and without any."""
+    rate. Where it computes in a finer format than it stores, the next such step: with the gradient that the element
+    half a tensor away had, and without any."""
     x, loss = s.exact, Loss()
     old, stored, clock = x.t[call['in'][4]], x.t[call['out'][2]], x.t[call['in'][5]]
     one, two, eps = 1 - clock[1], 1 - clock[2], Q(call['attr']['eps'])
