@@ -26,7 +26,8 @@
 #include <unistd.h>
 
 static const hu_opt opts[] = { { "out", "DIR", NULL,
-				       "folder that the report is written to [report/ in the first RUN]" },
+				       "folder that the report is written to, or of a model a file that ends in .md, "
+				       "which gets a block for its model card [report/ in the first RUN]" },
 	{ "formats", "LIST", "svg,png",
 		"file formats of each figure: svg (always made), png, pdf, tex (a figure environment around the pdf)" },
 	{ "width", "WIDTH", "page",
@@ -266,6 +267,33 @@ report_history(const hu_args *a)
 	return st;
 }
 
+/* 1 where OUT names a file of Markdown. */
+static int
+is_card(const char *out)
+{
+	size_t n = out ? strlen(out) : 0;
+
+	return n > 3 && !strcmp(out + n - 3, ".md");
+}
+
+/* The block for the card of the model. */
+static hu_status
+report_card(const hu_args *a, const char *command)
+{
+	const char *out = hu_args_text(a, "out");
+	hu_str card = { 0 };
+	hu_status st = hu_model_markdown(&card, a->rest[0], command);
+
+	if (st == HU_OK)
+		st = hu_file_write(out, card.s, card.len);
+	if (st == HU_OK && hu_args_given(a, "json"))
+		printf("{\n \"page\": \"%s\"\n}\n", hu_shown(out));
+	else if (st == HU_OK)
+		printf("%s: a block for a model card\n", hu_shown(out));
+	hu_str_release(&card);
+	return st;
+}
+
 /* The page of a model, which validate or advise wrote about. Its pictures are in the page. */
 static hu_status
 report_model(const hu_args *a)
@@ -282,10 +310,13 @@ report_model(const hu_args *a)
 		if (hu_args_given(a, *o))
 			st = hu_refuse(*o, "on a model's folder, whose page has its pictures in it");
 	command = command_line(a, &one);
-	if (st == HU_OK)
+	if (st == HU_OK && is_card(out)) {
+		st = report_card(a, command);
+	} else if (st == HU_OK) {
 		st = hu_model_page(&page, a->rest[0], command);
-	if (st == HU_OK)
-		st = write_page(a, &page, out, "a model");
+		if (st == HU_OK)
+			st = write_page(a, &page, out, "a model");
+	}
 	hu_str_release(&page);
 	free(command);
 	free(out);

@@ -8,6 +8,7 @@ noinst_HEADERS += reports/model/layout.h
 libhalfulp_a_SOURCES += reports/model/layout_dot.c
 nobase_dist_pkgdata_DATA += reports/model/model.css
 libhalfulp_a_SOURCES += reports/model/model_against.c
+libhalfulp_a_SOURCES += reports/model/model_card.c
 libhalfulp_a_SOURCES += reports/model/model_curves.c
 libhalfulp_a_SOURCES += reports/model/model_decision.c
 libhalfulp_a_SOURCES += reports/model/model_graph.c

@@ -147,17 +147,38 @@ sections(hu_str *page, const json_t *v, const json_t *a, const char *command)
 	return hu_page_close(page);
 }
 
+/* Both objects of DIR, each NULL where there is no such file. */
+static hu_status
+read_both(json_t **v, json_t **a, const char *dir)
+{
+	*a = NULL;
+	HU_TRY(read_object(v, dir, "validation.json", "policies"));
+	return read_object(a, dir, "advice.json", "nodes");
+}
+
 hu_status
 hu_model_page(hu_str *page, const char *dir, const char *command)
 {
-	json_t *v, *a = NULL;
-	hu_status st = read_object(&v, dir, "validation.json", "policies");
+	json_t *v, *a;
+	hu_status st = read_both(&v, &a, dir);
 
 	hu_str_init(page);
 	if (st == HU_OK)
-		st = read_object(&a, dir, "advice.json", "nodes");
-	if (st == HU_OK)
 		st = sections(page, v, a, command);
+	json_decref(v);
+	json_decref(a);
+	return st;
+}
+
+hu_status
+hu_model_markdown(hu_str *card, const char *dir, const char *command)
+{
+	json_t *v, *a;
+	hu_status st = read_both(&v, &a, dir);
+
+	hu_str_init(card);
+	if (st == HU_OK)
+		hu_model_card(card, v, a, command);
 	json_decref(v);
 	json_decref(a);
 	return st;

@@ -15,6 +15,9 @@ void hu_model_decision(hu_str *b, const json_t *v);
 void hu_model_plan(hu_str *b, const json_t *a);
 /* The graph of the model with what each policy does to its nodes; nothing where the object is older than graphs. */
 hu_status hu_model_graph(hu_str *b, const json_t *v, const json_t *a);
+/* Appends a block of Markdown for a model card: what each policy changes, the plan of advise, and the commands; v or a
+   may be NULL, not both. `command` is the line that makes the card. */
+void hu_model_card(hu_str *b, const json_t *v, const json_t *a, const char *command);
 /* How much colour a node has, in percent: none for the least damage, most for the worst, by orders of magnitude. What
    is not finite has the most. */
 double hu_model_heat(double damage, double least, double worst);

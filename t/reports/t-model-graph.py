@@ -225,6 +225,31 @@ document.body.innerHTML = "<pre>" + out.join("|") + "|</pre>"; }, 50); });</scri
     tap.ok(said and said[1] == want, 'arrow keys, a click, Escape and the switch of policies',
            [said and said[1], p.stderr[-300:]])
 
+# A block for a model card
+def cells(line):
+    return [re.sub(r'\\\\(.)', r'\\1', c.strip()) for c in line.strip().strip('|').split('|')]
+ran = tap.halfulp('report', 'out', '-o', 'card.md')
+card = open('card.md').read() if ran.returncode == 0 else ''
+table = [cells(line) for line in card.splitlines() if line.startswith('|')]
+dash = lambda f, x: '–' if x is None else f % x
+want = [[p['policy'], {'pass': 'kept', 'fail': 'broken'}[p['verdict']], '%d of %d' % (p['flips'], p['inputs']),
+         '%.2f to %.2f' % (100 * p['flips_low'], 100 * p['flips_high']), '%.2f' % (100 * p['accuracy']),
+         dash('%.1f', p['sqnr_db']), '%.4g' % (p['weight_bytes'] / 1e6)] for p in v['policies']]
+tap.ok(ran.stdout == 'card.md: a block for a model card\n' and table[2:] == want and len(table[0]) == 7,
+       'the card', [ran.stderr, table])
+kept = sum(n['scheme'] == 'float32' for n in a['nodes'])
+h = a['held_apart']
+tap.ok('keeps %d of %d products in float32' % (kept, len(a['nodes'])) in card
+       and 'On %d inputs that the search never saw %d decision%s, %.2f %% are right (%.2f %% in float32), '
+       'and the relative L2 error is %.3g.' % (
+           h['inputs'], h['flips'], ' changes' if h['flips'] == 1 else 's change', 100 * h['accuracy'],
+           100 * h['float32_accuracy'], h['rel_l2']) in card
+       and 'Under fp16 the first value that is not finite comes from square.' in card,
+       'its sentences', card)
+tap.ok(card.startswith('## Numerical precision of net.onnx\n')
+       and '    %s\n    %s\n' % (v['command'], a['command']) in card
+       and card.endswith('    halfulp report --out card.md out\n'), 'its commands')
+
 # Nobody measured nodes
 tap.halfulp('validate', 'net.onnx', *told, '--policies', 'bf16', '--exact', '0', '--report', 'bare')
 ran = tap.halfulp('report', 'bare')
