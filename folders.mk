@@ -60,6 +60,7 @@ include $(top_srcdir)/doc/measured/local.mk
 include $(top_srcdir)/doc/measured/h200/local.mk
 include $(top_srcdir)/doc/teaching/local.mk
 include $(top_srcdir)/examples/local.mk
+include $(top_srcdir)/lib/api/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk
 include $(top_srcdir)/lib/base/guard/local.mk

@@ -4,7 +4,7 @@
 #include "analyzers/accumulate/accumulate_run.h"
 
 #include "lib/judge/judge.h"
-#include "analyzers/op/rowdot.h"
+#include "lib/op/contract/rowdot.h"
 #include "lib/base/mem.h"
 #include "lib/exact/dot.h"
 #include "lib/sum/parts.h"

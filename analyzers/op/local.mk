@@ -20,5 +20,3 @@ libhalfulp_a_SOURCES += analyzers/op/op_sums.c
 noinst_HEADERS += analyzers/op/op_sums.h
 libhalfulp_a_SOURCES += analyzers/op/op_verdict.c
 noinst_HEADERS += analyzers/op/op_verdict.h
-libhalfulp_a_SOURCES += analyzers/op/rowdot.c
-noinst_HEADERS += analyzers/op/rowdot.h

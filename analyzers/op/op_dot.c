@@ -2,7 +2,7 @@
    The name dot of the command op: inner products of rows, which are not an operator of the table. */
 #include "analyzers/op/op_run.h"
 
-#include "analyzers/op/rowdot.h"
+#include "lib/op/contract/rowdot.h"
 #include "lib/base/mem.h"
 #include "lib/sum/model.h"
 

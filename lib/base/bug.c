@@ -3,21 +3,36 @@
    stands apart from status.c, because everything needs it. */
 #include "lib/base/bug.h"
 
+#include "lib/base/guard/caught.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+static _Thread_local hu_bug_catcher *caught_by;
+
+void
+hu_bug_caught_by(hu_bug_catcher *catcher)
+{
+	caught_by = catcher;
+}
+
 void
 hu_bug(const char *file, int line, const char *fmt, ...)
 {
+	char what[512];
 	va_list ap;
 
-	fprintf(stderr, "halfulp: bug at %s:%d: ", file, line);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	if (caught_by) {
+		char all[600];
+		snprintf(all, sizeof all, "bug at %s:%d: %s", file, line, what);
+		caught_by(HU_EXIT_BUG, all);
+	}
+	fprintf(stderr, "halfulp: bug at %s:%d: %s\n", file, line, what);
 	abort();
 }
 
@@ -33,8 +48,11 @@ hu_bug_at_end(void (*act)(void))
 void
 hu_bug_end(int code, const char *line, size_t length)
 {
-	ssize_t n = write(2, line, length);
+	ssize_t n;
 
+	if (caught_by)
+		caught_by(code, line);
+	n = write(2, line, length);
 	(void)n;
 	if (last_act)
 		last_act();

@@ -26,13 +26,20 @@ static const hu_engine engines[] = {
 };
 
 hu_status
-hu_engine_find(const char *name, const hu_engine **out)
+hu_engine_named(const char *name, const hu_engine **out)
 {
 	for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
 		if (!strcmp(engines[i].name, name)) {
 			*out = &engines[i];
-			hu_exact_way_set(engines[i].throughout ? HU_EXACT_MPFR : HU_EXACT_AUTO);
 			return HU_OK;
 		}
 	return hu_fail(HU_EINVAL, "unknown engine '%s'; known: auto, exact, mpfr", name);
+}
+
+hu_status
+hu_engine_find(const char *name, const hu_engine **out)
+{
+	HU_TRY(hu_engine_named(name, out));
+	hu_exact_way_set((*out)->throughout ? HU_EXACT_MPFR : HU_EXACT_AUTO);
+	return HU_OK;
 }

@@ -18,6 +18,8 @@ typedef struct hu_engine {
 		const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact);
 } hu_engine;
 
+/* Finds an engine, on any thread. */
+hu_status hu_engine_named(const char *name, const hu_engine **out);
 /* Finds an engine and makes it the one in use; HU_EINVAL lists the known ones. */
 hu_status hu_engine_find(const char *name, const hu_engine **out);
 #endif

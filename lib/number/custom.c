@@ -311,19 +311,25 @@ spell(hu_format_id id, char *out, size_t room)
 const char *
 hu_custom_name(hu_format_id id)
 {
-	kept *k, **bucket = &names[(unsigned)id % BUCKETS];
+	kept *k, *mine = NULL, **bucket = &names[(unsigned)id % BUCKETS];
 
-	pthread_mutex_lock(&lock);
-	for (k = *bucket; k && k->id != id; k = k->next)
-		;
-	if (!k) {
-		k = hu_xalloc(sizeof *k);
-		k->id = id;
-		spell(id, k->name, sizeof k->name);
-		k->next = *bucket;
-		*bucket = k;
+	for (;;) {
+		pthread_mutex_lock(&lock);
+		for (k = *bucket; k && k->id != id; k = k->next)
+			;
+		if (!k && mine) {
+			mine->next = *bucket;
+			*bucket = k = mine;
+			mine = NULL;
+		}
+		pthread_mutex_unlock(&lock);
+		if (k)
+			break;
+		mine = hu_xalloc(sizeof *mine); /* not under the lock, since a library's caller goes on without memory */
+		mine->id = id;
+		spell(id, mine->name, sizeof mine->name);
 	}
-	pthread_mutex_unlock(&lock);
+	free(mine);
 	return k->name;
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += t/cli/abi.txt
 SCRIPT_TESTS += t/cli/t-badinput.sh
 SCRIPT_TESTS += t/cli/t-benches.py
 SCRIPT_TESTS += t/cli/t-ci-jobs.py
@@ -30,6 +31,7 @@ SCRIPT_TESTS += t/cli/t-reconfigure.sh
 SCRIPT_TESTS += t/cli/t-reliability.py
 SCRIPT_TESTS += t/cli/t-rooms.py
 SCRIPT_TESTS += t/cli/t-sentences.py
+SCRIPT_TESTS += t/cli/t-shared.py
 SCRIPT_TESTS += t/cli/t-static-check.sh
 SCRIPT_TESTS += t/cli/t-waits.sh
 SCRIPT_TESTS += t/cli/t-wheel.py

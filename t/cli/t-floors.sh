@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A file includes its own floor and lower ones: base < number < sum, exact < op <
-# program < judge < store < import < cuda < trainer | analyzers | reports < halfulp.c. The three
+# program < judge < api < store < import < cuda < trainer | analyzers | reports < halfulp.c. The three
 # side by side never include each other, nor do sum and exact; t/ and bench/ may
 # include anything. Every quoted include is a path from the top.
 export LC_ALL=C
@@ -11,7 +11,7 @@ top=${srcdir:-.}
 judge() {
 	awk -F: '
 	BEGIN {
-		n = split("lib/base lib/number lib/sum=lib/exact lib/op lib/program lib/judge lib/store lib/import cuda trainer=analyzers=reports halfulp.c", row, " ")
+		n = split("include=lib/base lib/number lib/sum=lib/exact lib/op lib/program lib/judge lib/api lib/store lib/import cuda trainer=analyzers=reports halfulp.c", row, " ")
 		for (i = 1; i <= n; i++) { m = split(row[i], side, "="); for (j = 1; j <= m; j++) level[side[j]] = i }
 		level["commands.def"] = n
 	}

@@ -2,6 +2,7 @@
 
 libhalfulp_a_SOURCES += lib/base/guard/allocators.c
 noinst_HEADERS += lib/base/guard/allocators.h
+noinst_HEADERS += lib/base/guard/caught.h
 libhalfulp_a_SOURCES += lib/base/guard/cut.c
 noinst_HEADERS += lib/base/guard/cut.h
 libhalfulp_a_SOURCES += lib/base/guard/ended.c

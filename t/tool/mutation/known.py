@@ -35,7 +35,7 @@ KNOWN = [
     ("analyzers/probe/probe_random.c", "words[row", "which operands are drawn: a device and its model get the same ones, and equal they are"),
     ("trainer/bench/gemm.c", "for (int i = 1; i < s->sums; i++)", "a first model that is wrong is refused by the same words when its product is made, before any is timed"),
     ("trainer/bench/cast_others.c", "for (size_t i = 1; f.special == HU_SPECIAL_IEEE", "one value fewer of those that are compared with MPFR"),
-    ("analyzers/op/rowdot.c", "s.peak * mag - s.absolute", "subnormal errors beside the largest number, which no sum of the two tells apart"),
+    ("lib/op/contract/rowdot.c", "s.peak * mag - s.absolute", "subnormal errors beside the largest number, which no sum of the two tells apart"),
     ("analyzers/op/op_run.c", "|| !r->exact && !HU_COLUMN(op, reference)", "only where memory is short: every operator has a reference"),
     ("analyzers/probe/probe_command.c", "1ll << 54", "how large a seed may be"),
     ("trainer/device/cmd_doctor.c", "strlen(path) > 4097", "how long the path of a program may be"),

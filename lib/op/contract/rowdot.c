@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/op/rowdot.h"
+#include "lib/op/contract/rowdot.h"
 
 #include "lib/base/mem.h"
 #include "lib/exact/dot.h"

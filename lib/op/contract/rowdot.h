@@ -2,8 +2,8 @@
    d[i] = Σ_k a[i,k] b[i,k] + c[i]: inner products of rows by any summation model, with their exact values and error
    bounds. In tensor cores and in models that add the terms one by one, the sum starts at c; the other models add c
    last. */
-#ifndef HU_ANALYZERS_ROWDOT_H
-#define HU_ANALYZERS_ROWDOT_H
+#ifndef HU_OP_CONTRACT_ROWDOT_H
+#define HU_OP_CONTRACT_ROWDOT_H
 
 #include "lib/sum/roundings.h"
 
