@@ -325,7 +325,7 @@ hu_custom_name(hu_format_id id)
 		pthread_mutex_unlock(&lock);
 		if (k)
 			break;
-		mine = hu_xalloc(sizeof *mine); /* not under the lock, since a library's caller goes on without memory */
+		mine = hu_xalloc(sizeof *mine); /* not under the lock: a library may leave from here */
 		mine->id = id;
 		spell(id, mine->name, sizeof mine->name);
 	}

@@ -26,7 +26,8 @@ variable_of() {
 	bench/tool/*.py) echo EXTRA_DIST ;;
 	bench/*.c) echo C_BENCHES ;;
 	bench/*.sh | bench/*.py) echo SCRIPT_BENCHES ;;
-	examples/*.py | examples/*.onnx | examples/*.npz | examples/*.tex | examples/*.c | examples/*.cpp) echo nobase_dist_pkgdata_DATA ;;
+	examples/*.py | examples/*.onnx | examples/*.npz | examples/*.tex | examples/*.c | \
+		examples/*.cpp) echo nobase_dist_pkgdata_DATA ;;
 	python/*.py) echo nobase_dist_pkgdata_DATA ;;
 	doc/*.[1-9]) echo dist_man_MANS ;;
 	doc/*.c) echo EXTRA_DIST ;;
