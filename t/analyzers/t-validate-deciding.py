@@ -195,6 +195,15 @@ tap.ok(
     'distances of each output',
     of,
 )
+off, sums = [b - a for a, b in zip(x, low)], [[0.0] * 128, [0.0] * 128]
+for i, (a, d) in enumerate(zip(x, off)):
+    sums[0][i * 128 // len(x)] += d
+    sums[1][i * 128 // len(x)] += d * ((a > 0) - (a < 0))
+rms = math.sqrt(error / len(x))
+want = [sum(s) / len(x) / rms for s in sums] + [max(abs(sum(s)) / math.sqrt(sum(v * v for v in s)) for s in sums)]
+got_bias = [of['logits'][k] for k in ('signed_share', 'outward_share', 'bias_t')]
+tap.ok(all(abs(a - b) < 1e-9 for a, b in zip(want, got_bias)) and of['big']['bias_t'] is None,
+       'whether the errors of each output have one direction', (got_bias, want))
 db = -20 * math.log10(rel)
 for rule, good in (
     ('sqnr>=%.6f' % (db - 0.001), True), ('sqnr>=%.6f' % (db + 0.001), False),

@@ -2,6 +2,7 @@
 #include "analyzers/validate/effect/measures.h"
 
 #include "lib/base/mem.h"
+#include "lib/judge/parts/bias_sum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -218,6 +219,36 @@ decisions(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const h
 	free(room);
 }
 
+/* Whether the errors of an output have one direction. */
+static void
+direction(hu_distance *to, const double *y, const double *y32, size_t n)
+{
+	double sum[2][HU_BIAS_CLUSTERS] = { { 0 } }, all[2] = { 0 }, spread[2] = { 0 }, square = 0;
+	size_t finite = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double d = y[i] - y32[i];
+		size_t k = (size_t)((__uint128_t)i * HU_BIAS_CLUSTERS / n);
+		if (!isfinite(d))
+			continue;
+		finite++;
+		square += d * d;
+		sum[0][k] += d;
+		sum[1][k] += y32[i] > 0 ? d : y32[i] < 0 ? -d : 0;
+	}
+	for (int side = 0; side < 2; side++)
+		for (int k = 0; k < HU_BIAS_CLUSTERS; k++) {
+			all[side] += sum[side][k];
+			spread[side] += sum[side][k] * sum[side][k];
+		}
+	double rms = sqrt(square / (double)finite), t = fabs(all[0]) / sqrt(spread[0]),
+	       u = fabs(all[1]) / sqrt(spread[1]);
+	int some = finite && rms > 0;
+	to->signed_share = some ? all[0] / (double)finite / rms : NAN;
+	to->outward_share = some ? all[1] / (double)finite / rms : NAN;
+	to->bias_t = some ? fmax(spread[0] > 0 ? t : 0, spread[1] > 0 ? u : 0) : NAN;
+}
+
 /* Sums of squares of output k: of differences, and of float32's values. Sets what it tells of that output alone. */
 static void
 distance(hu_distance *to, long double *error, long double *all, const double *y, const double *y32, size_t n)
@@ -234,6 +265,7 @@ distance(hu_distance *to, long double *error, long double *all, const double *y,
 		*error += (long double)d * d;
 		*all += isfinite(y32[i]) ? (long double)y32[i] * y32[i] : 0;
 	}
+	direction(to, y, y32, n);
 	to->rel_l2 = *error == 0 ? 0 : (double)sqrtl(*error / *all);
 	to->sqnr_db = -20 * log10(to->rel_l2);
 }

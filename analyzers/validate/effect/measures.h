@@ -15,11 +15,14 @@ typedef struct hu_change {
 } hu_change;
 
 /* How far one output is from float32's: as in hu_effect. whole: its elements are whole numbers or truth values, of
-   which no distance is told. */
+   which no distance is told. signed_share is the mean of the finite errors over their root mean square, outward_share
+   that of errors away from zero, and bias_t the larger T of both, the sum over the root of the sum of squares of the
+   sums of HU_BIAS_CLUSTERS ranges of elements; NaN where there is no error. What a policy emulates is what it declares,
+   so that a direction is a finding and no alarm. */
 typedef struct hu_distance {
 	int whole;
 	size_t nonfinite;
-	double rel_l2, sqnr_db, max_error;
+	double rel_l2, sqnr_db, max_error, signed_share, outward_share, bias_t;
 } hu_distance;
 
 /* flips: inputs whose decision differs from float32's. low, high: Wilson's 95 % interval of their share. top: inputs

@@ -40,6 +40,10 @@ outputs_json(const hu_validation *v, const hu_effect *r)
 		json_object_set_new(o, "sqnr_db", number(d->sqnr_db, !d->whole));
 		json_object_set_new(o, "max_error", number(d->max_error, !d->whole));
 		json_object_set_new(o, "nonfinite", json_integer((json_int_t)d->nonfinite));
+		int some = !d->whole && !isnan(d->bias_t);
+		json_object_set_new(o, "signed_share", number(d->signed_share, some));
+		json_object_set_new(o, "outward_share", number(d->outward_share, some));
+		json_object_set_new(o, "bias_t", number(d->bias_t, some));
 		json_array_append_new(all, o);
 	}
 	return all;
