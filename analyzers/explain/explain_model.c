@@ -78,7 +78,7 @@ hu_explain_draws(const hu_sum *s)
 	case HU_DRAWN_FUSED:
 	case HU_DRAWN_ROUNDED:
 	case HU_DRAWN_SLICES: return 1;
-	case HU_DRAWN_UNIT: return hu_explain_unit(hu_tc_of(s->arch, s->in, s->path));
+	case HU_DRAWN_UNIT: return !s->n && hu_explain_unit(hu_tc_of(s->arch, s->in, s->path));
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "lib/number/code.h"
 #include "lib/number/count.h"
 #include "lib/number/philox.h"
+#include "lib/sum/result.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -201,7 +202,7 @@ sum_by_model(const hu_expr *e, hu_arithmetic *a)
 			x[n] = negative ? -x[n] : x[n];
 			n++;
 		} else if (i == 0 && s->id == HU_SUM_TC) {
-			start = value_in(e->arg[i], a, hu_format_of(s->out));
+			start = value_in(e->arg[i], a, hu_part_format(*s));
 		} else {
 			x[n] = value_in(e->arg[i], a, in);
 			y[n++] = 1;

@@ -192,6 +192,9 @@ all(const hu_args *args, json_t *o, int *failed)
 	HU_TRY(hu_sum_parse(hu_args_text(args, "model"), &s));
 	if (s.id != HU_SUM_TC)
 		return hu_fail(HU_EINVAL, "--model: a tensor core is needed, as in tc:ampere");
+	if (s.n)
+		return hu_fail(HU_EINVAL,
+			"--model: promote= is what a kernel does, and probes ask the unit itself: leave it out");
 	hu_format_id in = s.in == HU_NO_FORMAT ? HU_FP16 : s.in;
 	HU_TRY(hu_sum_resolve(&s, in, s.in2 == HU_NO_FORMAT ? in : s.in2, s.out));
 	hu_sum_print(s, text, sizeof text);

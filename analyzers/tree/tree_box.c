@@ -136,7 +136,7 @@ hu_tree_box_open(
 	if (x->products)
 		HU_TRY(hu_sum_resolve(&s, in, in, s.id == HU_SUM_TC ? s.out : s.acc));
 	x->acc = hu_format_of(x->products ? s.acc : in == HU_FP64 ? HU_FP64 : HU_FP32);
-	hu_format_id out = hu_sum_result_of(s.id) == HU_RESULT_WIDER ? s.acc == HU_FP64 ? HU_FP64 : HU_FP32 : x->acc.id;
+	hu_format_id out = hu_sum_widens(s) ? s.acc == HU_FP64 ? HU_FP64 : HU_FP32 : x->acc.id;
 	x->program = hu_program_new("tree");
 	for (int j = 0; j < x->call.nin; j++)
 		x->in[j] = hu_program_tensor(x->program, names[j], in, x->call.in[j], HU_ACTIVATION);

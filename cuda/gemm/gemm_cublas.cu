@@ -45,7 +45,8 @@ HU_SIDE(cublas_product)(hu_work *w, const hu_gemm *g, hu_cublas_product *p)
 	snprintf(why, sizeof why, "cuBLASLt sums in %s, in an order of its own, not as %s says",
 		p->fa == HU_FP64 ? "fp64" : "fp32", sum);
 	if ((s->id != HU_SUM_FMA && s->id != HU_SUM_SEQUENTIAL && s->id != HU_SUM_TC) || s->mode != HU_RNE ||
-		acc != (p->fa == HU_FP64 ? HU_FP64 : HU_FP32) || (s->outer != HU_NO_FORMAT && s->outer != acc))
+		(s->id == HU_SUM_TC && s->n) || acc != (p->fa == HU_FP64 ? HU_FP64 : HU_FP32) ||
+		(s->outer != HU_NO_FORMAT && s->outer != acc))
 		return refuse(w, why, "use --gemm simt, or another --accumulate");
 	if (s->id == HU_SUM_TC && w->arch >= 0 && w->arch != (int)s->arch)
 		return refuse(w, why, "its architecture is not this device's; use --gemm simt");

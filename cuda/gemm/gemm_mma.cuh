@@ -102,7 +102,8 @@ hu_mma_kind(const hu_work *w, const hu_gemm *g)
 {
 	const hu_sum *s = &g->sum;
 
-	if (s->id != HU_SUM_TC || (s->path && !(hu_tc_of(s->arch, s->in, s->path).paths & (HU_TC_MMA | HU_TC_WGMMA))) ||
+	if (s->id != HU_SUM_TC || s->n ||
+		(s->path && !(hu_tc_of(s->arch, s->in, s->path).paths & (HU_TC_MMA | HU_TC_WGMMA))) ||
 		(w->arch >= 0 && w->arch != (int)s->arch) || s->arch < HU_TC_AMPERE)
 		return -1;
 	int fp8 = (s->in == HU_E4M3 || s->in == HU_E5M2) && (s->in2 == HU_E4M3 || s->in2 == HU_E5M2);

@@ -56,6 +56,35 @@ power(int e)
 	return ldexp(1, e);
 }
 
+/* The same with promote=N, over m = parts ceil(length / N) slices of b blocks each. With top_i the largest accumulator
+   in slice i and P the largest power of two that a product or the least exponent brings, a block loses at most
+   κ (top_i + P), as above; and top_i <= mag_i + e_i for the slice's magnitudes and error. So e_i <= q (mag_i + P) for
+   q = b κ / (1 - b κ), and over all slices q (mag + m P). The second accumulator adds them one after another. */
+static double
+promoted(hu_sum s, hu_tc t, size_t length, size_t parts, int most, double mag)
+{
+	hu_format out = hu_format_of(s.acc), outer = hu_outer_format(s);
+	size_t halves = t.kind == HU_TC_HALVES ? 2 : 1, step = (size_t)t.l * halves,
+	       slice = (size_t)s.n < length ? (size_t)s.n : length;
+	double each = ceil((double)length / (double)slice), m = (double)parts * each;
+	int least = out.emin - t.zero > out.emin ? out.emin - t.zero : out.emin;
+	double high = power(most > least ? most : least);
+	double loss = (double)halves * ((t.l + 1) * power(-t.f) + power(-(out.p == 11 ? 11 : t.keep))) +
+		      (halves > 1 ? power(-out.p) : 0);
+	double q = (double)((slice + step - 1) / step) * loss, error,
+	       g = hu_bound_growth(hu_unit(outer), each + (parts > 1 ? (double)hu_tree_depth(parts) : 0));
+
+	if (!(q < 0.5))
+		return INFINITY;
+	error = q / (1 - q) * (mag + m * high) * HU_BOUND_UP;
+	if (!(mag + error <= out.max) || !((mag + error) * (1 + g) <= outer.max))
+		return INFINITY;
+	error += g * (mag + error);
+	if (hu_smallest(outer) > hu_smallest(out)) /* sums may lie between the outer format's subnormals */
+		error += 2 * (m + (double)parts) * hu_smallest(outer) * (1 + g);
+	return error * HU_BOUND_UP;
+}
+
 double
 hu_sum_tc_bound(hu_sum s, size_t k, size_t part, int most, double mag)
 {
@@ -70,6 +99,8 @@ hu_sum_tc_bound(hu_sum s, size_t k, size_t part, int most, double mag)
 		return INFINITY;
 	if (mag == 0)
 		return 0;
+	if (s.n)
+		return promoted(s, t, length, parts, most, mag);
 	/* No accumulator exceeds mag plus what was lost so far. Guess that sum as a multiple of mag, and see if it
 	   suffices. */
 	for (int guess = 1; guess <= 64; guess++) {

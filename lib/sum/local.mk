@@ -11,6 +11,7 @@ noinst_HEADERS += lib/sum/hops.h
 noinst_HEADERS += lib/sum/model.h
 libhalfulp_a_SOURCES += lib/sum/models.c
 noinst_HEADERS += lib/sum/parts.h
+noinst_HEADERS += lib/sum/result.h
 libhalfulp_a_SOURCES += lib/sum/roundings.c
 noinst_HEADERS += lib/sum/roundings.h
 noinst_HEADERS += lib/sum/slices.h

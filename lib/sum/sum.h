@@ -39,12 +39,13 @@ typedef enum hu_tc_arch {
 enum { HU_TC_MMA = 1, HU_TC_WGMMA = 2, HU_TC_TCGEN05 = 4, HU_TC_PATHS = 7 };
 
 /* A summation model. acc is the accumulator's format, outer the format in which parts and lanes combine
-   (HU_NO_FORMAT: acc, but fp32 for promote); of an all-reduce it is the wire's format, written wire=. mode rounds every
-   accumulator operation; under SR each uses `bits` random bits (0: all 32).
+   (HU_NO_FORMAT: acc, but fp32 for promote and for tc with promote=); of an all-reduce it is the wire's format, written
+   wire=. mode rounds every accumulator operation; under SR each uses `bits` random bits (0: all 32).
 
    node is the number of ranks of a node of hier:N:G. The other members are for tc alone: the architecture, the
    instruction path (0 if not given), and the formats of the operands (in, in2) and of the output (HU_NO_FORMAT if not
-   given). acc means nothing before hu_sum_resolve. Where group > 0 the operands are block-scaled (in=mxfp8, in=nvfp4,
+   given). n is its promote=, the products after which a second accumulator takes the unit's sum (0: none does). acc
+   means nothing before hu_sum_resolve. Where group > 0 the operands are block-scaled (in=mxfp8, in=nvfp4,
    …): along k, `group` of them share one scale of format `scale`, and in and in2 are the elements' formats. */
 typedef struct hu_sum {
 	hu_sum_id id;

@@ -57,6 +57,8 @@ static const mix mixes[] = {
 	{ "tc:hopper", "bf16", "fp32" },
 	{ "tc:hopper", "tf32", "tf32" },
 	{ "tc:hopper,path=mma", "e4m3", "bf16" },
+	{ "tc:hopper,path=wgmma,promote=32", "e4m3", "fp32" },
+	{ "tc:ampere,out=fp16,promote=8", "fp16", "fp32" },
 };
 
 static int

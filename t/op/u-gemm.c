@@ -162,7 +162,9 @@ test_sizes(void)
 static void
 test_formats(void)
 {
-	static const struct { hu_format_id in, out; const char *sum;
+	static const struct {
+		hu_format_id in, out;
+		const char *sum;
 	} rows[] = {
 		{ HU_FP16, HU_FP16, "fma,acc=fp32" },
 		{ HU_BF16, HU_BF16, "fma,acc=fp32" },
@@ -203,6 +205,9 @@ test_formats(void)
 		{ HU_E4M3, HU_FP16, "tc:hopper,path=mma" },
 		{ HU_E5M2, HU_BF16, "tc:hopper,path=wgmma" },
 		{ HU_FP64, HU_FP64, "tc:hopper" },
+		{ HU_E4M3, HU_FP32, "tc:hopper,path=wgmma,promote=32" },
+		{ HU_E5M2, HU_BF16, "tc:hopper,path=mma,promote=32" },
+		{ HU_FP16, HU_FP32, "tc:ampere,out=fp16,promote=8" },
 		{ HU_FP16, HU_FP16, "tc:ampere,out=fp16" },
 		{ HU_E4M3, HU_FP32, "tc:blackwell,in=mxfp8" },
 		{ HU_E2M1, HU_FP32, "tc:blackwell,in=mxfp4" },
@@ -240,11 +245,12 @@ test_judges(void)
 {
 	static const char *const sums[] = { "neumaier,acc=fp16", "neumaier,acc=bf16,mode=RZ", "dot2,acc=fp16",
 		"dot2,acc=bf16,mode=RU", "fabsum:16,acc=bf16", "splitk:4,acc=fp16", "promote:16,acc=fp16",
-		"promote:16,acc=bf16,outer=fp16", "tc:ampere", "tc:hopper", "tc:hopper,out=fp32", "fma,acc=fp32",
-		"fma,acc=fp16", "sequential,acc=fp16", "chunk:8,acc=bf16", "pairwise,acc=fp16", "kahan,acc=fp16",
-		"fma,acc=fp16,mode=RZ", "fma,acc=bf16,mode=SR", "fma,acc=fp32,outer=fp16", "fma,acc=fp16,outer=bf16",
-		"chunk:32,acc=fp16,outer=fp32", "kahan,acc=bf16,mode=RU", "pairwise,acc=e5m2,mode=RNZ",
-		"sequential,acc=bf16,mode=SRE", "fma,acc=fp64", "pairwise,acc=fp64" };
+		"promote:16,acc=bf16,outer=fp16", "tc:ampere", "tc:hopper", "tc:hopper,out=fp32",
+		"tc:hopper,promote=32", "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=fp16", "chunk:8,acc=bf16",
+		"pairwise,acc=fp16", "kahan,acc=fp16", "fma,acc=fp16,mode=RZ", "fma,acc=bf16,mode=SR",
+		"fma,acc=fp32,outer=fp16", "fma,acc=fp16,outer=bf16", "chunk:32,acc=fp16,outer=fp32",
+		"kahan,acc=bf16,mode=RU", "pairwise,acc=e5m2,mode=RNZ", "sequential,acc=bf16,mode=SRE", "fma,acc=fp64",
+		"pairwise,acc=fp64" };
 	hu_env env = { 5, 9 };
 
 	for (size_t s = 0; s < sizeof sums / sizeof *sums; s++) {
@@ -299,8 +305,8 @@ test_shapes(void)
 	hu_call c = call_of("matmul", "fma", HU_FP32, 0);
 	hu_shape in[2] = { hu_shape2(3, 4), hu_shape2(5, 6) }, out = { 0, { 0, 0, 0, 0 } };
 
-	ok(HU_COLUMN(c.op, shape)(&c, in, &out) == HU_EINVAL,
-		"inner dimensions that differ are refused: %s", hu_reason());
+	ok(HU_COLUMN(c.op, shape)(&c, in, &out) == HU_EINVAL, "inner dimensions that differ are refused: %s",
+		hu_reason());
 	hu_attr_set(&c, "ta", 1);
 	in[1] = hu_shape2(3, 6);
 	ok(HU_COLUMN(c.op, shape)(&c, in, &out) == HU_OK && out.d[0] == 4 && out.d[1] == 6, "a transposed operand");

@@ -2,6 +2,7 @@
 
 SCRIPT_TESTS += t/papers/blanchard-2020.sh
 SCRIPT_TESTS += t/papers/croci-2022.sh
+SCRIPT_TESTS += t/papers/deepseek-2024.sh
 SCRIPT_TESTS += t/papers/fasi-2021.sh
 SCRIPT_TESTS += t/papers/fprev-2024.sh
 noinst_HEADERS += t/papers/gradients.h

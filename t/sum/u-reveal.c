@@ -316,6 +316,8 @@ main(void)
 	test_model("tc:hopper", HU_FP16, 0);
 	test_model("tc:hopper,out=fp16", HU_FP16, 0);
 	test_model("tc:ada", HU_E4M3, 0);
+	test_model("tc:hopper,promote=32", HU_FP16, 0);
+	test_model("tc:hopper,path=mma,promote=32", HU_E4M3, 0);
 	test_model("tc:hopper,path=wgmma", HU_E5M2, 0);
 	test_model("tc:hopper,path=mma", HU_E4M3, 0);
 	test_none("neumaier");

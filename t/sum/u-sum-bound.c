@@ -10,7 +10,11 @@ static void
 test_counts(void)
 {
 	enum { N = 4096 };
-	static const struct { const char *sum; double value; uint64_t additions, swamped; int stagnant;
+	static const struct {
+		const char *sum;
+		double value;
+		uint64_t additions, swamped;
+		int stagnant;
 	} rows[] = {
 		{ "fma,acc=fp16", 2048, 4095, 2048, 1 }, /* 2048 + 1 is a tie to even */
 		{ "sequential,acc=fp16", 2048, 4095, 2048, 1 },
@@ -35,6 +39,9 @@ test_counts(void)
 		{ "hier:4096:8,acc=e5m2", 4096, 4095, 0, 0 },
 		{ "tc:hopper,in=fp16,out=fp32", 4096, 4096, 0, 0 },
 		{ "tc:hopper,in=fp16,out=fp16", 4096, 4096, 0, 0 },
+		{ "tc:hopper,in=fp16,out=fp32,promote=128", 4096, 4096 + 31, 0, 0 },
+		{ "tc:hopper,in=fp16,out=fp16,promote=16,outer=bf16", 4096, 4096 + 255, 0, 0 },
+		{ "tc:hopper,in=fp16,out=fp32,promote=16,outer=e5m2", 128, 4096 + 255, 248, 1 },
 	};
 	static double a[N], b[N];
 

@@ -46,12 +46,14 @@ sum(const char *text, const double *p, size_t n, double c)
 		ab[k][0] = ldexp(1, e);
 		ab[k][1] = p[k] / ab[k][0];
 	}
-	return pairs(text, (const double (*)[2])ab, n, c);
+	return pairs(text, (const double(*)[2])ab, n, c);
 }
 
 enum { V, T, H, GENERATIONS }; /* Volta; Turing, Ampere, Ada; Hopper, Blackwell */
 
-static const struct { const char *name; int generation, l, f, zero;
+static const struct {
+	const char *name;
+	int generation, l, f, zero;
 } archs[] = {
 	{ "volta", V, 4, 23, -19 },
 	{ "turing", T, 8, 24, -20 },
@@ -64,7 +66,11 @@ static const struct { const char *name; int generation, l, f, zero;
 #define ULP 0x1p-23 /* of [1, 2) in fp32 */
 
 /* Products, accumulator, what a generation returns; want[g] = NAN: the probe is not for it. */
-static const struct { const char *name; double c; int n; double p[12], want[GENERATIONS];
+static const struct {
+	const char *name;
+	double c;
+	int n;
+	double p[12], want[GENERATIONS];
 } probes[] = {
 	{ "P1", -(1 - 0x1p-24), 1, { 1 }, { 0x1p-23, 0x1p-24, 0x1p-24 } },
 	{ "P2", -(0x1p-3 + 0x1p-25), 1, { 1.25 }, { 1.125, 1.125, 1.125 - ULP } },
@@ -159,8 +165,8 @@ test_depth(const char *text, int f, int keep)
 			double ab[3][2] = { { 0x1p8, 0x1p6 }, { -0x1p8, 0x1p6 }, { s * x[i] * 2, small * 0x1p7 } },
 			       want = i == 3 ? s * lsb : 0;
 			if (f < 20) /* the small factor must be one of fp8 */
-				p19 += pairs(text, (const double (*)[2])ab, 3, 0) != want;
-			p19 += pairs(text, (const double (*)[2])ab, 2, s * x[i] * lsb) != want;
+				p19 += pairs(text, (const double(*)[2])ab, 3, 0) != want;
+			p19 += pairs(text, (const double(*)[2])ab, 2, s * x[i] * lsb) != want;
 			double cd[2][2] = { { 0x1p8, 0x1p6 }, { 0, 0 } },
 			       got = pairs(text, (const double(*)[2])cd, 2, x[i] * ulp);
 			p22 += got != u + (i == 3 ? ulp : 0);
@@ -170,14 +176,14 @@ test_depth(const char *text, int f, int keep)
 		if (f < 20)
 			ab[2][0] = 0x1p5, ab[2][1] = ldexp(0x1p9, -k);
 		if (f >= 20 || k <= 14)
-			p20 += (pairs(text, (const double (*)[2])ab, 3, 0) != 0) != (k <= f);
-		p20 += (pairs(text, (const double (*)[2])ab, 2, ldexp(u, -k)) != 0) != (k <= f);
+			p20 += (pairs(text, (const double(*)[2])ab, 3, 0) != 0) != (k <= f);
+		p20 += (pairs(text, (const double(*)[2])ab, 2, ldexp(u, -k)) != 0) != (k <= f);
 		double one[1][2] = { { 0x1p8, 0x1p6 } };
-		p22 += (pairs(text, (const double (*)[2])one, 1, ldexp(u, -k)) != u) != (k <= keep);
+		p22 += (pairs(text, (const double(*)[2])one, 1, ldexp(u, -k)) != u) != (k <= keep);
 	}
 	for (int wide = 0; wide < 2; wide++) {
 		double b = wide ? 1.5 * 0x1p6 : 0x1p6, ab[2][2] = { { 1.5 * 0x1p7, 2 * b }, { -1.5 * 0x1p7, 2 * b } };
-		p21 += pairs(text, (const double (*)[2])ab, 2, lsb) != lsb;
+		p21 += pairs(text, (const double(*)[2])ab, 2, lsb) != lsb;
 	}
 	ok(!p19 && !p20 && !p21 && !p22, "%s: F = %d and %d bits out by P19 to P22 (%d, %d, %d, %d wrong)", text, f,
 		keep, p19, p20, p21, p22);
@@ -216,7 +222,7 @@ test_zero(const char *text, int want)
 
 	for (int k = 150; k < 180; k++) {
 		double ab[2][2] = { { 0x1p-74, 0x1p-75 }, { -ldexp(1, -k / 2), ldexp(1, -(k - k / 2)) } };
-		if (pairs(text, (const double (*)[2])ab, 2, 0) == 0)
+		if (pairs(text, (const double(*)[2])ab, 2, 0) == 0)
 			last = k;
 	}
 	is_int(last, want, "%s: P23, the last term that is not chopped is 2^-%d", text, want);
@@ -233,7 +239,7 @@ one(const char *text, double a, double b, double a1, double b1, double c)
 {
 	double ab[2][2] = { { a, b }, { a1, b1 } };
 
-	return pairs(text, (const double (*)[2])ab, 2, c);
+	return pairs(text, (const double(*)[2])ab, 2, c);
 }
 
 static void
@@ -329,16 +335,71 @@ test_bound(const char *text, double least)
 	ok(!over && worst > least, "%s: %d errors beyond the bound, the largest %.2f of it", text, over, worst);
 }
 
+/* Promotion, from its definition: sums of N products by the unit without it, each added in fp32 (or in bf16 by its own
+   rounding) to what came before. A start value is the second accumulator's. Returns how many sums it changes. */
+static int
+promoted(const char *plain, const char *with, size_t length, double c)
+{
+	hu_sum s = model(plain), p = model(with);
+	hu_format f = hu_format_of(s.in), g = hu_format_of(s.in2);
+	double a[300], b[300];
+	int wrong = 0, moved = 0;
+
+	for (int i = 0; i < 300; i++) {
+		double want = c, alone;
+		size_t n = 1 + (size_t)i;
+		for (size_t k = 0; k < n; k++) {
+			hu_random r = hu_random_at(8, 6, 0, (uint64_t)(i * 1000) + k);
+			a[k] = hu_round(ldexp((double)r.w[0] * 0x1p-32, (int)(r.w[2] % 8)), f, HU_RNE, 0, 0);
+			b[k] = hu_round((double)r.w[1] * 0x1p-32 - (i % 3 ? 0 : 0.5), g, HU_RNE, 0, 0);
+		}
+		for (size_t k = 0; k < n; k += length) {
+			want += hu_model_tc(a + k, b + k, n - k < length ? n - k : length, 0, s, NULL);
+			want = p.outer == HU_BF16 ? hu_round(want, hu_format_of(HU_BF16), HU_RNE, 0, 0) : (float)want;
+		}
+		alone = hu_model_tc(a, b, n, c, s, NULL);
+		wrong += hu_model_tc(a, b, n, c, p, NULL) != want;
+		moved += alone != want;
+	}
+	ok(!wrong && moved > 100, "%s: %d of 300 sums are not those of its slices, and %d differ from those without it",
+		with, wrong, moved);
+	return moved;
+}
+
+static void
+test_promotion(void)
+{
+	double big[2] = { 448, 448 }, nan[64] = { 0 };
+
+	promoted("tc:hopper,in=e4m3,out=fp32,path=wgmma", "tc:hopper,in=e4m3,out=fp32,path=wgmma,promote=128", 128, 0);
+	promoted("tc:hopper,in=e4m3,out=fp32,path=wgmma", "tc:hopper,in=e4m3,out=fp32,path=wgmma,promote=32", 32, 0.1f);
+	promoted("tc:hopper,in=fp16,out=fp32", "tc:hopper,in=fp16,out=fp32,promote=16", 16, 1.0f / 3);
+	promoted("tc:ada,in=e5m2,in2=e4m3,out=fp16", "tc:ada,in=e5m2,in2=e4m3,out=fp16,promote=64", 64, 0);
+	promoted("tc:hopper,in=bf16,out=fp32", "tc:hopper,in=bf16,out=fp32,promote=16,outer=bf16", 16, 3);
+	nan[40] = hu_nan();
+	ok(word(hu_model_tc(nan, nan, 64, 0, model("tc:hopper,in=fp16,out=fp32,promote=32"), NULL)) == 0x7fffffff,
+		"a NaN in one slice is the hardware's NaN of the sum");
+	ok(hu_model_tc(big, big, 2, 0, model("tc:hopper,in=e4m3,out=fp16,path=wgmma,promote=32"), NULL) == hu_inf(0) &&
+			hu_model_tc(big, big, 2, 0, model("tc:hopper,in=e4m3,out=fp32,path=wgmma,promote=32"), NULL) ==
+				401408,
+		"a slice overflows in the unit's own accumulator");
+}
+
 static void
 test_names(void)
 {
 	static const char *const good[][2] = { { "tc:hopper", "tc:hopper" },
 		{ "tc:ada,in=e4m3,out=half", "tc:ada,in=e4m3,out=fp16" },
-		{ "tc:hopper,path=wgmma,in2=e5m2,in=e4m3", "tc:hopper,in=e4m3,in2=e5m2,path=wgmma" } };
+		{ "tc:hopper,path=wgmma,in2=e5m2,in=e4m3", "tc:hopper,in=e4m3,in2=e5m2,path=wgmma" },
+		{ "tc:hopper,promote=128", "tc:hopper,promote=128" },
+		{ "tc:hopper,outer=bf16,promote=64,path=mma,in=e4m3",
+			"tc:hopper,in=e4m3,path=mma,promote=64,outer=bf16" } };
 	static const char *const bad[] = { "tc", "tc:hoper", "tc:volta,in=bf16", "tc:hopper,in=e4m3",
 		"tc:hopper,in=e4m3,path=tcgen05", "tc:ampere,in=bf16,out=fp16", "tc:ampere,acc=fp32",
-		"tc:ampere,mode=RZ", "tc:ampere,in=fp16,in2=bf16", "fma,in=fp16", "tc:ampere,in2=bf16",
-		"tc:ada,path=x" };
+		"tc:ampere,mode=RZ", "tc:ampere,in=fp16,in2=bf16", "fma,in=fp16", "tc:ampere,in2=bf16", "tc:ada,path=x",
+		"tc:hopper,promote=0", "tc:hopper,promote=x", "tc:hopper,in=fp16,promote=24",
+		"tc:hopper,in=e4m3,path=mma,promote=16", "tc:ampere,in=fp64,promote=8",
+		"tc:blackwell,in=mxfp8,promote=128", "fma,promote=128" };
 	char text[96];
 	hu_sum s;
 	int wrong = 0, taken = 0;
@@ -390,5 +451,9 @@ main(void)
 	test_bound("tc:hopper,in=fp16,out=fp16", 0.02);
 	test_bound("tc:hopper,in=e5m2,out=fp32,path=wgmma", 0.04);
 	test_bound("tc:hopper,in=e4m3,out=fp16,path=mma", 0.02);
+	test_promotion();
+	test_bound("tc:hopper,in=e5m2,out=fp32,path=wgmma,promote=128", 0.005);
+	test_bound("tc:hopper,in=e4m3,out=fp32,path=wgmma,promote=32", 0.003);
+	test_bound("tc:hopper,in=fp16,out=fp32,promote=16", 0.002);
 	return done_testing();
 }

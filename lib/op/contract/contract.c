@@ -11,7 +11,6 @@
 #include "lib/op/performed.h"
 #include "lib/sum/vector/panel.h"
 #include "lib/sum/parts.h"
-#include "lib/sum/tc/panel.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -135,7 +134,6 @@ emulate_product(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t par
 	    fast = c->sum.mode == HU_RNE && (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
 	int wide = x->a->format == HU_FP64 || x->b->format == HU_FP64;
 	hu_narrow narrow;
-	hu_tc_plan plan;
 
 	if (!x->k)
 		return zeros(x, c, y, env);
@@ -148,7 +146,7 @@ emulate_product(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t par
 		return hu_contract_lanes(x, c, y, part, env);
 	if (fast && (fused || c->sum.id == HU_SUM_SEQUENTIAL) && hu_narrow_of(&narrow, hu_format_of(c->sum.acc)))
 		return fast_any(x, c, y, part, env);
-	return (hu_tc_plan_of(&plan, c->sum)  ? hu_contract_tc
+	return (hu_contract_has_tc(x, c, part) ? hu_contract_tc
 		: hu_contract_has_lanes(x, c) ? hu_contract_lanes
 					      : plain)(x, c, y, part, env);
 }

@@ -149,8 +149,9 @@ void hu_contract_store(
 /* The same for fp32 accumulators v, which it overwrites. */
 void hu_contract_finish(
 	const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env);
-/* Emulates a call whose sums are those of a tensor core that hu_tc_plan_of knows. The bits are those of the plain
-   version. */
+/* Whether a settled call's sums are those of a tensor core that hu_tc_plan_of knows, with no promotion that ends inside
+   of its parts; and its emulation that way. The bits are those of the plain version. */
+int hu_contract_has_tc(const hu_contract *x, const hu_call *c, size_t part);
 hu_status hu_contract_tc(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env);
 
 /* Whether lib/sum/vector/lanes.h supports a settled call, and its emulation that way. The bits are those of the plain

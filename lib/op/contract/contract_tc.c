@@ -23,12 +23,13 @@ typedef struct product {
 	const hu_env *env;
 	hu_tc_plan plan;
 	const hu_tc_panel *kernel;
-	/* products of a part, number of parts, turns of the longest part, slots of k in all */
-	size_t part, parts, turns, kp;
-	size_t *order;                  /* the k that each slot holds; if it is all, the slot holds none and is +0 */
-	float *b;                       /* panels of B */
+	/* products of a part, number of parts, turns of the longest part, slots of k in all; with promote=N these are
+	   slices of N products, of which each part of the call has so many */
+	size_t part, parts, turns, kp, slices;
+	size_t *order; /* the k that each slot holds; if it is all, the slot holds none and is +0 */
+	float *b;      /* panels of B */
 	int16_t *eb;
-	unsigned char *kind;            /* one for each panel */
+	unsigned char *kind; /* one for each panel */
 	int failed;
 } product;
 
@@ -57,7 +58,11 @@ fill_order(product *p)
 	}
 }
 
-static unsigned char kind_of(int near, int finite) { return (unsigned char)(near ? NEAR : finite ? FAR : SPECIAL); }
+static unsigned char
+kind_of(int near, int finite)
+{
+	return (unsigned char)(near ? NEAR : finite ? FAR : SPECIAL);
+}
 
 static void
 pack_panel(product *p, size_t j)
@@ -117,6 +122,24 @@ run_row(const product *p, const room *r, size_t i, size_t panel, size_t part, si
 		p->kernel->near(turns, a, r->ea + i * p->kp + at, b, eb, c, &p->plan);
 }
 
+/* Returns the sum of one output from its slices' sums in x, which it overwrites: with promote=N each part's slices are
+   added in ascending order, and then the parts as ever. */
+static double
+joined(const product *p, double *x)
+{
+	hu_draw none = { 0, 0, 0, 0, 0 };
+	hu_format outer = hu_outer_format(p->c->sum);
+	size_t parts = p->c->sum.n ? (p->parts + p->slices - 1) / p->slices : p->parts;
+
+	for (size_t q = 0; p->c->sum.n && q < parts; q++) {
+		double sum = 0;
+		for (size_t i = q * p->slices; i < p->parts && i < (q + 1) * p->slices; i++)
+			sum = hu_acc_add(sum, x[i], outer, HU_RNE, NULL, 0, 0);
+		x[q] = sum;
+	}
+	return hu_parts_sum(x, parts, p->c->sum, &none);
+}
+
 /* Computes column n of a row by the plain version, because one of them is not all finite. The row's split integers are
    already in r->split, which has room for 4 k. */
 static double
@@ -124,7 +147,6 @@ run_special(const product *p, const room *r, size_t n, double *sums)
 {
 	size_t k = p->x->k, at = 0;
 	int32_t *am = r->split, *ae = am + k, *bm = ae + k, *be = bm + k;
-	hu_draw none = { 0, 0, 0, 0, 0 };
 
 	hu_contract_column(p->x, n, r->line);
 	for (size_t i = 0; i < k; i++)
@@ -132,21 +154,20 @@ run_special(const product *p, const room *r, size_t n, double *sums)
 	for (size_t i = 0; i < k; i += p->part)
 		sums[at++] = hu_tc_sum(am + i, ae + i, bm + i, be + i, k - i < p->part ? k - i : p->part,
 			p->plan.a.p + p->plan.b.p - 2, 0, p->plan.t, p->plan.out, NULL);
-	return hu_parts_sum(sums, at, p->c->sum, &none);
+	return joined(p, sums);
 }
 
 static void
 finish_row(const product *p, const room *r, size_t m, size_t i, size_t panel, int special, double *out, double *sums)
 {
 	size_t nr = p->kernel->nr, first = panel * nr, cols = p->x->n - first < nr ? p->x->n - first : nr;
-	hu_draw none = { 0, 0, 0, 0, 0 };
 
 	if (special) {
 		hu_contract_row(p->x, m, r->line);
 		for (size_t k = 0; k < p->x->k; k++)
 			hu_tc_split(r->line[k], p->plan.a, &r->split[k], &r->split[p->x->k + k]);
 	}
-	if (p->parts == 1 && !special) {
+	if (p->parts == 1 && !p->c->sum.n && !special) {
 		hu_contract_finish(p->x, p->c, p->y, hu_contract_at(p->x, m) + first, cols, r->sums + i * nr, p->env);
 		return;
 	}
@@ -157,7 +178,7 @@ finish_row(const product *p, const room *r, size_t m, size_t i, size_t panel, in
 		}
 		for (size_t q = 0; q < p->parts; q++)
 			sums[q] = r->sums[(q * ROWS + i) * nr + j];
-		out[j] = hu_parts_sum(sums, p->parts, p->c->sum, &none);
+		out[j] = joined(p, sums);
 	}
 	hu_contract_store(p->c, p->y, hu_contract_at(p->x, m) + first, cols, out, p->x->scale, p->env);
 }
@@ -256,16 +277,28 @@ run(product *p)
 	}
 }
 
+int
+hu_contract_has_tc(const hu_contract *x, const hu_call *c, size_t part)
+{
+	hu_tc_plan plan;
+	size_t length = (size_t)c->sum.n;
+
+	return hu_tc_plan_of(&plan, c->sum) && (!length || part >= x->k || part % length == 0);
+}
+
 hu_status
 hu_contract_tc(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
 {
 	product p = { .x = x, .c = c, .y = y, .env = env, .kernel = hu_tc_panel_get(), .part = part };
 	size_t panels = (x->n + p.kernel->nr - 1) / p.kernel->nr;
 
-	if (!hu_tc_plan_of(&p.plan, c->sum))
+	if (!hu_contract_has_tc(x, c, part) || !hu_tc_plan_of(&p.plan, c->sum))
 		return hu_fail(HU_EUNABLE, "summation model tc has no kernel for these operands");
-	p.parts = (x->k + part - 1) / part;
-	p.turns = (part + p.plan.step - 1) / p.plan.step;
+	if (c->sum.n && (size_t)c->sum.n < part)
+		p.part = (size_t)c->sum.n;
+	p.parts = (x->k + p.part - 1) / p.part;
+	p.slices = part < x->k ? part / p.part : p.parts;
+	p.turns = (p.part + p.plan.step - 1) / p.plan.step;
 	p.kp = p.parts * p.turns * p.plan.step;
 	p.order = malloc(p.kp * sizeof *p.order);
 	p.b = malloc(panels * p.kp * p.kernel->nr * sizeof *p.b);
@@ -280,6 +313,6 @@ hu_contract_tc(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part
 	free(p.b);
 	free(p.eb);
 	free(p.kind);
-	return p.failed ? hu_fail(HU_ENOMEM,
-		"there is no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k) : HU_OK;
+	return p.failed ? hu_fail(HU_ENOMEM, "there is no memory for a product of %zu x %zu x %zu", x->m, x->n, x->k)
+			: HU_OK;
 }

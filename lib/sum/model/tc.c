@@ -20,11 +20,13 @@ bound(hu_sum s, double n, double u, double outer_u)
 	double halves = t.kind == HU_TC_HALVES ? 2 : 1, e = INFINITY;
 
 	(void)u;
-	(void)outer_u;
 	if (t.kind >= 0) {
+		double length = s.n && s.n < n ? s.n : n;
 		e = halves * ((t.l + 1) * ldexp(1, -t.f) + (s.acc == HU_FP16 ? 0x1p-11 : ldexp(1, -t.keep))) +
 		    (halves - 1) * hu_unit(hu_format_of(s.acc));
-		e = hu_bound_growth(e, ceil(n / (halves * t.l)));
+		e = hu_bound_growth(e, ceil(length / (halves * t.l)));
+		if (s.n)
+			e += (1 + e) * hu_bound_growth(outer_u, ceil(n / length));
 	}
 	return (hu_sum_bound){ e, 0, 1 + e, 0 };
 }
@@ -41,14 +43,21 @@ static hu_order *
 order(hu_sum s, size_t n)
 {
 	hu_tc t = hu_tc_of(s.arch, s.in, s.path);
+	hu_order *o = NULL;
 
-	if (t.kind == HU_TC_BLOCK)
-		return hu_order_blocks(n, (size_t)t.l);
-	return t.kind == HU_TC_HALVES ? hu_order_half_blocks(n, (size_t)t.l) : hu_order_ascending(n);
+	for (size_t k = 0, m; k < n; k += m) {
+		m = s.n && (size_t)s.n < n - k ? (size_t)s.n : n - k;
+		o = hu_order_node(o, hu_order_moved(t.kind == HU_TC_BLOCK    ? hu_order_blocks(m, (size_t)t.l)
+						    : t.kind == HU_TC_HALVES ? hu_order_half_blocks(m, (size_t)t.l)
+									     : hu_order_ascending(m),
+					     k));
+	}
+	return o;
 }
 
 const hu_sum_model hu_sum_model_tc = {
-	.words = "what a GPU's tensor core does: tc:ARCH, with the operands' format in= and the accumulator's out=",
+	.words = "what a GPU's tensor core does: tc:ARCH, with the operands' format in= and the accumulator's out=; "
+		 "promote=N adds its sum to a wider accumulator every N products",
 	.run = hu_sum_run_tc,
 	.bound = bound,
 	.roundings = roundings,

@@ -49,6 +49,8 @@ hu_order *hu_order_blocks(size_t n, size_t width);
 /* fp8 executed as two fp16 blocks: of every 2 width terms the first block adds those with k mod 4 in {0, 1}, the second
    one the others and the first one's sum; the sum so far is added last. */
 hu_order *hu_order_half_blocks(size_t n, size_t width);
+/* Returns o, whose terms now begin `by` terms later. */
+hu_order *hu_order_moved(hu_order *o, size_t by);
 /* The order of the all-reduce s (lib/sum/collective.h). */
 hu_order *hu_order_ranks(hu_sum s, size_t n);
 

@@ -194,12 +194,13 @@ one_part(hu_sum s, size_t n)
 	return m->order ? m->order(s, n) : NULL;
 }
 
-static void
-move(hu_order *o, size_t by)
+hu_order *
+hu_order_moved(hu_order *o, size_t by)
 {
 	o->leaf += by;
 	for (int i = 0; i < o->n; i++)
-		move(o->child[i], by);
+		hu_order_moved(o->child[i], by);
+	return o;
 }
 
 hu_order *
@@ -215,8 +216,7 @@ hu_order_of_model(hu_sum s, size_t n, size_t part)
 		o = one_part(s, n - k < part ? n - k : part);
 		if (!o)
 			break;
-		move(o, k);
-		x[parts++] = o;
+		x[parts++] = hu_order_moved(o, k);
 	}
 	o = parts ? joined(x, parts, 32, HU_TREE_BLOCK) : NULL;
 	free(x);

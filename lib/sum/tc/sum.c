@@ -7,6 +7,7 @@
 #include "lib/sum/tc/tc.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -14,8 +15,16 @@ static const char *const archs[HU_TC_ARCHS] = { "volta", "turing", "ampere", "ad
 	"rtxblackwell" };
 static const char *const paths[] = { "mma", "wgmma", "tcgen05" };
 
-const char *hu_tc_arch_name(hu_tc_arch arch) { return archs[arch]; }
-const char *hu_tc_path_name(int path) { return paths[path >> 1]; }
+const char *
+hu_tc_arch_name(hu_tc_arch arch)
+{
+	return archs[arch];
+}
+const char *
+hu_tc_path_name(int path)
+{
+	return paths[path >> 1];
+}
 
 hu_status
 hu_sum_tc_arch(hu_sum *s, const char *word)
@@ -73,6 +82,21 @@ set_operands(hu_sum *s, hu_format_id *in, const char *word)
 	return HU_OK;
 }
 
+static hu_status
+set_promote(hu_sum *s, const char *word)
+{
+	char *end;
+	long n = strtol(word, &end, 10);
+
+	if (end == word || *end || n < 1 || n > 1 << 24)
+		return hu_fail(HU_EINVAL,
+			"summation model tc: promote=%s: after how many products, from 1 to 2^24, is the sum added to "
+			"a wider accumulator? DeepSeek-V3 says promote=128",
+			word);
+	s->n = (int)n;
+	return HU_OK;
+}
+
 hu_status
 hu_sum_tc_key(hu_sum *s, const char *key, const char *word)
 {
@@ -84,7 +108,10 @@ hu_sum_tc_key(hu_sum *s, const char *key, const char *word)
 		return hu_format_find(word, &s->out);
 	if (!strcmp(key, "path"))
 		return set_path(s, word);
-	return hu_fail(HU_EINVAL, "summation model tc: unknown key '%s'; known: in, in2, out, outer, path", key);
+	if (!strcmp(key, "promote"))
+		return set_promote(s, word);
+	return hu_fail(
+		HU_EINVAL, "summation model tc: unknown key '%s'; known: in, in2, out, outer, path, promote", key);
 }
 
 void
@@ -134,6 +161,25 @@ no_row(const hu_sum *s, hu_format_id in)
 		hu_format_name(in), s->path ? " on path " : "", s->path ? hu_tc_path_name(s->path) : "");
 }
 
+/* Refuses a promotion that no kernel can perform on the unit of this row: an instruction takes all of its products. */
+static hu_status
+check_promote(const hu_sum *s, const hu_tc *row)
+{
+	int step = row->l * (row->kind == HU_TC_HALVES ? 2 : 1);
+
+	if (!s->n)
+		return HU_OK;
+	if (s->group || row->kind == HU_TC_CHAIN)
+		return hu_fail(HU_EINVAL, "summation model tc: promote= is not for %s operands: leave it out",
+			s->group ? "block-scaled" : "fp64");
+	return s->n % step
+		       ? hu_fail(HU_EINVAL,
+				 "summation model tc: promote=%d: an instruction of %s adds %d products of %s: give a "
+				 "multiple of that",
+				 s->n, archs[s->arch], step, hu_format_name(s->in))
+		       : HU_OK;
+}
+
 /* Checks all keys that are given against tc.def, and sets *row. */
 static hu_status
 check_tc(const hu_sum *s, hu_tc *row)
@@ -146,11 +192,11 @@ check_tc(const hu_sum *s, hu_tc *row)
 
 	*row = hu_tc_of(s->arch, in, s->path);
 	if (in == HU_NO_FORMAT)
-		return s->in2 == HU_NO_FORMAT ? HU_OK
-						    : hu_fail(HU_EINVAL, "summation model tc: in2= needs in= too");
+		return s->in2 == HU_NO_FORMAT ? HU_OK : hu_fail(HU_EINVAL, "summation model tc: in2= needs in= too");
 	if (s->group) {
 		*row = hu_tc_of_sum(*s);
-		return check_scaled(s, row);
+		HU_TRY(check_scaled(s, row));
+		return check_promote(s, row);
 	}
 	if (row->kind < 0)
 		return no_row(s, in);
@@ -160,6 +206,7 @@ check_tc(const hu_sum *s, hu_tc *row)
 		return hu_fail(HU_EINVAL,
 			"summation model tc: %s has different instructions for %s: give path=mma or path=%s",
 			archs[s->arch], hu_format_name(in), s->arch == HU_TC_HOPPER ? "wgmma" : "tcgen05");
+	HU_TRY(check_promote(s, row));
 	other = hu_tc_of(s->arch, in2, s->path);
 	if (other.kind < 0)
 		return no_row(s, in2);
@@ -218,7 +265,7 @@ hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id acc)
 void
 hu_sum_tc_print(hu_sum s, const char *outer, char *out, size_t size)
 {
-	char in[48] = "", in2[48] = "", to[32] = "", name[40];
+	char in[48] = "", in2[48] = "", to[32] = "", promote[24] = "", name[40];
 
 	if (s.in != HU_NO_FORMAT)
 		snprintf(in, sizeof in, ",in=%s", (hu_sum_operand(s, s.in, name, sizeof name), name));
@@ -226,6 +273,8 @@ hu_sum_tc_print(hu_sum s, const char *outer, char *out, size_t size)
 		snprintf(in2, sizeof in2, ",in2=%s", (hu_sum_operand(s, s.in2, name, sizeof name), name));
 	if (s.out != HU_NO_FORMAT)
 		snprintf(to, sizeof to, ",out=%s", hu_format_name(s.out));
-	snprintf(out, size, "tc:%s%s%s%s%s%s%s", archs[s.arch], in, in2, to, s.path ? ",path=" : "",
-		s.path ? hu_tc_path_name(s.path) : "", outer);
+	if (s.n)
+		snprintf(promote, sizeof promote, ",promote=%d", s.n);
+	snprintf(out, size, "tc:%s%s%s%s%s%s%s%s", archs[s.arch], in, in2, to, s.path ? ",path=" : "",
+		s.path ? hu_tc_path_name(s.path) : "", promote, outer);
 }

@@ -8,7 +8,7 @@
 /* Sets the architecture that stands behind "tc:"; HU_EINVAL names the known ones. word may be NULL where none
    is given. */
 hu_status hu_sum_tc_arch(hu_sum *s, const char *word);
-/* Sets the value of a key: in, in2, out or path. HU_EINVAL says which keys or values there are. */
+/* Sets the value of a key: in, in2, out, path or promote. HU_EINVAL says which keys or values there are. */
 hu_status hu_sum_tc_key(hu_sum *s, const char *key, const char *word);
 /* Refuses what tc.def has no instruction for, with HU_EINVAL. Keys that are not given may be anything. */
 hu_status hu_sum_tc_check(const hu_sum *s);
