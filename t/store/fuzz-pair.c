@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Any bytes as a file of tensors that is held to another, which is the first file that was read: refused in one line,
+   Any bytes as a file of tensors that is held to another, which is the first that was taken: refused in one line,
    or measures that can be, and a first line. Links libhalfulp.a. */
 #define _GNU_SOURCE
 #include "t/store/fuzz.h"
@@ -49,9 +49,17 @@ FUZZ_TARGET(pair)
 	hu_gate g = { .n = 0 };
 	int fd = file_of(data, size, new);
 
-	if (!*old)
-		file_of(data, size, old);
-	int taken = hu_gate_open(&g, old, new, NULL) == HU_OK && hu_gate_judge(&g) == HU_OK;
+	if (!*old) { /* a file is its own counterpart until one was taken, and that one stays */
+		int kept = file_of(data, size, old);
+		hu_gate first = { .n = 0 };
+		int is = hu_gate_open(&first, old, new, NULL) == HU_OK && hu_gate_judge(&first) == HU_OK;
+		hu_gate_release(&first);
+		if (!is) {
+			close(kept);
+			*old = 0;
+		}
+	}
+	int taken = hu_gate_open(&g, *old ? old : new, new, NULL) == HU_OK && hu_gate_judge(&g) == HU_OK;
 	if (taken)
 		judged(&g);
 	else
