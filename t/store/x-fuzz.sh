@@ -30,7 +30,9 @@ done
 test ! -s left
 test_is $? "$(ls objects | wc -l) readers are compiled for libFuzzer$(sed 's/^/, but not /' left 2>/dev/null)"
 # A valid file of each kind that one line makes, to begin with
-for target in npz npy onnx safetensors baseline scores statistics specs image series rules pair idx; do mkdir "corpus-$target"; done
+for target in npz npy onnx safetensors baseline scores statistics specs image series rules pair idx; do
+	mkdir "corpus-$target"
+done
 "${PYTHON:-python3}" -B - "$top/t/tool" <<'END' 2>err || echo "# no seeds: $(tail -n 1 err)"
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -61,7 +63,10 @@ for seed in 1 2 3 4; do
 done >/dev/null 2>err
 "$HALFULP" baseline r1 -o corpus-baseline/seed --reason first >/dev/null 2>err
 "$HALFULP" baseline r1 r2 r3 r4 -o corpus-scores/seed --reason first --score loss >/dev/null 2>err
-"$HALFULP" baseline r1 r2 r3 r4 -o corpus-statistics/seed --reason first --statistics >/dev/null 2>err
+for seed in 1 2 3 4; do
+	"$HALFULP" train $o --seed $seed --accumulate chunk:64 s$seed && "$HALFULP" analyze s$seed
+done >/dev/null 2>err
+"$HALFULP" baseline r? s? -o corpus-statistics/seed --reason first --statistics >/dev/null 2>err
 cp r1/checkpoint/step-000003.safetensors corpus-safetensors/seed 2>err
 npy corpus-npy/seed '(3,)' 3f800000 00000000 7f800000
 test "$(ls corpus-*/seed | wc -l)" = "$(ls -d corpus-* | wc -l)"
@@ -85,7 +90,8 @@ for file in "$top"/t/store/fuzz-*.c "$top"/t/fuzz/fuzz-*.c; do
 	runs=$(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' err)
 	total=$((total + ${runs:-0}))
 	tail -n 4 err >out
-	# A target whose reader is not among those that are compiled here covers its own lines alone, some 20 edges; of libpng, which is not compiled here, none count
+	# A target whose reader is not among those that are compiled here covers its own lines alone, some 20
+	# edges; those of libpng, which is not compiled here, do not count
 	covered=$(sed -n 's/.*cov: \([0-9]*\).*/\1/p' err | tail -n 1)
 	test $code = 0 && test "${runs:-0}" -gt 100 && test "${covered:-0}" -gt 30
 	test_is $? "$target: ${runs:-no} inputs, cov: $covered"
