@@ -69,6 +69,7 @@ include $(top_srcdir)/lib/base/ranks/local.mk
 include $(top_srcdir)/lib/base/table/local.mk
 include $(top_srcdir)/lib/base/terminal/local.mk
 include $(top_srcdir)/lib/exact/local.mk
+include $(top_srcdir)/lib/exact/dd/local.mk
 include $(top_srcdir)/lib/exact/grid/local.mk
 include $(top_srcdir)/lib/import/local.mk
 include $(top_srcdir)/lib/import/microsoft_node/local.mk
@@ -91,11 +92,12 @@ include $(top_srcdir)/lib/op/contract/exact/local.mk
 include $(top_srcdir)/lib/op/element/local.mk
 include $(top_srcdir)/lib/op/element/rows/local.mk
 include $(top_srcdir)/lib/op/kind/local.mk
-include $(top_srcdir)/lib/op/loops/local.mk
 include $(top_srcdir)/lib/op/move/local.mk
 include $(top_srcdir)/lib/op/narrow/local.mk
 include $(top_srcdir)/lib/op/pool/local.mk
+include $(top_srcdir)/lib/op/ranks/local.mk
 include $(top_srcdir)/lib/op/reduce/local.mk
+include $(top_srcdir)/lib/op/update/local.mk
 include $(top_srcdir)/lib/program/local.mk
 include $(top_srcdir)/lib/program/differ/local.mk
 include $(top_srcdir)/lib/program/pass/local.mk
@@ -157,7 +159,6 @@ include $(top_srcdir)/trainer/data/drawn/local.mk
 include $(top_srcdir)/trainer/data/images/local.mk
 include $(top_srcdir)/trainer/device/local.mk
 include $(top_srcdir)/trainer/energy/local.mk
-include $(top_srcdir)/trainer/exercise/local.mk
 include $(top_srcdir)/trainer/model/local.mk
 include $(top_srcdir)/trainer/model/layer/local.mk
 include $(top_srcdir)/trainer/optim/local.mk
@@ -165,4 +166,5 @@ include $(top_srcdir)/trainer/plan/local.mk
 include $(top_srcdir)/trainer/ranked/local.mk
 include $(top_srcdir)/trainer/record/local.mk
 include $(top_srcdir)/trainer/run/local.mk
+include $(top_srcdir)/trainer/train/local.mk
 include $(top_srcdir)/trainer/verify/local.mk

@@ -3,7 +3,7 @@
    beside this core's measured peak of fused multiply-adds; then what other models cost against it. Every timed result
    is compared, bit for bit, with the scalar one. Arguments name other models to time. */
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/philox.h"
 #include "lib/number/round.h"

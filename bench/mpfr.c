@@ -2,7 +2,7 @@
    What the judge costs: fused multiply-adds a second on one core, operands converted once,
    at the precisions that exact sums of each format need. The sum is checked against the
    closed form inside the timed program. */
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 
 #include <mpfr.h>
 #include <stdio.h>

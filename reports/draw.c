@@ -3,7 +3,7 @@
 #include "reports/figure.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "reports/wait.h"
 
 #include <errno.h>

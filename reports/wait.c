@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/wait.h"
 
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 
 #include <errno.h>
 #include <signal.h>

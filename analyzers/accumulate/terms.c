@@ -5,7 +5,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/str.h"
-#include "lib/number/elementary.h"
+#include "lib/number/elementary/elementary.h"
 #include "lib/number/philox.h"
 #include "lib/store/npz.h"
 

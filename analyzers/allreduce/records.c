@@ -8,7 +8,7 @@
 #include "lib/base/room.h"
 #include "lib/base/console/show.h"
 #include "lib/judge/judge.h"
-#include "lib/number/elementary.h"
+#include "lib/number/elementary/elementary.h"
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
 #include "lib/program/links.h"

@@ -6,7 +6,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
-#include "lib/number/elementary.h"
+#include "lib/number/elementary/elementary.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "lib/base/file.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
-#include "lib/number/elementary.h"
+#include "lib/number/elementary/elementary.h"
 #include "lib/store/npy.h"
 
 #include <errno.h>

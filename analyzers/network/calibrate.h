@@ -6,7 +6,7 @@
 #include "analyzers/network/samples.h"
 #include "analyzers/network/variants.h"
 
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 
 /* The range of each tensor of m->p. A tensor whose range was not needed has n = 0. */
 typedef struct hu_calibrated {

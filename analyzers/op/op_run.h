@@ -4,7 +4,7 @@
 #define HU_ANALYZERS_OP_RUN_H
 
 #include "lib/base/console/opt.h"
-#include "lib/program/backend.h"
+#include "lib/program/spread/backend.h"
 #include "lib/store/npz.h"
 
 /* What computes the result: a back end (emulate is the CPU's), the reference, or the error bound. */

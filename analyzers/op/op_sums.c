@@ -4,7 +4,7 @@
 
 #include "analyzers/value/rows.h"
 #include "analyzers/op/op_layout.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/number/round.h"

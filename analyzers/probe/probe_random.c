@@ -6,7 +6,7 @@
 
 #include "cuda/probe/probe.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"
 

@@ -4,7 +4,7 @@
    models. */
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
-#include "analyzers/units/what_if_call.h"
+#include "analyzers/run/what_if_call.h"
 #include "lib/judge/parts/packs.h"
 
 #include "lib/base/mem.h"

@@ -11,7 +11,7 @@
 #include "lib/base/mem.h"
 #include "lib/program/links.h"
 #include "lib/number/round.h"
-#include "lib/op/element/moments.h"
+#include "lib/op/update/moments.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "analyzers/tree/library.h"
 #include "analyzers/tree/reveal.h"
 #include "lib/op/sum_call.h"
-#include "lib/program/backend.h"
+#include "lib/program/spread/backend.h"
 
 typedef struct hu_tree_box {
 	hu_format term, acc;    /* format of the factors (or terms), and format that they are summed in */

@@ -2,7 +2,7 @@
 #include "analyzers/units/walk.h"
 
 #include "lib/base/build.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    peak COMMAND …: runs it and says on standard error what it took: seconds of wall clock, of the
    processors, and the largest resident set in kilobytes, separated by tabs. Exits as the command does. */
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 
 #include <stdio.h>
 #include <sys/resource.h>

@@ -6,7 +6,7 @@
 #include "trainer/run/session.h"
 
 #include "cuda/exec/backend.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Arithmetic in any format but fp32: double operations, each rounded to nearest even as hu_rne in
-   lib/op/element/carrier.h does, and the formulas of lib/op in it. Functions with the suffix _short round in a few
+   lib/op/carrier.h does, and the formulas of lib/op in it. Functions with the suffix _short round in a few
    instructions and support formats that IEEE 754 could have (lib/sum/vector/panel.h derives the constants; fp64 needs
    no rounding). Those with the suffix _plain call hu_rne itself, as a function, and support every format. Host and
    device. */

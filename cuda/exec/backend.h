@@ -3,7 +3,7 @@
 #ifndef HU_CUDA_BACKEND_H
 #define HU_CUDA_BACKEND_H
 
-#include "lib/program/backend.h"
+#include "lib/program/spread/backend.h"
 
 /* The GPU. It opens only if the build has CUDA, the machine a device, and every operator of the program a kernel;
    otherwise HU_EUNABLE or HU_EDEVICE says which of these is missing. */

@@ -11,8 +11,8 @@
    and nothing reads it. A multiple of every alignment that they ask for. */
 #define HU_NOWHERE ((void *)4096)
 
-/* These are the members of hu_backend (lib/program/backend.h). open: HU_EUNABLE names the first operator without a
-   kernel; HU_ENOMEM says how much memory was needed, how much there is, and which batch would fit. */
+/* These are the members of hu_backend (lib/program/spread/backend.h). open: HU_EUNABLE names the first operator without
+   a kernel; HU_ENOMEM says how much memory was needed, how much there is, and which batch would fit. */
 hu_status hu_machine_open(hu_machine **m, const hu_program *p, const hu_side *side, hu_gemm_way gemm);
 void hu_machine_close(hu_machine *m);
 /* The members of hu_part_calls (lib/program/spread/part.h). A part is fused within stretches of calls between messages,

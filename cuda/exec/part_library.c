@@ -3,7 +3,7 @@
 #include "cuda/exec/machine_parts.h"
 
 #include "cuda/nccl/nccl.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 
 #include <sched.h>
 

@@ -3,7 +3,7 @@
 
 #include "lib/judge/verdict/verdict.h"
 #include "lib/base/mem.h"
-#include "lib/op/element/dd.h"
+#include "lib/exact/dd/dd.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/number/ulp.h"
-#include "lib/op/element/dd.h"
+#include "lib/exact/dd/dd.h"
 
 #include <math.h>
 #include <stdlib.h>

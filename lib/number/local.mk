@@ -16,8 +16,8 @@ number_HEADERS = include/halfulp/number.h
 numbertreedir = $(includedir)/halfulp
 nobase_numbertree_HEADERS = lib/base/bug.h lib/base/hd.h lib/base/status.h lib/number/arith.h lib/number/block/block.h \
 	lib/number/block/block_rules.def \
-	lib/number/bulk/bulk.h lib/number/code.h lib/number/count.h lib/number/draw.h lib/number/elementary.h \
-	lib/number/elementary_round.h lib/number/elementary/error_function.h lib/number/elementary/exponential.h \
+	lib/number/bulk/bulk.h lib/number/code.h lib/number/count.h lib/number/draw.h lib/number/elementary/elementary.h \
+	lib/number/elementary/elementary_round.h lib/number/elementary/error_function.h lib/number/elementary/exponential.h \
 	lib/number/elementary/trigonometric.h lib/number/elementary/whole.h lib/number/format.h lib/number/formats.def \
 	lib/number/modes.def lib/number/philox.h lib/number/round.h lib/number/simd.h lib/number/ulp.h lib/number/wide.h
 pkgconfigdir = $(libdir)/pkgconfig
@@ -28,8 +28,6 @@ noinst_HEADERS += lib/number/count.h
 libhalfulp_a_SOURCES += lib/number/custom.c
 noinst_HEADERS += lib/number/custom.h
 noinst_HEADERS += lib/number/draw.h
-noinst_HEADERS += lib/number/elementary.h
-noinst_HEADERS += lib/number/elementary_round.h
 libhalfulp_a_SOURCES += lib/number/format.c
 noinst_HEADERS += lib/number/format.h
 noinst_HEADERS += lib/number/formats.def

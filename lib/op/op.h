@@ -174,7 +174,7 @@ struct hu_op {
 	const hu_columns *family;
 	const struct hu_contract_own *contract;     /* for hu_family_contract: lib/op/contract/contract.h */
 	const struct hu_pointwise *pointwise;       /* for hu_family_pointwise: lib/op/element/pointwise.h */
-	const struct hu_moments *moments;           /* for hu_family_moments: lib/op/element/moments.h */
+	const struct hu_moments *moments;           /* for hu_family_moments: lib/op/update/moments.h */
 	const struct hu_moves_own *moves;           /* for hu_family_moves: lib/op/move/moves.h */
 	const struct hu_stats_own *stats;           /* for hu_family_stats: lib/op/reduce/stats.h */
 	const struct hu_reduce_own *reduce;         /* for hu_family_reduce: lib/op/reduce/reduce_family.h */

@@ -5,7 +5,7 @@
 #ifndef HU_OP_SINK_H
 #define HU_OP_SINK_H
 
-#include "lib/op/element/dd.h"
+#include "lib/exact/dd/dd.h"
 #include "lib/op/op.h"
 #include "lib/op/region.h"
 

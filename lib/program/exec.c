@@ -3,7 +3,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/code.h"
 

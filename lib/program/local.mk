@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-libhalfulp_a_SOURCES += lib/program/backend.c
-noinst_HEADERS += lib/program/backend.h
-libhalfulp_a_SOURCES += lib/program/backend_cpu.c
-noinst_HEADERS += lib/program/backend_cpu.h
 libhalfulp_a_SOURCES += lib/program/bins.c
 noinst_HEADERS += lib/program/bins.h
 libhalfulp_a_SOURCES += lib/program/exec.c

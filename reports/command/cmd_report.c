@@ -9,7 +9,7 @@
 #include "lib/base/guard/input.h"
 #include "lib/base/guard/temporary.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/console/show.h"
 #include "reports/figure.h"
 #include "reports/history/history_page.h"

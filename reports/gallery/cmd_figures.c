@@ -3,7 +3,7 @@
 #include "lib/base/console/show_json.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/guard/temporary.h"

@@ -3,7 +3,7 @@
    it, whole. */
 #include "reports/pictures/picture.h"
 
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"

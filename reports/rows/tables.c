@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/rows/tables.h"
 
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "reports/rows/obey.h"

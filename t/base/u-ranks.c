@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Ranks: what the environment says of them, and one process alone. Started with an argument by mpirun (t-ranks.sh), it
    is one of several ranks and does what the argument names. */
-#include "lib/base/console/excerpts.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/excerpts.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/console/show.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/ranks/united.h"

@@ -20,7 +20,7 @@
 #include "trainer/data/augment.h"
 #include "trainer/optim/optim.h"
 #include "trainer/plan/compare.h"
-#include "trainer/plan/memory.h"
+#include "trainer/run/memory.h"
 #include "trainer/plan/ranks.h"
 
 #include <jansson.h>

@@ -6,7 +6,7 @@
 #include "lib/base/mem.h"
 #include "lib/number/philox.h"
 #include "lib/number/ulp.h"
-#include "lib/op/element/dd.h"
+#include "lib/exact/dd/dd.h"
 #include "t/tool/tap.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
    corners; every fp16 and bf16 value in every mode; special values. fp32's results
    are t/number/u-screen.c's. The seed is fixed. */
 #include "lib/number/code.h"
-#include "lib/number/elementary_round.h"
+#include "lib/number/elementary/elementary_round.h"
 #include "lib/number/philox.h"
 #include "t/oracle/oracle.h"
 #include "t/tool/tap.h"

@@ -2,7 +2,7 @@
    hu_pow against MPFR at 200 bits on points biased to small and whole exponents, to bases near 1 and to results near
    both ends of the range; its special values against IEEE 754's; and the functions that make whole numbers, whose
    values are exact. The seed is fixed. */
-#include "lib/number/elementary.h"
+#include "lib/number/elementary/elementary.h"
 #include "lib/number/philox.h"
 #include "t/tool/tap.h"
 

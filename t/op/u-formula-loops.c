@@ -11,7 +11,7 @@
 
 enum { N = 512, ENDS = 24 };
 
-/* Where lib/number/elementary.h changes from one case to the next, or a float result stops changing. */
+/* Where lib/number/elementary/elementary.h changes from one case to the next, or a float result stops changing. */
 static const float ends[ENDS] = { 0, 0x1p-149f, 0x1p-126f, 0x1p-27f, 0.29f, 0.41f, 0.5f, 1, 1.4142135f, 2, 6, 8.485281f,
 	20, 22, 40, 44, 88.72284f, 103.97208f, 200, 710, 746, 0x1p127f, 3.4028235e38f, 0 };
 

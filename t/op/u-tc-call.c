@@ -3,6 +3,7 @@
    rounded to the call's own format afterwards, as cuBLAS does under CUBLAS_COMPUTE_32F. */
 #include "lib/base/mem.h"
 #include "lib/program/pass/pass.h"
+#include "lib/program/quantise/pass_policy.h"
 #include "lib/sum/parts.h"
 #include "t/tool/tap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The elementary functions that loops for wider registers compute on both sides of each case (lib/op/loops/lanes.h): on
-   every float there is, the bits of the loops that run on every processor, or both NaN. With a formula's name as its
+   The elementary functions that loops for wider registers compute on both sides of each case (lib/op/element/lanes.h):
+   on every float there is, the bits of the loops that run on every processor, or both NaN. With a formula's name as its
    argument, that one alone. */
 #include "lib/number/simd.h"
 #include "lib/op/element/pointwise.h"

@@ -4,7 +4,7 @@
 #include "t/oracle/screen.h"
 
 #include "lib/base/inline.h"
-#include "lib/number/elementary.h"
+#include "lib/number/elementary/elementary.h"
 #include "lib/number/simd.h"
 #include "t/oracle/dd-elementary.h"
 

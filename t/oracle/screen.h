@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The fp32 elementary functions (lib/number/elementary.h) judged on runs of neighbouring floats.
+   The fp32 elementary functions (lib/number/elementary/elementary.h) judged on runs of neighbouring floats.
    Each is monotone, so that between two floats with the same correctly rounded result
    (MPFR) all others have it too. Where results differ, double-double (t/oracle/dd-elementary.h,
    error at most 2^-80) screens, and MPFR judges what that leaves open. Call dd_constants_init first. */

@@ -3,7 +3,7 @@
    holds a core: two sessions step in turn, so that whatever else the machine does meets both, beside a loop that
    is pinned to the last core. Their digests are the same. Fewer than two cores: nothing to compare. */
 #define _GNU_SOURCE
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/thread.h"
 #include "t/tool/tap.h"
 #include "trainer/device/steptime.h"

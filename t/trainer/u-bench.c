@@ -8,7 +8,7 @@
 #include "trainer/device/peak.h"
 #include "cuda/device/roofline.h"
 #include "trainer/device/steptime.h"
-#include "trainer/plan/memory.h"
+#include "trainer/run/memory.h"
 
 #include "lib/number/simd.h"
 #include "t/tool/tap.h"

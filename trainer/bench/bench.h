@@ -6,7 +6,7 @@
 #define HU_TRAINER_BENCH_BENCH_H
 
 #include "lib/base/console/opt.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 
 #include <jansson.h>
 

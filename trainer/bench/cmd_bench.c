@@ -2,7 +2,7 @@
    halfulp bench NAME: runs a benchmark of trainer/bench/ and prints its rows. */
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/parts/share.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"

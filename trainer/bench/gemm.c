@@ -8,7 +8,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/guard/failed.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "lib/sum/tc/tc.h"

@@ -3,7 +3,7 @@
 #ifndef HU_TRAINER_BENCH_GEMM_H
 #define HU_TRAINER_BENCH_GEMM_H
 
-#include "lib/program/backend.h"
+#include "lib/program/spread/backend.h"
 #include "trainer/bench/bench.h"
 
 /* y[m,n] = a[m,k] b[k,n] in format (8-bit formats give bf16), accumulated by the call's summation model. digest is the

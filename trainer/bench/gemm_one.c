@@ -5,7 +5,7 @@
 #include "cuda/exec/side.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"
 

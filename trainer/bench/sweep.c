@@ -4,7 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/number/simd.h"
-#include "lib/program/backend.h"
+#include "lib/program/spread/backend.h"
 #include "trainer/plan/compare.h"
 #include "trainer/run/idle.h"
 

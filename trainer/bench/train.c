@@ -6,7 +6,7 @@
 #include "trainer/bench/published.h"
 #include "trainer/bench/sweep.h"
 #include "trainer/device/steptime.h"
-#include "trainer/plan/memory.h"
+#include "trainer/run/memory.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/guard/failed.h"

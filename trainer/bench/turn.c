@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Turns of the processes of a machine: who holds the kernel's lock on a file in the folder for temporary files, which
    machines do not share, has the turn. The kernel releases the lock of a process that ends. */
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/share.h"
 #include "lib/base/ranks/ranks.h"

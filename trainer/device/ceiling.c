@@ -2,7 +2,7 @@
 #include "trainer/device/ceiling.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/philox.h"
 #include "lib/number/round.h"

@@ -9,7 +9,7 @@
 #include "lib/base/thread.h"
 #include "lib/exact/blas.h"
 #include "lib/number/simd.h"
-#include "lib/program/backend.h"
+#include "lib/program/spread/backend.h"
 #include "trainer/device/gpu.h"
 #include "trainer/device/keras.h"
 #include "trainer/device/verdict.h"

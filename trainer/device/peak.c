@@ -5,7 +5,7 @@
 #include "cuda/probe/probe.h"
 #include "cuda/exec/side.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/resident.h"
 #include "lib/base/room.h"
-#include "trainer/plan/memory.h"
+#include "trainer/run/memory.h"
 #include "trainer/ranked/ranked.h"
 #include "trainer/run/idle.h"
 #include "trainer/run/need.h"

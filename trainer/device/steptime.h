@@ -3,7 +3,7 @@
 #ifndef HU_TRAINER_STEPTIME_H
 #define HU_TRAINER_STEPTIME_H
 
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "trainer/energy/energy.h"
 #include "trainer/run/session.h"
 

@@ -3,7 +3,7 @@
 
 #include "lib/base/table/fields.h"
 #include "lib/base/mem.h"
-#include "trainer/plan/memory.h"
+#include "trainer/run/memory.h"
 #include "trainer/record/passes.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef HU_TRAINER_TIMING_H
 #define HU_TRAINER_TIMING_H
 
-#include "lib/program/backend.h"
+#include "lib/program/spread/backend.h"
 #include "cuda/device/roofline.h"
 
 #include <stdio.h>

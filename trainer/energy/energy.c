@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/energy/energy.h"
 
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/str.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "trainer/energy/energy.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

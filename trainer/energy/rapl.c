@@ -4,7 +4,7 @@
 #include "trainer/energy/energy.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 
 #include <dirent.h>
 #include <errno.h>

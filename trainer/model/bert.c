@@ -4,6 +4,8 @@
    of which the block's input is added and the sum normalised; a pooler (dense, tanh) reads the first token. Epsilon of
    layer normalisation is 1e-12, as published. With --preset bert-base it has 109,482,240 parameters, the published
    model's, and 1,538 of the classifier for two classes. */
+#include "trainer/model/models.h"
+
 #include "trainer/model/layer/layer_attention.h"
 #include "trainer/model/layer/layer_dropout.h"
 #include "trainer/model/layer/layer_loss.h"

@@ -2,6 +2,8 @@
    The model "convnet": three convolutions with stride 2 and SAME padding, kernels 5, 7 and 11, and 32, 64 and 128
    filters. Each is convolution, bias, relu, batchnorm, in the order of the published listing
    (trainer/bench/published.def). Global average pooling and one dense layer follow. */
+#include "trainer/model/models.h"
+
 #include "trainer/model/layer/layer.h"
 #include "trainer/model/layer/layer_loss.h"
 

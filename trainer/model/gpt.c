@@ -4,6 +4,8 @@
    attention of the normalised input, in which no token sees those after it, and then two dense layers with gelu (its
    approximation by tanh) of the normalised sum; the normalised result times the table of token embeddings gives a logit
    for each token. With --preset gpt2 it has 124,439,808 parameters, the published model's. */
+#include "trainer/model/models.h"
+
 #include "trainer/model/layer/layer_attention.h"
 #include "trainer/model/layer/layer_dropout.h"
 #include "trainer/model/layer/layer_loss.h"

@@ -12,7 +12,4 @@ libhalfulp_a_SOURCES += trainer/model/ncf.c
 noinst_HEADERS += trainer/model/presets.def
 libhalfulp_a_SOURCES += trainer/model/resnet.c
 libhalfulp_a_SOURCES += trainer/model/resnet1d.c
-libhalfulp_a_SOURCES += trainer/model/sizes.c
-noinst_HEADERS += trainer/model/sizes.def
-noinst_HEADERS += trainer/model/sizes.h
 libhalfulp_a_SOURCES += trainer/model/unet.c

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The model "mlp": dense layers pixels-256-128-classes with relu and dropout between them; inputs are pixels
    divided by 255. */
+#include "trainer/model/models.h"
+
 #include "trainer/model/layer/layer_dropout.h"
 #include "trainer/model/layer/layer_loss.h"
 

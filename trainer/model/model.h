@@ -5,7 +5,7 @@
 #define HU_TRAINER_MODEL_H
 
 #include "lib/program/program.h"
-#include "trainer/model/sizes.h"
+#include "trainer/model/layer/sizes.h"
 
 typedef struct hu_model {
 	const char *name, *summary, *optimizer;

@@ -5,7 +5,7 @@
 #define HU_TRAINER_MODELS_H
 
 #include "lib/program/program.h"
-#include "trainer/model/sizes.h"
+#include "trainer/model/layer/sizes.h"
 
 #define MODEL(id, optimizer, lr, batch, inputs, options, summary)                                                      \
 	void hu_model_##id(hu_program *p, const hu_model_sizes *s, int eval);

@@ -3,6 +3,8 @@
    multiplies the H factors of a user and of an item; the other is a perceptron of layers= dense layers, each with relu
    and dropout, that reads H 2^(layers - 1) factors of each and halves its units from layer to layer, down to H. A dense
    layer of both towers' H results gives the logit that the user chose the item. */
+#include "trainer/model/models.h"
+
 #include "trainer/model/layer/layer_attention.h"
 #include "trainer/model/layer/layer_dropout.h"
 #include "trainer/model/layer/layer_loss.h"

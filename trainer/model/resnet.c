@@ -3,6 +3,8 @@
    a block is two convolutions 3x3; from 50 on it is 1x1, 3x3, 1x1, with the stride in the middle and four times as many
    filters at the end. Convolutions have no bias and batch normalisation behind them. Where a block changes size or
    filters, its input is added through a convolution 1x1. The stem is that for ImageNet or that for CIFAR. */
+#include "trainer/model/models.h"
+
 #include "trainer/model/layer/layer_image.h"
 #include "trainer/model/layer/layer_loss.h"
 

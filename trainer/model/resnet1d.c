@@ -2,6 +2,8 @@
    The model "resnet1d": a residual net for signals, eight convolutions in four blocks of two, of 9 taps and 64, 128,
    256 and 256 filters, each block with stride 2; average over time and two dense layers, 256 and the classes, with
    dropout between. Every block's input is added through a convolution of one tap. */
+#include "trainer/model/models.h"
+
 #include "trainer/model/layer/layer_dropout.h"
 #include "trainer/model/layer/layer_image.h"
 #include "trainer/model/layer/layer_loss.h"

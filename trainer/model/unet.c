@@ -3,6 +3,8 @@
    convolutions 3x3 with padding, batch normalisation, pooling by 2 on the way down, transposed convolutions 2x2 with
    stride 2 on the way up, whose result stands behind the channels that were there at this size before; a convolution of
    one pixel gives the classes' logits for each pixel. */
+#include "trainer/model/models.h"
+
 #include "trainer/model/layer/layer_image.h"
 #include "trainer/model/layer/layer_loss.h"
 

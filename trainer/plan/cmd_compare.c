@@ -5,7 +5,7 @@
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/console/show.h"
 #include "lib/base/ranks/ranks.h"
 #include "trainer/plan/compare_out.h"

@@ -11,7 +11,7 @@
 #include "trainer/device/timing.h"
 #include "trainer/device/verdict.h"
 #include "trainer/run/idle.h"
-#include "trainer/plan/memory.h"
+#include "trainer/run/memory.h"
 #include "trainer/plan/plan_rows.h"
 #include "trainer/plan/ranks_out.h"
 #include "trainer/run/need.h"

@@ -5,7 +5,7 @@
 #include "lib/base/console/opt.h"
 #include "lib/base/terminal/fitted.h"
 #include "lib/base/tsv.h"
-#include "trainer/plan/memory.h"
+#include "trainer/run/memory.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/table/fields.h"
-#include "trainer/plan/memory.h"
+#include "trainer/run/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "lib/program/program.h"
 #include "trainer/device/timing.h"
-#include "trainer/plan/memory.h"
+#include "trainer/run/memory.h"
 
 #include <jansson.h>
 

@@ -3,7 +3,7 @@
 
 #include "lib/base/console/opt.h"
 #include "lib/base/str.h"
-#include "lib/op/reduce/over_ranks.h"
+#include "lib/op/ranks/over_ranks.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef HU_TRAINER_RANKS_H
 #define HU_TRAINER_RANKS_H
 
-#include "trainer/plan/memory.h"
+#include "trainer/run/memory.h"
 
 enum { HU_ZERO_STAGES = 4 };
 

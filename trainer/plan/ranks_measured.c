@@ -5,7 +5,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/tsv.h"
-#include "trainer/plan/memory.h"
+#include "trainer/run/memory.h"
 
 #include <math.h>
 #include <stdio.h>

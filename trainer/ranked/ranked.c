@@ -3,7 +3,7 @@
    0 has the others work with it. */
 #include "trainer/ranked/ranked.h"
 
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
 #include "trainer/ranked/machine.h"

@@ -5,7 +5,7 @@
 #ifndef HU_TRAINER_RANKED_H
 #define HU_TRAINER_RANKED_H
 
-#include "lib/program/backend.h"
+#include "lib/program/spread/backend.h"
 #include "trainer/run/session.h"
 
 /* The back end `of`, shared by the ranks: each executes its part of the steps there, and rank 0 also the evaluation. A

@@ -3,7 +3,7 @@
 #ifndef HU_TRAINER_MANIFEST_H
 #define HU_TRAINER_MANIFEST_H
 
-#include "trainer/plan/memory.h"
+#include "trainer/run/memory.h"
 #include "trainer/record/record.h"
 
 /* Makes a manifest with everything but the files' checksums, which r adds as it writes them. */

@@ -5,7 +5,7 @@
 
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/count.h"
 #include "trainer/record/census.h"

@@ -339,7 +339,7 @@ hu_config_sizes(const hu_config *c, const hu_dataset *ds)
 		.data = ds,
 		.multiplier = c->width,
 #define KEY(kind, member, option, name, min, max, argument, def, help) .member = c->member,
-#include "trainer/model/sizes.def"
+#include "trainer/model/layer/sizes.def"
 #undef KEY
 	};
 }

@@ -24,7 +24,7 @@ static const struct choice {
 #define OPTION(kind, member, name, min, max, argument, def, help)
 #define KEY(kind, member, option, name, min, max, argument, def, help)
 #define CHOICE(member, option, name, words, def, help) { option, offsetof(hu_config, member), words },
-#include "trainer/model/sizes.def"
+#include "trainer/model/layer/sizes.def"
 #undef KEY
 #undef OPTION
 };

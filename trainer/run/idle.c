@@ -6,7 +6,7 @@
 #include "lib/base/console/show.h"
 #include "lib/base/console/spec.h"
 #include "lib/base/str.h"
-#include "lib/program/backend.h"
+#include "lib/program/spread/backend.h"
 
 #include <stdlib.h>
 #include <string.h>

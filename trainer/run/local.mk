@@ -2,22 +2,19 @@
 
 libhalfulp_a_SOURCES += trainer/run/build.c
 noinst_HEADERS += trainer/run/build.h
-libhalfulp_a_SOURCES += trainer/run/cmd_train.c
 libhalfulp_a_SOURCES += trainer/run/config.c
 noinst_HEADERS += trainer/run/config.h
 libhalfulp_a_SOURCES += trainer/run/config_settle.c
 libhalfulp_a_SOURCES += trainer/run/evaluate.c
 libhalfulp_a_SOURCES += trainer/run/idle.c
 noinst_HEADERS += trainer/run/idle.h
-libhalfulp_a_SOURCES += trainer/run/loop.c
-noinst_HEADERS += trainer/run/loop.h
+libhalfulp_a_SOURCES += trainer/run/memory.c
+noinst_HEADERS += trainer/run/memory.h
 libhalfulp_a_SOURCES += trainer/run/need.c
 noinst_HEADERS += trainer/run/need.h
 libhalfulp_a_SOURCES += trainer/run/options.c
 noinst_HEADERS += trainer/run/options_model.def
 noinst_HEADERS += trainer/run/options_run.def
-libhalfulp_a_SOURCES += trainer/run/say.c
-noinst_HEADERS += trainer/run/say.h
 libhalfulp_a_SOURCES += trainer/run/session.c
 noinst_HEADERS += trainer/run/session.h
 libhalfulp_a_SOURCES += trainer/run/session_read.c

@@ -4,7 +4,7 @@
 #ifndef HU_TRAINER_SESSION_H
 #define HU_TRAINER_SESSION_H
 
-#include "lib/program/backend.h"
+#include "lib/program/spread/backend.h"
 #include "trainer/run/build.h"
 
 /* Ids of a program's tensors; -1 where it has no such tensor. */

@@ -3,7 +3,7 @@
    made of them, for a device one ahead, and the calls on it. */
 #include "trainer/run/session.h"
 
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"

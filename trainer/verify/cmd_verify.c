@@ -2,7 +2,7 @@
    halfulp verify: checks the promise that a run repeats bit for bit. */
 #include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/console/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"

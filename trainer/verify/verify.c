@@ -2,7 +2,7 @@
    Repeats a whole run. */
 #include "trainer/verify/verify.h"
 
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/program/differ/describe.h"

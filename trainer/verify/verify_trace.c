@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Executes traced calls again, each alone on its recorded inputs. */
 #include "lib/base/mem.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/console/show.h"
 #include "lib/number/code.h"
 #include "lib/op/attr.h"

@@ -6,7 +6,7 @@
 #include "lib/judge/harm.h"
 #include "lib/number/round.h"
 #include "lib/number/ulps.h"
-#include "lib/op/element/moments.h"
+#include "lib/op/update/moments.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "analyzers/network/samples.h"
 
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/program/quantise/version.h"
 
 /* out[k] holds output k of every input, each elements of an input. nonfinite counts elements of all outputs that are

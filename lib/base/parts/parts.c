@@ -2,7 +2,7 @@
 #include "lib/base/parts/parts.h"
 
 #include "lib/base/build.h"
-#include "lib/base/console/excerpts.h"
+#include "lib/base/terminal/excerpts.h"
 #include "lib/base/console/show.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"

@@ -3,7 +3,7 @@
 #include "lib/base/parts/share.h"
 
 #include "lib/base/guard/ended.h"
-#include "lib/base/console/excerpts.h"
+#include "lib/base/terminal/excerpts.h"
 #include "lib/base/console/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"

@@ -6,7 +6,7 @@
 #ifndef HU_BASE_PARTS_SHARE_H
 #define HU_BASE_PARTS_SHARE_H
 
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/parts/parts.h"
 
 /* command: its name, which merge calls. text: a line that two processes have in common only if they do the same work,

@@ -2,8 +2,8 @@
    Ranks (ranks.h): the messages, and what becomes of failures. What loads the module is ranks_open.c. */
 #include "lib/base/ranks/ranks.h"
 
-#include "lib/base/console/excerpts.h"
-#include "lib/base/console/progress.h"
+#include "lib/base/terminal/excerpts.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/base/bug.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks_open.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   erf and erfc of a double; lib/number/elementary.h tells their error and their rules. */
+   erf and erfc of a double; lib/number/elementary/elementary.h tells their error and their rules. */
 #ifndef HU_NUMBER_ELEMENTARY_ERROR_FUNCTION_H
 #define HU_NUMBER_ELEMENTARY_ERROR_FUNCTION_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   exp, expm1, log, log1p, tanh, sigmoid and 1 / sqrt of a double; lib/number/elementary.h tells their error and their
-   rules. */
+   exp, expm1, log, log1p, tanh, sigmoid and 1 / sqrt of a double; lib/number/elementary/elementary.h tells their error
+   and their rules. */
 #ifndef HU_NUMBER_ELEMENTARY_EXPONENTIAL_H
 #define HU_NUMBER_ELEMENTARY_EXPONENTIAL_H
 

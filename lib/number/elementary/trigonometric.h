@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   sin and cos of a double, and the reduction of its argument; lib/number/elementary.h tells their error and their
-   rules. */
+   sin and cos of a double, and the reduction of its argument; lib/number/elementary/elementary.h tells their error and
+   their rules. */
 #ifndef HU_NUMBER_ELEMENTARY_TRIGONOMETRIC_H
 #define HU_NUMBER_ELEMENTARY_TRIGONOMETRIC_H
 

@@ -8,7 +8,7 @@
 #ifndef HU_OP_ARITHMETIC_H
 #define HU_OP_ARITHMETIC_H
 
-#include "lib/op/element/carrier.h"
+#include "lib/op/carrier.h"
 
 HU_HD float hu_sqrt_f32(float x) { return sqrtf(x); }
 HU_HD double hu_sqrt(double x) { return sqrt(x); }

@@ -8,7 +8,7 @@
 #include "lib/op/element/arithmetic.h"
 
 #ifndef __cplusplus
-#include "lib/op/element/dd.h"
+#include "lib/exact/dd/dd.h"
 
 /* The carrier "count": a double whose operations are counted, to check the plan's counts (performed.h). */
 typedef struct hu_ctx_count { double k[HU_CONSTANTS]; } hu_ctx_count;

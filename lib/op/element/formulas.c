@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    The CPU's loops over each formula of formulas.def, in every carrier. FORMULA1(relu, …) becomes of_relu_f32,
    of_relu_f64, of_relu_any, of_relu_run, of_relu_dd and of_relu_count, which the hu_blocks of_relu lists. Loops over
-   floats for wider registers are in lib/op/loops/loops.inc. */
+   floats for wider registers are in lib/op/element/loops.inc. */
 #include "lib/number/simd.h"
-#include "lib/op/loops/loops.h"
+#include "lib/op/element/loops.h"
 #include "lib/op/element/pointwise.h"
 
 #define ONE(NAME, S, T) out[0][i] = hu_formula_##NAME##S(c, in[0][i])

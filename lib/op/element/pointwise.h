@@ -6,7 +6,7 @@
 #define HU_OP_POINTWISE_H
 
 #include "lib/op/element/formulas.h"
-#include "lib/op/reduce/reduce.h"
+#include "lib/op/element/map.h"
 
 /* A formula, the function that it approximates (as in hu_blocks), and its operations per element. */
 typedef struct hu_form {

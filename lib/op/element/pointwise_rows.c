@@ -50,4 +50,4 @@
 		.family = &hu_family_pointwise, .pointwise = &pointwise_##NAME,                                        \
 		.grad = sizeof grad_##NAME / sizeof *grad_##NAME > 1 ? grad_##NAME : NULL,                             \
 	};
-#include "lib/op/element/pointwise.def"
+#include "lib/op/pointwise.def"

@@ -4,7 +4,7 @@
    Epsilon is added to the root of the uncorrected second moment; PyTorch's form (adamw.c) adds it to the corrected one.
    Keras's epsilon therefore has an effect 1 / sqrt(1 - beta2^t) times as large, 32 times at the first step. The update
    uses m' and v' as computed, before their rounding to their own formats. */
-#include "lib/op/element/moments.h"
+#include "lib/op/update/moments.h"
 
 #include "lib/op/scalars.h"
 

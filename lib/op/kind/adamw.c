@@ -3,7 +3,7 @@
    m^ / (sqrt(v^) + eps), where the moments are corrected before epsilon is added; adam.c has Keras's form. The bias
    corrections come from the clock. The update uses m' and v' as computed, before their rounding to their own
    formats. */
-#include "lib/op/element/moments.h"
+#include "lib/op/update/moments.h"
 
 #define MOMENT(S, T) out[0][i] = hu_blend##S(c, in[0][i], in[1][i])
 #define SQUARES(S, T) out[0][i] = hu_blend##S(c, in[0][i], hu_square##S(c, in[1][i]))

@@ -2,7 +2,7 @@
    all_reduce: element i is the sum of every operand's element i, in the order and formats of the call's summation
    model: operand r is what rank r has. With the attribute `library` another program computed it, such as NCCL, in an
    order of its own: its bound holds for any order. */
-#include "lib/op/reduce/over_ranks.h"
+#include "lib/op/ranks/over_ranks.h"
 
 #include "lib/base/thread.h"
 #include "lib/sum/bound.h"

@@ -4,6 +4,7 @@
    learning rate. */
 #include "lib/op/element/pointwise.h"
 #include "lib/op/scalars.h"
+#include "lib/op/update/update.h"
 
 #define STEP(S, T) out[0][i] = hu_sgd##S(c, in[0][i], in[1][i], NULL, NULL)
 #define MOVE(S, T) out[0][i] = hu_sgd##S(c, in[0][i], in[1][i], &in[2][i], &out[1][i])

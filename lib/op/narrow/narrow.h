@@ -4,7 +4,7 @@
 #ifndef HU_OP_NARROW_H
 #define HU_OP_NARROW_H
 
-#include "lib/op/reduce/reduce.h"
+#include "lib/op/element/map.h"
 
 /* Groups first to last-1; last 0: all of them. */
 typedef struct hu_span { size_t first, last; } hu_span;

@@ -5,6 +5,7 @@
 #define HU_OP_NORM_H
 
 #include "lib/op/narrow/narrow.h"
+#include "lib/op/reduce/reduce.h"
 #include "lib/op/scalars.h"
 
 typedef struct hu_norm { hu_stat mean, var, rstd; } hu_norm;

@@ -68,11 +68,6 @@ double hu_reduce_tree_error(hu_format f, double v, double all, double e, size_t 
 hu_roundings hu_reduce_roundings(
 	const hu_call *c, hu_tensor *const *in, int out, size_t n, size_t more, double absolute);
 
-/* Counts weight updates, one addition per element. Result 0 of the map is the new weight, result 1 is the amount
-   subtracted. An update is swamped if the stored weight equals the old one (operand 0 of the map). */
-hu_status hu_update_swamping(const hu_map *m, const size_t *element, size_t n, const hu_env *env, hu_swamp *count);
-/* The same for all elements, from the old weights w and the new ones next, with result 1 of the map. */
-void hu_update_tally_all(const hu_map *m, const hu_tensor *w, const hu_tensor *next, hu_update_tally *count);
 /* Counts the additions of a sum of x[n] by the fixed tree in format f, and of the listed groups' sums of a map's result
    out. how says what a group is: a channel over all rows (HU_CHANNEL) or over those of an image (HU_IMAGE), or a row
    (HU_ROW). */

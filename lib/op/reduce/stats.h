@@ -7,6 +7,7 @@
 #define HU_OP_STATS_H
 
 #include "lib/op/narrow/narrow.h"
+#include "lib/op/reduce/reduce.h"
 
 /* How a tensor's n elements fall into groups; the members are a map's (map.h). how says where an element finds its
    group's statistic: HU_ROW, one group a row; HU_CHANNEL, one a channel; HU_IMAGE, one for each channel of an image. */

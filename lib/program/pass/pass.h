@@ -9,19 +9,10 @@
 #include "lib/program/policy.h"
 #include "lib/program/program.h"
 
-/* Makes a new program in which every call runs in the formats that policy gives it. The casts this needs become calls
-   of their own; a tensor is cast to a format only once. For forward programs. */
-hu_status hu_pass_policy(const hu_program *p, const hu_policy *policy, hu_program **out);
-
 /* Appends the backward calls that compute the gradient of every trainable tensor from seed, the gradient of the scalar
    tensor loss, and fills in info.grad. A gradient has the format of its tensor (bf16 for formats of 8 bits). If a
    call's attribute `grad` names a format, the gradient coming into it is cast to that format first. */
 hu_status hu_pass_differentiate(hu_program *p, int loss, int seed);
-
-/* After differentiation, or of an evaluation program: makes the program anew, whose products with weights take operands
-   that calls of block_cast quantised by the policy's recipe (quantise/recipe.h). Layers that an override computes in
-   another format are left as they are. A policy without a recipe changes nothing. */
-hu_status hu_pass_recipe(hu_program **p, const hu_policy *policy);
 
 typedef struct hu_scaling {
 	hu_scaler rule;        /* algorithm and constants; with the name "none" the scale is 1 and nothing is skipped */

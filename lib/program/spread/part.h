@@ -7,7 +7,7 @@
 #ifndef HU_PROGRAM_PART_H
 #define HU_PROGRAM_PART_H
 
-#include "lib/program/backend.h"
+#include "lib/program/spread/backend.h"
 #include "lib/program/spread/spread.h"
 
 typedef struct hu_part_calls {

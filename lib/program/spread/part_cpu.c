@@ -3,7 +3,7 @@
    codes; others are sent from where they are. */
 #include "lib/base/mem.h"
 #include "lib/number/bulk/bulk.h"
-#include "lib/program/backend_cpu.h"
+#include "lib/program/spread/backend_cpu.h"
 #include "lib/program/spread/part.h"
 
 #include <stdio.h>

@@ -6,7 +6,8 @@
 #ifndef HU_TRAINER_LAYER_H
 #define HU_TRAINER_LAYER_H
 
-#include "trainer/model/models.h"
+#include "lib/program/program.h"
+#include "trainer/model/layer/sizes.h"
 
 /* Returns the input tensor input.NAME, [batch, ...], of the data set's array `name`. It is an activation, so a policy
    casts it. hu_layer_loss (layer_loss.h) adds the input of row weights. */

@@ -6,8 +6,9 @@
 
 #include "trainer/model/layer/layer_parts.h"
 
-/* A transformer's sizes: the options of trainer/model/sizes.def with the model's own where none was given, and the
-   tensor that every block reads: mask is [B, S], 1 where there is a token. causal hides the tokens after each one. */
+/* A transformer's sizes: the options of trainer/model/layer/sizes.def with the model's own where none was given, and
+   the tensor that every block reads: mask is [B, S], 1 where there is a token. causal hides the tokens after each one.
+ */
 typedef struct hu_transformer {
 	size_t batch, length, layers, hidden, heads, inner, vocabulary, positions;
 	int mask, causal;

@@ -11,3 +11,6 @@ noinst_HEADERS += trainer/model/layer/layer_image.h
 libhalfulp_a_SOURCES += trainer/model/layer/layer_loss.c
 noinst_HEADERS += trainer/model/layer/layer_loss.h
 noinst_HEADERS += trainer/model/layer/layer_parts.h
+libhalfulp_a_SOURCES += trainer/model/layer/sizes.c
+noinst_HEADERS += trainer/model/layer/sizes.def
+noinst_HEADERS += trainer/model/layer/sizes.h

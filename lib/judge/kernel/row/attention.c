@@ -10,7 +10,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
-#include "lib/number/elementary.h"
+#include "lib/number/elementary/elementary.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "lib/judge/kernel/store.h"
 
 #include "lib/base/thread.h"
-#include "lib/number/elementary.h"
+#include "lib/number/elementary/elementary.h"
 
 #include <string.h>
 

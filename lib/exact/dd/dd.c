@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Elementary functions of double-doubles, from their additions and products alone. The error bound is that of those
+   operations, plus what a series omits and what the argument's own error causes. */
+#include "lib/exact/dd/dd.h"
+
+#include "lib/number/elementary/elementary.h"
+
+static hu_dd
+unknown(void)
+{
+	return (hu_dd){ 0, 0, INFINITY };
+}
+
+/* 1/k! for k = 2 … 10. */
+static const double factorial[][2] = {
+	{ 0x1p-1, 0 },
+	{ 0x1.5555555555555p-3, 0x1.5555555555555p-57 },
+	{ 0x1.5555555555555p-5, 0x1.5555555555555p-59 },
+	{ 0x1.1111111111111p-7, 0x1.1111111111111p-63 },
+	{ 0x1.6c16c16c16c17p-10, -0x1.f49f49f49f49fp-65 },
+	{ 0x1.a01a01a01a01ap-13, 0x1.a01a01a01a01ap-73 },
+	{ 0x1.a01a01a01a01ap-16, 0x1.a01a01a01a01ap-76 },
+	{ 0x1.71de3a556c734p-19, -0x1.c154f8ddc6c00p-73 },
+	{ 0x1.27e4fb7789f5cp-22, 0x1.cbbc05b4fa99ap-76 },
+};
+enum { DEGREE = sizeof factorial / sizeof *factorial + 1, HALVINGS = 8 };
+
+/* exp(a) = 2^k (1 + p)^256 with a - k ln 2 = 256 r, p = exp(r) - 1, |r| < 0.35 / 256 + …. The Taylor series to degree
+   10 omits less than 2^-99 / 11! (1 + 2^-8) < 2^-123, because |r| < 2^-9. */
+hu_dd
+hu_dd_exp(hu_dd a)
+{
+	double k = rint(a.h * 0x1.71547652b82fep+0);
+	hu_dd r, p, by;
+
+	if (a.h == 0 && a.l == 0 && a.e == 0)
+		return hu_dd_of(1);
+	if (a.h + a.e < -740 && a.h > -INFINITY) /* below 2^-1060, whatever the error of a */
+		return (hu_dd){ 0, 0, 0x1p-1060 };
+	if (!(a.e <= 0x1p-11) || !(a.h < 700))
+		return unknown();
+	r = hu_dd_sub(a, hu_dd_mul(hu_dd_of(k), hu_dd_of(0x1.62e42fefa39efp-1)));
+	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(k), hu_dd_of(0x1.abc9e3b39803fp-56)));
+	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(k), hu_dd_literal2(0x1.7b57a079a1934p-111, 0x1p-164)));
+	if (!(fabs(r.h) < 0.36))
+		return unknown();
+	by = (hu_dd){ r.h * 0x1p-8, r.l * 0x1p-8, r.e * 0x1p-8 + 0x1p-1070 };
+	p = (hu_dd){ factorial[DEGREE - 2][0], factorial[DEGREE - 2][1], fabs(factorial[DEGREE - 2][1]) * 0x1p-52 };
+	for (int i = DEGREE - 3; i >= 0; i--)
+		p = hu_dd_add(hu_dd_mul(p, by), hu_dd_literal2(factorial[i][0], factorial[i][1]));
+	p = hu_dd_add(by, hu_dd_mul(hu_dd_mul(p, by), by));
+	p.e += 0x1p-123;
+	for (int i = 0; i < HALVINGS; i++)
+		p = hu_dd_add((hu_dd){ 2 * p.h, 2 * p.l, 2 * p.e }, hu_dd_mul(p, p));
+	p = hu_dd_add(hu_dd_of(1), p);
+	/* Exact unless it becomes subnormal; there are two factors because k may exceed double's exponents. */
+	double half = hu_pow2((int)(k / 2)), rest = hu_pow2((int)k - (int)(k / 2));
+	return (hu_dd){ p.h * half * rest, p.l * half * rest,
+		p.e * half * rest * (1 + 0x1p-48) + (k < -900 ? 0x1p-1070 : 0) };
+}
+
+/* log(a) = y + log(1 + z), where y is a double near it and z = a exp(-y) - 1, |z| < 2^-40. The series z - z^2/2 + z^3/3
+   omits less than z^4. */
+hu_dd
+hu_dd_log(hu_dd a)
+{
+	hu_dd z, s, c;
+
+	if (!(a.h - (fabs(a.l) + a.e) > 0) || !(a.h < 0x1p1000) || !(a.h > 0x1p-900))
+		return unknown();
+	double y = hu_log(a.h);
+	z = hu_dd_sub(hu_dd_mul(a, hu_dd_exp(hu_dd_of(-y))), hu_dd_of(1));
+	double most = fabs(z.h) + fabs(z.l) + z.e;
+	if (!(most < 0x1p-20))
+		return unknown();
+	s = hu_dd_mul(z, z);
+	c = hu_dd_mul(s, hu_dd_mul(z, hu_dd_literal2(0x1.5555555555555p-2, 0x1.5555555555555p-56)));
+	s = hu_dd_add(hu_dd_sub(z, (hu_dd){ s.h / 2, s.l / 2, s.e / 2 + 0x1p-1070 }), c);
+	s.e += most * most * most * most * (1 + 0x1p-40) + (most != 0 ? 0x1p-1070 : 0);
+	return hu_dd_add(hu_dd_of(y), s);
+}
+
+/* erf(x) = 2/sqrt(pi) exp(-x^2) sum of t_n, with t_0 = x, t_(n+1) = t_n 2x^2 / (2n + 3). All terms have one sign
+   (Abramowitz and Stegun 7.1.6). The sum stops when a term is below 2^-120 of it and each later one is less than half
+   the one before. The slope is at most 2/sqrt(pi). */
+hu_dd
+hu_dd_erf(hu_dd a)
+{
+	hu_dd x = { a.h, a.l, 0 }, t = x, sum = x, xx, e;
+
+	if (!(fabs(a.h) < INFINITY))
+		return unknown();
+	if (fabs(a.h) > 10) /* erfc(10) < 2^-148 */
+		return (hu_dd){ a.h < 0 ? -1 : 1, 0, 0x1p-140 + 1.1284 * a.e };
+	if (a.h == 0 && a.l == 0 && a.e == 0)
+		return a;
+	xx = hu_dd_mul(x, x);
+	e = hu_dd_exp(hu_dd_neg(xx));
+	xx = (hu_dd){ 2 * xx.h, 2 * xx.l, 2 * xx.e };
+	for (int n = 0; n < 1000; n++) {
+		t = hu_dd_div(hu_dd_mul(t, xx), hu_dd_of(2 * n + 3));
+		sum = hu_dd_add(sum, t);
+		if (fabs(t.h) <= 0x1p-120 * fabs(sum.h) && xx.h < n + 1)
+			break;
+	}
+	sum.e += 2 * fabs(t.h) + t.e + 0x1p-1070;
+	if (!(fabs(t.h) <= 0x1p-110 * fabs(sum.h)) && a.h != 0)
+		return unknown();
+	sum = hu_dd_mul(hu_dd_mul(sum, e), hu_dd_literal2(0x1.20dd750429b6dp+0, 0x1.1ae3a914fed80p-56));
+	sum.e = sum.e * (1 + 0x1p-48) + 1.1284 * a.e;
+	return sum;
+}
+
+/* (1 - u) / (1 + u) with u = exp(-2|x|). The slope is at most 1. */
+hu_dd
+hu_dd_tanh(hu_dd a)
+{
+	double sign = a.h < 0 ? -1 : 1;
+	hu_dd u, t;
+
+	if (!(fabs(a.h) < INFINITY))
+		return unknown();
+	if (fabs(a.h) > 50) /* 2 exp(-100) < 2^-143 */
+		return (hu_dd){ sign, 0, 0x1p-140 + a.e };
+	if (a.h == 0 && a.l == 0 && a.e == 0)
+		return a;
+	u = hu_dd_exp((hu_dd){ -2 * sign * a.h, -2 * sign * a.l, 0 });
+	t = hu_dd_div(hu_dd_sub(hu_dd_of(1), u), hu_dd_add(hu_dd_of(1), u));
+	return (hu_dd){ sign * t.h, sign * t.l, t.e * (1 + 0x1p-48) + a.e };
+}
+
+/* u / (1 + u) below 0 and 1 / (1 + u) above, with u = exp(-|x|). */
+hu_dd
+hu_dd_sigmoid(hu_dd a)
+{
+	hu_dd u;
+
+	if (!(fabs(a.h) < INFINITY))
+		return unknown();
+	u = hu_dd_exp(a.h < 0 ? a : hu_dd_neg(a));
+	return hu_dd_div(a.h < 0 ? u : hu_dd_of(1), hu_dd_add(hu_dd_of(1), u));
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The formulas' loops for AVX-512. On other processors this file is empty. */
+#include "lib/op/element/loops.h"
+
+#if defined(__AVX512F__)
+#define HU_LOOP(NAME) hu_loop_##NAME##_avx512
+#include "lib/op/element/loops.inc"
+#endif

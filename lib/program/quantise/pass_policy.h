@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The passes that put a policy's formats into a program: casts before differentiation, a recipe's blocks behind it. */
+#ifndef HU_PROGRAM_PASS_POLICY_H
+#define HU_PROGRAM_PASS_POLICY_H
+
+#include "lib/program/policy.h"
+#include "lib/program/program.h"
+
+/* Makes a new program in which every call runs in the formats that policy gives it. The casts this needs become calls
+   of their own; a tensor is cast to a format only once. For forward programs. */
+hu_status hu_pass_policy(const hu_program *p, const hu_policy *policy, hu_program **out);
+
+/* After differentiation, or of an evaluation program: makes the program anew, whose products with weights take operands
+   that calls of block_cast quantised by the policy's recipe (quantise/recipe.h). Layers that an override computes in
+   another format are left as they are. A policy without a recipe changes nothing. */
+hu_status hu_pass_recipe(hu_program **p, const hu_policy *policy);
+#endif
