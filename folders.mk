@@ -64,6 +64,7 @@ include $(top_srcdir)/lib/api/local.mk
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/base/console/local.mk
 include $(top_srcdir)/lib/base/guard/local.mk
+include $(top_srcdir)/lib/base/memory/local.mk
 include $(top_srcdir)/lib/base/parts/local.mk
 include $(top_srcdir)/lib/base/ranks/local.mk
 include $(top_srcdir)/lib/base/table/local.mk
@@ -85,6 +86,7 @@ include $(top_srcdir)/lib/number/local.mk
 include $(top_srcdir)/lib/number/block/local.mk
 include $(top_srcdir)/lib/number/bulk/local.mk
 include $(top_srcdir)/lib/number/elementary/local.mk
+include $(top_srcdir)/lib/number/lookup/local.mk
 include $(top_srcdir)/lib/op/local.mk
 include $(top_srcdir)/lib/op/axis/local.mk
 include $(top_srcdir)/lib/op/contract/local.mk
@@ -101,6 +103,7 @@ include $(top_srcdir)/lib/op/update/local.mk
 include $(top_srcdir)/lib/program/local.mk
 include $(top_srcdir)/lib/program/differ/local.mk
 include $(top_srcdir)/lib/program/pass/local.mk
+include $(top_srcdir)/lib/program/policy/local.mk
 include $(top_srcdir)/lib/program/quantise/local.mk
 include $(top_srcdir)/lib/program/spread/local.mk
 include $(top_srcdir)/lib/store/local.mk
@@ -110,6 +113,7 @@ include $(top_srcdir)/lib/store/series/local.mk
 include $(top_srcdir)/lib/sum/local.mk
 include $(top_srcdir)/lib/sum/model/local.mk
 include $(top_srcdir)/lib/sum/order/local.mk
+include $(top_srcdir)/lib/sum/table/local.mk
 include $(top_srcdir)/lib/sum/tc/local.mk
 include $(top_srcdir)/lib/sum/vector/local.mk
 include $(top_srcdir)/python/local.mk

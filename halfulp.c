@@ -7,7 +7,7 @@
 #include "lib/base/console/command.h"
 #include "lib/base/console/page.h"
 #include "lib/base/terminal/pager.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/bug.h"
 #include "lib/base/guard/allocators.h"
 #include "lib/base/guard/limit.h"

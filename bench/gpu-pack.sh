@@ -70,10 +70,10 @@ while read -r library; do
 	esac || fail "$library cannot be copied"
 done <"$work/libraries"
 cp -r "$top/LICENSE" "$to/"
-mkdir -p "$to/bench" "$to/lib/program" "$to/trainer/model" "$to/t/tool"
+mkdir -p "$to/bench" "$to/lib/program/policy" "$to/trainer/model" "$to/t/tool"
 cp "$top"/bench/gpu*.sh "$top/bench/torch-steps.py" "$to/bench/"
 cp "$top/t/tool/torchnets.py" "$to/t/tool/"
-cp "$top/lib/program/policies.def" "$to/lib/program/"
+cp "$top/lib/program/policy/policies.def" "$to/lib/program/policy/"
 cp "$top/trainer/model/models.def" "$to/trainer/model/"
 
 # The CPU's digests, by the program that is packed, as many at a time as there are cores. Each is a file of FILE.parts,

@@ -54,7 +54,7 @@ own_sizes() {
 trainings() {
 	local model=$1 arch=$2 policy sum sizes
 	sizes=$(own_sizes "$1")
-	for policy in $(rows lib/program/policies.def POLICY | grep -x "$own_policies"); do
+	for policy in $(rows lib/program/policy/policies.def POLICY | grep -x "$own_policies"); do
 		for sum in default $(test "$arch" = none || case $arch:$policy in
 			hopper:mixed_float16 | hopper:mixed_bfloat16) echo tc:hopper,path=mma tc:hopper,path=wgmma ;;
 			hopper:mixed_e5m2) echo tc:hopper,path=mma ;;
@@ -62,7 +62,7 @@ trainings() {
 			ada:mixed_e5m2) echo tc:ada ;;
 			esac); do
 			printf '%s %s --model %s --policy %s%s%s %s --steps 3 --trace-steps none --meter none --quiet\n' "$policy" "$sum" "$model" "$policy" \
-				"$(test "$sum" = default || echo " --accumulate $sum")" "$(grep -q "^POLICY(\"$policy\",.* 1, [A-Z]*, [A-Z]*, \"" "$top/lib/program/policies.def" && echo ' --loss-scale init=256')" "$sizes"
+				"$(test "$sum" = default || echo " --accumulate $sum")" "$(grep -q "^POLICY(\"$policy\",.* 1, [A-Z]*, [A-Z]*, \"" "$top/lib/program/policy/policies.def" && echo ' --loss-scale init=256')" "$sizes"
 		done
 	done
 }

@@ -2,7 +2,7 @@
 #include "reports/caption.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "reports/human.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/console/plot_text.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "reports/caption.h"
 #include "reports/human.h"
 

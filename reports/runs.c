@@ -2,7 +2,7 @@
 #include "reports/runs.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/console/show_json.h"
 #include "lib/store/run.h"
 

@@ -7,7 +7,7 @@
 #include "lib/op/contract/rowdot.h"
 #include "lib/base/mem.h"
 #include "lib/exact/dot.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define HU_ANALYZERS_ACCUMULATE_RUN_H
 
 #include "lib/number/format.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 /* The terms a[k] b[k]; the factors are already rounded to one format. */
 typedef struct hu_series {
@@ -26,11 +26,12 @@ typedef struct hu_accumulated {
 			    which holds only with some probability */
 	double share;                  /* share of the additions that were swamped */
 	long long first, stop;         /* The first swamped term (a nonzero one that left the sum as it was), and the
-				          last term that moved a sum which then stopped. Stochastic rounding stops no
-				          sum. -1: none; 0: the start. */
+					  last term that moved a sum which then stopped. Stochastic rounding stops no
+					  sum. -1: none; 0: the start. */
 } hu_accumulated;
 
-/* Computes the exact sum of the first n terms, and Σ|a b| with a relative error of at most n 2^-53. The caller releases
+/* Computes the exact sum of the first n terms, and Σ|a b| with a relative error of at most n 2^-53. The caller
+   releases
    it. */
 void hu_series_exact_init(hu_series_exact *x, const hu_series *s, size_t n);
 void hu_series_exact_release(hu_series_exact *x);

@@ -2,7 +2,7 @@
 #include "analyzers/advise/advice.h"
 #include "analyzers/advise/lists_told.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"

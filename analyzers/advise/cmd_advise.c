@@ -7,7 +7,7 @@
 
 #include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"

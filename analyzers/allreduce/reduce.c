@@ -3,7 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/sum/bound.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 #include <math.h>
 #include <stdlib.h>

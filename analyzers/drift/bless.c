@@ -7,7 +7,7 @@
 #include "analyzers/drift/statistics/check_score.h"
 #include "analyzers/drift/statistics/check_statistics.h"
 #include "lib/base/guard/input.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 
 #include <errno.h>

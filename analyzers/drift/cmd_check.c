@@ -13,7 +13,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <stdlib.h>
 #include <string.h>

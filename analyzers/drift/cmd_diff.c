@@ -6,7 +6,7 @@
 #include "analyzers/drift/parting.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt.h"
 #include "lib/judge/kernel/verdict.h"

@@ -4,7 +4,7 @@
 #include "analyzers/drift/baseline/place.h"
 #include "lib/base/build.h"
 #include "lib/base/console/plot_text.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 

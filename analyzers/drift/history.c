@@ -5,7 +5,7 @@
 #include "analyzers/drift/baseline/baseline_headline.h"
 #include "analyzers/drift/gate_figures.h"
 #include "lib/base/console/plot_text.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/number/round.h"
 #include "lib/store/history/course.h"

@@ -3,7 +3,7 @@
 #include "analyzers/engines/mismatch.h"
 
 #include "lib/base/console/opt.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/console/show_json.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "analyzers/engines/logits.h"
 
 #include "analyzers/drift/contents/contents.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/number/code.h"
 

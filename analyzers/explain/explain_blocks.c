@@ -5,7 +5,7 @@
 
 #include "analyzers/expression/evaluate_sum.h"
 #include "lib/base/mem.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 #include <math.h>
 #include <stdio.h>

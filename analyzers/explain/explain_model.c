@@ -4,7 +4,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 #include "lib/sum/slices.h"
 
 #include <stdio.h>

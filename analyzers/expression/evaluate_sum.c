@@ -4,7 +4,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/str.h"
 #include "lib/exact/dot.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "analyzers/expression/expr.h"
 #include "lib/base/console/opt.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/number/elementary/elementary.h"

@@ -7,7 +7,7 @@
 #include "analyzers/inspect/inspect_rules.h"
 #include "lib/base/build.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/base/thread.h"

@@ -2,7 +2,7 @@
 #include "analyzers/inspect/inspect_rules.h"
 
 #include "analyzers/drift/outcome/outcome.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <math.h>

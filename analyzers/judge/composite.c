@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/judge/composite.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <string.h>
 

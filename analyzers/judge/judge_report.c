@@ -2,7 +2,7 @@
 #include "analyzers/judge/kernel_job.h"
 
 #include "analyzers/value/rows.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "analyzers/judge/order.h"
 
 #include "lib/base/mem.h"
-#include "lib/number/elementary.h"
+#include "lib/number/elementary/elementary.h"
 #include "lib/op/op.h"
 #include "lib/sum/model/run.h"
 

@@ -2,7 +2,7 @@
    A kernel that is given as a file: a model of ONNX, or a program's JSON. */
 #include "analyzers/judge/judge_args.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <jansson.h>

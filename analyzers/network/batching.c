@@ -2,7 +2,7 @@
    Along which axes of a model's inputs and outputs the inputs of a batch lie, found by what float32 gives. */
 #include "analyzers/network/network.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <stdlib.h>

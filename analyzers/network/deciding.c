@@ -2,7 +2,7 @@
 #include "analyzers/network/deciding.h"
 
 #include "lib/base/console/opt.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/str.h"
 
 #include <math.h>

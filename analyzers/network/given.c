@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/network/given.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "analyzers/network/given.h"
 
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
    A variant's schemes by call: which node each exception means, and which calls are products that can be quantised. */
 #include "analyzers/network/variants.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 

@@ -7,7 +7,7 @@
 #include "analyzers/value/rows.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <jansson.h>
 #include <math.h>

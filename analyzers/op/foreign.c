@@ -3,7 +3,7 @@
 
 #include "lib/base/guard/input.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/number/code.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/op/reduce/summed.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

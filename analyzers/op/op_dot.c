@@ -4,7 +4,7 @@
 
 #include "lib/op/contract/rowdot.h"
 #include "lib/base/mem.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "lib/op/element/map.h"
 #include "lib/op/element/pointwise.h"
 #include "lib/op/reduce/summed.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 #include <stdio.h>
 #include <string.h>

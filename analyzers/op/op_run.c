@@ -3,7 +3,7 @@
 
 #include "analyzers/op/op_scaled.h"
 #include "lib/base/mem.h"
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 #include "lib/number/code.h"
 #include "lib/op/element/map.h"
 

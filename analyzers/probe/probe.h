@@ -5,7 +5,7 @@
 #ifndef HU_ANALYZERS_PROBE_H
 #define HU_ANALYZERS_PROBE_H
 
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 typedef enum hu_probe_verdict { HU_PROBE_PASS, HU_PROBE_FAIL, HU_PROBE_OPEN } hu_probe_verdict;
 
@@ -30,7 +30,8 @@ struct hu_probe_unit {
 /* Makes a unit of model s, a tensor core or the chain of fused multiply-adds that fp64 is. */
 hu_probe_unit hu_probe_model(hu_sum s, int most);
 
-/* Returns Σ of n products from c. Product p[k] is split into a power of two times the rest. NaN where an operand is not
+/* Returns Σ of n products from c. Product p[k] is split into a power of two times the rest. NaN where an operand is
+   not
    a value of u's formats. */
 double hu_probe_sum(const hu_probe_unit *u, const double *p, size_t n, double c);
 

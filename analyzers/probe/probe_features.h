@@ -4,7 +4,7 @@
 #ifndef HU_ANALYZERS_PROBE_FEATURES_H
 #define HU_ANALYZERS_PROBE_FEATURES_H
 
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 #include <jansson.h>
 

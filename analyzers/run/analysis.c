@@ -4,7 +4,7 @@
 
 #include "lib/judge/propagate.h"
 #include "lib/base/mem.h"
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 #include "lib/program/links.h"
 
 #include <stdlib.h>

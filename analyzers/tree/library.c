@@ -2,7 +2,7 @@
 #include "analyzers/tree/library.h"
 
 #include "lib/base/build.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/number/round.h"
 

@@ -9,7 +9,7 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/terminal/progress.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"
 #include "lib/store/run_check.h"

@@ -5,7 +5,7 @@
 #include "lib/base/console/command.h"
 #include "lib/base/guard/input.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/deal.h"

@@ -2,7 +2,7 @@
 #include "analyzers/validate/list_ops.h"
 
 #include "lib/base/console/show_json.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <stdio.h>

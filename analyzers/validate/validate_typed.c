@@ -2,7 +2,7 @@
 #include "analyzers/validate/validate_typed.h"
 
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <stdlib.h>

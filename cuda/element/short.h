@@ -11,7 +11,7 @@
 
 extern "C" {
 #include "lib/op/element/formula.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 }
 
 typedef struct hu_short {

@@ -15,7 +15,7 @@ extern "C" {
 #include "lib/base/hash.h"
 #include "lib/op/contract/conv.h"
 #include "lib/program/gemm.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 }
 
 /* Sizes, geometry as in lib/op/contract/contract.h, and operands. */

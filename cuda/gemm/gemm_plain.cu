@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One thread per output, which sums its products as the call's model says (lib/sum/parts.h). */
+   One thread per output, which sums its products as the call's model says (lib/sum/table/parts.h). */
 #include "cuda/gemm/gemm_plain.cuh"
 
 /* Blocks have 128 threads; the bound of 512 leaves each thread the 128 registers with which four of them fit. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
-   all_reduce: one thread an element, which adds the operands' elements as the call's model says (lib/sum/model.h). */
+   all_reduce: one thread an element, which adds the operands' elements as the call's model says (lib/sum/table/model.h). */
 #include "cuda/element/store.h"
 
 extern "C" {
 #include "lib/base/hash.h"
 #include "lib/sum/collective.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 }
 
 typedef struct over_ranks {

@@ -56,7 +56,7 @@ done
 	head_of halfulp-policies 7 'precision policies of halfulp'
 	printf '.SH DESCRIPTION\nA policy says which formats a training step is computed in:\n'
 	printf '.BR "halfulp train \\-\\-policy" .\n'
-	sed -n 's/^POLICY("\([^"]*\)".*, "\([^"]*\)")$/\1\t\2/p' "$top/lib/program/policies.def" | plain |
+	sed -n 's/^POLICY("\([^"]*\)".*, "\([^"]*\)")$/\1\t\2/p' "$top/lib/program/policy/policies.def" | plain |
 		awk -F'\t' '{ printf ".TP\n.B %s\n%s\n", $1, $2 }'
 } >"$out/man/halfulp-policies.7"
 {

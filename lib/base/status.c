@@ -2,8 +2,8 @@
    The reason of the last failure, and exit codes. */
 #include "lib/base/status.h"
 
-#include "lib/base/console/show.h"
-#include "lib/base/guard/failed.h"
+#include "lib/base/show.h"
+#include "lib/base/failed.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
    The memory of an exact step's values: allocated when a call computes them, freed after their last reader. */
 #include "lib/judge/exact_step.h"
 
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 
 #define HU_ROOM_FOR "the exact step's values (--no-propagate goes on without)"
 

@@ -8,7 +8,7 @@
 #include "lib/judge/exact_step.h"
 #include "lib/exact/judge.h"
 #include "lib/base/mem.h"
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -54,7 +54,7 @@ void hu_propagation_join(hu_propagation *to, const hu_propagation *told);
    least one value per call is judged by MPFR from the same operands; if one is outside its bound, the call's outputs
    are not known, nor is what depends on them. how may be NULL. Memory: what is kept, and the values that later calls
    read, at 24 bytes each in double-double and 32 or 40 in MPFR, and two bytes for each value without a digit; large
-   arrays are in files (lib/base/room.h). */
+   arrays are in files (lib/base/memory/room.h). */
 hu_status hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, uint64_t seed,
 	const char *keep, hu_errors_step *errors, double ***ideal, hu_propagation *how);
 

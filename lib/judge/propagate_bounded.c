@@ -3,7 +3,7 @@
 
 #include "lib/judge/agreement.h"
 #include "lib/base/mem.h"
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 # For other programs: make install puts the library, <halfulp/number.h> and what it includes, and a pkg-config file
 lib_LIBRARIES = libhalfulp-number.a
-libhalfulp_number_a_SOURCES = lib/base/bug.c lib/base/guard/failed.c lib/base/mem.c lib/base/console/show.c lib/base/status.c lib/base/str.c lib/number/block/block.c lib/number/block/block_code.c lib/number/block/block_name.c \
+libhalfulp_number_a_SOURCES = lib/base/bug.c lib/base/failed.c lib/base/mem.c lib/base/show.c lib/base/status.c lib/base/str.c lib/number/block/block.c lib/number/block/block_code.c lib/number/block/block_name.c \
 	lib/number/block/block_scale.c lib/number/bulk/bulk.c \
 	lib/number/bulk/bulk_neon.c lib/number/bulk/bulk_pack.c lib/number/bulk/bulk_plan.c lib/number/bulk/bulk_run.c lib/number/bulk/bulk_scalar.c lib/number/custom.c \
 	lib/number/format.c lib/number/names.c lib/number/simd.c

@@ -19,7 +19,7 @@ typedef struct hu_sum_call hu_sum_call;   /* lib/op/sum_call.h */
    from. */
 typedef struct hu_env { uint64_t seed; uint32_t step; } hu_env;
 
-/* How a precision policy treats the operator (lib/program/policy.c). */
+/* How a precision policy treats the operator (lib/program/policy/policy.c). */
 typedef enum hu_class {
 	HU_CLASS_GEMM,      /* products and sums: runs in the compute format, accumulates wider */
 	HU_CLASS_POINTWISE, /* runs in the format of its inputs */

@@ -4,7 +4,7 @@
 #include "lib/base/guard/guard.h"
 #include "lib/base/guard/input.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"

@@ -25,7 +25,7 @@ hu_status hu_npz_read_some(hu_npz *z, const char *path, const char *wanted);
 
 /* Returns the array of that name, or NULL. */
 hu_npy *hu_npz_find(const hu_npz *z, const char *name);
-/* Appends the names of all arrays to s, as they are shown (lib/base/console/show.h), with `between` between them. */
+/* Appends the names of all arrays to s, as they are shown (lib/base/show.h), with `between` between them. */
 void hu_npz_names(hu_str *s, const hu_npz *z, const char *between);
 
 /* HU_EFILE: the archive path has no array of that name, but these. */

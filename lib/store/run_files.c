@@ -4,7 +4,7 @@
 #include "lib/store/run.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/store/run_trace.h"
 
 #include <stdlib.h>

@@ -1,22 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-libhalfulp_a_SOURCES += lib/sum/bound.c
 noinst_HEADERS += lib/sum/bound.h
-libhalfulp_a_SOURCES += lib/sum/bound_rule.c
 noinst_HEADERS += lib/sum/bound_rule.h
 noinst_HEADERS += lib/sum/collective.h
 noinst_HEADERS += lib/sum/compensated.h
-libhalfulp_a_SOURCES += lib/sum/hops.c
 noinst_HEADERS += lib/sum/hops.h
-noinst_HEADERS += lib/sum/model.h
-libhalfulp_a_SOURCES += lib/sum/models.c
-noinst_HEADERS += lib/sum/parts.h
 noinst_HEADERS += lib/sum/result.h
-libhalfulp_a_SOURCES += lib/sum/roundings.c
 noinst_HEADERS += lib/sum/roundings.h
 noinst_HEADERS += lib/sum/slices.h
 noinst_HEADERS += lib/sum/step.h
-libhalfulp_a_SOURCES += lib/sum/sum.c
 noinst_HEADERS += lib/sum/sum.h
 noinst_HEADERS += lib/sum/sums.def
 noinst_HEADERS += lib/sum/tree.h

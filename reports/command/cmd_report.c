@@ -10,7 +10,7 @@
 #include "lib/base/guard/temporary.h"
 #include "lib/base/mem.h"
 #include "lib/base/terminal/progress.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "reports/figure.h"
 #include "reports/history/history_page.h"
 #include "reports/human.h"

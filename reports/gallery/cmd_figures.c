@@ -4,7 +4,7 @@
 #include "lib/base/console/opt.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/terminal/progress.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/guard/temporary.h"
 #include "lib/base/mem.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/model/model_page.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The test of a verdict's cause: the same training with one option changed. */
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "reports/page/page_parts.h"
 
 #include "lib/base/mem.h"

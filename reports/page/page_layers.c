@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The sections of a run's layers and of its calls: what each table of the analysis says of them, over all traced steps
    (measures.def). A layer leads to its calls. */
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "reports/page/page_parts.h"
 
 #include "lib/base/hash.h"

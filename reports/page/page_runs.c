@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "reports/page/page_parts.h"
 
 #include "lib/base/mem.h"

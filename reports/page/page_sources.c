@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The section that tells, for every number at the top of a page, the rows of the run's tables that it is made of and
    the command that made these. The numbers are made again here from the rows, all digits shown. */
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "reports/page/page_parts.h"
 
 #include "lib/base/mem.h"

@@ -4,7 +4,7 @@
 #include "reports/pictures/picture.h"
 
 #include "lib/base/terminal/progress.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "reports/figure.h"

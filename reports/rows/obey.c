@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "reports/rows/obey.h"
 
 #include "lib/base/console/command.h"

@@ -2,7 +2,7 @@
 #include "reports/rows/sheet.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/tsv.h"
 #include "reports/rows/json_cell.h"
 

@@ -2,7 +2,7 @@
 #include "reports/rows/tables.h"
 
 #include "lib/base/terminal/progress.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "reports/rows/obey.h"
 #include "reports/rows/sheet.h"

@@ -5,7 +5,7 @@
 #include "analyzers/explain/explain.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 #include "t/tool/tap.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    lib/base: hashes against published values, tables and files there and back, options. */
 #include "lib/base/hash.h"
-#include "lib/base/guard/failed.h"
+#include "lib/base/failed.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/tsv.h"
 #include "t/tool/tap.h"
 

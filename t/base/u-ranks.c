@@ -3,7 +3,7 @@
    is one of several ranks and does what the argument names. */
 #include "lib/base/terminal/excerpts.h"
 #include "lib/base/terminal/progress.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/ranks/united.h"
 #include "t/tool/tap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Large arrays in memory and in files: what is written is read, files are counted and given back, the
    folder is taken where TMPDIR does not serve, and a disk that has no room is said before anything is written. */
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 #include "t/tool/tap.h"
 
 #include <dirent.h>

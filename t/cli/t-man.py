@@ -44,7 +44,7 @@ for c in known:
         len(options[c])), [of, want])
     tap.ok('.SH EXIT STATUS\n0 ' in text and '.SH NAME\nhalfulp-%s - ' % c in text,
         'its name, and what it exits with', text)
-policies = re.findall(r'^POLICY\("(\w+)"', open(tap.TOP + '/lib/program/policies.def').read(), re.M)
+policies = re.findall(r'^POLICY\("(\w+)"', open(tap.TOP + '/lib/program/policy/policies.def').read(), re.M)
 tap.ok(re.findall(r'^\.B (\w+)$', page('halfulp-policies.7'), re.M) == policies, 'halfulp-policies(7) has every policy')
 sums = re.findall(r'^SUM\(\w+, (\w+)', open(tap.TOP + '/lib/sum/sums.def').read(), re.M)
 found = re.findall(r'^\.B (\w+).*\n(.+)', page('halfulp-sums.7'), re.M)

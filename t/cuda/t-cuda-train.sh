@@ -36,7 +36,7 @@ pair() {
 	test_is $? "$what: three steps, every bit"
 }
 
-policies=$(sed -n 's/^POLICY("\([^"]*\)".*/\1/p' "$top/lib/program/policies.def")
+policies=$(sed -n 's/^POLICY("\([^"]*\)".*/\1/p' "$top/lib/program/policy/policies.def")
 test "$(echo $policies | wc -w)" -ge 10
 test_is $? "policies.def has policies: $(echo $policies | wc -w)"
 for policy in $policies; do

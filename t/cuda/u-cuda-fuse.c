@@ -7,6 +7,7 @@
 #include "lib/base/mem.h"
 #include "t/tool/tap.h"
 #include "trainer/run/session.h"
+#include "trainer/ranked/session_open.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -322,7 +323,7 @@ main(void)
 #ifdef HU_HAVE_SHIM
 	static const char *const policies[] = {
 #define POLICY(name, ...) name,
-#include "lib/program/policies.def"
+#include "lib/program/policy/policies.def"
 #undef POLICY
 	};
 

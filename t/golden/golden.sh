@@ -55,7 +55,7 @@ echo "# Made by: make -C build golden. A change is a decision, and the commit th
 printf 'model\tpolicy\toptions\tdigest\tloss\n'
 # What optimizers and rules do to a program is the same for every model: the first two alone have them.
 for model in $(rows trainer/model/models.def MODEL); do
-	for policy in $(rows lib/program/policies.def POLICY); do
+	for policy in $(rows lib/program/policy/policies.def POLICY); do
 		row $model $policy
 	done
 	case $model in mlp | convnet) ;; *) continue ;; esac

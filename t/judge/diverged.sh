@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Trainings that diverge, by number: every policy, model and optimizer at learning rates from too large to absurd, so
 # that infinities and NaN are everywhere. Source it after tap.sh; each must end in a verdict.
-policies=($(sed -n 's/^POLICY("\([^"]*\)".*/\1/p' "$top/lib/program/policies.def") compute=float16,variable=float64,list=autocast)
+policies=($(sed -n 's/^POLICY("\([^"]*\)".*/\1/p' "$top/lib/program/policy/policies.def") compute=float16,variable=float64,list=autocast)
 models=("--model mlp:width=0.1" "--model convnet:width=0.0625")
 optimizers=("--optimizer adamw" "--optimizer sgd" "--optimizer sgd:momentum=0.9")
 rates=(1 1e9 100 1e5 1e3)

@@ -7,7 +7,7 @@
 #include "lib/judge/propagate.h"
 #include "lib/judge/exact_step.h"
 #include "lib/base/mem.h"
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 #include "lib/base/hash.h"
 #include "lib/op/element/map.h"
 #include "t/tool/tap.h"

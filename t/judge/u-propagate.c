@@ -6,11 +6,12 @@
 #include "lib/judge/exact_step.h"
 #include "lib/judge/propagate.h"
 #include "lib/base/mem.h"
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 #include "lib/op/element/map.h"
 #include "t/tool/aborts.h"
 #include "trainer/model/layer/layer_loss.h"
 #include "trainer/run/session.h"
+#include "trainer/ranked/session_open.h"
 
 #include <math.h>
 #include <stdlib.h>

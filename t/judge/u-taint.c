@@ -2,7 +2,7 @@
    An opaque call taints what depends on it: no exact value and no error of the step, in double-double and by MPFR, for
    its results and all that is computed from them, however long the chain; what does not depend on it has both. */
 #include "lib/base/mem.h"
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 #include "lib/judge/propagate.h"
 #include "lib/program/opaque.h"
 #include "t/tool/tap.h"

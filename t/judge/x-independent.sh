@@ -5,7 +5,7 @@
 . "${srcdir:-.}/t/tool/tap.sh"
 py=${PYTHON:-python3}
 command -v "$py" >/dev/null || skip_all "python3 is absent"
-for policy in $(sed -n 's/^POLICY("\([^"]*\)".*/\1/p' "$top/lib/program/policies.def"); do
+for policy in $(sed -n 's/^POLICY("\([^"]*\)".*/\1/p' "$top/lib/program/policy/policies.def"); do
 	for model in mlp convnet; do
 		for optimizer in adamw sgd; do
 			for seed in 2 3; do

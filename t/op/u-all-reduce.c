@@ -6,7 +6,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/number/round.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 #include "t/tool/tap.h"
 
 #include <math.h>

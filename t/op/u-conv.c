@@ -7,7 +7,7 @@
 #include "lib/number/philox.h"
 #include "lib/number/simd.h"
 #include "lib/op/op.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 #include "lib/sum/tree.h"
 #include "t/tool/tap.h"
 

@@ -7,7 +7,7 @@
 #include "lib/number/philox.h"
 #include "lib/number/simd.h"
 #include "lib/op/contract/contract.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 #include "t/tool/tap.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
    rounded to the call's own format afterwards, as cuBLAS does under CUBLAS_COMPUTE_32F. */
 #include "lib/base/mem.h"
 #include "lib/program/pass/pass.h"
-#include "lib/program/quantise/pass_policy.h"
-#include "lib/sum/parts.h"
+#include "lib/program/policy/pass_policy.h"
+#include "lib/sum/table/parts.h"
 #include "t/tool/tap.h"
 
 #include <stdlib.h>

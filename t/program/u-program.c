@@ -6,7 +6,7 @@
 #include "lib/number/philox.h"
 #include "lib/program/exec.h"
 #include "lib/program/pass/pass.h"
-#include "lib/program/quantise/pass_policy.h"
+#include "lib/program/policy/pass_policy.h"
 #include "t/tool/tap.h"
 
 #include <stdlib.h>

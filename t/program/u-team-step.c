@@ -7,6 +7,7 @@
 #include "lib/base/thread.h"
 #include "t/tool/tap.h"
 #include "trainer/device/steptime.h"
+#include "trainer/ranked/session_open.h"
 
 #include <sched.h>
 #include <signal.h>

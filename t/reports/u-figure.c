@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What figures take from tables (reports/select.h), and how numbers and names are
    written for people (reports/human.h). Tables are made here, a few rows each. */
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "reports/human.h"

@@ -39,7 +39,7 @@ for folder, model in sorted(MODELS.items()):
         if name.endswith('.tsv')
     }
     have = {(r['model'], r['policy']) for r in at['digests']}
-    policies = words('lib/program/policies.def', 'POLICY(')
+    policies = words('lib/program/policy/policies.def', 'POLICY(')
     want = {(m, p) for m in words('trainer/model/models.def', 'MODEL(') for p in policies}
     none(sorted(want - have), '%s: each of %d policies with every model' % (folder, len(policies)))
     for name in 'digests', 'parity', 'ranks':

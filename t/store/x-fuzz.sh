@@ -16,7 +16,8 @@ libs=$(sed -n 's/^LIBS = //p' "$build/Makefile")
 flags=(-g -O1 -std=gnu11 -ffp-contract=off -w -DHU_LIBFUZZER "-I$top" "-I$build" "${defs[@]}")
 mapfile -t readers < <(find "$top/lib/store" "$top/analyzers/drift" -name '*.c' | sort)
 readers+=("$top"/lib/base/tsv.c "$top"/lib/program/json.c "$top"/trainer/data/images/{png,jpeg,image}.c
-	"$top"/analyzers/expression/*.c "$top"/lib/sum/sum.c "$top"/lib/program/policy.c "$top"/lib/number/block/block_name.c
+	"$top"/analyzers/expression/*.c "$top"/lib/sum/table/sum.c "$top"/lib/program/policy/policy.c
+	"$top"/lib/number/block/block_name.c
 	"$top"/lib/program/quantise/scheme.c "$top"/lib/import/tool/tool.c "$top"/lib/judge/kernel/graph.c
 	"$top"/analyzers/validate/effect/accept.c "$top"/lib/program/pass/all_reduce.c "$top"/trainer/optim/keys.c)
 mkdir objects

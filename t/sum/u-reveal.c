@@ -4,7 +4,7 @@
 #include "analyzers/tree/reveal.h"
 #include "analyzers/tree/reveal_names.h"
 #include "lib/number/philox.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 #include "t/tool/tap.h"
 
 #include <math.h>

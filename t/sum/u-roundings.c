@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The probabilistic bound of sums: lambda and gamma against the formulas of Higham and Mary 2019 in another form, and
    random sums by every model: none leaves its bound, and the errors grow as the bound does, with sqrt(n). */
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 #include "lib/sum/roundings.h"
 #include "t/tool/tap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What summation models count, of sums whose counts are known, and what their bounds are worth. */
 #include "lib/sum/bound.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 #include "t/tool/tap.h"
 
 #include <math.h>

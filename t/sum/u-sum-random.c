@@ -2,7 +2,7 @@
    Sums under stochastic rounding: unbiased, repeatable by index, and, with few random bits, each step as
    MPFR and the draw's leading bits say. */
 #include "lib/number/philox.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 #include "t/tool/tap.h"
 
 #include <math.h>

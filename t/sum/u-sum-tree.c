@@ -2,7 +2,7 @@
    The fixed tree of sums against its definition, and its additions' one rounding each. */
 #include "lib/base/mem.h"
 #include "lib/number/philox.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 #include "t/tool/tap.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
    Summation models against an independent plain version whose every operation is MPFR's exact
    result rounded once. */
 #include "lib/number/philox.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 #include "t/tool/tap.h"
 
 #include <mpfr.h>

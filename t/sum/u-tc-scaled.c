@@ -4,7 +4,7 @@
 #include "lib/number/block/block.h"
 #include "lib/number/code.h"
 #include "lib/number/philox.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 #include "t/tool/tap.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
    wrong model rows that tell it, then subnormal, infinite and zero results and subnormal operands, then rows at equal
    distances. */
 #include "lib/store/npz.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 #include "lib/sum/tc/status.h"
 #include "t/tool/tap.h"
 

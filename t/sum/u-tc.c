@@ -3,7 +3,7 @@
    give. The vectors of real devices are u-tc-vectors.c's. */
 #include "lib/base/mem.h"
 #include "lib/sum/bound.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 #include "t/tool/tap.h"
 
 #include <math.h>

@@ -93,7 +93,7 @@ for optimizer in $(rows trainer/optim/optims.def OPTIM); do
 	trains --optimizer $optimizer --policy float16
 done
 for rule in $(rows lib/op/scalers.def SCALER); do trains --policy mixed_float16 --loss-scale $rule; done
-for policy in $(rows lib/program/policies.def POLICY); do trains --policy $policy; done
+for policy in $(rows lib/program/policy/policies.def POLICY); do trains --policy $policy; done
 for data in $(sed -n 's/^DATASET(\([a-z0-9_]*\), "",.*/\1/p' "$top/trainer/data/datasets.def"); do # others need a file
 	for model in $(rows trainer/model/models.def MODEL); do # the first that reads it
 		run_what_is_read "--data train=24,eval=8 --batch 8" --model $model --data $data

@@ -5,6 +5,7 @@
 #include "t/tool/tap.h"
 #include "trainer/data/ranking.h"
 #include "trainer/run/session.h"
+#include "trainer/ranked/session_open.h"
 
 #include <math.h>
 #include <stdlib.h>

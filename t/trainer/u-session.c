@@ -7,6 +7,7 @@
 #include "lib/number/round.h"
 #include "t/tool/tap.h"
 #include "trainer/run/session.h"
+#include "trainer/ranked/session_open.h"
 
 #include <math.h>
 #include <stdlib.h>

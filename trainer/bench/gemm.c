@@ -6,7 +6,7 @@
 #include "trainer/bench/gemm.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/guard/failed.h"
+#include "lib/base/failed.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/terminal/progress.h"
 #include "lib/base/thread.h"

@@ -9,7 +9,7 @@
 #include "trainer/run/memory.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/guard/failed.h"
+#include "lib/base/failed.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/number/simd.h"

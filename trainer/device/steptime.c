@@ -3,13 +3,14 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
-#include "lib/base/resident.h"
-#include "lib/base/room.h"
+#include "lib/base/memory/resident.h"
+#include "lib/base/memory/room.h"
 #include "trainer/run/memory.h"
 #include "trainer/ranked/ranked.h"
 #include "trainer/run/idle.h"
 #include "trainer/run/need.h"
 #include "trainer/record/passes.h"
+#include "trainer/ranked/session_open.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/base/mem.h"
 #include "lib/number/round.h"
-#include "lib/program/policy.h"
+#include "lib/program/policy/policy.h"
 
 static double
 rounded(double x, hu_format_id f)

@@ -6,7 +6,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/terminal/progress.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/ranks/ranks.h"
 #include "trainer/plan/compare_out.h"
 #include "trainer/plan/compare_patterns.h"

@@ -7,7 +7,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/parts/pack.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/console/spec.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/thread.h"

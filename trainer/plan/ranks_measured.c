@@ -2,7 +2,7 @@
 #include "trainer/plan/ranks_measured.h"
 
 #include "lib/base/console/show_json.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/tsv.h"
 #include "trainer/run/memory.h"

@@ -10,3 +10,5 @@ libhalfulp_a_SOURCES += trainer/ranked/ranked.c
 noinst_HEADERS += trainer/ranked/ranked.h
 libhalfulp_a_SOURCES += trainer/ranked/rows.c
 libhalfulp_a_SOURCES += trainer/ranked/serve.c
+libhalfulp_a_SOURCES += trainer/ranked/session_open.c
+noinst_HEADERS += trainer/ranked/session_open.h

@@ -33,9 +33,6 @@ hu_status hu_ranked_check_read(hu_session *s, const json_t *manifest, const char
 /* Collective: rank 0 prints a line where ranks share a device, if talk is set there. Nothing is wrong with that, but
    each takes memory on it and waits for its turn. */
 void hu_ranked_say(const hu_session *s, int talk);
-/* Ranks other than 0: opens the session of the options, or of the RUN to be resumed, and does what rank 0 asks for
-   until the training ends. */
-hu_status hu_ranked_serve(const hu_args *a);
 /* Ranks other than 0, after hu_ranked_agree: does what rank 0 asks for until hu_ranked_end there. */
 hu_status hu_ranked_follow(hu_session *s);
 /* Rank 0: ends the training on the other ranks, and writes what each of them had and moved to dir/ranks.tsv, unless

@@ -6,7 +6,6 @@ libhalfulp_a_SOURCES += trainer/record/manifest.c
 noinst_HEADERS += trainer/record/manifest.h
 libhalfulp_a_SOURCES += trainer/record/metrics.c
 noinst_HEADERS += trainer/record/metrics.h
-libhalfulp_a_SOURCES += trainer/record/metrics_watch.c
 libhalfulp_a_SOURCES += trainer/record/origin.c
 noinst_HEADERS += trainer/record/origin.h
 libhalfulp_a_SOURCES += trainer/record/passes.c

@@ -35,9 +35,6 @@ void hu_metrics_release(hu_metrics *m);
    that is not written any more. */
 hu_status hu_metrics_resume(hu_metrics *m, const hu_program *p, const char *dir, size_t step);
 
-/* Registers what hu_metrics_observe reads after every step with s's back end, so that a device sends it without being
-   asked. */
-hu_status hu_metrics_watch(hu_session *s);
 /* Fills *r with loss, accuracy, scale, overflow, gradients and updates, and adds rows to the other tables. To be called
    between hu_session_step and hu_session_commit, when old and new state can both be read. */
 hu_status hu_metrics_observe(hu_metrics *m, hu_session *s, size_t step, hu_metrics_row *r);

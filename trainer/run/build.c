@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/run/build.h"
 
-#include "lib/program/quantise/pass_policy.h"
+#include "lib/program/policy/pass_policy.h"
 #include "lib/base/mem.h"
 #include "trainer/model/layer/layer_dropout.h"
 

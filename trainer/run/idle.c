@@ -3,7 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/console/spec.h"
 #include "lib/base/str.h"
 #include "lib/program/spread/backend.h"

@@ -19,6 +19,7 @@ libhalfulp_a_SOURCES += trainer/run/session.c
 noinst_HEADERS += trainer/run/session.h
 libhalfulp_a_SOURCES += trainer/run/session_read.c
 libhalfulp_a_SOURCES += trainer/run/session_step.c
+libhalfulp_a_SOURCES += trainer/run/session_watch.c
 libhalfulp_a_SOURCES += trainer/run/start.c
 noinst_HEADERS += trainer/run/start.h
 libhalfulp_a_SOURCES += trainer/run/start_load.c

@@ -40,9 +40,9 @@ typedef struct hu_session {
 /* Loads the two programs of s's configuration and data on s's back end and registers the tensors to be watched: the
    part of opening a session that takes a device's memory. */
 hu_status hu_session_machines(hu_session *s);
-/* Opens a session; it takes over data, whether this succeeds or not. The state is not set: hu_session_start or
-   hu_session_restore does that. */
-hu_status hu_session_open(hu_session *s, const hu_config *c, hu_dataset *data);
+/* Registers what hu_metrics_observe (trainer/record/metrics.h) reads after every step with s's back end, so that a
+   device sends it without being asked. */
+hu_status hu_session_watch(hu_session *s);
 void hu_session_close(hu_session *s);
 /* Sets the initial weights, moments and loss scale. */
 hu_status hu_session_start(hu_session *s);

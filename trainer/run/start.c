@@ -4,7 +4,7 @@
 #include "lib/base/hash.h"
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
-#include "lib/program/quantise/recipe.h"
+#include "lib/program/policy/recipe.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "lib/number/format.h"
 #include "lib/store/run.h"
 #include "trainer/train/loop.h"
+#include "trainer/ranked/session_open.h"
 
 #include <math.h>
 #include <stdlib.h>

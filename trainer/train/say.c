@@ -2,7 +2,7 @@
 #include "trainer/train/say.h"
 
 #include "lib/base/console/show_json.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/str.h"
 #include "trainer/device/gpu.h"

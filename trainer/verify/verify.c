@@ -9,6 +9,7 @@
 #include "trainer/record/manifest.h"
 #include "trainer/ranked/ranked.h"
 #include "trainer/run/session.h"
+#include "trainer/ranked/session_open.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
    Executes traced calls again, each alone on its recorded inputs. */
 #include "lib/base/mem.h"
 #include "lib/base/terminal/progress.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/number/code.h"
 #include "lib/op/attr.h"
 #include "lib/program/exec.h"

@@ -8,7 +8,7 @@
 #include "analyzers/drift/baseline/baseline_program.h"
 
 #include "lib/base/build.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/op/reduce/summed.h"

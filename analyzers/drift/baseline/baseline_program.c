@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/drift/baseline/baseline_program.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/program/differ/describe.h"
 #include "lib/store/run.h"

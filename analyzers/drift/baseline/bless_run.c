@@ -5,7 +5,7 @@
 #include "analyzers/drift/baseline/coverage.h"
 #include "analyzers/drift/baseline/allowance.h"
 #include "analyzers/drift/baseline/drift.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/guard/input.h"
 #include "lib/base/mem.h"
 #include "lib/number/round.h"

@@ -7,7 +7,7 @@
 
 #include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/str.h"
 #include "lib/number/ulps.h"
 

@@ -6,7 +6,7 @@
 #include "analyzers/drift/baseline/baseline_headline.h"
 #include "analyzers/drift/baseline/baseline_program.h"
 #include "analyzers/drift/check/why.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/base/terminal/fitted.h"

@@ -4,7 +4,7 @@
 #include "analyzers/drift/files/gate_text.h"
 #include "analyzers/drift/files/gate_why.h"
 #include "lib/base/console/show_json.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 

@@ -3,7 +3,7 @@
 
 #include "analyzers/drift/outcome/outcome.h"
 #include "analyzers/drift/files/gate_why.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/terminal/fitted.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "analyzers/drift/files/rules.h"
 
 #include "lib/base/console/opt.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 

@@ -3,7 +3,7 @@
 #include "analyzers/drift/outcome/outcome.h"
 
 #include "lib/base/console/show_json.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <jansson.h>

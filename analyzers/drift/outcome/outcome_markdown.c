@@ -2,7 +2,7 @@
    Outcomes as Markdown, for the summary of a job and the comment of a merge request. */
 #include "analyzers/drift/outcome/outcome.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "analyzers/drift/outcome/outcome.h"
 
 #include "lib/base/build.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
 

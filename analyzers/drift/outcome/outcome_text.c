@@ -3,7 +3,7 @@
    in the last one. */
 #include "analyzers/drift/outcome/outcome.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <stdlib.h>
 #include <string.h>

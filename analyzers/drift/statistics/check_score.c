@@ -5,7 +5,7 @@
 #include "analyzers/drift/statistics/check_statistics.h"
 #include "analyzers/drift/statistics/score.h"
 #include "lib/base/console/show_json.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 

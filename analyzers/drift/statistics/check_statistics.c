@@ -5,7 +5,7 @@
 #include "analyzers/drift/check/check_out.h"
 #include "analyzers/drift/statistics/statistics.h"
 #include "lib/base/console/show_json.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <math.h>

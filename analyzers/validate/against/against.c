@@ -2,7 +2,7 @@
    The other file, and which of its values is the same as one of the float network's. */
 #include "analyzers/validate/against/against_run.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/import/tool/tool.h"
 

@@ -2,7 +2,7 @@
    The rows of another file as a table, the most harmful node first, and as JSON. */
 #include "analyzers/validate/against/against.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <math.h>

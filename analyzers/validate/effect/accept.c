@@ -4,7 +4,7 @@
 #include "analyzers/validate/effect/confidence.h"
 
 #include "lib/base/console/opt.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/ranks/united.h"
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 #include "lib/judge/propagate.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
    The verdict of a policy, and TAP. */
 #include "analyzers/validate/outputs/outputs.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <stdio.h>
 #include <stdlib.h>

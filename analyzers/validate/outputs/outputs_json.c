@@ -6,7 +6,7 @@
 #include "analyzers/validate/outputs/graph_json.h"
 #include "analyzers/validate/outputs/validation_table.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
    The outputs of each policy as an .npz file: an array an output, float32 where that holds its values. */
 #include "analyzers/validate/outputs/outputs.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/store/npy.h"

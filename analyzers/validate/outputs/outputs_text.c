@@ -5,7 +5,7 @@
 #include "analyzers/network/lost_constants.h"
 #include "analyzers/validate/outputs/validation_table.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/judge/propagate.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "analyzers/validate/outputs/validation_table.h"
 
 #include "lib/base/terminal/fitted.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/str.h"
 
 #include <math.h>

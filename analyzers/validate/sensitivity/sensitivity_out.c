@@ -2,7 +2,7 @@
    Sensitivity as a table, the most harmful node first, and as JSON. */
 #include "analyzers/validate/sensitivity/sensitivity.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/table/fields.h"
 

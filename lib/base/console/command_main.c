@@ -7,7 +7,7 @@
 #include "lib/base/terminal/fitted.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/terminal/pager.h"
-#include "lib/base/guard/failed.h"
+#include "lib/base/failed.h"
 #include "lib/base/guard/limit.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"

@@ -2,7 +2,7 @@
    Parses command lines by getopt_long, and reads options' values. */
 #include "lib/base/console/opt.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/console/spec.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"

@@ -2,7 +2,7 @@
 #include "lib/base/console/page.h"
 
 #include "lib/base/console/addition.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/console/spec.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
    Quotes texts for gnuplot, in its programs and in its data. */
 #include "lib/base/console/plot_text.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "lib/base/guard/input.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <errno.h>
 #include <string.h>

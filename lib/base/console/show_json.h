@@ -14,6 +14,6 @@ hu_status hu_json_plain(const json_t *j, const char *name);
    the line of the error; HU_EIO where the system could not read the file. */
 hu_status hu_json_read(const char *path, json_t **j);
 /* json_dumpf. What cannot be written, such as an object that lacks memory or a name that is no UTF-8, is remembered
-   (lib/base/guard/failed.h), so that the command does not end well without it. */
+   (lib/base/failed.h), so that the command does not end well without it. */
 void hu_json_write(const json_t *j, FILE *f, size_t flags);
 #endif

@@ -4,7 +4,7 @@
 #include "lib/base/guard/cut.h"
 
 #include "lib/base/bug.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <pthread.h>

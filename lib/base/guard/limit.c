@@ -2,7 +2,7 @@
    Limits of memory and of the stack (limit.h). */
 #include "lib/base/guard/limit.h"
 
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 
 #include <math.h>
 #include <stdint.h>

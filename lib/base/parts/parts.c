@@ -3,7 +3,7 @@
 
 #include "lib/base/build.h"
 #include "lib/base/terminal/excerpts.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/tsv.h"

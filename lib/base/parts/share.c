@@ -4,7 +4,7 @@
 
 #include "lib/base/guard/ended.h"
 #include "lib/base/terminal/excerpts.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/deal.h"

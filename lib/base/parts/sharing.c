@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What a process has found of a shared work: its units, and the part that keeps them. */
 #include "lib/base/guard/ended.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/share.h"

@@ -2,7 +2,7 @@
    The part of fields.h that people read on a terminal. */
 #include "lib/base/table/fields.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/table/bytes.h"
 
 #include <limits.h>

@@ -3,7 +3,7 @@
    nodes whose values or constants are large stay float32, and each reader's type decides alone. */
 #include "lib/import/tool/fp16.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <math.h>
 #include <regex.h>

@@ -4,7 +4,7 @@
    all other nodes in float32, and drops a Cast to float16 that it would put before a Cast to float32. */
 #include "lib/import/tool/fp16.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/import/import.h"
 #include "lib/number/arith.h"

@@ -3,7 +3,7 @@
    of the batch at hand. */
 #include "lib/import/tool/rewriting.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <stdlib.h>

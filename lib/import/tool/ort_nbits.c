@@ -4,7 +4,7 @@
  */
 #include "lib/import/tool/rewriting.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <math.h>
 #include <string.h>

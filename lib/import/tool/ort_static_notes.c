@@ -2,7 +2,7 @@
    Faults of quantize_static that a model meets, each measured on onnxruntime 1.32: doc/tools.md has them in full. */
 #include "lib/import/tool/ort_static.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <math.h>
 #include <string.h>

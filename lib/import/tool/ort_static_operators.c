@@ -4,7 +4,7 @@
    readers. */
 #include "lib/import/tool/ort_static_coded.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
    The nodes of quantize_static's file: QuantizeLinear and DequantizeLinear of what is marked, by the tool's names. */
 #include "lib/import/tool/ort_static.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <math.h>

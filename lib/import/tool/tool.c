@@ -3,7 +3,7 @@
 #include "lib/import/tool/rewriting.h"
 
 #include "lib/base/console/opt.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 

@@ -2,7 +2,7 @@
    A model as a tool sees it, read from a file and from calibration, and its new graph, completed. */
 #include "lib/import/tool/rewriting.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "lib/judge/kernel/balls.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 
 #include <stdio.h>
 #include <stdlib.h>

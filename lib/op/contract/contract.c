@@ -10,7 +10,7 @@
 #include "lib/number/draw.h"
 #include "lib/op/performed.h"
 #include "lib/sum/vector/panel.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 
 #include <omp.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/sum/bound.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 #include "lib/sum/tc/tc.h"
 
 #include <math.h>

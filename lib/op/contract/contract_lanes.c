@@ -5,7 +5,7 @@
 #include "lib/op/performed.h"
 
 #include "lib/sum/vector/lanes.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "lib/base/mem.h"
 #include "lib/op/element/map.h"
 #include "lib/op/performed.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 
 #include "lib/base/thread.h"
 #include "lib/sum/bound.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 
 #include <math.h>
 

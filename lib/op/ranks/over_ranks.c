@@ -6,7 +6,7 @@
 #include "lib/number/bulk/bulk.h"
 #include "lib/op/performed.h"
 #include "lib/sum/hops.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Emulates all_reduce: element by element as lib/sum/model.h has it, and faster, a block of elements at a time, where
-   the sums are those of an all-reduce in fp32. */
+   Emulates all_reduce: element by element as lib/sum/table/model.h has it, and faster, a block of elements at a time,
+   where the sums are those of an all-reduce in fp32. */
 #ifndef HU_OP_OVER_RANKS_H
 #define HU_OP_OVER_RANKS_H
 

@@ -8,7 +8,7 @@
 #include "lib/op/performed.h"
 #include "lib/op/reduce/stats.h"
 #include "lib/sum/bound.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "lib/base/thread.h"
 #include "lib/number/count.h"
 #include "lib/op/reduce/summed.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 #include <math.h>
 #include <stdlib.h>

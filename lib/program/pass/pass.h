@@ -6,7 +6,7 @@
 #define HU_PROGRAM_PASS_H
 
 #include "lib/op/scaler.h"
-#include "lib/program/policy.h"
+#include "lib/program/policy/policy.h"
 #include "lib/program/program.h"
 
 /* Appends the backward calls that compute the gradient of every trainable tensor from seed, the gradient of the scalar

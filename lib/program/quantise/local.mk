@@ -2,20 +2,12 @@
 
 libhalfulp_a_SOURCES += lib/program/quantise/factor.c
 noinst_HEADERS += lib/program/quantise/factor.h
-libhalfulp_a_SOURCES += lib/program/quantise/fake.c
-noinst_HEADERS += lib/program/quantise/fake.h
 noinst_HEADERS += lib/program/quantise/pass.h
 libhalfulp_a_SOURCES += lib/program/quantise/pass_build.c
-libhalfulp_a_SOURCES += lib/program/quantise/pass_policy.c
-noinst_HEADERS += lib/program/quantise/pass_policy.h
 libhalfulp_a_SOURCES += lib/program/quantise/pass_product.c
 libhalfulp_a_SOURCES += lib/program/quantise/pass_quantise.c
-libhalfulp_a_SOURCES += lib/program/quantise/pass_recipe.c
 libhalfulp_a_SOURCES += lib/program/quantise/range.c
 noinst_HEADERS += lib/program/quantise/range.h
-libhalfulp_a_SOURCES += lib/program/quantise/recipe.c
-noinst_HEADERS += lib/program/quantise/recipe.h
-noinst_HEADERS += lib/program/quantise/recipes.def
 libhalfulp_a_SOURCES += lib/program/quantise/scheme.c
 noinst_HEADERS += lib/program/quantise/scheme.h
 noinst_HEADERS += lib/program/quantise/schemes.def

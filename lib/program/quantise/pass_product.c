@@ -2,7 +2,7 @@
    Products of codes: operands become codes, products of codes are summed, and sums become numbers again. */
 #include "lib/program/quantise/pass.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/program/quantise/factor.h"
 

@@ -2,7 +2,7 @@
 #include "lib/program/quantise/scheme.h"
 
 #include "lib/base/console/opt.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/str.h"
 
 #include <ctype.h>

@@ -4,7 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/number/bulk/bulk.h"
 #include "lib/number/round.h"
-#include "lib/program/quantise/recipe.h"
+#include "lib/program/policy/recipe.h"
 
 #include <stdlib.h>
 #include <string.h>

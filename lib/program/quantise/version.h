@@ -4,7 +4,7 @@
 #ifndef HU_PROGRAM_VERSION_H
 #define HU_PROGRAM_VERSION_H
 
-#include "lib/program/quantise/pass_policy.h"
+#include "lib/program/policy/pass_policy.h"
 #include "lib/program/quantise/range.h"
 
 /* map[t] is the tensor of p that holds what tensor t of the original stands for, -1 where no call needs it. constant[i]

@@ -2,7 +2,7 @@
    A constant tensor: its shape, type and bytes, wherever the file has them. */
 #include "lib/store/onnx/parts.h"
 
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include <string.h>
 

@@ -2,4 +2,3 @@
 
 libhalfulp_a_SOURCES += lib/sum/order/order.c
 noinst_HEADERS += lib/sum/order/order.h
-libhalfulp_a_SOURCES += lib/sum/order/order_known.c

@@ -4,7 +4,7 @@
 #include "lib/sum/vector/lanes.h"
 
 #include "lib/number/simd.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 
 #include <math.h>
 

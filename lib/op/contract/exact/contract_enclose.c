@@ -7,7 +7,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

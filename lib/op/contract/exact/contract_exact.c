@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/op/contract/exact/contract_exact.h"
 
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 #include "lib/exact/gemm.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "lib/exact/dot.h"
 #include "lib/exact/judge.h"
 #include "lib/sum/bound.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,5 +10,5 @@
    y = s min(max(rint(t / s), -127), 127) with s = max(amax, 2^-100) times fl(1/127), where amax is the largest
    magnitude of each channel, an index of the last axis (per_channel), or of all of t. So scales are those of the values
    at hand, nothing is clipped, and a gradient goes straight through. The calls are forward calls of that layer. */
-int hu_quantise_fake(hu_program *p, int t, int per_channel, const char *layer);
+int hu_fake_quantise(hu_program *p, int t, int per_channel, const char *layer);
 #endif

@@ -4,7 +4,7 @@
 #include "lib/base/file.h"
 
 #include "lib/base/guard/cut.h"
-#include "lib/base/guard/failed.h"
+#include "lib/base/failed.h"
 #include "lib/base/guard/guard.h"
 #include "lib/base/guard/input.h"
 #include "lib/base/guard/temporary.h"

@@ -5,7 +5,7 @@
 #ifndef HU_SUM_PARTS_H
 #define HU_SUM_PARTS_H
 
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 #include "lib/sum/tree.h"
 
 /* Returns the sum of the n part sums in x, which it overwrites. A single one is returned as it is; none give +0. The

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Measures resident memory by what Linux says in /proc, and elsewhere by getrusage. */
-#include "lib/base/resident.h"
+#include "lib/base/memory/resident.h"
 
 #include <math.h>
 #include <stdio.h>

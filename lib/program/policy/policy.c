@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/program/policy.h"
+#include "lib/program/policy/policy.h"
 
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/str.h"
-#include "lib/program/quantise/recipe.h"
+#include "lib/program/policy/recipe.h"
 #include "lib/sum/sum.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ enum { DOUBLE, VARIABLE };
 static const row rows[] = {
 #define POLICY(name, compute, variable, list, dynamic, fake, constants, summary)                                       \
 	{ name, summary, HU_##compute, HU_##variable, HU_LIST_##list, dynamic, HU_FAKE_##fake, constants },
-#include "lib/program/policies.def"
+#include "lib/program/policy/policies.def"
 #undef POLICY
 };
 

@@ -4,7 +4,7 @@
 
 #include "lib/sum/bound.h"
 #include "lib/sum/model/row.h"
-#include "lib/sum/parts.h"
+#include "lib/sum/table/parts.h"
 
 #include <math.h>
 

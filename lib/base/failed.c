@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Keeps the first failure of the system (failed.h). */
-#include "lib/base/guard/failed.h"
+#include "lib/base/failed.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/program/quantise/fake.h"
+#include "lib/program/policy/fake.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ scales(hu_program *p, int t, int per_channel, const char *layer, const char *ste
 }
 
 int
-hu_quantise_fake(hu_program *p, int t, int per_channel, const char *layer)
+hu_fake_quantise(hu_program *p, int t, int per_channel, const char *layer)
 {
 	char stem[200], name[240];
 	int in[2] = { t, -1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Registers with a device what hu_metrics_observe (trainer/record/metrics.c) reads after every step. */
-#include "trainer/record/metrics.h"
+#include "trainer/run/session.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 hu_status
-hu_metrics_watch(hu_session *s)
+hu_session_watch(hu_session *s)
 {
 	const hu_program *p = s->programs.train;
 	int *counted = hu_xmalloc(2 * ((size_t)p->nt + 1) * sizeof *counted), *surveyed = counted + p->nt + 1, n = 0,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Decodes UTF-8 and escapes what is not plain. */
-#include "lib/base/console/show.h"
+#include "lib/base/show.h"
 
 #include "lib/base/mem.h"
 

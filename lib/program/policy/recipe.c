@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/program/quantise/recipe.h"
+#include "lib/program/policy/recipe.h"
 
 #include "lib/base/str.h"
 #include "lib/number/block/block.h"
@@ -14,7 +14,7 @@
 static const hu_block_recipe rows[] = {
 #define RECIPE(name, x, w, dg, dw, wx, wg, hadamard, history, summary)                                                 \
 	{ name, { x, w, dg, dw, wx, wg }, hadamard, history, 0, 0, summary },
-#include "lib/program/quantise/recipes.def"
+#include "lib/program/policy/recipes.def"
 #undef RECIPE
 };
 

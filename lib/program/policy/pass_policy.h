@@ -3,7 +3,7 @@
 #ifndef HU_PROGRAM_PASS_POLICY_H
 #define HU_PROGRAM_PASS_POLICY_H
 
-#include "lib/program/policy.h"
+#include "lib/program/policy/policy.h"
 #include "lib/program/program.h"
 
 /* Makes a new program in which every call runs in the formats that policy gives it. The casts this needs become calls

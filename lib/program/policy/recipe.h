@@ -4,7 +4,7 @@
 #define HU_PROGRAM_QUANTISE_RECIPE_H
 
 #include "lib/base/status.h"
-#include "lib/program/policy.h"
+#include "lib/program/policy/policy.h"
 
 /* The ends of the names of a tensor's states: its delayed scale, 1 at first, and the largest magnitudes before. */
 #define HU_RECIPE_SCALE "_fp8_scale"

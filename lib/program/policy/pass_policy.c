@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
    The policy pass: decides which format each call of a forward program runs in, and adds the casts that this requires.
    policy.h and doc/formats.md describe the lists. */
-#include "lib/program/quantise/pass_policy.h"
+#include "lib/program/policy/pass_policy.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
-#include "lib/program/quantise/fake.h"
+#include "lib/program/policy/fake.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,8 +128,8 @@ copy_call(pass *s, const hu_call *c)
 	if (s->policy->fake && c->op->cls == HU_CLASS_GEMM && is_parameter(&s->from->t[c->in[1]])) {
 		/* The channels of a transposed matrix are not along its last axis: it has one scale. */
 		int channels = s->policy->fake == HU_FAKE_CHANNEL && !hu_attr_num(c, "tb", 0);
-		in[0] = hu_quantise_fake(s->to, in[0], 0, c->layer);
-		in[1] = hu_quantise_fake(s->to, in[1], channels, c->layer);
+		in[0] = hu_fake_quantise(s->to, in[0], 0, c->layer);
+		in[1] = hu_fake_quantise(s->to, in[1], channels, c->layer);
 	}
 	if (c->op->cls == HU_CLASS_GEMM && s->to->t[in[0]].scale >= 0) {
 		in = hu_xrealloc(in, ((size_t)nin + 2) * sizeof *in);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Gives out large arrays, in memory or in mapped files, and keeps a list of them, so that hu_room_free knows which
    is which. */
-#include "lib/base/room.h"
+#include "lib/base/memory/room.h"
 
 #include "lib/base/file.h"
 #include "lib/base/mem.h"

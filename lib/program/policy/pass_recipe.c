@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
    The pass of block formats: quantises the operands of products with weights by the policy's recipe, in the forward and
    the backward pass, each from the tensor as it was. */
-#include "lib/program/quantise/pass_policy.h"
+#include "lib/program/policy/pass_policy.h"
 
 #include "lib/base/mem.h"
 #include "lib/number/block/block.h"
-#include "lib/program/quantise/recipe.h"
+#include "lib/program/policy/recipe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
