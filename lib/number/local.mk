@@ -6,7 +6,7 @@ lib_LIBRARIES = libhalfulp-number.a
 libhalfulp_number_a_SOURCES = lib/base/bug.c lib/base/failed.c lib/base/mem.c lib/base/show.c lib/base/status.c lib/base/str.c lib/number/block/block.c lib/number/block/block_code.c lib/number/block/block_name.c \
 	lib/number/block/block_scale.c lib/number/bulk/bulk.c \
 	lib/number/bulk/bulk_neon.c lib/number/bulk/bulk_pack.c lib/number/bulk/bulk_plan.c lib/number/bulk/bulk_run.c lib/number/bulk/bulk_scalar.c lib/number/custom.c \
-	lib/number/format.c lib/number/names.c lib/number/simd.c
+	lib/number/format.c lib/number/lookup/format_mode_find.c lib/number/names.c lib/number/simd.c
 libhalfulp_number_a_LIBADD =
 if X86_64
 libhalfulp_number_a_LIBADD += lib/number/bulk/libhalfulp_avx2_a-bulk_avx2.$(OBJEXT) lib/number/bulk/libhalfulp_avx512_a-bulk_avx512.$(OBJEXT)
