@@ -3,6 +3,7 @@
    it (bench/torch-steps.py). The options are train's that make a model. Each line of standard input is a number of
    steps; for each step, as training takes it, standard output gets a line: milliseconds of wall clock, of all threads'
    processor time, and the loss. */
+#include "trainer/ranked/session_open.h"
 #include "trainer/run/session.h"
 
 #include "cuda/exec/backend.h"
