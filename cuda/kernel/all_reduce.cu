@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   all_reduce: one thread an element, which adds the operands' elements as the call's model says (lib/sum/table/model.h). */
+   all_reduce: one thread an element, which adds the operands' elements as the call's model says
+   (lib/sum/table/model.h). */
 #include "cuda/element/store.h"
 
 extern "C" {

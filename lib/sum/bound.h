@@ -22,7 +22,7 @@ typedef struct hu_sum_bound { double relative, absolute, peak, limit; } hu_sum_b
      kahan            u + 2u + O(n u^2), by the induction beside kahan() in bound.c
      splitk, openblas as chunk; fabsum: fma inside, kahan over block sums
      ring             as chunk where the wire has the accumulator's format; else as the trees below
-     tree, halving,   slice sums as by fma, then (1+u)^d (1+w)^(d+1) - 1 for d = hu_sum_hops hops, where w is the wire's
+     tree, halving,   slice sums as by fma, then (1+u)^d (1+w)^(d+1) - 1 for d = hu_bound_hops hops, where w is the wire's
      hier             unit roundoff (no such factor, where the formats are the same)
      promote          fma inside, then (1+u)^m - 1 in the outer format over m block sums
      neumaier, dot2   u + O(n^2 u^2), derived beside compensated() in bound.c
@@ -32,7 +32,7 @@ typedef struct hu_sum_bound { double relative, absolute, peak, limit; } hu_sum_b
 hu_sum_bound hu_sum_apriori(hu_sum s, size_t k, size_t part);
 
 /* Returns the most hops that a rank's part of n terms passes through in the all-reduce s. */
-double hu_sum_hops(hu_sum s, double n);
+double hu_bound_hops(hu_sum s, double n);
 
 /* Bounds |computed - exact| for a resolved tc model and operands as the unit takes them. mag >= Σ|ab|; `most` is the
    largest exponent of a nonzero product, counted as hu_tc_split counts exponents. A block loses at most (L+1)

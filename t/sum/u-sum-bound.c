@@ -112,7 +112,7 @@ test_bounds(void)
 	s.id = HU_SUM_TREE;
 	s.n = 1024;
 	is_near(hu_sum_apriori(s, 1024, 0).relative, 11 * 0x1p-11, 11 * 11 * 0x1p-22, "a tree of 2^10 ranks: 10 hops");
-	is_near(hu_sum_hops((hu_sum){ .id = HU_SUM_HIER, .n = 100, .node = 8 }, 1e9), 7 + 3 + 1, 0,
+	is_near(hu_bound_hops((hu_sum){ .id = HU_SUM_HIER, .n = 100, .node = 8 }, 1e9), 7 + 3 + 1, 0,
 		"13 nodes of 8 ranks: 7 hops inside, 3 between eight of them, and one before for the other five");
 	s = (hu_sum){ .id = HU_SUM_KAHAN, .acc = HU_E4M3, .outer = HU_NO_FORMAT };
 	x = hu_sum_apriori(s, 4096, 0);

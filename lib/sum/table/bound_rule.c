@@ -91,7 +91,7 @@ hu_bound_met(double n, double u, double roundings)
 }
 
 double
-hu_sum_hops(hu_sum s, double n)
+hu_bound_hops(hu_sum s, double n)
 {
 	double ranks = n < s.n ? n : s.n, node = (double)hu_sum_model_of(s.id)->ranks(s, (size_t)ranks).node,
 	       members = ceil(ranks / node), two = 1, d = node < ranks ? node - 1 : ranks - 1;
@@ -107,7 +107,7 @@ hu_sum_bound
 hu_bound_ranks(hu_sum s, double n, double u, double w)
 {
 	int same = hu_outer_format(s).id == s.acc;
-	double hops = hu_sum_hops(s, n), ranks = n < s.n ? n : s.n, length = ceil(n / ranks),
+	double hops = hu_bound_hops(s, n), ranks = n < s.n ? n : s.n, length = ceil(n / ranks),
 	       e = hu_bound_slice(length, u, s.mode == HU_RNE),
 	       d = same ? hu_bound_growth(u, hops)
 			: (1 + hu_bound_growth(u, hops)) * (1 + hu_bound_growth(w, hops + 1)) - 1;

@@ -41,7 +41,7 @@ hu_roundings_sliced(hu_roundings *r, hu_sum s, double n)
 void
 hu_roundings_ranks(hu_roundings *r, hu_sum s, double n)
 {
-	double hops = hu_sum_hops(s, n);
+	double hops = hu_bound_hops(s, n);
 	hu_format wire = hu_outer_format(s);
 
 	hu_roundings_add(r, hu_format_of(s.acc), s.mode, s.bits, ceil(n / (n < s.n ? n : s.n)) + hops);
