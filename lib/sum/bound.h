@@ -22,7 +22,7 @@ typedef struct hu_sum_bound { double relative, absolute, peak, limit; } hu_sum_b
      kahan            u + 2u + O(n u^2), by the induction beside kahan() in bound.c
      splitk, openblas as chunk; fabsum: fma inside, kahan over block sums
      ring             as chunk where the wire has the accumulator's format; else as the trees below
-     tree, halving,   slice sums as by fma, then (1+u)^d (1+w)^(d+1) - 1 for d = hu_bound_hops hops, where w is the wire's
+     tree, halving,   slice sums as by fma, then (1+u)^d (1+w)^(d+1) - 1 for d hu_bound_hops, where w is the wire's
      hier             unit roundoff (no such factor, where the formats are the same)
      promote          fma inside, then (1+u)^m - 1 in the outer format over m block sums
      neumaier, dot2   u + O(n^2 u^2), derived beside compensated() in bound.c
