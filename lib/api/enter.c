@@ -5,7 +5,7 @@
 
 #include "lib/base/bug.h"
 #include "lib/base/guard/caught.h"
-#include "lib/base/guard/failed.h"
+#include "lib/base/failed.h"
 #include "lib/base/mem.h"
 #include "lib/exact/dot.h"
 #include "lib/exact/judge.h"

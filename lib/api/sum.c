@@ -7,7 +7,7 @@
 #include "lib/base/mem.h"
 #include "lib/op/contract/rowdot.h"
 #include "lib/sum/bound.h"
-#include "lib/sum/model.h"
+#include "lib/sum/table/model.h"
 
 #include <math.h>
 #include <stdlib.h>
