@@ -12,5 +12,6 @@ noinst_HEADERS += analyzers/advise/lists_told.h
 libhalfulp_a_SOURCES += analyzers/advise/search.c
 noinst_HEADERS += analyzers/advise/search.h
 libhalfulp_a_SOURCES += analyzers/advise/search_cost.c
+libhalfulp_a_SOURCES += analyzers/advise/search_measure.c
 libhalfulp_a_SOURCES += analyzers/advise/typed.c
 noinst_HEADERS += analyzers/advise/typed.h

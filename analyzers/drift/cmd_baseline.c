@@ -2,7 +2,7 @@
    halfulp baseline RUN... -o FILE writes what check and gate hold later runs to; a file of tensors or metrics becomes
    the baseline as it is. */
 #include "analyzers/drift/bless.h"
-#include "analyzers/drift/files/gate_files.h"
+#include "analyzers/drift/files/files_commands.h"
 #include "lib/base/console/opt_need.h"
 
 static const hu_opt opts[] = { { "out", "FILE", NULL, "the baseline that is written; -o is short for it" },
@@ -17,7 +17,7 @@ static const hu_opt opts[] = { { "out", "FILE", NULL, "the baseline that is writ
 static int
 is_file(const hu_args *a)
 {
-	return a->nrest && hu_are_files(a->rest[0], NULL);
+	return a->nrest && hu_files_are(a->rest[0], NULL);
 }
 
 static int

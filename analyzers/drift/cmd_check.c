@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp check RUN --baseline FILE: fails where numerics drift. The exit code is the product.
-   Files of other programs are held to rules, in analyzers/gate. */
+   Files of other programs are held to rules, in analyzers/drift/files. */
 #include "analyzers/drift/baseline/bless_run.h"
 #include "analyzers/drift/check/check_out.h"
 #include "analyzers/drift/history.h"
-#include "analyzers/drift/files/gate_files.h"
+#include "analyzers/drift/files/files_commands.h"
 #include "analyzers/drift/statistics/check_score.h"
 #include "analyzers/drift/statistics/check_statistics.h"
 #include "analyzers/drift/statistics/score.h"
@@ -121,7 +121,7 @@ of_files(const void *of)
 {
 	const hu_args *a = of;
 
-	return hu_are_files(a->nrest ? a->rest[0] : NULL, hu_args_text(a, "baseline"));
+	return hu_files_are(a->nrest ? a->rest[0] : NULL, hu_args_text(a, "baseline"));
 }
 
 static int
@@ -173,7 +173,7 @@ judge(const hu_args *a)
 	if (of_scores(a))
 		return hu_score_check(a, format);
 	if (of_files(a))
-		return hu_check_files(a, a->rest[0], hu_args_text(a, "baseline"), format);
+		return hu_files_check(a, a->rest[0], hu_args_text(a, "baseline"), format);
 	if ((st = hu_bless_collect(a->rest[0], &got, &saw)) != HU_OK)
 		return hu_complain(st);
 	if (!hu_exists(hu_args_text(a, "baseline")))

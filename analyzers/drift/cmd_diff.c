@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp diff RUN1 RUN2: where two runs part. First by the digests of every step,
    then, in the first traced step that differs, by call and tensor. Files of other programs
-   are compared by name, in analyzers/gate. */
-#include "analyzers/drift/files/gate_files.h"
+   are compared by name, in analyzers/drift/files. */
+#include "analyzers/drift/files/files_commands.h"
 #include "analyzers/drift/parting.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
@@ -301,7 +301,7 @@ of_files(const void *of)
 {
 	const hu_args *a = of;
 
-	return a->nrest == 2 && (hu_are_files(a->rest[0], NULL) || hu_are_files(a->rest[1], NULL));
+	return a->nrest == 2 && (hu_files_are(a->rest[0], NULL) || hu_files_are(a->rest[1], NULL));
 }
 
 static int
@@ -314,7 +314,7 @@ run(const hu_args *a)
 	if (a->nrest != 2)
 		return hu_complain(hu_fail(HU_EINVAL, "two runs or two files are needed: halfulp diff RUN1 RUN2"));
 	if (of_files(a))
-		return hu_diff_files(a, a->rest[0], a->rest[1]);
+		return hu_files_diff(a, a->rest[0], a->rest[1]);
 	if ((st = hu_run_open(&r, a->rest[0])) != HU_OK)
 		return hu_complain(st);
 	if ((st = hu_run_open(&s, a->rest[1])) == HU_OK) {

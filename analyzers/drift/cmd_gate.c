@@ -2,6 +2,8 @@
    halfulp gate: trains, analyzes and checks in one command, each in a process of its own, and writes every document
    that a CI job asks for. Its exit code is the last word. */
 #include "analyzers/drift/check/check_out.h"
+#include "analyzers/drift/gate_analyze.h"
+#include "analyzers/drift/gate_append.h"
 #include "analyzers/drift/gate_figures.h"
 #include "analyzers/drift/outcome/outcome.h"
 #include "analyzers/drift/statistics/score.h"
@@ -56,29 +58,12 @@ format_of(const gate *g)
 	return hu_outcome_format(hu_args_given(g->a, "format") ? hu_args_text(g->a, "format") : NULL);
 }
 
-/* A document is whole or not there: it is made beside its place. A summary is appended, since jobs share one; where
-   not all of it can be written, what was is taken back. */
-static hu_status
-append(const char *path, const char *text, size_t n)
-{
-	FILE *f = fopen(path, "a");
-	struct stat before;
-	int known = f && !fstat(fileno(f), &before) && S_ISREG(before.st_mode);
-	int ok = f && fwrite(text, 1, n, f) == n;
-
-	if (f && fclose(f))
-		ok = 0;
-	if (!ok && known && truncate(path, before.st_size)) { /* it fails below all the same */
-	}
-	return ok ? HU_OK : hu_fail(HU_EIO, "%s cannot be written: is its folder there, and the disk not full?", path);
-}
-
 static hu_status
 put(const gate *g, int i, const char *text, size_t n)
 {
 	const char *path = hu_args_text(g->a, documents[i].option);
 
-	return strcmp(documents[i].option, "summary") ? hu_file_write(path, text, n) : append(path, text, n);
+	return strcmp(documents[i].option, "summary") ? hu_file_write(path, text, n) : hu_gate_append(path, text, n);
 }
 
 /* What cannot be written is found before hours of training. */
@@ -91,7 +76,7 @@ try_files(const gate *g)
 		if (!path)
 			continue;
 		if (!strcmp(documents[i].option, "summary")) {
-			HU_TRY(append(path, "", 0));
+			HU_TRY(hu_gate_append(path, "", 0));
 			continue;
 		}
 		HU_TRY(hu_outfile_open(&o, path));
@@ -217,7 +202,7 @@ add_figures(const gate *g, int code)
 	if (st == HU_OK)
 		hu_gate_figures(&s, g->run, text);
 	if (s.len)
-		st = append(path, s.s, s.len);
+		st = hu_gate_append(path, s.s, s.len);
 	hu_str_release(&s);
 	free(end.reason);
 	free(text);
@@ -286,45 +271,6 @@ train(const gate *g, int i, hu_command_end *end)
 	return st;
 }
 
-/* What tells a file from the one that had its name before: a new one has another number or another time. */
-typedef struct witness {
-	int there;
-	struct stat s;
-} witness;
-
-static witness
-look(const char *run)
-{
-	char *path = hu_path(run, "analysis/summary.json");
-	witness w = { 0 };
-
-	w.there = !lstat(path, &w.s);
-	free(path);
-	return w;
-}
-
-/* Analyzes a run. Its exit code alone is no proof that it did: the verdict must be one of this very analysis. */
-static hu_status
-analyze(const char *run, hu_command_end *end)
-{
-	char *argv[] = { "analyze", "--", (char *)run, NULL };
-	witness before = look(run);
-
-	HU_TRY(hu_command_run(end, 3, argv, -1, 1));
-	witness after = look(run);
-	if (end->code <= HU_EXIT_JUDGED &&
-		!(after.there && !(before.there && before.s.st_ino == after.s.st_ino &&
-					 before.s.st_mtim.tv_sec == after.s.st_mtim.tv_sec &&
-					 before.s.st_mtim.tv_nsec == after.s.st_mtim.tv_nsec))) {
-		free(end->reason);
-		return hu_fail(HU_EUNABLE,
-			"%s: halfulp analyze ended without a verdict (analysis/summary.json is not new), so that "
-			"nothing is checked: run it by itself to see why",
-			run);
-	}
-	return HU_OK;
-}
-
 /* What a part said last goes into the documents where it ended in another way than LEAST and below; its code. */
 static int
 part(const gate *g, hu_status st, hu_command_end *end, int least)
@@ -358,7 +304,7 @@ work(const gate *g)
 		if (!is_there(g->runs[i]))
 			code = part(g, train(g, i, &end), &end, HU_EXIT_OK);
 		if (code == HU_EXIT_OK && !scores)
-			code = part(g, analyze(g->runs[i], &end), &end, HU_EXIT_JUDGED);
+			code = part(g, hu_gate_analyze(g->runs[i], &end), &end, HU_EXIT_JUDGED);
 	}
 	return code != HU_EXIT_OK ? code : judge(g);
 }

@@ -34,6 +34,7 @@ SCRIPT_TESTS += t/cli/t-sentences.py
 SCRIPT_TESTS += t/cli/t-shared.py
 SCRIPT_TESTS += t/cli/t-static-check.sh
 SCRIPT_TESTS += t/cli/t-waits.sh
+SCRIPT_TESTS += t/cli/t-walks.py
 SCRIPT_TESTS += t/cli/t-wheel.py
 SCRIPT_TESTS += t/cli/t-workflows.py
 EXPENSIVE_SCRIPT_TESTS += t/cli/x-add.sh

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Two series of one name; for this room alone. */
-#ifndef HU_ANALYZERS_GATE_SERIES_H
-#define HU_ANALYZERS_GATE_SERIES_H
+#ifndef HU_ANALYZERS_FILES_SERIES_H
+#define HU_ANALYZERS_FILES_SERIES_H
 
 #include "analyzers/drift/files/pair.h"
 

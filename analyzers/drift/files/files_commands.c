@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/drift/files/gate_files.h"
+#include "analyzers/drift/files/files_commands.h"
 
-#include "analyzers/drift/files/gate_out.h"
-#include "analyzers/drift/files/gate_text.h"
+#include "analyzers/drift/files/files_out.h"
+#include "analyzers/drift/files/files_text.h"
 #include "lib/base/guard/input.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/file.h"
@@ -36,7 +36,7 @@ is_of_anyone(const char *path)
 }
 
 int
-hu_are_files(const char *new, const char *old)
+hu_files_are(const char *new, const char *old)
 {
 	return is_folder(old) || (new && !is_folder(new) && (hu_exists(new) || is_of_anyone(old)));
 }
@@ -67,12 +67,12 @@ has_series(const hu_contents *c)
 
 /* Opens and judges. */
 static hu_status
-judge(hu_gate *g, const hu_args *a, const char *old, const char *new)
+judge(hu_files *g, const hu_args *a, const char *old, const char *new)
 {
-	HU_TRY(hu_gate_open(g, old, new, hu_args_text(a, "step")));
+	HU_TRY(hu_files_open(g, old, new, hu_args_text(a, "step")));
 	if (hu_args_given(a, "step") && !has_series(&g->old))
 		return hu_refuse("step", "where no metrics are compared");
-	return hu_gate_judge(g);
+	return hu_files_judge(g);
 }
 
 static hu_status
@@ -86,9 +86,9 @@ read_rules(hu_rules *r, const hu_args *a)
 }
 
 int
-hu_check_files(const hu_args *a, const char *new, const char *old, const char *format)
+hu_files_check(const hu_args *a, const char *new, const char *old, const char *format)
 {
-	hu_gate g = { .n = 0 };
+	hu_files g = { .n = 0 };
 	hu_outcomes v;
 	hu_status st = read_rules(&g.rules, a);
 
@@ -101,38 +101,38 @@ hu_check_files(const hu_args *a, const char *new, const char *old, const char *f
 	if (st == HU_OK)
 		st = judge(&g, a, old, new);
 	if (st != HU_OK) {
-		hu_gate_release(&g);
+		hu_files_release(&g);
 		return hu_complain(st);
 	}
 	int code = g.failed || !g.n ? HU_EXIT_JUDGED : HU_EXIT_OK;
 	if (!strcmp(format, "json")) {
-		hu_gate_json(stdout, &g, 1);
+		hu_files_json(stdout, &g, 1);
 	} else if (!strcmp(format, "text")) {
-		hu_gate_text(&g);
+		hu_files_text(&g);
 	} else {
-		hu_gate_outcomes(&v, &g);
+		hu_files_outcomes(&v, &g);
 		hu_outcomes_writer_find(format)(stdout, &v);
 		hu_outcomes_release(&v);
 	}
-	hu_gate_release(&g);
+	hu_files_release(&g);
 	return code;
 }
 
 int
-hu_diff_files(const hu_args *a, const char *old, const char *new)
+hu_files_diff(const hu_args *a, const char *old, const char *new)
 {
-	hu_gate g = { .n = 0 };
+	hu_files g = { .n = 0 };
 	hu_status st = judge(&g, a, old, new);
 
 	if (st != HU_OK) {
-		hu_gate_release(&g);
+		hu_files_release(&g);
 		return hu_complain(st);
 	}
-	int code = hu_gate_differing(&g) ? HU_EXIT_JUDGED : HU_EXIT_OK;
+	int code = hu_files_differing(&g) ? HU_EXIT_JUDGED : HU_EXIT_OK;
 	if (hu_args_given(a, "json"))
-		hu_gate_json(stdout, &g, 0);
+		hu_files_json(stdout, &g, 0);
 	else
-		hu_gate_table(&g, hu_args_given(a, "all"));
-	hu_gate_release(&g);
+		hu_files_table(&g, hu_args_given(a, "all"));
+	hu_files_release(&g);
 	return code;
 }

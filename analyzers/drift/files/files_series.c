@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/drift/files/gate_series.h"
+#include "analyzers/drift/files/files_series.h"
 
 #include "lib/base/mem.h"
 

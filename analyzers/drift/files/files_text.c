@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/drift/files/gate_text.h"
+#include "analyzers/drift/files/files_text.h"
 
 #include "analyzers/drift/outcome/outcome.h"
-#include "analyzers/drift/files/gate_why.h"
+#include "analyzers/drift/files/files_why.h"
 #include "lib/base/show.h"
 #include "lib/base/terminal/fitted.h"
 
@@ -20,7 +20,7 @@ count(hu_fitted *t, size_t n)
 }
 
 void
-hu_gate_columns(hu_fitted *t)
+hu_files_columns(hu_fitted *t)
 {
 	hu_fitted_add(t, "differ", 0, 1);
 	hu_fitted_add(t, "ulps", 0, 5);
@@ -33,14 +33,14 @@ hu_gate_columns(hu_fitted *t)
 }
 
 void
-hu_gate_measures(hu_fitted *t, const hu_gate_row *r)
+hu_files_measures(hu_fitted *t, const hu_files_row *r)
 {
 	const hu_measures *m = &r->m;
-	int none = !r->old || !r->new || r->state == HU_GATE_SHAPE || r->state == HU_GATE_IGNORED;
+	int none = !r->old || !r->new || r->state == HU_FILES_SHAPE || r->state == HU_FILES_IGNORED;
 	char ulps[64];
 
 	if (none) {
-		for (int i = 0; i < HU_GATE_MEASURES; i++)
+		for (int i = 0; i < HU_FILES_MEASURES; i++)
 			hu_fitted_cell(t, "-");
 		return;
 	}
@@ -57,14 +57,14 @@ hu_gate_measures(hu_fitted *t, const hu_gate_row *r)
 }
 
 static const char *
-verdict(const hu_gate_row *r)
+verdict(const hu_files_row *r)
 {
-	return r->state >= HU_GATE_BEYOND ? "fail" : r->state == HU_GATE_IGNORED ? "-" : "pass";
+	return r->state >= HU_FILES_BEYOND ? "fail" : r->state == HU_FILES_IGNORED ? "-" : "pass";
 }
 
 /* Prints the last line. */
 static void
-decide(const hu_gate *g)
+decide(const hu_files *g)
 {
 	const char *path = g->new.path, *slash = strrchr(path, '/');
 	hu_str s;
@@ -88,7 +88,7 @@ decide(const hu_gate *g)
 
 /* Why the rows that are shown fail, and what all of them together look like. */
 static void
-explain(const hu_gate *g, size_t shown)
+explain(const hu_files *g, size_t shown)
 {
 	char *why;
 	const char *cause;
@@ -100,7 +100,7 @@ explain(const hu_gate *g, size_t shown)
 		printf("%s: ", hu_shown(g->row[i].name));
 		printf("%s\n", hu_shown(g->row[i].said));
 	}
-	why = hu_gate_why(g);
+	why = hu_files_why(g);
 	cause = strstr(why, "Most likely cause: ");
 	if (cause)
 		printf("%s\n", cause);
@@ -108,7 +108,7 @@ explain(const hu_gate *g, size_t shown)
 }
 
 void
-hu_gate_text(const hu_gate *g)
+hu_files_text(const hu_files *g)
 {
 	hu_fitted t = { .n = 0 };
 	size_t shown = g->failed && g->failed < HU_OUTCOME_ROWS ? g->failed : HU_OUTCOME_ROWS;
@@ -116,11 +116,11 @@ hu_gate_text(const hu_gate *g)
 	shown = shown < g->n ? shown : g->n;
 	hu_fitted_add(&t, "verdict", 1, 0);
 	hu_fitted_add(&t, "name", 1, 0);
-	hu_gate_columns(&t);
+	hu_files_columns(&t);
 	for (size_t i = 0; i < shown; i++) {
 		hu_fitted_cell(&t, verdict(&g->row[i]));
 		hu_fitted_cell(&t, hu_shown(g->row[i].name));
-		hu_gate_measures(&t, &g->row[i]);
+		hu_files_measures(&t, &g->row[i]);
 	}
 	if (shown)
 		hu_fitted_print(&t, hu_fitted_width());

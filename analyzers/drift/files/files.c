@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/drift/files/gate.h"
+#include "analyzers/drift/files/files.h"
 
-#include "analyzers/drift/files/gate_series.h"
+#include "analyzers/drift/files/files_series.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 
 hu_status
-hu_gate_open(hu_gate *g, const char *old, const char *new, const char *step)
+hu_files_open(hu_files *g, const char *old, const char *new, const char *step)
 {
 	HU_TRY(hu_contents_open(&g->old, old, step));
 	return hu_contents_open(&g->new, new, step);
@@ -38,7 +38,7 @@ add_shape(hu_str *s, const hu_item *t)
 
 /* The formats whose ulps a row wants, the first of which is shown. */
 static int
-formats(hu_gate_row *r, hu_format_id *f)
+formats(hu_files_row *r, hu_format_id *f)
 {
 	int n = 0;
 	hu_format a = hu_format_of(r->old->format), b = hu_format_of(r->new->format);
@@ -92,7 +92,7 @@ add_bound(hu_str *s, const hu_bound_on *b, double value, int holds)
 
 /* Bounds of a row whose measures are known; what is said has those that failed, or all that held. */
 static void
-judge_bounds(hu_gate_row *r)
+judge_bounds(hu_files_row *r)
 {
 	hu_str held, failed;
 	int ulps = 0;
@@ -105,12 +105,12 @@ judge_bounds(hu_gate_row *r)
 		int holds = hu_bound_holds(b, value);
 		add_bound(holds ? &held : &failed, b, value, holds);
 		if (!holds) {
-			r->state = HU_GATE_BEYOND;
+			r->state = HU_FILES_BEYOND;
 			r->severity = fmax(r->severity, times(b, value));
 		}
 	}
 	if (r->rule.exact && r->m.differ) {
-		r->state = HU_GATE_BEYOND;
+		r->state = HU_FILES_BEYOND;
 		r->severity = fmax(r->severity, 1e100 * (1 + (double)r->m.differ / (double)r->m.count));
 		hu_str_addf(&failed, "%zu of %zu values differ, and not one may", r->m.differ, r->m.count);
 	}
@@ -122,9 +122,9 @@ judge_bounds(hu_gate_row *r)
 
 /* A failure; what failed before stays said behind it. */
 static void
-fail(hu_gate_row *r, hu_gate_state state, double severity, char *said)
+fail(hu_files_row *r, hu_files_state state, double severity, char *said)
 {
-	char *all = r->state >= HU_GATE_BEYOND ? hu_xprintf("%s; %s", said, r->said) : hu_xstrdup(said);
+	char *all = r->state >= HU_FILES_BEYOND ? hu_xprintf("%s; %s", said, r->said) : hu_xstrdup(said);
 
 	r->state = state;
 	r->severity = severity;
@@ -145,9 +145,9 @@ bounds_nonfinite(const hu_rule *rule)
 
 /* What both have, and its measures are known. */
 static void
-judge(hu_gate_row *r)
+judge(hu_files_row *r)
 {
-	r->state = r->m.differ ? HU_GATE_WITHIN : HU_GATE_SAME;
+	r->state = r->m.differ ? HU_FILES_WITHIN : HU_FILES_SAME;
 	int lost = r->m.gone + r->m.added > 0, dtype = strcmp(r->old->dtype, r->new->dtype) != 0;
 
 	if (r->m.differ)
@@ -155,22 +155,22 @@ judge(hu_gate_row *r)
 	else
 		r->said = hu_xstrdup("the same values");
 	if (r->m.nonfinite && !bounds_nonfinite(&r->rule))
-		fail(r, HU_GATE_NONFINITE, 1e200 * (double)r->m.nonfinite,
+		fail(r, HU_FILES_NONFINITE, 1e200 * (double)r->m.nonfinite,
 			hu_xprintf("%zu of %zu values are not finite, or no longer are, where the baseline has another "
 				   "value",
 				r->m.nonfinite, r->m.count));
 	if (dtype && (!r->rule.own || r->rule.exact))
-		fail(r, HU_GATE_DTYPE, 1e210,
+		fail(r, HU_FILES_DTYPE, 1e210,
 			hu_xprintf("its dtype was %s and is %s%s", r->old->dtype, r->new->dtype,
 				r->rule.own ? "" : ", and no rule says how much that may change"));
 	if (lost && !r->rule.optional)
-		fail(r, HU_GATE_STEPS, 1e220 * (double)(r->m.gone + r->m.added),
+		fail(r, HU_FILES_STEPS, 1e220 * (double)(r->m.gone + r->m.added),
 			hu_xprintf("%zu steps are missing and %zu are new, %s among them", r->m.gone, r->m.added,
 				r->m.step2));
 }
 
 static hu_status
-compare(hu_gate *g, hu_gate_row *r)
+compare(hu_files *g, hu_files_row *r)
 {
 	hu_format_id f[HU_PAIR_FORMATS];
 	int n = formats(r, f), series = r->old->kind == HU_ITEM_SERIES;
@@ -188,7 +188,7 @@ compare(hu_gate *g, hu_gate_row *r)
 		hu_str_add(&s, " and is ");
 		add_shape(&s, r->new);
 		r->m.differ = r->m.count = r->old->count;
-		fail(r, HU_GATE_SHAPE, 1e230, hu_xstrdup(s.s));
+		fail(r, HU_FILES_SHAPE, 1e230, hu_xstrdup(s.s));
 		hu_str_release(&s);
 		return HU_OK;
 	} else {
@@ -200,15 +200,15 @@ compare(hu_gate *g, hu_gate_row *r)
 
 /* A name that one of the two has alone. */
 static void
-judge_alone(hu_gate_row *r)
+judge_alone(hu_files_row *r)
 {
 	if (r->rule.optional) {
-		r->state = HU_GATE_OPTIONAL;
+		r->state = HU_FILES_OPTIONAL;
 		r->said = hu_xprintf("is in the %s alone, which its rule allows", r->old ? "baseline" : "new file");
 	} else if (r->old) {
-		fail(r, HU_GATE_MISSING, 1e250, hu_xstrdup("is missing: the baseline has it"));
+		fail(r, HU_FILES_MISSING, 1e250, hu_xstrdup("is missing: the baseline has it"));
 	} else {
-		fail(r, HU_GATE_ADDED, 1e240, hu_xstrdup("is new: the baseline does not have it"));
+		fail(r, HU_FILES_ADDED, 1e240, hu_xstrdup("is new: the baseline does not have it"));
 	}
 }
 
@@ -217,10 +217,10 @@ judge_alone(hu_gate_row *r)
 static int
 worst_first(const void *a, const void *b)
 {
-	const hu_gate_row *x = a, *y = b;
-	int bad = y->state >= HU_GATE_BEYOND;
+	const hu_files_row *x = a, *y = b;
+	int bad = y->state >= HU_FILES_BEYOND;
 
-	if ((x->state >= HU_GATE_BEYOND) != bad)
+	if ((x->state >= HU_FILES_BEYOND) != bad)
 		return bad ? 1 : -1;
 	if (bad && x->severity != y->severity)
 		return x->severity < y->severity ? 1 : -1;
@@ -230,16 +230,16 @@ worst_first(const void *a, const void *b)
 }
 
 static hu_status
-judge_row(hu_gate *g, const hu_item *old, const hu_item *new)
+judge_row(hu_files *g, const hu_item *old, const hu_item *new)
 {
-	hu_gate_row *r = &g->row[g->n++];
+	hu_files_row *r = &g->row[g->n++];
 	const hu_rule *rule;
 
-	*r = (hu_gate_row){ .name = (old ? old : new)->name, .old = old, .new = new, .ulps_of = HU_NO_FORMAT };
+	*r = (hu_files_row){ .name = (old ? old : new)->name, .old = old, .new = new, .ulps_of = HU_NO_FORMAT };
 	rule = hu_rules_match(&g->rules, r->name);
 	r->rule = rule ? *rule : hu_rule_default(old ? old : new, new ? new : old);
 	if (r->rule.ignore) {
-		r->state = HU_GATE_IGNORED;
+		r->state = HU_FILES_IGNORED;
 		r->said = hu_xstrdup("not compared: its rule says ignore");
 		return HU_OK;
 	}
@@ -250,7 +250,7 @@ judge_row(hu_gate *g, const hu_item *old, const hu_item *new)
 }
 
 hu_status
-hu_gate_judge(hu_gate *g)
+hu_files_judge(hu_files *g)
 {
 	hu_status st = HU_OK;
 	size_t i = 0, k = 0;
@@ -263,8 +263,8 @@ hu_gate_judge(hu_gate *g)
 		st = judge_row(g, old, new);
 	}
 	for (i = 0; i < g->n; i++) {
-		g->failed += g->row[i].state >= HU_GATE_BEYOND;
-		g->same += g->row[i].state == HU_GATE_SAME;
+		g->failed += g->row[i].state >= HU_FILES_BEYOND;
+		g->same += g->row[i].state == HU_FILES_SAME;
 	}
 	if (g->n)
 		qsort(g->row, g->n, sizeof *g->row, worst_first);
@@ -272,7 +272,7 @@ hu_gate_judge(hu_gate *g)
 }
 
 void
-hu_gate_release(hu_gate *g)
+hu_files_release(hu_files *g)
 {
 	for (size_t i = 0; i < g->n; i++)
 		free(g->row[i].said);

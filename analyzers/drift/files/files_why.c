@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/drift/files/gate_why.h"
+#include "analyzers/drift/files/files_why.h"
 
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
@@ -12,7 +12,7 @@
 enum { LEAST = 8 }; /* elements of a tensor whose cosine says something */
 
 void
-hu_gate_add_place(hu_str *s, const hu_gate_row *r)
+hu_files_add_place(hu_str *s, const hu_files_row *r)
 {
 	size_t at = r->m.at, index[HU_SAFETENSORS_RANK];
 	int rank = r->old->rank;
@@ -39,7 +39,7 @@ hu_gate_add_place(hu_str *s, const hu_gate_row *r)
 }
 
 void
-hu_gate_add_ulps(hu_str *s, const hu_gate_row *r, double ulps)
+hu_files_add_ulps(hu_str *s, const hu_files_row *r, double ulps)
 {
 	int of = r->ulps_of != HU_NO_FORMAT, p = of ? hu_format_of(r->ulps_of).p : 64;
 
@@ -54,7 +54,7 @@ hu_gate_add_ulps(hu_str *s, const hu_gate_row *r, double ulps)
 /* Of the element that is shown, which has the largest difference; where that is small beside the tensor, another has
    more ulps. */
 static double
-ulps_there(const hu_gate_row *r)
+ulps_there(const hu_files_row *r)
 {
 	return r->ulps_of == HU_NO_FORMAT ? r->m.abs : hu_error_ulps(r->m.b, r->m.a, hu_format_of(r->ulps_of));
 }
@@ -75,18 +75,18 @@ median(double *v, size_t n)
 }
 
 static void
-add_pattern(hu_str *s, const hu_gate *g)
+add_pattern(hu_str *s, const hu_files *g)
 {
 	double *cosine = hu_xcalloc(g->n, sizeof *cosine), *l2 = hu_xcalloc(g->n, sizeof *l2), eps = 0;
 	size_t n = 0, shapes = 0, alone = 0, nonfinite = 0;
-	const hu_gate_row *dtype = NULL;
+	const hu_files_row *dtype = NULL;
 
 	for (size_t i = 0; i < g->n; i++) {
-		const hu_gate_row *r = &g->row[i];
-		shapes += r->state == HU_GATE_SHAPE;
-		alone += r->state == HU_GATE_MISSING || r->state == HU_GATE_ADDED;
-		nonfinite += i < g->failed && r->state != HU_GATE_SHAPE && r->old && r->new && r->m.nonfinite;
-		if (r->state == HU_GATE_SHAPE || !r->old || !r->new || r->old->kind != HU_ITEM_FLOAT)
+		const hu_files_row *r = &g->row[i];
+		shapes += r->state == HU_FILES_SHAPE;
+		alone += r->state == HU_FILES_MISSING || r->state == HU_FILES_ADDED;
+		nonfinite += i < g->failed && r->state != HU_FILES_SHAPE && r->old && r->new && r->m.nonfinite;
+		if (r->state == HU_FILES_SHAPE || !r->old || !r->new || r->old->kind != HU_ITEM_FLOAT)
 			continue;
 		dtype = !dtype && strcmp(r->old->dtype, r->new->dtype) ? r : dtype;
 		if (!r->m.differ || r->m.count < LEAST || isnan(r->m.cosine))
@@ -137,16 +137,16 @@ add_pattern(hu_str *s, const hu_gate *g)
 /* Which failure is the first by name, where that is not the worst, and the last name before it that has the same
    values: of activations that is where two programs part. */
 static void
-add_first(hu_str *s, const hu_gate *g)
+add_first(hu_str *s, const hu_files *g)
 {
-	const hu_gate_row *first = &g->row[0], *before = NULL;
+	const hu_files_row *first = &g->row[0], *before = NULL;
 
 	for (size_t i = 1; i < g->failed; i++)
 		first = hu_str_order(g->row[i].name, first->name) < 0 ? &g->row[i] : first;
 	if (first == &g->row[0])
 		return;
 	for (size_t i = g->failed; i < g->n; i++)
-		if (g->row[i].state == HU_GATE_SAME && hu_str_order(g->row[i].name, first->name) < 0 &&
+		if (g->row[i].state == HU_FILES_SAME && hu_str_order(g->row[i].name, first->name) < 0 &&
 			(!before || hu_str_order(g->row[i].name, before->name) > 0))
 			before = &g->row[i];
 	hu_str_addf(s, ", the first of them by name %s", hu_shown(first->name));
@@ -155,17 +155,17 @@ add_first(hu_str *s, const hu_gate *g)
 }
 
 char *
-hu_gate_why(const hu_gate *g)
+hu_files_why(const hu_files *g)
 {
-	const hu_gate_row *r = &g->row[0];
+	const hu_files_row *r = &g->row[0];
 	const hu_measures *m = &r->m;
 	hu_str s;
 
 	hu_str_init(&s);
 	hu_str_addf(&s, "%s", hu_shown(r->name));
-	if (r->old && r->new && r->state != HU_GATE_SHAPE && m->differ && !m->text) {
+	if (r->old && r->new && r->state != HU_FILES_SHAPE && m->differ && !m->text) {
 		hu_str_add(&s, ", ");
-		hu_gate_add_place(&s, r);
+		hu_files_add_place(&s, r);
 		if (m->differ == 1 && m->ulps[0] == 1) {
 			hu_str_addf(&s, ": one value of %zu is one ulp%s%s off, %.9g -> %.9g (rel %.3g)", m->count,
 				r->ulps_of == HU_NO_FORMAT ? "" : " of ",
@@ -176,7 +176,7 @@ hu_gate_why(const hu_gate *g)
 				hu_str_addf(&s, " (rel %.3g", m->rel);
 				if (!m->step) { /* of metrics nobody asks for ulps */
 					hu_str_add(&s, ", ");
-					hu_gate_add_ulps(&s, r, ulps_there(r));
+					hu_files_add_ulps(&s, r, ulps_there(r));
 				}
 				hu_str_add(&s, ")");
 			}
