@@ -275,8 +275,11 @@ hu_metric_of(const hu_measures *m, const hu_bound_on *b, int k)
 	case HU_METRIC_L2: return m->l2;
 	case HU_METRIC_COSINE: return m->cosine;
 	case HU_METRIC_SQNR: return m->sqnr;
-	default: return (double)m->nonfinite;
+	case HU_METRIC_NONFINITE: return (double)m->nonfinite;
+	case HU_METRICS: break;
 	}
+	HU_ASSERT(!"a metric has its measure here");
+	return NAN;
 }
 
 int

@@ -85,7 +85,9 @@ power2_exponent(const hu_block *b, float m)
 		int e = hu_exponent((double)m) - hu_exponent(hu_block_largest(b));
 		return e - ((double)m < hu_block_largest(b) * hu_pow2(e));
 	}
-	default: return hu_exponent((double)m) - top;
+	case HU_BLOCK_OWN:
+	case HU_BLOCK_FLOOR: return hu_exponent((double)m) - top;
+	default: HU_ASSERT(!"a rule of this kind of block has its scale here"); return 0;
 	}
 }
 
@@ -183,7 +185,9 @@ two_level(const hu_block *b, double m, const float *src, size_t n, double whole)
 	case HU_BLOCK_RECIPROCAL: code = (double)fminf(x * (g * (1 / 6.0f)), FLT_MAX); break;
 	case HU_BLOCK_QUOTIENT: code = (double)fminf(x / 6 * g, FLT_MAX); break;
 	case HU_BLOCK_LEAST: code = (double)fminf(fmaxf(x / 6 / (float)tensor, 0x1p-6f), 448); break;
-	default: code = m / (hu_format_of(b->element).max * tensor); break;
+	case HU_BLOCK_OWN:
+	case HU_BLOCK_ONCE: code = m / (hu_format_of(b->element).max * tensor); break;
+	default: HU_ASSERT(!"a rule of this kind of block has its scale here"); return s;
 	}
 	s = two_level_of(b, code, g, tensor);
 	if (!b->four)
@@ -223,10 +227,12 @@ single(const hu_block *b, double m)
 			by = hu_from_bits32(hu_bits32(by) & 0xff800000u);
 		s.scale = (double)(1 / by);
 		break;
-	default:
+	case HU_BLOCK_OWN:
+	case HU_BLOCK_SHARE:
 		s.scale = (double)(x / most > 0 ? x / most : 0x1p-149f);
 		by = quotient(1, (float)s.scale);
 		break;
+	default: HU_ASSERT(!"a rule of this kind of block has its scale here"); return s;
 	}
 	s.by = by;
 	return s;

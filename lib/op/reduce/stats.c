@@ -53,7 +53,8 @@ hu_stats_map(hu_map *m, const hu_call *c, hu_tensor *const *in, const hu_stat_ru
 		case HU_FROM_GROUP:
 			s.add(m, s.stats, f->k, each ? HU_EACH : hu_groups_count(&g) == 1 ? HU_ONE : g.how);
 			break;
-		default: hu_map_add(m, NULL, HU_INDEX);
+		case HU_FROM_INDEX: hu_map_add(m, NULL, HU_INDEX); break;
+		case HU_FROM_END: break;
 		}
 	if (r->constants)
 		m->nk = r->constants(c, &g, m->k);

@@ -222,6 +222,8 @@ hu_range_clip(const hu_range *r, const hu_scheme *s)
 	case HU_CALIBRATION_PERCENTILE: return percentile(r, s->percent);
 	case HU_CALIBRATION_MSE: return least_squares(r, s);
 	case HU_CALIBRATION_ENTROPY: return least_divergence(r);
-	default: return r->amax;
+	case HU_CALIBRATION_MAX:
+	case HU_CALIBRATION_HISTORY: break;
 	}
+	return r->amax;
 }
