@@ -231,8 +231,10 @@ hu_call *
 hu_program_call(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin,
 	const int *out, int nout)
 {
+	char named[96]; /* a call of the program may name the layer, and moves when one is added */
 	int wide;
 
+	snprintf(named, sizeof named, "%s", layer);
 	HU_GROW(p->c, p->nc, p->ccap);
 	hu_call *c = &p->c[p->nc];
 	memset(c, 0, sizeof *c);
@@ -241,7 +243,7 @@ hu_program_call(hu_program *p, const char *op, hu_phase phase, const char *layer
 	if (!c->op)
 		hu_bug(__FILE__, __LINE__, "no operator named %s", op);
 	c->phase = phase;
-	snprintf(c->layer, sizeof c->layer, "%s", layer);
+	snprintf(c->layer, sizeof c->layer, "%s", named);
 	c->nin = nin;
 	c->nout = nout;
 	c->in = copy_ids(in, nin);
@@ -291,6 +293,8 @@ hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *laye
 	hu_shape shapes[16], out = { 0, { 0, 0, 0, 0 } };
 	hu_call probe = { .op = hu_op_find(op), .nin = nin, .nout = 1 };
 
+	/* A layer may be named by a tensor of the program, which moves when one is added. */
+	snprintf(probe.layer, sizeof probe.layer, "%s", layer);
 	HU_ASSERT(probe.op && nin <= 16 && nattr <= HU_MAX_ATTR);
 	for (int i = 0; i < nin; i++)
 		shapes[i] = p->t[in[i]].shape;
@@ -300,7 +304,7 @@ hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *laye
 	if (hu_op_shape(&probe, shapes, &out) != HU_OK)
 		hu_bug(__FILE__, __LINE__, "%s for %s: %s", op, out_name, hu_reason());
 	int id = hu_program_tensor(p, out_name, f, out, cls);
-	hu_call *c = hu_program_call(p, op, phase, layer, in, nin, &id, 1);
+	hu_call *c = hu_program_call(p, op, phase, probe.layer, in, nin, &id, 1);
 	c->nattr = nattr;
 	for (int i = 0; i < nattr; i++)
 		c->attr[i] = attr[i];
