@@ -4,7 +4,7 @@
 #include "lib/api/enter.h"
 
 #include "lib/base/bug.h"
-#include "lib/base/guard/caught.h"
+#include "lib/base/caught.h"
 #include "lib/base/failed.h"
 #include "lib/base/mem.h"
 #include "lib/exact/dot.h"

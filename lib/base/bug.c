@@ -3,7 +3,7 @@
    stands apart from status.c, because everything needs it. */
 #include "lib/base/bug.h"
 
-#include "lib/base/guard/caught.h"
+#include "lib/base/caught.h"
 
 #include <stdarg.h>
 #include <stdio.h>

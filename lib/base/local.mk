@@ -4,6 +4,7 @@ libhalfulp_a_SOURCES += lib/base/bug.c
 noinst_HEADERS += lib/base/bug.h
 libhalfulp_a_SOURCES += lib/base/build.c
 noinst_HEADERS += lib/base/build.h
+noinst_HEADERS += lib/base/caught.h
 libhalfulp_a_SOURCES += lib/base/failed.c
 noinst_HEADERS += lib/base/failed.h
 noinst_HEADERS += lib/base/file.h

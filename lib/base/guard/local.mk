@@ -2,7 +2,6 @@
 
 libhalfulp_a_SOURCES += lib/base/guard/allocators.c
 noinst_HEADERS += lib/base/guard/allocators.h
-noinst_HEADERS += lib/base/guard/caught.h
 libhalfulp_a_SOURCES += lib/base/guard/cut.c
 noinst_HEADERS += lib/base/guard/cut.h
 libhalfulp_a_SOURCES += lib/base/guard/ended.c
