@@ -62,8 +62,12 @@ hu_accumulate_print(const hu_accumulated *r, const hu_series_exact *x, size_t n,
 	}
 	hu_row_shortest(r->value, r->f, value);
 	if (is_narrow()) {
-		printf("%-6s %-*s %-11s %-10.4g %-9s %s", hu_format_name(terms), narrow_sum(o), sum, value, r->relative,
-			first, stop);
+		int long_name = strlen(sum) > (size_t)narrow_sum(o); /* has a line of its own */
+
+		if (long_name)
+			printf("%-6s %s\n", hu_format_name(terms), sum);
+		printf("%-6s %-*s %-11s %-10.4g %-9s %s", long_name ? "" : hu_format_name(terms), narrow_sum(o),
+			long_name ? "" : sum, value, r->relative, first, stop);
 		if (o->seeds > 1)
 			printf("%*s %lld", (int)(9 - strlen(stop)), "", o->seed);
 		putchar('\n');
