@@ -72,7 +72,14 @@ done
 		*) shape=$name ;;
 		esac
 		printf '.TP\n.B %s\n' "$shape"
-		sed -n 's/^\t\.words = "\(.*\)",$/\1/p' "$top/lib/sum/model/$name.c" | plain
+		# A text may stand in several strings, up to the comma that ends its line.
+		awk '/^\t\.words = / { on = 1 }
+			on { line = $0; ends = /,$/
+				while (match(line, /"[^"]*"/)) {
+					text = text substr(line, RSTART + 1, RLENGTH - 2)
+					line = substr(line, RSTART + RLENGTH)
+				}
+				if (ends) { print text; exit } }' "$top/lib/sum/model/$name.c" | plain
 	done
 } >"$out/man/halfulp-sums.7"
 
