@@ -186,7 +186,8 @@ time_enclose(const double *a, const double *b, const result *r, const char *name
 {
 	enum { T = 96 };
 	size_t n = r->n, m = n < T ? n : T;
-	double *column = hu_xmalloc(m * n * sizeof *column), hi[T * T], lo[T * T], err[T * T], mag[T * T], best = 1e9;
+	double *column = hu_xmalloc(m * n * sizeof *column), *hi = hu_xmalloc(4 * T * T * sizeof *hi), best = 1e9;
+	double *lo = hi + T * T, *err = lo + T * T, *mag = err + T * T;
 	hu_operand x = { 0 }, y = { 0 };
 	hu_enclosure out = { hi, lo, err, mag, T };
 
@@ -216,6 +217,7 @@ time_enclose(const double *a, const double *b, const result *r, const char *name
 	hu_operand_release(&x);
 	hu_operand_release(&y);
 	free(column);
+	free(hi);
 	return best / ((double)m * (double)m * (double)n) * 1e9;
 }
 
