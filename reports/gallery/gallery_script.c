@@ -20,7 +20,7 @@ quoted(hu_str *b, const char *s, size_t n)
 }
 
 /* Appends `NAME(_) = …`, a string expression: 'text '.say(x).' text'. {x} is say(x), {x|%.2f} is sprintf('%.2f', x)
-   with a minus sign in place of a hyphen. */
+   with a minus sign in place of a hyphen; {x|%s} is a text, as a name is, and stays as it is. */
 static void
 function(hu_str *b, const char *name, const char *text)
 {
@@ -31,7 +31,8 @@ function(hu_str *b, const char *name, const char *text)
 		if (!text[n] || !text[n + m])
 			break;
 		if (bar < m) {
-			hu_str_add(b, ".minus(sprintf(");
+			int is_name = m - bar == 3 && !strncmp(text + n + bar + 1, "%s", 2);
+			hu_str_addf(b, ".%s(sprintf(", is_name ? "" : "minus");
 			quoted(b, text + n + bar + 1, m - bar - 1);
 			hu_str_addf(b, ", %.*s)).", (int)(bar - 1), text + n + 1);
 		} else {
