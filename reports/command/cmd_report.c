@@ -12,6 +12,7 @@
 #include "lib/base/terminal/progress.h"
 #include "lib/base/show.h"
 #include "reports/figure.h"
+#include "reports/command/page_file.h"
 #include "reports/history/history_page.h"
 #include "reports/human.h"
 #include "reports/model/model_page.h"
@@ -26,8 +27,8 @@
 #include <unistd.h>
 
 static const hu_opt opts[] = { { "out", "DIR", NULL,
-				       "folder that the report is written to, or of a model a file that ends in .md, "
-				       "which gets a block for its model card [report/ in the first RUN]" },
+				       "folder that the report is written to; the page of a model or history may be a "
+				       "file, X.html, and a block for a model card X.md [report/ in the first RUN]" },
 	{ "formats", "LIST", "svg,png",
 		"file formats of each figure: svg (always made), png, pdf, tex (a figure environment around the pdf)" },
 	{ "width", "WIDTH", "page",
@@ -221,8 +222,12 @@ report(const hu_args *a, const hu_report_runs *runs, const hu_figures *f, const 
 {
 	char *out = hu_args_text(a, "out") ? hu_xstrdup(hu_args_text(a, "out")) : hu_path(runs->dir[0], "report");
 	char *command = command_line(a, runs);
-	hu_status st = hu_gnuplot_check();
+	hu_status st = HU_OK;
 
+	for (int i = 0; i < 2 && st == HU_OK; i++)
+		st = hu_page_file_refuse(out, i ? ".md" : ".html", "figures stand beside the page of a run");
+	if (st == HU_OK)
+		st = hu_gnuplot_check();
 	if (st == HU_OK)
 		st = write_report(runs, f, out, files, command);
 	if (st == HU_OK && hu_args_given(a, "json"))
@@ -234,23 +239,6 @@ report(const hu_args *a, const hu_report_runs *runs, const hu_figures *f, const 
 	return st;
 }
 
-/* Writes PAGE to OUT/index.html and says so. */
-static hu_status
-write_page(const hu_args *a, const hu_str *page, const char *out, const char *what)
-{
-	char *index = hu_path(out, "index.html");
-	hu_status st = hu_make_dirs(out);
-
-	if (st == HU_OK)
-		st = hu_file_write(index, page->s, page->len);
-	if (st == HU_OK && hu_args_given(a, "json"))
-		printf("{\n \"page\": \"%s\"\n}\n", hu_shown(index));
-	else if (st == HU_OK)
-		printf("%s: the page of %s\n", hu_shown(index), what);
-	free(index);
-	return st;
-}
-
 /* The page of a history, beside its table where no folder is named. */
 static hu_status
 report_history(const hu_args *a)
@@ -258,22 +246,15 @@ report_history(const hu_args *a)
 	const char *dir = hu_args_text(a, "history"), *out = hu_args_text(a, "out");
 	char *command = hu_args_line(a, "report");
 	hu_str page = { 0 };
-	hu_status st = hu_history_page(&page, dir, command);
+	hu_status st = hu_page_file_refuse(out, ".md", "the page of a history is no Markdown");
 
 	if (st == HU_OK)
-		st = write_page(a, &page, out ? out : dir, "a history");
+		st = hu_history_page(&page, dir, command);
+	if (st == HU_OK)
+		st = hu_page_file_write(&page, out ? out : dir, "a history", hu_args_given(a, "json"));
 	hu_str_release(&page);
 	free(command);
 	return st;
-}
-
-/* 1 where OUT names a file of Markdown. */
-static int
-is_card(const char *out)
-{
-	size_t n = out ? strlen(out) : 0;
-
-	return n > 3 && !strcmp(out + n - 3, ".md");
 }
 
 /* The block for the card of the model. */
@@ -310,12 +291,12 @@ report_model(const hu_args *a)
 		if (hu_args_given(a, *o))
 			st = hu_refuse(*o, "on a model's folder, whose page has its pictures in it");
 	command = command_line(a, &one);
-	if (st == HU_OK && is_card(out)) {
+	if (st == HU_OK && hu_page_file_ends(out, ".md")) {
 		st = report_card(a, command);
 	} else if (st == HU_OK) {
 		st = hu_model_page(&page, a->rest[0], command);
 		if (st == HU_OK)
-			st = write_page(a, &page, out, "a model");
+			st = hu_page_file_write(&page, out, "a model", hu_args_given(a, "json"));
 	}
 	hu_str_release(&page);
 	free(command);

@@ -256,4 +256,8 @@ ran = tap.halfulp('report', 'bare')
 bare = open('bare/report/index.html').read()
 tap.ok('No policy’s nodes were measured' in bare and bare.count('<a class="node"') == len(name),
        'a graph without paint')
+ran = tap.halfulp('report', 'bare', '-o', 'bare.html')
+tap.ok(ran.stdout == 'bare.html: the page of a model\n' and os.path.isfile('bare.html')
+       and open('bare.html').read() == bare.replace('halfulp report bare', 'halfulp report --out bare.html bare'),
+       'the page as a file', ran.stderr)
 tap.finish()
