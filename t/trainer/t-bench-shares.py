@@ -134,10 +134,18 @@ ok(not waited and code == 0, 'nor does one that finds everything measured', err)
 # Two shards at once on this machine: who measures holds the turn, so the kernel knows one holder at any time
 
 
-def holders():
-    """The processes that hold the turn now, as the kernel says."""
+def look():
     inode = ':%d ' % os.stat(LOCK).st_ino
     return [x.split()[4] for x in open('/proc/locks') if 'FLOCK' in x and inode in x and '->' not in x]
+
+
+def holders():
+    """The processes that hold the turn now, as the kernel says: its list may change while it is read, so that two
+    looks have to agree."""
+    last, now = None, look()
+    while last != now:
+        last, now = now, look()
+    return now
 
 
 slow = [HALFULP, 'bench', 'cast', '--mb', '4', '--trials', '9', '--formats', 'fp16,bf16', '--simd', 'scalar']
@@ -157,7 +165,7 @@ ok(
     and max(map(len, seen), default=1) == 1
     and 2 * sum(map(len, seen)) >= len(seen),
     'of two shards at once one measures at a time (%d of %d looks)' % (sum(map(len, seen)), len(seen)),
-    texts,
+    [sorted(held), [j.pid for j in jobs], max(map(len, seen), default=1), *texts],
 )
 
 # A digest that another process found is compared with what this one found
