@@ -136,7 +136,7 @@ else
 fi
 make scaled 1 mixed_float16 --loss-scale init=1024
 run check scaled --baseline base.tsv
-test $code = 1 && grep -q '^# loss-scale:init: nothing in the baseline, 1024' out
+test $code = 1 && grep -q '^# init-scale: nothing in the baseline, 1024' out
 test_is $? "an option that the baseline does not have is named"
 "$HALFULP" train --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 3 --trace-steps 7 --quiet --policy mixed_float16 seven && "$HALFULP" analyze seven >/dev/null
 run check seven --baseline base.tsv

@@ -276,12 +276,3 @@ hu_spec_misplaced(const hu_opt *opts, const char *word)
 	hu_str_release(&is);
 	return HU_EINVAL;
 }
-
-const char *
-hu_spec_setting(const char *name)
-{
-	for (size_t i = 0; i < sizeof moved / sizeof *moved; i++)
-		if (!strcmp(moved[i].was, name))
-			return moved[i].now;
-	return name;
-}

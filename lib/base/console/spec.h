@@ -29,7 +29,4 @@ hu_status hu_spec_settle(hu_args *a);
 /* Returns HU_EINVAL with what to write now where word, --NAME or --NAME=…, is how a key of these options was written
    before (moved.def), HU_OK where it is not. */
 hu_status hu_spec_misplaced(const hu_opt *opts, const char *word);
-/* Returns how users name a setting that a run's manifest keeps under an option's former name: loss-scale:growth for
-   growth-factor; the name itself where it is none of moved.def. Not to be freed. */
-const char *hu_spec_setting(const char *name);
 #endif
