@@ -23,12 +23,6 @@ error_cell(hu_str *b, const json_t *row, const char *key)
 	hu_str_add(b, "</td>");
 }
 
-static double
-share(const json_t *row, const char *key)
-{
-	return 100 * hu_model_number(row, key) / hu_model_number(row, "operands");
-}
-
 static void
 add_row(hu_str *b, const hu_graph_paint *p, const json_t *row)
 {
@@ -44,8 +38,8 @@ add_row(hu_str *b, const hu_graph_paint *p, const json_t *row)
 	error_cell(b, row, "high_rel_l2");
 	cell(b, "%.0f", hu_model_number(row, "high_flips"));
 	cell(b, "%.3g", hu_model_number(row, "amax"));
-	cell(b, "%.3g", share(row, "zeroed"));
-	cell(b, "%.3g", share(row, "saturated"));
+	cell(b, "%.3g", hu_model_share(row, "zeroed"));
+	cell(b, "%.3g", hu_model_share(row, "saturated"));
 	hu_str_add(b, "</tr>\n");
 }
 

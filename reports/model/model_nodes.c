@@ -93,12 +93,6 @@ cell(hu_str *b, const char *format, double x)
 	hu_str_add(b, "</td>");
 }
 
-static double
-share(const json_t *node, const char *key)
-{
-	return 100 * hu_model_number(node, key) / hu_model_number(node, "operands");
-}
-
 static void
 table(hu_str *b, json_t *const *node, size_t n)
 {
@@ -122,8 +116,8 @@ table(hu_str *b, json_t *const *node, size_t n)
 		cell(b, "%.3g", hu_model_number(node[i], "amplification"));
 		cell(b, "%.3g", hu_model_number(node[i], "amax"));
 		cell(b, "%.3g", hu_model_number(node[i], "p99_9"));
-		cell(b, "%.3g", share(node[i], "zeroed"));
-		cell(b, "%.3g", share(node[i], "saturated"));
+		cell(b, "%.3g", hu_model_share(node[i], "zeroed"));
+		cell(b, "%.3g", hu_model_share(node[i], "saturated"));
 		hu_str_add(b, "</tr>\n");
 	}
 	hu_str_add(b, "</tbody>\n</table></div>\n");

@@ -20,6 +20,12 @@ hu_model_number(const json_t *o, const char *key)
 	return json_is_number(x) ? json_number_value(x) : NAN;
 }
 
+double
+hu_model_share(const json_t *row, const char *key)
+{
+	return 100 * hu_model_number(row, key) / hu_model_number(row, "operands");
+}
+
 const char *
 hu_model_text(const json_t *o, const char *key)
 {

@@ -10,6 +10,8 @@
 
 /* Returns the number at a key of o; NaN where there is none. */
 double hu_model_number(const json_t *o, const char *key);
+/* Returns the count at a key of a node's row as a share of its operands, in percent; NaN where either is missing. */
+double hu_model_share(const json_t *row, const char *key);
 /* Returns the text at a key; "" where there is none. */
 const char *hu_model_text(const json_t *o, const char *key);
 /* Appends x by a format of printf for one double, or "–" where x is NaN. */
