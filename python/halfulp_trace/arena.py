@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory for the copies that a recorded step makes of its tensors. Small steps are kept in memory; what a step has
 beyond that goes to an unlinked file as the step runs, so that the host's memory does not grow with the step."""
+import bisect
 import contextlib
 import ctypes
 import mmap
@@ -13,6 +14,7 @@ MEMORY = 64 << 20        # bytes of a step that stay in memory
 SEGMENT = 64 << 20       # bytes that are mapped at a time
 ALIGNED = 64
 SMALL = 4096             # bytes of a tensor that stays in memory anyway
+PAGE, REMOVE = mmap.PAGESIZE, getattr(mmap, "MADV_REMOVE", None)
 LARGE = 1 << 20          # bytes of a tensor that does not stay in memory once a step has more than MEMORY
 
 
@@ -29,7 +31,8 @@ def put(file, data, at):
 
 class Arena:
     def __init__(self, folder):
-        self.folder, self.file, self.maps, self.places = folder, None, [], []
+        self.folder, self.file = folder, None
+        self.maps, self.places, self.begins = [], [], []     # of the file: memory; its address, size and place; this
         self.held = self.end = 0                 # bytes in memory; length of the file
         self.at = self.left = 0                  # where the last segment has room
 
@@ -67,6 +70,7 @@ class Arena:
         self.maps.append(mmap.mmap(self.file.fileno(), size, offset=self.end))
         m = self.maps[-1]
         self.places.append((torch.frombuffer(m, dtype=torch.uint8).data_ptr(), size, self.end))
+        self.begins.append(self.end)
         self.end += size
         self.at, self.left = 0, size
         self.trim(self.maps[:-1])
@@ -79,6 +83,15 @@ class Arena:
         """Where in the file a contiguous tensor's bytes are; None if they are not there."""
         at = t.data_ptr()
         return next((end + at - a for a, length, end in self.places if a <= at < a + length), None)
+
+    def drop(self, at, size):
+        """Frees the pages of the file that lie within these bytes, and their place on disk, where the system can: what
+        is written next takes the same pages, which no one has to clear or to fetch from elsewhere."""
+        k = bisect.bisect(self.begins, at) - 1
+        first, end = at - self.begins[k] + PAGE - 1 & -PAGE, at - self.begins[k] + size & -PAGE
+        if REMOVE is not None and end > first:
+            with contextlib.suppress(OSError):
+                self.maps[k].madvise(REMOVE, first, end - first)
 
     def trim(self, maps=None):
         """Gives the pages of the file back: they are read again when they are needed."""

@@ -6,7 +6,7 @@ import struct
 
 import torch
 
-from .arena import in_memory
+from .arena import SEGMENT, in_memory
 from .formats import DTYPES, FORMATS
 
 
@@ -20,8 +20,10 @@ def put(f, data):
         data = data[f.write(data):]
 
 
-def copy(f, file, at, count):
-    """Appends bytes of another file, within the kernel where it can do that."""
+def copy(f, arena, at, count, last):
+    """Appends bytes of the arena's file, within the kernel where it can do that. `last` says that nothing else wants
+    them."""
+    file, begin, size = arena.file.fileno(), at, count
     while count > 0:
         try:
             n = os.copy_file_range(file, f.fileno(), count, at)
@@ -34,10 +36,13 @@ def copy(f, file, at, count):
             n = len(data)
             put(f, memoryview(data))
         at, count = at + n, count - n
+    if last:
+        arena.drop(begin, size)
 
 
 def write(path, data):
-    """Writes a file whole or not at all. A piece is bytes, or a file with a place in it and a number of bytes."""
+    """Writes a file whole or not at all. A piece is bytes, or an arena with a place in its file, a number of
+    bytes, and whether these are wanted no more."""
     with open(path + ".part", "wb", buffering=0) as f:
         for piece in data:
             if isinstance(piece, tuple):
@@ -49,7 +54,7 @@ def write(path, data):
 
 def safetensors(values, program, arena=None):
     """The pieces of a safetensors file of these values, by the program's tensor; wider formats come first. A piece is
-    bytes, or the arena's file with a place in it and a number of bytes."""
+    bytes, or a part of the arena as write() takes it."""
     order = sorted(values, key=lambda i: (-values[i].element_size(), i))
     header, at = {}, 0
     for i in order:
@@ -60,10 +65,28 @@ def safetensors(values, program, arena=None):
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     yield struct.pack("<Q", len(text)) + text
+    shared = overlapping(arena, values) if arena is not None else set()
     for i in order:
         t = values[i].contiguous()
         at = arena.where(t) if arena is not None else None
-        yield in_memory(t) if at is None else (arena.file.fileno(), at, t.numel() * t.element_size())
+        yield in_memory(t) if at is None else (arena, at, t.numel() * t.element_size(), i not in shared)
+
+
+def overlapping(arena, values):
+    """Which of these values share bytes of the arena's file with others."""
+    places = []
+    for i, t in values.items():
+        at = arena.where(t) if t.numel() else None
+        if at is not None:
+            span = 1 + sum((n - 1) * k for n, k in zip(t.size(), t.stride()))
+            places.append((at, at + span * t.element_size(), i))
+    out, end, last = set(), 0, None
+    for first, behind, i in sorted(places):
+        if first < end:
+            out |= {i, last}
+        if behind > end:
+            end, last = behind, i
+    return out
 
 
 def signed(x):
@@ -80,7 +103,7 @@ def digest(program, values, trim):
     golden = 0x9e3779b97f4a7c15
     places, z, shifted = torch.arange(CHUNK) * signed(golden), torch.empty(CHUNK, dtype=torch.int64), torch.empty(
         CHUNK, dtype=torch.int64)
-    total = 0
+    total = fresh = 0
     for t in program.tensors:
         v = values.get(t.get("next"), values.get(t["id"])) if t.get("state") else None
         if v is None:
@@ -100,7 +123,12 @@ def digest(program, values, trim):
             for shift, factor in ((30, 0xbf58476d1ce4e5b9), (27, 0x94d049bb133111eb), (31, 1)):
                 # a logical shift: torch's own is an arithmetic one
                 torch.bitwise_right_shift(x, shift, out=y)
-                x.bitwise_xor_(y.bitwise_and_((1 << (64 - shift)) - 1)).mul_(signed(factor))
+                x.bitwise_xor_(y.bitwise_and_((1 << (64 - shift)) - 1))
+                if factor != 1:
+                    x.mul_(signed(factor))
             total += int(x.sum())
-        trim()
+        fresh += len(codes) * bits // 8
+        if fresh > SEGMENT:
+            trim()
+            fresh = 0
     return "0x%016x" % (total % (1 << 64))

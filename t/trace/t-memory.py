@@ -5,10 +5,11 @@ import gc
 import os
 import subprocess
 import sys
+import types
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from recorded import TOP, halfulp_trace, record, torch  # noqa: E402
-from halfulp_trace import arena  # noqa: E402
+from halfulp_trace import arena, rundir  # noqa: E402
 from tap import finish, home, none, ok, skip  # noqa: E402
 
 nn = torch.nn
@@ -107,6 +108,18 @@ none(sorted(set(os.listdir('limit-0/trace')) - {'step-000000.safetensors', 'step
      'and leave no other file behind')
 ok(runs[1].analyzed()[0] in (0, 1), 'which analyze takes')
 
+# what several tensors of a trace share is there until the last of them is written
+arena.MEMORY, usual = 0, arena.MEMORY
+copies = arena.Arena('shared')
+whole = copies.copy(torch.randn(64, 1024), torch.float32)
+parts = {0: whole, 1: whole.reshape(1024, 64), 2: whole[32:], 3: copies.copy(torch.randn(4096), torch.float32)}
+told = types.SimpleNamespace(tensors=[{'name': str(k)} for k in parts])
+wanted = b''.join(t.numpy().tobytes() for t in parts.values())
+rundir.write('shared.safetensors', rundir.safetensors(parts, told, copies))
+ok(open('shared.safetensors', 'rb').read().endswith(wanted) and copies.where(whole[32:]) is not None,
+   'tensors that share their memory are written whole')
+arena.MEMORY = usual
+
 # a disk that is full: the copies stay in memory
 grow, calls = arena.Arena.grow, []
 
@@ -124,9 +137,11 @@ run = record('full', model, lambda step: (model(torch.randn(256, 64)).square().m
 arena.Arena.grow, arena.MEMORY = grow, usual
 ok(calls and len(run.values(0)) > 50, 'where the disk is full the step is recorded in memory')
 
-# resident memory of a step that is much larger than what may stay in memory
+# resident memory of a step that is much larger than what may stay in memory, and what its copies have on disk when its
+# trace is written
 GROWS = '''
-import sys, torch, halfulp_trace
+import os, sys, torch, halfulp_trace
+from halfulp_trace import arena
 torch.set_num_threads(1)
 def resident():
     return int([x for x in open('/proc/self/status') if x.startswith(sys.argv[2])][0].split()[1]) / 1024
@@ -138,16 +153,24 @@ def step():
 step(); step()
 plain = resident()
 recorder = halfulp_trace.record(model, 'grows', optimizer=opt, strict=True)
+replace, left = os.replace, [0]
+def replaced(path, to):
+    if 'safetensors' in path:
+        left.append(os.fstat(arena.CURRENT[0].file.fileno()).st_blocks / 2048 if arena.REMOVE else 0)
+    replace(path, to)
+os.replace = replaced
 with recorder:
     step()
-print(plain, resident(), sum(x.stat().st_size for x in __import__('pathlib').Path('grows/trace').iterdir()) / 2**20)
+size = os.path.getsize('grows/trace/step-000000.safetensors') / 2**20
+print(plain, resident(), size, left[-1])
 '''
 if os.path.exists('/proc/self/status'):
     ran = subprocess.run([sys.executable, '-c', GROWS, 'run', 'VmHWM'], capture_output=True, text=True,
                          env=dict(os.environ, PYTHONPATH=os.path.join(TOP, 'python'), OMP_NUM_THREADS='1'))
-    plain, grown, size = (float(x) for x in ran.stdout.split()) if ran.returncode == 0 else (1, 1e9, 0)
+    plain, grown, size, rest = (float(x) for x in ran.stdout.split()) if ran.returncode == 0 else (1, 1e9, 0, 1e9)
     ok(size > 400 and grown - plain < 0.5 * size and grown - plain < 256,
        'a trace of %.0f MB: the process had %.0f MB at most, %.0f before it' % (size, grown, plain), ran.stderr[-300:])
+    ok(rest < arena.SEGMENT / 2**20 + 0.1 * size, 'its copies had %.0f MB on disk when it was written' % rest)
 else:
     skip('no /proc')
 finish()

@@ -123,10 +123,10 @@ def adjoint(name, forward, once=False):
             raise Unknown("a selection of nothing")
         flat = at.reshape(-1).to(torch.int64)
         kept = flat[flat > 0]
-        if len(kept.unique()) == len(kept):      # nothing is added up
-            back = torch.full((t.numel(),), -1, dtype=torch.int64)
-            where = (flat > 0).nonzero().reshape(-1).cpu()
-            back[kept.cpu() - 1] = where
+        back = torch.full((t.numel(),), -1, dtype=torch.int64)
+        where, into = (flat > 0).nonzero().reshape(-1).cpu(), kept.cpu() - 1
+        back[into] = where
+        if torch.equal(back[into], where):       # nothing is added up
             floats(s, t, dy)
             pick(s, [s.input(dy)], back.reshape(t.shape), t, "dx")
         else:
