@@ -126,6 +126,7 @@ include $(top_srcdir)/reports/figures/local.mk
 include $(top_srcdir)/reports/gallery/local.mk
 include $(top_srcdir)/reports/history/local.mk
 include $(top_srcdir)/reports/model/local.mk
+include $(top_srcdir)/reports/output/local.mk
 include $(top_srcdir)/reports/page/local.mk
 include $(top_srcdir)/reports/pictures/local.mk
 include $(top_srcdir)/reports/rows/local.mk

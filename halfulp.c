@@ -15,8 +15,7 @@
 #include "lib/base/str.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
-#include "reports/pictures/picture.h"
-#include "reports/rows/tables.h"
+#include "reports/output/output.h"
 #include "trainer/run/idle.h"
 
 #include <mpfr.h>
@@ -154,8 +153,8 @@ run(int argc, char **argv)
 	if (hu_simd_from_env() != HU_OK || hu_limit_stack() != HU_OK)
 		return hu_complain(HU_EUNABLE);
 	hu_command_register(commands);
-	hu_command_add(&hu_pictures);
-	hu_command_add(&hu_tables);
+	hu_command_add(&hu_output_pictures);
+	hu_command_add(&hu_output_rows);
 	hu_backend_register(&hu_backend_cuda);
 	hu_backend_register(&hu_backend_shim);
 

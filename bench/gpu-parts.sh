@@ -168,7 +168,7 @@ if test $dry = 0; then
 	done
 fi
 # 4. Instructions and models
-test $arch = turing || part probe 120 "$halfulp" probe --backend $backend --model tc:$arch --random $random --tsv "$out/probe.tsv"
+test $arch = turing || part probe 120 "$halfulp" probe --backend $backend --model tc:$arch --random $random -o "$out/probe.tsv"
 # 5. Many steps: the state after each must be the CPU's, whichever way products are computed
 for policy in $policies; do
 	part "train-mlp-$policy" 60 bash -c "parity mlp '$mlp' $policy default simt"
@@ -190,13 +190,13 @@ test $dry = 1 || ways=simt,cublas matrix=$units,cublas
 gemm_table() { # FILE OPTION...
 	local tsv=$out/$1
 	shift
-	"$halfulp" bench gemm --backend $backend --sizes $sizes --trials 3 --tsv "$tsv" "$@"
+	"$halfulp" bench gemm --backend $backend --sizes $sizes --trials 3 -o "$tsv" "$@"
 }
 why_published() { # WAY: each call of the published net
 	local sum=
 	test $1 = cublas || sum="--accumulate tc:$arch"
 	"$halfulp" bench why --backend $backend $published --batch 32 --policy mixed_float16 $sum --gemm $1 --by call \
-		--steps 10 --tsv "$out/why-published-$1.tsv"
+		--steps 10 -o "$out/why-published-$1.tsv"
 }
 export sizes published
 export -f gemm_table why_published
@@ -205,14 +205,14 @@ part bench-gemm-matrix 60 bash -c 'gemm_table "$@"' - gemm-matrix.tsv --formats 
 test $dry:$arch != 0:hopper ||
 	part bench-gemm-bulk 60 bash -c 'gemm_table "$@"' - gemm-bulk.tsv --formats fp16,bf16 \
 		--sum tc:$arch,path=wgmma --gemm bulk
-test $dry = 1 || part bench-train-published 120 "$halfulp" bench train --backend $backend $published --batch 32,64,128,256,512 --policy float32,mixed_float16 --gemm cublas --steps 10 --warm 2 --tsv "$out/train-published.tsv"
-part bench-gemm 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats fp32,fp16 --sum fma,acc=fp32 --gemm $ways --trials 3 --tsv "$out/gemm.tsv"
-part bench-train-mlp 60 "$halfulp" bench train --backend $backend $(echo "$mlp" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 --tsv "$out/train-mlp.tsv"
-part bench-train-convnet 120 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 --tsv "$out/train-convnet.tsv"
-part bench-train-matrix 90 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy mixed_float16 --accumulate tc:$arch --gemm $units --steps $time_steps --warm 2 --tsv "$out/train-matrix.tsv"
+test $dry = 1 || part bench-train-published 120 "$halfulp" bench train --backend $backend $published --batch 32,64,128,256,512 --policy float32,mixed_float16 --gemm cublas --steps 10 --warm 2 -o "$out/train-published.tsv"
+part bench-gemm 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats fp32,fp16 --sum fma,acc=fp32 --gemm $ways --trials 3 -o "$out/gemm.tsv"
+part bench-train-mlp 60 "$halfulp" bench train --backend $backend $(echo "$mlp" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 -o "$out/train-mlp.tsv"
+part bench-train-convnet 120 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 -o "$out/train-convnet.tsv"
+part bench-train-matrix 90 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy mixed_float16 --accumulate tc:$arch --gemm $units --steps $time_steps --warm 2 -o "$out/train-matrix.tsv"
 # 7. Why
-part bench-why 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --steps $time_steps --tsv "$out/why.tsv"
-part bench-why-calls 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --by call --steps $time_steps --tsv "$out/why-calls.tsv"
+part bench-why 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --steps $time_steps -o "$out/why.tsv"
+part bench-why-calls 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --by call --steps $time_steps -o "$out/why-calls.tsv"
 # the published net, each call by each way
 test $dry = 1 || for way in cublas $units $(test $arch != hopper || echo bulk); do
 	part "bench-why-published-$way" 60 bash -c "why_published $way"

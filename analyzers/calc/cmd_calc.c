@@ -25,11 +25,11 @@ static const hu_opt opts[] = { { "format", "LIST", "fp16,bf16,fp32", "formats, o
 		"evaluate at N values of x from A to B, in equal steps or, with ,log behind N, in equal ratios" },
 	{ "explain", NULL, NULL,
 		"draw each operation: the aligned significands, what is shifted out, how the result is rounded" },
-	{ "svg", "FILE", NULL, "write the drawing of --explain as SVG, for a slide" },
+	{ "out", "FILE.svg", NULL, "write the drawing of --explain as SVG, for a slide" },
 	{ "step", NULL, NULL,
-		"with --svg FILE.svg: write a picture an operation, of 16:9, FILE-01.svg and so on; the last says how "
+		"with -o FILE.svg: write a picture an operation, of 16:9, FILE-01.svg and so on; the last says how "
 		"far the whole expression is off" },
-	{ "style", "STYLE", "print", "of --svg: print: dark on white; talk: light on a dark ground" },
+	{ "style", "STYLE", "print", "of -o FILE.svg: print: dark on white; talk: light on a dark ground" },
 	{ "json", NULL, NULL, "print an array with an object for each expression and format" },
 	{ NULL, NULL, NULL, NULL } };
 
@@ -40,7 +40,7 @@ typedef struct options {
 	hu_arithmetic a;
 	json_t *rows;
 	hu_vary vary;     /* n is 0 where nothing varies */
-	hu_explain drawn; /* drawings of every operation, where --svg collects them */
+	hu_explain drawn; /* drawings of every operation, where -o FILE.svg collects them */
 } options;
 
 static hu_status
@@ -64,13 +64,11 @@ parse(const hu_args *args, options *o)
 	if (hu_args_given(args, "vary"))
 		HU_TRY(hu_vary_parse(&o->vary, hu_args_text(args, "vary")));
 	o->text = hu_args_given(args, "explain");
-	o->svg = hu_args_text(args, "svg");
+	o->svg = hu_args_text(args, "out");
 	o->step = hu_args_given(args, "step");
 	o->dark = !strcmp(hu_args_text(args, "style"), "talk");
 	if (!o->dark && strcmp(hu_args_text(args, "style"), "print"))
 		return hu_fail(HU_EINVAL, "--style %s is none of print, talk", hu_args_text(args, "style"));
-	if (o->step && (strlen(o->svg) < 5 || strcmp(o->svg + strlen(o->svg) - 4, ".svg")))
-		return hu_fail(HU_EINVAL, "--svg %s: with --step a name that ends in .svg is needed", o->svg);
 	if (o->text && o->json)
 		return hu_fail(HU_EINVAL, "--explain prints drawings, which have no JSON: leave out --json");
 	if ((o->text || o->svg) && (o->a.flags & HU_DAZ))
@@ -87,7 +85,7 @@ parse(const hu_args *args, options *o)
 	return HU_OK;
 }
 
-/* Refuses --svg where the sum's steps are not drawn. */
+/* Refuses a drawing where the sum's steps are not drawn. */
 static hu_status
 drawable(const options *o, const hu_sum *s)
 {
@@ -98,8 +96,8 @@ drawable(const options *o, const hu_sum *s)
 		return HU_OK;
 	hu_str_init(&drawn);
 	hu_explain_models(&drawn);
-	st = hu_fail(
-		HU_EINVAL, "--svg: the steps of --sum %s are not drawn (%s are): leave out --svg", o->sum, drawn.s);
+	st = hu_fail(HU_EINVAL, "-o %s: the steps of --sum %s are not drawn (%s are): leave out -o", o->svg, o->sum,
+		drawn.s);
 	hu_str_release(&drawn);
 	return st;
 }
@@ -191,7 +189,7 @@ command(const hu_args *args, const options *o)
 	hu_str s;
 
 	hu_str_init(&s);
-	hu_str_add(&s, o->step ? "halfulp calc --svg FILE.svg --step --format " : "halfulp calc --explain --format ");
+	hu_str_add(&s, o->step ? "halfulp calc -o FILE.svg --step --format " : "halfulp calc --explain --format ");
 	for (int i = 0; i < o->formats; i++)
 		hu_str_addf(&s, "%s%s", i ? "," : "", hu_format_name(o->format[i]));
 	char *rounding = hu_rounding_text(&o->a);
@@ -281,10 +279,10 @@ draws(const void *of)
 static int
 pictures(const void *of)
 {
-	return hu_args_given(of, "svg");
+	return hu_args_given(of, "out");
 }
 
-static const hu_opt_need needs[] = { { "step style", pictures, "without --svg" },
+static const hu_opt_need needs[] = { { "step style", pictures, "without -o FILE.svg" },
 	{ "sum", asks_a_sum, "on an expression without sum(...)" },
 	{ "seed", draws, "where neither --mode nor --sum draws random bits (SR and SRE do)" },
 	{ "random-bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
@@ -307,5 +305,5 @@ const hu_command hu_cmd_calc = { "calc", "EXPRESSION... [OPTION...]",
 	"C where it is no product. --daz takes a literal or operand below the smallest normal number as zero; --ftz\n"
 	"makes such a result zero. With --vary, rows of --json have the value of x as `at`.\n"
 	"  halfulp calc --explain --format fp16 'sum(1, 2^-11, 2^-11)'\n"
-	"  halfulp calc --explain --sum tc:hopper 'sum(1, 0.1*0.2, 0.3*-0.0001, 3*100)' --svg block.svg",
+	"  halfulp calc --explain --sum tc:hopper 'sum(1, 0.1*0.2, 0.3*-0.0001, 3*100)' -o block.svg",
 	opts, run, needs, NULL };

@@ -30,7 +30,8 @@ static const hu_opt opts[] = { { "to", "FORMATS", "fp16,bf16,e4m3",
 	{ "fail-if", "RULE", NULL,
 		"exit 1 where this is true of a row that is shown, such as sqnr<30, and name these; repeatable" },
 	{ "tap", NULL, NULL, "print a TAP line for each row and rule of --fail-if, in place of the rows" },
-	{ "threads", "N", "0", "threads; 0: one a core" }, { "tsv", "FILE", NULL, "write the rows to FILE too" },
+	{ "threads", "N", "0", "threads; 0: one a core" },
+	{ "out", "FILE.tsv", NULL, "write the rows to FILE.tsv too" },
 	{ "json", NULL, NULL, "print an array of rows" }, { NULL, NULL, NULL, NULL } };
 
 static int
@@ -321,7 +322,7 @@ static int
 run(const hu_args *a)
 {
 	inspection s = { .sort = -1 };
-	const char *tsv = hu_args_text(a, "tsv");
+	const char *tsv = hu_args_text(a, "out");
 	size_t failed = 0;
 	hu_status st = read_options(&s, a);
 

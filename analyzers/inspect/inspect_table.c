@@ -153,7 +153,7 @@ hu_inspect_print(const hu_inspect_row *row, size_t n, int files, int best)
 	hu_fields t = columns(files, best);
 	cells *c = values(row, n);
 
-	hu_fields_print(&t, c, n, "--json and --tsv FILE have all");
+	hu_fields_print(&t, c, n, "--json and -o FILE.tsv have all");
 	free(c);
 }
 

@@ -24,7 +24,7 @@ static const hu_opt opts[] = { { "model", "MODEL", "tc:hopper",
 		"what is probed: the model alone, or beside it the matrix instructions of cuda or of shim" },
 	{ "random", "N", "0", "with --backend: number of sums of random operands to compare for each instruction" },
 	{ "seed", "N", "1", "seed of these operands" },
-	{ "tsv", "FILE", NULL, "with --backend: write the rows to FILE too" },
+	{ "out", "FILE.tsv", NULL, "with --backend: write the rows to FILE.tsv too" },
 	{ "json", NULL, NULL,
 		"print an object; with --backend an array with an object for each probe and instruction" },
 	{ NULL, NULL, NULL, NULL } };
@@ -311,7 +311,7 @@ draws(const void *of)
 	return strcmp(hu_args_text(of, "random"), "0");
 }
 
-static const hu_opt_need needs[] = { { "tsv random seed", asks_backend,
+static const hu_opt_need needs[] = { { "out random seed", asks_backend,
 					     "on the model alone, which has no such rows; --backend cuda or shim has" },
 	{ "seed", draws, "without --random" }, { NULL, NULL, NULL } };
 

@@ -242,7 +242,7 @@ int
 hu_probe_command(const hu_args *a)
 {
 	table t = { .backend = hu_args_text(a, "backend"),
-		.file = hu_args_text(a, "tsv"),
+		.file = hu_args_text(a, "out"),
 		.json = hu_args_given(a, "json") ? json_array() : NULL };
 
 	begin(&t);
@@ -253,7 +253,7 @@ hu_probe_command(const hu_args *a)
 		putchar('\n');
 	}
 	if (!t.json)
-		hu_fitted_told(&t.shown, "--json and --tsv FILE have all");
+		hu_fitted_told(&t.shown, "--json and -o FILE.tsv have all");
 	json_decref(t.json);
 	hu_tsv_release(&t.tsv);
 	hu_fitted_release(&t.shown);

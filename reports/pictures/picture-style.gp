@@ -74,7 +74,7 @@ decades(a, b) = sprintf("set ytics (); d = int(ceil((log10(%g) - log10(%g)) * 26
 few_tics(a, b, px) = (raw = 48. * (b - a) / px, ten = 10.**floor(log10(raw)), raw / ten > 5 ? 10 * ten : raw / ten > 2 ? 5 * ten : raw / ten > 1 ? 2 * ten : ten)
 
 # Pictures whose rows have names on the left, the first on top: one row takes row_px pixels, and the canvas is as high as
-# they need where --canvas says nothing. `set ytics add (row_name(text, n) i)` names row i in at most n letters.
+# they need where --width says nothing. `set ytics add (row_name(text, n) i)` names row i in at most n letters.
 # The label of a tic is a format, in which a name's % is doubled. The text is halved, that few calls do.
 percents_doubled(s) = strlen(s) < 2 ? (s eq '%' ? '%%' : s) : percents_doubled(s[1:strlen(s) / 2]).percents_doubled(s[strlen(s) / 2 + 1:*])
 row_name(text, n) = percents_doubled(shorter(text, n))

@@ -3,7 +3,6 @@
    it, whole. */
 #include "reports/pictures/picture.h"
 
-#include "lib/base/terminal/progress.h"
 #include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
@@ -28,18 +27,6 @@ static const struct {
 };
 enum { VIEWS = sizeof views / sizeof *views };
 
-static const hu_opt opts[] = { { "svg", "FILE", NULL, "draw the rows into FILE, in place of printing them" },
-	{ "png", "FILE", NULL, "the same as PNG, at 192 pixels to the inch" },
-	{ "pdf", "FILE", NULL, "the same as PDF" },
-	{ "tex", "FILE.tex", NULL, "write a LaTeX figure with caption and label; the picture is FILE.pdf beside it" },
-	{ "style", "STYLE", "print",
-		"of the picture: print: dark on white; dark: light on a dark ground; talk: twice as large, 16:9" },
-	{ "canvas", "WxH", NULL,
-		"size of the picture, or its width alone, in pixels at 96 to the inch or as 84x60mm or 84mm; letters "
-		"keep theirs, and a picture of rows is never lower than these need [640 wide]" },
-	{ NULL, NULL, NULL, NULL } };
-enum { FILES = 4 };
-
 typedef struct drawing {
 	hu_canvas canvas;
 	char formats[16];
@@ -48,8 +35,8 @@ typedef struct drawing {
 	hu_recipe recipe;
 } drawing;
 
-static int
-belongs(const hu_command *c)
+int
+hu_picture_has(const hu_command *c)
 {
 	for (int i = 0; i < VIEWS; i++)
 		if (!strcmp(views[i].command, c->name))
@@ -57,25 +44,7 @@ belongs(const hu_command *c)
 	return 0;
 }
 
-static int
-asked(const hu_args *a)
-{
-	for (int i = 0; i < FILES; i++)
-		if (hu_args_given(a, opts[i].name))
-			return 1;
-	return 0;
-}
-
-static int
-draws(const void *a)
-{
-	return asked(a);
-}
-
-static const hu_opt_need needs[] = { { "style canvas", draws, "without --svg, --png, --pdf or --tex" },
-	{ NULL, NULL, NULL } };
-
-/* Reads "640x360" or "84x60mm". */
+/* Reads "640", "640x360", "84mm" or "84x60mm". */
 static hu_status
 size_of(const char *text, int *width, int *height)
 {
@@ -96,32 +65,39 @@ size_of(const char *text, int *width, int *height)
 		}
 	}
 	return hu_fail(HU_EINVAL,
-		"--canvas %s: WIDTHxHEIGHT or WIDTH is needed, from 240x160 to 4000x4000 pixels, or in millimetres as "
-		"84x60mm or 84mm",
+		"--width %s: WIDTH or WIDTHxHEIGHT is needed, from 240x160 to 4000x4000 pixels, or in millimetres as "
+		"84mm or 84x60mm",
 		text);
 }
 
+/* Returns 1 where one of the files is of the kind. */
+static int
+wants(const hu_outputs *files, hu_output_kind kind)
+{
+	for (int i = 0; i < files->n; i++)
+		if (files->of[i].kind == kind)
+			return 1;
+	return 0;
+}
+
 static hu_status
-canvas_of(drawing *d, const hu_args *a)
+canvas_of(drawing *d, const hu_args *a, const hu_outputs *files)
 {
 	static const char *const styles[] = { "print", "dark", "talk" };
-	const char *style = hu_args_text(a, "style"), *tex = hu_args_text(a, "tex");
+	const char *style = hu_args_text(a, "style");
 	int i = 0;
 
 	while (i < 3 && strcmp(styles[i], style))
 		i++;
 	if (i == 3)
 		return hu_fail(HU_EINVAL, "--style %s is none of print, dark, talk", style);
-	if (tex && (strlen(tex) < 5 || strcmp(tex + strlen(tex) - 4, ".tex")))
-		return hu_fail(
-			HU_EINVAL, "--tex %s: a name that ends in .tex is needed, since NAME.pdf is written too", tex);
 	d->canvas.style = style;
-	snprintf(d->formats, sizeof d->formats, "svg%s%s", hu_args_given(a, "png") ? " png" : "",
-		hu_args_given(a, "pdf") || tex ? " pdf" : "");
+	snprintf(d->formats, sizeof d->formats, "svg%s%s", wants(files, HU_OUTPUT_PNG) ? " png" : "",
+		wants(files, HU_OUTPUT_PDF) ? " pdf" : "");
 	d->canvas.formats = d->formats;
 	/* where no size is given, the picture is as high as its rows need */
-	return hu_args_given(a, "canvas") ? size_of(hu_args_text(a, "canvas"), &d->canvas.width, &d->canvas.height)
-					  : HU_OK;
+	return hu_args_given(a, "width") ? size_of(hu_args_text(a, "width"), &d->canvas.width, &d->canvas.height)
+					 : HU_OK;
 }
 
 /* Returns the options that the command's first view asks for: its data line's words behind "halfulp COMMAND". */
@@ -190,12 +166,11 @@ copy_file(const char *from, const char *to)
 	return st;
 }
 
-/* Writes FILE.tex and FILE.pdf. */
+/* Writes FILE.tex, a figure around FILE.pdf. */
 static hu_status
 write_tex(const drawing *d, const char *file, char *title, char *caption)
 {
-	char *stem = hu_xprintf("%.*s", (int)(strlen(file) - 4), file), *pdf = hu_xprintf("%s.pdf", stem),
-	     *drawn = hu_path(d->folder, "%s.pdf", d->recipe.name), *tex;
+	char *stem = hu_xprintf("%.*s", (int)(strlen(file) - 4), file), *tex;
 	const char *slash = strrchr(stem, '/');
 	hu_figure one = { .stem = (char *)(size_t)(slash ? slash + 1 : stem),
 		.title = title,
@@ -206,20 +181,17 @@ write_tex(const drawing *d, const char *file, char *title, char *caption)
 
 	tex = hu_path(d->folder, "%s.tex", one.stem);
 	if (st == HU_OK)
-		st = copy_file(drawn, pdf);
-	if (st == HU_OK)
 		st = copy_file(tex, file);
 	free(stem);
-	free(pdf);
-	free(drawn);
 	free(tex);
 	return st;
 }
 
 /* Writes the files that were asked for, and says what they show. */
 static hu_status
-deliver(const drawing *d, const hu_args *a)
+deliver(const drawing *d, const hu_args *a, const hu_outputs *files, int says)
 {
+	static const char *const ends[] = { "svg", "png", "pdf" };
 	char *title, *caption;
 	hu_status st = hu_recipe_words(&d->recipe, d->folder, &title, &caption);
 
@@ -228,35 +200,35 @@ deliver(const drawing *d, const hu_args *a)
 	char *svg = hu_path(d->folder, "%s.svg", d->recipe.name);
 	st = hu_svg_title(svg, title);
 	free(svg);
-	for (int i = 0; i < FILES && st == HU_OK; i++) {
-		const char *file = hu_args_text(a, opts[i].name);
-		char *drawn = hu_path(d->folder, "%s.%s", d->recipe.name, opts[i].name);
-		if (file && !strcmp(opts[i].name, "tex"))
-			st = write_tex(d, file, title, caption);
-		else if (file)
-			st = copy_file(drawn, file);
-		if (file && st == HU_OK && !hu_args_given(a, "json"))
-			printf("%s\n", hu_shown(file));
+	for (int i = 0; i < files->n && st == HU_OK; i++) {
+		const hu_output *o = &files->of[i];
+		if (!hu_output_is_drawn(o))
+			continue;
+		char *drawn = o->kind == HU_OUTPUT_FIGURE
+				      ? NULL
+				      : hu_path(d->folder, "%s.%s", d->recipe.name, ends[o->kind - HU_OUTPUT_SVG]);
+		st = drawn ? copy_file(drawn, o->file) : write_tex(d, o->file, title, caption);
+		if (st == HU_OK && !hu_args_given(a, "json"))
+			printf("%s\n", hu_shown(o->file));
 		free(drawn);
 	}
-	if (st == HU_OK && hu_args_given(a, "json"))
+	if (st == HU_OK && says && hu_args_given(a, "json"))
 		fwrite(d->rows.json, 1, d->rows.n, stdout);
-	else if (st == HU_OK)
+	else if (st == HU_OK && !hu_args_given(a, "json"))
 		printf("%s. %s\n", title, caption);
 	free(title);
 	return st;
 }
 
-static int
-run(const hu_command *c, const hu_args *a)
+hu_status
+hu_picture_make(const hu_command *c, const hu_args *a, const hu_outputs *files, int says, int *code)
 {
 	const char *tmp = getenv("TMPDIR");
 	drawing d = { .folder = NULL };
 	char *more = NULL;
-	hu_status st = canvas_of(&d, a);
+	hu_status st = canvas_of(&d, a, files);
 
 	d.folder = hu_xprintf("%s/halfulp-picture-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	hu_progress_disable();
 	if (st == HU_OK)
 		st = hu_gnuplot_check();
 	if (st == HU_OK)
@@ -265,22 +237,20 @@ run(const hu_command *c, const hu_args *a)
 		st = hu_fail(HU_EIO, "%s: %s; TMPDIR names a folder for temporary files", d.folder, strerror(errno));
 	int made = st == HU_OK && more;
 	if (st == HU_OK)
-		st = hu_obey(&d.rows, c, a, opts, more);
+		st = hu_obey(&d.rows, c, a, more);
 	if (st == HU_OK && d.rows.json) {
 		st = gather(&d, c);
 		if (st == HU_OK)
 			st = draw(&d);
 		if (st == HU_OK)
-			st = deliver(&d, a);
+			st = deliver(&d, a, files, says);
 	}
 	if (made)
 		hu_remove_all(d.folder);
 	hu_recipe_release(&d.recipe);
 	free(more);
 	free(d.folder);
-	int code = d.rows.code;
+	*code = d.rows.code;
 	hu_obeyed_release(&d.rows);
-	return st == HU_OK ? code : hu_complain(st);
+	return st;
 }
-
-const hu_command_addition hu_pictures = { opts, needs, belongs, asked, run };

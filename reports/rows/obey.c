@@ -6,6 +6,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "reports/human.h"
+#include "reports/rows/outputs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,18 +14,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns 1 where one of the options has the name. */
+/* Returns 1 where the option is the command's own, and so is the value that it has. */
 static int
-has(const hu_opt *opts, const char *name)
+is_own(const hu_command *c, const hu_args *a, const char *name, const char *value)
 {
-	while (opts->name && strcmp(opts->name, name))
-		opts++;
-	return opts->name != NULL;
+	const hu_opt *o = c->opts;
+
+	while (o->name && strcmp(o->name, name))
+		o++;
+	return o->name && (strcmp(name, "out") || hu_outputs_is_own(c, a, value));
 }
 
 /* Makes the line, which the caller frees word by word; *shown is its text without the words of `more`. */
 static char **
-own_line(const hu_command *c, const hu_args *a, const hu_opt *added, const char *more, int *argc, char **shown)
+own_line(const hu_command *c, const hu_args *a, const char *more, int *argc, char **shown)
 {
 	char **argv = hu_xcalloc((size_t)(a->neach + a->nrest) + strlen(more) + 4, sizeof *argv),
 	     *words = hu_xstrdup(more), *save = NULL;
@@ -34,7 +37,7 @@ own_line(const hu_command *c, const hu_args *a, const hu_opt *added, const char 
 	argv[n++] = hu_xstrdup(c->name);
 	for (int i = 0; i < a->neach; i++) {
 		const hu_opt *o = &a->opts[a->each[i].opt];
-		if (!has(added, o->name) && strcmp(o->name, "json"))
+		if (is_own(c, a, o->name, a->each[i].value) && strcmp(o->name, "json"))
 			argv[n++] =
 				o->arg ? hu_xprintf("--%s=%s", o->name, a->each[i].value) : hu_xprintf("--%s", o->name);
 	}
@@ -95,7 +98,7 @@ read_all(hu_obeyed *o, FILE *f)
 }
 
 hu_status
-hu_obey(hu_obeyed *o, const hu_command *c, const hu_args *a, const hu_opt *added, const char *more)
+hu_obey(hu_obeyed *o, const hu_command *c, const hu_args *a, const char *more)
 {
 	hu_command_end end = { 0, NULL };
 	FILE *f;
@@ -103,7 +106,7 @@ hu_obey(hu_obeyed *o, const hu_command *c, const hu_args *a, const hu_opt *added
 
 	memset(o, 0, sizeof *o);
 	HU_TRY(nameless(&f));
-	char **argv = own_line(c, a, added, more, &argc, &o->command);
+	char **argv = own_line(c, a, more, &argc, &o->command);
 	hu_status st = hu_command_run(&end, argc, argv, fileno(f), 1);
 	o->code = end.code;
 	if (st == HU_OK && end.code <= HU_EXIT_JUDGED)

@@ -136,13 +136,13 @@ rows_of_object(pairs *p, const json_t *top, const char *of)
 	hu_str_init(&names);
 	const json_t *only = only_array(top, &names), *rows = of ? hu_json_cell(top, of) : only;
 	if (of && !json_is_array(rows))
-		st = hu_fail(HU_EINVAL, "--rows-of %s: the command prints no such array%s%s", of,
+		st = hu_fail(HU_EINVAL, "-o %s=FILE: the command prints no such array%s%s", of,
 			names.len ? "; it prints " : "", names.s);
 	else if (rows)
 		add_rows(p, rows, top);
 	else if (names.len)
 		st = hu_fail(HU_EINVAL,
-			"the command prints several tables; --rows-of says which: %s, or . for the rest", names.s);
+			"the command prints several tables; -o KEY=FILE says which: %s, or . for the rest", names.s);
 	else
 		add_row(p, top, NULL);
 	hu_str_release(&names);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Tables of commands: the option --export of every command that has --json. The command runs in a process of its own
-   and prints JSON, whose rows are written as LaTeX, Markdown or TSV. */
+   What a command prints as JSON, written to files as LaTeX, Markdown, TSV or JSON. The command runs in a process of its
+   own. */
 #ifndef HU_REPORTS_TABLES_H
 #define HU_REPORTS_TABLES_H
 
-#include "lib/base/console/addition.h"
+#include "reports/rows/outputs.h"
 
-/* The options, for hu_command_add. */
-extern const hu_command_addition hu_tables;
+/* Writes those of the files that are not drawn, with the rows and columns that the command line chooses, and says of
+   each how large it is; where --json was given, prints the JSON in place of that. *code is how the command ended; where
+   it failed, it has said so and nothing is written. */
+hu_status hu_tables_make(const hu_command *c, const hu_args *a, const hu_outputs *files, int *code);
 #endif

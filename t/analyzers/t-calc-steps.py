@@ -42,7 +42,7 @@ def contrast(a, b):
     return (high + 0.05) / (low + 0.05)
 
 
-p, names, svgs = run('(1+2^-11)*3/7', '--format', 'fp16', '--svg', 's.svg', '--step')
+p, names, svgs = run('(1+2^-11)*3/7', '--format', 'fp16', '-o', 's.svg', '--step')
 ok(p.returncode == 0 and names == ['s-%02d.svg' % k for k in (1, 2, 3, 4)], 'three operations and the whole', names)
 titles = [re.search('<title>(.*?)</title>', s)[1] for s in svgs]
 a = fp16(1 + Fraction(1, 2048))
@@ -92,7 +92,7 @@ def faults(svg):
 
 both = []
 for style, dark in (('print', False), ('talk', True)):
-    p, names, svgs = run('sqrt(2)*(1-2^-9)+0.1', 'sum(1,2,0.3)', '--format', 'bf16,e4m3', '--svg', 'x.svg', '--step',
+    p, names, svgs = run('sqrt(2)*(1-2^-9)+0.1', 'sum(1,2,0.3)', '--format', 'bf16,e4m3', '-o', 'x.svg', '--step',
             '--style', style)
     both.append(re.sub('#[0-9a-f]{6}|--style talk ', '', ''.join(svgs)))
     ground = re.search('<rect width="100%" height="100%" fill="(#......)"', svgs[0])[1]
@@ -101,21 +101,21 @@ for style, dark in (('print', False), ('talk', True)):
        [names, ground])
     none([f for s in svgs for f in faults(s)], '--style %s: slides of 16:9, every text inside and to be read' % style)
 ok(both[0] == both[1], 'the styles differ in colours alone')
-p, names, svgs = run('1+1', '--format', 'fp16', '--svg', 'x.svg', '--step')
+p, names, svgs = run('1+1', '--format', 'fp16', '-o', 'x.svg', '--step')
 ok('1+1 is exact in fp16: the value computed is 2' in svgs[-1], 'an exact expression is called so', names)
 
 # README's slide, as the line in doc/figures.md makes it
 page = open(TOP + '/doc/figures.md', encoding='utf-8').read()
-line = re.search(r"calc '(.*?)' (--format bf16 --svg slide.svg --step --style talk)\n", page)
+line = re.search(r"calc '(.*?)' (--format bf16 -o slide.svg --step --style talk)\n", page)
 p, names, svgs = run(line[1], *line[2].split())
 ok(len(names) == 4 and svgs[-1] == open(TOP + '/doc/teaching/slide.svg', encoding='utf-8').read(),
    'the slide in README is what its line makes')
 
-for words, why in ((['1+1', '--step'], '--step has no effect without --svg'),
+for words, why in ((['1+1', '--step'], '--step has no effect without -o FILE.svg'),
         (['1+1', '--style', 'talk'], '--style has no effect'),
-        (['1+1', '--svg', 'x.svg', '--style', 'pale'], 'none of print, talk'),
-        (['1+1', '--svg', 'x.pdf', '--step'], 'ends in .svg'),
-        (['fp16(1)+1', '--svg', 'x.svg', '--step'], 'leave out the cast')):
+        (['1+1', '-o', 'x.svg', '--style', 'pale'], 'none of print, talk'),
+        (['1+1', '-o', 'x.pdf', '--step'], '-o x.pdf: calc has no picture'),
+        (['fp16(1)+1', '-o', 'x.svg', '--step'], 'leave out the cast')):
     p, names, svgs = run(*words)
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1 and not names,
        'refused: calc ' + ' '.join(words), [p.stderr, names])

@@ -140,12 +140,12 @@ run calc --explain --format fp16 '2^-20 + 2^-24'
 test "$(grep -c '^    a .* 9.536743164e-07$' "$dir/out")" = 2 && test "$(grep -c '^    b .* 5.960464478e-08$' "$dir/out")" = 2 && test "$(grep -c '^    result .* 1.013278961e-06$' "$dir/out")" = 2
 test_is $? "--explain: numbers beside the aligned rows are those stored"
 for m in kahan pairwise; do
-	refuses "the steps of --sum $m are not drawn" calc --explain --format fp16 --sum $m 'sum(1, 2, 3)' --svg "$dir/none.svg"
+	refuses "the steps of --sum $m are not drawn" calc --explain --format fp16 --sum $m 'sum(1, 2, 3)' -o "$dir/none.svg"
 	test ! -e "$dir/none.svg"
 	test_is $? "  nothing is written"
 	run calc --explain --format fp16 --sum $m 'sum(1, 2, 3)'
 	test $code = 0 && grep -q "^3 terms by $m" "$dir/out" && grep -q "^  The steps of $m are not drawn" "$dir/out"
-	test_is $? "  without --svg words say so"
+	test_is $? "  without -o words say so"
 done
 run calc --explain --format fp16 --sum chunk:1 'sum(1*2, -(2*4), 3*1, 4*1)' '0.5*0.5'
 grep -q '^4 products by chunk:1' "$dir/out" && grep -q '^  1 more slice is not drawn' "$dir/out" && grep -q 'Exactly, the term as stored is 2;' "$dir/out" && grep -q 'has 1 significant bit;' "$dir/out"
@@ -156,17 +156,17 @@ run calc --json --format fp16 --sum fma,acc=fp32 'sum(1, 2^-6*2^-6, 2^-6*2^-6, 2
 test "$one" = '  "value": 1.0,' && test "$(grep '"value"' "$dir/out")" = '  "value": 1.0009765625,'
 test_is $? "calc --sum fma: a wider accumulator keeps what fp16 swamps"
 
-run calc --svg "$dir/add.svg" --format fp16 '1 + 0.0001'
+run calc -o "$dir/add.svg" --format fp16 '1 + 0.0001'
 test $code = 0 && test "$(grep -c '>1</text>' "$dir/add.svg")" -ge 10 && grep -q '^<svg xmlns=' "$dir/add.svg" && grep -q "halfulp calc --explain --format fp16 '1 + 0.0001'" "$dir/add.svg" &&
 	grep -q 'guard bit' "$dir/add.svg" && test "$(wc -l <"$dir/out")" = 3
-test_is $? "--svg writes the drawing; the table alone is printed"
+test_is $? "-o writes the drawing; the table alone is printed"
 if command -v xmllint >"$dir/err"; then
 	xmllint --noout "$dir/add.svg" >"$dir/out" 2>"$dir/err"
 	test_is $? "the SVG is well-formed XML"
 fi
-run calc --svg "$dir/none/add.svg" 1
+run calc -o "$dir/none/add.svg" 1
 test $code = 4 && test "$(wc -l <"$dir/err")" = 1
-test_is $? "--svg where there is no folder: exit 4"
+test_is $? "-o where there is no folder: exit 4"
 if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 	esc=$(printf '\033')
 	TERM=xterm script -qec "'$HALFULP' calc --explain --format fp16 '1 + 0.0001'" /dev/null >"$dir/tty" 2>&1 </dev/null

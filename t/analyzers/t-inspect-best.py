@@ -166,11 +166,11 @@ ok(
 )
 worst, name = min((o['best_sqnr_db'], name) for (name, to), o in rows.items() if to == 'e2m1' and name != 'all')
 limit = 'best_sqnr_db<%.3f' % (worst + 0.001)
-p = run('--to', 'e4m3,e2m1', '--best-scale', '--fail-if', limit, '--tsv', FILE + '.tsv', '--sort', 'best_sqnr_db')
+p = run('--to', 'e4m3,e2m1', '--best-scale', '--fail-if', limit, '-o', FILE + '.tsv', '--sort', 'best_sqnr_db')
 ok(
     p.returncode == 1 and 'failed: %s in e2m1: best_sqnr_db is %.4g (%s)' % (name, worst, limit) in p.stdout,
     '--fail-if takes it',
 )
 table = [l.split('\t') for l in open(FILE + '.tsv') if l[0] != '#']
-ok(float(table[1][table[0].index('best_sqnr_db')]) == worst, '--tsv and --sort too')
+ok(float(table[1][table[0].index('best_sqnr_db')]) == worst, '-o and --sort too')
 finish()

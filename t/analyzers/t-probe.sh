@@ -68,7 +68,7 @@ ROWS
 # The kernel that puts the probes to a device, on the shim: it must find its own model, whichever architecture that is
 if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	while read -r arch many; do
-		run --backend shim --model tc:$arch --random 4000 --tsv t.tsv
+		run --backend shim --model tc:$arch --random 4000 -o t.tsv
 		test $code = 0 && ! grep -q 'DIFFERS\|not as tabled' out && test "$(column t.tsv probe | grep -c '^random$')" = $many && test "$(column t.tsv verdict | grep -c '^PASS$')" -gt $((18 * many))
 		test_is $? "$arch on the shim: $many instructions, probes and random operands as the model"
 		test "$(column t.tsv instruction | sort -u | wc -l)" = $many && test "$(column t.tsv probe | grep -c '^P32 tile$')" = $many
@@ -85,13 +85,13 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	test_is $? "what is unsettled says what the device answers"
 	# P29, whether a product below the smallest number keeps its sign, is asked where a paper did: of bf16 with fp32
 	# sums, of fp16 with fp16's
-	run --backend shim --model tc:ampere --tsv t.tsv
+	run --backend shim --model tc:ampere -o t.tsv
 	test "$(paste <(column t.tsv probe) <(column t.tsv instruction) | sed -n 's/^P29	//p' | sed 's/^.* \([a-z0-9]* -> f[0-9]*\)$/\1/' | sort -u | tr '\n' ';')" = "bf16 -> f32;f16 -> f16;"
 	test_is $? "P29 is asked of the instructions that have it"
-	run --backend shim --model tc:hopper,in=e4m3,path=wgmma --tsv t.tsv
+	run --backend shim --model tc:hopper,in=e4m3,path=wgmma -o t.tsv
 	test $code = 0 && test "$(column t.tsv instruction | sort -u | tr '\n' ';')" = "wgmma m64n8k32 e4m3 -> f16;wgmma m64n8k32 e4m3 -> f32;" && test "$(column t.tsv probe | grep -c '^P30$')" = 1
 	test_is $? "fp8 by wgmma, with C other than 0"
-	run --backend shim --model tc:hopper,in=e5m2,path=mma --tsv t.tsv
+	run --backend shim --model tc:hopper,in=e5m2,path=mma -o t.tsv
 	test $code = 0 && test "$(column t.tsv instruction | sort -u | wc -l)" = 2 && test "$(column t.tsv probe | grep -c '^P31 Inf$')" = 2
 	test_is $? "fp8 by mma: the emulation's corner cases"
 	tr -s ' \t' '\n\n' <out >out.words
@@ -152,7 +152,7 @@ test_is $? "tc:ampere,in=fp64: a chain of fused multiply-adds has a table too"
 # What the model alone does not read is refused
 run extra
 refused 2 "'extra'" "a stray word"
-for o in '--tsv f.tsv' '--random 5' '--random -1' '--seed 3'; do
+for o in '-o f.tsv' '--random 5' '--random -1' '--seed 3'; do
 	run $o
 	refused 2 'no effect on the model alone' "$o without --backend"
 done

@@ -25,7 +25,7 @@ COMMANDS = {
     'merge': 'merge one.part two.part',
     'validate': 'validate m.onnx --data x.npz --policies fp16,bf16 --outputs outs --json',
     'advise': "advise m.onnx --data x.npz --accept 'rel_l2<=1e-2' --formats fp16,bf16 --out advised",
-    'inspect': 'inspect m.onnx --to e4m3 --totals --export i.tsv --threads 1',
+    'inspect': 'inspect m.onnx --to e4m3 --totals -o i.tsv --threads 1',
     'gate': 'gate --baseline base.tsv seen --junit g.xml --tap g.tap --gitlab g.json --sarif g.sarif',
     'compare': MORE['compare'],
 }

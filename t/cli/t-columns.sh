@@ -36,9 +36,9 @@ test_is $? "the page of columns is what the tables say (--update rewrites it)"
 test "$(wc -l <"$dir/want")" -gt 60
 test_is $? "the columns of five commands are in it"
 names() { sed -n "s/^| $1 | \`\\([^\`]*\\)\` .*/\\1/p" "$dir/want" | tr '\n' ' '; }
-"$HALFULP" inspect "$top/examples/digits.onnx" --best-scale --tsv "$dir/i.tsv" >"$dir/out"
+"$HALFULP" inspect "$top/examples/digits.onnx" --best-scale -o "$dir/i.tsv" >"$dir/out"
 test "$(grep -v '^#' "$dir/i.tsv" | head -n 1 | tr '\t' ' ') " = "$(names inspect)"
-test_is $? "inspect --tsv has the columns of the page, in their order"
+test_is $? "inspect -o has the columns of the page, in their order"
 "$HALFULP" op list --json | sed -n '3,/}/s/^ *"\([^"]*\)": .*/\1/p' | tr '\n' ' ' >"$dir/out"
 test "$(cat "$dir/out")" = "$(names op)"
 test_is $? "op list --json has the columns of the page, in their order"

@@ -69,6 +69,8 @@ def of_file(path):
         return None                        # what a run found has its time
     if name.endswith(('.tsv', '.part')):
         return of_table(open(path).read())
+    if name == 's.svg':                    # what calc draws; its last line records the command
+        return re.sub(r'>halfulp calc [^<]*<', '', open(path).read())
     if name.endswith(('.json', '.txt', '.gp', '.html', '.svg', '.png')):
         return None
     # A PDF says when it was made
@@ -378,7 +380,7 @@ bench loss-scale:hysteresis | BD --loss-scale deepspeed:init=2^100 | --loss-scal
 bench loss:weight | BD | --loss weight=3
 bench accumulate | BT | --accumulate fma,acc=fp16
 bench reductions | BT | --reductions sequential,acc=bf16
-bench tsv | BG | --tsv t.tsv
+bench out | BG | -o t.tsv
 bench json | BG.replace('--json', '') | --json
 calc format | calc 1/3 | --format e4m3
 calc sum | calc 'sum(1, 2^-11, 2^-11, 2^-11)' --format fp16 | --sum pairwise
@@ -391,9 +393,9 @@ calc ftz | calc 2^-20*3 --format fp16 | --ftz
 calc daz | calc 2^-20*3 --format fp16 | --daz
 calc vary | calc 1+x --json | --vary x=1..2:3
 calc explain | calc 1+2^-11 | --explain
-calc svg | calc 1+2^-11 | --svg s.pdf
-calc step | calc 1+2^-11 --svg s.svg | --step
-calc style | calc 1+2^-11 --svg s.pdf | --style talk
+calc out | calc 1+2^-11 | -o s.svg
+calc step | calc 1+2^-11 -o s.svg | --step
+calc style | calc 1+2^-11 -o s.svg | --style talk
 calc json | calc 1+2 | --json
 baseline out | baseline {h}/a.npy -o b.npy | --out c.npy
 baseline reason | baseline {h}/run -o b.tsv | --reason x
@@ -522,7 +524,7 @@ formats mode | formats pi | --mode RU
 formats table | formats | --table tsv
 formats json | formats | --json
 inspect to | inspect {h}/a.npy | --to e5m2
-inspect tsv | inspect {h}/a.npy | --tsv t.tsv
+inspect out | inspect {h}/a.npy | -o t.tsv
 inspect json | inspect {h}/a.npy | --json
 inspect axis | inspect {h}/a.npy --to mxfp4 | --axis 0
 inspect tensors | inspect {h}/run/trace/step-000000.safetensors | --tensors dense1.*
@@ -626,7 +628,7 @@ probe model | probe | --model tc:volta
 probe backend | probe --model tc:ampere,in=bf16 | --backend shim
 probe random | probe --model tc:ampere,in=bf16 --backend shim | --random 5
 probe seed | probe --model tc:ampere,in=bf16 --backend shim --random 5 | --seed -1
-probe tsv | probe --model tc:ampere,in=bf16 --backend shim | --tsv t.tsv
+probe out | probe --model tc:ampere,in=bf16 --backend shim | -o t.tsv
 probe json | probe | --json
 report out | report {run} | --out there
 report formats | report {run} --json | --formats svg
@@ -1040,11 +1042,13 @@ def lacks(err):
 
 
 # Options of every command with a picture, which t/reports/t-pictures.py tries
-PICTURE = ('svg', 'png', 'pdf', 'tex', 'style', 'canvas')
+PICTURE = ('style', 'width')
 # Options of every command, of which t/cli/t-memory.py tries the second
 EVERYWHERE = ('help', 'max-memory')
 # Options of every command with --json, which t/reports/t-tables.py tries
-TABLE = ('export', 'rows-of', 'columns', 'where', 'digits')
+TABLE = ('out', 'columns', 'where', 'digits')
+# How many names the options of all commands have, and train's; keys are not counted. The numbers may only fall.
+NAMES, TRAIN_NAMES = 165, 40
 
 
 def main():
@@ -1060,6 +1064,11 @@ def main():
         ok(not missing, '%s: every option of --help has a row here' % c, 'no row: ' + ', '.join(missing))
         surplus = [o for k, o in named if k == c and o not in options_of(c)]
         ok(not surplus, '%s: and every row an option' % c, 'no option: ' + ', '.join(surplus))
+    if not sys.argv[1:]:
+        names = {c: [o for o in options_of(c) if ':' not in o and o not in EVERYWHERE] for c in commands}
+        every = len({o for of in names.values() for o in of})
+        ok(every <= NAMES and len(names['train']) <= TRAIN_NAMES, '%d names of options, %d of train' % (every, len(names['train'])),
+           '%d and %d may be' % (NAMES, TRAIN_NAMES))
     prepare()
     known = {}
     for name, base, option in rows:

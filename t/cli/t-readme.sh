@@ -71,7 +71,7 @@ for block in block-*-README.md block-*-deploy.md block-*-ci.md block-*-figures.m
 			"${PYTHON:-python3}" -c 'import numpy' 2>/dev/null || { skip 1 "NumPy is absent"; continue; }
 			;;
 		*pdflatex*) command -v pdflatex >/dev/null || { skip 1 "pdflatex is absent"; continue; } ;;
-		*' report '* | *' figures '* | *' accumulate '*--svg* | *' accumulate '*--tex*)
+		*' report '* | *' figures '* | *' accumulate '*' -o '*.svg* | *' accumulate '*' -o '*.png* | *' accumulate '*' -o '*.pdf*)
 			command -v gnuplot >/dev/null || { skip 1 "gnuplot is absent"; continue; }
 			;;
 		esac

@@ -99,17 +99,17 @@ def lacking(path, wanted, cut=None):
 wanted = [SHOWN.get(n, n) for n in NAMES]
 write('a.safetensors', 1.1)
 write('b.safetensors', 1.2)
-draw('inspect', 'a.safetensors', '--svg', 'a.svg', '--png', 'a.png', '--tex', 'a.tex')
+draw('inspect', 'a.safetensors', '-o', 'a.svg', '-o', 'a.png', '-o', 'a.pdf', '-o', 'a.tex')
 none(lacking('a.svg', wanted), 'inspect: every name as the table has it')
-draw('inspect', 'a.safetensors', '--svg', 'narrow.svg', '--canvas', '84mm')
+draw('inspect', 'a.safetensors', '-o', 'narrow.svg', '--width', '84mm')
 none(lacking('narrow.svg', wanted, 8), 'inspect: the same in a column')
-draw('diff', 'a.safetensors', 'b.safetensors', '--svg', 'd.svg', '--png', 'd.png', '--pdf', 'd.pdf', code=1)
+draw('diff', 'a.safetensors', 'b.safetensors', '-o', 'd.svg', '-o', 'd.png', '-o', 'd.pdf', code=1)
 # Of 31 tensors, 30 are drawn
 none(lacking('d.svg', wanted, 28)[1:], 'diff: every name that is drawn')
 for n in NAMES:
     NAMES = [n]
     write('one.safetensors', 1.1)
-    p = tap.halfulp('inspect', 'one.safetensors', '--svg', 'one.svg')
+    p = tap.halfulp('inspect', 'one.safetensors', '-o', 'one.svg')
     said = SHOWN.get(n, n) + ' loses most in '
     wanted = re.sub(' +', ' ', said).strip()
     if not (p.returncode == 0 and p.stdout.startswith('one.svg\n' + said)
@@ -119,31 +119,31 @@ ran('a file of one tensor')
 NAMES = ['x' * 9000]
 write('long.safetensors', 1.1)
 for canvas in ('240', '640', '4000'):
-    draw('inspect', 'long.safetensors', '--svg', 'long.svg', '--canvas', canvas)
+    draw('inspect', 'long.safetensors', '-o', 'long.svg', '--width', canvas)
 
 # --- files, policies, directories
 file = '`>z`"\'%s\\n{x}.safetensors'
 shutil.copy('a.safetensors', file)
-draw('inspect', file, '--svg', 'f.svg')
+draw('inspect', file, '-o', 'f.svg')
 ok(any('`>z`"\'\\\'\'%s\\n{x}' in t for t in drawn('f.svg')), 'inspect: the command has the file\'s name',
         drawn('f.svg')[-6:])
 policy = './`>z`%s\\n"q.json'
 with open(policy, 'w') as f:
     f.write('{"compute": "float16"}')
 small = [w for w in TRAIN if w not in ('--trace-steps', '0', '--quiet')]
-draw('compare', *small, '--policies', 'float32,' + policy, '--svg', 'c.svg')
+draw('compare', *small, '--policies', 'float32,' + policy, '-o', 'c.svg')
 ok(policy in drawn('c.svg'), 'compare: the policy\'s name', drawn('c.svg'))
 for name, seed in (('`>z`%s\\n"a', '1'), ('b', '2')):
     draw('train', *TRAIN, '--seed', seed, name)
-draw('allreduce', '`>z`%s\\n"a', 'b', '--ranks', '2..4', '--wire', 'bf16', '--svg', 'r.svg')
+draw('allreduce', '`>z`%s\\n"a', 'b', '--ranks', '2..4', '--wire', 'bf16', '-o', 'r.svg')
 draw('analyze', '--shard', '1/1', '--part', '`>z`.part', 'b')
-draw('merge', '--list', '`>z`.part', '--svg', 'm.svg')
+draw('merge', '--list', '`>z`.part', '-o', 'm.svg')
 shutil.move('`>z`%s\\n"a', 'a')
 
 # --- tensors of runs: gnuplot reads a name once more in each table on its way
 for run in 'ab':
     renamed(run, b'input.labels', b'`>z`%s\\\\n.#{')
-draw('diff', 'a', 'b', '--svg', 'runs.svg', code=1)
+draw('diff', 'a', 'b', '-o', 'runs.svg', code=1)
 ok('farthest apart is `>z`%s\\n.#{' in ' '.join(drawn('runs.svg')), 'diff of runs: the tensor farthest apart',
         drawn('runs.svg')[-3:])
 tap.halfulp('train', *TRAIN, 'good')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Pictures of commands (--svg and its like): every command of pictures.def draws; texts can be read and colours are the
+# Pictures of commands (-o FILE.svg and its like): every command of pictures.def draws; texts can be read and colours are the
 # gallery's; the message says what the command's own JSON says, computed here again; and what is refused leaves nothing.
 import heapq
 import json
@@ -233,13 +233,13 @@ lines = [
 ]
 none(sorted({s for _, s in views} - {s for s, *_ in lines}), 'every view is drawn below')
 for script, line, more, check in lines:
-    code, out, err = run(line + ' --svg p.svg --json ' + more)
+    code, out, err = run(line + ' -o p.svg --json ' + more)
     svg = home + '/p.svg'
     drawn = os.path.exists(svg) and open(svg, encoding='utf-8').read()
-    if not ok(code in (0, 1) and drawn, line + ' --svg', [err]):
+    if not ok(code in (0, 1) and drawn, line + ' -o p.svg', [err]):
         continue
     rows = json.loads(out)
-    code, out, err = run(line + ' --svg q.svg')
+    code, out, err = run(line + ' -o q.svg')
     first, _, said = out.partition('\n')
     title = said.split('. ' + open('%s/reports/pictures/%s.gp' % (TOP, script)).read().split('\n# caption: ')[1][:10])[0]
     ok(first == 'q.svg' and check(title, rows), 'it says: ' + title, [said])
@@ -247,7 +247,7 @@ for script, line, more, check in lines:
     ok(not wrong and texts > 4, '%d texts, each to be read' % texts, wrong)
     none(sorted(svgtext.colours(svg) - palette), 'the gallery\'s colours alone')
     os.remove(svg)
-    run(line + ' --svg p.svg --canvas 84mm')
+    run(line + ' -o p.svg --width 84mm')
     wrong, texts = svgtext.faults(svg, 8 / 0.75)
     ok(not wrong and texts > 4 and svgtext.read(svg)[0][0] == 317, 'in a column of 84 mm: %d texts' % texts, wrong)
     os.remove(svg)
@@ -255,25 +255,25 @@ for script, line, more, check in lines:
 # --- the other files, styles and sizes, of every command
 for command in sorted({c for c, _ in views}):
     line = next(l for _, l, *_ in lines if l.split()[0] == command and not l.startswith('bench train'))
-    code, out, err = run(line + ' --svg o.svg --png o.png --tex sub_1.tex --style dark --canvas 90x70mm')
+    code, out, err = run(line + ' -o o.svg -o o.png -o sub_1.pdf -o sub_1.tex --style dark --width 90x70mm')
     names = ['o.svg', 'o.png', 'sub_1.pdf', 'sub_1.tex']
     heads = [open(home + '/' + n, 'rb').read(5) if os.path.exists(home + '/' + n) else b'' for n in names]
     ok(heads == [b'<?xml', b'\x89PNG\r', b'%PDF-', b'% nee'], command + ': svg, png, pdf and tex', [err, heads])
     text = open(home + '/o.svg').read() if heads[0] else ''
     size = re.search(r'viewBox="0 0 340 (\d+)"', text) # a picture of rows is as high as these need
-    ok(size and int(size[1]) >= 265 and '#15171A' in text.upper(), command + ': --canvas and --style', [text[:300]])
+    ok(size and int(size[1]) >= 265 and '#15171A' in text.upper(), command + ': --width and --style', [text[:300]])
     tex = open(home + '/sub_1.tex', encoding='utf-8').read() if heads[3] else ''
     framed = '\\includegraphics[width=\\linewidth,' in tex and 'keepaspectratio]{sub_1.pdf}' in tex
     ok(framed and not set(re.sub('[ -~\\n’…–é]', '', tex)),
             command + ': the LaTeX figure names its picture, in letters that LaTeX has', sorted(set(re.sub('[ -~\\n]', '', tex))))
-code, out, err = run('accumulate --n 100 --pdf only.pdf')
-ok(code == 0 and open(home + '/only.pdf', 'rb').read(5) == b'%PDF-' and not os.path.exists(home + '/only.svg'), '--pdf alone', [err])
+code, out, err = run('accumulate --n 100 -o only.pdf')
+ok(code == 0 and open(home + '/only.pdf', 'rb').read(5) == b'%PDF-' and not os.path.exists(home + '/only.svg'), '-o FILE.pdf alone', [err])
 
 # --- refused
-for line, why, code in (('round 1 --style dark', '--style has no effect without --svg', 2), ('round 1 --svg x.svg --style pale', 'none of print, dark, talk', 2),
-        ('round 1 --svg x.svg --canvas 5x5', 'WIDTHxHEIGHT', 2), ('round 1 --svg x.svg --canvas 300x300cm', 'WIDTHxHEIGHT', 2), ('round 1 --tex x.pdf', 'ends in .tex', 2),
-        ('round 1 --svg nowhere/x.svg', 'nowhere/x.svg', 4), ('round wrong+ --svg x.svg', 'wrong+', 2), ('formats int8 --svg x.svg', 'no block format', 4),
-        ('inspect none.npy --svg x.svg', 'none.npy', 3)):
+for line, why, code in (('round 1 --style dark', '--style has no effect without -o FILE.svg', 2), ('round 1 -o x.svg --style pale', 'none of print, dark, talk', 2),
+        ('round 1 -o x.svg --width 5x5', 'WIDTHxHEIGHT', 2), ('round 1 -o x.svg --width 300x300cm', 'WIDTHxHEIGHT', 2), ('round 1 -o rows=x.pdf', 'leave it out', 2), ('calc 1 -o x.png', 'calc has no picture', 2),
+        ('round 1 -o nowhere/x.svg', 'nowhere/x.svg', 4), ('round wrong+ -o x.svg', 'wrong+', 2), ('formats int8 -o x.svg', 'no block format', 4),
+        ('inspect none.npy -o x.svg', 'none.npy', 3)):
     got, out, err = run(line)
     ok(got == code and why in err and err.count('\n') == 1 and not os.path.exists(home + '/x.svg'), 'refused: ' + line, [got, out, err])
 none(os.listdir(home + '/tmp'), 'nothing is left in TMPDIR')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# --export: what it writes as TSV, Markdown and LaTeX is read back here and is what --json prints, cell by cell; rows
+# -o FILE: what it writes as TSV, Markdown and LaTeX is read back here and is what --json prints, cell by cell; rows
 # and columns are those chosen; what cannot be written leaves no file; LaTeX compiles where pdflatex is.
 import json
 import os
@@ -108,10 +108,10 @@ LINES = (
     'formats fp16 mxfp4',
     'figures --list',
     'inspect a.npz --to fp16,int8',
-    'probe --model tc:hopper --rows-of probes',
-    'probe --model tc:hopper --rows-of .',
-    'plan --model mlp --rows-of rows',
-    'doctor --rows-of .',
+    'probe --model tc:hopper ::probes',
+    'probe --model tc:hopper ::.',
+    'plan --model mlp ::rows',
+    'doctor ::.',
 )
 
 
@@ -119,7 +119,7 @@ def main():
     wrong = {kind: [] for kind in READERS}
     sheets = []
     for line in LINES:
-        own, _, of = line.partition(' --rows-of ')
+        own, _, of = line.partition(' ::')
         code, out, err = run(own + ' --json')
         j = json.loads(out)
         around = j if isinstance(j, list) else [j]
@@ -127,7 +127,9 @@ def main():
         names, rows = table(rows)
         for kind, read in READERS.items():
             file = 'a%d.%s' % (len(sheets), kind)
-            got = run('%s --export %s' % (line, file))
+            # inspect writes .tsv itself unless rows, columns or digits are chosen
+            digits = ' --digits 17' if own.startswith('inspect') else ''
+            got = run('%s -o %s' % (own + digits, of + '=' + file if of else file))
             text = open(home + '/' + file).read()
             columns, cells = read(text)
             bad = ['%s: columns %s' % (line, columns)] if columns != names else []
@@ -144,24 +146,29 @@ def main():
 
     line = 'accumulate --table --n 100 --format fp16,bf16'
     rows = [r for r in json.loads(run(line + ' --json')[1]) if r['n'] in (64, 100) and r['format'] != 'bf16']
-    run(line + ' --export c.tsv --columns n,backward,format --where n=64|100 --where format!=bf16')
+    run(line + ' -o c.tsv --columns n,backward,format --where n=64|100 --where format!=bf16')
     columns, cells = read_tsv(open(home + '/c.tsv').read())
     ok(columns == ['n', 'backward', 'format'] and len(cells) == len(rows) == 2 and all(
         same(c, r[n]) for cs, r in zip(cells, rows) for n, c in zip(columns, cs)),
        '--columns and --where choose', str(cells))
-    run(line + ' --export d.md --columns n,backward --digits 3')
+    run(line + ' -o d.md --columns n,backward --digits 3')
     cells = read_md(open(home + '/d.md').read())[1]
     want = [r for r in json.loads(run(line + ' --json')[1])]
     ok(all(c[1] == ('%.3g' % r['backward']).replace('e-0', 'e-') and c[0] == str(r['n']) for c, r in zip(cells, want)),
        '--digits rounds reals, not integers', str(cells[:3]))
-    p = run('accumulate --table --n 1000 --every 10 --format fp16 --export long.tex --columns n,value --json')
+    p = run('accumulate --table --n 1000 --every 10 --format fp16 -o long.tex --columns n,value --json')
     ok('\\begin{longtable}' in open(home + '/long.tex').read() and len(json.loads(p[1])) == 100,
        'more than a page is a longtable, and --json is printed beside')
+    p = run('plan --model mlp -o rows=p.md -o .=p.tsv -o p.json')
+    want = json.loads(run('plan --model mlp --json')[1])
+    ok(p[0] == 0 and json.load(open(home + '/p.json')) == want and len(read_md(open(home + '/p.md').read())[1])
+        == sum(len(x['rows']) for x in want) and len(read_tsv(open(home + '/p.tsv').read())[1]) == len(want),
+       'several files of one run, the JSON among them', str(p))
     with open(home + '/t.tsv', 'w', encoding='utf-8') as f:
         f.write('# a: b\nname\tx\na|b_c*\t1e-3\n50%&$#\t-\n'
             '\\back^~{}<>\tinf\nΣ|ε| ≤ √n·u₁ ≠ ∞, ±2⁻²⁴ → π\t1\n')
     for kind, read in READERS.items():
-        run('round 1 --export e.%s --rows-of t.tsv' % kind)
+        run('round 1 -o t.tsv=e.%s' % kind)
     got = {kind: read(open('%s/e.%s' % (home, kind)).read()) for kind, read in READERS.items()}
     names = ['a|b_c*', '50%&$#', '\\back^~{}<>', 'Σ|ε| ≤ √n·u₁ ≠ ∞, ±2⁻²⁴ → π']
     ok(all(c == ['name', 'x'] and [r[0] for r in rows] == names
@@ -169,16 +176,18 @@ def main():
        'a table in a file; texts that are markup elsewhere are escaped', str(got))
 
     refused = {
-        'round 1 --export x.doc': '.tex, .md or .tsv',
-        'round 1 --export x.md --columns value,foo': "no column 'foo'; the columns are input format value",
-        'round 1 --export x.md --where value': 'a condition is',
-        'round 1 --export x.md --where foo=1': "no column 'foo'",
-        'round 1 --export x.md --digits 18': '--digits 18',
-        'round 1 --export x.md --rows-of foo': 'no such array',
-        'round 1 --export x.md --rows-of absent.tsv': 'absent.tsv',
+        'round 1 -o x.doc': '.tsv, .json, .md or .tex',
+        'round 1 -o x.md --columns value,foo': "no column 'foo'; the columns are input format value",
+        'round 1 -o x.md --where value': 'a condition is',
+        'round 1 -o x.md --where foo=1': "no column 'foo'",
+        'round 1 -o x.md --digits 18': '--digits 18',
+        'round 1 -o foo=x.md': 'no such array',
+        'round 1 -o absent.tsv=x.md': 'absent.tsv',
         'round 1 --columns value': '--columns has no effect',
-        'round 1 --export x.md --svg x.svg': 'give one at a time',
-        'round nothing --export x.md': 'nothing',
+        'round 1 -o x.json --columns value': '--columns has no effect',
+        'round 1 -o foo=x.json': 'leave it out',
+        'doctor -o x.svg': 'doctor has no picture',
+        'round nothing -o x.md': 'nothing',
     }
     bad = ['%s: %d %s' % (a, code, err) for a, why in refused.items() for code, out, err in [run(a)]
             if code not in (2, 3) or why not in err or err.count('\n') != 1]
@@ -187,8 +196,8 @@ def main():
 
     commands = re.findall(r'^COMMAND\((\w+)\)', open(TOP + '/commands.def').read(), re.M)
     pages = {c: run(c + ' --help')[1] for c in commands}
-    none([c for c in commands if (re.search(r'^  --json ', pages[c], re.M) is None) != ('--export' not in pages[c])],
-         'every command with --json has --export')
+    none([c for c in commands if (re.search(r'^  --json ', pages[c], re.M) is None) != (' --out ' not in pages[c]) and c not in ('baseline',)],
+         'every command with --json has -o FILE')
 
     if not shutil.which('pdflatex'):
         return tap.skip('LaTeX compiles', 'pdflatex is absent')

@@ -57,7 +57,7 @@ for folder, model in sorted(MODELS.items()):
     wrong += sorted({r['instruction'] for r in at['probe']} - set(random))
     none(wrong, '%s: of millions of random sums of %d instructions none differed' % (folder, len(random)))
     now = os.path.join(home(), 'now.tsv')
-    done = halfulp('probe', '--backend', 'shim', '--model', model, '--tsv', now)
+    done = halfulp('probe', '--backend', 'shim', '--model', model, '-o', now)
     if not os.path.exists(now):
         skip('%s: what the model answers' % folder, done.stderr.strip())
         continue

@@ -63,8 +63,8 @@ COMMANDS = {
 }
 # Commands that are like these, or take longer: t/base/x-faults.py alone tries them
 MORE = {
-    'calc explain': "calc '0.1 + 0.2 * 3' --format fp16 --explain --svg e.svg",
-    'calc export': "calc '0.1 + 3' --format fp16,bf16 --export c.md",
+    'calc explain': "calc '0.1 + 0.2 * 3' --format fp16 --explain -o e.svg",
+    'calc export': "calc '0.1 + 3' --format fp16,bf16 -o c.md",
     'validate against': 'validate m.onnx --data x.npz --policies ort-static,fp16 --against h.onnx --report said '
                         '--sensitivity --json',
     'validate shard': 'validate m.onnx --data x.npz --policies fp16,bf16 --shard 1/2 --part v.part',
@@ -82,16 +82,16 @@ MORE = {
     'judge list': 'judge list --json',
     'op list': 'op list',
     'formats page': 'formats e4m3',
-    'calc steps': "calc '0.1 + 0.2 * 3' --format fp16 --step --svg s.svg",
+    'calc steps': "calc '0.1 + 0.2 * 3' --format fp16 --step -o s.svg",
     'allreduce': 'allreduce seen --ranks 4 --sample 16 --threads 1 --json',
     'bench cast': 'bench cast --formats fp16 --mb 1 --trials 1 --threads 1 --no-python --simd scalar --json',
-    'bench gemm': 'bench gemm --formats fp16 --sizes 16 --trials 1 --threads 1 --tsv b.tsv',
+    'bench gemm': 'bench gemm --formats fp16 --sizes 16 --trials 1 --threads 1 -o b.tsv',
     'probe': 'probe --model tc:hopper --json',
     'check file': "check x.npz --baseline y.npz --rule '*: rel <= 1' --format junit",
     'check history': 'check seen --baseline base.tsv --history kept',
     'baseline run': 'baseline seen -o new.tsv --reason first',
     'diff runs': 'diff run seen --json',
-    'plan export': 'plan --model mlp:width=0.02 --export p.tsv',
+    'plan export': 'plan --model mlp:width=0.02 -o p.tsv',
     'report page': 'report seen',
     'inspect rule': "inspect m.onnx --to e4m3 --totals --fail-if 'zeroed>0' --threads 1",
 }

@@ -54,7 +54,7 @@ def same(name, path, p):
 
 machine = os.uname().nodename
 for name, line in LINES.items():
-    p = halfulp('bench', *line.split(), '--tsv', name + '.tsv')
+    p = halfulp('bench', *line.split(), '-o', name + '.tsv')
     head, rows = rows_of(name + '.tsv')
     measured = [row[-1] for row in rows if 'v100' not in row]
     ok(
@@ -68,7 +68,7 @@ for name, line in LINES.items():
         wrong = []
         table = '%s-%d.tsv' % (name, n)
         for k in range(1, n + 1):
-            p = halfulp('bench', *line.split(), '--tsv', table, '--shard', '%d/%d' % (k, n))
+            p = halfulp('bench', *line.split(), '-o', table, '--shard', '%d/%d' % (k, n))
             if p.returncode or os.path.exists(table) or not p.stdout.startswith('shard %d of %d' % (k, n)):
                 wrong.append('shard %d: exit %d: %s' % (k, p.returncode, p.stdout + p.stderr))
         place = 'runs/bench-' + line.split()[0]
@@ -82,7 +82,7 @@ for name, line in LINES.items():
             os.remove(place + '/parts/' + part)
     for n in (2, 3, 5) if name != 'train' else ():
         table = '%s-%d-ranks.tsv' % (name, n)
-        p = ranks(n, 'bench', *line.split(), '--tsv', table)
+        p = ranks(n, 'bench', *line.split(), '-o', table)
         wrong = same(name, table, p)
         if p.stdout.count('machine') != 1 or len(p.stdout.splitlines()) != len(text):
             wrong.append('printed: ' + p.stdout)
@@ -229,9 +229,9 @@ for what, text in ('no rows', '{}'), ('half a text', '[{"simd":'), ('a word', 'x
 # A rank that is killed: what was measured is kept, and the same line with --resume measures the rest
 dice, wrong, hits = random.Random(20261127), [], 0
 line = 'cast --mb 4 --trials 5 --formats fp16,bf16,e4m3 --simd scalar --modes RNE,SR'.split()
-halfulp('bench', *line, '--tsv', 'killed.tsv')
+halfulp('bench', *line, '-o', 'killed.tsv')
 for trial in range(0 if mpi.stub else 6):
-    command = ['mpirun', '-n', '3', HALFULP, 'bench', *line, '--tsv', 'trial.tsv', '--resume']
+    command = ['mpirun', '-n', '3', HALFULP, 'bench', *line, '-o', 'trial.tsv', '--resume']
     if os.path.exists('trial.tsv'):
         os.remove('trial.tsv')
     code, err, hit = killed(command, dice.uniform(0.2, 0.9), dice)
@@ -240,7 +240,7 @@ for trial in range(0 if mpi.stub else 6):
         wrong.append('trial %d: exit 0, and no table' % trial)
     if os.path.exists('trial.tsv') and len(rows_of('trial.tsv')[1]) > len(rows_of('killed.tsv')[1]):
         wrong.append('trial %d: rows twice' % trial)
-p = ranks(3, 'bench', *line, '--tsv', 'trial.tsv', '--resume')
+p = ranks(3, 'bench', *line, '-o', 'trial.tsv', '--resume')
 if p.returncode or rows_of('trial.tsv') != rows_of('killed.tsv'):
     wrong.append('resumed: exit %d: %s' % (p.returncode, p.stderr))
 none(wrong, '%d of 6 jobs lost a rank: nothing twice, and --resume completes the table' % hits)

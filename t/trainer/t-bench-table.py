@@ -22,7 +22,7 @@ def bench(*words, env=None):
     """Rows of the file and lines of the terminal; a number of the file is a float, - is None."""
     path = os.path.join(folder, 't.tsv')
     r = subprocess.run(
-        [HALFULP, 'bench', *words, '--tsv', path],
+        [HALFULP, 'bench', *words, '-o', path],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         universal_newlines=True,
@@ -210,7 +210,7 @@ subprocess.run(
         '1',
         '--simd',
         'scalar',
-        '--tsv',
+        '-o',
         path,
     ],
     stdout=subprocess.PIPE,

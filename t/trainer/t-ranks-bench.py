@@ -24,7 +24,7 @@ def measured(text):
 alone = measured(halfulp(*shared, '--json').stdout)
 ok([r['ranks'] for r in alone] == [1, 1] and len({r['digest'] for r in alone}) == 2, 'one process: two rows', alone)
 for n in 2, 3:
-    p = ranks(n, *shared, '--json', '--tsv', 'ranks-%d.tsv' % n)
+    p = ranks(n, *shared, '--json', '-o', 'ranks-%d.tsv' % n)
     rows = measured(p.stdout) if p.returncode == 0 else []
     ok(
         [(r['ranks'], r['digest']) for r in rows] == [(n, r['digest']) for r in alone],

@@ -59,7 +59,7 @@ static const hu_opt opts[] = { { "formats", "LIST", NULL,
 		"[here]" },
 	{ "published", NULL, NULL, "train: print the published rows alone, of all models and batches" },
 #include "trainer/run/options_model.def"
-	{ "tsv", "FILE", NULL, "write the rows to FILE too" },
+	{ "out", "FILE.tsv", NULL, "write the rows to FILE.tsv too" },
 #include "lib/base/parts/share_options.def"
 	{ "json", NULL, NULL, "print an array with an object for each measurement" }, { NULL, NULL, NULL, NULL } };
 
@@ -131,7 +131,7 @@ settle(hu_args *a, const hu_bench *b)
 {
 	for (size_t i = 0; a->opts[i].name; i++) {
 		const char *name = a->opts[i].name;
-		int known = hu_word_in("json tsv shard part resume", name);
+		int known = hu_word_in("json out shard part resume", name);
 		for (const hu_bench_option *o = b->takes; o->name && !known; o++)
 			known = !strcmp(o->name, name);
 		if (a->given[i] && !known)
@@ -192,7 +192,7 @@ measure(hu_bench_sink *s, const hu_args *a)
 static int
 run(const hu_args *a)
 {
-	hu_bench_sink s = { .bench = a->nrest == 1 ? find(a->rest[0]) : NULL, .file = hu_args_text(a, "tsv") };
+	hu_bench_sink s = { .bench = a->nrest == 1 ? find(a->rest[0]) : NULL, .file = hu_args_text(a, "out") };
 
 	if (a->nrest > 1)
 		return hu_complain(hu_fail(HU_EINVAL, "'%s': one benchmark at a time", a->rest[1]));
@@ -239,5 +239,5 @@ const hu_command hu_cmd_bench = { "bench", "NAME [OPTION...]",
 	"digests for the host; `all` has the time of whole steps, which are recorded as a graph where --graph is\n"
 	"on.\n"
 	"With --shard, and of cast, gemm and why under mpirun, each row is measured by one of the processes; those\n"
-	"on one machine take turns, and the column `machine` (in --tsv and --json always) names the machine.",
+	"on one machine take turns, and the column `machine` (in FILE.tsv and --json always) names the machine.",
 	opts, run, needs, NULL };

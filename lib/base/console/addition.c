@@ -27,17 +27,23 @@ length(const hu_opt *opts)
 	return n;
 }
 
-/* Appends the options of `from`, none of which *to may have. */
+/* Appends the options of `from` but an --out that *to has; none of the others may be there. */
 static void
 join(hu_opt **to, const hu_opt *from)
 {
-	size_t n = *to ? length(*to) : 0, m = length(from);
+	size_t n = *to ? length(*to) : 0, own = n;
 
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < m; k++)
-			HU_ASSERT(strcmp((*to)[i].name, from[k].name));
-	*to = hu_xrealloc(*to, (n + m + 1) * sizeof **to);
-	memcpy(*to + n, from, (m + 1) * sizeof **to);
+	*to = hu_xrealloc(*to, (n + length(from) + 1) * sizeof **to);
+	for (; from->name; from++) {
+		size_t i = 0;
+		while (i < own && strcmp((*to)[i].name, from->name))
+			i++;
+		if (i == own)
+			(*to)[n++] = *from;
+		else
+			HU_ASSERT(!strcmp(from->name, "out"));
+	}
+	(*to)[n] = *from;
 }
 
 const hu_opt *
@@ -54,33 +60,24 @@ hu_command_opts(const hu_command *c)
 	return joined;
 }
 
-/* Returns the first of the addition's options that was given. */
-static const char *
-first_given(const hu_command_addition *x, const hu_args *a)
+hu_status
+hu_addition_idle(const hu_command_addition *x, const hu_args *a)
 {
-	const hu_opt *o = x->opts;
-
-	while (o->name && !hu_args_given(a, o->name))
-		o++;
-	return o->name;
+	for (const hu_opt *o = x->opts; o->name; o++)
+		if (strcmp(o->name, "out") && hu_args_given(a, o->name))
+			return hu_refuse(o->name, x->without);
+	return HU_OK;
 }
 
 hu_status
 hu_command_asked(const hu_command *c, const hu_args *a, const hu_command_addition **asked)
 {
 	*asked = NULL;
-	for (int i = 0; i < additions; i++) {
-		const hu_command_addition *x = addition[i];
-		if (!x->belongs(c))
-			continue;
-		HU_TRY(hu_args_need(a, x->needs, a));
-		if (!x->asked(a))
-			continue;
-		if (*asked)
-			return hu_fail(HU_EINVAL,
-				"--%s and --%s each make a file of what the command prints; give one at a time",
-				first_given(*asked, a), first_given(x, a));
-		*asked = x;
-	}
+	for (int i = 0; i < additions && !*asked; i++)
+		if (addition[i]->belongs(c) && addition[i]->asked(c, a))
+			*asked = addition[i];
+	for (int i = 0; i < additions && !*asked; i++)
+		if (addition[i]->belongs(c))
+			HU_TRY(hu_addition_idle(addition[i], a));
 	return HU_OK;
 }

@@ -9,10 +9,11 @@
 #include "lib/base/console/opt_need.h"
 
 typedef struct hu_command_addition {
-	const hu_opt *opts;                 /* the options; none has the name of a command's own */
-	const hu_opt_need *needs;           /* which of them need something to have an effect; `of` is the hu_args */
+	const hu_opt *opts;  /* the options; --out is left out where a command has one of its own */
+	const char *without; /* why the others have no effect where nothing is asked for: "without ..." */
 	int (*belongs)(const hu_command *c); /* 1 where the command has these options */
-	int (*asked)(const hu_args *a);      /* 1 where the command line asks for what they make */
+	/* 1 where the command line asks for what they make */
+	int (*asked)(const hu_command *c, const hu_args *a);
 	/* Runs the command in that case and returns the exit code. a->opts has the command's own options first. */
 	int (*run)(const hu_command *c, const hu_args *a);
 } hu_command_addition;
@@ -20,8 +21,10 @@ typedef struct hu_command_addition {
 /* Adds options, at most four times. x must outlive every call below. */
 void hu_command_add(const hu_command_addition *x);
 /* Sets *asked to the addition that the command line asks for, NULL where it asks for none. HU_EINVAL where it asks for
-   two, or gives an option of one that has no effect. */
+   an option is given of additions none of which is asked for. */
 hu_status hu_command_asked(const hu_command *c, const hu_args *a, const hu_command_addition **asked);
+/* Returns HU_EINVAL, with the reason, where one of the addition's options but --out was given; HU_OK else. */
+hu_status hu_addition_idle(const hu_command_addition *x, const hu_args *a);
 /* Returns the command's own options with those that are added behind them. The table is valid until the next call. */
 const hu_opt *hu_command_opts(const hu_command *c);
 #endif

@@ -242,7 +242,8 @@ hu_command_main(const hu_command *c, int argc, char **argv)
 		}
 		code = HU_EXIT_OK;
 	} else if ((st = hu_limit_memory(a.max_memory)) != HU_OK || (st = may_run(c->name)) != HU_OK ||
-		   (st = hu_args_need(&a, c->needs, &a)) != HU_OK || (st = hu_command_asked(c, &a, &x)) != HU_OK)
+		   (st = hu_command_asked(c, &a, &x)) != HU_OK ||
+		   (!x && (st = hu_args_need(&a, c->needs, &a)) != HU_OK))
 		code = hu_complain(st);
 	else if (x)
 		code = x->run(c, &a);

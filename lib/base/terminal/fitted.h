@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    A table of texts that fits a terminal: a table that is wider than it may be loses its least important columns, then
    the middles of its longest names, and columns of prose go on below themselves. What is left out stands in the
-   command's --json and --export, which know every column. */
+   command's --json and -o, which know every column. */
 #ifndef HU_BASE_FITTED_H
 #define HU_BASE_FITTED_H
 
@@ -47,7 +47,8 @@ void hu_fitted_print(hu_fitted *t, size_t width);
    is left out for being empty. hu_fitted_flush prints the rows since then, and forgets their cells. */
 void hu_fitted_begin(hu_fitted *t, size_t width);
 void hu_fitted_flush(hu_fitted *t);
-/* Prints how many columns were left out, and where they are ("--json and --export have"); nothing where none were. */
+/* Prints how many columns were left out, and where they are ("--json and -o FILE.tsv have"); nothing where none
+   were. */
 void hu_fitted_told(const hu_fitted *t, const char *where);
 /* Prints a paragraph in lines that fit the terminal, all but the first behind `indent` blanks, and in one line where
    there is no terminal. */

@@ -49,7 +49,7 @@ def svg(*words):
     """Problems of the SVG that goes with the text."""
     with tempfile.TemporaryDirectory(prefix='halfulp-test-') as folder:
         path = os.path.join(folder, 'd.svg')
-        parts, wrong = explain(*words, '--svg', path)
+        parts, wrong = explain(*words, '-o', path)
         cells, heads, widths, fills, width, height = elements(path)
     panels = [p for title, body in parts for p in body if not isinstance(p, str)]
     rows = rows_of(cells)
@@ -97,7 +97,7 @@ def sheets(*words):
     """Problems of an expression's slides, an operation each: a sheet of 16:9, with the command below all else on it."""
     wrong = []
     with tempfile.TemporaryDirectory(prefix='halfulp-test-') as folder:
-        r = halfulp('calc', '--explain', '--step', '--svg', os.path.join(folder, 'd.svg'), *words)
+        r = halfulp('calc', '--explain', '--step', '-o', os.path.join(folder, 'd.svg'), *words)
         files = sorted(glob.glob(os.path.join(folder, '*.svg')))
         for path in files:
             text = open(path, encoding='utf-8').read()
