@@ -126,3 +126,26 @@ hu_balls_exact(const hu_balls *a)
 			return 0;
 	return 1;
 }
+
+static int
+overflows(hu_ball a, double max)
+{
+	return hu_isfinite(a.x) && a.r < INFINITY && hu_ball_most(a) > max;
+}
+
+hu_status
+hu_balls_limit(hu_balls *x, double max, hu_balls *own)
+{
+	size_t first = 0;
+
+	*own = (hu_balls){ .b = NULL };
+	while (first < x->n && max > 0 && x->b && !overflows(x->b[first], max))
+		first++;
+	if (!(max > 0) || !x->b || first == x->n)
+		return HU_OK;
+	HU_TRY(hu_balls_like(own, x, "the graph's values"));
+	for (size_t i = 0; i < x->n; i++)
+		own->b[i] = overflows(x->b[i], max) ? (hu_ball){ x->b[i].x, INFINITY, 0, 0 } : x->b[i];
+	*x = *own;
+	return HU_OK;
+}

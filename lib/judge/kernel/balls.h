@@ -36,4 +36,7 @@ hu_status hu_balls_broadcast(hu_balls *y, const hu_balls *a, const hu_balls *b, 
 size_t hu_balls_at(const hu_balls *a, const hu_balls *y, size_t i);
 /* 1 if no element has an error. */
 int hu_balls_exact(const hu_balls *a);
+/* An operand as a format computes with it whose largest number is max (0: no limit): a number that may be larger has no
+   bound, since it may have overflowed. *x becomes *own, which the caller releases, where it has one. */
+hu_status hu_balls_limit(hu_balls *x, double max, hu_balls *own);
 #endif

@@ -162,6 +162,7 @@ hu_facts_arithmetic(const hu_facts *f, hu_roundoffs *a)
 	if (*hu_facts_text(f, "missing"))
 		HU_TRY(hu_facts_count(f, "missing", &a->missing));
 	a->u = compute == HU_NO_FORMAT ? 0 : hu_unit(hu_format_of(compute));
+	a->max = compute == HU_NO_FORMAT ? 0 : hu_format_of(compute).max;
 	a->acc = acc == HU_NO_FORMAT ? 0 : hu_unit(hu_format_of(acc)) * (chop ? 2 : 1);
 	a->sum_tiny = acc == HU_NO_FORMAT ? 0 : fmax(a->tiny, hu_smallest(hu_format_of(acc)));
 	if (!at)

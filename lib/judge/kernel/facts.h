@@ -20,9 +20,10 @@ typedef struct hu_facts {
 typedef enum hu_sum_order { HU_ORDER_ANY, HU_ORDER_SEQUENTIAL, HU_ORDER_PAIRWISE, HU_ORDER_BLOCKS } hu_sum_order;
 
 /* The arithmetic of single operations and of sums. u is the unit roundoff of the compute format; a sum makes roundings
-   of unit acc over `run` terms (0: over all of them), and then of unit outer. */
+   of unit acc over `run` terms (0: over all of them), and then of unit outer. max is the compute format's largest
+   number, 0 where nothing overflows. */
 typedef struct hu_roundoffs {
-	double u, acc, outer, tiny, sum_tiny, exp, fn;
+	double u, max, acc, outer, tiny, sum_tiny, exp, fn;
 	hu_sum_order order;
 	size_t block, run, missing;
 } hu_roundoffs;

@@ -4,6 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/judge/kernel/formula_balls.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -21,19 +22,37 @@ static const hu_ball_row rows[] = {
 #undef ROW
 };
 
-const hu_ball_row *
-hu_ball_row_at(int i)
-{
-	return i >= 0 && (size_t)i < sizeof rows / sizeof *rows ? &rows[i] : NULL;
-}
-
-const hu_ball_row *
-hu_ball_row_find(const char *name)
+static const hu_ball_row *
+listed(const char *name)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (!strcmp(rows[i].name, name))
 			return &rows[i];
 	return NULL;
+}
+
+const hu_ball_row *
+hu_ball_row_at(int i)
+{
+	const hu_op *op;
+
+	if (i >= 0 && (size_t)i < sizeof rows / sizeof *rows)
+		return &rows[i];
+	i -= (int)(sizeof rows / sizeof *rows);
+	for (int k = 0; i >= 0 && (op = hu_op_at(k)); k++) {
+		const hu_ball_row *row = listed(op->name) ? NULL : hu_formula_balls_row(op->name);
+		if (row && i-- == 0)
+			return row;
+	}
+	return NULL;
+}
+
+const hu_ball_row *
+hu_ball_row_find(const char *name)
+{
+	const hu_ball_row *row = listed(name);
+
+	return row ? row : hu_formula_balls_row(name);
 }
 
 int

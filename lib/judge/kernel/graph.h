@@ -50,7 +50,9 @@ typedef struct hu_graph {
 	hu_ball_call *call;
 } hu_graph;
 
-const hu_ball_row *hu_ball_row_at(int i); /* NULL past the last */
+/* The rows of rows.def, and behind them the operators of lib/op that are a formula of elements and have no row there;
+   NULL past the last. */
+const hu_ball_row *hu_ball_row_at(int i);
 const hu_ball_row *hu_ball_row_find(const char *name);
 
 /* Parses a graph. HU_EINVAL says where the text is wrong. hu_graph_release is allowed whatever this returns. */
@@ -61,7 +63,7 @@ int hu_graph_value(const hu_graph *g, const char *name); /* -1 where there is no
 /* Runs a graph: value has an array for each of g's values, of which the graph's operands are filled; those that were
    not handed in have no memory. Later arrays are made; where keep is not NULL, arrays that are not kept are released
    after their last reader. given has the kernel's own intermediate values, by value, which later calls then read in
-   place of the computed ones; those that were not handed in have no memory. */
+   place of the computed ones; those that were not handed in have no memory, and NULL stands for none at all. */
 hu_status hu_graph_run(const hu_graph *g, const hu_facts *facts, hu_stores stores, hu_balls *value, const char *keep,
 	const hu_balls *given);
 

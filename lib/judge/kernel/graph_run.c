@@ -72,6 +72,24 @@ pass_on(const hu_balls *from, hu_balls *to)
 	return HU_OK;
 }
 
+/* What overflowed has no bound for those who compute with it; a store says of each number what becomes of it. */
+static hu_status
+run_row(const hu_ball_call *c, hu_balls *in, hu_balls *out)
+{
+	hu_balls own[HU_GRAPH_IN];
+	double max = strcmp(c->row->name, "store") ? c->roundoffs->max : 0;
+	hu_status st = HU_OK;
+
+	memset(own, 0, sizeof own);
+	for (int k = 0; k < c->nin && st == HU_OK; k++)
+		st = hu_balls_limit(&in[k], max, &own[k]);
+	if (st == HU_OK)
+		st = c->row->run(c, in, out);
+	for (int k = 0; k < c->nin; k++)
+		hu_balls_release(&own[k]);
+	return st;
+}
+
 static hu_status
 run_call(const hu_graph *g, hu_ball_call *c, hu_balls *value, const hu_balls *given)
 {
@@ -81,13 +99,13 @@ run_call(const hu_graph *g, hu_ball_call *c, hu_balls *value, const hu_balls *gi
 	memset(in, 0, sizeof in);
 	memset(out, 0, sizeof out);
 	for (int k = 0; k < c->nin; k++) {
-		in[k] = given[c->in[k]].b ? given[c->in[k]] : value[c->in[k]];
+		in[k] = given && given[c->in[k]].b ? given[c->in[k]] : value[c->in[k]];
 		absent += !in[k].b && (k < c->row->least || c->maybe);
 		if (!in[k].b && k < c->row->least && (!c->maybe || k == 0))
 			return hu_fail(HU_EINVAL, "%s needs the array '%s': give --in %s=FILE", c->row->name,
 				g->name[c->in[k]], g->name[c->in[k]]);
 	}
-	hu_status st = absent ? pass_on(&in[0], &out[0]) : c->row->run(c, in, out);
+	hu_status st = absent ? pass_on(&in[0], &out[0]) : run_row(c, in, out);
 	for (int k = 0; k < HU_GRAPH_OUT; k++)
 		if (k < c->nout)
 			value[c->out[k]] = out[k];
@@ -101,7 +119,7 @@ static int
 is_needed(const hu_ball_call *c, const char *keep, const hu_balls *given)
 {
 	for (int k = 0; k < c->nout; k++)
-		if (!given[c->out[k]].b || (keep && keep[c->out[k]]))
+		if (!given || !given[c->out[k]].b || (keep && keep[c->out[k]]))
 			return 1;
 	return 0;
 }

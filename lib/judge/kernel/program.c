@@ -3,7 +3,9 @@
 #include "lib/judge/kernel/program_image.h"
 
 #include "lib/base/mem.h"
+#include "lib/judge/kernel/formula_balls.h"
 #include "lib/judge/kernel/store.h"
+#include "lib/op/element/formulas.h"
 #include "lib/op/move/moves.h"
 
 #include <stdio.h>
@@ -209,13 +211,16 @@ widen_transform(const run *r, const hu_balls *x, const hu_balls *w, hu_balls *y)
 	}
 }
 
-/* A cast stores, which its reader or its judge does; what saturates stays among the format's finite numbers. */
+/* A cast stores, which its reader or its judge does; what saturates stays among the format's finite numbers. One that
+   scales by the largest magnitude has no radius. */
 static hu_status
 cast(const run *r, const hu_call *c, const hu_balls *in, hu_balls *y)
 {
 	hu_ball_call b = { .row = NULL };
 	double max = hu_format_of(r->p->t[c->out[0]].format).max;
 
+	if (hu_attr_num(c, "scaled", 0) != 0)
+		return unable(c);
 	if (c->flags & HU_SATURATE) {
 		number(&b, "low", -max);
 		number(&b, "high", max);
@@ -268,22 +273,24 @@ compute(const run *r, const hu_call *c, const hu_balls *in, hu_balls *y)
 			widen_transform(r, &in[0], &in[1], y);
 		return HU_OK;
 	}
-	return unable(c);
+	return hu_pointwise_is_formula(c->op) ? hu_formula_balls(c, &r->a, in, y) : unable(c);
 }
 
 /* One call: its operands, its first result in the tensor's shape and format. */
 static hu_status
 step(const run *r, const hu_call *c, hu_balls *value, const hu_balls *given, int stored)
 {
-	hu_balls *in = hu_xcalloc((size_t)c->nin + 1, sizeof *in), y = { .b = NULL };
+	hu_balls *in = hu_xcalloc(2 * (size_t)c->nin + 1, sizeof *in), *own = in + c->nin, y = { .b = NULL };
 	const hu_info *t = &r->p->t[c->out[0]];
 	hu_status st = HU_OK;
 
 	for (int k = 0; k < c->nin && st == HU_OK; k++) {
-		in[k] = given[c->in[k]].b ? given[c->in[k]] : value[c->in[k]];
+		in[k] = given && given[c->in[k]].b ? given[c->in[k]] : value[c->in[k]];
 		if (!in[k].b)
 			st = hu_fail(HU_EINVAL, "the program: %s reads '%s', which is not there: hand it in",
 				c->op->name, r->p->t[c->in[k]].name);
+		else
+			st = hu_balls_limit(&in[k], c->op->role == HU_ROLE_CAST ? 0 : r->a.max, &own[k]);
 	}
 	if (st == HU_OK)
 		st = compute(r, c, in, &y);
@@ -296,6 +303,8 @@ step(const run *r, const hu_call *c, hu_balls *value, const hu_balls *given, int
 			y.d[i] = i < y.rank ? t->shape.d[i] : 1;
 	}
 	value[c->out[0]] = y;
+	for (int k = 0; k < c->nin; k++)
+		hu_balls_release(&own[k]);
 	free(in);
 	return st;
 }

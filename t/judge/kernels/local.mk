@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/judge/kernels/further.py
+EXTRA_DIST += t/judge/kernels/hostile.py
+EXTRA_DIST += t/judge/kernels/hostile_attention.py
+EXTRA_DIST += t/judge/kernels/hostile_long.py
 EXTRA_DIST += t/judge/kernels/mutants.py
 noinst_HEADERS += t/judge/kernels/radii.h
 EXTRA_DIST += t/judge/kernels/radii.py
@@ -10,6 +13,7 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-bench.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-bias.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-culprit.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-graph.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-hostile.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-mutants.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-order.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-page.py
@@ -21,7 +25,9 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-unseen.py
 SCRIPT_TESTS += t/judge/kernels/t-op-bias.py
 EXTRA_DIST += t/judge/kernels/torches.py
 C_TESTS += t/judge/kernels/u-kernel-composed
+C_TESTS += t/judge/kernels/u-kernel-formulas
 C_TESTS += t/judge/kernels/u-kernel-lines
+C_TESTS += t/judge/kernels/u-kernel-operators
 C_TESTS += t/judge/kernels/u-kernel-radii
 EXTRA_DIST += t/judge/kernels/unseen.py
 EXTRA_DIST += t/judge/kernels/unseen_attention.py

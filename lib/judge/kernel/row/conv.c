@@ -4,7 +4,7 @@
    ...], or [C, filters / groups, ...] where transposed. Each output's operands are gathered and multiplied as a matrix
    product. Keys hold for all dimensions alike, or have a number for each, such as stride=2x1. */
 #include "lib/judge/kernel/graph.h"
-#include "lib/judge/kernel/lines.h"
+#include "lib/judge/kernel/row/lines.h"
 #include "lib/judge/kernel/product.h"
 
 #include "lib/base/mem.h"

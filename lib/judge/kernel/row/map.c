@@ -1,66 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
    Operators of single elements: functions of one value (functions.def), arithmetic of two, stores. */
 #include "lib/judge/kernel/graph.h"
+#include "lib/judge/kernel/row/element.h"
 #include "lib/judge/kernel/store.h"
 
 #include "lib/base/thread.h"
-#include "lib/number/elementary/elementary.h"
 
 #include <string.h>
 
-static double
-hu_kernel_gelu_slope(double x)
-{
-	return 0.5 * hu_erfc(-x * M_SQRT1_2) + x * exp(-0.5 * x * x) * 0.3989422804014327;
-}
-
-/* sqrt(2/pi) (x + 0.044715 x^3). */
-static double
-inner(double x)
-{
-	return 0.7978845608028654 * (x + 0.044715 * x * x * x);
-}
-
-static double
-hu_kernel_gelu_tanh(double x)
-{
-	return x * hu_sigmoid(2 * inner(x));
-}
-
-static double
-hu_kernel_gelu_tanh_slope(double x)
-{
-	double s = hu_sigmoid(2 * inner(x));
-
-	return s + 2 * x * s * (1 - s) * 0.7978845608028654 * (1 + 3 * 0.044715 * x * x);
-}
-
-/* What all elements of a call share. */
-typedef struct shared {
-	double u, tiny, exp_e, e, k;
-} shared;
-
-typedef hu_ball (*function)(hu_ball a, const shared *s);
-
-#define FN(name, Y, D, M2, OWN, SUMMARY)                                                                               \
-	static hu_ball fn_##name(hu_ball a, const shared *s)                                                           \
-	{                                                                                                              \
-		double x = a.x, r = a.r, u = s->u, exp_e = s->exp_e, e = s->e, k = s->k, y = (Y), own;                 \
-		(void)r, (void)u, (void)exp_e, (void)e, (void)k;                                                       \
-		if (!hu_isfinite(x) || !hu_isfinite(y))                                                                \
-			return hu_ball_special(y, a.r == 0);                                                           \
-		own = (OWN);                                                                                           \
-		return hu_ball_widened(hu_ball_smooth(a, y, (D), a.r == 0 ? 0 : (M2)), own + (own != 0 ? s->tiny : 0), \
-			own + (own != 0 ? s->tiny : 0));                                                               \
-	}
-#include "lib/judge/kernel/functions.def"
-#undef FN
+typedef hu_ball (*function)(hu_ball a, const hu_element_errors *s);
 
 static hu_status
 each(const hu_ball_call *c, const hu_balls *in, hu_balls *out, function f)
 {
 	const hu_roundoffs *a = c->roundoffs;
-	shared s = { a->u, a->tiny, a->exp, a->fn, 0 };
+	hu_element_errors s = { a->u, a->tiny, a->exp, a->fn, 0 };
 	const hu_ball *x = in[0].b;
 
 	HU_TRY(hu_ball_real(c, "k", 1, &s.k));
@@ -78,64 +32,18 @@ each(const hu_ball_call *c, const hu_balls *in, hu_balls *out, function f)
 	hu_status hu_ball_row_##name(const hu_ball_call *c, const hu_balls *in, hu_balls *out);                        \
 	hu_status hu_ball_row_##name(const hu_ball_call *c, const hu_balls *in, hu_balls *out)                         \
 	{                                                                                                              \
-		return each(c, in, out, fn_##name);                                                                    \
+		return each(c, in, out, hu_element_##name);                                                            \
 	}
 #include "lib/judge/kernel/functions.def"
 #undef FN
 
-typedef hu_ball (*pair)(hu_ball a, hu_ball b, const shared *s);
-
-/* What is certainly infinite stays so, whatever is added to it within bounds. */
-static hu_ball
-add(hu_ball a, hu_ball b, const shared *s)
-{
-	if ((isinf(a.x) && a.r == 0 && hu_ball_most(b) < INFINITY) ||
-		(isinf(b.x) && b.r == 0 && hu_ball_most(a) < INFINITY))
-		return hu_ball_of(a.x + b.x);
-	return hu_ball_rounded(hu_ball_add(a, b), s->u, s->tiny);
-}
-
-static hu_ball
-sub(hu_ball a, hu_ball b, const shared *s)
-{
-	return add(a, hu_ball_neg(b), s);
-}
-
-static hu_ball
-mul(hu_ball a, hu_ball b, const shared *s)
-{
-	return hu_ball_rounded(hu_ball_mul(a, b), s->u, s->tiny);
-}
-
-/* Kernels also multiply by an approximate reciprocal. */
-static hu_ball
-quotient(hu_ball a, hu_ball b, const shared *s)
-{
-	return hu_ball_rounded(hu_ball_div(a, b), fmax(s->u, s->e), s->tiny);
-}
-
-static hu_ball
-larger(hu_ball a, hu_ball b, const shared *s)
-{
-	(void)s;
-	if (isnan(a.x) || isnan(b.x))
-		return hu_ball_special(NAN, (!isnan(a.x) || a.r == 0) && (!isnan(b.x) || b.r == 0));
-	if ((a.x == INFINITY && a.r == 0) || (b.x == INFINITY && b.r == 0))
-		return hu_ball_of(INFINITY);
-	return (hu_ball){ fmax(a.x, b.x), fmax(a.r, b.r), fmax(a.v, b.v), fmax(a.c, b.c) };
-}
-
-static hu_ball
-smaller(hu_ball a, hu_ball b, const shared *s)
-{
-	return hu_ball_neg(larger(hu_ball_neg(a), hu_ball_neg(b), s));
-}
+typedef hu_ball (*pair)(hu_ball a, hu_ball b, const hu_element_errors *s);
 
 static hu_status
 both(const hu_ball_call *c, const hu_balls *in, hu_balls *out, pair f)
 {
 	const hu_roundoffs *a = c->roundoffs;
-	shared s = { a->u, a->tiny, a->exp, a->fn, 0 };
+	hu_element_errors s = { a->u, a->tiny, a->exp, a->fn, 0 };
 	hu_balls y;
 
 	HU_TRY(hu_balls_broadcast(&y, &in[0], &in[1], c->row->name));
@@ -153,12 +61,12 @@ both(const hu_ball_call *c, const hu_balls *in, hu_balls *out, pair f)
 	{                                                                                                              \
 		return both(c, in, out, f);                                                                            \
 	}
-BOTH(add, add)
-BOTH(sub, sub)
-BOTH(mul, mul)
-BOTH(div, quotient)
-BOTH(max, larger)
-BOTH(min, smaller)
+BOTH(add, hu_element_add)
+BOTH(sub, hu_element_sub)
+BOTH(mul, hu_element_mul)
+BOTH(div, hu_element_div)
+BOTH(max, hu_element_max)
+BOTH(min, hu_element_min)
 
 hu_status hu_ball_row_store(const hu_ball_call *c, const hu_balls *in, hu_balls *out);
 hu_status

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Operators that only move elements, and rotary position embeddings. */
 #include "lib/judge/kernel/graph.h"
-#include "lib/judge/kernel/lines.h"
+#include "lib/judge/kernel/row/lines.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Normalisations along the last axes: RMSNorm and LayerNorm. The error of a line's statistics is shared by the line.
    The deviations from a mean sum to 0, so that an error of the mean enters the variance only squared. */
-#include "lib/judge/kernel/lines.h"
+#include "lib/judge/kernel/row/lines.h"
 #include "lib/judge/kernel/store.h"
 
 #include "lib/base/thread.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Reductions along an axis: sums, means, norms, extremes, products. */
-#include "lib/judge/kernel/lines.h"
+#include "lib/judge/kernel/row/lines.h"
 
 #include "lib/base/thread.h"
 

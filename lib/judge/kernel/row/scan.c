@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Scans along an axis: running sums and products, and the recurrence h = a h + b of linear attention and state spaces.
    Under order=sequential each addition errs by u |S_i|; in any order by what a sum of i terms may err. */
-#include "lib/judge/kernel/lines.h"
+#include "lib/judge/kernel/row/lines.h"
 
 #include "lib/base/thread.h"
 

@@ -1,35 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
    Powers, limits and selections of elements. */
 #include "lib/judge/kernel/graph.h"
+#include "lib/judge/kernel/row/element.h"
 
 #include <string.h>
-
-/* x^e, where e is exact: a routine's relative error grows with the magnitude of e log x. */
-static hu_ball
-power(hu_ball a, hu_ball e, const hu_roundoffs *r)
-{
-	double x = a.x, k = e.x, y = pow(x, k), low = fabs(x) - a.r, most = hu_ball_most(a), m2;
-	int whole = k == floor(k), crosses = a.r > 0 && !(low > 0);
-
-	if (e.r != 0 || (crosses && !(whole && k >= 0)) || (!whole && x < 0))
-		return (hu_ball){ y, INFINITY, 0, 0 };
-	m2 = a.r == 0 ? 0 : fabs(k * (k - 1)) * (k >= 2 ? pow(most, k - 2) : k == 0 || k == 1 ? 0 : pow(low, k - 2));
-	hu_ball b = hu_ball_smooth(a, y, k == 0 ? 0 : k * pow(x, k - 1), m2);
-	double own = x == 0 || k == 0 || k == 1 ? 0 : (r->fn + (2 + fabs(k * log(fabs(x)))) * r->u) * fabs(y);
-	return hu_ball_widened(b, own + r->tiny, own);
-}
 
 hu_status hu_ball_row_pow(const hu_ball_call *c, const hu_balls *in, hu_balls *out);
 hu_status
 hu_ball_row_pow(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 {
+	const hu_roundoffs *a = c->roundoffs;
+	hu_element_errors s = { a->u, a->tiny, a->exp, a->fn, 0 };
 	hu_balls y;
 
 	HU_TRY(hu_balls_broadcast(&y, &in[0], &in[1], c->row->name));
 	HU_TRY(hu_balls_like(&out[0], &y, c->row->name));
 	for (size_t i = 0; i < out[0].n; i++)
-		out[0].b[i] = power(in[0].b[hu_balls_at(&in[0], &out[0], i)], in[1].b[hu_balls_at(&in[1], &out[0], i)],
-			c->roundoffs);
+		out[0].b[i] = hu_element_pow(
+			in[0].b[hu_balls_at(&in[0], &out[0], i)], in[1].b[hu_balls_at(&in[1], &out[0], i)], &s);
 	return HU_OK;
 }
 
@@ -85,10 +73,7 @@ compare(const hu_ball_call *c, const hu_balls *in, hu_balls *out, int if_less, i
 	HU_TRY(hu_balls_like(&out[0], &y, c->row->name));
 	for (size_t i = 0; i < out[0].n; i++) {
 		hu_ball a = in[0].b[hu_balls_at(&in[0], &out[0], i)], b = in[1].b[hu_balls_at(&in[1], &out[0], i)];
-		double reach = a.r + b.r;
-		hu_ball *to = &out[0].b[i];
-		*to = hu_ball_of(a.x < b.x ? if_less : a.x > b.x ? if_greater : a.x == b.x ? if_equal : 0);
-		to->r = reach > 0 && fabs(a.x - b.x) <= reach ? 1 : 0;
+		out[0].b[i] = hu_element_compared(a, b, if_less, if_equal, if_greater);
 	}
 	return HU_OK;
 }

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Radii of every operator that is a formula of elements: its operands are balls, the true operands any numbers of them,
+   and the operator's exact function of those, which its row has for MPFR, lies in the ball that the formula gives. An
+   operator that is added is in this test without a line here. HALFULP_RADII_DRAWS says how many elements each gets. */
+#include "lib/judge/kernel/formula_balls.h"
+#include "lib/op/element/pointwise.h"
+
+#include "t/judge/kernels/radii.h"
+
+enum { ROWS = 32, COLUMNS = 64, EACH = ROWS * COLUMNS };
+
+/* How many elements an operand has, and which of them element i reads. */
+static size_t
+elements(hu_how how)
+{
+	return how == HU_ONE ? 1 : how == HU_CHANNEL ? COLUMNS : how == HU_ROW ? ROWS : EACH;
+}
+
+static size_t
+place(hu_how how, size_t i)
+{
+	return how == HU_ONE ? 0 : how == HU_CHANNEL ? i % COLUMNS : how == HU_ROW ? i / COLUMNS : i;
+}
+
+static void
+draw_operand(hu_balls *x, hu_how how, const hu_balls *first)
+{
+	size_t n = elements(how), d[2] = { ROWS, COLUMNS };
+
+	if (n == EACH)
+		hu_balls_make(x, 2, d, "x");
+	else
+		hu_balls_make(x, 1, &n, "x");
+	for (size_t i = 0; i < n; i++) { /* often an element of the first operand, so that differences are 0 */
+		x->b[i].x = first && draw(4) == 0 ? first->b[i].x : operand();
+		x->b[i].r = draw(3) ? radius(x->b[i].x) : 0;
+	}
+}
+
+static void
+one(const hu_call *c, size_t draws, const char *how)
+{
+	hu_roundoffs a = { .u = 0x1p-53 };
+	hu_pointwise_call p;
+	found f = { 0 };
+	mpfr_t x[HU_POINTWISE_IN], k[HU_CONSTANTS], want;
+	const hu_pointwise *row = c->op->pointwise;
+	const hu_form *form = &row->form[row->which ? row->which(c) != 0 : 0];
+
+	hu_pointwise_describe(&p, c);
+	mpfr_init2(want, BITS);
+	for (int j = 0; j < HU_POINTWISE_IN; j++)
+		mpfr_init2(x[j], BITS);
+	for (int j = 0; j < HU_CONSTANTS; j++) {
+		mpfr_init2(k[j], BITS);
+		mpfr_set_d(k[j], j < p.nk ? p.k[j] : 0, R);
+	}
+	for (size_t done = 0; done < draws; done += EACH) {
+		hu_balls in[HU_POINTWISE_IN] = { { 0 } }, y = { 0 };
+		for (int j = 0; j < c->nin; j++)
+			draw_operand(&in[j], p.how[j], j ? &in[0] : NULL);
+		if (hu_formula_balls(c, &a, in, &y) != HU_OK)
+			bail_out("%s does not run: %s", c->op->name, hu_reason());
+		/* an operand that several elements read is one number for all of them, drawn anew for each */
+		for (size_t i = 0; i < y.n; i++) {
+			for (int j = 0; j < c->nin; j++)
+				inside(x[j], in[j].b[place(p.how[j], i)]);
+			form->exact((const mpfr_t *)k, (const mpfr_t *)x, 0, want);
+			hold(&f, y.b[i], want, in[0].b[place(p.how[0], i)],
+				c->nin > 1 ? in[1].b[place(p.how[1], i)] : hu_ball_of(0));
+		}
+		for (int j = 0; j < c->nin; j++)
+			hu_balls_release(&in[j]);
+		hu_balls_release(&y);
+	}
+	tell(&f, c->op->name, how);
+	for (int j = 0; j < HU_POINTWISE_IN; j++)
+		mpfr_clear(x[j]);
+	for (int j = 0; j < HU_CONSTANTS; j++)
+		mpfr_clear(k[j]);
+	mpfr_clear(want);
+}
+
+/* A row of graphs gives the bits of a call of a program. */
+static void
+as_row(const hu_call *c)
+{
+	hu_roundoffs a = { .u = 0x1p-24, .fn = 0x1p-21, .exp = 0x1p-22, .tiny = 0x1p-126 };
+	const hu_ball_row *row = hu_formula_balls_row(c->op->name);
+	hu_ball_call b = { .row = row, .nin = c->nin, .nout = 1, .roundoffs = &a };
+	hu_balls in[HU_POINTWISE_IN] = { { 0 } }, y = { 0 }, z[HU_GRAPH_OUT] = { { 0 } };
+	hu_pointwise_call p;
+	int same;
+
+	hu_pointwise_describe(&p, c);
+	for (int j = 0; j < c->nin; j++)
+		draw_operand(&in[j], p.how[j], NULL);
+	same = row && hu_formula_balls(c, &a, in, &y) == HU_OK && row->run(&b, in, z) == HU_OK && y.n == z[0].n &&
+	       !memcmp(y.b, z[0].b, y.n * sizeof *y.b);
+	ok(same && hu_ball_row_find(c->op->name), "%s: a graph has it as an operator", c->op->name);
+	for (int j = 0; j < c->nin; j++)
+		hu_balls_release(&in[j]);
+	hu_balls_release(&y);
+	hu_balls_release(&z[0]);
+}
+
+int
+main(void)
+{
+	const char *s = getenv("HALFULP_RADII_DRAWS");
+	size_t draws = s ? strtoul(s, NULL, 10) : 20000, n = 0;
+	const hu_op *op;
+
+	for (int i = 0; (op = hu_op_at(i)); i++) {
+		if (!hu_pointwise_is_formula(op))
+			continue;
+		hu_call c = { .op = op, .nin = op->min_in, .nout = 1 };
+		one(&c, draws, "");
+		as_row(&c);
+		if (op->pointwise->which) {
+			hu_attr_set_text(&c, "approx", "tanh");
+			one(&c, draws, ", by tanh");
+		}
+		n++;
+	}
+	ok(n >= 60, "%zu operators are a formula", n);
+	mpfr_free_cache();
+	return done_testing();
+}
