@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/drift/run_compare.h"
 
+#include "lib/base/console/spec.h"
 #include "lib/program/differ/describe.h"
 
 #include <stdlib.h>
@@ -61,9 +62,9 @@ settings(hu_run_comparison *c, const hu_run *a, const hu_run *b)
 	json_t *v;
 
 	json_object_foreach((json_t *)(size_t)x, key, v) if (told(key))
-		setting(c, key, v, json_object_get(y, key));
+		setting(c, hu_spec_setting(key), v, json_object_get(y, key));
 	json_object_foreach((json_t *)(size_t)y, key, v) if (told(key) && !json_object_get(x, key))
-		setting(c, key, NULL, v);
+		setting(c, hu_spec_setting(key), NULL, v);
 	for (int i = 0; environment[i]; i++)
 		setting(c, environment[i], json_object_get(a->manifest, environment[i]),
 			json_object_get(b->manifest, environment[i]));

@@ -19,7 +19,11 @@ from independent.files import Run, table  # noqa: E402
 from independent.number import FORMATS, log2floor, pow2  # noqa: E402
 from tap import bail_out, finish, halfulp, home, none, ok  # noqa: E402
 
+SOURCES = os.path.abspath(os.environ.get('srcdir', '.'))
 os.chdir(home())
+# By the name that a manifest has for a setting, the key that command lines give it by.
+with open(os.path.join(SOURCES, 'lib/base/console/settings.def')) as f:
+    KEYS = dict(re.findall(r'^SETTING\("([^"]+)", "([^"]+)"\)', f.read(), re.M))
 HELD = [
     'bit-identical',
     'within its ulps',
@@ -247,7 +251,7 @@ def judged(path, run, what):
     halfulp('baseline', run.path, '-o', own, '--allow-nonfinite', '--reason', 'its own')
     was, now = env(path), env(own)
     lines = [
-        '%s: %s in the baseline, %s now' % (k, was.get(k, 'nothing'), now.get(k, 'nothing'))
+        '%s: %s in the baseline, %s now' % (KEYS.get(k, k), was.get(k, 'nothing'), now.get(k, 'nothing'))
         for k in [*was, *(k for k in now if k not in was)]
         if was.get(k) != now.get(k)
     ]

@@ -333,7 +333,7 @@ refused(
     'a.tsv',
     '--olympic'
 )
-refused(2, 'bless is no option of check', '--bless of a score', 'check', *was, '--baseline', 'b.tsv', '--bless')
+refused(2, "unknown or ambiguous option '--bless'", '--bless of a score', 'check', *was, '--baseline', 'b.tsv', '--bless')
 
 # --- the file ------------------------------------------------------------
 text = open('a.tsv').read()

@@ -23,7 +23,7 @@ static const struct {
 	{ "seed=1>2;lr=1>2", "", NULL, 0, -1, "another seed: 1 in the baseline, 2 now" },
 	{ "lr=0.1>0.2;simd=avx2>scalar", "", NULL, 0, -1, "another setting: lr 0.1 -> 0.2" },
 	{ "lr=0.1>0.2;beta1=->0.9;momentum=0.5>-", "", NULL, 0, -1,
-		"another setting: lr 0.1 -> 0.2, momentum 0.5 -> nothing, beta1 nothing -> 0.9" },
+		"another setting: lr 0.1 -> 0.2, optimizer:momentum 0.5 -> nothing, optimizer:beta1 nothing -> 0.9" },
 	{ "a=1>2;b=1>2;c=1>2;d=1>2;e=1>2", "", NULL, 0, -1,
 		"another setting: a 1 -> 2, b 1 -> 2, c 1 -> 2 and 2 more" },
 	{ "lr=1>2", "program/train/y:matmul dense1 part=0>matmul dense1 part=4@7", NULL, 0, -1,

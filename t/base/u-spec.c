@@ -103,17 +103,10 @@ test_values(void)
 }
 
 static void
-test_moved(void)
+test_settings(void)
 {
-	static const hu_opt now[] = { { "optimizer", "NAME", NULL, "" }, { "optimizer:beta1", "X", NULL, "" },
-		{ NULL, NULL, NULL, NULL } },
-			    before[] = { { "beta1", "X", NULL, "" }, { NULL, NULL, NULL, NULL } };
-
-	ok(hu_spec_misplaced(now, "--beta1=3") == HU_EINVAL, "an option that became a key is refused");
-	is_text(hu_reason(), "unknown option '--beta1'; write --optimizer beta1=X now", "with what to write");
-	ok(hu_spec_misplaced(before, "--beta1") == HU_OK && hu_spec_misplaced(opts, "--beta1") == HU_OK &&
-			hu_spec_misplaced(now, "--beta2") == HU_OK,
-		"but not where it is an option, or where there is no such key");
+	is_text(hu_spec_setting("growth-factor"), "loss-scale:growth", "a setting of a manifest has its key's name");
+	is_text(hu_spec_setting("lr"), "lr", "and one that is an option its own");
 }
 
 int
@@ -123,6 +116,6 @@ main(void)
 		is_text(meaning(rows[i].line), rows[i].means, "%s", rows[i].line);
 	test_said();
 	test_values();
-	test_moved();
+	test_settings();
 	return done_testing();
 }

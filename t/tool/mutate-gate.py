@@ -79,16 +79,6 @@ OPTIONS = [
 ]
 
 
-# By key of an option, the option that it was, by which causes name it.
-MOVED = {
-    key: name
-    for name, key in re.findall(
-        r'MOVED\("([^"]+)", "([^"]+)"\)',
-        open(os.path.join(os.environ.get('srcdir', '.'), 'lib/base/console/moved.def')).read(),
-    )
-}
-
-
 def word(option, value):
     """The option as it is typed, --lr=0.1 or --optimizer=beta1=0.9."""
     return '--%s=%s' % (option.replace(':', '=', 1), value)
@@ -193,7 +183,7 @@ def said(line, setup, changed, option, home):
             cause,
         )
         kind, _, key = option.rpartition(':')
-        names = ['input data'] if kind == 'data' else [key, key.replace('-', '_'), MOVED.get(option, option)]
+        names = ['input data'] if kind == 'data' else [key, key.replace('-', '_'), option]
         right = bool(named) and any(n in cause for n in names)
         return right, right
     step, _, what = changed.partition(' ')

@@ -5,6 +5,7 @@
 #include "analyzers/drift/check/check_text.h"
 #include "analyzers/drift/check/why.h"
 
+#include "lib/base/console/spec.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
 #include "lib/base/show.h"
@@ -58,12 +59,12 @@ hu_check_attribution(const hu_check_report *r)
 			trees += !strcmp(key, "summation_tree") || !strcmp(key, "casts");
 			continue;
 		}
-		hu_str_addf(&s, "%s: %s in the baseline, %s now\n", key, was, is ? is : "nothing");
+		hu_str_addf(&s, "%s: %s in the baseline, %s now\n", hu_spec_setting(key), was, is ? is : "nothing");
 	}
 	for (size_t i = 0; i < r->got->nenv; i++)
 		if (!hu_baseline_env(r->want, r->got->env[i].key))
-			hu_str_addf(
-				&s, "%s: nothing in the baseline, %s now\n", r->got->env[i].key, r->got->env[i].value);
+			hu_str_addf(&s, "%s: nothing in the baseline, %s now\n", hu_spec_setting(r->got->env[i].key),
+				r->got->env[i].value);
 	hu_str_addf(&s, trees == 2 ? "same summation trees and same casts"
 				   : "other summation trees or casts: bits may differ for that reason alone");
 	return s.s;

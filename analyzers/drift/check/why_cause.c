@@ -4,6 +4,7 @@
 #include "analyzers/drift/baseline/baseline_begin.h"
 #include "analyzers/drift/baseline/baseline_program.h"
 #include "analyzers/run/analyzer.h"
+#include "lib/base/console/spec.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/mem.h"
 #include "lib/base/tsv.h"
@@ -66,7 +67,7 @@ add_settings(hu_str *s, const hu_check_report *r, int of_machine)
 				continue;
 			if (n++ >= MOST)
 				continue;
-			hu_str_addf(s, "%s%s ", n > 1 ? ", " : "", key);
+			hu_str_addf(s, "%s%s ", n > 1 ? ", " : "", hu_spec_setting(key));
 			add_value(s, was);
 			hu_str_add(s, " -> ");
 			add_value(s, is);

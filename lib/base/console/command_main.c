@@ -198,31 +198,6 @@ as_the_system(int code)
 	return code == HU_EXIT_OK || code == HU_EXIT_JUDGED ? hu_complain(hu_fail(HU_EIO, "%s", earlier)) : HU_EXIT_ENV;
 }
 
-/* Returns st, that of a line that could not be parsed; where an option that the command no longer has is on it, the
-   reason is what does its work now. */
-static hu_status
-instead(const char *name, int argc, char **argv, hu_status st)
-{
-	static const struct {
-		const char *command, *option, *use;
-	} rows[] = {
-#define GONE(command, option, use) { command, option, use },
-#include "lib/base/console/gone.def"
-#undef GONE
-	};
-
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-		for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-			size_t n = strlen(rows[k].option);
-			const char *s = argv[i];
-			if (!strcmp(rows[k].command, name) && !strncmp(s, "--", 2) &&
-				!strncmp(s + 2, rows[k].option, n) && (!s[2 + n] || s[2 + n] == '='))
-				return hu_fail(
-					HU_EINVAL, "%s is no option of %s: %s", rows[k].option, name, rows[k].use);
-		}
-	return st;
-}
-
 int
 hu_command_main(const hu_command *c, int argc, char **argv)
 {
@@ -233,7 +208,7 @@ hu_command_main(const hu_command *c, int argc, char **argv)
 	running = outer ? outer : c->name;
 	hu_status st = hu_args_parse(&a, hu_command_opts(c), argc, argv);
 	if (st != HU_OK)
-		code = hu_complain(instead(c->name, argc, argv, st));
+		code = hu_complain(st);
 	else if (hu_args_help(&a)) {
 		if (!hu_ranks_own()) {
 			hu_pager_begin();

@@ -125,11 +125,6 @@ hu_args_parse(hu_args *a, const hu_opt *opts, int argc, char **argv)
 	protect_numbers(argc, argv);
 	for (char *word; word = next_word(argc, argv), (c = getopt_long(argc, argv, ":ho:", lo, &at)) != -1;) {
 		int i = c == 'h' ? n : c == 'o' ? out : c - 256;
-		if (word && !strncmp(word, "--", 2) && hu_spec_misplaced(opts, word) != HU_OK) {
-			restore_numbers(argc, argv);
-			free(lo);
-			return HU_EINVAL;
-		}
 		if (i < 0)
 			c = '?';
 		if (c == ':' || c == '?')

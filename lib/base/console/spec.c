@@ -244,35 +244,19 @@ hu_spec_settle(hu_args *a)
 	return HU_OK;
 }
 
-static const struct moved {
-	const char *was, *now;
-} moved[] = {
-#define MOVED(was, now) { was, now },
-#include "lib/base/console/moved.def"
-#undef MOVED
+static const struct setting {
+	const char *name, *key;
+} settings[] = {
+#define SETTING(name, key) { name, key },
+#include "lib/base/console/settings.def"
+#undef SETTING
 };
 
-hu_status
-hu_spec_misplaced(const hu_opt *opts, const char *word)
+const char *
+hu_spec_setting(const char *name)
 {
-	const char *name = word + strspn(word, "-");
-	size_t n = strcspn(name, "=");
-	const hu_opt *now = NULL;
-	hu_str is;
-
-	for (const hu_opt *o = opts; o->name; o++)
-		if (strlen(o->name) == n && !strncmp(o->name, name, n))
-			return HU_OK;
-	for (size_t i = 0; i < sizeof moved / sizeof *moved && !now; i++)
-		for (const hu_opt *o = opts; o->name && !now; o++)
-			if (strlen(moved[i].was) == n && !strncmp(moved[i].was, name, n) &&
-				!strcmp(o->name, moved[i].now))
-				now = o;
-	if (!now)
-		return HU_OK;
-	hu_str_init(&is);
-	hu_spec_say(&is, now->name);
-	hu_fail(HU_EINVAL, "unknown option '--%.*s'; write %s%s now", (int)n, name, is.s, now->arg ? now->arg : "");
-	hu_str_release(&is);
-	return HU_EINVAL;
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+		if (!strcmp(settings[i].name, name))
+			return settings[i].key;
+	return name;
 }

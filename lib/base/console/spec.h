@@ -26,7 +26,7 @@ void hu_spec_say(hu_str *to, const char *name);
    and the keys that stay there, "" before ':' where no name was given and the option has no default. HU_EINVAL where a
    key is unknown, with the keys that there are, or has no value. */
 hu_status hu_spec_settle(hu_args *a);
-/* Returns HU_EINVAL with what to write now where word, --NAME or --NAME=…, is how a key of these options was written
-   before (moved.def), HU_OK where it is not. */
-hu_status hu_spec_misplaced(const hu_opt *opts, const char *word);
+/* Returns how command lines give a setting that a run's manifest has under another name, such as loss-scale:growth for
+   growth-factor; the name itself where settings.def has no such row. Not to be freed. */
+const char *hu_spec_setting(const char *name);
 #endif
