@@ -72,10 +72,9 @@ parse(const hu_args *args, options *o)
 	if (o->text && o->json)
 		return hu_fail(HU_EINVAL, "--explain prints drawings, which have no JSON: leave out --json");
 	if ((o->text || o->svg) && (o->a.flags & HU_DAZ))
-		return hu_fail(HU_EINVAL, "--explain draws operands as they are stored: leave out --daz");
+		return hu_fail(HU_EINVAL, "--explain draws operands as they are stored: leave out daz");
 	if (o->sum && (o->a.flags & (HU_FTZ | HU_DAZ)))
-		return hu_fail(
-			HU_EINVAL, "--sum %s: the models keep subnormal numbers: leave out --ftz and --daz", o->sum);
+		return hu_fail(HU_EINVAL, "--sum %s: the models keep subnormal numbers: leave out ftz and daz", o->sum);
 	if (o->text || o->svg) {
 		o->a.seen = hu_explain_seen;
 		o->a.to = &o->drawn;
@@ -285,7 +284,7 @@ pictures(const void *of)
 static const hu_opt_need needs[] = { { "step style", pictures, "without -o FILE.svg" },
 	{ "sum", asks_a_sum, "on an expression without sum(...)" },
 	{ "seed", draws, "where neither --mode nor --sum draws random bits (SR and SRE do)" },
-	{ "random-bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
+	{ "mode:random_bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
 	{ "bits", hu_rounding_codes, "where no literal is a hexadecimal integer, such as 0x3c00" },
 	{ NULL, NULL, NULL } };
 
@@ -302,7 +301,7 @@ const hu_command hu_cmd_calc = { "calc", "EXPRESSION... [OPTION...]",
 	"`zeroed` that a literal became 0 when it was rounded, `divide-by-zero` that an infinity is exact. --sum\n"
 	"executes sum(...) by a summation model: a*b in it is then a product of two rounded factors that enters as\n"
 	"the model takes products, and any other argument is a term times 1; a tensor core's first argument is its\n"
-	"C where it is no product. --daz takes a literal or operand below the smallest normal number as zero; --ftz\n"
+	"C where it is no product. daz takes a literal or operand below the smallest normal number as zero; ftz\n"
 	"makes such a result zero. With --vary, rows of --json have the value of x as `at`.\n"
 	"  halfulp calc --explain --format fp16 'sum(1, 2^-11, 2^-11)'\n"
 	"  halfulp calc --explain --sum tc:hopper 'sum(1, 0.1*0.2, 0.3*-0.0001, 3*100)' -o block.svg",

@@ -173,7 +173,7 @@ hu_explain_rounding(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr v, int mo
 		hu_drawing_words(d,
 			"%s%s has no subnormal numbers: between 0 and 2^%d there is nothing to round to, and %s gives "
 			"%s.",
-			hu_format_name(f.id), a->flags & HU_FTZ ? " under --ftz" : "", f.emin, hu_mode_name(a->mode),
+			hu_format_name(f.id), a->flags & HU_FTZ ? " under ftz" : "", f.emin, hu_mode_name(a->mode),
 			hu_explain_number(s, f, text));
 		return;
 	}

@@ -17,11 +17,11 @@ static const hu_opt opts[] = { { "format", "LIST", "fp16",
 
 typedef struct rounding {
 	hu_format_id format[HU_FORMATS];
-	hu_arithmetic a[HU_FORMATS];    /* one for each format, so that the random draws of SR continue from value to
-					   value */
+	hu_arithmetic a[HU_FORMATS]; /* one for each format, so that the random draws of SR continue from value to
+					value */
 	hu_block block[HU_FORMATS];
 	int formats, blocks, json, codes, printed;
-	hu_round_blocks values;         /* values, collected where there are block formats */
+	hu_round_blocks values; /* values, collected where there are block formats */
 	json_t *rows;
 } rounding;
 
@@ -50,7 +50,7 @@ targets(const char *list, rounding *o)
 static hu_status
 round_blocks(const hu_args *args, rounding *o, const hu_arithmetic *how)
 {
-	static const char *const others[] = { "ftz", "daz", "random-bits" };
+	static const char *const others[] = { "mode:ftz", "mode:daz", "mode:random_bits" };
 
 	if (!o->blocks)
 		return HU_OK;
@@ -66,9 +66,10 @@ round_blocks(const hu_args *args, rounding *o, const hu_arithmetic *how)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (hu_args_given(args, others[i]))
 			return hu_fail(HU_EINVAL,
-				"--%s: block formats keep subnormal elements and compare 32 random bits; leave out %s "
+				"--mode %s: block formats keep subnormal elements and compare 32 random bits; leave "
+				"out %s "
 				"or the option",
-				others[i], o->block[0].name);
+				strchr(others[i], ':') + 1, o->block[0].name);
 	if (hu_args_given(args, "bits"))
 		return hu_fail(HU_EINVAL, "--bits: a code of %s says nothing without its block's scale; give values",
 			o->block[0].name);
@@ -148,9 +149,8 @@ run(const hu_args *args)
 
 static const hu_opt_need needs[] = {
 	{ "seed", hu_rounding_draws, "in a --mode that draws no random bits (SR and SRE do)" },
-	{ "random-bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
-	{ "bits", hu_rounding_codes, "where no value is a hexadecimal integer, such as 0x3c00" },
-	{ NULL, NULL, NULL }
+	{ "mode:random_bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
+	{ "bits", hu_rounding_codes, "where no value is a hexadecimal integer, such as 0x3c00" }, { NULL, NULL, NULL }
 };
 
 const hu_command hu_cmd_round = { "round", "VALUE... [OPTION...]", "round values to number formats",

@@ -47,28 +47,32 @@ hu_rounding_args(hu_arithmetic *a, const hu_args *args)
 
 	HU_TRY(hu_mode_find(hu_args_text(args, "mode"), &a->mode));
 	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL, &seed));
-	HU_TRY(hu_args_int(args, "random-bits", 1, 32, &bits));
+	HU_TRY(hu_args_int(args, "mode:random_bits", 1, 32, &bits));
 	a->seed = (uint64_t)seed;
-	a->flags = (hu_args_given(args, "saturate") ? HU_SATURATE : 0) | (hu_args_given(args, "ftz") ? HU_FTZ : 0) |
-		   (hu_args_given(args, "daz") ? HU_DAZ : 0) | HU_RANDOM_BITS((int)bits);
+	a->flags = (hu_args_given(args, "mode:saturate") ? HU_SATURATE : 0) |
+		   (hu_args_given(args, "mode:ftz") ? HU_FTZ : 0) | (hu_args_given(args, "mode:daz") ? HU_DAZ : 0) |
+		   HU_RANDOM_BITS((int)bits);
 	return HU_OK;
 }
 
 char *
 hu_rounding_text(const hu_arithmetic *a)
 {
-	hu_str s;
+	const char *mode = a->mode == HU_RNE ? "" : hu_mode_name(a->mode);
+	hu_str s, keys;
 
 	hu_str_init(&s);
+	hu_str_init(&keys);
 	hu_str_add(&s, "");
-	if (a->mode != HU_RNE)
-		hu_str_addf(&s, " --mode %s", hu_mode_name(a->mode));
+	if (hu_mode_draws(a->mode) && random_bits(a->flags) < 32)
+		hu_str_addf(&keys, ",random_bits=%d", random_bits(a->flags));
+	hu_str_add(&keys, a->flags & HU_SATURATE ? ",saturate" : "");
+	hu_str_add(&keys, a->flags & HU_FTZ ? ",ftz" : "");
+	hu_str_add(&keys, a->flags & HU_DAZ ? ",daz" : "");
+	if (*mode || keys.len)
+		hu_str_addf(&s, " --mode %s%s%s", mode, *mode && keys.len ? ":" : "", keys.len ? keys.s + 1 : "");
 	if (hu_mode_draws(a->mode))
 		hu_str_addf(&s, " --seed %llu", (unsigned long long)a->seed);
-	if (hu_mode_draws(a->mode) && random_bits(a->flags) < 32)
-		hu_str_addf(&s, " --random-bits %d", random_bits(a->flags));
-	hu_str_add(&s, a->flags & HU_SATURATE ? " --saturate" : "");
-	hu_str_add(&s, a->flags & HU_FTZ ? " --ftz" : "");
-	hu_str_add(&s, a->flags & HU_DAZ ? " --daz" : "");
+	hu_str_release(&keys);
 	return s.s;
 }

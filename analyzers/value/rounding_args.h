@@ -7,16 +7,18 @@
 #include "lib/base/console/opt.h"
 
 /* The rows of an option table that hu_rounding_args reads; mode_help is the help text of --mode. */
-#define HU_ROUNDING_OPTS(mode_help) \
-	{ "mode", "MODE", "RNE", mode_help }, \
-	{ "seed", "N", "0", "seed of stochastic rounding (SR, SRE)" }, \
-	{ "random-bits", "K", "32", "random bits that SR compares" }, \
-	{ "bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format" }, \
-	{ "saturate", NULL, NULL, "overflow gives the largest finite value" }, \
-	{ "ftz", NULL, NULL, "flush to zero: subnormal results become zero" }, \
-	{ "daz", NULL, NULL, "denormals are zero: values below the smallest normal number count as zero" }
+#define HU_ROUNDING_OPTS(mode_help)                                                                                    \
+	{ "mode", "MODE", "RNE", mode_help }, { "mode:random_bits", "K", "32", "random bits that SR compares" },       \
+		{ "mode:saturate", NULL, NULL, "overflow gives the largest finite value" },                            \
+		{ "mode:ftz", NULL, NULL, "flush to zero: subnormal results become zero" },                            \
+		{ "mode:daz", NULL, NULL,                                                                              \
+			"denormals are zero: values below the smallest normal number count as zero" },                 \
+		{ "seed", "N", "0", "seed of stochastic rounding (SR, SRE)" },                                         \
+	{                                                                                                              \
+		"bits", NULL, NULL, "hex integers such as 0x3c00 are codes of the format"                              \
+	}
 
-/* Conditions on a hu_args, for a table of needs: --mode draws random bits; --mode compares --random-bits of them. */
+/* Conditions on a hu_args, for a table of needs: --mode draws random bits; --mode compares random_bits= of them. */
 int hu_rounding_draws(const void *args);
 int hu_rounding_compares(const void *args);
 /* Condition: a word of the line has a hexadecimal integer, or words are read from standard input. */
@@ -25,6 +27,6 @@ int hu_rounding_codes(const void *args);
 /* Fills mode, seed and flags of a; the rest is untouched. HU_EINVAL names a wrong option. */
 hu_status hu_rounding_args(hu_arithmetic *a, const hu_args *args);
 
-/* Returns the options given, as words that repeat them: " --mode SR --seed 5 --ftz". The caller frees the text. */
+/* Returns the options given, as words that repeat them: " --mode SR:ftz --seed 5". The caller frees the text. */
 char *hu_rounding_text(const hu_arithmetic *a);
 #endif

@@ -4,7 +4,7 @@
 #   flushed, everything below the smallest normal number {smallest|%s} is zero.
 # data: halfulp calc --json --format fp16 --vary x=2^-27..2^-11:257,log 'x'
 # take: at value flags
-# data ftz: halfulp calc --json --format fp16 --ftz --vary x=2^-27..2^-11:257,log 'x'
+# data ftz: halfulp calc --json --format fp16 --mode ftz --vary x=2^-27..2^-11:257,log 'x'
 # take ftz: at value flags
 load 'gallery-style.gp'
 

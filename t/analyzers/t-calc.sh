@@ -52,7 +52,7 @@ run calc --bits '0x3c00 + 0x0001' --format fp16
 row_is fp16 1 0x3c00 "inexact swamped"
 run calc '300 * 2' --format e4m3
 row_is e4m3 nan 0x7f "inexact overflow"
-run calc '300 * 2' --format e4m3 --saturate
+run calc '300 * 2' --format e4m3 --mode saturate
 row_is e4m3 448 0x7e "inexact overflow"
 run calc 'sum(1, 2^-12, 2^-12)' --format fp16
 row_is fp16 1 0x3c00 "inexact swamped"
@@ -233,7 +233,7 @@ run round --format e2m1 nan
 row_is e2m1 6 0x7 "invalid"
 run round --format e8m0 --mode RNZ 3
 row_is e8m0 2 0x80 "inexact"
-run round --format fp16 --ftz 0x1p-20
+run round --format fp16 --mode ftz 0x1p-20
 row_is fp16 0 0x0000 "inexact underflow"
 for s in 0 1 2 3 4 5 6 7; do run round --mode SRE --seed $s --format fp16 2049; row fp16; done | sort -u >"$dir/seeds"
 test "$(wc -l <"$dir/seeds")" = 2
@@ -292,27 +292,27 @@ for f in e4m3 e4m3fnuz e8m0; do
 done
 
 # round's options act on each literal and operation
-run calc --format fp16 --ftz '2^-14*0.75'
+run calc --format fp16 --mode ftz '2^-14*0.75'
 row_is fp16 0 0x0000 "inexact underflow"
 run calc --format fp16 --bits '0x0200+0x0200'
 row_is fp16 6.104e-05 0x0400 exact
-run calc --format fp16 --bits --daz '0x0200+0x0200'
+run calc --format fp16 --bits --mode daz '0x0200+0x0200'
 row_is fp16 0 0x0000 "inexact underflow zeroed"
-run calc --format fp16 --daz '2^-14*0.75'
+run calc --format fp16 --mode daz '2^-14*0.75'
 row_is fp16 4.58e-05 0x0300 subnormal
-run calc --format fp16 --daz '2^-14*0.75*2'
+run calc --format fp16 --mode daz '2^-14*0.75*2'
 row_is fp16 0 0x0000 "inexact underflow"
-run calc --format fp16 --ftz --explain '2^-14*0.75'
-grep -q 'fp16 under --ftz has no subnormal numbers' "$dir/out"
-test_is $? "--explain says that --ftz flushed it"
+run calc --format fp16 --mode ftz --explain '2^-14*0.75'
+grep -q 'fp16 under ftz has no subnormal numbers' "$dir/out"
+test_is $? "--explain says that ftz flushed it"
 # 1 + 2^-12 in fp16 lies a quarter of an ulp up: one random bit never sees it
 for k in 1 32; do
-	for s in $(seq 40); do run calc --format fp16 --mode SR --random-bits $k --seed $s '1 + 2^-12'; row fp16 | cut -d' ' -f1; done | sort -u >"$dir/ups$k"
+	for s in $(seq 40); do run calc --format fp16 --mode SR:random_bits=$k --seed $s '1 + 2^-12'; row fp16 | cut -d' ' -f1; done | sort -u >"$dir/ups$k"
 done
 test "$(wc -l <"$dir/ups1")" = 1 && test "$(wc -l <"$dir/ups32")" = 2
 test_is $? "calc --random-bits: one bit chops a quarter of an ulp, 32 do not"
-refuses "leave out --ftz and --daz" calc --sum fma --ftz 'sum(1)'
-refuses "leave out --daz" calc --explain --daz 1
+refuses "leave out ftz and daz" calc --sum fma --mode ftz 'sum(1)'
+refuses "leave out daz" calc --explain --mode daz 1
 
 # Standard input
 for c in round calc; do
@@ -392,7 +392,7 @@ refuses "a name of letters" calc --vary x1=1..2:3 1+x1
 refuses "column 1" round abc
 refuses "column 1" formats 'x'
 refuses "latex, markdown, tsv" formats --table html
-refuses "1 to 32" round --random-bits 40 --mode SR 1
+refuses "1 to 32" round --mode SR:random_bits=40 1
 
 echo "1..$n"
 if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi

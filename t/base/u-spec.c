@@ -10,10 +10,11 @@
 
 static const hu_opt opts[] = { { "kind", "NAME", NULL, "" }, { "kind:rate", "X", "0.5", "" },
 	{ "kind:list", "LIST", NULL, "" }, { "kind:own=", "HOW", "rne", "" }, { "kind:feedback=", NULL, NULL, "" },
-	{ "data", "SET", "digits", "" }, { "data:train", "N", "10", "" }, { "data:seed", "N", "0", "" },
-	{ "lr", "X", NULL, "" }, { NULL, NULL, NULL, NULL } };
+	{ "data:flip", NULL, NULL, "" }, { "data", "SET", "digits", "" }, { "data:train", "N", "10", "" },
+	{ "data:seed", "N", "0", "" }, { "lr", "X", NULL, "" }, { NULL, NULL, NULL, NULL } };
 
-/* What a line means: kind, kind:rate, kind:list, data, data:train, with - for NULL; or the reason why it is refused. */
+/* What a line means: kind, kind:rate, kind:list, data, data:train, data:flip, with - for NULL; or the reason why it is
+ * refused. */
 static const char *
 meaning(const char *text)
 {
@@ -28,9 +29,9 @@ meaning(const char *text)
 	if (hu_args_parse(&a, opts, n, word) != HU_OK) {
 		snprintf(out, sizeof out, "%s", hu_reason());
 	} else {
-		const char *of[] = { "kind", "kind:rate", "kind:list", "data", "data:train" };
+		const char *of[] = { "kind", "kind:rate", "kind:list", "data", "data:train", "data:flip" };
 		*out = 0;
-		for (int i = 0; i < 5; i++) {
+		for (int i = 0; i < 6; i++) {
 			const char *s = hu_args_text(&a, of[i]);
 			snprintf(out + strlen(out), sizeof out - strlen(out), "%s%s%s", i ? " " : "", s ? s : "-",
 				hu_args_given(&a, of[i]) ? "!" : "");
@@ -43,27 +44,32 @@ meaning(const char *text)
 static const struct {
 	const char *line, *means;
 } rows[] = {
-	{ "", "- 0.5 - digits 10" },
-	{ "--kind a", "a! 0.5 - digits 10" },
-	{ "--kind a:rate=2^-3", "a! 2^-3! - digits 10" },
-	{ "--kind=a:rate=1,list=x", "a! 1! x! digits 10" },
+	{ "", "- 0.5 - digits 10 -" },
+	{ "--kind a", "a! 0.5 - digits 10 -" },
+	{ "--kind a:rate=2^-3", "a! 2^-3! - digits 10 -" },
+	{ "--kind=a:rate=1,list=x", "a! 1! x! digits 10 -" },
 	/* keys alone leave the name as it is */
-	{ "--kind rate=1", "- 1! - digits 10" },
-	{ "--data train=3", "- 0.5 - digits 3!" },
-	{ "--data train=", "- 0.5 - digits !" },
-	{ "--kind a --kind rate=1 --kind list=y", "a! 1! y! digits 10" },
-	{ "--kind rate=1 --kind a:rate=2", "a! 2! - digits 10" },
+	{ "--kind rate=1", "- 1! - digits 10 -" },
+	{ "--data train=3", "- 0.5 - digits 3! -" },
+	{ "--data train=", "- 0.5 - digits ! -" },
+	{ "--kind a --kind rate=1 --kind list=y", "a! 1! y! digits 10 -" },
+	{ "--kind rate=1 --kind a:rate=2", "a! 2! - digits 10 -" },
 	/* a list goes on behind its commas */
-	{ "--kind a:list=x,y,z,rate=1", "a! 1! x,y,z! digits 10" },
-	{ "--kind list=rate,list", "- 0.5 rate,list! digits 10" },
+	{ "--kind a:list=x,y,z,rate=1", "a! 1! x,y,z! digits 10 -" },
+	{ "--kind list=rate,list", "- 0.5 rate,list! digits 10 -" },
 	/* keys that the name's own parser reads stay, in their order, without the others; words too */
-	{ "--kind a:8,own=sr,rate=1,feedback", "a:8,own=sr,feedback! 1! - digits 10" },
-	{ "--kind own=sr", ":own=sr! 0.5 - digits 10" },
-	{ "--kind a:own=sr --kind b", "b! 0.5 - digits 10" },
-	{ "--kind a:own=sr --kind own=rne", "a:own=sr,own=rne! 0.5 - digits 10" },
-	{ "--data x:/a,b/c=d,train=7", "- 0.5 - x:/a,b/c=d! 7!" },
-	{ "--data x:train", "- 0.5 - x:train! 10" },
-	{ "--data x:train,train=7", "- 0.5 - x:train! 7!" },
+	{ "--kind a:8,own=sr,rate=1,feedback", "a:8,own=sr,feedback! 1! - digits 10 -" },
+	{ "--kind own=sr", ":own=sr! 0.5 - digits 10 -" },
+	{ "--kind a:own=sr --kind b", "b! 0.5 - digits 10 -" },
+	{ "--kind a:own=sr --kind own=rne", "a:own=sr,own=rne! 0.5 - digits 10 -" },
+	{ "--data x:/a,b/c=d,train=7", "- 0.5 - x:/a,b/c=d! 7! -" },
+	{ "--data x:train", "- 0.5 - x:train! 10 -" },
+	{ "--data x:train,train=7", "- 0.5 - x:train! 7! -" },
+	/* a key without a value is there or not, alone and behind others */
+	{ "--data flip", "- 0.5 - digits 10 1!" },
+	{ "--data x:train=7,flip", "- 0.5 - x! 7! 1!" },
+	{ "--data flip,train=7", "- 0.5 - digits 7! 1!" },
+	{ "--data flip:train=7", "- 0.5 - flip! 7! -" },
 	/* what is refused, in one line */
 	{ "--kind a:rat=1", "--kind: unknown key 'rat'; did you mean rate? The keys are rate, list, own, feedback" },
 	{ "--kind zzzzzz=1", "--kind: unknown key 'zzzzzz'; the keys are rate, list, own, feedback" },

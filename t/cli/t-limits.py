@@ -30,7 +30,7 @@ LIMITS = [
     ('gate --baseline x --runs', 1, 64),
     ('engines a b --tau', 1, 1e300),
     ('calc 1+1 --mode SR --seed', 0, WIDE),
-    ('calc 1+1 --mode SR --random-bits', 1, 32),
+    ('calc 1+1 --mode SR --mode random_bits=', 1, 32),
     ('allreduce a --scale', 2.0**-64, 2.0**64),
     ('allreduce a --sample', 1, 2**40),
     ('allreduce a --seed', 0, WIDE),
@@ -62,11 +62,12 @@ LIMITS = [
     ('probe --backend shim --random 1 --seed', 0, 2**53),
 ]
 for line, least, most in LIMITS:
-    r = tap.halfulp(*shlex.split(line), 'x')
+    between = '' if line.endswith('=') else ' '  # a key and its value are one word
+    r = tap.halfulp(*shlex.split(line + between + 'x'))
     of = '%d', 'an integer'
     if isinstance(least, float) or isinstance(most, float) or line.endswith(('--lost', '--confidence')):
         of = '%g', 'a number'
-    want = '%s x: %s from %s to %s is needed' % (line[line.rindex('--') :], of[1], of[0] % least, of[0] % most)
+    want = '%s%sx: %s from %s to %s is needed' % (line[line.rindex('--') :], between, of[1], of[0] % least, of[0] % most)
     tap.ok(
         r.returncode == 2 and r.stderr.strip() == 'halfulp %s: %s' % (line.split()[0], want),
         '%s: from %s to %s' % (line, of[0] % least, of[0] % most),

@@ -386,11 +386,11 @@ calc format | calc 1/3 | --format e4m3
 calc sum | calc 'sum(1, 2^-11, 2^-11, 2^-11)' --format fp16 | --sum pairwise
 calc mode | calc 1/3 | --mode RU
 calc seed | calc 'sum(0.101, 0.203, 0.307, 0.33, 0.37, 0.71)' --mode SR --format e4m3 | --seed 4
-calc random-bits | calc 0.101 0.203 0.307 0.33 0.37 0.71 0.81 --mode SR --format e4m3 | --random-bits 1
+calc mode:random_bits | calc 0.101 0.203 0.307 0.33 0.37 0.71 0.81 --mode SR --format e4m3 | --mode random_bits=1
 calc bits | calc 0x3c00 --format fp16 | --bits
-calc saturate | calc 70000*2 --format fp16 | --saturate
-calc ftz | calc 2^-20*3 --format fp16 | --ftz
-calc daz | calc 2^-20*3 --format fp16 | --daz
+calc mode:saturate | calc 70000*2 --format fp16 | --mode saturate
+calc mode:ftz | calc 2^-20*3 --format fp16 | --mode ftz
+calc mode:daz | calc 2^-20*3 --format fp16 | --mode daz
 calc vary | calc 1+x --json | --vary x=1..2:3
 calc explain | calc 1+2^-11 | --explain
 calc out | calc 1+2^-11 | -o s.svg
@@ -639,11 +639,11 @@ report json | report {run} | --json
 round format | round 0.1 | --format bf16
 round mode | round 0.1 | --mode RU
 round seed | round 0.1 0.2 0.3 --format e4m3 --mode SR | --seed 4
-round random-bits | round 0.101 0.203 0.307 0.33 0.37 0.71 0.81 --format e4m3 --mode SR | --random-bits 1
+round mode:random_bits | round 0.101 0.203 0.307 0.33 0.37 0.71 0.81 --format e4m3 --mode SR | --mode random_bits=1
 round bits | round 0x3c00 | --bits
-round saturate | round 70000 | --saturate
-round ftz | round 1e-7 | --ftz
-round daz | round 1e-7 | --daz
+round mode:saturate | round 70000 | --mode saturate
+round mode:ftz | round 1e-7 | --mode ftz
+round mode:daz | round 1e-7 | --mode daz
 round json | round 0.1 | --json
 train model | TS R | --model convnet
 train model:width | TS R | --model width=0.1
@@ -859,8 +859,8 @@ seeds | accumulate --seeds 3
 step | calc 1+1 --step
 style | calc 1+1 --style talk
 style | figures --list --style dark
-random-bits | calc 1/3 --random-bits 3
-random-bits | calc 1/3 --mode SRE --random-bits 3
+mode random_bits= | calc 1/3 --mode random_bits=3
+mode random_bits= | calc 1/3 --mode SRE:random_bits=3
 sum | calc 1/3 --sum fma
 bits | calc 1/3 --bits
 format | check {h}/run --baseline {h}/base.tsv --json --format tap
@@ -951,7 +951,7 @@ tensors | inspect {h}/a.npy --tensors typo --fail-if sqnr<300 --tap
 tensors | inspect {h}/run/trace/step-000000.safetensors --tensors dense1.*,typo
 json | inspect {h}/a.npy --fail-if elements>0 --tap --json
 seed | round 0.1 --seed 4
-random-bits | round 0.1 --mode RU --random-bits 4
+mode random_bits= | round 0.1 --mode RU:random_bits=4
 bits | round 0.1 --bits
 optimizer beta1= | TS --optimizer sgd:beta1=0.5 R
 optimizer beta2= | TS --optimizer sgd:beta2=0.5 R
@@ -1048,7 +1048,7 @@ EVERYWHERE = ('help', 'max-memory')
 # Options of every command with --json, which t/reports/t-tables.py tries
 TABLE = ('out', 'columns', 'where', 'digits')
 # How many names the options of all commands have, and train's; keys are not counted. The numbers may only fall.
-NAMES, TRAIN_NAMES = 165, 40
+NAMES, TRAIN_NAMES = 161, 40
 
 
 def main():

@@ -26,9 +26,9 @@ test_is $? "zeros say nothing of the kind"
 printf '1\n\n2\n' | "$HALFULP" round --format mxfp8 0 - 4 >out 2>err
 test $? = 0 && test "$(awk '$1 == "mxfp8" { print $2 }' out | tr '\n' ' ')" = '0 1 2 4 '
 test_is $? "- takes its values into the same array, in order"
-run round --format mxfp4 --mode RNE --saturate 3
+run round --format mxfp4 --mode RNE --mode saturate 3
 test $code = 0
-test_is $? "--mode RNE and --saturate say what is done anyway"
+test_is $? "--mode RNE and --mode saturate say what is done anyway"
 run round --format mxfp4 --mode RZ --json 7.9 2.9 -2.9
 test $code = 0 && test "$(sed -n 's/.*"value": //p' out | tr -d '\n')" = '6.0,2.0,-2.0,'
 test_is $? "--mode rounds elements: RZ makes 7.9 6, 2.9 2 and -2.9 -2"
@@ -40,7 +40,7 @@ for how in '--mode RZ' '--mode SR'; do
 	run round --format fp16,int8 $how 1
 	refused 2 "${how% *}" "$how with integers"
 done
-for how in --ftz --daz '--random-bits 8' --bits; do
+for how in '--mode ftz' '--mode daz' '--mode SR:random_bits=8' --bits; do
 	run round --format fp16,mxfp4 $how 1
 	refused 2 "${how% *}" "$how with a block format"
 done

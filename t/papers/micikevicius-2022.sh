@@ -32,7 +32,7 @@ for pair in e4m3:254 e5m2:248 e4m3fnuz:255 e5m2fnuz:255; do # finite codes of 25
 	test_is $? "${pair%:*}: ${pair#*:} finite codes of 256"
 done
 # saturation is the third parameter
-run round --format e4m3,e5m2 --saturate --json -- 1e6 inf
+run round --format e4m3,e5m2 --mode saturate --json -- 1e6 inf
 test $code = 0 && test "$(codes)" = '7e 7b 7e 7b '
 test_is $? "saturating, both formats end at their maxima"
 finish

@@ -150,7 +150,9 @@ read_part(reading *r, const char *s, size_t n)
 		row = -1; /* a word of the list before it */
 	else if (row >= 0)
 		end_key(r);
-	if (row >= 0 && !stays(&r->a->opts[row])) {
+	if (row >= 0 && !r->a->opts[row].arg && !stays(&r->a->opts[row])) {
+		keep(r->a, row, "1");
+	} else if (row >= 0 && !stays(&r->a->opts[row])) {
 		r->key = row;
 		hu_str_addn(&r->value, s + name + 1, n - name - 1);
 	} else if (row < 0 && r->key >= 0) {
@@ -163,6 +165,15 @@ read_part(reading *r, const char *s, size_t n)
 	return HU_OK;
 }
 
+/* Returns 1 where the n characters at s are a key that takes no value, and no name with keys behind a colon. */
+static int
+is_switch(const reading *r, const char *s, size_t n)
+{
+	int row = row_of(r, s, n);
+
+	return s[n] != ':' && row >= 0 && !r->a->opts[row].arg;
+}
+
 /* Reads one value of the option. A name puts away what stayed behind the name before it. */
 static hu_status
 read_value(reading *r, const char *text)
@@ -173,7 +184,7 @@ read_value(reading *r, const char *text)
 	r->first = 0;
 	if (key_length(text) && row_of(r, text, n) < 0)
 		return unknown_key(r, text, n);
-	if (!key_length(text)) {
+	if (!key_length(text) && !is_switch(r, text, n)) {
 		const char *all = text;
 		n = strcspn(text, ":");
 		if (memchr(text, '=', n))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
    Settings of what comes in kinds: the value of an option such as --optimizer is NAME[:key=value,…], or key=value,…
-   alone, which sets keys of the name that is meant without it. In an option table a row whose name is OPTION:KEY is no
-   option but a key of OPTION; its value is asked for by that name (hu_args_text(a, "optimizer:beta1")). A row
-   OPTION:KEY= is a key that stays in OPTION's value, whose own parser reads it; without arg it is a word that takes no
-   value. A key may be given as OPTION is, several times: the last value counts. What follows a key's value and has
-   no '=' continues it, so that a list needs no quotes: width=0.5,1. */
+   alone, which sets keys of the name that is meant without it. In an option table a row whose name is OPTION:KEY is
+   no option but a key of OPTION; its value is asked for by that name (hu_args_text(a, "optimizer:beta1")). A row
+   OPTION:KEY= is a key that stays in OPTION's value, whose own parser reads it; without arg it, as any key, is a
+   word that takes no value. A key may be given as OPTION is, several times: the last value counts. What follows a
+   key's value and has no '=' continues it, so that a list needs no quotes: width=0.5,1. */
 #ifndef HU_BASE_SPEC_H
 #define HU_BASE_SPEC_H
 
