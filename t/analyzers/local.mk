@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += t/analyzers/sentences.py
+EXTRA_DIST += t/analyzers/sentences.tsv
 SCRIPT_TESTS += t/analyzers/t-accumulate.sh
 SCRIPT_TESTS += t/analyzers/t-advise-told.py
 SCRIPT_TESTS += t/analyzers/t-advise.py
@@ -47,7 +49,9 @@ SCRIPT_TESTS += t/analyzers/t-probe.sh
 SCRIPT_TESTS += t/analyzers/t-remedies.py
 SCRIPT_TESTS += t/analyzers/t-sarif.py
 SCRIPT_TESTS += t/analyzers/t-score.py
+SCRIPT_TESTS += t/analyzers/t-sentences.py
 SCRIPT_TESTS += t/analyzers/t-statistics.py
+SCRIPT_TESTS += t/analyzers/t-summary-origin.py
 SCRIPT_TESTS += t/analyzers/t-summary-words.py
 SCRIPT_TESTS += t/analyzers/t-tables-whole.py
 SCRIPT_TESTS += t/analyzers/t-tf32.py
@@ -79,4 +83,5 @@ C_TESTS += t/analyzers/u-sweep
 C_TESTS += t/analyzers/u-update-join
 EXPENSIVE_SCRIPT_TESTS += t/analyzers/x-deployed.py
 EXPENSIVE_SCRIPT_TESTS += t/analyzers/x-network-shares.sh
+EXPENSIVE_SCRIPT_TESTS += t/analyzers/x-sentences.py
 EXPENSIVE_SCRIPT_TESTS += t/analyzers/x-validate-tools.py
