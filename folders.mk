@@ -31,6 +31,7 @@ include $(top_srcdir)/analyzers/tree/local.mk
 include $(top_srcdir)/analyzers/units/local.mk
 include $(top_srcdir)/analyzers/validate/local.mk
 include $(top_srcdir)/analyzers/validate/against/local.mk
+include $(top_srcdir)/analyzers/validate/each/local.mk
 include $(top_srcdir)/analyzers/validate/effect/local.mk
 include $(top_srcdir)/analyzers/validate/exact/local.mk
 include $(top_srcdir)/analyzers/validate/outputs/local.mk
@@ -73,6 +74,7 @@ include $(top_srcdir)/lib/exact/local.mk
 include $(top_srcdir)/lib/exact/dd/local.mk
 include $(top_srcdir)/lib/exact/grid/local.mk
 include $(top_srcdir)/lib/import/local.mk
+include $(top_srcdir)/lib/import/found_node/local.mk
 include $(top_srcdir)/lib/import/microsoft_node/local.mk
 include $(top_srcdir)/lib/import/node/local.mk
 include $(top_srcdir)/lib/import/signal_node/local.mk

@@ -14,7 +14,9 @@ typedef enum hu_decision_kind {
 	HU_DECISION_BOXES,
 	/* a text: the classes along time without repeats and blanks, as connectionist temporal classification reads
 	   them */
-	HU_DECISION_CTC
+	HU_DECISION_CTC,
+	/* of models with a program for each input: a list of boxes, or whole numbers and shapes of outputs */
+	HU_DECISION_LISTS
 } hu_decision_kind;
 
 /* An input has `rows` decisions in one output, and is decided by all of them together. Each is between `classes`

@@ -107,6 +107,41 @@ advise_cut(hu_network *n, hu_status st)
 	return st;
 }
 
+/* Takes the model of which BATCHING failed input by input, if it runs so. Returns the failure where it does not. */
+static hu_status
+each_input(hu_network *n, hu_status batching)
+{
+	hu_answers a;
+	hu_imported all;
+
+	if (batching != HU_EUNABLE || !hu_args_has(n->a, "until") || hu_args_text(n->a, "until"))
+		return batching;
+	char *why = hu_xstrdup(hu_reason());
+	hu_status st = hu_network_computed(n, &all, &a, 0, &n->onnx, HU_TYPING_FLOAT32);
+	if (st == HU_OK) {
+		hu_imported_release(&all);
+		st = hu_network_answered(n, &n->m, &a, &n->onnx, HU_TYPING_FLOAT32);
+	}
+	if (st == HU_OK) {
+		n->each = 1;
+		const char *first = n->m.asked ? n->m.out[n->m.nout - n->m.asked].name : "";
+		n->alone = hu_xprintf("shapes or choices follow from %zu value%s '%.120s'", n->m.asked,
+			n->m.asked == 1 ? ":" : "s, the first of which is", first);
+		for (; n->m.asked; n->m.asked--)
+			free(n->m.out[--n->m.nout].name);
+		n->batch = 1;
+	} else if (!strcmp(why, hu_reason())) {
+		st = hu_fail(batching, "%s", why);
+	} else {
+		char *each = hu_xstrdup(hu_reason());
+		st = hu_fail(batching, "%s; and with a program for each input: %s", why, each);
+		free(each);
+	}
+	hu_answers_release(&a);
+	free(why);
+	return st;
+}
+
 hu_status
 hu_network_open(hu_network *n, const hu_args *a, const char *path, size_t surveyed)
 {
@@ -126,7 +161,8 @@ hu_network_open(hu_network *n, const hu_args *a, const char *path, size_t survey
 	surveyed = surveyed < n->s.n ? surveyed : n->s.n;
 	while (surveyed && !hu_args_given(a, "batch") && surveyed % n->batch)
 		n->batch--;
-	return advise_cut(n, hu_network_batching(n, hu_args_given(a, "batch") > 0));
+	hu_status st = each_input(n, hu_network_batching(n, hu_args_given(a, "batch") > 0));
+	return st == HU_OK ? st : advise_cut(n, st);
 }
 
 static hu_status

@@ -12,9 +12,10 @@ typedef struct hu_network {
 	const hu_args *a;
 	hu_onnx onnx;
 	hu_samples s;
-	hu_imported m; /* for batches of `batch` inputs */
+	hu_imported m; /* for batches of `batch` inputs; where `each` is set, for the first input alone */
 	size_t batch;
 	hu_batch_axes said;
+	int each;             /* each input has a program of its own, since shapes follow from its values */
 	char *alone;          /* why inputs run one by one where a batch was possible; NULL: they do not */
 	hu_calibrated ranges; /* of what static scales need; empty where none are needed */
 	hu_given *given;
@@ -30,6 +31,13 @@ hu_status hu_network_import(hu_network *n, hu_imported *m, size_t *batch);
 /* Imports ONNX, the network's own file or another with its inputs and outputs, for batches as n->m has them, with the
    types that TYPING says. */
 hu_status hu_network_typed(const hu_network *n, hu_imported *m, const hu_onnx *onnx, hu_typing typing);
+/* For input ROW alone of a model whose shapes follow from values: ONNX, the network's own file or another with its
+   inputs and outputs, computed at once; and as a program that the answers A are known of, which are found in the first
+   way, or as outputs of the second. As hu_import_computed and hu_import_answered. */
+hu_status hu_network_computed(
+	const hu_network *n, hu_imported *m, hu_answers *a, size_t row, const hu_onnx *onnx, hu_typing typing);
+hu_status hu_network_answered(
+	const hu_network *n, hu_imported *m, const hu_answers *a, const hu_onnx *onnx, hu_typing typing);
 /* Measures the ranges that static scales of the POLICIES need, on whole batches of inputs of option calibrate, else on
    the first ones of FIRST. HU_EINVAL where the options have no effect. */
 hu_status hu_network_calibrate(hu_network *n, const hu_variants *policies, const hu_samples *first, hu_progress *bar);

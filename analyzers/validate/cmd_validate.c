@@ -3,6 +3,7 @@
    a model is made of, and for how much of it the arithmetic is known. */
 #include "analyzers/validate/list_ops.h"
 #include "analyzers/network/network.h"
+#include "analyzers/validate/each/each.h"
 #include "analyzers/validate/outputs/outputs.h"
 #include "analyzers/validate/validate_typed.h"
 #include "analyzers/validate/validate_units.h"
@@ -67,6 +68,7 @@ typedef struct job {
 	hu_validation v;
 	hu_exact_network network;
 	hu_validate_job units;
+	hu_each_job each;
 	char *command;
 } job;
 
@@ -144,6 +146,16 @@ may_survey(const job *j)
 	return nodes ? HU_OK : hu_refuse("sensitivity", "where no policy is a scheme or a format of more than 8 bits");
 }
 
+/* Which rules the row keeps. */
+static void
+judge_rules(const job *j, hu_judgement *row)
+{
+	row->keeps = hu_xcalloc(j->v.naccept + 1, 1);
+	row->is = hu_xcalloc(j->v.naccept + 1, sizeof *row->is);
+	for (size_t k = 0; k < j->v.naccept; k++)
+		row->keeps[k] = (char)hu_accept_keeps(&j->v.accept[k], &row->r, &row->is[k]);
+}
+
 /* What policy I, all of whose outputs are there, changed. */
 static hu_status
 judge_policy(void *of, size_t i)
@@ -153,10 +165,26 @@ judge_policy(void *of, size_t i)
 
 	j->v.nrow = i + 1;
 	hu_effect_of(&row->r, &row->e, &j->v.row[0].e, &j->net.m, &j->v.d, &j->net.s);
-	row->keeps = hu_xcalloc(j->v.naccept + 1, 1);
-	row->is = hu_xcalloc(j->v.naccept + 1, sizeof *row->is);
-	for (size_t k = 0; k < j->v.naccept; k++)
-		row->keeps[k] = (char)hu_accept_keeps(&j->v.accept[k], &row->r, &row->is[k]);
+	judge_rules(j, row);
+	return HU_OK;
+}
+
+/* Every policy of a model whose inputs have a program each. */
+static hu_status
+evaluate_each(job *j)
+{
+	hu_progress bar;
+
+	j->v.row = hu_xcalloc(j->policies.n + 1, sizeof *j->v.row);
+	hu_progress_start(&bar, "validate", j->policies.n * j->net.s.n);
+	hu_status st = hu_each_judge(
+		&j->each, &j->v, &j->net, &j->policies, hu_args_text(j->a, "accumulate") ? &j->sum : NULL, &bar);
+	hu_progress_end(&bar);
+	HU_TRY(st);
+	j->v.calibrated = j->net.ranges.inputs;
+	HU_TRY(hu_accept_known(j->v.accept, j->v.naccept, &j->v.d, &j->net.m, 0));
+	for (size_t i = 0; i < j->v.nrow; i++)
+		judge_rules(j, &j->v.row[i]);
 	return HU_OK;
 }
 
@@ -207,7 +235,7 @@ tell(job *j)
 	j->v.against = j->typed.against;
 	j->v.nagainst = j->typed.nagainst;
 	if (dir) {
-		HU_TRY(hu_validation_write(&j->v, dir));
+		HU_TRY(j->net.each ? hu_each_write_all(&j->each, &j->v, dir) : hu_validation_write(&j->v, dir));
 		HU_TRY(hu_validation_report(&j->v, dir));
 	}
 	if (report)
@@ -227,14 +255,18 @@ open_all(job *j)
 	int top = j->v.d.top;
 
 	HU_TRY(hu_network_open(&j->net, j->a, j->path, hu_args_given(j->a, "sensitivity") ? j->surveyed : 0));
-	HU_TRY(hu_deciding_of(&j->v.d, &j->net.onnx, &j->net.m, j->net.batch, &j->net.s, hu_args_text(j->a, "output"),
-		hu_args_text(j->a, "decision"), top));
+	if (j->net.each)
+		HU_TRY(hu_each_refuse(j->a));
+	else
+		HU_TRY(hu_deciding_of(&j->v.d, &j->net.onnx, &j->net.m, j->net.batch, &j->net.s,
+			hu_args_text(j->a, "output"), hu_args_text(j->a, "decision"), top));
 	HU_TRY(hu_validate_typed_add(&j->typed, &j->net, &j->policies, j->a));
 	j->v.runtime = j->typed.runtime;
 	j->v.typed = j->typed.own;
 	if (hu_args_text(j->a, "outputs"))
 		HU_TRY(hu_validation_files(&j->policies, j->exact > 0, hu_args_text(j->a, "outputs")));
-	HU_TRY(hu_accept_known(j->v.accept, j->v.naccept, &j->v.d, &j->net.m, hu_args_given(j->a, "labels")));
+	if (!j->net.each)
+		HU_TRY(hu_accept_known(j->v.accept, j->v.naccept, &j->v.d, &j->net.m, hu_args_given(j->a, "labels")));
 	j->v.path = j->path;
 	j->v.command = j->command = hu_args_line(j->a, "validate");
 	j->v.data = hu_args_text(j->a, "data");
@@ -265,6 +297,11 @@ judge(job *j, hu_status st, int *code)
 
 	if (st == HU_OK)
 		st = open_all(j);
+	if (st == HU_OK && j->net.each) {
+		if ((st = evaluate_each(j)) == HU_OK && (st = tell(j)) == HU_OK)
+			*code = verdict(j);
+		return st;
+	}
 	st = evaluate(j, &s, st, &ends);
 	if (st == HU_OK && !ends) {
 		st = tell(j);
@@ -280,6 +317,7 @@ release(job *j)
 	hu_validate_job_release(&j->units);
 	for (size_t i = 0; j->v.row && i < j->policies.n; i++)
 		hu_judgement_release(&j->v.row[i]);
+	hu_each_job_release(&j->each);
 	hu_exact_network_release(&j->network);
 	hu_validate_typed_release(&j->typed);
 	hu_network_release(&j->net);

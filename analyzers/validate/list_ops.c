@@ -128,7 +128,7 @@ print_unknown(const hu_op_list *l, const hu_listed_op *o)
 	puts("");
 }
 
-/* The nodes whose arithmetic is known and which do not run for all that. */
+/* The nodes whose arithmetic is known, and which ask what the model computes of its inputs. */
 static void
 print_need_constants(const hu_onnx *m)
 {
@@ -136,8 +136,9 @@ print_need_constants(const hu_onnx *m)
 	size_t n = hu_constants_only(m, &list);
 
 	if (n)
-		printf("%zu node%s not run, since what must be a constant there depends on the model's inputs:\n", n,
-			n == 1 ? " does" : "s do");
+		printf("%zu node%s for values of the model's inputs to know what to do, so that each input runs by "
+		       "itself:\n",
+			n, n == 1 ? " asks" : "s ask");
 	for (size_t i = 0; i < n; i++)
 		printf("  %s %s\n", hu_shown(list[i]->op), *list[i]->name ? hu_shown(list[i]->name) : "(no name)");
 	free(list);

@@ -64,6 +64,8 @@ hu_import_flat(hu_importing *c, int a, hu_shape s)
 		return -1;
 	if (hu_same_shape(c->p->t[a].shape, s))
 		return a;
+	if (!hu_count(s))
+		return hu_import_nothing(c, c->p->t[a].format, s);
 	waiting w = set_aside(c);
 	set_shape(c, s);
 	hu_import_set(c, "flat", 1);
@@ -93,6 +95,8 @@ hu_import_move(hu_importing *c, int a, const hu_axes *x)
 {
 	if (a < 0 || c->st != HU_OK)
 		return -1;
+	if (!hu_count(x->s))
+		return hu_import_nothing(c, c->p->t[a].format, x->s);
 	if (keeps_order(x, c->p->t[a].shape))
 		return hu_import_flat(c, a, x->s);
 	waiting w = set_aside(c);

@@ -134,18 +134,53 @@ fold(hu_importing *c, int id)
 	t->state = t->cls == HU_WEIGHT;
 }
 
-/* 1 where the call can be computed beforehand. */
+/* 1 where the call can be computed beforehand, 2 where for the input at hand alone. */
 static int
 foldable(const hu_importing *c, const int *in, int nin, size_t n)
 {
 	size_t all = 0;
+	int varies = 0;
 
 	for (int i = 0; i < nin; i++) {
 		if (!c->constant[in[i]].data)
 			return 0;
+		varies |= hu_asking_varies(c, in[i]);
 		all += c->constant[in[i]].n;
 	}
-	return n <= SMALL || n <= GROWTH * all;
+	int small = n <= SMALL || n <= GROWTH * all;
+	return varies || (!small && c->asking && c->asking->fill) ? 2 : small;
+}
+
+int
+hu_import_nothing(hu_importing *c, hu_format_id f, hu_shape s)
+{
+	return hu_import_tensor(c, NULL, f, s, HU_OTHER, 1);
+}
+
+/* The output of PROBE, of whose inputs some have no elements: axes of it are that long as with both of two stand-ins
+   for 0, or else have the length 0. */
+static int
+call_on_nothing(hu_importing *c, const hu_call *probe, const hu_shape *shape, hu_format_id f)
+{
+	static const size_t stands[2] = { 7, 11 };
+	hu_shape *in = hu_xcalloc((size_t)probe->nin + 1, sizeof *in), out[2][4] = { { { 0, { 0 } } } };
+	hu_status st = HU_OK;
+
+	for (int s = 0; s < 2 && st == HU_OK; s++) {
+		for (int i = 0; i < probe->nin; i++) {
+			in[i] = shape[i];
+			for (int j = 0; j < in[i].rank; j++)
+				in[i].d[j] = in[i].d[j] ? in[i].d[j] : stands[s];
+		}
+		st = hu_op_shape(probe, in, out[s]);
+	}
+	free(in);
+	c->nattr = 0;
+	for (int j = 0; j < out[0]->rank; j++)
+		out[0]->d[j] = out[0]->d[j] == out[1]->d[j] ? out[0]->d[j] : 0;
+	if (st == HU_OK && !hu_count(out[0][0]))
+		return hu_import_nothing(c, f, out[0][0]);
+	return hu_import_fail(c, HU_EUNABLE, "it computes something of a value without elements");
 }
 
 int
@@ -153,7 +188,7 @@ hu_import_call(hu_importing *c, const char *op, hu_format_id f, const int *in, i
 {
 	hu_shape *shape, out[4] = { { 0, { 0 } } };
 	hu_call probe = { .op = hu_op_find(op), .nin = nin, .nout = 1, .nattr = c->nattr };
-	int other = 1;
+	int other = 1, nothing = 0;
 
 	for (int i = 0; i < nin; i++)
 		if (in[i] < 0 || c->st != HU_OK) {
@@ -167,6 +202,13 @@ hu_import_call(hu_importing *c, const char *op, hu_format_id f, const int *in, i
 	for (int i = 0; i < nin; i++) {
 		shape[i] = c->p->t[in[i]].shape;
 		other &= c->p->t[in[i]].cls == HU_OTHER;
+		nothing |= !hu_count(shape[i]);
+	}
+	f = f == HU_NO_FORMAT ? c->p->t[in[0]].format : f;
+	if (nothing) {
+		int id = call_on_nothing(c, &probe, shape, f);
+		free(shape);
+		return id;
 	}
 	hu_status st = hu_op_shape(&probe, shape, out);
 	free(shape);
@@ -177,7 +219,6 @@ hu_import_call(hu_importing *c, const char *op, hu_format_id f, const int *in, i
 		c->nattr = 0;
 		return -1;
 	}
-	f = f == HU_NO_FORMAT ? c->p->t[in[0]].format : f;
 	int id = hu_import_tensor(c, NULL, f, out[0], other ? HU_OTHER : HU_ACTIVATION, 0);
 	hu_call *call = hu_program_call(c->p, op, HU_FORWARD, c->layer, in, nin, &id, 1);
 	call->nattr = c->nattr;
@@ -185,8 +226,11 @@ hu_import_call(hu_importing *c, const char *op, hu_format_id f, const int *in, i
 	c->nattr = 0;
 	HU_GROW(c->made, c->nmade, c->madecap);
 	c->made[c->nmade++] = c->own;
-	if (foldable(c, in, nin, hu_count(out[0])))
+	int folds = foldable(c, in, nin, hu_count(out[0]));
+	if (folds)
 		fold(c, id);
+	if (folds == 2)
+		hu_asking_mark(c, id);
 	return c->st == HU_OK ? id : -1;
 }
 

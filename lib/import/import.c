@@ -118,7 +118,7 @@ branch(hu_importing *c)
 		hu_import_fail(c, HU_EFILE, "it needs a condition, which is one truth value, and two branches");
 		return;
 	}
-	if (!hu_import_is_constant(c, v)) {
+	if (!hu_import_is_constant(c, v) && !c->asking) {
 		both(c, v, then->graphs[0], otherwise->graphs[0]);
 		return;
 	}
@@ -211,11 +211,13 @@ finish(hu_importing *c, hu_imported *m)
 	}
 }
 
-hu_status
-hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngiven, hu_typing typing)
+static hu_status
+import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngiven, hu_typing typing, hu_asking *asking)
 {
 	hu_scope top = { .outer = NULL };
-	hu_importing c = { .m = onnx, .scope = &top, .given = given, .ngiven = ngiven, .typing = typing };
+	hu_importing c = {
+		.m = onnx, .scope = &top, .given = given, .ngiven = ngiven, .typing = typing, .asking = asking
+	};
 
 	memset(m, 0, sizeof *m);
 	HU_TRY(hu_import_all_known(onnx));
@@ -226,8 +228,12 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 	hu_import_inputs(&c, m, onnx->graph);
 	if (c.st == HU_OK)
 		walk(&c, onnx->graph);
-	if (c.st == HU_OK)
+	if (asking && asking->stopped)
+		c.st = HU_OK;
+	else if (c.st == HU_OK)
 		hu_import_outputs(&c, m, onnx->graph);
+	if (asking && c.st == HU_OK)
+		hu_answers_outputs(&c, m);
 	if (c.st == HU_OK)
 		hu_import_named(&c, m);
 	if (c.st == HU_OK) {
@@ -241,6 +247,8 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 	free(c.constant);
 	free(c.made);
 	free(c.half);
+	free(c.varies);
+	hu_asking_release(asking);
 	free(c.chooses);
 	for (hu_sequence *next, *l = c.sequences; l; l = next) {
 		next = l->next;
@@ -253,4 +261,29 @@ hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngi
 	if (c.st != HU_OK)
 		hu_imported_release(m);
 	return c.st;
+}
+
+hu_status
+hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngiven, hu_typing typing)
+{
+	return import(m, onnx, given, ngiven, typing, NULL);
+}
+
+hu_status
+hu_import_computed(hu_imported *m, hu_answers *a, const hu_onnx *onnx, const hu_given *given, size_t ngiven,
+	hu_typing typing, void (*fill)(void *of, const char *input, hu_tensor *t), void *of)
+{
+	hu_asking asking = { .fill = fill, .of = of, .to = a };
+
+	*a = (hu_answers){ .n = 0 };
+	return import(m, onnx, given, ngiven, typing, &asking);
+}
+
+hu_status
+hu_import_answered(hu_imported *m, const hu_answers *a, const hu_onnx *onnx, const hu_given *given, size_t ngiven,
+	hu_typing typing)
+{
+	hu_asking asking = { .from = a };
+
+	return import(m, onnx, given, ngiven, typing, &asking);
 }

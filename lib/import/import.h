@@ -52,6 +52,8 @@ typedef struct hu_imported {
 	int narrow;          /* the file has float16 or bfloat16 */
 	double code_bytes,   /* of the file's constants where some are codes of 8 bits or fewer, else 0 */
 		float_bytes; /* and of its floating-point numbers of more bits */
+	size_t asked;        /* of the outputs the last ones, which only hu_import_answered has */
+	int stopped;         /* by the last of these */
 	size_t nodes;        /* nodes of the graph that calls stand for, constants' not counted */
 	hu_imported_value *value;
 	size_t nvalue;
@@ -70,6 +72,29 @@ int hu_typing_has_kernel(const hu_onnx_node *x);
    not fit, HU_EUNABLE every operator that is not known with its nodes. *M then needs no release; else ONNX must
    outlive it. */
 hu_status hu_import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngiven, hu_typing typing);
+
+/* Of one input: the values that shapes or choices of the model follow from, such as scores of which NonZero finds
+   those above a threshold, in the order in which nodes ask for them. */
+typedef struct hu_answer {
+	size_t n;
+	double *x;
+} hu_answer;
+typedef struct hu_answers {
+	hu_answer *v;
+	size_t n, cap;
+} hu_answers;
+void hu_answers_release(hu_answers *a);
+
+/* As hu_import, for the one input whose elements FILL writes to the tensor of each of the model's inputs: computes the
+   model at once, as float32 or TYPING has it. M's outputs are constants, and m->asked is 0. A becomes what was asked
+   for, and needs hu_answers_release also after a failure. */
+hu_status hu_import_computed(hu_imported *m, hu_answers *a, const hu_onnx *onnx, const hu_given *given, size_t ngiven,
+	hu_typing typing, void (*fill)(void *of, const char *input, hu_tensor *t), void *of);
+/* As hu_import, where nodes that ask for values get those of A as long as these have as many elements. The last
+   m->asked of m->nout outputs are the values that were asked for. Where A did not have the last of them, m->stopped is
+   set, and the model has no other outputs. */
+hu_status hu_import_answered(hu_imported *m, const hu_answers *a, const hu_onnx *onnx, const hu_given *given,
+	size_t ngiven, hu_typing typing);
 void hu_imported_release(hu_imported *m);
 /* Sets the bytes of codes and of other numbers that the constants of graph G take. */
 void hu_imported_bytes(hu_imported *m, const hu_onnx_graph *g);

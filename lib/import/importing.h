@@ -9,6 +9,18 @@
 
 typedef struct hu_importing hu_importing;
 
+/* What an import for one input knows of it: fill is set where all is computed at once, and `to` then gets what was
+   asked for; else `from` has that. port: the values asked for so far. */
+typedef struct hu_asking {
+	void (*fill)(void *of, const char *input, hu_tensor *t);
+	void *of;
+	hu_answers *to;
+	const hu_answers *from;
+	hu_port *port;
+	size_t n, cap;
+	int stopped;
+} hu_asking;
+
 /* A value of the graph and its ONNX shape. It is held in one order of elements or in both: plain is the tensor with
    ONNX's order, last the one whose channels (axis 1) come last; -1 where there is none yet. */
 typedef struct hu_value {
@@ -62,6 +74,9 @@ struct hu_importing {
 	hu_sequence *sequences;
 	char *asked; /* by attribute of `own`: whether its code has looked at it */
 	int narrow;  /* it has met float16 or bfloat16 */
+	hu_asking *asking; /* NULL: the model is one program, whatever its inputs are */
+	char *varies;      /* by tensor id: a constant that depends on the input */
+	size_t nvaries;
 	char *half;  /* by tensor id: a constant that the file has in 16 bits */
 	size_t nhalf;
 	hu_tensor *constant;       /* by tensor id */
@@ -151,6 +166,17 @@ void hu_import_named(hu_importing *c, hu_imported *m);
 void hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, size_t nin, hu_value *out,
 	size_t nout, int is_function);
 
+/* found_node/answers.c. The elements of V, which is tensor T and no constant, of the one input that the import is for.
+   The caller frees them. */
+double *hu_answers_value(hu_importing *c, const hu_value *v, int t);
+/* Moves the values asked for behind M's outputs. */
+void hu_answers_outputs(hu_importing *c, hu_imported *m);
+
+/* found_node/asking.c. Says that constant ID depends on the input; and whether it does. */
+void hu_asking_mark(hu_importing *c, int id);
+int hu_asking_varies(const hu_importing *c, int id);
+void hu_asking_release(hu_asking *ask);
+
 /* choose.c. Says that the node chooses by what the model computes. The value of YES where the truth value IF_ is one,
    else of NO, both computed; a failure where they have not one shape. */
 void hu_import_chooses(hu_importing *c);
@@ -164,6 +190,8 @@ int hu_import_empty(hu_importing *c);
 double *hu_import_room(hu_importing *c, size_t n);
 /* ONNX's element type as safetensors calls it. */
 const char *hu_import_dtype(int type);
+/* A tensor of shape S, which has no elements. */
+int hu_import_nothing(hu_importing *c, hu_format_id f, hu_shape s);
 /* A tensor without a call that holds the given values; data is taken over. */
 int hu_import_number(hu_importing *c, int type, double x);
 int hu_import_numbers(hu_importing *c, int type, int rank, const size_t *d, const double *x);

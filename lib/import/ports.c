@@ -90,6 +90,15 @@ variable(hu_importing *c, const hu_onnx_value *v, int rank, const size_t *d)
 		HU_GROW(c->constant, c->nconstant, c->constantcap);
 		c->constant[c->nconstant++] = (hu_tensor){ .data = NULL };
 	}
+	if (c->asking && c->asking->fill) {
+		hu_tensor *t = &c->constant[id];
+		*t = (hu_tensor){ .format = c->p->t[id].format, .shape = c->p->t[id].shape };
+		t->n = hu_count(t->shape);
+		if (!(t->data = hu_alloc(t->n * hu_element_size(t->format) + 1)))
+			return hu_import_fail(c, HU_ENOMEM, "no memory for an input of %zu elements", t->n);
+		c->asking->fill(c->asking->of, v->name, t);
+		hu_asking_mark(c, id);
+	}
 	return id;
 }
 

@@ -76,12 +76,11 @@ hu_import_out(hu_importing *c, size_t i, int type, int rank, const size_t *d)
 	nowhere = (hu_value){ .plain = -1, .last = -1 };
 	if (c->st != HU_OK || i >= c->node->nout || !*c->node->out[i])
 		return &nowhere;
-	for (int k = 0; k < rank; k++)
-		if (!d[k]) {
-			hu_import_fail(c, HU_EUNABLE, "its output '%.120s' has no elements", c->node->out[i]);
-			return &nowhere;
-		}
 	hu_value *v = hu_import_value(c, c->scope, c->node->out[i], type, rank, d);
+	if (v && !v->n) { /* no call computes a value without elements */
+		v->plain = hu_import_nothing(c, hu_import_format(c, type), hu_import_shape(rank, d));
+		return &nowhere;
+	}
 	return v ? v : &nowhere;
 }
 
@@ -168,7 +167,9 @@ hu_import_last(hu_importing *c, hu_value *v)
 int
 hu_import_is_constant(hu_importing *c, const hu_value *v)
 {
-	return v && ((v->plain >= 0 && c->constant[v->plain].data) || (v->last >= 0 && c->constant[v->last].data));
+	int t = !v ? -1 : v->plain >= 0 && c->constant[v->plain].data ? v->plain : v->last;
+
+	return t >= 0 && c->constant[t].data && !hu_asking_varies(c, t);
 }
 
 double *
@@ -178,6 +179,8 @@ hu_import_constant(hu_importing *c, hu_value *v)
 
 	if (t < 0)
 		return NULL;
+	if (c->asking && (!c->constant[t].data || hu_asking_varies(c, t)))
+		return hu_answers_value(c, v, t);
 	if (!c->constant[t].data) {
 		hu_import_fail(c, HU_EUNABLE, "'%.120s' must be a constant here, and it depends on the model's inputs",
 			v->name);

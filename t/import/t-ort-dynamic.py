@@ -34,6 +34,16 @@ NETS = {
         {'W': R(8, 6, 3, 3) * numpy.geomspace(0.1, 3, 8).astype(f32).reshape(8, 1, 1, 1), 'b': R(8)}
         | {'U': R(4, 8, 3, 3)},
     ),
+    'Conv without a bias, whose weight no initialiser is': (
+        [
+            N('Constant', [], ['K'], name='ct', value=numpy_helper.from_array(R(8, 6, 3, 3), 'K')),
+            N('Conv', ['x', 'K'], ['c'], name='cv', pads=[1] * 4),
+            N('Identity', ['U'], ['V'], name='id'),
+            N('Conv', ['c', 'V'], ['y'], name='cw', strides=[2, 2]),
+        ],
+        {'x': (FLOAT, ['n', 6, 9, 9])},
+        {'U': R(4, 8, 3, 3)},
+    ),
     'Gemm, and Gemm with a factor': (
         [
             N('Gemm', ['x', 'A', 'c1'], ['h'], name='g1', transB=1),

@@ -24,6 +24,13 @@ typedef struct hu_judgement {
 
 void hu_judgement_release(hu_judgement *j);
 
+/* Of a model whose inputs have outputs of their own shape: which are a list of boxes [n, 4] with labels [n] and scores
+   [n]; -1: there is none. */
+typedef struct hu_each_lists {
+	int boxes, labels, scores;
+	double threshold; /* boxes of lower scores are not there; NaN: all are */
+} hu_each_lists;
+
 /* All that there is to tell; exact is NULL where the exact network was not run. row[0] is float32, which the others are
    compared with. */
 typedef struct hu_validation {
@@ -36,6 +43,7 @@ typedef struct hu_validation {
 	const hu_imported *m;
 	const hu_samples *s;
 	hu_deciding d;
+	const hu_each_lists *lists; /* of a model whose inputs have a program each; else NULL */
 	size_t batch, nrow, naccept;
 	const char *alone; /* why inputs ran one by one although a batch was asked for; NULL: they did not */
 	hu_judgement *row;
@@ -60,4 +68,14 @@ void hu_validation_tap(const hu_validation *v);
    of which the exact network's. */
 hu_status hu_validation_files(const hu_variants *list, int exact, const char *dir);
 hu_status hu_validation_write(const hu_validation *v, const char *dir);
+
+/* An array of an archive: its name, dtype ("f4" or "f8", of values that are given as doubles), and shape. */
+typedef struct hu_validation_array {
+	const char *name, *dtype;
+	int rank;
+	size_t shape[HU_NPY_RANK];
+	const double *value;
+} hu_validation_array;
+/* Writes the N arrays to DIR/STEM.npz. */
+hu_status hu_validation_arrays(const char *dir, const char *stem, const hu_validation_array *a, size_t n);
 #endif

@@ -53,15 +53,17 @@ outputs_json(const hu_validation *v, const hu_effect *r)
 static json_t *
 decision_json(const hu_validation *v)
 {
-	static const char *const kinds[] = { "class", "threshold", "index", "boxes", "ctc" };
+	static const char *const kinds[] = { "class", "threshold", "index", "boxes", "ctc", "lists" };
 	const hu_deciding *d = &v->d;
 
 	if (d->classes < 2)
 		return json_null();
 	json_t *o = json_pack("{s:s}", "kind", kinds[d->kind]);
 	json_object_set_new(o, "axis", d->axis >= 0 ? json_integer(d->axis) : json_null());
-	json_object_set_new(
-		o, "threshold", number(d->threshold, d->kind == HU_DECISION_THRESHOLD || d->kind == HU_DECISION_BOXES));
+	json_object_set_new(o, "threshold",
+		number(d->threshold, d->threshold == d->threshold &&
+					     (d->kind == HU_DECISION_THRESHOLD || d->kind == HU_DECISION_BOXES ||
+						     d->kind == HU_DECISION_LISTS)));
 	json_object_set_new(o, "of_an_input", json_integer((json_int_t)d->rows));
 	return o;
 }

@@ -15,14 +15,6 @@
 #include <unistd.h>
 #include <zip.h>
 
-/* An array of an archive: its name, dtype ("f4" or "f8", of values that are given as doubles), and shape. */
-typedef struct array {
-	const char *name, *dtype;
-	int rank;
-	size_t shape[HU_NPY_RANK];
-	const double *value;
-} array;
-
 /* 1 where rows of the data are whole inputs of the model. */
 static int
 is_whole(const hu_samples *s)
@@ -36,23 +28,23 @@ is_whole(const hu_samples *s)
 
 /* Output k of the model on `rows` inputs: the rows, then the shape of one, which has the batch's axis where an input
    has several elements along it. */
-static array
+static hu_validation_array
 output_array(const hu_validation *v, size_t k, const char *dtype, size_t rows, const double *value)
 {
 	const hu_port *o = &v->m->out[k];
 	int whole = is_whole(v->s);
-	array a = { o->name, dtype, 1, { rows }, value };
+	hu_validation_array a = { o->name, dtype, 1, { rows }, value };
 
 	for (int i = 0; i < o->rank; i++) {
 		size_t n = i == o->axis ? o->d[i] / v->batch : o->d[i];
-		if (whole || i != o->axis || n > 1)
+		if (whole || i != o->axis || n != 1)
 			a.shape[a.rank++] = n;
 	}
 	return a;
 }
 
 static hu_status
-write_array(const array *a, const char *path)
+write_array(const hu_validation_array *a, const char *path)
 {
 	size_t n = 1;
 
@@ -108,7 +100,7 @@ hu_validation_files(const hu_variants *list, int exact, const char *dir)
 
 /* Adds the file `from` to the archive as the array's, and takes away its name. */
 static hu_status
-add(zip_t *z, const char *path, const array *a, const char *from)
+add(zip_t *z, const char *path, const hu_validation_array *a, const char *from)
 {
 	char *name = hu_xprintf("%s.npy", a->name);
 	FILE *f = fopen(from, "rbe");
@@ -134,7 +126,7 @@ add(zip_t *z, const char *path, const array *a, const char *from)
 
 /* Writes the n arrays to the archive that o becomes. */
 static hu_status
-write_arrays(hu_outfile *o, const char *dir, const char *stem, const array *a, size_t n)
+write_arrays(hu_outfile *o, const char *dir, const char *stem, const hu_validation_array *a, size_t n)
 {
 	hu_status st = HU_OK;
 	zip_error_t e;
@@ -164,9 +156,8 @@ write_arrays(hu_outfile *o, const char *dir, const char *stem, const array *a, s
 	return st;
 }
 
-/* Writes the n arrays to DIR/STEM.npz. */
-static hu_status
-write_npz(const char *dir, const char *stem, const array *a, size_t n)
+hu_status
+hu_validation_arrays(const char *dir, const char *stem, const hu_validation_array *a, size_t n)
 {
 	char *path = file_name(dir, stem, ".npz");
 	hu_outfile o;
@@ -187,7 +178,7 @@ static hu_status
 write_exact(const hu_validation *v, const char *dir)
 {
 	const hu_exact_network *x = v->exact;
-	array *a = hu_xcalloc(x->nout + 2, sizeof *a);
+	hu_validation_array *a = hu_xcalloc(x->nout + 2, sizeof *a);
 	double *input = hu_xcalloc(x->n + 1, sizeof *input);
 	size_t n = 0;
 
@@ -196,9 +187,9 @@ write_exact(const hu_validation *v, const char *dir)
 			a[n++] = output_array(v, k, "f8", x->n, x->value[k]);
 	for (size_t r = 0; r < x->n; r++)
 		input[r] = (double)x->input[r];
-	a[n++] = (array){ "halfulp.input", "f8", 1, { x->n }, input };
-	a[n++] = (array){ "halfulp.off", "f8", 1, { x->n }, x->off };
-	hu_status st = write_npz(dir, "exact", a, n);
+	a[n++] = (hu_validation_array){ "halfulp.input", "f8", 1, { x->n }, input };
+	a[n++] = (hu_validation_array){ "halfulp.off", "f8", 1, { x->n }, x->off };
+	hu_status st = hu_validation_arrays(dir, "exact", a, n);
 	free(input);
 	free(a);
 	return st;
@@ -207,14 +198,14 @@ write_exact(const hu_validation *v, const char *dir)
 hu_status
 hu_validation_write(const hu_validation *v, const char *dir)
 {
-	array *a = hu_xcalloc(v->m->nout + 1, sizeof *a);
+	hu_validation_array *a = hu_xcalloc(v->m->nout + 1, sizeof *a);
 	hu_status st = hu_make_dirs(dir);
 
 	for (size_t i = 0; i < v->nrow && st == HU_OK; i++) {
 		for (size_t k = 0; k < v->m->nout; k++)
 			a[k] = output_array(v, k, v->m->p->t[v->m->out[k].tensor].format == HU_FP64 ? "f8" : "f4",
 				v->s->n, v->row[i].e.out[k]);
-		st = write_npz(dir, v->row[i].policy, a, v->m->nout);
+		st = hu_validation_arrays(dir, v->row[i].policy, a, v->m->nout);
 	}
 	free(a);
 	if (st == HU_OK && v->exact && v->exact->n)

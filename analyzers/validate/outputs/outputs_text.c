@@ -58,6 +58,11 @@ print_changes(const hu_validation *v)
 		const hu_effect *r = &v->row[i].r;
 		for (size_t k = 0; k < r->nchange && k < SHOWN; k++) {
 			const hu_change *c = &r->change[k];
+			if (v->d.kind == HU_DECISION_LISTS) {
+				printf("%s%s%zu (%zu boxes lost, %zu new)", k ? "; " : hu_shown(v->row[i].policy),
+					k ? "" : " changes the list of input ", c->input, c->was, c->is);
+				continue;
+			}
 			if (k)
 				printf("; ");
 			else
@@ -84,6 +89,25 @@ print_schemes(const hu_validation *v)
 		printf("Static scales were measured on %zu inputs of %s.\n", v->calibrated, hu_shown(v->calibration));
 	else if (v->calibrated)
 		printf("Static scales were measured on the first %zu inputs of the data themselves.\n", v->calibrated);
+}
+
+/* What a flip is of a model whose inputs have outputs of their own shape. */
+static void
+print_lists(const hu_validation *v)
+{
+	if (v->lists->boxes < 0) {
+		puts("\nA flip is an input whose outputs have other shapes or other whole numbers than float32's.");
+		return;
+	}
+	printf("\nA flip is an input of which a box of list '%s'", hu_shown(v->m->out[v->lists->boxes].name));
+	if (v->d.threshold == v->d.threshold)
+		printf(", of a score above %.6g,", v->d.threshold);
+	printf(" is in one list alone, this policy's or float32's: a box\nis the same where it%s covers half of what "
+	       "both cover together.\n",
+		v->lists->labels >= 0 ? " has the same label and" : "");
+	for (size_t i = 1; i < v->nrow; i++)
+		printf("%s%s changes %zu boxes%s", i > 1 ? ", " : "", hu_shown(v->row[i].policy),
+			v->row[i].r.decision_flips, i + 1 < v->nrow ? "" : ".\n");
 }
 
 /* What a flip is, and where inputs have several decisions how many of all of these differ. */
@@ -114,6 +138,8 @@ print_decision(const hu_validation *v)
 		printf("\nA flip is an input whose text, the largest of the %zu values along axis %d of output '%s' at "
 		       "each step, without repeats and without class %zu, differs from float32's.\n",
 			d->classes, d->axis, name, d->blank);
+	else if (d->kind == HU_DECISION_LISTS)
+		print_lists(v);
 	else if (d->kind == HU_DECISION_INDEX)
 		printf("\nA flip is an input whose decision, the index in output '%s', differs from float32's.\n",
 			name);

@@ -362,33 +362,3 @@ hu_node_cum_sum(hu_importing *c)
 	t = hu_import_move(c, t, &back);
 	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
 }
-
-/* The places of a constant's elements that are not 0, a column each; how many there are must be known beforehand. */
-void
-hu_node_non_zero(hu_importing *c)
-{
-	hu_value *v = hu_import_in(c, 0);
-	double *x = v ? hu_import_constant(c, v) : NULL;
-	size_t found = 0, at = 0;
-
-	if (!x)
-		return;
-	for (size_t i = 0; i < v->n; i++)
-		found += x[i] != 0;
-	size_t rank = v->rank ? (size_t)v->rank : 1, d[2] = { rank, found };
-	double *place = hu_import_room(c, rank * found);
-	for (size_t i = 0; place && i < v->n; i++) {
-		if (x[i] == 0)
-			continue;
-		size_t rest = i;
-		for (size_t k = rank; k-- > 0; rest /= v->rank ? v->d[k] : 1)
-			place[k * found + at] = (double)(rest % (v->rank ? v->d[k] : 1));
-		at++;
-	}
-	free(x);
-	hu_value y = { .type = HU_ONNX_INT64, .rank = 2, .d = { rank, found }, .n = rank * found, .last = -1 };
-	y.plain = place ? hu_import_numbers(c, HU_ONNX_INT64, 2, d, place) : -1;
-	free(place);
-	if (c->st == HU_OK)
-		hu_import_put(c, 0, &y);
-}

@@ -158,7 +158,7 @@ hu_node_loop(hu_importing *c)
 	begin(c, &l, 2, n, 1);
 	number = (hu_value){ .name = "step", .type = HU_ONNX_INT64, .n = 1, .last = -1 };
 	truth = (hu_value){ .name = "condition", .type = HU_ONNX_BOOL, .n = 1, .last = -1 };
-	int asks = condition && !hu_import_is_constant(c, condition), yes = asks || goes_on(c, condition);
+	int asks = !c->asking && condition && !hu_import_is_constant(c, condition), yes = asks || goes_on(c, condition);
 	hu_value going = asks ? *condition : truth, *was = hu_xcalloc(n + 1, sizeof *was);
 	if (!asks)
 		going.plain = hu_import_number(c, HU_ONNX_BOOL, 1);
@@ -175,7 +175,7 @@ hu_node_loop(hu_importing *c)
 			l.in[k + 2] = &l.carried[k];
 		memcpy(was, l.carried, n * sizeof *was);
 		step(c, &l, 1);
-		asks |= c->st == HU_OK && !hu_import_is_constant(c, &l.out[0]);
+		asks |= !c->asking && c->st == HU_OK && !hu_import_is_constant(c, &l.out[0]);
 		if (asks && c->st == HU_OK)
 			hold_or_go(c, &l, was, &going);
 		else

@@ -50,7 +50,7 @@ hu_node_trigonometric(hu_importing *c)
 
 	if (!v)
 		return;
-	if (!hu_import_is_constant(c, v)) {
+	if (!hu_import_is_constant(c, v) && !c->asking) {
 		if (!strcmp(c->node->op, "Sin") || !strcmp(c->node->op, "Cos")) {
 			hu_node_unary(c);
 			return;

@@ -163,7 +163,8 @@ conv(writing *w, const hu_onnx_node *node)
 {
 	const hu_tool *t = w->x->t;
 	const hu_stensor *b = initialiser(w, node->in[1]);
-	coded left = activation(w, node->in[0]), right = store(w, node->in[1], t->weight_type, -1, t->reduce_range);
+	coded left = activation(w, node->in[0]),
+	      right = b ? store(w, node->in[1], t->weight_type, -1, t->reduce_range) : activation(w, node->in[1]);
 	int biased = node->nin > 2 && *node->in[2];
 	const char *out = node->out[0], *scaled = biased ? name(w, out, "quant_scaled_output") : out;
 
@@ -308,9 +309,10 @@ one(writing *w, const hu_onnx_node *node)
 	const char *op = node->op;
 	int wanted = hu_rewriting_wants(w->x, node, operators), plain = !*node->domain;
 
-	if (wanted && !strcmp(op, "Conv") && !initialiser(w, node->in[1]))
+	if (wanted && !strcmp(op, "Conv") && node->nin > 2 && *node->in[2] && !initialiser(w, node->in[1]))
 		return hu_fail(HU_EUNABLE,
-			"%s: node '%s': quantize_dynamic fails where the weight of Conv is no initialiser, here '%s'; "
+			"%s: node '%s': quantize_dynamic fails where the weight of a Conv with a bias is no "
+			"initialiser, here '%s'; "
 			"exclude the node, or make it one (quant_pre_process)",
 			w->x->from->path, hu_shown(node->name), hu_shown(node->in[1]));
 	if (plain && !strcmp(op, "Gemm") && hu_onnx_float(node, "alpha", 1) == 1 &&
@@ -318,7 +320,7 @@ one(writing *w, const hu_onnx_node *node)
 		gemm(w, node);
 	else if (wanted && !strcmp(op, "MatMul") && initialiser(w, node->in[1]))
 		matmul(w, node);
-	else if (wanted && !strcmp(op, "Conv") && initialiser(w, node->in[1]))
+	else if (wanted && !strcmp(op, "Conv"))
 		conv(w, node);
 	else if (wanted && !strcmp(op, "Gather") && initialiser(w, node->in[0]))
 		move(w, node, activation(w, node->in[0]));
