@@ -34,7 +34,10 @@ static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
 	{ "make", "DIR", NULL,
 		"draw operands on which kernels break into a new folder: boundary shapes, numbers at the edges" },
 	{ "with", "'NAMES'", "", "optional operands that --make draws too" },
-	{ "seed", "K", "0", "seed of what --make draws" },
+	{ "seed", "K", "0", "seed of what --make draws, or --sample" },
+	{ "sample", "N", NULL,
+		"judge about N elements of the results, in tiles that --seed draws, so that large arrays take "
+		"seconds" },
 	{ "no-culprit", NULL, NULL, "do not look for what a result that is not right has done instead" },
 	{ "json", NULL, NULL, "print an object; for list an array of rows" }, { NULL, NULL, NULL, NULL } };
 
@@ -147,7 +150,7 @@ run(const hu_args *args)
 			"--sum %s: only all is possible, which tries the orders; what is known is declared by --set",
 			hu_args_text(args, "sum"));
 	if (st == HU_OK)
-		st = hu_kernel_job_run(&j);
+		st = j.sample ? hu_judge_sample(&j) : hu_kernel_job_run(&j);
 	if (st == HU_OK && hu_args_text(args, "sum"))
 		st = hu_judge_order(&j);
 	int failed = st == HU_OK && hu_kernel_job_word(&j) >= least;
@@ -182,12 +185,30 @@ has_result(const void *of)
 	return judges(of) && !hu_args_text(of, "make");
 }
 
+static int
+samples(const void *of)
+{
+	return has_result(of) && hu_args_text(of, "sample") != NULL;
+}
+static int
+judges_all(const void *of)
+{
+	return has_result(of) && !hu_args_text(of, "sample");
+}
+static int
+draws(const void *of)
+{
+	return makes(of) || samples(of);
+}
+
 static const hu_opt_need needs[] = {
 	{ "set make", judges, "on judge list" },
-	{ "in data got given bits confidence fail-on sum exact bound no-culprit", has_result,
+	{ "in data got given bits confidence fail-on sum exact bound no-culprit sample", has_result,
 		"where no result is judged" },
+	{ "given sum exact bound", judges_all, "with --sample" },
 	{ "json", is_printed, "with --make, which writes cases.json" },
-	{ "with seed", makes, "without --make" },
+	{ "with", makes, "without --make" },
+	{ "seed", draws, "without --make or --sample" },
 	{ NULL, NULL, NULL },
 };
 

@@ -4,6 +4,7 @@
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +143,8 @@ array(hu_kernel_job *j, const char *option, const char *spec, int operands, hu_j
 	for (int i = 0; i < nhad; i++)
 		if (had[i].id == to->id)
 			return hu_fail(HU_EINVAL, "--%s %s: '%s' is there twice", option, hu_shown(spec), to->name);
-	HU_TRY(hu_npz_pick(&to->a, path));
+	HU_TRY(j->sample && !hu_npz_is(path) && !strchr(path, ':') ? hu_npy_map(&to->a, path)
+								   : hu_npz_pick(&to->a, path));
 	if (to->a.rank <= HU_BALLS_RANK && to->a.count)
 		return HU_OK;
 	hu_status st = hu_fail(HU_EFILE,
@@ -200,6 +202,13 @@ hu_kernel_job_open(hu_kernel_job *j, const hu_args *args)
 	if (args->nrest != 1)
 		return hu_fail(HU_EINVAL, "one kernel is needed, by name or as a graph such as 'y = softmax(x)'");
 	j->name = args->rest[0];
+	if (hu_args_text(args, "sample")) {
+		long long n, seed;
+		HU_TRY(hu_args_int(args, "sample", 1, 1LL << 40, &n));
+		HU_TRY(hu_args_int(args, "seed", 0, LLONG_MAX, &seed));
+		j->sample = (size_t)n;
+		j->seed = (uint64_t)seed;
+	}
 	if (hu_judge_is_program(j->name)) {
 		HU_TRY(hu_judge_program(j, j->name, args));
 	} else if (strchr(j->name, '=')) {

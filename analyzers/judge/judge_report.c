@@ -22,7 +22,7 @@ static void
 place(const hu_kernel_job *j, const hu_judge_result *r, char *text, size_t size)
 {
 	const hu_npy *a = NULL;
-	size_t at = 0, rest = r->v.worst, index[HU_BALLS_RANK];
+	size_t at = 0, rest = r->where ? r->where[r->v.worst] : r->v.worst, index[HU_BALLS_RANK];
 
 	for (int i = 0; i < j->ngot; i++)
 		if (!strcmp(j->got[i].name, r->name))
@@ -62,6 +62,9 @@ print_result(const hu_kernel_job *j, const hu_judge_result *r)
 		printf("right if   %s\n", r->right_if);
 	printf("elements   %zu of %s, %zu differ from the exact value rounded once\n", v->n, hu_format_name(r->f.id),
 		v->differ);
+	if (j->sample)
+		printf("sample     %zu of %zu elements, in %d tiles; the others were not looked at\n", v->n, r->of,
+			j->tiles);
 	printf("proven     %zu beyond the bound, which is %.4g half ulps on the mean\n", v->wrong, v->radius);
 	if (v->unbounded)
 		printf("           %zu have no bound\n", v->unbounded);
@@ -108,9 +111,9 @@ hu_judge_report(const hu_kernel_job *j)
 	for (int i = 0; i < j->nresult; i++)
 		print_result(j, &j->result[i]);
 	print_assumed(j);
-	printf("           the probable bound holds for all elements with probability %.9g,\n"
+	printf("           the probable bound holds for all %selements with probability %.9g,\n"
 	       "           if rounding errors are independent with mean zero\n",
-		j->confidence);
+		j->sample ? "sampled " : "", j->confidence);
 }
 
 static json_t *
@@ -130,6 +133,8 @@ result_json(const hu_kernel_job *j, const hu_judge_result *r)
 	json_object_set_new(o, "shape", json_string(r->shape));
 	json_object_set_new(o, "shape_of_result", json_string(r->wanted));
 	json_object_set_new(o, "elements", json_integer((json_int_t)v->n));
+	json_object_set_new(o, "sample_of", j->sample ? json_integer((json_int_t)r->of) : json_null());
+	json_object_set_new(o, "tiles", j->sample ? json_integer(j->tiles) : json_null());
 	json_object_set_new(o, "differ", json_integer((json_int_t)v->differ));
 	json_object_set_new(o, "beyond_proven", json_integer((json_int_t)v->wrong));
 	json_object_set_new(o, "beyond_probable", json_integer((json_int_t)v->improbable));

@@ -39,15 +39,30 @@ hu_kernel_job_format(const hu_kernel_job *j, const char *key, const hu_npy *a, h
 	return HU_OK;
 }
 
+size_t
+hu_judge_array_at(const hu_judge_array *in, size_t i)
+{
+	size_t at = 0, stride = 1;
+
+	if (!in->is_cut)
+		return i;
+	for (int d = in->a.rank - 1; d >= 0; d--) {
+		at += (in->first[d] + i % in->count[d]) * stride;
+		i /= in->count[d];
+		stride *= in->a.shape[d];
+	}
+	return at;
+}
+
 static hu_status
 operand(const hu_kernel_job *j, const hu_judge_array *in, hu_balls *to)
 {
 	hu_format f;
 
 	HU_TRY(hu_kernel_job_format(j, "in", &in->a, &f));
-	HU_TRY(hu_balls_make(to, in->a.rank, in->a.shape, in->name));
+	HU_TRY(hu_balls_make(to, in->a.rank, in->is_cut ? in->count : in->a.shape, in->name));
 	for (size_t i = 0; i < to->n; i++)
-		to->b[i] = hu_ball_of(hu_kernel_job_element(j, &in->a, i, f));
+		to->b[i] = hu_ball_of(hu_kernel_job_element(j, &in->a, hu_judge_array_at(in, i), f));
 	return HU_OK;
 }
 
@@ -139,8 +154,10 @@ hu_kernel_job_close(hu_kernel_job *j)
 		hu_npy_release(&j->got[i].a);
 	for (int i = 0; i < j->ngiven; i++)
 		hu_npy_release(&j->given[i].a);
-	for (int i = 0; i < j->nresult; i++)
+	for (int i = 0; i < j->nresult; i++) {
 		free(j->result[i].got);
+		free(j->result[i].where);
+	}
 	hu_graph_release(&j->graph);
 	hu_program_free(j->owned);
 	if (j->is_onnx > 1)

@@ -18,6 +18,8 @@ typedef struct hu_judge_array {
 	char name[64];
 	int id;
 	hu_npy a;
+	int is_cut; /* of a sample: the stretch of each axis that is looked at */
+	size_t first[HU_BALLS_RANK], count[HU_BALLS_RANK];
 } hu_judge_array;
 
 typedef struct hu_judge_result {
@@ -31,7 +33,9 @@ typedef struct hu_judge_result {
 	int same_shape;
 	char shape[HU_BALLS_WORDS], wanted[HU_BALLS_WORDS];
 	char as_if[200], right_if[96]; /* what it looks like, and which fact would make it right; "" where unknown */
-	char order[280]; /* which order of additions gives its bits, "" where that was not asked for */
+	char order[280];               /* which order of additions gives its bits, "" where that was not asked for */
+	size_t *where;                 /* of a sample: the element of the whole result that each is; owned */
+	size_t of;                     /* how many the whole result has */
 } hu_judge_result;
 
 typedef struct hu_kernel_job {
@@ -53,6 +57,9 @@ typedef struct hu_kernel_job {
 	double confidence;
 	const char *exact, *bound; /* files to write, or NULL */
 	int culprit;               /* look for what was done instead */
+	size_t sample;             /* about so many elements are judged, of tiles that seed draws; 0: all */
+	uint64_t seed;
+	int tiles; /* how many they became */
 	/* for culprit.c: all values are kept, and later calls read the value `scaled` times factor */
 	int keep_all, scaled;
 	const hu_balls *scaled_value;
@@ -70,6 +77,14 @@ void hu_kernel_job_close(hu_kernel_job *j);
    got names alone if all is 0. The caller releases them by hu_kernel_values_free. */
 hu_status hu_kernel_job_values(const hu_kernel_job *j, const hu_facts *facts, hu_stores stores, hu_balls **value);
 void hu_kernel_values_free(const hu_kernel_job *j, hu_balls *value);
+/* What precedes every run: formats that are not declared are settled, and the first operand's numbers checked. */
+hu_status hu_kernel_job_settle(hu_kernel_job *j);
+/* The format of a result, as settled. */
+hu_status hu_kernel_job_result_format(const hu_kernel_job *j, const hu_judge_array *got, hu_format *f);
+/* sample.c: the run where j->sample is set. HU_EUNABLE where tiles of the kernel's results cannot be computed alone. */
+hu_status hu_judge_sample(hu_kernel_job *j);
+/* The element of the whole array that element i of its stretch is. */
+size_t hu_judge_array_at(const hu_judge_array *in, size_t i);
 /* Element i of an array as a number: integers are codes of f with --bits. */
 double hu_kernel_job_element(const hu_kernel_job *j, const hu_npy *a, size_t i, hu_format f);
 /* The format of an array's own type, HU_NO_FORMAT for integers; and the format that the fact `key` declares, else that

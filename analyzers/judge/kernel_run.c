@@ -103,8 +103,8 @@ decide(const hu_kernel_job *j, const hu_ball_call *call, hu_judge_result *r, con
 
 /* The format of a result: the declared one, else its file's own. A program's result of a narrower type, in a file that
    holds only numbers of that type, is of that type: NumPy has no bfloat16 and no 8-bit types to save it in. */
-static hu_status
-format_of(const hu_kernel_job *j, const hu_judge_array *got, hu_format *f)
+hu_status
+hu_kernel_job_result_format(const hu_kernel_job *j, const hu_judge_array *got, hu_format *f)
 {
 	hu_format_id own = hu_kernel_job_own(&got->a);
 
@@ -136,7 +136,7 @@ judge(hu_kernel_job *j, int at, const hu_balls *x, const hu_balls *declared, con
 	r->id = got->id;
 	if (choice_of(j, got->id))
 		return decide(j, choice_of(j, got->id), r, &got->a, x);
-	HU_TRY(format_of(j, got, &r->f));
+	HU_TRY(hu_kernel_job_result_format(j, got, &r->f));
 	if (r->f.id == HU_NO_FORMAT)
 		return hu_fail(
 			HU_EINVAL, "--got %s holds integers: say their format, --set out=…, and --bits", got->name);
@@ -159,7 +159,7 @@ held(const hu_kernel_job *j)
 	HU_TRY(hu_kernel_job_format(j, "in", &in->a, &f));
 	if (j->bits || in->a.dtype[0] != 'f' || f.id == HU_NO_FORMAT || f.id == hu_kernel_job_own(&in->a))
 		return HU_OK;
-	for (size_t i = 0; i < in->a.count; i++) {
+	for (size_t i = 0; i < in->a.count && !j->sample; i++) { /* a sample reads no whole array */
 		double x = hu_npy_real(&in->a, i);
 		if (!isnan(x) && hu_round(x, f, HU_RNE, 0, 0) != x)
 			return hu_fail(HU_EFILE, "--in %s: element %zu is %.9g, which is no number of in=%s", in->name,
@@ -180,7 +180,7 @@ settle(hu_kernel_job *j)
 		hu_facts_set(&j->facts, "in", hu_format_name(hu_kernel_job_own(&j->in->a)));
 	if (j->out_declared)
 		return HU_OK;
-	HU_TRY(format_of(j, j->got, &f));
+	HU_TRY(hu_kernel_job_result_format(j, j->got, &f));
 	if (f.id != HU_NO_FORMAT)
 		hu_facts_set(&j->facts, "out", hu_format_name(f.id));
 	return HU_OK;
@@ -207,15 +207,22 @@ seems_biased(const hu_kernel_job *j)
 }
 
 hu_status
+hu_kernel_job_settle(hu_kernel_job *j)
+{
+	if (j->nin)
+		HU_TRY(held(j));
+	HU_TRY(settle(j));
+	j->has_stores = has_stores(j);
+	return HU_OK;
+}
+
+hu_status
 hu_kernel_job_run(hu_kernel_job *j)
 {
 	hu_balls *x = NULL, *declared = NULL, *compute = NULL;
 	hu_status st;
 
-	if (j->nin)
-		HU_TRY(held(j));
-	HU_TRY(settle(j));
-	j->has_stores = has_stores(j);
+	HU_TRY(hu_kernel_job_settle(j));
 	st = hu_kernel_job_values(j, &j->facts, HU_STORES_ADD, &x);
 	if (st == HU_OK && j->has_stores > 1)
 		st = hu_kernel_job_values(j, &j->facts, HU_STORES_DECIDE, &declared);

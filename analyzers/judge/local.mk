@@ -20,3 +20,5 @@ noinst_HEADERS += analyzers/judge/make.h
 libhalfulp_a_SOURCES += analyzers/judge/order.c
 noinst_HEADERS += analyzers/judge/order.h
 libhalfulp_a_SOURCES += analyzers/judge/program_args.c
+libhalfulp_a_SOURCES += analyzers/judge/sample.c
+noinst_HEADERS += analyzers/judge/samples.def

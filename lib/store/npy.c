@@ -304,10 +304,34 @@ hu_npy_read(hu_npy *a, const char *path)
 	return st;
 }
 
+hu_status
+hu_npy_map(hu_npy *a, const char *path)
+{
+	void *bytes;
+	size_t n, start;
+	int plain;
+
+	HU_TRY(hu_file_map(path, &bytes, &n));
+	hu_status st = hu_npy_head(a, path, bytes, n, n, &start, &plain);
+	if (st == HU_OK && plain && start % a->width == 0) {
+		a->data = (char *)bytes + start;
+		a->map = bytes;
+		a->mapped = n;
+		return HU_OK;
+	}
+	if (st == HU_OK)
+		st = hu_npy_parse(a, path, bytes, n);
+	hu_file_unmap(bytes, n);
+	return st;
+}
+
 void
 hu_npy_release(hu_npy *a)
 {
-	free(a->data);
+	if (a->map)
+		hu_file_unmap(a->map, a->mapped);
+	else
+		free(a->data);
 	memset(a, 0, sizeof *a);
 }
 

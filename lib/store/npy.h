@@ -17,13 +17,19 @@ typedef struct hu_npy {
 	size_t shape[HU_NPY_RANK];
 	size_t count;
 	void *data;                 /* row-major and little endian, whatever the file had; owned, never NULL */
+	void *map;                  /* of hu_npy_map: the file, of so many bytes, in which data lies; else NULL */
+	size_t mapped;
 } hu_npy;
 
 /* Reads path and checks all of it: magic, version, header, and that the data ends with the file. Big-endian arrays are
    swapped, Fortran-ordered ones transposed. HU_EFILE says what is wrong and at which byte; *a then needs no release. */
 hu_status hu_npy_read(hu_npy *a, const char *path);
 
-/* The same for n bytes in memory, which are copied. name appears in messages. */
+/* The same, but the array stays in the file, of which only what is looked at is read, where the file has it as *a
+   does. */
+hu_status hu_npy_map(hu_npy *a, const char *path);
+
+/* The same as hu_npy_read for n bytes in memory, which are copied. name appears in messages. */
 hu_status hu_npy_parse(hu_npy *a, const char *name, const void *bytes, size_t n);
 void hu_npy_release(hu_npy *a);
 

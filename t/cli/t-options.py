@@ -256,6 +256,7 @@ judge confidence | judge softmax --in x={h}/x.npy --got {h}/a.npy --json | --con
 judge fail-on | judge 'h = store(x, to=bf16); y = scale(h, k=1)' --in x={h}/x.npy --got {h}/x.npy | --fail-on undeclared
 judge make | judge softmax --make m | --make n
 judge with | judge rmsnorm --make m | --with w
+judge sample | judge softmax --in x={h}/x.npy --got {h}/a.npy | --sample 2
 judge seed | judge softmax --make m | --seed 3
 judge no-culprit | judge softmax --in x={h}/x.npy --got {h}/z34.npy | --no-culprit
 judge sum | judge softmax --in x={h}/x.npy --got {h}/a.npy | --sum all

@@ -18,6 +18,7 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-mutants.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-order.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-page.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-radii.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-sample.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sweep.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sweeps.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-torch.py

@@ -21,7 +21,8 @@ enum { LEAST = -700 }; /* weights below exp(-700) count as that, so that none le
 typedef struct attention {
 	const hu_roundoffs *a;
 	size_t outer, heads, kv_heads, n, keys, depth, width, window, causal;
-	size_t end; /* of this sequence: where the last query stands, of causal=2 */
+	size_t end;       /* of this sequence: where the last query stands, of causal=2 */
+	size_t first, of; /* the queries are a stretch of so many, from this one on */
 	double scale, diagonal, cap, up, tiny_p, factors, blocks, g, s, gd, sd;
 	int p_below; /* the denominator sums the stored P */
 	hu_balls q, k, v, mask, slopes, sinks, lengths, scores;
@@ -83,6 +84,11 @@ facts(const hu_ball_call *c, attention *t)
 	HU_TRY(hu_ball_real(c, "scale", 1 / sqrt((double)t->depth), &t->scale));
 	HU_TRY(hu_ball_real(c, "softcap", 0, &t->cap));
 	HU_TRY(hu_ball_real(c, "diagonal", 0, &t->diagonal));
+	HU_TRY(hu_ball_count(c, "first", 0, &t->first));
+	HU_TRY(hu_ball_count(c, "of", t->first + t->n, &t->of));
+	if (t->of < t->first + t->n)
+		return hu_ball_misfit(
+			c, "first=%zu of=%zu: %zu queries from there on are not among so many", t->first, t->of, t->n);
 	HU_TRY(hu_ball_format(c, "p", &p));
 	t->p_below = below != 0;
 	t->blocks = block ? ceil((double)t->keys / (double)block) : (double)t->keys;
@@ -110,9 +116,9 @@ typedef struct row {
 static int
 masked(const attention *t, size_t i, size_t j, size_t length)
 {
-	size_t at = t->causal == 2 ? i + t->end - t->n : i;
+	size_t place = t->first + i, at = t->causal == 2 ? place + t->end - t->of : place;
 
-	if (t->causal == 2 && i + t->end < t->n)
+	if (t->causal == 2 && place + t->end < t->of)
 		return 1;
 	return j >= length || (t->causal && (double)j > (double)at + t->diagonal) ||
 	       (t->window && (j + t->window < at + 1 || (!t->causal && j > at + t->window - 1)));
@@ -157,8 +163,9 @@ score(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t l
 			var += t->cap * t->cap * z * z * t->a->fn * t->a->fn;
 		}
 		if (slope != 0) {
-			double bias = slope *
-				      ((double)j - ((double)i + (t->causal == 2 ? (double)t->end - (double)t->n : 0)));
+			double bias =
+				slope * ((double)j - ((double)(t->first + i) +
+							     (t->causal == 2 ? (double)t->end - (double)t->of : 0)));
 			s += bias;
 			r += u * (fabs(s) + fabs(bias));
 		}
