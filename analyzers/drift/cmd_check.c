@@ -107,13 +107,17 @@ compare(const hu_args *a, const hu_baseline *got, const char *format)
 	if (hu_args_given(a, "history"))
 		st = hu_history_add(&history, got, &want, hu_args_text(a, "history"));
 	r.history = history.len ? history.s : NULL;
-	if (st == HU_OK)
-		hu_check_write(stdout, &r, format);
+	int code = HU_EXIT_OK;
+	if (st == HU_OK) {
+		hu_outcomes v;
+		hu_check_outcomes(&v, &r);
+		code = hu_outcomes_end(&v, format);
+	}
 	hu_str_release(&history);
 	free(other);
 	free(f);
 	hu_baseline_release(&want);
-	return st != HU_OK ? hu_complain(st) : r.failed || !r.n ? HU_EXIT_JUDGED : HU_EXIT_OK;
+	return st == HU_OK ? code : hu_complain(st);
 }
 
 static int
@@ -154,17 +158,12 @@ judge(const hu_args *a)
 	const char *format = format_of(a);
 	hu_baseline got;
 	hu_coverage_seen saw = { 0, 0 };
-	hu_status st = HU_OK;
+	hu_status st = hu_outcome_format_check(format);
 	int code = HU_EXIT_OK;
 
-	if (strcmp(format, "json") && !hu_outcomes_writer_find(format))
-		st = hu_fail(HU_EINVAL,
-			"--format %s: tap, junit, json, github, gitlab, sarif or markdown is needed, or text for "
-			"a table",
-			format);
-	else if (!hu_args_text(a, "baseline"))
+	if (st == HU_OK && !hu_args_text(a, "baseline"))
 		st = hu_fail(HU_EINVAL, "--baseline FILE is needed");
-	else if (!a->nrest || (a->nrest > 1 && !of_statistics(a) && !of_scores(a)))
+	else if (st == HU_OK && (!a->nrest || (a->nrest > 1 && !of_statistics(a) && !of_scores(a))))
 		st = hu_fail(HU_EINVAL, "one run directory is needed: halfulp check RUN --baseline FILE");
 	if (st != HU_OK)
 		return hu_complain(st);
@@ -191,8 +190,11 @@ run(const hu_args *a)
 	const char *format = format_of(a);
 	int code = judge(a);
 
-	if (code > HU_EXIT_JUDGED && (!strcmp(format, "json") || hu_outcomes_writer_find(format)))
-		hu_check_write_error(stdout, "halfulp check", a->nrest ? a->rest[0] : "-", hu_reason(), format);
+	if (code > HU_EXIT_JUDGED && hu_outcomes_writer_find(format)) {
+		hu_outcomes v;
+		hu_outcomes_refuse(&v, "halfulp check", a->nrest ? a->rest[0] : "-", hu_reason());
+		hu_outcomes_end(&v, format);
+	}
 	return code;
 }
 

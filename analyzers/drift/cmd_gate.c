@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp gate: trains, analyzes and checks in one command, each in a process of its own, and writes every document
    that a CI job asks for. Its exit code is the last word. */
-#include "analyzers/drift/check/check_out.h"
 #include "analyzers/drift/gate_analyze.h"
 #include "analyzers/drift/gate_append.h"
 #include "analyzers/drift/gate_figures.h"
@@ -85,13 +84,22 @@ try_files(const gate *g)
 	return HU_OK;
 }
 
+/* Writes a whole document that says that nothing was judged, and why. */
+static void
+refuse(FILE *out, const gate *g, const char *reason, const char *format)
+{
+	hu_outcomes v;
+
+	hu_outcomes_refuse(&v, "halfulp gate", g->run ? g->run : "-", reason);
+	hu_outcomes_writer_find(format)(out, &v);
+	hu_outcomes_release(&v);
+}
+
 /* Every document that goes to a file says that nothing was judged, and why. Returns CODE, or that of a document that
    cannot be written. REASON is no string of hu_reason's. */
 static int
 refuse_files(const gate *g, int code, const char *reason)
 {
-	const char *of = g->run ? g->run : "-";
-
 	for (int i = 0; i < DOCUMENTS; i++) {
 		char *text = NULL;
 		size_t n;
@@ -99,7 +107,7 @@ refuse_files(const gate *g, int code, const char *reason)
 			continue;
 		FILE *f = open_memstream(&text, &n);
 		HU_ASSERT(f);
-		hu_check_write_error(f, "halfulp gate", of, reason, documents[i].format);
+		refuse(f, g, reason, documents[i].format);
 		fclose(f);
 		if (put(g, i, text, n) != HU_OK && strcmp(hu_reason(), reason)) /* said already */
 			code = hu_complain(HU_EIO);
@@ -114,8 +122,8 @@ give_up(const gate *g, int code, const char *reason)
 {
 	const char *format = format_of(g);
 
-	if (!hu_args_given(g->a, "quiet") && (!strcmp(format, "json") || hu_outcomes_writer_find(format)))
-		hu_check_write_error(stdout, "halfulp gate", g->run ? g->run : "-", reason, format);
+	if (!hu_args_given(g->a, "quiet") && hu_outcomes_writer_find(format))
+		refuse(stdout, g, reason, format);
 	return refuse_files(g, code, reason);
 }
 
@@ -358,12 +366,9 @@ run(const hu_args *a)
 	const char *format = format_of(&g);
 	hu_status st = try_files(&g);
 
-	if (st == HU_OK && strcmp(format, "json") && !hu_outcomes_writer_find(format))
-		st = hu_fail(HU_EINVAL,
-			"--format %s: tap, junit, json, github, gitlab, sarif or markdown is needed, or text for a "
-			"table",
-			format);
-	else if (st == HU_OK && !hu_args_text(a, "baseline"))
+	if (st == HU_OK)
+		st = hu_outcome_format_check(format);
+	if (st == HU_OK && !hu_args_text(a, "baseline"))
 		st = hu_fail(
 			HU_EINVAL, "--baseline FILE is needed: halfulp baseline RUN -o FILE --reason TEXT writes one");
 	else if (st == HU_OK)

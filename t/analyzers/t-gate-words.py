@@ -179,7 +179,7 @@ def hexed(x):
 
 
 def place(row, was):
-    if 'step' in row:
+    if row['step'] is not None:
         return 'step ' + row['step']
     at, index = row['worst'], []
     for n in reversed(was[1]):
@@ -279,7 +279,7 @@ def first_line(row, was, now, said, shaped, failed, n):
         else:
             s += '%s%s), and %d of %d values differ' % (
                 far,
-                '' if 'step' in row else ', ' + ulps(row, ulps_there(row)),
+                '' if row['step'] is not None else ', ' + ulps(row, ulps_there(row)),
                 row['differ'],
                 row['elements'],
             )
@@ -318,7 +318,7 @@ def pattern(rows, was, now, shaped):
             'an overflow, or a division by 0, in one of the two: %d of the names that failed have infinities or NaN in '
             'one file where the other has none' % len(strange)
         )
-    some = [r for r in rows if r['name'] in was and r['name'] in now and 'step' not in r]
+    some = [r for r in rows if r['name'] in was and r['name'] in now and r['step'] is None]
     some = [r for r in some if was[r['name']][0] in ('F64', 'F32', 'F16', 'BF16')]
     cast = [r for r in some if r['old_dtype'] != r['new_dtype']]
     some = [r for r in some if r.get('differ') and r['elements'] >= 8]
@@ -353,7 +353,7 @@ def table(rows, was, now, paths, steps):
     cells, more = [], []
     for r in rows:
         a, b = was.get(r['name']), now.get(r['name'])
-        of = '' if r.get('ulps_of', '-') == '-' else ' ' + r['ulps_of']
+        of = '' if (r['ulps_of'] or '-') == '-' else ' ' + r['ulps_of']
         line = [r['name'], typed(a, b)]
         if not a or not b:
             line += ['-'] * 8
@@ -411,7 +411,7 @@ def compare(paths, was, now, rules, what, steps=None):
         want.append(
             (
                 not failed,
-                -severity if failed else -real(rows[name].get('l2', 0)),
+                -severity if failed else -(0 if rows[name]['elements'] is None else real(rows[name]['l2'])),
                 name,
                 said,
                 None if not failed else detail(rows[name], a, b, rule, shaped),
@@ -514,7 +514,7 @@ def compare(paths, was, now, rules, what, steps=None):
             for x in d['rows']
             if x['name'] not in was
             or x['name'] not in now
-            or x.get('differ', 1)
+            or x['differ'] != 0
             or was[x['name']][0] != now[x['name']][0]
             or (steps and sum(steps[x['name']][:2]))
         ]

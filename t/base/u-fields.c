@@ -56,7 +56,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 /* Returns what a table prints; at a width of COLUMNS. */
 static char *
-printed(const hu_fields *t, const record *r, size_t n, const char *width)
+printed(const hu_fields *t, const void *r, size_t n, const char *width)
 {
 	char path[512];
 	FILE *f;
@@ -265,6 +265,51 @@ orders(hu_fields t)
 	ok(isnan(hu_field_value(count, &rows[1])) && hu_field_value(&t.column[4], &rows[2]) == 8, "values");
 }
 
+/* Texts and numbers in one column, sizes, and columns with nothing in them. */
+static void
+cells(void)
+{
+	typedef struct mixed {
+		hu_field_cell cell;
+		hu_field_sizes sizes;
+		double none;
+	} mixed;
+	static const hu_table_field c[] = {
+		HU_FIELD_OF(mixed, "cell", CELL, cell, ANYWHERE, "a number or a text", .digits = 3, .rank = 1),
+		HU_FIELD_OF(mixed, "sizes", SIZES, sizes, ANYWHERE, "a shape", .rank = 2),
+		HU_FIELD_OF(mixed, "none", MEASURED, none, ANYWHERE, "nothing", .rank = 3),
+	};
+	static const size_t shape[] = { 2, 30 };
+	static const mixed m[] = { { { 1.0 / 3, NULL }, { shape, 2 }, NAN }, { { 0, "0x1 b" }, { shape, 0 }, NAN },
+		{ { NAN, NULL }, { NULL, 0 }, NAN }, { { INFINITY, NULL }, { shape, 1 }, NAN } };
+	hu_fields t = HU_FIELDS(c, mixed);
+	json_t *all = hu_fields_array(&t, m, 4);
+	char *text = json_dumps(all, JSON_COMPACT);
+	hu_tsv tsv;
+
+	is_text(text,
+		"[{\"cell\":0.33333333333333331,\"sizes\":[2,30],\"none\":null},{\"cell\":\"0x1 b\",\"sizes\":[],"
+		"\"none\":null},{\"cell\":null,\"sizes\":null,\"none\":null},{\"cell\":\"inf\",\"sizes\":[2],"
+		"\"none\":null}]",
+		"JSON has texts, numbers and arrays of sizes");
+	free(text);
+	json_decref(all);
+	hu_tsv_init(&tsv);
+	hu_fields_tsv_header(&tsv, &t);
+	for (int i = 0; i < 4; i++)
+		hu_fields_tsv_row(&tsv, &t, &m[i]);
+	is_text(tsv.text.s, "cell\tsizes\tnone\n0.3333333333333333\t2x30\t-\n0x1 b\t-\t-\n-\t-\t-\ninf\t2\t-\n",
+		"TSV has them too");
+	hu_tsv_release(&tsv);
+	t.dense = 1;
+	text = printed(&t, m, 4, NULL);
+	is_text(text, " cell  sizes\n0.333   2x30\n0x1 b      -\n    -      -\n  inf      2\n",
+		"of a dense table a column with nothing in it is left out of the text");
+	free(text);
+	ok(hu_field_order(&c[0], &m[0], &m[3], 0) < 0 && hu_field_order(&c[0], &m[2], &m[3], 0) > 0,
+		"numbers have an order, and rows without one come last");
+}
+
 int
 main(void)
 {
@@ -275,6 +320,7 @@ main(void)
 	narrow(t);
 	streamed(t);
 	orders(t);
+	cells();
 	json_t *two = json_pack("[{s:i s:i}, {s:i s:i}]", "a", 1, "b", 2, "b", 3, "c", 4);
 	hu_fields_complete(two);
 	char *both = json_dumps(two, JSON_COMPACT);

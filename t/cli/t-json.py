@@ -35,6 +35,20 @@ SMALL = '--model mlp:width=0.03125 --data size=8,train=40,eval=8 --batch 8 --ste
 for run, more in (('well', []), ('ill', ['--lr', '1e30'])):
     tap.halfulp('train', *SMALL, *more, run)
     tap.halfulp('analyze', run)
+# Names that one file has alone, steps that one lacks, texts, what is ignored; a run that holds and one that does not.
+open('m1.tsv', 'w').write('step\tloss\tword\tgone\n1\t2.5\tx\t1\n2\t2\ty\t1\n')
+open('m2.tsv', 'w').write('step\tloss\tword\tnew\n1\tnan\tx\t1\n3\t2\tz\t1\n2\t2\t5\t1\n')
+tap.halfulp('baseline', 'well', '-o', 'base.tsv', '--reason', 'it is well')
+seeds, orders = [], []
+for seed in '1', '2', '3':
+    tap.halfulp('train', *SMALL, '--seed', seed, 's' + seed)
+    tap.halfulp('train', *SMALL, '--seed', seed, '--accumulate', 'chunk:8', 'o' + seed)
+    for run in 's' + seed, 'o' + seed:
+        tap.halfulp('analyze', run)
+    seeds.append('s' + seed)
+    orders += ['s' + seed, 'o' + seed]
+tap.halfulp('baseline', *orders, '-o', 'statistics.tsv', '--reason', 'they are well', '--statistics')
+tap.halfulp('baseline', *seeds, '-o', 'score.tsv', '--reason', 'they are well', '--score', 'loss')
 DIGITS = [tap.TOP + '/examples/digits.onnx', '--data', tap.TOP + '/examples/digits.npz', '--policies', 'fp16,int8']
 # The lines of a command, the first one of inputs that are well.
 LINES = {
@@ -43,10 +57,15 @@ LINES = {
     'allreduce': ['well.npy --ranks 2..4', 'ill.npy --ranks 2..4', 'zero.npy --ranks 2..4'],
     'bench': ['why --device v100', 'why --device t4 --by call --policy float32', 'train --published'],
     'calc': ['1+2 1/3', '1/0 0/0 -- -1/0', '1e400'],
-    'check': ['well.npy --baseline well.npy', 'ill.npy --baseline well.npy', 'well.npy --baseline ill.npy', 'ill.npy --baseline ill.npy'],
+    'check': [
+        'well.npy --baseline well.npy', 'ill.npy --baseline well.npy', 'well.npy --baseline ill.npy',
+        'ill.npy --baseline ill.npy', 'm1.tsv --baseline m1.tsv', 'm2.tsv --baseline m1.tsv',
+        'm2.tsv --baseline m1.tsv --rule gone:optional --rule w*:ignore', 'well --baseline base.tsv',
+        'ill --baseline base.tsv', 'well --baseline statistics.tsv', 'ill --baseline statistics.tsv',
+        'well ill --baseline score.tsv', 's1 s2 --baseline score.tsv', 'none --baseline none.tsv'],
     'compare': ['--policies float32,float16 --seeds 1 %s w' % ' '.join(SMALL[:-1]), '--policies float32,float16 --seeds 1 --lr 1e30 %s i' % ' '.join(SMALL[:-1])],
     'analyze': ['well', 'ill'],
-    'diff': ['well ill', 'ill well', 'ill ill'],
+    'diff': ['well ill', 'ill well', 'ill ill', 'm1.tsv m2.tsv', 'well.npy ill.npy'],
     'formats': ['', 'nan inf', 'fp16 e8m0 e2m1'],
     'inspect': ['well.npy', 'ill.npy', 'zero.npy', 'none.npy', '--best-scale ill.npy'],
     'judge': ['relu --in x=well.npy --got well.npy', 'relu --in x=ill.npy --got ill.npy', 'relu --in x=zero.npy --got zero.npy'],

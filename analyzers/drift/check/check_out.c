@@ -6,7 +6,6 @@
 #include "analyzers/drift/check/why.h"
 
 #include "lib/base/console/spec.h"
-#include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
 #include "lib/base/show.h"
 #include "lib/base/str.h"
@@ -87,9 +86,21 @@ detail(const hu_finding *f)
 		f->want->ulps, f->want->tolerance);
 }
 
+/* What JSON says of the whole. */
+static json_t *
+head(const hu_outcomes *v, const hu_check_report *r, const char *attribution)
+{
+	return json_pack("{s:s s:s s:I s:I s:s? s:s? s:s}", "run", hu_shown(r->run), "baseline", hu_shown(r->path),
+		"quantities", (json_int_t)r->n, "failed", (json_int_t)r->failed, "why", v->why, "history", r->history,
+		"attribution", attribution);
+}
+
 void
 hu_check_outcomes(hu_outcomes *v, const hu_check_report *r)
 {
+	char *why = hu_check_attribution(r);
+	hu_str s;
+
 	hu_outcomes_init(v, "halfulp check", r->run);
 	for (size_t i = 0; i < r->n; i++) {
 		const hu_finding *f = &r->f[i];
@@ -98,89 +109,21 @@ hu_check_outcomes(hu_outcomes *v, const hu_check_report *r)
 		v->v[v->n - 1].line = f->want ? f->want->line : 0;
 	}
 	v->source = hu_xstrdup(r->path);
-	char *why = r->failed ? hu_check_attribution(r) : NULL;
-	v->summary = r->failed ? hu_xprintf("%zu of %zu quantities failed, worst first above\n%s", r->failed, r->n, why)
-			       : hu_xprintf("all %zu quantities hold", r->n);
-	free(why);
 	v->why = hu_check_why(r);
-	if (r->history) {
-		char *text = hu_xprintf("%s\n%s", v->summary, r->history);
-		free(v->summary);
-		v->summary = text;
-	}
-	if (r->obtained) {
-		char *text = hu_xprintf("%s\n%s has what was obtained; where that is right: halfulp baseline %s -o %s "
-					"--reason TEXT",
-			v->summary, hu_shown(r->obtained), hu_shown(r->run), hu_shown(r->path));
-		free(v->summary);
-		v->summary = text;
-	}
-}
-
-static json_t *
-value_json(const hu_baseline_quantity *q)
-{
-	return !q ? json_null() : isfinite(q->value) ? json_real(q->value) : json_string(q->text);
-}
-
-static void
-json(FILE *out, const hu_check_report *r)
-{
-	json_t *list = json_array(), *o;
-	char *why = hu_check_attribution(r), *first = hu_check_why(r);
-
-	for (size_t i = 0; i < r->n; i++) {
-		const hu_finding *f = &r->f[i];
-		json_array_append_new(list,
-			json_pack("{s:s s:b s:s s:o s:o s:o s:o}", "quantity", key_of(f), "ok", f->held < HU_DRIFT,
-				"held", hu_held_text(f->held), "baseline", value_json(f->want), "run",
-				value_json(f->got), "ulps", isfinite(f->ulps) ? json_real(f->ulps) : json_null(),
-				"allowed_ulps", f->want ? json_real(f->want->ulps) : json_null()));
-	}
-	o = json_pack("{s:s s:s s:I s:I s:s* s:s* s:s s:o}", "run", hu_shown(r->run), "baseline", hu_shown(r->path),
-		"quantities", (json_int_t)r->n, "failed", (json_int_t)r->failed, "why", first, "history", r->history,
-		"attribution", why, "findings", list);
-	hu_json_write(o, out, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-	fputc('\n', out);
-	json_decref(o);
-	free(first);
+	v->head = head(v, r, why);
+	v->list = "findings";
+	hu_check_rows(v, r);
+	hu_str_init(&s);
+	if (r->failed)
+		hu_str_addf(&s, "%zu of %zu quantities failed, worst first above\n%s", r->failed, r->n, why);
+	else
+		hu_str_addf(&s, "all %zu quantities hold", r->n);
+	if (r->history)
+		hu_str_addf(&s, "\n%s", r->history);
+	if (r->obtained)
+		hu_str_addf(&s,
+			"\n%s has what was obtained; where that is right: halfulp baseline %s -o %s --reason TEXT",
+			hu_shown(r->obtained), hu_shown(r->run), hu_shown(r->path));
+	v->summary = s.s;
 	free(why);
-}
-
-void
-hu_check_write(FILE *out, const hu_check_report *r, const char *format)
-{
-	hu_outcomes v;
-
-	if (!strcmp(format, "json")) {
-		json(out, r);
-		return;
-	}
-	if (!strcmp(format, "text")) {
-		hu_check_text(r);
-		return;
-	}
-	hu_check_outcomes(&v, r);
-	hu_outcomes_writer_find(format)(out, &v);
-	hu_outcomes_release(&v);
-}
-
-void
-hu_check_write_error(FILE *out, const char *suite, const char *run, const char *reason, const char *format)
-{
-	hu_outcomes v;
-
-	if (!strcmp(format, "json")) {
-		json_t *o = json_pack("{s:s s:s}", "run", hu_shown(run), "error", reason);
-		hu_json_write(o, out, JSON_INDENT(1));
-		fputc('\n', out);
-		json_decref(o);
-		return;
-	}
-	hu_outcomes_init(&v, suite, run);
-	v.error = 1;
-	hu_outcomes_add(&v, suite, 0, hu_xprintf("nothing was judged: %s", reason), NULL);
-	v.summary = hu_xstrdup("nothing was judged");
-	hu_outcomes_writer_find(format)(out, &v);
-	hu_outcomes_release(&v);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Findings of a check as TAP, JUnit XML or JSON. */
+   Findings of a check of a run as outcomes. */
 #ifndef HU_ANALYZERS_CHECK_OUT_H
 #define HU_ANALYZERS_CHECK_OUT_H
 
 #include "analyzers/drift/baseline/drift.h"
 #include "analyzers/drift/outcome/outcome.h"
-
-#include <stdio.h>
 
 typedef struct hu_check_report {
 	const char *run, *path;
@@ -16,13 +14,6 @@ typedef struct hu_check_report {
 	const char *obtained; /* file with what the run has, or NULL */
 	const char *history;  /* lines on what commits before had, or NULL */
 } hu_check_report;
-
-/* Writes the report in `format`: json, or a name that hu_outcomes_writer_find knows. */
-void hu_check_write(FILE *out, const hu_check_report *r, const char *format);
-
-/* Writes a whole document that says that nothing of `run` was judged, and why: an error in JUnit, one line that is not
-   ok in TAP, an object with the members run and error in JSON. */
-void hu_check_write_error(FILE *out, const char *suite, const char *run, const char *reason, const char *format);
 
 /* Fills v with one outcome for each quantity; the caller releases it. */
 void hu_check_outcomes(hu_outcomes *v, const hu_check_report *r);

@@ -1,20 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A check of a run for a person: a table with the verdict first, where the run moved first and why, and the decision in
-   the last line. */
+   A check of a run as rows, and what a person reads beside them: the verdict first, where the run moved first and why,
+   and the decision in the last line. */
 #include "analyzers/drift/check/check_text.h"
 
 #include "analyzers/drift/baseline/baseline_headline.h"
 #include "analyzers/drift/baseline/baseline_program.h"
+#include "analyzers/drift/baseline/place.h"
 #include "analyzers/drift/check/why.h"
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
-#include "lib/base/terminal/fitted.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A finding. The texts of the cells that a person reads are its own. */
+typedef struct row {
+	const char *key, *held, *verdict;
+	int ok;
+	hu_field_cell want, got; /* as programs read them */
+	double ulps, allowed;
+	hu_place place;
+	long long step;
+	char *quantity; /* the place without what other columns have */
+	hu_field_cell was, is, change;
+	char text[3][24];
+} row;
+
+#define COLUMN(...) HU_FIELD_OF(row, __VA_ARGS__)
+static const hu_table_field columns[] = {
+	COLUMN("verdict", TEXT, verdict, SHOWN, "whether it holds"),
+	COLUMN("step", COUNT, step, SHOWN, "the step of the quantity", .rank = 2),
+	COLUMN("tensor", TEXT, place.tensor, SHOWN, "its tensor", .rank = 1),
+	COLUMN("where", TEXT, quantity, SHOWN, "what of it was measured", .heading = "quantity"),
+	COLUMN("was", CELL, was, SHOWN, "its value in the baseline", .heading = "baseline"),
+	COLUMN("is", CELL, is, SHOWN, "its value in the run", .heading = "run"),
+	COLUMN("change", CELL, change, SHOWN, "how far it moved, of what it was", .unit = "%", .rank = 3),
+	COLUMN("layer", TEXT, place.layer, SHOWN, "its layer", .rank = 4),
+	COLUMN("quantity", TEXT, key, WRITTEN, "the name of the quantity in the baseline"),
+	COLUMN("ok", FLAG, ok, WRITTEN, "whether it holds"),
+	COLUMN("held", TEXT, held, WRITTEN, "how it held, or did not"),
+	COLUMN("baseline", CELL, want, WRITTEN, "its value in the baseline"),
+	COLUMN("run", CELL, got, WRITTEN, "its value in the run"),
+	COLUMN("ulps", MEASURED, ulps, WRITTEN, "how far the two are apart, in ulps of its format"),
+	COLUMN("allowed_ulps", MEASURED, allowed, WRITTEN, "how far they may be apart"),
+};
 
 static const char *
 key_of(const hu_finding *f)
@@ -22,51 +55,68 @@ key_of(const hu_finding *f)
 	return (f->want ? f->want : f->got)->key;
 }
 
-/* A value with six digits, "-" where one of the two has none, and a digest by its first letters. */
-static void
-value(hu_fitted *t, const hu_baseline_quantity *q)
+static hu_field_cell
+cell_of(const hu_baseline_quantity *q)
 {
-	char text[24];
+	return (hu_field_cell){ q ? q->value : NAN, q && !isfinite(q->value) ? q->text : NULL };
+}
 
-	if (!q)
-		snprintf(text, sizeof text, "-");
-	else if (q->number && isfinite(q->value))
-		snprintf(text, sizeof text, "%.6g", q->value);
-	else
-		snprintf(text, sizeof text, "%.10s", q->text);
-	hu_fitted_cell(t, text);
+/* The same for a person: a number has six digits, and a digest its first letters. */
+static hu_field_cell
+shown(const hu_baseline_quantity *q, char *text, size_t size)
+{
+	hu_field_cell cell = cell_of(q);
+
+	if (cell.text) {
+		snprintf(text, size, "%.10s", cell.text);
+		cell.text = text;
+	}
+	return cell;
 }
 
 /* How far a number moved, in percent of what it was. */
-static void
-change(hu_fitted *t, const hu_finding *f)
+static hu_field_cell
+change(const hu_finding *f, char *text, size_t size)
 {
 	double was = f->want ? f->want->value : NAN, is = f->got ? f->got->value : NAN;
 
-	hu_fitted_number(t, "%+.3g", isfinite(was) && isfinite(is) && was != 0 ? 100 * (is - was) / fabs(was) : NAN);
+	if (!isfinite(was) || !isfinite(is) || was == 0)
+		return (hu_field_cell){ NAN, NULL };
+	snprintf(text, size, "%+.3g", 100 * (is - was) / fabs(was));
+	return (hu_field_cell){ 0, text };
 }
 
 static void
-row(hu_fitted *t, const hu_finding *f)
+fill(row *r, const hu_finding *f)
 {
-	hu_place p;
-	char text[24];
-	const char *key = key_of(f);
-
-	hu_place_init(&p, key);
-	hu_fitted_cell(t, f->held >= HU_DRIFT ? "fail" : "pass");
-	snprintf(text, sizeof text, p.step < 0 ? "-" : "%lld", p.step);
-	hu_fitted_cell(t, text);
-	hu_fitted_cell(t, p.tensor ? hu_shown(p.tensor) : "-");
+	*r = (row){ .key = key_of(f),
+		.held = hu_held_text(f->held),
+		.ok = f->held < HU_DRIFT,
+		.want = cell_of(f->want),
+		.got = cell_of(f->got),
+		.ulps = isfinite(f->ulps) ? f->ulps : NAN,
+		.allowed = f->want ? f->want->ulps : NAN };
+	r->verdict = r->ok ? "pass" : "fail";
+	hu_place_init(&r->place, r->key);
+	r->step = r->place.step;
 	/* metrics/last/loss has no tensor: the key says which loss */
-	char *what = p.tensor ? hu_xprintf("%s %s", p.table, p.column) : hu_xstrdup(p.step >= 0 ? p.column : key);
-	hu_fitted_cell(t, hu_shown(what));
-	free(what);
-	value(t, f->want);
-	value(t, f->got);
-	change(t, f);
-	hu_fitted_cell(t, p.layer ? hu_shown(p.layer) : "-");
-	hu_place_release(&p);
+	r->quantity = r->place.tensor ? hu_xprintf("%s %s", r->place.table, r->place.column)
+				      : hu_xstrdup(r->step >= 0 ? r->place.column : r->key);
+	r->was = shown(f->want, r->text[0], sizeof r->text[0]);
+	r->is = shown(f->got, r->text[1], sizeof r->text[1]);
+	r->change = change(f, r->text[2], sizeof r->text[2]);
+}
+
+static void
+drop(void *rows, size_t n)
+{
+	row *r = rows;
+
+	for (size_t i = 0; i < n; i++) {
+		hu_place_release(&r[i].place);
+		free(r[i].quantity);
+	}
+	free(r);
 }
 
 /* Which rows stand in the table: of failures those with numbers, unless there are none; where all holds, the ends of
@@ -86,30 +136,13 @@ wanted(const hu_check_report *r, size_t i, int pass)
 	       pass == !strncmp(key, "summary/", 8);
 }
 
-static size_t
-table(const hu_check_report *r)
+static void
+choose(hu_outcomes *v, const hu_check_report *r)
 {
-	hu_fitted t = { .n = 0 };
-	size_t shown = 0;
-
-	hu_fitted_add(&t, "verdict", 1, 0);
-	hu_fitted_add(&t, "step", 0, 2);
-	hu_fitted_add(&t, "tensor", 1, 1);
-	hu_fitted_add(&t, "quantity", 1, 0);
-	hu_fitted_add(&t, "baseline", 0, 0);
-	hu_fitted_add(&t, "run", 0, 0);
-	hu_fitted_add(&t, "change %", 0, 3);
-	hu_fitted_add(&t, "layer", 1, 4);
 	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < r->n && shown < HU_OUTCOME_ROWS; i++)
-			if (wanted(r, i, pass)) {
-				row(&t, &r->f[i]);
-				shown++;
-			}
-	if (shown)
-		hu_fitted_print(&t, hu_fitted_width());
-	hu_fitted_release(&t);
-	return shown;
+		for (size_t i = 0; i < r->n && v->nshown < HU_OUTCOME_ROWS; i++)
+			if (wanted(r, i, pass))
+				v->shown[v->nshown++] = i;
 }
 
 /* What failed worst, of at most 70 columns or so. */
@@ -139,47 +172,55 @@ add_worst(hu_str *s, const hu_check_report *r)
 	hu_place_release(&p);
 }
 
-/* Where the run moved first, and why, a line each: of what hu_check_why has, but for the worst, which the table has. */
+/* Where the run moved first, and why, a line each: of WHY, but for the worst, which the table has. */
 static void
-explain(const hu_check_report *r)
+explain(hu_str *s, const char *why)
 {
-	char *why = hu_check_why(r);
 	const char *cause = strstr(why, "Most likely cause: "), *worst = strstr(why, "; worst: ");
 	size_t first = (size_t)((worst ? worst : cause ? cause - 2 : why + strlen(why)) - why);
 
-	printf("\nFirst: %.*s\n", (int)first, why);
+	hu_str_addf(s, "\nFirst: %.*s\n", (int)first, why);
 	if (cause)
-		printf("%s\n", cause);
-	free(why);
+		hu_str_addf(s, "%s\n", cause);
+}
+
+static void
+decide(hu_str *s, const hu_check_report *r)
+{
+	const char *slash = strrchr(r->path, '/');
+
+	hu_str_addf(s, "%s ", hu_shown(r->run));
+	if (!r->n)
+		hu_str_add(s, "and its baseline have no quantity to compare");
+	else if (!r->failed)
+		hu_str_addf(s, "holds: all %zu quantities are as in %s, or as near as it allows", r->n,
+			slash && slash[1] ? slash + 1 : r->path);
+	else {
+		hu_str_addf(s, "drifted: %zu of %zu quantities fail, worst: ", r->failed, r->n);
+		add_worst(s, r);
+	}
 }
 
 void
-hu_check_text(const hu_check_report *r)
+hu_check_rows(hu_outcomes *v, const hu_check_report *r)
 {
-	size_t shown = table(r);
-	const char *slash = strrchr(r->path, '/');
-	hu_str s;
+	row *rows = hu_xcalloc(r->n + 1, sizeof *rows);
 
-	if (r->failed)
-		explain(r);
-	hu_outcome_rest(stdout, r->n, r->failed, shown);
+	for (size_t i = 0; i < r->n; i++)
+		fill(&rows[i], &r->f[i]);
+	v->fields = (hu_fields)HU_FIELDS(columns, row);
+	v->fields.dense = 1;
+	v->rows = rows;
+	v->drop = drop;
+	choose(v, r);
+	if (v->why)
+		explain(&v->reasons, v->why);
 	if (r->history)
-		printf("%s\n", r->history);
-	if (r->obtained) {
-		printf("%s has what was obtained; ", hu_shown(r->obtained));
-		printf("where that is right, it becomes the baseline: halfulp baseline --help\n");
-	}
-	hu_str_init(&s);
-	hu_str_addf(&s, "%s ", hu_shown(r->run));
-	if (!r->n)
-		hu_str_add(&s, "and its baseline have no quantity to compare");
-	else if (!r->failed)
-		hu_str_addf(&s, "holds: all %zu quantities are as in %s, or as near as it allows", r->n,
-			slash && slash[1] ? slash + 1 : r->path);
-	else {
-		hu_str_addf(&s, "drifted: %zu of %zu quantities fail, worst: ", r->failed, r->n);
-		add_worst(&s, r);
-	}
-	hu_outcome_line(stdout, &s);
-	hu_str_release(&s);
+		hu_str_addf(&v->remarks, "%s\n", r->history);
+	if (r->obtained)
+		hu_str_addf(&v->remarks,
+			"%s has what was obtained; where that is right, it becomes the baseline: halfulp baseline "
+			"--help\n",
+			hu_shown(r->obtained));
+	decide(&v->decision, r);
 }

@@ -4,6 +4,7 @@
 
 #include "analyzers/drift/check/check_out.h"
 
-/* Prints on standard output what a check of a run found, for a person: some ten lines where it holds. */
-void hu_check_text(const hu_check_report *r);
+/* Adds to V, which has the outcomes of R and why it failed, its rows and what a person reads beside them: of some ten
+   lines where the run holds. */
+void hu_check_rows(hu_outcomes *v, const hu_check_report *r);
 #endif

@@ -104,16 +104,8 @@ hu_files_check(const hu_args *a, const char *new, const char *old, const char *f
 		hu_files_release(&g);
 		return hu_complain(st);
 	}
-	int code = g.failed || !g.n ? HU_EXIT_JUDGED : HU_EXIT_OK;
-	if (!strcmp(format, "json")) {
-		hu_files_json(stdout, &g, 1);
-	} else if (!strcmp(format, "text")) {
-		hu_files_text(&g);
-	} else {
-		hu_files_outcomes(&v, &g);
-		hu_outcomes_writer_find(format)(stdout, &v);
-		hu_outcomes_release(&v);
-	}
+	hu_files_outcomes(&v, &g);
+	int code = hu_outcomes_end(&v, format);
 	hu_files_release(&g);
 	return code;
 }
@@ -130,7 +122,7 @@ hu_files_diff(const hu_args *a, const char *old, const char *new)
 	}
 	int code = hu_files_differing(&g) ? HU_EXIT_JUDGED : HU_EXIT_OK;
 	if (hu_args_given(a, "json"))
-		hu_files_json(stdout, &g, 0);
+		hu_files_json(&g);
 	else
 		hu_files_table(&g, hu_args_given(a, "all"));
 	hu_files_release(&g);

@@ -1,134 +1,288 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/drift/files/files_text.h"
 
-#include "analyzers/drift/outcome/outcome.h"
-#include "analyzers/drift/files/files_why.h"
+#include "lib/base/console/show_json.h"
+#include "lib/base/mem.h"
 #include "lib/base/show.h"
-#include "lib/base/terminal/fitted.h"
 
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { VERDICTS = 1, TYPES = 2 };
+
+/* A name. What was not measured is below 0, NaN or NULL. */
+typedef struct row {
+	const char *verdict, *old_dtype, *new_dtype, *ulps_of, *step;
+	char *name, *type, *said, *rule;
+	hu_field_sizes shape;
+	int ok;
+	long long elements, differ, nonfinite, worst;
+	double abs, rel, l2, cosine, sqnr, ulps;
+	hu_field_cell ulps_text, old, new;
+	char text[64];
+} row;
+
+#define COLUMN(...) HU_FIELD_OF(row, __VA_ARGS__)
+static const hu_table_field columns[] = {
+	COLUMN("verdict", TEXT, verdict, SHOWN, "whether its rule holds", .only = VERDICTS),
+	COLUMN("name", TEXT, name, ANYWHERE, "the name of the tensor or metric"),
+	COLUMN("old_dtype", TEXT, old_dtype, WRITTEN, "its dtype in the first file"),
+	COLUMN("new_dtype", TEXT, new_dtype, WRITTEN, "its dtype in the second file"),
+	COLUMN("type", TEXT, type, SHOWN, "dtype and shape", .rank = 6, .only = TYPES),
+	COLUMN("shape", SIZES, shape, WRITTEN, "its shape"),
+	COLUMN("ok", FLAG, ok, WRITTEN, "whether its rule holds", .only = VERDICTS),
+	COLUMN("said", TEXT, said, WRITTEN, "what was found", .only = VERDICTS),
+	COLUMN("rule", TEXT, rule, WRITTEN, "the rule that counted", .only = VERDICTS),
+	COLUMN("elements", COUNT, elements, WRITTEN, "pairs of values that were compared"),
+	COLUMN("differ", COUNT, differ, ANYWHERE, "pairs of different values", .rank = 1),
+	COLUMN("nonfinite", COUNT, nonfinite, WRITTEN, "pairs of which one is not finite"),
+	COLUMN("ulps_text", CELL, ulps_text, SHOWN, "the largest difference in ulps", .heading = "ulps", .digits = 4,
+		.rank = 5),
+	COLUMN("abs", MEASURED, abs, ANYWHERE, "the largest difference", .digits = 4, .rank = 7),
+	COLUMN("rel", MEASURED, rel, ANYWHERE, "abs over the largest magnitude", .digits = 4, .rank = 3),
+	COLUMN("l2", MEASURED, l2, ANYWHERE, "the norm of the difference over that of the first", .digits = 4,
+		.rank = 4),
+	COLUMN("cosine", MEASURED, cosine, ANYWHERE, "the cosine of the angle between the two", .digits = -8,
+		.rank = 8),
+	COLUMN("sqnr", MEASURED, sqnr, ANYWHERE, "the signal-to-quantisation-noise ratio", .unit = "dB", .digits = 4,
+		.rank = 2),
+	COLUMN("not_finite", COUNT, nonfinite, SHOWN, "pairs of which one is not finite", .heading = "nonfinite",
+		.rank = 9),
+	COLUMN("ulps", MEASURED, ulps, WRITTEN, "the largest difference in ulps"),
+	COLUMN("ulps_of", TEXT, ulps_of, WRITTEN, "the format of these ulps"),
+	COLUMN("worst", COUNT, worst, WRITTEN, "the element with the largest difference"),
+	COLUMN("old", CELL, old, WRITTEN, "its value in the first file"),
+	COLUMN("new", CELL, new, WRITTEN, "its value in the second file"),
+	COLUMN("step", TEXT, step, WRITTEN, "the step of that element, of a metric"),
+};
+
+void
+hu_files_add_type(hu_str *s, const hu_files_row *r)
+{
+	const hu_item *t = r->new ? r->new : r->old;
+
+	if (r->old && r->new &&strcmp(r->old->dtype, r->new->dtype))
+		hu_str_addf(s, "%s -> ", r->old->dtype);
+	hu_str_addf(s, "%s[", t->dtype);
+	for (int i = 0; i < t->rank; i++)
+		hu_str_addf(s, i ? ",%zu" : "%zu", t->shape[i]);
+	hu_str_add(s, "]");
+}
+
+static int
+is_measured(const hu_files_row *r)
+{
+	return r->old && r->new && r->state != HU_FILES_SHAPE && r->state != HU_FILES_IGNORED;
+}
+
 static void
-count(hu_fitted *t, size_t n)
-{
-	char text[24];
-
-	snprintf(text, sizeof text, "%zu", n);
-	hu_fitted_cell(t, text);
-}
-
-void
-hu_files_columns(hu_fitted *t)
-{
-	hu_fitted_add(t, "differ", 0, 1);
-	hu_fitted_add(t, "ulps", 0, 5);
-	hu_fitted_add(t, "abs", 0, 7);
-	hu_fitted_add(t, "rel", 0, 3);
-	hu_fitted_add(t, "l2", 0, 4);
-	hu_fitted_add(t, "cosine", 0, 8);
-	hu_fitted_add(t, "sqnr dB", 0, 2);
-	hu_fitted_add(t, "nonfinite", 0, 9);
-}
-
-void
-hu_files_measures(hu_fitted *t, const hu_files_row *r)
+fill_measures(row *to, const hu_files_row *r)
 {
 	const hu_measures *m = &r->m;
-	int none = !r->old || !r->new || r->state == HU_FILES_SHAPE || r->state == HU_FILES_IGNORED;
-	char ulps[64];
 
-	if (none) {
-		for (int i = 0; i < HU_FILES_MEASURES; i++)
-			hu_fitted_cell(t, "-");
-		return;
+	to->elements = (long long)m->count;
+	to->differ = (long long)m->differ;
+	to->nonfinite = (long long)m->nonfinite;
+	to->abs = m->abs;
+	to->rel = m->rel;
+	to->l2 = m->l2;
+	to->cosine = m->cosine;
+	to->sqnr = m->sqnr;
+	to->ulps = m->ulps[0];
+	to->ulps_of = hu_format_name(r->ulps_of);
+	to->step = m->step;
+	to->ulps_text.value = m->text ? NAN : m->ulps[0];
+	if (r->ulps_of != HU_NO_FORMAT && !m->text) {
+		snprintf(to->text, sizeof to->text, "%.4g %s", m->ulps[0], to->ulps_of);
+		to->ulps_text.text = to->text;
 	}
-	snprintf(ulps, sizeof ulps, r->ulps_of == HU_NO_FORMAT ? "%.4g" : "%.4g %s", m->ulps[0],
-		hu_format_name(r->ulps_of));
-	count(t, m->differ);
-	hu_fitted_cell(t, m->text ? "-" : ulps);
-	hu_fitted_number(t, "%.4g", m->abs);
-	hu_fitted_number(t, "%.4g", m->rel);
-	hu_fitted_number(t, "%.4g", m->l2);
-	hu_fitted_number(t, "%.8f", m->cosine);
-	hu_fitted_number(t, "%.4g", m->sqnr);
-	count(t, m->nonfinite);
+	if (!m->differ)
+		return;
+	to->worst = (long long)m->at;
+	to->old = (hu_field_cell){ m->a, m->text };
+	to->new = (hu_field_cell){ m->b, m->text2 };
 }
 
-static const char *
-verdict(const hu_files_row *r)
-{
-	return r->state >= HU_FILES_BEYOND ? "fail" : r->state == HU_FILES_IGNORED ? "-" : "pass";
-}
-
-/* Prints the last line. */
 static void
-decide(const hu_files *g)
+fill(row *to, const hu_files_row *r)
+{
+	const hu_item *t = r->new ? r->new : r->old;
+	hu_str type;
+
+	hu_str_init(&type);
+	hu_files_add_type(&type, r);
+	*to = (row){ .verdict = r->state >= HU_FILES_BEYOND    ? "fail"
+				: r->state == HU_FILES_IGNORED ? NULL
+							       : "pass",
+		.name = hu_xstrdup(hu_shown(r->name)),
+		.type = type.s,
+		.old_dtype = r->old ? r->old->dtype : NULL,
+		.new_dtype = r->new ? r->new->dtype : NULL,
+		.shape = { t->shape, t->rank },
+		.ok = r->state < HU_FILES_BEYOND,
+		.said = hu_xstrdup(hu_shown(r->said)),
+		.rule = hu_xstrdup(hu_shown(r->rule.text)),
+		.elements = -1,
+		.differ = -1,
+		.nonfinite = -1,
+		.worst = -1,
+		.ulps_text = { NAN, NULL },
+		.old = { NAN, NULL },
+		.new = { NAN, NULL } };
+	to->abs = to->rel = to->l2 = to->cosine = to->sqnr = to->ulps = NAN;
+	if (is_measured(r))
+		fill_measures(to, r);
+}
+
+static void
+drop(void *rows, size_t n)
+{
+	row *r = rows;
+
+	for (size_t i = 0; i < n; i++) {
+		free(r[i].name);
+		free(r[i].type);
+		free(r[i].said);
+		free(r[i].rule);
+	}
+	free(r);
+}
+
+/* Decides the last line. */
+static void
+decide(hu_str *s, const hu_files *g)
 {
 	const char *path = g->new.path, *slash = strrchr(path, '/');
-	hu_str s;
 
-	hu_str_init(&s);
-	hu_str_addf(&s, "%s ", hu_shown(slash && slash[1] ? slash + 1 : path));
+	hu_str_addf(s, "%s ", hu_shown(slash && slash[1] ? slash + 1 : path));
 	if (!g->n)
-		hu_str_add(&s, "and its baseline have nothing to compare");
+		hu_str_add(s, "and its baseline have nothing to compare");
 	else if (!g->failed)
-		hu_str_addf(&s, "holds: %s of %zu name%s %s, %zu %s the same values",
+		hu_str_addf(s, "holds: %s of %zu name%s %s, %zu %s the same values",
 			g->n == 1 ? "the rule" : "the rules", g->n, g->n == 1 ? "" : "s",
 			g->n == 1 ? "is kept" : "are kept", g->same, g->same == 1 ? "has" : "have");
 	else {
-		hu_str_addf(&s, "drifted: %zu of %zu names fail, worst: ", g->failed, g->n);
-		hu_str_addf(&s, "%s, ", hu_shown(g->row[0].name));
-		hu_str_add(&s, hu_shown(g->row[0].said));
+		hu_str_addf(s, "drifted: %zu of %zu names fail, worst: ", g->failed, g->n);
+		hu_str_addf(s, "%s, ", hu_shown(g->row[0].name));
+		hu_str_add(s, hu_shown(g->row[0].said));
 	}
-	hu_outcome_line(stdout, &s);
-	hu_str_release(&s);
 }
 
 /* Why the rows that are shown fail, and what all of them together look like. */
 static void
-explain(const hu_files *g, size_t shown)
+explain(hu_outcomes *v, const hu_files *g)
 {
-	char *why;
-	const char *cause;
+	const char *cause = v->why ? strstr(v->why, "Most likely cause: ") : NULL;
 
 	if (!g->failed)
 		return;
-	putchar('\n');
-	for (size_t i = 0; i < g->failed && i < shown; i++) {
-		printf("%s: ", hu_shown(g->row[i].name));
-		printf("%s\n", hu_shown(g->row[i].said));
+	hu_str_add(&v->reasons, "\n");
+	for (size_t i = 0; i < g->failed && i < v->nshown; i++) {
+		hu_str_addf(&v->reasons, "%s: ", hu_shown(g->row[i].name));
+		hu_str_addf(&v->reasons, "%s\n", hu_shown(g->row[i].said));
 	}
-	why = hu_files_why(g);
-	cause = strstr(why, "Most likely cause: ");
 	if (cause)
-		printf("%s\n", cause);
-	free(why);
+		hu_str_addf(&v->reasons, "%s\n", cause);
 }
 
 void
-hu_files_text(const hu_files *g)
+hu_files_rows(hu_outcomes *v, const hu_files *g)
 {
-	hu_fitted t = { .n = 0 };
 	size_t shown = g->failed && g->failed < HU_OUTCOME_ROWS ? g->failed : HU_OUTCOME_ROWS;
+	row *rows = hu_xcalloc(g->n + 1, sizeof *rows);
 
-	shown = shown < g->n ? shown : g->n;
-	hu_fitted_add(&t, "verdict", 1, 0);
-	hu_fitted_add(&t, "name", 1, 0);
-	hu_files_columns(&t);
-	for (size_t i = 0; i < shown; i++) {
-		hu_fitted_cell(&t, verdict(&g->row[i]));
-		hu_fitted_cell(&t, hu_shown(g->row[i].name));
-		hu_files_measures(&t, &g->row[i]);
+	for (size_t i = 0; i < g->n; i++)
+		fill(&rows[i], &g->row[i]);
+	v->fields = (hu_fields)HU_FIELDS(columns, row);
+	v->fields.with = VERDICTS;
+	v->fields.dense = 1;
+	v->rows = rows;
+	v->drop = drop;
+	while (v->nshown < shown && v->nshown < g->n) {
+		v->shown[v->nshown] = v->nshown;
+		v->nshown++;
 	}
-	if (shown)
-		hu_fitted_print(&t, hu_fitted_width());
-	hu_fitted_release(&t);
-	explain(g, shown);
-	hu_outcome_rest(stdout, g->n, g->failed, shown);
-	for (size_t i = 0; i < g->rules.n; i++)
-		if (!g->rules.rule[i].used)
-			printf("no name came to the rule '%s'\n", hu_shown(g->rules.rule[i].text));
-	decide(g);
+	explain(v, g);
+	decide(&v->decision, g);
+}
+
+static int
+differs(const hu_files_row *r)
+{
+	return !r->old || !r->new || r->m.differ || r->m.gone || r->m.added || r->state == HU_FILES_SHAPE ||
+	       strcmp(r->old->dtype, r->new->dtype);
+}
+
+size_t
+hu_files_differing(const hu_files *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		n += (size_t)differs(&g->row[i]);
+	return n;
+}
+
+/* What no column says of a row: in which file it is alone, another shape, other steps. */
+static void
+print_other(const hu_files *g, const hu_files_row *r)
+{
+	if (!r->old || !r->new) {
+		printf("%s is in ", hu_shown(r->name));
+		printf("%s alone\n", hu_shown((r->old ? &g->old : &g->new)->path));
+	} else if (r->state == HU_FILES_SHAPE)
+		printf("%s: %s\n", hu_shown(r->name), r->said);
+	if (r->m.gone + r->m.added)
+		printf("%s: %zu steps are missing, %zu are new\n", hu_shown(r->name), r->m.gone, r->m.added);
+}
+
+/* The rows that differ, or all of them, *n of them. */
+static row *
+pick(const hu_files *g, int all, size_t *n)
+{
+	row *rows = hu_xcalloc(g->n + 1, sizeof *rows);
+
+	*n = 0;
+	for (size_t i = 0; i < g->n; i++)
+		if (all || differs(&g->row[i]))
+			fill(&rows[(*n)++], &g->row[i]);
+	return rows;
+}
+
+void
+hu_files_table(const hu_files *g, int all)
+{
+	hu_fields t = HU_FIELDS(columns, row);
+	size_t n, differing = hu_files_differing(g);
+	row *rows = pick(g, all, &n);
+
+	t.with = TYPES;
+	t.dense = 1;
+	if (n)
+		hu_fields_print(&t, rows, n, NULL);
+	drop(rows, n);
+	for (size_t i = 0; i < g->n; i++)
+		print_other(g, &g->row[i]);
+	if (differing)
+		printf("%zu of %zu names differ\n", differing, g->n);
+	else
+		printf("nothing differs in %zu names\n", g->n);
+}
+
+void
+hu_files_json(const hu_files *g)
+{
+	hu_fields t = HU_FIELDS(columns, row);
+	size_t n;
+	row *rows = pick(g, 1, &n);
+	json_t *o = json_pack("{s:s s:s s:b s:I s:o}", "first", hu_shown(g->old.path), "second", hu_shown(g->new.path),
+		"same", !hu_files_differing(g), "names", (json_int_t)g->n, "rows", hu_fields_array(&t, rows, n));
+
+	hu_json_write(o, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+	putchar('\n');
+	json_decref(o);
+	drop(rows, n);
 }

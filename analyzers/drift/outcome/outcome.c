@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/drift/outcome/outcome.h"
 
-#include "lib/base/show.h"
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +15,19 @@ hu_outcomes_init(hu_outcomes *v, const char *suite, const char *of)
 	memset(v, 0, sizeof *v);
 	v->suite = hu_xstrdup(suite);
 	v->of = hu_xstrdup(of);
+	hu_str_init(&v->reasons);
+	hu_str_init(&v->remarks);
+	hu_str_init(&v->decision);
+}
+
+void
+hu_outcomes_refuse(hu_outcomes *v, const char *suite, const char *of, const char *reason)
+{
+	hu_outcomes_init(v, suite, of);
+	v->error = 1;
+	hu_outcomes_add(v, suite, 0, hu_xprintf("nothing was judged: %s", reason), NULL);
+	v->summary = hu_xstrdup("nothing was judged");
+	v->head = json_pack("{s:s s:s}", "run", hu_shown(of), "error", reason);
 }
 
 void
@@ -33,6 +46,12 @@ hu_outcomes_release(hu_outcomes *v)
 		free(v->v[i].said);
 		free(v->v[i].detail);
 	}
+	if (v->drop)
+		v->drop(v->rows, v->n);
+	hu_str_release(&v->reasons);
+	hu_str_release(&v->remarks);
+	hu_str_release(&v->decision);
+	json_decref(v->head);
 	free(v->v);
 	free(v->suite);
 	free(v->of);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What was judged, a row each, for whoever runs tests: TAP, JUnit XML, and what CI services show. */
+   What was judged, a row each, and the one writer of it, in every format: for a person, for programs, for whoever runs
+   tests, and for what CI services show. Whoever judges fills hu_outcomes and prints nothing. */
 #ifndef HU_ANALYZERS_OUTCOME_H
 #define HU_ANALYZERS_OUTCOME_H
 
 #include "lib/base/str.h"
+#include "lib/base/table/fields.h"
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -14,6 +17,9 @@ typedef struct hu_outcome {
 	double moved, allowed;      /* NaN where nobody sets them */
 } hu_outcome;
 
+/* HU_OUTCOME_ROWS: of a text, at most. HU_OUTCOME_LINE: columns of the line with the decision, at most. */
+enum { HU_OUTCOME_ROWS = 7, HU_OUTCOME_LINE = 159 };
+
 typedef struct hu_outcomes {
 	char *suite, *of; /* "halfulp check", and what was judged */
 	char *source;     /* the file that says what is right, whose lines failures are shown at; NULL: none is known */
@@ -22,12 +28,27 @@ typedef struct hu_outcomes {
 	size_t n, cap, failed;
 	int error;     /* nothing could be judged, which the one outcome says */
 	char *summary; /* lines */
+	/* For a person and for JSON, whose object has the members of `head` and, named `list`, a row for each outcome:
+	   by `fields` those of `rows`, n of them, or where there are no fields the outcomes as they are. */
+	hu_fields fields;
+	void *rows;
+	void (*drop)(void *rows, size_t n);    /* releases the rows; NULL: they are the caller's */
+	size_t shown[HU_OUTCOME_ROWS], nshown; /* which rows a person reads */
+	hu_str reasons, remarks; /* lines of the text before and behind the count of rows that are not shown */
+	hu_str decision;         /* its last line; "": the summary ends it */
+	json_t *head;
+	const char *list; /* NULL: JSON has no rows */
 } hu_outcomes;
 
 void hu_outcomes_init(hu_outcomes *v, const char *suite, const char *of);
+/* Makes V that of nothing judged: one outcome that failed, which says why. */
+void hu_outcomes_refuse(hu_outcomes *v, const char *suite, const char *of, const char *reason);
 /* Adds an outcome, which owns `said` and `detail` from then on. */
 void hu_outcomes_add(hu_outcomes *v, const char *name, int ok, char *said, char *detail);
 void hu_outcomes_release(hu_outcomes *v);
+/* Writes V in FORMAT, a name that hu_outcomes_writer_find knows, on standard output, and releases it. Returns the exit
+   code: HU_EXIT_JUDGED where something failed or there was nothing to judge. */
+int hu_outcomes_end(hu_outcomes *v, const char *format);
 
 /* A # within a name is written \#, lest a reader take what is behind it for a directive. */
 void hu_outcomes_tap(FILE *out, const hu_outcomes *v);
@@ -46,18 +67,16 @@ void hu_outcome_fingerprint(char hash[17], const hu_outcomes *v, const char *nam
 /* Failures as Markdown: a heading with the verdict, why, a table of the worst twenty, the summary as a list. */
 void hu_outcomes_markdown(FILE *out, const hu_outcomes *v);
 
-/* What a person reads: failures first, a decision last. HU_OUTCOME_ROWS rows at most, and a line of at most
-   HU_OUTCOME_LINE columns for the decision. */
-enum { HU_OUTCOME_ROWS = 7, HU_OUTCOME_LINE = 159 };
+/* What a person reads: failures first, a decision last, which is cut to HU_OUTCOME_LINE columns where it is longer. */
 void hu_outcomes_text(FILE *out, const hu_outcomes *v);
-/* Writes how many of n rows, whose failures stand first, are not among the first SHOWN; nothing where all are. */
-void hu_outcome_rest(FILE *out, size_t n, size_t failed, size_t shown);
-/* Writes a decision, cut to HU_OUTCOME_LINE columns where it is longer, and the end of the line. */
-void hu_outcome_line(FILE *out, hu_str *text);
+/* One object, with the members of head and the rows. */
+void hu_outcomes_json(FILE *out, const hu_outcomes *v);
 /* Returns the format that was asked for, else that of the environment's HALFULP_RESULTS, else text. */
 const char *hu_outcome_format(const char *given);
 
 typedef void hu_outcomes_writer(FILE *out, const hu_outcomes *v);
-/* Returns the writer named text, tap, junit, github, gitlab, sarif or markdown, or NULL. */
+/* Returns the writer named text, json, tap, junit, github, gitlab, sarif or markdown, or NULL. */
 hu_outcomes_writer *hu_outcomes_writer_find(const char *name);
+/* HU_EINVAL where there is no such format. */
+hu_status hu_outcome_format_check(const char *format);
 #endif

@@ -95,19 +95,3 @@ hu_outcomes_gitlab(FILE *out, const hu_outcomes *v)
 	fputc('\n', out);
 	json_decref(list);
 }
-
-hu_outcomes_writer *
-hu_outcomes_writer_find(const char *name)
-{
-	static const struct {
-		const char *name;
-		hu_outcomes_writer *write;
-	} all[] = { { "text", hu_outcomes_text }, { "tap", hu_outcomes_tap }, { "junit", hu_outcomes_junit },
-		{ "github", hu_outcomes_github }, { "gitlab", hu_outcomes_gitlab }, { "sarif", hu_outcomes_sarif },
-		{ "markdown", hu_outcomes_markdown } };
-
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (!strcmp(all[i].name, name))
-			return all[i].write;
-	return NULL;
-}

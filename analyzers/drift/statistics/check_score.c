@@ -4,7 +4,6 @@
 #include "analyzers/drift/outcome/outcome.h"
 #include "analyzers/drift/statistics/check_statistics.h"
 #include "analyzers/drift/statistics/score.h"
-#include "lib/base/console/show_json.h"
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -100,18 +99,16 @@ add_outcome(hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_
 	o->summary = s.s;
 }
 
-static void
-json(const hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_score_test *t, const char *path)
+/* What JSON says. */
+static json_t *
+head(const hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_score_test *t, const char *path)
 {
-	json_t *j = json_pack("{s:s s:s s:s s:b s:i s:i s:f s:f s:f s:f s:i s:f s:f s:f s:f s:s}", "run",
-		hu_shown(o->of), "baseline", hu_shown(path), "score", was->column, "ok", !o->failed, "blessed", was->n,
-		"candidates", is->n, "was", t->was, "is", t->is, "t", t->t, "limit", t->limit, "degrees", t->degrees,
-		"allowed", t->allowed, "detected", t->detected, "alpha", HU_SCORE_ALPHA, "power", HU_SCORE_POWER,
-		"summary", o->summary);
-
-	hu_json_write(j, stdout, JSON_INDENT(1));
-	putchar('\n');
-	json_decref(j);
+	return json_pack("{s:s s:s s:s s:b s:i s:i s:o s:o s:o s:o s:i s:o s:o s:f s:f s:s}", "run", hu_shown(o->of),
+		"baseline", hu_shown(path), "score", was->column, "ok", !o->failed, "blessed", was->n, "candidates",
+		is->n, "was", hu_fields_number(t->was), "is", hu_fields_number(t->is), "t", hu_fields_number(t->t),
+		"limit", hu_fields_number(t->limit), "degrees", t->degrees, "allowed", hu_fields_number(t->allowed),
+		"detected", hu_fields_number(t->detected), "alpha", HU_SCORE_ALPHA, "power", HU_SCORE_POWER, "summary",
+		o->summary);
 }
 
 int
@@ -138,13 +135,9 @@ hu_score_check(const hu_args *a, const char *format)
 			char *all = hu_xprintf("%s\n%s", o.summary, why);
 			free(o.summary);
 			o.summary = all;
-			code = HU_EXIT_JUDGED;
 		}
-		if (!strcmp(format, "json"))
-			json(&o, &was, &is, &t, path);
-		else
-			hu_outcomes_writer_find(format)(stdout, &o);
-		hu_outcomes_release(&o);
+		o.head = head(&o, &was, &is, &t, path);
+		code = hu_outcomes_end(&o, format);
 	}
 	free(why);
 	hu_scores_release(&was);

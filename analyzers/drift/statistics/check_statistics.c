@@ -4,11 +4,9 @@
 #include "analyzers/drift/baseline/baseline_common.h"
 #include "analyzers/drift/check/check_out.h"
 #include "analyzers/drift/statistics/statistics.h"
-#include "lib/base/console/show_json.h"
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,29 +68,6 @@ hu_statistics_environment(const hu_args *a, const hu_baseline *of, int any_polic
 	return st;
 }
 
-static void
-json(const hu_outcomes *o, const char *path)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < o->n; i++) {
-		const hu_outcome *v = &o->v[i];
-		json_t *row = json_pack(
-			"{s:s s:b s:s s:s*}", "quantity", v->name, "ok", v->ok, "said", v->said, "detail", v->detail);
-		if (isfinite(v->moved) && isfinite(v->allowed)) {
-			json_object_set_new(row, "moved", json_real(v->moved));
-			json_object_set_new(row, "allowed", json_real(v->allowed));
-		}
-		json_array_append_new(list, row);
-	}
-	json_t *j =
-		json_pack("{s:s s:s s:I s:I s:s s:o}", "run", hu_shown(o->of), "baseline", hu_shown(path), "quantities",
-			(json_int_t)o->n, "failed", (json_int_t)o->failed, "summary", o->summary, "findings", list);
-	hu_json_write(j, stdout, JSON_INDENT(1));
-	putchar('\n');
-	json_decref(j);
-}
-
 int
 hu_check_statistics(const hu_args *a, const char *format)
 {
@@ -112,17 +87,14 @@ hu_check_statistics(const hu_args *a, const char *format)
 		free(why);
 		return hu_complain(st);
 	}
-	int code = o.failed ? HU_EXIT_JUDGED : HU_EXIT_OK;
 	if (o.failed) {
 		char *all = hu_xprintf("%s\n%s", o.summary, why);
 		free(o.summary);
 		o.summary = all;
 	}
-	if (!strcmp(format, "json"))
-		json(&o, path);
-	else
-		hu_outcomes_writer_find(format)(stdout, &o);
-	hu_outcomes_release(&o);
 	free(why);
-	return code;
+	o.list = "findings";
+	o.head = json_pack("{s:s s:s s:I s:I s:s}", "run", hu_shown(o.of), "baseline", hu_shown(path), "quantities",
+		(json_int_t)o.n, "failed", (json_int_t)o.failed, "summary", o.summary);
+	return hu_outcomes_end(&o, format);
 }

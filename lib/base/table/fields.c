@@ -63,6 +63,11 @@ hu_field_empty(const hu_table_field *c, const void *row)
 	case HU_FIELD_BYTES:
 	case HU_FIELD_MEASURED: return isnan(*(const double *)at(c, row));
 	case HU_FIELD_POWER: return *(const int *)at(c, row) == INT_MIN;
+	case HU_FIELD_CELL: {
+		const hu_field_cell *cell = at(c, row);
+		return !cell->text && isnan(cell->value);
+	}
+	case HU_FIELD_SIZES: return !((const hu_field_sizes *)at(c, row))->v;
 	case HU_FIELD_INT:
 	case HU_FIELD_REAL: return 0;
 	}
@@ -82,6 +87,11 @@ hu_field_value(const hu_table_field *c, const void *row)
 	case HU_FIELD_BYTES:
 	case HU_FIELD_MEASURED: return *(const double *)at(c, row);
 	case HU_FIELD_POWER: return ldexp(1, *(const int *)at(c, row));
+	case HU_FIELD_CELL: {
+		const hu_field_cell *cell = at(c, row);
+		return cell->text ? NAN : cell->value;
+	}
+	case HU_FIELD_SIZES:
 	case HU_FIELD_TEXT:
 	case HU_FIELD_WORDS:
 	case HU_FIELD_PROSE: break;

@@ -10,6 +10,7 @@
 #include "lib/base/tsv.h"
 
 #include <jansson.h>
+#include <stddef.h>
 
 typedef enum hu_field_kind {
 	HU_FIELD_TEXT,     /* const char *; NULL and "" where there is none */
@@ -21,8 +22,21 @@ typedef enum hu_field_kind {
 	HU_FIELD_REAL,     /* double, of which NaN is a value */
 	HU_FIELD_MEASURED, /* double, NaN where it was not measured */
 	HU_FIELD_BYTES,    /* double, a size in bytes, with its unit in the text; NaN where it was not measured */
-	HU_FIELD_POWER     /* int e, which stands for the number 2^e; INT_MIN where it was not measured */
+	HU_FIELD_POWER,    /* int e, which stands for the number 2^e; INT_MIN where it was not measured */
+	HU_FIELD_CELL,     /* hu_field_cell: a text or a number, as rows differ */
+	HU_FIELD_SIZES     /* hu_field_sizes: JSON's array of whole numbers, 2x3 in tables; NULL: not measured */
 } hu_field_kind;
+
+/* A text, or where that is NULL a number, NaN where it was not measured. It stands at the right edge of its column. */
+typedef struct hu_field_cell {
+	double value;
+	const char *text;
+} hu_field_cell;
+
+typedef struct hu_field_sizes {
+	const size_t *v;
+	int n;
+} hu_field_sizes;
 
 /* Where a column is: everywhere, in the text alone, or in what programs read alone. */
 typedef enum hu_field_place { HU_FIELD_ANYWHERE, HU_FIELD_SHOWN, HU_FIELD_WRITTEN } hu_field_place;
@@ -50,11 +64,21 @@ typedef struct hu_fields {
 	const hu_table_field *column;
 	size_t n, stride; /* columns; bytes from one row to the next */
 	unsigned with;
+	int dense; /* a column in which no row has a value is left out of the text, unless its rank is 0 */
 } hu_fields;
 
 #define HU_FIELDS(column_, row_type)                                                                                   \
 	{                                                                                                              \
-		(column_), sizeof(column_) / sizeof *(column_), sizeof(row_type), 0                                    \
+		(column_), sizeof(column_) / sizeof *(column_), sizeof(row_type), 0, 0                                 \
+	}
+
+/* A column of rows of a type, in one line: HU_FIELD_OF(row, "name", COUNT, member, WRITTEN, "what it means", .rank =
+ * 2).
+ */
+#define HU_FIELD_OF(row_, name_, kind_, member_, place_, means_, ...)                                                  \
+	{                                                                                                              \
+		.name = (name_), .kind = HU_FIELD_##kind_, .offset = offsetof(row_, member_),                          \
+		.place = HU_FIELD_##place_, .means = (means_), __VA_ARGS__                                             \
 	}
 
 /* Returns 1 where column i is in the table's text, or in its TSV and JSON. */

@@ -7,6 +7,27 @@
 
 #include <limits.h>
 
+/* A number with six digits, or as many as are asked for: -N behind the point. */
+static void
+add_real(hu_str *b, double x, int digits)
+{
+	if (x != x)
+		hu_str_add(b, "nan");
+	else if (digits < 0)
+		hu_str_addf(b, "%.*f", digits == HU_FIELD_WHOLE ? 0 : -digits, x);
+	else
+		hu_str_addf(b, "%.*g", digits ? digits : 6, x);
+}
+
+static void
+add_cell(hu_str *b, const hu_field_cell *cell, int digits)
+{
+	if (cell->text)
+		hu_str_show(b, cell->text);
+	else
+		add_real(b, cell->value, digits);
+}
+
 void
 hu_field_text(hu_str *b, const hu_table_field *c, const void *row)
 {
@@ -33,14 +54,13 @@ hu_field_text(hu_str *b, const hu_table_field *c, const void *row)
 			hu_str_addf(b, "2^%d", *(const int *)at);
 		break;
 	case HU_FIELD_REAL:
-	case HU_FIELD_MEASURED: {
-		double x = hu_field_value(c, row);
-		if (x != x)
-			hu_str_add(b, "nan");
-		else if (digits < 0)
-			hu_str_addf(b, "%.*f", digits == HU_FIELD_WHOLE ? 0 : -digits, x);
-		else
-			hu_str_addf(b, "%.*g", digits ? digits : 6, x);
+	case HU_FIELD_MEASURED: add_real(b, hu_field_value(c, row), digits); break;
+	case HU_FIELD_CELL: add_cell(b, (const void *)at, digits); break;
+	case HU_FIELD_SIZES: {
+		const hu_field_sizes *s = (const void *)at;
+		hu_str_add(b, s->n ? "" : "-");
+		for (int i = 0; i < s->n; i++)
+			hu_str_addf(b, i ? "x%zu" : "%zu", s->v[i]);
 	}
 	}
 }
@@ -63,7 +83,7 @@ add_columns(hu_fitted *to, const hu_fields *t)
 						 .least = c->least,
 						 .most = c->most,
 						 .prose = c->kind == HU_FIELD_PROSE || c->kind == HU_FIELD_WORDS,
-						 .keep = 1 });
+						 .keep = !t->dense });
 		hu_str_release(&b);
 	}
 }

@@ -26,6 +26,16 @@ words(const char *s)
 	return all;
 }
 
+static json_t *
+sizes(const hu_field_sizes *s)
+{
+	json_t *all = json_array();
+
+	for (int i = 0; i < s->n; i++)
+		json_array_append_new(all, json_integer((json_int_t)s->v[i]));
+	return all;
+}
+
 json_t *
 hu_field_json(const hu_table_field *c, const void *row)
 {
@@ -46,6 +56,11 @@ hu_field_json(const hu_table_field *c, const void *row)
 	case HU_FIELD_MEASURED:
 	case HU_FIELD_BYTES:
 	case HU_FIELD_POWER: return hu_fields_number(hu_field_value(c, row));
+	case HU_FIELD_CELL: {
+		const hu_field_cell *cell = (const void *)at;
+		return cell->text ? json_string(cell->text) : hu_fields_number(cell->value);
+	}
+	case HU_FIELD_SIZES: return sizes((const void *)at);
 	}
 	return json_null();
 }
@@ -123,6 +138,19 @@ tsv_cell(hu_tsv *to, const hu_table_field *c, const void *row)
 	case HU_FIELD_MEASURED:
 	case HU_FIELD_BYTES:
 	case HU_FIELD_POWER: hu_tsv_real(to, hu_field_value(c, row)); break;
+	case HU_FIELD_SIZES:
+	case HU_FIELD_CELL: {
+		double x = hu_field_value(c, row);
+		hu_str b;
+		if (!isnan(x)) {
+			hu_tsv_real(to, x);
+			break;
+		}
+		hu_str_init(&b);
+		hu_field_text(&b, c, row);
+		hu_tsv_text(to, b.s);
+		hu_str_release(&b);
+	}
 	}
 }
 
