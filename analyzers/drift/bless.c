@@ -2,8 +2,8 @@
 #include "analyzers/drift/bless.h"
 
 #include "analyzers/drift/baseline/bless_run.h"
-#include "analyzers/drift/baseline/baseline_common.h"
 #include "analyzers/drift/contents/contents.h"
+#include "analyzers/drift/contents/kind.h"
 #include "analyzers/drift/statistics/check_score.h"
 #include "analyzers/drift/statistics/check_statistics.h"
 #include "lib/base/guard/input.h"
@@ -60,7 +60,7 @@ hu_bless_file(const char *from, const char *path)
 {
 	hu_contents c;
 
-	if (hu_baseline_begins(from, "# halfulp "))
+	if (hu_kind_of(from) > HU_KIND_FILE)
 		return hu_complain(hu_fail(HU_EFILE, "%s is a baseline already: cp %s %s", from, from, path));
 	hu_status st = hu_contents_open(&c, from, NULL);
 

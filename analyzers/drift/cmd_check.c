@@ -3,12 +3,11 @@
    Files of other programs are held to rules, in analyzers/drift/files. */
 #include "analyzers/drift/baseline/bless_run.h"
 #include "analyzers/drift/check/check_out.h"
+#include "analyzers/drift/contents/kind.h"
 #include "analyzers/drift/history.h"
 #include "analyzers/drift/files/files_commands.h"
 #include "analyzers/drift/statistics/check_score.h"
 #include "analyzers/drift/statistics/check_statistics.h"
-#include "analyzers/drift/statistics/score.h"
-#include "analyzers/drift/statistics/statistics.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
@@ -128,19 +127,17 @@ of_files(const void *of)
 	return hu_files_are(a->nrest ? a->rest[0] : NULL, hu_args_text(a, "baseline"));
 }
 
-static int
-of_statistics(const hu_args *a)
+static hu_kind
+baseline_kind(const hu_args *a)
 {
-	return hu_is_statistics(hu_args_text(a, "baseline"));
+	return hu_kind_of(hu_args_text(a, "baseline"));
 }
 
 /* RUNs whose scores are held to those of other RUNs. */
 static int
 of_scores(const void *of)
 {
-	const char *path = hu_args_text(of, "baseline");
-
-	return path && hu_scores_are_in(path);
+	return baseline_kind(of) == HU_KIND_SCORES;
 }
 
 static const char *
@@ -158,18 +155,19 @@ judge(const hu_args *a)
 	const char *format = format_of(a);
 	hu_baseline got;
 	hu_coverage_seen saw = { 0, 0 };
+	hu_kind of = baseline_kind(a);
 	hu_status st = hu_outcome_format_check(format);
-	int code = HU_EXIT_OK;
+	int code = HU_EXIT_OK, several = of == HU_KIND_STATISTICS || of == HU_KIND_SCORES;
 
 	if (st == HU_OK && !hu_args_text(a, "baseline"))
 		st = hu_fail(HU_EINVAL, "--baseline FILE is needed");
-	else if (st == HU_OK && (!a->nrest || (a->nrest > 1 && !of_statistics(a) && !of_scores(a))))
+	else if (st == HU_OK && (!a->nrest || (a->nrest > 1 && !several)))
 		st = hu_fail(HU_EINVAL, "one run directory is needed: halfulp check RUN --baseline FILE");
 	if (st != HU_OK)
 		return hu_complain(st);
-	if (of_statistics(a))
+	if (of == HU_KIND_STATISTICS)
 		return hu_check_statistics(a, format);
-	if (of_scores(a))
+	if (of == HU_KIND_SCORES)
 		return hu_score_check(a, format);
 	if (of_files(a))
 		return hu_files_check(a, a->rest[0], hu_args_text(a, "baseline"), format);
@@ -207,7 +205,9 @@ writes_no_json(const void *of)
 static int
 of_bits(const void *of)
 {
-	return !of_files(of) && !of_statistics(of) && !of_scores(of);
+	hu_kind kind = baseline_kind(of);
+
+	return !of_files(of) && kind != HU_KIND_STATISTICS && kind != HU_KIND_SCORES;
 }
 
 static const hu_opt_need needs[] = { { "olympic", of_scores, "but where RUNs are held to a baseline of a score" },

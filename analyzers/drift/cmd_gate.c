@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp gate: trains, analyzes and checks in one command, each in a process of its own, and writes every document
    that a CI job asks for. Its exit code is the last word. */
+#include "analyzers/drift/contents/kind.h"
 #include "analyzers/drift/gate_analyze.h"
 #include "analyzers/drift/gate_append.h"
 #include "analyzers/drift/gate_figures.h"
 #include "analyzers/drift/outcome/outcome.h"
-#include "analyzers/drift/statistics/score.h"
+#include "analyzers/drift/statistics/seeds.h"
 #include "lib/base/failed.h"
 #include "lib/base/guard/guard.h"
 #include "lib/base/console/command.h"
@@ -306,7 +307,7 @@ static int
 work(const gate *g)
 {
 	hu_command_end end = { .code = HU_EXIT_OK };
-	int code = HU_EXIT_OK, scores = hu_scores_are_in(hu_args_text(g->a, "baseline"));
+	int code = HU_EXIT_OK, scores = hu_kind_of(hu_args_text(g->a, "baseline")) == HU_KIND_SCORES;
 
 	for (int i = 0; i < g->nruns && code == HU_EXIT_OK; i++) {
 		if (!is_there(g->runs[i]))
@@ -335,7 +336,7 @@ name_runs(gate *g)
 {
 	long long n;
 
-	HU_TRY(hu_args_int(g->a, "runs", 1, HU_SCORES, &n));
+	HU_TRY(hu_args_int(g->a, "runs", 1, HU_SEEDS, &n));
 	g->nruns = (int)n;
 	g->runs = hu_xcalloc((size_t)n, sizeof *g->runs);
 	for (int i = 0; i < g->nruns; i++)

@@ -13,7 +13,7 @@ static hu_status
 parse(hu_inspect_rule *r, const char *text, const char *option)
 {
 	const char *sign = strpbrk(text, "<>");
-	char *name = hu_xprintf("%.*s", sign ? (int)(sign - text) : 0, text), *number;
+	char *name = hu_xprintf("%.*s", sign ? (int)(sign - text) : 0, text);
 
 	*r = (hu_inspect_rule){ .text = text, .column = hu_inspect_column(strcmp(name, "sqnr") ? name : "sqnr_db") };
 	free(name);
@@ -23,19 +23,10 @@ parse(hu_inspect_rule *r, const char *text, const char *option)
 			"sqnr<30, "
 			"rel_l2>0.01, overflow>0 or zeroed>1%%",
 			option, hu_shown(text));
-	r->less = *sign == '<';
-	r->equal = sign[1] == '=';
-	number = hu_xstrdup(sign + 1 + r->equal);
-	size_t n = strlen(number);
-	r->share = n && number[n - 1] == '%';
-	if (r->share)
-		number[n - 1] = 0;
-	int good = hu_parse_real(number, &r->limit) && r->limit == r->limit;
-	free(number);
-	if (!good)
+	if (!hu_threshold_read(&r->limit, sign))
 		return hu_fail(HU_EINVAL, "--%s '%s': '%s' is no number", option, hu_shown(text),
-			hu_shown(sign + 1 + r->equal));
-	return r->share && !hu_inspect_column_counts(r->column)
+			hu_shown(hu_threshold_number(sign)));
+	return r->limit.percent && !hu_inspect_column_counts(r->column)
 		       ? hu_fail(HU_EINVAL, "--%s '%s': only columns that count elements have a share in %%", option,
 				 hu_shown(text))
 		       : HU_OK;
@@ -64,11 +55,11 @@ int
 hu_inspect_rule_holds(const hu_inspect_rule *rule, const hu_inspect_row *r, double *is)
 {
 	*is = hu_inspect_value(r, rule->column);
-	if (rule->share)
+	if (rule->limit.percent)
 		*is = 100 * *is / (double)r->e.flush.count.elements;
 	if (isnan(*is))
 		return hu_inspect_column_is_error(rule->column) && r->e.flush.count.elements && !r->e.finite;
-	return (rule->equal && *is == rule->limit) || (rule->less ? *is < rule->limit : *is > rule->limit);
+	return hu_threshold_keeps(rule->limit, *is);
 }
 
 size_t
@@ -84,7 +75,7 @@ hu_inspect_rules_print(const hu_inspect_rules *s, const hu_inspect_row *row, siz
 		for (size_t i = 0; i < s->n; i++) {
 			int holds = hu_inspect_rule_holds(&s->rule[i], &row[k], &is);
 			const char *column = hu_inspect_column_name(s->rule[i].column),
-				   *unit = s->rule[i].share ? "%" : "";
+				   *unit = s->rule[i].limit.percent ? "%" : "";
 			char *name = hu_xprintf("%s in %s", row[k].a->name, hu_target_name(row[k].to));
 			char *said = isnan(is) && holds ? hu_xprintf("no element is finite before and after the cast")
 				     : isnan(is)        ? hu_xprintf("%s does not apply", column)

@@ -4,14 +4,15 @@
 #define HU_ANALYZERS_INSPECT_RULES_H
 
 #include "analyzers/inspect/inspect_table.h"
+#include "lib/base/console/threshold.h"
 #include "lib/base/console/opt.h"
 
-/* A rule: its text, the column, how that is compared, and with what. share: the column counts elements, and the limit
-   is in percent of them. */
+/* A rule: its text, the column, and the limit on it, which is in percent of the elements where the column counts them
+   and the limit says so. */
 typedef struct hu_inspect_rule {
 	const char *text;
-	int column, less, equal, share;
-	double limit;
+	int column;
+	hu_threshold limit;
 } hu_inspect_rule;
 
 typedef struct hu_inspect_rules {

@@ -18,7 +18,7 @@ named(const double *scale, const double *skipped)
 	hu_str text;
 
 	memset(&s, 0, sizeof s);
-	s.seeds = 2;
+	s.by.n = 2;
 	for (int k = 0; k < 2; k++) {
 		if (!of[k])
 			continue;

@@ -11,5 +11,6 @@ C_TESTS += t/base/u-room
 C_TESTS += t/base/u-spec
 C_TESTS += t/base/u-tap
 C_TESTS += t/base/u-team
+C_TESTS += t/base/u-threshold
 EXPENSIVE_SCRIPT_TESTS += t/base/x-faults.py
 EXPENSIVE_SCRIPT_TESTS += t/base/x-kills.py

@@ -158,7 +158,7 @@ accept(const char *text)
 	hu_accept a;
 
 	HU_TRY(hu_accept_parse(&a, text));
-	HU_ASSERT(!isnan(a.limit) && a.confidence >= 0 && a.confidence < 1);
+	HU_ASSERT(!isnan(a.limit.value) && a.confidence >= 0 && a.confidence < 1);
 	return HU_OK;
 }
 

@@ -22,12 +22,12 @@ FUZZ_TARGET(scores)
 		HU_ASSERT(*hu_reason() && !strchr(hu_reason(), '\n'));
 		return 0;
 	}
-	HU_ASSERT(s.n >= 3 && s.n <= HU_SCORES);
-	for (int i = 0; i < s.n; i++) {
+	HU_ASSERT(s.by.n >= 3 && s.by.n <= HU_SEEDS);
+	for (int i = 0; i < s.by.n; i++) {
 		HU_ASSERT(isfinite(s.value[i]));
 		differ |= s.value[i] != s.value[0];
 		for (int k = 0; k < i; k++)
-			HU_ASSERT(s.seed[k] != s.seed[i]);
+			HU_ASSERT(s.by.seed[k] != s.by.seed[i]);
 	}
 	HU_ASSERT(differ && strlen(s.column) < sizeof s.column);
 	hu_scores_release(&s);

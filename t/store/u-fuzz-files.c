@@ -230,10 +230,13 @@ static blob
 valid_scores(void)
 {
 	char *path = hu_path(test_dir(), "scores.tsv");
-	hu_scores s = { .column = "eval_dice", .better = 1, .n = 3, .seed = { 1, 2, 3 }, .value = { 0.5, 0.75, 0.5 } };
+	hu_scores s = { .column = "eval_dice",
+		.better = 1,
+		.by = { .n = 3, .seed = { 1, 2, 3 } },
+		.value = { 0.5, 0.75, 0.5 } };
 
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-		hu_baseline_set(&s.of, settings[i], "x%zu", i);
+		hu_baseline_set(&s.by.of, settings[i], "x%zu", i);
 	if (hu_scores_write(&s, path, "as it was") != HU_OK)
 		bail_out("%s", hu_reason());
 	hu_scores_release(&s);
@@ -250,15 +253,15 @@ valid_statistics(void)
 	hu_statistics *s = hu_xcalloc(1, sizeof *s);
 
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-		hu_baseline_set(&s->of, settings[i], "x%zu", i);
+		hu_baseline_set(&s->by.of, settings[i], "x%zu", i);
 	s->n = 2;
-	s->seeds = 3;
+	s->by.n = 3;
 	for (int i = 0; i < 2; i++) {
 		snprintf(s->q[i].name, sizeof s->q[i].name, "loss/%d", i);
 		s->q[i].s = 2.75; /* of -3, -5.5 and -8 it is 2.5 */
 		s->q[i].tau = 0;
 		for (int k = 0; k < 3; k++)
-			s->q[i].value[k] = s->q[i].repeat[k] = 0.5 * k - 3.0 * (s->seed[k] = k + 1);
+			s->q[i].value[k] = s->q[i].repeat[k] = 0.5 * k - 3.0 * (s->by.seed[k] = k + 1);
 	}
 	if (hu_statistics_write(s, path, "as it was") != HU_OK)
 		bail_out("%s", hu_reason());

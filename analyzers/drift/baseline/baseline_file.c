@@ -6,7 +6,6 @@
 #include "analyzers/drift/baseline/baseline_headline.h"
 
 #include "lib/base/guard/guard.h"
-#include "lib/base/guard/input.h"
 #include "lib/base/guard/allocators.h"
 #include "lib/base/mem.h"
 
@@ -28,20 +27,6 @@ const char *
 hu_side_name(hu_baseline_side side)
 {
 	return sides[side];
-}
-
-int
-hu_baseline_begins(const char *path, const char *head)
-{
-	char found[64];
-	size_t n = strlen(head);
-	FILE *f;
-
-	if (hu_input_open(path, &f) != HU_OK)
-		return 0; /* whoever reads it whole says why */
-	size_t got = fread(found, 1, n, f);
-	fclose(f);
-	return got == n && !memcmp(found, head, n);
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/drift/baseline/drift.h"
 
+#include "lib/base/console/threshold.h"
 #include "lib/base/mem.h"
 #include "lib/number/round.h"
 
@@ -41,9 +42,9 @@ judge(const hu_baseline_quantity *want, const hu_baseline_quantity *got, double 
 	*ulps = apart(got->value, want->value, hu_format_of(want->format));
 	if (hu_bits64(got->value) == hu_bits64(want->value))
 		return HU_BIT_IDENTICAL;
-	if (*ulps <= want->ulps)
+	if (hu_threshold_keeps(hu_threshold_most(want->ulps), *ulps))
 		return HU_WITHIN_ULPS;
-	if (fabs(got->value - want->value) <= want->tolerance)
+	if (hu_threshold_keeps(hu_threshold_most(want->tolerance), fabs(got->value - want->value)))
 		return HU_WITHIN_TOLERANCE;
 	if ((want->side == HU_SIDE_UP && got->value < want->value) ||
 		(want->side == HU_SIDE_DOWN && got->value > want->value))

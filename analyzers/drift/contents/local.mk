@@ -7,3 +7,5 @@ libhalfulp_a_SOURCES += analyzers/drift/contents/contents_onnx.c
 libhalfulp_a_SOURCES += analyzers/drift/contents/contents_read.c
 libhalfulp_a_SOURCES += analyzers/drift/contents/contents_source.c
 noinst_HEADERS += analyzers/drift/contents/contents_source.h
+libhalfulp_a_SOURCES += analyzers/drift/contents/kind.c
+noinst_HEADERS += analyzers/drift/contents/kind.h

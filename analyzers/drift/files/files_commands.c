@@ -1,59 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/drift/files/files_commands.h"
 
+#include "analyzers/drift/contents/kind.h"
 #include "analyzers/drift/files/files_out.h"
 #include "analyzers/drift/files/files_text.h"
-#include "lib/base/guard/input.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/file.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
-static int
-is_folder(const char *path)
-{
-	struct stat st;
-
-	return path && !hu_input_stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
-/* Whether PATH is there and is none of the files that bless RUNs: what is held to it is then a file as well, although
-   it may be missing. */
-static int
-is_of_anyone(const char *path)
-{
-	static const char ours[] = "# halfulp ";
-	char head[sizeof ours] = "";
-	FILE *f;
-
-	if (!path || !hu_exists(path) || is_folder(path) || hu_input_open(path, &f) != HU_OK)
-		return 0;
-	size_t got = fread(head, 1, sizeof head - 1, f);
-	fclose(f);
-	return got < sizeof ours - 1 || memcmp(head, ours, got);
-}
-
+/* Where the baseline is a file of anyone's, what is held to it is a file as well, although it may be missing. */
 int
 hu_files_are(const char *new, const char *old)
 {
-	return is_folder(old) || (new && !is_folder(new) && (hu_exists(new) || is_of_anyone(old)));
-}
+	hu_kind of = hu_kind_of(old);
 
-/* A baseline that halfulp baseline wrote, told by its first line. */
-static int
-is_baseline(const char *path)
-{
-	static const char first[] = "# halfulp baseline: ";
-	char head[sizeof first] = "";
-	FILE *f;
-
-	if (hu_input_open(path, &f) != HU_OK)
-		return 0; /* whoever reads it whole says why */
-	size_t got = fread(head, 1, sizeof head - 1, f);
-	fclose(f);
-	return got == sizeof first - 1 && !memcmp(head, first, got);
+	return of == HU_KIND_RUN || (new && !hu_kind_is_folder(new) && (hu_exists(new) || of == HU_KIND_FILE));
 }
 
 static int
@@ -95,7 +55,7 @@ hu_files_check(const hu_args *a, const char *new, const char *old, const char *f
 	if (st == HU_OK && !hu_exists(old))
 		st = hu_fail(HU_EFILE, "%s is not there; where %s is right, it becomes the baseline: cp %s %s", old,
 			new, new, old);
-	if (st == HU_OK && is_baseline(old))
+	if (st == HU_OK && hu_kind_of(old) == HU_KIND_BASELINE)
 		st = hu_fail(HU_EFILE, "%s is the baseline of a run, and %s is no run: halfulp check RUN --baseline %s",
 			old, new, old);
 	if (st == HU_OK)

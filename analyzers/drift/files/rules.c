@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/drift/files/rules.h"
 
+#include "lib/base/console/threshold.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/show.h"
 #include "lib/base/file.h"
@@ -285,5 +286,6 @@ hu_metric_of(const hu_measures *m, const hu_bound_on *b, int k)
 int
 hu_bound_holds(const hu_bound_on *b, double value)
 {
-	return wants_more(b->metric) ? value >= b->limit : value <= b->limit;
+	return hu_threshold_keeps(
+		wants_more(b->metric) ? hu_threshold_least(b->limit) : hu_threshold_most(b->limit), value);
 }

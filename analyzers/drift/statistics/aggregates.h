@@ -8,8 +8,8 @@
 
 /* What a number is of, which says how little it may move at least and whether it may shrink. */
 typedef enum hu_aggregate_kind {
-	HU_AGGREGATE_LOSS,  /* losses, and the logit of the accuracy */
-	HU_AGGREGATE_NORM,  /* norms of gradients, weights, moments */
+	HU_AGGREGATE_LOSS, /* losses, and the logit of the accuracy */
+	HU_AGGREGATE_NORM, /* norms of gradients, weights, moments */
 	HU_AGGREGATE_ERROR, /* ‖error‖/‖magnitude‖ of calls, each judged element counting once; of products also the
 			       99th percentile in ulps, the median over calls: may shrink */
 	HU_AGGREGATE_SHARE, /* the share of updates that were swamped: may shrink */

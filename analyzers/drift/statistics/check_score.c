@@ -4,6 +4,7 @@
 #include "analyzers/drift/outcome/outcome.h"
 #include "analyzers/drift/statistics/check_statistics.h"
 #include "analyzers/drift/statistics/score.h"
+#include "lib/base/console/threshold.h"
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -41,7 +42,7 @@ int
 hu_score_bless(const hu_args *a, const char *path)
 {
 	const char *reason = hu_args_text(a, "reason");
-	hu_scores s = { .n = 0 };
+	hu_scores s = { .better = 0 };
 	hu_status st = reason ? hu_scores_collect(&s, hu_args_text(a, "score"), a->rest, a->nrest)
 			      : hu_fail(HU_EINVAL, "--reason TEXT is needed: why these numbers are right");
 
@@ -52,7 +53,7 @@ hu_score_bless(const hu_args *a, const char *path)
 	if (st == HU_OK) {
 		hu_str o;
 		hu_str_init(&o);
-		hu_str_addf(&o, "%s of %d seeds blessed in %s\n", s.column, s.n, hu_shown(path));
+		hu_str_addf(&o, "%s of %d seeds blessed in %s\n", s.column, s.by.n, hu_shown(path));
 		for (int k = 1; k <= 10; k += k == 1 ? 2 : k == 3 ? 2 : 5) {
 			hu_str_addf(&o, "%d %s a %s of ", k, k == 1 ? "candidate detects" : "candidates detect",
 				s.better > 0 ? "drop" : "rise");
@@ -70,17 +71,17 @@ hu_score_bless(const hu_args *a, const char *path)
 static void
 add_outcome(hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_score_test *t, int olympic)
 {
-	int ok = t->t <= t->limit;
+	int ok = hu_threshold_keeps(hu_threshold_most(t->limit), t->t);
 	double worse = was->better * (t->was - t->is);
 	hu_str s;
 
 	hu_str_init(&s);
 	add_score(&s, was, t->is);
-	hu_str_addf(&s, " is the %s of %d runs, ", olympic ? "olympic mean" : "mean", is->n);
+	hu_str_addf(&s, " is the %s of %d runs, ", olympic ? "olympic mean" : "mean", is->by.n);
 	add_difference(&s, was, fabs(worse));
 	hu_str_addf(&s, " %s than the ", worse > 0 ? "worse" : "better");
 	add_score(&s, was, t->was);
-	hu_str_addf(&s, " of %d blessed ones; ", was->n);
+	hu_str_addf(&s, " of %d blessed ones; ", was->by.n);
 	add_difference(&s, was, t->allowed);
 	hu_str_addf(&s, " %s is allowed", was->better > 0 ? "less" : "more");
 	hu_outcomes_add(o, was->column, ok, s.s,
@@ -92,8 +93,8 @@ add_outcome(hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_
 	hu_str_init(&s);
 	hu_str_addf(&s, "%s %s\n", was->column, ok ? "holds" : "got worse");
 	hu_str_addf(&s, "one-sided %s at %g %%: %d candidates against %d blessed runs detect a %s of ",
-		olympic ? "test of trimmed means (Yuen and Dixon)" : "t test", 100 * HU_SCORE_ALPHA, is->n, was->n,
-		was->better > 0 ? "drop" : "rise");
+		olympic ? "test of trimmed means (Yuen and Dixon)" : "t test", 100 * HU_SCORE_ALPHA, is->by.n,
+		was->by.n, was->better > 0 ? "drop" : "rise");
 	add_difference(&s, was, t->detected);
 	hu_str_addf(&s, " with %.0f %%", 100 * HU_SCORE_POWER);
 	o->summary = s.s;
@@ -104,8 +105,8 @@ static json_t *
 head(const hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_score_test *t, const char *path)
 {
 	return json_pack("{s:s s:s s:s s:b s:i s:i s:o s:o s:o s:o s:i s:o s:o s:f s:f s:s}", "run", hu_shown(o->of),
-		"baseline", hu_shown(path), "score", was->column, "ok", !o->failed, "blessed", was->n, "candidates",
-		is->n, "was", hu_fields_number(t->was), "is", hu_fields_number(t->is), "t", hu_fields_number(t->t),
+		"baseline", hu_shown(path), "score", was->column, "ok", !o->failed, "blessed", was->by.n, "candidates",
+		is->by.n, "was", hu_fields_number(t->was), "is", hu_fields_number(t->is), "t", hu_fields_number(t->t),
 		"limit", hu_fields_number(t->limit), "degrees", t->degrees, "allowed", hu_fields_number(t->allowed),
 		"detected", hu_fields_number(t->detected), "alpha", HU_SCORE_ALPHA, "power", HU_SCORE_POWER, "summary",
 		o->summary);
@@ -116,13 +117,13 @@ hu_score_check(const hu_args *a, const char *format)
 {
 	const char *path = hu_args_text(a, "baseline");
 	int olympic = hu_args_given(a, "olympic"), code = HU_EXIT_OK;
-	hu_scores was = { .n = 0 }, is = { .n = 0 };
+	hu_scores was = { .better = 0 }, is = { .better = 0 };
 	hu_score_test t;
 	char *why = NULL;
 	hu_status st = hu_scores_read(&was, path);
 
 	if (st == HU_OK)
-		st = hu_statistics_environment(a, &was.of, 1, &why);
+		st = hu_statistics_environment(a, &was.by.of, 1, &why);
 	if (st == HU_OK)
 		st = hu_scores_collect(&is, was.column, a->rest, a->nrest);
 	if (st == HU_OK)

@@ -21,8 +21,8 @@ hu_statistics_bless(const hu_args *a, const char *path)
 	if (st == HU_OK) {
 		st = hu_statistics_write(&s, path, reason);
 		if (st == HU_OK)
-			printf("%d quantities of %d seeds blessed in %s\n", s.n, s.seeds, hu_shown(path));
-		if (st == HU_OK && s.seeds < 5)
+			printf("%d quantities of %d seeds blessed in %s\n", s.n, s.by.n, hu_shown(path));
+		if (st == HU_OK && s.by.n < 5)
 			printf("with fewer than 5 seeds more of what moved stays unseen\n");
 		if (st == HU_OK) {
 			hu_str unseen;
@@ -79,7 +79,7 @@ hu_check_statistics(const hu_args *a, const char *format)
 
 	if (st != HU_OK)
 		return hu_complain(st);
-	st = hu_statistics_environment(a, &s.of, 0, &why);
+	st = hu_statistics_environment(a, &s.by.of, 0, &why);
 	if (st == HU_OK)
 		st = hu_statistics_judge(&o, &s, a->rest, a->nrest);
 	hu_statistics_release(&s);

@@ -2,7 +2,6 @@
    From runs to their scores. */
 #include "analyzers/drift/statistics/score.h"
 
-#include "analyzers/drift/baseline/baseline_common.h"
 #include "lib/base/mem.h"
 
 #include <math.h>
@@ -49,24 +48,18 @@ last_value(double *out, const hu_run *r, const char *column)
 }
 
 static hu_status
-add_run(hu_scores *s, const char *dir)
+add_run(void *to, const hu_run *r, int place)
 {
-	hu_run r;
+	hu_scores *s = to;
+	long long seed = json_integer_value(json_object_get(r->manifest, "seed"));
 
-	HU_TRY(hu_run_open(&r, dir));
-	hu_status st = hu_run_finished(&r);
-	long long seed = json_integer_value(json_object_get(r.manifest, "seed"));
-	for (int i = 0; i < s->n && st == HU_OK; i++)
-		if (s->seed[i] == seed)
-			st = hu_fail(
-				HU_EINVAL, "%s has seed %lld as a run before it: one run of each is needed", dir, seed);
-	if (st == HU_OK)
-		st = last_value(&s->value[s->n], &r, s->column);
-	if (st == HU_OK && !s->n)
-		hu_baseline_environment(&s->of, &r);
-	hu_run_release(&r);
-	s->seed[s->n++] = seed;
-	return st;
+	(void)place;
+	if (hu_seeds_find(&s->by, seed) >= 0)
+		return hu_fail(
+			HU_EINVAL, "%s has seed %lld as a run before it: one run of each is needed", r->dir, seed);
+	HU_TRY(last_value(&s->value[s->by.n], r, s->column));
+	s->by.seed[s->by.n++] = seed;
+	return HU_OK;
 }
 
 hu_status
@@ -74,10 +67,10 @@ hu_scores_collect(hu_scores *s, const char *score, char *const *run, int runs)
 {
 	memset(s, 0, sizeof *s);
 	hu_status st = choose(s, score);
-	if (st == HU_OK && runs > HU_SCORES)
-		st = hu_fail(HU_EINVAL, "%d runs: at most %d are compared", runs, HU_SCORES);
-	for (int i = 0; i < runs && st == HU_OK; i++)
-		st = add_run(s, run[i]);
+	if (st == HU_OK && runs > HU_SEEDS)
+		st = hu_fail(HU_EINVAL, "%d runs: at most %d are compared", runs, HU_SEEDS);
+	if (st == HU_OK)
+		st = hu_seeds_walk(&s->by, run, runs, add_run, s);
 	if (st != HU_OK)
 		hu_scores_release(s);
 	return st;
@@ -88,13 +81,13 @@ hu_scores_blessable(const hu_scores *s)
 {
 	int differ = 0;
 
-	if (s->n < 3)
+	if (s->by.n < 3)
 		return hu_fail(
-			HU_EINVAL, "the spread of a score needs at least 3 seeds, better 5, and here are %d", s->n);
-	for (int i = 0; i < s->n; i++) {
+			HU_EINVAL, "the spread of a score needs at least 3 seeds, better 5, and here are %d", s->by.n);
+	for (int i = 0; i < s->by.n; i++) {
 		differ |= s->value[i] != s->value[0];
 		if (!isfinite(s->value[i]))
-			return hu_fail(HU_EINVAL, "%s of seed %lld is not finite", s->column, s->seed[i]);
+			return hu_fail(HU_EINVAL, "%s of seed %lld is not finite", s->column, s->by.seed[i]);
 	}
 	return differ ? HU_OK
 		      : hu_fail(HU_EINVAL,
@@ -107,6 +100,6 @@ hu_scores_blessable(const hu_scores *s)
 void
 hu_scores_release(hu_scores *s)
 {
-	hu_baseline_release(&s->of);
+	hu_baseline_release(&s->by.of);
 	memset(s, 0, sizeof *s);
 }

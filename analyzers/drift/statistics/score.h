@@ -4,9 +4,9 @@
 #ifndef HU_ANALYZERS_SCORE_H
 #define HU_ANALYZERS_SCORE_H
 
-#include "analyzers/drift/baseline/baseline.h"
+#include "analyzers/drift/statistics/seeds.h"
 
-enum { HU_SCORES = 64, HU_SCORE_VERSION = 1 };
+enum { HU_SCORE_VERSION = 1 };
 
 /* How often the test is red where nothing changed, and how often it has to be where a drop is called detected. */
 #define HU_SCORE_ALPHA 0.01
@@ -15,10 +15,8 @@ enum { HU_SCORES = 64, HU_SCORE_VERSION = 1 };
 typedef struct hu_scores {
 	char column[32]; /* of metrics.tsv: eval_accuracy, eval_dice, … */
 	int better;      /* 1 where more is better, -1 for eval_loss */
-	int n;
-	long long seed[HU_SCORES];
-	double value[HU_SCORES];
-	hu_baseline of; /* the first run's environment; no quantities */
+	hu_seeds by;
+	double value[HU_SEEDS];
 } hu_scores;
 
 /* Reads the last evaluation of finished RUNS with a seed each; SCORE is a column with or without its eval_. HU_EINVAL
@@ -31,16 +29,14 @@ hu_status hu_scores_write(const hu_scores *s, const char *path, const char *reas
 hu_status hu_scores_read(hu_scores *s, const char *path);
 /* The same from n bytes of malloc's that a zero follows, which it frees. NAME stands for the file in messages. */
 hu_status hu_scores_parse(hu_scores *s, const char *name, char *data, size_t n);
-/* Returns whether PATH begins as such a file does. */
-int hu_scores_are_in(const char *path);
 void hu_scores_release(hu_scores *s);
 
 /* One-sided Student test with pooled variance of the means, at HU_SCORE_ALPHA. OLYMPIC: of the means without the least
    and the largest value of each side, with the winsorized sums of squares of Yuen and Dixon (Biometrika 60, 1973). */
 typedef struct hu_score_test {
-	double was, is;    /* the two means */
-	double error;      /* the standard error of their difference */
-	double t, limit;   /* the drop over that, and above which one it is red */
+	double was, is;  /* the two means */
+	double error;    /* the standard error of their difference */
+	double t, limit; /* the drop over that, and above which one it is red */
 	int degrees;
 	double allowed, detected; /* drops: what is allowed, and what is detected with HU_SCORE_POWER */
 } hu_score_test;

@@ -28,8 +28,8 @@ ascending(const void *a, const void *b)
 static side
 side_of(const hu_scores *s, int olympic)
 {
-	double v[HU_SCORES], about = 0;
-	int n = s->n;
+	double v[HU_SEEDS], about = 0;
+	int n = s->by.n;
 	side r = { 0, 0, olympic ? n - 2 : n };
 
 	memcpy(v, s->value, (size_t)n * sizeof *v);
@@ -51,12 +51,12 @@ hu_status
 hu_score_judge(hu_score_test *t, const hu_scores *old, const hu_scores *new, int olympic)
 {
 	memset(t, 0, sizeof *t);
-	if (olympic && (old->n < 4 || new->n < 4))
+	if (olympic && (old->by.n < 4 || new->by.n < 4))
 		return hu_fail(HU_EINVAL,
 			"--olympic leaves out the best and the worst run of each side: 4 candidates against 4 blessed "
 			"runs "
 			"are needed, and here are %d against %d",
-			new->n, old->n);
+			new->by.n, old->by.n);
 	side a = side_of(old, olympic), b = side_of(new, olympic);
 	t->degrees = a.n + b.n - 2;
 	t->was = a.mean;

@@ -5,27 +5,26 @@
 #ifndef HU_ANALYZERS_STATISTICS_H
 #define HU_ANALYZERS_STATISTICS_H
 
-#include "analyzers/drift/baseline/baseline.h"
 #include "analyzers/drift/outcome/outcome.h"
 #include "analyzers/drift/statistics/aggregates.h"
+#include "analyzers/drift/statistics/seeds.h"
 
-enum { HU_STATISTICS_SEEDS = 64, HU_STATISTICS_VERSION = 2 };
+enum { HU_STATISTICS_VERSION = 2 };
 
 typedef struct hu_statistic {
 	char name[48];
 	hu_aggregate_kind kind;
-	int better;                         /* as in hu_aggregate */
-	double value[HU_STATISTICS_SEEDS];  /* of the blessed run of each seed */
-	double repeat[HU_STATISTICS_SEEDS]; /* of the same seed with the other order of sums */
-	double s, tau;                      /* s with the floor of its kind in quadrature */
+	int better;              /* as in hu_aggregate */
+	double value[HU_SEEDS];  /* of the blessed run of each seed */
+	double repeat[HU_SEEDS]; /* of the same seed with the other order of sums */
+	double s, tau;           /* s with the floor of its kind in quadrature */
 } hu_statistic;
 
 typedef struct hu_statistics {
 	hu_statistic q[HU_AGGREGATES];
-	int n, seeds; /* quantities, blessed seeds */
-	long long seed[HU_STATISTICS_SEEDS];
+	int n;            /* quantities */
+	hu_seeds by;      /* the blessed seeds */
 	double evaluated; /* samples of an evaluation; of blessing alone */
-	hu_baseline of; /* the first run's environment; no quantities */
 } hu_statistics;
 
 /* From RUNS: for each seed the first run is blessed, the second, which must sum in another order, its repeat. At least
@@ -34,8 +33,6 @@ hu_status hu_statistics_make(hu_statistics *s, char *const *run, int runs);
 hu_status hu_statistics_write(const hu_statistics *s, const char *path, const char *reason);
 hu_status hu_statistics_read(hu_statistics *s, const char *path);
 hu_status hu_statistics_parse(hu_statistics *s, const char *name, char *data, size_t n);
-/* Returns whether PATH begins as such a file does. */
-int hu_is_statistics(const char *path);
 void hu_statistics_release(hu_statistics *s);
 
 /* How far K paired candidates may move Q. */

@@ -2,20 +2,11 @@
    The file: a row a quantity, with the value of every run. */
 #include "analyzers/drift/statistics/statistics.h"
 
-#include "analyzers/drift/baseline/baseline_common.h"
 #include "lib/base/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FIRST "# halfulp statistics: "
-
-int
-hu_is_statistics(const char *path)
-{
-	return hu_baseline_begins(path, FIRST);
-}
 
 hu_status
 hu_statistics_write(const hu_statistics *s, const char *path, const char *reason)
@@ -23,15 +14,13 @@ hu_statistics_write(const hu_statistics *s, const char *path, const char *reason
 	hu_str columns;
 	hu_tsv t;
 
-	hu_tsv_init(&t);
-	hu_tsv_note(&t, "halfulp statistics", "%d", HU_STATISTICS_VERSION);
-	hu_baseline_head(&t, &s->of, reason);
+	hu_seeds_begin(&t, &s->by, "statistics", HU_STATISTICS_VERSION, reason);
 	hu_tsv_note(&t, "alpha", "0.005 over all quantities");
 	hu_tsv_note(&t, "rows", "%d", s->n);
 	hu_str_init(&columns);
 	hu_str_add(&columns, "quantity kind better spread order");
-	for (int i = 0; i < s->seeds; i++)
-		hu_str_addf(&columns, " seed:%lld other:%lld", s->seed[i], s->seed[i]);
+	for (int i = 0; i < s->by.n; i++)
+		hu_str_addf(&columns, " seed:%lld other:%lld", s->by.seed[i], s->by.seed[i]);
 	hu_tsv_header(&t, columns.s);
 	hu_str_release(&columns);
 	for (int i = 0; i < s->n; i++) {
@@ -41,13 +30,12 @@ hu_statistics_write(const hu_statistics *s, const char *path, const char *reason
 		hu_tsv_int(&t, q->better);
 		hu_tsv_real(&t, q->s);
 		hu_tsv_real(&t, q->tau);
-		for (int k = 0; k < s->seeds; k++) {
+		for (int k = 0; k < s->by.n; k++) {
 			hu_tsv_real(&t, q->value[k]);
 			hu_tsv_real(&t, q->repeat[k]);
 		}
 	}
-	hu_baseline_sign(&t);
-	return hu_tsv_write(&t, path);
+	return hu_seeds_end(&t, path);
 }
 
 /* Whether the spreads are those of the values, but for the floor of s, which adds to it. Values whose squares leave
@@ -93,7 +81,7 @@ read_row(hu_statistics *s, const hu_table *t, int row, const char *path)
 	q->better = (better > 0) - (better < 0);
 	q->s = hu_table_real(t, row, 3);
 	q->tau = hu_table_real(t, row, 4);
-	for (int k = 0; k < s->seeds; k++) {
+	for (int k = 0; k < s->by.n; k++) {
 		q->value[k] = hu_table_real(t, row, 5 + 2 * k);
 		q->repeat[k] = hu_table_real(t, row, 6 + 2 * k);
 		finite &= isfinite(q->value[k]) && isfinite(q->repeat[k]);
@@ -101,26 +89,25 @@ read_row(hu_statistics *s, const hu_table *t, int row, const char *path)
 	finite &= isfinite(q->s) && isfinite(q->tau);
 	if (q->kind == HU_AGGREGATE_KINDS || !finite || better != q->better || strcmp(q->name, name))
 		return hu_fail(HU_EFILE, "%s: row %d, %s: a kind or a number is none", path, row + 1, q->name);
-	return follow(q, s->seeds) ? HU_OK
-				   : hu_fail(HU_EFILE, "%s: row %d, %s: its spreads are not those of its values", path,
-					     row + 1, q->name);
+	return follow(q, s->by.n) ? HU_OK
+				  : hu_fail(HU_EFILE, "%s: row %d, %s: its spreads are not those of its values", path,
+					    row + 1, q->name);
 }
 
 static hu_status
 read_seeds(hu_statistics *s, const hu_table *t, const char *path)
 {
 	static const char *const first[] = { "quantity", "kind", "better", "spread", "order" };
-	int wrong = t->columns < 11 || (t->columns - 5) % 2 || (t->columns - 5) / 2 > HU_STATISTICS_SEEDS;
+	int wrong = t->columns < 11 || (t->columns - 5) % 2 || (t->columns - 5) / 2 > HU_SEEDS;
 
 	for (int i = 0; i < 5 && !wrong; i++)
 		wrong = strcmp(t->column[i], first[i]) != 0;
 	for (int i = 5; i < t->columns && !wrong; i += 2) {
 		char *end = NULL,
 		     *name = hu_xprintf("other:%s", strncmp(t->column[i], "seed:", 5) ? "" : t->column[i] + 5);
-		s->seed[s->seeds++] = strtoll(name + 6, &end, 10);
-		wrong = !name[6] || *end || strcmp(name, t->column[i + 1]);
-		for (int k = 0; k + 1 < s->seeds; k++)
-			wrong |= s->seed[k] == s->seed[s->seeds - 1];
+		long long seed = strtoll(name + 6, &end, 10);
+		wrong = !name[6] || *end || strcmp(name, t->column[i + 1]) || hu_seeds_find(&s->by, seed) >= 0;
+		s->by.seed[s->by.n++] = seed;
 		free(name);
 	}
 	return wrong ? hu_fail(HU_EFILE, "%s: its header is not one of statistics of three different seeds", path)
@@ -130,14 +117,11 @@ read_seeds(hu_statistics *s, const hu_table *t, const char *path)
 static hu_status
 read_rows(void *to, const hu_table *t, const char *path)
 {
-	const char *version = hu_table_note(t, "halfulp statistics");
-
-	if (!version || strtol(version, NULL, 10) != HU_STATISTICS_VERSION)
-		return hu_fail(HU_EFILE, "%s: no statistics of version %d", path, HU_STATISTICS_VERSION);
+	HU_TRY(hu_seeds_version(t, "statistics", HU_STATISTICS_VERSION, path));
 	HU_TRY(read_seeds(to, t, path));
 	if (t->rows < 1 || t->rows > HU_AGGREGATES)
-		return hu_fail(HU_EFILE, "%s: it has %d quantities, and 1 to %d are possible", path, t->rows,
-			HU_AGGREGATES);
+		return hu_fail(
+			HU_EFILE, "%s: it has %d quantities, and 1 to %d are possible", path, t->rows, HU_AGGREGATES);
 	for (int i = 0; i < t->rows; i++)
 		HU_TRY(read_row(to, t, i, path));
 	return HU_OK;
@@ -147,7 +131,7 @@ hu_status
 hu_statistics_parse(hu_statistics *s, const char *name, char *data, size_t n)
 {
 	memset(s, 0, sizeof *s);
-	hu_status st = hu_baseline_parse_table(&s->of, read_rows, s, name, data, n);
+	hu_status st = hu_baseline_parse_table(&s->by.of, read_rows, s, name, data, n);
 	if (st != HU_OK)
 		hu_statistics_release(s);
 	return st;

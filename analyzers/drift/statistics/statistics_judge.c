@@ -2,6 +2,7 @@
 #include "analyzers/drift/statistics/statistics.h"
 
 #include "analyzers/drift/statistics/student.h"
+#include "lib/base/console/threshold.h"
 #include "lib/base/mem.h"
 
 #include <math.h>
@@ -10,6 +11,8 @@
 
 /* Of the candidates: their aggregates, and the place of each one's seed among the blessed, or -1. */
 typedef struct candidates {
+	const hu_statistics *of;
+	char *const *run;
 	hu_aggregates *a;
 	int *at, n, paired;
 } candidates;
@@ -46,29 +49,19 @@ is_pair(const hu_statistics *s, const candidates *c, int k)
 }
 
 static hu_status
-collect(candidates *c, const hu_statistics *s, char *const *run, int runs)
+take(void *to, const hu_run *r, int place)
 {
-	c->a = hu_xcalloc((size_t)runs, sizeof *c->a);
-	c->at = hu_xcalloc((size_t)runs, sizeof *c->at);
-	c->paired = 1;
-	for (c->n = 0; c->n < runs; c->n++) {
-		hu_run r;
-		HU_TRY(hu_run_open(&r, run[c->n]));
-		hu_status st = hu_run_finished(&r);
-		if (st == HU_OK)
-			st = hu_aggregates_collect(&c->a[c->n], &r);
-		hu_run_release(&r);
-		HU_TRY(st);
-		c->at[c->n] = -1;
-		for (int i = 0; i < s->seeds; i++)
-			if (s->seed[i] == c->a[c->n].seed)
-				c->at[c->n] = i;
-		for (int k = 0; k < c->n; k++)
-			if (c->a[k].seed == c->a[c->n].seed)
-				return hu_fail(HU_EINVAL, "%s and %s have one seed, %lld: one run of each is needed",
-					run[k], run[c->n], c->a[k].seed);
-		c->paired &= is_pair(s, c, c->n);
-	}
+	candidates *c = to;
+	hu_aggregates *a = &c->a[place];
+
+	HU_TRY(hu_aggregates_collect(a, r));
+	for (int k = 0; k < place; k++)
+		if (c->a[k].seed == a->seed)
+			return hu_fail(HU_EINVAL, "%s and %s have one seed, %lld: one run of each is needed", c->run[k],
+				r->dir, a->seed);
+	c->at[place] = hu_seeds_find(&c->of->by, a->seed);
+	c->paired &= is_pair(c->of, c, place);
+	c->n = place + 1;
 	return HU_OK;
 }
 
@@ -80,7 +73,7 @@ judge_exact(hu_outcomes *o, const hu_statistic *q, const hu_statistics *s, const
 	double low = INFINITY, high = -INFINITY, x = NAN;
 	int ok = 1;
 
-	for (int i = 0; i < s->seeds; i++) {
+	for (int i = 0; i < s->by.n; i++) {
 		low = fmin(low, fmin(q->value[i], q->repeat[i]));
 		high = fmax(high, fmax(q->value[i], q->repeat[i]));
 	}
@@ -97,7 +90,8 @@ judge_exact(hu_outcomes *o, const hu_statistic *q, const hu_statistics *s, const
 	}
 	for (int k = 0; k < c->n && ok; k++) {
 		x = value_of(&c->a[k], q->name);
-		ok = x <= most && (q->better < 0 || x >= least);
+		ok = hu_threshold_keeps(hu_threshold_most(most), x) &&
+		     (q->better < 0 || hu_threshold_keeps(hu_threshold_least(least), x));
 	}
 	hu_outcomes_add(o, q->name, ok,
 		ok ? hu_xprintf("within the blessed runs' %g to %g%s", low, high, chance)
@@ -132,7 +126,7 @@ is_one_sided(const hu_statistic *q)
 double
 hu_statistics_allowed(const hu_statistics *s, const hu_statistic *q, int k)
 {
-	int n = s->seeds, one = is_one_sided(q);
+	int n = s->by.n, one = is_one_sided(q);
 	double t = hu_student_limit((one ? 0.01 : 0.005) / quantities_of(s), n);
 
 	return widening(n) * q->s / 2 + t * q->tau / sqrt(k) + (one ? log(1.35) : 0);
@@ -173,7 +167,7 @@ mean_of(const double *x, int n, double *squares)
 static void
 judge_moved(hu_outcomes *o, const hu_statistic *q, const hu_statistics *s, const candidates *c, int quantities)
 {
-	int n = s->seeds;
+	int n = s->by.n;
 	double *x = hu_xcalloc((size_t)c->n, sizeof *x), ours, theirs, spread = q->s, d, limit;
 
 	for (int k = 0; k < c->n; k++)
@@ -189,7 +183,7 @@ judge_moved(hu_outcomes *o, const hu_statistic *q, const hu_statistics *s, const
 		limit = allowed_unpaired(q, n, c->n, spread, quantities);
 	}
 	free(x);
-	int ok = is_one_sided(q) ? d <= limit : fabs(d) <= limit;
+	int ok = hu_threshold_keeps(hu_threshold_most(limit), is_one_sided(q) ? d : fabs(d));
 	hu_outcomes_add(o, q->name, ok,
 		hu_xprintf("%s by %+.4g, a factor of %.4g; %.4g is allowed%s", ok ? "within" : "moved", d, exp(d),
 			limit, ok || d * q->better <= 0 ? "" : "; it helps"),
@@ -213,25 +207,29 @@ summary(const hu_outcomes *o, const hu_statistics *s, const candidates *c, int q
 {
 	const char *how = c->paired ? "paired: the candidates train blessed seeds, and their first losses agree to 2e-3"
 				    : "unpaired: a seed is not blessed, or a first loss is another";
-	double seen = hu_student_limit(0.0025 / quantities, s->seeds + c->n - 2) *
-		      sqrt(1.0 / s->seeds + 1.0 / c->n);
+	double seen = hu_student_limit(0.0025 / quantities, s->by.n + c->n - 2) * sqrt(1.0 / s->by.n + 1.0 / c->n);
 
 	return c->paired
 		       ? hu_xprintf("%zu of %zu quantities failed\n%s\n%d blessed seeds, %d candidates, 0.5 %% over %d "
 				    "quantities",
-				 o->failed, o->n, how, s->seeds, c->n, quantities)
+				 o->failed, o->n, how, s->by.n, c->n, quantities)
 		       : hu_xprintf(
 				 "%zu of %zu quantities failed\n%s\n%d blessed seeds, %d candidates: only what moves a "
 				 "quantity by more than %.1f times its spread over seeds is seen; candidates of "
 				 "blessed seeds see %.1f times",
-				 o->failed, o->n, how, s->seeds, c->n, seen, widening(s->seeds) / 2);
+				 o->failed, o->n, how, s->by.n, c->n, seen, widening(s->by.n) / 2);
 }
 
 hu_status
 hu_statistics_judge(hu_outcomes *o, const hu_statistics *s, char *const *run, int runs)
 {
-	candidates c = { 0 };
-	hu_status st = collect(&c, s, run, runs);
+	candidates c = { .of = s,
+		.run = run,
+		.a = hu_xcalloc((size_t)runs, sizeof *c.a),
+		.at = hu_xcalloc((size_t)runs, sizeof *c.at),
+		.paired = 1 };
+	hu_seeds theirs = { .n = 0 };
+	hu_status st = hu_seeds_walk(&theirs, run, runs, take, &c);
 	int quantities = quantities_of(s);
 
 	hu_outcomes_init(o, "halfulp check", run[0]);
@@ -247,6 +245,7 @@ hu_statistics_judge(hu_outcomes *o, const hu_statistics *s, char *const *run, in
 	} else {
 		hu_outcomes_release(o);
 	}
+	hu_baseline_release(&theirs.of);
 	free(c.a);
 	free(c.at);
 	return st;

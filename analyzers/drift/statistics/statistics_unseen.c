@@ -41,7 +41,7 @@ largest(const hu_statistics *s, const hu_statistic *q)
 {
 	double most = 0;
 
-	for (int i = 0; q && i < s->seeds; i++)
+	for (int i = 0; q && i < s->by.n; i++)
 		most = fmax(most, fmax(q->value[i], q->repeat[i]));
 	return most;
 }

@@ -54,7 +54,7 @@ counted(const hu_accept *a, const hu_effect *r)
 		double x = value_of(a->figure, &r->out[k]);
 		if ((a->output >= 0 && (size_t)a->output != k) || x != x)
 			continue;
-		worst = worst != worst || (a->least ? x < worst : x > worst) ? x : worst;
+		worst = worst != worst || (a->limit.least ? x < worst : x > worst) ? x : worst;
 	}
 	return worst != worst && a->output < 0 ? value(a->figure, r) : worst;
 }
@@ -87,7 +87,7 @@ read_confidence(hu_accept *a, char *number)
 static hu_status
 may_be_confident(const hu_accept *a)
 {
-	double limit = a->share ? a->limit / 100 : a->limit;
+	double limit = a->share ? a->limit.value / 100 : a->limit.value;
 
 	if (!a->confidence)
 		return HU_OK;
@@ -96,7 +96,7 @@ may_be_confident(const hu_accept *a)
 			"--accept '%s': only a share has a confidence: flips and top with a limit in percent, and "
 			"accuracy",
 			hu_shown(a->text));
-	if (!(a->least ? limit < 1 : limit > 0))
+	if (!(a->limit.least ? limit < 1 : limit > 0))
 		return hu_fail(HU_EINVAL,
 			"--accept '%s': no number of inputs shows at a confidence below 100%% that there is no "
 			"exception; leave the confidence out, or allow some",
@@ -130,22 +130,20 @@ hu_accept_parse(hu_accept *a, const char *text)
 			"max_error, kl, nonfinite and perplexity; a limit of flips and top may be a share: "
 			"flips<=0.1%%",
 			hu_shown(text));
-	a->least = *sign == '>';
-	snprintf(number, sizeof number, "%s", sign + 2);
+	snprintf(number, sizeof number, "%s", sign);
 	HU_TRY(read_confidence(a, number));
-	n = strlen(number);
-	int percent = n && number[n - 1] == '%';
-	if (percent) {
-		number[n - 1] = 0;
+	int good = hu_threshold_read(&a->limit, number);
+	if (a->limit.percent) {
 		a->share = figures[a->figure].counts;
 		if (!a->share && strcmp(figures[a->figure].name, "accuracy"))
 			return hu_fail(
 				HU_EINVAL, "--accept '%s': only flips, top and accuracy are shares", hu_shown(text));
 	}
-	if (!hu_parse_real(number, &a->limit) || a->limit != a->limit)
-		return hu_fail(HU_EINVAL, "--accept '%s': '%s' is no number", hu_shown(text), hu_shown(sign + 2));
-	if (percent && !a->share)
-		a->limit /= 100;
+	if (!good)
+		return hu_fail(HU_EINVAL, "--accept '%s': '%s' is no number", hu_shown(text),
+			hu_shown(hu_threshold_number(sign)));
+	if (a->limit.percent && !a->share)
+		a->limit.value /= 100;
 	return may_be_confident(a);
 }
 
@@ -198,16 +196,16 @@ hu_accept_keeps_here(const hu_accept *a, const hu_effect *r, double *is)
 	*is = counted(a, r);
 	if (a->share)
 		*is = 100 * *is / (double)r->inputs;
-	return a->least ? *is >= a->limit : *is <= a->limit;
+	return hu_threshold_keeps(a->limit, *is);
 }
 
 /* The share that the rule allows of what speaks against it. */
 static double
 allowed(const hu_accept *a)
 {
-	double limit = a->share ? a->limit / 100 : a->limit;
+	double limit = a->share ? a->limit.value / 100 : a->limit.value;
 
-	return a->least ? 1 - limit : limit;
+	return a->limit.least ? 1 - limit : limit;
 }
 
 size_t
@@ -225,7 +223,7 @@ hu_accept_show(hu_accept_shown *s, const hu_accept *a, const hu_effect *r)
 	if ((!a->share && !accuracy) || r->low != r->low || (accuracy && (r->accuracy != r->accuracy || !r->alone)))
 		return 0;
 	s->n = accuracy ? r->judged : r->inputs;
-	s->count = a->least ? s->n - counts[a->figure] : counts[a->figure];
+	s->count = a->limit.least ? s->n - counts[a->figure] : counts[a->figure];
 	s->limit = allowed(a);
 	s->c = a->confidence ? a->confidence : 0.95;
 	s->most = hu_confidence_most(s->count, s->n, s->c);
@@ -257,12 +255,12 @@ hu_accept_tell(hu_str *b, const hu_accept *a, const hu_effect *r)
 	if (!hu_accept_show(&s, a, r))
 		return 0;
 	int wrong = !strcmp(figures[a->figure].name, "accuracy");
-	if (a->least)
+	if (a->limit.least)
 		hu_str_addf(b, "%zu of %zu: at least %.3g %% at %.6g %%", s.n - s.count, s.n, 100 * (1 - s.most),
 			100 * s.c);
 	else
 		hu_str_addf(b, "%zu of %zu: at most %.3g %% at %.6g %%", s.count, s.n, 100 * s.most, 100 * s.c);
-	if (a->least != wrong || s.most <= s.limit || !hu_accept_keeps_here(a, r, &is) || !s.inputs)
+	if (a->limit.least != wrong || s.most <= s.limit || !hu_accept_keeps_here(a, r, &is) || !s.inputs)
 		return 1;
 	if (s.count)
 		hu_str_addf(b, "; %zu inputs with no more than %zu %s are needed", s.inputs, s.count,

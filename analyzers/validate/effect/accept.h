@@ -5,21 +5,22 @@
 
 #include "analyzers/validate/effect/measures.h"
 
+#include "lib/base/console/threshold.h"
 #include "lib/base/str.h"
 
 #include <jansson.h>
 
-/* A rule: its text as given, the figure, whether that must be at least or at most the limit, and whether the limit is a
-   share of the inputs, given in percent. confidence: 0, or that of a rule such as flips<=1% at 95%, between 0 and 1:
-   then the exact one-sided limit of the share at that confidence must keep it, and not the inputs alone. output: the
-   one that the rule names as NAME:RULE, whose `name` has `length` characters; -1 without a name: then distances must
-   hold for each output alone. */
+/* A rule: its text as given, the figure, the limit on it, and whether that is a share of the inputs, given in percent.
+   confidence: 0, or that of a rule such as flips<=1% at 95%, between 0 and 1: then the exact one-sided limit of the
+   share at that confidence must keep it, and not the inputs alone. output: the one that the rule names as NAME:RULE,
+   whose `name` has `length` characters; -1 without a name: then distances must hold for each output alone. */
 typedef struct hu_accept {
 	const char *text, *name;
 	size_t length;
 	int output;
-	int figure, least, share;
-	double limit, confidence;
+	int figure, share;
+	hu_threshold limit; /* of a share in percent as it was given, else the number that the figure is held to */
+	double confidence;
 } hu_accept;
 
 /* What the inputs show of a rule on a share: COUNT of N speak against it (flips, wrong answers), which is a share of at

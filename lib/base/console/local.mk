@@ -18,3 +18,5 @@ libhalfulp_a_SOURCES += lib/base/console/show_json.c
 noinst_HEADERS += lib/base/console/show_json.h
 libhalfulp_a_SOURCES += lib/base/console/spec.c
 noinst_HEADERS += lib/base/console/spec.h
+libhalfulp_a_SOURCES += lib/base/console/threshold.c
+noinst_HEADERS += lib/base/console/threshold.h
