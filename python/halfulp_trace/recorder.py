@@ -25,6 +25,7 @@ from .rundir import METRICS, digest, safetensors, write
 from .step import Step
 from .values import Value, counts, holdable, parts, snapshot, tensor_name
 from .threads import started_in
+from .weak import Zeroed
 from .which import Which
 
 
@@ -67,6 +68,7 @@ class record:
         self.kept = {}                           # names of states that are neither the model's nor an optimizer's
         self.warned = set()
         self.stale = False                       # whether a stale cast was told of
+        self.zeroed = Zeroed()
         compiled = compiled_modules(model)
         if compiled:
             self.warn("%s is compiled by torch.compile: while a step is recorded PyTorch runs its operators one by "
@@ -194,6 +196,7 @@ class record:
         if kind is None:
             with use(self.arena):
                 self.guard(self.write, self.step)
+        self.guard(self.zeroed.note, self.step)
         self.step.forget()
         self.step = self.arena = None
         return False

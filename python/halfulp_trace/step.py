@@ -11,6 +11,7 @@ from .operators import CREATE, EMPTY, OPERATORS, SILENT
 from .operators.sparse import dense
 from .tensors import Tensors
 from .values import Value, bind, geometry, parts, tensor_name, tensors_in
+from .writes import is_whole_pair, real
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 # Operators that leave nothing of what they write to.
@@ -74,7 +75,7 @@ class Step(Tensors, TorchDispatchMode):
             over = [a["out"]] if "out" in a else written if name in OVERWRITES else []
             over = [t for t in tensors_in(over) if sum(self.storage(x) == self.storage(t) for x in before) == 1]
             read = [t for t in before if not any(t is o for o in over)]
-            self.was = {id(t): self.value(t) for t in read}
+            self.was = {id(t): self.value(real(self, t) if t.is_complex() else t) for t in read}
         self.running = func, args, kwargs
         plain = name.rstrip("_")                 # mul_ is mul into its first operand
         return Running(name if space == "aten" else space + "." + name, plain, a, before, written, read)
@@ -114,6 +115,7 @@ class Step(Tensors, TorchDispatchMode):
                 raise
             if own and name in CREATE and make is None:
                 for t in everything:
+                    t = real(self, t) if t.is_complex() else t
                     self.known[self.key(t)] = self.unmade(t, plain.strip("_"))
                 return
             why = str(error) if foreseen else "%s: %s" % (type(error).__name__, error)
@@ -170,7 +172,8 @@ class Step(Tensors, TorchDispatchMode):
                     views += 1
                     if p.grad_fn is None or (s, geometry(p)) in self.seen_whole or s in self.born:
                         self.seen_whole.add((s, geometry(t)))    # whatever graph the view has began in this step
-                    if (s, geometry(t)) not in self.parent and geometry(t) not in self.line(s, p):
+                    if (s, geometry(t)) not in self.parent and geometry(t) not in self.line(s, p) and not (
+                            is_whole_pair(p, t) and (s, geometry(p)) not in self.parent):
                         self.parent[s, geometry(t)] = p
                     break
         return views == len(results) and views > 0
@@ -201,6 +204,8 @@ class Step(Tensors, TorchDispatchMode):
             grad = p.grad
             whole = parts(name, p.detach())
             slopes = parts(name, grad) if grad is not None else [(n, None) for n, _ in whole]
+            if grad is not None and grad.is_complex():
+                real(self, grad)                 # the views that it is of are those of pairs
             if len(slopes) == len(whole):
                 for (n, w), (_, g) in zip(whole, slopes):
                     yield tensor_name(n), w, g

@@ -14,7 +14,7 @@ from .moves import flat_move, permuting_move, same_order, view_moves
 from .threads import Own, own
 from .values import Value, folded, geometry, holdable, snapshot
 from .weak import WeakStorage, WeakTensors
-from .writes import composed, viewed
+from .writes import composed, of_complex, viewed
 
 
 class Tensors:
@@ -164,13 +164,18 @@ class Tensors:
         if value is not None:
             self.known[key] = value
         else:
-            self.opaque("written through a view", "which elements changed is not known", self.inside(key[0]), [t])
+            inside = self.inside(key[0])
+            name = next((v.name for v in inside if v.name and v.behind and not key[1]), None)
+            self.opaque(name or "written through a view", "which elements changed is not known", inside, [t])
         return self.known[key]
 
     def from_outside(self, t, key):
         """The Value of a tensor that was there before the step. One that an earlier step's update wrote to is a
         state."""
         hidden = t.grad_fn is not None and (key[0], key[2]) not in self.seen_whole
+        if self.r.zeroed.has(t):
+            self.known[key] = self.unmade(t, "zero", name="input.zero")
+            return self.known[key]
         if hidden or any(g is not None and self.storage(g) == key[0] for _, _, g in self.parameters()):
             self.opaque("what was not recorded", "it was made before the step, or in a thread that is not recorded",
                     [], [t])
@@ -201,6 +206,8 @@ class Tensors:
     def view(self, t, key):
         """The Value of a view by that of the tensor that it is a view of; None where moves do not make it."""
         parent = self.parent.get((key[0], key[2]))
+        if parent is not None and parent.is_complex() and not t.is_complex():
+            parent = of_complex(self, parent, t)
         if parent is None:
             return None
         whole = self.value(parent)

@@ -82,7 +82,10 @@ def tensors_in(x):
 
 
 def parts(name, t):
-    """The plain tensors that t is made of, by name: itself, or those that a subclass such as DTensor wraps."""
+    """The plain tensors that t is made of, by name: itself, the pairs of a complex one, or those that a subclass such
+    as DTensor wraps."""
+    if t.is_complex() and t.layout is torch.strided and not t.is_conj():
+        return [(name, torch.view_as_real(t))]
     if type(t) in (torch.Tensor, torch.nn.Parameter) or not hasattr(t, "__tensor_flatten__"):
         return [(name, t)]
     inner = [(k, getattr(t, k)) for k in t.__tensor_flatten__()[0]]

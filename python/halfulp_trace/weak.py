@@ -60,3 +60,28 @@ class WeakTensors:
             t = place.get()
             if t is not None:
                 yield key, t
+
+
+class Zeroed:
+    """Gradients that a recorded step set to zero behind its update, and that nothing wrote to since."""
+
+    def __init__(self):
+        self.places = {}
+
+    def note(self, s):
+        """Takes those of a step that ends."""
+        self.places = {}
+        for _, _, g in s.parameters():
+            if g is None or g.layout is not torch.strided:
+                continue
+            value = s.known.get(s.key(g))
+            i = value.ids.get("plain") if value is not None and value.data is not None else None
+            if i is not None and i not in s.program.maker and not s.taint(value) and not value.data.any():
+                storage = g.untyped_storage()
+                self.places[storage._cdata] = WeakStorage(storage), g._version
+
+    def has(self, t):
+        if not self.places or t.layout is not torch.strided:
+            return False
+        place = self.places.get(t.untyped_storage()._cdata)
+        return place is not None and place[1] == t._version and not t.detach().any()

@@ -75,3 +75,30 @@ def viewed(s, whole, parent, t):
     if (at < 0).any():
         return None
     return Value(snapshot(t), {"plain": picked(s, [s.get(whole)], at, "view")})
+
+
+def real(s, z):
+    """A complex tensor's real view, by which the step knows it."""
+    z = z.detach()
+    z = z.conj() if z.is_conj() else z
+    view, storage = torch.view_as_real(z), s.storage(z)
+    parent = s.parent.get((storage, geometry(z)))
+    if s.key(view) not in s.known and parent is not None and parent.is_complex() and (
+            (storage, geometry(view)) not in s.parent):
+        s.parent[storage, geometry(view)] = real(s, parent)
+    return view
+
+
+def of_complex(s, parent, t):
+    """The real view of which t, a real view of the complex tensor `parent`, is another; None where there is none."""
+    whole = real(s, parent)
+    if geometry(whole) != geometry(t):
+        return whole
+    above = s.parent.get((s.storage(parent), geometry(parent)))
+    return real(s, above) if above is not None and above.is_complex() else None
+
+
+def is_whole_pair(z, t):
+    """Whether t is the real view of a complex tensor z, which is what the step knows z by."""
+    return z.is_complex() and not t.is_complex() and not z.is_conj() and (
+        geometry(torch.view_as_real(z.detach())) == geometry(t))

@@ -62,9 +62,10 @@ def beyond(read, program, row):
 def unconfirmed(run, replay):
     """Lines that name the tensors with more outputs outside of their bound than are confirmed."""
     program = json.load(open(os.path.join(run, 'program-train.json')))
-    read, out = trace_of(os.path.join(run, 'trace', 'step-000000.safetensors')), []
+    out = []
     for row in replay:
         over = int(row['over_bound'])
+        read = trace_of(os.path.join(run, 'trace', 'step-%06d.safetensors' % int(row['step']))) if over else None
         found = beyond(read, program, row) if over else None
         if over and (found is None or found < over):
             out.append('%s of %s: %d outside, %s confirmed' % (row['tensor'], row['op'], over, found))

@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from operators import Row, fixed, judge, normal, torch, whole  # noqa: E402
+from operators import Row, fixed, judge, normal, positive, torch, whole  # noqa: E402
 from tap import finish, home  # noqa: E402
 
 os.chdir(home())
@@ -41,6 +41,18 @@ def rotary_wide(x, angle):
     return torch.view_as_real(z + z.conj() * by.view(1, 3, 1, 4)).flatten(3) * 2
 
 
+def complex_sums(x, y):
+    z = torch.view_as_complex(x)
+    ends = [z.sum(), z.mean(0, keepdim=True), -z / 3, (z.conj() / y).sum((0, 1))]
+    return [torch.view_as_real(e) * 2 for e in ends] + [z.abs() * 2]
+
+
+def complex_products(x, y, w):
+    """A matrix, its adjoint by automatic differentiation, and a batch of them."""
+    x, y, w = (torch.view_as_complex(t) for t in (x, y, w))
+    return torch.view_as_real(torch.einsum('ij,bjk->bik', x @ y, w)) * 2
+
+
 ROWS = [
     Row('bag_sum', bags('sum'), normal(9, 4), whole(9, 30)),
     Row('bag_mean', bags('mean'), normal(9, 4), whole(9, 30)),
@@ -55,6 +67,10 @@ ROWS = [
     Row('rotary', rotary, normal(2, 3, 4, 8), fixed(normal(3, 4)), compared=False),
     Row('complex_scaled', lambda x, y: torch.view_as_real(torch.view_as_complex(x) * 0.5 * y) * 2, normal(3, 4, 2),
         fixed(normal(4)), formats=('fp32',)),
+    Row('complex_sums', complex_sums, normal(3, 4, 2), fixed(positive(4)), formats=('fp32',)),
+    Row('complex_sign', lambda x, y: torch.view_as_real(torch.view_as_complex(x).sgn() * y) * 2, normal(3, 4, 2),
+        positive(4), formats=('fp32',), grad=False),
+    Row('complex_products', complex_products, normal(3, 4, 2), normal(4, 5, 2), normal(2, 5, 3, 2), formats=('fp32',)),
     Row('rotary_wide', rotary_wide, normal(2, 3, 4, 8), fixed(normal(3, 4)), formats=('fp32',)),
 ]
 judge('table', ROWS)

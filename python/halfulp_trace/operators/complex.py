@@ -5,26 +5,16 @@ import torch
 
 from ..flat import behind, picked, reshaped
 from ..formats import FORMATS, Unknown
-from ..values import Value, geometry, snapshot
+from ..values import Value, snapshot
+from ..writes import real
 from . import arithmetic, copies
 from .table import OPERATORS, operator
 
 
-def real(s, z):
-    """A complex tensor's real view, by which the step knows it."""
-    z = z.detach()
-    z = z.conj() if z.is_conj() else z
-    view, storage = torch.view_as_real(z), s.storage(z)
-    parent = s.parent.get((storage, geometry(z)))
-    if s.key(view) not in s.known and parent is not None and parent.is_complex() and (
-            (storage, geometry(view)) not in s.parent):
-        s.parent[storage, geometry(view)] = real(s, parent)
-    return view
-
-
 def pair(s, z):
     """The program's tensor [..., 2] of a complex tensor."""
-    i = s.input(real(s, z))
+    was = s.was.get(id(z))                       # before the operator wrote to it
+    i = s.input(real(s, z)) if was is None else s.ids(was)
     if not z.is_conj():
         return i
     minus = s.call("neg", [i], [("minus", -s.values[i])])[0]
@@ -75,10 +65,16 @@ def times(s, a, z):
 
 def both(s, a, z, op):
     x, y = a["self"], a["other"]
-    if not isinstance(y, torch.Tensor) or not y.is_complex() or not x.is_complex() or a.get("alpha", 1) != 1:
+    alpha = a.get("alpha", 1)
+    pairs = isinstance(y, torch.Tensor) and y.is_complex() and x.is_complex()
+    if not pairs or not isinstance(alpha, (int, float)):
         raise Unknown("a complex and a real operand")
     shape = tuple(z.shape) + (2,)
-    note(s, op, [s.spread(pair(s, x), shape), s.spread(pair(s, y), shape)], z)
+    ids = [s.spread(pair(s, x), shape), s.spread(pair(s, y), shape)]
+    if alpha == 1:
+        note(s, op, ids, z)
+    else:
+        note(s, "axpby", ids, z, {"alpha": 1.0, "beta": float(alpha if op == "add" else -alpha)})
 
 
 RULES = arithmetic, copies                       # whose rules for real numbers stand

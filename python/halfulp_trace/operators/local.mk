@@ -8,6 +8,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/attention.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/bag.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/compare.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/complex.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/complex_sums.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/composed.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/conv.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/copies.py

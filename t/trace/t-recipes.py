@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recipes of trainings (recipes.py) that were misjudged once, beside the same in float64 (twins.py). x-recipes.py has
+all of them."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import recorded  # noqa: E402, F401
+import twins  # noqa: E402
+from recipes import RECIPES  # noqa: E402
+from tap import finish, home  # noqa: E402
+
+os.chdir(home())
+ONCE = 'complex_weights', 'complex_moments', 'scaled_by_hand', 'forward_gradient', 'poisoned'
+twins.hold({name: RECIPES[name] for name in ONCE}, few=True)
+finish()

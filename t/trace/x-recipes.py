@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recipes of trainings (recipes.py), beside the same in float64 (twins.py).
+
+    x-recipes.py [NAME...]"""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import recorded  # noqa: E402, F401
+import twins  # noqa: E402
+from recipes import RECIPES  # noqa: E402
+from tap import finish, home  # noqa: E402
+
+os.chdir(home())
+twins.hold({k: f for k, f in RECIPES.items() if k in (sys.argv[1:] or RECIPES)}, few=len(sys.argv) > 1)
+finish()
