@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += t/reports/captions.tsv
 EXTRA_DIST += t/reports/gallery_numbers.py
 EXTRA_DIST += t/reports/gallery_random.py
 EXTRA_DIST += t/reports/make-sample-run.py

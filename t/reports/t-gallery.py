@@ -34,6 +34,7 @@ class Figure:
     def __init__(self, name, folder):
         self.name, self.folder = name, folder
         self.title, self.caption = open(self.path('txt'), encoding='utf-8').read().split('\n')[:2]
+        self.quoted = []
 
     def path(self, end):
         return '%s/%s.%s' % (self.folder, self.name, end)
@@ -44,7 +45,14 @@ class Figure:
         return [dict(zip(lines[0], line)) for line in lines[1:]]
 
     def says(self, words):
+        self.quoted.append(words)
         return words in self.title or words in self.caption
+
+    def unchecked(self, held, rows):
+        """The sentences of title and caption that no check quotes, nor a row of captions.tsv gives to one."""
+        sentences = [self.title] + re.split(r'(?<=\.) (?=[^a-z])', self.caption)
+        return [s for s in sentences if not any(w in s or s in w for w in self.quoted) and not any(
+            part in s and (check == '-' or any(what.startswith(check) for what in held)) for part, check in rows)]
 
 
 def digests(folder):
@@ -72,6 +80,12 @@ for words, what in ((['swamped-adend', '--out', 'x'], 'did you mean swamped-adde
 open(home + '/file', 'w').close()
 code, out, err = run('swamped-addend', '--out', 'file')
 ok(code == 4 and err.count('\n') == 1, 'a file in the place of the folder: exit 4', err)
+
+captions = [line.rstrip('\n').split('\t') for line in open(TOP + '/t/reports/captions.tsv', encoding='utf-8')
+        if not line.startswith('#')]
+DRAWN = 11                                       # sentences that only say what is drawn; this number only goes down
+ok(sum(r[2] == '-' for r in captions) <= DRAWN and all(len(r) == 3 and r[0] in names for r in captions),
+        'at most %d sentences of captions have no check' % DRAWN)
 
 # --- all of them
 start = time.time()
@@ -112,8 +126,13 @@ for name in names:
         ok(False, '%s: nothing computes its numbers again; write %s() in t/reports/gallery_numbers.py' % (name,
                 name.replace('-', '_')))
         continue
+    held = []
     for holds, what in check(g):
         ok(holds, '%s: %s' % (name, what), [g.title, g.caption])
+        held.append(what)
+    given = [r[1:] for r in captions if r[0] == name]
+    tap.none(g.unchecked(held, given), '%s: a check quotes each sentence, or captions.tsv names it' % name)
+    tap.none([part for part, _ in given if part not in g.title + ' ' + g.caption], '%s: and none that is gone' % name)
 
 # --- the other styles, from the same data: texts stand alike in all, so half of the figures are drawn in each
 for half, style in enumerate(('dark', 'talk')):
