@@ -242,7 +242,7 @@ look(outcome *o, const hu_run *r, const hu_run *s)
 static void
 print_json(const outcome *o)
 {
-	json_t *j = json_pack("{s:b s:s* s:o s:o s:I s:i s:o s:i s:O}", "same", !o->differ, "why", o->why, "settings",
+	json_t *j = json_pack("{s:b s:s? s:o s:o s:I s:i s:o s:i s:O}", "same", !o->differ, "why", o->why, "settings",
 		lines_json(&o->c.settings), "program", lines_json(&o->c.program), "first_step", (json_int_t)o->step,
 		"common_steps", o->rows, "first_evaluation",
 		o->c.evaluation >= 0 ? json_integer((json_int_t)o->c.evaluation) : json_null(), "common_traces",

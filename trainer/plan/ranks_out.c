@@ -73,10 +73,10 @@ hu_rank_stages_json(const hu_rank_ask *r, const hu_rank_sizes *s, const char *po
 				      x.optimizer_state, "rest", x.rest, "all", x.all, "sent", x.sent, "ms_sending",
 				      real(1e3 * t), "efficiency", real(efficiency(compute_s, t))));
 	}
-	return json_pack("{s:I s:s? s:s? s:f s:s? s:o s:o*}", "ranks", (json_int_t)r->n, "wire",
+	return json_pack("{s:I s:s? s:s? s:f s:s? s:o s:o}", "ranks", (json_int_t)r->n, "wire",
 		r->wire == HU_NO_FORMAT ? NULL : hu_format_name(r->wire), "network", r->network.name, "gb_s",
 		r->network.gb_s, "source", r->network.source, "stages", rows, "measured",
-		hu_rank_ask_measured(r, policy) ? hu_ranks_measured_json(&r->measured) : NULL);
+		hu_rank_ask_measured(r, policy) ? hu_ranks_measured_json(&r->measured) : json_null());
 }
 
 typedef struct line {

@@ -36,7 +36,7 @@ print_json(const hu_verified *v, const char *dir)
 		json_array_append_new(lines, json_string(hu_shown(line)));
 		free(line);
 	}
-	json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s s:I s:I s:o s:s* s:s*}", "run", hu_shown(dir), "equal",
+	json_t *j = json_pack("{s:s s:b s:I s:o s:s s:s s:I s:I s:o s:s? s:s?}", "run", hu_shown(dir), "equal",
 		!v->differs, "steps", (json_int_t)v->steps, "first_differing_step",
 		same ? json_null() : json_integer((json_int_t)v->step), "recorded", v->recorded, "got", v->got,
 		"evaluations", (json_int_t)v->evaluations, "program_differences", (json_int_t)v->program, "program",
