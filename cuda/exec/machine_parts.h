@@ -65,7 +65,7 @@ typedef struct hu_profile {
    that it has left the device. NULL where it does not travel. */
 typedef struct hu_message { void *host, *landed; } hu_message;
 
-/* What a rank executes of a program. A stretch is a row of calls without a message or a deed of another kind in
+/* What a rank executes of a program. A stretch is a row of calls without a message or an action of another kind in
    between. */
 typedef struct hu_part {
 	const hu_spread *s;

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Numbers the stretches: calls whose deeds follow each other. */
+/* Numbers the stretches: calls whose actions follow each other. */
 static void
 number_stretches(hu_part *a)
 {
@@ -17,9 +17,9 @@ number_stretches(hu_part *a)
 	for (int i = 0; i < s->p->nc; i++)
 		a->stretch[i] = -1;
 	for (int i = 0; i < s->n; i++) {
-		if (s->todo[i].deed != HU_DO_RUN)
+		if (s->todo[i].action != HU_DO_RUN)
 			continue;
-		if (!i || s->todo[i - 1].deed != HU_DO_RUN)
+		if (!i || s->todo[i - 1].action != HU_DO_RUN)
 			a->stretches++;
 		a->stretch[s->todo[i].id] = a->stretches - 1;
 	}
@@ -35,7 +35,7 @@ hu_machine_part_init(hu_machine *m, const hu_spread *s)
 	a->message = hu_xcalloc((size_t)s->p->nt + 1, sizeof *a->message);
 	number_stretches(a);
 	for (int i = 0; i < s->n; i++)
-		if (s->todo[i].deed == HU_DO_CHECK) {
+		if (s->todo[i].action == HU_DO_CHECK) {
 			a->check = s->p->c[s->todo[i].id];
 			a->check.nin = hu_spread_judged(&a->check);
 		}
@@ -64,12 +64,12 @@ hu_machine_part_scratch(hu_machine *m, size_t *most)
 
 	for (int i = 0; i < s->n; i++) {
 		const hu_spread_do *d = &s->todo[i];
-		const hu_call *c = d->deed == HU_DO_CARRY   ? &m->p->c[d->id]
-				   : d->deed == HU_DO_CHECK ? &m->part->check
+		const hu_call *c = d->action == HU_DO_CARRY   ? &m->p->c[d->id]
+				   : d->action == HU_DO_CHECK ? &m->part->check
 							    : NULL;
 		size_t peak = 0;
 		if (c)
-			HU_TRY(hu_machine_launch_call(m, c, d->id, d->deed == HU_DO_CARRY, 1, &peak));
+			HU_TRY(hu_machine_launch_call(m, c, d->id, d->action == HU_DO_CARRY, 1, &peak));
 		*most = peak > *most ? peak : *most;
 	}
 	return HU_OK;

@@ -14,7 +14,7 @@ hu_machine_part_join(hu_machine *m)
 
 	for (int i = 0; i < s->n; i++) {
 		const hu_call *c = &m->p->c[s->todo[i].id];
-		if (s->todo[i].deed == HU_DO_REDUCE && !hu_nccl_adds(m->t[c->out[0]].format))
+		if (s->todo[i].action == HU_DO_REDUCE && !hu_nccl_adds(m->t[c->out[0]].format))
 			return hu_fail(HU_EUNABLE,
 				"--all-reduce nccl: %s is %s, and NCCL adds no such numbers: say ring:N",
 				m->p->t[c->out[0]].name, hu_format_name(m->t[c->out[0]].format));

@@ -23,9 +23,9 @@ hu_machine_part_open(hu_machine *m)
 
 	for (int i = 0; i < a->s->n; i++) {
 		const hu_spread_do *d = &a->s->todo[i];
-		if (d->deed == HU_DO_RECEIVE || d->deed == HU_DO_POST || d->deed == HU_DO_BROADCAST)
+		if (d->action == HU_DO_RECEIVE || d->action == HU_DO_POST || d->action == HU_DO_BROADCAST)
 			HU_TRY(open_message(m, &a->message[d->id], d->id));
-		if (d->deed != HU_DO_CHECK)
+		if (d->action != HU_DO_CHECK)
 			continue;
 		const hu_call *c = &m->p->c[d->id];
 		size_t bytes = (size_t)(c->nin - a->check.nin) * sizeof *a->tally;

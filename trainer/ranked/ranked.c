@@ -276,7 +276,7 @@ hu_status
 hu_ranked_join(hu_machine *m)
 {
 	for (int i = 0; i < m->s.n && !m->joined; i++)
-		if (m->s.todo[i].deed == HU_DO_REDUCE) {
+		if (m->s.todo[i].action == HU_DO_REDUCE) {
 			HU_TRY(m->of->part->join(m->own));
 			m->joined = 1;
 		}

@@ -17,7 +17,7 @@ enum { FOUND = 20, LOT = 21, DONE = 22, AHEAD = 2, FINER = 24 };
 typedef struct lot { int first, last; double cost; } lot;
 
 /* A message of found units on its way here. */
-typedef struct letter { char *text; size_t n; void *handle; } letter;
+typedef struct message { char *text; size_t n; void *handle; } message;
 
 typedef struct dealer {
 	hu_sharing *s;
@@ -26,8 +26,8 @@ typedef struct dealer {
 	int open;              /* wishes that were not answered with "none" yet */
 	hu_status st;          /* of saving what was found */
 	size_t left;           /* steps of the bar for units that were not found at first */
-	letter *letters;
-	int nletters, most_letters;
+	message *messages;
+	int nmessages, most_messages;
 } dealer;
 
 static void
@@ -128,13 +128,13 @@ serve(dealer *d)
 {
 	int from = -1, none[2] = { -1, -1 };
 	size_t n = hu_ranks_next(&from, FOUND);
-	letter *l;
+	message *m;
 
-	HU_GROW(d->letters, d->nletters, d->most_letters);
-	l = &d->letters[d->nletters++];
-	l->text = hu_xmalloc(n + 1);
-	l->n = n;
-	l->handle = hu_ranks_begin(from, FOUND, l->text, n);
+	HU_GROW(d->messages, d->nmessages, d->most_messages);
+	m = &d->messages[d->nmessages++];
+	m->text = hu_xmalloc(n + 1);
+	m->n = n;
+	m->handle = hu_ranks_begin(from, FOUND, m->text, n);
 	if (d->head < d->tail)
 		hu_ranks_send(from, LOT, &d->lots[d->order[d->head++]], 2 * sizeof(int));
 	else {
@@ -151,17 +151,17 @@ answer(dealer *d)
 
 	for (; d->open && hu_ranks_waits(FOUND); some = 1)
 		serve(d);
-	for (int i = 0; i < d->nletters; i++) {
-		letter l = d->letters[i];
-		if (!hu_ranks_arrived(l.handle)) {
-			d->letters[left++] = l;
+	for (int i = 0; i < d->nmessages; i++) {
+		message m = d->messages[i];
+		if (!hu_ranks_arrived(m.handle)) {
+			d->messages[left++] = m;
 			continue;
 		}
-		add_found(d, l.text, l.n);
-		free(l.text);
+		add_found(d, m.text, m.n);
+		free(m.text);
 		some = 1;
 	}
-	d->nletters = left;
+	d->nmessages = left;
 	if (some && d->st == HU_OK)
 		d->st = hu_sharing_keep(d->s, 0);
 	return some;
@@ -191,7 +191,7 @@ deal(dealer *d)
 	make_lots(d);
 	hu_progress_start(&d->s->work->bar, d->s->work->command, d->left);
 	dealing = d;
-	for (double idle = hu_now(); (d->open || d->nletters || d->head < d->tail) && st == HU_OK;) {
+	for (double idle = hu_now(); (d->open || d->nmessages || d->head < d->tail) && st == HU_OK;) {
 		int some = answer(d);
 		st = d->st;
 		if (some)
@@ -217,7 +217,7 @@ deal(dealer *d)
 	hu_progress_end(&d->s->work->bar);
 	free(d->lots);
 	free(d->order);
-	free(d->letters);
+	free(d->messages);
 	return st;
 }
 

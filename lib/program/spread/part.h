@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    What executes a rank's part of a step (spread.h), as a table of functions that each back end fills: part_cpu.c on
-   the host, cuda/exec/part.c on a device. spread_run.c goes through the rank's deeds with it and alone speaks with the
+   the host, cuda/exec/part.c on a device. spread_run.c goes through the rank's actions with it and alone speaks with the
    other ranks, so that messages lie in host memory here: bytes that hold a tensor's elements exactly, in an encoding
    that is the same on every rank of a back end. A machine that was opened here is one of its back end: write, read,
    commit, digest, close and, for the tensors that the rank holds, the others work on it, but for step. */
@@ -19,10 +19,10 @@ typedef struct hu_part_calls {
 	/* The bytes of memory that the rank's tensors take, on a device with all else that the machine allocated. */
 	double (*memory)(const hu_machine *m);
 
-	/* Called before and after the deeds of a step. */
+	/* Called before and after the actions of a step. */
 	hu_status (*begin)(hu_machine *m, const hu_env *env);
 	hu_status (*end)(hu_machine *m);
-	/* Executes the calls of n adjacent deeds HU_DO_RUN, from s->todo[first] on. A device may still be at it when
+	/* Executes the calls of n adjacent actions HU_DO_RUN, from s->todo[first] on. A device may still be at it when
 	   this returns, also after carry, judge and in. */
 	hu_status (*run)(hu_machine *m, int first, int n);
 	/* Computes the results of an executed call that pass from one micro-batch to the next (hu_op.carried), from

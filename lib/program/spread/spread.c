@@ -208,12 +208,12 @@ note_travel(plan *a, int i, int late)
 }
 
 static void
-add(plan *a, hu_deed deed, int id, int peer, int tag)
+add(plan *a, hu_spread_action action, int id, int peer, int tag)
 {
 	hu_spread *s = a->s;
 
 	HU_GROW(s->todo, s->n, s->cap);
-	s->todo[s->n++] = (hu_spread_do){ deed, id, peer, tag };
+	s->todo[s->n++] = (hu_spread_do){ action, id, peer, tag };
 }
 
 /* Adds what happens to a tensor once it is made at rank `from`: it sets out for those who need it. */

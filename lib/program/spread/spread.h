@@ -24,7 +24,7 @@ enum { HU_EVERYWHERE = -1 };
 /* What a rank does, in this order: it runs or carries a call, receives a tensor from peer, posts one to peer, or takes
    part in a broadcast from peer or, with all others, in the finite check or in the call of a library that adds what
    ranks have. */
-typedef enum hu_deed {
+typedef enum hu_spread_action {
 	HU_DO_RUN,
 	HU_DO_CARRY,
 	HU_DO_CHECK,
@@ -32,8 +32,8 @@ typedef enum hu_deed {
 	HU_DO_POST,
 	HU_DO_BROADCAST,
 	HU_DO_REDUCE
-} hu_deed;
-typedef struct hu_spread_do { hu_deed deed; int id, peer, tag; } hu_spread_do;
+} hu_spread_action;
+typedef struct hu_spread_do { hu_spread_action action; int id, peer, tag; } hu_spread_do;
 
 typedef struct hu_spread {
 	const hu_program *p;

@@ -12,7 +12,7 @@ typedef struct stage {
 	const hu_part_calls *part;
 	hu_machine *m;
 	const hu_spread *s;
-	struct letter { const hu_spread_do *deed; void *data; } *waiting;
+	struct message { const hu_spread_do *action; void *data; } *waiting;
 	int n, cap;
 	int check; /* the finite check that was executed, -1: none yet */
 } stage;
@@ -22,11 +22,11 @@ static hu_status
 send_waiting(stage *y)
 {
 	for (int i = 0; i < y->n; i++) {
-		const hu_spread_do *d = y->waiting[i].deed;
+		const hu_spread_do *d = y->waiting[i].action;
 		size_t bytes = y->part->bytes(y->m, d->id);
 		if (y->part->landed)
 			HU_TRY(y->part->landed(y->m, d->id));
-		if (d->deed == HU_DO_POST)
+		if (d->action == HU_DO_POST)
 			hu_ranks_post(d->peer, d->tag, y->waiting[i].data, bytes);
 		else
 			hu_ranks_broadcast(d->peer, y->waiting[i].data, bytes);
@@ -35,18 +35,18 @@ send_waiting(stage *y)
 	return HU_OK;
 }
 
-/* A tensor that goes to several ranks leaves once: its deeds are adjacent. */
+/* A tensor that goes to several ranks leaves once: its actions are adjacent. */
 static hu_status
 send(stage *y, const hu_spread_do *d)
 {
-	const struct letter *last = y->n ? &y->waiting[y->n - 1] : NULL;
-	void *data = last && last->deed->id == d->id ? last->data : NULL;
+	const struct message *last = y->n ? &y->waiting[y->n - 1] : NULL;
+	void *data = last && last->action->id == d->id ? last->data : NULL;
 
 	if (!data)
 		HU_TRY(y->part->out(y->m, d->id, &data));
 	HU_GROW(y->waiting, y->n, y->cap);
-	y->waiting[y->n++] = (struct letter){ d, data };
-	int more = d + 1 < y->s->todo + y->s->n && d[1].deed == HU_DO_POST && d[1].id == d->id;
+	y->waiting[y->n++] = (struct message){ d, data };
+	int more = d + 1 < y->s->todo + y->s->n && d[1].action == HU_DO_POST && d[1].id == d->id;
 	return y->part->landed || more ? HU_OK : send_waiting(y);
 }
 
@@ -58,7 +58,7 @@ receive(stage *y, const hu_spread_do *d)
 
 	HU_TRY(send_waiting(y));
 	HU_TRY(y->part->room(y->m, d->id, &data));
-	if (d->deed == HU_DO_RECEIVE)
+	if (d->action == HU_DO_RECEIVE)
 		hu_ranks_receive(d->peer, d->tag, data, bytes);
 	else
 		hu_ranks_broadcast(d->peer, data, bytes);
@@ -141,16 +141,16 @@ finish_check(stage *y, const hu_backend *b, const hu_env *env)
 	return st;
 }
 
-/* Executes deed i and sets *n to how many deeds that were: adjacent calls are one piece of work. */
+/* Executes action i and sets *n to how many actions that were: adjacent calls are one piece of work. */
 static hu_status
 execute(stage *y, int i, int *n)
 {
 	const hu_spread_do *d = &y->s->todo[i];
 
 	*n = 1;
-	switch (d->deed) {
+	switch (d->action) {
 	case HU_DO_RUN:
-		while (i + *n < y->s->n && d[*n].deed == HU_DO_RUN)
+		while (i + *n < y->s->n && d[*n].action == HU_DO_RUN)
 			++*n;
 		return y->part->run(y->m, i, *n);
 	case HU_DO_CARRY: return y->part->carry(y->m, d->id);
