@@ -8,7 +8,7 @@
 #include "lib/base/tsv.h"
 #include "reports/gallery/child.h"
 #include "reports/rows/json_cell.h"
-#include "reports/rows/sheet.h"
+#include "reports/rows/json_table.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ append(grid *g, const hu_recipe *r, const hu_recipe_line *l, const char *tag, ce
 		int kept = 1;
 		for (int k = 0; k < g->wheres && kept; k++) {
 			char *text = cell(from, i, g->where[k]);
-			kept = text && hu_sheet_among(text, g->is[k]);
+			kept = text && hu_json_table_among(text, g->is[k]);
 			free(text);
 		}
 		for (int k = 0; k < g->columns && kept; k++) {

@@ -9,7 +9,7 @@
 #include "reports/figure.h"
 #include "reports/gallery/child.h"
 #include "reports/gallery/gallery.h"
-#include "reports/rows/obey.h"
+#include "reports/rows/rerun.h"
 #include "reports/svg_title.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ typedef struct drawing {
 	hu_canvas canvas;
 	char formats[16];
 	char *folder; /* the temporary folder */
-	hu_obeyed rows;
+	hu_rerun rows;
 	hu_recipe recipe;
 } drawing;
 
@@ -237,7 +237,7 @@ hu_picture_make(const hu_command *c, const hu_args *a, const hu_outputs *files, 
 		st = hu_fail(HU_EIO, "%s: %s; TMPDIR names a folder for temporary files", d.folder, strerror(errno));
 	int made = st == HU_OK && more;
 	if (st == HU_OK)
-		st = hu_obey(&d.rows, c, a, more);
+		st = hu_rerun_run(&d.rows, c, a, more);
 	if (st == HU_OK && d.rows.json) {
 		st = gather(&d, c);
 		if (st == HU_OK)
@@ -251,6 +251,6 @@ hu_picture_make(const hu_command *c, const hu_args *a, const hu_outputs *files, 
 	free(more);
 	free(d.folder);
 	*code = d.rows.code;
-	hu_obeyed_release(&d.rows);
+	hu_rerun_release(&d.rows);
 	return st;
 }

@@ -8,7 +8,7 @@
 
 #include "lib/base/console/opt.h"
 
-/* The first three are the kinds of hu_sheet_kind. */
+/* The first three are the kinds of hu_json_table_kind. */
 typedef enum hu_output_kind {
 	HU_OUTPUT_TEX,
 	HU_OUTPUT_MARKDOWN,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The part of sheet.h that writes a table as LaTeX, Markdown and TSV. */
-#include "reports/rows/sheet.h"
+   The part of json_table.h that writes a table as LaTeX, Markdown and TSV. */
+#include "reports/rows/json_table.h"
 
 #include "lib/base/build.h"
 #include "lib/base/mem.h"
@@ -62,14 +62,14 @@ infinite(const char *text)
 }
 
 static const char *
-cell(const hu_sheet *g, size_t row, int column)
+cell(const hu_json_table *g, size_t row, int column)
 {
 	return g->cell[row * (size_t)g->columns + (size_t)column];
 }
 
 /* Returns 1 where every cell of the column is a number or missing. */
 static int
-numbers(const hu_sheet *g, int column)
+numbers(const hu_json_table *g, int column)
 {
 	decimal d;
 
@@ -100,7 +100,7 @@ tex_cell(hu_str *b, const char *text, int digits)
 
 /* One line of cells, the names of the columns where row is rows. */
 static void
-tex_line(hu_str *b, const hu_sheet *g, size_t row, int digits)
+tex_line(hu_str *b, const hu_json_table *g, size_t row, int digits)
 {
 	for (int k = 0; k < g->columns; k++) {
 		hu_str_add(b, k ? " & " : "");
@@ -113,7 +113,7 @@ tex_line(hu_str *b, const hu_sheet *g, size_t row, int digits)
 }
 
 static void
-write_tex(hu_str *b, const hu_sheet *g, int digits, const char *command)
+write_tex(hu_str *b, const hu_json_table *g, int digits, const char *command)
 {
 	int longer = g->rows > PAGE;
 	const char *environment = longer ? "longtable" : "tabular";
@@ -143,7 +143,7 @@ markdown_text(hu_str *b, const char *text)
 }
 
 static void
-write_markdown(hu_str *b, const hu_sheet *g, int digits, const char *command)
+write_markdown(hu_str *b, const hu_json_table *g, int digits, const char *command)
 {
 	decimal d;
 
@@ -171,7 +171,7 @@ write_markdown(hu_str *b, const hu_sheet *g, int digits, const char *command)
 }
 
 static void
-write_tsv(hu_str *b, const hu_sheet *g, int digits, const char *command)
+write_tsv(hu_str *b, const hu_json_table *g, int digits, const char *command)
 {
 	hu_tsv t;
 	hu_str names;
@@ -201,11 +201,11 @@ write_tsv(hu_str *b, const hu_sheet *g, int digits, const char *command)
 }
 
 void
-hu_sheet_write(hu_str *to, const hu_sheet *g, hu_sheet_kind kind, int digits, const char *command)
+hu_json_table_write(hu_str *to, const hu_json_table *g, hu_json_table_kind kind, int digits, const char *command)
 {
 	switch (kind) {
-	case HU_SHEET_TEX: write_tex(to, g, digits, command); break;
-	case HU_SHEET_MARKDOWN: write_markdown(to, g, digits, command); break;
-	case HU_SHEET_TSV: write_tsv(to, g, digits, command); break;
+	case HU_JSON_TABLE_TEX: write_tex(to, g, digits, command); break;
+	case HU_JSON_TABLE_MARKDOWN: write_markdown(to, g, digits, command); break;
+	case HU_JSON_TABLE_TSV: write_tsv(to, g, digits, command); break;
 	}
 }

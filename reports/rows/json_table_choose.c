@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The part of sheet.h that chooses rows and columns. */
-#include "reports/rows/sheet.h"
+   The part of json_table.h that chooses rows and columns. */
+#include "reports/rows/json_table.h"
 
 #include "lib/base/mem.h"
 
@@ -10,7 +10,7 @@
 
 /* Finds the column of the n characters; HU_EINVAL lists those that there are. */
 static hu_status
-find(const hu_sheet *g, const char *option, const char *name, size_t n, int *at)
+find(const hu_json_table *g, const char *option, const char *name, size_t n, int *at)
 {
 	hu_str all;
 
@@ -28,7 +28,7 @@ find(const hu_sheet *g, const char *option, const char *name, size_t n, int *at)
 }
 
 int
-hu_sheet_among(const char *text, const char *list)
+hu_json_table_among(const char *text, const char *list)
 {
 	size_t n = strlen(text);
 
@@ -42,7 +42,7 @@ hu_sheet_among(const char *text, const char *list)
 }
 
 hu_status
-hu_sheet_where(hu_sheet *g, const char *condition)
+hu_json_table_where(hu_json_table *g, const char *condition)
 {
 	const char *equals = strchr(condition, '=');
 	size_t kept = 0, width = (size_t)g->columns;
@@ -55,7 +55,7 @@ hu_sheet_where(hu_sheet *g, const char *condition)
 	HU_TRY(find(g, "where", condition, (size_t)(equals - condition - other), &at));
 	for (size_t r = 0; r < g->rows; r++) {
 		char **row = g->cell + r * width, *text = row[at];
-		int keep = hu_sheet_among(text ? text : "-", equals + 1) != other;
+		int keep = hu_json_table_among(text ? text : "-", equals + 1) != other;
 		for (size_t k = 0; k < width; k++) {
 			if (!keep)
 				free(row[k]);
@@ -70,9 +70,9 @@ hu_sheet_where(hu_sheet *g, const char *condition)
 
 /* Keeps the n columns at[0], at[1], … */
 static void
-keep(hu_sheet *g, const int *at, int n)
+keep(hu_json_table *g, const int *at, int n)
 {
-	hu_sheet from = *g;
+	hu_json_table from = *g;
 
 	memset(g, 0, sizeof *g);
 	g->rows = from.rows;
@@ -87,11 +87,11 @@ keep(hu_sheet *g, const int *at, int n)
 			g->cell[r * (size_t)n + (size_t)k] = text ? hu_xstrdup(text) : NULL;
 		}
 	}
-	hu_sheet_release(&from);
+	hu_json_table_release(&from);
 }
 
 hu_status
-hu_sheet_choose(hu_sheet *g, const char *list)
+hu_json_table_choose(hu_json_table *g, const char *list)
 {
 	int *at = hu_xcalloc(strlen(list) + 1, sizeof *at), n = 0;
 	hu_status st = HU_OK;
@@ -108,7 +108,7 @@ hu_sheet_choose(hu_sheet *g, const char *list)
 }
 
 void
-hu_sheet_shown(hu_sheet *g)
+hu_json_table_shown(hu_json_table *g)
 {
 	int *at = hu_xcalloc((size_t)g->columns + 1, sizeof *at), n = 0;
 

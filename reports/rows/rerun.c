@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/show.h"
-#include "reports/rows/obey.h"
+#include "reports/rows/rerun.h"
 
 #include "lib/base/console/command.h"
 #include "lib/base/mem.h"
@@ -84,7 +84,7 @@ nameless(FILE **f)
 }
 
 static void
-read_all(hu_obeyed *o, FILE *f)
+read_all(hu_rerun *o, FILE *f)
 {
 	char part[4096];
 	hu_str all;
@@ -98,7 +98,7 @@ read_all(hu_obeyed *o, FILE *f)
 }
 
 hu_status
-hu_obey(hu_obeyed *o, const hu_command *c, const hu_args *a, const char *more)
+hu_rerun_run(hu_rerun *o, const hu_command *c, const hu_args *a, const char *more)
 {
 	hu_command_end end = { 0, NULL };
 	FILE *f;
@@ -120,7 +120,7 @@ hu_obey(hu_obeyed *o, const hu_command *c, const hu_args *a, const char *more)
 }
 
 void
-hu_obeyed_release(hu_obeyed *o)
+hu_rerun_release(hu_rerun *o)
 {
 	free(o->command);
 	free(o->json);

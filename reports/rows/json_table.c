@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/rows/sheet.h"
+#include "reports/rows/json_table.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/show.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 void
-hu_sheet_release(hu_sheet *g)
+hu_json_table_release(hu_json_table *g)
 {
 	for (size_t i = 0; i < g->rows * (size_t)g->columns; i++)
 		free(g->cell[i]);
@@ -23,7 +23,7 @@ hu_sheet_release(hu_sheet *g)
 
 /* Adds the column where there is none of that name; an earlier one that was hidden is shown if this one is. */
 static void
-add_column(hu_sheet *g, const char *name, int shown)
+add_column(hu_json_table *g, const char *name, int shown)
 {
 	for (int k = 0; k < g->columns; k++)
 		if (!strcmp(g->column[k].name, name)) {
@@ -31,7 +31,7 @@ add_column(hu_sheet *g, const char *name, int shown)
 			return;
 		}
 	HU_GROW(g->column, g->columns, g->cap);
-	g->column[g->columns++] = (hu_sheet_column){ hu_xstrdup(name), shown };
+	g->column[g->columns++] = (hu_json_table_column){ hu_xstrdup(name), shown };
 }
 
 static int
@@ -42,7 +42,7 @@ plain(const json_t *v)
 
 /* Adds a column for every plain value of the object, whose own column is `prefix`. */
 static void
-add_columns(hu_sheet *g, const json_t *object, const char *prefix, int shown)
+add_columns(hu_json_table *g, const json_t *object, const char *prefix, int shown)
 {
 	const char *key;
 	json_t *v;
@@ -166,7 +166,7 @@ find_rows(pairs *p, const json_t *top, const char *of)
 
 /* Fills the cells of the table, whose columns are known. */
 static void
-fill(hu_sheet *g, const pairs *p)
+fill(hu_json_table *g, const pairs *p)
 {
 	g->rows = (size_t)p->n;
 	g->cell = hu_xcalloc(g->rows * (size_t)g->columns + 1, sizeof *g->cell);
@@ -180,7 +180,7 @@ fill(hu_sheet *g, const pairs *p)
 }
 
 hu_status
-hu_sheet_of_json(hu_sheet *g, const char *json, size_t n, const char *of)
+hu_json_table_of_json(hu_json_table *g, const char *json, size_t n, const char *of)
 {
 	json_error_t e;
 	json_t *top = json_loadb(json, n, 0, &e);
@@ -208,7 +208,7 @@ hu_sheet_of_json(hu_sheet *g, const char *json, size_t n, const char *of)
 }
 
 hu_status
-hu_sheet_of_tsv(hu_sheet *g, const char *path)
+hu_json_table_of_tsv(hu_json_table *g, const char *path)
 {
 	hu_table t;
 
