@@ -31,7 +31,7 @@ pack(hu_pack *r, hu_damage *d, size_t n)
 }
 
 static hu_status
-study(void *of, int i, hu_str *found)
+compute(void *of, int i, hu_str *found)
 {
 	hu_advise_job *j = of;
 	hu_damage *damage = hu_xcalloc(j->s->n + 1, sizeof *damage);
@@ -121,7 +121,7 @@ hu_advise_share(hu_advise_job *j, hu_sharing *s, hu_status st, int *ends)
 	j->work.cost = j->cost;
 	j->work.group = j->scheme;
 	j->work.name = name_of;
-	j->work.study = study;
+	j->work.compute = compute;
 	j->work.join = join;
 	j->work.of = j;
 	return hu_share_out(s, &j->work, j->args, st, ends);

@@ -104,7 +104,7 @@ is_product(const hu_call *c)
 }
 
 static hu_status
-study_unit(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+compute_unit(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	const models *all = &((const tables *)tables_of)->all;
 	hu_sum sum[MODELS];
@@ -119,7 +119,7 @@ study_unit(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_uni
 	hu_what_if_call *f = hu_xcalloc((size_t)all->n + 1, sizeof *f);
 	hu_str_init(&why);
 	hu_again_start(&again);
-	hu_status st = hu_what_if_call_study(a, t, u, sum, all->n, f, &there, &why, &again.ladder);
+	hu_status st = hu_what_if_call_compute(a, t, u, sum, all->n, f, &there, &why, &again.ladder);
 	hu_again_stop(&again);
 	hu_pack_int(r, &there);
 	hu_pack_text(r, &why);
@@ -298,4 +298,4 @@ release(void *tables_of)
 
 const hu_analyzer hu_analyzer_accumulate_what_if = { "accumulate-what-if",
 	"recorded products summed again under other accumulators, error and bound side by side; only where asked for",
-	sizeof(tables), begin, study_unit, join, NULL, end, release, NULL };
+	sizeof(tables), begin, compute_unit, join, NULL, end, release, NULL };

@@ -16,7 +16,7 @@ typedef struct hu_again {
 	hu_exact_tally tally; /* whole products */
 } hu_again;
 
-/* Between these two calls one thread studies a unit; hu_again_stop sets what lib/exact counted meanwhile. */
+/* Between these two calls one thread computes a unit; hu_again_stop sets what lib/exact counted meanwhile. */
 void hu_again_start(hu_again *g);
 void hu_again_stop(hu_again *g);
 /* Packs the counts; unpacking, it also adds them to `to`. */

@@ -72,8 +72,8 @@ typedef struct hu_analyzer {
 	/* Packs what the unit holds for join, which may be read on another machine. It reads of `tables` only
 	   what begin put there, and of t only tensors that the unit's call reads and writes. NULL: the analyzer has no
 	   units. */
-	hu_status (*study)(hu_analysis *a, const void *tables, hu_trace *t, const hu_work_unit *u, hu_pack *r);
-	/* Unpacks what study packed and adds it to the tables: units come in their order, by step, call and tile. */
+	hu_status (*compute)(hu_analysis *a, const void *tables, hu_trace *t, const hu_work_unit *u, hu_pack *r);
+	/* Unpacks what compute packed and adds it to the tables: units come in their order, by step, call and tile. */
 	hu_status (*join)(hu_analysis *a, void *tables, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r);
 	void (*close)(hu_analysis *a, void *tables, const hu_step_facts *s);   /* after a step's units; may be NULL */
 	hu_status (*end)(hu_analysis *a, void *tables);    /* writes the tables, and one line into a->said */
@@ -145,8 +145,8 @@ void hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name);
 void hu_analysis_begin(const hu_analysis *a, hu_tsv *t, const char *name, const char *columns);
 hu_status hu_analysis_write(const hu_analysis *a, hu_tsv *t, const char *name);
 
-/* Rows of a table on their way from study to join. hu_analysis_rows_init begins a table that has no more than a header;
-   hu_analysis_rows packs its rows, or appends those that were packed to the table. */
+/* Rows of a table on their way from compute to join. hu_analysis_rows_init begins a table that has no more than a
+   header; hu_analysis_rows packs its rows, or appends those that were packed to the table. */
 void hu_analysis_rows_init(hu_tsv *t, const char *columns);
 void hu_analysis_rows(hu_pack *r, hu_tsv *t);
 

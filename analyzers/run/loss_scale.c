@@ -109,7 +109,7 @@ safe_row(hu_tsv *out, size_t step, const char *tensor, const char *format, const
 typedef struct whole { hu_scale_sweep s; int low, high; double amax; size_t nonzeros; } whole;
 
 static void
-study_tensor(
+compute_tensor(
 	hu_analysis *a, const hu_trace *t, int i, hu_format f, double scale, hu_scale_sweep *s, tables *w, whole *all)
 {
 	const hu_info *info = &a->run->train->t[i];
@@ -141,7 +141,7 @@ study_tensor(
 }
 
 static hu_status
-study_step(hu_analysis *a, hu_trace *t, tables *w)
+compute_step(hu_analysis *a, hu_trace *t, tables *w)
 {
 	const hu_program *p = a->run->train;
 	double scale = hu_trace_scalar(a, t, "scaler.scale", 1);
@@ -157,7 +157,7 @@ study_step(hu_analysis *a, hu_trace *t, tables *w)
 		hu_format_id f = judged_in(p, i, narrow);
 		if (f == HU_NO_FORMAT || !t->ideal[i])
 			continue;
-		study_tensor(a, t, i, hu_format_of(f), scale, s, w, all);
+		compute_tensor(a, t, i, hu_format_of(f), scale, s, w, all);
 		format = hu_format_name(f);
 	}
 	if (all->s.nonzeros) {
@@ -173,7 +173,7 @@ study_step(hu_analysis *a, hu_trace *t, tables *w)
 }
 
 static hu_status
-study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	tables w = { .min = 0 };
 	hu_status st;
@@ -184,7 +184,7 @@ study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u,
 	hu_analysis_rows_init(&w.sweep, SWEEP);
 	hu_analysis_rows_init(&w.safe, SAFE);
 	if ((st = hu_analysis_ideal(a, t)) == HU_OK && t->ideal)
-		st = study_step(a, t, &w);
+		st = compute_step(a, t, &w);
 	record(r, &w);
 	release(&w);
 	return st;
@@ -267,4 +267,4 @@ static const hu_held_column held[] = {
 
 const hu_analyzer hu_analyzer_loss_scale = { "loss-scale",
 	"what each loss scale would lose and overflow, the safe interval, other scalers' timelines",
-	sizeof(tables), begin, study, join, NULL, end, release, held };
+	sizeof(tables), begin, compute, join, NULL, end, release, held };

@@ -232,7 +232,7 @@ put(hu_pack *r, tensor *x, int rows)
 #define EACH "step call tensor element got exact_hex error_ulps"
 
 static hu_status
-study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	const hu_program *p = a->run->train;
 	int kept = a->opt.sample || a->opt.elements;
@@ -465,4 +465,4 @@ static const hu_held_column held[] = {
 
 const hu_analyzer hu_analyzer_replay = { "replay",
 	"every traced call again from its recorded inputs, exactly: errors in ulps, backward errors, condition, bound",
-	sizeof(tables), begin, study, join, NULL, end, release, held };
+	sizeof(tables), begin, compute, join, NULL, end, release, held };

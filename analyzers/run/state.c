@@ -109,7 +109,7 @@ compare_next(hu_harm *h, const mover *a, double m, double v, double s, double g)
    of the weight half a tensor away, which is as large but another one, as that of another batch would be; and idle has
    the steps of a gradient of 0. With the same gradient again every step has the same direction, whatever was stored. */
 static hu_status
-study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, size_t first, size_t last,
+compute_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, size_t first, size_t last,
 	loss *l, hu_ladder *ladder)
 {
 	const hu_tensor *old = in[4], *stored = &t->t[c->out[2]];
@@ -148,7 +148,7 @@ study_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *con
 /* Studies elements first to last-1 of running statistic `out` of a norm: an average that stays d short of its update is
    d/(1 - momentum) short of the batch's statistic. */
 static hu_status
-study_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out,
+compute_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out,
 	size_t first, size_t last, loss *l, hu_ladder *ladder)
 {
 	const hu_tensor *old = in[old_index], *next = &t->t[c->out[out]];
@@ -198,21 +198,21 @@ kind_of(const hu_call *c)
 
 /* Studies the unit's share of the call's moments and statistics; l has a loss for each output. */
 static hu_status
-study_call(hu_analysis *a, const hu_trace *t, const hu_work_unit *u, hu_tensor *const *in, loss *l, hu_ladder *ladder)
+compute_call(hu_analysis *a, const hu_trace *t, const hu_work_unit *u, hu_tensor *const *in, loss *l, hu_ladder *ladder)
 {
 	const hu_program *p = a->run->train;
 	const hu_call *c = &p->c[u->call];
 
 	if (c->op->moments && !t->skipped) {
 		hu_region some = hu_analysis_part(a, u, 2);
-		HU_TRY(study_moment(a, t, c, in, some.first, some.last, &l[2], ladder));
+		HU_TRY(compute_moment(a, t, c, in, some.first, some.last, &l[2], ladder));
 	}
 	for (int k = 1; c->op->cls == HU_CLASS_NORM && k < c->nout; k++)
 		for (int i = 0; i < c->nin; i++) {
 			if (!p->t[c->in[i]].state || hu_program_next(p, t->step, c->in[i]) != c->out[k])
 				continue;
 			hu_region some = hu_analysis_part(a, u, k);
-			HU_TRY(study_statistic(a, t, c, in, i, k, some.first, some.last, &l[k], ladder));
+			HU_TRY(compute_statistic(a, t, c, in, i, k, some.first, some.last, &l[k], ladder));
 		}
 	return HU_OK;
 }
@@ -257,7 +257,7 @@ record(hu_pack *r, loss *l)
 }
 
 static hu_status
-study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	loss l[OUTPUTS] = { { .n = 0 } };
 	hu_status st = HU_OK;
@@ -271,7 +271,7 @@ study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u,
 	hu_again_start(&again);
 	HU_ASSERT(kind_of(c) == KINDS || c->nout <= OUTPUTS);
 	if (recorded(t, c, in))
-		st = study_call(a, t, u, in, l, &again.ladder);
+		st = compute_call(a, t, u, in, l, &again.ladder);
 	hu_again_stop(&again);
 	free(in);
 	for (int k = 0; kind_of(c) != KINDS && k < c->nout; k++)
@@ -362,4 +362,4 @@ release(void *tables_of)
 }
 
 const hu_analyzer hu_analyzer_state = { "state", "what rounding takes from optimizer moments and running statistics",
-	sizeof(tables), begin, study, join_unit, close_step, end, release, NULL };
+	sizeof(tables), begin, compute, join_unit, close_step, end, release, NULL };

@@ -92,7 +92,7 @@ element_rows(hu_tsv *each, hu_trace *t, const hu_call *c, const char *tensor, hu
 }
 
 static hu_status
-study_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, int k, const hu_work_unit *u,
+compute_sum(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, int k, const hu_work_unit *u,
 	hu_swamp *s, hu_tsv *each)
 {
 	const hu_info *info = &a->run->train->t[c->out[k]];
@@ -130,7 +130,7 @@ typedef struct tables {
 	hu_tsv out, ratio, each;
 	hu_update all, one; /* of the step and of the call whose units are being joined */
 	hu_harm last;
-	hu_swamp *sum; /* by output, of the call whose tiles are being joined or studied */
+	hu_swamp *sum; /* by output, of the call whose tiles are being joined or computed */
 	size_t updated, moved, swamped, by_decay, libraries;
 } tables;
 
@@ -175,24 +175,24 @@ has_sums(const hu_program *p, const hu_call *c)
 /* Studies the unit of call c, whose operands are in. *update gets what the update did; where the call is none its n is
    0. */
 static hu_status
-study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, const hu_work_unit *u, tables *w,
+compute_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, const hu_work_unit *u, tables *w,
 	hu_update *update)
 {
 	const hu_program *p = a->run->train;
 
 	if (hu_is_update(p, c) && HU_COLUMN(c->op, reference) && t->t[c->out[0]].data && !t->skipped) {
 		hu_region some = hu_analysis_part(a, u, 0);
-		HU_TRY(hu_update_study(update, a, t, c, in, some.first, hu_region_count(some), &w->again.ladder));
+		HU_TRY(hu_update_compute(update, a, t, c, in, some.first, hu_region_count(some), &w->again.ladder));
 	} else if (has_sums(p, c) && hu_attr_library(c) > 0)
 		w->libraries += !u->tile;
 	else if (has_sums(p, c))
 		for (int k = 0; k < c->nout; k++)
-			HU_TRY(study_sum(a, t, c, in, k, u, &w->sum[k], &w->each));
+			HU_TRY(compute_sum(a, t, c, in, k, u, &w->sum[k], &w->each));
 	return HU_OK;
 }
 
 static hu_status
-study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	(void)tables_of;
 	if (u->call < 0)
@@ -207,7 +207,7 @@ study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u,
 	rows_init(&w);
 	hu_again_start(&w.again);
 	if (hu_analysis_inputs(c, t, in))
-		st = study_call(a, t, c, in, u, &w, update);
+		st = compute_call(a, t, c, in, u, &w, update);
 	hu_again_stop(&w.again);
 	pack_found(r, a, &w, update, &w.libraries);
 	for (int k = 0; has_sums(p, c) && k < c->nout; k++)
@@ -329,4 +329,4 @@ static const hu_held_column held[] = {
 
 const hu_analyzer hu_analyzer_swamping = { "swamping",
 	"additions and weight updates that changed nothing, and what the update lost by it", sizeof(tables), begin,
-	study, join, close_step, end, release, held };
+	compute, join, close_step, end, release, held };

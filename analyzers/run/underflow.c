@@ -61,7 +61,7 @@ row(hu_tsv *out, size_t step, int skipped, int call, const hu_info *info, const 
 
 /* Compares the gradients that the update was given with the exact ones. */
 static void
-study_gradients(hu_analysis *a, const hu_trace *t, hu_tsv *out, hu_flush *all)
+compute_gradients(hu_analysis *a, const hu_trace *t, hu_tsv *out, hu_flush *all)
 {
 	const hu_program *p = a->run->train;
 
@@ -148,7 +148,7 @@ join_exponents(hu_pack *r, const hu_program *p, size_t step, const hu_work_unit 
 }
 
 static hu_status
-study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	int nparts = u->call < 0 ? 0 : a->run->train->c[u->call].nout + 1;
 	hu_underflow_call_part *part = hu_xcalloc((size_t)nparts + 1, sizeof *part);
@@ -162,9 +162,9 @@ study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u,
 	hu_analysis_rows_init(&out, COLUMNS);
 	hu_again_start(&again);
 	if (u->call >= 0)
-		st = hu_underflow_call_study(a, t, u, part, &again.ladder);
+		st = hu_underflow_call_compute(a, t, u, part, &again.ladder);
 	else if ((st = hu_analysis_ideal(a, t)) == HU_OK && t->ideal)
-		study_gradients(a, t, &out, &all);
+		compute_gradients(a, t, &out, &all);
 	hu_again_stop(&again);
 	if (u->call < 0) {
 		hu_analysis_rows(r, &out);
@@ -312,4 +312,4 @@ static const hu_held_column held[] = {
 
 const hu_analyzer hu_analyzer_underflow = { "underflow",
 	"what casts and narrower results made zero or subnormal, what of it reached the weights; exponent histograms",
-	sizeof(tables), begin, study, join, close_step, end, release, held };
+	sizeof(tables), begin, compute, join, close_step, end, release, held };

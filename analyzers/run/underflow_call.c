@@ -98,7 +98,7 @@ by_tile(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_call
 
 /* Counts output k, if it is rounded to a narrower format. */
 static hu_status
-study(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_work_unit *u, int k, hu_memo **memo,
+compute(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_work_unit *u, int k, hu_memo **memo,
 	hu_ladder *ladder)
 {
 	const hu_call *c = &a->run->train->c[u->call];
@@ -123,7 +123,7 @@ study(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_work_u
 }
 
 hu_status
-hu_underflow_call_study(
+hu_underflow_call_compute(
 	hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_underflow_call_part *part, hu_ladder *ladder)
 {
 	const hu_program *p = a->run->train;
@@ -136,7 +136,7 @@ hu_underflow_call_study(
 		part[c->nout].there = by_wire(&part[c->nout].u, a, t, c, some.first, some.last);
 	}
 	for (int k = 0; k < c->nout && st == HU_OK; k++)
-		st = study(&part[k], a, t, u, k, &memo, ladder);
+		st = compute(&part[k], a, t, u, k, &memo, ladder);
 	if (memo)
 		memo->release(memo);
 	return st;

@@ -126,7 +126,7 @@ compensated(double *d, const hu_analysis *a, hu_trace *t, const hu_call *c, size
 }
 
 hu_status
-hu_update_study(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, size_t first,
+hu_update_compute(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, size_t first,
 	size_t n, hu_ladder *ladder)
 {
 	const hu_tensor *next = &t->t[c->out[0]];

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct study {
+typedef struct attempt {
 	hu_analysis *a;
 	hu_trace *t;
 	hu_call call;          /* the call with its summation model replaced */
@@ -17,7 +17,7 @@ typedef struct study {
 	hu_region some;        /* of a tile; last 0: the sample is judged */
 	size_t *element, n;
 	hu_ladder *ladder;
-} study;
+} attempt;
 
 /* Returns the largest error bound in ulps of its output. */
 static double
@@ -36,7 +36,7 @@ bound_in_ulps(const hu_judged *j, hu_format f)
 
 /* Judges the call's sample or tile under the summation model that it has now. */
 static hu_status
-study_sum(study *s, hu_what_if_call *f)
+compute_sum(attempt *s, hu_what_if_call *f)
 {
 	const hu_call *c = &s->call;
 	hu_env env = { (uint64_t)json_integer_value(json_object_get(s->a->run->manifest, "seed")),
@@ -63,13 +63,13 @@ study_sum(study *s, hu_what_if_call *f)
 }
 
 hu_status
-hu_what_if_call_study(hu_analysis *a, hu_trace *t, const hu_work_unit *u, const hu_sum *model, int n,
+hu_what_if_call_compute(hu_analysis *a, hu_trace *t, const hu_work_unit *u, const hu_sum *model, int n,
 	hu_what_if_call *f, int *there, hu_str *why, hu_ladder *ladder)
 {
 	const hu_call *c = &a->run->train->c[u->call];
 	const hu_info *info = &a->run->train->t[c->out[0]];
 	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
-	study s = { .a = a, .t = t, .call = *c, .in = in, .ladder = ladder };
+	attempt s = { .a = a, .t = t, .call = *c, .in = in, .ladder = ladder };
 
 	*there = hu_analysis_inputs(c, t, in);
 	if (!*there) {
@@ -90,7 +90,7 @@ hu_what_if_call_study(hu_analysis *a, hu_trace *t, const hu_work_unit *u, const 
 			s.element[i] = hu_region_element(u->some, i);
 	} else
 		s.element = hu_sample(a->opt.seed, info->name, t->step, s.got.n, a->opt.sample, &s.n);
-	hu_status st = study_sum(&s, &f[0]);
+	hu_status st = compute_sum(&s, &f[0]);
 	for (int i = 0; i < n && st == HU_OK; i++) {
 		hu_sum sum = model[i];
 		/* a tensor core accepts some formats only; other calls have no row */
@@ -100,7 +100,7 @@ hu_what_if_call_study(hu_analysis *a, hu_trace *t, const hu_work_unit *u, const 
 			continue;
 		}
 		s.call.sum = model[i];
-		st = study_sum(&s, &f[i + 1]);
+		st = compute_sum(&s, &f[i + 1]);
 	}
 	free(s.element);
 	free(s.got.data);

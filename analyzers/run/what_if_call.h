@@ -19,7 +19,7 @@ typedef struct hu_what_if_call {
 /* Studies unit u, which is one of a product, under the call's own model, into f[0], and under each of the n others; all
    of f is zeroed before. `there` gets 0 where the operands are not in the trace; why, to which it is appended, the
    reason where a model does not take them. */
-hu_status hu_what_if_call_study(hu_analysis *a, hu_trace *t, const hu_work_unit *u, const hu_sum *model, int n,
+hu_status hu_what_if_call_compute(hu_analysis *a, hu_trace *t, const hu_work_unit *u, const hu_sum *model, int n,
 	hu_what_if_call *f, int *there, hu_str *why, hu_ladder *ladder);
 /* Writes what was found to a pack; reads that of a tile of a call with `of` outputs and adds it to *f. */
 void hu_what_if_call_put(hu_pack *r, hu_what_if_call *f);

@@ -90,7 +90,7 @@ unpack(const hu_walk *w, hu_trace *t, const hu_work_unit *u)
 }
 
 static hu_status
-study(void *of, int i, hu_str *found)
+compute(void *of, int i, hu_str *found)
 {
 	hu_walk *w = of;
 	const hu_work_unit *u = &w->units.u[i];
@@ -109,8 +109,8 @@ study(void *of, int i, hu_str *found)
 	hu_pack_write(&r);
 	for (int k = 0; k < HU_ANALYZERS && st == HU_OK; k++) {
 		double start = hu_now();
-		if (w->take[k] && hu_analyzer_at(k)->study)
-			st = hu_analyzer_at(k)->study(a, w->tables[k], t, u, &r);
+		if (w->take[k] && hu_analyzer_at(k)->compute)
+			st = hu_analyzer_at(k)->compute(a, w->tables[k], t, u, &r);
 		w->seconds[k] += hu_now() - start;
 	}
 	int none = u->call >= 0 && hu_exact_disagreements() != disagreed;
@@ -254,7 +254,7 @@ hu_walk_share(hu_walk *w, hu_sharing *s, const hu_args *args, hu_status st, int 
 	}
 	w->work = (hu_share_work){ .command = "analyze", .text = w->text, .folder = w->folder, .place = w->a->run->dir,
 		.n = w->units.n, .cost = w->units.cost, .group = w->units.step, .joint = w->units.joint,
-		.name = name_of, .study = study, .join = join, .checked = checked_of,
+		.name = name_of, .compute = compute, .join = join, .checked = checked_of,
 		.of = w };
 	return hu_share_out(s, &w->work, args, st, ends);
 }

@@ -15,7 +15,7 @@ enum {
 };
 
 /* take: rows of analyzers.def. tables: of each row. seconds: what each took. last: the call of the unit that was
-   studied last. tile: what was found of the call's tiles that wait to be joined with its last one, ntile of them; none
+   computed last. tile: what was found of the call's tiles that wait to be joined with its last one, ntile of them; none
    is set where one of them has no verdict. */
 typedef struct hu_walk {
 	hu_analysis *a;

@@ -66,7 +66,7 @@ hu_validate_exact_ready(void *of)
 }
 
 hu_status
-hu_validate_exact_study(hu_validate_job *j, size_t i, hu_str *found)
+hu_validate_exact_compute(hu_validate_job *j, size_t i, hu_str *found)
 {
 	hu_pack r;
 

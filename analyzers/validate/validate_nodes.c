@@ -75,7 +75,7 @@ sense(hu_validate_job *j, size_t p)
 }
 
 hu_status
-hu_validate_nodes_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *found)
+hu_validate_nodes_compute(hu_validate_job *j, const hu_validate_unit *u, hu_str *found)
 {
 	hu_sensitivity own;
 	hu_pack r;

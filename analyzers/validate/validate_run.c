@@ -67,7 +67,7 @@ pack(hu_pack *r, hu_evaluated *e, size_t first, size_t last, size_t *nonfinite, 
 }
 
 hu_status
-hu_validate_run_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *found)
+hu_validate_run_compute(hu_validate_job *j, const hu_validate_unit *u, hu_str *found)
 {
 	hu_progress none = { .on = 0 };
 	size_t first = u->first, last = u->last, p = u->policy;

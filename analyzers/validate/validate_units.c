@@ -9,15 +9,15 @@
 #include <string.h>
 
 static hu_status
-study(void *of, int i, hu_str *found)
+compute(void *of, int i, hu_str *found)
 {
 	hu_validate_job *j = of;
 	const hu_validate_unit *u = &j->unit[i];
 
 	switch (u->kind) {
-	case HU_VALIDATE_RUN: return hu_validate_run_study(j, u, found);
-	case HU_VALIDATE_EXACT: return hu_validate_exact_study(j, u->first, found);
-	default: return hu_validate_nodes_study(j, u, found);
+	case HU_VALIDATE_RUN: return hu_validate_run_compute(j, u, found);
+	case HU_VALIDATE_EXACT: return hu_validate_exact_compute(j, u->first, found);
+	default: return hu_validate_nodes_compute(j, u, found);
 	}
 }
 
@@ -58,7 +58,7 @@ hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends)
 	j->work.cost = j->cost;
 	j->work.group = j->policy;
 	j->work.name = name_of;
-	j->work.study = study;
+	j->work.compute = compute;
 	j->work.join = join;
 	j->work.ready = hu_validate_exact_ready;
 	j->work.of = j;

@@ -70,20 +70,20 @@ hu_status hu_validate_cut(hu_validate_job *j);
 /* Makes policy p ready to run. A process that joins nothing keeps one policy's outputs at a time. Computes what a run
    of a policy finds, and joins it to the policy's row (validate_run.c). */
 hu_status hu_validate_begin(hu_validate_job *j, size_t p, int joins);
-hu_status hu_validate_run_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *found);
+hu_status hu_validate_run_compute(hu_validate_job *j, const hu_validate_unit *u, hu_str *found);
 hu_status hu_validate_run_join(hu_validate_job *j, const hu_validate_unit *u, const char *found);
 
 /* Computes what a unit finds of its policy's nodes, and joins it to the policy's row (validate_nodes.c). */
-hu_status hu_validate_nodes_study(hu_validate_job *j, const hu_validate_unit *u, hu_str *found);
+hu_status hu_validate_nodes_compute(hu_validate_job *j, const hu_validate_unit *u, hu_str *found);
 hu_status hu_validate_nodes_join(hu_validate_job *j, const hu_validate_unit *u, const char *found);
 
 /* In validate_exact.c. limit imports the model for one input, and leaves as many of the exact inputs as do not take too
    long, unless their number was given; *too_long becomes the operations of one where none is left. ready is
-   hu_share_work's; study and join have number i. together is for ranks, which have no such units: all of them run the
+   hu_share_work's; compute and join have number i. together is for ranks, which have no such units: all of them run the
    exact network after the others have been joined by rank 0; it does nothing elsewhere. */
 hu_status hu_validate_exact_limit(hu_validate_job *j, int given, double *too_long);
 hu_status hu_validate_exact_ready(void *of);
-hu_status hu_validate_exact_study(hu_validate_job *j, size_t i, hu_str *found);
+hu_status hu_validate_exact_compute(hu_validate_job *j, size_t i, hu_str *found);
 hu_status hu_validate_exact_join(hu_validate_job *j, size_t i, const char *found);
 hu_status hu_validate_exact_together(hu_validate_job *j);
 #endif

@@ -35,7 +35,7 @@ rows_of(job *j, int i, json_t *rows)
 
 /* Measures unit i here, while no process that shares the benchmark measures on this machine. */
 static hu_status
-study(void *of, int i, hu_str *found)
+compute(void *of, int i, hu_str *found)
 {
 	job *j = of;
 	json_t *rows = json_array();
@@ -137,7 +137,7 @@ deal(job *j, const hu_args *given, hu_status st, int *ends)
 		cost[i] = j->work.cost ? j->work.cost[i] : 1;
 	j->share = (hu_share_work){ .command = "bench", .text = text, .folder = folder, .place = place, .n = j->work.n,
 		.threaded = 1, .cost = cost, .steps = j->work.steps, .group = j->work.group, .name = name_of,
-		.study = study, .join = join, .of = j };
+		.compute = compute, .join = join, .of = j };
 	st = hu_share_out(&s, &j->share, given, st, ends);
 	hu_share_end(&s, st);
 	if (st == HU_OK && hu_ranks_size() > 1 && !hu_ranks_rank())

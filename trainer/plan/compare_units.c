@@ -245,7 +245,7 @@ make_room(const hu_compare_job *j, const char *run)
 }
 
 static hu_status
-study(void *of, int i, hu_str *found)
+compute(void *of, int i, hu_str *found)
 {
 	hu_compare_job *j = of;
 	const hu_comparison *c = j->c;
@@ -342,7 +342,7 @@ hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *ends)
 		.keeps = 1,
 		.cost = j->cost,
 		.name = name_of,
-		.study = study,
+		.compute = compute,
 		.join = join,
 		.passing = passing,
 		.of = j };

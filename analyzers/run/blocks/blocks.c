@@ -85,7 +85,7 @@ rows(hu_tsv *out, hu_tsv *scales, size_t step, const hu_call *c, const hu_info *
 }
 
 static hu_status
-study_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out, hu_tsv *scales, hu_block_tally *b)
+compute_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tsv *out, hu_tsv *scales, hu_block_tally *b)
 {
 	const hu_program *p = a->run->train;
 	int x = c->in[0], y = c->out[0], plain = before_transform(p, x);
@@ -126,7 +126,7 @@ begin(hu_analysis *a, void *tables_of)
 }
 
 static hu_status
-study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	const hu_program *p = a->run->train;
 	hu_block_tally *b = hu_xcalloc(1, sizeof *b);
@@ -142,7 +142,7 @@ study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u,
 	hu_analysis_rows_init(&scales, SCALES);
 	for (int i = 0; i < p->nc && st == HU_OK; i++)
 		if (casts_blocks(&p->c[i])) {
-			st = study_call(a, t, &p->c[i], &out, &scales, b);
+			st = compute_call(a, t, &p->c[i], &out, &scales, b);
 			zero += (double)(b->elements ? b->zeroed : 0);
 			saturated += (double)(b->elements ? b->saturated : 0);
 			elements += (double)(b->elements ? b->nonzeros : 0);
@@ -208,4 +208,4 @@ release(void *tables_of)
 
 const hu_analyzer hu_analyzer_blocks = { "blocks",
 	"what casts to block formats made zero or saturated, their scales, and what became of outliers' neighbours",
-	sizeof(tables), begin, study, join, NULL, end, release, NULL };
+	sizeof(tables), begin, compute, join, NULL, end, release, NULL };

@@ -82,7 +82,7 @@ places_release(place *at)
 
 /* Looks at the unit's share of the call's results. */
 static hu_status
-study_call(hu_analysis *a, hu_trace *t, const hu_work_unit *u, place *at)
+compute_call(hu_analysis *a, hu_trace *t, const hu_work_unit *u, place *at)
 {
 	const hu_call *c = &a->run->train->c[u->call];
 	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
@@ -124,7 +124,7 @@ study_call(hu_analysis *a, hu_trace *t, const hu_work_unit *u, place *at)
 /* Looks at tensors that no call makes. A state of which the step makes another value, and the data, are to be finite;
    of other tensors infinities may be asked for. *tensor gets the first. */
 static hu_status
-study_inputs(hu_analysis *a, hu_trace *t, place *at)
+compute_inputs(hu_analysis *a, hu_trace *t, place *at)
 {
 	const hu_program *p = a->run->train;
 	seen s;
@@ -168,13 +168,13 @@ pack(hu_pack *r, place *at)
 }
 
 static hu_status
-study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	place at[ORIGINS];
 
 	(void)tables_of;
 	places_init(at);
-	hu_status st = u->call < 0 ? study_inputs(a, t, at) : study_call(a, t, u, at);
+	hu_status st = u->call < 0 ? compute_inputs(a, t, at) : compute_call(a, t, u, at);
 	for (int i = 0; i < ORIGINS && st == HU_OK; i++)
 		pack(r, &at[i]);
 	places_release(at);
@@ -318,4 +318,4 @@ release(void *tables_of)
 
 const hu_analyzer hu_analyzer_nonfinite = { "nonfinite",
 	"the first call of each step that made an infinity or NaN of finite numbers, and why", sizeof(tables), begin,
-	study, join, close_step, end, release, NULL };
+	compute, join, close_step, end, release, NULL };

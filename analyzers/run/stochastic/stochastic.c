@@ -117,7 +117,7 @@ take(vector *v, const hu_exec *x)
 
 /* Writes the rows of each vector, and joins those of all of them. */
 static hu_status
-study_step(hu_analysis *a, hu_trace *t, hu_tsv *rows, hu_noise (*all)[HU_NOISE_CURVE], hu_str *why)
+compute_step(hu_analysis *a, hu_trace *t, hu_tsv *rows, hu_noise (*all)[HU_NOISE_CURVE], hu_str *why)
 {
 	const hu_program *p = a->run->train;
 	hu_redraw d;
@@ -185,7 +185,7 @@ begin(hu_analysis *a, void *tables_of)
 }
 
 static hu_status
-study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	hu_noise all[KINDS][HU_NOISE_CURVE] = { { { .n = 0 } } };
 	hu_tsv rows;
@@ -197,7 +197,7 @@ study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u,
 	hu_analysis_rows_init(&rows, COLUMNS);
 	hu_status st = hu_analysis_ideal(a, t);
 	if (st == HU_OK && t->ideal)
-		st = study_step(a, t, &rows, all, &why);
+		st = compute_step(a, t, &rows, all, &why);
 	hu_analysis_rows(r, &rows);
 	for (int kind = 0; kind < KINDS; kind++)
 		for (int at = 0; at < HU_NOISE_CURVE; at++)
@@ -262,4 +262,4 @@ release(void *tables_of)
 
 const hu_analyzer hu_analyzer_stochastic = { "stochastic",
 	"what of the gradients' error is noise of stochastic rounding, which averages out, and what is bias",
-	sizeof(tables), begin, study, join, NULL, end, release, NULL };
+	sizeof(tables), begin, compute, join, NULL, end, release, NULL };

@@ -59,7 +59,7 @@ exact_of(const hu_program *p, const hu_trace *t, int id)
 }
 
 void
-hu_weight_study(hu_weight *w, const hu_program *p, const hu_trace *t, int i, int next, int grad)
+hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, int next, int grad)
 {
 	const hu_tensor *before = &t->t[i], *after = &t->t[next], *g = grad >= 0 ? &t->t[grad] : NULL;
 	const double *exact = exact_of(p, t, next), *gradient = exact_of(p, t, grad);

@@ -24,7 +24,7 @@ typedef struct hu_weight {
 int hu_weight_is_studied(const hu_program *p, const hu_trace *t, int i, int next);
 /* The gradient of tensor i in the step, or that which its next value was computed from; -1: none was recorded. */
 int hu_weight_gradient(const hu_program *p, const hu_trace *t, int i, int next);
-void hu_weight_study(hu_weight *w, const hu_program *p, const hu_trace *t, int i, int next, int grad);
+void hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, int next, int grad);
 void hu_weight_join(hu_weight *to, const hu_weight *w);
 void hu_weight_pack(hu_pack *r, hu_weight *w);
 

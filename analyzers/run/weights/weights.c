@@ -89,7 +89,7 @@ found_release(found *f)
 
 /* Studies tensor i, which becomes tensor next. */
 static hu_status
-study_tensor(hu_analysis *a, hu_trace *t, hu_coverage_step *seen, int i, int next, found *f)
+compute_tensor(hu_analysis *a, hu_trace *t, hu_coverage_step *seen, int i, int next, found *f)
 {
 	const hu_program *p = a->run->train;
 	int parameter = p->t[i].trainable, grad = hu_weight_gradient(p, t, i, next);
@@ -100,7 +100,7 @@ study_tensor(hu_analysis *a, hu_trace *t, hu_coverage_step *seen, int i, int nex
 	HU_TRY(hu_run_trace_need(&t->file, next));
 	if (grad >= 0)
 		HU_TRY(hu_run_trace_need(&t->file, grad));
-	hu_weight_study(&w, p, t, i, next, grad);
+	hu_weight_compute(&w, p, t, i, next, grad);
 	hu_str_init(&because);
 	if (w.judged < w.n) {
 		hu_coverage_names(seen, next, &because);
@@ -154,7 +154,7 @@ sum_up(const hu_trace *t, hu_coverage_step *seen, found *f)
 }
 
 static hu_status
-study_step(hu_analysis *a, hu_trace *t, found *f)
+compute_step(hu_analysis *a, hu_trace *t, found *f)
 {
 	const hu_program *p = a->run->train;
 	hu_coverage_step seen;
@@ -166,7 +166,7 @@ study_step(hu_analysis *a, hu_trace *t, found *f)
 	for (int i = 0; i < p->nt && st == HU_OK; i++) {
 		int next = p->t[i].state && !t->skipped ? hu_program_next(p, t->step, i) : -1;
 		if (hu_weight_is_studied(p, t, i, next))
-			st = study_tensor(a, t, &seen, i, next, f);
+			st = compute_tensor(a, t, &seen, i, next, f);
 	}
 	hu_coverage_end(&seen, a);
 	if (st == HU_OK)
@@ -182,7 +182,7 @@ typedef struct tables {
 } tables;
 
 static hu_status
-study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
+compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u, hu_pack *r)
 {
 	found f;
 
@@ -190,7 +190,7 @@ study(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *u,
 	if (u->call >= 0)
 		return HU_OK;
 	found_init(&f);
-	hu_status st = study_step(a, t, &f);
+	hu_status st = compute_step(a, t, &f);
 	hu_analysis_rows(r, &f.rows);
 	hu_analysis_rows(r, &f.coverage);
 	hu_analysis_rows(r, &f.unjudged);
@@ -288,4 +288,4 @@ static const hu_held_column held[] = {
 
 const hu_analyzer hu_analyzer_weights = { "weights",
 	"what each weight took of its exact update, which kept their bits, and how much of the step was judged",
-	sizeof(tables), begin, study, join, NULL, end, release, held };
+	sizeof(tables), begin, compute, join, NULL, end, release, held };

@@ -204,7 +204,7 @@ one(hu_sharing *s, int i, int *here)
 		return w->join(w->of, i, strcmp(u->found, "-") ? u->found : "");
 	double start = hu_now();
 	hu_str_init(&found);
-	st = w->study(w->of, i, &found);
+	st = w->compute(w->of, i, &found);
 	if (st == HU_OK)
 		st = w->join(w->of, i, found.s);
 	if (st == HU_OK && w->keeps) {
@@ -270,7 +270,7 @@ own_units(hu_sharing *s, const int *of, int first, int last)
 		if (of[i] != s->shard.i - 1)
 			continue;
 		int here = !hu_sharing_has(s, i);
-		st = hu_sharing_study(s, i);
+		st = hu_sharing_compute(s, i);
 		hu_sharing_moved(s->work, i, here);
 		if (st == HU_OK)
 			st = hu_sharing_keep(s, 0);

@@ -13,9 +13,9 @@
    cut alike. folder: where parts lie. place: what merge is given to find them.
    n units; cost: seconds that each is expected to take, of which only ratios matter. group: units of one group (NULL:
    all) may be dealt together. joint: NULL, or for each unit whether all ranks can compute it together, where it is
-   so large that others would be idle: `study` is then called on every rank, with the ranks united (lib/base/ranks/
+   so large that others would be idle: `compute` is then called on every rank, with the ranks united (lib/base/ranks/
    united.h).
-   name: a unit's name in parts, which the caller frees. study: computes unit i and appends what was found, a text
+   name: a unit's name in parts, which the caller frees. compute: computes unit i and appends what was found, a text
    without tabs and line ends (lib/base/parts/pack.h). join: takes what unit i found, in the order of units.
    keeps: a unit takes long and leaves files, so one process too keeps what it found in a part, which stays: --resume
    then makes nothing twice, and refuses other options.
@@ -27,7 +27,7 @@
    checked: NULL, or returns how many bytes of files this process has compared with checksums.
    threaded: what is found depends on --threads, so merge uses the value that the parts were made with.
    bar: is shown while units are computed and joined, for notes and for who prints a line. steps: NULL, or by how many
-   steps `study` moves it for each unit; else a unit is one step. */
+   steps `compute` moves it for each unit; else a unit is one step. */
 typedef struct hu_share_work {
 	const char *command, *text, *folder, *place;
 	int n, keeps, late, threaded;
@@ -36,7 +36,7 @@ typedef struct hu_share_work {
 	const int *group;
 	const char *joint;
 	char *(*name)(const void *of, int i);
-	hu_status (*study)(void *of, int i, hu_str *found);
+	hu_status (*compute)(void *of, int i, hu_str *found);
 	hu_status (*join)(void *of, int i, const char *found);
 	int (*passing)(const char *found);
 	hu_status (*ready)(void *of);
@@ -65,7 +65,7 @@ hu_status hu_share_out(hu_sharing *s, hu_share_work *w, const hu_args *args, hu_
 /* Releases it; where st, how the command ended, is HU_OK, rank 0 removes the part that ranks kept for --resume, unless
    the work says that it stays. */
 void hu_share_end(hu_sharing *s, hu_status st);
-/* Lets rank 0 answer others who wait for units; for a study that waits itself. Does nothing elsewhere. */
+/* Lets rank 0 answer others who wait for units; for a unit that waits itself. Does nothing elsewhere. */
 void hu_share_answer(void);
 
 /* In sharing.c, for share.c and share_ranks.c: whether unit i was found; adds what it found; computes it where it was
@@ -75,7 +75,7 @@ size_t hu_sharing_steps(const hu_share_work *w, int i);
 void hu_sharing_moved(hu_share_work *w, int i, int here);
 int hu_sharing_has(const hu_sharing *s, int i);
 void hu_sharing_add(hu_sharing *s, int i, double seconds, const char *found);
-hu_status hu_sharing_study(hu_sharing *s, int i);
+hu_status hu_sharing_compute(hu_sharing *s, int i);
 /* Saves the part; without `now` only where the last time is a while ago. */
 hu_status hu_sharing_keep(hu_sharing *s, int now);
 /* Has the process say, where a signal ends it, which file or folder keeps what was found (lib/base/guard/ended.h);

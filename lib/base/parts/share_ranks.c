@@ -203,7 +203,7 @@ deal(dealer *d)
 		}
 		const lot *l = &d->lots[d->order[--d->tail]];
 		for (int i = l->first; i < l->last && st == HU_OK; i++) {
-			st = hu_sharing_study(d->s, i);
+			st = hu_sharing_compute(d->s, i);
 			hu_sharing_moved(d->s->work, i, 1);
 			hu_share_answer();
 			if (st == HU_OK)
@@ -247,7 +247,7 @@ work(const hu_share_work *w)
 			double start = hu_now();
 			hu_str found;
 			hu_str_init(&found);
-			st = w->study(w->of, i, &found);
+			st = w->compute(w->of, i, &found);
 			write_unit(mine, i, hu_now() - start, found.s);
 			hu_str_release(&found);
 		}
@@ -276,7 +276,7 @@ unite(hu_sharing *s, int i)
 
 	hu_ranks_unite(1);
 	hu_str_init(&found);
-	st = hu_ranks_rank() ? s->work->study(s->work->of, i, &found) : hu_sharing_study(s, i);
+	st = hu_ranks_rank() ? s->work->compute(s->work->of, i, &found) : hu_sharing_compute(s, i);
 	hu_str_release(&found);
 	hu_ranks_unite(0);
 	return st == HU_OK && !hu_ranks_rank() ? hu_sharing_keep(s, 0) : st;

@@ -40,7 +40,7 @@ hu_sharing_add(hu_sharing *s, int i, double seconds, const char *found)
 }
 
 hu_status
-hu_sharing_study(hu_sharing *s, int i)
+hu_sharing_compute(hu_sharing *s, int i)
 {
 	double start = hu_now();
 	hu_status st = HU_OK;
@@ -49,7 +49,7 @@ hu_sharing_study(hu_sharing *s, int i)
 	if (hu_sharing_has(s, i))
 		return HU_OK;
 	hu_str_init(&found);
-	st = s->work->study(s->work->of, i, &found);
+	st = s->work->compute(s->work->of, i, &found);
 	if (st == HU_OK)
 		hu_sharing_add(s, i, hu_now() - start, found.s);
 	hu_str_release(&found);

@@ -9,7 +9,7 @@
 
 struct hu_machine {
 	hu_exec x;
-	/* the rest is for a rank's part: its actions, the step's environment, and for each tensor its message, or NULL */
+	/* the rest is for a rank's part: its actions, the step's environment, each tensor's message, or NULL */
 	const struct hu_spread *s;
 	hu_env env;
 	void **message;
