@@ -59,7 +59,7 @@ badness(const hu_damage *d)
 }
 
 static hu_status
-join(void *of, int i, const char *found)
+merge(void *of, int i, const char *found)
 {
 	hu_advise_job *j = of;
 	hu_damage *damage = hu_xcalloc(j->s->n + 1, sizeof *damage);
@@ -122,7 +122,7 @@ hu_advise_share(hu_advise_job *j, hu_sharing *s, hu_status st, int *ends)
 	j->work.group = j->scheme;
 	j->work.name = name_of;
 	j->work.compute = compute;
-	j->work.join = join;
+	j->work.merge = merge;
 	j->work.of = j;
 	return hu_share_out(s, &j->work, j->args, st, ends);
 }

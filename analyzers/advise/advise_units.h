@@ -12,7 +12,7 @@ enum { HU_ADVISE_PIECES = 32 }; /* a scheme's inputs are cut into so many pieces
 typedef struct hu_advise_job {
 	const hu_args *args;
 	hu_search *s;   /* gets each decision's damage */
-	hu_damage *sum; /* of the pieces of a scheme that were joined */
+	hu_damage *sum; /* of the pieces of a scheme that were merged */
 	size_t pieces;
 	double *cost;
 	int *scheme;

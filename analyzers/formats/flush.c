@@ -10,11 +10,11 @@ hu_flush_add(hu_flush *u, double exact, double got, hu_format f)
 }
 
 void
-hu_flush_join(hu_flush *u, const hu_flush *other)
+hu_flush_merge(hu_flush *u, const hu_flush *other)
 {
 	hu_underflow_add(&u->count, &other->count);
 	u->overflow += other->overflow;
-	hu_harm_join(&u->harm, &other->harm);
+	hu_harm_merge(&u->harm, &other->harm);
 }
 
 double

@@ -182,7 +182,7 @@ add_array(inspection *s, const hu_inspect_file *file, hu_array *a, hu_cast_effec
 	s->all.n += a->n;
 	for (int k = 0; k < s->nto; k++) {
 		s->row[s->n++] = (hu_inspect_row){ .a = a, .to = &s->to[k], .file = file->path, .e = e[k] };
-		hu_cast_effect_join(&total[k], &e[k]);
+		hu_cast_effect_merge(&total[k], &e[k]);
 	}
 }
 

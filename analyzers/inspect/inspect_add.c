@@ -102,11 +102,11 @@ hu_inspect_add_task(hu_cast_effect *e, const hu_inspect_job *j, int k, const hu_
 }
 
 void
-hu_inspect_join_effects(void *all, const void *part, const hu_inspect_job *j)
+hu_inspect_merge_effects(void *all, const void *part, const hu_inspect_job *j)
 {
 	hu_cast_effect *e = all;
 	const hu_cast_effect *more = part;
 
 	for (int i = 0; i < j->n; i++)
-		hu_cast_effect_join(&e[i], &more[i]);
+		hu_cast_effect_merge(&e[i], &more[i]);
 }

@@ -301,7 +301,7 @@ hu_inspect_best(hu_cast_effect *e, const hu_inspect_job *j)
 {
 	candidate *best = hu_xcalloc((size_t)j->n + 1, sizeof *best);
 	hu_cast_effect *under = hu_xcalloc((size_t)j->n + 1, sizeof *under);
-	hu_inspect_work w = { (size_t)j->n * sizeof *under, best_task, hu_inspect_join_effects, best };
+	hu_inspect_work w = { (size_t)j->n * sizeof *under, best_task, hu_inspect_merge_effects, best };
 
 	for (int k = 0; k < j->n; k++) {
 		best[k] = find(&e[k], j, k);

@@ -41,9 +41,9 @@ hu_cast_effect_init(hu_cast_effect *e)
 }
 
 void
-hu_cast_effect_join(hu_cast_effect *e, const hu_cast_effect *more)
+hu_cast_effect_merge(hu_cast_effect *e, const hu_cast_effect *more)
 {
-	hu_flush_join(&e->flush, &more->flush);
+	hu_flush_merge(&e->flush, &more->flush);
 	e->nonfinite += more->nonfinite;
 	e->saturated += more->saturated;
 	e->finite += more->finite;

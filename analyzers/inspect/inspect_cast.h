@@ -36,15 +36,15 @@ typedef struct hu_cast_effect {
 /* Starts an effect that no element has entered. */
 void hu_cast_effect_init(hu_cast_effect *e);
 /* Adds `more`, of elements that follow those of e. */
-void hu_cast_effect_join(hu_cast_effect *e, const hu_cast_effect *more);
+void hu_cast_effect_merge(hu_cast_effect *e, const hu_cast_effect *more);
 /* Returns 1 where the array has the name of Adam's second moments: as in PyTorch's, Keras's and this program's
    checkpoints. */
 int hu_cast_is_moment(const char *name);
 
 /* The following functions return NaN where the measure is undefined: all of them where no element is finite before and
    after, the last two also where all these elements are 0. */
-double hu_cast_rel_l2(const hu_cast_effect *e); /* ‖errors‖ / ‖values‖; for values that are all 0 it is 0 where they
-						   stay 0, else infinite */
+double hu_cast_rel_l2(const hu_cast_effect *e); /* ‖errors‖ / ‖values‖; for values that are all 0 it is 0 where
+						   they stay 0, else infinite */
 double hu_cast_sqnr_db(const hu_cast_effect *e);    /* -20 log10 of rel_l2; infinite where there is no error */
 double hu_cast_best_sqnr_db(const hu_cast_effect *e); /* the same under the best scales */
 double hu_cast_mean_error(const hu_cast_effect *e); /* mean |error| */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    An array is cut into tasks of whole blocks, which threads take; a task decodes its elements once and casts them to
-   each format while they lie in the cache. Tasks are joined in their order. */
+   each format while they lie in the cache. Tasks are merged in their order. */
 #include "analyzers/inspect/inspect_pass.h"
 
 #include "analyzers/inspect/inspect_tasks.h"
@@ -156,7 +156,7 @@ void
 hu_inspect_pass(hu_cast_effect *e, const hu_array *a, const hu_target *to, int n, int best)
 {
 	hu_inspect_job j = { .a = a, .to = to, .n = n, .loops = loops() };
-	hu_inspect_work w = { (size_t)n * sizeof *e, do_task, hu_inspect_join_effects, NULL };
+	hu_inspect_work w = { (size_t)n * sizeof *e, do_task, hu_inspect_merge_effects, NULL };
 
 	j.whole = hu_xcalloc((size_t)n + 1, sizeof *j.whole);
 	j.whole_amax = hu_xcalloc((size_t)n + 1, sizeof *j.whole_amax);

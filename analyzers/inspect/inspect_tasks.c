@@ -11,7 +11,7 @@
 
 enum {
 	TASK = 1 << 14,   /* elements of a task, as far as rows and blocks allow */
-	WAVE = 256,       /* tasks between two joins */
+	WAVE = 256,       /* tasks between two merges */
 	LONGEST = 1 << 20 /* the longest common multiple of block sizes that a row is cut by */
 };
 
@@ -150,7 +150,7 @@ hu_inspect_each(void *all, const hu_inspect_job *j, const hu_inspect_work *w)
 			hu_inspect_desk_release(&d);
 		}
 		for (size_t k = 0; k < end - wave; k++)
-			w->join(all, part + k * w->size, j);
+			w->merge(all, part + k * w->size, j);
 		if (j->a->inner == 1)
 			hu_array_drop(j->a, hu_inspect_bytes(j, wave), hu_inspect_bytes(j, end));
 	}

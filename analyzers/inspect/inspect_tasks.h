@@ -61,17 +61,17 @@ void hu_inspect_cast_block(hu_cast_sums *s, const hu_inspect_job *j, const hu_in
 void hu_inspect_add_task(
 	hu_cast_effect *e, const hu_inspect_job *j, int k, const hu_inspect_desk *d, size_t at, size_t n);
 
-/* What is done with each task: do_task fills a part of `size` bytes, join adds it to what the parts before it made. */
+/* What is done with each task: do_task fills a part of `size` bytes, merge adds it to what the parts before it made. */
 typedef struct hu_inspect_work {
 	size_t size;
 	void (*do_task)(void *part, const hu_inspect_job *j, const hu_inspect_desk *d, size_t task, const void *of);
-	void (*join)(void *all, const void *part, const hu_inspect_job *j);
+	void (*merge)(void *all, const void *part, const hu_inspect_job *j);
 	const void *of; /* handed to do_task */
 } hu_inspect_work;
-/* Does it with all tasks, in threads, and joins the parts in the tasks' order into `all`. */
+/* Does it with all tasks, in threads, and merges the parts in the tasks' order into `all`. */
 void hu_inspect_each(void *all, const hu_inspect_job *j, const hu_inspect_work *w);
 /* Joins n parts that are effects. */
-void hu_inspect_join_effects(void *all, const void *part, const hu_inspect_job *j);
+void hu_inspect_merge_effects(void *all, const void *part, const hu_inspect_job *j);
 
 /* Sets best_scale and best of e[0..n), which hold what the casts as they are do. For single numbers the scale is a
    power of two: the smallest that nothing overflows under, which no other beats, or for formats that saturate the one

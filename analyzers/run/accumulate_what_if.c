@@ -94,7 +94,7 @@ row(hu_tsv *out, const hu_program *p, size_t step, const hu_call *c, hu_sum sum,
 	hu_tsv_int(out, (long long)k->stagnated);
 }
 
-/* one: of the call whose tiles are being joined, under its own model and each of the others. */
+/* one: of the call whose tiles are being merged, under its own model and each of the others. */
 typedef struct tables { models all; hu_tsv out; hu_again again; hu_what_if_call one[MODELS + 1]; } tables;
 
 static int
@@ -141,7 +141,7 @@ forget(tables *w)
 		hu_what_if_call_release(&w->one[i]);
 }
 
-/* Writes the rows of a call all of whose tiles were joined, and adds them to the models' totals. */
+/* Writes the rows of a call all of whose tiles were merged, and adds them to the models' totals. */
 static void
 finish(tables *w, const hu_program *p, size_t step, const hu_call *c, hu_pack *r)
 {
@@ -176,7 +176,7 @@ finish(tables *w, const hu_program *p, size_t step, const hu_call *c, hu_pack *r
 }
 
 static hu_status
-join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+merge(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
 	tables *w = tables_of;
 	int there = 0;
@@ -298,4 +298,4 @@ release(void *tables_of)
 
 const hu_analyzer hu_analyzer_accumulate_what_if = { "accumulate-what-if",
 	"recorded products summed again under other accumulators, error and bound side by side; only where asked for",
-	sizeof(tables), begin, compute_unit, join, NULL, end, release, NULL };
+	sizeof(tables), begin, compute_unit, merge, NULL, end, release, NULL };

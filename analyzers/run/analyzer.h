@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    An analyzer reads a run directory and writes tables into its folder analysis/. It is one file that fills one
    hu_analyzer, and one row of analyzers.def. Its work is cut into units (analyzers/units/): what it finds in one is
-   packed, and packs are joined to tables in one order, whichever process computed them. What several analyzers need of
+   packed, and packs are merged to tables in one order, whichever process computed them. What several analyzers need of
    a traced step (its tensors, exact values, the exact step) is made once, here. */
 #ifndef HU_ANALYZERS_ANALYZER_H
 #define HU_ANALYZERS_ANALYZER_H
@@ -39,7 +39,7 @@ typedef struct hu_trace {
 	hu_propagation how;        /* how its exact step was made; steps is 0 before hu_analysis_ideal */
 } hu_trace;
 
-/* What joining needs to know of a step, without its tensors. propagated is as in hu_trace. */
+/* What merging needs to know of a step, without its tensors. propagated is as in hu_trace. */
 typedef struct hu_step_facts { size_t step; int skipped; hu_errors_step *propagated; } hu_step_facts;
 
 /* A unit of work: tile `tile` of `tiles` of a call of a traced step, these elements of its largest output; or, with
@@ -69,12 +69,12 @@ typedef struct hu_analyzer {
 	const char *name, *summary;
 	size_t tables;                    /* bytes of its tables, which are zeroed before begin */
 	hu_status (*begin)(hu_analysis *a, void *tables);
-	/* Packs what the unit holds for join, which may be read on another machine. It reads of `tables` only
+	/* Packs what the unit holds for merge, which may be read on another machine. It reads of `tables` only
 	   what begin put there, and of t only tensors that the unit's call reads and writes. NULL: the analyzer has no
 	   units. */
 	hu_status (*compute)(hu_analysis *a, const void *tables, hu_trace *t, const hu_work_unit *u, hu_pack *r);
 	/* Unpacks what compute packed and adds it to the tables: units come in their order, by step, call and tile. */
-	hu_status (*join)(hu_analysis *a, void *tables, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r);
+	hu_status (*merge)(hu_analysis *a, void *tables, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r);
 	void (*close)(hu_analysis *a, void *tables, const hu_step_facts *s);   /* after a step's units; may be NULL */
 	hu_status (*end)(hu_analysis *a, void *tables);    /* writes the tables, and one line into a->said */
 	void (*release)(void *tables);    /* after end, or after begin where something failed; may be NULL */
@@ -145,7 +145,7 @@ void hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name);
 void hu_analysis_begin(const hu_analysis *a, hu_tsv *t, const char *name, const char *columns);
 hu_status hu_analysis_write(const hu_analysis *a, hu_tsv *t, const char *name);
 
-/* Rows of a table on their way from compute to join. hu_analysis_rows_init begins a table that has no more than a
+/* Rows of a table on their way from compute to merge. hu_analysis_rows_init begins a table that has no more than a
    header; hu_analysis_rows packs its rows, or appends those that were packed to the table. */
 void hu_analysis_rows_init(hu_tsv *t, const char *columns);
 void hu_analysis_rows(hu_pack *r, hu_tsv *t);

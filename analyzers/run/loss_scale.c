@@ -133,7 +133,7 @@ compute_tensor(
 	hu_sweep_safe(s, a->opt.lost, hu_unit(f), &min, &max);
 	sweep_rows(&w->sweep, t->step, info->name, hu_format_name(f.id), s);
 	safe_row(&w->safe, t->step, info->name, hu_format_name(f.id), s, min, max, amax, nonzeros);
-	hu_sweep_join(&all->s, s);
+	hu_sweep_merge(&all->s, s);
 	all->low = min > all->low ? min : all->low;
 	all->high = max < all->high ? max : all->high;
 	all->amax = amax > all->amax ? amax : all->amax;
@@ -191,7 +191,7 @@ compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *
 }
 
 static hu_status
-join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+merge(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
 	tables *w = tables_of, step = { .sweep = w->sweep, .safe = w->safe };
 
@@ -267,4 +267,4 @@ static const hu_held_column held[] = {
 
 const hu_analyzer hu_analyzer_loss_scale = { "loss-scale",
 	"what each loss scale would lose and overflow, the safe interval, other scalers' timelines",
-	sizeof(tables), begin, compute, join, NULL, end, release, held };
+	sizeof(tables), begin, compute, merge, NULL, end, release, held };

@@ -97,7 +97,7 @@ elements(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, const hu_
 	}
 }
 
-/* sum, n: of the outputs of the call whose tiles are being joined. */
+/* sum, n: of the outputs of the call whose tiles are being merged. */
 typedef struct tables {
 	hu_tsv out, each;
 	hu_faults all;
@@ -303,8 +303,8 @@ get(hu_analysis *a, tables *w, const hu_step_facts *s, int k, int id, int first,
 	bias = (hu_bias_sum){ .f = w->bias[k].f, .of = of };
 	hu_bias_sum_pack(r, &bias);
 	if (!r->bad) {
-		hu_errors_join(&w->sum[k], &part);
-		hu_bias_sum_join(&w->bias[k], &bias);
+		hu_errors_merge(&w->sum[k], &part);
+		hu_bias_sum_merge(&w->bias[k], &bias);
 	}
 	free(part.top);
 	hu_faults_pack(r, &w->all, a->run->train, s->step, id);
@@ -313,7 +313,7 @@ get(hu_analysis *a, tables *w, const hu_step_facts *s, int k, int id, int first,
 }
 
 static hu_status
-join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+merge(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
 	const hu_program *p = a->run->train;
 	tables *w = tables_of;
@@ -465,4 +465,4 @@ static const hu_held_column held[] = {
 
 const hu_analyzer hu_analyzer_replay = { "replay",
 	"every traced call again from its recorded inputs, exactly: errors in ulps, backward errors, condition, bound",
-	sizeof(tables), begin, compute, join, NULL, end, release, held };
+	sizeof(tables), begin, compute, merge, NULL, end, release, held };

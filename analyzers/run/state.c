@@ -32,10 +32,10 @@ typedef struct loss {
 } loss;
 
 static void
-join(loss *to, const loss *l)
+merge(loss *to, const loss *l)
 {
-	hu_harm_join(&to->harm, &l->harm);
-	hu_harm_join(&to->idle, &l->idle);
+	hu_harm_merge(&to->harm, &l->harm);
+	hu_harm_merge(&to->idle, &l->idle);
 	to->n += l->n;
 	to->moved += l->moved;
 	to->swamped += l->swamped;
@@ -237,7 +237,7 @@ typedef struct tables {
 	hu_tsv out;
 	hu_again again;
 	loss all[KINDS];   /* of the step */
-	loss one[OUTPUTS]; /* of each output of the call whose units are being joined */
+	loss one[OUTPUTS]; /* of each output of the call whose units are being merged */
 	double worst[KINDS];
 	size_t nonfinite[KINDS];
 	int seen[KINDS];
@@ -281,7 +281,7 @@ compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *
 }
 
 static hu_status
-join_unit(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+merge_unit(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
 	tables *w = tables_of;
 	hu_again again;
@@ -296,11 +296,11 @@ join_unit(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work
 	for (int k = 0; kind_of(c) != KINDS && k < c->nout; k++) {
 		loss l = { .n = 0 };
 		record(r, &l);
-		join(&w->one[k], &l);
+		merge(&w->one[k], &l);
 		if (u->tile < u->tiles - 1 || !w->one[k].n)
 			continue;
 		write_row(&w->out, s->step, c, &p->t[c->out[k]], kind_of(c), &w->one[k]);
-		join(&w->all[kind_of(c)], &w->one[k]);
+		merge(&w->all[kind_of(c)], &w->one[k]);
 	}
 	hu_again_pack(r, &again, &w->again);
 	return HU_OK;
@@ -362,4 +362,4 @@ release(void *tables_of)
 }
 
 const hu_analyzer hu_analyzer_state = { "state", "what rounding takes from optimizer moments and running statistics",
-	sizeof(tables), begin, compute, join_unit, close_step, end, release, NULL };
+	sizeof(tables), begin, compute, merge_unit, close_step, end, release, NULL };

@@ -128,9 +128,9 @@ sum_row(hu_tsv *out, size_t step, const hu_call *c, const hu_info *info, const h
 typedef struct tables {
 	hu_again again;
 	hu_tsv out, ratio, each;
-	hu_update all, one; /* of the step and of the call whose units are being joined */
+	hu_update all, one; /* of the step and of the call whose units are being merged */
 	hu_harm last;
-	hu_swamp *sum; /* by output, of the call whose tiles are being joined or computed */
+	hu_swamp *sum; /* by output, of the call whose tiles are being merged or computed */
 	size_t updated, moved, swamped, by_decay, libraries;
 } tables;
 
@@ -220,7 +220,7 @@ compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *
 }
 
 static hu_status
-join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+merge(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
 	const hu_program *p = a->run->train;
 	tables *w = tables_of;
@@ -235,11 +235,11 @@ join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit
 	w->libraries += libraries;
 	if (!u->tile)
 		memset(&w->one, 0, sizeof w->one);
-	hu_update_join(&w->one, update);
+	hu_update_merge(&w->one, update);
 	free(update);
 	if (u->tile == u->tiles - 1 && w->one.n) {
 		update_row(&w->out, &w->ratio, s->step, c, &p->t[c->out[0]], &w->one);
-		hu_update_join(&w->all, &w->one);
+		hu_update_merge(&w->all, &w->one);
 	}
 	if (!u->tile) {
 		free(w->sum);
@@ -329,4 +329,4 @@ static const hu_held_column held[] = {
 
 const hu_analyzer hu_analyzer_swamping = { "swamping",
 	"additions and weight updates that changed nothing, and what the update lost by it", sizeof(tables), begin,
-	compute, join, close_step, end, release, held };
+	compute, merge, close_step, end, release, held };

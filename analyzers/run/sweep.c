@@ -40,7 +40,7 @@ hu_sweep_add(hu_scale_sweep *s, double x, hu_format f)
 }
 
 void
-hu_sweep_join(hu_scale_sweep *s, const hu_scale_sweep *other)
+hu_sweep_merge(hu_scale_sweep *s, const hu_scale_sweep *other)
 {
 	for (int i = 0; i < HU_SWEEP_BINS; i++) {
 		s->need[i] += other->need[i];

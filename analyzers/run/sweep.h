@@ -17,7 +17,7 @@ typedef struct hu_scale_sweep {
 
 /* Adds the unscaled value x, to be rounded to f to nearest even; zeros and values that are not finite add nothing. */
 void hu_sweep_add(hu_scale_sweep *s, double x, hu_format f);
-void hu_sweep_join(hu_scale_sweep *s, const hu_scale_sweep *other);
+void hu_sweep_merge(hu_scale_sweep *s, const hu_scale_sweep *other);
 
 /* At scale 2^k: sets *lost to the elements that round to zero, *overflow to those that overflow, and *l2_share to the
    share of the L2 norm that the lost ones have. */

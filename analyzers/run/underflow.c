@@ -74,12 +74,12 @@ compute_gradients(hu_analysis *a, const hu_trace *t, hu_tsv *out, hu_flush *all)
 		for (size_t k = 0; k < t->t[g].n; k++)
 			hu_flush_add(&u, t->ideal[g][k], hu_get(&t->t[g], k), hu_format_of(p->t[g].format));
 		row(out, t->step, t->skipped, p->t[g].producer, &p->t[g], "exact", p->t[g].format, &u, t->t[g].n);
-		hu_flush_join(all, &u);
+		hu_flush_merge(all, &u);
 	}
 }
 
-/* last: what all gradients of the step that was joined last lost. exponents_of: rows of that step by tensor, until all
-   are there. part, bins: of the call whose tiles are being joined, by output, and part also of what ranks send. */
+/* last: what all gradients of the step that was merged last lost. exponents_of: rows of that step by tensor, until all
+   are there. part, bins: of the call whose tiles are being merged, by output, and part also of what ranks send. */
 typedef struct tables {
 	hu_tsv out, exponents, gradients;
 	hu_str *exponents_of;
@@ -192,7 +192,7 @@ join_call(tables *w, const hu_program *p, const hu_step_facts *s, const hu_work_
 		w->part = hu_xcalloc((size_t)n, sizeof *w->part);
 	}
 	hu_underflow_call_pack(r, some, n);
-	hu_underflow_call_join(w->part, some, n);
+	hu_underflow_call_merge(w->part, some, n);
 	free(some);
 	for (int i = 0; i < n && u->tile == u->tiles - 1; i++) {
 		int k = i ? i - 1 : c->nout;
@@ -207,7 +207,7 @@ join_call(tables *w, const hu_program *p, const hu_step_facts *s, const hu_work_
 }
 
 static hu_status
-join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+merge(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
 	const hu_program *p = a->run->train;
 	tables *w = tables_of;
@@ -312,4 +312,4 @@ static const hu_held_column held[] = {
 
 const hu_analyzer hu_analyzer_underflow = { "underflow",
 	"what casts and narrower results made zero or subnormal, what of it reached the weights; exponent histograms",
-	sizeof(tables), begin, compute, join, close_step, end, release, held };
+	sizeof(tables), begin, compute, merge, close_step, end, release, held };

@@ -166,10 +166,10 @@ hu_underflow_call_pack(hu_pack *r, hu_underflow_call_part *part, int n)
 }
 
 void
-hu_underflow_call_join(hu_underflow_call_part *to, const hu_underflow_call_part *part, int n)
+hu_underflow_call_merge(hu_underflow_call_part *to, const hu_underflow_call_part *part, int n)
 {
 	for (int k = 0; k < n; k++) {
 		to[k].there |= part[k].there;
-		hu_flush_join(&to[k].u, &part[k].u);
+		hu_flush_merge(&to[k].u, &part[k].u);
 	}
 }

@@ -20,6 +20,6 @@ void hu_underflow_call_formats(
 
 /* Passes parts through a pack, and adds those of another tile. */
 void hu_underflow_call_pack(hu_pack *r, hu_underflow_call_part *part, int n);
-void hu_underflow_call_join(hu_underflow_call_part *to, const hu_underflow_call_part *part, int n);
+void hu_underflow_call_merge(hu_underflow_call_part *to, const hu_underflow_call_part *part, int n);
 void hu_underflow_call_flush(hu_pack *r, hu_flush *u);
 #endif

@@ -41,9 +41,9 @@ add(hu_update *u, double w, double next, double d, int by_decay)
 }
 
 void
-hu_update_join(hu_update *to, const hu_update *u)
+hu_update_merge(hu_update *to, const hu_update *u)
 {
-	hu_harm_join(&to->harm, &u->harm);
+	hu_harm_merge(&to->harm, &u->harm);
 	to->n += u->n;
 	to->moved += u->moved;
 	to->swamped += u->swamped;

@@ -26,7 +26,7 @@ hu_status hu_update_compute(hu_update *u, hu_analysis *a, hu_trace *t, const hu_
 	size_t first, size_t n, hu_ladder *ladder);
 
 /* Adds u's counts, harm and histograms to those of `to`. */
-void hu_update_join(hu_update *to, const hu_update *u);
+void hu_update_merge(hu_update *to, const hu_update *u);
 
 /* Passes an update through a pack. */
 void hu_update_pack(hu_pack *r, hu_update *u);

@@ -145,7 +145,7 @@ hu_what_if_call_get(hu_pack *r, hu_what_if_call *f, size_t of)
 	f->taken = 1;
 	f->n = n;
 	if (!r->bad)
-		hu_errors_join(&f->sum, &part);
+		hu_errors_merge(&f->sum, &part);
 	free(part.top);
 	f->bound_ulps = bound_ulps > f->bound_ulps ? bound_ulps : f->bound_ulps;
 	f->count.additions += count.additions;

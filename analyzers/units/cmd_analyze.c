@@ -230,14 +230,14 @@ report(const hu_analysis *a, int summed, int json)
 	json_decref(o);
 }
 
-/* Whether this process is one of several that share the work: a shard, a rank, or who joins their parts. */
+/* Whether this process is one of several that share the work: a shard, a rank, or who merges their parts. */
 static int
 is_shared(const hu_args *args)
 {
 	return hu_args_given(args, "shard") || hu_parts_offered() || hu_ranks_size() > 1;
 }
 
-/* Compares with their checksums the files that nobody judges: each rank some of them, and of shards who joins them. */
+/* Compares with their checksums the files that nobody judges: each rank some of them, and of shards who merges them. */
 static hu_status
 check_rest(const hu_analysis *a)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp merge: joins the parts that commands with --shard wrote. It hands them to the command that they are of, which
-   goes its usual way and finds every unit computed. */
+   halfulp merge: merges the parts that commands with --shard wrote. It hands them to the command that they are of,
+   which goes its usual way and finds every unit computed. */
 #include "lib/base/console/show_json.h"
 #include "lib/base/console/command.h"
 #include "lib/base/guard/input.h"
@@ -85,7 +85,7 @@ list(const hu_parts *p)
 }
 
 /* Prints how long numbers of equal shards would take for the units as they were measured, dealt the largest first.
-   Reading, sending and joining are not counted. A shard computes whole units; what ranks would take for one that they
+   Reading, sending and merging are not counted. A shard computes whole units; what ranks would take for one that they
    compute together nobody has measured, since they share only a part of what it does. */
 static void
 simulate(const hu_parts *p, int json)
@@ -203,12 +203,12 @@ is_list(const void *of)
 }
 
 static const hu_opt_need needs[] = {
-	{ "json", is_list, "without --list: the command whose parts are joined prints what it prints" },
+	{ "json", is_list, "without --list: the command whose parts are merged prints what it prints" },
 	{ NULL, NULL, NULL },
 };
 
 const hu_command hu_cmd_merge = { "merge", "[OPTION...] RUN | PART...",
-	"join the parts that commands with --shard wrote to the tables of one process",
+	"merge the parts that commands with --shard wrote to the tables of one process",
 	"Each part holds what some units of the work found. Whatever the number of shards, the tables are those\n"
 	"that one process writes, byte for byte; exit codes are those of the command, too. Exit 3 where a part is\n"
 	"missing, was changed, or belongs to other options, another run or another version of halfulp, with --list\n"

@@ -6,7 +6,7 @@
 
 #include "analyzers/run/analyzer.h"
 
-/* n units in the order in which they are joined: by step; in it the step as a whole, then calls, and of these tiles.
+/* n units in the order in which they are merged: by step; in it the step as a whole, then calls, and of these tiles.
    cost: seconds on one core of a machine of 2020, about; only their ratios matter. step: that of each unit. joint: it
    is an exact step, of which united ranks share the products. */
 typedef struct hu_units { hu_work_unit *u; double *cost; int *step; char *joint; int n; } hu_units;

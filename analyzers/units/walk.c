@@ -60,7 +60,7 @@ hu_walk_release(hu_walk *w)
 	memset(w, 0, sizeof *w);
 }
 
-/* Passes what joining must know of a step through a record. */
+/* Passes what merging must know of a step through a record. */
 static void
 record_facts(hu_pack *r, const hu_program *p, hu_step_facts *f, hu_propagation *how)
 {
@@ -148,7 +148,7 @@ close_step(hu_walk *w, int i)
 	w->facts.propagated = NULL;
 }
 
-/* Joins what was found of unit i to the tables. */
+/* Merges what was found of unit i to the tables. */
 static hu_status
 join_one(hu_walk *w, int i, const char *found)
 {
@@ -161,11 +161,11 @@ join_one(hu_walk *w, int i, const char *found)
 	if (u->call < 0) {
 		w->facts = (hu_step_facts){ .step = w->a->step[u->step] };
 		record_facts(&r, w->a->run->train, &w->facts, &how);
-		hu_propagation_join(&w->a->propagation, &how);
+		hu_propagation_merge(&w->a->propagation, &how);
 	}
 	for (int k = 0; k < HU_ANALYZERS && st == HU_OK; k++)
-		if (w->take[k] && hu_analyzer_at(k)->join)
-			st = hu_analyzer_at(k)->join(w->a, w->tables[k], &w->facts, u, &r);
+		if (w->take[k] && hu_analyzer_at(k)->merge)
+			st = hu_analyzer_at(k)->merge(w->a, w->tables[k], &w->facts, u, &r);
 	if (st == HU_OK) {
 		char *name = hu_unit_name(w->a, u), *what = hu_xprintf("unit %s", name);
 		st = hu_pack_end(&r, what);
@@ -176,9 +176,9 @@ join_one(hu_walk *w, int i, const char *found)
 	return st;
 }
 
-/* A call is joined when its last tile is there, because it has no verdict where one of its tiles has none. */
+/* A call is merged when its last tile is there, because it has no verdict where one of its tiles has none. */
 static hu_status
-join(void *of, int i, const char *found)
+merge(void *of, int i, const char *found)
 {
 	hu_walk *w = of;
 	const hu_work_unit *u = &w->units.u[i];
@@ -254,7 +254,7 @@ hu_walk_share(hu_walk *w, hu_sharing *s, const hu_args *args, hu_status st, int 
 	}
 	w->work = (hu_share_work){ .command = "analyze", .text = w->text, .folder = w->folder, .place = w->a->run->dir,
 		.n = w->units.n, .cost = w->units.cost, .group = w->units.step, .joint = w->units.joint,
-		.name = name_of, .compute = compute, .join = join, .checked = checked_of,
+		.name = name_of, .compute = compute, .merge = merge, .checked = checked_of,
 		.of = w };
 	return hu_share_out(s, &w->work, args, st, ends);
 }

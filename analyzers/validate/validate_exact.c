@@ -80,7 +80,7 @@ hu_validate_exact_compute(hu_validate_job *j, size_t i, hu_str *found)
 }
 
 hu_status
-hu_validate_exact_join(hu_validate_job *j, size_t i, const char *found)
+hu_validate_exact_merge(hu_validate_job *j, size_t i, const char *found)
 {
 	hu_pack r;
 

@@ -122,9 +122,9 @@ join_alone(hu_sensitivity *s, const hu_sensitivity *own, const hu_validate_unit 
 	}
 }
 
-/* Joins a unit; nodes are in the program's order until the policy's last one. */
+/* Merges a unit; nodes are in the program's order until the policy's last one. */
 hu_status
-hu_validate_nodes_join(hu_validate_job *j, const hu_validate_unit *u, const char *found)
+hu_validate_nodes_merge(hu_validate_job *j, const hu_validate_unit *u, const char *found)
 {
 	hu_sensitivity *s = j->row[u->policy].sensitivity, own;
 	int alone = u->kind == HU_VALIDATE_ALONE;

@@ -22,7 +22,7 @@ count_codes(hu_version *v, const hu_imported *m, int as_it_stands)
 }
 
 hu_status
-hu_validate_begin(hu_validate_job *j, size_t p, int joins)
+hu_validate_begin(hu_validate_job *j, size_t p, int merges)
 {
 	hu_judgement *row = &j->row[p];
 	const hu_variant *policy = &j->policies->v[p];
@@ -31,7 +31,7 @@ hu_validate_begin(hu_validate_job *j, size_t p, int joins)
 
 	if (j->begun && j->now != p) {
 		hu_evaluate_end(&j->row[j->now].e);
-		if (!joins)
+		if (!merges)
 			hu_evaluated_release(&j->row[j->now].e);
 	}
 	j->now = p;
@@ -51,7 +51,7 @@ hu_validate_begin(hu_validate_job *j, size_t p, int joins)
 }
 
 static int
-joins(const hu_validate_job *j)
+merges(const hu_validate_job *j)
 {
 	return !hu_args_given(j->args, "shard") && !hu_ranks_rank();
 }
@@ -73,7 +73,7 @@ hu_validate_run_compute(hu_validate_job *j, const hu_validate_unit *u, hu_str *f
 	size_t first = u->first, last = u->last, p = u->policy;
 	hu_pack r;
 
-	HU_TRY(hu_validate_begin(j, p, joins(j)));
+	HU_TRY(hu_validate_begin(j, p, merges(j)));
 	hu_evaluated *e = &j->row[p].e;
 	e->nonfinite = 0;
 	e->first_call = -1;
@@ -87,7 +87,7 @@ hu_validate_run_compute(hu_validate_job *j, const hu_validate_unit *u, hu_str *f
 }
 
 hu_status
-hu_validate_run_join(hu_validate_job *j, const hu_validate_unit *u, const char *found)
+hu_validate_run_merge(hu_validate_job *j, const hu_validate_unit *u, const char *found)
 {
 	size_t first = u->first, last = u->last, p = u->policy, nonfinite = 0;
 	int first_call = -1;

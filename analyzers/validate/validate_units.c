@@ -22,15 +22,15 @@ compute(void *of, int i, hu_str *found)
 }
 
 static hu_status
-join(void *of, int i, const char *found)
+merge(void *of, int i, const char *found)
 {
 	hu_validate_job *j = of;
 	const hu_validate_unit *u = &j->unit[i];
 
 	switch (u->kind) {
-	case HU_VALIDATE_RUN: return hu_validate_run_join(j, u, found);
-	case HU_VALIDATE_EXACT: return hu_validate_exact_join(j, u->first, found);
-	default: return hu_validate_nodes_join(j, u, found);
+	case HU_VALIDATE_RUN: return hu_validate_run_merge(j, u, found);
+	case HU_VALIDATE_EXACT: return hu_validate_exact_merge(j, u->first, found);
+	default: return hu_validate_nodes_merge(j, u, found);
 	}
 }
 
@@ -59,7 +59,7 @@ hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends)
 	j->work.group = j->policy;
 	j->work.name = name_of;
 	j->work.compute = compute;
-	j->work.join = join;
+	j->work.merge = merge;
 	j->work.ready = hu_validate_exact_ready;
 	j->work.of = j;
 	return hu_share_out(s, &j->work, j->args, st, ends);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The runs of validate as units of a work that shards or ranks share (lib/base/parts/share.h): a policy on some of the
    inputs; where nodes are asked about, the survey of all nodes of a policy, and some nodes alone on one batch; and,
-   once all of these are joined, the exact network on one input. */
+   once all of these are merged, the exact network on one input. */
 #ifndef HU_ANALYZERS_VALIDATE_UNITS_H
 #define HU_ANALYZERS_VALIDATE_UNITS_H
 
@@ -49,7 +49,7 @@ typedef struct hu_validate_job {
 	struct {
 		size_t nonfinite;
 		int first_call;
-	} found;                     /* of the units of the policy that were joined */
+	} found;                     /* of the units of the policy that were merged */
 	hu_sensitivity_run *sensing; /* of policy `sensed`; NULL: of none */
 	size_t sensed;
 	hu_validate_unit *unit;
@@ -67,23 +67,23 @@ void hu_validate_job_release(hu_validate_job *j);
    inputs. */
 hu_status hu_validate_cut(hu_validate_job *j);
 
-/* Makes policy p ready to run. A process that joins nothing keeps one policy's outputs at a time. Computes what a run
-   of a policy finds, and joins it to the policy's row (validate_run.c). */
-hu_status hu_validate_begin(hu_validate_job *j, size_t p, int joins);
+/* Makes policy p ready to run. A process that merges nothing keeps one policy's outputs at a time. Computes what a run
+   of a policy finds, and merges it to the policy's row (validate_run.c). */
+hu_status hu_validate_begin(hu_validate_job *j, size_t p, int merges);
 hu_status hu_validate_run_compute(hu_validate_job *j, const hu_validate_unit *u, hu_str *found);
-hu_status hu_validate_run_join(hu_validate_job *j, const hu_validate_unit *u, const char *found);
+hu_status hu_validate_run_merge(hu_validate_job *j, const hu_validate_unit *u, const char *found);
 
-/* Computes what a unit finds of its policy's nodes, and joins it to the policy's row (validate_nodes.c). */
+/* Computes what a unit finds of its policy's nodes, and merges it to the policy's row (validate_nodes.c). */
 hu_status hu_validate_nodes_compute(hu_validate_job *j, const hu_validate_unit *u, hu_str *found);
-hu_status hu_validate_nodes_join(hu_validate_job *j, const hu_validate_unit *u, const char *found);
+hu_status hu_validate_nodes_merge(hu_validate_job *j, const hu_validate_unit *u, const char *found);
 
 /* In validate_exact.c. limit imports the model for one input, and leaves as many of the exact inputs as do not take too
    long, unless their number was given; *too_long becomes the operations of one where none is left. ready is
-   hu_share_work's; compute and join have number i. together is for ranks, which have no such units: all of them run the
-   exact network after the others have been joined by rank 0; it does nothing elsewhere. */
+   hu_share_work's; compute and merge have number i. together is for ranks, which have no such units: all of them run
+   the exact network after the others have been merged by rank 0; it does nothing elsewhere. */
 hu_status hu_validate_exact_limit(hu_validate_job *j, int given, double *too_long);
 hu_status hu_validate_exact_ready(void *of);
 hu_status hu_validate_exact_compute(hu_validate_job *j, size_t i, hu_str *found);
-hu_status hu_validate_exact_join(hu_validate_job *j, size_t i, const char *found);
+hu_status hu_validate_exact_merge(hu_validate_job *j, size_t i, const char *found);
 hu_status hu_validate_exact_together(hu_validate_job *j);
 #endif

@@ -322,7 +322,7 @@ hu_errors_local(hu_errors *m, const hu_judged *j)
 }
 
 void
-hu_errors_join(hu_errors_sum *to, const hu_errors_sum *part)
+hu_errors_merge(hu_errors_sum *to, const hu_errors_sum *part)
 {
 	merge(to, part);
 	for (size_t i = 0; i < part->ntop; i++)

@@ -41,7 +41,7 @@ void hu_errors_collect(hu_errors_sum *s, const hu_judged *j);
 /* Adds all values of j, which may be some of those that s was begun for. */
 void hu_errors_add_judged(hu_errors_sum *s, const hu_judged *j);
 /* Adds what another process or part of a tensor collected, both begun for the same n and of. */
-void hu_errors_join(hu_errors_sum *to, const hu_errors_sum *part);
+void hu_errors_merge(hu_errors_sum *to, const hu_errors_sum *part);
 /* Forgets all but the largest errors in ulps that hu_errors_end needs; hu_errors_cut puts these in descending order. */
 void hu_errors_thin(hu_errors_sum *s);
 void hu_errors_cut(hu_errors_sum *s);

@@ -20,7 +20,7 @@ hu_harm_add(hu_harm *h, double got, double exact, int lost)
 }
 
 void
-hu_harm_join(hu_harm *h, const hu_harm *other)
+hu_harm_merge(hu_harm *h, const hu_harm *other)
 {
 	h->exact2 += other->exact2;
 	h->got2 += other->got2;

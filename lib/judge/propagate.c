@@ -332,7 +332,7 @@ ladder(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagation *ho
 }
 
 void
-hu_propagation_join(hu_propagation *how, const hu_propagation *told)
+hu_propagation_merge(hu_propagation *how, const hu_propagation *told)
 {
 	how->steps += told->steps;
 	how->by_mpfr += told->by_mpfr;
@@ -373,7 +373,7 @@ hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, 
 		}
 	}
 	if (st == HU_OK && how)
-		hu_propagation_join(how, &told);
+		hu_propagation_merge(how, &told);
 	for (int i = 0; i < q->nt; i++) {
 		hu_room_free(k.mark[i]);
 		hu_room_free(k.before[i]);

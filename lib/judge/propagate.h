@@ -44,7 +44,7 @@ typedef struct hu_propagation {
 } hu_propagation;
 
 /* Adds the steps of another count. */
-void hu_propagation_join(hu_propagation *to, const hu_propagation *told);
+void hu_propagation_merge(hu_propagation *to, const hu_propagation *told);
 
 /* Runs the exact step. recorded holds a traced step by tensor id of p. errors gets the recorded tensors' errors by
    tensor id, with known = 0 if there are no exact values. *ideal, if not NULL, gets an array of p->nt arrays by tensor

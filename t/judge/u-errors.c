@@ -173,7 +173,7 @@ three_ways(values *v, size_t size, const char *name)
 			order &= part.top[i] <= part.top[i - 1];
 		if (!order)
 			ok(0, "%s: what a part keeps is sorted and no more than needed", name);
-		hu_errors_join(&s, &part);
+		hu_errors_merge(&s, &part);
 		free(part.top);
 	}
 	hu_errors_end(&got, &s);

@@ -125,7 +125,7 @@ harm_in_words(void)
 	hu_harm_add(&h, 4, 4, 0);
 	said(&h, "1 element of the update is not finite; of the others, 0.6 of the update's L2 norm lost, cosine 0.8");
 	hu_harm_add(&two, 1, NAN, 0);
-	hu_harm_join(&h, &two);
+	hu_harm_merge(&h, &two);
 	said(&h,
 		"2 elements of the update are not finite; of the others, 0.6 of the update's L2 norm lost, cosine 0.8");
 	h.nonfinite = 0;

@@ -24,7 +24,7 @@ typedef struct hu_bench_option {
 	const char *name, *def;
 } hu_bench_option;
 
-/* What a line asks for: n units, joined in their order. of: the benchmark's own state.
+/* What a line asks for: n units, merged in their order. of: the benchmark's own state.
    cost: NULL, or the seconds that each unit is expected to take, of which only ratios matter; group: NULL, or units of
    one group (a number) share what must be prepared; steps: NULL, or by how many steps the measurement of each unit
    moves the bar itself. These three are allocated, and freed by the caller.
@@ -56,7 +56,7 @@ typedef struct hu_bench {
 	/* Measures unit i and appends its rows. What is measured does not depend on other units of this process. */
 	hu_status (*measure)(hu_bench_work *w, int i, json_t *rows);
 	/* NULL, or adds to the rows of unit i, of whichever process, what follows from those of units before it. */
-	void (*join)(hu_bench_work *w, int i, json_t *rows);
+	void (*merge)(hu_bench_work *w, int i, json_t *rows);
 	/* NULL, or appends the rows that come after all units. */
 	hu_status (*after)(hu_bench_work *w, json_t *rows);
 	/* Releases `of`; after a failure of begin too. */
@@ -69,7 +69,7 @@ double hu_bench_clock(int all);
 
 /* Instruction sets that rows of the CPU are measured under: levels[l] becomes 1 for those of a list, for "all" that
    this processor has, and for NULL the one in use. HU_EUNABLE where this processor lacks one and measures itself, which
-   who joins parts does not. A list of their names, separated by commas, which the caller frees. */
+   who merges parts does not. A list of their names, separated by commas, which the caller frees. */
 hu_status hu_bench_levels(char *levels, const char *text);
 char *hu_bench_levels_text(const char *levels);
 #endif

@@ -58,8 +58,8 @@ compute(void *of, int i, hu_str *found)
 static hu_status
 add(job *j, int i, json_t *rows)
 {
-	if (j->bench->join)
-		j->bench->join(&j->work, i, rows);
+	if (j->bench->merge)
+		j->bench->merge(&j->work, i, rows);
 	return hu_bench_rows_take(j->sink, rows);
 }
 
@@ -72,7 +72,7 @@ name_of(const void *of, int i)
 }
 
 static hu_status
-join(void *of, int i, const char *found)
+merge(void *of, int i, const char *found)
 {
 	job *j = of;
 	json_error_t e;
@@ -137,7 +137,7 @@ deal(job *j, const hu_args *given, hu_status st, int *ends)
 		cost[i] = j->work.cost ? j->work.cost[i] : 1;
 	j->share = (hu_share_work){ .command = "bench", .text = text, .folder = folder, .place = place, .n = j->work.n,
 		.threaded = 1, .cost = cost, .steps = j->work.steps, .group = j->work.group, .name = name_of,
-		.compute = compute, .join = join, .of = j };
+		.compute = compute, .merge = merge, .of = j };
 	st = hu_share_out(&s, &j->share, given, st, ends);
 	hu_share_end(&s, st);
 	if (st == HU_OK && hu_ranks_size() > 1 && !hu_ranks_rank())

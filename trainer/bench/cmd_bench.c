@@ -144,7 +144,7 @@ settle(hu_args *a, const hu_bench *b)
 	return HU_OK;
 }
 
-/* Joins the ranks. Each has its share of the machine's cores where they measure together, and all of them where they
+/* Merges the ranks. Each has its share of the machine's cores where they measure together, and all of them where they
    take turns. */
 static hu_status
 meet(const hu_bench *b, const hu_args *a)

@@ -72,7 +72,7 @@ same_bits(hu_sum a, hu_sum b)
 
 /* Compares the digest that the unit's rows have with that of a unit before it of other words with the same bits. */
 static void
-join(hu_bench_work *w, int i, json_t *rows)
+merge(hu_bench_work *w, int i, json_t *rows)
 {
 	sweep *s = w->of;
 	const unit *u = &s->unit[i];
@@ -373,5 +373,5 @@ const hu_bench hu_bench_gemm = { .name = "gemm",
 	.begin = begin,
 	.unit = unit_name,
 	.measure = measure,
-	.join = join,
+	.merge = merge,
 	.end = end };

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the row of a combination says, once it has been joined: the time and the digest; no digest where it is blank. */
+/* What the row of a combination says, once it has been merged: the time and the digest; no digest where it is blank. */
 typedef struct cell {
 	double ms;
 	char digest[24];
@@ -55,7 +55,7 @@ text(const char *s)
 }
 
 /* Returns the cell that has entry `at` of list k and otherwise the same entries as cell i; -1 where it is the cell
-   itself, or not joined yet, or blank. */
+   itself, or not merged yet, or blank. */
 static int
 other(const table *t, int i, int k, int at)
 {
@@ -171,7 +171,7 @@ check(const table *t, int i, const hu_bench_cell *c, json_t *row)
 }
 
 static void
-join(hu_bench_work *w, int i, json_t *rows)
+merge(hu_bench_work *w, int i, json_t *rows)
 {
 	table *t = w->of;
 	json_t *row = json_array_get(rows, 0);
@@ -362,6 +362,6 @@ const hu_bench hu_bench_train = { .name = "train",
 	.begin = begin,
 	.unit = unit_name,
 	.measure = measure,
-	.join = join,
+	.merge = merge,
 	.after = after,
 	.end = end };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp compare: trains (and analyzes) by running this program, as a user would, and joins the results of the
+   halfulp compare: trains (and analyzes) by running this program, as a user would, and merges the results of the
    runs. */
 #include "lib/base/console/show_json.h"
 #include "lib/base/file.h"
@@ -144,7 +144,7 @@ default_dir(void)
 static hu_status
 choose_dir(const hu_args *a, char **dir)
 {
-	int joins = hu_parts_offered() != NULL, goes_on = hu_args_given(a, "resume") || hu_args_given(a, "shard");
+	int merges = hu_parts_offered() != NULL, goes_on = hu_args_given(a, "resume") || hu_args_given(a, "shard");
 
 	*dir = a->nrest ? hu_xstrdup(a->rest[0]) : default_dir();
 	if (a->nrest > 1)
@@ -152,7 +152,7 @@ choose_dir(const hu_args *a, char **dir)
 	if (!a->nrest && goes_on)
 		return hu_fail(HU_EINVAL, "--%s needs the folder that all runs are in: halfulp compare ... DIR",
 			hu_args_given(a, "shard") ? "shard" : "resume");
-	if (hu_exists(*dir) && !goes_on && !joins)
+	if (hu_exists(*dir) && !goes_on && !merges)
 		return hu_fail(HU_EINVAL, "%s exists already; choose another name", *dir);
 	return HU_OK;
 }

@@ -273,7 +273,7 @@ compute(void *of, int i, hu_str *found)
 }
 
 static hu_status
-join(void *of, int i, const char *found)
+merge(void *of, int i, const char *found)
 {
 	hu_compare_job *j = of;
 	hu_comparison *c = j->c;
@@ -343,7 +343,7 @@ hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *ends)
 		.cost = j->cost,
 		.name = name_of,
 		.compute = compute,
-		.join = join,
+		.merge = merge,
 		.passing = passing,
 		.of = j };
 	return hu_share_out(s, &j->work, j->args, st, ends);

@@ -24,7 +24,7 @@ hu_status hu_compare_share(hu_compare_job *j, hu_sharing *s, hu_status st, int *
 void hu_compare_job_release(hu_compare_job *j);
 
 /* Returns a line that only processes with the same policies, learning rates, seeds and options have, and the same in
-   the files that options name; the caller frees it. A process that joins parts needs no files: it takes their word. */
+   the files that options name; the caller frees it. A process that merges parts needs no files: it takes their word. */
 char *hu_compare_text(const hu_compare_job *j);
 
 /* What train is told as policy p. */

@@ -159,7 +159,7 @@ compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *
 }
 
 static hu_status
-join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+merge(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
 	double zero = 0, saturated = 0, elements = 0;
 	tables *w = tables_of;
@@ -208,4 +208,4 @@ release(void *tables_of)
 
 const hu_analyzer hu_analyzer_blocks = { "blocks",
 	"what casts to block formats made zero or saturated, their scales, and what became of outliers' neighbours",
-	sizeof(tables), begin, compute, join, NULL, end, release, NULL };
+	sizeof(tables), begin, compute, merge, NULL, end, release, NULL };

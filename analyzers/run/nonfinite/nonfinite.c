@@ -181,7 +181,7 @@ compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *
 	return st;
 }
 
-/* first: of the step whose units are being joined; said: on the first step that has one */
+/* first: of the step whose units are being merged; said: on the first step that has one */
 typedef struct tables {
 	hu_tsv out;
 	place first[ORIGINS];
@@ -202,11 +202,11 @@ join_place(place *w, place *at, int call)
 	at->call = call;
 	place old = *w;
 	*w = *at;
-	*at = old; /* whoever joins releases it */
+	*at = old; /* whoever merges releases it */
 }
 
 static hu_status
-join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+merge(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
 	const hu_program *p = a->run->train;
 	tables *w = tables_of;
@@ -318,4 +318,4 @@ release(void *tables_of)
 
 const hu_analyzer hu_analyzer_nonfinite = { "nonfinite",
 	"the first call of each step that made an infinity or NaN of finite numbers, and why", sizeof(tables), begin,
-	compute, join, close_step, end, release, NULL };
+	compute, merge, close_step, end, release, NULL };

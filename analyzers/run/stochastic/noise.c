@@ -68,7 +68,7 @@ hu_noise_of(const hu_noise_draws *d, const double *exact, hu_noise *s)
 }
 
 void
-hu_noise_join(hu_noise *to, const hu_noise *s)
+hu_noise_merge(hu_noise *to, const hu_noise *s)
 {
 	to->n += s->n;
 	to->exact2 += s->exact2;

@@ -37,7 +37,7 @@ void hu_noise_draws_add(hu_noise_draws *d, size_t i, double got);
 void hu_noise_draws_next(hu_noise_draws *d);
 /* The sums after the draws so far. */
 void hu_noise_of(const hu_noise_draws *d, const double *exact, hu_noise *s);
-void hu_noise_join(hu_noise *to, const hu_noise *s);
+void hu_noise_merge(hu_noise *to, const hu_noise *s);
 void hu_noise_pack(hu_pack *r, hu_noise *s);
 
 /* Of the exact vector's 2-norm: the distance of the mean of k draws; the noise of one draw, that is the root of its

@@ -115,7 +115,7 @@ take(vector *v, const hu_exec *x)
 	hu_noise_draws_next(&v->draws);
 }
 
-/* Writes the rows of each vector, and joins those of all of them. */
+/* Writes the rows of each vector, and merges those of all of them. */
 static hu_status
 compute_step(hu_analysis *a, hu_trace *t, hu_tsv *rows, hu_noise (*all)[HU_NOISE_CURVE], hu_str *why)
 {
@@ -145,7 +145,7 @@ compute_step(hu_analysis *a, hu_trace *t, hu_tsv *rows, hu_noise (*all)[HU_NOISE
 			const hu_noise *of = &s[i * HU_NOISE_CURVE + at];
 			row(rows, t->step, &p->t[v[i].weight >= 0 ? v[i].weight : v[i].tensor], v[i].kind,
 				draws_updates(p), 1 << at, of);
-			hu_noise_join(&all[v[i].kind][at], of);
+			hu_noise_merge(&all[v[i].kind][at], of);
 		}
 		hu_noise_draws_release(&v[i].draws);
 		free(v[i].exact);
@@ -209,7 +209,7 @@ compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *
 }
 
 static hu_status
-join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+merge(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
 	tables *w = tables_of;
 
@@ -262,4 +262,4 @@ release(void *tables_of)
 
 const hu_analyzer hu_analyzer_stochastic = { "stochastic",
 	"what of the gradients' error is noise of stochastic rounding, which averages out, and what is bias",
-	sizeof(tables), begin, compute, join, NULL, end, release, NULL };
+	sizeof(tables), begin, compute, merge, NULL, end, release, NULL };

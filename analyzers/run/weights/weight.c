@@ -104,9 +104,9 @@ hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, i
 }
 
 void
-hu_weight_join(hu_weight *to, const hu_weight *w)
+hu_weight_merge(hu_weight *to, const hu_weight *w)
 {
-	hu_harm_join(&to->harm, &w->harm);
+	hu_harm_merge(&to->harm, &w->harm);
 	to->n += w->n;
 	to->moved += w->moved;
 	to->with_gradient += w->with_gradient;

@@ -25,7 +25,7 @@ int hu_weight_is_studied(const hu_program *p, const hu_trace *t, int i, int next
 /* The gradient of tensor i in the step, or that which its next value was computed from; -1: none was recorded. */
 int hu_weight_gradient(const hu_program *p, const hu_trace *t, int i, int next);
 void hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, int next, int grad);
-void hu_weight_join(hu_weight *to, const hu_weight *w);
+void hu_weight_merge(hu_weight *to, const hu_weight *w);
 void hu_weight_pack(hu_pack *r, hu_weight *w);
 
 /* Share of the 2-norm of the steps taken whose exact update is known: 0 where nothing was judged, NaN where nothing

@@ -113,7 +113,7 @@ compute_tensor(hu_analysis *a, hu_trace *t, hu_coverage_step *seen, int i, int n
 	}
 	row(&f->rows, t->step, &p->t[i], parameter, &w, because.s);
 	hu_str_release(&because);
-	hu_weight_join(&f->all[parameter], &w);
+	hu_weight_merge(&f->all[parameter], &w);
 	f->weights += parameter != 0;
 	return HU_OK;
 }
@@ -200,7 +200,7 @@ compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *
 }
 
 static hu_status
-join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
+merge(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit *u, hu_pack *r)
 {
 	tables *w = tables_of;
 	hu_weight all = { .n = 0 };
@@ -213,7 +213,7 @@ join(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_unit
 	hu_analysis_rows(r, &w->coverage);
 	hu_analysis_rows(r, &w->unjudged);
 	hu_weight_pack(r, &all);
-	hu_weight_join(&w->all, &all);
+	hu_weight_merge(&w->all, &all);
 	return HU_OK;
 }
 
@@ -288,4 +288,4 @@ static const hu_held_column held[] = {
 
 const hu_analyzer hu_analyzer_weights = { "weights",
 	"what each weight took of its exact update, which kept their bits, and how much of the step was judged",
-	sizeof(tables), begin, compute, join, NULL, end, release, held };
+	sizeof(tables), begin, compute, merge, NULL, end, release, held };

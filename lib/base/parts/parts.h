@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Parts: what some units of a work found, in a file that another process joins with other parts (doc/formats.md). A
+   Parts: what some units of a work found, in a file that another process merges with other parts (doc/formats.md). A
    work is what a command would do in one process; its units have names, and which units there are and in which order
-   they are joined follows from the work alone. */
+   they are merged follows from the work alone. */
 #ifndef HU_BASE_PARTS_PARTS_H
 #define HU_BASE_PARTS_PARTS_H
 
@@ -16,7 +16,7 @@ typedef struct hu_part_unit { char *name; double cost, seconds; char *found; int
 typedef struct hu_part_file { char *path, *shard; } hu_part_file;
 
 /* kind: the command; work: a line that two processes have in common where they cut the same work in the same way;
-   command: JSON text of the options and arguments that a joining process needs. file: the parts that were read, and
+   command: JSON text of the options and arguments that a merging process needs. file: the parts that were read, and
    their shards, as in "2/7". */
 typedef struct hu_parts {
 	char *kind, *work, *command;
@@ -63,8 +63,8 @@ char *hu_parts_command(const hu_args *a, const char *except);
 hu_status hu_parts_options(
 	char **text, const hu_args *a, const char *except, hu_status (*say)(hu_str *to, const char *value));
 
-/* The parts that the command merge hands to the command that joins them; NULL where that runs by itself. With `only`
-   the command makes sure that they are all of this work, and joins nothing. */
+/* The parts that the command merge hands to the command that merges them; NULL where that runs by itself. With `only`
+   the command makes sure that they are all of this work, and merges nothing. */
 void hu_parts_offer(hu_parts *p, int only);
 hu_parts *hu_parts_offered(void);
 int hu_parts_only_asked(void);

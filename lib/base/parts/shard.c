@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What commands say of shards: the option, the command line that a joining process repeats, and the parts that the
+   What commands say of shards: the option, the command line that a merging process repeats, and the parts that the
    command merge hands on. */
 #include "lib/base/parts/parts.h"
 

@@ -185,7 +185,7 @@ complete(const hu_share_work *w, hu_parts *parts)
 	return missing ? lacking(w, parts, missing) : HU_OK;
 }
 
-/* Joins unit i, computed here (*here) unless a part has it. */
+/* Merges unit i, computed here (*here) unless a part has it. */
 static hu_status
 one(hu_sharing *s, int i, int *here)
 {
@@ -201,12 +201,12 @@ one(hu_sharing *s, int i, int *here)
 	}
 	*here = !u;
 	if (u)
-		return w->join(w->of, i, strcmp(u->found, "-") ? u->found : "");
+		return w->merge(w->of, i, strcmp(u->found, "-") ? u->found : "");
 	double start = hu_now();
 	hu_str_init(&found);
 	st = w->compute(w->of, i, &found);
 	if (st == HU_OK)
-		st = w->join(w->of, i, found.s);
+		st = w->merge(w->of, i, found.s);
 	if (st == HU_OK && w->keeps) {
 		hu_sharing_add(s, i, hu_now() - start, found.s);
 		st = hu_sharing_keep(s, 0);
@@ -215,7 +215,7 @@ one(hu_sharing *s, int i, int *here)
 	return st;
 }
 
-/* Joins units first to last-1. */
+/* Merges units first to last-1. */
 static hu_status
 join_units(hu_sharing *s, int first, int last)
 {
@@ -278,7 +278,7 @@ own_units(hu_sharing *s, const int *of, int first, int last)
 	return st;
 }
 
-/* Joins what parts of the folder have of all units but late ones, and computes this shard's late ones; does nothing
+/* Merges what parts of the folder have of all units but late ones, and computes this shard's late ones; does nothing
    where a unit is in no part there. */
 static hu_status
 late_units(hu_sharing *s, const int *of)

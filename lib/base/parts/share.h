@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A command's work as units that several processes share: shards, which write parts that halfulp merge joins, or the
-   ranks that mpirun starts together, which deal units out while they work. What units found is joined in their order,
+   A command's work as units that several processes share: shards, which write parts that halfulp merge merges, or the
+   ranks that mpirun starts together, which deal units out while they work. What units found is merged in their order,
    through the same texts whoever found it, so that a command writes the same whoever computed. A command that cuts its
    work fills in a hu_share_work and has a row in lib/base/ranks/shares.def. */
 #ifndef HU_BASE_PARTS_SHARE_H
@@ -16,17 +16,17 @@
    so large that others would be idle: `compute` is then called on every rank, with the ranks united (lib/base/ranks/
    united.h).
    name: a unit's name in parts, which the caller frees. compute: computes unit i and appends what was found, a text
-   without tabs and line ends (lib/base/parts/pack.h). join: takes what unit i found, in the order of units.
+   without tabs and line ends (lib/base/parts/pack.h). merge: takes what unit i found, in the order of units.
    keeps: a unit takes long and leaves files, so one process too keeps what it found in a part, which stays: --resume
    then makes nothing twice, and refuses other options.
    passing: NULL, or whether what a unit found is a failure of the machine (a full disk, no memory, a process that was
    killed), which --resume does not take over: the unit is computed again.
-   late: the last so many units follow from what all others found, and `ready`, called once those are joined, prepares
+   late: the last so many units follow from what all others found, and `ready`, called once those are merged, prepares
    them. A shard computes its own of them where the folder has the parts of all others; else they are computed where
-   units are joined. Ranks have none.
+   units are merged. Ranks have none.
    checked: NULL, or returns how many bytes of files this process has compared with checksums.
    threaded: what is found depends on --threads, so merge uses the value that the parts were made with.
-   bar: is shown while units are computed and joined, for notes and for who prints a line. steps: NULL, or by how many
+   bar: is shown while units are computed and merged, for notes and for who prints a line. steps: NULL, or by how many
    steps `compute` moves it for each unit; else a unit is one step. */
 typedef struct hu_share_work {
 	const char *command, *text, *folder, *place;
@@ -37,7 +37,7 @@ typedef struct hu_share_work {
 	const char *joint;
 	char *(*name)(const void *of, int i);
 	hu_status (*compute)(void *of, int i, hu_str *found);
-	hu_status (*join)(void *of, int i, const char *found);
+	hu_status (*merge)(void *of, int i, const char *found);
 	int (*passing)(const char *found);
 	hu_status (*ready)(void *of);
 	double (*checked)(const void *of);
@@ -58,7 +58,7 @@ typedef struct hu_sharing {
 } hu_sharing;
 
 /* Does this process's share as the command line asks for it by --shard, --part and --resume: all units, those of a
-   shard, or what rank 0 deals to it. Where *ends is 0 afterwards every unit was joined, and the command writes its
+   shard, or what rank 0 deals to it. Where *ends is 0 afterwards every unit was merged, and the command writes its
    tables; else another process does so. st: how this process has got on so far; with ranks all of them call it, and
    fail together. */
 hu_status hu_share_out(hu_sharing *s, hu_share_work *w, const hu_args *args, hu_status st, int *ends);

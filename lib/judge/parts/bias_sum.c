@@ -148,7 +148,7 @@ hu_bias_sum_suspects(const hu_bias_sum *b, int parts)
 }
 
 void
-hu_bias_sum_join(hu_bias_sum *to, const hu_bias_sum *part)
+hu_bias_sum_merge(hu_bias_sum *to, const hu_bias_sum *part)
 {
 	merge(to, part);
 }

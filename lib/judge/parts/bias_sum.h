@@ -45,7 +45,7 @@ void hu_bias_sum_emulated(hu_bias_sum *b, size_t element, double got, double dec
 /* Whether the emulation has to be asked: the larger T of what was added exceeds the alarm's over the root of parts. If
    none of so many parts of a tensor does, the whole cannot be biased. */
 int hu_bias_sum_suspects(const hu_bias_sum *b, int parts);
-void hu_bias_sum_join(hu_bias_sum *to, const hu_bias_sum *part);
+void hu_bias_sum_merge(hu_bias_sum *to, const hu_bias_sum *part);
 void hu_bias_sum_end(hu_bias_found *r, const hu_bias_sum *b);
 /* The same of y less x, two recorded versions of a tensor, in ulps of f at x: t_declared and biased say nothing, since
    neither is exact. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    What this floor measures, packed (lib/base/parts/pack.h) by the process that computed it and unpacked in the one
-   that joins it. Every bit is kept. */
+   that merges it. Every bit is kept. */
 #ifndef HU_JUDGE_PARTS_PACKS_H
 #define HU_JUDGE_PARTS_PACKS_H
 

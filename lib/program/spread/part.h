@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What executes a rank's part of a step (spread.h), as a table of functions that each back end fills: part_cpu.c on
-   the host, cuda/exec/part.c on a device. spread_run.c goes through the rank's actions with it and alone speaks with
-   the other ranks, so that messages lie in host memory here: bytes that hold a tensor's elements exactly, in an encoding
+   What executes a rank's part of a step (spread.h), as a table of functions that each back end fills: part_cpu.c on the
+   host, cuda/exec/part.c on a device. spread_run.c goes through the rank's actions with it and alone speaks with the
+   other ranks, so that messages lie in host memory here: bytes that hold a tensor's elements exactly, in an encoding
    that is the same on every rank of a back end. A machine that was opened here is one of its back end: write, read,
    commit, digest, close and, for the tensors that the rank holds, the others work on it, but for step. */
 #ifndef HU_PROGRAM_PART_H

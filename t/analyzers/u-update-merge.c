@@ -19,7 +19,7 @@ main(void)
 		a.bin[i] = (size_t)i, a.decay_bin[i] = 1;
 		b.bin[i] = (size_t)(3 * i + 1), b.decay_bin[i] = (size_t)i;
 	}
-	hu_update_join(&a, &b);
+	hu_update_merge(&a, &b);
 	ok(a.n == 8000 && a.moved == 800 && a.swamped == 80, "updates, those that move a weight, those swamped");
 	is_int((long long)a.by_decay, 13, "updates by decay alone");
 	is_int((long long)a.swamped_by_decay, 7, "of which so many were swamped");
