@@ -24,8 +24,10 @@ include $(top_srcdir)/analyzers/probe/local.mk
 include $(top_srcdir)/analyzers/run/local.mk
 include $(top_srcdir)/analyzers/run/blocks/local.mk
 include $(top_srcdir)/analyzers/run/nonfinite/local.mk
+include $(top_srcdir)/analyzers/run/replay/local.mk
 include $(top_srcdir)/analyzers/run/stochastic/local.mk
 include $(top_srcdir)/analyzers/run/summary/local.mk
+include $(top_srcdir)/analyzers/run/underflow/local.mk
 include $(top_srcdir)/analyzers/run/weights/local.mk
 include $(top_srcdir)/analyzers/tree/local.mk
 include $(top_srcdir)/analyzers/units/local.mk

@@ -403,53 +403,6 @@ static const hu_opt_need needs[] = {
 
 const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [--policies LIST] [--accept RULE]",
 	"say what precision policies change in the answers of an ONNX model",
-	"The model runs on all inputs in float32 and under each policy; every call is emulated. A row a policy says\n"
-	"how many inputs change their decision (flips), with Wilson's 95 % interval of their share; how many of\n"
-	"these are open, since float32's own error against the exact network is as large as the margin by which it\n"
-	"decides; the share of right answers where --labels gives them; the relative L2 error |y - y32| / |y32| of\n"
-	"the outputs (rel_l2) and the same in decibels (sqnr_db); the largest difference; the divergence of the\n"
-	"classes' probabilities (kl); how many values are not finite; and the megabytes of the weights.\n"
-	"The inputs of a batch lie along the axis that a model's inputs and outputs have for them, be it the first\n"
-	"one or not; float32's outputs of two inputs together and of each alone say whether that is right. Where an\n"
-	"input's outputs depend on others of its batch, inputs run one by one, and the text says why.\n"
-	"A decision is the class with the largest value along an axis of an output: the axis of a Softmax that ends\n"
-	"the graph, axis 1 of images, so that each pixel is a decision, else the last one. --decision names another,\n"
-	"or makes each element one that is above a threshold or not, as in multi-label classification; boxes and ctc\n"
-	"read a detector's output before its boxes are thinned out, and the text of a recogniser. An ArgMax or\n"
-	"TopK that ends the graph decides by its index. Labels have the shape of the decisions. A rule of --accept\n"
-	"may name its output, as in logits:sqnr>=30; without a name distances must hold for each output alone.\n"
-	"A share is kept on these inputs. With a confidence, as in 'flips<=1% at 95%', the exact one-sided limit of\n"
-	"Clopper and Pearson must be within the budget, which takes 299 inputs without a flip.\n"
-	"An input of one whole number a row, such as a length, becomes a constant of the model where all rows agree\n"
-	"on it: shapes may depend on it.\n"
-	"A policy is a scheme, a format or a policy of training (halfulp train --help), or a file that holds one. A\n"
-	"scheme is NAME[:WORD]... and quantises the products of Conv, Gemm and MatMul nodes. Its names are\n"
-#define SCHEME(name, alias, kind, bits, element, weights, group, activations, words, summary)                          \
-	"  " name "  " summary "\n"
-#include "lib/program/quantise/schemes.def"
-#undef SCHEME
-	"and each name takes some of these words:\n"
-#define WORD(name, member, value, summary) "  " name "  " summary "\n"
-#include "lib/program/quantise/words.def"
-#undef WORD
-	"A tool's name is what that tool writes of the model, all of its operators, by the tool's defaults:\n"
-#define TOOL(name, code, calibrates, words, summary) "  " name "  " summary "\n"
-#include "lib/import/tool/tools.def"
-#undef TOOL
-	"with options of the tool as words:\n"
-#define WORD(name, kind, member, otherwise, summary) "  " name "  " summary "\n"
-#include "lib/import/tool/tool_words.def"
-#undef WORD
-	"SCHEME,layer:PATTERN=SCHEME and a file give other nodes other schemes (doc/formats.md).\n"
-	"A format's name rounds the operands and results of all nodes to it; functions and sums inside a node are\n"
-	"computed in float32. compute=FORMAT,variable=FORMAT,list=all rounds after each call instead. Under a format\n"
-	"of 8 bits or fewer, and under tf32, only products are low, with scaled operands and bfloat16 results.\n"
-	"Where the file itself has float16 or bfloat16, float32 and the policies compute without these types, and the\n"
-	"row 'as typed' has them: with --runtime strict the results of every node are rounded to their types, as\n"
-	"runtimes for GPUs do; with ort-cpu as ONNX Runtime does on a CPU, which computes most nodes in float32,\n"
-	"drops Casts, and so hides overflow. ort-cpu is ort-cpu:all, ONNX Runtime's default level of optimisation:\n"
-	"there, and with ort-cpu:extended, quantised nodes of files that --against names become kernels of codes.\n"
-	"--list-ops runs nothing and prints a row for each operator of the graph, of the graphs inside its nodes and\n"
-	"of the model's own functions: its version, how many nodes have it, and whether halfulp knows its arithmetic.\n"
-	"Operators that it does not know are named at the end, all at once; --json names every node.",
+#include "analyzers/validate/validate_details.def"
+	,
 	opts, run, needs, NULL };

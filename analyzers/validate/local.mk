@@ -4,6 +4,7 @@ libhalfulp_a_SOURCES += analyzers/validate/cmd_validate.c
 libhalfulp_a_SOURCES += analyzers/validate/list_ops.c
 noinst_HEADERS += analyzers/validate/list_ops.h
 libhalfulp_a_SOURCES += analyzers/validate/validate_cut.c
+noinst_HEADERS += analyzers/validate/validate_details.def
 libhalfulp_a_SOURCES += analyzers/validate/validate_exact.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_nodes.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_run.c

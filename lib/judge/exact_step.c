@@ -15,7 +15,6 @@
 #include <string.h>
 
 enum {
-	CHUNK = 1 << 16, /* values held in MPFR at a time */
 	SAMPLE = 8,      /* values of a call that MPFR judges if that is cheap: */
 	TERMS = 1 << 13, /* up to this many terms of sums; otherwise it judges one value, */
 	NORMS = 4 /* for norms, in one call out of so many, since each value sums over a whole channel more than once */
@@ -279,82 +278,6 @@ by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 	return st;
 }
 
-/* Stores e as a double and lows more, each the nearest to what the earlier ones leave. Returns 0 for a number beyond
-   double's range. */
-static int
-put(hu_tensor *t, double *low, size_t lows, size_t i, mpfr_t e)
-{
-	double h = mpfr_get_d(e, MPFR_RNDN);
-	int held = hu_isfinite(h) || !mpfr_number_p(e);
-
-	((double *)t->data)[i] = h;
-	for (size_t p = 0; p < lows; p++) {
-		if (hu_isfinite(h))
-			mpfr_sub_d(e, e, h, MPFR_RNDN);
-		else
-			mpfr_set_zero(e, 1);
-		h = mpfr_get_d(e, MPFR_RNDN);
-		low[p * t->n + i] = h;
-	}
-	return held;
-}
-
-/* Whether united ranks share the elements of a call by its reference: each computes all of what groups share. */
-static int
-is_shared(const hu_call *c)
-{
-	return hu_ranks_united() > 1 && c->op->cls == HU_CLASS_GEMM;
-}
-
-/* Computes every output by the engine's reference. An output with a number beyond double's range is not known. */
-static hu_status
-by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
-{
-	for (int k = 0; k < c->nout; k++) {
-		int id = c->out[k];
-		hu_tensor *y = &x->t[id];
-		double *low;
-		HU_TRY(hu_exact_step_make(x, id));
-		HU_TRY(hu_exact_step_make_low(x, id, &low));
-		/* Norms repeat the work on their groups for every list. */
-		int held = 1;
-		size_t most = c->op->cls == HU_CLASS_NORM || c->op->cls == HU_CLASS_LOSS || y->n < CHUNK ? y->n : CHUNK,
-		       *element = hu_xmalloc((most + 1) * sizeof *element);
-		mpfr_t *e = hu_xmalloc((most + 1) * sizeof *e);
-		hu_status st = HU_OK;
-		size_t begin = 0, end = y->n;
-		if (is_shared(c))
-			hu_ranks_slice(y->n, 1, &begin, &end);
-		for (size_t first = begin; first < end && st == HU_OK; first += most) {
-			size_t n = end - first < most ? end - first : most;
-			for (size_t i = 0; i < n; i++) {
-				element[i] = first + i;
-				mpfr_init2(e[i], 256);
-			}
-			st = x->engine->exact(c, in, k, element, n, e);
-#pragma omp parallel for schedule(static) reduction(&& : held) if (n > 256)
-			for (size_t i = 0; i < n; i++) {
-				held = put(y, low, hu_exact_step_lows(x), first + i, e[i]) && held;
-				mpfr_clear(e[i]);
-			}
-		}
-		free(e);
-		free(element);
-		if (is_shared(c))
-			st = hu_ranks_agree(st);
-		if (is_shared(c) && st == HU_OK) {
-			hu_ranks_assemble(y->data, y->n, 1, sizeof(double));
-			for (size_t p = 0; p < hu_exact_step_lows(x); p++)
-				hu_ranks_assemble(low + p * y->n, y->n, 1, sizeof(double));
-			held = hu_ranks_all(held);
-		}
-		x->known[id] = (char)held;
-		if (st != HU_OK)
-			return hu_fail(st, "the exact step: the reference of %s failed", c->op->name);
-	}
-	return HU_OK;
-}
-
 /* Steps of a recording differ, and a call is of those in which all of its results were recorded. */
 static int
 is_of_another_step(const hu_exact_step *x, const hu_call *c)
@@ -406,7 +329,7 @@ hu_exact_step_call(hu_exact_step *x, int i)
 		if (c->op->role == HU_ROLE_CAST)
 			st = cast_exactly(x, c);
 		else
-			st = x->rung == HU_STEP_TWO ? by_enclosures(x, c, in) : by_reference(x, c, in);
+			st = x->rung == HU_STEP_TWO ? by_enclosures(x, c, in) : hu_exact_step_by_reference(x, c, in);
 		st = take_back(x, c, st, before);
 	}
 	free(in);

@@ -39,6 +39,9 @@ hu_status hu_exact_step_begin(hu_exact_step *x);
 /* Runs call i and judges a sample of its values by MPFR from the same operands; if one is outside its bound, that is a
    disagreement (lib/exact/judge.h), and the call's outputs are not known. */
 hu_status hu_exact_step_call(hu_exact_step *x, int i);
+/* Computes every output of the call by the engine's reference. An output with a number beyond double's range is not
+   known. */
+hu_status hu_exact_step_by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const *in);
 /* drop frees a tensor's values; round keeps only the nearest doubles. */
 void hu_exact_step_drop(hu_exact_step *x, int id);
 void hu_exact_step_round(hu_exact_step *x, int id);

@@ -50,7 +50,7 @@ trainer/data/datasets.def DATASET for f in trainer/data/*.c trainer/data/drawn/*
 trainer/model/models.def MODEL for f in trainer/model/*.c; do b=$(basename "$f" .c); grep -qE "hu_model_$b( =|\()" "$f" && echo "$b"; done
 trainer/optim/optims.def OPTIM for f in trainer/optim/*.c; do b=$(basename "$f" .c); grep -q "^hu_optim_$b(hu_program \*p, const hu_optim_options \*o, int found)\$" "$f" && echo "$b"; done
 trainer/energy/meters.def METER sed -n 's/^const hu_meter hu_meter_\([a-z0-9_]*\) = .*/\1/p' trainer/energy/*.c
-analyzers/run/analyzers.def ANALYZER for f in analyzers/run/*.c; do b=$(basename "$f" .c); grep -qE "hu_analyzer_$b( =|\()" "$f" && echo "$b"; done
+analyzers/run/analyzers.def ANALYZER for f in analyzers/run/*.c analyzers/run/*/*.c; do b=$(basename "$f" .c); grep -qE "hu_analyzer_$b( =|\()" "$f" && echo "$b"; done
 reports/figures.def FIGURE for f in reports/figures/*.gp; do b=$(basename "$f" .gp); test "$b" = style || echo "$b"; done
 END
 echo "1..$n"

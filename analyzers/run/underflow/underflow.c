@@ -5,7 +5,7 @@
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "analyzers/run/exponents.h"
-#include "analyzers/run/underflow_call.h"
+#include "analyzers/run/underflow/underflow_call.h"
 #include "lib/base/mem.h"
 #include "lib/program/links.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/run/underflow_call.h"
+#include "analyzers/run/underflow/underflow_call.h"
 
 #include "lib/base/mem.h"
 #include "lib/judge/parts/packs.h"

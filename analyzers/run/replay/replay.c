@@ -4,6 +4,7 @@
 #include "analyzers/run/again.h"
 #include "analyzers/run/analyzer.h"
 #include "analyzers/run/faults.h"
+#include "analyzers/run/replay/replay_rows.h"
 #include "lib/judge/parts/packs.h"
 #include "lib/judge/parts/bias_sum.h"
 
@@ -15,87 +16,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define COLUMNS                                                                                                        \
-	"step call op phase layer tensor format compute sum elements sampled ulp_max ulp_mean ulp_p99 rel_max "        \
-	"backward_normwise backward_componentwise condition_max bound_ratio_max over_bound worst_element "             \
-	"propagated_ulp_max propagated_ulp_mean propagated_rel_normwise ulp_mean_ci95 signed_ulp_mean "                \
-	"outward_ulp_mean bias_t bias_t_declared biased"
-
-static void
-propagated(hu_tsv *out, const hu_errors_step *m)
-{
-	if (!m || !m->known) {
-		for (int i = 0; i < 3; i++)
-			hu_tsv_none(out);
-		return;
-	}
-	hu_tsv_real(out, m->ulp_max);
-	hu_tsv_real(out, m->ulp_mean);
-	if (isinf(m->rel_normwise)) /* the exact tensor is 0, as the gradient of a bias before batchnorm is, or no value
-				       is finite */
-		hu_tsv_none(out);
-	else
-		hu_tsv_real(out, m->rel_normwise);
-}
-
-static void
-row(hu_tsv *out, const hu_analysis *a, const hu_step_facts *s, int id, size_t judged, const hu_errors *m,
-	const hu_bias_found *b)
-{
-	const hu_info *info = &a->run->train->t[id];
-	const hu_call *c = &a->run->train->c[info->producer];
-	char sum[96] = "-";
-
-	if (hu_attr_library(c) > 0)
-		snprintf(sum, sizeof sum, "a library's");
-	else if (hu_summed_or_product(c))
-		hu_sum_print(c->sum, sum, sizeof sum);
-	hu_tsv_int(out, (long long)s->step);
-	hu_tsv_int(out, c->id);
-	hu_tsv_text(out, c->op->name);
-	hu_tsv_text(out, hu_phase_name(c->phase));
-	hu_tsv_text(out, c->layer);
-	hu_tsv_text(out, info->name);
-	hu_tsv_text(out, hu_format_name(info->format));
-	hu_tsv_text(out, hu_format_name(c->fmt.compute));
-	hu_tsv_text(out, sum);
-	hu_tsv_int(out, (long long)hu_count(info->shape));
-	hu_tsv_int(out, (long long)judged);
-	hu_tsv_real(out, m->ulp_max);
-	hu_tsv_real(out, m->ulp_mean);
-	hu_tsv_real(out, m->ulp_p99);
-	hu_tsv_real(out, m->rel_max);
-	hu_tsv_real(out, m->normwise);
-	hu_tsv_real(out, m->componentwise);
-	hu_tsv_real(out, m->condition_max);
-	hu_tsv_real(out, m->ratio_max);
-	hu_tsv_int(out, (long long)m->over);
-	hu_tsv_int(out, (long long)m->worst);
-	propagated(out, s->propagated ? &s->propagated[id] : NULL);
-	hu_tsv_real(out, m->ci95);
-	const double bias[] = { b->signed_mean, b->outward_mean, b->t, b->t_declared };
-	for (size_t i = 0; i < sizeof bias / sizeof *bias; i++)
-		if (isnan(bias[i]))
-			hu_tsv_none(out);
-		else
-			hu_tsv_real(out, bias[i]);
-	hu_tsv_int(out, b->biased);
-}
-
-static void
-elements(hu_tsv *out, const hu_analysis *a, const hu_trace *t, int id, const hu_judged *j)
-{
-	for (size_t i = 0; i < j->n; i++) {
-		hu_tsv_int(out, (long long)t->step);
-		hu_tsv_int(out, a->run->train->t[id].producer);
-		hu_tsv_text(out, a->run->train->t[id].name);
-		hu_tsv_int(out, (long long)j->element[i]);
-		hu_tsv_real(out, j->got[i]);
-		hu_tsv_text(out, j->hex[i]);
-		hu_tsv_real(out, j->ulps[i]);
-	}
-}
 
 /* sum, n: of the outputs of the call whose tiles are being merged. */
 typedef struct tables {
@@ -179,7 +99,7 @@ judge_kept(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_mem
 			hu_fault_note(&x->all, a, t->step, x->id, j->element[i], j->got[i], j->exact[i], j->ulps[i],
 				j->bound[i]);
 	if (a->opt.elements)
-		elements(&x->each, a, t, x->id, j);
+		hu_replay_elements(&x->each, a, t, x->id, j);
 	hu_ladder_add(ladder, &j->ladder);
 	x->n = j->n;
 	return HU_OK;
@@ -346,7 +266,7 @@ merge(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_uni
 		}
 		hu_errors_end(&m, &w->sum[k]);
 		hu_bias_sum_end(&bias, &w->bias[k]);
-		row(&w->out, a, s, c->out[k], w->n[k], &m, &bias);
+		hu_replay_row(&w->out, a, s, c->out[k], w->n[k], &m, &bias);
 		w->biased += (size_t)bias.biased;
 		w->outputs += w->n[k];
 		w->overflowed += isinf(m.ulp_max) != 0;
@@ -382,7 +302,7 @@ begin(hu_analysis *a, void *tables_of)
 		"magnitude; magnitude is the sum of the absolute terms, |exact| where a value is no sum; condition = "
 		"magnitude / |exact|");
 	hu_tsv_note(&w->out, "propagated", "%s", o->propagate ? HU_PROPAGATE_HOW : "switched off");
-	hu_tsv_header(&w->out, COLUMNS);
+	hu_tsv_header(&w->out, HU_REPLAY_COLUMNS);
 	hu_analysis_rows_init(&w->each, EACH);
 	return HU_OK;
 }
