@@ -34,6 +34,20 @@ preset(void *of, const char *word)
 	return HU_OK;
 }
 
+/* A kernel with several results may have other formats for each: out.NAME. */
+static void
+open_formats(hu_kernel_job *j)
+{
+	const char *at = j->results;
+
+	for (size_t n; *at && strchr(j->results, ' '); at += n, at += strspn(at, "? ")) {
+		char key[64];
+		n = strcspn(at, " ?");
+		snprintf(key, sizeof key, "out.%.*s", (int)n, at);
+		hu_facts_set(&j->facts, key, "");
+	}
+}
+
 /* Gives $NAME of a text's graph an empty value, so that it may be declared. */
 static void
 open_facts(hu_kernel_job *j)
@@ -223,6 +237,7 @@ hu_kernel_job_open(hu_kernel_job *j, const hu_args *args)
 		HU_TRY(hu_graph_parse(&j->graph, j->composite->graph));
 		HU_TRY(hu_judge_words(j->composite->facts, preset, j));
 		j->results = j->composite->results;
+		open_formats(j);
 	}
 	for (int i = 0; (s = hu_args_nth(args, "set", i)); i++)
 		HU_TRY(hu_judge_words(s, hu_judge_declare, j));

@@ -5,6 +5,7 @@
 #include "lib/base/mem.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,13 +102,19 @@ decide(const hu_kernel_job *j, const hu_ball_call *call, hu_judge_result *r, con
 	return HU_OK;
 }
 
-/* The format of a result: the declared one, else its file's own. A program's result of a narrower type, in a file that
-   holds only numbers of that type, is of that type: NumPy has no bfloat16 and no 8-bit types to save it in. */
+/* The format of a result: the declared one, out.NAME or out, else its file's own. A program's result of a narrower
+   type, in a file that holds only numbers of that type, is of that type: NumPy has no bfloat16 and no 8-bit types to
+   save it in. */
 hu_status
 hu_kernel_job_result_format(const hu_kernel_job *j, const hu_judge_array *got, hu_format *f)
 {
 	hu_format_id own = hu_kernel_job_own(&got->a);
+	char key[80];
 
+	snprintf(key, sizeof key, "out.%s", got->name);
+	const char *its = hu_facts_text(&j->facts, key);
+	if (its && *its)
+		return hu_kernel_job_format(j, key, &got->a, f);
 	if (j->out_declared || own == HU_NO_FORMAT)
 		return hu_kernel_job_format(j, "out", &got->a, f);
 	*f = hu_format_of(own);
