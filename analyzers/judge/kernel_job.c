@@ -61,8 +61,15 @@ operand(const hu_kernel_job *j, const hu_judge_array *in, hu_balls *to)
 
 	HU_TRY(hu_kernel_job_format(j, "in", &in->a, &f));
 	HU_TRY(hu_balls_make(to, in->a.rank, in->is_cut ? in->count : in->a.shape, in->name));
-	for (size_t i = 0; i < to->n; i++)
-		to->b[i] = hu_ball_of(hu_kernel_job_element(j, &in->a, hu_judge_array_at(in, i), f));
+	size_t run = to->rank ? to->d[to->rank - 1] : 1;
+	double *x = hu_xmalloc((run + 1) * sizeof *x);
+	int codes = j->bits && in->a.dtype[0] != 'f' && f.id != HU_NO_FORMAT;
+	for (size_t i = 0; i < to->n; i += run) {
+		hu_npy_reals(&in->a, hu_judge_array_at(in, i), run, x);
+		for (size_t k = 0; k < run; k++)
+			to->b[i + k] = hu_ball_of(codes ? hu_decode((uint64_t)x[k], f) : x[k]);
+	}
+	free(x);
 	return HU_OK;
 }
 

@@ -39,6 +39,7 @@ typedef struct sample {
 	group g[GROUPS];
 	int ng;
 	size_t tiles, elements; /* of the first result, in a tile */
+	size_t first, of;       /* where the queries that were handed in stand, of how many (0: of those) */
 	size_t *tile;
 	/* of each result, all tiles behind each other */
 	struct {
@@ -228,9 +229,9 @@ cut(sample *s, size_t number)
 		}
 		if (g->queries) {
 			char text[32];
-			snprintf(text, sizeof text, "%zu", first);
+			snprintf(text, sizeof text, "%zu", s->first + first);
 			hu_facts_set(&j->facts, "first", text);
-			snprintf(text, sizeof text, "%zu", g->length);
+			snprintf(text, sizeof text, "%zu", s->of ? s->of : s->first + g->length);
 			hu_facts_set(&j->facts, "of", text);
 		}
 	}
@@ -317,12 +318,23 @@ culprit(sample *s, int i)
 	return st;
 }
 
+/* A number of queries that may be declared. */
+static hu_status
+count(const hu_kernel_job *j, const char *key, size_t *n)
+{
+	const char *v = hu_facts_text(&j->facts, key);
+
+	return v && *v ? hu_facts_count(&j->facts, key, n) : HU_OK;
+}
+
 static hu_status
 run(sample *s)
 {
 	hu_kernel_job *j = s->j;
 
 	HU_TRY(hu_kernel_job_settle(j));
+	HU_TRY(count(j, "first", &s->first));
+	HU_TRY(count(j, "of", &s->of));
 	HU_TRY(groups(s));
 	grow(s);
 	draw(s);
@@ -366,8 +378,16 @@ hu_status
 hu_judge_sample(hu_kernel_job *j)
 {
 	sample s = { .j = j };
+	const char *first = hu_facts_text(&j->facts, "first"), *of = hu_facts_text(&j->facts, "of");
+	char *declared[2] = { hu_xstrdup(first ? first : ""), hu_xstrdup(of ? of : "") };
 	hu_status st = run(&s);
 
+	if (first && of) { /* those of the last tile were not declared */
+		hu_facts_set(&j->facts, "first", declared[0]);
+		hu_facts_set(&j->facts, "of", declared[1]);
+	}
+	free(declared[0]);
+	free(declared[1]);
 	for (int i = 0; i < j->ngot; i++) {
 		hu_balls_release(&s.all[i].x);
 		hu_balls_release(&s.all[i].declared);

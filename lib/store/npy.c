@@ -349,6 +349,27 @@ hu_npy_real(const hu_npy *a, size_t i)
 	hu_bug(__FILE__, __LINE__, "dtype %s", a->dtype);
 }
 
+void
+hu_npy_reals(const hu_npy *a, size_t i, size_t n, double *x)
+{
+	HU_ASSERT(i <= a->count && n <= a->count - i);
+	if (!strcmp(a->dtype, "f2")) {
+		hu_format f = hu_format_of(HU_FP16);
+		for (size_t k = 0; k < n; k++)
+			x[k] = hu_decode(((const uint16_t *)a->data)[i + k], f);
+		return;
+	}
+#define READ(name, type)                                                                                               \
+	if (!strcmp(a->dtype, #name)) {                                                                                \
+		for (size_t k = 0; k < n; k++)                                                                         \
+			x[k] = (double)((const type *)a->data)[i + k];                                                 \
+		return;                                                                                                \
+	}
+	FOR_DTYPES(READ)
+#undef READ
+	hu_bug(__FILE__, __LINE__, "dtype %s", a->dtype);
+}
+
 hu_status
 hu_npy_write(const char *path, const char *dtype_name, int rank, const size_t *shape, const void *data)
 {

@@ -42,6 +42,8 @@ hu_status hu_npy_head(
 
 /* Element i as a double. It is exact for every dtype but i8 and u8 beyond 2^53, which are rounded to nearest. */
 double hu_npy_real(const hu_npy *a, size_t i);
+/* The same of n elements from i on. */
+void hu_npy_reals(const hu_npy *a, size_t i, size_t n, double *x);
 
 /* Writes a row-major array atomically as version 1.0. dtype is f or u followed by the width. The same arguments give
    the same bytes. */

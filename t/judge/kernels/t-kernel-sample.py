@@ -141,6 +141,15 @@ v = sample('z.npy')[0]
 ok(v['verdict'] != 'right', 'a product that is 0.01 too large is not', v)
 first = v['results'][0]['worst_element']
 ok(sample('z.npy', '--seed', '9')[0]['results'][0]['worst_element'] != first, 'another seed looks at other tiles')
+# A stretch of the queries that somebody else has cut knows where it stands, sampled or whole.
+for kernel, o, facts, y in more(8):
+    if isinstance(y, dict) or 'lengths' in o:
+        continue
+    part = dict(o, q=o['q'][:, :, 17:41])
+    for options in ((), ('--sample', str(y[:, :, 17:41].numel()))):
+        v = halfulp.judge(kernel, part, y[:, :, 17:41], first=17, of=48, options=('--no-culprit',) + options, **facts)
+        ok(v['verdict'] == 'right' and v['assumed']['first'] == '17' and v['assumed']['of'] == '48',
+           'queries 17 to 40 of 48, %s %s' % (facts, options), v)
 done = subprocess.run([HALFULP, 'judge', 'matmul', '--in', 'a=a.npy', '--in', 'b=b.npy', '--got', 'y.npy', '--sample',
                        '64', '--sum', 'all'], capture_output=True, text=True)
 ok(done.returncode == 2 and '--sum' in done.stderr, '--sum is refused with --sample', done.stderr)
