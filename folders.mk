@@ -120,6 +120,7 @@ include $(top_srcdir)/lib/sum/order/local.mk
 include $(top_srcdir)/lib/sum/table/local.mk
 include $(top_srcdir)/lib/sum/tc/local.mk
 include $(top_srcdir)/lib/sum/vector/local.mk
+include $(top_srcdir)/packaging/local.mk
 include $(top_srcdir)/python/local.mk
 include $(top_srcdir)/python/halfulp/local.mk
 include $(top_srcdir)/python/halfulp_trace/local.mk
@@ -151,6 +152,7 @@ include $(top_srcdir)/t/newcomer/local.mk
 include $(top_srcdir)/t/number/local.mk
 include $(top_srcdir)/t/op/local.mk
 include $(top_srcdir)/t/oracle/local.mk
+include $(top_srcdir)/t/package/local.mk
 include $(top_srcdir)/t/papers/local.mk
 include $(top_srcdir)/t/program/local.mk
 include $(top_srcdir)/t/reports/local.mk

@@ -2,6 +2,7 @@
    The part of figure.h that depends on the system: it finds the .gp files and runs gnuplot. */
 #include "reports/figure.h"
 
+#include "lib/base/build.h"
 #include "lib/base/mem.h"
 #include "lib/base/terminal/progress.h"
 #include "reports/wait.h"
@@ -21,16 +22,14 @@ enum { AT_ONCE = 2 };
 hu_status
 hu_report_source(const char *name, char **text, size_t *n)
 {
-	const char *place[] = { getenv("HALFULP_SHARE"), HU_TOP_SRCDIR, HU_PKGDATADIR };
+	char *inside = hu_xprintf("reports/%s", name), *path = hu_build_find(inside);
+	hu_status st = path ? hu_file_read(path, text, n) : HU_OK;
+	int there = path != NULL;
 
-	for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
-		char *path = place[i] ? hu_path(place[i], "reports/%s", name) : NULL;
-		int there = path && hu_exists(path);
-		hu_status st = there ? hu_file_read(path, text, n) : HU_OK;
-		free(path);
-		if (there)
-			return st;
-	}
+	free(inside);
+	free(path);
+	if (there)
+		return st;
 	return hu_fail(HU_EUNABLE,
 		"reports/%s is neither in %s nor in %s: install halfulp again, or set HALFULP_SHARE to the folder that "
 		"holds reports/",

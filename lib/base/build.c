@@ -3,10 +3,13 @@
 #include "lib/base/build.h"
 
 #include "lib/base/file.h"
+#include "lib/base/mem.h"
 #include "lib/base/status.h"
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* The build system defines all four. Without it, the program runs from the top of its source tree. */
 #ifndef HU_VERSION
@@ -47,19 +50,48 @@ hu_build_gnuplot(void)
 }
 
 char *
-hu_build_file(const char *name)
+hu_build_folder(void)
 {
-	const char *const place[] = { getenv("HALFULP_SHARE"), HU_TOP_SRCDIR, HU_PKGDATADIR };
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
 
-	for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
+	if (n <= 0)
+		return NULL;
+	path[n] = 0;
+	char *slash = strrchr(path, '/');
+	if (slash)
+		*slash = 0;
+	return hu_xstrdup(path);
+}
+
+char *
+hu_build_find(const char *name)
+{
+	char *folder = hu_build_folder(), *found = NULL;
+	char *beside = folder ? hu_path(folder, "../share/halfulp") : NULL;
+	const char *const place[] = { getenv("HALFULP_SHARE"), beside, HU_TOP_SRCDIR, HU_PKGDATADIR };
+
+	for (size_t i = 0; !found && i < sizeof place / sizeof *place; i++) {
 		if (!place[i] || !*place[i])
 			continue;
 		char *path = hu_path(place[i], "%s", name);
 		if (hu_exists(path))
-			return path;
-		free(path);
+			found = path;
+		else
+			free(path);
 	}
-	hu_fail(HU_EFILE, "%s is neither in %s nor in %s; set HALFULP_SHARE to the folder that holds it", name,
-		HU_TOP_SRCDIR, HU_PKGDATADIR);
-	return NULL;
+	free(beside);
+	free(folder);
+	return found;
+}
+
+char *
+hu_build_file(const char *name)
+{
+	char *path = hu_build_find(name);
+
+	if (!path)
+		hu_fail(HU_EFILE, "%s is neither in %s nor in %s; set HALFULP_SHARE to the folder that holds it", name,
+			HU_TOP_SRCDIR, HU_PKGDATADIR);
+	return path;
 }

@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# action.yml and doc/ci/tensors.yml, read by PyYAML and run step by step as the services run them, on files and on a
-# model
-# of a user's own: green where these hold, red where they drift, with what the services read.
+# action.yml and doc/ci/tensors.yml, run step by step as the services run them, on files and on a model of a user's own:
+# green where these hold, red where they drift, with what the services read.
 import json
 import os
-import re
-import subprocess
 import sys
 import xml.etree.ElementTree as tree
 
@@ -15,11 +12,9 @@ sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get('srcdir', '.')), 
 import tap
 
 try:
-    import yaml
+    import services
 except ImportError:
     tap.skip_all('PyYAML is absent (python3-yaml)')
-action = yaml.safe_load(open(tap.TOP + '/action.yml', encoding='utf-8'))
-component = list(yaml.safe_load_all(open(tap.TOP + '/doc/ci/tensors.yml', encoding='utf-8')))
 home = tap.home()
 data = tap.TOP + '/examples/digits'
 made = tap.halfulp('validate', data + '.onnx', '--data', data + '.npz', '--policies', 'int8,int4', '--outputs',
@@ -44,35 +39,14 @@ def folder(name):
     return at
 
 
-def run(at, lines, env):
-    """A step: bash -e -o pipefail, as both services have it."""
-    env = dict({k: v for k, v in os.environ.items() if k != 'HALFULP_RESULTS'}, OMP_WAIT_POLICY='passive', **env)
-    return subprocess.run(['bash', '-e', '-o', 'pipefail', '-c', lines], cwd=at, env=env, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True)
-
-
-def filled(text, inputs):
-    return re.sub(r'(?:\$\{\{|\$\[\[) inputs\.(\w+) (?:\}\}|\]\])', lambda m: inputs[m[1]], text)
-
-
 def github(name, given):
-    """Runs the steps of the action; returns the last one's result, and the summary."""
     at = folder('github-' + name)
-    inputs = {k: given.get(k, v.get('default')) for k, v in action['inputs'].items()}
-    env = {'GITHUB_ACTION_PATH': at + '/halfulp', 'GITHUB_STEP_SUMMARY': at + '/summary.md'}
-    for step in action['runs']['steps']:
-        if 'uses' not in step:
-            p = run(at, step['run'], dict(env, **{k: filled(v, inputs) for k, v in step.get('env', {}).items()}))
-    text = open(at + '/summary.md', encoding='utf-8').read() if os.path.exists(at + '/summary.md') else ''
-    return at, p, text
+    return at, *services.github(at, given)
 
 
 def gitlab(name, given):
     at = folder('gitlab-' + name)
-    inputs = {k: given.get(k, v.get('default', '')) for k, v in component[0]['spec']['inputs'].items()}
-    job = component[1]['halfulp-tensors']
-    env = {k: filled(v, inputs) for k, v in job['variables'].items()}
-    return at, run(at, '\n'.join(job['before_script'] + job['script']), env), ''
+    return at, services.gitlab(at, given), ''
 
 
 rule = {'baseline': 'float32.npz', 'rules': 'none.*: exact\nscores: sqnr >= 30'}

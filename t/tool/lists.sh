@@ -46,7 +46,7 @@ variable_of() {
 }
 
 files() {
-	find lib trainer analyzers cuda reports t bench doc examples python -type f -name '[!.#]*' \
+	find lib trainer analyzers cuda reports t bench doc examples packaging python -type f -name '[!.#]*' \
 		! -path '*/__pycache__/*' ! -path '*/.*' 2>/dev/null | sort
 }
 
@@ -75,7 +75,7 @@ row="$row"'|^#include "lib/sum/model/[a-z0-9_]*[.]c"$'
 
 present() {
 	for list in folders.mk commands.def cuda/kernel/kernels.def lib/sum/model/device.inc \
-		$(find lib trainer analyzers cuda reports t bench doc examples python -name local.mk 2>/dev/null | sort); do
+		$(find lib trainer analyzers cuda reports t bench doc examples packaging python -name local.mk 2>/dev/null | sort); do
 		test -f "$list" && grep -E "$row" "$list" | sed "s|^|$list |"
 	done
 }

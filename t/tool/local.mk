@@ -18,6 +18,7 @@ EXTRA_DIST += t/tool/page.py
 noinst_HEADERS += t/tool/progress.h
 EXTRA_DIST += t/tool/run.sh
 EXTRA_DIST += t/tool/sealed.py
+EXTRA_DIST += t/tool/services.py
 EXTRA_DIST += t/tool/shared_abi.py
 SCRIPT_TESTS += t/tool/t-mutation.py
 t_libtap_a_SOURCES += t/tool/tap.c

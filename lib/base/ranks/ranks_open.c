@@ -2,6 +2,7 @@
    Finds and loads the module that speaks MPI, and joins the other ranks. */
 #include "lib/base/ranks/ranks_open.h"
 
+#include "lib/base/build.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
@@ -9,7 +10,6 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #ifndef HU_MODULEDIR
 #define HU_MODULEDIR "."
@@ -32,25 +32,6 @@ dlclose(void *handle)
 }
 #endif
 
-#ifdef HU_MPI
-/* Returns the folder of the running program, where the module of a build that is not installed lies; NULL where that
-   cannot be told. */
-static char *
-own_folder(void)
-{
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-
-	if (n <= 0)
-		return NULL;
-	path[n] = 0;
-	char *slash = strrchr(path, '/');
-	if (slash)
-		*slash = 0;
-	return hu_xstrdup(path);
-}
-#endif
-
 char *
 hu_ranks_module(void)
 {
@@ -59,7 +40,7 @@ hu_ranks_module(void)
 	if (own && *own)
 		return hu_xstrdup(own);
 #ifdef HU_MPI
-	char *folder = own_folder(), *path = folder ? hu_path(folder, "%s", MODULE) : NULL;
+	char *folder = hu_build_folder(), *path = folder ? hu_path(folder, "%s", MODULE) : NULL;
 
 	free(folder);
 	if (path && hu_exists(path))

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+
+EXTRA_DIST += packaging/libraries.sh
