@@ -2,19 +2,17 @@
 #include "analyzers/drift/history.h"
 
 #include "analyzers/drift/baseline/baseline_common.h"
-#include "analyzers/drift/baseline/baseline_headline.h"
 #include "analyzers/drift/gate_figures.h"
+#include "analyzers/drift/history_rows.h"
 #include "lib/base/console/plot_text.h"
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
-#include "lib/number/round.h"
 #include "lib/store/history/course.h"
 
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { DRAWN = 12 };
 
@@ -32,81 +30,6 @@ commit_name(char *out, size_t size)
 		       ? HU_OK
 		       : hu_fail(HU_EFILE, "--history: no commit is checked out here: run it in a git repository, "
 					   "or set CI_COMMIT_SHA");
-}
-
-/* The interval that WANT, a row of the baseline, allows: infinite where a side is free, NaN where nothing is compared.
- */
-static void
-limits(const hu_baseline_quantity *want, double *low, double *high)
-{
-	*low = *high = NAN;
-	if (!want || want->side == HU_SIDE_ANY || !want->number || !isfinite(want->value))
-		return;
-	double allowed =
-		fmax(want->tolerance, ldexp(want->ulps, hu_ulp_exponent(want->value, hu_format_of(want->format))));
-	*low = want->side == HU_SIDE_UP ? -INFINITY : want->value - allowed;
-	*high = want->side == HU_SIDE_DOWN ? INFINITY : want->value + allowed;
-}
-
-static void
-limit_cell(hu_tsv *t, double x)
-{
-	if (isnan(x))
-		hu_tsv_text(t, "-");
-	else
-		hu_tsv_real(t, x);
-}
-
-/* Copies the rows of the table OLD but those of COMMIT. */
-static void
-copy_others(hu_tsv *t, const hu_table *old, const char *commit)
-{
-	static const char *const column[] = { "commit", "date", "quantity", "value", "low", "high" };
-
-	for (int i = 0; i < old->rows; i++)
-		for (int k = 0; k < 6 && strcmp(hu_table_cell(old, i, 0), commit); k++)
-			hu_tsv_text(t, hu_table_cell(old, i, hu_table_column(old, column[k])));
-}
-
-/* Copies the rows of other commits from the table that is there, and adds B's, which were held to WANT. */
-static hu_status
-rewrite(const hu_baseline *b, const hu_baseline *want, const char *path, const char *commit)
-{
-	char date[32];
-	time_t now = time(NULL);
-	struct tm utc;
-	hu_tsv t;
-	hu_table old = { .rows = 0 };
-	int there = hu_exists(path);
-	double low, high;
-
-	if (there) {
-		HU_TRY(hu_table_read(&old, path));
-		hu_status st = hu_courses_fit(&old, path);
-		if (st != HU_OK)
-			hu_table_release(&old);
-		HU_TRY(st);
-	}
-	strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
-	hu_tsv_init(&t);
-	hu_tsv_note(&t, "table", "history");
-	hu_tsv_header(&t, "commit date quantity value low high");
-	copy_others(&t, &old, commit);
-	if (there)
-		hu_table_release(&old);
-	for (size_t i = 0; i < b->n; i++) {
-		const hu_baseline_quantity *q = &b->q[i];
-		if (!hu_is_headline(b, q) || !q->number)
-			continue;
-		limits(hu_baseline_find(want, q->key), &low, &high);
-		hu_tsv_text(&t, commit);
-		hu_tsv_text(&t, date);
-		hu_tsv_text(&t, q->key);
-		hu_tsv_text(&t, q->text);
-		limit_cell(&t, low);
-		limit_cell(&t, high);
-	}
-	return hu_tsv_write(&t, path);
 }
 
 /* A share that has only grown: commits until it is one half at its mean pace; NAN else. */
@@ -217,7 +140,7 @@ say(hu_str *s, const hu_courses *h, const char *path)
 hu_status
 hu_history_add(hu_str *s, const hu_baseline *b, const hu_baseline *want, const char *dir)
 {
-	char *path = hu_path(dir, "history.tsv"), commit[96];
+	char *path = hu_path(dir, HU_HISTORY_FILE), commit[96];
 	hu_courses h;
 	hu_table t;
 	hu_status st = commit_name(commit, sizeof commit);
@@ -225,11 +148,11 @@ hu_history_add(hu_str *s, const hu_baseline *b, const hu_baseline *want, const c
 	if (st == HU_OK)
 		st = hu_make_dirs(dir);
 	if (st == HU_OK)
-		st = rewrite(b, want, path, commit);
+		st = hu_history_rows(b, want, dir, commit);
 	if (st == HU_OK)
 		st = hu_table_read(&t, path);
 	if (st == HU_OK) {
-		hu_courses_of(&h, &t);
+		hu_courses_of(&h, &t, NULL);
 		say(s, &h, path);
 		draw(&h, dir);
 		hu_courses_release(&h);

@@ -88,17 +88,13 @@ draw_limit(hu_str *b, const view *v, const double *limit)
 	hu_str_add(b, "\"/>\n");
 }
 
-/* Both ends of the axis with as many digits as tell them apart, four or more. */
+/* Both ends of the axis. */
 static void
 draw_ends(hu_str *b, const view *v)
 {
-	char high[40], low[40];
-	int digits = 4;
+	char high[HU_HISTORY_TEXT], low[HU_HISTORY_TEXT];
 
-	do {
-		snprintf(high, sizeof high, "%.*g", digits, v->high);
-		snprintf(low, sizeof low, "%.*g", digits, v->low);
-	} while (!strcmp(high, low) && ++digits <= 17);
+	hu_history_apart(high, low, v->high, v->low);
 	const char *text[] = { high, low };
 	const int at[] = { TOP, HIGH - BOTTOM };
 	for (int i = 0; i < 2; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/history/history_page.h"
 
+#include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "reports/history/history_parts.h"
 #include "reports/human.h"
@@ -10,17 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of quantities that no reviewer reads first, so many are drawn. */
+enum { DRAWN = 48 };
+
 /* Appends "FROM to TO" with as many digits as tell the two apart, four or more. */
 static void
 add_change(hu_str *b, double from, double to)
 {
-	char x[40], y[40];
-	int digits = 4;
+	char x[HU_HISTORY_TEXT], y[HU_HISTORY_TEXT];
 
-	do {
-		snprintf(x, sizeof x, "%.*g", digits, from);
-		snprintf(y, sizeof y, "%.*g", digits, to);
-	} while (!strcmp(x, y) && ++digits <= 17);
+	hu_history_apart(x, y, from, to);
 	hu_str_addf(b, "from %s to %s", x, y);
 }
 
@@ -90,22 +90,34 @@ add_course(hu_str *b, const hu_course *c)
 	hu_str_add(b, "</figure>\n");
 }
 
-/* Those that moved, or those that did not. */
+/* The pictures of those that moved, the first first, or of those that did not. What a reviewer reads first is always
+   drawn; of the others that moved the first DRAWN, and the last section lists them all. */
 static void
-add_courses(hu_str *b, const hu_courses *h, int moved, const char *title)
+add_courses(hu_str *b, const hu_course **order, size_t n, int moved, const char *title)
 {
-	size_t n = 0;
+	size_t drawn = 0, others = 0, left = 0;
 
-	for (size_t i = 0; i < h->n; i++) {
-		const hu_course *c = &h->q[i];
-		if (!c->n || (c->split > 0) != moved)
+	for (size_t i = 0; i < n; i++) {
+		const hu_course *c = order[i];
+		if (!c->n || (c->split > 0) != moved || (!c->headline && !moved))
 			continue;
-		if (!n++)
+		if (!c->headline && others++ >= DRAWN) {
+			left++;
+			continue;
+		}
+		if (!drawn++)
 			hu_str_addf(b, "<section>\n<h2>%s</h2>\n<div class=\"courses\">\n", title);
 		add_course(b, c);
 	}
-	if (n)
-		hu_str_add(b, "</div>\n</section>\n");
+	if (drawn)
+		hu_str_add(b, "</div>\n");
+	if (left)
+		hu_str_addf(b,
+			"<p>%zu more moved, at these commits or later ones, or further on in the program; "
+			"<a href=\"#all\">the table of all quantities</a> has them.</p>\n",
+			left);
+	if (drawn)
+		hu_str_add(b, "</section>\n");
 }
 
 static void
@@ -130,31 +142,59 @@ add_head(hu_str *b, const hu_courses *h)
 		"30.</p>\n");
 }
 
-hu_status
-hu_history_page(hu_str *page, const char *dir, const char *command)
+/* Reads the table of that name in DIR. */
+static hu_status
+read_table(hu_table *t, const char *dir, const char *name)
 {
-	char *path = hu_path(dir, "history.tsv");
-	hu_courses h;
-	hu_table t;
-	hu_status st = hu_table_read(&t, path);
+	char *path = hu_path(dir, "%s", name);
+	hu_status st = hu_table_read(t, path);
 
-	hu_str_init(page);
-	if (st == HU_OK && (st = hu_courses_fit(&t, path)) != HU_OK)
-		hu_table_release(&t);
+	if (st == HU_OK && (st = hu_courses_fit(t, path)) != HU_OK)
+		hu_table_release(t);
 	free(path);
-	HU_TRY(st);
-	hu_courses_of(&h, &t);
-	st = hu_page_open(page, "numerics over commits", "history/history.css");
+	return st;
+}
+
+static hu_status
+add_page(hu_str *page, const hu_courses *h, const char *command)
+{
+	const hu_course **order = hu_history_order(h);
+	hu_status st = hu_page_open(page, "numerics over commits", "history/history.css");
+
 	if (st == HU_OK) {
-		add_head(page, &h);
-		add_courses(page, &h, 1, "What moved");
-		add_courses(page, &h, 0, "What did not move");
+		add_head(page, h);
+		hu_history_commits(page, h, order);
+		add_courses(page, order, h->n, 1, "What moved");
+		add_courses(page, order, h->n, 0, "What did not move");
+		hu_history_list(page, h, order);
 		hu_str_add(page, "<section>\n<h2>Where this comes from</h2>\n<pre>");
 		hu_html_text(page, command);
 		hu_str_add(page, "</pre>\n</section>\n");
 		st = hu_page_close(page);
 	}
-	hu_courses_release(&h);
+	free(order);
+	return st;
+}
+
+hu_status
+hu_history_page(hu_str *page, const char *dir, const char *command)
+{
+	char *gated_path = hu_path(dir, HU_HISTORY_GATED);
+	int has_gated = hu_exists(gated_path);
+	hu_courses h;
+	hu_table t, gated;
+
+	hu_str_init(page);
+	free(gated_path);
+	HU_TRY(read_table(&t, dir, HU_HISTORY_FILE));
+	hu_status st = has_gated ? read_table(&gated, dir, HU_HISTORY_GATED) : HU_OK;
+	if (st == HU_OK) {
+		hu_courses_of(&h, &t, has_gated ? &gated : NULL);
+		st = add_page(page, &h, command);
+		hu_courses_release(&h);
+		if (has_gated)
+			hu_table_release(&gated);
+	}
 	hu_table_release(&t);
 	return st;
 }

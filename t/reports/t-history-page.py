@@ -48,6 +48,7 @@ def table(path):
 
 
 rows = table('kept/history.tsv')
+gated = table('kept/gated.tsv')
 short = lambda c: next((x for x in commits if x.startswith(c)), None)
 tap.ok([short(c) for c in dict.fromkeys(r['commit'] for r in rows)] == commits, 'a history of ten commits')
 
@@ -63,7 +64,7 @@ want = {r['quantity']: r for r in table('base.tsv')}
 num = lambda s: math.nan if s == '-' else float(s)
 same = lambda x, y: x == y or math.isnan(x) and math.isnan(y)
 wrong, sides = [], set()
-for r in rows:
+for r in rows + gated:
     w = want.get(r['quantity'])
     low = high = math.nan
     if w and w['must_not_move'] != 'any' and math.isfinite(float(w['value'])):
@@ -76,21 +77,30 @@ for r in rows:
         wrong.append([r, w])
 tap.none(wrong, 'limits of %d rows, sides %s' % (len(rows), sorted(sides)))
 tap.ok(len(sides) > 1, 'limits of more than one kind', sides)
+numeric = {k for k, w in want.items() if re.fullmatch(r'-?[0-9.]+(e[-+]?[0-9]+)?', w['value'])}
+head = {r['quantity'] for r in rows}
+held = {k for k in numeric if want[k]['must_not_move'] != 'any'} - head
+lists = {c: {r['quantity'] for r in gated if short(r['commit']) == c} for c in commits}
+tap.none([c for c in commits if lists[c] != held], 'gated.tsv has all %d other quantities that are held to limits, of each '
+         'commit' % len(held))
+places = {'step': 1, 'call': 3}
+wrong = [r for r in gated for name, at in places.items()
+         if r['quantity'].startswith('replay/') and r[name] != r['quantity'].split('/')[at]]
+tap.none(wrong, 'and their places in the program')
 
 # The page
 ran = tap.halfulp('report', '--history', 'kept', '--json')
 page = open('kept/index.html').read() if ran.returncode == 0 else ''
 tap.ok(ran.returncode == 0 and json.loads(ran.stdout) == {'page': 'kept/index.html'}, 'a page', ran.stderr)
-tap.ok(not re.search(r'src=|href=|url\(|<script[^>]', page) and "default-src 'none'" in page, 'which loads nothing')
+tap.ok(not re.search(r'src=|href=(?!"#)|url\(|<script[^>]', page) and "default-src 'none'" in page, 'which loads nothing')
 tap.ok('<pre>halfulp report --history=kept --json</pre>' in page, 'and says the command that made it')
 text = lambda s: ' '.join(html.unescape(re.sub(r'<[^>]*>', ' ', s)).split())
 course = {}
-for r in rows:
+for r in rows + gated:
     if math.isfinite(float(r['value'])):
         course.setdefault(r['quantity'], []).append(r)
 figures = {text(re.search(r'<b>(.*?)</b>', f)[1]): f
            for f in re.findall(r'<figure class="course">.*?</figure>', page, re.S)}
-tap.ok(set(figures) == set(course) and len(course) > 15, 'a picture for each of %d quantities' % len(course))
 
 
 def split(x):
@@ -103,10 +113,49 @@ def split(x):
     return k if left == 0 or (total - left) * (n - 2) > 30 * left else 0
 
 
+# What is drawn: each quantity that stands first, and of the others the 48 that moved first
+splits = {key: split([Q(float(r['value'])) for r in c]) for key, c in course.items()}
+order = {c: i for i, c in enumerate(commits)}
+rank = lambda key: tuple(math.inf if gate[key][n] == '-' else float(gate[key][n]) for n in ('step', 'call'))
+gate = {r['quantity']: r for r in gated}
+at = list(course)
+others = sorted((k for k in course if k not in head and splits[k]),
+                key=lambda k: (order[short(course[k][splits[k]]['commit'])], *rank(k), at.index(k)))
+tap.ok(list(k for k in figures if k not in head) == others[:48] and set(figures) == set(course) & head | set(others[:48])
+       and len(others) > 48, 'pictures of %d that stand first and of 48 of %d others that moved'
+       % (len(set(course) & head), len(others)), list(figures)[:5])
+tap.ok('%d more moved,' % (len(others) - 48) in text(page), 'how many are not drawn is said')
+listed = re.search(r'<table class="all">.*?<tbody>(.*?)</tbody>', page, re.S)[1]
+listed = [[(text(c), v) for v, c in re.findall(r'<t[hd][^>]*?(?: data-v="([^"]*)")?>(.*?)</t[hd]>', r)]
+          for r in re.findall(r'<tr[^>]*>(.*?)</tr>', listed, re.S)]
+wrong = [] if {r[0][0] for r in listed} == set(course) and len(listed) == len(course) else ['not all are listed']
+for r in listed:
+    c, k = course[r[0][0]], splits[r[0][0]]
+    mean = lambda p: sum(float(x['value']) for x in p) / len(p)
+    limits = [num(c[-1][n]) for n in ('low', 'high')]
+    want_row = [mean(c[:k]) if k else math.nan, mean(c[k:]) if k else math.nan, float(c[-1]['value']), *limits]
+    is_beyond = want_row[2] < limits[0] or want_row[2] > limits[1]
+    word = 'beyond' if is_beyond else 'within' if any(map(math.isfinite, limits)) else 'none'
+    near = lambda cell, x: cell == ('–', '') if not math.isfinite(x) else math.isclose(float(cell[1]), x, rel_tol=1e-9)
+    if (r[1][0] != (c[k]['commit'] if k else '–') or r[7][0] != word
+            or not all(map(near, r[2:7], want_row))):
+        wrong.append([r, want_row, word])
+tap.none(wrong, 'the table lists all %d quantities, with where they moved, the last value and its limits' % len(course))
+spots = re.search(r'<table class="commits">.*?<tbody>(.*?)</tbody>', page, re.S)[1]
+spots = [[text(c) for c in re.findall(r'<t[hd][^>]*>(.*?)</t[hd]>', r)] for r in re.findall(r'<tr>(.*?)</tr>', spots, re.S)]
+by = {}
+for key, k in splits.items():
+    if k:
+        by.setdefault(short(course[key][k]['commit']), []).append(key)
+want_spots = [[c, by[c][0] and next(r['date'] for r in rows if short(r['commit']) == c), str(len(by[c])),
+               next((k for k in others if k in by[c]), None)] for c in commits if c in by]
+tap.ok([[short(s[0]), *s[1:]] for s in spots] == want_spots, 'the commits where they moved, and what moved first there',
+       [spots, want_spots])
+
 wrong, moved, outside = [], 0, 0
 fin = lambda s: '%.9g' % float(s) if s != '-' and math.isfinite(float(s)) else '–'
-for key, c in course.items():
-    f = figures.get(key, '')
+for key in figures:
+    c, f = course[key], figures[key]
     got = [[text(x) for x in re.findall(r'<t[hd][^>]*>(.*?)</t[hd]>', r)]
            for r in re.findall(r'<tr[^>]*>(.*?)</tr>', f, re.S)]
     if got[1:] != [[r['commit'], r['date'], '%.9g' % float(r['value']), fin(r['low']), fin(r['high'])] for r in c]:
@@ -151,11 +200,11 @@ for key, c in course.items():
     if bool(line) != bool(k) or line and not near(float(line[1]), across(k - 0.5)):
         wrong.append([key, 'line', k])
 tap.none(wrong, 'values, limits, change points and places of all')
-tap.ok(moved > 5 and outside > 0 and '<h2>What moved</h2>' in page, '%d quantities moved at the seventh commit' % moved)
+tap.ok(moved > 5 and outside > 0 and '<h2>What moved</h2>' in page, '%d of the pictures moved at the seventh commit' % moved)
 last = [r for c in course.values() for r in c[-1:]
         if float(r['value']) < num(r['low']) or float(r['value']) > num(r['high'])]
 tap.ok('%d quantities over 10 commits' % len(course) in text(page)
-       and '%d moved; the last commit has %d beyond their limits.' % (page.count('class="moved"'), len(last))
+       and '%d moved; the last commit has %d beyond their limits.' % (sum(k > 0 for k in splits.values()), len(last))
        in text(page),
        'the head of the page', text(page)[:1500][-300:])
 

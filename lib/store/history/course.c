@@ -20,15 +20,31 @@ hu_courses_fit(const hu_table *t, const char *path)
 		HU_EFILE, "%s: no history of check: its columns are not commit, date, quantity, value", hu_shown(path));
 }
 
+/* Tables list the quantities of a commit in one order, so the one behind *LAST, which was found before, is tried first.
+ */
 static hu_course *
-find(hu_courses *h, const char *key)
+find(hu_courses *h, const char *key, size_t *last)
 {
-	for (size_t i = 0; i < h->n; i++)
-		if (!strcmp(h->q[i].key, key))
-			return &h->q[i];
+	size_t i = *last + 1 < h->n && !strcmp(h->q[*last + 1].key, key) ? *last + 1 : 0;
+
+	while (i < h->n && strcmp(h->q[i].key, key))
+		i++;
+	*last = i;
+	if (i < h->n)
+		return &h->q[i];
 	HU_GROW(h->q, h->n, h->cap);
-	h->q[h->n] = (hu_course){ .key = key };
+	h->q[h->n] = (hu_course){ .key = key, .step = NAN, .call = NAN };
 	return &h->q[h->n++];
+}
+
+size_t
+hu_courses_place(const hu_courses *c, const char *commit)
+{
+	size_t k = 0;
+
+	while (k < c->commits && strcmp(c->commit[k], commit))
+		k++;
+	return k;
 }
 
 /* Adds row I of T. */
@@ -81,19 +97,46 @@ change_point(hu_course *c)
 		c->split = 0;
 }
 
-void
-hu_courses_of(hu_courses *h, const hu_table *t)
+static void
+add_commit(hu_courses *h, const char *commit, const char *date)
+{
+	if (hu_courses_place(h, commit) < h->commits)
+		return;
+	HU_GROW(h->commit, h->commits, h->commits_cap);
+	HU_GROW(h->date, h->commits, h->dates_cap);
+	h->commit[h->commits] = commit;
+	h->date[h->commits++] = date;
+}
+
+static void
+add_table(hu_courses *h, const hu_table *t, int headline)
 {
 	const char *last = "";
+	size_t found = 0;
+	int step = hu_table_column(t, "step"), call = hu_table_column(t, "call");
 
-	*h = (hu_courses){ .n = 0 };
 	for (int i = 0; i < t->rows; i++) {
-		hu_course *c = find(h, hu_table_cell(t, i, 2));
-		h->commits += strcmp(last, hu_table_cell(t, i, 0)) != 0;
+		hu_course *c = find(h, hu_table_cell(t, i, 2), &found);
+		if (strcmp(last, hu_table_cell(t, i, 0)) != 0)
+			add_commit(h, hu_table_cell(t, i, 0), hu_table_cell(t, i, 1));
 		last = hu_table_cell(t, i, 0);
+		c->headline |= headline;
+		if (step >= 0)
+			c->step = hu_table_real(t, i, step);
+		if (call >= 0)
+			c->call = hu_table_real(t, i, call);
 		if (isfinite(hu_table_real(t, i, 3)))
 			add(c, t, i);
 	}
+}
+
+void
+hu_courses_of(hu_courses *h, const hu_table *t, const hu_table *gated)
+{
+	*h = (hu_courses){ .n = 0 };
+	add_table(h, t, 1);
+	if (gated)
+		add_table(h, gated, 0);
 	for (size_t i = 0; i < h->n; i++)
 		change_point(&h->q[i]);
 }
@@ -109,6 +152,8 @@ hu_courses_release(hu_courses *h)
 		free(c->low);
 		free(c->high);
 	}
+	free(h->commit);
+	free(h->date);
 	free(h->q);
 	*h = (hu_courses){ .n = 0 };
 }
