@@ -19,7 +19,7 @@ def text(name):
 
 version = re.search(r'AC_INIT\(\[halfulp\], \[(.*?)\]\)', text('configure.ac'))[1]
 said = {name: re.findall(pattern, text(name), re.M) for name, pattern in (
-    ('debian/changelog', r'^halfulp \((.*?)-\d+\) '),
+    ('debian/changelog', r'^halfulp \((.*?)-\S+\) '),
     ('CITATION.cff', r'^version: (.*)$'),
     ('CHANGELOG.md', r'^## (\d.*)$'))}
 tap.none(['%s: %s' % (n, v[:1]) for n, v in said.items() if v[:1] != [version]], 'one version everywhere: ' + version)
