@@ -8,6 +8,7 @@
 #include "lib/sum/tc/tc.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Returns a literal's own text where the format does not hold its value. */
@@ -102,6 +103,24 @@ sum_title(hu_str *s, const hu_arithmetic *a, const hu_seen *w)
 	}
 }
 
+/* A title has numbers in the fewest digits that name them in their format. Where another number is stored, as bf16 has
+   1.0078125 for 1.01, this appends which. */
+static void
+stored_values(hu_str *s, const hu_arithmetic *a, const hu_seen *w)
+{
+	int said = 0;
+
+	for (int i = 0; i <= w->n; i++) {
+		double x = fabs(i < w->n ? w->x[i] : w->s);
+		char number[40], all[40];
+		hu_explain_number(x, a->f, number);
+		snprintf(all, sizeof all, "%.10g", x);
+		if (!isfinite(x) || strtod(number, NULL) == x || (said && strstr(s->s, number)))
+			continue;
+		hu_str_addf(s, said++ ? ", %s as %s" : "; %s is stored as %s", number, all);
+	}
+}
+
 static void
 title(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 {
@@ -142,9 +161,14 @@ title(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 			"a block",
 			s.s, result, t.l, hu_format_name(a->sum->in), t.f);
 	} else {
-		hu_drawing_title(d, "%s = %s in %s: %d significant bit%s, %s (%s)", s.s, result,
+		hu_str stored;
+		hu_str_init(&stored);
+		if (w->e->kind == HU_EXPR_CALL && w->e->function != HU_F_SUM)
+			stored_values(&stored, a, w);
+		hu_drawing_title(d, "%s = %s in %s: %d significant bit%s, %s (%s)%s", s.s, result,
 			hu_format_name(a->f.id), a->f.p, a->f.p == 1 ? "" : "s", hu_mode_name(a->mode),
-			hu_mode_summary(a->mode));
+			hu_mode_summary(a->mode), stored.len ? stored.s : "");
+		hu_str_release(&stored);
 	}
 	hu_str_release(&s);
 }

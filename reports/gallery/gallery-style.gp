@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the gallery's figures share: the canvas of each style, a colour for each format, how numbers are said.
-# Green, amber and red are not among the colours: they are for verdicts.
+# Green, amber and red are not among the colours: they are for verdicts. Those who see two primaries only tell them
+# apart, too (t/reports/t-colours.py).
 set encoding utf8
 set minussign
 set datafile separator "\t"
@@ -13,8 +14,8 @@ if (!exists('width')) width = 640
 
 ink = dark ? '#E6E6E3' : '#222222'; soft = dark ? '#A2A2A8' : '#5F5F66'; rule = dark ? '#303237' : '#DDDDDD'; faint = dark ? '#26282C' : '#F1F1EE'
 ground = dark ? '#15171A' : '#FFFFFF'
-blue = dark ? '#58B0E8' : '#0072B2'; purple = dark ? '#E08FD0' : '#AA4499'; teal = dark ? '#5CC9BA' : '#44AA99'; cyan = '#88CCEE'
-indigo = dark ? '#A39BEF' : '#332288'; olive = dark ? '#C4C45C' : '#999933'; wine = dark ? '#E07C96' : '#882255'
+blue = dark ? '#31B0D6' : '#0072B2'; purple = dark ? '#FF80EA' : '#AA4499'; teal = dark ? '#5FCCBE' : '#44AA99'; cyan = dark ? '#A5D6E9' : '#88CCEE'
+indigo = dark ? '#8C84E3' : '#332288'; olive = dark ? '#C4C45C' : '#999933'; wine = dark ? '#EC727F' : '#882255'
 # The same, dark enough to be read as text
 teal_text = dark ? teal : '#1F7466'; cyan_text = dark ? cyan : '#22709C'; olive_text = dark ? olive : '#6B6B1C'
 hue(f) = f eq 'fp16' ? blue : f eq 'bf16' ? purple : f eq 'fp32' ? ink : f eq 'e4m3' ? teal : f eq 'e5m2' ? olive : f eq 'tf32' ? cyan : f eq 'fp64' ? indigo : wine

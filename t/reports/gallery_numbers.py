@@ -598,8 +598,20 @@ def memory_by_policy(g):
 def published_probes(g):
     tabled = [r for r in g.table() if r['tabled'] != '-']
     equal = sum(r['tabled'] == r['value'] for r in tabled)
-    yield (g.says('%d of %d values' % (equal, len(tabled))) and g.says('%d values are tabled; %d of' % (len(tabled),
-            equal)), '%d of %d' % (equal, len(tabled)))
+    yield g.says('%d values are tabled; %d of' % (len(tabled), equal)), '%d of %d' % (equal, len(tabled))
+    probes, marks = {}, {'dot': 0, 1: 0, 2: 0, 3: 0}
+    for r in g.table():
+        probes.setdefault(r['probe'], []).append(r['value'])
+    telling = sum(len(set(v)) > 1 for v in probes.values())
+    yield g.says('%d of %d probes' % (telling, len(probes))), '%d of %d probes have several values' % (telling, len(probes))
+    for values in probes.values():
+        order = list(dict.fromkeys(values))
+        for v in values:
+            marks['dot' if len(order) == 1 else order.index(v) + 1] += 1
+    # gnuplot's marks, of which the key has two circles, a square and a triangle
+    drawing = open(g.path('svg'), encoding='utf-8').read()
+    drawn = [drawing.count("'#gpPt%d'" % k) for k in (6, 4, 8)]
+    yield (drawn == [marks['dot'] + marks[1] + 2, marks[2] + 1, marks[3] + 1], 'a mark for each row: %s' % marks)
     # Two of them by the model of a block: P3 (four products 2^-25 beside 1) and P4 (2^-24)
     for arch in EXTRA:
         rows = {r['probe']: r for r in g.table() if r['arch'] == arch}
