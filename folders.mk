@@ -137,6 +137,7 @@ include $(top_srcdir)/reports/pictures/local.mk
 include $(top_srcdir)/reports/rows/local.mk
 include $(top_srcdir)/t/analyzers/local.mk
 include $(top_srcdir)/t/analyzers/drawn/local.mk
+include $(top_srcdir)/t/api/local.mk
 include $(top_srcdir)/t/base/local.mk
 include $(top_srcdir)/t/cli/local.mk
 include $(top_srcdir)/t/cuda/local.mk

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/reports/captions.tsv
+EXTRA_DIST += t/reports/colourblind.py
 EXTRA_DIST += t/reports/gallery_numbers.py
 EXTRA_DIST += t/reports/gallery_random.py
 EXTRA_DIST += t/reports/make-sample-run.py
 EXTRA_DIST += t/reports/paper.py
 EXTRA_DIST += t/reports/svgtext.py
+SCRIPT_TESTS += t/reports/t-colours.py
 SCRIPT_TESTS += t/reports/t-few-rows.py
 SCRIPT_TESTS += t/reports/t-figures.py
 SCRIPT_TESTS += t/reports/t-gallery.py
