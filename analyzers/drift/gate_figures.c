@@ -97,7 +97,11 @@ worst(hu_str *data, const json_t *findings)
 		if (rows == MOST || json_is_true(json_object_get(f, "ok")) || !isfinite(was) || !isfinite(is) ||
 			was == 0)
 			continue;
-		hu_plot_cell(data, json_string_value(json_object_get(f, "quantity")));
+		hu_str name;
+		hu_str_init(&name);
+		hu_place_words(&name, json_string_value(json_object_get(f, "quantity")));
+		hu_plot_cell(data, name.s);
+		hu_str_release(&name);
 		hu_str_addf(data, "\t%.17g\n", 100 * (is - was) / fabs(was));
 		rows++;
 	}
@@ -117,7 +121,7 @@ static const figure figures[] = {
 		     "'' using 1:($3 > 0 ? $3 : NaN) with points pt 6 ps 0.9 lc rgb " RED " title 'this run'\n",
 		errors },
 	{ "drift-worst", "Quantities that failed, worst first: change in per cent",
-		HEAD "set xlabel 'change (%%)'\nset xzeroaxis\nset grid xtics\nset yrange [*:*] reverse\nunset key\n"
+		HEAD "set xlabel 'change (%%)'\nset yzeroaxis\nset grid xtics\nset yrange [*:*] reverse\nunset key\n"
 		     "set ytics noenhanced font ',10'\nset style fill solid\nset lmargin 62\n"
 		     "plot '%s.tsv' using ($2/2):0:($2/2):(0.32):ytic(1) with boxxy lc rgb " RED "\n",
 		worst },

@@ -3,6 +3,7 @@
 
 #include "analyzers/drift/baseline/baseline_program.h"
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,4 +37,18 @@ hu_place_release(hu_place *p)
 {
 	free(p->text);
 	memset(p, 0, sizeof *p);
+}
+
+void
+hu_place_words(hu_str *s, const char *key)
+{
+	hu_place p;
+
+	hu_place_init(&p, key);
+	hu_str_addf(s, "%s", p.tensor ? p.column : key);
+	if (p.tensor)
+		hu_str_addf(s, " of %s", hu_shown(p.tensor));
+	if (p.tensor && p.step >= 0)
+		hu_str_addf(s, " at step %lld", p.step);
+	hu_place_release(&p);
 }

@@ -150,7 +150,6 @@ static void
 add_worst(hu_str *s, const hu_check_report *r)
 {
 	size_t at = 0;
-	hu_place p;
 
 	while (at + 1 < r->failed && hu_is_program_row(key_of(&r->f[at])))
 		at++;
@@ -159,17 +158,11 @@ add_worst(hu_str *s, const hu_check_report *r)
 		hu_str_add(s, "another program");
 		return;
 	}
-	hu_place_init(&p, key_of(f));
-	hu_str_addf(s, "%s", p.tensor ? p.column : key_of(f));
-	if (p.tensor)
-		hu_str_addf(s, " of %s", hu_shown(p.tensor));
-	if (p.tensor && p.step >= 0)
-		hu_str_addf(s, " at step %lld", p.step);
+	hu_place_words(s, key_of(f));
 	if (f->want && f->got && f->want->number)
 		hu_str_addf(s, ", %.6g -> %.6g", f->want->value, f->got->value);
 	else if (!f->want || !f->got)
 		hu_str_add(s, f->want ? ", which the run lacks" : ", which the baseline lacks");
-	hu_place_release(&p);
 }
 
 /* Where the run moved first, and why, a line each: of WHY, but for the worst, which the table has. */
