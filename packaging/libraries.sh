@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# libraries.sh PROGRAM DIR LICENCES: copies what PROGRAM loads into DIR, but for the C library's own parts, which belong to
+# libraries.sh PROGRAM DIR LICENCES: copies what PROGRAM loads into DIR, but for the C library's own parts, which belong
+# to
 # the system, and the licences of these libraries into LICENCES, as Debian's packages have them. `make bundle` runs it.
 set -eu
 program=$1 to=$2 licences=$3

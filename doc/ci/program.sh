@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # program.sh SOURCES: sees to it that SOURCES/build/halfulp runs, for action.yml. Where it does not yet (a cache keeps
-# it), it is compiled, or, if BINARY is the address or the path of a released program (make bundle), unpacked from there,
-# if and only if the SHA-256 of that file is SHA256.
+# it), it is compiled, or, if BINARY is the address or the path of a released program (make bundle), unpacked from
+# there, if and only if the SHA-256 of that file is SHA256.
 set -u
 to=$1/build
 stop() { printf 'halfulp: %s\n' "$2" >&2; exit "$1"; }

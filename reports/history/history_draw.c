@@ -19,6 +19,17 @@ typedef struct view {
 	double low, high;
 } view;
 
+void
+hu_history_apart(char x[HU_HISTORY_TEXT], char y[HU_HISTORY_TEXT], double first, double second)
+{
+	int digits = 4;
+
+	do {
+		snprintf(x, HU_HISTORY_TEXT, "%.*g", digits, first);
+		snprintf(y, HU_HISTORY_TEXT, "%.*g", digits, second);
+	} while (!strcmp(x, y) && ++digits <= 17);
+}
+
 int
 hu_history_beyond(const hu_course *c, size_t k)
 {

@@ -11,17 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void
-hu_history_apart(char x[HU_HISTORY_TEXT], char y[HU_HISTORY_TEXT], double first, double second)
-{
-	int digits = 4;
-
-	do {
-		snprintf(x, HU_HISTORY_TEXT, "%.*g", digits, first);
-		snprintf(y, HU_HISTORY_TEXT, "%.*g", digits, second);
-	} while (!strcmp(x, y) && ++digits <= 17);
-}
-
 /* Where a course stands among the others. */
 typedef struct rank {
 	const hu_course *c;

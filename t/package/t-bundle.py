@@ -23,7 +23,8 @@ with open(BUILD + '/Makefile', encoding='utf-8') as f:
 if not shutil.which('ldd') or not sys.platform.startswith('linux'):
     tap.skip_all('there is no ldd here')
 env = {k: v for k, v in os.environ.items() if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL')}
-made = subprocess.run(['make', '-C', BUILD, 'bundle'], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+made = subprocess.run(['make', '-C', BUILD, 'bundle'], env=env, stdin=subprocess.DEVNULL,
+    capture_output=True, text=True)
 if not tap.ok(made.returncode == 0, 'make bundle', made.stdout + made.stderr):
     tap.finish()
 version = tap.halfulp('--version').stdout.split()[1]
@@ -48,7 +49,8 @@ tap.ok(all(has) and not [n for n in libraries if n.startswith(('libc.', 'ld-'))]
     'libraries are in it, and the C library is not', libraries)
 tap.ok(len(os.listdir(unpacked + '/share/doc/halfulp/libraries')) >= 5, 'with their licences')
 data = name + '/share/halfulp/examples/digits'
-line = ('cd /tmp && %s/bin/halfulp validate %s.onnx --data %s.npz --policies int8,int4 --accept "flips<=1%%" --outputs o; '
+line = ('cd /tmp && %s/bin/halfulp validate %s.onnx --data %s.npz --policies int8,int4 '
+        '--accept "flips<=1%%" --outputs o; '
         'echo code $?; %s/bin/halfulp check o/int8.npz --baseline o/float32.npz --rule "*: sqnr >= 30"'
         % (name, data, data, name))
 p = subprocess.run(['bash', tap.TOP + '/t/tool/clean-root.sh', root, 'sh', '-c', line], stdin=subprocess.DEVNULL,
@@ -63,7 +65,8 @@ else:
 moved = tap.home() + '/a b'
 shutil.move(unpacked, moved)
 bare = {k: v for k, v in os.environ.items() if k not in ('HALFULP_SHARE', 'LD_LIBRARY_PATH')}
-first = subprocess.run([moved + '/bin/halfulp'], env=bare, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd='/')
+first = subprocess.run([moved + '/bin/halfulp'], env=bare, stdin=subprocess.DEVNULL, capture_output=True,
+    text=True, cwd='/')
 tap.ok(os.path.realpath(moved) in os.path.realpath(re.search(r'(/.*)/examples/digits.onnx', first.stdout)[1]),
     'it finds its examples beside it', first.stdout)
 loaded = subprocess.run(['ldd', moved + '/bin/halfulp'], env=bare, capture_output=True, text=True).stdout
@@ -80,7 +83,8 @@ except ImportError:
 home = tap.home()
 outputs = home + '/out'
 example = tap.TOP + '/examples/digits'
-made = tap.halfulp('validate', example + '.onnx', '--data', example + '.npz', '--policies', 'int4', '--outputs', outputs)
+made = tap.halfulp('validate', example + '.onnx', '--data', example + '.npz', '--policies', 'int4',
+    '--outputs', outputs)
 tap.ok(made.returncode == 0, 'outputs to gate', made.stderr)
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Containerfile, without podman or docker: its lines are read here, and its RUN and COPY lines are done in copies of a
-# pristine Debian root, in a mount namespace of each command's own. So they are tried as they stand, but not podman's own
-# reading of them. The image's command then decides on README's model in a folder that is mounted as /data.
+# pristine Debian root, in a mount namespace of each command's own. So they are tried as they stand, but not podman's
+# own reading of them. The image's command then decides on README's model in a folder that is mounted as /data.
 # HALFULP_DEBIAN_ROOT names the pristine root; without it debootstrap makes one from the machine's own mirror.
 import glob
 import json
@@ -125,7 +125,8 @@ for end in ('onnx', 'npz'):
     shutil.copy(tap.TOP + '/examples/digits.' + end, data)
 p = image.do(entry + ['validate', 'digits.onnx', '--data', 'digits.npz', '--policies', 'fp16,int8', '--accept',
     'flips<=1%'], data)
-tap.ok(p.returncode == 0 and 'int8 keeps flips<=1%' in p.stdout, 'the image decides on a model in /data', p.stdout + p.stderr)
+tap.ok(p.returncode == 0 and 'int8 keeps flips<=1%' in p.stdout, 'the image decides on a model in /data',
+    p.stdout + p.stderr)
 p = image.do(entry + command)
 tap.ok(p.returncode == 0 and 'validate' in p.stdout, 'without a command it says what there is', p.stdout + p.stderr)
 p = image.do(entry + ['figures', 'swamped-addend', '--out', 'drawn'], data)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # What colours become for those who see two primaries only: Machado, Oliveira & Fernandes 2009, A physiologically-based
-# model for simulation of color vision deficiency, IEEE TVCG 15(6), table 1, severity 1.0, on linear RGB; and how far two
-# colours are apart, in Oklab (Ottosson 2020), where 0.02 is about what one just sees of two surfaces side by side.
+# model for simulation of color vision deficiency, IEEE TVCG 15(6), table 1, severity 1.0, on linear RGB; and how far
+# two colours are apart, in Oklab (Ottosson 2020), where 0.02 is about what one just sees of two surfaces side by side.
 #
 #   colourblind.py KIND IN.svg OUT.svg      writes a drawing as they see it; KIND: protan, deutan or tritan
 import re

@@ -603,7 +603,8 @@ def published_probes(g):
     for r in g.table():
         probes.setdefault(r['probe'], []).append(r['value'])
     telling = sum(len(set(v)) > 1 for v in probes.values())
-    yield g.says('%d of %d probes' % (telling, len(probes))), '%d of %d probes have several values' % (telling, len(probes))
+    said = '%d of %d probes' % (telling, len(probes))
+    yield g.says(said), said + ' have several values'
     for values in probes.values():
         order = list(dict.fromkeys(values))
         for v in values:

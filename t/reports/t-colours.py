@@ -42,7 +42,8 @@ tap.ok(all(eye.seen(c, k) == c for c in ('#000000', '#FFFFFF', '#7F7F7F') for k 
 pair = {'red': '#C0504D', 'green': '#7F7F1E'}
 said = near(pair)
 tap.ok(len(said) == 1 and 'deutan' in said[0], 'a red and a green of one lightness are found', said)
-tap.ok(abs(eye.apart('#000000', '#FFFFFF') - 1) < 1e-4 and eye.recoloured('<a fill="#C0504D"/> rgb(192, 80, 77)', 'protan')
+tap.ok(abs(eye.apart('#000000', '#FFFFFF') - 1) < 1e-4
+       and eye.recoloured('<a fill="#C0504D"/> rgb(192, 80, 77)', 'protan')
        == '<a fill="%s"/> %s' % (2 * (eye.seen('#C0504D', 'protan'),)), 'distances and drawings')
 
 style = text('reports/gallery/gallery-style.gp')

@@ -81,8 +81,8 @@ numeric = {k for k, w in want.items() if re.fullmatch(r'-?[0-9.]+(e[-+]?[0-9]+)?
 head = {r['quantity'] for r in rows}
 held = {k for k in numeric if want[k]['must_not_move'] != 'any'} - head
 lists = {c: {r['quantity'] for r in gated if short(r['commit']) == c} for c in commits}
-tap.none([c for c in commits if lists[c] != held], 'gated.tsv has all %d other quantities that are held to limits, of each '
-         'commit' % len(held))
+tap.none([c for c in commits if lists[c] != held], 'gated.tsv has all %d other quantities that are held to '
+         'limits, of each commit' % len(held))
 places = {'step': 1, 'call': 3}
 wrong = [r for r in gated for name, at in places.items()
          if r['quantity'].startswith('replay/') and r[name] != r['quantity'].split('/')[at]]
@@ -92,7 +92,8 @@ tap.none(wrong, 'and their places in the program')
 ran = tap.halfulp('report', '--history', 'kept', '--json')
 page = open('kept/index.html').read() if ran.returncode == 0 else ''
 tap.ok(ran.returncode == 0 and json.loads(ran.stdout) == {'page': 'kept/index.html'}, 'a page', ran.stderr)
-tap.ok(not re.search(r'src=|href=(?!"#)|url\(|<script[^>]', page) and "default-src 'none'" in page, 'which loads nothing')
+tap.ok(not re.search(r'src=|href=(?!"#)|url\(|<script[^>]', page) and "default-src 'none'" in page,
+       'which loads nothing')
 tap.ok('<pre>halfulp report --history=kept --json</pre>' in page, 'and says the command that made it')
 text = lambda s: ' '.join(html.unescape(re.sub(r'<[^>]*>', ' ', s)).split())
 course = {}
@@ -121,8 +122,8 @@ gate = {r['quantity']: r for r in gated}
 at = list(course)
 others = sorted((k for k in course if k not in head and splits[k]),
                 key=lambda k: (order[short(course[k][splits[k]]['commit'])], *rank(k), at.index(k)))
-tap.ok(list(k for k in figures if k not in head) == others[:48] and set(figures) == set(course) & head | set(others[:48])
-       and len(others) > 48, 'pictures of %d that stand first and of 48 of %d others that moved'
+tap.ok(list(k for k in figures if k not in head) == others[:48]
+       and set(figures) == set(course) & head | set(others[:48]) and len(others) > 48, 'pictures of %d that stand first and of 48 of %d others that moved'
        % (len(set(course) & head), len(others)), list(figures)[:5])
 tap.ok('%d more moved,' % (len(others) - 48) in text(page), 'how many are not drawn is said')
 listed = re.search(r'<table class="all">.*?<tbody>(.*?)</tbody>', page, re.S)[1]
@@ -142,7 +143,8 @@ for r in listed:
         wrong.append([r, want_row, word])
 tap.none(wrong, 'the table lists all %d quantities, with where they moved, the last value and its limits' % len(course))
 spots = re.search(r'<table class="commits">.*?<tbody>(.*?)</tbody>', page, re.S)[1]
-spots = [[text(c) for c in re.findall(r'<t[hd][^>]*>(.*?)</t[hd]>', r)] for r in re.findall(r'<tr>(.*?)</tr>', spots, re.S)]
+spots = [[text(c) for c in re.findall(r'<t[hd][^>]*>(.*?)</t[hd]>', r)]
+         for r in re.findall(r'<tr>(.*?)</tr>', spots, re.S)]
 by = {}
 for key, k in splits.items():
     if k:
@@ -200,7 +202,8 @@ for key in figures:
     if bool(line) != bool(k) or line and not near(float(line[1]), across(k - 0.5)):
         wrong.append([key, 'line', k])
 tap.none(wrong, 'values, limits, change points and places of all')
-tap.ok(moved > 5 and outside > 0 and '<h2>What moved</h2>' in page, '%d of the pictures moved at the seventh commit' % moved)
+tap.ok(moved > 5 and outside > 0 and '<h2>What moved</h2>' in page,
+       '%d of the pictures moved at the seventh commit' % moved)
 last = [r for c in course.values() for r in c[-1:]
         if float(r['value']) < num(r['low']) or float(r['value']) > num(r['high'])]
 tap.ok('%d quantities over 10 commits' % len(course) in text(page)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# action.yml and doc/ci/tensors.yml, read by PyYAML and run step by step as GitHub and GitLab run them: inputs are filled
-# in, each step is bash -e -o pipefail in the user's folder.
+# action.yml and doc/ci/tensors.yml, read by PyYAML and run step by step as GitHub and GitLab run them: inputs are
+# filled in, each step is bash -e -o pipefail in the user's folder.
 import os
 import re
 import subprocess
