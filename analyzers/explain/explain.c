@@ -103,18 +103,40 @@ sum_title(hu_str *s, const hu_arithmetic *a, const hu_seen *w)
 	}
 }
 
-/* A title has numbers in the fewest digits that name them in their format. Where another number is stored, as bf16 has
-   1.0078125 for 1.01, this appends which. */
+/* Whether the operation lost nothing: an error-free transformation in double, which holds the operands, finds no rest.
+ */
+static int
+is_exact(const hu_seen *w)
+{
+	if (w->n != 2 || w->y || w->e->kind != HU_EXPR_CALL)
+		return 0;
+	double x = w->x[0], y = w->x[1], s, of;
+
+	switch (w->e->function) {
+	case HU_F_SUB: y = -y; /* fall through */
+	case HU_F_ADD:
+		s = x + y;
+		of = s - x;
+		return s == w->s && x - (s - of) + (y - of) == 0; /* Knuth's TwoSum */
+	case HU_F_MUL: return x * y == w->s && fma(x, y, -w->s) == 0;
+	default: return 0;
+	}
+}
+
+/* A title has numbers in the fewest digits that name them in their format, so that an operation without an error can
+   read as one with an error, as 1.01 - 1 = 0.0078 in bf16 does. This appends what is stored for such numbers. */
 static void
 stored_values(hu_str *s, const hu_arithmetic *a, const hu_seen *w)
 {
 	int said = 0;
 
+	if (!is_exact(w))
+		return;
 	for (int i = 0; i <= w->n; i++) {
 		double x = fabs(i < w->n ? w->x[i] : w->s);
 		char number[40], all[40];
 		hu_explain_number(x, a->f, number);
-		snprintf(all, sizeof all, "%.10g", x);
+		snprintf(all, sizeof all, "%.17g", x);
 		if (!isfinite(x) || strtod(number, NULL) == x || (said && strstr(s->s, number)))
 			continue;
 		hu_str_addf(s, said++ ? ", %s as %s" : "; %s is stored as %s", number, all);
@@ -163,8 +185,7 @@ title(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 	} else {
 		hu_str stored;
 		hu_str_init(&stored);
-		if (w->e->kind == HU_EXPR_CALL && w->e->function != HU_F_SUM)
-			stored_values(&stored, a, w);
+		stored_values(&stored, a, w);
 		hu_drawing_title(d, "%s = %s in %s: %d significant bit%s, %s (%s)%s", s.s, result,
 			hu_format_name(a->f.id), a->f.p, a->f.p == 1 ? "" : "s", hu_mode_name(a->mode),
 			hu_mode_summary(a->mode), stored.len ? stored.s : "");

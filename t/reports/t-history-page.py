@@ -123,7 +123,8 @@ at = list(course)
 others = sorted((k for k in course if k not in head and splits[k]),
                 key=lambda k: (order[short(course[k][splits[k]]['commit'])], *rank(k), at.index(k)))
 tap.ok(list(k for k in figures if k not in head) == others[:48]
-       and set(figures) == set(course) & head | set(others[:48]) and len(others) > 48, 'pictures of %d that stand first and of 48 of %d others that moved'
+       and set(figures) == set(course) & head | set(others[:48]) and len(others) > 48,
+       'pictures of %d that stand first and of 48 of %d others that moved'
        % (len(set(course) & head), len(others)), list(figures)[:5])
 tap.ok('%d more moved,' % (len(others) - 48) in text(page), 'how many are not drawn is said')
 listed = re.search(r'<table class="all">.*?<tbody>(.*?)</tbody>', page, re.S)[1]
