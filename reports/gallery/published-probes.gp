@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # title: {telling} of {probes} probes tell generations of tensor cores apart
-# caption: The probes of the literature for tensor cores, run on our models. Where all generations give a probe the same value there are small dots; elsewhere a circle is the value of the oldest, a square and a triangle are the second and third
+# caption: The probes of the literature for tensor cores, run on our models: where all generations give a probe the same value there are small dots; elsewhere a circle is the value of the oldest, a square and a triangle are the second and third
 #   value from there on. {tabled} values are tabled; {equal} of the models' values are equal to them, bit by bit. A ring around a mark is a value that nobody tabled, a cross one that differs.
 # source: Fasi, Higham, Mikaitis & Pranesh 2021, Numerical behavior of NVIDIA tensor cores, PeerJ Comput. Sci. 7
 # data /probes arch=volta,turing,ampere,ada,hopper: halfulp probe --json --model tc:{arch},in=fp16

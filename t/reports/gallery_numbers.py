@@ -612,7 +612,10 @@ def published_probes(g):
     # gnuplot's marks, of which the key has two circles, a square and a triangle
     drawing = open(g.path('svg'), encoding='utf-8').read()
     drawn = [drawing.count("'#gpPt%d'" % k) for k in (6, 4, 8)]
-    yield (drawn == [marks['dot'] + marks[1] + 2, marks[2] + 1, marks[3] + 1], 'a mark for each row: %s' % marks)
+    # Rings, of which gnuplot makes the circle once, and crosses
+    other = [drawing.count("'#gpPt5'") - 1, drawing.count("'#gpPt1'")]
+    yield (drawn == [marks['dot'] + marks[1] + 2, marks[2] + 1, marks[3] + 1]
+           and other == [len(g.table()) - len(tabled), len(tabled) - equal], 'a mark for each row: %s' % marks)
     # Two of them by the model of a block: P3 (four products 2^-25 beside 1) and P4 (2^-24)
     for arch in EXTRA:
         rows = {r['probe']: r for r in g.table() if r['arch'] == arch}
