@@ -50,8 +50,9 @@ hu_status
 hu_accumulate_resolve(const hu_accumulate_model *m, hu_format_id f, hu_sum *s)
 {
 	char with[160];
-	int whole = strncmp(m->text, "tc:", 3) && !strstr(m->text, ",acc=");
 
+	HU_TRY(hu_sum_parse(m->text, s));
+	int whole = !hu_sum_is_unit(s->id) && !strstr(m->text, ",acc=");
 	snprintf(with, sizeof with, "%s%s%s", m->text, whole ? ",acc=" : "", whole ? hu_format_name(f) : "");
 	HU_TRY(hu_sum_parse(with, s));
 	return hu_sum_resolve(s, f, f, s->out);

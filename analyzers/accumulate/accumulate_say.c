@@ -41,7 +41,7 @@ narrow_sum(const hu_accumulate_options *o)
 static int
 length_of(hu_sum s)
 {
-	return s.id == HU_SUM_TC ? 0 : s.n; /* of an all-reduce the number of ranks */
+	return hu_sum_takes_of(s.id) == HU_TAKES_ARCH ? 0 : s.n; /* of an all-reduce the number of ranks */
 }
 
 void

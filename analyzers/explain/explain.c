@@ -5,6 +5,7 @@
 #include "analyzers/value/rows.h"
 #include "lib/base/str.h"
 #include "lib/number/code.h"
+#include "lib/sum/model/row.h"
 #include "lib/sum/tc/tc.h"
 
 #include <math.h>
@@ -72,7 +73,7 @@ of_products(const hu_arithmetic *a, const hu_seen *w)
 {
 	const hu_expr *e;
 
-	for (int i = 0; a->sum->id != HU_SUM_TC && i < w->e->nargs; i++) {
+	for (int i = 0; !hu_sum_is_unit(a->sum->id) && i < w->e->nargs; i++) {
 		for (e = w->e->arg[i]; e->kind == HU_EXPR_CALL && e->function == HU_F_NEG; e = e->arg[0])
 			;
 		if (e->kind != HU_EXPR_CALL || e->function != HU_F_MUL)
@@ -176,7 +177,7 @@ title(hu_drawing *d, const hu_arithmetic *a, const hu_seen *w)
 	else
 		hu_str_addf(&s, "%s(%s%s%s)", names[w->e->function], x[0], w->n > 1 ? ", " : "", w->n > 1 ? x[1] : "");
 	hu_explain_number(w->s, a->f, result);
-	if (w->y && a->sum->id == HU_SUM_TC) {
+	if (w->y && hu_sum_model_of(a->sum->id)->draw == HU_DRAWN_UNIT) {
 		hu_tc t = hu_tc_of(a->sum->arch, a->sum->in, a->sum->path);
 		hu_drawing_title(d,
 			"%s = %s: blocks of %d products of %s and the accumulator, %d bits of alignment, one rounding "
@@ -225,7 +226,7 @@ hu_explain_seen(void *to, const hu_arithmetic *a, const hu_seen *w)
 				"A row an addition: the addend, then the sum after it; the line stands below the last "
 				"bit kept",
 				"x", 1);
-		else if (a->sum->id == HU_SUM_TC)
+		else if (hu_sum_model_of(a->sum->id)->draw == HU_DRAWN_UNIT)
 			hu_explain_blocks(d, a, w);
 		else
 			hu_explain_model(d, a, w);

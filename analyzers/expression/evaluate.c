@@ -7,6 +7,7 @@
 #include "lib/number/code.h"
 #include "lib/number/count.h"
 #include "lib/number/philox.h"
+#include "lib/sum/model/row.h"
 #include "lib/sum/result.h"
 
 #include <errno.h>
@@ -201,7 +202,7 @@ sum_by_model(const hu_expr *e, hu_arithmetic *a)
 			y[n] = value_in(q, a, in);
 			x[n] = negative ? -x[n] : x[n];
 			n++;
-		} else if (i == 0 && s->id == HU_SUM_TC) {
+		} else if (i == 0 && hu_sum_model_of(s->id)->from) {
 			start = value_in(e->arg[i], a, hu_part_format(*s));
 		} else {
 			x[n] = value_in(e->arg[i], a, in);

@@ -4,6 +4,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/str.h"
 #include "lib/exact/dot.h"
+#include "lib/sum/model/row.h"
 #include "lib/sum/table/model.h"
 
 #include <string.h>
@@ -14,9 +15,10 @@ hu_expr_sum_model(const char *text, hu_format f, hu_mode mode, int flags, hu_sum
 	hu_str full;
 	hu_status st;
 
+	HU_TRY(hu_sum_parse(text, s));
 	hu_str_init(&full);
 	hu_str_add(&full, text);
-	if (strncmp(text, "tc", 2)) {
+	if (!hu_sum_is_unit(s->id)) {
 		if (!strstr(text, "acc="))
 			hu_str_addf(&full, ",acc=%s", hu_format_name(f.id));
 		if (!strstr(text, "mode="))
@@ -27,7 +29,7 @@ hu_expr_sum_model(const char *text, hu_format f, hu_mode mode, int flags, hu_sum
 	st = hu_sum_parse(full.s, s);
 	hu_str_release(&full);
 	HU_TRY(st);
-	if (s->id != HU_SUM_TC)
+	if (!hu_sum_is_unit(s->id))
 		return HU_OK;
 	hu_format_id in = s->in == HU_NO_FORMAT ? HU_FP16 : s->in;
 	return hu_sum_resolve(s, in, s->in2 == HU_NO_FORMAT ? in : s->in2, f.id);
@@ -82,7 +84,8 @@ hu_expr_model_sum(hu_arithmetic *a, const hu_expr *e, const double *x, const dou
 	double v;
 
 	a->index += n;
-	v = s->id == HU_SUM_TC ? hu_model_tc(x, y, n, start, *s, &count) : hu_model_run(x, y, n, *s, &draw, &count);
+	const hu_sum_model *m = hu_sum_model_of(s->id);
+	v = m->from ? m->from(x, y, n, start, *s, &count) : hu_model_run(x, y, n, *s, &draw, &count);
 	int beyond = !hu_isnan(v) && (!hu_isfinite(v) || hu_round_full(v, a->f, last, a->flags, 0).flags & HU_OVERFLOW);
 	v = hu_isnan(v) ? hu_nan_of(a->f) : hu_round(v, a->f, last, a->flags, 0);
 	note(a, x, y, n, start, v, beyond, &count);

@@ -152,6 +152,8 @@ product(const hu_kernel_job *j, hu_judge_result *r, hu_call *c)
 			hu_sum s = hu_sum_default();
 			s.id = (hu_sum_id)id;
 			s.acc = acc[f];
+			if (hu_sum_is_unit(s.id)) /* a kernel's unit is asked by op --sum all */
+				continue;
 			if (hu_sum_takes_of(s.id) == HU_TAKES_NOTHING)
 				try_sum(&most, c, s, in, at, n, r->got, value);
 			else if (hu_sum_takes_of(s.id) == HU_TAKES_LENGTH)

@@ -138,7 +138,7 @@ held(const hu_op_run *r, const char *in, const hu_args *args)
 		hu_format to = hu_format_of(r->in[i]);
 		key[3] = (char)('a' + i);
 		if (in || setting(args, key) || strcmp(f->dtype, "f8") || r->in[i] != HU_FP32 ||
-			(r->sum.id == HU_SUM_TC && r->sum.in != HU_NO_FORMAT))
+			r->sum.in != HU_NO_FORMAT)
 			continue;
 		for (size_t k = 0; k < f->count; k++) {
 			double x = hu_npy_real(f, k);
@@ -183,11 +183,11 @@ formats(hu_op_run *r, const hu_args *args)
 			r->scale[0].data ? 'a' : 'b');
 	if (in)
 		HU_TRY(hu_format_find(in, &all));
-	else if (r->sum.id == HU_SUM_TC && r->sum.in != HU_NO_FORMAT)
+	else if (r->sum.in != HU_NO_FORMAT)
 		all = r->sum.in;
 	for (int i = 0; i < HU_OP_INPUTS; i++) {
 		key[3] = (char)('a' + i);
-		r->in[i] = i == 1 && r->sum.id == HU_SUM_TC && r->sum.in2 != HU_NO_FORMAT ? r->sum.in2 : all;
+		r->in[i] = i == 1 && r->sum.in2 != HU_NO_FORMAT ? r->sum.in2 : all;
 		one = setting(args, key);
 		if (one && i >= r->nin)
 			return hu_fail(HU_EINVAL, "--set %s=%s: there is no operand %c (--in %c=FILE)", key, one,

@@ -48,9 +48,9 @@ hu_op_run_dots(hu_op_run *r, int judged)
 		rows *= f[0].shape[d]; /* cannot overflow where k is not 0, since the array is in memory */
 	if (!k && f[0].rank > 2)
 		return hu_fail(HU_EFILE, "dot: a has rows of no element");
-	int chop = r->sum.id == HU_SUM_TC && r->sum.in == HU_TF32;
+	int chop = r->sum.in == HU_TF32;
 	HU_TRY(fits(r, rows, k));
-	hu_format fc = r->sum.id == HU_SUM_TC ? hu_part_format(r->sum) : r->out;
+	hu_format fc = hu_sum_is_unit(r->sum.id) ? hu_part_format(r->sum) : r->out;
 	HU_TRY(hu_op_codes_fit(r, &f[0], "operand a", hu_format_of(r->in[0])));
 	HU_TRY(hu_op_codes_fit(r, &f[1], "operand b", hu_format_of(r->in[1])));
 	if (r->nin == 3)

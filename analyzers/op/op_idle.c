@@ -36,7 +36,7 @@ reference_reads_sum(const hu_args *args, const hu_op_run *r)
 {
 	hu_sum plain = hu_sum_default();
 
-	if (r->sum.id == HU_SUM_TC && r->sum.in != HU_NO_FORMAT)
+	if (r->sum.in != HU_NO_FORMAT)
 		return 1;
 	if (r->in[0] == HU_FP64)
 		plain.acc = HU_FP64;

@@ -72,7 +72,7 @@ operands(hu_op_run *r)
 		char name[] = { "operand a" };
 		name[8] = (char)('a' + i);
 		HU_TRY(hu_op_codes_fit(r, f, name, in));
-		int chop = r->sum.id == HU_SUM_TC && r->in[i] == HU_TF32 && i < 2;
+		int chop = hu_sum_takes_of(r->sum.id) == HU_TAKES_ARCH && r->in[i] == HU_TF32 && i < 2;
 		t->format = r->in[i];
 		t->shape.rank = f->rank;
 		for (int d = 0; d < HU_RANK; d++)
@@ -287,10 +287,10 @@ hu_op_run_all(hu_op_run *r, int judged)
 	if (r->dot && strcmp(r->backend->name, "cpu"))
 		return hu_fail(
 			HU_EUNABLE, "op dot is summed on the CPU alone; back end %s has matmul", r->backend->name);
-	if (r->sum.id == HU_SUM_TC && r->sum.group && strcmp(r->backend->name, "cpu"))
+	if (r->sum.group && strcmp(r->backend->name, "cpu"))
 		return hu_fail(
 			HU_EUNABLE, "block-scaled sums run on the CPU alone, not on back end %s", r->backend->name);
-	if (r->sum.id == HU_SUM_TC && r->sum.group)
+	if (r->sum.group)
 		HU_TRY(hu_op_run_scaled(r, judged || r->as != HU_AS_BACKEND, r->scale[0].data ? &r->scale[0] : NULL,
 			r->scale[1].data ? &r->scale[1] : NULL));
 	else

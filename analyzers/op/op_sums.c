@@ -2,23 +2,19 @@
    op --got FILE --sum all: which summation model gives another program's bits, and in which columns or rows. */
 #include "analyzers/op/op_sums.h"
 
+#include "analyzers/op/op_candidates.h"
 #include "analyzers/value/rows.h"
 #include "analyzers/op/op_layout.h"
 #include "lib/base/terminal/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/number/round.h"
-#include "lib/sum/model/run.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Lengths of chunks, slices and blocks: powers of two, and the other lengths of k that BLAS libraries cut at. */
-static const int lengths[] = { 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 160, 192, 224, 240, 256, 288, 320,
-	336, 352, 384, 416, 448, 480, 512, 576, 640, 704, 768, 896, 1024, 1280, 1536, 2048, 4096 };
 
 /* The fewest elements of a column or row that are told to have a model. Two models agree on about one element in ten by
    chance; of some 260 models none agrees on six that are not its own, but in a few of a thousand cases. */
@@ -99,72 +95,6 @@ free_tried(tried *t)
 {
 	free(t->same);
 	free(t->alike);
-}
-
-/* Returns how many terms an output sums, at most: the length that the models of `lengths` cut. */
-static size_t
-terms(const hu_op_run *r)
-{
-	hu_shape in[HU_OP_INPUTS];
-	hu_cost cost = { 0 };
-
-	if (r->dot)
-		return r->file[0].rank ? r->file[0].shape[r->file[0].rank - 1] : 1;
-	for (int i = 0; i < r->nin; i++)
-		in[i] = r->tensor[i].shape;
-	HU_COLUMN(r->call.op, cost)(&r->call, in, &r->shape, &cost);
-	return (size_t)ceil(cost.macs / (double)r->n);
-}
-
-/* Appends every model that these operands can have: those without a length, those of each length, tensor cores. */
-static hu_sum *
-candidates(const hu_op_run *r, size_t *n)
-{
-	size_t longest = terms(r);
-	hu_format_id accumulators[3] = { r->in[0] == HU_FP64 ? HU_FP64 : HU_FP32 };
-	int formats = 1;
-	size_t cap = 0;
-	hu_sum *list = NULL;
-
-	*n = 0;
-	if (r->in[0] != HU_FP64)
-		accumulators[formats++] = HU_FP64;
-	if (r->in[0] != HU_FP64 && r->in[0] != HU_FP32)
-		accumulators[formats++] = r->in[0];
-	for (int f = 0; f < formats; f++) {
-		hu_sum s = hu_sum_default();
-		s.acc = accumulators[f];
-		for (int id = 0; id < HU_SUMS; id++) {
-			s.id = (hu_sum_id)id;
-			if (hu_sum_takes_of(s.id) != HU_TAKES_NOTHING)
-				continue;
-			HU_GROW(list, *n, cap);
-			list[(*n)++] = s;
-		}
-		for (int id = 0; id < HU_SUMS; id++)
-			for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
-				s.id = (hu_sum_id)id;
-				s.n = lengths[k];
-				int wider = hu_sum_result_of(s.id) == HU_RESULT_WIDER;
-				if (hu_sum_takes_of(s.id) != HU_TAKES_LENGTH || (size_t)s.n >= longest ||
-					(wider && s.acc == HU_FP64))
-					continue;
-				HU_GROW(list, *n, cap);
-				list[(*n)++] = s;
-			}
-	}
-	for (int arch = 0; arch < HU_TC_ARCHS; arch++)
-		for (int path = 1; path <= HU_TC_TCGEN05; path *= 2) {
-			hu_sum s = hu_sum_default();
-			s.id = HU_SUM_TC;
-			s.arch = (hu_tc_arch)arch;
-			s.path = path;
-			if (hu_sum_resolve(&s, r->in[0], r->in[1], r->call.fmt.acc) != HU_OK || s.id != HU_SUM_TC)
-				continue;
-			HU_GROW(list, *n, cap);
-			list[(*n)++] = s;
-		}
-	return list;
 }
 
 /* qsort's order: models with more equal elements first. */
@@ -358,7 +288,7 @@ hu_op_sums(hu_op_run *r, const hu_npy *got, int json, int *wrong)
 	s.want = want;
 	s.cols = r->shape.rank ? r->shape.d[r->shape.rank - 1] : 1;
 	s.rows = r->n / s.cols;
-	hu_sum *list = candidates(r, &n);
+	hu_sum *list = hu_op_candidates(r, &n);
 	hu_progress_start(&bar, "summation models", n);
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
 		st = try_sum(&s, list[i]);

@@ -103,7 +103,7 @@ factors(const hu_trees *t, const hu_sum *s)
 {
 	if (t->in != HU_NO_FORMAT)
 		return t->in;
-	if (s->id == HU_SUM_TC)
+	if (hu_sum_is_unit(s->id))
 		return s->in == HU_NO_FORMAT ? HU_FP16 : s->in;
 	return s->acc == HU_FP64 ? HU_FP64 : HU_FP32;
 }

@@ -134,7 +134,7 @@ hu_tree_box_open(
 	x->term = hu_format_of(in);
 	x->products = x->call.nin == 2;
 	if (x->products)
-		HU_TRY(hu_sum_resolve(&s, in, in, s.id == HU_SUM_TC ? s.out : s.acc));
+		HU_TRY(hu_sum_resolve(&s, in, in, hu_sum_is_unit(s.id) ? s.out : s.acc));
 	x->acc = hu_format_of(x->products ? s.acc : in == HU_FP64 ? HU_FP64 : HU_FP32);
 	hu_format_id out = hu_sum_widens(s) ? s.acc == HU_FP64 ? HU_FP64 : HU_FP32 : x->acc.id;
 	x->program = hu_program_new("tree");

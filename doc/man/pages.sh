@@ -68,6 +68,7 @@ done
 		LENGTH) shape=$name:N ;;
 		ARCH) shape=$name:ARCHITECTURE ;;
 		RANKS) shape=$name:RANKS ;;
+		SLICES) shape=$name:SLICES ;;
 		NODES) shape=$name:RANKS:NODE ;;
 		*) shape=$name ;;
 		esac

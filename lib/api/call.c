@@ -232,7 +232,7 @@ settle_sum(hu_call_settled *s, const halfulp_call *c)
 	s->call.sum = c->sum;
 	if (!c->told && s->call.fmt.in == HU_FP64)
 		s->call.sum.acc = HU_FP64;
-	if (c->told && s->call.nin > 1 && s->call.sum.id == HU_SUM_TC)
+	if (c->told && s->call.nin > 1)
 		return hu_sum_resolve(&s->call.sum, s->in[0]->format, s->in[1]->format, s->call.fmt.acc);
 	return HU_OK;
 }

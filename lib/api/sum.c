@@ -7,6 +7,7 @@
 #include "lib/base/mem.h"
 #include "lib/op/contract/rowdot.h"
 #include "lib/sum/bound.h"
+#include "lib/sum/model/row.h"
 #include "lib/sum/table/model.h"
 
 #include <math.h>
@@ -146,7 +147,7 @@ foretell(void *of)
 	hu_format out = d->sum->out, inner = hu_part_format(*s);
 	*d->relative = *d->absolute = HUGE_VAL;
 	*d->most = 0;
-	if (s->id == HU_SUM_TC)
+	if (hu_sum_model_of(s->id)->bound_of)
 		return HU_OK;
 	hu_sum_bound b = hu_sum_apriori(*s, d->n, 0);
 	double relative = b.relative, absolute = b.absolute, most = (b.limit - b.absolute) / b.peak * down;

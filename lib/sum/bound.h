@@ -26,7 +26,7 @@ typedef struct hu_sum_bound { double relative, absolute, peak, limit; } hu_sum_b
      hier             unit roundoff (no such factor, where the formats are the same)
      promote          fma inside, then (1+u)^m - 1 in the outer format over m block sums
      neumaier, dot2   u + O(n^2 u^2), derived beside compensated() in bound.c
-     tc               only for normal operands; hu_sum_tc_bound has a bound for all
+     tc, other units  only for normal operands; the row's bound_of has a bound for all
      other modes      (1+u)^n - 1, n h (1+u)^n, where n is the most roundings that a term meets
    A tree over parts multiplies the factors by (1+u)^depth. All bounds are rounded up. */
 hu_sum_bound hu_sum_apriori(hu_sum s, size_t k, size_t part);

@@ -25,4 +25,14 @@ hu_sum_bound hu_bound_kahan(double u, double n);
 hu_sum_bound hu_bound_compensated(double u, double n, int nearest, int product);
 /* The bound of the all-reduce s over n terms, where outer_u bounds a rounding on the wire. */
 hu_sum_bound hu_bound_ranks(hu_sum s, double n, double u, double outer_u);
+/* The bound of n products in an fp32 accumulator that flushes (flush.h): a term meets at most `met` roundings of
+   relative error u, and `results` of them may be flushed. It holds for operands that are not subnormal. */
+hu_sum_bound hu_bound_flushed(double n, double u, double met, double results);
+/* The same for any operands, of which subnormal ones are lost (hu_sum_model's bound_of). */
+hu_sum_bound hu_bound_flushed_of(hu_sum s, const double *a, const double *b, size_t n, size_t part, double c);
+/* Bounds |computed - exact| for one part of n products, and raises *mag by no less than Σ|ab|. */
+typedef double hu_bound_part(hu_sum s, const double *a, const double *b, size_t n, double *mag);
+/* bound_of for a model with such a bound, whose parts the fixed tree adds and to which c is added last. */
+hu_sum_bound hu_bound_by_parts(
+	hu_bound_part *one, hu_sum s, const double *a, const double *b, size_t n, size_t part, double c);
 #endif

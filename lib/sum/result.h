@@ -25,7 +25,8 @@ hu_sum_result_of(hu_sum_id id)
 HU_HD int
 hu_sum_widens(hu_sum s)
 {
-	return hu_sum_result_of(s.id) == HU_RESULT_WIDER || (s.id == HU_SUM_TC && s.n > 0);
+	return hu_sum_result_of(s.id) == HU_RESULT_WIDER ||
+	       (hu_sum_result_of(s.id) == HU_RESULT_PROMOTED && s.n > 0);
 }
 
 /* The format in which parts and lanes combine; where there is a second accumulator its format, for an all-reduce
@@ -42,7 +43,7 @@ hu_outer_format(hu_sum s)
 HU_HD int
 hu_sum_has_outer(hu_sum s)
 {
-	return hu_sum_widens(s) || hu_sum_result_of(s.id) != HU_RESULT_ACC;
+	return hu_sum_widens(s) || hu_sum_result_of(s.id) == HU_RESULT_WIRE;
 }
 
 /* The format of one part's sum. */

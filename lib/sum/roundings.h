@@ -3,14 +3,14 @@
    Mary, A new approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41(5), 2019.
 
    The model: rounding errors are independent random variables of mean zero. A term that meets roundings with
-   |δ_i| <= u_i is multiplied by Π(1+δ_i). The mean of log(1+δ_i) is within u_i^2/(1-u_i) of 0, and its range is at
-   most 2 u_i/(1-u_i). By Hoeffding's inequality |Σ log(1+δ_i)| <= λ sqrt(Σ u_i^2) + Σ u_i^2/(1-u_i) with probability
-   at least 1 - 2 exp(-λ^2 (1-u)^2 / 2), where u is the largest u_i. With n equal u_i the factor is off by at most
-   γ = exp(λ sqrt(n) u + n u^2/(1-u)) - 1 (theorem 2.4). A sum in any order is off by at most γ Σ|terms| if all its
-   terms' factors keep that bound (theorem 3.1): for an inner product of n terms this has probability at least
-   1 - 2 n exp(-λ^2 (1-u)^2 / 2). Several sums' results share the probability in the same way. Under stochastic rounding
-   the mean is zero without assumption, and it suffices that errors are independent in the mean (Connolly, Higham and
-   Mary 2021); k random bits move that mean by 2^-k of a rounding. */
+   |δ_i| <= u_i is multiplied by Π(1+δ_i). The mean of log(1+δ_i) is within u_i^2/(1-u_i) of 0, and its range is
+   at most 2 u_i/(1-u_i). By Hoeffding's inequality |Σ log(1+δ_i)| <= λ sqrt(Σ u_i^2) + Σ u_i^2/(1-u_i) with
+   probability 1 - 2 exp(-λ^2 (1-u)^2 / 2) or more, where u is the largest u_i. With n equal u_i the factor is off by
+   at most γ = exp(λ sqrt(n) u + n u^2/(1-u)) - 1 (theorem 2.4). A sum in any order is off by at most γ Σ|terms| if
+   all its terms' factors keep that bound (theorem 3.1): for an inner product of n terms this has probability
+   1 - 2 n exp(-λ^2 (1-u)^2 / 2) or more. Several sums' results share the probability in the same way. Under
+   stochastic rounding the mean is zero without assumption, and it suffices that errors are independent in the mean
+   (Connolly, Higham and Mary 2021); k random bits move that mean by 2^-k of a rounding. */
 #ifndef HU_SUM_ROUNDINGS_H
 #define HU_SUM_ROUNDINGS_H
 
@@ -41,12 +41,14 @@ void hu_roundings_add(hu_roundings *r, hu_format f, hu_mode mode, int bits, doub
 void hu_roundings_sliced(hu_roundings *r, hu_sum s, double n);
 void hu_roundings_ranks(hu_roundings *r, hu_sum s, double n);
 void hu_roundings_compensated(hu_roundings *r, hu_sum s, double n);
+/* Units that flush subnormal numbers (flush.h). */
+void hu_roundings_flushed(hu_roundings *r, hu_sum s, double n);
 
 /* Returns the λ with which `results` such sums keep their bounds all together with probability `confidence` (0 to
    1). */
 double hu_roundings_lambda(const hu_roundings *r, double confidence, double results);
 /* Returns γ for that λ. */
 double hu_roundings_gamma(const hu_roundings *r, double lambda);
-/* Returns the error bound of one result, given mag >= Σ|terms| and value >= |exact result|. NaN where there is none. */
+/* Returns the error bound of one result, given mag >= Σ|terms| and value >= |exact result|. NaN: there is none. */
 double hu_roundings_bound(const hu_roundings *r, double lambda, double mag, double value);
 #endif

@@ -20,9 +20,16 @@ typedef enum hu_sum_takes {
 	HU_TAKES_LENGTH,
 	HU_TAKES_ARCH,
 	HU_TAKES_RANKS,
-	HU_TAKES_NODES
+	HU_TAKES_NODES,
+	HU_TAKES_SLICES
 } hu_sum_takes;
-typedef enum hu_sum_result { HU_RESULT_ACC, HU_RESULT_WIDER, HU_RESULT_WIRE } hu_sum_result;
+typedef enum hu_sum_result {
+	HU_RESULT_ACC,
+	HU_RESULT_WIDER,
+	HU_RESULT_PROMOTED,
+	HU_RESULT_WIRE,
+	HU_RESULT_UNIT
+} hu_sum_result;
 
 /* Tensor cores by architecture. rtxblackwell is compute capability 12. */
 typedef enum hu_tc_arch {
@@ -42,11 +49,11 @@ enum { HU_TC_MMA = 1, HU_TC_WGMMA = 2, HU_TC_TCGEN05 = 4, HU_TC_PATHS = 7 };
    (HU_NO_FORMAT: acc, but fp32 for promote and for tc with promote=); of an all-reduce it is the wire's format, written
    wire=. mode rounds every accumulator operation; under SR each uses `bits` random bits (0: all 32).
 
-   node is the number of ranks of a node of hier:N:G. The other members are for tc alone: the architecture, the
-   instruction path (0 if not given), and the formats of the operands (in, in2) and of the output (HU_NO_FORMAT if not
-   given). n is its promote=, the products after which a second accumulator takes the unit's sum (0: none does). acc
-   means nothing before hu_sum_resolve. Where group > 0 the operands are block-scaled (in=mxfp8, in=nvfp4,
-   …): along k, `group` of them share one scale of format `scale`, and in and in2 are the elements' formats. */
+   node is the ranks of a node of hier:N:G. in, in2 and out are the operands' and the output's formats of a unit
+   (hu_sum_is_unit; HU_NO_FORMAT if not given). The others are tc's alone: the architecture, the instruction path (0 if
+   not given), and n, its promote=: the products after which a second accumulator takes the unit's sum (0: none does).
+   acc means nothing before hu_sum_resolve. Where group > 0 the operands are block-scaled (in=mxfp8, in=nvfp4 …):
+   along k, `group` of them share one scale of format `scale`, and in and in2 are the elements' formats. */
 typedef struct hu_sum {
 	hu_sum_id id;
 	int n;
@@ -66,11 +73,14 @@ hu_sum hu_sum_default(void);
 hu_status hu_sum_parse(const char *text, hu_sum *out);
 /* Writes the canonical text, which hu_sum_parse reads back as the same model. out has 96 bytes or more. */
 void hu_sum_print(hu_sum s, char *out, size_t size);
-/* Fills in what a tc model leaves open, from the operands' formats a and b and the call's accumulate format acc.
-   fp32 operands become tf32. The accumulator becomes fp16 where acc is fp16 and the unit has that, fp64 for fp64
-   operands, else fp32. Afterwards in, in2, out and acc are settled, and a chain of fp64 operations has become fma.
-   HU_EINVAL where the architecture has no such instruction, or has two and no path is given. Other models stay as
-   they are. */
+/* Returns 1 for the models of a processor's unit, which has formats of its own for operands and accumulator: tensor
+   cores, and models whose result is UNIT (sums.def). */
+int hu_sum_is_unit(hu_sum_id id);
+/* Refuses operands of formats a and b that a unit does not take; fills in what a tc model leaves open, from them and
+   the call's format acc: fp32 operands become tf32; the accumulator becomes fp16 where acc is and the unit has it, fp64
+   for fp64 operands, else fp32. Afterwards in, in2, out and acc are settled, and a chain of fp64 is fma. HU_EINVAL
+   where the architecture has no such instruction, or has two and no path is given. Other models stay as they are. */
+
 hu_status hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id acc);
 /* Writes the name of the operands with elements of format f: the block format's, where they share scales. */
 void hu_sum_operand(hu_sum s, hu_format_id f, char *to, size_t size);

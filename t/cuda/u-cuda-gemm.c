@@ -59,6 +59,12 @@ static const mix mixes[] = {
 	{ "tc:hopper,path=mma", "e4m3", "bf16" },
 	{ "tc:hopper,path=wgmma,promote=32", "e4m3", "fp32" },
 	{ "tc:ampere,out=fp16,promote=8", "fp16", "fp32" },
+	{ "avx512bf16", "bf16", "fp32" },
+	{ "amxbf16", "bf16", "bf16" },
+	{ "bfdot", "bf16", "fp32" },
+	{ "bf16x9", "fp32", "fp32" },
+	{ "ozaki:8", "fp64", "fp64" },
+	{ "ozakidynamic", "fp64", "fp64" },
 };
 
 static int
@@ -90,7 +96,7 @@ static const char *const takes[] = {
 #undef SUM
 };
 
-/* Every row of sums.def but tensor cores', in accumulators of several formats, some that cuda/element/short.h has no
+/* Every row of sums.def but units, in accumulators of several formats, some that cuda/element/short.h has no
    constants of, and every rounding mode. */
 static void
 test_models(const hu_side *side)
@@ -101,7 +107,7 @@ test_models(const hu_side *side)
 
 	for (int id = 0; id < (int)(sizeof takes / sizeof *takes); id++) {
 		int good = 0, all = 0;
-		if (id == HU_SUM_TC) /* its architectures are among the mixes */
+		if (hu_sum_is_unit((hu_sum_id)id)) /* units are among the mixes */
 			continue;
 		for (int mode = HU_RNE; mode < HU_MODES; mode++)
 			for (size_t a = 0; a < sizeof accs / sizeof *accs; a++)

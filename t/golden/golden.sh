@@ -67,11 +67,22 @@ for model in $(rows trainer/model/models.def MODEL); do
 		row $model mixed_float16 --loss-scale $rule
 	done
 done
-for sum in $(sed -n 's/^SUM([A-Z0-9]*, \([a-z0-9]*\), NOTHING,.*/\1/p' "$top/lib/sum/sums.def") $(sed -n 's/^SUM([A-Z0-9]*, \([a-z0-9]*\), \(LENGTH\|RANKS\),.*/\1:8/p' "$top/lib/sum/sums.def") \
+for sum in $(sed -n 's/^SUM([A-Z0-9]*, \([a-z0-9]*\), NOTHING, [AW].*/\1/p' "$top/lib/sum/sums.def") $(sed -n 's/^SUM([A-Z0-9]*, \([a-z0-9]*\), \(LENGTH\|RANKS\),.*/\1:8/p' "$top/lib/sum/sums.def") \
 	$(sed -n 's/^SUM([A-Z0-9]*, \([a-z0-9]*\), NODES,.*/\1:8:3/p' "$top/lib/sum/sums.def"); do
 	row mlp float32 --accumulate $sum
 	row mlp mixed_float16 --accumulate $sum,acc=fp16
 	row convnet float32 --accumulate $sum
+done
+# Units take operands of one format each, which their rows name.
+unit() { sed -n "s/^SUM([A-Z0-9]*, \([a-z0-9]*\), $1, UNIT)$/\1$2/p" "$top/lib/sum/sums.def"; }
+for sum in $(unit NOTHING) $(unit SLICES :8); do
+	case $(sed -n 's/.*HU_SUM_UNIT[_OF]*(HU_\([A-Z0-9]*\),.*/\1/p' "$top/lib/sum/model/${sum%:*}.c") in
+	BF16) policy=mixed_bfloat16 ;;
+	FP64) policy=float64 ;;
+	*) policy=float32 ;;
+	esac
+	row mlp $policy --accumulate $sum
+	row convnet $policy --accumulate $sum
 done
 row mlp mixed_float16 --accumulate fma,mode=SR
 for arch in $(sed -n 's/^TC(\([A-Z0-9_]*\), FP16, .*/\1/p' "$top/lib/sum/tc/tc.def" | uniq | tr '[:upper:]' '[:lower:]'); do

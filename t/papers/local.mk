@@ -15,6 +15,7 @@ SCRIPT_TESTS += t/papers/kingma-2015.sh
 C_TESTS += t/papers/micikevicius-2018
 SCRIPT_TESTS += t/papers/micikevicius-2022.sh
 SCRIPT_TESTS += t/papers/qi-2025.py
+SCRIPT_TESTS += t/papers/schwarz-2025.py
 SCRIPT_TESTS += t/papers/tseng-2025.py
 SCRIPT_TESTS += t/papers/wang-2018.sh
 SCRIPT_TESTS += t/papers/wang-2024.py

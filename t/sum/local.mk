@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/sum/t-models.py
+C_TESTS += t/sum/u-emulated
 C_TESTS += t/sum/u-reveal-text
 C_TESTS += t/sum/u-reveal
 C_TESTS += t/sum/u-roundings
@@ -13,3 +14,4 @@ C_TESTS += t/sum/u-tc-panel
 C_TESTS += t/sum/u-tc-scaled
 C_TESTS += t/sum/u-tc-vectors
 C_TESTS += t/sum/u-tc
+C_TESTS += t/sum/u-units

@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import TOP, finish, halfulp, none, ok  # noqa: E402
 
 NEEDED = ['words', 'run', 'bound', 'roundings']
-BEHIND = {'NOTHING': '', 'LENGTH': ':N', 'ARCH': ':ARCH', 'RANKS': ':N', 'NODES': ':N:G'}
+BEHIND = {'NOTHING': '', 'LENGTH': ':N', 'ARCH': ':ARCH', 'RANKS': ':N', 'NODES': ':N:G', 'SLICES': ':N'}
 
 
 def text(path):
@@ -31,7 +31,8 @@ rows = re.findall(r'^SUM\((\w+), (\w+), (\w+), (\w+)\)$', text('lib/sum/sums.def
 ok(len(rows) >= 16 and len(set(rows)) == len(rows), 'sums.def has %d models' % len(rows))
 for _, name, takes, result in rows:
     body = text('lib/sum/model/%s.c' % name)
-    lacks = [c for c in NEEDED + ['ranks'] * (result == 'WIRE') + ['lengths'] * (takes == 'LENGTH')
+    needed = NEEDED + ['ranks'] * (result == 'WIRE') + ['lengths'] * (takes == 'LENGTH')
+    lacks = [c for c in needed + ['bound_of', 'unit'] * (result == 'UNIT')
              if not re.search(r'^\t\.%s = ' % c, body, re.M)]
     none(lacks, 'lib/sum/model/%s.c has every column that its sums need' % name)
 files = {f[:-2] for f in os.listdir(os.path.join(TOP, 'lib/sum/model')) if f.endswith('.c')}

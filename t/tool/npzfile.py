@@ -6,7 +6,7 @@ import math, re, struct, zipfile
 def npy(shape, values, descr='<f4'):
     head = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" % (descr, ''.join('%d, ' % d for d in shape))
     head += ' ' * (-(len(head) + 11) % 64) + '\n'
-    code = {'<f4': 'f', '<i8': 'q'}[descr]
+    code = {'<f4': 'f', '<f8': 'd', '<i8': 'q'}[descr]
     return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode() + struct.pack('<%d%s' % (len(values), code), *values)
 
 

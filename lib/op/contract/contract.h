@@ -86,9 +86,10 @@ hu_roundings hu_contract_roundings(const hu_call *c, hu_tensor *const *in, int o
 
 /* Returns 1 if every value of format a is one of format b. */
 int hu_contract_holds(hu_format b, hu_format a);
-/* The bound on a tensor core's sum for one output, from its operands, as an absolute error. The call must be
-   settled. */
-hu_sum_bound hu_contract_tc_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part);
+/* Returns 1 where the bound of a sum depends on its operands, as that of a processor's unit does. */
+int hu_contract_has_own_bound(const hu_call *c);
+/* The bound on such a sum for one output, from its operands, as an absolute error. The call must be settled. */
+hu_sum_bound hu_contract_own_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part);
 
 /* How many doubles of B all tiles of a judged call may share; 2^24 if memory is plentiful. If B is larger, each tile
    packs its own part. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Error bounds of products, from their shapes and, for tensor cores, from their operands: proven ones, and the
+   Error bounds of products, from their shapes and, for processors' units, from their operands: proven ones, and the
    roundings that a probabilistic one needs. */
 #include "lib/op/contract/contract.h"
 
 #include "lib/base/mem.h"
 #include "lib/sum/bound.h"
+#include "lib/sum/model/row.h"
 #include "lib/sum/table/parts.h"
-#include "lib/sum/tc/tc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,44 +17,21 @@ hu_contract_holds(hu_format b, hu_format a)
 	return b.p >= a.p && b.max >= a.max && hu_smallest(b) <= hu_smallest(a) && hu_has_inf(b) >= hu_has_inf(a);
 }
 
-/* Bounds a tensor core's sum of these operands as an absolute error: the error of chopping them to its input formats,
-   plus the error of the chopped operands' sum. */
-static hu_sum_bound
-tc_bound(const hu_call *c, const double *a, const double *b, size_t k, size_t part)
+int
+hu_contract_has_own_bound(const hu_call *c)
 {
-	hu_tc t = hu_tc_of(c->sum.arch, c->sum.in, c->sum.path);
-	hu_format fa = hu_tc_inner(t, hu_format_of(c->sum.in)), fb = hu_tc_inner(t, hu_format_of(c->sum.in2));
-	hu_sum_bound s = { 0, 0, 0, INFINITY };
-	double moved = 0, mag = 0;
-	int most = HU_TC_TINY;
-
-	for (size_t i = 0; i < k; i++) {
-		int32_t am, ae, bm, be;
-		if (!hu_isfinite(a[i]) || !hu_isfinite(b[i])) {
-			s.absolute = INFINITY;
-			return s;
-		}
-		hu_tc_split(a[i], fa, &am, &ae);
-		hu_tc_split(b[i], fb, &bm, &be);
-		most = am && bm && ae + be > most ? ae + be : most;
-		double p = am && bm ? ldexp((double)am * bm, ae + be - fa.p - fb.p + 2) : 0, d = fma(a[i], b[i], -p);
-		mag += p < 0 ? -p : p;
-		moved += d < 0 ? -d : d;
-	}
-	mag += mag * ((double)k + 2) * 0x1p-52;
-	s.absolute = hu_sum_tc_bound(c->sum, k, part, most, mag) + moved * (1 + ((double)k + 2) * 0x1p-52);
-	return s;
+	return hu_sum_model_of(c->sum.id)->bound_of != NULL;
 }
 
 hu_sum_bound
-hu_contract_tc_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part)
+hu_contract_own_bound(const hu_contract *x, const hu_call *c, size_t element, size_t part)
 {
 	double *a = hu_xmalloc(2 * x->k * sizeof *a);
 	hu_contract one;
 	size_t column, row = hu_contract_find(x, element, &one, &column);
 
 	hu_contract_gather(&one, row, column, a, a + one.k);
-	hu_sum_bound s = tc_bound(c, a, a + one.k, one.k, part);
+	hu_sum_bound s = hu_sum_model_of(c->sum.id)->bound_of(c->sum, a, a + one.k, one.k, part, 0);
 	free(a);
 	return s;
 }

@@ -31,8 +31,8 @@ hu_rowdot_value(const hu_rowdot *d, size_t i)
 	const double *a = d->a + i * d->k, *b = d->b + i * d->k;
 	double v;
 
-	if (d->sum.id == HU_SUM_TC) {
-		v = hu_model_tc(a, b, d->k, d->c ? d->c[i] : 0, d->sum, NULL);
+	if (hu_sum_model_of(d->sum.id)->from) {
+		v = hu_sum_model_of(d->sum.id)->from(a, b, d->k, d->c ? d->c[i] : 0, d->sum, NULL);
 		return hu_isnan(v) ? v : hu_round(v, hu_format_of(d->out), d->mode, 0, 0);
 	}
 	if (d->c && hu_sum_model_of(d->sum.id)->from_start) {
@@ -96,25 +96,16 @@ double
 hu_rowdot_bound(const hu_rowdot *d, size_t i)
 {
 	const double *a = d->a + i * d->k, *b = d->b + i * d->k;
-	double mag = hu_rowdot_magnitude(d, i), moved = 0, e,
+	double mag = hu_rowdot_magnitude(d, i), e,
 	       u = hu_unit(hu_part_format(d->sum)) * (d->sum.mode == HU_RNE ? 1 : 2);
 	hu_format out = hu_format_of(d->out), inner = hu_part_format(d->sum);
-	int most = HU_TC_TINY;
 
 	if (!(mag < INFINITY))
 		return INFINITY;
-	if (d->sum.id == HU_SUM_TC) {
-		hu_tc t = hu_tc_of(d->sum.arch, d->sum.in, d->sum.path);
-		hu_format fa = hu_tc_inner(t, hu_format_of(d->sum.in)), fb = hu_tc_inner(t, hu_format_of(d->sum.in2));
-		for (size_t k = 0; k < d->k; k++) {
-			int32_t am, ae, bm, be;
-			hu_tc_split(a[k], fa, &am, &ae);
-			hu_tc_split(b[k], fb, &bm, &be);
-			most = am && bm && ae + be > most ? ae + be : most;
-			double p = am && bm ? ldexp((double)am * bm, ae + be - fa.p - fb.p + 2) : 0;
-			moved += fabs(fma(a[k], b[k], -p)); /* fp32 operands are cut to tf32 */
-		}
-		e = hu_sum_tc_bound(d->sum, d->k, 0, most, mag) + moved * (1 + ((double)d->k + 2) * 0x1p-52);
+	if (hu_sum_model_of(d->sum.id)->bound_of) {
+		e = hu_sum_model_of(d->sum.id)->bound_of(d->sum, a, b, d->k, 0, d->c ? d->c[i] : 0).absolute;
+		if (d->c && !hu_sum_model_of(d->sum.id)->from)
+			e += u * (mag + e);
 	} else {
 		hu_sum_bound s = hu_sum_apriori(d->sum, d->k + (d->c != NULL), 0);
 		if (!(s.peak * mag + s.absolute <= s.limit))

@@ -15,9 +15,9 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	for (int k = 1; k < c->nin; k++)
 		HU_TRY(hu_shape_expect(c, k, in[k], in[0]));
-	if (c->sum.id == HU_SUM_TC)
-		return hu_fail(HU_EINVAL, "all_reduce: tensor cores add no operands of several ranks; choose ring:%d",
-			c->nin);
+	if (hu_sum_is_unit(c->sum.id))
+		return hu_fail(HU_EINVAL, "all_reduce: %s no operands of several ranks; choose ring:%d",
+			hu_sum_takes_of(c->sum.id) == HU_TAKES_ARCH ? "tensor cores add" : "units add", c->nin);
 	if (hu_sum_collective(c->sum.id) && c->sum.n != c->nin)
 		return hu_fail(HU_EINVAL, "all_reduce: the summation model is of %d ranks, and there are %d operands",
 			c->sum.n, c->nin);
@@ -45,7 +45,10 @@ apriori(const hu_call *c)
 }
 
 /* One element: its exact value and Σ|x| of its terms, rounded up. */
-typedef struct exact_sum { hu_dd sum; double mag; } exact_sum;
+typedef struct exact_sum {
+	hu_dd sum;
+	double mag;
+} exact_sum;
 
 static exact_sum
 exact_of(const hu_call *c, hu_tensor *const *in, const hu_sink *sink, size_t i)

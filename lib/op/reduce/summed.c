@@ -40,11 +40,12 @@ hu_summed_set(hu_call *c, hu_sum sum)
 {
 	if (!hu_summed_takes(c->op))
 		return hu_fail(HU_EINVAL, "operator %s adds nothing that a summation model could order", c->op->name);
-	if (sum.id == HU_SUM_TC)
+	if (hu_sum_is_unit(sum.id))
 		return hu_fail(HU_EINVAL,
-			"operator %s adds terms, and tensor cores add products: name another summation model, such as "
+			"operator %s adds terms, and %s products: name another summation model, such as "
 			"sequential,acc=fp16",
-			c->op->name);
+			c->op->name,
+			hu_sum_takes_of(sum.id) == HU_TAKES_ARCH ? "tensor cores add" : "units multiply and add");
 	if (hu_mode_draws(sum.mode))
 		return hu_fail(HU_EINVAL,
 			"operator %s: mode=%s draws random bits, which the sums of products and all-reduces alone have",

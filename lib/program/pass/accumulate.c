@@ -11,8 +11,9 @@ hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum)
 		if (c->op->cls != HU_CLASS_GEMM || p->t[c->out[0]].cls == HU_OTHER || !hu_match(pattern, c->layer))
 			continue;
 		c->sum = sum;
-		/* A tensor core accumulates in the call's format unless the model names another. */
-		if (sum.id != HU_SUM_TC)
+		/* A unit has an accumulator of its own; a tensor core's is in the call's format unless the model names
+		   another. */
+		if (!hu_sum_is_unit(sum.id))
 			c->fmt.acc = sum.acc;
 		else if (sum.out != HU_NO_FORMAT)
 			c->fmt.acc = sum.out;

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += lib/sum/model/amxbf16.c
+libhalfulp_a_SOURCES += lib/sum/model/avx512bf16.c
+libhalfulp_a_SOURCES += lib/sum/model/bf16x9.c
+libhalfulp_a_SOURCES += lib/sum/model/bfdot.c
 libhalfulp_a_SOURCES += lib/sum/model/chunk.c
 noinst_HEADERS += lib/sum/model/device.inc
 libhalfulp_a_SOURCES += lib/sum/model/dot2.c
@@ -10,6 +14,8 @@ libhalfulp_a_SOURCES += lib/sum/model/hier.c
 libhalfulp_a_SOURCES += lib/sum/model/kahan.c
 libhalfulp_a_SOURCES += lib/sum/model/neumaier.c
 libhalfulp_a_SOURCES += lib/sum/model/openblas.c
+libhalfulp_a_SOURCES += lib/sum/model/ozaki.c
+libhalfulp_a_SOURCES += lib/sum/model/ozakidynamic.c
 libhalfulp_a_SOURCES += lib/sum/model/pairwise.c
 libhalfulp_a_SOURCES += lib/sum/model/promote.c
 libhalfulp_a_SOURCES += lib/sum/model/ring.c

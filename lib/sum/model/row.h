@@ -11,6 +11,7 @@
 #include "lib/sum/roundings.h"
 #include "lib/sum/step.h"
 #include "lib/sum/sum.h"
+#include "lib/sum/sum_unit.h"
 
 /* Slices of `length` terms, each added by itself. evened: what is longer than one slice and shorter than two is cut
    into halves (slices.h). */
@@ -56,6 +57,13 @@ typedef struct hu_sum_model {
 	/* The bound of one part of n terms, where u bounds the relative error of a rounding in the accumulator and
 	   outer_u in the format of the result. Its absolute is in multiples of h (bound.h); its limit is left 0. */
 	hu_sum_bound (*bound)(hu_sum s, double n, double u, double outer_u);
+	/* The same for one output's operands, as an absolute error: a[k] * b[k] in parts of `part` products (0: one
+	   part), where the sum starts at c. NULL where `bound` holds for any operands. */
+	hu_sum_bound (*bound_of)(hu_sum s, const double *a, const double *b, size_t n, size_t part, double c);
+	/* The arithmetic from a start value c, which `run` has as +0; NULL where c is added last, or as a term. */
+	double (*from)(const double *a, const double *b, size_t n, double c, hu_sum s, hu_sum_count *count);
+	/* What is known of the unit that the model describes; NULL where sums of any formats can be computed so. */
+	const hu_sum_unit *unit;
 	/* Adds the roundings that the terms of one part of n meet, or says in r->none why there is no such bound. */
 	void (*roundings)(hu_roundings *r, hu_sum s, double n);
 	/* The documented tree of n terms. NULL where the compensation restores what the masks of `tree` absorb, so that

@@ -120,3 +120,13 @@ hu_bound_ranks(hu_sum s, double n, double u, double w)
 	x.peak = 1 + x.relative;
 	return x;
 }
+
+hu_sum_bound
+hu_bound_flushed(double n, double u, double met, double results)
+{
+	hu_sum_bound x = hu_bound_met(n, u, met);
+
+	/* h is 2^-150, half of fp32's smallest number, and each flush loses less than 2^-126. */
+	x.absolute = results * 0x1p24 * (1 + x.relative);
+	return x;
+}

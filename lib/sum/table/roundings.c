@@ -57,6 +57,14 @@ hu_roundings_compensated(hu_roundings *r, hu_sum s, double n)
 	r->none = "a compensated sum's error hardly grows with its length";
 }
 
+void
+hu_roundings_flushed(hu_roundings *r, hu_sum s, double n)
+{
+	(void)s;
+	(void)n;
+	r->none = "subnormal operands are flushed, which is no rounding error";
+}
+
 hu_roundings
 hu_roundings_of_sum(hu_sum s, size_t k, size_t part)
 {

@@ -7,57 +7,12 @@
 #include "lib/sum/model/row.h"
 #include "lib/sum/model/run.h"
 #include "lib/sum/tc/sum.h"
+#include "lib/sum/sum_unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static const struct {
-	const char *name;
-	hu_sum_takes takes;
-} rows[] = {
-#define SUM(id, file, takes, result) { #file, HU_TAKES_##takes },
-#include "lib/sum/sums.def"
-#undef SUM
-};
-
-int
-hu_sum_collective(hu_sum_id id)
-{
-	return hu_sum_result_of(id) == HU_RESULT_WIRE;
-}
-const char *
-hu_sum_name(hu_sum_id id)
-{
-	return rows[id].name;
-}
-hu_sum_takes
-hu_sum_takes_of(hu_sum_id id)
-{
-	return rows[id].takes;
-}
-
-/* Returns what stands behind a model's name in a list of models. */
-static const char *
-behind(hu_sum_takes takes)
-{
-	switch (takes) {
-	case HU_TAKES_NOTHING: return "";
-	case HU_TAKES_LENGTH:
-	case HU_TAKES_RANKS: return ":N";
-	case HU_TAKES_ARCH: return ":ARCH";
-	case HU_TAKES_NODES: return ":N:G";
-	}
-	return "";
-}
-
-void
-hu_sum_names(hu_str *to)
-{
-	for (int i = 0; i < HU_SUMS; i++)
-		hu_str_addf(to, "%s%s%s", i ? ", " : "", rows[i].name, behind(rows[i].takes));
-}
 
 hu_sum
 hu_sum_default(void)
@@ -108,15 +63,16 @@ static hu_status
 whole(hu_sum_id id)
 {
 	const hu_sum_model *m = hu_sum_model_of(id);
-	const char *lacks = !m->run                              ? "arithmetic (run)"
-			    : !m->bound                          ? "error bound (bound)"
-			    : !m->roundings                      ? "count of roundings (roundings)"
-			    : !m->words                          ? "description (words)"
-			    : hu_sum_collective(id) && !m->ranks ? "order of ranks (ranks)"
-								 : NULL;
+	const char *lacks = !m->run                                              ? "arithmetic (run)"
+			    : !m->bound                                          ? "error bound (bound)"
+			    : !m->roundings                                      ? "count of roundings (roundings)"
+			    : !m->words                                          ? "description (words)"
+			    : hu_sum_result_of(id) == HU_RESULT_UNIT && !m->unit ? "unit (unit)"
+			    : hu_sum_collective(id) && !m->ranks                 ? "order of ranks (ranks)"
+										 : NULL;
 
 	return lacks ? hu_fail(HU_EINVAL, "summation model %s cannot be used: lib/sum/model/%s.c gives it no %s",
-			       rows[id].name, rows[id].name, lacks)
+			       hu_sum_name(id), hu_sum_name(id), lacks)
 		     : HU_OK;
 }
 
@@ -130,8 +86,8 @@ set_name(hu_sum *s, char *word)
 	if (colon)
 		*colon = 0;
 	for (i = 0; i < HU_SUMS; i++)
-		names[i] = rows[i].name;
-	for (i = 0; i < HU_SUMS && strcmp(rows[i].name, word); i++)
+		names[i] = hu_sum_name((hu_sum_id)i);
+	for (i = 0; i < HU_SUMS && strcmp(hu_sum_name((hu_sum_id)i), word); i++)
 		;
 	if (i == HU_SUMS) {
 		const char *near = hu_nearest(word, names, HU_SUMS);
@@ -145,12 +101,15 @@ set_name(hu_sum *s, char *word)
 	}
 	s->id = (hu_sum_id)i;
 	HU_TRY(whole(s->id));
-	switch (rows[i].takes) {
+	hu_sum_unit_formats(s);
+	switch (hu_sum_takes_of((hu_sum_id)i)) {
 	case HU_TAKES_NOTHING: return colon ? hu_fail(HU_EINVAL, "summation model %s takes no :N", word) : HU_OK;
-	case HU_TAKES_LENGTH: return set_length(s, word, colon);
+	case HU_TAKES_LENGTH:
+	case HU_TAKES_SLICES: return set_length(s, word, colon);
 	case HU_TAKES_ARCH: return hu_sum_tc_arch(s, colon ? colon + 1 : NULL);
 	case HU_TAKES_RANKS:
-	case HU_TAKES_NODES: return set_ranks(s, word, colon ? colon + 1 : "", rows[i].takes == HU_TAKES_NODES);
+	case HU_TAKES_NODES:
+		return set_ranks(s, word, colon ? colon + 1 : "", hu_sum_takes_of((hu_sum_id)i) == HU_TAKES_NODES);
 	}
 	return HU_OK;
 }
@@ -170,13 +129,14 @@ set_bits(hu_sum *s, const char *word)
 static hu_status
 set_key(hu_sum *s, char *word)
 {
+	const hu_sum_unit *unit = hu_sum_model_of(s->id)->unit;
 	char *eq = strchr(word, '=');
 
 	if (!eq)
 		return hu_fail(HU_EINVAL, "summation model: '%s' is no key=value", word);
 	*eq = 0;
-	if (s->id == HU_SUM_TC && strcmp(word, "outer"))
-		return hu_sum_tc_key(s, word, eq + 1);
+	if (unit && strcmp(word, "outer"))
+		return unit->key(s, word, eq + 1);
 	if (!strcmp(word, "acc"))
 		return hu_format_find(eq + 1, &s->acc);
 	if (!strcmp(word, hu_sum_collective(s->id) ? "wire" : "outer"))
@@ -194,8 +154,8 @@ set_key(hu_sum *s, char *word)
 static hu_status
 check(const hu_sum *s)
 {
-	if (s->id == HU_SUM_TC)
-		HU_TRY(hu_sum_tc_check(s));
+	if (hu_sum_is_unit(s->id))
+		HU_TRY(hu_sum_model_of(s->id)->unit->check(s));
 	if (s->bits && s->mode != HU_SR)
 		return hu_fail(HU_EINVAL, "summation model: bits=%d is for mode=SR alone", s->bits);
 	hu_format_id ids[2] = { s->acc, s->outer == HU_NO_FORMAT ? s->acc : s->outer };
@@ -251,20 +211,21 @@ hu_sum_print(hu_sum s, char *out, size_t size)
 {
 	char n[32] = "", outer[32] = "", mode[16] = "", bits[16] = "";
 
-	if (rows[s.id].takes == HU_TAKES_LENGTH || rows[s.id].takes == HU_TAKES_RANKS)
+	if (hu_sum_takes_of(s.id) == HU_TAKES_LENGTH || hu_sum_takes_of(s.id) == HU_TAKES_RANKS)
 		snprintf(n, sizeof n, ":%d", s.n);
-	if (rows[s.id].takes == HU_TAKES_NODES)
+	if (hu_sum_takes_of(s.id) == HU_TAKES_NODES)
 		snprintf(n, sizeof n, ":%d:%d", s.n, s.node);
 	if (s.outer != HU_NO_FORMAT &&
-		(s.outer != s.acc || hu_sum_result_of(s.id) == HU_RESULT_WIDER || s.id == HU_SUM_TC))
+		(s.outer != s.acc || hu_sum_result_of(s.id) == HU_RESULT_WIDER || hu_sum_is_unit(s.id)))
 		snprintf(outer, sizeof outer, ",%s=%s", hu_sum_collective(s.id) ? "wire" : "outer",
 			hu_format_name(s.outer));
 	if (s.mode != HU_RNE)
 		snprintf(mode, sizeof mode, ",mode=%s", hu_mode_name(s.mode));
 	if (s.bits)
 		snprintf(bits, sizeof bits, ",bits=%d", s.bits);
-	if (s.id == HU_SUM_TC)
-		hu_sum_tc_print(s, outer, out, size);
+	if (hu_sum_is_unit(s.id))
+		hu_sum_model_of(s.id)->unit->print(s, outer, out, size);
 	else
-		snprintf(out, size, "%s%s,acc=%s%s%s%s", rows[s.id].name, n, hu_format_name(s.acc), outer, mode, bits);
+		snprintf(
+			out, size, "%s%s,acc=%s%s%s%s", hu_sum_name(s.id), n, hu_format_name(s.acc), outer, mode, bits);
 }

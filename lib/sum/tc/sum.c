@@ -239,12 +239,10 @@ same_format(hu_format_id given, hu_format_id f)
 }
 
 hu_status
-hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id acc)
+hu_sum_tc_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id acc)
 {
 	hu_tc row;
 
-	if (s->id != HU_SUM_TC)
-		return HU_OK;
 	if (s->in != HU_NO_FORMAT) {
 		HU_TRY(same_format(s->in, a));
 		HU_TRY(same_format(s->in2 == HU_NO_FORMAT ? s->in : s->in2, b));
@@ -260,6 +258,20 @@ hu_sum_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id acc)
 	if (row.kind == HU_TC_CHAIN)
 		s->id = HU_SUM_FMA;
 	return HU_OK;
+}
+
+void
+hu_sum_tc_variants(hu_sum s, size_t longest, void (*take)(void *to, hu_sum s), void *to)
+{
+	for (int arch = 0; arch < HU_TC_ARCHS; arch++)
+		for (int path = 1; path < HU_TC_PATHS; path *= 2) {
+			s.arch = (hu_tc_arch)arch;
+			s.path = path;
+			s.n = 0;
+			take(to, s);
+			for (s.n = 16; (size_t)s.n < longest && s.n <= 1024; s.n *= 2)
+				take(to, s);
+		}
 }
 
 void

@@ -35,7 +35,7 @@ bound_of(const hu_enclosing *j, size_t element, double mag, double value)
 	hu_sum_bound own, *s = &own;
 	hu_format out = hu_format_of(c->fmt.out);
 
-	own = c->sum.id == HU_SUM_TC ? hu_contract_tc_bound(j->x, c, element, j->part) : j->sum;
+	own = hu_contract_has_own_bound(c) ? hu_contract_own_bound(j->x, c, element, j->part) : j->sum;
 	double e = s->relative * mag + s->absolute, most = (value + e) / j->x->scale;
 	double ulps = c->mode == HU_RNE || c->mode == HU_RNA ? 0.5 : 1;
 

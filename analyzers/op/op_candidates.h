@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The summation models that op --sum all tries. */
+#ifndef HU_ANALYZERS_OP_CANDIDATES_H
+#define HU_ANALYZERS_OP_CANDIDATES_H
+
+#include "analyzers/op/op_run.h"
+
+/* Returns every model, *n of them, that these operands can have: those without a length, those of each length, and all
+   variants of units, promotion after some lengths included. The caller frees it. */
+hu_sum *hu_op_candidates(const hu_op_run *r, size_t *n);
+#endif
