@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp calc EXPRESSION: evaluates an expression in number formats. */
+#include "analyzers/expression/array.h"
 #include "analyzers/expression/evaluate_sum.h"
 #include "analyzers/explain/explain.h"
 #include "analyzers/value/rounding_args.h"
@@ -47,11 +48,13 @@ static hu_status
 parse(const hu_args *args, options *o)
 {
 	const char *list = hu_args_text(args, "format");
-	int tensor_core = hu_args_text(args, "sum") && !strncmp(hu_args_text(args, "sum"), "tc", 2);
+	hu_sum s;
+	int unit = hu_args_text(args, "sum") && hu_sum_parse(hu_args_text(args, "sum"), &s) == HU_OK &&
+		   hu_sum_is_unit(s.id);
 
 	memset(o, 0, sizeof *o);
-	if (tensor_core && !hu_args_given(args, "format"))
-		list = "fp32"; /* what they return */
+	if (unit && !hu_args_given(args, "format")) /* what it returns */
+		list = hu_sum_takes_of(s.id) == HU_TAKES_ARCH ? "fp32" : hu_format_name(s.out);
 	if (!strcmp(list, "all"))
 		for (; o->formats < HU_FORMATS; o->formats++)
 			o->format[o->formats] = (hu_format_id)o->formats;
@@ -261,7 +264,7 @@ asks_a_sum(const void *of)
 	const hu_args *a = of;
 
 	for (int i = 0; i < a->nrest; i++)
-		if (!strcmp(a->rest[i], "-") || strstr(a->rest[i], "sum"))
+		if (!strcmp(a->rest[i], "-") || hu_array_asks_sum(a->rest[i]))
 			return 1;
 	return !a->nrest;
 }

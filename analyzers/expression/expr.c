@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The parser of expressions: recursive descent, with a function for each level of precedence. */
+#include "analyzers/expression/array.h"
 #include "analyzers/expression/expr.h"
+#include "analyzers/expression/expr_text.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -10,8 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 200, LONGEST = 20000 }; /* most nested brackets and most bytes; both keep the recursion's stack
-					    small */
+enum {
+	DEEPEST = 200,
+	LONGEST = 20000
+}; /* most nested brackets and most bytes; both keep the recursion's stack
+      small */
 
 typedef struct parser {
 	const char *text, *at;
@@ -19,7 +24,10 @@ typedef struct parser {
 	hu_status st;
 } parser;
 
-static const struct { const char *name; int least, most; } functions[] = {
+static const struct {
+	const char *name;
+	int least, most;
+} functions[] = {
 #define FUNCTION(id, name, least, most, summary) { name, least, most },
 #include "analyzers/expression/functions.def"
 #undef FUNCTION
@@ -71,60 +79,22 @@ column(const parser *p)
 	return (int)(p->at - p->text) + 1;
 }
 
-enum { SHOWN = 60 };
-
-/* Returns the expression for a message: all of it, or the part around column `at`, between dots. */
-static const char *
-shown(const parser *p, int at, char *text)
-{
-	size_t n = strlen(p->text), from = at > SHOWN / 2 ? (size_t)at - SHOWN / 2 : 0, to;
-
-	if (n <= SHOWN)
-		return p->text;
-	from = from > n - SHOWN ? n - SHOWN : from;
-	to = from + SHOWN;
-	while (from < to && (p->text[from] & 0xc0) == 0x80) /* do not cut a UTF-8 character in two */
-		from++;
-	while (to > from && (p->text[to] & 0xc0) == 0x80)
-		to--;
-	snprintf(text, SHOWN + 7, "%s%.*s%s", from ? "..." : "", (int)(to - from), p->text + from,
-		p->text[to] ? "..." : "");
-	return text;
-}
-
 static hu_expr *
 fresh(parser *p, hu_expr_kind kind)
 {
-	hu_expr *e = hu_xcalloc(1, sizeof *e);
-
-	e->kind = kind;
-	e->column = column(p);
-	return e;
-}
-
-static void
-add_arg(hu_expr *e, hu_expr *a)
-{
-	HU_GROW(e->arg, e->nargs, e->cap);
-	e->arg[e->nargs++] = a;
+	return hu_expr_new(kind, column(p));
 }
 
 static hu_expr *
 call(parser *p, hu_function f, hu_expr *a, hu_expr *b)
 {
-	hu_expr *e = fresh(p, HU_EXPR_CALL);
-
-	e->function = f;
-	add_arg(e, a);
-	if (b)
-		add_arg(e, b);
-	return e;
+	return hu_expr_call(f, column(p), a, b);
 }
 
 static hu_expr *
 wrong(parser *p, const char *what)
 {
-	char text[SHOWN + 7];
+	char text[HU_EXPR_SHOWN];
 
 	if (p->st == HU_OK) {
 		size_t n = strcspn(p->at, " \t\n"), m = n > 20 ? 20 : n;
@@ -132,49 +102,19 @@ wrong(parser *p, const char *what)
 			m--;
 		if (*p->at)
 			p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s, not '%.*s%s'", column(p),
-				shown(p, column(p), text), what, (int)m, p->at, n > m ? "..." : "");
+				hu_expr_shown(p->text, column(p), text), what, (int)m, p->at, n > m ? "..." : "");
 		else
 			p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s, but it ends there", column(p),
-				shown(p, column(p), text), what);
+				hu_expr_shown(p->text, column(p), text), what);
 	}
 	return fresh(p, HU_EXPR_NAN);
-}
-
-/* Returns the length of the number at s: digits with a point and an exponent, or the same in hex. */
-static size_t
-number_length(const char *s, int *hex, int *integer)
-{
-	size_t n = 0, digits = 0;
-
-	*hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
-	*integer = 1;
-	n = *hex ? 2 : 0;
-	for (; s[n] == '.' || (*hex ? isxdigit((unsigned char)s[n]) : isdigit((unsigned char)s[n])); n++) {
-		if (s[n] == '.' && !*integer)
-			break;
-		if (s[n] == '.')
-			*integer = 0;
-		else
-			digits++;
-	}
-	if (!digits)
-		return 0;
-	if (*hex ? s[n] == 'p' || s[n] == 'P' : s[n] == 'e' || s[n] == 'E') {
-		size_t m = n + 1 + (s[n + 1] == '+' || s[n + 1] == '-');
-		if (isdigit((unsigned char)s[m])) {
-			*integer = 0;
-			for (n = m; isdigit((unsigned char)s[n]); n++)
-				;
-		}
-	}
-	return n;
 }
 
 static hu_expr *
 number(parser *p)
 {
 	int hex, integer;
-	size_t n = number_length(p->at, &hex, &integer);
+	size_t n = hu_expr_number_length(p->at, &hex, &integer);
 
 	if (!n || isalnum((unsigned char)p->at[n]) || p->at[n] == '.' || p->at[n] == '_')
 		return wrong(p, "a number is needed");
@@ -189,46 +129,105 @@ number(parser *p)
 static hu_expr *
 unknown(parser *p, const char *word, size_t n)
 {
-	const char *names[HU_FUNCTIONS + 4] = { "pi", "e", "inf", "nan" };
+	const char *names[HU_FUNCTIONS + HU_ARRAY_FUNCTIONS + 4] = { "pi", "e", "inf", "nan" };
 	int count = 4;
-	char *bare = hu_xmalloc(n + 1), text[SHOWN + 7];
+	char *bare = hu_xmalloc(n + 1), text[HU_EXPR_SHOWN];
 
 	memcpy(bare, word, n);
 	bare[n] = 0;
 	for (int i = 0; i < HU_FUNCTIONS; i++)
 		if (isalpha((unsigned char)functions[i].name[0]))
 			names[count++] = functions[i].name;
+	for (int i = 0; i < HU_ARRAY_FUNCTIONS; i++)
+		names[count++] = hu_array_name(i);
 	const char *near = hu_nearest(bare, names, (size_t)count);
 	if (p->st == HU_OK)
 		p->st = hu_fail(HU_EINVAL, "column %d of '%s': unknown name '%.20s%s'%s%s%s", column(p),
-			shown(p, column(p), text), bare, n > 20 ? "..." : "", near ? "; did you mean " : "",
-			near ? near : "", near ? "?" : "");
+			hu_expr_shown(p->text, column(p), text), bare, n > 20 ? "..." : "",
+			near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 	free(bare);
 	return fresh(p, HU_EXPR_NAN);
+}
+
+/* Parses [x, y, ...], @FILE.npy or an expression. */
+static hu_expr *
+argument(parser *p)
+{
+	hu_expr *e;
+
+	if (take(p, '[')) {
+		e = fresh(p, HU_EXPR_ARRAY);
+		do
+			hu_expr_add(e, expression(p));
+		while (take(p, ','));
+		if (p->st == HU_OK && !take(p, ']'))
+			hu_expr_add(e, wrong(p, "an operator, a comma or ] is needed"));
+		return e;
+	}
+	if (!take(p, '@'))
+		return expression(p);
+	size_t n = strcspn(p->at, " \t\n,)]");
+	char *path = hu_xmalloc(n + 1);
+	memcpy(path, p->at, n);
+	path[n] = 0;
+	p->st = hu_array_read(path, column(p), &e);
+	free(path);
+	p->at += n;
+	return p->st == HU_OK ? e : fresh(p, HU_EXPR_NAN);
+}
+
+/* Parses the arguments of a call, behind its name. */
+static hu_expr *
+in_brackets(parser *p, size_t name)
+{
+	hu_expr *e = fresh(p, HU_EXPR_CALL);
+
+	p->at += name;
+	if (!take(p, '(')) {
+		hu_expr_add(e, wrong(p, "( is needed"));
+		return e;
+	}
+	do
+		hu_expr_add(e, argument(p));
+	while (take(p, ','));
+	if (p->st == HU_OK && !take(p, ')'))
+		hu_expr_add(e, wrong(p, "an operator, a comma or ) is needed"));
+	return e;
 }
 
 static hu_expr *
 arguments(parser *p, hu_function f)
 {
-	hu_expr *e = fresh(p, HU_EXPR_CALL);
-	int at = e->column;
-	char text[SHOWN + 7];
+	hu_expr *e = in_brackets(p, strlen(functions[f].name));
+	int at = e->column, arrays = 0;
+	char text[HU_EXPR_SHOWN];
 
 	e->function = f;
-	p->at += strlen(functions[f].name);
-	if (!take(p, '(')) {
-		add_arg(e, wrong(p, "( is needed"));
-		return e;
-	}
-	do
-		add_arg(e, expression(p));
-	while (take(p, ','));
-	if (p->st == HU_OK && !take(p, ')'))
-		add_arg(e, wrong(p, "an operator, a comma or ) is needed"));
+	for (int i = 0; i < e->nargs; i++)
+		arrays += e->arg[i]->kind == HU_EXPR_ARRAY;
+	if (f == HU_F_SUM)
+		hu_array_spread(e);
+	else if (p->st == HU_OK && arrays)
+		p->st = hu_fail(HU_EINVAL,
+			"column %d of '%s': %s takes numbers; arrays are for sum, dot, mean, norm and softmax", at,
+			hu_expr_shown(p->text, at, text), functions[f].name);
 	if (p->st == HU_OK && (e->nargs < functions[f].least || e->nargs > functions[f].most))
-		p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s takes %d argument%s, not %d", at, shown(p, at, text),
-			functions[f].name, functions[f].least, functions[f].least > 1 ? "s" : "", e->nargs);
+		p->st = hu_fail(HU_EINVAL, "column %d of '%s': %s takes %d argument%s, not %d", at,
+			hu_expr_shown(p->text, at, text), functions[f].name, functions[f].least,
+			functions[f].least > 1 ? "s" : "", e->nargs);
 	return e;
+}
+
+/* Parses a call of a function of arrays. */
+static hu_expr *
+of_arrays(parser *p, int f)
+{
+	hu_expr *e = in_brackets(p, strlen(hu_array_name(f))), *out;
+
+	if (p->st != HU_OK)
+		return e;
+	p->st = hu_array_call(f, e, &out);
+	return out ? out : fresh(p, HU_EXPR_NAN);
 }
 
 /* Parses fp16(x) where the n characters at p->at name a format, else returns NULL. */
@@ -244,17 +243,23 @@ cast(parser *p, size_t n)
 	hu_expr *e = fresh(p, HU_EXPR_CAST);
 	e->format = id;
 	p->at += n + 1;
-	add_arg(e, expression(p));
+	hu_expr_add(e, expression(p));
 	if (p->st == HU_OK && !take(p, ')'))
-		add_arg(e, wrong(p, "an operator or ) is needed"));
+		hu_expr_add(e, wrong(p, "an operator or ) is needed"));
 	return e;
 }
 
 static hu_expr *
 name(parser *p)
 {
-	static const struct { const char *name; hu_expr_kind kind; } constants[] = {
-		{ "pi", HU_EXPR_PI }, { "e", HU_EXPR_E }, { "inf", HU_EXPR_INF }, { "nan", HU_EXPR_NAN },
+	static const struct {
+		const char *name;
+		hu_expr_kind kind;
+	} constants[] = {
+		{ "pi", HU_EXPR_PI },
+		{ "e", HU_EXPR_E },
+		{ "inf", HU_EXPR_INF },
+		{ "nan", HU_EXPR_NAN },
 	};
 	size_t n = 0;
 
@@ -269,6 +274,8 @@ name(parser *p)
 	for (int i = 0; i < HU_FUNCTIONS; i++)
 		if (strlen(functions[i].name) == n && !strncmp(p->at, functions[i].name, n))
 			return arguments(p, (hu_function)i);
+	if (hu_array_function(p->at, n) >= 0)
+		return of_arrays(p, hu_array_function(p->at, n));
 	hu_expr *e = cast(p, n);
 	return e ? e : unknown(p, p->at, n);
 }
@@ -291,6 +298,8 @@ primary(parser *p)
 		return number(p);
 	if (isalpha((unsigned char)*p->at))
 		return name(p);
+	if (*p->at == '[' || (*p->at == '@' && p->at[1] > ' '))
+		return wrong(p, "a number is needed; an array is an argument of sum, dot, mean, norm or softmax");
 	return wrong(p, "a number is needed");
 }
 
@@ -312,11 +321,11 @@ static hu_expr *
 unary(parser *p)
 {
 	hu_expr *e;
-	char text[SHOWN + 7];
+	char text[HU_EXPR_SHOWN];
 
 	if (p->st == HU_OK && ++p->depth > DEEPEST)
 		p->st = hu_fail(HU_EINVAL, "column %d of '%s': nested more than %d deep", column(p),
-			shown(p, column(p), text), DEEPEST);
+			hu_expr_shown(p->text, column(p), text), DEEPEST);
 	if (p->st != HU_OK)
 		return fresh(p, HU_EXPR_NAN);
 	if (take(p, '-')) {
@@ -380,16 +389,4 @@ hu_expr_parse(const char *text, int flags, hu_expr **out)
 		*out = NULL;
 	}
 	return p.st;
-}
-
-void
-hu_expr_free(hu_expr *e)
-{
-	if (!e)
-		return;
-	for (int i = 0; i < e->nargs; i++)
-		hu_expr_free(e->arg[i]);
-	free(e->arg);
-	free(e->text);
-	free(e);
 }

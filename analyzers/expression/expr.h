@@ -16,7 +16,8 @@ typedef enum hu_expr_kind {
 	HU_EXPR_INF,
 	HU_EXPR_NAN,
 	HU_EXPR_CALL,
-	HU_EXPR_CAST
+	HU_EXPR_CAST,
+	HU_EXPR_ARRAY /* elements, while an expression is parsed (array.h); none is left afterwards */
 } hu_expr_kind;
 
 typedef struct hu_expr {
@@ -34,6 +35,13 @@ enum { HU_EXPR_CODES = 1 };         /* flag: a hex integer is a code (bit patter
 /* Parses the whole of `text`. HU_EINVAL names the column. The caller frees *out by hu_expr_free. */
 hu_status hu_expr_parse(const char *text, int flags, hu_expr **out);
 void hu_expr_free(hu_expr *e);
+
+/* Trees by hand (expr_tree.c): an expression without arguments, one more argument, which e owns from then on, a call of
+   f on a and, unless it is NULL, b, and a copy. */
+hu_expr *hu_expr_new(hu_expr_kind kind, int column);
+void hu_expr_add(hu_expr *e, hu_expr *a);
+hu_expr *hu_expr_call(hu_function f, int column, hu_expr *a, hu_expr *b);
+hu_expr *hu_expr_copy(const hu_expr *e);
 
 /* Returns whether a cast to a format stands anywhere in e. */
 int hu_expr_has_cast(const hu_expr *e);

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += analyzers/expression/array.c
+noinst_HEADERS += analyzers/expression/array.h
+noinst_HEADERS += analyzers/expression/arrays.def
 libhalfulp_a_SOURCES += analyzers/expression/correct.c
 noinst_HEADERS += analyzers/expression/correct.h
 libhalfulp_a_SOURCES += analyzers/expression/evaluate.c
@@ -8,6 +11,9 @@ libhalfulp_a_SOURCES += analyzers/expression/evaluate_sum.c
 noinst_HEADERS += analyzers/expression/evaluate_sum.h
 libhalfulp_a_SOURCES += analyzers/expression/expr.c
 noinst_HEADERS += analyzers/expression/expr.h
+libhalfulp_a_SOURCES += analyzers/expression/expr_text.c
+noinst_HEADERS += analyzers/expression/expr_text.h
+libhalfulp_a_SOURCES += analyzers/expression/expr_tree.c
 noinst_HEADERS += analyzers/expression/functions.def
 libhalfulp_a_SOURCES += analyzers/expression/vary.c
 noinst_HEADERS += analyzers/expression/vary.h

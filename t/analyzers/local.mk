@@ -11,6 +11,7 @@ SCRIPT_TESTS += t/analyzers/t-allreduce.py
 SCRIPT_TESTS += t/analyzers/t-analyze-files.sh
 SCRIPT_TESTS += t/analyzers/t-analyze.sh
 SCRIPT_TESTS += t/analyzers/t-any-case.py
+SCRIPT_TESTS += t/analyzers/t-calc-arrays.py
 SCRIPT_TESTS += t/analyzers/t-calc-rows.py
 SCRIPT_TESTS += t/analyzers/t-calc-steps.py
 SCRIPT_TESTS += t/analyzers/t-calc-waves.py

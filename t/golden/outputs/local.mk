@@ -17,3 +17,4 @@ EXTRA_DIST += t/golden/outputs/probe.txt
 EXTRA_DIST += t/golden/outputs/round.txt
 EXTRA_DIST += t/golden/outputs/runs.txt
 EXTRA_DIST += t/golden/outputs/tree.txt
+EXTRA_DIST += t/golden/outputs/units.txt
