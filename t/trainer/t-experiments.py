@@ -15,7 +15,7 @@ from tap import HALFULP, TOP, finish, home, ok  # noqa: E402
 PAGES = os.path.join(TOP, 'doc', 'experiments')
 prose, answers = {}, {}
 for name in sorted(n for n in os.listdir(PAGES) if n.endswith('.md')):
-    page, folder = name[:1], home()
+    page, folder = name.split('-')[0], home()
     pieces = read(os.path.join(PAGES, name))
     prose[page] = re.sub(r'\s+', ' ', ' '.join(p for p in pieces if isinstance(p, str)))
     answers[page] = ''.join(p[1] for p in pieces if isinstance(p, list))
@@ -254,4 +254,33 @@ claim(
     'with the default the mlp ends at %.0f %% instead of %.0f and bert at %.0f instead of %.0f'
     % (ends[1][0], ends[0][0], ends[3][0], ends[2][0]),
 )
+
+# 12: errors of accumulators by K, of positive terms and of terms of both signs
+errors = {
+    (m[1], m[2]): [float(x) for x in m[3].split()]
+    for m in re.finditer(r'^(uniform|normal) +(\w+ +[\w:.=,]+) +([-\d.e+ ]+)$', answers['12'], re.M)
+}
+ok(len(errors) == 18 and all(len(v) == 5 for v in errors.values()), 'page 12 has nine accumulators, twice', errors)
+one = {k[1].split()[0] + ' ' + k[1].split()[1]: v for k, v in errors.items() if k[0] == 'uniform'}
+both = [v for k, v in errors.items() if k[0] == 'normal']
+fp16, bf16, fp8 = one['fp16 fma,acc=fp16'], one['bf16 fma,acc=bf16'], one['e4m3 tc:hopper']
+nearest, chopped = one['bf16 avx512bf16'], one['bf16 tc:hopper']
+claim(
+    '12',
+    True,
+    'fp16 is off by %.1f %% at K = 4096 and by %.0f %% at 65536, bf16 by %.0f %% at 4096'
+    % (fp16[2] * 100, fp16[4] * 100, bf16[2] * 100),
+    'Hopper\'s fp8, which keeps 14 bits, by %.1f %%' % (fp8[2] * 100),
+)
+claim('12', all(0.00045 < e < 0.00055 for e in one['e4m3 tc:hopper,promote=128']), 'holds it at 0.05 % for every K')
+claim(
+    '12',
+    chopped[4] > 100 * nearest[4],
+    'costs nothing at these lengths (%.1e at 65536)' % nearest[4],
+    'loses more than a hundred times as much (%.1e)' % chopped[4],
+)
+claim('12', max(map(max, both)) < 0.001, 'the worst of all is below 0.1 % at every K')
+claim('12', chopped[2] < 2**-14 < min(chopped[3:]), 'from K = 16384 on bf16 on Hopper is no better than 14 bits')
+worst = max(errors['normal', 'fp16 fma,acc=fp16'])
+claim('12', worst < 2**-11, 'one rounding of an operand to fp16 may, 2^-11, at every K')
 finish()
