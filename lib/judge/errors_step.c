@@ -6,9 +6,11 @@
 #include "lib/base/mem.h"
 #include "lib/number/ulp.h"
 #include "lib/exact/dd/dd.h"
+#include "lib/judge/verdict/verdict.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PART = 8192 };
 
@@ -154,65 +156,120 @@ ordinary(double x)
 	return x == 0 || (x > 0x1p-480 && x < 0x1p480);
 }
 
-/* Compares elements first … last-1. The sums are plain doubles of at most 8192 numbers, with errors of 2^-40 of
-   themselves. */
+/* Adds what is known of a value to the sums, which are plain doubles of at most 8192 numbers, with errors of 2^-40 of
+   themselves. Its size, error and off are within the range of ordinary(), and its errors in ulps below HUGE_ULPS. */
+static void
+count(part *p, sums *s, double size, double d, double off, double ulps, double off_ulps)
+{
+	s->exact2 += size * size;
+	s->error2 += d * d;
+	s->off2 += off * off;
+	s->ulps += ulps;
+	s->off_ulps += off_ulps;
+	p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
+	p->off_max = off_ulps > p->off_max ? off_ulps : p->off_max;
+}
+
+/* Compares element i. */
+static void
+compare_one(part *p, sums *s, const view *w, size_t i)
+{
+	const hu_step_values *v = w->v;
+	double g = hu_get(w->got, i), h = v->hi[i], l = v->lo ? v->lo[i] : 0, e = v->err ? v->err[i] : 0;
+	int zero = is_zero(w, p, i, g, h, l, e);
+
+	if (v->err && (!hu_isfinite(h) || !(fabs(l) < INFINITY) || !(e < INFINITY))) {
+		p->off_max = INFINITY; /* there is no value at all */
+		p->unknown++;
+		return;
+	}
+	if (!hu_isfinite(g) || !hu_isfinite(h)) {
+		if (!zero && e != 0 && fabs(h) <= e) { /* the figures are settled, but not whether this gradient is 0 */
+			p->off_max = INFINITY;
+			p->unknown++;
+		}
+		special(p, g, h, w->f);
+		p->nonfinite += !hu_isfinite(h);
+		return;
+	}
+	double left = 0;
+	p->finite++;
+	if (zero) {
+		left = fabs(h) + e;
+		h = l = e = 0;
+		p->vanished++;
+	}
+	double r, t = hu_dd_sum(h, -g, &r), d = fabs(t + (r + l)), size = fabs(h), off = e + 0x1p-50 * d;
+	int least, u, apart = units(h, l, e, w->f, &u, &least);
+	double ulps = hu_times_pow2(d, -u),
+	       off_ulps = apart ? hu_times_pow2(d + off, -least) : hu_times_pow2(off, -u);
+	if (!v->err && l == 0 && at_power(size)) /* a value just below may have been rounded up to it */
+		off_ulps += ulps;
+	if (ordinary(size) && ordinary(d) && ordinary(off) && ordinary(left)) {
+		s->exact2 += size * size;
+		s->error2 += d * d;
+		s->off2 += off * off + left * left;
+	} else {
+		p->exact2 += (long double)size * size;
+		p->error2 += (long double)d * d;
+		p->off2 += (long double)off * off + (long double)left * left;
+	}
+	if (ulps < HUGE_ULPS && off_ulps < HUGE_ULPS) {
+		s->ulps += ulps;
+		s->off_ulps += off_ulps;
+	/* for fp64, where the ulps of the smallest subnormal may be as many as a double can represent */
+	} else {
+		p->ulps += (long double)ulps;
+		p->off_ulps += (long double)off_ulps;
+	}
+	p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
+	p->off_max = off_ulps > p->off_max ? off_ulps : p->off_max;
+}
+
+/* Compares the block of elements from first on. */
+static void
+compare_block(part *p, sums *s, const view *w, size_t first)
+{
+	enum { N = HU_VERDICT_BLOCK };
+	const hu_step_values *v = w->v;
+	hu_verdict_steps b;
+
+	memcpy(b.hi, v->hi + first, sizeof b.hi);
+	memcpy(b.err, v->err + first, sizeof b.err);
+	if (v->lo)
+		memcpy(b.lo, v->lo + first, sizeof b.lo);
+	else
+		memset(b.lo, 0, sizeof b.lo);
+	if (hu_is_wide(w->got->format))
+		memcpy(b.got, (const double *)w->got->data + first, sizeof b.got);
+	else
+		for (int i = 0; i < N; i++)
+			b.got[i] = (double)((const float *)w->got->data)[first + (size_t)i];
+	hu_verdicts_get()->step(&b, w->f.emin, w->f.p);
+	for (int i = 0; i < N; i++) {
+		if (!b.plain[i]) {
+			compare_one(p, s, w, first + (size_t)i);
+			continue;
+		}
+		if (v->mark)
+			v->mark[first + (size_t)i] = HU_STEP_DIGITS;
+		p->finite++;
+		count(p, s, b.size[i], b.error[i], b.off[i], b.ulps[i], b.off_ulps[i]);
+	}
+}
+
+/* Compares elements first … last-1 in their order. */
 static void
 compare(part *p, const view *w, size_t first, size_t last)
 {
-	const hu_step_values *v = w->v;
 	sums s = { 0, 0, 0, 0, 0 };
 
-	for (size_t i = first; i < last; i++) {
-		double g = hu_get(w->got, i), h = v->hi[i], l = v->lo ? v->lo[i] : 0, e = v->err ? v->err[i] : 0;
-		int zero = is_zero(w, p, i, g, h, l, e);
-		if (v->err && (!hu_isfinite(h) || !(fabs(l) < INFINITY) || !(e < INFINITY))) {
-			p->off_max = INFINITY; /* there is no value at all */
-			p->unknown++;
-			continue;
-		}
-		if (!hu_isfinite(g) || !hu_isfinite(h)) {
-			if (!zero && e != 0 &&
-				fabs(h) <= e) { /* the figures are settled, but not whether this gradient is 0 */
-				p->off_max = INFINITY;
-				p->unknown++;
-			}
-			special(p, g, h, w->f);
-			p->nonfinite += !hu_isfinite(h);
-			continue;
-		}
-		double left = 0;
-		p->finite++;
-		if (zero) {
-			left = fabs(h) + e;
-			h = l = e = 0;
-			p->vanished++;
-		}
-		double r, t = hu_dd_sum(h, -g, &r), d = fabs(t + (r + l)), size = fabs(h), off = e + 0x1p-50 * d;
-		int least, u, apart = units(h, l, e, w->f, &u, &least);
-		double ulps = hu_times_pow2(d, -u),
-		       off_ulps = apart ? hu_times_pow2(d + off, -least) : hu_times_pow2(off, -u);
-		if (!v->err && l == 0 && at_power(size)) /* a value just below may have been rounded up to it */
-			off_ulps += ulps;
-		if (ordinary(size) && ordinary(d) && ordinary(off) && ordinary(left)) {
-			s.exact2 += size * size;
-			s.error2 += d * d;
-			s.off2 += off * off + left * left;
-		} else {
-			p->exact2 += (long double)size * size;
-			p->error2 += (long double)d * d;
-			p->off2 += (long double)off * off + (long double)left * left;
-		}
-		if (ulps < HUGE_ULPS && off_ulps < HUGE_ULPS) {
-			s.ulps += ulps;
-			s.off_ulps += off_ulps;
-		/* for fp64, where the ulps of the smallest subnormal may be as many as a double can represent */
-		} else {
-			p->ulps += (long double)ulps;
-			p->off_ulps += (long double)off_ulps;
-		}
-		p->ulp_max = ulps > p->ulp_max ? ulps : p->ulp_max;
-		p->off_max = off_ulps > p->off_max ? off_ulps : p->off_max;
-	}
+	for (size_t i = first; i < last;)
+		if (w->v->err && last - i >= HU_VERDICT_BLOCK) {
+			compare_block(p, &s, w, i);
+			i += HU_VERDICT_BLOCK;
+		} else
+			compare_one(p, &s, w, i++);
 	p->error2 += (long double)s.error2;
 	p->exact2 += (long double)s.exact2;
 	p->off2 += (long double)s.off2;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+C_TESTS += t/exact/u-dd-eights
 C_TESTS += t/exact/u-exact-blas
 C_TESTS += t/exact/u-exact-conv
 C_TESTS += t/exact/u-exact-enclose

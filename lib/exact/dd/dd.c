@@ -3,6 +3,7 @@
    operations, plus what a series omits and what the argument's own error causes. */
 #include "lib/exact/dd/dd.h"
 
+#include "lib/exact/dd/dd_series.h"
 #include "lib/number/elementary/elementary.h"
 
 static hu_dd
@@ -10,20 +11,6 @@ unknown(void)
 {
 	return (hu_dd){ 0, 0, INFINITY };
 }
-
-/* 1/k! for k = 2 … 10. */
-static const double factorial[][2] = {
-	{ 0x1p-1, 0 },
-	{ 0x1.5555555555555p-3, 0x1.5555555555555p-57 },
-	{ 0x1.5555555555555p-5, 0x1.5555555555555p-59 },
-	{ 0x1.1111111111111p-7, 0x1.1111111111111p-63 },
-	{ 0x1.6c16c16c16c17p-10, -0x1.f49f49f49f49fp-65 },
-	{ 0x1.a01a01a01a01ap-13, 0x1.a01a01a01a01ap-73 },
-	{ 0x1.a01a01a01a01ap-16, 0x1.a01a01a01a01ap-76 },
-	{ 0x1.71de3a556c734p-19, -0x1.c154f8ddc6c00p-73 },
-	{ 0x1.27e4fb7789f5cp-22, 0x1.cbbc05b4fa99ap-76 },
-};
-enum { DEGREE = sizeof factorial / sizeof *factorial + 1, HALVINGS = 8 };
 
 /* exp(a) = 2^k (1 + p)^256 with a - k ln 2 = 256 r, p = exp(r) - 1, |r| < 0.35 / 256 + …. The Taylor series to degree
    10 omits less than 2^-99 / 11! (1 + 2^-8) < 2^-123, because |r| < 2^-9. */
@@ -45,12 +32,12 @@ hu_dd_exp(hu_dd a)
 	if (!(fabs(r.h) < 0.36))
 		return unknown();
 	by = (hu_dd){ r.h * 0x1p-8, r.l * 0x1p-8, r.e * 0x1p-8 + 0x1p-1070 };
-	p = (hu_dd){ factorial[DEGREE - 2][0], factorial[DEGREE - 2][1], fabs(factorial[DEGREE - 2][1]) * 0x1p-52 };
-	for (int i = DEGREE - 3; i >= 0; i--)
-		p = hu_dd_add(hu_dd_mul(p, by), hu_dd_literal2(factorial[i][0], factorial[i][1]));
+	p = hu_dd_literal2(hu_dd_factorial[HU_DD_DEGREE - 2][0], hu_dd_factorial[HU_DD_DEGREE - 2][1]);
+	for (int i = HU_DD_DEGREE - 3; i >= 0; i--)
+		p = hu_dd_add(hu_dd_mul(p, by), hu_dd_literal2(hu_dd_factorial[i][0], hu_dd_factorial[i][1]));
 	p = hu_dd_add(by, hu_dd_mul(hu_dd_mul(p, by), by));
 	p.e += 0x1p-123;
-	for (int i = 0; i < HALVINGS; i++)
+	for (int i = 0; i < HU_DD_HALVINGS; i++)
 		p = hu_dd_add((hu_dd){ 2 * p.h, 2 * p.l, 2 * p.e }, hu_dd_mul(p, p));
 	p = hu_dd_add(hu_dd_of(1), p);
 	/* Exact unless it becomes subnormal; there are two factors because k may exceed double's exponents. */

@@ -24,6 +24,16 @@ typedef struct hu_verdict_sums {
 		componentwise[HU_VERDICT_LANES], ratio[HU_VERDICT_LANES];
 } hu_verdict_sums;
 
+/* A block of recorded values and of the exact step's values with their bounds (errors_step.c). plain is 1 where the
+   value has digits and size, error, off, ulps and off_ulps are what errors_step.c computes of it one by one; 0 where it
+   must be asked, in unusual cases. */
+typedef struct hu_verdict_steps {
+	double hi[HU_VERDICT_BLOCK], lo[HU_VERDICT_BLOCK], err[HU_VERDICT_BLOCK], got[HU_VERDICT_BLOCK];
+	double size[HU_VERDICT_BLOCK], error[HU_VERDICT_BLOCK], off[HU_VERDICT_BLOCK], ulps[HU_VERDICT_BLOCK],
+		off_ulps[HU_VERDICT_BLOCK];
+	uint64_t plain[HU_VERDICT_BLOCK];
+} hu_verdict_steps;
+
 /* Judges a whole block; emin and p are those of the output's format. */
 typedef void hu_verdict_judge(hu_verdict_block *b, int emin, int p);
 /* Adds n outputs, a multiple of the lanes. Their error, ulps and magnitude must be 0 or between 2^-480 and 2^480 and
@@ -33,10 +43,13 @@ typedef void hu_verdict_add(hu_verdict_sums *s, int n, const double *exact, cons
 typedef int hu_verdict_plain(
 	int n, const double *exact, const double *error, const double *ulps, const double *magnitude);
 
+typedef void hu_verdict_step(hu_verdict_steps *b, int emin, int p);
+
 typedef struct hu_verdicts {
 	hu_verdict_judge *judge;
 	hu_verdict_plain *plain;
 	hu_verdict_add *add;
+	hu_verdict_step *step;
 } hu_verdicts;
 
 extern const hu_verdicts hu_verdicts_scalar, hu_verdicts_avx2, hu_verdicts_avx512;
