@@ -36,6 +36,13 @@ place(const hu_kernel_job *j, const hu_judge_result *r, char *text, size_t size)
 		at += (size_t)snprintf(text + at, size - at, d ? ",%zu" : "%zu", index[d]);
 }
 
+/* The absolute tolerance of KernelBench for results of this format. */
+static double
+benchmark_atol(const hu_judge_result *r)
+{
+	return r->f.p >= 24 ? 1e-4 : 1e-2;
+}
+
 static void
 print_result(const hu_kernel_job *j, const hu_judge_result *r)
 {
@@ -80,6 +87,8 @@ print_result(const hu_kernel_job *j, const hu_judge_result *r)
 		v->mean_ulps, v->energy);
 	printf("tolerance  the largest value is %.4g: allclose with atol above it accepts zeros%s\n", v->largest,
 		v->largest <= 1e-2 ? ", as 1e-2 does" : "");
+	printf("           that is %.4g times KernelBench's atol of %g%s\n", v->largest / benchmark_atol(r),
+		benchmark_atol(r), v->largest <= benchmark_atol(r) ? ", which cannot tell it from zeros" : "");
 	if (*r->order)
 		printf("order      %s\n", r->order);
 	printf("bias       %+.4f ulp, %s; T = %.3g, alarm at %.3g\n", v->bias.mean_ulps, v->bias.direction, v->bias.t,
@@ -150,6 +159,8 @@ result_json(const hu_kernel_job *j, const hu_judge_result *r)
 	json_object_set_new(o, "bound_ratio_max", hu_row_number(v->ratio));
 	json_object_set_new(o, "probable_ratio_max", hu_row_number(v->probable_ratio));
 	json_object_set_new(o, "largest", hu_row_number(v->largest));
+	json_object_set_new(o, "kernelbench_atol", hu_row_number(benchmark_atol(r)));
+	json_object_set_new(o, "largest_over_atol", hu_row_number(v->largest / benchmark_atol(r)));
 	json_object_set_new(o, "ulp_max", hu_row_number(v->worst_ulps));
 	json_object_set_new(o, "ulp_mean", hu_row_number(v->mean_ulps));
 	json_object_set_new(o, "energy", hu_row_number(v->energy));

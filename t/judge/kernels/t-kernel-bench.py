@@ -140,7 +140,7 @@ def result(kernel, o, got, facts):
     return a @ b
 
 
-seen, wrong, blind = set(), [], []
+seen, wrong, blind, told, accepts, unseen = set(), [], [], [], set(), set()
 for number, (kernel, o, got, facts) in problems():
     got = result(kernel, o, got, facts)
     seen.add(number)
@@ -148,10 +148,34 @@ for number, (kernel, o, got, facts) in problems():
     r = halfulp.judge(kernel, o, got, options=quick, **facts)
     if r['verdict'] != 'right':
         wrong.append('%d: %s' % (number, r))
+    if got.dtype.is_floating_point:   # what KernelBench's tolerance sees of the result
+        part, atol = r['results'][0], 1e-4 if got.dtype == torch.float32 else 1e-2
+        most = float(got.double().abs().max())
+        ratio = float(part['largest_over_atol'])
+        if part['kernelbench_atol'] != atol or not abs(ratio - most / atol) <= 1e-2 * most / atol:
+            told.append('%d: %s, where %g / %g' % (number, part['largest_over_atol'], most, atol))
+        accepts |= {number} if ratio <= 1 else set()
+        unseen |= {number} if torch.allclose(torch.zeros_like(got), got, rtol=0, atol=atol) else set()
     zeros = torch.zeros_like(got) if got.dtype.is_floating_point else got * 0 + 25
     if halfulp.judge(kernel, o, zeros, options=quick, **facts)['verdict'] != 'beyond the proven bound':
         blind.append('%d: zeros' % number)
 ok(seen == set(range(1, 101)), 'all 100 problems are judged', sorted(set(range(1, 101)) - seen))
 none(wrong, 'PyTorch is right in all of them')
+none(told, "each report says how many times KernelBench's tolerance the largest value is")
+none(sorted(accepts ^ unseen), 'which is at most 1 where that tolerance accepts zeros, and not elsewhere')
+# With rows as long as KernelBench's own, its tolerance cannot tell two results from zeros.
+g = torch.Generator().manual_seed(2)
+for kernel, x, f in (('softmax', torch.rand(2, 393216, generator=g), lambda x: F.softmax(x, -1)),
+                     ('l2norm', torch.rand(2, 65535, generator=g).bfloat16(),
+                      lambda x: (x.float() / x.float().norm(dim=-1, keepdim=True)).bfloat16())):
+    got, atol = f(x), 1e-4 if x.dtype == torch.float32 else 1e-2
+    r = halfulp.judge(kernel, dict(x=x), got, options=('--no-culprit',))
+    zeros = halfulp.judge(kernel, dict(x=x), torch.zeros_like(got), options=('--no-culprit',))
+    ratio = float(r['results'][0]['largest_over_atol'])
+    ok(r['verdict'] == 'right' and ratio < 1 and abs(ratio - float(got.float().max()) / atol) < 0.01 * ratio and
+       torch.allclose(torch.zeros_like(got), got, rtol=atol, atol=atol) and
+       zeros['verdict'] == 'beyond the proven bound',
+       '%s of %d: the largest value is %.3f of the tolerance, which accepts zeros; judge does not' % (
+           kernel, x.shape[1], ratio), r)
 none(blind, 'zeros are beyond the proven bound in all of them')
 finish()
