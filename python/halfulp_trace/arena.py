@@ -4,6 +4,7 @@ beyond that goes to an unlinked file as the step runs, so that the host's memory
 import bisect
 import contextlib
 import ctypes
+import math
 import mmap
 import os
 import tempfile
@@ -33,6 +34,8 @@ class Arena:
     def __init__(self, folder):
         self.folder, self.file = folder, None
         self.maps, self.places, self.begins = [], [], []     # of the file: memory; its address, size and place; this
+        self.sorted = []                         # places by their address
+        self.late = 0, 0                         # bytes of the file that nothing wants any more, whose pages it has
         self.held = self.end = 0                 # bytes in memory; length of the file
         self.at = self.left = 0                  # where the last segment has room
 
@@ -71,6 +74,7 @@ class Arena:
         m = self.maps[-1]
         self.places.append((torch.frombuffer(m, dtype=torch.uint8).data_ptr(), size, self.end))
         self.begins.append(self.end)
+        bisect.insort(self.sorted, self.places[-1])
         self.end += size
         self.at, self.left = 0, size
         self.trim(self.maps[:-1])
@@ -82,16 +86,36 @@ class Arena:
     def where(self, t):
         """Where in the file a contiguous tensor's bytes are; None if they are not there."""
         at = t.data_ptr()
-        return next((end + at - a for a, length, end in self.places if a <= at < a + length), None)
+        k = bisect.bisect(self.sorted, (at, math.inf)) - 1
+        if k < 0:
+            return None
+        a, length, begin = self.sorted[k]
+        return begin + at - a if at < a + length else None
 
     def drop(self, at, size):
-        """Frees the pages of the file that lie within these bytes, and their place on disk, where the system can: what
-        is written next takes the same pages, which no one has to clear or to fetch from elsewhere."""
-        k = bisect.bisect(self.begins, at) - 1
-        first, end = at - self.begins[k] + PAGE - 1 & -PAGE, at - self.begins[k] + size & -PAGE
-        if REMOVE is not None and end > first:
-            with contextlib.suppress(OSError):
-                self.maps[k].madvise(REMOVE, first, end - first)
+        """Notes that nothing wants these bytes of the file any more. Small pieces side by side are freed together."""
+        first, end = self.late
+        if first <= at <= end + ALIGNED:
+            self.late = first, max(end, at + size)
+        else:
+            self.free()
+            self.late = at, at + size
+        if self.late[1] - self.late[0] >= LARGE:
+            self.free()
+
+    def free(self):
+        """Frees the pages of the file that lie within the bytes that nothing wants, and their place on disk, where the
+        system can: what is written next takes the same pages, which no one has to clear or to fetch from elsewhere."""
+        at, last = self.late
+        k = max(bisect.bisect(self.begins, at) - 1, 0)
+        while REMOVE is not None and at < last:
+            begin, length = self.begins[k], self.places[k][1]
+            first, end = at - begin + PAGE - 1 & -PAGE, min(last - begin, length) & -PAGE
+            if end > first:
+                with contextlib.suppress(OSError):
+                    self.maps[k].madvise(REMOVE, first, end - first)
+            at, k = begin + length, k + 1
+        self.late = 0, 0
 
     def trim(self, maps=None):
         """Gives the pages of the file back: they are read again when they are needed."""

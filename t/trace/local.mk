@@ -5,6 +5,7 @@ EXTRA_DIST += t/trace/confirmed.py
 EXTRA_DIST += t/trace/modules.py
 EXTRA_DIST += t/trace/operators.py
 EXTRA_DIST += t/trace/recipes.py
+EXTRA_DIST += t/trace/recipes_losses.py
 EXTRA_DIST += t/trace/recorded.py
 SCRIPT_TESTS += t/trace/t-callbacks.py
 SCRIPT_TESTS += t/trace/t-cases.py
