@@ -9,6 +9,7 @@
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt.h"
+#include "lib/base/table/fields.h"
 #include "lib/judge/kernel/verdict.h"
 #include "lib/judge/parts/bias_sum.h"
 #include "lib/number/round.h"
@@ -50,30 +51,49 @@ first_step(const char *one, const char *two, long long *step, int *common, int *
 	return HU_OK;
 }
 
-static json_t *
-number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
+/* A recorded tensor that differs. */
+typedef struct row {
+	long long step, elements, differ, worst;
+	int call;
+	const char *op, *layer, *tensor, *kind;
+	double ulps, first, second;
+	hu_bias_found bias;
+} row;
+
+#define COLUMN(...) HU_FIELD_OF(row, __VA_ARGS__)
+static const hu_table_field columns[] = {
+	COLUMN("step", COUNT, step, ANYWHERE, "the traced step"),
+	COLUMN("call", INT, call, ANYWHERE, "the call that makes it, -1 for an input"),
+	COLUMN("op", TEXT, op, ANYWHERE, "its operator"),
+	COLUMN("layer", TEXT, layer, ANYWHERE, "its layer"),
+	COLUMN("tensor", TEXT, tensor, ANYWHERE, "its name"),
+	COLUMN("kind", TEXT, kind, ANYWHERE, "call or input"),
+	COLUMN("elements", COUNT, elements, ANYWHERE, "its elements"),
+	COLUMN("differ", COUNT, differ, ANYWHERE, "those that differ"),
+	COLUMN("worst_element", COUNT, worst, ANYWHERE, "the one that is farthest apart"),
+	COLUMN("ulps", MEASURED, ulps, ANYWHERE, "how far, in ulps of the coarser format"),
+	COLUMN("first_run", REAL, first, ANYWHERE, "its value in the first run"),
+	COLUMN("second_run", REAL, second, ANYWHERE, "its value in the second run"),
+	COLUMN("signed_ulp_mean", MEASURED, bias.signed_mean, ANYWHERE, "the mean difference in ulps"),
+	COLUMN("outward_ulp_mean", MEASURED, bias.outward_mean, ANYWHERE,
+		"the mean difference away from zero, in ulps"),
+	COLUMN("bias_t", MEASURED, bias.t, ANYWHERE, "the statistic of whether differences have one direction"),
+};
 
 /* Adds a tensor to LIST, or a line about it to LINES where that is NULL. */
 static void
 tell(json_t *list, hu_str *lines, const hu_run *r, size_t step, int id, const char *kind, const hu_apart *p,
 	const hu_bias_found *b)
 {
+	const hu_fields fields = HU_FIELDS(columns, row);
 	const hu_info *t = &r->train->t[id];
 	const hu_call *c = t->producer >= 0 ? &r->train->c[t->producer] : NULL;
 
-	if (list)
-		json_array_append_new(
-			list, json_pack("{s:I s:i s:s s:s s:s s:s s:I s:I s:I s:o s:o s:o s:o s:o s:o}", "step",
-				      (json_int_t)step, "call", c ? c->id : -1, "op", c ? c->op->name : "-", "layer",
-				      t->layer, "tensor", t->name, "kind", kind, "elements", (json_int_t)p->n, "differ",
-				      (json_int_t)p->differ, "worst_element", (json_int_t)p->worst, "ulps",
-				      number(p->ulps), "first_run", number(p->a), "second_run", number(p->b),
-				      "signed_ulp_mean", number(b->signed_mean), "outward_ulp_mean",
-				      number(b->outward_mean), "bias_t", number(b->t)));
-	else {
+	if (list) {
+		row x = { (long long)step, (long long)p->n, (long long)p->differ, (long long)p->worst, c ? c->id : -1,
+			c ? c->op->name : "-", t->layer, t->name, kind, p->ulps, p->a, p->b, *b };
+		json_array_append_new(list, hu_fields_object(&fields, &x));
+	} else {
 		if (c)
 			hu_str_addf(lines, "step %zu, %s %d (%s, layer %s), tensor %s: ", step, kind, c->id,
 				c->op->name, t->layer, t->name);

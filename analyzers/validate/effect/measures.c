@@ -2,7 +2,7 @@
 #include "analyzers/validate/effect/measures.h"
 
 #include "lib/base/mem.h"
-#include "lib/judge/parts/bias_sum.h"
+#include "lib/judge/verdict/bias.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -223,12 +223,12 @@ decisions(hu_effect *r, const hu_evaluated *e, const hu_evaluated *base, const h
 static void
 direction(hu_distance *to, const double *y, const double *y32, size_t n)
 {
-	double sum[2][HU_BIAS_CLUSTERS] = { { 0 } }, all[2] = { 0 }, spread[2] = { 0 }, square = 0;
+	double sum[2][HU_BIAS_CLUSTERS] = { { 0 } }, all[2], square = 0;
 	size_t finite = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		double d = y[i] - y32[i];
-		size_t k = (size_t)((__uint128_t)i * HU_BIAS_CLUSTERS / n);
+		size_t k = hu_bias_cluster(i, n);
 		if (!isfinite(d))
 			continue;
 		finite++;
@@ -236,17 +236,12 @@ direction(hu_distance *to, const double *y, const double *y32, size_t n)
 		sum[0][k] += d;
 		sum[1][k] += y32[i] > 0 ? d : y32[i] < 0 ? -d : 0;
 	}
-	for (int side = 0; side < 2; side++)
-		for (int k = 0; k < HU_BIAS_CLUSTERS; k++) {
-			all[side] += sum[side][k];
-			spread[side] += sum[side][k] * sum[side][k];
-		}
-	double rms = sqrt(square / (double)finite), t = fabs(all[0]) / sqrt(spread[0]),
-	       u = fabs(all[1]) / sqrt(spread[1]);
+	double rms = sqrt(square / (double)finite), t = hu_bias_of_sums(sum[0], HU_BIAS_CLUSTERS, 0, &all[0]),
+	       u = hu_bias_of_sums(sum[1], HU_BIAS_CLUSTERS, 0, &all[1]);
 	int some = finite && rms > 0;
 	to->signed_share = some ? all[0] / (double)finite / rms : NAN;
 	to->outward_share = some ? all[1] / (double)finite / rms : NAN;
-	to->bias_t = some ? fmax(spread[0] > 0 ? t : 0, spread[1] > 0 ? u : 0) : NAN;
+	to->bias_t = some ? fmax(t, u) : NAN;
 }
 
 /* Sums of squares of output k: of differences, and of float32's values. Sets what it tells of that output alone. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Whether errors have mean zero, which probabilistic bounds assume. d = got - reference is added up along directions,
-   over the model's variance; T is |sum| less what the computation's own errors may add up to, over the square root of
-   the sum of squares of clusters' sums. For clusters that are independent and symmetric, P(T > t) <= 2 exp(-t^2 / 2),
-   whatever the distribution (self-normalised sums). Clusters are rows, or columns or elements where there are few rows.
-   An alarm needs a bias against both the exact value rounded once and the emulation of the declared stores: inputs of
-   16 bits repeat, and so do their rounding errors, so that one reference alone condemns right kernels. */
+   Whether errors have mean zero, which probabilistic bounds assume. d = got - reference is added up along
+   directions, over the model's variance; T is that of lib/judge/verdict/bias.h. Clusters are rows, or columns or
+   elements where there are few rows. An alarm needs a bias against both the exact value rounded once and the
+   emulation of the declared stores: inputs of 16 bits repeat, and so do their rounding errors, so that one
+   reference alone condemns right kernels. */
 #include "lib/judge/kernel/verdict.h"
 
 #include "lib/base/mem.h"
+#include "lib/judge/verdict/bias.h"
 
 #include <stdlib.h>
 
@@ -53,9 +53,8 @@ statistic(int direction, const double *got, const hu_balls *ref, const hu_balls 
 	for (size_t j = 0; j < w; j++)
 		by_column += column[j] * column[j];
 	free(column);
-	double spread = sqrt(rows >= CLUSTERS ? by_row : w >= CLUSTERS ? by_column : each);
 	*sum = all;
-	return spread > 0 ? fmax(fabs(all) - reach, 0) / spread : 0;
+	return hu_bias_statistic(all, rows >= CLUSTERS ? by_row : w >= CLUSTERS ? by_column : each, reach);
 }
 
 hu_bias

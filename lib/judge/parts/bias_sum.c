@@ -26,12 +26,6 @@ grains(double ulps)
 	return (int64_t)rint(fmax(-HU_BIAS_LARGEST, fmin(ulps, HU_BIAS_LARGEST)) * GRAIN);
 }
 
-static size_t
-cluster(const hu_bias_sum *b, size_t element)
-{
-	return (size_t)((__uint128_t)element * HU_BIAS_CLUSTERS / b->of);
-}
-
 static void
 put(int64_t sum[2][HU_BIAS_CLUSTERS], size_t k, double ulps, double x)
 {
@@ -62,7 +56,7 @@ one(hu_bias_sum *b, size_t element, double got, double exact, double error, doub
 	b->reach += slack(bound, ulp);
 	if (error == 0 || got == exact)
 		return;
-	size_t k = cluster(b, element);
+	size_t k = hu_bias_cluster(element, b->of);
 	put(b->error, k, got > exact ? ulps : -ulps, exact);
 	if (ulps > 0.5) /* else the rounded exact value is what was got, or as far away on the other side */
 		put(b->rounded, k, (got - hu_round(exact, b->f, HU_RNE, 0, 0)) / ulp, exact);
@@ -111,38 +105,25 @@ hu_bias_sum_emulated(hu_bias_sum *b, size_t element, double got, double declared
 		b->reach_declared = b->reach;
 	b->asked = 1;
 	if (isfinite(got) && isfinite(declared) && got != declared)
-		put(b->declared, cluster(b, element), (got - declared) / (2 * hu_ball_half_ulp(declared, b->f)),
-			declared);
+		put(b->declared, hu_bias_cluster(element, b->of),
+			(got - declared) / (2 * hu_ball_half_ulp(declared, b->f)), declared);
 }
 
-/* T of one direction: the sum less what the computation may err, over the root of the sum of squares. */
+/* T of one direction; *ALL is the sum, in ulps. */
 static double
-statistic(const int64_t *sum, uint64_t reach)
+statistic(const int64_t *sum, uint64_t reach, double *all)
 {
-	double all = 0, spread = 0;
-
-	for (int k = 0; k < HU_BIAS_CLUSTERS; k++) {
-		double x = (double)sum[k] / GRAIN;
-		all += x;
-		spread += x * x;
-	}
-	return spread > 0 ? fmax(fabs(all) - (double)reach / GRAIN, 0) / sqrt(spread) : 0;
-}
-
-static double
-mean(const int64_t *sum, size_t n)
-{
-	double all = 0;
+	double x[HU_BIAS_CLUSTERS];
 
 	for (int k = 0; k < HU_BIAS_CLUSTERS; k++)
-		all += (double)sum[k] / GRAIN;
-	return n ? all / (double)n : NAN;
+		x[k] = (double)sum[k] / GRAIN;
+	return hu_bias_of_sums(x, HU_BIAS_CLUSTERS, (double)reach / GRAIN, all);
 }
 
 int
 hu_bias_sum_suspects(const hu_bias_sum *b, int parts)
 {
-	double t = fmax(statistic(b->rounded[0], b->reach), statistic(b->rounded[1], b->reach));
+	double all, t = fmax(statistic(b->rounded[0], b->reach, &all), statistic(b->rounded[1], b->reach, &all));
 
 	return t > HU_BIAS_T / sqrt(parts > 1 ? parts : 1);
 }
@@ -156,10 +137,15 @@ hu_bias_sum_merge(hu_bias_sum *to, const hu_bias_sum *part)
 void
 hu_bias_sum_end(hu_bias_found *r, const hu_bias_sum *b)
 {
-	*r = (hu_bias_found){ mean(b->error[0], b->n), mean(b->error[1], b->n), b->n ? 0 : NAN, b->asked ? 0 : NAN, 0 };
+	double sum[2], all;
+
+	for (int d = 0; d < 2; d++)
+		(void)statistic(b->error[d], 0, &sum[d]);
+	*r = (hu_bias_found){ b->n ? sum[0] / (double)b->n : NAN, b->n ? sum[1] / (double)b->n : NAN, b->n ? 0 : NAN,
+		b->asked ? 0 : NAN, 0 };
 	for (int d = 0; d < 2 && b->n; d++) {
-		double t = statistic(b->rounded[d], b->reach),
-		       u = b->asked ? statistic(b->declared[d], b->reach_declared) : 0;
+		double t = statistic(b->rounded[d], b->reach, &all),
+		       u = b->asked ? statistic(b->declared[d], b->reach_declared, &all) : 0;
 		r->t = fmax(r->t, t);
 		r->t_declared = fmax(r->t_declared, b->asked ? u : NAN);
 		r->biased |= t > HU_BIAS_T && u > HU_BIAS_T;
@@ -180,8 +166,8 @@ hu_bias_of_versions(hu_bias_found *r, const hu_tensor *x, const hu_tensor *y, hu
 		if (u == v)
 			continue;
 		double ulps = (v - u) / (2 * hu_ball_half_ulp(u, f));
-		put(b->error, cluster(b, i), ulps, u);
-		put(b->rounded, cluster(b, i), ulps, u);
+		put(b->error, hu_bias_cluster(i, b->of), ulps, u);
+		put(b->rounded, hu_bias_cluster(i, b->of), ulps, u);
 	}
 	hu_bias_sum_end(r, b);
 	r->t_declared = NAN;

@@ -6,12 +6,11 @@
 #define HU_JUDGE_BIAS_SUM_H
 
 #include "lib/base/parts/pack.h"
+#include "lib/judge/verdict/bias.h"
 #include "lib/judge/judge.h"
 
 #include <stdint.h>
 
-/* T is at most the root of the number of clusters, which are ranges of neighbouring elements. */
-enum { HU_BIAS_CLUSTERS = 128 };
 /* An error above so many ulps counts as so many, which keeps symmetric errors symmetric. */
 #define HU_BIAS_LARGEST 4096.0
 

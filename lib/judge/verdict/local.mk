@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += lib/judge/verdict/bias.c
+noinst_HEADERS += lib/judge/verdict/bias.h
 libhalfulp_a_SOURCES += lib/judge/verdict/verdict.c
 noinst_HEADERS += lib/judge/verdict/verdict.h
 noinst_HEADERS += lib/judge/verdict/verdict.inc
