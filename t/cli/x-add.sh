@@ -143,6 +143,19 @@ hu_optim_toyoptim(hu_program *p, const hu_optim_options *o, int found)
 }
 END
 
+append trainer/model/layer/losses.def 'LOSS("toyloss", toyloss, 1, "weight", "a toy: cross-entropy")'
+cat >tree/trainer/model/layer/loss_toyloss.c <<'END'
+/* SPDX-License-Identifier: Apache-2.0
+   "toyloss": cross-entropy by another name. */
+#include "trainer/model/layer/loss_parts.h"
+
+void
+hu_loss_toyloss(hu_program *p, const hu_model_sizes *s, int x, int labels, int weight)
+{
+	hu_loss_entropy(p, s, "softmax_xent", x, labels, weight);
+}
+END
+
 before analyzers/run/analyzers.def 'ANALYZER(summary' 'ANALYZER(toyanalysis, "toyanalysis", 0, "steps")'
 cat >tree/analyzers/run/toyanalysis.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
@@ -211,7 +224,8 @@ printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number
 	lib/op/kind/toysum.c lib/op/ops.def lib/sum/model/toyorder.c lib/sum/sums.def \
 	reports/figures.def reports/figures/toyfigure.gp \
 	t/judge/independent/toyanalysis.py t/op/op-cases.def \
-	trainer/data/datasets.def trainer/data/toydata.c trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c >want
+	trainer/data/datasets.def trainer/data/toydata.c trainer/model/layer/loss_toyloss.c trainer/model/layer/losses.def \
+	trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c >want
 diff edited want >out
 test_is $? "one row each and, but for the format, one file; an analyzer has its recomputation beside"
 diff digests tree/t/golden/digests.tsv >out
@@ -254,6 +268,11 @@ test $code = 0 && test "$(last r/metrics.tsv eval_accuracy)" = 1
 test_is $? "the model learns the data with the optimizer: accuracy $(last r/metrics.tsv eval_accuracy)"
 
 
+run train --model mlp --data toydata --loss toyloss --epochs 4 --quiet lost
+test $code = 0 && run train --model mlp --data toydata --epochs 4 --quiet usual && test $code = 0 && cmp lost/grads.tsv usual/grads.tsv
+test_is $? "the loss trains"
+run train --model mlp --data toydata --loss toyloss:label_smoothing=0.1 t
+refused 2 'no effect with --loss toyloss, which does not read it' "a key of another loss"
 run train --model mlp --data toydata --policy compute=e5m4 --steps 3 --quiet narrow
 test $code = 0 && grep -q '"e5m4"' narrow/program-train.json
 test_is $? "a policy computes in the format"

@@ -131,9 +131,9 @@ for name, words in (
 for words, why in (
     (DATA.split('--augment')[0] + '--loss nt-xent', 'the two views of a sample would be the same'),
     ('--model bert:width=1 --loss nt-xent --augment noise', 'no two views are made'),
-    (DATA + '--loss temperature=2', 'no effect without --loss nt-xent'),
-    (WORDS + '--loss ignore_index=1', 'no effect beside --loss nt-xent'),
-    (WORDS + '--loss label_smoothing=0.1', 'no effect beside --loss dice, squares or nt-xent'),
+    (DATA + '--loss temperature=2', 'no effect with --loss cross-entropy, which does not read it (nt-xent)'),
+    (WORDS + '--loss ignore_index=1', 'no effect with --loss nt-xent, which does not read it'),
+    (WORDS + '--loss label_smoothing=0.1', 'no effect with --loss nt-xent, which does not read it (cross-entropy)'),
     (WORDS + '--loss temperature=0', 'temperature'),
 ):
     p = halfulp('train', *(BEGIN + words).split(), at('x'))

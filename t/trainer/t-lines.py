@@ -122,9 +122,9 @@ unet = '--model unet:levels=1 --data scenes:size=8 --model width=0.1 --data trai
 mlp = '--data size=8,train=8,eval=4 --batch 4 --model width=0.05 '
 wrong = []
 for k, (sizes, others, option, value, why) in enumerate((
-    (unet, '--loss dice', 'loss label_smoothing=', '0.1', 'beside --loss dice, squares or nt-xent'),
-    (mlp, '--loss nt-xent --augment noise', 'loss ignore_index=', '3', 'beside --loss nt-xent'),
-    (mlp, '', 'loss temperature=', '0.2', 'without --loss nt-xent'),
+    (unet, '--loss dice', 'loss label_smoothing=', '0.1', 'with --loss dice'),
+    (mlp, '--loss nt-xent --augment noise', 'loss ignore_index=', '3', 'with --loss nt-xent'),
+    (mlp, '', 'loss temperature=', '0.2', 'with --loss cross-entropy'),
     (mlp, '--optimizer weight_decay=0', 'optimizer no_decay=', '*.b', 'where no weight decays'),
     (mlp, '--trace-steps none', 'trace', '*.w', 'where no step is recorded'),
     (mlp, '--trace-steps none', 'trace-cap', '1e9', 'where no step is recorded'),

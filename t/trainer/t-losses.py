@@ -165,7 +165,7 @@ if train(UNET + '--trace-steps 0,2', 'unet'):
         ok(column('unetshim', 'digest') == column('unet', 'digest'), 'the launch shim has the same bits')
 
 for words, why in (
-    ('--loss dice:label_smoothing=0.1', 'no effect beside --loss dice'),
+    ('--loss dice:label_smoothing=0.1', 'no effect with --loss dice'),
     ('--model gpt --loss dice', 'no effect with --model gpt'),
     ('--loss focal', 'one of cross-entropy dice squares nt-xent is needed'),
     ('--loss ignore_index=-1', 'a whole number from 0 on'),

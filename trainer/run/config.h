@@ -36,7 +36,8 @@ typedef struct hu_config {
 /* Texts of --help that are made from a table's rows; hu_options_model_names has the names of the options of
    options_model.def, separated by blanks. */
 extern const char hu_options_model[], hu_options_data[], hu_options_preset[], hu_options_augment[], hu_options_batch[],
-	hu_options_optimizer[], hu_options_lr[], hu_options_schedule[], hu_options_momentum[],
+	hu_options_optimizer[], hu_options_lr[], hu_options_schedule[], hu_options_losses[], hu_options_loss[],
+	hu_options_momentum[],
 	hu_options_weight_decay[], hu_options_loss_scale[], hu_options_model_names[];
 
 /* Settles what the options' values mean, as the last part of reading them. */

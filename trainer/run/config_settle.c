@@ -7,6 +7,7 @@
 #include "lib/base/console/spec.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/str.h"
+#include "trainer/model/layer/loss.h"
 
 #include <limits.h>
 #include <math.h>
@@ -130,7 +131,7 @@ choose(hu_config *c)
 			hu_str_init(&row);
 			hu_spec_say(&row, choices[i].name);
 			hu_fail(HU_EINVAL, "%s%s%s: one of %s is needed", row.s, strchr(row.s, '=') ? "" : " ", word,
-				choices[i].words);
+				choices[i].words + strspn(choices[i].words, " "));
 			hu_str_release(&row);
 			return HU_EINVAL;
 		}
@@ -156,17 +157,20 @@ settle_schedule(hu_config *c)
 static hu_status
 check_views(const hu_config *c)
 {
-	if (!c->loss || strcmp(c->loss, "nt-xent") || !hu_word_in(c->row->options, "loss"))
+	const hu_loss_row *loss = hu_loss_find(c->loss);
+
+	if (loss->views < 2 || !hu_word_in(c->row->options, "loss"))
 		return HU_OK;
 	if (!hu_word_in(c->row->options, "loss:temperature"))
 		return hu_fail(HU_EINVAL,
-			"--loss nt-xent: of what model %s reads no two views are made; choose --model mlp, convnet, "
+			"--loss %s: of what model %s reads no two views are made; choose --model mlp, convnet, "
 			"resnet or resnet1d",
-			c->row->name);
+			loss->name, c->row->name);
 	if (c->epochs && !hu_augment_any(&c->augmentation) && !(c->dropout > 0))
-		return hu_fail(HU_EINVAL, "--loss nt-xent: the two views of a sample would be the same; --augment or "
-					  "--model dropout= makes "
-					  "them differ");
+		return hu_fail(HU_EINVAL,
+			"--loss %s: the two views of a sample would be the same; --augment or --model dropout= makes "
+			"them differ",
+			loss->name);
 	return HU_OK;
 }
 

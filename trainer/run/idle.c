@@ -7,6 +7,7 @@
 #include "lib/base/console/spec.h"
 #include "lib/base/str.h"
 #include "lib/program/spread/backend.h"
+#include "trainer/model/layer/loss.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,37 +43,12 @@ decays(const void *of)
 }
 
 static int
-is_entropy(const void *of)
-{
-	const hu_config *c = of;
-
-	return !c->loss || !strcmp(c->loss, "cross-entropy");
-}
-
-static int
-compares_views(const void *of)
-{
-	const hu_config *c = of;
-
-	return c->loss && !strcmp(c->loss, "nt-xent");
-}
-
-static int
-has_labels(const void *of)
-{
-	return !compares_views(of);
-}
-
-static int
 is_over_ranks(const void *of)
 {
 	return ((const hu_config *)of)->over_ranks.ranks > 0;
 }
 
 static const hu_opt_need needs[] = { { "all-reduce:divide", is_over_ranks, "where no --all-reduce names ranks" },
-	{ "loss:label_smoothing", is_entropy, "beside --loss dice, squares or nt-xent" },
-	{ "loss:ignore_index", has_labels, "beside --loss nt-xent, which reads no labels" },
-	{ "loss:temperature", compares_views, "without --loss nt-xent" },
 	{ "optimizer:no_decay", decays, "where no weight decays (weight_decay=0)" },
 	{ "trace trace-cap", records, "where no step is recorded (--trace-steps none)" },
 	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },
@@ -112,6 +88,14 @@ schedule(int i)
 }
 
 static hu_opt_reader
+loss(int i)
+{
+	const hu_loss_row *l = hu_loss_at(i);
+
+	return l ? (hu_opt_reader){ l->name, l->reads } : (hu_opt_reader){ NULL, NULL };
+}
+
+static hu_opt_reader
 dataset(int i)
 {
 	return (hu_opt_reader){ hu_dataset_name((size_t)i), hu_dataset_reads((size_t)i) };
@@ -129,7 +113,7 @@ static const struct kind {
 	const char *option;
 	hu_opt_reader (*at)(int i);
 } kinds[] = { { "model", model }, { "optimizer", optimizer }, { "schedule", schedule }, { "loss-scale", scaler },
-	{ "data", dataset } };
+	{ "loss", loss }, { "data", dataset } };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -202,6 +186,8 @@ hu_config_idle(const hu_config *c, const char *option)
 		how = unread("--schedule", schedule, hu_schedule_at((int)c->optim.schedule.rule)->name, option);
 	if (!how)
 		how = unread("--loss-scale", scaler, c->scaling.rule.name, option);
+	if (!how)
+		how = unread("--loss", loss, hu_loss_find(c->loss)->name, option);
 	if (!how)
 		how = unread("--data", dataset, data, option);
 	return how || !c->backend ? how : unread("--backend", backend, c->backend, option);

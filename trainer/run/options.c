@@ -57,6 +57,18 @@ const char hu_options_schedule[] =
 #undef SCHEDULE
 ;
 
+const char hu_options_losses[] = ""
+#define LOSS(name, id, views, reads, summary) " " name
+#include "trainer/model/layer/losses.def"
+#undef LOSS
+;
+
+const char hu_options_loss[] = "what the training makes smaller"
+#define LOSS(name, id, views, reads, summary) "; " name ": " summary
+#include "trainer/model/layer/losses.def"
+#undef LOSS
+" [cross-entropy]";
+
 const char hu_options_momentum[] = "share of the last update that is added to the next [the optimizer's"
 #define OPTIM(id, lr, momentum, wd, casts, reads, summary) ", " #id ": " #momentum
 #include "trainer/optim/optims.def"

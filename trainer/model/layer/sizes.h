@@ -20,6 +20,6 @@ typedef struct hu_model_sizes {
 } hu_model_sizes;
 
 /* How many rows of the program's batch each row of the data makes: 2, neighbours, where the loss compares two views of
-   it (--loss nt-xent), else 1. */
+   it, as its row of losses.def says, else 1. */
 size_t hu_model_views(const hu_model_sizes *s);
 #endif
