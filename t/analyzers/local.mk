@@ -64,6 +64,7 @@ SCRIPT_TESTS += t/analyzers/t-validate-boxes.py
 SCRIPT_TESTS += t/analyzers/t-validate-bytes.py
 SCRIPT_TESTS += t/analyzers/t-validate-deciding.py
 SCRIPT_TESTS += t/analyzers/t-validate-decisions.py
+SCRIPT_TESTS += t/analyzers/t-validate-direction.py
 SCRIPT_TESTS += t/analyzers/t-validate-memory.py
 SCRIPT_TESTS += t/analyzers/t-validate-nodes.py
 SCRIPT_TESTS += t/analyzers/t-validate-perplexity.py

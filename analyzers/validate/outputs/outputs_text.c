@@ -6,6 +6,7 @@
 #include "analyzers/validate/outputs/validation_table.h"
 
 #include "lib/base/show.h"
+#include "lib/judge/kernel/verdict.h"
 #include "lib/judge/propagate.h"
 
 #include <math.h>
@@ -190,6 +191,26 @@ print_outputs(const hu_validation *v, int width)
 	puts("");
 }
 
+/* Outputs whose errors have one direction; T as in replay.tsv (doc/analysis.md). */
+static void
+print_directions(const hu_validation *v)
+{
+	for (size_t i = 1; i < v->nrow; i++)
+		for (size_t k = 0; k < v->m->nout; k++) {
+			const hu_distance *d = &v->row[i].r.out[k];
+			int outward = fabs(d->outward_share) > fabs(d->signed_share);
+			double share = outward ? d->outward_share : d->signed_share;
+			if (d->whole || !(d->bias_t > HU_BIAS_T))
+				continue;
+			printf("%s: the errors of output '%s' have one direction, %s", hu_shown(v->row[i].policy),
+				hu_shown(v->m->out[k].name),
+				outward     ? share > 0 ? "away from zero" : "toward zero"
+				: share > 0 ? "up"
+					    : "down");
+			printf(": their mean is %.3g of their root mean square, T = %.3g.\n", fabs(share), d->bias_t);
+		}
+}
+
 /* The axes of batches, where one is not the first. */
 static void
 print_axes(const hu_validation *v)
@@ -283,6 +304,7 @@ hu_validation_print(const hu_validation *v)
 	hu_validation_table(v);
 	print_decision(v);
 	print_outputs(v, width);
+	print_directions(v);
 	print_changes(v);
 	print_schemes(v);
 	print_runtime(v);
