@@ -34,3 +34,4 @@ EXTRA_DIST += t/judge/kernels/unseen.py
 EXTRA_DIST += t/judge/kernels/unseen_attention.py
 EXTRA_DIST += t/judge/kernels/unseen_long.py
 EXPENSIVE_SCRIPT_TESTS += t/judge/kernels/x-kernel-nodes.py
+EXPENSIVE_SCRIPT_TESTS += t/judge/kernels/x-kernel-radii.py

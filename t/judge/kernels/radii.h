@@ -19,6 +19,17 @@ enum { BITS = 400, BATCH = 4096, LINE = 24 };
 
 static uint64_t at;
 
+/* What x-kernel-radii.py asks for: HALFULP_RADII_ROW names the one row that is tried, and HALFULP_RADII_PART the
+   stretch of the random numbers, so that later parts have other operands. */
+static inline int
+is_wanted(const char *name)
+{
+	const char *row = getenv("HALFULP_RADII_ROW"), *part = getenv("HALFULP_RADII_PART");
+
+	at = part ? (uint64_t)strtoul(part, NULL, 10) << 40 : at;
+	return !row || !strcmp(row, name);
+}
+
 static double
 uniform(void)
 {

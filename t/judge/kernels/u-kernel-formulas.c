@@ -112,7 +112,7 @@ main(void)
 	const hu_op *op;
 
 	for (int i = 0; (op = hu_op_at(i)); i++) {
-		if (!hu_pointwise_is_formula(op))
+		if (!hu_pointwise_is_formula(op) || !is_wanted(op->name))
 			continue;
 		hu_call c = { .op = op, .nin = op->min_in, .nout = 1 };
 		one(&c, draws, "");
@@ -123,7 +123,7 @@ main(void)
 		}
 		n++;
 	}
-	ok(n >= 60, "%zu operators are a formula", n);
+	ok(n >= 60 || getenv("HALFULP_RADII_ROW"), "%zu operators are a formula", n);
 	mpfr_free_cache();
 	return done_testing();
 }

@@ -320,6 +320,8 @@ functions_hold(size_t draws)
 	mpfr_inits2(BITS, p, want, (mpfr_ptr)0);
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
 		found f = { 0 };
+		if (!is_wanted(functions[i].name))
+			continue;
 		for (size_t done = 0; done < draws; done += BATCH) {
 			hu_balls x, y = { 0 };
 			char keys[64];
@@ -355,6 +357,8 @@ pairs_hold(size_t draws)
 	mpfr_inits2(BITS, p, q, want, (mpfr_ptr)0);
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
 		found f = { 0 };
+		if (!is_wanted(pairs[i].name))
+			continue;
 		for (size_t done = 0; done < draws; done += BATCH) {
 			hu_balls x[2], y = { 0 };
 			for (int k = 0; k < 2; k++) {
