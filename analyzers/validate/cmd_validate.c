@@ -20,38 +20,7 @@
 
 static const hu_opt opts[] = {
 #include "analyzers/network/network_options.def"
-	{ "policies", "LIST", "float16,mixed_float16,bfloat16,fp8",
-		"policies, formats, schemes such as int8 and int4:g128, or files, separated by commas; repeatable" },
-	{ "until", "NAMES", NULL,
-		"judge these values of the graph, separated by commas, instead of its outputs; auto: the values before "
-		"nodes whose shapes depend on data, or whose operators are not known" },
-	{ "calibrate", "FILE", NULL, "inputs that static scales are measured on [the first inputs of --data]" },
-	{ "calibrate-inputs", "N", "32", "static scales are measured on at most so many inputs" },
-	{ "accept", "RULE", NULL,
-		"a budget that each policy must keep, such as flips<=0.1%, sqnr>=30 or flips<=1% at 95%, or the exit "
-		"code is 1; repeatable" },
-	{ "against", "FILE", NULL,
-		"another file of the same network, which a converter or quantiser wrote: it runs as it is, and its "
-		"values "
-		"are compared with the model's by name; repeatable" },
-	{ "runtime", "NAME", "strict",
-		"how files with float16, bfloat16 or codes run as they are: strict rounds the results of every node; "
-		"ort-cpu:all as ONNX Runtime does on a CPU, or :extended, :basic, :disable_all" },
-	{ "accumulate", "SUM", NULL, "summation model of all products [the policy's]" },
-	{ "top-k", "K", "5", "also count inputs whose float32 class is not among the first K" },
-	{ "sensitivity", NULL, NULL,
-		"also run each node alone under the policy, and each alone in float32, and say what its tensors hold; "
-		"for schemes and formats" },
-	{ "sensitivity-inputs", "N", "16",
-		"run --sensitivity, and the comparison of values of --against, on the first N inputs" },
-	{ "exact", "N", NULL,
-		"number of inputs on which the exact network is run, first of those that flip; 0: none [4, or fewer]" },
-	{ "outputs", "DIR", NULL,
-		"write every policy's outputs to DIR/POLICY.npz, those of the exact network to DIR/exact.npz, and "
-		"DIR/validation.json, of which halfulp report DIR makes a page" },
-	{ "report", "DIR", NULL, "write DIR/validation.json alone, of which halfulp report DIR makes a page" },
-	{ "tap", NULL, NULL, "print a TAP line for each policy and rule; without a rule it is nonfinite<=0" },
-	{ "list-ops", NULL, NULL, "list the model's operators, and those whose arithmetic is not known" },
+#include "analyzers/validate/validate_options.def"
 #include "lib/base/parts/share_options.def"
 	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
 };
