@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Bulk copies to shared memory, which one thread starts for a whole box of a matrix (PTX cp.async.bulk.tensor, sm_90),
-   and gates: barriers in shared memory that count arrivals and the bytes that copies bring (mbarrier). On the host a
-   copy arrives at a random time between its start and the moment when nobody could go on without it, in half of the
+   and mbarriers: barriers in shared memory that count arrivals and the bytes that copies bring. On the host a copy
+   arrives at a random time between its start and the moment when nobody could go on without it, in half of the
    blocks always then, so that a missing wait, or a buffer refilled too early, shows. */
 #ifndef HU_CUDA_BULK_H
 #define HU_CUDA_BULK_H
@@ -9,49 +9,50 @@
 #include "cuda/bulk/bulk_map.h"
 #include "cuda/gemm/wgmma.h"
 
-/* A gate's phases are numbered from 0. Phase p ends when all its arrivals are there, and all bytes that were announced
-   in it. hu_gate_wait waits until the latest phase whose number has this parity is over; at first there is none of
-   parity 1, which counts as over. On a device a kernel that waits for 2^24 tries, each of microseconds, ends with a
-   trap, because its gate will never open. */
+/* An mbarrier's phases are numbered from 0. Phase p ends when all its arrivals are there, and all bytes that were
+   announced in it. hu_mbarrier_wait waits until the latest phase whose number has this parity is over; at first there
+   is none of parity 1, which counts as over. On a device a kernel that waits for 2^24 tries, each of microseconds,
+   ends with a trap, because its mbarrier will never complete. */
 #ifdef __CUDACC__
-typedef uint64_t hu_gate;
+typedef uint64_t hu_mbarrier;
 
-/* For one thread, before hu_gates_publish and a barrier. */
+/* For one thread, before hu_mbarriers_publish and a barrier. */
 HU_DEVICE void
-hu_gate_begin(hu_gate *gate, uint32_t arrivals)
+hu_mbarrier_begin(hu_mbarrier *mbarrier, uint32_t arrivals)
 {
-	(void)gate, (void)arrivals;
+	(void)mbarrier, (void)arrivals;
 #if HU_WGMMA_HERE
-	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(hu_shared_address(gate)), "r"(arrivals)
+	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(hu_shared_address(mbarrier)), "r"(arrivals)
 		     : "memory");
 #endif
 }
-HU_DEVICE void hu_gates_publish(void) { HU_WGMMA_ASM("fence.mbarrier_init.release.cluster;"); }
+HU_DEVICE void hu_mbarriers_publish(void) { HU_WGMMA_ASM("fence.mbarrier_init.release.cluster;"); }
 
 HU_DEVICE void
-hu_gate_arrive(hu_gate *gate)
+hu_mbarrier_arrive(hu_mbarrier *mbarrier)
 {
-	(void)gate;
+	(void)mbarrier;
 #if HU_WGMMA_HERE
-	asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(hu_shared_address(gate)) : "memory");
+	asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(hu_shared_address(mbarrier)) : "memory");
 #endif
 }
 
 /* Arrives, and announces bytes of copies. */
 HU_DEVICE void
-hu_gate_expect(hu_gate *gate, uint32_t bytes)
+hu_mbarrier_expect(hu_mbarrier *mbarrier, uint32_t bytes)
 {
-	(void)gate, (void)bytes;
+	(void)mbarrier, (void)bytes;
 #if HU_WGMMA_HERE
-	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(hu_shared_address(gate)), "r"(bytes)
+	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+		     ::"r"(hu_shared_address(mbarrier)), "r"(bytes)
 		     : "memory");
 #endif
 }
 
 HU_DEVICE void
-hu_gate_wait(hu_gate *gate, uint32_t parity)
+hu_mbarrier_wait(hu_mbarrier *mbarrier, uint32_t parity)
 {
-	(void)gate, (void)parity;
+	(void)mbarrier, (void)parity;
 #if HU_WGMMA_HERE
 	uint32_t over = 0;
 	HU_ONCE
@@ -60,7 +61,7 @@ hu_gate_wait(hu_gate *gate, uint32_t parity)
 			     "\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
 			     "\tselp.u32 %0, 1, 0, p;\n\t}"
 			     : "=r"(over)
-			     : "r"(hu_shared_address(gate)), "r"(parity)
+			     : "r"(hu_shared_address(mbarrier)), "r"(parity)
 			     : "memory");
 		if (tries == 1u << 24)
 			__trap();
@@ -79,14 +80,14 @@ hu_bulk_prefetch(const hu_bulk_map *map)
 }
 
 /* Copies the box of matrix z whose first element is in this column and row to to, a multiple of 1024, in rows of
-   HU_BULK_LINE bytes with their groups of 16 bytes permuted as wgmma.h says; its bytes count at the gate. */
+   HU_BULK_LINE bytes with their groups of 16 bytes permuted as wgmma.h says; its bytes count at the mbarrier. */
 HU_DEVICE void
-hu_bulk_copy(void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z)
+hu_bulk_copy(void *to, const hu_bulk_map *map, hu_mbarrier *mbarrier, uint32_t column, uint32_t row, uint32_t z)
 {
-	(void)to, (void)map, (void)gate, (void)column, (void)row, (void)z;
+	(void)to, (void)map, (void)mbarrier, (void)column, (void)row, (void)z;
 #if HU_WGMMA_HERE
 	asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
-		     "%4, %5}], [%2];" ::"r"(hu_shared_address(to)), "l"(map), "r"(hu_shared_address(gate)),
+		     "%4, %5}], [%2];" ::"r"(hu_shared_address(to)), "l"(map), "r"(hu_shared_address(mbarrier)),
 		     "r"(column), "r"(row), "r"(z)
 		     : "memory");
 #endif
@@ -102,28 +103,28 @@ hu_pair_sync(void)
 	HU_WGMMA_ASM("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;");
 }
 
-/* Arrives at the gate that lies at the same place in the pair's block of this rank. */
+/* Arrives at the mbarrier that lies at the same place in the pair's block of this rank. */
 HU_DEVICE void
-hu_gate_arrive_at(hu_gate *gate, uint32_t rank)
+hu_mbarrier_arrive_at(hu_mbarrier *mbarrier, uint32_t rank)
 {
-	(void)gate, (void)rank;
+	(void)mbarrier, (void)rank;
 #if HU_WGMMA_HERE
 	asm volatile("{\n\t.reg .b32 there;\n\tmapa.shared::cluster.u32 there, %0, %1;\n"
-		     "\tmbarrier.arrive.shared::cluster.b64 _, [there];\n\t}" ::"r"(hu_shared_address(gate)),
+		     "\tmbarrier.arrive.shared::cluster.b64 _, [there];\n\t}" ::"r"(hu_shared_address(mbarrier)),
 		     "r"(rank)
 		     : "memory");
 #endif
 }
 
-/* As hu_bulk_copy, to the same place in both blocks, with the bytes counting at the gate of each. */
+/* As hu_bulk_copy, to the same place in both blocks, with the bytes counting at the mbarrier of each. */
 HU_DEVICE void
-hu_bulk_copy_both(void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z)
+hu_bulk_copy_both(void *to, const hu_bulk_map *map, hu_mbarrier *mbarrier, uint32_t column, uint32_t row, uint32_t z)
 {
-	(void)to, (void)map, (void)gate, (void)column, (void)row, (void)z;
+	(void)to, (void)map, (void)mbarrier, (void)column, (void)row, (void)z;
 #if HU_WGMMA_HERE
 	asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 		     ".multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(hu_shared_address(to)), "l"(map),
-		     "r"(hu_shared_address(gate)), "r"(column), "r"(row), "r"(z), "h"((uint16_t)3)
+		     "r"(hu_shared_address(mbarrier)), "r"(column), "r"(row), "r"(z), "h"((uint16_t)3)
 		     : "memory");
 #endif
 }
@@ -147,40 +148,48 @@ hu_registers_take(void)
 }
 
 #else
-struct hu_gate { int32_t bytes; uint16_t left; uint8_t arrivals, phase; };
+struct hu_mbarrier { int32_t bytes; uint16_t left; uint8_t arrivals, phase; };
 
 /* shim_bulk.cc */
 extern "C" {
-void hu_shim_gate_begin(hu_gate *gate, uint32_t arrivals);
-void hu_shim_gate_arrive(hu_gate *gate, uint32_t bytes);
-void hu_shim_gate_wait(hu_gate *gate, uint32_t parity, const char *file, int line);
+void hu_shim_mbarrier_begin(hu_mbarrier *mbarrier, uint32_t arrivals);
+void hu_shim_mbarrier_arrive(hu_mbarrier *mbarrier, uint32_t bytes);
+void hu_shim_mbarrier_wait(hu_mbarrier *mbarrier, uint32_t parity, const char *file, int line);
 void hu_shim_bulk_copy(
-	void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z, int both);
-void hu_shim_gate_arrive_at(hu_gate *gate, uint32_t rank);
+	void *to, const hu_bulk_map *map, hu_mbarrier *mbarrier, uint32_t column, uint32_t row, uint32_t z, int both);
+void hu_shim_mbarrier_arrive_at(hu_mbarrier *mbarrier, uint32_t rank);
 }
 
-HU_DEVICE void hu_gate_begin(hu_gate *gate, uint32_t arrivals) { hu_shim_gate_begin(gate, arrivals); }
-HU_DEVICE void hu_gates_publish(void) {}
-HU_DEVICE void hu_gate_arrive(hu_gate *gate) { hu_shim_gate_arrive(gate, 0); }
-HU_DEVICE void hu_gate_expect(hu_gate *gate, uint32_t bytes) { hu_shim_gate_arrive(gate, bytes); }
 HU_DEVICE void
-hu_gate_wait(hu_gate *gate, uint32_t parity, HU_SHIM_AT)
+hu_mbarrier_begin(hu_mbarrier *mbarrier, uint32_t arrivals)
 {
-	hu_shim_gate_wait(gate, parity, file, line);
+	hu_shim_mbarrier_begin(mbarrier, arrivals);
+}
+HU_DEVICE void hu_mbarriers_publish(void) {}
+HU_DEVICE void hu_mbarrier_arrive(hu_mbarrier *mbarrier) { hu_shim_mbarrier_arrive(mbarrier, 0); }
+HU_DEVICE void hu_mbarrier_expect(hu_mbarrier *mbarrier, uint32_t bytes) { hu_shim_mbarrier_arrive(mbarrier, bytes); }
+HU_DEVICE void
+hu_mbarrier_wait(hu_mbarrier *mbarrier, uint32_t parity, HU_SHIM_AT)
+{
+	hu_shim_mbarrier_wait(mbarrier, parity, file, line);
 }
 HU_DEVICE void
-hu_bulk_copy(void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z)
+hu_bulk_copy(void *to, const hu_bulk_map *map, hu_mbarrier *mbarrier, uint32_t column, uint32_t row, uint32_t z)
 {
-	hu_shim_bulk_copy(to, map, gate, column, row, z, 0);
+	hu_shim_bulk_copy(to, map, mbarrier, column, row, z, 0);
 }
 HU_DEVICE void hu_bulk_prefetch(const hu_bulk_map *) {}
 HU_DEVICE uint32_t hu_pair_rank(void) { return blockIdx.x % 2; }
 HU_DEVICE void hu_pair_sync(HU_SHIM_AT) { hu_shim_barrier(file, line, 1); }
-HU_DEVICE void hu_gate_arrive_at(hu_gate *gate, uint32_t rank) { hu_shim_gate_arrive_at(gate, rank); }
 HU_DEVICE void
-hu_bulk_copy_both(void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z)
+hu_mbarrier_arrive_at(hu_mbarrier *mbarrier, uint32_t rank)
 {
-	hu_shim_bulk_copy(to, map, gate, column, row, z, 1);
+	hu_shim_mbarrier_arrive_at(mbarrier, rank);
+}
+HU_DEVICE void
+hu_bulk_copy_both(void *to, const hu_bulk_map *map, hu_mbarrier *mbarrier, uint32_t column, uint32_t row, uint32_t z)
+{
+	hu_shim_bulk_copy(to, map, mbarrier, column, row, z, 1);
 }
 template <int N> HU_DEVICE void hu_registers_give(void) {}
 template <int N> HU_DEVICE void hu_registers_take(void) {}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    matmul on Hopper's warpgroup units with operands that bulk copies bring. In a block the first warpgroup starts the
-   copies and the other two compute; gates (bulk.h) say which buffers are full and which are empty. There are as many
-   blocks as the device runs at once, and each computes tile after tile, so that the operands of the next one arrive
-   while results are stored. Two blocks may be a pair, whose tiles lie one below the other: each brings half of B to
-   both. */
+   copies and the other two compute; mbarriers (bulk.h) say which buffers are full and which are empty. There are as
+   many blocks as the device runs at once, and each computes tile after tile, so that the operands of the next one
+   arrive while results are stored. Two blocks may be a pair, whose tiles lie one below the other: each brings half of
+   B to both. */
 #ifndef HU_CUDA_BULK_GEMM_BULK_CUH
 #define HU_CUDA_BULK_GEMM_BULK_CUH
 
@@ -47,7 +47,7 @@ hu_bulk_tile(const hu_gemm *g, uint32_t i, uint32_t height, uint32_t columns, ui
    of its pair. */
 template <int ACROSS, int ROWS, int BOTH>
 HU_DEVICE void
-hu_bulk_fill(unsigned char *to, const hu_bulk_map *map, hu_gate *gate, uint32_t row0, uint32_t k0)
+hu_bulk_fill(unsigned char *to, const hu_bulk_map *map, hu_mbarrier *mbarrier, uint32_t row0, uint32_t k0)
 {
 	enum { MINE = BOTH ? ROWS / 2 : ROWS };
 	uint32_t from = BOTH ? hu_pair_rank() * MINE : 0;
@@ -57,13 +57,13 @@ hu_bulk_fill(unsigned char *to, const hu_bulk_map *map, hu_gate *gate, uint32_t 
 		unsigned char *there = to + from * HU_GROUP_LINE + q * 8192;
 		uint32_t row = row0 + from + q * 64;
 		if (BOTH)
-			hu_bulk_copy_both(there, map, gate, ACROSS ? row : k0, ACROSS ? k0 : row, blockIdx.z);
+			hu_bulk_copy_both(there, map, mbarrier, ACROSS ? row : k0, ACROSS ? k0 : row, blockIdx.z);
 		else
-			hu_bulk_copy(there, map, gate, ACROSS ? row : k0, ACROSS ? k0 : row, blockIdx.z);
+			hu_bulk_copy(there, map, mbarrier, ACROSS ? row : k0, ACROSS ? k0 : row, blockIdx.z);
 	}
 }
 
-/* Which buffer is next, and the parity of its gates' phase. */
+/* Which buffer is next, and the parity of its mbarriers' phase. */
 typedef struct hu_bulk_turn { uint32_t at, parity; } hu_bulk_turn;
 
 template <int STAGES>
@@ -78,21 +78,21 @@ hu_bulk_next(hu_bulk_turn *t)
    other block. */
 template <int PAIR>
 HU_DEVICE void
-hu_bulk_release(hu_gate *empty)
+hu_bulk_release(hu_mbarrier *empty)
 {
 	uint32_t lane = threadIdx.x % 32;
 
 	hu_syncwarp();
 	if (PAIR && lane < 2)
-		hu_gate_arrive_at(empty, lane);
+		hu_mbarrier_arrive_at(empty, lane);
 	if (!PAIR && lane == 0)
-		hu_gate_arrive(empty);
+		hu_mbarrier_arrive(empty);
 }
 
 /* Computes 64 rows of a tile, number group of the block's, by the products from first to end. */
 template <int N, int KIND, int A_ACROSS, int B_ACROSS, int PAIR>
 HU_DEVICE void
-hu_bulk_compute(const hu_gemm *g, float *d, const unsigned char *stage, hu_gate *full, hu_gate *empty,
+hu_bulk_compute(const hu_gemm *g, float *d, const unsigned char *stage, hu_mbarrier *full, hu_mbarrier *empty,
 	hu_bulk_turn *turn, uint32_t group, uint32_t first, uint32_t end)
 {
 	enum {
@@ -109,7 +109,7 @@ hu_bulk_compute(const hu_gemm *g, float *d, const unsigned char *stage, hu_gate 
 		d[j] = 0;
 	HU_ONCE
 	for (; k0 + DEEP <= end; k0 += DEEP) {
-		hu_gate_wait(&full[turn->at], turn->parity);
+		hu_mbarrier_wait(&full[turn->at], turn->parity);
 		hu_group_stage<N, KIND, A_ACROSS, B_ACROSS>(&units, d, stage + turn->at * STAGE, group, g->sum.arch);
 		hu_wgmma_wait<1, N>(&units, d);
 		if (k0 > first)
@@ -120,7 +120,7 @@ hu_bulk_compute(const hu_gemm *g, float *d, const unsigned char *stage, hu_gate 
 	if (k0 > first)
 		hu_bulk_release<PAIR>(&empty[(turn->at + STAGES - 1) % STAGES]);
 	if (k0 < end) { /* a product of zeros would turn -0 into +0 */
-		hu_gate_wait(&full[turn->at], turn->parity);
+		hu_mbarrier_wait(&full[turn->at], turn->parity);
 		hu_group_tail<N, KIND, A_ACROSS, B_ACROSS>(
 			&units, d, stage + turn->at * STAGE, group, end - k0, g->sum.arch);
 		hu_bulk_release<PAIR>(&empty[turn->at]);
@@ -140,8 +140,8 @@ hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums)
 		HEIGHT = HU_GROUP_M << PAIR
 	};
 	HU_SHARED_BYTES(raw);
-	HU_SHARED_ALIGNED(hu_gate, full, STAGES, 8);
-	HU_SHARED_ALIGNED(hu_gate, empty, STAGES, 8);
+	HU_SHARED_ALIGNED(hu_mbarrier, full, STAGES, 8);
+	HU_SHARED_ALIGNED(hu_mbarrier, empty, STAGES, 8);
 	unsigned char *stage = raw + (1024 - (size_t)raw % 1024) % 1024;
 	uint32_t group = threadIdx.x / 128, tiles = hu_bulk_tiles(&g, HEIGHT, N), m0, n0,
 		 mine = PAIR ? hu_pair_rank() * HU_GROUP_M : 0;
@@ -155,10 +155,10 @@ hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums)
 		hu_bulk_prefetch(&maps.b);
 		HU_UNROLL
 		for (int i = 0; i < STAGES; i++) {
-			hu_gate_begin(&full[i], 1);
-			hu_gate_begin(&empty[i], 8 << PAIR); /* the warps that compute */
+			hu_mbarrier_begin(&full[i], 1);
+			hu_mbarrier_begin(&empty[i], 8 << PAIR); /* the warps that compute */
 		}
-		hu_gates_publish();
+		hu_mbarriers_publish();
 	}
 	if (PAIR)
 		hu_pair_sync();
@@ -172,11 +172,11 @@ hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums)
 			HU_ONCE
 			for (uint32_t k0 = first; k0 < end; k0 += DEEP) {
 				unsigned char *to = stage + turn.at * STAGE;
-				hu_gate *gate = &full[turn.at];
-				hu_gate_wait(&empty[turn.at], turn.parity ^ 1); /* at first they are */
-				hu_gate_expect(gate, STAGE);
-				hu_bulk_fill<A_ACROSS, HU_GROUP_M, 0>(to, &maps.a, gate, m0 + mine, k0);
-				hu_bulk_fill<B_ACROSS, N, PAIR>(to + HU_GROUP_A, &maps.b, gate, n0, k0);
+				hu_mbarrier *mbarrier = &full[turn.at];
+				hu_mbarrier_wait(&empty[turn.at], turn.parity ^ 1); /* at first they are */
+				hu_mbarrier_expect(mbarrier, STAGE);
+				hu_bulk_fill<A_ACROSS, HU_GROUP_M, 0>(to, &maps.a, mbarrier, m0 + mine, k0);
+				hu_bulk_fill<B_ACROSS, N, PAIR>(to + HU_GROUP_A, &maps.b, mbarrier, n0, k0);
 				hu_bulk_next<STAGES>(&turn);
 			}
 		}
@@ -194,7 +194,7 @@ hu_bulk_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_maps maps, float *sums)
 		}
 		hu_syncwarp();
 	}
-	if (PAIR) /* the other block may still arrive at this one's gates */
+	if (PAIR) /* the other block may still arrive at this one's mbarriers */
 		hu_pair_sync();
 }
 

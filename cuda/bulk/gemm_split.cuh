@@ -17,12 +17,12 @@ enum { HU_SPLIT_LAG = 2 }; /* stages that are under way when the next one is beg
 
 /* Says that this thread's copies of a stage have arrived; the last of its warp to come tells those who compute. */
 HU_DEVICE void
-hu_split_arrived(hu_gate *full)
+hu_split_arrived(hu_mbarrier *full)
 {
 	hu_wgmma_publish();
 	hu_syncwarp();
 	if (threadIdx.x % 32 == 0)
-		hu_gate_arrive(full);
+		hu_mbarrier_arrive(full);
 }
 
 /* With B_BULK 1 bulk copies bring B, whose map is b. */
@@ -38,8 +38,8 @@ hu_split_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_map b, float *sums)
 		GATHER = HU_SPLIT_GATHER(N)
 	};
 	HU_SHARED_BYTES(raw);
-	HU_SHARED_ALIGNED(hu_gate, full, STAGES, 8);
-	HU_SHARED_ALIGNED(hu_gate, empty, STAGES, 8);
+	HU_SHARED_ALIGNED(hu_mbarrier, full, STAGES, 8);
+	HU_SHARED_ALIGNED(hu_mbarrier, empty, STAGES, 8);
 	unsigned char *stage = raw + (1024 - (size_t)raw % 1024) % 1024;
 	uint32_t group = (threadIdx.x - GATHER) / 128, tiles = hu_bulk_tiles(&g, HU_GROUP_M, N), m0, n0;
 	uint32_t first = blockIdx.y * g.part, end = g.k - first > g.part ? first + g.part : g.k;
@@ -50,10 +50,10 @@ hu_split_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_map b, float *sums)
 	if (threadIdx.x == 0) {
 		HU_UNROLL
 		for (int i = 0; i < STAGES; i++) {
-			hu_gate_begin(&full[i], GATHER / 32 + B_BULK);
-			hu_gate_begin(&empty[i], 8);
+			hu_mbarrier_begin(&full[i], GATHER / 32 + B_BULK);
+			hu_mbarrier_begin(&empty[i], 8);
 		}
-		hu_gates_publish();
+		hu_mbarriers_publish();
 	}
 	HU_SYNC();
 	if (threadIdx.x < GATHER) {
@@ -66,9 +66,9 @@ hu_split_kernel(HU_PARAM hu_gemm g, HU_PARAM hu_bulk_map b, float *sums)
 			HU_ONCE
 			for (uint32_t k0 = first; k0 < end; k0 += DEEP) {
 				unsigned char *to = stage + turn.at * STAGE;
-				hu_gate_wait(&empty[turn.at], turn.parity ^ 1); /* at first they are */
+				hu_mbarrier_wait(&empty[turn.at], turn.parity ^ 1); /* at first they are */
 				if (B_BULK && threadIdx.x == 0) {
-					hu_gate_expect(&full[turn.at], N * HU_GROUP_LINE);
+					hu_mbarrier_expect(&full[turn.at], N * HU_GROUP_LINE);
 					hu_bulk_fill<B_ACROSS, N, 0>(to + HU_GROUP_A, &b, &full[turn.at], n0, k0);
 				}
 				hu_group_fill<M, 0, A_ACROSS, HU_GROUP_M, SIZE, GATHER>(&g, &copies, to, m0, k0, end);

@@ -184,28 +184,28 @@ copy_left(uint32_t *out, const uint32_t *in)
 }
 
 /* One thread copies 8 lines and 8 more; out says of each 16 bytes of the first whether they were there before their
-   gate opened, and whether afterwards they are right. */
+   mbarrier completed, and whether afterwards they are right. */
 HU_KERNEL
 bulk_read(uint32_t *out, HU_PARAM hu_bulk_map map)
 {
 	HU_SHARED_BYTES(raw);
-	HU_SHARED(hu_gate, gate, 2);
+	HU_SHARED(hu_mbarrier, mbarrier, 2);
 	unsigned char *to = raw + (1024 - (size_t)raw % 1024) % 1024;
 
 	if (threadIdx.x == 0) {
 		for (uint32_t i = 0; i < 2; i++) {
-			hu_gate_begin(&gate[i], 1);
-			hu_gate_expect(&gate[i], 1024);
-			hu_bulk_copy(to + i * 1024, &map, &gate[i], 0, 8 * i, 0);
+			hu_mbarrier_begin(&mbarrier[i], 1);
+			hu_mbarrier_expect(&mbarrier[i], 1024);
+			hu_bulk_copy(to + i * 1024, &map, &mbarrier[i], 0, 8 * i, 0);
 		}
 	}
 	HU_SYNC();
 	uint32_t line = threadIdx.x / 8, group = threadIdx.x % 8;
 	const unsigned char *at = to + line * 128 + (group ^ line) * 16;
 	uint32_t early = *(const uint32_t *)at != 0xffffffffu;
-	hu_gate_wait(&gate[0], 0);
+	hu_mbarrier_wait(&mbarrier[0], 0);
 	out[threadIdx.x] = early | (uint32_t)(at[0] == threadIdx.x) << 1;
-	hu_gate_wait(&gate[1], 0);
+	hu_mbarrier_wait(&mbarrier[1], 0);
 }
 
 /* Waits for the first of two copies, and ends. */
@@ -213,50 +213,50 @@ HU_KERNEL
 bulk_left(uint32_t *out, HU_PARAM hu_bulk_map map)
 {
 	HU_SHARED_BYTES(raw);
-	HU_SHARED(hu_gate, gate, 2);
+	HU_SHARED(hu_mbarrier, mbarrier, 2);
 	unsigned char *to = raw + (1024 - (size_t)raw % 1024) % 1024;
 
 	if (threadIdx.x == 0)
 		for (uint32_t i = 0; i < 2; i++) {
-			hu_gate_begin(&gate[i], 1);
-			hu_gate_expect(&gate[i], 1024);
-			hu_bulk_copy(to, &map, &gate[i], 0, 0, 0);
+			hu_mbarrier_begin(&mbarrier[i], 1);
+			hu_mbarrier_expect(&mbarrier[i], 1024);
+			hu_bulk_copy(to, &map, &mbarrier[i], 0, 0, 0);
 			if (i == 0)
-				hu_gate_wait(&gate[0], 0);
+				hu_mbarrier_wait(&mbarrier[0], 0);
 		}
 	out[threadIdx.x] = 1;
 }
 
-/* A gate for two arrivals, at which one thread arrives. */
+/* An mbarrier for two arrivals, at which one thread arrives. */
 HU_KERNEL
-gate_alone(uint32_t *out)
+mbarrier_alone(uint32_t *out)
 {
-	HU_SHARED(hu_gate, gate, 1);
+	HU_SHARED(hu_mbarrier, mbarrier, 1);
 
 	if (threadIdx.x == 0) {
-		hu_gate_begin(gate, 2);
-		hu_gate_arrive(gate);
+		hu_mbarrier_begin(mbarrier, 2);
+		hu_mbarrier_arrive(mbarrier);
 	}
 	HU_SYNC();
-	hu_gate_wait(gate, 0);
+	hu_mbarrier_wait(mbarrier, 0);
 	out[threadIdx.x] = 1;
 }
 
-/* The first block of a pair arrives at the other's gate, and the other does not wait for that. */
+/* The first block of a pair arrives at the other's mbarrier, and the other does not wait for that. */
 HU_KERNEL
-gate_ended(uint32_t *out)
+mbarrier_ended(uint32_t *out)
 {
-	HU_SHARED(hu_gate, gate, 1);
+	HU_SHARED(hu_mbarrier, mbarrier, 1);
 
 	if (threadIdx.x == 0)
-		hu_gate_begin(gate, 1);
+		hu_mbarrier_begin(mbarrier, 1);
 	hu_pair_sync();
 	if (hu_pair_rank() == 0 && threadIdx.x == 0) {
-		hu_gate_wait(gate, 0);
-		hu_gate_arrive_at(gate, 1);
+		hu_mbarrier_wait(mbarrier, 0);
+		hu_mbarrier_arrive_at(mbarrier, 1);
 	}
 	if (hu_pair_rank() == 1 && threadIdx.x == 63)
-		hu_gate_arrive_at(gate, 0);
+		hu_mbarrier_arrive_at(mbarrier, 0);
 	out[threadIdx.x] = 1;
 }
 
@@ -297,8 +297,8 @@ HU_SIDE(selftest)(int which, void *out, const void *in, size_t n)
 	case HU_SELF_COPY_READ: return HU_LAUNCH(copy_read, 1, 64, 0, NULL, u, (const uint32_t *)in);
 	case HU_SELF_BULK_READ:
 	case HU_SELF_BULK_LEFT: return of_bulk(which, u, in);
-	case HU_SELF_GATE: return HU_LAUNCH(gate_alone, 1, 64, 0, NULL, u);
-	case HU_SELF_GATE_ENDED: return HU_LAUNCH_PAIRS(gate_ended, 2, 64, 0, NULL, u);
+	case HU_SELF_MBARRIER: return HU_LAUNCH(mbarrier_alone, 1, 64, 0, NULL, u);
+	case HU_SELF_MBARRIER_ENDED: return HU_LAUNCH_PAIRS(mbarrier_ended, 2, 64, 0, NULL, u);
 	case HU_SELF_COPY_LEFT: return HU_LAUNCH(copy_left, 1, 64, 0, NULL, u, (const uint32_t *)in);
 #endif
 	default: return hu_fail(HU_EUNABLE, "there is no self-test %d", which);

@@ -54,8 +54,9 @@ explain(engine *e)
 			return;
 		}
 	for (unsigned i = 0; i < e->n; i++)
-		if (e->threads[i].state == AT_GATE) {
-			snprintf(e->reason, sizeof e->reason, "a thread waits at a gate (%s:%d) that nothing will open",
+		if (e->threads[i].state == AT_MBARRIER) {
+			snprintf(e->reason, sizeof e->reason,
+				"a thread waits at an mbarrier (%s:%d) that nothing will complete",
 				base(e->threads[i].file), e->threads[i].line);
 			return;
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Bulk copies and gates (bulk.h), on the host. A copy arrives at once, between two turns of threads, or when no thread
-   can go on without it; in half of all blocks always then. A block that ends while a copy is under way stops the
+   Bulk copies and mbarriers (bulk.h), on the host. A copy arrives at once, between two turns of threads, or when no
+   thread can go on without it; in half of all blocks always then. A block that ends while a copy is under way stops the
    launch. */
 #include "cuda/bulk/bulk.h"
 #include "cuda/shim/shim_engine.h"
@@ -9,16 +9,16 @@ using namespace shim;
 
 namespace {
 
-/* Ends the gate's phase if it is complete, and wakes who waits for that. */
+/* Ends the mbarrier's phase if it is complete, and wakes who waits for that. */
 void
-complete(engine *e, hu_gate *gate)
+complete(engine *e, hu_mbarrier *mbarrier)
 {
-	if (gate->left || gate->bytes)
+	if (mbarrier->left || mbarrier->bytes)
 		return;
-	gate->left = gate->arrivals;
-	gate->phase ^= 1;
+	mbarrier->left = mbarrier->arrivals;
+	mbarrier->phase ^= 1;
 	for (unsigned i = 0; i < e->n; i++)
-		if (e->threads[i].state == AT_GATE && e->threads[i].gate == gate)
+		if (e->threads[i].state == AT_MBARRIER && e->threads[i].mbarrier == mbarrier)
 			make_ready(e, i);
 }
 
@@ -42,8 +42,8 @@ arrive(engine *e, const bulk *b)
 				memcpy(piece, m->data + at * m->size, 16);
 			memcpy((void *)(to ^ (to >> 7 & 7) << 4), piece, 16);
 		}
-	b->gate->bytes -= (int32_t)(m->box * HU_BULK_LINE);
-	complete(e, b->gate);
+	b->mbarrier->bytes -= (int32_t)(m->box * HU_BULK_LINE);
+	complete(e, b->mbarrier);
 }
 
 } /* namespace */
@@ -61,30 +61,30 @@ shim::bulk_arrive(engine *e)
 extern "C" {
 
 void
-hu_shim_gate_begin(hu_gate *gate, uint32_t arrivals)
+hu_shim_mbarrier_begin(hu_mbarrier *mbarrier, uint32_t arrivals)
 {
 	HU_ASSERT(arrivals && arrivals < 256);
-	*gate = { 0, (uint16_t)arrivals, (uint8_t)arrivals, 0 };
+	*mbarrier = { 0, (uint16_t)arrivals, (uint8_t)arrivals, 0 };
 }
 
 void
-hu_shim_gate_arrive(hu_gate *gate, uint32_t bytes)
+hu_shim_mbarrier_arrive(hu_mbarrier *mbarrier, uint32_t bytes)
 {
-	if (!gate->left)
-		stop(own, "a thread arrives at a gate where all are already");
-	gate->bytes += (int32_t)bytes;
-	gate->left--;
-	complete(own, gate);
+	if (!mbarrier->left)
+		stop(own, "a thread arrives at an mbarrier where all are already");
+	mbarrier->bytes += (int32_t)bytes;
+	mbarrier->left--;
+	complete(own, mbarrier);
 }
 
 void
-hu_shim_gate_wait(hu_gate *gate, uint32_t parity, const char *file, int line)
+hu_shim_mbarrier_wait(hu_mbarrier *mbarrier, uint32_t parity, const char *file, int line)
 {
 	thread *t = &own->threads[own->running];
 
-	while (gate->phase == parity) {
-		t->state = AT_GATE;
-		t->gate = gate;
+	while (mbarrier->phase == parity) {
+		t->state = AT_MBARRIER;
+		t->mbarrier = mbarrier;
 		t->file = file;
 		t->line = line;
 		to_main(own);
@@ -92,18 +92,19 @@ hu_shim_gate_wait(hu_gate *gate, uint32_t parity, const char *file, int line)
 }
 
 void
-hu_shim_gate_arrive_at(hu_gate *gate, uint32_t rank)
+hu_shim_mbarrier_arrive_at(hu_mbarrier *mbarrier, uint32_t rank)
 {
 	unsigned here = own->running / own->each;
 
 	if (own->ended[rank] == own->each)
-		stop(own, "a thread arrives at a gate of a block that has ended");
-	hu_shim_gate_arrive((hu_gate *)((unsigned char *)gate + ((ptrdiff_t)rank - (ptrdiff_t)here) * HALF), 0);
+		stop(own, "a thread arrives at an mbarrier of a block that has ended");
+	ptrdiff_t away = ((ptrdiff_t)rank - (ptrdiff_t)here) * HALF;
+	hu_shim_mbarrier_arrive((hu_mbarrier *)((unsigned char *)mbarrier + away), 0);
 }
 
 void
 hu_shim_bulk_copy(
-	void *to, const hu_bulk_map *map, hu_gate *gate, uint32_t column, uint32_t row, uint32_t z, int both)
+	void *to, const hu_bulk_map *map, hu_mbarrier *mbarrier, uint32_t column, uint32_t row, uint32_t z, int both)
 {
 	engine *e = own;
 	unsigned here = e->running / e->each;
@@ -111,8 +112,8 @@ hu_shim_bulk_copy(
 	HU_ASSERT((size_t)to % 1024 == 0);
 	for (unsigned r = 0; r < e->together; r++) {
 		ptrdiff_t away = ((ptrdiff_t)r - (ptrdiff_t)here) * HALF;
-		bulk b = { (unsigned char *)to + away, *map, (hu_gate *)((unsigned char *)gate + away), column, row, z,
-			r };
+		hu_mbarrier *there = (hu_mbarrier *)((unsigned char *)mbarrier + away);
+		bulk b = { (unsigned char *)to + away, *map, there, column, row, z, r };
 		if (r != here && !both)
 			continue;
 		if (!e->late && draw(e, 4) == 0)

@@ -23,7 +23,7 @@
 #endif
 
 struct hu_copies;
-struct hu_gate;
+struct hu_mbarrier;
 
 namespace shim {
 
@@ -37,7 +37,7 @@ enum {
 	HALF = (LARGE + ZONE * (SITES + 1) + 1023) / 1024 * 1024 /* a block's, and then that of the other of a pair */
 };
 
-enum state { IDLE, READY, AT_BARRIER, AT_WARP, AT_GATE, DONE };
+enum state { IDLE, READY, AT_BARRIER, AT_WARP, AT_MBARRIER, DONE };
 
 struct fiber {
 	unsigned char *stack;
@@ -58,11 +58,11 @@ struct thread {
 	int line;
 	unsigned meets;            /* warp operations so far */
 	hu_copies *copies;         /* its pending copies to shared memory; NULL: it makes none */
-	const hu_gate *gate;       /* for AT_GATE */
+	const hu_mbarrier *mbarrier;       /* for AT_MBARRIER */
 };
 
 /* A bulk copy under way. */
-struct bulk { unsigned char *to; hu_bulk_map map; hu_gate *gate; uint32_t column, row, z; unsigned block; };
+struct bulk { unsigned char *to; hu_bulk_map map; hu_mbarrier *mbarrier; uint32_t column, row, z; unsigned block; };
 
 struct site { const void *key; size_t at, bytes; const char *name; };
 

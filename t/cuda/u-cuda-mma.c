@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The large tiles of the matrix units and of fp32 against the emulation, bit for bit: which kernel serves which
    product, operands that lie either way, tails of every extent, and the order of threads and of copies under way (seeds
-   1 to 5). The kernels of the way bulk are held to it on the shim; on a GPU, where a gate that never opens would stop
-   the other tests, bench/gpu-parts.sh does so after the others. */
+   1 to 5). The kernels of the way bulk are held to it on the shim; on a GPU, where an mbarrier that never completes
+   would stop the other tests, bench/gpu-parts.sh does so after the others. */
 #include "t/cuda/cuda-sides.h"
 
 #include <stdio.h>

@@ -179,14 +179,14 @@ test_bulk(void)
 		all += there == 64;
 	}
 	ok(none >= 8 && all >= 1,
-		"bulk copies that are read before their gate opens have arrived not at all in %d of 32 blocks, for all "
-		"threads in %d", none, all);
-	is_int(wrong, 0, "and behind the gate every group of 16 bytes is where the swizzle puts it");
+		"bulk copies that are read before their mbarrier completes have arrived not at all in %d of 32 blocks, "
+		"for all threads in %d", none, all);
+	is_int(wrong, 0, "and behind the mbarrier every group of 16 bytes is where the swizzle puts it");
 	some_caught(HU_SELF_BULK_LEFT, in, sizeof in, "a bulk copy that is never waited for",
 		"a block ends while 1 bulk copies to it are under way");
-	caught(HU_SELF_GATE, "a gate with too few arrivals", "a thread waits at a gate (selftest.cu:");
-	some_caught(HU_SELF_GATE_ENDED, in, sizeof in, "an arrival at a gate of a block that may have ended",
-		"a thread arrives at a gate of a block that has ended");
+	caught(HU_SELF_MBARRIER, "an mbarrier with too few arrivals", "a thread waits at an mbarrier (selftest.cu:");
+	some_caught(HU_SELF_MBARRIER_ENDED, in, sizeof in, "an arrival at an mbarrier of a block that may have ended",
+		"a thread arrives at an mbarrier of a block that has ended");
 }
 
 static void
