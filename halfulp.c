@@ -77,13 +77,13 @@ start(const char *called)
 		at = hu_shown(found);
 	}
 	printf("halfulp says what a number format does to your numbers. Three lines to begin:\n\n"
-	       "  %s validate %sexamples/digits.onnx --data %sexamples/digits.npz \\\n"
+	       "  %s validate %sexamples/digits.onnx%s--data %sexamples/digits.npz \\\n"
 	       "      --policies fp16,int8,int4 --accept 'flips<=1%%' --outputs out\n"
 	       "  %s check out/int8.npz --baseline out/float32.npz \\\n"
 	       "      --rule '*: sqnr >= 30'\n"
 	       "  %s calc '1 + 0.0001' --format fp16,bf16,fp32\n\n"
 	       "Commands:\n",
-		me, at, at, me, me);
+		me, at, *at ? " \\\n      " : " ", at, me, me); /* a long path has a line of its own */
 	free(found);
 	for (int i = 0; i < NGROUPS; i++)
 		printf("  %-16s %s\n", groups[i].title, groups[i].names);

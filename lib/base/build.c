@@ -67,8 +67,12 @@ hu_build_folder(void)
 char *
 hu_build_find(const char *name)
 {
-	char *folder = hu_build_folder(), *found = NULL;
-	char *beside = folder ? hu_path(folder, "../share/halfulp") : NULL;
+	char *folder = hu_build_folder(), *found = NULL, *slash = folder ? strrchr(folder, '/') : NULL, *beside = NULL;
+
+	if (slash) {
+		*slash = 0; /* what is beside bin/ */
+		beside = hu_path(folder, "share/halfulp");
+	}
 	const char *const place[] = { getenv("HALFULP_SHARE"), beside, HU_TOP_SRCDIR, HU_PKGDATADIR };
 
 	for (size_t i = 0; !found && i < sizeof place / sizeof *place; i++) {

@@ -12,9 +12,9 @@ const char *hu_build_gnuplot(void);  /* $GNUPLOT if set, else the gnuplot that c
 char *hu_build_folder(void);
 
 /* Finds a file that comes with the program. name is its path in the source tree, such as "reports/figures/style.gp".
-   The folder $HALFULP_SHARE is searched first, then ../share/halfulp beside the program, then the source tree that
-   the program was built from, then the installed package. Returns the path, which the caller frees, or NULL
-   where none of them holds the file; hu_reason then says where it was looked for. */
+   The folder $HALFULP_SHARE is searched first, then ../share/halfulp of the folder of the program, then the source tree
+   that the program was built from, then the installed package. Returns the path, which the caller frees, or NULL where
+   none of them holds the file; hu_reason then says where it was looked for. */
 char *hu_build_file(const char *name);
 char *hu_build_find(const char *name); /* the same, where a file that is absent is no failure */
 #endif
