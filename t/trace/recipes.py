@@ -127,7 +127,7 @@ class Branch(nn.Module):
 
     def __init__(self, n, first):
         super().__init__()
-        self.norm, self.inner = nn.LayerNorm(n), net(n, 2 * n, n)
+        self.norm, self.inner = nn.LayerNorm(n, elementwise_affine=False), net(n, 2 * n, n)
         self.gain = nn.Parameter(torch.full((n,), first))
 
     def forward(self, x):

@@ -16,7 +16,7 @@ warnings.simplefilter('ignore')
 
 
 def weights(model):
-    own = [p.detach() for p in model.parameters() if p.requires_grad]
+    own = [p.detach() for p in model.parameters()]   # of which averages are some
     return torch.cat([(torch.view_as_real(p) if p.is_complex() else p).double().flatten() for p in own])
 
 
