@@ -130,6 +130,11 @@ nothing = dict(harmless, **{n: [r for r in harmless[n] if r['tensor'] != 'all'] 
 sentences, word = told('low', low, **nothing, coverage=whole, unjudged=[dropped])
 ok(word == 'unknown' and sentences[0].startswith('No verdict: 23 calls of the traced steps were not kept in the trace, '
    'and no update of a weight was judged.'), 'and no update was judged', sentences[0])
+nothing.update(weights=[dict(r, cosine='0.9985' if r['cosine'] != '-' else '-') for r in harmless['weights']])
+sentences, word = told('low', low, **nothing, coverage=whole, unjudged=[])
+ok(word == 'unknown' and sentences[0].startswith("No verdict: the weights' updates that were judged kept a cosine of "
+   "0.9985 or better to those of the exact step, but what the weights' gradients should have been was not computed, "
+   'and an all-clear needs it. '), 'updates of weights that have no gradient', sentences[0])
 zeros = [dict(r, nonzeros='0', became_zero='0') for r in harmless['underflow']]
 sentences, word = told('low', low, **dict(harmless, underflow=zeros), coverage=whole, unjudged=[])
 ok(sentences[1].startswith('By count, no nonzero gradient values were there to become zero and '),

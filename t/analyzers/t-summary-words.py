@@ -203,6 +203,12 @@ def unknown(n, steps, seen, silent, least, odd, broken):
         s %= len(seen['steps'])
         return s + ('.' if math.isnan(n['safe_log2_scale_min']) else '; %s.' % scales(n, odd, broken))
     if math.isnan(n['gradient_cosine']) and math.isnan(n['update_cosine']):
+        if not math.isnan(n['weights_cosine']):
+            return (
+                "No verdict: the weights' updates that were judged kept a cosine of %.4f or better to those of the "
+                "exact step, but what the weights' gradients should have been was not computed, and an all-clear "
+                'needs it.' % n['weights_cosine']
+            )
         return (
             'No verdict: no traced step moved the weights, or what their gradients should have been was not computed.'
         )

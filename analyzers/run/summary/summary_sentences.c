@@ -69,6 +69,14 @@ say_unknown(hu_str *s, const hu_analysis *a, const hu_summary *n)
 		hu_summary_say_origin(s, n);
 		return;
 	}
+	if (!judged && !isnan(n->weight_cosine)) {
+		hu_str_addf(s,
+			"No verdict: the weights' updates that were judged kept a cosine of %.4f or better to those of "
+			"the exact step, but what the weights' gradients should have been was not computed, and an "
+			"all-clear needs it.",
+			n->weight_cosine);
+		return;
+	}
 	if (!judged && seen->left_out) {
 		hu_str_addf(s,
 			"No verdict: %.0f calls of the traced steps were not kept in the trace, and no update of a "
