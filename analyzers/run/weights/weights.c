@@ -8,59 +8,149 @@
 #include "analyzers/run/weights/weight.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/table/fields.h"
 #include "lib/program/links.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS                                                                                                        \
-	"step tensor layer format role elements moved gradients kept gradients_judged updates_judged exact_moves "     \
-	"lost "                                                                                                        \
-	"gradients_unjudged kept_unjudged l2_update l2_judged l2_share_lost cosine nonfinite verdict because length"
-#define COVERAGE                                                                                                       \
-	"step calls judged moves weights gradients_judged updates_judged elements gradient_elements_judged "           \
-	"update_elements_judged l2_share_judged silent_elements gradients kept skipped"
-#define UNJUDGED "step operator calls tainting weights reason"
+/* A tensor, or all parameters or all other states of a step. */
+typedef struct row {
+	long long step, elements, moved, gradients, kept, gradients_judged, updates_judged, exact_moves, lost;
+	long long gradients_unjudged, kept_unjudged, nonfinite;
+	double l2_update, l2_judged, l2_share_lost, cosine, length;
+	const char *tensor, *layer, *format, *role, *verdict, *because;
+} row;
 
-static void
-count_or_none(hu_tsv *t, int there, size_t n)
+#define COLUMN(...) HU_FIELD_OF(row, __VA_ARGS__)
+static const hu_table_field row_columns[] = {
+	COLUMN("step", COUNT, step, ANYWHERE, "the traced step"),
+	COLUMN("tensor", TEXT, tensor, ANYWHERE, "the tensor, or all of the role"),
+	COLUMN("layer", TEXT, layer, ANYWHERE, "its layer"),
+	COLUMN("format", TEXT, format, ANYWHERE, "its format"),
+	COLUMN("role", TEXT, role, ANYWHERE, "parameter or state"),
+	COLUMN("elements", COUNT, elements, ANYWHERE, "its elements"),
+	COLUMN("moved", COUNT, moved, ANYWHERE, "elements whose bits changed"),
+	COLUMN("gradients", COUNT, gradients, ANYWHERE, "elements with a gradient that is not 0"),
+	COLUMN("kept", COUNT, kept, ANYWHERE, "those of them whose bits did not change"),
+	COLUMN("gradients_judged", COUNT, gradients_judged, ANYWHERE, "elements whose exact gradient is known"),
+	COLUMN("updates_judged", COUNT, updates_judged, ANYWHERE, "elements whose exact update is known"),
+	COLUMN("exact_moves", COUNT, exact_moves, ANYWHERE, "those of them that the exact step moves"),
+	COLUMN("lost", COUNT, lost, ANYWHERE, "those of them that kept their bits"),
+	COLUMN("gradients_unjudged", COUNT, gradients_unjudged, ANYWHERE,
+		"gradients that are not 0, without an exact update"),
+	COLUMN("kept_unjudged", COUNT, kept_unjudged, ANYWHERE, "those of them whose bits did not change"),
+	COLUMN("l2_update", REAL, l2_update, ANYWHERE, "the L2 norm of the update"),
+	COLUMN("l2_judged", REAL, l2_judged, ANYWHERE, "that of elements whose exact update is known"),
+	COLUMN("l2_share_lost", MEASURED, l2_share_lost, ANYWHERE, "the share of the exact update that was lost"),
+	COLUMN("cosine", MEASURED, cosine, ANYWHERE, "the cosine of the angle between both updates"),
+	COLUMN("nonfinite", COUNT, nonfinite, ANYWHERE, "elements of which an update is not finite"),
+	COLUMN("verdict", TEXT, verdict, ANYWHERE, "what became of the update"),
+	COLUMN("because", TEXT, because, ANYWHERE, "why elements were not judged"),
+	COLUMN("length", MEASURED, length, ANYWHERE, "of the step, in lengths of the exact one"),
+};
+#undef COLUMN
+
+/* How much of a step was judged. */
+typedef struct covered {
+	long long step, calls, judged, moves, weights, gradients_judged, updates_judged, elements;
+	long long gradient_elements, update_elements, silent, gradients, kept, skipped;
+	double l2_share;
+} covered;
+
+#define COLUMN(...) HU_FIELD_OF(covered, __VA_ARGS__)
+static const hu_table_field covered_columns[] = {
+	COLUMN("step", COUNT, step, ANYWHERE, "the traced step"),
+	COLUMN("calls", COUNT, calls, ANYWHERE, "calls that are no moves"),
+	COLUMN("judged", COUNT, judged, ANYWHERE, "those of them that were judged"),
+	COLUMN("moves", COUNT, moves, ANYWHERE, "calls that only move elements"),
+	COLUMN("weights", COUNT, weights, ANYWHERE, "parameters"),
+	COLUMN("gradients_judged", COUNT, gradients_judged, ANYWHERE, "parameters whose gradient was judged"),
+	COLUMN("updates_judged", COUNT, updates_judged, ANYWHERE, "parameters whose update was judged"),
+	COLUMN("elements", COUNT, elements, ANYWHERE, "elements of all parameters"),
+	COLUMN("gradient_elements_judged", COUNT, gradient_elements, ANYWHERE, "those whose exact gradient is known"),
+	COLUMN("update_elements_judged", COUNT, update_elements, ANYWHERE, "those whose exact update is known"),
+	COLUMN("l2_share_judged", MEASURED, l2_share, ANYWHERE, "the share of the update's L2 norm in these"),
+	COLUMN("silent_elements", COUNT, silent, ANYWHERE, "unjudged ones of tensors whose gradients are all 0"),
+	COLUMN("gradients", COUNT, gradients, ANYWHERE, "elements with a gradient that is not 0"),
+	COLUMN("kept", COUNT, kept, ANYWHERE, "those of them whose bits did not change"),
+	COLUMN("skipped", COUNT, skipped, ANYWHERE, "1 where the step was skipped"),
+};
+#undef COLUMN
+
+/* An operator that nothing judges. */
+typedef struct unjudged {
+	long long step, calls, tainting, weights;
+	const char *name, *reason;
+} unjudged;
+
+#define COLUMN(...) HU_FIELD_OF(unjudged, __VA_ARGS__)
+static const hu_table_field unjudged_columns[] = {
+	COLUMN("step", COUNT, step, ANYWHERE, "the traced step"),
+	COLUMN("operator", TEXT, name, ANYWHERE, "the operator"),
+	COLUMN("calls", COUNT, calls, ANYWHERE, "its calls"),
+	COLUMN("tainting", COUNT, tainting, ANYWHERE, "those that the update of a weight depends on"),
+	COLUMN("weights", COUNT, weights, ANYWHERE, "how many weights these are"),
+	COLUMN("reason", TEXT, reason, ANYWHERE, "why nothing judges it"),
+};
+#undef COLUMN
+
+static const hu_fields rows_of = HU_FIELDS(row_columns, row), coverage_of = HU_FIELDS(covered_columns, covered),
+		       unjudged_of = HU_FIELDS(unjudged_columns, unjudged);
+
+/* N where something is there, else what was not measured. */
+static long long
+where(int there, size_t n)
 {
-	if (there)
-		hu_tsv_int(t, (long long)n);
-	else
-		hu_tsv_none(t);
+	return there ? (long long)n : -1;
 }
 
-/* A row of a tensor, or, without one, of all parameters or all other states of a step. */
+/* Adds a row of a tensor, or, without one, of all parameters or all other states of a step. */
 static void
-row(hu_tsv *t, size_t step, const hu_info *info, int parameter, const hu_weight *w, const char *because)
+add_row(hu_tsv *t, size_t step, const hu_info *info, int parameter, const hu_weight *w, const char *because)
 {
 	double share = hu_harm_share(&w->harm);
+	row r = { .step = (long long)step,
+		.tensor = info ? info->name : "all",
+		.layer = info ? info->layer : "all",
+		.format = info ? hu_format_name(info->format) : "-",
+		.role = parameter ? "parameter" : "state",
+		.elements = (long long)w->n,
+		.moved = (long long)w->moved,
+		.gradients = where(w->with_gradient > 0, w->gradients),
+		.kept = where(w->with_gradient > 0, w->kept),
+		.gradients_judged = (long long)w->gradient_judged,
+		.updates_judged = (long long)w->judged,
+		.exact_moves = where(w->judged > 0, w->exact_moves),
+		.lost = where(w->judged > 0, w->lost),
+		.gradients_unjudged = (long long)w->gradients_unjudged,
+		.kept_unjudged = (long long)w->kept_unjudged,
+		.l2_update = (double)sqrtl(w->real2),
+		.l2_judged = (double)sqrtl(w->real2_judged),
+		.l2_share_lost = share,
+		.cosine = isnan(share) ? NAN : hu_harm_cosine(&w->harm),
+		.nonfinite = (long long)w->harm.nonfinite,
+		.verdict = hu_weight_verdict(w, parameter),
+		.because = because,
+		.length = hu_harm_length(&w->harm) };
 
-	hu_tsv_int(t, (long long)step);
-	hu_tsv_text(t, info ? info->name : "all");
-	hu_tsv_text(t, info ? info->layer : "all");
-	hu_tsv_text(t, info ? hu_format_name(info->format) : "-");
-	hu_tsv_text(t, parameter ? "parameter" : "state");
-	hu_tsv_int(t, (long long)w->n);
-	hu_tsv_int(t, (long long)w->moved);
-	count_or_none(t, w->with_gradient > 0, w->gradients);
-	count_or_none(t, w->with_gradient > 0, w->kept);
-	hu_tsv_int(t, (long long)w->gradient_judged);
-	hu_tsv_int(t, (long long)w->judged);
-	count_or_none(t, w->judged > 0, w->exact_moves);
-	count_or_none(t, w->judged > 0, w->lost);
-	hu_tsv_int(t, (long long)w->gradients_unjudged);
-	hu_tsv_int(t, (long long)w->kept_unjudged);
-	hu_tsv_real(t, (double)sqrtl(w->real2));
-	hu_tsv_real(t, (double)sqrtl(w->real2_judged));
-	hu_tsv_measured(t, share);
-	hu_tsv_measured(t, isnan(share) ? NAN : hu_harm_cosine(&w->harm));
-	hu_tsv_int(t, (long long)w->harm.nonfinite);
-	hu_tsv_text(t, hu_weight_verdict(w, parameter));
-	hu_tsv_text(t, because);
-	hu_tsv_measured(t, hu_harm_length(&w->harm));
+	hu_fields_tsv_row(t, &rows_of, &r);
+}
+
+/* Begins a table of rows that are on their way, or with a name the table of a run. */
+static void
+begin_rows(const hu_analysis *a, hu_tsv *t, const char *name, const hu_fields *of)
+{
+	hu_str columns;
+
+	hu_str_init(&columns);
+	hu_fields_names(&columns, of);
+	if (name)
+		hu_analysis_begin(a, t, name, columns.s);
+	else
+		hu_analysis_rows_init(t, columns.s);
+	hu_str_release(&columns);
 }
 
 /* The rows of a step, on their way to the tables. */
@@ -74,9 +164,9 @@ static void
 found_init(found *f)
 {
 	memset(f, 0, sizeof *f);
-	hu_analysis_rows_init(&f->rows, COLUMNS);
-	hu_analysis_rows_init(&f->coverage, COVERAGE);
-	hu_analysis_rows_init(&f->unjudged, UNJUDGED);
+	begin_rows(NULL, &f->rows, NULL, &rows_of);
+	begin_rows(NULL, &f->coverage, NULL, &coverage_of);
+	begin_rows(NULL, &f->unjudged, NULL, &unjudged_of);
 }
 
 static void
@@ -111,7 +201,7 @@ compute_tensor(hu_analysis *a, hu_trace *t, hu_coverage_step *seen, int i, int n
 		if (parameter)
 			hu_coverage_blame(seen, a, t, next);
 	}
-	row(&f->rows, t->step, &p->t[i], parameter, &w, because.s);
+	add_row(&f->rows, t->step, &p->t[i], parameter, &w, because.s);
 	hu_str_release(&because);
 	hu_weight_merge(&f->all[parameter], &w);
 	f->weights += parameter != 0;
@@ -126,30 +216,28 @@ sum_up(const hu_trace *t, hu_coverage_step *seen, found *f)
 
 	for (int parameter = 1; parameter >= 0; parameter--)
 		if (f->all[parameter].n)
-			row(&f->rows, t->step, NULL, parameter, &f->all[parameter], "");
-	hu_tsv_int(&f->coverage, (long long)t->step);
-	hu_tsv_int(&f->coverage, (long long)seen->calls.calls);
-	hu_tsv_int(&f->coverage, (long long)seen->calls.judged);
-	hu_tsv_int(&f->coverage, (long long)seen->calls.moves);
-	hu_tsv_int(&f->coverage, (long long)f->weights);
-	hu_tsv_int(&f->coverage, (long long)w->gradient_tensors);
-	hu_tsv_int(&f->coverage, (long long)w->judged_tensors);
-	hu_tsv_int(&f->coverage, (long long)w->n);
-	hu_tsv_int(&f->coverage, (long long)w->gradient_judged);
-	hu_tsv_int(&f->coverage, (long long)w->judged);
-	hu_tsv_measured(&f->coverage, hu_weight_seen(w));
-	hu_tsv_int(&f->coverage, (long long)w->silent);
-	hu_tsv_int(&f->coverage, (long long)w->gradients);
-	hu_tsv_int(&f->coverage, (long long)w->kept);
-	hu_tsv_int(&f->coverage, t->skipped);
+			add_row(&f->rows, t->step, NULL, parameter, &f->all[parameter], "");
+	covered c = { .step = (long long)t->step,
+		.calls = (long long)seen->calls.calls,
+		.judged = (long long)seen->calls.judged,
+		.moves = (long long)seen->calls.moves,
+		.weights = (long long)f->weights,
+		.gradients_judged = (long long)w->gradient_tensors,
+		.updates_judged = (long long)w->judged_tensors,
+		.elements = (long long)w->n,
+		.gradient_elements = (long long)w->gradient_judged,
+		.update_elements = (long long)w->judged,
+		.l2_share = hu_weight_seen(w),
+		.silent = (long long)w->silent,
+		.gradients = (long long)w->gradients,
+		.kept = (long long)w->kept,
+		.skipped = t->skipped };
+	hu_fields_tsv_row(&f->coverage, &coverage_of, &c);
 	for (int i = 0; i < seen->nop; i++) {
 		const hu_coverage_operator *o = &seen->op[i];
-		hu_tsv_int(&f->unjudged, (long long)t->step);
-		hu_tsv_text(&f->unjudged, o->name);
-		hu_tsv_int(&f->unjudged, (long long)o->calls);
-		hu_tsv_int(&f->unjudged, (long long)o->tainted);
-		hu_tsv_int(&f->unjudged, (long long)o->weights);
-		hu_tsv_text(&f->unjudged, o->reason);
+		unjudged u = { (long long)t->step, (long long)o->calls, (long long)o->tainted, (long long)o->weights,
+			o->name, o->reason };
+		hu_fields_tsv_row(&f->unjudged, &unjudged_of, &u);
 	}
 }
 
@@ -222,19 +310,19 @@ begin(hu_analysis *a, void *tables_of)
 {
 	tables *w = tables_of;
 
-	hu_analysis_begin(a, &w->out, "weights", COLUMNS);
+	begin_rows(a, &w->out, "weights", &rows_of);
 	hu_tsv_note(&w->out, "rows",
 		"what a step made of each parameter and state beside the exact step, all elements; kept: elements "
 		"whose gradient is not 0 and whose bits did not change; lost: elements that the exact step moves and "
 		"that kept their bits, or, where every recorded gradient of the tensor is 0, all that it moves; "
 		"length: of the step, in lengths of the exact one");
 	hu_tsv_note(&w->out, "propagated", "%s", a->opt.propagate ? HU_PROPAGATE_HOW : "switched off");
-	hu_analysis_begin(a, &w->coverage, "coverage", COVERAGE);
+	begin_rows(a, &w->coverage, "coverage", &coverage_of);
 	hu_tsv_note(&w->coverage, "calls",
 		"those that are no moves; judged: their operator is known and their operands were recorded; "
 		"l2_share_judged: the share of the update's L2 norm in elements whose exact update is known; silent: "
 		"elements without one, of tensors whose recorded gradients are all 0");
-	hu_analysis_begin(a, &w->unjudged, "unjudged", UNJUDGED);
+	begin_rows(a, &w->unjudged, "unjudged", &unjudged_of);
 	hu_tsv_note(&w->unjudged, "rows",
 		"operators that nothing judges; tainting: their calls that the update of some weight depends on, and "
 		"weights: how many of these there are");

@@ -109,6 +109,8 @@ json_t *hu_fields_array(const hu_fields *t, const void *rows, size_t n);
 /* Gives each object of an array the keys that another has, as null: rows of several kinds have the same keys. */
 void hu_fields_complete(json_t *rows);
 
+/* Appends the names of what programs read, separated by blanks. */
+void hu_fields_names(hu_str *to, const hu_fields *t);
 /* Appends the header, and a row, to a TSV. */
 void hu_fields_tsv_header(hu_tsv *to, const hu_fields *t);
 void hu_fields_tsv_row(hu_tsv *to, const hu_fields *t, const void *row);

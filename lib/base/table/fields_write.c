@@ -106,14 +106,20 @@ hu_fields_complete(json_t *rows)
 }
 
 void
+hu_fields_names(hu_str *to, const hu_fields *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (hu_fields_written(t, i))
+			hu_str_addf(to, "%s%s", to->len ? " " : "", t->column[i].name);
+}
+
+void
 hu_fields_tsv_header(hu_tsv *to, const hu_fields *t)
 {
 	hu_str names;
 
 	hu_str_init(&names);
-	for (size_t i = 0; i < t->n; i++)
-		if (hu_fields_written(t, i))
-			hu_str_addf(&names, "%s%s", names.len ? " " : "", t->column[i].name);
+	hu_fields_names(&names, t);
 	hu_tsv_header(to, names.s);
 	hu_str_release(&names);
 }
