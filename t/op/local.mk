@@ -12,6 +12,7 @@ C_TESTS += t/op/u-computes
 C_TESTS += t/op/u-conv-axis
 C_TESTS += t/op/u-conv
 C_TESTS += t/op/u-dropout
+C_TESTS += t/op/u-eights
 C_TESTS += t/op/u-emulate-some
 C_TESTS += t/op/u-enclose
 C_TESTS += t/op/u-formula-loops

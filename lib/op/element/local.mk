@@ -2,6 +2,8 @@
 
 noinst_HEADERS += lib/op/element/arithmetic.h
 noinst_HEADERS += lib/op/element/carriers.def
+libhalfulp_a_SOURCES += lib/op/element/eights.c
+noinst_HEADERS += lib/op/element/eights.h
 noinst_HEADERS += lib/op/element/extreme.h
 noinst_HEADERS += lib/op/element/formula.h
 noinst_HEADERS += lib/op/element/formula.inc
