@@ -94,6 +94,7 @@ include $(top_srcdir)/lib/number/lookup/local.mk
 include $(top_srcdir)/lib/op/local.mk
 include $(top_srcdir)/lib/op/axis/local.mk
 include $(top_srcdir)/lib/op/contract/local.mk
+include $(top_srcdir)/lib/op/contract/attention/local.mk
 include $(top_srcdir)/lib/op/contract/exact/local.mk
 include $(top_srcdir)/lib/op/element/local.mk
 include $(top_srcdir)/lib/op/element/rows/local.mk

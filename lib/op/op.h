@@ -54,10 +54,10 @@ typedef struct hu_cost { double macs, flops, bytes_in, bytes_out, unread; int re
 typedef struct hu_swamp { uint64_t additions, swamped, outputs, stagnated; } hu_swamp;
 
 /* One backward call. operands, such as "d0 i1", lists its inputs: i are the forward call's inputs, o its outputs, d the
-   gradients of its outputs. results, such as "i0", lists the inputs whose gradients it computes, in order. attrs, such
-   as "tb=1 height=i0.1", is set besides the forward call's own attributes; i0.1 is dimension 1 of input 0. The rule
-   applies to calls that have these inputs and whose attributes match when, such as "ta=1 tb=0" (an absent attribute is
-   0); NULL applies to all. */
+   gradients of its outputs; an optional input that the call does not have is left out. results, such as "i0", lists the
+   inputs whose gradients it computes, in order. attrs, such as "tb=1 height=i0.1", is set besides the forward call's
+   own attributes; i0.1 is dimension 1 of input 0. The rule applies to calls that have these inputs and whose attributes
+   match when, such as "ta=1 tb=0" (an absent attribute is 0); NULL applies to all. */
 typedef struct hu_grad { const char *op, *operands, *results, *attrs, *when; } hu_grad;
 int hu_grad_applies(const hu_grad *g, const hu_call *c);
 

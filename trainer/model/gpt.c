@@ -45,7 +45,8 @@ hu_model_gpt(hu_program *p, const hu_model_sizes *s, int eval)
 	t.causal = 1;
 	t.gelu = "tanh";
 	int tokens = hu_layer_indices(p, s, "tokens");
-	t.mask = every_token(p, &t, tokens);
+	if (!s->flash)
+		t.mask = every_token(p, &t, tokens);
 	int x = hu_layer_tokens(p, &t, tokens, -1);
 	x = hu_layer_dropout(p, s, eval, "sum2", x);
 	x = hu_layer_reshape(p, "sum2", "rows", x, hu_shape2(t.batch * t.length, t.hidden));

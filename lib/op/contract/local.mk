@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-libhalfulp_a_SOURCES += lib/op/contract/attention.c
-noinst_HEADERS += lib/op/contract/attention.h
-libhalfulp_a_SOURCES += lib/op/contract/attention_dd.c
 libhalfulp_a_SOURCES += lib/op/contract/contract.c
 noinst_HEADERS += lib/op/contract/contract.h
 noinst_HEADERS += lib/op/contract/contract.inc

@@ -2,10 +2,11 @@
    attention q, k, v, mask: y = softmax(factor q k' + mask) v for each matrix of queries, and the logarithm of the sum
    of exponentials of each query's scores; factor is 1 / sqrt of the queries' length unless given, mask is optional, and
    with causal=1 query i sees the keys up to i. Every repeat-th matrix of queries has the next keys and values. A
-   library's kernel may round the weights to the operands' format before they are multiplied by v. */
+   library's kernel may round the weights to the operands' format before they are multiplied by v. With block=N it is
+   computed in blocks of keys, as flash attention does (lib/op/contract/attention/flash.h). */
 #include <stdio.h> /* mpfr.h needs it first */
 
-#include "lib/op/contract/attention.h"
+#include "lib/op/contract/attention/fast.h"
 #include "lib/op/element/map.h"
 #include "lib/op/performed.h"
 
@@ -60,7 +61,11 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 {
 	hu_attention a = hu_attention_of(c, in, 0, NULL);
 	hu_format f = hu_format_of(c->fmt.compute);
-	double *p = hu_xmalloc((a.S + a.V + 1) * sizeof *p), lse;
+	double *p, lse;
+
+	if (hu_flash_block(c))
+		return hu_flash_run(c, in, out, env, 0);
+	p = hu_xmalloc((a.S + a.V + 1) * sizeof *p);
 
 	for (size_t at = 0; at < a.Q * a.L; at++) {
 		emulate_row(&a, f, at / a.L, at % a.L, p, p + a.S, &lse);
@@ -129,6 +134,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	hu_shape y = in[0], lse = in[0];
 
 	HU_TRY(hu_attention_shape(c, in, 3));
+	HU_TRY(hu_flash_check(c));
 	y.d[y.rank - 1] = hu_last(in[2]);
 	lse.rank--;
 	HU_TRY(hu_shape_settle(c, 0, out, y));
@@ -141,15 +147,25 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 	double rows = (double)(hu_count(in[0]) / hu_last(in[0])), scores = rows * (double)in[1].d[in[1].rank - 2];
 
 	(void)out;
+	if (hu_flash_block(c)) {
+		k->flops = hu_flash_forward_operations(c, in);
+		return;
+	}
 	double products = scores * (double)(hu_last(in[0]) + hu_last(in[2]));
 	k->flops = 2 * products + scores * (c->nin > 3 ? 5 : 4) + rows * (double)(hu_last(in[2]) + 2);
 }
 
+static const hu_grad grad[] = {
+	{ "attention_dx", "i0 i1 i2 o0 o1 d0 i3", "i0 i1 i2", NULL, NULL },
+	{ NULL, NULL, NULL, NULL, NULL },
+};
+
 const hu_op hu_op_attention = {
 	.name = "attention", .summary = "softmax of the products of queries and keys, times values", .min_in = 3,
-	.max_in = 4, .nout = 2, .attrs = "factor causal", .cls = HU_CLASS_NORM, .parity = HU_PARITY_NONE,
+	.max_in = 4, .nout = 2, .attrs = "factor causal block", .cls = HU_CLASS_NORM, .parity = HU_PARITY_NONE,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose,
 	},
+	.grad = grad,
 };

@@ -4,7 +4,7 @@
    library's kernel may round p and s to the operands' format before they are multiplied. */
 #include <stdio.h> /* mpfr.h needs it first */
 
-#include "lib/op/contract/attention.h"
+#include "lib/op/contract/attention/fast.h"
 #include "lib/op/element/map.h"
 #include "lib/op/performed.h"
 
@@ -65,6 +65,8 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	hu_format f = hu_format_of(c->fmt.compute);
 	double *to[3];
 
+	if (hu_flash_block(c))
+		return hu_flash_run(c, in, out, env, 1);
 	for (int k = 0; k < 3; k++)
 		to[k] = hu_xcalloc(in[k]->n + 1, sizeof **to);
 	for (size_t at = 0; at < a.Q * a.L; at++)
@@ -155,6 +157,7 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	hu_shape y = in[0], lse = in[0];
 
 	HU_TRY(hu_attention_shape(c, in, 6));
+	HU_TRY(hu_flash_check(c));
 	y.d[y.rank - 1] = hu_last(in[2]);
 	lse.rank--;
 	HU_TRY(hu_shape_expect(c, 3, in[3], y));
@@ -172,6 +175,10 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 	size_t seen = L * S;
 
 	(void)out;
+	if (hu_flash_block(c)) {
+		k->flops = hu_flash_backward_operations(c, in);
+		return;
+	}
 	for (size_t i = 0; i < L && hu_attr_num(c, "causal", 0) != 0; i++)
 		seen -= i + 1 < S ? S - i - 1 : 0;
 	double pairs = (double)(rows / L) * (double)seen;
@@ -182,7 +189,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 const hu_op hu_op_attention_dx = {
 	.name = "attention_dx", .summary = "gradients of attention", .min_in = 6, .max_in = 7, .nout = 3,
-	.attrs = "factor causal", .cls = HU_CLASS_NORM, .parity = HU_PARITY_NONE, .like = "-12",
+	.attrs = "factor causal block", .cls = HU_CLASS_NORM, .parity = HU_PARITY_NONE, .like = "-12",
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose,

@@ -8,7 +8,8 @@ hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum)
 {
 	for (int i = 0; i < p->nc; i++) {
 		hu_call *c = &p->c[i];
-		if (c->op->cls != HU_CLASS_GEMM || p->t[c->out[0]].cls == HU_OTHER || !hu_match(pattern, c->layer))
+		int products = c->op->cls == HU_CLASS_GEMM || hu_attr_num(c, "block", 0) > 0;
+		if (!products || p->t[c->out[0]].cls == HU_OTHER || !hu_match(pattern, c->layer))
 			continue;
 		c->sum = sum;
 		/* A unit has an accumulator of its own; a tensor core's is in the call's format unless the model names

@@ -132,7 +132,10 @@ apply_rule(pass *s, int call, const hu_grad *g)
 	if (!any)
 		return;
 	for (const char *o = g->operands; *o; o += o[2] ? 3 : 2) {
-		int k = o[1] - '0', t = o[0] == 'i' ? f.in[k] : o[0] == 'o' ? f.out[k] : s->grad[f.out[k]];
+		int k = o[1] - '0';
+		if (o[0] == 'i' && k >= f.nin) /* an optional operand that the call does not have */
+			continue;
+		int t = o[0] == 'i' ? f.in[k] : o[0] == 'o' ? f.out[k] : s->grad[f.out[k]];
 		if (t < 0)
 			return; /* no gradient reaches this output */
 		if (o[0] == 'd' && *grad && strcmp(g->op, "="))

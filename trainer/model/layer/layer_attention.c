@@ -60,6 +60,11 @@ hu_transformer_check(const hu_model_sizes *s)
 	if (t.positions < t.length)
 		return hu_fail(HU_EINVAL, "--model positions=%zu: the samples of data set %s have %zu tokens",
 			t.positions, s->data->name, t.length);
+	if (s->flash && s->dropout > 0)
+		return hu_fail(HU_EINVAL,
+			"--model flash=%zu,dropout=%g: attention in blocks keeps no shares that dropout could set to 0; "
+			"leave one of the two out",
+			s->flash, s->dropout);
 	return HU_OK;
 }
 
@@ -172,16 +177,42 @@ hidden_keys(hu_program *p, const hu_transformer *t, const char *layer, int score
 	return t->causal ? hu_layer_activation(p, "causal", layer, "causal", &y, 1, attr + 1, 1) : y;
 }
 
+/* Attention in blocks: the result, and the logarithms of the sums that its gradients need. */
+static int
+in_blocks(hu_program *p, const hu_transformer *t, const char *layer, int q, int k, int v)
+{
+	int in[3] = { q, k, v }, out[2];
+	char tensor[2][HU_NAME];
+
+	snprintf(tensor[0], HU_NAME, "%.90s.heads", layer);
+	snprintf(tensor[1], HU_NAME, "%.90s.lse", layer);
+	out[0] = hu_program_tensor(p, tensor[0], HU_FP32, p->t[q].shape, HU_ACTIVATION);
+	out[1] = hu_program_tensor(p, tensor[1], HU_FP32, hu_shape3(t->batch, t->heads, t->length), HU_OTHER);
+	hu_call *c = hu_program_call(p, "attention", HU_FORWARD, layer, in, 3, out, 2);
+	hu_attr_set(c, "block", (double)t->options->flash);
+	hu_attr_set(c, "factor", 1 / sqrt((double)(t->hidden / t->heads)));
+	if (t->causal)
+		hu_attr_set(c, "causal", 1);
+	return out[0];
+}
+
+static int
+by_products(hu_program *p, const hu_transformer *t, const char *layer, int q, int k, int v)
+{
+	int scores = hidden_keys(p, t, layer, product(p, layer, "scores", q, k, 1));
+	int share = hu_layer_activation(p, "softmax", layer, "p", &scores, 1, NULL, 0);
+
+	share = hu_layer_dropout(p, t->options, t->eval, layer, share);
+	return product(p, layer, "heads", share, v, 0);
+}
+
 int
 hu_layer_attention(hu_program *p, const hu_transformer *t, const char *block, int x)
 {
 	name layer = part(block, "attention");
 	int q = headed(p, t, part(block, "query").s, x), k = headed(p, t, part(block, "key").s, x),
 	    v = headed(p, t, part(block, "value").s, x);
-	int scores = hidden_keys(p, t, layer.s, product(p, layer.s, "scores", q, k, 1));
-	int share = hu_layer_activation(p, "softmax", layer.s, "p", &scores, 1, NULL, 0);
-	share = hu_layer_dropout(p, t->options, t->eval, layer.s, share);
-	int y = product(p, layer.s, "heads", share, v, 0);
+	int y = (t->options->flash ? in_blocks : by_products)(p, t, layer.s, q, k, v);
 
 	y = moved(p, layer.s, "joined", y, hu_shape4(t->batch, t->length, t->heads, t->hidden / t->heads),
 		(int[]){ 0, 2, 1, 3 });

@@ -34,7 +34,8 @@ int hu_layer_layernorm(hu_program *p, const char *layer, int x, double eps);
 /* Attention of several heads between the tokens of each sample, x [B S, H]: softmax(Q K^T / sqrt(H / heads)) V and one
    more dense layer. A key that the mask hides gets the score -10000 (Devlin and others: BERT, 2019, their code), whose
    share is 0 in every format. Layers are NAME_query, NAME_key, NAME_value, NAME_attention and NAME_output. Dropout is
-   of the shares and of the result. */
+   of the shares and of the result. With the option flash=N it is one call of attention in blocks of N keys, which reads
+   no mask; causal hides keys there too. */
 int hu_layer_attention(hu_program *p, const hu_transformer *t, const char *name, int x);
 /* Two dense layers with gelu between: NAME_up of `inner` units and NAME_down, whose result has dropout. */
 int hu_layer_feed_forward(hu_program *p, const hu_transformer *t, const char *name, int x);

@@ -23,9 +23,25 @@ hu_attention hu_attention_of(const hu_call *c, hu_tensor *const *in, int gradien
 
 /* What a call in its compute format may lose: each operation u of its result and tiny besides, an exponential `exp` of
    itself more; each weight that enters a product narrow of itself and narrow_tiny besides, as where it is rounded to
-   the operands' format. Beyond most everything may be lost. */
-typedef struct hu_attention_loss { double u, tiny, exp, narrow, narrow_tiny, most; } hu_attention_loss;
+   the operands' format, and each stretch of a library's sum of gradients `stored`, which it adds in that format. Beyond
+   most, or of a weight beyond widest, everything may be lost. block is that of a call with blocks, whose sums are by the models inner and outer; else
+   0, and sums are in any order. cut is what a tensor core's operands of fp32 lose of a product, and below 2^emin they
+   are subnormal there. */
+typedef struct hu_attention_loss {
+	double u, tiny, exp, narrow, narrow_tiny, stored, most, widest, cut;
+	size_t block;
+	hu_sum inner, outer;
+	int emin;
+} hu_attention_loss;
 hu_attention_loss hu_attention_loss_of(const hu_call *c, hu_tensor *const *in);
+
+/* What a sum of n products loses of the sum of their magnitudes, and besides. weights: the products of weights, which
+   are added block after block. */
+typedef struct hu_attention_sum { double relative, absolute; } hu_attention_sum;
+hu_attention_sum hu_attention_sum_loss(const hu_attention_loss *w, int weights, size_t n);
+/* What the magnitude of a product of a and b counts in such a sum: a tensor core aligns subnormal operands by the least
+   exponent, whatever their size. */
+double hu_attention_magnitude(const hu_attention_loss *w, double a, double b);
 
 /* Computes output `out` of the matrices that n ascending elements lie in: y[i] is a double near the exact value of
    element[i] (of all elements where it is NULL), e[i] bounds the distance between that and a computation's value. */

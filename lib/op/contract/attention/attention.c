@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h> /* mpfr.h needs it first */
 
-#include "lib/op/contract/attention.h"
+#include "lib/op/contract/attention/attention.h"
 
 #include "lib/base/mem.h"
 #include "lib/op/element/map.h"
@@ -55,36 +55,20 @@ hu_attention_shape(const hu_call *c, const hu_shape *in, int mask)
 	return HU_OK;
 }
 
-hu_attention_loss
-hu_attention_loss_of(const hu_call *c, hu_tensor *const *in)
-{
-	hu_format f = hu_format_of(c->fmt.compute), g = hu_format_of(in[0]->format);
-	double library = hu_attr_library(c), each = library > 1 ? library : 1;
-	hu_attention_loss w = { each * hu_unit(f) + 0x1p-51, each * hu_smallest(f) + 0x1p-1070, 0, 0, 0, f.max };
-
-	/* A library hands weights to a product of matrices in the operands' format, and its exponentials of operands of
-	   16 bits are cheap ones: PyTorch's of 0 is 1 - 2^-14.2 on a CPU. */
-	if (library > 0 && g.p < f.p) {
-		w.exp = 0x1p-13;
-		w.narrow = hu_unit(g);
-		w.narrow_tiny = hu_smallest(g);
-	}
-	return w;
-}
-
 /* The sum of n products of elements of operands j and k from these places on, its distance from what is computed, and
    its magnitude. */
 static double
 dot(const hu_attention *a, hu_attention_loss w, int j, size_t x, int k, size_t y, size_t n, double *e)
 {
 	double sum = 0, all = 0;
+	hu_attention_sum lost = hu_attention_sum_loss(&w, 0, n);
 
 	for (size_t d = 0; d < n; d++) {
-		double p = hu_get(a->in[j], x + d) * hu_get(a->in[k], y + d);
-		sum += p;
-		all += fabs(p);
+		double p = hu_get(a->in[j], x + d), q = hu_get(a->in[k], y + d);
+		sum += p * q;
+		all += hu_attention_magnitude(&w, p, q);
 	}
-	*e = (double)(n + 2) * (w.u * all + w.tiny);
+	*e = lost.relative * all + lost.absolute;
 	if (!(all + *e < w.most))
 		*e = INFINITY;
 	return sum;
@@ -127,13 +111,15 @@ row_new(size_t S)
 static double
 narrowed(hu_attention_loss w, double p, double e)
 {
+	if (!(p + e < w.widest))
+		return INFINITY;
 	return e + w.narrow * (p + e) + w.narrow_tiny;
 }
 
 static void
 softmax(const hu_attention *a, hu_attention_loss w, size_t b, size_t i, row *r)
 {
-	double low = INFINITY, all = 0;
+	double low = INFINITY, all = 0, turns = w.block ? ceil((double)a->S / (double)w.block) : (double)a->S / 64;
 
 	scores(a, w, b, i, r->t, r->e);
 	r->top = -INFINITY;
@@ -148,8 +134,10 @@ softmax(const hu_attention *a, hu_attention_loss w, size_t b, size_t i, row *r)
 			r->p[j] = r->pe[j] = r->pn[j] = 0;
 			continue;
 		}
-		/* The largest score so far stands for the largest in blocks of keys, whose sums are scaled later. */
-		rel = r->e[j] + w.u * (far + (r->top - low) + 4 + (double)a->S / 64) + w.exp;
+		/* The largest score so far stands for the largest in blocks of keys, whose sums are scaled later: with
+		   `turns` factors, each of which errs by an exponential and is rounded once. */
+		rel = r->e[j] + w.u * (far + (r->top - low) + 4 + turns) +
+		      w.exp * (w.block ? 1 + turns : 1) * (1 + 0x1p-10);
 		r->worst = rel > r->worst || rel != rel ? rel : r->worst;
 		r->p[j] = exp(-far);
 		r->pe[j] = r->p[j] * expm1(rel) + w.tiny;
@@ -175,6 +163,7 @@ weighted(const hu_attention *a, hu_attention_loss w, size_t b, const row *r, siz
 {
 	size_t v = b / a->repeat * a->S * a->V + d;
 	double sum = 0, lost = 0, all = 0;
+	hu_attention_sum added = hu_attention_sum_loss(&w, 1, a->S);
 
 	for (size_t j = 0; j < a->S; j++) {
 		double x;
@@ -183,9 +172,9 @@ weighted(const hu_attention *a, hu_attention_loss w, size_t b, const row *r, siz
 		x = hu_get(a->in[2], v + j * a->V);
 		sum += r->p[j] * x;
 		lost += r->pn[j] * fabs(x);
-		all += (r->p[j] + r->pn[j]) * fabs(x);
+		all += hu_attention_magnitude(&w, r->p[j] + r->pn[j], x);
 	}
-	lost += (double)(a->S + 3) * (w.u * all + w.tiny);
+	lost += added.relative * all + added.absolute;
 	double y = sum / r->sum, least = r->sum - r->sume;
 	*e = INFINITY;
 	if (least > 0 && all + lost < w.most)
@@ -222,6 +211,7 @@ gradient_rows(const hu_attention *a, hu_attention_loss w, int out, size_t b, dou
 {
 	size_t S = a->S, L = a->L, key = b / a->repeat * S, terms = out ? L * a->repeat : S;
 	double blocks = out ? (double)((L - 1) / QUERIES * a->repeat + a->repeat - 1) : (double)((S - 1) / KEYS);
+	hu_attention_sum added = hu_attention_sum_loss(&w, 1, terms);
 	row r = row_new(S);
 
 	for (size_t i = 0; i < L; i++) {
@@ -234,8 +224,10 @@ gradient_rows(const hu_attention *a, hu_attention_loss w, int out, size_t b, dou
 			if (r.t[j] == -INFINITY)
 				continue;
 			p = exp(r.t[j] - lse);
-			pe = p * expm1(r.e[j] + w.u * (fabs(r.t[j] - lse) + 4) + w.exp) + w.tiny;
-			if (!(p + pe < w.most))
+			pe = p * expm1(r.e[j] + w.u * (fabs(r.t[j] - lse) + 4 + (w.block ? 2 * fabs(lse) : 0)) +
+				      w.exp * (1 + 0x1p-10)) +
+			     w.tiny;
+			if (!(p + pe < w.most && fabs(lse) < w.most))
 				pe = INFINITY;
 			if (out == 2) {
 				s = p;
@@ -256,10 +248,11 @@ gradient_rows(const hu_attention *a, hu_attention_loss w, int out, size_t b, dou
 			size_t width = out == 2 ? a->V : a->E, to = (out == 0 ? i : j) * width,
 			       x0 = (out == 0 ? key + j : at) * width;
 			for (size_t d = 0; d < width; d++) {
-				double z = hu_get(a->in[from], x0 + d), all = (fabs(s) + se) * fabs(z);
+				double z = hu_get(a->in[from], x0 + d),
+				       all = hu_attention_magnitude(&w, fabs(s) + se, z);
 				y[to + d] += s * z;
-				e[to + d] += se * fabs(z) + w.tiny +
-					     ((double)(terms + 4) * w.u + blocks * w.narrow) * all;
+				e[to + d] += se * fabs(z) + w.tiny + added.absolute / (double)terms +
+					     (added.relative + 2 * w.u + blocks * w.stored) * all;
 				if (!(all < w.most) || !(fabs(y[to + d]) + e[to + d] < w.most))
 					e[to + d] = INFINITY;
 			}

@@ -3,7 +3,7 @@
    of elements only those rows are computed that an element lies in. */
 #include <stdio.h> /* mpfr.h needs it first */
 
-#include "lib/op/contract/attention.h"
+#include "lib/op/contract/attention/attention.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
