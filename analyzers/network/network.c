@@ -127,8 +127,7 @@ each_input(hu_network *n, hu_status batching)
 		const char *first = n->m.asked ? n->m.out[n->m.nout - n->m.asked].name : "";
 		n->alone = hu_xprintf("shapes or choices follow from %zu value%s '%.120s'", n->m.asked,
 			n->m.asked == 1 ? ":" : "s, the first of which is", first);
-		for (; n->m.asked; n->m.asked--)
-			free(n->m.out[--n->m.nout].name);
+		hu_imported_asked_release(&n->m);
 		n->batch = 1;
 	} else if (!strcmp(why, hu_reason())) {
 		st = hu_fail(batching, "%s", why);

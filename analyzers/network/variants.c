@@ -189,6 +189,14 @@ hu_variants_add_model(hu_variants *list, const char *name, const hu_imported *m)
 }
 
 void
+hu_variants_add_file(hu_variants *list, const char *name, const hu_onnx *file, hu_typing typing)
+{
+	hu_variants_add_model(list, name, NULL);
+	list->v[list->n - 1].file = file;
+	list->v[list->n - 1].typing = typing;
+}
+
+void
 hu_variants_once(hu_variants *list, const char *name)
 {
 	size_t n = 1;

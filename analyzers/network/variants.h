@@ -15,12 +15,15 @@ typedef struct hu_exception {
 } hu_exception;
 
 /* as: a model that runs as it is, of the same inputs and outputs, instead of a version of the network's; NULL: none.
+   file and typing: the same where each input has a program of its own, so that the file is imported for each.
    Where tool is set, the model is what that tool writes of it. Where by_node is set, each node has the scheme of the
    last exception that fits it, or else `rest`. Otherwise the policy decides everything. */
 typedef struct hu_variant {
 	char name[96];
 	int by_node;
 	const hu_imported *as;
+	const hu_onnx *file;
+	hu_typing typing;
 	hu_tool *tool;
 	hu_policy policy;
 	hu_scheme rest;
@@ -42,6 +45,8 @@ typedef struct hu_variants {
 hu_status hu_variants_add(hu_variants *list, const char *text);
 /* Appends M, which runs as it is and must outlive the list, as NAME. */
 void hu_variants_add_model(hu_variants *list, const char *name, const hu_imported *m);
+/* Appends FILE, which runs as it is, as TYPING says, and must outlive the list, as NAME. */
+void hu_variants_add_file(hu_variants *list, const char *name, const hu_onnx *file, hu_typing typing);
 /* Drops what is called NAME behind the first variant. */
 void hu_variants_once(hu_variants *list, const char *name);
 void hu_variants_release(hu_variants *list);

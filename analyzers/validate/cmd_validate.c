@@ -199,10 +199,10 @@ tell(job *j)
 {
 	const char *dir = hu_args_text(j->a, "outputs"), *report = hu_args_text(j->a, "report");
 
-	for (size_t i = 0; i < j->typed.nagainst; i++)
+	for (size_t i = 0; i < j->typed.nagainst && !j->net.each; i++) /* else values have no shape in common */
 		HU_TRY(hu_against_measure(&j->typed.against[i], &j->net, j->surveyed));
 	j->v.against = j->typed.against;
-	j->v.nagainst = j->typed.nagainst;
+	j->v.nagainst = j->net.each ? 0 : j->typed.nagainst;
 	if (dir) {
 		HU_TRY(j->net.each ? hu_each_write_all(&j->each, &j->v, dir) : hu_validation_write(&j->v, dir));
 		HU_TRY(hu_validation_report(&j->v, dir));

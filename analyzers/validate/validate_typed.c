@@ -45,8 +45,12 @@ hu_validate_runtime(hu_validate_typed *t, const hu_args *a)
 static hu_status
 add_own(hu_validate_typed *t, const hu_network *n, hu_variants *policies)
 {
-	HU_TRY(hu_network_typed(n, &t->m, &n->onnx, t->typing));
-	hu_variants_add_model(policies, "as typed", &t->m);
+	if (n->each) {
+		hu_variants_add_file(policies, "as typed", &n->onnx, t->typing);
+	} else {
+		HU_TRY(hu_network_typed(n, &t->m, &n->onnx, t->typing));
+		hu_variants_add_model(policies, "as typed", &t->m);
+	}
 	hu_variant typed = policies->v[policies->n - 1];
 	memmove(&policies->v[2], &policies->v[1], (policies->n - 2) * sizeof typed);
 	policies->v[1] = typed;
@@ -74,7 +78,10 @@ add_against(hu_validate_typed *t, const hu_network *n, hu_variants *policies, co
 			if (!strcmp(hu_args_nth(a, "against", k), path))
 				return hu_fail(HU_EINVAL, "--against %s is given twice", hu_shown(path));
 		HU_TRY(hu_against_open(&t->against[t->nagainst++], path, n, t->typing, t->fused));
-		hu_variants_add_model(policies, short_name(path), &t->against[i].m);
+		if (n->each)
+			hu_variants_add_file(policies, short_name(path), &t->against[i].onnx, t->typing);
+		else
+			hu_variants_add_model(policies, short_name(path), &t->against[i].m);
 	}
 	return HU_OK;
 }

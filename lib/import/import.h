@@ -96,6 +96,8 @@ hu_status hu_import_computed(hu_imported *m, hu_answers *a, const hu_onnx *onnx,
 hu_status hu_import_answered(hu_imported *m, const hu_answers *a, const hu_onnx *onnx, const hu_given *given,
 	size_t ngiven, hu_typing typing);
 void hu_imported_release(hu_imported *m);
+/* Takes the values that were asked for off M's outputs. */
+void hu_imported_asked_release(hu_imported *m);
 /* Sets the bytes of codes and of other numbers that the constants of graph G take. */
 void hu_imported_bytes(hu_imported *m, const hu_onnx_graph *g);
 

@@ -34,6 +34,13 @@ hu_imported_release(hu_imported *m)
 }
 
 void
+hu_imported_asked_release(hu_imported *m)
+{
+	for (; m->asked; m->asked--)
+		free(m->out[--m->nout].name);
+}
+
+void
 hu_imported_load(const hu_imported *m, hu_exec *x)
 {
 	for (int i = 0; i < m->p->nt; i++) {

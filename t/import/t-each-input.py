@@ -218,6 +218,37 @@ tap.ok(p.returncode == 1 and 'e4m3 changes' in p.stdout and "list 'box'" in p.st
 p = run('--policies', 'e4m3', '--report', 'r')
 h = subprocess.run([tap.HALFULP, 'report', 'r'], capture_output=True, text=True)
 tap.ok(not p.returncode and not h.returncode, 'a page', [p.stderr, h.stderr])
+
+# Files run as they are: what quantize_static wrote, and the model itself in float16 in ONNX's reference evaluator.
+from onnx.reference import ReferenceEvaluator
+from onnxruntime.quantization import CalibrationDataReader, quantize_static
+
+
+class Rows(CalibrationDataReader):
+    def __init__(self):
+        self.rows = iter([{'x': r[None]} for r in X])
+
+    def get_next(self):
+        return next(self.rows, None)
+
+
+quantize_static('m.onnx', 'q.onnx', Rows())
+q = onnx.load('q.onnx')
+outs = list(q.graph.output)[::-1]
+del q.graph.output[:]
+q.graph.output.extend(outs)
+onnx.save(q, 'q.onnx')
+p = run('--policies', 'float32,ort-static', '--against', 'q.onnx')
+same('a quantised file, its outputs in another order', p, ours('q.onnx', OUT), theirs('q.onnx',
+    [{'x': r[None]} for r in X]))
+same('the scheme that predicts it', p, ours('ort-static', OUT), theirs('q.onnx', [{'x': r[None]} for r in X]), 1e-5)
+H = [node('Cast', ['x'], ['h'], to=10), node('MatMul', ['h', 'wh'], ['s']), node('Tanh', ['s'], ['t']),
+    node('Greater', ['s', 'zeroh'], ['m']), node('NonZero', ['m'], ['at']), node('Transpose', ['at'], ['row']),
+    node('GatherND', ['t', 'row'], ['c']), node('Cast', ['c'], ['y'], to=1)]
+write('m.onnx', H, {'y': 1}, C | dict(wh=C['w'].astype('f2'), zeroh=np.float16(0)))
+e = ReferenceEvaluator('m.onnx')
+p = run('--policies', 'float32')
+same('a file in float16', p, ours('as_typed', 'y'), [{'y': e.run(None, {'x': r[None]})[0]} for r in X], 5e-4)
 np.save('l.npy', np.zeros(N, 'i8'))
 for option in (['--labels', 'l.npy'], ['--sensitivity'], ['--exact', '1'], ['--decision', 'axis=1'],
     ['--output', 'score'], ['--batch', '2']):

@@ -55,7 +55,7 @@ def drawn(m):
             x.running_mean.normal_(0, 0.2)
             x.running_var.uniform_(0.5, 2)
     for name, p in m.named_parameters():
-        if p.ndim > 1 and 'backbone' not in name:
+        if p.ndim > 1:
             p.data.normal_(0, 1.4 / (p[0].numel() ** 0.5))
     return m.eval()
 

@@ -45,6 +45,26 @@ has_codes(const hu_onnx *m)
 	return 0;
 }
 
+/* Imports the file for N's batches, or for its first input where each has a program of its own. */
+static hu_status
+import(hu_against *a, const hu_network *n, hu_typing typing)
+{
+	hu_answers answers;
+	hu_imported all;
+
+	if (!n->each)
+		return hu_network_typed(n, &a->m, &a->onnx, typing);
+	hu_status st = hu_network_computed(n, &all, &answers, 0, &a->onnx, typing);
+	if (st == HU_OK) {
+		hu_imported_release(&all);
+		st = hu_network_answered(n, &a->m, &answers, &a->onnx, typing);
+	}
+	hu_answers_release(&answers);
+	if (st == HU_OK)
+		hu_imported_asked_release(&a->m);
+	return st;
+}
+
 hu_status
 hu_against_open(hu_against *a, const char *path, const hu_network *n, hu_typing typing, int fused)
 {
@@ -57,13 +77,13 @@ hu_against_open(hu_against *a, const char *path, const hu_network *n, hu_typing 
 		hu_onnx_release(&a->file);
 		HU_TRY(hu_onnx_open(&a->onnx, path));
 	}
-	HU_TRY(hu_network_typed(n, &a->m, &a->onnx, typing));
+	HU_TRY(import(a, n, typing));
 	const char *in = order(a->m.in, a->m.nin, n->m.in, n->m.nin),
 		   *out = in ? NULL : order(a->m.out, a->m.nout, n->m.out, n->m.nout);
 	if (in || out)
 		return hu_fail(HU_EFILE, "%s has no %s '%s', as %s has; only files of one network can be compared",
 			hu_shown(path), in ? "input" : "output", hu_shown(in ? in : out), n->onnx.path);
-	for (size_t i = 0; i < n->m.nout; i++)
+	for (size_t i = 0; i < n->m.nout && !n->each; i++)
 		if (!alike(&a->m.out[i], &n->m.out[i]))
 			return hu_fail(HU_EFILE, "%s: output '%s' has another shape than in %s", hu_shown(path),
 				hu_shown(a->m.out[i].name), n->onnx.path);

@@ -73,6 +73,19 @@ take_outputs(hu_each *to, size_t i, const hu_imported *m, const hu_evaluated *e)
 	}
 }
 
+/* Puts the ports of TO into the order that FROM has, of which all have their names (against.c). */
+static void
+order(hu_port *to, size_t n, const hu_port *from, size_t nfrom)
+{
+	for (size_t i = 0; i < nfrom; i++)
+		for (size_t k = i + 1; k < n && strcmp(to[i].name, from[i].name) != 0; k++)
+			if (!strcmp(to[k].name, from[i].name)) {
+				hu_port was = to[i];
+				to[i] = to[k];
+				to[k] = was;
+			}
+}
+
 /* The policy's version of M, ready to run. */
 static hu_status
 begin(hu_evaluated *e, const each_run *r, const hu_imported *m)
@@ -133,6 +146,9 @@ one(hu_each *to, each_run *r, size_t i)
 		st = hu_network_answered(r->net, &m, a, r->onnx, r->typing);
 		if (st != HU_OK)
 			break;
+		order(m.in, m.nin, r->net->m.in, r->net->m.nin);
+		if (!m.stopped)
+			order(m.out, m.nout - m.asked, r->net->m.out, r->net->m.nout);
 		if ((st = begin(&e, r, &m)) == HU_OK) {
 			st = hu_evaluate_rows(&e, &m, &s, 1, 0, 1, &none);
 			done = st == HU_OK && take_answers(a, &m, &e);
@@ -216,6 +232,11 @@ hu_each_run(hu_each *e, hu_judgement *row, const hu_network *net, const hu_varia
 
 	row->policy = policy->name;
 	hu_progress_note(bar, "%.60s", policy->name);
+	if (policy->file) {
+		r.onnx = policy->file;
+		r.typing = policy->typing;
+		r.weight_bytes = bytes_of(policy->file->graph);
+	}
 	if (!policy->tool)
 		return run_all(e, &r, answers, bar);
 	HU_TRY(hu_tool_rewrite(&onnx, &r.notes, policy->tool, &net->onnx, &net->m, net->ranges.range));

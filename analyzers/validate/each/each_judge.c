@@ -13,7 +13,7 @@
 hu_status
 hu_each_refuse(const hu_args *a)
 {
-	static const char *const not_here[] = { "labels", "sensitivity", "shard", "calibrate", "against" };
+	static const char *const not_here[] = { "labels", "sensitivity", "shard", "calibrate" };
 
 	long long exact = 0;
 	if (hu_args_given(a, "exact"))

@@ -235,9 +235,15 @@ hu_node_top_k(hu_importing *c)
 	int k = hu_import_axis(c, hu_import_int(c, "axis", -1), v->rank), t = hu_import_plain(c, v);
 	if (k < 0)
 		return;
+	if (list[0] == 0 || (!v->n && list[0] == (double)v->d[k])) {
+		memcpy(d, v->d, sizeof d);
+		d[k] = (size_t)list[0];
+		hu_import_put_empty(c, 0, v->type, v->rank, d);
+		hu_import_put_empty(c, 1, HU_ONNX_INT64, v->rank, d);
+		return;
+	}
 	if (!(list[0] >= 1 && list[0] <= (double)v->d[k])) {
-		hu_import_fail(c, list[0] ? HU_EFILE : HU_EUNABLE, "it wants the largest %g of %zu elements", list[0],
-			v->d[k]);
+		hu_import_fail(c, HU_EFILE, "it wants the largest %g of %zu elements", list[0], v->d[k]);
 		return;
 	}
 	if (list[0] > MOST || list[0] * (double)v->n > AT_WORK) {
