@@ -125,6 +125,7 @@ each_input(hu_network *n, hu_status batching)
 	if (st == HU_OK) {
 		n->each = 1;
 		const char *first = n->m.asked ? n->m.out[n->m.nout - n->m.asked].name : "";
+		free(n->alone); /* why batches failed before that */
 		n->alone = hu_xprintf("shapes or choices follow from %zu value%s '%.120s'", n->m.asked,
 			n->m.asked == 1 ? ":" : "s, the first of which is", first);
 		hu_imported_asked_release(&n->m);

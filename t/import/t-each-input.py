@@ -115,7 +115,9 @@ for name, nodes in MODELS.items():
 
 # Under a policy shapes follow from what the policy computes: from its own values, which --until has by the program of
 # all inputs, onnxruntime goes on.
-write('m.onnx', MODELS['NonZero'][:-1], {'c': 1, 't': 1, 's': 1}, C)
+WIDE = 3000
+write('m.onnx', MODELS['NonZero'][:-1], {'c': 1, 't': 1, 's': 1}, C | {'w': rng.standard_normal((5, WIDE)).astype('f4')})
+signs = {}
 for policy in ('float16', 'e4m3', 'int8:dynamic', 'ort-dynamic', 'occ-fp16'):
     p = run('--policies', policy, '--decision', 'none', '--batch', '1')
     q = run('--policies', policy, '--decision', 'none', '--until', 's,t', '--outputs', 'u', '--exact', '0', '--batch',
@@ -124,9 +126,18 @@ for policy in ('float16', 'e4m3', 'int8:dynamic', 'ort-dynamic', 'occ-fp16'):
         tap.ok(False, 'under ' + policy, [p.stderr, q.stderr])
         continue
     z, name = np.load('u/%s.npz' % policy.replace(':', '_')), policy.replace(':', '_')
-    want = [{'s': z['s'].reshape(N, 8)[i][None], 't': z['t'].reshape(N, 8)[i][None]} for i in range(N)]
+    signs['float32'], signs[policy] = np.load('u/float32.npz')['s'] > 0, z['s'] > 0
+    want = [{'s': z['s'].reshape(N, WIDE)[i][None], 't': z['t'].reshape(N, WIDE)[i][None]} for i in range(N)]
     want = [w | {'c': w['t'][w['s'] > 0]} for w in want]
     same('under %s values choose as %s has them' % (policy, policy), p, ours(name, 'cts'), want, 0)
+
+tap.none([k for k, v in signs.items() if k != 'float32' and (v == signs['float32']).all()],
+    'each policy chooses other values than float32')
+
+p = run('--policies', 'e4m3')
+flips = [i for i in range(N) if (signs['e4m3'].reshape(N, -1)[i] != signs['float32'].reshape(N, -1)[i]).any()]
+text = 'e4m3 changes shapes or whole numbers of input %s' % ', '.join(map(str, flips[:4]))
+tap.ok(text in p.stdout, 'inputs whose shapes change are named', [p.stdout, p.stderr, str(flips)])
 
 # A search beside the network changes none of its numbers: they are those of the network alone.
 net = head + [node('MatMul', ['t', 'v'], ['y'])]

@@ -59,6 +59,11 @@ print_changes(const hu_validation *v)
 		const hu_effect *r = &v->row[i].r;
 		for (size_t k = 0; k < r->nchange && k < SHOWN; k++) {
 			const hu_change *c = &r->change[k];
+			if (v->d.kind == HU_DECISION_LISTS && v->lists->boxes < 0) {
+				printf("%s%s%zu", k ? ", " : hu_shown(v->row[i].policy),
+					k ? "" : " changes shapes or whole numbers of input ", c->input);
+				continue;
+			}
 			if (v->d.kind == HU_DECISION_LISTS) {
 				printf("%s%s%zu (%zu boxes lost, %zu new)", k ? "; " : hu_shown(v->row[i].policy),
 					k ? "" : " changes the list of input ", c->input, c->was, c->is);
