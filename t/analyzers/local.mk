@@ -60,6 +60,7 @@ SCRIPT_TESTS += t/analyzers/t-tree-library.py
 SCRIPT_TESTS += t/analyzers/t-tree.sh
 SCRIPT_TESTS += t/analyzers/t-validate-against.py
 SCRIPT_TESTS += t/analyzers/t-validate-axes.py
+SCRIPT_TESTS += t/analyzers/t-validate-blocks.py
 SCRIPT_TESTS += t/analyzers/t-validate-boxes.py
 SCRIPT_TESTS += t/analyzers/t-validate-bytes.py
 SCRIPT_TESTS += t/analyzers/t-validate-deciding.py

@@ -31,6 +31,31 @@ remains(hu_quantise_pass *x)
 	return id;
 }
 
+/* What remains of operand 0 of the product in blocks along its sum: of a matrix along its rows, or transposed along its
+   columns, and of a convolution along its channels. Products of the same activations share it. */
+static int
+blocks_of(hu_quantise_pass *x, int t)
+{
+	const hu_info *of = &x->to->t[t];
+	int across = hu_attr_num(x->c, "ta", 0) != 0;
+	hu_attr attr[2] = { { .key = "across", .num = across }, { .key = "blocks" } };
+	char name[HU_NAME], stem[HU_NAME], word[64];
+
+	snprintf(attr[1].text, sizeof attr[1].text, "%s", x->s->blocks);
+	snprintf(word, sizeof word, "%.40s%s", x->s->blocks, across ? "_across" : "");
+	for (char *w = word; *w; w++)
+		*w = strchr(":+/.=", *w) ? '_' : *w;
+	snprintf(stem, sizeof stem, "%.*s", (int)strcspn(of->name, "@"), of->name);
+	snprintf(name, sizeof name, "%.100s@%.40s", stem, word);
+	int id = hu_program_find(x->to, name);
+	if (id >= 0 && x->to->t[id].producer >= 0 && x->to->c[x->to->t[id].producer].in[0] == t)
+		return id;
+	double bits = (double)hu_count(of->shape) * x->s->bits;
+	id = hu_quantise_call(x, "block_cast", &t, 1, stem, word, HU_FP32, attr, 2);
+	x->v->bits[id] = bits;
+	return id;
+}
+
 /* The biases that the call at hand adds to sums of codes, as what their own codes are worth; -1 where it adds none. */
 static int
 coded_bias(hu_quantise_pass *x)
@@ -87,6 +112,8 @@ plain(hu_quantise_pass *x)
 	if (x->s && x->plan->quantisable[c->id] && x->s->kind != HU_SCHEME_FLOAT) {
 		int w = remains(x);
 		in[1] = w >= 0 ? w : in[1];
+		if (w >= 0 && x->s->kind == HU_SCHEME_BLOCK && x->s->activations == HU_ACTIVATIONS_DYNAMIC)
+			in[0] = blocks_of(x, in[0]);
 	}
 	int bias = coded_bias(x);
 	in[1] = bias >= 0 ? bias : in[1];

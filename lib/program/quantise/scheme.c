@@ -76,6 +76,43 @@ find_block(const char *text, hu_block *b)
 	return b->element == HU_NO_FORMAT ? hu_fail(HU_EABSENT, "'%s' has integers", hu_shown(text)) : HU_OK;
 }
 
+/* Copies the name of a block format, with its words, without what says that activations have blocks of their own;
+   returns whether that was there. */
+static int
+without_dynamic(char *to, size_t size, const char *text)
+{
+	size_t n = strlen(text), m = strlen(":dynamic");
+	int is = n > m && !strcmp(text + n - m, ":dynamic");
+
+	snprintf(to, size, "%.*s", (int)(is ? n - m : n), text);
+	return is;
+}
+
+/* Reads a block format of float elements as a scheme. */
+static hu_status
+read_block(hu_scheme *s, const char *text)
+{
+	char name[sizeof s->name];
+	int dynamic = without_dynamic(name, sizeof name, text);
+
+	HU_TRY(find_block(name, &s->block));
+	if (strlen(name) >= sizeof s->blocks || (dynamic && s->block.rows > 1))
+		return hu_fail(HU_EINVAL,
+			dynamic && s->block.rows > 1 ? "policy '%s': tiles of several rows are for weights; "
+						       "activations have blocks of one row, as "
+						       "in nvfp4:dynamic"
+						     : "policy '%s': the name of its block format is too long",
+			hu_shown(text));
+	snprintf(s->blocks, sizeof s->blocks, "%s", name);
+	s->kind = HU_SCHEME_BLOCK;
+	s->bits = s->block.bits;
+	s->format = HU_NO_FORMAT;
+	s->grain = HU_GRAIN_GROUP;
+	s->group = s->block.size;
+	s->activations = dynamic ? HU_ACTIVATIONS_DYNAMIC : HU_ACTIVATIONS_NONE;
+	return HU_OK;
+}
+
 /* Writes TEXT in small letters, as all names and words of schemes are; what does not fit is no scheme. */
 static const char *
 small(char *to, size_t size, const char *text)
@@ -91,14 +128,15 @@ small(char *to, size_t size, const char *text)
 int
 hu_scheme_is(const char *as_written)
 {
-	char room[sizeof((hu_scheme *)NULL)->name];
+	char room[sizeof((hu_scheme *)NULL)->name], bare[sizeof((hu_scheme *)NULL)->name];
 	const char *text = small(room, sizeof room, as_written);
 	hu_block b;
 	size_t n = strcspn(text, ":");
 	const row *r = find(text, n);
 	hu_format_id f;
 
-	if (!r && find_block(text, &b) == HU_OK)
+	without_dynamic(bare, sizeof bare, text);
+	if (!r && find_block(bare, &b) == HU_OK)
 		return 1;
 	if (!r && hu_format_find(text, &f) == HU_OK)
 		return hu_format_of(f).bits > 8 && hu_format_of(f).bits < 32 && f != HU_TF32;
@@ -231,17 +269,8 @@ hu_scheme_parse(hu_scheme *s, const char *as_written)
 	if (strlen(as_written) >= sizeof s->name)
 		return hu_fail(HU_EINVAL, "policy '%.40s…' is longer than any that there is", hu_shown(as_written));
 	if (!r || r->kind == HU_SCHEME_BLOCK) {
-		hu_status st = find_block(text, &s->block);
-		if (st == HU_OK) {
-			s->kind = HU_SCHEME_BLOCK;
-			s->bits = s->block.bits;
-			s->format = HU_NO_FORMAT;
-			s->grain = HU_GRAIN_GROUP;
-			s->group = s->block.size;
-			s->activations = HU_ACTIVATIONS_NONE;
-			return HU_OK;
-		}
-		if (r || st == HU_EINVAL)
+		hu_status st = read_block(s, text);
+		if (st == HU_OK || r || st == HU_EINVAL)
 			return st;
 	}
 	if (!r) {

@@ -31,7 +31,8 @@ typedef struct hu_scheme {
 	hu_scheme_kind kind;
 	int bits;
 	hu_format_id format; /* of FLOAT and of the codes of FLOAT8 */
-	hu_block block;      /* of BLOCK */
+	hu_block block;      /* of BLOCK, and its name with the words of block formats alone */
+	char blocks[40];
 	hu_grain grain;      /* of weights; group: the terms that share a scale */
 	size_t group;
 	hu_activations activations;
