@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += doc/experiments/1-why-so-little.md
+EXTRA_DIST += doc/experiments/10-optimizers.md
 EXTRA_DIST += doc/experiments/12-accumulators.md
 EXTRA_DIST += doc/experiments/2-residual-net.md
 EXTRA_DIST += doc/experiments/3-bert.md

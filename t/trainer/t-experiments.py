@@ -255,6 +255,21 @@ claim(
     % (ends[1][0], ends[0][0], ends[3][0], ends[2][0]),
 )
 
+# 10: losses of optimizers, and their differences to float32's
+rows = re.finditer(r'^(\w+) +([\w:=]+) +eval_loss [\d.]+, difference ([-+][\d.]+) ± ([\d.]+)$', answers['10'], re.M)
+ends = {m[1] + ' ' + m[2]: (float(m[3]), float(m[4])) for m in rows}
+ok(len(ends) == 7, 'page 10 has seven optimizers', ends)
+nearest, drawn, kept = (ends['bfloat16 adamw' + k] for k in ('', ':update=sr', ':update=kahan'))
+claim(
+    '10',
+    nearest[0] > 4.5 * nearest[1],
+    'rounded to nearest, end with a loss higher by %.4f, five standard errors' % nearest[0],
+)
+claim('10', abs(drawn[0]) < drawn[1], 'with stochastic rounding the difference is %+.4f, within one' % drawn[0])
+claim('10', abs(kept[0]) < 5e-5, "with Kahan's compensation none is left")
+high = [ends['mixed_bfloat16 ' + k][0] for k in ('adamw:state=bf16', 'adam8bit')]
+claim('10', max(high) <= 0, 'neither bfloat16 moments nor adam8bit end above float32')
+
 # 12: errors of accumulators by K, of positive terms and of terms of both signs
 errors = {
     (m[1], m[2]): [float(x) for x in m[3].split()]
