@@ -2,7 +2,9 @@
    Models of processors' units for bf16 and fp16: each against MPFR's exact results, rounded and flushed as the manual
    says; and those whose instruction this processor has against the instruction, on a million drawn sums. */
 #include "lib/number/code.h"
+#include "lib/exact/dot.h"
 #include "lib/number/philox.h"
+#include "lib/sum/model/row.h"
 #include "lib/sum/table/model.h"
 #include "t/tool/tap.h"
 
@@ -177,6 +179,49 @@ against_mpfr(const char *text, double (*reference)(const double *, const double 
 		SUMS, moved, zeros, special, differ);
 }
 
+/* Errors against the exact sums, from +0 and from a start value, are within the bounds of the operands, subnormal ones
+   among them; and bounds are not all far above the errors. */
+static void
+within_bounds(const char *text)
+{
+	enum { SUMS = 20000 };
+	hu_sum s = parsed(text);
+	const hu_sum_model *m = hu_sum_model_of(s.id);
+	int beyond = 0, bounded = 0, infinite = 0;
+	double nearest = 0;
+	mpfr_t exact;
+
+	mpfr_init2(exact, 53);
+	for (int i = 0; i < SUMS; i++) {
+		double a[MOST + 1], b[MOST + 1];
+		size_t n = 1 + bits() % (i % 8 ? 12 : MOST);
+		draw(a, b, n, hu_format_of(HU_BF16));
+		double c = i % 2 ? hu_round(
+					   value(hu_format_of(HU_FP32), i / 2 % 6), hu_format_of(HU_FP32), HU_RNE, 0, 0)
+				 : 0,
+		       got = m->from(a, b, n, c, s, NULL), bound = m->bound_of(s, a, b, n, 0, c).absolute;
+		int finite = isfinite(c);
+		for (size_t k = 0; k < n; k++)
+			finite &= isfinite(a[k]) && isfinite(b[k]);
+		if (!finite || !isfinite(bound)) {
+			infinite += finite;
+			continue;
+		}
+		a[n] = c;
+		b[n] = 1;
+		hu_exact_dot(exact, a, b, n + 1);
+		mpfr_sub_d(exact, exact, got, MPFR_RNDA);
+		double e = fabs(mpfr_get_d(exact, MPFR_RNDA));
+		beyond += !(e <= bound);
+		bounded++;
+		nearest = bound > 0 && e / bound > nearest ? e / bound : nearest;
+	}
+	mpfr_clear(exact);
+	ok(!beyond && bounded > SUMS / 2 && infinite < SUMS / 4 && nearest > 0.3,
+		"%s: of %d finite sums %d are beyond their bounds, of which errors reach %.2f; %d have none", text,
+		bounded, beyond, nearest, infinite);
+}
+
 /* A result is tiny where it is so with exponents that have no end: 2^-126 - 2^-151 is a tie, and goes up. */
 static void
 about_the_smallest(void)
@@ -288,6 +333,9 @@ main(void)
 	against_mpfr("avx512bf16", by_vdpbf16ps);
 	against_mpfr("amxbf16", by_tdpbf16ps);
 	against_mpfr("bfdot", by_bfdot);
+	within_bounds("avx512bf16");
+	within_bounds("amxbf16");
+	within_bounds("bfdot");
 	about_the_smallest();
 #if defined __x86_64__ && defined __linux__
 	against_the_processor("avx512bf16", "avx512bf16", HU_BF16);
