@@ -22,9 +22,24 @@ is(uint64_t hash, hu_order *o, hu_str *names, const char *fmt, size_t number)
 	return equal;
 }
 
-/* Tries one architecture after the other, with its formats: tc:hopper,in=fp16|bf16. */
+/* The order of a unit that adds l products at once, or twice l in halves; with `promote` it begins again after so many,
+   whose sums are added one after another. */
+static hu_order *
+unit_order(size_t n, int halves, size_t l, size_t promote)
+{
+	hu_order *o = NULL;
+
+	for (size_t k = 0, m; k < n; k += m) {
+		m = promote && promote < n - k ? promote : n - k;
+		o = hu_order_node(o, hu_order_moved(halves ? hu_order_half_blocks(m, l) : hu_order_blocks(m, l), k));
+	}
+	return o;
+}
+
+/* Tries one architecture after the other, with its formats: tc:hopper,in=fp16|bf16; and the same with promotion after
+   so many products, unless that is 0. */
 static void
-tensor_cores(uint64_t hash, size_t n, hu_str *names)
+tensor_cores(uint64_t hash, size_t n, size_t promote, hu_str *names)
 {
 	static const struct {
 		hu_tc_arch arch;
@@ -36,15 +51,18 @@ tensor_cores(uint64_t hash, size_t n, hu_str *names)
 #include "lib/sum/tc/tc.def"
 #undef TC
 	};
+	char behind[40] = "";
 	signed char known[2][65] = { { 0 } }; /* by width: 1 it is this order, -1 it is not, 0 not tried yet */
 	int arch = -1, in = -1;               /* of the row that was named last: paths that sum alike are named once */
 
+	if (promote)
+		snprintf(behind, sizeof behind, ",promote=%zu", promote);
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		int kind = row[i].kind == HU_TC_HALVES, l = row[i].l;
-		if ((row[i].kind != HU_TC_BLOCK && !kind) || l > 64)
+		if ((row[i].kind != HU_TC_BLOCK && !kind) || l > 64 || promote % (size_t)(kind ? 2 * l : l))
 			continue;
 		if (!known[kind][l]) {
-			hu_order *o = kind ? hu_order_half_blocks(n, (size_t)l) : hu_order_blocks(n, (size_t)l);
+			hu_order *o = unit_order(n, kind, (size_t)l, promote);
 			known[kind][l] = hu_order_hash(o) == hash ? 1 : -1;
 			hu_order_free(o);
 		}
@@ -53,11 +71,12 @@ tensor_cores(uint64_t hash, size_t n, hu_str *names)
 		if (arch == (int)row[i].arch)
 			hu_str_addf(names, "|%s", hu_format_name(row[i].in));
 		else
-			hu_str_addf(names, "%stc:%s,in=%s", names->len ? ", " : "", hu_tc_arch_name(row[i].arch),
-				hu_format_name(row[i].in));
+			hu_str_addf(names, "%s%stc:%s,in=%s", arch >= 0 ? behind : "", names->len ? ", " : "",
+				hu_tc_arch_name(row[i].arch), hu_format_name(row[i].in));
 		arch = (int)row[i].arch;
 		in = (int)row[i].in;
 	}
+	hu_str_add(names, arch >= 0 ? behind : "");
 }
 
 /* All-reduces, of which those within nodes of several ranks are tried for up to 64 ranks. */
@@ -117,7 +136,9 @@ hu_reveal_names(uint64_t hash, size_t n, hu_str *names, int *ours)
 	}
 	if (n > 512)
 		openblas(hash, n, names);
-	tensor_cores(hash, n, names);
+	tensor_cores(hash, n, 0, names);
+	for (size_t promote = 4; !names->len && promote < n && promote <= 4096; promote *= 2)
+		tensor_cores(hash, n, promote, names);
 	if (!names->len)
 		collectives(hash, n, names);
 	*ours = names->len > 0;

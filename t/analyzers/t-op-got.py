@@ -206,4 +206,18 @@ ok(code == 1 and j["proven"] == "beyond" and lines["proven"] == "BEYOND THE PROV
 for words, what in ((("--confidence", "0.9"), "no effect where no bound is told"), (("--confidence", "1", "--as", "bound"), "between 0 and 1"), (("--confidence", "0", "--as", "bound"), "between 0 and 1")):
     ran = op("matmul", "--in", "a=P", "--in", "b=Q", *words)
     ok(ran.returncode == 2 and what in ran.stderr and not ran.stdout, "%s is refused: %s" % (" ".join(words), what))
+# Units are among the models that are tried, those with a second accumulator too
+for form, model in (
+    ('bf16', 'avx512bf16'),
+    ('bf16', 'bfdot'),
+    ('e4m3', 'tc:hopper,in=e4m3,out=fp32,path=wgmma,promote=128'),
+    ('fp64', 'ozaki:6'),
+):
+    words = ('matmul', '--in', 'a=P', '--in', 'b=Q', '--set', 'in=' + form)
+    words += ('--set', 'out=fp64' if form == 'fp64' else 'out=fp32')
+    op(*words, '--sum', model, '--out', 'd.npy')
+    j = json.loads(op(*words, '--sum', 'all', '--got', 'd.npy', '--json').stdout)
+    first = j['models'][0]
+    ok(first['equal'] == j['elements'] and model in [first['sum']] + first['alike'], '%s is found by its bits' % model, j['verdict'])
+
 finish()
