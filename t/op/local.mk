@@ -5,6 +5,7 @@ noinst_HEADERS += t/op/op-case.h
 noinst_HEADERS += t/op/op-cases.def
 noinst_HEADERS += t/op/op-judge.h
 noinst_HEADERS += t/op/op-values.h
+SCRIPT_TESTS += t/op/t-attention.py
 SCRIPT_TESTS += t/op/t-conv.py
 SCRIPT_TESTS += t/op/t-moves.py
 C_TESTS += t/op/u-all-reduce

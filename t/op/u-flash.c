@@ -88,7 +88,12 @@ tensor(hu_tensor *t, hu_format_id f, hu_shape s, int strange)
 		double v = ((double)word() * 0x1p-31 - 1) * (word() % 8 ? 1 : 16);
 		uint32_t w = word() % 4000;
 		if (strange && w < 6)
-			v = w == 0 ? INFINITY : w == 1 ? NAN : w == 2 ? 0 : w == 3 ? -0.0 : w == 4 ? 0x1p-130 : -0x1p-17;
+			v = w == 0   ? INFINITY
+			    : w == 1 ? NAN
+			    : w == 2 ? 0
+			    : w == 3 ? -0.0
+			    : w == 4 ? 0x1p-130
+				     : -0x1p-17;
 		x[i] = (float)hu_rne(hu_format_of(f), v);
 	}
 }
@@ -186,7 +191,8 @@ test_fast(const char *simd, int threads)
 		job_release(&j);
 	}
 	ok(bad[0] + bad[1] == 0 && strangers > 1000,
-		"%s, %d threads: the loops give the plain version's bits (forward %zu of %zu differ, backward %zu of %zu; "
+		"%s, %d threads: the loops give the plain version's bits (forward %zu of %zu differ, backward %zu of "
+		"%zu; "
 		"%zu are not finite)",
 		simd, threads, bad[0], all[0], bad[1], all[1], strangers);
 }
@@ -215,7 +221,8 @@ test_meaning(void)
 		job_release(&j);
 	}
 	ok(same == 40 && apart[0] > 12 && !apart[1],
-		"a block longer than all is one of all (%zu of 40); blocks of 5 are not (%zu of 20), but a gradient's chains of "
+		"a block longer than all is one of all (%zu of 40); blocks of 5 are not (%zu of 20), but a gradient's "
+		"chains of "
 		"fused multiply-adds go on from block to block (%zu of 20)",
 		same, apart[0], apart[1]);
 }

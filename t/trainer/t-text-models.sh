@@ -5,6 +5,7 @@
 . "${srcdir:-.}/t/tool/tap.sh"
 bert="--model bert:layers=1,hidden=8,heads=2 --data length=21 --batch 4 --data train=32,eval=8"
 gpt="--model gpt:layers=1,hidden=8,heads=2 --data length=11 --batch 4 --data train=32,eval=8"
+flash="--model gpt:layers=1,hidden=8,heads=2,flash=4 --data length=11 --batch 4 --data train=32,eval=8"
 ncf="--model ncf:layers=2,hidden=4 --data users=9,items=130 --batch 20 --data train=100"
 
 # 30522 x 768 + 512 x 768 + 2 x 768 + 2 x 768 for embeddings and their norm; a block has 4 (768^2 + 768) for attention,
@@ -28,7 +29,7 @@ test_is $? "plan --model ncf at MovieLens-20M's size: $want parameters"
 test_is $? "and bench why predicts its times"
 
 for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
-	for model in bert gpt ncf; do
+	for model in bert gpt flash ncf; do
 		rm -rf r
 		run train ${!model} --policy $policy --steps 2 --trace-steps 1 --quiet r
 		test $code = 0 && run analyze --only replay --no-propagate r
@@ -36,7 +37,7 @@ for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
 		test_is $? "$model, $policy: no output of a traced step is outside its call's bound"
 	done
 done
-for model in bert gpt ncf; do
+for model in bert gpt flash ncf; do
 	run train ${!model} --policy mixed_float16 --epochs 2 --checkpoint-every 3 --trace-steps none --threads 1 --quiet $model-one
 	run train ${!model} --policy mixed_float16 --epochs 2 --checkpoint-every 3 --trace-steps none --threads 2 --quiet $model-two
 	test $code = 0 && cmp -s <(column $model-one/metrics.tsv digest) <(column $model-two/metrics.tsv digest)
@@ -45,6 +46,11 @@ for model in bert gpt ncf; do
 	test $code = 0
 	test_is $? "$model: verify repeats it, evaluation included"
 done
+
+# Attention in blocks keeps no scores, and has bits of its own where rounding shows
+test $(grep -c '"attention"' flash-one/program-train.json) -ge 1 && ! grep -q '"softmax"' flash-one/program-train.json &&
+	! cmp -s <(column gpt-one/metrics.tsv digest) <(column flash-one/metrics.tsv digest)
+test_is $? "gpt:flash=4 trains by one call of attention, which has other bits than products and a softmax"
 
 # What evaluation says of ratings: only these are ranked
 column ncf-one/metrics.tsv eval_hit_rate | grep -q '[0-9]' && ! column bert-one/metrics.tsv eval_hit_rate | grep -q '[0-9]'
@@ -57,6 +63,8 @@ refusal() { # TEXT OPTION...
 	refused 2 "$text" "train $*"
 }
 refusal '3 heads cannot share' --model bert:heads=3
+refusal 'keeps no shares that dropout could set to 0' --model gpt:flash=8,dropout=0.1
+refusal 'has no effect with --model bert' --model bert:flash=8
 refusal 'data set reviews has [0-9]* tokens' --model bert:vocabulary=20
 refusal 'samples of data set reviews have 24 tokens' --model bert:positions=23
 refusal 'no effect with --model bert' --model bert:width=2

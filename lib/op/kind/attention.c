@@ -26,8 +26,8 @@ emulate_row(const hu_attention *a, hu_format f, size_t b, size_t i, double *p, d
 	for (size_t j = 0; j < a->S; j++) {
 		p[j] = 0;
 		for (size_t d = 0; d < a->E; d++)
-			p[j] = hu_rne(f,
-				p[j] + hu_rne(f, hu_get(a->in[0], q + d) * hu_get(a->in[1], (k + j) * a->E + d)));
+			p[j] = hu_rne(
+				f, p[j] + hu_rne(f, hu_get(a->in[0], q + d) * hu_get(a->in[1], (k + j) * a->E + d)));
 		p[j] = hu_rne(f, p[j] * hu_rne(f, a->factor));
 		hu_performed_operations(2 * a->E);
 		hu_performed_operations(1);

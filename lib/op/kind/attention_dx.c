@@ -79,7 +79,9 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 	return HU_OK;
 }
 
-typedef struct exactly { mpfr_t t, x, p, s, D; } exactly;
+typedef struct exactly {
+	mpfr_t t, x, p, s, D;
+} exactly;
 
 static void
 exact_dot(const hu_attention *a, int j, size_t x, int k, size_t y, mpfr_t sum, exactly *e)
@@ -111,7 +113,10 @@ exact_term(const hu_attention *a, int out, size_t b, size_t i, size_t j, size_t 
 		mpfr_mul(e->t, e->t, e->s, MPFR_RNDN);
 		mpfr_mul_d(e->t, e->t, a->factor, MPFR_RNDN);
 	}
-	hu_exact_get(e->x, a->in[out == 0 ? 1 : out == 1 ? 0 : a->dy],
+	hu_exact_get(e->x,
+		a->in[out == 0     ? 1
+			: out == 1 ? 0
+				   : a->dy],
 		out == 0 ? key * a->E + d : at * (out == 1 ? a->E : a->V) + d);
 	mpfr_fma(y, e->t, e->x, y, MPFR_RNDN);
 }
@@ -183,7 +188,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 		seen -= i + 1 < S ? S - i - 1 : 0;
 	double pairs = (double)(rows / L) * (double)seen;
 	double products = pairs * (3.0 * (double)hu_last(in[0]) + 2.0 * (double)hu_last(in[2])) +
-		  (double)rows * (double)hu_last(in[2]);
+			  (double)rows * (double)hu_last(in[2]);
 	k->flops = 2 * products + pairs * (c->nin > 6 ? 7 : 6);
 }
 

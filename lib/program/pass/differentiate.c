@@ -9,9 +9,9 @@
 
 typedef struct pass {
 	hu_program *p;
-	char *needed;          /* the tensor is on a path from a trainable one */
-	int *grad;             /* its gradient so far, or -1 */
-	int *parts;            /* the number of contributions added to it */
+	char *needed; /* the tensor is on a path from a trainable one */
+	int *grad;    /* its gradient so far, or -1 */
+	int *parts;   /* the number of contributions added to it */
 } pass;
 
 /* Writes LAYER.dROLE[.K][@FORMAT] for the k-th contribution to the gradient of t. suffix is @FORMAT, the gradient's
@@ -121,7 +121,7 @@ static void
 apply_rule(pass *s, int call, const hu_grad *g)
 {
 	hu_program *p = s->p;
-	hu_call f = p->c[call];      /* a copy, because appending moves the array; its lists of ids do not move */
+	hu_call f = p->c[call]; /* a copy, because appending moves the array; its lists of ids do not move */
 	int in[16], nin = 0, to[8], out[8], nout = 0, any = 0, scale[16] = { 0 }, scaled = 1;
 	const char *grad = hu_attr_text(&f, "grad", "");
 
@@ -142,9 +142,8 @@ apply_rule(pass *s, int call, const hu_grad *g)
 			t = operand_cast(s, t, grad, f.layer);
 		in[nin++] = t;
 	}
-	if (!strcmp(g->op, "=") ||
-		(hu_op_find(g->op)->role == HU_ROLE_CAST &&
-			p->t[in[0]].format == hu_program_product_format(p->t[to[0]].format))) {
+	if (!strcmp(g->op, "=") || (hu_op_find(g->op)->role == HU_ROLE_CAST &&
+					   p->t[in[0]].format == hu_program_product_format(p->t[to[0]].format))) {
 		contribute(s, to[0], in[0], f.layer);
 		return;
 	}

@@ -62,7 +62,8 @@ hu_transformer_check(const hu_model_sizes *s)
 			t.positions, s->data->name, t.length);
 	if (s->flash && s->dropout > 0)
 		return hu_fail(HU_EINVAL,
-			"--model flash=%zu,dropout=%g: attention in blocks keeps no shares that dropout could set to 0; "
+			"--model flash=%zu,dropout=%g: attention in blocks keeps no shares that dropout could set to "
+			"0; "
 			"leave one of the two out",
 			s->flash, s->dropout);
 	return HU_OK;

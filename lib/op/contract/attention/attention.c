@@ -9,52 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static size_t
-rows_of(hu_shape s)
-{
-	return s.d[s.rank - 2];
-}
-
-hu_attention
-hu_attention_of(const hu_call *c, hu_tensor *const *in, int gradient, const hu_sink *sink)
-{
-	hu_attention a = { .c = c, .in = in, .sink = sink, .mask = -1, .out = -1, .lse = -1, .dy = -1 };
-	int first = gradient ? 6 : 3;
-
-	if (gradient) {
-		a.out = 3;
-		a.lse = 4;
-		a.dy = 5;
-	}
-	if (c->nin > first)
-		a.mask = first;
-	a.L = rows_of(in[0]->shape);
-	a.S = rows_of(in[1]->shape);
-	a.E = hu_last(in[0]->shape);
-	a.V = hu_last(in[2]->shape);
-	a.Q = in[0]->n / (a.L * a.E);
-	a.repeat = a.Q / (in[1]->n / (a.S * a.E));
-	a.causal = hu_attr_num(c, "causal", 0) != 0;
-	a.factor = hu_attr_num(c, "factor", 1 / sqrt((double)a.E));
-	return a;
-}
-
-hu_status
-hu_attention_shape(const hu_call *c, const hu_shape *in, int mask)
-{
-	for (int k = 0; k < 3; k++)
-		if (in[k].rank < 2 || !hu_count(in[k]))
-			return hu_fail(HU_EINVAL, "%s: operand %d needs rank 2 or more and elements", c->op->name, k);
-	size_t L = rows_of(in[0]), S = rows_of(in[1]), E = hu_last(in[0]);
-	size_t Q = hu_count(in[0]) / (L * E), K = hu_count(in[1]) / (S * hu_last(in[1]));
-	if (hu_last(in[1]) != E || rows_of(in[2]) != S || hu_count(in[2]) != K * S * hu_last(in[2]) || Q % K)
-		return hu_fail(HU_EINVAL, "%s: the keys or values do not fit the queries", c->op->name);
-	if (c->nin > mask && (in[mask].rank < 2 || hu_last(in[mask]) != S || rows_of(in[mask]) != L ||
-				     (hu_count(in[mask]) != L * S && hu_count(in[mask]) != Q * L * S)))
-		return hu_fail(HU_EINVAL, "%s: the mask does not fit the scores", c->op->name);
-	return HU_OK;
-}
-
 /* The sum of n products of elements of operands j and k from these places on, its distance from what is computed, and
    its magnitude. */
 static double
@@ -97,7 +51,9 @@ scores(const hu_attention *a, hu_attention_loss w, size_t b, size_t i, double *t
 }
 
 /* A row of weights exp(t - top), their errors without and with the rounding before a product, and their sum. */
-typedef struct row { double *t, *e, *p, *pe, *pn, top, sum, sume, worst; } row;
+typedef struct row {
+	double *t, *e, *p, *pe, *pn, top, sum, sume, worst;
+} row;
 
 static row
 row_new(size_t S)
@@ -105,6 +61,13 @@ row_new(size_t S)
 	double *x = hu_xmalloc((5 * S + 1) * sizeof *x);
 
 	return (row){ x, x + S, x + 2 * S, x + 3 * S, x + 4 * S, 0, 0, 0, 0 };
+}
+
+/* Whether the mask or causality hides key j. A score of infinite operands may be NaN where it overflows before. */
+static int
+hidden(const row *r, size_t j)
+{
+	return r->t[j] == -INFINITY && r->e[j] == 0;
 }
 
 /* The rounding of a weight on its way into a product. */
@@ -130,7 +93,7 @@ softmax(const hu_attention *a, hu_attention_loss w, size_t b, size_t i, row *r)
 	}
 	for (size_t j = 0; j < a->S; j++) {
 		double far = r->top - r->t[j], rel;
-		if (r->t[j] == -INFINITY && r->top > -INFINITY) {
+		if (hidden(r, j) && r->top > -INFINITY) {
 			r->p[j] = r->pe[j] = r->pn[j] = 0;
 			continue;
 		}
@@ -167,7 +130,7 @@ weighted(const hu_attention *a, hu_attention_loss w, size_t b, const row *r, siz
 
 	for (size_t j = 0; j < a->S; j++) {
 		double x;
-		if (r->t[j] == -INFINITY)
+		if (hidden(r, j))
 			continue;
 		x = hu_get(a->in[2], v + j * a->V);
 		sum += r->p[j] * x;
@@ -221,11 +184,11 @@ gradient_rows(const hu_attention *a, hu_attention_loss w, int out, size_t b, dou
 		scores(a, w, b, i, r.t, r.e);
 		for (size_t j = 0; j < S; j++) {
 			double p, pe, x, xe, s, se;
-			if (r.t[j] == -INFINITY)
+			if (hidden(&r, j))
 				continue;
 			p = exp(r.t[j] - lse);
 			pe = p * expm1(r.e[j] + w.u * (fabs(r.t[j] - lse) + 4 + (w.block ? 2 * fabs(lse) : 0)) +
-				      w.exp * (1 + 0x1p-10)) +
+					 w.exp * (1 + 0x1p-10)) +
 			     w.tiny;
 			if (!(p + pe < w.most && fabs(lse) < w.most))
 				pe = INFINITY;
@@ -329,8 +292,8 @@ hu_attention_bound(const hu_call *c, hu_tensor *const *in, int gradient, hu_atte
 }
 
 hu_status
-hu_attention_enclose(const hu_call *c, hu_tensor *const *in, int gradient, int out, const size_t *element, size_t n,
-	hu_sink *sink)
+hu_attention_enclose(
+	const hu_call *c, hu_tensor *const *in, int gradient, int out, const size_t *element, size_t n, hu_sink *sink)
 {
 	hu_attention a = hu_attention_of(c, in, gradient, sink);
 	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);

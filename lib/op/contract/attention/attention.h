@@ -13,8 +13,8 @@
 typedef struct hu_attention {
 	const hu_call *c;
 	hu_tensor *const *in;
-	const hu_sink *sink;   /* whose trailing parts and errors the operands have; NULL: none */
-	int mask, out, lse, dy;   /* which operand each is; -1: there is none */
+	const hu_sink *sink;    /* whose trailing parts and errors the operands have; NULL: none */
+	int mask, out, lse, dy; /* which operand each is; -1: there is none */
 	size_t Q, repeat, L, S, E, V;
 	int causal;
 	double factor;
@@ -24,9 +24,9 @@ hu_attention hu_attention_of(const hu_call *c, hu_tensor *const *in, int gradien
 /* What a call in its compute format may lose: each operation u of its result and tiny besides, an exponential `exp` of
    itself more; each weight that enters a product narrow of itself and narrow_tiny besides, as where it is rounded to
    the operands' format, and each stretch of a library's sum of gradients `stored`, which it adds in that format. Beyond
-   most, or of a weight beyond widest, everything may be lost. block is that of a call with blocks, whose sums are by the models inner and outer; else
-   0, and sums are in any order. cut is what a tensor core's operands of fp32 lose of a product, and below 2^emin they
-   are subnormal there. */
+   most, or of a weight beyond widest, everything may be lost. block is that of a call with blocks, whose sums are by
+   the models inner and outer; else 0, and sums are in any order. cut is what a tensor core's operands of fp32 lose of a
+   product, and below 2^emin they are subnormal there. */
 typedef struct hu_attention_loss {
 	double u, tiny, exp, narrow, narrow_tiny, stored, most, widest, cut;
 	size_t block;
@@ -37,7 +37,9 @@ hu_attention_loss hu_attention_loss_of(const hu_call *c, hu_tensor *const *in);
 
 /* What a sum of n products loses of the sum of their magnitudes, and besides. weights: the products of weights, which
    are added block after block. */
-typedef struct hu_attention_sum { double relative, absolute; } hu_attention_sum;
+typedef struct hu_attention_sum {
+	double relative, absolute;
+} hu_attention_sum;
 hu_attention_sum hu_attention_sum_loss(const hu_attention_loss *w, int weights, size_t n);
 /* What the magnitude of a product of a and b counts in such a sum: a tensor core aligns subnormal operands by the least
    exponent, whatever their size. */
@@ -62,7 +64,7 @@ typedef void hu_attention_values(
 	const hu_attention *a, hu_attention_loss w, int out, const size_t *element, size_t n, double *y, double *e);
 hu_status hu_attention_bound(const hu_call *c, hu_tensor *const *in, int gradient, hu_attention_values *values, int out,
 	const size_t *element, size_t n, double *bound);
-hu_status hu_attention_enclose(const hu_call *c, hu_tensor *const *in, int gradient, int out, const size_t *element,
-	size_t n, hu_sink *sink);
+hu_status hu_attention_enclose(
+	const hu_call *c, hu_tensor *const *in, int gradient, int out, const size_t *element, size_t n, hu_sink *sink);
 hu_status hu_attention_shape(const hu_call *c, const hu_shape *in, int mask);
 #endif

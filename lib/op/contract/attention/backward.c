@@ -59,8 +59,8 @@ pair_operations(const hu_attention *a)
 	return 2 * a->E + 1 + (a->mask < 0 ? 0 : 2) + 2 + 2 * a->V + 2;
 }
 
-/* Adds n weights w[1…] times rows of tensor t, the first of which starts at element `first`, to the `width` sums. seen
-   tells which of the rows count. */
+/* Adds n weights, w[1] the first of them, times rows of tensor t, the first of which starts at element `first`, to the
+   `width` sums. seen tells which of the rows count. column has room for the rows. */
 static void
 add_rows(const hu_flash *x, double *w, const unsigned char *seen, const hu_tensor *t, size_t first, size_t width,
 	size_t n, double *column, double *sums)

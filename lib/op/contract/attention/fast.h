@@ -9,8 +9,7 @@
    even, and no tensor holds doubles. */
 int hu_flash_has_fast(const hu_flash *x, hu_tensor *const *in, int nin);
 /* Settles the call and computes its outputs, by the loops where they serve it. */
-hu_status hu_flash_run(
-	const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env, int gradient);
+hu_status hu_flash_run(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env, int gradient);
 void hu_flash_fast_forward(const hu_flash *x, hu_tensor *const *out, const hu_env *env);
 void hu_flash_fast_backward(const hu_flash *x, hu_tensor *const *out, const hu_env *env);
 #endif

@@ -65,8 +65,7 @@ weigh(const hu_flash *x, room *r, const common *w, size_t b, size_t row, size_t 
 	size_t query = b * x->a.L + (by_key ? first : at);
 
 	for (size_t k = 0; k < n; k++)
-		s[k] = hu_flash_masked(
-			x, b, by_key ? first + k : at, by_key ? at : first + k, s[k], &seen[k]);
+		s[k] = hu_flash_masked(x, b, by_key ? first + k : at, by_key ? at : first + k, s[k], &seen[k]);
 	r->go->powers(s, w->l + query, (size_t)by_key, n, p);
 	for (size_t k = 0; k < n; k++) {
 		float d = dp[k] - w->d[query + (by_key ? k : 0)], y = p[k] * d;
@@ -101,8 +100,8 @@ query_tile(const hu_flash *x, room *r, const common *w, size_t b, size_t i0, siz
 			for (size_t k = 0; k < ROWS; k++)
 				if (act[k])
 					weigh(x, r, w, b, k, i0 + i + k, j0, n, 0);
-			hu_flash_add(r->go, r->oe + i * r->e, r->s, r->ld, r->seen, act, r->re, n, r->e, r->at,
-				r->zeros);
+			hu_flash_add(
+				r->go, r->oe + i * r->e, r->s, r->ld, r->seen, act, r->re, n, r->e, r->at, r->zeros);
 		}
 	}
 }
@@ -127,8 +126,7 @@ key_tile(const hu_flash *x, room *r, const common *w, size_t g, size_t j0, size_
 					size_t row = j + k < rows ? j + k : rows - 1;
 					key[k] = hu_flash_data(a->in[1], (g * a->S + j0 + row) * a->E);
 					value[k] = hu_flash_data(a->in[2], (g * a->S + j0 + row) * a->V);
-					act[k] = j + k < rows &&
-						 !(a->causal && i0 < (j0 + row) / x->block * x->block);
+					act[k] = j + k < rows && !(a->causal && i0 < (j0 + row) / x->block * x->block);
 				}
 				r->go->products(key, r->ct, a->E, r->ld, (float)x->scale, r->s);
 				r->go->products(value, r->cv, a->V, r->ld, 0, r->dp);
@@ -145,8 +143,8 @@ key_tile(const hu_flash *x, room *r, const common *w, size_t g, size_t j0, size_
 
 /* Stores rows of sums, from row `first` of the tensor on; times factor where that is not 0. */
 static void
-store(const hu_flash *x, const float *o, size_t ld, size_t first, size_t rows, size_t width, float factor, hu_tensor *to,
-	const hu_env *env)
+store(const hu_flash *x, const float *o, size_t ld, size_t first, size_t rows, size_t width, float factor,
+	hu_tensor *to, const hu_env *env)
 {
 	for (size_t i = 0; i < rows; i++)
 		for (size_t d = 0; d < width; d++) {
@@ -195,8 +193,8 @@ hu_flash_fast_backward(const hu_flash *x, hu_tensor *const *out, const hu_env *e
 		room_init(&r, x);
 #pragma omp for schedule(static)
 		for (size_t at = 0; at < queries; at++) {
-			w.d[at] = hu_flash_sum(hu_flash_data(a->in[a->dy], at * a->V),
-				hu_flash_data(a->in[a->out], at * a->V), a->V);
+			w.d[at] = hu_flash_sum(
+				hu_flash_data(a->in[a->dy], at * a->V), hu_flash_data(a->in[a->out], at * a->V), a->V);
 			w.l[at] = *hu_flash_data(a->in[a->lse], at) * (float)x->base;
 		}
 #pragma omp for schedule(dynamic) nowait

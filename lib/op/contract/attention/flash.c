@@ -31,8 +31,14 @@ hu_flash_of(hu_flash *x, const hu_call *c, hu_tensor *const *in, int gradient)
 	size_t most;
 	int binary;
 
-	*x = (hu_flash){ .a = hu_attention_of(c, in, gradient, NULL), .c = c, .f = hu_format_of(c->fmt.compute),
-		.inner = c->sum, .outer = c->sum, .block = hu_flash_block(c), .base = 1, .back = 1 };
+	*x = (hu_flash){ .a = hu_attention_of(c, in, gradient, NULL),
+		.c = c,
+		.f = hu_format_of(c->fmt.compute),
+		.inner = c->sum,
+		.outer = c->sum,
+		.block = hu_flash_block(c),
+		.base = 1,
+		.back = 1 };
 	most = x->a.L > x->a.S ? x->a.L : x->a.S; /* longer blocks are one */
 	x->block = x->block < most ? x->block : most;
 	binary = x->f.id == HU_FP32;
@@ -116,9 +122,7 @@ hu_flash_score(const hu_flash *x, size_t b, size_t i, size_t j, double *q, doubl
 	s = hu_rne(x->f, hu_flash_product(x, x->inner, q, k, a->E, NULL) * x->scale);
 	if (a->mask >= 0)
 		s = hu_rne(x->f,
-			s + hu_rne(x->f,
-				    x->base * hu_get(a->in[a->mask],
-						      (a->in[a->mask]->n == whole ? 0 : b * whole) + i * a->S + j)));
+			s + hu_rne(x->f, x->base * hu_get(a->in[a->mask], (a->in[a->mask]->n == whole ? 0 : b * whole) +
+										  i * a->S + j)));
 	return hu_flash_hidden(x, b, i, j) ? -INFINITY : s;
 }
-

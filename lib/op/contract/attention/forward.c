@@ -44,9 +44,8 @@ add_block(const hu_flash *x, size_t b, size_t i, size_t j0, size_t n, room *r, d
 		r->p[j + 1] = hu_rne(x->narrow, r->p[j + 1]);
 	for (size_t d = 0; d < a->V; d++) {
 		for (size_t j = 0; j < n; j++)
-			r->v[j + 1] = r->s[j] == -INFINITY
-					      ? 0
-					      : hu_get(a->in[2], (b / a->repeat * a->S + j0 + j) * a->V + d);
+			r->v[j + 1] =
+				r->s[j] == -INFINITY ? 0 : hu_get(a->in[2], (b / a->repeat * a->S + j0 + j) * a->V + d);
 		r->o[d] = hu_rne(x->f, r->o[d] * alpha);
 		r->o[d] = hu_flash_product(x, x->outer, r->p, r->v, n, &r->o[d]);
 	}

@@ -12,8 +12,10 @@ hu_attention_loss_of(const hu_call *c, hu_tensor *const *in)
 {
 	hu_format f = hu_format_of(c->fmt.compute), g = hu_format_of(in[0]->format), v = hu_format_of(in[2]->format);
 	double library = hu_attr_library(c), each = library > 1 ? library : 1;
-	hu_attention_loss w = { .u = each * hu_unit(f) + 0x1p-51, .tiny = each * hu_smallest(f) + 0x1p-1070,
-		.most = f.max, .widest = f.max };
+	hu_attention_loss w = { .u = each * hu_unit(f) + 0x1p-51,
+		.tiny = each * hu_smallest(f) + 0x1p-1070,
+		.most = f.max,
+		.widest = f.max };
 	hu_flash x;
 
 	/* A library hands weights to a product of matrices in the operands' format, and its exponentials of operands of

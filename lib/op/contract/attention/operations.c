@@ -13,9 +13,13 @@ static sizes
 sizes_of(const hu_call *c, const hu_shape *in, int mask)
 {
 	size_t L = in[0].d[in[0].rank - 2], S = in[1].d[in[1].rank - 2], block = hu_flash_block(c);
-	sizes z = { .E = (double)hu_last(in[0]), .V = (double)hu_last(in[2]), .L = (double)L, .S = (double)S,
+	sizes z = { .E = (double)hu_last(in[0]),
+		.V = (double)hu_last(in[2]),
+		.L = (double)L,
+		.S = (double)S,
 		.matrices = (double)(hu_count(in[0]) / (L * hu_last(in[0]))),
-		.keys = (double)(hu_count(in[1]) / (S * hu_last(in[1]))), .mask = c->nin > mask ? 2 : 0 };
+		.keys = (double)(hu_count(in[1]) / (S * hu_last(in[1]))),
+		.mask = c->nin > mask ? 2 : 0 };
 	int causal = hu_attr_num(c, "causal", 0) != 0;
 
 	for (size_t i = 0; i < L; i++) {
