@@ -3,10 +3,7 @@
 
 # For other programs: make install puts the library, <halfulp/number.h> and what it includes, and a pkg-config file
 lib_LIBRARIES = libhalfulp-number.a
-libhalfulp_number_a_SOURCES = lib/base/bug.c lib/base/failed.c lib/base/mem.c lib/base/show.c lib/base/status.c lib/base/str.c lib/number/block/block.c lib/number/block/block_code.c lib/number/block/block_name.c \
-	lib/number/block/block_scale.c lib/number/bulk/bulk.c \
-	lib/number/bulk/bulk_neon.c lib/number/bulk/bulk_pack.c lib/number/bulk/bulk_plan.c lib/number/bulk/bulk_run.c lib/number/bulk/bulk_scalar.c lib/number/custom.c \
-	lib/number/format.c lib/number/lookup/format_mode_find.c lib/number/names.c lib/number/simd.c
+libhalfulp_number_a_SOURCES =
 libhalfulp_number_a_LIBADD =
 if X86_64
 libhalfulp_number_a_LIBADD += lib/number/bulk/libhalfulp_avx2_a-bulk_avx2.$(OBJEXT) lib/number/bulk/libhalfulp_avx512_a-bulk_avx512.$(OBJEXT)
@@ -14,12 +11,7 @@ endif
 numberdir = $(includedir)/halfulp
 number_HEADERS = include/halfulp/number.h
 numbertreedir = $(includedir)/halfulp
-nobase_numbertree_HEADERS = lib/base/bug.h lib/base/hd.h lib/base/status.h lib/number/arith.h lib/number/block/block.h \
-	lib/number/block/block_rules.def \
-	lib/number/bulk/bulk.h lib/number/code.h lib/number/count.h lib/number/draw.h lib/number/elementary/elementary.h \
-	lib/number/elementary/elementary_round.h lib/number/elementary/error_function.h lib/number/elementary/exponential.h \
-	lib/number/elementary/trigonometric.h lib/number/elementary/whole.h lib/number/format.h lib/number/formats.def \
-	lib/number/modes.def lib/number/philox.h lib/number/round.h lib/number/simd.h lib/number/ulp.h lib/number/wide.h
+nobase_numbertree_HEADERS =
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = halfulp-number.pc
 noinst_HEADERS += lib/number/arith.h
@@ -42,3 +34,48 @@ noinst_HEADERS += lib/number/ulp.h
 libhalfulp_a_SOURCES += lib/number/ulps.c
 noinst_HEADERS += lib/number/ulps.h
 noinst_HEADERS += lib/number/wide.h
+libhalfulp_number_a_SOURCES += lib/base/bug.c
+libhalfulp_number_a_SOURCES += lib/base/failed.c
+libhalfulp_number_a_SOURCES += lib/base/mem.c
+libhalfulp_number_a_SOURCES += lib/base/show.c
+libhalfulp_number_a_SOURCES += lib/base/status.c
+libhalfulp_number_a_SOURCES += lib/base/str.c
+libhalfulp_number_a_SOURCES += lib/number/block/block.c
+libhalfulp_number_a_SOURCES += lib/number/block/block_code.c
+libhalfulp_number_a_SOURCES += lib/number/block/block_name.c
+libhalfulp_number_a_SOURCES += lib/number/block/block_scale.c
+libhalfulp_number_a_SOURCES += lib/number/bulk/bulk.c
+libhalfulp_number_a_SOURCES += lib/number/bulk/bulk_neon.c
+libhalfulp_number_a_SOURCES += lib/number/bulk/bulk_pack.c
+libhalfulp_number_a_SOURCES += lib/number/bulk/bulk_plan.c
+libhalfulp_number_a_SOURCES += lib/number/bulk/bulk_run.c
+libhalfulp_number_a_SOURCES += lib/number/bulk/bulk_scalar.c
+libhalfulp_number_a_SOURCES += lib/number/custom.c
+libhalfulp_number_a_SOURCES += lib/number/format.c
+libhalfulp_number_a_SOURCES += lib/number/lookup/format_mode_find.c
+libhalfulp_number_a_SOURCES += lib/number/names.c
+libhalfulp_number_a_SOURCES += lib/number/simd.c
+nobase_numbertree_HEADERS += lib/base/bug.h
+nobase_numbertree_HEADERS += lib/base/hd.h
+nobase_numbertree_HEADERS += lib/base/status.h
+nobase_numbertree_HEADERS += lib/number/arith.h
+nobase_numbertree_HEADERS += lib/number/block/block.h
+nobase_numbertree_HEADERS += lib/number/block/block_rules.def
+nobase_numbertree_HEADERS += lib/number/bulk/bulk.h
+nobase_numbertree_HEADERS += lib/number/code.h
+nobase_numbertree_HEADERS += lib/number/count.h
+nobase_numbertree_HEADERS += lib/number/draw.h
+nobase_numbertree_HEADERS += lib/number/elementary/elementary.h
+nobase_numbertree_HEADERS += lib/number/elementary/elementary_round.h
+nobase_numbertree_HEADERS += lib/number/elementary/error_function.h
+nobase_numbertree_HEADERS += lib/number/elementary/exponential.h
+nobase_numbertree_HEADERS += lib/number/elementary/trigonometric.h
+nobase_numbertree_HEADERS += lib/number/elementary/whole.h
+nobase_numbertree_HEADERS += lib/number/format.h
+nobase_numbertree_HEADERS += lib/number/formats.def
+nobase_numbertree_HEADERS += lib/number/modes.def
+nobase_numbertree_HEADERS += lib/number/philox.h
+nobase_numbertree_HEADERS += lib/number/round.h
+nobase_numbertree_HEADERS += lib/number/simd.h
+nobase_numbertree_HEADERS += lib/number/ulp.h
+nobase_numbertree_HEADERS += lib/number/wide.h

@@ -8,6 +8,7 @@
 # exits 1.
 export LC_ALL=C
 mode=$1
+tool=$(cd "$(dirname "$0")" && pwd)
 cd "${2:-.}" || exit 4
 
 # The variable that names FILE, by folder and ending; nothing for what is no source.
@@ -65,6 +66,7 @@ wanted() {
 				echo "folders.mk include \$(top_srcdir)/$d/local.mk" && break
 		done
 	done
+	test ! -f include/halfulp/number.h || python3 "$tool/number_files.py" .
 	find cuda/kernel -name "*.cu" 2>/dev/null | sed 's|.*/\(.*\)\.cu|cuda/kernel/kernels.def KERNEL(\1)|' | sort
 	find lib/sum/model -name "*.c" 2>/dev/null | sed 's|.*|lib/sum/model/device.inc #include "&"|' | sort
 	find trainer analyzers reports -name "cmd_*.c" 2>/dev/null | sed 's|.*/cmd_\(.*\)\.c|commands.def COMMAND(\1)|' | sort

@@ -12,6 +12,7 @@ EXTRA_DIST += t/tool/mpi.sh
 EXTRA_DIST += t/tool/mutate-gate.py
 EXTRA_DIST += t/tool/mutate.py
 EXTRA_DIST += t/tool/npzfile.py
+EXTRA_DIST += t/tool/number_files.py
 EXTRA_DIST += t/tool/onnxfile.py
 EXTRA_DIST += t/tool/operators.sh
 EXTRA_DIST += t/tool/page.py
