@@ -17,8 +17,10 @@ compute(void *of, int i, hu_str *found)
 	switch (u->kind) {
 	case HU_VALIDATE_RUN: return hu_validate_run_compute(j, u, found);
 	case HU_VALIDATE_EXACT: return hu_validate_exact_compute(j, u->first, found);
-	default: return hu_validate_nodes_compute(j, u, found);
+	case HU_VALIDATE_SURVEY:
+	case HU_VALIDATE_ALONE: return hu_validate_nodes_compute(j, u, found);
 	}
+	HU_ASSERT(!"a unit of validate has one of the four kinds");
 }
 
 static hu_status
@@ -30,8 +32,10 @@ merge(void *of, int i, const char *found)
 	switch (u->kind) {
 	case HU_VALIDATE_RUN: return hu_validate_run_merge(j, u, found);
 	case HU_VALIDATE_EXACT: return hu_validate_exact_merge(j, u->first, found);
-	default: return hu_validate_nodes_merge(j, u, found);
+	case HU_VALIDATE_SURVEY:
+	case HU_VALIDATE_ALONE: return hu_validate_nodes_merge(j, u, found);
 	}
+	HU_ASSERT(!"a unit of validate has one of the four kinds");
 }
 
 static char *
@@ -44,8 +48,9 @@ name_of(const void *of, int i)
 	case HU_VALIDATE_RUN: return hu_xprintf("%zu.%zu", u->policy, u->first);
 	case HU_VALIDATE_EXACT: return hu_xprintf("exact.%zu.%zu", j->d->output, u->first);
 	case HU_VALIDATE_SURVEY: return hu_xprintf("%zu.nodes.%zu", u->policy, j->surveyed);
-	default: return hu_xprintf("%zu.nodes.%zu.%zu.%zu", u->policy, j->surveyed, u->batch, u->first);
+	case HU_VALIDATE_ALONE: return hu_xprintf("%zu.nodes.%zu.%zu.%zu", u->policy, j->surveyed, u->batch, u->first);
 	}
+	HU_ASSERT(!"a unit of validate has one of the four kinds");
 }
 
 hu_status

@@ -37,8 +37,9 @@ value_of(int figure, const hu_distance *d)
 	case REL_L2: return d->whole ? NAN : d->rel_l2;
 	case SQNR: return d->whole ? NAN : d->sqnr_db;
 	case MAX_ERROR: return d->whole ? NAN : d->max_error;
-	default: return (double)d->nonfinite;
+	case NONFINITE: return (double)d->nonfinite;
 	}
+	HU_ASSERT(!"a rule of one output counts a distance or what is not finite");
 }
 
 /* The figure that a rule counts: without a name that of the output which is worst by it. */
