@@ -856,6 +856,9 @@ gemm | bench gemm --gemm auto
 simd | bench gemm --backend cuda --simd scalar
 fuse | BT --fuse off
 graph | bench why --graph off
+optimizer beta1= | bench why --device v100 --batch 16 --policy float32 --model width=0.05 --json --optimizer beta1=0.5
+data seed= | bench why --device v100 --batch 16 --policy float32 --model width=0.05 --json --data seed=3
+loss-scale init= | bench why --device v100 --batch 16 --policy float32 --model width=0.05 --json --loss-scale init=8
 gemm | BT --gemm simt
 optimizer beta1= | BT --optimizer sgd:beta1=0.5
 loss-scale init= | BT --policy float32 --loss-scale init=8

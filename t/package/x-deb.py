@@ -84,7 +84,7 @@ for name in names:
     tap.ok(p.returncode == 0, 'debian/tests/%s holds where the packages are installed' % name,
         (p.stdout + p.stderr)[-3000:])
 empty = tap.home()
-draw = 'halfulp calc --explain --sum tc:hopper "sum(1, 0.1*0.2, 3*100)" --svg one.svg >said && ls'
+draw = 'halfulp calc --explain --sum tc:hopper "sum(1, 0.1*0.2, 3*100)" -o one.svg >said && ls'
 p = installed(root, empty, 'sh', '-c', 'command -v halfulp && ' + draw)
 if p.returncode == 125:
     tap.skip('the installed program draws', 'this user may not mount')

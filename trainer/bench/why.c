@@ -176,8 +176,9 @@ runs_here(const void *of)
 }
 
 static const hu_opt_need needs[] = {
-	{ "seeds lr gemm simd backend fuse graph steps warm train eval data-seed split weight-decay beta1 beta2 eps "
-	  "init-scale growth-factor backoff-factor growth-interval scale-floor scale-cap hysteresis loss-weight",
+	{ "seeds lr gemm simd backend fuse graph steps warm data:train data:eval data:seed data:split "
+	  "optimizer:weight_decay optimizer:beta1 optimizer:beta2 optimizer:eps loss-scale:init loss-scale:growth "
+	  "loss-scale:backoff loss-scale:interval loss-scale:floor loss-scale:cap loss-scale:hysteresis loss:weight",
 		runs_here,
 		"where the device is another than here: its times are predicted from shapes, and nothing runs" },
 	{ NULL, NULL, NULL }
