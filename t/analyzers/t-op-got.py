@@ -218,6 +218,7 @@ for form, model in (
     op(*words, '--sum', model, '--out', 'd.npy')
     j = json.loads(op(*words, '--sum', 'all', '--got', 'd.npy', '--json').stdout)
     first = j['models'][0]
-    ok(first['equal'] == j['elements'] and model in [first['sum']] + first['alike'], '%s is found by its bits' % model, j['verdict'])
+    found = first['equal'] == j['elements'] and model in [first['sum']] + first['alike']
+    ok(found, '%s is found by its bits' % model, j['verdict'])
 
 finish()

@@ -116,7 +116,8 @@ for name, nodes in MODELS.items():
 # Under a policy shapes follow from what the policy computes: from its own values, which --until has by the program of
 # all inputs, onnxruntime goes on.
 WIDE = 3000
-write('m.onnx', MODELS['NonZero'][:-1], {'c': 1, 't': 1, 's': 1}, C | {'w': rng.standard_normal((5, WIDE)).astype('f4')})
+wide = C | {'w': rng.standard_normal((5, WIDE)).astype('f4')}
+write('m.onnx', MODELS['NonZero'][:-1], {'c': 1, 't': 1, 's': 1}, wide)
 signs = {}
 for policy in ('float16', 'e4m3', 'int8:dynamic', 'ort-dynamic', 'occ-fp16'):
     p = run('--policies', policy, '--decision', 'none', '--batch', '1')

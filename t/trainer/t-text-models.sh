@@ -48,7 +48,7 @@ for model in bert gpt flash ncf; do
 done
 
 # Attention in blocks keeps no scores, and has bits of its own where rounding shows
-test $(grep -c '"attention"' flash-one/program-train.json) -ge 1 && ! grep -q '"softmax"' flash-one/program-train.json &&
+grep -q '"attention"' flash-one/program-train.json && ! grep -q '"softmax"' flash-one/program-train.json &&
 	! cmp -s <(column gpt-one/metrics.tsv digest) <(column flash-one/metrics.tsv digest)
 test_is $? "gpt:flash=4 trains by one call of attention, which has other bits than products and a softmax"
 
