@@ -191,7 +191,7 @@ ok(
 row = table('a/metrics.tsv')
 code, out, err = run('verify', 'a', '--json')
 j = json.loads(out)
-ok(code == 0 and len(j) == 9 and (j['run'], j['equal'], j['steps'], j['first_differing_step'], j['evaluations']) == ('a', True, len(row), None, len(ends))
+ok(code == 0 and len(j) == 11 and (j['run'], j['equal'], j['steps'], j['first_differing_step'], j['evaluations']) == ('a', True, len(row), None, len(ends))
    and (j['recorded'], j['got']) == (row[-1]['digest'],) * 2 and (j['program_differences'], j['program']) == (0, []),
    'verify as JSON: everything is equal, up to the last digest', [code, out, err])  # fmt: skip
 m = manifest('b')
