@@ -38,10 +38,11 @@ def ways(program):
     """Options that change no bit."""
     out = halfulp(program, 'doctor')[1]
     simd = [s for s in ('scalar', 'avx2', 'avx512') if s in out.partition('this build uses ')[2].partition(' here')[0]]
-    found = [['--threads', t, '--simd', s] for t in '1230' for s in simd + ['auto']]
+    found = [['--threads', t, '--backend', 'simd=' + s] for t in '1230' for s in simd + ['auto']]
     if 'shim' in out.partition('back ends')[2].split('\n')[0]:
         found += [
-            ['--backend', 'shim', '--gemm', 'simt', *more] for more in ([], ['--fuse', 'off'], ['--graph', 'off'])
+            ['--backend', 'shim:gemm=simt', *more]
+            for more in ([], ['--backend', 'fuse=off'], ['--backend', 'graph=off'])
         ]
     return found
 

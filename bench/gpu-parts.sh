@@ -49,7 +49,8 @@ own() {
 		test -z "$2" || { way=$2; case $sum in *path=wgmma) ;; *) continue ;; esac; }
 		grep -v '^#' "$out/digests.tsv" 2>/dev/null | grep -q "^$model	$policy	$sum	$way	.*	yes$" && continue
 		rm -rf "$run"
-		ref=$(reference "$model-$policy-$sum" $options) && "$halfulp" train $options --backend $backend --gemm $way "$run" &&
+		ref=$(reference "$model-$policy-$sum" $options) &&
+			"$halfulp" train $options --backend $backend:gemm=$way "$run" &&
 			compared digests.tsv "$run" "$ref" $model $policy $sum $way 3 || { echo "$model $policy $sum: differs, or does not run"; bad=1; }
 	done < <(trainings $model $arch)
 	return $bad
@@ -68,7 +69,8 @@ parity() {
 	test "$policy" != mixed_float16 || common="$common --loss-scale init=256" # the others scale no loss
 	test "$sum" = default || common="$common --accumulate $sum"
 	rm -rf "$run"
-	"$halfulp" train $common --backend $backend --gemm "$way" "$run" && ref=$(reference "long-$name-$policy-$sum" $common) || return 1
+	"$halfulp" train $common --backend $backend:gemm="$way" "$run" &&
+		ref=$(reference "long-$name-$policy-$sum" $common) || return 1
 	compared parity.tsv "$run" "$ref" "$name" "$policy" "$sum" "$way" "$steps"
 }
 # Two runs, one digest; a run that was killed and resumed; a run judged on the CPU
@@ -88,7 +90,7 @@ again() {
 }
 # cuBLAS: the same digest twice, and every recorded call within its bound
 cublas() {
-	local common="$mlp --policy mixed_float16 --data train=640,eval=64 --steps 5 --trace-steps last --meter none --quiet --backend cuda --gemm cublas"
+	local common="$mlp --policy mixed_float16 --data train=640,eval=64 --steps 5 --trace-steps last --meter none --quiet --backend cuda:gemm=cublas"
 	rm -rf "$work"/cublas-*
 	"$halfulp" train $common "$work/cublas-1" && "$halfulp" train $common "$work/cublas-2" && cmp <(digests "$work/cublas-1") <(digests "$work/cublas-2") && "$halfulp" analyze --only replay "$work/cublas-1"
 }
@@ -101,32 +103,33 @@ products() {
 }
 reach_simt() {
 	products 136x272x64,136x272x192,72x40x56 "$@" "$halfulp" bench gemm --backend $backend \
-		--formats fp32,fp16,bf16,e4m3,e5m2 --sum fma,acc=fp32 --sum fma,acc=fp16 --gemm simt
+		--formats fp32,fp16,bf16,e4m3,e5m2 --sum fma,acc=fp32 --sum fma,acc=fp16 --backend gemm=simt
 }
 reach_matrix() {
 	local all=136x272x64,136x272x192,72x40x56 whole=136x272x64,136x272x192
 	local front=("$@") gemm=("$@" "$halfulp" bench gemm --backend $backend)
-	products $all "${gemm[@]}" --formats $formats --sum tc:$arch --gemm $units || return
+	products $all "${gemm[@]}" --formats $formats --sum tc:$arch --backend gemm=$units || return
 	test $arch != hopper ||
-		products $whole "${gemm[@]}" --formats fp16,bf16,e4m3,e5m2 --sum tc:hopper,path=wgmma --gemm mma || return
-	test -z "$fp8" || products $all "${gemm[@]}" --formats e4m3,e5m2 --sum $fp8 --gemm mma || return
+		products $whole "${gemm[@]}" --formats fp16,bf16,e4m3,e5m2 --sum tc:hopper,path=wgmma \
+			--backend gemm=mma || return
+	test -z "$fp8" || products $all "${gemm[@]}" --formats e4m3,e5m2 --sum $fp8 --backend gemm=mma || return
 	# a first layer of three channels, with as many filters as its tile is for
 	"${front[@]}" "$halfulp" bench train --backend $backend --model convnet --data size=12 --batch 8 --steps 1 --warm 0 \
-		--policy mixed_float16 --accumulate tc:$arch --gemm $units --meter none
+		--policy mixed_float16 --accumulate tc:$arch --backend gemm=$units --meter none
 }
-# The kernels of --gemm bulk, which are Hopper's alone: products of one block a tile of 64 columns, of pairs of blocks
+# The kernels of gemm=bulk, which are Hopper's alone: products of one block a tile of 64 columns, of pairs of blocks
 # with 128 and 256, of blocks that compute several tiles and fill their ring of buffers anew; then operands that lie
 # either way, in training steps, one of them so large that pairs of blocks fill a ring anew with A across k; and
 # convolutions
 reach_bulk() {
 	test $arch = hopper || exit 77
-	local gemm=("$@" "$halfulp" bench gemm --backend $backend --sum tc:hopper,path=wgmma --gemm bulk) model
+	local gemm=("$@" "$halfulp" bench gemm --backend $backend --sum tc:hopper,path=wgmma --backend gemm=bulk) model
 	products 136x272x64,136x272x192,520x1032x80 "${gemm[@]}" --formats fp16,bf16,e4m3,e5m2 || return
 	products 2048x1024x592,4096x2048x592 "${gemm[@]}" --formats fp16,bf16 || return
 	products 520x1032x1040 "${gemm[@]}" --formats e4m3,e5m2 || return
 	for model in "mlp --model width=0.5 --batch 64" "mlp --model width=8 --batch 592" "convnet --data size=12 --batch 8"; do
 		"$@" "$halfulp" bench train --backend $backend --model $model --steps 1 --warm 0 \
-			--policy mixed_float16 --accumulate tc:hopper --gemm mma,bulk --meter none || return
+			--policy mixed_float16 --accumulate tc:hopper --backend gemm=mma,bulk --meter none || return
 	done
 }
 # The program under the sanitizer, which follows the script that starts a bundle's
@@ -195,21 +198,23 @@ gemm_table() { # FILE OPTION...
 why_published() { # WAY: each call of the published net
 	local sum=
 	test $1 = cublas || sum="--accumulate tc:$arch"
-	"$halfulp" bench why --backend $backend $published --batch 32 --policy mixed_float16 $sum --gemm $1 --by call \
+	"$halfulp" bench why --backend $backend $published --batch 32 --policy mixed_float16 $sum \
+		--backend gemm=$1 --by call \
 		--steps 10 -o "$out/why-published-$1.tsv"
 }
 export sizes published
 export -f gemm_table why_published
-part bench-gemm-matrix 60 bash -c 'gemm_table "$@"' - gemm-matrix.tsv --formats $formats --sum tc:$arch --gemm $matrix
+part bench-gemm-matrix 60 bash -c 'gemm_table "$@"' - gemm-matrix.tsv --formats $formats --sum tc:$arch \
+	--backend gemm=$matrix
 # in a part of its own, so that kernels that hang lose no other way's rows
 test $dry:$arch != 0:hopper ||
 	part bench-gemm-bulk 60 bash -c 'gemm_table "$@"' - gemm-bulk.tsv --formats fp16,bf16 \
-		--sum tc:$arch,path=wgmma --gemm bulk
-test $dry = 1 || part bench-train-published 120 "$halfulp" bench train --backend $backend $published --batch 32,64,128,256,512 --policy float32,mixed_float16 --gemm cublas --steps 10 --warm 2 -o "$out/train-published.tsv"
-part bench-gemm 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats fp32,fp16 --sum fma,acc=fp32 --gemm $ways --trials 3 -o "$out/gemm.tsv"
-part bench-train-mlp 60 "$halfulp" bench train --backend $backend $(echo "$mlp" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 -o "$out/train-mlp.tsv"
-part bench-train-convnet 120 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --gemm $ways --steps $time_steps --warm 2 -o "$out/train-convnet.tsv"
-part bench-train-matrix 90 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy mixed_float16 --accumulate tc:$arch --gemm $units --steps $time_steps --warm 2 -o "$out/train-matrix.tsv"
+		--sum tc:$arch,path=wgmma --backend gemm=bulk
+test $dry = 1 || part bench-train-published 120 "$halfulp" bench train --backend $backend $published --batch 32,64,128,256,512 --policy float32,mixed_float16 --backend gemm=cublas --steps 10 --warm 2 -o "$out/train-published.tsv"
+part bench-gemm 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats fp32,fp16 --sum fma,acc=fp32 --backend gemm=$ways --trials 3 -o "$out/gemm.tsv"
+part bench-train-mlp 60 "$halfulp" bench train --backend $backend $(echo "$mlp" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --backend gemm=$ways --steps $time_steps --warm 2 -o "$out/train-mlp.tsv"
+part bench-train-convnet 120 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --backend gemm=$ways --steps $time_steps --warm 2 -o "$out/train-convnet.tsv"
+part bench-train-matrix 90 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy mixed_float16 --accumulate tc:$arch --backend gemm=$units --steps $time_steps --warm 2 -o "$out/train-matrix.tsv"
 # 7. Why
 part bench-why 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --steps $time_steps -o "$out/why.tsv"
 part bench-why-calls 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --by call --steps $time_steps -o "$out/why-calls.tsv"
@@ -226,10 +231,10 @@ export -f profile
 if test $dry:$arch = 0:hopper; then
 	for way in mma bulk; do
 		part "ncu-$way" 45 bash -c 'profile "$@"' - 'hu_bulk|hu_group' "$halfulp" bench gemm --backend $backend \
-			--sizes 4096 --formats fp16 --sum tc:hopper,path=wgmma --gemm $way --trials 1
+			--sizes 4096 --formats fp16 --sum tc:hopper,path=wgmma --backend gemm=$way --trials 1
 	done
 	part ncu-gather 45 bash -c 'profile "$@"' - 'gather' "$halfulp" bench train --backend $backend $published \
-		--batch 32 --policy mixed_float16 --gemm cublas --steps 1 --warm 1 --graph off
+		--batch 32 --policy mixed_float16 --backend gemm=cublas --steps 1 --warm 1 --backend graph=off
 fi
 # 8. Beside PyTorch, where Python has it; a table each, which grows as its rows come
 beside_torch() {

@@ -58,7 +58,7 @@ TURNS = os.environ.get('TURNS', os.path.join(os.path.dirname(HALFULP), 'bench', 
 ROWS = GPU if args.device == 'cuda' else CPU
 POLICIES = [who for who, _, _ in ROWS if 'PyTorch' not in who]
 ALL = [m for m in MODELS if args.device == 'cuda' or m not in LARGE]
-BACKEND = ['--backend', 'cuda', '--gemm', 'cublas'] if args.device == 'cuda' else []
+BACKEND = ['--backend', 'cuda', '--backend', 'gemm=cublas'] if args.device == 'cuda' else []
 
 
 def option(model, name, default):

@@ -28,7 +28,7 @@ static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
 		"what is computed: emulate, the result in the formats; reference, the exact result rounded once; "
 		"bound, the error bound; or a back end: "
 		"cuda" },
-	{ "gemm", "WAY", "auto", hu_gemm_help },
+	{ "as:gemm", "WAY", "auto", hu_gemm_help },
 	{ "result", "K", "0", "which of the operator's results, counted from 0" },
 	{ "out", "FILE", NULL, "write the result as .npy; it is printed where neither this nor --got is given" },
 	{ "packed", NULL, NULL,
@@ -201,10 +201,10 @@ on_device(const void *of)
 }
 
 static const hu_opt_need needs[] = {
-	{ "in set sum as gemm result out packed got bits seed confidence", runs, "on op list" },
-	{ "gemm", on_device, "on the CPU, which has one way, the summation model; --as cuda has several" },
+	{ "in set sum as as:gemm result out packed got bits seed confidence", runs, "on op list" },
+	{ "as:gemm", on_device, "on the CPU, which has one way, the summation model; --as cuda has several" },
 	{ "confidence", tells_bounds, "where no bound is told: --got and --as bound tell them" },
-	{ "as gemm result out packed confidence seed", one_sum,
+	{ "as as:gemm result out packed confidence seed", one_sum,
 		"with --sum all, which names the summation model of --got's bits on the CPU and judges nothing else" },
 	{ "packed", packs, "where no result is written as codes: --out FILE does, of results and not of bounds" },
 	{ "seed", emulates, "with --as reference, or --as bound alone, which draw no random bits" },

@@ -285,7 +285,7 @@ hu_op_run_open(hu_op_run *r, const hu_args *args)
 			HU_EINVAL, "one operator is needed: halfulp op dot --in a=A.npy --in b=B.npy --out D.npy");
 	HU_TRY(operator_named(r, args->rest[0]));
 	HU_TRY(way(r, hu_args_text(args, "as")));
-	HU_TRY(hu_gemm_find(hu_args_text(args, "gemm"), &r->gemm));
+	HU_TRY(hu_gemm_find(hu_args_text(args, "as:gemm"), &r->gemm));
 	strcpy(r->call.seed_name, "op");
 	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL, &seed));
 	HU_TRY(hu_args_int(args, "result", 0, r->dot ? 0 : r->call.op->nout - 1, &result));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The library's matrices are column-major, ours row-major. It is therefore asked for dᵀ = bᵀ aᵀ, and its A is our b. */
+   The library's matrices are column-major, ours row-major. It is therefore asked for dᵀ = bᵀ aᵀ, and its A is our
+   b. */
 #include "cuda/gemm/cublas.h"
 
 #include "cuda/device/vendor.h"
@@ -46,12 +47,12 @@ load(library *l, int host)
 		return HU_OK;
 	l->file = hu_vendor_open(host ? "HALFULP_CUBLASLT_HOST" : "HALFULP_CUBLASLT", names, !host);
 	if (!l->file && host)
-		return hu_fail(HU_EUNABLE, "--gemm cublas: the shim has no cuBLAS (HALFULP_CUBLASLT_HOST names a "
-					   "library for the host's memory): use --gemm mma or simt");
+		return hu_fail(HU_EUNABLE, "gemm=cublas: the shim has no cuBLAS (HALFULP_CUBLASLT_HOST names a "
+					   "library for the host's memory): use gemm=mma or simt");
 	if (!l->file)
-		return hu_fail(HU_EUNABLE, "--gemm cublas: cuBLASLt (libcublasLt.so.13 or 12) is not found, nor in a "
+		return hu_fail(HU_EUNABLE, "gemm=cublas: cuBLASLt (libcublasLt.so.13 or 12) is not found, nor in a "
 					   "CUDA toolkit or among Python's packages: install "
-					   "it, name it in HALFULP_CUBLASLT, or use --gemm mma or simt");
+					   "it, name it in HALFULP_CUBLASLT, or use gemm=mma or simt");
 #define TAKE(member, name) !hu_vendor_symbol(l->file, "cublasLt" name, &l->member)
 	if (TAKE(version, "GetVersion") || TAKE(create, "Create") || TAKE(desc_create, "MatmulDescCreate") ||
 		TAKE(desc_set, "MatmulDescSetAttribute") || TAKE(desc_destroy, "MatmulDescDestroy") ||
@@ -62,13 +63,13 @@ load(library *l, int host)
 		TAKE(check, "MatmulAlgoCheck") || TAKE(config, "MatmulAlgoConfigGetAttribute") ||
 		TAKE(matmul, "Matmul"))
 		return hu_fail(HU_EUNABLE,
-			"--gemm cublas: the library found is not cuBLASLt: a function is missing (%s)", dlerror());
+			"gemm=cublas: the library found is not cuBLASLt: a function is missing (%s)", dlerror());
 #undef TAKE
 	int st = l->create(&l->handle);
 	if (st) {
 		l->handle = NULL;
 		return hu_fail(HU_EUNABLE,
-			"--gemm cublas: cublasLtCreate failed with status %d: it needs a device and a driver as new "
+			"gemm=cublas: cublasLtCreate failed with status %d: it needs a device and a driver as new "
 			"as it is",
 			st);
 	}
@@ -193,8 +194,8 @@ take(library *l, plan *x, size_t version)
 		st = l->check(l->handle, x->desc, x->a, x->b, x->d, x->d, &x->choice.algo, &now);
 	if (version != l->version() || st || now.state || now.workspace > x->choice.workspace)
 		return hu_fail(HU_EUNABLE,
-			"--gemm cublas: the recorded algorithm for %u x %u x %u of %s and %s to %s is cuBLASLt %zu's, "
-			"and cuBLASLt %zu does not take it (status %d): use that library and device, or say --gemm",
+			"gemm=cublas: the recorded algorithm for %u x %u x %u of %s and %s to %s is cuBLASLt %zu's, "
+			"and cuBLASLt %zu does not take it (status %d): use that library and device, or say gemm=",
 			p->m, p->n, p->k, hu_format_name(p->fa), hu_format_name(p->fb), hu_format_name(p->fd), version,
 			l->version(), st ? st : now.state);
 	return HU_OK;
@@ -268,8 +269,8 @@ plan_of(const hu_cublas_product *p, library **library_of, plan **out)
 	if (st || !found) {
 		drop(l, x);
 		return hu_fail(HU_EUNABLE,
-			"--gemm cublas: cuBLASLt %zu has no algorithm for %u x %u x %u of %s and %s to %s on this "
-			"device (status %d): use --gemm mma or simt",
+			"gemm=cublas: cuBLASLt %zu has no algorithm for %u x %u x %u of %s and %s to %s on this "
+			"device (status %d): use gemm=mma or simt",
 			l->version(), p->m, p->n, p->k, hu_format_name(p->fa), hu_format_name(p->fb),
 			hu_format_name(p->fd), st);
 	}

@@ -153,7 +153,7 @@ hu_gemm_plus(const hu_short *s, double a, double b)
 	return s->native ? a + b : hu_short_add(s, a, b);
 }
 
-/* gemm_parts.cu: fails with one line for --gemm mma or bulk if no matrix unit computes the call. compiled is the
+/* gemm_parts.cu: fails with one line for gemm=mma or bulk if no matrix unit computes the call. compiled is the
    compute capability, times ten, that the call's kernels were compiled for. */
 extern "C" hu_status HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g, int compiled);
 

@@ -5,7 +5,7 @@
 static hu_status
 refuse(const hu_work *w, const char *why, const char *instead)
 {
-	return hu_fail(HU_EUNABLE, "--gemm cublas: %s (call %d, layer %s): %s", why, w->call->id,
+	return hu_fail(HU_EUNABLE, "gemm=cublas: %s (call %d, layer %s): %s", why, w->call->id,
 		*w->call->layer ? w->call->layer : "-", instead);
 }
 
@@ -39,7 +39,7 @@ HU_SIDE(cublas_product)(hu_work *w, const hu_gemm *g, hu_cublas_product *p)
 		(p->fa == HU_E5M2 && p->fb == HU_E5M2)) {
 		snprintf(why, sizeof why, "cuBLASLt multiplies no %s by %s", hu_format_name(w->in[0]->format),
 			hu_format_name(w->in[1]->format));
-		return refuse(w, why, "use --gemm simt");
+		return refuse(w, why, "use gemm=simt");
 	}
 	hu_format_id acc = s->id == HU_SUM_TC ? s->out : s->acc;
 	snprintf(why, sizeof why, "cuBLASLt sums in %s, in an order of its own, not as %s says",
@@ -47,9 +47,9 @@ HU_SIDE(cublas_product)(hu_work *w, const hu_gemm *g, hu_cublas_product *p)
 	if ((s->id != HU_SUM_FMA && s->id != HU_SUM_SEQUENTIAL && s->id != HU_SUM_TC) || s->mode != HU_RNE ||
 		(s->id == HU_SUM_TC && s->n) || acc != (p->fa == HU_FP64 ? HU_FP64 : HU_FP32) ||
 		(s->outer != HU_NO_FORMAT && s->outer != acc))
-		return refuse(w, why, "use --gemm simt, or another --accumulate");
+		return refuse(w, why, "use gemm=simt, or another --accumulate");
 	if (s->id == HU_SUM_TC && w->arch >= 0 && w->arch != (int)s->arch)
-		return refuse(w, why, "its architecture is not this device's; use --gemm simt");
+		return refuse(w, why, "its architecture is not this device's; use gemm=simt");
 	p->tf32 = p->fa == HU_FP32 && (s->id == HU_SUM_TC || w->in[0]->format == HU_TF32);
 #ifdef __CUDACC__
 	p->host = 0;

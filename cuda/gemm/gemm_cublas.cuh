@@ -125,8 +125,8 @@ hu_gemm_cublas(hu_work *w, const hu_gemm *g)
 	if (own_b) {
 		if ((size_t)wide * deep > HU_MOST_ELEMENTS)
 			return hu_fail(HU_EUNABLE,
-				"--gemm cublas: a gathered operand has %u x %u elements, more than 2^31 (call %d): use "
-				"--gemm mma or simt",
+				"gemm=cublas: a gathered operand has %u x %u elements, more than 2^31 (call %d): use "
+				"gemm=mma or simt",
 				wide, deep, w->call->id);
 		b = hu_work_take(w, (size_t)wide * deep * bytes);
 		HU_TRY(hu_codes_go<M>(w, g, 1, b, bytes, 0, wide, deep));

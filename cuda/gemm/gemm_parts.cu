@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Adds up each output's part sums by the fixed tree: blocks of 4096, and then these blocks' sums, which is enough for
-   HU_MOST_PARTS. It also says why --gemm mma or bulk is refused. */
+   HU_MOST_PARTS. It also says why gemm=mma or bulk is refused. */
 #include "cuda/gemm/gemm.cuh"
 
 /* How many copies the loops over lanes have: floats stay in registers, and 32 loads are under way at once; an addition
@@ -85,24 +85,24 @@ HU_SIDE(gemm_no_mma)(hu_work *w, const hu_gemm *g, int compiled)
 	int units = g->sum.id == HU_SUM_TC && (w->arch < 0 || w->arch == (int)g->sum.arch);
 	if (units && g->parts > HU_MOST_PARTS)
 		return hu_fail(HU_EUNABLE,
-			"--gemm %s: call %d, layer %s, adds %u partial sums of %u terms for each output, and the "
-			"device's kernels add at most %d: use larger parts, or --gemm simt",
+			"gemm=%s: call %d, layer %s, adds %u partial sums of %u terms for each output, and the "
+			"device's kernels add at most %d: use larger parts, or gemm=simt",
 			way, c->id, *c->layer ? c->layer : "-", g->parts, g->part, HU_MOST_PARTS);
 	if (units && compiled < 80)
 		return hu_fail(HU_EUNABLE,
-			"--gemm %s: the kernels of this program were compiled for compute capability %d.%d, and the "
+			"gemm=%s: the kernels of this program were compiled for compute capability %d.%d, and the "
 			"matrix units' instructions need 8.0 (fp8: 8.9): configure --with-cuda-arch for this device, "
-			"or use --gemm simt",
+			"or use gemm=simt",
 			way, compiled / 10, compiled % 10);
 	if (units && g->sum.path == HU_TC_WGMMA && w->in[0]->format == g->sum.in && w->in[1]->format == g->sum.in2)
 		return hu_fail(HU_EUNABLE,
-			"--gemm %s: wgmma serves %s (call %d, layer %s) where operands come in 16 bytes side by side "
+			"gemm=%s: wgmma serves %s (call %d, layer %s) where operands come in 16 bytes side by side "
 			"(fp8: no weight gradients of convolutions), of 64 x 64 outputs or more, compiled for sm_90a: "
-			"use --gemm simt",
+			"use gemm=simt",
 			way, sum, c->id, *c->layer ? c->layer : "-");
 	return hu_fail(HU_EUNABLE,
-		"--gemm %s: no matrix unit %s%s%s computes %s (call %d, layer %s) of %s and %s: choose the summation "
-		"model tc:%s, or --gemm simt",
+		"gemm=%s: no matrix unit %s%s%s computes %s (call %d, layer %s) of %s and %s: choose the summation "
+		"model tc:%s, or gemm=simt",
 		way, w->arch < 0 ? "with a model" : "of this device, tc:",
 		w->arch < 0              ? ""
 		: w->arch == HU_TC_ARCHS ? "(unknown)"

@@ -115,7 +115,7 @@ def published(folder):
         old = there[batch, 'mixed_float16'] / there[batch, 'float32']
         cells.append([batch, '%.1f' % single, '%.1f' % mixed, '%.2f' % (mixed / single), '%.2f' % old])
     says = [
-        'Milliseconds a step at 256x256x3 with `--gemm cublas`, and the ratio of mixed_float16 to float32 beside the',
+        'Milliseconds a step at 256x256x3 with `--backend gemm=cublas`, and the ratio of mixed_float16 to float32 beside the',
         'one that was published for a V100 ([train-published](%s/train-published.tsv)).' % folder,
     ]
     columns = ['batch', 'float32', 'mixed_float16', 'ratio', "V100's ratio"]

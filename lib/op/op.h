@@ -38,7 +38,7 @@ enum { HU_FLOAT32_AUTOCAST = 1, HU_FLOAT32_APEX = 2 };
 enum { HU_UNDEFINED_DIVISION = 1, HU_UNDEFINED_DOMAIN = 2 };
 
 /* What a device promises for the operator, whichever way computes products: the bits of the emulation, or, where a
-   library chooses the order of the sums (--gemm cublas), a proven bound and the bits in every other way, or nothing,
+   library chooses the order of the sums (gemm=cublas), a proven bound and the bits in every other way, or nothing,
    because there is no kernel and the back end cpu alone computes it. Held by t/cuda/u-cuda-op.c and u-cuda-cublas.c. */
 typedef enum hu_parity { HU_PARITY_EXACT, HU_PARITY_BOUND, HU_PARITY_NONE } hu_parity;
 

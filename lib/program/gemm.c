@@ -35,7 +35,7 @@ hu_gemm_find(const char *name, hu_gemm_way *way)
 			return HU_OK;
 		}
 	const char *near = hu_nearest(name, names, HU_GEMM_WAYS);
-	return hu_fail(HU_EINVAL, "--gemm %s: there is no way of that name%s%s; known:"
+	return hu_fail(HU_EINVAL, "gemm=%s: there is no way of that name%s%s; known:"
 #define GEMM(id, name, summary) " " name
 #include "lib/program/gemms.def"
 #undef GEMM

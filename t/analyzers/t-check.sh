@@ -7,7 +7,7 @@ make() { # RUN seed policy option...
 	"$HALFULP" train --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 3 --trace-steps 20 --quiet --seed "$2" --policy "$3" "${@:4}" "$1" && "$HALFULP" analyze "$1" >/dev/null
 }
 make a 1 mixed_float16 && make again 1 mixed_float16 && make b 2 mixed_float16 && make other 1 mixed_bfloat16 &&
-	make chunks 1 mixed_float16 --accumulate chunk:16 && make pairs 1 mixed_float16 --accumulate pairwise && make rate 1 mixed_float16 --lr 0.002 --simd scalar
+	make chunks 1 mixed_float16 --accumulate chunk:16 && make pairs 1 mixed_float16 --accumulate pairwise && make rate 1 mixed_float16 --lr 0.002 --backend simd=scalar
 test_is $? "runs to compare"
 
 run check a --baseline base.tsv

@@ -31,7 +31,7 @@ test_is $? "standard output is check's"
 run check runs/b --baseline base.tsv --format junit
 cmp -s out j-0.xml
 test_is $? "and so are the files"
-run train --quiet $small --threads 2 --simd scalar runs/threads && run analyze runs/threads
+run train --quiet $small --threads 2 --backend simd=scalar runs/threads && run analyze runs/threads
 run baseline runs/a runs/b runs/threads -o class.tsv --reason 'threads and instruction sets'
 test $code = 0 && grep -q '^the runs agree bit for bit, and this is the entry of all of them$' out && grep -q '^# tolerances: 3 runs agree bit for bit' class.tsv
 test_is $? "runs that agree bit for bit share one entry"

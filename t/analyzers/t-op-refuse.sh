@@ -23,7 +23,7 @@ codes() { # file, descr, bytes as \x
 refuses 2 "no attribute 'weight_decay_rate_of_all'.*momentum weight_decay" sgd --in a=p.npy --set weight_decay_rate_of_all=1
 # Every way of --as that is no device has one way of products
 for as in emulate reference bound cpu; do
-	refuses 2 "--gemm has no effect on the CPU" matmul --in a=p.npy --in b=p.npy --as $as --gemm simt
+	refuses 2 "--as gemm= has no effect on the CPU" matmul --in a=p.npy --in b=p.npy --as $as --as gemm=simt
 done
 # Counts: whole, from 1 (part: 0) to 2^31 - 1; every operator that divides, casts or allocates by one
 for s in 1e30 inf -inf nan 2e19 2147483648 2.5 0 -1 abc; do

@@ -186,7 +186,7 @@ OVER = DYNAMIC + '--loss-scale init=2^100 '     # overflows
 P = 'plan --model width=0.05 --data size=8 '
 PP = P + '--program '
 PM = 'plan --model width=0.05 --measure 2 --device here '
-BC = 'bench cast --mb 1 --trials 1 --no-python --formats fp16 --modes RNE --ops round --simd scalar --json '
+BC = 'bench cast --mb 1 --trials 1 --no-python --formats fp16 --modes RNE --ops round --backend simd=scalar --json '
 BG = 'bench gemm --sizes 8 --trials 1 --formats fp32 --json '
 BT = 'bench train --model width=0.05 --data size=8 --batch 16 --steps 2 --warm 1 --meter none --json '
 BD = BT + '--policy mixed_float16 '
@@ -298,23 +298,29 @@ analyze part | analyze {run} --only replay --shard 1/2 --json | --part one.part
 analyze resume | analyze {run} --only replay --shard 1/2 --part {run}/metrics.tsv --json | --resume
 analyze threads | analyze {run} --only replay | --threads -1
 analyze json | analyze {run} | --json
-bench formats | bench cast --mb 1 --trials 1 --no-python --ops round --simd scalar --modes RNE --json | --formats bf16
-bench modes | bench cast --mb 1 --trials 1 --no-python --ops round --simd scalar --formats fp16 --json | --modes RZ
-bench ops | bench cast --mb 1 --trials 1 --no-python --modes RNE --simd scalar --formats fp16 --json | --ops pack
-bench simd | bench train --model width=0.05 --data size=8 --batch 16 --steps 2 --warm 1 --meter none --policy float32 --json \
-| --simd none-such
-bench mb | bench cast --trials 1 --no-python --modes RNE --simd scalar --formats fp16 --ops round --json | --mb 0
-bench trials | bench cast --mb 1 --no-python --modes RNE --simd scalar --formats fp16 --ops round --json | --trials 0
+bench formats | bench cast --mb 1 --trials 1 --no-python --ops round --backend simd=scalar --modes RNE --json \
+| --formats bf16
+bench modes | bench cast --mb 1 --trials 1 --no-python --ops round --backend simd=scalar --formats fp16 --json \
+| --modes RZ
+bench ops | bench cast --mb 1 --trials 1 --no-python --modes RNE --backend simd=scalar --formats fp16 --json \
+| --ops pack
+bench backend:simd | bench train --model width=0.05 --data size=8 --batch 16 --steps 2 --warm 1 --meter none --policy float32 --json \
+| --backend simd=none-such
+bench mb | bench cast --trials 1 --no-python --modes RNE --backend simd=scalar --formats fp16 --ops round --json \
+| --mb 0
+bench trials | bench cast --mb 1 --no-python --modes RNE --backend simd=scalar --formats fp16 --ops round --json \
+| --trials 0
 bench threads | BC | --threads -1
-bench no-python | bench cast --mb 1 --trials 1 --modes RNE --simd scalar --formats fp16 --ops round --json | --no-python
+bench no-python | bench cast --mb 1 --trials 1 --modes RNE --backend simd=scalar --formats fp16 --ops round --json \
+| --no-python
 bench sizes | bench gemm --trials 1 --formats fp32 --json --sum fma | --sizes 8
 bench sum | BG | --sum chunk:4
 bench backend | BG | --backend shim
-bench gemm | BG --backend shim | --gemm simt
+bench backend:gemm | BG --backend shim | --backend gemm=simt
 bench policy | BT | --policy float32
 bench seeds | BT | --seeds 5
-bench fuse | BT --backend shim | --fuse maybe
-bench graph | BT --backend shim | --graph maybe
+bench backend:fuse | BT --backend shim | --backend fuse=maybe
+bench backend:graph | BT --backend shim | --backend graph=maybe
 bench steps | bench train --model width=0.05 --data size=8 --batch 16 --meter none --json | --steps 3
 bench warm | BT.replace('--warm 1 ', '') | --warm 4
 bench memory | BT | --memory 10
@@ -501,16 +507,16 @@ compare steps | C | --steps 3
 compare augment | C | --augment noise:0.3
 compare init | C | --init {h}/weights/checkpoint/step-000003.safetensors
 compare backend | C | --backend shim
-compare gemm | C --backend shim | --gemm simt
-compare fuse | C --backend shim | --fuse off
-compare graph | C --backend shim | --graph maybe
+compare backend:gemm | C --backend shim | --backend gemm=simt
+compare backend:fuse | C --backend shim | --backend fuse=off
+compare backend:graph | C --backend shim | --backend graph=maybe
 compare trace-steps | C | --trace-steps 0
 compare trace | C --trace-steps 0 | --trace dense1.w
 compare trace-cap | C --trace-steps 0 | --trace-cap 10
 compare count | C | --count *
 compare checkpoint-every | C | --checkpoint-every 1
 compare threads | C | --threads 3
-compare simd | C | --simd scalar
+compare backend:simd | C | --backend simd=scalar
 compare json | C | --json
 compare shard | C.replace('--policies float32,mixed_float16 ', '--policies float32') c --json | --shard 1/2
 compare part | C.replace('--policies float32,mixed_float16 ', '--policies float32') --shard 1/2 c --json \
@@ -550,7 +556,7 @@ op in | op relu | --in a={h}/a.npy
 op set | op relu --in a={h}/a.npy | --set in=e4m3
 op sum | op matmul --in a={h}/a.npy --in b={h}/b.npy | --sum fma,acc=fp16
 op as | op matmul --in a={h}/a.npy --in b={h}/b.npy | --as bound
-op gemm | op matmul --in a={h}/a.npy --in b={h}/b.npy --as shim | --gemm mma
+op as:gemm | op matmul --in a={h}/a.npy --in b={h}/b.npy --as shim | --as gemm=mma
 op result | op maxpool --in a={h}/a.npy | --result 1
 op out | op relu --in a={h}/a.npy | --out d.npy
 op packed | op relu --in a={h}/a.npy --out d.npy --set out=bf16 | --packed
@@ -723,9 +729,9 @@ train steps | TS R | --steps 2
 train seed | TS R | --seed 2
 train init | TS R | --init {h}/weights/checkpoint/step-000003.safetensors
 train backend | TS R | --backend shim
-train gemm | TS --backend shim R | --gemm simt
-train fuse | TS --backend shim R | --fuse off
-train graph | TS --backend shim R | --graph maybe
+train backend:gemm | TS --backend shim R | --backend gemm=simt
+train backend:fuse | TS --backend shim R | --backend fuse=off
+train backend:graph | TS --backend shim R | --backend graph=maybe
 train trace-steps | TS.replace('--trace-steps none ', '') R | --trace-steps 1
 train trace | TS.replace('--trace-steps none ', '') R | --trace dense1.w
 train trace-cap | TS.replace('--trace-steps none ', '') R | --trace-cap 10
@@ -734,9 +740,9 @@ train checkpoint-every | TS R | --checkpoint-every 1
 train resume | train {run} | --resume
 train exercise | DYNAMIC R | --exercise
 train threads | TS R | --threads 3
-train simd | TS R | --simd scalar
+train backend:simd | TS R | --backend simd=scalar
 train meter | TS R | --meter none
-train grid-intensity | TS --meter rapl R | --grid-intensity 100
+train meter:grid | TS --meter rapl R | --meter grid=100
 train quiet | TS.replace('--quiet ', '') R | --quiet
 train json | TS.replace('--quiet ', '') R | --json
 tree n | tree --backend cpu --op matmul --sum chunk:4 | --n 8
@@ -804,8 +810,8 @@ validate json | validate {h}/m.onnx --list-ops | --json
 verify trace | verify {h}/run | --trace
 verify threads | verify {h}/run | --threads -1
 verify backend | verify {h}/run | --backend none-such
-verify gemm | verify {h}/run --backend shim | --gemm none-such
-verify simd | verify {h}/run | --simd none-such
+verify backend:gemm | verify {h}/run --backend shim | --backend gemm=none-such
+verify backend:simd | verify {h}/run | --backend simd=none-such
 verify steps | verify {h}/run | --steps 2
 verify quiet | verify {h}/run | --quiet
 verify json | verify {h}/run | --json
@@ -852,14 +858,15 @@ steps | analyze {h}/run --only summary --steps 0
 lr | bench cast --lr 1
 sizes | bench cast --sizes 8
 ops | bench gemm --ops pack
-gemm | bench gemm --gemm auto
-simd | bench gemm --backend cuda --simd scalar
-fuse | BT --fuse off
-graph | bench why --graph off
+backend gemm= | bench gemm --backend gemm=auto
+backend simd= | bench gemm --backend cuda:simd=scalar
+backend fuse= | BT --backend fuse=off
+backend graph= | bench why --backend graph=off
 optimizer beta1= | bench why --device v100 --batch 16 --policy float32 --model width=0.05 --json --optimizer beta1=0.5
 data seed= | bench why --device v100 --batch 16 --policy float32 --model width=0.05 --json --data seed=3
 loss-scale init= | bench why --device v100 --batch 16 --policy float32 --model width=0.05 --json --loss-scale init=8
-gemm | BT --gemm simt
+backend gemm= | bench why --device v100 --batch 16 --policy float32 --model width=0.05 --json --backend gemm=mma
+backend gemm= | BT --backend gemm=simt
 optimizer beta1= | BT --optimizer sgd:beta1=0.5
 loss-scale init= | BT --policy float32 --loss-scale init=8
 data split= | BT --data split=8
@@ -896,7 +903,7 @@ optimizer beta2= | C --optimizer sgd:beta2=0.5
 loss-scale hysteresis= | C --loss-scale hysteresis=2
 loss-scale init= | C --policies float32,mixed_bfloat16 --loss-scale init=8
 trace | C --trace dense1.w
-fuse | C --fuse off
+backend fuse= | C --backend fuse=off
 epochs | C --epochs 2
 mode | formats fp16 --mode RU
 mode | formats --table tsv --mode RU
@@ -913,7 +920,7 @@ set | op maxpool --in a={h}/a.npy --as reference --set compute=fp16 --result 0
 set | op matmul --in a={h}/a.npy --in b={h}/b.npy --set compute=fp16
 set | op reduce_max --in a={h}/a.npy --set compute=fp16 --as bound
 set | op causal --in a={h}/a.npy --set compute=fp16 --got {h}/a.npy
-gemm | op matmul --in a={h}/a.npy --in b={h}/b.npy --gemm simt
+as gemm= | op matmul --in a={h}/a.npy --in b={h}/b.npy --as gemm=simt
 packed | op relu --in a={h}/a.npy --packed
 packed | op matmul --in a={h}/a.npy --in b={h}/b.npy --as bound --out d.npy --packed
 bits | op relu --in a={h}/a.npy --bits
@@ -982,10 +989,10 @@ loss-scale hysteresis= | DYNAMIC --loss-scale hysteresis=2 R
 loss-scale hysteresis= | DYNAMIC --loss-scale keras:hysteresis=2 R
 loss-scale init= | TS --loss-scale init=2 R
 loss-scale init= | TS --policy mixed_bfloat16 --loss-scale init=2 R
-fuse | TS --fuse on R
-graph | TS --graph off R
-gemm | TS --gemm auto R
-grid-intensity | TS --meter none --grid-intensity 100 R
+backend fuse= | TS --backend fuse=on R
+backend graph= | TS --backend graph=off R
+backend gemm= | TS --backend gemm=auto R
+meter grid= | TS --meter none --meter grid=100 R
 data split= | TS --data split=8 R
 model layers= | TS --model layers=3 R
 model width= | TT --model width=2 R
@@ -1000,7 +1007,7 @@ sum | tree --op bias_db --sum fma
 part | tree --backend blas --part 4
 backend | verify {h}/run --trace --backend shim
 steps | verify {h}/run --trace --steps 1
-gemm | verify {h}/run --gemm auto
+backend gemm= | verify {h}/run --backend gemm=auto
 json | verify {h}/run --quiet --json
 '''
 
@@ -1061,7 +1068,7 @@ EVERYWHERE = ('help', 'max-memory')
 # Options of every command with --json, which t/reports/t-tables.py tries
 TABLE = ('out', 'columns', 'where', 'digits')
 # How many names the options of all commands have, and train's; keys are not counted. The numbers may only fall.
-NAMES, TRAIN_NAMES = 161, 40
+NAMES, TRAIN_NAMES = 156, 35
 
 
 def main():

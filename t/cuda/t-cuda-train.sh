@@ -69,15 +69,15 @@ grep -q . <(column s/metrics.tsv skipped | grep 1)
 test_is $? "of which some were skipped"
 
 # Calls launched one by one, without passes of several and without a recorded step
-for how in "--fuse off" "--graph off" "--fuse off --graph off"; do
+for how in "--backend fuse=off" "--backend graph=off" "--backend fuse=off --backend graph=off"; do
 	tuned=$how
 	pair "$how, convnet" $convnet --policy mixed_float16
 done
 tuned=
 grep -q '"fuse": "off"' s/manifest.json && grep -q '"graph": "off"' s/manifest.json
 test_is $? "the manifest says so"
-run train $rest $mlp --backend shim --fuse maybe x
-refused 2 'on or off is needed' "--fuse maybe"
+run train $rest $mlp --backend shim:fuse=maybe x
+refused 2 'on or off is needed' "--backend fuse=maybe"
 
 # Exponents and casts of every step: the CPU's, and what analyze counts in the traced ones
 for policy in mixed_float16 mixed_e4m3; do

@@ -279,7 +279,7 @@ small_batches(void)
 	ok(n >= 10, "%d kernels", n);
 }
 
-/* --gemm mma names the reason that there is. */
+/* gemm=mma names the reason that there is. */
 static void
 refusals(void)
 {

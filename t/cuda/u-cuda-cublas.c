@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   --gemm cublas: what the library is given, on the host by a stand-in of the same entry points
+   gemm=cublas: what the library is given, on the host by a stand-in of the same entry points
    (t/stub/cublaslt.c) that refuses what the library refuses, and the promised bound of every output. */
 #include "cuda/gemm/cublas.h"
 #include "cuda/device/device.h"
@@ -188,7 +188,7 @@ test_refusals(const hu_side *side)
 		{ "tc:ampere,out=fp16", "fp16", "fp16" }, { "chunk:8,acc=fp32", "fp32", "fp32" } };
 
 	for (size_t i = 0; i < sizeof no / sizeof *no; i++)
-		ok(status_of(side, &shapes[0], &no[i]) == HU_EUNABLE && strstr(hu_reason(), "--gemm cublas"),
+		ok(status_of(side, &shapes[0], &no[i]) == HU_EUNABLE && strstr(hu_reason(), "gemm=cublas"),
 			"refused: %s", hu_reason());
 }
 

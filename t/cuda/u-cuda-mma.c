@@ -213,7 +213,7 @@ test_mix(const hu_side *side, size_t i, hu_gemm_way way, int processors)
 	int good = 0, all = 0, served = 0, fp8 = m->in[0] == 'e' && m->sum[0] == 't';
 	char ran[HU_RAN] = "", text[HU_RAN], refusal[64];
 
-	snprintf(refusal, sizeof refusal, "--gemm %s: wgmma serves", hu_gemm_name(way));
+	snprintf(refusal, sizeof refusal, "gemm=%s: wgmma serves", hu_gemm_name(way));
 	for (size_t j = 0; j < sizeof shapes / sizeof *shapes; j++) {
 		int l = (int)((i + j) % 5);
 		/* Bulk copies do not stop where a part ends, which may be within a product of fp8. */
@@ -240,7 +240,7 @@ test_mix(const hu_side *side, size_t i, hu_gemm_way way, int processors)
 			diag("%s %s: %s", shapes[j].op, shapes[j].in, ran);
 	}
 	ok(good == all && served == all, "%s: %s, %s to %s: %d of %d by %s%s%s, the emulation's bits in %d", side->name,
-		m->sum, m->in, m->out, served, all, m->ran, way == HU_GEMM_BULK ? ", --gemm bulk" : "",
+		m->sum, m->in, m->out, served, all, m->ran, way == HU_GEMM_BULK ? ", gemm=bulk" : "",
 		((const char *[DEVICES]){ "", ", one multiprocessor", ", two multiprocessors", ", three" })[processors],
 		good);
 }
@@ -282,7 +282,7 @@ test_side(const hu_side *side)
 				"%s: odd extents by %s", side->name, ran);
 		if (m->narrow && way == HU_GEMM_MMA && side->host)
 			ok(agrees(side, &odd, m, HU_GEMM_BULK, LEVEL_SPREAD, i + 1, ran) && !strcmp(ran, m->narrow),
-				"%s: odd extents by %s, --gemm bulk", side->name, ran);
+				"%s: odd extents by %s, gemm=bulk", side->name, ran);
 	}
 }
 
@@ -296,10 +296,10 @@ test_refusals(const hu_side *side)
 
 	for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
 		ok(!agrees(side, &shapes[0], &no[i], HU_GEMM_MMA, LEVEL_MILD, 1, ran) &&
-				strstr(hu_reason(), "--gemm mma: no matrix unit"),
+				strstr(hu_reason(), "gemm=mma: no matrix unit"),
 			"refused: %s", hu_reason());
 		ok(!agrees(side, &shapes[0], &no[i], HU_GEMM_BULK, LEVEL_MILD, 1, ran) &&
-				strstr(hu_reason(), "--gemm bulk: no matrix unit"),
+				strstr(hu_reason(), "gemm=bulk: no matrix unit"),
 			"refused: %s", hu_reason());
 	}
 }

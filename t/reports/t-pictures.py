@@ -229,7 +229,8 @@ lines = [
     ('bench-why', 'bench why %s --steps 1' % small.replace(',train=48,eval=16', ''), '', timed),
     ('bench-train', 'bench train %s --steps 1' % small.replace(',train=48,eval=16', ''), '', timed),
     ('bench-gemm', 'bench gemm --sizes 16 --trials 1 --formats fp32', '', timed),
-    ('bench-cast', 'bench cast --mb 1 --trials 1 --no-python --formats fp16 --simd scalar --ops round', '', timed),
+    ('bench-cast', 'bench cast --mb 1 --trials 1 --no-python --formats fp16 --backend simd=scalar --ops round', '',
+        timed),
 ]
 none(sorted({s for _, s in views} - {s for s, *_ in lines}), 'every view is drawn below')
 for script, line, more, check in lines:

@@ -84,7 +84,7 @@ MORE = {
     'formats page': 'formats e4m3',
     'calc steps': "calc '0.1 + 0.2 * 3' --format fp16 --step -o s.svg",
     'allreduce': 'allreduce seen --ranks 4 --sample 16 --threads 1 --json',
-    'bench cast': 'bench cast --formats fp16 --mb 1 --trials 1 --threads 1 --no-python --simd scalar --json',
+    'bench cast': 'bench cast --formats fp16 --mb 1 --trials 1 --threads 1 --no-python --backend simd=scalar --json',
     'bench gemm': 'bench gemm --formats fp16 --sizes 16 --trials 1 --threads 1 -o b.tsv',
     'probe': 'probe --model tc:hopper --json',
     'check file': "check x.npz --baseline y.npz --rule '*: rel <= 1' --format junit",

@@ -107,8 +107,8 @@ def executed(covered, home):
                 'train',
                 '--threads',
                 '1',
-                '--simd',
-                'scalar',
+                '--backend',
+                'simd=scalar',
                 '--quiet',
                 *options,
                 home + '/covered-' + name,
@@ -159,7 +159,7 @@ def run(program, *line, limit=40):
 
 
 def train(setup, more=()):
-    return ['--threads', '1', '--simd', 'scalar', *SETUPS[setup], *more]
+    return ['--threads', '1', '--backend', 'simd=scalar', *SETUPS[setup], *more]
 
 
 def bless(program, home):

@@ -40,8 +40,9 @@ for folder, _, names in os.walk('lib/number'):
         path = os.path.join(folder, name)
         whole = folder in ('lib/number/block', 'lib/number/bulk')
         header = path[:-2] + '.h'
-        vector = re.search(r'_avx\d+\.c$', name)
-        if not name.endswith('.c') or vector or os.path.exists(header) and header not in needed:
+        if not name.endswith('.c') or re.search(r'_avx\d+\.c$', name):
+            continue
+        if os.path.exists(header) and header not in needed:
             continue
         if whole or set(includes(path)) <= needed:
             needed |= reached([path], with_source)

@@ -30,7 +30,7 @@ LINES = {
     'gemm': 'gemm --sizes 8,16x4x9 --trials 1 --formats fp32,bf16 --sum fma --sum chunk:4',
     'why': 'why --policy float32,mixed_float16 ' + SMALL,
     'predicted': 'why --device v100 --policy float32,mixed_float16 --batch 16,32 --model width=0.05 --data size=8',
-    'train': 'train --meter none --policy mixed_bfloat16,float32 --simd all --seeds 1,2 --data train=48,eval=16 ' + SMALL,
+    'train': 'train --meter none --policy mixed_bfloat16,float32 --backend simd=all --seeds 1,2 --data train=48,eval=16 ' + SMALL,
 }
 TIMES = 'ns gb_s memcpy mpfr python ms ms_min ms_spread wait_ms samples_per_s peak_mb gflops ceiling share ratio '
 TIMES += 'arithmetic_ms memory_ms launch_ms predicted_ms measured_ms limit'
@@ -148,7 +148,7 @@ def holders():
     return now
 
 
-slow = [HALFULP, 'bench', 'cast', '--mb', '4', '--trials', '9', '--formats', 'fp16,bf16', '--simd', 'scalar']
+slow = [HALFULP, 'bench', 'cast', '--mb', '4', '--trials', '9', '--formats', 'fp16,bf16', '--backend', 'simd=scalar']
 jobs = [
     subprocess.Popen([*slow, '--shard', '%d/2' % k], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     for k in (1, 2)
@@ -169,7 +169,7 @@ ok(
 )
 
 # A digest that another process found is compared with what this one found
-both = 'train --meter none --policy float32 --simd all ' + SMALL
+both = 'train --meter none --policy float32 --backend simd=all ' + SMALL
 names = [r['simd'] for r in json.loads(halfulp('bench', *both.split(), '--json').stdout) if r['on'] == 'cpu']
 parts = []
 for k in range(1, len(names) + 1):
@@ -228,7 +228,7 @@ for what, text in ('no rows', '{}'), ('half a text', '[{"simd":'), ('a word', 'x
 
 # A rank that is killed: what was measured is kept, and the same line with --resume measures the rest
 dice, wrong, hits = random.Random(20261127), [], 0
-line = 'cast --mb 4 --trials 5 --formats fp16,bf16,e4m3 --simd scalar --modes RNE,SR'.split()
+line = 'cast --mb 4 --trials 5 --formats fp16,bf16,e4m3 --backend simd=scalar --modes RNE,SR'.split()
 halfulp('bench', *line, '-o', 'killed.tsv')
 for trial in range(0 if mpi.stub else 6):
     command = ['mpirun', '-n', '3', HALFULP, 'bench', *line, '-o', 'trial.tsv', '--resume']

@@ -163,8 +163,8 @@ rows, printed, wrong = bench(
     '0.01',
     '--trials',
     '1',
-    '--simd',
-    'scalar',
+    '--backend',
+    'simd=scalar',
 )
 none(
     wrong + ([rows] if [(r['simd'], r['op']) for r in rows] != [('scalar', 'pieces')] else []),
@@ -182,8 +182,8 @@ rows, printed, wrong = bench(
     '0.01',
     '--trials',
     '1',
-    '--simd',
-    'scalar',
+    '--backend',
+    'simd=scalar',
 )
 none(wrong + ([rows] if [r['op'] for r in rows] != ['round'] else []), 'and not beside others where no mode draws')
 name = os.path.join(folder, 'python')
@@ -208,8 +208,8 @@ subprocess.run(
         '0.01',
         '--trials',
         '1',
-        '--simd',
-        'scalar',
+        '--backend',
+        'simd=scalar',
         '-o',
         path,
     ],
@@ -231,7 +231,7 @@ none(
 # Products: the rows are the options' combinations, flops two a multiply-add
 sums = ['fma,acc=fp32', 'chunk:8,acc=fp16', 'sequential,acc=bf16']
 rows, printed, wrong = bench(
-    'gemm', '--sizes', '8', '--formats', 'fp32', '--simd', ','.join(reversed(simds)), '--trials', '1'
+    'gemm', '--sizes', '8', '--formats', 'fp32', '--backend', 'simd=' + ','.join(reversed(simds)), '--trials', '1'
 )
 none(
     wrong + ([] if {r['simd'] for r in rows} == set(simds) else [r['simd'] for r in rows]),
@@ -244,8 +244,8 @@ rows, printed, wrong = bench(
     '--formats',
     'fp32,fp16',
     *[w for s in sums for w in ('--sum', s)],
-    '--simd',
-    'scalar',
+    '--backend',
+    'simd=scalar',
     '--trials',
     '1'
 )
@@ -333,7 +333,7 @@ none(
     'no two of these end in the same weights',
 )
 rows, printed, wrong = bench(
-    'train', *small, '--policy', 'float32,mixed_float16', '--batch', '4', '--simd', ','.join(simds[-2:])
+    'train', *small, '--policy', 'float32,mixed_float16', '--batch', '4', '--backend', 'simd=' + ','.join(simds[-2:])
 )
 by = {(r['simd'], r['policy']): r['digest'] for r in rows}
 want = list(itertools.product(simds[-2:], ('float32', 'mixed_float16')))

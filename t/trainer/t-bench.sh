@@ -5,7 +5,7 @@
 . "${srcdir:-.}/t/tool/tap.sh"
 py=${PYTHON:-python3}
 small="--model mlp:width=0.125 --steps 3 --warm 1"
-run bench train $small --meter none --policy mixed_float16,float32 --batch 8,16 --simd all -o t.tsv
+run bench train $small --meter none --policy mixed_float16,float32 --batch 8,16 --backend simd=all -o t.tsv
 levels=$("$HALFULP" doctor | sed -n 's/^processor .*(this build uses \(.*\) here)$/\1/p' | tr ',' '\n' | wc -l)
 test $code = 0 && test "$(column t.tsv ms | wc -l)" = $((4 * levels)) && test ! -s err
 test_is $? "bench train: a row for each of 2 policies, 2 batches and $levels instruction sets"
@@ -66,7 +66,7 @@ holds "n == 34" n "$(column t.tsv source | grep -vc '^-$')"
 test_is $? "every published row names its source"
 
 # Products: a row a size, format, model and instruction set, every result's bits checked in the program
-run bench gemm --sizes 33,16x40x24 --formats fp32,fp16 --sum fma,acc=fp32 --sum chunk:8,acc=fp16 --simd all --trials 1 -o t.tsv
+run bench gemm --sizes 33,16x40x24 --formats fp32,fp16 --sum fma,acc=fp32 --sum chunk:8,acc=fp16 --backend simd=all --trials 1 -o t.tsv
 test $code = 0 && test "$(column t.tsv check | grep -c '^bits$')" = $((8 * levels)) && test "$(column t.tsv size | sort -u | wc -l)" = 2
 test_is $? "bench gemm: 2 sizes, 2 formats, 2 models and $levels instruction sets, all checked"
 paste <(column t.tsv size) <(column t.tsv ms) <(column t.tsv gflops) | awk -F '\t' '{ f = $1 == 33 ? 2 * 33 ^ 3 : 2 * 16 * 40 * 24; r = f / $2 / 1e6 / $3; if (!(r > 0.999 && r < 1.001)) bad = 1 } END { exit bad || !NR }'
@@ -90,7 +90,7 @@ run bench gemm --sizes 8x
 refused 2 'MxNxK' "a size that is none"
 run bench gemm --sizes 16 --formats fp16 --sum tc:hopper,in=bf16
 refused 2 'in=bf16, but the operands are fp16' "a model of another format's products"
-run bench gemm --gemm mma
+run bench gemm --backend gemm=mma
 refused 2 'one way' "a way on the CPU"
 if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	run bench gemm --backend shim --sizes 32,18x9x35 --formats fp16 --sum tc:hopper --sum fma,acc=fp32 --trials 1 -o t.tsv
@@ -104,15 +104,15 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	test_is $? "what a way cannot compute is blank and says so"
 	test "$(column t.tsv gemm | sort -u | tr '\n' ' ')" = "mma simt "
 	test_is $? "cublas, which the shim has not, and bulk are measured where they are named"
-	run bench gemm --backend shim --sizes 64 --formats fp16 --sum tc:hopper --gemm mma,bulk --trials 1 -o t.tsv
+	run bench gemm --backend shim:gemm=mma,bulk --sizes 64 --formats fp16 --sum tc:hopper --trials 1 -o t.tsv
 	paste <(column t.tsv gemm) <(column t.tsv check) <(column t.tsv ran) | tr '\t\n' ' ;' >rows
 	test $code = 0 && test "$(cat rows)" = \
 		"mma bits wgmma fp16 to fp32, 128x256;bulk bits wgmma fp16 to fp32, 128x64, bulk copies;"
-	test_is $? "--gemm bulk has kernels of its own on Hopper, and the model's bits"
+	test_is $? "--backend gemm=bulk has kernels of its own on Hopper, and the model's bits"
 	test "$(column t.tsv ceiling | sort -u | wc -l)" = 1
 	test_is $? "beside the ceiling of the same units"
 	if ${CC:-cc} -shared -fPIC -I"$top" -o stub.so "$top/t/stub/cublaslt.c" -lm 2>err; then
-		HALFULP_CUBLASLT_HOST=$dir/stub.so run bench gemm --backend shim --sizes 24x16x40 --formats fp32,fp16 --sum fma,acc=fp32 --sum tc:ampere --gemm cublas,simt --trials 1 -o t.tsv
+		HALFULP_CUBLASLT_HOST=$dir/stub.so run bench gemm --backend shim --sizes 24x16x40 --formats fp32,fp16 --sum fma,acc=fp32 --sum tc:ampere --backend gemm=cublas,simt --trials 1 -o t.tsv
 		test $code = 0 && test "$(paste <(column t.tsv gemm) <(column t.tsv check) | sort | uniq -c | tr -s ' \t' ' ')" = "$(printf ' 4 cublas bound\n 4 simt bits')"
 		test_is $? "cuBLAS's products (a stand-in's) are held to their bound, whatever its order"
 		test "$(paste <(column t.tsv format) <(column t.tsv ceiling) | sed -n 's/^fp32	//p' | sort -u | wc -l)" = 1
@@ -128,15 +128,15 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	test_is $? "with its launches, bytes and measured time; launches add up to the step's"
 	test "$(paste <(column passes.tsv op) <(column passes.tsv calls) <(column passes.tsv layer) | grep -c "^bias+relu.2.dense[12]$")" = 2 && test "$(column passes.tsv op | grep -c '^cast+adamw$')" = 1
 	test_is $? "fused calls stand in one row, which names them"
-	run $why --by call --fuse off -o alone.tsv
+	run $why --by call --backend fuse=off -o alone.tsv
 	test $code = 0 && test "$(column alone.tsv covers | grep -c '^[0-9]*$')" = "$(column alone.tsv calls | tail -n 1)" && test "$(column alone.tsv launches | tail -n 1)" -gt "$(column passes.tsv launches | tail -n 1)" && test "$(column alone.tsv bytes | tail -n 1)" -gt "$(column passes.tsv bytes | tail -n 1)"
-	test_is $? "--fuse off: a row a call, more launches and more bytes"
+	test_is $? "--backend fuse=off: a row a call, more launches and more bytes"
 	run $why -o layers.tsv
 	test $code = 0 && test "$(column layers.tsv launches | sed '$d' | awk '{ s += $1 } END { print s }')" = "$(column passes.tsv launches | tail -n 1)" && test "$(column layers.tsv macs | tail -n 1)" = "$(column passes.tsv macs | tail -n 1)"
 	test_is $? "layers add up to the same"
-	run $why --fuse maybe
-	refused 2 'on or off is needed' "--fuse maybe"
-	run bench train --backend shim --model mlp:width=0.0625 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --accumulate tc:hopper --gemm simt,mma --meter none -o t.tsv
+	run $why --backend fuse=maybe
+	refused 2 'on or off is needed' "--backend fuse=maybe"
+	run bench train --backend shim --model mlp:width=0.0625 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --accumulate tc:hopper --backend gemm=simt,mma --meter none -o t.tsv
 	test $code = 0 && test "$(column t.tsv digest | sort -u | wc -l)" = 1 && test "$(column t.tsv digest | wc -l)" = 2
 	test_is $? "steps on the shim: one digest, whichever way products are computed"
 	want=$(column t.tsv digest | head -n 1)
@@ -148,7 +148,7 @@ run bench train --policy flaot32
 refused 2 'did you mean\|known' "an unknown policy" 
 run bench train --batch 8,none
 refused 2 '--batch none' "a batch that is none"
-run bench train --simd avx2,mmx
+run bench train --backend simd=avx2,mmx
 refused 2 'mmx' "an unknown instruction set"
 run bench cast --lr 1
 refused 2 'no effect on bench cast' "an option of another benchmark"

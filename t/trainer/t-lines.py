@@ -112,8 +112,8 @@ ok(
     'where none can be made that is said',
     [p.returncode, p.stderr],
 )
-code, out, err = run('train', *short, '--grid-intensity', '250', '--meter', 'none', 'grid')
-say = '--grid-intensity has no effect where no energy is measured (--meter none: switched off)'
+code, out, err = run('train', *short, '--meter', 'grid=250', '--meter', 'none', 'grid')
+say = '--meter grid= has no effect where no energy is measured (--meter none: switched off)'
 ok(code == 2 and say in err and not os.path.exists(home + '/grid'), 'no energy, no CO2', [code, err])
 
 # --- options without an effect are refused by name, where other options leave them without one and nowhere else

@@ -51,7 +51,7 @@ else:
     judge(bench('--policy', policies, '--batch', '8,512', '--seeds', '1', '--data', 'train=512,eval=512'), 14, 2, allowance, 'mlp on the CPU')
     judge(bench('--model', 'convnet:width=0.25', '--data', 'size=32', '--policy', policies, '--batch', '4,48'), 14, 2, allowance, 'convnet on the CPU')
     judge(bench('--model', 'convnet:width=0.5', '--data', 'size=64,channels=3', '--policy', 'float32,mixed_float16', '--batch', '16'), 2, 2, allowance, 'convnet of 64x64x3')
-    sets = bench('--model', 'mlp:width=6', '--policy', 'float32,float64', '--batch', '16', '--simd', 'all')
+    sets = bench('--model', 'mlp:width=6', '--policy', 'float32,float64', '--batch', '16', '--backend', 'simd=all')
     judge(sets, len(sets), 1.5, allowance, 'wide layers, every instruction set')
     # A thread has a stack and a heap of its own, which the computed number knows
     tiny = ['--model', 'mlp:width=0.0625', '--data', 'size=8', '--policy', 'float32', '--batch', '4', '--data', 'train=8,eval=8']
@@ -60,7 +60,7 @@ else:
     # What a process did before leaves nothing in the measure: of one thread all blocks come from one heap
     alone = dict(os.environ, OMP_NUM_THREADS='1')
     wide = ['--model', 'mlp:width=6', '--batch', '16', '--policy']
-    rows = bench(*wide, 'float32,float64', '--simd', 'all', env=alone)
+    rows = bench(*wide, 'float32,float64', '--backend', 'simd=all', env=alone)
     judge(rows, len(sets), 1.5, allowance, 'wide layers, one thread')
     fresh = {p: bench(*wide, p, env=alone)[0]['peak_mb'] for p in ('float64', 'float32')}
     ok(all(abs(r['peak_mb'] - fresh[r['policy']]) < 2e-6 * PROCESS for r in rows), 'a cell takes the same memory in a process of its own: %s' % fresh, ['%s: %.2f MB' % (name(r), r['peak_mb']) for r in rows])

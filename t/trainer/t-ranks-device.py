@@ -58,7 +58,7 @@ ok(0 < skipped < len(rows) - 1, 'one process on the cpu: %d of %d steps are skip
 for n in 3, 4:
     p = ranks(n, 'train', *OVERFLOW.split(), *DEVICE, at('over%d' % n))
     same(p, 'one', 'over%d' % n, '%d ranks on devices, of which one overflows: the run of that process' % n)
-for k, words in enumerate(('--fuse off', '')):
+for k, words in enumerate(('--backend fuse=off', '')):
     os.environ['HALFULP_SHIM_SEED'] = str(k + 2)
     p = ranks(2, 'train', *OVERFLOW.split(), *DEVICE, *words.split(), at('order%d' % k))
     same(p, 'one', 'order%d' % k, 'the same where transfers and kernels run in another order %s' % words)
@@ -119,7 +119,7 @@ lines = [line for line in p.stdout.splitlines() if line.startswith('Devices:')]
 ok(len(lines) == 1 and lines[0].startswith('Devices: 2 ranks share one, shim of '), 'ranks share a device', p.stdout)
 p = ranks(2, 'train', *SMALL, at('no'), last=DEVICE)
 refused(p, 3, 'its back end is shim and that of rank 0 is cpu', 'rank 1 has another back end')
-p = ranks(2, 'train', *SMALL, *DEVICE, '--graph', 'off', at('no'))
-refused(p, 2, '--graph has no effect', '--graph with several ranks')
+p = ranks(2, 'train', *SMALL, *DEVICE, '--backend', 'graph=off', at('no'))
+refused(p, 2, '--backend graph= has no effect', 'graph=off with several ranks')
 ok(not os.path.exists(at('no')), 'none of these left a run')
 finish()

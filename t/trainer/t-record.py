@@ -147,7 +147,7 @@ def kernels(name):
 
 
 if re.search('shim', (doctor('back ends') or ['', ''])[1]):
-    for model, policy, more in (('mlp', 'mixed_float16', ['--accumulate', 'tc:hopper']), ('convnet', 'mixed_float16', []), ('mlp', 'float32', ['--fuse', 'off'])):
+    for model, policy, more in (('mlp', 'mixed_float16', ['--accumulate', 'tc:hopper']), ('convnet', 'mixed_float16', []), ('mlp', 'float32', ['--backend', 'fuse=off'])):
         name = 'device-%s-%s' % (model, policy)
         m, out = train(name, '--model', model, *small, '--data', 'train=16', '--batch', '4', '--steps', '2', '--trace-steps', 'none', '--policy', policy, '--backend', 'shim', *more)
         none(kernels(name), '%s, %s: kernels.tsv covers each call once, with its layer, phase and operators' % (model, policy))
@@ -172,7 +172,7 @@ def count():
 
 counter = threading.Thread(target=count, daemon=True)
 counter.start()
-m, out = train('energy', '--model', 'mlp', '--data', 'size=8,eval=8,train=64', '--batch', '16', '--steps', '12', '--trace-steps', 'none', '--policy', 'float32', '--meter', 'rapl', '--grid-intensity', '250',
+m, out = train('energy', '--model', 'mlp', '--data', 'size=8,eval=8,train=64', '--batch', '16', '--steps', '12', '--trace-steps', 'none', '--policy', 'float32', '--meter', 'rapl', '--meter', 'grid=250',
                env={'HALFULP_POWERCAP': at('powercap'), 'OMP_NUM_THREADS': '1'})
 stop.set()
 counter.join()

@@ -269,7 +269,7 @@ ok(
 rows = json.loads(run('bench', 'train', *small, '2', '--json')[1])
 ok([r['seed'] for r in rows] == [None], 'and no seed where none is asked for', rows)
 lacks = 'neon' if os.uname().machine in ('x86_64', 'i686') else 'avx2'
-rows = json.loads(run('bench', 'train', *small, '2', '--simd', 'scalar,' + lacks, '--json')[1])
+rows = json.loads(run('bench', 'train', *small, '2', '--backend', 'simd=scalar,' + lacks, '--json')[1])
 ok(
     [(r['simd'], 'ms' in r, lacks in r.get('note', '')) for r in rows]
     == [('scalar', True, False), (lacks, False, True)],

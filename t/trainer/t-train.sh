@@ -44,7 +44,7 @@ test_is $? "and nothing was written"
 
 # The same bits whatever executes them
 one=$(column a/metrics.tsv digest | md5sum)
-run train --model mlp --policy mixed_float16 $small --epochs 2 --threads 1 --simd scalar --quiet b
+run train --model mlp --policy mixed_float16 $small --epochs 2 --threads 1 --backend simd=scalar --quiet b
 test $code = 0 && test ! -s out && test "$(column b/metrics.tsv digest | md5sum)" = "$one"
 test_is $? "one thread and scalar code: the same digests; --quiet says nothing"
 run train --model mlp --policy mixed_float16 $small --epochs 2 --seed 2 --quiet c

@@ -8,7 +8,7 @@ test_is $code "a run to verify"
 run verify a
 test $code = 0 && grep -q '10 steps re-executed, every digest is the recorded one' out
 test_is $? "verify: every digest is the recorded one"
-run verify --threads 1 --simd scalar --quiet a
+run verify --threads 1 --backend simd=scalar --quiet a
 test $code = 0 && test ! -s out
 test_is $? "verify with one thread and scalar code; --quiet"
 run verify --trace a
@@ -74,9 +74,9 @@ test_is $? "verify holds no number for a NaN: eval_loss $loss"
 
 run verify
 refused 2 'one RUN' "no RUN"
-run verify --simd nonsense a
+run verify --backend simd=nonsense a
 refused 2 'nonsense' "an instruction set that is none"
-run verify --threads x --simd scalar a
+run verify --threads x --backend simd=scalar a
 refused 2 'threads' "threads that are no number, beside an instruction set"
 run verify nowhere
 refused 3 'no run is there' "a RUN that is none"

@@ -234,7 +234,7 @@ parse(cast *c, const hu_args *a)
 	else
 		HU_TRY(each(modes, one_mode, c));
 	HU_TRY(each(hu_args_text(a, "ops"), one_op, c));
-	HU_TRY(hu_bench_levels(c->simd, hu_args_text(a, "simd")));
+	HU_TRY(hu_bench_levels(c->simd, hu_args_text(a, "backend:simd")));
 	if (!c->modes || !c->ops)
 		return hu_fail(HU_EINVAL, "no %s given", c->ops ? "rounding mode" : "operation");
 	HU_TRY(hu_args_real(a, "mb", 0.001, 65536, &size));
@@ -283,7 +283,7 @@ static const hu_bench_column columns[] = { { "simd", 7, -1, 0 }, { "format", 9, 
 	{ "python", 7, 1, 0 }, { NULL, 0, 0, 0 } };
 
 static const hu_bench_option takes[] = { { "formats", "fp16,bf16,e4m3,e5m2" }, { "modes", NULL }, { "ops", NULL },
-	{ "simd", "all" }, { "mb", NULL }, { "threads", NULL }, { "trials", NULL }, { "no-python", NULL },
+	{ "backend:simd", "all" }, { "mb", NULL }, { "threads", NULL }, { "trials", NULL }, { "no-python", NULL },
 	{ NULL, NULL } };
 
 const hu_bench hu_bench_cast = { .name = "cast",

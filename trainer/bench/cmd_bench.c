@@ -37,16 +37,18 @@ static const hu_opt opts[] = { { "formats", "LIST", NULL,
 	{ "threads", "N", "1", "cast, gemm: threads of each call; 0: one a core" },
 	{ "trials", "N", "7", "cast, gemm: trials of each, of which the fastest counts" },
 	{ "no-python", NULL, NULL, "cast: leave out numpy and ml_dtypes" },
-	{ "simd", "LIST", NULL,
-		"instruction sets by name, or all that this processor has [cast: all; others: the widest]" },
 	{ "policy", "LIST", NULL, "train, why: policies; float32's row comes first [float32,mixed_float16]" },
 	{ "seeds", "LIST", NULL, "train: a row for each seed, with the loss and accuracy that the steps reach" },
 	{ "backend", "NAME", "cpu", "train, gemm, why: back end that runs it" },
-	{ "gemm", "LIST", NULL, "train, gemm, why: how a device computes products [auto; gemm: every way but bulk]" },
-	{ "fuse", "on|off", "on", "train, why: on a device: execute several operators in one pass over memory" },
-	{ "graph", "on|off", "on",
+	{ "backend:gemm", "LIST", NULL,
+		"train, gemm, why: how a device computes products [auto; gemm: every way but bulk]" },
+	{ "backend:fuse", "on|off", "on",
+		"train, why: on a device: execute several operators in one pass over memory" },
+	{ "backend:graph", "on|off", "on",
 		"train, why: on a device: record a step once as a graph and launch it whole, except where calls "
 		"are timed" },
+	{ "backend:simd", "LIST", NULL,
+		"instruction sets by name, or all that this processor has [cast: all; others: the widest]" },
 	{ "steps", "N", NULL, "train, why: timed steps of each combination [20]" },
 	{ "warm", "N", NULL, "train, why: untimed steps before them [2]" },
 	{ "memory", "SIZE", NULL,
@@ -224,9 +226,9 @@ const hu_command hu_cmd_bench = { "bench", "NAME [OPTION...]",
 	"bound). ceiling is the rate that the arithmetic units reach on registers alone, measured in the same run\n"
 	"(with fused multiply-adds, or the faster of mma.sync and, on Hopper, wgmma); share is the part of it\n"
 	"that the product reaches.\n"
-	"train: training steps; --policy, --batch, --model width=, --lr, --seeds and --simd are lists, and each\n"
-	"combination is a row. ratio is the time over that of float32's row of the same batch. A combination that\n"
-	"does not fit stays blank and the sweep goes on. peak_mb is the measured memory: on the CPU by how much\n"
+	"train: training steps; --policy, --batch, --model width=, --lr, --seeds and --backend simd= are lists, and\n"
+	"each combination is a row. ratio is the time over that of float32's row of the same batch. A combination\n"
+	"that does not fit stays blank and the sweep goes on. peak_mb is the measured memory: on the CPU by how much\n"
 	"the process grew, on a device the most that was allocated there (- where it cannot be measured).\n"
 	"computed_mb is computed beforehand, is never less, and decides what fits. Published rows of the same\n"
 	"model and batch follow; their columns name the device and the image size, which differ. Processes that\n"
@@ -235,8 +237,8 @@ const hu_command hu_cmd_bench = { "bench", "NAME [OPTION...]",
 	"why: multiply-adds, bytes and launches of each layer, the least time that the device's roofline allows,\n"
 	"the measured time, and whether arithmetic, memory or launches set the limit; it names dimensions that\n"
 	"are no multiple of 8. On a device a row is a pass, timed by the device's clock, and `covers` names the\n"
-	"calls that it executes (with --fuse off each call is a pass). `statistics` is the work that counts and\n"
-	"digests for the host; `all` has the time of whole steps, which are recorded as a graph where --graph is\n"
+	"calls that it executes (with fuse=off each call is a pass). `statistics` is the work that counts and\n"
+	"digests for the host; `all` has the time of whole steps, which are recorded as a graph where graph= is\n"
 	"on.\n"
 	"With --shard, and of cast, gemm and why under mpirun, each row is measured by one of the processes; those\n"
 	"on one machine take turns, and the column `machine` (in FILE.tsv and --json always) names the machine.",

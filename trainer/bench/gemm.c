@@ -287,12 +287,12 @@ parse(sweep *s, const hu_args *a)
 	if (!strcmp(hu_args_text(a, "formats"), "all"))
 		return hu_fail(HU_EINVAL, "--formats all: products of some formats only; name them");
 	HU_TRY(hu_format_list(hu_args_text(a, "formats"), s->format, HU_FORMATS, &s->formats));
-	HU_TRY(parse_ways(s, hu_args_text(a, "gemm")));
+	HU_TRY(parse_ways(s, hu_args_text(a, "backend:gemm")));
 	HU_TRY(hu_args_int(a, "trials", 1, 1000, &trials));
 	HU_TRY(hu_args_int(a, "threads", 0, 1024, &threads));
 	s->trials = (int)trials;
 	hu_threads_set((int)threads);
-	return hu_bench_levels(s->levels, hu_args_text(a, "simd"));
+	return hu_bench_levels(s->levels, hu_args_text(a, "backend:simd"));
 }
 
 /* Lists the units, and what each costs at a guess: some 20 ms a trial, or its operations at 50 GFLOP/s a thread. */
@@ -346,8 +346,8 @@ static const hu_bench_column columns[] = { { "size", 14, -1, 0 }, { "format", 6,
 	{ "ran", 1, -1, 10 }, { NULL, 0, 0, 0 } };
 
 static const hu_bench_option takes[] = { { "sizes", NULL }, { "formats", "fp32,fp16,bf16" }, { "sum", NULL },
-	{ "backend", NULL }, { "gemm", NULL }, { "simd", NULL }, { "threads", NULL }, { "trials", NULL },
-	{ NULL, NULL } };
+	{ "backend", NULL }, { "backend:gemm", NULL }, { "backend:simd", NULL }, { "threads", NULL },
+	{ "trials", NULL }, { NULL, NULL } };
 
 static int
 on_device(const void *of)
@@ -361,9 +361,9 @@ not_on_gpu(const void *of)
 	return strcmp(hu_args_text(of, "backend"), "cuda");
 }
 
-static const hu_opt_need needs[] = { { "gemm", on_device,
+static const hu_opt_need needs[] = { { "backend:gemm", on_device,
 					     "with --backend cpu, which has one way, the call's summation model" },
-	{ "simd threads", not_on_gpu, "with --backend cuda" }, { NULL, NULL, NULL } };
+	{ "backend:simd threads", not_on_gpu, "with --backend cuda" }, { NULL, NULL, NULL } };
 
 const hu_bench hu_bench_gemm = { .name = "gemm",
 	.summary = "products by size, format and summation model",

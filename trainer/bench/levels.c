@@ -44,7 +44,7 @@ hu_bench_levels(char *levels, const char *text)
 			levels[level] = 1;
 	free(all);
 	if (st == HU_OK && !memchr(levels, 1, HU_SIMDS))
-		st = hu_fail(HU_EINVAL, "--simd: a list is needed");
+		st = hu_fail(HU_EINVAL, "--backend simd=: a list is needed");
 	return st;
 }
 

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const option[HU_SWEEPS] = { "batch", "model:width", "lr", "seeds", "gemm", "simd", "policy" };
+static const char *const option[HU_SWEEPS] = { "batch", "model:width", "lr", "seeds", "backend:gemm", "backend:simd",
+	"policy" };
 
 static void
 add(hu_bench_sweep *s, int k, const char *word)
@@ -80,7 +81,7 @@ hu_sweep_init(hu_bench_sweep *s, const hu_args *a)
 	memset(s, 0, sizeof *s);
 	s->a = a;
 	for (int k = 0; k < HU_SWEEPS && st == HU_OK; k++)
-		st = k == HU_SWEEP_SIMD     ? split_simd(s, hu_args_text(a, "simd"))
+		st = k == HU_SWEEP_SIMD     ? split_simd(s, hu_args_text(a, "backend:simd"))
 		     : k == HU_SWEEP_POLICY ? split_policies(s, hu_args_text(a, "policy"))
 					    : split(s, k, hu_args_text(a, option[k]));
 	if (st != HU_OK)
@@ -222,8 +223,9 @@ hu_sweep_name(const hu_bench_sweep *s, int i)
 
 	hu_str_init(&name);
 	for (int k = HU_SWEEPS - 1; k >= 0; k--)
-		if (c.word[k])
-			hu_str_addf(&name, "%s%s=%s", name.len ? " " : "", k == HU_SWEEP_WIDTH ? "width" : option[k],
-				c.word[k]);
+		if (c.word[k]) {
+			const char *key = strchr(option[k], ':');
+			hu_str_addf(&name, "%s%s=%s", name.len ? " " : "", key ? key + 1 : option[k], c.word[k]);
+		}
 	return name.s;
 }

@@ -35,9 +35,9 @@ hu_mixed_verdict(int capability)
 			least / 10, least % 10);
 	else if (c->kernels == HU_KERNELS_SIMT)
 		snprintf(text, sizeof text,
-			"mixed precision will run fast with mixed_float16 and --gemm cublas: compute capability of at "
-			"least 7.0, with matrix units for fp16; mixed_bfloat16 will not, they have no bf16, and "
-			"halfulp's own kernels for matrix units need %d.%d",
+			"mixed precision will run fast with mixed_float16 and --backend gemm=cublas: compute "
+			"capability of at least 7.0, with matrix units for fp16; mixed_bfloat16 will not, they have no "
+			"bf16, and halfulp's own kernels for matrix units need %d.%d",
 			own / 10, own % 10);
 	else
 		return "mixed precision will run fast: compute capability of at least 7.0, with matrix units for fp16, "

@@ -29,8 +29,8 @@ static const hu_opt opts[] = { { "policies", "LIST", "float32,mixed_float16,mixe
 		"analyze every run too, for the shares of swamped additions and underflowed gradients" },
 #include "trainer/run/options_model.def"
 #include "trainer/run/options_run.def"
+	{ "backend:simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512" },
 	{ "threads", "N", "0", "most threads that a call may use; small calls use fewer; 0: one a core" },
-	{ "simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512" },
 #include "lib/base/parts/share_options.def"
 	{ "json", NULL, NULL, "print the table as JSON" }, { NULL, NULL, NULL, NULL } };
 

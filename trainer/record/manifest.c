@@ -197,7 +197,7 @@ hu_manifest_recall(const json_t *manifest)
 		const char *line = json_string_value(json_array_get(lines, i));
 		if (!line || hu_cublas_recall(line) != HU_OK)
 			return hu_fail(HU_EFILE,
-				"manifest.json: gemm: algorithms: line %zu names no algorithm of cuBLASLt: say --gemm",
+				"manifest.json: gemm: algorithms: line %zu names no algorithm of cuBLASLt: say gemm=",
 				i + 1);
 	}
 	return HU_OK;

@@ -32,6 +32,8 @@ static const struct field {
 #include "trainer/run/options_model.def"
 #define OPTION(kind, member, name, min, max, argument, def, help)                                                      \
 	{ name, name, kind, offsetof(hu_config, member), min, max },
+#define KEY(kind, member, option, name, min, max, argument, def, help)                                                 \
+	{ option, name, kind, offsetof(hu_config, member), min, max },
 #include "trainer/run/options_run.def"
 	{ "seed", "seed", WHOLE, offsetof(hu_config, seed), 0, 0x1p53 },
 };

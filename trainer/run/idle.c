@@ -113,7 +113,7 @@ static const struct kind {
 	const char *option;
 	hu_opt_reader (*at)(int i);
 } kinds[] = { { "model", model }, { "optimizer", optimizer }, { "schedule", schedule }, { "loss-scale", scaler },
-	{ "loss", loss }, { "data", dataset } };
+	{ "loss", loss }, { "data", dataset }, { "backend", backend } };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -27,6 +27,7 @@ static const hu_opt opts[] = {
 #include "trainer/run/options_model.def"
 	{ "policy", "P", "float32", "a preset, key=value list, or JSON file: which formats are used where" },
 #include "trainer/run/options_run.def"
+	{ "backend:simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512. Changes no bit" },
 	{ "seed", "N", "1", "seed of initial weights, shuffling and stochastic rounding" },
 	{ "resume", NULL, NULL,
 		"continue RUN from its last checkpoint, bit for bit, with its own options (--backend may be another)" },
@@ -34,11 +35,10 @@ static const hu_opt opts[] = {
 		"then train RUN/exercise: 48 steps with overflows and growth of the loss scale, which check holds" },
 	{ "threads", "N", "0",
 		"most threads that a call may use; small calls use fewer; 0: one a core. Changes no bit" },
-	{ "simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512. Changes no bit" },
 	{ "meter", "NAME", "auto",
 		"what measures energy: rapl (the processor's), nvml (the GPU's) or none; auto: that of what the "
 		"back end runs on" },
-	{ "grid-intensity", "G", NULL,
+	{ "meter:grid", "G", NULL,
 		"grams of CO2 that a kWh of the local grid causes; the run's own are then reported" },
 	{ "quiet", NULL, NULL, "print nothing but errors" },
 	{ "json", NULL, NULL, "print the result as JSON, nothing else" }, { NULL, NULL, NULL, NULL }
@@ -114,7 +114,7 @@ command_line(const hu_args *a)
 	return j;
 }
 
-/* Refuses --grid-intensity where no energy is measured. */
+/* Refuses --meter grid= where no energy is measured. */
 static hu_status
 no_meter(const job *b, const hu_args *a)
 {
@@ -122,7 +122,7 @@ no_meter(const job *b, const hu_args *a)
 
 	snprintf(why, sizeof why, "where no energy is measured (--meter %s%s%s)", hu_args_text(a, "meter"),
 		*b->energy.meter.why ? ": " : "", b->energy.meter.why);
-	return hu_refuse("grid-intensity", why);
+	return hu_refuse("meter:grid", why);
 }
 
 static hu_status
@@ -131,8 +131,8 @@ open_session(job *b, const hu_args *a)
 	hu_dataset data;
 	double intensity = -1;
 
-	if (hu_args_given(a, "grid-intensity"))
-		HU_TRY(hu_args_real(a, "grid-intensity", 0, 1e6, &intensity));
+	if (hu_args_given(a, "meter:grid"))
+		HU_TRY(hu_args_real(a, "meter:grid", 0, 1e6, &intensity));
 	HU_TRY(hu_account_open(&b->energy, hu_args_text(a, "meter"), b->config.backend, intensity));
 	if (intensity >= 0 && !b->energy.meter.meter)
 		return no_meter(b, a);
@@ -336,7 +336,7 @@ run(const hu_args *a)
 	if (a->nrest > 1)
 		return hu_complain(hu_fail(HU_EINVAL, "'%s': train makes one RUN at a time", a->rest[1]));
 	if ((st = hu_args_int(a, "threads", 0, 4096, &threads)) == HU_OK)
-		st = hu_args_given(a, "simd") ? hu_simd_set(hu_args_text(a, "simd")) : HU_OK;
+		st = hu_args_given(a, "backend:simd") ? hu_simd_set(hu_args_text(a, "backend:simd")) : HU_OK;
 	if (st == HU_OK)
 		st = hu_ranks_open();
 	if (st == HU_OK) {
@@ -370,7 +370,7 @@ is_alone(const void *of)
 
 static const hu_opt_need needs[] = {
 	{ "exercise", is_alone, "where mpirun has started several processes: train it alone, with --resume" },
-	{ "graph", is_alone, "where mpirun has started several processes: they launch a step in parts" },
+	{ "backend:graph", is_alone, "where mpirun has started several processes: they launch a step in parts" },
 	{ "quiet", prints_for_people, "beside --json, which prints the result alone" }, { NULL, NULL, NULL }
 };
 

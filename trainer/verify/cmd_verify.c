@@ -18,8 +18,8 @@ static const hu_opt opts[] = {
 		"execute each traced call again from its recorded inputs and name every element that differs" },
 	{ "threads", "N", "0", "most threads that a call may use; small calls use fewer; 0: one a core" },
 	{ "backend", "NAME", NULL, "back end that executes the program [the run's own]" },
-	{ "gemm", "WAY", NULL, hu_gemm_help },
-	{ "simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512" },
+	{ "backend:gemm", "WAY", NULL, hu_gemm_help },
+	{ "backend:simd", "LEVEL", "auto", "instruction set: auto, scalar, avx2 or avx512" },
 	{ "steps", "S", NULL, "stop after S steps [all]" },
 	{ "quiet", NULL, NULL, "print nothing; the exit code is the answer" },
 	{ "json", NULL, NULL, "print the result as JSON" }, { NULL, NULL, NULL, NULL }
@@ -108,7 +108,7 @@ verify_run(const hu_args *a, const hu_run *r, int *differs)
 
 	if (hu_args_given(a, "steps"))
 		HU_TRY(hu_args_int(a, "steps", 1, 1000000000, &steps));
-	hu_status st = hu_verify_run(&v, r, hu_args_text(a, "backend"), hu_args_text(a, "gemm"), (size_t)steps);
+	hu_status st = hu_verify_run(&v, r, hu_args_text(a, "backend"), hu_args_text(a, "backend:gemm"), (size_t)steps);
 	if (st != HU_OK) {
 		hu_verified_release(&v);
 		return st;
@@ -153,8 +153,8 @@ run(const hu_args *a)
 	if (a->nrest != 1)
 		return hu_complain(hu_fail(HU_EINVAL, "one RUN is needed"));
 	hu_status st = hu_args_int(a, "threads", 0, 4096, &threads);
-	if (st == HU_OK && hu_args_given(a, "simd"))
-		st = hu_simd_set(hu_args_text(a, "simd"));
+	if (st == HU_OK && hu_args_given(a, "backend:simd"))
+		st = hu_simd_set(hu_args_text(a, "backend:simd"));
 	if (st == HU_OK)
 		st = hu_run_open(&r, a->rest[0]);
 	if (st != HU_OK)
@@ -176,7 +176,7 @@ speaks(const void *of)
 	return !hu_args_given(of, "quiet");
 }
 
-static const hu_opt_need needs[] = { { "backend gemm steps", repeats,
+static const hu_opt_need needs[] = { { "backend backend:gemm steps", repeats,
 					     "beside --trace, which runs each traced call alone on the CPU" },
 	{ "json", speaks, "beside --quiet" }, { NULL, NULL, NULL } };
 

@@ -184,11 +184,11 @@ settle_backend(hu_config *c, const char *backend, const char *gemm)
 			"--trace, which executes every other traced call again, and analyze, which judges NCCL's sums",
 			c->over_ranks.ranks);
 	if (gemm && !strcmp(other ? backend : c->backend, "cpu"))
-		return hu_refuse("gemm", "on the CPU, which has one way, the call's summation model");
+		return hu_refuse("backend:gemm", "on the CPU, which has one way, the call's summation model");
 	if (other && !gemm && c->gemm && !strcmp(c->gemm, "cublas"))
 		return hu_fail(HU_EUNABLE,
 			"the run's products were cuBLAS's, whose bits no other back end has: verify it on %s, or say "
-			"--gemm",
+			"--backend gemm=",
 			c->backend);
 	if (gemm || other) {
 		free(c->gemm);

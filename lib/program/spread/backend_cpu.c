@@ -11,7 +11,7 @@ hu_cpu_open(hu_machine **m, const hu_program *p, hu_gemm_way gemm, const char *n
 	*m = NULL;
 	if (gemm != HU_GEMM_AUTO)
 		return hu_fail(HU_EINVAL,
-			"--gemm %s: back end cpu has one way, the call's summation model; leave it out, or choose the "
+			"gemm=%s: back end cpu has one way, the call's summation model; leave it out, or choose the "
 			"back end cuda",
 			hu_gemm_name(gemm));
 	*m = hu_xcalloc(1, sizeof **m);
