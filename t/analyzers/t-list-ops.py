@@ -27,7 +27,7 @@ where = home()
 os.chdir(where)
 inner = graph([node("Relu", "c", "t", name="inner"), node("Mystery", "t", "u", name="lost", domain="my.domain")], outputs=[value("u")])
 other = graph([node("Tanh", "c", "e")], outputs=[value("e")])
-body = blob(1, "Twice") + blob(4, "a") + blob(5, "b") + blob(7, node("Add", "a a", "s", name="sum")) + blob(7, node("NonMaxSuppression", "s", "b", name="nms")) + blob(10, "my.functions")
+body = blob(1, "Twice") + blob(4, "a") + blob(5, "b") + blob(7, node("Add", "a a", "s", name="sum")) + blob(7, node("MaxRoiPool", "s", "b", name="nms")) + blob(10, "my.functions")
 nodes = [node("Conv", "x w", "c", name="conv", kernel_shape=[3, 3]), node("Conv", "v w4", "c3", name="volume", kernel_shape=[3, 3, 3, 3]),
          node("If", "yes", "i", name="pick", then_branch=inner, else_branch=other),
          node("Twice", "c", "f1", name="f1", domain="my.functions"), node("Twice", "c", "f2", name="f2", domain="my.functions"),
@@ -39,7 +39,7 @@ want = {
     ("ai.onnx", "Conv", True): (17, 1, "conv2d", ["conv"]), ("ai.onnx", "Conv", False): (17, 1, None, ["volume"]), ("ai.onnx", "If", True): (17, 1, "both branches", ["pick"]),
     ("ai.onnx", "Relu", True): (17, 1, "relu", ["inner"]), ("my.domain", "Mystery", False): (None, 1, None, ["lost"]), ("ai.onnx", "Tanh", True): (17, 1, "tanh", ["e"]),
     ("my.functions", "Twice", True): (1, 2, "function", ["f1", "f2"]), ("ai.onnx", "Add", True): (17, 1, "add", ["Twice/sum"]),
-    ("ai.onnx", "NonMaxSuppression", False): (17, 1, None, ["Twice/nms"]), ("ai.onnx", "BatchNormalization", True): (17, 1, "batchnorm_eval layernorm mul add", ["bn"]),
+    ("ai.onnx", "MaxRoiPool", False): (17, 1, None, ["Twice/nms"]), ("ai.onnx", "BatchNormalization", True): (17, 1, "batchnorm_eval layernorm mul add", ["bn"]),
     ("ai.onnx", "Det", False): (17, 1, None, ["training"]), ("ai.onnx", "Unique", False): (17, 5, None, ["top%d" % i for i in range(5)]),
     ("ai.onnx", "Gelu", False): (17, 1, None, ["g\\x1b[2J"])}
 for key, row in want.items():
@@ -48,7 +48,7 @@ ok(set(rows) == set(want), "and nothing else %s" % sorted(set(rows) ^ set(want))
 ok((o.get("nodes"), o.get("unknown_operators"), o.get("unknown_nodes"), o.get("ir_version")) == (18, 6, 10, 8), "18 nodes, ten of six operators not known")
 code, out, err = validate("m.onnx", "--list-ops")
 ok(code == 0 and re.search(r"^Conv +ai\.onnx +17 +1 yes +conv2d$", out, re.M) and re.search(r"^Mystery +my\.domain +- +1 no +-$", out, re.M), "printed: a row an operator")
-ok("the arithmetic of 10 of 18 nodes is not known:\n" in out and "  Unique, 5 nodes: top0, top1, top2 and 2 more\n" in out and "  NonMaxSuppression, 1 node: Twice/nms\n" in out and "\x1b" not in out,
+ok("the arithmetic of 10 of 18 nodes is not known:\n" in out and "  Unique, 5 nodes: top0, top1, top2 and 2 more\n" in out and "  MaxRoiPool, 1 node: Twice/nms\n" in out and "\x1b" not in out,
    "printed: what is not known, by name, all at once")
 
 write("n.onnx", graph([node("Gelu", "x", "a"), node("Gemm", "a w", "y")], [], [value("x"), value("w")], [value("y")]), opset=20)

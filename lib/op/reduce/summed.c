@@ -21,7 +21,7 @@ hu_summed_by(const hu_call *c)
 const hu_sum *
 hu_summed_or_product(const hu_call *c)
 {
-	return hu_op_takes_sum(c->op) ? &c->sum : hu_summed_by(c);
+	return hu_op_takes_sum(c->op) || hu_attr_num(c, "block", 0) > 0 ? &c->sum : hu_summed_by(c);
 }
 
 int

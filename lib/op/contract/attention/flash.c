@@ -21,6 +21,12 @@ hu_flash_check(const hu_call *c)
 		return hu_fail(HU_EINVAL,
 			"operator %s: mode=%s draws random bits, which the sums of products and all-reduces alone have",
 			c->op->name, hu_mode_name(c->sum.mode));
+	if (hu_flash_block(c) &&
+		(hu_sum_collective(c->sum.id) || (hu_sum_is_unit(c->sum.id) && c->sum.id != HU_SUM_TC)))
+		return hu_fail(HU_EINVAL,
+			"operator %s: in blocks it adds by tensor cores or by a chain of an accumulator's format, not "
+			"by %s",
+			c->op->name, hu_sum_name(c->sum.id));
 	return HU_OK;
 }
 
@@ -82,8 +88,8 @@ hu_flash_product(const hu_flash *x, hu_sum s, double *a, double *b, size_t n, co
 {
 	double v;
 
-	if (s.id == HU_SUM_TC)
-		v = hu_model_tc(a + 1, b + 1, n, start ? *start : 0, s, NULL);
+	if (hu_sum_model_of(s.id)->from)
+		v = hu_sum_model_of(s.id)->from(a + 1, b + 1, n, start ? *start : 0, s, NULL);
 	else if (start && hu_sum_model_of(s.id)->from_start) {
 		a[0] = *start;
 		b[0] = 1;

@@ -25,8 +25,8 @@
 
 /* Keys or queries of a block; 0: the call computes without blocks. */
 size_t hu_flash_block(const hu_call *c);
-/* Refuses, of a call with blocks, summation models that draw random bits, and tensor cores that have no instruction for
-   the operands' formats. */
+/* Refuses, of a call with blocks, summation models that draw random bits, all-reduces, and units whose bound needs the
+   operands of every sum; tensor cores are none of these. */
 hu_status hu_flash_check(const hu_call *c);
 
 /* How much more than 2 u an exponential of fp32 errs, relative to itself, and what becomes 0. */
