@@ -26,7 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const hu_opt opts[] = { { "out", "DIR", NULL,
+static const hu_opt opts[] = { { "out", "DIR|FILE.md", NULL,
 				       "folder that the report is written to; the page of a model or history may be a "
 				       "file, X.html, and a block for a model card X.md [report/ in the first RUN]" },
 	{ "formats", "LIST", "svg,png",

@@ -216,7 +216,9 @@ tap.ok('%d quantities over 10 commits' % len(course) in text(page)
 # Where it goes
 ran = tap.halfulp('report', '--history', 'kept', '--out', 'h.html')
 tap.ok(ran.stdout == 'h.html: the page of a history\n' and os.path.isfile('h.html'), 'the page as a file', ran.stderr)
-for words, why in ((['a', '--out', 'r.html'], 'figures stand beside the page of a run'),):
+for words, why in ((['--history', 'kept', '--out', 'h.md'], 'the page of a history is no Markdown'),
+                   (['a', '--out', 'r.html'], 'figures stand beside the page of a run'),
+                   (['a', '--out', 'r.md'], 'figures stand beside the page of a run')):
     ran = tap.halfulp('report', *words)
     tap.ok(ran.returncode == 2 and ran.stderr == 'halfulp report: --out %s: %s; name a folder\n' % (words[-1], why)
            and not os.path.exists(words[-1]), 'refused: ' + words[-1], [ran.returncode, ran.stderr])

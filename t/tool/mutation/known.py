@@ -99,7 +99,7 @@ KNOWN = [
     ("trainer/data/udata.c", "if (i - 1 == c->n ||", "one past the array's end, which only the sanitizers of CI's second job see"),
     ("trainer/device/peak.c", "rounds = real ? 65 : 1;", "how often a rate is measured"),
     ("lib/judge/exact_step.c", "return draw % NORMS != 0;", "which calls of norms MPFR is asked of as well: time, and each of them agrees"),
-    ("lib/judge/exact_step.c", "return hu_ranks_united() <= 1 && c->op->cls", "which ranks compute what: all of it or some, with the same bits"),
+    ("lib/judge/exact_step_values.c", "return hu_ranks_united() > 1 && c->op->cls", "which ranks compute what: all of it or some, with the same bits"),
     ("analyzers/drift/baseline/baseline_collect.c", "for (int i = 1; keys[i]; i++)", "the first key, the model, is among the configuration's as well"),
     ("lib/judge/propagate.c", "hu_room_free(k.before[0]);", "memory that is not given back, and the first tensor is the data, of which none was taken"),
     ("analyzers/op/op_args.c", "n < 257 &&", "one past the room for names, of which two in three are taken"),
