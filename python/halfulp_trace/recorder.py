@@ -196,10 +196,14 @@ class record:
         if kind is None:
             with use(self.arena):
                 self.guard(self.write, self.step)
-        self.guard(self.zeroed.note, self.step)
+        self.guard(self.ended, self.step)
         self.step.forget()
         self.step = self.arena = None
         return False
+
+    def ended(self, s):
+        """What the next recorded step has to know of this one."""
+        self.zeroed.note(s)
 
     def states(self, s):
         """What is a state: the program's tensor before the step, PyTorch's tensor, and the program's tensor of the

@@ -117,6 +117,9 @@ class summary(record):
     def new_step(self):
         return Watch(self)
 
+    def ended(self, s):
+        """Sums of one step say nothing of the next."""
+
     def parameters(self):
         return [(n.replace("_orig_mod.", ""), p) for n, p in self.model.named_parameters() if seen(p)
                 and type(p.detach()) is torch.Tensor]

@@ -72,7 +72,7 @@ static long
 found(const char *op, const char *format, int call, size_t first, size_t step, size_t most)
 {
 	static const hu_opt opts[] = { { "formats", "LIST", NULL, "" }, { "modes", "LIST", "RNE", "" },
-		{ "ops", "LIST", NULL, "" }, { "simd", "LIST", "scalar", "" }, { "mb", "MB", "0.02", "" },
+		{ "ops", "LIST", NULL, "" }, { "backend:simd", "LIST", "scalar", "" }, { "mb", "MB", "0.02", "" },
 		{ "threads", "N", "1", "" }, { "trials", "N", "1", "" }, { "no-python", NULL, NULL, "" },
 		{ NULL, NULL, NULL, NULL } };
 	char *of = (char *)(size_t)format, *what = (char *)(size_t)op,
