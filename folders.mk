@@ -153,6 +153,7 @@ include $(top_srcdir)/t/judge/kernels/local.mk
 include $(top_srcdir)/t/newcomer/local.mk
 include $(top_srcdir)/t/number/local.mk
 include $(top_srcdir)/t/op/local.mk
+include $(top_srcdir)/t/op/attention/local.mk
 include $(top_srcdir)/t/oracle/local.mk
 include $(top_srcdir)/t/package/local.mk
 include $(top_srcdir)/t/papers/local.mk

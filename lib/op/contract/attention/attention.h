@@ -21,6 +21,9 @@ typedef struct hu_attention {
 } hu_attention;
 hu_attention hu_attention_of(const hu_call *c, hu_tensor *const *in, int gradient, const hu_sink *sink);
 
+/* The element of the mask, which there is, that is added to the score of query i and key j of matrix b. */
+size_t hu_attention_mask(const hu_attention *a, size_t b, size_t i, size_t j);
+
 /* What a call in its compute format may lose: each operation u of its result and tiny besides, an exponential `exp` of
    itself more; each weight that enters a product narrow of itself and narrow_tiny besides, as where it is rounded to
    the operands' format, and each stretch of a library's sum of gradients `stored`, which it adds in that format. Beyond

@@ -106,11 +106,10 @@ int
 hu_flash_hidden(const hu_flash *x, size_t b, size_t i, size_t j)
 {
 	const hu_attention *a = &x->a;
-	size_t whole = a->L * a->S, m = i * a->S + j;
 
 	if (a->causal && j > i)
 		return 1;
-	return a->mask >= 0 && hu_get(a->in[a->mask], (a->in[a->mask]->n == whole ? 0 : b * whole) + m) == -INFINITY;
+	return a->mask >= 0 && hu_get(a->in[a->mask], hu_attention_mask(a, b, i, j)) == -INFINITY;
 }
 
 /* Score j of query i of matrix b, as it is exponentiated. q and k have room for E + 1 numbers. */
@@ -118,7 +117,7 @@ double
 hu_flash_score(const hu_flash *x, size_t b, size_t i, size_t j, double *q, double *k)
 {
 	const hu_attention *a = &x->a;
-	size_t query = (b * a->L + i) * a->E, key = (b / a->repeat * a->S + j) * a->E, whole = a->L * a->S;
+	size_t query = (b * a->L + i) * a->E, key = (b / a->repeat * a->S + j) * a->E;
 	double s;
 
 	for (size_t d = 0; d < a->E; d++) {
@@ -127,8 +126,6 @@ hu_flash_score(const hu_flash *x, size_t b, size_t i, size_t j, double *q, doubl
 	}
 	s = hu_rne(x->f, hu_flash_product(x, x->inner, q, k, a->E, NULL) * x->scale);
 	if (a->mask >= 0)
-		s = hu_rne(x->f,
-			s + hu_rne(x->f, x->base * hu_get(a->in[a->mask], (a->in[a->mask]->n == whole ? 0 : b * whole) +
-										  i * a->S + j)));
+		s = hu_rne(x->f, s + hu_rne(x->f, x->base * hu_get(a->in[a->mask], hu_attention_mask(a, b, i, j))));
 	return hu_flash_hidden(x, b, i, j) ? -INFINITY : s;
 }

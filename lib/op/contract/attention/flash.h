@@ -29,7 +29,7 @@ size_t hu_flash_block(const hu_call *c);
    operands of every sum; tensor cores are none of these. */
 hu_status hu_flash_check(const hu_call *c);
 
-/* How much more than 2 u an exponential of fp32 errs, relative to itself, and what becomes 0. */
+/* What an exponential of fp32 errs at most, relative to itself (exp2.h), and below which magnitude it is 0. */
 #define HU_FLASH_EXP 0x1p-23
 #define HU_FLASH_LEAST 0x1p-126
 

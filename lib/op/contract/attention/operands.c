@@ -48,3 +48,11 @@ hu_attention_shape(const hu_call *c, const hu_shape *in, int mask)
 		return hu_fail(HU_EINVAL, "%s: the mask does not fit the scores", c->op->name);
 	return HU_OK;
 }
+
+size_t
+hu_attention_mask(const hu_attention *a, size_t b, size_t i, size_t j)
+{
+	size_t whole = a->L * a->S;
+
+	return (a->in[a->mask]->n == whole ? 0 : b * whole) + i * a->S + j;
+}

@@ -47,8 +47,7 @@ hu_flash_masked(const hu_flash *x, size_t b, size_t i, size_t j, float s, unsign
 	const hu_attention *a = &x->a;
 
 	if (a->mask >= 0) {
-		size_t whole = a->L * a->S, m = (a->in[a->mask]->n == whole ? 0 : b * whole) + i * a->S + j;
-		float add = *hu_flash_data(a->in[a->mask], m) * (float)x->base;
+		float add = *hu_flash_data(a->in[a->mask], hu_attention_mask(a, b, i, j)) * (float)x->base;
 		s += add;
 	}
 	if (hu_flash_hidden(x, b, i, j))
