@@ -105,8 +105,8 @@ another_row(const hu_samples *s)
 	for (size_t r = 1; r < s->n; r++)
 		for (size_t i = 0; i < s->narray; i++) {
 			const hu_npy *a = s->array[i];
-			size_t each = a->count / s->n * a->width;
-			if (memcmp(a->data, (const char *)a->data + r * each, each) != 0)
+			size_t each = hu_samples_each(s, i) * a->width;
+			if (!s->shared[i] && memcmp(a->data, (const char *)a->data + r * each, each) != 0)
 				return r;
 		}
 	return 1;
@@ -178,6 +178,20 @@ only_axis(const hu_network *n, const hu_port *o)
 	return found >= 0 ? found : -1;
 }
 
+/* An open axis of an input whose array was cut into rows along a fixed one, told as a cause; "" where there is none.
+   The caller frees it. */
+static char *
+open_axis(const hu_samples *s)
+{
+	for (size_t i = 0; i < s->narray; i++)
+		for (int j = 0; j < s->input[i]->rank; j++)
+			if (s->input[i]->dim[j].n <= 0 && j != s->axis[i] && !s->shared[i])
+				return hu_xprintf("; where they lie along the open axis %d of input '%.120s', give an "
+						  "array with one input per row, along its first axis",
+					j, hu_shown(s->input[i]->name));
+	return hu_xstrdup("");
+}
+
 /* The outputs' axes of a model whose batch is fixed, in n->m, by two runs: in the second one the first input is
    missing, and the others have moved by a place. */
 static hu_status
@@ -199,12 +213,15 @@ fixed_batch(hu_network *n)
 		int axis = moved_axis(&a, &b, k, n->batch, row, hu_samples_axis_of(&n->said, o->name, -2));
 		if (axis < 0)
 			axis = only_axis(n, o);
-		if (axis < 0)
+		if (axis < 0) {
+			char *open = open_axis(&n->s);
 			st = hu_fail(HU_EFILE,
 				"%s: the model's batch is fixed at %zu inputs, and no axis of output '%.120s' has "
 				"their outputs: each depends on the others; give whole batches of inputs, export the "
-				"model with an open batch, or for one input",
-				n->onnx.path, n->batch, hu_shown(o->name));
+				"model with an open batch, or for one input%s",
+				n->onnx.path, n->batch, hu_shown(o->name), open);
+			free(open);
+		}
 		o->axis = axis;
 	}
 	if (a.x.p)
@@ -224,9 +241,11 @@ import_many(hu_network *n)
 
 	hu_status st = trial_import(&one, n, 1);
 	if (st == HU_OK && (st = hu_network_import(n, &n->m, &n->batch)) == HU_OK)
-		if (n->batch > 1 && !output_axes(n, &n->m, &one.m, n->batch, &wrong))
+		if (n->batch > 1 && !output_axes(n, &n->m, &one.m, n->batch, &wrong)) {
 			st = hu_fail(
 				HU_EFILE, "output '%s' has other axes for %zu inputs than for two", wrong, n->batch);
+			hu_imported_release(&n->m);
+		}
 	trial_release(&one);
 	return st;
 }

@@ -47,14 +47,56 @@ read_all(hu_samples *s, const char *path)
 	return HU_OK;
 }
 
-/* The number of rows: those of the first array whose input has no dimension k*name. */
+/* The number of rows: those of the first array whose input has no dimension k*name. One where every input of the model
+   is there once. */
 static size_t
 rows_of(const hu_samples *s)
 {
+	size_t n = 1;
+
+	for (size_t i = s->narray; i-- > 0;)
+		if (!s->shared[i])
+			n = s->array[i]->shape[0] / hu_samples_times(s->input[i]);
 	for (size_t i = 0; i < s->narray; i++)
-		if (hu_samples_times(s->input[i]) == 1)
+		if (!s->shared[i] && hu_samples_times(s->input[i]) == 1)
 			return s->array[i]->shape[0];
-	return s->array[0]->shape[0] / hu_samples_times(s->input[0]);
+	return n;
+}
+
+/* 1 where the array A has the whole shape of the model's input V, of which SIZES says that all are fixed. */
+static int
+is_whole(const hu_onnx_value *v, const hu_npy *a, int *sizes)
+{
+	int whole = v->rank >= 0 && a->rank == v->rank;
+
+	*sizes = v->rank >= 0;
+	for (int j = 0; j < v->rank; j++) {
+		*sizes &= v->dim[j].n > 0;
+		whole &= v->dim[j].n <= 0 || (j < a->rank && (size_t)v->dim[j].n == a->shape[j]);
+	}
+	return whole;
+}
+
+/* Which arrays are the model's for every input alike: a number; and where another array has rows, one of which the
+   command line says that inputs lie along no axis, and one with all the sizes that the model fixes, where another input
+   has an open size. */
+static void
+share(hu_samples *s)
+{
+	int open = 0, sizes, rows = 0;
+
+	for (size_t i = 0; i < s->narray; i++) {
+		(void)is_whole(s->input[i], s->array[i], &sizes);
+		open |= !sizes;
+	}
+	for (size_t i = 0; i < s->narray; i++) {
+		int said = hu_samples_axis_of(s->said, s->input[i]->name, -2);
+		int whole = is_whole(s->input[i], s->array[i], &sizes);
+		s->shared[i] = (char)(!s->array[i]->rank || (whole && (said == -1 || (said == -2 && sizes && open))));
+		rows |= !s->shared[i];
+	}
+	for (size_t i = 0; i < s->narray && !rows; i++)
+		s->shared[i] = !s->array[i]->rank;
 }
 
 /* The array of the input V. */
@@ -69,7 +111,7 @@ take_one(hu_samples *s, const hu_onnx_value *v, size_t inputs, const char *path)
 		return missing(s, path, v->name);
 	if (a->rank && !a->shape[0])
 		return hu_fail(HU_EFILE, "%s: the array for input '%.120s' has no rows", path, hu_shown(v->name));
-	if (!a->rank || (v->rank >= 0 && a->rank != v->rank && a->rank != v->rank + 1))
+	if ((!a->rank && v->rank > 0) || (a->rank && v->rank >= 0 && a->rank != v->rank && a->rank != v->rank + 1))
 		return hu_fail(HU_EFILE,
 			"%s: the array for input '%.120s' has %d dimensions; %d are needed, the first one its rows",
 			path, hu_shown(v->name), a->rank, v->rank > 0 ? v->rank : 1);
@@ -90,17 +132,23 @@ take(hu_samples *s, const hu_onnx_graph *g, const char *path)
 	s->fixed = hu_xcalloc(inputs + 1, sizeof *s->fixed);
 	s->axis = hu_xcalloc(inputs + 1, sizeof *s->axis);
 	s->run = hu_xcalloc(inputs + 1, sizeof *s->run);
+	s->shared = hu_xcalloc(inputs + 1, 1);
 	for (size_t i = 0; i < g->nin; i++)
 		if (!is_constant(g, g->in[i].name))
 			HU_TRY(take_one(s, &g->in[i], inputs, path));
 	if (!s->narray)
 		return hu_fail(HU_EFILE, "the model has no inputs, and nothing to judge");
+	share(s);
 	s->n = rows_of(s);
 	(void)hu_samples_axes(s, 0);
 	for (size_t i = 0; i < s->narray; i++) {
+		if (s->shared[i])
+			continue;
 		size_t have = s->array[i]->shape[0], each = s->array[i]->rank == s->input[i]->rank ? s->run[i] : 1;
 		if (!s->n || have != each * s->n)
-			return hu_fail(HU_EFILE, "%s: the array for input '%.120s' has %zu rows, and others have %zu",
+			return hu_fail(HU_EFILE,
+				"%s: the array for input '%.120s' has %zu rows, and others have %zu; each row, along "
+				"an array's first axis, is one input",
 				path, hu_shown(s->input[i]->name), have, s->n);
 	}
 	return HU_OK;
@@ -145,6 +193,12 @@ hu_samples_labels(hu_samples *s, const char *labels)
 	return st;
 }
 
+size_t
+hu_samples_each(const hu_samples *s, size_t i)
+{
+	return s->array[i]->count / (s->shared[i] ? 1 : s->n);
+}
+
 void
 hu_samples_release(hu_samples *s)
 {
@@ -153,6 +207,7 @@ hu_samples_release(hu_samples *s)
 	free(s->input);
 	free(s->axis);
 	free(s->run);
+	free(s->shared);
 	free(s->fixed);
 	free(s->label);
 	memset(s, 0, sizeof *s);
@@ -168,12 +223,14 @@ hu_samples_part(hu_samples *s, const hu_samples *from, size_t first, size_t n)
 	s->n = n;
 	s->array = hu_xcalloc(from->narray + 1, sizeof *s->array);
 	for (size_t i = 0; i < from->narray; i++) {
-		size_t each = from->array[i]->count / from->n;
+		size_t each = hu_samples_each(from, i);
 		own[i] = *from->array[i];
+		s->array[i] = &own[i];
+		if (from->shared[i])
+			continue;
 		own[i].data = (char *)own[i].data + first * each * own[i].width;
 		own[i].shape[0] = own[i].shape[0] / from->n * n;
 		own[i].count = n * each;
-		s->array[i] = &own[i];
 	}
 	if (from->label)
 		s->label = from->label + first * from->nlabel;
@@ -202,7 +259,7 @@ hu_samples_fixed(const hu_samples *s)
 {
 	for (size_t i = 0; i < s->narray; i++) {
 		const hu_onnx_value *v = s->input[i];
-		if (s->axis[i] >= 0 && s->axis[i] < v->rank && v->dim[s->axis[i]].n > 0)
+		if (!s->shared[i] && s->axis[i] >= 0 && s->axis[i] < v->rank && v->dim[s->axis[i]].n > 0)
 			return (size_t)v->dim[s->axis[i]].n;
 	}
 	return 0;
@@ -214,7 +271,7 @@ shape_of(hu_given *to, const hu_samples *s, size_t i, size_t batch)
 {
 	const hu_npy *a = s->array[i];
 	const hu_onnx_value *v = s->input[i];
-	int axis = s->axis[i], own = v->rank >= 0 ? a->rank == v->rank + 1 : axis < 0;
+	int axis = s->axis[i], own = s->shared[i] ? 0 : v->rank >= 0 ? a->rank == v->rank + 1 : axis < 0;
 
 	*to = (hu_given){ .name = v->name, .rank = a->rank - own };
 	if (to->rank > HU_RANK)
@@ -225,11 +282,11 @@ shape_of(hu_given *to, const hu_samples *s, size_t i, size_t batch)
 	size_t each = 1;
 	for (int j = 0; j < to->rank; j++)
 		each *= j == axis ? s->run[i] : to->d[j];
-	if (each != a->count / s->n)
+	if (each != hu_samples_each(s, i))
 		return hu_fail(HU_EFILE,
 			"the array for input '%.120s' has %zu elements in a row, and an input of the model has %zu; "
 			"--batch-axis, or an axis more or less in the array, makes them one",
-			hu_shown(v->name), a->count / s->n, each);
+			hu_shown(v->name), hu_samples_each(s, i), each);
 	for (int j = 0; j < to->rank && v->rank >= 0; j++)
 		if (v->dim[j].n > 0 && (size_t)v->dim[j].n != to->d[j])
 			return hu_fail(HU_EFILE,
@@ -245,7 +302,7 @@ hu_samples_batch(const hu_samples *s, size_t batch)
 	size_t own = hu_samples_fixed(s);
 
 	for (size_t i = 0; i < s->narray; i++)
-		if (s->axis[i] < 0 && (s->input[i]->rank || !same(s->array[i])))
+		if (!s->shared[i] && s->axis[i] < 0 && (s->input[i]->rank || !same(s->array[i])))
 			return 1;
 	return own ? own : batch < s->n ? batch : s->n;
 }
@@ -273,13 +330,13 @@ hu_samples_given(const hu_samples *s, size_t *batch, hu_given **given, size_t *n
 	return HU_OK;
 }
 
-/* 1 where rows of both arrays have one shape. */
+/* 1 where rows of both arrays, or shared arrays as wholes, have one shape. */
 static int
-alike(const hu_npy *a, const hu_npy *b)
+alike(const hu_npy *a, const hu_npy *b, int shared)
 {
 	int same = a->rank == b->rank;
 
-	for (int j = 1; j < a->rank && same; j++)
+	for (int j = !shared; j < a->rank && same; j++)
 		same = a->shape[j] == b->shape[j];
 	return same;
 }
@@ -293,7 +350,7 @@ hu_samples_fit(hu_samples *s, const hu_samples *data)
 		double is = data->fixed[i];
 		s->axis[i] = data->axis[i];
 		s->run[i] = data->run[i];
-		if (!alike(a, data->array[i]))
+		if (s->shared[i] != data->shared[i] || !alike(a, data->array[i], s->shared[i]))
 			return hu_fail(HU_EFILE,
 				"the calibration array for input '%.120s' has another shape than --data has", name);
 		for (size_t e = 0; is == is && e < a->count; e++)
@@ -310,10 +367,14 @@ void
 hu_samples_put(const hu_samples *s, size_t i, size_t row, size_t at, size_t batch, hu_tensor *t)
 {
 	const hu_npy *a = s->array[i];
-	size_t each = a->count / s->n;
+	size_t each = hu_samples_each(s, i);
 	hu_format f = hu_format_of(t->format);
-	hu_rows r = hu_rows_of(t->shape.rank, t->shape.d, s->axis[i], batch);
 
+	if (s->shared[i]) {
+		row = at = 0;
+		batch = 1;
+	}
+	hu_rows r = hu_rows_of(t->shape.rank, t->shape.d, s->axis[i], batch);
 	HU_ASSERT(each * batch == t->n || !each);
 	for (size_t k = 0; k < each; k++)
 		hu_put(t, hu_rows_at(&r, at, k), hu_round(hu_npy_real(a, row * each + k), f, HU_RNE, 0, 0));

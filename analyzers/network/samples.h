@@ -21,8 +21,9 @@ typedef struct hu_batch_axes {
 int hu_samples_axis_of(const hu_batch_axes *said, const char *name, int otherwise);
 
 /* n inputs. array[i] belongs to the model's input input[i], along whose axis axis[i] the inputs of a batch lie, each of
-   them run[i] elements of it; below 0 a row of the array is all of that, and the model runs input by input. `label` is
-   NULL without labels; else each input has the nlabel labels of a value of shape label_d. */
+   them run[i] elements of it; below 0 a row of the array is all of that, and the model runs input by input, or with
+   shared[i] set the whole array is the model's for every input alike. `label` is NULL without labels; else each input
+   has the nlabel labels of a value of shape label_d. */
 typedef struct hu_samples {
 	hu_npz z;
 	size_t n, narray;
@@ -31,6 +32,7 @@ typedef struct hu_samples {
 	const hu_batch_axes *said;
 	int *axis;
 	size_t *run;
+	char *shared;
 	double *label, *fixed; /* fixed[i]: what scalars, or numbers an input, are throughout; NaN of others */
 	size_t nlabel;         /* labels of an input */
 	int label_rank;
@@ -40,6 +42,8 @@ typedef struct hu_samples {
 /* Opens PATH (.npz, or .npy for a model of one input) for the inputs of graph g. Where an array is missing, HU_EFILE
    lists those that are there. SAID, which must outlive s, may be NULL. */
 hu_status hu_samples_open(hu_samples *s, const hu_onnx_graph *g, const char *path, const hu_batch_axes *said);
+/* The elements of array i that belong to one input. */
+size_t hu_samples_each(const hu_samples *s, size_t i);
 /* Sets the axes to the choice number ATTEMPT, the most promising first; hu_samples_open has made choice 0. Returns 0
    where there is no such choice. */
 int hu_samples_axes(hu_samples *s, size_t attempt);

@@ -149,7 +149,7 @@ symbols(const hu_samples *s, symbol **list)
 			const hu_onnx_dim *d = &s->input[i]->dim[j];
 			size_t length, times, k = 0;
 			const char *name = name_in(d->n > 0 ? "" : d->param, &length, &times);
-			if (!length || !fits(s->input[i], s->array[i], s->n, j))
+			if (!length || s->shared[i] || !fits(s->input[i], s->array[i], s->n, j))
 				continue;
 			while (k < n && ((*list)[k].n != length || strncmp((*list)[k].name, name, length)))
 				k++;
@@ -174,6 +174,10 @@ hu_samples_axes(hu_samples *s, size_t attempt)
 	for (size_t i = 0; i < s->narray; i++) {
 		const hu_onnx_value *v = s->input[i];
 		int named = hu_samples_axis_of(s->said, v->name, -2);
+		s->axis[i] = -1;
+		s->run[i] = 1;
+		if (s->shared[i])
+			continue;
 		if (attempt < n)
 			s->axis[i] = choose(v, s->array[i], s->n, list[attempt].name, list[attempt].n, -1);
 		else

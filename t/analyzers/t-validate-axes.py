@@ -3,7 +3,7 @@
 # validate's batch axes: models whose inputs or outputs have the batch on another axis than the first, several elements
 # of it for each input, or none at all. Values are small whole numbers, so that float32 is exact and what each row must
 # be is computed here.
-import json, math, os, struct, sys
+import json, math, os, re, struct, sys
 
 sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get('srcdir', '.'))
@@ -198,6 +198,37 @@ for axis in range(3):
 got = tap.halfulp('validate', 's.onnx', '--data', 'rows.npz', '--policies', 'float32,bf16,float32', '--json')
 names = [r['policy'] for r in json.loads(got.stdout)['policies']] if got.returncode == 0 else got.stderr
 tap.ok(names == ['float32', 'bf16'], 'float32 has one row', names)
+
+# An array that the model takes whole beside another one's rows, and a number: the same for all inputs
+TABLE = drawn(C * 2, 9)
+xt = drawn(N * C, 10)
+product = [sum(xt[n * C + c] * TABLE[c * 2 + k] for c in range(C)) for n in range(N) for k in range(2)]
+
+
+def shared(text, dims, names, data, *words):
+    write('t.onnx', graph([node('MatMul', 'x t', 'p'), node('Mul', 'p s', 'y')], [],
+                          [value('x', ['n', C]), value('t', dims), value('s', [])], [value('y', ['n', 2])]))
+    npz('t.npz', x=([N, C], xt), **data)
+    check(text, 't.onnx', 't.npz', {'y': ([N, 2], [3 * v for v in product])}, *words, x=0, t=None, s=None, y=0)
+    got = tap.halfulp('validate', 't.onnx', '--data', 't.npz', '--policies', 'bf16', *words)
+    said = re.findall("Input '(.)' is one array, the same for all inputs of the data", got.stdout)
+    told = json.loads(tap.halfulp('validate', 't.onnx', '--data', 't.npz', '--policies', 'bf16', '--json', *words).stdout)
+    tap.ok(said == names and told['shared_inputs'] == names, text + ': it is said which', got.stdout)
+
+
+shared('a table and a number', [C, 2], ['t', 's'], dict(t=([C, 2], TABLE), s=([], [3.0])))
+shared('a table of open sizes', ['c', 'k'], ['t', 's'], dict(t=([C, 2], TABLE), s=([], [3.0])), '--batch-axis', 't=none')
+npz('t.npz', x=([N, C], xt), t=([C, 2], TABLE), s=([], [3.0]))
+refused('a table of open sizes of which nothing is said', 'each row, along', 3, 't.onnx', '--data', 't.npz')
+# The array is cut along a size that the model fixes, although its batch is open
+write('m.onnx', graph([node('MatMul', 'w x', 'y')], [floats('w', [2, 3], drawn(6))], [value('x', [3, 'n'])],
+                      [value('y', [2, 'n'])]))
+npz('last.npz', x=([N, 3], drawn(N * 3)))
+npz('first.npz', x=([3, N], drawn(N * 3)))
+got = tap.halfulp('validate', 'm.onnx', '--data', 'last.npz', '--policies', 'bf16')
+tap.ok(got.returncode == 0 and "axis 1 of 'x' and axis 1 of 'y'.\nEach row of an array" in got.stdout, 'rows are said', got)
+refused('an array as the model takes it', "the open axis 1 of input 'x', give an array with one", 3, 'm.onnx', '--data',
+        'first.npz')
 
 # What an array lacks is said
 npz('none.npz', x=([0, H], []), h=([0, L, H], []))

@@ -166,6 +166,18 @@ axes_json(const hu_validation *v)
 	return o;
 }
 
+/* The inputs of which the data have one array for all. */
+static json_t *
+shared_json(const hu_samples *s)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < s->narray; i++)
+		if (s->shared[i])
+			json_array_append_new(a, json_string(hu_shown(s->input[i]->name)));
+	return a;
+}
+
 json_t *
 hu_validation_json(const hu_validation *v)
 {
@@ -181,6 +193,7 @@ hu_validation_json(const hu_validation *v)
 	json_object_set_new(o, "batch", json_integer((json_int_t)v->batch));
 	json_object_set_new(o, "one_by_one", v->alone ? json_string(v->alone) : json_null());
 	json_object_set_new(o, "batch_axes", axes_json(v));
+	json_object_set_new(o, "shared_inputs", shared_json(v->s));
 	json_object_set_new(
 		o, "output", v->d.classes > 1 ? json_string(hu_shown(v->m->out[v->d.output].name)) : json_null());
 	json_object_set_new(o, "classes", json_integer((json_int_t)v->d.classes));

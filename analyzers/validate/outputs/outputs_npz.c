@@ -22,7 +22,7 @@ is_whole(const hu_samples *s)
 	int whole = 0;
 
 	for (size_t i = 0; i < s->narray; i++)
-		whole |= s->axis[i] < 0 && s->input[i]->rank;
+		whole |= !s->shared[i] && s->axis[i] < 0 && s->input[i]->rank;
 	return whole;
 }
 

@@ -221,8 +221,17 @@ static void
 print_axes(const hu_validation *v)
 {
 	const hu_samples *s = v->s;
-	size_t n = s->narray + v->m->nout, others = 0;
+	size_t n = s->narray + v->m->nout, others = 0, moved = 0, told = 0, all = 0;
 
+	for (size_t i = 0; i < s->narray; i++)
+		if (s->shared[i])
+			printf("Input '%s' is one array, the same for all inputs of the data.\n",
+				hu_shown(s->input[i]->name));
+	for (size_t i = 0; i < s->narray; i++) {
+		moved += s->axis[i] > 0;
+		all += !s->shared[i];
+	}
+	all += v->m->nout;
 	for (size_t i = 0; i < n; i++)
 		others += i < s->narray ? s->axis[i] > 0 : v->m->out[i - s->narray].axis > 0;
 	if (v->alone || v->batch == 1 || !others)
@@ -230,13 +239,18 @@ print_axes(const hu_validation *v)
 	printf("The inputs of a batch lie along ");
 	for (size_t i = 0; i < n; i++) {
 		const hu_port *o = i < s->narray ? NULL : &v->m->out[i - s->narray];
+		if (!o && s->shared[i])
+			continue;
 		printf("%saxis %d of '%s'",
-			!i           ? ""
-			: i + 1 == n ? " and "
-				     : ", ",
+			!told             ? ""
+			: told + 1 == all ? " and "
+					  : ", ",
 			o ? o->axis : s->axis[i], hu_shown(o ? o->name : s->input[i]->name));
+		told++;
 	}
 	puts(".");
+	if (moved)
+		puts("Each row of an array of the data, along its first axis, is one input.");
 }
 
 /* How files run that run as they are. */
