@@ -93,6 +93,18 @@ MORE = {
     'diff runs': 'diff run seen --json',
     'plan export': 'plan --model mlp:width=0.02 -o p.tsv',
     'report page': 'report seen',
+    'analyze weights': 'analyze other --only weights,replay --threads 1',
+    'analyze again': 'analyze seen --threads 1',
+    'baseline scores': 'baseline seen other third -o many.tsv --reason drawn --score loss',
+    'bench why': 'bench why %s --steps 2 --warm 0 --policy mixed_float16 --json' % ONE,
+    'bench predicted': 'bench why --model mlp --model width=0.02 --policy mixed_float16 --device a100 -o w.tsv',
+    'figures lean': 'figures swamped-addend --lean --formats svg --out drawn --json',
+    'op list kernels': 'op list --json',
+    'report history': 'report --history past --out moved --json',
+    'report card': 'report judged --out card.md',
+    'report model': 'report judged --out model.html',
+    'report terminal': 'report seen --terminal',
+    'tree all': 'tree --backend cpu --n 5',
     'inspect rule': "inspect m.onnx --to e4m3 --totals --fail-if 'zeroed>0' --threads 1",
 }
 
@@ -128,8 +140,12 @@ def prepare(folder, tracer):
             [onnxfile.node('MatMul', 'x w', 'y', name='fc'), onnxfile.node('Relu', 'y', 'z')],
             [onnxfile.floats('w', [4, 3], [step * i - 1.7 for i in range(12)])],
             [onnxfile.value('x', ['n', 4])], [onnxfile.value('z', ['n', 3])]))
-    for line in ('train %s --steps 2 run' % TRAIN, 'train %s --steps 2 seen' % TRAIN, 'analyze seen --threads 1',
-                 'baseline seen -o base.tsv --reason first', 'analyze run --only state --shard 1/2 --part one.part',
+    for line in ('train %s --steps 2 run' % TRAIN, 'train %s --steps 2 seen' % TRAIN,
+                 'train %s --steps 2 --seed 2 other' % TRAIN, 'train %s --steps 2 --seed 3 third' % TRAIN,
+                 'analyze seen --threads 1',
+                 'baseline seen -o base.tsv --reason first', 'check seen --baseline base.tsv --history past',
+                 'validate m.onnx --data x.npz --policies fp16,bf16 --report judged',
+                 'analyze run --only state --shard 1/2 --part one.part',
                  'analyze run --only state --shard 2/2 --part two.part'):
         p = subprocess.run([HALFULP, *shlex.split(line)], capture_output=True, text=True, env=environment())
         if p.returncode:
