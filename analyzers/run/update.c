@@ -6,6 +6,7 @@
 #include "lib/judge/parts/packs.h"
 
 #include "lib/base/mem.h"
+#include "lib/program/compensation.h"
 #include "lib/program/links.h"
 #include "lib/number/round.h"
 
@@ -24,16 +25,16 @@ bin_of(double w, double d)
 }
 
 static void
-add(hu_update *u, double w, double next, double d, int by_decay)
+add(hu_update *u, double w, double moved, double d, int by_decay)
 {
 	u->n++;
-	hu_harm_add(&u->harm, next - w, d, d != 0 && next == w);
+	hu_harm_add(&u->harm, moved, d, d != 0 && moved == 0);
 	if (d == 0 || !isfinite(d))
 		return;
 	u->moved++;
-	u->swamped += next == w;
+	u->swamped += moved == 0;
 	u->by_decay += by_decay;
-	u->swamped_by_decay += by_decay && next == w;
+	u->swamped_by_decay += by_decay && moved == 0;
 	if (w != 0 && isfinite(w)) {
 		u->bin[bin_of(w, d)]++;
 		u->decay_bin[bin_of(w, d)] += by_decay;
@@ -99,28 +100,34 @@ exact_steps(
 	return hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], first, n, ladder);
 }
 
-/* Where a weight has a compensation (update=kahan) both are one value: sets d to the step that is taken off it, and
-   returns how far it moved, which the caller frees; else NULL. */
+/* Where a weight has a compensation both are one value: sets d to the step that this value would take if nothing were
+   rounded from the recorded terms on, and returns how far it moved, which the caller frees; else NULL. */
 static double *
 compensated(double *d, const hu_analysis *a, hu_trace *t, const hu_call *c, size_t first, size_t n, hu_status *st)
 {
-	const hu_program *p = a->run->train;
-	int k, step, after;
+	hu_compensation of;
+	int w = c->in[0];
+	double own = 0;
 
-	if (!hu_program_compensation(p, c->in[0], &k, &step))
+	if (!hu_program_compensation(a->run->train, t->step, w, &of) || !t->t[of.rest].data || !t->t[of.after].data)
 		return NULL;
-	after = p->t[k].next;
-	if (!t->t[k].data || !t->t[after].data || !t->t[step].data)
-		return NULL;
-	for (int i = 0; *st == HU_OK && i < 3; i++)
-		*st = hu_run_trace_need(&t->file, (int[]){ k, after, step }[i]);
+	for (int i = 0; i < of.sum.n; i++)
+		if (of.sum.term[i].tensor < 0 || !t->t[of.sum.term[i].tensor].data)
+			return NULL;
+	*st = hu_run_trace_need(&t->file, of.after);
+	for (int i = 0; i < of.sum.n; i++)
+		own += of.sum.term[i].tensor == w ? of.sum.term[i].factor : 0;
+	for (int i = 0; *st == HU_OK && i < of.sum.n; i++)
+		*st = hu_run_trace_need(&t->file, of.sum.term[i].tensor);
 	double *moved = hu_xmalloc((n + 1) * sizeof *moved);
 	for (size_t i = 0; *st == HU_OK && i < n; i++) {
 		size_t e = first + i;
-		/* Sums of numbers of 11 bits or fewer that are near each other are exact in double. */
-		moved[i] = (hu_get(&t->t[c->out[0]], e) - hu_get(&t->t[c->in[0]], e)) +
-			   (hu_get(&t->t[after], e) - hu_get(&t->t[k], e));
-		d[i] = -hu_get(&t->t[step], e);
+		double rest = hu_get(&t->t[of.rest], e), x = hu_get(&t->t[w], e), sum = (own - 1) * x;
+		for (int k = 0; k < of.sum.n; k++)
+			if (of.sum.term[k].tensor != of.rest && of.sum.term[k].tensor != w)
+				sum += of.sum.term[k].factor * hu_get(&t->t[of.sum.term[k].tensor], e);
+		moved[i] = (hu_get(&t->t[c->out[0]], e) - x) + of.factor * (hu_get(&t->t[of.after], e) - rest);
+		d[i] = sum;
 	}
 	return moved;
 }
@@ -143,7 +150,7 @@ hu_update_compute(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, h
 	double *more = st == HU_OK ? compensated(d, a, t, c, first, n, &st) : NULL;
 	for (size_t i = 0; st == HU_OK && i < n; i++) {
 		double w = hu_get(in[0], first + i), after = hu_get(next, first + i);
-		add(u, w, more ? w + more[i] : after, d[i], without && without[i] == 0);
+		add(u, w, more ? more[i] : after - w, d[i], without && without[i] == 0);
 	}
 	free(more);
 	free(d);

@@ -2,6 +2,8 @@
 
 libhalfulp_a_SOURCES += lib/program/bins.c
 noinst_HEADERS += lib/program/bins.h
+libhalfulp_a_SOURCES += lib/program/compensation.c
+noinst_HEADERS += lib/program/compensation.h
 libhalfulp_a_SOURCES += lib/program/exec.c
 noinst_HEADERS += lib/program/exec.h
 libhalfulp_a_SOURCES += lib/program/gemm.c

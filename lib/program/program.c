@@ -119,32 +119,6 @@ hu_program_find(const hu_program *p, const char *name)
 }
 
 int
-hu_program_compensation(const hu_program *p, int tensor, int *compensation, int *step)
-{
-	char name[HU_NAME + 24];
-
-	snprintf(name, sizeof name, "%s_%s", p->t[tensor].name, HU_LINK_COMPENSATION);
-	*compensation = hu_program_find(p, name);
-	snprintf(name, sizeof name, "%s_%s", p->t[tensor].name, HU_LINK_STEP);
-	*step = hu_program_find(p, name);
-	return *compensation >= 0 && *step >= 0 && p->t[*compensation].state && p->t[*compensation].next >= 0;
-}
-
-int
-hu_program_compensates(const hu_program *p, int tensor)
-{
-	const char *name = p->t[tensor].name, *end = strrchr(name, '_');
-	char of[HU_NAME];
-	int c, step;
-
-	if (!end || strcmp(end + 1, HU_LINK_COMPENSATION))
-		return 0;
-	snprintf(of, sizeof of, "%.*s", (int)(end - name), name);
-	int t = hu_program_find(p, of);
-	return t >= 0 && hu_program_compensation(p, t, &c, &step) && c == tensor;
-}
-
-int
 hu_is_update(const hu_program *p, const hu_call *c)
 {
 	return c->phase == HU_UPDATE && c->nin > 0 && p->t[c->in[0]].trainable &&

@@ -63,13 +63,6 @@ int hu_is_update(const hu_program *p, const hu_call *c);
 /* Which moment of a gradient a tensor holds, by the row of the operator that updates it: 1 for the first (a running
    mean), 2 for the second (of squares), 0 for neither. The tensor is a state, or the next value of one. */
 int hu_program_moment(const hu_program *p, int tensor);
-/* Where Kahan's summation keeps what a state's rounding loses in a second one, NAME_compensation beside NAME, and the
-   tensor NAME_taken holds what is taken off both together: sets their ids and returns 1. */
-#define HU_LINK_COMPENSATION "compensation"
-#define HU_LINK_STEP "taken"
-int hu_program_compensation(const hu_program *p, int tensor, int *compensation, int *step);
-/* Returns 1 if the tensor is the compensation of another one. */
-int hu_program_compensates(const hu_program *p, int tensor);
 /* Returns 1 if the tensor is the output of a cast to a narrower format; *from gets the cast's input, *scale the tensor
    of its scale, -1 if it has none. */
 int hu_is_cast(const hu_program *p, int tensor, int *from, int *scale);

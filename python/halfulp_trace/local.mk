@@ -2,6 +2,7 @@
 
 nobase_dist_pkgdata_DATA += python/halfulp_trace/__init__.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/arena.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/born.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/callbacks.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/flat.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/formats.py

@@ -16,6 +16,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .arena import Arena, use
+from .born import Born
 from .formats import FORMATS
 from .kept import Kept
 from .optimizers import Update
@@ -68,7 +69,7 @@ class record:
         self.kept = {}                           # names of states that are neither the model's nor an optimizer's
         self.warned = set()
         self.stale = False                       # whether a stale cast was told of
-        self.zeroed = Zeroed()
+        self.zeroed, self.born = Zeroed(), Born()
         compiled = compiled_modules(model)
         if compiled:
             self.warn("%s is compiled by torch.compile: while a step is recorded PyTorch runs its operators one by "
@@ -204,6 +205,7 @@ class record:
     def ended(self, s):
         """What the next recorded step has to know of this one."""
         self.zeroed.note(s)
+        self.born.note(s)
 
     def states(self, s):
         """What is a state: the program's tensor before the step, PyTorch's tensor, and the program's tensor of the
@@ -235,6 +237,7 @@ class record:
             self.program.rename(i, name)
             self.program.tensors[i].update({"state": True, "class": "other"})
             self.kept[key] = self.program.tensors[i]["name"]
+            self.born.link(self.program, self.rows, (key[0], key[1]), s.before[key].data)
         return near
 
     def write(self, s):

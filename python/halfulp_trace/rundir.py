@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files of a run directory."""
+import functools
 import json
 import os
 import struct
@@ -100,35 +101,47 @@ def digest(program, values, trim):
     """The digest of the state behind a step, as doc/formats.md defines it: the sum of mix64(FNV-1a64(name) xor
     (index * 0x9e3779b97f4a7c15 + code)) over all elements of the state, modulo 2^64. trim() gives back the memory of
     what was read."""
-    golden = 0x9e3779b97f4a7c15
-    places, z, shifted = torch.arange(CHUNK) * signed(golden), torch.empty(CHUNK, dtype=torch.int64), torch.empty(
-        CHUNK, dtype=torch.int64)
     total = fresh = 0
     for t in program.tensors:
         v = values.get(t.get("next"), values.get(t["id"])) if t.get("state") else None
         if v is None:
             continue
-        name = 0xcbf29ce484222325
-        for c in t["name"].encode():
-            name = (name ^ c) * 0x100000001b3 % (1 << 64)
-        bits = 8 * v.element_size()
-        codes = v.reshape(-1).view({8: torch.uint8, 16: torch.int16, 32: torch.int32, 64: torch.int64}[bits])
-        for at in range(0, len(codes), CHUNK):
-            n = min(CHUNK, len(codes) - at)
-            x, y = z[:n], shifted[:n]
-            x.copy_(codes[at:at + n])
-            if bits < 64:
-                x.bitwise_and_((1 << bits) - 1)
-            x.add_(places[:n]).add_(signed(at * golden % (1 << 64))).bitwise_xor_(signed(name))
-            for shift, factor in ((30, 0xbf58476d1ce4e5b9), (27, 0x94d049bb133111eb), (31, 1)):
-                # a logical shift: torch's own is an arithmetic one
-                torch.bitwise_right_shift(x, shift, out=y)
-                x.bitwise_xor_(y.bitwise_and_((1 << (64 - shift)) - 1))
-                if factor != 1:
-                    x.mul_(signed(factor))
-            total += int(x.sum())
-        fresh += len(codes) * bits // 8
+        total += digest_of(t["name"], v)
+        fresh += v.numel() * v.element_size()
         if fresh > SEGMENT:
             trim()
             fresh = 0
     return "0x%016x" % (total % (1 << 64))
+
+
+def digest_of(name, v):
+    """What a state of this name and these values adds to the digest."""
+    golden, total = 0x9e3779b97f4a7c15, 0
+    places, z, shifted = workspace()
+    of = 0xcbf29ce484222325
+    for c in name.encode():
+        of = (of ^ c) * 0x100000001b3 % (1 << 64)
+    bits = 8 * v.element_size()
+    codes = v.reshape(-1).view({8: torch.uint8, 16: torch.int16, 32: torch.int32, 64: torch.int64}[bits])
+    for at in range(0, len(codes), CHUNK):
+        n = min(CHUNK, len(codes) - at)
+        x, y = z[:n], shifted[:n]
+        x.copy_(codes[at:at + n])
+        if bits < 64:
+            x.bitwise_and_((1 << bits) - 1)
+        x.add_(places[:n]).add_(signed(at * golden % (1 << 64))).bitwise_xor_(signed(of))
+        for shift, factor in ((30, 0xbf58476d1ce4e5b9), (27, 0x94d049bb133111eb), (31, 1)):
+            # a logical shift: torch's own is an arithmetic one
+            torch.bitwise_right_shift(x, shift, out=y)
+            x.bitwise_xor_(y.bitwise_and_((1 << (64 - shift)) - 1))
+            if factor != 1:
+                x.mul_(signed(factor))
+        total += int(x.sum())
+    return total
+
+
+@functools.cache
+def workspace():
+    """The multiples of the golden ratio's fraction by place, and room for as many words, twice."""
+    return (torch.arange(CHUNK) * signed(0x9e3779b97f4a7c15), torch.empty(CHUNK, dtype=torch.int64),
+            torch.empty(CHUNK, dtype=torch.int64))

@@ -366,6 +366,7 @@ def scaled_by_hand(dtype):
 def compensated(dtype):
     """Descent in the weights' own format with Kahan's compensation, kept as one more tensor."""
     model, rest = net(16, 32, 4).to(dtype), {}
+    model.whole = lambda: [p.detach().double() + (rest[p].double() if p in rest else 0) for p in model.parameters()]
 
     def step(k):
         model.zero_grad()

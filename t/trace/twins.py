@@ -16,7 +16,8 @@ warnings.simplefilter('ignore')
 
 
 def weights(model):
-    own = [p.detach() for p in model.parameters()]   # of which averages are some
+    whole = getattr(model, 'whole', None)            # weights and what is kept for them
+    own = whole() if whole else [p.detach() for p in model.parameters()]   # of which averages are some
     return torch.cat([(torch.view_as_real(p) if p.is_complex() else p).double().flatten() for p in own])
 
 
@@ -65,8 +66,9 @@ def judged(make, mode):
 
 
 def hold(trainings, few=False):
-    """Judges trainings by name, each in every mode. `few` says that not all words need be among them."""
-    clear, fatal, apart, amiss, words = [], [], [], [], {}
+    """Judges trainings by name, each in every mode. `few` says that not all words need be among them. Returns the
+    word of each."""
+    clear, fatal, apart, amiss, words, every = [], [], [], [], {}, {}
     for name, make in trainings.items():
         for mode in MODES:
             word, seen, told, found, broken = judged(make, mode)
@@ -75,6 +77,7 @@ def hold(trainings, few=False):
                 name, mode, word, cosine, length)
             print('# ' + what)
             words[word] = words.get(word, 0) + 1
+            every[name, mode] = word
             if word == 'harmless' and not (cosine >= 0.999 and 1 / 1.1 <= length <= 1.1):
                 clear.append(what)
             if not 0.5 <= length <= 2 and word != 'fatal':
@@ -89,3 +92,4 @@ def hold(trainings, few=False):
     none(amiss, 'every call is judged, and each output outside its bound is so by float64')
     ok(few or all(words.get(w, 0) > 4 for w in ('harmless', 'costs', 'fatal')), 'all words are among them',
        words)
+    return every

@@ -28,10 +28,10 @@ compensate(hu_program *p, int i)
 	p->c[call].fmt.out = HU_FP32;
 	p->t[ahead].producer = call;
 	p->t[next].producer = -1;
-	snprintf(name, sizeof name, "%s_%s", p->t[i].name, HU_LINK_COMPENSATION);
+	snprintf(name, sizeof name, "%s_compensation", p->t[i].name);
 	int c = hu_program_tensor(p, name, own, p->t[i].shape, HU_OTHER);
 	p->t[c].state = 1;
-	int u = hu_optim_apply(p, i, "sub", HU_LINK_STEP, HU_FP32, 0, (int[]){ i, ahead }, 2),
+	int u = hu_optim_apply(p, i, "sub", "taken", HU_FP32, 0, (int[]){ i, ahead }, 2),
 	    moved = hu_optim_apply(p, i, "sub", "compensated", own, 0, (int[]){ c, u }, 2);
 	hu_program_call(p, "add", HU_UPDATE, p->t[i].layer, (int[]){ i, moved }, 2, &next, 1);
 	int rest = hu_optim_apply(p, i, "sub", "rest", own, 0, (int[]){ i, next }, 2), after = hu_optim_next(p, c);

@@ -3,6 +3,7 @@
 
 #include "lib/judge/parts/packs.h"
 #include "lib/number/round.h"
+#include "lib/program/compensation.h"
 #include "lib/program/links.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ int
 hu_weight_is_studied(const hu_program *p, const hu_trace *t, int i, int next)
 {
 	/* a single number that nobody trains is a loss scale or a count of steps */
-	if (next < 0 || next == i || (t->t[i].n < 2 && !p->t[i].trainable) || hu_program_compensates(p, i))
+	if (next < 0 || next == i || (t->t[i].n < 2 && !p->t[i].trainable) || hu_program_compensates(p, t->step, i))
 		return 0;
 	if (!t->t[i].data || !t->t[next].data)
 		return 0;
@@ -63,9 +64,9 @@ hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, i
 {
 	const hu_tensor *before = &t->t[i], *after = &t->t[next], *g = grad >= 0 ? &t->t[grad] : NULL;
 	const double *exact = exact_of(p, t, next), *gradient = exact_of(p, t, grad);
-	int c, step, paired = hu_program_compensation(p, i, &c, &step) && t->t[c].data && t->t[p->t[c].next].data;
-	const hu_tensor *rest = paired ? &t->t[c] : NULL, *kept_back = paired ? &t->t[p->t[c].next] : NULL;
-	const double *exact_rest = paired ? exact_of(p, t, p->t[c].next) : NULL;
+	hu_compensation c;
+	int paired = hu_program_compensation(p, t->step, i, &c) && t->t[c.rest].data && t->t[c.after].data;
+	const double *exact_rest = paired ? exact_of(p, t, c.after) : NULL;
 	int zero, all = vanished(g, gradient, &zero);
 
 	memset(w, 0, sizeof *w);
@@ -77,29 +78,30 @@ hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, i
 	w->judged_tensors = exact != NULL;
 	w->silent = !exact && zero ? w->n : 0;
 	for (size_t k = 0; k < w->n; k++) {
-		double x = hu_get(before, k), y = hu_get(after, k), d = exact ? exact[k] - x : NAN;
+		double x = hu_get(before, k), y = hu_get(after, k), moved = y - x, d = exact ? exact[k] - x : NAN;
+		int kept = hu_bits64(x) == hu_bits64(y), pulled = g && hu_get(g, k) != 0;
 		/* a weight and its compensation are one value */
 		if (paired) {
-			double old = hu_get(rest, k), new = hu_get(kept_back, k);
-			y = y == x && new == old ? x : x + ((y - x) + (new - old));
-			d = exact && exact_rest ? (exact[k] - x) + (exact_rest[k] - old) : NAN;
+			double old = hu_get(&t->t[c.rest], k), new = hu_get(&t->t[c.after], k);
+			kept = kept && new == old;
+			moved += c.factor * (new - old);
+			d = exact && exact_rest ? (exact[k] - x) + c.factor * (exact_rest[k] - old) : NAN;
 		}
-		int kept = hu_bits64(x) == hu_bits64(y), pulled = g && hu_get(g, k) != 0;
 		w->moved += !kept;
 		w->gradients += (size_t)pulled;
 		w->kept += pulled && kept;
 		w->gradients_unjudged += pulled && !exact;
 		w->kept_unjudged += pulled && kept && !exact;
-		w->real2 += isfinite(y - x) ? (long double)(y - x) * (y - x) : 0;
+		w->real2 += isfinite(moved) ? (long double)moved * moved : 0;
 		if (!exact) {
-			w->harm.nonfinite += !isfinite(y - x);
+			w->harm.nonfinite += !isfinite(moved);
 			continue;
 		}
 		int lost = d != 0 && isfinite(d) && (kept || all);
-		w->real2_judged += isfinite(y - x) ? (long double)(y - x) * (y - x) : 0;
+		w->real2_judged += isfinite(moved) ? (long double)moved * moved : 0;
 		w->exact_moves += d != 0;
 		w->lost += (size_t)lost;
-		hu_harm_add(&w->harm, lost ? 0 : y - x, d, lost);
+		hu_harm_add(&w->harm, lost ? 0 : moved, d, lost);
 	}
 }
 

@@ -9,6 +9,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/table/fields.h"
+#include "lib/program/compensation.h"
 #include "lib/program/links.h"
 
 #include <math.h>
@@ -183,6 +184,7 @@ compute_tensor(hu_analysis *a, hu_trace *t, hu_coverage_step *seen, int i, int n
 {
 	const hu_program *p = a->run->train;
 	int parameter = p->t[i].trainable, grad = hu_weight_gradient(p, t, i, next);
+	hu_compensation kept;
 	hu_str because;
 	hu_weight w;
 
@@ -190,6 +192,10 @@ compute_tensor(hu_analysis *a, hu_trace *t, hu_coverage_step *seen, int i, int n
 	HU_TRY(hu_run_trace_need(&t->file, next));
 	if (grad >= 0)
 		HU_TRY(hu_run_trace_need(&t->file, grad));
+	if (hu_program_compensation(p, t->step, i, &kept)) {
+		HU_TRY(hu_run_trace_need(&t->file, kept.rest));
+		HU_TRY(hu_run_trace_need(&t->file, kept.after));
+	}
 	hu_weight_compute(&w, p, t, i, next, grad);
 	hu_str_init(&because);
 	if (w.judged < w.n) {
