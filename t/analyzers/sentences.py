@@ -34,7 +34,9 @@ def fixed(template):
 
 
 def flat(text):
-    """A test's text with its literals joined, so that a sentence that goes over several lines is found."""
+    """A test's text with its literals joined, so that a sentence that goes over several lines is found; without its
+    comments, which compose nothing."""
+    text = re.sub(r'^\s*# .*\n', '', text, flags=re.M)
     text = re.sub(r'''(['"])\s*\n?\s*(?:\+\s*)?[fr]?(['"])''', lambda m: '' if m[1] == m[2] else m[0], text)
     return ' '.join(text.replace("\\'", "'").replace('\\n', ' ').split())
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sentences of the verdict that t-summary-words.py does not compose: where numbers that are not finite came from, by
 # every cause; moments that were stored before the step was computed from them; what a recorder did not keep; gradients
-# of which none could become zero. The tables that they are about are written here, and so is what has to be said.
+# of which none could become zero; why there is no verdict; an update that is too long; outputs that overflowed. The
+# tables that they are about are written here, and so is what has to be said.
 import copy
 import json
+import math
 import os
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
@@ -15,7 +18,7 @@ from tap import bail_out, finish, halfulp, home, none, ok  # noqa: E402
 
 os.chdir(home())
 TRAIN = '--model mlp:width=0.03125 --data size=8,train=24,eval=8 --batch 8 --steps 3 --quiet'.split()
-NAMES = 'nonfinite', 'state', 'underflow', 'unjudged', 'weights', 'coverage', 'swamping'
+NAMES = 'nonfinite', 'state', 'underflow', 'unjudged', 'weights', 'coverage', 'swamping', 'replay'
 
 
 def train(name, *options):
@@ -81,6 +84,22 @@ sentences, _ = told('broken', broken, nonfinite=[])
 ok('is not finite: at step' not in sentences[0] and 'The first overflow stands in metrics.tsv where a scaler saw it, '
    'else trace earlier steps.' in sentences[0], 'and without a row nothing is told of it', sentences[0])
 
+# --- the analyzer's own line of a weight that was infinite before the step
+path = 'broken/trace/step-000000.safetensors'
+with open(path, 'r+b') as f:
+    size = struct.unpack('<Q', f.read(8))[0]
+    head = json.loads(f.read(size))
+    name = next(n for n in sorted(head) if n.endswith('.w') and head[n]['dtype'] == 'F32')
+    f.seek(8 + size + head[name]['data_offsets'][0] + 4 * 3)
+    f.write(struct.pack('<f', -math.inf))
+manifest = json.load(open('broken/manifest.json'))
+del manifest['files'][path.partition('/')[2]]
+json.dump(manifest, open('broken/manifest.json', 'w'))
+r = halfulp('analyze', '--only', 'nonfinite', 'broken')
+want = 'step 0: what came in %s: -inf in %s[3], since no call of the step made it' % (name.split('.')[0], name)
+ok(want in r.stdout, 'what came into the step is told by its place', r.stdout + r.stderr)
+ok(halfulp('analyze', 'broken').returncode < 2, 'and the run is judged', '')
+
 # --- moments in the format that the step is computed in
 for name, eps, more in (('moments', '1e-7', ''), ('no-eps', '1e-50', ', which is 0 in their format')):
     plain = broken if eps == '1e-50' else train(name, '--policy', 'float32', '--optimizer', 'eps=' + eps)
@@ -139,6 +158,42 @@ zeros = [dict(r, nonzeros='0', became_zero='0') for r in harmless['underflow']]
 sentences, word = told('low', low, **dict(harmless, underflow=zeros), coverage=whole, unjudged=[])
 ok(sentences[1].startswith('By count, no nonzero gradient values were there to become zero and '),
    'gradients that are all 0', sentences[1])
+
+# --- why there is no verdict
+skipped = [dict(r, skipped='1') for r in whole]
+nothing.update(weights=[])
+sentences, word = told('low', low, **nothing, coverage=skipped, unjudged=[])
+ok(word == 'unknown' and sentences[0].startswith('No verdict: the loss scaler skipped all 2 traced steps, because a '
+   'gradient was not finite; a loss scale from 2^'), 'every step was skipped', sentences[0])
+sentences, word = told('low', low, **nothing, coverage=whole, unjudged=[])
+ok(word == 'unknown' and sentences[0].startswith('No verdict: no traced step moved the weights, or what their '
+   'gradients should have been was not computed.'), 'nothing was judged', sentences[0])
+unmoved = [dict(whole[0], elements='0', weights='0', updates_judged='0', update_elements_judged='0')] + whole[1:]
+sentences, word = told('low', low, **harmless, coverage=unmoved, unjudged=[])
+ok(word == 'unknown' and sentences[0].startswith('No verdict: in 1 of 2 traced steps no update of a weight was '
+   'recorded, and an all-clear needs all; what was judged is harmless: in the 2 traced steps '), 'a step has no update',
+   sentences[0])
+silent = [dict(whole[0], silent_elements='7')] + whole[1:]
+sentences, word = told('low', low, **harmless, coverage=silent, unjudged=[])
+ok(word == 'unknown' and sentences[0].startswith('No verdict: 7 elements of weights have gradients that are all 0, and '
+   'what these should have been is not known; what was judged is harmless: in the 2 traced steps '),
+   'gradients that are silent', sentences[0])
+
+# --- an update that is too long, and outputs that overflowed
+longer = [dict(r, verdict='costs', length='1.5') if (r['tensor'], r['role']) == ('all', 'parameter') else r
+          for r in harmless['weights']]
+sentences, word = told('low', low, **dict(harmless, weights=longer), coverage=whole, unjudged=[])
+ok(word == 'costs' and sentences[0].startswith('It costs: at step 0 the weights did not take the update of the exact '
+   'step (worst cosine 1.0000; 0.0 % of its L2 norm was lost; the update is 1.5 times as long).'),
+   'the length of an update', sentences[0])
+outputs = [dict(r, over_bound='0', ulp_max='inf' if k == 1 else '0.25', bound_ratio_max='0.5', condition_max='1')
+           for k, r in enumerate(low['replay'][1])]
+sentences, word = told('low', low, **harmless, coverage=whole, unjudged=[], replay=outputs)
+ok(sentences[2].startswith('Outputs of 1 tensor of the traced steps overflowed, of %s first, so that their error is '
+   'infinite. Of the other tensors the largest rounding error of a single call is 0.5 of its proven bound, 0.25 ulp, '
+   'in %s, and every judged output is within its a-priori bound, which is infinite where it does not exclude overflow'
+   % (outputs[1]['tensor'], outputs[0]['tensor'])), 'outputs that overflowed, within a bound that is infinite',
+   sentences[2])
 
 # --- calls that round stochastically: means of 1 and of 16 draws in two steps
 COLUMNS = ('step tensor layer kind draws elements l2_error bits l2_noise l2_bias cosine gain l2_share_zero '

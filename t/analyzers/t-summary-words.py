@@ -372,8 +372,8 @@ def third(n, rows, odd, broken, missing):
         s = 'The'
         if over:
             s = (
-                'Outputs of %d tensors of the traced steps overflowed, of %s first, so that their error is infinite. '
-                'Of the other tensors the' % (len(over), over[0]['tensor'])
+                'Outputs of %d tensor%s of the traced steps overflowed, of %s first, so that their error is infinite. '
+                'Of the other tensors the' % (len(over), '' if len(over) == 1 else 's', over[0]['tensor'])
             )
         w = max(finite, key=lambda r: float(r['ulp_max']))  # the first of them
         ratio, ulps = float(w['bound_ratio_max']), float(w['ulp_max'])

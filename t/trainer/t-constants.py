@@ -122,6 +122,14 @@ for run, word, says in (
         wrong.append((run, p.stderr, s['verdict_word'], s['verdict'][0]))
 none(wrong, 'the verdict says that nothing moved, and why')
 
+# a run of another recorder need not name the format
+manifest = json.load(open(runs.at('bfloat16--optimizeradam', 'manifest.json')))
+del manifest['policy']['variable']
+json.dump(manifest, open(runs.at('bfloat16--optimizeradam', 'manifest.json'), 'w'))
+halfulp('analyze', runs.at('bfloat16--optimizeradam'))
+said = json.load(open(runs.at('bfloat16--optimizeradam', 'analysis', 'summary.json')))['verdict'][0]
+ok("beta2 is 1 in the variables' format, to which" in said, 'or that it is the format of the variables', said)
+
 p = halfulp('plan', '--policy', 'bfloat16,constants=half')
 says = 'constants=half is unknown; known: double, variable'
 ok(p.returncode == 2 and says in p.stderr, 'other words are refused', p.stderr)

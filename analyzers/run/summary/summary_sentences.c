@@ -320,9 +320,9 @@ say_errors(hu_str *s, const hu_summary *n)
 	} else {
 		if (n->overflowed)
 			hu_str_addf(s,
-				"Outputs of %.0f tensors of the traced steps overflowed, of %s first, so that their "
+				"Outputs of %.0f tensor%s of the traced steps overflowed, of %s first, so that their "
 				"error is infinite. Of the other tensors the",
-				n->overflowed, n->overflowed_tensor);
+				n->overflowed, n->overflowed == 1 ? "" : "s", n->overflowed_tensor);
 		else
 			hu_str_add(s, "The");
 		say_largest(s, n);
