@@ -29,6 +29,7 @@ LIMITS = [
     ('tree product --part', 0, 16384),
     ('gate --baseline x --runs', 1, 64),
     ('engines a b --tau', 1, 1e300),
+    ('engines a b --step', 0, 2**40),
     ('calc 1+1 --mode SR --seed', 0, WIDE),
     ('calc 1+1 --mode SR --mode random_bits=', 1, 32),
     ('allreduce a --scale', 2.0**-64, 2.0**64),

@@ -758,6 +758,7 @@ tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
 engines tokens | engines {h}/la.npz {h}/lb.npz | --tokens {h}/labels.npy
 engines name | engines {h}/la.npz {h}/lb.npz | --name other
 engines tau | engines {h}/la.npz {h}/lb.npz | --tau 1.01
+engines step | engines {h}/run {h}/run2 | --step 2
 engines json | engines {h}/la.npz {h}/lb.npz | --json
 advise data | advise {h}/v.onnx --accept 'sqnr>=1' | --data {h}/x.npy
 advise labels | advise {h}/v.onnx --data {h}/x.npy --accept 'accuracy>=0' | --labels {h}/labels.npy
