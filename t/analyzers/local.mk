@@ -20,6 +20,7 @@ SCRIPT_TESTS += t/analyzers/t-check-told.py
 SCRIPT_TESTS += t/analyzers/t-check-words.py
 SCRIPT_TESTS += t/analyzers/t-check.sh
 SCRIPT_TESTS += t/analyzers/t-confidence.py
+SCRIPT_TESTS += t/analyzers/t-diff-direction.py
 SCRIPT_TESTS += t/analyzers/t-diff.py
 SCRIPT_TESTS += t/analyzers/t-engines-batch.py
 SCRIPT_TESTS += t/analyzers/t-engines-runs.py

@@ -4,6 +4,7 @@
 #define HU_ANALYZERS_FILES_H
 
 #include "analyzers/drift/files/rules.h"
+#include "lib/judge/parts/bias_sum.h"
 
 typedef enum hu_files_state {
 	HU_FILES_SAME,   /* no value differs */
@@ -24,6 +25,7 @@ typedef struct hu_files_row {
 	const hu_item *old, *new; /* NULL where only the other file has the name */
 	hu_rule rule;             /* the rule that counted; its texts belong to the rules */
 	hu_measures m;
+	hu_bias_found bias; /* of hu_files_bias */
 	hu_format_id ulps_of; /* the format of m.ulps[0]: the rule's first one, else that of the coarser dtype */
 	hu_files_state state;
 	double severity; /* of a failure, the measure divided by its bound */
@@ -42,5 +44,8 @@ typedef struct hu_files {
    belongs to the caller, before and after. */
 hu_status hu_files_open(hu_files *g, const char *old, const char *new, const char *step);
 hu_status hu_files_judge(hu_files *g);
+/* Whether the differences of each pair of tensors that hold numbers of a format have one direction, in ulps of the
+   coarser format at the old value. A second pass over those tensors that differ; others get NaN. */
+hu_status hu_files_bias(hu_files *g);
 void hu_files_release(hu_files *g);
 #endif

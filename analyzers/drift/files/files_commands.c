@@ -76,6 +76,8 @@ hu_files_diff(const hu_args *a, const char *old, const char *new)
 	hu_files g = { .n = 0 };
 	hu_status st = judge(&g, a, old, new);
 
+	if (st == HU_OK)
+		st = hu_files_bias(&g);
 	if (st != HU_OK) {
 		hu_files_release(&g);
 		return hu_complain(st);

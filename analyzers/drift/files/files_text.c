@@ -4,6 +4,7 @@
 #include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
 #include "lib/base/show.h"
+#include "lib/judge/kernel/verdict.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -21,6 +22,7 @@ typedef struct row {
 	int ok;
 	long long elements, differ, nonfinite, worst;
 	double abs, rel, l2, cosine, sqnr, ulps;
+	hu_bias_found bias;
 	hu_field_cell ulps_text, old, new;
 	char text[64];
 } row;
@@ -57,6 +59,11 @@ static const hu_table_field columns[] = {
 	COLUMN("old", CELL, old, WRITTEN, "its value in the first file"),
 	COLUMN("new", CELL, new, WRITTEN, "its value in the second file"),
 	COLUMN("step", TEXT, step, WRITTEN, "the step of that element, of a metric"),
+	COLUMN("signed_ulp_mean", MEASURED, bias.signed_mean, WRITTEN, "the mean difference in ulps", .only = TYPES),
+	COLUMN("outward_ulp_mean", MEASURED, bias.outward_mean, WRITTEN,
+		"the mean difference away from zero, in ulps", .only = TYPES),
+	COLUMN("bias_t", MEASURED, bias.t, WRITTEN, "the statistic of whether differences have one direction",
+		.only = TYPES),
 };
 
 void
@@ -133,6 +140,7 @@ fill(row *to, const hu_files_row *r)
 		.old = { NAN, NULL },
 		.new = { NAN, NULL } };
 	to->abs = to->rel = to->l2 = to->cosine = to->sqnr = to->ulps = NAN;
+	to->bias = r->bias;
 	if (is_measured(r))
 		fill_measures(to, r);
 }
@@ -226,7 +234,7 @@ hu_files_differing(const hu_files *g)
 	return n;
 }
 
-/* What no column says of a row: in which file it is alone, another shape, other steps. */
+/* What no column says of a row: in which file it is alone, another shape, one direction, other steps. */
 static void
 print_other(const hu_files *g, const hu_files_row *r)
 {
@@ -235,6 +243,11 @@ print_other(const hu_files *g, const hu_files_row *r)
 		printf("%s alone\n", hu_shown((r->old ? &g->old : &g->new)->path));
 	} else if (r->state == HU_FILES_SHAPE)
 		printf("%s: %s\n", hu_shown(r->name), r->said);
+	if (r->bias.t > HU_BIAS_T)
+		printf("%s: differences have one direction: %+.4g ulps of %s on the mean, %+.4g away from zero, T = "
+		       "%.4g\n",
+			hu_shown(r->name), r->bias.signed_mean, hu_format_name(r->ulps_of), r->bias.outward_mean,
+			r->bias.t);
 	if (r->m.gone + r->m.added)
 		printf("%s: %zu steps are missing, %zu are new\n", hu_shown(r->name), r->m.gone, r->m.added);
 }
@@ -278,6 +291,8 @@ hu_files_json(const hu_files *g)
 	hu_fields t = HU_FIELDS(columns, row);
 	size_t n;
 	row *rows = pick(g, 1, &n);
+
+	t.with = TYPES;
 	json_t *o = json_pack("{s:s s:s s:b s:I s:o}", "first", hu_shown(g->old.path), "second", hu_shown(g->new.path),
 		"same", !hu_files_differing(g), "names", (json_int_t)g->n, "rows", hu_fields_array(&t, rows, n));
 

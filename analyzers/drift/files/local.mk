@@ -2,6 +2,7 @@
 
 libhalfulp_a_SOURCES += analyzers/drift/files/files.c
 noinst_HEADERS += analyzers/drift/files/files.h
+libhalfulp_a_SOURCES += analyzers/drift/files/files_bias.c
 libhalfulp_a_SOURCES += analyzers/drift/files/files_commands.c
 noinst_HEADERS += analyzers/drift/files/files_commands.h
 libhalfulp_a_SOURCES += analyzers/drift/files/files_out.c

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { PART = 512 };
+enum { PART = HU_PAIR_PART };
 
 /* PART elements of each tensor. The loops read them at x and y: in the file, where both lie there as a loop reads them,
    else as they were decoded here, as floats where those hold them all. A multiple of 16, by zeros behind them. */
@@ -53,9 +53,9 @@ is_narrow(const hu_item *t)
 		out[i] = v;                                                                                            \
 	}
 
-/* N elements at CODES, which lie as they like. */
-static void
-decode64(double *out, const hu_item *t, const unsigned char *codes, size_t n)
+/* The codes lie as they like. */
+void
+hu_pair_reals(double *out, const hu_item *t, const unsigned char *codes, size_t n)
 {
 	if (t->kind != HU_ITEM_FLOAT) {
 		int width = t->kind == HU_ITEM_INT ? -t->bits : t->bits;
@@ -102,7 +102,7 @@ decode32(float *out, const hu_item *t, const unsigned char *codes, size_t n)
 		hu_bulk_unpack(out, codes, n, t->format);
 	} else {
 		double wide[PART];
-		decode64(wide, t, codes, n);
+		hu_pair_reals(wide, t, codes, n);
 		for (size_t i = 0; i < n; i++)
 			out[i] = (float)wide[i];
 	}
@@ -132,8 +132,8 @@ decode(both *w, const hu_pair_job *j)
 		decode32(w->a.f, j->old, w->from, w->n);
 		decode32(w->b.f, j->new, w->to, w->n);
 	} else {
-		decode64(w->a.d, j->old, w->from, w->n);
-		decode64(w->b.d, j->new, w->to, w->n);
+		hu_pair_reals(w->a.d, j->old, w->from, w->n);
+		hu_pair_reals(w->b.d, j->new, w->to, w->n);
 	}
 	for (size_t i = w->n; i < w->padded; i++)
 		clear(w, i);

@@ -21,6 +21,10 @@ typedef struct hu_pair_part {
 	size_t nonfinite, at;
 } hu_pair_part;
 
+/* Elements of an item as doubles, at most HU_PAIR_PART of them. */
+enum { HU_PAIR_PART = 512 };
+void hu_pair_reals(double *out, const hu_item *t, const unsigned char *codes, size_t n);
+
 void hu_pair_loops_choose(hu_pair_job *j);
 void hu_pair_chunk(hu_pair_part *p, const hu_pair_job *j, const unsigned char *a, const unsigned char *b, size_t n);
 #endif

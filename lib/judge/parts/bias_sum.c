@@ -153,6 +153,29 @@ hu_bias_sum_end(hu_bias_found *r, const hu_bias_sum *b)
 }
 
 void
+hu_bias_sum_versions(hu_bias_sum *b, size_t first, const double *x, const double *y, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!isfinite(x[i]) || !isfinite(y[i]))
+			continue;
+		b->n++;
+		if (x[i] == y[i])
+			continue;
+		double ulps = (y[i] - x[i]) / (2 * hu_ball_half_ulp(x[i], b->f));
+		put(b->error, hu_bias_cluster(first + i, b->of), ulps, x[i]);
+		put(b->rounded, hu_bias_cluster(first + i, b->of), ulps, x[i]);
+	}
+}
+
+void
+hu_bias_sum_end_versions(hu_bias_found *r, const hu_bias_sum *b)
+{
+	hu_bias_sum_end(r, b);
+	r->t_declared = NAN;
+	r->biased = 0;
+}
+
+void
 hu_bias_of_versions(hu_bias_found *r, const hu_tensor *x, const hu_tensor *y, hu_format f)
 {
 	hu_bias_sum *b = hu_xmalloc(sizeof *b);
@@ -160,18 +183,9 @@ hu_bias_of_versions(hu_bias_found *r, const hu_tensor *x, const hu_tensor *y, hu
 	hu_bias_sum_begin(b, f, x->n);
 	for (size_t i = 0; i < x->n; i++) {
 		double u = hu_get(x, i), v = hu_get(y, i);
-		if (!isfinite(u) || !isfinite(v))
-			continue;
-		b->n++;
-		if (u == v)
-			continue;
-		double ulps = (v - u) / (2 * hu_ball_half_ulp(u, f));
-		put(b->error, hu_bias_cluster(i, b->of), ulps, u);
-		put(b->rounded, hu_bias_cluster(i, b->of), ulps, u);
+		hu_bias_sum_versions(b, i, &u, &v, 1);
 	}
-	hu_bias_sum_end(r, b);
-	r->t_declared = NAN;
-	r->biased = 0;
+	hu_bias_sum_end_versions(r, b);
 	free(b);
 }
 

@@ -46,8 +46,11 @@ void hu_bias_sum_emulated(hu_bias_sum *b, size_t element, double got, double dec
 int hu_bias_sum_suspects(const hu_bias_sum *b, int parts);
 void hu_bias_sum_merge(hu_bias_sum *to, const hu_bias_sum *part);
 void hu_bias_sum_end(hu_bias_found *r, const hu_bias_sum *b);
-/* The same of y less x, two recorded versions of a tensor, in ulps of f at x: t_declared and biased say nothing, since
-   neither is exact. */
+/* Adds n elements from `first` on of two recorded versions x and y of a tensor: the differences y - x, in ulps at x.
+   hu_bias_sum_end_versions is then the end: t_declared and biased say nothing, since neither version is exact. */
+void hu_bias_sum_versions(hu_bias_sum *b, size_t first, const double *x, const double *y, size_t n);
+void hu_bias_sum_end_versions(hu_bias_found *r, const hu_bias_sum *b);
+/* The same of two whole tensors, in ulps of f. */
 void hu_bias_of_versions(hu_bias_found *r, const hu_tensor *x, const hu_tensor *y, hu_format f);
 /* Packs the sums, or reads those of a part of the same tensor; b was begun. */
 void hu_bias_sum_pack(hu_pack *r, hu_bias_sum *b);
