@@ -85,6 +85,7 @@ include $(top_srcdir)/lib/judge/local.mk
 include $(top_srcdir)/lib/judge/kernel/local.mk
 include $(top_srcdir)/lib/judge/kernel/row/local.mk
 include $(top_srcdir)/lib/judge/parts/local.mk
+include $(top_srcdir)/lib/judge/product/local.mk
 include $(top_srcdir)/lib/judge/verdict/local.mk
 include $(top_srcdir)/lib/number/local.mk
 include $(top_srcdir)/lib/number/block/local.mk

@@ -11,6 +11,7 @@ EXTRA_DIST += t/judge/kernels/rules.py
 EXTRA_DIST += t/judge/kernels/sweeps.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-bench.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-bias.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-cost.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-culprit.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-graph.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-hostile.py

@@ -6,7 +6,6 @@
       + 4u |o|] / (1 - M).
    P is stored scaled by a maximum that depends on the block, so that its rounding cannot be decided. */
 #include "lib/judge/kernel/graph.h"
-#include "lib/judge/kernel/product.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"

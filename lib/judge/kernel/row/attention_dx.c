@@ -4,7 +4,7 @@
      dK = scale dS' Q.
    P and dS are stored in formats of their own for the products, dK and dV may be accumulated in another format. */
 #include "lib/judge/kernel/graph.h"
-#include "lib/judge/kernel/product.h"
+#include "lib/judge/kernel/row/contract.h"
 #include "lib/judge/kernel/store.h"
 
 #include "lib/base/mem.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Matrix products of balls, in any declared order of the sum: five plain products at most, of values, of magnitudes, of
    magnitudes with radii, of variances and of shared parts. */
-#include "lib/judge/kernel/graph.h"
-#include "lib/judge/kernel/product.h"
+#include "lib/judge/kernel/row/contract.h"
+#include "lib/judge/product/product.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"

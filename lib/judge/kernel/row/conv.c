@@ -5,7 +5,7 @@
    product. Keys hold for all dimensions alike, or have a number for each, such as stride=2x1. */
 #include "lib/judge/kernel/graph.h"
 #include "lib/judge/kernel/row/lines.h"
-#include "lib/judge/kernel/product.h"
+#include "lib/judge/kernel/row/contract.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"

@@ -2,7 +2,7 @@
    Operators whose operands hold indexes: taken elements, embeddings and their gradient, cross entropy's gradient,
    products with a matrix for each row, and numbers of groups that share a scale. Indexes are exact. */
 #include "lib/judge/kernel/row/lines.h"
-#include "lib/judge/kernel/product.h"
+#include "lib/judge/kernel/row/contract.h"
 
 #include "lib/base/thread.h"
 

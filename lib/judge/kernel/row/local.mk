@@ -4,6 +4,7 @@ libhalfulp_a_SOURCES += lib/judge/kernel/row/attention.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/attention_dx.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/channel.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/contract.c
+noinst_HEADERS += lib/judge/kernel/row/contract.h
 libhalfulp_a_SOURCES += lib/judge/kernel/row/conv.c
 noinst_HEADERS += lib/judge/kernel/row/element.h
 libhalfulp_a_SOURCES += lib/judge/kernel/row/formula_balls.c
