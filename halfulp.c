@@ -10,6 +10,7 @@
 #include "lib/base/show.h"
 #include "lib/base/bug.h"
 #include "lib/base/guard/allocators.h"
+#include "lib/base/guard/inherited.h"
 #include "lib/base/guard/limit.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -192,6 +193,7 @@ run(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+	hu_inherited_settle();
 	hu_bug_watch_end();
 	hu_allocators_set();
 	return hu_bug_no_end(run(argc, argv));

@@ -80,8 +80,10 @@ hu_child(const char *figure, const char *command, const char *work, char **data,
 		become(word, work, out, err);
 	if (pid < 0)
 		st = hu_fail(HU_EUNABLE, "no process can be started: %s", strerror(errno));
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	while (st == HU_OK && waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			st = hu_fail(HU_EUNABLE, "figure %s: `%s` cannot be waited for: %s", figure, command,
+				strerror(errno));
 	int ended = WIFEXITED(status) ? WEXITSTATUS(status) : HU_EXIT_ENV;
 	/* what a command judged to fail, as two files that differ, it has printed whole */
 	if (st == HU_OK && ended != HU_EXIT_OK && !(data && ended == HU_EXIT_JUDGED))

@@ -81,9 +81,10 @@ read_edge(hu_layout *l, char *words)
 	return 1;
 }
 
-/* Returns 1 where every node and edge has its place. */
-static int
-read_plain(hu_layout *l, FILE *out)
+/* Sets *placed to 1 where every node and edge has its place. HU_EUNABLE where the answer could not be read to its
+   end. */
+static hu_status
+read_plain(hu_layout *l, FILE *out, int *placed)
 {
 	size_t nodes = 0, edges = 0, room = 0, at;
 	double scale, x, y;
@@ -104,7 +105,10 @@ read_plain(hu_layout *l, FILE *out)
 		}
 	}
 	free(line);
-	return good && nodes == l->n && edges == l->nedge;
+	if (good && !feof(out))
+		return hu_fail(HU_EUNABLE, "the layout by dot cannot be read: %s", strerror(errno));
+	*placed = good && nodes == l->n && edges == l->nedge;
+	return HU_OK;
 }
 
 static void
@@ -121,7 +125,7 @@ hu_status
 hu_layout_dot(hu_layout *l)
 {
 	FILE *in = tmpfile(), *out = tmpfile();
-	int code = 0;
+	int code = 0, placed = 0;
 	hu_status st = HU_OK;
 
 	if (!in || !out)
@@ -130,7 +134,9 @@ hu_layout_dot(hu_layout *l)
 		write_graph(in, l);
 		st = run(in, out, &code);
 	}
-	if (st == HU_OK && code == 0 && !read_plain(l, out)) {
+	if (st == HU_OK && code == 0)
+		st = read_plain(l, out, &placed);
+	if (st == HU_OK && code == 0 && !placed) {
 		forget(l);
 		l->why = hu_xstrdup("Graphviz’ dot gave no layout");
 	} else if (st == HU_OK && code == HU_WAIT_HANGS) {
@@ -140,6 +146,8 @@ hu_layout_dot(hu_layout *l)
 	} else if (st == HU_OK && code) {
 		l->why = hu_xprintf("Graphviz’ dot failed with code %d", code);
 	}
+	if (st != HU_OK)
+		forget(l);
 	if (in)
 		fclose(in);
 	if (out)

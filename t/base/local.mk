@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/base/t-faults.py
+SCRIPT_TESTS += t/base/t-inherited.py
 SCRIPT_TESTS += t/base/t-ranks.sh
 C_TESTS += t/base/u-base
 C_TESTS += t/base/u-cut

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
    A library to be preloaded (LD_PRELOAD) that lets an allocation of the program `halfulp` fail: malloc, calloc, realloc
-   and the aligned ones, counted from main on, on all threads. The environment says which:
+   and the aligned ones, counted from main on, on all threads and in all of its processes. The environment says
+   which:
    FAULT_AT=N      the N-th counted one fails; 0: none, they are only counted
    FAULT_ONWARDS=1 and so do all later ones
    FAULT_CALLER=program|library|any   only those that the program, or that a library asks for, are counted
-   FAULT_REPORT=FILE   is given the two counts, of calls and of failures, as two 8-byte integers */
+   FAULT_REPORT=FILE   is given the two counts, of calls and of failures, as two 8-byte integers; it is not there when
+   the first process starts */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -35,7 +37,7 @@ static int (*main_of_program)(int, char **, char **);
 static counts *
 shared(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
+	int fd = open(path, O_RDWR | O_CREAT, 0666);
 	void *p = MAP_FAILED;
 
 	if (fd >= 0 && !ftruncate(fd, sizeof(counts)))

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
    A library to be preloaded (LD_PRELOAD) that lets a call of the C library fail that the program `halfulp` makes
-   itself, counted from main on, on all threads. The environment says which: FAULT_FUNCTION=NAME   a function of the
-   table below; `clock`: clock_gettime, time and gettimeofday, which do not fail but go back by an hour from the N-th
-   call on FAULT_AT=N            the N-th call of it fails; 0: none FAULT_REPORT=FILE     is given how often each
-   function was called, then how many calls failed, as 8-byte integers With FAULT_FUNCTION=list the program is not run,
-   and the names of the table are printed. */
+   itself, counted from main on, on all threads and in all of its processes. The environment says which:
+
+   FAULT_FUNCTION=NAME   a function of the table below; `clock`: clock_gettime, time and gettimeofday, which do not fail
+			 but go back by an hour from the N-th call on; `list`: the program is not run, and the names of
+			 the table are printed
+
+   FAULT_AT=N            the N-th call of it fails; 0: none
+
+   FAULT_REPORT=FILE     is given how often each function was called, then how many calls failed, as 8-byte integers; it
+			 is not there when the first process starts */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -41,9 +46,10 @@
 	FUNCTION(open)                                                                                                 \
 	FUNCTION(openat)                                                                                               \
 	FUNCTION(fcntl)                                                                                                \
-	FUNCTION(fclose) FUNCTION(pclose) FUNCTION(close) FUNCTION(fflush) FUNCTION(fputs) FUNCTION(fputc)             \
-		FUNCTION(fwrite) FUNCTION(fread) FUNCTION(fgets) FUNCTION(fprintf) FUNCTION(vfprintf) FUNCTION(printf) \
-			FUNCTION(puts) FUNCTION(putchar) FUNCTION(clock)
+	FUNCTION(fclose)                                                                                               \
+	FUNCTION(pclose) FUNCTION(close) FUNCTION(fflush) FUNCTION(fputs) FUNCTION(fputc) FUNCTION(fwrite)             \
+		FUNCTION(fread) FUNCTION(fgets) FUNCTION(fprintf) FUNCTION(vfprintf) FUNCTION(printf) FUNCTION(puts)   \
+			FUNCTION(putchar) FUNCTION(clock)
 
 enum {
 #define FUNCTION(type, name, ...) IS_##name,
@@ -85,7 +91,7 @@ counted_main(int argc, char **argv, char **envp)
 		return 0;
 	}
 	if (!strcmp(program_invocation_short_name, "halfulp")) {
-		int fd = report ? open(report, O_RDWR | O_CREAT | O_TRUNC, 0666) : -1;
+		int fd = report ? open(report, O_RDWR | O_CREAT, 0666) : -1;
 		void *p = MAP_FAILED;
 		if (fd >= 0 && !ftruncate(fd, sizeof(counts)))
 			p = mmap(NULL, sizeof(counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

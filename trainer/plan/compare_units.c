@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -49,10 +50,11 @@ say_option(words *w, const char *name, const char *value)
 static void
 become(char **line, pid_t parent)
 {
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent || setenv("HALFULP_MPI", "none", 1) ||
-		!freopen("/dev/null", "w", stdout))
+	if (getppid() != parent)
 		_exit(HU_EXIT_ENV);
-	execv("/proc/self/exe", line);
+	if (!prctl(PR_SET_PDEATHSIG, SIGKILL) && !setenv("HALFULP_MPI", "none", 1) && freopen("/dev/null", "w", stdout))
+		execv("/proc/self/exe", line);
+	dprintf(STDERR_FILENO, "halfulp compare: halfulp %s could not be started: %s\n", line[1], strerror(errno));
 	_exit(HU_EXIT_ENV);
 }
 
@@ -62,16 +64,17 @@ wait_for(pid_t pid)
 {
 	const struct timespec nap = { 0, 2000000 };
 	int status = 0;
+	pid_t ended;
 
 	if (hu_ranks_size() > 1)
-		for (pid_t ended; !(ended = waitpid(pid, &status, WNOHANG)) || (ended < 0 && errno == EINTR);) {
+		while (!(ended = waitpid(pid, &status, WNOHANG)) || (ended < 0 && errno == EINTR)) {
 			hu_share_answer();
 			nanosleep(&nap, NULL);
 		}
 	else
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
 			;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : HU_EXIT_ENV;
+	return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : HU_EXIT_ENV;
 }
 
 /* Runs this program with the arguments w, discarding its output, and releases w. Sets *code to its exit code. */
