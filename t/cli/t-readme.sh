@@ -18,7 +18,9 @@ test "\$1" = gate &&
 exec "$HALFULP" "\$1" "\${less[@]}" "\${@:2}"
 END
 chmod +x build/halfulp
-build/halfulp train --quiet weights && cp weights/checkpoint/step-000016.safetensors weights.safetensors &&
+PATH=$PWD/build:$PATH
+export PATH
+halfulp train --quiet weights && cp weights/checkpoint/step-000016.safetensors weights.safetensors &&
 	cp weights.safetensors new.safetensors && rm -r weights
 test_is $? "the user's own files that README inspects and guards"
 "${PYTHON:-python3}" - "$top/t/tool" <<'END'
@@ -57,7 +59,7 @@ done
 blocks=0
 for block in block-*-README.md block-*-deploy.md block-*-ci.md block-*-figures.md block-*-train.md; do
 	if grep -q '^\./bootstrap' "$block"; then
-		! grep -v '^\./bootstrap *[a-z]*$' "$block" | grep -q .
+		! grep -v '^\./bootstrap *[a-z]*$\|^export PATH=' "$block" | grep -q .
 		test_is $? "$block: what installs and builds"
 		continue
 	fi
@@ -80,8 +82,8 @@ for block in block-*-README.md block-*-deploy.md block-*-ci.md block-*-figures.m
 	done <"$block"
 done
 cat block-* >blocks
-test $blocks -ge 4 && test "$(grep -c '^build/halfulp check ' blocks)" = 4 &&
-	test "$(grep -c '^build/halfulp baseline ' blocks)" = 2 && test "$(grep -c '^build/halfulp gate ' blocks)" = 1
+test $blocks -ge 4 && test "$(grep -c '^halfulp check ' blocks)" = 4 &&
+	test "$(grep -c '^halfulp baseline ' blocks)" = 2 && test "$(grep -c '^halfulp gate ' blocks)" = 1
 test_is $? "the pages have their blocks, and baseline, check and gate among them"
 
 # The same in one script, and an output that left its bound between training and analysis: it ends in check, which names
@@ -108,7 +110,7 @@ export PYTHON
 if command -v "${PYTHON:-python3}" >/dev/null; then
 	block=$(grep -l 'check runs/ci' block-*)
 	rm -r runs/ci
-	awk '{ print } /^build\/halfulp train/ { print "wrong runs/ci" }' "$block" >script
+	awk '{ print } /^halfulp train/ { print "wrong runs/ci" }' "$block" >script
 	bash -e script >out 2>err </dev/null
 	code=$?
 	test $code = 1 && grep -q 'outputs* left their call.s bound' err &&
@@ -116,7 +118,7 @@ if command -v "${PYTHON:-python3}" >/dev/null; then
 	test_is $? "under bash -e, analyze's exit 1 does not keep check from its list"
 	rm -r runs/first baseline.tsv
 	block=$(grep -l 'baseline runs/first' block-*)
-	awk '{ print } /^build\/halfulp train/ { print "wrong runs/first" }' "$block" >script
+	awk '{ print } /^halfulp train/ { print "wrong runs/first" }' "$block" >script
 	bash -e script >out 2>err </dev/null
 	code=$?
 	test $code = 0 && grep -q 'warning: [0-9]* judged outputs of runs/first left their bound' err
@@ -126,7 +128,7 @@ else
 fi
 # Other failures do end it
 rm -rf runs/ci
-sed 's/^build.halfulp train.*/true/' "$(grep -l 'check runs/ci' block-*)" >script
+sed 's/^halfulp train.*/true/' "$(grep -l 'check runs/ci' block-*)" >script
 bash -e script >out 2>err </dev/null
 code=$?
 refused 1 'no run is there' "a run that is not there ends the script at analyze"

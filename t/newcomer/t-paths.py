@@ -28,7 +28,7 @@ def commands(page):
 
 
 def install(root):
-    """Installs the program into ROOT, with the libraries that it loads, and puts it where README's commands find it."""
+    """Installs the program into ROOT, with the libraries that it loads; returns where the pages' lines run."""
     env = {k: v for k, v in os.environ.items() if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL')}
     done = subprocess.run(['make', '-C', BUILD, 'install', 'DESTDIR=' + root, 'prefix=/usr/local'], env=env,
         stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -40,8 +40,7 @@ def install(root):
         os.makedirs(root + os.path.dirname(path), exist_ok=True)
         shutil.copy(path, root + path)
     work = root + '/tmp'
-    os.makedirs(work + '/build', exist_ok=True)
-    os.symlink('/usr/local/bin/halfulp', work + '/build/halfulp')
+    os.makedirs(work, exist_ok=True)
     os.symlink('/usr/local/share/halfulp/examples', work + '/examples')
     # clean-root.sh has /usr as another name of the root
     for name in os.listdir(root + '/usr'):
@@ -71,12 +70,14 @@ def complete(usr):
 
 
 def bare(root, command):
-    return subprocess.run(['bash', tap.TOP + '/t/tool/clean-root.sh', root, 'sh', '-c', 'cd /tmp && ' + command],
+    where = 'PATH=/usr/local/bin:$PATH && cd /tmp && '
+    return subprocess.run(['bash', tap.TOP + '/t/tool/clean-root.sh', root, 'sh', '-c', where + command],
         stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 
 def here(folder, command):
-    return subprocess.run(['bash', '-c', command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return subprocess.run(['bash', '-c', command], cwd=folder, env=dict(os.environ, PATH=path),
+        stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 
 def follow(who, page, most, run):
@@ -121,8 +122,9 @@ if subprocess.run(['sh', '-c', '${GNUPLOT:-gnuplot} --version'], capture_output=
     tap.skip('who writes a paper', 'gnuplot is absent')
     tap.finish()
 folder = tap.home()
-os.makedirs(folder + '/build')
-os.symlink(tap.HALFULP, folder + '/build/halfulp')
+os.makedirs(folder + '/bin')
+os.symlink(tap.HALFULP, folder + '/bin/halfulp')
+path = folder + '/bin:' + os.environ['PATH']
 shutil.copytree(tap.TOP + '/examples', folder + '/examples')
 if follow('who writes a paper', 'doc/figures.md', 8, lambda c: here(folder, c)) is not None:
     written = open(folder + '/examples/paper.tex', encoding='utf-8').read()
