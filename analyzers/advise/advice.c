@@ -111,6 +111,8 @@ hu_advice_print(const hu_advice *a)
 		printf("A greedy search comes to %.4g MB.\n", a->greedy_bytes / 1e6);
 	if (a->lists)
 		hu_lists_print(a->lists, s);
+	if (a->remedies)
+		hu_remedies_print(a->remedies);
 	if (a->out)
 		printf("%s has model.onnx, policy.json, block_list.txt, trtexec.txt, keep.py, and\n"
 		       "advice.json, of which "
@@ -203,6 +205,7 @@ hu_advice_json(const hu_advice *a)
 	json_object_set_new(o, "held_apart", found ? effect(a, &a->best->effect[1], 1) : json_null());
 	json_object_set_new(o, "block_list", a->lists ? proven(a, &a->lists->block) : json_null());
 	json_object_set_new(o, "nodes_to_quantize", a->lists ? proven(a, &a->lists->quantised) : json_null());
+	json_object_set_new(o, "remedies", a->remedies ? hu_remedies_json(a->remedies) : json_null());
 	for (size_t i = 0; i < s->n; i++) {
 		json_t *row = json_object(), *each = json_object();
 		json_object_set_new(row, "node", json_string(s->decision[i].node));

@@ -4,6 +4,7 @@
 #define HU_ANALYZERS_ADVICE_H
 
 #include "analyzers/advise/lists.h"
+#include "analyzers/advise/remedy/remedies.h"
 
 /* Where `exhaustive` is set every assignment was tried, so `best` is the cheapest, and greedy_bytes and greedy_seconds
    are what the greedy search came to beside it: NaN where that found none or was the only search. */
@@ -14,6 +15,7 @@ typedef struct hu_advice {
 	int exhaustive;
 	double greedy_bytes, greedy_seconds;
 	const hu_lists *lists; /* NULL: nothing is written */
+	const hu_remedies *remedies; /* the same */
 	size_t calibrated;
 } hu_advice;
 

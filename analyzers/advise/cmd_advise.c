@@ -45,6 +45,7 @@ typedef struct job {
 	hu_progress bar;
 	hu_advise_job units;
 	hu_lists lists;
+	hu_remedies remedies;
 	char *command;
 } job;
 
@@ -138,6 +139,22 @@ search(job *j)
 	return j->advice.exhaustive ? hu_search_all(&j->s, &j->best) : HU_OK;
 }
 
+static int
+keeps(const void *of, const hu_effect *e, int h)
+{
+	return hu_search_keeps(of, e, h);
+}
+
+/* Changes of the graph, where float16 is among the formats. */
+static hu_status
+remedy(job *j, const char *dir)
+{
+	hu_remedy_inputs in = { j->s.half, j->s.base, &j->s.d, j->s.batch, j->s.bar, keeps, &j->s };
+
+	j->advice.remedies = &j->remedies;
+	return j->lists.block.asked ? hu_remedies_find(&j->remedies, &j->net, &in, dir) : HU_OK;
+}
+
 static hu_status
 write(job *j, const char *dir)
 {
@@ -149,6 +166,8 @@ write(job *j, const char *dir)
 	j->advice.lists = &j->lists;
 	if (st == HU_OK)
 		st = hu_make_dirs(dir);
+	if (st == HU_OK)
+		st = remedy(j, dir);
 	if (st == HU_OK)
 		st = hu_typed_write(&j->net.onnx, &j->net.m, &v, j->net.ranges.range, path);
 	if (st == HU_OK)
@@ -265,6 +284,7 @@ run(const hu_args *a)
 	hu_advise_job_release(&j.units);
 	hu_assignment_release(&j.best);
 	hu_lists_release(&j.lists);
+	hu_remedies_release(&j.remedies);
 	free((hu_scheme *)(size_t)j.s.scheme);
 	free(j.s.accept);
 	hu_search_release(&j.s);
@@ -306,5 +326,8 @@ const hu_command hu_cmd_advise = { "advise",
 	"so each list is first applied as its tool applies it, and run on both halves. block_list begins with the\n"
 	"products in float32; it grows from the first node whose result is not finite, then by the operators that\n"
 	"help most. nodes begins with the products in int8 and loses those that do most damage. A list that does not\n"
-	"keep the budget is not defined.",
+	"keep the budget is not defined. Where fp16 is among the formats the whole model is run in it too, as it is\n"
+	"and as onnxconverter-common converts it. If that breaks the budget, changes of the graph are tried: a larger\n"
+	"eps, a smaller mask, squares that are scaled. remedied_fp16.onnx and remedied_occ-fp16.onnx are the model in\n"
+	"float32 with those that help.",
 	opts, run, needs, NULL };

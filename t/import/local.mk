@@ -6,6 +6,7 @@ EXTRA_DIST += t/import/ort_tools.py
 EXTRA_DIST += t/import/static_nets.py
 EXTRA_DIST += t/import/strangers.py
 SCRIPT_TESTS += t/import/t-advised-lists.py
+SCRIPT_TESTS += t/import/t-advised-remedies.py
 SCRIPT_TESTS += t/import/t-attributes.py
 SCRIPT_TESTS += t/import/t-autocast.py
 SCRIPT_TESTS += t/import/t-behind-conv.py

@@ -242,6 +242,21 @@ hu_onnx_edit_round_output(hu_onnx_edit *e, int node, size_t k, int type)
 	free(was);
 }
 
+void
+hu_onnx_edit_behind(hu_onnx_edit *e, int node, size_t k, const char *op, const char *other)
+{
+	pb_node *x = e->pb->graph->node[node];
+	around *a = &e->at[node];
+	char *was = hu_xstrdup(x->output[k]);
+	const char *in[2] = { fresh(e, was), other };
+
+	replace(&x->output[k], in[0]);
+	HU_GROW(a->behind, a->nbehind, a->behind_cap);
+	a->behind[a->nbehind] = make(op, in, 2, was, NULL, 0);
+	replace(&a->behind[a->nbehind++]->name, in[0]);
+	free(was);
+}
+
 const char *
 hu_onnx_edit_constant(
 	hu_onnx_edit *e, const char *stem, int type, int rank, const size_t *d, const void *bytes, size_t n)

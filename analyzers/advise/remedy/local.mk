@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += analyzers/advise/remedy/remedies.c
+noinst_HEADERS += analyzers/advise/remedy/remedies.def
+noinst_HEADERS += analyzers/advise/remedy/remedies.h
+libhalfulp_a_SOURCES += analyzers/advise/remedy/remedies_told.c
+noinst_HEADERS += analyzers/advise/remedy/remedy.h
+libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_constants.c
+libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_graph.c
+libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_squares.c
