@@ -36,7 +36,7 @@ become_dot(FILE *in, FILE *out)
 	if (dup2(fileno(in), 0) < 0 || dup2(fileno(out), 1) < 0 || !freopen("/dev/null", "w", stderr))
 		_exit(126);
 	execvp(given && *given ? given : "dot", words);
-	_exit(127);
+	_exit(errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 127 : 126);
 }
 
 /* Sets *code as hu_wait_for returns it. */
@@ -44,14 +44,18 @@ static hu_status
 run(FILE *in, FILE *out, int *code)
 {
 	fflush(NULL);
-	rewind(in);
+	if (ferror(in) || fseek(in, 0, SEEK_SET))
+		return hu_fail(HU_EUNABLE, "a temporary file for dot cannot be written: %s", strerror(errno));
 	pid_t pid = fork();
 	if (pid < 0)
 		return hu_fail(HU_EUNABLE, "dot could not be started: %s", strerror(errno));
 	if (!pid)
 		become_dot(in, out);
 	*code = hu_wait_for(pid, SECONDS);
-	rewind(out);
+	if (*code == 126)
+		return hu_fail(HU_EUNABLE, "dot could not be started: the system gives it no files or no process");
+	if (fseek(out, 0, SEEK_SET))
+		return hu_fail(HU_EUNABLE, "the layout by dot cannot be read: %s", strerror(errno));
 	return HU_OK;
 }
 
