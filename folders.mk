@@ -97,6 +97,7 @@ include $(top_srcdir)/lib/op/local.mk
 include $(top_srcdir)/lib/op/axis/local.mk
 include $(top_srcdir)/lib/op/contract/local.mk
 include $(top_srcdir)/lib/op/contract/attention/local.mk
+include $(top_srcdir)/lib/op/contract/depthwise/local.mk
 include $(top_srcdir)/lib/op/contract/exact/local.mk
 include $(top_srcdir)/lib/op/element/local.mk
 include $(top_srcdir)/lib/op/element/rows/local.mk

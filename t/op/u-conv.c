@@ -288,7 +288,7 @@ main(void)
 			1 + bits() % 4, 1 + bits() % 5, 1 + bits() % 4, 0, 0, 0, 0, i % 4 != 0,
 			{ bits() % 4, bits() % 4, bits() % 4, bits() % 4 }, 1 + bits() % 4, 1 + bits() % 4,
 			1 + bits() % 4, 1 + bits() % 4 };
-		if (i % 8 == 7) /* depthwise */
+		if (i % 8 == 7 || i % 3 == 2) /* depthwise, with one filter or two for each channel */
 			g = (geometry){ .n = 2,
 				.h = 7,
 				.w = 6,
@@ -297,9 +297,12 @@ main(void)
 				.kw = 3,
 				.co = 1 + bits() % 2,
 				.s = 1 + bits() % 2,
-				.groups = 20,
+				.sw = 1 + bits() % 3,
+				.dh = 1 + bits() % 2,
+				.dw = 1 + bits() % 3,
+				.groups = i % 2 ? 20 : 2 + bits() % 150,
 				.own = 1,
-				.pad = { 1, 1, 1, 1 } };
+				.pad = { bits() % 3, 1, bits() % 4, 1 } };
 		hu_threads_set(1 + i % 2);
 		if (i % 4 == 3)
 			hu_simd_set("scalar");

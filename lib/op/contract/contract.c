@@ -161,6 +161,10 @@ hu_contract_emulate(const hu_call *call, hu_tensor *const *in, hu_tensor *const 
 	size_t part = hu_attr_count(c, "part", 0);
 
 	hu_contract_open(&x, c, in);
+	const hu_contract_own *own = c->op->contract;
+	hu_status st;
+	if (own->whole && own->whole(&x, c, part, out[0], env, &st))
+		return st;
 	size_t n = hu_contract_products(&x), full = 0;
 	/* Many small products run one per thread, without threads inside (OpenMP's regions do not nest). */
 	int side_by_side = n >= 2 * (size_t)omp_get_max_threads() && (double)x.m * (double)x.n * (double)x.k < 1 << 22;

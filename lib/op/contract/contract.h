@@ -55,10 +55,14 @@ struct hu_contract {
    which the operator's shape rule finds first. */
 typedef hu_status hu_contract_map(hu_contract *c, const hu_call *call, const hu_shape *in);
 
-/* What a contraction's row supplies; the rest is in hu_family_contract. shape need not look at scales. */
+/* What a contraction's row supplies; the rest is in hu_family_contract. shape need not look at scales. whole, which may
+   be NULL, emulates the whole settled call c with the bits of its products in parts of `part` terms, and sets *st, or
+   returns 0 where it cannot. */
 typedef struct hu_contract_own {
 	hu_contract_map *map;
 	hu_status (*shape)(const hu_call *c, const hu_shape *in, hu_shape *out);
+	int (*whole)(
+		const hu_contract *x, const hu_call *c, size_t part, hu_tensor *y, const hu_env *env, hu_status *st);
 } hu_contract_own;
 extern const hu_columns hu_family_contract;
 

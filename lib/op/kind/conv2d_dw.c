@@ -73,5 +73,5 @@ const hu_op hu_op_conv2d_dw = {
 	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " kh kw part scaled",
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
 	.own = { .sum_call = sum_call },
-	.family = &hu_family_contract, .contract = &(hu_contract_own){ describe, shape },
+	.family = &hu_family_contract, .contract = &(hu_contract_own){ .map = describe, .shape = shape },
 };

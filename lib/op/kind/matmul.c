@@ -120,6 +120,6 @@ const hu_op hu_op_matmul = {
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
 	.role = HU_ROLE_PRODUCT,
 	.own = { .sum_call = sum_call },
-	.family = &hu_family_contract, .contract = &(hu_contract_own){ map, shape },
+	.family = &hu_family_contract, .contract = &(hu_contract_own){ .map = map, .shape = shape },
 	.grad = grad,
 };

@@ -23,5 +23,5 @@ const hu_op hu_op_matmul_pairs16 = {
 		.shape = shape, .cost = hu_pairs16_cost, .emulate = hu_pairs16_emulate,
 		.reference = hu_pairs16_reference, .bound = hu_pairs16_bound,
 	},
-	.contract = &(hu_contract_own){ map, shape },
+	.contract = &(hu_contract_own){ .map = map, .shape = shape },
 };

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/op/contract/depthwise/depthwise.h"
+
+#include "lib/number/simd.h"
+#include "lib/op/performed.h"
+
+#include <stdlib.h>
+
+static hu_depthwise_sum *
+sum_of_processor(void)
+{
+#if defined(__x86_64__)
+	switch (hu_simd_level()) {
+	case HU_SIMD_AVX512: return hu_depthwise_sum_avx512;
+	case HU_SIMD_AVX2: return hu_depthwise_sum_avx2;
+	default: break;
+	}
+#endif
+	return hu_depthwise_sum_plain;
+}
+
+/* 1 where hu_depthwise computes the call. */
+static int
+is_possible(const hu_contract *x, const hu_call *c, size_t part)
+{
+	int wide = hu_is_wide(x->a->format) || hu_is_wide(x->b->format);
+
+	return x->ci == 1 && x->co == 1 && x->batches > 1 && (!part || part >= x->k) && !wide &&
+	       c->sum.id == HU_SUM_FMA && c->sum.acc == HU_FP32 && c->sum.mode == HU_RNE &&
+	       (c->sum.outer == HU_NO_FORMAT || c->sum.outer == HU_FP32);
+}
+
+/* The channels of the pixels that the taps of output pixel M meet; `outside` where they meet none. */
+static void
+meet(const hu_contract *x, size_t m, const float *outside, const float **to)
+{
+	size_t col = m % x->wo, r = m / x->wo % x->ho, image = m / x->wo / x->ho;
+
+	for (size_t i = 0; i < x->kh; i++) {
+		ptrdiff_t v = (ptrdiff_t)(r * x->sh + i * x->dh) - x->pad_h;
+		for (size_t j = 0; j < x->kw; j++) {
+			ptrdiff_t u = (ptrdiff_t)(col * x->sw + j * x->dw) - x->pad_w;
+			int in = v >= 0 && v < (ptrdiff_t)x->h && u >= 0 && u < (ptrdiff_t)x->w;
+			size_t pixel = in ? (image * x->h + (size_t)v) * x->w + (size_t)u : 0;
+			*to++ = in ? (const float *)x->a->data + pixel * x->cin : outside;
+		}
+	}
+}
+
+int
+hu_depthwise(const hu_contract *x, const hu_call *c, size_t part, hu_tensor *y, const hu_env *env, hu_status *st)
+{
+	if (!is_possible(x, c, part))
+		return 0;
+	hu_depthwise_sum *sum = sum_of_processor();
+	float *outside = calloc(x->cin, sizeof *outside);
+	int full = !outside;
+
+#pragma omp parallel
+	{
+		const float **at = malloc(x->k * sizeof *at);
+		float *line = malloc(x->cout * sizeof *line);
+		if (!at || !line)
+#pragma omp atomic write
+			full = 1;
+#pragma omp barrier
+#pragma omp for schedule(static)
+		for (size_t m = 0; m < x->m; m++) {
+			if (full)
+				continue;
+			meet(x, m, outside, at);
+			sum(at, x->b->data, x->k, x->cout, line);
+			hu_contract_finish(x, c, y, m * x->cout, x->cout, line, env);
+			hu_performed_macs(x->k * x->cout);
+		}
+		free(at);
+		free(line);
+	}
+	free(outside);
+	*st = full ? hu_fail(HU_ENOMEM, "there is no memory for a convolution of %zu channels", x->cout) : HU_OK;
+	return 1;
+}

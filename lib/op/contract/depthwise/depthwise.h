@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Convolutions of one filter for each channel, which as products would have one column each: here channels that lie
+   side by side in memory are computed side by side. */
+#ifndef HU_OP_CONTRACT_DEPTHWISE_H
+#define HU_OP_CONTRACT_DEPTHWISE_H
+
+#include "lib/op/contract/contract.h"
+
+/* to[i] = Σ_k x[k][i] w[k * n + i] of n channels i, in ascending k < taps from +0 by fused multiply-adds in fp32. Each
+   instruction set gives the same bits. */
+typedef void hu_depthwise_sum(const float *const *x, const float *w, size_t taps, size_t n, float *to);
+hu_depthwise_sum hu_depthwise_sum_plain, hu_depthwise_sum_avx2, hu_depthwise_sum_avx512;
+
+/* Emulates the settled convolution c, forwards, described by x, where each channel has one filter and sums are fma in
+   fp32, to nearest even, without parts (hu_contract_own's `whole`): the bits of its products. *st may be HU_ENOMEM. */
+int hu_depthwise(const hu_contract *x, const hu_call *c, size_t part, hu_tensor *y, const hu_env *env, hu_status *st);
+#endif

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define NAME(x) x##_avx2
+#include "lib/op/contract/depthwise/depthwise_sum.inc"
