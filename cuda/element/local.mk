@@ -2,6 +2,7 @@
 
 noinst_HEADERS += cuda/element/carrier.cuh
 noinst_HEADERS += cuda/element/code.h
+noinst_HEADERS += cuda/element/flash.cuh
 noinst_HEADERS += cuda/element/groups.cuh
 noinst_HEADERS += cuda/element/kernel.h
 noinst_HEADERS += cuda/element/many.cuh

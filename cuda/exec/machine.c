@@ -4,6 +4,7 @@
 #include "cuda/exec/transfer.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/op/attr.h"
 #include "lib/op/axis/extreme.h"
 #include "lib/op/element/formulas.h"
 #include "lib/op/reduce/reduce_family.h"
@@ -54,6 +55,12 @@ hu_machine_serves(const hu_side *side, const hu_call *c)
 			"use the "
 			"back end cpu",
 			side->name, c->op->name, c->id, c->layer, hu_sum_name(c->sum.id));
+	if (hu_op_takes(c->op, "block") && !hu_attr_count(c, "block", 0))
+		return hu_fail(HU_EUNABLE,
+			"back end %s: operator %s (call %d, layer %s) has a kernel for blocks alone; give it the "
+			"attribute "
+			"block=N or use the back end cpu",
+			side->name, c->op->name, c->id, c->layer);
 	return HU_OK;
 }
 

@@ -6,6 +6,7 @@ SCRIPT_TESTS += t/cuda/t-cuda-faults.sh
 SCRIPT_TESTS += t/cuda/t-cuda-train.sh
 SCRIPT_TESTS += t/cuda/t-gpu.sh
 SCRIPT_TESTS += t/cuda/t-host-code.sh
+C_TESTS += t/cuda/u-cuda-attention
 C_TESTS += t/cuda/u-cuda-choice
 C_TESTS += t/cuda/u-cuda-count
 C_TESTS += t/cuda/u-cuda-cublas

@@ -45,8 +45,10 @@ for policy in $policies; do
 done
 # Embeddings, attention and a binary loss
 for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
-	pair "$policy, bert" --model bert:layers=1,hidden=16,heads=2 --data length=14 --batch 4 --policy $policy
-	pair "$policy, gpt" --model gpt:layers=1,hidden=16,heads=2 --data length=7 --batch 4 --policy $policy
+	size=layers=1,hidden=16,heads=2
+	pair "$policy, bert" --model bert:$size --data length=14 --batch 4 --policy $policy
+	pair "$policy, gpt" --model gpt:$size --data length=7 --batch 4 --policy $policy
+	pair "$policy, gpt in blocks" --model gpt:$size,flash=4 --data length=7 --batch 4 --policy $policy
 	pair "$policy, ncf" --model ncf:hidden=8 --data users=40,items=120 --model layers=2 --batch 16 --policy $policy
 done
 # Formats that no processor has: no -0 and saturating, variables without subnormals; everything in one of P3109's,

@@ -162,7 +162,7 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_attention = {
 	.name = "attention", .summary = "softmax of the products of queries and keys, times values", .min_in = 3,
-	.max_in = 4, .nout = 2, .attrs = "factor causal block", .cls = HU_CLASS_NORM, .parity = HU_PARITY_NONE,
+	.max_in = 4, .nout = 2, .attrs = "factor causal block", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose,

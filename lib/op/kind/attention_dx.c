@@ -194,7 +194,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 
 const hu_op hu_op_attention_dx = {
 	.name = "attention_dx", .summary = "gradients of attention", .min_in = 6, .max_in = 7, .nout = 3,
-	.attrs = "factor causal block", .cls = HU_CLASS_NORM, .parity = HU_PARITY_NONE, .like = "-12",
+	.attrs = "factor causal block", .cls = HU_CLASS_NORM, .parity = HU_PARITY_EXACT, .like = "-12",
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose,

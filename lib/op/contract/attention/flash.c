@@ -2,7 +2,7 @@
 #include "lib/op/contract/attention/flash.h"
 
 #include "lib/op/attr.h"
-#include "lib/op/contract/attention/exp2.h"
+#include "lib/op/contract/attention/settled.h"
 #include "lib/op/element/map.h"
 #include "lib/sum/table/model.h"
 
@@ -55,30 +55,40 @@ hu_flash_of(hu_flash *x, const hu_call *c, hu_tensor *const *in, int gradient)
 	}
 	x->scale = hu_rne(x->f, x->a.factor * (binary ? 0x1.71547652b82fep0 : 1));
 	HU_TRY(hu_flash_check(c));
+	x->start = c->sum.id == HU_SUM_TC                   ? HU_FLASH_ACCUMULATOR
+		   : hu_sum_model_of(c->sum.id)->from_start ? HU_FLASH_TERM
+							    : HU_FLASH_LAST;
 	HU_TRY(hu_sum_resolve(&x->inner, in[0]->format, in[1]->format, c->fmt.acc));
 	return hu_sum_resolve(&x->outer, x->narrow.id, in[2]->format, c->fmt.acc);
+}
+
+hu_status
+hu_flash_settle(hu_flash_settled *y, const hu_call *c, const hu_format_id *format, const hu_shape *in, int gradient)
+{
+	hu_tensor t[7], *pt[7];
+	hu_flash x;
+
+	for (int k = 0; k < c->nin && k < 7; k++) {
+		t[k] = (hu_tensor){ .format = format[k], .shape = in[k], .n = hu_count(in[k]) };
+		pt[k] = &t[k];
+	}
+	HU_TRY(hu_flash_of(&x, c, pt, gradient));
+	*y = (hu_flash_settled){ x.f, x.narrow, x.inner, x.outer, x.start, x.scale, x.base, x.back,
+		hu_rne(x.f, x.a.factor), x.a.Q, x.a.repeat, x.a.L, x.a.S, x.a.E, x.a.V, x.block,
+		x.a.mask >= 0 && t[x.a.mask].n != x.a.L * x.a.S ? x.a.L * x.a.S : 0, x.a.mask, x.a.causal };
+	return HU_OK;
 }
 
 double
 hu_flash_exp(const hu_flash *x, double y)
 {
-	return x->f.id == HU_FP32 ? (double)hu_flash_exp2((float)y) : hu_rne(x->f, hu_exp(y));
+	return hu_flash_power(x->f, y);
 }
 
-/* The sum of n numbers p, or of their products with as many others. Number 8j + 2q and the next are of lane q; a lane
-   adds in ascending order, products by fused multiply-adds, and the lanes are (0 + 1) + (2 + 3). */
 double
 hu_flash_lanes(const hu_flash *x, const double *p, const double *by, size_t n)
 {
-	double lane[4] = { 0, 0, 0, 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		double *to = &lane[i >> 1 & 3];
-		*to = hu_model_fma(*to, p[i], by ? by[i] : 1, x->f, HU_RNE, NULL, 0, NULL);
-	}
-	lane[0] = hu_acc_add(lane[0], lane[1], x->f, HU_RNE, NULL, 0, 0);
-	lane[2] = hu_acc_add(lane[2], lane[3], x->f, HU_RNE, NULL, 0, 0);
-	return hu_acc_add(lane[0], lane[2], x->f, HU_RNE, NULL, 0, 0);
+	return hu_flash_four(x->f, p, by, n);
 }
 
 /* The sum of n products by model s, rounded to the compute format; from *start on where that is given. a and b have an
@@ -86,20 +96,8 @@ hu_flash_lanes(const hu_flash *x, const double *p, const double *by, size_t n)
 double
 hu_flash_product(const hu_flash *x, hu_sum s, double *a, double *b, size_t n, const double *start)
 {
-	double v;
-
-	if (hu_sum_model_of(s.id)->from)
-		v = hu_sum_model_of(s.id)->from(a + 1, b + 1, n, start ? *start : 0, s, NULL);
-	else if (start && hu_sum_model_of(s.id)->from_start) {
-		a[0] = *start;
-		b[0] = 1;
-		v = hu_model_run(a, b, n + 1, s, NULL, NULL);
-	} else {
-		v = hu_model_run(a + 1, b + 1, n, s, NULL, NULL);
-		if (start)
-			v = hu_acc_add(v, *start, hu_part_format(s), HU_RNE, NULL, 0, 0);
-	}
-	return hu_isnan(v) ? hu_nan() : hu_rne(x->f, v);
+	return start ? hu_flash_goes_on(x->f, s, x->start, a, b, n, *start)
+		     : hu_flash_products(x->f, s, a + 1, b + 1, n);
 }
 
 int

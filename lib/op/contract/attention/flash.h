@@ -20,6 +20,7 @@
 #ifndef HU_OP_CONTRACT_FLASH_H
 #define HU_OP_CONTRACT_FLASH_H
 
+#include "lib/op/contract/attention/arithmetic.h"
 #include "lib/op/contract/attention/attention.h"
 #include "lib/op/op.h"
 
@@ -40,6 +41,7 @@ typedef struct hu_flash {
 	const hu_call *c;
 	hu_format f, narrow;
 	hu_sum inner, outer;
+	hu_flash_start start; /* of a sum of products with weights */
 	size_t block;
 	double scale, base, back;
 } hu_flash;

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+noinst_HEADERS += lib/op/contract/attention/arithmetic.h
 libhalfulp_a_SOURCES += lib/op/contract/attention/attention.c
 noinst_HEADERS += lib/op/contract/attention/attention.h
 libhalfulp_a_SOURCES += lib/op/contract/attention/attention_dd.c
@@ -19,5 +20,6 @@ libhalfulp_avx512_a_SOURCES += lib/op/contract/attention/lanes_avx512.c
 libhalfulp_a_SOURCES += lib/op/contract/attention/loss.c
 libhalfulp_a_SOURCES += lib/op/contract/attention/operands.c
 libhalfulp_a_SOURCES += lib/op/contract/attention/operations.c
+noinst_HEADERS += lib/op/contract/attention/settled.h
 libhalfulp_a_SOURCES += lib/op/contract/attention/tile.c
 noinst_HEADERS += lib/op/contract/attention/tile.h
