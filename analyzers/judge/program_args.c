@@ -99,7 +99,7 @@ static hu_status
 from_json(hu_kernel_job *j, const char *path)
 {
 	json_error_t e;
-	json_t *o = json_load_file(path, 0, &e);
+	json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &e);
 
 	if (!o)
 		return hu_fail(HU_EFILE, "%s: line %d: %s", hu_shown(path), e.line, e.text);

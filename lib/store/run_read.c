@@ -250,7 +250,7 @@ hu_run_load_checkpoint(const char *dir, long step, const hu_program *p, hu_tenso
 	free(path);
 	HU_TRY(st);
 	const char *text = hu_safetensors_metadata(&s, "meta");
-	*meta = text ? json_loads(text, 0, &e) : NULL;
+	*meta = text ? json_loads(text, JSON_REJECT_DUPLICATES, &e) : NULL;
 	if (!*meta)
 		st = hu_fail(HU_EFILE, "%s: its __metadata__ has no JSON under \"meta\"", s.path);
 	else

@@ -17,6 +17,7 @@ t_libtap_a_SOURCES += t/store/fuzz-statistics.c
 noinst_HEADERS += t/store/fuzz.h
 t_libtap_a_SOURCES += t/store/onnx-model.c
 noinst_HEADERS += t/store/onnx-model.h
+SCRIPT_TESTS += t/store/t-hostile-files.py
 SCRIPT_TESTS += t/store/t-hostile-run.sh
 SCRIPT_TESTS += t/store/t-npz.sh
 SCRIPT_TESTS += t/store/t-run-shared.sh

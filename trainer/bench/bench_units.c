@@ -3,6 +3,7 @@
 
 #include "lib/base/build.h"
 #include "lib/base/console/opt_need.h"
+#include "lib/base/failed.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/share.h"
 #include "lib/base/ranks/ranks.h"
@@ -135,9 +136,19 @@ deal(job *j, const hu_args *given, hu_status st, int *ends)
 
 	for (int i = 0; i < j->work.n; i++)
 		cost[i] = j->work.cost ? j->work.cost[i] : 1;
-	j->share = (hu_share_work){ .command = "bench", .text = text, .folder = folder, .place = place, .n = j->work.n,
-		.threaded = 1, .cost = cost, .steps = j->work.steps, .group = j->work.group, .name = name_of,
-		.compute = compute, .merge = merge, .of = j };
+	j->share = (hu_share_work){ .command = "bench",
+		.text = text,
+		.folder = folder,
+		.place = place,
+		.n = j->work.n,
+		.threaded = 1,
+		.cost = cost,
+		.steps = j->work.steps,
+		.group = j->work.group,
+		.name = name_of,
+		.compute = compute,
+		.merge = merge,
+		.of = j };
 	st = hu_share_out(&s, &j->share, given, st, ends);
 	hu_share_end(&s, st);
 	if (st == HU_OK && hu_ranks_size() > 1 && !hu_ranks_rank())
@@ -157,7 +168,7 @@ hu_bench_share(hu_bench_sink *sink, const hu_args *given, const hu_args *a, int 
 	hu_status st = j.bench->begin(&j.work, a);
 
 	if (gethostname(j.machine, sizeof j.machine - 1))
-		strcpy(j.machine, "?");
+		hu_failed_note(HU_EXIT_ENV, "the system does not say the name of this machine");
 	j.turns = !one && (hu_ranks_size() > 1 || hu_args_given(given, "shard"));
 	j.work.bar = sink->bar = &j.share.bar;
 	if (!one)

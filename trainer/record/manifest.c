@@ -4,6 +4,7 @@
 #include "cuda/gemm/cublas.h"
 #include "lib/base/build.h"
 #include "lib/base/console/opt_need.h"
+#include "lib/base/failed.h"
 #include "lib/base/guard/guard.h"
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
@@ -46,6 +47,8 @@ hu_machine_system(void)
 
 	if (!uname(&u))
 		snprintf(name, sizeof name, "%.60s %.100s %.60s", u.sysname, u.release, u.machine);
+	else
+		hu_failed_note(HU_EXIT_ENV, "the system does not say its name");
 	return name;
 }
 

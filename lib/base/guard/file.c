@@ -206,6 +206,8 @@ hu_file_write(const char *path, const void *data, size_t n)
 static hu_status
 make_dirs(const char *path)
 {
+	if (strlen(path) >= PATH_MAX) /* else thousands of its folders would be made before one cannot be */
+		return hu_fail(HU_EIO, "%s: cannot be made: %s", path, strerror(ENAMETOOLONG));
 	char *p = hu_xstrdup(path);
 
 	for (char *s = p + 1;; s++) {

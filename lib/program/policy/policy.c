@@ -237,11 +237,13 @@ parse_file(const char *path, hu_policy *out)
 	size_t n;
 
 	HU_TRY(hu_file_read(path, &text, &n));
-	json_t *j = json_loadb(text, n, 0, &e);
+	json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES, &e);
 	free(text);
 	if (!j)
 		return hu_fail(HU_EFILE, "%s:%d: %s", path, e.line, e.text);
-	hu_status st = hu_json_plain(j, path);
+	hu_status st = json_is_object(j) && !json_object_size(j)
+			       ? hu_fail(HU_EFILE, "%s: no key is there, such as \"compute\": \"float16\"", path)
+			       : hu_json_plain(j, path);
 	if (st == HU_OK)
 		st = hu_policy_from_json(j, out);
 	json_decref(j);
@@ -334,6 +336,8 @@ hu_policy_from_json(const json_t *jc, hu_policy *out)
 
 	if (!json_is_object(j))
 		return hu_fail(HU_EFILE, "policy: the file must hold a JSON object");
+	if (layers && !json_is_object(layers))
+		return hu_fail(HU_EFILE, "policy: layers must be an object, a pattern of names to a format's name");
 	fill(out, "custom", HU_FP32, HU_FP32, HU_LIST_AUTOCAST);
 	json_object_foreach(j, key, v)
 	{

@@ -45,6 +45,30 @@ next_cell(reader *r, int *last)
 	return !open;
 }
 
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Files may have any number of columns: names are sorted to find one that is there twice. */
+static hu_status
+check_names(const reader *r, const hu_series_row *row)
+{
+	char **sorted = hu_xmalloc((r->names + 1) * sizeof *sorted);
+	size_t i = 1;
+
+	for (size_t k = 0; k < r->names; k++)
+		sorted[k] = r->name[k];
+	qsort(sorted, r->names, sizeof *sorted, by_name);
+	while (i < r->names && strcmp(sorted[i - 1], sorted[i]))
+		i++;
+	hu_status st =
+		i < r->names ? hu_fail(HU_EFILE, "%s: the header has the name %s twice", row->path, sorted[i]) : HU_OK;
+	free(sorted);
+	return st;
+}
+
 static hu_status
 read_header(reader *r, const hu_series_row *row)
 {
@@ -55,15 +79,12 @@ read_header(reader *r, const hu_series_row *row)
 			return hu_fail(HU_EFILE, "%s: the header has a quote that is not closed", row->path);
 		if (last && !r->cell.len && r->names)
 			break; /* a comma at the end of the header */
-		for (size_t i = 0; i < r->names; i++)
-			if (!strcmp(r->name[i], r->cell.s))
-				return hu_fail(HU_EFILE, "%s: the header has the name %s twice", row->path, r->cell.s);
 		HU_GROW(r->name, r->names, r->cap);
 		r->name[r->names++] = hu_xstrdup(r->cell.s);
 	}
 	if (r->names == 1 && !*r->name[0])
 		return hu_fail(HU_EFILE, "%s: its first row is empty, and names of columns are needed", row->path);
-	return HU_OK;
+	return check_names(r, row);
 }
 
 static hu_status
