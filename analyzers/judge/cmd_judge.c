@@ -130,6 +130,17 @@ lists(const hu_args *args)
 	return args->nrest == 1 && !strcmp(args->rest[0], "list");
 }
 
+static hu_status
+judge_job(hu_kernel_job *j)
+{
+	int done = 0;
+
+	if (j->sample)
+		return hu_judge_sample(j);
+	HU_TRY(hu_judge_tiles(j, &done));
+	return done ? HU_OK : hu_kernel_job_run(j);
+}
+
 static int
 run(const hu_args *args)
 {
@@ -149,8 +160,9 @@ run(const hu_args *args)
 		st = hu_fail(HU_EINVAL,
 			"--sum %s: only all is possible, which tries the orders; what is known is declared by --set",
 			hu_args_text(args, "sum"));
+	j.whole = hu_args_text(args, "sum") != NULL;
 	if (st == HU_OK)
-		st = j.sample ? hu_judge_sample(&j) : hu_kernel_job_run(&j);
+		st = judge_job(&j);
 	if (st == HU_OK && hu_args_text(args, "sum"))
 		st = hu_judge_order(&j);
 	int failed = st == HU_OK && hu_kernel_job_word(&j) >= least;

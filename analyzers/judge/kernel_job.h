@@ -52,6 +52,7 @@ typedef struct hu_kernel_job {
 	hu_facts facts;
 	hu_judge_array in[HU_JUDGE_ARRAYS], got[HU_JUDGE_ARRAYS], given[HU_JUDGE_ARRAYS];
 	int nin, ngot, ngiven;
+	int is_settled;
 	int out_declared;     /* the fact `out` is the user's: it holds for all results */
 	int bits, has_stores; /* has_stores: the declared graph rounds before its last store; 2: decidably */
 	double confidence;
@@ -60,6 +61,7 @@ typedef struct hu_kernel_job {
 	size_t sample;             /* about so many elements are judged, of tiles that seed draws; 0: all */
 	uint64_t seed;
 	int tiles; /* how many they became */
+	int whole; /* values of the whole result are needed: no tiles */
 	/* for culprit.c: all values are kept, and later calls read the value `scaled` times factor */
 	int keep_all, scaled;
 	const hu_balls *scaled_value;
@@ -83,6 +85,9 @@ hu_status hu_kernel_job_settle(hu_kernel_job *j);
 hu_status hu_kernel_job_result_format(const hu_kernel_job *j, const hu_judge_array *got, hu_format *f);
 /* sample.c: the run where j->sample is set. HU_EUNABLE where tiles of the kernel's results cannot be computed alone. */
 hu_status hu_judge_sample(hu_kernel_job *j);
+/* Judges all of the results in tiles where they are so large that a run of the whole would take much memory, and their
+   tiles can be computed alone. *done: that was so, and the verdicts are those of the whole. */
+hu_status hu_judge_tiles(hu_kernel_job *j, int *done);
 /* The element of the whole array that element i of its stretch is. */
 size_t hu_judge_array_at(const hu_judge_array *in, size_t i);
 /* Element i of an array as a number: integers are codes of f with --bits. */

@@ -216,10 +216,13 @@ seems_biased(const hu_kernel_job *j)
 hu_status
 hu_kernel_job_settle(hu_kernel_job *j)
 {
+	if (j->is_settled)
+		return HU_OK;
 	if (j->nin)
 		HU_TRY(held(j));
 	HU_TRY(settle(j));
 	j->has_stores = has_stores(j);
+	j->is_settled = 1;
 	return HU_OK;
 }
 

@@ -23,3 +23,4 @@ noinst_HEADERS += lib/judge/kernel/rows.def
 noinst_HEADERS += lib/judge/kernel/store.h
 libhalfulp_a_SOURCES += lib/judge/kernel/verdict.c
 noinst_HEADERS += lib/judge/kernel/verdict.h
+noinst_HEADERS += lib/judge/kernel/verdict_sums.h

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/judge/kernel/verdict.h"
+#include "lib/judge/kernel/verdict_sums.h"
 
 #include "lib/base/mem.h"
 
@@ -74,36 +74,66 @@ beyond(double got, hu_ball x, hu_format f)
 	return b < INFINITY && !(fabs(got - x.x) <= b);
 }
 
-typedef struct sums {
-	double ratio, ulps, mean, radius, energy, *row; /* row: the energy of each line of the last axis */
-	size_t bounded, width;
-} sums;
+struct hu_kernel_sums {
+	hu_kernel_verdict v;
+	hu_format f;
+	hu_bias_lines *bias;
+	double mean, radius, energy, *row; /* row: the energy of each line of the last axis */
+	size_t seen, bounded, width;
+};
+
+hu_kernel_sums *
+hu_kernel_sums_begin(size_t n, size_t width, hu_format f, double confidence)
+{
+	hu_kernel_sums *s = hu_xcalloc(1, sizeof *s);
+
+	s->v = (hu_kernel_verdict){ .n = n, .confidence = confidence, .lambda = hu_kernel_lambda(n, confidence) };
+	s->f = f;
+	s->width = width ? width : 1;
+	s->row = hu_xcalloc(n / s->width + 1, sizeof *s->row);
+	s->bias = hu_bias_lines_begin(n, width, f, s->v.lambda);
+	return s;
+}
 
 static void
-one(hu_kernel_verdict *v, sums *s, size_t i, double got, hu_ball x, hu_ball declared, hu_format f)
+worst(hu_kernel_sums *s, size_t at, double got, hu_ball x, double ratio)
 {
-	double want, b = hu_kernel_bound(x, f), p = hu_kernel_probable(x, f, v->lambda), e = fabs(got - x.x);
-	int certain = is_certain(x, f, &want), wrong = beyond(got, x, f);
-	double ulp = 2 * hu_ball_half_ulp(x.x, f), h = ulp / 2;
+	hu_kernel_verdict *v = &s->v;
 
+	v->ratio = ratio;
+	v->worst = at;
+	v->got = got;
+	v->exact = x.x;
+	v->bound = hu_kernel_bound(x, s->f);
+	v->probable = hu_kernel_probable(x, s->f, v->lambda);
+}
+
+void
+hu_kernel_sums_add(hu_kernel_sums *s, size_t at, double got, hu_ball x, hu_ball declared, hu_ball compute)
+{
+	hu_kernel_verdict *v = &s->v;
+	hu_format f = s->f;
+	double want, b = hu_kernel_bound(x, f), e = fabs(got - x.x);
+	int certain = is_certain(x, f, &want), wrong = beyond(got, x, f);
+
+	hu_bias_lines_add(s->bias, at, got, x, declared, compute);
+	if (!s->seen++)
+		worst(s, at, got, x, 0);
 	v->unbounded += !certain && !(b < INFINITY);
 	v->wrong += wrong;
 	v->differ += certain ? wrong : !(got == hu_round(x.x, f, HU_RNE, 0, 0));
 	if (certain || !(b < INFINITY)) {
-		if (wrong && v->ratio < INFINITY) {
-			v->ratio = INFINITY;
-			v->worst = i;
-		}
+		if (wrong && v->ratio < INFINITY)
+			worst(s, at, got, x, INFINITY);
 		return;
 	}
-	double ratio = isnan(e) ? INFINITY : e > 0 ? e / b : 0;
+	double ratio = isnan(e) ? INFINITY : e > 0 ? e / b : 0, p = hu_kernel_probable(x, f, v->lambda);
+	double ulp = 2 * hu_ball_half_ulp(x.x, f), h = ulp / 2;
 	v->improbable += !(e <= p);
 	v->probable_ratio = fmax(v->probable_ratio, isnan(e) ? INFINITY : e > 0 ? e / p : 0);
 	v->undeclared += beyond(got, declared, f);
-	if (ratio > v->ratio || (!s->bounded && v->ratio < INFINITY)) { /* a wrong infinity or NaN stays the worst */
-		v->ratio = ratio;
-		v->worst = i;
-	}
+	if (ratio > v->ratio || (!s->bounded && v->ratio < INFINITY)) /* a wrong infinity or NaN stays the worst */
+		worst(s, at, got, x, ratio);
 	s->bounded++;
 	v->largest = fmax(v->largest, fabs(x.x));
 	s->radius += b / h;
@@ -113,18 +143,18 @@ one(hu_kernel_verdict *v, sums *s, size_t i, double got, hu_ball x, hu_ball decl
 	s->mean += (got - x.x) / ulp;
 	double model = (x.v + h * h) / 3 + x.c * x.c, q = e * e / model;
 	s->energy += q;
-	s->row[i / s->width] += q;
+	s->row[at / s->width] += q;
 }
 
 /* By how many standard errors the mean square error is above its model's, of rows that are independent of each other:
    the elements of one may share errors. 0 where there are few rows. */
 static double
-standard_errors(const sums *s, const hu_balls *x, double mean)
+standard_errors(const hu_kernel_sums *s, double mean)
 {
-	size_t rows = x->n / s->width;
+	size_t rows = s->v.n / s->width;
 	double var = 0;
 
-	if (rows < LEAST_ROWS || s->bounded < x->n)
+	if (rows < LEAST_ROWS || s->bounded < s->v.n)
 		return 0;
 	for (size_t i = 0; i < rows; i++) {
 		double d = s->row[i] / (double)s->width - mean;
@@ -134,33 +164,32 @@ standard_errors(const sums *s, const hu_balls *x, double mean)
 }
 
 void
-hu_kernel_judge(hu_kernel_verdict *v, const double *got, const hu_balls *x, const hu_balls *declared,
-	const hu_balls *compute, hu_format f, double confidence)
+hu_kernel_sums_end(hu_kernel_verdict *v, hu_kernel_sums *s)
 {
-	sums s = { .width = hu_balls_dim(x, -1) ? hu_balls_dim(x, -1) : 1 };
+	double n = (double)s->bounded;
 
-	s.row = hu_xcalloc(x->n / s.width + 1, sizeof *s.row);
-
-	*v = (hu_kernel_verdict){ .n = x->n, .confidence = confidence, .lambda = hu_kernel_lambda(x->n, confidence) };
-	for (size_t i = 0; i < x->n; i++)
-		one(v, &s, i, got[i], x->b[i], declared->b[i], f);
-	double n = (double)s.bounded;
-	v->mean_ulps = n > 0 ? s.mean / n : 0;
-	v->radius = n > 0 ? s.radius / n : 0;
-	v->energy = n > 0 ? s.energy / n : 0;
-	v->energy_t = standard_errors(&s, x, v->energy);
-	free(s.row);
-	if (x->n) {
-		hu_ball w = x->b[v->worst];
-		v->got = got[v->worst];
-		v->exact = w.x;
-		v->bound = hu_kernel_bound(w, f);
-		v->probable = hu_kernel_probable(w, f, v->lambda);
-	}
-	v->bias = hu_kernel_bias(got, x, declared, compute, f, v->lambda);
+	*v = s->v;
+	v->mean_ulps = n > 0 ? s->mean / n : 0;
+	v->radius = n > 0 ? s->radius / n : 0;
+	v->energy = n > 0 ? s->energy / n : 0;
+	v->energy_t = standard_errors(s, v->energy);
+	v->bias = hu_bias_lines_end(s->bias);
 	v->word = v->wrong                                                                ? HU_KERNEL_WRONG
 		  : v->improbable || (v->energy > HU_ENERGY && v->energy_t > HU_ENERGY_T) ? HU_KERNEL_IMPROBABLE
 		  : v->bias.t > HU_BIAS_T                                                 ? HU_KERNEL_BIASED
 		  : v->undeclared                                                         ? HU_KERNEL_UNDECLARED
 											  : HU_KERNEL_RIGHT;
+	free(s->row);
+	free(s);
+}
+
+void
+hu_kernel_judge(hu_kernel_verdict *v, const double *got, const hu_balls *x, const hu_balls *declared,
+	const hu_balls *compute, hu_format f, double confidence)
+{
+	hu_kernel_sums *s = hu_kernel_sums_begin(x->n, hu_balls_dim(x, -1), f, confidence);
+
+	for (size_t i = 0; i < x->n; i++)
+		hu_kernel_sums_add(s, i, got[i], x->b[i], declared->b[i], compute ? compute->b[i] : hu_ball_of(0));
+	hu_kernel_sums_end(v, s);
 }

@@ -22,6 +22,7 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-radii.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sample.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sweep.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sweeps.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-tiles.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-torch.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-unseen.py
 SCRIPT_TESTS += t/judge/kernels/t-op-bias.py
