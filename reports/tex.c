@@ -51,6 +51,12 @@ hu_tex_text(hu_str *b, const char *text)
 	}
 }
 
+/* A picture lies beside its LaTeX file, wherever \input finds that: LaTeX says the file's folder since October 2020.
+   An older one looks for pictures in the folder where it runs, and in those of \graphicspath. */
+static const char folder[] = "\\def\\halfulpfolder{}\n"
+			     "\\ifx\\CurrentFilePath\\undefined\\else\\ifx\\CurrentFilePath\\empty\\else"
+			     "\\edef\\halfulpfolder{\\CurrentFilePath/}\\fi\\fi\n";
+
 hu_status
 hu_figures_tex(const hu_figures *f, const char *dir, hu_figure_width width)
 {
@@ -68,9 +74,10 @@ hu_figures_tex(const hu_figures *f, const char *dir, hu_figure_width width)
 			hu_str_addf(&b, "; %s.pdf is drawn by gnuplot %s%s.gp", g->stem,
 				page ? "" : "-e 'narrow = 1; formats = \"pdf\"' ", g->stem);
 		hu_str_addf(&b,
-			"\n\\begin{figure%s}\n\\centering\n"
-			"\\includegraphics[width=\\%s,height=0.7\\textheight,keepaspectratio]{%s.pdf}\n\\caption{",
-			page ? "*" : "", page ? "textwidth" : "linewidth", g->stem);
+			"\n\\begin{figure%s}\n\\centering\n%s"
+			"\\includegraphics[width=\\%s,height=0.7\\textheight,keepaspectratio]{\\halfulpfolder %s.pdf}\n"
+			"\\caption{",
+			page ? "*" : "", folder, page ? "textwidth" : "linewidth", g->stem);
 		hu_tex_text(&b, g->title);
 		hu_str_add(&b, ". ");
 		hu_tex_text(&b, g->caption);

@@ -30,8 +30,8 @@ do for [format in formats] {
 	set object 1 rectangle from 2**-24, 1e-3 to lost, 5e3 fc rgb faint fs solid 1 noborder behind
 	set label 1 'here g² is zero in fp16' at 2**-23.7, 2e3 left textcolor rgb soft font little(format)
 	set label 2 B('fp16, ε = 10⁻⁷') at 2**-11.8, 700 left textcolor rgb blue
-	set label 3 'fp32, bf16: ε = 10⁻⁷' at 2**-20.5, 0.4 left textcolor rgb ink
-	set label 4 'fp16, ε = 10⁻⁴' at 2**-16.5, 0.03 left textcolor rgb blue
+	set label 3 'fp32, bf16: ε = 10⁻⁷' at 2**(narrow ? -23.5 : -20.5), narrow ? 0.13 : 0.4 left textcolor rgb ink
+	set label 4 'fp16, ε = 10⁻⁴' at 2**(narrow ? -15.5 : -16.5), 0.03 left textcolor rgb blue
 	plot file_usual using 'at':(of('fp32')) with lines lw 2.4 lc rgb ink notitle, \
 		'' using 'at':(of('bf16')) with lines lw 1.6 dt 2 lc rgb purple notitle, \
 		file using 'at':'value' with lines lw 1.6 dt 2 lc rgb blue notitle, \

@@ -21,7 +21,7 @@ bit(i, k) = int(floor(code[i] / 2.**(wide[i] - k))) % 2
 
 do for [format in formats] {
 	eval begin(format, 'sign (dark), exponent (blue) and significand (purple) of π in fp32, tf32, bf16, fp16, e5m2 and e4m3')
-	set lmargin at screen 0.11; set rmargin at screen 0.98; set bmargin at screen 0.03
+	set lmargin at screen left(0.11); set rmargin at screen right(0.98); set bmargin at screen 0.03
 	unset border; unset tics; unset grid
 	set xrange [0:40]; set yrange [0.3:6.7]
 	do for [i = 1:count] {

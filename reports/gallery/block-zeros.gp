@@ -18,7 +18,7 @@ row_of(f) = f eq 'mxfp4' ? 4 : f eq 'nvfp4' ? 3 : f eq 'int8' ? 2 : 1
 
 do for [format in formats] {
 	eval begin(format, '32 values in mxfp4, nvfp4 (two blocks of 16), int8 and mxfp8; hollow: became zero')
-	set lmargin at screen 0.13; set rmargin at screen 0.86
+	set lmargin at screen left(0.13); set rmargin at screen right(0.86)
 	unset border; unset ytics
 	set logscale x 2
 	set xrange [2**-16:1.4]; set yrange [0.4:4.6]

@@ -27,17 +27,20 @@ static const hu_opt opts[] = { { "list", NULL, NULL, "print the names of the fig
 		"print: dark on no ground, for papers; dark: light on a dark ground; talk: twice as large, 16:9" },
 	{ "formats", "LIST", "svg,png",
 		"file formats of each figure: svg (always made), png, pdf, tex (a figure environment around the pdf)" },
+	{ "width", "WIDTH", "page",
+		"width of PDF and LaTeX figures: page (169 mm) or column (84 mm, without titles, letters of 7 pt)" },
 	{ "lean", NULL, NULL, "write the page and the pictures alone, without data, scripts and texts" },
 	{ "json", NULL, NULL, "print as JSON which figures there are, or which were made" },
 	{ NULL, NULL, NULL, NULL } };
 
 typedef struct job {
-	int *figure, n; /* the figures, by row of gallery.def */
-	char formats[32];
+	int *figure, n;                 /* the figures, by row of gallery.def */
+	char formats[32], pictures[16]; /* of all files, and of those that are no PDF */
 	const char *style, *out;
 	int lean, tex;
-	hu_recipe *recipe;  /* of each figure */
-	char *stage, *work; /* folders: files before they are whole; what commands leave */
+	hu_figure_width width; /* of PDF and LaTeX */
+	hu_recipe *recipe;     /* of each figure */
+	char *stage, *work;    /* folders: files before they are whole; what commands leave */
 } job;
 
 static hu_status
@@ -60,8 +63,22 @@ formats_of(job *j, const char *list)
 	}
 	free(all);
 	j->tex = want[3];
-	snprintf(j->formats, sizeof j->formats, "svg%s%s", want[1] ? " png" : "", want[2] || want[3] ? " pdf" : "");
+	snprintf(j->pictures, sizeof j->pictures, "svg%s", want[1] ? " png" : "");
+	snprintf(j->formats, sizeof j->formats, "%s%s", j->pictures, want[2] || want[3] ? " pdf" : "");
 	return st;
+}
+
+static hu_status
+width_of(job *j, const hu_args *a)
+{
+	const char *width = hu_args_text(a, "width");
+
+	if (strcmp(width, "page") && strcmp(width, "column"))
+		return hu_fail(HU_EINVAL, "--width %s: page (169 mm) or column (84 mm) is needed", width);
+	if (hu_args_given(a, "width") && !strcmp(j->formats, j->pictures))
+		return hu_refuse("width", "without pdf or tex among --formats");
+	j->width = strcmp(width, "column") ? HU_FIGURE_PAGE : HU_FIGURE_COLUMN;
+	return HU_OK;
 }
 
 static hu_status
@@ -109,6 +126,7 @@ parse(job *j, const hu_args *a)
 		i++;
 	if (i == 3)
 		return hu_fail(HU_EINVAL, "--style %s is none of print, dark, talk", j->style);
+	HU_TRY(width_of(j, a));
 	HU_TRY(choose(j, a));
 	j->lean = hu_args_given(a, "lean");
 	j->out = hu_args_text(a, "out");
@@ -175,7 +193,10 @@ draw(job *j)
 
 	for (int k = 0; k < j->n; k++)
 		f.at[k].stem = hu_xstrdup(j->recipe[k].name);
-	hu_status st = hu_figures_draw(&f, j->stage, j->formats, HU_FIGURE_PAGE);
+	int column = j->width == HU_FIGURE_COLUMN;
+	hu_status st = hu_figures_draw(&f, j->stage, column ? j->pictures : j->formats, HU_FIGURE_PAGE);
+	if (st == HU_OK && column)
+		st = hu_figures_draw(&f, j->stage, "pdf", HU_FIGURE_COLUMN);
 	for (int k = 0; k < j->n && st == HU_OK; k++) {
 		char *title, *caption, *path = hu_path(j->stage, "%s.svg", j->recipe[k].name);
 		st = hu_recipe_words(&j->recipe[k], j->stage, &title, &caption);
@@ -236,7 +257,7 @@ write_tex(const job *j)
 				.caption = caption,
 				.numbers = (char[]){ "" },
 				.subject = commands };
-			st = hu_figures_tex(&(hu_figures){ &one, 1 }, j->stage, HU_FIGURE_COLUMN);
+			st = hu_figures_tex(&(hu_figures){ &one, 1 }, j->stage, j->width);
 			free(title);
 		}
 		free(commands);
@@ -294,6 +315,8 @@ command_line(const hu_args *a)
 		hu_str_addf(&b, " --style %s", hu_args_text(a, "style"));
 	if (hu_args_given(a, "formats"))
 		hu_str_addf(&b, " --formats %s", hu_args_text(a, "formats"));
+	if (hu_args_given(a, "width"))
+		hu_str_addf(&b, " --width %s", hu_args_text(a, "width"));
 	hu_str_add(&b, hu_args_given(a, "lean") ? " --lean --out DIR" : " --out DIR");
 	return b.s;
 }
@@ -373,7 +396,7 @@ draws(const void *of)
 	return !hu_args_given(of, "list");
 }
 
-static const hu_opt_need needs[] = { { "out style formats lean", draws, "beside --list, which writes nothing" },
+static const hu_opt_need needs[] = { { "out style formats width lean", draws, "beside --list, which writes nothing" },
 	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_figures = { "figures", "[NAME...] --out DIR | --list",

@@ -16,15 +16,17 @@ do for [k = 1:points] { if (two[k] != one[k]) { differ = differ + 1 } }
 once = one[10]; twice = two[10]
 ulps(v) = (v - 1) * 1024
 
+fit(format) = narrow ? little(format) : ''
+where = narrow ? 'right' : 'left'
 do for [format in formats] {
 	eval begin(format, 'fp16 of 1 + 2⁻¹¹ + x: rounded once (rings), and after a sum in fp32 (dots)')
-	set lmargin at screen 0.15
+	set lmargin at screen left(0.15)
 	set xrange [-8.6:8.6]; set yrange [-0.4:1.4]
 	set xtics ('−2^{−21}' -8, '−2^{−22}' -4, '0' 0, '2^{−22}' 4, '2^{−21}' 8)
 	set ytics ('1' 0, 'tie' 0.5, '1 + 2^{−10}' 1)
 	set label 1003 'x' at screen 0.555, screen 14. / height center textcolor rgb soft
-	set label 1 'x = 2⁻²⁴: up if rounded once,' at 1.5, 0.32 left noenhanced textcolor rgb wine
-	set label 2 'down by way of fp32' at 1.5, 0.18 left noenhanced textcolor rgb wine
+	set label 1 'x = 2⁻²⁴: up if rounded once,' at narrow ? 0.3 : 1.5, 0.32 @where noenhanced textcolor rgb wine font fit(format)
+	set label 2 'down by way of fp32' at narrow ? 0.3 : 1.5, 0.18 @where noenhanced textcolor rgb wine font fit(format)
 	set arrow 1 from 1, 0.93 to 1, 0.07 head size screen 0.012, 20 lw 2 lc rgb wine
 	plot file using (strcol('acc') eq 'fp64' ? column('at') / unit : NaN):(ulps(column('value'))) with points pt 6 ps 1.3 lw 2 lc rgb blue notitle, \
 		'' using (strcol('acc') eq 'fp32' ? column('at') / unit : NaN):(ulps(column('value'))) with points pt 7 ps 0.7 lc rgb wine notitle

@@ -13,6 +13,7 @@ lost = power(Z_max)
 stats file using (column('value') == column('exact') ? column('at') : NaN) name 'F' nooutput
 least = power(F_min)
 
+where = narrow ? 'left' : 'right'
 do for [format in formats] {
 	eval begin(format, '−((1 + d)·(1 − d) − 1) in fp16, computed in two roundings and in one')
 	set logscale xy 2
@@ -21,7 +22,7 @@ do for [format in formats] {
 	set ytics ('0' 2**-24, '2^{−20}' 2**-20, '2^{−16}' 2**-16, '2^{−12}' 2**-12, '2^{−8}' 2**-8, '2^{−4}' 2**-4, '1' 1)
 	set label 1003 'd' at screen 0.535, screen 14. / height center textcolor rgb soft
 	set label 1004 'what is left of d²' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
-	set label 1 B('fma: one rounding') at 2**-7.6, 2**-13.2 right textcolor rgb blue
+	set label 1 B('fma: one rounding') at 2**(narrow ? -10.4 : -7.6), 2**(narrow ? -10 : -13.2) @where textcolor rgb blue
 	set label 2 B('two roundings') at 2**-8.2, 2**-22 center textcolor rgb wine
 	# The axis is broken between zero and the powers of two
 	do for [k = 0:1] { set arrow 50 + k from graph -0.012, first 2.**(-22.4 + 0.5 * k) to graph 0.012, first 2.**(-22 + 0.5 * k) nohead lw 1.2 lc rgb ink front }

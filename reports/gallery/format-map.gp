@@ -18,7 +18,7 @@ row(i) = rows + 1 - i
 
 do for [format in formats] {
 	eval begin(format, 'range and precision of fp32, tf32, fp16, bf16, e5m2, e4m3, e3m2 and e2m1')
-	set lmargin at screen 0.11; set rmargin at screen 0.88
+	set lmargin at screen left(0.11); set rmargin at screen right(0.88)
 	unset ytics; set border 1
 	set xrange [-155:132]; set yrange [0.4:rows + 0.6]
 	set xtics ('2^{−150}' -150, '2^{−100}' -100, '2^{−50}' -50, '1' 0, '2^{50}' 50, '2^{100}' 100)

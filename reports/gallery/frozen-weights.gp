@@ -26,7 +26,7 @@ do for [format in formats] {
 	set ytics 25 format '%g %%'
 	set label 1003 'training step' at screen 0.535, screen 14. / height center textcolor rgb soft
 	set label 1004 'updates that change nothing' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
-	set lmargin at screen 0.14
+	set lmargin at screen left(0.14)
 	set label 1 B('weights in bf16') at steps * 0.5, share - 9 center textcolor rgb purple
 	set label 2 B('fp32 master weights') at steps * 0.5, 8 center textcolor rgb ink
 	plot made using 1:(100. * lost[$1] / made[$1]) with lines lw 1.4 lc rgb purple notitle, \

@@ -9,8 +9,16 @@ set datafile missing '-'
 
 dark = style eq 'dark'; talk = style eq 'talk'
 u = talk ? 2. : 1.
-if (!exists('height')) height = 360
-if (!exists('width')) width = 640
+# A figure for a column of a paper is drawn on a smaller canvas, without its title, which the caption says; its PDF is
+# 84 mm wide
+if (!exists('narrow')) narrow = 0
+head = narrow ? 16. : 66.
+if (!exists('height')) height = narrow ? 320 : 360
+if (!exists('width')) width = narrow ? 440 : 640
+shrunk = narrow ? 84 / 25.4 * 96 / width : 1.
+# Margins are written for a canvas 640 wide, and have as many pixels on any other
+left(x) = x * 640. / width
+right(x) = 1 - (1 - x) * 640. / width
 
 ink = dark ? '#E6E6E3' : '#222222'; soft = dark ? '#A2A2A8' : '#5F5F66'; rule = dark ? '#303237' : '#DDDDDD'; faint = dark ? '#26282C' : '#F1F1EE'
 ground = dark ? '#15171A' : '#FFFFFF'
@@ -25,10 +33,10 @@ tone(f) = f eq 'e4m3' ? teal_text : f eq 'e5m2' ? olive_text : f eq 'tf32' ? cya
 canvas(format) = (format eq 'svg' \
 	? sprintf("set terminal svg size %d,%d dynamic enhanced font 'sans-serif,%g'%s linewidth %g", u * width, u * height, 13 * u, (dark || talk ? " background '".ground."'" : ''), u) \
 	: format eq 'png' ? sprintf("set terminal pngcairo size %d,%d enhanced font 'sans-serif,%g' linewidth %g pointscale %g background '%s'", 2 * width, 2 * height, 19.5, 2., 2., ground) \
-	: sprintf("set terminal pdfcairo size %fin,%fin enhanced font 'sans-serif,%g' fontscale 0.75 linewidth %g%s", u * width / 96., u * height / 96., 9.75 * u, u, (dark || talk ? " background '".ground."'" : ''))) \
+	: sprintf("set terminal pdfcairo size %fin,%fin enhanced font 'sans-serif,%g' fontscale 0.75 linewidth %g pointscale %g%s", u * shrunk * width / 96., u * shrunk * height / 96., 9.75 * u * shrunk, u * shrunk, shrunk, (dark || talk ? " background '".ground."'" : ''))) \
 	. sprintf("; set output '%s.%s'", stem, format)
 # The font of small text, in the terminal at hand
-little(format) = sprintf('sans-serif,%g', format eq 'svg' ? 11 * u : format eq 'png' ? 16.5 : 8.25 * u)
+little(format) = sprintf('sans-serif,%g', format eq 'svg' ? 11 * u : format eq 'png' ? 16.5 : 8.25 * u * shrunk)
 # Bold text, in which _ ^ { } have gnuplot's meaning
 B(text) = '{/:Bold '.text.'}'
 
@@ -58,7 +66,8 @@ set style fill solid 1 noborder
 unset key
 
 # Every figure begins with these: the canvas, the message as its title, and below it what is drawn
-begin(format, what) = (drawn_text = what, canvas(format)) \
-	. "; set label 1001 B(title(0)) at screen 0.02, screen 1 - 22. / height left textcolor rgb ink" \
-	. "; set label 1002 drawn_text at screen 0.02, screen 1 - 43. / height left noenhanced font little(format) textcolor rgb soft" \
-	. "; set lmargin at screen 0.11; set rmargin at screen 0.96; set tmargin at screen 1 - 66. / height; set bmargin at screen 58. / height"
+titled = "; set label 1001 B(title(0)) at screen 0.02, screen 1 - 22. / height left textcolor rgb ink" \
+	. "; set label 1002 drawn_text at screen 0.02, screen 1 - 43. / height left noenhanced font little(format) textcolor rgb soft"
+begin(format, what) = (drawn_text = what, canvas(format)) . (narrow ? '' : titled) \
+	. "; set lmargin at screen left(0.11); set rmargin at screen right(0.96)" \
+	. "; set tmargin at screen 1 - head / height; set bmargin at screen 58. / height"

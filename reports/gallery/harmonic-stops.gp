@@ -16,7 +16,7 @@ do for [f in 'e4m3 bf16 fp16 fp32'] {
 
 do for [format in formats] {
 	eval begin(format, 'the sum of 1/k over its first n terms, each term rounded to the format and added to nearest')
-	set rmargin at screen 0.88
+	set rmargin at screen right(0.88)
 	set logscale x 2
 	set xrange [1:4194304]; set yrange [0:17]
 	set xtics 16 format '2^{%L}'

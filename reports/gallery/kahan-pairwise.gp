@@ -22,15 +22,15 @@ plain = A_max; pair = B_max; kahan = C_max
 do for [format in formats] {
 	eval begin(format, 'n uniform terms in bf16; the dotted line is half an ulp of bf16 at worst')
 	set logscale x 2; set logscale y
-	set rmargin at screen 0.84
+	set rmargin at screen right(0.84)
 	set xrange [2:65536]; set yrange [1e-5:3]
 	set xtics 4, 16 format '2^{%L}'
 	set ytics 10 format '10^{%T}'
 	set label 1003 'terms n' at screen 0.475, screen 14. / height center textcolor rgb soft
 	set label 1004 'relative error' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 B('plain') at 65536, plain / 100 left offset 0.6, 0 textcolor rgb wine
-	set label 2 B('pairwise') at 65536, pair / 100 left offset 0.6, 0.3 textcolor rgb blue
-	set label 3 B('Kahan') at 65536, kahan / 100 left offset 0.6, -0.5 textcolor rgb ink
+	set label 2 B('pairwise') at 65536, pair / 100 left offset 0.6, 0.55 textcolor rgb blue
+	set label 3 B('Kahan') at 65536, kahan / 100 left offset 0.6, -0.55 textcolor rgb ink
 	plot 2.**-8 with lines lw 1.2 dt 3 lc rgb soft notitle, \
 		file using 'n':(of('fma', positive(column('relative')))) with lines lw 2.4 lc rgb wine notitle, \
 		'' using 'n':(of('pairwise', positive(column('relative')))) with lines lw 2 dt 2 lc rgb blue notitle, \

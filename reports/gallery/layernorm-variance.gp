@@ -21,6 +21,7 @@ stats file using (negative('fp32')) name 'D' nooutput
 n_fp16 = C_records; n_fp32 = D_records; two_low = T_min; points = int(T_records)
 m_over = say(floor(O_min)); m_fp16 = sprintf('%.3g', A_min); m_fp32 = say(floor(B_min)); two = T_max
 
+where = narrow ? 'left' : 'right'
 do for [format in formats] {
 	eval begin(format, 'the variance of m − 1, m and m + 1 (exactly 2/3) in fp16 and fp32')
 	set logscale x 2
@@ -31,7 +32,7 @@ do for [format in formats] {
 	set label 1004 'variance' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set object 1 rectangle from 1, -4.6 to 8192, 0 fc rgb wine fs transparent solid 0.08 noborder behind
 	set label 1 'negative: 1/√ of it is NaN' at 1.2, -3.9 left textcolor rgb wine font little(format)
-	set label 2 B('fp16, one pass') at 11, 5 right textcolor rgb blue
+	set label 2 B('fp16, one pass') at narrow ? 1.3 : 11, narrow ? 5.5 : 5 @where textcolor rgb blue
 	set label 3 B('fp32, one pass') at 1500, 4.6 right textcolor rgb ink
 	set label 4 B('two passes') at 1.3, 1.9 left textcolor rgb purple
 	plot file using 'at':(of('fp16', column('at') < O_min ? column('value') : NaN)) with points pt 7 ps 0.35 lc rgb blue notitle, \

@@ -21,7 +21,7 @@ do for [r in rules] {
 	eval sprintf('skipped_%s = %d', r, K_sum)
 }
 stats file using (log2(column('loss_scale'))) name 'L' nooutput
-height = 420
+height = narrow ? 370 : 420
 inks = blue.' '.teal.' '.purple.' '.ink
 texts = blue.' '.teal_text.' '.purple.' '.ink
 
@@ -31,12 +31,12 @@ do for [format in formats] {
 	set xrange [-2:steps + 1]; set yrange [L_min - 0.5:L_max + 1.2]
 	set xtics 50
 	set ytics 2 format '2^{%g}'
-	set rmargin at screen 0.82
+	set rmargin at screen right(0.82)
 	do for [k = 1:4] {
 		r = word(rules, k)
 		eval sprintf('n = skipped_%s', r)
-		set tmargin at screen 1 - (64. + 78 * (k - 1)) / height
-		set bmargin at screen 1 - (64. + 78 * (k - 1) + 66) / height
+		set tmargin at screen 1 - (head - 2 + 78 * (k - 1)) / height
+		set bmargin at screen 1 - (head - 2 + 78 * (k - 1) + 66) / height
 		if (k == 4) { set label 1003 'training step' at screen 0.46, screen 14. / height center textcolor rgb soft; set format x '%g' } else { set format x '' }
 		set label 1 B(word(shown, k)) at graph 1.02, 0.62 left textcolor rgb word(texts, k)
 		set label 1 at graph 1.02, graph 0.62

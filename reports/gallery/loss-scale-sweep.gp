@@ -28,7 +28,7 @@ do for [format in formats] {
 	set ytics ('100 %%' 1, '10 %%' 0.1, '1 %%' 0.01, '0.1 %%' 0.001, '0.01 %%' 0.0001)
 	set label 1003 'loss scale' at screen 0.535, screen 14. / height center textcolor rgb soft
 	set label 1004 'nonzero gradients lost' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
-	set lmargin at screen 0.15
+	set lmargin at screen left(0.15)
 	set object 1 rectangle from burst - 0.5, graph 0 to 24.5, graph 1 fc rgb wine fs transparent solid 0.14 noborder behind
 	set label 1 B('overflows') at burst - 0.8, 0.4 right textcolor rgb wine
 	set arrow 1 from 0, 1e-4 to 0, lost_one nohead lw 1 dt 2 lc rgb soft

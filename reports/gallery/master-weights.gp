@@ -22,7 +22,7 @@ best = A_max; good = B_max; bad = C_max
 
 do for [format in formats] {
 	eval begin(format, 'policies float32, mixed_bfloat16 and bfloat16, mlp on generated digits, SGD')
-	set lmargin at screen 0.13; set rmargin at screen 0.76
+	set lmargin at screen left(0.13); set rmargin at screen right(0.76)
 	set xrange [0:epochs]; set yrange [0:100]
 	set xtics 5
 	set ytics 25 format '%g %%'

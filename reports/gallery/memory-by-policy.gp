@@ -16,9 +16,10 @@ stats file using (take(int(column(0)), 1, column('memory_bytes.weights')) + take
 whole(i) = sum [k = 1:5] part[5 * (i - 1) + k]
 do for [i = 1:4] { eval sprintf('share_%s = %.17g; act_%s = %.17g', word(policies, i), 100 * whole(i) / whole(1), word(policies, i), part[5 * (i - 1) + 3]) }
 
+kind_at(k) = narrow ? 0.02 + 0.2 * (k - 1) : 0.2 + 0.155 * (k - 1)
 do for [format in formats] {
 	eval begin(format, 'memory of a training step by policy, convnet, batch 64')
-	set lmargin at screen 0.2; set rmargin at screen 0.93; set tmargin at screen 1 - 100. / height
+	set lmargin at screen left(0.2); set rmargin at screen right(0.93); set tmargin at screen 1 - (head + 34) / height
 	set border 1; unset ytics
 	set xrange [0:whole(1) * 1.12]; set yrange [0.4:4.6]
 	set label 1003 'MB' at screen 0.565, screen 14. / height center textcolor rgb soft
@@ -33,9 +34,9 @@ do for [format in formats] {
 		set label 10 * i + 1 sprintf('%.1f MB', edge) at edge, 5 - i left offset 0.6, 0 textcolor rgb ink
 	}
 	do for [k = 1:5] {
-		set object 200 + k rectangle from screen 0.2 + 0.155 * (k - 1), screen 1 - 84. / height to screen 0.215 + 0.155 * (k - 1), screen 1 - 74. / height fc rgb word(inks, k) fs solid 0.85 noborder
+		set object 200 + k rectangle from screen kind_at(k), screen 1 - (head + 18) / height to screen kind_at(k) + left(0.015), screen 1 - (head + 8) / height fc rgb word(inks, k) fs solid 0.85 noborder
 		kind = k == 5 ? 'optimizer' : word(kinds, k)
-		set label 200 + k kind at screen 0.222 + 0.155 * (k - 1), screen 1 - 79. / height left textcolor rgb ink font little(format)
+		set label 200 + k kind at screen kind_at(k) + left(0.022), screen 1 - (head + 13) / height left textcolor rgb ink font little(format)
 	}
 	plot NaN lc rgb ink notitle
 }

@@ -17,7 +17,7 @@ inks = wine.' '.blue.' '.purple
 
 do for [format in formats] {
 	eval begin(format, 'the numbers of e2m1, e2m3 and e3m2 that are not negative')
-	set lmargin at screen 0.12; set rmargin at screen 0.95
+	set lmargin at screen left(0.12); set rmargin at screen right(0.95)
 	unset border; unset ytics
 	set xrange [-0.4:28.6]; set yrange [0.4:3.6]
 	set xtics 4

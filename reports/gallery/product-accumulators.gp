@@ -24,7 +24,7 @@ do for [i = 1:lengths] { if (m1[i] == 0) { none = 2**(i + 1) } }
 do for [format in formats] {
 	eval begin(format, 'inner products of length K, factors in e4m3, error over the sum of the magnitudes')
 	set logscale x 2; set logscale y
-	set rmargin at screen 0.79
+	set rmargin at screen right(0.79)
 	# An error of zero has no place on this axis: it stands below a break
 	zero = 1e-11
 	set xrange [4:16384]; set yrange [zero / 3:1e-2]
@@ -34,7 +34,7 @@ do for [format in formats] {
 	set arrow 1 from 4, 4 * zero to 16384, 4 * zero nohead lw 1 dt 2 lc rgb soft
 	set label 5 'no error at all' at 6, 2.2 * zero left font little(format) textcolor rgb soft
 	set label 1003 'length K' at screen 0.45, screen 14. / height center textcolor rgb soft
-	set label 1004 'backward error' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
+	set label 1004 'backward error' at screen 13. / width, screen (narrow ? 0.66 : 0.47) center rotate by 90 textcolor rgb soft
 	set label 1 B('fp32') at 16384, fp32 left offset 0.6, 0 textcolor rgb ink
 	set label 2 B('fp16') at 16384, fp16 left offset 0.6, 0.55 textcolor rgb blue
 	set label 3 B('fp16, chunks') at 16384, chunk left offset 0.6, -0.55 textcolor rgb cyan_text

@@ -40,15 +40,16 @@ alike(p) = most[at(p)] == 1 ? at(p) : NaN
 
 do for [format in formats] {
 	eval begin(format, 'probes of the literature on models tc:volta to tc:hopper, fp16 factors, fp32 result')
-	set lmargin at screen 0.12; set rmargin at screen 0.97; set bmargin at screen 0.27
+	set lmargin at screen left(0.12); set rmargin at screen right(0.97); set bmargin at screen 0.27
 	unset border; unset ytics; unset grid
 	set xrange [0.3:probes + 0.7]; set yrange [0.4:5.6]
 	unset xtics
+	last = -1
 	do for [i = 1:probes] {
 		p = word(names, i)
 		# A probe of several parts is named at its first
 		stem_of_p = strstrt(p, '_') ? p[1:strstrt(p, '_') - 1] : p
-		if (i == 1 || stem_of_p ne before) { set label 100 + i stem_of_p at i, 0.2 right rotate by 90 noenhanced textcolor rgb soft font little(format) }
+		if ((i == 1 || stem_of_p ne before) && (!narrow || i - last > 1)) { last = i; set label 100 + i stem_of_p at i, 0.2 right rotate by 90 noenhanced textcolor rgb soft font little(format) }
 		before = stem_of_p
 	}
 	do for [a in archs] { set label 10 + row_of(a) B(a) at 0.2, row_of(a) right textcolor rgb ink }

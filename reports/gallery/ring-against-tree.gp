@@ -22,7 +22,7 @@ ring = 100 * A_max; tree = 100 * B_max; times = C_max / D_max; stuck = V_max; st
 do for [format in formats] {
 	eval begin(format, 'dotted: the first-order bounds (N − 1)·u and log₂N·u of each format')
 	set logscale x 2; set logscale y
-	set rmargin at screen 0.84
+	set rmargin at screen right(0.84)
 	set xrange [2:n_end]; set yrange [1e-9:10]
 	set xtics 4, 16 format '2^{%L}'
 	set ytics 100 format '10^{%T}'

@@ -16,8 +16,9 @@ do for [m in 'RNE RNA'] {
 	stats file using (strcol('mode') eq m && column('input') == 0.25 ? column('value') : NaN) name 'V' nooutput
 	eval sprintf('tie_%s = %.17g', m, V_max)
 }
-height = 400
+height = narrow ? 350 : 400
 
+step = (1 - left(0.06)) / 5.
 do for [format in formats] {
 	eval begin(format, 'x rounded to e2m1 in five modes; the dotted line is x itself')
 	set multiplot
@@ -25,8 +26,8 @@ do for [format in formats] {
 	set xtics 1; set ytics 1
 	do for [k = 1:5] {
 		m = word(modes, k)
-		set lmargin at screen 0.06 + 0.188 * (k - 1); set rmargin at screen 0.06 + 0.188 * (k - 1) + 0.165
-		set tmargin at screen 1 - 100. / height; set bmargin at screen 60. / height
+		set lmargin at screen left(0.06) + step * (k - 1); set rmargin at screen left(0.06) + step * (k - 1) + 0.88 * step
+		set tmargin at screen 1 - (head + 34) / height; set bmargin at screen 60. / height
 		set format y (k == 1 ? '%g' : '')
 		set label 1 B(m) at graph 0.5, graph 1.09 center textcolor rgb word(texts, k)
 		if (k == 3) { set label 1003 'x' at screen 0.52, screen 14. / height center textcolor rgb soft }

@@ -18,7 +18,7 @@ mean = W_mean; spread = W_ssd; nearest = -N_max; stuck = V_max
 
 do for [format in formats] {
 	eval begin(format, 'a sum of n times 0.01 in bf16, 16 seeds of stochastic rounding against rounding to nearest')
-	set lmargin at screen 0.13; set rmargin at screen 0.94
+	set lmargin at screen left(0.13); set rmargin at screen right(0.94)
 	set xrange [0:10000]; set yrange [-105:35]
 	set xtics 2000
 	set ytics 25 format '%g %%'

@@ -49,7 +49,7 @@ texts = wine.' '.cyan_text.' '.blue.' '.ink
 
 do for [format in formats] {
 	eval begin(format, 'products of 8 terms summed by fma, chunk:4, pairwise (fp32) and tc:hopper (fp16 factors)')
-	set lmargin at screen 0.03; set rmargin at screen 0.97; set bmargin at screen 0.12
+	set lmargin at screen left(0.03); set rmargin at screen right(0.97); set bmargin at screen 0.12
 	unset border; unset tics; unset grid
 	set xrange [0:40]; set yrange [-0.9:8.6]
 	do for [e = 1:edges] { set arrow e from from_x[e] + 10 * (of_tree[e] - 1), from_y[e] to to_x[e] + 10 * (of_tree[e] - 1), to_y[e] nohead lw 1.6 lc rgb word(inks, of_tree[e]) }

@@ -20,7 +20,7 @@ kept(n) = n eq 'fp32' ? 23 : n eq 'fp16' ? 10 : n eq 'bf16' ? 7 : last
 
 do for [format in formats] {
 	eval begin(format, '1 + 0.0001 in binary, and the places behind the point that each format has')
-	set lmargin at screen 0.13; set rmargin at screen 0.9; set bmargin at screen 0.06
+	set lmargin at screen left(0.13); set rmargin at screen right(0.9); set bmargin at screen 0.06
 	unset border; unset tics; unset grid
 	set xrange [-1.2:last + 0.6]
 	set yrange [-0.5:4.6]
@@ -28,9 +28,9 @@ do for [format in formats] {
 		y = 4 - (i - 1) * 1.15
 		who = i == 1 ? 'exact' : name[i]; tail = i == 1 ? '…' : '= '.sprintf('%.9g', val[i])
 		set label 10 * i B(who) at -1.2, y right textcolor rgb (i == 1 ? ink : tone(name[i]))
-		if (i > 1) { set object 10 * i rectangle from -0.5, y - 0.42 to kept(name[i]) + 0.5, y + 0.42 fc rgb hue(name[i]) fs transparent solid 0.16 noborder behind }
-		set label 10 * i + 1 '1' at 0, y center textcolor rgb ink
-		set label 10 * i + 2 '.' at 0.5, y center textcolor rgb ink
+		if (i > 1) { set object 10 * i rectangle from narrow ? -0.8 : -0.5, y - 0.42 to kept(name[i]) + 0.5, y + 0.42 fc rgb hue(name[i]) fs transparent solid 0.16 noborder behind }
+		set label 10 * i + 1 '1' at narrow ? -0.35 : 0, y center textcolor rgb ink
+		set label 10 * i + 2 '.' at narrow ? 0.25 : 0.5, y center textcolor rgb ink
 		set label 10 * i + 3 tail at kept(name[i]) + 0.9, y left noenhanced textcolor rgb (i == 1 ? soft : tone(name[i]))
 		do for [k = 1:kept(name[i])] {
 			b = bit(val[i], k)

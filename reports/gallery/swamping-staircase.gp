@@ -26,7 +26,9 @@ do for [format in formats] {
 		eval 'z = z_'.f
 		k = (f eq 'fp32' ? 1 : f eq 'fp16' ? 2 : f eq 'bf16' ? 3 : 4)
 		set arrow k from z, 2**-26 to z, 2. * z nohead lw 1.6 lc rgb hue(f)
-		set label k B(f) at z, 3. * z right offset -0.5, 0.2 textcolor rgb tone(f)
+		if (narrow && k < 3) { set label k B(f) at (k == 1 ? 2**-25.7 : z), (k == 1 ? 8 : 0.1) * z left offset 0.4, 0 textcolor rgb tone(f) } else {
+			set label k B(f) at z, 3. * z right offset -0.5, 0.2 textcolor rgb tone(f)
+		}
 	}
 	set arrow 50 from 0.0001, 2**-26 to 0.0001, 2 nohead lw 1.2 dt 2 lc rgb wine
 	set label 50 'd = 0.0001' at 0.0001, 0.9 right offset -0.6, 0 textcolor rgb wine

@@ -15,11 +15,11 @@ n_volta = block[1]; n_hopper = block[5]; x_hopper = extra[5] - extra[1]
 
 do for [format in formats] {
 	eval begin(format, 'models tc:volta to tc:hopper, fp16 factors, fp32 result')
-	set lmargin at screen 0.02; set rmargin at screen 0.98; set bmargin at screen 0.03
+	set lmargin at screen left(0.02); set rmargin at screen right(0.98); set bmargin at screen 0.03
 	unset border; unset tics; unset grid
 	set xrange [0:100]; set yrange [-0.6:5.6]
-	set label 1 'products in a block' at 34, 5.2 center textcolor rgb soft font little(format)
-	set label 2 'extra alignment bits' at 59, 5.2 center textcolor rgb soft font little(format)
+	set label 1 narrow ? 'products' : 'products in a block' at 34, 5.2 center textcolor rgb soft font little(format)
+	set label 2 narrow ? 'extra bits' : 'extra alignment bits' at 59, 5.2 center textcolor rgb soft font little(format)
 	set label 3 'rounds' at 79, 5.2 center textcolor rgb soft font little(format)
 	set label 4 'monotone' at 94, 5.2 center textcolor rgb soft font little(format)
 	do for [i = 1:archs] {

@@ -28,7 +28,8 @@ do for [format in formats] {
 	eval begin(format, 'gradients of the activations, policy float32, mlp on generated digits, against the range of fp16')
 	set xrange [low - 13:high + 1.5]; set yrange [0:12]
 	set boxwidth 0.86
-	set xtics ('zero' low - 9.5, '2^{−60}' -60, '2^{−50}' -50, '2^{−40}' -40, '2^{−30}' -30, '2^{−24}' -24, '2^{−14}' -14, '1' 0, '2^{16}' 16)
+	set xtics ('zero' low - 9.5, '2^{−60}' -60, '2^{−40}' -40, '2^{−24}' -24, '1' 0, '2^{16}' 16)
+	if (!narrow) { set xtics add ('2^{−50}' -50, '2^{−30}' -30, '2^{−14}' -14) }
 	set ytics 2 format '%g %%'
 	# The axis is broken between the zeros and the powers of two
 	do for [k = 0:1] { set arrow 50 + k from low - 5.1 + 0.8 * k, graph -0.025 to low - 4.5 + 0.8 * k, graph 0.025 nohead lw 1.2 lc rgb ink front }
@@ -37,8 +38,8 @@ do for [format in formats] {
 	set object 2 rectangle from -25, 0 to -14, 12 fc rgb blue fs transparent solid 0.1 noborder behind
 	set object 3 rectangle from -14, 0 to 16, 12 fc rgb blue fs transparent solid 0.22 noborder behind
 	set label 1 B('zero in fp16') at -43, 11.3 center textcolor rgb wine
-	set label 2 'subnormal' at -19.5, 11.3 center textcolor rgb blue font little(format)
-	set label 3 B('normal in fp16') at 1, 11.3 center textcolor rgb blue
+	set label 2 'subnormal' at -19.5, narrow ? 9.5 : 11.3 center textcolor rgb blue font little(format)
+	set label 3 B(narrow ? 'normal' : 'normal in fp16') at 1, 11.3 center textcolor rgb blue
 	set label 4 sprintf('%.1f %%', lost).' of the nonzero values' at -43, 10.4 center textcolor rgb wine
 	plot '+' using (low - 9.5):(100. * zero / all) every ::0::0 with boxes lc rgb soft notitle, \
 		n using (low + $1 - 0.5):($1 <= 0 ? NaN : 100. * n[$1] / all) with boxes lc rgb ink notitle

@@ -20,7 +20,7 @@ u_fp16 = gap_at('fp16', 1.); u_bf16 = gap_at('bf16', 1.); u_e4m3 = gap_at('e4m3'
 do for [format in formats] {
 	eval begin(format, 'one ulp of fp16, bf16 and e4m3 against x')
 	set logscale xy 2
-	set rmargin at screen 0.88
+	set rmargin at screen right(0.88)
 	set xrange [2**-26:2**8]; set yrange [2**-34:4**2]
 	set xtics 2**-24, 16, 2**8 format '2^{%L}'
 	set ytics 2**-32, 16, 16 format '2^{%L}'

@@ -32,7 +32,7 @@ stats file_bfloat16 using (at_end(column('l2'))) name 'E' nooutput; plain = 100 
 
 do for [format in formats] {
 	eval begin(format, 'relative distance of the first layer’s weights to those of the same training in fp64')
-	set rmargin at screen 0.76
+	set rmargin at screen right(0.76)
 	set logscale x 2; set logscale y
 	set xrange [1:steps]; set yrange [1e-8:1]
 	set xtics 4 format '%.0f'
@@ -45,7 +45,7 @@ do for [format in formats] {
 	set label 3 'mixed fp16' at steps, half / 1.9 left offset 0.7, 0 textcolor rgb blue
 	set label 4 'fp32' at steps, single left offset 0.7, 0 textcolor rgb ink
 	set label 5 'as the steps' at 5, 3.2e-4 left textcolor rgb soft font little(format)
-	set label 6 'as √steps' at 3, 2.5e-8 left textcolor rgb soft font little(format)
+	set label 6 'as √steps' at 18, 4e-8 left textcolor rgb soft font little(format)
 	plot plain / 100 * x / steps with lines lw 1 dt 3 lc rgb soft notitle, \
 		single * sqrt(x / steps) with lines lw 1 dt 3 lc rgb soft notitle, \
 		file using (after(column('step'))):'l2' with linespoints pt 7 ps 0.35 lw 2.2 lc rgb ink notitle, \

@@ -21,7 +21,7 @@ of(f) = strcol('format') eq f ? column('value') : NaN
 
 do for [format in formats] {
 	eval begin(format, 'a weight of 1 to which 0.0001 is added, in bf16, fp16 and fp32')
-	set rmargin at screen 0.8
+	set rmargin at screen right(0.8)
 	set xrange [0:20000]; set yrange [0.9:3.3]
 	set xtics 5000 format '%.0f'
 	set ytics 0.5

@@ -532,6 +532,7 @@ figures list | figures | --list
 figures out | figures swamped-addend | --out there
 figures style | figures swamped-addend --out there | --style none-such
 figures formats | figures swamped-addend --out there | --formats svg
+figures width | figures swamped-addend --out there | --width none-such
 figures lean | figures swamped-addend --out there | --lean
 figures json | figures swamped-addend --list | --json
 formats mode | formats pi | --mode RU

@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get('srcdir', '.'))
 sys.path[:0] = [TOP + '/t/tool', TOP + '/t/reports']
 import gallery_numbers
+import paper
 import svgtext
 import tap
 from tap import ok
@@ -73,7 +74,9 @@ for words, what in ((['swamped-adend', '--out', 'x'], 'did you mean swamped-adde
     (['zzz', '--out', 'x'], '--list names them'), ([], 'where to?'),
                     (['--out', 'x', '--style', 'blue'], 'none of print, dark, talk'),
                         (['--out', 'x', '--formats', 'gif'], "'gif' is none of"),
-                            (['--list', '--out', 'x'], '--out has no effect')):
+                            (['--list', '--out', 'x'], '--out has no effect'),
+                                (['--out', 'x', '--width', 'wide', '--formats', 'pdf'], 'page (169 mm) or column'),
+                                    (['--out', 'x', '--width', 'column'], '--width has no effect')):
     code, out, err = run(*words)
     ok(code == 2 and not out and err.count('\n') == 1 and what in err and os.listdir(home) == [],
             '%s: exit 2, one line, nothing written' % ' '.join(words), err)
@@ -142,6 +145,44 @@ for half, style in enumerate(('dark', 'talk')):
                 cwd=home + '/' + style, capture_output=True, text=True)
         wrong, texts = svgtext.faults('%s/%s/%s.svg' % (home, style, name), 16 / 0.75 if style == 'talk' else 8 / 0.75)
         ok(p.returncode == 0 and not wrong, '%s in style %s' % (name, style), wrong + [p.stderr])
+
+# --- in a column of a paper: no title, letters of 7 pt in a PDF 84 mm wide, and no text upon another
+shutil.copytree(home + '/all', home + '/narrow')
+for name in names:
+    p = subprocess.run([GNUPLOT, '-d', '-e', "narrow = 1; formats = 'svg'", name + '.gp'], cwd=home + '/narrow',
+            capture_output=True, text=True)
+    (across, _), texts = svgtext.read('%s/narrow/%s.svg' % (home, name))
+    wrong, _ = svgtext.faults('%s/narrow/%s.svg' % (home, name), 11)
+    title = [t.words for t in texts if len(t.words) > 20 and t.words in Figure(name, home + '/all').title]
+    ok(p.returncode == 0 and across == 440 and len(texts) > 4 and not wrong and not title,
+            '%s in a column: %d texts, each to be read' % (name, len(texts)), wrong + title + [p.stderr])
+code, out, err = run('adam-epsilon', 'number-line', '--width', 'column', '--formats', 'tex', '--out', 'column')
+wide, _ = svgtext.read(home + '/column/number-line.svg')
+for name in ('adam-epsilon', 'number-line') if ok(code == 0 and wide[0] == 640, '--width column', err) else ():
+    across, letters = paper.read('%s/column/%s.pdf' % (home, name))
+    ok(abs(across - 84) < 0.5 and set(letters) and 5.5 < min(letters) and 7 <= max(letters) < 7.1,
+            '%s.pdf is %.1f mm wide and its letters have 7 pt' % (name, across), sorted(set(letters)))
+    tex = open('%s/column/%s.tex' % (home, name), encoding='utf-8').read()
+    ok('\\begin{figure}\n' in tex and 'width=\\linewidth' in tex, '%s.tex is as wide as a column' % name, tex)
+ok('halfulp figures adam-epsilon number-line --formats tex --width column --out DIR' in
+        open(home + '/column/index.html', encoding='utf-8').read(), 'the page has the line that made it')
+code, out, err = run('number-line', '--formats', 'tex', '--out', 'page')
+across, _ = paper.read(home + '/page/number-line.pdf')
+ok(abs(across - 169.3) < 0.5 and '\\begin{figure*}' in open(home + '/page/number-line.tex').read(),
+        'without it a figure is as wide as a page', [across, err])
+# \input finds the picture from any folder, and so does the package import
+if shutil.which('pdflatex'):
+    os.mkdir(home + '/text')
+    for where, given in (('.', 'column/'), ('text', '../column/'), ('text', home + '/column/'), ('column', '')):
+        with open('%s/%s/main.tex' % (home, where), 'w', encoding='utf-8') as f:
+            f.write('\\documentclass{article}\\usepackage{graphicx,import}\\begin{document}\\input{%snumber-line}'
+                    '\\import{%s}{number-line}\\end{document}' % (given, given or './'))
+        p = subprocess.run(['pdflatex', '-interaction=nonstopmode', '-halt-on-error', 'main.tex'],
+                cwd=os.path.join(home, where), stdin=subprocess.DEVNULL, capture_output=True)
+        ok(p.returncode == 0 and b'Output written' in p.stdout, '\\input{%snumber-line} in %s' % (given, where),
+                p.stdout.decode(errors='replace')[-300:])
+else:
+    tap.skip('\\input from any folder', 'pdflatex is absent')
 
 # --- made again
 some = [n for n in names if n in ('swamped-addend', 'stochastic-fan', 'loss-scale-sawtooth', 'bit-layouts',

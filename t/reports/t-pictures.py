@@ -264,7 +264,7 @@ for command in sorted({c for c, _ in views}):
     size = re.search(r'viewBox="0 0 340 (\d+)"', text) # a picture of rows is as high as these need
     ok(size and int(size[1]) >= 265 and '#15171A' in text.upper(), command + ': --width and --style', [text[:300]])
     tex = open(home + '/sub_1.tex', encoding='utf-8').read() if heads[3] else ''
-    framed = '\\includegraphics[width=\\linewidth,' in tex and 'keepaspectratio]{sub_1.pdf}' in tex
+    framed = '\\includegraphics[width=\\linewidth,' in tex and 'keepaspectratio]{\\halfulpfolder sub_1.pdf}' in tex
     ok(framed and not set(re.sub('[ -~\\n’…–é]', '', tex)),
             command + ': the LaTeX figure names its picture, in letters that LaTeX has', sorted(set(re.sub('[ -~\\n]', '', tex))))
 code, out, err = run('accumulate --n 100 -o only.pdf')
