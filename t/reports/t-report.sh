@@ -163,7 +163,7 @@ run --json --out same plain plain
 "$python" -c 'import json; f = [f for f in json.load(open("out"))["figures"] if f["figure"] == "difference"][0]; exit(f["drawn"] or "bit" not in f["why"])'
 test_is $? "a run against itself: no figure of differences, and the reason"
 run --out tex --formats tex,pdf bare
-test $code = 0 && test -s tex/loss.pdf && grep -q 'includegraphics.*{loss.pdf}' tex/loss.tex && test -s tex/loss.svg && test ! -e tex/loss.png
+test $code = 0 && test -s tex/loss.pdf && grep -q 'includegraphics.*loss.pdf}' tex/loss.tex && test -s tex/loss.svg && test ! -e tex/loss.png
 test_is $? "--formats tex,pdf"
 run --terminal plain one
 test $code = 0 && grep -q '^mixed_float16: costs' out && grep -q 'Updates swamped  *41.2' out && grep -q 'conv1 .*█' out && test ! -s err
