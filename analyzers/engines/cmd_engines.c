@@ -3,6 +3,7 @@
 #include "analyzers/drift/contents/kind.h"
 #include "analyzers/engines/mismatch_out.h"
 #include "analyzers/engines/node_out.h"
+#include "analyzers/engines/variant.h"
 
 #include "lib/base/console/opt_need.h"
 #include "lib/base/show.h"
@@ -10,6 +11,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const hu_opt opts[] = {
 	{ "tokens", "FILE", NULL,
@@ -19,6 +21,15 @@ static const hu_opt opts[] = {
 		"the loss reads]" },
 	{ "tau", "X", "2", "count the tokens whose probabilities are a factor of more than X apart" },
 	{ "step", "N", NULL, "of two runs: the traced step that is compared [the first that both have traced]" },
+	{ "policy", "P", NULL,
+		"of one run in float32: the other engine computes under this policy; of an option given twice the "
+		"first value is A's" },
+	{ "sum", "SUM", NULL, "of one run: the other engine adds all products by this summation model" },
+	{ "reductions", "SUM", NULL, "of one run: the other engine adds all other sums but the loss's by this model" },
+	{ "split", "N", NULL,
+		"of one run: the other engine deals the sums of products with weights to N ranks, whose parts an "
+		"all-reduce adds: N for ring:N, or tree:N, halving:N, hier:N:G with wire=FORMAT" },
+	{ "split-layers", "PATTERNS", NULL, "layers that --split divides, such as *_output,*_down [all]" },
 	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
 };
 
@@ -37,42 +48,45 @@ check_shapes(const hu_logits *a, const hu_logits *b, const hu_logits *tokens, co
 	return HU_OK;
 }
 
-/* What of the comparison is A and B: files, or runs whose step `e` has. */
+/* What is compared: files, or steps of runs and what they become; and how the two are called. */
+typedef struct pair {
+	const hu_forward *a, *b; /* NULL: files */
+	const char *name[2];
+} pair;
+
 static hu_status
-read_both(hu_logits *a, hu_logits *b, hu_forward *e, const char *const *path, const char *name)
+read_both(hu_logits *a, hu_logits *b, const pair *p, const char *name)
 {
-	if (!e[0].p) {
-		HU_TRY(hu_logits_read(a, path[0], name));
-		return hu_logits_read(b, path[1], name);
+	if (!p->a) {
+		HU_TRY(hu_logits_read(a, p->name[0], name));
+		return hu_logits_read(b, p->name[1], name);
 	}
-	HU_TRY(hu_forward_logits(a, &e[0], name));
-	HU_TRY(hu_forward_logits(b, &e[1], name));
+	HU_TRY(hu_forward_logits(a, p->a, name));
+	HU_TRY(hu_forward_logits(b, p->b, name));
 	hu_forward_cut(a, b);
 	return HU_OK;
 }
 
 static void
-print(const hu_mismatches *m, const hu_logits *a, const hu_forward *e, const hu_node *node, const hu_args *args,
-	double tau)
+print(const hu_mismatches *m, const hu_logits *a, const pair *p, const hu_node *node, const hu_args *args, double tau)
 {
-	const char *const path[2] = { args->rest[0], args->rest[1] };
 	int given = hu_args_given(args, "tokens");
 
 	if (!hu_args_given(args, "json")) {
 		hu_mismatch_print(m, a, given, tau);
-		if (e->p)
-			hu_node_print(node, &e[0], &e[1]);
+		if (p->a)
+			hu_node_print(node, p->a, p->b);
 		return;
 	}
-	json_t *o = hu_mismatch_json(m, a, path, given, tau);
-	hu_node_add_json(o, e->p ? node : NULL, &e[0], &e[1]);
+	json_t *o = hu_mismatch_json(m, a, p->name, given, tau);
+	hu_node_add_json(o, p->a ? node : NULL, p->a, p->b);
 	hu_json_write(o, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(o);
 }
 
 static hu_status
-compare(const hu_args *args, hu_forward *e, const char *const *path)
+compare(const hu_args *args, const pair *p)
 {
 	const char *name = hu_args_text(args, "name"), *file = hu_args_text(args, "tokens");
 	hu_logits a = { .x = NULL }, b = { .x = NULL }, tokens = { .x = NULL };
@@ -81,15 +95,15 @@ compare(const hu_args *args, hu_forward *e, const char *const *path)
 	double tau;
 
 	HU_TRY(hu_args_real(args, "tau", 1, 1e300, &tau));
-	hu_status st = read_both(&a, &b, e, path, name);
+	hu_status st = read_both(&a, &b, p, name);
 	if (st == HU_OK && file)
 		st = hu_logits_tokens(&tokens, file, NULL);
 	if (st == HU_OK)
-		st = check_shapes(&a, &b, &tokens, path);
-	if (st == HU_OK && e->p)
-		st = hu_node_find(&node, &e[0], &e[1]);
+		st = check_shapes(&a, &b, &tokens, p->name);
+	if (st == HU_OK && p->a)
+		st = hu_node_find(&node, p->a, p->b);
 	if (st == HU_OK && (st = hu_mismatch_measure(&m, &a, &b, file ? &tokens : NULL, tau)) == HU_OK) {
-		print(&m, &a, e, &node, args, tau);
+		print(&m, &a, p, &node, args, tau);
 		hu_mismatch_release(&m);
 	}
 	hu_node_release(&node);
@@ -99,22 +113,84 @@ compare(const hu_args *args, hu_forward *e, const char *const *path)
 	return st;
 }
 
+static const char *const changes[] = { "policy", "sum", "reductions", "split", "split-layers", NULL };
+
+/* What the options change for A (which 0) and B (1): of an option given once B alone has it. Appends it to `name`. */
+static hu_variant_options
+variant_of(const hu_args *args, int which, hu_str *name)
+{
+	const char *value[5];
+
+	for (int i = 0; changes[i]; i++) {
+		int n = hu_args_given(args, changes[i]);
+		value[i] = which   ? n > 0 ? hu_args_nth(args, changes[i], n - 1) : NULL
+			   : n > 1 ? hu_args_nth(args, changes[i], n - 2)
+				   : NULL;
+		if (value[i])
+			hu_str_addf(name, " %s=%s", changes[i], value[i]);
+	}
+	return (hu_variant_options){ value[0], value[1], value[2], value[3], value[4] };
+}
+
+/* One run, whose forward pass the options change. */
 static hu_status
-compare_runs(const hu_args *args, const char *const *path)
+compare_variants(const hu_args *args, const char *path, long long step)
+{
+	hu_forward run, made[2];
+	hu_variant_options v[2];
+	hu_str name[2];
+	int changed[2];
+	hu_status st;
+
+	HU_TRY(hu_forward_open(&run, 1, &path, step));
+	memset(made, 0, sizeof made);
+	pair p = { &run, &run, { path, path } };
+	for (int i = 0; i < 2; i++) {
+		hu_str_init(&name[i]);
+		hu_str_add(&name[i], path);
+		size_t len = name[i].len;
+		v[i] = variant_of(args, i, &name[i]);
+		changed[i] = name[i].len > len;
+		p.name[i] = name[i].s;
+	}
+	st = changed[1] ? HU_OK
+			: hu_fail(HU_EINVAL, "one run is named: say by --policy, --sum, --reductions or --split what "
+					     "the other engine "
+					     "does, or name another run");
+	for (int i = 0; i < 2 && st == HU_OK; i++)
+		if (changed[i])
+			st = hu_variant_make(&made[i], &run, &v[i]);
+	if (changed[0])
+		p.a = &made[0];
+	p.b = &made[1];
+	if (st == HU_OK)
+		st = compare(args, &p);
+	for (int i = 0; i < 2; i++) {
+		hu_forward_release(&made[i]);
+		hu_str_release(&name[i]);
+	}
+	hu_forward_release(&run);
+	return st;
+}
+
+static hu_status
+compare_named(const hu_args *args, const char *const *path)
 {
 	long long step = -1;
-	hu_forward e[2] = { { .p = NULL }, { .p = NULL } };
-	int a = hu_kind_is_folder(path[0]), b = hu_kind_is_folder(path[1]);
+	hu_forward e[2];
 
 	if (hu_args_given(args, "step"))
 		HU_TRY(hu_args_int(args, "step", 0, 1ll << 40, &step));
+	if (args->nrest == 1)
+		return compare_variants(args, path[0], step);
+	int a = hu_kind_is_folder(path[0]), b = hu_kind_is_folder(path[1]);
 	if (a != b)
 		return hu_fail(HU_EINVAL, "%s is a folder and %s is none: two runs or two files are compared",
 			hu_shown(path[!a]), hu_shown(path[a]));
 	if (!a)
-		return compare(args, e, path);
-	HU_TRY(hu_forward_open_both(e, path, step));
-	hu_status st = compare(args, e, path);
+		return compare(args, &(pair){ NULL, NULL, { path[0], path[1] } });
+	HU_TRY(hu_forward_open(e, 2, path, step));
+	hu_status st = compare(args, &(pair){ &e[0], &e[1], { path[0], path[1] } });
 	hu_forward_release(&e[0]);
 	hu_forward_release(&e[1]);
 	return st;
@@ -123,10 +199,11 @@ compare_runs(const hu_args *args, const char *const *path)
 static int
 run(const hu_args *args)
 {
-	if (args->nrest != 2)
+	if (args->nrest != 2 && args->nrest != 1)
 		return hu_complain(hu_fail(HU_EINVAL,
-			"%d files are named: two files of logits, or two runs, are needed, A and B", args->nrest));
-	hu_status st = compare_runs(args, (const char *const *)args->rest);
+			"%d files are named: two files of logits, two runs, or one run and what changes are needed",
+			args->nrest));
+	hu_status st = compare_named(args, (const char *const *)args->rest);
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
@@ -138,10 +215,25 @@ of_runs(const void *of)
 	return a->nrest != 2 || hu_kind_of(a->rest[0]) == HU_KIND_RUN || hu_kind_of(a->rest[0]) == HU_KIND_NONE;
 }
 
-static const hu_opt_need needs[] = { { "step", of_runs, "on files of logits, which have no steps" },
-	{ NULL, NULL, NULL } };
+static int
+of_one(const void *of)
+{
+	const hu_args *a = of;
 
-const hu_command hu_cmd_engines = { "engines", "A B [OPTION...]",
+	return a->nrest != 2;
+}
+
+static int
+divided(const void *of)
+{
+	return hu_args_given(of, "split") > 0;
+}
+
+static const hu_opt_need needs[] = { { "step", of_runs, "on files of logits, which have no steps" },
+	{ "policy sum reductions split split-layers", of_one, "between two engines that are named" },
+	{ "split-layers", divided, "without --split" }, { NULL, NULL, NULL } };
+
+const hu_command hu_cmd_engines = { "engines", "A B | RUN [OPTION...]",
 	"compare two engines that computed the same tokens: their probabilities, and the first node apart",
 	"A and B are files of logits (npy, npz or safetensors), [positions, classes] or [sequences, positions, "
 	"classes],\n"
@@ -157,5 +249,8 @@ const hu_command hu_cmd_engines = { "engines", "A B [OPTION...]",
 	"computed from is the same. The node is computed again with one aspect at a time taken from B: its formats "
 	"with\n"
 	"their casts, the order of its sums, its operators (fusion), its other attributes. The cause is the one that\n"
-	"alone makes A's node B's. Of batches of different sizes the rows are compared that both have.",
+	"alone makes A's node B's. Of batches of different sizes the rows are compared that both have.\n"
+	"Of one run B is its forward pass under another policy, with other sums, or divided among ranks, on the "
+	"weights\n"
+	"and inputs that the run has recorded.",
 	opts, run, needs, NULL };

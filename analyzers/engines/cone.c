@@ -19,6 +19,17 @@ hu_cone_aspect(int i)
 	return i >= 0 && i < HU_CONE_ASPECTS ? name[i] : NULL;
 }
 
+int
+hu_cone_is_cast(const hu_op *op)
+{
+	static const char *const name[] = { "block_cast", "map_cast", "hadamard", "fake_quantise", NULL };
+
+	for (int i = 0; name[i]; i++)
+		if (!strcmp(op->name, name[i]))
+			return 1;
+	return op->role == HU_ROLE_CAST;
+}
+
 /* Marks the calls behind the tensor, and what they read. */
 static void
 walk(hu_cone *c, int tensor, const char *common, char *inside)
@@ -53,7 +64,7 @@ hu_cone_init(hu_cone *c, const hu_forward *e, int tensor, const char *common)
 	for (int i = 0; i < p->nc; i++)
 		if (inside[i]) {
 			c->call[c->n++] = i;
-			if (p->c[i].op->role != HU_ROLE_CAST)
+			if (!hu_cone_is_cast(p->c[i].op))
 				c->main[c->nmain++] = i;
 		}
 	free(inside);
@@ -141,11 +152,12 @@ other_casts(const hu_cone *a, const hu_cone *b)
 	if (n != m)
 		return 1;
 	for (int i = 0, j = 0; n; n--, i++, j++) {
-		while (a->e->p->c[a->call[i]].op->role != HU_ROLE_CAST)
+		while (!hu_cone_is_cast(a->e->p->c[a->call[i]].op))
 			i++;
-		while (b->e->p->c[b->call[j]].op->role != HU_ROLE_CAST)
+		while (!hu_cone_is_cast(b->e->p->c[b->call[j]].op))
 			j++;
-		if (other_formats(&a->e->p->c[a->call[i]], &b->e->p->c[b->call[j]]))
+		const hu_call *x = &a->e->p->c[a->call[i]], *y = &b->e->p->c[b->call[j]];
+		if (x->op != y->op || other_formats(x, y) || lacks(x, y) || lacks(y, x))
 			return 1;
 	}
 	return 0;
@@ -171,6 +183,21 @@ other_operators(const hu_cone *a, const hu_cone *b)
 	return other;
 }
 
+int
+hu_cone_ranks(const hu_cone *c)
+{
+	int ranks = 0, reduced = 0;
+
+	for (int i = 0; i < c->nmain; i++) {
+		const hu_op *op = call_of(c, i)->op;
+		ranks += op->role == HU_ROLE_PRODUCT;
+		reduced += op->role == HU_ROLE_ALL_REDUCE;
+		if (op->role != HU_ROLE_PRODUCT && op->role != HU_ROLE_ALL_REDUCE && strcmp(op->name, "move"))
+			return 0;
+	}
+	return reduced == 1 && ranks > 1 ? ranks : 0;
+}
+
 unsigned
 hu_cone_differ(const hu_cone *a, const hu_cone *b)
 {
@@ -179,11 +206,11 @@ hu_cone_differ(const hu_cone *a, const hu_cone *b)
 	if (!a->nmain && !b->nmain)
 		return a->e->t[a->tensor].format != b->e->t[b->tensor].format ? HU_CONE_FORMAT : d;
 	if (other_operators(a, b)) {
-		const hu_call *x = adds(a), *y = adds(b), *p = a->nmain ? call_of(a, a->nmain - 1) : NULL,
-			      *q = b->nmain ? call_of(b, b->nmain - 1) : NULL;
+		const hu_call *x = adds(a), *y = adds(b);
 		if (x && y && sums_in_other_order(x, y))
 			d |= HU_CONE_ORDER;
-		if (!p || !q || other_formats(p, q) || (x && y && sums_in_other_format(x, y)))
+		if (a->e->p->t[a->tensor].format != b->e->p->t[b->tensor].format || !a->nmain || !b->nmain ||
+			call_of(a, 0)->fmt.in != call_of(b, 0)->fmt.in || (x && y && sums_in_other_format(x, y)))
 			d |= HU_CONE_FORMAT;
 		return d | HU_CONE_FUSION;
 	}

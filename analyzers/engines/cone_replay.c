@@ -121,7 +121,7 @@ build_alike(replay *r)
 			add_tensor(r, c->out[j], p->t[c->out[j]].format);
 		hu_call *d = copy_call(r, c, in);
 		free(in);
-		if (c->op->role == HU_ROLE_CAST || !r->alike)
+		if (hu_cone_is_cast(c->op) || !r->alike)
 			continue;
 		const hu_call *order = &r->order->e->p->c[r->order->main[k]],
 			      *setting = &r->setting->e->p->c[r->setting->main[k]];
@@ -153,7 +153,7 @@ build_restyled(replay *r)
 
 	for (int i = 0; i < r->calls->n; i++) {
 		const hu_call *c = &p->c[r->calls->call[i]];
-		if (c->op->role == HU_ROLE_CAST) {
+		if (hu_cone_is_cast(c->op)) {
 			r->map[c->out[0]] = r->map[c->in[0]];
 			continue;
 		}
@@ -177,14 +177,14 @@ build_restyled(replay *r)
 	}
 }
 
-/* Gives every call that adds the order of the other node's first sum. */
+/* Gives every call that adds, but one over ranks, the order of the other node's first sum. */
 static void
 set_orders(replay *r)
 {
 	const hu_call *order = first_sum(r->order);
 
 	for (int i = 0; order && i < r->p->nc; i++)
-		if (hu_summed_or_product(&r->p->c[i])) {
+		if (hu_summed_or_product(&r->p->c[i]) && r->p->c[i].op->role != HU_ROLE_ALL_REDUCE) {
 			hu_call as = r->p->c[i];
 			set_order(&r->p->c[i], order, &as);
 		}
@@ -208,7 +208,7 @@ static hu_status
 execute(hu_tensor *out, const replay *r)
 {
 	const hu_forward *e = r->calls->e;
-	hu_env env = { (uint64_t)json_integer_value(json_object_get(e->run.manifest, "seed")), (uint32_t)e->step };
+	hu_env env = { e->seed, (uint32_t)e->step };
 	hu_exec x;
 
 	HU_TRY(hu_program_validate(r->p));

@@ -17,22 +17,21 @@ traced(const hu_run *r, size_t step)
 	return 0;
 }
 
-/* Sets *step to the one that was asked for, or to the first that both runs have. */
+/* Sets *step to the one that was asked for, or to the first that all runs have. */
 static hu_status
-choose_step(size_t *step, const hu_forward e[2], long long asked)
+choose_step(size_t *step, const hu_forward *e, int n, long long asked)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < n; i++)
 		if (asked >= 0 && !traced(&e[i].run, (size_t)asked))
 			return hu_fail(HU_EFILE, "%s: step %lld was not traced; train with --trace-steps %lld",
-				hu_shown(e[i].run.dir), asked, asked);
+				hu_shown(e[i].name), asked, asked);
 	for (int i = 0; asked < 0 && i < e[0].run.nstep; i++)
-		if (traced(&e[1].run, e[0].run.step[i]))
+		if (traced(&e[n - 1].run, e[0].run.step[i]))
 			asked = (long long)e[0].run.step[i];
-		else
-			continue;
 	if (asked < 0)
-		return hu_fail(HU_EFILE, "%s and %s: no step was traced in both; train with --trace-steps 0",
-			hu_shown(e[0].run.dir), hu_shown(e[1].run.dir));
+		return hu_fail(HU_EFILE, "%s%s%s: no step was traced%s; train with --trace-steps 0",
+			hu_shown(e[0].name), n > 1 ? " and " : "", n > 1 ? hu_shown(e[1].name) : "",
+			n > 1 ? " in both" : "");
 	*step = (size_t)asked;
 	return HU_OK;
 }
@@ -40,30 +39,37 @@ choose_step(size_t *step, const hu_forward e[2], long long asked)
 void
 hu_forward_release(hu_forward *e)
 {
-	if (e->t)
+	if (e->made) {
+		hu_exec_release(&e->exec);
+		hu_program_free(e->made);
+	} else if (e->t) {
 		hu_run_free_trace(&e->run, e->t);
+	}
 	if (e->run.dir)
 		hu_run_release(&e->run);
 	memset(e, 0, sizeof *e);
 }
 
 hu_status
-hu_forward_open_both(hu_forward e[2], const char *const dir[2], long long step)
+hu_forward_open(hu_forward *e, int n, const char *const *dir, long long step)
 {
 	size_t number = 0;
 	hu_status st = HU_OK;
 
-	memset(e, 0, 2 * sizeof *e);
-	for (int i = 0; i < 2 && st == HU_OK; i++)
+	memset(e, 0, (size_t)n * sizeof *e);
+	for (int i = 0; i < n && st == HU_OK; i++) {
 		st = hu_run_open(&e[i].run, dir[i]);
+		e[i].name = dir[i];
+	}
 	if (st == HU_OK)
-		st = choose_step(&number, e, step);
-	for (int i = 0; i < 2 && st == HU_OK; i++) {
+		st = choose_step(&number, e, n, step);
+	for (int i = 0; i < n && st == HU_OK; i++) {
 		e[i].step = number;
+		e[i].seed = (uint64_t)json_integer_value(json_object_get(e[i].run.manifest, "seed"));
 		e[i].p = e[i].run.train;
 		st = hu_run_load_trace(&e[i].run, number, &e[i].t);
 	}
-	for (int i = 0; i < 2 && st != HU_OK; i++)
+	for (int i = 0; i < n && st != HU_OK; i++)
 		hu_forward_release(&e[i]);
 	return st;
 }
@@ -95,7 +101,7 @@ hu_status
 hu_forward_logits(hu_logits *l, const hu_forward *e, const char *name)
 {
 	int id = name ? hu_program_find(e->p, name) : before_loss(e->p);
-	const char *dir = hu_shown(e->run.dir);
+	const char *dir = hu_shown(e->name);
 
 	memset(l, 0, sizeof *l);
 	if (id < 0 && name)

@@ -4,18 +4,23 @@
 #define HU_ANALYZERS_ENGINES_FORWARD_H
 
 #include "analyzers/engines/logits.h"
+#include "lib/program/exec.h"
 #include "lib/store/run.h"
 
 typedef struct hu_forward {
-	hu_run run;
+	hu_run run;       /* empty where the engine is a variant of another one's (variant.h) */
+	const char *name; /* the run's folder */
 	size_t step;
-	const hu_program *p; /* the run's training program, whose forward calls alone are looked at */
+	uint64_t seed;
+	const hu_program *p; /* the program whose forward calls are looked at */
 	hu_tensor *t;        /* by id; without data where it was not recorded */
+	hu_program *made;    /* of a variant: its program and what executed it */
+	hu_exec exec;
 } hu_forward;
 
-/* Opens the runs dir[0] and dir[1] at the step `step`, or, where that is negative, at the first that both have traced.
-   HU_EFILE says why there is none. Nothing is to be released where it fails. */
-hu_status hu_forward_open_both(hu_forward e[2], const char *const dir[2], long long step);
+/* Opens n runs, one or two, at the step `step`, or, where that is negative, at the first that all have traced. HU_EFILE
+   says why there is none. Nothing is to be released where it fails. */
+hu_status hu_forward_open(hu_forward *e, int n, const char *const *dir, long long step);
 void hu_forward_release(hu_forward *e);
 
 /* The logits of a step: the tensor `name`, or, where that is NULL, the first that a loss reads. Of a tensor [rows,

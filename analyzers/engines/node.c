@@ -134,7 +134,8 @@ find_cause(hu_node *node, const hu_cone *a, const hu_cone *b)
 		if (!from_b || (i == HU_CONE_ASPECTS && !(all & (all - 1))))
 			continue;
 		hu_node_replay *r = &node->replay[node->nreplay++];
-		HU_TRY(again(r, a, b, from_b, want, node->n));
+		HU_TRY(again(r, a, b, i < HU_CONE_ASPECTS ? from_b : ~0u, want, node->n));
+		r->from_b = from_b;
 		if (!node->cause && r->done && !r->differ)
 			node->cause = from_b;
 	}

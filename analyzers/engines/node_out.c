@@ -29,10 +29,19 @@ add_aspects(hu_str *s, unsigned set)
 		}
 }
 
+/* Whether the engines divide the node's sums among other numbers of ranks, and that makes the difference. */
+static int
+is_split(const hu_node *n)
+{
+	return n->cause == HU_CONE_FUSION && hu_cone_ranks(&n->node[0]) != hu_cone_ranks(&n->node[1]);
+}
+
 static const char *
 cause_word(const hu_node *n, hu_str *s)
 {
-	if (n->cause)
+	if (is_split(n))
+		hu_str_add(s, "split");
+	else if (n->cause)
 		add_aspects(s, n->cause);
 	else if (n->weight)
 		hu_str_add(s, "weight");
@@ -48,7 +57,10 @@ cause_word(const hu_node *n, hu_str *s)
 static void
 add_cause(hu_str *s, const hu_node *n)
 {
-	if (n->cause & (n->cause - 1)) {
+	if (is_split(n)) {
+		int a = hu_cone_ranks(&n->node[0]), b = hu_cone_ranks(&n->node[1]);
+		hu_str_addf(s, "split: the sums are dealt to ranks, of which A has %d and B %d", a ? a : 1, b ? b : 1);
+	} else if (n->cause & (n->cause - 1)) {
 		add_aspects(s, n->cause);
 		hu_str_add(s, ": B's together make A's node B's, and no single one does");
 	} else if (n->cause) {

@@ -5,9 +5,11 @@
 # in runs that were trained with that change alone. The measures of probabilities are those of the files of logits.
 import json
 import os
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
+from npzfile import npy  # noqa: E402
 from tap import finish, halfulp, home, none, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
 
@@ -152,6 +154,55 @@ ok('The first node apart is block1_query.xw, call ' in text and
    'cause          format and order: B\'s together make A\'s node B\'s, and no single one does' in text,
    'the text names the node and its cause', text)  # fmt: skip
 
+# One run and what is changed: the other engine is the run that was trained so
+wrong = []
+for name, words in (
+    ('pairwise', '--sum pairwise'),
+    ('bf16', '--policy autocast_bfloat16'),
+    ('half', '--policy float16'),
+    ('norms16', '--reductions sequential,acc=fp16'),
+    ('both', '--sum chunk:4,acc=fp16'),
+):
+    got, want = engines(base, *words.split(), '--json'), engines(base, name, '--json')
+    wrong += ['%s: %s is %s, not %s' % (words, k, got[k], want[k]) for k in want if k != 'b' and got[k] != want[k]]
+got = engines(base, '--policy', 'float16', '--policy', 'autocast_bfloat16', '--json')
+want = engines('half', 'bf16', '--json')
+wrong += ['both policies: %s' % k for k in want if k not in 'ab' and got[k] != want[k]]
+none(wrong, 'a run under another policy or with other sums is the engine that was trained so')
+ok(engines(base, '--policy', 'nvfp4', '--json')['first_apart']['cause'] == 'format', 'operands in blocks are formats')
+
+# A row-parallel layer: each rank's product and their sum by single operators, on slices that are cut here
+LAYER, X, W = 'block1_output', 'block1_attention.y', 'block1_output.w'
+got = engines('bf16', '--split', '2', '--split-layers', '*_output', '--json')['first_apart']
+t = step('bf16')
+(rows, k), n = t.shape(X), t.shape(W)[1]
+x, w = t[X], t[W]
+for r in range(2):
+    half = range(r * k // 2, (r + 1) * k // 2)
+    open('x.npy', 'wb').write(npy((rows, k // 2), [x[i * k + j] for i in range(rows) for j in half]))
+    open('w.npy', 'wb').write(npy((k // 2, n), [w[j * n + i] for j in half for i in range(n)]))
+    p = halfulp('op', 'matmul', '--in', 'a=x.npy', '--in', 'b=w.npy', '--set', 'in=bf16', '--set', 'out=bf16', '--sum',
+                'fma,acc=fp32', '--out', 'y%d.npy' % r)  # fmt: skip
+    if p.returncode:
+        ok(False, 'op matmul', p.stderr)
+        finish()
+one, two = (struct.unpack('<%df' % (rows * n), open('y%d.npy' % r, 'rb').read()[-4 * rows * n :]) for r in range(2))
+
+
+def bf16(v):
+    """The nearest bfloat16 of a number that float32 holds; ties to even."""
+    u = struct.unpack('<I', struct.pack('<f', v))[0]
+    return struct.unpack('<f', struct.pack('<I', (u + 0x7FFF + (u >> 16 & 1)) & 0xFFFF0000))[0]
+
+
+# The sum of two bfloat16 numbers is rounded to float32 and then to bfloat16, which is one rounding where they are near
+split = [bf16(struct.unpack('<f', struct.pack('<f', a + b))[0]) for a, b in zip(one, two)]
+far = sum(a != b for a, b in zip(split, t[LAYER + '.xw']))
+ok(got['tensor'] == LAYER + '.xw' and got['cause'] == 'split' and got['differ'] == far > 0,
+   'a layer divided between two ranks: %d of %d elements differ from the whole product' % (far, rows * n),
+   json.dumps(got))  # fmt: skip
+ok(got['b']['sum'] == 'ring:2,acc=fp32,wire=bf16' and got['b']['operators'].count('matmul') == 2, 'its ranks and sums')
+
 train('late', GPT.replace('--steps 1', '--steps 2'), '1')
 for words, why in (
     ((base, 'late'), 'no step was traced in both'),
@@ -161,6 +212,21 @@ for words, why in (
 ):
     text = engines(*words, code=2 if why.startswith('is a') else 3)
     ok(why in text, '%s is refused' % ' '.join(words), text)
+for words, why in (
+    ((base,), 'one run is named: say by --policy'),
+    ((base, '--split', '7'), 'cannot be dealt equally to 7 ranks'),
+    ((base, '--split', '2', '--split-layers', 'x*'), "no layer with a product of a weight fits 'x*'"),
+    ((base, '--split', 'ring:2,feedback,wire=bf16'), 'a number of ranks, or ring:N'),
+    ((base, '--policy', 'fp8:delayed'), 'train a run under it'),
+    ((base, '--policy', 'none-such'), 'none-such'),
+    ((base, '--reductions', 'tc:hopper'), 'tensor cores add products'),
+    ((base, 'bf16', '--sum', 'fma'), '--sum has no effect between two engines'),
+    ((base, '--split-layers', 'x'), '--split-layers has no effect without --split'),
+):
+    text = engines(*words, code=2)
+    ok(why in text, '%s is refused' % ' '.join(words), text)
+text = engines('bf16', '--policy', 'float32', code=3)
+ok('a policy changes programs in float32' in text, 'no policy is put on another', text)
 ok('--step has no effect on files of logits' in engines(*files, '--name', 'logits.y', '--step', '0', code=2),
    '--step is refused of files')  # fmt: skip
 finish()

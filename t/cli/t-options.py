@@ -759,6 +759,11 @@ tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
 engines tokens | engines {h}/la.npz {h}/lb.npz | --tokens {h}/labels.npy
 engines name | engines {h}/la.npz {h}/lb.npz | --name other
 engines tau | engines {h}/la.npz {h}/lb.npz | --tau 1.01
+engines policy | engines {h}/run --sum pairwise | --policy mixed_bfloat16
+engines sum | engines {h}/run --policy mixed_bfloat16 | --sum pairwise
+engines reductions | engines {h}/run --sum pairwise | --reductions sequential,acc=fp16
+engines split | engines {h}/run --sum pairwise | --split 4
+engines split-layers | engines {h}/run --split 4 | --split-layers dense1
 engines step | engines {h}/run {h}/run2 | --step 2
 engines json | engines {h}/la.npz {h}/lb.npz | --json
 advise data | advise {h}/v.onnx --accept 'sqnr>=1' | --data {h}/x.npy

@@ -8,3 +8,4 @@ noinst_HEADERS += lib/program/pass/feedback.h
 libhalfulp_a_SOURCES += lib/program/pass/loss_scaling.c
 libhalfulp_a_SOURCES += lib/program/pass/micro_batches.c
 noinst_HEADERS += lib/program/pass/pass.h
+libhalfulp_a_SOURCES += lib/program/pass/tensor_parallel.c

@@ -15,8 +15,8 @@
 hu_status hu_pass_differentiate(hu_program *p, int loss, int seed);
 
 typedef struct hu_scaling {
-	hu_scaler rule;        /* algorithm and constants; with the name "none" the scale is 1 and nothing is skipped */
-	double loss_weight;    /* multiplies the loss and is divided out with the scale */
+	hu_scaler rule;     /* algorithm and constants; with the name "none" the scale is 1 and nothing is skipped */
+	double loss_weight; /* multiplies the loss and is divided out with the scale */
 } hu_scaling;
 
 /* Returns 1 where the loss scale may change from step to step. */
@@ -67,6 +67,11 @@ hu_status hu_pass_feedback(hu_program *p, const hu_all_reduce *r, int found);
 
 /* Sets the accumulation model of the calls of class GEMM whose layer matches pattern ("*": all). */
 void hu_pass_accumulate(hu_program *p, const char *pattern, hu_sum sum);
+/* Of a forward program: divides the products with weights of layers that match pattern along their sums among sum.n
+   ranks. Each rank's product has the format of the whole one, and a call of all_reduce adds them by `sum`, a collective
+   operation, which sends that format unless the model names a wire. HU_EINVAL where the terms of a sum cannot be dealt
+   equally, or where no layer fits. */
+hu_status hu_pass_tensor_parallel(hu_program **p, const char *pattern, hu_sum sum);
 /* Sets the summation model of all other sums but the losses' in layers that match pattern. HU_EINVAL where no reduction
    adds by it. */
 hu_status hu_pass_reductions(hu_program *p, const char *pattern, hu_sum sum);
