@@ -7,13 +7,23 @@
 
 #include "lib/exact/dot.h"
 
+#include <math.h>
+
 enum { STRETCH = 1024 }; /* terms of one inner product; more do not make it faster */
 
-static void
-gather(double *to, const hu_tensor *t, size_t first, size_t n, size_t stride)
+/* Part `part` of n elements, 0 being the leading double; ones where there is no tensor. Returns 0 where one of them is
+   not finite. */
+static int
+gather(double *to, const hu_tensor *t, int part, size_t first, size_t n, size_t stride)
 {
-	for (size_t i = 0; i < n; i++)
-		to[i] = t ? hu_get(t, first + i * stride) : 1;
+	int finite = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t at = first + i * stride;
+		to[i] = !t ? 1 : part ? t->low[(size_t)(part - 1) * t->n + at] : hu_get(t, at);
+		finite &= isfinite(to[i]) != 0;
+	}
+	return finite;
 }
 
 static void
@@ -33,26 +43,43 @@ by_mpfr(mpfr_t y, const hu_tensor *a, const hu_tensor *b, size_t first, size_t n
 	mpfr_clears(s, t, (mpfr_ptr)NULL);
 }
 
+/* Adds one stretch: the inner products of each part of a with each of b. Parts of numbers that are not finite have no
+   products of their own: Inf times a trailing 0 is NaN. Returns 0 for such, with nothing added. */
+static int
+add_parts(mpfr_t y, const hu_tensor *a, const hu_tensor *b, size_t first, size_t n, size_t stride)
+{
+	double u[STRETCH], v[STRETCH];
+	int of_a = a->lows + 1, of_b = b ? b->lows + 1 : 1, finite = 1;
+	mpfr_t s;
+
+	for (int p = 0; p < of_a && of_a + of_b > 2; p++)
+		finite &= gather(u, a, p, first, n, stride);
+	for (int q = 0; q < of_b && of_a + of_b > 2; q++)
+		finite &= gather(v, b, q, first, n, stride);
+	if (!finite)
+		return 0;
+	mpfr_init(s);
+	for (int p = 0; p < of_a; p++) {
+		gather(u, a, p, first, n, stride);
+		for (int q = 0; q < of_b; q++) {
+			gather(v, b, q, first, n, stride);
+			hu_exact_dot(s, u, v, n);
+			mpfr_add(y, y, s, MPFR_RNDN);
+		}
+	}
+	mpfr_clear(s);
+	return 1;
+}
+
 void
 hu_exact_sum(mpfr_t y, const hu_tensor *a, const hu_tensor *b, size_t first, size_t n, size_t stride)
 {
-	double u[STRETCH], v[STRETCH];
-	mpfr_t s;
-
 	mpfr_set_zero(y, 1);
-	if (a->lows || (b && b->lows)) {
-		by_mpfr(y, a, b, first, n, stride);
-		return;
-	}
-	mpfr_init(s);
 	for (size_t done = 0, some; done < n; done += some) {
 		some = n - done < STRETCH ? n - done : STRETCH;
-		gather(u, a, first + done * stride, some, stride);
-		gather(v, b, first + done * stride, some, stride);
-		hu_exact_dot(s, u, v, some);
-		mpfr_add(y, y, s, MPFR_RNDN);
+		if (!add_parts(y, a, b, first + done * stride, some, stride))
+			by_mpfr(y, a, b, first + done * stride, some, stride);
 	}
-	mpfr_clear(s);
 }
 
 void
