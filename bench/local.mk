@@ -4,6 +4,7 @@
 # Arb is compared with, where it is there
 bench_exact_CPPFLAGS = $(AM_CPPFLAGS) $(ARB_CPPFLAGS)
 bench_exact_LDADD = $(LDADD) $(ARB_LIBS)
+SCRIPT_BENCHES += bench/analyze.py
 SCRIPT_BENCHES += bench/cast.sh
 C_BENCHES += bench/exact
 SCRIPT_BENCHES += bench/gate-reruns.py

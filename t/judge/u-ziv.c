@@ -49,7 +49,10 @@ number(hu_format f)
 	return ldexp(draw(2) ? m : -m, e);
 }
 
-typedef struct found { size_t decided, exact, wrong, over; char what[300]; } found;
+typedef struct found {
+	size_t decided, exact, wrong, over;
+	char what[300];
+} found;
 
 static int
 same(const hu_ziv *a, const hu_ziv *b)
@@ -66,9 +69,11 @@ static size_t blocks_known, blocks_wrong;
 static void
 by_blocks(hu_format f, double hi, double lo, double err, double got, double bound)
 {
-	static const hu_verdicts *const all[] = { &hu_verdicts_scalar,
+	static const hu_verdicts *const all[] = {
+		&hu_verdicts_scalar,
 #if defined(__x86_64__)
-		&hu_verdicts_avx2, &hu_verdicts_avx512
+		&hu_verdicts_avx2,
+		&hu_verdicts_avx512
 #endif
 	};
 
@@ -96,6 +101,31 @@ by_blocks(hu_format f, double hi, double lo, double err, double got, double boun
 					!same(&a, &b);
 		}
 	}
+}
+
+/* Values to nearest: how many enclosures have one double for both of their ends, how many of these hu_ziv_rounded
+   decides, and how often by another double than that of the ends. */
+static size_t nearest_could, nearest_known, nearest_wrong;
+
+static void
+to_nearest(double hi, double lo, double err)
+{
+	double x, end[2];
+	mpfr_t e;
+
+	mpfr_init2(e, 4000);
+	for (int k = 0; k < 2; k++) {
+		mpfr_set_d(e, hi, MPFR_RNDN);
+		mpfr_add_d(e, e, lo, MPFR_RNDN);
+		mpfr_add_d(e, e, k ? err : -err, MPFR_RNDN);
+		end[k] = mpfr_get_d(e, MPFR_RNDN);
+	}
+	mpfr_clear(e);
+	nearest_could += end[0] == end[1];
+	if (!hu_ziv_rounded(&x, hi, lo, err))
+		return;
+	nearest_known++;
+	nearest_wrong += !(x == end[0] && x == end[1]);
 }
 
 static void
@@ -134,6 +164,8 @@ one(found *x, hu_format f, int kind)
 		bound = draw(3) ? ldexp(0.5, hu_ulp_exponent(hi, f)) : INFINITY;
 	hu_ziv_mpfr(&b, v, got, bound, f);
 	by_blocks(f, hi, lo, err, got, bound);
+	to_nearest(hi, lo, err);
+	to_nearest(hi, lo, fabs(hi) * uniform() * 0x1.8p-53); /* about as wide as a gap */
 	if (hu_ziv_enclosed(&a, hi, lo, err, got, bound, f)) {
 		x->decided++;
 		x->exact += err == 0;
@@ -215,6 +247,9 @@ main(void)
 				    hu_format_name(formats[i]), kinds[kind], x.decided, ROUNDS / 10, x.over))
 				diag("%zu wrong, the first: %s", x.wrong, x.what);
 		}
+	ok(!nearest_wrong && nearest_known <= nearest_could && nearest_known + nearest_could / 1000 > nearest_could,
+		"of %zu enclosures whose values have one nearest double %zu are decided, %zu of them wrongly",
+		nearest_could, nearest_known, nearest_wrong);
 	ok(!blocks_wrong && blocks_known > 200000,
 		"%zu verdicts by blocks, on every instruction set there is: those of one at a time", blocks_known);
 	for (size_t n = 1; n < 200000; n = n * 3 + 1) {

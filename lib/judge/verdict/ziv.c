@@ -90,12 +90,15 @@ distance(double hi, double lo, double err, double got, double *d, double *l)
 int
 hu_ziv_rounded(double *x, double hi, double lo, double err)
 {
-	double gap = fabs(beside(hi, lo != 0 ? lo : hi) - hi);
+	/* The next doubles on lo's side of hi and on the other; the value is nearest to hi while it is less than
+	   half-way to either. */
+	double side = lo != 0 ? lo : hi, gap = fabs(beside(hi, side) - hi), back = fabs(beside(hi, -side) - hi);
 
 	*x = hi + 0.0;
 	if (!hu_isfinite(hi) || !(err < INFINITY))
 		return 0;
-	return err == 0 || (hi != 0 && (fabs(lo) + err) * (1 + 0x1p-50) < gap / 4);
+	return err == 0 || (hi != 0 && gap < INFINITY && (fabs(lo) + err) * (1 + 0x1p-50) < gap / 2 &&
+				   (err - fabs(lo)) * (1 + 0x1p-50) < back / 2);
 }
 
 int
