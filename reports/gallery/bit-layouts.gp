@@ -19,6 +19,8 @@ stats file using (put(strcol('format'), strcol('bits'), column('value'))) nooutp
 do for [i = 1:count] { eval sprintf('v_%s = %.17g', name[i], val[i]) }
 bit(i, k) = int(floor(code[i] / 2.**(wide[i] - k))) % 2
 
+# Gaps part the three fields: their colours are one to those who do not see red
+after(i, k) = k + (k > 1 ? 0.4 : 0) + (k > 1 + ebits[i] ? 0.4 : 0)
 do for [format in formats] {
 	eval begin(format, 'sign (dark), exponent (blue) and significand (purple) of π in fp32, tf32, bf16, fp16, e5m2 and e4m3')
 	set lmargin at screen left(0.11); set rmargin at screen right(0.98); set bmargin at screen 0.03
@@ -29,10 +31,10 @@ do for [format in formats] {
 		set label 10 * i B(name[i]) at -0.4, y right textcolor rgb ink
 		do for [k = 1:int(wide[i])] {
 			fill = k == 1 ? ink : k <= 1 + ebits[i] ? blue : purple
-			set object 100 * i + k rectangle from k - 0.94, y - 0.36 to k - 0.06, y + 0.36 fc rgb fill fs transparent solid 0.2 noborder
-			set label 1100 + 40 * i + k sprintf('%d', bit(i, k)) at k - 0.5, y center textcolor rgb fill font little(format)
+			set object 100 * i + k rectangle from after(i, k) - 0.94, y - 0.36 to after(i, k) - 0.06, y + 0.36 fc rgb fill fs transparent solid 0.2 noborder
+			set label 1100 + 40 * i + k sprintf('%d', bit(i, k)) at after(i, k) - 0.5, y center textcolor rgb fill font little(format)
 		}
-		set label 10 * i + 1 sprintf('%.8g', val[i]) at wide[i] + 0.4, y left textcolor rgb ink font little(format)
+		set label 10 * i + 1 sprintf('%.8g', val[i]) at wide[i] + 1.2, y left textcolor rgb ink font little(format)
 	}
 	plot NaN lc rgb ink notitle
 }

@@ -28,7 +28,7 @@ do for [format in formats] {
 		set label 10 * i word(policies, i) at graph -0.02, first 5 - i right noenhanced textcolor rgb ink
 		do for [k = 1:5] {
 			v = part[5 * (i - 1) + k]
-			if (v > 0) { set object 10 * i + k rectangle from edge, 5 - i - 0.3 to edge + v, 5 - i + 0.3 fc rgb word(inks, k) fs solid 0.85 noborder }
+			if (v > 0) { set object 10 * i + k rectangle from edge, 5 - i - 0.3 to edge + v, 5 - i + 0.3 fc rgb word(inks, k) fs solid 0.85 border lc rgb ground lw 1.5 }
 			edge = edge + v
 		}
 		set label 10 * i + 1 sprintf('%.1f MB', edge) at edge, 5 - i left offset 0.6, 0 textcolor rgb ink
