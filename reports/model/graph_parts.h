@@ -15,9 +15,11 @@ typedef struct hu_graph_paint {
 	const json_t **node;
 } hu_graph_paint;
 
-/* nodes: the graph of the JSON object; least and worst: the ends of the colours, of all errors of all policies. */
+/* nodes: the graph of the JSON object; made: what the page composed of it; least and worst: the ends of the colours, of
+ * all errors of all policies. */
 typedef struct hu_graph_damage {
 	const json_t *nodes;
+	json_t *made;
 	size_t n, npaint;
 	hu_graph_paint *paint;
 	double least, worst;

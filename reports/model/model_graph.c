@@ -40,6 +40,87 @@ add_paint(hu_graph_damage *g, const json_t *policy)
 	g->npaint++;
 }
 
+static int
+is_finite(const json_t *value)
+{
+	return isfinite(hu_model_number(value, "own")) && isfinite(hu_model_number(value, "arrived"));
+}
+
+/* What another file does to the graph's node of this name, with the keys of a survey's row: of its values that the file
+   has, the one that is off most. NULL where the file has none of them. */
+static json_t *
+row_of_file(const json_t *file, const char *name)
+{
+	const json_t *values = json_object_get(file, "values"), *value, *worst = NULL;
+	size_t i;
+
+	json_array_foreach((json_t *)(size_t)values, i, value)
+	{
+		if (strcmp(hu_model_text(value, "node"), name) || strcmp(hu_model_text(value, "pair"), "same"))
+			continue;
+		if (!worst || (is_finite(worst) && !is_finite(value)) ||
+			hu_model_number(value, "arrived") > hu_model_number(worst, "arrived"))
+			worst = value;
+	}
+	if (!worst)
+		return NULL;
+	return json_pack("{s:s, s:O, s:O, s:O, s:O, s:O}", "scheme", "as the file has it", "local_rel_l2",
+		json_object_get(worst, "own"), "joint_rel_l2", json_object_get(worst, "arrived"), "zeroed",
+		json_object_get(worst, "zeroed"), "saturated", json_object_get(worst, "saturated"), "operands",
+		json_object_get(worst, "elements"));
+}
+
+/* The layer of the first node, in the order of the graph, of which the file makes what is not finite; "" for none. */
+static const char *
+first_of_file(const hu_graph_damage *g, const json_t *file)
+{
+	const json_t *values = json_object_get(file, "values"), *value;
+	size_t k;
+
+	for (size_t i = 0; i < g->n; i++)
+		json_array_foreach((json_t *)(size_t)values, k, value)
+		{
+			const json_t *node = json_array_get(g->nodes, i);
+			if (!strcmp(hu_model_text(value, "node"), hu_model_text(node, "node")) &&
+				hu_model_number(value, "nonfinite") > 0)
+				return hu_model_text(node, "layer");
+		}
+	return "";
+}
+
+/* 1 where the policy is the row of one of the files, whose name it has, or the end of that. */
+static int
+is_file(const json_t *files, const json_t *policy)
+{
+	const char *name = hu_model_text(policy, "policy"), *path;
+	const json_t *file;
+	size_t i, n = strlen(name), m;
+
+	json_array_foreach((json_t *)(size_t)files, i, file)
+	{
+		path = hu_model_text(file, "file");
+		m = strlen(path);
+		if (m >= n && !strcmp(path + m - n, name))
+			return 1;
+	}
+	return 0;
+}
+
+static void
+add_file(hu_graph_damage *g, const json_t *file)
+{
+	hu_graph_paint *p = &g->paint[g->npaint++];
+
+	*p = (hu_graph_paint){ .policy = hu_model_text(file, "file"), .first = first_of_file(g, file) };
+	p->node = hu_xcalloc(g->n + 1, sizeof *p->node);
+	for (size_t i = 0; i < g->n; i++) {
+		json_t *row = row_of_file(file, hu_model_text(json_array_get(g->nodes, i), "node"));
+		p->node[i] = row;
+		if (row)
+			json_array_append_new(g->made, row);
+	}
+}
+
 /* The least and the largest positive error of all; the least has at most DECADES orders of magnitude below. */
 static void
 find_ends(hu_graph_damage *g)
@@ -103,7 +184,9 @@ add_section(hu_str *b, const hu_graph_damage *g, const json_t *a)
 		hu_str_add(b,
 			"The left part of a box is coloured by the node’s own error, on operands in float32; the right "
 			"part by the error that arrives at its results where all nodes are low. A node without colours "
-			"is one that the policy leaves alone. Choose a node, by mouse or keyboard, for all its "
+			"is one that the policy leaves alone; of a file that was given to <code>--against</code>, one "
+			"whose "
+			"results it has under no name. Choose a node, by mouse or keyboard, for all its "
 			"numbers.");
 	else
 		hu_str_add(b, "No policy’s nodes were measured, so that no box has a colour: <code>validate "
@@ -120,19 +203,23 @@ add_section(hu_str *b, const hu_graph_damage *g, const json_t *a)
 hu_status
 hu_model_graph(hu_str *b, const json_t *v, const json_t *a)
 {
-	const json_t *policies = json_object_get(v, "policies");
-	hu_graph_damage g = { .nodes = json_object_get(v, "graph") };
+	const json_t *policies = json_object_get(v, "policies"), *files = json_object_get(v, "against");
+	hu_graph_damage g = { .nodes = json_object_get(v, "graph"), .made = json_array() };
 	hu_status st = HU_OK;
 
 	g.n = json_array_size(g.nodes);
-	g.paint = hu_xcalloc(json_array_size(policies) + 1, sizeof *g.paint);
+	g.paint = hu_xcalloc(json_array_size(policies) + json_array_size(files) + 1, sizeof *g.paint);
 	for (size_t i = 1; i < json_array_size(policies); i++)
-		add_paint(&g, json_array_get(policies, i));
+		if (!is_file(files, json_array_get(policies, i)))
+			add_paint(&g, json_array_get(policies, i));
+	for (size_t i = 0; i < json_array_size(files); i++)
+		add_file(&g, json_array_get(files, i));
 	find_ends(&g);
 	if (g.n)
 		st = add_section(b, &g, a);
 	for (size_t k = 0; k < g.npaint; k++)
 		free(g.paint[k].node);
 	free(g.paint);
+	json_decref(g.made);
 	return st;
 }

@@ -46,9 +46,10 @@ hu_model_figure(hu_str *b, const char *format, double x)
 void
 hu_model_error(hu_str *b, const json_t *node, const char *key)
 {
+	const json_t *measured = json_object_get(node, key);
 	double x = hu_model_number(node, key);
 
-	if (isfinite(x))
+	if (isfinite(x) || !measured || json_is_null(measured))
 		hu_model_figure(b, "%.3g", x);
 	else
 		hu_str_add(b, "not finite");

@@ -214,6 +214,7 @@ document.getElementById("box-2").focus();
 send(new MouseEvent("click", { bubbles: true, cancelable: true }));
 setTimeout(() => { shown(); press("ArrowRight"); shown(); press("Escape"); shown(); painted(0); painted(1);
 document.getElementById("paint-1").click(); painted(0); painted(1);
+out.push(getComputedStyle(document.querySelector("#graph .legend")).display);
 document.body.innerHTML = "<pre>" + out.join("|") + "|</pre>"; }, 50); });</script>'''
     with open('keys.html', 'w') as f:
         f.write(page.replace('</body>', script + '</body>'))
@@ -221,8 +222,8 @@ document.body.innerHTML = "<pre>" + out.join("|") + "|</pre>"; }, 50); });</scri
                         '--user-data-dir=' + home + '/profile', '--dump-dom', 'file://%s/keys.html' % home],
                        capture_output=True, text=True, timeout=240)
     said = re.search(r'<pre>(.*?)</pre>', p.stdout, re.S)
-    want = 'box-1|box-0|box-0||node-2|node-3#node-3|node-3|box-3#box-3||inline|none|none|inline|'
-    tap.ok(said and said[1] == want, 'arrow keys, a click, Escape and the switch of policies',
+    want = 'box-1|box-0|box-0||node-2|node-3#node-3|node-3|box-3#box-3||inline|none|none|inline|block|'
+    tap.ok(said and said[1] == want, 'arrow keys, a click, Escape, the switch of policies, and a legend that shows',
            [said and said[1], p.stderr[-300:]])
 
 # A block for a model card
