@@ -54,6 +54,7 @@ SCRIPT_TESTS += t/analyzers/t-sarif.py
 SCRIPT_TESTS += t/analyzers/t-score.py
 SCRIPT_TESTS += t/analyzers/t-sentences.py
 SCRIPT_TESTS += t/analyzers/t-statistics.py
+SCRIPT_TESTS += t/analyzers/t-summary-apart.py
 SCRIPT_TESTS += t/analyzers/t-summary-origin.py
 SCRIPT_TESTS += t/analyzers/t-summary-words.py
 SCRIPT_TESTS += t/analyzers/t-tables-whole.py

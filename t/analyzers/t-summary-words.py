@@ -360,6 +360,8 @@ def second(n, odd, missing):
             'from them: the next one starts from zero there.'
             % (100 * n['second_moment_zeroed_share'])
         )
+    if n['second_moment_swamped_share'] > 0:
+        s += " Of the second moments' own updates %.3g %% were swamped." % (100 * n['second_moment_swamped_share'])
     return s
 
 
@@ -460,7 +462,7 @@ def case(k):
     for key, want in n.items():
         kind = whose.get(key.split('_')[0])
         if key in ('weights_kept_share', 'update_l2_share_judged', 'calls_judged_share', 'second_moment_zeroed_share',
-            'swamped_share_updates',
+            'second_moment_swamped_share', 'swamped_share_updates',
             'swamped_share_updates_by_decay'):
             kind = None
         if isinstance(want, float) and math.isnan(want):

@@ -174,6 +174,7 @@ read_state(const hu_run *r, hu_summary *n)
 {
 	hu_table t;
 	int there;
+	double moved = 0, swamped = 0;
 
 	HU_TRY(hu_summary_table(r, "state.tsv", &t, &there));
 	if (!there)
@@ -182,12 +183,15 @@ read_state(const hu_run *r, hu_summary *n)
 		if (strcmp(hu_table_cell(&t, i, hu_table_column(&t, "tensor")), "all"))
 			continue;
 		if (!strcmp(hu_table_cell(&t, i, hu_table_column(&t, "kind")), "moment")) {
+			moved += hu_table_real(&t, i, hu_table_column(&t, "moved"));
+			swamped += hu_table_real(&t, i, hu_table_column(&t, "swamped"));
 			judge_row(n, &t, i, "moments", &n->moment_share, &n->moment_cosine, &n->moment_nonfinite);
 			n->moment_idle = fmin(n->moment_idle, cell(&t, i, "cosine_idle")); /* NaN gives way */
 		} else
 			judge_row(n, &t, i, "statistics", &n->statistic_share, &n->statistic_cosine,
 				&n->statistic_nonfinite);
 	}
+	n->v_swamped_share = moved > 0 ? swamped / moved : NAN;
 	hu_table_release(&t);
 	return HU_OK;
 }
@@ -315,6 +319,7 @@ static hu_status
 read_all(const hu_run *r, hu_summary *n)
 {
 	HU_TRY(read_metrics(r, n));
+	HU_TRY(hu_summary_read_clipping(r, n));
 	HU_TRY(read_replay(r, n));
 	HU_TRY(hu_summary_read_draws(r, n));
 	look_at_moments(r->train, n);
@@ -340,7 +345,7 @@ end(hu_analysis *a, void *tables)
 	n.moment_share = n.moment_cosine = n.moment_idle = n.statistic_share = n.statistic_cosine = NAN;
 	n.told_share = n.told_cosine = n.told_update = n.told_swamped = n.told_swamped_cosine = n.draws.one =
 		n.draws.one_update = n.draws.update = n.draws.cosine = n.draws.noise = n.draws.bias = NAN;
-	n.weight_length = n.told_length = NAN;
+	n.weight_length = n.told_length = n.v_swamped_share = n.clip_norm = n.clipped = n.clip_least = NAN;
 	n.weight_share = n.weight_cosine = n.state_share = n.bits_share = n.seen.share = NAN;
 	hu_status st = read_all(a->run, &n);
 	if (st != HU_OK) {

@@ -21,6 +21,10 @@ typedef struct hu_summary {
 	double swamped_share, decay_share; /* of the updates; the second by weight decay alone (update.h) */
 	double update_share, update_cosine;
 	double zeroed, zeroed_share, grad_share, grad_cosine, v_zeroed_share;
+	double v_swamped_share; /* of the second moments' updates */
+	/* The norm that gradients are clipped to, in how many steps they were, and the least share of their length that
+	   was left; NaN where the training clips no norm, or nothing is known of it. */
+	double clip_norm, clipped, clip_least;
 	double safe_min, safe_max;
 	int safe_known;
 	double need, limit; /* the largest log2 scale that a tensor needs to survive, and the smallest at which some
@@ -41,7 +45,7 @@ typedef struct hu_summary {
 	size_t cause_step;
 	int cause_nonfinite;
 	double weight_share, weight_cosine; /* of the exact step's update */
-	double weight_length, told_length; /* of the longest update, and of that which is the cause, in exact ones */
+	double weight_length, told_length;  /* of the longest update, and of that which is the cause, in exact ones */
 	/* of gradients and of weights' updates, as the verdict has them: of expected ones where calls draw */
 	double told_share, told_cosine, told_update;
 	double told_swamped, told_swamped_cosine; /* the same of update_share and update_cosine */
@@ -86,6 +90,11 @@ hu_status hu_summary_read_origin(const hu_run *r, hu_summary *n);
 int hu_summary_say_origin(hu_str *s, const hu_summary *n);
 /* The array "remedies" of summary.json: of each cause what helps, and a command that shows it at work. */
 json_t *hu_summary_remedies(const hu_analysis *a, const hu_summary *n);
+
+/* Reads of metrics.tsv what clipping by the norm did in all steps. */
+hu_status hu_summary_read_clipping(const hu_run *r, hu_summary *n);
+/* Says what clipping did, and how many of the second moments' own updates were swamped; nothing where none was. */
+void hu_summary_say_apart(hu_str *s, const hu_summary *n);
 
 /* Reads weights.tsv, coverage.tsv and unjudged.tsv; hu_summary_release frees what it made. */
 hu_status hu_summary_read_seen(const hu_run *r, hu_summary *n);

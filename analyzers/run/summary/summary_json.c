@@ -63,6 +63,10 @@ hu_summary_json(const hu_analysis *a, const hu_summary *n)
 	put_harm(v, "gradient_l2_share_lost", n->grad_share, n->grad_nonfinite);
 	put_harm(v, "gradient_cosine", n->grad_cosine, n->grad_nonfinite);
 	put(v, "second_moment_zeroed_share", n->v_zeroed_share);
+	put(v, "second_moment_swamped_share", n->v_swamped_share);
+	put(v, "clip_norm", n->clip_norm);
+	put(v, "clipped_steps", n->clipped);
+	put(v, "clip_factor_least", n->clip_least);
 	put(v, "gradient_cosine_expected", n->draws.cosine);
 	put(v, "update_cosine_expected", n->draws.update);
 	put(v, "gradient_noise", n->draws.noise);

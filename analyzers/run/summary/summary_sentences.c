@@ -294,6 +294,7 @@ say_counts(hu_str *s, const hu_summary *n)
 			" Of Adam's second moments %.3g %% became zero, so those weights' steps were divided by "
 			"epsilon alone%s.",
 			100 * n->v_zeroed_share, n->eps_zero ? ", which is 0 in their format" : "");
+	hu_summary_say_apart(s, n);
 }
 
 /* The largest error as a share of its proven bound; in ulps an error beside an exact zero is 1e37 and says nothing. */

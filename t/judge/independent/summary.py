@@ -116,6 +116,20 @@ def enough(run):
     )
 
 
+def clipping(run, metrics):
+    """In how many steps the norm of all gradients was above the one that they are clipped to."""
+    path = os.path.join(run.path, 'manifest.json')
+    most = json.load(open(path))['config'].get('clip-norm', 0) if os.path.exists(path) else 0
+    if not most:
+        return {'clip_norm': NAN, 'clipped_steps': NAN, 'clip_factor_least': NAN}
+    norms = [x for x in (number(r['grad_norm']) for r in metrics) if math.isfinite(x)]
+    return {
+        'clip_norm': most,
+        'clipped_steps': sum(x > most for x in norms),
+        'clip_factor_least': min((min(1, most / x) if x else 1 for x in norms), default=NAN),
+    }
+
+
 def expected(run):
     """The numbers by key, and the verdict's rank and cause."""
     t, metrics = Tables(run), table(os.path.join(run.path, 'metrics.tsv'))[1]
@@ -181,6 +195,10 @@ def expected(run):
     n['second_moment_zeroed_share'] = (
         scaled(moments, 'became_zero') / scaled(moments, 'nonzeros') if scaled(moments, 'nonzeros') else NAN
     )
+    own = [r for r in state if r['kind'] == 'moment' and r['tensor'] == 'all']
+    changed = sum(int(r['moved']) for r in own)
+    n['second_moment_swamped_share'] = sum(int(r['swamped']) for r in own) / changed if changed else NAN
+    n.update(clipping(run, metrics))
     drawn = [r for r in t['stochastic'] if (r['tensor'], r['kind'], r['draws']) == ('all', 'gradient', '16')]
     moved = [r for r in t['stochastic'] if (r['tensor'], r['kind'], r['draws']) == ('all', 'update', '16')]
     n['update_cosine_expected'] = worst([number(r['cosine']) for r in moved], min)
@@ -300,6 +318,10 @@ def compare(run, sample):
     ]
     if zero(n['second_moment_zeroed_share']) > 0:
         second.append('%.3g' % (100 * n['second_moment_zeroed_share']))
+    if zero(n['second_moment_swamped_share']) > 0:
+        second.append('%.3g' % (100 * n['second_moment_swamped_share']))
+    if zero(n['clipped_steps']) > 0:
+        second += ['%g' % n['clip_norm'], '%d' % n['clipped_steps'], '%d' % n['steps'], '%.3g' % n['clip_factor_least']]
     if figures(there['verdict'][1]) != second:
         wrong.append('summary.json: the second sentence has %s there, %s here' % (figures(there['verdict'][1]), second))
     allowed = {str(len(run.steps)), *map(str, run.steps)} | {
