@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/papers/blanchard-2020.sh
+SCRIPT_TESTS += t/papers/chen-2025.py
 SCRIPT_TESTS += t/papers/croci-2022.sh
 SCRIPT_TESTS += t/papers/deepseek-2024.sh
 SCRIPT_TESTS += t/papers/fasi-2021.sh
@@ -14,6 +15,7 @@ C_TESTS += t/papers/kalamkar-2019
 SCRIPT_TESTS += t/papers/kingma-2015.sh
 C_TESTS += t/papers/micikevicius-2018
 SCRIPT_TESTS += t/papers/micikevicius-2022.sh
+SCRIPT_TESTS += t/papers/ozkara-2025.py
 SCRIPT_TESTS += t/papers/qi-2025.py
 SCRIPT_TESTS += t/papers/schwarz-2025.py
 SCRIPT_TESTS += t/papers/tseng-2025.py
