@@ -255,6 +255,33 @@ claim(
     % (ends[1][0], ends[0][0], ends[3][0], ends[2][0]),
 )
 
+# 9: recipes in four bits, and their parts
+rows = re.finditer(r'^(gpt|net) ([\w-]+) +eval_loss [\d.]+, difference ([-+][\d.]+) ± ([\d.]+)$', answers['9'], re.M)
+fp4 = {(m[1], m[2]): (float(m[3]), float(m[4])) for m in rows}
+ok(len(fp4) == 15, 'page 9 has eight recipes of a gpt and seven of a convnet', fp4)
+gpt = {k: v for (m, k), v in fp4.items() if m == 'gpt'}
+claim(
+    '9',
+    gpt['mxfp8'][0] < 0.05 * gpt['nvfp4'][0],
+    "recipe ends with a loss higher by %.4f than bfloat16, MXFP8 by %.4f" % (gpt['nvfp4'][0], gpt['mxfp8'][0]),
+)
+claim(
+    '9',
+    abs(gpt['forward'][0] + gpt['backward'][0] - gpt['nvfp4'][0]) < 0.002,
+    'alone cost %.4f and in the backward products alone %.4f, and both together their sum'
+    % (gpt['forward'][0], gpt['backward'][0]),
+)
+claim(
+    '9',
+    all(abs(gpt[k][0] - gpt['nvfp4'][0]) < gpt['nvfp4'][1] for k in ('to-nearest', 'no-hadamard', 'plain')),
+    'changes the loss by less than one standard error of these differences',
+)
+claim(
+    '9',
+    all(abs(v[0]) <= 2 * v[1] for (m, k), v in fp4.items() if m == 'net'),
+    'every difference is smaller than two standard errors',
+)
+
 # 10: losses of optimizers, and their differences to float32's
 rows = re.finditer(r'^(\w+) +([\w:=]+) +eval_loss [\d.]+, difference ([-+][\d.]+) ± ([\d.]+)$', answers['10'], re.M)
 ends = {m[1] + ' ' + m[2]: (float(m[3]), float(m[4])) for m in rows}
@@ -269,6 +296,35 @@ claim('10', abs(drawn[0]) < drawn[1], 'with stochastic rounding the difference i
 claim('10', abs(kept[0]) < 5e-5, "with Kahan's compensation none is left")
 high = [ends['mixed_bfloat16 ' + k][0] for k in ('adamw:state=bf16', 'adam8bit')]
 claim('10', max(high) <= 0, 'neither bfloat16 moments nor adam8bit end above float32')
+
+# 11: rows in two batches, gradients by the batch and the accumulator, micro-batches
+beside = r'^(gpt|net), batch +(\d+) beside 128: +(\d+) of +(\d+) rows .*; first apart: (.*)$'
+rows = re.findall(beside, answers['11'], re.M)
+ok(len(rows) == 6, 'page 11 compares six batches', rows)
+claim(
+    '11',
+    all(r[2] == r[3] and r[4] == 'nothing' for r in rows if r[0] == 'gpt')
+    and all(r[2] == '0' and r[4] == 'bn1.y, by batch' for r in rows if r[0] == 'net'),
+    "of a decoder's logits not one bit changes with the batch",
+    'every row changes behind a layer that normalises over the batch',
+)
+found_sums = re.findall(r'^fma,acc=(\w+), batch +(\d+): .*error (.*)$', answers['11'], re.M)
+sums = {(m[0], int(m[1])): float(m[2]) for m in found_sums}
+ok(len(sums) == 8, 'page 11 has two accumulators by four batches', sums)
+short = [sums['bf16', b] for b in (2, 8, 32, 128)]
+claim(
+    '11',
+    short == sorted(short),
+    'whose error grows with it where the accumulator is short',
+    'off by %.3f of the sums\' magnitudes at 2 samples and by %.3f at 128' % (short[0], short[-1]),
+)
+claim('11', max(v for k, v in sums.items() if k[0] == 'fp32') < 5e-7, 'in float32 by less than 5e-07 at any of these')
+moved = re.findall(r'^\d micro-batches: loss by (.*), gradient of block1_up.w by (.*)$', answers['11'], re.M)
+claim(
+    '11',
+    len(moved) == 3 and all(float(m[0]) == 0 < float(m[1]) < 5e-7 for m in moved),
+    'leaves the loss of the first step as it was, bit for bit, and moves the gradient by less than 5e-07 of itself',
+)
 
 # 12: errors of accumulators by K, of positive terms and of terms of both signs
 errors = {
