@@ -20,6 +20,7 @@ static const struct {
    nearest. */
 typedef struct best {
 	double deviance, rms, first; /* first: the distance from the declared graph */
+	const hu_balls *exact;       /* that graph's values */
 	char right[96], as_if[160], near[160];
 } best;
 
@@ -28,6 +29,11 @@ typedef struct best {
    times smaller as there are terms. */
 #define LEAST_ENERGY 0.02
 #define LEAST_OF_SUMS 0.0005
+
+/* Roundings of every element err everywhere: an error whose kurtosis is above this, of so many elements at least,
+   stands in few of them, and bounds that are wider for all of them do not explain it. */
+#define MOST_KURTOSIS 12.0
+enum { LEAST_ELEMENTS = 200 };
 
 /* Variances of models are good within a factor of about e: so much likelier a kernel's own fact is taken to be than one
    of all operations. */
@@ -51,6 +57,43 @@ distance(const double *got, const hu_balls *x, hu_format f)
 	return n ? sqrt(sum / (double)n) : 0;
 }
 
+/* How much of the error's energy remains where an alternative's values are taken from the result. No error counts less
+   for being large, so that values that are all far away are near to nothing. */
+static double
+remains(const double *got, const hu_balls *x, const hu_balls *declared)
+{
+	double rest = 0, all = 0;
+
+	for (size_t i = 0; i < x->n && declared->n == x->n; i++) {
+		double d = got[i] - x->b[i].x, e = got[i] - declared->b[i].x;
+		if (!hu_isfinite(d) || !hu_isfinite(e))
+			continue;
+		rest += d * d;
+		all += e * e;
+	}
+	return all > 0 ? rest / all : INFINITY;
+}
+
+/* The kurtosis of errors in units of the model's: 3 where they are normal, 1.8 where uniform, and as many times more as
+   the elements are fewer that err at all. */
+static double
+kurtosis(const double *got, const hu_balls *x, hu_format f)
+{
+	double two = 0, four = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n; i++) {
+		hu_ball b = x->b[i];
+		double h = hu_ball_half_ulp(b.x, f), e = got[i] - b.x, q = e * e / ((b.v + h * h) / 3 + b.c * b.c);
+		if (!hu_isfinite(q))
+			continue;
+		two += q;
+		four += q * q;
+		n++;
+	}
+	return n >= LEAST_ELEMENTS && two > 0 ? (double)n * four / (two * two) : 0;
+}
+
 /* How unlikely a result is where errors are normal and have the model's variances, in twice the logarithm, a constant
    aside: wide bounds, which hold everything, are as unlikely as errors that are too large for narrow ones. */
 static double
@@ -72,8 +115,8 @@ deviance(const double *got, const hu_balls *x, hu_format f)
 
 /* Judges the result again under facts. HU_OK with right = -1 where the graph does not run under them. */
 static hu_status
-again(const hu_kernel_job *j, const hu_judge_result *r, const hu_facts *facts, hu_kernel_verdict *v, double *rms,
-	double *unlikely, int *right)
+again(const hu_kernel_job *j, const hu_judge_result *r, const hu_balls *exact, const hu_facts *facts,
+	hu_kernel_verdict *v, double *rms, double *unlikely, double *peaked, double *left, int *right)
 {
 	hu_balls *x = NULL, *declared = NULL;
 	int id = r->id;
@@ -84,6 +127,8 @@ again(const hu_kernel_job *j, const hu_judge_result *r, const hu_facts *facts, h
 		hu_kernel_judge(v, r->got, &x[id], &x[id], NULL, r->f, j->confidence);
 		*rms = distance(r->got, &x[id], r->f);
 		*unlikely = deviance(r->got, &x[id], r->f);
+		*peaked = kurtosis(r->got, &x[id], r->f);
+		*left = remains(r->got, &x[id], exact);
 		*right = v->word == HU_KERNEL_RIGHT;
 		if (*right && hu_kernel_job_values(j, facts, HU_STORES_DECIDE, &declared) == HU_OK) {
 			hu_kernel_judge(v, r->got, &x[id], &declared[id], NULL, r->f, j->confidence);
@@ -145,26 +190,41 @@ weigh(const hu_kernel_job *as, const hu_judge_result *r, const hu_facts *facts, 
 	best *b)
 {
 	hu_kernel_verdict v = { .n = 0 };
-	double rms = INFINITY, unlikely = INFINITY;
+	double rms = INFINITY, unlikely = INFINITY, peaked = 0, left = INFINITY;
 	int right;
 
-	HU_TRY(again(as, r, facts, &v, &rms, &unlikely, &right));
+	HU_TRY(again(as, r, b->exact, facts, &v, &rms, &unlikely, &peaked, &left, &right));
 	if (right < 0 || v.unbounded > r->v.unbounded + r->v.n / 20)
 		return HU_OK;
 	if (own_fact(fact))
 		unlikely -= OWN_FACT;
 	if (right &&
-		(v.radius <= 2 * r->v.radius || v.energy > (strncmp(fact, "acc", 3) ? LEAST_ENERGY : LEAST_OF_SUMS)) &&
+		(v.radius <= 2 * r->v.radius ||
+			(peaked <= MOST_KURTOSIS &&
+				v.energy > (strncmp(fact, "acc", 3) ? LEAST_ENERGY : LEAST_OF_SUMS))) &&
 		unlikely < b->deviance) {
 		b->deviance = unlikely;
 		snprintf(b->right, sizeof b->right, "%s", fact);
 		snprintf(b->as_if, sizeof b->as_if, "%s", words);
 	}
-	if (!right && rms < 0.25 * b->first && rms < b->rms) {
+	if (!right && rms < 0.25 * b->first && left < 0.0625 && rms < b->rms) {
 		b->rms = rms;
 		snprintf(b->near, sizeof b->near, "%s", words);
 	}
 	return HU_OK;
+}
+
+/* A count that is so many more or fewer than the declared one; there is none of a count of 0 or below 1. */
+static int
+relative(const char *now, const char *by, char moved[32])
+{
+	char *end = NULL;
+	long long n = now ? strtoll(now, &end, 10) : 0;
+
+	if (n <= 0 || *end || n + atoll(by) < 1)
+		return 0;
+	snprintf(moved, 32, "%lld", n + atoll(by));
+	return 1;
 }
 
 /* Tries every alternative of every fact. */
@@ -179,13 +239,16 @@ facts_of(const hu_kernel_job *j, const hu_judge_result *r, best *b)
 		snprintf(values, sizeof values, "%s", table[i].values);
 		for (char *s = strtok_r(values, " ", &save); s; s = strtok_r(NULL, " ", &save)) {
 			hu_facts facts;
-			char fact[96], words[160];
-			if ((now && !strcmp(now, s)) || !plausible(j, table[i].key, s))
+			char fact[96], words[160], moved[32];
+			if (*s == '~' && !relative(now, s + 1, moved))
 				continue;
-			snprintf(fact, sizeof fact, "%s=%s", table[i].key, s);
-			snprintf(words, sizeof words, table[i].words, s);
+			const char *value = *s == '~' ? moved : s;
+			if ((now && !strcmp(now, value)) || !plausible(j, table[i].key, value))
+				continue;
+			snprintf(fact, sizeof fact, "%s=%s", table[i].key, value);
+			snprintf(words, sizeof words, table[i].words, value);
 			hu_facts_copy(&facts, &j->facts);
-			hu_facts_set(&facts, table[i].key, s);
+			hu_facts_set(&facts, table[i].key, value);
 			hu_status st = weigh(j, r, &facts, fact, words, b);
 			hu_facts_release(&facts);
 			HU_TRY(st);
@@ -252,59 +315,10 @@ functions_of(const hu_kernel_job *j, const hu_judge_result *r, best *b)
 	return HU_OK;
 }
 
-/* The node whose tangent the error follows: the result's change where the node is scaled by 1 + 2^-10. */
-static hu_status
-tangents(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
-{
-	enum { STEP = 10 };
-	hu_kernel_job all = *j;
-	hu_balls *value = NULL;
-	double most = 0;
-
-	if (j->ngiven)
-		return HU_OK;
-	all.keep_all = 1;
-	HU_TRY(hu_kernel_job_values(&all, &j->facts, HU_STORES_NONE, &value));
-	for (int node = 0; node < j->graph.n; node++) {
-		hu_balls *moved = NULL;
-		int id = r->id;
-		double dd = 0, dt = 0, tt = 0;
-		if (node == id || !value[node].b)
-			continue;
-		all.scaled = node;
-		all.scaled_value = &value[node];
-		all.factor = 1 + ldexp(1, -STEP);
-		hu_status st = hu_kernel_job_values(&all, &j->facts, HU_STORES_NONE, &moved);
-		all.scaled_value = NULL;
-		if (st != HU_OK)
-			continue;
-		for (size_t i = 0; i < x->n; i++) {
-			double h = hu_ball_half_ulp(x->b[i].x, r->f), d = (r->got[i] - x->b[i].x) / h;
-			double t = (moved[id].b[i].x - x->b[i].x) / h;
-			if (!hu_isfinite(d) || !hu_isfinite(t))
-				continue;
-			dd += d * d;
-			dt += d * t;
-			tt += t * t;
-		}
-		hu_kernel_values_free(j, moved);
-		double cosine2 = dd > 0 && tt > 0 ? dt * dt / dd / tt : 0;
-		double more = tt > 0 ? dt / tt * ldexp(1, -STEP) : 0; /* 5e-6 and less prints as a factor of 1 */
-		if (cosine2 > 0.8 && cosine2 > most * 1.02 && fabs(more) > 5e-6) {
-			most = cosine2;
-			snprintf(r->as_if, sizeof r->as_if,
-				"as if %s were %.6g times what it is (%.0f %% of the error)", j->graph.name[node],
-				1 + more, 100 * cosine2);
-		}
-	}
-	hu_kernel_values_free(j, value);
-	return HU_OK;
-}
-
 hu_status
 hu_judge_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
 {
-	best b = { INFINITY, INFINITY, distance(r->got, x, r->f), "", "", "" };
+	best b = { INFINITY, INFINITY, distance(r->got, x, r->f), x, "", "", "" };
 
 	if (hu_judge_layout(r, x))
 		return HU_OK;
@@ -317,5 +331,5 @@ hu_judge_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
 	} else if (*b.near) {
 		snprintf(r->as_if, sizeof r->as_if, "more as if %s", b.near);
 	}
-	return *r->as_if ? HU_OK : tangents(j, r, x);
+	return *r->as_if ? HU_OK : hu_judge_tangents(j, r, x);
 }

@@ -10,4 +10,6 @@
 hu_status hu_judge_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x);
 /* layout.c: mistakes that show in the result alone, such as zeros or exchanged rows. Returns 1 where one was found. */
 int hu_judge_layout(hu_judge_result *r, const hu_balls *x);
+/* tangents.c: sets as_if to the node of the graph, and its factor, by which the error is explained, if there is one. */
+hu_status hu_judge_tangents(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x);
 #endif

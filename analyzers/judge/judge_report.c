@@ -165,7 +165,7 @@ result_json(const hu_kernel_job *j, const hu_judge_result *r)
 	json_object_set_new(o, "ulp_mean", hu_row_number(v->mean_ulps));
 	json_object_set_new(o, "energy", hu_row_number(v->energy));
 	json_object_set_new(o, "energy_t", hu_row_number(v->energy_t));
-	json_object_set_new(bias, "direction", json_string(v->bias.direction));
+	json_object_set_new(bias, "direction", v->bias.direction ? json_string(v->bias.direction) : json_null());
 	json_object_set_new(bias, "ulp_mean", hu_row_number(v->bias.mean_ulps));
 	json_object_set_new(bias, "T", hu_row_number(v->bias.t));
 	json_object_set_new(bias, "T_exact", hu_row_number(v->bias.t_exact));

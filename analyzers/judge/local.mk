@@ -22,5 +22,6 @@ noinst_HEADERS += analyzers/judge/order.h
 libhalfulp_a_SOURCES += analyzers/judge/program_args.c
 libhalfulp_a_SOURCES += analyzers/judge/sample.c
 noinst_HEADERS += analyzers/judge/samples.def
+libhalfulp_a_SOURCES += analyzers/judge/tangents.c
 libhalfulp_a_SOURCES += analyzers/judge/tiles.c
 noinst_HEADERS += analyzers/judge/tiles.h
