@@ -4,6 +4,8 @@
    its block has seen. Only elements of a sample are compared. */
 #include "analyzers/judge/order.h"
 
+#include "analyzers/op/op_candidates.h"
+
 #include "lib/base/mem.h"
 #include "lib/number/elementary/elementary.h"
 #include "lib/op/op.h"
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE = 1500, ROWS = 96, SIZES = 10 };
+enum { SAMPLE = 1500, FEW = 96, STRIDE = 577 /* a prime */, ROWS = 96, SIZES = 10 };
 
 static const hu_judge_array *
 operand(const hu_kernel_job *j, const char *name)
@@ -55,13 +57,11 @@ static int
 is_product(const hu_kernel_job *j, hu_call *c)
 {
 	const char *name = j->composite ? j->composite->name : "";
-	const hu_judge_array *a = j->nin ? &j->in[0] : NULL;
 
-	if (j->ngot != 1 || j->ngiven || !a || a->a.rank != 2)
+	if (j->ngot != 1 || j->ngiven || (strcmp(name, "matmul") && strcmp(name, "linear")))
 		return 0;
-	if (strcmp(name, "matmul") && strcmp(name, "linear"))
-		return 0;
-	if (j->nin != 2 || j->in[1].a.rank != 2)
+	if (j->nin < 2 || j->nin > 3 || j->in[0].a.rank != 2 || j->in[1].a.rank != 2 ||
+		(j->nin == 3 && j->in[2].a.rank != 1))
 		return 0;
 	c->op = hu_op_find("matmul");
 	c->nin = 2;
@@ -70,30 +70,55 @@ is_product(const hu_kernel_job *j, hu_call *c)
 	return 1;
 }
 
-/* What the model gives of the sampled elements; returns how many have the result's bits. */
+/* The sampled elements of a product: the first FEW of them, which are spread too, tell which models are worth all. */
+typedef struct sampled {
+	const double *got, *bias; /* bias: by column, NULL where there is none */
+	const size_t *at;
+	size_t n, few, cols;
+	hu_format out;
+	double *value;
+} sampled;
+
+/* A sum with the bias added in fp32, and rounded to the result's format, where the product was not. */
+static double
+finish(const sampled *s, size_t i, double sum)
+{
+	if (!s->bias)
+		return sum;
+	return hu_round(
+		hu_round(sum + s->bias[s->at[i] % s->cols], hu_format_of(HU_FP32), HU_RNE, 0, 0), s->out, HU_RNE, 0, 0);
+}
+
+static int
+has_bits(const sampled *s, size_t i, double value)
+{
+	double got = s->got[s->at[i]];
+
+	return isnan(got) ? isnan(value) : hu_bits64(value) == hu_bits64(got);
+}
+
+/* How many of the first n sampled elements have the result's bits where the call c computes them. */
 static size_t
-equal_bits(const hu_call *c, hu_tensor *const *in, const size_t *at, size_t n, const double *got, double *value)
+equal_bits(const hu_call *c, hu_tensor *const *in, const sampled *s, size_t n)
 {
 	size_t same = 0;
 
-	if (HU_COLUMN(c->op, emulate_some)(c, in, 0, at, n, &(hu_env){ 0, 0 }, value, NULL) != HU_OK)
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		same += isnan(got[at[i]]) ? isnan(value[i]) : hu_bits64(value[i]) == hu_bits64(got[at[i]]);
+	hu_status st = HU_COLUMN(c->op, emulate_some)(c, in, 0, s->at, n, &(hu_env){ 0, 0 }, s->value, NULL);
+	for (size_t i = 0; i < n && st == HU_OK; i++)
+		same += (size_t)has_bits(s, i, finish(s, i, s->value[i]));
 	return same;
 }
 
 /* The same of sums of `len` terms in fp32, which are added up one after the other in the operands' type. */
 static size_t
-equal_between(const hu_call *c, const hu_tensor *a, const hu_tensor *b, size_t len, const size_t *at, size_t n,
-	const double *got)
+equal_between(const hu_call *c, const hu_tensor *a, const hu_tensor *b, size_t len, const sampled *s)
 {
 	int ta = hu_attr_num(c, "ta", 0) != 0, tb = hu_attr_num(c, "tb", 0) != 0;
 	size_t terms = a->shape.d[ta ? 0 : 1], cols = b->shape.d[tb ? 0 : 1], same = 0;
-	hu_format f = hu_format_of(a->format), out = hu_format_of(c->fmt.out);
+	hu_format f = hu_format_of(a->format);
 
-	for (size_t i = 0; i < n; i++) {
-		size_t row = at[i] / cols, col = at[i] % cols;
+	for (size_t i = 0; i < s->n; i++) {
+		size_t row = s->at[i] / cols, col = s->at[i] % cols;
 		double total = 0;
 		for (size_t first = 0; first < terms; first += len) {
 			float acc = 0;
@@ -102,7 +127,7 @@ equal_between(const hu_call *c, const hu_tensor *a, const hu_tensor *b, size_t l
 					(float)hu_get(b, tb ? col * terms + k : k * cols + col), acc);
 			total = hu_round(total + acc, f, HU_RNE, 0, 0);
 		}
-		same += hu_bits64(hu_round(total, out, HU_RNE, 0, 0)) == hu_bits64(got[at[i]]);
+		same += (size_t)has_bits(s, i, s->bias ? finish(s, i, total) : hu_round(total, s->out, HU_RNE, 0, 0));
 	}
 	return same;
 }
@@ -112,19 +137,38 @@ typedef struct best {
 	hu_sum sum;
 } best;
 
+/* All models that products of these operands can have, units among them (op_candidates.h). A model that has fewer of
+   the first elements than the best one had is not asked for the others. */
 static void
-try_sum(best *b, hu_call *c, hu_sum sum, hu_tensor *const *in, const size_t *at, size_t n, const double *got,
-	double *value)
+try_models(best *b, hu_call *c, hu_tensor *const *in, const sampled *s, size_t terms)
 {
-	c->sum = sum;
-	c->fmt.acc = sum.acc;
-	size_t same = equal_bits(c, in, at, n, got, value);
-	b->tried++;
-	b->alike = same == b->same ? b->alike + 1 : same > b->same ? 0 : b->alike;
-	if (same > b->same) {
-		b->same = same;
-		b->sum = sum;
+	size_t n, most = 0, few;
+	hu_sum *list = hu_op_candidates_of(in[0]->format, in[1]->format, HU_FP32, terms, &n);
+	size_t *first = hu_xcalloc(n + 1, sizeof *first);
+
+	for (size_t k = 0; k < n; k++) {
+		if (hu_sum_resolve(&list[k], in[0]->format, in[1]->format, list[k].acc) != HU_OK)
+			continue;
+		c->sum = list[k];
+		c->fmt.acc = list[k].acc;
+		first[k] = few = equal_bits(c, in, s, s->few);
+		most = few > most ? few : most;
+		b->tried++;
 	}
+	for (size_t k = 0; k < n; k++) {
+		if (first[k] < most || !most)
+			continue;
+		c->sum = list[k];
+		c->fmt.acc = list[k].acc;
+		size_t same = equal_bits(c, in, s, s->n);
+		b->alike = same == b->same ? b->alike + 1 : same > b->same ? 0 : b->alike;
+		if (same > b->same) {
+			b->same = same;
+			b->sum = list[k];
+		}
+	}
+	free(first);
+	free(list);
 }
 
 static hu_status
@@ -132,38 +176,31 @@ product(const hu_kernel_job *j, hu_judge_result *r, hu_call *c)
 {
 	hu_tensor a = { .data = NULL }, b = { .data = NULL }, *in[2] = { &a, &b };
 	size_t count = r->v.n, n = count < SAMPLE ? count : SAMPLE, *at = hu_xmalloc((n + 1) * sizeof *at);
-	double *value = hu_xmalloc((n + 1) * sizeof *value);
+	double *value = hu_xmalloc((n + 1) * sizeof *value), *bias = NULL;
 	best most = { 0 };
 	char words[96];
 	hu_status st = tensor(j, &j->in[0], &a);
 
-	if (st == HU_OK)
-		st = tensor(j, &j->in[1], &b);
-	for (size_t i = 0; i < n; i++)
-		at[i] = (size_t)((__uint128_t)i * count / n);
+	st = st == HU_OK ? tensor(j, &j->in[1], &b) : st;
+	for (size_t i = 0; i < n; i++) /* places 0, STRIDE, 2 STRIDE, ... modulo n, so that the first few are spread */
+		at[i] = (size_t)((__uint128_t)(n % STRIDE ? i * STRIDE % n : i) * count / n);
+	if (st == HU_OK && j->nin == 3) {
+		bias = hu_xmalloc((j->in[2].a.count + 1) * sizeof *bias);
+		for (size_t i = 0; i < j->in[2].a.count; i++)
+			bias[i] = hu_kernel_job_element(j, &j->in[2].a, i, hu_format_of(a.format));
+	}
 	c->fmt.in = a.format;
 	c->fmt.compute = HU_FP32;
-	c->fmt.out = r->f.id;
+	c->fmt.out = bias ? HU_FP32 : r->f.id;
 	c->nout = 1;
-	size_t terms = a.shape.d[hu_attr_num(c, "ta", 0) != 0 ? 0 : 1];
-	hu_format_id acc[3] = { HU_FP32, HU_FP64, a.format };
-	for (int f = 0; f < (a.format == HU_FP32 || a.format == HU_FP64 ? 2 : 3) && st == HU_OK; f++)
-		for (int id = 0; id < HU_SUMS; id++) {
-			hu_sum s = hu_sum_default();
-			s.id = (hu_sum_id)id;
-			s.acc = acc[f];
-			if (hu_sum_is_unit(s.id)) /* a kernel's unit is asked by op --sum all */
-				continue;
-			if (hu_sum_takes_of(s.id) == HU_TAKES_NOTHING)
-				try_sum(&most, c, s, in, at, n, r->got, value);
-			else if (hu_sum_takes_of(s.id) == HU_TAKES_LENGTH)
-				for (s.n = 4; (size_t)s.n < terms && s.n <= 4096; s.n *= 2)
-					if (hu_sum_result_of(s.id) != HU_RESULT_WIDER || s.acc != HU_FP64)
-						try_sum(&most, c, s, in, at, n, r->got, value);
-		}
+	size_t terms = st == HU_OK ? a.shape.d[hu_attr_num(c, "ta", 0) != 0 ? 0 : 1] : 0;
+	sampled s = { r->got, bias, at, n, n < FEW ? n : FEW,
+		st == HU_OK ? b.shape.d[hu_attr_num(c, "tb", 0) != 0 ? 0 : 1] : 1, r->f, value };
+	if (st == HU_OK)
+		try_models(&most, c, in, &s, terms);
 	/* sums of so many terms that are added up in the operands' type: acc=bf16@n */
 	for (size_t len = 4; st == HU_OK && a.format != HU_FP32 && len < terms; len *= 2) {
-		size_t same = equal_between(c, &a, &b, len, at, n, r->got);
+		size_t same = equal_between(c, &a, &b, len, &s);
 		most.tried++;
 		if (same > most.same) {
 			most.same = same;
@@ -186,6 +223,7 @@ product(const hu_kernel_job *j, hu_judge_result *r, hu_call *c)
 	free(b.data);
 	free(at);
 	free(value);
+	free(bias);
 	return st;
 }
 
@@ -284,8 +322,7 @@ sizes(flash *f, hu_judge_result *r)
 	else if (size[least] == (size_t)-1 || size[least] >= f->keys)
 		snprintf(r->order, sizeof r->order,
 			"P is rounded relative to its row's maximum, in one block of keys: %zu of the %zu elements "
-			"tried "
-			"have these bits",
+			"tried have these bits",
 			same[least], count);
 	else
 		snprintf(r->order, sizeof r->order,
@@ -296,15 +333,10 @@ sizes(flash *f, hu_judge_result *r)
 static int
 is_attention(const hu_kernel_job *j)
 {
-	static const char *const other[] = { "window", "softcap" };
 	const char *diagonal = hu_facts_text(&j->facts, "diagonal");
 
-	if (!j->composite || strcmp(j->composite->name, "attention") || j->nin != 3 || j->ngiven)
-		return 0;
-	for (int k = 0; k < 2; k++)
-		if (key(j, other[k]))
-			return 0;
-	return key(j, "causal") < 2 && !(diagonal && *diagonal);
+	return j->composite && !strcmp(j->composite->name, "attention") && j->nin == 3 && !j->ngiven &&
+	       !key(j, "window") && !key(j, "softcap") && key(j, "causal") < 2 && !(diagonal && *diagonal);
 }
 
 static hu_status
@@ -336,10 +368,8 @@ attention(const hu_kernel_job *j, hu_judge_result *r)
 	f.score = hu_xmalloc((f.keys + 1) * sizeof *f.score);
 	f.o = hu_xmalloc((f.width + 1) * sizeof *f.o);
 	st = tensor(j, q, &f.q);
-	if (st == HU_OK)
-		st = tensor(j, k, &f.k);
-	if (st == HU_OK)
-		st = tensor(j, v, &f.v);
+	st = st == HU_OK ? tensor(j, k, &f.k) : st;
+	st = st == HU_OK ? tensor(j, v, &f.v) : st;
 	if (st == HU_OK && r->v.n)
 		sizes(&f, r);
 	free(f.q.data);
@@ -356,20 +386,15 @@ hu_judge_order(hu_kernel_job *j)
 	hu_call *c = hu_xcalloc(1, sizeof *c);
 	hu_status st = HU_OK;
 	hu_judge_result *r = &j->result[0];
+	int asks = j->nresult && !r->decides && r->same_shape;
 
-	if (!j->nresult || r->decides || !r->same_shape) {
-		free(c);
-		return HU_OK;
-	}
-	if (is_product(j, c))
+	if (asks && is_product(j, c))
 		st = product(j, r, c);
-	else if (is_attention(j))
+	else if (asks && is_attention(j))
 		st = attention(j, r);
-	else
-		snprintf(r->order, sizeof r->order,
-			"not looked for: --sum all knows one product of two matrices, and attention without masks but "
-			"the "
-			"causal one");
+	else if (asks)
+		snprintf(r->order, sizeof r->order, "not looked for: --sum all knows one product of two matrices, %s",
+			"and attention without masks but the causal one");
 	free(c);
 	return st;
 }

@@ -29,7 +29,7 @@ terms(const hu_op_run *r)
 
 /* The models to try, so far. */
 typedef struct listing {
-	const hu_op_run *r;
+	hu_format_id a, b, acc; /* of the operands, and the accumulator that was asked for */
 	hu_sum *list;
 	size_t n, cap;
 } listing;
@@ -48,22 +48,27 @@ take_variant(void *of, hu_sum s)
 	listing *to = of;
 	hu_sum_id id = s.id;
 
-	if (hu_sum_resolve(&s, to->r->in[0], to->r->in[1], to->r->call.fmt.acc) == HU_OK && s.id == id)
+	if (hu_sum_resolve(&s, to->a, to->b, to->acc) == HU_OK && s.id == id)
 		take(to, s);
 }
 
 hu_sum *
 hu_op_candidates(const hu_op_run *r, size_t *n)
 {
-	size_t longest = terms(r);
-	hu_format_id accumulators[3] = { r->in[0] == HU_FP64 ? HU_FP64 : HU_FP32 };
-	int formats = 1;
-	listing to = { .r = r };
+	return hu_op_candidates_of(r->in[0], r->in[1], r->call.fmt.acc, terms(r), n);
+}
 
-	if (r->in[0] != HU_FP64)
+hu_sum *
+hu_op_candidates_of(hu_format_id a, hu_format_id b, hu_format_id acc, size_t longest, size_t *n)
+{
+	hu_format_id accumulators[3] = { a == HU_FP64 ? HU_FP64 : HU_FP32 };
+	int formats = 1;
+	listing to = { .a = a, .b = b, .acc = acc };
+
+	if (a != HU_FP64)
 		accumulators[formats++] = HU_FP64;
-	if (r->in[0] != HU_FP64 && r->in[0] != HU_FP32)
-		accumulators[formats++] = r->in[0];
+	if (a != HU_FP64 && a != HU_FP32)
+		accumulators[formats++] = a;
 	for (int f = 0; f < formats; f++) {
 		hu_sum s = hu_sum_default();
 		s.acc = accumulators[f];

@@ -81,6 +81,23 @@ save('z.npy', (M, N), [f32(math.fsum(a[i * K + k] * b[k * N + j] for k in range(
 said = order([*PRODUCT, '--got', 'z.npy'])
 ok(said.startswith('none of '), 'no model gives what nobody added up so', said)
 
+# Units of processors and of tensor cores are among the models, and a bias is added behind the sum, in fp32.
+for unit in ('avx512bf16', 'amxbf16', 'bfdot', 'tc:hopper'):
+    halfulp('op', 'matmul', '--in', 'a=a.npy', '--in', 'b=b.npy', '--set', 'in=bf16', '--set', 'out=fp32', '--sum',
+            unit, '--out', 'unit.npy')
+    said = order([*PRODUCT, '--got', 'unit.npy'])
+    ok(said.startswith(unit) and 'gives the bits of all 96' in said, '%s is told by its bits' % unit, said)
+    os.remove('unit.npy')
+bias = draw(N, 8)
+save('bias.npy', (N,), bias)
+for outer, name in ((f32, 'chunk:16'), (bf16, 'acc=bf16@16')):
+    for out, form in ((f32, 'fp32'), (bf16, 'bf16')):
+        save('y.npy', (M, N), [out(f32(x + bias[i % N])) for i, x in enumerate(chunks(16, outer))])
+        said = order(['matmul', '--in', 'a=a.npy', '--in', 'b=b.npy', '--in', 'bias=bias.npy', '--got', 'y.npy',
+                      '--set', 'in=bf16 out=' + form])
+        ok(said.startswith(name) or form == 'bf16' and 'gives the bits of all 96' in said,
+           '%s with a bias, stored in %s' % (name, form), said)
+
 R, D = 200, 8
 q, k, v = draw(R * D, 2), draw(R * D), draw(R * D)
 for name, x in (('q', q), ('k', k), ('v', v)):
