@@ -14,6 +14,9 @@
 #include "lib/base/mem.h"
 #include "lib/base/parts/parts.h"
 #include "lib/import/tool/tool.h"
+#include "lib/op/scaler.h"
+#include "lib/op/schedule.h"
+#include "lib/program/policy/recipe.h"
 #include "lib/program/pass/pass.h"
 #include "lib/program/quantise/scheme.h"
 #include "t/store/fuzz.h"
@@ -27,6 +30,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LONGEST = 400 };
 
@@ -133,6 +137,34 @@ facts(const char *text)
 	}
 	hu_args_release(&a);
 	return st;
+}
+
+static hu_status
+recipe(const char *text)
+{
+	const hu_block_recipe *r;
+
+	HU_TRY(hu_recipe_find(text, &r));
+	HU_ASSERT(r && !strcasecmp(r->name, text));
+	return HU_OK;
+}
+
+static hu_status
+rule_of_scales(const char *text)
+{
+	hu_scaler s;
+
+	HU_TRY(hu_scaler_find(text, &s));
+	HU_ASSERT(*s.name);
+	return HU_OK;
+}
+
+static hu_status
+schedule(const char *text)
+{
+	hu_schedule_rule r;
+
+	return hu_schedule_find(text, &r);
 }
 
 static hu_status
@@ -290,7 +322,9 @@ static const struct {
 	{ "shape", shape, LONGEST }, { "targets", targets, LONGEST }, { "formats", formats, LONGEST },
 	{ "all-reduce", all_reduce, LONGEST }, { "augment", augment, LONGEST }, { "memory", memory, LONGEST },
 	{ "bytes", bytes, LONGEST }, { "shard", shard, LONGEST }, { "network", network, LONGEST },
-	{ "program", program, 100000 } };
+	{ "train option", spec_train_option, LONGEST }, { "analyze option", spec_analyze_option, LONGEST },
+	{ "validate option", spec_validate_option, LONGEST }, { "recipe", recipe, LONGEST },
+	{ "loss scale", rule_of_scales, LONGEST }, { "schedule", schedule, LONGEST }, { "program", program, 100000 } };
 
 enum { ROWS = sizeof rows / sizeof *rows };
 

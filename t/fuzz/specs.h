@@ -19,4 +19,9 @@ hu_status spec_expression(const char *text);
 hu_status spec_sum(const char *text);
 hu_status spec_sum_of_calc(const char *text);
 hu_status spec_vary(const char *text);
+
+/* spec-option.c */
+hu_status spec_train_option(const char *text);
+hu_status spec_analyze_option(const char *text);
+hu_status spec_validate_option(const char *text);
 #endif
