@@ -3,6 +3,7 @@
 SCRIPT_TESTS += t/base/t-faults.py
 SCRIPT_TESTS += t/base/t-inherited.py
 SCRIPT_TESTS += t/base/t-ranks.sh
+SCRIPT_TESTS += t/base/t-temporaries.py
 C_TESTS += t/base/u-base
 C_TESTS += t/base/u-cut
 C_TESTS += t/base/u-fields

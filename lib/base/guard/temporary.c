@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -134,18 +135,32 @@ may_lock(int fd)
 	return !r || errno != EWOULDBLOCK;
 }
 
-/* Removes what a writer that has ended left behind. Only a file that the kernel locks for us is known to be such. */
-static void
+/* Removes what a writer that has ended left behind. Only a file that the kernel locks for us is known to be such.
+   Returns 0 where there is no such file. */
+static int
 remove_abandoned(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat s;
 
 	if (fd < 0)
-		return;
+		return 0;
 	if (!fstat(fd, &s) && S_ISREG(s.st_mode) && !flock(fd, LOCK_EX | LOCK_NB) && still_named(fd, dir, name) > 0)
 		unlinkat(dir, name, 0);
 	close(fd);
+	return 1;
+}
+
+/* Several processes that were writing the same file may have been killed: those behind name number n as well. */
+static void
+remove_behind(int dir, const char *leaf, int n)
+{
+	char name[NAME_MAX + 1];
+
+	do
+		n++;
+	while (n < MOST_TRIES && snprintf(name, sizeof name, "%s.tmp.%d", leaf, n) <= NAME_MAX &&
+		remove_abandoned(dir, name));
 }
 
 int
@@ -167,8 +182,10 @@ hu_temporary_make(int dir, const char *leaf, char **name)
 		/* between the two, another process may have found it unlocked and removed it */
 		int named = fd < 0 ? 0 : may_lock(fd) ? still_named(fd, dir, t->name) : 0;
 		why = errno;
-		if (named > 0 && (t->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0)
+		if (named > 0 && (t->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0) {
+			remove_behind(dir, leaf, n);
 			break;
+		}
 		if (fd < 0)
 			continue;
 		if (named) {
