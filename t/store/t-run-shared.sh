@@ -64,7 +64,7 @@ chmod -R a+rX . b.tsv
 if touch whole/x 2>/dev/null; then
 	rm -f whole/x
 	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
-	test "$($as cat b.tsv 2>/dev/null | wc -c)" = "$(wc -c <b.tsv)" && $as "$HALFULP" --version >/dev/null 2>&1 || as=none
+	$as cat b.tsv >/dev/null 2>&1 && $as "$HALFULP" --version >/dev/null 2>&1 || as=none
 else
 	as=
 fi

@@ -80,7 +80,7 @@ for file in "$top"/t/store/fuzz-*.c "$top"/t/fuzz/fuzz-*.c; do
 	case " ${FUZZ_TARGETS:-$target} " in *" $target "*) ;; *) continue ;; esac
 	more=
 	grep -q fuzz_signed "$file" && more=$top/t/store/fuzz-signed.c
-	test "$target" = specs && more="$top/t/store/fuzz-signed.c $top/t/fuzz/spec-expression.c $top/t/fuzz/spec-option.c"
+	test "$target" = specs && more="$top/t/store/fuzz-signed.c $(ls "$top"/t/fuzz/spec-*.c)"
 	"$clang" "${flags[@]}" -fsanitize=fuzzer,address -o "fuzz-$target" "$file" $more objects/*.o \
 		"$build/libhalfulp.a" "$build"/libhalfulp_avx*.a "$build/libhalfulp.a" $libs -lgomp -lm 2>err
 	test_is $? "fuzz-$target.c is linked"
