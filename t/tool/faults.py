@@ -189,8 +189,12 @@ def calls(case, tracer, names, how, most):
         if not failed:
             continue
         tried += 1
+        bad = case.judge(*end, codes=codes, killed=killed)
+        if '/.new.' in what and end[0] and bad and all('/.new.' in w and w.endswith(' stays') for w in bad):
+            gone = brought_back(case, tree(case.folder))    # what could not be removed goes with the next command
+            bad = ['then ' + gone] if gone else []
         wrong += ['%s: call %d of %d, %s: %s: %s' % (case.name, n, count, how, what.replace(case.folder, '.'), w)
-                  for w in case.judge(*end, codes=codes, killed=killed)]
+                  for w in bad]
     return count, tried, wrong
 
 

@@ -282,5 +282,7 @@ remove_one(const char *path, const struct stat *s, int what, struct FTW *f)
 void
 hu_remove_all(const char *folder)
 {
-	nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	errno = 0;
+	if (nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS) && errno != ENOENT)
+		hu_guard_note(folder);
 }
