@@ -3,6 +3,8 @@
    left out in silence, and so it is refused. */
 #include "lib/import/importing.h"
 
+#include "lib/base/show.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +13,7 @@ static const struct {
 	const char *op, *name;
 } unread[] = {
 #define UNREAD(op, name) { op, #name },
-#include "lib/import/unread.def"
+#include "lib/import/attribute/unread.def"
 #undef UNREAD
 };
 
@@ -67,12 +69,25 @@ holds(hu_importing *c, const hu_onnx_attr *a, int yes, const char *kind)
 	return a && yes;
 }
 
+static const char *const flags[] = {
+#define FLAG(name) #name,
+#include "lib/import/attribute/flags.def"
+#undef FLAG
+	NULL
+};
+
 int64_t
 hu_import_int(hu_importing *c, const char *name, int64_t otherwise)
 {
 	const hu_onnx_attr *a = hu_import_attr(c, name);
 
-	return holds(c, a, a && a->has_i, "whole number") ? a->i : otherwise;
+	if (!holds(c, a, a && a->has_i, "whole number"))
+		return otherwise;
+	for (size_t i = 0; flags[i] && a->i != 0 && a->i != 1; i++)
+		if (!strcmp(flags[i], name))
+			hu_import_fail(c, HU_EUNABLE, "its attribute '%s' is %lld; 0 and 1 are possible", name,
+				(long long)a->i);
+	return a->i;
 }
 
 double
@@ -83,12 +98,53 @@ hu_import_real(hu_importing *c, const char *name, double otherwise)
 	return holds(c, a, a && a->has_f, "real number") ? a->f : otherwise;
 }
 
+/* The words that are possible for attribute NAME of the node at hand, NULL: any. */
+static const char *
+words_of(const hu_importing *c, const char *name)
+{
+	static const struct {
+		const char *op, *name, *list;
+	} row[] = {
+#define WORDS(op, name, list) { op, #name, list },
+#include "lib/import/attribute/words.def"
+#undef WORDS
+	};
+	const char *all = NULL;
+
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		if (strcmp(row[i].name, name))
+			continue;
+		if (!strcmp(row[i].op, c->node->op))
+			return row[i].list;
+		if (!*row[i].op)
+			all = row[i].list;
+	}
+	return all;
+}
+
+static int
+listed(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = list; *s; s += strcspn(s, " ") + (s[strcspn(s, " ")] != 0))
+		if (strcspn(s, " ") == n && !strncmp(s, word, n))
+			return 1;
+	return 0;
+}
+
 const char *
 hu_import_text(hu_importing *c, const char *name, const char *otherwise)
 {
 	const hu_onnx_attr *a = hu_import_attr(c, name);
 
-	return holds(c, a, a && a->s, "text") ? a->s : otherwise;
+	if (!holds(c, a, a && a->s, "text"))
+		return otherwise;
+	const char *list = words_of(c, name);
+	if (list && !listed(list, a->s))
+		hu_import_fail(
+			c, HU_EUNABLE, "its attribute '%s' is '%.60s'; possible are: %s", name, hu_shown(a->s), list);
+	return a->s;
 }
 
 int

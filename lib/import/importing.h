@@ -127,6 +127,8 @@ hu_shape hu_import_shape_last(const hu_value *v);
 hu_shape hu_import_shape(int rank, const size_t *d);
 /* The node's attribute; in a function's body the one of the call that it stands for. NULL: absent. */
 const hu_onnx_attr *hu_import_attr(hu_importing *c, const char *name);
+/* These fail where a truth value of flags.def is neither 0 nor 1, or a text is none of its words of
+   words.def. */
 int64_t hu_import_int(hu_importing *c, const char *name, int64_t otherwise);
 double hu_import_real(hu_importing *c, const char *name, double otherwise);
 const char *hu_import_text(hu_importing *c, const char *name, const char *otherwise);
@@ -235,6 +237,8 @@ typedef struct hu_window {
 int hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t *kernel);
 /* -1 and a failure where the node says another kernel_shape than KERNEL, of N axes, which its weights have. */
 int hu_import_kernel_shape(hu_importing *c, const size_t *kernel, int n);
+/* -1 and a failure where the node has both pads and auto_pad. */
+int hu_import_pads_fit(hu_importing *c);
 void hu_import_window_set(hu_importing *c, const hu_window *w); /* as attributes of the next call */
 int hu_import_image(hu_importing *c, hu_value *v);              /* V as N x H x W x C */
 /* node/volume.c. Of volumes: the products, with channels last, and the pools, of which D gets ONNX's shape. */

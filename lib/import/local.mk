@@ -22,6 +22,5 @@ libhalfulp_a_SOURCES += lib/import/ports.c
 libhalfulp_a_SOURCES += lib/import/same.c
 libhalfulp_a_SOURCES += lib/import/types.c
 libhalfulp_a_SOURCES += lib/import/typing.c
-noinst_HEADERS += lib/import/unread.def
 libhalfulp_a_SOURCES += lib/import/value.c
 libhalfulp_a_SOURCES += lib/import/window.c

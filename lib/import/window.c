@@ -15,6 +15,17 @@ hu_import_kernel_shape(hu_importing *c, const size_t *kernel, int n)
 	return 0;
 }
 
+int
+hu_import_pads_fit(hu_importing *c)
+{
+	const hu_onnx_attr *pads = hu_import_attr(c, "pads");
+
+	for (size_t i = 0; pads && i < pads->nints; i++)
+		if (pads->ints[i] && strcmp(hu_import_text(c, "auto_pad", "NOTSET"), "NOTSET"))
+			return hu_import_fail(c, HU_EFILE, "it has both pads and auto_pad; one of them is possible");
+	return 0;
+}
+
 /* The padding of a window along each of N axes: before[i], after[i]. OUT gets the number of windows. */
 int
 hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t *kernel)
@@ -22,7 +33,7 @@ hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t 
 	const hu_onnx_attr *pads = hu_import_attr(c, "pads"), *strides = hu_import_attr(c, "strides"),
 			   *dilations = hu_import_attr(c, "dilations");
 	const char *how = hu_import_text(c, "auto_pad", "NOTSET");
-	int n = v->rank - 2;
+	int n = v->rank - 2, pools = strstr(c->own->op, "Pool") != NULL;
 
 	w->n = n;
 	if (n < 1 || n > 3)
@@ -31,7 +42,7 @@ hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t 
 		(dilations && dilations->nints != (size_t)n))
 		return hu_import_fail(
 			c, HU_EFILE, "its pads, strides or dilations do not fit a window over %d axes", n);
-	if (hu_import_kernel_shape(c, kernel, n) < 0)
+	if (hu_import_kernel_shape(c, kernel, n) < 0 || hu_import_pads_fit(c) < 0)
 		return -1;
 	for (int i = 0; i < n; i++) {
 		int64_t stride = strides ? strides->ints[i] : 1, dilation = dilations ? dilations->ints[i] : 1,
@@ -43,6 +54,11 @@ hu_import_window(hu_importing *c, hu_window *w, const hu_value *v, const size_t 
 			before = after = 0;
 		if (!strncmp(how, "SAME", 4)) {
 			int64_t total = ((size + stride - 1) / stride - 1) * stride + span - size;
+			if (pools && (dilation > 1 || total < 0))
+				return hu_import_fail(c, HU_EUNABLE,
+					"its auto_pad is %s beside %s, where runtimes disagree on what is padded; "
+					"give it pads",
+					how, dilation > 1 ? "dilations" : "strides larger than its kernel");
 			total = total > 0 ? total : 0;
 			before = !strcmp(how, "SAME_LOWER") ? total - total / 2 : total / 2;
 			after = total - before;

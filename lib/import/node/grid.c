@@ -12,7 +12,7 @@
 typedef struct grid {
 	hu_grid_sampling s;
 	size_t points;
-	int aligned, reflected;
+	int aligned, reflected, nearest;
 } grid;
 
 static int
@@ -52,6 +52,8 @@ coordinate(const grid *samples, int all, int k)
 	x = by(g, "add", x, 1);
 	x = samples->aligned ? by(g, "mul", x, (size - 1) / 2)
 			     : by(g, "div", by(g, "sub", by(g, "mul", x, size), 1), 2);
+	if (samples->nearest) /* before it is brought into the image: a place between two pixels is one of them first */
+		x = hu_import_call1(g->c, "round", x);
 	if (samples->reflected && (!samples->aligned || size > 1))
 		return mirrored(g, x, samples->aligned ? 0 : -0.5, samples->aligned ? size - 1 : size);
 	return g->zeros ? x : clipped(g, x, 0, size - 1);
@@ -151,13 +153,12 @@ hu_node_grid_sample(hu_importing *c)
 	grid g = { .s = { c, v->type, -1, -1, -1, at->n / 2, { v->d[3], v->d[2] }, v->d[1], !strcmp(padding, "zeros") },
 		at->d[1] * at->d[2],
 		hu_import_int(c, "align_corners", 0) != 0,
-		!strcmp(padding, "reflection") };
+		!strcmp(padding, "reflection"),
+		nearest };
 	g.s.pixels = hu_import_flat(c, hu_import_last(c, v), hu_shape2(v->n / v->d[1], v->d[1]));
 	g.s.first = first_pixels(&g);
 	int all = hu_import_plain(c, at), x = coordinate(&g, all, 0), y = coordinate(&g, all, 1), t;
 	if (nearest) {
-		x = hu_import_call1(c, "round", x);
-		y = hu_import_call1(c, "round", y);
 		int one = hu_import_like(c, x, v->type, 1);
 		t = pixels(&g.s, x, y, one);
 	} else {

@@ -204,6 +204,8 @@ hu_node_activation(hu_importing *c)
 		low = like(c, x, v, 0);
 		t = pick(c, "greater", x, v, alpha, x, low);
 	} else if (!strcmp(op, "Celu")) {
+		if (alpha == 0)
+			hu_import_fail(c, HU_EFILE, "its alpha is 0, by which it divides");
 		low = by(c, "div", x, v, alpha);
 		hu_import_set(c, "alpha", 1);
 		low = by(c, "mul", hu_import_call1(c, "elu", low), v, alpha);

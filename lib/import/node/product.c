@@ -184,7 +184,7 @@ hu_node_conv_transpose(hu_importing *c)
 	win.n = n;
 	d[0] = v->d[0];
 	d[1] = w->d[1] * (size_t)groups;
-	if (hu_import_kernel_shape(c, w->d + 2, n) < 0)
+	if (hu_import_kernel_shape(c, w->d + 2, n) < 0 || hu_import_pads_fit(c) < 0)
 		return;
 	for (int i = 0; i < n; i++) {
 		int64_t stride = strides ? strides->ints[i] : 1, dilation = dilations ? dilations->ints[i] : 1,

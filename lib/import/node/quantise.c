@@ -110,6 +110,9 @@ hu_node_dequantise(hu_importing *c)
 	    type = (int)hu_import_int(c, "output_dtype", 0);
 	int64_t block = hu_import_int(c, "block_size", 0);
 	type = type ? type : scale->type;
+	if (hu_import_whole(type))
+		hu_import_fail(c, HU_EFILE, "its output_dtype is %s, and its results are no whole numbers",
+			hu_onnx_type_name(type));
 	hu_format_id f = hu_import_format(c, type);
 	int whole = hu_import_whole(x->type),
 	    t = centred(c, x, whole || (zero && zero->n > 1) ? zero : NULL, axis, block);

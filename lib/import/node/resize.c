@@ -33,6 +33,8 @@ place(const axis *x, size_t i)
 		       x->roi[0] * (in - 1);
 	if (!strcmp(x->where, "pytorch_half_pixel") && width == 1)
 		return -0.5;
+	if (!strcmp(x->where, "tf_half_pixel_for_nn"))
+		return (o + 0.5) / x->scale;
 	double half = (o + 0.5) / x->scale - 0.5;
 	if (!strcmp(x->where, "half_pixel_symmetric"))
 		half += in / 2 * (1 - (double)x->out / width);
@@ -136,6 +138,9 @@ sizes(hu_importing *c, const hu_value *v, axis *x)
 	    nz = old ? -1 : hu_import_list(c, NULL, 3, size, HU_RANK),
 	    nr = old || strcmp(x->where, "tf_crop_and_resize") ? -1 : hu_import_list(c, NULL, 1, roi, 2 * HU_RANK),
 	    na = hu_import_list(c, "axes", 99, axes, HU_RANK), n = na > 0 ? na : v->rank;
+	if (!old && nr < 0 && !strcmp(x->where, "tf_crop_and_resize"))
+		return hu_import_fail(
+			c, HU_EFILE, "its input roi is absent, the region that tf_crop_and_resize cuts out");
 	const char *keep = hu_import_text(c, "keep_aspect_ratio_policy", "stretch");
 	const hu_onnx_attr *given = hu_import_attr(c, "scales");
 	double one = 0;

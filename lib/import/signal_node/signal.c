@@ -36,8 +36,11 @@ hu_node_signal_window(hu_importing *c)
 	size_t n = (size_t)size[0];
 	double *x = hu_import_room(c, n);
 	size_t turn = n - (periodic || n == 1 ? 0 : 1);
-	for (size_t i = 0; x && i < n; i++)
+	int whole = hu_import_whole(type);
+	for (size_t i = 0; x && i < n; i++) {
 		x[i] = f[0] - f[1] * hu_cos_turn(i, turn) + f[2] * hu_cos_turn(2 * i, turn);
+		x[i] = whole ? trunc(x[i]) : x[i];
+	}
 	int t = x ? hu_import_numbers(c, type, 1, &n, x) : -1;
 	free(x);
 	hu_value *y = t < 0 ? NULL : hu_import_out(c, 0, type, 1, &n);
