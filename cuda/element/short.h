@@ -75,6 +75,7 @@ HU_HD_CALL double hu_tanh_plain(double x) { return hu_tanh(x); }
 HU_HD_CALL double hu_sigmoid_plain(double x) { return hu_sigmoid(x); }
 HU_HD_CALL double hu_sin_plain(double x) { return hu_sin(x); }
 HU_HD_CALL double hu_cos_plain(double x) { return hu_cos(x); }
+HU_HD_CALL double hu_atan2_plain(double y, double x) { return hu_atan2(y, x); }
 HU_HD_CALL double hu_rint_plain(double x) { return hu_rint(x); }
 HU_HD_CALL double hu_floor_plain(double x) { return hu_floor(x); }
 HU_HD_CALL double hu_ceil_plain(double x) { return hu_ceil(x); }

@@ -10,10 +10,21 @@
 enum { HU_CONSTANTS = 12 };
 
 /* The compute format and a call's constants in a carrier. */
-typedef struct hu_ctx_f32 { hu_format f; float k[HU_CONSTANTS]; } hu_ctx_f32;
-typedef struct hu_ctx_f64 { hu_format f; double k[HU_CONSTANTS]; } hu_ctx_f64;
-typedef struct hu_bounded { double v, e; } hu_bounded;
-typedef struct hu_ctx_bounded { hu_format f; hu_bounded k[HU_CONSTANTS]; } hu_ctx_bounded;
+typedef struct hu_ctx_f32 {
+	hu_format f;
+	float k[HU_CONSTANTS];
+} hu_ctx_f32;
+typedef struct hu_ctx_f64 {
+	hu_format f;
+	double k[HU_CONSTANTS];
+} hu_ctx_f64;
+typedef struct hu_bounded {
+	double v, e;
+} hu_bounded;
+typedef struct hu_ctx_bounded {
+	hu_format f;
+	hu_bounded k[HU_CONSTANTS];
+} hu_ctx_bounded;
 
 /* Rounds to nearest even in format f. It uses the processor's own conversion for fp32, and every NaN becomes the one
    quiet NaN. */
@@ -27,10 +38,18 @@ hu_rne(hu_format f, double x)
 	return hu_round(x, f, HU_RNE, 0, 0);
 }
 
-HU_HD double hu_abs(double x) { return x < 0 ? -x : x; }
+HU_HD double
+hu_abs(double x)
+{
+	return x < 0 ? -x : x;
+}
 
 /* Enlarges x by more than all roundings of up to 30 operations on nonnegative doubles can lose. */
-HU_HD double hu_up(double x) { return x * (1 + 0x1p-48) + 0x1p-1065; }
+HU_HD double
+hu_up(double x)
+{
+	return x * (1 + 0x1p-48) + 0x1p-1065;
+}
 
 /* Rounds r to format f, where r is within e of the exact result. A library's operation may have another error than this
    rounding's, so that the format's allowance is added, and what a subnormal result may lose. */
@@ -71,7 +90,11 @@ hu_bounded_literal2(hu_format f, double h, double l)
 
 /* What a double operation itself loses. For products of short operands (whose products are exact) this is not needed;
    otherwise it is u |r|, with u = 2^-53, and an underflow. */
-HU_HD double hu_bounded_own(double r) { return hu_abs(r) * 0x1p-53 + 0x1p-1074; }
+HU_HD double
+hu_bounded_own(double r)
+{
+	return hu_abs(r) * 0x1p-53 + 0x1p-1074;
+}
 
 HU_HD hu_bounded
 hu_bounded_add(hu_format f, hu_bounded a, hu_bounded b)
@@ -203,6 +226,20 @@ hu_bounded_cos(hu_format f, hu_bounded a)
 	return hu_bounded_of(f, r, (a.e < 2 ? a.e : 2) + hu_abs(r) * HU_ELEMENTARY_ERROR);
 }
 
+/* The angle of the point (x, y), y being a. Over a box of points whose distance from the origin is at least gap its
+   slopes add up to no more than 1 / gap for each coordinate; no two values are more than a turn apart, and so far apart
+   are the two sides of the negative half of the x axis. */
+HU_HD hu_bounded
+hu_bounded_atan2(hu_format f, hu_bounded a, hu_bounded b)
+{
+	double r = hu_atan2(a.v, b.v), high = hu_abs(a.v) - a.e, wide = hu_abs(b.v) - b.e, e = 0,
+	       gap = (high > wide ? high : wide) * (1 - 0x1p-50);
+
+	if (a.e != 0 || b.e != 0)
+		e = (a.e != 0 && high <= 0 && b.v - b.e <= 0) || !(gap > 0) ? 6.2832 : hu_up((a.e + b.e) / gap);
+	return hu_bounded_of(f, r, (e < 6.2832 ? e : 6.2832) + hu_abs(r) * HU_ELEMENTARY_ERROR + 0x1p-1070);
+}
+
 /* The slope of the sigmoid is at most 1/4, and at most the function itself, which grows by a factor of exp(e) over a
    distance e. */
 HU_HD hu_bounded
@@ -264,12 +301,12 @@ hu_bounded_pow(hu_format f, hu_bounded a, hu_bounded b)
 }
 
 /* Functions that only rise, in steps: an operand's error moves them at most to their values at its ends. */
-#define HU_BOUNDED_STEP(NAME)                                                                                         \
-	HU_HD hu_bounded hu_bounded_##NAME(hu_format f, hu_bounded a)                                                 \
-	{                                                                                                             \
-		double s = a.e == 0 ? 0 : hu_up(a.e) + hu_abs(a.v) * 0x1p-52, v = hu_##NAME(a.v);                     \
-		double up = hu_##NAME(a.v + s) - v, down = v - hu_##NAME(a.v - s);                                    \
-		return hu_bounded_of(f, v, s == 0 ? 0 : up > down ? up : down);                                       \
+#define HU_BOUNDED_STEP(NAME)                                                                                          \
+	HU_HD hu_bounded hu_bounded_##NAME(hu_format f, hu_bounded a)                                                  \
+	{                                                                                                              \
+		double s = a.e == 0 ? 0 : hu_up(a.e) + hu_abs(a.v) * 0x1p-52, v = hu_##NAME(a.v);                      \
+		double up = hu_##NAME(a.v + s) - v, down = v - hu_##NAME(a.v - s);                                     \
+		return hu_bounded_of(f, v, s == 0 ? 0 : up > down ? up : down);                                        \
 	}
 HU_BOUNDED_STEP(rint)
 HU_BOUNDED_STEP(floor)

@@ -7,6 +7,7 @@ SCRIPT_TESTS += t/number/t-frames.sh
 SCRIPT_TESTS += t/number/t-round-blocks.sh
 C_TESTS += t/number/u-arith-wide
 C_TESTS += t/number/u-arith
+C_TESTS += t/number/u-atan2
 C_TESTS += t/number/u-block-rules
 C_TESTS += t/number/u-block
 C_TESTS += t/number/u-bulk-draw

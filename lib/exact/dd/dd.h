@@ -181,6 +181,9 @@ hu_dd hu_dd_pow(hu_dd a, hu_dd b);
 /* Sine and cosine (dd_turn.c); they say nothing beyond 2^20 quarter turns. */
 hu_dd hu_dd_sin(hu_dd a);
 hu_dd hu_dd_cos(hu_dd a);
+/* The angle of the point (x, y) (dd_turn.c); it says nothing where the errors of both leave open on which side of the
+   negative half of the x axis the point is, nor of coordinates below 2^-700 (or 2^-900, beside none above 2^900). */
+hu_dd hu_dd_atan2(hu_dd y, hu_dd x);
 
 /* Steps and comparisons (dd_step.c): exact, or an enclosure of all values that the operands' errors leave open. */
 hu_dd hu_dd_rint(hu_dd a);

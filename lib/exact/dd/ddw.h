@@ -326,6 +326,7 @@ HU_DDW_LEFT(floor)
 HU_DDW_LEFT(ceil)
 HU_DDW_LEFT(sign)
 HU_DDW_LEFT2(pow)
+HU_DDW_LEFT2(atan2)
 HU_DDW_LEFT2(less)
 HU_DDW_LEFT2(equal)
 #undef HU_DDW_LEFT

@@ -69,5 +69,6 @@ HU_HD float hu_rsqrt_f32(float x) { return (float)hu_rsqrt((double)x); }
 HU_HD float hu_erf_f32(float x) { return (float)hu_erf((double)x); }
 HU_HD float hu_sin_f32(float x) { return (float)hu_sin((double)x); }
 HU_HD float hu_cos_f32(float x) { return (float)hu_cos((double)x); }
+HU_HD float hu_atan2_f32(float y, float x) { return (float)hu_atan2((double)y, (double)x); }
 HU_HD float hu_erfc_f32(float x) { return (float)hu_erfc((double)x); }
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   sin and cos of a double, and the reduction of its argument; lib/number/elementary/elementary.h tells their error and
+   sin, cos and atan2 of doubles, and the reduction of an argument; lib/number/elementary/elementary.h tells their error and
    their rules. */
 #ifndef HU_NUMBER_ELEMENTARY_TRIGONOMETRIC_H
 #define HU_NUMBER_ELEMENTARY_TRIGONOMETRIC_H
 
+#include "lib/number/elementary/whole.h"
 #include "lib/number/round.h"
 
 /* sin(r) and cos(r) for |r| <= 0.786: Taylor polynomials up to r^17 and r^18, which leave 2^-62 and 2^-58. cos is taken
@@ -140,5 +141,58 @@ hu_cos(double x)
 	n = hu_quarter_turns(a, &r);
 	r = n & 1 ? -hu_sin_small(r) : hu_cos_small(r);
 	return n & 2 ? -r : r;
+}
+
+/* The arc tangent of k / 8. */
+HU_HD double
+hu_atan_eighth(int k)
+{
+	const double angle[] = { 0, 0x1.fd5ba9aac2f6ep-4, 0x1.f5b75f92c80ddp-3, 0x1.6f61941e4def1p-2,
+		0x1.dac670561bb4fp-2, 0x1.1e00babdefeb4p-1, 0x1.4978fa3269ee1p-1, 0x1.700a7c5784634p-1,
+		0x1.921fb54442d18p-1 };
+
+	return angle[k];
+}
+
+/* The arc tangent of low / high for 0 <= low <= high, high finite and not 0: that of the nearest eighth c, and that of
+   what is left, u = (t - c) / (1 + t c), |u| <= 1/16, by Taylor's polynomial up to u^15, which leaves u 2^-68. */
+HU_HD double
+hu_atan_small(double low, double high)
+{
+	double t = low / high, c = hu_floor(8 * t + 0.5), u, z, s;
+	int k = (int)c;
+
+	c *= 0.125;
+	u = k ? (t - c) / (1 + t * c) : t;
+	z = u * u;
+	s = 1.0 / 15;
+	s = 1.0 / 13 - s * z;
+	s = 1.0 / 11 - s * z;
+	s = 1.0 / 9 - s * z;
+	s = 1.0 / 7 - s * z;
+	s = 1.0 / 5 - s * z;
+	s = 1.0 / 3 - s * z;
+	return hu_atan_eighth(k) + (u - u * z * s);
+}
+
+/* The angle of the point (x, y), from -pi to pi, with the special values of IEEE 754 (atan2): -0 is a negative x, and
+   of two infinities the angle is that of a diagonal. */
+HU_HD double
+hu_atan2(double y, double x)
+{
+	double a = x < 0 ? -x : x, b = y < 0 ? -y : y, low = a < b ? a : b, high = a < b ? b : a, r;
+
+	if (hu_isnan(x) || hu_isnan(y))
+		return hu_nan();
+	if (low == hu_inf(0))
+		low = high = 1;
+	else if (high == hu_inf(0))
+		low = 0;
+	r = high == 0 || low == 0 ? 0 : hu_atan_small(low, high);
+	if (b > a) /* the other half of a quarter turn, which is the sum of two doubles */
+		r = 0x1.921fb54442d18p+0 - (r - 0x1.1a62633145c07p-54);
+	if (hu_bits64(x) >> 63)
+		r = 0x1.921fb54442d18p+1 - (r - 0x1.1a62633145c07p-53);
+	return hu_bits64(y) >> 63 ? -r : r;
 }
 #endif

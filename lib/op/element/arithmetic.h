@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Turns a row of carriers.def into the functions hu_carrier_add_SUFFIX, _sub_, _mul_, _div_, _neg_, _abs_, _min_,
    _max_, _sqrt_, _exp_, _log_, _erf_, _tanh_, _sigmoid_, _rint_, _floor_, _ceil_, _sign_, _expm1_, _log1p_, _rsqrt_,
-   _pow_, _sin_, _cos_, _less_, _equal_ (1 or 0), _pick_, _literal_ (a constant from one double), _literal2_
+   _pow_, _sin_, _cos_, _atan2_, _less_, _equal_ (1 or 0), _pick_, _literal_ (a constant from one double), _literal2_
    (from the sum of two) and _value_ (the double that comparisons look at), which the macros of formula.h call. A
    carrier is a type of number that formulas are computed in; formulas use nothing but these functions, so a row is all
    that a carrier needs. */
@@ -51,6 +51,7 @@ HU_HD double hu_sqrt(double x) { return sqrt(x); }
 	HU_HD T hu_carrier_pow_##S(const C *c, T a, T b) { return ROUNDED(c, HU_MATH(hu_pow, MATH)(a, b)); }   \
 	HU_HD T hu_carrier_sin_##S(const C *c, T a) { return ROUNDED(c, HU_MATH(hu_sin, MATH)(a)); }                  \
 	HU_HD T hu_carrier_cos_##S(const C *c, T a) { return ROUNDED(c, HU_MATH(hu_cos, MATH)(a)); }                  \
+	HU_HD T hu_carrier_atan2_##S(const C *c, T a, T b) { return ROUNDED(c, HU_MATH(hu_atan2, MATH)(a, b)); }      \
 	HU_HD T hu_carrier_less_##S(const C *c, T a, T b) { return ROUNDED(c, (T)(a < b)); }                   \
 	HU_HD T hu_carrier_equal_##S(const C *c, T a, T b) { return ROUNDED(c, (T)(a == b)); }                 \
 	HU_HD T hu_carrier_pick_##S(const C *c, T y, T a, T b) { return COMPARED(c, !(y <= 0) ? a : b); }
@@ -93,6 +94,7 @@ HU_HD double hu_sqrt(double x) { return sqrt(x); }
 	HU_HD T hu_carrier_pow_##S(const C *c, T a, T b) { return APPLY(c, PREFIX##_pow, a, b); }                     \
 	HU_HD T hu_carrier_sin_##S(const C *c, T a) { return APPLY(c, PREFIX##_sin, a); }                             \
 	HU_HD T hu_carrier_cos_##S(const C *c, T a) { return APPLY(c, PREFIX##_cos, a); }                             \
+	HU_HD T hu_carrier_atan2_##S(const C *c, T a, T b) { return APPLY(c, PREFIX##_atan2, a, b); }                 \
 	HU_HD T hu_carrier_less_##S(const C *c, T a, T b) { return APPLY(c, PREFIX##_less, a, b); }                   \
 	HU_HD T hu_carrier_equal_##S(const C *c, T a, T b) { return APPLY(c, PREFIX##_equal, a, b); }                 \
 	HU_HD T hu_carrier_pick_##S(const C *c, T y, T a, T b) { return (void)c, PREFIX##_pick(y, a, b); }

@@ -83,4 +83,5 @@ HU_HD float hu_log1p_lanes(float x) { return hu_log1p_f32(x); }
 HU_HD float hu_rsqrt_lanes(float x) { return hu_rsqrt_f32(x); }
 HU_HD float hu_sin_lanes(float x) { return hu_sin_f32(x); }
 HU_HD float hu_cos_lanes(float x) { return hu_cos_f32(x); }
+HU_HD float hu_atan2_lanes(float y, float x) { return hu_atan2_f32(y, x); }
 #endif

@@ -45,6 +45,31 @@ def tan(m, x):
     return "div", m("sin", x), m("cos", x)
 
 
+@formula("atan2", "self", "other")
+def atan2(m, y, x):
+    return "atan2", y, x
+
+
+@formula("atan", "self")
+def atan(m, x):
+    return "atan2", x, 1.0
+
+
+def cosine_of(m, x):
+    """The cosine of the angle whose sine is x, and the other way round."""
+    return m("sqrt", m("mul", m("sub", 1.0, x), m("add", 1.0, x)))
+
+
+@formula("asin", "self")
+def asin(m, x):
+    return "atan2", x, cosine_of(m, x)
+
+
+@formula("acos", "self")
+def acos(m, x):
+    return "atan2", cosine_of(m, x), x
+
+
 @formula("sinh", "self")
 def sinh(m, x):
     return "scale", m("sub", m("expm1", x), m("expm1", m("neg", x))), {"factor": 0.5}
@@ -194,12 +219,16 @@ def remainder(s, a, out):
 
 
 def rounded_quotient(s, a, out):
-    """The quotient, rounded downwards or towards zero."""
+    """The quotient, rounded downwards or towards zero. What is rounded towards zero a kernel may have rounded to the
+    result's format before."""
     m, other = Formula(s, out), a["other"]
-    q = m("div", m.of(a["self"]), m.of(other if isinstance(other, torch.Tensor) else float(other)))
+    x, y = m.of(a["self"]), m.of(other if isinstance(other, torch.Tensor) else float(other))
     if a["rounding_mode"] == "floor":
-        m.end("floor", q)
+        m.end("floor", m("div", x, y))
     else:
+        low = m.values(y).to(out.dtype)
+        kept = between(m, x, lambda v: torch.trunc(v / low))
+        q = m("div", x, y, dtype=out.dtype if kept == out.dtype else None)
         m.end("mul", m("floor", m("abs", q)), m("sign", q), library=False)
 
 

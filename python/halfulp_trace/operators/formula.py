@@ -14,7 +14,7 @@ VALUES = {
     "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "neg": torch.neg, "abs": torch.abs,
     "max": torch.maximum, "min": torch.minimum, "floor": torch.floor, "round": torch.round, "sign": torch.sign,
     "exp": torch.exp, "log": torch.log, "log1p": torch.log1p, "expm1": torch.expm1, "sqrt": torch.sqrt,
-    "sin": torch.sin, "cos": torch.cos, "tanh": torch.tanh, "sigmoid": torch.sigmoid, "pow": torch.pow,
+    "sin": torch.sin, "cos": torch.cos, "tanh": torch.tanh, "sigmoid": torch.sigmoid, "pow": torch.pow, "atan2": torch.atan2,
     "less": torch.lt, "greater": torch.gt, "less_equal": torch.le, "greater_equal": torch.ge, "equal": torch.eq,
     "logical_and": lambda a, b: (a != 0) & (b != 0), "logical_or": lambda a, b: (a != 0) | (b != 0),
     "logical_not": lambda a: a == 0, "where": lambda c, a, b: torch.where(c != 0, a, b),

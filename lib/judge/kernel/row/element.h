@@ -115,6 +115,28 @@ hu_element_pow(hu_ball a, hu_ball e, const hu_element_errors *s)
 	return hu_ball_widened(b, own + s->tiny, own);
 }
 
+/* The angle of the point (x, y). Over all points within the radii its slopes are at most 1 over their least distance
+   from the origin; where they reach the negative half of the x axis from both sides, it may turn once. */
+static inline hu_ball
+hu_element_atan2(hu_ball y, hu_ball x, const hu_element_errors *s)
+{
+	double angle = hu_atan2(y.x, x.x), high = fabs(y.x) - y.r, wide = fabs(x.x) - x.r,
+	       gap = (high > wide ? high : wide) * (1 - HU_BALL_OWN), d = hypot(x.x, y.x);
+	double up = x.x / d / d, along = y.x / d / d, own = (s->e + 2 * s->u) * fabs(angle);
+	hu_ball a = { angle, y.r + x.r == 0 ? 0 : hu_ball_radius((y.r + x.r) / gap * HU_BALL_UP), 0, 0 };
+
+	if (isnan(angle) || !hu_isfinite(x.x) || !hu_isfinite(y.x))
+		return hu_ball_special(angle, y.r == 0 && x.r == 0);
+	a.v = d > 0 ? up * up * y.v + along * along * x.v : 0;
+	a.c = d > 0 ? fabs(up) * y.c + fabs(along) * x.c : 0;
+	if ((y.r > 0 && high <= 0 && x.x - x.r <= 0) || (y.r + x.r > 0 && !(gap > 0))) {
+		a.r = 6.2832;
+		a.v = a.r * a.r;
+	}
+	a.r = fmin(a.r, 6.2832);
+	return hu_ball_widened(a, own + (own != 0 ? s->tiny : 0), own + (own != 0 ? s->tiny : 0));
+}
+
 /* if_less, if_equal or if_greater, as a compares with b, or 0 where one is no number. Where the radii leave more than
    one answer, the radius is 1. */
 static inline hu_ball
