@@ -6,6 +6,7 @@ EXTRA_DIST += t/trace/modules.py
 EXTRA_DIST += t/trace/operators.py
 EXTRA_DIST += t/trace/recipes.py
 EXTRA_DIST += t/trace/recipes_losses.py
+EXTRA_DIST += t/trace/recipes_models.py
 EXTRA_DIST += t/trace/recorded.py
 SCRIPT_TESTS += t/trace/t-callbacks.py
 SCRIPT_TESTS += t/trace/t-cases.py

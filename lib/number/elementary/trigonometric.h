@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   sin, cos and atan2 of doubles, and the reduction of an argument; lib/number/elementary/elementary.h tells their error and
-   their rules. */
+   sin, cos and atan2 of doubles, and the reduction of an argument; lib/number/elementary/elementary.h tells their error
+   and their rules. */
 #ifndef HU_NUMBER_ELEMENTARY_TRIGONOMETRIC_H
 #define HU_NUMBER_ELEMENTARY_TRIGONOMETRIC_H
 
