@@ -36,6 +36,7 @@ class Step(Tensors, TorchDispatchMode):
         self.ran_backward = False
         self.weights = {}                        # the parameters as the program's tensors, by their storages
         self.updated = set()                     # the storages that the update wrote to
+        self.doubtful = False                    # whether Python has read a number of this step that is not finite
         self.stale = {}                          # those of casts of what was written to since, with its name
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -108,6 +109,8 @@ class Step(Tensors, TorchDispatchMode):
         try:
             if make is None:
                 raise Unknown(why)
+            if self.doubtful and any(isinstance(x, float) for x in [*args, *kwargs.values()]):
+                raise Unknown("its number may come of one that Python read and that is not finite")
             make(self, a, out if results else written)
         except Exception as error:               # whatever a rule does not foresee must not stop a training
             foreseen = isinstance(error, Unknown)

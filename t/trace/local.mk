@@ -15,6 +15,7 @@ SCRIPT_TESTS += t/trace/t-folders.py
 SCRIPT_TESTS += t/trace/t-kept.py
 SCRIPT_TESTS += t/trace/t-library.py
 SCRIPT_TESTS += t/trace/t-memory.py
+SCRIPT_TESTS += t/trace/t-numbers-read.py
 SCRIPT_TESTS += t/trace/t-operators-arith.py
 SCRIPT_TESTS += t/trace/t-operators-attention.py
 SCRIPT_TESTS += t/trace/t-operators-cell.py

@@ -16,7 +16,6 @@ say_nonfinite(hu_str *s, const hu_summary *n)
 
 	hu_str_addf(s, "Fatal: at step %zu elements of %s were infinite or NaN, as stored or as they should have been.",
 		n->cause_step, what);
-	hu_summary_say_origin(s, n);
 }
 
 /* What the gradients and updates that were judged kept; nothing is said of what was not measured. */
@@ -66,7 +65,6 @@ say_unknown(hu_str *s, const hu_analysis *a, const hu_summary *n)
 		hu_str_add(s, n->safe_known && !isnan(n->safe_min) ? "; " : "");
 		say_scales(s, n);
 		hu_str_add(s, ".");
-		hu_summary_say_origin(s, n);
 		return;
 	}
 	if (!judged && !isnan(n->weight_cosine)) {
@@ -232,6 +230,8 @@ say_verdict(hu_str *s, const hu_analysis *a, const hu_summary *n)
 		hu_str_add(s, ".");
 	} else
 		say_cause(s, a->run, n);
+	if (!n->broken)
+		hu_summary_say_origin(s, n);
 	hu_summary_say_draws(s, n);
 	if (a->propagation.agreed)
 		hu_str_addf(s,

@@ -32,6 +32,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/pointwise.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/pool.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/prefix.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/quantised.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/read.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/reduce.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/sample.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/scaler.py
