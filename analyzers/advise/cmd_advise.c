@@ -328,6 +328,6 @@ const hu_command hu_cmd_advise = { "advise",
 	"help most. nodes begins with the products in int8 and loses those that do most damage. A list that does not\n"
 	"keep the budget is not defined. Where fp16 is among the formats the whole model is run in it too, as it is\n"
 	"and as onnxconverter-common converts it. If that breaks the budget, changes of the graph are tried: a larger\n"
-	"eps, a smaller mask, squares that are scaled. remedied_fp16.onnx and remedied_occ-fp16.onnx are the model in\n"
-	"float32 with those that help.",
+	"eps, a smaller mask, squares or sums that are scaled. remedied_fp16.onnx and remedied_occ-fp16.onnx are the\n"
+	"model in float32 with those that help.",
 	opts, run, needs, NULL };

@@ -8,3 +8,4 @@ noinst_HEADERS += analyzers/advise/remedy/remedy.h
 libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_constants.c
 libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_graph.c
 libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_squares.c
+libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_stream.c

@@ -111,7 +111,7 @@ better(const hu_effect *a, const hu_effect *b)
 	return isfinite(a->rel_l2) && !(a->rel_l2 >= 0.9 * b->rel_l2);
 }
 
-/* Marks WORST and the nodes that it reads from, DEPTH deep; all where nothing is known of it. */
+/* Marks WORST, the nodes that it reads from, DEPTH deep, and those that read it; all where nothing is known of it. */
 static char *
 near_of(const hu_onnx *m, const char *worst)
 {
@@ -119,9 +119,14 @@ near_of(const hu_onnx *m, const char *worst)
 	char *near = hu_xcalloc(g->nnode + 1, 1);
 	int found = 0;
 
-	for (size_t i = 0; i < g->nnode && worst; i++)
+	for (size_t i = 0; i < g->nnode && worst; i++) {
 		if (!strcmp(g->node[i].name, worst))
 			found = near[i] = 1;
+		for (size_t k = 0; k < g->node[i].nin && found; k++) {
+			int from = hu_remedy_maker(m, g->node[i].in[k]);
+			near[i] |= from >= 0 && !strcmp(g->node[from].name, worst);
+		}
+	}
 	if (!found)
 		memset(near, 1, g->nnode);
 	for (int depth = 0; depth < DEPTH && found; depth++)

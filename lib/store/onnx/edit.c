@@ -257,6 +257,24 @@ hu_onnx_edit_behind(hu_onnx_edit *e, int node, size_t k, const char *op, const c
 	free(was);
 }
 
+void
+hu_onnx_edit_real(hu_onnx_edit *e, int node, const char *key, float value)
+{
+	pb_node *x = e->pb->graph->node[node];
+	pb_attribute *a = NULL;
+
+	for (size_t i = 0; i < x->n_attribute && !a; i++)
+		a = x->attribute[i]->name && !strcmp(x->attribute[i]->name, key) ? x->attribute[i] : NULL;
+	if (!a) {
+		x->attribute = hu_xrealloc(x->attribute, (x->n_attribute + 1) * sizeof *x->attribute);
+		a = x->attribute[x->n_attribute++] = whole(key, 0);
+		a->has_i = 0;
+	}
+	a->has_f = a->has_type = 1;
+	a->f = value;
+	a->type = 1; /* FLOAT */
+}
+
 const char *
 hu_onnx_edit_constant(
 	hu_onnx_edit *e, const char *stem, int type, int rank, const size_t *d, const void *bytes, size_t n)

@@ -30,6 +30,9 @@ void hu_onnx_edit_round_output(hu_onnx_edit *e, int node, size_t k, int type);
 /* Puts a node OP behind output K of NODE, which reads that output and OTHER; the output's readers read its result. */
 void hu_onnx_edit_behind(hu_onnx_edit *e, int node, size_t k, const char *op, const char *other);
 
+/* Makes the node's attribute KEY the real number VALUE. */
+void hu_onnx_edit_real(hu_onnx_edit *e, int node, const char *key, float value);
+
 /* Adds a constant of element type TYPE, whose BYTES are copied, and returns its name, made of STEM, which *e owns. */
 const char *hu_onnx_edit_constant(
 	hu_onnx_edit *e, const char *stem, int type, int rank, const size_t *d, const void *bytes, size_t n);
