@@ -65,7 +65,7 @@ paths() {
 # parity MODEL OPTIONS POLICY SUM WAY: many steps; a row of parity.tsv
 parity() {
 	local name=$1 policy=$3 sum=$4 way=$5 run=$work/run ref
-	local common="$2 --policy $policy --steps $steps --data train=640,eval=64 --trace-steps none --meter none --quiet"
+	local common="$2 --policy $policy --steps $steps --data train=640,eval=64 --trace steps=none --meter none --quiet"
 	test "$policy" != mixed_float16 || common="$common --loss-scale init=256" # the others scale no loss
 	test "$sum" = default || common="$common --accumulate $sum"
 	rm -rf "$run"
@@ -75,7 +75,7 @@ parity() {
 }
 # Two runs, one digest; a run that was killed and resumed; a run judged on the CPU
 again() {
-	local common="$mlp --policy mixed_float16 --data train=640,eval=64 --loss-scale init=256 --trace-steps none --meter none --quiet --backend $backend"
+	local common="$mlp --policy mixed_float16 --data train=640,eval=64 --loss-scale init=256 --trace steps=none --meter none --quiet --backend $backend"
 	rm -rf "$work"/again-*
 	"$halfulp" train $common --steps $((2 * steps)) --checkpoint-every $steps "$work/again-1" && "$halfulp" train $common --steps $((2 * steps)) --checkpoint-every $steps "$work/again-2" || return 1
 	cmp <(digests "$work/again-1") <(digests "$work/again-2") || return 1
@@ -90,7 +90,7 @@ again() {
 }
 # cuBLAS: the same digest twice, and every recorded call within its bound
 cublas() {
-	local common="$mlp --policy mixed_float16 --data train=640,eval=64 --steps 5 --trace-steps last --meter none --quiet --backend cuda:gemm=cublas"
+	local common="$mlp --policy mixed_float16 --data train=640,eval=64 --steps 5 --trace steps=last --meter none --quiet --backend cuda:gemm=cublas"
 	rm -rf "$work"/cublas-*
 	"$halfulp" train $common "$work/cublas-1" && "$halfulp" train $common "$work/cublas-2" && cmp <(digests "$work/cublas-1") <(digests "$work/cublas-2") && "$halfulp" analyze --only replay "$work/cublas-1"
 }

@@ -61,7 +61,7 @@ trainings() {
 			turing:mixed_float16 | *:tf32 | *:mixed_float16 | *:mixed_bfloat16) echo "tc:$arch" ;;
 			ada:mixed_e5m2) echo tc:ada ;;
 			esac); do
-			printf '%s %s --model %s --policy %s%s%s %s --steps 3 --trace-steps none --meter none --quiet\n' "$policy" "$sum" "$model" "$policy" \
+			printf '%s %s --model %s --policy %s%s%s %s --steps 3 --trace steps=none --meter none --quiet\n' "$policy" "$sum" "$model" "$policy" \
 				"$(test "$sum" = default || echo " --accumulate $sum")" "$(grep -q "^POLICY(\"$policy\",.* 1, [A-Z]*, [A-Z]*, \"" "$top/lib/program/policy/policies.def" && echo ' --loss-scale init=256')" "$sizes"
 		done
 	done

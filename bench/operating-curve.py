@@ -60,10 +60,10 @@ HARMLESS = {
 LR = {'sgd': 0.01, 'ncf': 0.005}
 adam, half = lambda s: s != 'sgd', lambda s: 'mixed_float16' in SETUPS[s]
 CHANGES = {  # what a set-up's runs are given, and in which set-ups it is a change
-    'lr +1 %': (lambda s: ['--lr', repr(1.01 * LR.get(s, 0.001))], None),
-    'lr +5 %': (lambda s: ['--lr', repr(1.05 * LR.get(s, 0.001))], None),
-    'lr +20 %': (lambda s: ['--lr', repr(1.2 * LR.get(s, 0.001))], None),
-    'lr -20 %': (lambda s: ['--lr', repr(0.8 * LR.get(s, 0.001))], None),
+    'lr +1 %': (lambda s: ['--optimizer', 'lr=' + repr(1.01 * LR.get(s, 0.001))], None),
+    'lr +5 %': (lambda s: ['--optimizer', 'lr=' + repr(1.05 * LR.get(s, 0.001))], None),
+    'lr +20 %': (lambda s: ['--optimizer', 'lr=' + repr(1.2 * LR.get(s, 0.001))], None),
+    'lr -20 %': (lambda s: ['--optimizer', 'lr=' + repr(0.8 * LR.get(s, 0.001))], None),
     'eps 1e-3': (lambda s: ['--optimizer', 'eps=1e-3'], adam),
     'beta2 0.9': (lambda s: ['--optimizer', 'beta2=0.9'], adam),
     'no decay': (lambda s: ['--optimizer', 'weight_decay=0'], lambda s: s not in ('sgd', 'convnet', 'ncf')),
@@ -140,8 +140,8 @@ def train(job):
         'train',
         *SETUPS[setup].split(),
         '--quiet',
-        '--trace-steps',
-        'last',
+        '--trace',
+        'steps=last',
         '--threads',
         '1',
         *more,

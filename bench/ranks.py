@@ -80,7 +80,7 @@ def side_by_side(name, words, forget):
 
 def train_huge():
     wide = ['--model', 'mlp:width=4', '--data', 'train=16000,eval=8', '--batch', '16000', '--quiet']
-    took(HALFULP, 'train', *wide, '--steps', '1', '--trace-steps', '0', '--trace', 'dense1.*,input.*', 'huge')
+    took(HALFULP, 'train', *wide, '--steps', '1', '--trace', 'steps=0', '--trace', 'dense1.*,input.*', 'huge')
 
 
 def uneven(shards, clock):
@@ -134,7 +134,7 @@ with tempfile.TemporaryDirectory(prefix='halfulp-ranks-') as home:
         net = ['--model', 'convnet', '--data', 'train=64,eval=8', '--batch', '64', '--quiet']
         net += ['--policy', 'mixed_float16']
         steps = ','.join(str(i) for i in range(STEPS // 2))
-        took(HALFULP, 'train', *net, '--steps', str(STEPS // 2), '--trace-steps', steps, 'run')
+        took(HALFULP, 'train', *net, '--steps', str(STEPS // 2), '--trace', 'steps=' + steps, 'run')
         side_by_side('analyze', ['analyze', 'run'], 'run/analysis')
     if 'compare' in jobs:
         sweep = ['compare', '--policies', 'float32,mixed_float16', '--seeds', '1,2,3,4', '--model', 'mlp', '--data', 'train=2000']

@@ -15,7 +15,7 @@ trap 'rm -rf "$dir"' EXIT INT TERM
 
 # record BATCH STEPS: a run that traces its last STEPS steps
 record() {
-	"$halfulp" train --quiet --model convnet:width="${WIDTH:-0.25}" --data train=$((4 * $1)) --data eval=16 --steps $(($2 + 2)) --batch "$1" --trace-steps "$(awk -v n="$2" 'BEGIN { for (i = 2; i < n + 2; i++) printf("%s%d", (i > 2 ? "," : ""), i) }')" --policy "$policy" "$dir/run" >/dev/null
+	"$halfulp" train --quiet --model convnet:width="${WIDTH:-0.25}" --data train=$((4 * $1)) --data eval=16 --steps $(($2 + 2)) --batch "$1" --trace steps="$(awk -v n="$2" 'BEGIN { for (i = 2; i < n + 2; i++) printf("%s%d", (i > 2 ? "," : ""), i) }')" --policy "$policy" "$dir/run" >/dev/null
 	bytes=$(cat "$dir"/run/trace/*.safetensors | wc -c | tr -d ' ')
 }
 

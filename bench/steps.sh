@@ -20,7 +20,7 @@ for model in ${MODELS:-mlp convnet}; do
 		run=$dir/$model-$policy
 		width=${WIDTH:-1}
 		test -n "${WIDTH:-}" || test "$model" = mlp || width=0.25
-		"$halfulp" train --quiet --model $model --model width=$width --data train=1000,eval=100 --steps ${STEPS:-15} --trace-steps last --policy $policy "$run" >/dev/null
+		"$halfulp" train --quiet --model $model --model width=$width --data train=1000,eval=100 --steps ${STEPS:-15} --trace steps=last --policy $policy "$run" >/dev/null
 		"$halfulp" verify "$run" >/dev/null
 		ms=$(median "$run/metrics.tsv")
 		test -n "$base" || base=$ms

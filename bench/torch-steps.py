@@ -162,7 +162,7 @@ def measure(model, home):
     env = dict(os.environ, OMP_NUM_THREADS=str(args.threads), OMP_WAIT_POLICY='passive')
     run = os.path.join(home, model)
     names = 'input.*,*.w,*.b' + ('' if model.startswith('ncf') else ',*.gamma,*.beta')
-    shown = ['--steps', '1', '--trace-steps', '0', '--trace', names, '--quiet', run]
+    shown = ['--steps', '1', '--trace', 'steps=0', '--trace', names, '--quiet', run]
     subprocess.run([HALFULP, 'train', *options, *BACKEND, *shown], env=env, check=True)
     floor = floors(options, env)
     trace = run + '/trace/step-000000.safetensors'

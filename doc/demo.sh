@@ -24,7 +24,7 @@ runs=
 for policy in $policies; do
 	echo
 	echo "== halfulp train --policy $policy"
-	"$halfulp" train --model convnet:width=0.25 --data size=20 --policy "$policy" --epochs 3 --trace-steps 2,last "$@" "$out/$policy"
+	"$halfulp" train --model convnet:width=0.25 --data size=20 --policy "$policy" --epochs 3 --trace steps=2,last "$@" "$out/$policy"
 	runs="$runs $out/$policy"
 done
 for policy in $policies; do

@@ -190,7 +190,7 @@ add_run(hu_records *r, const char *path, size_t sample)
 		return st;
 	if (!run.nstep)
 		st = hu_fail(HU_EFILE,
-			"%s: no step was traced; train again with --trace-steps, as in --trace-steps 100,200",
+			"%s: no step was traced; train again with --trace steps=, as in --trace steps=100,200",
 			hu_shown(path));
 	hu_room_in(run.dir);
 	for (int i = 0; i < run.nstep && st == HU_OK; i++)

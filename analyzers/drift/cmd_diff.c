@@ -225,11 +225,11 @@ advise(const hu_run_comparison *c, const hu_run *s, long long step, int common, 
 	if (common && (found || step < 0))
 		return;
 	if (!common && c->traced >= 0)
-		printf("no step was traced in both: train %s with --trace-steps %lld", hu_shown(s->dir), c->traced);
+		printf("no step was traced in both: train %s with --trace steps=%lld", hu_shown(s->dir), c->traced);
 	else if (!common)
-		printf("no step was traced in either: train both with --trace-steps %lld", step >= 0 ? step : 0);
+		printf("no step was traced in either: train both with --trace steps=%lld", step >= 0 ? step : 0);
 	else
-		printf("the first step that differs was not traced in both: train both with --trace-steps %lld", step);
+		printf("the first step that differs was not traced in both: train both with --trace steps=%lld", step);
 	printf(", and diff names the call that parts them\n");
 }
 

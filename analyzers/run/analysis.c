@@ -53,7 +53,7 @@ hu_analysis_init(hu_analysis *a, const hu_run *run, const hu_analysis_options *o
 				HU_EINVAL, "--steps %s: numbers and ranges are needed, as in 100,200-400", steps);
 		if (!run->nstep)
 			return hu_fail(HU_EFILE,
-				"%s: no step was traced; train again with --trace-steps, as in --trace-steps 100,200",
+				"%s: no step was traced; train again with --trace steps=, as in --trace steps=100,200",
 				run->dir);
 		return hu_fail(HU_EABSENT, "--steps %s: none of them was traced; %s/trace has %zu to %zu", steps,
 			run->dir, run->step[0], run->step[run->nstep - 1]);

@@ -3,8 +3,8 @@
 # caption: The share of a step's nonzero weight updates that leave their weight as it was, over {steps} steps of SGD (mlp on generated digits,
 #   learning rate 0.01). Weights kept in bf16: {share|%.1f} % on average. The same network with fp32 weights and bf16 arithmetic: {share_master|%.2f} %.
 # source: Micikevicius et al. 2018, Mixed Precision Training, arXiv 1710.03740
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd --lr 0.01 --epochs 20 --trace-steps none --quiet --policy bfloat16 sgd-bfloat16
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd --lr 0.01 --epochs 20 --trace-steps none --quiet --policy mixed_bfloat16 sgd-mixed_bfloat16
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd:lr=0.01 --epochs 20 --trace steps=none --quiet --policy bfloat16 sgd-bfloat16
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd:lr=0.01 --epochs 20 --trace steps=none --quiet --policy mixed_bfloat16 sgd-mixed_bfloat16
 # table policy=bfloat16,mixed_bfloat16: sgd-{policy}/updates.tsv
 # take: policy step tensor updates swamped
 load 'gallery-style.gp'

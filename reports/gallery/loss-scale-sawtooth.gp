@@ -3,10 +3,10 @@
 # caption: The loss scale of four rules, each over its own run of mixed_float16 (mlp on generated digits, growth after 20 finite steps).
 #   A cross is a step that was skipped because a gradient overflowed: {skipped_pytorch} of {steps} with PyTorch's rule, {skipped_keras} with
 #   Keras's, {skipped_apex} with Apex's and {skipped_deepspeed} with DeepSpeed's, which forgives the first overflow before it shrinks.
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --epochs 4 --policy mixed_float16 --loss-scale pytorch:interval=20 --trace-steps none --quiet scale-pytorch
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --epochs 4 --policy mixed_float16 --loss-scale keras:interval=20 --trace-steps none --quiet scale-keras
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --epochs 4 --policy mixed_float16 --loss-scale apex:interval=20 --trace-steps none --quiet scale-apex
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --epochs 4 --policy mixed_float16 --loss-scale deepspeed:interval=20 --trace-steps none --quiet scale-deepspeed
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --epochs 4 --policy mixed_float16 --loss-scale pytorch:interval=20 --trace steps=none --quiet scale-pytorch
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --epochs 4 --policy mixed_float16 --loss-scale keras:interval=20 --trace steps=none --quiet scale-keras
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --epochs 4 --policy mixed_float16 --loss-scale apex:interval=20 --trace steps=none --quiet scale-apex
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --epochs 4 --policy mixed_float16 --loss-scale deepspeed:interval=20 --trace steps=none --quiet scale-deepspeed
 # table rule=pytorch,keras,apex,deepspeed: scale-{rule}/metrics.tsv
 # take: rule step loss_scale skipped
 load 'gallery-style.gp'

@@ -4,7 +4,7 @@
 #   Without scaling (1) it is {percent(lost_one)|%s}; every factor of 2 saves some, until 2{raised(sprintf('%d', burst))|%s}, at which the
 #   first of the {all} values becomes infinite and the step has to be skipped.
 # source: Micikevicius et al. 2018, Mixed Precision Training, arXiv 1710.03740
-# run: halfulp train --model mlp:width=0.5 --data size=16,train=4096,eval=512 --batch 256 --epochs 40 --policy float32 --trace-steps last --quiet converged
+# run: halfulp train --model mlp:width=0.5 --data size=16,train=4096,eval=512 --batch 256 --epochs 40 --policy float32 --trace steps=last --quiet converged
 # run: halfulp analyze --only underflow,loss-scale converged
 # table: converged/analysis/loss-scale.tsv
 # take: step tensor format log2_scale lost overflow share_lost where tensor=all

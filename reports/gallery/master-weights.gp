@@ -3,9 +3,9 @@
 # caption: Accuracy on unseen digits over {epochs} epochs of SGD (mlp, learning rate 0.01). All in fp32: {best|%.1f} %. bf16 arithmetic over fp32 master weights: {good|%.1f} %.
 #   bf16 weights, which most updates leave as they are: {bad|%.1f} %.
 # source: Micikevicius et al. 2018, Mixed Precision Training, arXiv 1710.03740
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd --lr 0.01 --epochs 20 --trace-steps none --quiet --policy bfloat16 sgd-bfloat16
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd --lr 0.01 --epochs 20 --trace-steps none --quiet --policy mixed_bfloat16 sgd-mixed_bfloat16
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd --lr 0.01 --epochs 20 --trace-steps none --quiet --policy float32 sgd-float32
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd:lr=0.01 --epochs 20 --trace steps=none --quiet --policy bfloat16 sgd-bfloat16
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd:lr=0.01 --epochs 20 --trace steps=none --quiet --policy mixed_bfloat16 sgd-mixed_bfloat16
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd:lr=0.01 --epochs 20 --trace steps=none --quiet --policy float32 sgd-float32
 # table policy=float32,mixed_bfloat16,bfloat16: sgd-{policy}/metrics.tsv
 # take: policy step epoch loss eval_accuracy
 load 'gallery-style.gp'

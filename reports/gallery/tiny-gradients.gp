@@ -4,7 +4,7 @@
 #   the zeros apart: {zeros|%.1f} % of all values). Of the values that are not zero {lost|%.1f} % lie below 2⁻²⁵, half of fp16's smallest
 #   number, and {subnormal|%.1f} % among its subnormals, where bits are lost; the largest lies below 2{raised(sprintf('%d', top))|%s}, while fp16 reaches 2¹⁶.
 # source: Micikevicius et al. 2018, Mixed Precision Training, arXiv 1710.03740 (their figure 3)
-# run: halfulp train --model mlp:width=0.5 --data size=16,train=4096,eval=512 --batch 256 --epochs 40 --policy float32 --trace-steps last --quiet converged
+# run: halfulp train --model mlp:width=0.5 --data size=16,train=4096,eval=512 --batch 256 --epochs 40 --policy float32 --trace steps=last --quiet converged
 # run: halfulp analyze --only underflow,loss-scale converged
 # table: converged/analysis/exponents.tsv
 # take: step tensor class format bin count where class=gradient

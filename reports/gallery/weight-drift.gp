@@ -5,11 +5,11 @@
 #   weights drift as √steps, to {say(single)|%s} (dotted). With gradients in fp16 or bf16 they come {half / single|%.0f} and {mixed / single|%.0f} times as far. bf16
 #   weights begin with the rounding of the initial ones and then drift as the steps (dotted), since small updates are lost each time.
 # source: Micikevicius et al. 2018, Mixed Precision Training, arXiv 1710.03740
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd --lr 0.01 --steps 256 --trace-steps 0,1,3,7,15,31,63,127,255 --quiet --policy float64 drift-float64
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd --lr 0.01 --steps 256 --trace-steps 0,1,3,7,15,31,63,127,255 --quiet --policy float32 drift-float32
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd --lr 0.01 --steps 256 --trace-steps 0,1,3,7,15,31,63,127,255 --quiet --policy mixed_float16 drift-mixed_float16
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd --lr 0.01 --steps 256 --trace-steps 0,1,3,7,15,31,63,127,255 --quiet --policy mixed_bfloat16 drift-mixed_bfloat16
-# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd --lr 0.01 --steps 256 --trace-steps 0,1,3,7,15,31,63,127,255 --quiet --policy bfloat16 drift-bfloat16
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd:lr=0.01 --steps 256 --trace steps=0,1,3,7,15,31,63,127,255 --quiet --policy float64 drift-float64
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd:lr=0.01 --steps 256 --trace steps=0,1,3,7,15,31,63,127,255 --quiet --policy float32 drift-float32
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd:lr=0.01 --steps 256 --trace steps=0,1,3,7,15,31,63,127,255 --quiet --policy mixed_float16 drift-mixed_float16
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd:lr=0.01 --steps 256 --trace steps=0,1,3,7,15,31,63,127,255 --quiet --policy mixed_bfloat16 drift-mixed_bfloat16
+# run: halfulp train --model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 32 --optimizer sgd:lr=0.01 --steps 256 --trace steps=0,1,3,7,15,31,63,127,255 --quiet --policy bfloat16 drift-bfloat16
 # data /rows step=000000,000001,000003,000007,000015,000031,000063,000127,000255: halfulp diff --all --json drift-float64/trace/step-{step}.safetensors drift-float32/trace/step-{step}.safetensors
 # take: step name l2 where name=dense1.w_next
 # data mixed_float16 /rows step=000000,000001,000003,000007,000015,000031,000063,000127,000255: halfulp diff --all --json drift-float64/trace/step-{step}.safetensors drift-mixed_float16/trace/step-{step}.safetensors

@@ -56,11 +56,11 @@ def told(rows, tolerance=0.1):
 
 # --- what the ranks of a training had: the operands of its calls all_reduce
 SMALL = '--model mlp:width=0.02 --data size=8,train=32,eval=8 --batch 16 --quiet'.split()
-AFTER = ['--all-reduce', 'divide=after', '--micro-batches', '4']
+AFTER = ['--all-reduce', 'divide=after', '--batch', 'micro=4']
 for ranks, wire, more in (4, 'e5m2', []), (2, 'bf16', AFTER):
     name = 'own%d' % ranks
-    words = more if '--micro-batches' in more else [*more, '--micro-batches', str(ranks)]
-    order = '--all-reduce', 'ring:%d,wire=%s' % (ranks, wire), '--steps', '2', '--trace-steps', '0,1'
+    words = more if any(w.startswith('micro=') for w in more) else [*more, '--batch', 'micro=' + str(ranks)]
+    order = '--all-reduce', 'ring:%d,wire=%s' % (ranks, wire), '--steps', '2', '--trace', 'steps=0,1'
     run('train', *SMALL, '--policy', 'mixed_bfloat16', *words, *order, name)
     program = json.load(open(name + '/program-train.json'))
     names = {t['id']: t['name'] for t in program['tensors']}
@@ -119,7 +119,7 @@ tap.ok(
     [rows, said],
 )
 
-scaled = '--policy mixed_float16 --loss-scale dynamic:init=2^40 --steps 2 --trace-steps 0'.split()
+scaled = '--policy mixed_float16 --loss-scale dynamic:init=2^40 --steps 2 --trace steps=0'.split()
 p = tap.halfulp('train', *SMALL, *scaled, 'skipped')
 rows, said = allreduce('--ranks', '2..100', '--order', 'ring', '--wire', 'fp16', 'skipped')
 tap.ok(

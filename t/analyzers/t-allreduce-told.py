@@ -19,10 +19,10 @@ def run(*words):
 
 
 small = '--model mlp:width=0.03125 --data size=8,train=40,eval=8 --batch 8 --seed 4 --quiet'.split()
-run('train', *small, '--steps', '2', '--trace-steps', '0,1', 'two')
-run('train', *small, '--steps', '1', '--trace-steps', '0', 'one')
+run('train', *small, '--steps', '2', '--trace', 'steps=0,1', 'two')
+run('train', *small, '--steps', '1', '--trace', 'steps=0', 'one')
 scaled = '--policy mixed_float16 --loss-scale dynamic:init=2^60'.split()
-tap.halfulp('train', *small, *scaled, '--steps', '1', '--trace-steps', '0', 'skipped')
+tap.halfulp('train', *small, *scaled, '--steps', '1', '--trace', 'steps=0', 'skipped')
 real = lambda x: float('nan' if x is None else x)  # JSON writes what is not finite as text
 
 

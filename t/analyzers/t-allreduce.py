@@ -241,8 +241,8 @@ tap.halfulp(
     'eval=4',
     '--steps',
     '3',
-    '--trace-steps',
-    '0,2',
+    '--trace',
+    'steps=0,2',
     run,
 )
 program = json.load(open(run + '/program-train.json'))

@@ -4,7 +4,7 @@
 # lack is said, and hostile ones are refused in one line with nothing written.
 . "${srcdir:-.}/t/tool/tap.sh"
 py=${PYTHON:-python3}
-run train --model mlp:width=0.05 --data size=8,train=48,eval=16 --batch 16 --steps 1 --trace-steps 0 --policy mixed_float16 --quiet r && run analyze r
+run train --model mlp:width=0.05 --data size=8,train=48,eval=16 --batch 16 --steps 1 --trace steps=0 --policy mixed_float16 --quiet r && run analyze r
 p=r/program-train.json
 cp r/trace/step-000000.safetensors t.safetensors
 run analyze $p t.safetensors

@@ -20,7 +20,7 @@ holds() {
 ! holds '' '<=' 0.5 && ! holds 1 '>' '' && ! holds nan '<=' 1 && holds 1e-3 '<' 2
 test_is $? "an empty cell is within no bound"
 
-run train $small --steps 12 --trace-steps 2,11 --policy mixed_float16 r
+run train $small --steps 12 --trace steps=2,11 --policy mixed_float16 r
 test $code = 0
 test_is $? "a traced run to judge"
 run analyze r
@@ -47,7 +47,7 @@ test_is $? "every table that rests on exact values says how many MPFR judged, an
 test "$(header $a/state.tsv)" = 'step call op layer tensor format kind elements moved swamped became_zero l2_share_lost cosine verdict cosine_idle' &&
 	test "$(cell $a/state.tsv verdict tensor=all kind=moment)" = harmless && holds "$(cell $a/state.tsv cosine tensor=all kind=moment)" '>' 0.999999
 test_is $? "float32 moments lose nothing"
-run train --model convnet:width=0.25 --data size=12,train=128,eval=32 --batch 16 --quiet --steps 6 --trace-steps last --policy float16 s && run analyze s
+run train --model convnet:width=0.25 --data size=12,train=128,eval=32 --batch 16 --quiet --steps 6 --trace steps=last --policy float16 s && run analyze s
 holds "$(cell s/analysis/state.tsv cosine tensor=all kind=moment)" '<' 0.999 && test "$(cell s/analysis/state.tsv became_zero tensor=all)" -gt 0 && grep -q 'became zero when they were stored' out && ! grep -q 'epsilon alone' out
 test_is $? "float16 moments vanish, and the verdict says what that does to the next step"
 test "$(cell s/analysis/state.tsv elements tensor=all kind=statistic)" -gt 0
@@ -88,15 +88,15 @@ for tensor in dense1.y dense2.dw_unscaled; do
 	test_is $? "the exact step in double-double and by MPFR: $tensor's propagated error agrees"
 done
 
-run train $small --steps 12 --trace-steps 11 --policy float16 --optimizer sgd --lr 1e-3 pure
+run train $small --steps 12 --trace steps=11 --policy float16 --optimizer sgd:lr=1e-3 pure
 run analyze --only swamping,summary pure
 test $code = 0 && holds "$(cell pure/analysis/swamping.tsv share_swamped kind=update tensor=all)" '>' 0.5 && grep -q '"verdict_word": "fatal"' pure/analysis/summary.json
 test_is $? "pure float16, SGD at 1e-3: most updates are swamped, fatal"
-run train $small --steps 12 --trace-steps 11 --policy mixed_float16 --loss-scale none --loss weight=2^-20 tiny
+run train $small --steps 12 --trace steps=11 --policy mixed_float16 --loss-scale none --loss weight=2^-20 tiny
 run analyze tiny
 test $code = 0 && grep -q '"verdict_word": "fatal"' tiny/analysis/summary.json && holds "$(cell tiny/analysis/underflow.tsv verdict from=exact tensor=all | wc -c)" '>' 1
 test_is $? "loss weight 2^-20 without scaling: fatal"
-run train $small --steps 12 --trace-steps 11 --policy float64 wide
+run train $small --steps 12 --trace steps=11 --policy float64 wide
 run analyze wide
 test $code = 0 && holds "$(cell wide/analysis/replay.tsv propagated_ulp_max op=matmul)" '>' 0 && holds "$(cell wide/analysis/replay.tsv bound_ratio_max op=matmul)" '<=' 1
 test_is $? "float64: judged, its propagated error too"
@@ -121,7 +121,7 @@ test_is $? "what is no step is refused: exit 2, one line${wrong:+, but not$wrong
 run analyze --steps 3 r
 test $code = 2 && test "$(wc -l <err)" = 1
 test_is $? "a step that was not traced: exit 2, one line"
-run train $small --steps 2 --trace-steps none bare
+run train $small --steps 2 --trace steps=none bare
 run analyze bare
 test $code = 3 && test "$(wc -l <err)" = 1
 test_is $? "no traced step: exit 3, one line"

@@ -373,27 +373,28 @@ def unseen(*runs):
     return lines + ([] if traced else ['no step was traced'])
 
 
-base = make('base', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace-steps', '0,3')
+base = make('base', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3')
 order = make(
-    'order', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace-steps', '0,3', '--accumulate', 'pairwise'
+    'order', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3', '--accumulate', 'pairwise'
 )
 others = {
     'sums in fp16': make(
-        'half', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace-steps', '0,3', '--accumulate', 'fma,acc=fp16'
+        'half', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3', '--accumulate', 'fma,acc=fp16'
     ),
     'another rate': make(
-        'rate', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace-steps', '0,3', '--lr', '0.002'
+        'rate', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3',
+        '--optimizer', 'lr=0.002'
     ),
     'another optimizer': make(
-        'plain', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace-steps', '0,3', '--optimizer', 'sgd'
+        'plain', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3', '--optimizer', 'sgd'
     ),
     'weights beyond every range': make(
-        'far', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace-steps', '0,3', '--lr', '1e9'
+        'far', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3', '--optimizer', 'lr=1e9'
     ),
     'a growing scale': make(
-        'growing', '--policy', 'mixed_float16', '--loss-scale', 'init=2^24,interval=2', '--trace-steps', '3'
+        'growing', '--policy', 'mixed_float16', '--loss-scale', 'init=2^24,interval=2', '--trace', 'steps=3'
     ),
-    'another step traced': make('three', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace-steps', '3'),
+    'another step traced': make('three', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=3'),
 }
 seen = set()
 for reason, more, ulps in (

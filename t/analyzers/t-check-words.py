@@ -125,13 +125,15 @@ tap.ok({r['quantity'] for r in rows} >= {'loss', 'eval_loss', 'eval_accuracy'} a
        for r in rows), 'the losses and scores of the last step among them', out)
 tap.ok(re.match(r'green holds: all \d+ quantities are as in base\.tsv', out[-1]), 'and the decision', out[-1])
 for more in ({}, {'COLUMNS': '200'}):
-    code, out, err = run('gate', '--baseline', 'base.tsv', 'red%d' % len(more), '--', *train, '--lr', '0.002', **more)
+    code, out, err = run('gate', '--baseline', 'base.tsv', 'red%d' % len(more), '--', *train,
+                         '--optimizer', 'lr=0.002', **more)
     if not more:
         rows = fits(out, 'a red gate')
     tap.ok(code == 1 and re.match(r'red\d drifted: \d+ of \d+ quantities fail, worst: ', out[-1])
         and len(out[-1]) < 160,
            'a red gate ends with its decision', out[-1])
-    tap.ok(any(x.startswith('Most likely cause: another setting: lr 0.001 -> 0.002') for x in out), 'the cause', out)
+    cause = 'Most likely cause: another setting: optimizer:lr 0.001 -> 0.002'
+    tap.ok(any(x.startswith(cause) for x in out), 'the cause', out)
     tap.ok(sum(x.startswith('First: step ') for x in out) == 1, 'and where it moved first', out)
 found = json.loads('\n'.join(run('check', 'red0', '--baseline', 'base.tsv', '--json')[1]))
 count = re.search(r'drifted: (\d+) of (\d+)', out[-1])

@@ -4,10 +4,10 @@
 # code; diff finds where two runs part.
 . "${srcdir:-.}/t/tool/tap.sh"
 make() { # RUN seed policy option...
-	"$HALFULP" train --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 3 --trace-steps 20 --quiet --seed "$2" --policy "$3" "${@:4}" "$1" && "$HALFULP" analyze "$1" >/dev/null
+	"$HALFULP" train --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 3 --trace steps=20 --quiet --seed "$2" --policy "$3" "${@:4}" "$1" && "$HALFULP" analyze "$1" >/dev/null
 }
 make a 1 mixed_float16 && make again 1 mixed_float16 && make b 2 mixed_float16 && make other 1 mixed_bfloat16 &&
-	make chunks 1 mixed_float16 --accumulate chunk:16 && make pairs 1 mixed_float16 --accumulate pairwise && make rate 1 mixed_float16 --lr 0.002 --backend simd=scalar
+	make chunks 1 mixed_float16 --accumulate chunk:16 && make pairs 1 mixed_float16 --accumulate pairwise && make rate 1 mixed_float16 --optimizer lr=0.002 --backend simd=scalar
 test_is $? "runs to compare"
 
 run check a --baseline base.tsv
@@ -72,7 +72,7 @@ run check b --baseline base.tsv
 test $code = 1 && grep -q '^not ok .*metrics/last/digest' out && grep -q 'env\|seed: 1 in the baseline, 2 now' out && grep -q 'same summation trees and same casts' out
 test_is $? "another seed: exit 1, and the attribution names the seed"
 run check rate --baseline base.tsv
-test $code = 1 && grep -q '^# lr: 0.001 in the baseline, 0.002 now' out && ! grep -q 'inf ulps' out
+test $code = 1 && grep -q '^# optimizer:lr: 0.001 in the baseline, 0.002 now' out && ! grep -q 'inf ulps' out
 test_is $? "another learning rate: the attribution names it"
 grep -q '^# the program differs: train call [0-9]* adamw dense1: lr 0.001 -> 0.002$' out && head -n 3 out | grep -q '^not ok 1 - program/train/'
 test_is $? "and the call whose attribution it is, before every number"
@@ -80,7 +80,7 @@ test_is $? "and the call whose attribution it is, before every number"
 first=$(head -n 1 out)
 moved() { awk -F'\t' -v step="$3" -v column="$4" 'FNR == 1 { file++ } $1 == "step" { for (i = 1; i <= NF; i++) if ($i == column) at = i } $1 == step { v[file] = $at } END { printf "%.4f %.4f", v[1], v[2] }' "$1/metrics.tsv" "$2/metrics.tsv"; }
 set -- $(moved a rate 7 loss)
-printf '%s\n' "$first" | grep -q "^# step 7, loss [0-9.]* -> [0-9.]* ([-+][0-9.]* %, [0-9.e+]* ulps of fp32); the state differs from step 0 on; worst: .*\. Most likely cause: another setting: lr 0.001 -> 0.002, which makes train call [0-9]* adamw dense1: lr 0.001 -> 0.002 (and 5 more)$"
+printf '%s\n' "$first" | grep -q "^# step 7, loss [0-9.]* -> [0-9.]* ([-+][0-9.]* %, [0-9.e+]* ulps of fp32); the state differs from step 0 on; worst: .*\. Most likely cause: another setting: optimizer:lr 0.001 -> 0.002, which makes train call [0-9]* adamw dense1: lr 0.001 -> 0.002 (and 5 more)$"
 test_is $? "the first line says step, quantity, how far, the worst and the cause"
 said=$(printf '%s\n' "$first" | sed -n 's/^# step 7, loss \([0-9.]*\) -> \([0-9.]*\) (\([-+0-9.]*\) %, .*/\1 \2 \3/p')
 set -- "$@" $said
@@ -138,12 +138,12 @@ make scaled 1 mixed_float16 --loss-scale init=1024
 run check scaled --baseline base.tsv
 test $code = 1 && grep -q '^# loss-scale:init: nothing in the baseline, 1024' out
 test_is $? "an option that the baseline does not have is named"
-"$HALFULP" train --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 3 --trace-steps 7 --quiet --policy mixed_float16 seven && "$HALFULP" analyze seven >/dev/null
+"$HALFULP" train --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 3 --trace steps=7 --quiet --policy mixed_float16 seven && "$HALFULP" analyze seven >/dev/null
 run check seven --baseline base.tsv
-test $code = 1 && grep -q '^# step 20 was traced in the baseline and not in this run: train with --trace-steps 20$' out
+test $code = 1 && grep -q '^# step 20 was traced in the baseline and not in this run: train with --trace steps=20$' out
 test_is $? "a traced step that is missing is advised"
 # A step that was traced and only not analyzed needs no training
-"$HALFULP" train --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 1 --trace-steps 0,2 --quiet --policy mixed_float16 two && "$HALFULP" analyze two >/dev/null
+"$HALFULP" train --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 1 --trace steps=0,2 --quiet --policy mixed_float16 two && "$HALFULP" analyze two >/dev/null
 run baseline two -o two.tsv --reason 'both steps'
 "$HALFULP" analyze --steps 0 two >/dev/null
 run check two --baseline two.tsv
@@ -154,7 +154,7 @@ run check two --baseline two.tsv
 test $code = 0
 test_is $? "and the advice helps"
 run diff a seven
-test $code = 0 && grep -q '^no step was traced in both: train seven with --trace-steps 20, and' out
+test $code = 0 && grep -q '^no step was traced in both: train seven with --trace steps=20, and' out
 test_is $? "by diff too"
 run check b --baseline base.tsv
 first=$(grep -n '^not ok' out | head -n 1 | cut -d: -f1) last=$(grep -n '^not ok' out | tail -n 1 | cut -d: -f1) good=$(grep -n '^ok' out | head -n 1 | cut -d: -f1)
@@ -332,10 +332,10 @@ test_is $? "diff --json"
 "$HALFULP" diff a b | grep -q '^  seed: 1 and 2$'
 test_is $? "diff: settings that differ come first"
 run diff a rate
-test $code = 1 && grep -q '^  lr: 0.001 and 0.002$' out && grep -q '^  train: call [0-9]* adamw dense1: lr 0.001 -> 0.002$' out && grep -q '^step 20, ' out
+test $code = 1 && grep -q '^  optimizer:lr: 0.001 and 0.002$' out && grep -q '^  train: call [0-9]* adamw dense1: lr 0.001 -> 0.002$' out && grep -q '^step 20, ' out
 test_is $? "diff: an option, the calls that have it, and the call that parts them"
 run diff rate seven
-test $code = 1 && grep -q '^no step was traced in both: train seven with --trace-steps 20, and' out
+test $code = 1 && grep -q '^no step was traced in both: train seven with --trace steps=20, and' out
 test_is $? "diff: the step to trace"
 "$HALFULP" train --model convnet:width=0.125 --data size=8,train=64,eval=32 --batch 32 --epochs 1 --quiet net && "$HALFULP" train --model mlp:width=0.25 --data size=8,train=64,eval=32 --batch 32 --epochs 1 --quiet wider
 run diff a net

@@ -156,7 +156,7 @@ def parted(a, b, what):
             lines.append('the first evaluation that differs is behind step %s: %s %.17g and %.17g' % (x['step'], name, float(x[name]), float(y[name])))
             break
     if not both:
-        lines.append('no step was traced in both: train %s with --trace-steps %d, and diff names the call that parts them' % (b.path, max(first, 0)))
+        lines.append('no step was traced in both: train %s with --trace steps=%d, and diff names the call that parts them' % (b.path, max(first, 0)))
     elif not found:
         lines.append('the %d steps traced in both are the same in every recorded bit' % steps)
     finite = [d for d in found if None not in (d['ulps'], d['first_run'], d['second_run'])]
@@ -176,17 +176,17 @@ def parted(a, b, what):
     none(wrong, '%s: %d tensors differ' % (what, len(found)))
 
 
-single = train('single', '--policy', 'float32', '--steps', '4', '--trace-steps', '0,2')
-parted(single, train('again', '--policy', 'float32', '--steps', '4', '--trace-steps', '0,2'), 'the same run twice')
-a, b = train('bare', '--policy', 'float32', '--steps', '2', '--trace-steps', 'none'), train('faster', '--policy', 'float32', '--steps', '2', '--trace-steps', 'none', '--lr', '0.02')
+single = train('single', '--policy', 'float32', '--steps', '4', '--trace', 'steps=0,2')
+parted(single, train('again', '--policy', 'float32', '--steps', '4', '--trace', 'steps=0,2'), 'the same run twice')
+a, b = train('bare', '--policy', 'float32', '--steps', '2', '--trace', 'steps=none'), train('faster', '--policy', 'float32', '--steps', '2', '--trace', 'steps=none', '--optimizer', 'lr=0.02')
 r = halfulp('diff', a.path, b.path)
-want = 'no step was traced in either: train both with --trace-steps 0, and diff names the call that parts them'
+want = 'no step was traced in either: train both with --trace steps=0, and diff names the call that parts them'
 none([r.stdout[-300:]] if r.returncode != 1 or want not in r.stdout.splitlines() else [], 'two runs without traces: how to see what parts them')
-parted(single, train('longer', '--policy', 'float32', '--steps', '6', '--trace-steps', '2,5'), 'a longer run')
-parted(single, train('half', '--policy', 'mixed_float16', '--steps', '4', '--trace-steps', '0,2'), 'float32 and mixed_float16')
-parted(train('brain', '--policy', 'bfloat16', '--steps', '4', '--trace-steps', '2'), single, 'bfloat16 and float32')
-parted(single, train('pairs', '--policy', 'float32', '--steps', '4', '--trace-steps', '2,3', '--accumulate', 'pairwise'), 'another order of sums')
-parted(single, train('apart', '--policy', 'float32', '--steps', '4', '--trace-steps', '1', '--seed', '2'), 'no step traced in both')
+parted(single, train('longer', '--policy', 'float32', '--steps', '6', '--trace', 'steps=2,5'), 'a longer run')
+parted(single, train('half', '--policy', 'mixed_float16', '--steps', '4', '--trace', 'steps=0,2'), 'float32 and mixed_float16')
+parted(train('brain', '--policy', 'bfloat16', '--steps', '4', '--trace', 'steps=2'), single, 'bfloat16 and float32')
+parted(single, train('pairs', '--policy', 'float32', '--steps', '4', '--trace', 'steps=2,3', '--accumulate', 'pairwise'), 'another order of sums')
+parted(single, train('apart', '--policy', 'float32', '--steps', '4', '--trace', 'steps=1', '--seed', '2'), 'no step traced in both')
 # Of several settings that differ the data come first, then the seed, then the first of the others
 for name, cause in (('half', 'another setting: compute: "float32" and "float16"'), ('pairs', 'another setting: '), ('apart', 'another seed: seed: ')):
     text = halfulp('diff', at('single'), at(name)).stdout
@@ -263,7 +263,8 @@ for name, value in (('halfulp_version', '9.9'), ('compiler', 'cc 1'), ('simd', '
             place[name] = value
     json.dump(m, open(other + '/manifest.json', 'w'))
     code, line1 = first('diff', single.path, other)
-    want = '. Most likely cause: another %s: %s' % ('setting' if name == 'lr' else 'version or machine', name)
+    shown = 'optimizer:lr' if name == 'lr' else name
+    want = '. Most likely cause: another %s: %s' % ('setting' if name == 'lr' else 'version or machine', shown)
     none([line1, want] if want not in line1 or code != 1 else [], 'diff: %s is another one' % name)
 path = at('began')
 shutil.copytree(single.path, path)
@@ -299,7 +300,7 @@ for name, step, file, tensor, start, end in (
         ('verify4', 2, 'trace/step-000002.safetensors', 'dense2.w', off % ('dense2.w', 9), ': the step began with another state'),
         ('verify5', 2, 'trace/step-000002.safetensors', 'input.x', off % ('input.x', dot),
          ': the step read other input data than were recorded'),
-        ('verify3', 3, 'checkpoint/step-000004.safetensors', 'dense2.w', 'step 3, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, ' in the state behind step 3; that step was not traced, and a run with --trace-steps 3 names the call')):
+        ('verify3', 3, 'checkpoint/step-000004.safetensors', 'dense2.w', 'step 3, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, ' in the state behind step 3; that step was not traced, and a run with --trace steps=3 names the call')):
     path = at(name)
     shutil.copytree(single.path, path)
     pair = bend(path, file, tensor, dot if tensor == 'input.x' else 9)
@@ -311,7 +312,7 @@ path = at('verify1')
 shutil.copytree(single.path, path)
 wrong_digest(path, 1)
 code, line1 = first('verify', path)
-want = 'step 1 is the first that differs, and it was not traced: a run with --trace-steps 1 names the call; %s runs the same program now, so the arithmetic of a call is another one' % path
+want = 'step 1 is the first that differs, and it was not traced: a run with --trace steps=1 names the call; %s runs the same program now, so the arithmetic of a call is another one' % path
 none([line1, want] if line1 != want or code != 1 else [], 'verify: a step that was not traced, and how to trace it')
 
 # A run beside a file is compared as files are, by name, whichever comes first
@@ -324,7 +325,7 @@ for pair in (single.path, other), (other, single.path):
     none([r.stdout[:400], r.stderr] if r.returncode != 1 or alone.get('strange') != other + ' alone' or not any(n.endswith('/dense2.w') for n in of_run) else [],
        'diff of a %s and a %s: %d names of the run alone' % (*(('file' if x == other else 'run') for x in pair), len(of_run)))
 
-some = train('some', '--policy', 'float32', '--steps', '2', '--trace-steps', '1', '--trace', 'dense2.*,relu1.*')
+some = train('some', '--policy', 'float32', '--steps', '2', '--trace', 'steps=1', '--trace', 'dense2.*,relu1.*')
 there = some.trace(1)
 whole = [c for c in some.calls if all(some.tensors[t]['name'] in there for t in c['in'] + c['out'])]
 n = sum(math.prod(some.tensors[t]['shape']) for c in whole for t in c['out'])

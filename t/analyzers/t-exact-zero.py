@@ -25,7 +25,7 @@ def huge(text):
     return re.findall(r'[\d.]+(?:e\+(?:09|[1-9]\d)|\W×\W10(?:\^|<sup>)(?:9|[1-9]\d))[^\n]{0,40}', text)
 
 
-MLP = '--model mlp:width=0.03125 --data size=8,train=40,eval=8 --batch 8 --steps 3 --trace-steps 2 --quiet'.split()
+MLP = '--model mlp:width=0.03125 --data size=8,train=40,eval=8 --batch 8 --steps 3 --trace steps=2 --quiet'.split()
 run('train', *MLP, 'run')
 run('analyze', 'run')
 path = 'run/analysis/replay.tsv'

@@ -534,7 +534,7 @@ refused(2, "unknown or ambiguous option '--bless'", 'check --bless',
 # Two runs by their checkpoints, traces and metrics
 for name, seed in (('r1', '1'), ('r1b', '1'), ('r2', '2')):
     run('train', '--model', 'mlp:width=0.05', '--data', 'size=8,train=48,eval=16', '--batch', '16',
-        '--steps', '3', '--trace-steps', '2', '--quiet', '--seed', seed, name)
+        '--steps', '3', '--trace', 'steps=2', '--quiet', '--seed', seed, name)
 ok(check(old='r1', new='r1b')[0] == 0, 'two runs of one seed hold, whatever time they took')
 got = check('metrics/loss: rel <= 0.5', 'trace/*: ignore', 'checkpoint/*: ignore', 'metrics/digest: ignore',
     'metrics/*: rel <= 9', old='r1', new='r2')

@@ -38,9 +38,9 @@ test_is $? "runs that agree bit for bit share one entry"
 run check runs/threads --baseline class.tsv
 test $code = 0
 test_is $? "which holds each of them"
-gate runs/c -- $small --lr 0.011
+gate runs/c -- $small --optimizer lr=0.011
 documents 1 "another learning rate"
-head -n 1 out | grep -q '^# step [0-9]*, .*Most likely cause: another setting: lr 0.001 -> 0.011, which makes '
+head -n 1 out | grep -q '^# step [0-9]*, .* cause: another setting: optimizer:lr 0.001 -> 0.011, which makes '
 test_is $? "its first line says why"
 run gate --baseline base.tsv --quiet runs/c
 test $code = 1 && test ! -s out && test ! -s err
@@ -49,9 +49,9 @@ GITHUB_SHA=abc run gate --baseline base.tsv --quiet --history h -- $small
 test $code = 0 && test ! -s out && test -f runs/gate-1/manifest.json && test "$(column h/history.tsv commit | sort -u)" = abc
 test_is $? "without a name the run is runs/gate-1"
 
-gate runs/d -- $small --lr -1
+gate runs/d -- $small --optimizer lr=-1
 documents 2 "a training that is refused"
-refused 2 'halfulp train: --lr -1: a number from 0 ' "which says the one line"
+refused 2 'halfulp train: --optimizer lr=-1: a number from 0 ' "which says the one line"
 test ! -e runs/d
 test_is $? "and makes nothing"
 gate runs/a -- $small

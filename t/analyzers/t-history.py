@@ -28,8 +28,8 @@ TRAIN = [
     '32',
     '--epochs',
     '2',
-    '--trace-steps',
-    '0,7',
+    '--trace',
+    'steps=0,7',
     '--quiet',
     '--policy',
     'mixed_float16',
@@ -134,7 +134,7 @@ def compare(r, path, what):
 
 
 make('a')
-make('faster', '--lr', '0.002')
+make('faster', '--optimizer', 'lr=0.002')
 halfulp('baseline', 'a', '-o', 'base.tsv', '--reason', 'first')
 r = check('a', 'c1aaaaaaaaaaaaaaaa')
 rows = table('history/history.tsv')

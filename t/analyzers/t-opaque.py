@@ -22,7 +22,7 @@ def rows(path):
 
 os.chdir(home())
 code, out, err = halfulp("train", "--model", "mlp", "--data", "digits", "--policy", "mixed_float16", "--steps", "3",
-                         "--batch", "8", "--model", "width=0.1", "--trace-steps", "2", "--threads", "1", "run")
+                         "--batch", "8", "--model", "width=0.1", "--trace", "steps=2", "--threads", "1", "run")
 ok(code == 0, "a small training is traced %s" % err.strip())
 program, step = json.load(open("run/program-train.json")), "run/trace/step-000002.safetensors"
 

@@ -18,10 +18,10 @@ def halfulp(*args):
 os.chdir(home())
 SMALL = ["--model", "mlp:width=0.03125", "--data", "size=8,train=40,eval=8", "--batch", "8"]
 CASES = {
-    "zero_constant": ["--policy", "float16", "--optimizer", "eps=1e-8", "--loss-scale", "none", "--steps", "2", "--trace-steps",
-        "0,1"],
-    "overflow": ["--policy", "mixed_float16", "--loss-scale", "init=16777216", "--steps", "1", "--trace-steps", "0"],
-    "none": ["--policy", "mixed_float16", "--steps", "2", "--trace-steps", "0,1"],
+    "zero_constant": ["--policy", "float16", "--optimizer", "eps=1e-8", "--loss-scale", "none", "--steps", "2", "--trace",
+        "steps=0,1"],
+    "overflow": ["--policy", "mixed_float16", "--loss-scale", "init=16777216", "--steps", "1", "--trace", "steps=0"],
+    "none": ["--policy", "mixed_float16", "--steps", "2", "--trace", "steps=0,1"],
 }
 for cause, words in CASES.items():
     code, out, err = halfulp("train", *SMALL, *words, "--quiet", cause)
@@ -71,7 +71,7 @@ for word, c in [(w, c) for cause, w, c in rows if cause == "updates" and "accumu
        "%s: %s becomes %s, where the plain sum stays at 1" % (word, helped[0]["sum"], helped[0]["value"]))
 code, out, err = halfulp("train", *SMALL, "--policy", "float16", "--optimizer", "eps=1e-4", "--loss-scale", "none", "--steps",
     "2",
-                         "--trace-steps", "0,1", "--quiet", "larger")
+                         "--trace", "steps=0,1", "--quiet", "larger")
 code, out, err = halfulp("analyze", "larger")
 summary = json.load(open("larger/analysis/summary.json"))
 ok(summary["nonfinite"] is None, "with the larger epsilon nothing is infinite or NaN")

@@ -16,7 +16,7 @@ SMALL = ('--quiet --model mlp:width=0.05 --data size=8,train=64,eval=32 --batch 
          '--policy mixed_float16').split()  # fmt: skip
 BASE = 'numerics of 1%/base #1.tsv'
 os.makedirs(os.path.dirname(BASE))
-for name, more in (('a', []), ('b', ['--lr', '0.011'])):
+for name, more in (('a', []), ('b', ['--optimizer', 'lr=0.011'])):
     for words in (['train', *SMALL, *more, name], ['analyze', name]):
         done = halfulp(*words)
         ok(done.returncode == 0, ' '.join(words), done.stderr)

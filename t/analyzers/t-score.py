@@ -29,7 +29,7 @@ def refused(code, words, what, *line):
     )
 
 
-OPTIONS = '--model mlp:width=0.0625 --data size=8,train=64,eval=32 --steps 2 --trace-steps none'.split()
+OPTIONS = '--model mlp:width=0.0625 --data size=8,train=64,eval=32 --steps 2 --trace steps=none'.split()
 
 
 def train(name, seed, *more):

@@ -32,7 +32,7 @@ def refused(code, pattern, what, *line):
 
 
 def make(name, seed, *more):
-    a = run('train', '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4', '--trace-steps', 'last', '--quiet', '--policy', 'mixed_float16', '--seed', str(seed), *more, name)
+    a = run('train', '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4', '--trace', 'steps=last', '--quiet', '--policy', 'mixed_float16', '--seed', str(seed), *more, name)
     b = run('analyze', name)
     if a[0] or b[0] > 1:
         bail_out(a[2] + b[2])
@@ -42,7 +42,7 @@ SEEDS = (1, 2, 3, 7)
 for s in SEEDS:
     make('b%d' % s, s)
     make('c%d' % s, s, '--accumulate', 'chunk:8')
-for name, seed, more in (('kahan1', 1, ['--accumulate', 'kahan']), ('kahan2', 2, ['--accumulate', 'kahan']), ('fast1', 1, ['--lr', '0.003']), ('fast2', 2, ['--lr', '0.003']), ('fresh', 9, []), ('short1', 1, ['--accumulate', 'fma,acc=fp16'])):
+for name, seed, more in (('kahan1', 1, ['--accumulate', 'kahan']), ('kahan2', 2, ['--accumulate', 'kahan']), ('fast1', 1, ['--optimizer', 'lr=0.003']), ('fast2', 2, ['--optimizer', 'lr=0.003']), ('fresh', 9, []), ('short1', 1, ['--accumulate', 'fma,acc=fp16'])):
     make(name, seed, *more)
 runs = ['%s%d' % (k, s) for s in SEEDS for k in 'bc']
 WRITE = ['-o', 's.tsv', '--statistics', '--reason', 'a test']
@@ -297,16 +297,16 @@ for name, paired, of in edges:
             wrong.append((name, q, x, good, found[q]))
 ok(not wrong and len(edges) == 10, 'exact quantities: what no blessed run had fails, and of other seeds a step or a factor of 2 is chance', wrong[:3])
 code, out, err = run('check', 'fast1', '--baseline', 's.tsv')
-ok(out.startswith('1..') and 'not ok 1 - ' in out and '; it helps' in out and '# lr: 0.001 in the baseline, 0.003' in out, 'TAP: what moved, that it helps, and the option', out)
+ok(out.startswith('1..') and 'not ok 1 - ' in out and '; it helps' in out and '# optimizer:lr: 0.001 in the baseline, 0.003' in out, 'TAP: what moved, that it helps, and the option', out)
 code, out, err = run('check', 'short1', '--baseline', 's.tsv')
 ok('not ok 1 - error/products_' in out, 'sums in fp16 are told by the errors of products', out[:300])
 code, out, err = run('check', 'fresh', '--baseline', 's.tsv')
 ok('times its spread over seeds is seen' in out, 'an unpaired check says what it can see')
 # gate --runs trains the seeds 1 and 2, and says what check says of the two runs
-OPTIONS = ['--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4', '--trace-steps', 'last', '--policy', 'mixed_float16']
+OPTIONS = ['--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4', '--trace', 'steps=last', '--policy', 'mixed_float16']
 code, out, err = run('gate', '--baseline', 's.tsv', '--runs', '2', '--junit', 'j.xml', 'g', '--', *OPTIONS, '--accumulate', 'kahan')
 ok(code == 0 and out == run('check', 'g-1', 'g-2', '--baseline', 's.tsv')[1] and 'paired: the candidates' in out and xml.etree.ElementTree.parse('j.xml').getroot().get('failures') == '0', 'gate --runs 2 of a baseline of statistics: green, as check of the two runs', (code, out[-300:], err))
-code, out, err = run('gate', '--baseline', 's.tsv', '--runs', '2', '--junit', 'j.xml', 'h', '--', *OPTIONS, '--lr', '0.003')
+code, out, err = run('gate', '--baseline', 's.tsv', '--runs', '2', '--junit', 'j.xml', 'h', '--', *OPTIONS, '--optimizer', 'lr=0.003')
 both = run('check', 'fast1', 'fast2', '--baseline', 's.tsv', '--json')[1]
 ok(code == 1 and [l for l in out.splitlines() if l.startswith('not ok')] == [l for l in run('check', 'fast1', 'fast2', '--baseline', 's.tsv')[1].splitlines() if l.startswith('not ok')] and xml.etree.ElementTree.parse('j.xml').getroot().get('failures') == str(json.loads(both)['failed']), 'another rate: red, the same quantities as of runs that were trained by hand', (code, out[:600], err))
 refused(2, 'have one seed, 1', 'two candidates of one seed', 'check', 'kahan1', 'fast1', '--baseline', 's.tsv')
@@ -326,7 +326,7 @@ for name, spoilt, why in (('wide', text.replace(row, '\t'.join(row.split('\t')[:
                           ('newer', text.replace('# halfulp statistics: 2', '# halfulp statistics: 3'), 'no statistics of version 2')):
     open(name + '.tsv', 'w').write(spoilt)
     refused(3, why, 'a file that is ' + name, 'check', 'b1', '--baseline', name + '.tsv')
-run('train', '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4', '--trace-steps', 'last', '--quiet', '--policy', 'float32', '--seed', '1', 'other')
+run('train', '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4', '--trace', 'steps=last', '--quiet', '--policy', 'float32', '--seed', '1', 'other')
 run('analyze', 'other')
 refused(3, 'baseline of policy mixed_float16', 'a run of another policy', 'check', 'other', '--baseline', 's.tsv')
 finish()

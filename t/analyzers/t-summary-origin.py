@@ -22,7 +22,7 @@ NAMES = 'nonfinite', 'state', 'underflow', 'unjudged', 'weights', 'coverage', 's
 
 
 def train(name, *options):
-    r = halfulp('train', *TRAIN, *options, '--trace-steps', '0,2', name)
+    r = halfulp('train', *TRAIN, *options, '--trace', 'steps=0,2', name)
     r = r if r.returncode else halfulp('analyze', name)
     if r.returncode > 1:
         bail_out(r.stderr)

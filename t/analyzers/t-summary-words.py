@@ -23,7 +23,7 @@ NAN = math.nan
 os.chdir(home())
 rng = random.Random(11)
 TRAIN = '--model mlp:width=0.03125 --data size=8,train=24,eval=8 --batch 8 --steps 3 --quiet --policy float16'.split()
-r = halfulp('train', *TRAIN, '--trace-steps', '0,2', 'run')
+r = halfulp('train', *TRAIN, '--trace', 'steps=0,2', 'run')
 if r.returncode:
     bail_out(r.stderr)
 manifest = json.load(open('run/manifest.json'))

@@ -46,7 +46,7 @@ HARMS = {
 
 os.chdir(home())
 code, out, err = halfulp("train", "--model", "mlp", "--data", "digits", "--policy", "mixed_float16", "--steps", "3",
-                         "--batch", "8", "--model", "width=0.1", "--trace-steps", "1,2", "--threads", "1", "run")
+                         "--batch", "8", "--model", "width=0.1", "--trace", "steps=1,2", "--threads", "1", "run")
 ok(code == 0, "a small training is traced %s" % err.strip())
 code, out, err = halfulp("analyze", "--sample", "64", "--threads", "1", "run")
 ok(code == 0, "and analyzed %s" % err.strip())

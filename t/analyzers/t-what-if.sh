@@ -6,7 +6,7 @@
 small="--model convnet:width=0.0625 --data size=8,train=128,eval=32 --batch 16 --quiet"
 w=r/analysis/accumulate-what-if.tsv total=r/analysis/accumulate-what-if-total.tsv
 
-run train $small --steps 4 --trace-steps 1,last --policy mixed_float16 --loss-scale init=256 r
+run train $small --steps 4 --trace steps=1,last --policy mixed_float16 --loss-scale init=256 r
 test_is $code "a traced run"
 run analyze r
 test $code = 0 && test ! -e $w && ! grep -q what-if out
@@ -65,7 +65,7 @@ run analyze --only accumulate-what-if --accumulate tc:hopper,in=e4m3,path=wgmma 
 refused 2 'no product of this run' "a unit that takes none of the run's operands"
 # In fp8 gradients are e5m2 and what they are multiplied by is e4m3: a unit that is named with two formats takes the
 # products whose operands have them in this order, and refuses all others
-run train --model mlp:width=0.0625 --data size=8,train=64,eval=16 --batch 16 --quiet --steps 1 --trace-steps 0 --policy mixed_e4m3 fp8
+run train --model mlp:width=0.0625 --data size=8,train=64,eval=16 --batch 16 --quiet --steps 1 --trace steps=0 --policy mixed_e4m3 fp8
 both=in=e4m3,in2=e5m2,path=wgmma
 run analyze --only accumulate-what-if --accumulate tc:hopper,in=e4m3,path=wgmma --accumulate tc:hopper,$both fp8
 cat >formats.py <<'PY'

@@ -21,13 +21,14 @@ static const struct {
 	{ "dataset_digest=0x1>0x2;seed=1>2;lr=1>2", "", NULL, 0, -1,
 		"other input data: their digest is 0x2, and 0x1 in the baseline" },
 	{ "seed=1>2;lr=1>2", "", NULL, 0, -1, "another seed: 1 in the baseline, 2 now" },
-	{ "lr=0.1>0.2;simd=avx2>scalar", "", NULL, 0, -1, "another setting: lr 0.1 -> 0.2" },
+	{ "lr=0.1>0.2;simd=avx2>scalar", "", NULL, 0, -1, "another setting: optimizer:lr 0.1 -> 0.2" },
 	{ "lr=0.1>0.2;beta1=->0.9;momentum=0.5>-", "", NULL, 0, -1,
-		"another setting: lr 0.1 -> 0.2, optimizer:momentum 0.5 -> nothing, optimizer:beta1 nothing -> 0.9" },
+		"another setting: optimizer:lr 0.1 -> 0.2, optimizer:momentum 0.5 -> nothing, optimizer:beta1 nothing "
+		"-> 0.9" },
 	{ "a=1>2;b=1>2;c=1>2;d=1>2;e=1>2", "", NULL, 0, -1,
 		"another setting: a 1 -> 2, b 1 -> 2, c 1 -> 2 and 2 more" },
 	{ "lr=1>2", "program/train/y:matmul dense1 part=0>matmul dense1 part=4@7", NULL, 0, -1,
-		"another setting: lr 1 -> 2, which makes train call 7 matmul dense1: part 0 -> 4" },
+		"another setting: optimizer:lr 1 -> 2, which makes train call 7 matmul dense1: part 0 -> 4" },
 	{ "summation_tree=0x1>0x2;casts=0x3>0x4", "program/train/y:matmul dense1 part=0>matmul dense1 part=4@7", NULL,
 		0, -1,
 		"other summation trees and other casts, though the settings are the same: train call 7 matmul dense1: "
@@ -56,21 +57,30 @@ static const struct {
 	{ "halfulp=1>2;simd=avx2>scalar;compiler=gcc>-", "", NULL, 0, -1,
 		"another version or machine (halfulp 1 -> 2, simd avx2 -> scalar): settings, data, seed and programs "
 		"are the same" },
-	{ "", "output/y/digest:0x1>0x2;output/z/digest:0x1>0x2;program/train/y:relu act y=fp16[2]>relu act y=fp16[2]@4;"
-	      "program/train/z:matmul dense1 z=fp16[2]>matmul dense1 z=fp16[2]@3", NULL, 0, -1,
+	{ "",
+		"output/y/digest:0x1>0x2;output/z/digest:0x1>0x2;program/train/y:relu act y=fp16[2]>relu act "
+		"y=fp16[2]@4;"
+		"program/train/z:matmul dense1 z=fp16[2]>matmul dense1 z=fp16[2]@3",
+		NULL, 0, -1,
 		"the arithmetic of call 3 matmul (z): " SAME
 		", and it is the first call of step 0 whose result has other bits" },
 	/* Several results of one call, of which the row is named after one; and quantities that are new or gone */
-	{ "", "output/y/digest:0x1>0x2;output/y_mean/digest:0x1>0x2;output/y_var/digest:0x1>0x2;program/train/y_mean:"
-	      "batchnorm bn y_mean=fp32[2]>batchnorm bn y_mean=fp32[2]@4", NULL, 0, -1,
+	{ "",
+		"output/y/digest:0x1>0x2;output/y_mean/digest:0x1>0x2;output/y_var/digest:0x1>0x2;program/train/y_mean:"
+		"batchnorm bn y_mean=fp32[2]>batchnorm bn y_mean=fp32[2]@4",
+		NULL, 0, -1,
 		"the arithmetic of call 4 batchnorm (y_mean): " SAME
 		", and it is the first call of step 0 whose result has other bits" },
-	{ "", "a/1/x:->3;output/z/digest:0x1>0x2;program/train/z:relu act z=fp16[2]>relu act z=fp16[2]@6;"
-	      "zz:1>-", NULL, 0, -1,
+	{ "",
+		"a/1/x:->3;output/z/digest:0x1>0x2;program/train/z:relu act z=fp16[2]>relu act z=fp16[2]@6;"
+		"zz:1>-",
+		NULL, 0, -1,
 		"the arithmetic of call 6 relu (z): " SAME
 		", and it is the first call of step 0 whose result has other bits" },
-	{ "", "begin/a.w/digest:0x1>0x2;begin/b.w/digest:0x1>0x2;begin/input.x/digest:0x1>0x2;"
-	      "begin/input.y/digest:0x1>0x2;begin/input.z/digest:0x1>0x2", NULL, 0, -1,
+	{ "",
+		"begin/a.w/digest:0x1>0x2;begin/b.w/digest:0x1>0x2;begin/input.x/digest:0x1>0x2;"
+		"begin/input.y/digest:0x1>0x2;begin/input.z/digest:0x1>0x2",
+		NULL, 0, -1,
 		"another batch in step 0, though the data are the same: which samples are drawn, or how they are "
 		"put together: input.x (and 2 more); other values that the training began with, as they are drawn or "
 		"loaded: a.w (and 1 more)" },
@@ -80,16 +90,16 @@ static const struct {
 		"the arithmetic of call 5: " SAME ", and it is the first call of step 0 whose error moved" },
 	{ "", "loss:1>2", "replay", 20, 5,
 		"the arithmetic of a call, or the weights that it began with: " SAME
-		"; --trace-steps 0 in both runs names the call" },
+		"; --trace steps=0 in both runs names the call" },
 	{ "", "loss:1>2", "metrics", 0, -1,
 		"the arithmetic of a step that was not traced, or the weights that it began with: " SAME
-		"; --trace-steps 0 in both runs names the call" },
+		"; --trace steps=0 in both runs names the call" },
 	{ "", "metrics/3/digest:0x1>0x1;metrics/4/digest:0x1>0x2;metrics/5/digest:0x1>0x2", "replay", 20, 5,
 		"the arithmetic of a call, or the weights that it began with: " SAME
-		"; --trace-steps 4 in both runs names the call" },
+		"; --trace steps=4 in both runs names the call" },
 	{ "", "loss:1>2", NULL, 0, -1,
 		"the arithmetic of a step that was not traced, or the weights that it began with: " SAME
-		"; --trace-steps 0 in both runs names the call" },
+		"; --trace steps=0 in both runs names the call" },
 };
 
 /* Adds both sides of "KEY=WAS>IS" or "KEY:WAS>IS@CALL". */
@@ -133,7 +143,9 @@ add_all(hu_baseline *want, hu_baseline *got, const char *list)
 static void
 partings(void)
 {
-	static const struct { const char *rows, *want; } steps[] = {
+	static const struct {
+		const char *rows, *want;
+	} steps[] = {
 		{ "metrics/0/digest:0x1>0x1;metrics/1/digest:0x2>0x2;metrics/2/digest:0x3>0x4;metrics/2/loss:1>2",
 			"; the state differs from step 2 on" },
 		{ "metrics/0/digest:0x1>0x9;metrics/1/digest:0x2>0x8;metrics/1/loss:1>2",
@@ -169,7 +181,9 @@ partings(void)
 static void
 lacking(void)
 {
-	static const struct { const char *rows, *want; } lacks[] = {
+	static const struct {
+		const char *rows, *want;
+	} lacks[] = {
 		{ "metrics/2/loss:1>-", "step 2, loss is missing in the run" },
 		{ "metrics/2/loss:->1", "step 2, loss is new" },
 	};

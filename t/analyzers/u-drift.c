@@ -208,8 +208,8 @@ missing(void)
 	hu_str_init(&s);
 	hu_missing_steps(&s, &want, &got, NULL);
 	is_text(s.s,
-		"step 12 was traced in the baseline and not in this run: train with --trace-steps 12\n"
-		"step 120 was traced in the baseline and not in this run: train with --trace-steps 120\n"
+		"step 12 was traced in the baseline and not in this run: train with --trace steps=12\n"
+		"step 120 was traced in the baseline and not in this run: train with --trace steps=120\n"
 		"the baseline has an exercise and this run has none: train with --exercise\n",
 		"the steps that were traced, and are no longer");
 	add(&got, "exercise/1/loss", "1", HU_SIDE_BOTH);
@@ -217,7 +217,7 @@ missing(void)
 	hu_str_release(&s);
 	hu_str_init(&s);
 	hu_missing_steps(&s, &want, &got, NULL);
-	is_text(s.s, "step 120 was traced in the baseline and not in this run: train with --trace-steps 120\n",
+	is_text(s.s, "step 120 was traced in the baseline and not in this run: train with --trace steps=120\n",
 		"another table of the step shows it, and a step of more digits is another");
 	hu_str_release(&s);
 	hu_baseline_release(&want);

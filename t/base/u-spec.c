@@ -112,7 +112,7 @@ static void
 test_settings(void)
 {
 	is_text(hu_spec_setting("growth-factor"), "loss-scale:growth", "a setting of a manifest has its key's name");
-	is_text(hu_spec_setting("lr"), "lr", "and one that is an option its own");
+	is_text(hu_spec_setting("seed"), "seed", "and one that is an option its own");
 }
 
 int

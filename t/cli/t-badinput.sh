@@ -44,7 +44,7 @@ for case in "cutgz:truncated gzip" "crcgz:a gzip whose checksum is wrong" "magic
 done
 
 # Runs that were damaged
-run train $o --data idx:good --trace-steps last --quiet a
+run train $o --data idx:good --trace steps=last --quiet a
 t=trace/step-000004.safetensors
 damaged() { rm -rf b; cp -r a b; }
 everywhere() { # pattern what
@@ -88,7 +88,7 @@ everywhere 'program-train.json' "no program"
 damaged
 printf 'x' | dd of=b/$t bs=1 seek=5000 conv=notrunc 2>/dev/null
 everywhere 'checksum' "a byte changed"
-run train --model convnet:width=0.0625 --data size=8,train=64,eval=16 --batch 16 --steps 2 --trace-steps last --quiet cn
+run train --model convnet:width=0.0625 --data size=8,train=64,eval=16 --batch 16 --steps 2 --trace steps=last --quiet cn
 for change in 'stride=1e30' 'stride=2.5' 'stride=0' 'part=-5' 'part=1e300' 'part="many"' 'part=""' 'part=None' 'scaled=2' 'padding=-1' 'padding="same"' 'padding_left=1e18' 'dilation=0' 'dilation_h=1.5' 'stride_w=0' 'groups=0' 'groups=3' 'paddings=1'; do
 	rm -rf b
 	cp -r cn b

@@ -147,7 +147,7 @@ ok(
     "GitLab: the job has keys that GitLab knows, and uploads its reports after a failure as well",
 )
 
-for name, more, code in (("green", "", 0), ("red", "--lr 0.01", 1), ("broken", "--lr -1", 2)):
+for name, more, code in (("green", "", 0), ("red", "--optimizer lr=0.01", 1), ("broken", "--optimizer lr=-1", 2)):
     at = checkout("github-" + name)
     env = {"GITHUB_STEP_SUMMARY": str(at / "summary.md"), "GITHUB_ACTIONS": "true"}
     (at / "summary.md").write_text("# another step\n")
@@ -185,7 +185,7 @@ for name, more, code in (("green", "", 0), ("red", "--lr 0.01", 1), ("broken", "
     )
     if name == "red":
         ok(
-            "another setting: lr 0.001 -> 0.01" in marks[0][1] and marks[0][1].startswith("step "),
+            "another setting: optimizer:lr 0.001 -> 0.01" in marks[0][1] and marks[0][1].startswith("step "),
             "the first annotation says where and why",
             marks[0],
         )

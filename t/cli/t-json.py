@@ -32,7 +32,7 @@ npy('ill.npy', [nan, inf, -inf, 0.1, 3e38, -3e38, 1e-45, 0], (2, 4))
 npy('zero.npy', [0] * 8, (2, 4))
 npy('none.npy', [], (0,))
 SMALL = '--model mlp:width=0.03125 --data size=8,train=40,eval=8 --batch 8 --steps 3 --quiet'.split()
-for run, more in (('well', []), ('ill', ['--lr', '1e30']), ('moved', ['--lr', '0.5'])):
+for run, more in (('well', []), ('ill', ['--optimizer', 'lr=1e30']), ('moved', ['--optimizer', 'lr=0.5'])):
     tap.halfulp('train', *SMALL, *more, run)
     tap.halfulp('analyze', run)
 # Of moved the record says another state after the last step than the training has.
@@ -69,7 +69,7 @@ LINES = {
         'm2.tsv --baseline m1.tsv --rule gone:optional --rule w*:ignore', 'well --baseline base.tsv',
         'ill --baseline base.tsv', 'well --baseline statistics.tsv', 'ill --baseline statistics.tsv',
         'well ill --baseline score.tsv', 's1 s2 --baseline score.tsv', 'none --baseline none.tsv'],
-    'compare': ['--policies float32,float16 --seeds 1 %s w' % ' '.join(SMALL[:-1]), '--policies float32,float16 --seeds 1 --lr 1e30 %s i' % ' '.join(SMALL[:-1])],
+    'compare': ['--policies float32,float16 --seeds 1 %s w' % ' '.join(SMALL[:-1]), '--policies float32,float16 --seeds 1 --optimizer lr=1e30 %s i' % ' '.join(SMALL[:-1])],
     'analyze': ['well', 'ill'],
     'diff': ['well ill', 'ill well', 'ill ill', 'well well', 'well moved', 'm1.tsv m2.tsv', 'well.npy ill.npy'],
     'formats': ['', 'nan inf', 'fp16 e8m0 e2m1'],
@@ -82,7 +82,7 @@ LINES = {
     'tree': ['--backend cpu --n 4', '--backend cpu --n 1'],
     'validate': [' '.join(DIGITS)],
     'verify': ['well', 'ill', 'moved'],
-    'train': [' '.join(SMALL[:-1]) + ' t', ' '.join(SMALL[:-1]) + ' --lr 1e30 u'],
+    'train': [' '.join(SMALL[:-1]) + ' t', ' '.join(SMALL[:-1]) + ' --optimizer lr=1e30 u'],
     'report': ['well', 'ill'],
     'figures': ['--list'],
     'engines': ['well.npy ill.npy'],

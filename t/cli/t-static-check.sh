@@ -21,7 +21,7 @@ npy_of b.npy '(4,)' 1 2 3 4+2^-21
 printf 'step,loss\n0,2\n1,1.5\n' >m.csv
 printf 'step,loss\n0,2\n1,1.25\n' >n.csv
 train="--model mlp:width=0.125 --data size=8,train=128,eval=32 --batch 32 --epochs 1 --quiet --policy mixed_float16"
-"$HALFULP" train $train run && "$HALFULP" train $train --lr 0.002 rate && "$HALFULP" analyze run >/dev/null && "$HALFULP" analyze rate >/dev/null && "$HALFULP" baseline run -o base.tsv --reason x >/dev/null
+"$HALFULP" train $train run && "$HALFULP" train $train --optimizer lr=0.002 rate && "$HALFULP" analyze run >/dev/null && "$HALFULP" analyze rate >/dev/null && "$HALFULP" baseline run -o base.tsv --reason x >/dev/null
 while read -r line; do
 	"$HALFULP" $line >out 2>err </dev/null
 	code=$?

@@ -3,7 +3,7 @@
 # A device that goes away, or is too small, in the middle of a run (simulated by the shim): one line,
 # exit 4, and a run directory that goes on, on the same back end or another, to the same bits.
 . "${srcdir:-.}/t/tool/tap.sh"
-o="--model mlp --policy mixed_float16 --data size=8 --model width=0.25 --batch 16 --data train=64,eval=16 --steps 9 --checkpoint-every 3 --trace-steps 1,last --quiet"
+o="--model mlp --policy mixed_float16 --data size=8 --model width=0.25 --batch 16 --data train=64,eval=16 --steps 9 --checkpoint-every 3 --trace steps=1,last --quiet"
 run train $o --backend shim whole
 test $code = 4 && grep -q 'no C++ compiler' err && skip_all "no C++ compiler was found: the kernels are not compiled for the host"
 test_is $code "an unbroken run on the shim"
@@ -35,7 +35,7 @@ test_is $? "the manifest says which back ends"
 run verify c330
 test $code = 0 && grep -q '9 steps re-executed, every digest is the recorded one' out
 test_is $? "the run that changed its back end verifies"
-run train --resume --backend shim --lr 1 c330
+run train --resume --backend shim --optimizer lr=1 c330
 refused 2 'keeps its own options' "--resume takes no other option"
 
 # Memory: the batch that the refusal names fits, and the next larger one does not
@@ -46,7 +46,7 @@ for batch in 64 48 40; do # at some of them only the second program, for evaluat
 	test ! -e m
 	test_is $? "no run directory is left"
 	fits=$(sed -n 's/.*a batch of \([0-9]*\) would fit.*/\1/p' err)
-	run train $o --batch "${fits:-0}" --steps 1 --trace-steps none --backend shim m
+	run train $o --batch "${fits:-0}" --steps 1 --trace steps=none --backend shim m
 	test $code = 0 && test $fits -ge 24
 	test_is $? "a batch of ${fits:-none} fits, and is no smaller than it must be"
 	rm -rf m

@@ -7,7 +7,7 @@ mlp="--model mlp --data size=8 --model width=0.25 --batch 16"
 convnet="--model convnet --data size=12 --model width=0.0625 --batch 4"
 rest="--data train=64,eval=16 --steps 3 --quiet"
 
-"$HALFULP" train $mlp $rest --policy float32 --backend shim --trace-steps none probe >out 2>err
+"$HALFULP" train $mlp $rest --policy float32 --backend shim --trace steps=none probe >out 2>err
 test $? = 4 && grep -q 'no C++ compiler' err && skip_all "no C++ compiler was found: the kernels are not compiled for the host"
 rm -rf probe
 

@@ -3,10 +3,10 @@
 # A hundred steps at 28x28 on the GPU's kernels (a GPU where there is one, else the host) and on the CPU: every digest,
 # stopped and resumed in between; each policy family and each kind of accumulator.
 . "${srcdir:-.}/t/tool/tap.sh"
-rest="--data size=28,train=400,eval=32 --steps 100 --trace-steps last --quiet"
+rest="--data size=28,train=400,eval=32 --steps 100 --trace steps=last --quiet"
 on=shim
 "$HALFULP" doctor 2>/dev/null | grep -q '^device 0' && on=cuda
-run train --model mlp --data size=28,train=64,eval=16 --steps 1 --model width=0.05 --batch 8 --trace-steps none --quiet --backend $on probe
+run train --model mlp --data size=28,train=64,eval=16 --steps 1 --model width=0.05 --batch 8 --trace steps=none --quiet --backend $on probe
 test $code = 4 && grep -q 'no C++ compiler' err && skip_all "no C++ compiler was found: the kernels are not compiled for the host"
 
 # pair WHAT ARGUMENTS...

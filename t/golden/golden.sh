@@ -38,7 +38,7 @@ row() {
 	shift 2
 	case "$model $policy $*" in $only) ;; *) return ;; esac
 	sizes=${!model:---batch 3 --data train=9} # a new model needs no line above where its own sizes are small
-	if ! "$program" train --model "$model" --policy "$policy" $sizes "$@" --data eval=3 --steps 3 --trace-steps none --threads 2 --backend simd="$simd" --meter none \
+	if ! "$program" train --model "$model" --policy "$policy" $sizes "$@" --data eval=3 --steps 3 --trace steps=none --threads 2 --backend simd="$simd" --meter none \
 		--quiet "$dir/run" >"$dir/log" 2>&1 </dev/null; then
 		echo "golden.sh: $model, $policy, $*: $(tail -n 1 "$dir/log")" >&2
 		exit 1

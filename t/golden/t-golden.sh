@@ -19,7 +19,7 @@ held auto
 levels='scalar neon avx2 avx512'
 test "$1" = auto && levels=
 for level in $levels; do
-	run train --backend simd=$level --steps 1 --data train=2,eval=2 --batch 2 --data size=8 --model width=0.02 --trace-steps none --quiet "probe-$level"
+	run train --backend simd=$level --steps 1 --data train=2,eval=2 --batch 2 --data size=8 --model width=0.02 --trace steps=none --quiet "probe-$level"
 	if test $code = 4 && grep -q "this processor has no $level" err; then
 		skip 1 "$level: this processor has none"
 	else

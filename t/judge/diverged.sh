@@ -12,7 +12,7 @@ extras=("" "" "" "--loss-scale static:1267650600228229401496703205376" "" "--los
 broken=0
 diverge() {
 	local i=$1 np=${#policies[@]}
-	local options="--policy ${policies[i % np]} ${models[i / np % 2]} ${optimizers[i / np / 2 % 3]} --lr ${rates[i / np / 6 % 5]} ${extras[(i + i / np) % 8]}"
+	local options="--policy ${policies[i % np]} ${models[i / np % 2]} ${optimizers[i / np / 2 % 3]} --optimizer lr=${rates[i / np / 6 % 5]} ${extras[(i + i / np) % 8]}"
 	options="$options --seed $i --data size=8,train=24,eval=4 --batch 8 --steps $((2 + i % 6)) --threads 1"
 	run train $options --quiet "$i"
 	if test "$code" != 0; then

@@ -33,7 +33,7 @@ def table(name, file):
 def train(name, policy):
     path = os.path.join(where, name)
     run('train', '--model', 'mlp:width=0.25', '--policy', policy, '--steps', '2', '--batch', '40',
-        '--trace-steps', '1', '--quiet', path)  # fmt: skip
+        '--trace', 'steps=1', '--quiet', path)  # fmt: skip
     said = run('analyze', '--only', 'blocks', path)
     program = json.load(open(os.path.join(path, 'program-train.json')))
     names = [t['name'] for t in program['tensors']]

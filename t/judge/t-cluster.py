@@ -34,7 +34,7 @@ def run(command, **more):
 
 
 os.makedirs(folder + '/runs')
-trained(whole, '--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16')
+trained(whole, '--steps', '2', '--trace', 'steps=1', '--policy', 'mixed_float16')
 run(['halfulp', 'analyze', 'runs/whole'])
 want = tables(whole)
 forget(whole)

@@ -102,7 +102,7 @@ if not built or "asan" in subprocess.run(["ldd", PROGRAM], capture_output=True, 
 else:
     shim = where + "/shim.so"
     run("train", "--model", "bert:layers=1,hidden=8,heads=2", "--steps", "2", "--batch", "2",
-        "--trace-steps", "1", "--threads", "1", "run")
+        "--trace", "steps=1", "--threads", "1", "run")
     sound = run("analyze", "--only", "replay", "--sample", "16", "run")
     first = rows("run/analysis/replay.tsv") if sound.returncode == 0 else []
     bad = run("analyze", "--only", "replay", "--sample", "16", "run", shim=shim)

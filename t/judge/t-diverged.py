@@ -42,9 +42,11 @@ def one(name, *options):
 
 
 folder = home()
-told = [one('skipped', '--model', 'mlp', '--policy', 'mixed_float16', '--loss-scale', 'static:1048576', '--lr', '3', '--steps', '2', '--trace-steps', '1'),
-        one('moved', '--model', 'mlp', '--policy', 'bfloat16', '--lr', '3', '--steps', '2', '--trace-steps', '1'),
-        one('nan', '--model', 'mlp', '--policy', 'float16', '--optimizer', 'sgd', '--lr', '1e9', '--steps', '4'),
-        one('far', '--model', 'convnet', '--policy', 'float32', '--optimizer', 'sgd', '--lr', '1e5', '--steps', '4', '--trace-steps', '3')]
+told = [one('skipped', '--model', 'mlp', '--policy', 'mixed_float16', '--loss-scale', 'static:1048576', '--optimizer', 'lr=3', '--steps', '2',
+            '--trace', 'steps=1'),
+        one('moved', '--model', 'mlp', '--policy', 'bfloat16', '--optimizer', 'lr=3', '--steps', '2',
+            '--trace', 'steps=1'),
+        one('nan', '--model', 'mlp', '--policy', 'float16', '--optimizer', 'sgd:lr=1e9', '--steps', '4'),
+        one('far', '--model', 'convnet', '--policy', 'float32', '--optimizer', 'sgd', '--optimizer', 'lr=1e5', '--steps', '4', '--trace', 'steps=3')]
 ok(sum(t[0] for t in told) >= 20 and max(t[1] for t in told) > 1e-3, 'outputs overflowed, and some are off by more than their roundings: %r' % told)
 finish()

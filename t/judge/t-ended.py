@@ -92,7 +92,7 @@ if os.path.exists(MODULE) and shutil.which('mpirun'):
     want = 'halfulp analyze: %s%sranks.part keeps what was found, ' % (died, parts)
     want += 'and the same line with --resume goes on'
     ok(code and said == [want], 'rank 0 says it where another is killed', [code, said])
-    LONG = ['--model', 'mlp', '--micro-batches', '3', '--batch', '63', '--steps', '4000', '--checkpoint-every', '1']
+    LONG = ['--model', 'mlp', '--batch', 'micro=3', '--batch', '63', '--steps', '4000', '--checkpoint-every', '1']
     code, said = of_ranks('train', '--quiet', *LONG, 'long', there='long/metrics.tsv')
     want = 'halfulp train: %shalfulp train --resume long goes on from the last checkpoint' % died
     ok(code and said == [want], 'and so it does while ranks train', [code, said])

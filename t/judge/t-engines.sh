@@ -37,14 +37,14 @@ same() {
 }
 
 for policy in float32 float64 mixed_float16 float16 mixed_bfloat16 mixed_e4m3; do
-	run train --model convnet:width=0.0625 --data size=8,train=64,eval=16 --batch 8 --quiet --steps 3 --trace-steps last --policy $policy convnet-$policy
+	run train --model convnet:width=0.0625 --data size=8,train=64,eval=16 --batch 8 --quiet --steps 3 --trace steps=last --policy $policy convnet-$policy
 	same convnet-$policy "convnet, $policy"
 done
 for policy in float32 float16 mixed_e4m3; do
-	run train --model mlp:width=0.05 --data size=8,train=64,eval=16 --batch 8 --quiet --steps 3 --trace-steps last --policy $policy mlp-$policy
+	run train --model mlp:width=0.05 --data size=8,train=64,eval=16 --batch 8 --quiet --steps 3 --trace steps=last --policy $policy mlp-$policy
 	same mlp-$policy "mlp, $policy"
 done
-run train --model mlp:width=0.05 --data size=8,train=64,eval=16 --batch 8 --quiet --steps 3 --trace-steps last --policy mixed_float16 --accumulate tc:hopper tc
+run train --model mlp:width=0.05 --data size=8,train=64,eval=16 --batch 8 --quiet --steps 3 --trace steps=last --policy mixed_float16 --accumulate tc:hopper tc
 same tc "mlp, sums by a tensor core's model"
 
 awk '$1 != $2 || $1 < 100 { bad = 1; print "# " $0 } END { exit bad || NR < 10 }' products.txt
@@ -67,7 +67,7 @@ test_is $? "and how the exact step came to its figures"
 # Memory: a trace larger than what may be allocated is read as pages of its file; and where even little is refused, one
 # line says so
 if prlimit --data=64000000 "$HALFULP" --version >/dev/null 2>&1; then
-	run train --quiet --model convnet:width=0.25 --data train=600,eval=20 --steps 12 --trace-steps 0,1,2,3,4,5,6,7,8,9,10,11 --policy float32 long
+	run train --quiet --model convnet:width=0.25 --data train=600,eval=20 --steps 12 --trace steps=0,1,2,3,4,5,6,7,8,9,10,11 --policy float32 long
 	test $code = 0 && test "$(cat long/trace/*.safetensors | wc -c)" -gt 84000000 && timeout 600 prlimit --data=20000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 long >out 2>err
 	test_is $? "a trace of 85 MB is judged where 20 MB may be allocated"
 	# OpenMP's library ends the program in words of its own where the last bytes are those that it asks for.
@@ -84,7 +84,7 @@ if prlimit --data=64000000 "$HALFULP" --version >/dev/null 2>&1; then
 	test_is $? "where 2 MB or so may be allocated: exit 4, one line"
 	rm -rf long
 	# One step larger than the memory: recorded values in the file of the trace, exact ones in files of no name
-	run train --quiet --model convnet:width=0.25 --data train=640,eval=20 --batch 640 --steps 1 --trace-steps 0 --policy float32 wide
+	run train --quiet --model convnet:width=0.25 --data train=640,eval=20 --batch 640 --steps 1 --trace steps=0 --policy float32 wide
 	run analyze --only replay --sample 20 --threads 1 wide
 	rows wide/analysis/replay.tsv >wide.rows
 	(ulimit -c 0; timeout 600 prlimit --data=20000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 wide >out 2>err)

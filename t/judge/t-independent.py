@@ -224,10 +224,10 @@ MODELS = ['sequential,acc=fp16', 'fma,acc=bf16', 'chunk:16,acc=fp16', 'openblas:
 
 def of_nothing():
     """The summary of a training whose last losses are no numbers, and of traces without anything to judge."""
-    lost = ['--policy', 'float16', '--lr', '1e3', '--steps', '4']
+    lost = ['--policy', 'float16', '--optimizer', 'lr=1e3', '--steps', '4']
     for name, words, wanted in (
-        ('lost', lost + ['--trace-steps', '0'], {'final_loss': 'not finite'}),
-        ('late', lost + ['--trace-steps', '3'], {'final_loss': 'not finite', 'zeroed_share': None}),
+        ('lost', lost + ['--trace', 'steps=0'], {'final_loss': 'not finite'}),
+        ('late', lost + ['--trace', 'steps=3'], {'final_loss': 'not finite', 'zeroed_share': None}),
         ('bare', ['--policy', 'float32', '--steps', '2', '--trace', 'dense1.w'], {'worst_ulp': None, 'worst_bound_ratio': None, 'judged_outputs': 0, 'zeroed_share': 0}),
         ('few', ['--policy', 'mixed_float16', '--steps', '2', '--trace', 'dense1.w'], {'worst_ulp': None, 'zeroed_share': None}),
     ):
@@ -244,7 +244,7 @@ def of_nothing():
 def epsilon():
     """An epsilon that is 0 in the format divides by 0 where a gradient is 0."""
     path = os.path.join(folder, 'epsilon')
-    words = ['--steps', '1', '--trace-steps', '0', '--policy', 'float16', '--optimizer', 'eps=1e-8', '--loss-scale', 'none']
+    words = ['--steps', '1', '--trace', 'steps=0', '--policy', 'float16', '--optimizer', 'eps=1e-8', '--loss-scale', 'none']
     run('train', *MLP, *words, '--quiet', path)
     run('analyze', '--sample', '16', path)
     r = Run(path)
@@ -258,7 +258,8 @@ def epsilon():
 def opaque():
     """A recorded step in which two calls are made opaque: one before some gradients, and the update of one weight."""
     path = os.path.join(folder, 'opaque')
-    run('train', *MLP, '--steps', '2', '--trace-steps', '1', '--policy', 'mixed_bfloat16', '--lr', '1e-5', '--quiet',
+    run('train', *MLP, '--steps', '2', '--trace', 'steps=1', '--policy', 'mixed_bfloat16',
+        '--optimizer', 'lr=1e-5', '--quiet',
         path)
     file = os.path.join(path, 'program-train.json')
     program = json.load(open(file))
@@ -274,7 +275,7 @@ def opaque():
 def faulty():
     """A trace with wrong numbers in it, and a history of 5000 steps."""
     path = os.path.join(folder, 'faulty')
-    run('train', *MLP, '--steps', '2', '--trace-steps', '0,1', '--policy', 'float32', '--quiet', path)
+    run('train', *MLP, '--steps', '2', '--trace', 'steps=0,1', '--policy', 'float32', '--quiet', path)
     for place, by in ((7, 0.25), (3, -1.0)):
         tamper(path, 1, 'dense2.xw', place, by)
     listed = [(1, 'dense2.xw', 3), (1, 'dense2.y', 3), (1, 'dense2.xw', 7), (1, 'dense2.y', 7)]
@@ -288,7 +289,7 @@ def faulty():
 def faulty_short(policy, bits):
     """Wrong numbers in a format of 16 bits, whose bounds are told in its ulps."""
     path = os.path.join(folder, 'faulty' + bits)
-    run('train', *MLP, '--steps', '2', '--trace-steps', '1', '--policy', policy, '--loss-scale', 'none', '--quiet', path)
+    run('train', *MLP, '--steps', '2', '--trace', 'steps=1', '--policy', policy, '--loss-scale', 'none', '--quiet', path)
     for place, by in ((7, 0.25), (3, -1.0)):
         tamper(path, 1, 'dense2.xw', place, by)
     judge('faulty' + bits, [], tampered=[(1, 'dense2.xw', 3), (1, 'dense2.y', 3), (1, 'dense2.xw', 7), (1, 'dense2.y', 7)], code=1)
@@ -299,7 +300,7 @@ def blessed():
     runs = []
     for name, model in (('one', 'fma,acc=fp32'), ('two', 'pairwise,acc=fp32'), ('three', 'chunk:8,acc=fp32')):
         path = os.path.join(folder, name)
-        run('train', *MLP, '--steps', '3', '--trace-steps', '2', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--accumulate', model, '--quiet', path)
+        run('train', *MLP, '--steps', '3', '--trace', 'steps=2', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--accumulate', model, '--quiet', path)
         run('analyze', path)
         runs.append(Run(path))
     path = os.path.join(folder, 'base.tsv')
@@ -311,7 +312,7 @@ def blessed():
     ok(len(mine) > 500 and not wrong, 'baseline: %d quantities' % len(mine), '%d differences\n' % len(wrong) + '\n'.join(wrong[:12]))
     # The worst of a column that has an infinity is that, wherever it stands
     path = os.path.join(folder, 'diverged')
-    run('train', *MLP, '--steps', '3', '--trace-steps', '1', '--policy', 'float16', '--loss-scale', 'none', '--optimizer', 'sgd', '--lr', '60000', '--quiet', path)
+    run('train', *MLP, '--steps', '3', '--trace', 'steps=1', '--policy', 'float16', '--loss-scale', 'none', '--optimizer', 'sgd', '--optimizer', 'lr=60000', '--quiet', path)
     run('analyze', path)
     run('baseline', path, '-o', path + '.tsv', '--allow-nonfinite', '--reason', 'test')
     got = {row['quantity']: row for row in table(path + '.tsv')[1]}
@@ -323,7 +324,7 @@ def blessed():
 def fp8():
     """Scaled casts, a tensor core; where a gradient is 0 the update is the weight times 2^-13: the ratio's bin begins there."""
     path = os.path.join(folder, 'fp8')
-    run('train', *MLP, '--steps', '2', '--trace-steps', '1', '--policy', 'mixed_e4m3', '--accumulate', 'tc:hopper,path=wgmma', '--optimizer', 'sgd', '--lr', '0.015625', '--optimizer', 'weight_decay=0.0078125', '--quiet', path)
+    run('train', *MLP, '--steps', '2', '--trace', 'steps=1', '--policy', 'mixed_e4m3', '--accumulate', 'tc:hopper,path=wgmma', '--optimizer', 'sgd', '--optimizer', 'lr=0.015625', '--optimizer', 'weight_decay=0.0078125', '--quiet', path)
     listed = [(1, 'dense2.b_next', 1), (1, 'dense2.b_next', 2)]
     for step, name, place in listed:
         tamper(path, step, name, place, math.inf)
@@ -339,7 +340,7 @@ def metrics(name, words, evaluated):
     if evaluated:
         training.idx(path + '.idx', images, labels, size)
         words = words + ['--data', 'idx:' + path + '.idx', '--data', 'split=' + str(n)]
-    run('train', *words, '--count', '*', '--trace-steps', '0,1,2,3,4,5', '--steps', '6', '--quiet', path)
+    run('train', *words, '--count', '*', '--trace', 'steps=0,1,2,3,4,5', '--steps', '6', '--quiet', path)
     r = Run(path)
     states = {step: Traced(r, step, ideal=False) for step in r.steps}
     each = r.manifest['steps_per_epoch']
@@ -373,25 +374,25 @@ def metrics(name, words, evaluated):
 
 
 RUNS = {
-    'metrics': lambda: metrics('metrics', ['--model', 'mlp:width=0.03125', '--batch', '4', '--policy', 'float32', '--lr', '0.05', '--schedule', 'warmup=3'], True),
-    'overflow': lambda: metrics('overflow', MLP + ['--policy', 'mixed_float16', '--loss-scale', 'init=1e6', '--optimizer', 'sgd', '--lr', '1e-4'], False),
-    'mlp': lambda: judge('mlp', MLP + ['--steps', '5', '--trace-steps', '0,3', '--policy', 'mixed_float16', '--loss-scale', 'init=16777216,interval=1,backoff=0.0625'], lost=0.03),
-    'convnet': lambda: judge('convnet', CONVNET + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--optimizer', 'sgd:momentum=0.9,weight_decay=1e-4', '--loss-scale', 'init=1024', '--schedule', 'linear'], history=True),
-    'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'float16', '--optimizer', 'eps=1e-4', '--loss-scale', 'static:1024', '--loss', 'weight=4', '--schedule', 'step:steps=2', '--loss', 'label_smoothing=0.1'], sample=24, models=MODELS),
+    'metrics': lambda: metrics('metrics', ['--model', 'mlp:width=0.03125', '--batch', '4', '--policy', 'float32', '--optimizer', 'lr=0.05', '--schedule', 'warmup=3'], True),
+    'overflow': lambda: metrics('overflow', MLP + ['--policy', 'mixed_float16', '--loss-scale', 'init=1e6', '--optimizer', 'sgd', '--optimizer', 'lr=1e-4'], False),
+    'mlp': lambda: judge('mlp', MLP + ['--steps', '5', '--trace', 'steps=0,3', '--policy', 'mixed_float16', '--loss-scale', 'init=16777216,interval=1,backoff=0.0625'], lost=0.03),
+    'convnet': lambda: judge('convnet', CONVNET + ['--steps', '2', '--trace', 'steps=1', '--policy', 'mixed_float16', '--optimizer', 'sgd:momentum=0.9,weight_decay=1e-4', '--loss-scale', 'init=1024', '--schedule', 'linear'], history=True),
+    'float16': lambda: judge('float16', MLP + ['--steps', '4', '--trace', 'steps=3', '--policy', 'float16', '--optimizer', 'eps=1e-4', '--loss-scale', 'static:1024', '--loss', 'weight=4', '--schedule', 'step:steps=2', '--loss', 'label_smoothing=0.1'], sample=24, models=MODELS),
     'fp8': fp8,
     'of_nothing': of_nothing,
-    'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--lr', '0.01'], sample=12),
-    'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace-steps', '2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam:eps=1e-5', '--schedule', 'cosine:warmup=1,steps=4', '--optimizer', 'clip_value=0.01'], sample=12),
+    'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace', 'steps=1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--optimizer', 'lr=0.01'], sample=12),
+    'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace', 'steps=2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam:eps=1e-5', '--schedule', 'cosine:warmup=1,steps=4', '--optimizer', 'clip_value=0.01'], sample=12),
     # gradients that vanish in their first cast, all of them; a step that was skipped and is all there is
-    'vanished': lambda: judge('vanished', MLP + ['--steps', '1', '--trace-steps', '0', '--policy', 'float16', '--optimizer', 'sgd', '--loss', 'weight=5.9604644775390625e-08'], sample=16),
-    'skipped': lambda: judge('skipped', CONVNET + ['--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--loss-scale', 'init=16777216']),
+    'vanished': lambda: judge('vanished', MLP + ['--steps', '1', '--trace', 'steps=0', '--policy', 'float16', '--optimizer', 'sgd', '--loss', 'weight=5.9604644775390625e-08'], sample=16),
+    'skipped': lambda: judge('skipped', CONVNET + ['--steps', '1', '--trace', 'steps=0', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--loss-scale', 'init=16777216']),
     'scaled': lambda: metrics('scaled', MLP + ['--policy', 'mixed_e4m3', '--optimizer', 'sgd'], False),
     # running statistics in a format that swamps them
-    'statistics': lambda: judge('statistics', CONVNET + ['--steps', '300', '--trace-steps', '299', '--policy', 'bfloat16', '--optimizer', 'sgd', '--lr', '1e-5'], sample=16),
+    'statistics': lambda: judge('statistics', CONVNET + ['--steps', '300', '--trace', 'steps=299', '--policy', 'bfloat16', '--optimizer', 'sgd', '--optimizer', 'lr=1e-5'], sample=16),
     # gradients of micro-batches, which ranks add by a ring in e5m2
-    'ranks': lambda: judge('ranks', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'mixed_float16', '--micro-batches', '4', '--all-reduce', 'ring:3,wire=e5m2', '--optimizer', 'sgd'], sample=12),
+    'ranks': lambda: judge('ranks', MLP + ['--steps', '2', '--trace', 'steps=1', '--policy', 'mixed_float16', '--batch', 'micro=4', '--all-reduce', 'ring:3,wire=e5m2', '--optimizer', 'sgd'], sample=12),
     # the same with error feedback at a loss scale that changes
-    'feedback': lambda: judge('feedback', MLP + ['--steps', '4', '--trace-steps', '3', '--policy', 'mixed_float16', '--micro-batches', '4', '--all-reduce', 'ring:3,wire=e5m2,feedback', '--loss-scale', 'init=2^10,interval=2', '--optimizer', 'sgd'], sample=12),
+    'feedback': lambda: judge('feedback', MLP + ['--steps', '4', '--trace', 'steps=3', '--policy', 'mixed_float16', '--batch', 'micro=4', '--all-reduce', 'ring:3,wire=e5m2,feedback', '--loss-scale', 'init=2^10,interval=2', '--optimizer', 'sgd'], sample=12),
     'opaque': opaque,
     'epsilon': epsilon,
     'faulty': faulty,
@@ -399,8 +400,8 @@ RUNS = {
     'faulty-fp16': lambda: faulty_short('mixed_float16', '-fp16'),
     'baseline': blessed,
     # bias gradients before batchnorm that are 0 in the run and in the exact step, which MPFR has to tell
-    'float64': lambda: judge('float64', CONVNET + ['--steps', '3', '--trace-steps', '2', '--policy', 'float64', '--optimizer', 'sgd', '--seed', '2'], sample=16),
-    'stochastic': lambda: judge('stochastic', MLP + ['--steps', '2', '--trace-steps', '1', '--policy', 'float16', '--accumulate', 'fma,acc=fp16,mode=SR', '--optimizer', 'sgd'], sample=12,
+    'float64': lambda: judge('float64', CONVNET + ['--steps', '3', '--trace', 'steps=2', '--policy', 'float64', '--optimizer', 'sgd', '--seed', '2'], sample=16),
+    'stochastic': lambda: judge('stochastic', MLP + ['--steps', '2', '--trace', 'steps=1', '--policy', 'float16', '--accumulate', 'fma,acc=fp16,mode=SR', '--optimizer', 'sgd'], sample=12,
                                 analyze=['--engine', 'mpfr', '--no-propagate']),
 }
 
@@ -408,7 +409,7 @@ RUNS = {
 def any_policy(name):
     """A run called MODEL,POLICY,OPTIMIZER,SEED."""
     model, policy, optimizer, seed = name.split(',')
-    judge(name, (MLP if model == 'mlp' else CONVNET) + ['--steps', '3', '--trace-steps', '2', '--policy', policy, '--optimizer', optimizer, '--seed', seed, '--optimizer', 'eps=1e-4'][:-2 if optimizer == 'sgd' else None], sample=16)
+    judge(name, (MLP if model == 'mlp' else CONVNET) + ['--steps', '3', '--trace', 'steps=2', '--policy', policy, '--optimizer', optimizer, '--seed', seed, '--optimizer', 'eps=1e-4'][:-2 if optimizer == 'sgd' else None], sample=16)
 
 
 rounding()

@@ -48,7 +48,7 @@ def analyzed(n, *options):
     return apart(*[[HALFULP, 'analyze', *options, 'of-%d' % k] for k in range(n)])
 
 
-trained('run', '--steps', '4', '--trace-steps', '0,1,2', '--checkpoint-every', '2', '--policy', 'mixed_float16')
+trained('run', '--steps', '4', '--trace', 'steps=0,1,2', '--checkpoint-every', '2', '--policy', 'mixed_float16')
 files = json.load(open('run/manifest.json'))['files']
 copies('run', 1)
 halfulp('analyze', *NARROW, '--steps', '0,2', 'of-0')
@@ -95,7 +95,7 @@ none(wrong, 'a byte of a tensor or of the header: exit 3, a line that says so, n
 # An exact step that ranks execute together, of which each reads all
 JOINT = ['--model', 'mlp:width=0.0625', '--data', 'size=10,train=128,eval=8', '--quiet']
 JOINT += ['--batch', '128']
-trained('joint', *JOINT, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16')
+trained('joint', *JOINT, '--steps', '1', '--trace', 'steps=0', '--policy', 'mixed_float16')
 wrong = []
 at, _ = ranges('joint/trace/step-000000.safetensors')
 for t in ('input.x', 'dense1.xw', 'dense3.dw'):
@@ -110,7 +110,7 @@ for t in ('input.x', 'dense1.xw', 'dense3.dw'):
 none(wrong, 'a byte of a tensor of an exact step that ranks execute together: exit 3, one line of rank 0')
 
 # A training that goes on: every rank reads the newest checkpoint, and only rank 0 all of the run
-trained('cut', *SMALL, '--micro-batches', '2', '--steps', '4', '--trace-steps', '0', '--checkpoint-every', '1')
+trained('cut', *SMALL, '--batch', 'micro=2', '--steps', '4', '--trace', 'steps=0', '--checkpoint-every', '1')
 m = json.load(open('cut/manifest.json'))
 m.update(finished=False, steps_done=3)
 last = 'checkpoint/step-000004.safetensors'
@@ -164,7 +164,7 @@ def inside(r, edge=EDGE):
 
 WIDE = ['--model', 'mlp:width=1', '--data', 'size=28,train=4096,eval=8', '--quiet']
 WIDE += ['--batch', '4096']
-trained('wide', *WIDE, '--steps', '3', '--trace-steps', '0,1,2', '--policy', 'mixed_float16')
+trained('wide', *WIDE, '--steps', '3', '--trace', 'steps=0,1,2', '--policy', 'mixed_float16')
 TRACES = ['trace/step-%06d.safetensors' % step for step in range(3)]
 at, _ = ranges('wide/' + TRACES[0])
 large = [(step, t) for step in (0, 1) for t, r in at.items() if r[1] - r[0] >= LARGE]

@@ -15,7 +15,7 @@ from tap import finish, halfulp, home, ok  # noqa: E402
 os.chdir(home())
 NAME = 'dense1.w@bf16'
 TRAIN = ['train', '--model', 'mlp', '--policy', 'mixed_bfloat16', '--data', 'digits:train=200', '--steps', '2',
-         '--trace-steps', '1', '--quiet']
+         '--trace', 'steps=1', '--quiet']
 
 
 def chop(path):

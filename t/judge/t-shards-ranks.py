@@ -18,7 +18,7 @@ ROWS = folder + '/each.rows*'
 OPTIONS = ['--sample', '12', '--elements', 'each.rows']
 
 
-trained(run, '--steps', '4', '--trace-steps', '0,3', '--policy', 'mixed_float16')
+trained(run, '--steps', '4', '--trace', 'steps=0,3', '--policy', 'mixed_float16')
 halfulp('analyze', *OPTIONS, 'run')
 want = tables(run, ROWS)
 for n in (1, 2, 3, 5):
@@ -62,7 +62,7 @@ for name, (words, ops) in CUT_MORE.items():
 # An exact step that is more than a rank's share, and products of enough rows for two ranks
 wide = ['--model', 'mlp:width=0.0625', '--data', 'size=10,train=128,eval=8', '--quiet']
 wide += ['--batch', '128']
-trained('wide', *wide, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16')
+trained('wide', *wide, '--steps', '1', '--trace', 'steps=0', '--policy', 'mixed_float16')
 for engine in 'auto', 'mpfr':
     only = ['--engine', engine, '--only', 'replay', '--sample', '2', 'wide']
     each = []
@@ -101,9 +101,9 @@ p = apart([HALFULP, 'analyze', *OPTIONS, 'run'], [HALFULP, 'analyze', *OPTIONS, 
 ok(p.returncode == 0 and tables(run, ROWS) == want, 'ranks that call the run by two names do the same work', p.stderr[:300])
 forget(run, ROWS)
 os.mkdir('elsewhere')
-trained('elsewhere/run', *wide, '--steps', '1', '--trace-steps', '0', '--policy', 'bfloat16')
+trained('elsewhere/run', *wide, '--steps', '1', '--trace', 'steps=0', '--policy', 'bfloat16')
 other = of_version('9.9.9')
-NEW = ['train', *wide, '--steps', '1', '--micro-batches', '2']
+NEW = ['train', *wide, '--steps', '1', '--batch', 'micro=2']
 for what, lines, words in (
     ('another run', ([HALFULP, 'analyze', 'wide'], [HALFULP, 'analyze', 'elsewhere/run']), 'analyze'),
     ('another version', ([HALFULP, 'analyze', 'run'], [other, 'analyze', 'run']), 'version 9.9.9|halfulp 9.9.9'),

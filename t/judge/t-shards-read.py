@@ -16,7 +16,7 @@ from tensorsfile import Tensors  # noqa: E402
 os.chdir(home())
 dice = random.Random(int(os.environ.get('HALFULP_SEED', '20261127')))
 TAKEN, LEFT = (0, 2), 4  # steps that are analyzed, and one that is traced too
-trained('run', '--steps', '6', '--trace-steps', '0,2,4', '--checkpoint-every', '3', '--policy', 'mixed_float16')
+trained('run', '--steps', '6', '--trace', 'steps=0,2,4', '--checkpoint-every', '3', '--policy', 'mixed_float16')
 CHECKPOINT = 'checkpoint/step-000006.safetensors'
 manifest = json.load(open('run/manifest.json'))
 program = json.load(open('run/program-train.json'))

@@ -110,8 +110,8 @@ run(
     *SMALL,
     '--steps',
     '4',
-    '--trace-steps',
-    '0,3',
+    '--trace',
+    'steps=0,3',
     '--policy',
     'mixed_float16',
     '--loss-scale',
@@ -123,7 +123,7 @@ same('run', ['--sample', 'all'], [3])
 
 # A call that is cut into tiles, so that no shard has all of it
 WORDS = ['--quiet', '--model', 'mlp:width=0.2', '--data', 'train=400,eval=8', '--batch', '400']
-run('train', *WORDS, '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16', 'tiles')
+run('train', *WORDS, '--steps', '1', '--trace', 'steps=0', '--policy', 'mixed_float16', 'tiles')
 same('tiles', ['--sample', 'all', '--no-propagate', '--only', 'replay,swamping,underflow'], [2])
 forget(folder + '/tiles')
 run('analyze', '--shard', '1/2', '--sample', 'all', '--no-propagate', '--only', 'replay,swamping', 'tiles')
@@ -161,7 +161,7 @@ ok('matmul' in some, 'products that are summed again are cut')
 
 # One huge call: its tiles are dealt, so that no shard has much more to do than another
 HUGE = ['--model', 'mlp:width=1', '--data', 'train=3200,eval=8', '--batch', '3200', '--quiet']
-run('train', *HUGE, '--steps', '1', '--trace-steps', '0', '--trace', 'dense1.*,input.*', 'huge')
+run('train', *HUGE, '--steps', '1', '--trace', 'steps=0', '--trace', 'dense1.*,input.*', 'huge')
 cost, told, each = [], [], {}
 for i in range(3):
     only = ['--json', '--sample', 'all', '--no-propagate', '--only', 'replay', 'huge']

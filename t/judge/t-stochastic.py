@@ -34,7 +34,7 @@ def rows(name, table):
 
 def judged(name, policy, *more):
     run('train', '--model', 'mlp:width=0.25', '--policy', policy, '--steps', '3', '--batch', '40',
-        '--trace-steps', '1,2', '--quiet', *more, os.path.join(where, name))  # fmt: skip
+        '--trace', 'steps=1,2', '--quiet', *more, os.path.join(where, name))  # fmt: skip
     said = run('analyze', os.path.join(where, name))
     summary = json.load(open(os.path.join(where, name, 'analysis', 'summary.json')))
     return rows(name, 'stochastic'), rows(name, 'underflow'), summary, said

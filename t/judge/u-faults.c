@@ -259,7 +259,7 @@ main(void)
 	char *path = hu_path(dir, "run"),
 	     *line = hu_xprintf("train --model mlp:width=0.0625 --data size=8,train=64 --data eval=8 --batch 8 "
 				"--steps 2 "
-				"--trace-steps 1 --policy mixed_float16 --quiet %s",
+				"--trace steps=1 --policy mixed_float16 --quiet %s",
 		     path);
 	hu_run r;
 	hu_tensor *t;

@@ -19,7 +19,7 @@ NET = ['--model', 'mlp:width=0.5', '--data', 'train=192,eval=8', '--batch', '96'
 PART = 'run/analysis/parts/ranks.part'
 
 
-trained('run', *NET, '--steps', '8', '--trace-steps', ','.join(map(str, range(8))), '--policy', 'mixed_float16')
+trained('run', *NET, '--steps', '8', '--trace', 'steps=' + ','.join(map(str, range(8))), '--policy', 'mixed_float16')
 for sample in 400, 1600, 6400:  # until it takes longer than parts wait to be written
     WORK = ['analyze', '--sample', str(sample), '--threads', '1', 'run']
     forget('run')

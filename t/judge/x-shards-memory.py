@@ -14,7 +14,7 @@ os.chdir(home())
 N, OWN = 4, 32e6  # shards; bytes of the program itself, two pieces of a tensor that is read, what it says
 HUGE = ['--model', 'mlp:width=1', '--data', 'size=28,train=65536,eval=8', '--quiet']
 HUGE += ['--batch', '65536']
-trained('huge', *HUGE, '--steps', '1', '--trace-steps', '0', '--trace-cap', '2e9', '--policy', 'mixed_float16')
+trained('huge', *HUGE, '--steps', '1', '--trace', 'steps=0', '--trace', 'cap=2e9', '--policy', 'mixed_float16')
 path = 'huge/trace/step-000000.safetensors'
 program = json.load(open('huge/program-train.json'))
 name = {t['id']: t['name'] for t in program['tensors']}

@@ -27,7 +27,7 @@ def train(name, *words):
 train('base', '--steps', '150', '--batch', '32', '--policy', 'float32', '--checkpoint-every', '150')
 start = os.path.join(where, 'base', 'checkpoint', 'step-000150.safetensors')
 for policy in ('float32', 'autocast_bfloat16', 'autocast_float16'):
-    train(policy, '--steps', '1', '--batch', '32', '--policy', policy, '--loss-scale', 'none', '--trace-steps', '0', '--trace',
+    train(policy, '--steps', '1', '--batch', '32', '--policy', policy, '--loss-scale', 'none', '--trace', 'steps=0', '--trace',
           'logits.y', '--init', start)  # fmt: skip
 
 

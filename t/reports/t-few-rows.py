@@ -14,7 +14,7 @@ from tap import finish, halfulp, home, none, ok, skip_all
 if not shutil.which(os.environ.get('GNUPLOT') or 'gnuplot'):
     skip_all('there is no gnuplot')
 os.chdir(home())
-halfulp(*'train --policy mixed_float16 --steps 6 --data train=96,eval=32 --batch 16 --quiet --trace-steps 2,5 run'.split())
+halfulp(*'train --policy mixed_float16 --steps 6 --data train=96,eval=32 --batch 16 --quiet --trace steps=2,5 run'.split())
 halfulp('analyze', 'run')
 tables = [name for name in sorted(os.listdir('run/analysis')) if name.endswith('.tsv')]
 whole = {name: open('run/analysis/' + name).read().splitlines(True) for name in tables}

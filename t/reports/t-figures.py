@@ -74,7 +74,7 @@ if subprocess.run(["sh", "-c", "command -v ${GNUPLOT:-gnuplot}"], capture_output
     sys.exit(0)
 folder = tempfile.TemporaryDirectory(prefix="halfulp-test-")
 os.chdir(folder.name)
-size = ["--model", "mlp:width=0.25", "--steps", "30", "--trace-steps", "12,last", "--data", "eval=64"]
+size = ["--model", "mlp:width=0.25", "--steps", "30", "--trace", "steps=12,last", "--data", "eval=64"]
 scaled = ["--loss-scale", "init=16777216,interval=5"]
 runs = [("float32", []), ("mixed_float16", scaled), ("float16", [])]
 for policy, more in runs:
@@ -325,7 +325,7 @@ ok(
     "each named cause has its counter-experiment: %s" % cause,
 )
 # Updates too small for the weights, and the same training with float32 masters
-small = ["--optimizer", "sgd", "--lr", "1e-3"]
+small = ["--optimizer", "sgd", "--optimizer", "lr=1e-3"]
 run("train", "--quiet", *size, "--policy", "float16", *small, "swamped")
 run("train", "--quiet", *size, "--policy", "mixed_float16", *small, "remedied")
 run("analyze", "swamped")
@@ -335,7 +335,7 @@ both = open("both/index.html", encoding="utf-8").read()
 ok(
     json.load(open("swamped/analysis/summary.json"))["cause"] == "updates"
     and len(re.findall("<strong>Test it.</strong>", both)) >= 1
-    and "--policy=mixed_float16 --optimizer=sgd --lr=1e-3" in both,
+    and "--policy=mixed_float16 --optimizer=sgd --optimizer=lr=1e-3" in both,
     "swamped updates have theirs, as a command with one option changed",
 )
 ok(

@@ -14,8 +14,8 @@ os.chdir(tap.home())
 if not shutil.which('git'):
     tap.skip_all('git is absent')
 TRAIN = ['--model', 'mlp:width=0.125', '--data', 'digits:size=8,train=128,eval=32', '--batch', '32', '--epochs', '2',
-         '--trace-steps', '0,7', '--quiet', '--policy', 'mixed_float16']
-for name, more in (('a', []), ('b', ['--lr', '0.002'])):
+         '--trace', 'steps=0,7', '--quiet', '--policy', 'mixed_float16']
+for name, more in (('a', []), ('b', ['--optimizer', 'lr=0.002'])):
     for words in (['train', *TRAIN, *more, name], ['analyze', name]):
         ran = tap.halfulp(*words)
         if ran.returncode > 1:

@@ -22,7 +22,7 @@ if not shutil.which(os.environ.get('GNUPLOT') or 'gnuplot'):
 home = tap.home()
 os.chdir(home)
 for words in (
-    ['train', '--model', 'mlp', '--policy', 'float16', '--steps', '4', '--trace-steps', '0,3', '--quiet', 'r'],
+    ['train', '--model', 'mlp', '--policy', 'float16', '--steps', '4', '--trace', 'steps=0,3', '--quiet', 'r'],
     ['analyze', '--sample', '256', 'r'],
     ['report', 'r', '--formats', 'svg'],
 ):

@@ -20,9 +20,9 @@ if not shutil.which(os.environ.get('GNUPLOT') or 'gnuplot'):
 os.chdir(tap.home())
 SMALL = '--model mlp:width=0.03125 --data size=8,train=40,eval=8 --batch 8 --quiet'
 RUNS = {
-    'epsilon': '--policy float16 --optimizer eps=1e-8 --loss-scale none --steps 3 --trace-steps 0,1,2',
-    'scale': '--policy mixed_float16 --loss-scale init=16777216 --steps 2 --trace-steps 0,1',
-    'finite': '--policy mixed_float16 --steps 2 --trace-steps 0,1',
+    'epsilon': '--policy float16 --optimizer eps=1e-8 --loss-scale none --steps 3 --trace steps=0,1,2',
+    'scale': '--policy mixed_float16 --loss-scale init=16777216 --steps 2 --trace steps=0,1',
+    'finite': '--policy mixed_float16 --steps 2 --trace steps=0,1',
 }
 COLUMNS = 'step made op phase layer tensor element cause operands exact nonfinite_elements'.split()
 for name, words in RUNS.items():

@@ -37,7 +37,7 @@ READ = ['50%', 'de%nse%s1%%d', '%', 'layer\\norm', 'back\\', '\\042x', '\\`>z`',
         '  lead', 'end ', '@stem', '{x}^2_3', '{/:Bold x}', '&amp;~$x<b>', 'naïve.重み', 'no cell', 'NaN', '-']
 SHOWN = {'a\tb\rc\nd': 'a\\tb\\rc\\nd', 'e\x1b[31mf': 'e\\x1b[31mf', '\u202eg': '\\u202eg'}
 NAMES = RUN + READ + list(SHOWN)
-TRAIN = '--model mlp --data size=8,train=48,eval=16 --batch 16 --model width=0.05 --steps 2 --trace-steps 0 --quiet'.split()
+TRAIN = '--model mlp --data size=8,train=48,eval=16 --batch 16 --model width=0.05 --steps 2 --trace steps=0 --quiet'.split()
 
 
 def write(path, first):
@@ -130,7 +130,7 @@ ok(any('`>z`"\'\\\'\'%s\\n{x}' in t for t in drawn('f.svg')), 'inspect: the comm
 policy = './`>z`%s\\n"q.json'
 with open(policy, 'w') as f:
     f.write('{"compute": "float16"}')
-small = [w for w in TRAIN if w not in ('--trace-steps', '0', '--quiet')]
+small = [w for w in TRAIN if w not in ('--trace', 'steps=0', '--quiet')]
 draw('compare', *small, '--policies', 'float32,' + policy, '-o', 'c.svg')
 ok(policy in drawn('c.svg'), 'compare: the policy\'s name', drawn('c.svg'))
 for name, seed in (('`>z`%s\\n"a', '1'), ('b', '2')):
@@ -147,7 +147,7 @@ draw('diff', 'a', 'b', '-o', 'runs.svg', code=1)
 ok('farthest apart is `>z`%s\\n.#{' in ' '.join(drawn('runs.svg')), 'diff of runs: the tensor farthest apart',
         drawn('runs.svg')[-3:])
 tap.halfulp('train', *TRAIN, 'good')
-tap.halfulp('train', *TRAIN, '--lr', '0.011', 'drifted')
+tap.halfulp('train', *TRAIN, '--optimizer', 'lr=0.011', 'drifted')
 for run in ('good', 'drifted'):
     renamed(run, b'dense1', b'`>z`%s')
     renamed(run, b'dense2', b'#\\\\tqx')

@@ -199,9 +199,9 @@ def timed(title, rows):     # times differ from run to run: the sentence alone
 
 
 for name, more in (('a', ''), ('b', ' --seed 2')):
-    run('train --data size=8,train=48,eval=16 --batch 16 --model width=0.05 --steps 2 --trace-steps 0 --quiet %s%s' % (name, more))
+    run('train --data size=8,train=48,eval=16 --batch 16 --model width=0.05 --steps 2 --trace steps=0 --quiet %s%s' % (name, more))
 run('analyze --shard 1/1 --part p.part a')
-run('train --data size=8,train=48,eval=16 --batch 16 --model width=0.05 --steps 1 --trace-steps 0 --quiet --policy mixed_float16 --loss-scale dynamic '
+run('train --data size=8,train=48,eval=16 --batch 16 --model width=0.05 --steps 1 --trace steps=0 --quiet --policy mixed_float16 --loss-scale dynamic '
         '--loss-scale init=2^60 skipped')
 W = 'checkpoint/step-000002.safetensors'
 small = '--data size=8,train=48,eval=16 --batch 16 --model width=0.05'
@@ -222,7 +222,7 @@ lines = [
     ('diff-files', 'diff a/%s b/%s' % (W, W), '--all', files),
     ('diff-runs', 'diff a b', '--all', runs),
     ('compare', 'compare %s --policies float32,float16 --steps 8' % small, '', compared),
-    ('compare', 'compare %s --policies float32,float16 --lrs 0.001,100 --steps 8' % small, '', compared),
+    ('compare', 'compare %s --policies float32,float16 --optimizer lr=0.001,100 --steps 8' % small, '', compared),
     ('merge', 'merge --list p.part', '', scheduled),
     ('tree', 'tree --n 8 --backend cpu --op matmul', '--full', trees),
     ('probe', 'probe --model tc:volta', '', probed),

@@ -7,7 +7,7 @@
 o="--quiet --model mlp --data digits --policy mixed_float16 --batch 8 --model width=0.1 --threads 1"
 
 # A writer that is stopped while it holds the run, so that the others meet it for certain
-"$HALFULP" train $o --epochs 400 --checkpoint-every 5 --trace-steps 0 run >/dev/null 2>&1 &
+"$HALFULP" train $o --epochs 400 --checkpoint-every 5 --trace steps=0 run >/dev/null 2>&1 &
 pid=$!
 for i in $(seq 400); do
 	ls run/checkpoint/*.safetensors >/dev/null 2>&1 && break
@@ -44,7 +44,7 @@ test $bad = 0 && test $seen -ge 3
 test_is $? "$seen readers while six analyses were written: each saw whole tables"
 
 # A run that is moved goes on where it is
-"$HALFULP" train $o --steps 600 --checkpoint-every 20 --trace-steps 0 a >/dev/null 2>&1 &
+"$HALFULP" train $o --steps 600 --checkpoint-every 20 --trace steps=0 a >/dev/null 2>&1 &
 pid=$!
 for i in $(seq 400); do
 	ls a/checkpoint/*.safetensors >/dev/null 2>&1 && break

@@ -70,7 +70,7 @@ main(void)
 	char *path = hu_path(test_dir(), "run"),
 	     *line = hu_xprintf("train --quiet --model convnet:width=0.0625 --data size=8,train=64 --data eval=16 "
 				"--batch 8 "
-				"--steps 3 --trace-steps last --policy mixed_float16 '%s' >/dev/null",
+				"--steps 3 --trace steps=last --policy mixed_float16 '%s' >/dev/null",
 		     path);
 	hu_run r;
 	hu_run_trace m;

@@ -37,13 +37,13 @@ def forget(run, *patterns):
 # A run whose calls are cut, where every element is judged: products, elementwise operators, rows of softmax and
 # layernorm, updates
 CUT = ['--model', 'gpt:layers=1,hidden=64,heads=2', '--data', 'length=48,train=12']
-CUT += ['--data', 'eval=2', '--batch', '6', '--steps', '1', '--trace-steps', '0', '--policy', 'mixed_float16']
+CUT += ['--data', 'eval=2', '--batch', '6', '--steps', '1', '--trace', 'steps=0', '--policy', 'mixed_float16']
 CUT += ['--optimizer', 'adamw', '--quiet']
 CUT_OPS = {'matmul', 'gelu', 'gelu_dx', 'softmax', 'layernorm_dx', 'bias', 'adamw'}
 
 # Runs of which a few calls are traced, whose operators need more elements: channels of batchnorm and casts with a
 # scale; a loss by sigmoids and gradients of gathers; masked scores and a loss by softmax
-STEP = ['--steps', '1', '--trace-steps', '0', '--quiet']
+STEP = ['--steps', '1', '--trace', 'steps=0', '--quiet']
 CUT_MORE = {
     'channels': (
         ['--model', 'convnet', '--data', 'train=48,eval=4', '--batch', '48', '--policy', 'mixed_e4m3']

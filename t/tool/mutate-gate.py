@@ -80,7 +80,7 @@ OPTIONS = [
 
 
 def word(option, value):
-    """The option as it is typed, --lr=0.1 or --optimizer=beta1=0.9."""
+    """The option as it is typed, --optimizer=lr=0.1 or --optimizer=beta1=0.9."""
     return '--%s=%s' % (option.replace(':', '=', 1), value)
 
 

@@ -59,11 +59,11 @@ def adafactor(t, name, shape, step, lr, eps):
 
 SHAPES = {}
 for run, words, eps, limit, rates in (
-    ('double', '--policy float64 --lr 0.02', 2.0**-52, 1e-12, [0.02] * 4),
-    ('short', '--policy float32 --lr 0.02', 2.0**-23, 2e-6, [0.02] * 4),
-    ('rate', '--policy float64 --lr 0.8 --schedule linear:steps=4', 2.0**-52, 1e-12, [0.8, 0.6, 0.4, 0.2]),
+    ('double', '--policy float64 --optimizer lr=0.02', 2.0**-52, 1e-12, [0.02] * 4),
+    ('short', '--policy float32 --optimizer lr=0.02', 2.0**-23, 2e-6, [0.02] * 4),
+    ('rate', '--policy float64 --optimizer lr=0.8 --schedule linear:steps=4', 2.0**-52, 1e-12, [0.8, 0.6, 0.4, 0.2]),
 ):
-    if not train('--optimizer adafactor:weight_decay=0.03,no_decay=*.b --steps 4 --trace-steps 0,1,3 ' + words, run):
+    if not train('--optimizer adafactor:weight_decay=0.03,no_decay=*.b --steps 4 --trace steps=0,1,3 ' + words, run):
         continue
     SHAPES = {x['name']: x['shape'] for x in runs.program(run)['tensors'] if x['name'] in NAMES}
     wrong, seen, states = [], [], 0
@@ -81,7 +81,7 @@ for run, words, eps, limit, rates in (
     none(wrong, '%s: %d updates and %d averages are the formula\'s (%.2g)' % (run, len(seen), states, max(seen)))
 ok(states == 3 * 9, 'matrices have a row and a column, vectors all elements', str(states))
 
-words = '--policy mixed_float16 --loss-scale init=2^40,backoff=2^-30 --steps 3 --trace-steps 0,2 --optimizer adafactor'
+words = '--policy mixed_float16 --loss-scale init=2^40,backoff=2^-30 --steps 3 --trace steps=0,2 --optimizer adafactor'
 if train(words, 'skipped'):
     t, later = traced('skipped', 0), traced('skipped', 2)
     states = [n for n in t.head if n + '_next' in t.head and n.rsplit('_')[-1] in ('row', 'col', 'v')]

@@ -91,7 +91,7 @@ ok(-1 < one[0] < -0.99 and cast([1.0, 0.5], 'dynamic8', 256)[0] == 1, 'a block w
 runs = Trainings('--model mlp --data size=16 --model width=1 --data train=48,eval=8 --batch 8 --quiet --policy float32 ')
 LR, B1, B2, EPS = 0.01, 0.875, 0.96875, 1e-8
 for optimizer, maps, size in (('adam8bit', ('dynamic8', 'dynamic8u'), 256), ('adam4bit', ('dynamic4', 'linear4u'), 128)):
-    words = ':beta1=%g,beta2=%g,eps=%g,weight_decay=0.03 --lr %g --steps 4 --trace-steps 0,3' % (B1, B2, EPS, LR)
+    words = ':beta1=%g,beta2=%g,eps=%g,weight_decay=0.03,lr=%g --steps 4 --trace steps=0,3' % (B1, B2, EPS, LR)
     if not runs.train('--optimizer ' + optimizer + words, optimizer):
         continue
     names = {t['name']: t for t in runs.program(optimizer)['tensors']}

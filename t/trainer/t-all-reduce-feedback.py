@@ -17,7 +17,7 @@ from tap import HALFULP, TOP, finish, halfulp, ok  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
 need_mpi(or_stub=True)
-SMALL = '--model mlp --data size=8 --model width=0.03 --data train=96,eval=8 --quiet --steps 6 --trace-steps 0,1,2,3,4,5 '
+SMALL = '--model mlp --data size=8 --model width=0.03 --data train=96,eval=8 --quiet --steps 6 --trace steps=0,1,2,3,4,5 '
 runs = Trainings(SMALL)
 at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 NAN = float('nan')
@@ -65,20 +65,20 @@ def sums(program):
 
 def part(r, R, words):
     """The end of the name of rank r's sum of its micro-batches."""
-    n = int(words.split('--micro-batches ')[1].split()[0])
+    n = int(words.split('--batch micro=')[1].split()[0])
     first, last = r * n // R, (r + 1) * n // R - 1
     return '_micro%d' % first + ('to%d' % last if last > first else '')
 
 
 # --- every state of every step: what is sent is the cast of term + error, the error's next value is what the cast lost
 RUNS = (
-    ('plain', 'ring:3,wire=e4m3,scale=2^8', 'e4m3', ring, 256.0, '--policy float32 --micro-batches 6'),
-    ('bare', 'tree:4,wire=e5m2', 'e5m2', tree, 1.0, '--policy float32 --micro-batches 4'),
-    ('bf16', 'ring:2,wire=bf16', 'bf16', ring, 1.0, '--policy mixed_bfloat16 --micro-batches 4'),
+    ('plain', 'ring:3,wire=e4m3,scale=2^8', 'e4m3', ring, 256.0, '--policy float32 --batch micro=6'),
+    ('bare', 'tree:4,wire=e5m2', 'e5m2', tree, 1.0, '--policy float32 --batch micro=4'),
+    ('bf16', 'ring:2,wire=bf16', 'bf16', ring, 1.0, '--policy mixed_bfloat16 --batch micro=4'),
     ('grown', 'ring:2,wire=fp16,scale=2^-3', 'fp16', ring, 0.125,
-     '--policy float32 --micro-batches 4 --loss-scale dynamic:init=2^24,interval=1'),
+     '--policy float32 --batch micro=4 --loss-scale dynamic:init=2^24,interval=1'),
     ('skipping', 'ring:5,wire=e4m3,scale=2^-2', 'e4m3', ring, 0.25,
-     '--policy mixed_float16 --micro-batches 6 --loss-scale dynamic:init=2^14,interval=2'),
+     '--policy mixed_float16 --batch micro=6 --loss-scale dynamic:init=2^14,interval=2'),
 )  # fmt: skip
 BASE = '--optimizer adamw --batch 12 --all-reduce %s,feedback '
 for run, model, wire, order, scale, words in RUNS:
@@ -153,7 +153,7 @@ if train(SKIP, 'one'):
             ok(same, 'the launch shim on %d rank%s: the same bits' % (n, 's' if n > 1 else ''), p.stderr)
 
 # --- each rank holds its own errors alone, and sends what it casts: 1 byte a number of e4m3, and 4 of what it had
-BARE = SMALL + '--policy float32 --optimizer sgd --batch 12 --micro-batches 6 --all-reduce ring:5,wire=e4m3%s'
+BARE = SMALL + '--policy float32 --optimizer sgd --batch 12 --batch micro=6 --all-reduce ring:5,wire=e4m3%s'
 size = {}
 for words in ('', ',feedback'):
     if ranks(3, 'train', *(BARE % words).split(), at('spread' + words)).returncode == 0:
@@ -171,7 +171,7 @@ if len(size) == 2:
 
 # --- what is lost in the sum over the steps: of the training, by its traces, and of the simulation of the same steps
 LONG = '--model mlp --data size=8 --model width=0.03 --data train=160,eval=8 --quiet --policy float32 --optimizer sgd --batch 16 '
-LONG += '--micro-batches 8 --steps 16 --trace *.d?,*.d?_* --trace-steps %s ' % ','.join(map(str, range(16)))
+LONG += '--batch micro=8 --steps 16 --trace *.d?,*.d?_* --trace steps=%s ' % ','.join(map(str, range(16)))
 LONG += '--all-reduce '
 bare = Trainings(LONG)
 
@@ -230,7 +230,7 @@ ok(all(w in section for w in want), 'and its other numbers', [w for w in want if
 # --- the plan counts one error for each parameter, which no stage of ZeRO cuts
 plans = []
 for words in ('', ',feedback'):
-    how = '--model mlp --batch 12 --micro-batches 4 --ranks 4 --all-reduce ring:4,wire=e4m3%s' % words
+    how = '--model mlp --batch 12 --batch micro=4 --ranks 4 --all-reduce ring:4,wire=e4m3%s' % words
     p = halfulp('plan', '--json', *how.split())
     plans.append(json.loads(p.stdout)[0] if p.returncode == 0 else ok(False, 'plan', p.stderr))
 if all(plans):
@@ -254,7 +254,7 @@ for words, why in (
     ('ring:2,wire=e4m3,feedback=1', "unknown key 'feedback'"),
     ('ring:2,wire=e4m3,feedback,feedback', "'feedback' is no key=value"),
 ):
-    p = halfulp('train', *(SMALL + '--batch 12 --micro-batches 2 --all-reduce ' + words).split(), at('x'))
+    p = halfulp('train', *(SMALL + '--batch 12 --batch micro=2 --all-reduce ' + words).split(), at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, '%s: %s' % (words, why), p.stderr)
 ok(not os.path.exists(at('x')), 'none of these left a run')
 for words in (
@@ -263,7 +263,7 @@ for words in (
     'hier:2:1,wire=tf32,feedback',
 ):
     run = words.split()[0]
-    if train('--batch 12 --micro-batches 2 --loss-scale none --all-reduce ' + words, run):
+    if train('--batch 12 --batch micro=2 --loss-scale none --all-reduce ' + words, run):
         names = [x['format'] for x in runs.program(run)['tensors'] if re.search(r'_error\d$', x['name'])]
         ok(names == ['fp64' if '64' in words else 'fp32'] * 12, words + ': each gradient has two errors', names)
 finish()

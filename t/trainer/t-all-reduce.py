@@ -16,7 +16,7 @@ from tap import TOP, finish, halfulp, ok  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
 need_mpi(or_stub=True)
-SMALL = '--model mlp --data size=8 --model width=0.03 --data train=48,eval=8 --quiet --trace-steps 1 --steps 3 '
+SMALL = '--model mlp --data size=8 --model width=0.03 --data train=48,eval=8 --quiet --trace steps=1 --steps 3 '
 runs = Trainings(SMALL)
 at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 
@@ -84,7 +84,7 @@ ORDERS = (
 )
 results = {}
 for model, parts, R, order, wire in ORDERS:
-    words = '--policy float32 --optimizer sgd --lr 0.125 --batch 24 --micro-batches %d --all-reduce %s'
+    words = '--policy float32 --optimizer sgd:lr=0.125 --batch 24 --batch micro=%d --all-reduce %s'
     if not train(words % (parts, model), 'run-' + model):
         continue
     t, program = traced('run-' + model, 1), runs.program('run-' + model)
@@ -114,7 +114,7 @@ for model, parts, R, order, wire in ORDERS:
 ok(len(set(map(str, results.values()))) == len(ORDERS), 'no two of them train alike', str(results))
 
 # --- a scale for the wire: what is sent is the sum times that, what arrives is divided by it
-words = '--policy float32 --optimizer sgd --lr 0.125 --batch 24 --micro-batches 6 --all-reduce ring:3,%s'
+words = '--policy float32 --optimizer sgd:lr=0.125 --batch 24 --batch micro=6 --all-reduce ring:3,%s'
 if train(words % 'wire=e5m2,scale=2^10', 'scaled') and train(words % 'wire=e5m2', 'bare'):
     t, program = traced('scaled', 1), runs.program('scaled')
     gradients = [x['name'] for x in program['tensors'] if x['name'].endswith('_sum')]
@@ -165,13 +165,13 @@ for c in (c for c in program['calls'] if c['op'] == 'all_reduce'):
 ok(not wrong and zeros > 0, 'underflow.tsv: of what ranks send %d values become 0' % zeros, wrong[:3])
 
 # --- the tree of additions is what there is without the option
-MORE = '--policy mixed_float16 --batch 12 --micro-batches 6 --optimizer clip_norm=0.5 --loss-scale init=1024 '
+MORE = '--policy mixed_float16 --batch 12 --batch micro=6 --optimizer clip_norm=0.5 --loss-scale init=1024 '
 if train(MORE, 'none') and train(MORE + '--all-reduce tree', 'tree'):
     same = all(open(at('none', f)).read() == open(at('tree', f)).read() for f in ('program-train.json', 'program-eval.json'))
     ok(same and column('none', 'digest') == column('tree', 'digest'), '--all-reduce tree is what there is without it')
 
 # --- one process, two, three and four ranks; the launch shim; verify; a resumed run
-RING = MORE + '--all-reduce ring:5,wire=bf16 --optimizer adamw --checkpoint-every 1 --trace-steps 2 '
+RING = MORE + '--all-reduce ring:5,wire=bf16 --optimizer adamw --checkpoint-every 1 --trace steps=2 '
 if train(RING, 'one'):
     for n in (1, 2, 3, 4):
         p = ranks(n, 'train', *(SMALL + RING).split(), at('ranks%d' % n))
@@ -186,7 +186,7 @@ if train(RING, 'one'):
     ok(p.returncode == 0 and column('again', 'digest') == column('one', 'digest'), 'so does a resumed run', p.stderr)
 
 # --- gradients that the accumulator holds and the wire does not: the step is skipped, on every rank
-OVER = '--policy float32 --optimizer sgd --batch 12 --micro-batches 4 --loss-scale dynamic:init=2^22 '
+OVER = '--policy float32 --optimizer sgd --batch 12 --batch micro=4 --loss-scale dynamic:init=2^22 '
 if train(OVER + '--all-reduce ring:4', 'wide') and train(OVER + '--all-reduce ring:4,wire=fp16', 'narrow'):
     got = column('wide', 'skipped'), column('narrow', 'skipped')
     ok(got == (['0'] * 3, ['1'] * 3), 'an overflow on the wire skips the step', got)
@@ -195,7 +195,7 @@ if train(OVER + '--all-reduce ring:4', 'wide') and train(OVER + '--all-reduce ri
     ok(not wrong, 'of three ranks too', wrong)
 
 # --- the division by the number of ranks, before and after
-HALF = '--policy float32 --optimizer sgd --batch 12 --micro-batches 6 --all-reduce ring:%s,divide=%s'
+HALF = '--policy float32 --optimizer sgd --batch 12 --batch micro=6 --all-reduce ring:%s,divide=%s'
 if all(train(HALF % (4, w), w) for w in ('before', 'after')) and train(HALF % ('3,wire=bf16', 'after'), 'third'):
     ok(column('before', 'digest') == column('after', 'digest'), 'by a power of two, in float32: the same bits')
     t, wrong = traced('third', 1), 0
@@ -208,20 +208,20 @@ if all(train(HALF % (4, w), w) for w in ('before', 'after')) and train(HALF % ('
     ok(max(abs(a - b) for a, b in zip(want, bias)) < 2.0**-20, "and a rank divides by its own number of micro-batches")
 
 for words, why in (
-    ('--all-reduce ring:4', 'of 1 micro-batch 4 ranks cannot have one each; say --micro-batches 4 or more'),
-    ('--all-reduce ring:4 --micro-batches 2', 'of 2 micro-batches 4 ranks cannot have one each'),
-    ('--all-reduce ring:1 --micro-batches 2', 'say two or more'),
-    ('--all-reduce fma --micro-batches 2', 'fma adds no sums of several ranks; ring:N, tree:N'),
-    ('--all-reduce rong:2 --micro-batches 2', 'did you mean ring'),
-    ('--all-reduce ring:2,wire=bf17 --micro-batches 2', 'bf17'),
-    ('--all-reduce ring:2,scale=3 --micro-batches 2', 'scale=3: a power of two from 2^-96 to 2^96'),
-    ('--all-reduce ring:2,scale=0 --micro-batches 2', 'scale=0: a power of two'),
-    ('--all-reduce ring:2,scale=-2 --micro-batches 2', 'scale=-2: a power of two'),
-    ('--all-reduce ring:2,scale=2^97 --micro-batches 2', 'scale=2^97: a power of two'),
-    ('--all-reduce ring:2,scale=x --micro-batches 2', 'scale=x: a power of two'),
-    ('--all-reduce hier:2 --micro-batches 2', 'hier:64:8'),
-    ('--all-reduce divide=after --micro-batches 2', 'no --all-reduce names ranks'),
-    ('--all-reduce ring:2,divide=never --micro-batches 2', 'before or after is needed'),
+    ('--all-reduce ring:4', 'of 1 micro-batch 4 ranks cannot have one each; say --batch micro=4 or more'),
+    ('--all-reduce ring:4 --batch micro=2', 'of 2 micro-batches 4 ranks cannot have one each'),
+    ('--all-reduce ring:1 --batch micro=2', 'say two or more'),
+    ('--all-reduce fma --batch micro=2', 'fma adds no sums of several ranks; ring:N, tree:N'),
+    ('--all-reduce rong:2 --batch micro=2', 'did you mean ring'),
+    ('--all-reduce ring:2,wire=bf17 --batch micro=2', 'bf17'),
+    ('--all-reduce ring:2,scale=3 --batch micro=2', 'scale=3: a power of two from 2^-96 to 2^96'),
+    ('--all-reduce ring:2,scale=0 --batch micro=2', 'scale=0: a power of two'),
+    ('--all-reduce ring:2,scale=-2 --batch micro=2', 'scale=-2: a power of two'),
+    ('--all-reduce ring:2,scale=2^97 --batch micro=2', 'scale=2^97: a power of two'),
+    ('--all-reduce ring:2,scale=x --batch micro=2', 'scale=x: a power of two'),
+    ('--all-reduce hier:2 --batch micro=2', 'hier:64:8'),
+    ('--all-reduce divide=after --batch micro=2', 'no --all-reduce names ranks'),
+    ('--all-reduce ring:2,divide=never --batch micro=2', 'before or after is needed'),
 ):
     p = halfulp('train', *(SMALL + '--batch 12 ' + words).split(), at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)
@@ -254,8 +254,8 @@ ok(
 )
 
 # --- the plan has the calls, and the additions of every rank
-p = halfulp('plan', '--json', *'--model mlp --batch 12 --micro-batches 4 --all-reduce ring:4'.split())
-q = halfulp('plan', '--program', *'--model mlp --batch 12 --micro-batches 4 --all-reduce ring:4,wire=fp16'.split())
+p = halfulp('plan', '--json', *'--model mlp --batch 12 --batch micro=4 --all-reduce ring:4'.split())
+q = halfulp('plan', '--program', *'--model mlp --batch 12 --batch micro=4 --all-reduce ring:4,wire=fp16'.split())
 ok(p.returncode == q.returncode == 0 and json.loads(p.stdout), 'plan counts them', p.stderr + q.stderr)
 ok(q.stdout.count('sum=ring:4,acc=fp32,wire=fp16') == 6, 'and prints their models', q.stdout[-400:])
 finish()

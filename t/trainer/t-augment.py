@@ -60,7 +60,7 @@ def changed(asked, row, shape, epoch, index, is_mask=False):
 
 
 def train(run, data, *more):
-    line = '--batch %d --data train=%d,eval=4 --epochs 2 --trace input.* --trace-steps 0,1,2,3 --quiet --seed %d' % (
+    line = '--batch %d --data train=%d,eval=4 --epochs 2 --trace input.* --trace steps=0,1,2,3 --quiet --seed %d' % (
         BATCH,
         ROWS,
         SEED,

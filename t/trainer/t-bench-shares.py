@@ -250,6 +250,6 @@ for words, why in (
 ):
     p = halfulp(*words.split())
     ok(p.returncode == 2 and why in p.stderr, words + ' is refused', p.stderr)
-p = ranks(2, 'bench', 'train', '--micro-batches', '2', '--resume')
+p = ranks(2, 'bench', 'train', '--batch', 'micro=2', '--resume')
 ok(p.returncode == 2 and 'together; leave it out' in p.stderr, 'a training that ranks time together has no units')
 finish()

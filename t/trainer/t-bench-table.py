@@ -296,8 +296,8 @@ rows, printed, wrong = bench(
     '4,8',
     '--model',
     'width=0.125,0.25',
-    '--lr',
-    '0.01,0.5',
+    '--optimizer',
+    'lr=0.01,0.5',
     '--seeds',
     '3,1'
 )

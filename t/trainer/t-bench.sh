@@ -24,7 +24,7 @@ grep -q '^# halfulp: ' t.tsv && grep -q '^# processor: ' t.tsv
 test_is $? "the table says which program on which machine"
 
 # A training of as many steps ends in the same state
-run train --model mlp:width=0.125 --data train=32,eval=1 --batch 8 --policy mixed_float16 --steps 4 --trace-steps none --quiet r
+run train --model mlp:width=0.125 --data train=32,eval=1 --batch 8 --policy mixed_float16 --steps 4 --trace steps=none --quiet r
 want=$(last r/metrics.tsv digest)
 run bench train $small --meter none --data train=32,eval=1 --policy mixed_float16 --batch 8 -o t.tsv
 test -n "$want" && test "$(column t.tsv digest)" = "$want"
@@ -150,7 +150,7 @@ run bench train --batch 8,none
 refused 2 '--batch none' "a batch that is none"
 run bench train --backend simd=avx2,mmx
 refused 2 'mmx' "an unknown instruction set"
-run bench cast --lr 1
+run bench cast --optimizer lr=1
 refused 2 'no effect on bench cast' "an option of another benchmark"
 run bench trian
 refused 2 'did you mean train' "an unknown benchmark"

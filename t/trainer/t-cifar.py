@@ -33,7 +33,7 @@ def write(where, name, made):
 
 
 def train(where, run, *more):
-    words = '--model mlp:width=0.01 --batch 4 --steps 1 --quiet --trace-steps 0 --trace input.*'.split()
+    words = '--model mlp:width=0.01 --batch 4 --steps 1 --quiet --trace steps=0 --trace input.*'.split()
     return halfulp('train', *words, '--data', 'cifar:' + at(where), *more, at(run))
 
 

@@ -15,8 +15,8 @@ train, column = runs.train, runs.column
 LIMIT, DECAY, RATE = 2.0**-6, 0.25, 0.125
 
 
-WORDS = '--optimizer sgd --lr %g --optimizer weight_decay=%g,no_decay=*.b --optimizer clip_value=%g ' % (RATE, DECAY, LIMIT)
-if train(WORDS + '--policy mixed_float16 --loss-scale init=1024 --trace-steps 2', 'run'):
+WORDS = '--optimizer sgd --optimizer lr=%g --optimizer weight_decay=%g,no_decay=*.b --optimizer clip_value=%g ' % (RATE, DECAY, LIMIT)
+if train(WORDS + '--policy mixed_float16 --loss-scale init=1024 --trace steps=2', 'run'):
     floats = runs.traced('run', 2).__getitem__
     limited, kept, wrong, far, moved = 0, 0, 0, 0, {'w': 0, 'b': 0}
     for name in ['dense%d.%s' % (k, role) for k in (1, 2, 3) for role in 'wb']:
@@ -40,10 +40,10 @@ if train(WORDS + '--policy mixed_float16 --loss-scale init=1024 --trace-steps 2'
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'the traced step is within its bounds', p.stdout)
     p = halfulp('verify', runs.at('run'))
     ok(p.returncode == 0, 'verify repeats it', p.stdout + p.stderr)
-    if train(WORDS + '--policy mixed_float16 --loss-scale init=1024 --trace-steps none --backend shim', 'shim'):
+    if train(WORDS + '--policy mixed_float16 --loss-scale init=1024 --trace steps=none --backend shim', 'shim'):
         ok(column('shim', 'digest') == column('run', 'digest'), 'the launch shim has the same bits')
 
-if train('--optimizer adamw:no_decay=*1.?,*.b --trace-steps none', 'adamw'):
+if train('--optimizer adamw:no_decay=*1.?,*.b --trace steps=none', 'adamw'):
     p = runs.program('adamw')
     got = {p['tensors'][c['in'][0]]['name']: c['attr']['weight_decay'] for c in p['calls'] if c['op'] == 'adamw'}
     want = {'dense%d.%s' % (k, r): 0.01 if k > 1 and r == 'w' else 0 for k in (1, 2, 3) for r in 'wb'}

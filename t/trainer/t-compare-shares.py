@@ -14,7 +14,7 @@ from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
 
 need_mpi(or_stub=True)
 os.chdir(home())
-WORDS = ['--policies', 'float32,mixed_float16', '--seeds', '1', '--lrs', '0.001,2^-4', '--model', 'mlp:width=0.05', '--data', 'size=8']
+WORDS = ['--policies', 'float32,mixed_float16', '--seeds', '1', '--optimizer', 'lr=0.001,2^-4', '--model', 'mlp:width=0.05', '--data', 'size=8']
 WORDS += ['--data', 'train=32,eval=16', '--batch', '8', '--steps', '3', '--threads', '3']
 LONG = 'HALFULP_ALL_SHARES' in os.environ
 

@@ -52,7 +52,7 @@ def figures(x):
 
 
 def compare(name, words, seeds, rates=('-',)):
-    swept = [] if rates == ('-',) else ['--lrs', ','.join(rates)]
+    swept = [] if rates == ('-',) else ['--optimizer', 'lr=' + ','.join(rates)]
     path = os.path.join(folder, name)
     r = subprocess.run([HALFULP, 'compare', '--policies', ','.join(POLICIES), '--seeds', ','.join(seeds), *swept, *words, '--model', 'mlp:width=0.0625', '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs', '2',
                         '--loss-scale', 'init=256', path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
@@ -125,9 +125,9 @@ path, out, means, by = compare('trained', [], ['3', '5'], ('0.01', '2^-20'))
 shown = [x.split()[:2] for x in out.split('\n') if x.startswith(tuple(POLICIES)) and x.count('±') > 2]
 none([] if shown == [[p, r] for p in POLICIES for r in ('0.01', '2^-20')] and 'to mixed_float16 at the same learning rate and seed' in out else [out], 'the table names the rate of each row')
 none([] if means['float32', '0.01', 'accuracy'] != means['float32', '2^-20', 'accuracy'] else [str(means)], 'and rates differ')
-for words, why in ((['0.1,x'], '--lrs 0.1,x: numbers from 0'), (['0.1,1e-1'], '1e-1 is there twice'), (['0.1', '--lr', '1'], '--lr has no effect beside --lrs'), ([''], 'at least one')):
-    r = subprocess.run([HALFULP, 'compare', '--lrs', *words, os.path.join(folder, 'no')], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
-    none([] if r.returncode == 2 and why in r.stderr and r.stderr.count('\n') == 1 and not os.path.exists(os.path.join(folder, 'no')) else [r.stderr], 'refused: --lrs ' + ' '.join(words))
+for words, why in ((['lr=0.1,x'], '--optimizer lr=0.1,x: numbers from 0'), (['lr=0.1,1e-1'], '1e-1 is there twice'), (['lr='], 'a number from 0')):
+    r = subprocess.run([HALFULP, 'compare', '--optimizer', *words, os.path.join(folder, 'no')], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    none([] if r.returncode == 2 and why in r.stderr and r.stderr.count('\n') == 1 and not os.path.exists(os.path.join(folder, 'no')) else [r.stderr], 'refused: --optimizer ' + ' '.join(words))
 j = json.loads(subprocess.run([HALFULP, 'compare', '--policies', 'float32,bfloat16', '--seeds', '1,2', '--model', 'mlp:width=0.0625', '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs', '1', '--json', os.path.join(folder, 'j')],
                               stdout=subprocess.PIPE, check=True).stdout)
 _, rows = table(os.path.join(folder, 'j', 'compare.tsv'))

@@ -46,7 +46,7 @@ test_is $? "a training that fails gives its own line and exit code"
 run compare --policies float32 --analyze --json $o e
 test $code = 0 && grep -q '"swamped_share"' out
 test_is $? "--analyze --json"
-run compare --policies float32,float64 --seeds 1,2 --analyze $o --trace-cap 400000 f
+run compare --policies float32,float64 --seeds 1,2 --analyze $o --trace cap=400000 f
 test $code = 2 && test "$(column f/compare-runs.tsv failed | sort | uniq -c | tr -s ' ' | tr '\n' ';')" = " 2 -; 2 train 2;" &&
 	test "$(column f/compare.tsv failed | tr '\n' ' ')" = "0 2 " && test "$(column f/compare.tsv accuracy | tail -n 1)" = - && test "$(column f/compare.tsv accuracy | head -n 1)" != - &&
 	test "$(grep -c 'float64-seed[12]: failed (train 2)' out)" = 2 &&
@@ -54,16 +54,16 @@ test $code = 2 && test "$(column f/compare-runs.tsv failed | sort | uniq -c | tr
 test_is $? "a training that fails is a row that says so, the other policy has its numbers, and the exit code is its"
 grep -qxF 'Next: halfulp report f/*-seed1' out
 test_is $? "analysed runs can be reported, those of the first seed"
-run compare --policies float64,float32 --seeds 1,2 --analyze $o --trace-cap 400000 first
+run compare --policies float64,float32 --seeds 1,2 --analyze $o --trace cap=400000 first
 refused 2 'the trace would take' "where the first training refuses the line, its words alone"
 test ! -e first
 test_is $? "and nothing is left"
-run compare --policies float32,float64 --analyze $o --trace-steps none g
+run compare --policies float32,float64 --analyze $o --trace steps=none g
 test $code = 3 && test "$(column g/compare-runs.tsv failed | sort -u)" = "analyze 3" && test "$(column g/compare-runs.tsv swamped_share | sort -u)" = - &&
 	! column g/compare-runs.tsv accuracy | grep -qx -- - && grep -q 'analysis failed with exit code 3' out
 test_is $? "an analysis that fails leaves the training's numbers, and the exit code is its"
 # Only one policy casts: a pattern that names casts is told to its run alone, and one that fits nowhere to none
-both="--policies float32,mixed_float16 --trace-steps 0"
+both="--policies float32,mixed_float16 --trace steps=0"
 run compare $both --analyze $o --trace 'dense1.w,*@fp16' --count 'dense2.w@fp16' p
 cd p && test $code = 0 && grep -q '"trace": "dense1.w"' float32-seed1/manifest.json &&
 	grep -q '"trace": "dense1.w,\*@fp16"' mixed_float16-seed1/manifest.json &&
@@ -73,7 +73,7 @@ test_is $? "each run has the patterns of --trace and --count that fit its tensor
 cd ..
 test "$(ls p/*/analysis/summary.json | wc -l)" = 2
 test_is $? "and is analyzed"
-run compare $both --analyze $o --trace '*@fp16' --trace-cap 1e6 q
+run compare $both --analyze $o --trace '*@fp16' --trace cap=1e6 q
 test $code = 0 && test "$(column q/compare-runs.tsv failed | sort -u)" = - && test ! -e q/float32-seed1/analysis &&
 	test -e q/mixed_float16-seed1/analysis/summary.json && test -z "$(ls q/float32-seed1/trace)"
 test_is $? "where none fits, nothing is recorded or analyzed, and the run is made all the same"
@@ -101,7 +101,7 @@ test $code = 0 && test "$(grep -c 'float64.*-seed[123]: Dice ' out)" = 6 &&
 	test "$(stat -c %Y.%i k/float32-seed?/manifest.json)" = "$(cat made)"
 test_is $? "--resume makes the runs again that the machine let fail, and no other"
 # seed 1 of this run ended the whole comparison
-run compare --policies float16,float32 --analyze --model mlp:width=0.1 --data size=8,train=64,eval=16 --batch 8 --optimizer sgd --lr 1e9 --steps 6 --json h
+run compare --policies float16,float32 --analyze --model mlp:width=0.1 --data size=8,train=64,eval=16 --batch 8 --optimizer sgd:lr=1e9 --steps 6 --json h
 test $code = 0 && test "$(column h/compare-runs.tsv failed | sort -u)" = - && grep -q '"failed": 0' out
 test_is $? "runs that end in NaN are rows as others are"
 finish

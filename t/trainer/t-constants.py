@@ -48,7 +48,7 @@ def moved(run):
 
 
 # --- what the calls have, beside Keras's casts: of lr, beta^t's base, 1 - beta (computed in double) and epsilon
-STEPS = '--steps 3 --trace-steps 0,1,2 '
+STEPS = '--steps 3 --trace steps=0,1,2 '
 wrong = []
 for policy, to in (
     ('bfloat16', bf16),
@@ -95,7 +95,7 @@ for policy, words, is_still in (
     ('mixed_bfloat16', '--optimizer adam', False),
 ):
     run = policy + words.replace(' ', '')
-    said = trained('--epochs 3 --trace-steps 0,1,119 --lr 3e-3 --policy %s %s' % (policy, words), run)
+    said = trained('--epochs 3 --trace steps=0,1,119 --optimizer lr=3e-3 --policy %s %s' % (policy, words), run)
     warned = re.findall(r'^warning: beta2 (\S+) is 1 in bfloat16.*below 1 there is 0.99609375$', said, re.M)
     many, of = moved(run)
     loss = float(runs.column(run, 'loss')[-1])
@@ -115,7 +115,7 @@ for run, word, says in (
     ('still', 'unknown', '^No verdict: no traced step moved the weights'),
 ):
     if run == 'still':
-        trained('--steps 3 --trace-steps 0,1,2 --lr 0 --quiet --policy bfloat16 --optimizer adam:beta2=.99', run)
+        trained('--steps 3 --trace steps=0,1,2 --quiet --policy bfloat16 --optimizer adam:beta2=.99,lr=0', run)
     p = halfulp('analyze', runs.at(run))
     s = json.load(open(runs.at(run, 'analysis', 'summary.json')))
     if p.returncode or not re.search(says, s['verdict'][0]) or (word and s['verdict_word'] != word):
@@ -136,7 +136,7 @@ ok(p.returncode == 2 and says in p.stderr, 'other words are refused', p.stderr)
 # --- loss scales: two steps make the scale 1.1 times as large, an overflow at 2^30 0.7 times
 wrong = []
 for rule, held in (('apex', float), ('deepspeed', float), ('pytorch', 'f'), ('keras', 'f')):
-    words = '--steps 12 --quiet --trace-steps 0 --policy mixed_float16 --loss-scale interval=2,growth=1.1 '
+    words = '--steps 12 --quiet --trace steps=0 --policy mixed_float16 --loss-scale interval=2,growth=1.1 '
     trained(words + '--loss-scale backoff=0.7,init=4e9 --loss-scale ' + rule, 'scale-' + rule)
     scales, skipped = runs.column('scale-' + rule, 'loss_scale'), runs.column('scale-' + rule, 'skipped')
     keep = float if held is float else (lambda x: struct.unpack('f', struct.pack('f', x))[0])

@@ -58,7 +58,7 @@ def rows_of(flat, n):
     return [list(flat[r * n : (r + 1) * n]) for r in range(len(flat) // n)]
 
 
-if train(WORDS + '--policy float32 --steps 3 --trace-steps 0,2 --checkpoint-every 2', 'run'):
+if train(WORDS + '--policy float32 --steps 3 --trace steps=0,2 --checkpoint-every 2', 'run'):
     seen, tens = [], 64 * 2.0**-24
     for step in (0, 2):
         t = traced('run', step)
@@ -102,7 +102,7 @@ if train(WORDS + '--policy float32 --steps 3 --trace-steps 0,2 --checkpoint-ever
     same = all(column('again', c) == column('run', c) for c in ('digest', 'loss', 'eval_loss'))
     ok(p.returncode == 0 and same, 'resumed from step 2, it has the same bits', p.stderr)
 
-if train(WORDS + '--policy float32 --steps 1 --trace-steps 0 --micro-batches 3', 'parts'):
+if train(WORDS + '--policy float32 --steps 1 --trace steps=0 --batch micro=3', 'parts'):
     t = traced('parts', 0)
     parts = [rows_of(t['dense3.y_micro%d' % k], 6) for k in range(3)]
     want = sum(mean(z) for z in parts) / 3
@@ -116,7 +116,7 @@ for name, words in (
     ('signals', '--quiet --loss nt-xent ' + SIGNALS),
 ):
     runs.words = words + '--policy mixed_float16'
-    if not train('--trace-steps 0', name):
+    if not train('--trace steps=0', name):
         continue
     loss = [t for t in runs.program(name)['tensors'] if t['name'].startswith('loss.')]
     ok(loss and {t['format'] for t in loss} == {'fp32'}, name + ': the loss is in float32', loss)
@@ -124,7 +124,7 @@ for name, words in (
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, name + ': within its bounds', p.stdout)
     p = halfulp('verify', at(name))
     ok(p.returncode == 0, name + ': verify repeats it', p.stdout + p.stderr)
-    if train('--trace-steps none --backend shim', name + 'shim'):
+    if train('--trace steps=none --backend shim', name + 'shim'):
         same = all(column(name, c) == column(name + 'shim', c) for c in ('digest', 'loss', 'accuracy', 'eval_loss'))
         ok(same, name + ': the launch shim has the same bits')
 

@@ -36,7 +36,7 @@ def halfulp(*words, code=0):
 def train(policy, name, *more, steps=6):
     run = os.path.join(where, name)
     halfulp('train', '--model', 'mlp:width=0.25', '--policy', policy, '--steps', str(steps), '--batch', '40',
-            '--trace-steps', ','.join(map(str, range(steps))), '--quiet', *more, run)  # fmt: skip
+            '--trace', 'steps=' + ','.join(map(str, range(steps))), '--quiet', *more, run)  # fmt: skip
     program = json.load(open(os.path.join(run, 'program-train.json')))
     names = [t['name'] for t in program['tensors']]
     calls = [dict(c, i=[names[k] for k in c['in']], o=[names[k] for k in c['out']]) for c in program['calls']]
@@ -132,7 +132,7 @@ halfulp('verify', run)
 ok(True, 'verify computes the training again, bit for bit')
 
 # Micro-batches: the second begins with the scales that the first leaves; weights are quantised once for both.
-run, calls, steps = train('fp8:delayed,history=3', 'micro', '--micro-batches', '2', steps=2)
+run, calls, steps = train('fp8:delayed,history=3', 'micro', '--batch', 'micro=2', steps=2)
 moves = [c for c in calls if c['op'] == 'delayed_scale']
 last = {c['i'][1]: c['o'][0] for c in moves}
 chains = [n for n in last if last[n] in last]
@@ -141,7 +141,7 @@ ok(len(moves) == 15 and len(chains) == 6, 'of two micro-batches the second begin
 
 # A training that is killed goes on: its scales and histories are in the checkpoint.
 line = [HALFULP, 'train', '--model', 'mlp:width=0.25', '--policy', 'fp8:delayed,history=5', '--steps', '400',
-        '--batch', '40', '--trace-steps', '399', '--checkpoint-every', '7', '--quiet']  # fmt: skip
+        '--batch', '40', '--trace', 'steps=399', '--checkpoint-every', '7', '--quiet']  # fmt: skip
 whole, killed = os.path.join(where, 'whole'), os.path.join(where, 'killed')
 subprocess.run([*line, whole], check=True)
 p = subprocess.Popen([*line, killed])

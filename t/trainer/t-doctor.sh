@@ -14,13 +14,13 @@ test "$(grep -c '^meter .*: not available, ' out)" = 2 && grep -q '^meter       
 test_is $? "each meter, and why it does not work"
 grep -q '^Keras .*its own words' out && grep -q '^            The dtype policy mixed_float16 may run slowly because this machine does not have a GPU. Only Nvidia GPUs with compute capability of at least 7.0 run quickly with mixed_float16.$' out
 test_is $? "Keras's sentence for a machine without a GPU"
-run train --model mlp:width=0.1 --data size=8,train=64,eval=32 --batch 32 --steps 1 --trace-steps none --policy mixed_float16 none
+run train --model mlp:width=0.1 --data size=8,train=64,eval=32 --batch 32 --steps 1 --trace steps=none --policy mixed_float16 none
 test $code = 0 && grep -q '^Keras says (tf.keras 2.x): Mixed precision compatibility check (mixed_float16): WARNING$' out && grep -q '^halfulp says: mixed precision will not run fast on a processor; here it is for its numbers$' out
 test_is $? "train says both"
-run train --model mlp:width=0.1 --data size=8,train=64,eval=32 --batch 32 --steps 1 --trace-steps none --policy mixed_bfloat16 bf16
+run train --model mlp:width=0.1 --data size=8,train=64,eval=32 --batch 32 --steps 1 --trace steps=none --policy mixed_bfloat16 bf16
 ! grep -q Keras out && grep -q '^halfulp says: ' out
 test_is $? "of mixed_bfloat16 Keras says nothing"
-run train --model mlp:width=0.1 --data size=8,train=64,eval=32 --batch 32 --steps 1 --trace-steps none plain
+run train --model mlp:width=0.1 --data size=8,train=64,eval=32 --batch 32 --steps 1 --trace steps=none plain
 ! grep -q ' says' out
 test_is $? "and nobody anything of float32"
 run doctor more
@@ -81,7 +81,7 @@ if gpu "Stub 9000" 9 0 99000; then
 	test_is $? "one of 7.0: Keras's promise in Keras's words, and that our kernels do not run there"
 	grep -q "no compute capability from 75 to 129" "$top/m4/halfulp.m4" && grep -q '7\[\[5-9\]\]|8' "$top/m4/halfulp.m4"
 	test_is $? "which is where configure begins as well"
-	run train --model mlp:width=0.1 --data size=8,train=64,eval=32 --batch 32 --steps 1 --trace-steps none --policy mixed_float16 v100
+	run train --model mlp:width=0.1 --data size=8,train=64,eval=32 --batch 32 --steps 1 --trace steps=none --policy mixed_float16 v100
 	grep -q '^Keras says (tf.keras 2.x): Mixed precision compatibility check (mixed_float16): OK$' out && grep -q 'Your GPU: Tesla V100-PCIE-16GB, compute capability 7.0$' out && grep -q '^halfulp says: mixed precision will not run fast on a processor' out
 	test_is $? "train says Keras's of the GPU, and ours of the back end it runs on"
 	gpu "Stub 75" 7 5 99000

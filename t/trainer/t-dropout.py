@@ -12,7 +12,7 @@ from independent.sums import fnv32, philox  # noqa: E402
 from tap import finish, halfulp, ok  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
-SMALL = '--model mlp --data size=8 --model width=0.06 --data train=48,eval=8 --batch 12 --quiet --trace-steps none '
+SMALL = '--model mlp --data size=8 --model width=0.06 --data train=48,eval=8 --batch 12 --quiet --trace steps=none '
 runs = Trainings(SMALL)
 at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 P, SEED = 0.375, 7
@@ -25,7 +25,7 @@ def mask(layer, step, n):
 
 
 WORDS = '--model dropout=%g --seed %d ' % (P, SEED)
-if train(WORDS + '--policy float32 --steps 5 --trace-steps 0,4', 'run'):
+if train(WORDS + '--policy float32 --steps 5 --trace steps=0,4', 'run'):
     by = f32(1 / (1 - P))
     for step in (0, 4):
         t, wrong, kept = traced('run', step), [], 0
@@ -37,12 +37,12 @@ if train(WORDS + '--policy float32 --steps 5 --trace-steps 0,4', 'run'):
         ok(not wrong and kept > 50, 'step %d: values and gradients have the masks of their layers' % step, wrong)
     program = runs.program('run', 'eval')
     ok(not [c for c in program['calls'] if c['op'] == 'dropout'], 'evaluation leaves dropout out')
-    if train(WORDS + '--policy float32 --steps 5 --micro-batches 3 --trace-steps 4', 'micro'):
+    if train(WORDS + '--policy float32 --steps 5 --batch micro=3 --trace steps=4', 'micro'):
         far = max(abs(float(a) / float(b) - 1) for a, b in zip(column('micro', 'loss'), column('run', 'loss')))
         ok(far < 1e-5, 'micro-batches have the masks of the whole batch', far)
 
 HALF = WORDS + '--policy mixed_float16 --steps 6 '
-if train(HALF + '--trace-steps 1,5 --checkpoint-every 3', 'half'):
+if train(HALF + '--trace steps=1,5 --checkpoint-every 3', 'half'):
     p = halfulp('analyze', '--only', 'replay', at('half'))
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'traced steps are within their bounds', p.stdout)
     p = halfulp('verify', at('half'))

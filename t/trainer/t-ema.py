@@ -12,7 +12,7 @@ from tap import finish, halfulp, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
-SMALL = '--model mlp --data size=8 --model width=0.03 --data train=48,eval=24 --batch 12 --quiet --optimizer adamw --lr 0.01 '
+SMALL = '--model mlp --data size=8 --model width=0.03 --data train=48,eval=24 --batch 12 --quiet --optimizer adamw:lr=0.01 '
 runs = Trainings(SMALL)
 at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 DECAY = 0.9
@@ -20,7 +20,7 @@ NAMES = ['dense%d.%s' % (k, role) for k in (1, 2, 3) for role in 'wb']
 
 
 WORDS = '--policy mixed_float16 --loss-scale init=2^60,backoff=2^-48 --steps 8 '
-if train(WORDS + '--optimizer ema=%g --trace-steps 0,1,7 --checkpoint-every 4' % DECAY, 'run'):
+if train(WORDS + '--optimizer ema=%g --trace steps=0,1,7 --checkpoint-every 4' % DECAY, 'run'):
     rest, wrong = f32(1 - DECAY), []
     for step in (0, 1, 7):
         t = traced('run', step)
@@ -38,9 +38,9 @@ if train(WORDS + '--optimizer ema=%g --trace-steps 0,1,7 --checkpoint-every 4' %
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'traced steps are within their bounds', p.stdout)
     p = halfulp('verify', at('run'))
     ok(p.returncode == 0, 'verify repeats them', p.stdout + p.stderr)
-    if train(WORDS + '--optimizer ema=%g --trace-steps none --backend shim' % DECAY, 'shim'):
+    if train(WORDS + '--optimizer ema=%g --trace steps=none --backend shim' % DECAY, 'shim'):
         ok(column('shim', 'digest') == column('run', 'digest'), 'the launch shim has the same bits')
-    if train(WORDS + '--trace-steps 7', 'plain'):
+    if train(WORDS + '--trace steps=7', 'plain'):
         ok(column('plain', 'loss') == column('run', 'loss'), 'no loss depends on them')
         a, b = traced('plain', 7), traced('run', 7)
         ok(all(a[name + '_next'] == b[name + '_next'] for name in NAMES), 'nor any weight')
@@ -56,11 +56,11 @@ if train(WORDS + '--optimizer ema=%g --trace-steps 0,1,7 --checkpoint-every 4' %
     text = json.dumps(head).encode()
     with open(at('averages.safetensors'), 'wb') as f:
         f.write(struct.pack('<Q', len(text)) + text + body)
-    still = '--policy mixed_float16 --optimizer sgd --lr 0 --steps 1 --trace-steps none --init ' + at('averages.safetensors')
+    still = '--policy mixed_float16 --optimizer sgd:lr=0 --steps 1 --trace steps=none --init ' + at('averages.safetensors')
     if train(still, 'still'):
         same = all(column('still', c)[-1] == column('run', c)[-1] for c in ('eval_loss', 'eval_accuracy'))
         ok(same, 'it is that of the averages', (column('still', 'eval_loss'), column('run', 'eval_loss')))
-    if train('--optimizer ema=0.5 --policy float32 --steps 1 --trace-steps 0 --init ' + at('averages.safetensors'), 'begun'):
+    if train('--optimizer ema=0.5 --policy float32 --steps 1 --trace steps=0 --init ' + at('averages.safetensors'), 'begun'):
         t = traced('begun', 0)
         ok(all(t[name] == t[name + '_ema'] for name in NAMES), 'loaded weights are the first averages too')
     p = resumed('run', 'again', 4)

@@ -128,7 +128,7 @@ def flat(pixels):
 
 
 def train(data, run, *more):
-    words = '--model mlp:width=0.01 --steps 1 --quiet --trace-steps 0 --trace input.*'.split()
+    words = '--model mlp:width=0.01 --steps 1 --quiet --trace steps=0 --trace input.*'.split()
     return halfulp('train', *words, '--data', 'images:' + at(data), *more, at(run))
 
 
@@ -308,7 +308,7 @@ for k, name in enumerate(('test', 'validation', 'valid', 'val')):
     ok(counts == (2, 2 * k + 2), '%s: the images to evaluate on' % name, [got.stderr, data])
 
 # --- threads, and rows that are made already
-WORDS = '--model mlp:width=0.02 --data size=8 --batch 4 --epochs 3 --quiet --trace-steps none'.split()
+WORDS = '--model mlp:width=0.02 --data size=8 --batch 4 --epochs 3 --quiet --trace steps=none'.split()
 digests = []
 for threads in ('1', '2', '5'):
     run = at('t' + threads)
@@ -323,7 +323,7 @@ ok(
 got = halfulp('verify', at('t2'))
 ok(got.returncode == 0, 'and verify finds them again', got.stdout + got.stderr)
 # --- other pixels under the same names and lengths are refused by verify, and where a run goes on
-words = '--model mlp:width=0.01 --data size=3 --batch 12 --epochs 2 --checkpoint-every 1 --quiet --trace-steps none'.split()
+words = '--model mlp:width=0.01 --data size=3 --batch 12 --epochs 2 --checkpoint-every 1 --quiet --trace steps=none'.split()
 halfulp('train', *words, '--data', 'images:' + at('split'), at('whole'))
 
 
@@ -367,7 +367,7 @@ ok(got.returncode != 0 and 'data' in got.stdout + got.stderr, 'a renamed image i
 def waits(*words):
     """wait_ms and ms of every step, and what --json says."""
     run = at('waits')
-    got = halfulp('train', *'--model mlp:width=0.02 --trace-steps none --json'.split(), *words, run)
+    got = halfulp('train', *'--model mlp:width=0.02 --trace steps=none --json'.split(), *words, run)
     lines = [x.split('\t') for x in open(run + '/metrics.tsv') if x[0] != '#']
     rows = [dict(zip(lines[0], x)) for x in lines[1:]]
     shutil.rmtree(run)

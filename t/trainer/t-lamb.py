@@ -45,10 +45,10 @@ def judge_counts(run, steps, traced_steps):
     return sum(k for _, k in want.values())
 
 
-WORDS = '--lr %g --optimizer weight_decay=%g,beta1=%g --optimizer beta2=%g,eps=%g --optimizer no_decay=*.b ' % (LR, DECAY, B1, B2, EPS)
+WORDS = '--optimizer lr=%g --optimizer weight_decay=%g,beta1=%g --optimizer beta2=%g,eps=%g --optimizer no_decay=*.b ' % (LR, DECAY, B1, B2, EPS)
 WORDS += '--loss-scale init=2^40,backoff=2^-30 --steps 6 '
 for run, more in (('run', ''), ('linear', '--schedule linear:warmup=2 ')):
-    if not train(WORDS + more + '--trace-steps 0,1,5 --checkpoint-every 3', run):
+    if not train(WORDS + more + '--trace steps=0,1,5 --checkpoint-every 3', run):
         continue
     rates, skipped, worst, ones = column(run, 'lr'), column(run, 'skipped'), 0, 0
     for step, live in ((1, 1), (5, 5)):
@@ -75,12 +75,12 @@ for run, more in (('run', ''), ('linear', '--schedule linear:warmup=2 ')):
     same = all(t[name + end] == t[name + end + '_next'] for name in NAMES for end in ('', '_m', '_v'))
     judge_counts(run, 6, (0, 1, 5))
     ok(skipped == ['1'] + 5 * ['0'] and same, '%s: a skipped step changes nothing' % run, skipped)
-    if train(WORDS + more + '--trace-steps none --backend shim', run + 'shim'):
+    if train(WORDS + more + '--trace steps=none --backend shim', run + 'shim'):
         ok(column(run + 'shim', 'digest') == column(run, 'digest'), '%s: the launch shim has the same bits' % run)
         same = all(column(run + 'shim', c, UPDATES) == column(run, c, UPDATES) for c in ('updates', 'swamped'))
         ok(same, '%s: and counts the same updates' % run)
 
-if train(WORDS.replace('--lr %g' % LR, '--lr 2^-24').replace('2^40', '2^4') + '--trace-steps 1', 'lost'):
+if train(WORDS.replace('lr=%g' % LR, 'lr=2^-24').replace('2^40', '2^4') + '--trace steps=1', 'lost'):
     ok(judge_counts('lost', 6, (1,)) > 99, 'at a rate of 2^-24 some are lost')
 
 p = halfulp('analyze', '--only', 'replay', at('linear'))

@@ -16,7 +16,7 @@ from tensorsfile import Tensors
 
 # --- steps to trace: each once and in order; the cap is kept to the byte
 every = ('--data', 'train=16,size=8,eval=4', '--batch', '4', '--model', 'width=0.05', '--epochs', '2', '--quiet')
-code, out, err = run('train', *every, '--trace-steps', 'last,3,first,3,0', 'traced')
+code, out, err = run('train', *every, '--trace', 'steps=last,3,first,3,0', 'traced')
 m = manifest('traced') if code == 0 else {}
 need = int(m.get('trace_bytes', 0)) * 3
 there = sorted(os.listdir(home + '/traced/trace')) if m else []
@@ -25,16 +25,16 @@ ok(
     'steps to trace are sorted, and each is traced once',
     [err, there],
 )
-code, out, err = run('train', *every, '--trace-steps', '0,3,7', '--trace-cap', str(need), 'fits')
-less, out, why = run('train', *every, '--trace-steps', '0,3,7', '--trace-cap', str(need - 1), 'more')
+code, out, err = run('train', *every, '--trace', 'steps=0,3,7', '--trace', 'cap=' + str(need), 'fits')
+less, out, why = run('train', *every, '--trace', 'steps=0,3,7', '--trace', 'cap=' + str(need - 1), 'more')
 ok(
-    (code, less) == (0, 2) and 'in 3 steps, --trace-cap is ' in why,
+    (code, less) == (0, 2) and 'in 3 steps, --trace cap= is ' in why,
     '%d bytes are no more than may be traced, but than one less' % need,
     [code, err, less, why],
 )
 wrong = []
 for steps in ('8', '0,8', '2x', 'x', '-1', 'lasts'):
-    code, out, err = run('train', *every, '--trace-steps', steps, 'refused')
+    code, out, err = run('train', *every, '--trace', 'steps=' + steps, 'refused')
     say = "'%s' is no step of this run; steps are 0 to 7, first, last, or none" % steps.split(',')[-1]
     wrong += [] if code == 2 and say in err else [[steps, code, err]]
 ok(not wrong and not os.path.exists(home + '/refused'), 'what is no step of the run is refused', wrong)
@@ -44,7 +44,7 @@ ok(not wrong and not os.path.exists(home + '/refused'), 'what is no step of the 
 def scaled(policy, where):
     """The lines that train wrote of its loss scale, and those that it had to write."""
     words = '--data size=8,train=64,eval=8 --batch 8 --model width=0.1 --epochs 2 --policy %s --loss-scale dynamic' % policy
-    words += ' --loss-scale init=2^23,interval=3 --trace-steps ' + ','.join(map(str, range(16)))
+    words += ' --loss-scale init=2^23,interval=3 --trace steps=' + ','.join(map(str, range(16)))
     code, out, err = run('train', *words.split(), where)
     rows, program = table(where + '/metrics.tsv'), json.load(open('%s/%s/program-train.json' % (home, where)))
     tensors, calls = {t['id']: t for t in program['tensors']}, program['calls']
@@ -126,8 +126,8 @@ for k, (sizes, others, option, value, why) in enumerate((
     (mlp, '--loss nt-xent --augment noise', 'loss ignore_index=', '3', 'with --loss nt-xent'),
     (mlp, '', 'loss temperature=', '0.2', 'with --loss cross-entropy'),
     (mlp, '--optimizer weight_decay=0', 'optimizer no_decay=', '*.b', 'where no weight decays'),
-    (mlp, '--trace-steps none', 'trace', '*.w', 'where no step is recorded'),
-    (mlp, '--trace-steps none', 'trace-cap', '1e9', 'where no step is recorded'),
+    (mlp, '--trace steps=none', 'trace', '*.w', 'where no step is recorded'),
+    (mlp, '--trace steps=none', 'trace cap=', '1e9', 'where no step is recorded'),
     (mlp, '--steps 1', 'epochs', '1', 'beside --steps'),
     (mlp + '--policy mixed_float16 ', '--loss-scale static:8', 'loss-scale init=', '4', 'beside --loss-scale static:S'),
 )):

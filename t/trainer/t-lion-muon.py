@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, none, ok, skip  # noqa: E402
 from trained import Trainings  # noqa: E402
 
-SMALL = '--model mlp --data size=8 --model width=0.06 --data train=48,eval=8 --batch 8 --quiet --lr 0.02 --optimizer weight_decay=0.03 '
+SMALL = '--model mlp --data size=8 --model width=0.06 --data train=48,eval=8 --batch 8 --quiet --optimizer weight_decay=0.03,lr=0.02 '
 SMALL += '--optimizer no_decay=*.b,beta1=0.875 --optimizer beta2=0.96875 '
 runs = Trainings(SMALL)
 train, traced = runs.train, runs.traced
@@ -36,7 +36,7 @@ def decay(name):
     return 0 if name.endswith('.b') else DECAY
 
 
-if train('--policy float64 --optimizer lion --steps 4 --trace-steps 0,3', 'lion'):
+if train('--policy float64 --optimizer lion --steps 4 --trace steps=0,3', 'lion'):
     wrong = []
     for step in (0, 3):
         t = traced('lion', step)
@@ -48,7 +48,7 @@ if train('--policy float64 --optimizer lion --steps 4 --trace-steps 0,3', 'lion'
             if far(t[name + '_next'], after) > 1e-15 or far(t[name + '_m_next'], moment) > 1e-14:
                 wrong.append('%s of step %d' % (name, step))
     none(wrong, 'lion: weights and momenta are those of the published formula')
-words = '--policy mixed_float16 --loss-scale init=2^40,backoff=2^-30 --steps 3 --trace-steps 0,2 --optimizer '
+words = '--policy mixed_float16 --loss-scale init=2^40,backoff=2^-30 --steps 3 --trace steps=0,2 --optimizer '
 for kind in ('lion', 'muon'):
     if train(words + kind, kind + '-skipped'):
         t, later = traced(kind + '-skipped', 0), traced(kind + '-skipped', 2)
@@ -93,7 +93,7 @@ SHAPES = {}
 for iterate, limit in (('fp64', 1e-12), ('fp32', 1e-4), ('bf16', 0.2)):
     run, wrong, seen = 'muon-' + iterate, [], []
     policy = 'float64' if iterate == 'fp64' else 'float32'
-    if not train('--policy %s --optimizer muon:iterate=%s --steps 4 --trace-steps 0,3' % (policy, iterate), run):
+    if not train('--policy %s --optimizer muon:iterate=%s --steps 4 --trace steps=0,3' % (policy, iterate), run):
         continue
     SHAPES = {x['name']: x['shape'] for x in runs.program(run)['tensors'] if x['name'] in NAMES}
     for step in (0, 3):

@@ -9,7 +9,7 @@ touch out err
 # Several at once into one directory: one trains it, the others say so, even before it has written who it is. It lasts
 # longer than a busy machine takes to start them
 for i in 1 2 3 4; do
-	("$HALFULP" train $o --steps 4000 --trace-steps none a >out.$i 2>err.$i </dev/null; echo $? >code.$i) &
+	("$HALFULP" train $o --steps 4000 --trace steps=none a >out.$i 2>err.$i </dev/null; echo $? >code.$i) &
 done
 wait
 test "$(cat code.? | sort | tr -d '\n')" = 0444 && test "$(cat err.? | wc -l)" = 3 && test "$(cat err.? | grep -Ec '^halfulp train: a is being trained by (process [0-9]+ on |another halfulp: )')" = 3
@@ -18,14 +18,14 @@ run verify --quiet a
 test $code = 0 && test ! -e a/halfulp.lock
 test_is $? "what the one wrote verifies, and its lock file is gone"
 for i in 1 2 3; do
-	("$HALFULP" train $o --steps 2 --trace-steps none >/dev/null 2>err.$i </dev/null; echo $? >code.$i) &
+	("$HALFULP" train $o --steps 2 --trace steps=none >/dev/null 2>err.$i </dev/null; echo $? >code.$i) &
 done
 wait
 test "$(cat code.[123] | tr -d '\n')" = 000 && test "$(ls runs | tr '\n' ' ')" = "mlp-mixed_float16-1 mlp-mixed_float16-2 mlp-mixed_float16-3 "
 test_is $? "without a name each takes a directory of its own"
 
 # While one trains: nobody else writes, and nobody reads half of it
-"$HALFULP" train $o --steps 1000000 --checkpoint-every 20 --trace-steps 1 b >/dev/null 2>&1 </dev/null &
+"$HALFULP" train $o --steps 1000000 --checkpoint-every 20 --trace steps=1 b >/dev/null 2>&1 </dev/null &
 pid=$!
 for i in $(seq 400); do
 	ls b/checkpoint/*.safetensors >/dev/null 2>&1 && break
@@ -61,7 +61,7 @@ test_is $? "and no baseline is written"
 # Killed at any time: finished or known for unfinished, and then resumed to the end by whoever takes the lock over
 early=0 late=0 bad=0
 for i in $(seq 8); do
-	"$HALFULP" train $o --epochs 4 --checkpoint-every 3 --trace-steps 1 k$i >/dev/null 2>&1 </dev/null &
+	"$HALFULP" train $o --epochs 4 --checkpoint-every 3 --trace steps=1 k$i >/dev/null 2>&1 </dev/null &
 	pid=$!
 	sleep "0.0$(((i * 37) % 100))"
 	kill -9 $pid 2>/dev/null
@@ -69,7 +69,7 @@ for i in $(seq 8); do
 	run baseline k$i -o k.tsv --reason 'never'
 	test $code = 3 || bad=1
 	if grep -q 'not finished' err; then early=$((early + 1)); else late=$((late + 1)); fi
-	if test -f k$i/manifest.json; then run train --resume --quiet k$i; else run train $o --epochs 4 --checkpoint-every 3 --trace-steps 1 k$i; fi
+	if test -f k$i/manifest.json; then run train --resume --quiet k$i; else run train $o --epochs 4 --checkpoint-every 3 --trace steps=1 k$i; fi
 	test $code = 0 && grep -q '"finished": true' k$i/manifest.json && test ! -e k$i/halfulp.lock || bad=1
 	cut -f1-14,24 k$i/metrics.tsv | grep -v '^#' >m.$i
 	cmp -s m.1 m.$i || bad=1
@@ -103,7 +103,7 @@ run train --resume nothing
 refused 3 'no run is there' "--resume of nothing"
 test ! -e nothing
 test_is $? "which makes no directory either"
-mkdir empty && run train $o --steps 2 --trace-steps none empty
+mkdir empty && run train $o --steps 2 --trace steps=none empty
 test $code = 0 && test -f empty/manifest.json
 test_is $? "an empty directory is taken"
 finish

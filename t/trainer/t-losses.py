@@ -37,7 +37,7 @@ def cross_entropy(z, labels, s):
 
 for s in (0.1, 1.0):
     run = 'smooth%g' % s
-    if not train('--policy float32 --loss label_smoothing=%g --trace-steps 2' % s, run):
+    if not train('--policy float32 --loss label_smoothing=%g --trace steps=2' % s, run):
         continue
     at = traced(run, 2)
     calls = runs.program(run)
@@ -57,14 +57,14 @@ for s in (0.1, 1.0):
     far = max(abs(a - b) for a, b in zip(dz, want))
     ok(len(dz) == len(want) and far < 16 * most * 2.0**-24 / len(at['input.labels']), 'and the gradient', far)
 
-if train('--policy mixed_float16 --loss label_smoothing=0.2 --trace-steps 0,2 --optimizer sgd', 'half'):
+if train('--policy mixed_float16 --loss label_smoothing=0.2 --trace steps=0,2 --optimizer sgd', 'half'):
     p = halfulp('analyze', '--only', 'replay', runs.at('half'))
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'traced steps are within their bounds', p.stdout)
     p = halfulp('verify', runs.at('half'))
     ok(p.returncode == 0, 'verify repeats them', p.stdout + p.stderr)
-    if train('--policy mixed_float16 --loss label_smoothing=0.2 --trace-steps none --optimizer sgd --backend shim', 'shim'):
+    if train('--policy mixed_float16 --loss label_smoothing=0.2 --trace steps=none --optimizer sgd --backend shim', 'shim'):
         ok(column('shim', 'digest') == column('half', 'digest'), 'the launch shim has the same bits')
-    if train('--policy mixed_float16 --loss label_smoothing=0 --trace-steps none --optimizer sgd', 'hard'):
+    if train('--policy mixed_float16 --loss label_smoothing=0 --trace steps=none --optimizer sgd', 'hard'):
         ok(not set(column('hard', 'digest')) & set(column('half', 'digest')), 'without smoothing they are others')
 
 
@@ -105,7 +105,7 @@ for words, f, ignored in (
     ('--loss dice:ignore_index=0', dice, 0),
 ):
     run = 'loss' + words.replace(' ', '')
-    if not train('--seed 3 --policy float32 --trace-steps 2 ' + words, run):
+    if not train('--seed 3 --policy float32 --trace steps=2 ' + words, run):
         continue
     at = traced(run, 2)
     z, labels = at['dense3.y'], [int(x) for x in at['input.labels']]
@@ -153,7 +153,7 @@ if ok(p.returncode == 0, 'a training of which a whole batch of the evaluation is
     ok(float(column('uneven', 'eval_accuracy')[-1]) == right / 5, 'so does its accuracy', (right, losses))
 
 UNET = '--model unet --data size=8 --model levels=1,width=0.2 --batch 6 --policy mixed_float16 --loss dice '
-if train(UNET + '--trace-steps 0,2', 'unet'):
+if train(UNET + '--trace steps=0,2', 'unet'):
     p = halfulp('analyze', '--only', 'replay', runs.at('unet'))
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'traced steps are within their bounds', p.stdout)
     p = halfulp('verify', runs.at('unet'))
@@ -161,7 +161,7 @@ if train(UNET + '--trace-steps 0,2', 'unet'):
     program = runs.program('unet')
     wide = [t['format'] for t in program['tensors'] if t['name'].startswith('loss.')]
     ok(wide and set(wide) == {'fp32'}, 'the loss is in float32', set(wide))
-    if train(UNET + '--trace-steps none --backend shim', 'unetshim'):
+    if train(UNET + '--trace steps=none --backend shim', 'unetshim'):
         ok(column('unetshim', 'digest') == column('unet', 'digest'), 'the launch shim has the same bits')
 
 for words, why in (

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, halfulp, ok  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
-SMALL = '--model mlp --data size=8 --model width=0.03 --data train=48,eval=8 --quiet --trace-steps none '
+SMALL = '--model mlp --data size=8 --model width=0.03 --data train=48,eval=8 --quiet --trace steps=none '
 runs = Trainings(SMALL)
 at, train, column, traced, resumed = runs.at, runs.train, runs.column, runs.traced, runs.resumed
 OF_LAYERS = ['dense%d.d%s' % (k, role) for k in (1, 2, 3) for role in 'wb']
@@ -33,9 +33,9 @@ def sums(t, n):
 
 # --- six micro-batches, whose tree has a pair left over; mixed precision and a loss weight, no momentum
 N, W, SCALE, RATE = 6, 3.0, 1024.0, 0.125
-RUN = '--policy mixed_float16 --optimizer sgd --lr %g --batch 12 --micro-batches %d ' % (RATE, N)
+RUN = '--policy mixed_float16 --optimizer sgd --optimizer lr=%g --batch 12 --batch micro=%d ' % (RATE, N)
 RUN += '--loss weight=%g --loss-scale init=%g ' % (W, SCALE)
-if train(RUN + '--steps 4 --checkpoint-every 2 --trace-steps 0,3', 'run'):
+if train(RUN + '--steps 4 --checkpoint-every 2 --trace steps=0,3', 'run'):
     t = traced('run', 3)
     (want, wrong), far, total = sums(t, N), 0, 0
     for name in OF_LAYERS:
@@ -72,7 +72,7 @@ if train(RUN + '--steps 4 --checkpoint-every 2 --trace-steps 0,3', 'run'):
 
 # --- in float32 the whole batch gives the same update but for rounding, and one part is the whole batch
 if all(train('--policy float32 --optimizer sgd --batch 12 --steps 3 ' + more, run) for more, run in
-       (('', 'whole'), ('--micro-batches 1', 'one'), ('--micro-batches 6 --trace-steps 2', 'six'))):
+       (('', 'whole'), ('--batch micro=1', 'one'), ('--batch micro=6 --trace steps=2', 'six'))):
     ok(column('one', 'digest') == column('whole', 'digest'), 'one micro-batch is the batch')
     far = max(abs(float(a) / float(b) - 1) for c in ('loss', 'grad_norm')
               for a, b in zip(column('six', c), column('whole', c)))
@@ -81,8 +81,8 @@ if all(train('--policy float32 --optimizer sgd --batch 12 --steps 3 ' + more, ru
     ok(not wrong, 'six gradients of full precision are added by pairs', wrong)
 
 # --- an infinity in one part alone skips the whole step: the gradients that overflow float16 are those of large inputs
-OVER = '--policy mixed_float16 --optimizer sgd --batch 12 --micro-batches 3 --steps 14 --loss-scale init=2^19 '
-OVER += '--loss-scale backoff=0.8 --trace-steps ' + ','.join(map(str, range(14)))
+OVER = '--policy mixed_float16 --optimizer sgd --batch 12 --batch micro=3 --steps 14 --loss-scale init=2^19 '
+OVER += '--loss-scale backoff=0.8 --trace steps=' + ','.join(map(str, range(14)))
 if train(OVER, 'over'):
     skipped, seen, wrong = column('over', 'skipped'), set(), []
     for step in range(14):
@@ -95,7 +95,7 @@ if train(OVER, 'over'):
     ok(seen - {0, 3} and 3 in seen, 'also where the others are finite', seen)
 
 # --- running statistics pass from part to part
-if train('--model convnet:width=0.1 --policy float32 --batch 6 --micro-batches 3 --steps 2 --trace-steps 1', 'norm'):
+if train('--model convnet:width=0.1 --policy float32 --batch 6 --batch micro=3 --steps 2 --trace steps=1', 'norm'):
     t, wrong = traced('norm', 1), 0
     before = t['bn1.rm']
     for k in range(3):
@@ -106,7 +106,7 @@ if train('--model convnet:width=0.1 --policy float32 --batch 6 --micro-batches 3
     ok(not wrong and any(before), "each part's running mean begins with the last one's", wrong)
 
 p = halfulp('plan', '--json', *'--model convnet --batch 12'.split())
-q = halfulp('plan', '--json', *'--model convnet --batch 12 --micro-batches 4'.split())
+q = halfulp('plan', '--json', *'--model convnet --batch 12 --batch micro=4'.split())
 if ok(p.returncode == q.returncode == 0, 'plan counts them', p.stderr + q.stderr):
     one, four = (json.loads(x.stdout)[0] for x in (p, q))
     ok(one['rows'][-1]['macs'] == four['rows'][-1]['macs'], 'as many multiply-adds')
@@ -115,8 +115,8 @@ if ok(p.returncode == q.returncode == 0, 'plan counts them', p.stderr + q.stderr
     ok(a['weights'] == b['weights'] and a['masters'] == b['masters'], "and all of the weights'", (a, b))
 
 for words, why in (
-    ('--batch 12 --micro-batches 5', 'no such number of equal parts'),
-    ('--micro-batches 0', 'from 1 to'),
+    ('--batch 12 --batch micro=5', 'no such number of equal parts'),
+    ('--batch micro=0', 'from 1 to'),
 ):
     p = halfulp('train', *(SMALL + words).split(), at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, 'train %s: %s' % (words, why), p.stderr)

@@ -30,8 +30,8 @@ os.environ['TMPDIR'] = folder
 for name in ('NCCL_ALGO', 'NCCL_PROTO'):
     os.environ.pop(name, None)
 
-BASE = '--model mlp --data size=8 --model width=0.03 --data train=48,eval=8 --quiet --steps 3 --batch 12 --micro-batches 6 '
-MORE = BASE + '--trace-steps 1 --backend shim --all-reduce nccl '
+BASE = '--model mlp --data size=8 --model width=0.03 --data train=48,eval=8 --quiet --steps 3 --batch 12 --batch micro=6 '
+MORE = BASE + '--trace steps=1 --backend shim --all-reduce nccl '
 runs = Trainings()
 at = runs.at
 
@@ -80,7 +80,7 @@ ok(p.returncode == 4 and 'NCCL added the run' in p.stderr and p.stderr.count('\n
 # --- of two ranks there is one order alone
 os.environ['STUB_NCCL_LEFT'] = os.path.join(folder, 'left')
 if train(2, '--policy mixed_float16', 'two'):
-    p = halfulp('train', *(BASE + '--trace-steps 1 --policy mixed_float16 --all-reduce ring:2').split(), at('ring'))
+    p = halfulp('train', *(BASE + '--trace steps=1 --policy mixed_float16 --all-reduce ring:2').split(), at('ring'))
     ok(p.returncode == 0 and runs.column('two', 'digest') == runs.column('ring', 'digest'), "two ranks: a ring's bits")
     ranked = json.load(open(at('two/manifest.json')))['ranks']
     told = {'library': 'NCCL 2.28.3', 'NCCL_ALGO': 'Ring', 'NCCL_PROTO': 'Simple'}

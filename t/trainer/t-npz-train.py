@@ -56,7 +56,7 @@ flat = {"x": ("<f8", (N, WIDE), struct.pack("<%dd" % (N * WIDE), *sum(rows, []))
         "names": ("<U1", (N,), b"a\0\0\0" * N)}
 npz("flat.npz", **flat)
 o = ["--data", "npz:flat.npz", "--batch", "20", "--policy", "mixed_bfloat16", "--model", "width=0.25"]
-p = run("train", *o, "--epochs", "4", "--lr", "0.01", "--quiet", "flat")
+p = run("train", *o, "--epochs", "4", "--optimizer", "lr=0.01", "--quiet", "flat")
 accuracy = float(column("flat", "eval_accuracy")[-1]) if not p.returncode else 0
 ok(accuracy > 0.85, "rows of floats are learnt: accuracy %g of two classes" % accuracy)
 m = json.load(open("flat/manifest.json"))["dataset"]

@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import finish, halfulp, none, ok  # noqa: E402
 from trained import Trainings  # noqa: E402
 
-SMALL = '--model mlp:width=0.25 --batch 40 --quiet --lr 1e-4 '
+SMALL = '--model mlp:width=0.25 --batch 40 --quiet --optimizer lr=1e-4 '
 runs = Trainings(SMALL)
 at, train, traced = runs.at, runs.train, runs.traced
 NAMES = ['dense%d.%s' % (k, role) for k in (1, 2, 3) for role in 'wb']
@@ -28,7 +28,7 @@ def bf16(x):
 
 
 for optimizer in ('adamw', 'sgd', 'lion', 'muon'):
-    if not train('--policy bfloat16 --optimizer %s:update=kahan,state=fp32 --steps 12 --trace-steps 10' % optimizer,
+    if not train('--policy bfloat16 --optimizer %s:update=kahan,state=fp32 --steps 12 --trace steps=10' % optimizer,
                  optimizer):  # fmt: skip
         continue
     t, wrong, kept, moves, rest = traced(optimizer, 10), [], 0, 0, 0
@@ -59,19 +59,19 @@ f = {t['name']: t['format'] for t in runs.program('adamw')['tensors']}
 ok(all(f[n + '_compensation'] == 'bf16' for n in NAMES), 'compensations are in the format of the weights')
 ok(json.load(open(at('adamw', 'manifest.json')))['optimizer']['update'] == 'kahan', 'the manifest says it')
 
-words = '--policy float16,scaling=dynamic --loss-scale init=2^40 --steps 1 --trace-steps 0 --optimizer adamw:update=kahan'
+words = '--policy float16,scaling=dynamic --loss-scale init=2^40 --steps 1 --trace steps=0 --optimizer adamw:update=kahan'
 if train(words, 'skipped'):
     t = traced('skipped', 0)
     same = all(t[n] == t[n + '_next'] and not any(t[n + '_compensation_next']) for n in NAMES)
     ok(runs.column('skipped', 'skipped') == ['1'] and same, 'a skipped step leaves both')
-if train('--policy mixed_bfloat16 --optimizer adamw:update=kahan --steps 1 --trace-steps 0', 'wide'):
+if train('--policy mixed_bfloat16 --optimizer adamw:update=kahan --steps 1 --trace steps=0', 'wide'):
     none([n for n in traced('wide', 0).head if 'compensation' in n], 'weights in float32 have none')
 
 # 60 steps of one learning rate: how far weights are from those in float32.
 far = {}
 LONG = (('wide60', 'mixed_bfloat16', 'rne'), ('rne60', 'bfloat16', 'rne'), ('kahan60', 'bfloat16', 'kahan'))
 for name, policy, update in LONG:
-    train('--policy %s --optimizer adamw:update=%s,state=fp32 --steps 60 --trace-steps 59' % (policy, update), name)
+    train('--policy %s --optimizer adamw:update=%s,state=fp32 --steps 60 --trace steps=59' % (policy, update), name)
 wide = traced('wide60', 59)
 for name in ('rne60', 'kahan60'):
     t = traced(name, 59)

@@ -34,7 +34,7 @@ for optimizer, states in (('adamw', 'mv'), ('lion', 'm'), ('muon', 'm'), ('lamb'
 
 # A weight that is rounded stochastically is one of its exact value's two neighbours, and is not off on average.
 LR = 0.001
-if train('--optimizer sgd:update=sr --lr %g --steps 3 --trace-steps 2' % LR, 'sr'):
+if train('--optimizer sgd:update=sr --optimizer lr=%g --steps 3 --trace steps=2' % LR, 'sr'):
     t, off, spread, wrong, kept = traced('sr', 2), 0.0, 0.0, [], 0
     for name in NAMES:
         g = t[name.replace('.', '.d') + ('_unscaled' if name.replace('.', '.d') + '_unscaled' in t.head else '')]
@@ -57,7 +57,7 @@ if train('--optimizer sgd:update=sr --lr %g --steps 3 --trace-steps 2' % LR, 'sr
 word = {}
 for update in ('rne', 'sr'):
     run = 'adamw-' + update
-    if train('--optimizer adamw:update=%s,state=fp32 --lr 1e-4 --steps 12 --trace-steps 10' % update, run):
+    if train('--optimizer adamw:update=%s,state=fp32 --optimizer lr=1e-4 --steps 12 --trace steps=10' % update, run):
         halfulp('analyze', at(run))
         word[update] = json.load(open(at(run, 'analysis', 'summary.json')))
 cosine = {u: s['numbers']['update_cosine'] for u, s in word.items()}
@@ -68,8 +68,8 @@ ok(cosine['sr'] < 0.9 and word['sr']['numbers']['update_cosine_expected'] > 0.99
    str(cosine))  # fmt: skip
 ok(word['rne']['numbers']['update_cosine_expected'] is None, 'nothing is drawn under update=rne')
 
-if train('--optimizer adam:constants=double --steps 3 --trace-steps 2', 'double') and train(
-    '--optimizer adam --steps 3 --trace-steps 2', 'variable'
+if train('--optimizer adam:constants=double --steps 3 --trace steps=2', 'double') and train(
+    '--optimizer adam --steps 3 --trace steps=2', 'variable'
 ):
     moved = {r: sum(a != b for n in NAMES for a, b in zip(traced(r, 2)[n], traced(r, 2)[n + '_next']))
              for r in ('double', 'variable')}  # fmt: skip
@@ -89,7 +89,7 @@ for row in ('sgd:momentum=0.9,weight_decay=0.0123', 'adamw:beta1=0.9,beta2=0.99,
     wrong, seen = [], set()
     for how, rule in (('double', float), ('variable', bf16)):
         run = row.split(':')[0] + '-constants-' + how
-        if train('--optimizer %s,constants=%s,ema=0.97 --lr 0.003 --steps 1' % (row, how), run):
+        if train('--optimizer %s,constants=%s,ema=0.97 --optimizer lr=0.003 --steps 1' % (row, how), run):
             for c in runs.program(run)['calls']:
                 if c['op'] in ('sgd', 'adamw', 'ema'):
                     for key, value in c['attr'].items():

@@ -46,7 +46,7 @@ def again(plan, n, stage, wire, kept=8):
     return row
 
 
-PARTS = ('--batch', '64', '--micro-batches', '4')
+PARTS = ('--batch', '64', '--batch', 'micro=4')
 asked = [w for p in POLICIES for w in ('--policy', p)]
 wrong, shown = [], []
 for n, more, wire, gb_s in (

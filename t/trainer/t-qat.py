@@ -39,7 +39,7 @@ def digests(run):
     return [x.split('\t')[-1] for x in open(at(run, 'metrics.tsv')) if x[:1].isdigit()]
 
 
-WORDS = '--data train=32,eval=8 --batch 8 --steps 3 --trace-steps 0,2 --checkpoint-every 2 --quiet'.split()
+WORDS = '--data train=32,eval=8 --batch 8 --steps 3 --trace steps=0,2 --checkpoint-every 2 --quiet'.split()
 TENSOR = 'compute=float32,list=all,fake=int8:tensor'
 for run, model, policy in (
     ('mlp', '--model mlp --data size=8 --model width=0.04', 'int8_qat'),

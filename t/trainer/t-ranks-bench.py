@@ -14,7 +14,7 @@ need_mpi(or_stub=True)
 os.chdir(home())
 train = ['bench', 'train', '--model', 'mlp:width=0.125', '--data', 'train=60,eval=10', '--batch', '12']
 train += ['--steps', '3', '--warm', '1', '--policy', 'float32,mixed_float16', '--meter', 'none']
-shared = [*train, '--micro-batches', '4']
+shared = [*train, '--batch', 'micro=4']
 
 
 def measured(text):
@@ -44,7 +44,7 @@ rows = [line for line in p.stdout.splitlines() if ' cpu ' in line and re.search(
 ok(len(rows) == 2 and p.stdout.count('policy') == 1, '2 ranks print one table', p.stdout + p.stderr)
 p = ranks(2, *train)
 ok(
-    p.returncode != 0 and '--micro-batches 1: each of the 2 ranks executes whole micro-batches' in p.stderr,
+    p.returncode != 0 and '--batch micro=1: each of the 2 ranks executes whole micro-batches' in p.stderr,
     'a training that two ranks cannot share is refused',
     p.stderr,
 )

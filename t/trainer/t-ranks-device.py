@@ -47,10 +47,10 @@ def refused(p, code, words, what):
 samples = [((k * 7919) % 256) / 256 for k in range(24 * 4)]
 samples[4 * 5] = 60000.0
 npz(at('data.npz'), x=((24, 2, 2, 1), samples), labels=((24,), [k % 3 for k in range(24)], '<i8'))
-OVERFLOW = '--quiet --data npz:%s,split=20 --micro-batches 4 --batch 4 --epochs 2 --model width=0.05 --lr 0.01 ' % at(
+OVERFLOW = '--quiet --data npz:%s,split=20 --batch 4:micro=4 --epochs 2 --model width=0.05 --optimizer lr=0.01 ' % at(
     'data.npz'
 )
-OVERFLOW += '--policy mixed_float16 --loss-scale init=1024 --optimizer adamw:clip_norm=0.5 --trace-steps 0,1,2,3,4,5,6,7,8,9 --count *'
+OVERFLOW += '--policy mixed_float16 --loss-scale init=1024 --optimizer adamw:clip_norm=0.5 --trace steps=0,1,2,3,4,5,6,7,8,9 --count *'
 p = halfulp('train', *OVERFLOW.split(), at('one'))
 rows = untimed(at('one/metrics.tsv')) if p.returncode == 0 else [['skipped']]
 skipped = sum(row[rows[0].index('skipped')] == '1' for row in rows[1:])
@@ -65,7 +65,7 @@ for k, words in enumerate(('--backend fuse=off', '')):
 del os.environ['HALFULP_SHIM_SEED']
 
 # --- batchnorm, whose running statistics pass through the micro-batches of all ranks, and gathers of embeddings
-BASE = '--quiet --micro-batches 4 --batch 8 --steps 3 --data train=24,eval=4 --trace-steps 0,last '
+BASE = '--quiet --batch micro=4 --batch 8 --steps 3 --data train=24,eval=4 --trace steps=0,last '
 CASES = {
     'convnet': (2, '--model convnet:width=0.04 --data size=12 --policy mixed_float16'),
     'convnet32': (3, '--model convnet:width=0.04 --data size=12 --policy float32'),
@@ -92,15 +92,15 @@ ok(
     'ranks.tsv says what each rank computed on',
     str(two + cpu),
 )
-LARGE = '--quiet --model convnet:width=0.04 --data size=24 --micro-batches 4 --batch 32 --steps 1 --data train=32,eval=4 '
+LARGE = '--quiet --model convnet:width=0.04 --data size=24 --batch micro=4 --batch 32 --steps 1 --data train=32,eval=4 '
 for n in 2, 4:
     p = ranks(n, 'train', *LARGE.split(), *DEVICE, at('large%d' % n))
 most = [max(float(t['memory']) for t in table('large%d' % n)) for n in (2, 4)]
 ok(most[1] < 0.9 * most[0], 'and its memory: %d bytes where there are two ranks, %d where there are four' % tuple(most))
 
 # --- a device is lost: others go on from the checkpoint, on the cpu, and end as one process does that lost none
-LONG = '--quiet --data size=8 --model width=0.1 --micro-batches 4 --batch 8 --steps 12 --data train=48,eval=4 --checkpoint-every 3 '
-LONG += '--policy mixed_float16 --trace-steps last'
+LONG = '--quiet --data size=8 --model width=0.1 --batch micro=4 --batch 8 --steps 12 --data train=48,eval=4 --checkpoint-every 3 '
+LONG += '--policy mixed_float16 --trace steps=last'
 p = halfulp('train', *LONG.split(), at('whole'))
 os.environ['HALFULP_SHIM_LOSE_AFTER'] = '700'
 p = ranks(2, 'train', *LONG.split(), *DEVICE, at('cut'))
@@ -113,7 +113,7 @@ wrong = differences(at('whole'), at('cut')) if p.returncode == 0 else [p.stderr]
 ok(not wrong, 'three ranks go on from there on the cpu, to the tables, trace and checkpoint of one process', wrong)
 
 # --- what is said, and refused in one line of rank 0 without a run
-SMALL = '--data size=8 --model width=0.05 --batch 8 --steps 1 --data train=8,eval=4 --micro-batches 2'.split()
+SMALL = '--data size=8 --model width=0.05 --batch 8 --steps 1 --data train=8,eval=4 --batch micro=2'.split()
 p = ranks(2, 'train', *SMALL, *DEVICE, at('said'))
 lines = [line for line in p.stdout.splitlines() if line.startswith('Devices:')]
 ok(len(lines) == 1 and lines[0].startswith('Devices: 2 ranks share one, shim of '), 'ranks share a device', p.stdout)

@@ -41,8 +41,8 @@ def draw(place, change=0, comment=0):
             f.write(png(12 * k + change, comment))
 
 
-WORDS = '--model mlp --data images:p,size=4,channels=1 --model width=0.05 --batch 6 --micro-batches 3 --steps 4 --quiet'
-WORDS = [*WORDS.split(), '--checkpoint-every', '2', '--trace-steps', 'none']
+WORDS = '--model mlp --data images:p,size=4,channels=1 --model width=0.05 --batch 6 --batch micro=3 --steps 4 --quiet'
+WORDS = [*WORDS.split(), '--checkpoint-every', '2', '--trace', 'steps=none']
 
 
 def inside(*places, words=('train', *WORDS), run='run'):

@@ -33,10 +33,10 @@ def refused(p, code, words, what):
 samples = [((k * 7919) % 256) / 256 for k in range(24 * 4)]
 samples[4 * 5] = 60000.0
 npz(at('data.npz'), x=((24, 2, 2, 1), samples), labels=((24,), [k % 3 for k in range(24)], '<i8'))
-OVERFLOW = '--quiet --data npz:%s,split=20 --micro-batches 4 --batch 4 --epochs 2 --model width=0.05 --lr 0.01 ' % at(
+OVERFLOW = '--quiet --data npz:%s,split=20 --batch 4:micro=4 --epochs 2 --model width=0.05 --optimizer lr=0.01 ' % at(
     'data.npz'
 )
-OVERFLOW += '--policy mixed_float16 --loss-scale init=1024 --optimizer adamw:clip_norm=0.5 --trace-steps 3'
+OVERFLOW += '--policy mixed_float16 --loss-scale init=1024 --optimizer adamw:clip_norm=0.5 --trace steps=3'
 p = halfulp('train', *OVERFLOW.split(), at('one'))
 skipped = [row for row in untimed(at('one/metrics.tsv'))] if p.returncode == 0 else [[]]
 column = skipped[0].index('skipped') if 'skipped' in skipped[0] else 0
@@ -47,8 +47,8 @@ wrong = differences(at('one'), at('three')) if p.returncode == 0 else [p.stderr]
 ok(not wrong, 'three ranks, of which one overflows: tables, trace and checkpoint of one process', wrong)
 
 # --- batchnorm, whose running statistics pass through the micro-batches of all ranks
-NORM = '--quiet --model convnet:width=0.04 --data size=12 --micro-batches 4 --batch 8 --steps 3 --data train=24,eval=4 '
-NORM += '--policy bfloat16 --trace-steps 1'
+NORM = '--quiet --model convnet:width=0.04 --data size=12 --batch micro=4 --batch 8 --steps 3 --data train=24,eval=4 '
+NORM += '--policy bfloat16 --trace steps=1'
 p = halfulp('train', *NORM.split(), at('norm1'))
 p = ranks(2, 'train', *NORM.split(), at('norm2'))
 wrong = differences(at('norm1'), at('norm2')) if p.returncode == 0 else [p.stderr]
@@ -110,7 +110,7 @@ ok(
 )
 
 # --- whatever the number of ranks, what some send is what others receive: what rank 0 sends to all counts for each
-SENT = '--quiet --data size=8 --model width=0.05 --data train=32,eval=8 --batch 10 --micro-batches 5 --steps 2 --policy float32'
+SENT = '--quiet --data size=8 --model width=0.05 --data train=32,eval=8 --batch 10 --batch micro=5 --steps 2 --policy float32'
 for n in 2, 3, 5:
     p = ranks(n, 'train', *SENT.split(), at('sent%d' % n))
     rows = untimed(at('sent%d/ranks.tsv' % n)) if p.returncode == 0 else [['bytes_sent', 'bytes_received'], ['1', '2']]
@@ -119,8 +119,8 @@ for n in 2, 3, 5:
 
 # --- a rank is killed: the others end, and any number of ranks goes on from the checkpoint to the same bits. The
 # --- stand-in for MPI notices no dead rank, so that all are killed there: the run is one process's.
-LONG = '--quiet --data size=8 --model width=0.1 --micro-batches 4 --batch 8 --steps 40 --data train=48,eval=4 --checkpoint-every 5 '
-LONG += '--policy mixed_float16 --trace-steps last'
+LONG = '--quiet --data size=8 --model width=0.1 --batch micro=4 --batch 8 --steps 40 --data train=48,eval=4 --checkpoint-every 5 '
+LONG += '--policy mixed_float16 --trace steps=last'
 p = halfulp('train', *LONG.split(), at('whole'))
 job = subprocess.Popen(
     [*(() if mpi.stub else ('mpirun', '-n', '2')), HALFULP, 'train', *LONG.split(), at('cut')],
@@ -158,18 +158,18 @@ ok(not wrong, 'three ranks go on from there, to the tables, trace and checkpoint
 
 # --- refusals: one line of rank 0, and no run
 SMALL = '--quiet --data size=8 --model width=0.05 --batch 8 --steps 1 --data train=8,eval=4 '.split()
-refused(ranks(3, 'train', *SMALL, '--micro-batches', '2', at('no')), 2, 'at least 3', 'fewer micro-batches than ranks')
-p = ranks(2, 'train', *SMALL, '--micro-batches', '2', '--exercise', at('no'))
+refused(ranks(3, 'train', *SMALL, '--batch', 'micro=2', at('no')), 2, 'at least 3', 'fewer micro-batches than ranks')
+p = ranks(2, 'train', *SMALL, '--batch', 'micro=2', '--exercise', at('no'))
 refused(p, 2, '--exercise has no effect', '--exercise with several ranks')
-one = ['train', *SMALL, '--micro-batches', '2', at('no')]
+one = ['train', *SMALL, '--batch', 'micro=2', at('no')]
 shutil.copy(at('data.npz'), at('copy.npz'))
 npz(at('other.npz'), x=((24, 2, 2, 1), samples[::-1]), labels=((24,), [k % 3 for k in range(24)], '<i8'))
 for words, said_so in (
     ('--seed 2', 'its --seed is 2 and that of rank 0 is 1: give all ranks the same options'),
     ('--data seed=2', 'its --data seed= is 2 and that of rank 0 is 0'),
-    ('--lr 7', 'its --lr is 7 and that of rank 0 is 0.001'),
+    ('--optimizer lr=7', 'its --optimizer lr= is 7 and that of rank 0 is 0.001'),
     ('--augment flip', 'its --augment is flip and that of rank 0 is not given'),
-    ('--trace-steps none', 'its --trace-steps is none and that of rank 0 is '),
+    ('--trace steps=none', 'its --trace steps= is none and that of rank 0 is '),
     ('--policy mixed_float16', 'its policy is mixed_float16 and that of rank 0 is float32'),
     ('--data npz:none', 'rank 1 of 2, on '),
     ('--data npz:%s' % at('data.npz'), 'its --data is npz and that of rank 0 is digits'),

@@ -22,7 +22,7 @@ def f32(x):
 def train(policy, name, code=0):
     run = os.path.join(where, name)
     line = [HALFULP, 'train', '--model', 'mlp:width=0.25', '--policy', policy, '--steps', '1', '--batch', '40']
-    done = subprocess.run([*line, '--trace-steps', '0', '--quiet', run], capture_output=True, text=True)
+    done = subprocess.run([*line, '--trace', 'steps=0', '--quiet', run], capture_output=True, text=True)
     if code:
         ok(done.returncode == code and done.stderr.count('\n') == 1, '%s is refused in a line' % policy, done.stderr)
         return done.stderr

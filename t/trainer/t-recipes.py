@@ -23,7 +23,7 @@ def f32(x):
 def train(policy, name):
     run = os.path.join(where, name)
     line = [HALFULP, 'train', '--model', 'mlp:width=0.25', '--policy', policy, '--steps', '1', '--batch', '40']
-    done = subprocess.run([*line, '--trace-steps', '0', '--quiet', run], capture_output=True, text=True)
+    done = subprocess.run([*line, '--trace', 'steps=0', '--quiet', run], capture_output=True, text=True)
     if not ok(done.returncode == 0, '%s: trains' % policy, done.stderr):
         finish()
     program = json.load(open(os.path.join(run, 'program-train.json')))

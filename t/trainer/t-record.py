@@ -82,7 +82,7 @@ def manifest(name, m, config, expected, tables, checkpoints):
 
 
 small = ['--model', 'width=0.03125', '--data', 'size=8,eval=8', '--meter', 'none']
-m, out = train('plain', '--model', 'mlp', *small, '--data', 'train=43', '--batch', '8', '--steps', '7', '--trace-steps', '0,3', '--policy', 'mixed_float16', '--count', '*')
+m, out = train('plain', '--model', 'mlp', *small, '--data', 'train=43', '--batch', '8', '--steps', '7', '--trace', 'steps=0,3', '--policy', 'mixed_float16', '--count', '*')
 config = {'model': 'mlp', 'width': 0.03125, 'size': 8, 'train': 43, 'eval': 8, 'batch': 8, 'steps': 7, 'trace-steps': '0,3', 'optimizer': 'adamw', 'lr': 0.001, 'weight-decay': 0.01, 'count': '*', 'meter': 'none'}
 expected = {'steps': 7, 'trace_steps': [0, 3], 'accumulate': 'fma,acc=fp32', 'optimizer': {'name': 'adamw', 'lr': 0.001, 'beta1': 0.9, 'beta2': 0.999, 'eps': 1e-7, 'weight_decay': 0.01},
             'loss_scaling': {'rule': 'pytorch', 'init': 65536.0, 'growth': 2.0, 'backoff': 0.5, 'interval': 2000, 'floor': 0.0, 'cap': 0.0, 'hysteresis': 1},
@@ -91,7 +91,7 @@ none(manifest('plain', m, {k: v for k, v in config.items() if k in m['config'] o
 
 policy = {'name': 'mine', 'compute': 'float16', 'variable': 'float32', 'layers': {'dense1': 'float32', 'dense3': 'bfloat16'}}
 json.dump(policy, open(at('p.json'), 'w'))
-m, out = train('layers', '--model', 'mlp', *small, '--data', 'train=40', '--batch', '8', '--steps', '4', '--trace-steps', 'none', '--policy', at('p.json'), '--optimizer', 'adam:beta1=0.8,beta2=0.99,eps=1e-5', '--loss-scale', 'deepspeed',
+m, out = train('layers', '--model', 'mlp', *small, '--data', 'train=40', '--batch', '8', '--steps', '4', '--trace', 'steps=none', '--policy', at('p.json'), '--optimizer', 'adam:beta1=0.8,beta2=0.99,eps=1e-5', '--loss-scale', 'deepspeed',
                '--loss-scale', 'init=4096,hysteresis=3,floor=2,cap=8192,interval=7', '--seed', '5', '--data', 'seed=3', '--accumulate', 'chunk:16')
 config = {'model': 'mlp', 'width': 0.03125, 'size': 8, 'train': 40, 'eval': 8, 'batch': 8, 'steps': 4, 'trace-steps': 'none', 'optimizer': 'adam', 'lr': 0.001, 'weight-decay': 0.0, 'beta1': 0.8, 'beta2': 0.99, 'eps': 1e-5, 'seed': 5, 'data-seed': 3,
           'loss-scale': 'deepspeed', 'init-scale': 4096.0, 'hysteresis': 3.0, 'scale-floor': 2.0, 'scale-cap': 8192.0, 'growth-interval': 7.0, 'accumulate': 'chunk:16', 'meter': 'none'}
@@ -102,7 +102,7 @@ none(manifest('layers', m, {k: v for k, v in config.items() if k in m['config'] 
 said = [x.split() for x in out.splitlines() if x.startswith('  layers ')]
 none([out] if said != [['layers', k + ':', v] for k, v in policy['layers'].items()] or 'Compute dtype: float16\nVariable dtype: float32\n' not in out else [], 'and train says the dtypes of each layer that has its own')
 
-m, out = train('conv', '--model', 'convnet', *small, '--data', 'channels=3,train=24', '--batch', '4', '--epochs', '2', '--trace-steps', '1', '--policy', 'float32', '--optimizer', 'sgd:momentum=0.9', '--lr', '0.05', '--optimizer', 'weight_decay=0.001', '--loss-scale', 'static:1024',
+m, out = train('conv', '--model', 'convnet', *small, '--data', 'channels=3,train=24', '--batch', '4', '--epochs', '2', '--trace', 'steps=1', '--policy', 'float32', '--optimizer', 'sgd:momentum=0.9', '--optimizer', 'lr=0.05', '--optimizer', 'weight_decay=0.001', '--loss-scale', 'static:1024',
                '--loss', 'weight=4', '--checkpoint-every', '5')
 config = {'model': 'convnet', 'width': 0.03125, 'size': 8, 'channels': 3, 'train': 24, 'eval': 8, 'batch': 4, 'epochs': 2, 'trace-steps': '1', 'optimizer': 'sgd', 'lr': 0.05, 'weight-decay': 0.001, 'momentum': 0.9, 'loss-scale': 'static:1024',
           'loss-weight': 4.0, 'checkpoint-every': 5, 'meter': 'none'}
@@ -149,7 +149,7 @@ def kernels(name):
 if re.search('shim', (doctor('back ends') or ['', ''])[1]):
     for model, policy, more in (('mlp', 'mixed_float16', ['--accumulate', 'tc:hopper']), ('convnet', 'mixed_float16', []), ('mlp', 'float32', ['--backend', 'fuse=off'])):
         name = 'device-%s-%s' % (model, policy)
-        m, out = train(name, '--model', model, *small, '--data', 'train=16', '--batch', '4', '--steps', '2', '--trace-steps', 'none', '--policy', policy, '--backend', 'shim', *more)
+        m, out = train(name, '--model', model, *small, '--data', 'train=16', '--batch', '4', '--steps', '2', '--trace', 'steps=none', '--policy', policy, '--backend', 'shim', *more)
         none(kernels(name), '%s, %s: kernels.tsv covers each call once, with its layer, phase and operators' % (model, policy))
 else:
     print('# the launch shim is not in this build')
@@ -172,7 +172,7 @@ def count():
 
 counter = threading.Thread(target=count, daemon=True)
 counter.start()
-m, out = train('energy', '--model', 'mlp', '--data', 'size=8,eval=8,train=64', '--batch', '16', '--steps', '12', '--trace-steps', 'none', '--policy', 'float32', '--meter', 'rapl', '--meter', 'grid=250',
+m, out = train('energy', '--model', 'mlp', '--data', 'size=8,eval=8,train=64', '--batch', '16', '--steps', '12', '--trace', 'steps=none', '--policy', 'float32', '--meter', 'rapl', '--meter', 'grid=250',
                env={'HALFULP_POWERCAP': at('powercap'), 'OMP_NUM_THREADS': '1'})
 stop.set()
 counter.join()

@@ -48,7 +48,7 @@ def sequential(terms):
 
 MLP = ['train', '--model', 'mlp', '--data', 'size=8', '--model', 'width=0.1', '--data', 'train=192,eval=48', '--policy',
        'float32', '--batch', '48', '--steps', '2',
-       '--trace-steps', '0', '--quiet', '--backend', 'cpu']
+       '--trace', 'steps=0', '--quiet', '--backend', 'cpu']
 code, out, err = run(*MLP, '--reductions', 'sequential,acc=bf16', 'r')
 ok(code == 0, 'a training whose reductions add in bf16: %s' % err.strip())
 with open('r/program-train.json', encoding='utf-8') as f:

@@ -3,7 +3,7 @@
 # Promise: A training that was killed, or whose disk was full, goes on to the same bits.
 # --resume: a run that was killed, or whose disk was full, goes on to the same bits.
 . "${srcdir:-.}/t/tool/tap.sh"
-o="--model mlp --policy mixed_float16 --data train=640,eval=64 --batch 32 --data size=16 --model width=0.25 --epochs 6 --checkpoint-every 7 --loss-scale interval=11 --trace-steps 3,90,last --count dense2.w* --quiet"
+o="--model mlp --policy mixed_float16 --data train=640,eval=64 --batch 32 --data size=16 --model width=0.25 --epochs 6 --checkpoint-every 7 --loss-scale interval=11 --trace steps=3,90,last --count dense2.w* --quiet"
 run train $o a
 test_is $code "a run that is never stopped"
 
@@ -27,7 +27,7 @@ edit() {
 wait=$(grep -v '^#' b/metrics.tsv | head -n 1 | tr '\t' '\n' | grep -n '^wait_ms$' | cut -d : -f 1)
 edit g 'for (i = '"$wait"'; i < NF; i++) $i = $(i + 1); NF--'
 edit h '$(NF + 1) = NR'
-run train --resume --lr 0.1 b
+run train --resume --optimizer lr=0.1 b
 refused 2 'keeps its own options' "--resume with an option of the training"
 run train --resume --model mlp b
 refused 2 'keeps its own options' "and with the first of them"
@@ -70,7 +70,7 @@ test $code = 0 && grep -q '"finished": true' b/exercise/manifest.json
 test_is $? "but anew where it was killed"
 rm -r b/exercise
 # It begins 2^13 above the largest exponent of what is computed in, at 2^120 or at the cap, and grows every second step
-small="--model mlp --data train=8,eval=2 --batch 4 --data size=8 --model width=0.05 --steps 1 --trace-steps 0 --loss-scale dynamic"
+small="--model mlp --data train=8,eval=2 --batch 4 --data size=8 --model width=0.05 --steps 1 --trace steps=0 --loss-scale dynamic"
 for case in "mixed_float16 268435456" "mixed_bfloat16 1.329227995784916e+36" "mixed_float16 4096 --loss-scale cap=4096"; do
 	set -- $case
 	of=x$1${4#*=}
@@ -89,7 +89,7 @@ test_is $? "one killed between its last step and its end is finished"
 
 # Killed before it had a manifest: the same line begins anew; a folder of somebody's is left alone
 mkdir -p d/trace d/checkpoint && touch d/program-train.json d/manifest.json.tmp.17 d/trace/step-000003.safetensors.tmp.17
-run train ${o/--epochs 6/} --steps 2 --trace-steps none d
+run train ${o/--epochs 6/} --steps 2 --trace steps=none d
 test $code = 0 && test -z "$(find d -name '*.tmp.*')" && test -f d/manifest.json
 test_is $? "a run killed at its very beginning is begun anew"
 mkdir e && touch e/notes.txt

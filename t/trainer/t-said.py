@@ -67,7 +67,7 @@ for words, more, where in (
     ('--model unet:levels=1,width=0.1 --data size=8,train=8,eval=4 --batch 4', (('dice', 'dice', 2), ('intersection over union', 'iou', 2)), 'masks'),
     ('--model ncf --data users=8,items=120 --model hidden=2 --batch 64 --steps 2', (('hit rate@10', 'hit_rate', 2), ('NDCG@10', 'ndcg', 4)), 'choices'),
 ):
-    code, out, err = run('train', *words.split(), '--trace-steps', 'none', *(['--epochs', '1'] if where == 'masks' else []), where)
+    code, out, err = run('train', *words.split(), '--trace', 'steps=none', *(['--epochs', '1'] if where == 'masks' else []), where)
     end = [r for r in table(where + '/metrics.tsv') if r['eval_loss'] != '-'][-1] if code == 0 else {}
     want = ''.join(
         '  %s %s' % (name, '%.2f %%' % (100 * float(end['eval_' + c])) if digits == 2 else '%.4f' % float(end['eval_' + c]))
@@ -115,8 +115,8 @@ def apart(texts, wanted):
 
 
 traced = list(range(0, 9))
-code, out, err = run('train', *SMALL[:-2], '--epochs', '3', '--seed', '5', '--policy', 'mixed_float16', '--trace-steps',
-                     ','.join(map(str, traced)), '--lr', '0.002', '--loss', 'weight=0.5', '--loss-scale', 'init=512', 'e')  # fmt: skip
+code, out, err = run('train', *SMALL[:-2], '--epochs', '3', '--seed', '5', '--policy', 'mixed_float16', '--trace',
+                     'steps=' + ','.join(map(str, traced)), '--optimizer', 'lr=0.002', '--loss', 'weight=0.5', '--loss-scale', 'init=512', 'e')  # fmt: skip
 plan = json.loads(run('plan', '--model', 'mlp', '--data', 'size=8', '--batch', '16', '--model', 'width=0.05', '--policy', 'mixed_float16',
                       '--json')[1])[0]  # fmt: skip
 memory = [plan['memory_bytes'][k] for k in ('weights', 'masters', 'activations', 'gradients', 'optimizer_state')]
@@ -151,7 +151,7 @@ for part, n in (('train', 40), ('t10k', 24)):
     with open('%s/idx/%s-labels-idx1-ubyte' % (home, part), 'wb') as f:
         f.write(struct.pack('>II', 0x801, n) + bytes(i % 10 for i in range(n)))
 code, out, err = run(
-    'train', '--data', 'idx:idx', '--batch', '8', '--model', 'width=0.05', '--steps', '2', '--trace-steps', 'none', 'c'
+    'train', '--data', 'idx:idx', '--batch', '8', '--model', 'width=0.05', '--steps', '2', '--trace', 'steps=none', 'c'
 )
 d = manifest('c')['dataset'] if code == 0 else {}
 ok(
@@ -258,7 +258,7 @@ small = [*SMALL[:-2], '--policy', 'float32', '--steps']
 rows = json.loads(run('bench', 'train', *small, '2', '--warm', '3', '--seeds', '3,4', '--json')[1])
 said, want = [(r['seed'], r['digest'], r['loss'], r['accuracy']) for r in rows], []
 for seed in (3, 4):
-    run('train', *small, '5', '--seed', str(seed), '--trace-steps', 'none', 'seed%d' % seed)
+    run('train', *small, '5', '--seed', str(seed), '--trace', 'steps=none', 'seed%d' % seed)
     r = table('seed%d/metrics.tsv' % seed)[-1]
     want.append((seed, r['digest'], float(r['loss']), float(r['eval_accuracy'])))
 ok(
@@ -287,7 +287,7 @@ def values(path):
     return b, {k: (n + low, n + high) for k, (low, high) in at.items()}
 
 
-image = ('--model', 'convnet', *SMALL[:-2], '--steps', '1', '--trace-steps', 'none', '--policy', 'float32')
+image = ('--model', 'convnet', *SMALL[:-2], '--steps', '1', '--trace', 'steps=none', '--policy', 'float32')
 run('train', *image, 'f')
 path = 'checkpoint/step-000001.safetensors'
 b, at = values('%s/f/%s' % (home, path))
@@ -304,7 +304,7 @@ moved = {k: {round(y - x, 4) for x, y in zip(*(struct.unpack('<%df' % ((at[k][1]
          for k in at if k.endswith(('.rm', '.rv'))}  # fmt: skip
 ok(len(moved) == 6 and len(set.union(*moved.values())) == 1 and set.union(*moved.values()) < {3.6, 3.96},
    'running means and variances begin with those of --init: 4 more become one momentum of 4 more', moved)  # fmt: skip
-run('train', *SMALL[:-2], '--steps', '1', '--policy', 'float16', '--optimizer', 'clip_norm=0.5', '--trace-steps', 'none', 'g')
+run('train', *SMALL[:-2], '--steps', '1', '--policy', 'float16', '--optimizer', 'clip_norm=0.5', '--trace', 'steps=none', 'g')
 form = {t['name']: t['format'] for t in json.load(open(home + '/g/program-train.json'))['tensors']}
 clipped = [k for k in form if k.endswith('_clipped')]
 ok(len(clipped) == 6 and {form[k] for k in clipped} == {'fp16'}, 'clipped gradients keep their format', form)

@@ -31,25 +31,25 @@ def want(t, lr, warmup, schedule, n, rate=0.1, end=0.0):
 
 
 for run, words, form in (
-    ('warm', '--optimizer adamw --lr 0.01 --schedule warmup=4', (0.01, 4, 'constant', 1)),
-    ('step', '--optimizer sgd --lr 0.3 --schedule step', (0.3, 0, 'step', 4)),
+    ('warm', '--optimizer adamw:lr=0.01 --schedule warmup=4', (0.01, 4, 'constant', 1)),
+    ('step', '--optimizer sgd:lr=0.3 --schedule step', (0.3, 0, 'step', 4)),
     (
         'drops',
         '--optimizer adam --schedule step:steps=2,rate=0.7,warmup=1',
         (1e-3, 1, 'step', 2, 0.7),
     ),
-    ('cosine', '--optimizer nesterov --lr 0.1 --schedule cosine:warmup=3', (0.1, 3, 'cosine', 9)),
+    ('cosine', '--optimizer nesterov:lr=0.1 --schedule cosine:warmup=3', (0.1, 3, 'cosine', 9)),
     ('early', '--optimizer sgd --schedule cosine:steps=5,end=0.001', (0.01, 0, 'cosine', 5, 0, 0.001)),
     ('linear', '--optimizer adamw --schedule linear:end=0.004', (1e-3, 0, 'linear', 12, 0, 0.004)),
 ):
-    if train(words + ' --steps 12 --trace-steps none', run):
+    if train(words + ' --steps 12 --trace steps=none', run):
         got = [float(x) for x in column(run, 'lr')]
         far = max(abs(x - want(t, *form)) / form[0] for t, x in enumerate(got))
         ok(len(got) == 12 and far < 2.0**-48 and len(set(got)) > 2, 'rates of %s' % words, '%r: %r' % (far, got))
 
 # --- a step that is skipped moves the schedule on, and no weight; two epochs are the length that is not said
-OVER = '--policy mixed_float16 --loss-scale init=2^60,backoff=2^-50 --optimizer sgd:momentum=0.9 --schedule linear:warmup=2 --lr 0.25 '
-if train(OVER + '--epochs 2 --trace-steps 0,4,9 --checkpoint-every 3', 'skips'):
+OVER = '--policy mixed_float16 --loss-scale init=2^60,backoff=2^-50 --optimizer sgd:momentum=0.9 --schedule linear:warmup=2 --optimizer lr=0.25 '
+if train(OVER + '--epochs 2 --trace steps=0,4,9 --checkpoint-every 3', 'skips'):
     got, skipped = [float(x) for x in column('skips', 'lr')], [int(x) for x in column('skips', 'skipped')]
     far = max(abs(x - want(t, 0.25, 2, 'linear', 8)) for t, x in enumerate(got))
     ok(skipped[0] == 1 and sum(skipped) < 5 and far < 2.0**-50, 'skipped steps count', '%r %r' % (skipped, got))
@@ -68,7 +68,7 @@ if train(OVER + '--epochs 2 --trace-steps 0,4,9 --checkpoint-every 3', 'skips'):
     )
     p = halfulp('verify', at('skips'))
     ok(p.returncode == 0, 'verify repeats it', p.stdout + p.stderr)
-    if train(OVER + '--epochs 2 --trace-steps none --backend shim', 'shim'):
+    if train(OVER + '--epochs 2 --trace steps=none --backend shim', 'shim'):
         ok(column('shim', 'digest') == column('skips', 'digest'), 'the launch shim has the same bits')
     # stopped after a checkpoint: what came later is forgotten
     p = resumed('skips', 'again', 9)

@@ -31,15 +31,15 @@ test_is $? "and bench why predicts its times"
 for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
 	for model in bert gpt flash ncf; do
 		rm -rf r
-		run train ${!model} --policy $policy --steps 2 --trace-steps 1 --quiet r
+		run train ${!model} --policy $policy --steps 2 --trace steps=1 --quiet r
 		test $code = 0 && run analyze --only replay --no-propagate r
 		test $code = 0 && grep -q '; 0 outside their call.s bound' out
 		test_is $? "$model, $policy: no output of a traced step is outside its call's bound"
 	done
 done
 for model in bert gpt flash ncf; do
-	run train ${!model} --policy mixed_float16 --epochs 2 --checkpoint-every 3 --trace-steps none --threads 1 --quiet $model-one
-	run train ${!model} --policy mixed_float16 --epochs 2 --checkpoint-every 3 --trace-steps none --threads 2 --quiet $model-two
+	run train ${!model} --policy mixed_float16 --epochs 2 --checkpoint-every 3 --trace steps=none --threads 1 --quiet $model-one
+	run train ${!model} --policy mixed_float16 --epochs 2 --checkpoint-every 3 --trace steps=none --threads 2 --quiet $model-two
 	test $code = 0 && cmp -s <(column $model-one/metrics.tsv digest) <(column $model-two/metrics.tsv digest)
 	test_is $? "$model: the same digests on one thread and on two"
 	run verify $model-one

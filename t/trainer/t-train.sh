@@ -25,11 +25,11 @@ test_is $? "two traced steps and the last two checkpoints"
 
 run train --policy mixed_float16 $small --epochs 2 a
 refused 2 'exists already' "an existing RUN"
-run train --policy mixed_float16 $small --trace-cap 1000 --quiet b
+run train --policy mixed_float16 $small --trace cap=1000 --quiet b
 refused 2 'trace would take' "a trace above its cap"
 test ! -e b
 test_is $? "and nothing was written"
-run train $small --trace-steps 0,99 --quiet b
+run train $small --trace steps=0,99 --quiet b
 refused 2 'no step of this run' "a traced step that the run does not have"
 run train --policy mixed_float61 b
 refused 2 'did you mean' "an unknown policy"
@@ -52,20 +52,20 @@ test "$(column c/metrics.tsv digest | md5sum)" != "$one"
 test_is $? "another seed: others"
 
 # A power of two as loss weight is divided out again without a rounding
-run train --policy float32 $small --steps 8 --quiet --trace-steps none w1
-run train --policy float32 $small --steps 8 --quiet --trace-steps none --loss weight=2^-20 w2
+run train --policy float32 $small --steps 8 --quiet --trace steps=none w1
+run train --policy float32 $small --steps 8 --quiet --trace steps=none --loss weight=2^-20 w2
 test $code = 0 && test "$(column w1/metrics.tsv digest)" = "$(column w2/metrics.tsv digest)"
 test_is $? "float32: --loss weight=2^-20 gives the bits of W = 1"
 
 # An overflow has a name
-run train --policy mixed_float16 $small --steps 4 --loss-scale init=2^40 --trace-steps none o
+run train --policy mixed_float16 $small --steps 4 --loss-scale init=2^40 --trace steps=none o
 test $code = 0 && grep -q 'step 0: loss scale 1.09951e+12 -> 5.49756e+11: step skipped; first overflow: [0-9]* of [0-9]* elements of [a-z0-9.@_]* (fp16), written by call [0-9]*' err
 test_is $? "a step that overflowed is told of, with tensor, call and count"
 test "$(column o/metrics.tsv skipped | tr '\n' ' ')" = "1 1 1 1 " && test "$(column o/metrics.tsv overflow_tensor | grep -c '\.')" = 4 && test "$(column o/metrics.tsv loss_scale | sed -n 2p)" = 549755813888
 test_is $? "and in metrics.tsv"
 test "$(column o/metrics.tsv overflow_count | grep -vc '^[0-9][0-9]*$')" = 0
 test_is $? "where a count is written as one"
-run train --policy mixed_float16 $small --steps 1 --quiet --trace-steps none --loss-scale cap=2^10 cap
+run train --policy mixed_float16 $small --steps 1 --quiet --trace steps=none --loss-scale cap=2^10 cap
 test $code = 0 && test "$(column cap/metrics.tsv loss_scale)" = 1024
 test_is $? "--loss-scale cap=holds for the first scale too"
 
@@ -75,7 +75,7 @@ run_what_is_read() { # sizes, options: the run without those sizes that the mode
 	local own=$1 idle
 	shift
 	rm -rf t
-	while run train $own --steps 3 --quiet --trace-steps 1 "$@" t; test $code = 2; do
+	while run train $own --steps 3 --quiet --trace steps=1 "$@" t; test $code = 2; do
 		idle=$(sed -n 's/.*: --\(data\|model\) \(size\|width\|train\|eval\)= has no effect .*/\2/p' err)
 		test -n "$idle" || break
 		own=$(echo "$own" | sed "s/\b$idle=[^, ]*,\{0,1\}//; s/--\(data\|model\)  *\(--\|$\)/\2/; s/, / /")
@@ -89,7 +89,7 @@ trains() { # options
 image_models=$(sed -n 's/^MODEL(\([a-z0-9_]*\), .*, "x\[.*/\1/p' "$top/trainer/model/models.def")
 for model in $image_models; do trains --model $model --policy mixed_bfloat16; done
 for optimizer in $(rows trainer/optim/optims.def OPTIM); do
-	trains --optimizer $optimizer --lr 0.01
+	trains --optimizer $optimizer --optimizer lr=0.01
 	trains --optimizer $optimizer --policy float16
 done
 for rule in $(rows lib/op/scalers.def SCALER); do trains --policy mixed_float16 --loss-scale $rule; done
@@ -102,13 +102,13 @@ for data in $(sed -n 's/^DATASET(\([a-z0-9_]*\), "",.*/\1/p' "$top/trainer/data/
 	test $code = 0 && test ! -s err && ! column t/metrics.tsv loss | grep -q nan
 	test_is $? "train --model $model --data $data"
 done
-for o in "--optimizer sgd --lr 0.05 --optimizer momentum=0.9" "--optimizer adamw:weight_decay=0" "--policy mixed_float16 --loss-scale static:1024" \
+for o in "--optimizer sgd:lr=0.05 --optimizer momentum=0.9" "--optimizer adamw:weight_decay=0" "--policy mixed_float16 --loss-scale static:1024" \
 	"--accumulate chunk:16,acc=fp16 --policy mixed_float16" "--policy compute=float16,variable=float64,list=autocast"; do
 	trains $o
 done
 
 # The published model: convolution, bias, relu, batchnorm, thrice, and Keras's Adam; it learns
-run train --model convnet:width=0.125 --data size=12,train=640,eval=160 --epochs 5 --quiet --trace-steps none --policy mixed_float16 learns
+run train --model convnet:width=0.125 --data size=12,train=640,eval=160 --epochs 5 --quiet --trace steps=none --policy mixed_float16 learns
 first=$(column learns/metrics.tsv loss | head -n 1) last=$(column learns/metrics.tsv loss | tail -n 1)
 test $code = 0 && awk "BEGIN { exit !($first > 2 && $last < $first / 2) }"
 test_is $? "convnet learns: its loss falls from $first to $last"
@@ -123,7 +123,7 @@ grep -q '= adam *(' out && ! grep -q 'weight_decay' out
 test_is $? "--optimizer adam with another model"
 
 # Weights made elsewhere: our own checkpoint, then PyTorch's names and order of the same numbers, then Keras's names
-run train $small --steps 1 --quiet --init a/checkpoint/step-000020.safetensors --trace-steps 0 i
+run train $small --steps 1 --quiet --init a/checkpoint/step-000020.safetensors --trace steps=0 i
 test $code = 0 && test -n "$(column i/metrics.tsv loss)" && test -n "$(column w1/metrics.tsv loss | head -n 1)" && test "$(column i/metrics.tsv loss)" != "$(column w1/metrics.tsv loss | head -n 1)"
 test_is $? "--init starts from a checkpoint's weights"
 cat >rename.py <<'END'
@@ -165,17 +165,17 @@ write(torch, theirs[0])
 write(keras, theirs[1])
 END
 for model in mlp convnet; do
-	run train $small --model $model --steps 3 --quiet --trace-steps none from-$model
+	run train $small --model $model --steps 3 --quiet --trace steps=none from-$model
 	own=from-$model/checkpoint/step-000003.safetensors
 	"${PYTHON:-python3}" rename.py $own torch.safetensors keras.safetensors >out 2>err
 	test_is $? "$model: a checkpoint under PyTorch's and Keras's names"
 	for who in own torch keras; do
 		file=$who.safetensors
 		test $who = own && file=$own
-		run train $small --model $model --steps 2 --quiet --seed 5 --trace-steps none --init $file $model-$who
+		run train $small --model $model --steps 2 --quiet --seed 5 --trace steps=none --init $file $model-$who
 		column $model-$who/metrics.tsv digest >$model-$who.digests
 	done
-	run train $small --model $model --steps 2 --quiet --seed 5 --trace-steps none $model-none
+	run train $small --model $model --steps 2 --quiet --seed 5 --trace steps=none $model-none
 	test "$(wc -l <$model-own.digests)" = 2 && cmp -s $model-own.digests $model-torch.digests && cmp -s $model-own.digests $model-keras.digests && ! cmp -s $model-own.digests <(column $model-none/metrics.tsv digest)
 	test_is $? "$model: --init takes them, in PyTorch's order of dimensions and in Keras's: the digests are those of our own names"
 done

@@ -28,7 +28,7 @@ def write(name, text):
 
 
 def train(name, run, *more):
-    words = '--model bert:layers=1,hidden=4,heads=1,inner=4 --steps 1 --quiet --trace-steps 0'.split()
+    words = '--model bert:layers=1,hidden=4,heads=1,inner=4 --steps 1 --quiet --trace steps=0'.split()
     return halfulp('train', *words, '--trace', 'input.*', '--data', 'tsv:' + at(name), *more, at(run))
 
 

@@ -25,7 +25,7 @@ def write(name, text):
 
 
 def train(name, run, *more):
-    words = '--model ncf:hidden=2 --steps 1 --batch 4000 --quiet --trace-steps 0 --trace input.*'.split()
+    words = '--model ncf:hidden=2 --steps 1 --batch 4000 --quiet --trace steps=0 --trace input.*'.split()
     return halfulp('train', *words, '--data', 'train=4000', '--data', 'udata:' + at(name), *more, at(run))
 
 

@@ -106,7 +106,7 @@ for words, widths, total in (
 shim = (
     'no C++ compiler'
     not in halfulp(
-        'train', *(SMALL['unet'] + RUN + '--steps 1 --trace-steps none --backend shim').split(), at('probe')
+        'train', *(SMALL['unet'] + RUN + '--steps 1 --trace steps=none --backend shim').split(), at('probe')
     ).stderr
 )
 for i, (name, words) in enumerate(SMALL.items()):
@@ -114,7 +114,7 @@ for i, (name, words) in enumerate(SMALL.items()):
         if name == 'resnet50' and policy != 'mixed_float16':
             continue
         run = '%s-%s' % (name, policy)
-        if not train(words + RUN + '--steps 2 --trace-steps 1 --policy ' + policy, run):
+        if not train(words + RUN + '--steps 2 --trace steps=1 --policy ' + policy, run):
             continue
         p = halfulp('analyze', '--only', 'replay', '--no-propagate', '--sample', '60', at(run))
         ok(
@@ -125,7 +125,7 @@ for i, (name, words) in enumerate(SMALL.items()):
         if not shim:
             skip('%s, %s: the same bits on the shim' % (name, policy), 'no C++ compiler')
         elif k == i and train(
-            words + RUN + '--steps 2 --trace-steps 1 --backend shim --policy ' + policy, run + '-shim'
+            words + RUN + '--steps 2 --trace steps=1 --backend shim --policy ' + policy, run + '-shim'
         ):
             same = column(run, 'digest') == column(run + '-shim', 'digest') and load(
                 at(run) + '/trace/step-000001.safetensors'
@@ -148,7 +148,7 @@ def killed(words, run):
 
 
 for name in ('resnet', 'unet'):
-    words = SMALL[name] + RUN + '--steps 24 --checkpoint-every 2 --trace-steps none --policy mixed_float16 '
+    words = SMALL[name] + RUN + '--steps 24 --checkpoint-every 2 --trace steps=none --policy mixed_float16 '
     if train(words + '--threads 1', name + '-whole'):
         killed(words, name + '-half')
         p = halfulp('train', '--resume', '--quiet', at(name + '-half'))
@@ -161,7 +161,7 @@ for name in ('resnet', 'unet'):
         )
 
 # --- metrics of masks, from what the last step's program read and wrote
-if train(SMALL['unet'] + ' --data train=3,eval=3 --batch 3 --quiet --steps 3 --lr 0.03 --trace-steps 2', 'mask'):
+if train(SMALL['unet'] + ' --data train=3,eval=3 --batch 3 --quiet --steps 3 --optimizer lr=.03 --trace steps=2', 'mask'):
     t = load(at('mask') + '/trace/step-000002.safetensors')
     p, y = [struct.unpack('<%df' % (len(t[k][2]) // 4), t[k][2]) for k in ('loss.p', 'input.mask')]
     mine = [int(p[2 * i + 1] > p[2 * i]) for i in range(len(y))]
@@ -223,7 +223,7 @@ ok(
     {'conv1.weight', 'layer1.0.bn2.running_var', 'layer2.0.downsample.0.weight', 'fc.bias'} <= set(theirs),
     "the layers' names are torchvision's, with _ for a dot",
 )
-words = SMALL['resnet'] + RUN + '--steps 1 --trace-steps none --init '
+words = SMALL['resnet'] + RUN + '--steps 1 --trace steps=none --init '
 if train(words + at('torchvision.safetensors'), 'from-torch') and train(
     words + at('resnet-whole') + '/checkpoint/step-000024.safetensors', 'from-own'
 ):
@@ -246,9 +246,9 @@ def gradient(name, suffix):
 
 
 for limit in 0.05, 1000:
-    words = '--model mlp --data size=8 --model width=0.03 --data train=32,eval=4 --batch 8 --steps 3 --optimizer nesterov --lr 0.1'
+    words = '--model mlp --data size=8 --model width=0.03 --data train=32,eval=4 --batch 8 --steps 3 --optimizer nesterov:lr=0.1'
     run = 'nesterov-%g' % limit
-    if not train(words + ' --optimizer weight_decay=0.25 --trace-steps 2 --quiet --optimizer clip_norm=%g' % limit, run):
+    if not train(words + ' --optimizer weight_decay=0.25 --trace steps=2 --quiet --optimizer clip_norm=%g' % limit, run):
         continue
     t = load(at(run) + '/trace/step-000002.safetensors')
     norm = math.sqrt(math.fsum(g * g for name in ALL for g in floats(t, gradient(name, 'unscaled'))))

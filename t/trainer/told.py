@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import tap  # noqa: E402
 
 home = tap.home()
-SMALL = ('--data', 'size=8,train=48,eval=24', '--batch', '16', '--model', 'width=0.05', '--trace-steps', 'none')
+SMALL = ('--data', 'size=8,train=48,eval=24', '--batch', '16', '--model', 'width=0.05', '--trace', 'steps=none')
 
 
 def run(*words):

@@ -23,8 +23,8 @@ for i in 1 2; do
 done
 
 # A loss weight of 2^-20
-w="$o --epochs 3 --loss weight=2^-20 --quiet --trace-steps 5"
-run train $o --epochs 3 --quiet --trace-steps none f1
+w="$o --epochs 3 --loss weight=2^-20 --quiet --trace steps=5"
+run train $o --epochs 3 --quiet --trace steps=none f1
 run train $w f2
 cmp -s <(column f1/metrics.tsv digest) <(column f2/metrics.tsv digest)
 test_is $? "float32: --loss weight=2^-20 gives the bits of W = 1, $(column f1/metrics.tsv step | wc -l) steps"
@@ -50,7 +50,7 @@ END
 
 # Harm, not counts: many zeroed gradients may change nothing
 number() { "$py" -c "import json; j=json.load(open('$1/analysis/summary.json')); print(j['$2'] if '$2' in j else j['numbers']['$2'])"; }
-run train $o --epochs 3 --loss weight=2^-10 --quiet --trace-steps 5,200,last --policy mixed_float16 --loss-scale none h10
+run train $o --epochs 3 --loss weight=2^-10 --quiet --trace steps=5,200,last --policy mixed_float16 --loss-scale none h10
 run analyze h10
 test "$(number h10 verdict_word)" = harmless && is "$(number h10 zeroed_gradients) > 10000"
 test_is $? "W = 2^-10 without scaling: $(number h10 zeroed_gradients) zeroed gradients, verdict $(number h10 verdict_word)"
@@ -60,13 +60,13 @@ test_is $? "W = 2^-20 without scaling: verdict $(number h0 verdict_word)"
 
 # Pure float16 with plain SGD: swamped updates; with AdamW: what became of v
 for p in float32 float16; do
-	run train $o --epochs 3 --optimizer sgd --lr 1e-3 --policy $p --quiet --trace-steps 10,last sgd-$p
+	run train $o --epochs 3 --optimizer sgd:lr=1e-3 --policy $p --quiet --trace steps=10,last sgd-$p
 	run analyze sgd-$p
 done
 share=$(number sgd-float16 swamped_share_updates)
 is "$share > 0.8 and $(last sgd-float16) < 0.5 * $(last sgd-float32)"
 test_is $? "float16 with SGD 1e-3: swamped share of the updates $share; accuracy $(last sgd-float16), float32 $(last sgd-float32)"
-run train $o --epochs 1 --policy float16 --quiet --trace-steps 0,1,2 adam
+run train $o --epochs 1 --policy float16 --quiet --trace steps=0,1,2 adam
 run analyze adam
 test $code = 0
 test_is $? "float16 with AdamW: share of v that became zero $(number adam second_moment_zeroed_share); accuracy $(last adam)"

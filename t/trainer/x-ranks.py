@@ -12,7 +12,7 @@ from tap import finish, halfulp, home, ok  # noqa: E402
 
 need_mpi()
 folder = home()
-BASE = '--quiet --micro-batches 8 --batch 16 --steps 4 --data train=64,eval=16 --trace-steps 0,last '
+BASE = '--quiet --batch micro=8 --batch 16 --steps 4 --data train=64,eval=16 --trace steps=0,last '
 CASES = {
     'mlp': '--data size=8 --policy mixed_float16 --optimizer adamw:clip_norm=0.5',
     'mlp-overflow': '--data size=8 --model width=0.1 --policy mixed_float16 --loss-scale init=2^24 --loss weight=64',

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import HALFULP, TOP, finish, home, none, ok  # noqa: E402
 
 where = home()
-MODEL = '--model gpt:layers=2,hidden=64,heads=4 --steps 40 --trace-steps 39 --quiet'.split()
+MODEL = '--model gpt:layers=2,hidden=64,heads=4 --steps 40 --trace steps=39 --quiet'.split()
 KINDS = (
     ('to nearest', 'bfloat16,constants=double', 'adam'),
     ('stochastically', 'bfloat16,constants=double', 'adam:update=sr'),

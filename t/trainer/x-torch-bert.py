@@ -47,8 +47,8 @@ def distance(a, b):
 
 
 with tempfile.TemporaryDirectory() as home:
-    run, fma = train(home, 'fma', '--trace-steps %s' % ','.join(map(str, range(STEPS))))
-    _, chunk = train(home, 'chunk', '--accumulate chunk:64 --trace-steps none')
+    run, fma = train(home, 'fma', '--trace steps=%s' % ','.join(map(str, range(STEPS))))
+    _, chunk = train(home, 'chunk', '--accumulate chunk:64 --trace steps=none')
     first = tensors(run + '/trace/step-000000.safetensors')
     weights = {k: v for k, v in first.items() if k.split('.')[-1] in ('w', 'b', 'gamma', 'beta')}
     theirs, exact = (gradients(weights, first, t) for t in (torch.float32, torch.float64))

@@ -21,7 +21,7 @@ from torchnets import load  # noqa: E402
 folder = home()
 STEPS, BATCH, CLASSES, LR = 12, 12, 10, 0.05
 SMALL = '--model mlp --data size=8 --model width=0.06 --data train=48,eval=12 --policy float64 --quiet '
-SMALL += '--batch %d --steps %d --lr %g ' % (BATCH, STEPS, LR)
+SMALL += '--batch %d --steps %d --optimizer lr=%g ' % (BATCH, STEPS, LR)
 
 
 def tensors(path):
@@ -113,7 +113,7 @@ def warm(o, then):
 def run(name, words, optimizer, loss=entropy, parts=1, schedule=None, decay=None, p_drop=0):
     steps = ','.join(map(str, range(STEPS)))
     out = os.path.join(folder, name)
-    p = halfulp('train', *(SMALL + words).split(), '--trace-steps', steps, out)
+    p = halfulp('train', *(SMALL + words).split(), '--trace', 'steps=' + steps, out)
     if not ok(p.returncode == 0, words, p.stderr):
         return
     model = Model(tensors(out + '/trace/step-000000.safetensors'))
@@ -151,12 +151,12 @@ def run(name, words, optimizer, loss=entropy, parts=1, schedule=None, decay=None
 
 SGD, ADAMW = '--optimizer sgd:momentum=0.9,weight_decay=0.01 ', '--optimizer adamw:eps=1e-7,weight_decay=0.01 '
 run('sgd', SGD, sgd)
-run('accumulated', SGD + '--micro-batches 4', sgd, parts=4)
-run('accumulated-adamw', ADAMW + '--micro-batches 3 --loss weight=8', adamw, parts=3)
+run('accumulated', SGD + '--batch micro=4', sgd, parts=4)
+run('accumulated-adamw', ADAMW + '--batch micro=3 --loss weight=8', adamw, parts=3)
 run('step', SGD + '--schedule step:steps=5,rate=0.5', sgd, schedule=lambda o: StepLR(o, 5, 0.5))
 run(
     'cosine',
-    '--optimizer nesterov --schedule cosine:warmup=3,end=0.001 --micro-batches 2',
+    '--optimizer nesterov --schedule cosine:warmup=3,end=0.001 --batch micro=2',
     nesterov,
     parts=2,
     schedule=lambda o: warm(o, CosineAnnealingLR(o, STEPS - 3, 0.001)),
@@ -170,11 +170,11 @@ run(
 run('lamb', '--optimizer lamb:eps=1e-7,weight_decay=0.01', Lamb)
 run('averages', ADAMW + '--optimizer ema=0.9', adamw, decay=0.9)
 run('dice', SGD + '--loss dice', sgd, loss=dice)
-run('squares', SGD + '--loss squares --micro-batches 3', sgd, loss=squares, parts=3)
+run('squares', SGD + '--loss squares --batch micro=3', sgd, loss=squares, parts=3)
 run('ignoring', SGD + '--loss ignore_index=3', sgd, loss=ignoring)
-run('smoothed', SGD + '--loss label_smoothing=0.2 --micro-batches 2', sgd, loss=smoothed, parts=2)
+run('smoothed', SGD + '--loss label_smoothing=0.2 --batch micro=2', sgd, loss=smoothed, parts=2)
 CONTRAST = '--loss nt-xent:temperature=0.2 --augment shift,noise '
 run('contrast', SGD + CONTRAST, sgd, loss=nt_xent)
-run('contrast-accumulated', ADAMW + CONTRAST + '--micro-batches 3', adamw, loss=nt_xent, parts=3)
+run('contrast-accumulated', ADAMW + CONTRAST + '--batch micro=3', adamw, loss=nt_xent, parts=3)
 run('dropout', ADAMW + '--model dropout=0.25', adamw, p_drop=0.25)
 finish()

@@ -48,8 +48,8 @@ def ours(name, words, batch, how, weights=''):
         'sgd',
         '--steps',
         str(STEPS),
-        '--trace-steps',
-        '0',
+        '--trace',
+        'steps=0',
         '--trace',
         '*.dw_unscaled,*.db_unscaled,*.dgamma_unscaled,*.dbeta_unscaled',
         *how,
@@ -126,7 +126,7 @@ def compare(name, net, words, lr, x, arrays, loss_of):
     pad = {k: np.concatenate([v, v[:1]]) for k, v in dict(arrays, x=x).items()}  # a row must be left to evaluate
     np.savez('%s/%s.npz' % (folder, name), **pad)
     save('%s/%s.safetensors' % (folder, name), {k: v for k, v in net.state_dict().items() if 'num_batches' not in k})
-    words += ' --lr %g' % lr
+    words += ' --optimizer lr=%g' % lr
     target = torch.tensor(list(arrays.values())[0].astype(np.int64))
 
     losses, grads = theirs(net, lr, torch.float64, x, target, loss_of)

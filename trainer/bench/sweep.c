@@ -2,6 +2,7 @@
 #include "trainer/bench/sweep.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/console/spec.h"
 #include "lib/base/str.h"
 #include "lib/number/simd.h"
 #include "lib/program/spread/backend.h"
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const option[HU_SWEEPS] = { "batch", "model:width", "lr", "seeds", "backend:gemm", "backend:simd",
-	"policy" };
+static const char *const option[HU_SWEEPS] = { "batch", "model:width", "optimizer:lr", "seeds", "backend:gemm",
+	"backend:simd", "policy" };
 
 static void
 add(hu_bench_sweep *s, int k, const char *word)
@@ -29,9 +30,14 @@ split(hu_bench_sweep *s, int k, const char *text)
 	for (char *w = all ? strtok_r(all, ",", &save) : NULL; w; w = strtok_r(NULL, ",", &save))
 		add(s, k, w);
 	free(all);
-	if (text && !s->n[k])
-		return hu_fail(HU_EINVAL,
-			k == HU_SWEEP_WIDTH ? "--model width=: a list is needed" : "--%s: a list is needed", option[k]);
+	if (text && !s->n[k]) {
+		hu_str row;
+		hu_str_init(&row);
+		hu_spec_say(&row, option[k]);
+		hu_fail(HU_EINVAL, "%s: a list is needed", row.s);
+		hu_str_release(&row);
+		return HU_EINVAL;
+	}
 	if (!text)
 		add(s, k, NULL);
 	return HU_OK;

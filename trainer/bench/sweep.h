@@ -27,8 +27,9 @@ typedef struct hu_bench_sweep { const hu_args *a; char **word[HU_SWEEPS]; int n[
 /* A cell: its entry of each list, as text and as index. */
 typedef struct hu_bench_cell { const char *word[HU_SWEEPS]; int at[HU_SWEEPS]; } hu_bench_cell;
 
-/* Reads the lists from the options batch, width, lr, seeds, gemm, simd and policy. Words are checked when their cell is
-   reached, except simd's. `--backend simd=all` means every level that this processor has. */
+/* Reads the lists from the options batch, model:width, optimizer:lr, seeds, backend:gemm, backend:simd and policy.
+   Words are checked when their cell is reached, except simd's. `--backend simd=all` means every level that this
+   processor has. */
 hu_status hu_sweep_init(hu_bench_sweep *s, const hu_args *a);
 void hu_sweep_release(hu_bench_sweep *s);
 int hu_sweep_cells(const hu_bench_sweep *s);

@@ -332,9 +332,9 @@ static const hu_bench_column columns[] = { { "policy", 20, -1, 0 }, { "model", 8
 	{ "source", 1, -1, 22 }, { NULL, 0, 0, 0 } };
 
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL },
-	{ "model:width", "1" }, { "lr", NULL }, { "seeds", NULL }, { "backend:gemm", NULL }, { "backend:simd", NULL },
-	{ "backend", "cpu" }, { "backend:fuse", NULL }, { "backend:graph", NULL }, { "steps", "20" }, { "warm", "2" },
-	{ "memory", NULL }, { "meter", "auto" }, { "published", NULL },
+	{ "model:width", "1" }, { "optimizer:lr", NULL }, { "seeds", NULL }, { "backend:gemm", NULL },
+	{ "backend:simd", NULL }, { "backend", "cpu" }, { "backend:fuse", NULL }, { "backend:graph", NULL },
+	{ "steps", "20" }, { "warm", "2" }, { "memory", NULL }, { "meter", "auto" }, { "published", NULL },
 #define OPTION(kind, member, name, min, max, argument, def, help) { name, NULL },
 #define OPTION_SWEPT(kind, member, name, min, max, argument, def, help)
 #include "trainer/run/options_model.def"
@@ -350,7 +350,8 @@ measures(const void *of)
 
 static const hu_opt_need needs[] = {
 	{ "policy seeds backend:gemm backend:simd backend backend:fuse backend:graph steps warm memory meter shard "
-	  "part resume", measures, PUBLISHED },
+	  "part resume",
+		measures, PUBLISHED },
 	{ hu_options_model_names, measures, PUBLISHED }, { NULL, NULL, NULL }
 };
 

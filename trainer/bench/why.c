@@ -161,9 +161,9 @@ static const hu_bench_column columns[] = { { "policy", 20, -1, 1 }, { "batch", 5
 	{ NULL, 0, 0, 0 } };
 
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL },
-	{ "model:width", NULL }, { "lr", NULL }, { "seeds", NULL }, { "backend:gemm", NULL }, { "backend:simd", NULL },
-	{ "backend", "cpu" }, { "backend:fuse", NULL }, { "backend:graph", NULL }, { "steps", "10" }, { "warm", "2" },
-	{ "device", "here" }, { "by", "layer" },
+	{ "model:width", NULL }, { "optimizer:lr", NULL }, { "seeds", NULL }, { "backend:gemm", NULL },
+	{ "backend:simd", NULL }, { "backend", "cpu" }, { "backend:fuse", NULL }, { "backend:graph", NULL },
+	{ "steps", "10" }, { "warm", "2" }, { "device", "here" }, { "by", "layer" },
 #define OPTION(kind, member, name, min, max, argument, def, help) { name, NULL },
 #define OPTION_SWEPT(kind, member, name, min, max, argument, def, help)
 #include "trainer/run/options_model.def"
@@ -176,7 +176,8 @@ runs_here(const void *of)
 }
 
 static const hu_opt_need needs[] = {
-	{ "seeds lr backend backend:gemm backend:simd backend:fuse backend:graph steps warm data:train data:eval "
+	{ "seeds optimizer:lr backend backend:gemm backend:simd backend:fuse backend:graph steps warm data:train "
+	  "data:eval "
 	  "data:seed data:split optimizer:weight_decay optimizer:beta1 optimizer:beta2 optimizer:eps loss-scale:init "
 	  "loss-scale:growth loss-scale:backoff loss-scale:interval loss-scale:floor loss-scale:cap "
 	  "loss-scale:hysteresis loss:weight",

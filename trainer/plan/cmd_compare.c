@@ -23,8 +23,6 @@ static const hu_opt opts[] = { { "policies", "LIST", "float32,mixed_float16,mixe
 	{ "ladder", "POLICY", NULL,
 		"compare float32 with policies that move one more layer with weights each to POLICY, first to last" },
 	{ "seeds", "LIST", "1", "seeds: each policy has a run for each, and standard errors are over these runs" },
-	{ "lrs", "LIST", NULL,
-		"learning rates: each policy and seed has a run at each, and differences hold at one rate [--lr]" },
 	{ "analyze", NULL, NULL,
 		"analyze every run too, for the shares of swamped additions and underflowed gradients" },
 #include "trainer/run/options_model.def"
@@ -74,7 +72,7 @@ climb(hu_comparison *c, const hu_args *a)
 	return st;
 }
 
-/* The learning rates of --lrs. */
+/* The learning rates of a list --optimizer lr=A,B. */
 static hu_status
 read_rates(hu_comparison *c, const char *list)
 {
@@ -86,16 +84,18 @@ read_rates(hu_comparison *c, const char *list)
 	c->rates = 0;
 	for (char *w = strtok_r(all, ",", &save); w && st == HU_OK; w = strtok_r(NULL, ",", &save)) {
 		if (!hu_parse_real(w, &x) || !(x >= 0 && x <= 1e9))
-			st = hu_fail(HU_EINVAL, "--lrs %s: numbers from 0 to 1e+09 separated by commas are needed",
+			st = hu_fail(HU_EINVAL,
+				"--optimizer lr=%s: numbers from 0 to 1e+09 separated by commas are needed",
 				hu_shown(list));
 		for (int i = 0; i < c->rates && st == HU_OK; i++)
 			if (hu_parse_real(c->rate[i], &other) && other == x)
-				st = hu_fail(HU_EINVAL, "--lrs %s: %s is there twice", hu_shown(list), hu_shown(w));
+				st = hu_fail(
+					HU_EINVAL, "--optimizer lr=%s: %s is there twice", hu_shown(list), hu_shown(w));
 		HU_GROW(c->rate, c->rates, cap);
 		c->rate[c->rates++] = hu_xstrdup(w);
 	}
 	free(all);
-	return st != HU_OK || c->rates ? st : hu_fail(HU_EINVAL, "--lrs: at least one is needed");
+	return st != HU_OK || c->rates ? st : hu_fail(HU_EINVAL, "--optimizer lr=: at least one is needed");
 }
 
 static hu_status
@@ -123,8 +123,8 @@ read_lists(hu_comparison *c, const hu_args *a)
 	}
 	if (!c->seeds)
 		return hu_fail(HU_EINVAL, "--seeds: at least one is needed");
-	if (hu_args_given(a, "lrs"))
-		HU_TRY(read_rates(c, hu_args_text(a, "lrs")));
+	if (hu_compare_has_rates(a))
+		HU_TRY(read_rates(c, hu_args_text(a, "optimizer:lr")));
 	c->result = hu_xcalloc((size_t)(hu_comparison_rows(c) * c->seeds), sizeof *c->result);
 	return HU_OK;
 }
@@ -252,21 +252,16 @@ climbs_no_ladder(const void *of)
 	return !hu_args_given(of, "ladder");
 }
 
-static int
-has_one_rate(const void *of)
-{
-	return !hu_args_given(of, "lrs");
-}
-
 static const hu_opt_need needs[] = { { "policies", climbs_no_ladder, "beside --ladder, which says the policies" },
-	{ "lr", has_one_rate, "beside --lrs, which says the learning rates" },
 #include "lib/base/parts/share_needs.def"
 	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_compare = { "compare",
-	"--policies LIST | --ladder POLICY [--seeds LIST] [--lrs LIST] [OPTION...] [DIR]",
+	"--policies LIST | --ladder POLICY [--seeds LIST] [--optimizer lr=LIST] [OPTION...] [DIR]",
 	"train a model under several policies, learning rates and seeds and tabulate accuracy, time, memory and losses",
-	"Options are those of train. Each holds for every run in which it has an effect (--loss-scale init= has none\n"
+	"Options are those of train. --optimizer lr=A,B has a run at each rate for each policy and seed, and "
+	"differences\n"
+	"hold at one rate. Each holds for every run in which it has an effect (--loss-scale init= has none\n"
 	"in float32's), and so does each pattern of --trace, --count and no_decay: *@fp16 names casts of one policy\n"
 	"alone. A run that has none of the tensors to trace is not analyzed. The runs are written to DIR\n"
 	"[runs/compare-N], with compare.tsv and compare-runs.tsv. A run that fails becomes a row that says so, and\n"

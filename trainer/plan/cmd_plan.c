@@ -338,7 +338,7 @@ shows_values(const void *of)
 
 #define TRAINING "data:seed data:train data:eval data:split loss-scale:init"
 #define VALUES                                                                                                         \
-	"lr optimizer:weight_decay optimizer:beta1 optimizer:beta2 optimizer:eps loss-scale:growth "                   \
+	"optimizer:lr optimizer:weight_decay optimizer:beta1 optimizer:beta2 optimizer:eps loss-scale:growth "         \
 	"loss-scale:backoff "                                                                                          \
 	"loss-scale:interval loss-scale:floor loss-scale:cap loss-scale:hysteresis loss:weight"
 

@@ -10,11 +10,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+int
+hu_compare_has_rates(const hu_args *a)
+{
+	const char *rates = hu_args_text(a, "optimizer:lr");
+
+	return rates && strchr(rates, ',');
+}
+
+/* Makes a configuration by the line, without a list of learning rates, which train knows none of. */
+static hu_status
+from_args(hu_config *c, const hu_args *a, const char *policy)
+{
+	hu_args one = *a;
+	size_t n = 0;
+
+	while (a->opts[n].name)
+		n++;
+	one.value = hu_xmalloc((n + 1) * sizeof *one.value);
+	memcpy(one.value, a->value, (n + 1) * sizeof *one.value);
+	for (size_t i = 0; i < n && hu_compare_has_rates(a); i++)
+		if (!strcmp(a->opts[i].name, "optimizer:lr"))
+			one.value[i] = NULL;
+	hu_status st = hu_config_from_args(c, &one, policy);
+	free(one.value);
+	return st;
+}
+
 hu_status
 hu_compare_config(hu_config *c, const hu_args *a, const char *policy)
 {
-	HU_TRY(hu_config_from_args(c, a, policy));
-	if (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps")) {
+	HU_TRY(from_args(c, a, policy));
+	if (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace:steps")) {
 		free(c->trace_steps);
 		c->trace_steps = hu_xstrdup("none");
 	}
@@ -106,7 +133,7 @@ hu_compare_text(const hu_compare_job *j)
 	hu_str s;
 
 	hu_parts_options(
-		&options, j->args, "policies seeds lrs shard part resume threads simd json", NULL); /* cannot fail */
+		&options, j->args, "policies seeds shard part resume threads simd json", NULL); /* cannot fail */
 	hu_str_init(&s);
 	hu_str_addf(&s, "by halfulp %s, policies", hu_build_version());
 	for (int p = 0; p < c->policies; p++)

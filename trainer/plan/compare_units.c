@@ -45,6 +45,17 @@ say_option(words *w, const char *name, const char *value)
 	free(s);
 }
 
+/* Says the key OPTION:KEY as its option's value. */
+static void
+say_key(words *w, const char *row, const char *value)
+{
+	size_t n = strcspn(row, ":");
+	char *s = hu_xprintf("--%.*s=%s=%s", (int)n, row, row + n + 1, value);
+
+	say(w, s);
+	free(s);
+}
+
 /* Becomes this program in the child process of `parent`, with which it ends. It works alone, whoever started the
    parent together with others. Does not return. */
 static void
@@ -109,23 +120,20 @@ value_for(const hu_config *c, const char *option, const char *given)
 }
 
 /* Passes on the options of train that were given here, with their keys, except those of compare itself, and those
-   that have no effect under this policy, while under another one they have. */
+   that have no effect under this policy, while under another one they have; of a list of rates, none. */
 static void
-pass_on(words *w, const hu_args *a, const hu_config *c)
+pass_on(words *w, const hu_args *a, const hu_config *c, const char *rate)
 {
 	for (int i = 0; a->opts[i].name; i++) {
 		const hu_opt *o = &a->opts[i];
-		if (!a->given[i] || hu_word_in("policies ladder seeds lrs analyze json shard part resume", o->name))
+		if (!a->given[i] || (rate && !strcmp(o->name, "optimizer:lr")) ||
+			hu_word_in("policies ladder seeds analyze json shard part resume", o->name))
 			continue;
 		char *idle = hu_config_idle(c, o->name);
 		const char *value = value_for(c, o->name, a->value[i]);
-		if (!idle && hu_spec_is_key(o) && (*value || !*a->value[i])) {
-			char *spec = hu_xprintf("%s=%s", hu_spec_key(o), value);
-			char *option = hu_xprintf("%.*s", (int)strcspn(o->name, ":"), o->name);
-			say_option(w, option, spec);
-			free(option);
-			free(spec);
-		} else if (!idle && !hu_spec_is_key(o) && (!o->arg || *value || !*a->value[i]))
+		if (!idle && hu_spec_is_key(o) && (*value || !*a->value[i]))
+			say_key(w, o->name, value);
+		else if (!idle && !hu_spec_is_key(o) && (!o->arg || *value || !*a->value[i]))
 			say_option(w, o->name, o->arg ? value : NULL);
 		free(idle);
 	}
@@ -156,15 +164,15 @@ one_run(const hu_args *a, const char *policy, const char *rate, long long seed, 
 	int traced = hu_compare_patterns_narrow(&c, a);
 	say(&w, "halfulp");
 	say(&w, "train");
-	pass_on(&w, a, &c);
+	pass_on(&w, a, &c, rate);
 	hu_config_release(&c);
 	snprintf(number, sizeof number, "%lld", seed);
 	say_option(&w, "policy", policy);
 	say_option(&w, "seed", number);
 	if (rate)
-		say_option(&w, "lr", rate);
-	if (!traced || (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace-steps")))
-		say_option(&w, "trace-steps", "none");
+		say_key(&w, "optimizer:lr", rate);
+	if (!traced || (!hu_args_given(a, "analyze") && !hu_args_given(a, "trace:steps")))
+		say_option(&w, "trace", "steps=none");
 	say_threads(&w, a);
 	say_option(&w, "quiet", NULL);
 	say(&w, dir);

@@ -29,6 +29,8 @@ char *hu_compare_text(const hu_compare_job *j);
 
 /* What train is told as policy p. */
 const char *hu_compare_policy(const hu_comparison *c, int p);
+/* Returns 1 where the line has a list of learning rates, lr=A,B, each of which has runs. */
+int hu_compare_has_rates(const hu_args *a);
 /* Makes the configuration of a run under the policy. It records only what was asked for or what the analysis needs. */
 hu_status hu_compare_config(hu_config *c, const hu_args *a, const char *policy);
 #endif

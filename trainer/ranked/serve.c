@@ -20,7 +20,7 @@ hu_ranked_possible(const hu_config *c)
 		return HU_OK;
 	if (!c->micro_batches || c->micro_batches < (size_t)ranks)
 		return hu_fail(HU_EINVAL,
-			"--micro-batches %zu: each of the %d ranks executes whole micro-batches, so that at least %d "
+			"--batch micro=%zu: each of the %d ranks executes whole micro-batches, so that at least %d "
 			"are needed",
 			c->micro_batches ? c->micro_batches : 1, ranks, ranks);
 	return HU_OK;

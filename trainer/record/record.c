@@ -36,7 +36,7 @@ parse_steps(hu_record *r, const char *text, size_t steps)
 		step = !strcmp(w, "first") ? 0 : !strcmp(w, "last") ? steps - 1 : strtoull(w, &end, 10);
 		if (strcmp(w, "first") && strcmp(w, "last") && (end == w || *end || step >= steps))
 			st = hu_fail(HU_EINVAL,
-				"--trace-steps %s: '%s' is no step of this run; steps are 0 to %zu, first, last, or "
+				"--trace steps=%s: '%s' is no step of this run; steps are 0 to %zu, first, last, or "
 				"none",
 				text, w, steps - 1);
 		HU_GROW(r->trace_step, r->ntrace, cap);
@@ -68,7 +68,7 @@ hu_record_init(hu_record *r, const char *dir, const hu_session *s)
 	double all = r->trace_bytes * r->ntrace;
 	if (st == HU_OK && !(all <= s->config->trace_cap))
 		st = hu_fail(HU_EINVAL,
-			"the trace would take %s in %d steps, --trace-cap is %s: raise it, or trace fewer steps or "
+			"the trace would take %s in %d steps, --trace cap= is %s: raise it, or trace fewer steps or "
 			"tensors (--trace PATTERN)",
 			hu_bytes_text(all, need, sizeof need), r->ntrace,
 			hu_bytes_text(s->config->trace_cap, cap, sizeof cap));

@@ -200,7 +200,7 @@ settle_over_ranks(hu_config *c)
 	}
 	if ((size_t)r->ranks > parts)
 		return hu_fail(HU_EINVAL,
-			"--all-reduce %s: of %zu micro-batch%s %d ranks cannot have one each; say --micro-batches %d "
+			"--all-reduce %s: of %zu micro-batch%s %d ranks cannot have one each; say --batch micro=%d "
 			"or more",
 			c->all_reduce, parts, parts == 1 ? "" : "es", r->ranks, r->ranks);
 	if (strcmp(when, "before") && strcmp(when, "after"))
@@ -243,7 +243,7 @@ hu_config_settle(hu_config *c)
 		c->batch = c->row->batch;
 	if (c->micro_batches && c->batch % c->micro_batches)
 		return hu_fail(HU_EINVAL,
-			"--micro-batches %zu: a batch of %zu has no such number of equal parts; choose --batch",
+			"--batch micro=%zu: a batch of %zu has no such number of equal parts; choose --batch",
 			c->micro_batches, c->batch);
 	HU_TRY(settle_over_ranks(c));
 	c->optim.lr = c->lr;

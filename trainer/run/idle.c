@@ -50,7 +50,7 @@ is_over_ranks(const void *of)
 
 static const hu_opt_need needs[] = { { "all-reduce:divide", is_over_ranks, "where no --all-reduce names ranks" },
 	{ "optimizer:no_decay", decays, "where no weight decays (weight_decay=0)" },
-	{ "trace trace-cap", records, "where no step is recorded (--trace-steps none)" },
+	{ "trace trace:cap", records, "where no step is recorded (--trace steps=none)" },
 	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },
 	{ "loss-scale:init", rule_has_no_number, "beside --loss-scale static:S, which says the scale" },
 	{ NULL, NULL, NULL } };

@@ -379,7 +379,7 @@ const hu_command hu_cmd_train = { "train", "[OPTION...] [RUN]",
 	"RUN is a new folder that holds the programs, a row of metrics for each step, checkpoints, and the\n"
 	"tensors of the traced steps. It must not exist, unless --resume continues it; no other process may write\n"
 	"or read it during training. The numbers depend on the options alone: not on threads, SIMD level,\n"
-	"compiler or machine. Ranks that mpirun or srun starts share the micro-batches (--micro-batches N, at\n"
+	"compiler or machine. Ranks that mpirun or srun starts share the micro-batches (--batch micro=N, at\n"
 	"least one each), and neither does their number change a bit: rank 0 writes RUN, each draws its own\n"
 	"rows and updates all parameters; batchnorm has the statistics of each micro-batch. With --backend cuda\n"
 	"the ranks of a machine take its GPUs in turn, and what passes between ranks goes through host memory.",

@@ -58,7 +58,7 @@ print_where(const hu_verified *v, const char *dir)
 	if (v->where)
 		printf("%s", v->where);
 	else
-		printf("step %zu is the first that differs, and it was not traced: a run with --trace-steps %zu names "
+		printf("step %zu is the first that differs, and it was not traced: a run with --trace steps=%zu names "
 		       "the "
 		       "call",
 			v->step, v->step);

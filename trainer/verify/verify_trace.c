@@ -120,7 +120,7 @@ hu_verify_trace(hu_differences *d, const hu_run *r)
 
 	memset(d, 0, sizeof *d);
 	if (!r->nstep)
-		return hu_fail(HU_EABSENT, "%s: no step was traced; train with --trace-steps", r->dir);
+		return hu_fail(HU_EABSENT, "%s: no step was traced; train with --trace steps=", r->dir);
 	hu_progress_start(&bar, "verify", (size_t)r->nstep * (size_t)r->train->nc);
 	for (int i = 0; i < r->nstep && st == HU_OK; i++)
 		st = verify_step(d, r, r->step[i], &bar);

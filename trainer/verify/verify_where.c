@@ -103,7 +103,7 @@ hu_verify_where_state(hu_str *s, hu_session *x, const hu_run *r, size_t step)
 	}
 	if (found)
 		hu_str_addf(s,
-			" in the state behind step %zu; that step was not traced, and a run with --trace-steps "
+			" in the state behind step %zu; that step was not traced, and a run with --trace steps="
 			"%zu names the call",
 			step, step);
 	hu_run_free_state(p, t);

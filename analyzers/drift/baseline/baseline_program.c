@@ -158,7 +158,7 @@ hu_missing_steps(hu_str *s, const hu_baseline *want, const hu_baseline *got, con
 						  "traced it: halfulp analyze %s\n",
 					       width, step, hu_shown(run))
 				     : hu_xprintf("step %.*s was traced in the baseline and not in this run: train "
-						  "with --trace-steps %.*s\n",
+						  "with --trace steps=%.*s\n",
 					       width, step, width, step);
 		if (!strstr(s->s, line))
 			hu_str_add(s, line);

@@ -89,7 +89,7 @@ hu_coverage_text(hu_str *s, unsigned saw, size_t steps)
 		hu_str_addf(s, "nothing was evaluated: an evaluation that is wrong would pass\n");
 	if (!(saw & HU_SAW_TRACE))
 		hu_str_addf(s,
-			"no step was traced, so no call was judged; a run with --trace-steps 0,last has such steps\n");
+			"no step was traced, so no call was judged; a run with --trace steps=0,last has such steps\n");
 }
 
 /* A difference that is to be told, and how far it is. */

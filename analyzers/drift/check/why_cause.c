@@ -163,12 +163,12 @@ add_arithmetic(hu_str *s, const hu_check_report *r, const hu_place *first)
 	} else if (first && first->call >= 0) {
 		hu_str_addf(s,
 			"the arithmetic of a call, or the weights that it began with: settings, data, seed, programs "
-			"and version are the same; --trace-steps %lld in both runs names the call",
+			"and version are the same; --trace steps=%lld in both runs names the call",
 			parted);
 	} else {
 		hu_str_addf(s,
 			"the arithmetic of a step that was not traced, or the weights that it began with: settings, "
-			"data, seed, programs and version are the same; --trace-steps %lld in both runs names the "
+			"data, seed, programs and version are the same; --trace steps=%lld in both runs names the "
 			"call",
 			parted);
 	}

@@ -19,7 +19,7 @@ int hu_spec_is_key_of(const hu_opt *row, const char *option);
 int hu_spec_has_keys(const hu_opt *opts, const char *option);
 /* Returns the key's own name, without its option and without a last '='; it is good until the fourth call after. */
 const char *hu_spec_key(const hu_opt *row);
-/* Appends a row as users write it: --lr, or "--optimizer beta1=" of a key. */
+/* Appends a row as users write it: --batch, or "--optimizer beta1=" of a key. */
 void hu_spec_say(hu_str *to, const char *name);
 
 /* Moves the keys of all options that were given to the values of their rows, so that each option's value is its name

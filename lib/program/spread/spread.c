@@ -338,7 +338,7 @@ hu_spread_init(hu_spread *s, const hu_program *p, int ranks, int rank)
 	s->micro_batches = hu_spread_micro_batches(p);
 	if (s->micro_batches < ranks)
 		return hu_fail(HU_EINVAL,
-			"%d ranks and %d micro-batch%s: each rank executes whole micro-batches; say --micro-batches %d "
+			"%d ranks and %d micro-batch%s: each rank executes whole micro-batches; say --batch micro=%d "
 			"or more",
 			ranks, s->micro_batches, s->micro_batches == 1 ? "" : "es", ranks);
 	s->at = hu_xcalloc(nt, sizeof *s->at);
