@@ -79,7 +79,7 @@ start(const char *called)
 	}
 	printf("halfulp says what a number format does to your numbers. Three lines to begin:\n\n"
 	       "  %s validate %sexamples/digits.onnx%s--data %sexamples/digits.npz \\\n"
-	       "      --policies fp16,int8,int4 --accept 'flips<=1%%' --outputs out\n"
+	       "      --policy fp16,int8,int4 --accept 'flips<=1%%' --outputs out\n"
 	       "  %s check out/int8.npz --baseline out/float32.npz \\\n"
 	       "      --rule '*: sqnr >= 30'\n"
 	       "  %s calc '1 + 0.0001' --format fp16,bf16,fp32\n\n"

@@ -55,10 +55,10 @@ def analyzers():
 def row(model, folder):
     train = ['train', '--quiet', *MODELS[model].split(), '--policy', args.policy, '--data', 'train=256,eval=8']
     few, many = os.path.join(folder, 'few'), os.path.join(folder, 'many')
-    step = seconds(*train, '--steps', str(2 + args.steps), '--trace-steps', 'none', many)
-    step = (step - seconds(*train, '--steps', '2', '--trace-steps', 'none', few)) / args.steps
+    step = seconds(*train, '--steps', str(2 + args.steps), '--trace', 'steps=none', many)
+    step = (step - seconds(*train, '--steps', '2', '--trace', 'steps=none', few)) / args.steps
     run = os.path.join(folder, 'run')
-    seconds(*train, '--steps', '3', '--trace-steps', 'last', run)
+    seconds(*train, '--steps', '3', '--trace', 'steps=last', run)
     some, every = seconds('analyze', run), seconds('analyze', '--sample', 'all', run)
     print('%s\t%.2f\t%.3f\t%.3f\t%.1f\t%.1f' % (model, 1e3 * step, some, every, some / step, every / step), flush=True)
     for name, told in analyzers() if args.each else ():

@@ -103,18 +103,18 @@ products() {
 }
 reach_simt() {
 	products 136x272x64,136x272x192,72x40x56 "$@" "$halfulp" bench gemm --backend $backend \
-		--formats fp32,fp16,bf16,e4m3,e5m2 --sum fma,acc=fp32 --sum fma,acc=fp16 --backend gemm=simt
+		--format fp32,fp16,bf16,e4m3,e5m2 --sum fma,acc=fp32 --sum fma,acc=fp16 --backend gemm=simt
 }
 reach_matrix() {
 	local all=136x272x64,136x272x192,72x40x56 whole=136x272x64,136x272x192
 	local front=("$@") gemm=("$@" "$halfulp" bench gemm --backend $backend)
-	products $all "${gemm[@]}" --formats $formats --sum tc:$arch --backend gemm=$units || return
+	products $all "${gemm[@]}" --format $formats --sum tc:$arch --backend gemm=$units || return
 	test $arch != hopper ||
-		products $whole "${gemm[@]}" --formats fp16,bf16,e4m3,e5m2 --sum tc:hopper,path=wgmma \
+		products $whole "${gemm[@]}" --format fp16,bf16,e4m3,e5m2 --sum tc:hopper,path=wgmma \
 			--backend gemm=mma || return
-	test -z "$fp8" || products $all "${gemm[@]}" --formats e4m3,e5m2 --sum $fp8 --backend gemm=mma || return
+	test -z "$fp8" || products $all "${gemm[@]}" --format e4m3,e5m2 --sum $fp8 --backend gemm=mma || return
 	# a first layer of three channels, with as many filters as its tile is for
-	"${front[@]}" "$halfulp" bench train --backend $backend --model convnet --data size=12 --batch 8 --steps 1 --warm 0 \
+	"${front[@]}" "$halfulp" bench train --backend $backend --model convnet --data size=12 --batch 8 --steps 1 --steps warm=0 \
 		--policy mixed_float16 --accumulate tc:$arch --backend gemm=$units --meter none
 }
 # The kernels of gemm=bulk, which are Hopper's alone: products of one block a tile of 64 columns, of pairs of blocks
@@ -124,11 +124,11 @@ reach_matrix() {
 reach_bulk() {
 	test $arch = hopper || exit 77
 	local gemm=("$@" "$halfulp" bench gemm --backend $backend --sum tc:hopper,path=wgmma --backend gemm=bulk) model
-	products 136x272x64,136x272x192,520x1032x80 "${gemm[@]}" --formats fp16,bf16,e4m3,e5m2 || return
-	products 2048x1024x592,4096x2048x592 "${gemm[@]}" --formats fp16,bf16 || return
-	products 520x1032x1040 "${gemm[@]}" --formats e4m3,e5m2 || return
+	products 136x272x64,136x272x192,520x1032x80 "${gemm[@]}" --format fp16,bf16,e4m3,e5m2 || return
+	products 2048x1024x592,4096x2048x592 "${gemm[@]}" --format fp16,bf16 || return
+	products 520x1032x1040 "${gemm[@]}" --format e4m3,e5m2 || return
 	for model in "mlp --model width=0.5 --batch 64" "mlp --model width=8 --batch 592" "convnet --data size=12 --batch 8"; do
-		"$@" "$halfulp" bench train --backend $backend --model $model --steps 1 --warm 0 \
+		"$@" "$halfulp" bench train --backend $backend --model $model --steps 1 --steps warm=0 \
 			--policy mixed_float16 --accumulate tc:hopper --backend gemm=mma,bulk --meter none || return
 	done
 }
@@ -166,12 +166,12 @@ if test $dry = 0; then
 		part "sanitizer-$tool-matrix" 60 bash -c 'reach_matrix sanitizer --tool "$1"' - $tool
 		part "sanitizer-$tool-bulk" 60 bash -c 'reach_bulk sanitizer --tool "$1"' - $tool
 		part "sanitizer-$tool-simt" 90 bash -c 'reach_simt sanitizer --tool "$1"' - $tool
-		part "sanitizer-$tool" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model convnet:width=0.0625 --data size=12 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
-		part "sanitizer-$tool-gpt" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model gpt:layers=1,hidden=16,heads=2 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --meter none
+		part "sanitizer-$tool" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model convnet:width=0.0625 --data size=12 --batch 4 --steps 2 --steps warm=0 --policy mixed_float16 --meter none
+		part "sanitizer-$tool-gpt" 60 bash -c 'sanitizer "$@"' - --tool $tool "$halfulp" bench train --backend cuda --model gpt:layers=1,hidden=16,heads=2 --batch 4 --steps 2 --steps warm=0 --policy mixed_float16 --meter none
 	done
 fi
 # 4. Instructions and models
-test $arch = turing || part probe 120 "$halfulp" probe --backend $backend --model tc:$arch --random $random -o "$out/probe.tsv"
+test $arch = turing || part probe 120 "$halfulp" probe --backend $backend --model tc:$arch --sample $random -o "$out/probe.tsv"
 # 5. Many steps: the state after each must be the CPU's, whichever way products are computed
 for policy in $policies; do
 	part "train-mlp-$policy" 60 bash -c "parity mlp '$mlp' $policy default simt"
@@ -204,17 +204,17 @@ why_published() { # WAY: each call of the published net
 }
 export sizes published
 export -f gemm_table why_published
-part bench-gemm-matrix 60 bash -c 'gemm_table "$@"' - gemm-matrix.tsv --formats $formats --sum tc:$arch \
+part bench-gemm-matrix 60 bash -c 'gemm_table "$@"' - gemm-matrix.tsv --format $formats --sum tc:$arch \
 	--backend gemm=$matrix
 # in a part of its own, so that kernels that hang lose no other way's rows
 test $dry:$arch != 0:hopper ||
-	part bench-gemm-bulk 60 bash -c 'gemm_table "$@"' - gemm-bulk.tsv --formats fp16,bf16 \
+	part bench-gemm-bulk 60 bash -c 'gemm_table "$@"' - gemm-bulk.tsv --format fp16,bf16 \
 		--sum tc:$arch,path=wgmma --backend gemm=bulk
-test $dry = 1 || part bench-train-published 120 "$halfulp" bench train --backend $backend $published --batch 32,64,128,256,512 --policy float32,mixed_float16 --backend gemm=cublas --steps 10 --warm 2 -o "$out/train-published.tsv"
-part bench-gemm 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --formats fp32,fp16 --sum fma,acc=fp32 --backend gemm=$ways --trials 3 -o "$out/gemm.tsv"
-part bench-train-mlp 60 "$halfulp" bench train --backend $backend $(echo "$mlp" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --backend gemm=$ways --steps $time_steps --warm 2 -o "$out/train-mlp.tsv"
-part bench-train-convnet 120 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --backend gemm=$ways --steps $time_steps --warm 2 -o "$out/train-convnet.tsv"
-part bench-train-matrix 90 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy mixed_float16 --accumulate tc:$arch --backend gemm=$units --steps $time_steps --warm 2 -o "$out/train-matrix.tsv"
+test $dry = 1 || part bench-train-published 120 "$halfulp" bench train --backend $backend $published --batch 32,64,128,256,512 --policy float32,mixed_float16 --backend gemm=cublas --steps 10 --steps warm=2 -o "$out/train-published.tsv"
+part bench-gemm 120 "$halfulp" bench gemm --backend $backend --sizes $sizes --format fp32,fp16 --sum fma,acc=fp32 --backend gemm=$ways --trials 3 -o "$out/gemm.tsv"
+part bench-train-mlp 60 "$halfulp" bench train --backend $backend $(echo "$mlp" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --backend gemm=$ways --steps $time_steps --steps warm=2 -o "$out/train-mlp.tsv"
+part bench-train-convnet 120 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy "$comma" --backend gemm=$ways --steps $time_steps --steps warm=2 -o "$out/train-convnet.tsv"
+part bench-train-matrix 90 "$halfulp" bench train --backend $backend $(echo "$convnet" | sed 's/--batch [0-9]*//') --batch $batches --policy mixed_float16 --accumulate tc:$arch --backend gemm=$units --steps $time_steps --steps warm=2 -o "$out/train-matrix.tsv"
 # 7. Why
 part bench-why 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --steps $time_steps -o "$out/why.tsv"
 part bench-why-calls 60 "$halfulp" bench why --backend $backend $convnet --policy float32,mixed_float16 --by call --steps $time_steps -o "$out/why-calls.tsv"
@@ -231,10 +231,10 @@ export -f profile
 if test $dry:$arch = 0:hopper; then
 	for way in mma bulk; do
 		part "ncu-$way" 45 bash -c 'profile "$@"' - 'hu_bulk|hu_group' "$halfulp" bench gemm --backend $backend \
-			--sizes 4096 --formats fp16 --sum tc:hopper,path=wgmma --backend gemm=$way --trials 1
+			--sizes 4096 --format fp16 --sum tc:hopper,path=wgmma --backend gemm=$way --trials 1
 	done
 	part ncu-gather 45 bash -c 'profile "$@"' - 'gather' "$halfulp" bench train --backend $backend $published \
-		--batch 32 --policy mixed_float16 --backend gemm=cublas --steps 1 --warm 1 --backend graph=off
+		--batch 32 --policy mixed_float16 --backend gemm=cublas --steps 1 --steps warm=1 --backend graph=off
 fi
 # 8. Beside PyTorch, where Python has it; a table each, which grows as its rows come
 beside_torch() {

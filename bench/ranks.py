@@ -137,7 +137,7 @@ with tempfile.TemporaryDirectory(prefix='halfulp-ranks-') as home:
         took(HALFULP, 'train', *net, '--steps', str(STEPS // 2), '--trace', 'steps=' + steps, 'run')
         side_by_side('analyze', ['analyze', 'run'], 'run/analysis')
     if 'compare' in jobs:
-        sweep = ['compare', '--policies', 'float32,mixed_float16', '--seeds', '1,2,3,4', '--model', 'mlp', '--data', 'train=2000']
+        sweep = ['compare', '--policy', 'float32,mixed_float16', '--seeds', '1,2,3,4', '--model', 'mlp', '--data', 'train=2000']
         sweep += ['--data', 'eval=200', '--batch', '50', '--steps', str(25 * STEPS), 'sweep']
         side_by_side('compare', sweep, 'sweep')
     if 'huge' in jobs:

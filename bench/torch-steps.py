@@ -152,7 +152,7 @@ def turn(process, steps):
 
 def floors(options, env):
     line = [HALFULP, 'bench', 'why', *options, *BACKEND[:2], '--policy', ','.join(POLICIES)]
-    line += ['--steps', '1', '--warm', '0', '--json']
+    line += ['--steps', '1', '--steps', 'warm=0', '--json']
     rows = json.loads(subprocess.run(line, env=env, capture_output=True, text=True, check=True).stdout)
     return {r['policy']: r['predicted_ms'] for r in rows if r['layer'] == 'all'}
 

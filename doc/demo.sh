@@ -42,5 +42,5 @@ echo "== halfulp check: mixed_float16 against a baseline blessed from it"
 echo "$(grep -c '^ok' "$out/check.tap") quantities as they were, $(grep -c '^not ok' "$out/check.tap" || :) that moved; TAP in $out/check.tap"
 echo
 echo "Done in $(($(date +%s) - begun)) s. Open $out/report/index.html in a browser, or on a server:"
-echo "  $halfulp report --terminal $out/mixed_float16"
+echo "  $halfulp report -o - $out/mixed_float16"
 echo "Every number is in $out/*/analysis/*.tsv; every figure's data and gnuplot script in $out/report/."

@@ -82,7 +82,7 @@ absent(void)
 {
 	return hu_fail(HU_EUNABLE,
 		"gnuplot was not found, figures need it: install gnuplot-nox (Debian, Ubuntu) or gnuplot (others), "
-		"or set GNUPLOT to its path; report --terminal does without");
+		"or set GNUPLOT to its path; report -o - does without");
 }
 
 enum { VERSION_SECONDS = 15, DRAW_SECONDS = 120 };

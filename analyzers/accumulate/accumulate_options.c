@@ -75,11 +75,11 @@ hu_accumulate_parse(const hu_args *args, hu_accumulate_options *o)
 		return hu_fail(HU_EINVAL, "--every %lld: at most %d rows are printed; take a larger one", o->every,
 			HU_ACCUMULATE_ROWS);
 	o->counted = hu_args_given(args, "n");
-	o->started = hu_args_given(args, "start");
+	o->started = hu_args_given(args, "terms:start");
 	if (o->started)
-		HU_TRY(hu_args_real(args, "start", -INFINITY, INFINITY, &o->start));
+		HU_TRY(hu_args_real(args, "terms:start", -INFINITY, INFINITY, &o->start));
 	o->terms = hu_args_text(args, "terms");
-	o->times = hu_args_text(args, "times");
+	o->times = hu_args_text(args, "terms:times");
 	o->json = hu_args_given(args, "json");
 	o->table = hu_args_given(args, "table");
 	for (int i = 0; (text = hu_args_nth(args, "sum", i)); i++)

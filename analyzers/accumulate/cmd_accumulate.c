@@ -15,8 +15,8 @@
 static const hu_opt opts[] = {
 	{ "terms", "SERIES", "harmonic",
 		"harmonic, ones, constant:C, uniform:A,B, normal:M,S, FILE.npy or FILE.npz:NAME" },
-	{ "times", "SERIES", "ones", "second factors, given as --terms is; the sum is then an inner product" },
-	{ "start", "W", NULL, "a number to which the terms are added, as a weight before its updates" },
+	{ "terms:times", "SERIES", "ones", "second factors, given as terms are; the sum is then an inner product" },
+	{ "terms:start", "W", NULL, "a number to which the terms are added, as a weight before its updates" },
 	{ "n", "N", "1000", "number of terms" },
 	{ "format", "LIST", "fp16,bf16,fp32",
 		"formats of the terms, and of the accumulator unless the model says acc=" },
@@ -32,7 +32,11 @@ static const hu_opt opts[] = {
 	{ NULL, NULL, NULL, NULL }
 };
 
-typedef struct rows { size_t *n; hu_series_exact *exact; int rows; } rows;
+typedef struct rows {
+	size_t *n;
+	hu_series_exact *exact;
+	int rows;
+} rows;
 
 /* Chooses the numbers of terms that get a row: powers of two below n, or multiples of `every` where that is not 0; and
    n. */
@@ -96,10 +100,11 @@ factors(const hu_accumulate_options *o, size_t *n, double **a, double **b)
 		return hu_fail(HU_EFILE, "--terms %s has %zu elements where --n asks for %lld; --n %zu takes them all",
 			o->terms, *n, o->n, *n);
 	have = *n;
-	HU_TRY(hu_terms("times", o->times, (uint64_t)o->seed, &have, b));
+	HU_TRY(hu_terms("terms:times", o->times, (uint64_t)o->seed, &have, b));
 	return have == *n ? HU_OK
 			  : hu_fail(HU_EFILE,
-				    "--times %s has %zu elements where there are %zu terms; --n %zu takes the first of "
+				    "--terms times=%s has %zu elements where there are %zu terms; --n %zu takes the "
+				    "first of "
 				    "both",
 				    o->times, have, *n, have);
 }
@@ -175,7 +180,7 @@ run(const hu_args *args)
 static int
 draws(const void *of)
 {
-	const char *series[] = { hu_args_text(of, "terms"), hu_args_text(of, "times") }, *text;
+	const char *series[] = { hu_args_text(of, "terms"), hu_args_text(of, "terms:times") }, *text;
 
 	for (int i = 0; i < 2; i++)
 		if (!strncmp(series[i], "uniform", 7) || !strncmp(series[i], "normal", 6))
@@ -192,18 +197,16 @@ tabulates(const void *of)
 	return hu_args_given(of, "table");
 }
 
-static const hu_opt_need needs[] = {
-	{ "every", tabulates, "without --table, which prints a row for each n" },
+static const hu_opt_need needs[] = { { "every", tabulates, "without --table, which prints a row for each n" },
 	{ "seed seeds", draws, "where nothing is random: terms are not uniform: or normal:, and no sum has mode=SR" },
-	{ NULL, NULL, NULL }
-};
+	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_accumulate = { "accumulate", "[OPTION...]",
 	"sum a series in number formats by summation models, beside the exact sum",
 	"Terms are first rounded to the format, to nearest; the exact sum is that of the rounded terms. Terms\n"
 	"count from 1. A nonzero term is swamped where it leaves the accumulator as it was. `stops at` is the\n"
 	"last term that moved a sum which then stopped, that is, whose last 8 or more terms are swamped; it is 0\n"
-	"where --start already swamps them all. For chunks the outer accumulator is judged and each chunk counts\n"
+	"where start= already swamps them all. For chunks the outer accumulator is judged and each chunk counts\n"
 	"as its first term; stochastic rounding stops no sum.\n"
 	"Models: NAME[:N][,acc=FORMAT][,mode=MODE] with fma, sequential, chunk:N, openblas:N, pairwise, kahan,\n"
 	"neumaier, dot2, fabsum:N, splitk:N, promote:N;\n"

@@ -4,6 +4,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt.h"
+#include "lib/base/console/spec.h"
 #include "lib/base/str.h"
 #include "lib/number/elementary/elementary.h"
 #include "lib/number/philox.h"
@@ -13,6 +14,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Says the series as it is written, --terms SPEC or --terms times=SPEC; the caller frees it. */
+static char *
+written(const char *option, const char *spec)
+{
+	hu_str s;
+
+	hu_str_init(&s);
+	hu_spec_say(&s, option);
+	hu_str_addf(&s, "%s%s", strchr(option, ':') ? "" : " ", spec);
+	return s.s;
+}
 
 /* Reads count numbers after the colon of spec, separated by commas. */
 static hu_status
@@ -25,10 +38,13 @@ numbers(const char *option, const char *spec, int count, double *to)
 	for (char *s = strtok_r(all, ",", &save); s; s = strtok_r(NULL, ",", &save), n++)
 		good = good && n < count && hu_parse_real(s, &to[n]) && isfinite(to[n]);
 	free(all);
-	return good && n == count
-		       ? HU_OK
-		       : hu_fail(HU_EINVAL, "--%s %s: %s behind the colon", option, spec,
-				 count == 1 ? "a number is needed" : "two numbers are needed, as in uniform:0,1,");
+	if (good && n == count)
+		return HU_OK;
+	all = written(option, spec);
+	hu_fail(HU_EINVAL, "%s: %s behind the colon", all,
+		count == 1 ? "a number is needed" : "two numbers are needed, as in uniform:0,1,");
+	free(all);
+	return HU_EINVAL;
 }
 
 /* Returns a normally distributed number by Marsaglia's polar method: pairs in the unit disc are drawn by index, and one
@@ -63,7 +79,8 @@ fill(const char *option, const char *spec, uint64_t seed, size_t *n, double *x)
 	static const char *const names[] = { "harmonic", "ones", "constant", "uniform", "normal" };
 	size_t length = strcspn(spec, ":"), end = strlen(spec);
 	double p[2] = { 0, 0 };
-	uint32_t stream = hu_fnv1a32(option);
+	/* A key's stream is that of its own name */
+	uint32_t stream = hu_fnv1a32(strchr(option, ':') ? strchr(option, ':') + 1 : option);
 	uint64_t index = 0;
 	char word[32];
 	int which = 0;
@@ -78,10 +95,15 @@ fill(const char *option, const char *spec, uint64_t seed, size_t *n, double *x)
 		return hu_fail(HU_EINVAL,
 			"unknown %s '%s'%s%s; known: harmonic, ones, constant:C, uniform:A,B, normal:M,S, FILE.npy, "
 			"FILE.npz:NAME",
-			option, spec, near ? "; did you mean " : "", near ? near : "");
+			strchr(option, ':') ? strchr(option, ':') + 1 : option, spec, near ? "; did you mean " : "",
+			near ? near : "");
 	}
-	if (which < 2 && spec[length])
-		return hu_fail(HU_EINVAL, "--%s %s takes nothing behind its name", option, names[which]);
+	if (which < 2 && spec[length]) {
+		char *said = written(option, names[which]);
+		hu_fail(HU_EINVAL, "%s takes nothing behind its name", said);
+		free(said);
+		return HU_EINVAL;
+	}
 	if (which >= 2)
 		HU_TRY(numbers(option, spec, which == 2 ? 1 : 2, p));
 	for (size_t k = 0; k < *n; k++) {

@@ -22,7 +22,7 @@
 static const hu_opt opts[] = {
 #include "analyzers/network/network_options.def"
 	{ "accept", "RULE", NULL, "the budget, such as flips<=0.1%, sqnr>=30 or flips<=1% at 95%; repeatable" },
-	{ "formats", "LIST", "int8,fp16", "schemes that a product may have beside float32, separated by commas" },
+	{ "format", "LIST", "int8,fp16", "schemes that a product may have beside float32, separated by commas" },
 	{ "by", "COST", "bytes", "what the choice saves: bytes of weights, or time of the products on --device" },
 	{ "device", "NAME", NULL, "with --by time: the GPU, by a name that plan --device knows" },
 	{ "out", "DIR", NULL, "write model.onnx, the plan for other tools, and advice.json for halfulp report there" },
@@ -52,7 +52,7 @@ typedef struct job {
 static hu_status
 read_formats(job *j)
 {
-	char *all = hu_xstrdup(hu_args_text(j->a, "formats")), *save = NULL;
+	char *all = hu_xstrdup(hu_args_text(j->a, "format")), *save = NULL;
 	hu_scheme *scheme = hu_xcalloc(strlen(all) + 1, sizeof *scheme);
 	hu_status st = HU_OK;
 
@@ -63,11 +63,11 @@ read_formats(job *j)
 			break;
 		if (one->activations == HU_ACTIVATIONS_DYNAMIC && one->kind == HU_SCHEME_FLOAT8)
 			st = hu_fail(
-				HU_EINVAL, "--formats %s: give %s:static; dynamic scales have no typed file", w, w);
+				HU_EINVAL, "--format %s: give %s:static; dynamic scales have no typed file", w, w);
 		else if (one->activations == HU_ACTIVATIONS_DYNAMIC)
-			st = hu_fail(HU_EINVAL, "--formats %s: dynamic scales have no typed file", hu_shown(w));
+			st = hu_fail(HU_EINVAL, "--format %s: dynamic scales have no typed file", hu_shown(w));
 		else if (one->kind == HU_SCHEME_FLOAT && one->format == HU_FP32)
-			st = hu_fail(HU_EINVAL, "--formats %s: float32 is what products have otherwise", hu_shown(w));
+			st = hu_fail(HU_EINVAL, "--format %s: float32 is what products have otherwise", hu_shown(w));
 		HU_GROW(j->formats.v, j->formats.n, j->formats.cap);
 		j->formats.v[j->formats.n++] = (hu_variant){ .by_node = 1, .rest = *one };
 		snprintf(j->formats.v[j->formats.n - 1].name, sizeof j->formats.v->name, "%s", w);
@@ -307,9 +307,9 @@ static const hu_opt_need needs[] = {
 };
 
 const hu_command hu_cmd_advise = { "advise",
-	"MODEL.onnx --data INPUTS.npz --accept RULE... [--formats LIST] [--out DIR]",
+	"MODEL.onnx --data INPUTS.npz --accept RULE... [--format LIST] [--out DIR]",
 	"find the cheapest precision of each product that keeps a budget, and write the model so",
-	"Chooses for each Conv, Gemm and MatMul node with constant weights float32 or one of the schemes of --formats\n"
+	"Chooses for each Conv, Gemm and MatMul node with constant weights float32 or one of the schemes of --format\n"
 	"(halfulp validate --help lists them). The cheapest choice takes the fewest bytes of weights, or by --by time\n"
 	"the least time of these products on --device by its roofline: each product takes as long as its operands and\n"
 	"result at their widths, or its operations at their format's rate, whichever is longer. Other nodes and casts\n"
@@ -320,7 +320,7 @@ const hu_command hu_cmd_advise = { "advise",
 	"cheapest scheme everywhere, raises the nodes whose damage is largest for their cost,\n"
 	"and lowers them again one by one. Exit code 1: nothing keeps the budget.\n"
 	"With --out: model.onnx has Casts around products in a format, and QuantizeLinear and DequantizeLinear around\n"
-	"those of int8 and float8 codes; policy.json is for validate --policies; keep.py for PyTorch, trtexec.txt for\n"
+	"those of int8 and float8 codes; policy.json is for validate --policy; keep.py for PyTorch, trtexec.txt for\n"
 	"TensorRT up to 10; halfulp report DIR makes a page of advice.json. block_list.txt has lists of nodes for\n"
 	"onnxconverter-common (block_list) and quantize_static (nodes). These tools change other nodes than products,\n"
 	"so each list is first applied as its tool applies it, and run on both halves. block_list begins with the\n"

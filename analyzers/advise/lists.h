@@ -7,7 +7,7 @@
 #include "analyzers/advise/search.h"
 #include "analyzers/network/network.h"
 
-/* asked: a scheme of --formats is the tool's. keeps: what the tool writes with these nodes keeps the budget on both
+/* asked: a scheme of --format is the tool's. keeps: what the tool writes with these nodes keeps the budget on both
    parts. effect[h] is measured where tried is set; refused: why there is no such file, NULL: there is; runs counts what
    was run for it. */
 typedef struct hu_proven_list {

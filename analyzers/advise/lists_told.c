@@ -91,7 +91,7 @@ add_list(hu_str *t, const hu_proven_list *l, const hu_search *s, const hu_assign
 		add_proof(t, l, s);
 	else
 		hu_str_add(t,
-			"These are the plan's products; --formats has no scheme of the tool's, which was not tried.");
+			"These are the plan's products; --format has no scheme of the tool's, which was not tried.");
 	if (l->asked && (empty || !l->keeps)) {
 		hu_str_addf(t, "\n# %s is not defined, because it would break what the plan promises.\n", l->name);
 		return;

@@ -281,7 +281,7 @@ hu_typed_writes(const hu_onnx *onnx, const hu_scheme *scheme, size_t n)
 			return hu_fail(HU_EUNABLE,
 				"%s: its operators are of version %lld, and a file with %s needs version %d; convert "
 				"the model, "
-				"leave %s out of --formats, or leave --out out and take the plan alone",
+				"leave %s out of --format, or leave --out out and take the plan alone",
 				onnx->path, version, scheme[k].name, needs, scheme[k].name);
 	}
 	HU_TRY(hu_onnx_edit_open(&e, onnx));

@@ -6,6 +6,7 @@
 #include "lib/base/build.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
+#include "lib/base/console/spec.h"
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
@@ -20,24 +21,23 @@ enum { MAX_ORDERS = 16, MAX_RANKS = 100000 };
 static const hu_opt opts[] = { { "ranks", "A..B", "2..4096",
 				       "numbers of ranks: A, 2A, 4A, ... and B, and between two of these where it "
 				       "breaks; or one number" },
-	{ "order", "LIST", "ring,tree", "orders of the sum, separated by commas: ring, tree, halving, hier:G" },
-	{ "wire", "LIST", "fp32,bf16,fp16", "formats that ranks send" },
-	{ "acc", "FORMAT", "wire", "format in which a rank adds; wire: the one that it sends" },
-	{ "divide", "WHEN", "after",
-		"when gradients become a mean: after the sum, before it, or split: by a power of two near sqrt(N) "
-		"before, "
-		"by the rest after" },
-	{ "scale", "K", "1",
-		"power of two that gradients are multiplied by before the cast, such as a loss scale; auto: "
-		"a large one for which no sum can overflow" },
-	{ "ranks-from", "HOW", "cycle",
+	{ "ranks:from", "HOW", "cycle",
 		"gradients of rank r: cycle: record r modulo their number; normal: drawn with the records' mean and "
 		"standard deviation" },
+	{ "all-reduce", "LIST", "ring,tree", "orders of the sum, separated by commas: ring, tree, halving, hier:G" },
+	{ "all-reduce:wire", "LIST", "fp32,bf16,fp16", "formats that ranks send" },
+	{ "all-reduce:acc", "FORMAT", "wire", "format in which a rank adds; wire: the one that it sends" },
+	{ "all-reduce:divide", "WHEN", "after",
+		"when gradients become a mean: after the sum, before it, or split: by a power of two near sqrt(N) "
+		"before, by the rest after" },
+	{ "all-reduce:scale", "K", "1",
+		"power of two that gradients are multiplied by before the cast, such as a loss scale; auto: "
+		"a large one for which no sum can overflow" },
+	{ "all-reduce:feedback", NULL, NULL,
+		"error feedback: each rank keeps what the cast to the wire lost and adds it to its next gradient" },
 	{ "steps", "T", "1",
 		"so many all-reduces one after another, in each of which rank r has the next record; figures are of "
 		"the sum of their results" },
-	{ "feedback", NULL, NULL,
-		"error feedback: each rank keeps what the cast to the wire lost and adds it to its next gradient" },
 	{ "sample", "N", "256", "elements that are reduced, chosen at random; all: every one" },
 	{ "seed", "K", "1", "seed of that choice, and of drawn gradients" },
 	{ "tolerance", "X", "0.1", "relative L2 error above which a number of ranks counts as broken" },
@@ -68,7 +68,11 @@ parse_word(const hu_args *a, const char *name, const char *const *words, int *to
 	hu_str_init(&known);
 	for (int i = 0; words[i]; i++)
 		hu_str_addf(&known, "%s%s", i ? ", " : "", words[i]);
-	hu_status st = hu_fail(HU_EINVAL, "--%s %s: known are %s", name, text, known.s);
+	hu_str row;
+	hu_str_init(&row);
+	hu_spec_say(&row, name);
+	hu_status st = hu_fail(HU_EINVAL, "%s%s: known are %s", row.s, text, known.s);
+	hu_str_release(&row);
 	hu_str_release(&known);
 	return st;
 }
@@ -98,13 +102,14 @@ parse_scale(const hu_args *a, options *o)
 	double x;
 	int e;
 
-	o->automatic = !strcmp(hu_args_text(a, "scale"), "auto");
+	o->automatic = !strcmp(hu_args_text(a, "all-reduce:scale"), "auto");
 	if (o->automatic)
 		return HU_OK;
-	HU_TRY(hu_args_real(a, "scale", 0x1p-64, 0x1p64, &x));
+	HU_TRY(hu_args_real(a, "all-reduce:scale", 0x1p-64, 0x1p64, &x));
 	if (frexp(x, &e) != 0.5)
-		return hu_fail(HU_EINVAL, "--scale %s: a power of two is needed, such as 1024 or 2^-8, or auto",
-			hu_args_text(a, "scale"));
+		return hu_fail(HU_EINVAL,
+			"--all-reduce scale=%s: a power of two is needed, such as 1024 or 2^-8, or auto",
+			hu_args_text(a, "all-reduce:scale"));
 	o->scale = e - 1;
 	return HU_OK;
 }
@@ -128,7 +133,7 @@ model(hu_sum *s, const options *o, const char *order, hu_format_id wire, long lo
 		st = hu_fail(HU_EINVAL, "it is no order of an all-reduce");
 	if (st != HU_OK) {
 		char *why = hu_xstrdup(hu_reason());
-		st = hu_fail(HU_EINVAL, "--order %s: orders are ring, tree, halving and hier:G (%s)", order, why);
+		st = hu_fail(HU_EINVAL, "--all-reduce %s: orders are ring, tree, halving and hier:G (%s)", order, why);
 		free(why);
 		return st;
 	}
@@ -148,30 +153,30 @@ parse(const hu_args *a, options *o)
 
 	memset(o, 0, sizeof *o);
 	HU_TRY(parse_ranks(a, o));
-	HU_TRY(hu_format_list(hu_args_text(a, "wire"), o->wire, HU_FORMATS, &o->wires));
+	HU_TRY(hu_format_list(hu_args_text(a, "all-reduce:wire"), o->wire, HU_FORMATS, &o->wires));
 	o->acc = HU_NO_FORMAT;
-	if (strcmp(hu_args_text(a, "acc"), "wire"))
-		HU_TRY(hu_format_find(hu_args_text(a, "acc"), &o->acc));
-	HU_TRY(parse_word(a, "divide", hu_reduce_divides, &divide));
+	if (strcmp(hu_args_text(a, "all-reduce:acc"), "wire"))
+		HU_TRY(hu_format_find(hu_args_text(a, "all-reduce:acc"), &o->acc));
+	HU_TRY(parse_word(a, "all-reduce:divide", hu_reduce_divides, &divide));
 	o->divide = (hu_divide)divide;
-	HU_TRY(parse_word(a, "ranks-from", from, &o->normal));
+	HU_TRY(parse_word(a, "ranks:from", from, &o->normal));
 	HU_TRY(parse_scale(a, o));
 	if (strcmp(hu_args_text(a, "sample"), "all"))
 		HU_TRY(hu_args_int(a, "sample", 1, 1LL << 40, &o->sample));
 	HU_TRY(hu_args_int(a, "seed", 0, 0x7fffffffffffffffLL, &o->seed));
 	HU_TRY(hu_args_real(a, "tolerance", 0, 1e300, &o->tolerance));
 	HU_TRY(hu_args_int(a, "steps", 1, 100000, &o->steps));
-	o->feedback = hu_args_given(a, "feedback");
+	o->feedback = hu_args_given(a, "all-reduce:feedback");
 	HU_TRY(hu_args_int(a, "threads", 0, 4096, &threads));
 	hu_threads_set((int)threads);
-	o->list = hu_xstrdup(hu_args_text(a, "order"));
+	o->list = hu_xstrdup(hu_args_text(a, "all-reduce"));
 	for (char *w = strtok_r(o->list, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
 		if (o->orders == MAX_ORDERS)
-			return hu_fail(HU_EINVAL, "--order: more than %d orders", MAX_ORDERS);
+			return hu_fail(HU_EINVAL, "--all-reduce: more than %d orders", MAX_ORDERS);
 		o->order[o->orders++] = w;
 	}
 	if (!o->orders)
-		return hu_fail(HU_EINVAL, "--order: an order is needed, such as ring");
+		return hu_fail(HU_EINVAL, "--all-reduce: an order is needed, such as ring");
 	for (int i = 0; i < o->orders; i++) /* checked before anything is read or printed */
 		for (int k = 0; k < o->wires; k++)
 			HU_TRY(model(&s, o, o->order[i], o->wire[k], o->last));
@@ -334,7 +339,7 @@ run(const hu_args *args)
 static int
 draws(const void *of)
 {
-	return strcmp(hu_args_text(of, "sample"), "all") || !strcmp(hu_args_text(of, "ranks-from"), "normal");
+	return strcmp(hu_args_text(of, "sample"), "all") || !strcmp(hu_args_text(of, "ranks:from"), "normal");
 }
 
 /* Condition: there is a next step. */
@@ -344,11 +349,11 @@ goes_on(const void *of)
 	return strcmp(hu_args_text(of, "steps"), "1") != 0;
 }
 
-static const hu_opt_need needs[] = { { "feedback", goes_on,
+static const hu_opt_need needs[] = { { "all-reduce:feedback", goes_on,
 					     "in one step: what a cast loses is added in the next one; give --steps" },
 	{ "seed", draws,
 		"where nothing is random: --sample all takes every element, and "
-		"--ranks-from cycle draws none" },
+		"--ranks from=cycle draws none" },
 	{ NULL, NULL, NULL } };
 
 static void
@@ -361,8 +366,8 @@ const hu_command hu_cmd_allreduce = { "allreduce", "[OPTION...] RUN...|FILE...",
 	"simulate the all-reduce of recorded gradients over many ranks, beside the exact mean",
 	"Each traced step of a run (the gradients handed to its update) and each .safetensors, .npz or .npy file\n"
 	"stands for one rank's gradients. Of a run trained with --all-reduce each traced step stands for those of\n"
-	"all its ranks. Further ranks repeat them in turn, or are drawn (--ranks-from). Every rank\n"
-	"multiplies by --scale and divides (--divide) in fp32, casts to the wire's format, and the ranks add what\n"
+	"all its ranks. Further ranks repeat them in turn, or are drawn (--ranks from=normal). Every rank\n"
+	"multiplies by scale= and divides (divide=) in fp32, casts to the wire's format, and the ranks add what\n"
 	"they receive to what they hold, a rounding a hop: ring, one rank after the other, in every chunk from\n"
 	"another rank on; tree, recursive doubling; halving, recursive halving; hier:G, a ring within nodes of G\n"
 	"ranks and recursive doubling over nodes. All ranks receive the same bits.\n"
@@ -375,7 +380,7 @@ const hu_command hu_cmd_allreduce = { "allreduce", "[OPTION...] RUN...|FILE...",
 	"overflowed or some gradient is not finite; where fewer hold, numbers between are tried until neighbours are\n"
 	"left, one that holds and one that breaks. Over several --steps each step has another record: gradients of\n"
 	"a training whose weights have not moved yet, or what a run's own ranks had in its traced steps, in their\n"
-	"order. With --feedback only the last step's casts are lost for good, as in a training by\n"
+	"order. With --all-reduce feedback only the last step's casts are lost for good, as in a training by\n"
 	"halfulp train --all-reduce ring:8,wire=e4m3,feedback.\n"
 	"For the errors' growth see doc/analysis.md.",
 	opts, run, needs, say_columns };

@@ -231,7 +231,7 @@ hu_records_init(hu_records *r, const char *const *paths, int n, size_t sample, u
 	}
 	if (st == HU_OK && normal && r->n < 2)
 		st = hu_fail(HU_EINVAL,
-			"--ranks-from normal: a standard deviation needs two records, and %s is one; give more files, "
+			"--ranks from=normal: a standard deviation needs two records, and %s is one; give more files, "
 			"runs or "
 			"traced steps, or leave the option out",
 			hu_shown(r->first));

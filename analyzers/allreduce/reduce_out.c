@@ -225,7 +225,7 @@ hu_reduce_note(const hu_reduce_row *w, int n, const hu_records *r)
 		return;
 	char *text = hu_xprintf("Ranks beyond the recorded gradient%s repeat %s, and a tree doubles equal sums without "
 				"an error. Ranks with "
-				"gradients of their own may lose more: %s--ranks-from normal draws them.",
+				"gradients of their own may lose more: %s--ranks from=normal draws them.",
 		r->n > 1 ? "s" : "", r->n > 1 ? "them" : "it", r->n > 1 ? "" : "with several files or traced steps ");
 	putchar('\n');
 	hu_fitted_prose(text, 0);

@@ -20,8 +20,9 @@
 
 static const hu_opt opts[] = { { "baseline", "FILE", NULL,
 				       "the baseline to hold the run to; of a file, the file that it was" },
-	{ "rule", "TEXT", NULL, "of files: 'NAMES: rel <= 1e-5'; repeatable, the first that matches counts" },
-	{ "rules", "FILE", NULL, "of files: rules, one a line, behind those of --rule" },
+	{ "rule", "TEXT", NULL,
+		"of files: 'NAMES: rel <= 1e-5'; repeatable, the first that matches counts; @FILE: rules, one a line, "
+		"behind the others" },
 	{ "step", "COLUMN", NULL, "of metrics: the column that tells rows apart (step, epoch, ... by itself)" },
 	{ "format", "NAME", "text",
 		"text (a table), tap, junit, json, github (annotations), gitlab (code quality), sarif (code scanning) "
@@ -214,7 +215,7 @@ static const hu_opt_need needs[] = { { "olympic", of_scores, "but where RUNs are
 	{ "history", of_bits,
 		"beside statistics, scores and files: it keeps what a run has that is held to its baseline" },
 	{ "format", writes_no_json, "beside --json or --tap, which says the format" },
-	{ "rule rules step", of_files, "where a run is held to its baseline, whose rows say what may differ" },
+	{ "rule step", of_files, "where a run is held to its baseline, whose rows say what may differ" },
 	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_check = { "check", "RUN|FILE --baseline FILE [--rule RULE...]",

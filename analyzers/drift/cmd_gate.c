@@ -4,6 +4,7 @@
 #include "analyzers/drift/contents/kind.h"
 #include "analyzers/drift/gate_analyze.h"
 #include "analyzers/drift/gate_append.h"
+#include "analyzers/drift/gate_documents.h"
 #include "analyzers/drift/gate_figures.h"
 #include "analyzers/drift/outcome/outcome.h"
 #include "analyzers/drift/statistics/seeds.h"
@@ -24,23 +25,13 @@
 static const hu_opt opts[] = { { "baseline", "FILE", NULL, "the baseline that check holds the run to" },
 	{ "format", "NAME", "text",
 		"on standard output: text (a table), tap, junit, json, github, gitlab, sarif or markdown" },
-	{ "junit", "FILE", NULL, "also write JUnit XML" }, { "tap", "FILE", NULL, "also write TAP" },
-	{ "gitlab", "FILE", NULL, "also write a code quality report" },
-	{ "sarif", "FILE", NULL, "also write SARIF, whose results stand at the baseline's lines" },
-	{ "summary", "FILE", NULL,
-		"also append Markdown, e.g. to $GITHUB_STEP_SUMMARY; where the check fails, figures are drawn in "
-		"RUN/gate/" },
+	{ "out", "KIND=FILE", NULL,
+		"also write a document: junit (XML), tap, gitlab (a code quality report), sarif, whose results stand "
+		"at the "
+		"baseline's lines, or summary, which appends Markdown, e.g. to $GITHUB_STEP_SUMMARY; repeatable" },
 	{ "history", "DIR", NULL, "keep headline numbers of each commit in DIR, draw them, say where they moved" },
 	{ "runs", "N", "1", "train RUN-1 to RUN-N with the seeds 1 to N, for a baseline of statistics or of a score" },
 	{ "quiet", NULL, NULL, "print nothing but errors; the exit code is the answer" }, { NULL, NULL, NULL, NULL } };
-
-/* Documents that go to files: the option that names the file is the format but where said. */
-static const struct {
-	const char *option, *format;
-} documents[] = { { "junit", "junit" }, { "tap", "tap" }, { "gitlab", "gitlab" }, { "sarif", "sarif" },
-	{ "summary", "markdown" } };
-
-enum { DOCUMENTS = sizeof documents / sizeof *documents };
 
 typedef struct gate {
 	const hu_args *a;
@@ -58,74 +49,21 @@ format_of(const gate *g)
 	return hu_outcome_format(hu_args_given(g->a, "format") ? hu_args_text(g->a, "format") : NULL);
 }
 
-static hu_status
-put(const gate *g, int i, const char *text, size_t n)
+static const char *
+name_of(const gate *g)
 {
-	const char *path = hu_args_text(g->a, documents[i].option);
-
-	return strcmp(documents[i].option, "summary") ? hu_file_write(path, text, n) : hu_gate_append(path, text, n);
+	return g->run ? g->run : "-";
 }
 
-/* What cannot be written is found before hours of training. */
-static hu_status
-try_files(const gate *g)
-{
-	for (int i = 0; i < DOCUMENTS; i++) {
-		const char *path = hu_args_text(g->a, documents[i].option);
-		hu_outfile o;
-		if (!path)
-			continue;
-		if (!strcmp(documents[i].option, "summary")) {
-			HU_TRY(hu_gate_append(path, "", 0));
-			continue;
-		}
-		HU_TRY(hu_outfile_open(&o, path));
-		hu_outfile_abandon(&o);
-	}
-	return HU_OK;
-}
-
-/* Writes a whole document that says that nothing was judged, and why. */
-static void
-refuse(FILE *out, const gate *g, const char *reason, const char *format)
-{
-	hu_outcomes v;
-
-	hu_outcomes_refuse(&v, "halfulp gate", g->run ? g->run : "-", reason);
-	hu_outcomes_writer_find(format)(out, &v);
-	hu_outcomes_release(&v);
-}
-
-/* Every document that goes to a file says that nothing was judged, and why. Returns CODE, or that of a document that
-   cannot be written. REASON is no string of hu_reason's. */
-static int
-refuse_files(const gate *g, int code, const char *reason)
-{
-	for (int i = 0; i < DOCUMENTS; i++) {
-		char *text = NULL;
-		size_t n;
-		if (!hu_args_text(g->a, documents[i].option))
-			continue;
-		FILE *f = open_memstream(&text, &n);
-		HU_ASSERT(f);
-		refuse(f, g, reason, documents[i].format);
-		fclose(f);
-		if (put(g, i, text, n) != HU_OK && strcmp(hu_reason(), reason)) /* said already */
-			code = hu_complain(HU_EIO);
-		free(text);
-	}
-	return code;
-}
-
-/* So does standard output. */
+/* Standard output too says that nothing was judged. */
 static int
 give_up(const gate *g, int code, const char *reason)
 {
 	const char *format = format_of(g);
 
 	if (!hu_args_given(g->a, "quiet") && hu_outcomes_writer_find(format))
-		refuse(stdout, g, reason, format);
-	return refuse_files(g, code, reason);
+		hu_gate_refuse(stdout, name_of(g), reason, format);
+	return hu_gate_documents_refuse(g->a, name_of(g), code, reason);
 }
 
 /* The same after a failure of the gate's own, which is printed. */
@@ -199,7 +137,7 @@ static hu_status
 add_figures(const gate *g, int code)
 {
 	hu_command_end end = { .code = 0 };
-	const char *path = hu_args_text(g->a, "summary");
+	const char *path = hu_gate_document_path(g->a, hu_gate_summary);
 	char *text = NULL;
 	size_t n = 0;
 	hu_str s;
@@ -207,7 +145,7 @@ add_figures(const gate *g, int code)
 	hu_str_init(&s);
 	hu_status st = check(g, "json", 0, &end, &text, &n);
 	if (st == HU_OK && end.code != code)
-		st = differs("--summary", code, &end);
+		st = differs("summary", code, &end);
 	if (st == HU_OK)
 		hu_gate_figures(&s, g->run, text);
 	if (s.len)
@@ -231,30 +169,31 @@ judge(const gate *g)
 
 	free(unread);
 	if (st == HU_OK && code > HU_EXIT_JUDGED)
-		code = refuse_files(g, code, end.reason);
+		code = hu_gate_documents_refuse(g->a, name_of(g), code, end.reason);
 	free(end.reason);
 	if (st == HU_OK && code > HU_EXIT_JUDGED)
 		return code;
-	for (int i = 0; i < DOCUMENTS && st == HU_OK; i++) {
+	for (int i = 0; i < HU_GATE_DOCUMENTS && st == HU_OK; i++) {
+		const hu_gate_document *d = &hu_gate_documents[i];
 		char *text = NULL;
-		if (!hu_args_text(g->a, documents[i].option))
+		if (!hu_gate_document_path(g->a, d))
 			continue;
-		st = check(g, documents[i].format, 0, &end, &text, &n);
+		st = check(g, d->format, 0, &end, &text, &n);
 		if (st == HU_OK && end.code != code)
-			st = differs(documents[i].option, code, &end);
+			st = differs(d->kind, code, &end);
 		if (st == HU_OK)
-			st = put(g, i, text, n);
+			st = hu_gate_document_put(g->a, d, text, n);
 		free(end.reason);
 		free(text);
 	}
-	if (st == HU_OK && code == HU_EXIT_JUDGED && g->nruns == 1 && hu_args_text(g->a, "summary"))
+	if (st == HU_OK && code == HU_EXIT_JUDGED && g->nruns == 1 && hu_gate_document_path(g->a, hu_gate_summary))
 		st = add_figures(g, code);
 	if (st == HU_OK)
 		return code;
 	char *reason = hu_xstrdup(hu_reason());
 	code = hu_complain(st);
 	hu_failed_told(); /* so that the documents can be written that say so */
-	code = refuse_files(g, code, reason);
+	code = hu_gate_documents_refuse(g->a, name_of(g), code, reason);
 	free(reason);
 	return code;
 }
@@ -365,7 +304,7 @@ run(const hu_args *a)
 		.train = a->rest + named,
 		.ntrain = a->nrest - named };
 	const char *format = format_of(&g);
-	hu_status st = try_files(&g);
+	hu_status st = hu_gate_documents_check(a);
 
 	if (st == HU_OK)
 		st = hu_outcome_format_check(format);
@@ -396,7 +335,7 @@ const hu_command hu_cmd_gate = { "gate", "--baseline FILE [OPTION...] [RUN] [-- 
 	"What stands behind -- goes to train, which makes RUN [runs/gate-N]; a RUN that is there is taken as it is. "
 	"Then\n"
 	"halfulp analyze and halfulp check follow, each in a process of its own. Documents for CI are whole on every\n"
-	"exit: where nothing could be judged they say that, and why. --summary appends Markdown; where the check "
+	"exit: where nothing could be judged they say that, and why. -o summary= appends Markdown; where the check "
 	"fails\n"
 	"and gnuplot is there, RUN/gate/ gets figures of the drift, which the Markdown shows. --runs N trains N\n"
 	"seeds, as a baseline of statistics or of a score wants them.\n"

@@ -16,7 +16,7 @@
 static const hu_opt opts[] = {
 	{ "tokens", "FILE", NULL,
 		"the tokens that were sampled, integers; a negative one is left out [A's greedy ones]" },
-	{ "name", "NAME", NULL,
+	{ "output", "NAME", NULL,
 		"the logits: of files the array [logits, or the only one that has floats], of runs the tensor [what "
 		"the loss reads]" },
 	{ "tau", "X", "2", "count the tokens whose probabilities are a factor of more than X apart" },
@@ -88,7 +88,7 @@ print(const hu_mismatches *m, const hu_logits *a, const pair *p, const hu_node *
 static hu_status
 compare(const hu_args *args, const pair *p)
 {
-	const char *name = hu_args_text(args, "name"), *file = hu_args_text(args, "tokens");
+	const char *name = hu_args_text(args, "output"), *file = hu_args_text(args, "tokens");
 	hu_logits a = { .x = NULL }, b = { .x = NULL }, tokens = { .x = NULL };
 	hu_mismatches m;
 	hu_node node = { .found = 0 };

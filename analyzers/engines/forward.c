@@ -23,13 +23,13 @@ choose_step(size_t *step, const hu_forward *e, int n, long long asked)
 {
 	for (int i = 0; i < n; i++)
 		if (asked >= 0 && !traced(&e[i].run, (size_t)asked))
-			return hu_fail(HU_EFILE, "%s: step %lld was not traced; train with --trace-steps %lld",
+			return hu_fail(HU_EFILE, "%s: step %lld was not traced; train with --trace steps=%lld",
 				hu_shown(e[i].name), asked, asked);
 	for (int i = 0; asked < 0 && i < e[0].run.nstep; i++)
 		if (traced(&e[n - 1].run, e[0].run.step[i]))
 			asked = (long long)e[0].run.step[i];
 	if (asked < 0)
-		return hu_fail(HU_EFILE, "%s%s%s: no step was traced%s; train with --trace-steps 0",
+		return hu_fail(HU_EFILE, "%s%s%s: no step was traced%s; train with --trace steps=0",
 			hu_shown(e[0].name), n > 1 ? " and " : "", n > 1 ? hu_shown(e[1].name) : "",
 			n > 1 ? " in both" : "");
 	*step = (size_t)asked;
@@ -108,7 +108,7 @@ hu_forward_logits(hu_logits *l, const hu_forward *e, const char *name)
 		return hu_fail(HU_EFILE, "%s: its program has no tensor %s", dir, hu_shown(name));
 	if (id < 0)
 		return hu_fail(HU_EFILE,
-			"%s: its program has no loss that says which tensor the logits are: name it by --name", dir);
+			"%s: its program has no loss that says which tensor the logits are: name it by --output", dir);
 	const hu_tensor *t = &e->t[id];
 	if (!t->data)
 		return hu_fail(HU_EFILE, "%s: %s was not recorded in step %zu; train with --trace '%s'", dir,

@@ -44,7 +44,7 @@ choose(const hu_contents *c, const char *path, const char *name, int tokens)
 		if (!n)
 			hu_fail(HU_EFILE, "%s: no array has %s", hu_shown(path), what);
 		else
-			hu_fail(HU_EFILE, "%s: there is no array called %s: choose one of %s by --name", hu_shown(path),
+			hu_fail(HU_EFILE, "%s: there is no array called %s: choose %s by --output", hu_shown(path),
 				name ? name : usual, all.s);
 		only = NULL;
 	}

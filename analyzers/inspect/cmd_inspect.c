@@ -26,13 +26,13 @@ static const hu_opt opts[] = { { "to", "FORMATS", "fp16,bf16,e4m3",
 	{ "show", "RULE", NULL,
 		"show rows of which this is true alone, such as sqnr<30 or zeroed>1%; repeatable: all are true" },
 	{ "sort", "COLUMN", NULL, "order rows by a column, such as sqnr_db, from the smallest number" },
-	{ "reverse", NULL, NULL, "order them from the largest" },
+	{ "sort:reverse", NULL, NULL, "order them from the largest" },
 	{ "fail-if", "RULE", NULL,
 		"exit 1 where this is true of a row that is shown, such as sqnr<30, and name these; repeatable" },
 	{ "tap", NULL, NULL, "print a TAP line for each row and rule of --fail-if, in place of the rows" },
 	{ "threads", "N", "0", "threads; 0: one a core" },
-	{ "out", "FILE.tsv", NULL, "write the rows to FILE.tsv too" },
-	{ "json", NULL, NULL, "print an array of rows" }, { NULL, NULL, NULL, NULL } };
+	{ "out", "FILE.tsv", NULL, "write the rows to FILE.tsv too" }, { "json", NULL, NULL, "print an array of rows" },
+	{ NULL, NULL, NULL, NULL } };
 
 static int
 sorts(const void *of)
@@ -52,8 +52,8 @@ prints_rows(const void *of)
 	return !hu_args_given(of, "tap");
 }
 
-static const hu_opt_need needs[] = { { "reverse", sorts, "without --sort" }, { "tap", has_rules, "without --fail-if" },
-	{ "json", prints_rows, "with --tap" }, { NULL, NULL, NULL } };
+static const hu_opt_need needs[] = { { "sort:reverse", sorts, "without --sort" },
+	{ "tap", has_rules, "without --fail-if" }, { "json", prints_rows, "with --tap" }, { NULL, NULL, NULL } };
 
 /* What the command line asks for, and what came of it. A format's total has the elements of all rows. */
 typedef struct inspection {
@@ -332,7 +332,7 @@ run(const hu_args *a)
 		measure(&s, hu_args_text(a, "tensors"), hu_args_given(a, "totals"));
 		filter(&s);
 		if (s.sort >= 0)
-			hu_inspect_sort(s.row, s.n, s.sort, hu_args_given(a, "reverse"));
+			hu_inspect_sort(s.row, s.n, s.sort, hu_args_given(a, "sort:reverse"));
 		remark(&s);
 		failed = print(&s, a);
 		if (tsv)

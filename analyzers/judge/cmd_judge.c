@@ -25,7 +25,7 @@ static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
 		"repeatable" },
 	{ "bits", NULL, NULL, "arrays of integers hold codes (bit patterns) of the declared formats in= and out=" },
 	{ "confidence", "P", "0.999999", "the probability with which all results keep the probable bound" },
-	{ "fail-on", "WORDS", "proven",
+	{ "fail-if", "WORDS", "proven",
 		"exit 1 for this verdict or a worse one: undeclared, biased, probable, proven" },
 	{ "sum", "all", NULL, "say which order of additions gives the result's bits, of a product or of attention" },
 	{ "exact", "FILE", NULL,
@@ -88,14 +88,14 @@ list(void)
 static hu_status
 least_word(const hu_args *args, hu_kernel_word *w)
 {
-	const char *s = hu_args_text(args, "fail-on");
+	const char *s = hu_args_text(args, "fail-if");
 
 	for (int i = HU_KERNEL_UNDECLARED; i < HU_KERNEL_WORDS; i++)
 		if (!strcmp(s, hu_kernel_word_name(i))) {
 			*w = i;
 			return HU_OK;
 		}
-	return hu_fail(HU_EINVAL, "--fail-on %s: undeclared, biased, probable or proven is needed", s);
+	return hu_fail(HU_EINVAL, "--fail-if %s: undeclared, biased, probable or proven is needed", s);
 }
 
 /* Draws operands, in the format of the fact `in`. */
@@ -215,7 +215,7 @@ draws(const void *of)
 
 static const hu_opt_need needs[] = {
 	{ "set make", judges, "on judge list" },
-	{ "in data got given bits confidence fail-on sum exact bound no-culprit sample", has_result,
+	{ "in data got given bits confidence fail-if sum exact bound no-culprit sample", has_result,
 		"where no result is judged" },
 	{ "given sum exact bound", judges_all, "with --sample" },
 	{ "json", is_printed, "with --make, which writes cases.json" },
@@ -232,6 +232,6 @@ const hu_command hu_cmd_judge = { "judge",
 	"The verdict is right; right, but not by the declared roundings (an intermediate value was stored in\n"
 	"another format than was declared); biased (errors do not have mean zero); beyond the probable bound\n"
 	"(which holds if rounding errors are independent with mean zero); or beyond the proven bound, which no\n"
-	"kernel that computes as declared can leave. Exit 1 for the last, for a wrong shape, and with --fail-on\n"
+	"kernel that computes as declared can leave. Exit 1 for the last, for a wrong shape, and with --fail-if\n"
 	"for others. What was assumed stands in the answer, and is never widened to make a result right.",
 	opts, run, needs, NULL };

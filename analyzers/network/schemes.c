@@ -63,7 +63,7 @@ hu_variant_schemes(const hu_variant *v, const hu_imported *m, const hu_scheme **
 		}
 		if (!found)
 			st = hu_fail(HU_EINVAL,
-				"policy '%s': no node of the model %s '%s' (--list-ops --json lists the names)",
+				"policy '%s': no node of the model %s '%s' (--list --json lists the names)",
 				hu_shown(v->name), e->pattern ? "fits" : "is called", hu_shown(e->node));
 		else if (!product && e->scheme.kind != HU_SCHEME_FLOAT && !e->pattern)
 			st = hu_fail(HU_EINVAL,

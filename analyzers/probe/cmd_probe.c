@@ -22,7 +22,7 @@ static const hu_opt opts[] = { { "model", "MODEL", "tc:hopper",
 				       "fp16; mxfp4 and nvfp4 are probed with scales of 1" },
 	{ "backend", "NAME", "model",
 		"what is probed: the model alone, or beside it the matrix instructions of cuda or of shim" },
-	{ "random", "N", "0", "with --backend: number of sums of random operands to compare for each instruction" },
+	{ "sample", "N", "0", "with --backend: number of sums of random operands to compare for each instruction" },
 	{ "seed", "N", "1", "seed of these operands" },
 	{ "out", "FILE.tsv", NULL, "with --backend: write the rows to FILE.tsv too" },
 	{ "json", NULL, NULL,
@@ -308,12 +308,12 @@ asks_backend(const void *of)
 static int
 draws(const void *of)
 {
-	return strcmp(hu_args_text(of, "random"), "0");
+	return strcmp(hu_args_text(of, "sample"), "0");
 }
 
-static const hu_opt_need needs[] = { { "out random seed", asks_backend,
+static const hu_opt_need needs[] = { { "out sample seed", asks_backend,
 					     "on the model alone, which has no such rows; --backend cuda or shim has" },
-	{ "seed", draws, "without --random" }, { NULL, NULL, NULL } };
+	{ "seed", draws, "without --sample" }, { NULL, NULL, NULL } };
 
 static void
 say_columns(void)
@@ -331,5 +331,5 @@ const hu_command hu_cmd_probe = { "probe", "[OPTION...]",
 	"architecture (exit 1 where one differs), and then what no published vector settles.\n"
 	"--backend cuda runs the same probes on the device, one instruction after the other, beside the model,\n"
 	"and exits 1 where they differ; --backend shim runs the same kernel on the host, where the model answers.\n"
-	"--random compares sums of random operands as well.",
+	"--sample compares sums of random operands as well.",
 	opts, run, needs, say_columns };

@@ -223,7 +223,7 @@ run(table *t, const hu_args *a)
 	int done = 0;
 
 	HU_TRY(chosen(a, &t->only));
-	HU_TRY(hu_args_int(a, "random", 0, 1ll << 40, &t->random));
+	HU_TRY(hu_args_int(a, "sample", 0, 1ll << 40, &t->random));
 	HU_TRY(hu_args_int(a, "seed", 0, 1ll << 53, &seed));
 	t->seed = (uint64_t)seed;
 	HU_TRY(hu_probe_open(&t->dev, t->backend, t->only.arch));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp validate MODEL.onnx: what precision policies do to a model's outputs and decisions; or, with --list-ops, what
+   halfulp validate MODEL.onnx: what precision policies do to a model's outputs and decisions; or, with --list, what
    a model is made of, and for how much of it the arithmetic is known. */
 #include "analyzers/validate/list_ops.h"
 #include "analyzers/network/network.h"
@@ -66,9 +66,9 @@ read_options(job *j)
 	j->surveyed = (size_t)surveyed;
 	HU_TRY(hu_validate_runtime(&j->typed, a));
 	HU_TRY(hu_variants_add(&j->policies, "float32"));
-	if (!hu_args_given(a, "policies"))
-		HU_TRY(hu_variants_add(&j->policies, hu_args_text(a, "policies")));
-	for (int i = 0; (text = hu_args_nth(a, "policies", i)); i++)
+	if (!hu_args_given(a, "policy"))
+		HU_TRY(hu_variants_add(&j->policies, hu_args_text(a, "policy")));
+	for (int i = 0; (text = hu_args_nth(a, "policy", i)); i++)
 		HU_TRY(hu_variants_add(&j->policies, text));
 	hu_variants_once(&j->policies, "float32");
 	j->v.accept = hu_xcalloc((size_t)hu_args_given(a, "accept") + 1, sizeof *j->v.accept);
@@ -310,13 +310,13 @@ run(const hu_args *a)
 			"%s: models are read from ONNX files, whose names end in .onnx; PyTorch "
 			"writes one by torch.onnx.export(model, inputs, 'model.onnx')",
 			a->rest[0]);
-	if (st == HU_OK && hu_args_given(a, "list-ops")) {
+	if (st == HU_OK && hu_args_given(a, "list")) {
 		if (!hu_ranks_own())
 			st = hu_op_list_tell(a->rest[0], hu_args_given(a, "json"));
 		return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 	}
 	if (st == HU_OK && !hu_args_text(a, "data"))
-		st = hu_fail(HU_EINVAL, "the model's inputs are missing: give --data INPUTS.npz, or --list-ops");
+		st = hu_fail(HU_EINVAL, "the model's inputs are missing: give --data INPUTS.npz, or --list");
 	j.path = st == HU_OK ? a->rest[0] : NULL;
 	if (st == HU_OK)
 		st = hu_ranks_open();
@@ -336,7 +336,7 @@ run(const hu_args *a)
 static int
 runs(const void *of)
 {
-	return !hu_args_given(of, "list-ops");
+	return !hu_args_given(of, "list");
 }
 
 static int
@@ -364,14 +364,13 @@ static const hu_opt_need needs[] = {
 	  "accumulate "
 	  "shape "
 	  "batch batch-axis decision output top-k exact outputs report tap shard part resume",
-		runs, "with --list-ops, which runs nothing" },
+		runs, "with --list, which runs nothing" },
 	{ "tap", prints, "with --json" },
 #include "lib/base/parts/share_needs.def"
 	{ NULL, NULL, NULL },
 };
 
-const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [--policies LIST] [--accept RULE]",
+const hu_command hu_cmd_validate = { "validate", "MODEL.onnx --data INPUTS.npz [--policy LIST] [--accept RULE]",
 	"say what precision policies change in the answers of an ONNX model",
 #include "analyzers/validate/validate_details.def"
-	,
-	opts, run, needs, NULL };
+	, opts, run, needs, NULL };

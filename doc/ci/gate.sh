@@ -24,7 +24,7 @@ fi
 if test -n "${MODEL:-}"; then
 	budget=()
 	while IFS= read -r condition; do test -z "$condition" || budget+=(--accept "$condition"); done <<<"${ACCEPT:-}"
-	answer=$("$HALFULP" validate "$MODEL" --data "$DATA" --policies "$POLICIES" "${budget[@]}")
+	answer=$("$HALFULP" validate "$MODEL" --data "$DATA" --policy "$POLICIES" "${budget[@]}")
 	worse $?
 	printf '%s\n' "$answer"
 	test -z "${SUMMARY:-}" || printf '## %s\n\n```\n%s\n```\n' "$MODEL" "$answer" >>"$SUMMARY"

@@ -154,7 +154,7 @@ one(hu_importing *c, const hu_onnx_node *x)
 	} else if (code)
 		;
 	else
-		hu_import_fail(c, HU_EUNABLE, "its operator is not known (halfulp validate --list-ops lists all)");
+		hu_import_fail(c, HU_EUNABLE, "its operator is not known (halfulp validate --list lists all)");
 	for (size_t i = 0; i < x->nout && c->st == HU_OK; i++)
 		if (*x->out[i]) {
 			hu_value *v = hu_import_find(c, x->out[i]);

@@ -64,7 +64,7 @@ def validate(model, data, policies=("fp16", "bf16", "fp8", "int8"), accept=(), l
     with tempfile.TemporaryDirectory(prefix="halfulp-validate-") as folder:
         if not isinstance(data, (str, os.PathLike)):
             data = _npz(os.path.join(folder, "data.npz"), data)
-        words = ["validate", model, "--data", data, "--policies", ",".join(policies), "--outputs", os.path.join(folder, "out")]
+        words = ["validate", model, "--data", data, "--policy", ",".join(policies), "--outputs", os.path.join(folder, "out")]
         for rule in [accept] if isinstance(accept, str) else accept:
             words += ["--accept", rule]
         if isinstance(labels, str):

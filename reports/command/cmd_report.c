@@ -28,14 +28,14 @@
 
 static const hu_opt opts[] = { { "out", "DIR|FILE.md", NULL,
 				       "folder that the report is written to; the page of a model or history may be a "
-				       "file, X.html, and a block for a model card X.md [report/ in the first RUN]" },
-	{ "formats", "LIST", "svg,png",
+				       "file, X.html, and a block for a model card X.md; -: verdict, numbers and "
+				       "key figures are printed as text [report/ in the first RUN]" },
+	{ "format", "LIST", "svg,png",
 		"file formats of each figure: svg (always made), png, pdf, tex (a figure environment around the pdf)" },
 	{ "width", "WIDTH", "page",
 		"width of PDF and LaTeX figures: page (174 mm) or column (84 mm), both with letters of 8 pt" },
 	{ "history", "DIR", NULL,
 		"make the page of what check --history DIR kept, in place of a run's: each quantity over the commits" },
-	{ "terminal", NULL, NULL, "print verdict, numbers and key figures as text and write no files" },
 	{ "json", NULL, NULL, "print as JSON which files were made" }, { NULL, NULL, NULL, NULL } };
 
 /* What is made of each figure: for gnuplot the formats of the page's pictures ("svg png") and whether a PDF, which may
@@ -49,7 +49,7 @@ typedef struct wanted {
 static hu_status
 wanted_of(const hu_args *a, wanted *out)
 {
-	const char *list = hu_args_text(a, "formats"), *width = hu_args_text(a, "width");
+	const char *list = hu_args_text(a, "format"), *width = hu_args_text(a, "width");
 	const char *known[] = { "svg", "png", "pdf", "tex" };
 	int want[4] = { 1, 0, 0, 0 };
 	char *all = hu_xstrdup(list), *save = NULL;
@@ -60,7 +60,7 @@ wanted_of(const hu_args *a, wanted *out)
 		while (i < 4 && strcmp(known[i], s))
 			i++;
 		if (i == 4)
-			st = hu_fail(HU_EINVAL, "--formats %s: '%s' is none of svg, png, pdf, tex", list, s);
+			st = hu_fail(HU_EINVAL, "--format %s: '%s' is none of svg, png, pdf, tex", list, s);
 		else
 			want[i] = 1;
 	}
@@ -72,7 +72,7 @@ wanted_of(const hu_args *a, wanted *out)
 		.width = strcmp(width, "column") ? HU_FIGURE_PAGE : HU_FIGURE_COLUMN };
 	snprintf(out->pictures, sizeof out->pictures, "svg%s", want[1] ? " png" : "");
 	if (st == HU_OK && hu_args_given(a, "width") && !out->pdf)
-		st = hu_refuse("width", "without pdf or tex among --formats");
+		st = hu_refuse("width", "without pdf or tex among --format");
 	return st;
 }
 
@@ -91,8 +91,8 @@ command_line(const hu_args *a, const hu_report_runs *runs)
 
 	hu_str_init(&b);
 	hu_str_add(&b, "halfulp report");
-	if (hu_args_given(a, "formats"))
-		hu_str_addf(&b, " --formats %s", hu_args_text(a, "formats"));
+	if (hu_args_given(a, "format"))
+		hu_str_addf(&b, " --format %s", hu_args_text(a, "format"));
 	if (hu_args_given(a, "width"))
 		hu_str_addf(&b, " --width %s", hu_args_text(a, "width"));
 	if (hu_args_given(a, "out")) {
@@ -275,6 +275,15 @@ report_card(const hu_args *a, const char *command)
 	return st;
 }
 
+/* Returns 1 where the report is printed as text. */
+static int
+is_printed(const hu_args *a)
+{
+	const char *out = hu_args_text(a, "out");
+
+	return out && !strcmp(out, "-");
+}
+
 /* The page of a model, which validate or advise wrote about. Its pictures are in the page. */
 static hu_status
 report_model(const hu_args *a)
@@ -286,10 +295,11 @@ report_model(const hu_args *a)
 	hu_status st =
 		a->nrest > 1 ? hu_fail(HU_EINVAL, "%s: the page of a model is of one folder", a->rest[0]) : HU_OK;
 
-	for (const char *const *o = (const char *const[]){ "formats", "width", "terminal", NULL }; st == HU_OK && *o;
-		o++)
+	for (const char *const *o = (const char *const[]){ "format", "width", NULL }; st == HU_OK && *o; o++)
 		if (hu_args_given(a, *o))
 			st = hu_refuse(*o, "on a model's folder, whose page has its pictures in it");
+	if (st == HU_OK && is_printed(a))
+		st = hu_fail(HU_EINVAL, "-o -: the page of a model is a file or a folder; name one");
 	command = command_line(a, &one);
 	if (st == HU_OK && hu_page_file_ends(out, ".md")) {
 		st = report_card(a, command);
@@ -335,7 +345,7 @@ run(const hu_args *a)
 	if (st != HU_OK)
 		return hu_complain(st);
 	st = hu_figures_select(&figures, &runs);
-	if (st == HU_OK && hu_args_given(a, "terminal"))
+	if (st == HU_OK && is_printed(a))
 		st = hu_terminal(&runs, &figures);
 	else if (st == HU_OK)
 		st = report(a, &runs, &figures, &files);
@@ -347,7 +357,7 @@ run(const hu_args *a)
 static int
 writes_files(const void *of)
 {
-	return !hu_args_given(of, "terminal");
+	return !is_printed(of);
 }
 
 static int
@@ -356,9 +366,8 @@ of_runs(const void *of)
 	return !hu_args_given(of, "history");
 }
 
-static const hu_opt_need needs[] = { { "formats width terminal", of_runs,
-					     "with --history, whose page has its pictures in it" },
-	{ "out formats width json", writes_files, "beside --terminal, which prints text and writes no files" },
+static const hu_opt_need needs[] = { { "format width", of_runs, "with --history, whose page has its pictures in it" },
+	{ "format width json", writes_files, "beside -o -, which prints text and writes no files" },
 	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_report = { "report", "RUN [RUN...]",

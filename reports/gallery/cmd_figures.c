@@ -25,7 +25,7 @@ static const hu_opt opts[] = { { "list", NULL, NULL, "print the names of the fig
 	{ "out", "DIR", NULL, "folder that the figures and index.html are written to" },
 	{ "style", "STYLE", "print",
 		"print: dark on no ground, for papers; dark: light on a dark ground; talk: twice as large, 16:9" },
-	{ "formats", "LIST", "svg,png",
+	{ "format", "LIST", "svg,png",
 		"file formats of each figure: svg (always made), png, pdf, tex (a figure environment around the pdf)" },
 	{ "width", "WIDTH", "page",
 		"width of PDF and LaTeX figures: page (169 mm) or column (84 mm, without titles, letters of 7 pt)" },
@@ -57,7 +57,7 @@ formats_of(job *j, const char *list)
 		while (i < KNOWN && strcmp(known[i], s))
 			i++;
 		if (i == KNOWN)
-			st = hu_fail(HU_EINVAL, "--formats %s: '%s' is none of svg, png, pdf, tex", list, s);
+			st = hu_fail(HU_EINVAL, "--format %s: '%s' is none of svg, png, pdf, tex", list, s);
 		else
 			want[i] = 1;
 	}
@@ -76,7 +76,7 @@ width_of(job *j, const hu_args *a)
 	if (strcmp(width, "page") && strcmp(width, "column"))
 		return hu_fail(HU_EINVAL, "--width %s: page (169 mm) or column (84 mm) is needed", width);
 	if (hu_args_given(a, "width") && !strcmp(j->formats, j->pictures))
-		return hu_refuse("width", "without pdf or tex among --formats");
+		return hu_refuse("width", "without pdf or tex among --format");
 	j->width = strcmp(width, "column") ? HU_FIGURE_PAGE : HU_FIGURE_COLUMN;
 	return HU_OK;
 }
@@ -120,7 +120,7 @@ parse(job *j, const hu_args *a)
 	int i = 0;
 
 	memset(j, 0, sizeof *j);
-	HU_TRY(formats_of(j, hu_args_text(a, "formats")));
+	HU_TRY(formats_of(j, hu_args_text(a, "format")));
 	j->style = hu_args_text(a, "style");
 	while (i < 3 && strcmp(styles[i], j->style))
 		i++;
@@ -313,8 +313,8 @@ command_line(const hu_args *a)
 		hu_str_addf(&b, " %s", a->rest[i]);
 	if (hu_args_given(a, "style"))
 		hu_str_addf(&b, " --style %s", hu_args_text(a, "style"));
-	if (hu_args_given(a, "formats"))
-		hu_str_addf(&b, " --formats %s", hu_args_text(a, "formats"));
+	if (hu_args_given(a, "format"))
+		hu_str_addf(&b, " --format %s", hu_args_text(a, "format"));
 	if (hu_args_given(a, "width"))
 		hu_str_addf(&b, " --width %s", hu_args_text(a, "width"));
 	hu_str_add(&b, hu_args_given(a, "lean") ? " --lean --out DIR" : " --out DIR");
@@ -396,7 +396,7 @@ draws(const void *of)
 	return !hu_args_given(of, "list");
 }
 
-static const hu_opt_need needs[] = { { "out style formats width lean", draws, "beside --list, which writes nothing" },
+static const hu_opt_need needs[] = { { "out style format width lean", draws, "beside --list, which writes nothing" },
 	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_figures = { "figures", "[NAME...] --out DIR | --list",

@@ -3,7 +3,7 @@
 # caption: The backward error of inner products of length K with factors in e4m3, median of {seeds} seeds, by what adds them up. At K = {k_end} an fp32 accumulator leaves
 #   {fp32} (and nothing at all up to K = {none}), chunks of 64 in fp16 {chunk}, plain fp16 {fp16}, and Hopper's fp8 instruction, which keeps 13 bits behind the largest term of a block, {tc}: {times|%.0f} times fp32's.
 # source: Wang et al. 2018, Training Deep Neural Networks with 8-bit Floating Point Numbers, arXiv 1812.08011
-# data seed=1..7: halfulp accumulate --terms normal:0,1 --times normal:0,1 --n 16384 --format e4m3 --sum fma,acc=fp32 --sum fma,acc=fp16 --sum chunk:64,acc=fp16 --sum tc:hopper,in=e4m3,path=wgmma --seed {seed} --table
+# data seed=1..7: halfulp accumulate --terms normal:0,1 --terms times=normal:0,1 --n 16384 --format e4m3 --sum fma,acc=fp32 --sum fma,acc=fp16 --sum chunk:64,acc=fp16 --sum tc:hopper,in=e4m3,path=wgmma --seed {seed} --table
 # take: seed sum n backward
 load 'gallery-style.gp'
 

@@ -4,9 +4,9 @@
 #   of 1 is more than the update; fp32 arrives at {single|%.4f}. Stochastic rounding in bf16 moves by a whole ulp now and then: its
 #   {walks} walks, one a seed, end between {low|%.3g} and {high|%.3g}, {mean|%.3f} on average, where the exact sum is {exact|%.4f}.
 # source: Gupta et al. 2015, Deep Learning with Limited Numerical Precision, arXiv 1502.02551
-# data: halfulp accumulate --start 1 --terms constant:0.0001 --n 20000 --every 250 --format fp32,bf16,fp16 --table
+# data: halfulp accumulate --terms start=1 --terms constant:0.0001 --n 20000 --every 250 --format fp32,bf16,fp16 --table
 # take: format n value exact
-# data walks seed=1..8: halfulp accumulate --start 1 --terms constant:0.0001 --n 20000 --every 250 --format bf16 --sum fma,mode=SR --seed {seed} --table
+# data walks seed=1..8: halfulp accumulate --terms start=1 --terms constant:0.0001 --n 20000 --every 250 --format bf16 --sum fma,mode=SR --seed {seed} --table
 # take walks: seed n value exact
 load 'gallery-style.gp'
 

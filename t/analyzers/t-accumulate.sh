@@ -19,17 +19,17 @@ sum_is() { # value, exact, first swamped, last that moved, arguments
 sum_is 2048 2060 2049 2048 --terms ones --n 2060 --format fp16
 sum_is 2060 2060 - - --terms ones --n 2060 --format fp16 --sum kahan
 sum_is 2 4 5 - --terms constant:0.5 --n 8 --format e2m1
-sum_is 1 1.048828125 1 0 --start 1 --terms constant:2^-12 --n 200 --format fp16
-sum_is 2 2 - - --start 1 --terms constant:2^-3 --n 8 --format fp16
-sum_is 0.5 0.5 - - --terms constant:0.5 --times constant:0.25 --n 4 --format fp16 --sum sequential
-sum_is 1 1 - - --terms ones --times harmonic --n 1 --format bf16
+sum_is 1 1.048828125 1 0 --terms start=1 --terms constant:2^-12 --n 200 --format fp16
+sum_is 2 2 - - --terms start=1 --terms constant:2^-3 --n 8 --format fp16
+sum_is 0.5 0.5 - - --terms constant:0.5 --terms times=constant:0.25 --n 4 --format fp16 --sum sequential
+sum_is 1 1 - - --terms ones --terms times=harmonic --n 1 --format bf16
 sum_is 0 0 - - --terms constant:0 --n 5 --format fp16
 sum_is inf 120000 - - --terms constant:60000 --n 2 --format fp16
 # products below half the smallest subnormal vanish in sequential, not in fma
-sum_is 0 2.384185791015625e-07 - - --terms constant:2^-13 --times constant:2^-13 --n 16 --format fp16 --sum sequential
-sum_is 2.384185791015625e-07 2.384185791015625e-07 - - --terms constant:2^-12 --times constant:2^-12 --n 4 --format fp16
+sum_is 0 2.384185791015625e-07 - - --terms constant:2^-13,times=constant:2^-13 --n 16 --format fp16 --sum sequential
+sum_is 2.384185791015625e-07 2.384185791015625e-07 - - --terms constant:2^-12,times=constant:2^-12 --n 4 --format fp16
 # A tensor core aligns in a block: each 2^-24 is chopped beside 1
-sum_is 1 1.0000004768371582031 1 0 --start 1 --terms constant:2^-24 --n 8 --format fp16 --sum tc:volta
+sum_is 1 1.0000004768371582031 1 0 --terms start=1 --terms constant:2^-24 --n 8 --format fp16 --sum tc:volta
 run --terms ones --n 1000 --format fp16 --table --sum fma --sum kahan
 test "$(grep -vc '^#' out)" = 23 && test "$(awk -F'\t' '$4 == 512 { print $5 }' out | tr '\n' ' ')" = "512 512 "
 test_is $? "--table: every power of two, then n, for each sum"
@@ -60,7 +60,7 @@ refused 2 'seed' "--seed where nothing is drawn"
 OMP_NUM_THREADS=1 run --terms normal:0,1 --n 1000 --seed 7 --json
 cmp -s out first
 test_is $? "and not of the threads"
-run --terms uniform:0,1 --times uniform:0,1 --n 100000 --format fp64 --json
+run --terms uniform:0,1 --terms times=uniform:0,1 --n 100000 --format fp64 --json
 holds 'x > 24500 && x < 25500' x "$(field out value)"
 test_is $? "the second factors are drawn apart: $(field out value) is near n/4, not n/3"
 run --terms ones --n 300 --table --json --format bf16
@@ -73,9 +73,9 @@ npy_of y.npy "(5,)" 1 -1 1 -1 1
 npy_of short.npy "(3,)" 1 1 1
 npy none.npy "(0,)"
 sum_is 15 15 - - --terms x.npy --format fp16
-sum_is 3 3 - - --terms x.npy --times y.npy --format fp16
-sum_is 6 6 - - --terms x.npy --times short.npy --n 3 --format fp16
-refuses 3 'short.npy has 3 elements' --terms x.npy --times short.npy
+sum_is 3 3 - - --terms x.npy --terms times=y.npy --format fp16
+sum_is 6 6 - - --terms x.npy --terms times=short.npy --n 3 --format fp16
+refuses 3 'short.npy has 3 elements' --terms x.npy --terms times=short.npy
 refuses 3 'no elements' --terms none.npy
 head -c 100 x.npy >cut.npy
 refuses 3 'cut short' --terms cut.npy
@@ -102,14 +102,14 @@ refuses 2 'before or behind a comma' --sum kahan,,acc=fp16
 refuses 2 'acc= is there twice' --sum fma,acc=fp16,acc=fp32
 refuses 2 'did you mean hopper' --sum tc:hoper
 refuses 2 'did you mean harmonic' --terms harmonc
-refuses 2 'did you mean ones' --times onse
+refuses 2 'did you mean ones' --terms times=onse
 refuses 2 'two numbers' --terms uniform:1
 refuses 2 'two numbers' --terms normal:1,nan
 refuses 2 'a number' --terms constant
 refuses 2 'takes nothing' --terms ones:3
 refuses 2 '--n' --n 0
 refuses 2 '--seeds' --terms uniform:0,1 --seeds 0
-refuses 2 '--start' --start one
+refuses 2 '--terms start=' --terms start=one
 refuses 2 'range' --sum chunk:8..4
 refuses 2 'range' --sum chunk:8..
 refuses 2 'takes no :N' --sum kahan:2..4

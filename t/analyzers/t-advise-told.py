@@ -98,14 +98,14 @@ def proof(name, p):
 
 
 for what, line, out in (
-    ('classes', ('m.onnx', '--accept', 'rel_l2<=0.01', '--formats', 'int8,bf16,int4:g8'), 'plan'),
-    ('an output without classes', ('one.onnx', '--accept', 'sqnr>=40', '--formats', 'int8,float16,e4m3:static'), 'other'),
+    ('classes', ('m.onnx', '--accept', 'rel_l2<=0.01', '--format', 'int8,bf16,int4:g8'), 'plan'),
+    ('an output without classes', ('one.onnx', '--accept', 'sqnr>=40', '--format', 'int8,float16,e4m3:static'), 'other'),
     (
         'by time',
-        ('m.onnx', '--accept', 'rel_l2<=0.02', '--formats', 'int8,bf16', '--by', 'time', '--device', 't4'),
+        ('m.onnx', '--accept', 'rel_l2<=0.02', '--format', 'int8,bf16', '--by', 'time', '--device', 't4'),
         None,
     ),
-    ('a budget that float32 breaks', ('m.onnx', '--accept', 'nonfinite<=-1', '--formats', 'int8'), None),
+    ('a budget that float32 breaks', ('m.onnx', '--accept', 'nonfinite<=-1', '--format', 'int8'), None),
 ):
     line += ('--data', 'x.npz')
     _, told_json = run(*line, '--json')
@@ -170,7 +170,7 @@ for what, line, out in (
         page,
     )
 # Labels that float32 has right in both halves, and in the half to search on alone
-tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', 'fp16', '--exact', '0', '--outputs', 'out')
+tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policy', 'fp16', '--exact', '0', '--outputs', 'out')
 y = outputs('out/float32.npz')['y'][1]
 right = [max(range(C), key=lambda c: y[i * C + c]) for i in range(N)]
 for labels, found in ((right, True), (right[: N // 2] + [(c + 1) % C for c in right[N // 2 :]], False)):
@@ -183,7 +183,7 @@ for labels, found in ((right, True), (right[: N // 2] + [(c + 1) % C for c in ri
         'labels.npz:y',
         '--accept',
         'accuracy>=0.99',
-        '--formats',
+        '--format',
         'bf16',
         '--json',
     )

@@ -38,7 +38,7 @@ def policy(path, choice):
 
 
 def validate(data, policies, *more):
-    got = tap.halfulp('validate', 'm.onnx', '--data', data, '--policies', ','.join(policies), '--calibrate', 'a.npz', '--exact', '0', '--json', *more)
+    got = tap.halfulp('validate', 'm.onnx', '--data', data, '--policy', ','.join(policies), '--calibrate', 'a.npz', '--exact', '0', '--json', *more)
     if got.returncode:
         tap.bail_out(got.stderr)
     return {r['policy']: r for r in json.loads(got.stdout)['policies']}
@@ -99,7 +99,7 @@ for rules in (['rel_l2<=0.02'], ['rel_l2<=0.006', 'max_error<=0.02'], ['sqnr>=60
                            'sqnr': -r['sqnr_db'] if r['sqnr_db'] is not None else -1e9}[key]
                           <= (-1 if key == 'sqnr' else 1) * float(limit.rstrip('%')) for key, limit in (rule.replace('>', '<').split('<=') for rule in rules))
     good = [(halves[0][n]['weight_bytes'], c) for n, c in zip(names, choices) if holds(halves[0][n]) and holds(halves[1][n])]
-    got = tap.halfulp('advise', 'm.onnx', '--data', 'x.npz', *sum((['--accept', r] for r in rules), []), '--formats', 'int8,bf16,int4:g8', '--json')
+    got = tap.halfulp('advise', 'm.onnx', '--data', 'x.npz', *sum((['--accept', r] for r in rules), []), '--format', 'int8,bf16,int4:g8', '--json')
     o = json.loads(got.stdout) if got.returncode == 0 else {}
     choice = tuple(n['scheme'] for n in o.get('nodes', []))
     tap.ok(got.returncode == 0 and o['exhaustive'] and o['bytes'] == min(good)[0] and (o['bytes'], choice) in good and o['greedy_bytes'] >= o['bytes'],
@@ -132,7 +132,7 @@ for rule in 'rel_l2<=0.006', 'rel_l2<=0.09':
     most = float(rule.split('=')[1])
     good = [c for n, c in zip(names, choices) if max(h[n]['rel_l2'] for h in halves) <= most]
     got = tap.halfulp(
-        *'advise m.onnx --data x.npz --by time --device t4 --formats int8,bf16,int4:g8 --json --accept'.split(), rule
+        *'advise m.onnx --data x.npz --by time --device t4 --format int8,bf16,int4:g8 --json --accept'.split(), rule
     )
     t = json.loads(got.stdout) if got.returncode == 0 else {'nodes': []}
     choice = tuple(n['scheme'] for n in t['nodes'])
@@ -151,7 +151,7 @@ held = floats('w', [K, K], [((7 * i) % 13 - 6) / 64 for i in range(K * K)])
 ports = [value('x', ['n', K])], [value('y', ['n', K])]
 write('wide.onnx', graph([node('MatMul', 'x w', 'y', name='wide')], [held], *ports), opset=19)
 npz('wide.npz', x=([2 * R, K], [((5 * i) % 11 - 5) / 8 for i in range(2 * R * K)]))
-asked = 'advise wide.onnx --data wide.npz --batch 64 --by time --device t4 --formats fp16,int8 --json'.split()
+asked = 'advise wide.onnx --data wide.npz --batch 64 --by time --device t4 --format fp16,int8 --json'.split()
 got = tap.halfulp(*asked, '--accept', 'rel_l2<=1')
 t = json.loads(got.stdout) if got.returncode == 0 else tap.bail_out(got.stderr)
 each = [t['float32_seconds']] + [t['nodes'][0]['alone'][s]['seconds'] for s in ('fp16', 'int8')]
@@ -186,7 +186,7 @@ FILES = ['advice.json', 'block_list.txt', 'keep.py', 'model.onnx', 'policy.json'
 TENSORRT = {'float32': 'fp32', 'fp16': 'fp16', 'bf16': 'bf16', 'int8': 'int8', 'int8:biases': 'int8', 'int8:sym:tensor': 'int8'}
 for formats, step in STEP.items():
     out, calibration = formats.replace(':', '-').replace(',', '-'), [] if formats in ('bf16', 'fp16') else ['--calibrate', 'a.npz']
-    got = tap.halfulp('advise', 'm.onnx', '--data', 'x.npz', '--accept', 'rel_l2<=0.04' if ',' in formats else 'rel_l2<=1', '--formats', formats,
+    got = tap.halfulp('advise', 'm.onnx', '--data', 'x.npz', '--accept', 'rel_l2<=0.04' if ',' in formats else 'rel_l2<=1', '--format', formats,
                       '--out', out, '--json', *calibration)
     if not tap.ok(got.returncode == 0 and sorted(os.listdir(out)) == FILES, '%s: its files' % formats, got.stderr):
         continue
@@ -218,7 +218,7 @@ for formats, step in STEP.items():
            '%s: nodes_to_quantize is defined where it keeps the budget, or where no tool was tried' % formats, lists)
     tap.ok(lists.get('block_list') == told(block, [n for n in schemes if n not in low]),
            '%s: and so is block_list' % formats, lists)
-    got = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', './%s/policy.json' % out, '--exact', '0', '--outputs', out + '/o',
+    got = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policy', './%s/policy.json' % out, '--exact', '0', '--outputs', out + '/o',
                       *calibration)
     name = next(n for n in os.listdir(out + '/o') if 'policy' in n)
     want, base = outputs(out + '/o/' + name)['y'][1], outputs(out + '/o/float32.npz')['y'][1]
@@ -235,7 +235,7 @@ for formats, step in STEP.items():
         tap.ok(apart <= most and len(near) <= 1 and close, '%s: %s decides as predicted on %d of %d inputs; largest difference %.2g'
                % (formats, who, N - len(near), N, apart), near)
 
-    got = tap.halfulp('validate', out + '/model.onnx', '--data', 'x.npz', '--policies', 'float32', '--exact', '0', '--outputs', out + '/r')
+    got = tap.halfulp('validate', out + '/model.onnx', '--data', 'x.npz', '--policy', 'float32', '--exact', '0', '--outputs', out + '/r')
     if tap.ok(got.returncode == 0, '%s: the written model is read again' % formats, got.stderr):
         own = [n for n in os.listdir(out + '/r') if 'typed' in n] or ['float32.npz']
         compare(outputs(out + '/r/' + own[0])['y'][1], 'the written model', 1e-6 if formats[0] != 'e' else 1e-5)
@@ -261,25 +261,25 @@ for what, args, code, pattern in (
     ('a device without time', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--device', 't4'], 2, '--by'),
     ('a cost that is none', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--by', 'love'], 2, 'bytes or time'),
     ('no budget', ['m.onnx', '--data', 'x.npz'], 2, '--accept'), ('no data', ['m.onnx', '--accept', 'sqnr>=3'], 2, '--data'),
-    ('no model', ['--data', 'x.npz'], 2, 'one model'), ('float32 beside itself', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'float32'], 2, 'float32'),
-    ('dynamic scales', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'int8:dynamic'], 2, 'dynamic'),
-    ('fp8 without a word', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'fp8'], 2, 'fp8:static'),
-    ('a format that is none', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--formats', 'int9'], 2, 'int9'),
+    ('no model', ['--data', 'x.npz'], 2, 'one model'), ('float32 beside itself', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--format', 'float32'], 2, 'float32'),
+    ('dynamic scales', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--format', 'int8:dynamic'], 2, 'dynamic'),
+    ('fp8 without a word', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--format', 'fp8'], 2, 'fp8:static'),
+    ('a format that is none', ['m.onnx', '--data', 'x.npz', '--accept', 'sqnr>=3', '--format', 'int9'], 2, 'int9'),
     ('one input', ['m.onnx', '--data', 'one.npz', '--accept', 'sqnr>=3'], 3, 'two inputs'),
     ('nothing to decide', ['none.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3'], 4, 'nothing to decide'),
-    ('operators that are too old', ['old.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3', '--formats', 'int8', '--out', 'old'], 4, 'version 13')):
+    ('operators that are too old', ['old.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3', '--format', 'int8', '--out', 'old'], 4, 'version 13')):
     got = tap.halfulp('advise', *args)
     tap.ok(got.returncode == code and not got.stdout and got.stderr.count('\n') == 1 and pattern in got.stderr,
            '%s: exit %d, one line' % (what, code), '%d %s %s' % (got.returncode, got.stderr, got.stdout))
 tap.ok(not (os.path.exists('old') and os.listdir('old')), 'and nothing is half written')
-got = tap.halfulp('advise', 'loose.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3', '--formats', 'bf16', '--out', 'loose')
-read = tap.halfulp('validate', 'loose/model.onnx', '--data', 'loose.npz', '--policies', 'fp16', '--exact', '0')
+got = tap.halfulp('advise', 'loose.onnx', '--data', 'loose.npz', '--accept', 'sqnr>=3', '--format', 'bf16', '--out', 'loose')
+read = tap.halfulp('validate', 'loose/model.onnx', '--data', 'loose.npz', '--policy', 'fp16', '--exact', '0')
 tap.ok(got.returncode == read.returncode == 0, 'a node without a name goes by that of its first output', got.stderr + read.stderr)
 # Modules of PyTorch, by the names that its exporter gives nodes
 names = ['/layer1/fc/MatMul', 'head/MatMul', '/MatMul_1', 'plain']
 write('named.onnx', graph([node('MatMul', '%s w2' % a, b, name=n) for n, a, b in zip(names, 'xabc', 'abcy')], [floats('w2', [4, 4], draw(16, 1))],
                           [value('x', ['n', 4])], [value('y', ['n', 4])]), opset=19)
-got = tap.halfulp('advise', 'named.onnx', '--data', 'loose.npz', '--accept', 'rel_l2<=0', '--formats', 'bf16', '--out', 'named', '--json')
+got = tap.halfulp('advise', 'named.onnx', '--data', 'loose.npz', '--accept', 'rel_l2<=0', '--format', 'bf16', '--out', 'named', '--json')
 with open('named/keep.py') as file:
     modules = re.findall('^    "([^"]*)",$', file.read(), re.M)
 tap.ok(modules == ['layer1.fc', 'head', 'MatMul_1', 'plain'], 'modules that stay in float32: %s' % modules, got.stderr)

@@ -73,7 +73,7 @@ for ranks, wire, more in (4, 'e5m2', []), (2, 'bf16', AFTER):
             for c in calls:
                 codes, stored = trace.codes(names[c['in'][r]])
                 records[-1] += [decode(code, stored) for code in codes]
-    options = '--order', 'ring', '--wire', wire, '--acc', 'fp32', '--ranks', '%d..%d' % (ranks, 3 * ranks)
+    options = '--all-reduce', 'ring:acc=fp32,wire=' + wire, '--ranks', '%d..%d' % (ranks, 3 * ranks)
     (rows, _), wrong = allreduce(*options, '--sample', 'all', name), []
     for row in rows:
         wrong += same(row, again(records, 'ring', wire, 'fp32', row['ranks'], 1, 1))
@@ -97,11 +97,11 @@ for name, records in (
     ('none', [fine, fine]),
 ):
     files, wrong = save(name, records), []
-    for options, steps in ([], 1), (['--steps', '2'], 2), (['--steps', '3', '--feedback'], 3):
-        words = '--ranks', '2..4', '--order', 'ring,tree', '--wire', 'fp16,e4m3', '--sample', 'all', *options, *files
+    for options, steps in ([], 1), (['--steps', '2'], 2), (['--steps', '3', '--all-reduce', 'feedback'], 3):
+        words = '--ranks', '2..4', '--all-reduce', 'ring,tree:wire=fp16,e4m3', '--sample', 'all', *options, *files
         rows, said = allreduce(*words)
         for row in rows:
-            feedback = '--feedback' in options
+            feedback = 'feedback' in options
             want = again(records, row['order'], row['wire'], row['wire'], row['ranks'], 1, 1, steps, feedback)
             wrong += same(row, want)
             if want['nonfinite'] and not (row['broken'] and row['bound'] == 'inf'):
@@ -112,7 +112,7 @@ for name, records in (
                 wrong.append([key, text, told(of)])
     tap.none(wrong, 'gradients that are not finite (%s): counted, and said' % name)
 hidden = save('hidden', [[Q(1)] * 400 + [INF], [Q(1)] * 401])
-rows, said = allreduce('--ranks', '2', '--order', 'ring', '--wire', 'fp16', '--sample', '1', *hidden)
+rows, said = allreduce('--ranks', '2', '--all-reduce', 'ring:wire=fp16', '--sample', '1', *hidden)
 tap.ok(
     rows[0]['broken'] and rows[0].get('nonfinite') == 1 and 'not finite' in said['ring, fp16'],
     'also in elements that are not sampled',
@@ -121,7 +121,7 @@ tap.ok(
 
 scaled = '--policy mixed_float16 --loss-scale dynamic:init=2^40 --steps 2 --trace steps=0'.split()
 p = tap.halfulp('train', *SMALL, *scaled, 'skipped')
-rows, said = allreduce('--ranks', '2..100', '--order', 'ring', '--wire', 'fp16', 'skipped')
+rows, said = allreduce('--ranks', '2..100', '--all-reduce', 'ring:wire=fp16', 'skipped')
 tap.ok(
     all(r['broken'] for r in rows)
     and said['ring, fp16'] == told(rows) == 'breaks at 2 ranks, as gradients are not finite',
@@ -138,7 +138,7 @@ for wire, p, of, tolerance in (
     ('e4m3', 4, '2..64', '0.01'),
     ('e4m3', 4, '2..16', '0.1'),
 ):
-    words = '--ranks', of, '--wire', wire, '--order', 'ring,tree', '--tolerance', tolerance, '--sample', 'all', *one
+    words = '--ranks', of, '--all-reduce', 'ring,tree:wire=' + wire, '--tolerance', tolerance, '--sample', 'all', *one
     rows, said = allreduce(*words)
     first, last = map(int, of.split('..'))
     bound = next((n for n in range(first, last + 1) if not 1 - Q(2**p, n) <= Q(tolerance)), None)
@@ -154,7 +154,7 @@ for wire, p, of, tolerance in (
 tap.none(wrong, 'a ring over equal terms breaks at the number of ranks that follows from its precision')
 
 mixed = [[rounded(Q(math.sin(5 * k + i)), 'fp32') for k in range(9)] for i in range(3)]
-words = '--ranks', '2..64', '--order', 'ring,halving,hier:4', '--wire', 'e4m3,e5m2', '--tolerance', '0.15'
+words = '--ranks', '2..64', '--all-reduce', 'ring,halving,hier:4,wire=e4m3,e5m2', '--tolerance', '0.15'
 rows, said = allreduce(*words, '--sample', 'all', *save('mixed', mixed))
 wrong, pairs = [], 0
 for key, text in said.items():
@@ -180,14 +180,14 @@ for name, records in (
     files = save(name, records)
     for scale in 'auto', '1', '2^24', '2^-64':
         for acc in 'wire', 'fp16', 'fp64':
-            for more in [], ['--divide', 'before'], ['--steps', '2'], ['--steps', '3', '--feedback']:
-                words = '--ranks', '2..4', '--order', 'ring,tree', '--wire', 'fp64,fp32,e4m3', '--scale', scale
-                words += '--acc', acc, '--sample', 'all', '--json'
+            for more in [], ['--all-reduce', 'divide=before'], ['--steps', '2'], ['--steps', '3', '--all-reduce', 'feedback']:
+                words = '--ranks', '2..4', '--all-reduce', 'ring,tree:wire=fp64,fp32,e4m3,scale=' + scale
+                words += '--all-reduce', 'acc=' + acc, '--sample', 'all', '--json'
                 for row in json.loads(run('allreduce', *words, *more, *files)):
                     steps = int(more[1]) if '--steps' in more else 1
-                    divisor = row['ranks'] if '--divide' in more else 1
+                    divisor = row['ranks'] if 'divide=before' in more else 1
                     how = row['order'], row['wire'], row['acc'], row['ranks'], divisor, Q(row['scale'])
-                    want = again(records, *how, steps, '--feedback' in more)
+                    want = again(records, *how, steps, 'feedback' in more)
                     cases += 1
                     wrong += [[name, scale, acc, *more, x] for x in same(row, want)]
                     # A wire of few bits may round a mean near fp32's largest number up, beyond it: no scale helps
@@ -204,5 +204,5 @@ for name, records in (
                         scaled.append(['no bound', name, acc, more, row])
 tap.none(wrong, '%d rows at the ends of ranges computed again' % cases)
 tap.none(unbounded, 'no overflow within a bound, and no error above one')
-tap.none(scaled, 'no overflow under --scale auto, whose sums have a bound')
+tap.none(scaled, 'no overflow under --all-reduce scale=auto, whose sums have a bound')
 tap.finish()

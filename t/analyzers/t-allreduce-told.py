@@ -75,7 +75,8 @@ def told(rows, records, divided):
     if any(r['order'] != 'ring' and r['ranks'] >= 2 * records for r in rows):
         these, those = ('gradients', 'them') if records > 1 else ('gradient', 'it')
         lines += ['', 'Ranks beyond the recorded %s repeat %s, and a tree doubles equal sums' % (these, those)]
-        lines[-1] += ' without an error. Ranks with gradients of their own may lose more: --ranks-from normal draws them.'
+        lines[-1] += ' without an error. Ranks with gradients of their own may lose '\
+                     'more: --ranks from=normal draws them.'
         if records == 1:
             lines[-1] = lines[-1].replace(': ', ': with several files or traced steps ')
     return lines
@@ -83,36 +84,36 @@ def told(rows, records, divided):
 
 seen = set()
 for what, records, divided, line in (
-    ('two records', 2, 'after', ('two', '--ranks', '2..48', '--order', 'ring,tree,hier:4')),
+    ('two records', 2, 'after', ('two', '--ranks', '2..48', '--all-reduce', 'ring,tree,hier:4')),
     (
         'one record, loud',
         1,
         'before',
-        ('one', '--ranks', '4..32', '--divide', 'before', '--scale', '2^24', '--wire', 'fp16,bf16'),
+        ('one', '--ranks', '4..32', '--all-reduce', 'divide=before,scale=2^24,wire=fp16,bf16'),
     ),
     (
         'formats that are too small',
         1,
         'after',
-        ('one', '--ranks', '8..256', '--wire', 'e4m3,fp16', '--scale', '2^18', '--order', 'ring', '--sample', '40'),
+        ('one', '--ranks', '8..256', '--all-reduce', 'ring:wire=e4m3,fp16,scale=2^18', '--sample', '40'),
     ),
     (
         'errors that grow above a tolerance',
         2,
         'after',
-        ('two', '--ranks', '3..50', '--wire', 'bf16,e5m2', '--sample', 'all'),
+        ('two', '--ranks', '3..50', '--all-reduce', 'wire=bf16,e5m2', '--sample', 'all'),
     ),
     (
         'gradients that are not finite',
         1,
         'after',
-        ('skipped', '--ranks', '3..9', '--wire', 'fp16'),
+        ('skipped', '--ranks', '3..9', '--all-reduce', 'wire=fp16'),
     ),
     (
         'errors above a tolerance',
         2,
         'before and after',
-        ('two', '--ranks', '16', '--divide', 'split', '--wire', 'bf16', '--tolerance', '1e-3'),
+        ('two', '--ranks', '16', '--all-reduce', 'divide=split,wire=bf16', '--tolerance', '1e-3'),
     ),
 ):
     rows = json.loads(run('allreduce', *line, '--json'))

@@ -43,16 +43,16 @@ files = save('r', records)
 wrong, within, checked = [], [], 0
 for options, before, scale, acc in (
     ([], 1, 1, None),
-    (['--divide', 'before', '--scale', '2^-4'], 0, Q(1, 16), None),
-    (['--acc', 'fp32', '--divide', 'split'], -1, 1, 'fp32'),
+    (['--all-reduce', 'divide=before,scale=2^-4'], 0, Q(1, 16), None),
+    (['--all-reduce', 'acc=fp32,divide=split'], -1, 1, 'fp32'),
 ):
     for row in rows(
         '--ranks',
         '3..40',
-        '--order',
+        '--all-reduce',
         'ring,tree,halving,hier:4',
-        '--wire',
-        'bf16,fp16,e4m3',
+        '--all-reduce',
+        'wire=bf16,fp16,e4m3',
         '--sample',
         'all',
         *options,
@@ -87,17 +87,17 @@ for feedback in False, True:
         for row in rows(
             '--ranks',
             ranks,
-            '--order',
+            '--all-reduce',
             'ring,tree',
-            '--wire',
-            'bf16,e4m3',
-            '--acc',
-            'fp32',
+            '--all-reduce',
+            'wire=bf16,e4m3',
+            '--all-reduce',
+            'acc=fp32',
             '--sample',
             'all',
             '--steps',
             str(steps),
-            *(['--feedback'] if feedback else []),
+            *(['--all-reduce', 'feedback'] if feedback else []),
             *(files if name == 'r' else small)
         ):
             want = again(of, row['order'], row['wire'], 'fp32', row['ranks'], 1, 1, steps, feedback)
@@ -111,9 +111,9 @@ tap.none(wrong, '%d rows over several steps, half of them with error feedback, c
 tap.none(beyond, 'no error of a sum over steps above its bound')
 third = save('third', [[rounded(Q(1, 3), 'fp32'), rounded(Q(7, 1000), 'fp32')]])
 lost = [
-    rows('--ranks', '8', '--order', 'tree', '--wire', 'e5m2', '--acc', 'fp32', '--sample', 'all', '--steps', n, *w, *third)[0]
+    rows('--ranks', '8', '--all-reduce', 'tree:wire=e5m2,acc=fp32', '--sample', 'all', '--steps', n, *w, *third)[0]
     for n in ('1', '64')
-    for w in ([], ['--feedback'])
+    for w in ([], ['--all-reduce', 'feedback'])
     if n == '64' or not w
 ]
 tap.ok(
@@ -131,12 +131,12 @@ for wire, p, most in (('e4m3', 4, 256), ('bf16', 8, 100000), ('fp16', 11, 8192))
         for row in rows(
             '--ranks',
             '2..%d' % most,
-            '--order',
+            '--all-reduce',
             'ring,tree',
-            '--wire',
-            wire,
-            '--divide',
-            divide,
+            '--all-reduce',
+            'wire=' + wire,
+            '--all-reduce',
+            'divide=' + divide,
             '--sample',
             '1',
             *unit
@@ -155,7 +155,7 @@ noise = save('noise', [[rounded(Q(math.sin(k * k + 3 * i) + 1.5), 'fp32') for k 
 by = {
     (r['order'], r['ranks']): r
     for r in rows(
-        '--ranks', '16..1024', '--wire', 'fp16', '--scale', '2^-4', '--ranks-from', 'normal', '--sample', 'all', *noise
+        '--ranks', '16..1024:from=normal', '--all-reduce', 'wire=fp16,scale=2^-4', '--sample', 'all', *noise
     )
 }
 ring, tree = [by['ring', 1024][k] / by['ring', 16][k] for k in ('rel_l2', 'bound')], [
@@ -185,7 +185,7 @@ means = [sum(x) / 3 for x in zip(*near)]
 spreads = [math.sqrt(sum((v - m) ** 2 for v in x) / 2) for x, m in zip(zip(*near), means)]
 drawn = [[rounded(Q(float(m) + d * normal(r, k)), 'fp32') for k, (m, d) in enumerate(zip(means, spreads))] for r in range(24)]
 (row,) = rows(
-    '--ranks', '24', '--wire', 'fp32', '--order', 'ring', '--ranks-from', 'normal', '--sample', 'all', *save('near', near)
+    '--ranks', '24:from=normal', '--all-reduce', 'ring:wire=fp32', '--sample', 'all', *save('near', near)
 )
 want = again(drawn, 'ring', 'fp32', 'fp32', 24, 1, 1)
 tap.ok(
@@ -194,7 +194,7 @@ tap.ok(
     [row, want],
 )
 
-# --scale auto leaves room for every sum, of equal gradients too, and wastes at most two powers of two
+# --all-reduce scale=auto leaves room for every sum, of equal gradients too, and wastes at most two powers of two
 scaled = []
 for name, one in (('auto', Q(13, 8)), ('low', Q(3, 2**40))):
     same = save(name, [[one, one, -one, one / 1024]])
@@ -202,14 +202,14 @@ for name, one in (('auto', Q(13, 8)), ('low', Q(3, 2**40))):
         for row in rows(
             '--ranks',
             '3..3000',
-            '--order',
+            '--all-reduce',
             'ring,tree,hier:5',
-            '--wire',
-            'fp16,e4m3,e5m2',
-            '--scale',
-            'auto',
-            '--divide',
-            divide,
+            '--all-reduce',
+            'wire=fp16,e4m3,e5m2',
+            '--all-reduce',
+            'scale=auto',
+            '--all-reduce',
+            'divide=' + divide,
             '--sample',
             'all',
             *same
@@ -218,7 +218,7 @@ for name, one in (('auto', Q(13, 8)), ('low', Q(3, 2**40))):
             whole = Q(row['scale']) * one * (row['ranks'] if divide == 'after' else 1)
             if row['overflowed'] or row['loud_ranks'] or not most / 4 / 2 <= whole <= most / 2:
                 scaled.append([divide, row])
-tap.none(scaled, '--scale auto: no overflow, and the exact sum is between an eighth and a half of the largest number')
+tap.none(scaled, '--all-reduce scale=auto: no overflow, and the exact sum is between an eighth and a half of the largest number')
 
 # A run's gradients are those that its update was given
 run = home + '/run'
@@ -256,7 +256,7 @@ for step in 0, 2:
             codes, stored = s.codes(g)
             x += [decode(c, stored) for c in codes]
     traced.append(x)
-(row,) = rows('--ranks', '5', '--order', 'tree', '--wire', 'bf16', '--sample', 'all', run)
+(row,) = rows('--ranks', '5', '--all-reduce', 'tree:wire=bf16', '--sample', 'all', run)
 want = again(traced, 'tree', 'bf16', 'bf16', 5, 1, 1)
 tap.ok(
     all(math.isclose(row[k], v, rel_tol=1e-12) for k, v in want.items()) and row['elements'] == len(traced[0]),
@@ -270,18 +270,18 @@ for words, code, why in (
     (files + unit, 3, 'other tensors'),
     ([home + '/none.npy'], 3, 'none.npy'),
     ([], 2, 'recorded gradients are needed'),
-    (unit + ['--order', 'star'], 2, 'orders are ring'),
-    (unit + ['--order', 'ring,star'], 2, 'orders are ring'),
-    (unit + ['--order', 'kahan'], 2, 'orders are ring'),
-    (unit + ['--order', 'hier'], 2, 'hier:64:8'),
+    (unit + ['--all-reduce', 'star'], 2, 'orders are ring'),
+    (unit + ['--all-reduce', 'ring,star'], 2, 'orders are ring'),
+    (unit + ['--all-reduce', 'kahan'], 2, 'orders are ring'),
+    (unit + ['--all-reduce', 'hier'], 2, 'hier:64:8'),
     (unit + ['--ranks', '1'], 2, 'with 2 <= A'),
     (unit + ['--ranks', '4..x'], 2, 'with 2 <= A'),
     (unit + ['--ranks', '4..2'], 2, 'with 2 <= A'),
-    (unit + ['--scale', '3'], 2, 'power of two'),
-    (unit + ['--ranks-from', 'normal'], 2, 'two records'),
-    (unit + ['--wire', 'e8m0'], 2, 'no sums in'),
-    (unit + ['--feedback'], 2, '--feedback has no effect in one step'),
-    (unit + ['--divide', 'never'], 2, 'known are after, before, split'),
+    (unit + ['--all-reduce', 'scale=3'], 2, 'power of two'),
+    (unit + ['--ranks', 'from=normal'], 2, 'two records'),
+    (unit + ['--all-reduce', 'wire=e8m0'], 2, 'no sums in'),
+    (unit + ['--all-reduce', 'feedback'], 2, '--all-reduce feedback= has no effect in one step'),
+    (unit + ['--all-reduce', 'divide=never'], 2, 'known are after, before, split'),
     (unit + ['--sample', 'all', '--seed', '3'], 2, 'nothing is random'),
 ):
     p = tap.halfulp('allreduce', *words)

@@ -27,10 +27,10 @@ def same(small, large, what):
 
 schemes = 'int8,fp16,bf16,int4:g128,int8:dynamic,nvfp4,mxfp8,e4m3:static'
 for make in (str.upper, mixed):
-    same(['validate', *MODEL, '--exact', '0', '--json', '--policies', schemes],
-         ['validate', *MODEL, '--exact', '0', '--json', '--policies', make(schemes)], 'schemes')
-    same(['advise', *MODEL, '--accept', 'flips<=2%', '--json', '--formats', 'int8,fp16'],
-         ['advise', *MODEL, '--accept', 'flips<=2%', '--json', '--formats', make('int8,fp16')], 'formats of advise')
+    same(['validate', *MODEL, '--exact', '0', '--json', '--policy', schemes],
+         ['validate', *MODEL, '--exact', '0', '--json', '--policy', make(schemes)], 'schemes')
+    same(['advise', *MODEL, '--accept', 'flips<=2%', '--json', '--format', 'int8,fp16'],
+         ['advise', *MODEL, '--accept', 'flips<=2%', '--json', '--format', make('int8,fp16')], 'formats of advise')
     for name in ('fp16', 'bf16', 'e4m3', 'fp32'):
         same(['round', '--format', name, '0.1'], ['round', '--format', make(name), '0.1'], 'a format')
     for name in ('cpu', 't4', 'l4', 'a10', 'a100', 'h100', 'h200', 'b200', '3090', '4090', '5090', 'rtx_4090'):

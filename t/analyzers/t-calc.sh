@@ -310,7 +310,7 @@ for k in 1 32; do
 	for s in $(seq 40); do run calc --format fp16 --mode SR:random_bits=$k --seed $s '1 + 2^-12'; row fp16 | cut -d' ' -f1; done | sort -u >"$dir/ups$k"
 done
 test "$(wc -l <"$dir/ups1")" = 1 && test "$(wc -l <"$dir/ups32")" = 2
-test_is $? "calc --random-bits: one bit chops a quarter of an ulp, 32 do not"
+test_is $? "calc --sample-bits: one bit chops a quarter of an ulp, 32 do not"
 refuses "leave out ftz and daz" calc --sum fma --mode ftz 'sum(1)'
 refuses "leave out daz" calc --explain --mode daz 1
 

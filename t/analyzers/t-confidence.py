@@ -38,7 +38,7 @@ def run(*words):
 CASES = [(0, 150), (0, 298), (0, 299), (0, 300), (1, 472), (1, 473), (1, 474), (3, 700), (3, 800), (7, 300), (2, 20)]
 RULES = ['flips<=1% at 95%', 'flips<=1%', 'flips<=2% at 99%', 'top<=5% at 90%', 'flips<=0.75%', 'accuracy>=99% at 95%',
          'accuracy>=0.98', 'flips<=3']
-asked = ('validate', 'm.onnx', '--policies', 'bf16', '--top-k', '1', '--exact', '0', '--labels')
+asked = ('validate', 'm.onnx', '--policy', 'bf16', '--top-k', '1', '--exact', '0', '--labels')
 kept = broken = undecided = 0
 for k, n in CASES:
     data('x.npz', k, n)
@@ -90,7 +90,7 @@ data('y.npz', 0, 299)
 data('z.npz', 0, 1200)
 few = '0 of 150: at most %.3g %% at 95 %%; 299 inputs without a flip are needed' % (100 * (1 - 0.05 ** (1 / 150)))
 enough = '0 of 299: at most %.3g %% at 95 %%' % (100 * (1 - 0.05 ** (1 / 299)))
-last = lambda *more: run('validate', 'm.onnx', '--policies', 'bf16', '--exact', '0', *more).stdout.split('\n')[-2]
+last = lambda *more: run('validate', 'm.onnx', '--policy', 'bf16', '--exact', '0', *more).stdout.split('\n')[-2]
 for name, rules, want in [
     ('x.npz', ['flips<=1%'], 'bf16 keeps flips<=1%% (%s) on these inputs.' % few),
     ('y.npz', ['flips<=1%'], 'bf16 keeps flips<=1%% (%s) on these inputs.' % enough),
@@ -100,11 +100,11 @@ for name, rules, want in [
 ]:
     said = last('--data', name, *sum((['--accept', r] for r in rules), []))
     tap.ok(said == want, want, said)
-said = run('validate', 'm.onnx', '--policies', 'bf16', '--exact', '0', '--data', 'x.npz', '--accept', 'flips<=1% at 95%', '--tap')
+said = run('validate', 'm.onnx', '--policy', 'bf16', '--exact', '0', '--data', 'x.npz', '--accept', 'flips<=1% at 95%', '--tap')
 tap.ok(said.returncode == 1 and said.stdout == '1..2\n' + ''.join('not ok %d - %s: flips<=1%% at 95%%, it is 0 %%; %s\n' % (i, p, few) for i, p in ((1, 'float32'), (2, 'bf16'))),
        'TAP: too few inputs prove nothing, of float32 either', said.stdout)
 for name, rule, want in [('y.npz', 'flips<=1% at 95%', 'is kept (%s)' % enough), ('x.npz', 'flips<=1%', 'is kept on these inputs (%s)' % few)]:
-    run('validate', 'm.onnx', '--policies', 'bf16', '--exact', '0', '--data', name, '--accept', rule, '--report', 'page')
+    run('validate', 'm.onnx', '--policy', 'bf16', '--exact', '0', '--data', name, '--accept', rule, '--report', 'page')
     run('report', 'page')
     page = html.unescape(re.sub('<[^>]*>', '', open('page/report/index.html').read()))
     tap.ok('%s %s.' % (rule, want) in page, 'the page: %s %s' % (rule, want))
@@ -112,14 +112,14 @@ for name, rule, want in [('y.npz', 'flips<=1% at 95%', 'is kept (%s)' % enough),
 # advise: the confidence is asked of the half that is held apart
 write('p.onnx', graph([node('MatMul', 'x w', 'y', name='p')], [floats('w', [2, 2], [1, 0, 0, 1])], [value('x', ['n', 2])], [value('y', ['n', 2])], 'g'), opset=19)
 for name, n, found in [('y.npz', 299, False), ('z.npz', 1200, True)]:
-    got = tap.halfulp('advise', 'p.onnx', '--data', name, '--accept', 'flips<=1% at 95%', '--formats', 'bf16', '--json')
+    got = tap.halfulp('advise', 'p.onnx', '--data', name, '--accept', 'flips<=1% at 95%', '--format', 'bf16', '--json')
     o = json.loads(got.stdout)
     rule = (o['held_apart'] or {'rules': [{}]})['rules'][0]
     good = o['found'] == found and got.returncode == (not found) and (not found or rule['of'] == n // 2 and rule['keeps'] and abs(rule['share_most'] - 1 + 0.05 ** (2 / n)) < 1e-9)
     tap.ok(good and o['held_apart_runs'] >= 1, 'advise on %d inputs: found is %s, after %d runs on those held apart' % (n, found, o['held_apart_runs']), got.stdout)
-text = run('advise', 'p.onnx', '--data', 'y.npz', '--accept', 'flips<=1% at 95%', '--formats', 'bf16').stdout
+text = run('advise', 'p.onnx', '--data', 'y.npz', '--accept', 'flips<=1% at 95%', '--format', 'bf16').stdout
 tap.ok(text.endswith('flips<=1% at 95% takes 299 inputs held apart, even without an exception, and there are 149.\n'), 'advise says how many inputs are needed', text)
-text = run('advise', 'p.onnx', '--data', 'z.npz', '--accept', 'flips<=1% at 95%', '--accept', 'flips<=0.1%', '--formats', 'bf16').stdout
+text = run('advise', 'p.onnx', '--data', 'z.npz', '--accept', 'flips<=1% at 95%', '--accept', 'flips<=0.1%', '--format', 'bf16').stdout
 most = 100 * (1 - 0.05 ** (1 / 600))
 tap.ok('The inputs held apart keep flips<=1%% at 95%% (0 of 600: at most %.3g %% at 95 %%).\n' % most in text
        and 'The inputs held apart keep flips<=0.1%%, which is told of these inputs (0 of 600: at most %.3g %% at 95 %%; 2995 inputs without a flip are needed).\n' % most in text

@@ -20,7 +20,7 @@ NET = '--model convnet:width=0.0625 --data size=8,train=64,eval=8 --steps 1'
 
 
 def train(name, words, step='0'):
-    p = halfulp('train', '--quiet', '--trace-steps', step, *words.split(), name)
+    p = halfulp('train', '--quiet', '--trace', 'steps=%s' % step, *words.split(), name)
     if p.returncode:
         ok(False, 'train ' + name, p.stderr)
         finish()
@@ -134,7 +134,7 @@ ok(found['cause'] == 'unknown' and found['tensor'] == 'block1_query.xw' and not 
 
 # The measures are those of the files
 files = [r + '/trace/step-000000.safetensors' for r in (base, 'bf16')]
-runs, plain = engines(base, 'bf16', '--json'), engines(*files, '--name', 'logits.y', '--json')
+runs, plain = engines(base, 'bf16', '--json'), engines(*files, '--output', 'logits.y', '--json')
 OTHER = {'a', 'b', 'sequences', 'positions', 'by_sequence', 'greedy_first', 'log_ratio_max_at', 'step', 'first_apart',
          'tensors_compared', 'tensors_unmatched'}  # fmt: skip
 
@@ -208,7 +208,7 @@ for words, why in (
     ((base, 'late'), 'no step was traced in both'),
     ((base, 'bf16', '--step', '3'), 'step 3 was not traced'),
     ((base, files[1]), 'is a folder and'),
-    ((base, 'bf16', '--name', 'no.y'), 'has no tensor no.y'),
+    ((base, 'bf16', '--output', 'no.y'), 'has no tensor no.y'),
 ):
     text = engines(*words, code=2 if why.startswith('is a') else 3)
     ok(why in text, '%s is refused' % ' '.join(words), text)
@@ -227,6 +227,6 @@ for words, why in (
     ok(why in text, '%s is refused' % ' '.join(words), text)
 text = engines('bf16', '--policy', 'float32', code=3)
 ok('a policy changes programs in float32' in text, 'no policy is put on another', text)
-ok('--step has no effect on files of logits' in engines(*files, '--name', 'logits.y', '--step', '0', code=2),
+ok('--step has no effect on files of logits' in engines(*files, '--output', 'logits.y', '--step', '0', code=2),
    '--step is refused of files')  # fmt: skip
 finish()

@@ -166,7 +166,7 @@ keys = [k for k in brain if k not in ('b', 'identical')]
 none([k for k in keys if brain[k] != other[k]], 'bfloat16 of a safetensors file is the same as its values in float32')
 npz('two.npz', one=((2, 2), [1, 2, 3, 4]), other=((2, 2), [1, 2, 3, 5]))
 ok('one, other' in run('two.npz', 'two.npz', code=3), 'names what there is to choose from')
-run('two.npz', 'two.npz', '--name', 'other')
+run('two.npz', 'two.npz', '--output', 'other')
 ok('compute the same tokens' in run('a.npy', 'x.npy', code=3), 'shapes that differ')
 ok('--tokens has' in run('x.npy', 'x.npy', '--tokens', 't.npy', code=3), 'tokens of another shape')
 write('far.npy', (S, P), [C] * (S * P), '<i8')

@@ -42,7 +42,7 @@ npz("small.npz", x=([2, 3], x))
 npz("large.npz", x=([2, 3], x), b=([2, L, L], [((5 * i) % 11 - 5) / 8 for i in range(2 * L * L)]))
 for name, told in ("large", 1), ("small", 2):
     p = subprocess.run(
-        [PROGRAM, "validate", name + ".onnx", "--data", name + ".npz", "--policies", "float32", "--exact", "2", "--json",
+        [PROGRAM, "validate", name + ".onnx", "--data", name + ".npz", "--policy", "float32", "--exact", "2", "--json",
          "--outputs", name],
         capture_output=True,
         text=True,
@@ -101,14 +101,14 @@ npz("nan.npz", x=([1, 1], [0.5]), c=([1, L, L], [1.0] * (L * L)))
 npz("beyond.npz", x=([1, 1], [0.5]), e=([1, 1], [1e20]), c=([1, L, L], [1.0] * (L * L)))
 for name, told in ("beside", 1), ("tied", 0), ("apart", 0), ("nan", 1), ("beyond", 0):
     p = subprocess.run(
-        [PROGRAM, "validate", name + ".onnx", "--data", name + ".npz", "--policies", "float32", "--exact", "1", "--json"],
+        [PROGRAM, "validate", name + ".onnx", "--data", name + ".npz", "--policy", "float32", "--exact", "1", "--json"],
         capture_output=True,
         text=True,
     )
     e = json.loads(p.stdout)["exact"] if p.returncode == 0 else {}
     ok((e.get("inputs"), e.get("untold"), e.get("changed")) == (told, 1 - told, told), "%s: %s %s" % (name, e, p.stderr.strip()))
 p = subprocess.run(
-    [PROGRAM, "validate", "large.onnx", "--data", "large.npz", "--policies", "float32", "--exact", "2"], capture_output=True, text=True
+    [PROGRAM, "validate", "large.onnx", "--data", "large.npz", "--policy", "float32", "--exact", "2"], capture_output=True, text=True
 )
 ok(
     p.stdout.split("\n\n")[-2].splitlines()
@@ -136,7 +136,7 @@ write(
 )
 npz("net.npz", x=([N, A], x))
 subprocess.run(
-    [PROGRAM, "validate", "net.onnx", "--data", "net.npz", "--policies", "fp16", "--exact", "4", "--outputs", "out"],
+    [PROGRAM, "validate", "net.onnx", "--data", "net.npz", "--policy", "fp16", "--exact", "4", "--outputs", "out"],
     stdout=subprocess.DEVNULL,
     check=True,
 )
@@ -166,7 +166,7 @@ write(
     ),
 )
 p = subprocess.run(
-    [PROGRAM, "validate", "empty.onnx", "--data", "small.npz", "--policies", "float32"], capture_output=True, text=True
+    [PROGRAM, "validate", "empty.onnx", "--data", "small.npz", "--policy", "float32"], capture_output=True, text=True
 )
 ok(p.returncode == 0 and not p.stderr and "0 calls" in p.stdout and "nothing is decided" in p.stdout,
    "of an output without elements nothing is computed and nothing decided: %d %s" % (p.returncode, p.stderr.strip()))

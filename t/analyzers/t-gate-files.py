@@ -337,11 +337,11 @@ for form in ('tap', 'json', 'junit', 'markdown', 'text'):
 out = run('check', 'worse.csv', '--baseline', 'as.csv', '--rule', '*: abs <= 0.5', '--format', 'text')[1]
 ok(out.splitlines()[-1].startswith('worse.csv drifted: 2 of 2 names fail, worst: zz, abs 0.95'), 'and in the last line', out)
 open('rules.txt', 'w').write('# what may differ\n\nw: abs <= 0.5, rel <= 2^-3   # both\ngrad.*: sqnr >= 40\n')
-ok(check(more=['--rules', 'rules.txt'])[0] == 0 and check('w: exact', more=['--rules', 'rules.txt'])[0] == 1,
+ok(check(more=['--rule', '@rules.txt'])[0] == 0 and check('w: exact', more=['--rule', '@rules.txt'])[0] == 1,
     'a file of rules, behind those of --rule')
 open('bad.txt', 'w').write('w: rel <= 1\n\nw rel <= 1\n')
 refused(3, 'bad.txt, line 3: rule', 'a bad line of a file of rules', 'check', 'n.safetensors', '--baseline',
-    'o.safetensors', '--rules', 'bad.txt')
+    'o.safetensors', '--rule', '@bad.txt')
 for rule, why in (('w', 'needs a colon'), (': rel <= 1', 'no name before its colon'), ('w:', 'no condition'),
     ('w: rel <= 1,', 'no condition'), ('w: rel <= 1,,abs <= 1', 'no condition'),
         ('w: rol <= 1', "'rol' is no measure, did you mean rel"),

@@ -15,7 +15,7 @@ documents() {
 	test_is $? "$2: exit $1, and every document is whole"
 	cp j.xml "j-$1.xml" && cp t.tap "t-$1.tap" && rm -f j.xml t.tap q.json s.md
 }
-gate() { run gate --baseline base.tsv --junit j.xml --tap t.tap --gitlab q.json --summary s.md "$@"; }
+gate() { run gate --baseline base.tsv -o junit=j.xml -o tap=t.tap -o gitlab=q.json -o summary=s.md "$@"; }
 
 gate runs/a -- $small
 documents 3 "no baseline yet"
@@ -60,11 +60,11 @@ run gate --baseline base.tsv --format yaml runs/a
 refused 2 '--format yaml: tap, junit, json, github, gitlab, sarif or markdown is needed' "an unknown format"
 run gate runs/a
 refused 2 '--baseline FILE is needed' "no baseline"
-run gate --baseline base.tsv --junit nowhere/j.xml runs/e -- $small
+run gate --baseline base.tsv -o junit=nowhere/j.xml runs/e -- $small
 refused 4 'nowhere/j.xml: cannot be written' "a document that cannot be written"
 test ! -e runs/e
 test_is $? "which is found before the training"
-sed '/^metrics.7.loss/d' base.tsv >bad.tsv && run gate --baseline bad.tsv --junit j.xml --tap t.tap --gitlab q.json --summary s.md runs/a
+sed '/^metrics.7.loss/d' base.tsv >bad.tsv && run gate --baseline bad.tsv -o junit=j.xml -o tap=t.tap -o gitlab=q.json -o summary=s.md runs/a
 documents 3 "a baseline that was changed"
 run gate --baseline bad.tsv --format json runs/a
 test $code = 3 && grep -q '^{' out && grep -q '"error": *"bad.tsv' out
@@ -72,11 +72,11 @@ test_is $? "and --format json is a document that says why"
 rm -rf runs/f && cp -r runs/a runs/f && rm runs/f/trace/*.safetensors
 gate runs/f
 documents 3 "a run whose trace is gone"
-(ulimit -f 8 && exec "$HALFULP" gate --baseline base.tsv --junit j.xml --tap t.tap --gitlab q.json --summary s.md runs/g -- $small) >out 2>err </dev/null
+(ulimit -f 8 && exec "$HALFULP" gate --baseline base.tsv -o junit=j.xml -o tap=t.tap -o gitlab=q.json -o summary=s.md runs/g -- $small) >out 2>err </dev/null
 code=$?
 documents 4 "a training that cannot write"
 mkdir bin && printf '#!/bin/sh\nkill -9 $$\n' >bin/gnuplot && chmod +x bin/gnuplot
-GNUPLOT=$dir/bin/gnuplot PATH=$dir/bin:$PATH run gate --baseline base.tsv --junit j.xml --tap t.tap --gitlab q.json --summary s.md runs/c
+GNUPLOT=$dir/bin/gnuplot PATH=$dir/bin:$PATH run gate --baseline base.tsv -o junit=j.xml -o tap=t.tap -o gitlab=q.json -o summary=s.md runs/c
 grep -q 'No figure was drawn, since gnuplot was not found' s.md
 test_is $? "a gnuplot that dies leaves a sentence"
 test "$(sed -s 1q runs/c/gate/*.gp | sort -u)" = "set terminal svg size 860,320 background '#ffffff' font 'DejaVu Sans,12'"

@@ -109,7 +109,7 @@ ok(
     len(got) == 8 and [g['sqnr_db'] for g in got] == sorted(g['sqnr_db'] for g in got),
     'sorted from the smallest number',
 )
-down = rows('model.safetensors.index.json', '--to', 'fp16,bf16', '--sort', 'tensor', '--reverse')
+down = rows('model.safetensors.index.json', '--to', 'fp16,bf16', '--sort', 'tensor:reverse')
 ok([g['tensor'] for g in down] == sorted((g['tensor'] for g in got), reverse=True), 'sorted by a text, from the last')
 some = rows('model.safetensors.index.json', '--to', 'fp16,bf16', '--tensors', 'b.*,*.bias', '--totals')
 ok(
@@ -250,7 +250,7 @@ for c in columns:
         real = [g for g in all_ if g[c] is not None]
         want = sorted(real, key=lambda g: g[c] if c in words else number(g[c]), reverse=down)
         want += [g for g in all_ if g[c] is None]
-        got = rows(*asked, '--sort', c, *['--reverse'] * down)
+        got = rows(*asked, '--sort', c + ':reverse' * down)
         wrong += [(c, down)] if [(g['tensor'], g['to']) for g in got] != [(g['tensor'], g['to']) for g in want] else []
 none(wrong, '%d columns order %d rows' % (len(columns), len(all_)))
 rules, want = [], {}

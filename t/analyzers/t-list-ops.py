@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# validate --list-ops: every node of a model is counted once, under its operator and its domain's version; what is not
+# validate --list: every node of a model is counted once, under its operator and its domain's version; what is not
 # known is named with its nodes. The models are written here, and so are the counts. HALFULP names the program.
 import json, os, re, subprocess, sys
 
@@ -17,7 +17,7 @@ def validate(*args):
 
 
 def listed(path):
-    code, out, err = validate(path, "--list-ops", "--json")
+    code, out, err = validate(path, "--list", "--json")
     ok(code == 0, "%s is listed %s" % (path, err.strip()))
     o = json.loads(out) if code == 0 else {"operators": []}
     return o, {(r["domain"], r["operator"], r["known"]): (r["version"], r["nodes"], r["arithmetic"], r["names"]) for r in o["operators"]}
@@ -46,7 +46,7 @@ for key, row in want.items():
     ok(rows.get(key) == row, "%s %s, %s: %r" % (*key[:2], "known" if key[2] else "not known", rows.get(key)))
 ok(set(rows) == set(want), "and nothing else %s" % sorted(set(rows) ^ set(want)))
 ok((o.get("nodes"), o.get("unknown_operators"), o.get("unknown_nodes"), o.get("ir_version")) == (18, 6, 10, 8), "18 nodes, ten of six operators not known")
-code, out, err = validate("m.onnx", "--list-ops")
+code, out, err = validate("m.onnx", "--list")
 ok(code == 0 and re.search(r"^Conv +ai\.onnx +17 +1 yes +conv2d$", out, re.M) and re.search(r"^Mystery +my\.domain +- +1 no +-$", out, re.M), "printed: a row an operator")
 ok("the arithmetic of 10 of 18 nodes is not known:\n" in out and "  Unique, 5 nodes: top0, top1, top2 and 2 more\n" in out and "  MaxRoiPool, 1 node: Twice/nms\n" in out and "\x1b" not in out,
    "printed: what is not known, by name, all at once")
@@ -54,7 +54,7 @@ ok("the arithmetic of 10 of 18 nodes is not known:\n" in out and "  Unique, 5 no
 write("n.onnx", graph([node("Gelu", "x", "a"), node("Gemm", "a w", "y")], [], [value("x"), value("w")], [value("y")]), opset=20)
 o, rows = listed("n.onnx")
 ok(set(k[2] for k in rows) == {True} and o.get("unknown_nodes") == 0, "the same Gelu by a version that has it")
-ok("the arithmetic of all 2 nodes is known\n" in validate("n.onnx", "--list-ops")[1], "printed: all known")
+ok("the arithmetic of all 2 nodes is known\n" in validate("n.onnx", "--list")[1], "printed: all known")
 write("o.onnx", graph([node("Add", "x w", "y")], [], [value("x"), value("w")], [value("y")]), opset=6)
 ok(("ai.onnx", "Add", False) in listed("o.onnx")[1], "an Add of a version when it meant another thing")
 
@@ -64,8 +64,8 @@ ok(len(defined) > 40 and all(w in ours for a in defined.values() if a != "moves"
 ok(list(defined) == sorted(defined), "rows by name")
 
 for what, args, want_code, pattern in (
-        ("no --list-ops", ["m.onnx"], 2, "--list-ops"), ("no model", ["--list-ops"], 2, "one model"), ("two models", ["m.onnx", "n.onnx", "--list-ops"], 2, "one model"),
-        ("another kind of file", ["m.safetensors", "--list-ops"], 3, ".onnx"), ("a model that is not there", ["absent.onnx", "--list-ops"], 3, "cannot be opened")):
+        ("no --list", ["m.onnx"], 2, "--list"), ("no model", ["--list"], 2, "one model"), ("two models", ["m.onnx", "n.onnx", "--list"], 2, "one model"),
+        ("another kind of file", ["m.safetensors", "--list"], 3, ".onnx"), ("a model that is not there", ["absent.onnx", "--list"], 3, "cannot be opened")):
     code, out, err = validate(*args)
     ok(code == want_code and not out and err.count("\n") == 1 and pattern in err, "%s: exit %d, one line: %s" % (what, want_code, err.strip()))
 finish()

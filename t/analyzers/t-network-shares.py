@@ -38,12 +38,12 @@ onnxfile.write(
 )
 npz('x.npz', x=((N, WIDTH), drawn(N * WIDTH)[:-1] + [40]))  # exp of it leaves fp16
 npz('other.npz', x=((N, WIDTH), drawn(N * WIDTH)))
-WORK = ['m.onnx', '--data', 'x.npz', '--policies', 'float16,int8,e4m3', '--batch', '2', '--accumulate', 'fma,acc=fp16']
+WORK = ['m.onnx', '--data', 'x.npz', '--policy', 'float16,int8,e4m3', '--batch', '2', '--accumulate', 'fma,acc=fp16']
 # The same work by other names of its files, and in another order
-MOVED = ['--batch', '2', '--policies', 'float16,int8,e4m3', '--accumulate', 'fma,acc=fp16', '--data', './x.npz', os.path.abspath('m.onnx')]
+MOVED = ['--batch', '2', '--policy', 'float16,int8,e4m3', '--accumulate', 'fma,acc=fp16', '--data', './x.npz', os.path.abspath('m.onnx')]
 TELL = ['--accept', 'flips<=1%', '--sensitivity', '--sensitivity-inputs', '4', '--exact', '2']
 FILES = ['--report', 'runs/page', '--outputs', 'runs/out']
-ADVISE = ['m.onnx', '--data', 'x.npz', '--formats', 'int8,fp16', '--batch', '2', '--accept', 'flips<=20%']
+ADVISE = ['m.onnx', '--data', 'x.npz', '--format', 'int8,fp16', '--batch', '2', '--accept', 'flips<=20%']
 ADVISE += ['--out', 'runs/out']
 
 
@@ -136,6 +136,6 @@ p = ranks(2, 'validate', *WORK, last=['--batch', '3'])
 ok(p.returncode == 3 and len(said(p)) == 1 and not p.stdout, 'ranks with other options: exit 3, one line', p.stderr[:300])
 named = [halfulp('validate', '--shard', '1/2', '--part', 'named.part', *more, *WORK) for more in ([], ['--resume'])]
 ok(not any(x.returncode for x in named), 'a part that --part names goes on with --resume', named[1].stderr[:300])
-p = halfulp('validate', 'm.onnx', '--list-ops', '--shard', '1/2')
-ok(p.returncode == 2 and '--shard has no effect' in p.stderr, '--shard has no effect with --list-ops', p.stderr)
+p = halfulp('validate', 'm.onnx', '--list', '--shard', '1/2')
+ok(p.returncode == 2 and '--shard has no effect' in p.stderr, '--shard has no effect with --list', p.stderr)
 finish()

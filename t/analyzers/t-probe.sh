@@ -68,7 +68,7 @@ ROWS
 # The kernel that puts the probes to a device, on the shim: it must find its own model, whichever architecture that is
 if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	while read -r arch many; do
-		run --backend shim --model tc:$arch --random 4000 -o t.tsv
+		run --backend shim --model tc:$arch --sample 4000 -o t.tsv
 		test $code = 0 && ! grep -q 'DIFFERS\|not as tabled' out && test "$(column t.tsv probe | grep -c '^random$')" = $many && test "$(column t.tsv verdict | grep -c '^PASS$')" -gt $((18 * many))
 		test_is $? "$arch on the shim: $many instructions, probes and random operands as the model"
 		test "$(column t.tsv instruction | sort -u | wc -l)" = $many && test "$(column t.tsv probe | grep -c '^P32 tile$')" = $many
@@ -152,7 +152,7 @@ test_is $? "tc:ampere,in=fp64: a chain of fused multiply-adds has a table too"
 # What the model alone does not read is refused
 run extra
 refused 2 "'extra'" "a stray word"
-for o in '-o f.tsv' '--random 5' '--random -1' '--seed 3'; do
+for o in '-o f.tsv' '--sample 5' '--sample -1' '--seed 3'; do
 	run $o
 	refused 2 'no effect on the model alone' "$o without --backend"
 done

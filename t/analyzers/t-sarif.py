@@ -75,9 +75,9 @@ at = [(q['location']['path'], q['location']['lines']['begin'], q['description'])
 good = [p == BASE and d.startswith(lines[n - 1].split('\t')[0] + ': ') for p, n, d in at if p != 'b']
 ok(len(good) > 20 and all(good), "so do the findings of GitLab's code quality", at[:3])
 
-done = halfulp('gate', '--baseline', BASE, '--quiet', '--sarif', 'q.sarif', 'b')
+done = halfulp('gate', '--baseline', BASE, '--quiet', '-o', 'sarif=q.sarif', 'b')
 ok(done.returncode == 1 and run_of(open('q.sarif').read()) == run, 'gate writes the same', done.stderr)
-done = halfulp('gate', '--baseline', BASE, '--quiet', '--sarif', 'q.sarif', 'a')
+done = halfulp('gate', '--baseline', BASE, '--quiet', '-o', 'sarif=q.sarif', 'a')
 green = run_of(open('q.sarif').read())
 ok(done.returncode == 0 and green['results'] == [] and green['invocations'][0]['executionSuccessful'],
    'a run that holds has no result', done.stderr)

@@ -353,7 +353,7 @@ train('other', 1, '--model', 'convnet')
 refused(3, 'is a baseline of model mlp', 'another model is not', 'check', 'other', '--baseline', 'a.tsv')
 
 # --- gate trains them itself ------------------------------------------------------------
-p = halfulp('gate', '--baseline', 'a.tsv', '--runs', '3', '--junit', 'j.xml', 'g', '--', *OPTIONS)
+p = halfulp('gate', '--baseline', 'a.tsv', '--runs', '3', '-o', 'junit=j.xml', 'g', '--', *OPTIONS)
 ok(
     p.returncode == 1
     and sorted(f for f in os.listdir('.') if f.startswith('g-')) == ['g-1', 'g-2', 'g-3']

@@ -304,9 +304,9 @@ code, out, err = run('check', 'fresh', '--baseline', 's.tsv')
 ok('times its spread over seeds is seen' in out, 'an unpaired check says what it can see')
 # gate --runs trains the seeds 1 and 2, and says what check says of the two runs
 OPTIONS = ['--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4', '--trace', 'steps=last', '--policy', 'mixed_float16']
-code, out, err = run('gate', '--baseline', 's.tsv', '--runs', '2', '--junit', 'j.xml', 'g', '--', *OPTIONS, '--accumulate', 'kahan')
+code, out, err = run('gate', '--baseline', 's.tsv', '--runs', '2', '-o', 'junit=j.xml', 'g', '--', *OPTIONS, '--accumulate', 'kahan')
 ok(code == 0 and out == run('check', 'g-1', 'g-2', '--baseline', 's.tsv')[1] and 'paired: the candidates' in out and xml.etree.ElementTree.parse('j.xml').getroot().get('failures') == '0', 'gate --runs 2 of a baseline of statistics: green, as check of the two runs', (code, out[-300:], err))
-code, out, err = run('gate', '--baseline', 's.tsv', '--runs', '2', '--junit', 'j.xml', 'h', '--', *OPTIONS, '--optimizer', 'lr=0.003')
+code, out, err = run('gate', '--baseline', 's.tsv', '--runs', '2', '-o', 'junit=j.xml', 'h', '--', *OPTIONS, '--optimizer', 'lr=0.003')
 both = run('check', 'fast1', 'fast2', '--baseline', 's.tsv', '--json')[1]
 ok(code == 1 and [l for l in out.splitlines() if l.startswith('not ok')] == [l for l in run('check', 'fast1', 'fast2', '--baseline', 's.tsv')[1].splitlines() if l.startswith('not ok')] and xml.etree.ElementTree.parse('j.xml').getroot().get('failures') == str(json.loads(both)['failed']), 'another rate: red, the same quantities as of runs that were trained by hand', (code, out[:600], err))
 refused(2, 'have one seed, 1', 'two candidates of one seed', 'check', 'kahan1', 'fast1', '--baseline', 's.tsv')

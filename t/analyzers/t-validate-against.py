@@ -20,7 +20,7 @@ def f32(x):
 
 
 def run(*words):
-    got = tap.halfulp('validate', *words, '--json', '--exact', '0', '--policies', 'float32')
+    got = tap.halfulp('validate', *words, '--json', '--exact', '0', '--policy', 'float32')
     return json.loads(got.stdout) if got.returncode in (0, 1) else tap.bail_out(got.stderr)
 
 

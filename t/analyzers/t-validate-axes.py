@@ -22,7 +22,7 @@ def drawn(n, seed=1):
 
 def check(text, model, data, want, *words, alone=False, **axes):
     """The model's outputs on the data must be WANT, a shape and values each, and the axes as named."""
-    got = tap.halfulp('validate', model, '--data', data, '--policies', 'bf16', '--outputs', 'out', '--json', *words)
+    got = tap.halfulp('validate', model, '--data', data, '--policy', 'bf16', '--outputs', 'out', '--json', *words)
     if not tap.ok(got.returncode == 0, text + ': it runs', got.stderr):
         return
     told, out = json.loads(got.stdout), outputs('out/float32.npz')
@@ -39,7 +39,7 @@ def check(text, model, data, want, *words, alone=False, **axes):
 
 
 def refused(text, pattern, code, *words):
-    got = tap.halfulp('validate', *words, '--policies', 'bf16')
+    got = tap.halfulp('validate', *words, '--policy', 'bf16')
     tap.ok(
         got.returncode == code and got.stderr.count('\n') == 1 and pattern in got.stderr and not got.stdout,
         text + ' is refused in one line',
@@ -66,7 +66,7 @@ for name, dims in ('all open', ['d0', 'd1', 'd2']), ('named', ['n', T, C]):
     )
     want = rows(lambda n: [2 * at(n, t, c) for t in range(T) for c in range(C)])
     check('time first, ' + name, 'm.onnx', 'x.npz', {'y': ([N, T, C], want)}, x=0, y=1)
-out = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', 'bf16').stdout
+out = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policy', 'bf16').stdout
 tap.ok("The inputs of a batch lie along axis 0 of 'x' and axis 1 of 'y'.\n" in out, 'the axes are said', out)
 refused('another axis of an output', "output 'y'", 2, 'm.onnx', '--data', 'x.npz', '--batch-axis', 'y=0',
         '--batch', '4')
@@ -111,7 +111,7 @@ y = rows(lambda n: [sum(h[(n * L + l) * H + k] for l in range(L)) + xs[n * H + k
 npz('rows.npz', x=([N, H], xs), h=([N, L, H], h))
 npz('whole.npz', x=([N, 1, H], xs), h=([N, L, 1, H], h))
 check('a state', 's.onnx', 'rows.npz', {'y': ([N, H], y), 'z': ([N, L, H], [v * v for v in h])}, x=0, h=1, y=0, z=1)
-got = tap.halfulp('validate', 's.onnx', '--data', 'whole.npz', '--policies', 'bf16', '--outputs', 'whole')
+got = tap.halfulp('validate', 's.onnx', '--data', 'whole.npz', '--policy', 'bf16', '--outputs', 'whole')
 out = outputs('whole/float32.npz')
 tap.ok(
     got.returncode == 0 and out == {'y': ((N, 1, H), tuple(y)), 'z': ((N, L, 1, H), tuple(v * v for v in h))},
@@ -148,7 +148,7 @@ write('m.onnx', graph([node('Transpose', 'x', 'p', perm=[1, 0, 2]), node('Add', 
                       [value('y', [3, 3, 3])]))
 npz('five.npz', x=([5, 3, 3], drawn(45, 8)))
 x5 = drawn(45, 8)
-got = tap.halfulp('validate', 'm.onnx', '--data', 'five.npz', '--policies', 'bf16', '--outputs', 'fixed', '--json')
+got = tap.halfulp('validate', 'm.onnx', '--data', 'five.npz', '--policy', 'bf16', '--outputs', 'fixed', '--json')
 tap.ok(
     got.returncode == 0
     and outputs('fixed/float32.npz')['y'] == ((5, 3, 3), tuple(2 * v for v in x5))
@@ -164,7 +164,7 @@ refused('a fixed batch whose inputs depend on each other', 'each depends on the 
 # whole batches have no inputs that fill up, so that each batch is what the model's own runtime computes
 x6 = drawn(48, 8)
 npz('six.npz', x=([6, 2, 4], x6))
-got = tap.halfulp('validate', 'm.onnx', '--data', 'six.npz', '--policies', 'bf16', '--outputs', 'whole', '--json')
+got = tap.halfulp('validate', 'm.onnx', '--data', 'six.npz', '--policy', 'bf16', '--outputs', 'whole', '--json')
 sums = [[sum(x6[24 * b + 8 * i + e] for i in range(3)) for e in range(8)] for b in range(2)]
 want = tuple(v + sums[k // 24][k % 8] for k, v in enumerate(x6))
 tap.ok(
@@ -183,7 +183,7 @@ write(
           [tensor('k', FLOAT16, [3], half)], [value('x', ['n', 3], FLOAT16)], [value('y', ['n', 3])]),
 )
 npz('half.npz', x=([4, 3], [1, 2, 3, 0.125, 5, 7, 1.5, 2.5, 9, 11, 13, 17]))
-got = tap.halfulp('validate', 'half.onnx', '--data', 'half.npz', '--policies', 'bf16')
+got = tap.halfulp('validate', 'half.onnx', '--data', 'half.npz', '--policy', 'bf16')
 good = got.returncode == 0 and 'The exact network, on 4 inputs' in got.stdout
 tap.ok(good, 'a file in float16 is judged', got.stderr)
 # An axis that rows do not fit is refused, whatever is said of it
@@ -195,7 +195,7 @@ for axis in range(3):
     refused('whole inputs along axis %d' % axis, 'elements in a row', 3, *words)
 
 # float32 is in every table once
-got = tap.halfulp('validate', 's.onnx', '--data', 'rows.npz', '--policies', 'float32,bf16,float32', '--json')
+got = tap.halfulp('validate', 's.onnx', '--data', 'rows.npz', '--policy', 'float32,bf16,float32', '--json')
 names = [r['policy'] for r in json.loads(got.stdout)['policies']] if got.returncode == 0 else got.stderr
 tap.ok(names == ['float32', 'bf16'], 'float32 has one row', names)
 
@@ -210,9 +210,9 @@ def shared(text, dims, names, data, *words):
                           [value('x', ['n', C]), value('t', dims), value('s', [])], [value('y', ['n', 2])]))
     npz('t.npz', x=([N, C], xt), **data)
     check(text, 't.onnx', 't.npz', {'y': ([N, 2], [3 * v for v in product])}, *words, x=0, t=None, s=None, y=0)
-    got = tap.halfulp('validate', 't.onnx', '--data', 't.npz', '--policies', 'bf16', *words)
+    got = tap.halfulp('validate', 't.onnx', '--data', 't.npz', '--policy', 'bf16', *words)
     said = re.findall("Input '(.)' is one array, the same for all inputs of the data", got.stdout)
-    told = json.loads(tap.halfulp('validate', 't.onnx', '--data', 't.npz', '--policies', 'bf16', '--json', *words).stdout)
+    told = json.loads(tap.halfulp('validate', 't.onnx', '--data', 't.npz', '--policy', 'bf16', '--json', *words).stdout)
     tap.ok(said == names and told['shared_inputs'] == names, text + ': it is said which', got.stdout)
 
 
@@ -225,7 +225,7 @@ write('m.onnx', graph([node('MatMul', 'w x', 'y')], [floats('w', [2, 3], drawn(6
                       [value('y', [2, 'n'])]))
 npz('last.npz', x=([N, 3], drawn(N * 3)))
 npz('first.npz', x=([3, N], drawn(N * 3)))
-got = tap.halfulp('validate', 'm.onnx', '--data', 'last.npz', '--policies', 'bf16')
+got = tap.halfulp('validate', 'm.onnx', '--data', 'last.npz', '--policy', 'bf16')
 tap.ok(got.returncode == 0 and "axis 1 of 'x' and axis 1 of 'y'.\nEach row of an array" in got.stdout, 'rows are said', got)
 refused('an array as the model takes it', "the open axis 1 of input 'x', give an array with one", 3, 'm.onnx', '--data',
         'first.npz')

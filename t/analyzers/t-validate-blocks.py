@@ -89,7 +89,7 @@ policies += ['nvfp4', 'fp8blockx8:share']
 
 
 def validated(model, data):
-    got = tap.halfulp('validate', model, '--data', data, '--policies', ','.join(p + ':dynamic' for p in policies),
+    got = tap.halfulp('validate', model, '--data', data, '--policy', ','.join(p + ':dynamic' for p in policies),
                       '--batch', str(B), '--exact', '0', '--json', '--outputs', 'out-' + model)  # fmt: skip
     tap.ok(got.returncode == 0, '%s runs in %d formats' % (model, len(policies)), got.stderr)
     if got.returncode:
@@ -122,7 +122,7 @@ def far(got, want):
 
 
 rows = validated('mlp.onnx', 'x.npz')
-alone = tap.halfulp(*'validate mlp.onnx --data x.npz --exact 0 --json --policies'.split(), ','.join(policies))
+alone = tap.halfulp(*'validate mlp.onnx --data x.npz --exact 0 --json --policy'.split(), ','.join(policies))
 alone = {r['policy']: r for r in json.loads(alone.stdout)['policies']}
 wrong = []
 for p in policies:
@@ -158,8 +158,8 @@ for p in policies:
 tap.none(wrong, 'so are those of a convolution')
 
 for p, needle in (('nvfp4x16x16:dynamic', 'tiles of several rows'), ('mxfp4:static', 'mxfp4'), ('bf16:dynamic', '')):
-    r = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--policies', p)
+    r = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--policy', p)
     tap.ok(r.returncode == 2 and needle in r.stderr and r.stderr.count('\n') == 1, '%s is refused' % p, r.stderr)
-r = tap.halfulp(*'advise mlp.onnx --data x.npz --formats mxfp8:dynamic --accept rel_l2<=1'.split())
+r = tap.halfulp(*'advise mlp.onnx --data x.npz --format mxfp8:dynamic --accept rel_l2<=1'.split())
 tap.ok(r.returncode == 2 and 'dynamic' in r.stderr, 'advise writes no file of it', r.stderr)
 tap.finish()

@@ -33,12 +33,12 @@ def passing(path, shape):
 
 
 def run(*words):
-    got = tap.halfulp('validate', *words, '--policies', 'bf16', '--json')
+    got = tap.halfulp('validate', *words, '--policy', 'bf16', '--json')
     return json.loads(got.stdout) if got.returncode in (0, 1) else tap.bail_out(got.stderr)
 
 
 def refused(text, pattern, code, *words):
-    got = tap.halfulp('validate', *words, '--policies', 'bf16')
+    got = tap.halfulp('validate', *words, '--policy', 'bf16')
     good = got.returncode == code and got.stderr.count('\n') == 1 and pattern in got.stderr and not got.stdout
     tap.ok(good, text + ' is refused in one line', [got.returncode, got.stderr, got.stdout[:200]])
 
@@ -87,7 +87,7 @@ for name in ('last', 'first'):
     judged('boxes, scores along the %s axis' % name, got, 'boxes', steps32, steps, steps32, steps, (right32, right))
     tap.ok(got['decision']['threshold'] == LEAST and got['decision']['axis'] == (2 if name == 'last' else 1),
         'and says the threshold and the axis', [got['decision']])
-shown = tap.halfulp('validate', 'first.onnx', '--data', 'first.npz', '--decision', 'boxes=600', '--policies', 'bf16')
+shown = tap.halfulp('validate', 'first.onnx', '--data', 'first.npz', '--decision', 'boxes=600', '--policy', 'bf16')
 tap.ok('a place of output' in shown.stdout and 'of 3 scores along axis 1' in shown.stdout,
     'the text says what a flip is', [shown.stdout])
 first = 'first.onnx', '--data', 'first.npz', '--decision', 'boxes=600'

@@ -39,19 +39,19 @@ def bytes_of(*words):
 
 
 for name, holds in HOLDS.items():
-    got = bytes_of(name, '--policies', 'fp16')
+    got = bytes_of(name, '--policy', 'fp16')
     tap.ok(got['float32'] == holds, '%s holds %d bytes' % (name, holds), got)
     less = 4 * K * M if name == 'float.onnx' else 4 # of floating point, which fp16 halves, or leaves out as folded
     tap.ok(holds - less <= got['fp16'] <= holds, 'fp16 shortens what is no code', got)
-got = bytes_of('float.onnx', '--policies', 'fp16', '--against', 'qdq.onnx', '--against', 'dynamic.onnx', '--outputs', 'o')
+got = bytes_of('float.onnx', '--policy', 'fp16', '--against', 'qdq.onnx', '--against', 'dynamic.onnx', '--outputs', 'o')
 tap.ok(all(got[n] == HOLDS[n] for n in ('qdq.onnx', 'dynamic.onnx')) and got['float32'] == HOLDS['float.onnx'],
     'beside the model too', got)
 made = tap.halfulp('report', 'o')
 tap.ok(made.returncode == 0 and os.path.exists('o/report/index.html'), 'report makes a page of what --outputs wrote',
     made.stderr)
 
-got = tap.halfulp('validate', 'float.onnx', '--data', 'x.npz', '--policies', 'fp16', '--exact', '0', '--against', 'qdq.onnx')
+got = tap.halfulp('validate', 'float.onnx', '--data', 'x.npz', '--policy', 'fp16', '--exact', '0', '--against', 'qdq.onnx')
 tap.ok('Where a code differs by one, later nodes may' in got.stdout, 'a note says what one code may do', got.stdout)
-got = tap.halfulp('validate', 'float.onnx', '--data', 'x.npz', '--policies', 'fp16', '--exact', '0')
+got = tap.halfulp('validate', 'float.onnx', '--data', 'x.npz', '--policy', 'fp16', '--exact', '0')
 tap.ok('Where a code' not in got.stdout, 'and only where a file stands beside the model', got.stdout)
 tap.finish()

@@ -25,12 +25,12 @@ def bf16(v):
 
 
 def run(*words):
-    got = tap.halfulp('validate', *words, '--policies', 'bf16', '--json')
+    got = tap.halfulp('validate', *words, '--policy', 'bf16', '--json')
     return json.loads(got.stdout) if got.returncode in (0, 1) else tap.bail_out(got.stderr)
 
 
 def refused(text, pattern, code, *words):
-    got = tap.halfulp('validate', *words, '--policies', 'bf16')
+    got = tap.halfulp('validate', *words, '--policy', 'bf16')
     good = got.returncode == code and got.stderr.count('\n') == 1 and pattern in got.stderr and not got.stdout
     tap.ok(good, text + ' is refused in one line', [got.returncode, got.stderr, got.stdout[:200]])
 
@@ -90,14 +90,14 @@ right = decided(x, shape, 1)
 labels = [(a if random.random() < 0.8 else (a + 1) % C) for a in right]
 npz('seg.npz', x=(shape, x), labels=([N, H, W], labels, '<i8'))
 seg = 'seg.onnx', '--data', 'seg.npz'
-text = tap.halfulp('validate', *seg, '--policies', 'bf16', '--decision', 'none').stdout
+text = tap.halfulp('validate', *seg, '--policy', 'bf16', '--decision', 'none').stdout
 tap.ok('Nothing is decided, as --decision none says' in text, 'the text says that nothing is decided', text)
 judge('an image', run(*seg), right, decided(low, shape, 1), N, 1)
 judge('its labels', run(*seg, '--labels', 'labels'), right, decided(low, shape, 1), N, 1, labels=labels)
 for words, axis in (('last', 3), ('axis=3', 3), ('axis=-1', 3), ('axis=2', 2)):
     got = run(*seg, '--decision', words)
     judge('--decision ' + words, got, decided(x, shape, axis), decided(low, shape, axis), N, axis)
-text = tap.halfulp('validate', *seg, '--policies', 'bf16').stdout
+text = tap.halfulp('validate', *seg, '--policy', 'bf16').stdout
 flips = sum(a != b for a, b in zip(right, decided(low, shape, 1)))
 tap.ok(
     "the largest of the 3 values along axis 1 of output 'y'" in text
@@ -211,7 +211,7 @@ for rule, good in (
     ('rel_l2<=%.9f' % (rel * 0.999), False), ('big:max_error<=0', True), ('max_error<=0', False),
     ('logits:flips<=0', False), ('logits:nonfinite<=0', True),
 ):
-    got = tap.halfulp('validate', *two, '--policies', 'bf16', '--accept', rule)
+    got = tap.halfulp('validate', *two, '--policy', 'bf16', '--accept', rule)
     tap.ok(got.returncode == (0 if good else 1), '%s: %s' % (rule, 'kept' if good else 'broken'), got.stdout)
 refused('a rule on decisions of another output', 'decisions are counted of', 2, *two, '--accept', 'big:flips<=0')
 refused('a rule on no output', "no output 'none'", 2, *two, '--accept', 'none:sqnr>=1')

@@ -45,7 +45,7 @@ def first_two(values):
 
 
 got = tap.halfulp(
-    'validate', 'm.onnx', '--data', 'x.npz', '--policies', 'fp16,bf16', '--exact', str(N), '--outputs', 'out', '--json'
+    'validate', 'm.onnx', '--data', 'x.npz', '--policy', 'fp16,bf16', '--exact', str(N), '--outputs', 'out', '--json'
 )
 told = json.loads(got.stdout) if got.returncode == 0 else tap.bail_out(got.stderr)
 y = [Q(v) for v in outputs('out/float32.npz')['y'][1]]
@@ -71,7 +71,7 @@ tap.ok(
     t,
 )
 tap.ok(t['changed'] == changed > 0, 'float32 changes %d decisions of the exact network' % changed, t)
-out = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', 'fp16,bf16', '--exact', str(N)).stdout
+out = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policy', 'fp16,bf16', '--exact', str(N)).stdout
 found = re.search(r"otherwise than it on (\d+); on (\d+) float32's margin is no larger than its own error", out)
 tap.ok(
     found and found.groups() == (str(changed), str(sum(close))) and changed < sum(close) < N,
@@ -86,7 +86,7 @@ for r in told['policies'][1:]:
         r,
     )
 # Of fewer inputs those come first on which some policy decided otherwise
-few = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', 'fp16,bf16', '--exact', '2', '--json').stdout
+few = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policy', 'fp16,bf16', '--exact', '2', '--json').stdout
 flipped = sorted({c['input'] for r in told['policies'][1:] for c in r['changed']})[:2]
 tap.ok(
     len(flipped) == 2
@@ -112,7 +112,7 @@ for rule in (
     'kl<=1%',
     'sqnr_d>=1',
 ):
-    got = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', 'fp16', '--exact', '0', '--accept', rule)
+    got = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policy', 'fp16', '--exact', '0', '--accept', rule)
     tap.ok(
         got.returncode == 2 and got.stderr.count('\n') == 1 and "--accept '%s': " % rule in got.stderr,
         'no rule: %s' % rule,
@@ -139,7 +139,7 @@ for rule, is_ in (
             'm.onnx',
             '--data',
             'x.npz',
-            '--policies',
+            '--policy',
             'fp16',
             '--exact',
             '0',

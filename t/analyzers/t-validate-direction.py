@@ -34,8 +34,8 @@ def model(name, sign):
 def told(name, **policy):
     with open('p.json', 'w') as f:
         json.dump(dict(policy, name='asked', compute='float16'), f)
-    text = halfulp('validate', name + '.onnx', '--data', name + '.npz', '--policies', 'p.json', '--decision', 'none')
-    made = halfulp('validate', name + '.onnx', '--data', name + '.npz', '--policies', 'p.json', '--decision', 'none',
+    text = halfulp('validate', name + '.onnx', '--data', name + '.npz', '--policy', 'p.json', '--decision', 'none')
+    made = halfulp('validate', name + '.onnx', '--data', name + '.npz', '--policy', 'p.json', '--decision', 'none',
                    '--json')
     lines = [x for x in text.stdout.splitlines() if 'have one direction' in x]
     rows = json.loads(made.stdout)['policies'] if made.returncode == 0 else [{}]

@@ -26,7 +26,7 @@ p = subprocess.run(sys.argv[1:], capture_output=True, text=True)
 sys.stderr.write(p.stderr)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 if p.returncode == 0 else 0)'''
     p = subprocess.run([sys.executable, '-c', code, tap.HALFULP, 'validate', path + '.onnx', '--data', path + '.npz',
-        '--policies', 'fp16', '--exact', '0', '--decision', 'none'], capture_output=True, text=True)
+        '--policy', 'fp16', '--exact', '0', '--decision', 'none'], capture_output=True, text=True)
     return int(p.stdout or 0) or tap.bail_out(p.stderr)
 
 

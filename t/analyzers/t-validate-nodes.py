@@ -40,7 +40,7 @@ for what, scale in SCALES.items():
     weights = [floats('w1', [I, H], w1), floats('w2', [H, C], w2)]
     write('m.onnx', graph(layers, weights, [value('x', ['n', I])], shapes))
     npz('x.npz', x=([N, I], x))
-    words = '--policies fp16 --exact 0 --sensitivity --batch 8 --json'.split() + ['--sensitivity-inputs', str(N)]
+    words = '--policy fp16 --exact 0 --sensitivity --batch 8 --json'.split() + ['--sensitivity-inputs', str(N)]
     got = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', *words, '--outputs', what)
     of = json.loads(got.stdout)['policies'][1]['sensitivity'] if got.returncode == 0 else tap.bail_out(got.stderr)
     wide, low = outputs(what + '/float32.npz'), outputs(what + '/fp16.npz')
@@ -94,7 +94,7 @@ chain = ['Relu', 'Exp', 'Sub', 'Abs', 'Neg', 'Tanh', 'Sigmoid', 'Exp']
 nodes = [node(op, ('v%d ' % i) * (2 if op == 'Sub' else 1), 'v%d' % (i + 1), name=op) for i, op in enumerate(chain)]
 write('nan.onnx', graph(nodes, [], [value('v0', ['n', 3])], [value('v8', ['n', 3])]))
 npz('nan.npz', v0=([4, 3], [20, 5, 3, 1, 12, 3, 9, 2, 1, 0.5, 0.25, 0.125]))
-got = tap.halfulp('validate', 'nan.onnx', '--data', 'nan.npz', '--policies', 'fp16', '--sensitivity', '--json')
+got = tap.halfulp('validate', 'nan.onnx', '--data', 'nan.npz', '--policy', 'fp16', '--sensitivity', '--json')
 of = json.loads(got.stdout)['policies'][1]['sensitivity']['nodes'] if got.returncode == 0 else []
 worse = {'nan': (2, 0), 'inf': (1, 0)}  # what is not finite is a text
 harm = [worse.get(n['low_rel_l2'], (0, n['low_rel_l2'])) for n in of]
@@ -102,7 +102,7 @@ tap.ok(sum(h[0] for h in harm) > 1 and harm == sorted(harm, reverse=True), 'what
 
 # Rows that fill a batch count nowhere: the first five of seven inputs are what they are one by one
 npz('seven.npz', v0=([7, 3], [3e-8 * 7**k for k in range(21)]))
-words = '--data seven.npz --policies fp16 --sensitivity --sensitivity-inputs 5 --json'.split()
+words = '--data seven.npz --policy fp16 --sensitivity --sensitivity-inputs 5 --json'.split()
 both = []
 for more in ((), ('--batch', '1')):
     got = tap.halfulp('validate', 'nan.onnx', *words, *more)
@@ -121,7 +121,7 @@ write(
     ),
 )
 npz('eps.npz', x=([2, 3], [0, 1, 2, 3, 0, 4]))
-got = tap.halfulp('validate', 'eps.onnx', '--data', 'eps.npz', '--policies', 'fp16,bf16', '--json')
+got = tap.halfulp('validate', 'eps.onnx', '--data', 'eps.npz', '--policy', 'fp16,bf16', '--json')
 low = json.loads(got.stdout)['policies'][1:] if got.returncode == 0 else []
 lost = [
     (p['policy'], l['layer'], l['is'], l['format'], abs(l['was'] * 1e10 - 1) < 1e-6)
@@ -142,7 +142,7 @@ write(
         [value('y', ['n', 3])],
     ),
 )
-got = tap.halfulp('validate', 'bias.onnx', '--data', 'eps.npz', '--policies', 'fp16,bf16', '--json')
+got = tap.halfulp('validate', 'bias.onnx', '--data', 'eps.npz', '--policy', 'fp16,bf16', '--json')
 low = json.loads(got.stdout)['policies'][1:] if got.returncode == 0 else [{'lost_constants': None}] * 2
 want = [{'was': -1e5, 'format': 'fp16', 'layer': 'fc', 'is': '-inf', 'elements': 2, 'of': 3}]
 tap.ok(
@@ -150,9 +150,9 @@ tap.ok(
     'elements of a bias beyond a format are counted, and the largest named',
     got.stderr + str([p['lost_constants'] for p in low]),
 )
-bias = tap.halfulp('validate', 'bias.onnx', '--data', 'eps.npz', '--policies', 'fp16').stdout
+bias = tap.halfulp('validate', 'bias.onnx', '--data', 'eps.npz', '--policy', 'fp16').stdout
 tap.ok('2 of 3 elements of a constant of layer fc are infinite in fp16, of which the largest is -100000.' in bias,
     'the text says so', bias)
-text = tap.halfulp('validate', 'eps.onnx', '--data', 'eps.npz', '--policies', 'fp16').stdout
+text = tap.halfulp('validate', 'eps.onnx', '--data', 'eps.npz', '--policy', 'fp16').stdout
 tap.ok('fp16: on the way there the constant 1e-10 of layer safe is 0 in fp16.' in text, 'and the text says so', text)
 tap.finish()

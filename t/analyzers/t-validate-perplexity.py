@@ -32,7 +32,7 @@ def perplexity(rows, labels):
 
 
 def run(*words):
-    return tap.halfulp('validate', 'm.onnx', '--data', 'm.npz', '--policies', 'bf16', '--exact', '0', *words)
+    return tap.halfulp('validate', 'm.onnx', '--data', 'm.npz', '--policy', 'bf16', '--exact', '0', *words)
 
 
 rows = [[f32(random.uniform(3.9, 4.1)) for _ in range(V)] for _ in range(N * T)]

@@ -180,7 +180,7 @@ got = tap.halfulp(
     'mlp.onnx',
     '--data',
     'x.npz',
-    '--policies',
+    '--policy',
     ','.join(integers + weights + floating),
     '--batch',
     '8',
@@ -342,7 +342,7 @@ for p, table in (('e4m3:static', E4M3), ('e5m2:static', E5M2), ('e4m3:channel', 
 kinds = (('e4m3:history', E4M3, 3, 0), ('e4m3:history2', E4M3, 2, 0), ('e5m2:history1:margin2', E5M2, 1, 2))
 got = tap.halfulp(
     *'validate mlp.onnx --data x.npz --calibrate x.npz --calibrate-inputs 24 --batch 8 --exact 0'.split(),
-    *('--outputs', 'delayed', '--policies', ','.join(p for p, *_ in kinds)),
+    *('--outputs', 'delayed', '--policy', ','.join(p for p, *_ in kinds)),
 )
 for p, table, batches, margin in kinds:
     out = outputs('delayed/%s.npz' % p.replace(':', '_')) if got.returncode == 0 else {'r': [0, []], 'y': [0, []]}
@@ -381,7 +381,7 @@ write(
 )
 npz('im.npz', x=([n, ci, 6, 6], im))
 got = tap.halfulp(
-    'validate', 'conv.onnx', '--data', 'im.npz', '--policies', 'int8,int4:g6', '--exact', '0', '--outputs', 'conv'
+    'validate', 'conv.onnx', '--data', 'im.npz', '--policy', 'int8,int4:g6', '--exact', '0', '--outputs', 'conv'
 )
 s, z = affine(im, max(map(abs, im)))
 columns = [wc[o * 18 : o * 18 + 18] for o in range(co)]
@@ -432,7 +432,7 @@ write(
 )
 npz('both.npz', x=([6, 3, 8], x[:144]))
 got = tap.halfulp(
-    'validate', 'both.onnx', '--data', 'both.npz', '--policies', 'int8', '--exact', '0', '--outputs', 'both'
+    'validate', 'both.onnx', '--data', 'both.npz', '--policy', 'int8', '--exact', '0', '--outputs', 'both'
 )
 s, z = affine(x[:144], max(map(abs, x[:144])))
 q = [clip(rint(f(v / s)) + z, 0, 255) - z for v in x[:144]]
@@ -456,7 +456,7 @@ got = tap.halfulp(
     'mlp.onnx',
     '--data',
     'x.npz',
-    '--policies',
+    '--policy',
     './plan.json,int8,layer:second=bf16',
     '--batch',
     '40',
@@ -497,7 +497,7 @@ got = tap.halfulp(
     'mlp.onnx',
     '--data',
     'x.npz',
-    '--policies',
+    '--policy',
     ','.join(['int8:percentile97'] + list(files.values())),
     '--exact',
     '0',
@@ -532,7 +532,7 @@ tap.ok(
 # One meaning of a format's name: as a policy, in a file and node by node, whatever model the sums have
 with open('half.json', 'w') as file:
     json.dump({'default': 'fp16', 'nodes': {}}, file)
-asked = '--policies fp16,float16,./half.json --exact 0 --sensitivity --sensitivity-inputs 100 --json'.split()
+asked = '--policy fp16,float16,./half.json --exact 0 --sensitivity --sensitivity-inputs 100 --json'.split()
 for sums in [], ['--accumulate', 'chunk:4,acc=fp16']:
     got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', *asked, *sums)
     told = json.loads(got.stdout)['policies'] if got.returncode == 0 else [{}] * 4
@@ -603,7 +603,7 @@ write(
 )
 same = ['int8', 'e4m3:static', 'int8:weights', 'nvfp4']
 got = tap.halfulp(
-    'validate', 'twice.onnx', '--data', 'x.npz', '--policies', ','.join(same), '--exact', '0', '--json'
+    'validate', 'twice.onnx', '--data', 'x.npz', '--policy', ','.join(same), '--exact', '0', '--json'
 )
 taken = {r['policy']: r['weight_bytes'] for r in json.loads(got.stdout)['policies']}
 want = {'int8': I * I + 4 * I, 'e4m3:static': I * I + 4, 'int8:weights': I * I + 4 * I}
@@ -613,7 +613,7 @@ tap.ok(
     '%s %s' % (taken, want),
 )
 write('one.onnx', graph([node('ReduceSum', 'x a', 'y', name='s', keepdims=1)], [ints('a', [1], [1])], [value('x', ['n', I])], [value('y', ['n', 1])]))
-for command, rest in (('validate', ['--policies', 'fp16']), ('advise', ['--formats', 'fp16'])):
+for command, rest in (('validate', ['--policy', 'fp16']), ('advise', ['--format', 'fp16'])):
     for rule in ('flips<=1%', 'top<=1%', 'kl<=1', 'accuracy>=1'):
         got = tap.halfulp(command, 'one.onnx', '--data', 'x.npz', '--accept', rule, *rest)
         if got.returncode != 2 or 'the output decides nothing' not in got.stderr:
@@ -659,7 +659,7 @@ for what, args, code, pattern in (
     ('a rule on right answers without labels', ['int8', '--accept', 'accuracy>=0.9'], 2, '--labels'),
     ('calibration inputs of another shape', ['int8', '--calibrate', 'other.npz'], 3, 'another shape'),
 ):
-    got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--exact', '4', '--policies', *args)
+    got = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--exact', '4', '--policy', *args)
     tap.ok(
         got.returncode == code and not got.stdout and got.stderr.count('\n') == 1 and pattern in got.stderr,
         '%s: exit %d, one line' % (what, code),

@@ -305,7 +305,7 @@ told = compare(
     'x.npz',
     '--labels',
     'x.npz:y',
-    '--policies',
+    '--policy',
     'float16,e4m3,mxfp4,int8',
     '--sensitivity',
     '--sensitivity-inputs',
@@ -329,7 +329,7 @@ told = compare(
     'm.onnx',
     '--data',
     'x.npz',
-    '--policies',
+    '--policy',
     'int8',
     '--calibrate',
     'c.npz',
@@ -363,7 +363,7 @@ told = compare(
     'deep.onnx',
     '--data',
     'h.npz',
-    '--policies',
+    '--policy',
     'bfloat16',
     '--sensitivity',
     '--exact',
@@ -392,14 +392,14 @@ write(
 for n in 1, 2:
     npz('abyss.npz', h0=([n, WIDE], draw(n * WIDE, 1)))
     told = compare(
-        'a deep network, %d input%s' % (n, 's' * (n > 1)), 0, 'abyss.onnx', '--data', 'abyss.npz', '--policies', 'bfloat16', '--exact', str(n)
+        'a deep network, %d input%s' % (n, 's' * (n > 1)), 0, 'abyss.onnx', '--data', 'abyss.npz', '--policy', 'bfloat16', '--exact', str(n)
     )
     tap.ok(told['exact']['agreed'] == n, 'whose bounds took the place of running ones', told['exact'])
 mlp('one.onnx', 1, 1)
-compare('an output without classes', 0, 'one.onnx', '--data', 'x.npz', '--policies', 'fp16,bfloat16', '--exact', '2')
+compare('an output without classes', 0, 'one.onnx', '--data', 'x.npz', '--policy', 'fp16,bfloat16', '--exact', '2')
 mlp('large.onnx', C, 1e5)
 told = compare(
-    'values that are not finite', 0, 'large.onnx', '--data', 'x.npz', '--policies', 'float16,bfloat16', '--exact', '0'
+    'values that are not finite', 0, 'large.onnx', '--data', 'x.npz', '--policy', 'float16,bfloat16', '--exact', '0'
 )
 tap.ok(
     [bool(r['nonfinite']) for r in told['policies']] == [False, True, False]
@@ -415,7 +415,7 @@ told = compare(
     'm.onnx',
     '--data',
     'late.npz',
-    '--policies',
+    '--policy',
     'float16',
     '--exact',
     '0',
@@ -448,7 +448,7 @@ for policy in 'bfloat16', 'fp16':
     [one] = [
         r
         for r in json.loads(
-            run(0, 'roots.onnx', '--data', 'x.npz', '--policies', policy, '--exact', '0', '--json', '--outputs', policy)
+            run(0, 'roots.onnx', '--data', 'x.npz', '--policy', policy, '--exact', '0', '--json', '--outputs', policy)
         )['policies']
         if r['policy'] == policy
     ]
@@ -468,7 +468,7 @@ for policy in 'bfloat16', 'fp16':
 # every figure that a rule can ask for, by its value in the row and by the limit as it is written
 rules = ['sqnr>=30', 'flips<=1%', 'accuracy>=15%', 'accuracy>=0.9', 'accuracy<=0.18', 'kl<=1e-3', 'rel_l2<=0.05']
 rules += ['max_error<=0.02', 'nonfinite<=0', 'flips<=0', 'sqnr_db>=20.5', 'rel_l2>=1e-4']
-asked = ('m.onnx', '--data', 'x.npz', '--labels', 'x.npz:y', '--policies', 'fp16,mxfp4', '--exact', '0')
+asked = ('m.onnx', '--data', 'x.npz', '--labels', 'x.npz:y', '--policy', 'fp16,mxfp4', '--exact', '0')
 told = json.loads(run(1, *asked, '--json', '--report', 'page', *sum((['--accept', r] for r in rules), [])))
 lines, n = run(1, *asked, '--tap', *sum((['--accept', r] for r in rules), [])).split('\n'), 0
 want, wrong = ['1..%d' % (len(rules) * len(told['policies']))], []
@@ -498,7 +498,7 @@ tap.ok(lines == want + [''], 'TAP: %d lines' % len(want), [x for x in zip(lines,
 tap.none(wrong, 'rules are broken by what is beyond their limits, and by nothing else')
 kept = json.load(open('page/validation.json'))
 tap.ok(kept == told, '--report writes what --json prints')
-lines = run(1, 'large.onnx', '--data', 'x.npz', '--policies', 'float16,bfloat16', '--exact', '0', '--tap').split('\n')
+lines = run(1, 'large.onnx', '--data', 'x.npz', '--policy', 'float16,bfloat16', '--exact', '0', '--tap').split('\n')
 tap.ok(
     lines
     == [
@@ -521,7 +521,7 @@ for policies, name, whose in (
     ('p.json', 'exact', 'the exact network'),
     ('a/p.json,a_p.json', 'a_p.json', 'another policy'),
 ):
-    r = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policies', policies, '--outputs', 'two')
+    r = tap.halfulp('validate', 'm.onnx', '--data', 'x.npz', '--policy', policies, '--outputs', 'two')
     tap.ok(
         r.returncode == 2
         and "two/%s.npz would hold the outputs of policy '%s' and of %s" % (name, name, whose) in r.stderr
@@ -529,7 +529,7 @@ for policies, name, whose in (
         'no file for two: %s' % whose,
         r.stderr,
     )
-run(0, 'm.onnx', '--data', 'x.npz', '--policies', 'a/p.json,p.json', '--outputs', 'two', '--exact', '0')
+run(0, 'm.onnx', '--data', 'x.npz', '--policy', 'a/p.json,p.json', '--outputs', 'two', '--exact', '0')
 tap.ok(
     sorted(os.listdir('two')) == ['a_p.json.npz', 'exact.npz', 'float32.npz', 'validation.json'],
     'a file for one each',
@@ -545,7 +545,7 @@ for name, policy in (
     ('e3m4', 'compute=e3m4,variable=float32,list=autocast'),
 ):
     both = [
-        json.loads(run(0, 'old.onnx', '--data', 'x.npz', '--policies', p, '--exact', '0', '--json'))['policies'][-1]
+        json.loads(run(0, 'old.onnx', '--data', 'x.npz', '--policy', p, '--exact', '0', '--json'))['policies'][-1]
         for p in (name, policy)
     ]
     same = [{k: v for k, v in b.items() if k != 'policy'} for b in both]

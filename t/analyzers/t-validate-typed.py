@@ -60,7 +60,7 @@ for type_, to, word in ((FLOAT16, half, 'fp16'), (BFLOAT16, brain, 'bf16')):
     for i, v in enumerate(x):
         typed.append(to(f32(to(f32(to(f32(v * k[i % 3])) * s[i % 3])) + v)))
         wide.append(f32(f32(f32(v * k[i % 3]) * s[i % 3]) + v))
-    told = run('m.onnx', '--data', 'x.npz', '--policies', 'bf16,fp16', '--outputs', 'out-' + word)
+    told = run('m.onnx', '--data', 'x.npz', '--policy', 'bf16,fp16', '--outputs', 'out-' + word)
     rows = {r['policy']: r for r in told['policies']}
     got = {p: outputs('out-%s/%s.npz' % (word, f))['y'][1] for p, f in (('as typed', 'as_typed'), ('float32',
             'float32'))}
@@ -77,7 +77,7 @@ for type_, to, word in ((FLOAT16, half, 'fp16'), (BFLOAT16, brain, 'bf16')):
     tap.ok(2 * rows['as typed']['weight_bytes'] == rows['float32']['weight_bytes'] > 0,
             word + ': weights take the file\'s bits',
            [rows['as typed']['weight_bytes']])
-    told = run('m.onnx', '--data', 'x.npz', '--runtime', 'ort-cpu', '--policies', 'bf16', '--outputs', 'cpu-' + word)
+    told = run('m.onnx', '--data', 'x.npz', '--runtime', 'ort-cpu', '--policy', 'bf16', '--outputs', 'cpu-' + word)
     tap.ok(told['runtime'] == 'ort-cpu:all' and list(outputs('cpu-%s/as_typed.npz' % word)['y'][1]) == wide,
            word + ': ONNX Runtime\'s CPU drops every Cast here')
 
@@ -87,7 +87,7 @@ for words, code, text in ((['f.onnx', '--runtime', 'strict'], 2, 'float16'), (['
     got = tap.halfulp('validate', *words, '--data', 'x.npz')
     tap.ok(got.returncode == code and text in got.stderr and got.stderr.count('\n') == 1,
             ' '.join(words) + ' is refused', got.stderr)
-said = run('f.onnx', '--data', 'x.npz', '--policies', 'fp16')
+said = run('f.onnx', '--data', 'x.npz', '--policy', 'fp16')
 tap.ok(said['runtime'] is None and [r['policy'] for r in said['policies']] == ['float32', 'fp16'],
         'a float32 file has no such row')
 
@@ -160,7 +160,7 @@ for seed in range(40):
     np.savez('g.npz', x=x)
     got = {}
     for runtime in ('strict', 'ort-cpu'):
-        run('g.onnx', '--data', 'g.npz', '--policies', 'bf16', '--runtime', runtime, '--outputs',
+        run('g.onnx', '--data', 'g.npz', '--policy', 'bf16', '--runtime', runtime, '--outputs',
                 'g-%s-%d' % (runtime, seed))
         got[runtime] = np.load('g-%s-%d/as_typed.npz' % (runtime, seed))['y'].astype(WIDE)
     # An operator's float32 may lie on the other side of a tie of float16 than its value in doubles.

@@ -60,7 +60,7 @@ code, out, err = run(
     "x.npz",
     "--labels",
     "y",
-    "--policies",
+    "--policy",
     "fp16,bf16,e4m3,mixed_float16,layer:first=float32",
     "--json",
     "--outputs",
@@ -95,7 +95,7 @@ write(
     ),
 )
 both = "mixed_float16,mixed_float16,layer:loss=float32"
-code, out, err = run("named.onnx", "--data", "x.npz", "--policies", both, "--outputs", "named", "--exact", "0")
+code, out, err = run("named.onnx", "--data", "x.npz", "--policy", both, "--outputs", "named", "--exact", "0")
 files_of = ("mixed_float16", "mixed_float16,layer_loss=float32")
 low, high = (outputs("named/%s.npz" % p)["y"] for p in files_of)
 ok(
@@ -119,7 +119,7 @@ write(
     ),
 )
 code, out, err = run(
-    "soft.onnx", "--data", "x.npz", "--policies", "bf16,fp16", "--json", "--outputs", "soft", "--exact", "0"
+    "soft.onnx", "--data", "x.npz", "--policy", "bf16,fp16", "--json", "--outputs", "soft", "--exact", "0"
 )
 soft = {r["policy"]: r["kl"] for r in json.loads(out)["policies"]} if code == 0 else {}
 for policy, told in soft.items():
@@ -144,7 +144,7 @@ write(
     ),
 )
 npz("large.npz", x=([1, L, L], [((5 * i) % 11 - 5) / 8 for i in range(L * L)]))
-code, out, err = run("large.onnx", "--data", "large.npz", "--policies", "fp16")
+code, out, err = run("large.onnx", "--data", "large.npz", "--policy", "fp16")
 ok(
     code == 0 and "The exact network, on 1 input: float32 is at most 0 off" in out,
     "a network of 2.7e8 operations is run exactly unasked: %s%s" % (out.strip().split("\n")[-2:], err),
@@ -248,7 +248,7 @@ code, again, _ = run(
     "x.npz",
     "--labels",
     "y",
-    "--policies",
+    "--policy",
     "fp16,bf16,e4m3,mixed_float16,layer:first=float32",
     "--json",
     "--exact",
@@ -266,14 +266,14 @@ ok(
 )
 
 code, out, err = run(
-    "mlp.onnx", "--data", "x.npz", "--policies", "fp16,e4m3", "--accept", "sqnr>=40", "--accept", "flips<=5%", "--tap"
+    "mlp.onnx", "--data", "x.npz", "--policy", "fp16,e4m3", "--accept", "sqnr>=40", "--accept", "flips<=5%", "--tap"
 )
 ok(
     code == 1 and "not ok 5 - e4m3: sqnr>=40" in out and "ok 3 - fp16: sqnr>=40" in out and out.startswith("1..6\n"),
     "a broken budget: exit 1, and TAP says which",
 )
 code, out, err = run(
-    "mlp.onnx", "--data", "x.npz", "--policies", "fp16", "--accept", "sqnr>=40", "--accept", "nonfinite<=0"
+    "mlp.onnx", "--data", "x.npz", "--policy", "fp16", "--accept", "sqnr>=40", "--accept", "nonfinite<=0"
 )
 ok(code == 0 and "pass" in out, "a kept one: exit 0")
 
@@ -285,7 +285,7 @@ big = graph(
 )
 write("big.onnx", big)
 npz("big.npz", x=([4, I], [4.0] * (4 * I)))
-code, out, err = run("big.onnx", "--data", "big.npz", "--policies", "fp16,bf16", "--json")
+code, out, err = run("big.onnx", "--data", "big.npz", "--policy", "fp16,bf16", "--json")
 r = {p["policy"]: p for p in json.loads(out)["policies"]}
 ok(
     r["fp16"]["nonfinite"] == 8 and r["fp16"]["first_nonfinite"] == "wide" and r["bf16"]["nonfinite"] == 0,
@@ -320,7 +320,7 @@ write(
     functions=[body],
 )
 npz("if.npz", x=([2, 3], [1.5, -2.0, 0.25, -1.0, 8.0, 3.0]))
-code, out, err = run("if.onnx", "--data", "if.npz", "--outputs", "if", "--policies", "fp16")
+code, out, err = run("if.onnx", "--data", "if.npz", "--outputs", "if", "--policy", "fp16")
 ok(
     code == 0 and outputs("if/float32.npz")["y"][1] == (-3.0, 4.0, -0.5, 2.0, -16.0, -6.0),
     "a branch chosen by a shape, and a function of the model's own %s" % err.strip(),
@@ -346,7 +346,7 @@ for rates, want_code, want in (
 ):
     npz("rate.npz", x=([2, 3], [1.5, -2.0, 0.25, -1.0, 8.0, 3.0]), rate=([2], rates, "<i8"))
     shutil.rmtree("rate", ignore_errors=True)
-    code, out, err = run("rate.onnx", "--data", "rate.npz", "--outputs", "rate", "--policies", "fp16")
+    code, out, err = run("rate.onnx", "--data", "rate.npz", "--outputs", "rate", "--policy", "fp16")
     got = outputs("rate/float32.npz")["y"][1] if code == 0 else None
     ok(code == want_code and got == want, "a scalar that is %s in the rows: %s" % (rates, err.strip() or got))
 
@@ -373,7 +373,7 @@ for lengths, rest, want_code, want, said in (
     npz("length.npz", x=([3, 3], rows), n=([3], lengths, "<i8"))
     npz("others.npz", x=([3, 3], rows), n=([3], [2, 3, 2], "<i8"))
     shutil.rmtree("length", ignore_errors=True)
-    policies = ("--policies", "int8" if rest else "fp16", *rest)
+    policies = ("--policy", "int8" if rest else "fp16", *rest)
     code, out, err = run("length.onnx", "--data", "length.npz", "--outputs", "length", *policies)
     got = outputs("length/float32.npz")["y"][1] if code == 0 else None
     ok(code == want_code and got == want and said in err, "lengths %s: %s" % (lengths, err.strip() or got))
@@ -402,14 +402,14 @@ for what, args, want, pattern in (
     ("no data", ["mlp.onnx"], 2, "--data"),
     ("an array of another length", ["mlp.onnx", "--data", "if.npz"], 3, "elements along dimension 1"),
     ("data that are not there", ["mlp.onnx", "--data", "absent.npz"], 3, "absent.npz"),
-    ("a policy that is none", ["mlp.onnx", "--data", "x.npz", "--policies", "fp17"], 2, "fp17"),
+    ("a policy that is none", ["mlp.onnx", "--data", "x.npz", "--policy", "fp17"], 2, "fp17"),
     ("a budget that is none", ["mlp.onnx", "--data", "x.npz", "--accept", "flops<=1"], 2, "flips"),
     ("a share of what is no count", ["mlp.onnx", "--data", "x.npz", "--accept", "sqnr>=3%"], 2, "shares"),
     ("labels of another length", ["mlp.onnx", "--data", "three.npz", "--labels", "x.npz:y"], 3, ""),
-    ("an output that is none", ["mlp.onnx", "--data", "x.npz", "--output", "z"], 2, "no output called 'z'"),
+    ("an output that is none", ["mlp.onnx", "--data", "x.npz", "--decision", "output=z"], 2, "no output called 'z'"),
     ("a size for nothing", ["mlp.onnx", "--data", "x.npz", "--shape", "length=3"], 2, "'length'"),
     ("a size that is none", ["mlp.onnx", "--data", "x.npz", "--shape", "batch=0"], 2, "whole numbers"),
-    ("an option without effect", ["mlp.onnx", "--list-ops", "--data", "x.npz"], 2, "--data has no effect"),
+    ("an option without effect", ["mlp.onnx", "--list", "--data", "x.npz"], 2, "--data has no effect"),
 ):
     code, out, err = run(*args)
     ok(
@@ -423,13 +423,13 @@ npz("more.npz", other=([N, I], x), third=([N, I], x))
 open("x.npy", "wb").write(npy([N, I], x))
 two = [node("MatMul", "x w", "h"), node("MatMul", "h v", "y")], [floats("w", [I, H], w1), floats("v", [H, C], w2)]
 write("one.onnx", graph(*two, [value("x", ["n", I])], [value("y", ["n", C])]))
-told = {d: run("one.onnx", "--data", d, "--policies", "bf16", "--json", "--exact", "0") for d in ("x.npz", "only.npz", "x.npy", "more.npz")}
+told = {d: run("one.onnx", "--data", d, "--policy", "bf16", "--json", "--exact", "0") for d in ("x.npz", "only.npz", "x.npy", "more.npz")}
 rel = {d: json.loads(out)["policies"][1]["rel_l2"] if code == 0 else err for d, (code, out, err) in told.items()}
 ok(rel["only.npz"] == rel["x.npy"] == rel["x.npz"] > 0 and told["more.npz"][0] == 3, "an array without the input's name: %s" % rel)
 # A result of three dimensions keeps them
 write("three.onnx", graph([node("MatMul", "x w", "y")], [floats("w", [4, 5], w2[:20])], [value("x", ["n", 3, 4])], [value("y", ["n", 3, 5])]))
 npz("three.npz", x=([N, 3, 4], x))
-code, out, err = run("three.onnx", "--data", "three.npz", "--policies", "bf16", "--exact", "2", "--outputs", "three")
+code, out, err = run("three.onnx", "--data", "three.npz", "--policy", "bf16", "--exact", "2", "--outputs", "three")
 shapes = [outputs("three/%s.npz" % who)["y"][0] for who in ("float32", "bf16", "exact")] if code == 0 else err
 ok(shapes == [(N, 3, 5), (N, 3, 5), (2, 3, 5)], "the shape of results of three dimensions: %s" % shapes)
 print("1..%d" % count)

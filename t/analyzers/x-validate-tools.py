@@ -116,7 +116,7 @@ for name, model, data in networks():
             tap.skip('%s, %s' % (name, tool), 'the tool or ONNX Runtime refuses it: ' + str(why).split('\n')[0][:100])
             continue
         words = ['--runtime', 'ort-cpu'] if tool in ('occ', 'ort16') else []
-        got = tap.halfulp('validate', p, '--data', name + '.npz', '--policies', 'float32', '--exact', '0',
+        got = tap.halfulp('validate', p, '--data', name + '.npz', '--policy', 'float32', '--exact', '0',
                 '--against', q,
                           '--outputs', 'o-' + q, '--batch', str(BATCH), '--json', *words)
         if not tap.ok(got.returncode == 0, '%s, %s runs' % (name, tool), got.stderr):

@@ -92,9 +92,9 @@ def blocked():
 
 for how in (ignored, blocked):
     name = 'SIGCHLD is ignored' if how is ignored else 'every signal is blocked'
-    code, out, err = started('compare --policies float32,float16 %s both-%s' % (TRAIN, how.__name__), prepare=how)
+    code, out, err = started('compare --policy float32,float16 %s both-%s' % (TRAIN, how.__name__), prepare=how)
     tap.ok(code == 0 and out.count('accuracy 12.50') == 2, '%s: compare has both runs' % name, out + err)
-    code, out, err = started('compare --policies float32,float16 %s no-%s' % (TRAIN, how.__name__),
+    code, out, err = started('compare --policy float32,float16 %s no-%s' % (TRAIN, how.__name__),
                              prepare=lambda: (how(), resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))))
     tap.ok(code == 4 and out.count('failed (train 4)') == 2 and err.count('File too large') == 2,
            '%s: compare sees that files are too large for both' % name, out + err)

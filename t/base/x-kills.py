@@ -23,10 +23,10 @@ COMMANDS = {
     'check': 'check seen --baseline base.tsv --history kept --json',
     'diff': 'diff x.npz y.npz --json',
     'merge': 'merge one.part two.part',
-    'validate': 'validate m.onnx --data x.npz --policies fp16,bf16 --outputs outs --json',
-    'advise': "advise m.onnx --data x.npz --accept 'rel_l2<=1e-2' --formats fp16,bf16 --out advised",
+    'validate': 'validate m.onnx --data x.npz --policy fp16,bf16 --outputs outs --json',
+    'advise': "advise m.onnx --data x.npz --accept 'rel_l2<=1e-2' --format fp16,bf16 --out advised",
     'inspect': 'inspect m.onnx --to e4m3 --totals -o i.tsv --threads 1',
-    'gate': 'gate --baseline base.tsv seen --junit g.xml --tap g.tap --gitlab g.json --sarif g.sarif',
+    'gate': 'gate --baseline base.tsv seen -o junit=g.xml -o tap=g.tap -o gitlab=g.json -o sarif=g.sarif',
     'compare': MORE['compare'],
 }
 ANY = ('write,read,fsync,close,ftruncate,flock,fstat,dents,seek,fallocate,open,rename,mkdir,unlink,mmap,say,memory,'

@@ -17,7 +17,7 @@ except ImportError:
     tap.skip_all('PyYAML is absent (python3-yaml)')
 home = tap.home()
 data = tap.TOP + '/examples/digits'
-made = tap.halfulp('validate', data + '.onnx', '--data', data + '.npz', '--policies', 'int8,int4', '--outputs',
+made = tap.halfulp('validate', data + '.onnx', '--data', data + '.npz', '--policy', 'int8,int4', '--outputs',
     home + '/out')
 tap.ok(made.returncode == 0, 'outputs to gate', made.stderr)
 

@@ -51,9 +51,9 @@ def wide(text):
 
 MORE = [
     'halfulp doctor',
-    'halfulp validate examples/digits.onnx --list-ops',
-    'halfulp validate examples/digits.onnx --data examples/digits.npz --policies fp16 --sensitivity',
-    'halfulp validate examples/digits.onnx --data examples/digits.npz --policies fp16 --against examples/digits.onnx',
+    'halfulp validate examples/digits.onnx --list',
+    'halfulp validate examples/digits.onnx --data examples/digits.npz --policy fp16 --sensitivity',
+    'halfulp validate examples/digits.onnx --data examples/digits.npz --policy fp16 --against examples/digits.onnx',
 ]
 ran, seen = dict.fromkeys(known, 0), {}
 

@@ -55,11 +55,11 @@ for seed in '1', '2', '3':
     orders += ['s' + seed, 'o' + seed]
 tap.halfulp('baseline', *orders, '-o', 'statistics.tsv', '--reason', 'they are well', '--statistics')
 tap.halfulp('baseline', *seeds, '-o', 'score.tsv', '--reason', 'they are well', '--score', 'loss')
-DIGITS = [tap.TOP + '/examples/digits.onnx', '--data', tap.TOP + '/examples/digits.npz', '--policies', 'fp16,int8']
+DIGITS = [tap.TOP + '/examples/digits.onnx', '--data', tap.TOP + '/examples/digits.npz', '--policy', 'fp16,int8']
 # The lines of a command, the first one of inputs that are well.
 LINES = {
     'accumulate': ['--terms well.npy --format fp16,bf16', '--terms ill.npy --format fp16,bf16', '--terms zero.npy --format e4m3,fp16'],
-    'advise': [tap.TOP + '/examples/digits.onnx --data ' + tap.TOP + '/examples/digits.npz --accept flips<=1% --formats int8,fp16 --out advised'],
+    'advise': [tap.TOP + '/examples/digits.onnx --data ' + tap.TOP + '/examples/digits.npz --accept flips<=1% --format int8,fp16 --out advised'],
     'allreduce': ['well.npy --ranks 2..4', 'ill.npy --ranks 2..4', 'zero.npy --ranks 2..4'],
     'bench': ['why --device v100', 'why --device t4 --by call --policy float32', 'train --published'],
     'calc': ['1+2 1/3', '1/0 0/0 -- -1/0', '1e400'],
@@ -69,14 +69,14 @@ LINES = {
         'm2.tsv --baseline m1.tsv --rule gone:optional --rule w*:ignore', 'well --baseline base.tsv',
         'ill --baseline base.tsv', 'well --baseline statistics.tsv', 'ill --baseline statistics.tsv',
         'well ill --baseline score.tsv', 's1 s2 --baseline score.tsv', 'none --baseline none.tsv'],
-    'compare': ['--policies float32,float16 --seeds 1 %s w' % ' '.join(SMALL[:-1]), '--policies float32,float16 --seeds 1 --optimizer lr=1e30 %s i' % ' '.join(SMALL[:-1])],
+    'compare': ['--policy float32,float16 --seeds 1 %s w' % ' '.join(SMALL[:-1]), '--policy float32,float16 --seeds 1 --optimizer lr=1e30 %s i' % ' '.join(SMALL[:-1])],
     'analyze': ['well', 'ill'],
     'diff': ['well ill', 'ill well', 'ill ill', 'well well', 'well moved', 'm1.tsv m2.tsv', 'well.npy ill.npy'],
     'formats': ['', 'nan inf', 'fp16 e8m0 e2m1'],
     'inspect': ['well.npy', 'ill.npy', 'zero.npy', 'none.npy', '--best-scale ill.npy'],
     'judge': ['relu --in x=well.npy --got well.npy', 'relu --in x=ill.npy --got ill.npy', 'relu --in x=zero.npy --got zero.npy'],
     'op': ['relu --in a=well.npy', 'relu --in a=ill.npy', 'list', 'relu --in a=well.npy --got ill.npy', 'relu --in a=ill.npy --as bound'],
-    'plan': ['--by call --model width=0.1 --data size=9 --batch 3', '--model width=0.1 --data size=9 --batch 3 --device t4 --ranks 1', '--policies'],
+    'plan': ['--by call --model width=0.1 --data size=9 --batch 3', '--model width=0.1 --data size=9 --batch 3 --device t4 --ranks 1', '--policy'],
     'probe': ['--model tc:hopper', '--model tc:volta', '--model tc:hopper,in=e4m3'],
     'round': ['0.1 1 --format fp16,mxfp4', 'nan inf --format fp16,mxfp4 -- -inf', '1e400 --format fp64,e8m0'],
     'tree': ['--backend cpu --n 4', '--backend cpu --n 1'],

@@ -68,7 +68,7 @@ else:
     size = os.path.getsize('bomb.npz')
     tap.ok(size < MIB, 'an archive of %d kB that holds 400 MiB' % (size // 1000))
     for words in (['accumulate', '--terms', 'bomb.npz'],
-                  ['validate', 'm.onnx', '--data', 'bomb.npz', '--policies', 'fp16']):
+                  ['validate', 'm.onnx', '--data', 'bomb.npz', '--policy', 'fp16']):
         refused([*words, '--max-memory', '200MiB'], '%s of it with 200 MiB' % words[0], 200)
     # Images that a gzip stream unpacks to
     with gzip.open('train-images-idx3-ubyte.gz', 'wb', 9) as f:
@@ -85,7 +85,7 @@ else:
         [onnxfile.node('ConstantOfShape', 's', 'z'), onnxfile.node('Add', 'x z', 'y')],
         [onnxfile.ints('s', [2], [50 * MIB, 4])], [onnxfile.value('x', [1, 4])], [onnxfile.value('y', [50 * MIB, 4])]))
     npzfile.npz('one.npz', x=((1, 4), [1, 2, 3, 4]))
-    refused(['validate', 'wide.onnx', '--data', 'one.npz', '--policies', 'fp16', '--max-memory', '300MiB'],
+    refused(['validate', 'wide.onnx', '--data', 'one.npz', '--policy', 'fp16', '--max-memory', '300MiB'],
             'validate of a model of %d bytes that makes 800 MiB' % os.path.getsize('wide.onnx'), 300)
     # What fits is not refused
     code, said, peak = run('train', '--model', 'mlp', '--data', 'digits', '--steps', '2', '--quiet', '--max-memory',

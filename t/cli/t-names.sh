@@ -93,7 +93,7 @@ done
 clean "the tables of its analysis and the baseline" "$evil"/analysis/* base.tsv absent.tsv.obtained
 run diff "$evil" "$evil"
 clean "diff"
-for c in "report --terminal" "report --out page"; do
+for c in "report -o -" "report --out page"; do
 	case $c in *out*) command -v gnuplot >/dev/null || { skip 1 "gnuplot is absent"; continue; } ;; esac
 	run $c "$evil"
 	test $code = 0
@@ -105,7 +105,7 @@ if test -e page; then
 	test "$word" = "$evil"
 	test_is $? "the page's command to make it again is one that bash reads back"
 fi
-run compare --model mlp --data train=64,eval=32 --batch 32 --data size=8 --model width=0.1 --epochs 1 --policies float32,float16 "$evil.cmp"
+run compare --model mlp --data train=64,eval=32 --batch 32 --data size=8 --model width=0.1 --epochs 1 --policy float32,float16 "$evil.cmp"
 test $code = 0
 test_is $? "compare"
 clean "compare: nothing else" "$evil.cmp"/*.tsv
@@ -134,13 +134,13 @@ each() { # PATTERN WHAT COMMAND...
 spoil program-train.json dense1 '"d\\u001b[31m\\nINJECTED"'
 each 'program-train.json: its names' "a layer's name" "analyze bad" "verify bad" "verify --trace bad" "diff bad good/run" "diff good/run bad" "check bad --baseline base.tsv"
 spoil manifest.json '"name": "mixed_float16"' '"\"name\": \"mixed\\u202e\\n\\u007fINJECTED\""'
-each 'manifest.json' "a policy's name" "analyze bad" "verify bad" "diff bad good/run" "check bad --baseline base.tsv" "report --terminal bad" "report --out no bad" "train --resume bad"
+each 'manifest.json' "a policy's name" "analyze bad" "verify bad" "diff bad good/run" "check bad --baseline base.tsv" "report -o - bad" "report --out no bad" "train --resume bad"
 spoil analysis/replay.tsv dense1 '"d\x1b[2J"'
 each 'analysis/replay.tsv:[0-9]*: there are characters' "a table's cell" "check bad --baseline base.tsv"
 spoil metrics.tsv mlp '"m\u202elp"' 2>/dev/null || spoil metrics.tsv step '"st\x7fep"'
-each 'metrics.tsv:[0-9]*: there are characters' "a table's header" "report --terminal bad" "verify bad"
+each 'metrics.tsv:[0-9]*: there are characters' "a table's header" "report -o - bad" "verify bad"
 spoil analysis/summary.json '"verdict_word": "' '"\"verdict_word\": \"\\u001b[2J"'
-each 'summary.json' "a verdict" "report --terminal bad"
+each 'summary.json' "a verdict" "report -o - bad"
 
 # Policies and weights
 printf '{"compute": "float16", "layers": {"dense\\u001b[2J\\nINJECTED*": "float32"}}' >p.json

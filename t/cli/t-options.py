@@ -185,17 +185,17 @@ DYNAMIC = TS + '--policy mixed_float16 '
 OVER = DYNAMIC + '--loss-scale init=2^100 '     # overflows
 P = 'plan --model width=0.05 --data size=8 '
 PP = P + '--program '
-PM = 'plan --model width=0.05 --measure 2 --device here '
-BC = 'bench cast --mb 1 --trials 1 --no-python --formats fp16 --modes RNE --ops round --backend simd=scalar --json '
-BG = 'bench gemm --sizes 8 --trials 1 --formats fp32 --json '
-BT = 'bench train --model width=0.05 --data size=8 --batch 16 --steps 2 --warm 1 --meter none --json '
+PM = 'plan --model width=0.05 --device measure=2 --device here '
+BC = 'bench cast --sizes 1 --trials 1 --no-python --format fp16 --mode RNE --op round --backend simd=scalar --json '
+BG = 'bench gemm --sizes 8 --trials 1 --format fp32 --json '
+BT = 'bench train --model width=0.05 --data size=8 --batch 16 --steps 2 --steps warm=1 --meter none --json '
 BD = BT + '--policy mixed_float16 '
 BW = 'bench why --device v100 --batch 16 --policy float32 --model width=0.05 --json '
-C = 'compare --model width=0.05 --data size=8,train=48 --data eval=16 --batch 16 --steps 2 --policies float32,mixed_float16 '
+C = 'compare --model width=0.05 --data size=8,train=48 --data eval=16 --batch 16 --steps 2 --policy float32,mixed_float16 '
 CT = C.replace('--data size=8,train=48 --data eval=16 ', '')
 TEXT = '--model bert:layers=1,hidden=4,heads=2 --data length=14 --batch 4 '
-TB = 'bench train --steps 1 --warm 1 --meter none --policy float32 --json ' + TEXT
-TC = 'compare --steps 1 --policies float32 --data train=8,eval=4 ' + TEXT
+TB = 'bench train --steps 1 --steps warm=1 --meter none --policy float32 --json ' + TEXT
+TC = 'compare --steps 1 --policy float32 --data train=8,eval=4 ' + TEXT
 TP = 'plan ' + TEXT
 TT = 'train --quiet --steps 1 --trace steps=none --data train=8,eval=4 ' + TEXT
 GPT = TEXT.replace('bert', 'gpt')
@@ -228,10 +228,10 @@ bench optimizer:update | BT --policy bfloat16 | --optimizer update=sr
 bench optimizer:state | BT --policy bfloat16 | --optimizer state=e5m2
 bench optimizer:constants | BT --policy bfloat16 --optimizer adam | --optimizer adam:constants=double
 bench optimizer:iterate | BT --policy bfloat16 --optimizer muon | --optimizer muon:iterate=e5m2
-compare optimizer:update | C --policies bfloat16 | --optimizer update=sr
-compare optimizer:state | C --policies bfloat16 | --optimizer state=e5m2
-compare optimizer:constants | C --policies bfloat16 --optimizer adam | --optimizer adam:constants=double
-compare optimizer:iterate | C --policies bfloat16 --optimizer muon | --optimizer muon:iterate=e5m2
+compare optimizer:update | C --policy bfloat16 | --optimizer update=sr
+compare optimizer:state | C --policy bfloat16 | --optimizer state=e5m2
+compare optimizer:constants | C --policy bfloat16 --optimizer adam | --optimizer adam:constants=double
+compare optimizer:iterate | C --policy bfloat16 --optimizer muon | --optimizer muon:iterate=e5m2
 plan optimizer:update | PP --policy bfloat16 | --optimizer update=sr
 plan optimizer:state | P --policy bfloat16 | --optimizer state=e5m2
 plan optimizer:constants | PP --policy bfloat16 --optimizer adam | --optimizer adam:constants=double
@@ -241,8 +241,8 @@ train optimizer:state | TS --policy bfloat16 R | --optimizer state=e5m2
 train optimizer:constants | TS --policy bfloat16 --optimizer adam R | --optimizer adam:constants=double
 train optimizer:iterate | TS --policy bfloat16 --optimizer muon R | --optimizer muon:iterate=e5m2
 accumulate terms | accumulate --n 10 | --terms ones
-accumulate times | accumulate --n 10 | --times harmonic
-accumulate start | accumulate --n 10 | --start 3
+accumulate terms:times | accumulate --n 10 | --terms times=harmonic
+accumulate terms:start | accumulate --n 10 | --terms start=3
 accumulate n | accumulate --format fp16 | --n 20
 accumulate format | accumulate --n 10 | --format fp16
 accumulate sum | accumulate --n 10 | --sum kahan
@@ -258,7 +258,7 @@ judge given | judge 'h = exp(x); y = neg(h)' --in x={h}/x.npy --got {h}/a.npy | 
 judge set | judge softmax --in x={h}/x.npy --got {h}/a.npy | --set out=bf16
 judge bits | judge 'y = relu(x)' --in x={h}/x.npy --got {h}/codes.npy --set out=fp16 | --bits
 judge confidence | judge softmax --in x={h}/x.npy --got {h}/a.npy --json | --confidence 0.9
-judge fail-on | judge 'h = store(x, to=bf16); y = scale(h, k=1)' --in x={h}/x.npy --got {h}/x.npy | --fail-on undeclared
+judge fail-if | judge 'h = store(x, to=bf16); y = scale(h, k=1)' --in x={h}/x.npy --got {h}/x.npy | --fail-if undeclared
 judge make | judge softmax --make m | --make n
 judge with | judge rmsnorm --make m | --with w
 judge sample | judge softmax --in x={h}/x.npy --got {h}/a.npy | --sample 2
@@ -269,17 +269,17 @@ judge exact | judge softmax --in x={h}/x.npy --got {h}/a.npy | --exact e.npy
 judge bound | judge softmax --in x={h}/x.npy --got {h}/a.npy | --bound e.npy
 judge json | judge softmax --in x={h}/x.npy --got {h}/a.npy | --json
 allreduce ranks | allreduce {h}/terms.npy | --ranks 8
-allreduce order | allreduce {h}/terms.npy --ranks 64 --wire bf16 | --order halving
-allreduce wire | allreduce {h}/terms.npy --ranks 64 | --wire e4m3
-allreduce acc | allreduce {h}/terms.npy --ranks 64 --wire bf16 | --acc fp16
-allreduce divide | allreduce {h}/terms.npy --ranks 64 --wire fp16 | --divide before
-allreduce scale | allreduce {h}/terms.npy --ranks 64 --wire fp16 | --scale 2^20
-allreduce ranks-from | allreduce {h}/a.npy {h}/x.npy --ranks 64 --wire bf16 | --ranks-from normal
-allreduce sample | allreduce {h}/terms.npy --ranks 64 --wire bf16 | --sample 3
-allreduce seed | allreduce {h}/terms.npy --ranks 64 --wire bf16 --sample 3 | --seed 7
-allreduce tolerance | allreduce {h}/terms.npy --ranks 64 --wire e4m3 | --tolerance 0
+allreduce all-reduce | allreduce {h}/terms.npy --ranks 64 --all-reduce wire=bf16 | --all-reduce halving
+allreduce all-reduce:wire | allreduce {h}/terms.npy --ranks 64 | --all-reduce wire=e4m3
+allreduce all-reduce:acc | allreduce {h}/terms.npy --ranks 64 --all-reduce wire=bf16 | --all-reduce acc=fp16
+allreduce all-reduce:divide | allreduce {h}/terms.npy --ranks 64 --all-reduce wire=fp16 | --all-reduce divide=before
+allreduce all-reduce:scale | allreduce {h}/terms.npy --ranks 64 --all-reduce wire=fp16 | --all-reduce scale=2^20
+allreduce ranks:from | allreduce {h}/a.npy {h}/x.npy --ranks 64 --all-reduce wire=bf16 | --ranks from=normal
+allreduce sample | allreduce {h}/terms.npy --ranks 64 --all-reduce wire=bf16 | --sample 3
+allreduce seed | allreduce {h}/terms.npy --ranks 64 --all-reduce wire=bf16 --sample 3 | --seed 7
+allreduce tolerance | allreduce {h}/terms.npy --ranks 64 --all-reduce wire=e4m3 | --tolerance 0
 allreduce steps | allreduce {h}/terms.npy --ranks 64 | --steps 3
-allreduce feedback | allreduce {h}/terms.npy --ranks 64 --steps 3 | --feedback
+allreduce all-reduce:feedback | allreduce {h}/terms.npy --ranks 64 --steps 3 | --all-reduce feedback
 allreduce threads | allreduce {h}/terms.npy --ranks 64 | --threads -1
 allreduce table | allreduce {h}/terms.npy --ranks 64 | --table
 allreduce json | allreduce {h}/terms.npy --ranks 64 | --json
@@ -298,22 +298,20 @@ analyze part | analyze {run} --only replay --shard 1/2 --json | --part one.part
 analyze resume | analyze {run} --only replay --shard 1/2 --part {run}/metrics.tsv --json | --resume
 analyze threads | analyze {run} --only replay | --threads -1
 analyze json | analyze {run} | --json
-bench formats | bench cast --mb 1 --trials 1 --no-python --ops round --backend simd=scalar --modes RNE --json \
-| --formats bf16
-bench modes | bench cast --mb 1 --trials 1 --no-python --ops round --backend simd=scalar --formats fp16 --json \
-| --modes RZ
-bench ops | bench cast --mb 1 --trials 1 --no-python --modes RNE --backend simd=scalar --formats fp16 --json \
-| --ops pack
-bench backend:simd | bench train --model width=0.05 --data size=8 --batch 16 --steps 2 --warm 1 --meter none --policy float32 --json \
+bench format | bench cast --sizes 1 --trials 1 --no-python --op round --backend simd=scalar --mode RNE --json \
+| --format bf16
+bench mode | bench cast --sizes 1 --trials 1 --no-python --op round --backend simd=scalar --format fp16 --json \
+| --mode RZ
+bench op | bench cast --sizes 1 --trials 1 --no-python --mode RNE --backend simd=scalar --format fp16 --json \
+| --op pack
+bench backend:simd | bench train --model width=0.05 --data size=8 --batch 16 --steps 2 --steps warm=1 --meter none --policy float32 --json \
 | --backend simd=none-such
-bench mb | bench cast --trials 1 --no-python --modes RNE --backend simd=scalar --formats fp16 --ops round --json \
-| --mb 0
-bench trials | bench cast --mb 1 --no-python --modes RNE --backend simd=scalar --formats fp16 --ops round --json \
+bench trials | bench cast --sizes 1 --no-python --mode RNE --backend simd=scalar --format fp16 --op round --json \
 | --trials 0
 bench threads | BC | --threads -1
-bench no-python | bench cast --mb 1 --trials 1 --modes RNE --backend simd=scalar --formats fp16 --ops round --json \
+bench no-python | bench cast --sizes 1 --trials 1 --mode RNE --backend simd=scalar --format fp16 --op round --json \
 | --no-python
-bench sizes | bench gemm --trials 1 --formats fp32 --json --sum fma | --sizes 8
+bench sizes | bench gemm --trials 1 --format fp32 --json --sum fma | --sizes 8
 bench sum | BG | --sum chunk:4
 bench backend | BG | --backend shim
 bench backend:gemm | BG --backend shim | --backend gemm=simt
@@ -322,7 +320,7 @@ bench seeds | BT | --seeds 5
 bench backend:fuse | BT --backend shim | --backend fuse=maybe
 bench backend:graph | BT --backend shim | --backend graph=maybe
 bench steps | bench train --model width=0.05 --data size=8 --batch 16 --meter none --json | --steps 3
-bench warm | BT.replace('--warm 1 ', '') | --warm 4
+bench steps:warm | BT.replace('--steps warm=1 ', '') | --steps warm=4
 bench memory | BT | --memory 10
 bench meter | BT.replace('--meter none ', '') | --meter nvml
 bench by | BW | --by call
@@ -333,7 +331,7 @@ bench part | BW --shard 1/2 | --part one.part
 bench resume | BW --shard 1/2 --part {run}/metrics.tsv | --resume
 bench model | BT | --model convnet
 bench model:width | BT | --model width=0.1
-bench preset | BT | --preset resnet18
+bench model:preset | BT | --model preset=resnet18
 bench model:depth | BT --model resnet | --model depth=10
 bench model:stem | BT --model resnet:depth=10 | --model stem=imagenet
 bench model:levels | BT --model unet | --model levels=1
@@ -343,7 +341,7 @@ bench loss | BT | --loss dice
 bench loss:temperature | BT --loss nt-xent | --loss temperature=2
 bench loss:label_smoothing | BT | --loss label_smoothing=0.2
 bench data:classes | BT --data scenes | --data classes=11
-bench preset | TB | --preset bert-tiny --model vocabulary=100
+bench model:preset | TB | --model preset=bert-tiny,vocabulary=100
 bench model:layers | TB | --model layers=2
 bench model:hidden | TB | --model hidden=8
 bench model:heads | TB | --model heads=4
@@ -418,11 +416,11 @@ baseline statistics | baseline {h}/run -o b.tsv --reason x | --statistics
 baseline score | baseline {h}/run {h}/run2 {h}/weights -o b.tsv --reason x | --score loss
 gate baseline | gate {h}/run | --baseline {h}/base.tsv
 gate format | gate --baseline {h}/base.tsv {h}/run | --format junit
-gate junit | gate --baseline {h}/base.tsv {h}/run | --junit j.txt
-gate tap | gate --baseline {h}/base.tsv {h}/run | --tap t.txt
-gate sarif | gate --baseline {h}/base.tsv {h}/run | --sarif q.sarif
-gate gitlab | gate --baseline {h}/base.tsv {h}/run | --gitlab q.json
-gate summary | gate --baseline {h}/base.tsv {h}/run | --summary s.txt
+gate out | gate --baseline {h}/base.tsv {h}/run | -o junit=j.txt
+gate out | gate --baseline {h}/base.tsv {h}/run | -o tap=t.txt
+gate out | gate --baseline {h}/base.tsv {h}/run | -o sarif=q.sarif
+gate out | gate --baseline {h}/base.tsv {h}/run | -o gitlab=q.json
+gate out | gate --baseline {h}/base.tsv {h}/run | -o summary=s.txt
 gate runs | gate --baseline {h}/scores.tsv {h}/run | --runs 2
 gate history | gate --baseline {h}/base.tsv {h}/run | --history h
 gate quiet | gate --baseline {h}/base.tsv {h}/run | --quiet
@@ -433,15 +431,13 @@ check json | check {h}/run --baseline {h}/base.tsv | --json
 check tap | check {h}/run --baseline {h}/base.tsv | --tap
 check olympic | check {h}/run {h}/run2 {h}/weights {h}/four --baseline {h}/scores.tsv | --olympic
 check rule | check {h}/a2.npy --baseline {h}/a.npy | --rule 'arr*: rel <= 1'
-check rules | check {h}/a2.npy --baseline {h}/a.npy | --rules {h}/rules.txt
 check step | check {h}/m2.csv --baseline {h}/m.csv | --step at
-compare policies | C.replace('--policies float32,mixed_float16 ', '') | --policies float32
-compare ladder | compare --model width=0.05 --data size=8,train=48 --data eval=16 --batch 16 --steps 2 | --ladder mixed_float16
+compare policy | C.replace('--policy float32,mixed_float16 ', '') | --policy float32
 compare seeds | C | --seeds 2
 compare analyze | C | --analyze
 compare model | C | --model convnet
 compare model:width | C | --model width=0.1
-compare preset | C | --preset resnet18
+compare model:preset | C | --model preset=resnet18
 compare model:depth | C --model resnet | --model depth=10
 compare model:stem | C --model resnet:depth=10 | --model stem=imagenet
 compare model:levels | C --model unet | --model levels=1
@@ -451,7 +447,7 @@ compare loss | C | --loss dice
 compare loss:temperature | C --loss nt-xent --augment noise | --loss temperature=2
 compare loss:label_smoothing | C | --loss label_smoothing=0.2
 compare data:classes | C --data scenes | --data classes=11
-compare preset | TC | --preset bert-tiny --model vocabulary=100
+compare model:preset | TC | --model preset=bert-tiny,vocabulary=100
 compare model:layers | TC | --model layers=2
 compare model:hidden | TC | --model hidden=8
 compare model:heads | TC | --model heads=4
@@ -517,11 +513,11 @@ compare checkpoint-every | C | --checkpoint-every 1
 compare threads | C | --threads 3
 compare backend:simd | C | --backend simd=scalar
 compare json | C | --json
-compare shard | C.replace('--policies float32,mixed_float16 ', '--policies float32') c --json | --shard 1/2
-compare part | C.replace('--policies float32,mixed_float16 ', '--policies float32') --shard 1/2 c --json \
+compare shard | C.replace('--policy float32,mixed_float16 ', '--policy float32') c --json | --shard 1/2
+compare part | C.replace('--policy float32,mixed_float16 ', '--policy float32') --shard 1/2 c --json \
 | --part one.part
 compare resume \
-| C.replace('--policies float32,mixed_float16 ', '--policies float32') --shard 1/2 --part {h}/compare.part c --json \
+| C.replace('--policy float32,mixed_float16 ', '--policy float32') --shard 1/2 --part {h}/compare.part c --json \
 | --resume
 diff all | diff {h}/run {h}/run2 | --all
 diff step | diff {h}/m.csv {h}/m2.csv | --step at
@@ -530,7 +526,7 @@ doctor json | doctor | --json
 figures list | figures | --list
 figures out | figures swamped-addend | --out there
 figures style | figures swamped-addend --out there | --style none-such
-figures formats | figures swamped-addend --out there | --formats svg
+figures format | figures swamped-addend --out there | --format svg
 figures width | figures swamped-addend --out there | --width none-such
 figures lean | figures swamped-addend --out there | --lean
 figures json | figures swamped-addend --list | --json
@@ -546,7 +542,7 @@ inspect best-scale | inspect {h}/a.npy | --best-scale
 inspect totals | inspect {h}/a.npy | --totals
 inspect show | inspect {h}/a.npy | --show elements<0
 inspect sort | inspect {h}/a.npy | --sort sqnr_db
-inspect reverse | inspect {h}/a.npy --sort sqnr_db | --reverse
+inspect sort:reverse | inspect {h}/a.npy --sort sqnr_db | --sort reverse
 inspect fail-if | inspect {h}/a.npy | --fail-if elements>0
 inspect tap | inspect {h}/a.npy --fail-if elements>0 | --tap
 inspect threads | inspect {h}/a.npy | --threads -1
@@ -567,7 +563,7 @@ op confidence | op matmul --in a={h}/a.npy --in b={h}/b.npy --as bound | --confi
 op json | op relu --in a={h}/a.npy | --json
 plan model | P | --model convnet
 plan model:width | P | --model width=0.1
-plan preset | P | --preset resnet18
+plan model:preset | P | --model preset=resnet18
 plan model:depth | P --model resnet | --model depth=10
 plan model:stem | P --model resnet:depth=10 | --model stem=imagenet
 plan model:levels | P --model unet | --model levels=1
@@ -577,7 +573,7 @@ plan loss | PP | --loss dice
 plan loss:temperature | PP --loss nt-xent | --loss temperature=2
 plan loss:label_smoothing | PP | --loss label_smoothing=0.2
 plan data:classes | P --data scenes | --data classes=11
-plan preset | TP | --preset bert-tiny --model vocabulary=100
+plan model:preset | TP | --model preset=bert-tiny,vocabulary=100
 plan model:layers | TP | --model layers=2
 plan model:hidden | TP | --model hidden=8
 plan model:heads | TP | --model heads=4
@@ -628,27 +624,26 @@ plan loss:weight | PP | --loss weight=3
 plan accumulate | P | --accumulate fma,acc=fp16
 plan reductions | P | --reductions sequential,acc=bf16
 plan policy | P | --policy mixed_float16
-plan policies | P.replace(' --model width=0.05 --data size=8', '') | --policies
+plan list | P.replace(' --model width=0.05 --data size=8', '') | --policy
 plan by | P | --by call
 plan device | P | --device v100
-plan measure | P --device here | --measure 0
+plan device:measure | P --device here | --device measure=0
 plan memory | P | --memory 1MB
 plan ranks | P | --ranks 8
-plan wire | P --ranks 8 | --wire bf16
-plan network | P --ranks 8 | --network eth10
-plan measured | P --ranks 8 | --measured {h}/run
+plan ranks:wire | P --ranks 8 | --ranks wire=bf16
+plan ranks:network | P --ranks 8 | --ranks network=eth10
+plan ranks:measured | P --ranks 8 | --ranks measured={h}/run
 plan program | P | --program
 plan json | P | --json
 probe model | probe | --model tc:volta
 probe backend | probe --model tc:ampere,in=bf16 | --backend shim
-probe random | probe --model tc:ampere,in=bf16 --backend shim | --random 5
-probe seed | probe --model tc:ampere,in=bf16 --backend shim --random 5 | --seed -1
+probe sample | probe --model tc:ampere,in=bf16 --backend shim | --sample 5
+probe seed | probe --model tc:ampere,in=bf16 --backend shim --sample 5 | --seed -1
 probe out | probe --model tc:ampere,in=bf16 --backend shim | -o t.tsv
 probe json | probe | --json
 report out | report {run} | --out there
-report formats | report {run} --json | --formats svg
-report width | report {run} --json --formats tex | --width column
-report terminal | report {run} | --terminal
+report format | report {run} --json | --format svg
+report width | report {run} --json --format tex | --width column
 report history | report --json --history {h}/kept1 | --history {h}/kept2
 report json | report {run} | --json
 round format | round 0.1 | --format bf16
@@ -662,7 +657,7 @@ round mode:daz | round 1e-7 | --mode daz
 round json | round 0.1 | --json
 train model | TS R | --model convnet
 train model:width | TS R | --model width=0.1
-train preset | TS R | --preset resnet18
+train model:preset | TS R | --model preset=resnet18
 train model:depth | TS --model resnet R | --model depth=10
 train model:stem | TS --model resnet:depth=10 R | --model stem=imagenet
 train model:levels | TS --model unet R | --model levels=1
@@ -672,7 +667,7 @@ train loss | TS R | --loss dice
 train loss:temperature | TS R --loss nt-xent --augment noise | --loss temperature=2
 train loss:label_smoothing | TS R | --loss label_smoothing=0.2
 train data:classes | TS --data scenes R | --data classes=11
-train preset | TT R | --preset bert-tiny --model vocabulary=100
+train model:preset | TT R | --model preset=bert-tiny,vocabulary=100
 train model:layers | TT R | --model layers=2
 train model:hidden | TT R | --model hidden=8
 train model:heads | TT R | --model heads=4
@@ -756,7 +751,7 @@ tree full | tree --backend cpu --op matmul --sum fma --n 8 | --full
 tree library | tree --n 8 | --library ./none.so
 tree json | tree --backend cpu --op matmul --sum fma --n 8 | --json
 engines tokens | engines {h}/la.npz {h}/lb.npz | --tokens {h}/labels.npy
-engines name | engines {h}/la.npz {h}/lb.npz | --name other
+engines output | engines {h}/la.npz {h}/lb.npz | --output other
 engines tau | engines {h}/la.npz {h}/lb.npz | --tau 1.01
 engines policy | engines {h}/run --sum pairwise | --policy mixed_bfloat16
 engines sum | engines {h}/run --policy mixed_bfloat16 | --sum pairwise
@@ -768,7 +763,7 @@ engines json | engines {h}/la.npz {h}/lb.npz | --json
 advise data | advise {h}/v.onnx --accept 'sqnr>=1' | --data {h}/x.npy
 advise labels | advise {h}/v.onnx --data {h}/x.npy --accept 'accuracy>=0' | --labels {h}/labels.npy
 advise accept | advise {h}/v.onnx --data {h}/x.npy | --accept 'sqnr>=1'
-advise formats | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --formats bf16
+advise format | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --format bf16
 advise by | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --device t4 | --by time
 advise device | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --by time | --device t4
 advise out | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --out advised
@@ -787,10 +782,10 @@ advise resume | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' --shard 1/
 advise json | advise {h}/v.onnx --data {h}/x.npy --accept 'sqnr>=1' | --json
 validate data | validate {h}/v.onnx | --data {h}/x.npy
 validate labels | validate {h}/v.onnx --data {h}/x.npy | --labels {h}/labels.npy
-validate policies | validate {h}/v.onnx --data {h}/x.npy | --policies fp16
+validate policy | validate {h}/v.onnx --data {h}/x.npy | --policy fp16
 validate until | validate {h}/v.onnx --data {h}/x.npy | --until e
-validate calibrate | validate {h}/v.onnx --data {h}/x.npy --policies int8 | --calibrate {h}/x.npy
-validate calibrate-inputs | validate {h}/v.onnx --data {h}/x.npy --policies int8 --batch 1 | --calibrate-inputs 1
+validate calibrate | validate {h}/v.onnx --data {h}/x.npy --policy int8 | --calibrate {h}/x.npy
+validate calibrate-inputs | validate {h}/v.onnx --data {h}/x.npy --policy int8 --batch 1 | --calibrate-inputs 1
 validate against | validate {h}/v.onnx --data {h}/x.npy | --against {h}/v2.onnx
 validate runtime | validate {h}/half.onnx --data {h}/x.npy | --runtime ort-cpu
 validate accept | validate {h}/v.onnx --data {h}/x.npy | --accept 'sqnr>=200'
@@ -801,8 +796,8 @@ validate batch-axis | validate {h}/v.onnx --data {h}/x.npy | --batch-axis y=1
 validate decision | validate {h}/v.onnx --data {h}/x.npy | --decision none
 validate output | validate {h}/v.onnx --data {h}/x.npy | --output e
 validate top-k | validate {h}/v.onnx --data {h}/x.npy --json | --top-k 1
-validate sensitivity | validate {h}/v.onnx --data {h}/x.npy --policies int4 | --sensitivity
-validate sensitivity-inputs | validate {h}/v.onnx --data {h}/x.npy --policies int4 --sensitivity \
+validate sensitivity | validate {h}/v.onnx --data {h}/x.npy --policy int4 | --sensitivity
+validate sensitivity-inputs | validate {h}/v.onnx --data {h}/x.npy --policy int4 --sensitivity \
 | --sensitivity-inputs 1
 validate exact | validate {h}/v.onnx --data {h}/x.npy | --exact 0
 validate outputs | validate {h}/v.onnx --data {h}/x.npy | --outputs answers
@@ -811,8 +806,8 @@ validate shard | validate {h}/v.onnx --data {h}/x.npy --json | --shard 1/2
 validate part | validate {h}/v.onnx --data {h}/x.npy --shard 1/2 --json | --part one.part
 validate resume | validate {h}/v.onnx --data {h}/x.npy --shard 1/2 --part {run}/metrics.tsv --json | --resume
 validate tap | validate {h}/v.onnx --data {h}/x.npy | --tap
-validate list-ops | validate {h}/m.onnx | --list-ops
-validate json | validate {h}/m.onnx --list-ops | --json
+validate list | validate {h}/m.onnx | --list
+validate json | validate {h}/m.onnx --list | --json
 verify trace | verify {h}/run | --trace
 verify threads | verify {h}/run | --threads -1
 verify backend | verify {h}/run | --backend none-such
@@ -845,12 +840,12 @@ count | TS --count dense1.w@fp16 R
 count | TS --count dense1.w,nosuch R
 schedule end= | train --schedule step:end=0.1 x
 schedule rate= | plan --schedule cosine:rate=0.5
-feedback | allreduce {h}/terms.npy --feedback
+all-reduce feedback= | allreduce {h}/terms.npy --all-reduce feedback
 json | merge {h}/one.part {h}/two.part --json
 seed | allreduce {h}/terms.npy --sample all --seed 2
-wire | plan --wire bf16
-network | plan --network eth10
-measured | plan --measured {h}/run
+ranks wire= | plan --ranks wire=bf16
+ranks network= | plan --ranks network=eth10
+ranks measured= | plan --ranks measured={h}/run
 ranks | plan --program --ranks 8
 seed | accumulate --seed 2
 seed | accumulate --terms harmonic --sum kahan --seed 2
@@ -861,8 +856,7 @@ elements | analyze {h}/run --only underflow --elements e.tsv
 no-propagate | analyze {h}/run --only swamping --no-propagate
 steps | analyze {h}/run --only summary --steps 0
 optimizer lr= | bench cast --optimizer lr=1
-sizes | bench cast --sizes 8
-ops | bench gemm --ops pack
+op | bench gemm --op pack
 backend gemm= | bench gemm --backend gemm=auto
 backend simd= | bench gemm --backend cuda:simd=scalar
 backend fuse= | BT --backend fuse=off
@@ -901,12 +895,11 @@ history | check {h}/a2.npy --baseline {h}/a.npy --history h
 ulps | baseline {h}/run -o b.tsv --reason x --statistics --ulps 2
 olympic | check {h}/run --baseline {h}/base.tsv --olympic
 rule | check {h}/run --baseline {h}/base.tsv --rule '*: exact'
-rules | check {h}/run --baseline {h}/base.tsv --rules {h}/rules.txt
 step | check {h}/a2.npy --baseline {h}/a.npy --step at
 step | diff {h}/run {h}/run2 --step at
 optimizer beta2= | C --optimizer sgd:beta2=0.5
 loss-scale hysteresis= | C --loss-scale hysteresis=2
-loss-scale init= | C --policies float32,mixed_bfloat16 --loss-scale init=8
+loss-scale init= | C --policy float32,mixed_bfloat16 --loss-scale init=8
 trace | C --trace dense1.w
 backend fuse= | C --backend fuse=off
 epochs | C --epochs 2
@@ -946,20 +939,19 @@ data train= | P --data train=32
 loss-scale init= | PP --policy mixed_float16 --loss-scale init=2
 loss-scale growth= | PP --loss-scale growth=8
 optimizer beta1= | PP --optimizer sgd:beta1=0.5
-model | plan --policies --model mlp
+model | plan --list --model mlp
 by | PP --by call
 memory | PP --memory 1GB
 json | PP --json
-random | probe --random 5
+sample | probe --sample 5
 seed | probe --model tc:ampere,in=bf16 --backend shim --seed 4
 out | analyze {h}/run --out there
 part | analyze {h}/run --part one.part
 part | compare --part one.part c
 part | validate {h}/v.onnx --data {h}/x.npy --part one.part
-out | report {h}/run --terminal --out there
 width | report {h}/run --out there --width column
-json | report {h}/run --terminal --json
-reverse | inspect {h}/a.npy --reverse
+json | report {h}/run -o - --json
+sort reverse= | inspect {h}/a.npy --sort reverse
 tap | inspect {h}/a.npy --tap
 axis | inspect {h}/a.npy --axis 0
 axis | inspect {h}/a.npy --to fp16,int8 --axis 0
@@ -1073,7 +1065,7 @@ EVERYWHERE = ('help', 'max-memory')
 # Options of every command with --json, which t/reports/t-tables.py tries
 TABLE = ('out', 'columns', 'where', 'digits')
 # How many names the options of all commands have, and train's; keys are not counted. The numbers may only fall.
-NAMES, TRAIN_NAMES = 151, 31
+NAMES, TRAIN_NAMES = 122, 30
 
 
 def main():

@@ -27,7 +27,7 @@ if command -v gnuplot >/dev/null; then
 	printf '#!/bin/sh\nexec sleep 1000\n' >asleep
 	printf '#!/bin/sh\ntest "$2" = --version && exit 0\nexec sleep 1000\n' >dozes
 	chmod +x gp asleep dozes
-	GNUPLOT=./gp run report run --out page --formats svg
+	GNUPLOT=./gp run report run --out page --format svg
 	test $code = 0 && test -f page/loss.svg
 	test_is $? "GNUPLOT may be a path from here"
 	begun=$(date +%s)
@@ -55,7 +55,7 @@ if cp -r run "$name" 2>/dev/null; then
 		test_is $? "$file --json of it is JSON"
 	done
 	if command -v gnuplot >/dev/null; then
-		run report "$name" --json --formats svg
+		run report "$name" --json --format svg
 		test $code = 0 && ${PYTHON:-python3} 2>err -c \
 			'import json; assert json.load(open("out"))["page"] == "r\\xe9n/report/index.html"'
 		test_is $? "and report --json of it names the page"

@@ -99,7 +99,7 @@ def once(t, dir, exact):
     onnx.save(t.model, dir + '/m.onnx')
     rows = {k: v[None] if v.dtype.str[1:] in PLAIN else v.astype(numpy.float32)[None] for k, v in t.inputs.items()}
     numpy.savez(dir + '/x.npz', **rows)
-    return subprocess.run([PROGRAM, 'validate', dir + '/m.onnx', '--data', dir + '/x.npz', '--policies', 'float32',
+    return subprocess.run([PROGRAM, 'validate', dir + '/m.onnx', '--data', dir + '/x.npz', '--policy', 'float32',
         '--exact', exact, '--outputs', dir + '/out'], capture_output=True, text=True, timeout=60)
 
 

@@ -65,7 +65,7 @@ def predict(scheme, data, batch, path='float.onnx', *words):
     shutil.rmtree('out', ignore_errors=True)
     r = tap.halfulp(
         *('validate %s --data data.npz --exact 0 --outputs out --json --batch %d' % (path, batch)).split(),
-        '--policies',
+        '--policy',
         scheme,
         *words,
     )

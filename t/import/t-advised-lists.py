@@ -58,7 +58,7 @@ for name, (nodes, held) in CASES.items():
     numpy.savez('data.npz', **data)
     out = name.split()[1]
     got = tap.halfulp(
-        *'advise float.onnx --data data.npz --formats int8,fp16 --json --out'.split(),
+        *'advise float.onnx --data data.npz --format int8,fp16 --json --out'.split(),
         out,
         *('--accept', 'sqnr>=%d' % LEAST, '--accept', 'nonfinite<=0'),
     )
@@ -112,7 +112,7 @@ got = tap.halfulp(*'advise float.onnx --data data.npz --accept sqnr>=30 --out ol
 tap.ok(got.returncode == 4 and 'version 13' in got.stderr, 'an old version is refused before the search', got.stderr)
 model(tied, {'x': (FLOAT, ['n', 16])}, ['y'], {'A': R(64, 16)[:16], 'B': R(16, 5)})
 onnx.save(onnx.load('float.onnx'), 'apart.onnx', save_as_external_data=True, location='apart.bin', size_threshold=0)
-got = tap.halfulp(*'advise apart.onnx --data data.npz --accept sqnr>=30 --out ext --formats fp16'.split())
+got = tap.halfulp(*'advise apart.onnx --data data.npz --accept sqnr>=30 --out ext --format fp16'.split())
 tap.ok(got.returncode == 0, 'constants in a file of their own are taken', got.stderr)
 if got.returncode == 0:
     y = run('ext/model.onnx', [{'x': data['x']}])['y']

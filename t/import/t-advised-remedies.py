@@ -132,7 +132,7 @@ for name, (nodes, held, data, remedy, breaks) in CASES.items():
     model(nodes, {k: (FLOAT, ['n', 16]) for k in data}, ['y'], held)
     numpy.savez('data.npz', **data)
     out = name.split()[-1]
-    words = 'advise float.onnx --data data.npz --formats fp16 --out'.split() + [out]
+    words = 'advise float.onnx --data data.npz --format fp16 --out'.split() + [out]
     budget = ['--accept', 'sqnr>=%d' % LEAST, '--accept', 'nonfinite<=0']
     got = tap.halfulp(*words, *budget, '--json')
     if not tap.ok(got.returncode == 0, name + ': advise finds a plan', got.stderr):

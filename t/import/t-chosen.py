@@ -19,7 +19,7 @@ flat = lambda rows: tuple(float(v) for r in rows for v in r)
 
 
 def check(text, model, data, shape, want, alone=None):
-    got = tap.halfulp('validate', model, '--data', data, '--policies', 'bf16', '--outputs', 'out', '--json')
+    got = tap.halfulp('validate', model, '--data', data, '--policy', 'bf16', '--outputs', 'out', '--json')
     y = outputs('out/float32.npz')['y'] if got.returncode == 0 else None
     tap.ok(y == (tuple(shape), tuple(want)), text, [got.stderr, str(y), str(want)])
     if alone and got.returncode == 0:
@@ -28,7 +28,7 @@ def check(text, model, data, shape, want, alone=None):
 
 
 def refused(text, pattern, model, data, code=4):
-    got = tap.halfulp('validate', model, '--data', data, '--policies', 'bf16')
+    got = tap.halfulp('validate', model, '--data', data, '--policy', 'bf16')
     tap.ok(got.returncode == code and got.stderr.count('\n') == 1 and pattern in got.stderr, text, got.stderr)
 
 
@@ -46,7 +46,7 @@ ends = [ints('axis0', [1], [0]), ints('axis1', [1], [1])]
 short = graph([node('Slice', 'x axis0 axis1 axis1', 'b')], ends, [], [value('b')])
 write('if.onnx', graph(condition + [node('If', 'c', 'y', then_branch=branch('Mul', 'a'), else_branch=short)],
                        tensors, X, Y))
-ran = tap.halfulp('validate', 'if.onnx', '--data', 'x.npz', '--policies', 'bf16')
+ran = tap.halfulp('validate', 'if.onnx', '--data', 'x.npz', '--policy', 'bf16')
 tap.ok(ran.returncode == 0 and "shapes or choices follow from 1 value: 'c'" in ran.stdout,
        'branches of several shapes run input by input', [ran.stdout, ran.stderr])
 
@@ -122,7 +122,7 @@ b = [[[max(2 * past[(n * 2 + t) * C + c], 0) for c in range(C)] for t in range(2
 want = [[row[n][c] + b[n][0][c] + b[n][1][c] + sum(sum(r) ** 2 for r in b[n]) for c in range(C)] for n in range(N)]
 check('a past of length 2', 'past.onnx', 'past.npz', [N, C], flat(want))
 
-# --list-ops names the nodes that need constants and do not get them, which are those whose model runs input by input
+# --list names the nodes that need constants and do not get them, which are those whose model runs input by input
 whole = node('Cast', 'x', 'w', to=INT64)
 one = [ints('zero', [1], [0]), ints('one', [1], [1]), ints('both', [2], [-1, C])]
 flat_ = node('Flatten', 'w', 'f', axis=0)
@@ -142,10 +142,10 @@ for text, nodes, runs in (
 ):
     constants = one + [floats('two', [1], [2]), ints('both01', [2], [0, 1])]
     write('l.onnx', graph(nodes, constants, X, Y))
-    got = tap.halfulp('validate', 'l.onnx', '--list-ops', '--json')
+    got = tap.halfulp('validate', 'l.onnx', '--list', '--json')
     named = [n['operator'] for n in json.loads(got.stdout)['need_constants']] if got.returncode == 0 else got.stderr
-    ran = tap.halfulp('validate', 'l.onnx', '--data', 'x.npz', '--policies', 'bf16', '--exact', '0')
-    told = 'so that each input runs by itself' in tap.halfulp('validate', 'l.onnx', '--list-ops').stdout
+    ran = tap.halfulp('validate', 'l.onnx', '--data', 'x.npz', '--policy', 'bf16', '--exact', '0')
+    told = 'so that each input runs by itself' in tap.halfulp('validate', 'l.onnx', '--list').stdout
     refused = text in ('TopK', 'Tile') and not runs  # the inputs ask for fewer than none
     each = 'shapes or choices follow from' in ran.stdout
     good = 'and with a program for each input' in ran.stderr if refused else ran.returncode == 0 and each != runs

@@ -110,7 +110,7 @@ C |= dict(ax0=np.int64([0]), big=np.float32(2), col=np.int64([-1, 1]), row2=np.f
     b0=np.int64([0]), b1=np.int64([1]))
 for name, nodes in MODELS.items():
     write('m.onnx', nodes, {'y': 1}, C)
-    p = run('--policies', 'float32')
+    p = run('--policy', 'float32')
     same(name, p, ours('float32', 'y') if not p.returncode else (), theirs('m.onnx', [{'x': r[None]} for r in X]))
 
 # Under a policy shapes follow from what the policy computes: from its own values, which --until has by the program of
@@ -120,8 +120,8 @@ wide = C | {'w': rng.standard_normal((5, WIDE)).astype('f4')}
 write('m.onnx', MODELS['NonZero'][:-1], {'c': 1, 't': 1, 's': 1}, wide)
 signs = {}
 for policy in ('float16', 'e4m3', 'int8:dynamic', 'ort-dynamic', 'occ-fp16'):
-    p = run('--policies', policy, '--decision', 'none', '--batch', '1')
-    q = run('--policies', policy, '--decision', 'none', '--until', 's,t', '--outputs', 'u', '--exact', '0', '--batch',
+    p = run('--policy', policy, '--decision', 'none', '--batch', '1')
+    q = run('--policy', policy, '--decision', 'none', '--until', 's,t', '--outputs', 'u', '--exact', '0', '--batch',
         '1')
     if p.returncode or q.returncode:
         tap.ok(False, 'under ' + policy, [p.stderr, q.stderr])
@@ -135,7 +135,7 @@ for policy in ('float16', 'e4m3', 'int8:dynamic', 'ort-dynamic', 'occ-fp16'):
 tap.none([k for k, v in signs.items() if k != 'float32' and (v == signs['float32']).all()],
     'each policy chooses other values than float32')
 
-p = run('--policies', 'e4m3')
+p = run('--policy', 'e4m3')
 flips = [i for i in range(N) if (signs['e4m3'].reshape(N, -1)[i] != signs['float32'].reshape(N, -1)[i]).any()]
 text = 'e4m3 changes shapes or whole numbers of input %s' % ', '.join(map(str, flips[:4]))
 tap.ok(text in p.stdout, 'inputs whose shapes change are named', [p.stdout, p.stderr, str(flips)])
@@ -145,7 +145,7 @@ net = head + [node('MatMul', ['t', 'v'], ['y'])]
 write('a.onnx', net, {'y': 1}, C)
 write('m.onnx', net + [node('Greater', ['s', 'zero'], ['m']), node('NonZero', ['m'], ['at'])], {'y': 1, 'at': 7}, C)
 POLICIES = 'bfloat16,mixed_float16,fp8,int8,int8:dynamic,int4:g4,nvfp4,ort-static,ort-dynamic'
-p, q = run('--policies', POLICIES), run('--policies', POLICIES, '--outputs', 'a', '--exact', '0', '--batch', '1',
+p, q = run('--policy', POLICIES), run('--policy', POLICIES, '--outputs', 'a', '--exact', '0', '--batch', '1',
     model='a.onnx')
 wrong = [p.stderr, q.stderr] if p.returncode or q.returncode else []
 for f in sorted(os.listdir('a')) if not wrong else ():
@@ -173,7 +173,7 @@ D |= dict(ax0=np.int64([0]), pair=np.int64([1, 2]))
 OUT = {'box': 1, 'label': 7, 'score': 1}
 write('m.onnx', detect, OUT, D)
 want = theirs('m.onnx', [{'x': r[None]} for r in X])
-p = run('--policies', 'float32,e4m3,float16,int8', '--json')
+p = run('--policy', 'float32,e4m3,float16,int8', '--json')
 same('NonMaxSuppression', p, ours('float32', OUT), want)
 tap.ok(len({len(w['label']) for w in want}) > 1, 'lists have several lengths')
 
@@ -208,7 +208,7 @@ def matched(got, base, above):
 
 
 def told(above, *more):
-    p = run('--policies', 'float32,e4m3,float16,int8', '--json', *more)
+    p = run('--policy', 'float32,e4m3,float16,int8', '--json', *more)
     o, wrong, changed = json.loads(p.stdout), [], 0
     for r in o['policies']:
         flips, alone, far = matched(ours(r['policy'], OUT), ours('float32', OUT), above)
@@ -224,10 +224,10 @@ def told(above, *more):
 
 told(-1)
 told(0.5, '--decision', 'boxes=0.5')
-p = run('--policies', 'e4m3', '--accept', 'flips<=0%')
+p = run('--policy', 'e4m3', '--accept', 'flips<=0%')
 tap.ok(p.returncode == 1 and 'e4m3 changes' in p.stdout and "list 'box'" in p.stdout and 'e4m3 fails flips' in p.stdout,
     'a broken budget', [p.stdout, p.stderr])
-p = run('--policies', 'e4m3', '--report', 'r')
+p = run('--policy', 'e4m3', '--report', 'r')
 h = subprocess.run([tap.HALFULP, 'report', 'r'], capture_output=True, text=True)
 tap.ok(not p.returncode and not h.returncode, 'a page', [p.stderr, h.stderr])
 
@@ -250,7 +250,7 @@ outs = list(q.graph.output)[::-1]
 del q.graph.output[:]
 q.graph.output.extend(outs)
 onnx.save(q, 'q.onnx')
-p = run('--policies', 'float32,ort-static', '--against', 'q.onnx')
+p = run('--policy', 'float32,ort-static', '--against', 'q.onnx')
 same('a quantised file, its outputs in another order', p, ours('q.onnx', OUT), theirs('q.onnx',
     [{'x': r[None]} for r in X]))
 same('the scheme that predicts it', p, ours('ort-static', OUT), theirs('q.onnx', [{'x': r[None]} for r in X]), 1e-5)
@@ -259,12 +259,12 @@ H = [node('Cast', ['x'], ['h'], to=10), node('MatMul', ['h', 'wh'], ['s']), node
     node('GatherND', ['t', 'row'], ['c']), node('Cast', ['c'], ['y'], to=1)]
 write('m.onnx', H, {'y': 1}, C | dict(wh=C['w'].astype('f2'), zeroh=np.float16(0)))
 e = ReferenceEvaluator('m.onnx')
-p = run('--policies', 'float32')
+p = run('--policy', 'float32')
 same('a file in float16', p, ours('as_typed', 'y'), [{'y': e.run(None, {'x': r[None]})[0]} for r in X], 5e-4)
 np.save('l.npy', np.zeros(N, 'i8'))
 for option in (['--labels', 'l.npy'], ['--sensitivity'], ['--exact', '1'], ['--decision', 'axis=1'],
     ['--output', 'score'], ['--batch', '2']):
-    p = run('--policies', 'fp16', *option)
+    p = run('--policy', 'fp16', *option)
     tap.ok(p.returncode == 2 and option[0] in p.stderr and p.stderr.count('\n') == 1, 'refused: ' + ' '.join(option),
         [p.stdout[-300:], p.stderr])
 tap.finish()

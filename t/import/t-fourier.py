@@ -36,7 +36,7 @@ for version in (17, 20):
                                     **attributes)], tensors, [value('x', ['b'] + shape[1:])], [value('y')]),
               opset=version)
         npz('x.npz', x=(shape, x))
-        ran = tap.halfulp('validate', 'd.onnx', '--data', 'x.npz', '--policies', 'float32', '--exact', '0',
+        ran = tap.halfulp('validate', 'd.onnx', '--data', 'x.npz', '--policy', 'float32', '--exact', '0',
                 '--outputs', 'o',
                           '--decision', 'none')
         text = 'opset %d, axis %d, %d part%s%s%s' % (version, axis, parts, 's' * (parts > 1),

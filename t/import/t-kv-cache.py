@@ -53,7 +53,7 @@ KINDS = 'kv-int8', 'kv-int4', 'kv-e4m3'
 for names, opset, passes in ((('past.0.key', 'past.0.value'), 17, 0), (('past_k', 'past_v'), 18, 1),
     (('one', 'two'), 21, 0)):
     x = write(names, opset, passes)
-    p = subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policies', ','.join(KINDS), '--exact',
+    p = subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policy', ','.join(KINDS), '--exact',
         '0', '--decision', 'none', '--outputs', 'o'], capture_output=True, text=True)
     for kind in KINDS if p.returncode == 0 else ():
         got = np.load('o/%s.npz' % kind)
@@ -72,7 +72,7 @@ g = helper.make_graph([node('Concat', ['x', 'x'], ['y'], axis=1)], 'g', [value('
     [value('y', 1, None)])
 onnx.save(helper.make_model(g, opset_imports=[helper.make_opsetid('', 17)], ir_version=8), 'm.onnx')
 np.savez('m.npz', x=np.ones((2, 2, 3, 4), f4))
-p = subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policies', 'kv-int8'], capture_output=True,
+p = subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policy', 'kv-int8'], capture_output=True,
     text=True)
 tap.ok(p.returncode == 4 and 'there is no cache of keys and values' in p.stderr and p.stderr.count('\n') == 1,
     'a model without a cache is refused', [str(p.returncode), p.stderr])

@@ -230,7 +230,7 @@ def judge(c):
     """What is wrong with the case's outputs: a list of lines."""
     m, feeds = c.files()
     axes = ['--batch-axis', 'i4=none'] if any(v.ndim == 5 for v in feeds.values()) else []
-    got = subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policies', 'float32', '--exact',
+    got = subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policy', 'float32', '--exact',
             '0', '--outputs', 'o',
                           '--decision', 'none'] + axes, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if got.returncode:
@@ -270,7 +270,7 @@ def refuses(c):
     m = onnx.load('m.onnx')
     m.graph.node[0].attribute.append(helper.make_attribute('drawn_alpha', 3))
     onnx.save(m, 'm.onnx')
-    got = subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policies', 'float32', '--exact',
+    got = subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policy', 'float32', '--exact',
             '0', '--decision', 'none'], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     good = got.returncode == 4 and "attribute 'drawn_alpha'" in got.stderr
     return [] if good else ['%s: %d %s' % (c.op, got.returncode, got.stderr.strip())]

@@ -992,7 +992,7 @@ def run(some, where):
             where + "/m.onnx",
             "--data",
             where + "/x.npz",
-            "--policies",
+            "--policy",
             "float32",
             "--exact",
             "0",

@@ -40,7 +40,7 @@ for name, (nodes, inputs, outputs, weights, opset) in NETS.items():
         for k in found['all']:
             differ += (found['all'][k] != found['disable_all'][k]).any()
 tap.ok(differ > 5, 'kernels of codes change %d outputs' % differ)
-say = ['validate', 'float.onnx', '--data', 'data.npz', '--policies', 'float32', '--against', 'tool.onnx']
+say = ['validate', 'float.onnx', '--data', 'data.npz', '--policy', 'float32', '--against', 'tool.onnx']
 for words, named in (('ort-cpu', 'ort-cpu:all'), ('ort-cpu:basic', 'ort-cpu:basic')):
     told = tap.halfulp(*say, '--runtime', words, '--json')
     text = tap.halfulp(*say, '--runtime', words)

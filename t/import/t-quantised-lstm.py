@@ -68,7 +68,7 @@ for dirs, each in (1, 0), (1, 1), (2, 0), (2, 1):
         'm.onnx',
         '--data',
         'x.npz',
-        '--policies',
+        '--policy',
         'fp16',
         '--exact',
         '0',

@@ -41,7 +41,7 @@ def write(nodes, outs=('y',), consts={}, x=X, opset=17):
 
 
 def run():
-    return subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policies', 'float32', '--exact',
+    return subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policy', 'float32', '--exact',
         '0', '--decision', 'none', '--batch', '1', '--outputs', 'o'], capture_output=True, text=True)
 
 

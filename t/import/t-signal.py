@@ -25,7 +25,7 @@ def run(text, nodes, tensors, inputs, want, opset):
     ports = [value(k, ['b'] + shape[1:]) for k, (shape, _) in inputs.items()]
     write('s.onnx', graph(nodes, tensors, ports, [value('y')]), opset=opset)
     npz('x.npz', **inputs)
-    ran = tap.halfulp('validate', 's.onnx', '--data', 'x.npz', '--policies', 'float32', '--exact', '0', '--outputs',
+    ran = tap.halfulp('validate', 's.onnx', '--data', 'x.npz', '--policy', 'float32', '--exact', '0', '--outputs',
         'o', '--decision', 'none')
     if not tap.ok(ran.returncode == 0, text + ' runs', ran.stderr):
         return

@@ -34,7 +34,7 @@ def write(path, nodes, outs, consts):
 
 
 def run(*a):
-    return subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policies', 'float32', '--exact',
+    return subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policy', 'float32', '--exact',
         '0', '--outputs', 'o', *a], capture_output=True, text=True)
 
 

@@ -68,7 +68,7 @@ for name in (os.environ.get('ONLY') or ' '.join(NETS)).split():
     with torch.no_grad():
         quiet(torch.onnx.export, m, (torch.tensor(x[:1]),), name + '.onnx', **how)
     numpy.savez('x.npz', x=x)
-    p = subprocess.run([tap.HALFULP, 'validate', name + '.onnx', '--data', 'x.npz', '--policies', 'fp16', '--outputs',
+    p = subprocess.run([tap.HALFULP, 'validate', name + '.onnx', '--data', 'x.npz', '--policy', 'fp16', '--outputs',
         'o'], capture_output=True, text=True)
     if p.returncode:
         tap.ok(False, name, [p.stderr])

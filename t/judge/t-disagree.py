@@ -68,7 +68,7 @@ for name, nodes in extreme.items():
         ),
     )
     npz(name + ".npz", x=([len(far), 1], far))
-    p = run("validate", name + ".onnx", "--data", name + ".npz", "--policies", "float32", "--exact", "8",
+    p = run("validate", name + ".onnx", "--data", name + ".npz", "--policy", "float32", "--exact", "8",
             "--json", "--outputs", name)
     e = json.loads(p.stdout)["exact"] if p.returncode == 0 else {}
     ok(p.returncode == 0 and not p.stderr and e.get("inputs", 0) + e.get("untold", 0) == len(far),
@@ -129,7 +129,7 @@ else:
         run("analyze", "--shard", k + "/2", "--only", "replay", "--sample", "16", "run", shim=shim)
     joined = run("merge", "run/analysis/parts/1-of-2.part", "run/analysis/parts/2-of-2.part")
     ok(joined.returncode == 0 and open("run/analysis/replay.tsv").read() == one, "two shards make the same table")
-    p = run("validate", "tanhone.onnx", "--data", "tanhone.npz", "--policies", "float32", "--exact", "2",
+    p = run("validate", "tanhone.onnx", "--data", "tanhone.npz", "--policy", "float32", "--exact", "2",
             "--json", shim=shim)
     e = json.loads(p.stdout)["exact"] if p.returncode == 0 else {}
     ok((p.returncode, e.get("inputs"), e.get("untold")) == (0, 0, 2) and "not judged" in p.stderr,

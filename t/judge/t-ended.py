@@ -80,7 +80,7 @@ ok(
     [p.returncode, p.stderr, left],
 )
 
-SWEEP = ['--model', 'mlp', '--data', 'size=8', '--model', 'width=0.1', '--policies', 'float32', '--seeds', '1,2,3,4,5,6,7,8']
+SWEEP = ['--model', 'mlp', '--data', 'size=8', '--model', 'width=0.1', '--policy', 'float32', '--seeds', '1,2,3,4,5,6,7,8']
 code, said = ended([HALFULP, 'compare', *SWEEP, 'sweep'], 'sweep/parts/ranks.part', signal.SIGTERM)
 want = 'halfulp compare: a signal ended it; sweep/parts/ranks.part keeps what was found, '
 want += 'and the same line with --resume goes on'

@@ -49,7 +49,7 @@ tap.ok(all(has) and not [n for n in libraries if n.startswith(('libc.', 'ld-'))]
     'libraries are in it, and the C library is not', libraries)
 tap.ok(len(os.listdir(unpacked + '/share/doc/halfulp/libraries')) >= 5, 'with their licences')
 data = name + '/share/halfulp/examples/digits'
-line = ('cd /tmp && %s/bin/halfulp validate %s.onnx --data %s.npz --policies int8,int4 '
+line = ('cd /tmp && %s/bin/halfulp validate %s.onnx --data %s.npz --policy int8,int4 '
         '--accept "flips<=1%%" --outputs o; '
         'echo code $?; %s/bin/halfulp check o/int8.npz --baseline o/float32.npz --rule "*: sqnr >= 30"'
         % (name, data, data, name))
@@ -83,7 +83,7 @@ except ImportError:
 home = tap.home()
 outputs = home + '/out'
 example = tap.TOP + '/examples/digits'
-made = tap.halfulp('validate', example + '.onnx', '--data', example + '.npz', '--policies', 'int4',
+made = tap.halfulp('validate', example + '.onnx', '--data', example + '.npz', '--policy', 'int4',
     '--outputs', outputs)
 tap.ok(made.returncode == 0, 'outputs to gate', made.stderr)
 

@@ -123,7 +123,7 @@ image = stages[-1]
 data = tap.home()
 for end in ('onnx', 'npz'):
     shutil.copy(tap.TOP + '/examples/digits.' + end, data)
-p = image.do(entry + ['validate', 'digits.onnx', '--data', 'digits.npz', '--policies', 'fp16,int8', '--accept',
+p = image.do(entry + ['validate', 'digits.onnx', '--data', 'digits.npz', '--policy', 'fp16,int8', '--accept',
     'flips<=1%'], data)
 tap.ok(p.returncode == 0 and 'int8 keeps flips<=1%' in p.stdout, 'the image decides on a model in /data',
     p.stdout + p.stderr)

@@ -16,7 +16,7 @@ at() { # model, column
 }
 RELATIVE=8 BACKWARD=9
 for seed in 1 2 3; do
-	run accumulate --table --seed $seed --format e4m3 --n $N --terms uniform:0,1 --times uniform:0,1 \
+	run accumulate --table --seed $seed --format e4m3 --n $N --terms uniform:0,1 --terms times=uniform:0,1 \
 		--sum tc:hopper,path=wgmma --sum tc:hopper,path=wgmma,promote=128 \
 		--sum tc:hopper,path=wgmma,promote=1024 --sum tc:hopper,path=mma
 	plain=$(at wgmma $RELATIVE) by128=$(at wgmma,promote=128 $RELATIVE)
@@ -29,7 +29,7 @@ for seed in 1 2 3; do
 	test_is $? "seed $seed: promotion after 1024 is between both ($by1024)"
 	holds 'mma < 1e-6' mma "$mma"
 	test_is $? "seed $seed: fp16's units lose less than a millionth ($mma)"
-	run accumulate --table --seed $seed --format e4m3 --n $N --terms uniform:-1,1 --times uniform:-1,1 \
+	run accumulate --table --seed $seed --format e4m3 --n $N --terms uniform:-1,1 --terms times=uniform:-1,1 \
 		--sum tc:hopper,path=wgmma --sum tc:hopper,path=wgmma,promote=128
 	plain=$(at wgmma $BACKWARD) by128=$(at wgmma,promote=128 $BACKWARD)
 	holds 'plain < 1e-4 && by < 1e-4' plain "$plain" by "$by128"

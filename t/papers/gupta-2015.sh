@@ -9,14 +9,14 @@
 . "${srcdir:-.}/t/tool/tap.sh"
 
 for k in 8 9 10 11 12 13 14; do
-	run accumulate --table --start 1 --terms constant:2^-$k --n 200 --format fp16
+	run accumulate --table --terms start=1 --terms constant:2^-$k --n 200 --format fp16
 	if test $k -le 10; then want=$(awk "BEGIN { printf \"%.17g\", 1 + 200 / 2 ^ $k }") lost=-; else want=1 lost=1; fi
 	test $code = 0 && test "$(last out value) $(last out first_swamped)" = "$want $lost"
 	test_is $? "200 updates of 2^-$k to nearest: 1 becomes $want"
 done
 for k in 11 12 13 14; do
 	for seed in $(seq 40); do
-		run accumulate --table --start 1 --terms constant:2^-$k --n 200 --format fp16 --sum fma,mode=SR --seed "$seed"
+		run accumulate --table --terms start=1 --terms constant:2^-$k --n 200 --format fp16 --sum fma,mode=SR --seed "$seed"
 		last out value
 	done >values
 	# Each step is 2^-10 with probability p = 2^(10-k): the sum's variance is 200 p (1-p) 2^-20

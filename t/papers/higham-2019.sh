@@ -10,10 +10,10 @@
 
 at() { awk -F '\t' -v n="$2" '$4 == n { print $'"$3"' }' "$1"; } # table, n, column
 BACKWARD=9 BOUND=10 SQRT=11
-run accumulate --table --terms uniform:0,1 --times uniform:0,1 --n 2097152 --format fp32
+run accumulate --table --terms uniform:0,1 --terms times=uniform:0,1 --n 2097152 --format fp32
 test_is $code "inner products on [0,1]"
 cp out positive
-run accumulate --table --terms uniform:-1,1 --times uniform:-1,1 --n 2097152 --format fp32
+run accumulate --table --terms uniform:-1,1 --terms times=uniform:-1,1 --n 2097152 --format fp32
 test_is $code "and on [-1,1]"
 cp out signed
 

@@ -33,7 +33,7 @@ for policy in ('float32', 'autocast_bfloat16', 'autocast_float16'):
 
 def apart(policy):
     files = [os.path.join(where, p, 'trace', 'step-000000.safetensors') for p in ('float32', policy)]
-    p = halfulp('engines', '--name', 'logits.y', '--json', *files)
+    p = halfulp('engines', '--output', 'logits.y', '--json', *files)
     if p.returncode:
         ok(False, policy, p.stderr)
         finish()

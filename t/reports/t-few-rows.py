@@ -36,7 +36,7 @@ for n, trials in (1, 8), (2, 3), (3, 3):
         dice = random.Random(100 * n + trial)
         for name in tables:
             cut(name, dice, n)
-        p = halfulp('report', 'run', '--formats', 'svg')
+        p = halfulp('report', 'run', '--format', 'svg')
         if p.returncode or 'index.html' not in p.stdout:
             wrong.append('seed %d: exit %d: %s' % (100 * n + trial, p.returncode, p.stderr))
         shutil.rmtree('run/report', ignore_errors=True)

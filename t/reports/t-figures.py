@@ -84,9 +84,9 @@ for policy, more in runs:
         print("Bail out! %s%s" % (made.stderr, judged.stderr))
         sys.exit(99)
 names = [policy for policy, _ in runs]
-out = run("report", "--out", "report", "--formats", "svg,tex", *names)
+out = run("report", "--out", "report", "--format", "svg,tex", *names)
 ok(out.returncode == 0, "a report of three runs " + out.stderr.strip())
-out = run("report", "--out", "column", "--formats", "tex", "--width", "column", *names)
+out = run("report", "--out", "column", "--format", "tex", "--width", "column", *names)
 ok(out.returncode == 0, "and for the column of a paper " + out.stderr.strip())
 
 # Colours

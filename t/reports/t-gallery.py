@@ -73,9 +73,9 @@ ok(scripts == sorted(names), 'a script for every row, and a row for every script
 for words, what in ((['swamped-adend', '--out', 'x'], 'did you mean swamped-addend'),
     (['zzz', '--out', 'x'], '--list names them'), ([], 'where to?'),
                     (['--out', 'x', '--style', 'blue'], 'none of print, dark, talk'),
-                        (['--out', 'x', '--formats', 'gif'], "'gif' is none of"),
+                        (['--out', 'x', '--format', 'gif'], "'gif' is none of"),
                             (['--list', '--out', 'x'], '--out has no effect'),
-                                (['--out', 'x', '--width', 'wide', '--formats', 'pdf'], 'page (169 mm) or column'),
+                                (['--out', 'x', '--width', 'wide', '--format', 'pdf'], 'page (169 mm) or column'),
                                     (['--out', 'x', '--width', 'column'], '--width has no effect')):
     code, out, err = run(*words)
     ok(code == 2 and not out and err.count('\n') == 1 and what in err and os.listdir(home) == [],
@@ -92,7 +92,7 @@ ok(sum(r[2] == '-' for r in captions) <= DRAWN and all(len(r) == 3 and r[0] in n
 
 # --- all of them
 start = time.time()
-code, out, err = run('--out', 'all', '--formats', 'svg')
+code, out, err = run('--out', 'all', '--format', 'svg')
 took = time.time() - start
 ok(code == 0 and out == 'all/index.html: %d figures\n' % len(rows) and not err, 'all figures are made', out + err)
 if code:
@@ -156,7 +156,7 @@ for name in names:
     title = [t.words for t in texts if len(t.words) > 20 and t.words in Figure(name, home + '/all').title]
     ok(p.returncode == 0 and across == 440 and len(texts) > 4 and not wrong and not title,
             '%s in a column: %d texts, each to be read' % (name, len(texts)), wrong + title + [p.stderr])
-code, out, err = run('adam-epsilon', 'number-line', '--width', 'column', '--formats', 'tex', '--out', 'column')
+code, out, err = run('adam-epsilon', 'number-line', '--width', 'column', '--format', 'tex', '--out', 'column')
 wide, _ = svgtext.read(home + '/column/number-line.svg')
 for name in ('adam-epsilon', 'number-line') if ok(code == 0 and wide[0] == 640, '--width column', err) else ():
     across, letters = paper.read('%s/column/%s.pdf' % (home, name))
@@ -164,9 +164,9 @@ for name in ('adam-epsilon', 'number-line') if ok(code == 0 and wide[0] == 640, 
             '%s.pdf is %.1f mm wide and its letters have 7 pt' % (name, across), sorted(set(letters)))
     tex = open('%s/column/%s.tex' % (home, name), encoding='utf-8').read()
     ok('\\begin{figure}\n' in tex and 'width=\\linewidth' in tex, '%s.tex is as wide as a column' % name, tex)
-ok('halfulp figures adam-epsilon number-line --formats tex --width column --out DIR' in
+ok('halfulp figures adam-epsilon number-line --format tex --width column --out DIR' in
         open(home + '/column/index.html', encoding='utf-8').read(), 'the page has the line that made it')
-code, out, err = run('number-line', '--formats', 'tex', '--out', 'page')
+code, out, err = run('number-line', '--format', 'tex', '--out', 'page')
 across, _ = paper.read(home + '/page/number-line.pdf')
 ok(abs(across - 169.3) < 0.5 and '\\begin{figure*}' in open(home + '/page/number-line.tex').read(),
         'without it a figure is as wide as a page', [across, err])
@@ -187,7 +187,7 @@ else:
 # --- made again
 some = [n for n in names if n in ('swamped-addend', 'stochastic-fan', 'loss-scale-sawtooth', 'bit-layouts',
     'product-accumulators')]
-code, out, err = run(*some, '--out', 'again', '--formats', 'svg')
+code, out, err = run(*some, '--out', 'again', '--format', 'svg')
 first, second = digests(home + '/all'), digests(home + '/again')
 del second['index.html']
 ok(code == 0 and len(second) >= 4 * len(some) == 20 and all(first[n] == d for n, d in second.items()),

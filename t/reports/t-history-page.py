@@ -238,7 +238,7 @@ os.makedirs('bad')
 with open('bad/history.tsv', 'w') as f:
     f.write('# table\thistory\na\tb\n1\t2\n')
 for words, code in ((['--history', 'bad'], 3), (['--history', 'nowhere'], 3), (['--history', 'kept', 'a'], 2),
-                    (['--history', 'kept', '--terminal'], 2), (['--history', 'kept', '--formats', 'png'], 2)):
+                    (['--history', 'kept', '-o', '-'], 2), (['--history', 'kept', '--format', 'png'], 2)):
     ran = tap.halfulp('report', *words)
     tap.ok(ran.returncode == code and ran.stderr.count('\n') == 1,
            '%s: exit %d: %s' % (' '.join(words), code, ran.stderr.strip()))

@@ -24,7 +24,7 @@ os.chdir(home)
 for words in (
     ['train', '--model', 'mlp', '--policy', 'float16', '--steps', '4', '--trace', 'steps=0,3', '--quiet', 'r'],
     ['analyze', '--sample', '256', 'r'],
-    ['report', 'r', '--formats', 'svg'],
+    ['report', 'r', '--format', 'svg'],
 ):
     p = tap.halfulp(*words)
     if p.returncode > 1:

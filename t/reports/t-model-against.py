@@ -20,7 +20,7 @@ net = lambda w: graph([node('MatMul', 'x w', 'a<&>', name='a'), node('Relu', 'a<
 write('f.onnx', net(floats('w', [K, K], draw)))
 write('b.onnx', net(floats('w', [K, K], [v + (0.01 if i % 5 else 0.3) for i, v in enumerate(draw)])))
 npz('x.npz', x=((4, K), [((i * 29 + 5) % 40 - 20) / 8 for i in range(4 * K)]))
-ran = tap.halfulp('validate', 'f.onnx', '--data', 'x.npz', '--policies', 'bf16', '--exact', '0', '--against',
+ran = tap.halfulp('validate', 'f.onnx', '--data', 'x.npz', '--policy', 'bf16', '--exact', '0', '--against',
         'b.onnx', '--report', 'out')
 tap.ok(ran.returncode == 0, 'validate writes the object', ran.stderr)
 told = json.load(open('out/validation.json'))['against'][0]
@@ -46,7 +46,7 @@ tap.ok('the file has 4 under the same name; 0 names have another' in re.sub('<.*
 write('inf.onnx', graph([node('MatMul', 'x w', 'a<&>', name='a'), node('Mul', 'a<&> big', 'b', name='b'),
     node('Mul', 'b big', 'c', name='c'), node('Relu', 'c', 'r', name='r'), node('MatMul', 'r w', 'y', name='y')],
     [floats('w', [K, K], draw), floats('big', [1], [1e30])], [port('x')], [port('y')]))
-ran = tap.halfulp('validate', 'f.onnx', '--data', 'x.npz', '--policies', 'bf16', '--exact', '0', '--sensitivity',
+ran = tap.halfulp('validate', 'f.onnx', '--data', 'x.npz', '--policy', 'bf16', '--exact', '0', '--sensitivity',
         '--against', 'b.onnx', '--against', 'inf.onnx', '--report', 'both')
 v = json.load(open('both/validation.json'))
 ran = tap.halfulp('report', 'both')

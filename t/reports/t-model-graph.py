@@ -50,7 +50,7 @@ labels = [random.randrange(C) for _ in range(N)]
 npz('x.npz', x=([N, D], draw(N * D, 1)))
 npz('labels.npz', right=([N], labels))
 told = ['--data', 'x.npz', '--labels', 'labels.npz:right', '--output', 'y', '--accept', 'flips<=50% at 60%']
-ran = tap.halfulp('validate', 'net.onnx', *told, '--policies', 'fp16,int8,int4:g4', '--sensitivity', '--exact', '0',
+ran = tap.halfulp('validate', 'net.onnx', *told, '--policy', 'fp16,int8,int4:g4', '--sensitivity', '--exact', '0',
                   '--outputs', 'o', '--report', 'out')
 tap.ok(ran.returncode in (0, 1), 'validate', ran.stderr)
 v = json.load(open('out/validation.json'))
@@ -68,16 +68,16 @@ tap.ok(
     'nodes, edges, inputs and outputs are those of the file', v['graph'])
 
 # The commands are whole: a shell makes of them the words that were given
-ran = tap.halfulp('advise', 'net.onnx', *told[:-1], 'flips<=60%', '--formats', 'int8,bf16', '--out', 'out')
+ran = tap.halfulp('advise', 'net.onnx', *told[:-1], 'flips<=60%', '--format', 'int8,bf16', '--out', 'out')
 tap.ok(ran.returncode == 0, 'advise', ran.stderr)
 a = json.load(open('out/advice.json'))
 words = shlex.split(v['command'])
 tap.ok(words[:3] == ['halfulp', 'validate', 'net.onnx'] and '--accept=flips<=50% at 60%' in words
-       and '--policies=fp16,int8,int4:g4' in words and '--labels=labels.npz:right' in words and '--sensitivity' in words
+       and '--policy=fp16,int8,int4:g4' in words and '--labels=labels.npz:right' in words and '--sensitivity' in words
        and '--exact=0' in words and '--data=x.npz' in words, 'the command of validate is whole', v['command'])
 words = shlex.split(a['command'])
 tap.ok(words[:3] == ['halfulp', 'advise', 'net.onnx'] and '--accept=flips<=60%' in words and '--out=out' in words
-       and '--formats=int8,bf16' in words and '--data=x.npz' in words, 'that of advise too', a['command'])
+       and '--format=int8,bf16' in words and '--data=x.npz' in words, 'that of advise too', a['command'])
 
 # Accuracies, from the labels and the outputs
 def right(y, which):
@@ -88,11 +88,11 @@ tap.ok(sum(h['inputs'] * h['float32_accuracy'] for h in halves) / N == right(ful
        and [h['inputs'] for h in halves] == [N // 2, N // 2], 'float32 accuracy of both halves together', halves)
 os.makedirs('planned')
 shutil.copy('out/policy.json', 'planned/plan.json')
-ran = tap.halfulp('validate', 'net.onnx', *told, '--policies', 'planned/plan.json', '--exact', '0', '--outputs', 'po')
+ran = tap.halfulp('validate', 'net.onnx', *told, '--policy', 'planned/plan.json', '--exact', '0', '--outputs', 'po')
 low = [f for f in os.listdir('po') if f.endswith('.npz') and f != 'float32.npz'] if os.path.isdir('po') else []
 tap.ok(len(low) == 1 and sum(h['inputs'] * h['accuracy'] for h in halves) / N
        == right(outputs('po/' + low[0])['y'][1], range(N)), 'accuracy of the plan', [halves, low, ran.stderr])
-ran = tap.halfulp('advise', 'net.onnx', *told[:2], '--output', 'y', '--accept', 'flips<=60%', '--formats', 'bf16',
+ran = tap.halfulp('advise', 'net.onnx', *told[:2], '--output', 'y', '--accept', 'flips<=60%', '--format', 'bf16',
                   '--json')
 tap.ok(json.loads(ran.stdout)['held_apart']['accuracy'] is None
        and json.loads(ran.stdout)['held_apart']['float32_accuracy'] is None, 'without labels accuracy is null')
@@ -252,7 +252,7 @@ tap.ok(card.startswith('## Numerical precision of net.onnx\n')
        and card.endswith('    halfulp report --out card.md out\n'), 'its commands')
 
 # Nobody measured nodes
-tap.halfulp('validate', 'net.onnx', *told, '--policies', 'bf16', '--exact', '0', '--report', 'bare')
+tap.halfulp('validate', 'net.onnx', *told, '--policy', 'bf16', '--exact', '0', '--report', 'bare')
 ran = tap.halfulp('report', 'bare')
 bare = open('bare/report/index.html').read()
 tap.ok('No policy’s nodes were measured' in bare and bare.count('<a class="node"') == len(name),

@@ -42,7 +42,7 @@ ran = tap.halfulp(
     'net.onnx',
     '--data',
     'x.npz',
-    '--policies',
+    '--policy',
     'fp16,int8,int4',
     '--accept',
     'sqnr>=30',
@@ -299,10 +299,10 @@ for body in (
         ran.returncode in ((0,) if '[{' in body else (3,)) and ran.stderr.count('\n') == (ran.returncode == 3),
         '%s: exit %d: %s' % (body, ran.returncode, ran.stderr.strip()),
     )
-for option in (['--terminal'], ['--formats', 'png']):
+for option in (['-o', '-'], ['--format', 'png']):
     ran = tap.halfulp('report', 'out', *option)
     tap.ok(ran.returncode == 2 and option[0] in ran.stderr, '%s has no effect: exit 2' % option[0])
-ran = tap.halfulp('validate', 'net.onnx', '--data', 'x.npz', '--policies', 'fp16', '--exact', '0', '--report', 'plain')
+ran = tap.halfulp('validate', 'net.onnx', '--data', 'x.npz', '--policy', 'fp16', '--exact', '0', '--report', 'plain')
 ran = tap.halfulp('report', 'plain', '--out', 'there', '--json')
 plain = open('there/index.html').read()
 tap.ok(

@@ -26,7 +26,7 @@ RUNS = {
 }
 COLUMNS = 'step made op phase layer tensor element cause operands exact nonfinite_elements'.split()
 for name, words in RUNS.items():
-    for line in ('train %s %s %s' % (SMALL, words, name), 'analyze ' + name, 'report %s --formats svg' % name):
+    for line in ('train %s %s %s' % (SMALL, words, name), 'analyze ' + name, 'report %s --format svg' % name):
         p = tap.halfulp(*line.split())
         if p.returncode > 1:
             tap.bail_out('%s: %s' % (line, p.stderr))

@@ -123,7 +123,7 @@ for i in range(8):
         '--seed', str(i + 1), '--steps', '20', '--traced', '2', '--layers', '2', '--verdict', verdict], check=True)
 pages = {}
 for n in (2, 8):
-    p = tap.halfulp('report', *runs[:n], '--formats', 'svg', '--out', 'of%d' % n, cwd=home)
+    p = tap.halfulp('report', *runs[:n], '--format', 'svg', '--out', 'of%d' % n, cwd=home)
     text = pages[n] = open('%s/of%d/index.html' % (home, n), encoding='utf-8').read()
     page = Page(text)
     none([p.stderr] * (p.returncode != 0) + page.fetched + page.mute,

@@ -131,11 +131,11 @@ policy = './`>z`%s\\n"q.json'
 with open(policy, 'w') as f:
     f.write('{"compute": "float16"}')
 small = [w for w in TRAIN if w not in ('--trace', 'steps=0', '--quiet')]
-draw('compare', *small, '--policies', 'float32,' + policy, '-o', 'c.svg')
+draw('compare', *small, '--policy', 'float32,' + policy, '-o', 'c.svg')
 ok(policy in drawn('c.svg'), 'compare: the policy\'s name', drawn('c.svg'))
 for name, seed in (('`>z`%s\\n"a', '1'), ('b', '2')):
     draw('train', *TRAIN, '--seed', seed, name)
-draw('allreduce', '`>z`%s\\n"a', 'b', '--ranks', '2..4', '--wire', 'bf16', '-o', 'r.svg')
+draw('allreduce', '`>z`%s\\n"a', 'b', '--ranks', '2..4', '--all-reduce', 'wire=bf16', '-o', 'r.svg')
 draw('analyze', '--shard', '1/1', '--part', '`>z`.part', 'b')
 draw('merge', '--list', '`>z`.part', '-o', 'm.svg')
 shutil.move('`>z`%s\\n"a', 'a')
@@ -175,7 +175,7 @@ for path in glob.glob('sample/analysis/*.tsv'):
     with open(path, 'w', encoding='utf-8', errors='surrogateescape', newline='') as f:
         f.write(seal(text))
 draw('report', '--out', 'all', 'sample')
-draw('report', '--width', 'column', '--formats', 'svg,pdf', '--out', 'column', 'sample')
+draw('report', '--width', 'column', '--format', 'svg,pdf', '--out', 'column', 'sample')
 for figure, form in (('error', '%s bias'), ('ulp', '%s bias'), ('swamping', '%s.w'), ('swamping', '%s wgrad'),
         ('underflow', '%s gradient'), ('harm', '%s.w')):
     texts = drawn('all/%s.svg' % figure)
@@ -185,7 +185,7 @@ ok(any(t.startswith(n + '.') for t in drawn('all/bound.svg') for n in layers.val
 
 # --- what a gate and a history draw
 draw('baseline', 'good', '-o', 'base.tsv', '--reason', 'a test')
-draw('gate', '--baseline', 'base.tsv', '--summary', 's.md', '--quiet', 'drifted', code=1)
+draw('gate', '--baseline', 'base.tsv', '-o', 'summary=s.md', '--quiet', 'drifted', code=1)
 texts = drawn('drifted/gate/drift-worst.svg')
 ok(any('`>z`%s' in t or '#\\tqx' in t for t in texts), 'gate: quantities of such layers, worst first', texts)
 key = "x';system('>z') #`>z`%s\\n{a}_\"/loss"

@@ -162,22 +162,22 @@ test_is $? "a run without analysis: the command that makes it"
 run --json --out same plain plain
 "$python" -c 'import json; f = [f for f in json.load(open("out"))["figures"] if f["figure"] == "difference"][0]; exit(f["drawn"] or "bit" not in f["why"])'
 test_is $? "a run against itself: no figure of differences, and the reason"
-run --out tex --formats tex,pdf bare
+run --out tex --format tex,pdf bare
 test $code = 0 && test -s tex/loss.pdf && grep -q 'includegraphics.*loss.pdf}' tex/loss.tex && test -s tex/loss.svg && test ! -e tex/loss.png
-test_is $? "--formats tex,pdf"
-run --terminal plain one
+test_is $? "--format tex,pdf"
+run -o - plain one
 test $code = 0 && grep -q '^mixed_float16: costs' out && grep -q 'Updates swamped  *41.2' out && grep -q 'conv1 .*█' out && test ! -s err
-test_is $? "--terminal: verdict, numbers and bars"
+test_is $? "-o -: verdict, numbers and bars"
 "$python" -c 'import sys; sys.exit(max(len(l) for l in open("out", encoding="utf-8").read().split("Training loss")[1].split("\n")) > 80)'
-test_is $? "--terminal: curves and bars fit 80 columns"
-GNUPLOT=/nonexistent/gnuplot "$HALFULP" report --terminal one >/dev/null 2>err
-test_is $? "--terminal needs no gnuplot"
+test_is $? "-o -: curves and bars fit 80 columns"
+GNUPLOT=/nonexistent/gnuplot "$HALFULP" report -o - one >/dev/null 2>err
+test_is $? "-o - needs no gnuplot"
 
 # Bad command lines and environments
 run
 test $code = 2 && test "$(wc -l <err)" = 1
 test_is $? "no run: exit 2"
-run --formats svg,gif one
+run --format svg,gif one
 test $code = 2 && grep -q gif err
 test_is $? "an unknown format: exit 2"
 rm -rf one/report

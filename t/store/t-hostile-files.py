@@ -90,15 +90,15 @@ WRONG = {
 READERS = {
     '.npy': ['accumulate --terms @', 'diff @ a.npy', 'op matmul --in a=@ --in b=a.npy --out d.npy', 'inspect @',
              'judge softmax --in x=@ --got a.npy', 'judge softmax --in x=a.npy --got @',
-             'validate m.onnx --data @ --policies fp16', 'validate m.onnx --data x.npz --labels @ --policies fp16'],
-    '.npz': ['diff @ x.npz', "check @ --baseline x.npz --rule=*:rel<=1", 'validate m.onnx --data @ --policies fp16',
+             'validate m.onnx --data @ --policy fp16', 'validate m.onnx --data x.npz --labels @ --policy fp16'],
+    '.npz': ['diff @ x.npz', "check @ --baseline x.npz --rule=*:rel<=1", 'validate m.onnx --data @ --policy fp16',
              'engines @ x.npz', 'inspect @'],
     '.safetensors': ['inspect @', 'diff @ @', 'check @ --baseline @ --rule=*:rel<=1',
                      'train --policy float16 %s --init @ new' % ONE],
-    '.onnx': ['validate @ --data x.npz --policies fp16', 'inspect @',
-              'advise @ --data x.npz --accept rel_l2<=1 --formats fp16',
-              'validate m.onnx --data x.npz --policies fp16 --against @'],
-    '.json': ['train --policy @ %s new' % ONE, 'validate m.onnx --data x.npz --policies @'],
+    '.onnx': ['validate @ --data x.npz --policy fp16', 'inspect @',
+              'advise @ --data x.npz --accept rel_l2<=1 --format fp16',
+              'validate m.onnx --data x.npz --policy fp16 --against @'],
+    '.json': ['train --policy @ %s new' % ONE, 'validate m.onnx --data x.npz --policy @'],
     '.tsv': ['check run --baseline @', 'gate run --baseline @', 'diff @ base.tsv', 'merge @',
              'report run --history @'],
 }
@@ -108,12 +108,12 @@ RUNS = ['analyze @', 'report @', 'report --history @', 'verify @', 'train --resu
 WRITERS = [
     ('calc 0.1 -o @.tsv', 0), ('calc 0.1 -o @.md', 0), ('plan -o @.tsv', 0), ('tree --sum pairwise --n 4 --dot @', 0),
     ('op matmul --in a=a.npy --in b=a.npy --out @', 0), ('inspect m.onnx --out @.tsv', 0),
-    ('baseline run -o @ --reason first', 0), ('gate run --baseline base.tsv --junit @', 0),
+    ('baseline run -o @ --reason first', 0), ('gate run --baseline base.tsv -o junit=@', 0),
     ('analyze run --only state --shard 1/2 --part @', 0), ('judge softmax --make @', 1),
-    ('validate m.onnx --data x.npz --policies fp16 --outputs @', 1),
-    ('validate m.onnx --data x.npz --policies fp16 --report @', 1), ('train --policy float16 %s @' % ONE, 1),
-    ('compare --policies float32,float16 %s @' % ONE, 1), ('figures swamped-addend --lean --formats svg --out @', 1),
-    ('advise m.onnx --data x.npz --accept rel_l2<=1 --formats fp16 --out @', 1),
+    ('validate m.onnx --data x.npz --policy fp16 --outputs @', 1),
+    ('validate m.onnx --data x.npz --policy fp16 --report @', 1), ('train --policy float16 %s @' % ONE, 1),
+    ('compare --policy float32,float16 %s @' % ONE, 1), ('figures swamped-addend --lean --format svg --out @', 1),
+    ('advise m.onnx --data x.npz --accept rel_l2<=1 --format fp16 --out @', 1),
     ('check run --baseline base.tsv --history @', 1)]
 
 

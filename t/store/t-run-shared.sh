@@ -18,7 +18,7 @@ for command in "train --resume run" "analyze run" "verify run" "check run --base
 	run $command
 	refused 4 "run is being trained by process $pid" "${command% run*} beside a writer"
 done
-run report run --terminal
+run report run -o -
 test_is $((code != 0)) "report of what is there so far"
 test -z "$(find run -name '*.tmp.*' ! -newer run/halfulp.lock)"
 test_is $? "and no file of the run was touched by them"

@@ -170,7 +170,7 @@ ok({r['kind'] for r in rows} == {'activation', 'gradient', 'wgrad', 'parameter'}
 
 # the page
 gnuplot = shutil.which(os.environ.get('GNUPLOT') or 'gnuplot')
-p = halfulp('report', 'fp16-overflows', '--formats', 'svg') if gnuplot else None
+p = halfulp('report', 'fp16-overflows', '--format', 'svg') if gnuplot else None
 if p is None:
     skip('gnuplot is absent')
 else:

@@ -195,11 +195,11 @@ for order, R, scale in (('tree', 4, 64), ('halving', 8, 1), ('ring', 2, 256)):
     lost = []
     for words in (',feedback', ''):
         model = '%s:%d,wire=e4m3,scale=%d%s' % (order, R, scale, words)
-        how = ('--ranks %d --order %s --wire e4m3 --acc fp32 --sample all --steps 16' % (R, order)).split()
+        how = ('--ranks %d --all-reduce %s:wire=e4m3,acc=fp32 --sample all --steps 16' % (R, order)).split()
         if not bare.train(model.replace(',scale=1', '') if scale == 1 else model, model):
             continue
         lost.append(sum_of(model, scale, LONG))
-        p = halfulp('allreduce', '--json', *how, *(['--feedback'] if words else []), bare.at(model))
+        p = halfulp('allreduce', '--json', *how, *(['--all-reduce', 'feedback'] if words else []), bare.at(model))
         said = json.loads(p.stdout)[0]['rel_l2'] if p.returncode == 0 else p.stderr
         same = p.returncode == 0 and math.isclose(said, lost[-1], rel_tol=1e-12)
         ok(same, '%s: halfulp allreduce finds the same %.6g' % (model, lost[-1]), said)
@@ -212,7 +212,7 @@ lines = re.findall(r'^    (halfulp .*)$', section, re.M)[:2]
 figure = {}
 for scale in ('', ',scale=2^8'):
     for word in (',feedback', ''):
-        how = [x.replace(',feedback', scale + word).replace('--feedback', '--feedback' if word else '') for x in lines]
+        how = [x.replace(',feedback', scale + word).replace('--all-reduce feedback', '--all-reduce feedback' if word else '') for x in lines]
         how = [x.replace('halfulp ', '"$HALFULP" ', 1) for x in how]
         script = 'set -e; rm -rf runs; mkdir runs; %s >/dev/null; %s' % tuple(how)
         own = dict(os.environ, HALFULP=HALFULP)

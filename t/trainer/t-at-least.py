@@ -13,7 +13,7 @@ from tap import HALFULP, finish, ok  # noqa: E402
 
 def too_fast(words):
     """Calls below their prediction, and how near the nearest came."""
-    run = subprocess.run([HALFULP, "bench", "why", *words.split(), "--policy", "float32,mixed_float16", "--warm", "1", "--steps", "3", "--by", "call", "--json"], capture_output=True, text=True)
+    run = subprocess.run([HALFULP, "bench", "why", *words.split(), "--policy", "float32,mixed_float16", "--steps", "warm=1", "--steps", "3", "--by", "call", "--json"], capture_output=True, text=True)
     if run.returncode:
         print("# " + run.stderr.strip())
         return None, 0

@@ -24,10 +24,10 @@ os.chdir(folder)
 os.environ.update(TMPDIR=folder, PYTHON='/none')
 LOCK = os.path.join(folder, 'halfulp-bench-%d.lock' % os.getuid())
 
-SMALL = '--model width=0.05 --data size=8 --batch 16 --steps 2 --warm 1'
+SMALL = '--model width=0.05 --data size=8 --batch 16 --steps 2 --steps warm=1'
 LINES = {
-    'cast': 'cast --mb 0.02 --trials 1 --formats fp16,e4m3,tf32 --modes RNE,SR',
-    'gemm': 'gemm --sizes 8,16x4x9 --trials 1 --formats fp32,bf16 --sum fma --sum chunk:4',
+    'cast': 'cast --sizes 0.02 --trials 1 --format fp16,e4m3,tf32 --mode RNE,SR',
+    'gemm': 'gemm --sizes 8,16x4x9 --trials 1 --format fp32,bf16 --sum fma --sum chunk:4',
     'why': 'why --policy float32,mixed_float16 ' + SMALL,
     'predicted': 'why --device v100 --policy float32,mixed_float16 --batch 16,32 --model width=0.05 --data size=8',
     'train': 'train --meter none --policy mixed_bfloat16,float32 --backend simd=all --seeds 1,2 --data train=48,eval=16 ' + SMALL,
@@ -148,7 +148,7 @@ def holders():
     return now
 
 
-slow = [HALFULP, 'bench', 'cast', '--mb', '4', '--trials', '9', '--formats', 'fp16,bf16', '--backend', 'simd=scalar']
+slow = [HALFULP, 'bench', 'cast', '--sizes', '4', '--trials', '9', '--format', 'fp16,bf16', '--backend', 'simd=scalar']
 jobs = [
     subprocess.Popen([*slow, '--shard', '%d/2' % k], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     for k in (1, 2)
@@ -180,7 +180,7 @@ ok(p.returncode == 0 and p.stderr == '', 'the parts of every instruction set agr
 
 
 # Threads are part of what was asked for, and merge asks for as many
-threads = 'gemm --sizes 8 --trials 1 --formats fp32 --threads 2 --sum fma --sum fma,acc=fp32'
+threads = 'gemm --sizes 8 --trials 1 --format fp32 --threads 2 --sum fma --sum fma,acc=fp32'
 for k in 1, 2:
     halfulp('bench', *threads.split(), '--shard', '%d/2' % k, '--part', 'thread-%d.part' % k)
 p = halfulp('merge', 'thread-1.part', 'thread-2.part')
@@ -228,7 +228,7 @@ for what, text in ('no rows', '{}'), ('half a text', '[{"simd":'), ('a word', 'x
 
 # A rank that is killed: what was measured is kept, and the same line with --resume measures the rest
 dice, wrong, hits = random.Random(20261127), [], 0
-line = 'cast --mb 4 --trials 5 --formats fp16,bf16,e4m3 --backend simd=scalar --modes RNE,SR'.split()
+line = 'cast --sizes 4 --trials 5 --format fp16,bf16,e4m3 --backend simd=scalar --mode RNE,SR'.split()
 halfulp('bench', *line, '-o', 'killed.tsv')
 for trial in range(0 if mpi.stub else 6):
     command = ['mpirun', '-n', '3', HALFULP, 'bench', *line, '-o', 'trial.tsv', '--resume']

@@ -105,13 +105,13 @@ sizes = {'fp64': 8, 'fp32': 4, 'tf32': 4, 'fp16': 2, 'bf16': 2, 'e4m3': 1, 'e2m1
 ops, modes = ['round', 'encode', 'unpack', 'pack', 'round64', 'pieces'], ['RNE', 'RZ', 'RU', 'RD', 'RNA', 'SR']
 rows, printed, wrong = bench(
     'cast',
-    '--formats',
+    '--format',
     'fp16,e4m3,e2m1,e8m0,tf32',
-    '--modes',
+    '--mode',
     ','.join(modes),
-    '--ops',
+    '--op',
     ','.join(ops),
-    '--mb',
+    '--sizes',
     '0.02',
     '--trials',
     '1',
@@ -153,13 +153,13 @@ none(
 )
 rows, printed, wrong = bench(
     'cast',
-    '--formats',
+    '--format',
     'fp16',
-    '--modes',
+    '--mode',
     'RNE',
-    '--ops',
+    '--op',
     'pieces',
-    '--mb',
+    '--sizes',
     '0.01',
     '--trials',
     '1',
@@ -172,13 +172,13 @@ none(
 )
 rows, printed, wrong = bench(
     'cast',
-    '--formats',
+    '--format',
     'fp16',
-    '--modes',
+    '--mode',
     'RNE',
-    '--ops',
+    '--op',
     'round,pieces',
-    '--mb',
+    '--sizes',
     '0.01',
     '--trials',
     '1',
@@ -198,13 +198,13 @@ subprocess.run(
         HALFULP,
         'bench',
         'cast',
-        '--formats',
+        '--format',
         'fp16,e4m3',
-        '--modes',
+        '--mode',
         'RNE,RZ',
-        '--ops',
+        '--op',
         'round,encode,unpack,pack',
-        '--mb',
+        '--sizes',
         '0.01',
         '--trials',
         '1',
@@ -231,7 +231,7 @@ none(
 # Products: the rows are the options' combinations, flops two a multiply-add
 sums = ['fma,acc=fp32', 'chunk:8,acc=fp16', 'sequential,acc=bf16']
 rows, printed, wrong = bench(
-    'gemm', '--sizes', '8', '--formats', 'fp32', '--backend', 'simd=' + ','.join(reversed(simds)), '--trials', '1'
+    'gemm', '--sizes', '8', '--format', 'fp32', '--backend', 'simd=' + ','.join(reversed(simds)), '--trials', '1'
 )
 none(
     wrong + ([] if {r['simd'] for r in rows} == set(simds) else [r['simd'] for r in rows]),
@@ -241,7 +241,7 @@ rows, printed, wrong = bench(
     'gemm',
     '--sizes',
     '8,5x9x7',
-    '--formats',
+    '--format',
     'fp32,fp16',
     *[w for s in sums for w in ('--sum', s)],
     '--backend',
@@ -281,8 +281,8 @@ small = [
     'eval=4',
     '--steps',
     '2',
-    '--warm',
-    '0',
+    '--steps',
+    'warm=0',
     '--meter',
     'none',
 ]
@@ -428,8 +428,8 @@ for words, model, batches in (
             'eval=4',
             '--steps',
             '1',
-            '--warm',
-            '0',
+            '--steps',
+            'warm=0',
             '--meter',
             'none',
             '--policy',

@@ -4,7 +4,7 @@
 # instruction set, and options that a benchmark has no use for refused. No figure is compared with a clock's.
 . "${srcdir:-.}/t/tool/tap.sh"
 py=${PYTHON:-python3}
-small="--model mlp:width=0.125 --steps 3 --warm 1"
+small="--model mlp:width=0.125 --steps 3:warm=1"
 run bench train $small --meter none --policy mixed_float16,float32 --batch 8,16 --backend simd=all -o t.tsv
 levels=$("$HALFULP" doctor | sed -n 's/^processor .*(this build uses \(.*\) here)$/\1/p' | tr ',' '\n' | wc -l)
 test $code = 0 && test "$(column t.tsv ms | wc -l)" = $((4 * levels)) && test ! -s err
@@ -55,7 +55,7 @@ for bench in "train --policy float32,mixed_float16 --batch 8,16 --steps 1" "gemm
 done
 
 # Published rows: at the same model and batch, and all of them on their own
-run bench train --model convnet:width=0.0625 --data size=12 --steps 1 --warm 0 --meter none --policy float32 --batch 32 -o t.tsv
+run bench train --model convnet:width=0.0625 --data size=12 --steps 1:warm=0 --meter none --policy float32 --batch 32 -o t.tsv
 test $code = 0 && test "$(paste <(column t.tsv on) <(column t.tsv policy) <(column t.tsv ms) | grep -c "$(printf '^V100\t\\(mixed_float16\t28\\|float32\t30\\)$')")" = 2 && test "$(column t.tsv batch | sort -u)" = 32
 test_is $? "published rows of the same model and batch: V100 at 32, 28 and 30 ms"
 run bench train --published -o t.tsv
@@ -66,7 +66,7 @@ holds "n == 34" n "$(column t.tsv source | grep -vc '^-$')"
 test_is $? "every published row names its source"
 
 # Products: a row a size, format, model and instruction set, every result's bits checked in the program
-run bench gemm --sizes 33,16x40x24 --formats fp32,fp16 --sum fma,acc=fp32 --sum chunk:8,acc=fp16 --backend simd=all --trials 1 -o t.tsv
+run bench gemm --sizes 33,16x40x24 --format fp32,fp16 --sum fma,acc=fp32 --sum chunk:8,acc=fp16 --backend simd=all --trials 1 -o t.tsv
 test $code = 0 && test "$(column t.tsv check | grep -c '^bits$')" = $((8 * levels)) && test "$(column t.tsv size | sort -u | wc -l)" = 2
 test_is $? "bench gemm: 2 sizes, 2 formats, 2 models and $levels instruction sets, all checked"
 paste <(column t.tsv size) <(column t.tsv ms) <(column t.tsv gflops) | awk -F '\t' '{ f = $1 == 33 ? 2 * 33 ^ 3 : 2 * 16 * 40 * 24; r = f / $2 / 1e6 / $3; if (!(r > 0.999 && r < 1.001)) bad = 1 } END { exit bad || !NR }'
@@ -88,12 +88,12 @@ run bench why --device abacus
 refused 2 'known are here' "an unknown device"
 run bench gemm --sizes 8x
 refused 2 'MxNxK' "a size that is none"
-run bench gemm --sizes 16 --formats fp16 --sum tc:hopper,in=bf16
+run bench gemm --sizes 16 --format fp16 --sum tc:hopper,in=bf16
 refused 2 'in=bf16, but the operands are fp16' "a model of another format's products"
 run bench gemm --backend gemm=mma
 refused 2 'one way' "a way on the CPU"
 if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
-	run bench gemm --backend shim --sizes 32,18x9x35 --formats fp16 --sum tc:hopper --sum fma,acc=fp32 --trials 1 -o t.tsv
+	run bench gemm --backend shim --sizes 32,18x9x35 --format fp16 --sum tc:hopper --sum fma,acc=fp32 --trials 1 -o t.tsv
 	test $code = 0 && test "$(column t.tsv check | grep -c '^bits$')" -ge 4 && test "$(paste <(column t.tsv sum) <(column t.tsv gemm) <(column t.tsv check) | grep -c "^tc:hopper.mma.bits$")" -ge 1
 	test_is $? "bench gemm on the shim: mma and simt give the model's bits"
 	paste <(column t.tsv check) <(column t.tsv products) | awk -F '\t' '$1 == "bits" && !($2 >= 2) { bad = 1 } END { exit bad || !NR }'
@@ -104,7 +104,7 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	test_is $? "what a way cannot compute is blank and says so"
 	test "$(column t.tsv gemm | sort -u | tr '\n' ' ')" = "mma simt "
 	test_is $? "cublas, which the shim has not, and bulk are measured where they are named"
-	run bench gemm --backend shim:gemm=mma,bulk --sizes 64 --formats fp16 --sum tc:hopper --trials 1 -o t.tsv
+	run bench gemm --backend shim:gemm=mma,bulk --sizes 64 --format fp16 --sum tc:hopper --trials 1 -o t.tsv
 	paste <(column t.tsv gemm) <(column t.tsv check) <(column t.tsv ran) | tr '\t\n' ' ;' >rows
 	test $code = 0 && test "$(cat rows)" = \
 		"mma bits wgmma fp16 to fp32, 128x256;bulk bits wgmma fp16 to fp32, 128x64, bulk copies;"
@@ -112,14 +112,14 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	test "$(column t.tsv ceiling | sort -u | wc -l)" = 1
 	test_is $? "beside the ceiling of the same units"
 	if ${CC:-cc} -shared -fPIC -I"$top" -o stub.so "$top/t/stub/cublaslt.c" -lm 2>err; then
-		HALFULP_CUBLASLT_HOST=$dir/stub.so run bench gemm --backend shim --sizes 24x16x40 --formats fp32,fp16 --sum fma,acc=fp32 --sum tc:ampere --backend gemm=cublas,simt --trials 1 -o t.tsv
+		HALFULP_CUBLASLT_HOST=$dir/stub.so run bench gemm --backend shim --sizes 24x16x40 --format fp32,fp16 --sum fma,acc=fp32 --sum tc:ampere --backend gemm=cublas,simt --trials 1 -o t.tsv
 		test $code = 0 && test "$(paste <(column t.tsv gemm) <(column t.tsv check) | sort | uniq -c | tr -s ' \t' ' ')" = "$(printf ' 4 cublas bound\n 4 simt bits')"
 		test_is $? "cuBLAS's products (a stand-in's) are held to their bound, whatever its order"
 		test "$(paste <(column t.tsv format) <(column t.tsv ceiling) | sed -n 's/^fp32	//p' | sort -u | wc -l)" = 1
 		test_is $? "of fp32 both ways have the ceiling of the same units"
 	fi
 	# Why, on a device: a row a pass, each timed by the device's clock, each call in one of them
-	why="bench why --backend shim --model mlp:width=0.0625 --batch 4 --policy mixed_float16 --steps 2 --warm 1"
+	why="bench why --backend shim --model mlp:width=0.0625 --batch 4 --policy mixed_float16 --steps 2:warm=1"
 	run $why --by call -o passes.tsv
 	test $code = 0 && test "$(column passes.tsv covers | tr ',' '\n' | awk -F - '/[0-9]/ { for (i = $1; i <= $NF; i++) print i }' | sort -n)" = "$(seq 0 $(($(column passes.tsv calls | tail -n 1) - 1)))"
 	test_is $? "bench why on the shim: every call stands in one pass"
@@ -136,11 +136,11 @@ if "$HALFULP" doctor | grep -q '^back ends .* shim'; then
 	test_is $? "layers add up to the same"
 	run $why --backend fuse=maybe
 	refused 2 'on or off is needed' "--backend fuse=maybe"
-	run bench train --backend shim --model mlp:width=0.0625 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --accumulate tc:hopper --backend gemm=simt,mma --meter none -o t.tsv
+	run bench train --backend shim --model mlp:width=0.0625 --batch 4 --steps 2:warm=0 --policy mixed_float16 --accumulate tc:hopper --backend gemm=simt,mma --meter none -o t.tsv
 	test $code = 0 && test "$(column t.tsv digest | sort -u | wc -l)" = 1 && test "$(column t.tsv digest | wc -l)" = 2
 	test_is $? "steps on the shim: one digest, whichever way products are computed"
 	want=$(column t.tsv digest | head -n 1)
-	run bench train --model mlp:width=0.0625 --batch 4 --steps 2 --warm 0 --policy mixed_float16 --accumulate tc:hopper --meter none -o t.tsv
+	run bench train --model mlp:width=0.0625 --batch 4 --steps 2:warm=0 --policy mixed_float16 --accumulate tc:hopper --meter none -o t.tsv
 	test "$(column t.tsv digest)" = "$want"
 	test_is $? "and it is the CPU's"
 fi

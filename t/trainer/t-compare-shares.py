@@ -14,7 +14,7 @@ from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
 
 need_mpi(or_stub=True)
 os.chdir(home())
-WORDS = ['--policies', 'float32,mixed_float16', '--seeds', '1', '--optimizer', 'lr=0.001,2^-4', '--model', 'mlp:width=0.05', '--data', 'size=8']
+WORDS = ['--policy', 'float32,mixed_float16', '--seeds', '1', '--optimizer', 'lr=0.001,2^-4', '--model', 'mlp:width=0.05', '--data', 'size=8']
 WORDS += ['--data', 'train=32,eval=16', '--batch', '8', '--steps', '3', '--threads', '3']
 LONG = 'HALFULP_ALL_SHARES' in os.environ
 
@@ -85,11 +85,11 @@ p = None if LONG else halfulp('compare', '--shard', '2/3', '--resume', *WORDS, '
 ok(LONG or p.returncode == 0 and tables('shards3') == tables('one'), 'and the shard goes on with its own options', p and p.stderr)
 
 # The first of each list tells works apart
-other = {'float32,mixed_float16': 'float64,mixed_float16', '1': '2', '0.001,2^-4': '0.002,2^-4'}
+other = {'float32,mixed_float16': 'float64,mixed_float16', '1': '2', 'lr=0.001,2^-4': 'lr=0.002,2^-4'}
 for text in other:
     words = [other[x] if x == text else x for x in WORDS]
     p = halfulp('compare', '--shard', '2/3', '--resume', *words, 'shards3') if not LONG else None
-    said_so = p and p.returncode == 3 and len(said(p)) == 1 and other[text].split(',')[0] in p.stderr
+    said_so = p and p.returncode == 3 and len(said(p)) == 1 and other[text].split(',')[0].split('=')[-1] in p.stderr
     ok(LONG or said_so, 'a shard with %s for %s is refused' % (other[text], text), p and [p.returncode, p.stderr])
 
 # A part without its last unit, and a run that was ended in its middle
@@ -150,7 +150,7 @@ for place, other in (('a', ''), ('copy', ''), *(('other ' + name, name) for name
     os.mkdir(place)
     for name, write in WRITE.items():
         write(place + '/' + name, int(name == other))
-SMALL = ['compare', *SMALL, '--policies', 'p.json,float32', '--init', 'i.st']
+SMALL = ['compare', *SMALL, '--policy', 'p.json,float32', '--init', 'i.st']
 
 
 def table(to):
@@ -184,6 +184,6 @@ ok(p.returncode == 0 and table('of-copy.parts'), 'who merges needs no data', p.s
 
 p = halfulp('compare', '--shard', '1/2', *WORDS)
 ok(p.returncode == 2 and '--shard needs the folder' in p.stderr, 'a shard without a folder is refused', p.stderr)
-p = ranks(2, 'compare', '--policies', 'float32', '--no-such', last=[])
+p = ranks(2, 'compare', '--policy', 'float32', '--no-such', last=[])
 ok(p.returncode == 2 and len(said(p)) == 1, 'a command line that nobody takes: exit 2, one line', p.stderr[:300])
 finish()

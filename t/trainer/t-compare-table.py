@@ -54,7 +54,7 @@ def figures(x):
 def compare(name, words, seeds, rates=('-',)):
     swept = [] if rates == ('-',) else ['--optimizer', 'lr=' + ','.join(rates)]
     path = os.path.join(folder, name)
-    r = subprocess.run([HALFULP, 'compare', '--policies', ','.join(POLICIES), '--seeds', ','.join(seeds), *swept, *words, '--model', 'mlp:width=0.0625', '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs', '2',
+    r = subprocess.run([HALFULP, 'compare', '--policy', ','.join(POLICIES), '--seeds', ','.join(seeds), *swept, *words, '--model', 'mlp:width=0.0625', '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs', '2',
                         '--loss-scale', 'init=256', path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     if r.returncode:
         bail_out(r.stderr)
@@ -128,7 +128,7 @@ none([] if means['float32', '0.01', 'accuracy'] != means['float32', '2^-20', 'ac
 for words, why in ((['lr=0.1,x'], '--optimizer lr=0.1,x: numbers from 0'), (['lr=0.1,1e-1'], '1e-1 is there twice'), (['lr='], 'a number from 0')):
     r = subprocess.run([HALFULP, 'compare', '--optimizer', *words, os.path.join(folder, 'no')], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
     none([] if r.returncode == 2 and why in r.stderr and r.stderr.count('\n') == 1 and not os.path.exists(os.path.join(folder, 'no')) else [r.stderr], 'refused: --optimizer ' + ' '.join(words))
-j = json.loads(subprocess.run([HALFULP, 'compare', '--policies', 'float32,bfloat16', '--seeds', '1,2', '--model', 'mlp:width=0.0625', '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs', '1', '--json', os.path.join(folder, 'j')],
+j = json.loads(subprocess.run([HALFULP, 'compare', '--policy', 'float32,bfloat16', '--seeds', '1,2', '--model', 'mlp:width=0.0625', '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs', '1', '--json', os.path.join(folder, 'j')],
                               stdout=subprocess.PIPE, check=True).stdout)
 _, rows = table(os.path.join(folder, 'j', 'compare.tsv'))
 wrong = []
@@ -145,7 +145,7 @@ for title, column, words in (
     ('Dice', 'dice', '--model unet --data size=8 --model levels=1,width=0.125 --data train=16,eval=8 --batch 4'),
 ):
     path = os.path.join(folder, column)
-    line = [HALFULP, 'compare', '--policies', 'float32,float16', *words.split(), '--epochs', '1', path]
+    line = [HALFULP, 'compare', '--policy', 'float32,float16', *words.split(), '--epochs', '1', path]
     out = subprocess.run(line, stdout=subprocess.PIPE, universal_newlines=True).stdout
     head, rows = table(os.path.join(path, 'compare-runs.tsv'))
     mine, wrong = [of_run(x['run']) for x in rows], []
@@ -155,7 +155,7 @@ for title, column, words in (
         wrong += [said] if said not in out.split('\n') else []
     said = r'policy +%s %% .*\nfloat32 +%.2f +- .*\nfloat16 +%.2f +[+-]?%.2f ' % (title, *(100 * m[column] for m in mine), 100 * abs(mine[1][column] - mine[0][column]))
     none(wrong if re.search(said, out) and mine[0][column] is not None else wrong + [said, out], 'the score of %s is its %s' % (words.split()[1], title))
-one = [os.path.abspath(HALFULP), 'compare', '--policies', 'float32', '--model', 'mlp:width=0.0625', '--data', 'size=8,train=16,eval=8', '--batch', '8', '--epochs', '1']
+one = [os.path.abspath(HALFULP), 'compare', '--policy', 'float32', '--model', 'mlp:width=0.0625', '--data', 'size=8,train=16,eval=8', '--batch', '8', '--epochs', '1']
 done = [subprocess.run(one, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE).returncode for _ in range(2)]
 none([] if done == [0, 0] and sorted(os.listdir(os.path.join(folder, 'runs'))) == ['compare-1', 'compare-2'] else [done], 'without a name each comparison takes a folder of its own')
 twice = [*one[:3], 'float32,float32', *one[4:], 'two']

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""compare --ladder: the first rung is float32's training and the last the policy's, bit for bit; in between each rung
+"""compare --policy ladder:P: the first rung is float32's training and the last the policy's, bit for bit; in between each rung
 has the products of one more layer in low precision, in the order of the layers, and no others."""
 
 import json
@@ -33,7 +33,7 @@ def low(run):
 
 for model, layers in (('mlp --data size=8', 'dense1 dense2 dense3'), ('convnet --data size=9', 'conv1 conv2 conv3 dense1')):
     name, more = model.split()[0], model.split()[1:] + '--model width=0.05 --data train=32,eval=8 --batch 16 --steps 2'.split()
-    got = halfulp('compare', '--model', name, *more, '--ladder', 'mixed_float16', at(name))
+    got = halfulp('compare', '--model', name, *more, '--policy', 'ladder:mixed_float16', at(name))
     if not ok(got.returncode == 0, name + ': the ladder is climbed', got.stderr):
         continue
     rungs = ['float32'] + ['+' + x for x in layers.split()]
@@ -46,11 +46,10 @@ for model, layers in (('mlp --data size=8', 'dense1 dense2 dense3'), ('convnet -
         got = halfulp('train', '--model', name, *more, '--policy', policy, '--quiet', at(name, policy))
         ok(got.returncode == 0 and digests(run) == digests(os.path.join(name, policy)), policy + ': the same bits')
 for words, say in (
-    ('--ladder mixed_float16,layer:dense1=float32', 'without layers'),
-    ('--ladder no_such', 'unknown policy'),
-    ('--ladder mixed_float16 --policies float32', 'beside --ladder'),
+    ('--policy ladder:mixed_float16,layer:dense1=float32', 'without layers'),
+    ('--policy ladder:no_such', 'unknown policy'),
     # 104 convolutions and batchnorms, 100 relus, 33 sums, a mean, a dense layer and the loss
-    ('--model resnet:depth=101 --ladder mixed_float16', '344 layers are too many for the overrides of a policy; 63 '),
+    ('--model resnet:depth=101 --policy ladder:mixed_float16', '344 layers are too many for the overrides of a policy; 63 '),
 ):
     got = halfulp('compare', *words.split(), at('refused'))
     ok(got.returncode == 2 and say in got.stderr and not os.path.exists(at('refused')), 'refused: ' + words, got.stderr)

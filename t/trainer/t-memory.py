@@ -15,7 +15,7 @@ PROCESS, THREAD = 2 * 2**20, 2**19  # trainer/run/need.h
 
 
 def bench(*options, env=None):
-    done = subprocess.run([HALFULP, 'bench', 'train', '--steps', '2', '--warm', '0', '--meter', 'none', '--json', *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=env)
+    done = subprocess.run([HALFULP, 'bench', 'train', '--steps', '2', '--steps', 'warm=0', '--meter', 'none', '--json', *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=env)
     if done.returncode:
         print('# %s: %s' % (' '.join(options), done.stderr.strip()))
         return []

@@ -51,11 +51,11 @@ asked = [w for p in POLICIES for w in ('--policy', p)]
 wrong, shown = [], []
 for n, more, wire, gb_s in (
     (1, (), None, None),
-    (7, ('--network', 'eth10'), None, 1.25),
-    (64, ('--wire', 'fp16', '--network', '0.001'), 2, 0.001),
-    (2000, ('--wire', 'e5m2'), 1, None),
+    (7, ('--ranks', 'network=eth10'), None, 1.25),
+    (64, ('--ranks', 'wire=fp16', '--ranks', 'network=0.001'), 2, 0.001),
+    (2000, ('--ranks', 'wire=e5m2'), 1, None),
     (4, (*PARTS, '--all-reduce', 'ring:4,wire=e5m2'), 1, None),
-    (4, (*PARTS, '--all-reduce', 'hier:4:2,wire=bf16', '--wire', 'fp64'), 8, None),
+    (4, (*PARTS, '--all-reduce', 'hier:4:2,wire=bf16', '--ranks', 'wire=fp64'), 8, None),
     (3, (*PARTS, '--all-reduce', 'nccl:2'), None, None),
 ):
     words = (*MODEL, *asked, '--ranks', str(n), '--device', 'v100', *more)
@@ -125,9 +125,9 @@ tap.ok(
 )
 for words, why in (
     ('--ranks 0', 'ranks'),
-    ('--ranks 4 --network ib', 'one of nvlink2'),
-    ('--ranks 4 --network -3', 'GB/s is needed'),
-    ('--ranks 4 --wire fp17', 'fp17'),
+    ('--ranks 4:network=ib', 'one of nvlink2'),
+    ('--ranks 4:network=-3', 'GB/s is needed'),
+    ('--ranks 4:wire=fp17', 'fp17'),
 ):
     p = tap.halfulp('plan', *words.split())
     tap.ok(
@@ -137,10 +137,10 @@ for words, why in (
     )
 
 # --- networks: what one rank can send at most follows from what their source says of them
-names = tap.halfulp('plan', '--ranks', '2', '--network', 'none').stderr.split('one of ')[1].strip().split(', ')
+names = tap.halfulp('plan', '--ranks', '2', '--ranks', 'network=none').stderr.split('one of ')[1].strip().split(', ')
 wrong = []
 for name in names:
-    net = json.loads(plan(*MODEL, '--ranks', '2', '--network', name, '--json'))[0]['ranks']
+    net = json.loads(plan(*MODEL, '--ranks', '2', '--ranks', 'network=' + name, '--json'))[0]['ranks']
     both = re.search(r': ([\d.]+) GB/s in both directions together$', net['source'])
     lanes = re.search(r': (\d+) lanes of ([\d.]+) GT/s, 128b/130b$', net['source'])
     bits = re.search(r'([\d.]+) Gbit/s$', net['source'])
@@ -148,7 +148,7 @@ for name in names:
     gb_s = float(lanes[1]) * float(lanes[2]) * 128 / 130 / 8 if lanes else gb_s
     if gb_s is None or not abs(net['gb_s'] - gb_s) <= 0.0005:
         wrong.append([name, net['gb_s'], gb_s, net['source']])
-cases = ['2', '--network', 'eth10'], ['1', '--network', 'eth10'], ['2']
+cases = ['2', '--ranks', 'network=eth10'], ['1', '--ranks', 'network=eth10'], ['2']
 said = [plan(*MODEL, '--ranks', *words) for words in cases]
 tap.ok(
     ['as if the two overlapped wholly' in ' '.join(x.split()) for x in said] == [True, False, False],
@@ -176,7 +176,7 @@ def made(parameters=of, table=HEAD, policy='mixed_float16', rows=ROWS):
 
 
 made()
-words = (*MODEL, '--policy', 'float32', '--policy', 'mixed_float16', '--ranks', '2', '--measured', run)
+words = (*MODEL, '--policy', 'float32', '--policy', 'mixed_float16', '--ranks', '2', '--ranks', 'measured=' + run)
 got = [p['ranks'].get('measured') for p in json.loads(plan(*words, '--json'))]
 want = {'run': run, 'ranks': 2, 'ms': 14.25, 'ms_messages': 1.0, 'sent': 4000, 'memory': 2e6}
 tap.ok(got == [None, want], "what a run's ranks took stands beside the plan of its policy", got)
@@ -198,10 +198,10 @@ for code, why, kind, more in (
     (3, 'no column ms', {'table': 'rank host micro_batches rows steps m n s r y'}, ['--policy', 'mixed_float16']),
 ):
     made(**kind)
-    p = tap.halfulp('plan', *MODEL, *more, '--ranks', '2', '--measured', run)
+    p = tap.halfulp('plan', *MODEL, *more, '--ranks', '2', '--ranks', 'measured=' + run)
     tap.ok(p.returncode == code and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout, 'refused: ' + why, p.stderr)
 made()
 os.remove(run + '/ranks.tsv')
-p = tap.halfulp('plan', *MODEL, '--policy', 'mixed_float16', '--ranks', '2', '--measured', run)
+p = tap.halfulp('plan', *MODEL, '--policy', 'mixed_float16', '--ranks', '2', '--ranks', 'measured=' + run)
 tap.ok(p.returncode == 3 and 'one process made this run' in p.stderr, 'refused: a run of one process', p.stderr)
 tap.finish()

@@ -11,14 +11,14 @@ test_is $? "masters where a narrower copy is multiplied"
 run plan --model convnet --program
 test $code = 0 && grep -q 'conv1.xw *= conv2d *(input.x, conv1.w)' out && grep -q 'finite_check' out && grep -q '= adam *(conv1.w, ' out
 test_is $? "plan --program prints the calls"
-run plan --policies
+run plan --list
 test $code = 0 && grep -q '^mixed_bfloat16 ' out && grep -q '^O3 ' out
-test_is $? "plan --policies lists them"
+test_is $? "plan --list lists them"
 run plan --device abacus
 refused 2 'known are here, m2200' "an unknown device"
-run plan --measure 3 --device v100
+run plan --device v100:measure=3
 refused 2 'device here' "measuring what is not here"
-run plan --model mlp --data train=200,eval=10 --device here --measure 3
+run plan --model mlp --data train=200,eval=10 --device here:measure=3
 test $code = 0 && grep -q '^layer .*measured ms  limit' out && grep -q 'ms a step, median of 3' out
 test_is $? "plan --device here --measure: this machine's ceilings and what each layer took"
 run plan --memory lots

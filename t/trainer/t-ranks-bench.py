@@ -13,7 +13,7 @@ from tap import finish, halfulp, home, ok
 need_mpi(or_stub=True)
 os.chdir(home())
 train = ['bench', 'train', '--model', 'mlp:width=0.125', '--data', 'train=60,eval=10', '--batch', '12']
-train += ['--steps', '3', '--warm', '1', '--policy', 'float32,mixed_float16', '--meter', 'none']
+train += ['--steps', '3', '--steps', 'warm=1', '--policy', 'float32,mixed_float16', '--meter', 'none']
 shared = [*train, '--batch', 'micro=4']
 
 

@@ -164,7 +164,7 @@ ok(code == 2 and '--data size= ' in err, 'an option that the data set does not r
 
 # --- options that one policy of several reads
 code, out, err = run(
-    'compare', *SMALL[:-2], '--steps', '2', '--policies', 'mixed_float16,float32', '--loss-scale', 'init=1024'
+    'compare', *SMALL[:-2], '--steps', '2', '--policy', 'mixed_float16,float32', '--loss-scale', 'init=1024'
 )
 ok(code == 0, 'compare takes an option that the first of its policies reads', err)
 
@@ -251,11 +251,11 @@ for where, columns in scores.items():
 ok(not wrong, 'verify names the first column of an evaluation that is another, and both numbers', wrong)
 
 # --- lists that are refused, and the seeds that bench train trains with
-wrong = [x for x in ('1x', '1,x', '-1', ',1', '1;2') for r in [run('compare', '--policies', 'float32', '--seeds', x)]
+wrong = [x for x in ('1x', '1,x', '-1', ',1', '1;2') for r in [run('compare', '--policy', 'float32', '--seeds', x)]
          if r[0] != 2 or '--seeds %s: whole numbers separated by commas are needed' % x not in r[2]]  # fmt: skip
 ok(not wrong, 'compare refuses what is no list of seeds', wrong)
 small = [*SMALL[:-2], '--policy', 'float32', '--steps']
-rows = json.loads(run('bench', 'train', *small, '2', '--warm', '3', '--seeds', '3,4', '--json')[1])
+rows = json.loads(run('bench', 'train', *small, '2', '--steps', 'warm=3', '--seeds', '3,4', '--json')[1])
 said, want = [(r['seed'], r['digest'], r['loss'], r['accuracy']) for r in rows], []
 for seed in (3, 4):
     run('train', *small, '5', '--seed', str(seed), '--trace', 'steps=none', 'seed%d' % seed)

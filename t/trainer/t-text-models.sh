@@ -11,13 +11,13 @@ ncf="--model ncf:layers=2,hidden=4 --data users=9,items=130 --batch 20 --data tr
 # 30522 x 768 + 512 x 768 + 2 x 768 + 2 x 768 for embeddings and their norm; a block has 4 (768^2 + 768) for attention,
 # 2 x 768 x 3072 + 3072 + 768 for its dense layers and 4 x 768 for its norms; the pooler 768^2 + 768; two classes.
 want=$((30522 * 768 + 512 * 768 + 4 * 768 + 12 * (4 * (768 * 768 + 768) + 2 * 768 * 3072 + 3072 + 768 + 4 * 768) + 768 * 768 + 768))
-"$HALFULP" plan --preset bert-base --json >plan.json 2>err
+"$HALFULP" plan --model preset=bert-base --json >plan.json 2>err
 test "$("${PYTHON:-python3}" -c "
 import json
 def find(x):
     return x['parameters'] if isinstance(x, dict) and 'parameters' in x else next((f for v in (x.values() if isinstance(x, dict) else x if isinstance(x, list) else ()) for f in [find(v)] if f), None)
 print(find(json.load(open('plan.json'))))")" = $((want + 2 * 768 + 2)) && test $want = 109482240
-test_is $? "plan --preset bert-base: 109,482,240 parameters and 1,538 of the classifier"
+test_is $? "plan --model preset=bert-base: 109,482,240 parameters and 1,538 of the classifier"
 
 # MovieLens-20M has more users and items than pairs can be drawn of; sizes are told all the same. A user or item has 8
 # factors in one tower and 32 in the other, whose dense layers are 64-32-16-8; both meet in 16-1.
@@ -72,8 +72,8 @@ refusal 'reads x' --data reviews
 refusal 'bert reads tokens' --model bert --data digits
 refusal 'from 14 to 512 tokens' --model bert --data length=13
 refusal 'more than 4294967295 choices' --model ncf --data users=1000000,items=1000000
-refusal 'did you mean bert-base' --preset bert-bas
-refusal 'is of the model bert' --preset bert-tiny --model mlp
+refusal 'did you mean bert-base' --model preset=bert-bas
+refusal 'is of the model bert' --model preset=bert-tiny --model mlp
 # Characters: the last line needs no end, and what is no text or too short is refused in one line
 printf 'no end of line, and enough for five samples of ten characters' >text
 head -c 20 text >short

@@ -61,10 +61,10 @@ def published(words, parameters, macs):
     )
 
 
-published('--preset resnet18 --batch 2', 11689512, 1.814e9)
-published('--preset resnet34 --batch 2', 21797672, 3.664e9)
-published('--preset resnet50 --batch 2', 25557032, 4.089e9)
-published('--preset resnet50 --model depth=152 --batch 2', 60192808, 11.514e9)
+published('--model preset=resnet18 --batch 2', 11689512, 1.814e9)
+published('--model preset=resnet34 --batch 2', 21797672, 3.664e9)
+published('--model preset=resnet50 --batch 2', 25557032, 4.089e9)
+published('--model preset=resnet50,depth=152 --batch 2', 60192808, 11.514e9)
 
 
 def conv(pixels, taps, before, after):
@@ -83,13 +83,13 @@ for i in range(5):
             conv(side * side, 1, 2 * n, n) + conv(side * side, 9, 2 * n, n) + conv(side * side, 9, n, n)
         )  # a pixel meets one tap
         parameters += 4 * 2 * n * n + n + 9 * 2 * n * n + 9 * n * n + 4 * n
-published('--preset unet --batch 2', parameters + 64 * 2 + 2, macs + conv(256 * 256, 1, 64, 2))
+published('--model preset=unet --batch 2', parameters + 64 * 2 + 2, macs + conv(256 * 256, 1, 64, 2))
 ok(parameters + 130 == 31037698, 'which is the 31,037,698 of its best-known implementation in PyTorch')
 
 # of the net for signals: strides halve 500 samples to 250, 125, 63, 32
 for words, widths, total in (
     ('--model resnet1d --batch 2', (64, 128, 256, 256, 256), 2.5e6),
-    ('--preset resnet1d-8m --batch 2', (115, 229, 458, 458, 458), 8.0e6),
+    ('--model preset=resnet1d-8m --batch 2', (115, 229, 458, 458, 458), 8.0e6),
 ):
     macs = parameters = 0
     before = 2
@@ -274,8 +274,8 @@ for words, why in (
     ('--model resnet:depth=20', 'one of 10 18 34'),
     ('--model mlp:depth=18', 'no effect with --model mlp'),
     ('--model resnet:levels=2', 'no effect with --model resnet'),
-    ('--preset resnet5', 'did you mean resnet50'),
-    ('--preset resnet50 --model mlp', 'is of the model resnet'),
+    ('--model preset=resnet5', 'did you mean resnet50'),
+    ('--model preset=resnet50 --model mlp', 'is of the model resnet'),
     ('--model unet --data digits', 'has no mask'),
     ('--model unet --data size=8 --model levels=4', 'cannot be halved 4 times'),
     ('--model resnet1d --data digits', 'reads x[n,1,samples,channels]'),

@@ -71,12 +71,12 @@ column(const char *name)
 static long
 found(const char *op, const char *format, int call, size_t first, size_t step, size_t most)
 {
-	static const hu_opt opts[] = { { "formats", "LIST", NULL, "" }, { "modes", "LIST", "RNE", "" },
-		{ "ops", "LIST", NULL, "" }, { "backend:simd", "LIST", "scalar", "" }, { "mb", "MB", "0.02", "" },
+	static const hu_opt opts[] = { { "format", "LIST", NULL, "" }, { "mode", "LIST", "RNE", "" },
+		{ "op", "LIST", NULL, "" }, { "backend:simd", "LIST", "scalar", "" }, { "sizes", "MB", "0.02", "" },
 		{ "threads", "N", "1", "" }, { "trials", "N", "1", "" }, { "no-python", NULL, NULL, "" },
 		{ NULL, NULL, NULL, NULL } };
 	char *of = (char *)(size_t)format, *what = (char *)(size_t)op,
-	     *line[] = { "bench", "--formats", of, "--ops", what, "--no-python", NULL };
+	     *line[] = { "bench", "--format", of, "--op", what, "--no-python", NULL };
 	hu_bench_work work = { .of = NULL };
 	json_t *rows = json_array();
 	hu_args a;

@@ -10,7 +10,7 @@ o="--model mlp --data idx:$data/mnist,split=9000"
 last() { column "$1/metrics.tsv" eval_accuracy | grep -v '^-$' | tail -n 1; }
 is() { "$py" -c "import sys; sys.exit(not ($1))"; }
 
-run compare $o --epochs 10 --policies float32,mixed_float16,mixed_bfloat16 --seeds 1,2,3,4,5 c
+run compare $o --epochs 10 --policy float32,mixed_float16,mixed_bfloat16 --seeds 1,2,3,4,5 c
 test_is $code "float32, mixed_float16 and mixed_bfloat16, 10 epochs, seeds 1 to 5"
 sed 's/^/# /' out
 set -- $(column c/compare.tsv accuracy)

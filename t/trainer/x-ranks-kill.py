@@ -21,9 +21,9 @@ TRIALS = int(os.environ.get('HALFULP_KILLS', '50')) // 5
 NET = ['--model', 'mlp:width=0.5', '--data', 'size=12,train=256,eval=16', '--batch', '16']
 NET += ['--policy', 'mixed_float16', '--threads', '1', '--quiet']
 TRAIN = ['train', *NET, '--batch', 'micro=4', '--steps', '60', '--checkpoint-every', '5']
-COMPARE = ['compare', '--policies', 'float32,mixed_float16', '--seeds', '1,2,3', *NET[:10], '--steps', '60']
+COMPARE = ['compare', '--policy', 'float32,mixed_float16', '--seeds', '1,2,3', *NET[:10], '--steps', '60']
 COMPARE += ['--threads', '1']
-VALIDATE = ['validate', 'm.onnx', '--data', 'x.npz', '--policies', 'float16,bfloat16', '--batch', '4', '--exact', '0']
+VALIDATE = ['validate', 'm.onnx', '--data', 'x.npz', '--policy', 'float16,bfloat16', '--batch', '4', '--exact', '0']
 VALIDATE += ['--report', 'page']
 
 

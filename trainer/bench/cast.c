@@ -137,7 +137,7 @@ make_room(cast *c)
 
 	for (size_t i = 0; i < rooms && !c->holds; i++) {
 		if (!*room[i] && !(*room[i] = hu_alloc(bytes)))
-			return hu_fail(HU_ENOMEM, "no memory for %zu arrays of %g MB; choose a smaller --mb", rooms,
+			return hu_fail(HU_ENOMEM, "no memory for %zu arrays of %g MB; choose a smaller --sizes", rooms,
 				(double)bytes * 0x1p-20);
 		memset(*room[i], 1, bytes);
 	}
@@ -219,7 +219,7 @@ one_mode(cast *c, const char *word)
 static hu_status
 parse(cast *c, const hu_args *a)
 {
-	const char *formats = hu_args_text(a, "formats"), *modes = hu_args_text(a, "modes");
+	const char *formats = hu_args_text(a, "format"), *modes = hu_args_text(a, "mode");
 	long long trials, threads;
 	double size;
 
@@ -233,11 +233,11 @@ parse(cast *c, const hu_args *a)
 			c->mode[c->modes] = (hu_mode)c->modes;
 	else
 		HU_TRY(each(modes, one_mode, c));
-	HU_TRY(each(hu_args_text(a, "ops"), one_op, c));
+	HU_TRY(each(hu_args_text(a, "op"), one_op, c));
 	HU_TRY(hu_bench_levels(c->simd, hu_args_text(a, "backend:simd")));
 	if (!c->modes || !c->ops)
 		return hu_fail(HU_EINVAL, "no %s given", c->ops ? "rounding mode" : "operation");
-	HU_TRY(hu_args_real(a, "mb", 0.001, 65536, &size));
+	HU_TRY(hu_args_real(a, "sizes", 0.001, 65536, &size));
 	HU_TRY(hu_args_int(a, "trials", 1, 1000, &trials));
 	HU_TRY(hu_args_int(a, "threads", 0, 1024, &threads));
 	c->of.n = (size_t)(size * 0x1p20) / sizeof *c->of.src;
@@ -282,8 +282,8 @@ static const hu_bench_column columns[] = { { "simd", 7, -1, 0 }, { "format", 9, 
 	{ "mode", 4, -1, 0 }, { "ns", 8, 3, 0 }, { "gb_s", 7, 1, 0 }, { "memcpy", 7, 2, 0 }, { "mpfr", 7, 0, 0 },
 	{ "python", 7, 1, 0 }, { NULL, 0, 0, 0 } };
 
-static const hu_bench_option takes[] = { { "formats", "fp16,bf16,e4m3,e5m2" }, { "modes", NULL }, { "ops", NULL },
-	{ "backend:simd", "all" }, { "mb", NULL }, { "threads", NULL }, { "trials", NULL }, { "no-python", NULL },
+static const hu_bench_option takes[] = { { "format", "fp16,bf16,e4m3,e5m2" }, { "mode", NULL }, { "op", NULL },
+	{ "backend:simd", "all" }, { "sizes", "64" }, { "threads", NULL }, { "trials", NULL }, { "no-python", NULL },
 	{ NULL, NULL } };
 
 const hu_bench hu_bench_cast = { .name = "cast",

@@ -26,14 +26,15 @@ static const hu_bench *const benches[] = {
 
 enum { BENCHES = sizeof benches / sizeof *benches };
 
-static const hu_opt opts[] = { { "formats", "LIST", NULL,
+static const hu_opt opts[] = { { "format", "LIST", NULL,
 				       "cast, gemm: formats, or all [cast fp16,bf16,e4m3,e5m2; gemm fp32,fp16,bf16]" },
-	{ "modes", "LIST", "RNE,SR", "cast: rounding modes, or all" },
-	{ "ops", "LIST", "round,pack,unpack,encode,pieces",
+	{ "mode", "LIST", "RNE,SR", "cast: rounding modes, or all" },
+	{ "op", "LIST", "round,pack,unpack,encode,pieces",
 		"cast: operations to time; also round64, which rounds doubles; pieces: random bits alone" },
-	{ "sizes", "LIST", "128,512,512x64x1024", "gemm: sizes of products, N for square ones or MxNxK" },
+	{ "sizes", "LIST", NULL,
+		"gemm: sizes of products, N for square ones or MxNxK; cast: size of the array of floats in MB [gemm "
+		"128,512,512x64x1024; cast 64]" },
 	{ "sum", "MODEL", "fma,acc=fp32", "gemm: summation model; repeatable" },
-	{ "mb", "MB", "64", "cast: size of the array of floats" },
 	{ "threads", "N", "1", "cast, gemm: threads of each call; 0: one a core" },
 	{ "trials", "N", "7", "cast, gemm: trials of each, of which the fastest counts" },
 	{ "no-python", NULL, NULL, "cast: leave out numpy and ml_dtypes" },
@@ -50,7 +51,7 @@ static const hu_opt opts[] = { { "formats", "LIST", NULL,
 	{ "backend:simd", "LIST", NULL,
 		"instruction sets by name, or all that this processor has [cast: all; others: the widest]" },
 	{ "steps", "N", NULL, "train, why: timed steps of each combination [20]" },
-	{ "warm", "N", NULL, "train, why: untimed steps before them [2]" },
+	{ "steps:warm", "N", NULL, "train, why: untimed steps before them [2]" },
 	{ "memory", "SIZE", NULL,
 		"train: memory that training may take (16GiB); a combination that is computed to need more stays "
 		"blank" },

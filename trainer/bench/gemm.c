@@ -284,9 +284,9 @@ parse(sweep *s, const hu_args *a)
 		s->sum[s->sums++] = hu_xstrdup(hu_args_text(a, "sum"));
 	for (int i = 0; i < s->sums; i++)
 		HU_TRY(hu_sum_parse(s->sum[i], &sum));
-	if (!strcmp(hu_args_text(a, "formats"), "all"))
-		return hu_fail(HU_EINVAL, "--formats all: products of some formats only; name them");
-	HU_TRY(hu_format_list(hu_args_text(a, "formats"), s->format, HU_FORMATS, &s->formats));
+	if (!strcmp(hu_args_text(a, "format"), "all"))
+		return hu_fail(HU_EINVAL, "--format all: products of some formats only; name them");
+	HU_TRY(hu_format_list(hu_args_text(a, "format"), s->format, HU_FORMATS, &s->formats));
 	HU_TRY(parse_ways(s, hu_args_text(a, "backend:gemm")));
 	HU_TRY(hu_args_int(a, "trials", 1, 1000, &trials));
 	HU_TRY(hu_args_int(a, "threads", 0, 1024, &threads));
@@ -345,8 +345,8 @@ static const hu_bench_column columns[] = { { "size", 14, -1, 0 }, { "format", 6,
 	{ "gflops", 10, 2, 0 }, { "ceiling", 9, 1, 5 }, { "share", 6, 3, 3 }, { "check", 9, -1, 4 },
 	{ "ran", 1, -1, 10 }, { NULL, 0, 0, 0 } };
 
-static const hu_bench_option takes[] = { { "sizes", NULL }, { "formats", "fp32,fp16,bf16" }, { "sum", NULL },
-	{ "backend", NULL }, { "backend:gemm", NULL }, { "backend:simd", NULL }, { "threads", NULL },
+static const hu_bench_option takes[] = { { "sizes", "128,512,512x64x1024" }, { "format", "fp32,fp16,bf16" },
+	{ "sum", NULL }, { "backend", NULL }, { "backend:gemm", NULL }, { "backend:simd", NULL }, { "threads", NULL },
 	{ "trials", NULL }, { NULL, NULL } };
 
 static int

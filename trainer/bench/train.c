@@ -281,7 +281,7 @@ parse(table *t, const hu_args *a)
 	long long steps, warm;
 
 	HU_TRY(hu_args_int(a, "steps", 1, 1000000, &steps));
-	HU_TRY(hu_args_int(a, "warm", 0, 1000000, &warm));
+	HU_TRY(hu_args_int(a, "steps:warm", 0, 1000000, &warm));
 	t->ask.steps = (size_t)steps;
 	t->ask.warm = (size_t)warm;
 	t->backend = hu_args_text(a, "backend");
@@ -334,7 +334,7 @@ static const hu_bench_column columns[] = { { "policy", 20, -1, 0 }, { "model", 8
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL },
 	{ "model:width", "1" }, { "optimizer:lr", NULL }, { "seeds", NULL }, { "backend:gemm", NULL },
 	{ "backend:simd", NULL }, { "backend", "cpu" }, { "backend:fuse", NULL }, { "backend:graph", NULL },
-	{ "steps", "20" }, { "warm", "2" }, { "memory", NULL }, { "meter", "auto" }, { "published", NULL },
+	{ "steps", "20" }, { "steps:warm", "2" }, { "memory", NULL }, { "meter", "auto" }, { "published", NULL },
 #define OPTION(kind, member, name, min, max, argument, def, help) { name, NULL },
 #define OPTION_SWEPT(kind, member, name, min, max, argument, def, help)
 #include "trainer/run/options_model.def"
@@ -348,12 +348,11 @@ measures(const void *of)
 
 #define PUBLISHED "beside --published, which prints published rows alone, all of them"
 
-static const hu_opt_need needs[] = {
-	{ "policy seeds backend:gemm backend:simd backend backend:fuse backend:graph steps warm memory meter shard "
-	  "part resume",
-		measures, PUBLISHED },
-	{ hu_options_model_names, measures, PUBLISHED }, { NULL, NULL, NULL }
-};
+static const hu_opt_need needs[] = { { "policy seeds backend:gemm backend:simd backend backend:fuse backend:graph "
+				       "steps steps:warm memory meter shard "
+				       "part resume",
+					     measures, PUBLISHED },
+	{ hu_options_model_names, measures, PUBLISHED }, { NULL, NULL, NULL } };
 
 const hu_bench hu_bench_train = { .name = "train",
 	.summary = "training steps by policy, batch and instruction set, beside published ones",

@@ -118,7 +118,7 @@ parse(why *w, const hu_args *a)
 
 	w->backend = hu_args_text(a, "backend");
 	HU_TRY(hu_args_int(a, "steps", 1, 1000000, &steps));
-	HU_TRY(hu_args_int(a, "warm", 0, 1000000, &warm));
+	HU_TRY(hu_args_int(a, "steps:warm", 0, 1000000, &warm));
 	if (strcmp(by, "layer") && strcmp(by, "call"))
 		return hu_fail(HU_EINVAL, "--by %s: layer or call is needed", by);
 	w->by_call = !strcmp(by, "call");
@@ -163,7 +163,7 @@ static const hu_bench_column columns[] = { { "policy", 20, -1, 1 }, { "batch", 5
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL },
 	{ "model:width", NULL }, { "optimizer:lr", NULL }, { "seeds", NULL }, { "backend:gemm", NULL },
 	{ "backend:simd", NULL }, { "backend", "cpu" }, { "backend:fuse", NULL }, { "backend:graph", NULL },
-	{ "steps", "10" }, { "warm", "2" }, { "device", "here" }, { "by", "layer" },
+	{ "steps", "10" }, { "steps:warm", "2" }, { "device", "here" }, { "by", "layer" },
 #define OPTION(kind, member, name, min, max, argument, def, help) { name, NULL },
 #define OPTION_SWEPT(kind, member, name, min, max, argument, def, help)
 #include "trainer/run/options_model.def"
@@ -176,7 +176,7 @@ runs_here(const void *of)
 }
 
 static const hu_opt_need needs[] = {
-	{ "seeds optimizer:lr backend backend:gemm backend:simd backend:fuse backend:graph steps warm data:train "
+	{ "seeds optimizer:lr backend backend:gemm backend:simd backend:fuse backend:graph steps steps:warm data:train "
 	  "data:eval "
 	  "data:seed data:split optimizer:weight_decay optimizer:beta1 optimizer:beta2 optimizer:eps loss-scale:init "
 	  "loss-scale:growth loss-scale:backoff loss-scale:interval loss-scale:floor loss-scale:cap "

@@ -2,7 +2,7 @@
    The model "bert": the encoder of Devlin, Chang, Lee, Toutanova: BERT (2019) with a classifier. Embeddings of tokens,
    segments and positions are added and normalised; each block is attention and two dense layers with gelu, after both
    of which the block's input is added and the sum normalised; a pooler (dense, tanh) reads the first token. Epsilon of
-   layer normalisation is 1e-12, as published. With --preset bert-base it has 109,482,240 parameters, the published
+   layer normalisation is 1e-12, as published. As preset=bert-base it has 109,482,240 parameters, the published
    model's, and 1,538 of the classifier for two classes. */
 #include "trainer/model/models.h"
 

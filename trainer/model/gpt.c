@@ -3,7 +3,7 @@
    multitask learners (2019), GPT-2. Embeddings of tokens and positions are added; each block adds to its input the
    attention of the normalised input, in which no token sees those after it, and then two dense layers with gelu (its
    approximation by tanh) of the normalised sum; the normalised result times the table of token embeddings gives a logit
-   for each token. With --preset gpt2 it has 124,439,808 parameters, the published model's. */
+   for each token. With --model preset=gpt2 it has 124,439,808 parameters, the published model's. */
 #include "trainer/model/models.h"
 
 #include "trainer/model/layer/layer_attention.h"

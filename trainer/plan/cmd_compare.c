@@ -18,10 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const hu_opt opts[] = { { "policies", "LIST", "float32,mixed_float16,mixed_bfloat16",
-				       "policies to compare; the first is the one that the others are compared with" },
-	{ "ladder", "POLICY", NULL,
-		"compare float32 with policies that move one more layer with weights each to POLICY, first to last" },
+static const hu_opt opts[] = { { "policy", "LIST", "float32,mixed_float16,mixed_bfloat16",
+				       "policies to compare; the first is the one that the others are compared with; "
+				       "ladder:POLICY: float32 and "
+				       "policies that move one more layer with weights each to POLICY, first to last" },
 	{ "seeds", "LIST", "1", "seeds: each policy has a run for each, and standard errors are over these runs" },
 	{ "analyze", NULL, NULL,
 		"analyze every run too, for the shares of swamped additions and underflowed gradients" },
@@ -51,7 +51,16 @@ refuse_idle(const hu_comparison *c, const hu_args *a)
 	return st == HU_OK && !hu_parts_offered() ? hu_compare_patterns_check(c, a) : st;
 }
 
-/* The rungs of --ladder as the policies to compare. */
+/* Returns the policy that a ladder leads to, of --policy ladder:POLICY; NULL where a list is given. */
+static const char *
+ladder_of(const hu_args *a)
+{
+	const char *text = hu_args_text(a, "policy");
+
+	return strncmp(text, "ladder:", 7) ? NULL : text + 7;
+}
+
+/* The rungs of --policy ladder:POLICY as the policies to compare. */
 static hu_status
 climb(hu_comparison *c, const hu_args *a)
 {
@@ -60,7 +69,7 @@ climb(hu_comparison *c, const hu_args *a)
 	int n = 0;
 
 	HU_TRY(hu_compare_config(&config, a, "float32"));
-	hu_status st = hu_ladder(&rung, &n, &config, hu_args_text(a, "ladder"));
+	hu_status st = hu_ladder(&rung, &n, &config, ladder_of(a));
 	hu_config_release(&config);
 	c->policy = hu_xcalloc((size_t)n + 1, sizeof *c->policy);
 	c->text = hu_xcalloc((size_t)n + 1, sizeof *c->text);
@@ -105,12 +114,12 @@ read_lists(hu_comparison *c, const hu_args *a)
 	int cap = 0;
 	hu_policy p;
 
-	if (hu_args_given(a, "ladder"))
+	if (ladder_of(a))
 		HU_TRY(climb(c, a));
 	else
-		c->policies = hu_split_policies(hu_args_text(a, "policies"), &c->policy);
+		c->policies = hu_split_policies(hu_args_text(a, "policy"), &c->policy);
 	if (!c->policies)
-		return hu_fail(HU_EINVAL, "--policies: a list of policies is needed");
+		return hu_fail(HU_EINVAL, "--policy: a list of policies is needed");
 	for (int i = 0; i < c->policies; i++)
 		HU_TRY(hu_policy_parse(hu_compare_policy(c, i), &p));
 	for (char *end; *s; s = *end ? end + 1 : end) {
@@ -246,18 +255,12 @@ run(const hu_args *a)
 	return st != HU_OK ? hu_complain(st) : code;
 }
 
-static int
-climbs_no_ladder(const void *of)
-{
-	return !hu_args_given(of, "ladder");
-}
-
-static const hu_opt_need needs[] = { { "policies", climbs_no_ladder, "beside --ladder, which says the policies" },
+static const hu_opt_need needs[] = {
 #include "lib/base/parts/share_needs.def"
-	{ NULL, NULL, NULL } };
+	{ NULL, NULL, NULL }
+};
 
-const hu_command hu_cmd_compare = { "compare",
-	"--policies LIST | --ladder POLICY [--seeds LIST] [--optimizer lr=LIST] [OPTION...] [DIR]",
+const hu_command hu_cmd_compare = { "compare", "--policy LIST [--seeds LIST] [--optimizer lr=LIST] [OPTION...] [DIR]",
 	"train a model under several policies, learning rates and seeds and tabulate accuracy, time, memory and losses",
 	"Options are those of train. --optimizer lr=A,B has a run at each rate for each policy and seed, and "
 	"differences\n"

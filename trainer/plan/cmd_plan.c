@@ -23,12 +23,12 @@
 static const hu_opt opts[] = {
 #include "trainer/run/options_model.def"
 	{ "policy", "P", "float32", "a precision policy; give it several times to compare" },
-	{ "policies", NULL, NULL, "list the policies that have a name" },
+	{ "list", NULL, NULL, "list the policies that have a name" },
 	{ "by", "WHAT", "layer", "a row for each layer, or for each call of an operator" },
 	{ "device", "NAME", NULL,
 		"show what limits each layer on this device and the least time it takes: v100, a100, ..., or "
 		"here or cpu, which measures this machine" },
-	{ "measure", "N", NULL,
+	{ "device:measure", "N", NULL,
 		"with --device here: run N steps on this machine and print the time that each layer took" },
 	{ "memory", "SIZE", NULL,
 		"print for each policy the largest batch whose training allocates at most SIZE (16GiB, 8e9) on a "
@@ -36,12 +36,12 @@ static const hu_opt opts[] = {
 	{ "ranks", "N", NULL,
 		"for data-parallel training over N ranks, a batch each: print what a rank holds and sends in a step, "
 		"for each stage of ZeRO" },
-	{ "wire", "FORMAT", NULL,
-		"with --ranks: format in which gradients are sent [that of --all-reduce, else of each gradient]" },
-	{ "measured", "RUN", NULL,
-		"with --ranks: print what the ranks of this run took a step, beside the plan of its policy" },
-	{ "network", "NAME", NULL,
-		"with --ranks: print the least time that sending takes; GB/s that a rank sends at most, or one of"
+	{ "ranks:wire", "FORMAT", NULL,
+		"format in which gradients are sent [that of --all-reduce, else of each gradient]" },
+	{ "ranks:measured", "RUN", NULL,
+		"print what the ranks of this run took a step, beside the plan of its policy" },
+	{ "ranks:network", "NAME", NULL,
+		"print the least time that sending takes; GB/s that a rank sends at most, or one of"
 #define NETWORK(id, gb_s, source) " " #id
 #include "trainer/plan/networks.def"
 #undef NETWORK
@@ -54,7 +54,7 @@ typedef struct plan {
 	hu_config config;
 	hu_dataset data;
 	hu_peaks device;         /* id is NULL where no device is asked for */
-	size_t steps;            /* the value of --measure */
+	size_t steps;            /* the value of --device measure= */
 	double bytes;            /* the value of --memory; 0: not given */
 	hu_rank_ask ranks;       /* what --ranks asks for; ranks.n is 0 where it is not given */
 	hu_rank_sizes sizes[64]; /* by policy */
@@ -207,7 +207,7 @@ is_planned(const plan *x, const hu_args *a)
 	for (int k = 0; (s = policy_of(a, k)); k++)
 		found |= hu_rank_ask_measured(&x->ranks, s);
 	return found ? HU_OK
-		     : hu_fail(HU_EINVAL, "--measured %s: it was trained under %s: give --policy %s",
+		     : hu_fail(HU_EINVAL, "--ranks measured=%s: it was trained under %s: give --policy %s",
 			       x->ranks.measured.run, x->ranks.measured.policy, x->ranks.measured.policy);
 }
 
@@ -238,11 +238,12 @@ make_plan(plan *x, const hu_args *a)
 		HU_TRY(hu_roofline_here(hu_args_text(a, "device"))
 				? hu_ceiling_measure(&x->device)
 				: hu_peaks_find(hu_args_text(a, "device"), &x->device));
-	if (hu_args_given(a, "measure")) {
+	if (hu_args_given(a, "device:measure")) {
 		long long n;
 		if (!hu_args_given(a, "device") || !hu_roofline_here(hu_args_text(a, "device")))
-			return hu_fail(HU_EINVAL, "--measure needs --device here, because it measures this machine");
-		HU_TRY(hu_args_int(a, "measure", 1, 1000000, &n));
+			return hu_fail(
+				HU_EINVAL, "--device measure= needs the device here, because it measures this machine");
+		HU_TRY(hu_args_int(a, "device:measure", 1, 1000000, &n));
 		x->steps = (size_t)n;
 	}
 	if (hu_args_given(a, "memory"))
@@ -303,7 +304,7 @@ run(const hu_args *a)
 {
 	plan x = { .json = NULL };
 
-	if (hu_args_given(a, "policies"))
+	if (hu_args_given(a, "list"))
 		return list_policies(hu_args_given(a, "json"));
 	if (a->nrest)
 		return hu_complain(hu_fail(
@@ -318,7 +319,7 @@ run(const hu_args *a)
 static int
 plans(const void *of)
 {
-	return !hu_args_given(of, "policies");
+	return !hu_args_given(of, "list");
 }
 static int
 tabulates(const void *of)
@@ -328,7 +329,7 @@ tabulates(const void *of)
 static int
 trains(const void *of)
 {
-	return hu_args_given(of, "measure");
+	return hu_args_given(of, "device:measure");
 }
 static int
 shows_values(const void *of)
@@ -342,7 +343,7 @@ shows_values(const void *of)
 	"loss-scale:backoff "                                                                                          \
 	"loss-scale:interval loss-scale:floor loss-scale:cap loss-scale:hysteresis loss:weight"
 
-#define LISTS "beside --policies, which lists what there is"
+#define LISTS "beside --list, which lists what there is"
 
 static int
 distributes(const void *of)
@@ -351,12 +352,14 @@ distributes(const void *of)
 }
 
 static const hu_opt_need needs[] = { { hu_options_model_names, plans, LISTS },
-	{ "policy by device measure memory ranks wire network measured program", plans, LISTS },
-	{ "by device measure memory ranks wire network measured json", tabulates,
+	{ "policy by device device:measure memory ranks ranks:wire ranks:network ranks:measured program", plans,
+		LISTS },
+	{ "by device device:measure memory ranks ranks:wire ranks:network ranks:measured json", tabulates,
 		"beside --program, which prints the program alone" },
-	{ "wire network measured", distributes, "without --ranks, which says how many ranks send" },
-	{ TRAINING, trains, "on a plan, which follows from shapes alone; --measure trains" },
-	{ VALUES, shows_values, "on a plan, which follows from shapes alone; --program prints it, --measure trains" },
+	{ "ranks:wire ranks:network ranks:measured", distributes, "without --ranks N, which says how many ranks send" },
+	{ TRAINING, trains, "on a plan, which follows from shapes alone; --device measure= trains" },
+	{ VALUES, shows_values,
+		"on a plan, which follows from shapes alone; --program prints it, --device measure= trains" },
 	{ NULL, NULL, NULL } };
 
 static void

@@ -61,8 +61,9 @@ add_rung(hu_rung *r, const layers *l, int from, const char *moved, const char *p
 	hu_str text;
 
 	if (rest > most && from + 1 > most)
-		return hu_fail(HU_EINVAL, "--ladder: %d layers are too many for the overrides of a policy; %d would do",
-			l->n, 2 * most - 1);
+		return hu_fail(HU_EINVAL,
+			"--policy ladder: %d layers are too many for the overrides of a policy; %d would do", l->n,
+			2 * most - 1);
 	hu_str_init(&text);
 	hu_str_addf(&text, "%s", policy);
 	if (rest <= from + 1)
@@ -87,7 +88,7 @@ hu_ladder(hu_rung **out, int *n, const hu_config *c, const char *policy)
 
 	HU_TRY(hu_policy_parse(policy, &parsed));
 	if (parsed.noverride || strchr(policy, '/'))
-		return hu_fail(HU_EINVAL, "--ladder %s: a policy without layers of its own is needed", policy);
+		return hu_fail(HU_EINVAL, "--policy ladder:%s: a policy without layers of its own is needed", policy);
 	st = list_layers(&l, c);
 	*out = hu_xcalloc((size_t)l.n + 2, sizeof **out);
 	*n = 0;
@@ -103,7 +104,7 @@ hu_ladder(hu_rung **out, int *n, const hu_config *c, const char *policy)
 		moved = i < l.n ? l.name[i] : NULL;
 	}
 	if (st == HU_OK && *n < 2)
-		st = hu_fail(HU_EINVAL, "--ladder: model %s has no layer with weights", c->model);
+		st = hu_fail(HU_EINVAL, "--policy ladder: model %s has no layer with weights", c->model);
 	for (int i = 0; i < l.n; i++)
 		free(l.name[i]);
 	free(l.name);

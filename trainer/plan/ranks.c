@@ -132,7 +132,8 @@ hu_rank_network_find(const char *text, hu_rank_network *out)
 	hu_str_init(&known);
 	for (int i = 0; i < NETWORKS; i++)
 		hu_str_addf(&known, "%s%s", i ? ", " : "", networks[i].name);
-	hu_status st = hu_fail(HU_EINVAL, "--network %s: a number of GB/s is needed, or one of %s", text, known.s);
+	hu_status st =
+		hu_fail(HU_EINVAL, "--ranks network=%s: a number of GB/s is needed, or one of %s", text, known.s);
 	hu_str_release(&known);
 	return st;
 }

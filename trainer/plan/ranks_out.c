@@ -18,11 +18,12 @@ hu_rank_ask_parse(hu_rank_ask *r, const hu_args *a)
 		return HU_OK;
 	HU_TRY(hu_args_int(a, "ranks", 1, 10000000, &n));
 	r->n = (size_t)n;
-	if (hu_args_given(a, "wire"))
-		HU_TRY(hu_format_find(hu_args_text(a, "wire"), &r->wire));
-	if (hu_args_given(a, "measured"))
-		HU_TRY(hu_ranks_measured_read(&r->measured, hu_args_text(a, "measured")));
-	return hu_args_given(a, "network") ? hu_rank_network_find(hu_args_text(a, "network"), &r->network) : HU_OK;
+	if (hu_args_given(a, "ranks:wire"))
+		HU_TRY(hu_format_find(hu_args_text(a, "ranks:wire"), &r->wire));
+	if (hu_args_given(a, "ranks:measured"))
+		HU_TRY(hu_ranks_measured_read(&r->measured, hu_args_text(a, "ranks:measured")));
+	return hu_args_given(a, "ranks:network") ? hu_rank_network_find(hu_args_text(a, "ranks:network"), &r->network)
+						 : HU_OK;
 }
 
 int
@@ -36,8 +37,8 @@ hu_rank_ask_fits(const hu_rank_ask *r, const char *policy, size_t parameters)
 {
 	if (!hu_rank_ask_measured(r, policy) || r->measured.parameters == parameters)
 		return HU_OK;
-	return hu_fail(HU_EFILE, "--measured %s: its model has %zu parameters, and this one has %zu", r->measured.run,
-		r->measured.parameters, parameters);
+	return hu_fail(HU_EFILE, "--ranks measured=%s: its model has %zu parameters, and this one has %zu",
+		r->measured.run, r->measured.parameters, parameters);
 }
 
 /* Returns the least time of sending in seconds; NaN where no network is named. */

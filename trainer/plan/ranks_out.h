@@ -15,7 +15,7 @@ typedef struct hu_rank_ask {
 	hu_ranks_measured measured;
 } hu_rank_ask;
 
-/* Reads --ranks, --wire, --network and --measured. */
+/* Reads --ranks and its keys wire=, network= and measured=. */
 hu_status hu_rank_ask_parse(hu_rank_ask *r, const hu_args *a);
 
 /* Whether a run was measured under this policy. */

@@ -86,7 +86,7 @@ hu_config_release(hu_config *c)
 static hu_status
 find_preset(const hu_args *a, const struct preset **out)
 {
-	const char *name = hu_args_has(a, "preset") ? hu_args_text(a, "preset") : NULL,
+	const char *name = hu_args_has(a, "model:preset") ? hu_args_text(a, "model:preset") : NULL,
 		   *names[sizeof presets / sizeof *presets];
 
 	*out = NULL;
@@ -106,7 +106,7 @@ find_preset(const hu_args *a, const struct preset **out)
 				      name);
 	}
 	if (*out && hu_args_given(a, "model") && strcmp(hu_args_text(a, "model"), (*out)->model))
-		return hu_fail(HU_EINVAL, "--preset %s is of the model %s, not of %s", name, (*out)->model,
+		return hu_fail(HU_EINVAL, "--model preset=%s is of the model %s, not of %s", name, (*out)->model,
 			hu_args_text(a, "model"));
 	return HU_OK;
 }

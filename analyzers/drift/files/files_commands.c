@@ -41,8 +41,12 @@ read_rules(hu_rules *r, const hu_args *a)
 	const char *text;
 
 	for (int k = 0; (text = hu_args_nth(a, "rule", k)); k++)
-		HU_TRY(hu_rules_add(r, "--rule", text, HU_EINVAL));
-	return hu_args_given(a, "rules") ? hu_rules_read(r, hu_args_text(a, "rules")) : HU_OK;
+		if (*text != '@')
+			HU_TRY(hu_rules_add(r, "--rule", text, HU_EINVAL));
+	for (int k = 0; (text = hu_args_nth(a, "rule", k)); k++)
+		if (*text == '@')
+			HU_TRY(hu_rules_read(r, text + 1));
+	return HU_OK;
 }
 
 int

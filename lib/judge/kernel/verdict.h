@@ -15,7 +15,7 @@ typedef enum hu_kernel_word {
 	HU_KERNEL_WORDS
 } hu_kernel_word;
 const char *hu_kernel_words(hu_kernel_word w);     /* as it is printed */
-const char *hu_kernel_word_name(hu_kernel_word w); /* one word, for --fail-on */
+const char *hu_kernel_word_name(hu_kernel_word w); /* one word, for --fail-if */
 
 /* A bias along one direction: every error alike, errors away from zero, or errors in proportion to the value. t is the
    larger statistic's smaller one of the two references; it exceeds HU_BIAS_T by chance at most 2e-8 of the time. */

@@ -283,11 +283,11 @@ hu_policy_parse(const char *text, hu_policy *out)
 		if (rows[i].compute == f && rows[i].variable == HU_FP32 && f != HU_FP32)
 			return hu_fail(HU_EINVAL,
 				"'%s' is a format, not a policy; did you mean %s, which computes in it and keeps "
-				"float32 variables? (halfulp plan --policies lists them all)",
+				"float32 variables? (halfulp plan --list lists them all)",
 				text, rows[i].name);
 	const char *near = hu_nearest(text, names, ROWS);
 	return hu_fail(HU_EINVAL,
-		"unknown policy '%s'%s%s%s; give a preset, a list of key=value or a JSON file (halfulp plan --policies "
+		"unknown policy '%s'%s%s%s; give a preset, a list of key=value or a JSON file (halfulp plan --list "
 		"lists them)",
 		text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
