@@ -49,7 +49,7 @@ forward_part(hu_program **out, const hu_forward *e)
 		return HU_OK;
 	hu_program_free(p);
 	return hu_fail(HU_EFILE,
-		"%s: its micro-batches have forward passes of their own: train a run without --micro-batches",
+		"%s: its micro-batches have forward passes of their own: train a run without --batch micro=",
 		hu_shown(e->name));
 }
 

@@ -12,7 +12,7 @@ from tap import finish, halfulp, home, ok  # noqa: E402
 from tensorsfile import Tensors  # noqa: E402
 
 os.chdir(home())
-MLP = '--model mlp:width=0.1 --data size=8,train=160,eval=16 --batch 16 --steps 10 --trace-steps last --quiet'
+MLP = '--model mlp:width=0.1 --data size=8,train=160,eval=16 --batch 16 --steps 10 --trace steps=last --quiet'
 
 
 def judged(name, words):

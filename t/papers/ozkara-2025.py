@@ -19,8 +19,8 @@ from tap import finish, halfulp, home, ok  # noqa: E402
 
 where = home()
 GPT = (
-    '--model gpt:layers=2,hidden=32,heads=2,inner=64 --data length=32,train=1600,eval=200 --batch 16 --lr 3e-3 '
-    '--steps 100 --trace-steps none --meter none --json'
+    '--model gpt:layers=2,hidden=32,heads=2,inner=64 --data length=32,train=1600,eval=200 --batch 16 --optimizer lr=3e-3 '
+    '--steps 100 --trace steps=none --meter none --json'
 ).split()
 
 
