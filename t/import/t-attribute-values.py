@@ -76,7 +76,7 @@ def write(node, held, opset):
 
 for name, (node, held, why) in REFUSED.items():
     write(node, held, 24 if 'output_dtype' in why else 19)
-    p = tap.halfulp(*'validate float.onnx --data data.npz --policies float32'.split())
+    p = tap.halfulp(*'validate float.onnx --data data.npz --policy float32'.split())
     tap.ok(p.returncode in (3, 4) and why in p.stderr, '%s: %s' % (name, why), [p.returncode, p.stderr])
 for name, (node, held) in SAME.items():
     data = write(node, held, 16 if node.op_type == 'GridSample' else 11)

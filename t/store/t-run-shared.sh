@@ -75,7 +75,7 @@ else
 	read_only() { $as "$HALFULP" "$@" >out 2>err </dev/null; code=$?; }
 	read_only check whole --baseline b.tsv
 	test_is $((code != 0)) "a run that may not be written is checked"
-	read_only report whole --terminal
+	read_only report whole -o -
 	test_is $((code != 0)) "and told as text"
 	read_only analyze whole
 	refused 4 'Permission denied' "analyze of it"
