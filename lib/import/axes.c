@@ -2,7 +2,8 @@
    Index maps as calls of the operator move: reshapes, transposes, broadcasts, parts. What moves nothing is no call. */
 #include "lib/import/importing.h"
 
-#include <stdio.h>
+#include "lib/op/move/keys.h"
+
 #include <string.h>
 
 hu_axes
@@ -18,20 +19,11 @@ hu_axes_same(hu_shape s)
 }
 
 static void
-set(hu_importing *c, const char *key, int axis, double x)
-{
-	char name[16];
-
-	snprintf(name, sizeof name, "%s%d", key, axis);
-	hu_import_set(c, name, x);
-}
-
-static void
 set_shape(hu_importing *c, hu_shape s)
 {
 	hu_import_set(c, "rank", s.rank);
 	for (int i = 0; i < s.rank; i++)
-		set(c, "d", i, (double)s.d[i]);
+		hu_import_set(c, hu_move_key[i].d, (double)s.d[i]);
 }
 
 /* Attributes that were set for the call behind a move: an argument of that call may have to be moved first. */
@@ -104,11 +96,11 @@ hu_import_move(hu_importing *c, int a, const hu_axes *x)
 	for (int j = 0; j < x->s.rank; j++) {
 		if (x->from[j] < 0)
 			continue;
-		set(c, "from", j, x->from[j]);
+		hu_import_set(c, hu_move_key[j].from, x->from[j]);
 		if (x->start[j] != 0)
-			set(c, "start", j, x->start[j]);
+			hu_import_set(c, hu_move_key[j].start, x->start[j]);
 		if (x->step[j] != 1)
-			set(c, "step", j, x->step[j]);
+			hu_import_set(c, hu_move_key[j].step, x->step[j]);
 	}
 	if (x->fill != 0)
 		hu_import_set(c, "fill", x->fill);

@@ -8,6 +8,8 @@
    whose swamped updates are counted. */
 #include "trainer/optim/optim.h"
 
+#include "lib/op/move/keys.h"
+
 #include "lib/number/format.h"
 
 #include <math.h>
@@ -73,16 +75,13 @@ make(const step *s, int i, const char *op, const char *suffix, hu_shape shape, c
 static int
 spread(const step *s, int i, const char *suffix, int x, int own, hu_shape shape)
 {
-	static const char *const d[HU_RANK] = { "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7" },
-				 *const from[HU_RANK] = { "from0", "from1", "from2", "from3", "from4", "from5", "from6",
-					 "from7" };
 	int y = make(s, i, "move", suffix, shape, &x, 1);
 
 	with(s->p, y, "rank", shape.rank);
 	for (int j = 0; j < shape.rank; j++) {
-		with(s->p, y, d[j], (double)shape.d[j]);
+		with(s->p, y, hu_move_key[j].d, (double)shape.d[j]);
 		if (j < own)
-			with(s->p, y, from[j], j);
+			with(s->p, y, hu_move_key[j].from, j);
 	}
 	return y;
 }

@@ -3,22 +3,10 @@
    Along output axis j the coordinate of input axis `from`j is start`j + step`j i; without `from`j the axis repeats what
    is there. What lies outside the input is fill. An input axis that nothing runs over has one element. With flat=1
    the elements keep their order, and nothing else may be set. */
+#include "lib/op/move/keys.h"
 #include "lib/op/move/moves.h"
 
 #include <math.h>
-
-static const struct {
-	const char *d, *from, *start, *step;
-} keys[HU_RANK] = {
-	{ "d0", "from0", "start0", "step0" },
-	{ "d1", "from1", "start1", "step1" },
-	{ "d2", "from2", "start2", "step2" },
-	{ "d3", "from3", "start3", "step3" },
-	{ "d4", "from4", "start4", "step4" },
-	{ "d5", "from5", "start5", "step5" },
-	{ "d6", "from6", "start6", "step6" },
-	{ "d7", "from7", "start7", "step7" },
-};
 
 /* Coordinates stay far from the end of a long long: counts are below 2^31, and so are these. */
 static int
@@ -50,18 +38,19 @@ span(hu_moves *x, hu_shape in, int j, size_t length)
 static hu_status
 axis(hu_moves *x, const hu_call *c, hu_shape in, int j, size_t length)
 {
-	double start = hu_attr_num(c, keys[j].start, 0), step = hu_attr_num(c, keys[j].step, 1);
-	int from = (int)hu_attr_num(c, keys[j].from, -1);
+	double start = hu_attr_num(c, hu_move_key[j].start, 0), step = hu_attr_num(c, hu_move_key[j].step, 1);
+	int from = (int)hu_attr_num(c, hu_move_key[j].from, -1);
 
 	if (from >= in.rank)
-		return hu_fail(HU_EINVAL, "move: %s=%d, and the input has %d axes, counted from 0", keys[j].from, from,
-			in.rank);
+		return hu_fail(HU_EINVAL, "move: %s=%d, and the input has %d axes, counted from 0", hu_move_key[j].from,
+			from, in.rank);
 	for (int k = 0; from >= 0 && k < j; k++)
 		if (x->axis[k] == from)
 			return hu_fail(HU_EINVAL, "move: %s and %s are both axis %d: an axis is run over once",
-				keys[k].from, keys[j].from, from);
+				hu_move_key[k].from, hu_move_key[j].from, from);
 	if (!whole(start) || !whole(step))
-		return hu_fail(HU_EINVAL, "move: %s and %s are whole numbers below 2^31", keys[j].start, keys[j].step);
+		return hu_fail(HU_EINVAL, "move: %s and %s are whole numbers below 2^31", hu_move_key[j].start,
+			hu_move_key[j].step);
 	x->axis[j] = from;
 	x->start[j] = (long long)start;
 	x->step[j] = (long long)step;
@@ -82,10 +71,10 @@ describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
 		return hu_fail(HU_EINVAL, "move: rank=%zu; at most %d axes are possible", rank, HU_RANK);
 	*out = (hu_shape){ .rank = (int)rank, .d = { 1, 1, 1, 1 } };
 	for (int j = 0; j < out->rank; j++)
-		if (!(out->d[j] = hu_attr_count(c, keys[j].d, 0)))
+		if (!(out->d[j] = hu_attr_count(c, hu_move_key[j].d, 0)))
 			return hu_fail(HU_EINVAL,
 				"move: rank=%zu needs %s, the output's length along axis %d, of 1 or more", rank,
-				keys[j].d, j);
+				hu_move_key[j].d, j);
 	x->fill = hu_attr_num(c, "fill", 0);
 	x->flat = hu_attr_num(c, "flat", 0) != 0;
 	if (x->flat) {

@@ -3,6 +3,8 @@
    are added, by a tree or over ranks. Calls that depend on no input, such as the casts of weights, stay single. */
 #include "lib/program/pass/feedback.h"
 
+#include "lib/op/move/keys.h"
+
 #include "lib/base/mem.h"
 
 #include <stdio.h>
@@ -118,9 +120,6 @@ copy_call(pass *s, const hu_call *c, int k, int varies)
 static void
 slice(pass *s, int i, int k)
 {
-	static const char *const d[HU_RANK] = { "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7" },
-				 *const from[HU_RANK] = { "from0", "from1", "from2", "from3", "from4", "from5", "from6",
-					 "from7" };
 	const hu_info *t = &s->from->t[i];
 	char name[HU_NAME + 48];
 
@@ -130,10 +129,10 @@ slice(pass *s, int i, int k)
 	hu_call *c = hu_program_call(s->to, "move", HU_FORWARD, t->layer, &s->whole[i], 1, &id, 1);
 	hu_attr_set(c, "rank", t->shape.rank);
 	for (int j = 0; j < t->shape.rank; j++) {
-		hu_attr_set(c, d[j], (double)t->shape.d[j]);
-		hu_attr_set(c, from[j], j);
+		hu_attr_set(c, hu_move_key[j].d, (double)t->shape.d[j]);
+		hu_attr_set(c, hu_move_key[j].from, j);
 	}
-	hu_attr_set(c, "start0", (double)k * (double)t->shape.d[0]);
+	hu_attr_set(c, hu_move_key[0].start, (double)k * (double)t->shape.d[0]);
 }
 
 static void

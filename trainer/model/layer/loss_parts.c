@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/model/layer/loss_parts.h"
 
+#include "lib/op/move/keys.h"
+
 #include <string.h>
 
 int
@@ -20,12 +22,6 @@ hu_loss_call(hu_program *p, const char *op, const char *role, int a, int b)
 	return hu_layer_activation(p, op, "loss", role, in, b < 0 ? 1 : 2, NULL, 0);
 }
 
-static const char *const length[HU_RANK] = { "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7" },
-			 *const from[HU_RANK] = { "from0", "from1", "from2", "from3", "from4", "from5", "from6",
-				 "from7" },
-			 *const start[HU_RANK] = { "start0", "start1", "start2", "start3", "start4", "start5", "start6",
-				 "start7" };
-
 static void
 set(hu_attr *a, int *n, const char *key, double value)
 {
@@ -42,9 +38,9 @@ hu_loss_constant(hu_program *p, const char *role, int x, double value)
 
 	set(attr, &n, "rank", s.rank);
 	for (int j = 0; j < s.rank; j++) {
-		set(attr, &n, length[j], (double)s.d[j]);
-		set(attr, &n, from[j], j);
-		set(attr, &n, start[j], (double)s.d[j]);
+		set(attr, &n, hu_move_key[j].d, (double)s.d[j]);
+		set(attr, &n, hu_move_key[j].from, j);
+		set(attr, &n, hu_move_key[j].start, (double)s.d[j]);
 	}
 	set(attr, &n, "fill", value);
 	return hu_loss_other(p, "move", role, &x, 1, attr, n);
@@ -57,10 +53,10 @@ hu_loss_repeat(hu_attr *attr, hu_shape s, size_t times)
 
 	set(attr, &n, "rank", s.rank + 1);
 	for (int j = 0; j < s.rank; j++) {
-		set(attr, &n, length[j], (double)s.d[j]);
-		set(attr, &n, from[j], j);
+		set(attr, &n, hu_move_key[j].d, (double)s.d[j]);
+		set(attr, &n, hu_move_key[j].from, j);
 	}
-	set(attr, &n, length[s.rank], (double)times);
+	set(attr, &n, hu_move_key[s.rank].d, (double)times);
 	return n;
 }
 
