@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Twenty networks of torchvision, timm, transformers and diffusers, exported by torch's two exporters: what validate
+# Thirty networks of torchvision, timm, transformers and diffusers, exported by torch's two exporters: what validate
 # predicts of each tool's file from the float32 file alone, and by --against of the file itself, beside onnxruntime
 # with the tool's own file: 99 % of its decisions, and a relative L2 error within 5 % of onnxruntime's. Prints a table.
 # Weights are drawn, and norms have statistics of their own. HALFULP names the program; ONLY, an environment variable,
@@ -16,7 +16,7 @@ from ort_tools import *
 try:
     import diffusers, timm, torch, torchvision, transformers
     from onnxconverter_common import float16
-    import strangers
+    import strangers, strangers_further
 except ImportError as e:
     tap.skip_all('no %s' % e.name)
 os.chdir(tap.home())
@@ -131,7 +131,7 @@ NETS = {
         1,
     ),
     'unet': lambda: (unet(), image(16), 0, None),
-} | strangers.NETS
+} | strangers.NETS | strangers_further.NETS
 
 
 def converted(p, q, **options):

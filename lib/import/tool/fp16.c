@@ -63,6 +63,16 @@ refuse(const writing *w, const char *what, const char *name, const char *why)
 	return hu_fail(HU_EUNABLE, "%s: %s '%s': %s", w->x->from->path, what, hu_shown(name), why);
 }
 
+/* 1 where onnxruntime's CPU has no kernel of float16 for how the node joins what it scatters. */
+static int
+cannot_join(const hu_onnx_node *node)
+{
+	const char *how = hu_onnx_text(node, "reduction", "none");
+
+	return (!strcmp(node->op, "ScatterElements") && hu_rewriting_has("add mul", how)) ||
+	       (!strcmp(node->op, "ScatterND") && hu_rewriting_has("add mul max min", how));
+}
+
 /* What the emulation does not do, and files that onnxruntime refuses. */
 static hu_status
 check(const writing *w, size_t n)
@@ -84,6 +94,9 @@ check(const writing *w, size_t n)
 	if (!w->r->scales_stay && !strcmp(node->op, "Resize") && node->nin > scales && *node->in[scales])
 		return refuse(
 			w, "node", node->name, "its scales become float16, and onnxruntime refuses the file; block it");
+	if (w->cpu && w->node[n] == HALF && cannot_join(node) && is_float(w, hu_rewriting_find(w->x, node->in[0])))
+		return refuse(w, "node", node->name,
+			"onnxruntime's CPU does not join scattered updates in float16 and fails in the file; block it");
 	if (w->r->converts_all)
 		return HU_OK;
 	const hu_onnx_attr *value = hu_onnx_attr_find(node, "value");
