@@ -4,6 +4,7 @@
 #include "cuda/exec/backend.h"
 #include "cuda/device/device.h"
 #include "lib/base/build.h"
+#include "lib/base/console/addition.h"
 #include "lib/base/console/command.h"
 #include "lib/base/console/page.h"
 #include "lib/base/terminal/pager.h"
@@ -17,6 +18,7 @@
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "reports/output/output.h"
+#include "trainer/bench/bench.h"
 #include "trainer/run/idle.h"
 
 #include <mpfr.h>
@@ -56,14 +58,13 @@ unknown(const char *word)
 static const struct {
 	const char *title, *names;
 } groups[] = {
-	{ "deploy", "validate advise inspect" },
-	{ "guard", "check diff engines baseline gate report" },
-	{ "train and judge", "train analyze compare verify judge op allreduce merge" },
-	{ "teach", "calc round accumulate formats figures" },
-	{ "machine", "doctor plan bench probe tree" },
+	{ "deploy", "validate advise inspect" }, { "guard", "check diff engines baseline gate report" },
+	{ "train and judge", "train analyze compare verify judge op allreduce" },
+	{ "teach", "calc round accumulate formats figures" }, { "machine", "doctor plan bench probe tree" },
+	{ "plumbing", "merge" }, /* help --all alone shows it */
 };
 
-enum { NGROUPS = sizeof groups / sizeof *groups };
+enum { NGROUPS = sizeof groups / sizeof *groups, NSHOWN = NGROUPS - 1 };
 
 /* The lines are README's, with the program as it was called and its example where that lies. */
 static int
@@ -86,7 +87,7 @@ start(const char *called)
 	       "Commands:\n",
 		me, at, *at ? " \\\n      " : " ", at, me, me); /* a long path has a line of its own */
 	free(found);
-	for (int i = 0; i < NGROUPS; i++)
+	for (int i = 0; i < NSHOWN; i++)
 		printf("  %-16s %s\n", groups[i].title, groups[i].names);
 	puts("\nhalfulp help COMMAND explains one, halfulp --help says what each does.");
 	return HU_EXIT_OK;
@@ -107,16 +108,18 @@ next_of(const char **names)
 }
 
 static int
-help(void)
+help(int all)
 {
 	puts("usage: halfulp COMMAND [OPTION...] [ARGUMENT...]");
-	for (int i = 0; i < NGROUPS; i++) {
+	for (int i = 0; i < (all ? NGROUPS : NSHOWN); i++) {
 		const char *names = groups[i].names;
 		printf("\n%s\n", groups[i].title);
 		for (const hu_command *c; (c = next_of(&names));)
 			printf("  %-12s %s\n", c->name, c->summary);
 	}
 	puts("\nhalfulp help COMMAND shows one with examples, halfulp COMMAND --help all of it.");
+	if (!all)
+		puts("halfulp help --all also lists merge, which ends what --shard begins.");
 	return HU_EXIT_OK;
 }
 
@@ -156,6 +159,7 @@ run(int argc, char **argv)
 	hu_command_register(commands);
 	hu_command_add(&hu_output_pictures);
 	hu_command_add(&hu_output_rows);
+	hu_command_words_set(&hu_cmd_bench, hu_bench_help);
 	hu_backend_register(&hu_backend_cuda);
 	hu_backend_register(&hu_backend_shim);
 
@@ -165,7 +169,9 @@ run(int argc, char **argv)
 		return hu_stdout_end(version());
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
 		(!strcmp(word, "help") && (argc < 3 || !strcmp(argv[2], "help"))))
-		return hu_stdout_end(help());
+		return hu_stdout_end(help(0));
+	if (!strcmp(word, "help") && argc == 3 && !strcmp(argv[2], "--all"))
+		return hu_stdout_end(help(1));
 
 	int asked = !strcmp(word, "help");
 	const hu_command *c = hu_command_find(asked ? argv[2] : word);
@@ -177,7 +183,9 @@ run(int argc, char **argv)
 		return hu_complain(hu_fail(HU_EINVAL, "help %s %s: --all may follow, or an option such as %s", c->name,
 			argv[argc - 1], strcmp(c->name, "train") ? "json" : "optimizer=adamw"));
 	hu_pager_begin();
-	if (argc > 3 && argv[3][0] != '-') {
+	if (argc == 4 && hu_command_words_help(c, &(hu_args){ .rest = argv + 3, .nrest = 1 })) {
+		/* one thing of several that the command does */
+	} else if (argc > 3 && argv[3][0] != '-') {
 		hu_status st = option_help(c, argv[3]);
 		if (st != HU_OK)
 			return hu_complain(st);

@@ -26,11 +26,16 @@ test_is $? "the rows of commands.def are sorted"
 run --help
 test $code = 0 && test ! -s "$dir/err"
 test_is $? "--help exits 0, on standard output alone"
+test "$(grep -c '^  merge ' "$dir/out")" = 0 && grep -q 'help --all also lists merge' "$dir/out"
+test_is $? "--help leaves merge, which ends what --shard begins, to help --all"
+run help --all
+test $code = 0 && test ! -s "$dir/err"
+test_is $? "help --all exits 0, on standard output alone"
 cp "$dir/out" "$dir/table"
 
 for c in $rows; do
 	grep -q "^  $c  *[A-Za-z]" "$dir/table"
-	test_is $? "--help has a line for $c"
+	test_is $? "help --all has a line for $c"
 	cd "$dir" || exit 1
 	run "$c" --help
 	test $code = 0 && grep -q "^usage: halfulp $c" "$dir/out" && grep -q '^options:' "$dir/out" && test ! -s "$dir/err"
@@ -43,6 +48,40 @@ for c in $rows; do
 	test $code = 2 && test ! -s "$dir/out" && test "$(wc -l <"$dir/err")" = 1 && grep -q -- '--no-such-option' "$dir/err"
 	test_is $? "$c --no-such-option: exit 2, one line that names it"
 	cd "$start" || exit 1
+done
+
+# Each benchmark has a page with its own words, and with the options that it takes and no other
+run bench --help
+sed -n '/^  --json/q; s/^  --\([a-z-]*\) \{1,\}.*/\1/p' "$dir/out" | grep -v '^\(out\|shard\|part\|resume\|json\)$' >"$dir/all"
+for b in cast gemm train why; do
+	run bench "$b" --help
+	cp "$dir/out" "$dir/page"
+	sed -n 's/^  --\([a-z-]*\) .*/\1/p' "$dir/page" | grep -x -f "$dir/all" >"$dir/its"
+	grep -v -x -f "$dir/its" "$dir/all" >"$dir/others"
+	test "$(head -n 1 "$dir/page")" = "usage: halfulp bench $b [OPTION...]" && grep -q "^$b: " "$dir/page" &&
+		test "$(grep -c '^\(cast\|gemm\|train\|why\): ' "$dir/page")" = 1 && test -s "$dir/its" && test -s "$dir/others"
+	test_is $? "bench $b --help: its own words"
+	wrong=
+	for o in $(cat "$dir/others"); do
+		value=1
+		case $o in no-python | published) value= ;; esac
+		run bench "$b" "--$o" $value
+		grep -q -- "--$o has no effect on bench $b" "$dir/err" || wrong="$wrong $o"
+	done
+	test -z "$wrong"
+	test_is $? "bench $b: what its page leaves out is refused ($wrong)"
+	last=$(grep -v '^\(no-python\|published\)$' "$dir/others" | tail -n 1)
+	for o in $(cat "$dir/its"); do
+		value=1
+		case $o in no-python | published) value= ;; backend) value=simd=scalar ;; esac
+		run bench "$b" "--$o" $value "--$last" 1
+		grep -q -- "--$last has no effect on bench $b" "$dir/err" || wrong="$wrong $o"
+	done
+	test -z "$wrong"
+	test_is $? "bench $b: what its page lists is taken ($wrong)"
+	run help bench "$b"
+	test $code = 0 && cmp -s "$dir/out" "$dir/page"
+	test_is $? "help bench $b: the same page"
 done
 
 run --version

@@ -63,6 +63,9 @@ typedef struct hu_bench {
 	void (*end)(hu_bench_work *w);
 } hu_bench;
 
+/* Prints the help of the one benchmark that the line names and returns 1; 0 where it names none. */
+int hu_bench_help(const hu_args *a);
+
 /* Returns seconds: this thread's processor time, so that other work on the machine does not count, or, where `all` is
    1, a clock's, for work of several threads. */
 double hu_bench_clock(int all);

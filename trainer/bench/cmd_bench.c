@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp bench NAME: runs a benchmark of trainer/bench/ and prints its rows. */
 #include "lib/base/mem.h"
+#include "lib/base/console/addition.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/terminal/progress.h"
 #include "lib/base/parts/share.h"
@@ -210,37 +211,79 @@ run(const hu_args *a)
 	return s.wrong ? HU_EXIT_JUDGED : HU_EXIT_OK;
 }
 
+extern const hu_command hu_cmd_bench;
+
 static const hu_opt_need needs[] = {
 #include "lib/base/parts/share_needs.def"
 	{ NULL, NULL, NULL }
 };
 
+#define CAST_DETAILS                                                                                                   \
+	"cast: converts arrays of floats to formats and to their codes (bit patterns): a row for each format,\n"       \
+	"operation, rounding mode and instruction set. ns is the time of an element, memcpy the ratio to copying\n"    \
+	"as many floats in the same run; mpfr and python say how many times as long MPFR, and numpy or ml_dtypes,\n"   \
+	"take for the same work (numpy converts to codes, and back again for round). pieces makes the 16 random\n"     \
+	"bits that stochastic rounding needs for a float and throws them away: no SR row can be faster. On one\n"      \
+	"thread, time is that thread's processor time, otherwise the clock's; the fastest trial counts."
+#define GEMM_DETAILS                                                                                                   \
+	"gemm: matrix products, each checked bit by bit against the plain version (cublas: against its error\n"        \
+	"bound). ceiling is the rate that the arithmetic units reach on registers alone, measured in the same run\n"   \
+	"(with fused multiply-adds, or the faster of mma.sync and, on Hopper, wgmma); share is the part of it\n"       \
+	"that the product reaches."
+#define TRAIN_DETAILS                                                                                                  \
+	"train: training steps; --policy, --batch, --model width=, --optimizer lr=, --seeds and --backend simd= are\n" \
+	"lists, and each combination is a row. ratio is the time over that of float32's row of the same batch. A\n"    \
+	"combination that does not fit stays blank and the sweep goes on. peak_mb is the measured memory: on the "     \
+	"CPU\n"                                                                                                        \
+	"by how much the process grew, on a device the most that was allocated there (- where it cannot be "           \
+	"measured).\n"                                                                                                 \
+	"computed_mb is computed beforehand, is never less, and decides what fits. Published rows of the same\n"       \
+	"model and batch follow; their columns name the device and the image size, which differ. Processes that\n"     \
+	"mpirun starts share each training, as train's do: ms is a step of them all with what they send, and\n"        \
+	"peak_mb the most that one of them took. Energy is not told, because a meter knows one machine's alone."
+#define WHY_DETAILS                                                                                                    \
+	"why: multiply-adds, bytes and launches of each layer, the least time that the device's roofline allows,\n"    \
+	"the measured time, and whether arithmetic, memory or launches set the limit; it names dimensions that\n"      \
+	"are no multiple of 8. On a device a row is a pass, timed by the device's clock, and `covers` names the\n"     \
+	"calls that it executes (with fuse=off each call is a pass). `statistics` is the work that counts and\n"       \
+	"digests for the host; `all` has the time of whole steps, which are recorded as a graph where graph= is\n"     \
+	"on."
+#define SHARED_DETAILS                                                                                                 \
+	"With --shard, and of cast, gemm and why under mpirun, each row is measured by one of the processes; those\n"  \
+	"on one machine take turns, and the column `machine` (in FILE.tsv and --json always) names the machine."
+
+/* The words of each benchmark on its own page, which together are the command's. */
+static const struct {
+	const char *name, *details;
+} pages[] = { { "cast", CAST_DETAILS }, { "gemm", GEMM_DETAILS }, { "train", TRAIN_DETAILS }, { "why", WHY_DETAILS } };
+
+static const hu_bench *asked;
+
+/* Returns 1 where the benchmark that is asked for takes the option or key, or a key of the option. */
+static int
+is_taken(const char *name)
+{
+	int known = hu_word_in("json out shard part resume", name);
+	size_t n = strlen(name);
+
+	for (const hu_bench_option *o = asked->takes; o->name && !known; o++)
+		known = !strncmp(o->name, name, n) && (!o->name[n] || o->name[n] == ':');
+	return known;
+}
+
+int
+hu_bench_help(const hu_args *a)
+{
+	asked = a->nrest == 1 ? find(a->rest[0]) : NULL;
+	for (size_t i = 0; asked && i < sizeof pages / sizeof *pages; i++)
+		if (!strcmp(pages[i].name, asked->name)) {
+			hu_command_help_of(&hu_cmd_bench, asked->name, asked->summary, pages[i].details, is_taken);
+			return 1;
+		}
+	return 0;
+}
+
 const hu_command hu_cmd_bench = { "bench", "NAME [OPTION...]",
 	"time casts, matrix products and training steps on this machine, and check their results",
-	"cast: converts arrays of floats to formats and to their codes (bit patterns): a row for each format,\n"
-	"operation, rounding mode and instruction set. ns is the time of an element, memcpy the ratio to copying\n"
-	"as many floats in the same run; mpfr and python say how many times as long MPFR, and numpy or ml_dtypes,\n"
-	"take for the same work (numpy converts to codes, and back again for round). pieces makes the 16 random\n"
-	"bits that stochastic rounding needs for a float and throws them away: no SR row can be faster. On one\n"
-	"thread, time is that thread's processor time, otherwise the clock's; the fastest trial counts.\n"
-	"gemm: matrix products, each checked bit by bit against the plain version (cublas: against its error\n"
-	"bound). ceiling is the rate that the arithmetic units reach on registers alone, measured in the same run\n"
-	"(with fused multiply-adds, or the faster of mma.sync and, on Hopper, wgmma); share is the part of it\n"
-	"that the product reaches.\n"
-	"train: training steps; --policy, --batch, --model width=, --optimizer lr=, --seeds and --backend simd= are\n"
-	"lists, and each combination is a row. ratio is the time over that of float32's row of the same batch. A\n"
-	"combination that does not fit stays blank and the sweep goes on. peak_mb is the measured memory: on the CPU\n"
-	"by how much the process grew, on a device the most that was allocated there (- where it cannot be measured).\n"
-	"computed_mb is computed beforehand, is never less, and decides what fits. Published rows of the same\n"
-	"model and batch follow; their columns name the device and the image size, which differ. Processes that\n"
-	"mpirun starts share each training, as train's do: ms is a step of them all with what they send, and\n"
-	"peak_mb the most that one of them took. Energy is not told, because a meter knows one machine's alone.\n"
-	"why: multiply-adds, bytes and launches of each layer, the least time that the device's roofline allows,\n"
-	"the measured time, and whether arithmetic, memory or launches set the limit; it names dimensions that\n"
-	"are no multiple of 8. On a device a row is a pass, timed by the device's clock, and `covers` names the\n"
-	"calls that it executes (with fuse=off each call is a pass). `statistics` is the work that counts and\n"
-	"digests for the host; `all` has the time of whole steps, which are recorded as a graph where graph= is\n"
-	"on.\n"
-	"With --shard, and of cast, gemm and why under mpirun, each row is measured by one of the processes; those\n"
-	"on one machine take turns, and the column `machine` (in FILE.tsv and --json always) names the machine.",
-	opts, run, needs, NULL };
+	CAST_DETAILS "\n" GEMM_DETAILS "\n" TRAIN_DETAILS "\n" WHY_DETAILS "\n" SHARED_DETAILS, opts, run, needs,
+	NULL };

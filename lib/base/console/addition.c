@@ -17,6 +17,22 @@ hu_command_add(const hu_command_addition *x)
 	addition[additions++] = x;
 }
 
+static const hu_command *with_words;
+static int (*print_words)(const hu_args *a);
+
+void
+hu_command_words_set(const hu_command *c, int (*print)(const hu_args *a))
+{
+	with_words = c;
+	print_words = print;
+}
+
+int
+hu_command_words_help(const hu_command *c, const hu_args *a)
+{
+	return c == with_words && print_words(a);
+}
+
 static size_t
 length(const hu_opt *opts)
 {

@@ -25,6 +25,15 @@ void hu_command_add(const hu_command_addition *x);
 hu_status hu_command_asked(const hu_command *c, const hu_args *a, const hu_command_addition **asked);
 /* Returns HU_EINVAL, with the reason, where one of the addition's options but --out was given; HU_OK else. */
 hu_status hu_addition_idle(const hu_command_addition *x, const hu_args *a);
+/* Sets a function that prints the help of what the words of the command's line name, such as one benchmark, and returns
+   1, or 0 where they name nothing that has help of its own. One command may have such. */
+void hu_command_words_set(const hu_command *c, int (*print)(const hu_args *a));
+/* Returns 1 where it has printed such help. */
+int hu_command_words_help(const hu_command *c, const hu_args *a);
+/* Prints the help of one thing that the command does, `halfulp COMMAND NAME`, with those of the command's own options
+   that takes(option or OPTION:KEY) accepts. */
+void hu_command_help_of(
+	const hu_command *c, const char *name, const char *summary, const char *details, int (*takes)(const char *row));
 /* Returns the command's own options with those that are added behind them. The table is valid until the next call. */
 const hu_opt *hu_command_opts(const hu_command *c);
 #endif

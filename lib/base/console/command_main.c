@@ -79,6 +79,37 @@ hu_command_help_keys(const hu_opt *opts, const char *option, int (*reads)(const 
 	}
 }
 
+/* Returns 1 where the row is one of the command's own that `takes` refuses. */
+static int
+is_left_out(const hu_command *c, const char *row, int (*takes)(const char *row))
+{
+	for (const hu_opt *o = c->opts; o->name; o++)
+		if (!strcmp(o->name, row))
+			return takes && !takes(row);
+	return 0;
+}
+
+static void
+print_options(const hu_command *c, int (*takes)(const char *row))
+{
+	const hu_opt *opts = hu_command_opts(c);
+
+	printf("\noptions:\n");
+	for (const hu_opt *o = opts; o->name; o++) {
+		char left[64];
+		if (hu_spec_is_key(o) || is_left_out(c, o->name, takes))
+			continue;
+		snprintf(left, sizeof left, "  --%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+		print_row(o, left);
+		hu_command_help_keys(opts, o->name, takes);
+	}
+	printf("  %-26s ", "--max-memory SIZE");
+	print_wrapped(
+		"memory that the command may ask for (8GiB, 500MB), mapped files aside [half of this machine's]", 29);
+	putchar('\n');
+	printf("  %-26s %s\n", "--help", "this page");
+}
+
 void
 hu_command_help(const hu_command *c)
 {
@@ -89,21 +120,15 @@ hu_command_help(const hu_command *c)
 		printf("\ncolumns:\n");
 		c->columns();
 	}
-	printf("\noptions:\n");
-	const hu_opt *opts = hu_command_opts(c);
-	for (const hu_opt *o = opts; o->name; o++) {
-		char left[64];
-		if (hu_spec_is_key(o))
-			continue;
-		snprintf(left, sizeof left, "  --%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-		print_row(o, left);
-		hu_command_help_keys(opts, o->name, NULL);
-	}
-	printf("  %-26s ", "--max-memory SIZE");
-	print_wrapped(
-		"memory that the command may ask for (8GiB, 500MB), mapped files aside [half of this machine's]", 29);
-	putchar('\n');
-	printf("  %-26s %s\n", "--help", "this page");
+	print_options(c, NULL);
+}
+
+void
+hu_command_help_of(
+	const hu_command *c, const char *name, const char *summary, const char *details, int (*takes)(const char *row))
+{
+	printf("usage: halfulp %s %s [OPTION...]\n\n%s\n\n%s\n", c->name, name, summary, details);
+	print_options(c, takes);
 }
 
 /* A rank that leaves it to rank 0 to say why returns 0: mpirun kills all ranks once one has returned something else,
@@ -212,7 +237,8 @@ hu_command_main(const hu_command *c, int argc, char **argv)
 	else if (hu_args_help(&a)) {
 		if (!hu_ranks_own()) {
 			hu_pager_begin();
-			hu_command_help(c);
+			if (!hu_command_words_help(c, &a))
+				hu_command_help(c);
 			hu_pager_end();
 		}
 		code = HU_EXIT_OK;
