@@ -326,24 +326,25 @@ def pattern(rows, was, now, shaped):
         return ''
     cosine, l2 = (statistics.median(real(r[k]) for r in some) for k in ('cosine', 'l2'))
     eps = max(2.0 ** (1 - P[r['ulps_of']]) for r in some)
-    n = 'the %d tensors that differ' % len(some)
+    n = 'the one tensor that differs has' if len(some) == 1 else 'the %d tensors that differ have' % len(some)
+    its = 'its' if len(some) == 1 else 'their'
     if cosine < 0.5:
         return (
-            'another seed or initialisation: %s have a median cosine of %.2f, as values that have nothing to do with '
+            'another seed or initialisation: %s a median cosine of %.2f, as values that have nothing to do with '
             'each other; no tolerance is for that' % (n, cosine)
         )
     if cast:
-        return 'another precision: %s was %s and is %s, and %s have a median l2 of %.2g' % (
+        return 'another precision: %s was %s and is %s, and %s a median l2 of %.2g' % (
             *(cast[0][k] for k in ('name', 'old_dtype', 'new_dtype')), n, l2
         )  # fmt: skip
     if l2 <= 64 * eps:
         return (
-            'sums in another order, or another library: %s have a median l2 of %.2g, some roundings of their dtype'
-            % (n, l2)
+            'sums in another order, or another library: %s a median l2 of %.2g, some roundings of %s dtype'
+            % (n, l2, its)
         )
     return (
-        'another computation, or a lower precision within it: %s have a median l2 of %.2g, %.2g times a rounding of '
-        'their dtype, and a median cosine of %.6g' % (n, l2, 2 * l2 / eps, cosine)
+        'another computation, or a lower precision within it: %s a median l2 of %.2g, %.2g times a rounding of '
+        '%s dtype, and a median cosine of %.6g' % (n, l2, 2 * l2 / eps, its, cosine)
     )
 
 

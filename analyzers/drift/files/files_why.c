@@ -96,6 +96,9 @@ add_pattern(hu_str *s, const hu_files *g)
 		l2[n++] = r->m.l2;
 	}
 	double c = n ? median(cosine, n) : 1, d = n ? median(l2, n) : 0;
+	const char *its = n == 1 ? "its" : "their";
+	char *these = n == 1 ? hu_xstrdup("the one tensor that differs has")
+			     : hu_xprintf("the %zu tensors that differ have", n);
 	if (shapes || alone)
 		hu_str_addf(s,
 			". Most likely cause: another model: %zu names have another shape, and %zu are in one file "
@@ -108,29 +111,26 @@ add_pattern(hu_str *s, const hu_files *g)
 			nonfinite);
 	else if (n && c < 0.5)
 		hu_str_addf(s,
-			". Most likely cause: another seed or initialisation: the %zu tensors that differ have a "
-			"median "
-			"cosine of %.2f, as values that have nothing to do with each other; no tolerance is for that",
-			n, c);
+			". Most likely cause: another seed or initialisation: %s a median cosine of %.2f, as values "
+			"that have nothing to do with each other; no tolerance is for that",
+			these, c);
 	else if (n && dtype)
 		hu_str_addf(s,
-			". Most likely cause: another precision: %s was %s and is %s, and the %zu tensors that differ "
-			"have "
-			"a median l2 of %.2g",
-			hu_shown(dtype->name), dtype->old->dtype, dtype->new->dtype, n, d);
+			". Most likely cause: another precision: %s was %s and is %s, and %s a median l2 of %.2g",
+			hu_shown(dtype->name), dtype->old->dtype, dtype->new->dtype, these, d);
 	else if (n && d <= 64 * eps)
 		hu_str_addf(s,
-			". Most likely cause: sums in another order, or another library: the %zu tensors that differ "
-			"have a median l2 of %.2g, some roundings of their dtype",
-			n, d);
+			". Most likely cause: sums in another order, or another library: %s a median l2 of %.2g, some "
+			"roundings of %s dtype",
+			these, d, its);
 	else if (n)
 		hu_str_addf(s,
-			". Most likely cause: another computation, or a lower precision within it: the %zu tensors "
-			"that "
-			"differ have a median l2 of %.2g, %.2g times a rounding of their dtype, and a median cosine of "
-			"%.6g",
-			n, d, d / (0.5 * eps), c);
+			". Most likely cause: another computation, or a lower precision within it: %s a median l2 of "
+			"%.2g, "
+			"%.2g times a rounding of %s dtype, and a median cosine of %.6g",
+			these, d, d / (0.5 * eps), its, c);
 	free(cosine);
+	free(these);
 	free(l2);
 }
 
