@@ -4,7 +4,7 @@
 # and bf16. Both take turns in one run. Seconds are the processor's, user and system, so that a busy machine does not
 # count; with T threads a comparison lasts that divided by T at best. Resident memory is that of pages of the files at
 # most.
-#   python3 bench/pairs.py [--sizes 1024] [--times 5]
+#   python3 bench/pairs.py [--mb 1024] [--times 5]
 import argparse
 import array
 import json
@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 
 arguments = argparse.ArgumentParser()
-arguments.add_argument('--sizes', type=int, default=1024)
+arguments.add_argument('--mb', type=int, default=1024)
 arguments.add_argument('--times', type=int, default=5)
 args = arguments.parse_args()
 HALFULP = os.path.abspath(os.environ.get('HALFULP', 'build/halfulp'))

@@ -181,6 +181,11 @@ compare_named(const hu_args *args, const char *const *path)
 
 	if (hu_args_given(args, "step"))
 		HU_TRY(hu_args_int(args, "step", 0, 1ll << 40, &step));
+	if (args->nrest == 1 && !hu_kind_is_folder(path[0]))
+		return hu_fail(HU_EINVAL,
+			"%s is no folder of a run: give two files of logits, two runs, or one run and "
+			"what the other engine does otherwise",
+			hu_shown(path[0]));
 	if (args->nrest == 1)
 		return compare_variants(args, path[0], step);
 	int a = hu_kind_is_folder(path[0]), b = hu_kind_is_folder(path[1]);

@@ -406,7 +406,7 @@ for what, args, want, pattern in (
     ("a budget that is none", ["mlp.onnx", "--data", "x.npz", "--accept", "flops<=1"], 2, "flips"),
     ("a share of what is no count", ["mlp.onnx", "--data", "x.npz", "--accept", "sqnr>=3%"], 2, "shares"),
     ("labels of another length", ["mlp.onnx", "--data", "three.npz", "--labels", "x.npz:y"], 3, ""),
-    ("an output that is none", ["mlp.onnx", "--data", "x.npz", "--decision", "output=z"], 2, "no output called 'z'"),
+    ("an output that is none", ["mlp.onnx", "--data", "x.npz", "--output", "z"], 2, "no output called 'z'"),
     ("a size for nothing", ["mlp.onnx", "--data", "x.npz", "--shape", "length=3"], 2, "'length'"),
     ("a size that is none", ["mlp.onnx", "--data", "x.npz", "--shape", "batch=0"], 2, "whole numbers"),
     ("an option without effect", ["mlp.onnx", "--list", "--data", "x.npz"], 2, "--data has no effect"),

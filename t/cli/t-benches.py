@@ -18,13 +18,14 @@ SMALL = dict(os.environ, HALFULP=HALFULP, PEAK=os.path.join(BUILD, 'bench', 'too
 SMALL.update(BATCHES='2 4', WIDTH='0.0625', MODELS='mlp', POLICIES='float32 mixed_float16')
 # name: its arguments, rows that it prints at least, what it needs, and variables of its own
 RUNS = {
+    'analyze': (['--steps', '1', 'mlp'], 1, None, {}),
     'cast': (['--format', 'bf16', '--mode', 'RNE', '--sizes', '1', '--trials', '1', '--no-python'], 3, None, {}),
     'exact': (['16', '2'], 4, None, {}),
     'gate-reruns': (['--most', '1'], 0, None, {}),
     'gemm': (['fma,acc=fp32'], 2, None, {}),
     'mpfr': ([], 4, None, {}),
     'operating-curve': (['--places'], 4, None, {}),
-    'pairs': (['--sizes', '1', '--times', '1'], 3, None, {}),
+    'pairs': (['--mb', '1', '--times', '1'], 3, None, {}),
     'ranks': (['--times', '1', '--scale', '0.01', '--jobs', 'compare'], 3, 'mpirun', {}),
     'replay': ([], 3, None, {'STEPS': '1'}),
     'steps': ([], 2, None, {'STEPS': '4'}),
