@@ -104,6 +104,31 @@ as_row(const hu_call *c)
 	hu_balls_release(&z[0]);
 }
 
+/* An intermediate value beyond double's numbers that a later factor brings back has no bound: with a = 2 and b = 1100
+   the formula d b a^(b - 1) multiplies 2^1099 by 1100 d. Alone it is infinite for certain. */
+static void
+beyond_double(void)
+{
+	hu_call c = { .op = hu_op_find("pow_da"), .nin = 3, .nout = 1 };
+	hu_roundoffs a = { .u = 0x1p-53 };
+	hu_balls in[HU_POINTWISE_IN] = { { 0 } }, y = { 0 };
+	double given[3] = { 2, 1100, 0x1p-200 };
+	size_t n = 1;
+
+	for (int j = 0; j < 3; j++) {
+		hu_balls_make(&in[j], 1, &n, "x");
+		in[j].b[0] = hu_ball_of(given[j]);
+	}
+	ok(hu_formula_balls(&c, &a, in, &y) == HU_OK && y.b[0].r == INFINITY, "a power beyond double times 2^-200");
+	hu_balls_release(&y);
+	c.op = hu_op_find("pow");
+	c.nin = 2;
+	ok(hu_formula_balls(&c, &a, in, &y) == HU_OK && isinf(y.b[0].x) && y.b[0].r == 0, "the power itself");
+	hu_balls_release(&y);
+	for (int j = 0; j < 3; j++)
+		hu_balls_release(&in[j]);
+}
+
 int
 main(void)
 {
@@ -123,6 +148,7 @@ main(void)
 		}
 		n++;
 	}
+	beyond_double();
 	ok(n >= 60 || getenv("HALFULP_RADII_ROW"), "%zu operators are a formula", n);
 	mpfr_free_cache();
 	return done_testing();

@@ -30,11 +30,24 @@ fits(errors e, double x)
 	return e->u == 0 || x == 0 || !hu_isfinite(x) || m / e->u == rint(m / e->u);
 }
 
-/* What a step computes with: a number that may have overflowed has no bound. */
+/* What a step computes with: a number that may have overflowed has no bound, the format's largest or double's, of which
+   `beyond` told. */
 static hu_ball
 held(errors e, hu_ball a)
 {
+	if (isinf(a.x) && isinf(a.v))
+		return (hu_ball){ a.x, INFINITY, 0, 0 };
 	return e->k > 0 && hu_isfinite(a.x) && hu_ball_most(a) > e->k ? (hu_ball){ a.x, INFINITY, 0, 0 } : a;
+}
+
+/* The result Y of operands of which FINITE says that they are and that none is a pole: an infinite one lies beyond
+   double's numbers, and a later step may bring the exact value back. Its variance marks it. */
+static hu_ball
+beyond(hu_ball y, int finite)
+{
+	if (finite && isinf(y.x) && y.r == 0)
+		y.v = INFINITY;
+	return y;
 }
 
 static hu_ball
@@ -57,7 +70,9 @@ ball_add(errors e, hu_ball a, hu_ball b)
 	b = held(e, b);
 	double s = a.x + b.x, t = s - a.x, lost = (a.x - (s - t)) + (b.x - t); /* exact (Knuth) */
 
-	return a.r == 0 && b.r == 0 && lost == 0 && fits(e, s) ? hu_ball_of(s) : hu_element_add(a, b, e);
+	if (a.r == 0 && b.r == 0 && lost == 0 && fits(e, s))
+		return hu_ball_of(s);
+	return beyond(hu_element_add(a, b, e), hu_isfinite(a.x) && hu_isfinite(b.x));
 }
 
 static hu_ball
@@ -102,22 +117,30 @@ ball_pick(hu_ball y, hu_ball a, hu_ball b)
 	return chosen;
 }
 
-#define TWO(name, row)                                                                                                 \
+/* POLE says of operands a and b that the result is infinite by itself. */
+#define TWO(name, row, pole)                                                                                           \
 	static hu_ball ball_##name(errors e, hu_ball a, hu_ball b)                                                     \
 	{                                                                                                              \
-		return hu_element_##row(held(e, a), held(e, b), e);                                                    \
+		int finite = hu_isfinite(a.x) && hu_isfinite(b.x) && !(pole);                                          \
+		return beyond(hu_element_##row(held(e, a), held(e, b), e), finite);                                    \
 	}
 #define ONE(name, row)                                                                                                 \
 	static hu_ball ball_##name(errors e, hu_ball a)                                                                \
 	{                                                                                                              \
 		return hu_element_##row(held(e, a), e);                                                                \
 	}
-TWO(mul, mul)
-TWO(div, div)
-TWO(pow, pow)
-TWO(atan2, atan2)
+#define GROWING(name, row)                                                                                             \
+	static hu_ball ball_##name(errors e, hu_ball a)                                                                \
+	{                                                                                                              \
+		return beyond(hu_element_##row(held(e, a), e), hu_isfinite(a.x));                                      \
+	}
+TWO(mul, mul, 0)
+TWO(div, div, b.x == 0)
+TWO(pow, pow, a.x == 0)
+TWO(atan2, atan2, 0)
+GROWING(exp, exp)
+GROWING(expm1, expm1)
 ONE(sqrt, sqrt)
-ONE(exp, exp)
 ONE(log, log)
 ONE(erf, erf)
 ONE(tanh, tanh)
@@ -126,7 +149,6 @@ ONE(rint, round)
 ONE(floor, floor)
 ONE(ceil, ceil)
 ONE(sign, sign)
-ONE(expm1, expm1)
 ONE(log1p, log1p)
 ONE(rsqrt, rsqrt)
 ONE(sin, sin)
@@ -209,6 +231,8 @@ hu_formula_balls(const hu_call *c, const hu_roundoffs *a, const hu_balls *in, hu
 		for (int j = 0; j < p.nin; j++)
 			x[j] = in[j].b[place(p.how[j], i, channels, image)];
 		y->b[i] = value(p.formula, &k, x);
+		if (isinf(y->b[i].x) && isinf(y->b[i].v))
+			y->b[i].v = 0;
 	}
 	return HU_OK;
 }
