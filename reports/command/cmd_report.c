@@ -239,6 +239,15 @@ report(const hu_args *a, const hu_report_runs *runs, const hu_figures *f, const 
 	return st;
 }
 
+/* Returns 1 where the report is printed as text. */
+static int
+is_printed(const hu_args *a)
+{
+	const char *out = hu_args_text(a, "out");
+
+	return out && !strcmp(out, "-");
+}
+
 /* The page of a history, beside its table where no folder is named. */
 static hu_status
 report_history(const hu_args *a)
@@ -248,6 +257,8 @@ report_history(const hu_args *a)
 	hu_str page = { 0 };
 	hu_status st = hu_page_file_refuse(out, ".md", "the page of a history is no Markdown");
 
+	if (st == HU_OK && is_printed(a))
+		st = hu_fail(HU_EINVAL, "-o -: the page of a history is a file or a folder; name one");
 	if (st == HU_OK)
 		st = hu_history_page(&page, dir, command);
 	if (st == HU_OK)
@@ -273,15 +284,6 @@ report_card(const hu_args *a, const char *command)
 		printf("%s: a block for a model card\n", hu_shown(out));
 	hu_str_release(&card);
 	return st;
-}
-
-/* Returns 1 where the report is printed as text. */
-static int
-is_printed(const hu_args *a)
-{
-	const char *out = hu_args_text(a, "out");
-
-	return out && !strcmp(out, "-");
 }
 
 /* The page of a model, which validate or advise wrote about. Its pictures are in the page. */

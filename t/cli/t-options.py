@@ -162,6 +162,10 @@ def prepare():
         code, _, err = run('train %s %s {h}/%s' % (TRAIN + steps + traced, more, name))
         if code:
             bail_out(err)
+    code, _, err = run('train --model gpt:layers=1,hidden=16,heads=2,inner=32 --data eval=16 --batch 4 --quiet --steps 1 '
+                       '--trace steps=0 {h}/words')
+    if code:
+        bail_out(err)
     for name in ('run', 'run2', 'diverged'):
         run('analyze {h}/' + name)
     run('baseline {h}/run -o {h}/base.tsv --reason test')
@@ -755,9 +759,9 @@ engines output | engines {h}/la.npz {h}/lb.npz | --output other
 engines tau | engines {h}/la.npz {h}/lb.npz | --tau 1.01
 engines policy | engines {h}/run --sum pairwise | --policy mixed_bfloat16
 engines sum | engines {h}/run --policy mixed_bfloat16 | --sum pairwise
-engines reductions | engines {h}/run --sum pairwise | --reductions sequential,acc=fp16
+engines reductions | engines {h}/words --sum pairwise | --reductions sequential,acc=fp16
 engines split | engines {h}/run --sum pairwise | --split 4
-engines split-layers | engines {h}/run --split 4 | --split-layers dense1
+engines split-layers | engines {h}/words --split 2 | --split-layers *_up
 engines step | engines {h}/run {h}/run2 | --step 2
 engines json | engines {h}/la.npz {h}/lb.npz | --json
 advise data | advise {h}/v.onnx --accept 'sqnr>=1' | --data {h}/x.npy
