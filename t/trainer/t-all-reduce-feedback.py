@@ -212,7 +212,7 @@ lines = re.findall(r'^    (halfulp .*)$', section, re.M)[:2]
 figure = {}
 for scale in ('', ',scale=2^8'):
     for word in (',feedback', ''):
-        how = [x.replace(',feedback', scale + word).replace('--all-reduce feedback', '--all-reduce feedback' if word else '') for x in lines]
+        how = [x.replace(',feedback', (scale if ' train ' in x else '') + word) for x in lines]
         how = [x.replace('halfulp ', '"$HALFULP" ', 1) for x in how]
         script = 'set -e; rm -rf runs; mkdir runs; %s >/dev/null; %s' % tuple(how)
         own = dict(os.environ, HALFULP=HALFULP)
