@@ -78,25 +78,26 @@ is_whole(const hu_onnx_value *v, const hu_npy *a, int *sizes)
 }
 
 /* Which arrays are the model's for every input alike: a number; and where another array has rows, one of which the
-   command line says that inputs lie along no axis, and one with all the sizes that the model fixes, where another input
-   has an open size. */
+   command line says that inputs lie along no axis, and one with all the sizes that the model fixes, whose first is not
+   the number of rows that arrays of inputs with an open size have. */
 static void
 share(hu_samples *s)
 {
-	int open = 0, sizes, rows = 0;
+	char *whole = hu_xcalloc(s->narray + 1, 1);
+	int rows = 0;
 
 	for (size_t i = 0; i < s->narray; i++) {
-		(void)is_whole(s->input[i], s->array[i], &sizes);
-		open |= !sizes;
-	}
-	for (size_t i = 0; i < s->narray; i++) {
-		int said = hu_samples_axis_of(s->said, s->input[i]->name, -2);
-		int whole = is_whole(s->input[i], s->array[i], &sizes);
-		s->shared[i] = (char)(!s->array[i]->rank || (whole && (said == -1 || (said == -2 && sizes && open))));
+		int sizes, said = hu_samples_axis_of(s->said, s->input[i]->name, -2),
+			   is = is_whole(s->input[i], s->array[i], &sizes);
+		whole[i] = (char)(is && sizes && said == -2);
+		s->shared[i] = (char)(!s->array[i]->rank || (is && (said == -1 || whole[i])));
 		rows |= !s->shared[i];
 	}
-	for (size_t i = 0; i < s->narray && !rows; i++)
-		s->shared[i] = !s->array[i]->rank;
+	size_t n = rows_of(s); /* of those that cannot be shared */
+	for (size_t i = 0; i < s->narray; i++)
+		if (!rows || (whole[i] && s->array[i]->rank && s->array[i]->shape[0] == n))
+			s->shared[i] = !s->array[i]->rank;
+	free(whole);
 }
 
 /* The array of the input V. */

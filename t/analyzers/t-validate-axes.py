@@ -220,6 +220,13 @@ shared('a table and a number', [C, 2], ['t', 's'], dict(t=([C, 2], TABLE), s=([]
 shared('a table of open sizes', ['c', 'k'], ['t', 's'], dict(t=([C, 2], TABLE), s=([], [3.0])), '--batch-axis', 't=none')
 npz('t.npz', x=([N, C], xt), t=([C, 2], TABLE), s=([], [3.0]))
 refused('a table of open sizes of which nothing is said', 'each row, along', 3, 't.onnx', '--data', 't.npz')
+# A batch that the model fixes beside an open size, as of a cache: every array has rows
+write('m.onnx', graph([node('Concat', 'h x', 'y', axis=1)], [], [value('h', [2, 'past', C]), value('x', [2, 1, C])],
+                      [value('y', [2, 4, C])]))
+npz('past.npz', h=([2, 3, C], drawn(6 * C, 11)), x=([2, 1, C], drawn(2 * C, 12)))
+past, new = drawn(6 * C, 11), drawn(2 * C, 12)
+want = [v for n in range(2) for v in past[n * 3 * C:(n + 1) * 3 * C] + new[n * C:(n + 1) * C]]
+check('a fixed batch beside an open size', 'm.onnx', 'past.npz', {'y': ([2, 4, C], want)}, h=0, x=0, y=0)
 # The array is cut along a size that the model fixes, although its batch is open
 write('m.onnx', graph([node('MatMul', 'w x', 'y')], [floats('w', [2, 3], drawn(6))], [value('x', [3, 'n'])],
                       [value('y', [2, 'n'])]))
