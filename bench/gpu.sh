@@ -175,7 +175,7 @@ look() {
 		for name in build "${names[@]}"; do
 			[[ $name != $pattern ]] || continue 2
 		done
-		echo "gpu.sh: --only $pattern: no part has such a name; --list names them" >&2
+		echo "gpu.sh: --only $pattern: no part$(test $dry = 0 || echo " of a dry run") has such a name; --list names them" >&2
 		exit 3
 	done
 }

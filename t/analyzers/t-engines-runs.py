@@ -215,7 +215,7 @@ for words, why in (
 for words, why in (
     ((base,), 'one run is named: say by --policy'),
     ((base, '--split', '7'), 'cannot be dealt equally to 7 ranks'),
-    ((base, '--split', '2', '--split-layers', 'x*'), "no layer with a product of a weight fits 'x*'"),
+    ((base, '--split', '2', '--split-layers', 'x*'), "no layer that multiplies a matrix by a weight fits 'x*'"),
     ((base, '--split', 'ring:2,feedback,wire=bf16'), 'a number of ranks, or ring:N'),
     ((base, '--policy', 'fp8:delayed'), 'train a run under it'),
     ((base, '--policy', 'none-such'), 'none-such'),

@@ -40,7 +40,7 @@ test $code = 0 && test "$(column two/summary.tsv part | tr '\n' ' ')" = "doctor 
 test_is $? "a list of patterns names the parts of each"
 rm -rf none none.tar.gz
 dry "$HALFULP" --out none --only 'doctor,nothing'
-refused 3 'no part has such a name' "a pattern that names no part, before any part runs"
+refused 3 'has such a name' "a pattern that names no part, before any part runs"
 test ! -e none.tar.gz && ! test -s none/parts
 test_is $? "and nothing is written"
 over= all=0

@@ -129,7 +129,7 @@ hu_pass_tensor_parallel(hu_program **p, const char *pattern, hu_sum sum)
 				c->layer, from->t[c->in[0]].shape.d[1], sum.n);
 	}
 	if (!found)
-		return hu_fail(HU_EINVAL, "no layer with a product of a weight fits '%s'", pattern);
+		return hu_fail(HU_EINVAL, "no layer that multiplies a matrix by a weight fits '%s'", pattern);
 	pass s = { from, hu_program_new(from->name), sum.n, hu_xcalloc((size_t)from->nt + 1, sizeof(int)), sum };
 	for (int i = 0; i < from->nt; i++) {
 		const hu_info *t = &from->t[i];
