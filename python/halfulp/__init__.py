@@ -129,12 +129,12 @@ def cases(kernel, like=None, with_operands="", seed=0):
             yield case["case"], arrays
 
 
-def assert_close(kernel, inputs=None, got=None, given=None, fail_on="proven", sweep=None, like=None, with_operands="",
+def assert_close(kernel, inputs=None, got=None, given=None, fail_if="proven", sweep=None, like=None, with_operands="",
                  **facts):
-    """Raises AssertionError, with the answer, where the verdict is fail_on's or a worse one: undeclared, biased,
+    """Raises AssertionError, with the answer, where the verdict is fail_if's or a worse one: undeclared, biased,
     probable or proven. Returns the Verdict otherwise. With sweep=f the kernel f is called with the operands of each of
     cases(kernel, like, with_operands), by name, and all its results are judged; then a list of Verdicts is returned."""
-    options = ("--fail-on", fail_on)
+    options = ("--fail-if", fail_if)
     if sweep is None:
         verdict = judge(kernel, inputs, got, given, options, **facts)
         if verdict.failed:

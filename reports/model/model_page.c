@@ -73,7 +73,7 @@ grounds(hu_str *b, const json_t *v)
 {
 	const json_t *x = json_object_get(v, "exact"), *c = json_object_get(v, "calibration");
 
-	if (x) {
+	if (json_is_object(x)) {
 		hu_str_add(b, "<p class=\"note\">");
 		hu_model_figure(b, "The exact network was run on %.0f inputs: float32 is off by at most ",
 			hu_model_number(x, "inputs"));
@@ -83,7 +83,7 @@ grounds(hu_str *b, const json_t *v)
 		hu_model_figure(b, "%.0f of them.", hu_model_number(x, "changed"));
 		hu_str_add(b, "</p>\n");
 	}
-	if (c) {
+	if (json_is_object(c)) {
 		hu_str_add(b, "<p class=\"note\">");
 		hu_model_figure(b, "Static scales were measured on %.0f inputs of ", hu_model_number(c, "inputs"));
 		hu_html_text(b, base(hu_model_text(c, "data")));

@@ -199,11 +199,13 @@ hu_validation_json(const hu_validation *v)
 	json_object_set_new(o, "classes", json_integer((json_int_t)v->d.classes));
 	json_object_set_new(o, "decision", decision_json(v));
 	json_object_set_new(o, "top_k", json_integer(v->d.top));
+	json_object_set_new(o, "calibration", json_null());
 	if (v->calibrated) {
 		x = json_pack("{s:I}", "inputs", (json_int_t)v->calibrated);
 		json_object_set_new(x, "data", json_string(hu_shown(v->calibration ? v->calibration : v->data)));
 		json_object_set_new(o, "calibration", x);
 	}
+	json_object_set_new(o, "exact", json_null());
 	if (v->exact) {
 		x = json_pack("{s:I s:I}", "inputs", (json_int_t)v->exact->n, "changed", (json_int_t)v->exact->changed);
 		json_object_set_new(x, "max_error", real(v->exact->worst));

@@ -28,12 +28,12 @@ SEED = int(sys.argv[sys.argv.index('--seed') + 1]) if '--seed' in sys.argv else 
 words, missed, blamed, lies, wrong, named = collections.Counter(), [], [], [], 0, 0
 for what, kernel, o, facts, got, right, culprit in stranger.cases(SEED):
     try:
-        v = halfulp.assert_close(kernel, o, right, fail_on='undeclared', **facts)
+        v = halfulp.assert_close(kernel, o, right, fail_if='undeclared', **facts)
     except AssertionError as why:
         blamed.append('%s, the right kernel: %s' % (what, why))
     wrong += 1
     try:
-        halfulp.assert_close(kernel, o, got, fail_on='biased', **facts)
+        halfulp.assert_close(kernel, o, got, fail_if='biased', **facts)
         missed.append(what)
         continue
     except AssertionError as why:
