@@ -6,9 +6,9 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recorded import Run, halfulp_trace, torch  # noqa: E402, which ends the test where there is no PyTorch
 import twins  # noqa: E402
 from recipes import RECIPES  # noqa: E402
-from recorded import Run, halfulp_trace, torch  # noqa: E402
 from tap import finish, home, none, ok  # noqa: E402
 from tutorials import data, entropy, net  # noqa: E402
 
