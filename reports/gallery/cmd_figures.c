@@ -212,35 +212,6 @@ draw(job *j)
 	return st;
 }
 
-/* Appends a command that stands for several, one for each value of its tag: the first, and which values follow. */
-static void
-add_command(hu_str *b, const hu_recipe_line *l)
-{
-	char *mark = l->tag ? hu_xprintf("{%s}", l->tag) : NULL;
-	const char *at = mark ? strstr(l->text, mark) : NULL;
-
-	hu_str_add(b, b->len ? "; " : "");
-	if (at)
-		hu_str_addf(b, "%.*s%.*s%s (%s: %s)", (int)(at - l->text), l->text, (int)strcspn(l->tag_values, ", "),
-			l->tag_values, at + strlen(mark), l->tag, l->tag_values);
-	else
-		hu_str_add(b, l->text);
-	free(mark);
-}
-
-/* Returns the commands of a figure's data, one behind the other: what stands behind its caption in a paper. */
-static char *
-commands_of(const hu_recipe *r)
-{
-	hu_str b;
-
-	hu_str_init(&b);
-	for (int i = 0; i < r->lines; i++)
-		if (r->line[i].kind != HU_RECIPE_TABLE)
-			add_command(&b, &r->line[i]);
-	return b.s;
-}
-
 /* Writes NAME.tex of every figure into the stage: an environment around NAME.pdf, with caption, label and commands. */
 static hu_status
 write_tex(const job *j)
@@ -249,7 +220,7 @@ write_tex(const job *j)
 
 	for (int k = 0; k < j->n && st == HU_OK && j->tex; k++) {
 		const hu_recipe *r = &j->recipe[k];
-		char *title, *caption, *commands = commands_of(r);
+		char *title, *caption, *commands = hu_recipe_commands(r);
 		st = hu_recipe_words(r, j->stage, &title, &caption);
 		if (st == HU_OK) {
 			hu_figure one = { .stem = (char *)(size_t)r->name,

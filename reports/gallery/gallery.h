@@ -46,6 +46,9 @@ const char *hu_gallery_summary(int i);
    in any case. */
 hu_status hu_recipe_read(hu_recipe *r, const char *folder, const char *name);
 void hu_recipe_release(hu_recipe *r);
+/* Returns the commands of a figure's data, one behind the other, which stand behind its caption in a paper. The caller
+   frees it. */
+char *hu_recipe_commands(const hu_recipe *r);
 
 /* Commands that were done already: figures share them. */
 typedef struct hu_gathered {

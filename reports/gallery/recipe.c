@@ -161,3 +161,31 @@ hu_recipe_release(hu_recipe *r)
 	free(r->script);
 	memset(r, 0, sizeof *r);
 }
+
+/* Appends a command that stands for several, one for each value of its tag: the first, and which values follow. */
+static void
+add_command(hu_str *b, const hu_recipe_line *l)
+{
+	char *mark = l->tag ? hu_xprintf("{%s}", l->tag) : NULL;
+	const char *at = mark ? strstr(l->text, mark) : NULL;
+
+	hu_str_add(b, b->len ? "; " : "");
+	if (at)
+		hu_str_addf(b, "%.*s%.*s%s (%s: %s)", (int)(at - l->text), l->text, (int)strcspn(l->tag_values, ", "),
+			l->tag_values, at + strlen(mark), l->tag, l->tag_values);
+	else
+		hu_str_add(b, l->text);
+	free(mark);
+}
+
+char *
+hu_recipe_commands(const hu_recipe *r)
+{
+	hu_str b;
+
+	hu_str_init(&b);
+	for (int i = 0; i < r->lines; i++)
+		if (r->line[i].kind != HU_RECIPE_TABLE)
+			add_command(&b, &r->line[i]);
+	return b.s;
+}

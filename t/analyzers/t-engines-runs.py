@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # halfulp engines on two runs: the first node apart is found again from the programs and the recorded steps; its cause
 # is what was changed in the training; and in how many elements a node with one aspect changed still differs is counted
-# in runs that were trained with that change alone. The measures of probabilities are those of the files of logits.
+# in runs that were trained with that change alone. Splits are
+# those of lib/program/pass/tensor_parallel.c. The measures of probabilities are those of the files of logits.
 import json
 import os
 import struct

@@ -15,7 +15,6 @@ C_TESTS += t/op/u-dropout
 C_TESTS += t/op/u-eights
 C_TESTS += t/op/u-emulate-some
 C_TESTS += t/op/u-enclose
-C_TESTS += t/op/u-exact-sum
 C_TESTS += t/op/u-formula-loops
 C_TESTS += t/op/u-gemm
 C_TESTS += t/op/u-gradient

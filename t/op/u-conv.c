@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    The three convolutions against their definition: loops over every index in the order of
    doc/formats.md, each output by the plain summation model, bit for bit, odd sizes included, with SAME padding and with
-   paddings, strides and dilations of each side and axis, and groups. */
+   paddings, strides and dilations of each side and axis, and groups; of one channel each, too, which
+   lib/op/contract/depthwise computes (depthwise_plain.c, depthwise_avx2.c, depthwise_avx512.c). */
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/philox.h"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Products of the kernel judge add the rounded terms of an element one by one in every instruction set: the exact values
+# Products of the kernel judge (lib/judge/product: product_avx2.c, product_avx512.c, the plain loop) add the rounded
+# terms of an element one by one in every instruction set: the exact values
 # are the bits of that sum here, whatever the shape leaves over. And what doc/kernels.md says of times holds, in seconds
 # of the processor: two cores have twice the time that is named.
 import array
