@@ -73,6 +73,8 @@ from_file(const char *path, size_t *n, double *x)
 	return *n ? HU_OK : hu_fail(HU_EFILE, "%s has no elements", path);
 }
 
+typedef enum series { HARMONIC, ONES, CONSTANT, UNIFORM, NORMAL, SERIES } series;
+
 static hu_status
 fill(const char *option, const char *spec, uint64_t seed, size_t *n, double *x)
 {
@@ -83,36 +85,37 @@ fill(const char *option, const char *spec, uint64_t seed, size_t *n, double *x)
 	uint32_t stream = hu_fnv1a32(strchr(option, ':') ? strchr(option, ':') + 1 : option);
 	uint64_t index = 0;
 	char word[32];
-	int which = 0;
+	series which = HARMONIC;
 
-	for (; which < 5 && (strlen(names[which]) != length || strncmp(spec, names[which], length)); which++)
+	for (; which < SERIES && (strlen(names[which]) != length || strncmp(spec, names[which], length)); which++)
 		;
-	if (which == 5 && ((end > 4 && !strcmp(spec + end - 4, ".npy")) || strstr(spec, ".npz")))
+	if (which == SERIES && ((end > 4 && !strcmp(spec + end - 4, ".npy")) || strstr(spec, ".npz")))
 		return from_file(spec, n, x);
-	if (which == 5) {
+	if (which == SERIES) {
 		snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), spec);
-		const char *near = hu_nearest(word, names, 5);
+		const char *near = hu_nearest(word, names, SERIES);
 		return hu_fail(HU_EINVAL,
 			"unknown %s '%s'%s%s; known: harmonic, ones, constant:C, uniform:A,B, normal:M,S, FILE.npy, "
 			"FILE.npz:NAME",
 			strchr(option, ':') ? strchr(option, ':') + 1 : option, spec, near ? "; did you mean " : "",
 			near ? near : "");
 	}
-	if (which < 2 && spec[length]) {
+	if (which < CONSTANT && spec[length]) {
 		char *said = written(option, names[which]);
 		hu_fail(HU_EINVAL, "%s takes nothing behind its name", said);
 		free(said);
 		return HU_EINVAL;
 	}
-	if (which >= 2)
-		HU_TRY(numbers(option, spec, which == 2 ? 1 : 2, p));
+	if (which >= CONSTANT)
+		HU_TRY(numbers(option, spec, which == CONSTANT ? 1 : 2, p));
 	for (size_t k = 0; k < *n; k++) {
 		switch (which) {
-		case 0: x[k] = 1 / (double)(k + 1); break;
-		case 1: x[k] = 1; break;
-		case 2: x[k] = p[0]; break;
-		case 3: x[k] = p[0] + (p[1] - p[0]) * hu_uniform(hu_random_at(seed, stream, 0, k)); break;
-		default: x[k] = p[0] + p[1] * normal(seed, stream, &index); break;
+		case HARMONIC: x[k] = 1 / (double)(k + 1); break;
+		case ONES: x[k] = 1; break;
+		case CONSTANT: x[k] = p[0]; break;
+		case UNIFORM: x[k] = p[0] + (p[1] - p[0]) * hu_uniform(hu_random_at(seed, stream, 0, k)); break;
+		case NORMAL: x[k] = p[0] + p[1] * normal(seed, stream, &index); break;
+		case SERIES: break; /* counts them */
 		}
 	}
 	return HU_OK;

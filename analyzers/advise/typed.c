@@ -38,7 +38,8 @@ type_of(const hu_scheme *s)
 	case HU_E4M3: return HU_ONNX_FLOAT8E4M3FN;
 	case HU_E5M2: return HU_ONNX_FLOAT8E5M2;
 	case HU_FP64: return HU_ONNX_DOUBLE;
-	default: return 0;
+	default: /* ONNX has no such type: the caller refuses. */
+		return 0;
 	}
 }
 

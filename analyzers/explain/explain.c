@@ -120,7 +120,8 @@ is_exact(const hu_seen *w)
 		of = s - x;
 		return s == w->s && x - (s - of) + (y - of) == 0; /* Knuth's TwoSum */
 	case HU_F_MUL: return x * y == w->s && fma(x, y, -w->s) == 0;
-	default: return 0;
+	default: /* Other functions have no such transformation. */
+		return 0;
 	}
 }
 
@@ -238,6 +239,8 @@ hu_explain_seen(void *to, const hu_arithmetic *a, const hu_seen *w)
 	case HU_F_SUB: hu_explain_add(d, a, w->x[0], "a", -w->x[1], "b", w->s); break;
 	case HU_F_MUL: hu_explain_mul(d, a, w->x[0], w->x[1], w->s); break;
 	case HU_F_FMA: hu_explain_fma(d, a, w->x, w->s); break;
-	default: hu_explain_other(d, a, w); break;
+	default: /* functions whose digits are not added up */
+		hu_explain_other(d, a, w);
+		break;
 	}
 }

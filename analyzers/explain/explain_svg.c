@@ -335,7 +335,7 @@ lay_out(sheet *t, hu_str *body, const hu_drawing *d, double least)
 			t->y += i && it[-1].kind == HU_DRAWN_WORDS ? 22 : 0;
 			panel(t, &it->panel);
 			break;
-		default: words(t, it->text); break;
+		case HU_DRAWN_WORDS: words(t, it->text); break;
 		}
 	}
 	legend(t);

@@ -218,7 +218,7 @@ hu_drawing_text(const hu_drawing *d, FILE *out, int colour)
 			panel(out, &it->panel, colour);
 			fputc('\n', out);
 			break;
-		default: words(out, it->text); break;
+		case HU_DRAWN_WORDS: words(out, it->text); break;
 		}
 	}
 }

@@ -139,7 +139,10 @@ decide(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr rest, int more, int do
 			"last bit is 1: %s.",
 			bit(rest, 1), bit(rest, 2), sticky, part, what);
 		break;
-	default:
+	case HU_RZ:
+	case HU_RU:
+	case HU_RD:
+	case HU_MODES: /* counts them */
 		hu_drawing_words(d,
 			"Guard %d, round %d, sticky %d: %.10g ulp lies below the line. %s does not ask how much: the "
 			"magnitude goes %s.",

@@ -77,8 +77,10 @@ hu_function_apply(hu_function f, mpfr_ptr r, mpfr_ptr *a, mpfr_rnd_t rnd)
 	case HU_F_SIN: return mpfr_sin(r, a[0], rnd);
 	case HU_F_SQRT: return mpfr_sqrt(r, a[0], rnd);
 	case HU_F_TANH: return mpfr_tanh(r, a[0], rnd);
-	default: mpfr_set_nan(r); return 0;
+	case HU_F_SUM:
+	case HU_FUNCTIONS: HU_ASSERT(!"a sum is computed addition by addition");
 	}
+	return 0;
 }
 
 void
@@ -106,8 +108,10 @@ grows(mpfr_ptr rest, int odd, int negative, hu_mode mode, int flags, uint32_t ra
 		mpfr_mul_2ui(rest, rest, (unsigned long)k, MPFR_RNDZ);
 		return rand >> (32 - k) < mpfr_get_ui(rest, MPFR_RNDZ);
 	case HU_SRE: return rand < 0x80000000u;
-	default: return 0;
+	case HU_RZ:
+	case HU_MODES: break; /* HU_MODES counts them */
 	}
+	return 0;
 }
 
 /* Rounds NaN, infinities and zeros. */

@@ -55,7 +55,10 @@ hu_expr_literal(const hu_expr *e, hu_format f, mpfr_ptr x)
 		hu_odd(x, mpfr_exp(x, x, MPFR_RNDZ));
 		break;
 	case HU_EXPR_INF: mpfr_set_inf(x, 1); break;
-	default: mpfr_set_nan(x); break;
+	case HU_EXPR_NAN: mpfr_set_nan(x); break;
+	case HU_EXPR_CALL:
+	case HU_EXPR_CAST:
+	case HU_EXPR_ARRAY: HU_ASSERT(!"an expression with arguments is no literal");
 	}
 }
 

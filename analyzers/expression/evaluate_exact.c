@@ -114,7 +114,8 @@ apply(hu_function f, mpq_t r, mpq_t *a)
 	case HU_F_ABS: mpq_abs(r, a[0]); return 1;
 	case HU_F_MAX: mpq_set(r, a[mpq_cmp(a[0], a[1]) < 0]); return 1;
 	case HU_F_MIN: mpq_set(r, a[mpq_cmp(a[0], a[1]) > 0]); return 1;
-	default: return 0;
+	default: /* functions whose values are irrational but for few operands */
+		return 0;
 	}
 }
 

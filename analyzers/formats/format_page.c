@@ -43,7 +43,9 @@ nan_codes(hu_format f, char *text, size_t room)
 		snprintf(text, room, "%s, %s", a, b);
 		break;
 	case HU_SPECIAL_FINITE: snprintf(text, room, "none"); break;
-	default: snprintf(text, room, "%s", a); break;
+	default: /* One code is NaN. */
+		snprintf(text, room, "%s", a);
+		break;
 	}
 }
 

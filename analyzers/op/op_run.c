@@ -25,7 +25,10 @@ to_double(mpfr_srcptr exact, hu_mode mode)
 	case HU_RO: return low != high && hu_isfinite(low) ? hu_from_bits64(hu_bits64(low) | 1) : low;
 	case HU_RNA:
 	case HU_RNZ: break;
-	default: return mpfr_get_d(exact, MPFR_RNDN);
+	case HU_RNE: return mpfr_get_d(exact, MPFR_RNDN);
+	case HU_SR:
+	case HU_SRE:
+	case HU_MODES: HU_ASSERT(!"a mode that draws has no one correctly rounded value");
 	}
 	mpfr_init2(half, 64);
 	mpfr_set_d(half, low, MPFR_RNDN);

@@ -178,7 +178,7 @@ arch(void)
 	case 70: return HU_TC_VOLTA;
 	case 75: return HU_TC_TURING;
 	case 89: return HU_TC_ADA;
-	default:
+	default: /* other generations by their first number alone */
 		return major == 8    ? HU_TC_AMPERE
 		       : major == 9  ? HU_TC_HOPPER
 		       : major == 10 ? HU_TC_BLACKWELL

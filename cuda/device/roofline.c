@@ -84,7 +84,7 @@ hu_peaks_rate(const hu_peaks *d, hu_format_id f)
 	case HU_BF16: t = d->bf16; break;
 	case HU_E4M3:
 	case HU_E5M2: t = d->fp8 > 0 ? d->fp8 : d->fp16; break;
-	default: break;
+	default: break; /* Others have no units of their own: they are computed as float32. */
 	}
 	return 1e12 * (t > 0 ? t : d->fp32);
 }

@@ -33,7 +33,8 @@ hu_load_f32(const hu_store_operand *o, uint32_t i)
 	case HU_KIND_F32: return ((const float *)o->data)[i];
 	case HU_KIND_F64: return (float)((const double *)o->data)[i];
 	case HU_KIND_CODE16: return hu_code_value(&o->code, ((const uint16_t *)o->data)[i]);
-	default: return hu_code_value(&o->code, ((const uint8_t *)o->data)[i]);
+	default: /* HU_KIND_CODE8 */
+		return hu_code_value(&o->code, ((const uint8_t *)o->data)[i]);
 	}
 }
 
@@ -51,7 +52,8 @@ hu_put_f32(const hu_store_result *r, uint32_t i, float x)
 	case HU_KIND_F32: ((float *)r->data)[i] = x != x ? hu_from_bits32(0x7fc00000u) : x; break;
 	case HU_KIND_F64: ((double *)r->data)[i] = x != x ? hu_nan() : (double)x; break;
 	case HU_KIND_CODE16: ((uint16_t *)r->data)[i] = (uint16_t)hu_value_code(&r->code, x); break;
-	default: ((uint8_t *)r->data)[i] = (uint8_t)hu_value_code(&r->code, x); break;
+	default: /* HU_KIND_CODE8 */
+		((uint8_t *)r->data)[i] = (uint8_t)hu_value_code(&r->code, x); break;
 	}
 }
 

@@ -15,7 +15,8 @@ hu_machine_fault(uint32_t fault)
 	case HU_FAULT_LABEL: return hu_fail(HU_EINVAL, "softmax_xent: a label is not one of the classes");
 	case HU_FAULT_BINARY: return hu_fail(HU_EINVAL, "sigmoid_xent: a label is neither 0 nor 1");
 	case HU_FAULT_INDEX: return hu_fail(HU_EINVAL, "gather: an index is none of the axis' elements");
-	default: return HU_OK;
+	case 0: return HU_OK;
+	default: return hu_fail(HU_EINVAL, "a kernel refused a value for a reason of unknown number %u", fault);
 	}
 }
 

@@ -172,7 +172,8 @@ op_of(const hu_work *w, enum op *op)
 	case HU_FORMULA_gelu_tanh: *op = GELU_TANH; return 1;
 	case HU_FORMULA_gelu_dx: *op = GELU_DX; return 1;
 	case HU_FORMULA_gelu_tanh_dx: *op = GELU_TANH_DX; return 1;
-	default: return 0;
+	default: /* The others are kernels of their own. */
+		return 0;
 	}
 }
 

@@ -109,7 +109,8 @@ type_of(hu_format_id f)
 	case HU_FP64: return CUBLASLT_R_64F;
 	case HU_E4M3: return CUBLASLT_R_8F_E4M3;
 	case HU_E5M2: return CUBLASLT_R_8F_E5M2;
-	default: return CUBLASLT_R_32F;
+	case HU_FP32: return CUBLASLT_R_32F;
+	default: HU_ASSERT(!"operand_format of gemm_cublas.cu gives no other format"); return -1;
 	}
 }
 

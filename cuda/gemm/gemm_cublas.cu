@@ -16,7 +16,7 @@ operand_format(const hu_slot *t)
 	switch (hu_kind_of(t->format)) {
 	case HU_KIND_F32: return HU_FP32;
 	case HU_KIND_F64: return HU_FP64;
-	default:
+	default: /* HU_KIND_CODE8 and HU_KIND_CODE16 */
 		return t->format == HU_FP16 || t->format == HU_BF16 || t->format == HU_E4M3 || t->format == HU_E5M2
 			       ? t->format
 			       : HU_NO_FORMAT;

@@ -31,7 +31,8 @@ hu_gather_code(void *to, uint32_t i, const void *from, uint32_t at, uint32_t byt
 	case 1: ((uint8_t *)to)[i] = at == HU_OUTSIDE ? 0 : ((const uint8_t *)from)[at]; break;
 	case 2: ((uint16_t *)to)[i] = at == HU_OUTSIDE ? 0 : ((const uint16_t *)from)[at]; break;
 	case 4: ((uint32_t *)to)[i] = at == HU_OUTSIDE ? 0 : ((const uint32_t *)from)[at]; break;
-	default: ((uint64_t *)to)[i] = at == HU_OUTSIDE ? 0 : ((const uint64_t *)from)[at]; break;
+	default: /* 8 */
+		((uint64_t *)to)[i] = at == HU_OUTSIDE ? 0 : ((const uint64_t *)from)[at]; break;
 	}
 }
 

@@ -167,7 +167,8 @@ hu_gemm_tile(hu_work *w, const hu_gemm *g, hu_status *st)
 	case HU_TILED_F32: *st = hu_tile_go<M, hu_acc_f32>(w, g); return 1;
 	case HU_TILED_F64: *st = hu_tile_go<M, hu_acc_f64>(w, g); return 1;
 	case HU_TILED_SHORT: *st = hu_tile_go<M, hu_acc_short>(w, g); return 1;
-	default: return 0;
+	default: /* HU_TILED_NONE */
+		return 0;
 	}
 }
 #endif

@@ -19,6 +19,8 @@ HU_SIDE(op_reduce)(hu_work *w)
 	switch (r.finish) {
 	case HU_FINISH_MEAN: return hu_field_run<hu_divided>(w, &y);
 	case HU_FINISH_ROOT: return HU_SIDE(formula)(w, &y, HU_FORMULA_sqrt);
-	default: return hu_field_run<hu_itself>(w, &y);
+	case HU_FINISH_NONE: return hu_field_run<hu_itself>(w, &y);
+	case HU_FINISHES: break; /* counts them */
 	}
+	return HU_EUNABLE;
 }

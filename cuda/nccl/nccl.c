@@ -110,7 +110,8 @@ type_of(hu_format_id f)
 	case HU_FP32:
 	case HU_TF32: return NCCL_FLOAT32;
 	case HU_FP64: return NCCL_FLOAT64;
-	default: return -1;
+	default: /* NCCL has no such type: the caller refuses. */
+		return -1;
 	}
 }
 

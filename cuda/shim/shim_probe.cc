@@ -19,7 +19,8 @@ format_of(int kind)
 	case HU_PROBE_E5M2_F16:
 	case HU_PROBE_W_E5M2:
 	case HU_PROBE_W_E5M2_F16: return HU_E5M2;
-	default: return HU_E4M3;
+	default: /* the kinds with E4M3 in their names */
+		return HU_E4M3;
 	}
 }
 

@@ -117,7 +117,7 @@ execute(node *n)
 	case STAMP:
 		((event *)n->to)->clock = n->other->clock;
 		return HU_OK;
-	default:
+	default: /* GRAPH */
 		for (node *g = n->all->l.first; g; g = g->next)
 			HU_TRY(execute(g));
 		return HU_OK;

@@ -86,7 +86,7 @@ typedef struct rounding {
 static double
 round_wide(mpfr_srcptr v, hu_format f, hu_mode mode, int flags)
 {
-	int negative = mpfr_signbit(v) != 0, up;
+	int negative = mpfr_signbit(v) != 0, up = 0;
 	double low = fabs(hu_round(mpfr_get_d(v, MPFR_RNDZ), f, HU_RZ, 0, 0));
 	double high = low + hu_pow2(hu_ulp_exponent(low, f));
 	mpfr_t half;
@@ -107,7 +107,10 @@ round_wide(mpfr_srcptr v, hu_format f, hu_mode mode, int flags)
 	case HU_RU: up = !negative; break;
 	case HU_RD: up = negative; break;
 	case HU_RO: up = !odd; break;
-	default: up = side > 0 || (side == 0 && odd); break;
+	case HU_RNE: up = side > 0 || (side == 0 && odd); break;
+	case HU_SR:
+	case HU_SRE:
+	case HU_MODES: HU_ASSERT(!"a mode that draws is refused before"); return 0;
 	}
 	if (low >= f.max) { /* the upper neighbour is none, and the value may lie beyond it too */
 		mpfr_t limit;

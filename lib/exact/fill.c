@@ -254,7 +254,7 @@ add_stretch(hu_exact_tile *t, size_t k, int more_to_come)
 	switch (t->way) {
 	case HU_WAY_INTEGERS: add_integers(t, k); break;
 	case HU_WAY_BLAS: hu_slices_add(t, k); break;
-	default: add_on_grids(t, k, more_to_come);
+	case HU_WAY_GRIDS: add_on_grids(t, k, more_to_come); break;
 	}
 }
 

@@ -139,7 +139,8 @@ round_wide(const hu_exact_value *v, hu_format f, hu_mode mode, int flags, uint32
 		up = hu_round_draw((uint64_t)toward_zero(&rest, &inexact), 52, flags, rand);
 		break;
 	case HU_SRE: up = rand < 0x80000000u; break;
-	default: break;
+	case HU_RZ:
+	case HU_MODES: break; /* HU_MODES counts them */
 	}
 	double r = fabs(down) + (up ? unit : 0);
 	if (r > f.max || !hu_isfinite(r))

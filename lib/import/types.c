@@ -50,7 +50,8 @@ hu_import_format(hu_importing *c, int type)
 		if (c->typing != HU_TYPING_TENSORS)
 			return HU_FP32;
 		/* fallthrough */
-	default: return hu_safetensors_format(hu_import_dtype(type));
+	default: /* Those whose codes a format has; HU_NO_FORMAT for text. */
+		return hu_safetensors_format(hu_import_dtype(type));
 	}
 }
 

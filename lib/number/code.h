@@ -21,7 +21,8 @@ hu_nan_code(hu_format f)
 	case HU_SPECIAL_SCALE:
 	case HU_SPECIAL_P3109U:
 	case HU_SPECIAL_P3109UF: return ((uint64_t)1 << f.bits) - 1;
-	default: return ((uint64_t)1 << (f.bits - 1)) - 1;
+	default: /* HU_SPECIAL_FN, and HU_SPECIAL_FINITE, which has no NaN */
+		return ((uint64_t)1 << (f.bits - 1)) - 1;
 	}
 }
 
@@ -115,7 +116,7 @@ hu_decode(uint64_t code, hu_format f)
 			return hu_inf(0);
 		break;
 	case HU_SPECIAL_SCALE: return ones ? hu_nan() : hu_pow2((int)field + f.emin);
-	default: break;
+	default: break; /* HU_SPECIAL_FINITE: every code is a number */
 	}
 	if (field == 0 && (f.flags & (HU_FTZ | HU_NOSUB)))
 		return hu_zero_of(negative, f);

@@ -26,6 +26,14 @@ hu_status hu_simd_from_env(void);
    refused. */
 hu_simd hu_simd_level(void);
 
+/* Of three loops, or three tables of loops, the one that the instruction set in use runs. */
+#if defined(__x86_64__)
+#define HU_SIMD_PICK(avx512, avx2, plain)                                                                             \
+	(hu_simd_level() == HU_SIMD_AVX512 ? (avx512) : hu_simd_level() == HU_SIMD_AVX2 ? (avx2) : (plain))
+#else
+#define HU_SIMD_PICK(avx512, avx2, plain) (plain)
+#endif
+
 const char *hu_simd_name(void);                /* its name, as in hu_simd_set */
 const char *hu_simd_name_of(hu_simd level);
 int hu_simd_has(hu_simd level);                /* 1 where processor and build have it */

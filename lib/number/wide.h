@@ -93,7 +93,8 @@ hu_wide_round(hu_wide x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 			up = rand >> (32 - k) < (uint32_t)(fraction >> 32) >> (32 - k);
 			break;
 		case HU_SRE: up = rand < 0x80000000u; break;
-		default: break;
+		case HU_RZ:
+		case HU_MODES: break; /* HU_MODES counts them */
 		}
 	above = up ? 1 : fraction || x.sticky ? -1 : 0;
 	r = top > f.emax ? hu_inf(0) : (double)(keep + (uint64_t)up) * hu_pow2(q);

@@ -79,9 +79,10 @@ hu_schedule_rate(const hu_lr_schedule *s, double t)
 		return s->lr_end + (s->lr - s->lr_end) * hu_schedule_wave(part, s->decay_steps);
 	case HU_SCHEDULE_linear:
 		return s->lr_end + (s->lr - s->lr_end) * ((s->decay_steps - part) / s->decay_steps);
-	default:
-		return rate;
+	case HU_SCHEDULE_constant:
+	case HU_SCHEDULES: break; /* HU_SCHEDULES counts them */
 	}
+	return rate;
 }
 
 /* Bounds |rate - exact| for the rate v of step t. Warm-up, line and wave err by at most 32 roundings of the part that

@@ -5,6 +5,7 @@ libhalfulp_a_SOURCES += lib/store/idx.c
 noinst_HEADERS += lib/store/idx.h
 libhalfulp_a_SOURCES += lib/store/npy.c
 noinst_HEADERS += lib/store/npy.h
+libhalfulp_a_SOURCES += lib/store/npy_write.c
 libhalfulp_a_SOURCES += lib/store/npz.c
 noinst_HEADERS += lib/store/npz.h
 libhalfulp_a_SOURCES += lib/store/run.c

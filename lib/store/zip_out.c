@@ -54,7 +54,8 @@ act(void *user, void *data, zip_uint64_t length, zip_source_cmd_t command)
 		zip_error_fini(&t->error);
 		free(t);
 		return 0;
-	default: return 0;
+	default: /* Nothing needs be done to open, seek or close. */
+		return 0;
 	}
 }
 

@@ -69,8 +69,11 @@ value_of(const struct source *f, const hu_selection *s, const hu_report_run *run
 	case SAMPLED: return hu_xprintf("%.17g", round(sum(s, f->column, f->of)));
 	case SHARE: return hu_xprintf("%.17g", sum(s, f->column, NULL) / sum(s, f->of, NULL));
 	case MIDDLE: return hu_xprintf("%.17g", hu_metrics_median(run, f->column));
-	default: return hu_xstrdup(hu_selection_cell(s, row_of(f, s), f->column));
+	case LAST:
+	case MOST:
+	case LEAST: break;
 	}
+	return hu_xstrdup(hu_selection_cell(s, row_of(f, s), f->column));
 }
 
 /* Appends what names the row: its cells before the value's, or how many rows there are. */

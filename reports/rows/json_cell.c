@@ -62,6 +62,8 @@ hu_json_cell_text(const json_t *v)
 			all = more;
 		}
 		return all;
-	default: return hu_xstrdup("-");
+	case JSON_OBJECT:
+	case JSON_NULL: break;
 	}
+	return hu_xstrdup("-");
 }

@@ -33,6 +33,7 @@ SCRIPT_TESTS += t/cli/t-rooms.py
 SCRIPT_TESTS += t/cli/t-sentences.py
 SCRIPT_TESTS += t/cli/t-shared.py
 SCRIPT_TESTS += t/cli/t-static-check.sh
+SCRIPT_TESTS += t/cli/t-switches.py
 SCRIPT_TESTS += t/cli/t-waits.sh
 SCRIPT_TESTS += t/cli/t-walks.py
 SCRIPT_TESTS += t/cli/t-wheel.py

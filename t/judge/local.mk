@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/judge/diverged.sh
+noinst_HEADERS += t/judge/small_step.h
 SCRIPT_TESTS += t/judge/t-blocks.py
 SCRIPT_TESTS += t/judge/t-cluster.py
 SCRIPT_TESTS += t/judge/t-disagree.py

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += t/op/gemm_operands.h
 t_libtap_a_SOURCES += t/op/op-case.c
 noinst_HEADERS += t/op/op-case.h
 noinst_HEADERS += t/op/op-cases.def

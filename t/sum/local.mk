@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/sum/t-models.py
+noinst_HEADERS += t/sum/tc_model.h
 C_TESTS += t/sum/u-emulated
 C_TESTS += t/sum/u-reveal-text
 C_TESTS += t/sum/u-reveal
@@ -10,6 +11,7 @@ C_TESTS += t/sum/u-sum-random
 C_TESTS += t/sum/u-sum-text
 C_TESTS += t/sum/u-sum-tree
 C_TESTS += t/sum/u-sum
+C_TESTS += t/sum/u-tc-bound
 C_TESTS += t/sum/u-tc-panel
 C_TESTS += t/sum/u-tc-scaled
 C_TESTS += t/sum/u-tc-vectors

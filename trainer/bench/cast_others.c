@@ -19,7 +19,8 @@ mpfr_mode(hu_mode mode)
 	case HU_RZ: return MPFR_RNDZ;
 	case HU_RU: return MPFR_RNDU;
 	case HU_RD: return MPFR_RNDD;
-	default: return -1;
+	default: /* MPFR has no other: the caller leaves the row out. */
+		return -1;
 	}
 }
 

@@ -69,7 +69,8 @@ obey(hu_session *s)
 		case HU_RANKED_COMMIT: HU_TRY(hu_session_commit(s, &digest)); break;
 		case HU_RANKED_ROWS: HU_TRY(hu_ranked_answer_rows(s)); break;
 		case HU_RANKED_READ: HU_TRY(hu_ranked_answer(s->train, (int)o.number)); break;
-		default: return HU_OK;
+		default: /* HU_RANKED_END */
+			return HU_OK;
 		}
 	}
 }

@@ -79,7 +79,8 @@ hu_pair_reals(double *out, const hu_item *t, const unsigned char *codes, size_t 
 		case -16: WIDEN(int16_t, out); break;
 		case 16: WIDEN(uint16_t, out); break;
 		case -8: WIDEN(int8_t, out); break;
-		default: WIDEN(uint8_t, out);
+		default: /* 8, and a boolean */
+			WIDEN(uint8_t, out);
 		}
 	} else if (t->bits == 64) {
 		memcpy(out, codes, 8 * n);

@@ -39,14 +39,7 @@ const hu_grid hu_grid_scalar = { HU_W * HU_VECTORS, sums, magnitudes, narrow_sum
 const hu_grid *
 hu_grid_get(void)
 {
-#if defined(__x86_64__)
-	switch (hu_simd_level()) {
-	case HU_SIMD_AVX512: return &hu_grid_avx512;
-	case HU_SIMD_AVX2: return &hu_grid_avx2;
-	default: break;
-	}
-#endif
-	return &hu_grid_scalar;
+	return HU_SIMD_PICK(&hu_grid_avx512, &hu_grid_avx2, &hu_grid_scalar);
 }
 
 /* Terms are below 4. The first level starts from 3·2^(m-1) with 2^(m-1) > 4k, so that it stays in [2^m, 2^(m+1)) and

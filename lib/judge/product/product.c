@@ -8,14 +8,7 @@ const hu_product_loop hu_product_loop_plain = { panel };
 static const hu_product_loop *
 loop(void)
 {
-#ifdef __x86_64__
-	switch (hu_simd_level()) {
-	case HU_SIMD_AVX512: return &hu_product_loop_avx512;
-	case HU_SIMD_AVX2: return &hu_product_loop_avx2;
-	default: break;
-	}
-#endif
-	return &hu_product_loop_plain;
+	return HU_SIMD_PICK(&hu_product_loop_avx512, &hu_product_loop_avx2, &hu_product_loop_plain);
 }
 
 void

@@ -8,12 +8,5 @@ const hu_verdicts hu_verdicts_scalar = { judge, plain, add, step };
 const hu_verdicts *
 hu_verdicts_get(void)
 {
-#if defined(__x86_64__)
-	switch (hu_simd_level()) {
-	case HU_SIMD_AVX512: return &hu_verdicts_avx512;
-	case HU_SIMD_AVX2: return &hu_verdicts_avx2;
-	default: break;
-	}
-#endif
-	return &hu_verdicts_scalar;
+	return HU_SIMD_PICK(&hu_verdicts_avx512, &hu_verdicts_avx2, &hu_verdicts_scalar);
 }

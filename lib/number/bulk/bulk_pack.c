@@ -60,7 +60,7 @@ pack_f32(const hu_bulk_job *j, void *dst, const void *from, size_t n, uint64_t i
 	switch (element(j)) {
 	case 8: j->kernels->widen(dst, src, n); return;
 	case 4: copy(j, dst, src, n); return;
-	default: break;
+	default: break; /* codes of one or two bytes */
 	}
 	if (j->codes.kind == HU_BULK_NONE)
 		for (size_t i = 0; i < n; i++)
@@ -80,7 +80,7 @@ unpack_f32(const hu_bulk_job *j, void *to, const void *src, size_t n, uint64_t i
 	switch (element(j)) {
 	case 8: j->kernels->narrow(dst, src, n); return;
 	case 4: copy(j, dst, src, n); return;
-	default: break;
+	default: break; /* codes of one or two bytes */
 	}
 	if (j->codes.kind == HU_BULK_NONE)
 		for (size_t i = 0; i < n; i++) {

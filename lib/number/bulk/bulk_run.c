@@ -18,7 +18,8 @@ hu_bulk_kernels_of(hu_simd level)
 #elif defined(__aarch64__)
 	case HU_SIMD_NEON: return &hu_bulk_neon;
 #endif
-	default: return &hu_bulk_scalar;
+	default: /* HU_SIMD_SCALAR, and what other processors have */
+		return &hu_bulk_scalar;
 	}
 }
 

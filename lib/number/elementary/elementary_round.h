@@ -37,8 +37,10 @@ hu_elementary_value(hu_elementary function, double x)
 	case HU_ELEMENTARY_ERF: return hu_erf(x);
 	case HU_ELEMENTARY_ERFC: return hu_erfc(x);
 	case HU_ELEMENTARY_SIN: return hu_sin(x);
-	default: return hu_cos(x);
+	case HU_ELEMENTARY_COS: return hu_cos(x);
+	case HU_ELEMENTARIES: break; /* counts them */
 	}
+	return hu_nan();
 }
 
 /* Returns the sign of the exact value minus v, its double, where v is 0, 1/2, 1, 2, -1, infinite or x itself.
@@ -63,8 +65,11 @@ hu_elementary_side(hu_elementary function, double x, double v)
 	case HU_ELEMENTARY_ERFC: return v == 0 ? 1 : v == 2 ? -1 : v == 1 ? -sign : 0;
 	case HU_ELEMENTARY_SIN: return v == x || v == 1 || v == -1 ? inward : 0;
 	case HU_ELEMENTARY_COS: return v == 1 || v == -1 ? inward : 0;
-	default: return 0;
+	case HU_ELEMENTARY_LOG:   /* 0 at 1, which is exact */
+	case HU_ELEMENTARY_RSQRT: /* rational */
+	case HU_ELEMENTARIES: break;
 	}
+	return 0;
 }
 
 /* Returns the function of x rounded to f, with the sign of the error and the exception flags. It is correctly

@@ -43,12 +43,5 @@ hu_formula_blocks(hu_formula f)
 #include "lib/op/element/formulas.def"
 	};
 
-#if defined(__x86_64__)
-	switch (hu_simd_level()) {
-	case HU_SIMD_AVX512: return &avx512[f];
-	case HU_SIMD_AVX2: return &avx2[f];
-	default: break;
-	}
-#endif
-	return all[f];
+	return HU_SIMD_PICK(&avx512[f], &avx2[f], all[f]);
 }

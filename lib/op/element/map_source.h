@@ -14,8 +14,10 @@ hu_source_place(const hu_map *m, hu_how how, size_t i)
 	case HU_CHANNEL: return i % m->channels;
 	case HU_ROW: return i / m->channels;
 	case HU_IMAGE: return i / m->image * m->channels + i % m->channels;
-	default: return 0;
+	case HU_ONE:
+	case HU_INDEX: break; /* the one element, or none */
 	}
+	return 0;
 }
 
 /* The value that element i reads of a source, exact. */

@@ -41,7 +41,10 @@ stretch(const hu_map *m, hu_how how, hu_span some, hu_how read, size_t *first, s
 		*first = how == HU_IMAGE ? some.first / C * rows : some.first;
 		*n = how == HU_IMAGE ? groups / C * rows : groups;
 		return;
-	default:   /* HU_IMAGE, or a channel of HU_CHANNEL */
+	case HU_IMAGE:
+	case HU_CHANNEL: /* a channel of HU_CHANNEL */
+	case HU_ONE:
+	case HU_INDEX:
 		*first = some.first;
 		*n = groups;
 	}

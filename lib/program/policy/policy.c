@@ -63,7 +63,8 @@ hu_dtype_name(hu_format_id f)
 	case HU_FP32: return "float32";
 	case HU_FP16: return "float16";
 	case HU_BF16: return "bfloat16";
-	default: return hu_format_name(f);
+	default: /* PyTorch and Keras have no name for another. */
+		return hu_format_name(f);
 	}
 }
 

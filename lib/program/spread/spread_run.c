@@ -160,8 +160,9 @@ execute(stage *y, int i, int *n)
 	case HU_DO_REDUCE: /* others may need what waits before they can take part */
 		HU_TRY(send_waiting(y));
 		return y->part->reduce(y->m, d->id);
-	default: return receive(y, d);
+	case HU_DO_RECEIVE: break;
 	}
+	return receive(y, d);
 }
 
 hu_status

@@ -84,7 +84,9 @@ add(hu_series_row *r, const char *name, const json_t *v, int depth)
 		snprintf(text, sizeof text, "%lld", (long long)json_integer_value(v));
 		hu_series_cell(r, name, text);
 		break;
-	default: snprintf(text, sizeof text, "%.17g", json_real_value(v)); hu_series_cell(r, name, text);
+	case JSON_REAL:
+		snprintf(text, sizeof text, "%.17g", json_real_value(v));
+		hu_series_cell(r, name, text);
 	}
 	return HU_OK;
 }

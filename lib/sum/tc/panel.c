@@ -36,12 +36,5 @@ const hu_tc_panel hu_tc_panel_scalar = { 8, tc_near, tc_far };
 const hu_tc_panel *
 hu_tc_panel_get(void)
 {
-#if defined(__x86_64__)
-	switch (hu_simd_level()) {
-	case HU_SIMD_AVX512: return &hu_tc_panel_avx512;
-	case HU_SIMD_AVX2: return &hu_tc_panel_avx2;
-	default: break;
-	}
-#endif
-	return &hu_tc_panel_scalar;
+	return HU_SIMD_PICK(&hu_tc_panel_avx512, &hu_tc_panel_avx2, &hu_tc_panel_scalar);
 }

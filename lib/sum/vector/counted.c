@@ -6,12 +6,5 @@
 hu_counted_fma *
 hu_counted_get(void)
 {
-#if defined(__x86_64__)
-	switch (hu_simd_level()) {
-	case HU_SIMD_AVX512: return hu_counted_avx512.fma;
-	case HU_SIMD_AVX2: return hu_counted_avx2.fma;
-	default: break;
-	}
-#endif
-	return NULL;
+	return HU_SIMD_PICK(hu_counted_avx512.fma, hu_counted_avx2.fma, NULL);
 }

@@ -27,14 +27,7 @@ const hu_lanes hu_lanes_scalar = { LANES * HU_BYTES / 4, LANES *HU_BYTES / 8, la
 const hu_lanes *
 hu_lanes_get(void)
 {
-#if defined(__x86_64__)
-	switch (hu_simd_level()) {
-	case HU_SIMD_AVX512: return &hu_lanes_avx512;
-	case HU_SIMD_AVX2: return &hu_lanes_avx2;
-	default: break;
-	}
-#endif
-	return &hu_lanes_scalar;
+	return HU_SIMD_PICK(&hu_lanes_avx512, &hu_lanes_avx2, &hu_lanes_scalar);
 }
 
 int

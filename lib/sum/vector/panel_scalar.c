@@ -65,12 +65,5 @@ hu_narrow_of(hu_narrow *n, hu_format f)
 const hu_panel *
 hu_panel_get(void)
 {
-#if defined(__x86_64__)
-	switch (hu_simd_level()) {
-	case HU_SIMD_AVX512: return &hu_panel_avx512;
-	case HU_SIMD_AVX2: return &hu_panel_avx2;
-	default: break;
-	}
-#endif
-	return &hu_panel_scalar;
+	return HU_SIMD_PICK(&hu_panel_avx512, &hu_panel_avx2, &hu_panel_scalar);
 }

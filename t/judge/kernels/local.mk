@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += t/judge/kernels/composed_exact.h
 EXTRA_DIST += t/judge/kernels/further.py
 EXTRA_DIST += t/judge/kernels/hostile.py
 EXTRA_DIST += t/judge/kernels/hostile_attention.py

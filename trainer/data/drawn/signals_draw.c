@@ -95,7 +95,7 @@ next(wave *w, int i)
 		z = w->slow.y;
 		w->slow = turned(w->slow, w->slow_turn);
 		return 2 * y * z;
-	default:
+	default: /* SINE and RISING */
 		return 1.4 * y;
 	}
 }

@@ -9,14 +9,7 @@
 static hu_depthwise_sum *
 sum_of_processor(void)
 {
-#if defined(__x86_64__)
-	switch (hu_simd_level()) {
-	case HU_SIMD_AVX512: return hu_depthwise_sum_avx512;
-	case HU_SIMD_AVX2: return hu_depthwise_sum_avx2;
-	default: break;
-	}
-#endif
-	return hu_depthwise_sum_plain;
+	return HU_SIMD_PICK(hu_depthwise_sum_avx512, hu_depthwise_sum_avx2, hu_depthwise_sum_plain);
 }
 
 /* 1 where hu_depthwise computes the call. */
