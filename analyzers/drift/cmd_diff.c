@@ -12,7 +12,7 @@
 #include "lib/base/table/fields.h"
 #include "lib/judge/kernel/verdict.h"
 #include "lib/judge/parts/bias_sum.h"
-#include "lib/number/round.h"
+#include "lib/number/ulps.h"
 #include "lib/store/run.h"
 
 #include <math.h>
@@ -88,6 +88,7 @@ tell(json_t *list, hu_str *lines, const hu_run *r, size_t step, int id, const ch
 	const hu_fields fields = HU_FIELDS(columns, row);
 	const hu_info *t = &r->train->t[id];
 	const hu_call *c = t->producer >= 0 ? &r->train->c[t->producer] : NULL;
+	char ulps[32];
 
 	if (list) {
 		row x = { (long long)step, (long long)p->n, (long long)p->differ, (long long)p->worst, c ? c->id : -1,
@@ -100,8 +101,9 @@ tell(json_t *list, hu_str *lines, const hu_run *r, size_t step, int id, const ch
 		else
 			hu_str_addf(lines, "step %zu, %s %s: ", step, kind, t->name);
 		hu_str_addf(lines,
-			"%zu of %zu elements differ, the first is %zu, the worst %zu by %g ulps (%.9g and %.9g)",
-			p->differ, p->n, p->first, p->worst, p->ulps, p->a, p->b);
+			"%zu of %zu elements differ, the first is %zu, the worst %zu by %s ulps (%.9g and %.9g)",
+			p->differ, p->n, p->first, p->worst,
+			hu_ulps_text(ulps, p->ulps, hu_format_of(p->format), 6), p->a, p->b);
 		if (b->t > HU_BIAS_T)
 			hu_str_addf(lines,
 				"; differences have one direction: %+.4g ulps on the mean, %+.4g away from zero, T = "

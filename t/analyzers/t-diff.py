@@ -82,15 +82,21 @@ def differences(a, b, step):
             if finite:
                 bias['bias_t'] = max(abs(sum(side)) / s if s else 0.0 for side, s in zip(sums, spread))
             found.append({'step': step, 'call': c['id'] if c else -1, 'op': c['op'] if c else '-', 'layer': t['name'].split('.')[0], 'tensor': t['name'], 'kind': 'call' if c else 'input', 'elements': len(x), 'differ': n, 'worst_element': worst,
-                          'ulps': most if math.isfinite(most) else None, 'first_run': pair[0] if math.isfinite(pair[0]) else None, 'second_run': pair[1] if math.isfinite(pair[1]) else None, 'first': first, **bias})
+                          'ulps': most if math.isfinite(most) else None, 'first_run': pair[0] if math.isfinite(pair[0]) else None, 'second_run': pair[1] if math.isfinite(pair[1]) else None, 'first': first, 'p': p, **bias})
     return found
+
+
+def ulps_text(d):
+    """Beyond the whole precision of a format their number says nothing."""
+    return 'over 2^%d' % d['p'] if d['ulps'] > 2 ** d['p'] else '%g' % d['ulps']
 
 
 def line(d):
     start = 'step %d, call %d (%s, layer %s), tensor %s: ' % (d['step'], d['call'], d['op'], d['layer'], d['tensor']) if d['call'] >= 0 else 'step %d, input %s: ' % (d['step'], d['tensor'])
     end = '; differences have one direction: %+.4g ulps on the mean, %+.4g away from zero, T = %.4g' % (
         d['signed_ulp_mean'], d['outward_ulp_mean'], d['bias_t']) if (d['bias_t'] or 0) > 6.07 else ''
-    return start + end.join(['%d of %d elements differ, the first is %d, the worst %d by %g ulps (%.9g and %.9g)', '']) % (d['differ'], d['elements'], d['first'], d['worst_element'], d['ulps'], d['first_run'], d['second_run'])
+    return start + end.join(['%d of %d elements differ, the first is %d, the worst %d by %s ulps (%.9g and %.9g)', '']) % (
+        d['differ'], d['elements'], d['first'], d['worst_element'], ulps_text(d), d['first_run'], d['second_run'])
 
 
 def digests(run):

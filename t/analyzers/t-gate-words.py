@@ -295,6 +295,12 @@ def ulps(row, x):
     return ('more than 2^%d ulps%s' % (p, of)) if x > 2**p else '%.4g ulps%s' % (x, of)
 
 
+def short_ulps(row):
+    """The same in a column."""
+    p, x = P[row['ulps_of']], real(row['ulps'])
+    return 'over 2^%d' % p if x > 2**p and math.isfinite(x) else '%.4g' % x
+
+
 def ulps_there(row):
     """How many of them the two values that are shown are apart."""
     a, b = real(row['old']), real(row['new'])
@@ -364,7 +370,7 @@ def table(rows, was, now, paths, steps):
             more.append('%s: its shape was %s and is %s' % (r['name'], typed(a, a), typed(b, b)))
         else:
             text = isinstance(r.get('old'), str) and r['old'] not in ('inf', '-inf', 'nan')
-            line += ['%d' % r['differ'], '-' if text else '%.4g' % real(r['ulps']) + of]
+            line += ['%d' % r['differ'], '-' if text else short_ulps(r) + of]
             for key in ('abs', 'rel', 'l2', 'cosine', 'sqnr'):
                 x = real(r[key])
                 line.append('-' if x != x else ('%.8f' if key == 'cosine' else '%.4g') % x)

@@ -51,11 +51,28 @@ def bench(*words, env=None):
     return rows, r.stdout.rstrip('\n').split('\n'), aligned(lines, r.stdout.rstrip('\n').split('\n'))
 
 
+# What the terminal has above a column whose key has no unit, or has it in words
+HEADINGS = {
+    'ns': 'ns/value',
+    'gb_s': 'GB/s',
+    'memcpy': 't/memcpy',
+    'mpfr': 'MPFR/t',
+    'python': 'Python/t',
+    'gflops': 'GFLOP/s',
+    'ceiling': 'ceiling_GFLOP/s',
+    'samples_per_s': 'samples/s',
+    'joules_step': 'J/step',
+    'joules_sample': 'J/sample',
+    'watts': 'W',
+}
+
+
 def aligned(file, printed):
     """Problems of the PRINTED table: its numbers are the FILE's, rounded, and each column's cells all begin or all end with its name."""
     file = [cells[:-1] for cells in file]  # the machine, which one process does not print
     head, wrong = file[0], []
-    if printed[0].split() != head or len(printed) != len(file):
+    headings = dict(HEADINGS, ms='ms/step') if 'policy' in head else HEADINGS
+    if printed[0].split() != [headings.get(k, k) for k in head] or len(printed) != len(file):
         return [
             '%r is printed above %d rows, the file has %r and %d' % (printed[0], len(printed) - 1, head, len(file) - 1)
         ]

@@ -13,9 +13,10 @@
 /* A column of a benchmark's table. Every table has one more, `machine`: the host name of the machine that measured the
    row, unless the row has that key already, as null where nothing was measured. */
 typedef struct hu_bench_column {
-	const char *name;    /* the row's key, and the table's head */
+	const char *name;    /* the row's key, and the table's head where `heading` is NULL */
 	int width, decimals; /* decimals < 0: text; of width 1 it is a sentence, which a terminal wraps */
 	int rank;            /* those of the largest rank are left out first of a narrow table; 0: never */
+	const char *heading; /* what a person reads, with the unit, in place of the key */
 } hu_bench_column;
 
 /* An option that a benchmark takes, and the benchmark's own default; where def is NULL, the option table's default

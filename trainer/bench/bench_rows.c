@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const hu_bench_column machine = { "machine", 8, -1, 1 };
+static const hu_bench_column machine = { "machine", 8, -1, 1, NULL };
 
 static void
 add_column(hu_bench_sink *s, const hu_bench_column *c)
@@ -20,7 +20,7 @@ add_column(hu_bench_sink *s, const hu_bench_column *c)
 	enum { SENTENCE = 24 };
 	int prose = c->decimals < 0 && c->width == 1, narrow = hu_fitted_width() != SIZE_MAX;
 
-	hu_fitted_column_add(&s->shown, (hu_fitted_column){ .heading = c->name,
+	hu_fitted_column_add(&s->shown, (hu_fitted_column){ .heading = c->heading ? c->heading : c->name,
 						.left = c->decimals < 0,
 						.rank = c->rank,
 						.least = prose && narrow ? SENTENCE : c->width,

@@ -278,9 +278,10 @@ end(hu_bench_work *w)
 	free(c);
 }
 
-static const hu_bench_column columns[] = { { "simd", 7, -1, 0 }, { "format", 9, -1, 0 }, { "op", 7, -1, 0 },
-	{ "mode", 4, -1, 0 }, { "ns", 8, 3, 0 }, { "gb_s", 7, 1, 0 }, { "memcpy", 7, 2, 0 }, { "mpfr", 7, 0, 0 },
-	{ "python", 7, 1, 0 }, { NULL, 0, 0, 0 } };
+static const hu_bench_column columns[] = { { "simd", 7, -1, 0, NULL }, { "format", 9, -1, 0, NULL },
+	{ "op", 7, -1, 0, NULL }, { "mode", 4, -1, 0, NULL }, { "ns", 8, 3, 0, "ns/value" },
+	{ "gb_s", 7, 1, 0, "GB/s" }, { "memcpy", 8, 2, 0, "t/memcpy" }, { "mpfr", 6, 0, 0, "MPFR/t" },
+	{ "python", 8, 1, 0, "Python/t" }, { NULL, 0, 0, 0, NULL } };
 
 static const hu_bench_option takes[] = { { "format", "fp16,bf16,e4m3,e5m2" }, { "mode", NULL }, { "op", NULL },
 	{ "backend:simd", "all" }, { "sizes", "64" }, { "threads", NULL }, { "trials", NULL }, { "no-python", NULL },

@@ -220,7 +220,7 @@ static const hu_opt_need needs[] = {
 
 #define CAST_DETAILS                                                                                                   \
 	"cast: converts arrays of floats to formats and to their codes (bit patterns): a row for each format,\n"       \
-	"operation, rounding mode and instruction set. ns is the time of an element, memcpy the ratio to copying\n"    \
+	"operation, rounding mode and instruction set. ns is the time t of a value, memcpy its ratio to copying\n"     \
 	"as many floats in the same run; mpfr and python say how many times as long MPFR, and numpy or ml_dtypes,\n"   \
 	"take for the same work (numpy converts to codes, and back again for round). pieces makes the 16 random\n"     \
 	"bits that stochastic rounding needs for a float and throws them away: no SR row can be faster. On one\n"      \

@@ -340,10 +340,11 @@ end(hu_bench_work *w)
 	free(s);
 }
 
-static const hu_bench_column columns[] = { { "size", 14, -1, 0 }, { "format", 6, -1, 0 }, { "sum", 14, -1, 1 },
-	{ "on", 5, -1, 2 }, { "gemm", 6, -1, 6 }, { "simd", 7, -1, 8 }, { "products", 8, 0, 9 }, { "ms", 10, 4, 0 },
-	{ "gflops", 10, 2, 0 }, { "ceiling", 9, 1, 5 }, { "share", 6, 3, 3 }, { "check", 9, -1, 4 },
-	{ "ran", 1, -1, 10 }, { NULL, 0, 0, 0 } };
+static const hu_bench_column columns[] = { { "size", 14, -1, 0, NULL }, { "format", 6, -1, 0, NULL },
+	{ "sum", 14, -1, 1, NULL }, { "on", 5, -1, 2, NULL }, { "gemm", 6, -1, 6, NULL }, { "simd", 7, -1, 8, NULL },
+	{ "products", 8, 0, 9, NULL }, { "ms", 10, 4, 0, NULL }, { "gflops", 10, 2, 0, "GFLOP/s" },
+	{ "ceiling", 9, 1, 5, "ceiling_GFLOP/s" }, { "share", 6, 3, 3, NULL }, { "check", 9, -1, 4, NULL },
+	{ "ran", 1, -1, 10, NULL }, { NULL, 0, 0, 0, NULL } };
 
 static const hu_bench_option takes[] = { { "sizes", "128,512,512x64x1024" }, { "format", "fp32,fp16,bf16" },
 	{ "sum", NULL }, { "backend", NULL }, { "backend:gemm", NULL }, { "backend:simd", NULL }, { "threads", NULL },

@@ -322,14 +322,16 @@ end(hu_bench_work *w)
 	free(t);
 }
 
-static const hu_bench_column columns[] = { { "policy", 20, -1, 0 }, { "model", 8, -1, 1 }, { "image", 10, -1, 9 },
-	{ "batch", 5, 0, 1 }, { "width", 5, -1, 10 }, { "lr", 7, -1, 12 }, { "seed", 4, 0, 13 }, { "on", 12, -1, 1 },
-	{ "gemm", 6, -1, 8 }, { "simd", 7, -1, 14 }, { "ms", 10, 3, 0 }, { "ms_min", 10, 3, 15 },
-	{ "ms_spread", 9, 3, 7 }, { "wait_ms", 8, 3, 16 }, { "samples_per_s", 13, 1, 1 }, { "utilisation", 11, 2, 4 },
-	{ "peak_mb", 9, 2, 5 }, { "computed_mb", 11, 2, 17 }, { "joules_step", 11, 3, 6 },
-	{ "joules_sample", 13, 5, 18 }, { "loss", 8, 4, 11 }, { "accuracy", 8, 4, 3 }, { "ratio", 6, 3, 2 },
-	{ "watts", 6, 1, 19 }, { "digest", 18, -1, 20 }, { "ranks", 5, 0, 8 }, { "note", 1, -1, 21 },
-	{ "source", 1, -1, 22 }, { NULL, 0, 0, 0 } };
+static const hu_bench_column columns[] = { { "policy", 20, -1, 0, NULL }, { "model", 8, -1, 1, NULL },
+	{ "image", 10, -1, 9, NULL }, { "batch", 5, 0, 1, NULL }, { "width", 5, -1, 10, NULL },
+	{ "lr", 7, -1, 12, NULL }, { "seed", 4, 0, 13, NULL }, { "on", 12, -1, 2, NULL }, { "gemm", 6, -1, 8, NULL },
+	{ "simd", 7, -1, 14, NULL }, { "ms", 10, 3, 0, "ms/step" }, { "ms_min", 10, 3, 15, NULL },
+	{ "ms_spread", 9, 3, 7, NULL }, { "wait_ms", 8, 3, 16, NULL }, { "samples_per_s", 13, 1, 1, "samples/s" },
+	{ "utilisation", 11, 2, 4, NULL }, { "peak_mb", 9, 2, 5, NULL }, { "computed_mb", 11, 2, 17, NULL },
+	{ "joules_step", 11, 3, 6, "J/step" }, { "joules_sample", 13, 5, 18, "J/sample" }, { "loss", 8, 4, 11, NULL },
+	{ "accuracy", 8, 4, 3, NULL }, { "ratio", 6, 3, 0, NULL }, { "watts", 6, 1, 19, "W" },
+	{ "digest", 18, -1, 20, NULL }, { "ranks", 5, 0, 8, NULL }, { "note", 1, -1, 21, NULL },
+	{ "source", 1, -1, 22, NULL }, { NULL, 0, 0, 0, NULL } };
 
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL },
 	{ "model:width", "1" }, { "optimizer:lr", NULL }, { "seeds", NULL }, { "backend:gemm", NULL },

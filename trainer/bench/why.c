@@ -153,12 +153,13 @@ end(hu_bench_work *work)
 	free(w);
 }
 
-static const hu_bench_column columns[] = { { "policy", 20, -1, 1 }, { "batch", 5, 0, 6 }, { "device", 8, -1, 5 },
-	{ "layer", 8, -1, 0 }, { "call", 4, 0, 3 }, { "op", 16, -1, 2 }, { "phase", 8, -1, 4 }, { "calls", 5, 0, 7 },
-	{ "covers", 8, -1, 12 }, { "launches", 8, 0, 13 }, { "macs", 14, 0, 14 }, { "bytes", 12, 0, 9 },
-	{ "arithmetic_ms", 13, 4, 8 }, { "memory_ms", 9, 4, 8 }, { "launch_ms", 9, 4, 8 }, { "predicted_ms", 12, 4, 0 },
-	{ "measured_ms", 11, 4, 10 }, { "ratio", 7, 2, 11 }, { "limit", 10, -1, 3 }, { "odd", 1, -1, 15 },
-	{ NULL, 0, 0, 0 } };
+static const hu_bench_column columns[] = { { "policy", 20, -1, 1, NULL }, { "batch", 5, 0, 6, NULL },
+	{ "device", 8, -1, 5, NULL }, { "layer", 8, -1, 0, NULL }, { "call", 4, 0, 3, NULL }, { "op", 16, -1, 2, NULL },
+	{ "phase", 8, -1, 4, NULL }, { "calls", 5, 0, 7, NULL }, { "covers", 8, -1, 12, NULL },
+	{ "launches", 8, 0, 13, NULL }, { "macs", 14, 0, 14, NULL }, { "bytes", 12, 0, 9, NULL },
+	{ "arithmetic_ms", 13, 4, 8, NULL }, { "memory_ms", 9, 4, 8, NULL }, { "launch_ms", 9, 4, 8, NULL },
+	{ "predicted_ms", 12, 4, 0, NULL }, { "measured_ms", 11, 4, 10, NULL }, { "ratio", 7, 2, 11, NULL },
+	{ "limit", 10, -1, 3, NULL }, { "odd", 1, -1, 15, NULL }, { NULL, 0, 0, 0, NULL } };
 
 static const hu_bench_option takes[] = { { "policy", "float32,mixed_float16" }, { "batch", NULL },
 	{ "model:width", NULL }, { "optimizer:lr", NULL }, { "seeds", NULL }, { "backend:gemm", NULL },

@@ -5,6 +5,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/show.h"
 #include "lib/judge/kernel/verdict.h"
+#include "lib/number/ulps.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@ typedef struct row {
 	double abs, rel, l2, cosine, sqnr, ulps;
 	hu_bias_found bias;
 	hu_field_cell ulps_text, old, new;
-	char text[64];
+	char text[64]; /* of ulps_text */
 } row;
 
 #define COLUMN(...) HU_FIELD_OF(row, __VA_ARGS__)
@@ -103,7 +104,9 @@ fill_measures(row *to, const hu_files_row *r)
 	to->step = m->step;
 	to->ulps_text.value = m->text ? NAN : m->ulps[0];
 	if (r->ulps_of != HU_NO_FORMAT && !m->text) {
-		snprintf(to->text, sizeof to->text, "%.4g %s", m->ulps[0], to->ulps_of);
+		char ulps[32];
+		snprintf(to->text, sizeof to->text, "%s %s",
+			hu_ulps_text(ulps, m->ulps[0], hu_format_of(r->ulps_of), 4), to->ulps_of);
 		to->ulps_text.text = to->text;
 	}
 	if (!m->differ)

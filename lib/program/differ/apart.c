@@ -2,6 +2,7 @@
 #include "lib/program/differ/apart.h"
 
 #include "lib/number/round.h"
+#include "lib/number/ulps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ hu_apart_of(const hu_tensor *x, const hu_tensor *y)
 void
 hu_apart_text(hu_str *s, const hu_apart *d)
 {
-	char a[40], b[40];
+	char a[40], b[40], ulps[32];
 
 	if (!d->differ)
 		return;
@@ -56,8 +57,8 @@ hu_apart_text(hu_str *s, const hu_apart *d)
 		hu_str_addf(s, "one element of %zu, number %zu, is one ulp of %s off: ", d->n, d->worst,
 			hu_format_name(d->format));
 	else
-		hu_str_addf(s, "%zu of %zu elements differ, the worst, number %zu, by %.4g ulps of %s: ", d->differ,
-			d->n, d->worst, d->ulps, hu_format_name(d->format));
+		hu_str_addf(s, "%zu of %zu elements differ, the worst, number %zu, by %s ulps of %s: ", d->differ, d->n,
+			d->worst, hu_ulps_text(ulps, d->ulps, hu_format_of(d->format), 4), hu_format_name(d->format));
 	hu_str_addf(s, "%s -> %s", a, b);
 	if (d->a != 0 && isfinite(d->a) && isfinite(d->b))
 		hu_str_addf(s, " (relative %.3g)", fabs((d->b - d->a) / d->a));
