@@ -42,6 +42,17 @@ made(void)
 	return p;
 }
 
+/* A state moves where some step has a next value of it, whatever the program says, and a gradient alone moves none. */
+static void
+test_moves(hu_program *p)
+{
+	p->t[0].next = -1;
+	ok(hu_program_moves(p, 0), "a next value in one step alone is a move");
+	for (int i = 0; i < p->links->n; i++)
+		p->links->s[i].l[0].next = -1;
+	ok(!hu_program_moves(p, 0), "links that have a gradient alone are none");
+}
+
 static void
 test_links(const hu_program *p, const char *what)
 {
@@ -146,6 +157,7 @@ main(void)
 	test_broken();
 	json_decref(j);
 	json_decref(same);
+	test_moves(copy);
 	hu_program_free(copy);
 	hu_program_free(back);
 	return done_testing();

@@ -21,6 +21,7 @@ SCRIPT_TESTS += t/store/t-hostile-files.py
 SCRIPT_TESTS += t/store/t-hostile-run.sh
 SCRIPT_TESTS += t/store/t-npz.sh
 SCRIPT_TESTS += t/store/t-run-shared.sh
+C_TESTS += t/store/u-course
 C_TESTS += t/store/u-fuzz-files
 C_TESTS += t/store/u-idx
 C_TESTS += t/store/u-npy

@@ -100,6 +100,9 @@ ok([(c['op'], c['attr'], c['o']) for c in again] == [(c['op'], c['attr'], c['o']
    "the manifest's policy, read as a file, makes the same calls")  # fmt: skip
 ok(second == policy, 'and the same policy', '%s\n%s' % (second, policy))
 
+calls, _, policy = train('nvfp4,hadamard=none,high=none', 'bare')
+ok(not any(c['op'] == 'hadamard' for c in calls) and policy['hadamard'] == 'none', 'hadamard=none transforms nothing')
+ok({c['layer'] for c in casts(calls).values()} == {'dense1', 'dense2', 'dense3'}, 'high=none leaves no layer as it is')
 calls, _, _ = train('mxfp8,high=first+last', 'ends')
 ok({c['layer'] for c in casts(calls).values()} == {'dense2'}, 'high=first+last leaves both ends')
 ok('name it before' in train('mixed_bfloat16,high=first', 'x', 2), 'which says that a key needs a recipe')
