@@ -199,6 +199,8 @@ tell(job *j)
 {
 	const char *dir = hu_args_text(j->a, "outputs"), *report = hu_args_text(j->a, "report");
 
+	if (hu_args_given(j->a, "sensitivity") && !j->net.each)
+		HU_TRY(hu_validate_typed_tools(&j->typed, &j->net, &j->policies));
 	for (size_t i = 0; i < j->typed.nagainst && !j->net.each; i++) /* else values have no shape in common */
 		HU_TRY(hu_against_measure(&j->typed.against[i], &j->net, j->surveyed));
 	j->v.against = j->typed.against;

@@ -104,6 +104,17 @@ hu_validate_typed_add(hu_validate_typed *t, const hu_network *n, hu_variants *po
 	return HU_OK;
 }
 
+hu_status
+hu_validate_typed_tools(hu_validate_typed *t, hu_network *n, const hu_variants *policies)
+{
+	t->against = hu_xrealloc(t->against, (t->nagainst + policies->n + 1) * sizeof *t->against);
+	for (size_t i = 0; i < policies->n; i++)
+		if (policies->v[i].tool)
+			HU_TRY(hu_against_tool(
+				&t->against[t->nagainst++], policies->v[i].name, n, policies->v[i].tool));
+	return HU_OK;
+}
+
 void
 hu_validate_typed_release(hu_validate_typed *t)
 {

@@ -8,7 +8,7 @@
 
 /* runtime: its name where a file has such types or codes, else NULL; fused: it makes kernels of codes of nodes between
    DequantizeLinear and QuantizeLinear; own: the model's file has; m is that as it then runs.
-   against: the other files. */
+   against: the other files, and then what tools write. */
 typedef struct hu_validate_typed {
 	hu_typing typing;
 	int fused;
@@ -24,5 +24,7 @@ hu_status hu_validate_runtime(hu_validate_typed *t, const hu_args *a);
 /* Makes the model's file the second of POLICIES where it has such types, and appends the files that option against
    names; T must outlive them. HU_EINVAL where option runtime is given and no file has such types, nor codes. */
 hu_status hu_validate_typed_add(hu_validate_typed *t, const hu_network *n, hu_variants *policies, const hu_args *a);
+/* Appends to `against` what each tool among POLICIES writes, once ranges have been measured. */
+hu_status hu_validate_typed_tools(hu_validate_typed *t, hu_network *n, const hu_variants *policies);
 void hu_validate_typed_release(hu_validate_typed *t);
 #endif

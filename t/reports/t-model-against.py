@@ -91,4 +91,18 @@ tap.ok(len(boxes) == 3 and not wrong, 'its boxes have the errors and colours of 
 marks = [i for i, _, body in boxes if 'first not finite' in (re.search(r'<g class="p p2">(.*?)</g>', body) or [''])[0]]
 bad = [i for i, _, _ in boxes if files[1].get(v['graph'][int(i)]['node'], {}).get('nonfinite')]
 tap.ok(bad and marks == bad[:1], 'the first node whose value is not finite in the file is marked', [marks, bad])
+
+# What a tool writes is painted too: what arrives at the output is what its row in the table says
+ran = tap.halfulp('validate', 'f.onnx', '--data', 'x.npz', '--policy', 'bf16,occ-fp16,ort-static', '--exact', '0',
+        '--sensitivity', '--report', 'tools')
+v = json.load(open('tools/validation.json')) if ran.returncode == 0 else {'against': [], 'policies': []}
+tools = {f['file']: {x['value']: x for x in f['values']} for f in v['against']}
+rows = {p['policy']: p for p in v['policies']}
+off = [[n, f['y']['arrived'], rows[n]['rel_l2']] for n, f in tools.items()
+       if not abs(f['y']['arrived'] - rows[n]['rel_l2']) <= 1e-6 * rows[n]['rel_l2']]
+tap.ok(list(tools) == ['occ-fp16', 'ort-static'] and not off, 'a tool is told value by value as a file is', [off, v])
+ran = tap.halfulp('report', 'tools')
+page = open('tools/report/index.html', encoding='utf-8').read() if ran.returncode == 0 else ''
+switches = re.findall(r'<label for="paint-\d+">(.*?)</label>', page)
+tap.ok(switches == ['bf16', 'occ-fp16', 'ort-static'], 'and its nodes are painted on the graph', switches)
 tap.finish()

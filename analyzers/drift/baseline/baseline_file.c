@@ -130,10 +130,13 @@ user_name(char *name, size_t size)
 
 	if (!user && !f)
 		hu_guard_note("/etc/passwd");
-	while (f && !fgetpwent_r(f, &one, room, sizeof room, &line) && line->pw_uid != getuid())
+	int end = 0;
+	while (f && !(end = fgetpwent_r(f, &one, room, sizeof room, &line)) && line->pw_uid != getuid())
 		line = NULL;
-	if (f && ferror(f))
+	if (end && end != ENOENT) { /* ENOENT: no further line */
+		errno = end;
 		hu_guard_note("/etc/passwd");
+	}
 	if (f)
 		fclose(f);
 	found = line;

@@ -65,6 +65,24 @@ import(hu_against *a, const hu_network *n, hu_typing typing)
 	return st;
 }
 
+/* Imports the file, and holds its inputs and outputs to N's. */
+static hu_status
+fits(hu_against *a, const hu_network *n, hu_typing typing)
+{
+	HU_TRY(import(a, n, typing));
+	const char *in = order(a->m.in, a->m.nin, n->m.in, n->m.nin),
+		   *out = in ? NULL : order(a->m.out, a->m.nout, n->m.out, n->m.nout);
+	if (in || out)
+		return hu_fail(HU_EFILE, "%s has no %s '%s', as %s has; only files of one network can be compared",
+			hu_shown(a->path), in ? "input" : "output", hu_shown(in ? in : out), n->onnx.path);
+	for (size_t i = 0; i < n->m.nout && !n->each; i++)
+		if (!alike(&a->m.out[i], &n->m.out[i]))
+			return hu_fail(HU_EFILE, "%s: output '%s' has another shape than in %s", hu_shown(a->path),
+				hu_shown(a->m.out[i].name), n->onnx.path);
+	a->m.nout = n->m.nout;
+	return HU_OK;
+}
+
 hu_status
 hu_against_open(hu_against *a, const char *path, const hu_network *n, hu_typing typing, int fused)
 {
@@ -77,18 +95,23 @@ hu_against_open(hu_against *a, const char *path, const hu_network *n, hu_typing 
 		hu_onnx_release(&a->file);
 		HU_TRY(hu_onnx_open(&a->onnx, path));
 	}
-	HU_TRY(import(a, n, typing));
-	const char *in = order(a->m.in, a->m.nin, n->m.in, n->m.nin),
-		   *out = in ? NULL : order(a->m.out, a->m.nout, n->m.out, n->m.nout);
-	if (in || out)
-		return hu_fail(HU_EFILE, "%s has no %s '%s', as %s has; only files of one network can be compared",
-			hu_shown(path), in ? "input" : "output", hu_shown(in ? in : out), n->onnx.path);
-	for (size_t i = 0; i < n->m.nout && !n->each; i++)
-		if (!alike(&a->m.out[i], &n->m.out[i]))
-			return hu_fail(HU_EFILE, "%s: output '%s' has another shape than in %s", hu_shown(path),
-				hu_shown(a->m.out[i].name), n->onnx.path);
-	a->m.nout = n->m.nout;
-	return HU_OK;
+	return fits(a, n, typing);
+}
+
+hu_status
+hu_against_tool(hu_against *a, const char *name, hu_network *n, const hu_tool *t)
+{
+	char *notes = NULL;
+
+	*a = (hu_against){ .path = name };
+	hu_status st = hu_tool_rewrite(&a->onnx, &notes, t, &n->onnx, &n->m, n->ranges.range);
+	free(notes); /* the policy's row tells them */
+	if (st != HU_OK) {
+		*a = (hu_against){ .path = name };
+		return st;
+	}
+	a->codes = has_codes(&a->onnx);
+	return fits(a, n, HU_TYPING_STRICT);
 }
 
 /* Value NAME of M that calls compute or are given; NULL where there is none. */
