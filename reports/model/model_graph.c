@@ -185,8 +185,8 @@ add_section(hu_str *b, const hu_graph_damage *g, const json_t *a)
 			"The left part of a box is coloured by the node’s own error, on operands in float32; the right "
 			"part by the error that arrives at its results where all nodes are low. A node without colours "
 			"is one that the policy leaves alone; of a tool, and of a file that was given to "
-			"<code>--against</code>, one whose results the file has under no name. Choose a node, by mouse or keyboard, for all its "
-			"numbers.");
+			"<code>--against</code>, one whose results the file has under no name. Choose a node, by mouse "
+			"or keyboard, for all its numbers.");
 	else
 		hu_str_add(b, "No policy’s nodes were measured, so that no box has a colour: <code>validate "
 			      "--sensitivity</code> measures them.");

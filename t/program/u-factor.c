@@ -24,8 +24,8 @@ place(int layout, size_t column, size_t k)
 	}
 }
 
-/* Weights of column j are up to 2^j, so that columns have scales of their own; those of column 2 are 0. The first weights
-   of columns 0 and 3 are the largest there, and that of column 0 is the largest of all. */
+/* Weights of column j are up to 2^j, so that columns have scales of their own; those of column 2 are 0. The first
+   weights of columns 0 and 3 are the largest there, and that of column 0 is the largest of all. */
 static void
 draw(float *w, int layout)
 {

@@ -29,8 +29,8 @@ typedef struct hu_against_row {
 	size_t elements, nonfinite, zeroed, saturated;
 } hu_against_row;
 
-/* path: or the name of the tool that would write it. file: as it was read, where onnx, which runs, is what a runtime makes of it. codes: it has QuantizeLinear or
-   DequantizeLinear, around which a runtime may fuse nodes. */
+/* path: or the name of the tool that would write it. file: as it was read, where onnx, which runs, is what a runtime
+   makes of it. codes: it has QuantizeLinear or DequantizeLinear, around which a runtime may fuse nodes. */
 typedef struct hu_against {
 	const char *path;
 	hu_onnx onnx, file;
@@ -44,8 +44,8 @@ typedef struct hu_against {
    onnxruntime makes of quantised nodes. HU_EFILE where it has not N's inputs and
    outputs. A failure leaves what hu_against_release frees. */
 hu_status hu_against_open(hu_against *a, const char *path, const hu_network *n, hu_typing typing, int fused);
-/* The same of what tool T writes of N's model, in memory, with types as they are, by NAME; ranges must have been measured
-   where T calibrates. */
+/* The same of what tool T writes of N's model, in memory, with types as they are, by NAME; ranges must have been
+   measured where T calibrates. */
 hu_status hu_against_tool(hu_against *a, const char *name, hu_network *n, const hu_tool *t);
 /* Runs both on the first INPUTS inputs and measures the rows, in the order of the float network's nodes. */
 hu_status hu_against_measure(hu_against *a, const hu_network *n, size_t inputs);
