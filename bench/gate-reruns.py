@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Runs that are to be the same, bit for bit: four small trainings with an exercise, blessed by HALFULP, and gated again
+# Runs that are to be the same, bit for bit: four small trainings with an exercise, recorded by HALFULP, and gated again
 # with other numbers of threads, instruction sets and back ends, by HALFULP and by each PROGRAM (builds by other
 # compilers and with other optimisation). Every one that is red is a false alarm, which is printed, and the exit code 1.
 #   python3 bench/gate-reruns.py [--most N] [PROGRAM...]

@@ -194,7 +194,7 @@ class Setup:
         for s in range(args.seeds + 1, args.fresh + 1):
             yield self.where('base', s), self.name, '', ['--seed', str(s)]
 
-    def bless(self, path, seeds):
+    def record(self, path, seeds):
         p = halfulp(
             'baseline',
             *[self.where(k, s) for s in seeds for k in ('base', 'other')],
@@ -210,7 +210,7 @@ class Setup:
     def read(self):
         seeds = range(1, args.seeds + 1)
         path = self.dir + '/all.tsv'
-        self.bless(path, seeds)
+        self.record(path, seeds)
         rows = [l.split('\t') for l in open(path).read().splitlines() if not l.startswith('#')][1:]
         self.kind = {r[0]: r[1] for r in rows}
         self.base = {r[0]: dict(zip(seeds, map(float, r[5::2]))) for r in rows}
@@ -231,7 +231,7 @@ class Setup:
                     f['quantity']: f.get('moved', math.inf) for f in j['findings'] if self.kind[f['quantity']] in FLOOR
                 }
                 if 'unpaired' in j['summary']:
-                    # It is the mean of the blessed runs that it was moved from
+                    # It is the mean of the baseline runs that it was moved from
                     self.apart.add((change, s))
                     for q in self.quantities:
                         mean = sum(self.base[q][x] for x in seeds) / args.seeds
@@ -257,9 +257,9 @@ class Setup:
         """The verdict on runs of CANDIDATES with CHANGE against a baseline of SEEDS, computed here."""
         n, k = len(seeds), len(candidates)
         paired = paired and not any((change, s) in self.apart for s in candidates)
-        blessed = [self.exact[x, s] for s in seeds for x in ('base', 'other') if (x, s) in self.exact]
-        for q in blessed[0]:
-            low, high = min(b[q] for b in blessed), max(b[q] for b in blessed)
+        recorded = [self.exact[x, s] for s in seeds for x in ('base', 'other') if (x, s) in self.exact]
+        for q in recorded[0]:
+            low, high = min(b[q] for b in recorded), max(b[q] for b in recorded)
             if not paired and q == 'exact/skipped_steps':
                 low, high = low - 1, high + 1
             if not paired and q == 'exact/last_loss_scale' and (low, high) != (1, 1):
@@ -290,7 +290,7 @@ class Setup:
         return False
 
     def agrees(self, rng, times):
-        """How often the program, asked with runs, says the same: of a blessed seed, of another, of five others."""
+        """How often the program, asked with runs, says the same: of a baseline seed, of another, of five others."""
         same, path = 0, self.dir + '/some.tsv'
         for i in range(times):
             seeds = rng.sample(range(1, args.seeds + 1), 5)
@@ -299,7 +299,7 @@ class Setup:
                 change, candidates = 'base', rng.sample(others, 1 if i % 3 == 1 else 5)
             else:
                 candidates = [s for s in seeds if s <= CHANGED or change in HARMLESS][:1]
-            self.bless(path, seeds)
+            self.record(path, seeds)
             runs = [self.where(change, s) for s in candidates]
             same += (halfulp('check', *runs, '--baseline', path).returncode == 1) == self.red(
                 seeds, change, candidates, i % 3 == 0
@@ -307,7 +307,7 @@ class Setup:
         return same
 
     def rate(self, rng, changes, n, k, paired, trials):
-        """How many of TRIALS are red: candidates are blessed seeds where they are paired, else others."""
+        """How many of TRIALS are red: candidates are baseline seeds where they are paired, else others."""
         red, all_seeds = 0, range(1, (args.seeds if paired else args.fresh) + 1)
         for _ in range(trials):
             change = rng.choice(changes) if paired or changes[0] not in HARMLESS else 'base'

@@ -36,7 +36,7 @@ echo
 echo "== halfulp report $runs"
 "$halfulp" report --out "$out/report" $runs
 echo
-echo "== halfulp check: mixed_float16 against a baseline blessed from it"
+echo "== halfulp check: mixed_float16 against a baseline recorded from it"
 "$halfulp" baseline "$out/mixed_float16" -o "$out/baseline.tsv" --reason 'demo'
 "$halfulp" check "$out/mixed_float16" --baseline "$out/baseline.tsv" --format tap >"$out/check.tap"
 echo "$(grep -c '^ok' "$out/check.tap") quantities as they were, $(grep -c '^not ok' "$out/check.tap" || :) that moved; TAP in $out/check.tap"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp baseline RUN... -o FILE writes what check and gate hold later runs to; a file of tensors or metrics becomes
    the baseline as it is. */
-#include "analyzers/drift/bless.h"
+#include "analyzers/drift/record.h"
 #include "analyzers/drift/files/files_commands.h"
 #include "lib/base/console/opt_need.h"
 
@@ -30,10 +30,10 @@ run(const hu_args *a)
 	if (!path)
 		return hu_complain(hu_fail(HU_EINVAL, "-o FILE is needed: where the baseline is to be written"));
 	if (!is_file(a))
-		return hu_bless(a, path);
+		return hu_baseline_record(a, path);
 	if (a->nrest > 1)
 		return hu_complain(hu_fail(HU_EINVAL, "%s is a file, and one file is the baseline of one", a->rest[0]));
-	return hu_bless_file(a->rest[0], path);
+	return hu_baseline_record_file(a->rest[0], path);
 }
 
 static int
@@ -69,5 +69,5 @@ const hu_command hu_cmd_baseline = { "baseline", "RUN|FILE... -o FILE [--reason 
 	"trainings are worth, and --ulps says how far elements may be apart. It prints what moved since the baseline\n"
 	"that was there, and what no run showed. A file of tensors or metrics (.safetensors, .npz, .npy, .onnx, TSV,\n"
 	"CSV, JSON lines) is copied where check can read it: what may differ is said by rules when it is checked.\n"
-	"Exit 0 written, 2 usage or numbers that cannot be blessed, 3 a bad RUN or file, 4 environment.",
+	"Exit 0 written, 2 usage or numbers that cannot be recorded, 3 a bad RUN or file, 4 environment.",
 	opts, run, needs, NULL };

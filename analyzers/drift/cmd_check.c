@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp check RUN --baseline FILE: fails where numerics drift. The exit code is the product.
    Files of other programs are held to rules, in analyzers/drift/files. */
-#include "analyzers/drift/baseline/bless_run.h"
+#include "analyzers/drift/baseline/record_run.h"
 #include "analyzers/drift/check/check_out.h"
 #include "analyzers/drift/contents/kind.h"
 #include "analyzers/drift/history.h"
@@ -45,7 +45,7 @@ beside(const hu_args *a)
 static hu_status
 write_obtained(const hu_baseline *b, const char *path)
 {
-	return hu_baseline_write(b, path, "obtained, not blessed", "none", "");
+	return hu_baseline_write(b, path, "obtained by a check, not recorded", "none", "");
 }
 
 /* The first run. */
@@ -172,7 +172,7 @@ judge(const hu_args *a)
 		return hu_score_check(a, format);
 	if (of_files(a))
 		return hu_files_check(a, a->rest[0], hu_args_text(a, "baseline"), format);
-	if ((st = hu_bless_collect(a->rest[0], &got, &saw)) != HU_OK)
+	if ((st = hu_baseline_of_run(a->rest[0], &got, &saw)) != HU_OK)
 		return hu_complain(st);
 	if (!hu_exists(hu_args_text(a, "baseline")))
 		st = obtained(a, &got);

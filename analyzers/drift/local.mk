@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-libhalfulp_a_SOURCES += analyzers/drift/bless.c
-noinst_HEADERS += analyzers/drift/bless.h
 libhalfulp_a_SOURCES += analyzers/drift/cmd_baseline.c
 libhalfulp_a_SOURCES += analyzers/drift/cmd_check.c
 libhalfulp_a_SOURCES += analyzers/drift/cmd_diff.c
@@ -20,5 +18,7 @@ libhalfulp_a_SOURCES += analyzers/drift/history_rows.c
 noinst_HEADERS += analyzers/drift/history_rows.h
 libhalfulp_a_SOURCES += analyzers/drift/parting.c
 noinst_HEADERS += analyzers/drift/parting.h
+libhalfulp_a_SOURCES += analyzers/drift/record.c
+noinst_HEADERS += analyzers/drift/record.h
 libhalfulp_a_SOURCES += analyzers/drift/run_compare.c
 noinst_HEADERS += analyzers/drift/run_compare.h

@@ -73,10 +73,10 @@ def file_of(nodeid):
 
 
 class Numerics:
-    """What one test computed. path: the file that it is held to; bless: write that file instead of comparing."""
+    """What one test computed. path: the file that it is held to; record: write that file instead of comparing."""
 
-    def __init__(self, path, bless=False):
-        self.path, self.bless, self.tensors, self.rules = path, bless, {}, []
+    def __init__(self, path, record=False):
+        self.path, self.record, self.tensors, self.rules = path, record, {}, []
 
     def __call__(self, name, x):
         if name in self.tensors:
@@ -90,12 +90,12 @@ class Numerics:
         """"" where all hold, else what to tell the reader."""
         if not self.tensors:
             return ""
-        if self.bless:
+        if self.record:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
             write(self.path, self.tensors, {})
             return ""
         if not os.path.exists(self.path):
-            return "%s is not there: where the test is right, pytest --numerics-bless writes it" % os.path.relpath(self.path)
+            return "%s is not there: where the test is right, pytest --numerics-update writes it" % os.path.relpath(self.path)
         with tempfile.TemporaryDirectory(prefix="halfulp-pytest-") as folder:
             obtained = os.path.join(folder, "obtained.safetensors")
             write(obtained, self.tensors, dtypes_of(self.path))

@@ -7,7 +7,7 @@
         numerics('loss', loss.item())
         numerics.rule('logits: ulps(fp16) <= 2')          # the first rule that matches counts
 
-The files lie in numerics/ beside the tests, one for each test: commit them. `pytest --numerics-bless` writes them.
+The files lie in numerics/ beside the tests, one for each test: commit them. `pytest --numerics-update` writes them.
 """
 import os
 
@@ -17,13 +17,13 @@ from .holding import Numerics, file_of
 
 
 def pytest_addoption(parser):
-    parser.addoption("--numerics-bless", action="store_true", help="write what tests compute as what later tests are held to")
+    parser.addoption("--numerics-update", action="store_true", help="write what tests compute as what later tests are held to")
 
 
 @pytest.fixture
 def numerics(request):
     folder = os.path.join(os.path.dirname(str(request.node.path)), "numerics")
-    return Numerics(os.path.join(folder, file_of(request.node.nodeid)), request.config.getoption("--numerics-bless"))
+    return Numerics(os.path.join(folder, file_of(request.node.nodeid)), request.config.getoption("--numerics-update"))
 
 
 @pytest.hookimpl(hookwrapper=True)

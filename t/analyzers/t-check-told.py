@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What check tells of a run beside a baseline, computed again from the baseline's rows and the run's own files: every
 # finding of the JSON report with its two values, ulps and verdict, in order; which settings differ; what decides bits,
-# as hashes of the program; what moved since the baseline before, the headline first; and what a blessed run could not
+# as hashes of the program; what moved since the baseline before, the headline first; and what a baseline run could not
 # show.
 import functools
 import json
@@ -310,7 +310,7 @@ def headline(rows, key):
 
 
 def moved(old, new, text):
-    """What a blessing says of two baselines, the one before and its own."""
+    """What a recording says of two baselines, the one before and its own."""
     was, now, wrong, list_ = ({r['quantity']: r['value'] for r in table(p)[1]} for p in (old, new)), None, [], []
     was, now = was
     for key in {**was, **now}:
@@ -351,7 +351,7 @@ def moved(old, new, text):
 
 
 def unseen(*runs):
-    """Beginnings of what a blessing says that none of the runs showed."""
+    """Beginnings of what a recording says that none of the runs showed."""
     each = [table(os.path.join(run.path, 'metrics.tsv'))[1] for run in runs]
     scaled = any(run.manifest['loss_scaling']['rule'] not in ('none', 'static') for run in runs)
     grew = any(float(b['loss_scale']) > float(a['loss_scale']) for rows in each for a, b in zip(rows, rows[1:]))
@@ -471,5 +471,5 @@ for what, run in others.items():
     )
     said = {k: v for k, v in env('again.tsv').items() if k in hashes(run)}
     wrong += ['%s there, %s here' % (said, hashes(run))] if said != hashes(run) else []
-    none(wrong, '%s: blessed again, what moved, what it does not show, and its hashes' % what)
+    none(wrong, '%s: recorded again, what moved, what it does not show, and its hashes' % what)
 finish()

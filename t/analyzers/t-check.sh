@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# check: a baseline is blessed, held, broken in every way, and says so by its exit
+# check: a baseline is recorded, held, broken in every way, and says so by its exit
 # code; diff finds where two runs part.
 . "${srcdir:-.}/t/tool/tap.sh"
 make() { # RUN seed policy option...
@@ -12,13 +12,13 @@ test_is $? "runs to compare"
 
 run check a --baseline base.tsv
 test $code = 3 && test ! -e base.tsv && test -s base.tsv.obtained && test "$(wc -l <err)" = 1 && grep -q 'where that is right: halfulp baseline a -o base.tsv --reason' err
-test_is $? "no baseline: exit 3, the obtained file, the command that blesses it"
+test_is $? "no baseline: exit 3, the obtained file, the command that records it"
 run baseline a -o base.tsv
 test $code = 2 && test ! -e base.tsv
 test_is $? "baseline without --reason: exit 2"
 run baseline a -o base.tsv --reason 'the first one'
-test $code = 0 && grep -q '^# reason: the first one' base.tsv && grep -q '^# blessed by: .* at commit' base.tsv && grep -q '^# env.summation_tree: 0x' base.tsv && grep -q '^# env.compiler: ' base.tsv
-test_is $? "blessed: reason, who, commit and environment are in the file"
+test $code = 0 && grep -q '^# reason: the first one' base.tsv && grep -q '^# recorded by: .* at commit' base.tsv && grep -q '^# env.summation_tree: 0x' base.tsv && grep -q '^# env.compiler: ' base.tsv
+test_is $? "recorded: reason, who, commit and environment are in the file"
 # What a person reviews stands first: the worst of each column, here again, and the ends of the metrics
 said=$(sed -n 's/^# the \([0-9]*\) rows above are for review; the [0-9]* below.*/\1/p' base.tsv) first=$(grep -v '^# [a-z0-9_.-]*:\|^# [a-z ]*: ' base.tsv | sed '1d; /^# the/,$d' | wc -l)
 test "$said" = "$first" && test "$first" -gt 15 && test "$first" -lt 60 && sed '/^# the [0-9]* rows/,$d' base.tsv | grep -v '^#' | sed 1d | cut -f1 | grep -qv '^summary/\|^metrics/0/\|^metrics/23/\|^metrics/last/'
@@ -28,14 +28,14 @@ worst() { awk -F'\t' -v table="$1/" -v column="/$2" -v up="$3" 'index($1, table)
 test "$(grep '^summary/replay/ulp_max' base.tsv | cut -f2)" = "$(worst replay ulp_max 1)" && test "$(grep '^summary/swamping/cosine' base.tsv | cut -f2)" = "$(worst swamping cosine 0)" && test "$(grep '^summary/swamping/share_swamped' base.tsv | cut -f2)" = "$(worst swamping share_swamped 1)"
 test_is $? "they are the worst of their columns"
 run baseline a --out again.tsv --reason 'the first one'
-test $code = 0 && cmp base.tsv again.tsv && grep -q '^[0-9]* quantities blessed in again.tsv$' out
+test $code = 0 && cmp base.tsv again.tsv && grep -q '^[0-9]* quantities recorded in again.tsv$' out
 test_is $? "--out FILE writes the same file"
 run baseline a -o none.tsv
 refused 2 'reason TEXT is needed' "baseline without --reason" && test ! -e none.tsv
 run baseline base.tsv -o none.tsv
 refused 3 'is a baseline already' "a baseline of a baseline" && test ! -e none.tsv
 run baseline a/metrics.tsv -o metrics.tsv
-test $code = 0 && cmp a/metrics.tsv metrics.tsv && grep -q '^a/metrics.tsv, [0-9]* names, is blessed as metrics.tsv$' out
+test $code = 0 && cmp a/metrics.tsv metrics.tsv && grep -q '^a/metrics.tsv, [0-9]* names, is recorded as metrics.tsv$' out
 test_is $? "a file is its own baseline, where check can read it"
 head -c -90 a/metrics.tsv >cut.tsv
 run baseline cut.tsv -o none.tsv
@@ -170,17 +170,17 @@ run check b --baseline base.tsv --format github
 test $code = 1 && test "$(grep -c '^::error .*title=' out)" = 10 && tail -n 1 out | grep -q '^::notice title=halfulp check::[0-9]* of [0-9]* quantities failed.*%0Aseed: 1 in the baseline, 2 now'
 test_is $? "--format github: annotations, and the attribution"
 
-# What a blessing says: what moved since the one before, and what the run could not show
+# What a recording says: what moved since the one before, and what the run could not show
 cp base.tsv again.tsv && run baseline rate -o again.tsv --reason 'a faster rate'
 moved=$(awk -F'\t' '/^#/ { next } NR == FNR { was[$1] = $2; next } ($1 in was) && was[$1] != $2 { n++ } END { print n + 0 }' base.tsv again.tsv)
 test $code = 0 && test "$moved" -gt 20 && grep -q "^since the baseline before: $moved of $(grep -c '^[a-z].*/' base.tsv) quantities moved, 0 are new, 0 are gone" out
-test_is $? "blessing again counts what moved"
+test_is $? "recording again counts what moved"
 was=$(grep '^metrics/23/loss	' base.tsv | cut -f2) is=$(grep '^metrics/23/loss	' again.tsv | cut -f2)
 grep -qF "  metrics/23/loss: $was -> $is (" out && test "$(grep -c ' -> ' out)" = 20 && share=$(sed -n 's/^  metrics.23.loss: .* (\([-+0-9.e]*\) %)$/\1/p' out) && holds 'd < 0.01 && d > -0.01' d "$(awk -v a="$was" -v b="$is" -v s="$share" 'BEGIN { print s - 100 * (b - a) / a }')"
 test_is $? "and says by how much, what is reviewed first"
 run baseline a -o unseen.tsv --reason 'what it cannot see'
 test $code = 0 && grep -q 'in 24 steps no gradient overflowed and no step was skipped: .*--loss-scale init=2^24' out && grep -q 'in 24 steps the loss scale never grew: .*--loss-scale interval=3' out && grep -q 'made a number zero or subnormal: .*--loss-scale init=1 ' out && test "$(grep -c '^# unseen: ' unseen.tsv)" = 3
-test_is $? "blessing names what the run could not show, and the options that would"
+test_is $? "recording names what the run could not show, and the options that would"
 make skips 1 mixed_float16 --loss-scale init=2^24,interval=3 && run baseline skips -o unseen.tsv --allow-nonfinite --reason 'skips and growth'
 test $code = 0 && ! grep -q 'no step was skipped\|never grew' out && ! grep -q 'skipped\|grew' unseen.tsv
 test_is $? "which they do: steps are skipped, and the scale grows"
@@ -220,24 +220,24 @@ cell() {
 		{ print }' a/analysis/replay.tsv >"$1/analysis/replay.tsv" && sealed "$1/analysis/replay.tsv"
 }
 sealed() { ${PYTHON:-python3} -B "$top/t/tool/sealed.py" "$@"; }
-blessed() { run baseline "$1" -o "$1.tsv" --reason 'what a changed run has' && run check a --baseline "$1.tsv"; }
-cell less "$key" '' && blessed less
+recorded() { run baseline "$1" -o "$1.tsv" --reason 'what a changed run has' && run check a --baseline "$1.tsv"; }
+cell less "$key" '' && recorded less
 test $code = 1 && grep -q "^not ok .* - $key: is new" out
 test_is $? "a key that the baseline lacks: exit 1"
-cp -r a more && awk -F'\t' -v OFS='\t' '/^#/ || !head { print; head = head || !/^#/; next } { last = $0; print } END { sub(/^[0-9]*\t[^\t]*/, "99\tgone", last); print last }' a/analysis/replay.tsv >more/analysis/replay.tsv && sealed more/analysis/replay.tsv && blessed more
+cp -r a more && awk -F'\t' -v OFS='\t' '/^#/ || !head { print; head = head || !/^#/; next } { last = $0; print } END { sub(/^[0-9]*\t[^\t]*/, "99\tgone", last); print last }' a/analysis/replay.tsv >more/analysis/replay.tsv && sealed more/analysis/replay.tsv && recorded more
 test $code = 1 && grep -q '^not ok 1 - replay/99/[^/]*/gone/.*: is missing' out
 test_is $? "a key that the run lacks: exit 1"
 cp -r a edited && unlist edited metrics.tsv && awk -F'\t' -v OFS='\t' '$1 == 23 { $3 = 0.123 } { print }' a/metrics.tsv >edited/metrics.tsv
 run check edited --baseline base.tsv
 refused 3 'was not made from this run as it is now; run halfulp analyze edited again' "an analysis of another run than it lies in"
-"$HALFULP" analyze edited >/dev/null && blessed edited
+"$HALFULP" analyze edited >/dev/null && recorded edited
 test $code = 1 && test "$(grep -c '^not ok' out)" = 1 && grep -q '^not ok 1 - metrics/23/loss: drifted' out && grep -q 'baseline 0.123' out
 test_is $? "a loss that moved: exit 1, both values"
 err=$(grep '^replay/.*/backward_normwise' base.tsv | awk -F'\t' '$2 > 0' | head -n 1 | cut -f1)
-cell grown "$err" 1 && blessed grown
+cell grown "$err" 1 && recorded grown
 test $code = 0 && grep -q "^ok .* - $err: better than the baseline" out
 test_is $? "an error that shrank: exit 0"
-cell shrunk "$err" 1e-30 && blessed shrunk
+cell shrunk "$err" 1e-30 && recorded shrunk
 test $code = 1 && grep -q "^not ok 1 - $err: drifted" out
 test_is $? "an error that grew: exit 1"
 op=$(echo "$err" | cut -d/ -f4)
@@ -247,7 +247,7 @@ cp -r a mixed && "$HALFULP" analyze --sample 64 --only replay mixed >/dev/null
 run check mixed --baseline base.tsv
 refused 3 'swamping.tsv belongs to another analysis than the tables beside it' "what an analysis that was killed leaves: new tables beside old ones"
 
-# A file that is not what was blessed: one line, which names the row where one is at fault
+# A file that is not what was recorded: one line, which names the row where one is at fault
 line=$(grep -n "^metrics/23/loss$(printf '\t')" base.tsv | cut -d: -f1) row=$(grep -v '^#' base.tsv | grep -n "^metrics/23/loss$(printf '\t')" | cut -d: -f1)
 spoil() { # COLUMN TEXT PATTERN WHAT
 	awk -F'\t' -v OFS='\t' -v at="$1" -v v="$2" '$1 == "metrics/23/loss" { $at = v } { print }' base.tsv >spoilt.tsv
@@ -268,7 +268,7 @@ spoil 4 sideways "must_not_move is 'sideways'" "an unknown side"
 spoil 5 fp99 "ulps_of is 'fp99', which is no format" "an unknown format"
 awk -F'\t' -v OFS='\t' '$1 == "metrics/23/loss" { $7 = 1e9 } { print }' base.tsv >wide.tsv
 run check a --baseline wide.tsv
-refused 3 'its checksum is .* the file was changed after it was blessed' "a tolerance that was made wider by hand"
+refused 3 'its checksum is .* the file was changed after it was recorded' "a tolerance that was made wider by hand"
 head -n "$line" base.tsv >cut.tsv
 run check a --baseline cut.tsv
 refused 3 'cut.tsv: it has [0-9]* quantities and its head says [0-9]*: the file was cut short or changed' "cut at the end of a line"
@@ -280,10 +280,10 @@ run check a --baseline newer.tsv
 refused 3 'use a newer halfulp' "a newer baseline"
 sed 's/^# halfulp baseline: 6/# halfulp baseline: 1/; /^# rows:/d; /^# xxh3:/d' base.tsv >older.tsv
 run check a --baseline older.tsv
-refused 3 'version 1, which holds less.*bless it again' "one of the version before the checksum"
+refused 3 'version 1, which holds less.*record it again' "one of the version before the checksum"
 sed 's/^# reason: .*/# reason: another/' base.tsv >reason.tsv
 run check a --baseline reason.tsv
-refused 3 'its checksum is .* the file was changed after it was blessed' "another reason than it was blessed for"
+refused 3 'its checksum is .* the file was changed after it was recorded' "another reason than it was recorded for"
 run check other --baseline base.tsv
 test $code = 3 && grep -q 'policy' err
 test_is $? "a run of another policy: exit 3"

@@ -20,7 +20,7 @@ gate() { run gate --baseline base.tsv -o junit=j.xml -o tap=t.tap -o gitlab=q.js
 gate runs/a -- $small
 documents 3 "no baseline yet"
 test -s base.tsv.obtained && test -f runs/a/analysis/replay.tsv && test "$(wc -l <err)" = 1 && grep -q 'where that is right: halfulp baseline runs/a -o base.tsv --reason' err
-test_is $? "the run is trained and analyzed, and one line says how to bless it"
+test_is $? "the run is trained and analyzed, and one line says how to record it"
 run baseline runs/a -o base.tsv --reason 'the first'
 gate runs/a
 documents 0 "a run that is there is taken as it is"
@@ -86,7 +86,7 @@ documents 1 "and the verdict"
 # The exercise
 "$HALFULP" train --quiet --exercise $small ex && "$HALFULP" analyze ex >/dev/null && "$HALFULP" baseline ex -o ex.tsv --reason 'with an exercise' >said
 ! grep -q 'no step was skipped\|never grew' said && test "$(grep -c '^exercise/[0-9]*/\(loss\|loss_scale\|skipped\|digest\)' ex.tsv)" = $((48 * 4)) && test "$(grep -c '^exercise/[0-9]*/overflow_call' ex.tsv)" = "$(column ex/exercise/metrics.tsv skipped | grep -c 1)"
-test_is $? "a run with an exercise: skipped steps and growth are blessed"
+test_is $? "a run with an exercise: skipped steps and growth are recorded"
 skips=$(column ex/exercise/metrics.tsv skipped | grep -c 1) grown=$(column ex/exercise/metrics.tsv loss_scale | awk 'NR > 1 && $1 > was { n++ } { was = $1 } END { print n + 0 }')
 test "$skips" -gt 3 && test "$grown" -gt 3 && test "$(column ex/exercise/metrics.tsv step | wc -l)" = 48
 test_is $? "it has $skips skipped steps, and the scale grew $grown times"

@@ -163,10 +163,10 @@ for name, values in (('s', SAME), ('d', DROP)):
     for i, x in enumerate(values):
         make('%s%d' % (name, i), 20 + i, eval_accuracy=x, eval_loss=1 - x)
 was, same, drop = ['w%d' % i for i in range(6)], ['s%d' % i for i in range(5)], ['d%d' % i for i in range(5)]
-BLESS = ['--reason', 'six seeds']
+REASON = ['--reason', 'six seeds']
 
-refused(2, '65 runs: at most 64', 'too many runs', 'baseline', *['w0'] * 65, '-o', 'a.tsv', '--score', 'accuracy', *BLESS)
-refused(2, 'at least 3 seeds', 'two runs', 'baseline', *was[:2], '-o', 'a.tsv', '--score', 'accuracy', *BLESS)
+refused(2, '65 runs: at most 64', 'too many runs', 'baseline', *['w0'] * 65, '-o', 'a.tsv', '--score', 'accuracy', *REASON)
+refused(2, 'at least 3 seeds', 'two runs', 'baseline', *was[:2], '-o', 'a.tsv', '--score', 'accuracy', *REASON)
 refused(
     2,
     'has seed 1 as a run before it',
@@ -179,7 +179,7 @@ refused(
     'a.tsv',
     '--score',
     'accuracy',
-    *BLESS
+    *REASON
 )
 refused(
     2,
@@ -191,9 +191,9 @@ refused(
     'a.tsv',
     '--score',
     'speed',
-    *BLESS
+    *REASON
 )
-refused(2, 'has no eval_dice', "another model's score", 'baseline', *was, '-o', 'a.tsv', '--score', 'dice', *BLESS)
+refused(2, 'has no eval_dice', "another model's score", 'baseline', *was, '-o', 'a.tsv', '--score', 'dice', *REASON)
 refused(
     2, '--reason TEXT is needed', 'no reason', 'baseline', *was, '-o', 'a.tsv', '--score', 'accuracy'
 )
@@ -208,7 +208,7 @@ refused(
     '--score',
     'accuracy',
     '--statistics',
-    *BLESS
+    *REASON
 )
 for i in range(3):
     make('e%d' % i, i + 1, eval_accuracy=0.5)
@@ -224,7 +224,7 @@ refused(
     'a.tsv',
     '--score',
     'accuracy',
-    *BLESS
+    *REASON
 )
 make('nan', 9, eval_accuracy=math.nan)
 refused(
@@ -239,11 +239,11 @@ refused(
     'a.tsv',
     '--score',
     'accuracy',
-    *BLESS
+    *REASON
 )
 ok(not os.path.exists('a.tsv'), 'nothing was written')
 
-p = halfulp('baseline', *was, '-o', 'a.tsv', '--score', 'accuracy', *BLESS)
+p = halfulp('baseline', *was, '-o', 'a.tsv', '--score', 'accuracy', *REASON)
 lines = p.stdout.splitlines()
 
 
@@ -261,10 +261,10 @@ def told(line, k):
 
 ok(
     p.returncode == 0
-    and lines[0] == 'eval_accuracy of 6 seeds blessed in a.tsv'
+    and lines[0] == 'eval_accuracy of 6 seeds recorded in a.tsv'
     and len(lines) == 5
     and all(told(l, k) for l, k in zip(lines[1:], (1, 3, 5, 10))),
-    'six seeds are blessed, and the power of 1 to 10 candidates is told',
+    'six seeds are recorded, and the power of 1 to 10 candidates is told',
     (p.stdout, p.stderr),
 )
 rows = [l.split('\t') for l in open('a.tsv') if not l.startswith('#')]
@@ -298,7 +298,7 @@ for candidates, values, olympic, red in (
         p.returncode == red
         and (want['t'] > want['limit']) == red
         and j['ok'] != red
-        and (j['candidates'], j['blessed']) == (len(values), 6),
+        and (j['candidates'], j['recorded']) == (len(values), 6),
         '%s: exit %d' % (' '.join(candidates), red),
         j,
     )
@@ -306,18 +306,18 @@ want = judged(WAS, DROP, 1, False)[0]
 p = halfulp('check', *drop, '--baseline', 'a.tsv')
 ok(
     p.stdout.startswith('1..1\nnot ok 1 - eval_accuracy: ')
-    and '%.2f %% is the mean of 5 runs, %.2f points worse than the %.2f %% of 6 blessed ones; %.2f points less is allowed'
+    and '%.2f %% is the mean of 5 runs, %.2f points worse than the %.2f %% of 6 in the baseline; %.2f points less is allowed'
     % (100 * want['is'], 100 * (want['was'] - want['is']), 100 * want['was'], 100 * want['allowed'])
     in p.stdout,
     'TAP: how much worse, and what is allowed',
     p.stdout,
 )
 ok(
-    '5 candidates against 6 blessed runs detect a drop of 1.6' in p.stdout and ' points with 90 %' in p.stdout,
+    '5 candidates against 6 baseline runs detect a drop of 1.6' in p.stdout and ' points with 90 %' in p.stdout,
     'and what such a check detects',
     p.stdout,
 )
-p = halfulp('baseline', *was, '-o', 'l.tsv', '--score', 'loss', *BLESS)
+p = halfulp('baseline', *was, '-o', 'l.tsv', '--score', 'loss', *REASON)
 p = halfulp('check', *drop, '--baseline', 'l.tsv', '--json')
 j, want = json.loads(p.stdout), judged([1 - x for x in WAS], [1 - x for x in DROP], -1, False)[0]
 ok(p.returncode == 1 and abs(j['t'] - want['t']) < 1e-6 * want['t'], 'a loss that rose is red', j)
@@ -325,7 +325,7 @@ p = halfulp('check', *was, '--baseline', 'l.tsv', '--format', 'junit')
 ok(p.returncode == 0 and '<testsuite' in p.stdout and 'eval_loss' in p.stdout, 'JUnit too', p.stdout)
 refused(
     2,
-    '4 candidates against 4 blessed runs',
+    '4 candidates against 4 baseline runs',
     '--olympic of three',
     'check',
     *drop[:3],

@@ -56,8 +56,8 @@ refused(2, "unknown or ambiguous option '--statistics'", 'check --statistics', '
 refused(2, '--ulps has no effect', '--ulps beside it', 'baseline', *runs, *WRITE, '--ulps', '2')
 ok(not os.path.exists('s.tsv'), 'nothing was written')
 code, out, err = run('baseline', *runs, *WRITE)
-ok(code == 0 and 'of 4 seeds blessed in s.tsv\nwith fewer than 5 seeds more of what moved stays unseen\n' in out, 'four seeds are blessed', (code, out, err))
-BLESSED = out
+ok(code == 0 and 'of 4 seeds recorded in s.tsv\nwith fewer than 5 seeds more of what moved stays unseen\n' in out, 'four seeds are recorded', (code, out, err))
+RECORDED = out
 
 # --- the aggregates, from the runs' own files
 # ---------------------------------------------------------------------------
@@ -136,7 +136,7 @@ FLOOR = {'loss': 1e-4, 'norm': 1e-3, 'error': 5e-3, 'share': .05, 'exact': 0, 's
 
 
 def floor(q, paired=True):
-    """Of the accuracy one of 64 samples more: the slope of ln((right + 1/2)/(64 - right + 1/2)) at the blessed mean; of
+    """Of the accuracy one of 64 samples more: the slope of ln((right + 1/2)/(64 - right + 1/2)) at the mean of the baseline; of
     unpaired runs a binomial's standard deviation."""
     right = 65 / (1 + math.exp(-mean_of([known['b%d' % s]['eval_accuracy/last'] for s in SEEDS])))
     one = 1 / right + 1 / (65 - right)
@@ -205,18 +205,18 @@ def expected(q, candidates, paired):
     return d, most, (d if one else abs(d)) <= most
 
 
-# What blessing says it does not see: the same limits, in percent
+# What recording says it does not see: the same limits, in percent
 unseen = []
 for q, words in (('eval_loss/last', 'what moves the loss of the last evaluation'), ('error/casts', 'what raises the error of casts'), ('error/products_forward', 'what raises the error of forward products'), ('error/products_forward_p99', 'what raises the 99th percentile of their errors in ulps'), ('error/weights', 'what raises the error of updates')):
-    found = re.search(words + r' by less than (\S+) % passes \((\S+) % with five candidates\), as', BLESSED)
+    found = re.search(words + r' by less than (\S+) % passes \((\S+) % with five candidates\), as', RECORDED)
     one = rows[q][1] == 'error'
     p = (.01 if one else .005) / len(judged)
     t = limit(p, len(SEEDS))
     want = [100 * math.expm1(WIDER * spread[q][0] / 2 + t * spread[q][1] / math.sqrt(k) + (math.log(1.35) if one else 0)) for k in (1, 5)]
     if not found or any(abs(float(x) - y) > .006 * y for x, y in zip(found.groups(), want)):
         unseen.append((q, found and found.groups(), want))
-ok(not unseen, 'blessing says by how much each may be moved, of one candidate and of five', unseen)
-ok('a finite check that never fires passes' in BLESSED and BLESSED.endswith('of a run with --exercise sees all of that\n'), 'and that no step was skipped', BLESSED)
+ok(not unseen, 'recording says by how much each may be moved, of one candidate and of five', unseen)
+ok('a finite check that never fires passes' in RECORDED and RECORDED.endswith('of a run with --exercise sees all of that\n'), 'and that no step was skipped', RECORDED)
 
 for candidates, paired, red in ((['kahan1'], True, False), (['kahan1', 'kahan2'], True, False), (['fast1'], True, True), (['fast1', 'fast2'], True, True), (['short1'], True, True), (['fresh'], False, False), (['fresh', 'kahan1'], False, False), (['fast1', 'fast2', 'fresh'], False, False)):
     code, out, err = run('check', *candidates, '--baseline', 's.tsv', '--json')
@@ -225,10 +225,10 @@ for candidates, paired, red in ((['kahan1'], True, False), (['kahan1', 'kahan2']
     n, k = len(SEEDS), len(candidates)
     told = '%d of %d quantities failed\n' % (sum(not f['ok'] for f in j['findings']), len(j['findings']))
     if paired:
-        told += 'paired: the candidates train blessed seeds, and their first losses agree to 2e-3\n%d blessed seeds, %d candidates, 0.5 %% over %d quantities' % (n, k, len(judged))
+        told += 'paired: the candidates train baseline seeds, and their first losses agree to 2e-3\n%d baseline seeds, %d candidates, 0.5 %% over %d quantities' % (n, k, len(judged))
     else:
-        told += 'unpaired: a seed is not blessed, or a first loss is another\n%d blessed seeds, %d candidates: only what moves a quantity by more than ' % (n, k)
-        told += '%.1f times its spread over seeds is seen; candidates of blessed seeds see %.1f times' % (
+        told += 'unpaired: a seed is not in the baseline, or a first loss is another\n%d baseline seeds, %d candidates: only what moves a quantity by more than ' % (n, k)
+        told += '%.1f times its spread over seeds is seen; candidates of baseline seeds see %.1f times' % (
             limit(.005 / len(judged) / 2, n + k - 2) * math.sqrt(1 / n + 1 / k), WIDER / 2)
     ok(j['summary'].split('\n')[: told.count('\n') + 1] == told.split('\n'), '%s: the summary' % ' '.join(candidates), (j['summary'], told))
     wrong = []
@@ -283,19 +283,19 @@ for name, paired, of in edges:
             if not near(found[q]['moved'], expected(q, [name], True)[0]) or q == 'eval_loss/first' and known[name][q] != math.log(1.5):
                 wrong.append((name, q, found[q], known[name][q]))
     for q, x in of.items():
-        blessed = [float(v) for v in rows[q][5:]]
-        low, high, chance = min(blessed), max(blessed), ''
+        recorded = [float(v) for v in rows[q][5:]]
+        low, high, chance = min(recorded), max(recorded), ''
         least, most = (low, high) if q in ('exact/skipped_steps', 'exact/last_loss_scale') else (-math.inf, high)
         if not paired and q == 'exact/skipped_steps':
             least, most, chance = low - 1, high + 1, ' give or take one, the seeds being others'
         if not paired and q == 'exact/last_loss_scale':
             least, most, chance = low / 2, high * 2, ' give or take a factor of 2, the seeds being others'
         good = least <= x <= most
-        words = "within the blessed runs' " if good else '%g, and the blessed runs have ' % x
+        words = "within the baseline runs' " if good else '%g, and the baseline runs have ' % x
         words += '%g to %g%s' % (low, high, chance)
         if found[q]['ok'] != good or words not in found[q].values():
             wrong.append((name, q, x, good, found[q]))
-ok(not wrong and len(edges) == 10, 'exact quantities: what no blessed run had fails, and of other seeds a step or a factor of 2 is chance', wrong[:3])
+ok(not wrong and len(edges) == 10, 'exact quantities: what no baseline run had fails, and of other seeds a step or a factor of 2 is chance', wrong[:3])
 code, out, err = run('check', 'fast1', '--baseline', 's.tsv')
 ok(out.startswith('1..') and 'not ok 1 - ' in out and '; it helps' in out and '# optimizer:lr: 0.001 in the baseline, 0.003' in out, 'TAP: what moved, that it helps, and the option', out)
 code, out, err = run('check', 'short1', '--baseline', 's.tsv')

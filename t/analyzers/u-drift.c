@@ -149,7 +149,7 @@ file(void)
 	out = fopen(path, "w");
 	fputs("# halfulp baseline: 1\nquantity\tvalue\thex\tmust_not_move\tulps_of\tulps\ttolerance\n", out);
 	fclose(out);
-	ok(hu_baseline_read(&none, path) == HU_EFILE && strstr(hu_reason(), "bless it again"),
+	ok(hu_baseline_read(&none, path) == HU_EFILE && strstr(hu_reason(), "record it again"),
 		"and one without a checksum: %s", hu_reason());
 	hu_baseline_release(&b);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """python/halfulp/holding.py: what it writes is read back by halfulp and by the safetensors package where
-that is found; drift is told, and a blessed change passes. The plugin for pytest is tested by t-wheel.py."""
+that is found; drift is told, and a recorded change passes. The plugin for pytest is tested by t-wheel.py."""
 
 import os, pathlib, shutil, subprocess, sys, tempfile
 
@@ -53,8 +53,8 @@ kinds = {
 }
 
 
-def of(name, tensors, bless=False, rules=()):
-    n = holding.Numerics(str(home / "numerics" / holding.file_of("test_it.py::" + name)), bless)
+def of(name, tensors, record=False, rules=()):
+    n = holding.Numerics(str(home / "numerics" / holding.file_of("test_it.py::" + name)), record)
     for k, v in tensors.items():
         n(k, v)
     for r in rules:
@@ -64,13 +64,13 @@ def of(name, tensors, bless=False, rules=()):
 
 ok(
     "is not there: where" in of("test_a[1/2]", kinds) and not (home / "numerics").exists(),
-    "nothing is blessed yet: a sentence, and no file",
+    "nothing is recorded yet: a sentence, and no file",
 )
 ok(
-    of("test_a[1/2]", kinds, bless=True) == ""
+    of("test_a[1/2]", kinds, record=True) == ""
     and of("test_a[1/2]", kinds) == ""
     and len(list((home / "numerics").iterdir())) == 1,
-    "blessed, held, and nothing else is left there",
+    "recorded, held, and nothing else is left there",
 )
 (file,) = (home / "numerics").iterdir()
 try:
@@ -118,7 +118,7 @@ try:
 
     t = torch.linspace(-3, 3, 24).reshape(4, 6)
     ok(
-        of("torch", {"b": t.bfloat16(), "f": t, "t": t.T}, bless=True) == ""
+        of("torch", {"b": t.bfloat16(), "f": t, "t": t.T}, record=True) == ""
         and of("torch", {"b": t.bfloat16(), "f": t, "t": t.T}) == "",
         "tensors of torch, bfloat16 too",
     )

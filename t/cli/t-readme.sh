@@ -122,7 +122,7 @@ if command -v "${PYTHON:-python3}" >/dev/null; then
 	bash -e script >out 2>err </dev/null
 	code=$?
 	test $code = 0 && grep -q 'warning: [0-9]* judged outputs of runs/first left their bound' err
-	test_is $? "nor from blessing it, which is said aloud"
+	test_is $? "nor from recording it, which is said aloud"
 else
 	skip 2 "python3 is absent"
 fi

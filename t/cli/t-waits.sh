@@ -8,7 +8,7 @@
 "$HALFULP" train --quiet --model mlp --data digits --policy mixed_float16 --steps 3 --batch 8 --model width=0.1 run \
 	>/dev/null && "$HALFULP" analyze run >/dev/null &&
 	"$HALFULP" baseline run -o b.tsv --reason first >/dev/null
-test_is $? "a run is trained, analyzed and blessed"
+test_is $? "a run is trained, analyzed and recorded"
 : >out
 timeout 30 "$HALFULP" baseline run -o /dev/stdout --reason first 2>err | cat >out
 test "${PIPESTATUS[0]}" = 0 && grep -q '^# reason: first' out && test ! -s err

@@ -113,12 +113,12 @@ def suite(*words, **more):
 
 
 first = suite()
-said = '8 failed' in first.stdout and 'error' not in first.stdout and '--numerics-bless writes it' in first.stdout
-tap.ok(first.returncode == 1 and said, 'nothing is blessed: all tests fail and say how', first.stdout)
-bless = suite('--numerics-bless')
+said = '8 failed' in first.stdout and 'error' not in first.stdout and '--numerics-update writes it' in first.stdout
+tap.ok(first.returncode == 1 and said, 'nothing is recorded: all tests fail and say how', first.stdout)
+record = suite('--numerics-update')
 kept = sorted(os.listdir('suite/numerics'))
 other = os.listdir('suite/sub/numerics')
-tap.ok(bless.returncode == 0 and len(kept) == len(other) == 4, 'two classes, two parameters: a file each', kept)
+tap.ok(record.returncode == 0 and len(kept) == len(other) == 4, 'two classes, two parameters: a file each', kept)
 again = suite()
 left = sorted(os.listdir('suite/numerics'))
 tap.ok(again.returncode == 0 and left == kept, 'they hold, and nothing else is left there', again.stdout)

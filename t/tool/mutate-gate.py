@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # mutate-gate.py --covered BUILD --log FILE [--count N] [--seed S] [--limit SECONDS] [BUILD]: what `gate` says of a
-# mutated library, trainer or command line. Two small trainings with an exercise are blessed by BUILD. The lines that
+# mutated library, trainer or command line. Two small trainings with an exercise are recorded by BUILD. The lines that
 # their training executes, which the build of --covered knows (configure CFLAGS='-O0 --coverage'), are mutated one at a
 # time; the program linked with the mutant is gated; one mutation in five is of an option instead. N of all, drawn by S.
 # Whether a mutation changed anything is asked of the run's files, byte by byte, here: which call's recorded output is
@@ -162,7 +162,7 @@ def train(setup, more=()):
     return ['--threads', '1', '--backend', 'simd=scalar', *SETUPS[setup], *more]
 
 
-def bless(program, home):
+def record(program, home):
     for setup in SETUPS:
         for line in (
             ['train', '--quiet', *train(setup), home + '/' + setup],
@@ -269,7 +269,7 @@ def main():
         sys.exit('mutate-gate.py: the program does not build:\n' + out[-1000:])
     shutil.rmtree(home, ignore_errors=True)
     os.makedirs(home)
-    bless(build + '/halfulp', home)
+    record(build + '/halfulp', home)
     lines = executed(os.path.abspath(a.covered), home)
     known = {}
     if os.path.exists(a.log):

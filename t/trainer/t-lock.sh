@@ -54,7 +54,7 @@ run verify --steps 5 b
 test $code = 0 && grep -q '5 steps re-executed' out && grep -q '^halfulp verify: warning: b: its training was not finished' err
 test_is $? "and its steps are verified, with the same word"
 run baseline b -o base.tsv --reason 'it looked whole'
-refused 3 'b: its training was not finished (.* of 1000000 steps are recorded): halfulp train --resume b' "an unfinished run is not blessed"
+refused 3 'b: its training was not finished (.* of 1000000 steps are recorded): halfulp train --resume b' "an unfinished run is not recorded"
 test ! -e base.tsv
 test_is $? "and no baseline is written"
 
@@ -75,7 +75,7 @@ for i in $(seq 8); do
 	cmp -s m.1 m.$i || bad=1
 done
 test $bad = 0 && test ! -e k.tsv
-test_is $? "killed at eight times ($early in the training, $late before or after): never blessed, resumed to the same bits"
+test_is $? "killed at eight times ($early in the training, $late before or after): never recorded, resumed to the same bits"
 
 # Reading keeps a writer out as well
 run check k1 --baseline k.tsv

@@ -48,12 +48,12 @@ void hu_baseline_span(hu_baseline *b, const hu_baseline *more, size_t n);
 
 /* Reads the baseline PATH into b, which the caller releases. Fails with HU_EFILE, in one line that names the row at
    fault, where the file has another version, a value and a hex column that are not the same number, tolerances that
-   bound nothing, rows that are missing or stand twice, no environment, or a byte that changed after it was blessed. */
+   bound nothing, rows that are missing or stand twice, no environment, or a byte that changed after it was recorded. */
 hu_status hu_baseline_read(hu_baseline *b, const char *path);
 /* Reads a baseline as hu_baseline_read does, from n bytes of malloc's that a zero follows, and frees them. NAME stands
    for the file in messages. */
 hu_status hu_baseline_parse(hu_baseline *b, const char *name, char *data, size_t n);
-/* Writes b to PATH. `reason` says why these numbers are right (who blessed them at which commit is added), `measured`
+/* Writes b to PATH. `reason` says why these numbers are right (who recorded them at which commit is added), `measured`
    where the tolerances are from, and `unseen`, which may be "", has lines on what the runs could not show. The rows
    that a person reviews stand first; a line that says so separates them from the rest. */
 hu_status hu_baseline_write(

@@ -9,7 +9,7 @@
 void hu_baseline_environment(hu_baseline *b, const hu_run *r);
 /* Writes the commit that is checked out around the working directory, as .git has it, or "-" where there is none. */
 void hu_baseline_commit(char *out, size_t size);
-/* Adds the notes that begin a baseline: the reason, who blessed it when and at which commit, and the environment. */
+/* Adds the notes that begin a baseline: the reason, who recorded it when and at which commit, and the environment. */
 void hu_baseline_head(hu_tsv *t, const hu_baseline *b, const char *reason);
 /* Adds the checksum of all that is in t as a note. */
 void hu_baseline_sign(hu_tsv *t);

@@ -158,7 +158,7 @@ hu_baseline_head(hu_tsv *t, const hu_baseline *b, const char *reason)
 	hu_baseline_commit(commit, sizeof commit);
 	strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
 	hu_tsv_note(t, "reason", "%s", reason);
-	hu_tsv_note(t, "blessed by", "%s on %s at commit %s", user, date, commit);
+	hu_tsv_note(t, "recorded by", "%s on %s at commit %s", user, date, commit);
 	for (size_t i = 0; i < b->nenv; i++) {
 		char *key = hu_xprintf("env.%s", b->env[i].key);
 		hu_tsv_note(t, key, "%s", b->env[i].value);
@@ -246,9 +246,8 @@ read_row(hu_baseline *b, const hu_table *t, int i, const char *path)
 	b->q[b->n - 1].line = t->line[i];
 	if ((why = fault(&b->q[b->n - 1], cell[HEX], cell[ULPS], cell[TOLERANCE])))
 		return hu_fail(HU_EFILE,
-			"%s: row %d, %s: %s (value %s, hex %s, ulps %s, tolerance %s): take the file that was blessed, "
-			"or "
-			"bless it again",
+			"%s: row %d, %s: %s (value %s, hex %s, ulps %s, tolerance %s): take the file that was "
+			"recorded, or record it again",
 			path, i + 1, cell[QUANTITY], why, cell[VALUE], cell[HEX], cell[ULPS], cell[TOLERANCE]);
 	return HU_OK;
 }
@@ -266,7 +265,7 @@ check_head(const hu_table *t, const char *path)
 		st = hu_fail(HU_EFILE, "%s: no halfulp baseline", path);
 	else if (have < HU_BASELINE_VERSION)
 		st = hu_fail(HU_EFILE,
-			"%s: a baseline of version %ld, which holds less than one of version %d: bless it "
+			"%s: a baseline of version %ld, which holds less than one of version %d: record it "
 			"again with halfulp baseline RUN -o FILE --reason TEXT",
 			path, have, HU_BASELINE_VERSION);
 	else if (have > HU_BASELINE_VERSION)
@@ -292,12 +291,12 @@ check_whole(const hu_table *t, const char *sum, const char *path)
 	if (!rows || strcmp(rows, have))
 		return hu_fail(HU_EFILE,
 			"%s: it has %s quantities and its head says %s: the file was cut short or changed; take the "
-			"one that was blessed, or bless it again",
+			"one that was recorded, or record it again",
 			path, have, rows ? rows : "nothing");
 	if (!want || strcmp(want, sum))
 		return hu_fail(HU_EFILE,
-			"%s: its checksum is %s and its head says %s: the file was changed after it was blessed; take "
-			"the one that was, or bless it again",
+			"%s: its checksum is %s and its head says %s: the file was changed after it was recorded; take "
+			"the one that was, or record it again",
 			path, sum, want ? want : "nothing");
 	return HU_OK;
 }
@@ -312,7 +311,7 @@ check_env(const hu_baseline *b, const char *path)
 		if (!hu_baseline_env(b, needed[i]))
 			return hu_fail(HU_EFILE,
 				"%s: it has no environment: there is no line '# env.%s'; take the file that was "
-				"blessed, or bless it again",
+				"recorded, or record it again",
 				path, needed[i]);
 	return HU_OK;
 }

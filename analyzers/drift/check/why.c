@@ -129,7 +129,7 @@ first_of(const hu_check_report *r, hu_place *first)
 	return best;
 }
 
-/* The last step before FIRST whose digest is the blessed one; -1 where there is none. */
+/* The last step before FIRST whose digest is that of the baseline; -1 where there is none. */
 static long long
 last_same(const hu_check_report *r, long long step)
 {

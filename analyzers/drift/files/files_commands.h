@@ -6,7 +6,7 @@
 #include "lib/base/console/opt.h"
 
 /* Returns whether the two are compared by rules, which is so where `new` is a file or `old` is a run, and
-   where `new` is not there and `old` is a file that no run was blessed in. */
+   where `new` is not there and `old` is a file that no run was recorded in. */
 int hu_files_are(const char *new, const char *old);
 /* Does what check NEW --baseline OLD --rule … asks for, and returns the exit code. `format` is json, or
    one of the outcomes' writers. */

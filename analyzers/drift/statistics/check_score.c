@@ -39,7 +39,7 @@ add_difference(hu_str *o, const hu_scores *s, double x)
 }
 
 int
-hu_score_bless(const hu_args *a, const char *path)
+hu_score_record(const hu_args *a, const char *path)
 {
 	const char *reason = hu_args_text(a, "reason");
 	hu_scores s = { .better = 0 };
@@ -47,13 +47,13 @@ hu_score_bless(const hu_args *a, const char *path)
 			      : hu_fail(HU_EINVAL, "--reason TEXT is needed: why these numbers are right");
 
 	if (st == HU_OK)
-		st = hu_scores_blessable(&s);
+		st = hu_scores_serve(&s);
 	if (st == HU_OK)
 		st = hu_scores_write(&s, path, reason);
 	if (st == HU_OK) {
 		hu_str o;
 		hu_str_init(&o);
-		hu_str_addf(&o, "%s of %d seeds blessed in %s\n", s.column, s.by.n, hu_shown(path));
+		hu_str_addf(&o, "%s of %d seeds recorded in %s\n", s.column, s.by.n, hu_shown(path));
 		for (int k = 1; k <= 10; k += k == 1 ? 2 : k == 3 ? 2 : 5) {
 			hu_str_addf(&o, "%d %s a %s of ", k, k == 1 ? "candidate detects" : "candidates detect",
 				s.better > 0 ? "drop" : "rise");
@@ -81,7 +81,7 @@ add_outcome(hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_
 	add_difference(&s, was, fabs(worse));
 	hu_str_addf(&s, " %s than the ", worse > 0 ? "worse" : "better");
 	add_score(&s, was, t->was);
-	hu_str_addf(&s, " of %d blessed ones; ", was->by.n);
+	hu_str_addf(&s, " of %d in the baseline; ", was->by.n);
 	add_difference(&s, was, t->allowed);
 	hu_str_addf(&s, " %s is allowed", was->better > 0 ? "less" : "more");
 	hu_outcomes_add(o, was->column, ok, s.s,
@@ -92,7 +92,7 @@ add_outcome(hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_
 	o->v[0].allowed = t->allowed;
 	hu_str_init(&s);
 	hu_str_addf(&s, "%s %s\n", was->column, ok ? "holds" : "got worse");
-	hu_str_addf(&s, "one-sided %s at %g %%: %d candidates against %d blessed runs detect a %s of ",
+	hu_str_addf(&s, "one-sided %s at %g %%: %d candidates against %d baseline runs detect a %s of ",
 		olympic ? "test of trimmed means (Yuen and Dixon)" : "t test", 100 * HU_SCORE_ALPHA, is->by.n,
 		was->by.n, was->better > 0 ? "drop" : "rise");
 	add_difference(&s, was, t->detected);
@@ -105,7 +105,7 @@ static json_t *
 head(const hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_score_test *t, const char *path)
 {
 	return json_pack("{s:s s:s s:s s:b s:i s:i s:o s:o s:o s:o s:i s:o s:o s:f s:f s:s}", "run", hu_shown(o->of),
-		"baseline", hu_shown(path), "score", was->column, "ok", !o->failed, "blessed", was->by.n, "candidates",
+		"baseline", hu_shown(path), "score", was->column, "ok", !o->failed, "recorded", was->by.n, "candidates",
 		is->by.n, "was", hu_fields_number(t->was), "is", hu_fields_number(t->is), "t", hu_fields_number(t->t),
 		"limit", hu_fields_number(t->limit), "degrees", t->degrees, "allowed", hu_fields_number(t->allowed),
 		"detected", hu_fields_number(t->detected), "alpha", HU_SCORE_ALPHA, "power", HU_SCORE_POWER, "summary",

@@ -5,8 +5,8 @@
 
 #include "lib/base/console/opt.h"
 
-/* Blesses the score --score of A's RUNs in the file PATH, with --reason. Both return the exit code. */
-int hu_score_bless(const hu_args *a, const char *path);
+/* Records the score --score of A's RUNs in the file PATH, with --reason. Both return the exit code. */
+int hu_score_record(const hu_args *a, const char *path);
 /* check RUN... against a baseline of scores, in FORMAT (json or one of the outcomes' writers). */
 int hu_score_check(const hu_args *a, const char *format);
 #endif

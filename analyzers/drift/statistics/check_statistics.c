@@ -11,7 +11,7 @@
 #include <string.h>
 
 int
-hu_statistics_bless(const hu_args *a, const char *path)
+hu_statistics_record(const hu_args *a, const char *path)
 {
 	const char *reason = hu_args_text(a, "reason");
 	hu_statistics s;
@@ -21,14 +21,14 @@ hu_statistics_bless(const hu_args *a, const char *path)
 	if (st == HU_OK) {
 		st = hu_statistics_write(&s, path, reason);
 		if (st == HU_OK)
-			printf("%d quantities of %d seeds blessed in %s\n", s.n, s.by.n, hu_shown(path));
+			printf("%d quantities of %d seeds recorded in %s\n", s.n, s.by.n, hu_shown(path));
 		if (st == HU_OK && s.by.n < 5)
 			printf("with fewer than 5 seeds more of what moved stays unseen\n");
 		if (st == HU_OK) {
 			hu_str unseen;
 			hu_str_init(&unseen);
 			hu_statistics_unseen(&unseen, &s);
-			printf("what these statistics do not see, of candidates that train blessed seeds:\n%s",
+			printf("what these statistics do not see, of candidates that train baseline seeds:\n%s",
 				unseen.s);
 			hu_str_release(&unseen);
 		}

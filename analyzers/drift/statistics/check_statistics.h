@@ -6,8 +6,8 @@
 #include "analyzers/drift/baseline/baseline.h"
 #include "lib/base/console/opt.h"
 
-/* Blesses the statistics of A's RUNs in the file PATH, with --reason, and returns the exit code. */
-int hu_statistics_bless(const hu_args *a, const char *path);
+/* Records the statistics of A's RUNs in the file PATH, with --reason, and returns the exit code. */
+int hu_statistics_record(const hu_args *a, const char *path);
 /* Does what check RUN... --baseline FILE asks for, where FILE is such a baseline, and returns the exit code.
    `format` is tap, junit or json. */
 int hu_check_statistics(const hu_args *a, const char *format);

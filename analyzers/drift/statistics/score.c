@@ -77,7 +77,7 @@ hu_scores_collect(hu_scores *s, const char *score, char *const *run, int runs)
 }
 
 hu_status
-hu_scores_blessable(const hu_scores *s)
+hu_scores_serve(const hu_scores *s)
 {
 	int differ = 0;
 
@@ -93,7 +93,7 @@ hu_scores_blessable(const hu_scores *s)
 		      : hu_fail(HU_EINVAL,
 				"every run has the same %s, %g, which does not say how far chance moves it: evaluate "
 				"on "
-				"more samples, or bless another score",
+				"more samples, or record another score",
 				s->column, s->value[0]);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What whole trainings are worth: the score of their last evaluation, blessed for n seeds, and a one-sided test of
+   What whole trainings are worth: the score of their last evaluation, recorded for n seeds, and a one-sided test of
    whether k candidates have a lower one. */
 #ifndef HU_ANALYZERS_SCORE_H
 #define HU_ANALYZERS_SCORE_H
@@ -23,7 +23,7 @@ typedef struct hu_scores {
    for a column that is no score, for one that the runs do not have, and for a seed that comes twice. */
 hu_status hu_scores_collect(hu_scores *s, const char *score, char *const *run, int runs);
 /* HU_EINVAL where fewer than 3 were collected, or all are equal, which bounds nothing. */
-hu_status hu_scores_blessable(const hu_scores *s);
+hu_status hu_scores_serve(const hu_scores *s);
 hu_status hu_scores_write(const hu_scores *s, const char *path, const char *reason);
 /* HU_EFILE where the file is not what was written: version, seeds, numbers, checksum. */
 hu_status hu_scores_read(hu_scores *s, const char *path);

@@ -49,7 +49,7 @@ read_rows(void *to, const hu_table *t, const char *path)
 			return hu_fail(HU_EFILE, "%s: row %d: seed %s stands there twice", path, i + 1, cell);
 		s->by.seed[s->by.n++] = seed;
 	}
-	return hu_scores_blessable(s) == HU_OK ? HU_OK
+	return hu_scores_serve(s) == HU_OK ? HU_OK
 					       : hu_fail(HU_EFILE, "%s: it has no three scores that differ", path);
 }
 

@@ -53,9 +53,8 @@ hu_score_judge(hu_score_test *t, const hu_scores *old, const hu_scores *new, int
 	memset(t, 0, sizeof *t);
 	if (olympic && (old->by.n < 4 || new->by.n < 4))
 		return hu_fail(HU_EINVAL,
-			"--olympic leaves out the best and the worst run of each side: 4 candidates against 4 blessed "
-			"runs "
-			"are needed, and here are %d against %d",
+			"--olympic leaves out the best and the worst run of each side: 4 candidates against 4 baseline "
+			"runs are needed, and here are %d against %d",
 			new->by.n, old->by.n);
 	side a = side_of(old, olympic), b = side_of(new, olympic);
 	t->degrees = a.n + b.n - 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Blessing: from runs to what their aggregates spread by. */
+   Recording: from runs to what their aggregates spread by. */
 #include "analyzers/drift/statistics/statistics.h"
 
 #include "lib/base/mem.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the candidates: their aggregates, and the place of each one's seed among the blessed, or -1. */
+/* Of the candidates: their aggregates, and the place of each one's seed among those of the baseline, or -1. */
 typedef struct candidates {
 	const hu_statistics *of;
 	char *const *run;
@@ -35,7 +35,7 @@ find(const hu_statistics *s, const char *name)
 	return NULL;
 }
 
-/* Whether the first steps of run K and of the blessed one of its seed agree: same data, same weights, same arithmetic
+/* Whether the first steps of run K and of the baseline run of its seed agree: same data, same weights, same arithmetic
    but for roundings. */
 static int
 is_pair(const hu_statistics *s, const candidates *c, int k)
@@ -65,7 +65,7 @@ take(void *to, const hu_run *r, int place)
 	return HU_OK;
 }
 
-/* Exact quantities: nothing that no blessed run and no repeat had. Where a seed overflows, and so how often it skips a
+/* Exact quantities: nothing that no baseline run and no repeat had. Where a seed overflows, and so how often it skips a
    step, is chance: of unpaired runs one step more or less, which is a factor of 2 of the scale, says nothing. */
 static void
 judge_exact(hu_outcomes *o, const hu_statistic *q, const hu_statistics *s, const candidates *c)
@@ -94,8 +94,8 @@ judge_exact(hu_outcomes *o, const hu_statistic *q, const hu_statistics *s, const
 		     (q->better < 0 || hu_threshold_keeps(hu_threshold_least(least), x));
 	}
 	hu_outcomes_add(o, q->name, ok,
-		ok ? hu_xprintf("within the blessed runs' %g to %g%s", low, high, chance)
-		   : hu_xprintf("%g, and the blessed runs have %g to %g%s", x, low, high, chance),
+		ok ? hu_xprintf("within the baseline runs' %g to %g%s", low, high, chance)
+		   : hu_xprintf("%g, and the baseline runs have %g to %g%s", x, low, high, chance),
 		NULL);
 }
 
@@ -132,7 +132,7 @@ hu_statistics_allowed(const hu_statistics *s, const hu_statistic *q, int k)
 	return widening(n) * q->s / 2 + t * q->tau / sqrt(k) + (one ? log(1.35) : 0);
 }
 
-/* The square root of the variance within both groups, N blessed runs and the candidates, whose squares add up to OURS
+/* The square root of the variance within both groups, N baseline runs and the candidates, whose squares add up to OURS
    and THEIRS, and of the floor: what s has beyond the variance of its runs, or more. */
 static double
 spread_of_both(const hu_statistic *q, int n, int k, double ours, double theirs, double floor)
@@ -189,8 +189,8 @@ judge_moved(hu_outcomes *o, const hu_statistic *q, const hu_statistics *s, const
 			limit, ok || d * q->better <= 0 ? "" : "; it helps"),
 		ok ? NULL
 		   : hu_xprintf("mean of %d runs, %s; seeds spread by %.4g, another order of sums moves by %.4g", c->n,
-			     c->paired ? "each against the blessed run of its seed"
-				       : "against the mean of the blessed runs",
+			     c->paired ? "each against the baseline run of its seed"
+				       : "against the mean of the baseline runs",
 			     spread, q->tau));
 	o->v[o->n - 1].moved = d;
 	o->v[o->n - 1].allowed = limit;
@@ -205,18 +205,19 @@ failures_first(const void *a, const void *b)
 static char *
 summary(const hu_outcomes *o, const hu_statistics *s, const candidates *c, int quantities)
 {
-	const char *how = c->paired ? "paired: the candidates train blessed seeds, and their first losses agree to 2e-3"
-				    : "unpaired: a seed is not blessed, or a first loss is another";
+	const char *how = c->paired ? "paired: the candidates train baseline seeds, and their first losses agree to "
+					      "2e-3"
+				    : "unpaired: a seed is not in the baseline, or a first loss is another";
 	double seen = hu_student_limit(0.0025 / quantities, s->by.n + c->n - 2) * sqrt(1.0 / s->by.n + 1.0 / c->n);
 
 	return c->paired
-		       ? hu_xprintf("%zu of %zu quantities failed\n%s\n%d blessed seeds, %d candidates, 0.5 %% over %d "
-				    "quantities",
+		       ? hu_xprintf("%zu of %zu quantities failed\n%s\n%d baseline seeds, %d candidates, 0.5 %% over "
+				    "%d quantities",
 				 o->failed, o->n, how, s->by.n, c->n, quantities)
 		       : hu_xprintf(
-				 "%zu of %zu quantities failed\n%s\n%d blessed seeds, %d candidates: only what moves a "
-				 "quantity by more than %.1f times its spread over seeds is seen; candidates of "
-				 "blessed seeds see %.1f times",
+				 "%zu of %zu quantities failed\n%s\n%d baseline seeds, %d candidates: only what moves "
+				 "a quantity by more than %.1f times its spread over seeds is seen; candidates of "
+				 "baseline seeds see %.1f times",
 				 o->failed, o->n, how, s->by.n, c->n, seen, widening(s->by.n) / 2);
 }
 

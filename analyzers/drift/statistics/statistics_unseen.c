@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What a baseline of statistics cannot see, said when it is blessed: what no blessed run did, and for the quantities
+   What a baseline of statistics cannot see, said when it is recorded: what no baseline run did, and for the quantities
    that speak for the rest by how much one candidate, and five, may move them and still pass. */
 #include "analyzers/drift/statistics/statistics.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A baseline of check, from the tables of the runs that it was blessed from.
+# A baseline of check, from the tables of the runs that it was recorded from.
 import json
 import os
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Writing a baseline of runs: what may not become one, and what is said when it is done. */
-#include "analyzers/drift/baseline/bless_run.h"
+#include "analyzers/drift/baseline/record_run.h"
 
 #include "analyzers/drift/baseline/coverage.h"
 #include "analyzers/drift/baseline/allowance.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 hu_status
-hu_bless_collect(const char *dir, hu_baseline *b, hu_coverage_seen *s)
+hu_baseline_of_run(const char *dir, hu_baseline *b, hu_coverage_seen *s)
 {
 	hu_run r;
 	unsigned saw;
@@ -34,7 +34,7 @@ hu_bless_collect(const char *dir, hu_baseline *b, hu_coverage_seen *s)
 	return st;
 }
 
-/* What is not finite must be declared by whoever blesses it. */
+/* What is not finite must be declared by whoever records it. */
 static hu_status
 refuse_nonfinite(const hu_baseline *b)
 {
@@ -93,7 +93,7 @@ refuse_idle(const hu_baseline *b)
 	return HU_OK;
 }
 
-/* What the analysis found wrong may be blessed, and not in silence. */
+/* What the analysis found wrong may be recorded, and not in silence. */
 static void
 warn_over_bound(const hu_baseline *b, const char *run)
 {
@@ -167,7 +167,7 @@ refuse_apart(const hu_args *a, const hu_baseline *b, const hu_baseline *other, s
 }
 
 hu_status
-hu_bless_run(const hu_args *a, const char *path, hu_baseline *b, hu_coverage_seen *saw)
+hu_baseline_record_run(const hu_args *a, const char *path, hu_baseline *b, hu_coverage_seen *saw)
 {
 	size_t more = (size_t)a->nrest - 1, read = 0, same = 0;
 	hu_baseline *others = hu_xcalloc(more + 1, sizeof *others);
@@ -179,7 +179,7 @@ hu_bless_run(const hu_args *a, const char *path, hu_baseline *b, hu_coverage_see
 	if (st == HU_OK && !hu_args_text(a, "reason"))
 		st = hu_fail(HU_EINVAL, "--reason TEXT is needed: why these numbers are right");
 	for (; st == HU_OK && read < more; read++)
-		st = hu_bless_collect(a->rest[read + 1], &others[read], saw);
+		st = hu_baseline_of_run(a->rest[read + 1], &others[read], saw);
 	for (size_t k = 0; k < read; k++)
 		same += agree(b, &others[k]);
 	if (st == HU_OK && more && same == more) {
@@ -214,7 +214,7 @@ hu_bless_run(const hu_args *a, const char *path, hu_baseline *b, hu_coverage_see
 	if (st == HU_OK)
 		warn_over_bound(b, a->rest[0]);
 	if (st == HU_OK)
-		printf("%zu quantities blessed in %s\n%s%s%s%s", b->n, hu_shown(path),
+		printf("%zu quantities recorded in %s\n%s%s%s%s", b->n, hu_shown(path),
 			more && same == more ? "the runs agree bit for bit, and this is the entry of all of them\n"
 					     : "",
 			moved.s, unseen.len ? "what this baseline could not see:\n" : "", unseen.s);

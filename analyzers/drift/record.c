@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/drift/bless.h"
+#include "analyzers/drift/record.h"
 
-#include "analyzers/drift/baseline/bless_run.h"
+#include "analyzers/drift/baseline/record_run.h"
 #include "analyzers/drift/contents/contents.h"
 #include "analyzers/drift/contents/kind.h"
 #include "analyzers/drift/statistics/check_score.h"
@@ -14,18 +14,18 @@
 #include <string.h>
 
 int
-hu_bless(const hu_args *a, const char *path)
+hu_baseline_record(const hu_args *a, const char *path)
 {
 	hu_baseline b;
 	hu_coverage_seen saw = { 0, 0 };
 
 	if (hu_args_given(a, "statistics"))
-		return hu_statistics_bless(a, path);
+		return hu_statistics_record(a, path);
 	if (hu_args_given(a, "score"))
-		return hu_score_bless(a, path);
-	hu_status st = hu_bless_collect(a->rest[0], &b, &saw);
+		return hu_score_record(a, path);
+	hu_status st = hu_baseline_of_run(a->rest[0], &b, &saw);
 	if (st == HU_OK) {
-		st = hu_bless_run(a, path, &b, &saw);
+		st = hu_baseline_record_run(a, path, &b, &saw);
 		hu_baseline_release(&b);
 	}
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
@@ -56,7 +56,7 @@ copy(const char *from, const char *path)
 }
 
 int
-hu_bless_file(const char *from, const char *path)
+hu_baseline_record_file(const char *from, const char *path)
 {
 	hu_contents c;
 
@@ -67,7 +67,7 @@ hu_bless_file(const char *from, const char *path)
 	if (st == HU_OK)
 		st = copy(from, path);
 	if (st == HU_OK)
-		printf("%s, %zu %s, is blessed as %s\n", hu_shown(from), c.n, c.n == 1 ? "name" : "names",
+		printf("%s, %zu %s, is recorded as %s\n", hu_shown(from), c.n, c.n == 1 ? "name" : "names",
 			hu_shown(path));
 	hu_contents_release(&c);
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
