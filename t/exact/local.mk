@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 C_TESTS += t/exact/u-dd-eights
+C_TESTS += t/exact/u-dd-erf
 C_TESTS += t/exact/u-exact-blas
 C_TESTS += t/exact/u-exact-conv
 C_TESTS += t/exact/u-exact-enclose

@@ -67,37 +67,6 @@ hu_dd_log(hu_dd a)
 	return hu_dd_add(hu_dd_of(y), s);
 }
 
-/* erf(x) = 2/sqrt(pi) exp(-x^2) sum of t_n, with t_0 = x, t_(n+1) = t_n 2x^2 / (2n + 3). All terms have one sign
-   (Abramowitz and Stegun 7.1.6). The sum stops when a term is below 2^-120 of it and each later one is less than half
-   the one before. The slope is at most 2/sqrt(pi). */
-hu_dd
-hu_dd_erf(hu_dd a)
-{
-	hu_dd x = { a.h, a.l, 0 }, t = x, sum = x, xx, e;
-
-	if (!(fabs(a.h) < INFINITY))
-		return unknown();
-	if (fabs(a.h) > 10) /* erfc(10) < 2^-148 */
-		return (hu_dd){ a.h < 0 ? -1 : 1, 0, 0x1p-140 + 1.1284 * a.e };
-	if (a.h == 0 && a.l == 0 && a.e == 0)
-		return a;
-	xx = hu_dd_mul(x, x);
-	e = hu_dd_exp(hu_dd_neg(xx));
-	xx = (hu_dd){ 2 * xx.h, 2 * xx.l, 2 * xx.e };
-	for (int n = 0; n < 1000; n++) {
-		t = hu_dd_div(hu_dd_mul(t, xx), hu_dd_of(2 * n + 3));
-		sum = hu_dd_add(sum, t);
-		if (fabs(t.h) <= 0x1p-120 * fabs(sum.h) && xx.h < n + 1)
-			break;
-	}
-	sum.e += 2 * fabs(t.h) + t.e + 0x1p-1070;
-	if (!(fabs(t.h) <= 0x1p-110 * fabs(sum.h)) && a.h != 0)
-		return unknown();
-	sum = hu_dd_mul(hu_dd_mul(sum, e), hu_dd_literal2(0x1.20dd750429b6dp+0, 0x1.1ae3a914fed80p-56));
-	sum.e = sum.e * (1 + 0x1p-48) + 1.1284 * a.e;
-	return sum;
-}
-
 /* (1 - u) / (1 + u) with u = exp(-2|x|). The slope is at most 1. */
 hu_dd
 hu_dd_tanh(hu_dd a)

@@ -164,8 +164,8 @@ hu_dd_pick(hu_dd y, hu_dd a, hu_dd b)
 	return r;
 }
 
-/* Elementary functions (dd.c): the error is about 2^-95, relative for exp, log and the sigmoid, absolute for erf and
-   tanh. */
+/* Elementary functions (dd.c, dd_erf.c): the error is about 2^-95, relative for exp, log and the sigmoid, absolute for
+   erf and tanh. */
 hu_dd hu_dd_exp(hu_dd a);
 hu_dd hu_dd_log(hu_dd a);
 hu_dd hu_dd_erf(hu_dd a);

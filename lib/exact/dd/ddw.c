@@ -94,36 +94,6 @@ hu_ddw_log(hu_ddw a)
 	return hu_ddw_doubt(hu_ddw_add(hu_ddw_exactly(y), s), odd);
 }
 
-/* Each lane keeps the term at which dd.c would have stopped. */
-hu_ddw
-hu_ddw_erf(hu_ddw a)
-{
-	const __m512d zero = HU_DDW_ALL(0);
-	__m512d size = hu_ddw_lanes_abs(a.h);
-	__mmask8 none = vanishing(a), odd = HU_DDW_IF(size, HU_DDW_ALL(INFINITY), _CMP_NLT_UQ),
-		 far = HU_DDW_IF(size, HU_DDW_ALL(10), _CMP_GT_OQ), busy = (__mmask8) ~(none | odd | far);
-	hu_ddw x = hu_ddw_choose(busy, (hu_ddw){ a.h, a.l, zero }, hu_ddw_of(1)), t = x, sum = x, xx, e;
-
-	xx = hu_ddw_mul(x, x);
-	e = hu_ddw_exp(hu_ddw_neg(xx));
-	xx = scaled(xx, HU_DDW_ALL(2));
-	for (int n = 0; n < 1000 && busy; n++) {
-		hu_ddw next = hu_ddw_div(hu_ddw_mul(t, xx), hu_ddw_of(2 * n + 3));
-		t = hu_ddw_choose(busy, next, t);
-		sum = hu_ddw_choose(busy, hu_ddw_add(sum, t), sum);
-		odd |= HU_DDW_IF(t.e, t.h, _CMP_UNORD_Q);
-		busy &= (__mmask8) ~(odd | (HU_DDW_IF(hu_ddw_lanes_abs(t.h),
-						    HU_DDW_ALL(0x1p-120) * hu_ddw_lanes_abs(sum.h), _CMP_LE_OQ) &
-						   HU_DDW_IF(xx.h, HU_DDW_ALL(n + 1), _CMP_LT_OQ)));
-	}
-	sum.e = sum.e + (HU_DDW_ALL(2) * hu_ddw_lanes_abs(t.h) + t.e + HU_DDW_ALL(0x1p-1070));
-	odd |= HU_DDW_IF(hu_ddw_lanes_abs(t.h), HU_DDW_ALL(0x1p-110) * hu_ddw_lanes_abs(sum.h), _CMP_NLE_UQ);
-	sum = hu_ddw_mul(hu_ddw_mul(sum, e), hu_ddw_literal2(0x1.20dd750429b6dp+0, 0x1.1ae3a914fed80p-56));
-	sum.e = sum.e * HU_DDW_ALL(1 + 0x1p-48) + HU_DDW_ALL(1.1284) * a.e;
-	/* The few values for which erf is 1, or of which nothing is known, are left to dd.c. */
-	return hu_ddw_choose(none, a, hu_ddw_doubt(sum, odd | far | busy));
-}
-
 /* As tanh in dd.c; a.e is added where nothing else is left to be done. */
 hu_ddw
 hu_ddw_tanh(hu_ddw a)

@@ -301,7 +301,6 @@ hu_ddw_value(hu_ddw a)
 /* Elementary functions (ddw.c). */
 hu_ddw hu_ddw_exp(hu_ddw a);
 hu_ddw hu_ddw_log(hu_ddw a);
-hu_ddw hu_ddw_erf(hu_ddw a);
 hu_ddw hu_ddw_tanh(hu_ddw a);
 hu_ddw hu_ddw_sigmoid(hu_ddw a);
 
@@ -316,6 +315,7 @@ hu_ddw hu_ddw_sigmoid(hu_ddw a);
 	{                                                                                                              \
 		return (void)b, hu_ddw_doubt(a, 0xff);                                                                 \
 	}
+HU_DDW_LEFT(erf)
 HU_DDW_LEFT(expm1)
 HU_DDW_LEFT(log1p)
 HU_DDW_LEFT(rsqrt)

@@ -2,6 +2,7 @@
 
 libhalfulp_a_SOURCES += lib/exact/dd/dd.c
 noinst_HEADERS += lib/exact/dd/dd.h
+libhalfulp_a_SOURCES += lib/exact/dd/dd_erf.c
 noinst_HEADERS += lib/exact/dd/dd_series.h
 libhalfulp_a_SOURCES += lib/exact/dd/dd_step.c
 libhalfulp_a_SOURCES += lib/exact/dd/dd_turn.c
