@@ -14,7 +14,7 @@ array begin[blocks]
 y = 0.
 do for [b = 1:blocks] { begin[b] = y; if (steps_rows[b] > 0) { y = y + 1.7 + steps_rows[b] + worst_rows[b] } }
 lines = y
-width = page_width; head = narrow ? 46. : 26.; height = 18 + head + 17 * lines + 48 + foot
+width = page_width; head = narrow ? 46. : 26.; height = 18 + head + 17 * lines + 56 + foot
 # In a column the names take what 22 letters need, two panels share the rest, and the grounds' names stand above both
 names_end = name_space / width; panel_wide = (0.975 - names_end - 0.05) / 2
 # All rows in one table: height, share lost, turned away, 1 for a step and 2 for a tensor, and which row it is. Their names
@@ -54,7 +54,7 @@ do for [format in formats] {
 	set grid noytics xtics
 	unset ytics
 	set tmargin at screen 1 - head / height
-	set bmargin at screen (54. + foot) / height
+	set bmargin at screen (62. + foot) / height
 	do for [side = 1:2] {
 		harm_from = side == 1 ? 0.1 : 0.01; fatal_from = side == 1 ? 0.5 : 0.1
 		set lmargin at screen side == 1 ? (narrow ? names_end : 0.30) : narrow ? 0.975 - panel_wide : 0.67

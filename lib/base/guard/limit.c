@@ -11,6 +11,16 @@
 #include <strings.h>
 #include <sys/resource.h>
 
+/* A sanitizer's shadow of the memory counts as memory too. */
+#if defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define SHADOWED
+#endif
+#endif
+#if defined HU_ASAN || defined __SANITIZE_THREAD__
+#define SHADOWED
+#endif
+
 /* No frame of ours is larger than 64 kB (-Wframe-larger-than), and a few of that size may lie above each other. */
 enum { LEAST_STACK = 512 << 10 };
 /* Below this not even the program's own start fits. */
@@ -51,7 +61,7 @@ hu_limit_memory(const char *text)
 		return HU_OK;
 	if (most < LEAST_MEMORY)
 		return text ? hu_fail(HU_EINVAL, "--max-memory %s: the program itself needs 16MiB", text) : HU_OK;
-#ifndef HU_ASAN /* whose shadow of the memory counts too */
+#ifndef SHADOWED
 	if (!getrlimit(RLIMIT_DATA, &r) && most < 0x1p62 &&
 		(r.rlim_cur == RLIM_INFINITY || most < (double)r.rlim_cur)) {
 		r.rlim_cur = (rlim_t)most;
