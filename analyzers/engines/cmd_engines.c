@@ -3,6 +3,7 @@
 #include "analyzers/drift/contents/kind.h"
 #include "analyzers/engines/mismatch_out.h"
 #include "analyzers/engines/node_out.h"
+#include "analyzers/engines/routing.h"
 #include "analyzers/engines/variant.h"
 
 #include "lib/base/console/opt_need.h"
@@ -30,6 +31,9 @@ static const hu_opt opts[] = {
 		"of one run: the other engine deals the sums of products with weights to N ranks, whose parts an "
 		"all-reduce adds: N for ring:N, or tree:N, halving:N, hier:N:G with wire=FORMAT" },
 	{ "split-layers", "PATTERNS", NULL, "layers that --split divides, such as *_output,*_down [all]" },
+	{ "replay-routers", NULL, NULL,
+		"of runs of a mixture of experts: B is computed again, and its routers choose the experts that A's "
+		"chose" },
 	{ "json", NULL, NULL, "print an object" }, { NULL, NULL, NULL, NULL }
 };
 
@@ -68,17 +72,21 @@ read_both(hu_logits *a, hu_logits *b, const pair *p, const char *name)
 }
 
 static void
-print(const hu_mismatches *m, const hu_logits *a, const pair *p, const hu_node *node, const hu_args *args, double tau)
+print(const hu_mismatches *m, const hu_logits *a, const pair *p, const hu_routing *r, const hu_node *node,
+	const hu_args *args, double tau)
 {
 	int given = hu_args_given(args, "tokens");
 
 	if (!hu_args_given(args, "json")) {
 		hu_mismatch_print(m, a, given, tau);
-		if (p->a)
+		if (p->a) {
+			hu_routing_print(r);
 			hu_node_print(node, p->a, p->b);
+		}
 		return;
 	}
 	json_t *o = hu_mismatch_json(m, a, p->name, given, tau);
+	json_object_set_new(o, "routers", hu_routing_json(r));
 	hu_node_add_json(o, p->a ? node : NULL, p->a, p->b);
 	hu_json_write(o, stdout, JSON_INDENT(1));
 	putchar('\n');
@@ -92,6 +100,7 @@ compare(const hu_args *args, const pair *p)
 	hu_logits a = { .x = NULL }, b = { .x = NULL }, tokens = { .x = NULL };
 	hu_mismatches m;
 	hu_node node = { .found = 0 };
+	hu_routing routing = { .routers = 0 };
 	double tau;
 
 	HU_TRY(hu_args_real(args, "tau", 1, 1e300, &tau));
@@ -103,7 +112,10 @@ compare(const hu_args *args, const pair *p)
 	if (st == HU_OK && p->a)
 		st = hu_node_find(&node, p->a, p->b);
 	if (st == HU_OK && (st = hu_mismatch_measure(&m, &a, &b, file ? &tokens : NULL, tau)) == HU_OK) {
-		print(&m, &a, p, &node, args, tau);
+		if (p->a)
+			hu_routing_measure(&routing, p->a, p->b);
+		print(&m, &a, p, &routing, &node, args, tau);
+		hu_routing_release(&routing);
 		hu_mismatch_release(&m);
 	}
 	hu_node_release(&node);
@@ -129,7 +141,7 @@ variant_of(const hu_args *args, int which, hu_str *name)
 		if (value[i])
 			hu_str_addf(name, " %s=%s", changes[i], value[i]);
 	}
-	return (hu_variant_options){ value[0], value[1], value[2], value[3], value[4] };
+	return (hu_variant_options){ value[0], value[1], value[2], value[3], value[4], NULL };
 }
 
 /* One run, whose forward pass the options change. */
@@ -153,15 +165,19 @@ compare_variants(const hu_args *args, const char *path, long long step)
 		changed[i] = name[i].len > len;
 		p.name[i] = name[i].s;
 	}
+	int replay = hu_args_given(args, "replay-routers") > 0;
 	st = changed[1] ? HU_OK
 			: hu_fail(HU_EINVAL, "one run is named: say by --policy, --sum, --reductions or --split what "
 					     "the other engine "
 					     "does, or name another run");
-	for (int i = 0; i < 2 && st == HU_OK; i++)
+	for (int i = 0; i < 2 && st == HU_OK; i++) {
+		if (i && replay)
+			v[1].routing = p.a;
 		if (changed[i])
 			st = hu_variant_make(&made[i], &run, &v[i]);
-	if (changed[0])
-		p.a = &made[0];
+		if (!i && changed[0])
+			p.a = &made[0];
+	}
 	p.b = &made[1];
 	if (st == HU_OK)
 		st = compare(args, &p);
@@ -195,7 +211,12 @@ compare_named(const hu_args *args, const char *const *path)
 	if (!a)
 		return compare(args, &(pair){ NULL, NULL, { path[0], path[1] } });
 	HU_TRY(hu_forward_open(e, 2, path, step));
-	hu_status st = compare(args, &(pair){ &e[0], &e[1], { path[0], path[1] } });
+	hu_forward again = { .t = NULL };
+	int replay = hu_args_given(args, "replay-routers") > 0;
+	hu_status st = replay ? hu_variant_make(&again, &e[1], &(hu_variant_options){ .routing = &e[0] }) : HU_OK;
+	if (st == HU_OK)
+		st = compare(args, &(pair){ &e[0], replay ? &again : &e[1], { path[0], path[1] } });
+	hu_forward_release(&again);
 	hu_forward_release(&e[0]);
 	hu_forward_release(&e[1]);
 	return st;
@@ -234,7 +255,7 @@ divided(const void *of)
 	return hu_args_given(of, "split") > 0;
 }
 
-static const hu_opt_need needs[] = { { "step", of_runs, "on files of logits, which have no steps" },
+static const hu_opt_need needs[] = { { "step replay-routers", of_runs, "on files of logits, which have no steps" },
 	{ "policy sum reductions split split-layers", of_one, "between two engines that are named" },
 	{ "split-layers", divided, "without --split" }, { NULL, NULL, NULL } };
 

@@ -16,5 +16,7 @@ libhalfulp_a_SOURCES += analyzers/engines/node.c
 noinst_HEADERS += analyzers/engines/node.h
 libhalfulp_a_SOURCES += analyzers/engines/node_out.c
 noinst_HEADERS += analyzers/engines/node_out.h
+libhalfulp_a_SOURCES += analyzers/engines/routing.c
+noinst_HEADERS += analyzers/engines/routing.h
 libhalfulp_a_SOURCES += analyzers/engines/variant.c
 noinst_HEADERS += analyzers/engines/variant.h

@@ -7,6 +7,7 @@
 #include "lib/number/round.h"
 #include "lib/program/pass/pass.h"
 #include "lib/program/policy/pass_policy.h"
+#include "lib/program/routers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,46 @@ set_split(hu_program **p, const char *text, const char *layers)
 	return hu_pass_tensor_parallel(p, layers ? layers : "*", over.sum);
 }
 
+/* Takes a call out of a program, whose outputs then are made by none. */
+static void
+cut(hu_program *p, int call)
+{
+	free(p->c[call].in);
+	free(p->c[call].out);
+	memmove(&p->c[call], &p->c[call + 1], (size_t)(p->nc - call - 1) * sizeof *p->c);
+	p->nc--;
+	for (int i = call; i < p->nc; i++)
+		p->c[i].id = i;
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].producer == call)
+			p->t[i].producer = -1;
+		else if (p->t[i].producer > call)
+			p->t[i].producer--;
+}
+
+/* Makes each router's choice a tensor that no call computes, and gives it the values of the other engine's. */
+static hu_status
+set_routing(hu_program *p, const hu_forward *from, const hu_forward *routing)
+{
+	int routers = 0;
+
+	for (int i = 0; i < p->nt; i++) {
+		int call = p->t[i].producer, id;
+		if (strcmp(p->t[i].role, HU_ROLE_CHOSEN) || call < 0)
+			continue;
+		routers++;
+		id = hu_program_find(routing->p, p->t[i].name);
+		if (id < 0 || !routing->t[id].data || !hu_same_shape(routing->t[id].shape, p->t[i].shape))
+			return hu_fail(HU_EFILE, "%s: %s of step %zu is no choice for the same tokens and experts",
+				hu_shown(routing->name), hu_shown(p->t[i].name), routing->step);
+		cut(p, call);
+	}
+	if (!routers)
+		return hu_fail(HU_EINVAL, "%s: its model has no routers; train one with --model gpt:experts=N",
+			hu_shown(from->name));
+	return HU_OK;
+}
+
 static hu_status
 change(hu_program **p, const hu_forward *e, const hu_variant_options *v)
 {
@@ -125,6 +166,8 @@ change(hu_program **p, const hu_forward *e, const hu_variant_options *v)
 		HU_TRY(of_option(hu_sum_parse(v->reductions, &sum), "reductions", v->reductions));
 		HU_TRY(of_option(hu_pass_reductions(*p, "*", sum), "reductions", v->reductions));
 	}
+	if (v->routing)
+		HU_TRY(set_routing(*p, e, v->routing));
 	return hu_program_validate(*p);
 }
 
@@ -143,14 +186,15 @@ touched(const hu_program *p)
 	return need;
 }
 
-/* Fills in what no call makes, from what the run has recorded, rounded to nearest where the format is another one. */
+/* Fills in what no call makes, from what the run, or of routers' choices the other engine, has recorded, rounded to nearest where the format is another one. */
 static hu_status
-fill(hu_exec *x, const hu_forward *from)
+fill(hu_exec *x, const hu_forward *own, const hu_forward *routing)
 {
 	for (int i = 0; i < x->p->nt; i++) {
 		const hu_info *t = &x->p->t[i];
 		if (!x->t[i].data || t->producer >= 0)
 			continue;
+		const hu_forward *from = routing && !strcmp(t->role, HU_ROLE_CHOSEN) ? routing : own;
 		int id = hu_program_find(from->p, t->name);
 		if (id < 0)
 			return hu_fail(HU_EINVAL,
@@ -184,7 +228,7 @@ hu_variant_make(hu_forward *to, const hu_forward *from, const hu_variant_options
 		free(need);
 	}
 	if (st == HU_OK)
-		st = fill(&to->exec, from);
+		st = fill(&to->exec, from, v->routing);
 	if (st == HU_OK)
 		st = hu_exec_run(&to->exec, &env);
 	to->t = to->exec.t;

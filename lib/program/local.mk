@@ -17,4 +17,5 @@ noinst_HEADERS += lib/program/opaque.h
 libhalfulp_a_SOURCES += lib/program/print.c
 libhalfulp_a_SOURCES += lib/program/program.c
 noinst_HEADERS += lib/program/program.h
+noinst_HEADERS += lib/program/routers.h
 libhalfulp_a_SOURCES += lib/program/validate.c

@@ -128,7 +128,7 @@ hu_is_update(const hu_program *p, const hu_call *c)
 int
 hu_program_is_loss(const hu_call *c)
 {
-	return c->op->cls == HU_CLASS_LOSS || c->loss;
+	return (c->op->cls == HU_CLASS_LOSS && !c->op->extreme) || c->loss; /* the place of an extreme is none */
 }
 
 void

@@ -23,6 +23,7 @@ SCRIPT_TESTS += t/analyzers/t-confidence.py
 SCRIPT_TESTS += t/analyzers/t-diff-direction.py
 SCRIPT_TESTS += t/analyzers/t-diff.py
 SCRIPT_TESTS += t/analyzers/t-engines-batch.py
+SCRIPT_TESTS += t/analyzers/t-engines-routers.py
 SCRIPT_TESTS += t/analyzers/t-engines-runs.py
 SCRIPT_TESTS += t/analyzers/t-engines.py
 SCRIPT_TESTS += t/analyzers/t-exact-network.py

@@ -164,6 +164,8 @@ def prepare():
             bail_out(err)
     code, _, err = run('train --model gpt:layers=1,hidden=16,heads=2,inner=32 --data eval=16 --batch 4 --quiet --steps 1 '
                        '--trace steps=0 {h}/words')
+    code |= run('train --model gpt:layers=1,hidden=16,heads=2,inner=32,experts=8 --data eval=16 --batch 16 --quiet '
+                '--steps 1 --trace steps=0 {h}/moe')[0]
     if code:
         bail_out(err)
     for name in ('run', 'run2', 'diverged'):
@@ -350,6 +352,8 @@ bench model:layers | TB | --model layers=2
 bench model:hidden | TB | --model hidden=8
 bench model:heads | TB | --model heads=4
 bench model:flash | GB | --model flash=4
+bench model:experts | GB | --model experts=3
+bench model:top_k | GB --model experts=3 | --model top_k=1
 bench model:inner | TB | --model inner=6
 bench model:vocabulary | TB | --model vocabulary=70
 bench model:positions | TB | --model positions=20
@@ -456,6 +460,8 @@ compare model:layers | TC | --model layers=2
 compare model:hidden | TC | --model hidden=8
 compare model:heads | TC | --model heads=4
 compare model:flash | GC | --model flash=4
+compare model:experts | GC | --model experts=3
+compare model:top_k | GC --model experts=3 | --model top_k=1
 compare model:inner | TC | --model inner=6
 compare model:vocabulary | TC | --model vocabulary=70
 compare model:positions | TC | --model positions=20
@@ -582,6 +588,8 @@ plan model:layers | TP | --model layers=2
 plan model:hidden | TP | --model hidden=8
 plan model:heads | TP | --model heads=4
 plan model:flash | GP | --model flash=4
+plan model:experts | GP | --model experts=3
+plan model:top_k | GP --model experts=3 | --model top_k=1
 plan model:inner | TP | --model inner=6
 plan model:vocabulary | TP | --model vocabulary=70
 plan model:positions | TP | --model positions=20
@@ -676,6 +684,8 @@ train model:layers | TT R | --model layers=2
 train model:hidden | TT R | --model hidden=8
 train model:heads | TT R | --model heads=4
 train model:flash | GT R | --model flash=4
+train model:experts | GT R | --model experts=3
+train model:top_k | GT R --model experts=3 | --model top_k=1
 train model:inner | TT R | --model inner=6
 train model:vocabulary | TT R | --model vocabulary=70
 train model:positions | TT R | --model positions=20
@@ -763,6 +773,7 @@ engines reductions | engines {h}/words --sum pairwise | --reductions sequential,
 engines split | engines {h}/run --sum pairwise | --split 4
 engines split-layers | engines {h}/words --split 2 | --split-layers *_up
 engines step | engines {h}/run {h}/run2 | --step 2
+engines replay-routers | engines {h}/moe --sum sequential,acc=bf16 | --replay-routers
 engines json | engines {h}/la.npz {h}/lb.npz | --json
 advise data | advise {h}/v.onnx --accept 'sqnr>=1' | --data {h}/x.npy
 advise labels | advise {h}/v.onnx --data {h}/x.npy --accept 'accuracy>=0' | --labels {h}/labels.npy

@@ -13,6 +13,7 @@ SCRIPT_TESTS += t/papers/higham-1993.sh
 SCRIPT_TESTS += t/papers/higham-2019.sh
 C_TESTS += t/papers/kalamkar-2019
 SCRIPT_TESTS += t/papers/kingma-2015.sh
+SCRIPT_TESTS += t/papers/ma-2025.py
 C_TESTS += t/papers/micikevicius-2018
 SCRIPT_TESTS += t/papers/micikevicius-2022.sh
 SCRIPT_TESTS += t/papers/ozkara-2025.py

@@ -21,6 +21,7 @@ SCRIPT_TESTS += t/trainer/t-doctor.sh
 SCRIPT_TESTS += t/trainer/t-dropout.py
 SCRIPT_TESTS += t/trainer/t-ema.py
 SCRIPT_TESTS += t/trainer/t-experiments.py
+SCRIPT_TESTS += t/trainer/t-experts.py
 SCRIPT_TESTS += t/trainer/t-images.py
 SCRIPT_TESTS += t/trainer/t-ladder.py
 SCRIPT_TESTS += t/trainer/t-lamb.py

@@ -6,6 +6,7 @@
 bert="--model bert:layers=1,hidden=8,heads=2 --data length=21 --batch 4 --data train=32,eval=8"
 gpt="--model gpt:layers=1,hidden=8,heads=2 --data length=11 --batch 4 --data train=32,eval=8"
 flash="--model gpt:layers=1,hidden=8,heads=2,flash=4 --data length=11 --batch 4 --data train=32,eval=8"
+moe="--model gpt:layers=1,hidden=8,heads=2,experts=3,top_k=2 --data length=11 --batch 4 --data train=32,eval=8"
 ncf="--model ncf:layers=2,hidden=4 --data users=9,items=130 --batch 20 --data train=100"
 
 # 30522 x 768 + 512 x 768 + 2 x 768 + 2 x 768 for embeddings and their norm; a block has 4 (768^2 + 768) for attention,
@@ -29,7 +30,7 @@ test_is $? "plan --model ncf at MovieLens-20M's size: $want parameters"
 test_is $? "and bench why predicts its times"
 
 for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
-	for model in bert gpt flash ncf; do
+	for model in bert gpt flash moe ncf; do
 		rm -rf r
 		run train ${!model} --policy $policy --steps 2 --trace steps=1 --quiet r
 		test $code = 0 && run analyze --only replay --no-propagate r
@@ -37,7 +38,7 @@ for policy in float32 mixed_float16 mixed_bfloat16 autocast_float16 float16; do
 		test_is $? "$model, $policy: no output of a traced step is outside its call's bound"
 	done
 done
-for model in bert gpt flash ncf; do
+for model in bert gpt flash moe ncf; do
 	run train ${!model} --policy mixed_float16 --epochs 2 --checkpoint-every 3 --trace steps=none --threads 1 --quiet $model-one
 	run train ${!model} --policy mixed_float16 --epochs 2 --checkpoint-every 3 --trace steps=none --threads 2 --quiet $model-two
 	test $code = 0 && cmp -s <(column $model-one/metrics.tsv digest) <(column $model-two/metrics.tsv digest)

@@ -8,6 +8,7 @@
 
 #include "trainer/model/layer/layer_attention.h"
 #include "trainer/model/layer/layer_dropout.h"
+#include "trainer/model/layer/layer_experts.h"
 #include "trainer/model/layer/layer_loss.h"
 
 static const double epsilon = 1e-5;
@@ -32,7 +33,8 @@ block(hu_program *p, const hu_transformer *t, int number, int x)
 	int y = hu_layer_layernorm(p, hu_layer_named(name, "norm1").s, x, epsilon);
 	x = hu_layer_sum(p, hu_layer_named(name, "add1").s, x, hu_layer_attention(p, t, name, y));
 	y = hu_layer_layernorm(p, hu_layer_named(name, "norm2").s, x, epsilon);
-	return hu_layer_sum(p, hu_layer_named(name, "add2").s, x, hu_layer_feed_forward(p, t, name, y));
+	return hu_layer_sum(p, hu_layer_named(name, "add2").s, x,
+		(t->experts ? hu_layer_experts : hu_layer_feed_forward)(p, t, name, y));
 }
 
 void

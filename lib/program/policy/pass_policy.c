@@ -76,7 +76,8 @@ run_format(const pass *s, const hu_call *c, const int *in)
 		if (is_mixing(s, c, in))
 			break;
 		return compute;
-	case HU_CLASS_LOSS:
+	case HU_CLASS_LOSS: /* a place, which is no loss: elements are compared as they are */
+		return widest(s, c, in);
 	case HU_CLASS_NORM:
 	case HU_CLASS_POINTWISE:
 		if (c->op->float32 & ((list == HU_LIST_AUTOCAST ? HU_FLOAT32_AUTOCAST : 0) |
@@ -120,6 +121,8 @@ copy_call(pass *s, const hu_call *c)
 		in[i] = s->map[c->in[i]];
 	hu_format_id run = run_format(s, c, in),
 		     made = c->op->cls == HU_CLASS_GEMM ? hu_program_product_format(run) : run;
+	if (c->op->cls == HU_CLASS_LOSS && !hu_program_is_loss(c))
+		made = HU_FP32; /* holds every place of a tensor */
 	if (keeps_format(s, c))
 		made = s->from->t[c->out[0]].format;
 	for (int i = 0; i < c->nin; i++)

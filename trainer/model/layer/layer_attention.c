@@ -41,6 +41,8 @@ hu_transformer_sizes(hu_transformer *t, const hu_model_sizes *s, int eval)
 	t->inner = or_own(s->inner, 4 * t->hidden);
 	t->vocabulary = or_own(s->vocabulary, tokens->classes);
 	t->positions = or_own(s->positions, t->length);
+	t->experts = s->experts;
+	t->top_k = s->experts ? or_own(s->top_k, 2) : 0;
 }
 
 hu_status
@@ -60,6 +62,12 @@ hu_transformer_check(const hu_model_sizes *s)
 	if (t.positions < t.length)
 		return hu_fail(HU_EINVAL, "--model positions=%zu: the samples of data set %s have %zu tokens",
 			t.positions, s->data->name, t.length);
+	if (s->top_k && !s->experts)
+		return hu_fail(HU_EINVAL,
+			"--model top_k=%zu: without a mixture of experts nothing is chosen; add experts=", s->top_k);
+	if (t.top_k > t.experts)
+		return hu_fail(HU_EINVAL, "--model top_k=%zu: a token cannot have more than the %zu experts there are",
+			t.top_k, t.experts);
 	if (s->flash && s->dropout > 0)
 		return hu_fail(HU_EINVAL,
 			"--model flash=%zu,dropout=%g: attention in blocks keeps no shares that dropout could set to "

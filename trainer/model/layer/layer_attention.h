@@ -7,10 +7,10 @@
 #include "trainer/model/layer/layer_parts.h"
 
 /* A transformer's sizes: the options of trainer/model/layer/sizes.def with the model's own where none was given, and
-   the tensor that every block reads: mask is [B, S], 1 where there is a token. causal hides the tokens after each one.
- */
+   the tensor that every block reads: mask is [B, S], 1 where there is a token. causal hides the tokens after each one;
+   experts is 0 where a block has no mixture of experts. */
 typedef struct hu_transformer {
-	size_t batch, length, layers, hidden, heads, inner, vocabulary, positions;
+	size_t batch, length, layers, hidden, heads, inner, vocabulary, positions, experts, top_k;
 	int mask, causal;
 	const char *gelu; /* the attribute approx of its gelu */
 	const hu_model_sizes *options; /* and eval: what dropout asks for */
