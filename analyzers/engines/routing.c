@@ -67,8 +67,8 @@ hu_routing_print(const hu_routing *r)
 {
 	if (!r->routers)
 		return;
-	printf("  routers        %d choose%s experts: %zu of %zu sets differ (%.3g %%); %zu of %zu tokens (%.3g %%) have "
-	       "one that does\n",
+	printf("  routers        %d choose%s experts: %zu of %zu sets differ (%.3g %%); %zu of %zu tokens (%.3g %%) "
+	       "have one that does\n",
 		r->routers, r->routers == 1 ? "s" : "", r->sets_differ, r->sets,
 		100 * (double)r->sets_differ / (double)r->sets, r->tokens_differ, r->tokens,
 		100 * (double)r->tokens_differ / (double)r->tokens);
@@ -79,11 +79,13 @@ hu_routing_json(const hu_routing *r)
 {
 	json_t *list = json_array();
 
-	for (int i = 0; i < r->routers; i++)
+	for (int i = 0; i < r->routers; i++) {
+		const hu_router *one = &r->router[i];
+		json_t *first = one->first < 0 ? json_null() : json_integer(one->first);
 		json_array_append_new(list,
-			json_pack("{s:s s:I s:I s:o}", "layer", hu_shown(r->a->p->t[r->router[i].tensor].layer), "tokens",
-				(json_int_t)r->router[i].tokens, "differ", (json_int_t)r->router[i].differ, "first",
-				r->router[i].first < 0 ? json_null() : json_integer(r->router[i].first)));
+			json_pack("{s:s s:I s:I s:o}", "layer", hu_shown(r->a->p->t[one->tensor].layer), "tokens",
+				(json_int_t)one->tokens, "differ", (json_int_t)one->differ, "first", first));
+	}
 	if (!r->routers) {
 		json_decref(list);
 		return json_null();

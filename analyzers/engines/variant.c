@@ -186,7 +186,8 @@ touched(const hu_program *p)
 	return need;
 }
 
-/* Fills in what no call makes, from what the run, or of routers' choices the other engine, has recorded, rounded to nearest where the format is another one. */
+/* Fills in what no call makes, from what the run has recorded, or, of routers' choices, the other engine, rounded to
+   nearest where the format is another one. */
 static hu_status
 fill(hu_exec *x, const hu_forward *own, const hu_forward *routing)
 {

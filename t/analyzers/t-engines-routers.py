@@ -86,7 +86,8 @@ for x, z, mine, of_a in zip(rows(b['block1_norm2.y'], HIDDEN), rows(b['block1_ro
 mean, most = sum(off) / len(off), max(off)
 # Differences of numbers of order 1 whose roundings are of 2^-24 each: six digits of the mean remain
 ok(abs(got['log_ratio_mean_abs'] - mean) <= 2e-6 * max(1, most) and abs(got['log_ratio_max'] - most) <= 2e-6 *
-   max(1, most) and abs(far['log_ratio_mean_abs'] - mean) > 1e-3, "B's experts compute what A's routers chose, with B's gates",
+   max(1, most) and abs(far['log_ratio_mean_abs'] - mean) > 1e-3,
+   "B's experts compute what A's routers chose, with B's gates",
    '%s, not %s' % (got['log_ratio_mean_abs'], mean))  # fmt: skip
 
 GPT = GPT.replace(',experts=8', '')

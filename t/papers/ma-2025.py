@@ -4,8 +4,8 @@
 # 2025: two engines send tokens to other experts, and such tokens make most of the divergence between their
 # probabilities; where the training engine takes the choices that the inference engine made (rollout routing replay) and
 # has its own gates, the divergence falls towards a dense model's, and tokens of extreme ratio vanish.
-# Reproduced, on a decoder of four layers with eight experts each, two for each token, in place of Qwen3-30B-A3B: float32
-# samples and bfloat16 trains, with replay and without, beside a dense decoder of as many layers.
+# Reproduced, on a decoder of four layers with eight experts each, two for each token, in place of Qwen3-30B-A3B:
+# float32 samples and bfloat16 trains, with replay and without, beside a dense decoder of as many layers.
 # Not reproduced: the published divergences, and reinforcement learning.
 import json
 import os
@@ -31,8 +31,8 @@ def engines(name, *words):
 
 
 for name, sizes in (('experts', 'inner=32,experts=8'), ('dense', 'inner=64')):
-    run('train', '--quiet', '--model', 'gpt:layers=4,hidden=32,' + sizes, '--steps', '80', '--batch', '16', '--optimizer',
-        'lr=3e-3', '--policy', 'float32', '--trace', 'steps=79', '--loss-scale', 'none', os.path.join(where, name))  # fmt: skip
+    words = '--steps 80 --batch 16 --optimizer lr=3e-3 --policy float32 --trace steps=79 --loss-scale none'
+    run('train', '--quiet', '--model', 'gpt:layers=4,hidden=32,' + sizes, *words.split(), os.path.join(where, name))
 own, replayed, dense = engines('experts'), engines('experts', '--replay-routers'), engines('dense')
 r = own['routers']
 ok(r['tokens_differ'] > 0.01 * r['tokens'] and r['sets_differ'] < 0.05 * r['sets'] and

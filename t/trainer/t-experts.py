@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # A gpt whose blocks have a mixture of experts: the router's choices, gates, results and gradients of a traced step are
-# computed again in double precision, token by token and with the chosen experts alone; under every policy each token has
-# as many experts as were asked for, those of the largest recorded logits.
+# computed again in double precision, token by token and with the chosen experts alone; under every policy each token
+# has as many experts as were asked for, those of the largest recorded logits.
 import json
 import os
 import sys
@@ -61,8 +61,8 @@ def again(t, experts, k):
 
 
 def apart(t, found):
-    """Names of tensors that are farther than 1e-5 of their largest element from what was computed again: their sums have
-    at most 44 terms of float32, whose unit roundoff is 6e-8."""
+    """Names of tensors that are farther than 1e-5 of their largest element from what was computed again: their sums
+    have at most 44 terms of float32, whose unit roundoff is 6e-8."""
     for name, want in found.items():
         got, most = t[name], max(abs(v) for v in want)
         if len(got) != len(want) or not all(abs(a - v) <= 1e-5 * most for a, v in zip(got, want)):

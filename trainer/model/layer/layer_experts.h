@@ -7,9 +7,10 @@
 
 /* Sends each token of x [B S, H] to top_k of `experts` dense layers with gelu between, NAME_expert1_up and so on, and
    adds their results, each times its gate, in ascending order. The layer NAME_router has the logits y = x w without a
-   bias; of equal ones the first is chosen, and NAME_router.chosen (HU_ROLE_CHOSEN) says which are. Gates are the softmax over the chosen logits (Jiang and others: Mixtral of
-   experts, 2024), or, where one is chosen, its share in the softmax over all (Fedus, Zoph, Shazeer: Switch
-   transformers, 2022), without which a router would have no gradient. Logits that are not chosen count as -10000, as
+   bias; of equal ones the first is chosen, and NAME_router.chosen (lib/program/routers.h) says which are. Gates are the
+   softmax over the chosen logits (Jiang and others: Mixtral of experts, 2024), or, where one is chosen, its share in
+   the softmax over all (Fedus, Zoph, Shazeer: Switch transformers, 2022), without which a router would have no
+   gradient. Logits that are not chosen count as -10000, as
    keys that a mask hides do.
    Every expert computes all tokens, and those that it does not have are rows of zeros before it, so that neither they
    nor what they would make reach its sums, gradients or scales. Nothing balances how many tokens an expert gets. */
