@@ -42,7 +42,8 @@ include $(top_srcdir)/analyzers/validate/sensitivity/local.mk
 include $(top_srcdir)/analyzers/value/local.mk
 include $(top_srcdir)/bench/local.mk
 include $(top_srcdir)/bench/tool/local.mk
-include $(top_srcdir)/cuda/bulk/local.mk
+include $(top_srcdir)/cuda/base/local.mk
+include $(top_srcdir)/cuda/cublas/local.mk
 include $(top_srcdir)/cuda/device/local.mk
 include $(top_srcdir)/cuda/element/local.mk
 include $(top_srcdir)/cuda/exec/local.mk

@@ -125,7 +125,7 @@ AC_SUBST([CUDA_LIBS])
 AC_SUBST([CUDA_ANY_FLAGS])
 AM_CONDITIONAL([CUDA], [test $hu_cuda = yes])])
 
-# HU_SHIM: whether $CXX compiles the kernels for the host (cuda/shim/shim.h). Sets SHIM_CXXFLAGS,
+# HU_SHIM: whether $CXX compiles the kernels for the host (cuda/base/shim.h). Sets SHIM_CXXFLAGS,
 # SHIM_UNCHECKED (what the sanitizers leave out, behind ASAN_CFLAGS) and the conditional SHIM.
 AC_DEFUN([HU_SHIM], [
 SHIM_CXXFLAGS="-std=gnu++17 -ffp-contract=off -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-math-errno -fno-var-tracking -Wno-ignored-optimization-argument -Wno-unknown-warning-option -Wall -Wunused-parameter -Wshadow=local -Wframe-larger-than=65536"

@@ -5,7 +5,7 @@
 #define HU_ANALYZERS_PROBE_DEVICE_H
 
 #include "analyzers/probe/probe.h"
-#include "cuda/exec/side.h"
+#include "cuda/fuse/side.h"
 
 /* A row of instructions.def. cuda/gemm/mma.h and probe_unit.h define kind and half; k is the number of its products;
    path is a hu_tc_path. */

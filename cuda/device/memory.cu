@@ -3,7 +3,7 @@
    checked and reports in one line what failed; on the host memory comes from malloc, with a limit that tests can
    set. */
 #include "cuda/device/device.h"
-#include "cuda/exec/side.h"
+#include "cuda/fuse/side.h"
 #include "cuda/element/store.h"
 
 extern "C" {

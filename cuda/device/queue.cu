@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    A side's events and graphs (side.h). The host's are in shim_queue.cc. */
-#include "cuda/device/launch.h"
-#include "cuda/exec/side.h"
+#include "cuda/base/launch.h"
+#include "cuda/fuse/side.h"
 
 #ifdef __CUDACC__
 static long launched;

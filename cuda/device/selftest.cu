@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    Kernels that test the promises of launch.h: t/cuda/u-shim.c runs the correct ones on every side there is, and the
    wrong ones on the shim alone, which must catch them. */
-#include "cuda/device/launch.h"
-#include "cuda/exec/side.h"
-#include "cuda/bulk/bulk.h"
+#include "cuda/base/launch.h"
+#include "cuda/fuse/side.h"
+#include "cuda/gemm/bulk.h"
 
 HU_KERNEL
 write_index(uint32_t *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Loads NVIDIA's libraries when they are first needed, so that the program starts without them (cuda/gemm/cublas.c,
+   Loads NVIDIA's libraries when they are first needed, so that the program starts without them (cuda/cublas/cublas.c,
    cuda/nccl/nccl.c). names lists file names, the one that is wanted most first, and ends with NULL. */
 #ifndef HU_CUDA_VENDOR_H
 #define HU_CUDA_VENDOR_H

@@ -2,14 +2,14 @@
    Element-by-element operators on the device: the formulas of lib/op/element/formula.inc in the carrier of the call's
    compute format, several neighbouring elements per thread. HU_AT_… says which element of an operand belongs to element
    i, as hu_how in lib/op/element/formulas.h does for the host. Reductions are in reduce.cuh. Indices have 32 bits, and
-   divisions are multiplications (cuda/gemm/divide.h), because a device's divisions would cost more than everything
+   divisions are multiplications (cuda/base/divide.h), because a device's divisions would cost more than everything
    else; the executor refuses tensors of more than HU_MOST_ELEMENTS. */
 #ifndef HU_CUDA_MAP_CUH
 #define HU_CUDA_MAP_CUH
 
 #include "cuda/element/carrier.cuh"
 #include "cuda/element/vector.cuh"
-#include "cuda/gemm/divide.h"
+#include "cuda/base/divide.h"
 
 enum { HU_FIELD_IN = 8, HU_FIELD_OUT = 4, HU_FIELD_THREADS = 256 };
 

@@ -7,7 +7,7 @@
 #ifndef HU_CUDA_SHORT_H
 #define HU_CUDA_SHORT_H
 
-#include "cuda/device/launch.h"
+#include "cuda/base/launch.h"
 
 extern "C" {
 #include "lib/op/element/formula.h"

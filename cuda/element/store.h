@@ -5,7 +5,7 @@
 #ifndef HU_CUDA_STORE_H
 #define HU_CUDA_STORE_H
 
-#include "cuda/device/launch.h"
+#include "cuda/base/launch.h"
 
 #include "cuda/element/code.h"
 #include "cuda/element/kernel.h"

@@ -8,7 +8,7 @@
 /* The GPU. It opens only if the build has CUDA, the machine a device, and every operator of the program a kernel;
    otherwise HU_EUNABLE or HU_EDEVICE says which of these is missing. */
 extern const hu_backend hu_backend_cuda;
-/* The same kernels run on the host by the launch shim (cuda/shim/shim.h). It opens if the build had a C++ compiler. */
+/* The same kernels run on the host by the launch shim (cuda/base/shim.h). It opens if the build had a C++ compiler. */
 extern const hu_backend hu_backend_shim;
 
 /* A back end that runs nothing and only counts, for its peak, the memory that a program opened on it would allocate on

@@ -3,6 +3,7 @@
 libhalfulp_a_SOURCES += cuda/exec/allocation.c
 libhalfulp_a_SOURCES += cuda/exec/backend.c
 noinst_HEADERS += cuda/exec/backend.h
+libhalfulp_a_SOURCES += cuda/exec/counted.c
 libhalfulp_a_SOURCES += cuda/exec/feed.c
 libhalfulp_a_SOURCES += cuda/exec/gather.c
 libhalfulp_a_SOURCES += cuda/exec/graph.c
@@ -17,7 +18,6 @@ libhalfulp_a_SOURCES += cuda/exec/part_library.c
 libhalfulp_a_SOURCES += cuda/exec/part_message.c
 libhalfulp_a_SOURCES += cuda/exec/profile.c
 libhalfulp_a_SOURCES += cuda/exec/readback.c
-noinst_HEADERS += cuda/exec/side.h
 libhalfulp_a_SOURCES += cuda/exec/single.c
 libhalfulp_a_SOURCES += cuda/exec/stages.c
 libhalfulp_a_SOURCES += cuda/exec/transfer.c

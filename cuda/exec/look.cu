@@ -3,7 +3,7 @@
    (lib/number/count.h), and the state's digest. Counts are integers, so their order does not show. */
 #include "cuda/element/many.cuh"
 #include "cuda/element/scalar.cuh"
-#include "cuda/exec/side.h"
+#include "cuda/fuse/side.h"
 
 extern "C" {
 #include "lib/base/hash.h"

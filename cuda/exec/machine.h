@@ -4,7 +4,7 @@
 #ifndef HU_CUDA_MACHINE_H
 #define HU_CUDA_MACHINE_H
 
-#include "cuda/exec/side.h"
+#include "cuda/fuse/side.h"
 #include "lib/program/spread/part.h"
 
 /* Where tensors and scratch space lie on a dry run: launchers count offsets from it, which C does not allow from NULL,

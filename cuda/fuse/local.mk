@@ -10,3 +10,4 @@ noinst_HEADERS += cuda/fuse/fusions.def
 libhalfulp_a_SOURCES += cuda/fuse/plan.c
 noinst_HEADERS += cuda/fuse/plan.h
 libhalfulp_a_SOURCES += cuda/fuse/plan_stage.c
+noinst_HEADERS += cuda/fuse/side.h

@@ -4,7 +4,7 @@
 #ifndef HU_CUDA_PLAN_H
 #define HU_CUDA_PLAN_H
 
-#include "cuda/exec/side.h"
+#include "cuda/fuse/side.h"
 #include "lib/program/program.h"
 
 /* Calls call[first] to call[first + n - 1] of the plan. fusion is NULL for a single call. ahead is 1 if all of them are

@@ -6,7 +6,7 @@
 #define HU_CUDA_GEMM_CUH
 
 #include "cuda/element/map.cuh"
-#include "cuda/gemm/divide.h"
+#include "cuda/base/divide.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef HU_CUDA_GEMM_CUBLAS_CUH
 #define HU_CUDA_GEMM_CUBLAS_CUH
 
-#include "cuda/gemm/cublas.h"
+#include "cuda/cublas/cublas.h"
 #include "cuda/gemm/gemm.cuh"
 
 /* How a map's operand is stored: not as a matrix; as [m,k] or [n,k]; as [k,m] or [k,n]. */

@@ -6,7 +6,7 @@
 #ifndef HU_CUDA_GEMM_MMA_CUH
 #define HU_CUDA_GEMM_MMA_CUH
 
-#include "cuda/bulk/gemm_split.cuh"
+#include "cuda/gemm/gemm_split.cuh"
 #include "cuda/gemm/gemm_mma_wide.cuh"
 
 enum { HU_MMA_TILE = 64, HU_MMA_WORDS = 16, HU_MMA_LINE = HU_MMA_WORDS + 4, HU_MMA_THREADS = 256 };

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-libhalfulp_a_SOURCES += cuda/gemm/cublas.c
-noinst_HEADERS += cuda/gemm/cublas.h
-libhalfulp_a_SOURCES += cuda/gemm/cublas_bound.c
-CUDA_SOURCES += cuda/gemm/cublas_check.cu
-libhalfulp_a_SOURCES += cuda/gemm/cublas_words.c
-noinst_HEADERS += cuda/gemm/divide.h
+noinst_HEADERS += cuda/gemm/bulk.h
+CUDA_SOURCES += cuda/gemm/bulk_map.cu
+noinst_HEADERS += cuda/gemm/bulk_map.h
 noinst_HEADERS += cuda/gemm/gemm.cuh
+noinst_HEADERS += cuda/gemm/gemm_bulk.cuh
 CUDA_SOURCES += cuda/gemm/gemm_cublas.cu
 noinst_HEADERS += cuda/gemm/gemm_cublas.cuh
 noinst_HEADERS += cuda/gemm/gemm_mma.cuh
@@ -15,6 +13,7 @@ CUDA_SOURCES += cuda/gemm/gemm_parts.cu
 CUDA_SOURCES += cuda/gemm/gemm_plain.cu
 noinst_HEADERS += cuda/gemm/gemm_plain.cuh
 noinst_HEADERS += cuda/gemm/gemm_run.cuh
+noinst_HEADERS += cuda/gemm/gemm_split.cuh
 noinst_HEADERS += cuda/gemm/gemm_tile.cuh
 noinst_HEADERS += cuda/gemm/gemm_tile_wide.cuh
 CUDA_SOURCES += cuda/gemm/gemm_turn.cu

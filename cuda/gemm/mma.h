@@ -5,7 +5,7 @@
 #ifndef HU_CUDA_MMA_H
 #define HU_CUDA_MMA_H
 
-#include "cuda/device/launch.h"
+#include "cuda/base/launch.h"
 
 #ifdef HU_ANY_ARCH
 #error "this header has code of its own for compute capabilities: add the file that includes it to CUDA_ALONE"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SHIM_SOURCES += cuda/shim/shim.cc
-noinst_HEADERS += cuda/shim/shim.h
 SHIM_SOURCES += cuda/shim/shim_bulk.cc
 SHIM_SOURCES += cuda/shim/shim_copy.cc
 noinst_HEADERS += cuda/shim/shim_engine.h

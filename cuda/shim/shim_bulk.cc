@@ -2,7 +2,7 @@
    Bulk copies and mbarriers (bulk.h), on the host. A copy arrives at once, between two turns of threads, or when no
    thread can go on without it; in half of all blocks always then. A block that ends while a copy is under way stops the
    launch. */
-#include "cuda/bulk/bulk.h"
+#include "cuda/gemm/bulk.h"
 #include "cuda/shim/shim_engine.h"
 
 using namespace shim;

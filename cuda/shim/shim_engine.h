@@ -5,9 +5,9 @@
 #ifndef HU_CUDA_SHIM_ENGINE_H
 #define HU_CUDA_SHIM_ENGINE_H
 
-#include "cuda/device/launch.h"
-#include "cuda/exec/side.h"
-#include "cuda/bulk/bulk_map.h"
+#include "cuda/base/launch.h"
+#include "cuda/fuse/side.h"
+#include "cuda/gemm/bulk_map.h"
 
 #include <stdio.h>
 #include <stdlib.h>

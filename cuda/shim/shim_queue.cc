@@ -3,8 +3,8 @@
    it, or when another queue that waits for it gets there. The seed decides which, so that a missing wait leads to
    reading old or newer values. A graph is a list of such operations with the arguments they had. The queue NULL does
    everything immediately. */
-#include "cuda/device/launch.h"
-#include "cuda/exec/side.h"
+#include "cuda/base/launch.h"
+#include "cuda/fuse/side.h"
 
 #include <stdio.h>
 #include <stdlib.h>

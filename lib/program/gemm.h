@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The ways in which a device computes matrix products, the rows of gemms.def. Every way but cublas gives the bits of
-   the call's summation model; cublas stays within its error bound (cuda/gemm/cublas.h). */
+   the call's summation model; cublas stays within its error bound (cuda/cublas/cublas.h). */
 #ifndef HU_PROGRAM_GEMM_H
 #define HU_PROGRAM_GEMM_H
 

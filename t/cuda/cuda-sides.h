@@ -6,7 +6,7 @@
 
 #include "cuda/device/device.h"
 #include "cuda/exec/machine.h"
-#include "cuda/exec/side.h"
+#include "cuda/fuse/side.h"
 #include "lib/number/round.h"
 #include "t/op/op-case.h"
 #include "t/tool/tap.h"

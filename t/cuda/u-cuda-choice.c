@@ -4,7 +4,7 @@
    is. Nothing is computed: a dry run of a launcher says what it would launch. */
 #include "cuda/device/device.h"
 #include "cuda/exec/machine.h"
-#include "cuda/exec/side.h"
+#include "cuda/fuse/side.h"
 #include "cuda/fuse/plan.h"
 #include "lib/base/mem.h"
 #include "lib/program/gemm.h"

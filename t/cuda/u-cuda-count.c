@@ -2,7 +2,7 @@
    Counts made on the device are the CPU's to the count: rows of grads.tsv, exponents by bin, what a cast lost; for
    every format there is and values that lean towards its corners, under several orders of threads. */
 #include "cuda/device/device.h"
-#include "cuda/exec/side.h"
+#include "cuda/fuse/side.h"
 #include "cuda/exec/transfer.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    gemm=cublas: what the library is given, on the host by a stand-in of the same entry points
    (t/stub/cublaslt.c) that refuses what the library refuses, and the promised bound of every output. */
-#include "cuda/gemm/cublas.h"
+#include "cuda/cublas/cublas.h"
 #include "cuda/device/device.h"
 #include "cuda/exec/machine.h"
 #include "t/cuda/cuda-sides.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Division by a multiplication (cuda/gemm/divide.h) against the processor's: every divisor up to 2^12, those around
+   Division by a multiplication (cuda/base/divide.h) against the processor's: every divisor up to 2^12, those around
    powers of two and the largest; numbers around their multiples, where a quotient changes, and the largest. */
-#include "cuda/gemm/divide.h"
+#include "cuda/base/divide.h"
 #include "lib/number/philox.h"
 #include "t/tool/tap.h"
 

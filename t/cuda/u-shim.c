@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What kernels are written with (cuda/device/launch.h), on every side there is; and that the shim
+   What kernels are written with (cuda/base/launch.h), on every side there is; and that the shim
    catches what it says it catches. */
 #include "cuda/device/device.h"
-#include "cuda/exec/side.h"
+#include "cuda/fuse/side.h"
 #include "lib/base/hash.h"
 #include "lib/base/status.h"
 #include "lib/sum/tree.h"

@@ -2,7 +2,7 @@
    Values on their way to a device and back, in sizes that several threads share, and batches of images as floats:
    every element arrives, whatever the number of threads, also from the pinned memory in which a batch is made. */
 #include "cuda/exec/machine.h"
-#include "cuda/exec/side.h"
+#include "cuda/fuse/side.h"
 #include "cuda/exec/transfer.h"
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"

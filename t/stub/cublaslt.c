@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   A cuBLASLt for the host's memory: the entry points that cuda/gemm/cublas.c calls, by a plain loop, refusing
+   A cuBLASLt for the host's memory: the entry points that cuda/cublas/cublas.c calls, by a plain loop, refusing
    what the library's manual refuses. t/cuda/u-cuda-cublas.c compiles it. stub_set(KEY, X) and stub_get(KEY): see below.
  */
-#include "cuda/gemm/cublas.h"
+#include "cuda/cublas/cublas.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/bench/gemm.h"
 
-#include "cuda/gemm/cublas.h"
-#include "cuda/exec/side.h"
+#include "cuda/cublas/cublas.h"
+#include "cuda/fuse/side.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
 #include "lib/base/terminal/progress.h"

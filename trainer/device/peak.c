@@ -3,7 +3,7 @@
 
 #include "cuda/device/device.h"
 #include "cuda/probe/probe.h"
-#include "cuda/exec/side.h"
+#include "cuda/fuse/side.h"
 #include "lib/base/mem.h"
 #include "lib/base/terminal/progress.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/record/manifest.h"
 
-#include "cuda/gemm/cublas.h"
+#include "cuda/cublas/cublas.h"
 #include "lib/base/build.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/failed.h"

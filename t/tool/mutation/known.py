@@ -83,7 +83,7 @@ KNOWN = [
     ("trainer/optim/optim.c", "p->t[in[1]].layer", "a gradient is of its parameter's layer"),
     ("trainer/bench/gemm_one.c", "sum -= hu_digest_term(", "digests that are compared with each other alone"),
     ("trainer/bench/sweep.c", "for (int i = 1; i < s->n[HU_SWEEP_SIMD]", "a first one that is none is refused later"),
-    ("cuda/device/counted.c", "ENOUGH = 1 << 17", "room that nothing is written to"),
+    ("cuda/exec/counted.c", "ENOUGH = 1 << 17", "room that nothing is written to"),
     ("trainer/bench/gemm.c", "x.kind != y.kind && x.l != y.l", "the two paths of one unit differ in both or in neither"),
     ("trainer/model/ncf.c", "p->t[0].shape.d[0]", "every tensor here has a row for each sample"),
     ("trainer/run/start_load.c", "for (int i = 1; i < p->nt &&", "the first tensor of a program is its input, which no file has"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Compares cuda/gemm/cublas.h with NVIDIA's header, if that is installed. It makes no code. */
-#include "cuda/gemm/cublas.h"
+   Compares cuda/cublas/cublas.h with NVIDIA's header, if that is installed. It makes no code. */
+#include "cuda/cublas/cublas.h"
 
 #if defined(__CUDACC__) && defined(__has_include)
 #if __has_include(<cublasLt.h>)

@@ -7,7 +7,7 @@
 #ifndef HU_CUDA_BULK_GEMM_BULK_CUH
 #define HU_CUDA_BULK_GEMM_BULK_CUH
 
-#include "cuda/bulk/bulk.h"
+#include "cuda/gemm/bulk.h"
 #include "cuda/gemm/gemm_wgmma.cuh"
 
 enum {

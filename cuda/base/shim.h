@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The host's side of cuda/device/launch.h. A block's threads are coroutines, run one at a time in an order drawn anew
+   The host's side of cuda/base/launch.h. A block's threads are coroutines, run one at a time in an order drawn anew
    whenever several could run, so that a race between two barriers changes results from seed to seed. A launch stops
    with HU_EDEVICE if threads of a block wait at different barriers or one never arrives, if a warp's lanes disagree on
    what they do together, and if shared memory was written past its end (under AddressSanitizer: accessed past its end).

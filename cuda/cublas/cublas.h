@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Products by cuBLASLt, which is loaded when first needed, so that the program starts without it. Types and numbers are
-   those of NVIDIA's cublasLt.h, written out here because that header is not always installed (cuda/gemm/cublas_check.cu
+   those of NVIDIA's cublasLt.h, written out here because that header is not always installed (cublas_check.cu
    compares them if it is). An algorithm is chosen once for each shape and used from then on, also by a later process
    that is told of it. Atomics and fast accumulation of fp8 are off, and fp32 is pedantic. The promise is an error
    bound, hu_cublas_bound. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The error bound of a library's product, whose order of summation is unknown. */
-#include "cuda/gemm/cublas.h"
+#include "cuda/cublas/cublas.h"
 
 #include "lib/sum/bound.h"
 #include "lib/sum/tc/tc.h"

@@ -135,7 +135,7 @@ hu_atomic_max(uint64_t *p, uint64_t x)
 }
 
 #else
-#include "cuda/shim/shim.h"
+#include "cuda/base/shim.h"
 #endif
 
 enum { HU_MOST_SHARED = 227 << 10 };

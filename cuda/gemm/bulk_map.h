@@ -4,7 +4,7 @@
 #ifndef HU_CUDA_BULK_MAP_H
 #define HU_CUDA_BULK_MAP_H
 
-#include "cuda/device/launch.h"
+#include "cuda/base/launch.h"
 
 enum { HU_BULK_LINE = 128 };
 

@@ -5,7 +5,7 @@
 #ifndef HU_CUDA_BULK_GEMM_SPLIT_CUH
 #define HU_CUDA_BULK_GEMM_SPLIT_CUH
 
-#include "cuda/bulk/gemm_bulk.cuh"
+#include "cuda/gemm/gemm_bulk.cuh"
 
 enum { HU_SPLIT_LAG = 2 }; /* stages that are under way when the next one is begun */
 

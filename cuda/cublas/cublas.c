@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The library's matrices are column-major, ours row-major. It is therefore asked for dᵀ = bᵀ aᵀ, and its A is our
    b. */
-#include "cuda/gemm/cublas.h"
+#include "cuda/cublas/cublas.h"
 
 #include "cuda/device/vendor.h"
 #include "lib/base/mem.h"

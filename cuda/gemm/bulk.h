@@ -6,7 +6,7 @@
 #ifndef HU_CUDA_BULK_H
 #define HU_CUDA_BULK_H
 
-#include "cuda/bulk/bulk_map.h"
+#include "cuda/gemm/bulk_map.h"
 #include "cuda/gemm/wgmma.h"
 
 /* An mbarrier's phases are numbered from 0. Phase p ends when all its arrivals are there, and all bytes that were

@@ -2,7 +2,7 @@
    Writes algorithms of cuBLASLt as lines of text and recalls those that a run recorded. The library promises that its
    opaque words remain valid for the same version. A line without "align" is of addresses at multiples of
    CUBLASLT_ALIGN, and one without "batches" of a single product. */
-#include "cuda/gemm/cublas.h"
+#include "cuda/cublas/cublas.h"
 
 #include "lib/base/mem.h"
 

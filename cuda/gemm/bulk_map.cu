@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Makes maps for bulk copies. On a GPU the driver does; it is asked for by name, so that nothing is linked with it. */
-#include "cuda/bulk/bulk_map.h"
+#include "cuda/gemm/bulk_map.h"
 
 #ifdef __CUDACC__
 #include <cuda.h>
