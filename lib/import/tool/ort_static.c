@@ -5,6 +5,7 @@
 #include "lib/import/tool/ort_static.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,6 +86,28 @@ add_value(hu_ort_static *s, const char *name)
 	return v;
 }
 
+/* The name that the tool gives to a further copy of initialiser T: the number that follows the largest one behind T's
+   name among the initialisers, 0 where there is none. */
+static const char *
+copy_name(hu_ort_static *s, const hu_stensor *t)
+{
+	size_t length = strlen(t->name);
+	long most = -1;
+
+	for (size_t i = 0; i < s->x->from->graph->ninit + s->nbias; i++) {
+		size_t k = i - s->x->from->graph->ninit;
+		const char *name = i < s->x->from->graph->ninit ? s->x->from->graph->init[i].name
+								: s->x->value[s->bias[k].v].name;
+		char *end;
+		if (strncmp(name, t->name, length) || !name[length])
+			continue;
+		long number = strtol(name + length, &end, 10);
+		if (!*end && number > most)
+			most = number;
+	}
+	return hu_onnx_rewrite_text(&s->x->w, "%s%ld", t->name, most + 1);
+}
+
 /* Operand K of NODE becomes int32 codes by the product of the scales of operands 0 and 1; a second reader gets a copy
    of its own. */
 static void
@@ -97,10 +120,10 @@ mark_bias(hu_ort_static *s, hu_onnx_node *node, size_t k, float beta)
 		return;
 	int v = hu_rewriting_find(s->x, name);
 	if (s->mark[v].bias) {
-		for (int i = 1;; i++) {
-			name = hu_onnx_rewrite_text(&s->x->w, "%s%d", t->name, i);
-			if (hu_rewriting_find(s->x, name) < 0)
-				break;
+		name = copy_name(s, t);
+		if (hu_rewriting_find(s->x, name) >= 0) {
+			s->taken = s->taken ? s->taken : name;
+			return;
 		}
 		v = add_value(s, name);
 		s->x->value[v].type = HU_ONNX_FLOAT;
@@ -323,7 +346,13 @@ hu_tool_ort_static(hu_rewriting *x)
 	for (size_t i = 0; i < x->n && !x->t->qoperator; i++)
 		if (hu_rewriting_wants(x, &x->node[i], operators))
 			operator(&s, i);
-	st = x->t->qoperator ? hu_ort_static_operators(&s) : hu_ort_static_write(&s);
+	if (s.taken)
+		st = hu_fail(HU_EUNABLE,
+			"%s: quantize_static names its copy of a bias of several nodes '%s', as a value of the model is "
+			"named already, and onnxruntime refuses the file; rename that value",
+			x->from->path, hu_shown(s.taken));
+	if (st == HU_OK)
+		st = x->t->qoperator ? hu_ort_static_operators(&s) : hu_ort_static_write(&s);
 	if (st == HU_OK && x->t->optimised && !x->t->qoperator)
 		hu_ort_fuse(&x->w);
 	if (st == HU_OK)

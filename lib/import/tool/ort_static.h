@@ -31,6 +31,7 @@ typedef struct hu_ort_static {
 	char *calibrated;      /* by value: the tool knows its range */
 	hu_bias_mark *bias;
 	size_t nbias, biascap;
+	const char *taken; /* the name of a copy of a bias that another value has; NULL: none */
 } hu_ort_static;
 
 /* ort_static_notes.c. Sentences on what quantize_static's file does wrong to this model. */
