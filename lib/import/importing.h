@@ -149,6 +149,8 @@ int hu_import_list(hu_importing *c, const char *name, size_t i, double *list, in
 /* typing.c. Rounds the outputs of the node at hand, of arithmetic ARITHMETIC, to their types where c->typing says so.
    V as the model gives it out. Tensor T rounded to ONNX's type where that is narrow. */
 void hu_typing_outputs(hu_importing *c, const char *arithmetic);
+/* 1 where ONNX Runtime's CPU runs the node at hand in float16 itself. */
+int hu_typing_runs_narrow(hu_importing *c);
 hu_value *hu_typing_given(hu_importing *c, hu_value *v);
 int hu_typing_round(hu_importing *c, int t, int type);
 

@@ -106,9 +106,8 @@ is_isolated(hu_importing *c, const hu_onnx_node *x)
 	return made;
 }
 
-/* 1 where the node at hand runs in float16 itself. */
-static int
-runs_narrow(hu_importing *c)
+int
+hu_typing_runs_narrow(hu_importing *c)
 {
 	return hu_typing_has_kernel(c->own) && !is_isolated(c, c->own);
 }
@@ -154,7 +153,7 @@ as_read(hu_importing *c, hu_value *v)
 {
 	if (!v || !v->raw || c->st != HU_OK)
 		return v;
-	return runs_narrow(c) || (is_cast(c->own) && v->is_cast) ? half_of(c, v) : v;
+	return hu_typing_runs_narrow(c) || (is_cast(c->own) && v->is_cast) ? half_of(c, v) : v;
 }
 
 hu_value *
@@ -226,7 +225,7 @@ hu_typing_outputs(hu_importing *c, const char *arithmetic)
 			cast_on_cpu(c, from, v);
 		else if (!is_narrow(v->type))
 			continue;
-		else if (cpu && !runs_narrow(c))
+		else if (cpu && !hu_typing_runs_narrow(c))
 			v->raw = 1;
 		else if (!moves(arithmetic, x))
 			round_value(c, v);

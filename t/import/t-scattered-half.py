@@ -46,6 +46,16 @@ for op, at in PLACES.items():
         else:
             same = got is not None and numpy.array_equal(got['y'].reshape(y.shape), y)
             tap.ok(same, what + 'as onnxruntime has it', said)
+        file = '--against', 'half.onnx', '--runtime', 'ort-cpu:disable_all'
+        got, said = predict('float32', data, 1, 'float.onnx', *file)
+        if y is None:
+            refused = got is None and "'scatter'" in said and '--runtime strict' in said
+            tap.ok(refused, what + 'the file is refused with --runtime ort-cpu', said)
+        else:
+            same = got is not None and numpy.array_equal(got['y'].reshape(y.shape), y)
+            tap.ok(same, what + 'so has the file with --runtime ort-cpu', said)
+        got, said = predict('float32', data, 1, 'float.onnx', '--against', 'half.onnx')
+        tap.ok(got is not None, what + 'the file runs with --runtime strict', said)
         got, said = predict('occ-fp16', data, 1)
         tap.ok(got is not None, what + 'a GPU runs it', said)
 tap.ok(len(failed) < 9 and len(failed) > 0, 'onnxruntime fails in some of them', sorted(failed))

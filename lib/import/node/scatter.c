@@ -81,6 +81,20 @@ scatter(hu_importing *c, hu_value *v, hu_value *u, const size_t *to)
 	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
 }
 
+/* Fails where ONNX Runtime's CPU has no kernel of float16 for how the node at hand joins updates with V. */
+static void
+has_kernel(hu_importing *c, const hu_value *v)
+{
+	const char *how = hu_import_text(c, "reduction", "none");
+	int elements = !strcmp(c->node->op, "ScatterElements");
+
+	if (c->typing == HU_TYPING_ORT_CPU && v->type == HU_ONNX_FLOAT16 && strcmp(how, "none") != 0 &&
+		!(elements && (!strcmp(how, "max") || !strcmp(how, "min"))) && hu_typing_runs_narrow(c))
+		hu_import_fail(c, HU_EUNABLE,
+			"onnxruntime's CPU does not join scattered updates in float16 and fails here; --runtime strict "
+			"says what a GPU computes");
+}
+
 void
 hu_node_scatter_elements(hu_importing *c)
 {
@@ -99,7 +113,7 @@ hu_node_scatter_elements(hu_importing *c)
 			hu_import_fail(c, HU_EFILE, "its indices are longer than the value along axis %d", j);
 			return;
 		}
-	hu_import_text(c, "reduction", "none");
+	has_kernel(c, v);
 	if (!u->n) { /* nothing is updated */
 		hu_import_same(c, 0, v, v->rank, v->d);
 		return;
@@ -137,7 +151,7 @@ hu_node_scatter_nd(hu_importing *c)
 		hu_import_fail(c, HU_EFILE, "its indices and updates do not fit the value");
 		return;
 	}
-	hu_import_text(c, "reduction", "none");
+	has_kernel(c, v);
 	if (!u->n) { /* nothing is updated */
 		hu_import_same(c, 0, v, v->rank, v->d);
 		return;
