@@ -253,12 +253,16 @@ import_many(hu_network *n)
 static hu_status
 one_by_one(hu_network *n, char *why, int asked)
 {
+	size_t many = n->batch;
+
 	(void)hu_samples_axes(&n->s, 0);
 	n->alone = why;
-	if (asked)
-		return hu_fail(HU_EINVAL, "--batch %zu: %s; give --batch 1", n->batch, why);
 	n->batch = 1;
-	return hu_network_import(n, &n->m, &n->batch);
+	HU_TRY(hu_network_import(n, &n->m, &n->batch)); /* what fails so is not the batch's fault */
+	if (!asked)
+		return HU_OK;
+	hu_imported_release(&n->m);
+	return hu_fail(HU_EINVAL, "--batch %zu: %s; give --batch 1", many, why);
 }
 
 /* Imports the model by the axes that the samples have, and says why these are wrong, or NULL. */

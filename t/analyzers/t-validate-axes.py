@@ -136,6 +136,10 @@ write('m.onnx', graph([node('ReduceSum', 'x k', 's', keepdims=1), node('Add', 'x
 check('a sum over the batch', 'm.onnx', 'x.npz', 
       {'y': ([N, T, C], [2 * v for v in x])}, alone=True)
 refused('a batch of it', 'give --batch 1', 2, 'm.onnx', '--data', 'x.npz', '--batch', '4')
+# What fails whatever the batch is
+write('m.onnx', graph([node('Unheard', 'x', 'y')], [], [value('x', ['n', T, C])], [value('y', ['n', T, C])]))
+says = 'validate: m.onnx: operators that are not known: Unheard'
+refused('an unknown operator', says, 4, 'm.onnx', '--data', 'x.npz', '--batch', '4')
 # A Reshape that takes one input alone
 write('m.onnx', graph([node('Reshape', 'x k', 'y')], [ints('k', [2], [1, T * C])], [value('x', ['n', T, C])],
                       [value('y', [1, T * C])]))

@@ -544,6 +544,24 @@ case(
     made([4, 1, 4], lambda i, j, k: x[i - 1, 1, k] or 0),
     "s",
 )
+columns, blocks = drawn(2, 8, 6), list(itertools.product(range(2), range(3)))
+case(
+    "Col2Im",
+    "Col2Im",
+    {"x": columns, "s": given(2, [3, 5]), "b": given(2, [2, 2])},
+    made(
+        [2, 2, 3, 5],
+        lambda n, c, i, j: sum(
+            columns[n, 4 * c + 2 * p + q, l]
+            for (p, q), (l, (h, w)) in itertools.product(itertools.product(range(2), repeat=2), enumerate(blocks))
+            if (2 * h + p - 1, 2 * w + 2 * q - 1) == (i, j)
+        ),
+    ),
+    "sb",
+    strides=[2, 2],
+    dilations=[1, 2],
+    pads=[1, 1, 0, 1],
+)
 case("Trilu", "Trilu", {"x": x, "k": given([1])}, made(x.shape, lambda i, j, k: x[i, j, k] if k - j >= 1 else 0), "k")
 case(
     "EyeLike",

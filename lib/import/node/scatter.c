@@ -174,6 +174,127 @@ hu_node_scatter_nd(hu_importing *c)
 	free(to);
 }
 
+enum { COL2IM_AXES = 3 };
+
+/* Blocks of an image: along each of n axes its size, and of blocks their size, distance, dilation, padding and
+   number. */
+typedef struct blocks {
+	int n;
+	size_t size[COL2IM_AXES], block[COL2IM_AXES], out[COL2IM_AXES], stride[COL2IM_AXES], dilation[COL2IM_AXES],
+		before[COL2IM_AXES];
+} blocks;
+
+static size_t
+product(const size_t *d, int n)
+{
+	size_t all = 1;
+
+	for (int i = 0; i < n; i++)
+		all *= d[i];
+	return all;
+}
+
+/* Reads the sizes of the node at hand. Returns -1 after a failure. */
+static int
+read_blocks(hu_importing *c, blocks *b)
+{
+	const hu_onnx_attr *pads = hu_import_attr(c, "pads"), *strides = hu_import_attr(c, "strides"),
+			   *dilations = hu_import_attr(c, "dilations");
+	double image[HU_RANK], block[HU_RANK];
+
+	b->n = hu_import_list(c, NULL, 1, image, HU_RANK);
+	if (b->n < 1 || b->n > COL2IM_AXES || hu_import_list(c, NULL, 2, block, HU_RANK) != b->n)
+		return hu_import_fail(
+			c, HU_EUNABLE, "its image and its blocks must have one to %d axes, as many as each other",
+			COL2IM_AXES);
+	if ((pads && pads->nints != 2 * (size_t)b->n) || (strides && strides->nints != (size_t)b->n) ||
+		(dilations && dilations->nints != (size_t)b->n))
+		return hu_import_fail(c, HU_EFILE, "its pads, strides or dilations do not fit %d axes", b->n);
+	for (int i = 0; i < b->n; i++) {
+		int64_t stride = strides ? strides->ints[i] : 1, dilation = dilations ? dilations->ints[i] : 1,
+			before = pads ? pads->ints[i] : 0, after = pads ? pads->ints[i + b->n] : 0;
+		double most = 1 << 20, span = (block[i] - 1) * (double)dilation + 1,
+		       room = image[i] + (double)before + (double)after - span;
+		if (!(image[i] >= 1 && image[i] <= most && block[i] >= 1 && block[i] <= most) || stride < 1 ||
+			dilation < 1 || before < 0 || after < 0 || !(room >= 0 && room <= most))
+			return hu_import_fail(c, HU_EFILE, "its blocks do not fit its image along axis %d", i);
+		b->size[i] = (size_t)image[i];
+		b->block[i] = (size_t)block[i];
+		b->stride[i] = (size_t)stride;
+		b->dilation[i] = (size_t)dilation;
+		b->before[i] = (size_t)before;
+		b->out[i] = (size_t)room / b->stride[i] + 1;
+	}
+	return 0;
+}
+
+/* Where element K of block L lies in the image; -1 in its padding. */
+static ptrdiff_t
+place(const blocks *b, size_t k, size_t l)
+{
+	size_t at = 0, all = 1;
+
+	for (int i = b->n - 1; i >= 0; i--) {
+		size_t x = l % b->out[i] * b->stride[i] + k % b->block[i] * b->dilation[i];
+		if (x < b->before[i] || x - b->before[i] >= b->size[i])
+			return -1;
+		at += (x - b->before[i]) * all;
+		all *= b->size[i];
+		k /= b->block[i];
+		l /= b->out[i];
+	}
+	return (ptrdiff_t)at;
+}
+
+/* Columns [N,C·K,L] of L blocks of K elements, added up where they lie in the image, in the order of the elements of a
+   block. */
+void
+hu_node_col2im(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0);
+	size_t d[HU_RANK];
+	blocks b;
+
+	if (!v || read_blocks(c, &b) < 0)
+		return;
+	size_t nk = product(b.block, b.n), nl = product(b.out, b.n), n = product(b.size, b.n);
+	if (v->rank != 3 || v->d[1] % nk || v->d[2] != nl) {
+		hu_import_fail(c, HU_EFILE, "its columns are not those of %zu blocks of %zu elements", nl, nk);
+		return;
+	}
+	size_t rows = v->d[0] * (v->d[1] / nk), left = nk * nl;
+	int zero = hu_import_expand(c, hu_import_number(c, v->type, 0), hu_shape2(rows, 1)),
+	    t = hu_import_flat(c, hu_import_plain(c, v), hu_shape2(rows, nk * nl)), sum = -1;
+	hu_import_set(c, "axis", 1);
+	t = hu_import_call2(c, "concat", zero, t);
+	char *done = hu_xcalloc(nk * nl + 1, 1);
+	double *at = hu_import_room(c, n);
+	/* Each round adds one element to each place. */
+	for (int round = 0; (left || !round) && at && c->st == HU_OK; round++) {
+		memset(at, 0, n * sizeof *at);
+		for (size_t i = 0; i < nk * nl; i++) {
+			ptrdiff_t to = done[i] ? -1 : place(&b, i / nl, i % nl);
+			if (done[i] || (to >= 0 && at[to] != 0))
+				continue;
+			if (to >= 0)
+				at[to] = (double)(i + 1);
+			done[i] = 1;
+			left--;
+		}
+		int places = hu_import_numbers(c, HU_ONNX_INT64, 1, &n, at);
+		hu_import_set(c, "axis", 1);
+		int more = hu_import_call2(c, "gather", t, places);
+		sum = round ? hu_import_call2(c, "add", sum, more) : more;
+	}
+	free(done);
+	free(at);
+	d[0] = v->d[0];
+	d[1] = v->d[1] / nk;
+	memcpy(d + 2, b.size, (size_t)b.n * sizeof *d);
+	hu_import_out(c, 0, v->type, b.n + 2, d)->plain =
+		hu_import_flat(c, sum, hu_import_shape(b.n + 2, d));
+}
+
 /* The first elements of each sequence in reverse order; the rest stay. */
 void
 hu_node_reverse_sequence(hu_importing *c)
