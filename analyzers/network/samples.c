@@ -78,24 +78,27 @@ is_whole(const hu_onnx_value *v, const hu_npy *a, int *sizes)
 }
 
 /* Which arrays are the model's for every input alike: a number; and where another array has rows, one of which the
-   command line says that inputs lie along no axis, and one with all the sizes that the model fixes, whose first is not
-   the number of rows that arrays of inputs with an open size have. */
+   command line says that inputs lie along no axis, and one with all the sizes that the model fixes. Where its first
+   size is also the number of rows that arrays of inputs with an open size have, it is rows as they are, unless one of
+   these inputs leaves its first size open: so many inputs as there are then run together, and the model fixes nothing
+   but that array's own size. */
 static void
 share(hu_samples *s)
 {
 	char *whole = hu_xcalloc(s->narray + 1, 1);
-	int rows = 0;
+	int rows = 0, open = 0;
 
 	for (size_t i = 0; i < s->narray; i++) {
-		int sizes, said = hu_samples_axis_of(s->said, s->input[i]->name, -2),
-			   is = is_whole(s->input[i], s->array[i], &sizes);
+		const hu_onnx_value *v = s->input[i];
+		int sizes, said = hu_samples_axis_of(s->said, v->name, -2), is = is_whole(v, s->array[i], &sizes);
 		whole[i] = (char)(is && sizes && said == -2);
 		s->shared[i] = (char)(!s->array[i]->rank || (is && (said == -1 || whole[i])));
 		rows |= !s->shared[i];
+		open |= !s->shared[i] && is && v->rank > 0 && v->dim[0].n <= 0;
 	}
 	size_t n = rows_of(s); /* of those that cannot be shared */
 	for (size_t i = 0; i < s->narray; i++)
-		if (!rows || (whole[i] && s->array[i]->rank && s->array[i]->shape[0] == n))
+		if (!rows || (!open && whole[i] && s->array[i]->rank && s->array[i]->shape[0] == n))
 			s->shared[i] = !s->array[i]->rank;
 	free(whole);
 }

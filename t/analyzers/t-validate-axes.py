@@ -224,6 +224,19 @@ shared('a table and a number', [C, 2], ['t', 's'], dict(t=([C, 2], TABLE), s=([]
 shared('a table of open sizes', ['c', 'k'], ['t', 's'], dict(t=([C, 2], TABLE), s=([], [3.0])), '--batch-axis', 't=none')
 npz('t.npz', x=([N, C], xt), t=([C, 2], TABLE), s=([], [3.0]))
 refused('a table of open sizes of which nothing is said', 'each row, along', 3, 't.onnx', '--data', 't.npz')
+# A table of as many rows as there are inputs is one array all the same where the inputs' number is open
+write('m.onnx', graph([node('MatMul', 'x t', 'y')], [], [value('x', ['n', C]), value('t', [C, 2])],
+                      [value('y', ['n', 2])]))
+npz('as-many.npz', x=([C, C], drawn(C * C, 13)), t=([C, 2], TABLE))
+xm = drawn(C * C, 13)
+want = [sum(xm[n * C + k] * TABLE[2 * k + j] for k in range(C)) for n in range(C) for j in range(2)]
+check('a table of as many rows as inputs', 'm.onnx', 'as-many.npz', {'y': ([C, 2], want)}, x=0, y=0)
+got = tap.halfulp('validate', 'm.onnx', '--data', 'as-many.npz', '--policy', 'bf16')
+tap.ok('per row, say --batch-axis t=0.' in got.stdout, 'and it says how its rows are meant', got.stdout)
+write('m.onnx', graph([node('Mul', 'x t', 'y')], [], [value('x', ['n', C]), value('t', [C])], [value('y', ['n', C])]))
+npz('as-many.npz', x=([C, C], xm), t=([C], TABLE[:C]))
+want = [xm[n * C + k] * TABLE[k] for n in range(C) for k in range(C)]
+check('a vector of as many numbers as inputs', 'm.onnx', 'as-many.npz', {'y': ([C, C], want)}, x=0, y=0)
 # A batch that the model fixes beside an open size, as of a cache: every array has rows
 write('m.onnx', graph([node('Concat', 'h x', 'y', axis=1)], [], [value('h', [2, 'past', C]), value('x', [2, 1, C])],
                       [value('y', [2, 4, C])]))

@@ -224,9 +224,14 @@ print_axes(const hu_validation *v)
 	size_t n = s->narray + v->m->nout, others = 0, moved = 0, told = 0, all = 0;
 
 	for (size_t i = 0; i < s->narray; i++)
-		if (s->shared[i])
-			printf("Input '%s' is one array, the same for all inputs of the data.\n",
-				hu_shown(s->input[i]->name));
+		if (s->shared[i]) {
+			const char *name = hu_shown(s->input[i]->name);
+			printf("Input '%s' is one array, the same for all inputs of the data.\n", name);
+			if (s->array[i]->rank && s->array[i]->shape[0] == s->n)
+				printf("Its first size is the number of inputs: if it has an input per row, say "
+				       "--batch-axis %s=0.\n",
+					name);
+		}
 	for (size_t i = 0; i < s->narray; i++) {
 		moved += s->axis[i] > 0;
 		all += !s->shared[i];
