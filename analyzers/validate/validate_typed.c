@@ -23,21 +23,26 @@ static const struct runtime {
 hu_status
 hu_validate_runtime(hu_validate_typed *t, const hu_args *a)
 {
-	const char *text = hu_args_text(a, "runtime");
+	const char *text = hu_args_text(a, "runtime"), *pairs = strstr(text, ":pairs16");
+	size_t n = pairs && !pairs[strlen(":pairs16")] ? (size_t)(pairs - text) : strlen(text);
+	int is_default = n == strlen("ort-cpu") && !strncmp(text, "ort-cpu", n);
 
-	if (!strcmp(text, "ort-cpu")) /* its default */
-		text = "ort-cpu:all";
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (!strcmp(known[i].name, text)) {
-			t->typing = known[i].typing;
-			t->fused = known[i].fused;
-			t->asked = known[i].name;
-			return HU_OK;
-		}
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		const char *name = is_default ? "ort-cpu:all" : text;
+		size_t length = is_default ? strlen(name) : n;
+		if (strlen(known[i].name) != length || strncmp(known[i].name, name, length) != 0)
+			continue;
+		if (text[n] && known[i].typing != HU_TYPING_ORT_CPU)
+			break;
+		t->typing = known[i].typing;
+		t->fused = known[i].fused;
+		t->pairs16 = text[n] != 0;
+		t->asked = text[n] ? text : known[i].name;
+		return HU_OK;
+	}
 	return hu_fail(HU_EINVAL,
 		"--runtime '%s' is not known; known: strict, and ort-cpu with disable_all, basic, extended or all "
-		"behind a colon",
+		"behind a colon, then also pairs16",
 		hu_shown(text));
 }
 
@@ -77,7 +82,7 @@ add_against(hu_validate_typed *t, const hu_network *n, hu_variants *policies, co
 		for (int k = 0; k < i; k++)
 			if (!strcmp(hu_args_nth(a, "against", k), path))
 				return hu_fail(HU_EINVAL, "--against %s is given twice", hu_shown(path));
-		HU_TRY(hu_against_open(&t->against[t->nagainst++], path, n, t->typing, t->fused));
+		HU_TRY(hu_against_open(&t->against[t->nagainst++], path, n, t->typing, t->fused, t->pairs16));
 		if (n->each)
 			hu_variants_add_file(policies, short_name(path), &t->against[i].onnx, t->typing);
 		else

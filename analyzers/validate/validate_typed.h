@@ -7,11 +7,11 @@
 #include "analyzers/validate/against/against.h"
 
 /* runtime: its name where a file has such types or codes, else NULL; fused: it makes kernels of codes of nodes between
-   DequantizeLinear and QuantizeLinear; own: the model's file has; m is that as it then runs.
-   against: the other files, and then what tools write. */
+   DequantizeLinear and QuantizeLinear; pairs16: sums of two products of bytes saturate; own: the model's file has; m is
+   that as it then runs. against: the other files, and then what tools write. */
 typedef struct hu_validate_typed {
 	hu_typing typing;
-	int fused;
+	int fused, pairs16;
 	const char *runtime, *asked;
 	int own;
 	hu_imported m;

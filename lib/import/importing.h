@@ -70,6 +70,7 @@ struct hu_importing {
 	const hu_given *given;
 	size_t ngiven;
 	hu_typing typing;
+	int pairs; /* of a product of codes that saturates: the left one's zero point as a tensor's id + 1, else 0 */
 	const hu_onnx_graph *graph; /* that the node at hand stands in */
 	hu_sequence *sequences;
 	char *asked; /* by attribute of `own`: whether its code has looked at it */
@@ -153,6 +154,14 @@ void hu_typing_outputs(hu_importing *c, const char *arithmetic);
 int hu_typing_runs_narrow(hu_importing *c);
 hu_value *hu_typing_given(hu_importing *c, hu_value *v);
 int hu_typing_round(hu_importing *c, int t, int type);
+
+/* pairs16.c. Says how the next products of codes A and B with zero points ZA and ZB, NULL where there are none, add
+   up: c->pairs is set where terms saturate by pairs, else 0. */
+void hu_import_pairs(hu_importing *c, hu_value *a, hu_value *za, const hu_value *b, hu_value *zb);
+/* 1 where the model runs so and products with codes B of zero point ZB have pairs that saturate. */
+int hu_import_pairs_with(hu_importing *c, const hu_value *b, hu_value *zb);
+/* OP, matmul or conv2d, of A and B, as c->pairs has it. */
+int hu_import_product(hu_importing *c, const char *op, int a, int b);
 
 /* layer.c. Sets the layer of the node at hand, or of input NAME, after its name; two nodes of one name are told
    apart. */
@@ -292,9 +301,9 @@ int hu_fourier_pair(hu_importing *c, int a, int b);
 
 /* node/quantise.c. Tensor T, which is float32, as unsigned bytes whose scale and zero point are its own ends', 0 among
    them; and the product of T, of which each row has K elements, with the K x N whole numbers CODES in doubles, times
-   its own scale and SCALE, one number a column. */
+   its own scale and SCALE, one number a column. PAIRS: terms saturate by pairs (hu_import_pairs_with). */
 int hu_quantise_dynamic(hu_importing *c, int t, int *scale, int *zero);
-int hu_quantise_dynamic_product(hu_importing *c, int t, int codes, int scale);
+int hu_quantise_dynamic_product(hu_importing *c, int t, int codes, int scale, int pairs);
 /* Whole numbers V less zero points, one for each of its first axis, or of its first and last (NULL: 0), in doubles. */
 int hu_quantise_centred(hu_importing *c, hu_value *v, hu_value *zero);
 

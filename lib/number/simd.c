@@ -35,6 +35,19 @@ hu_simd_has(hu_simd level)
 #endif
 }
 
+int
+hu_simd_lacks_vnni(void)
+{
+#if defined(__x86_64__)
+	unsigned a, b, c, d; /* leaf 7: AVX512-VNNI is bit 11 of ecx; AVX-VNNI bit 4 of eax in its leaf 1 */
+	int wide = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & 1u << 11);
+	int narrow = __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & 1u << 4);
+	return !wide && !narrow;
+#else
+	return 0;
+#endif
+}
+
 static hu_simd
 widest(void)
 {

@@ -28,6 +28,7 @@ SCRIPT_TESTS += t/import/t-ort-fused.py
 SCRIPT_TESTS += t/import/t-ort-levels.py
 SCRIPT_TESTS += t/import/t-ort-nbits.py
 SCRIPT_TESTS += t/import/t-ort-operators.py
+SCRIPT_TESTS += t/import/t-ort-pairs16.py
 SCRIPT_TESTS += t/import/t-ort-static.py
 SCRIPT_TESTS += t/import/t-pool-order.py
 SCRIPT_TESTS += t/import/t-quantised-lstm.py

@@ -104,7 +104,7 @@ for name, sentences in FAULTS.items():
     model(*NETS[name])
     given = {k: R(*([INPUTS] + d[1:])) for k, (t, d) in NETS[name][1].items()}
     got, said = predict('ort-static:qoperator:activation_type=uint8', given, BATCH)
-    notes = said['notes'] if got else said
+    notes = [n for n in said['notes'] if 'VNNI' not in n] if got else said  # which is of this processor
     said_all = bool(got) and all(any(s in n for n in notes) for s in sentences)
     tap.ok(said_all and bool(notes) == bool(sentences), name + ': its notes', notes)
 tap.finish()

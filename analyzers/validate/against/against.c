@@ -45,6 +45,20 @@ has_codes(const hu_onnx *m)
 	return 0;
 }
 
+/* 1 where M has products of codes, which a processor may compute in its own way. */
+static int
+has_products(const hu_onnx *m)
+{
+	static const char *const ops[] = { "MatMulInteger", "ConvInteger", "QLinearMatMul", "QLinearConv", "QGemm",
+		"MatMulIntegerToFloat", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM" };
+
+	for (size_t i = 0; i < m->graph->nnode; i++)
+		for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+			if (!strcmp(m->graph->node[i].op, ops[k]))
+				return 1;
+	return 0;
+}
+
 /* Imports the file for N's batches, or for its first input where each has a program of its own. */
 static hu_status
 import(hu_against *a, const hu_network *n, hu_typing typing)
@@ -84,7 +98,8 @@ fits(hu_against *a, const hu_network *n, hu_typing typing)
 }
 
 hu_status
-hu_against_open(hu_against *a, const char *path, const hu_network *n, hu_typing typing, int fused)
+hu_against_open(
+	hu_against *a, const char *path, const hu_network *n, hu_typing typing, int fused, int pairs16)
 {
 	*a = (hu_against){ .path = path };
 	HU_TRY(hu_onnx_open(&a->file, path));
@@ -95,6 +110,8 @@ hu_against_open(hu_against *a, const char *path, const hu_network *n, hu_typing 
 		hu_onnx_release(&a->file);
 		HU_TRY(hu_onnx_open(&a->onnx, path));
 	}
+	a->onnx.pairs16 = pairs16;
+	a->codes |= pairs16 && has_products(&a->onnx);
 	return fits(a, n, typing);
 }
 

@@ -294,9 +294,11 @@ hu_node_qgemm(hu_importing *c)
 	size_t d[2] = { a->d[ta], b->d[!tb] };
 	int x = centred(c, a, 2), y = centred_along(c, b, 5, tb),
 	    s = scales(c, hu_import_in(c, 1), hu_import_in(c, 4), d[1]);
+	hu_import_pairs(c, a, hu_import_in(c, 2), b, hu_import_in(c, 5));
 	hu_import_set(c, "ta", ta);
 	hu_import_set(c, "tb", tb);
-	int t = hu_import_call2(c, "matmul", x, y);
+	int t = hu_import_product(c, "matmul", x, y);
+	c->pairs = 0;
 	if (bias) {
 		int k = in_format(c, hu_import_plain(c, bias), HU_FP64);
 		k = bias->n == d[1] ? hu_import_flat(c, k, hu_shape1(d[1])) : k;
@@ -344,11 +346,14 @@ hu_node_matmul_to_float(hu_importing *c)
 		int w = centred(c, b, 3), k = s ? hu_import_plain(c, s) : -1;
 		k = s && s->n == 1 ? hu_import_expand(c, hu_import_flat(c, k, hu_shape0()), hu_shape1(n))
 				   : hu_import_flat(c, k, hu_shape1(n));
-		t = hu_quantise_dynamic_product(c, in_rows(c, hu_import_plain(c, a), a), w, k);
+		t = hu_quantise_dynamic_product(c, in_rows(c, hu_import_plain(c, a), a), w, k,
+			hu_import_pairs_with(c, b, hu_import_in(c, 3)));
 	} else {
 		int s = scales(c, hu_import_in(c, 2), hu_import_in(c, 3), n), x = centred(c, a, 4),
 		    y = centred(c, b, 5);
-		t = hu_import_call2(c, "matmul", in_rows(c, x, a), y);
+		hu_import_pairs(c, a, hu_import_in(c, 4), b, hu_import_in(c, 5));
+		t = hu_import_product(c, "matmul", in_rows(c, x, a), y);
+		c->pairs = 0;
 		t = by_column(c, "mul", in_format(c, t, HU_FP32), s);
 	}
 	if (bias)

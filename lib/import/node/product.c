@@ -97,12 +97,12 @@ hu_node_matmul(hu_importing *c)
 		/* One matrix on the right: all rows on the left belong to one product. */
 		int left = hu_import_flat(c, hu_import_plain(c, &x), hu_shape2(x.n / inner, inner)),
 		    right = hu_import_flat(c, hu_import_plain(c, &y), hu_shape2(inner, columns));
-		t = hu_import_call2(c, "matmul", left, right);
+		t = hu_import_product(c, "matmul", left, right);
 	} else {
 		int left = matrices(c, &x, rank, d, n, rows, inner),
 		    right = matrices(c, &y, rank, d, n, inner, columns);
 		hu_import_set(c, "batch", 1);
-		t = hu_import_call2(c, "matmul", left, right);
+		t = hu_import_product(c, "matmul", left, right);
 	}
 	for (int i = 0; i < rank - 2; i++)
 		out[k++] = d[i];
@@ -151,7 +151,7 @@ hu_node_conv(hu_importing *c)
 	hu_import_window_set(c, &win);
 	if (groups > 1)
 		hu_import_set(c, "groups", (double)groups);
-	int t = hu_import_call2(c, "conv2d", image, kernel);
+	int t = hu_import_product(c, "conv2d", image, kernel);
 	if (b)
 		t = hu_import_call2(c, "bias", t, hu_import_plain(c, b));
 	hu_value *to = hu_import_out(c, 0, v->type, v->rank, d);

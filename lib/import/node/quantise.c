@@ -174,14 +174,16 @@ hu_quantise_dynamic(hu_importing *c, int t, int *scale, int *zero)
 }
 
 int
-hu_quantise_dynamic_product(hu_importing *c, int t, int codes, int scale)
+hu_quantise_dynamic_product(hu_importing *c, int t, int codes, int scale, int pairs)
 {
 	int s, z, q = hu_quantise_dynamic(c, t, &s, &z);
 
 	if (q < 0 || codes < 0 || scale < 0)
 		return -1;
+	c->pairs = pairs ? hu_import_flat(c, wide(c, z), hu_shape1(1)) + 1 : 0;
 	q = hu_import_call2(c, "sub", q, hu_import_expand(c, z, c->p->t[q].shape));
-	int y = hu_import_call2(c, "matmul", wide(c, q), codes);
+	int y = hu_import_product(c, "matmul", wide(c, q), codes);
+	c->pairs = 0;
 	y = y < 0 ? -1 : hu_import_call(c, "cast", HU_FP32, &y, 1);
 	s = hu_import_call2(c, "mul", hu_import_expand(c, s, c->p->t[scale].shape), scale);
 	return y < 0 ? -1 : hu_import_call2(c, "mul", y, hu_import_expand(c, s, c->p->t[y].shape));
@@ -254,6 +256,7 @@ product(hu_importing *c, hu_node_import *code, hu_value *a, hu_value *b, hu_valu
 	c->node = &inner;
 	code(c);
 	c->node = was;
+	c->pairs = 0;
 	hu_value *made = c->st == HU_OK ? hu_import_find(c, out[0]) : NULL;
 	if (made) {
 		*to = *made;
@@ -271,6 +274,8 @@ hu_node_integer_product(hu_importing *c)
 
 	if (factor(c, 0, 2, -1, &a) < 0 || factor(c, 1, 3, conv ? 0 : -1, &b) < 0)
 		return;
+	if (!conv) /* ConvInteger has the unsigned bytes on the right, and adds in 32 bits */
+		hu_import_pairs(c, hu_import_in(c, 0), hu_import_in(c, 2), hu_import_in(c, 1), hu_import_in(c, 3));
 	product(c, conv ? hu_node_conv : hu_node_matmul, &a, &b, &y);
 	int t = marked(c, y.plain, HU_OTHER);
 	if (c->st == HU_OK)
@@ -287,6 +292,10 @@ hu_node_quantised_product(hu_importing *c)
 
 	if (!sa || !sb || !sy || !zy || factor(c, 0, 2, -1, &a) < 0 || factor(c, 3, 5, conv ? 0 : -1, &b) < 0)
 		return;
+	hu_import_pairs(c, hu_import_in(c, 0), hu_import_in(c, 2), hu_import_in(c, 3), hu_import_in(c, 5));
+	/* The kernel for a channel a group adds in 32 bits. */
+	if (conv && b.d[1] == 1 && b.d[0] > 1 && b.d[0] == (size_t)hu_import_int(c, "group", 1))
+		c->pairs = 0;
 	product(c, conv ? hu_node_conv : hu_node_matmul, &a, &b, &y);
 	int t = y.plain, axis = conv ? 1 : y.rank - 1, left = sa->n > 1 ? y.rank - 2 : axis;
 	if (bias && t >= 0) {

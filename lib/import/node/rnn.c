@@ -15,6 +15,7 @@ typedef struct cell {
 	int gates, dir, reverse;
 	int xw, r, rb;    /* X W + b for all steps, the state's weights, and GRU's bias of them */
 	int coded, scale; /* weights are codes, and those of r have these scales */
+	int pairs[2];     /* products of codes with w and r saturate by pairs of terms */
 	int peep[3];      /* LSTM's peepholes i, o, f, or -1 */
 	const char *act[3];
 } cell;
@@ -52,7 +53,7 @@ lstm_step(hu_importing *c, const cell *k, int xw, int h, int *state)
 {
 	int hr = -1;
 	if (k->coded) {
-		hr = hu_quantise_dynamic_product(c, h, k->r, k->scale);
+		hr = hu_quantise_dynamic_product(c, h, k->r, k->scale, k->pairs[1]);
 	} else {
 		hu_import_set(c, "tb", 1);
 		hr = hu_import_call2(c, "matmul", h, k->r);
@@ -193,7 +194,9 @@ direction(hu_importing *c, cell *k, hu_value *x, int *y, int *h, int *state)
 	t = hu_import_flat(c, t, hu_shape2(k->seq * k->batch, in));
 	if (k->coded) {
 		int scale = -1, weights = coded(c, k, w, 8, n, &scale);
-		k->xw = biased(c, k, hu_quantise_dynamic_product(c, t, weights, scale), b);
+		k->pairs[0] = hu_import_pairs_with(c, w, hu_import_in(c, 9));
+		k->pairs[1] = hu_import_pairs_with(c, r, hu_import_in(c, 11));
+		k->xw = biased(c, k, hu_quantise_dynamic_product(c, t, weights, scale, k->pairs[0]), b);
 		k->r = coded(c, k, r, 10, n, &k->scale);
 	} else {
 		int weights = of_direction(c, w, k->dir, hu_shape2(n, in));

@@ -348,8 +348,8 @@ hu_tool_ort_static(hu_rewriting *x)
 			operator(&s, i);
 	if (s.taken)
 		st = hu_fail(HU_EUNABLE,
-			"%s: quantize_static names its copy of a bias of several nodes '%s', as a value of the model is "
-			"named already, and onnxruntime refuses the file; rename that value",
+			"%s: quantize_static names its copy of a bias of several nodes '%s', as a value of the model "
+			"is named already, and onnxruntime refuses the file; rename that value",
 			x->from->path, hu_shown(s.taken));
 	if (st == HU_OK)
 		st = x->t->qoperator ? hu_ort_static_operators(&s) : hu_ort_static_write(&s);

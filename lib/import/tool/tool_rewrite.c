@@ -4,6 +4,7 @@
 
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
+#include "lib/number/simd.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -183,6 +184,25 @@ static hu_tool_code *const codes[] = {
 #undef TOOL
 };
 
+/* What a processor without VNNI makes of products of bytes, where the new graph has such. */
+static void
+note_pairs(hu_rewriting *x)
+{
+	static const char products[] = "MatMulInteger QLinearMatMul QLinearConv QGemm MatMulIntegerToFloat "
+				       "DynamicQuantizeMatMul DynamicQuantizeLSTM";
+	const hu_onnx_graph *g = x->w.to->graph;
+
+	if (x->t->pairs16 || x->t->weight_type != HU_ONNX_INT8 || !hu_simd_lacks_vnni())
+		return;
+	for (size_t i = 0; i < g->nnode; i++)
+		if (hu_rewriting_has(products, g->node[i].op)) {
+			hu_str_addf(&x->notes,
+				"This processor has no VNNI, and onnxruntime's products of codes may saturate here: the word "
+				"pairs16 predicts that.\n");
+			return;
+		}
+}
+
 hu_status
 hu_tool_rewrite(
 	hu_onnx *to, char **notes, const hu_tool *t, const hu_onnx *from, const hu_imported *m, const hu_range *range)
@@ -210,7 +230,9 @@ hu_tool_rewrite(
 	if (st == HU_OK) {
 		keep_initialisers(&x);
 		drop_unread(&x);
+		note_pairs(&x);
 		st = hu_onnx_rewrite_end(&x.w);
+		to->pairs16 = t->pairs16;
 	}
 	if (st != HU_OK)
 		hu_onnx_release(to);
