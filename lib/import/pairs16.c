@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Products of codes as ONNX Runtime's CPU computes them on x86 processors without VNNI, where the model is said to run
-   on one: of unsigned and signed bytes pairs of terms saturate (lib/op/contract/pairs16.h). Signed bytes on the left are
-   128 more there, as unsigned ones; with unsigned bytes on the right nothing saturates. */
+   on one: of unsigned and signed bytes pairs of terms saturate (lib/op/contract/pairs16.h). Signed bytes on the left
+   are 128 more there, as unsigned ones; with unsigned bytes on the right nothing saturates. */
 #include "lib/import/importing.h"
 
 #include <stdio.h>

@@ -37,6 +37,7 @@ hu_simd hu_simd_level(void);
 const char *hu_simd_name(void);                /* its name, as in hu_simd_set */
 const char *hu_simd_name_of(hu_simd level);
 int hu_simd_has(hu_simd level);                /* 1 where processor and build have it */
-/* 1 where this is an x86 processor without VNNI, on which products of bytes may saturate (lib/op/contract/pairs16.h). */
+/* 1 where this is an x86 processor without VNNI, on which products of bytes may saturate
+   (lib/op/contract/pairs16.h). */
 int hu_simd_lacks_vnni(void);
 #endif
