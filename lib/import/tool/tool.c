@@ -265,8 +265,8 @@ hu_tool_parse(hu_tool *t, const char *text)
 			hu_shown(text));
 	if (st == HU_OK && t->pairs16 && !strcmp(rows[t->row].name, "ort-static") && !t->qoperator && !t->optimised)
 		st = hu_fail(HU_EINVAL,
-			"policy '%s': pairs16 is of products of codes, which quantize_static's file has with ort-cpu or "
-			"qoperator; add one of these",
+			"policy '%s': pairs16 is of products of codes, which quantize_static's file has with ort-cpu "
+			"or qoperator; add one of these",
 			hu_shown(text));
 	if (st != HU_OK)
 		hu_tool_release(t);

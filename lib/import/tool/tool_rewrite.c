@@ -197,8 +197,8 @@ note_pairs(hu_rewriting *x)
 	for (size_t i = 0; i < g->nnode; i++)
 		if (hu_rewriting_has(products, g->node[i].op)) {
 			hu_str_addf(&x->notes,
-				"This processor has no VNNI, and onnxruntime's products of codes may saturate here: the word "
-				"pairs16 predicts that.\n");
+				"This processor has no VNNI, and onnxruntime's products of codes may saturate here: "
+				"the word pairs16 predicts that.\n");
 			return;
 		}
 }
