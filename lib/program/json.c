@@ -33,6 +33,8 @@ tensor_to_json(const hu_info *t, int id)
 		json_object_set_new(j, "trainable", json_true());
 	if (t->loss_scaled)
 		json_object_set_new(j, "loss_scaled", json_true());
+	if (t->choice)
+		json_object_set_new(j, "choice", json_true());
 	if (t->next >= 0)
 		json_object_set_new(j, "next", json_integer(t->next));
 	if (t->scale >= 0)
@@ -95,13 +97,14 @@ tensor_from_json(hu_program *p, size_t i, json_t *j, json_t *all)
 {
 	const char *name, *format, *cls;
 	json_t *shape;
-	int id, state = 0, trainable = 0, scaled = 0, next = -1, scale = -1, grad = -1, n = (int)json_array_size(all),
+	int id, state = 0, trainable = 0, scaled = 0, choice = 0, next = -1, scale = -1, grad = -1, n = (int)json_array_size(all),
 		c;
 	hu_shape s = hu_shape0();
 	hu_format_id f;
 
-	if (json_unpack(j, "{s:i s:s s:s s:o s:s s?b s?b s?b s?i s?i s?i}", "id", &id, "name", &name, "format", &format,
+	if (json_unpack(j, "{s:i s:s s:s s:o s:s s?b s?b s?b s?b s?i s?i s?i}", "id", &id, "name", &name, "format", &format,
 		    "shape", &shape, "class", &cls, "state", &state, "trainable", &trainable, "loss_scaled", &scaled,
+		    "choice", &choice,
 		    "next", &next, "scale", &scale, "grad", &grad))
 		return bad("tensor", i, "a key is missing or of the wrong type");
 	if (id != (int)i || next >= n || scale >= n || grad >= n || !json_is_array(shape) ||
@@ -128,6 +131,7 @@ tensor_from_json(hu_program *p, size_t i, json_t *j, json_t *all)
 	t->state = state;
 	t->trainable = trainable;
 	t->loss_scaled = scaled;
+	t->choice = choice;
 	t->next = next;
 	t->scale = scale;
 	t->grad = grad;

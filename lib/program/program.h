@@ -29,6 +29,7 @@ typedef struct hu_info {
 	int producer;         /* call that writes it; -1: an input or state */
 	int grad;             /* tensor of its gradient after differentiation; -1: none */
 	int loss_scaled;      /* it is a gradient multiplied by the loss scale and weight */
+	int choice;           /* by its values the run chose what the program has as an input, such as an index */
 	int reused;           /* a framework that frees each micro-batch's tensors has no memory of its own for it */
 	int own;              /* 1 + the micro-batch whose rank alone has this state or its next value; 0: all do */
 } hu_info;

@@ -61,6 +61,7 @@ def index_input(s, at):
     small = at.numel() == 0 or int(at.max()) < EXACT
     data = at.to(torch.float32 if small else torch.float64).contiguous()
     ids = unknown_places(s)
+    s.mark(tensors_in(s.running[1:]))
     if ids:
         why = {"name": "an index", "reason": "what chose it has no rule"}
         return s.call("opaque", ids, [("index", data)], opaque=why)[0]

@@ -122,7 +122,7 @@ class Update:
                 value = s.unmade(t, "", name=n, cls="other", state=True)
                 s.known[s.key(t)] = value
                 if value.data is not None:
-                    s.states.append((value.ids["plain"], t, s.weights.get(s.storage(p))))
+                    s.states.append((value.ids["plain"], t, s.weight_of(p)))
 
     def check_states(self):
         """What the step wrote without an operator is one opaque call a parameter; states that are new get a name."""
@@ -143,7 +143,7 @@ class Update:
                 if id(t) not in have and first is not None:
                     s.program.rename(first, n)
                     s.program.tensors[first].update({"state": True, "class": "other"})
-                    s.states.append((first, t, s.weights.get(s.storage(p))))
+                    s.states.append((first, t, s.weight_of(p)))
 
 
 def one_update(s, op, attr, w, g, found, p, states, name, t=None):
@@ -161,7 +161,7 @@ def one_update(s, op, attr, w, g, found, p, states, name, t=None):
     for (i, x, _), after, (_, own) in zip(states, ids[1:], outputs[1:]):
         s.known[s.key(x)] = Value(own, {"plain": after})
         s.ended[i] = after
-        s.owner[i] = s.weights.get(s.storage(p))
+        s.owner[i] = s.weight_of(p)
 
 
 def clock(s, attr, t):

@@ -24,7 +24,7 @@ from .origin import origin
 from .program import Program
 from .rundir import METRICS, digest, safetensors, write
 from .step import Step
-from .values import Value, counts, holdable, parts, snapshot, tensor_name
+from .values import Value, counts, geometry, holdable, parts, snapshot, tensor_name
 from .threads import started_in
 from .weak import Zeroed
 from .which import Which
@@ -140,7 +140,8 @@ class record:
         for name, p, _ in s.parameters():
             if holdable(p) and p.dtype in FORMATS:
                 own = snapshot(p)
-                w = s.weights[s.storage(p)] = s.add("", own, "weight", name, state=True, trainable=True)
+                s.trained.add(s.storage(p))
+                w = s.weights[s.storage(p), geometry(p)] = s.add("", own, "weight", name, state=True, trainable=True)
                 s.known[s.key(p)] = Value(own, {"plain": w})
         for name, b in self.buffers():
             if holdable(b) and b.dtype in FORMATS:
@@ -211,14 +212,14 @@ class record:
         """What is a state: the program's tensor before the step, PyTorch's tensor, and the program's tensor of the
         parameter that it belongs to."""
         for name, p, _ in s.parameters():
-            w = s.weights.get(s.storage(p), self.program.names.get(name))
+            w = s.weight_of(p, name)
             if w in s.values:
                 yield w, p, w
         for name, b in self.buffers():
             if self.program.names.get(name) in s.values:
                 yield self.program.names[name], b, None
         yield from s.states
-        own = set(s.weights) | {s.storage(b) for _, b in self.buffers()} | {s.storage(t) for _, t, _ in s.states}
+        own = s.trained | {s.storage(b) for _, b in self.buffers()} | {s.storage(t) for _, t, _ in s.states}
         for (storage, shape), t in s.outside.items():
             i = s.before[storage, shape].ids.get("plain")
             if storage in s.updated and storage not in own and i not in s.ended and (

@@ -34,7 +34,8 @@ class Step(Tensors, TorchDispatchMode):
         TorchDispatchMode.__init__(self)
         Tensors.__init__(self, recorder)
         self.ran_backward = False
-        self.weights = {}                        # the parameters as the program's tensors, by their storages
+        self.weights = {}                        # the parameters as the program's tensors, by storage and geometry
+        self.trained = set()                     # the storages of parameters
         self.updated = set()                     # the storages that the update wrote to
         self.doubtful = False                    # whether Python has read a number of this step that is not finite
         self.stale = {}                          # those of casts of what was written to since, with its name
@@ -133,7 +134,7 @@ class Step(Tensors, TorchDispatchMode):
         """Notes that an operator wrote to these tensors."""
         for s in {self.storage(t) for t in written}:
             self.version[s] += 1
-            if s in self.weights:
+            if s in self.trained:
                 self.stale.update((c, s) for c, of in self.casts.items() if of == s)
             if self.phase() == "update":
                 self.updated.add(s)
@@ -142,7 +143,8 @@ class Step(Tensors, TorchDispatchMode):
     def notice_stale(self, operands):
         """Warns where a forward pass reads a cast of a weight that was written to since."""
         for t in operands if not self.r.stale else []:
-            weight = self.weights.get(self.stale.get(self.storage(t)))
+            of = self.stale.get(self.storage(t))
+            weight = next((w for (s, _), w in self.weights.items() if s == of), None)
             if weight is not None:
                 self.r.stale = True
                 self.r.warn("%s was written to, and a cast from before is used again: autocast keeps casts until its "
@@ -213,6 +215,10 @@ class Step(Tensors, TorchDispatchMode):
                 for (n, w), (_, g) in zip(whole, slopes):
                     yield tensor_name(n), w, g
 
+    def weight_of(self, p, name=None):
+        """The program's tensor of a parameter, by its memory, else by its name. One memory may have several."""
+        return self.weights.get((self.storage(p), geometry(p)), self.program.names.get(name))
+
     def notice_update(self, name, before, written):
         """The update begins where, behind the backward pass and outside of a module, a gradient is read or a parameter
         written to."""
@@ -224,14 +230,14 @@ class Step(Tensors, TorchDispatchMode):
             self.begin_update()
         elif self.ran_backward:
             slopes = {self.storage(g) for _, _, g in self.parameters() if g is not None}
-            if any(self.storage(t) in slopes for t in before) or any(self.storage(t) in self.weights for t in written):
+            if any(self.storage(t) in slopes for t in before) or any(self.storage(t) in self.trained for t in written):
                 self.begin_update()
 
     def begin_update(self):
         """Notes the gradients that the backward pass made of the parameters that were not yet updated."""
         self.updating, self.ran_backward = True, False
         for name, p, grad in self.parameters():
-            w = self.weights.get(self.storage(p), self.program.names.get(name))
+            w = self.weight_of(p, name)
             if grad is None or w not in self.values or self.version[self.storage(p)] and w in self.grads:
                 continue
             if grad.layout is not torch.strided:     # of a table's rows

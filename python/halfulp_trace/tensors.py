@@ -16,6 +16,9 @@ from .weak import WeakStorage, WeakTensors
 from .writes import composed, of_complex, viewed
 
 
+LOOKS = {"any", "all", "isfinite", "isinf"}      # operators by which a training looks at values, and goes on
+
+
 class Tensors:
     """One step's tensors: `values` gets the values of the program's tensors."""
 
@@ -298,15 +301,37 @@ class Tensors:
 
     def learned(self, t):
         """Whether a tensor of floats depends on a parameter."""
+        return t.dtype in FORMATS and any(self.is_learned(i) for i in self.operands([self.old(t)]))
+
+    def is_learned(self, i):
         tensors = self.program.tensors
-        return t.dtype in FORMATS and any(
-            tensors[i].get("trainable") or self.program.nearest(i, lambda k: tensors[k].get("trainable")) is not None
-            for i in self.operands([self.old(t)]))
+        return bool(tensors[i].get("trainable")) or (
+            self.program.nearest(i, lambda k: tensors[k].get("trainable")) is not None)
+
+    def mark(self, tensors):
+        """Gives `choice` to what calls made of what is learned, and by whose values the run goes on: whole numbers and
+        truth values."""
+        for t in tensors:
+            above = t if t.dtype in WHOLE else None
+            while above is not None and self.key(above) not in self.known:
+                above = self.parent.get((self.storage(above), geometry(above)))
+            value = self.was.get(id(t)) or (self.known[self.key(above)] if above is not None else None)
+            if t.dtype in WHOLE and value is not None:
+                self.choose(value)
+
+    def choose(self, value):
+        for i in value.ids.values():
+            while i in self.program.maker and self.program.made_by(i)["op"] == "move":
+                i = self.program.made_by(i)["in"][0]     # which has each element once
+            if i in self.program.maker and self.is_learned(i):
+                self.program.tensors[i]["choice"] = True
 
     def decided(self, operands, *results):
         """Notes whole numbers and truth values that an operator chose by its operands' values: they are taken as
         recorded, unless the operands depend on what no rule takes."""
         values = [self.old(t) for t in operands]
+        if self.running[0]._schema.name.partition("::")[2] not in LOOKS:
+            self.mark(operands)
         for t in results:
             if any(self.taint(v) for v in values):
                 self.opaque(self.running[0]._schema.name.replace("::", "."), "its operands depend on what has no rule",

@@ -136,6 +136,8 @@ def covered(row, level):
         'gradients': str(n),
         'kept': str(rng.randrange(n + 1)),
         'skipped': pick('0', '1') if level and not tensors else row['skipped'],
+        'choices': '40',
+        'otherwise': pick('0', '0', '3') if level or share == '1' else '0',
     }
 
 
@@ -226,6 +228,8 @@ def unknown(n, steps, seen, silent, least, odd, broken):
             "of the weights' update %.3g %% of the L2 norm was judged at step %d, and an all-clear needs 99 %% in "
             'every step' % (100 * share, least or 0)
         )
+    elif seen['choices_otherwise']:
+        why = 'the exact step chooses otherwise, and what it would make of that is not known'
     else:
         why = '%d elements of weights have gradients that are all 0, and what these should have been is not known'
         why %= silent
@@ -233,6 +237,12 @@ def unknown(n, steps, seen, silent, least, odd, broken):
 
 
 def coverage(seen):
+    return calls_of(seen) + (
+        ' Of %d choices by values, such as of an index, exact values make %d otherwise, and what follows from them is '
+        'taken as recorded.' % (seen['choices'], seen['choices_otherwise']) if seen['choices_otherwise'] else '')
+
+
+def calls_of(seen):
     if not seen['steps']:
         return ' How much of the step this rests on was not measured.'
     calls, judged, weights = (seen[k] for k in ('calls', 'calls_judged', 'weights'))

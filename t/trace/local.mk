@@ -10,6 +10,7 @@ EXTRA_DIST += t/trace/recipes_models.py
 EXTRA_DIST += t/trace/recorded.py
 SCRIPT_TESTS += t/trace/t-callbacks.py
 SCRIPT_TESTS += t/trace/t-cases.py
+SCRIPT_TESTS += t/trace/t-choices.py
 SCRIPT_TESTS += t/trace/t-compensation.py
 SCRIPT_TESTS += t/trace/t-folders.py
 SCRIPT_TESTS += t/trace/t-kept.py

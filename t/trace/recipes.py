@@ -399,3 +399,22 @@ def through_time(dtype):
             entropy(model['head'](h), y).backward()
             opt.step()
     return model, step
+
+
+@recipe
+def one_memory(dtype):
+    """Parameters that are views of one tensor, which the update writes to as a whole."""
+    model, whole = net(16, 32, 4).to(dtype), []
+
+    def step(k):
+        if not whole:
+            whole.append(torch.cat([p.detach().flatten() for p in model.parameters()]))
+            at = 0
+            for p in model.parameters():
+                p.data = whole[0][at:at + p.numel()].view_as(p)
+                at += p.numel()
+        model.zero_grad()
+        x, y = data(k, dtype)
+        entropy(model(x), y).backward()
+        whole[0].sub_(torch.cat([p.grad.flatten() for p in model.parameters()]), alpha=1e-3)
+    return model, step

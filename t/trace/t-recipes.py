@@ -11,6 +11,6 @@ from recipes import RECIPES  # noqa: E402
 from tap import finish, home  # noqa: E402
 
 os.chdir(home())
-ONCE = 'complex_weights', 'complex_moments', 'scaled_by_hand', 'forward_gradient', 'poisoned'
+ONCE = 'complex_weights', 'complex_moments', 'scaled_by_hand', 'forward_gradient', 'poisoned', 'one_memory'
 twins.hold({name: RECIPES[name] for name in ONCE}, few=True)
 finish()

@@ -68,6 +68,7 @@ typedef struct hu_summary {
 		double share;                /* of the update's L2 norm in the least seen step; NaN: none moved */
 		double silent, pulled, kept; /* of all steps: weights.c */
 		double left_out;             /* calls of all steps that the recorder did not keep */
+		double choices, otherwise;   /* of all steps: taken as recorded, and made otherwise by exact values */
 		size_t step;
 		json_t *by_step, *operators; /* arrays of summary.json */
 	} seen;

@@ -67,7 +67,7 @@ read_step(struct hu_seen *s, const hu_table *t, int i)
 {
 	static const char *const keys[] = { "step", "calls", "judged", "weights", "gradients_judged", "updates_judged",
 		"elements", "gradient_elements_judged", "update_elements_judged", "l2_share_judged", "gradients",
-		"kept" };
+		"kept", "choices", "otherwise" };
 	double seen = cell(t, i, "l2_share_judged"), elements = cell(t, i, "elements"), share = isnan(seen) ? 0 : seen;
 	int skipped = cell(t, i, "skipped") != 0, unmoved = !skipped && !(elements > 0);
 	json_t *o = json_object();
@@ -84,6 +84,8 @@ read_step(struct hu_seen *s, const hu_table *t, int i)
 	s->silent += cell(t, i, "silent_elements");
 	s->pulled += cell(t, i, "gradients");
 	s->kept += cell(t, i, "kept");
+	s->choices += cell(t, i, "choices");
+	s->otherwise += cell(t, i, "otherwise");
 	double missed = elements - cell(t, i, "update_elements_judged"), before = s->elements - s->updates_judged;
 	if (!(elements > 0) || (s->elements > 0 && !(share < s->share) && !(missed > before)))
 		return;
@@ -166,7 +168,7 @@ hu_summary_saw_enough(const hu_summary *n)
 {
 	const struct hu_seen *s = &n->seen;
 
-	return s->known && s->share >= 0.99 && !s->unmoved && !s->silent && !s->left_out;
+	return s->known && s->share >= 0.99 && !s->unmoved && !s->silent && !s->left_out && !s->otherwise;
 }
 
 json_t *
@@ -180,7 +182,8 @@ hu_summary_coverage(const hu_summary *n)
 		{ "weights_judged", s->weights_judged }, { "elements", s->elements },
 		{ "gradient_elements_judged", s->gradients_judged }, { "update_elements_judged", s->updates_judged },
 		{ "update_l2_share_judged", s->share }, { "weights_with_gradient", s->pulled },
-		{ "weights_kept", s->kept }, { "steps_skipped", s->skipped }, { "steps_without_update", s->unmoved } };
+		{ "weights_kept", s->kept }, { "choices", s->choices },
+		{ "choices_otherwise", s->otherwise }, { "steps_skipped", s->skipped }, { "steps_without_update", s->unmoved } };
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -236,4 +239,9 @@ hu_summary_say_coverage(hu_str *s, const hu_summary *n)
 		hu_str_addf(s, ", and the update%s of %s%.0f weight%s", seen->weights == 1 ? "" : "s",
 			seen->weights == 1 ? "" : "all ", seen->weights, seen->weights == 1 ? "" : "s");
 	hu_str_add(s, ".");
+	if (seen->otherwise > 0)
+		hu_str_addf(s,
+			" Of %.0f choices by values, such as of an index, exact values make %.0f otherwise, and what "
+			"follows from them is taken as recorded.",
+			seen->choices, seen->otherwise);
 }

@@ -27,6 +27,19 @@ is_judged(const hu_trace *t, const hu_call *c)
 	return c->op->role != HU_ROLE_OPAQUE;
 }
 
+static void
+count_choices(hu_coverage_choices *c, const hu_program *p, const hu_trace *t)
+{
+	for (int i = 0; i < p->nt; i++) {
+		const hu_tensor *own = &t->t[i];
+		if (!p->t[i].choice || !own->data)
+			continue;
+		c->n += own->n;
+		for (size_t k = 0; t->ideal && t->ideal[i] && k < own->n; k++)
+			c->otherwise += t->ideal[i][k] != hu_get(own, k);
+	}
+}
+
 /* The number of the call's operator among those that are opaque, which is new at its first call. */
 static int
 operator_of(hu_coverage_step *s, const hu_opaque *o)
@@ -49,6 +62,7 @@ hu_coverage_init(hu_coverage_step *s, const hu_analysis *a, const hu_trace *t)
 
 	*s = (hu_coverage_step){ .taint = hu_xcalloc((size_t)p->nt + 1, sizeof *s->taint),
 		.blamed = hu_xcalloc((size_t)p->nc + 1, 1) };
+	count_choices(&s->choices, p, t);
 	for (int i = 0; i < p->nc; i++) {
 		const hu_call *c = &p->c[i];
 		const hu_opaque *o = hu_program_opaque(p, c);

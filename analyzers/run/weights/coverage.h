@@ -12,6 +12,12 @@ typedef struct hu_coverage_calls {
 	size_t moves, calls, judged;
 } hu_coverage_calls;
 
+/* The choices of the step that the exact step takes as recorded: elements of the tensors by whose values they were
+   made, and of these `otherwise` those whose exact values differ. */
+typedef struct hu_coverage_choices {
+	size_t n, otherwise;
+} hu_coverage_choices;
+
 /* Operators whose calls are opaque, in the order of their first calls. tainted: how many calls some unjudged weight
    depends on; weights: how many such weights. */
 typedef struct hu_coverage_operator {
@@ -21,6 +27,7 @@ typedef struct hu_coverage_operator {
 
 typedef struct hu_coverage_step {
 	hu_coverage_calls calls;
+	hu_coverage_choices choices;
 	hu_coverage_operator *op;
 	int nop;
 	uint64_t *taint; /* by tensor id: bit i % 64 for each operator i of op that it depends on */

@@ -57,6 +57,7 @@ static const hu_table_field row_columns[] = {
 typedef struct covered {
 	long long step, calls, judged, moves, weights, gradients_judged, updates_judged, elements;
 	long long gradient_elements, update_elements, silent, gradients, kept, skipped;
+	long long choices, otherwise;
 	double l2_share;
 } covered;
 
@@ -77,6 +78,8 @@ static const hu_table_field covered_columns[] = {
 	COLUMN("gradients", COUNT, gradients, ANYWHERE, "elements with a gradient that is not 0"),
 	COLUMN("kept", COUNT, kept, ANYWHERE, "those of them whose bits did not change"),
 	COLUMN("skipped", COUNT, skipped, ANYWHERE, "1 where the step was skipped"),
+	COLUMN("choices", COUNT, choices, ANYWHERE, "choices that the exact step takes as recorded"),
+	COLUMN("otherwise", COUNT, otherwise, ANYWHERE, "those of them that exact values make otherwise"),
 };
 #undef COLUMN
 
@@ -237,7 +240,9 @@ sum_up(const hu_trace *t, hu_coverage_step *seen, found *f)
 		.silent = (long long)w->silent,
 		.gradients = (long long)w->gradients,
 		.kept = (long long)w->kept,
-		.skipped = t->skipped };
+		.skipped = t->skipped,
+		.choices = (long long)seen->choices.n,
+		.otherwise = (long long)seen->choices.otherwise };
 	hu_fields_tsv_row(&f->coverage, &coverage_of, &c);
 	for (int i = 0; i < seen->nop; i++) {
 		const hu_coverage_operator *o = &seen->op[i];

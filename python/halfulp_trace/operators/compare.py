@@ -4,7 +4,7 @@ import torch
 
 from ..formats import FORMATS, Unknown
 from ..values import tensors_in
-from .operands import spread_all
+from .operands import number, spread_all
 from .table import operator
 
 COMPARED = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "equal"}
@@ -19,7 +19,7 @@ def operands_of(s, operands, out):
     format = next((x.dtype for x in tensors if x.dtype in FORMATS), torch.float64)
     ids = []
     for x in operands:
-        i = s.input(x) if isinstance(x, torch.Tensor) else s.constant(float(torch.tensor(x, dtype=format)), format)
+        i = s.input(x) if isinstance(x, torch.Tensor) else number(s, x, format)
         ids.append(s.spread(i, tuple(out.size())))
     return ids
 

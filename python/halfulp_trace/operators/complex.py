@@ -13,6 +13,8 @@ from .table import OPERATORS, operator
 
 def pair(s, z):
     """The program's tensor [..., 2] of a complex tensor."""
+    if not isinstance(z, torch.Tensor) or not z.is_complex():
+        raise Unknown("a complex number beside real ones")
     was = s.was.get(id(z))                       # before the operator wrote to it
     i = s.input(real(s, z)) if was is None else s.ids(was)
     if not z.is_conj():

@@ -38,7 +38,7 @@ class Update:
         before, t, letter = self.states[k]
         after = self.store(op, ids, t, "%s_%s_next" % (self.role, letter), **attr)
         self.s.ended[before] = after
-        self.s.owner[before] = self.s.weights.get(self.s.storage(self.p))
+        self.s.owner[before] = self.s.weight_of(self.p)
         return after if t.dtype == self.format else self.call(op, ids, data, **attr)
 
     def decay(self, factor):

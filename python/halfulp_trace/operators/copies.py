@@ -18,8 +18,10 @@ def to_copy(s, a, out):
     """A cast. Whole numbers are rounded, too: 257 is 256 in bf16, through fp32 where they have more than 24 bits."""
     x = a["self"]
     if out.dtype in WHOLE:
-        if out.dtype != torch.bool and s.learned(x):
-            raise Unknown("whole numbers that are made of what is learned")
+        if out.dtype != torch.bool and x.dtype in FORMATS and s.learned(x):
+            if out.dtype.itemsize < 4:           # codes of values, and no places
+                raise Unknown("whole numbers that are made of what is learned")
+            truncated(s, x)
         s.decided([x], out)                      # truncation, as an index is made
         return
     floats(s, out)
@@ -40,6 +42,22 @@ def to_copy(s, a, out):
             return
     s.result("cast", [i], out, role=role + "@" + FORMATS[out.dtype], layout=layout, layer=layer)
     s.casts[s.storage(out)] = s.storage(x)
+
+
+def truncated(s, x):
+    """The whole numbers that a cast makes of what is learned are a choice: floats that are whole, or what rounds them
+    towards 0."""
+    value = s.old(x)
+    data = value.data
+    if data is None:
+        raise Unknown("an operand that no format holds")
+    if torch.equal(data, data.trunc()):
+        s.choose(value)
+        return
+    if (data < 0).any() and (data > 0).any():
+        raise Unknown("numbers of both signs are rounded towards 0")
+    op, whole = ("ceil", data.ceil()) if (data < 0).any() else ("floor", data.floor())
+    s.program.tensors[s.call(op, [s.get(value)], [("whole", whole)])[0]]["choice"] = True
 
 
 @operator("clone")

@@ -6,6 +6,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/added.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/arithmetic.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/attention.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/bag.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/choices.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/compare.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/complex.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/complex_sums.py

@@ -34,8 +34,8 @@ def native(out):
 def number(s, x, dtype):
     """A number as sums on the CPU take it: rounded to the tensor's format where that has 16 bits, by a call."""
     rounded = torch.tensor(x, dtype=torch.float64).to(dtype)
-    if dtype not in (torch.bfloat16, torch.float16) or float(rounded) == x:
-        return s.constant(x, dtype)
+    if dtype not in (torch.bfloat16, torch.float16) or float(rounded) == x or x != x:
+        return s.constant(float(rounded), dtype)
     i = s.constant(x, torch.float64)
     name = s.program.tensors[i]["name"].rpartition(".")[2]
     return s.call("cast", [i], [("%s@%s" % (name, FORMATS[dtype]), rounded)], layer="const")[0]

@@ -8,6 +8,7 @@ import torch
 from ..flat import pick, reshaped, behind
 from ..formats import FORMATS, RANK, WHOLE, Unknown
 from ..values import tensors_in
+from .choices import between, selected
 from .operands import floats
 from .table import operator
 
@@ -104,6 +105,7 @@ def chosen(s, a, out):
     dim = a.get("dim", -1)
     if indices.dim() < x.dim():
         indices = indices.unsqueeze(dim)
+    selected(s, x, dim, indices)
     at = number.gather(dim, indices) if x.dim() else number
     pick(s, [s.input(x)], at.reshape(values.shape).to("cpu", torch.int64) - 1, values)
 
@@ -116,6 +118,11 @@ def found(s, a, out):
     if any(t.dtype in FORMATS for t in results):
         raise Unknown("a result that is no choice")
     s.decided([t for t in tensors_in(a)], *results)
+    name = s.running[0]._schema.name.partition("::")[2]
+    if name == "argsort":
+        selected(s, a["self"], a["dim"], results[0])
+    elif name in ("searchsorted", "bucketize") and isinstance(a["self"], torch.Tensor):
+        between(s, a["self"], a["boundaries"] if name == "bucketize" else a["sorted_sequence"], results[0])
 
 
 def in_format(s, x, dtype):

@@ -75,6 +75,8 @@ def coverage(run):
         'l2_share_judged',
         'gradients',
         'kept',
+        'choices',
+        'otherwise',
     )
     cell = lambda text: None if text == '-' else float(text)  # noqa: E731
     each = [dict({k: cell(r[k]) for k in keys}, skipped=r['skipped'] == '1') for r in steps]
@@ -95,7 +97,8 @@ def coverage(run):
             'weights_judged': of('updates_judged'), 'elements': of('elements'),
         'gradient_elements_judged': of('gradient_elements_judged'),
             'update_elements_judged': of('update_elements_judged'), 'update_l2_share_judged': share if least else None,
-        'weights_with_gradient': total('gradients'), 'weights_kept': total('kept'), 'steps_skipped': total('skipped'),
+        'weights_with_gradient': total('gradients'), 'weights_kept': total('kept'), 'choices': total('choices'),
+            'choices_otherwise': total('otherwise'), 'steps_skipped': total('skipped'),
         'steps_without_update': sum(r['skipped'] == '0' and r['elements'] == '0' for r in steps) if steps else None,
         'not_judged': list(operators.values()), 'steps': each,
     }, total('silent_elements'), least and int(least['step'])  # fmt: skip
@@ -112,6 +115,7 @@ def enough(run):
         (o['update_l2_share_judged'] or 0) >= 0.99
         and o['steps_without_update'] == 0
         and silent == 0
+        and not o['choices_otherwise']
         and not any(x['calls'] for x in o['not_judged'] if x['operator'] == 'what was not kept')
     )
 

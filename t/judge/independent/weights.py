@@ -141,6 +141,19 @@ def stands_for(call):
     return call['opaque'].get('calls', 1) if call['op'] == 'opaque' else 1
 
 
+def choices(run, s):
+    """By which values the recording chose, and how many of these the exact step has otherwise."""
+    n = otherwise = 0
+    for x in run.tensors:
+        if not x.get('choice') or x['id'] not in s.exact.t:
+            continue
+        own = s.exact.t[x['id']]
+        n += own.n
+        if s.ideal is not None and x['id'] in s.ideal.t:
+            otherwise += sum(a != fixed(own.raw(i)) for i, a in enumerate(s.ideal.clean(x['id'])))
+    return {'choices': n, 'otherwise': otherwise}
+
+
 def of_step(run, s, step):
     rows, everything, operators, blamed, weights = [], {True: Weight(), False: Weight()}, {}, set(), 0
     calls = [c for c in run.calls if all(t in s.exact.t for t in c['out'])]
@@ -179,7 +192,7 @@ def of_step(run, s, step):
         'weights': weights, 'gradients_judged': u.gradient_tensors, 'updates_judged': u.judged_tensors, 'elements': u.n,
         'gradient_elements_judged': u.gradient_judged, 'update_elements_judged': u.judged,
         'l2_share_judged': None if seen is None else Near(seen, 1e-12), 'silent_elements': u.silent,
-        'gradients': u.gradients, 'kept': u.kept, 'skipped': int(s.skipped),
+        'gradients': u.gradients, 'kept': u.kept, 'skipped': int(s.skipped), **choices(run, s),
     }  # fmt: skip
     unjudged = [{'step': step, 'operator': n, 'calls': a, 'tainting': b, 'weights': c, 'reason': why} for n,
         (a, b, c, why) in operators.items()]
