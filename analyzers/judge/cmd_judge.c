@@ -2,7 +2,7 @@
    halfulp judge KERNEL: whether a kernel's result is right, by exact values and proven bounds of the whole kernel. */
 #include "analyzers/judge/judge_args.h"
 #include "analyzers/judge/make.h"
-#include "analyzers/judge/order.h"
+#include "analyzers/judge/order/order.h"
 
 #include "analyzers/value/rows.h"
 #include "lib/base/console/opt_need.h"

@@ -72,6 +72,13 @@ save('y.npy', (M, N), chunks(16))
 PRODUCT = ['matmul', '--in', 'a=a.npy', '--in', 'b=b.npy', '--set', 'in=bf16 out=fp32']
 said = order([*PRODUCT, '--got', 'y.npy'])
 ok(said.startswith('chunk:16') and 'gives the bits of all 96' in said, 'a product in chunks of 16', said)
+said = order(['matmul', '--in', 'b=b.npy', '--in', 'a=a.npy', '--set', 'in=bf16 out=fp32', '--got', 'y.npy'])
+ok(said.startswith('chunk:16') and 'gives the bits of all 96' in said, 'operands are taken by name and not by order', said)
+save('x.npy', (2, M // 2, K), a)
+save('w.npy', (N, K), [b[k * N + n] for n in range(N) for k in range(K)])
+save('y.npy', (2, M // 2, N), chunks(16))
+said = order(['linear', '--in', 'w=w.npy', '--in', 'x=x.npy', '--set', 'in=bf16 out=fp32', '--got', 'y.npy'])
+ok(said.startswith('chunk:16') and 'gives the bits of all 96' in said, 'a linear layer of an x of three axes', said)
 save('z.npy', (M, N), chunks(32, bf16))
 said = order([*PRODUCT, '--got', 'z.npy'])
 ok(said.startswith('acc=bf16@32 gives the bits'),
@@ -104,15 +111,20 @@ for name, x in (('q', q), ('k', k), ('v', v)):
     save(name + '.npy', (1, 1, R, D), x)
 
 
-def flash(block, causal, store):
+def flash(block, causal, store, window=0, cap=0, mask=None):
     out = []
     for i in range(R):
         last = i + 1 if causal else R
         s = [sum(q[i * D + d] * k[n * D + d] for d in range(D)) / math.sqrt(D) for n in range(last)]
+        s = [cap * math.tanh(x / cap) for x in s] if cap else s
+        s = [x + mask[i * R + n] for n, x in enumerate(s)] if mask else s
+        s = [x if not window or n > i - window else -math.inf for n, x in enumerate(s)]
         m, total, o = -math.inf, 0.0, [0.0] * D
         for first in range(0, last, block):
             part = s[first:first + block]
             now = max(m, *part)
+            if now == -math.inf:
+                continue
             back = math.exp(m - now)
             total, o = total * back, [x * back for x in o]
             for n, x in enumerate(part, first):
@@ -132,6 +144,15 @@ for block, causal, store, name in ((64, 0, f32, 'fp32'), (32, 1, bf16, 'bf16'), 
                   'in=bf16 p=bf16 out=%s causal=%d' % (name, causal)])
     want = 'in one block of keys' if block == 200 else 'blocks of %d keys' % block
     ok(want in said, 'attention in blocks of %d, stored in %s' % (block, name), said)
+ATTENTION = ['attention', *[w for x in 'vkq' for w in ('--in', x + '=%s.npy' % x)], '--got', 'o.npy']
+mask = draw(R * R)
+save('mask.npy', (1, 1, R, R), mask)
+for block, how, facts in ((32, dict(window=70), 'causal=1 window=70'), (64, dict(cap=2), 'causal=1 softcap=2'),
+                          (48, dict(mask=mask), 'causal=2')):
+    save('o.npy', (1, 1, R, D), flash(block, 1, f32, **how))
+    said = order([*ATTENTION, *(['--in', 'mask=mask.npy'] if 'mask' in how else []), '--set',
+                  'in=bf16 p=bf16 out=fp32 ' + facts])
+    ok('blocks of %d keys' % block in said, 'attention in blocks of %d with %s' % (block, list(how)[0]), said)
 said = order(['attention', *[w for x in 'qkv' for w in ('--in', x + '=%s.npy' % x)], '--got', 'o.npy', '--set',
               'in=bf16 p=fp32 out=bf16'])
 ok('leave no trace' in said, 'blocks cannot be told where P is in fp32', said)

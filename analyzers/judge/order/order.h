@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Which order of additions gives the bits of a result: judge --sum all. */
-#ifndef HU_ANALYZERS_JUDGE_ORDER_H
-#define HU_ANALYZERS_JUDGE_ORDER_H
+#ifndef HU_ANALYZERS_JUDGE_ORDER_ORDER_H
+#define HU_ANALYZERS_JUDGE_ORDER_ORDER_H
 
 #include "analyzers/judge/kernel_job.h"
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
    judge --sum all: which order of additions gives a result's bits. A product's elements are emulated under each
-   summation model; attention's rows under each size of blocks of keys, since P is rounded relative to the maximum that
-   its block has seen. Only elements of a sample are compared. */
-#include "analyzers/judge/order.h"
+   summation model; attention is in order_attention.c. Only elements of a sample are compared. */
+#include "analyzers/judge/order/order.h"
 
+#include "analyzers/judge/order/order_parts.h"
 #include "analyzers/op/op_candidates.h"
 
 #include "lib/base/mem.h"
-#include "lib/number/elementary/elementary.h"
 #include "lib/op/op.h"
 #include "lib/sum/model/run.h"
 
@@ -16,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE = 1500, FEW = 96, STRIDE = 577 /* a prime */, ROWS = 96, SIZES = 10 };
+enum { SAMPLE = 1500, FEW = 96, STRIDE = 577 /* a prime */ };
 
-static const hu_judge_array *
-operand(const hu_kernel_job *j, const char *name)
+const hu_judge_array *
+hu_order_operand(const hu_kernel_job *j, const char *name)
 {
 	for (int i = 0; i < j->nin; i++)
 		if (!strcmp(j->in[i].name, name))
@@ -27,17 +26,16 @@ operand(const hu_kernel_job *j, const char *name)
 	return NULL;
 }
 
-static size_t
-key(const hu_kernel_job *j, const char *name)
+size_t
+hu_order_count(const hu_kernel_job *j, const char *name)
 {
 	const char *s = hu_facts_text(&j->facts, name);
 
 	return s ? (size_t)strtoull(s, NULL, 10) : 0;
 }
 
-/* Reads an operand as a tensor of its declared or own format. */
-static hu_status
-tensor(const hu_kernel_job *j, const hu_judge_array *a, hu_tensor *t)
+hu_status
+hu_order_tensor(const hu_kernel_job *j, const hu_judge_array *a, hu_tensor *t)
 {
 	hu_format f;
 
@@ -52,21 +50,35 @@ tensor(const hu_kernel_job *j, const hu_judge_array *a, hu_tensor *t)
 	return HU_OK;
 }
 
-/* The call that a kernel is, if it is one product of matrices or one sum along the last axis. */
+/* The operands of a product by name, whatever their order on the command line: a b bias of matmul, x w b of linear. */
+static const hu_judge_array *
+factor(const hu_kernel_job *j, int which)
+{
+	static const char *const names[2][3] = { { "a", "b", "bias" }, { "x", "w", "b" } };
+
+	return hu_order_operand(j, names[!strcmp(j->composite->name, "linear")][which]);
+}
+
+/* The call that a kernel is, if it is one product of two matrices; x of linear may have more axes, whose rows follow
+   each other. */
 static int
 is_product(const hu_kernel_job *j, hu_call *c)
 {
 	const char *name = j->composite ? j->composite->name : "";
+	const hu_judge_array *a, *b, *bias;
 
 	if (j->ngot != 1 || j->ngiven || (strcmp(name, "matmul") && strcmp(name, "linear")))
 		return 0;
-	if (j->nin < 2 || j->nin > 3 || j->in[0].a.rank != 2 || j->in[1].a.rank != 2 ||
-		(j->nin == 3 && j->in[2].a.rank != 1))
+	a = factor(j, 0);
+	b = factor(j, 1);
+	bias = factor(j, 2);
+	if (!a || !b || j->nin != 2 + (bias != NULL) || b->a.rank != 2 || (bias && bias->a.rank != 1) ||
+		a->a.rank < 2 || (a->a.rank > 2 && strcmp(name, "linear")))
 		return 0;
 	c->op = hu_op_find("matmul");
 	c->nin = 2;
-	hu_attr_set(c, "ta", (double)key(j, "ta"));
-	hu_attr_set(c, "tb", strcmp(name, "linear") ? (double)key(j, "tb") : 1);
+	hu_attr_set(c, "ta", (double)hu_order_count(j, "ta"));
+	hu_attr_set(c, "tb", strcmp(name, "linear") ? (double)hu_order_count(j, "tb") : 1);
 	return 1;
 }
 
@@ -179,15 +191,20 @@ product(const hu_kernel_job *j, hu_judge_result *r, hu_call *c)
 	double *value = hu_xmalloc((n + 1) * sizeof *value), *bias = NULL;
 	best most = { 0 };
 	char words[96];
-	hu_status st = tensor(j, &j->in[0], &a);
+	const hu_judge_array *added = factor(j, 2);
+	hu_status st = hu_order_tensor(j, factor(j, 0), &a);
 
-	st = st == HU_OK ? tensor(j, &j->in[1], &b) : st;
+	st = st == HU_OK ? hu_order_tensor(j, factor(j, 1), &b) : st;
+	if (st == HU_OK && a.shape.rank > 2) {
+		size_t width = a.shape.d[a.shape.rank - 1];
+		a.shape = (hu_shape){ .rank = 2, .d = { width ? a.n / width : 0, width } };
+	}
 	for (size_t i = 0; i < n; i++) /* places 0, STRIDE, 2 STRIDE, ... modulo n, so that the first few are spread */
 		at[i] = (size_t)((__uint128_t)(n % STRIDE ? i * STRIDE % n : i) * count / n);
-	if (st == HU_OK && j->nin == 3) {
-		bias = hu_xmalloc((j->in[2].a.count + 1) * sizeof *bias);
-		for (size_t i = 0; i < j->in[2].a.count; i++)
-			bias[i] = hu_kernel_job_element(j, &j->in[2].a, i, hu_format_of(a.format));
+	if (st == HU_OK && added) {
+		bias = hu_xmalloc((added->a.count + 1) * sizeof *bias);
+		for (size_t i = 0; i < added->a.count; i++)
+			bias[i] = hu_kernel_job_element(j, &added->a, i, hu_format_of(a.format));
 	}
 	c->fmt.in = a.format;
 	c->fmt.compute = HU_FP32;
@@ -227,159 +244,6 @@ product(const hu_kernel_job *j, hu_judge_result *r, hu_call *c)
 	return st;
 }
 
-/* One head's shape, and a row of scores. */
-typedef struct flash {
-	size_t heads, kv_heads, rows, keys, depth, width, causal;
-	double scale;
-	hu_format p, out;
-	int p_below;
-	hu_tensor q, k, v;
-	double *score, *o;
-} flash;
-
-/* Row i of head h as online softmax gives it that takes blocks of so many keys. All but P and the result is in double;
-   other roundings of a kernel are some 2^15 times smaller than P's. */
-static void
-row(const flash *f, size_t h, size_t i, size_t block, double *out)
-{
-	size_t kv = h / f->heads * f->kv_heads + h % f->heads / (f->heads / f->kv_heads);
-	size_t last = f->causal == 1 ? (i + 1 < f->keys ? i + 1 : f->keys) : f->keys;
-	double m = -INFINITY, l = 0;
-
-	memset(f->o, 0, f->width * sizeof *f->o);
-	for (size_t first = 0; first < last; first += block) {
-		size_t end = last - first < block ? last : first + block;
-		double now = m;
-		for (size_t k = first; k < end; k++)
-			now = fmax(now, f->score[k]);
-		double back = m > -INFINITY ? hu_exp(m - now) : 0;
-		l *= back;
-		for (size_t d = 0; d < f->width; d++)
-			f->o[d] *= back;
-		for (size_t k = first; k < end; k++) {
-			double e = hu_exp(f->score[k] - now), p = hu_round(e, f->p, HU_RNE, 0, 0);
-			l += f->p_below ? p : e;
-			for (size_t d = 0; d < f->width; d++)
-				f->o[d] += p * hu_get(&f->v, (kv * f->keys + k) * f->width + d);
-		}
-		m = now;
-	}
-	for (size_t d = 0; d < f->width; d++)
-		out[d] = f->o[d] / l;
-}
-
-static void
-scores(const flash *f, size_t h, size_t i)
-{
-	size_t kv = h / f->heads * f->kv_heads + h % f->heads / (f->heads / f->kv_heads);
-
-	for (size_t k = 0; k < f->keys; k++) {
-		double s = 0;
-		for (size_t d = 0; d < f->depth; d++)
-			s += hu_get(&f->q, (h * f->rows + i) * f->depth + d) *
-			     hu_get(&f->k, (kv * f->keys + k) * f->depth + d);
-		f->score[k] = s * f->scale;
-	}
-}
-
-/* The size of blocks whose roundings of P the errors follow: mean squares of what remains of the result when each
-   size's values are taken from it. */
-static void
-sizes(flash *f, hu_judge_result *r)
-{
-	static const size_t size[SIZES] = { 16, 32, 48, 64, 96, 128, 192, 256, 512, (size_t)-1 };
-	double rest[SIZES] = { 0 }, *out = hu_xmalloc((f->width + 1) * sizeof *out);
-	size_t all = r->v.n / f->width, n = all < ROWS ? all : ROWS, same[SIZES] = { 0 }, least = 0, count = 0;
-
-	for (size_t s = 0; s < n; s++) {
-		size_t at = all - 1 - (size_t)((__uint128_t)s * all / n), h = at / f->rows, i = at % f->rows;
-		scores(f, h, i);
-		count += f->width;
-		for (int b = 0; b < SIZES; b++) {
-			row(f, h, i, size[b], out);
-			for (size_t d = 0; d < f->width; d++) {
-				double got = r->got[at * f->width + d], e = hu_round(out[d], f->out, HU_RNE, 0, 0);
-				rest[b] += (got - out[d]) * (got - out[d]);
-				same[b] += got == e;
-			}
-		}
-	}
-	free(out);
-	for (int b = 1; b < SIZES; b++)
-		if (same[b] > same[least] || (same[b] == same[least] && rest[b] < rest[least]))
-			least = (size_t)b;
-	/* sizes that give the same values cannot be told apart; any other has to be worse by far */
-	int alike = 0, close = 0;
-	for (size_t b = 0; b < SIZES; b++) {
-		if (b == least)
-			continue;
-		alike += same[b] == same[least] && rest[b] == rest[least];
-		close += !(same[b] == same[least] && rest[b] == rest[least]) &&
-			 !(count - same[b] > 2 * (count - same[least]) + 4 || rest[b] > 4 * rest[least]);
-	}
-	if (close || !count)
-		snprintf(r->order, sizeof r->order, "no size of blocks of keys stands out");
-	else if (size[least] == (size_t)-1 || size[least] >= f->keys)
-		snprintf(r->order, sizeof r->order,
-			"P is rounded relative to its row's maximum, in one block of keys: %zu of the %zu elements "
-			"tried have these bits",
-			same[least], count);
-	else
-		snprintf(r->order, sizeof r->order,
-			"blocks of %zu keys%s: %zu of the %zu elements tried have these bits", size[least],
-			alike ? " or another size that gives the same" : "", same[least], count);
-}
-
-static int
-is_attention(const hu_kernel_job *j)
-{
-	const char *diagonal = hu_facts_text(&j->facts, "diagonal");
-
-	return j->composite && !strcmp(j->composite->name, "attention") && j->nin == 3 && !j->ngiven &&
-	       !key(j, "window") && !key(j, "softcap") && key(j, "causal") < 2 && !(diagonal && *diagonal);
-}
-
-static hu_status
-attention(const hu_kernel_job *j, hu_judge_result *r)
-{
-	const hu_judge_array *q = operand(j, "q"), *k = operand(j, "k"), *v = operand(j, "v");
-	flash f = { .causal = key(j, "causal"), .p_below = (int)key(j, "denominator_p"), .out = r->f };
-	const char *scale = hu_facts_text(&j->facts, "scale");
-	hu_format_id p = HU_NO_FORMAT;
-	hu_status st;
-
-	if (!q || !k || !v || q->a.rank < 3)
-		return HU_OK;
-	HU_TRY(hu_facts_format(&j->facts, "p", &p));
-	if (p == HU_NO_FORMAT || hu_format_of(p).p > 16) {
-		snprintf(r->order, sizeof r->order,
-			"P is not stored in 16 bits or fewer, so that blocks leave no trace");
-		return HU_OK;
-	}
-	int rank = q->a.rank;
-	f.p = hu_format_of(p);
-	f.heads = q->a.shape[rank - 3];
-	f.kv_heads = k->a.shape[rank - 3];
-	f.rows = q->a.shape[rank - 2];
-	f.keys = k->a.shape[rank - 2];
-	f.depth = q->a.shape[rank - 1];
-	f.width = v->a.shape[rank - 1];
-	f.scale = scale && *scale ? strtod(scale, NULL) : 1 / sqrt((double)f.depth);
-	f.score = hu_xmalloc((f.keys + 1) * sizeof *f.score);
-	f.o = hu_xmalloc((f.width + 1) * sizeof *f.o);
-	st = tensor(j, q, &f.q);
-	st = st == HU_OK ? tensor(j, k, &f.k) : st;
-	st = st == HU_OK ? tensor(j, v, &f.v) : st;
-	if (st == HU_OK && r->v.n)
-		sizes(&f, r);
-	free(f.q.data);
-	free(f.k.data);
-	free(f.v.data);
-	free(f.score);
-	free(f.o);
-	return st;
-}
-
 hu_status
 hu_judge_order(hu_kernel_job *j)
 {
@@ -390,11 +254,11 @@ hu_judge_order(hu_kernel_job *j)
 
 	if (asks && is_product(j, c))
 		st = product(j, r, c);
-	else if (asks && is_attention(j))
-		st = attention(j, r);
+	else if (asks && hu_order_is_attention(j))
+		st = hu_order_attention(j, r);
 	else if (asks)
 		snprintf(r->order, sizeof r->order, "not looked for: --sum all knows one product of two matrices, %s",
-			"and attention without masks but the causal one");
+			"and attention without ALiBi slopes, sinks or lengths");
 	free(c);
 	return st;
 }
