@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { LEAST_ROWS = 24 };
+enum { LEAST_ROWS = 24, FEWEST_ROWS = 12 };
 
 static const struct {
 	const char *words, *name;
@@ -78,7 +78,7 @@ struct hu_kernel_sums {
 	hu_kernel_verdict v;
 	hu_format f;
 	hu_bias_lines *bias;
-	double mean, radius, energy, *row; /* row: the energy of each line of the last axis */
+	double mean, radius, energy, *row, *column; /* the energy of all, of each line of the last axis, of each column */
 	size_t seen, bounded, width;
 };
 
@@ -91,6 +91,7 @@ hu_kernel_sums_begin(size_t n, size_t width, hu_format f, double confidence)
 	s->f = f;
 	s->width = width ? width : 1;
 	s->row = hu_xcalloc(n / s->width + 1, sizeof *s->row);
+	s->column = hu_xcalloc(s->width, sizeof *s->column);
 	s->bias = hu_bias_lines_begin(n, width, f, s->v.lambda);
 	return s;
 }
@@ -144,23 +145,36 @@ hu_kernel_sums_add(hu_kernel_sums *s, size_t at, double got, hu_ball x, hu_ball 
 	double model = (x.v + h * h) / 3 + x.c * x.c, q = e * e / model;
 	s->energy += q;
 	s->row[at / s->width] += q;
+	s->column[at % s->width] += q;
+}
+
+/* The variance of the mean of n sums of `each` elements. */
+static double
+variance_of_mean(const double *sum, size_t n, size_t each, double mean)
+{
+	double var = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double d = sum[i] / (double)each - mean;
+		var += d * d / (double)(n - 1);
+	}
+	return var / (double)n;
 }
 
 /* By how many standard errors the mean square error is above its model's, of rows that are independent of each other:
-   the elements of one may share errors. 0 where there are few rows. */
+   the elements of one may share errors. Where there are few rows the columns' scatter counts where it is larger; 0 where
+   there are few of these too. */
 static double
 standard_errors(const hu_kernel_sums *s, double mean)
 {
-	size_t rows = s->v.n / s->width;
-	double var = 0;
+	size_t rows = s->v.n / s->width, few = rows < LEAST_ROWS;
 
-	if (rows < LEAST_ROWS || s->bounded < s->v.n)
+	if (rows < FEWEST_ROWS || (few && s->width < LEAST_ROWS) || s->bounded < s->v.n)
 		return 0;
-	for (size_t i = 0; i < rows; i++) {
-		double d = s->row[i] / (double)s->width - mean;
-		var += d * d / (double)(rows - 1);
-	}
-	return var > 0 ? (mean - 1) / sqrt(var / (double)rows) : 0;
+	double var = variance_of_mean(s->row, rows, s->width, mean);
+	if (few)
+		var = fmax(var, variance_of_mean(s->column, s->width, rows, mean));
+	return var > 0 ? (mean - 1) / sqrt(var) : 0;
 }
 
 void
@@ -173,13 +187,14 @@ hu_kernel_sums_end(hu_kernel_verdict *v, hu_kernel_sums *s)
 	v->radius = n > 0 ? s->radius / n : 0;
 	v->energy = n > 0 ? s->energy / n : 0;
 	v->energy_t = standard_errors(s, v->energy);
+	free(s->row);
+	free(s->column);
 	v->bias = hu_bias_lines_end(s->bias);
 	v->word = v->wrong                                                                ? HU_KERNEL_WRONG
 		  : v->improbable || (v->energy > HU_ENERGY && v->energy_t > HU_ENERGY_T) ? HU_KERNEL_IMPROBABLE
 		  : v->bias.t > HU_BIAS_T                                                 ? HU_KERNEL_BIASED
 		  : v->undeclared                                                         ? HU_KERNEL_UNDECLARED
 											  : HU_KERNEL_RIGHT;
-	free(s->row);
 	free(s);
 }
 

@@ -243,7 +243,7 @@ outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_b
 	}
 	for (size_t j = 0; j < t->keys; j++) {
 		const double *v = h->v + j * w, p = y->w[j], q = p * y->theta[j], z = p * p * y->var[j];
-		double most = p + q, flushed = tiny;
+		double most = p + q, flushed = tiny, stored = t->up * t->up * p * p + tiny * tiny;
 		if (!(y->s[j] > -INFINITY))
 			continue;
 #pragma omp simd
@@ -253,7 +253,7 @@ outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_b
 			y->size[d] += most * m;
 			y->abs[d] += flushed * m;
 			y->var_o[d] += z * e * e;
-			y->square[d] += p * p * x * x;
+			y->square[d] += stored * x * x;
 		}
 		if (h->vr)
 			for (size_t d = 0; d < w; d++)
@@ -268,7 +268,7 @@ outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_b
 		double r = y->spread[d] + t->up * (t->p_below ? size + m : size) + y->abs[d] +
 			   t->g * ((1 + t->up) * size + m) + 4 * u * m + (1 + t->up) * y->carried[d] +
 			   (double)t->keys * t->a->sum_tiny;
-		double v = y->var_o[d] + t->up * t->up * y->square[d] + t->s * t->s * (size * size + m * m) +
+		double v = y->var_o[d] + y->square[d] + t->s * t->s * (size * size + m * m) +
 			   4 * u * u * m * m;
 		o[d] = (hu_ball){ y->o[d], mean < 1 ? r / (1 - mean) * HU_BALL_UP : INFINITY, v, 0 };
 	}

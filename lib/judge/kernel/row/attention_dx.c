@@ -82,7 +82,7 @@ shares(const pass *t, hu_ball *s, size_t i, const hu_ball *lse)
 		double e = expm1(arg) * (1 + t->a->exp) + t->a->exp + HU_BALL_OWN;
 		double v = s[j].v + lr * lr + t->a->exp * t->a->exp + 4 * u * u * (s[j].x * s[j].x + l * l);
 		double r = d < LEAST ? hu_exp(fmax(d + arg, LEAST)) * (1 + 2 * t->a->exp) : x * e;
-		s[j] = (hu_ball){ x, r + t->a->tiny, x * x * v, 0 };
+		s[j] = (hu_ball){ x, r + t->a->tiny, x * x * v + t->a->tiny * t->a->tiny, 0 };
 	}
 }
 

@@ -47,7 +47,8 @@ squares(const norm *p, const hu_ball *x, size_t n)
 	hu_roundoffs_sum(p->a, n, &g, &s);
 	g += ((double)n + 4) * 0x1p-52 + 2 * p->a->u;
 	return (hu_ball){ sum / (double)n, (r + g * most) / (double)n + p->a->tiny,
-		v / (double)n / (double)n + (s * sum / (double)n) * (s * sum / (double)n), c / (double)n };
+		v / (double)n / (double)n + (s * sum / (double)n) * (s * sum / (double)n) + p->a->tiny * p->a->tiny,
+		c / (double)n };
 }
 
 static hu_ball
@@ -84,7 +85,7 @@ variance(const norm *p, const hu_ball *x, size_t n, hu_ball mean)
 		(r / N + g * (var + kappa) * (1 + 2 * g) + mean.r * mean.r + 4 * p->a->u * mean.r * sqrt(var) +
 			4 * p->a->u * p->a->u * ex2 + p->a->tiny) *
 			HU_BALL_UP,
-		v / N / N + s * s * (var + kappa) * (var + kappa), c / N };
+		v / N / N + s * s * (var + kappa) * (var + kappa) + p->a->tiny * p->a->tiny, c / N };
 }
 
 static void

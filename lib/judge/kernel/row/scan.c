@@ -116,8 +116,9 @@ hu_ball_row_recurrence(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 			most = hu_ball_most(d) * most + hu_ball_most(b);
 			double g = hu_ball_gamma(a->acc, 2 * (double)t + 1), s = sqrt(2 * (double)t + 1) * a->acc;
 			hu_ball y = h;
-			y.r = (y.r + g * most + (double)(2 * t + 1) * a->sum_tiny) * HU_BALL_UP;
-			y.v += s * s * size * size;
+			double tiny = (double)(2 * t + 1) * a->sum_tiny;
+			y.r = (y.r + g * most + tiny) * HU_BALL_UP;
+			y.v += s * s * size * size + tiny * a->sum_tiny;
 			out[0].b[at] = y;
 		}
 	}
