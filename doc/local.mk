@@ -13,6 +13,7 @@ EXTRA_DIST += doc/formats.md
 EXTRA_DIST += doc/gate.md
 dist_man_MANS += doc/halfulp.1
 EXTRA_DIST += doc/kernels-radii.tsv
+EXTRA_DIST += doc/kernels-torch.tsv
 EXTRA_DIST += doc/kernels.md
 EXTRA_DIST += doc/kernels.svg
 EXTRA_DIST += doc/onnx-expected.tsv

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 noinst_HEADERS += t/judge/kernels/composed_exact.h
+EXTRA_DIST += t/judge/kernels/draws.py
 EXTRA_DIST += t/judge/kernels/further.py
 EXTRA_DIST += t/judge/kernels/hostile.py
 EXTRA_DIST += t/judge/kernels/hostile_attention.py
@@ -10,6 +11,11 @@ noinst_HEADERS += t/judge/kernels/radii.h
 EXTRA_DIST += t/judge/kernels/radii.py
 EXTRA_DIST += t/judge/kernels/rules.py
 EXTRA_DIST += t/judge/kernels/stranger.py
+EXTRA_DIST += t/judge/kernels/subtle.py
+EXTRA_DIST += t/judge/kernels/subtle_attention.py
+EXTRA_DIST += t/judge/kernels/subtle_gradients.py
+EXTRA_DIST += t/judge/kernels/subtle_long.py
+EXTRA_DIST += t/judge/kernels/subtle_steps.py
 EXTRA_DIST += t/judge/kernels/sweeps.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-bench.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-bias.py
@@ -23,6 +29,7 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-page.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-radii.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sample.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-stranger.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-subtle.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sweep.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sweeps.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-tiles.py
@@ -40,3 +47,4 @@ EXTRA_DIST += t/judge/kernels/unseen_attention.py
 EXTRA_DIST += t/judge/kernels/unseen_long.py
 EXPENSIVE_SCRIPT_TESTS += t/judge/kernels/x-kernel-nodes.py
 EXPENSIVE_SCRIPT_TESTS += t/judge/kernels/x-kernel-radii.py
+EXPENSIVE_SCRIPT_TESTS += t/judge/kernels/x-kernel-torch.py

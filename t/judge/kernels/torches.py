@@ -56,11 +56,13 @@ def convolutions(g, t, scale, n):
     x, w, b = draw(g, 2, 4, 9, 8, scale=scale, dtype=t), draw(g, 6, 2, 3, 3, scale=0.3, dtype=t), draw(g, 6, dtype=t)
     how = dict(stride=2, padding=1, groups=2)
     yield 'conv', dict(x=x, w=w, b=b), F.conv2d(x, w, b, **how), how
-    x1, w1 = draw(g, 2, 4, 3 * n, scale=scale, dtype=t), draw(g, 6, 4, 3, scale=0.3, dtype=t)
+    x1, w1 = draw(g, 2, 4, max(3 * n, 6), scale=scale, dtype=t), draw(g, 6, 4, 3, scale=0.3, dtype=t)
     yield 'conv', dict(x=x1, w=w1), F.conv1d(x1, w1, dilation=2), dict(dilation=2)
     x3, w3 = draw(g, 1, 3, 4, 5, 3, scale=scale, dtype=t), draw(g, 3, 2, 2, 3, 2, scale=0.3, dtype=t)
+    # on processors without AVX-512 what the 3 channels give is stored in types of 16 bits, and added up in these
+    low = {} if t == torch.float32 else dict(acc={v: k for k, v in TYPES.items()}[t] + '@3')
     yield 'conv_transpose', dict(x=x3, w=w3), F.conv_transpose3d(x3, w3, stride=2, padding=1, output_padding=1), \
-        dict(stride=2, padding=1, output_padding=1)
+        dict(stride=2, padding=1, output_padding=1, **low)
     yield 'maxpool', dict(x=x), F.max_pool2d(x, 3, 2, 1), dict(window=3, stride=2, padding=1)
     yield 'avgpool', dict(x=x), F.avg_pool2d(x, 3, 2, 1), dict(window=3, stride=2, padding=1)
 
