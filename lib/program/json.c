@@ -97,15 +97,14 @@ tensor_from_json(hu_program *p, size_t i, json_t *j, json_t *all)
 {
 	const char *name, *format, *cls;
 	json_t *shape;
-	int id, state = 0, trainable = 0, scaled = 0, choice = 0, next = -1, scale = -1, grad = -1, n = (int)json_array_size(all),
-		c;
+	int id, state = 0, trainable = 0, scaled = 0, choice = 0, next = -1, scale = -1, grad = -1, c;
+	int n = (int)json_array_size(all);
 	hu_shape s = hu_shape0();
 	hu_format_id f;
 
-	if (json_unpack(j, "{s:i s:s s:s s:o s:s s?b s?b s?b s?b s?i s?i s?i}", "id", &id, "name", &name, "format", &format,
-		    "shape", &shape, "class", &cls, "state", &state, "trainable", &trainable, "loss_scaled", &scaled,
-		    "choice", &choice,
-		    "next", &next, "scale", &scale, "grad", &grad))
+	if (json_unpack(j, "{s:i s:s s:s s:o s:s s?b s?b s?b s?b s?i s?i s?i}", "id", &id, "name", &name, "format",
+		    &format, "shape", &shape, "class", &cls, "state", &state, "trainable", &trainable, "loss_scaled",
+		    &scaled, "choice", &choice, "next", &next, "scale", &scale, "grad", &grad))
 		return bad("tensor", i, "a key is missing or of the wrong type");
 	if (id != (int)i || next >= n || scale >= n || grad >= n || !json_is_array(shape) ||
 		json_array_size(shape) > HU_RANK)

@@ -183,7 +183,8 @@ hu_summary_coverage(const hu_summary *n)
 		{ "gradient_elements_judged", s->gradients_judged }, { "update_elements_judged", s->updates_judged },
 		{ "update_l2_share_judged", s->share }, { "weights_with_gradient", s->pulled },
 		{ "weights_kept", s->kept }, { "choices", s->choices },
-		{ "choices_otherwise", s->otherwise }, { "steps_skipped", s->skipped }, { "steps_without_update", s->unmoved } };
+		{ "choices_otherwise", s->otherwise }, { "steps_skipped", s->skipped },
+		{ "steps_without_update", s->unmoved } };
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

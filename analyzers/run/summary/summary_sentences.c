@@ -106,7 +106,8 @@ say_unknown(hu_str *s, const hu_analysis *a, const hu_summary *n)
 			"all",
 			seen->left_out);
 	else if (seen->otherwise)
-		hu_str_add(s, "No verdict: the exact step chooses otherwise, and what it would make of that is not known");
+		hu_str_add(s,
+			"No verdict: the exact step chooses otherwise, and what it would make of that is not known");
 	else
 		hu_str_addf(s,
 			"No verdict: %.0f elements of weights have gradients that are all 0, and what these should "
