@@ -19,6 +19,7 @@ include $(top_srcdir)/analyzers/expression/local.mk
 include $(top_srcdir)/analyzers/formats/local.mk
 include $(top_srcdir)/analyzers/inspect/local.mk
 include $(top_srcdir)/analyzers/judge/local.mk
+include $(top_srcdir)/analyzers/judge/kernel/local.mk
 include $(top_srcdir)/analyzers/judge/order/local.mk
 include $(top_srcdir)/analyzers/network/local.mk
 include $(top_srcdir)/analyzers/op/local.mk

@@ -29,8 +29,8 @@ static const hu_opt opts[] = {
 	{ "reductions", "SUM", NULL, "of one run: the other engine adds all other sums but the loss's by this model" },
 	{ "split", "N", NULL,
 		"of one run: the other engine deals the sums of products with weights to N ranks, whose parts an "
-		"all-reduce adds: N for ring:N, or tree:N, halving:N, hier:N:G with wire=FORMAT" },
-	{ "split-layers", "PATTERNS", NULL, "layers that --split divides, such as *_output,*_down [all]" },
+		"all-reduce adds: N for ring:N, or tree:N, halving:N, hier:N:G with wire=FORMAT; a last key "
+		"layers=PATTERNS, such as layers=*_output,*_down, names the layers of which they are" },
 	{ "replay-routers", NULL, NULL,
 		"of runs of a mixture of experts: B is computed again, and its routers choose the experts that A's "
 		"chose" },
@@ -125,13 +125,13 @@ compare(const hu_args *args, const pair *p)
 	return st;
 }
 
-static const char *const changes[] = { "policy", "sum", "reductions", "split", "split-layers", NULL };
+static const char *const changes[] = { "policy", "sum", "reductions", "split", NULL };
 
 /* What the options change for A (which 0) and B (1): of an option given once B alone has it. Appends it to `name`. */
 static hu_variant_options
 variant_of(const hu_args *args, int which, hu_str *name)
 {
-	const char *value[5];
+	const char *value[4];
 
 	for (int i = 0; changes[i]; i++) {
 		int n = hu_args_given(args, changes[i]);
@@ -141,7 +141,7 @@ variant_of(const hu_args *args, int which, hu_str *name)
 		if (value[i])
 			hu_str_addf(name, " %s=%s", changes[i], value[i]);
 	}
-	return (hu_variant_options){ value[0], value[1], value[2], value[3], value[4], NULL };
+	return (hu_variant_options){ value[0], value[1], value[2], value[3], NULL };
 }
 
 /* One run, whose forward pass the options change. */
@@ -249,15 +249,9 @@ of_one(const void *of)
 	return a->nrest != 2;
 }
 
-static int
-divided(const void *of)
-{
-	return hu_args_given(of, "split") > 0;
-}
-
 static const hu_opt_need needs[] = { { "step replay-routers", of_runs, "on files of logits, which have no steps" },
-	{ "policy sum reductions split split-layers", of_one, "between two engines that are named" },
-	{ "split-layers", divided, "without --split" }, { NULL, NULL, NULL } };
+	{ "policy sum reductions split", of_one, "between two engines that are named" },
+	{ NULL, NULL, NULL } };
 
 const hu_command hu_cmd_engines = { "engines", "A B | RUN [OPTION...]",
 	"compare two engines that computed the same tokens: their probabilities, and the first node apart",

@@ -93,20 +93,23 @@ set_policy(hu_program **p, const hu_forward *e, const char *text)
 }
 
 static hu_status
-set_split(hu_program **p, const char *text, const char *layers)
+set_split(hu_program **p, const char *words)
 {
+	const char *key = strstr(words, ",layers="), *layers = key ? key + strlen(",layers=") : "*";
+	char ring[32], text[128];
 	hu_all_reduce over;
-	char ring[32];
 	double ranks;
 
+	if (snprintf(text, sizeof text, "%.*s", key ? (int)(key - words) : (int)strlen(words), words) >= (int)sizeof text)
+		return hu_fail(HU_EINVAL, "it is too long");
 	if (hu_parse_real(text, &ranks) && ranks >= 2 && ranks <= 4096 && ranks == (int)ranks) {
 		snprintf(ring, sizeof ring, "ring:%d", (int)ranks);
-		text = ring;
-	}
-	HU_TRY(hu_all_reduce_parse(text, 1, &over));
+		HU_TRY(hu_all_reduce_parse(ring, 1, &over));
+	} else
+		HU_TRY(hu_all_reduce_parse(text, 1, &over));
 	if (over.ranks < 2 || over.library || over.feedback || over.scale != 1)
 		return hu_fail(HU_EINVAL, "a number of ranks, or ring:N, tree:N, halving:N or hier:N:G, is needed");
-	return hu_pass_tensor_parallel(p, layers ? layers : "*", over.sum);
+	return hu_pass_tensor_parallel(p, layers, over.sum);
 }
 
 /* Takes a call out of a program, whose outputs then are made by none. */
@@ -157,7 +160,7 @@ change(hu_program **p, const hu_forward *e, const hu_variant_options *v)
 	if (v->policy)
 		HU_TRY(of_option(set_policy(p, e, v->policy), "policy", v->policy));
 	if (v->split)
-		HU_TRY(of_option(set_split(p, v->split, v->split_layers), "split", v->split));
+		HU_TRY(of_option(set_split(p, v->split), "split", v->split));
 	if (v->sum) {
 		HU_TRY(of_option(hu_sum_parse(v->sum, &sum), "sum", v->sum));
 		hu_pass_accumulate(*p, "*", sum);

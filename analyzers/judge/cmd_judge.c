@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp judge KERNEL: whether a kernel's result is right, by exact values and proven bounds of the whole kernel. */
-#include "analyzers/judge/judge_args.h"
+#include "analyzers/judge/kernel/judge_args.h"
 #include "analyzers/judge/make.h"
 #include "analyzers/judge/order/order.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/judge/kernel_job.h"
+#include "analyzers/judge/kernel/kernel_job.h"
 
 #include "analyzers/value/rows.h"
 #include "lib/base/show.h"

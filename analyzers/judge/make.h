@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_MAKE_H
 #define HU_ANALYZERS_MAKE_H
 
-#include "analyzers/judge/composite.h"
+#include "analyzers/judge/kernel/composite.h"
 
 #include "lib/number/format.h"
 

@@ -174,7 +174,7 @@ ok(engines(base, '--policy', 'nvfp4', '--json')['first_apart']['cause'] == 'form
 
 # A row-parallel layer: each rank's product and their sum by single operators, on slices that are cut here
 LAYER, X, W = 'block1_output', 'block1_attention.y', 'block1_output.w'
-got = engines('bf16', '--split', '2', '--split-layers', '*_output', '--json')['first_apart']
+got = engines('bf16', '--split', '2,layers=*_output', '--json')['first_apart']
 t = step('bf16')
 (rows, k), n = t.shape(X), t.shape(W)[1]
 x, w = t[X], t[W]
@@ -216,13 +216,12 @@ for words, why in (
 for words, why in (
     ((base,), 'one run is named: say by --policy'),
     ((base, '--split', '7'), 'cannot be dealt equally to 7 ranks'),
-    ((base, '--split', '2', '--split-layers', 'x*'), "no layer that multiplies a matrix by a weight fits 'x*'"),
+    ((base, '--split', '2,layers=x*'), "no layer that multiplies a matrix by a weight fits 'x*'"),
     ((base, '--split', 'ring:2,feedback,wire=bf16'), 'a number of ranks, or ring:N'),
     ((base, '--policy', 'fp8:delayed'), 'train a run under it'),
     ((base, '--policy', 'none-such'), 'none-such'),
     ((base, '--reductions', 'tc:hopper'), 'tensor cores add products'),
     ((base, 'bf16', '--sum', 'fma'), '--sum has no effect between two engines'),
-    ((base, '--split-layers', 'x'), '--split-layers has no effect without --split'),
 ):
     text = engines(*words, code=2)
     ok(why in text, '%s is refused' % ' '.join(words), text)

@@ -771,7 +771,6 @@ engines policy | engines {h}/run --sum pairwise | --policy mixed_bfloat16
 engines sum | engines {h}/run --policy mixed_bfloat16 | --sum pairwise
 engines reductions | engines {h}/words --sum pairwise | --reductions sequential,acc=fp16
 engines split | engines {h}/run --sum pairwise | --split 4
-engines split-layers | engines {h}/words --split 2 | --split-layers *_up
 engines step | engines {h}/run {h}/run2 | --step 2
 engines replay-routers | engines {h}/moe --sum sequential,acc=bf16 | --replay-routers
 engines json | engines {h}/la.npz {h}/lb.npz | --json

@@ -5,7 +5,7 @@
 
 #include "analyzers/formats/targets.h"
 #include "analyzers/inspect/inspect_rules.h"
-#include "analyzers/judge/kernel_job.h"
+#include "analyzers/judge/kernel/kernel_job.h"
 #include "analyzers/network/given.h"
 #include "analyzers/validate/effect/accept.h"
 #include "lib/base/console/addition.h"

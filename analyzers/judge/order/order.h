@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_JUDGE_ORDER_ORDER_H
 #define HU_ANALYZERS_JUDGE_ORDER_ORDER_H
 
-#include "analyzers/judge/kernel_job.h"
+#include "analyzers/judge/kernel/kernel_job.h"
 
 /* Fills `order` of the job's first result with a sentence, after hu_kernel_job_run. */
 hu_status hu_judge_order(hu_kernel_job *j);

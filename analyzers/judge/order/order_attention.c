@@ -15,7 +15,8 @@ enum { ROWS = 96, SIZES = 10 };
 
 /* One head's shape, and a row of scores; of a mask the strides of its head, row and key, 0 where it has only one. */
 typedef struct flash {
-	size_t heads, kv_heads, rows, keys, depth, width, causal, window, first, of, stride[4]; /* first, of: of q's rows */
+	size_t heads, kv_heads, rows, keys, depth, width, causal, window;
+	size_t first, of, stride[4]; /* first, of: of q's rows */
 	double scale, cap, diagonal;
 	hu_format p, out;
 	int p_below;
@@ -219,7 +220,8 @@ hu_order_attention(const hu_kernel_job *j, hu_judge_result *r)
 	f.p = hu_format_of(p);
 	shape_of(&f, j, &q->a, &k->a, &v->a);
 	if (mask && !strides(&f, &mask->a, q->a.rank == 4 ? q->a.shape[0] : 1)) {
-		snprintf(r->order, sizeof r->order, "not looked for: the mask has other axes than batch, heads, rows, keys");
+		snprintf(r->order, sizeof r->order,
+			"not looked for: the mask has other axes than batch, heads, rows, keys");
 		return HU_OK;
 	}
 	f.score = hu_xmalloc((f.keys + 1) * sizeof *f.score);

@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_JUDGE_ORDER_PARTS_H
 #define HU_ANALYZERS_JUDGE_ORDER_PARTS_H
 
-#include "analyzers/judge/kernel_job.h"
+#include "analyzers/judge/kernel/kernel_job.h"
 
 #include "lib/op/tensor.h"
 

@@ -78,7 +78,8 @@ struct hu_kernel_sums {
 	hu_kernel_verdict v;
 	hu_format f;
 	hu_bias_lines *bias;
-	double mean, radius, energy, *row, *column; /* the energy of all, of each line of the last axis, of each column */
+	double mean, radius, energy; /* the energy of all */
+	double *row, *column;        /* of each line of the last axis, of each column */
 	size_t seen, bounded, width;
 };
 
@@ -162,8 +163,8 @@ variance_of_mean(const double *sum, size_t n, size_t each, double mean)
 }
 
 /* By how many standard errors the mean square error is above its model's, of rows that are independent of each other:
-   the elements of one may share errors. Where there are few rows the columns' scatter counts where it is larger; 0 where
-   there are few of these too. */
+   the elements of one may share errors. Where there are few rows the columns' scatter counts where it is larger; 0
+   where there are few of these too. */
 static double
 standard_errors(const hu_kernel_sums *s, double mean)
 {

@@ -129,7 +129,8 @@ none(blamed, 'right kernels among them are called right')
 ok(len(unseen) <= 0.03 * more, 'at least 97 of 100 further mutants are caught', unseen)
 told = re.findall(r'^\| .* \| (\d+) of (\d+) \| (\d+) of (\d+) \|$', PAGE, re.M)
 mine = sorted((hit, total, bad, right) for _, hit, bad in rows)
-if torch.__version__.startswith('2.15') and not LONG:
+# Without AVX-512 PyTorch's kernels add otherwise, and assert_close condemns one more of them.
+if torch.__version__.startswith('2.15') and not LONG and torch.backends.cpu.get_cpu_capability() == 'AVX512':
     ok(sorted(tuple(map(int, t)) for t in told) == mine, 'doc/kernels.md has these figures', mine)
     with open(TOP + '/doc/kernels.svg', encoding='utf-8') as f:
         ok(f.read() == picture(), 'and so has its picture, which --svg FILE draws')

@@ -28,7 +28,7 @@ import numpy  # noqa: E402
 
 SAME = ('format', 'differ', 'beyond_proven', 'beyond_probable', 'beyond_declared', 'without_bound', 'worst_element',
         'worst_value', 'worst_exact', 'worst_bound', 'bound_ratio_max', 'largest', 'ulp_max')
-with open(TOP + '/analyzers/judge/samples.def', encoding='utf-8') as f:
+with open(TOP + '/analyzers/judge/kernel/samples.def', encoding='utf-8') as f:
     tiled = set(re.findall(r'^SAMPLE\((\w+)', f.read(), re.M))
 BF = torch.bfloat16
 

@@ -29,7 +29,6 @@ for name, kernel, inputs, got, facts in torches.cases((1,), (7, 65)):
         wrong.append(name + ': ' + str(v))
     elif not v.right:
         biased.append(name + ': ' + v['verdict'])
-total = sum(words.values())
 # Shares below the normal numbers may be flushed, and exp(-x) of SiLU overflows: neither is improbable.
 rare = []
 for seed, n, scale, form in ((1003, 129, 20.0, 'fp32'), (1021, 200, 20.0, 'fp32'), (5, 65, 60.0, 'bf16')):
@@ -39,18 +38,6 @@ for seed, n, scale, form in ((1003, 129, 20.0, 'fp32'), (1021, 200, 20.0, 'fp32'
             rare += [name + ': ' + str(v)] if v['verdict'] != 'right' else []
 none(rare, 'shares that are flushed, and SiLU where its exponential overflows, are right')
 total = sum(words.values())
-# Where nearly all values of a result are one number, so are its rounding errors; shares below the normal numbers may be
-# flushed; exp(-x) of SiLU overflows. None of these is improbable.
-again = [(seed, n, scale, form) for seed, n, scale, form in (
-    (1084, 513, 2 ** -10, 'bf16'), (1283, 48, 2 ** -10, 'bf16'), (1251, 257, 2 ** -10, 'bf16'),
-    (1003, 129, 20.0, 'fp32'), (1021, 200, 20.0, 'fp32'), (5, 65, 60.0, 'bf16'))]
-rare = []
-for seed, n, scale, form in again:
-    for name, kernel, inputs, got, facts in torches.cases((seed,), (n,), (form,), (scale,)):
-        if kernel in ('softmax', 'log_softmax', 'silu'):
-            v = halfulp.judge(kernel, inputs, got, options=('--no-culprit',), **facts)
-            rare += [name + ': ' + str(v)] if v['verdict'] != 'right' else []
-none(rare, 'results that repeat, that are flushed, and whose exponentials overflow are right')
 print('# %d kernels of PyTorch: %s' % (total, dict(words)))
 none(wrong, '%d results of PyTorch are within the proven bound' % total)
 ok(len(biased) <= 0.02 * total, 'at most 2 in 100 of them are called biased or improbable', biased)

@@ -5,7 +5,7 @@
    that the graph returns. HALFULP_RADII_DRAWS says how many elements each gets. */
 #include "t/judge/kernels/composed_exact.h"
 
-#include "analyzers/judge/composite.h"
+#include "analyzers/judge/kernel/composite.h"
 
 /* A graph, or a composite by name, whose operands have the shapes; + marks one that is not negative. */
 static const struct composed {

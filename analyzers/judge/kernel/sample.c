@@ -2,8 +2,8 @@
    A kernel's results judged in tiles, so that memory does not grow with the arrays: all tiles, whose verdict is that of
    the whole, or with --sample some of them, so that time does not grow either. Those are disjoint; the first and the
    last of all are among them, the others are drawn. */
-#include "analyzers/judge/culprit.h"
-#include "analyzers/judge/tiles.h"
+#include "analyzers/judge/kernel/culprit.h"
+#include "analyzers/judge/kernel/tiles.h"
 
 #include "lib/base/mem.h"
 #include "lib/judge/kernel/verdict_sums.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Mistakes that a result shows without another run: elements that were not written, that are constant, exchanged,
    shifted or scaled, or that another format has rounded first. */
-#include "analyzers/judge/culprit.h"
+#include "analyzers/judge/kernel/culprit.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The run of a kernel's graph and the verdicts on its results. */
-#include "analyzers/judge/culprit.h"
+#include "analyzers/judge/kernel/culprit.h"
 
 #include "lib/base/mem.h"
 

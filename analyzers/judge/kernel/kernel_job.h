@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_KERNEL_JOB_H
 #define HU_ANALYZERS_KERNEL_JOB_H
 
-#include "analyzers/judge/composite.h"
+#include "analyzers/judge/kernel/composite.h"
 #include "lib/base/console/opt.h"
 #include "lib/judge/kernel/choice.h"
 #include "lib/import/import.h"

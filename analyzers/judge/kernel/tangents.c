@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The node whose tangent an error follows: what the result becomes where the node is scaled. */
-#include "analyzers/judge/culprit.h"
+#include "analyzers/judge/kernel/culprit.h"
 
 #include <math.h>
 #include <stdio.h>

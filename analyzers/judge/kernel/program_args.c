@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    A kernel that is given as a file: a model of ONNX, or a program's JSON. */
-#include "analyzers/judge/judge_args.h"
+#include "analyzers/judge/kernel/judge_args.h"
 
 #include "lib/base/show.h"
 #include "lib/base/mem.h"

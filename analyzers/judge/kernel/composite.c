@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/judge/composite.h"
+#include "analyzers/judge/kernel/composite.h"
 
 #include "lib/base/show.h"
 
@@ -7,7 +7,7 @@
 
 static const hu_composite table[] = {
 #define COMPOSITE(name, operands, results, facts, graph, summary) { #name, operands, results, facts, graph, summary },
-#include "analyzers/judge/composites.def"
+#include "analyzers/judge/kernel/composites.def"
 #undef COMPOSITE
 };
 

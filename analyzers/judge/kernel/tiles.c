@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/judge/tiles.h"
+#include "analyzers/judge/kernel/tiles.h"
 
-#include "analyzers/judge/judge_args.h"
+#include "analyzers/judge/kernel/judge_args.h"
 
 #include "lib/base/mem.h"
 
@@ -13,7 +13,7 @@ static const struct {
 	const char *kernel, *needs, *axes;
 } rows[] = {
 #define SAMPLE(kernel, needs, axes) { #kernel, needs, axes },
-#include "analyzers/judge/samples.def"
+#include "analyzers/judge/kernel/samples.def"
 #undef SAMPLE
 };
 

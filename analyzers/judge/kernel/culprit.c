@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/judge/culprit.h"
+#include "analyzers/judge/kernel/culprit.h"
 
 #include "lib/base/mem.h"
 
@@ -12,7 +12,7 @@ static const struct {
 	const char *key, *values, *words;
 } table[] = {
 #define ALTERNATIVE(key, values, words) { #key, values, words },
-#include "analyzers/judge/alternatives.def"
+#include "analyzers/judge/kernel/alternatives.def"
 #undef ALTERNATIVE
 };
 

@@ -3,7 +3,7 @@
 #ifndef HU_ANALYZERS_JUDGE_ARGS_H
 #define HU_ANALYZERS_JUDGE_ARGS_H
 
-#include "analyzers/judge/kernel_job.h"
+#include "analyzers/judge/kernel/kernel_job.h"
 
 /* Calls each(of, word) for the words of a text, which blanks separate. */
 hu_status hu_judge_words(const char *text, hu_status (*each)(void *of, const char *word), void *of);

@@ -4,7 +4,7 @@
 #ifndef HU_ANALYZERS_CULPRIT_H
 #define HU_ANALYZERS_CULPRIT_H
 
-#include "analyzers/judge/kernel_job.h"
+#include "analyzers/judge/kernel/kernel_job.h"
 
 /* Fills the result's as_if and right_if where something is found. x are the balls of the declared graph. */
 hu_status hu_judge_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/judge/judge_args.h"
+#include "analyzers/judge/kernel/judge_args.h"
 
 #include "lib/base/show.h"
 #include "lib/base/mem.h"

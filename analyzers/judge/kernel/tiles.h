@@ -4,7 +4,7 @@
 #ifndef HU_ANALYZERS_JUDGE_TILES_H
 #define HU_ANALYZERS_JUDGE_TILES_H
 
-#include "analyzers/judge/kernel_job.h"
+#include "analyzers/judge/kernel/kernel_job.h"
 
 enum { HU_TILES_GROUPS = 4, HU_TILES_MEMBERS = 10 };
 

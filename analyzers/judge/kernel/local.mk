@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+
+noinst_HEADERS += analyzers/judge/kernel/alternatives.def
+libhalfulp_a_SOURCES += analyzers/judge/kernel/composite.c
+noinst_HEADERS += analyzers/judge/kernel/composite.h
+noinst_HEADERS += analyzers/judge/kernel/composites.def
+libhalfulp_a_SOURCES += analyzers/judge/kernel/culprit.c
+noinst_HEADERS += analyzers/judge/kernel/culprit.h
+libhalfulp_a_SOURCES += analyzers/judge/kernel/judge_args.c
+noinst_HEADERS += analyzers/judge/kernel/judge_args.h
+libhalfulp_a_SOURCES += analyzers/judge/kernel/kernel_job.c
+noinst_HEADERS += analyzers/judge/kernel/kernel_job.h
+libhalfulp_a_SOURCES += analyzers/judge/kernel/kernel_run.c
+libhalfulp_a_SOURCES += analyzers/judge/kernel/layout.c
+libhalfulp_a_SOURCES += analyzers/judge/kernel/program_args.c
+libhalfulp_a_SOURCES += analyzers/judge/kernel/sample.c
+noinst_HEADERS += analyzers/judge/kernel/samples.def
+libhalfulp_a_SOURCES += analyzers/judge/kernel/tangents.c
+libhalfulp_a_SOURCES += analyzers/judge/kernel/tiles.c
+noinst_HEADERS += analyzers/judge/kernel/tiles.h
