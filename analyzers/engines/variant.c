@@ -100,7 +100,8 @@ set_split(hu_program **p, const char *words)
 	hu_all_reduce over;
 	double ranks;
 
-	if (snprintf(text, sizeof text, "%.*s", key ? (int)(key - words) : (int)strlen(words), words) >= (int)sizeof text)
+	if (snprintf(text, sizeof text, "%.*s", key ? (int)(key - words) : (int)strlen(words), words) >=
+		(int)sizeof text)
 		return hu_fail(HU_EINVAL, "it is too long");
 	if (hu_parse_real(text, &ranks) && ranks >= 2 && ranks <= 4096 && ranks == (int)ranks) {
 		snprintf(ring, sizeof ring, "ring:%d", (int)ranks);

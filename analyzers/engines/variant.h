@@ -7,9 +7,9 @@
 #include "analyzers/engines/forward.h"
 
 /* What is changed; NULL: nothing is. split: a collective operation such as ring:4, or a number of ranks, that adds what
-   ranks have of the products with weights, of the layers alone that a last key layers=PATTERNS names. routing: an engine
-   whose routers' choices of experts are taken in place of its own (router replay; Ma and others, arXiv:2510.11370), while
-   gates are its own.
+   ranks have of the products with weights, of the layers alone that a last key layers=PATTERNS names. routing: an
+   engine whose routers' choices of experts are taken in place of its own (router replay; Ma and others,
+   arXiv:2510.11370), while gates are its own.
  */
 typedef struct hu_variant_options {
 	const char *policy, *sum, *reductions, *split;

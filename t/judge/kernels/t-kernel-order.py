@@ -73,7 +73,8 @@ PRODUCT = ['matmul', '--in', 'a=a.npy', '--in', 'b=b.npy', '--set', 'in=bf16 out
 said = order([*PRODUCT, '--got', 'y.npy'])
 ok(said.startswith('chunk:16') and 'gives the bits of all 96' in said, 'a product in chunks of 16', said)
 said = order(['matmul', '--in', 'b=b.npy', '--in', 'a=a.npy', '--set', 'in=bf16 out=fp32', '--got', 'y.npy'])
-ok(said.startswith('chunk:16') and 'gives the bits of all 96' in said, 'operands are taken by name and not by order', said)
+ok(said.startswith('chunk:16') and 'gives the bits of all 96' in said,
+   'operands are taken by name and not by order', said)
 save('x.npy', (2, M // 2, K), a)
 save('w.npy', (N, K), [b[k * N + n] for n in range(N) for k in range(K)])
 save('y.npy', (2, M // 2, N), chunks(16))
