@@ -4,7 +4,7 @@
 #include "lib/base/file.h"
 #include "lib/store/run.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 int
 hu_run_is_of_ranks(const char *dir)
@@ -15,9 +15,13 @@ hu_run_is_of_ranks(const char *dir)
 hu_status
 hu_run_absent(const char *dir)
 {
+	const char *slash = strrchr(dir, '/');
+
 	if (hu_run_is_of_ranks(dir))
 		return hu_fail(HU_EFILE, "%s: each rank recorded a run of its own there: name one, such as %s/rank-0",
 			dir, dir);
+	if (!hu_exists(dir) && strchr(slash ? slash : dir, '.')) /* a name with a suffix is meant to be a file's */
+		return hu_fail(HU_EFILE, "%s: neither a file nor a run is there", dir);
 	if (!hu_exists_in(dir, "manifest.json"))
 		return hu_fail(HU_EFILE,
 			"%s: no run is there (no manifest.json); halfulp train makes one, and halfulp_trace one once "

@@ -123,7 +123,7 @@ user_name(char *name, size_t size)
 	const struct passwd *found = NULL;
 
 #ifdef __GLIBC__ /* whose getpwuid, which asks more than that file, ends the program where it lacks memory (2.36) */
-	char room[1024];
+	char text[16384]; /* of a line: a longer one ends the search */
 	struct passwd one;
 	struct passwd *line = NULL;
 	FILE *f = user ? NULL : fopen("/etc/passwd", "re");
@@ -131,7 +131,7 @@ user_name(char *name, size_t size)
 	if (!user && !f)
 		hu_guard_note("/etc/passwd");
 	int end = 0;
-	while (f && !(end = fgetpwent_r(f, &one, room, sizeof room, &line)) && line->pw_uid != getuid())
+	while (f && !(end = fgetpwent_r(f, &one, text, sizeof text, &line)) && line->pw_uid != getuid())
 		line = NULL;
 	if (end && end != ENOENT) { /* ENOENT: no further line */
 		errno = end;

@@ -54,7 +54,7 @@ static void
 narrow(hu_narrow_map *v, const hu_map *m, hu_how how, hu_span some, int k)
 {
 	hu_source *s = &v->m.in[k];
-	size_t first, n;
+	size_t first = 0, n = 0;
 
 	HU_ASSERT(s->how != HU_IMAGE || how == HU_IMAGE);
 	if (how == HU_CHANNEL) { /* rows stay as they are */

@@ -9,7 +9,7 @@ from ..moves import flat_move
 from ..values import Value, snapshot
 from .matmul import beside
 from .operands import floats
-from .patches import Patches
+from .patches import Patches, in_pieces
 from .table import operator
 
 # The axes of rows as halfulp has them: N, 1, W, C of N, C, W, and 1, W, I, O of a kernel O, I, W. None is a new axis.
@@ -81,7 +81,8 @@ def convolution(s, a, out):
     i, j = laid(s, x, "nhwc"), laid(s, w, "hwio")
     if turned:
         size = in_layout(out[:1], "nhwc").shape
-        made(s, "conv2d_dx", [i, j], out, dict(attr, height=size[1], width=size[2]))
+        made(s, "conv2d_dx", [i, j], out, dict(attr, height=size[1], width=size[2]),
+             **in_pieces(out, w.size(0) // attr["groups"]))
         return
     if b is not None:
         i, j = with_bias(s, i, j, s.input(b), attr)
@@ -133,7 +134,10 @@ def convolution_backward(s, a, out):
     if dx is not None and images:
         made(s, "conv2d", [i, laid(s, w, "hwio")], dx, attr, "dx", layer=layer)
     elif dx is not None:
-        made(s, "conv2d_dx", [i, laid(s, w, "hwio")], dx, dict(attr, **size), "dx", layer=layer)
+        made(s, "conv2d_dx", [i, laid(s, w, "hwio")], dx, dict(attr, **size), "dx", layer=layer,
+             **in_pieces(dx, w.size(0) // attr["groups"]))
     if dw is not None:
         kh, kw = in_layout(w[:1, :1], "hwio").shape[:2]
-        made(s, "conv2d_dw", [i, j] if images else [j, i], dw, dict(attr, kh=kh, kw=kw), "dw", "hwio", layer=layer)
+        pieces = in_pieces(dw, (x if images else dy)[0, 0].numel())
+        made(s, "conv2d_dw", [i, j] if images else [j, i], dw, dict(attr, kh=kh, kw=kw), "dw", "hwio", layer=layer,
+             **pieces)

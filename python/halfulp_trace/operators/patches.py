@@ -4,7 +4,19 @@ number of axes, transposed or not, with groups, and with a bias as one more colu
 import torch
 
 from ..flat import behind, picked, reshaped
+from ..formats import FORMATS
 from ..values import Value, snapshot
+
+
+def in_pieces(t, n):
+    """How gradients of convolutions are added in 16 bits where oneDNN has no kernel for this processor: PyTorch's own
+    stores each sum of n products in the tensor's format, and adds these up in it (images of a kernel's gradient, taps of
+    an image's)."""
+    names = {torch.bfloat16: "_is_mkldnn_bf16_supported", torch.float16: "_is_mkldnn_fp16_supported"}
+    supported = getattr(torch.ops.mkldnn, names.get(t.dtype, "none"), None)
+    if t.device.type != "cpu" or supported is None or supported():
+        return {}
+    return {"sum": "promote:%d,acc=fp32,outer=%s" % (n, FORMATS[t.dtype])}
 
 
 def along(n, taps, stride, padding, dilation, outs):
@@ -48,14 +60,14 @@ class Patches:
         for d in self.few:
             self.n *= d
 
-    def patches(self, s, t, at):
-        """[groups, N * elements of the result, channels of a group * taps] of t."""
+    def patches(self, s, t, at, axes=(0, 1, 2, 3, 4)):
+        """[groups, N * elements of the result, channels of a group * taps] of t, or taps first."""
         n, c = t.shape[:2]
         size, of = t[0, 0].numel(), c // self.groups
         channel = torch.arange(c).reshape(self.groups, 1, 1, of, 1) * size
         image = torch.arange(n).reshape(1, n, 1, 1, 1) * (c * size)
         where = at.reshape(1, 1, at.size(0), 1, at.size(1))
-        where = torch.where(where < 0, -1, where + channel + image)
+        where = torch.where(where < 0, -1, where + channel + image).permute(axes)
         return picked(s, [s.input(t)], where.reshape(self.groups, n * at.size(0), of * at.size(1)), "patches")
 
     def rows(self, s, t):
@@ -66,19 +78,19 @@ class Patches:
         return picked(s, [s.input(t)], at.reshape(self.groups, n * size, -1), "rows")
 
     def kernel_rows(self, s, w):
-        """[groups, channels of the first axis * taps, channels of the second axis] of a kernel."""
+        """[groups, taps * channels of the first axis, channels of the second axis] of a kernel."""
         g, taps = self.groups, w[0, 0].numel()
-        at = torch.arange(w.numel()).reshape(g, w.size(0) // g, w.size(1), taps).permute(0, 1, 3, 2)
+        at = torch.arange(w.numel()).reshape(g, w.size(0) // g, w.size(1), taps).permute(0, 3, 1, 2)
         return picked(s, [s.input(w)], at.reshape(g, -1, w.size(1)), "w@rows")
 
-    def product(self, s, i, j, t, role, tb, layer):
+    def product(self, s, i, j, t, role, tb, layer, **how):
         """Notes that t is the product, [groups, N * elements, channels of a group], in PyTorch's order of axes."""
         n, c = t.shape[:2]
         size, of = t[0, 0].numel(), c // self.groups
         own = snapshot(t)
         data = own.reshape(n, self.groups, of, size).permute(1, 0, 3, 2).reshape(self.groups, n * size, of).contiguous()
         i = s.call("matmul", [i, j], [(role + "@rows", data)], {"ta": 0, "tb": tb, "batch": 1}, library=True,
-                layer=layer)[0]
+                layer=layer, **how)[0]
         at = torch.arange(own.numel()).reshape(self.groups, n, size, of).permute(1, 0, 3, 2).reshape(own.shape)
         s.known[s.key(t)] = Value(own, {"plain": picked(s, [i], at, role, layer=layer)})
 
@@ -92,11 +104,11 @@ class Patches:
 
     def spread(self, s, t, w, out, role="dx", bias=None, layer=None):
         """out = the sum over windows that meet an element of what t has there times the kernel."""
-        i = self.patches(s, t, turned(self.at, self.n))
+        i = self.patches(s, t, turned(self.at, self.n), (0, 1, 2, 4, 3))
         j = self.kernel_rows(s, w)
         if bias is not None:
             i, j = self.more(s, i, j, bias, 1)
-        self.product(s, i, j, out, role, 0, layer)
+        self.product(s, i, j, out, role, 0, layer, **in_pieces(out, w.size(0) // self.groups))
 
     def more(self, s, i, j, bias, axis):
         g, m, _ = s.values[i].shape
@@ -119,7 +131,7 @@ class Patches:
             own = snapshot(dw)
             data = own.reshape(self.groups, dw.size(0) // self.groups, -1)
             i = s.call("matmul", [i, j], [("dw@rows", data)], {"ta": 1, "tb": 0, "batch": 1}, library=True,
-                    layer=layer)[0]
+                    layer=layer, **in_pieces(dw, many[0, 0].numel()))[0]
             s.known[s.key(dw)] = Value(own, {"plain": reshaped(s, i, own.shape, "dw")})
 
     @staticmethod
