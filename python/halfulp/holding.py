@@ -95,7 +95,8 @@ class Numerics:
             write(self.path, self.tensors, {})
             return ""
         if not os.path.exists(self.path):
-            return "%s is not there: where the test is right, pytest --numerics-update writes it" % os.path.relpath(self.path)
+            why = "%s is not there: where the test is right, pytest --numerics-update writes it"
+            return why % os.path.relpath(self.path)
         with tempfile.TemporaryDirectory(prefix="halfulp-pytest-") as folder:
             obtained = os.path.join(folder, "obtained.safetensors")
             write(obtained, self.tensors, dtypes_of(self.path))
