@@ -10,8 +10,8 @@ from ..values import Value, snapshot
 
 def in_pieces(t, n):
     """How gradients of convolutions are added in 16 bits where oneDNN has no kernel for this processor: PyTorch's own
-    stores each sum of n products in the tensor's format, and adds these up in it (images of a kernel's gradient, taps of
-    an image's)."""
+    stores each sum of n products in the tensor's format, and adds these up in it (images of a kernel's gradient, taps
+    of an image's)."""
     names = {torch.bfloat16: "_is_mkldnn_bf16_supported", torch.float16: "_is_mkldnn_fp16_supported"}
     supported = getattr(torch.ops.mkldnn, names.get(t.dtype, "none"), None)
     if t.device.type != "cpu" or supported is None or supported():
