@@ -30,10 +30,10 @@ run(const hu_args *a)
 	if (!path)
 		return hu_complain(hu_fail(HU_EINVAL, "-o FILE is needed: where the baseline is to be written"));
 	if (!is_file(a))
-		return hu_baseline_record(a, path);
+		return hu_record_baseline(a, path);
 	if (a->nrest > 1)
 		return hu_complain(hu_fail(HU_EINVAL, "%s is a file, and one file is the baseline of one", a->rest[0]));
-	return hu_baseline_record_file(a->rest[0], path);
+	return hu_record_baseline_file(a->rest[0], path);
 }
 
 static int

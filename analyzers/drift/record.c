@@ -14,7 +14,7 @@
 #include <string.h>
 
 int
-hu_baseline_record(const hu_args *a, const char *path)
+hu_record_baseline(const hu_args *a, const char *path)
 {
 	hu_baseline b;
 	hu_coverage_seen saw = { 0, 0 };
@@ -56,7 +56,7 @@ copy(const char *from, const char *path)
 }
 
 int
-hu_baseline_record_file(const char *from, const char *path)
+hu_record_baseline_file(const char *from, const char *path)
 {
 	hu_contents c;
 

@@ -7,8 +7,8 @@
 
 /* Writes the baseline PATH of A's arguments by A's options --reason, --statistics, --score, --ulps and
    --allow-nonfinite, prints what was recorded, and returns the exit code. */
-int hu_baseline_record(const hu_args *a, const char *path);
+int hu_record_baseline(const hu_args *a, const char *path);
 /* Copies the file FROM to PATH, byte for byte, where check can read it, and prints how many names it has. Returns the
    exit code; nothing is written where it is not HU_EXIT_OK. */
-int hu_baseline_record_file(const char *from, const char *path);
+int hu_record_baseline_file(const char *from, const char *path);
 #endif

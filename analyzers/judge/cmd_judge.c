@@ -136,8 +136,8 @@ judge_job(hu_kernel_job *j)
 	int done = 0;
 
 	if (j->sample)
-		return hu_judge_sample(j);
-	HU_TRY(hu_judge_tiles(j, &done));
+		return hu_kernel_sample(j);
+	HU_TRY(hu_kernel_tiles(j, &done));
 	return done ? HU_OK : hu_kernel_job_run(j);
 }
 
@@ -164,7 +164,7 @@ run(const hu_args *args)
 	if (st == HU_OK)
 		st = judge_job(&j);
 	if (st == HU_OK && hu_args_text(args, "sum"))
-		st = hu_judge_order(&j);
+		st = hu_order_judge(&j);
 	int failed = st == HU_OK && hu_kernel_job_word(&j) >= least;
 	if (st == HU_OK && hu_args_given(args, "json"))
 		hu_judge_report_json(&j);

@@ -86,7 +86,7 @@ def observe(line):
     try:
         out = untimed(json.loads(out))
     except ValueError:
-        out = re.sub(r'\(\d+\.\d s\)|[\d.e+-]+ (?=ms a step|of them waiting)', '', out)
+        out = re.sub(r'\(\d+\.\d s\)|[\d.e+-]+ (?=ms a step)|, [\d.e+-]+ of them waiting for data', '', out)
         out = re.sub(r'^Energy: [^(]*', lambda m: re.sub(r'\d[\d.e+-]*', '#', m[0]), out, flags=re.M)
         if re.match(r'bench|compare|doctor|plan.* --device here', line):
             out = out.partition('\n')[0]     # of text with times in its columns, the head

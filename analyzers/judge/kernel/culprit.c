@@ -316,11 +316,11 @@ functions_of(const hu_kernel_job *j, const hu_judge_result *r, best *b)
 }
 
 hu_status
-hu_judge_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
+hu_kernel_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
 {
 	best b = { INFINITY, INFINITY, distance(r->got, x, r->f), x, "", "", "" };
 
-	if (hu_judge_layout(r, x))
+	if (hu_kernel_layout(r, x))
 		return HU_OK;
 	HU_TRY(operands_of(j, r, &b));
 	HU_TRY(functions_of(j, r, &b));
@@ -331,5 +331,5 @@ hu_judge_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
 	} else if (*b.near) {
 		snprintf(r->as_if, sizeof r->as_if, "more as if %s", b.near);
 	}
-	return *r->as_if ? HU_OK : hu_judge_tangents(j, r, x);
+	return *r->as_if ? HU_OK : hu_kernel_tangents(j, r, x);
 }

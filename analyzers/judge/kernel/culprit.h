@@ -7,9 +7,9 @@
 #include "analyzers/judge/kernel/kernel_job.h"
 
 /* Fills the result's as_if and right_if where something is found. x are the balls of the declared graph. */
-hu_status hu_judge_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x);
+hu_status hu_kernel_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x);
 /* layout.c: mistakes that show in the result alone, such as zeros or exchanged rows. Returns 1 where one was found. */
-int hu_judge_layout(hu_judge_result *r, const hu_balls *x);
+int hu_kernel_layout(hu_judge_result *r, const hu_balls *x);
 /* tangents.c: sets as_if to the node of the graph, and its factor, by which the error is explained, if there is one. */
-hu_status hu_judge_tangents(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x);
+hu_status hu_kernel_tangents(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x);
 #endif

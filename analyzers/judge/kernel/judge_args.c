@@ -138,7 +138,7 @@ array(hu_kernel_job *j, const char *option, const char *spec, int operands, hu_j
 
 	if (eq && eq - spec < (ptrdiff_t)sizeof to->name) {
 		snprintf(to->name, sizeof to->name, "%.*s", (int)(eq - spec), spec);
-		to->id = hu_judge_value(j, to->name, operands);
+		to->id = hu_kernel_value(j, to->name, operands);
 		if (to->id >= 0)
 			path = eq + 1;
 	} else {
@@ -146,12 +146,12 @@ array(hu_kernel_job *j, const char *option, const char *spec, int operands, hu_j
 	}
 	if (path == spec && !operands) {
 		snprintf(to->name, sizeof to->name, "%.*s", (int)strcspn(list, " ?"), list);
-		to->id = hu_judge_value(j, to->name, operands);
+		to->id = hu_kernel_value(j, to->name, operands);
 	}
 	if (path == spec && operands)
 		return hu_fail(HU_EINVAL, "--%s %s: %s=FILE is needed, where %s is one of: %s", option, hu_shown(spec),
 			"NAME", "NAME", list ? list : "the graph's operands");
-	if (operands ? is_result(j, to->id) : !is_result(j, to->id) && !hu_judge_is_passed_on(j, to->id))
+	if (operands ? is_result(j, to->id) : !is_result(j, to->id) && !hu_kernel_is_passed_on(j, to->id))
 		return hu_fail(HU_EINVAL, "--%s %s: the graph %s '%s'", option, hu_shown(spec),
 			operands ? "computes" : "does not compute", to->name);
 	for (int i = 0; i < nhad; i++)
@@ -181,7 +181,7 @@ arrays(hu_kernel_job *j, const hu_args *args)
 		j->nin++;
 	}
 	for (int i = 0; (s = hu_args_nth(args, "got", i)); i++) {
-		if (j->program && hu_npz_is(s)) /* hu_judge_program has read it */
+		if (j->program && hu_npz_is(s)) /* hu_kernel_program has read it */
 			continue;
 		if (j->ngot == HU_GRAPH_OUT)
 			return hu_fail(HU_EINVAL, "--got %s: too many arrays", hu_shown(s));
@@ -223,8 +223,8 @@ hu_kernel_job_open(hu_kernel_job *j, const hu_args *args)
 		j->sample = (size_t)n;
 		j->seed = (uint64_t)seed;
 	}
-	if (hu_judge_is_program(j->name)) {
-		HU_TRY(hu_judge_program(j, j->name, args));
+	if (hu_kernel_is_program(j->name)) {
+		HU_TRY(hu_kernel_program(j, j->name, args));
 	} else if (strchr(j->name, '=')) {
 		HU_TRY(hu_graph_parse(&j->graph, j->name));
 		const hu_ball_call *c = &j->graph.call[j->graph.nc - 1];

@@ -84,10 +84,10 @@ hu_status hu_kernel_job_settle(hu_kernel_job *j);
 /* The format of a result, as settled. */
 hu_status hu_kernel_job_result_format(const hu_kernel_job *j, const hu_judge_array *got, hu_format *f);
 /* sample.c: the run where j->sample is set. HU_EUNABLE where tiles of the kernel's results cannot be computed alone. */
-hu_status hu_judge_sample(hu_kernel_job *j);
+hu_status hu_kernel_sample(hu_kernel_job *j);
 /* Judges all of the results in tiles where they are so large that a run of the whole would take much memory, and their
    tiles can be computed alone. *done: that was so, and the verdicts are those of the whole. */
-hu_status hu_judge_tiles(hu_kernel_job *j, int *done);
+hu_status hu_kernel_tiles(hu_kernel_job *j, int *done);
 /* The element of the whole array that element i of its stretch is. */
 size_t hu_judge_array_at(const hu_judge_array *in, size_t i);
 /* Element i of an array as a number: integers are codes of f with --bits. */

@@ -247,7 +247,7 @@ hu_kernel_job_run(hu_kernel_job *j)
 		if (j->result[i].decides)
 			continue;
 		else if (j->result[i].v.word != HU_KERNEL_RIGHT || !j->result[i].same_shape)
-			st = hu_judge_culprit(j, &j->result[i], &x[j->got[i].id]);
+			st = hu_kernel_culprit(j, &j->result[i], &x[j->got[i].id]);
 	hu_kernel_values_free(j, x);
 	hu_kernel_values_free(j, declared);
 	hu_kernel_values_free(j, compute);

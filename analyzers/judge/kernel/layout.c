@@ -139,7 +139,7 @@ narrower(hu_judge_result *r, const hu_balls *x)
 }
 
 int
-hu_judge_layout(hu_judge_result *r, const hu_balls *x)
+hu_kernel_layout(hu_judge_result *r, const hu_balls *x)
 {
 	size_t w = hu_balls_dim(x, -1), rows = w ? x->n / w : 0, zeros = zero_rows(r, w, rows), constant = 1;
 

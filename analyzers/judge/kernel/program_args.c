@@ -19,13 +19,13 @@ ends(const char *name, const char *ending)
 }
 
 int
-hu_judge_is_program(const char *name)
+hu_kernel_is_program(const char *name)
 {
 	return hu_onnx_is(name) || ends(name, ".json");
 }
 
 int
-hu_judge_value(const hu_kernel_job *j, const char *name, int operands)
+hu_kernel_value(const hu_kernel_job *j, const char *name, int operands)
 {
 	const hu_port *port = operands ? j->imported.in : j->imported.out;
 
@@ -36,7 +36,7 @@ hu_judge_value(const hu_kernel_job *j, const char *name, int operands)
 }
 
 int
-hu_judge_is_passed_on(const hu_kernel_job *j, int id)
+hu_kernel_is_passed_on(const hu_kernel_job *j, int id)
 {
 	int in = 0, out = 0;
 
@@ -55,10 +55,10 @@ archive(hu_kernel_job *j, const char *path, int operands)
 
 	HU_TRY(hu_npz_read(&z, path));
 	for (size_t i = 0; i < z.n; i++) {
-		int id = hu_judge_value(j, z.name[i], operands), *n = operands ? &j->nin : &j->ngot;
+		int id = hu_kernel_value(j, z.name[i], operands), *n = operands ? &j->nin : &j->ngot;
 		hu_judge_array *to = operands ? j->in : j->got;
 		int made = id >= 0 && j->program->t[id].producer >= 0;
-		int computed = made || (id >= 0 && !operands && hu_judge_is_passed_on(j, id));
+		int computed = made || (id >= 0 && !operands && hu_kernel_is_passed_on(j, id));
 		if (id < 0 || computed == operands || *n == (operands ? HU_JUDGE_ARRAYS : HU_GRAPH_OUT) ||
 			z.array[i].rank > HU_BALLS_RANK || !z.array[i].count)
 			continue;
@@ -129,7 +129,7 @@ names(hu_kernel_job *j)
 }
 
 hu_status
-hu_judge_program(hu_kernel_job *j, const char *path, const hu_args *args)
+hu_kernel_program(hu_kernel_job *j, const char *path, const hu_args *args)
 {
 	const char *data = hu_args_text(args, "data"), *s;
 	hu_npz z = { .n = 0 };

@@ -125,7 +125,7 @@ culprit(sample *s, int i)
 		part.got[e] = hu_kernel_job_element(j, &got->a, hu_judge_array_at(got, e), r->f);
 	hu_status st = hu_kernel_job_values(j, &j->facts, HU_STORES_ADD, &v);
 	if (st == HU_OK) {
-		st = hu_judge_culprit(j, &part, &v[got->id]);
+		st = hu_kernel_culprit(j, &part, &v[got->id]);
 		memcpy(r->as_if, part.as_if, sizeof r->as_if);
 		memcpy(r->right_if, part.right_if, sizeof r->right_if);
 	}
@@ -206,7 +206,7 @@ end(sample *s)
 }
 
 hu_status
-hu_judge_sample(hu_kernel_job *j)
+hu_kernel_sample(hu_kernel_job *j)
 {
 	sample s = { .tiles = 0 };
 
@@ -234,7 +234,7 @@ is_large(sample *s, hu_kernel_job *j)
 }
 
 hu_status
-hu_judge_tiles(hu_kernel_job *j, int *done)
+hu_kernel_tiles(hu_kernel_job *j, int *done)
 {
 	sample s = { .t = { .j = j } };
 	hu_status st = HU_OK;

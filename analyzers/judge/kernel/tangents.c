@@ -79,7 +79,7 @@ factor_of(hu_kernel_job *all, const hu_judge_result *r, const hu_balls *x, int n
 }
 
 hu_status
-hu_judge_tangents(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
+hu_kernel_tangents(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x)
 {
 	hu_kernel_job all = *j;
 	hu_balls *value = NULL;

@@ -212,7 +212,7 @@ product(const hu_kernel_job *j, hu_judge_result *r, hu_call *c)
 }
 
 hu_status
-hu_judge_order(hu_kernel_job *j)
+hu_order_judge(hu_kernel_job *j)
 {
 	hu_call *c = hu_xcalloc(1, sizeof *c);
 	hu_status st = HU_OK;

@@ -6,5 +6,5 @@
 #include "analyzers/judge/kernel/kernel_job.h"
 
 /* Fills `order` of the job's first result with a sentence, after hu_kernel_job_run. */
-hu_status hu_judge_order(hu_kernel_job *j);
+hu_status hu_order_judge(hu_kernel_job *j);
 #endif
