@@ -129,9 +129,14 @@ none(blamed, 'right kernels among them are called right')
 ok(len(unseen) <= 0.03 * more, 'at least 97 of 100 further mutants are caught', unseen)
 told = re.findall(r'^\| .* \| (\d+) of (\d+) \| (\d+) of (\d+) \|$', PAGE, re.M)
 mine = sorted((hit, total, bad, right) for _, hit, bad in rows)
-# Without AVX-512 PyTorch's kernels add otherwise, and assert_close condemns one more of them.
-if torch.__version__.startswith('2.15') and not LONG and torch.backends.cpu.get_cpu_capability() == 'AVX512':
-    ok(sorted(tuple(map(int, t)) for t in told) == mine, 'doc/kernels.md has these figures', mine)
+# Without AVX-512 PyTorch's kernels add otherwise, and assert_close condemns another number of right ones; how many of
+# these judge condemns is held above.
+WIDE = torch.backends.cpu.get_cpu_capability() == 'AVX512'
+if torch.__version__.startswith('2.15') and not LONG:
+    page, here = ([row if WIDE else row[:2] + row[3:] for row in rows] for rows in (
+        [tuple(map(int, t)) for t in told], mine))
+    ok(sorted(page) == sorted(here), 'doc/kernels.md has these figures', mine)
+if torch.__version__.startswith('2.15') and not LONG and WIDE:
     with open(TOP + '/doc/kernels.svg', encoding='utf-8') as f:
         ok(f.read() == picture(), 'and so has its picture, which --svg FILE draws')
 finish()
