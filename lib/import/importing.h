@@ -70,7 +70,10 @@ struct hu_importing {
 	const hu_given *given;
 	size_t ngiven;
 	hu_typing typing;
-	int pairs; /* of a product of codes that saturates: the left one's zero point as a tensor's id + 1, else 0 */
+	/* Of a product of codes that saturates: the left one's zero point as a tensor's id + 1, else 0, and the right
+	   one's. */
+	int pairs;
+	double pairs_zero;
 	const hu_onnx_graph *graph; /* that the node at hand stands in */
 	hu_sequence *sequences;
 	char *asked; /* by attribute of `own`: whether its code has looked at it */

@@ -64,13 +64,52 @@ for scheme, says in (
 got, said = ask('float32', {'x': x}, N_, 'float.onnx', '--against', 'tool.onnx', '--runtime', 'strict:pairs16')
 tap.ok(got is None and "'strict:pairs16' is not known" in said, 'strict has no such word', said)
 
+# Which products saturate: of unsigned bytes on the left and signed ones on the right alone, whatever their zero points.
+BYTES = {'uint8': (numpy.uint8, 0, 255), 'int8': (numpy.int8, -128, 127)}
+model([N('MatMul', ['x', 'W'], ['y'], name='mm')], {'x': (FLOAT, ['n', K])}, ['y'], {'W': W})
+for left, right, za, zb in (
+    ('uint8', 'int8', 9, 0),
+    ('uint8', 'int8', 9, -18),
+    ('int8', 'int8', -30, 0),
+    ('int8', 'int8', -30, 5),
+    ('uint8', 'uint8', 9, 131),
+    ('int8', 'uint8', -30, 131),
+):
+    ta, a_low, a_high = BYTES[left]
+    tb, b_low, b_high = BYTES[right]
+    held = {'s': f32(1), 'za': ta(za), 'zb': tb(zb), 'w': r.choice([b_low, b_high], (K, M)).astype(tb)}
+    nodes = [
+        N('QuantizeLinear', ['x', 's', 'za'], ['q'], name='quantise'),
+        N('MatMulInteger', ['q', 'w', 'za', 'zb'], ['i'], name='product'),
+        N('Cast', ['i'], ['y'], name='cast', to=FLOAT),
+    ]
+    os.rename('float.onnx', 'kept.onnx')
+    model(nodes, {'x': (FLOAT, ['n', K])}, ['y'], held)
+    os.rename('float.onnx', 'tool.onnx')
+    os.rename('kept.onnx', 'float.onnx')
+    rows = r.choice([a_low - za, a_high - za], (N_, K)).astype(f32)
+    u, w = rows.astype(numpy.int64) + za, held['w'].astype(numpy.int64)
+    exact = product(u - za, 0, w - zb, False)
+    ends = product(u, za, w, True) - zb * (u - za).sum(1)[:, None]
+    saturates = (left, right) == ('uint8', 'int8')
+    what = '%s with zero point %d times %s with %d' % (left, za, right, zb)
+    got, said = ask('float32', {'x': rows}, N_, 'float.onnx', '--against', 'tool.onnx', '--runtime', 'ort-cpu:pairs16')
+    wanted = (ends if saturates else exact).astype(numpy.float64)
+    tap.ok(bool(got) and (got['y'] == wanted).all(), what + ', saturating: %d' % saturates, said)
+    tap.ok((ends != exact).any() or not saturates, what + ': pairs would saturate')
+    ort = run('tool.onnx', [{'x': rows}])['y']
+    tap.ok((ort == (wanted if SATURATES else exact)).all(), what + ', as onnxruntime here', ort - wanted)
+
 # What onnxruntime does on such a processor.
+model([N('MatMul', ['x', 'W'], ['y'], name='mm')], {'x': (FLOAT, ['n', K])}, ['y'], {'W': W})
 notes = ask('ort-dynamic', {'x': x}, N_)[1]['notes']
 if not SATURATES:
     tap.skip('as onnxruntime here', 'this processor has no AVX2, or has VNNI')
     tap.finish()
     sys.exit()
 tap.ok(any('the word pairs16 predicts that' in n for n in notes), 'without VNNI a note says so', notes)
+notes = ask('ort-static:qoperator', {'x': x}, N_)[1]['notes']
+tap.ok(not any('pairs16' in n for n in notes), 'of signed bytes alone no note says so', notes)
 C = 6
 kernel = numpy.sign(r.standard_normal((C, 1, 1, 1))) * (1 + abs(r.standard_normal((C, C, 3, 3))))
 held = {'K': kernel.astype(f32), 'D': kernel[:, :1].astype(f32), 'b': r.standard_normal(C).astype(f32)}
@@ -108,6 +147,9 @@ NETS = {
 TOOLS = {
     'ort-dynamic:pairs16': lambda f: quantize_dynamic('float.onnx', 'tool.onnx'),
     'ort-static:ort-cpu:pairs16': lambda f: quantize_static('float.onnx', 'tool.onnx', Reader(f)),
+    'ort-static:qoperator:pairs16': lambda f: quantize_static(
+        'float.onnx', 'tool.onnx', Reader(f), quant_format=QuantFormat.QOperator
+    ),
     'ort-static:qoperator:activation_type=uint8:pairs16': lambda f: quantize_static(
         'float.onnx',
         'tool.onnx',

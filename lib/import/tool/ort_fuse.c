@@ -12,7 +12,7 @@
 typedef struct fusing {
 	hu_onnx_rewrite *w;
 	hu_onnx_graph *g;
-	json_t *made, *readers, *zero; /* by name: the node that makes it, how often it is read, a zero point's type */
+	json_t *made, *readers, *zero; /* by name: the node that makes it, how often it is read, a constant's type */
 	char *dropped;                 /* by node */
 } fusing;
 
@@ -76,6 +76,15 @@ sink(const fusing *f, const char *name)
 	return -1;
 }
 
+/* 1 where the file holds NAME: its codes are computed before the session runs. */
+static int
+is_held(const fusing *f, const char *name)
+{
+	int i = number(f->made, name, -1);
+
+	return number(f->zero, name, -1) >= 0 || (i >= 0 && !strcmp(f->g->node[i].op, "Constant"));
+}
+
 /* Makes int8 codes between a QuantizeLinear and its only reader uint8, whose ties are others in float32. */
 static void
 make_unsigned(fusing *f)
@@ -86,7 +95,8 @@ make_unsigned(fusing *f)
 		hu_onnx_node *q = at < 0 ? NULL : &f->g->node[at];
 		const int8_t *zero = NULL;
 		if (!q || q->nin != 3 || !is_op(q, "QuantizeLinear") || number(f->zero, dq->in[2], 0) != HU_ONNX_INT8 ||
-			number(f->readers, dq->in[0], 0) != 1 || number(f->readers, dq->out[0], 0) != 1)
+			number(f->readers, dq->in[0], 0) != 1 || number(f->readers, dq->out[0], 0) != 1 ||
+			is_held(f, q->in[0]))
 			continue;
 		for (size_t k = 0; k < f->g->ninit; k++)
 			if (!strcmp(f->g->init[k].name, dq->in[2]) && f->g->init[k].count == 1)
@@ -186,10 +196,11 @@ fuse(fusing *f, size_t i)
 	size_t operands = k && k->operands ? (size_t)k->operands : node->nin, n = 0;
 
 	if (!k || node->nin < operands ||
-		(gemm && (hu_onnx_float(node, "alpha", 1) != 1 || hu_onnx_float(node, "beta", 1) != 1)))
+		(gemm && node->nin > 2 && *node->in[2] &&
+			(hu_onnx_float(node, "alpha", 1) != 1 || hu_onnx_float(node, "beta", 1) != 1)))
 		return;
 	for (size_t j = 0; j < node->nin; j++)
-		if (!source(f, node->in[j]))
+		if (*node->in[j] && !source(f, node->in[j]))
 			return;
 	int at = sink(f, node->out[0]);
 	const hu_onnx_node *a = source(f, node->in[0]), *b = operands > 1 ? source(f, node->in[1]) : NULL;
@@ -212,12 +223,12 @@ fuse(fusing *f, size_t i)
 	for (size_t j = 0; j < operands; j++)
 		put(in, &n, source(f, node->in[j]));
 	if (gemm)
-		in[n++] = node->nin > 2 ? source(f, node->in[2])->in[0] : "";
+		in[n++] = node->nin > 2 && *node->in[2] ? source(f, node->in[2])->in[0] : "";
 	if (k->operands) {
 		in[n++] = q->in[1];
 		in[n++] = q->in[2];
 	}
-	if (!gemm && k->is_product && node->nin > 2)
+	if (!gemm && k->is_product && node->nin > 2 && *node->in[2])
 		in[n++] = source(f, node->in[2])->in[0];
 	const char *was = node->op;
 	become(f, node, k->to, k->domain, in, n, gemm ? "beta" : "");

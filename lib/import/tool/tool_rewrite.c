@@ -192,7 +192,8 @@ note_pairs(hu_rewriting *x)
 				       "DynamicQuantizeMatMul DynamicQuantizeLSTM";
 	const hu_onnx_graph *g = x->w.to->graph;
 
-	if (x->t->pairs16 || x->t->weight_type != HU_ONNX_INT8 || !hu_simd_lacks_vnni())
+	if (x->t->pairs16 || x->t->weight_type != HU_ONNX_INT8 || !hu_simd_lacks_vnni() ||
+		(x->t->qoperator && x->t->activation_type == HU_ONNX_INT8)) /* signed bytes alone add up in 32 bits */
 		return;
 	for (size_t i = 0; i < g->nnode; i++)
 		if (hu_rewriting_has(products, g->node[i].op)) {
