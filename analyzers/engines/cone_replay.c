@@ -92,15 +92,7 @@ copy_call(replay *r, const hu_call *c, const int *in)
 		out[k] = r->map[c->out[k]];
 	hu_call *d = hu_program_call(r->p, c->op->name, HU_FORWARD, c->layer, in, c->nin, out, c->nout);
 	free(out);
-	d->nattr = c->nattr;
-	memcpy(d->attr, c->attr, sizeof d->attr);
-	d->fmt.in = c->fmt.in;
-	d->fmt.compute = c->fmt.compute;
-	d->fmt.acc = c->fmt.acc;
-	d->fmt.out = c->fmt.out;
-	d->mode = c->mode;
-	d->flags = c->flags;
-	d->sum = c->sum;
+	hu_call_copy_settings(d, c);
 	memcpy(d->seed_name, c->seed_name, sizeof d->seed_name);
 	return d;
 }

@@ -33,18 +33,11 @@ forward_part(hu_program **out, const hu_forward *e)
 
 	while (n < p->nc && p->c[n].phase == HU_FORWARD)
 		n++;
-	for (int i = n; i < p->nc; i++) {
+	for (int i = n; i < p->nc; i++)
 		late |= p->c[i].phase == HU_FORWARD;
-		free(p->c[i].in);
-		free(p->c[i].out);
-	}
-	p->nc = n;
-	for (int i = 0; i < p->nt; i++) {
-		hu_info *t = &p->t[i];
-		t->next = t->grad = -1;
-		if (t->producer >= n)
-			t->producer = -1;
-	}
+	hu_program_truncate(p, n);
+	for (int i = 0; i < p->nt; i++)
+		p->t[i].next = p->t[i].grad = -1;
 	*out = p;
 	if (!late)
 		return HU_OK;
@@ -113,23 +106,6 @@ set_split(hu_program **p, const char *words)
 	return hu_pass_tensor_parallel(p, layers, over.sum);
 }
 
-/* Takes a call out of a program, whose outputs then are made by none. */
-static void
-cut(hu_program *p, int call)
-{
-	free(p->c[call].in);
-	free(p->c[call].out);
-	memmove(&p->c[call], &p->c[call + 1], (size_t)(p->nc - call - 1) * sizeof *p->c);
-	p->nc--;
-	for (int i = call; i < p->nc; i++)
-		p->c[i].id = i;
-	for (int i = 0; i < p->nt; i++)
-		if (p->t[i].producer == call)
-			p->t[i].producer = -1;
-		else if (p->t[i].producer > call)
-			p->t[i].producer--;
-}
-
 /* Makes each router's choice a tensor that no call computes, and gives it the values of the other engine's. */
 static hu_status
 set_routing(hu_program *p, const hu_forward *from, const hu_forward *routing)
@@ -145,7 +121,7 @@ set_routing(hu_program *p, const hu_forward *from, const hu_forward *routing)
 		if (id < 0 || !routing->t[id].data || !hu_same_shape(routing->t[id].shape, p->t[i].shape))
 			return hu_fail(HU_EFILE, "%s: %s of step %zu is no choice for the same tokens and experts",
 				hu_shown(routing->name), hu_shown(p->t[i].name), routing->step);
-		cut(p, call);
+		hu_program_remove_call(p, call);
 	}
 	if (!routers)
 		return hu_fail(HU_EINVAL, "%s: its model has no routers; train one with --model gpt:experts=N",

@@ -52,6 +52,10 @@ typedef struct hu_call {
 	int opaque;             /* 1 + the number of what an opaque call is in its program (opaque.h); 0: none */
 } hu_call;
 
+/* Gives a call of the same operator another's attributes, formats, rounding, flags and order of sums, and whether it is
+   part of a loss. Its tensors, phase, layer and random stream remain its own. */
+void hu_call_copy_settings(hu_call *to, const hu_call *from);
+
 /* The number or word of attribute key, or otherwise if the call has no such attribute. The setters add the attribute or
    overwrite it. */
 double hu_attr_num(const hu_call *c, const char *key, double otherwise);

@@ -3,6 +3,7 @@
 libhalfulp_a_SOURCES += lib/op/attr.c
 noinst_HEADERS += lib/op/attr.h
 noinst_HEADERS += lib/op/attrs.def
+libhalfulp_a_SOURCES += lib/op/call.c
 noinst_HEADERS += lib/op/call.h
 noinst_HEADERS += lib/op/carrier.h
 libhalfulp_a_SOURCES += lib/op/op.c

@@ -19,15 +19,20 @@ hu_program_new(const char *name)
 	return p;
 }
 
+static void
+free_call(hu_call *c)
+{
+	free(c->in);
+	free(c->out);
+}
+
 void
 hu_program_free(hu_program *p)
 {
 	if (!p)
 		return;
-	for (int i = 0; i < p->nc; i++) {
-		free(p->c[i].in);
-		free(p->c[i].out);
-	}
+	for (int i = 0; i < p->nc; i++)
+		free_call(&p->c[i]);
 	free(p->c);
 	free(p->t);
 	free(p->index);
@@ -235,6 +240,31 @@ hu_program_call(hu_program *p, const char *op, hu_phase phase, const char *layer
 	c->sum.acc = c->fmt.acc;
 	snprintf(c->seed_name, sizeof c->seed_name, "%s/%s", op, p->t[out[0]].name);
 	return c;
+}
+
+void
+hu_program_remove_call(hu_program *p, int call)
+{
+	free_call(&p->c[call]);
+	memmove(&p->c[call], &p->c[call + 1], (size_t)(p->nc - call - 1) * sizeof *p->c);
+	p->nc--;
+	for (int i = call; i < p->nc; i++)
+		p->c[i].id = i;
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].producer == call)
+			p->t[i].producer = -1;
+		else if (p->t[i].producer > call)
+			p->t[i].producer--;
+}
+
+void
+hu_program_truncate(hu_program *p, int n)
+{
+	while (p->nc > n)
+		free_call(&p->c[--p->nc]);
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].producer >= n)
+			p->t[i].producer = -1;
 }
 
 int *

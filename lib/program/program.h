@@ -75,6 +75,10 @@ int hu_is_cast(const hu_program *p, int tensor, int *from, int *scale);
 hu_call *hu_program_call(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin,
 	const int *out, int nout);
 
+/* Takes a call out of the program, or all from number n on. No call makes their outputs then. */
+void hu_program_remove_call(hu_program *p, int call);
+void hu_program_truncate(hu_program *p, int n);
+
 /* For calls with a single output: infers its shape by the operator's rule, adds the tensor (format f, class cls) and
    appends the call. A shape error is a bug in a builder and aborts. */
 int hu_program_apply(hu_program *p, const char *op, hu_phase phase, const char *layer, const int *in, int nin,

@@ -102,13 +102,7 @@ copy_call(pass *s, const hu_call *c, int k, int varies)
 		s->to->t[out[i]].reused = k > 0;
 	}
 	hu_call *d = hu_program_call(s->to, c->op->name, c->phase, c->layer, in, c->nin, out, c->nout);
-	d->nattr = c->nattr;
-	memcpy(d->attr, c->attr, sizeof d->attr);
-	d->fmt = c->fmt;
-	d->mode = c->mode;
-	d->flags = c->flags;
-	d->loss = c->loss;
-	d->sum = c->sum;
+	hu_call_copy_settings(d, c);
 	/* Elements drawn at random are those of the whole batch. */
 	if (varies && k && hu_op_takes(c->op, "first"))
 		hu_attr_set(d, "first", (double)k * (double)hu_count(s->from->t[c->out[0]].shape));

@@ -52,21 +52,6 @@ part(pass *s, int t, int axis, int r, const char *layer)
 	return hu_program_apply(s->to, "move", HU_FORWARD, layer, &t, 1, name, i->format, HU_ACTIVATION, attr, 6);
 }
 
-static void
-copy_formats(hu_call *to, const hu_call *c)
-{
-	to->nattr = c->nattr;
-	memcpy(to->attr, c->attr, sizeof to->attr);
-	to->fmt.in = c->fmt.in;
-	to->fmt.compute = c->fmt.compute;
-	to->fmt.acc = c->fmt.acc;
-	to->fmt.out = c->fmt.out;
-	to->mode = c->mode;
-	to->flags = c->flags;
-	to->loss = c->loss;
-	to->sum = c->sum;
-}
-
 /* Each rank's product has the format of the whole one; an all-reduce adds them, in float32 and sent in that format. */
 static void
 divide(pass *s, const hu_call *c)
@@ -80,7 +65,7 @@ divide(pass *s, const hu_call *c)
 			part(s, s->map[c->in[1]], across ? 0 : 1, r, c->layer) };
 		snprintf(name, sizeof name, "%.130s_rank%d", y.name, r);
 		rank[r] = hu_program_tensor(s->to, name, y.format, y.shape, y.cls);
-		copy_formats(hu_program_call(s->to, c->op->name, HU_FORWARD, c->layer, in, 2, &rank[r], 1), c);
+		hu_call_copy_settings(hu_program_call(s->to, c->op->name, HU_FORWARD, c->layer, in, 2, &rank[r], 1), c);
 	}
 	int out = s->map[c->out[0]] = hu_program_tensor(s->to, y.name, y.format, y.shape, y.cls);
 	hu_call *d = hu_program_call(s->to, "all_reduce", HU_FORWARD, c->layer, rank, s->ranks, &out, 1);
@@ -107,7 +92,7 @@ copy(pass *s, const hu_call *c)
 			s->to->t[out[i]].scale = s->map[t->scale];
 	}
 	hu_call *d = hu_program_call(s->to, c->op->name, c->phase, c->layer, in, c->nin, out, c->nout);
-	copy_formats(d, c);
+	hu_call_copy_settings(d, c);
 	memcpy(d->seed_name, c->seed_name, sizeof d->seed_name);
 	free(in);
 	free(out);
