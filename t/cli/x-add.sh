@@ -12,7 +12,8 @@ skip() { echo "1..0 # SKIP $1"; rm -rf "$dir"; exit 0; }
 command -v automake >/dev/null || skip "new files need automake"
 test -x "$here/config.status" || skip "there is no configured build here to configure the copy as"
 
-mkdir tree && tar -C "$top" -cf - --exclude=./.git --exclude=./build --exclude=./_build --exclude=./autom4te.cache --exclude='*.o' --exclude='*.a' \
+mkdir tree && tar -C "$top" -cf - --exclude=./.git --exclude=./build --exclude=./_build --exclude=./autom4te.cache \
+	--exclude='*.o' --exclude='*.a' \
 	--exclude=./runs . | tar -C tree -xf - && chmod -R u+w tree
 test_is $? "a copy of the sources"
 
@@ -22,18 +23,22 @@ cp tree/t/golden/digests.tsv digests
 
 # append TABLE ROW: one row behind the last one, or before the one that BEFORE begins with
 append() { printf '%s\n' "$2" >>"tree/$1"; }
-before() { awk -v start="$2" -v row="$3" 'index($0, start) == 1 { print row } { print }' "tree/$1" >table && cp table "tree/$1"; }
+before() { awk -v start="$2" -v row="$3" 'index($0, start) == 1 { print row } { print }' "tree/$1" >table &&
+	cp table "tree/$1"; }
 
 append lib/number/formats.def 'FORMAT(E5M4, "e5m4", 10, 5, 5, -14, 15, 0x1.fp15, IEEE, "toyfloat", "a toy of ten bits")'
 
-append lib/op/element/rows/function.def 'POINTWISE(toyop, 1, HU_NEG(c, a), 1, "a toy: the negative", NO_KEYS, GRAD("neg", "d0", "i0"), PLAIN, TOTAL, mpfr_neg(y, a, RN))'
+append lib/op/element/rows/function.def 'POINTWISE(toyop, 1, HU_NEG(c, a), 1, "a toy: the negative", NO_KEYS, '\
+'GRAD("neg", "d0", "i0"), PLAIN, TOTAL, mpfr_neg(y, a, RN))'
 
 # An operator that is no formula: a reduction, with its case and an attribute of its own
 append lib/op/ops.def 'OP(toysum)'
 append lib/op/attrs.def 'ATTR(toyflag, FLAG, 0)'
 append t/op/op-cases.def 'CASE(toysum, "toyflag=1", "x:50x7", "x")'
-sed 's/^   bias_db: .*/   toysum: y = the sums over the rows. *\//; s/"bias_db"/"toysum"/; s/hu_op_bias_db/hu_op_toysum/; s/gradient of a bias: /toy: /
-	s/\.nout = 1,/.nout = 1, .attrs = "toyflag",/; s/HU_PARITY_EXACT/HU_PARITY_NONE/' tree/lib/op/kind/bias_db.c >tree/lib/op/kind/toysum.c
+sed 's/^   bias_db: .*/   toysum: y = the sums over the rows. *\//; s/"bias_db"/"toysum"/; s/hu_op_bias_db/hu_op_toysum/
+	s/gradient of a bias: /toy: /
+	s/\.nout = 1,/.nout = 1, .attrs = "toyflag",/; s/HU_PARITY_EXACT/HU_PARITY_NONE/' tree/lib/op/kind/bias_db.c \
+		>tree/lib/op/kind/toysum.c
 
 append lib/sum/sums.def 'SUM(TOYORDER, toyorder, NOTHING, ACC)'
 cat >tree/lib/sum/model/toyorder.c <<'END'
@@ -114,7 +119,8 @@ hu_dataset_toydata(hu_dataset *ds, const char *arg, const hu_dataset_options *o)
 }
 END
 
-append trainer/model/models.def 'MODEL(toymodel, "sgd", 0.1, 30, "x[n,...] labels[n]:class", "", "a toy: one dense layer")'
+append trainer/model/models.def \
+	'MODEL(toymodel, "sgd", 0.1, 30, "x[n,...] labels[n]:class", "", "a toy: one dense layer")'
 cat >tree/trainer/model/toymodel.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    "toymodel": one dense layer. */
@@ -196,7 +202,9 @@ def tables(run, states):
     return {'toyanalysis': [{'step': step, 'calls': len(run.calls)} for step in run.steps]}
 END
 
-before reports/figures.def 'FIGURE("difference"' 'FIGURE("toyfigure", EACH, "analysis/toyanalysis.tsv step calls need calls", "", "{sum calls} calls", "A toy", "Each mark is a traced step.")'
+before reports/figures.def 'FIGURE("difference"' \
+	'FIGURE("toyfigure", EACH, "analysis/toyanalysis.tsv step calls need calls", "", "{sum calls} calls", "A toy", '\
+'"Each mark is a traced step.")'
 cat >tree/reports/figures/toyfigure.gp <<'END'
 # SPDX-License-Identifier: Apache-2.0
 # Calls of each traced step.
@@ -211,7 +219,8 @@ END
 # What CONTRIBUTING names beside: the lists, then the texts and digests that the rows make
 cd tree && mkdir b && cd b || exit 1
 eval "set -- $("$here/config.status" --config)"
-{ bash ../t/tool/lists.sh --update .. && ../configure "$@" --with-cuda=no && make -j"$(nproc)" -s && make -s defaults && make -s golden; } >"$dir/out" 2>"$dir/err"
+{ bash ../t/tool/lists.sh --update .. && ../configure "$@" --with-cuda=no && make -j"$(nproc)" -s && make -s defaults &&
+	make -s golden; } >"$dir/out" 2>"$dir/err"
 test_is $? "it builds, with make lists, make defaults and make golden"
 test -x halfulp || { finish; exit; }
 HALFULP=$PWD/halfulp
@@ -219,22 +228,27 @@ cd "$dir" || exit 1
 
 # Nothing but the rows and files above differs from the sources
 diff before <(sums) | sed -n 's/^[<>] [0-9a-f]*  //p' | sort -u |
-	grep -vE '^(Makefile\.in|aclocal\.m4|configure~?|autom4te\.cache/.*|[a-z/]*local\.mk|doc/defaults\.md|t/golden/digests\.tsv|t/golden/outputs/.*\.txt|lib/sum/model/device\.inc|.*/__pycache__.*)$' >edited
-printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number/formats.def lib/op/attrs.def lib/op/element/rows/function.def \
+	grep -vE '^(Makefile\.in|aclocal\.m4|configure~?|autom4te\.cache/.*|[a-z/]*local\.mk|.*/__pycache__.*)$' |
+	grep -vE '^(doc/defaults\.md|t/golden/digests\.tsv|t/golden/outputs/.*\.txt|lib/sum/model/device\.inc)$' >edited
+printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number/formats.def lib/op/attrs.def \
+	lib/op/element/rows/function.def \
 	lib/op/kind/toysum.c lib/op/ops.def lib/sum/model/toyorder.c lib/sum/sums.def \
 	reports/figures.def reports/figures/toyfigure.gp \
 	t/judge/independent/toyanalysis.py t/op/op-cases.def \
-	trainer/data/datasets.def trainer/data/toydata.c trainer/model/layer/loss_toyloss.c trainer/model/layer/losses.def \
+	trainer/data/datasets.def trainer/data/toydata.c trainer/model/layer/loss_toyloss.c \
+	trainer/model/layer/losses.def \
 	trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c >want
 diff edited want >out
 test_is $? "one row each and, but for the format, one file; an analyzer has its recomputation beside"
 diff digests tree/t/golden/digests.tsv >out
-test -s out && ! grep '^[<>]' out | grep -vq '^> \(toymodel\|[a-z]*	[a-z0-9_]*	--optimizer toyoptim\|[a-z]*	[a-z0-9_]*	--accumulate toyorder[^	]*\)	'
+test -s out && ! grep '^[<>]' out | grep -vq \
+	'^> \(toymodel\|[a-z]*	[a-z0-9_]*	--optimizer toyoptim\|[a-z]*	[a-z0-9_]*	--accumulate toyorder[^	]*\)	'
 test_is $? "no digest that was there has changed"
 
 # Help and pages
 run train --help
-grep -q 'toydata: a toy of three classes' out && grep -q 'toymodel: a toy: one dense layer' out && grep -q ' toyoptim' out && grep -q 'toymodel: 30' out
+grep -q 'toydata: a toy of three classes' out && grep -q 'toymodel: a toy: one dense layer' out &&
+	grep -q ' toyoptim' out && grep -q 'toymodel: 30' out
 test_is $? "train --help shows the data set, the model with its batch, and the optimizer"
 run analyze --help
 grep -q 'only LIST.* toyanalysis' out || tr '\n' ' ' <out | grep -q 'a comma between two:.*toyanalysis'
@@ -269,7 +283,8 @@ test_is $? "the model learns the data with the optimizer: accuracy $(last r/metr
 
 
 run train --model mlp --data toydata --loss toyloss --epochs 4 --quiet lost
-test $code = 0 && run train --model mlp --data toydata --epochs 4 --quiet usual && test $code = 0 && cmp lost/grads.tsv usual/grads.tsv
+test $code = 0 && run train --model mlp --data toydata --epochs 4 --quiet usual && test $code = 0 &&
+	cmp lost/grads.tsv usual/grads.tsv
 test_is $? "the loss trains"
 run train --model mlp --data toydata --loss toyloss:label_smoothing=0.1 t
 refused 2 'no effect with --loss toyloss, which does not read it' "a key of another loss"
@@ -280,7 +295,8 @@ run verify narrow
 test $code = 0
 test_is $? "and the run is verified"
 run analyze r
-test $code = 0 && grep -q '^toyanalysis  *[0-9]* calls a step' out && test "$(column r/analysis/toyanalysis.tsv step | tr '\n' ' ')" = "0 63 "
+test $code = 0 && grep -q '^toyanalysis  *[0-9]* calls a step' out &&
+	test "$(column r/analysis/toyanalysis.tsv step | tr '\n' ' ')" = "0 63 "
 test_is $? "analyze runs the analyzer"
 run baseline r -o b.tsv --reason 'a toy'
 test $code = 0 && grep -q '^toyanalysis/0/calls	' b.tsv
@@ -310,7 +326,8 @@ if command -v gnuplot >/dev/null; then
 fi
 
 # The tests of those parts
-tests="t/cli/t-lists t/cli/t-defaults t/cli/t-help t/cli/t-floors t/cli/t-rooms t/number/u-format t/number/u-round t/number/u-code t/number/u-bulk t/trainer/u-digits t/trainer/t-train
+tests="t/tool/t-lists t/cli/t-defaults t/cli/t-help t/tool/t-floors t/tool/t-rooms
+	t/number/u-format t/number/u-round t/number/u-code t/number/u-bulk t/trainer/u-digits t/trainer/t-train
 	t/analyzers/t-analyze t/judge/t-independent t/golden/t-golden t/reports/t-report t/store/u-run
 	t/op/u-op-table t/op/u-gradient t/op/u-enclose t/op/u-performed t/cuda/u-cuda-op t/cuda/u-cuda-choice"
 for t in $tests; do

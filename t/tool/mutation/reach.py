@@ -25,7 +25,8 @@ PARTS = [
     ("t/golden/t-golden.sh", r"^held (auto)$", "t/golden/t-golden.sh"),
 ]
 # They judge the sources' text, the build, or kernels; or they need what most machines lack.
-NO_JUDGES = r"^t/tool/|t/trainer/t-torch\.py|t/cli/t-(lists|floors|rooms|prefix|workflows|static|install)|u-cuda-(op|gemm|mma|fuse|cublas|gather)"
+NO_JUDGES = (r"^t/tool/|t/trainer/t-torch\.py|t/cli/t-(prefix|workflows|static|install)|"
+             r"u-cuda-(op|gemm|mma|fuse|cublas|gather)")
 LIMIT = 400
 # What is run before an abort counts as well.
 DUMP = """#include <signal.h>

@@ -11,7 +11,8 @@ top=${srcdir:-.}
 judge() {
 	awk -F: '
 	BEGIN {
-		n = split("include=lib/base lib/number lib/sum=lib/exact lib/op lib/program lib/judge lib/api lib/store lib/import cuda trainer=analyzers=reports halfulp.c", row, " ")
+		n = split("include=lib/base lib/number lib/sum=lib/exact lib/op lib/program lib/judge lib/api " \
+			"lib/store lib/import cuda trainer=analyzers=reports halfulp.c", row, " ")
 		for (i = 1; i <= n; i++) { m = split(row[i], side, "="); for (j = 1; j <= m; j++) level[side[j]] = i }
 		level["commands.def"] = n
 	}
@@ -25,12 +26,14 @@ judge() {
 		if (!(from in level)) print $1 ": its folder is on no floor"
 		else if (!(to in level)) print $1 ": \"" $2 "\" is no path from the top into a floor"
 		else if (level[to] > level[from]) print $1 ": includes \"" $2 "\", which is higher up"
-		else if (level[to] == level[from] && to != from && from != "halfulp.c") print $1 ": includes \"" $2 "\", which stands beside it"
+		else if (level[to] == level[from] && to != from && from != "halfulp.c")
+			print $1 ": includes \"" $2 "\", which stands beside it"
 	}'
 }
 
 includes() {
-	cd "$1" && find halfulp.c lib trainer analyzers cuda reports t bench -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc' \) 2>/dev/null |
+	cd "$1" && find halfulp.c lib trainer analyzers cuda reports t bench -type f \( -name '*.[ch]' -o -name '*.cu' \
+		-o -name '*.cuh' -o -name '*.inc' \) 2>/dev/null |
 		sort | xargs grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' | sed 's/:[^"]*"/:/; s/".*//'
 }
 

@@ -32,6 +32,15 @@ rm -rf "$dir"
 # The other direction, a row without its file, is the linker's to find.
 n=3
 rows_of() { sed -n "s/^$2(\"*\([A-Za-z0-9_-]*\).*/\1/p" "$top/$1" | tr - _ | sort; }
+# defining PATTERN FILE...: the names of the files in which the pattern holds, @ being the file's name.
+defining() {
+	local pattern=$1 file name
+	shift
+	for file in "$@"; do
+		name=$(basename "$file" .c)
+		grep -qE -e "${pattern//@/$name}" "$file" && echo "$name"
+	done
+}
 while read -r def macro files; do
 	n=$((n + 1))
 	found=$(cd "$top" && eval "$files" | tr - _ | sort)
@@ -46,11 +55,11 @@ while read -r def macro files; do
 done <<'END'
 lib/op/ops.def OP sed -n 's/^const hu_op hu_op_\([a-z0-9_]*\) = .*/\1/p' lib/op/kind/*.c
 trainer/bench/benches.def BENCH sed -n 's/^const hu_bench hu_bench_\([a-z0-9_]*\) = .*/\1/p' trainer/bench/*.c
-trainer/data/datasets.def DATASET for f in trainer/data/*.c trainer/data/drawn/*.c; do b=$(basename "$f" .c); grep -q "^hu_dataset_$b(" "$f" && echo "$b"; done
-trainer/model/models.def MODEL for f in trainer/model/*.c; do b=$(basename "$f" .c); grep -qE "hu_model_$b( =|\()" "$f" && echo "$b"; done
-trainer/optim/optims.def OPTIM for f in trainer/optim/*.c; do b=$(basename "$f" .c); grep -q "^hu_optim_$b(hu_program \*p, const hu_optim_options \*o, int found)\$" "$f" && echo "$b"; done
+trainer/data/datasets.def DATASET defining "^hu_dataset_@\(" trainer/data/*.c trainer/data/drawn/*.c
+trainer/model/models.def MODEL defining "hu_model_@( =|\()" trainer/model/*.c
+trainer/optim/optims.def OPTIM defining "^hu_optim_@\(hu_program.* int found\)\$" trainer/optim/*.c
 trainer/energy/meters.def METER sed -n 's/^const hu_meter hu_meter_\([a-z0-9_]*\) = .*/\1/p' trainer/energy/*.c
-analyzers/run/analyzers.def ANALYZER for f in analyzers/run/*.c analyzers/run/*/*.c; do b=$(basename "$f" .c); grep -qE "hu_analyzer_$b( =|\()" "$f" && echo "$b"; done
-reports/figures.def FIGURE for f in reports/figures/*.gp; do b=$(basename "$f" .gp); test "$b" = style || echo "$b"; done
+analyzers/run/analyzers.def ANALYZER defining "hu_analyzer_@( =|\()" analyzers/run/*.c analyzers/run/*/*.c
+reports/figures.def FIGURE ls reports/figures/*.gp | sed 's|.*/||; s/[.]gp$//' | grep -vx style
 END
 echo "1..$n"
