@@ -63,6 +63,8 @@ print_result(const hu_kernel_job *j, const hu_judge_result *r)
 	printf("\n%-10s %s\n", r->name, r->same_shape ? hu_kernel_words(v->word) : "the shape is WRONG");
 	if (!r->same_shape)
 		printf("shape      %s is WRONG, the result's is %s\n", r->shape, r->wanted);
+	if (!v->n)
+		return;
 	if (*r->as_if)
 		printf("culprit    %s\n", r->as_if);
 	if (*r->right_if)
@@ -78,11 +80,8 @@ print_result(const hu_kernel_job *j, const hu_judge_result *r)
 	printf("probable   %zu beyond the bound\n", v->improbable);
 	if (j->has_stores > 1)
 		printf("declared   %zu are not what the declared stores give\n", v->undeclared);
-	if (v->n) {
-		printf("worst      [%s] is %.9g, exactly %.9g\n", at, v->got, v->exact);
-		printf("           error %.4g of the proven bound %.4g; probable bound %.4g\n", v->ratio, v->bound,
-			v->probable);
-	}
+	printf("worst      [%s] is %.9g, exactly %.9g\n", at, v->got, v->exact);
+	printf("           error %.4g of the proven bound %.4g; probable bound %.4g\n", v->ratio, v->bound, v->probable);
 	printf("error      %.4g ulp at most, %+.4f on the mean; energy %.4g of its model\n", v->worst_ulps,
 		v->mean_ulps, v->energy);
 	printf("tolerance  the largest value is %.4g: allclose with atol above it accepts zeros%s\n", v->largest,

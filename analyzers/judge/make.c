@@ -8,12 +8,11 @@
 #include "lib/number/elementary/elementary.h"
 #include "lib/store/npy.h"
 
-#include <errno.h>
+#include <dirent.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { RANK = 6 };
 
@@ -138,12 +137,28 @@ operand(state *s, const char *shape, values how, const char *path)
 	return st;
 }
 
+/* Makes a case's folder. An array of another kernel that lies in it would be taken for an operand. */
 static hu_status
-folder(const char *path)
+folder(const hu_composite *c, const char *path)
 {
-	if (!mkdir(path, 0777) || errno == EEXIST)
-		return HU_OK;
-	return hu_fail(HU_EIO, "--make %s: %s", hu_shown(path), strerror(errno));
+	HU_TRY(hu_make_dirs(path));
+	DIR *d = opendir(path);
+	if (!d)
+		return hu_fail(HU_EIO, "--make: the folder %s cannot be read", hu_shown(path));
+	char *all = hu_xprintf(" %s", c->operands);
+	hu_status st = HU_OK;
+	for (const struct dirent *e; st == HU_OK && (e = readdir(d));) {
+		const char *end = strstr(e->d_name, ".npy");
+		char *name = hu_xprintf(" %.*s", end ? (int)(end - e->d_name) : 0, e->d_name);
+		const char *at = strstr(all, name);
+		if (end && !end[4] && !(at && strchr("?:", at[strlen(name)])))
+			st = hu_fail(HU_EINVAL, "--make: %s/%s is no operand of %s: name a new folder", hu_shown(path),
+				hu_shown(e->d_name), c->name);
+		free(name);
+	}
+	free(all);
+	closedir(d);
+	return st;
 }
 
 /* Whether the list of names, which blanks separate, has the first n characters of name. */
@@ -156,12 +171,31 @@ named(const char *list, const char *name, size_t n)
 	return 0;
 }
 
+/* Whether all names of the list are operands that may be left out and that have a shape to be drawn in. */
+static hu_status
+can_draw(const hu_composite *c, const char *with)
+{
+	char *copy = hu_xstrdup(with), *save = NULL;
+	hu_status st = HU_OK;
+
+	for (char *w = strtok_r(copy, " ", &save); w && st == HU_OK; w = strtok_r(NULL, " ", &save)) {
+		char *mark = hu_xprintf(" %s?:", w), *all = hu_xprintf(" %s", c->operands);
+		if (!strstr(all, mark))
+			st = hu_fail(HU_EINVAL, "--with %s: of %s there is no such optional operand to draw; it has: %s",
+				hu_shown(w), c->name, c->operands);
+		free(mark);
+		free(all);
+	}
+	free(copy);
+	return st;
+}
+
 /* One case: a folder and a row of the list. */
 static hu_status
 one_case(const hu_composite *c, state *s, const char *dir, const char *name, values how, const char *with, json_t *list)
 {
 	char *at = hu_xprintf("%s/%s", dir, name), *save = NULL, *copy = hu_xstrdup(c->operands);
-	hu_status st = folder(at);
+	hu_status st = folder(c, at);
 	json_t *files = json_object(), *whole = json_array();
 
 	for (char *o = strtok_r(copy, " ", &save); o && st == HU_OK; o = strtok_r(NULL, " ", &save)) {
@@ -173,7 +207,7 @@ one_case(const hu_composite *c, state *s, const char *dir, const char *name, val
 			*mark = 0;
 		char *path = hu_xprintf("%s/%s.npy", at, o);
 		st = operand(s, shape, how, path);
-		json_object_set_new(files, o, json_string(hu_shown(path)));
+		json_object_set_new(files, o, json_sprintf("%s/%s.npy", name, o));
 		if (strpbrk(shape, "%/"))
 			json_array_append_new(whole, json_string(hu_shown(o)));
 		free(path);
@@ -208,7 +242,7 @@ hu_judge_make(const hu_composite *c, const char *dir, hu_format f, uint64_t seed
 {
 	state s = { .at = hu_mix64(seed), .f = f };
 	json_t *list = json_array();
-	hu_status st = folder(dir);
+	hu_status st = can_draw(c, with);
 	char name[64];
 
 	for (int how = 0; how < DRAWS && st == HU_OK; how++) {
@@ -227,9 +261,10 @@ hu_judge_make(const hu_composite *c, const char *dir, hu_format f, uint64_t seed
 		}
 	}
 	*cases = (int)json_array_size(list);
-	char *path = hu_xprintf("%s/cases.json", dir);
-	if (st == HU_OK && json_dump_file(list, path, JSON_INDENT(1)))
-		st = hu_fail(HU_EIO, "--make: %s cannot be written", hu_shown(path));
+	char *path = hu_xprintf("%s/cases.json", dir), *text = json_dumps(list, JSON_INDENT(1));
+	if (st == HU_OK)
+		st = hu_file_write(path, text, strlen(text));
+	free(text);
 	free(path);
 	json_decref(list);
 	return st;

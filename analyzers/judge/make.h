@@ -9,9 +9,9 @@
 
 #include <stdint.h>
 
-/* Makes the folder dir with a folder for each case, which has a .npy file for each operand whose shape composites.def
-   gives, rounded to f, and a file cases.json that lists the cases. Of optional operands those are drawn that `with`
-   names. */
+/* Makes the folder dir, which has to be empty where it is there, with a folder for each case, which has a .npy file for
+   each operand whose shape composites.def gives, rounded to f. The file cases.json lists the cases, with paths from dir
+   on. Of optional operands those are drawn that `with` names; HU_EINVAL where one of these has no shape. */
 hu_status hu_judge_make(
 	const hu_composite *c, const char *dir, hu_format f, uint64_t seed, const char *with, int *cases);
 #endif

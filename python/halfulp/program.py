@@ -11,7 +11,11 @@ OWN = os.path.join(HERE, "bin", "halfulp")
 
 
 class ProgramError(RuntimeError):
-    """The program was not found, or refused what it was given; the text is its own line."""
+    """The program was not found, or failed; the text is its own line."""
+
+
+class Refused(ProgramError, ValueError):
+    """The program refused what it was given; the text is its own line."""
 
 
 def find():
@@ -36,7 +40,8 @@ def run(*words):
     except OSError as why:
         raise ProgramError("halfulp cannot be started: %s" % why) from None
     if done.returncode not in (0, 1):
-        raise ProgramError(done.stderr.strip() or "halfulp %s ended with %d" % (words[0], done.returncode))
+        refused = Refused if done.returncode in (2, 3) else ProgramError
+        raise refused(done.stderr.strip() or "halfulp %s ended with %d" % (words[0], done.returncode))
     return done
 
 

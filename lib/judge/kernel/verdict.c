@@ -79,6 +79,7 @@ struct hu_kernel_sums {
 	hu_format f;
 	hu_bias_lines *bias;
 	double mean, radius, energy; /* the energy of all */
+	double known;                /* the energy that the declared roundings of these very values have */
 	double *row, *column;        /* of each line of the last axis, of each column */
 	size_t seen, bounded, width;
 };
@@ -108,6 +109,17 @@ worst(hu_kernel_sums *s, size_t at, double got, hu_ball x, double ratio)
 	v->exact = x.x;
 	v->bound = hu_kernel_bound(x, s->f);
 	v->probable = hu_kernel_probable(x, s->f, v->lambda);
+}
+
+/* The mean square error of a kernel that rounds as declared, where the roundings of this value are decided. The model's
+   uniform errors are those of values that differ: where all shares of a softmax are nearly one number, all have one
+   error. */
+static double
+known_square(hu_ball x, hu_ball declared, hu_format f, double model)
+{
+	double e = hu_round(declared.x, f, HU_RNE, 0, 0) - x.x;
+
+	return declared.r < INFINITY && hu_isfinite(e) ? e * e + declared.v / 3 + declared.c * declared.c : model;
 }
 
 void
@@ -145,6 +157,7 @@ hu_kernel_sums_add(hu_kernel_sums *s, size_t at, double got, hu_ball x, hu_ball 
 	s->mean += (got - x.x) / ulp;
 	double model = (x.v + h * h) / 3 + x.c * x.c, q = e * e / model;
 	s->energy += q;
+	s->known += known_square(x, declared, f, model) / model;
 	s->row[at / s->width] += q;
 	s->column[at % s->width] += q;
 }
@@ -183,19 +196,22 @@ hu_kernel_sums_end(hu_kernel_verdict *v, hu_kernel_sums *s)
 {
 	double n = (double)s->bounded;
 
+	int energetic;
+
 	*v = s->v;
 	v->mean_ulps = n > 0 ? s->mean / n : 0;
 	v->radius = n > 0 ? s->radius / n : 0;
 	v->energy = n > 0 ? s->energy / n : 0;
 	v->energy_t = standard_errors(s, v->energy);
+	energetic = v->energy > HU_ENERGY && v->energy_t > HU_ENERGY_T && s->energy > HU_ENERGY * s->known;
 	free(s->row);
 	free(s->column);
 	v->bias = hu_bias_lines_end(s->bias);
-	v->word = v->wrong                                                                ? HU_KERNEL_WRONG
-		  : v->improbable || (v->energy > HU_ENERGY && v->energy_t > HU_ENERGY_T) ? HU_KERNEL_IMPROBABLE
-		  : v->bias.t > HU_BIAS_T                                                 ? HU_KERNEL_BIASED
-		  : v->undeclared                                                         ? HU_KERNEL_UNDECLARED
-											  : HU_KERNEL_RIGHT;
+	v->word = v->wrong                      ? HU_KERNEL_WRONG
+		  : v->improbable || energetic  ? HU_KERNEL_IMPROBABLE
+		  : v->bias.t > HU_BIAS_T       ? HU_KERNEL_BIASED
+		  : v->undeclared               ? HU_KERNEL_UNDECLARED
+						: HU_KERNEL_RIGHT;
 	free(s);
 }
 

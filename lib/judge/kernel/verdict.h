@@ -25,7 +25,7 @@ typedef struct hu_bias {
 } hu_bias;
 #define HU_BIAS_T 6.07
 /* The mean square error counts as improbable from so many times the model's on, in which rounding errors are uniform,
-   if that is so many standard errors above it. */
+   if that is so many standard errors above it, and also from so many times that of the declared roundings on. */
 #define HU_ENERGY 1.35
 #define HU_ENERGY_T 6
 

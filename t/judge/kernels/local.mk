@@ -26,6 +26,7 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-hostile.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-mutants.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-order.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-page.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-python.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-radii.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sample.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-stranger.py

@@ -27,7 +27,7 @@ for code in re.findall(r'```python\n(.*?)```', page, re.S):
     with contextlib.redirect_stdout(printed):
         exec(code, {})
     said = printed.getvalue().strip()
-    ok(said == 'as if causal were 1' and '`%s`' % said in page, 'the example runs', said)
+    ok(said and '`%s`' % said in page, 'the example runs, and prints what the page says', said)
 listed = halfulp('judge', 'list').stdout
 for line in re.findall(r'^    halfulp judge (\w+) --', page, re.M):
     ok(re.search(r'^  %s ' % line, listed, re.M), 'kernel %s is there' % line)

@@ -35,7 +35,7 @@ def read(folder):
 
 ok(read('d0') == read('d1'), 'one seed draws the same')
 ok(read('d0') != read('d2'), 'another seed draws others')
-x = {c['case']: np.load(c['inputs']['x']) for c in cases}
+x = {c['case']: np.load('d0/' + c['inputs']['x']) for c in cases}
 ok(all(x['N%d' % n].shape[-1] == n for n in (1, 3, 7, 257, 1025)), 'rows have the boundary lengths')
 ok((np.frombuffer(x['normal'].tobytes(), np.uint32) & 0xffff == 0).all(), 'numbers are of the format in=')
 ok(all((np.sort(r)[-1] == np.sort(r)[-2]) for r in x['maxima']), 'maxima are repeated')

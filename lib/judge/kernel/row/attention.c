@@ -154,7 +154,8 @@ score(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t l
 		double size = y->r[j] * fabs(t->scale), s = y->s[j] * t->scale;
 		double r = t->gd * size + y->radius[j] * fabs(t->scale) + 3 * u * fabs(s) +
 			   (double)t->depth * t->a->sum_tiny * fabs(t->scale),
-		       var = t->sd * size * t->sd * size + 3 * u * u * s * s;
+		       var = t->sd * size * t->sd * size + 3 * u * u * s * s +
+			     (double)t->depth * t->a->sum_tiny * t->a->sum_tiny * t->scale * t->scale;
 		if (t->cap > 0) {
 			double z = hu_tanh(s / t->cap);
 			r = r * (1 - z * z) + 0.385 * r * r / t->cap + t->cap * (t->a->fn + 3 * u) * fabs(z);
@@ -269,7 +270,7 @@ outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_b
 			   t->g * ((1 + t->up) * size + m) + 4 * u * m + (1 + t->up) * y->carried[d] +
 			   (double)t->keys * t->a->sum_tiny;
 		double v = y->var_o[d] + y->square[d] + t->s * t->s * (size * size + m * m) +
-			   4 * u * u * m * m;
+			   4 * u * u * m * m + (double)t->keys * t->a->sum_tiny * t->a->sum_tiny;
 		o[d] = (hu_ball){ y->o[d], mean < 1 ? r / (1 - mean) * HU_BALL_UP : INFINITY, v, 0 };
 	}
 }
