@@ -100,12 +100,21 @@ length(const state *s, const char **text)
 	return 0;
 }
 
+/* A number in a row of what is added to attention's scores. The last of several rows masks all. */
+static double
+mask(state *s, size_t row, size_t rows)
+{
+	double u = uniform(s), x = normal(s);
+
+	return (rows > 1 && row + 1 == rows) || u < 0.3 ? -INFINITY : u < 0.7 ? 0 : x;
+}
+
 /* Draws one operand, whose shape is the text up to a blank, and writes it. */
 static hu_status
 operand(state *s, const char *shape, values how, const char *path)
 {
 	size_t d[RANK], n = 1, below = 0, total = 0;
-	int rank = 0, positive = 0;
+	int rank = 0, positive, masks;
 
 	do
 		d[rank++] = length(s, &shape);
@@ -122,11 +131,13 @@ operand(state *s, const char *shape, values how, const char *path)
 		below = length(s, &shape);
 	}
 	positive = *shape == '+';
+	masks = *shape == '!';
 	float *v = hu_xmalloc((n + 1) * sizeof *v);
 	size_t w = d[rank - 1];
 	for (size_t i = 0; i < n; i++) {
 		double x = below      ? hu_floor(uniform(s) * (double)below)
 			   : positive ? 0.25 + uniform(s) * 0.7
+			   : masks    ? mask(s, i / w, n / w)
 				      : number(s, how, i / w, i % w, w);
 		if (total) /* the first sequences are short, and the shortest of them empty */
 			x = i + 1 == n ? (double)total : hu_floor((double)total * (double)(i * i) / (double)(n * n));

@@ -35,6 +35,21 @@ hu_ball_special(double y, int exact)
 	return (hu_ball){ y, exact ? 0 : INFINITY, 0, 0 };
 }
 
+/* The mean of no values, which a mask leaves to attention's row: kernels answer no number, or 0, or, where masked scores
+   are large negative numbers, the mean of all values, which is `mean` within r. For what computes with it it is no
+   number without a bound. */
+static inline hu_ball
+hu_ball_nothing(double mean, double r)
+{
+	return (hu_ball){ NAN, INFINITY, -1 - r, mean };
+}
+
+static inline int
+hu_ball_is_nothing(hu_ball a)
+{
+	return a.v < 0;
+}
+
 /* A radius that is no number, as 0 times Inf, is no bound. */
 static inline double
 hu_ball_radius(double r)
@@ -120,6 +135,15 @@ static inline double
 hu_ball_half_ulp(double x, hu_format f)
 {
 	return hu_isfinite(x) ? hu_times_pow2(0.5, hu_ulp_exponent(x, f)) : INFINITY;
+}
+
+/* Whether a kernel may answer `got`, in format f, for a mean of no values. */
+static inline int
+hu_ball_nothing_allows(hu_ball a, double got, hu_format f)
+{
+	double r = -1 - a.v;
+
+	return isnan(got) || got == 0 || fabs(got - a.c) <= r + hu_ball_half_ulp(fabs(a.c) + r, f);
 }
 
 /* A function with derivative d and |f''| <= m2 between a.x - a.r and a.x + a.r: the value y = f(a.x), unrounded. */

@@ -69,6 +69,8 @@ beyond(double got, hu_ball x, hu_format f)
 {
 	double want, b = hu_kernel_bound(x, f);
 
+	if (hu_ball_is_nothing(x))
+		return !hu_ball_nothing_allows(x, got, f);
 	if (is_certain(x, f, &want))
 		return isnan(want) ? !isnan(got) : got != want;
 	return b < INFINITY && !(fabs(got - x.x) <= b);

@@ -23,6 +23,7 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-cost.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-culprit.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-graph.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-hostile.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-make.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-mutants.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-order.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-page.py

@@ -195,6 +195,29 @@ v = str(swept(lambda x: soft(x)[:1], like=torch.bfloat16))
 ok('18 of 19' in v and 'its shape is 1x64, where' in v and 'case N1025: softmax: beyond' in v,
    'a kernel that returns too little is wrong, but in the case of one row', v)
 ok("got an unexpected keyword argument 'x'" in str(swept(lambda: None)), 'a kernel that takes nothing is told so')
+
+
+# rows of which a mask leaves nothing
+def masked(rest):
+    def f(q, k, v, mask):
+        s = q.float() @ k.float().mT / q.shape[-1] ** 0.5 + mask.float()
+        o = torch.softmax(s, -1).nan_to_num() @ v.float()
+        return torch.where(mask.isneginf().all(-1, True), rest(v.float()), o).to(q.dtype)
+    return f
+
+
+with_mask = dict(like=torch.bfloat16, with_operands='mask', p='none')
+for what, rest, good in (('0', lambda v: 0 * v.mean(-2, True).nan_to_num(), True),
+                         ('no number', lambda v: 0 * v.mean(-2, True) + torch.nan, True),
+                         ('the mean of all values', lambda v: v.mean(-2, True), True),
+                         ('an infinity', lambda v: 0 * v.mean(-2, True).nan_to_num() + torch.inf, False),
+                         ('the first value', lambda v: v[..., :1, :], False)):
+    v = answer(lambda: halfulp.assert_close('attention', sweep=masked(rest), **with_mask))
+    ok(isinstance(v, list) == good and (good or 'case normal' in str(v)),
+       'a row that is wholly masked may %sbe %s' % ('' if good else 'not ', what), v)
+for name, operands in (('mask', 1), ('slopes sinks', 2), ('lengths', 1)):
+    drawn = dict(halfulp.cases('attention', torch.float16, name))['normal']
+    ok(len(drawn) == 3 + operands, 'operands are drawn: %s' % name, list(drawn))
 code = 'import sys; sys.path.insert(0, %r); import halfulp\ndef f(x): raise KeyboardInterrupt\n' % (TOP + '/python')
 os.makedirs('tmp')
 done = subprocess.run([sys.executable, '-B', '-c', code + "halfulp.assert_close('softmax', sweep=f)"],

@@ -5,7 +5,7 @@
      [sum w theta |v - o| + u_P sum w (1+theta) |v| + tiny_P sum |v| / L + g ((1 + u_P) sum w (1+theta) |v| + |o|)
       + 4u |o|] / (1 - M).
    P is stored scaled by a maximum that depends on the block, so that its rounding cannot be decided. */
-#include "lib/judge/kernel/graph.h"
+#include "lib/judge/kernel/row/attention_call.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
@@ -14,92 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { Q, K, V, MASK, SLOPES, SINKS, LENGTHS };
 enum { LEAST = -700 }; /* weights below exp(-700) count as that, so that none leaves double's range */
 
-typedef struct attention {
-	const hu_roundoffs *a;
-	size_t outer, heads, kv_heads, n, keys, depth, width, window, causal;
-	size_t end;       /* of this sequence: where the last query stands, of causal=2 */
-	size_t first, of; /* the queries are a stretch of so many, from this one on */
-	double scale, diagonal, cap, up, tiny_p, factors, blocks, g, s, gd, sd;
-	int p_below; /* the denominator sums the stored P */
-	hu_balls q, k, v, mask, slopes, sinks, lengths, scores;
-} attention;
-
-static hu_status
-shapes(const hu_ball_call *c, const hu_balls *in, attention *t)
-{
-	char x[HU_BALLS_WORDS], y[HU_BALLS_WORDS], z[HU_BALLS_WORDS];
-
-	t->q = in[Q];
-	t->k = in[K];
-	t->v = in[V];
-	t->n = hu_balls_dim(&t->q, -2);
-	t->depth = hu_balls_dim(&t->q, -1);
-	t->keys = hu_balls_dim(&t->k, -2);
-	t->width = hu_balls_dim(&t->v, -1);
-	t->heads = hu_balls_dim(&t->q, -3);
-	t->kv_heads = hu_balls_dim(&t->k, -3);
-	t->outer = hu_balls_outer(&t->q, 3 < t->q.rank ? 3 : t->q.rank);
-	if (t->q.rank < 2 || t->q.rank != t->k.rank || t->k.rank != t->v.rank || t->depth != hu_balls_dim(&t->k, -1) ||
-		t->keys != hu_balls_dim(&t->v, -2) || t->kv_heads != hu_balls_dim(&t->v, -3) || !t->kv_heads ||
-		t->heads % t->kv_heads || !t->keys || t->outer != hu_balls_outer(&t->k, 3 < t->k.rank ? 3 : t->k.rank))
-		return hu_ball_misfit(c,
-			"q %s, k %s and v %s do not fit each other; they are [..., heads, rows, head size], and k and "
-			"v may "
-			"have fewer heads, by a whole factor",
-			hu_balls_shape(&t->q, x), hu_balls_shape(&t->k, y), hu_balls_shape(&t->v, z));
-	for (int i = MASK; i <= LENGTHS; i++)
-		*(i == MASK           ? &t->mask
-			: i == SLOPES ? &t->slopes
-			: i == SINKS  ? &t->sinks
-				      : &t->lengths) = i < c->nin ? in[i] : (hu_balls){ .b = NULL };
-	if ((t->slopes.b && t->slopes.n != t->heads) || (t->sinks.b && t->sinks.n != t->heads))
-		return hu_ball_misfit(c, "slopes and sinks have one number for each of the %zu heads", t->heads);
-	if (t->lengths.b && t->lengths.n != t->outer)
-		return hu_ball_misfit(c, "lengths has one number for each of the %zu sequences", t->outer);
-	t->scores = (hu_balls){ .rank = 3 + (t->q.rank > 4), .n = t->outer * t->heads * t->n * t->keys };
-	if (t->q.rank > 4)
-		return hu_ball_misfit(c, "arrays have at most 4 axes");
-	size_t d[] = { t->outer, t->heads, t->n, t->keys };
-	t->scores.rank = 4;
-	memcpy(t->scores.d, d, sizeof d);
-	hu_balls fit;
-	return t->mask.b ? hu_balls_broadcast(&fit, &t->mask, &t->scores, "attention's mask") : HU_OK;
-}
-
-static hu_status
-facts(const hu_ball_call *c, attention *t)
-{
-	hu_format_id p;
-	size_t block, below;
-
-	t->a = c->roundoffs;
-	HU_TRY(hu_ball_count(c, "causal", 0, &t->causal));
-	HU_TRY(hu_ball_count(c, "window", 0, &t->window));
-	HU_TRY(hu_ball_count(c, "block", 16, &block));
-	HU_TRY(hu_ball_count(c, "denominator_p", 0, &below));
-	HU_TRY(hu_ball_real(c, "scale", 1 / sqrt((double)t->depth), &t->scale));
-	HU_TRY(hu_ball_real(c, "softcap", 0, &t->cap));
-	HU_TRY(hu_ball_real(c, "diagonal", 0, &t->diagonal));
-	HU_TRY(hu_ball_count(c, "first", 0, &t->first));
-	HU_TRY(hu_ball_count(c, "of", t->first + t->n, &t->of));
-	if (t->of < t->first + t->n)
-		return hu_ball_misfit(
-			c, "first=%zu of=%zu: %zu queries from there on are not among so many", t->first, t->of, t->n);
-	HU_TRY(hu_ball_format(c, "p", &p));
-	t->p_below = below != 0;
-	t->blocks = block ? ceil((double)t->keys / (double)block) : (double)t->keys;
-	int stored = p != HU_NO_FORMAT && c->stores != HU_STORES_NONE;
-	t->up = stored ? hu_unit(hu_format_of(p)) : 0;
-	t->tiny_p = t->a->tiny + (stored ? hu_smallest(hu_format_of(p)) / 2 : 0);
-	hu_roundoffs_sum(t->a, t->depth, &t->gd, &t->sd);
-	hu_roundoffs_sum(t->a, t->keys + 1, &t->g, &t->s);
-	t->gd += ((double)t->depth + 4) * 0x1p-52;
-	t->g += ((double)t->keys + 8) * 0x1p-52;
-	return HU_OK;
-}
+typedef hu_attention attention;
 
 /* One head's keys, transposed, so that scores of all keys are computed side by side, and its values. Magnitudes hold
    |k| + r, and r is NULL where keys are exact. */
@@ -275,6 +192,23 @@ outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_b
 	}
 }
 
+/* A row that has no answer, since a score is an infinity or a NaN, or of which the mask leaves nothing. */
+static void
+no_answer(const attention *t, const head *h, int masked_out, hu_ball *o)
+{
+	double n = (double)t->keys, e = t->up + t->g + (t->blocks + 1) * t->a->exp + 8 * t->a->u;
+
+	for (size_t d = 0; d < t->width; d++) {
+		double sum = 0, size = 0;
+		for (size_t j = 0; j < t->keys; j++) {
+			sum += h->v[j * t->width + d];
+			size += fabs(h->v[j * t->width + d]);
+		}
+		o[d] = masked_out && !h->open[d] ? hu_ball_nothing(sum / n, (e * size + n * t->a->sum_tiny) / n)
+						 : (hu_ball){ NAN, INFINITY, 0, 0 };
+	}
+}
+
 static void
 one_row(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t length, row *y, hu_ball *o,
 	hu_ball *lse)
@@ -283,9 +217,8 @@ one_row(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t
 	int finite = score(t, h, b, hd, i, length, y);
 
 	sum = weights(t, hd, y, &mean, &top, &var);
-	if (!finite || !(top > -INFINITY) || !(sum > 0)) { /* an infinity, a NaN, or nothing left by the mask */
-		for (size_t d = 0; d < t->width; d++)
-			o[d] = (hu_ball){ NAN, INFINITY, 0, 0 };
+	if (!finite || !(top > -INFINITY) || !(sum > 0)) {
+		no_answer(t, h, finite && top == -INFINITY, o);
 		if (lse)
 			*lse = (hu_ball){ NAN, INFINITY, 0, 0 };
 		return;
@@ -382,14 +315,12 @@ hu_ball_row_attention(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 	attention t;
 	size_t d[HU_BALLS_RANK];
 
-	memset(&t, 0, sizeof t);
-	HU_TRY(shapes(c, in, &t));
-	HU_TRY(facts(c, &t));
-	memcpy(d, in[Q].d, sizeof d);
-	d[in[Q].rank - 1] = t.width;
-	HU_TRY(hu_balls_make(&out[0], in[Q].rank, d, c->row->name));
+	HU_TRY(hu_attention_call(&t, c, in));
+	memcpy(d, t.q.d, sizeof d);
+	d[t.q.rank - 1] = t.width;
+	HU_TRY(hu_balls_make(&out[0], t.q.rank, d, c->row->name));
 	if (c->nout > 1)
-		HU_TRY(hu_balls_make(&out[1], in[Q].rank - 1, d, c->row->name));
+		HU_TRY(hu_balls_make(&out[1], t.q.rank - 1, d, c->row->name));
 	run(&t, out[0].b, c->nout > 1 ? out[1].b : NULL);
 	return HU_OK;
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 libhalfulp_a_SOURCES += lib/judge/kernel/row/attention.c
+libhalfulp_a_SOURCES += lib/judge/kernel/row/attention_call.c
+noinst_HEADERS += lib/judge/kernel/row/attention_call.h
 libhalfulp_a_SOURCES += lib/judge/kernel/row/attention_dx.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/channel.c
 libhalfulp_a_SOURCES += lib/judge/kernel/row/contract.c
