@@ -6,8 +6,8 @@ from .kernels import Verdict, assert_close, cases, judge
 from .models import Check, Policy, Validation, check, validate
 from .program import ProgramError, Refused
 
-__all__ = ["assert_close", "cases", "check", "judge", "record", "validate", "Check", "Policy", "ProgramError", "Refused",
-           "Validation", "Verdict"]
+__all__ = ["assert_close", "cases", "check", "judge", "record", "validate", "Check", "Policy", "ProgramError",
+           "Refused", "Validation", "Verdict"]
 
 
 def record(*arguments, **options):

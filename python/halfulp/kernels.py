@@ -116,8 +116,8 @@ def _text(verdict):
 
 def cases(kernel, like=None, with_operands="", seed=0):
     """Yields (name, operands) of inputs on which kernels break: boundary shapes, outliers, repeated maxima, ties,
-    zeros, subnormal numbers, infinities, NaN. like: the type, of torch or numpy, that floating-point operands get; None:
-    numpy's float32. with_operands: names of optional operands that are drawn too."""
+    zeros, subnormal numbers, infinities, NaN. like: the type, of torch or numpy, that floating-point operands get;
+    None: numpy's float32. with_operands: names of optional operands that are drawn too."""
     form = "fp32" if like is None else arrays.FORMATS.get(arrays.type_name(like))
     if not form:
         raise ValueError("like=%r: a floating-point type of torch or numpy is needed, such as torch.bfloat16" % (like,))

@@ -35,9 +35,9 @@ hu_ball_special(double y, int exact)
 	return (hu_ball){ y, exact ? 0 : INFINITY, 0, 0 };
 }
 
-/* The mean of no values, which a mask leaves to attention's row: kernels answer no number, or 0, or, where masked scores
-   are large negative numbers, the mean of all values, which is `mean` within r. For what computes with it it is no
-   number without a bound. */
+/* The mean of no values, which a mask leaves to attention's row: kernels answer no number, or 0, or, where masked
+   scores are large negative numbers, the mean of all values, which is `mean` within r. For what computes with it it is
+   no number without a bound. */
 static inline hu_ball
 hu_ball_nothing(double mean, double r)
 {

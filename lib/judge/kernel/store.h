@@ -7,8 +7,8 @@
 
 /* Rounds a to f by round to nearest even. Where stores are decided the value becomes the stored one: its radius is 0 if
    both ends of the ball round to the same number, else the distance to the farther of the two. Otherwise the radius
-   grows by half an ulp at |x| + r. A value that may overflow has no bound; one that must is an infinity where stores are
-   decided, and else has no bound either, since a kernel that keeps it in a wider format does not overflow. */
+   grows by half an ulp at |x| + r. A value that may overflow has no bound; one that must is an infinity where stores
+   are decided, and else has no bound either, since a kernel that keeps it in a wider format does not overflow. */
 static inline hu_ball
 hu_ball_store(hu_ball a, hu_format f, hu_stores how)
 {

@@ -70,17 +70,18 @@ for name in names:
     done = make('rmsnorm', name, '--with', 'w residual')
     first = first or files(name)
     ok(done.returncode == 0 and files(name) == first, 'a folder may have the name %r' % name, done.stderr)
-    ok(all(os.path.isfile(os.path.join(name, f)) for c in json.load(open(name + '/cases.json'))
-           for f in c['inputs'].values()), 'its paths hold from the folder on')
+    listed = [f for c in json.load(open(name + '/cases.json')) for f in c['inputs'].values()]
+    ok(all(os.path.isfile(os.path.join(name, f)) for f in listed), 'its paths hold from the folder on')
 done = make('rmsnorm', 'plain', '--with', 'w residual')
 ok(done.returncode == 0 and files('plain') == first, 'the same folder is made again', done.stderr)
 os.rename('plain', 'moved')
-ok(os.path.isfile(os.path.join('moved', json.load(open('moved/cases.json'))[0]['inputs']['x'])), 'it may be moved')
+ok(all(os.path.isfile(os.path.join('moved', f)) for f in listed), 'it may be moved')
 
 open('file', 'w').close()
 for what, words, said in (
         ('a folder of another kernel', ('attention', 'moved'), '.npy is no operand of attention: name a new folder'),
-        ('a file in place of the folder', ('softmax', 'file'), 'file'), ('a folder below a file', ('softmax', 'file/x'), 'file'),
+        ('a file in place of the folder', ('softmax', 'file'), 'file'),
+        ('a folder below a file', ('softmax', 'file/x'), 'file'),
         ('a folder that cannot be made', ('softmax', '/proc/x'), '/proc/x'),
         ('an optional operand that is none', ('softmax', 'd', '--with', 'w'), 'no such optional operand'),
         ('an operand that is always drawn', ('rmsnorm', 'd', '--with', 'x'), 'no such optional operand'),

@@ -15,7 +15,7 @@ typedef struct hu_attention {
 	hu_balls q, k, v, mask, slopes, sinks, lengths, scores;
 } hu_attention;
 
-/* Takes in the operands q, k, v, mask, slopes, sinks and lengths, of which the last four may be absent, and the facts of
-   a call. HU_EFILE where shapes do not fit each other. */
+/* Takes in the operands q, k, v, mask, slopes, sinks and lengths, of which the last four may be absent, and the facts
+   of a call. HU_EFILE where shapes do not fit each other. */
 hu_status hu_attention_call(hu_attention *t, const hu_ball_call *c, const hu_balls *in);
 #endif
