@@ -90,7 +90,7 @@ for what, words, said in (
         ('a fact that is not a format', ('softmax', 'd', '--set', 'p=bf16'), '--make takes in=FORMAT alone'),
         ('a graph', ('y = exp(x)', 'd'), 'there is no kernel')):
     done = make(*words)
-    ok(done.returncode in (2, 3, 4) and done.stderr.count('\n') == 1 and said in done.stderr and not os.path.exists('d'),
-       '%s is refused' % what, (done.returncode, done.stderr))
+    refused = done.returncode in (2, 3, 4) and done.stderr.count('\n') == 1 and said in done.stderr
+    ok(refused and not os.path.exists('d'), '%s is refused' % what, (done.returncode, done.stderr))
 ok(sorted(os.listdir('moved/normal')) == ['residual.npy', 'w.npy', 'x.npy'], 'a refused folder is as it was')
 finish()
