@@ -81,7 +81,8 @@ print_result(const hu_kernel_job *j, const hu_judge_result *r)
 	if (j->has_stores > 1)
 		printf("declared   %zu are not what the declared stores give\n", v->undeclared);
 	printf("worst      [%s] is %.9g, exactly %.9g\n", at, v->got, v->exact);
-	printf("           error %.4g of the proven bound %.4g; probable bound %.4g\n", v->ratio, v->bound, v->probable);
+	printf("           error %.4g of the proven bound %.4g; probable bound %.4g\n", v->ratio, v->bound,
+		v->probable);
 	printf("error      %.4g ulp at most, %+.4f on the mean; energy %.4g of its model\n", v->worst_ulps,
 		v->mean_ulps, v->energy);
 	printf("tolerance  the largest value is %.4g: allclose with atol above it accepts zeros%s\n", v->largest,

@@ -192,7 +192,7 @@ can_draw(const hu_composite *c, const char *with)
 	for (char *w = strtok_r(copy, " ", &save); w && st == HU_OK; w = strtok_r(NULL, " ", &save)) {
 		char *mark = hu_xprintf(" %s?:", w), *all = hu_xprintf(" %s", c->operands);
 		if (!strstr(all, mark))
-			st = hu_fail(HU_EINVAL, "--with %s: of %s there is no such optional operand to draw; it has: %s",
+			st = hu_fail(HU_EINVAL, "--with %s: %s has no such optional operand to draw; it has: %s",
 				hu_shown(w), c->name, c->operands);
 		free(mark);
 		free(all);

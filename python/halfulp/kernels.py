@@ -151,7 +151,8 @@ def _call(kernel, operands):
 
 
 def _swept(kernel, f, drawn, options, facts):
-    """The Verdicts of f on the cases, and the wrong ones as (case, text). A kernel that raises is wrong there."""
+    """The Verdicts of f on the cases, and the wrong ones as (case, text). A kernel that raises is wrong there. What a
+    wrong result looks like is looked for in those that are told at length."""
     verdicts, wrong = [], []
     for name, operands in drawn:
         try:
@@ -159,8 +160,10 @@ def _swept(kernel, f, drawn, options, facts):
         except Exception as why:
             wrong.append((name, "the kernel raised %s: %s" % (type(why).__name__, why)))
             continue
-        verdict = judge(kernel, operands, got, None, options, **facts)
+        verdict = judge(kernel, operands, got, None, (*options, "--no-culprit"), **facts)
         verdicts.append(verdict)
+        if verdict.failed and len(wrong) < SHOWN:
+            verdict = judge(kernel, operands, got, None, options, **facts)
         if verdict.failed:
             wrong.append((name, str(verdict)))
     return verdicts, wrong

@@ -16,7 +16,7 @@
 
 enum { LEAST = -700 }; /* weights below exp(-700) count as that, so that none leaves double's range */
 
-typedef hu_attention attention;
+typedef hu_attention_call attention;
 
 /* One head's keys, transposed, so that scores of all keys are computed side by side, and its values. Magnitudes hold
    |k| + r, and r is NULL where keys are exact. */
@@ -315,7 +315,7 @@ hu_ball_row_attention(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 	attention t;
 	size_t d[HU_BALLS_RANK];
 
-	HU_TRY(hu_attention_call(&t, c, in));
+	HU_TRY(hu_attention_call_read(&t, c, in));
 	memcpy(d, t.q.d, sizeof d);
 	d[t.q.rank - 1] = t.width;
 	HU_TRY(hu_balls_make(&out[0], t.q.rank, d, c->row->name));

@@ -7,7 +7,7 @@
 enum { Q, K, V, MASK, SLOPES, SINKS, LENGTHS };
 
 static hu_status
-shapes(const hu_ball_call *c, const hu_balls *in, hu_attention *t)
+shapes(const hu_ball_call *c, const hu_balls *in, hu_attention_call *t)
 {
 	char x[HU_BALLS_WORDS], y[HU_BALLS_WORDS], z[HU_BALLS_WORDS];
 
@@ -49,7 +49,7 @@ shapes(const hu_ball_call *c, const hu_balls *in, hu_attention *t)
 }
 
 static hu_status
-facts(const hu_ball_call *c, hu_attention *t)
+facts(const hu_ball_call *c, hu_attention_call *t)
 {
 	hu_format_id p;
 	size_t block, below;
@@ -81,7 +81,7 @@ facts(const hu_ball_call *c, hu_attention *t)
 }
 
 hu_status
-hu_attention_call(hu_attention *t, const hu_ball_call *c, const hu_balls *in)
+hu_attention_call_read(hu_attention_call *t, const hu_ball_call *c, const hu_balls *in)
 {
 	memset(t, 0, sizeof *t);
 	HU_TRY(shapes(c, in, t));

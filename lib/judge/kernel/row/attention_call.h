@@ -5,7 +5,7 @@
 
 #include "lib/judge/kernel/graph.h"
 
-typedef struct hu_attention {
+typedef struct hu_attention_call {
 	const hu_roundoffs *a;
 	size_t outer, heads, kv_heads, n, keys, depth, width, window, causal;
 	size_t end;       /* of this sequence: where the last query stands, of causal=2 */
@@ -13,9 +13,9 @@ typedef struct hu_attention {
 	double scale, diagonal, cap, up, tiny_p, factors, blocks, g, s, gd, sd;
 	int p_below; /* the denominator sums the stored P */
 	hu_balls q, k, v, mask, slopes, sinks, lengths, scores;
-} hu_attention;
+} hu_attention_call;
 
 /* Takes in the operands q, k, v, mask, slopes, sinks and lengths, of which the last four may be absent, and the facts
    of a call. HU_EFILE where shapes do not fit each other. */
-hu_status hu_attention_call(hu_attention *t, const hu_ball_call *c, const hu_balls *in);
+hu_status hu_attention_call_read(hu_attention_call *t, const hu_ball_call *c, const hu_balls *in);
 #endif
