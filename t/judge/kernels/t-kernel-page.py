@@ -4,8 +4,10 @@
 # Needs torch.
 import contextlib
 import io
+import json
 import os
 import re
+import shlex
 import sys
 
 sys.dont_write_bytecode = True
@@ -22,12 +24,29 @@ torch.manual_seed(1)
 os.environ['HALFULP'] = HALFULP
 page = open(TOP + '/doc/kernels.md', encoding='utf-8').read()
 os.chdir(home())
+
+
+def commands(name):
+    """The lines of the page that judge the kernel, as words."""
+    return [shlex.split(line)[1:] for line in re.findall(r'^    (halfulp judge %s --.*)' % name, page, re.M)]
+
+
+make, judged = commands('attention')
+ok(halfulp(*make).returncode == 0, 'operands are drawn as the page says')
 for code in re.findall(r'```python\n(.*?)```', page, re.S):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(code, {})
     said = printed.getvalue().strip()
     ok(said and '`%s`' % said in page, 'the example runs, and prints what the page says', said)
+first = halfulp(*judged).stdout.split('\n')[0]
+ok(first == 'right' and 'first line of the answer is `right`' in page, 'the command line judges what was computed', first)
+wrong = halfulp(*judged[:-1], judged[-1] + ' causal=1').stdout
+ok(wrong.startswith('beyond the proven bound\n') and 'culprit    as if causal were 0\n' in wrong and
+   '`as if causal were 0`' in page, 'and says what a wrong declaration looks like', wrong)
+r = [json.loads(halfulp(*judged[:-1], facts, '--json').stdout)['results'][0]['radius_half_ulps']
+     for facts in ('in=bf16 p=none', 'in=bf16')]
+ok(100 < r[1] / r[0] < 1000, 'a stored P has a bound some hundred times as wide', r)
 listed = halfulp('judge', 'list').stdout
 for line in re.findall(r'^    halfulp judge (\w+) --', page, re.M):
     ok(re.search(r'^  %s ' % line, listed, re.M), 'kernel %s is there' % line)
