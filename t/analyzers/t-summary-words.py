@@ -74,6 +74,8 @@ def replay(row, level):
         'condition_max': pick('1', '16', '17', '1e9'),
         'bound_ratio_max': pick('0', '0.9', '0.4', '1.5'),
         'over_bound': pick('0', '3', '1') if level else '0',
+        'bias_t': pick('-', '0', '2.5', '7.25'),
+        'biased': pick('0', '0', '1'),
     }
 
 
@@ -421,7 +423,8 @@ def third(n, rows, odd, broken, missing):
 
 
 MISSING = {
-    'replay': ('judged_outputs', 'worst_ulp', 'worst_ulp_tensor', 'worst_bound_ratio', 'worst_ulp_bound_ratio', 'over_bound'),
+    'replay': ('judged_outputs', 'worst_ulp', 'worst_ulp_tensor', 'worst_bound_ratio', 'worst_ulp_bound_ratio', 'over_bound',
+               'biased_tensors', 'bias_t_max'),
     'underflow': ('zeroed_gradients', 'zeroed_share', 'second_moment_zeroed_share'),
 }
 

@@ -78,7 +78,7 @@ read_replay(const hu_run *r, hu_summary *n)
 	if (!there)
 		return HU_OK;
 	int ulp = hu_table_column(&t, "ulp_max"), ratio = hu_table_column(&t, "bound_ratio_max");
-	n->over = n->judged = 0;
+	n->over = n->judged = n->biased = 0;
 	if (t.rows)
 		n->worst_ulp = n->worst_ulp_ratio = n->worst_ratio = 0;
 	for (int i = 0; i < t.rows; i++) {
@@ -86,6 +86,8 @@ read_replay(const hu_run *r, hu_summary *n)
 		n->over += hu_table_real(&t, i, hu_table_column(&t, "over_bound"));
 		n->judged += hu_table_real(&t, i, hu_table_column(&t, "sampled"));
 		n->worst_ratio = q > n->worst_ratio ? q : n->worst_ratio;
+		n->biased += hu_table_real(&t, i, hu_table_column(&t, "biased"));
+		n->bias_t = fmax(n->bias_t, hu_table_real(&t, i, hu_table_column(&t, "bias_t")));
 		if (isinf(u)) {
 			if (!n->overflowed++)
 				snprintf(n->overflowed_tensor, sizeof n->overflowed_tensor, "%s",
@@ -339,7 +341,7 @@ end(hu_analysis *a, void *tables)
 	(void)tables;
 	memset(&n, 0, sizeof n);
 	n.final_loss = n.final_accuracy = n.eval_accuracy = n.steps = n.skipped = n.scale_final = NAN;
-	n.worst_ulp = n.worst_ulp_ratio = n.worst_ratio = n.over = n.judged = NAN;
+	n.worst_ulp = n.worst_ulp_ratio = n.worst_ratio = n.over = n.judged = n.biased = n.bias_t = NAN;
 	n.swamped_share = n.decay_share = n.update_share = n.update_cosine = NAN;
 	n.zeroed = n.zeroed_share = n.grad_share = n.grad_cosine = n.v_zeroed_share = NAN;
 	n.moment_share = n.moment_cosine = n.moment_idle = n.statistic_share = n.statistic_cosine = NAN;

@@ -18,6 +18,7 @@ typedef struct hu_expected_row {
 typedef struct hu_summary {
 	double final_loss, final_accuracy, eval_accuracy, steps, skipped, scale_final;
 	double worst_ulp, worst_condition, worst_ulp_ratio, worst_ratio, over, judged;
+	double biased, bias_t; /* how many tensors' errors have one direction, and the largest T */
 	double swamped_share, decay_share; /* of the updates; the second by weight decay alone (update.h) */
 	double update_share, update_cosine;
 	double zeroed, zeroed_share, grad_share, grad_cosine, v_zeroed_share;

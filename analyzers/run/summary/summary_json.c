@@ -54,6 +54,8 @@ hu_summary_json(const hu_analysis *a, const hu_summary *n)
 	json_object_set_new(v, "worst_ulp_tensor", *worst ? json_string(worst) : json_null());
 	put(v, "worst_bound_ratio", n->worst_ratio);
 	put(v, "over_bound", n->over);
+	put(v, "biased_tensors", n->biased);
+	put(v, "bias_t_max", n->bias_t);
 	put(v, "swamped_share_updates", n->swamped_share);
 	put(v, "swamped_share_updates_by_decay", n->decay_share);
 	put_harm(v, "update_l2_share_lost", n->update_share, n->update_nonfinite);

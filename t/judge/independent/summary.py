@@ -160,6 +160,8 @@ def expected(run):
     largest = replay[ulps.index(max(ulps))] if ulps else {'ulp_max': 'nan', 'bound_ratio_max': 'nan'}
     n['worst_ulp_bound_ratio'] = float(largest['ulp_max' if math.isinf(max(ulps, default=0)) else 'bound_ratio_max'])
     n['over_bound'] = sum(int(r['over_bound']) for r in replay)
+    n['biased_tensors'] = sum(r['biased'] == '1' for r in replay)
+    n['bias_t_max'] = max((float(r['bias_t']) for r in replay if r['bias_t'] != '-'), default=NAN)
     updates = [r for r in swamping if r['kind'] == 'update' and r['tensor'] == 'all']
     moved = sum(int(r['additions']) for r in updates)
     n['swamped_share_updates'] = sum(int(r['swamped']) for r in updates) / moved if moved else NAN
