@@ -423,8 +423,8 @@ def third(n, rows, odd, broken, missing):
 
 
 MISSING = {
-    'replay': ('judged_outputs', 'worst_ulp', 'worst_ulp_tensor', 'worst_bound_ratio', 'worst_ulp_bound_ratio', 'over_bound',
-               'biased_tensors', 'bias_t_max'),
+    'replay': ('judged_outputs', 'worst_ulp', 'worst_ulp_tensor', 'worst_bound_ratio', 'worst_ulp_bound_ratio',
+               'over_bound', 'biased_tensors', 'bias_t_max'),
     'underflow': ('zeroed_gradients', 'zeroed_share', 'second_moment_zeroed_share'),
 }
 

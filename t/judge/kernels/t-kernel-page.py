@@ -40,7 +40,7 @@ for code in re.findall(r'```python\n(.*?)```', page, re.S):
     said = printed.getvalue().strip()
     ok(said and '`%s`' % said in page, 'the example runs, and prints what the page says', said)
 first = halfulp(*judged).stdout.split('\n')[0]
-ok(first == 'right' and 'first line of the answer is `right`' in page, 'the command line judges what was computed', first)
+ok(first == 'right' and 'first line of the answer is `right`' in page, 'the command line judges the result', first)
 wrong = halfulp(*judged[:-1], judged[-1] + ' causal=1').stdout
 ok(wrong.startswith('beyond the proven bound\n') and 'culprit    as if causal were 0\n' in wrong and
    '`as if causal were 0`' in page, 'and says what a wrong declaration looks like', wrong)
