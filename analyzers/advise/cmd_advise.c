@@ -145,14 +145,15 @@ keeps(const void *of, const hu_effect *e, int h)
 	return hu_search_keeps(of, e, h);
 }
 
-/* Changes of the graph, where float16 is among the formats. */
+/* Changes of the graph, where float16 or codes with static scales are among the formats. */
 static hu_status
 remedy(job *j, const char *dir)
 {
-	hu_remedy_inputs in = { j->s.half, j->s.base, &j->s.d, j->s.batch, j->s.bar, keeps, &j->s };
+	hu_remedy_inputs in = { j->s.half, j->s.base, &j->s.d, j->s.batch, j->s.bar, keeps, &j->s, j->lists.block.asked,
+		j->lists.quantised.asked };
 
 	j->advice.remedies = &j->remedies;
-	return j->lists.block.asked ? hu_remedies_find(&j->remedies, &j->net, &in, dir) : HU_OK;
+	return hu_remedies_find(&j->remedies, &j->net, &in, dir);
 }
 
 static hu_status
@@ -328,6 +329,7 @@ const hu_command hu_cmd_advise = { "advise",
 	"help most. nodes begins with the products in int8 and loses those that do most damage. A list that does not\n"
 	"keep the budget is not defined. Where fp16 is among the formats the whole model is run in it too, as it is\n"
 	"and as onnxconverter-common converts it. If that breaks the budget, changes of the graph are tried: a larger\n"
-	"eps, a smaller mask, squares or sums that are scaled. remedied_fp16.onnx and remedied_occ-fp16.onnx are the\n"
-	"model in float32 with those that help.",
+	"eps, a smaller mask, squares or sums that are scaled. Where int8 is among them, so are SmoothQuant's scales\n"
+	"between norms and products, for the whole model as quantize_static writes it. remedied_fp16.onnx,\n"
+	"remedied_occ-fp16.onnx and remedied_ort-static.onnx are the model in float32 with those that help.",
 	opts, run, needs, NULL };

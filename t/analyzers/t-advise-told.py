@@ -68,6 +68,8 @@ def told(line, o, out):
         lines.append('A greedy search comes to %.4g %s.' % (size * o['greedy_' + cost], unit))
     if out:
         lines += ['%s: %s' % (k, proof(k, v)) for k, v in proven(out) if v]
+        for w in json.loads(text(out + '/advice.json'))['remedies']:
+            lines += whole(w) if w['needed'] else []
         lines += [
             '%s has model.onnx, policy.json, block_list.txt, trtexec.txt, keep.py, and' % out,
             'advice.json, of which halfulp report makes a page.',
@@ -83,6 +85,19 @@ def proven(out):
     """The lists of a plan with their proofs, by the names that they have in block_list.txt."""
     o = json.loads(text(out + '/advice.json'))
     return ('block_list', o['block_list']), ('nodes', o['nodes_to_quantize'])
+
+
+def whole(w):
+    """The lines about the whole model in a way that breaks the budget, where no change helps."""
+    halves = []
+    for which in 'searched', 'held_apart':
+        e = w['before'][which]
+        flips = '' if o['searched']['flips'] is None else '%d of %d inputs flip, ' % (e['flips'], e['inputs'])
+        halves.append('%s %srel_l2 is %.3g' % (which.replace('_', ' '), flips, e['rel_l2']))
+    return [
+        'The whole model under %s breaks the budget: %s.' % (w['way'], ', and '.join(halves)),
+        '  No change of the graph that is known here helps.',
+    ]
 
 
 def proof(name, p):

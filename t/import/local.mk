@@ -8,6 +8,7 @@ EXTRA_DIST += t/import/strangers.py
 EXTRA_DIST += t/import/strangers_further.py
 SCRIPT_TESTS += t/import/t-advised-lists.py
 SCRIPT_TESTS += t/import/t-advised-remedies.py
+SCRIPT_TESTS += t/import/t-advised-smooth.py
 SCRIPT_TESTS += t/import/t-attribute-values.py
 SCRIPT_TESTS += t/import/t-attributes.py
 SCRIPT_TESTS += t/import/t-autocast.py

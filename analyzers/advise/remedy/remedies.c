@@ -18,13 +18,23 @@ enum {
 static const struct {
 	const char *name;
 	hu_remedy_code *code;
+	int codes; /* it helps codes, else float16 */
 	double strength[2];
 	const char *summary;
 } kind[] = {
-#define REMEDY(name, code, first, second, summary) { name, hu_remedy_##code, { first, second }, summary },
+#define HALF 0
+#define CODES 1
+#define REMEDY(name, code, of, first, second, summary) { name, hu_remedy_##code, of, { first, second }, summary },
 #include "analyzers/advise/remedy/remedies.def"
 #undef REMEDY
+#undef CODES
+#undef HALF
 };
+
+static const struct way {
+	const char *name;
+	int codes;
+} ways[HU_REMEDY_WAYS] = { { "fp16", 0 }, { "occ-fp16", 0 }, { "ort-static", 1 } };
 
 /* What a model does: on half h its effect, which is another's where lent is set, and the first node whose result is
    not finite. */
@@ -48,6 +58,7 @@ typedef struct finding {
 	hu_network *n;
 	const hu_remedy_inputs *s;
 	hu_remedied *r;
+	int codes;
 } finding;
 
 /* The version of network N that the way makes; *NAMES as hu_network_tool_version has them, NULL for a scheme. */
@@ -141,9 +152,10 @@ near_of(const hu_onnx *m, const char *worst)
 
 /* Writes the model ONNX with a remedy to PATH; *PLACES, which the caller frees, is NULL where it has no place. */
 static hu_status
-change(const hu_onnx *onnx, const char *worst, size_t k, double strength, const char *path, char **places)
+change(const hu_onnx *onnx, const hu_remedy_channels *seen, const char *worst, size_t k, double strength,
+	const char *path, char **places)
 {
-	hu_remedying r = { .m = onnx, .strength = strength };
+	hu_remedying r = { .m = onnx, .seen = seen, .strength = strength };
 	char *near = near_of(onnx, worst);
 
 	*places = NULL;
@@ -160,11 +172,36 @@ change(const hu_onnx *onnx, const char *worst, size_t k, double strength, const 
 	return st;
 }
 
-/* N's inputs with the model of PATH in its place; only onnx and m are its own. */
+/* The ranges of the values of N, another model than the one that they were measured of before. */
 static hu_status
-open_other(hu_network *to, const hu_network *n, const char *path)
+calibrate(const finding *f, hu_network *n)
 {
+	hu_variants way = { .v = NULL };
+
+	hu_status st = hu_variants_add(&way, f->r->way);
+	if (st == HU_OK)
+		st = hu_network_calibrate(n, &way, &f->s->half[0], f->s->bar);
+	hu_variants_release(&way);
+	return st;
+}
+
+static void
+close_other(hu_network *o)
+{
+	hu_calibrated_release(&o->ranges);
+	free(o->given);
+	hu_imported_release(&o->m);
+	hu_onnx_release(&o->onnx);
+}
+
+/* N's inputs with the model of PATH in its place; only onnx, m, given and ranges are its own. */
+static hu_status
+open_other(hu_network *to, const finding *f, const char *path)
+{
+	const hu_network *n = f->n;
+
 	*to = *n;
+	memset(&to->ranges, 0, sizeof to->ranges);
 	HU_TRY(hu_onnx_open(&to->onnx, path));
 	to->given = hu_xcalloc(n->ngiven + 1, sizeof *to->given); /* a run for a tool may add to it */
 	memcpy(to->given, n->given, n->ngiven * sizeof *to->given);
@@ -173,34 +210,33 @@ open_other(hu_network *to, const hu_network *n, const char *path)
 	if (st != HU_OK) {
 		hu_onnx_release(&to->onnx);
 		free(to->given);
+		return st;
 	}
+	st = f->codes ? calibrate(f, to) : HU_OK;
+	if (st != HU_OK)
+		close_other(to);
 	return st;
 }
 
-static void
-close_other(hu_network *o)
-{
-	free(o->given);
-	hu_imported_release(&o->m);
-	hu_onnx_release(&o->onnx);
-}
-
-/* The best remedy for the model ONNX, which does NOW: *BEST of it, its model at PATH and what it does; best->name is
-   NULL where none helps. */
+/* The best remedy for the model N, which does NOW: *BEST of it, its model at PATH and what it does; best->name is NULL
+   where none helps. */
 static hu_status
-find_best(const finding *f, const hu_onnx *onnx, const outcome *now, const char *path, hu_remedy *best, outcome *does)
+find_best(const finding *f, const hu_network *n, const outcome *now, const char *path, hu_remedy *best, outcome *does)
 {
 	char *attempt = hu_xprintf("%s.try", path);
-	hu_status st = HU_OK;
+	hu_remedy_channels seen = { .n = 0 };
+	hu_status st = f->codes ? hu_remedy_channels_find(&seen, n, &f->s->half[0], f->s->batch, f->s->bar) : HU_OK;
 
 	for (size_t k = 0; k < 2 * sizeof kind / sizeof *kind && st == HU_OK; k++) {
 		double strength = kind[k / 2].strength[k % 2];
 		outcome o = { .worst = NULL };
 		hu_network other;
 		char *places;
-		if ((st = change(onnx, now->worst, k / 2, strength, attempt, &places)) != HU_OK || !places)
+		if (kind[k / 2].codes != f->codes)
 			continue;
-		if ((st = open_other(&other, f->n, attempt)) == HU_OK) {
+		if ((st = change(&n->onnx, &seen, now->worst, k / 2, strength, attempt, &places)) != HU_OK || !places)
+			continue;
+		if ((st = open_other(&other, f, attempt)) == HU_OK) {
 			st = measure(f, &other, 0, &o);
 			close_other(&other);
 		}
@@ -219,6 +255,7 @@ find_best(const finding *f, const hu_onnx *onnx, const outcome *now, const char 
 		forget(&o);
 		free(places);
 	}
+	hu_remedy_channels_release(&seen);
 	remove(attempt);
 	free(attempt);
 	return st;
@@ -242,14 +279,14 @@ improve(const finding *f, outcome *now)
 		hu_remedy best = { .name = NULL };
 		outcome does = { .worst = NULL };
 		char *path = hu_xprintf("%s.%zu", f->r->path, k);
-		if (!f->r->n || (st = open_other(&other, f->n, f->r->path)) == HU_OK) {
-			st = find_best(f, &other.onnx, now, path, &best, &does);
+		if (!f->r->n || (st = open_other(&other, f, f->r->path)) == HU_OK) {
+			st = find_best(f, &other, now, path, &best, &does);
 			if (f->r->n)
 				close_other(&other);
 		}
 		if (st == HU_OK && best.name && rename(path, f->r->path))
 			st = hu_fail(HU_EIO, "%s cannot be renamed to %s", path, f->r->path);
-		if (st == HU_OK && best.name && (st = open_other(&other, f->n, f->r->path)) == HU_OK) {
+		if (st == HU_OK && best.name && (st = open_other(&other, f, f->r->path)) == HU_OK) {
 			st = measure(f, &other, 1, &does);
 			close_other(&other);
 			forget(now);
@@ -300,13 +337,13 @@ find(const finding *f, const char *dir)
 hu_status
 hu_remedies_find(hu_remedies *r, hu_network *n, const hu_remedy_inputs *s, const char *dir)
 {
-	static const char *const ways[HU_REMEDY_WAYS] = { "fp16", "occ-fp16" };
-
 	r->decides = s->d->classes > 1;
 	for (size_t k = 0; k < HU_REMEDY_WAYS; k++) {
+		if (!(ways[k].codes ? s->int8 : s->fp16))
+			continue;
 		hu_remedied *one = &r->way[r->n++];
-		finding f = { n, s, one };
-		one->way = ways[k];
+		finding f = { n, s, one, ways[k].codes };
+		one->way = ways[k].name;
 		hu_status st = find(&f, dir);
 		if (st != HU_OK && st != HU_EUNABLE) /* the tool's file would not run */
 			return st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Changes of the graph that make the whole model fit float16, where a choice of precisions alone would not: proposed
+   Changes of the graph that make the whole model fit float16 or int8, where a choice of precisions alone would not: proposed
    near the first result that is not finite, or anywhere, tried one after another, and kept where they help. */
 #ifndef HU_ANALYZERS_ADVISE_REMEDIES_H
 #define HU_ANALYZERS_ADVISE_REMEDIES_H
@@ -30,7 +30,7 @@ typedef struct hu_remedied {
 	int has[2]; /* before and effect */
 } hu_remedied;
 
-enum { HU_REMEDY_WAYS = 2 };
+enum { HU_REMEDY_WAYS = 3 };
 
 /* What remedies are judged on: both halves of the inputs, of which the second is held apart, float32's outputs of them,
    and whether an effect on half H keeps the budget. */
@@ -42,6 +42,7 @@ typedef struct hu_remedy_inputs {
 	hu_progress *bar;
 	int (*keeps)(const void *of, const hu_effect *e, int h);
 	const void *of;
+	int fp16, int8; /* which ways are asked for */
 } hu_remedy_inputs;
 
 typedef struct hu_remedies {

@@ -3,13 +3,17 @@
 #ifndef HU_ANALYZERS_ADVISE_REMEDY_H
 #define HU_ANALYZERS_ADVISE_REMEDY_H
 
+#include "analyzers/advise/remedy/remedy_channels.h"
+
 #include "lib/base/str.h"
 #include "lib/store/onnx/edit.h"
 
 /* A model under change. near: by node of the main graph, whether its code may change it. strength: as the row of
-   remedies.def has it. told gets a sentence for each place that was changed, a line each, and changed counts them. */
+   remedies.def has it. seen: what products read; of codes alone. told gets a sentence for each place that was changed,
+   a line each, and changed counts them. */
 typedef struct hu_remedying {
 	const hu_onnx *m;
+	const hu_remedy_channels *seen;
 	hu_onnx_edit *e;
 	const char *near;
 	double strength;
@@ -18,7 +22,7 @@ typedef struct hu_remedying {
 } hu_remedying;
 
 typedef void hu_remedy_code(hu_remedying *r);
-#define REMEDY(name, code, first, second, summary) hu_remedy_code hu_remedy_##code;
+#define REMEDY(name, code, of, first, second, summary) hu_remedy_code hu_remedy_##code;
 #include "analyzers/advise/remedy/remedies.def"
 #undef REMEDY
 
