@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Changes of the graph that make the whole model fit float16 or int8, where a choice of precisions alone would not: proposed
-   near the first result that is not finite, or anywhere, tried one after another, and kept where they help. */
+   Changes of the graph that make the whole model fit float16 or int8, where a choice of precisions alone would not:
+   proposed near the first result that is not finite, or anywhere, tried one after another, and kept where they help. */
 #ifndef HU_ANALYZERS_ADVISE_REMEDIES_H
 #define HU_ANALYZERS_ADVISE_REMEDIES_H
 

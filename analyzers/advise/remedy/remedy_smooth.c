@@ -180,7 +180,8 @@ hu_remedy_smooth(hu_remedying *r)
 
 	for (size_t i = 0; i < g->nnode; i++) {
 		smoothing s = { .r = r };
-		if (!r->near[i] || !g->node[i].nout || !find_holders(&s, (int)i) || !find_readers(&s, g->node[i].out[0]))
+		if (!r->near[i] || !g->node[i].nout || !find_holders(&s, (int)i) ||
+			!find_readers(&s, g->node[i].out[0]))
 			continue;
 		int named = 1;
 		for (size_t h = 0; h < s.nholder; h++)
