@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# What advise prints is what it says under --json, whose figures t-advise.py finds again by brute force; and the files of
+# What advise prints is what it says under --json, whose figures t-advise.py finds again by brute force; and files of
 # --out for other tools name each node, or its module, under the scheme that the JSON has.
 import ast, json, os, random, re, sys
 
@@ -114,7 +114,11 @@ def proof(name, p):
 
 for what, line, out in (
     ('classes', ('m.onnx', '--accept', 'rel_l2<=0.01', '--format', 'int8,bf16,int4:g8'), 'plan'),
-    ('an output without classes', ('one.onnx', '--accept', 'sqnr>=40', '--format', 'int8,float16,e4m3:static'), 'other'),
+    (
+        'an output without classes',
+        ('one.onnx', '--accept', 'sqnr>=40', '--format', 'int8,float16,e4m3:static'),
+        'other',
+    ),
     (
         'by time',
         ('m.onnx', '--accept', 'rel_l2<=0.02', '--format', 'int8,bf16', '--by', 'time', '--device', 't4'),
@@ -159,9 +163,8 @@ for what, line, out in (
         text(out + '/block_list.txt'),
     )
     name = lambda s: 'int8' if s.startswith('int8:') else s
-    layers = {
-        n: {'float32': 'fp32', 'fp16': 'fp16', 'bf16': 'bf16', 'int8': 'int8', 'float16': 'fp16'}.get(name(s)) for n, s in chosen.items()
-    }
+    short = {'float32': 'fp32', 'fp16': 'fp16', 'bf16': 'bf16', 'int8': 'int8', 'float16': 'fp16'}
+    layers = {n: short.get(name(s)) for n, s in chosen.items()}
     layers = {n: p for n, p in layers.items() if p and ':' not in n}
     lines = text(out + '/trtexec.txt').split('\n')
     line = (
