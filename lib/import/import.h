@@ -29,10 +29,10 @@ typedef struct hu_port {
 
 /* A value of the main graph by ONNX's name and element type; tensor holds its elements, in ONNX's order, or where
    `last` is set with axis 1 last; it is -1 where no call needs it. constant: it depends on no input; of one that a node
-   makes low and high are its finite elements' ends. */
+   makes low and high are its finite elements' ends, and infinite says whether an element is, below 0 and above. */
 typedef struct hu_imported_value {
 	char *name;
-	int type, rank, tensor, last, constant;
+	int type, rank, tensor, last, constant, infinite[2];
 	size_t d[HU_RANK];
 	double low, high;
 } hu_imported_value;

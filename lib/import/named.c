@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The ends of the constant T's finite elements. */
+/* The ends of the constant T's finite elements, and whether others are infinite. */
 static void
 ends(hu_imported_value *v, const hu_tensor *t)
 {
@@ -15,6 +15,8 @@ ends(hu_imported_value *v, const hu_tensor *t)
 
 	for (size_t i = 0; i < t->n; i++) {
 		double x = hu_get(t, i);
+		if (isinf(x))
+			v->infinite[x > 0] = 1;
 		if (!isfinite(x))
 			continue;
 		v->low = !any || x < v->low ? x : v->low;

@@ -19,6 +19,7 @@ SCRIPT_TESTS += t/import/t-fourier.py
 SCRIPT_TESTS += t/import/t-fp16-tools.py
 SCRIPT_TESTS += t/import/t-half-kernels.py
 SCRIPT_TESTS += t/import/t-half-ulps.py
+SCRIPT_TESTS += t/import/t-infinite-ranges.py
 SCRIPT_TESTS += t/import/t-kv-cache.py
 SCRIPT_TESTS += t/import/t-many-axes.py
 SCRIPT_TESTS += t/import/t-microsoft-nodes.py

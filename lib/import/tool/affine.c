@@ -29,7 +29,8 @@ hu_affine_scale_of(double low, double high, int type, int reduced, int symmetric
 	double scale = (high - low) / (most - least);
 	if (!(scale >= FLT_MIN))
 		return (hu_affine_scale){ 1, 0 };
-	return (hu_affine_scale){ (float)scale, (int)rint(symmetric ? (least + most) / 2.0 : least - low / scale) };
+	double zero = rint(symmetric ? (least + most) / 2.0 : least - low / scale);
+	return (hu_affine_scale){ (float)scale, isnan(zero) ? 0 : (int)zero }; /* a NaN becomes 0 as NumPy casts it */
 }
 
 /* Elements of channel K: blocks of INNER elements, one in every N of them. */

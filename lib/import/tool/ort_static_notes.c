@@ -38,11 +38,33 @@ clip(hu_ort_static *s, const hu_onnx_node *node)
 			hu_shown(node->name), s->x->value[out].high, high);
 }
 
+/* The first value whose scale is infinite, and how many there are. */
+static void
+infinite(hu_ort_static *s)
+{
+	const char *first = NULL;
+	size_t n = 0;
+
+	for (size_t v = 0; v < s->x->nvalue; v++) {
+		const hu_tool_value *t = &s->x->value[v];
+		if (s->mark[v].kind == HU_MARK_NONE || !t->seen || (isfinite(t->low) && isfinite(t->high)))
+			continue;
+		first = n++ ? first : t->name;
+	}
+	if (n)
+		hu_str_addf(&s->x->notes,
+			"Value '%s' is infinite on calibration inputs, and so is the scale that the tool writes (%zu "
+			"value%s): exclude the node that makes it.\n",
+			hu_shown(first), n, n == 1 ? "" : "s");
+}
+
 void
 hu_ort_static_notes(hu_ort_static *s)
 {
 	const hu_onnx_node *softmax = NULL;
 	size_t nsoftmax = 0;
+
+	infinite(s);
 
 	for (size_t i = 0; i < s->x->n; i++) {
 		const hu_onnx_node *node = &s->x->node[i], *own = &s->x->from->graph->node[i];

@@ -70,8 +70,8 @@ measure_values(hu_rewriting *x, const hu_imported *m, const hu_range *range)
 		v->type = from->type;
 		v->seen = from->constant || (range && from->tensor >= 0 && range[from->tensor].n > 0);
 		if (from->constant || !v->seen) {
-			v->low = from->low;
-			v->high = from->high;
+			v->low = from->infinite[0] ? -INFINITY : from->low;
+			v->high = from->infinite[1] ? INFINITY : from->high;
 			continue;
 		}
 		const hu_range *r = &range[from->tensor];
@@ -84,6 +84,9 @@ measure_values(hu_rewriting *x, const hu_imported *m, const hu_range *range)
 			double most = hu_range_clip(r, &cut);
 			v->low = fmax(v->low, -most);
 			v->high = fmin(v->high, most);
+		} else {
+			v->low = r->infinite[0] ? -INFINITY : v->low;
+			v->high = r->infinite[1] ? INFINITY : v->high;
 		}
 	}
 }

@@ -22,6 +22,7 @@ hu_range_extend(hu_range *r, const hu_tensor *t)
 		if (!hu_isfinite(x)) {
 			r->nonfinite++;
 			most = INFINITY;
+			r->infinite[x > 0] |= isinf(x) != 0;
 			continue;
 		}
 		most = fmax(most, fabs(x));

@@ -17,6 +17,7 @@ typedef struct hu_range {
 	double *batch; /* the largest magnitude of each call of hu_range_extend; infinite if not all are finite */
 	double *ends;  /* the least and the largest finite element of each such call, 0 where there is none */
 	size_t nbatch, capbatch;
+	int infinite[2]; /* an element is infinite and negative, and positive */
 } hu_range;
 
 /* Two passes over the same values: hu_range_extend over all of them finds the ends, then hu_range_count counts.
