@@ -30,7 +30,7 @@ run_colour = exists('run_number') ? colour(run_number) : ink
 channel(c, k) = int(sprintf('%d', real('0x' . c[2 + 2 * k : 3 + 2 * k])))
 paler(c, t) = sprintf('#%02X%02X%02X', 255 - (255 - channel(c, 0)) * t, 255 - (255 - channel(c, 1)) * t, 255 - (255 - channel(c, 2)) * t)
 shade(i) = i == 1 ? run_colour : i == 2 ? paler(run_colour, 0.5) : i == 3 ? ink : soft
-marker(i) = i == 1 ? 7 : i == 2 ? 5 : i == 3 ? 9 : 13
+marker(i) = pattern(i) == 0 ? 7 : pattern(i) == 1 ? 5 : pattern(i) == 2 ? 9 : 13
 
 # A text in lines of at most n letters, broken at spaces; a name of at most n letters, whose middle is left out
 last_space(s, k) = k < 2 ? 0 : s[k:k] eq ' ' ? k : last_space(s, k - 1)
@@ -91,6 +91,9 @@ legend_x(i) = 0.02 + (int(i) - 1) % legend_columns * 0.96 / legend_columns
 legend_y(i, h) = 1 - (14. + 19 * int((i - 1) / legend_columns)) / h
 legend(i, h) = sprintf("set arrow %d from screen %f,%f to screen %f,%f nohead lw 3 dt %d lc rgb '%s'; set label %d short(run_label[%d], 48) noenhanced at screen %f,%f textcolor rgb ink", \
 	100 + i, legend_x(i), legend_y(i, h), legend_x(i) + legend_line, legend_y(i, h), dash(i), colour(i), 100 + i, i, legend_x(i) + 1.32 * legend_line, legend_y(i, h))
+# The same of a figure of marks: each run's mark in its colour
+marked_legend(i, h) = sprintf("set label %d '' at screen %f,%f point pt %d ps 0.9 lc rgb '%s'; set label %d short(run_label[%d], 48) noenhanced at screen %f,%f textcolor rgb ink", \
+	200 + i, legend_x(i) + 0.5 * legend_line, legend_y(i, h), marker(i), colour(i), 100 + i, i, legend_x(i) + 1.32 * legend_line, legend_y(i, h))
 
 # Two panels, beside each other on a page and above each other in a column. above are the units over the first, high
 # those of a panel, below those under the last one; pair_height is what they take together and pair(k, above, high,

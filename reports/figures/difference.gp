@@ -15,8 +15,8 @@ see(x) = (shown = shown + (abs(x) > 0 ? 1 : 0), 0)
 do for [format in formats] {
 	eval canvas(format, width, height)
 	set multiplot
-	do for [i = 2:runs] { eval legend(i, height) }
-	set label 200 'against '.run_label[1] noenhanced at screen legend_x(1), legend_y(1, height) textcolor rgb soft
+	do for [i = 2:runs] { eval marked_legend(i, height) }
+	set label 999 'against '.run_label[1] noenhanced at screen legend_x(1), legend_y(1, height) textcolor rgb soft
 	if (S_max - S_min < 6) { set xtics 1 }
 	set xrange [S_min - margin : S_max + margin]
 	set xlabel 'step' textcolor rgb soft offset 0, 0.3
@@ -28,22 +28,22 @@ do for [format in formats] {
 	set title 'loss, absolute difference'
 	set arrow 1 from graph 0, first 1e-3 to graph 1, first 1e-3 nohead lc rgb soft dt 2
 	set yrange [* < 5e-4 : 2e-3 < *]
-	plot for [r = 2:runs] file every every_nth using 'step':(of(r, column('loss_difference'))) with points pt 7 ps 0.28 lc rgb colour(r) notitle, \
-		for [r = 2:runs] '' using 'step':(of(r, column('eval_loss_difference'))) with points pt 7 ps 0.85 lc rgb colour(r) notitle
-	do for [i = 2:runs] { unset label 100 + i; unset arrow 100 + i }
-	unset label 200; unset label 900; unset label 901
+	plot for [r = 2:runs] file every every_nth using 'step':(of(r, column('loss_difference'))) with points pt marker(r) ps 0.35 lc rgb colour(r) notitle, \
+		for [r = 2:runs] '' using 'step':(of(r, column('eval_loss_difference'))) with points pt marker(r) ps 0.85 lc rgb colour(r) notitle
+	do for [i = 2:runs] { unset label 100 + i; unset label 999 + i }
+	unset label 999; unset label 900; unset label 901
 	eval pair(2, above, 270., height)
 	set title 'accuracy, absolute difference'
 	shown = 0
 	stats file using (see(column('accuracy_difference')), see(column('eval_accuracy_difference'))) nooutput
 	if (shown > 0) {
-		plot for [r = 2:runs] file every every_nth using 'step':(of(r, column('accuracy_difference'))) with points pt 7 ps 0.28 lc rgb colour(r) notitle, \
-			for [r = 2:runs] '' using 'step':(of(r, column('eval_accuracy_difference'))) with points pt 7 ps 0.85 lc rgb colour(r) notitle
+		plot for [r = 2:runs] file every every_nth using 'step':(of(r, column('accuracy_difference'))) with points pt marker(r) ps 0.35 lc rgb colour(r) notitle, \
+			for [r = 2:runs] '' using 'step':(of(r, column('eval_accuracy_difference'))) with points pt marker(r) ps 0.85 lc rgb colour(r) notitle
 	} else {
-		set label 201 'the same accuracy at every step' at graph 0.5, 0.5 center textcolor rgb soft
+		set label 998 'the same accuracy at every step' at graph 0.5, 0.5 center textcolor rgb soft
 		set yrange [1e-4:1]
 		plot NaN notitle
-		unset label 201
+		unset label 998
 	}
 	unset multiplot
 }

@@ -23,7 +23,7 @@ do for [i = 1:all_lines] { if (nothing[i]) { worth[i] = 1 } }
 do for [i = 1:all_lines] { row_of[i] = give_row(i, all_lines) }
 lines = rows_drawn
 row(i) = row_of[int(i)] ? -row_of[int(i)] : NaN
-width = page_width; head = !narrow ? 84. : all_lines > most_rows ? 118. : 98.
+width = page_width; head = !narrow ? 94. : all_lines > most_rows ? 128. : 108.
 height = head + legend_height + int(15.5 * lines) + foot
 most = 1
 # The names take what they need, in a column what 22 letters do, and two panels share the rest
@@ -44,7 +44,7 @@ array unit[3] = [2.**-24, 2.**-11, 2.**-8]
 do for [format in formats] {
 	eval canvas(format, width, height)
 	set multiplot
-	do for [i = 1:runs] { eval legend(i, height) }
+	do for [i = 1:runs] { eval marked_legend(i, height) }
 	set border 1
 	unset key
 	set logscale x
@@ -56,8 +56,8 @@ do for [format in formats] {
 	set ytics () scale 0 noenhanced
 	do for [i = 1:all_lines] { if (row_of[i]) { set ytics add (tic_name(named(layer_name[i])) row(i)) } }
 	set label 902 in_rows(all_lines, 'errors') at screen 0.985, screen 1 - (legend_height + 8.) / height right textcolor rgb soft
-	set tmargin at screen 1 - (legend_height + head - 44) / height
-	set bmargin at screen (54. + foot) / height
+	set tmargin at screen 1 - (legend_height + head - 54) / height
+	set bmargin at screen (64. + foot) / height
 	do for [side = 1:2] {
 		set lmargin at screen side == 1 ? names_end : 0.985 - panel_wide
 		set rmargin at screen side == 1 ? names_end + panel_wide : 0.985
@@ -77,7 +77,7 @@ do for [format in formats] {
 			with points pt marker(r) ps 0.6 lc rgb colour(r), \
 			for [r = 1:runs] file using (side == 2 ? cancelled(r) : NaN):(beside(row(column('layer_id')), r)) \
 			with points pt 4 ps 0.8 lc rgb colour(r)
-		do for [i = 1:runs] { unset label 100 + i; unset arrow 100 + i }
+		do for [i = 1:runs] { unset label 100 + i; unset label 200 + i }
 		unset label 900; unset label 901; unset label 902
 	}
 	do for [i = 1:all_lines] { if (nothing[i]) { unset label 1000 + i } }

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the picture, in its own units; SHOWN: letters of a commit. */
-enum { WIDE = 420, HIGH = 170, LEFT = 84, RIGHT = 14, TOP = 22, BOTTOM = 26, SHOWN = 8 };
+/* Of the picture, in its own units. */
+enum { WIDE = 420, HIGH = 170, LEFT = 84, RIGHT = 14, TOP = 22, BOTTOM = 26 };
 
 /* What is drawn of a value: of a cosine near 1 what it lacks, which an axis can tell apart. */
 typedef struct view {
@@ -121,11 +121,8 @@ draw_ends(hu_str *b, const view *v)
 static void
 draw_commit(hu_str *b, const view *v, size_t k, const char *anchor, double y)
 {
-	char name[SHOWN + 1];
-
-	snprintf(name, sizeof name, "%s", v->c->commit[k]);
 	hu_str_addf(b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", across(v, (double)k), y, anchor);
-	hu_html_text(b, name);
+	hu_history_commit(b, v->c->commit[k], 1);
 	hu_str_add(b, "</text>\n");
 }
 

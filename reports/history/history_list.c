@@ -57,6 +57,22 @@ hu_history_order(const hu_courses *h)
 }
 
 void
+hu_history_commit(hu_str *b, const char *commit, int plain)
+{
+	char hash[HU_HISTORY_HASH + 1];
+
+	if (strlen(commit) < 40 || strspn(commit, "0123456789abcdef") != strlen(commit)) {
+		hu_html_text(b, commit);
+		return;
+	}
+	snprintf(hash, sizeof hash, "%.*s", HU_HISTORY_HASH, commit);
+	if (plain)
+		hu_str_add(b, hash);
+	else
+		hu_str_addf(b, "<abbr title=\"%s\">%s</abbr>", commit, hash);
+}
+
+void
 hu_history_commits(hu_str *b, const hu_courses *h, const hu_course **order)
 {
 	size_t i = 0;
@@ -74,7 +90,7 @@ hu_history_commits(hu_str *b, const hu_courses *h, const hu_course **order)
 			if (!first && !order[i]->headline)
 				first = order[i];
 		hu_str_add(b, "<tr><th scope=\"row\" class=\"left\">");
-		hu_html_text(b, h->commit[at]);
+		hu_history_commit(b, h->commit[at], 0);
 		hu_str_add(b, "</th>");
 		hu_page_cell(b, "td class=\"left\"", h->date[at]);
 		hu_str_addf(b, "<td>%zu</td>", i - from);
@@ -107,7 +123,9 @@ list_row(hu_str *b, const hu_course *c)
 	hu_str_addf(b, "<tr%s><th scope=\"row\" class=\"left\">", beyond ? " class=\"beyond\"" : "");
 	hu_html_text(b, c->key);
 	hu_str_add(b, "</th>");
-	hu_page_cell(b, "td class=\"left\"", c->split ? c->commit[c->split] : "–");
+	hu_str_add(b, "<td class=\"left\">");
+	hu_history_commit(b, c->split ? c->commit[c->split] : "–", 0);
+	hu_str_add(b, "</td>");
 	hu_history_apart(x, y, c->before, c->after);
 	number_cell(b, x, c->split ? c->before : NAN);
 	number_cell(b, y, c->split ? c->after : NAN);

@@ -54,7 +54,7 @@ add_values(hu_str *b, const hu_course *c)
 		"</thead>\n<tbody>\n");
 	for (size_t k = 0; k < c->n; k++) {
 		hu_str_addf(b, "<tr%s><th scope=\"row\">", hu_history_beyond(c, k) ? " class=\"beyond\"" : "");
-		hu_html_text(b, c->commit[k]);
+		hu_history_commit(b, c->commit[k], 0);
 		hu_str_add(b, "</th><td class=\"left\">");
 		hu_html_text(b, c->date[k]);
 		hu_str_addf(b, "</td><td>%.9g</td>", c->value[k]);
@@ -75,7 +75,7 @@ add_course(hu_str *b, const hu_course *c)
 	hu_str_add(b, "</b><br>");
 	if (c->split) {
 		hu_str_add(b, "It moved at commit <code>");
-		hu_html_text(b, c->commit[c->split]);
+		hu_history_commit(b, c->commit[c->split], 0);
 		hu_str_add(b, "</code>, ");
 		add_change(b, c->before, c->after);
 		hu_str_addf(b, " on average (%zu commits before, %zu since).", c->split, c->n - c->split);

@@ -166,6 +166,21 @@ choose_dir(const hu_args *a, char **dir)
 	return HU_OK;
 }
 
+/* The line that makes a page of the runs of the first seed, whose first one the page holds the others to, as the tables
+   above do: in the order of the policies, without those that have no results. */
+static void
+tell_report(const hu_comparison *c, const char *dir)
+{
+	fputs("Next: halfulp report", stdout);
+	for (int i = 0; i < c->policies * c->rates * c->seeds; i += c->seeds)
+		if (!c->result[i].train) {
+			char *folder = hu_compare_folder(c, dir, i);
+			printf(" %s", hu_shown(folder));
+			free(folder);
+		}
+	putchar('\n');
+}
+
 static void
 tell(const hu_comparison *c, const hu_args *a, const char *dir)
 {
@@ -180,7 +195,7 @@ tell(const hu_comparison *c, const hu_args *a, const char *dir)
 	hu_comparison_print(c, stdout);
 	printf("%s/compare.tsv has it all\n", hu_shown(dir));
 	if (hu_args_given(a, "analyze"))
-		printf("Next: halfulp report %s/*-seed%lld\n", hu_shown(dir), c->seed[0]);
+		tell_report(c, dir);
 	else
 		printf("Next: halfulp compare --analyze ... records and judges steps too, for halfulp report\n");
 }

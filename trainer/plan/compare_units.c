@@ -214,9 +214,8 @@ plain(const char *text)
 	return bare;
 }
 
-/* Returns the run's folder, DIR/POLICY-seedN or DIR/POLICY-lrX-seedN. */
-static char *
-run_name(const hu_comparison *c, const char *dir, int i)
+char *
+hu_compare_folder(const hu_comparison *c, const char *dir, int i)
 {
 	unit u = unit_of(c, i);
 	char *policy = plain(c->policy[u.policy]), *rate = plain(u.rate ? u.rate : ""), number[16] = "";
@@ -261,7 +260,7 @@ compute(void *of, int i, hu_str *found)
 	hu_compare_job *j = of;
 	const hu_comparison *c = j->c;
 	unit u = unit_of(c, i);
-	char *run = run_name(c, j->dir, i);
+	char *run = hu_compare_folder(c, j->dir, i);
 	hu_compare_result r = { .dir = NULL };
 	hu_status st = make_room(j, run);
 
@@ -292,7 +291,7 @@ merge(void *of, int i, const char *found)
 	char failure[24];
 	hu_pack pack;
 
-	r->dir = run_name(c, j->dir, i);
+	r->dir = hu_compare_folder(c, j->dir, i);
 	hu_pack_read(&pack, found);
 	pack_result(&pack, r);
 	hu_status st = hu_pack_end(&pack, r->dir);

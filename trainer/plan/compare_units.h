@@ -27,6 +27,9 @@ void hu_compare_job_release(hu_compare_job *j);
    the files that options name; the caller frees it. A process that merges parts needs no files: it takes their word. */
 char *hu_compare_text(const hu_compare_job *j);
 
+/* Returns the folder of run i, DIR/POLICY-seedN or DIR/POLICY-lrX-seedN, i being its place in c->result; the caller
+   frees it. */
+char *hu_compare_folder(const hu_comparison *c, const char *dir, int i);
 /* What train is told as policy p. */
 const char *hu_compare_policy(const hu_comparison *c, int p);
 /* Returns 1 where the line has a list of learning rates, lr=A,B, each of which has runs. */
