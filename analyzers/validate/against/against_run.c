@@ -143,7 +143,8 @@ step_of(const run *r, const hu_against_pair *p, size_t n)
 	return 0;
 }
 
-/* What the value's own rounding loses: where it has codes, against what it was before; else against float32's. */
+/* What the value's own rounding loses: where it has codes, against what it was before; else against float32's. What
+   float32 has too is no loss of the codes: a Relu that they take the place of zeroes as many. */
 static void
 count_lost(const run *r, const hu_against_pair *p, hu_against_row *row)
 {
@@ -157,11 +158,12 @@ count_lost(const run *r, const hu_against_pair *p, hu_against_row *row)
 	}
 
 	for (size_t i = 0; i < n; i++) {
-		double was = p->before ? in_other(r, p->before, i) : in_float(r, p->of, i), is = as_seen(r, p, i);
-		row->zeroed += was != 0 && is == 0;
+		double in32 = in_float(r, p->of, i), was = p->before ? in_other(r, p->before, i) : in32;
+		double is = as_seen(r, p, i);
+		row->zeroed += was != 0 && in32 != 0 && is == 0;
 		/* Half a step is the most that rounding costs; float32's own errors are small beside it. */
 		row->saturated += p->scale > 0 ? 0
-				  : step > 0   ? fabs(was - is) > step * 0.501
+				  : step > 0   ? fmin(fabs(was - is), fabs(in32 - is)) > step * 0.501
 					       : isfinite(was) && isinf(is);
 	}
 }
