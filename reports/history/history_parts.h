@@ -8,8 +8,8 @@
 
 /* 1 where the value of commit K is outside its limits. */
 int hu_history_beyond(const hu_course *c, size_t k);
-/* Appends a commit as it is told: of a hash its first HU_HISTORY_HASH letters, with all of them where the pointer rests,
-   unless PLAIN; another name whole. */
+/* Appends a commit as it is told: of a hash its first HU_HISTORY_HASH letters, with all of them where the pointer
+   rests, unless PLAIN; another name whole. */
 enum { HU_HISTORY_HASH = 10 };
 void hu_history_commit(hu_str *b, const char *commit, int plain);
 /* Appends the picture of a course as SVG: its values, their limits, and a line where it moved. */

@@ -95,8 +95,8 @@ tap.ok(rows['x']['saturated'] == sum(abs(p - w) > SX / 2 for p, w in zip(xq, x))
                x)) > 5, 'saturated and zeroed elements are counted', rows['x'])
 raw_r = product(x, [v * SW for v in wq])
 over = [min(abs(p - v), abs(p - w)) > 0.501 * SR for p, v, w in zip(own_r, raw_r, r)]
-tap.ok(rows['r']['saturated'] == sum(over) and rows['r']['zeroed'] == sum(p == 0 < w and v != 0 for p, v, w in zip(own_r,
-       raw_r, r)) and sum(v < -SR for v in raw_r) > 5,
+zeroed = sum(p == 0 < w and v != 0 for p, v, w in zip(own_r, raw_r, r))
+tap.ok([rows['r'][k] for k in ('saturated', 'zeroed')] == [sum(over), zeroed] and sum(v < -SR for v in raw_r) > 5,
        'what a Relu zeroes is no loss of the codes that take its place', [rows['r'], sum(over)])
 want = [math.tanh(2 * v) for v in all_r]
 row = told['policies'][1]
