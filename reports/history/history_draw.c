@@ -118,6 +118,22 @@ draw_ends(hu_str *b, const view *v)
 	}
 }
 
+void
+hu_history_commit(hu_str *b, const char *commit, int plain)
+{
+	char hash[HU_HISTORY_HASH + 1];
+
+	if (strlen(commit) < 40 || strspn(commit, "0123456789abcdef") != strlen(commit)) {
+		hu_html_text(b, commit);
+		return;
+	}
+	snprintf(hash, sizeof hash, "%.*s", HU_HISTORY_HASH, commit);
+	if (plain)
+		hu_str_add(b, hash);
+	else
+		hu_str_addf(b, "<abbr title=\"%s\">%s</abbr>", commit, hash);
+}
+
 static void
 draw_commit(hu_str *b, const view *v, size_t k, const char *anchor, double y)
 {

@@ -57,22 +57,6 @@ hu_history_order(const hu_courses *h)
 }
 
 void
-hu_history_commit(hu_str *b, const char *commit, int plain)
-{
-	char hash[HU_HISTORY_HASH + 1];
-
-	if (strlen(commit) < 40 || strspn(commit, "0123456789abcdef") != strlen(commit)) {
-		hu_html_text(b, commit);
-		return;
-	}
-	snprintf(hash, sizeof hash, "%.*s", HU_HISTORY_HASH, commit);
-	if (plain)
-		hu_str_add(b, hash);
-	else
-		hu_str_addf(b, "<abbr title=\"%s\">%s</abbr>", commit, hash);
-}
-
-void
 hu_history_commits(hu_str *b, const hu_courses *h, const hu_course **order)
 {
 	size_t i = 0;
