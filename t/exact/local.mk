@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-C_TESTS += t/exact/u-dd-eights
+noinst_HEADERS += t/exact/ddw-tries.inc
 C_TESTS += t/exact/u-dd-erf
+C_TESTS += t/exact/u-ddw
 C_TESTS += t/exact/u-exact-blas
 C_TESTS += t/exact/u-exact-conv
 C_TESTS += t/exact/u-exact-enclose

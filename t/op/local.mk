@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+noinst_HEADERS += t/op/ddw-compare.inc
 noinst_HEADERS += t/op/gemm_operands.h
 t_libtap_a_SOURCES += t/op/op-case.c
 noinst_HEADERS += t/op/op-case.h
@@ -12,8 +13,8 @@ C_TESTS += t/op/u-all-reduce
 C_TESTS += t/op/u-computes
 C_TESTS += t/op/u-conv-axis
 C_TESTS += t/op/u-conv
+C_TESTS += t/op/u-ddw-loops
 C_TESTS += t/op/u-dropout
-C_TESTS += t/op/u-eights
 C_TESTS += t/op/u-emulate-some
 C_TESTS += t/op/u-enclose
 C_TESTS += t/op/u-formula-loops

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
    The error function of double-doubles, from a table of its Taylor series around the multiples of 1/32 up to 10. The
    table itself comes from one series around 0, when it is first needed, with the bounds of its operations. */
-#include "lib/exact/dd/dd.h"
+#include "lib/exact/dd/dd_erf.h"
 
 #include "lib/number/elementary/elementary.h"
 
 #include <pthread.h>
 
-/* The series around c = i/32 has TERMS terms, of which the first PAIRS are double-doubles and the others doubles. */
-enum { STEPS = 32, LIMIT = 10, CENTRES = STEPS * LIMIT + 1, PAIRS = 7, TERMS = 17 };
+enum { STEPS = HU_DD_ERF_STEPS, LIMIT = HU_DD_ERF_LIMIT, CENTRES = STEPS * LIMIT + 1, PAIRS = HU_DD_ERF_PAIRS,
+	TERMS = HU_DD_ERF_TERMS };
 #define REACH (0.5 / STEPS) /* the largest distance to a centre */
 
-/* erf(c + d) = erf(c) + slope d (s_0 + s_1 d + s_2 d^2 + ...), where slope = 2/sqrt(pi) exp(-c^2). off bounds what the
-   doubles beyond PAIRS lose to roundings, and omitted what is left out behind TERMS. */
-typedef struct centre {
-	hu_dd value, slope, s[PAIRS];
-	double rest[TERMS - PAIRS], off, omitted;
-} centre;
+typedef hu_dd_erf_centre centre;
 
 static centre table[CENTRES];
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
@@ -85,6 +80,13 @@ fill(void)
 		fill_centre(&table[i], (double)i / STEPS);
 }
 
+const hu_dd_erf_centre *
+hu_dd_erf_table(void)
+{
+	pthread_once(&filled, fill);
+	return table;
+}
+
 /* Adds its own error, about 2^-100, to that of the series; the slope of erf is at most 2/sqrt(pi). */
 hu_dd
 hu_dd_erf(hu_dd a)
@@ -98,9 +100,8 @@ hu_dd_erf(hu_dd a)
 		return (hu_dd){ a.h < 0 ? -1 : 1, 0, 0x1p-140 + 1.1284 * a.e };
 	if (a.h == 0 && a.l == 0 && a.e == 0)
 		return a;
-	pthread_once(&filled, fill);
 	int i = (int)(x.h * STEPS + 0.5);
-	const centre *t = &table[i];
+	const centre *t = &hu_dd_erf_table()[i];
 	d = hu_dd_sub(x, hu_dd_of((double)i / STEPS));
 	for (int k = TERMS - PAIRS - 1; k >= 0; k--)
 		rest = rest * d.h + t->rest[k];

@@ -2,8 +2,9 @@
 
 noinst_HEADERS += lib/op/element/arithmetic.h
 noinst_HEADERS += lib/op/element/carriers.def
-libhalfulp_a_SOURCES += lib/op/element/eights.c
-noinst_HEADERS += lib/op/element/eights.h
+libhalfulp_a_SOURCES += lib/op/element/ddw_loops.c
+noinst_HEADERS += lib/op/element/ddw_loops.h
+noinst_HEADERS += lib/op/element/ddw_loops.inc
 noinst_HEADERS += lib/op/element/extreme.h
 noinst_HEADERS += lib/op/element/formula.h
 noinst_HEADERS += lib/op/element/formula.inc

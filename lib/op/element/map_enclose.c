@@ -5,7 +5,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
-#include "lib/op/element/eights.h"
+#include "lib/op/element/ddw_loops.h"
 #include "lib/op/element/map_source.h"
 
 #include <stdlib.h>
@@ -106,70 +106,15 @@ load(const hu_map *m, const hu_source *s, size_t first, size_t n, hu_dd *to)
 	}
 }
 
-#ifdef HU_DDW
-enum { PACKS = 8 }; /* times eight elements are on the stack at once */
-
-/* Computes the first elements of the block, whole eights of them, and returns how many. Where a lane's bound is NaN the
-   loop for single values computes the eight again. */
-HU_DDW_CODE static size_t
-by_eights(const hu_map *m, hu_eights_block *eights, const hu_ctx_dd *c, size_t n, const hu_dd *const *in,
-	hu_dd *const *out)
-{
-	hu_ddw x[HU_MAP_IN][PACKS], y[HU_MAP_OUT][PACKS], *to[HU_MAP_OUT] = { NULL };
-	const hu_ddw *from[HU_MAP_IN] = { NULL };
-	hu_ctx_ddw k;
-	size_t whole = n / HU_DDW_LANES;
-
-	for (int i = 0; i < HU_CONSTANTS; i++)
-		k.k[i] = hu_ddw_all(c->k[i]);
-	for (int i = 0; i < m->nin; i++)
-		from[i] = x[i];
-	for (int i = 0; i < HU_MAP_OUT; i++)
-		to[i] = out[i] ? y[i] : NULL;
-	for (size_t at = 0; at < whole; at += PACKS) {
-		size_t some = whole - at < PACKS ? whole - at : PACKS;
-		for (int i = 0; i < m->nin; i++)
-			for (size_t j = 0; j < some; j++)
-				x[i][j] = hu_ddw_load(in[i] + (at + j) * HU_DDW_LANES);
-		for (int i = 0; i < HU_MAP_OUT; i++) /* results that a formula does not have */
-			for (size_t j = 0; j < some; j++)
-				y[i][j] = hu_ddw_of(0);
-		if (!eights(&k, some, from, to))
-			return at * HU_DDW_LANES;
-		for (size_t j = 0; j < some; j++) {
-			const hu_dd *again[HU_MAP_IN] = { NULL };
-			hu_dd *put[HU_MAP_OUT] = { NULL };
-			__mmask8 doubtful = 0;
-			for (int i = 0; i < HU_MAP_OUT; i++)
-				doubtful |= hu_ddw_doubtful(y[i][j]);
-			for (int i = 0; i < HU_MAP_OUT; i++)
-				put[i] = out[i] ? out[i] + (at + j) * HU_DDW_LANES : NULL;
-			for (int i = 0; i < m->nin; i++)
-				again[i] = in[i] + (at + j) * HU_DDW_LANES;
-			if (doubtful)
-				m->blocks->dd(c, HU_DDW_LANES, again, put);
-			else
-				for (int i = 0; i < HU_MAP_OUT && put[i]; i++)
-					hu_ddw_store(put[i], y[i][j]);
-		}
-	}
-	return whole * HU_DDW_LANES;
-}
-#endif
-
-/* The formula on a part of a block; eights, if not NULL, computes eight values at a time. */
+/* The formula on a part of a block; loops, if not NULL, compute several values at a time. */
 static void
-formula(const hu_map *m, hu_eights_block *eights, const hu_ctx_dd *c, size_t n, const hu_dd *const *in,
+formula(const hu_map *m, const hu_ddw_loops *loops, const hu_ctx_dd *c, size_t n, const hu_dd *const *in,
 	hu_dd *const *out)
 {
 	const hu_dd *rest[HU_MAP_IN] = { NULL };
 	hu_dd *to[HU_MAP_OUT] = { NULL };
-	size_t done = 0;
+	size_t done = loops ? hu_ddw_loops_run(loops, m, c, n, in, out) : 0;
 
-#ifdef HU_DDW
-	if (eights)
-		done = by_eights(m, eights, c, n, in, out);
-#endif
 	for (int i = 0; i < m->nin; i++)
 		rest[i] = in[i] + done;
 	for (int i = 0; i < HU_MAP_OUT; i++)
@@ -178,24 +123,12 @@ formula(const hu_map *m, hu_eights_block *eights, const hu_ctx_dd *c, size_t n, 
 		m->blocks->dd(c, n - done, rest, to);
 }
 
-/* The loop for eight values, where the processor has registers for it. */
-static hu_eights_block *
-eights_of(const hu_map *m)
-{
-#ifdef HU_DDW
-	return hu_ddw_wanted() ? hu_eights_find(m->blocks) : NULL;
-#else
-	(void)m;
-	return NULL;
-#endif
-}
-
 void
 hu_map_block_dd(const hu_map *m, const hu_ctx_dd *c, const size_t *element, size_t first, size_t n, hu_dd *const *y)
 {
 	hu_dd x[HU_MAP_IN][HU_MAP_PART], *to[HU_MAP_OUT] = { NULL };
 	const hu_dd *in[HU_MAP_IN] = { NULL };
-	hu_eights_block *eights = eights_of(m);
+	const hu_ddw_loops *loops = hu_ddw_lanes() > 1 ? hu_ddw_loops_find(m->blocks) : NULL;
 
 	for (size_t at = 0; at < n; at += HU_MAP_PART) {
 		size_t part = n - at < HU_MAP_PART ? n - at : HU_MAP_PART;
@@ -208,7 +141,7 @@ hu_map_block_dd(const hu_map *m, const hu_ctx_dd *c, const size_t *element, size
 		}
 		for (int k = 0; k < HU_MAP_OUT; k++)
 			to[k] = y[k] ? y[k] + at : NULL;
-		formula(m, eights, c, part, in, to);
+		formula(m, loops, c, part, in, to);
 	}
 }
 

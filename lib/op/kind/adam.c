@@ -5,7 +5,7 @@
    Keras's epsilon therefore has an effect 1 / sqrt(1 - beta2^t) times as large, 32 times at the first step. The update
    uses m' and v' as computed, before their rounding to their own formats. */
 #include "lib/op/update/moments.h"
-#include "lib/op/element/eights.h"
+#include "lib/op/element/ddw_loops.h"
 
 #include "lib/op/scalars.h"
 
@@ -45,9 +45,9 @@ HU_BLOCKS_OF(step, HU_MOMENTS_STEP, hu_adam, exact_step)
 HU_BLOCKS_OF(term, HU_MOMENTS_TERM, hu_adam, NULL)
 HU_BLOCKS(moment, MOMENT, NULL)
 HU_BLOCKS(squares, SQUARES, NULL)
-HU_EIGHTS_OF(adam_step, step, HU_MOMENTS_STEP, hu_adam)
-HU_EIGHTS(adam_moment, moment, MOMENT)
-HU_EIGHTS(adam_squares, squares, SQUARES)
+HU_DDW_LOOPS_OF(adam_step, step, HU_MOMENTS_STEP, hu_adam)
+HU_DDW_LOOPS(adam_moment, moment, MOMENT)
+HU_DDW_LOOPS(adam_squares, squares, SQUARES)
 
 /* Alpha takes five rounded operations from the call's attributes, of which the one under the root counts half. */
 static void

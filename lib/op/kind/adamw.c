@@ -4,7 +4,7 @@
    corrections come from the clock. The update uses m' and v' as computed, before their rounding to their own
    formats. */
 #include "lib/op/update/moments.h"
-#include "lib/op/element/eights.h"
+#include "lib/op/element/ddw_loops.h"
 
 #define MOMENT(S, T) out[0][i] = hu_blend##S(c, in[0][i], in[1][i])
 #define SQUARES(S, T) out[0][i] = hu_blend##S(c, in[0][i], hu_square##S(c, in[1][i]))
@@ -43,9 +43,9 @@ HU_BLOCKS_OF(step, HU_MOMENTS_STEP, hu_adamw, exact_step)
 HU_BLOCKS_OF(term, HU_MOMENTS_TERM, hu_adamw, NULL)
 HU_BLOCKS(moment, MOMENT, NULL)
 HU_BLOCKS(squares, SQUARES, NULL)
-HU_EIGHTS_OF(adamw_step, step, HU_MOMENTS_STEP, hu_adamw)
-HU_EIGHTS(adamw_moment, moment, MOMENT)
-HU_EIGHTS(adamw_squares, squares, SQUARES)
+HU_DDW_LOOPS_OF(adamw_step, step, HU_MOMENTS_STEP, hu_adamw)
+HU_DDW_LOOPS(adamw_moment, moment, MOMENT)
+HU_DDW_LOOPS(adamw_squares, squares, SQUARES)
 
 static void
 constants(hu_map *m, const hu_call *c, hu_tensor *const *in)

@@ -2,11 +2,11 @@
    batchnorm_dx: gradients of batchnorm from the recorded statistics:
    dx = gamma rstd (dy - mean(dy) - xhat mean(dy xhat)), dgamma = sum(dy xhat), dbeta = sum(dy). */
 #include "lib/op/reduce/norm.h"
-#include "lib/op/element/eights.h"
+#include "lib/op/element/ddw_loops.h"
 
 #define F(S, T) out[0][i] = hu_batchnorm_dx##S(c, in[0][i], in[1][i], in[2][i], in[3][i], in[4][i], in[5][i], in[6][i])
 HU_BLOCKS(blocks, F, NULL)
-HU_EIGHTS(batchnorm_dx, blocks, F)
+HU_DDW_LOOPS(batchnorm_dx, blocks, F)
 
 static hu_status
 emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)

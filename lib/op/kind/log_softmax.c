@@ -2,7 +2,7 @@
    log_softmax: y = (x - top) - log(sum(exp(x - top))) along an axis, by default the last, where top is the largest
    element; the sum by the fixed tree. */
 #include "lib/op/axis/axes.h"
-#include "lib/op/element/eights.h"
+#include "lib/op/element/ddw_loops.h"
 #include "lib/op/axis/exact_exp.h"
 
 #define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
@@ -11,8 +11,8 @@
 HU_BLOCKS(term, TERM, NULL)
 HU_BLOCKS(logarithm, LOG, NULL)
 HU_BLOCKS(blocks, F, NULL)
-HU_EIGHTS(log_softmax_term, term, TERM)
-HU_EIGHTS(log_softmax, blocks, F)
+HU_DDW_LOOPS(log_softmax_term, term, TERM)
+HU_DDW_LOOPS(log_softmax, blocks, F)
 
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)

@@ -2,7 +2,7 @@
    log_softmax_dx y, dy: dx = dy - exp(y) sum(dy) along the axis of log_softmax, whose result y is; the sum by the fixed
    tree. */
 #include "lib/op/axis/axes.h"
-#include "lib/op/element/eights.h"
+#include "lib/op/element/ddw_loops.h"
 #include "lib/op/axis/exact_exp.h"
 #include "lib/op/reduce/exact_sum.h"
 
@@ -10,7 +10,7 @@
 #define F(S, T) out[0][i] = hu_log_softmax_dx##S(c, in[0][i], in[1][i], in[2][i])
 HU_BLOCKS(term, TERM, NULL)
 HU_BLOCKS(blocks, F, NULL)
-HU_EIGHTS(log_softmax_dx, blocks, F)
+HU_DDW_LOOPS(log_softmax_dx, blocks, F)
 
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)

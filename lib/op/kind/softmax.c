@@ -2,15 +2,15 @@
    softmax: y = exp(x - top) / sum(exp(x - top)) along an axis, by default the last, where top is the largest element;
    the sum by the fixed tree. */
 #include "lib/op/axis/axes.h"
-#include "lib/op/element/eights.h"
+#include "lib/op/element/ddw_loops.h"
 #include "lib/op/axis/exact_exp.h"
 
 #define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
 #define SHARE(S, T) out[0][i] = hu_softmax##S(c, in[0][i], in[1][i], in[2][i])
 HU_BLOCKS(term, TERM, NULL)
 HU_BLOCKS(share, SHARE, NULL)
-HU_EIGHTS(softmax_term, term, TERM)
-HU_EIGHTS(softmax, share, SHARE)
+HU_DDW_LOOPS(softmax_term, term, TERM)
+HU_DDW_LOOPS(softmax, share, SHARE)
 
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)

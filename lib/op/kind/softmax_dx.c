@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
    softmax_dx y, dy: dx = y (dy - sum(dy y)) along the axis of softmax, whose result y is; the sum by the fixed tree. */
 #include "lib/op/axis/axes.h"
-#include "lib/op/element/eights.h"
+#include "lib/op/element/ddw_loops.h"
 #include "lib/op/reduce/exact_sum.h"
 
 #define TERM(S, T) out[0][i] = hu_scaled##S(c, in[0][i], in[1][i])
 #define F(S, T) out[0][i] = hu_softmax_dx##S(c, in[0][i], in[1][i], in[2][i])
 HU_BLOCKS(term, TERM, NULL)
 HU_BLOCKS(blocks, F, NULL)
-HU_EIGHTS(softmax_dx, blocks, F)
+HU_DDW_LOOPS(softmax_dx, blocks, F)
 
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)

@@ -2,7 +2,7 @@
    The family of normalisations by statistics of their own input, per channel or per row: y = (x - mean) rstd gamma +
    beta, and mean and rstd. Further outputs of a normalisation (running statistics) are in its own file. */
 #include "lib/op/reduce/norm.h"
-#include "lib/op/element/eights.h"
+#include "lib/op/element/ddw_loops.h"
 
 #include "lib/base/mem.h"
 
@@ -10,7 +10,7 @@
 
 #define APPLY(S, T) out[0][i] = hu_norm_apply##S(c, in[0][i], in[1][i], in[2][i], in[3][i], in[4][i])
 HU_BLOCKS(apply, APPLY, NULL)
-HU_EIGHTS(norm_apply, apply, APPLY)
+HU_DDW_LOOPS(norm_apply, apply, APPLY)
 
 /* Adds the first three operands; the caller adds the two statistics. */
 static void

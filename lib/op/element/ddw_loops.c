@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+   The list of formulas for several double-doubles at a time, those of formulas.def, and how they run on a block. */
+#include "lib/op/element/ddw_loops.h"
+
+#include "lib/base/bug.h"
+#include "lib/op/element/pointwise.h"
+
+enum { MOST = 64 };
+
+static const hu_ddw_loops *entered[MOST];
+static size_t count;
+
+void
+hu_ddw_loops_enter(const hu_ddw_loops *row)
+{
+	HU_ASSERT(count < MOST);
+	entered[count++] = row;
+}
+
+const hu_ddw_loops *
+hu_ddw_loops_at(size_t i)
+{
+	return i < count ? entered[i] : NULL;
+}
+
+#define ONE(NAME, S, T) out[0][i] = hu_formula_##NAME##S(c, in[0][i])
+#define TWO(NAME, S, T) out[0][i] = hu_formula_##NAME##S(c, in[0][i], in[1][i])
+#define THREE(NAME, S, T) out[0][i] = hu_formula_##NAME##S(c, in[0][i], in[1][i], in[2][i])
+#define FORMULA1(NAME, Y) HU_DDW_BOTH(of_##NAME, ONE, NAME)
+#define FORMULA2(NAME, Y) HU_DDW_BOTH(of_##NAME, TWO, NAME)
+#define FORMULA3(NAME, Y) HU_DDW_BOTH(of_##NAME, THREE, NAME)
+#include "lib/op/element/formulas.def"
+
+const hu_ddw_loops *
+hu_ddw_loops_of_formula(hu_formula f)
+{
+	static const hu_ddw_loops all[] = {
+#define FORMULA1(NAME, Y) { #NAME, NULL, HU_DDW_OR_NULL(of_##NAME) },
+#define FORMULA2(NAME, Y) FORMULA1(NAME, Y)
+#define FORMULA3(NAME, Y) FORMULA1(NAME, Y)
+#include "lib/op/element/formulas.def"
+	};
+
+	return &all[f];
+}
+
+const hu_ddw_loops *
+hu_ddw_loops_find(const hu_blocks *b)
+{
+	for (size_t i = 0; i < count; i++)
+		if (entered[i]->dd == b->dd)
+			return entered[i];
+	for (int f = 0; f < HU_FORMULAS; f++)
+		if (hu_formula_blocks((hu_formula)f)->dd == b->dd)
+			return hu_ddw_loops_of_formula((hu_formula)f);
+	return NULL;
+}
+
+#ifdef HU_DDW
+enum { REGISTERS = 8 }; /* of each operand are on the stack at once */
+
+#define HU_DDW_EACH "lib/op/element/ddw_loops.inc"
+#include "lib/exact/dd/ddw_each.h"
+
+size_t
+hu_ddw_loops_run(const hu_ddw_loops *loops, const hu_map *m, const hu_ctx_dd *c, size_t n, const hu_dd *const *in,
+	hu_dd *const *out)
+{
+	return HU_SIMD_PICK(
+		hu_ddw8_run(loops->by8, m, c, n, in, out), hu_ddw4_run(loops->by4, m, c, n, in, out), 0);
+}
+#else
+size_t
+hu_ddw_loops_run(const hu_ddw_loops *loops, const hu_map *m, const hu_ctx_dd *c, size_t n, const hu_dd *const *in,
+	hu_dd *const *out)
+{
+	return (void)loops, (void)m, (void)c, (void)n, (void)in, (void)out, 0;
+}
+#endif
