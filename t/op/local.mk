@@ -14,6 +14,7 @@ C_TESTS += t/op/u-computes
 C_TESTS += t/op/u-conv-axis
 C_TESTS += t/op/u-conv
 C_TESTS += t/op/u-ddw-loops
+C_TESTS += t/op/u-depthwise-dd
 C_TESTS += t/op/u-dropout
 C_TESTS += t/op/u-emulate-some
 C_TESTS += t/op/u-enclose

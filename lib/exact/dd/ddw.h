@@ -20,6 +20,9 @@
 #define HU_DDW8_CODE __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma")))
 #define HU_DDW4_CODE __attribute__((target("avx2,fma")))
 
+typedef struct hu_ddw8 hu_ddw8;
+typedef struct hu_ddw4 hu_ddw4;
+
 /* Set where a formula looks at a value to decide what to compute, which several lanes cannot do, or calls a function
    that has no lanes. */
 static _Thread_local int hu_ddw_unfit;

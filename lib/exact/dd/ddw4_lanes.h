@@ -59,6 +59,10 @@ hu_ddw4_lanes_at(const double *table, __m256d k)
 /* A bit for each lane, that of the first one lowest. */
 HU_INLINE unsigned hu_ddw4_bits(__m256i m) { return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(m)); }
 
+/* Four doubles at any address. */
+HU_INLINE __m256d hu_ddw4_lanes_read(const double *from) { return _mm256_loadu_pd(from); }
+HU_INLINE void hu_ddw4_lanes_write(double *to, __m256d a) { _mm256_storeu_pd(to, a); }
+
 /* Four hu_dd that stand one behind another, their parts apart: two blends gather the four doubles of a part, which a
    permutation then puts in order. */
 HU_INLINE void

@@ -58,6 +58,10 @@ hu_ddw8_lanes_at(const double *table, __m512d k)
 /* A bit for each lane, that of the first one lowest. */
 HU_INLINE unsigned hu_ddw8_bits(__mmask8 m) { return m; }
 
+/* Eight doubles at any address. */
+HU_INLINE __m512d hu_ddw8_lanes_read(const double *from) { return _mm512_loadu_pd(from); }
+HU_INLINE void hu_ddw8_lanes_write(double *to, __m512d a) { _mm512_storeu_pd(to, a); }
+
 /* Eight hu_dd that stand one behind another, their parts apart. */
 HU_INLINE void
 hu_ddw8_lanes_load(const hu_dd *from, __m512d *h, __m512d *l, __m512d *e)

@@ -57,12 +57,14 @@ typedef hu_status hu_contract_map(hu_contract *c, const hu_call *call, const hu_
 
 /* What a contraction's row supplies; the rest is in hu_family_contract. shape need not look at scales. whole, which may
    be NULL, emulates the whole settled call c with the bits of its products in parts of `part` terms, and sets *st, or
-   returns 0 where it cannot. */
+   returns 0 where it cannot. certified, which may be NULL, gives sink the whole call's values where operands are
+   certified, or returns 0 where it cannot. */
 typedef struct hu_contract_own {
 	hu_contract_map *map;
 	hu_status (*shape)(const hu_call *c, const hu_shape *in, hu_shape *out);
 	int (*whole)(
 		const hu_contract *x, const hu_call *c, size_t part, hu_tensor *y, const hu_env *env, hu_status *st);
+	int (*certified)(const hu_contract *x, hu_sink *sink);
 } hu_contract_own;
 extern const hu_columns hu_family_contract;
 

@@ -137,6 +137,7 @@ const hu_op hu_op_conv2d = {
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
 	.own = { .sum_call = sum_call },
 	.family = &hu_family_contract,
-	.contract = &(hu_contract_own){ .map = describe, .shape = shape, .whole = hu_depthwise },
+	.contract = &(hu_contract_own){ .map = describe, .shape = shape, .whole = hu_depthwise,
+		.certified = hu_depthwise_enclose },
 	.grad = grad,
 };

@@ -5,6 +5,7 @@
 #define HU_OP_CONTRACT_DEPTHWISE_H
 
 #include "lib/op/contract/contract.h"
+#include "lib/op/sink.h"
 
 /* to[i] = Σ_k x[k][i] w[k * n + i] of n channels i, in ascending k < taps from +0 by fused multiply-adds in fp32. Each
    instruction set gives the same bits. */
@@ -14,4 +15,9 @@ hu_depthwise_sum hu_depthwise_sum_plain, hu_depthwise_sum_avx2, hu_depthwise_sum
 /* Emulates the settled convolution c, forwards, described by x, where each channel has one filter and sums are fma in
    fp32, to nearest even, without parts (hu_contract_own's `whole`): the bits of its products. *st may be HU_ENOMEM. */
 int hu_depthwise(const hu_contract *x, const hu_call *c, size_t part, hu_tensor *y, const hu_env *env, hu_status *st);
+
+/* Encloses the outputs of such a convolution, forwards, whose operands are certified values (sink->low), each sum term
+   by term in double-double (hu_contract_own's `certified`). It returns 0, and gives the sink nothing, where filters
+   take several channels or the result is scaled. */
+int hu_depthwise_enclose(const hu_contract *x, hu_sink *sink);
 #endif
