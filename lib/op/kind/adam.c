@@ -46,6 +46,7 @@ HU_BLOCKS_OF(term, HU_MOMENTS_TERM, hu_adam, NULL)
 HU_BLOCKS(moment, MOMENT, NULL)
 HU_BLOCKS(squares, SQUARES, NULL)
 HU_DDW_LOOPS_OF(adam_step, step, HU_MOMENTS_STEP, hu_adam)
+HU_DDW_LOOPS_OF(adam_term, term, HU_MOMENTS_TERM, hu_adam)
 HU_DDW_LOOPS(adam_moment, moment, MOMENT)
 HU_DDW_LOOPS(adam_squares, squares, SQUARES)
 

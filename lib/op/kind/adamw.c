@@ -44,6 +44,7 @@ HU_BLOCKS_OF(term, HU_MOMENTS_TERM, hu_adamw, NULL)
 HU_BLOCKS(moment, MOMENT, NULL)
 HU_BLOCKS(squares, SQUARES, NULL)
 HU_DDW_LOOPS_OF(adamw_step, step, HU_MOMENTS_STEP, hu_adamw)
+HU_DDW_LOOPS_OF(adamw_term, term, HU_MOMENTS_TERM, hu_adamw)
 HU_DDW_LOOPS(adamw_moment, moment, MOMENT)
 HU_DDW_LOOPS(adamw_squares, squares, SQUARES)
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
    batchnorm_eval: y = (x - rm) / sqrt(rv + eps) gamma + beta with the running statistics. */
 #include "lib/op/reduce/norm.h"
+#include "lib/op/element/ddw_loops.h"
 
 #define APPLY(S, T) out[0][i] = hu_norm_apply##S(c, in[0][i], in[1][i], in[2][i], in[3][i], in[4][i])
 HU_BLOCKS(apply, APPLY, NULL)
+HU_DDW_LOOPS(batchnorm_eval, apply, APPLY)
 
 static void
 prepare(hu_map *m, const hu_call *c, hu_tensor *const *in, const hu_stat *rstd)

@@ -3,6 +3,7 @@
    with its own statistics and each of its elements has a factor and an offset of its own; then each row's mean and
    1 / sqrt(var + eps). The sums run by the fixed tree. */
 #include "lib/op/reduce/norm.h"
+#include "lib/op/element/ddw_loops.h"
 #include "lib/op/reduce/stats.h"
 
 #define SAME(S, T) out[0][i] = in[0][i]
@@ -15,6 +16,8 @@ HU_BLOCKS(square, SQUARE, NULL)
 HU_BLOCKS(divide, DIVIDE, NULL)
 HU_BLOCKS(inverse, INVERSE, NULL)
 HU_BLOCKS(apply, APPLY, NULL)
+HU_DDW_LOOPS(groupnorm_square, square, SQUARE)
+HU_DDW_LOOPS(groupnorm, apply, APPLY)
 
 static hu_groups
 rows(const hu_call *c, hu_tensor *const *in)

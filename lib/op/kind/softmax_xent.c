@@ -3,6 +3,7 @@
    loss = sum(w xent) / sum(w) with xent = log(sum exp) - logit of the label. With label_smoothing s, as in PyTorch, the
    label's logit gives way to 1 - s of it and s of the mean of the row's logits. */
 #include "lib/op/axis/exact_exp.h"
+#include "lib/op/element/ddw_loops.h"
 #include "lib/op/reduce/stats.h"
 
 #define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
@@ -14,6 +15,8 @@
 #define MEAN(S, T) out[0][i] = hu_quotient##S(c, in[0][i], in[1][i])
 HU_BLOCKS(term, TERM, NULL)
 HU_BLOCKS(share, SHARE, NULL)
+HU_DDW_LOOPS(softmax_xent_term, term, TERM)
+HU_DDW_LOOPS(softmax_xent_share, share, SHARE)
 HU_BLOCKS(loss, LOSS, NULL)
 HU_BLOCKS(below, BELOW, NULL)
 HU_BLOCKS(target, TARGET, NULL)
