@@ -16,10 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct picture { size_t images, h, w, channels, kh, kw, step, apart; ptrdiff_t pad; int wide, parts; } picture;
+typedef struct picture {
+	size_t images, h, w, channels, kh, kw, step, apart;
+	ptrdiff_t pad;
+	int wide, parts;
+} picture;
 
 static const picture pictures[] = {
-	{ 2, 6, 5, 3, 3, 3, 1, 1, 1, 1, 1 },  { 1, 9, 9, 40, 9, 9, 1, 1, 4, 1, 1 }, { 2, 7, 8, 13, 3, 2, 2, 1, 0, 1, 1 },
+	{ 2, 6, 5, 3, 3, 3, 1, 1, 1, 1, 1 }, { 1, 9, 9, 40, 9, 9, 1, 1, 4, 1, 1 },
+	{ 2, 7, 8, 13, 3, 2, 2, 1, 0, 1, 1 },
 	{ 1, 8, 8, 24, 3, 3, 1, 2, 2, 1, 0 }, { 1, 5, 6, 17, 3, 3, 2, 1, 1, 0, 1 }, { 1, 4, 4, 8, 1, 1, 1, 1, 0, 0, 0 },
 };
 
@@ -163,7 +168,8 @@ contract_of(const picture *p, const values *x, const values *w)
 static int
 enclose(const hu_contract *c, const values *x, const values *w, int parts, kept *k, double *room, size_t n)
 {
-	hu_low low[2] = { { parts ? x->lo : NULL, parts ? x->err : NULL }, { parts ? w->lo : NULL, parts ? w->err : NULL } };
+	hu_low none = { NULL, NULL }, low[2] = { parts ? (hu_low){ x->lo, x->err } : none,
+			parts ? (hu_low){ w->lo, w->err } : none };
 
 	*k = (kept){ { .take = take, .low = low }, room, room + n, room + 2 * n, 0 };
 	return hu_depthwise_enclose(c, &k->s) && k->taken == n;

@@ -28,7 +28,8 @@ channel(const taps *t, size_t i, double *hi, double *lo, double *err)
 	hu_dd s = hu_dd_of(0);
 
 	for (size_t k = 0; k < t->n; k++) {
-		hu_dd x = { t->x[k].h[i], t->x[k].l[i], t->x[k].e[i] }, w = { t->w[k].h[i], t->w[k].l[i], t->w[k].e[i] };
+		hu_dd x = { t->x[k].h[i], t->x[k].l[i], t->x[k].e[i] },
+		      w = { t->w[k].h[i], t->w[k].l[i], t->w[k].e[i] };
 		s = hu_dd_add(s, hu_dd_mul(x, w));
 	}
 	hi[i] = s.h;
