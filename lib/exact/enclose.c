@@ -244,11 +244,3 @@ hu_enclose_add(const hu_enclosure *out, const hu_operand *a, const hu_operand *b
 {
 	enclose(out, a, b, depth, 1);
 }
-
-void
-hu_enclose_magnitude(double *mag, size_t ld, const hu_operand *a, const hu_operand *b)
-{
-	hu_enclosure out = { NULL, NULL, NULL, mag, ld };
-
-	enclose(&out, a, b, HU_PLAIN, 0);
-}

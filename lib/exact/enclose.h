@@ -41,6 +41,4 @@ typedef enum hu_depth {
 void hu_enclose(const hu_enclosure *out, const hu_operand *a, const hu_operand *b, hu_depth depth);
 /* The same, added to what out holds: the next stretch of a long k. Errors and magnitudes add up. */
 void hu_enclose_add(const hu_enclosure *out, const hu_operand *a, const hu_operand *b, hu_depth depth);
-/* Computes upper bounds of Σ|ab| alone, in one flop a term. */
-void hu_enclose_magnitude(double *mag, size_t ld, const hu_operand *a, const hu_operand *b);
 #endif

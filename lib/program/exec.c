@@ -258,18 +258,6 @@ hu_exec_commit(hu_exec *x)
 	}
 }
 
-void
-hu_exec_copy_state(hu_exec *to, const hu_exec *from)
-{
-	for (int i = 0; i < to->p->nt; i++) {
-		if (!to->p->t[i].state)
-			continue;
-		int k = hu_program_find(from->p, to->p->t[i].name);
-		if (k >= 0 && from->t[k].n == to->t[i].n && from->t[k].format == to->t[i].format)
-			memcpy(to->t[i].data, from->t[k].data, to->t[i].n * hu_element_size(to->t[i].format));
-	}
-}
-
 static uint64_t
 tensor_digest(const hu_tensor *t, uint64_t name)
 {

@@ -40,8 +40,6 @@ hu_status hu_exec_one(hu_exec *x, int call, const hu_env *env);
 void hu_exec_commit(hu_exec *x);
 /* Runs one call alone on given tensors (indexed by tensor id), for verify and replay. */
 hu_status hu_exec_call(const hu_program *p, int call, hu_tensor *t, const hu_env *env);
-/* Copies every state tensor of from to the tensor of the same name and format in to. */
-void hu_exec_copy_state(hu_exec *to, const hu_exec *from);
 /* Sums hu_digest_term over every element of every state tensor that has data. */
 uint64_t hu_exec_digest(const hu_exec *x);
 /* The same of the states that belong to one rank (hu_info.own): the part of the digest that other ranks have not. */

@@ -69,5 +69,4 @@ void hu_baseline_set(hu_baseline *b, const char *key, const char *fmt, ...) __at
 void hu_baseline_sort(hu_baseline *b);
 /* Returns 1 and sets *x where the whole text is a decimal number, inf, -inf or nan; returns 0 otherwise. */
 int hu_baseline_number(const char *text, double *x);
-const char *hu_side_name(hu_baseline_side side);
 #endif

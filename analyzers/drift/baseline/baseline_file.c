@@ -23,12 +23,6 @@
 
 static const char *const sides[] = { "both", "up", "down", "any" };
 
-const char *
-hu_side_name(hu_baseline_side side)
-{
-	return sides[side];
-}
-
 void
 hu_baseline_checksum(const char *data, size_t n, char hex[17])
 {

@@ -45,9 +45,8 @@ static const struct word {
 	const char *name;
 	enum kind kind;
 	size_t member;
-	const char *summary;
 } words[] = {
-#define WORD(name, kind, member, otherwise, summary) { name, kind, offsetof(hu_tool, member), summary },
+#define WORD(name, kind, member, otherwise, summary) { name, kind, offsetof(hu_tool, member) },
 #include "lib/import/tool/tool_words.def"
 #undef WORD
 };
@@ -78,15 +77,6 @@ hu_tool_row(int i, const char **its_words, const char **summary)
 	*its_words = rows[i].words;
 	*summary = rows[i].summary;
 	return rows[i].name;
-}
-
-const char *
-hu_tool_word(int i, const char **summary)
-{
-	if (i < 0 || i >= WORDS)
-		return NULL;
-	*summary = words[i].summary;
-	return words[i].name;
 }
 
 static int

@@ -40,9 +40,8 @@ int hu_tool_is(const char *text);
 /* Reads NAME[:WORD]…; HU_EINVAL says what is wrong. *T then needs no release. */
 hu_status hu_tool_parse(hu_tool *t, const char *text);
 void hu_tool_release(hu_tool *t);
-/* Name, words and summary of row I of tools.def; name and summary of row I of tool_words.def. NULL past the last. */
+/* Name, words and summary of row I of tools.def; NULL past the last. */
 const char *hu_tool_row(int i, const char **words, const char **summary);
-const char *hu_tool_word(int i, const char **summary);
 /* 1 where the tool measures ranges on calibration inputs, 2 where of whole numbers too. */
 int hu_tool_calibrates(const hu_tool *t);
 

@@ -18,44 +18,26 @@ typedef struct row {
 	hu_grain grain;
 	size_t group;
 	hu_activations activations;
-	const char *words, *summary;
+	const char *words;
 } row;
 
 static const row rows[] = {
 #define SCHEME(name, alias, kind, bits, element, weights, group, activations, words, summary)                          \
 	{ name, alias, HU_SCHEME_##kind, bits, element, HU_GRAIN_##weights, group, HU_ACTIVATIONS_##activations,       \
-		words, summary },
+		words },
 #include "lib/program/quantise/schemes.def"
 #undef SCHEME
 };
 
 static const struct {
-	const char *name, *summary;
+	const char *name;
 } words[] = {
-#define WORD(name, member, value, summary) { name, summary },
+#define WORD(name, member, value, summary) { name },
 #include "lib/program/quantise/words.def"
 #undef WORD
 };
 
 enum { ROWS = sizeof rows / sizeof *rows, WORDS = sizeof words / sizeof *words };
-
-const char *
-hu_scheme_row(int i, const char **summary)
-{
-	if (i < 0 || i >= ROWS)
-		return NULL;
-	*summary = rows[i].summary;
-	return rows[i].name;
-}
-
-const char *
-hu_scheme_word(int i, const char **summary)
-{
-	if (i < 0 || i >= WORDS)
-		return NULL;
-	*summary = words[i].summary;
-	return words[i].name;
-}
 
 /* The row whose name or alias the N characters are. */
 static const row *

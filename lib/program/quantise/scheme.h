@@ -49,7 +49,4 @@ hu_status hu_scheme_parse(hu_scheme *s, const char *text);
 /* 1 where TEXT begins with the name of a row of schemes.def and, of a row that is a format too, has words behind it; or
    is the name of a format of more than 8 bits and narrower than float32, other than tf32, which is one of products. */
 int hu_scheme_is(const char *text);
-/* Name and summary of row I of schemes.def, and of words.def; NULL past the last. */
-const char *hu_scheme_row(int i, const char **summary);
-const char *hu_scheme_word(int i, const char **summary);
 #endif
