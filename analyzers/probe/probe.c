@@ -63,8 +63,10 @@ pairs(const hu_probe_unit *u, const double (*ab)[2], size_t n, double c)
 	return hu_round(c, hu_format_of(u->s.out), HU_RNE, 0, 0) == c ? u->dot(u, a, b, n, c) : NAN;
 }
 
-double
-hu_probe_sum(const hu_probe_unit *u, const double *p, size_t n, double c)
+/* Returns Σ of n products from c, each p[k] split into a power of two times the rest; NaN where an operand is not a
+   value of u's formats. */
+static double
+sum_of(const hu_probe_unit *u, const double *p, size_t n, double c)
 {
 	double ab[64][2];
 
@@ -94,7 +96,7 @@ single_sums(hu_probe_list *l, const hu_probe_unit *u, int length)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].n <= length)
 			hu_probe_number(l, rows[i].name, rows[i].what,
-				hu_probe_sum(u, rows[i].p, (size_t)rows[i].n, rows[i].c),
+				sum_of(u, rows[i].p, (size_t)rows[i].n, rows[i].c),
 				rows[i].want[generation(u->s.arch)]);
 }
 
@@ -111,10 +113,10 @@ widths(hu_probe_list *l, const hu_probe_unit *u, int length, int f, int keep)
 		for (; reach < k; reach++) {
 			memset(p, 0, sizeof p);
 			p[0] = p[reach] = ulp / 2;
-			if (hu_probe_sum(u, p, (size_t)k, 1) != 1 + ulp)
+			if (sum_of(u, p, (size_t)k, 1) != 1 + ulp)
 				break;
 		}
-		if (!isnan(hu_probe_sum(u, p, (size_t)k, 1)))
+		if (!isnan(sum_of(u, p, (size_t)k, 1)))
 			hu_probe_count(l, "P11", "products of half an ulp that add up beside 1, from the first on",
 				reach,
 				length);
@@ -123,10 +125,10 @@ widths(hu_probe_list *l, const hu_probe_unit *u, int length, int f, int keep)
 		memset(p, 0, sizeof p);
 		p[0] = 1;
 		p[reach] = ulp;
-		if (hu_probe_sum(u, p, (size_t)k, 1 + ulp) != 2 + 2 * ulp)
+		if (sum_of(u, p, (size_t)k, 1 + ulp) != 2 + 2 * ulp)
 			break;
 	}
-	if (!isnan(hu_probe_sum(u, p, (size_t)k, 1 + ulp)))
+	if (!isnan(sum_of(u, p, (size_t)k, 1 + ulp)))
 		hu_probe_count(l, "P12", "C = 1 + ulp, p = 1, p_k = ulp: the block ends at k", reach, length);
 	if (u->s.out != HU_FP32)
 		return;
@@ -137,7 +139,7 @@ widths(hu_probe_list *l, const hu_probe_unit *u, int length, int f, int keep)
 			if (i >= 0)
 				p[i] = big;
 			p[j] = -big;
-			double got = hu_probe_sum(u, p, (size_t)k, i < 0 ? big : tiny);
+			double got = sum_of(u, p, (size_t)k, i < 0 ? big : tiny);
 			if (isnan(got))
 				return;
 			/* products added with the pair are cut off, those of later blocks survive */
@@ -196,18 +198,18 @@ half(hu_probe_list *l, const hu_probe_unit *u)
 		return;
 	for (int k = 26; k < 49; k++) {
 		double p[2] = { 0x1p-25, ldexp(1, -k) };
-		last = hu_probe_sum(u, p, 2, 0) == 0x1p-24 ? k : last;
+		last = sum_of(u, p, 2, 0) == 0x1p-24 ? k : last;
 	}
 	for (int i = 0; i < 4; i++) {
 		double p[2] = { 1, x[i] * 0x1p-10 };
-		right += hu_probe_sum(u, p, 2, 0) == 1 + want[i] * 0x1p-10;
+		right += sum_of(u, p, 2, 0) == 1 + want[i] * 0x1p-10;
 	}
 	hu_probe_count(l, "P22", "1 + 1/2, 3/4, 1, 3/2 ulp to nearest even", right, 4);
 	hu_probe_count(l, "P23", "p = 2^-25, 2^-k: the last k that rounds up", last, last_of[generation(u->s.arch)]);
 	double low[1] = { 0x1p-15 }, over[3] = { 1, 0x1p-11 + 0x1p-14, 0x1p-14 }, both[2] = { 1, 0x1p-11 };
-	hu_probe_number(l, "P24", "2^-14 * 0.5", hu_probe_sum(u, low, 1, 0), 0x1p-15);
-	hu_probe_number(l, "P26", "1 + 2^-11", hu_probe_sum(u, both, 2, 0), 1);
-	hu_probe_number(l, "P26 inner", "1 + (2^-11 + 2^-14) + 2^-14", hu_probe_sum(u, over, 3, 0), 1 + 0x1p-10);
+	hu_probe_number(l, "P24", "2^-14 * 0.5", sum_of(u, low, 1, 0), 0x1p-15);
+	hu_probe_number(l, "P26", "1 + 2^-11", sum_of(u, both, 2, 0), 1);
+	hu_probe_number(l, "P26 inner", "1 + (2^-11 + 2^-14) + 2^-14", sum_of(u, over, 3, 0), 1 + 0x1p-10);
 }
 
 /* P23 to P25 with fp32 output: the exponent of a zero term, subnormals, tf32's chop. */
@@ -238,7 +240,7 @@ small(hu_probe_list *l, const hu_probe_unit *u)
 	}
 	double zero[1] = { 0 };
 	if (tabled_kept(u->s) == 23)
-		hu_probe_number(l, "P24 C", "C = 2^-149", hu_probe_sum(u, zero, 1, 0x1p-149), 0x1p-149);
+		hu_probe_number(l, "P24 C", "C = 2^-149", sum_of(u, zero, 1, 0x1p-149), 0x1p-149);
 }
 
 static double

@@ -30,11 +30,6 @@ struct hu_probe_unit {
 /* Makes a unit of model s, a tensor core or the chain of fused multiply-adds that fp64 is. */
 hu_probe_unit hu_probe_model(hu_sum s, int most);
 
-/* Returns Σ of n products from c. Product p[k] is split into a power of two times the rest. NaN where an operand is
-   not
-   a value of u's formats. */
-double hu_probe_sum(const hu_probe_unit *u, const double *p, size_t n, double c);
-
 /* Applies every probe to u, whose model is row t (CHAIN for a chain). Fills `out` with at most HU_PROBES answers and
    returns how many; probes whose operands the model cannot represent are left out. */
 size_t hu_probe_table(const hu_probe_unit *u, hu_tc t, hu_probe *out);

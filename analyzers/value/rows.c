@@ -261,8 +261,10 @@ hu_row_json(const hu_row *r)
 	return o;
 }
 
-hu_status
-hu_rows_read(hu_status (*each)(const char *text, void *to), void *to)
+/* Calls `each` with every line of standard input that is not blank. Failures, also those of `each`, name the line;
+   HU_EINVAL where a line has a NUL, HU_EFILE where reading fails. */
+static hu_status
+read_lines(hu_status (*each)(const char *text, void *to), void *to)
 {
 	char *line = NULL, *why;
 	size_t cap = 0, number = 0;
@@ -296,7 +298,7 @@ hu_rows_each(hu_status (*each)(const char *text, void *to), void *to, const hu_a
 	hu_status st = HU_OK;
 
 	for (int i = 0; st == HU_OK && i < args->nrest; i++)
-		st = strcmp(args->rest[i], "-") ? each(args->rest[i], to) : hu_rows_read(each, to);
+		st = strcmp(args->rest[i], "-") ? each(args->rest[i], to) : read_lines(each, to);
 	return st;
 }
 

@@ -59,10 +59,6 @@ json_t *hu_row_number(double x);
 /* Returns an object {input, format, value, hex, bits, exact, error_ulps, flags}; numbers are made by hu_row_number. */
 json_t *hu_row_json(const hu_row *r);
 
-/* Calls `each` with every line of standard input that is not blank. Failures, also those of `each`, name the line;
-   HU_EINVAL where a line has a NUL, HU_EFILE where reading fails. */
-hu_status hu_rows_read(hu_status (*each)(const char *text, void *to), void *to);
-
 /* Calls `each` with every argument in order, where - stands for standard input's lines, until one fails. */
 hu_status hu_rows_each(hu_status (*each)(const char *text, void *to), void *to, const hu_args *args);
 

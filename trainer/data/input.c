@@ -30,8 +30,9 @@ hu_input_at(const char *reads, int i, hu_input *in)
 	return 1;
 }
 
-int
-hu_input_fits(const hu_input *in, hu_shape shape)
+/* Returns 1 where a row of that shape fits `in`. */
+static int
+fits(const hu_input *in, hu_shape shape)
 {
 	const char *s = in->shape + 2; /* behind "[n" */
 
@@ -65,7 +66,7 @@ check_one(const char *model, const hu_input *in, const hu_dataset *ds)
 		return hu_fail(HU_EINVAL, "model %s reads %s%s, and data set %s has no %s", model, in->name, in->shape,
 			ds->name, in->name);
 	char *has = shape_text(a->shape);
-	if (!hu_input_fits(in, a->shape))
+	if (!fits(in, a->shape))
 		st = hu_fail(HU_EINVAL, "model %s reads %s%s, and data set %s has %s%s", model, in->name, in->shape,
 			ds->name, in->name, has);
 	else if (in->classes && !a->classes)

@@ -16,8 +16,6 @@ typedef struct hu_input {
 /* Reads input i (from 0) of reads into *in; returns 0 past the last. reads comes from this program's own table, so a
    word that is wrong aborts. */
 int hu_input_at(const char *reads, int i, hu_input *in);
-/* Returns 1 where a row of that shape fits `in`. */
-int hu_input_fits(const hu_input *in, hu_shape shape);
 
 /* HU_EINVAL names the first input of reads that ds lacks or has in another shape; model is the model's name, for the
    message. */

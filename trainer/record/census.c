@@ -18,8 +18,10 @@ join(hu_census *to, const hu_census *c)
 	hu_underflow_add(&to->lost, &c->lost);
 }
 
-void
-hu_census_of(hu_census *c, const hu_tensor *x, const hu_tensor *before, double scale)
+/* Adds x's elements to c. before is the tensor that x was cast from, to be multiplied by scale; NULL where x is no
+   cast. */
+static void
+add_elements(hu_census *c, const hu_tensor *x, const hu_tensor *before, double scale)
 {
 	hu_format f = hu_format_of(x->format);
 
@@ -54,7 +56,7 @@ census_of_copies(hu_session *s, int tensor, int from, int scale, hu_census *c)
 	hu_status st = hu_session_copy(s, select, &t);
 	free(select);
 	HU_TRY(st);
-	hu_census_of(c, &t[tensor], from >= 0 ? &t[from] : NULL, scale >= 0 ? hu_get(&t[scale], 0) : 1);
+	add_elements(c, &t[tensor], from >= 0 ? &t[from] : NULL, scale >= 0 ? hu_get(&t[scale], 0) : 1);
 	hu_session_free_tensors(s, t);
 	return HU_OK;
 }
@@ -71,7 +73,7 @@ census_of(hu_session *s, int tensor, hu_census *c)
 	int cast = hu_is_cast(s->programs.train, tensor, &from, &scale);
 	if (!s->backend->peek)
 		return census_of_copies(s, tensor, cast ? from : -1, cast ? scale : -1, c);
-	hu_census_of(c, s->backend->peek(s->train, tensor), cast ? s->backend->peek(s->train, from) : NULL,
+	add_elements(c, s->backend->peek(s->train, tensor), cast ? s->backend->peek(s->train, from) : NULL,
 		cast && scale >= 0 ? hu_get(s->backend->peek(s->train, scale), 0) : 1);
 	return HU_OK;
 }

@@ -13,7 +13,4 @@
 
 /* Adds the rows of step `step`; to be called between hu_session_step and hu_session_commit. */
 hu_status hu_census_add(hu_tsv *exponents, hu_tsv *casts, hu_session *s, size_t step);
-/* Adds x's elements to c. before is the tensor that x was cast from, to be multiplied by scale; NULL where x is no
-   cast. */
-void hu_census_of(hu_census *c, const hu_tensor *x, const hu_tensor *before, double scale);
 #endif

@@ -9,8 +9,9 @@
 
 enum { BITS = 64 };
 
-int
-hu_coverage_of_step(const hu_trace *t, const hu_call *c)
+/* Returns 1 if all results of the call were recorded in the step. */
+static int
+is_whole(const hu_trace *t, const hu_call *c)
 {
 	for (int k = 0; k < c->nout; k++)
 		if (!t->t[c->out[k]].data)
@@ -67,7 +68,7 @@ hu_coverage_init(hu_coverage_step *s, const hu_analysis *a, const hu_trace *t)
 		const hu_call *c = &p->c[i];
 		const hu_opaque *o = hu_program_opaque(p, c);
 		uint64_t taint = 0;
-		if (!hu_coverage_of_step(t, c))
+		if (!is_whole(t, c))
 			continue;
 		for (int k = 0; k < c->nin; k++)
 			taint |= s->taint[c->in[k]];
@@ -105,7 +106,7 @@ mark(hu_coverage_step *s, const hu_program *p, const hu_trace *t, int id)
 		int some = 0;
 		for (int k = 0; k < c->nout; k++)
 			some |= wanted[c->out[k]];
-		if (!some || !hu_coverage_of_step(t, c))
+		if (!some || !is_whole(t, c))
 			continue;
 		for (int k = 0; k < c->nin; k++)
 			wanted[c->in[k]] = 1;

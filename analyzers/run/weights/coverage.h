@@ -34,9 +34,6 @@ typedef struct hu_coverage_step {
 	char *blamed;    /* by call id: 1 where an unjudged weight depends on the opaque call */
 } hu_coverage_step;
 
-/* Returns 1 if all results of the call were recorded in the step. */
-int hu_coverage_of_step(const hu_trace *t, const hu_call *c);
-
 /* Goes through the step's calls; hu_coverage_release frees what it finds. */
 void hu_coverage_init(hu_coverage_step *s, const hu_analysis *a, const hu_trace *t);
 void hu_coverage_release(hu_coverage_step *s);

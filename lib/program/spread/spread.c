@@ -64,8 +64,9 @@ is_slice(const hu_program *p, const hu_call *c, int *k, int *n)
 	return 1;
 }
 
-int
-hu_spread_micro_batches(const hu_program *p)
+/* How many micro-batches the program of a step has, by the calls that cut its inputs; 1 where there are none. */
+static int
+micro_batches_of(const hu_program *p)
 {
 	int k, n = 1;
 
@@ -98,8 +99,10 @@ hu_spread_judged(const hu_call *c)
 	return c->op->role == HU_ROLE_CHECK ? (int)hu_attr_count(c, "judged", (size_t)c->nin) : c->nin;
 }
 
-int
-hu_spread_is_library(const hu_call *c)
+/* Returns 1 for an all-reduce that a library computes (--all-reduce nccl): all ranks call it together, nothing of its
+   operands travels otherwise, and its result is on every rank. */
+static int
+is_library(const hu_call *c)
 {
 	return c->op->role == HU_ROLE_ALL_REDUCE && hu_attr_library(c) > 0;
 }
@@ -117,7 +120,7 @@ check_libraries(const plan *a)
 	for (int i = 0; i < a->p->nc; i++) {
 		const hu_call *c = &a->p->c[i];
 		int own = 1;
-		if (!hu_spread_is_library(c))
+		if (!is_library(c))
 			continue;
 		for (int r = 0; r < a->s->ranks && c->nin == a->s->ranks; r++)
 			own &= a->s->at[c->in[hu_spread_operand(a->s, r)]] == r ||
@@ -176,7 +179,7 @@ place(plan *a, int i)
 
 	if (is_slice(a->p, c, &k, &n))
 		last = k;
-	for (k = 0; k < early && !hu_spread_is_library(c); k++)
+	for (k = 0; k < early && !is_library(c); k++)
 		if (!is_input(a->p, c->in[k]) && a->last[c->in[k]] > last)
 			last = a->last[c->in[k]];
 	a->place[i] = last < 0 ? HU_EVERYWHERE : owner(a->s, last);
@@ -249,9 +252,9 @@ add_call(plan *a, int i, int late)
 			add(a, HU_DO_RECEIVE, t, s->at[t], sent - 1);
 			a->got[t] = 1;
 		}
-		s->need[t] |= !hu_spread_is_library(c) || k == hu_spread_operand(s, s->rank);
+		s->need[t] |= !is_library(c) || k == hu_spread_operand(s, s->rank);
 	}
-	if (hu_spread_is_library(c))
+	if (is_library(c))
 		add(a, HU_DO_REDUCE, i, 0, 0);
 	else if (here)
 		add(a, late ? HU_DO_CARRY : hu_spread_judged(c) < c->nin ? HU_DO_CHECK : HU_DO_RUN, i, 0, 0);
@@ -335,7 +338,7 @@ hu_spread_init(hu_spread *s, const hu_program *p, int ranks, int rank)
 	s->p = p;
 	s->ranks = ranks;
 	s->rank = rank;
-	s->micro_batches = hu_spread_micro_batches(p);
+	s->micro_batches = micro_batches_of(p);
 	if (s->micro_batches < ranks)
 		return hu_fail(HU_EINVAL,
 			"%d ranks and %d micro-batch%s: each rank executes whole micro-batches; say --batch micro=%d "

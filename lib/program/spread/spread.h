@@ -52,15 +52,10 @@ hu_status hu_spread_init(hu_spread *s, const hu_program *p, int ranks, int rank)
 void hu_spread_release(hu_spread *s);
 /* Which micro-batches a rank has: *first and how many. */
 int hu_spread_share(int micro_batches, int ranks, int rank, int *first);
-/* How many micro-batches the program of a step has, by the calls that cut its inputs; 1 where there are none. */
-int hu_spread_micro_batches(const hu_program *p);
 
 /* How many inputs of a call decide what it computes: a finite check searches the others in a skipped step alone. */
 int hu_spread_judged(const hu_call *c);
 
-/* Returns 1 for an all-reduce that a library computes (--all-reduce nccl): all ranks call it together, nothing of its
-   operands travels otherwise, and its result is on every rank. */
-int hu_spread_is_library(const hu_call *c);
 /* The operand that rank r of s has of such a call, which has one for each rank: of rank 0 the last one. */
 int hu_spread_operand(const hu_spread *s, int r);
 #endif
