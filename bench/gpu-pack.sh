@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# gpu-pack.sh FILE BUILD DRY ONLY: what `gpu.sh --bundle FILE` does: packs the program of folder BUILD, its GPU tests, the
-# shared libraries that they load, these scripts, and the CPU's digests of the trainings that the GPU will be held to,
-# as one archive of gzip and tar. `tar xzf FILE && halfulp-gpu/bench/gpu.sh` then runs it where there is nothing but a
-# driver. DRY 1: the program alone, of any build, for --dry. ONLY: the digests of those parts alone; the others' are
+# gpu-pack.sh FILE BUILD DRY ONLY: what `gpu.sh --bundle FILE` does: packs the program of folder BUILD, its GPU tests,
+# the shared libraries that they load, these scripts, and the CPU's digests of the trainings that the GPU will be held
+# to, as one archive of gzip and tar. `tar xzf FILE && halfulp-gpu/bench/gpu.sh` then runs it where there is nothing but
+# a driver. DRY 1: the program alone, of any build, for --dry. ONLY: the digests of those parts alone; the others' are
 # computed where the bundle runs.
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -11,7 +11,8 @@ case $1 in /*) file=$1 ;; *) file=$PWD/$1 ;; esac
 build=$(cd "$2" 2>/dev/null && pwd) dry=$3 only=$4
 fail() { echo "gpu.sh: --bundle: $1" >&2; exit 4; }
 test -x "$build/halfulp" || fail "no program $2/halfulp; build it with --with-cuda=yes, or name its folder by --build"
-test "$dry" = 1 || "$build/halfulp" doctor | grep -q '^back ends .* cuda' || fail "$build/halfulp is built without CUDA; configure --with-cuda=yes where nvcc is"
+test "$dry" = 1 || "$build/halfulp" doctor | grep -q '^back ends .* cuda' ||
+	fail "$build/halfulp is built without CUDA; configure --with-cuda=yes where nvcc is"
 work=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-pack.XXXXXX") || exit 4
 trap 'rm -rf "$work" "$file.part"' EXIT
 trap 'exit 130' INT TERM
@@ -22,7 +23,9 @@ halfulp=$build/halfulp
 
 # Programs, each behind a script that leads it to the libraries; what the shim alone can test stays here
 programs=halfulp
-for t in $(test "$dry" = 1 || (cd "$top" && grep -l 'HU_HAVE_CUDA\|on_each_side\|hu_device_count' t/*/u-*.c | sed 's/\.c$//' && echo bench/tool/turns)); do
+of_devices='HU_HAVE_CUDA\|on_each_side\|hu_device_count'
+for t in $(test "$dry" = 1 || (cd "$top" && grep -rl --include='u-*.c' "$of_devices" t | sort | sed 's/\.c$//' &&
+	echo bench/tool/turns)); do
 	test -x "$build/$t" || fail "no program $build/$t; make -C $build $t"
 	programs="$programs $t"
 done
@@ -56,12 +59,14 @@ for p in $programs; do
 		fi
 		LD_LIBRARY_PATH=$top/libraries:$LD_LIBRARY_PATH exec "$top/bin/__NAME__" "$@"
 	END
-	sed -i "s|__NAME__|$p|; s|__KERNELS__|$kernels|; s|__TOP__|\$(cd \"\$(dirname \"\$0\")/$(dirname $p | sed 's|^\.$||; s|[^/][^/]*|..|g')\" \&\& pwd)|" "$to/$p"
+	sed -i "s|__NAME__|$p|; s|__KERNELS__|$kernels|; s|__TOP__|\$(cd \"\$(dirname \"\$0\")/$(dirname $p |
+		sed 's|^\.$||; s|[^/][^/]*|..|g')\" \&\& pwd)|" "$to/$p"
 	chmod +x "$to/$p"
 done
 
 # Libraries: all that the loader finds; those of the C library apart
-for p in $programs; do ldd "$build/$p" || fail "ldd $build/$p fails"; done | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\/.*ld-linux/ { print $1 }' | sort -u >"$work/libraries"
+for p in $programs; do ldd "$build/$p" || fail "ldd $build/$p fails"; done |
+	awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\/.*ld-linux/ { print $1 }' | sort -u >"$work/libraries"
 while read -r library; do
 	case ${library##*/} in
 	ld-linux*) cp -L "$library" "$to/libc/ld.so" ;;
@@ -70,9 +75,9 @@ while read -r library; do
 	esac || fail "$library cannot be copied"
 done <"$work/libraries"
 cp -r "$top/LICENSE" "$to/"
-mkdir -p "$to/bench" "$to/lib/program/policy" "$to/trainer/model" "$to/t/tool"
+mkdir -p "$to/bench" "$to/lib/program/policy" "$to/trainer/model" "$to/t/trainer/model"
 cp "$top"/bench/gpu*.sh "$top/bench/torch-steps.py" "$to/bench/"
-cp "$top/t/tool/torchnets.py" "$to/t/tool/"
+cp "$top/t/trainer/model/torchnets.py" "$to/t/trainer/model/"
 cp "$top/lib/program/policy/policies.def" "$to/lib/program/policy/"
 cp "$top/trainer/model/models.def" "$to/trainer/model/"
 
@@ -93,11 +98,13 @@ for model in $(models); do
 	matches "digests-$model" "$only" || matches "digests-bulk-$model" "$only" || continue
 	for arch in hopper ampere; do
 		trainings $model $arch
-	done | sort -u | awk -v model="$model" '{ sum = $2; policy = $1; $1 = $2 = ""; print NR, model "-" policy "-" sum $0 }'
+	done | sort -u | awk -v model="$model" '{ sum = $2; policy = $1; $1 = $2 = ""; print NR, model "-" policy "-" '\
+'sum $0 }'
 done | sort -s -n -k 1,1 | cut -d ' ' -f 2- >"$work/trainings"
 ln -s "$parts/reference" "$work/reference"
 one() {
-	reference $1 >/dev/null 2>"$work/err-${1%% *}" || { tail -n 1 "$work/err-${1%% *}" >"$work/failed"; return 255; }
+	reference $1 >/dev/null 2>"$work/err-${1%% *}" ||
+		{ tail -n 1 "$work/err-${1%% *}" >"$work/failed"; return 255; }
 	rm -f "$work/err-${1%% *}"
 }
 export -f one reference digests
@@ -136,4 +143,5 @@ done <"$work/trainings"
 tar -C "$work" -c --owner=0 --group=0 halfulp-gpu | gzip -9 >"$file.part" && mv "$file.part" "$file" ||
 	fail "$file cannot be written"
 rm -rf "$parts"
-echo "$file: $(du -k "$file" | cut -f 1) KB, $(echo $programs | wc -w) programs, $(ls "$to/libraries" | grep -c '\.so') libraries, $(ls "$to/reference" | wc -l) trainings"
+echo "$file: $(du -k "$file" | cut -f 1) KB, $(echo $programs | wc -w) programs, $(ls "$to/libraries" |
+	grep -c '\.so') libraries, $(ls "$to/reference" | wc -l) trainings"

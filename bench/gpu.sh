@@ -24,10 +24,12 @@ while test $# -gt 0; do
 	--list) list=1 ;;
 	--out | --build | --minutes | --from | --bundle | --archive | --only | --call)
 		test $# -gt 1 && test -n "$2" || { echo "gpu.sh: $1 needs a value" >&2; exit 2; }
-		case $1 in --out) out=$2 ;; --build) build=$2 ;; --minutes) minutes=$2 ;; --from) from=$2 ;; --bundle) bundle=$2 ;; --archive) archive=$2 ;; --only) only=$2 ;; --call) call=$2 ;; esac
+		case $1 in --out) out=$2 ;; --build) build=$2 ;; --minutes) minutes=$2 ;; --from) from=$2 ;; --bundle) \
+			bundle=$2 ;; --archive) archive=$2 ;; --only) only=$2 ;; --call) call=$2 ;; esac
 		shift ;;
 	*)
-		echo "gpu.sh: $1: --from, --bundle, --build, --dry, --list, --out, --archive, --minutes, --only or --call is known" >&2
+		echo "gpu.sh: $1: --from, --bundle, --build, --dry, --list, --out, --archive, --minutes, --only or "\
+"--call is known" >&2
 		exit 2
 		;;
 	esac
@@ -50,11 +52,14 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-gpu.XXXXXX") || exit 4
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 if test -f "$from"; then
-	tar -C "$work" -xzf "$from" 2>/dev/null && test -f "$work/halfulp-gpu/BUNDLE" || { echo "gpu.sh: --from $from: this is no bundle; gpu.sh --bundle makes one" >&2; exit 3; }
-	bash "$work/halfulp-gpu/bench/gpu.sh" $(test $dry = 0 || echo --dry) $(test $list = 0 || echo --list) --minutes "$minutes" --only "$only" --out "${out:-gpu}" ${archive:+--archive "$archive"}
+	tar -C "$work" -xzf "$from" 2>/dev/null && test -f "$work/halfulp-gpu/BUNDLE" ||
+		{ echo "gpu.sh: --from $from: this is no bundle; gpu.sh --bundle makes one" >&2; exit 3; }
+	bash "$work/halfulp-gpu/bench/gpu.sh" $(test $dry = 0 || echo --dry) $(test $list = 0 ||
+		echo --list) --minutes "$minutes" --only "$only" --out "${out:-gpu}" ${archive:+--archive "$archive"}
 	exit
 elif test -n "$from"; then
-	test -f "$from/BUNDLE" || { echo "gpu.sh: --from $from: this is no bundle; gpu.sh --bundle makes one" >&2; exit 3; }
+	test -f "$from/BUNDLE" || { echo "gpu.sh: --from $from: this is no bundle; gpu.sh --bundle makes one" \
+		>&2; exit 3; }
 	top=$(cd "$from" && pwd)
 fi
 test -f "$top/BUNDLE" && from=$top
@@ -69,18 +74,26 @@ elif test $dry = 0; then
 	toolkit=$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')
 	if test -n "$from"; then
 		halfulp=$top/halfulp
-		"$halfulp" --version >"$work/starts" 2>&1 || { export HALFULP_OWN_LIBC=1; "$halfulp" --version >>"$work/starts" 2>&1; } ||
-			{ echo "gpu.sh: the bundle's program does not start here: $(head -n 1 "$work/starts")" >&2; exit 4; }
+		"$halfulp" --version >"$work/starts" 2>&1 ||
+			{ export HALFULP_OWN_LIBC=1; "$halfulp" --version >>"$work/starts" 2>&1; } ||
+			{ echo "gpu.sh: the bundle's program does not start here: $(head -n 1 "$work/starts")" \
+			>&2; exit 4; }
 		"$halfulp" doctor >"$work/doctor" 2>&1
-		grep -q '^device 0' "$work/doctor" || { echo "gpu.sh: no driver, or no GPU that the bundle's program can use: $(sed -n 's/^CUDA.*usable: //p' "$work/doctor")" >&2; exit 4; }
+		grep -q '^device 0' "$work/doctor" || { echo \
+			"gpu.sh: no driver, or no GPU that the bundle's program can use: $(sed -n \
+			's/^CUDA.*usable: //p' "$work/doctor")" >&2; exit 4; }
 		toolkit=$(sed -n 's/^toolkit: //p' "$top/BUNDLE")
 		capability=$(sed -n 's/^GPU .*compute capability \([0-9]*\)\.\([0-9]*\).*/\1\2/p' "$work/doctor")
 	else
-		command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU || { echo "gpu.sh: no NVIDIA GPU here (nvidia-smi shows none); --dry runs the parts on the launch shim" >&2; exit 4; }
-		test -n "$toolkit" || { echo "gpu.sh: no nvcc; install the CUDA toolkit or set CUDA_HOME, or use --from with a bundle" >&2; exit 4; }
+		command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU ||
+			{ echo "gpu.sh: no NVIDIA GPU here (nvidia-smi shows none); --dry runs the parts on the "\
+"launch shim" >&2; exit 4; }
+		test -n "$toolkit" || { echo "gpu.sh: no nvcc; install the CUDA toolkit or set CUDA_HOME, or use "\
+"--from with a bundle" >&2; exit 4; }
 		capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader -i 0 | tr -d '. ')
 	fi
-	case $capability in 80 | 86 | 87) arch=ampere ;; 89) arch=ada ;; 90) arch=hopper ;; 10*) arch=blackwell ;; 12*) arch=rtxblackwell ;; *) arch=turing ;; esac
+	case $capability in 80 | 86 | 87) arch=ampere ;; 89) arch=ada ;; 90) arch=hopper ;; 10*) arch=blackwell \
+		;; 12*) arch=rtxblackwell ;; *) arch=turing ;; esac
 	backend=cuda
 else
 	toolkit=- backend=shim arch=hopper
@@ -96,7 +109,8 @@ case $out in /*) ;; *) out=$PWD/$out ;; esac
 archive=${archive:-$out.tar.gz}
 if ! test -f "$out/parts" && test -f "$archive"; then
 	test $list = 0 || out=$work/listed
-	mkdir -p "$work/before" && tar -C "$work/before" -xzf "$archive" 2>/dev/null && test -f "$work/before/parts" || { echo "gpu.sh: $archive: not an archive of results; name another by --archive" >&2; exit 3; }
+	mkdir -p "$work/before" && tar -C "$work/before" -xzf "$archive" 2>/dev/null && test -f "$work/before/parts" ||
+		{ echo "gpu.sh: $archive: not an archive of results; name another by --archive" >&2; exit 3; }
 	mkdir -p "$out" && cp -r "$work/before/." "$out/" || exit 4
 fi
 if test $list = 0; then
@@ -110,8 +124,10 @@ head_lines() {
 	if test $dry = 1; then
 		printf '# gpu: launch shim (none)\n# driver: -\n# clocks: -\n'
 	elif command -v nvidia-smi >/dev/null; then
-		nvidia-smi --query-gpu=name,compute_cap,driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit --format=csv,noheader -i 0 |
-			awk -F ', *' '{ printf "# gpu: %s, compute capability %s\n# driver: %s\n# clocks: sm %s of %s, memory %s of %s, power limit %s\n", $1, $2, $3, $4, $6, $5, $7, $8 }'
+		facts=name,compute_cap,driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,power.limit
+		nvidia-smi --query-gpu=$facts --format=csv,noheader -i 0 |
+			awk -F ', *' '{ printf "# gpu: %s, compute capability %s\n# driver: %s\n# clocks: sm %s of '\
+'%s, memory %s of %s, power limit %s\n", $1, $2, $3, $4, $6, $5, $7, $8 }'
 	else
 		sed -n 's/, GPU-[0-9a-f-]*$//; s/^GPU  */# gpu: /p' "$work/doctor"
 		printf '# driver: -\n# clocks: -\n'
@@ -154,10 +170,12 @@ part() {
 	else
 		timeout -k 5 "$limit" "$@" >"$work/words" 2>&1 </dev/null
 		code=$?
-		case $code in 0) verdict=passed ;; 77) verdict=skipped ;; 124 | 137) verdict="over its limit" ;; *) verdict=failed ;; esac
+		case $code in 0) verdict=passed ;; 77) verdict=skipped ;; 124 | 137) verdict="over its limit" ;; *) \
+			verdict=failed ;; esac
 		tail -c 200000 "$work/words" >"$out/log/$name.txt"
 	fi
-	{ grep -v "^$name	" "$out/parts"; printf '%s\t%s\t%s\t%.1f\n' "$name" "$verdict" "$code" "$(echo "$(date +%s.%N) $start" | awk '{ print $1 - $2 }')"; } >"$work/parts"
+	{ grep -v "^$name	" "$out/parts"; printf '%s\t%s\t%s\t%.1f\n' "$name" "$verdict" "$code" \
+		"$(echo "$(date +%s.%N) $start" | awk '{ print $1 - $2 }')"; } >"$work/parts"
 	cat "$work/parts" >"$out/parts"
 	printf '%-28s %s\n' "$name" "$verdict"
 	case $verdict in failed) tail -n 3 "$out/log/$name.txt" | sed 's/^/    /' ;; esac
@@ -175,7 +193,8 @@ look() {
 		for name in build "${names[@]}"; do
 			[[ $name != $pattern ]] || continue 2
 		done
-		echo "gpu.sh: --only $pattern: no part$(test $dry = 0 || echo " of a dry run") has such a name; --list names them" >&2
+		echo "gpu.sh: --only $pattern: no part$(test $dry = 0 ||
+			echo " of a dry run") has such a name; --list names them" >&2
 		exit 3
 	done
 }
@@ -184,10 +203,11 @@ if test $dry = 1; then
 	tests=$(test -x t/cuda/u-shim && echo t/cuda/u-shim)
 elif test -n "$from"; then
 	cd "$top" || exit 4
-	tests=$(ls t/*/u-* 2>/dev/null)
+	tests=$(find t -name "u-*" 2>/dev/null | sort)
 	export HALFULP_GPU_ONLY=1 # the shim's part was tested where the bundle was made
 elif test $list = 1; then
-	tests=$(cd "$top" && ls t/cuda/u-cuda*.c t/cuda/u-shim.c t/cuda/u-device.c t/trainer/u-gpu.c | sed 's/\.c$//')
+	tests=$(cd "$top" && ls t/cuda/u-cuda*.c t/cuda/u-shim.c t/cuda/u-device.c t/trainer/device/u-gpu.c |
+		sed 's/\.c$//')
 else
 	# instructions of one architecture alone (wgmma) have a letter of their own
 	target=$capability
@@ -199,13 +219,17 @@ else
 	build=$(cd "$build" && pwd)
 	halfulp=$build/halfulp
 	if ! test -x "$top/configure"; then
-		(cd "$top" && autoreconf -fi) >"$out/log/autoreconf.txt" 2>&1 || { echo "gpu.sh: autoreconf fails (see $out/log/autoreconf.txt); ./bootstrap installs what a build needs, then call this again" >&2; exit 4; }
+		(cd "$top" && autoreconf -fi) >"$out/log/autoreconf.txt" 2>&1 ||
+			{ echo "gpu.sh: autoreconf fails (see $out/log/autoreconf.txt); ./bootstrap installs what a "\
+"build needs, then call this again" >&2; exit 4; }
 	fi
-	tests=$(cd "$top" && ls t/cuda/u-cuda*.c t/cuda/u-shim.c t/cuda/u-device.c t/trainer/u-gpu.c | sed 's/\.c$//')
+	tests=$(cd "$top" && ls t/cuda/u-cuda*.c t/cuda/u-shim.c t/cuda/u-device.c t/trainer/device/u-gpu.c | sed 's/\.c$//')
 	export top build target tests
 	test -x "$halfulp" || sed -i '/^build	/d' "$out/parts"
-	part build 360 bash -c 'cd "$build" && { test -f Makefile || "$top/configure" -q --with-cuda=yes CUDA_ARCH_FLAGS="-gencode arch=compute_$target,code=sm_$target"; } && make -j"$(nproc)" halfulp $tests'
-	test -x "$halfulp" || { echo "gpu.sh: it does not build; see $out/log/build.txt; ./bootstrap installs what a build needs" >&2; exit 4; }
+	part build 360 bash -c 'cd "$build" && { test -f Makefile || "$top/configure" -q --with-cuda=yes '\
+'CUDA_ARCH_FLAGS="-gencode arch=compute_$target,code=sm_$target"; } && make -j"$(nproc)" halfulp $tests'
+	test -x "$halfulp" || { echo "gpu.sh: it does not build; see $out/log/build.txt; ./bootstrap installs what a "\
+"build needs" >&2; exit 4; }
 	cd "$build" || exit 4
 fi
 export srcdir=$top HALFULP=$halfulp

@@ -21,7 +21,7 @@ import tempfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(TOP, 't', 'tool'))
+sys.path.insert(0, os.path.join(TOP, 't', 'trainer', 'model'))
 MODELS = {
     'convnet': '--model convnet',
     'resnet18': '--model resnet --data scenes:size=64 --model stem=cifar --batch 8',
@@ -31,7 +31,9 @@ MODELS = {
     'ncf-large': '--model ncf:hidden=64,layers=4 --data users=4000,items=2000 --batch 4096',
     'unet': '--model unet',
     'convnet-published': '--model convnet --data size=256,channels=3 --batch 32',
-    'resnet50': '--model resnet:depth=50 --data scenes:size=224 --model stem=imagenet --batch 64 --data train=640,eval=64',
+    'resnet50': (
+        '--model resnet:depth=50 --data scenes:size=224 --model stem=imagenet --batch 64 --data train=640,eval=64'
+    ),
 }
 LARGE = 'convnet-published', 'resnet50'  # on a processor only where they are named
 # Ours, whose steps it stands beside, and how far the first losses may be apart.

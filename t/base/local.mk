@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
+SCRIPT_TESTS += t/base/t-ending.sh
 SCRIPT_TESTS += t/base/t-faults.py
 SCRIPT_TESTS += t/base/t-inherited.py
 SCRIPT_TESTS += t/base/t-ranks.sh
 SCRIPT_TESTS += t/base/t-temporaries.py
+SCRIPT_TESTS += t/base/t-waits.sh
 C_TESTS += t/base/u-base
 C_TESTS += t/base/u-cut
 C_TESTS += t/base/u-fields

@@ -327,8 +327,8 @@ fi
 
 # The tests of those parts
 tests="t/tool/t-lists t/cli/t-defaults t/cli/t-help t/tool/t-floors t/tool/t-rooms
-	t/number/u-format t/number/u-round t/number/u-code t/number/u-bulk t/trainer/u-digits t/trainer/t-train
-	t/analyzers/t-analyze t/judge/t-independent t/golden/t-golden t/reports/t-report t/store/u-run
+	t/number/u-format t/number/u-round t/number/u-code t/number/bulk/u-bulk t/trainer/data/u-digits t/trainer/train/t-train
+	t/analyzers/run/t-analyze t/judge/t-independent t/golden/t-golden t/reports/t-report t/store/u-run
 	t/op/u-op-table t/op/u-gradient t/op/u-enclose t/op/u-performed t/cuda/u-cuda-op t/cuda/u-cuda-choice"
 for t in $tests; do
 	make -C tree/b -s check TESTS="$t" >out 2>err

@@ -19,7 +19,7 @@
 #include "lib/program/policy/recipe.h"
 #include "lib/program/pass/pass.h"
 #include "lib/program/quantise/scheme.h"
-#include "t/store/fuzz.h"
+#include "t/fuzz/fuzz.h"
 #include "trainer/data/augment.h"
 #include "trainer/optim/optim.h"
 #include "trainer/plan/compare.h"

@@ -1,8 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 
+t_libtap_a_SOURCES += t/fuzz/fuzz-baseline.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-idx.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-image.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-npy.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-npz.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-onnx.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-pair.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-rules.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-run.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-safetensors.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-scores.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-series.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-signed.c
 t_libtap_a_SOURCES += t/fuzz/fuzz-specs.c
+t_libtap_a_SOURCES += t/fuzz/fuzz-statistics.c
+noinst_HEADERS += t/fuzz/fuzz.h
 t_libtap_a_SOURCES += t/fuzz/spec-expression.c
 t_libtap_a_SOURCES += t/fuzz/spec-option.c
 noinst_HEADERS += t/fuzz/specs.h
 EXTRA_DIST += t/fuzz/specs.txt
+C_TESTS += t/fuzz/u-fuzz-files
 C_TESTS += t/fuzz/u-specs
+EXPENSIVE_C_TESTS += t/fuzz/x-fuzz-import
+EXPENSIVE_SCRIPT_TESTS += t/fuzz/x-fuzz.sh

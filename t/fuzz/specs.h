@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Texts that people type as options: a reader a row, and any text for it. t/fuzz/u-specs.c tries thousands of each in
-   `make check`; t/store/x-fuzz.sh gives them to libFuzzer. */
+   `make check`; t/fuzz/x-fuzz.sh gives them to libFuzzer. */
 #ifndef HU_T_FUZZ_SPECS_H
 #define HU_T_FUZZ_SPECS_H
 

@@ -41,7 +41,6 @@ SCRIPT_TESTS += t/import/t-until.py
 C_TESTS += t/import/u-turn
 EXPENSIVE_SCRIPT_TESTS += t/import/x-backend-tests.py
 EXPENSIVE_SCRIPT_TESTS += t/import/x-detectors.py
-EXPENSIVE_C_TESTS += t/import/x-fuzz-import
 EXPENSIVE_SCRIPT_TESTS += t/import/x-schema-attributes.py
 EXPENSIVE_SCRIPT_TESTS += t/import/x-tools-cases.py
 EXPENSIVE_SCRIPT_TESTS += t/import/x-tools.py

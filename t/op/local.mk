@@ -1,25 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
 noinst_HEADERS += t/op/ddw-compare.inc
-noinst_HEADERS += t/op/gemm_operands.h
 t_libtap_a_SOURCES += t/op/op-case.c
 noinst_HEADERS += t/op/op-case.h
 noinst_HEADERS += t/op/op-cases.def
 noinst_HEADERS += t/op/op-judge.h
 noinst_HEADERS += t/op/op-values.h
-SCRIPT_TESTS += t/op/t-conv.py
 SCRIPT_TESTS += t/op/t-moves.py
 C_TESTS += t/op/u-all-reduce
 C_TESTS += t/op/u-computes
-C_TESTS += t/op/u-conv-axis
-C_TESTS += t/op/u-conv
 C_TESTS += t/op/u-ddw-loops
 C_TESTS += t/op/u-depthwise-dd
 C_TESTS += t/op/u-dropout
 C_TESTS += t/op/u-emulate-some
 C_TESTS += t/op/u-enclose
 C_TESTS += t/op/u-formula-loops
-C_TESTS += t/op/u-gemm
 C_TESTS += t/op/u-gradient
 C_TESTS += t/op/u-op-order
 C_TESTS += t/op/u-op-table
@@ -27,7 +22,6 @@ C_TESTS += t/op/u-op-values
 C_TESTS += t/op/u-performed
 C_TESTS += t/op/u-scaler
 C_TESTS += t/op/u-summed
-C_TESTS += t/op/u-tc-call
 C_TESTS += t/op/u-undefined
 EXPENSIVE_C_TESTS += t/op/x-formula-loops
 EXPENSIVE_C_TESTS += t/op/x-pointwise-all

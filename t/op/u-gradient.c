@@ -278,7 +278,7 @@ main(int argc, char **argv)
 		   values. */
 		if (strstr(row->attrs, "ta=") || strstr(row->attrs, "scaled="))
 			continue;
-		/* A straight-through estimate is no derivative: t/trainer/t-qat.py holds it. */
+		/* A straight-through estimate is no derivative: t/trainer/train/t-qat.py holds it. */
 		if (!strcmp(row->op, "fake_quantise"))
 			continue;
 		hu_status st = prepare(&t, row);

@@ -2,7 +2,7 @@
    The elementary functions of a float in double-double, relative error at most
    DD_ELEMENTARY_ERROR = 2^-80: the screen that every result of lib/number/elementary/elementary.h
    passes. Nothing is shared with that file. Each bound is derived beside its function,
-   far below that one; t/number/u-screen.c compares with MPFR. Table entries belong to a block
+   far below that one; t/number/elementary/u-screen.c compares with MPFR. Table entries belong to a block
    of neighbouring arguments (dd_near), so that loops over one have no look-up; where one is too wide, dd_near_… says
    so. */
 #ifndef HU_T_DD_ELEMENTARY_H

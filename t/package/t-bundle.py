@@ -13,7 +13,7 @@ import sys
 import tarfile
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get('srcdir', '.')), 't/tool'))
+sys.path[:0] = [os.path.join(os.path.abspath(os.environ.get('srcdir', '.')), 't', room) for room in ('tool', 'ci')]
 import tap
 
 BUILD = os.environ.get('top_builddir', '.')

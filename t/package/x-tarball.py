@@ -52,7 +52,7 @@ if not tap.ok(built.returncode == 0 and 'was called' not in built.stderr, 'READM
         (built.stdout + built.stderr)[-2000:]):
     tap.finish()
 tap.none(sorted(f for f in files(top) - before if not f.startswith('build/')), 'what is built is in build/')
-first = run(sys.executable, '-B', 't/cli/t-first.py', cwd=top,
+first = run(sys.executable, '-B', 't/newcomer/t-first.py', cwd=top,
     env=dict(env, HALFULP=top + '/build/halfulp', srcdir='.'))
 tap.ok(first.returncode == 0, 'README\'s commands print what README says', first.stdout + first.stderr)
 golden = run('bash', 't/golden/t-golden.sh', cwd=top,

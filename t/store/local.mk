@@ -1,20 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-t_libtap_a_SOURCES += t/store/fuzz-baseline.c
-t_libtap_a_SOURCES += t/store/fuzz-idx.c
-t_libtap_a_SOURCES += t/store/fuzz-image.c
-t_libtap_a_SOURCES += t/store/fuzz-npy.c
-t_libtap_a_SOURCES += t/store/fuzz-npz.c
-t_libtap_a_SOURCES += t/store/fuzz-onnx.c
-t_libtap_a_SOURCES += t/store/fuzz-pair.c
-t_libtap_a_SOURCES += t/store/fuzz-rules.c
-t_libtap_a_SOURCES += t/store/fuzz-run.c
-t_libtap_a_SOURCES += t/store/fuzz-safetensors.c
-t_libtap_a_SOURCES += t/store/fuzz-scores.c
-t_libtap_a_SOURCES += t/store/fuzz-series.c
-t_libtap_a_SOURCES += t/store/fuzz-signed.c
-t_libtap_a_SOURCES += t/store/fuzz-statistics.c
-noinst_HEADERS += t/store/fuzz.h
 t_libtap_a_SOURCES += t/store/onnx-model.c
 noinst_HEADERS += t/store/onnx-model.h
 SCRIPT_TESTS += t/store/t-hostile-files.py
@@ -22,7 +7,6 @@ SCRIPT_TESTS += t/store/t-hostile-run.sh
 SCRIPT_TESTS += t/store/t-npz.sh
 SCRIPT_TESTS += t/store/t-run-shared.sh
 C_TESTS += t/store/u-course
-C_TESTS += t/store/u-fuzz-files
 C_TESTS += t/store/u-idx
 C_TESTS += t/store/u-npy
 C_TESTS += t/store/u-npz
@@ -30,4 +14,3 @@ C_TESTS += t/store/u-onnx
 C_TESTS += t/store/u-run-trace
 C_TESTS += t/store/u-run
 C_TESTS += t/store/u-safetensors
-EXPENSIVE_SCRIPT_TESTS += t/store/x-fuzz.sh

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Calls libhalfulp again and again, each time with the next allocation failing, until a round needs no more of them. In
    each round the process lives on, a failure is HALFULP_ENOMEM, and the same calls with memory give the right values
-   afterwards. Prints how many rounds there were. t/cli/t-shared.py compiles it against the installed library. */
+   afterwards. Prints how many rounds there were. t/package/t-shared.py compiles it against the installed library. */
 #define _GNU_SOURCE
 #include <halfulp/halfulp.h>
 

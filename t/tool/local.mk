@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 noinst_HEADERS += t/tool/aborts.h
-EXTRA_DIST += t/tool/analyzed.py
 EXTRA_DIST += t/tool/clean-root.sh
 EXTRA_DIST += t/tool/experts.py
 EXTRA_DIST += t/tool/fault_commands.py
@@ -11,26 +10,18 @@ EXTRA_DIST += t/tool/lists.sh
 EXTRA_DIST += t/tool/mpi-leaks.txt
 EXTRA_DIST += t/tool/mpi.py
 EXTRA_DIST += t/tool/mpi.sh
-EXTRA_DIST += t/tool/mutate-gate.py
-EXTRA_DIST += t/tool/mutate.py
 EXTRA_DIST += t/tool/npzfile.py
 EXTRA_DIST += t/tool/number_files.py
 EXTRA_DIST += t/tool/onnxfile.py
 EXTRA_DIST += t/tool/operators.sh
-EXTRA_DIST += t/tool/page.py
 noinst_HEADERS += t/tool/progress.h
 EXTRA_DIST += t/tool/run.sh
 EXTRA_DIST += t/tool/sealed.py
-EXTRA_DIST += t/tool/services.py
-EXTRA_DIST += t/tool/shared_abi.py
 SCRIPT_TESTS += t/tool/t-floors.sh
 SCRIPT_TESTS += t/tool/t-lists.sh
-SCRIPT_TESTS += t/tool/t-mutation.py
 SCRIPT_TESTS += t/tool/t-rooms.py
 t_libtap_a_SOURCES += t/tool/tap.c
 noinst_HEADERS += t/tool/tap.h
 EXTRA_DIST += t/tool/tap.py
 EXTRA_DIST += t/tool/tap.sh
 EXTRA_DIST += t/tool/tensorsfile.py
-EXTRA_DIST += t/tool/torchnets.py
-EXPENSIVE_SCRIPT_TESTS += t/tool/x-mutate.sh

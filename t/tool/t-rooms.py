@@ -12,10 +12,11 @@ build = os.environ.get("top_builddir", ".")
 HOUSE = ["lib", "cuda", "trainer", "analyzers", "reports"]
 SOURCES = (".c", ".h", ".cu", ".cuh", ".cc", ".inc", ".def")
 MOST = 25
-WIDE_SCRIPTS = 1691
+WIDE_SCRIPTS = 597
 BOTH_WAYS = {"lib trainer analyzers reports": 0, "cuda": 0}
 # Catalogues hold a file for each row of a table.
-EXEMPT = {"lib/op/kind": "catalogue", "cuda/kernel": "catalogue"}
+EXEMPT = {"lib/op/kind": "catalogue", "cuda/kernel": "catalogue", "t/judge/independent": "catalogue",
+          "t/judge/kernels": "too full yet", "t/trace": "too full yet", "t/import": "too full yet"}
 # A table names its rows, and a row uses what stands beside the table: that is no circle.
 ROWS = re.compile(r"hu_(node|analyzer|sum_model|optim|dataset|model|bench|cmd|gpu_op|shim_op|fusion\w*|shim_fuse)_\w+$")
 
@@ -33,8 +34,11 @@ def text(path):
         return f.read()
 
 
+# Each room of the product, and of the tests, whose rooms have scripts and data too.
 def crowded():
     rooms = collections.Counter(os.path.dirname(path) for path in sources(HOUSE))
+    tests = [path for path in sources(["t"], "") if not path.endswith(("local.mk", ".pyc"))]
+    rooms += collections.Counter(os.path.dirname(path) for path in tests)
     return ["%s has %d files" % (room, n) for room, n in sorted(rooms.items()) if n > MOST and room not in EXEMPT]
 
 
@@ -150,7 +154,7 @@ def named():
             if not os.path.exists(os.path.join(top, named)) and not re.search(r"NAME|AUTHOR", named)]
 
 
-none(crowded(), "no room has more than %d files, but catalogues and the two engines" % MOST)
+none(crowded(), "no room has more than %d files, but catalogues" % MOST)
 none(twice(), "no public type has two meanings")
 none(wide(), "no line is longer than 120 columns")
 graph = needs()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The memory that training takes, computed before anything is allocated. `bench train` and `plan --memory` decide by it
-   what fits. It is never less than what `bench train` measures (t/trainer/t-memory.py). memory.h has the memory of the
-   tensors in their formats alone, by category. */
+   what fits. It is never less than what `bench train` measures (t/trainer/bench/t-memory.py). memory.h has the memory
+   of the tensors in their formats alone, by category. */
 #ifndef HU_TRAINER_NEED_H
 #define HU_TRAINER_NEED_H
 

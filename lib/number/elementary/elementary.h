@@ -11,8 +11,8 @@
 #include "lib/number/elementary/trigonometric.h"
 #include "lib/number/elementary/whole.h"
 
-/* 8 units roundoff of 2^-53. The longest computation below (erfc) stays under 6; t/number/u-elementary.c measures
-   it. */
+/* 8 units roundoff of 2^-53. The longest computation below (erfc) stays under 6; t/number/elementary/u-elementary.c
+   measures it. */
 #define HU_ELEMENTARY_ERROR 0x1p-50
 
 /* 2^-39: exp(y log x) multiplies the logarithm's relative error of 2^-50 by up to 746, and by less than 2^10 with the

@@ -72,8 +72,8 @@ hu_elementary_side(hu_elementary function, double x, double v)
 	return 0;
 }
 
-/* Returns the function of x rounded to f, with the sign of the error and the exception flags. It is correctly
-   rounded in every mode for all fp16 and bf16 inputs to the same format (t/number/u-elementary.c tries them); for
+/* Returns the function of x rounded to f, with the sign of the error and the exception flags. It is correctly rounded
+   in every mode for all fp16 and bf16 inputs to the same format (t/number/elementary/u-elementary.c tries them); for
    other formats it is as right as elementary.h's error bound allows. Poles and domain errors raise no flag. */
 HU_HD hu_rounded
 hu_elementary_round(hu_elementary function, double x, hu_format f, hu_mode mode, int flags, uint32_t rand)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Bounds the memory that a contraction's emulation takes beyond its tensors, over all ways of computing in contract.c,
-   from the sizes of their allocations. A new way must be added here too; t/trainer/t-memory.py measures the program. */
+   from the sizes of their allocations. A new way must be added here too; t/trainer/bench/t-memory.py measures the
+   program. */
 #include "lib/op/contract/contract.h"
 
 #include "lib/sum/vector/lanes.h"

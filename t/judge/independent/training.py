@@ -73,8 +73,8 @@ def overflow(run, exact):
     return None
 
 
-# Figures of models with masks and of rankings, which t/trainer/t-vision.py and u-ratings compute again: no run here has
-# them
+# Figures of models with masks and of rankings, which t/trainer/model/t-vision.py and u-ratings compute again: no run
+# here has them
 ELSEWHERE = ('dice', 'iou', 'hit_rate', 'ndcg')
 
 
@@ -88,9 +88,20 @@ def metrics_rows(run, states, evaluated):
         right = sum(first([p.raw(r * n + j) for j in range(n)]) == int(labels[r]) for r in range(batch))
         bad = overflow(run, s.exact) if s.skipped else None
         scale = named(run, s.exact, 'scaler.scale')
-        row = {'step': step, 'epoch': step // run.manifest['steps_per_epoch'], 'loss': value(named(run, s.exact, 'loss.y').raw(0)), 'accuracy': right / batch,
-               'lr': rate(run, s), 'loss_scale': float(scale[0]) if scale else 1.0, 'skipped': int(s.skipped), 'overflow_call': bad[0] if bad else None, 'overflow_tensor': bad[1] if bad else '-',
-               'overflow_count': bad[2] if bad else None, 'grad_norm': value(named(run, s.exact, 'optim.grad_norm').raw(0)), 'digest': digest(run, s.exact)}
+        row = {
+            'step': step,
+            'epoch': step // run.manifest['steps_per_epoch'],
+            'loss': value(named(run, s.exact, 'loss.y').raw(0)),
+            'accuracy': right / batch,
+            'lr': rate(run, s),
+            'loss_scale': float(scale[0]) if scale else 1.0,
+            'skipped': int(s.skipped),
+            'overflow_call': bad[0] if bad else None,
+            'overflow_tensor': bad[1] if bad else '-',
+            'overflow_count': bad[2] if bad else None,
+            'grad_norm': value(named(run, s.exact, 'optim.grad_norm').raw(0)),
+            'digest': digest(run, s.exact),
+        }
         row.update({'eval_' + c: None for c in ('loss', 'accuracy', 'precision', 'recall', *ELSEWHERE)})
         row.update(evaluated.get(step, {}))
         yield row
@@ -98,13 +109,18 @@ def metrics_rows(run, states, evaluated):
 
 def timing(row, batch):
     """Problems of a row's measured columns, which only their relations tell of."""
-    ms, wait, rate, joules, each, watts, use = (math.nan if row[c] == '-' else float(row[c]) for c in ('ms', 'wait_ms', 'samples_per_s', 'joules', 'joules_per_sample', 'watts', 'utilisation'))
+    ms, wait, rate, joules, each, watts, use = (
+        math.nan if row[c] == '-' else float(row[c])
+        for c in ('ms', 'wait_ms', 'samples_per_s', 'joules', 'joules_per_sample', 'watts', 'utilisation')
+    )
     wrong = []
     if not (ms > 0 and abs(rate - batch / ms * 1000) <= 1e-9 * rate):
         wrong.append('ms %r and samples_per_s %r' % (ms, rate))
     if not 0 <= wait <= ms:
         wrong.append('wait_ms %r of %r ms' % (wait, ms))
-    if not math.isnan(joules) and not (abs(each * batch - joules) <= 1e-9 * joules and abs(watts * ms / 1000 - joules) <= 1e-9 * joules):
+    if not math.isnan(joules) and not (
+        abs(each * batch - joules) <= 1e-9 * joules and abs(watts * ms / 1000 - joules) <= 1e-9 * joules
+    ):
         wrong.append('joules %r, a sample %r, watts %r' % (joules, each, watts))
     if not math.isnan(use) and not 0 <= use <= 1.5:
         wrong.append('utilisation %r' % use)
@@ -119,7 +135,14 @@ def gradient_rows(run, states):
             g = states[step].exact.t[w['grad']]
             values = [g.raw(i) for i in range(g.n)]
             finite = [abs(v) for v in values if not isinstance(v, str)]
-            yield {'step': step, 'tensor': run.tensors[w['grad']]['name'], 'amax': float(max(finite, default=0)), 'nonzeros': sum(v != 0 for v in finite), 'zeros': sum(v == 0 for v in finite), 'nonfinite': g.n - len(finite)}
+            yield {
+                'step': step,
+                'tensor': run.tensors[w['grad']]['name'],
+                'amax': float(max(finite, default=0)),
+                'nonzeros': sum(v != 0 for v in finite),
+                'zeros': sum(v == 0 for v in finite),
+                'nonfinite': g.n - len(finite),
+            }
 
 
 def rate(run, s):
@@ -135,7 +158,13 @@ def update_rows(run, states):
             if not run.is_update(call):
                 continue
             w, after = s.exact.t[call['in'][0]], s.exact.t[call['out'][0]]
-            row = {'step': step, 'tensor': run.tensors[call['in'][0]]['name'], 'weights': w.n, 'updates': 0, 'swamped': 0}
+            row = {
+                'step': step,
+                'tensor': run.tensors[call['in'][0]]['name'],
+                'weights': w.n,
+                'updates': 0,
+                'swamped': 0,
+            }
             if not s.skipped:
                 decay = Q(call['attr'].get('weight_decay', 0)) * Q(rate(run, s)) if call['op'] == 'adamw' else 0
                 for i in range(w.n):
@@ -151,7 +180,10 @@ def cast_rows(run, states):
         for call in run.calls:
             if call['op'] == 'cast':
                 for row in of_call(run, states[step], step, call):
-                    yield {c: row[c] for c in ('step', 'call', 'layer', 'tensor', 'class', 'from', 'to', 'elements') + COUNTS}
+                    yield {
+                        c: row[c]
+                        for c in ('step', 'call', 'layer', 'tensor', 'class', 'from', 'to', 'elements') + COUNTS
+                    }
 
 
 def uniform(seed, stream, step, index):
@@ -211,9 +243,16 @@ def evaluation(run, exact, images, labels):
         predicted.append(max(range(len(x)), key=lambda j: x[j]))
         loss += math.log(math.fsum(math.exp(v - max(x)) for v in x)) + max(x) - x[labels[len(predicted) - 1]]
     hit = [sum(p == y == k for p, y in zip(predicted, labels)) for k in range(classes)]
-    mean = lambda whole: math.fsum(h / whole.count(k) for k, h in enumerate(hit) if whole.count(k)) / classes  # noqa: E731
+    mean = (
+        lambda whole: math.fsum(h / whole.count(k) for k, h in enumerate(hit) if whole.count(k)) / classes
+    )  # noqa: E731
     # float32 is off by some units of 2^-24 a layer, and the logits' sums by as many as they have terms
-    return {'eval_loss': Near(loss / len(images), 1e-5), 'eval_accuracy': Near(sum(hit) / len(images), 1e-15), 'eval_precision': Near(mean(predicted), 1e-14), 'eval_recall': Near(mean(list(labels)), 1e-14)}
+    return {
+        'eval_loss': Near(loss / len(images), 1e-5),
+        'eval_accuracy': Near(sum(hit) / len(images), 1e-15),
+        'eval_precision': Near(mean(predicted), 1e-14),
+        'eval_recall': Near(mean(list(labels)), 1e-14),
+    }
 
 
 def memory(run):
@@ -225,7 +264,9 @@ def memory(run):
     for t in run.tensors:
         if t['id'] in following:
             continue
-        kind = {'weight': 'weights', 'activation': 'activations', 'gradient': 'gradients', 'wgrad': 'gradients'}.get(t['class'])
+        kind = {'weight': 'weights', 'activation': 'activations', 'gradient': 'gradients', 'wgrad': 'gradients'}.get(
+            t['class']
+        )
         if t.get('trainable') and t['id'] in cast:
             kind = 'masters'
         elif t['name'].endswith(('.rm', '.rv')):

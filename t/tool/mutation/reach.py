@@ -25,8 +25,8 @@ PARTS = [
     ("t/golden/t-golden.sh", r"^held (auto)$", "t/golden/t-golden.sh"),
 ]
 # They judge the sources' text, the build, or kernels; or they need what most machines lack.
-NO_JUDGES = (r"^t/tool/|t/trainer/t-torch\.py|t/cli/t-(prefix|workflows|static|install)|"
-             r"u-cuda-(op|gemm|mma|fuse|cublas|gather)")
+NO_JUDGES = (r"^t/tool/|t/trainer/train/t-torch\.py|t/cli/t-prefix|t/ci/t-workflows|"
+             r"t/package/t-(static|install)|u-cuda-(op|gemm|mma|fuse|cublas|gather)")
 LIMIT = 400
 # What is run before an abort counts as well.
 DUMP = """#include <signal.h>
@@ -192,7 +192,8 @@ def measure(top, build, units, jobs, some):
     old, saved = load(top, build), [time.time()]
     left, lock = queue.Queue(), threading.Lock()
     rooms = ["t/analyzers", "t/trainer", "t/golden", "t/judge"] # what judges most comes first
-    for t in sorted(all_tests, key=lambda t: (rooms + [t[:t.rindex("/")]]).index(t[:t.rindex("/")])):
+    first = lambda t: next((i for i, room in enumerate(rooms) if t.startswith(room + "/")), len(rooms))
+    for t in sorted(all_tests, key=first):
         if re.search(some, t) if some else t not in old["tests"]:
             left.put(t)
 

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+
+SCRIPT_TESTS += t/analyzers/drift/t-check-told.py
+SCRIPT_TESTS += t/analyzers/drift/t-check-words.py
+SCRIPT_TESTS += t/analyzers/drift/t-check.sh
+SCRIPT_TESTS += t/analyzers/drift/t-confidence.py
+SCRIPT_TESTS += t/analyzers/drift/t-curve.py
+SCRIPT_TESTS += t/analyzers/drift/t-diff-direction.py
+SCRIPT_TESTS += t/analyzers/drift/t-diff.py
+SCRIPT_TESTS += t/analyzers/drift/t-gate-files.py
+SCRIPT_TESTS += t/analyzers/drift/t-gate-words.py
+SCRIPT_TESTS += t/analyzers/drift/t-gate.sh
+SCRIPT_TESTS += t/analyzers/drift/t-history.py
+SCRIPT_TESTS += t/analyzers/drift/t-sarif.py
+SCRIPT_TESTS += t/analyzers/drift/t-score.py
+SCRIPT_TESTS += t/analyzers/drift/t-statistics.py
+C_TESTS += t/analyzers/drift/u-cause
+C_TESTS += t/analyzers/drift/u-drift
+C_TESTS += t/analyzers/drift/u-statistics-unseen
+C_TESTS += t/analyzers/drift/u-student

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# op NAME --sum MODEL on reductions: known answers, and sums that are computed again here, term by term, with exact
+# fractions that are rounded once per operation.
+import json, os, random, struct, sys
+from fractions import Fraction
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tool'))
+from tap import finish, halfulp, home, ok  # noqa: E402
+
+os.chdir(home())
+
+
+def run(*words):
+    p = halfulp(*words)
+    return p.returncode, p.stdout, p.stderr
+
+
+BITS = {'bf16': (8, -126, 127), 'fp16': (11, -14, 15)}
+
+
+# x rounded to nearest even in a format; infinities are not met here.
+def fl(x, form):
+    p, low, _ = BITS[form]
+    if x == 0:
+        return Fraction(0)
+    a, e = abs(x), 0
+    while a >= Fraction(2) ** (e + 1):
+        e += 1
+    while a < Fraction(2) ** e:
+        e -= 1
+    unit = Fraction(2) ** (max(e, low) - p + 1)
+    n = a / unit
+    whole = n.numerator // n.denominator
+    rest = n - whole
+    whole += rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole % 2)
+    return whole * unit if x > 0 else -whole * unit
+
+
+def sequential(terms, form):
+    s = Fraction(0)
+    for t in terms:
+        s = fl(s + fl(t, form), form)
+    return s
+
+
+def pairwise(terms, form):
+    if len(terms) == 1:
+        return fl(terms[0], form)
+    half = 1
+    while 2 * half < len(terms):
+        half *= 2
+    return fl(pairwise(terms[:half], form) + pairwise(terms[half:], form), form)
+
+
+def chunks(terms, form, size=8):
+    s = Fraction(0)
+    for k in range(0, len(terms), size):
+        part = Fraction(0)
+        for t in terms[k:k + size]:
+            part = fl(part + t, form)
+        s = fl(s + part, form)
+    return s
+
+
+MODELS = {'sequential': sequential, 'pairwise': pairwise, 'chunk:8': chunks}
+
+
+def npy(name, rows):
+    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }" % (len(rows), len(rows[0]))
+    head += ' ' * (63 - (len(head) + 10) % 64) + '\n'
+    with open(name, 'wb') as f:
+        f.write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode())
+        for row in rows:
+            f.write(struct.pack('<%df' % len(row), *row))
+
+
+def values(*words):
+    code, out, err = run('op', *words, '--json')
+    return [v['value'] for v in json.loads(out)['values']] if code == 0 else [err.strip()]
+
+
+npy('ones.npy', [[1.0] * 512])
+share = values('softmax', '--in', 'a=ones.npy', '--sum', 'sequential,acc=bf16')
+ok(set(share) == {1 / 256}, 'softmax of 512 equal values is 1/256 by a bf16 accumulator in sequence: %s' % share[0])
+share = values('softmax', '--in', 'a=ones.npy')
+ok(set(share) == {1 / 512}, 'and 1/512 by the fixed tree: %s' % share[0])
+npy('large.npy', [[40.0] * 2000])
+ok(values('reduce_mean', '--in', 'a=large.npy', '--sum', 'fma,acc=fp16') == ['inf'],
+   'a mean whose sum, 80000, exceeds fp16 is infinite in an fp16 accumulator')
+ok(values('reduce_mean', '--in', 'a=large.npy', '--sum', 'fma,acc=fp32') == [40], 'and 40 in fp32')
+npy('many.npy', [[1.0] * 5000])
+ok(values('reduce_sum', '--in', 'a=many.npy', '--sum', 'fma,acc=fp16') == [2048], 'a sum of ones stops at 2048 in fp16')
+ok(values('reduce_norm', '--in', 'a=many.npy', '--sum', 'fma,acc=bf16') == [16],
+   'a norm of 5000 ones is 16 in a bf16 accumulator')
+
+random.seed(3)
+for form in BITS:
+    rows = [[struct.unpack('f', struct.pack('f', random.uniform(-1, 3)))[0] for _ in range(77)] for _ in range(6)]
+    npy('x.npy', rows)
+    for name, how in MODELS.items():
+        got = values('reduce_sum', '--in', 'a=x.npy', '--set', 'axis=1', '--sum', '%s,acc=%s' % (name, form))
+        want = [float(how([Fraction(x) for x in row], form)) for row in rows]
+        ok(got == want, '%s of 77 terms in %s, computed again: %s' % (name, form, got[:2]))
+code, out, err = run('op', 'softmax', '--in', 'a=ones.npy', '--sum', 'sequential,acc=bf16', '--out', 'got.npy')
+code, out, err = run('op', 'softmax', '--in', 'a=ones.npy', '--sum', 'sequential,acc=bf16', '--got', 'got.npy')
+ok(code == 0, 'what a model gives is right by its own bounds')
+code, out, err = run('op', 'softmax', '--in', 'a=ones.npy', '--got', 'got.npy')
+ok(code == 1, 'and wrong by those of the fixed tree')
+for words, said in ((('relu', '--in', 'a=ones.npy', '--sum', 'fma'), 'without a summation model'),
+                    (('softmax', '--in', 'a=ones.npy', '--sum', 'tc:ampere,in=fp16'), 'tensor cores'),
+                    (('softmax', '--in', 'a=ones.npy', '--sum', 'fma,acc=bf16,mode=SR'), 'random bits'),
+                    (('softmax', '--in', 'a=ones.npy', '--sum', 'all', '--got', 'got.npy'), '--sum all')):
+    code, out, err = run('op', *words)
+    ok(code == 2 and said in err and err.count('\n') == 1, 'op %s is refused: %s' % (' '.join(words), err.strip()))
+finish()

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+
+SCRIPT_TESTS += t/analyzers/validate/t-any-case.py
+SCRIPT_TESTS += t/analyzers/validate/t-exact-network.py
+SCRIPT_TESTS += t/analyzers/validate/t-network-shares.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-against.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-axes.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-blocks.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-boxes.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-bytes.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-deciding.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-decisions.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-direction.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-memory.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-nodes.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-perplexity.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-schemes.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-told.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-typed.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate.py
+EXPENSIVE_SCRIPT_TESTS += t/analyzers/validate/x-network-shares.sh
+EXPENSIVE_SCRIPT_TESTS += t/analyzers/validate/x-validate-tools.py

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Fuzz targets, t/fuzz-NAME.c: fuzz_NAME(data, size) gives a reader any bytes,
+   must come back, and says whether they were taken. t/fuzz/u-fuzz-files.c calls
+   them in `make check`; t/fuzz/x-fuzz.sh gives them to libFuzzer. */
+#ifndef HU_T_FUZZ_H
+#define HU_T_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+int fuzz_safetensors(const uint8_t *data, size_t size);
+int fuzz_npy(const uint8_t *data, size_t size);
+int fuzz_npz(const uint8_t *data, size_t size);
+int fuzz_idx(const uint8_t *data, size_t size);
+int fuzz_image(const uint8_t *data, size_t size);
+int fuzz_onnx(const uint8_t *data, size_t size);
+int fuzz_series(const uint8_t *data, size_t size);
+int fuzz_scores(const uint8_t *data, size_t size);
+int fuzz_statistics(const uint8_t *data, size_t size);
+int fuzz_rules(const uint8_t *data, size_t size);
+int fuzz_baseline(const uint8_t *data, size_t size);
+int fuzz_specs(const uint8_t *data, size_t size);
+int fuzz_pair(const uint8_t *data, size_t size);
+int fuzz_run(const uint8_t *data, size_t size);
+int fuzz_manifest(const uint8_t *data, size_t size);
+/* The path of a file of the run whose trace and manifest the two replace; the caller frees it. */
+char *fuzz_run_file(const char *name);
+/* A copy of the file, followed by a 0, in memory of its own, as a file is read; the caller frees it. */
+char *fuzz_text(const uint8_t *data, size_t size);
+/* Gives TARGET the file with a checksum that is right, so that what lies behind the checksum is reached as well. */
+int fuzz_signed(int (*target)(const uint8_t *, size_t), const uint8_t *data, size_t size);
+int fuzz_baseline_signed(const uint8_t *data, size_t size);
+int fuzz_run_signed(const uint8_t *data, size_t size);
+int fuzz_scores_signed(const uint8_t *data, size_t size);
+int fuzz_statistics_signed(const uint8_t *data, size_t size);
+
+#ifdef HU_LIBFUZZER
+#define FUZZ_TARGET(name)                                          \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { fuzz_##name(data, size); return 0; } \
+	int fuzz_##name(const uint8_t *data, size_t size)
+#else
+#define FUZZ_TARGET(name) int fuzz_##name(const uint8_t *data, size_t size)
+#endif
+#endif
