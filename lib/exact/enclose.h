@@ -34,10 +34,10 @@ typedef enum hu_depth {
    lo = 0 and err = mag = INFINITY; the caller turns to IEEE rules or hu_exact_dot. Products are never rounded first,
    not even fp64's.
    
-   Method: operands are scaled into (-2,2). T starts as 3·2^(l+2) with l = ceil(log2 terms), so that every T + ab rounds
-   ab to a fixed grid; the rest ab - (T' - T) is exact and is summed in R (Demmel & Nguyen, Parallel Reproducible
-   Summation, 2015, with the product fused). |R| <= 2^(2l-50), so its additions err by at most
-   terms (terms+1)/2 · 2^(l-103). */
+   Method: operands are scaled into (-2,2). T starts as 3·2^(l+2) with l = ceil(log2 terms), so that every T + ab
+   rounds ab to a fixed grid; the rest ab - (T' - T) is exact and is summed in R (Demmel & Nguyen, Parallel
+   Reproducible Summation, 2015, with the product fused). |R| <= 2^(2l-50), so its additions err by at most terms
+   (terms+1)/2 · 2^(l-103). */
 void hu_enclose(const hu_enclosure *out, const hu_operand *a, const hu_operand *b, hu_depth depth);
 /* The same, added to what out holds: the next stretch of a long k. Errors and magnitudes add up. */
 void hu_enclose_add(const hu_enclosure *out, const hu_operand *a, const hu_operand *b, hu_depth depth);
