@@ -15,10 +15,11 @@ MOST = 25
 WIDE_SCRIPTS = 597
 BOTH_WAYS = {"lib trainer analyzers reports": 0, "cuda": 0}
 # Catalogues hold a file for each row of a table.
-EXEMPT = {"lib/op/kind": "catalogue", "cuda/kernel": "catalogue", "t/judge/independent": "catalogue",
-          "t/judge/kernels": "too full yet", "t/trace": "too full yet", "t/import": "too full yet"}
+EXEMPT = {"lib/op/kind": "catalogue", "cuda/kernel": "catalogue"}
 # A table names its rows, and a row uses what stands beside the table: that is no circle.
 ROWS = re.compile(r"hu_(node|analyzer|sum_model|optim|dataset|model|bench|cmd|gpu_op|shim_op|fusion\w*|shim_fuse)_\w+$")
+# Rooms of tests: a catalogue, and those that are too full yet.
+EXEMPT_TESTS = {"t/judge/independent", "t/judge/kernels", "t/trace", "t/import"}
 
 
 def sources(folders, endings=SOURCES):
@@ -39,7 +40,8 @@ def crowded():
     rooms = collections.Counter(os.path.dirname(path) for path in sources(HOUSE))
     tests = [path for path in sources(["t"], "") if not path.endswith(("local.mk", ".pyc"))]
     rooms += collections.Counter(os.path.dirname(path) for path in tests)
-    return ["%s has %d files" % (room, n) for room, n in sorted(rooms.items()) if n > MOST and room not in EXEMPT]
+    held = {room: n for room, n in sorted(rooms.items()) if room not in EXEMPT and room not in EXEMPT_TESTS}
+    return ["%s has %d files" % (room, n) for room, n in held.items() if n > MOST]
 
 
 def twice():
