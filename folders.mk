@@ -123,6 +123,7 @@ include $(top_srcdir)/lib/store/history/local.mk
 include $(top_srcdir)/lib/store/onnx/local.mk
 include $(top_srcdir)/lib/store/series/local.mk
 include $(top_srcdir)/lib/sum/local.mk
+include $(top_srcdir)/lib/sum/cdna/local.mk
 include $(top_srcdir)/lib/sum/model/local.mk
 include $(top_srcdir)/lib/sum/order/local.mk
 include $(top_srcdir)/lib/sum/table/local.mk

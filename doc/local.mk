@@ -2,6 +2,7 @@
 
 EXTRA_DIST += doc/analysis.md
 EXTRA_DIST += doc/architecture.md
+EXTRA_DIST += doc/cdna.md
 EXTRA_DIST += doc/ci.md
 EXTRA_DIST += doc/cluster.md
 EXTRA_DIST += doc/columns.md

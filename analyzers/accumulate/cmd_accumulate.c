@@ -214,7 +214,8 @@ const hu_command hu_cmd_accumulate = { "accumulate", "[OPTION...]",
 	"halving:N, hier:N:G (rings in nodes of G, a tree over them), [,wire=FORMAT] being the format of what\n"
 	"ranks send;\n"
 	"tc:volta|turing|ampere|ada|hopper|blackwell|rtxblackwell[,out=fp16][,path=mma|wgmma|tcgen05];\n"
-	"of bf16 terms avx512bf16, amxbf16, bfdot; of fp32 terms bf16x9; of fp64 terms ozaki:N, ozakidynamic.\n"
+	"of bf16 terms avx512bf16, amxbf16, bfdot; of fp32 terms bf16x9; of fp64 terms ozaki:N, ozakidynamic;\n"
+	"of fp16 and bf16 terms cdna1, cdna2[,terms=2], cdna3, the last also of tf32, e4m3fnuz and e5m2fnuz.\n"
 	"N may be a range A..B: the lengths A, 2A, 4A, ... up to B, a row each. doc/formats.md explains the\n"
 	"columns of --table.",
 	opts, run, needs, NULL };

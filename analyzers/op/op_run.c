@@ -75,7 +75,7 @@ operands(hu_op_run *r)
 		char name[] = { "operand a" };
 		name[8] = (char)('a' + i);
 		HU_TRY(hu_op_codes_fit(r, f, name, in));
-		int chop = hu_sum_takes_of(r->sum.id) == HU_TAKES_ARCH && r->in[i] == HU_TF32 && i < 2;
+		int chop = hu_sum_is_unit(r->sum.id) && r->in[i] == HU_TF32 && i < 2;
 		t->format = r->in[i];
 		t->shape.rank = f->rank;
 		for (int d = 0; d < HU_RANK; d++)

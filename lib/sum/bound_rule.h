@@ -28,11 +28,14 @@ hu_sum_bound hu_bound_ranks(hu_sum s, double n, double u, double outer_u);
 /* The bound of n products in an fp32 accumulator that flushes (flush.h): a term meets at most `met` roundings of
    relative error u, and `results` of them may be flushed. It holds for operands that are not subnormal. */
 hu_sum_bound hu_bound_flushed(double n, double u, double met, double results);
-/* The same for any operands, of which subnormal ones are lost (hu_sum_model's bound_of). */
+/* The same for any operands, of which those subnormal in s.in are lost (hu_sum_model's bound_of). */
 hu_sum_bound hu_bound_flushed_of(hu_sum s, const double *a, const double *b, size_t n, size_t part, double c);
-/* Bounds |computed - exact| for one part of n products, and raises *mag by no less than Σ|ab|. */
+/* bound_of for a model whose `bound` holds for all operands, subnormal ones too. */
+hu_sum_bound hu_bound_plain_of(hu_sum s, const double *a, const double *b, size_t n, size_t part, double c);
+/* Bounds |computed - exact| for one part of n products, and raises *mag by no less than Σ|ab|; a part that starts at c
+   finds |c| in it. */
 typedef double hu_bound_part(hu_sum s, const double *a, const double *b, size_t n, double *mag);
-/* bound_of for a model with such a bound, whose parts the fixed tree adds and to which c is added last. */
+/* bound_of for a model with such a bound, whose parts the fixed tree adds and to which c is added last unless a sum starts at it. */
 hu_sum_bound hu_bound_by_parts(
 	hu_bound_part *one, hu_sum s, const double *a, const double *b, size_t n, size_t part, double c);
 #endif

@@ -10,6 +10,8 @@
    accumulator, where a model has one of each (below); a unit of several has HU_NO_FORMAT. */
 typedef struct hu_sum_unit {
 	hu_format_id in, acc;
+	/* The formats of operands, up to HU_NO_FORMAT, where a unit of one accumulator takes several; else NULL. */
+	const hu_format_id *many;
 	/* Sets the value of a key other than outer=; HU_EINVAL says which keys there are. */
 	hu_status (*key)(hu_sum *s, const char *key, const char *word);
 	/* Refuses formats that no instruction has. */

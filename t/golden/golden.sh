@@ -73,12 +73,13 @@ for sum in $(sed -n 's/^SUM([A-Z0-9]*, \([a-z0-9]*\), NOTHING, [AW].*/\1/p' "$to
 	row mlp mixed_float16 --accumulate $sum,acc=fp16
 	row convnet float32 --accumulate $sum
 done
-# Units take operands of one format each, which their rows name.
+# Units take operands of the formats that their rows name; the first is trained with.
 unit() { sed -n "s/^SUM([A-Z0-9]*, \([a-z0-9]*\), $1, UNIT)$/\1$2/p" "$top/lib/sum/sums.def"; }
 for sum in $(unit NOTHING) $(unit SLICES :8); do
-	case $(sed -n 's/.*HU_SUM_UNIT[_OF]*(HU_\([A-Z0-9]*\),.*/\1/p' "$top/lib/sum/model/${sum%:*}.c") in
+	case $(sed -n 's/.*\(HU_SUM_UNIT\|HU_SUM_UNIT_OF\|formats\[\] =\) *[({] *HU_\([A-Z0-9]*\),.*/\2/p' "$top/lib/sum/model/${sum%:*}.c") in
 	BF16) policy=mixed_bfloat16 ;;
 	FP64) policy=float64 ;;
+	FP16) policy=mixed_float16 ;;
 	*) policy=float32 ;;
 	esac
 	row mlp $policy --accumulate $sum

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+SCRIPT_TESTS += t/sum/t-cdna.py
 SCRIPT_TESTS += t/sum/t-models.py
 noinst_HEADERS += t/sum/tc_model.h
 C_TESTS += t/sum/u-emulated

@@ -182,10 +182,12 @@ against_mpfr(const char *text, double (*reference)(const double *, const double 
 /* Errors against the exact sums, from +0 and from a start value, are within the bounds of the operands, subnormal ones
    among them; and bounds are not all far above the errors. */
 static void
-within_bounds(const char *text)
+within_bounds(const char *text, hu_format_id in)
 {
 	enum { SUMS = 20000 };
 	hu_sum s = parsed(text);
+	if (hu_sum_resolve(&s, in, in, HU_FP32) != HU_OK)
+		bail_out("%s", hu_reason());
 	const hu_sum_model *m = hu_sum_model_of(s.id);
 	int beyond = 0, bounded = 0, infinite = 0;
 	double nearest = 0;
@@ -195,7 +197,7 @@ within_bounds(const char *text)
 	for (int i = 0; i < SUMS; i++) {
 		double a[MOST + 1], b[MOST + 1];
 		size_t n = 1 + bits() % (i % 8 ? 12 : MOST);
-		draw(a, b, n, hu_format_of(HU_BF16));
+		draw(a, b, n, hu_format_of(in));
 		double c = i % 2 ? hu_round(
 					   value(hu_format_of(HU_FP32), i / 2 % 6), hu_format_of(HU_FP32), HU_RNE, 0, 0)
 				 : 0,
@@ -333,9 +335,16 @@ main(void)
 	against_mpfr("avx512bf16", by_vdpbf16ps);
 	against_mpfr("amxbf16", by_tdpbf16ps);
 	against_mpfr("bfdot", by_bfdot);
-	within_bounds("avx512bf16");
-	within_bounds("amxbf16");
-	within_bounds("bfdot");
+	within_bounds("avx512bf16", HU_BF16);
+	within_bounds("amxbf16", HU_BF16);
+	within_bounds("bfdot", HU_BF16);
+	within_bounds("cdna1", HU_FP16);
+	within_bounds("cdna1", HU_BF16);
+	within_bounds("cdna2", HU_FP16);
+	within_bounds("cdna2,in=bf16,terms=2", HU_BF16);
+	within_bounds("cdna3", HU_FP16);
+	within_bounds("cdna3", HU_BF16);
+	within_bounds("cdna3", HU_E5M2FNUZ);
 	about_the_smallest();
 #if defined __x86_64__ && defined __linux__
 	against_the_processor("avx512bf16", "avx512bf16", HU_BF16);

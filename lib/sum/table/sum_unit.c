@@ -25,10 +25,10 @@ hu_sum_unit_formats(hu_sum *s)
 {
 	const hu_sum_unit *u = hu_sum_model_of(s->id)->unit;
 
-	if (!u || u->in == HU_NO_FORMAT)
-		return;
-	s->in = s->in2 = u->in;
-	s->acc = s->out = u->acc;
+	if (u && u->in != HU_NO_FORMAT)
+		s->in = s->in2 = u->in;
+	if (u && u->acc != HU_NO_FORMAT)
+		s->acc = s->out = u->acc;
 }
 
 hu_status

@@ -373,6 +373,9 @@ for words, what in (
 for form, model in (
     ('bf16', 'avx512bf16'),
     ('bf16', 'bfdot'),
+    ('fp16', 'cdna1,in=fp16'),
+    ('bf16', 'cdna2,in=bf16,terms=2'),
+    ('e4m3fnuz', 'cdna3,in=e4m3fnuz'),
     ('e4m3', 'tc:hopper,in=e4m3,out=fp32,path=wgmma,promote=128'),
     ('fp64', 'ozaki:6'),
 ):
