@@ -94,6 +94,34 @@ ok(values('reduce_sum', '--in', 'a=many.npy', '--sum', 'fma,acc=fp16') == [2048]
 ok(values('reduce_norm', '--in', 'a=many.npy', '--sum', 'fma,acc=bf16') == [16],
    'a norm of 5000 ones is 16 in a bf16 accumulator')
 
+# Losses, norms and all-reduces add by the model too: ones stop at 2^p.
+npy('zeros.npy', [[0.0] * 4096])
+npy('label.npy', [[0.0]])
+npy('one.npy', [[1.0]])
+FP16 = ('--set', 'in=fp16', '--set', 'compute=fp16', '--set', 'out=fp16', '--sum', 'sequential,acc=fp16')
+loss = ('softmax_xent', '--in', 'a=zeros.npy', '--in', 'b=label.npy', '--in', 'c=one.npy')
+ok(values(*loss, *FP16)[-1] == 7.625, 'cross-entropy of 4096 equal logits is log 2048 in an fp16 accumulator')
+ok(abs(values(*loss)[-1] - 8.317766) < 1e-5, 'and log 4096 by the fixed tree')
+npy('long.npy', [[1.0] * 4096])
+ok(values('grad_norm', '--in', 'a=long.npy', *FP16) == [45.25], 'a gradient norm of 4096 ones is the root of 2048, rounded')
+ok(values('grad_norm', '--in', 'a=long.npy') == [64], 'and 64 by the fixed tree')
+ranks = [w for r in range(7) for w in ('--in', '%s=%s.npy' % ('abcdefg'[r], 'first' if r == 0 else 'one'))]
+npy('first.npy', [[2048.0]])
+ok(values('all_reduce', *ranks, '--sum', 'sequential,acc=fp16') == [2048], 'an all-reduce of 2048 and six ones in fp16')
+ok(values('all_reduce', *ranks, '--sum', 'sequential,acc=fp32') == [2054], 'and in fp32')
+ok(values('all_reduce', *ranks, '--sum', 'tree:7,acc=fp16') == [2052], 'neighbours first: 2048 + 1 is 2048, and so on')
+column = [[1.0]] * 4096
+npy('column.npy', column)
+npy('half.npy', [[0.5]])
+norm = ('batchnorm', '--in', 'a=column.npy', '--in', 'b=one.npy', '--in', 'c=half.npy', '--in', 'd=half.npy', '--in',
+        'e=one.npy')
+for words, mean in (((), 1.0), (('--sum', 'sequential,acc=fp16'), 0.5), (('--sum', 'chunk:64,acc=fp16'), 1.0)):
+    got = values(*norm, *words)
+    # The variance is the mean square of x - mean, which is added by the same model; the gain is 1 and the offset 0.5.
+    square = float(sequential([Fraction((1 - mean) ** 2)] * 4096, 'fp16')) / 4096 if words and mean == 0.5 else 0.0
+    want = (1 - mean) / (square + 1e-3) ** 0.5 + 0.5
+    ok(abs(got[0] - want) < 1e-3 * want, 'batchnorm of 4096 ones with a mean of %.1f (%s): %s' % (mean, words, got[:1]))
+
 random.seed(3)
 for form in BITS:
     rows = [[struct.unpack('f', struct.pack('f', random.uniform(-1, 3)))[0] for _ in range(77)] for _ in range(6)]
