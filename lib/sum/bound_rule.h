@@ -35,7 +35,8 @@ hu_sum_bound hu_bound_plain_of(hu_sum s, const double *a, const double *b, size_
 /* Bounds |computed - exact| for one part of n products, and raises *mag by no less than Σ|ab|; a part that starts at c
    finds |c| in it. */
 typedef double hu_bound_part(hu_sum s, const double *a, const double *b, size_t n, double *mag);
-/* bound_of for a model with such a bound, whose parts the fixed tree adds and to which c is added last unless a sum starts at it. */
+/* bound_of for a model with such a bound, whose parts the fixed tree adds and to which c is added last, unless a sum
+   starts at it. */
 hu_sum_bound hu_bound_by_parts(
 	hu_bound_part *one, hu_sum s, const double *a, const double *b, size_t n, size_t part, double c);
 #endif

@@ -69,7 +69,7 @@ ok(moved != x and all(abs(a - b) < 1e-5 * a for a, b in zip(*lengths)), 'the tra
 zeros = sum(not v for r in plain for k, v in enumerate(r) if k % 16 != 5) / (ROWS * K * 15 / 16)
 after = cast(moved, 'nvfp4:te')
 spread = sum(not v for r in after for v in r) / (ROWS * K)
-ok(zeros > 0.3 and spread < zeros / 5, 'neighbours of outliers zeroed: %.3f, after the transform %.3f' % (zeros, spread))
+ok(zeros > 0.3 and spread < zeros / 5, 'neighbours of outliers zeroed: %.3f, transformed %.3f' % (zeros, spread))
 ok(error(moved, after) > error(x, plain), 'the squared error is %.2e and after the transform %.2e, which is no less' %
    (error(x, plain), error(moved, after)))  # fmt: skip
 y = [[f32(random.gauss(0, 1)) for _ in range(K)] for _ in range(ROWS)]

@@ -172,8 +172,8 @@ roundings(hu_roundings *r, hu_sum s, double n)
 	r->none = "the unit chops products and rounds sums down, so that errors have a sign of their own";
 }
 
-/* What lies in a block with a large product, or with a large accumulator, vanishes beside it wherever it stands, so that
-   a block adds its terms and the accumulator at once. */
+/* What lies in a block with a large product, or with a large accumulator, vanishes beside it wherever it stands, so
+   that a block adds its terms and the accumulator at once. */
 static hu_order *
 order(hu_sum s, size_t n)
 {

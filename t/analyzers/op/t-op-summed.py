@@ -103,7 +103,7 @@ loss = ('softmax_xent', '--in', 'a=zeros.npy', '--in', 'b=label.npy', '--in', 'c
 ok(values(*loss, *FP16)[-1] == 7.625, 'cross-entropy of 4096 equal logits is log 2048 in an fp16 accumulator')
 ok(abs(values(*loss)[-1] - 8.317766) < 1e-5, 'and log 4096 by the fixed tree')
 npy('long.npy', [[1.0] * 4096])
-ok(values('grad_norm', '--in', 'a=long.npy', *FP16) == [45.25], 'a gradient norm of 4096 ones is the root of 2048, rounded')
+ok(values('grad_norm', '--in', 'a=long.npy', *FP16) == [45.25], 'a norm of 4096 ones is the root of 2048, rounded')
 ok(values('grad_norm', '--in', 'a=long.npy') == [64], 'and 64 by the fixed tree')
 ranks = [w for r in range(7) for w in ('--in', '%s=%s.npy' % ('abcdefg'[r], 'first' if r == 0 else 'one'))]
 npy('first.npy', [[2048.0]])
