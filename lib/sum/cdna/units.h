@@ -3,7 +3,6 @@
 #ifndef HU_SUM_CDNA_UNITS_H
 #define HU_SUM_CDNA_UNITS_H
 
-#include "lib/sum/model/row.h"
 #include "lib/sum/sum_unit.h"
 
 /* The members of hu_sum_unit. A row's `many` lists the formats, up to HU_NO_FORMAT. fp32 and fp64 operands are a chain

@@ -11,11 +11,11 @@
    2^-266, and a few of them with an fp32 number stay below 2^260. Between additions and the carry a digit may have any
    64 bits. */
 enum { HU_WIDE_DIGITS = 18, HU_WIDE_LEAST = -272 };
-typedef struct hu_wide { int64_t digit[HU_WIDE_DIGITS]; } hu_wide;
+typedef struct hu_cdna_wide { int64_t digit[HU_WIDE_DIGITS]; } hu_cdna_wide;
 
 /* Adds m * 2^q, where |m| < 2^24, for up to 64 terms. */
 HU_HD void
-hu_wide_add(hu_wide *x, int32_t m, int q)
+hu_cdna_wide_add(hu_cdna_wide *x, int32_t m, int q)
 {
 	int at = q - HU_WIDE_LEAST;
 
@@ -25,7 +25,7 @@ hu_wide_add(hu_wide *x, int32_t m, int q)
 
 /* Makes all digits but the sign's lie in 0 … 2^32 - 1, and returns 1 where the sum is negative. */
 HU_HD int
-hu_wide_carry(hu_wide *x)
+hu_cdna_wide_carry(hu_cdna_wide *x)
 {
 	int64_t carry = 0;
 
@@ -40,16 +40,16 @@ hu_wide_carry(hu_wide *x)
 /* The sum rounded to fp32, to nearest even; zero is +0. The two highest digits have 33 bits or more, and what lies
    below them is folded into their last bit, so that one rounding remains. */
 HU_HD double
-hu_wide_round(hu_wide *x)
+hu_cdna_wide_round(hu_cdna_wide *x)
 {
-	int negative = hu_wide_carry(x), top = HU_WIDE_DIGITS - 1;
+	int negative = hu_cdna_wide_carry(x), top = HU_WIDE_DIGITS - 1;
 	uint64_t m, low;
 
 	if (negative) {
 		for (int i = 0; i < HU_WIDE_DIGITS; i++)
 			x->digit[i] = -x->digit[i];
 		x->digit[HU_WIDE_DIGITS - 1] += 0x100000000;
-		hu_wide_carry(x);
+		hu_cdna_wide_carry(x);
 	}
 	while (top > 1 && !x->digit[top])
 		top--;
@@ -68,9 +68,9 @@ hu_wide_round(hu_wide *x)
 /* Returns c + Σ a b over one block of m products of operands of format f. Where an operand is not finite the result is
    IEEE 754's; NaN has its canonical code. */
 HU_HD double
-hu_wide_block(const double *a, const double *b, size_t m, double c, hu_format f)
+hu_cdna_wide_block(const double *a, const double *b, size_t m, double c, hu_format f)
 {
-	hu_wide x;
+	hu_cdna_wide x;
 	int32_t am, ae, bm, be;
 	double plain = c;
 
@@ -81,13 +81,13 @@ hu_wide_block(const double *a, const double *b, size_t m, double c, hu_format f)
 	for (int i = 0; i < HU_WIDE_DIGITS; i++)
 		x.digit[i] = 0;
 	hu_tc_split(c, hu_format_of(HU_FP32), &am, &ae);
-	hu_wide_add(&x, am, am ? ae - 23 : 0);
+	hu_cdna_wide_add(&x, am, am ? ae - 23 : 0);
 	for (size_t k = 0; k < m; k++) {
 		hu_tc_split(a[k], f, &am, &ae);
 		hu_tc_split(b[k], f, &bm, &be);
-		hu_wide_add(&x, am * bm, am && bm ? ae + be - 2 * f.p + 2 : 0);
+		hu_cdna_wide_add(&x, am * bm, am && bm ? ae + be - 2 * f.p + 2 : 0);
 	}
-	return hu_wide_round(&x);
+	return hu_cdna_wide_round(&x);
 }
 
 /* Counts the m products from number k on, which moved the accumulator from c to next. Bit i of lost says that product

@@ -15,7 +15,7 @@ hu_cdna1_from(const double *a, const double *b, size_t n, double c, hu_sum s, hu
 
 	for (size_t k = 0; k < n; k += step) {
 		size_t m = n - k < step ? n - k : step;
-		double next = hu_wide_block(a + k, b + k, m, c, hu_format_of(s.in));
+		double next = hu_cdna_wide_block(a + k, b + k, m, c, hu_format_of(s.in));
 		hu_cdna_count(count, a, b, k, m, c, next, 0);
 		c = next;
 	}
@@ -30,6 +30,7 @@ HU_SUM_RUN(cdna1)
 
 #ifndef __cplusplus
 #include "lib/sum/cdna/units.h"
+#include "lib/sum/model/row.h"
 
 /* Every term meets one rounding for each block from its own on. */
 static hu_sum_bound

@@ -57,6 +57,7 @@ HU_SUM_RUN(cdna2)
 
 #ifndef __cplusplus
 #include "lib/sum/cdna/units.h"
+#include "lib/sum/model/row.h"
 
 #include <stdlib.h>
 #include <string.h>

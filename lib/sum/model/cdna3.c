@@ -65,8 +65,9 @@ hu_cdna3_add(const double *a, const double *b, size_t m, double c, hu_sum s, uns
 		hu_tc_split(b[k], fb, &bm, &be);
 		v[k] = am * bm;
 		pe[k] = ae + be;
-		double p = hu_isfinite(a[k]) && hu_isfinite(b[k]) ? (v[k] ? (double)v[k] * hu_pow2(pe[k] - fraction) : 0)
-								: a[k] * b[k];
+		double p = !hu_isfinite(a[k]) || !hu_isfinite(b[k]) ? a[k] * b[k]
+			   : v[k]                                     ? (double)v[k] * hu_pow2(pe[k] - fraction)
+								      : 0;
 		plain += fabs(p) >= 0x1p128 ? hu_inf(p < 0) : p;
 	}
 	if (!hu_isfinite(plain))
@@ -111,6 +112,7 @@ HU_SUM_RUN(cdna3)
 
 #ifndef __cplusplus
 #include "lib/sum/cdna/units.h"
+#include "lib/sum/model/row.h"
 
 /* For normal operands, where no product's exponent exceeds its magnitude: a block chops all products at 2^-24 of the
    largest, of fp8 rounds two sums down there; rounds the accumulator down at 2^-24 and the products' sum at 2^-31 of

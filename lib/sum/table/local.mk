@@ -3,6 +3,7 @@
 libhalfulp_a_SOURCES += lib/sum/table/bound.c
 libhalfulp_a_SOURCES += lib/sum/table/bound_operands.c
 libhalfulp_a_SOURCES += lib/sum/table/bound_rule.c
+libhalfulp_a_SOURCES += lib/sum/table/cdna.c
 libhalfulp_a_SOURCES += lib/sum/table/hops.c
 noinst_HEADERS += lib/sum/table/model.h
 libhalfulp_a_SOURCES += lib/sum/table/models.c

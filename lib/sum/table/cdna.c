@@ -2,6 +2,7 @@
 #include "lib/sum/cdna/units.h"
 
 #include "lib/base/str.h"
+#include "lib/sum/model/row.h"
 
 #include <stdio.h>
 #include <string.h>
