@@ -117,11 +117,11 @@ worst(hu_kernel_sums *s, size_t at, double got, hu_ball x, double ratio)
    uniform errors are those of values that differ: where all shares of a softmax are nearly one number, all have one
    error. */
 static double
-known_square(hu_ball x, hu_ball declared, hu_format f, double model)
+known_square(hu_ball x, hu_ball declared, hu_ball compute, hu_format f, double model)
 {
 	double e = hu_round(declared.x, f, HU_RNE, 0, 0) - x.x;
 
-	return declared.r < INFINITY && hu_isfinite(e) ? e * e + declared.v / 3 + declared.c * declared.c : model;
+	return declared.r < INFINITY && hu_isfinite(e) ? e * e + compute.v / 3 + compute.c * compute.c : model;
 }
 
 void
@@ -159,7 +159,7 @@ hu_kernel_sums_add(hu_kernel_sums *s, size_t at, double got, hu_ball x, hu_ball 
 	s->mean += (got - x.x) / ulp;
 	double model = (x.v + h * h) / 3 + x.c * x.c, q = e * e / model;
 	s->energy += q;
-	s->known += known_square(x, declared, f, model) / model;
+	s->known += known_square(x, declared, compute, f, model) / model;
 	s->row[at / s->width] += q;
 	s->column[at % s->width] += q;
 }
