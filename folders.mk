@@ -88,6 +88,7 @@ include $(top_srcdir)/lib/import/signal_node/local.mk
 include $(top_srcdir)/lib/import/tool/local.mk
 include $(top_srcdir)/lib/judge/local.mk
 include $(top_srcdir)/lib/judge/kernel/local.mk
+include $(top_srcdir)/lib/judge/kernel/attention/local.mk
 include $(top_srcdir)/lib/judge/kernel/row/local.mk
 include $(top_srcdir)/lib/judge/parts/local.mk
 include $(top_srcdir)/lib/judge/product/local.mk

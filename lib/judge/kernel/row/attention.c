@@ -6,6 +6,7 @@
       + 4u |o|] / (1 - M).
    P is stored scaled by a maximum that depends on the block, so that its rounding cannot be decided. */
 #include "lib/judge/kernel/row/attention_call.h"
+#include "lib/judge/kernel/attention/attention_loops.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
@@ -18,15 +19,17 @@ enum { LEAST = -700 }; /* weights below exp(-700) count as that, so that none le
 
 typedef hu_attention_call attention;
 
-/* One head's keys, transposed, so that scores of all keys are computed side by side, and its values. Magnitudes hold
-   |k| + r, and r is NULL where keys are exact. */
+/* One head's keys, transposed in tiles (attention_loops.h), so that scores of keys are computed side by side, and its
+   values. Magnitudes hold |k| + r; kr, which has whole rows of keys, is NULL where these are exact. */
 typedef struct head {
 	double *kt, *km, *kr, *v, *vr;
 	char *open; /* by output column: its values are not all finite */
 } head;
 
 typedef struct row {
-	double *s, *r, *var, *w, *theta, *o, *spread, *size, *abs, *var_o, *square, *carried, *radius;
+	double *s, *r, *var, *w, *theta, *radius, *carried, *q, *most;
+	hu_attention_sums sums;
+	hu_attention_key *key;
 } row;
 
 static int
@@ -48,24 +51,16 @@ score(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t l
 	int finite = 1;
 	double u = t->a->u;
 
-	memset(y->s, 0, t->keys * sizeof *y->s);
-	memset(y->r, 0, t->keys * sizeof *y->r);
 	memset(y->radius, 0, t->keys * sizeof *y->radius);
-	for (size_t d = 0; d < t->depth; d++) {
-		const double *k = h->kt + d * t->keys, *m = h->km + d * t->keys;
-		double x = q[d].x, most = hu_ball_most(q[d]), r = q[d].r;
-#pragma omp simd
-		for (size_t j = 0; j < t->keys; j++) {
-			y->s[j] += x * k[j];
-			y->r[j] += most * m[j];
-		}
-		if (r != 0)
-			for (size_t j = 0; j < t->keys; j++)
-				y->radius[j] += r * m[j];
-		if (h->kr)
-			for (size_t j = 0; j < t->keys; j++)
-				y->radius[j] += fabs(x) * h->kr[d * t->keys + j];
+	for (size_t e = 0; e < t->depth; e++) {
+		y->q[e] = q[e].x;
+		y->most[e] = hu_ball_most(q[e]);
+		for (size_t j = 0; q[e].r != 0 && j < t->keys; j++)
+			y->radius[j] += q[e].r * h->km[hu_attention_place(t->depth, e, j)];
+		for (size_t j = 0; h->kr && j < t->keys; j++)
+			y->radius[j] += fabs(q[e].x) * h->kr[e * t->keys + j];
 	}
+	hu_attention_scores(y->q, y->most, h->kt, h->km, t->depth, t->keys, y->s, y->r);
 	double slope = t->slopes.b ? t->slopes.b[hd].x : 0;
 	for (size_t j = 0; j < t->keys; j++) {
 		double size = y->r[j] * fabs(t->scale), s = y->s[j] * t->scale;
@@ -147,48 +142,32 @@ weights(const attention *t, size_t hd, row *y, double *mean, double *top, double
 static void
 outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_ball *o)
 {
-	size_t w = t->width;
+	size_t w = t->width, keys = 0;
 	double tiny = t->tiny_p / sum, u = t->a->u;
 
-	memset(y->o, 0, 7 * w * sizeof *y->o); /* o, spread, size, abs, var_o, square and carried follow each other */
+	memset(y->carried, 0, w * sizeof *y->carried);
 	for (size_t j = 0; j < t->keys; j++) {
-		const double *v = h->v + j * w, p = y->w[j];
-		if (p == 0)
-			continue;
-#pragma omp simd
-		for (size_t d = 0; d < w; d++)
-			y->o[d] += p * v[d];
-	}
-	for (size_t j = 0; j < t->keys; j++) {
-		const double *v = h->v + j * w, p = y->w[j], q = p * y->theta[j], z = p * p * y->var[j];
-		double most = p + q, flushed = tiny, stored = t->up * t->up * p * p + tiny * tiny;
+		double p = y->w[j], q = p * y->theta[j];
 		if (!(y->s[j] > -INFINITY))
 			continue;
-#pragma omp simd
-		for (size_t d = 0; d < w; d++) {
-			double x = v[d], e = x - y->o[d], m = fabs(x);
-			y->spread[d] += q * fabs(e);
-			y->size[d] += most * m;
-			y->abs[d] += flushed * m;
-			y->var_o[d] += z * e * e;
-			y->square[d] += stored * x * x;
-		}
-		if (h->vr)
-			for (size_t d = 0; d < w; d++)
-				y->carried[d] += most * h->vr[j * w + d];
+		y->key[keys++] = (hu_attention_key){ h->v + j * w, p, q, p + q, p * p * y->var[j],
+			t->up * t->up * p * p + tiny * tiny };
+		for (size_t d = 0; h->vr && d < w; d++)
+			y->carried[d] += (p + q) * h->vr[j * w + d];
 	}
+	hu_attention_add(y->key, keys, tiny, w, y->sums);
 	for (size_t d = 0; d < w; d++) {
-		double m = fabs(y->o[d]), size = y->size[d];
+		double m = fabs(y->sums.o[d]), size = y->sums.size[d];
 		if (h->open[d]) { /* a weight of 0 times an infinity is NaN, or is not computed */
 			o[d] = (hu_ball){ NAN, INFINITY, 0, 0 };
 			continue;
 		}
-		double r = y->spread[d] + t->up * (t->p_below ? size + m : size) + y->abs[d] +
+		double r = y->sums.spread[d] + t->up * (t->p_below ? size + m : size) + y->sums.abs[d] +
 			   t->g * ((1 + t->up) * size + m) + 4 * u * m + (1 + t->up) * y->carried[d] +
 			   (double)t->keys * t->a->sum_tiny;
-		double v = y->var_o[d] + y->square[d] + t->s * t->s * (size * size + m * m) +
+		double v = y->sums.var[d] + y->sums.square[d] + t->s * t->s * (size * size + m * m) +
 			   4 * u * u * m * m + (double)t->keys * t->a->sum_tiny * t->a->sum_tiny;
-		o[d] = (hu_ball){ y->o[d], mean < 1 ? r / (1 - mean) * HU_BALL_UP : INFINITY, v, 0 };
+		o[d] = (hu_ball){ y->sums.o[d], mean < 1 ? r / (1 - mean) * HU_BALL_UP : INFINITY, v, 0 };
 	}
 }
 
@@ -242,8 +221,8 @@ load(const attention *t, head *h, size_t b, size_t kv)
 	for (size_t j = 0; j < t->keys; j++)
 		for (size_t d = 0; d < t->depth; d++) {
 			hu_ball k = t->k.b[(at + j) * t->depth + d];
-			h->kt[d * t->keys + j] = k.x;
-			h->km[d * t->keys + j] = hu_ball_most(k);
+			h->kt[hu_attention_place(t->depth, d, j)] = k.x;
+			h->km[hu_attention_place(t->depth, d, j)] = hu_ball_most(k);
 			r |= k.r != 0;
 		}
 	free(h->kr);
@@ -274,8 +253,8 @@ static void
 run(attention *t, hu_ball *o, hu_ball *lse)
 {
 	size_t share = t->heads / t->kv_heads;
-	head h = { hu_xmalloc((t->keys * t->depth + 1) * sizeof(double)),
-		hu_xmalloc((t->keys * t->depth + 1) * sizeof(double)), NULL,
+	head h = { hu_xcalloc(hu_attention_tiled(t->depth, t->keys) + 1, sizeof(double)),
+		hu_xcalloc(hu_attention_tiled(t->depth, t->keys) + 1, sizeof(double)), NULL,
 		hu_xmalloc((t->keys * t->width + 1) * sizeof(double)), NULL, hu_xcalloc(t->width + 1, 1) };
 
 	for (size_t group = 0; group < t->outer * t->kv_heads; group++) {
@@ -285,11 +264,12 @@ run(attention *t, hu_ball *o, hu_ball *lse)
 		load(t, &h, b, kv);
 #pragma omp parallel num_threads(hu_threads()) if (t->n * share * t->keys > 4096)
 		{
-			size_t m = t->keys > t->width ? t->keys : t->width;
-			double *room = hu_xmalloc((6 * m + 7 * t->width + 1) * sizeof *room), *p = room + 6 * m;
-			row y = { room, room + m, room + 2 * m, room + 3 * m, room + 4 * m, p, p + t->width,
-				p + 2 * t->width, p + 3 * t->width, p + 4 * t->width, p + 5 * t->width,
-				p + 6 * t->width, room + 5 * m };
+			size_t m = t->keys + HU_ATTENTION_TILE, w = t->width;
+			double *room = hu_xmalloc((6 * m + 7 * w + 2 * t->depth + 1) * sizeof *room), *p = room + 6 * m,
+			       *q = p + 7 * w;
+			hu_attention_sums sums = { p, p + w, p + 2 * w, p + 3 * w, p + 4 * w, p + 5 * w };
+			row y = { room, room + m, room + 2 * m, room + 3 * m, room + 4 * m, room + 5 * m, p + 6 * w, q,
+				q + t->depth, sums, hu_xmalloc((t->keys + 1) * sizeof(hu_attention_key)) };
 #pragma omp for schedule(dynamic, 8)
 			for (size_t i = 0; i < t->n * share; i++) {
 				size_t hd = kv * share + i / t->n, at = (b * t->heads + hd) * t->n + i % t->n;
@@ -298,6 +278,7 @@ run(attention *t, hu_ball *o, hu_ball *lse)
 					lse ? lse + at : NULL);
 			}
 			free(room);
+			free(y.key);
 		}
 	}
 	free(h.kt);
