@@ -16,5 +16,6 @@ libhalfulp_a_SOURCES += reports/model/model_nodes.c
 libhalfulp_a_SOURCES += reports/model/model_page.c
 noinst_HEADERS += reports/model/model_page.h
 noinst_HEADERS += reports/model/model_parts.h
+libhalfulp_a_SOURCES += reports/model/model_remedies.c
 libhalfulp_a_SOURCES += reports/model/model_value.c
 noinst_HEADERS += reports/model/model_value.h

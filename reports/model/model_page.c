@@ -135,8 +135,10 @@ sections(hu_str *page, const json_t *v, const json_t *a, const char *command)
 	heading(page, v, model);
 	if (v)
 		hu_model_decision(page, v);
-	if (a)
+	if (a) {
 		hu_model_plan(page, a);
+		hu_model_remedies(page, a);
+	}
 	if (v)
 		HU_TRY(hu_model_graph(page, v, a));
 	if (v)

@@ -13,6 +13,9 @@
 void hu_model_decision(hu_str *b, const json_t *v);
 /* The scheme of each product in the order of the nodes, and what it comes to on both halves of the inputs. */
 void hu_model_plan(hu_str *b, const json_t *a);
+/* Which whole models in narrow formats break the budget, and which changes of the graph mend that; nothing where none
+   does. */
+void hu_model_remedies(hu_str *b, const json_t *a);
 /* The graph of the model with what each policy does to its nodes; nothing where the object is older than graphs. */
 hu_status hu_model_graph(hu_str *b, const json_t *v, const json_t *a);
 /* Appends a block of Markdown for a model card: what each policy changes, the plan of advise, and the commands; v or a

@@ -71,17 +71,24 @@ for name, (nodes, changed) in CASES.items():
     got = tap.halfulp(*words.split(), '--json')
     if not tap.ok(got.returncode == 0, name + ': advise finds a plan', got.stderr):
         continue
+    page = tap.halfulp('report', 'out')
+    html = open('out/report/index.html').read() if page.returncode == 0 else page.stderr
     ways = json.loads(got.stdout)['remedies']
     tap.ok([w['way'] for w in ways] == ['ort-static'], name + ': the tool is a way of its own', ways)
     w = ways[0]
     found = [k['remedy'] for k in w['remedies']]
     if changed is None:
         tap.ok(w['needed'] and not found and w['model'] is None, name + ': nothing is changed', w)
+        tap.ok('No change of the graph that is known here helps' in html, name + ': the page says so', html)
         continue
     tap.ok(w['needed'] and set(found) == {'smooth'} and w['keeps'], name + ': scales keep the budget', w)
     if not found:
         continue
     tap.ok("node '%s'" % changed in w['remedies'][0]['places'], name + ': the node is named', w['remedies'])
+    figures = ['%.3g' % w[k][h]['rel_l2'] for k in ('before', 'after') for h in ('searched', 'held_apart')]
+    section = html.partition('<section class="remedies">')[2].partition('</section>')[0]
+    here = all('>%s<' % f in section.replace('\u2212', '-') for f in figures) and changed in section
+    tap.ok(here, name + ': the page has the change and its four figures', [figures, section])
     float32 = run('float.onnx', [{'x': rows[ROWS // 2 :]}])['y']
     same = run(w['model'], [{'x': rows[ROWS // 2 :]}])['y']
     tap.ok(rel(same, float32) < 1e-6, name + ': in float32 the outputs are the same', rel(same, float32))
