@@ -283,7 +283,7 @@ hu_analysis_ideal(hu_analysis *a, hu_trace *t)
 	char *keep = hu_xcalloc((size_t)p->nt + 1, 1);
 	hu_errors_step *errors = hu_xcalloc((size_t)p->nt + 1, sizeof *errors);
 	for (int i = 0; i < p->nt && a->opt.gradients; i++) {
-		keep[i] |= (char)(hu_program_scales(p, i) || p->t[i].choice);
+		keep[i] |= (char)(hu_program_scales(p, i) || p->t[i].choice || p->t[i].read);
 		int grad = hu_program_grad(p, t->step, i);
 		int next = p->t[i].state ? hu_program_next(p, t->step, i) : -1;
 		if (p->t[i].trainable && grad >= 0)

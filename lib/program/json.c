@@ -18,6 +18,8 @@ ids(const int *v, int n)
 	return a;
 }
 
+static const char *const read_names[] = { "", "number", "search" };
+
 static json_t *
 tensor_to_json(const hu_info *t, int id)
 {
@@ -35,6 +37,8 @@ tensor_to_json(const hu_info *t, int id)
 		json_object_set_new(j, "loss_scaled", json_true());
 	if (t->choice)
 		json_object_set_new(j, "choice", json_true());
+	if (t->read)
+		json_object_set_new(j, "read", json_string(read_names[t->read]));
 	if (t->next >= 0)
 		json_object_set_new(j, "next", json_integer(t->next));
 	if (t->scale >= 0)
@@ -95,16 +99,16 @@ bad(const char *what, size_t i, const char *why)
 static hu_status
 tensor_from_json(hu_program *p, size_t i, json_t *j, json_t *all)
 {
-	const char *name, *format, *cls;
+	const char *name, *format, *cls, *read = "";
 	json_t *shape;
-	int id, state = 0, trainable = 0, scaled = 0, choice = 0, next = -1, scale = -1, grad = -1, c;
+	int id, state = 0, trainable = 0, scaled = 0, choice = 0, next = -1, scale = -1, grad = -1, c, r;
 	int n = (int)json_array_size(all);
 	hu_shape s = hu_shape0();
 	hu_format_id f;
 
-	if (json_unpack(j, "{s:i s:s s:s s:o s:s s?b s?b s?b s?b s?i s?i s?i}", "id", &id, "name", &name, "format",
+	if (json_unpack(j, "{s:i s:s s:s s:o s:s s?b s?b s?b s?b s?s s?i s?i s?i}", "id", &id, "name", &name, "format",
 		    &format, "shape", &shape, "class", &cls, "state", &state, "trainable", &trainable, "loss_scaled",
-		    &scaled, "choice", &choice, "next", &next, "scale", &scale, "grad", &grad))
+		    &scaled, "choice", &choice, "read", &read, "next", &next, "scale", &scale, "grad", &grad))
 		return bad("tensor", i, "a key is missing or of the wrong type");
 	if (id != (int)i || next >= n || scale >= n || grad >= n || !json_is_array(shape) ||
 		json_array_size(shape) > HU_RANK)
@@ -117,6 +121,10 @@ tensor_from_json(hu_program *p, size_t i, json_t *j, json_t *all)
 		;
 	if (c == HU_TCLASSES)
 		return bad("tensor", i, "unknown class");
+	for (r = HU_PROGRAM_READ_NONE; r <= HU_PROGRAM_READ_SEARCH && strcmp(read, read_names[r]); r++)
+		;
+	if (r > HU_PROGRAM_READ_SEARCH)
+		return bad("tensor", i, "its key read is neither number nor search");
 	s.rank = (int)json_array_size(shape);
 	double elements = 1;
 	for (int k = 0; k < s.rank; k++) {
@@ -131,6 +139,7 @@ tensor_from_json(hu_program *p, size_t i, json_t *j, json_t *all)
 	t->trainable = trainable;
 	t->loss_scaled = scaled;
 	t->choice = choice;
+	t->read = (hu_program_read)r;
 	t->next = next;
 	t->scale = scale;
 	t->grad = grad;

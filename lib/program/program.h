@@ -15,6 +15,10 @@ typedef enum hu_tclass { HU_ACTIVATION, HU_WEIGHT, HU_GRADIENT, HU_WGRAD, HU_OTH
 /* HU_NAME: room for a tensor's name, with its end */
 enum { HU_NAME = 160 };
 
+/* What a recorded program read of a tensor: numbers that it may have computed with, or those by which it may have
+   searched, such as losses at weights that it updated before. */
+typedef enum hu_program_read { HU_PROGRAM_READ_NONE, HU_PROGRAM_READ_NUMBER, HU_PROGRAM_READ_SEARCH } hu_program_read;
+
 typedef struct hu_info {
 	char name[HU_NAME];       /* LAYER.ROLE[@FORMAT], unique in the program */
 	char layer[96], role[16];
@@ -30,6 +34,7 @@ typedef struct hu_info {
 	int grad;             /* tensor of its gradient after differentiation; -1: none */
 	int loss_scaled;      /* it is a gradient multiplied by the loss scale and weight */
 	int choice;           /* by its values the run chose what the program has as an input, such as an index */
+	hu_program_read read;         /* whether, and for what, the recorded program read its values */
 	int reused;           /* a framework that frees each micro-batch's tensors has no memory of its own for it */
 	int own;              /* 1 + the micro-batch whose rank alone has this state or its next value; 0: all do */
 } hu_info;

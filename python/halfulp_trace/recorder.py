@@ -22,6 +22,7 @@ from .kept import Kept
 from .optimizers import Update
 from .origin import origin
 from .program import Program
+from .reads import watched
 from .rundir import METRICS, digest, safetensors, write
 from .step import Step
 from .values import Value, counts, geometry, holdable, parts, snapshot, tensor_name
@@ -96,7 +97,8 @@ class record:
 
     def loss(self, loss):
         """Notes the step's loss, which metrics.tsv and the report show; also after the step's end."""
-        self.noted = self.guard(lambda: float(loss.detach() if isinstance(loss, torch.Tensor) else loss))
+        with _disable_current_modes():           # which would note that Python read it
+            self.noted = self.guard(lambda: float(loss.detach() if isinstance(loss, torch.Tensor) else loss))
         if not self.running and self.rows and self.rows[-1]["step"] == self.number:
             self.rows[-1]["loss"] = self.noted
             self.guard(self.write_metrics)
@@ -152,6 +154,7 @@ class record:
             s.known[s.key(self.scale)] = Value(snapshot(self.scale), {"plain": s.scale})
         self.hook_modules(s)
         self.hook_optimizers(s)
+        self.exit.enter_context(watched(s))
 
     def hook_modules(self, s):
         """The step learns when each module's forward pass begins and ends."""
@@ -261,6 +264,7 @@ class record:
         for i, after in nexts.items():           # what an update made operator by operator gets its name
             if after in self.program.maker and not self.program.tensors[after]["name"].endswith("_next"):
                 self.program.rename(after, self.program.tensors[i]["name"] + "_next")
+        s.reads.mark(s)
         number, program, values = self.number, self.program, s.values
         self.program.end_step(number, nexts, grads)
         if not self.part.whole():

@@ -10,7 +10,7 @@ from .formats import WHOLE, Unknown
 from .operators import CREATE, EMPTY, OPERATORS, SILENT
 from .operators.sparse import dense
 from .tensors import Tensors
-from .values import Value, bind, geometry, parts, tensor_name, tensors_in
+from .values import Value, bind, geometry, has_graph, parts, tensor_name, tensors_in
 from .writes import is_whole_pair, real
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -97,6 +97,9 @@ class Step(Tensors, TorchDispatchMode):
         self.wrote(written)
         results = list(tensors_in(out))
         self.born |= {self.storage(t) for t in results} - {self.storage(t) for t in before}
+        if name == "lift_fresh" and self.reads.hides(self, results[0]):
+            self.opaque("aten.lift_fresh", "its numbers may come of an array that Python read", [], results)
+            return
         if not written and self.is_view(before, results):
             return
         everything = results + [t for t in written if not any(t is r for r in results)]
@@ -135,17 +138,25 @@ class Step(Tensors, TorchDispatchMode):
         for s in {self.storage(t) for t in written}:
             self.version[s] += 1
             if s in self.trained:
+                self.reads.writes += 1
                 self.stale.update((c, s) for c, of in self.casts.items() if of == s)
             if self.phase() == "update":
                 self.updated.add(s)
             self.writes[s, self.version[s]] = [geometry(t) for t in written if self.storage(t) == s]
 
     def notice_stale(self, operands):
-        """Warns where a forward pass reads a cast of a weight that was written to since."""
-        for t in operands if not self.r.stale else []:
+        """Where a forward pass reads a cast of a weight that was written to since, what it computes is not judged, and
+        a warning says so."""
+        for t in operands:
             of = self.stale.get(self.storage(t))
             weight = next((w for (s, _), w in self.weights.items() if s == of), None)
-            if weight is not None:
+            if weight is None:
+                continue
+            name = "a cast from before the update"
+            if t.numel() and not any(self.program.made_by(i)["op"] == "opaque" for i in self.value(t).ids.values()
+                                     if i in self.program.maker):
+                self.opaque(name, "the weight that it is of was written to since", [self.value(t)], [t], role="stale")
+            if not self.r.stale:
                 self.r.stale = True
                 self.r.warn("%s was written to, and a cast from before is used again: autocast keeps casts until its "
                             "block ends, so that each forward pass wants a block of its own, without the updates"
@@ -175,7 +186,7 @@ class Step(Tensors, TorchDispatchMode):
             for p in before:
                 if self.storage(p) == s:
                     views += 1
-                    if p.grad_fn is None or (s, geometry(p)) in self.seen_whole or s in self.born:
+                    if not has_graph(p) or (s, geometry(p)) in self.seen_whole or s in self.born:
                         self.seen_whole.add((s, geometry(t)))    # whatever graph the view has began in this step
                     if (s, geometry(t)) not in self.parent and geometry(t) not in self.line(s, p) and not (
                             is_whole_pair(p, t) and (s, geometry(p)) not in self.parent):

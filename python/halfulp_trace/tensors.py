@@ -10,8 +10,9 @@ import torch
 from .arena import moved
 from .formats import FORMATS, LAYOUTS, LIBRARY, RANK, WHOLE, Unknown
 from .moves import flat_move, permuting_move, same_order, view_moves
+from .reads import Reads
 from .threads import Own, own
-from .values import Value, folded, geometry, holdable, snapshot
+from .values import Value, folded, geometry, has_graph, holdable, snapshot
 from .weak import WeakStorage, WeakTensors
 from .writes import composed, of_complex, viewed
 
@@ -50,6 +51,7 @@ class Tensors:
         self.casts = {}                          # the storage that each cast is one of
         self.constants = {}                      # by their value, format and shape
         self.own, self.lock = Own(), threading.RLock()
+        self.reads = Reads()
         self.over = False                        # whether the step has ended
 
     def forget(self):
@@ -174,7 +176,7 @@ class Tensors:
     def from_outside(self, t, key):
         """The Value of a tensor that was there before the step. One that an earlier step's update wrote to is a
         state."""
-        hidden = t.grad_fn is not None and (key[0], key[2]) not in self.seen_whole
+        hidden = has_graph(t) and (key[0], key[2]) not in self.seen_whole
         if self.r.zeroed.has(t):
             self.known[key] = self.unmade(t, "zero", name="input.zero")
             return self.known[key]
@@ -309,22 +311,35 @@ class Tensors:
             self.program.nearest(i, lambda k: tensors[k].get("trainable")) is not None)
 
     def mark(self, tensors):
-        """Gives `choice` to what calls made of what is learned, and by whose values the run goes on: whole numbers and
-        truth values."""
+        """Gives `choice` to whole numbers and truth values by which the run goes on."""
+        for i in self.decisions(tensors):
+            self.program.tensors[i]["choice"] = True
+
+    def decisions(self, tensors):
+        """Those of the program's tensors that hold whole numbers and truth values which calls made of what is
+        learned."""
+        found = []
         for t in tensors:
             above = t if t.dtype in WHOLE else None
             while above is not None and self.key(above) not in self.known:
                 above = self.parent.get((self.storage(above), geometry(above)))
             value = self.was.get(id(t)) or (self.known[self.key(above)] if above is not None else None)
             if t.dtype in WHOLE and value is not None:
-                self.choose(value)
+                found += self.deciders(value)
+        return found
 
     def choose(self, value):
+        for i in self.deciders(value):
+            self.program.tensors[i]["choice"] = True
+
+    def deciders(self, value):
+        found = []
         for i in value.ids.values():
             while i in self.program.maker and self.program.made_by(i)["op"] == "move":
                 i = self.program.made_by(i)["in"][0]     # which has each element once
             if i in self.program.maker and self.is_learned(i):
-                self.program.tensors[i]["choice"] = True
+                found.append(i)
+        return found
 
     def decided(self, operands, *results):
         """Notes whole numbers and truth values that an operator chose by its operands' values: they are taken as

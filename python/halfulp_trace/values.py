@@ -64,6 +64,15 @@ def geometry(t):
     return t.dtype, t.storage_offset(), tuple(t.size()), tuple(t.stride())
 
 
+def has_graph(t):
+    """Whether autograd knows what t was made of. PyTorch refuses to say so of a view without a graph whose memory was
+    written to since."""
+    try:
+        return t.grad_fn is not None
+    except RuntimeError:
+        return False
+
+
 def holdable(t):
     """Whether a tensor of the program can have this tensor's values, as far as its type and shape tell."""
     return (t.layout is torch.strided and not t.is_nested and t.device.type != "meta" and 0 < t.numel()

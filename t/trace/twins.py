@@ -57,7 +57,8 @@ def judged(make, mode):
         summary = json.load(f)
     rows = cells('run/analysis/weights.tsv')
     row = next((dict(zip(rows[0], r)) for r in rows if r[:2] == ['0', 'all'] and 'parameter' in r), None)
-    told = float(row['cosine']) if row and int(row['updates_judged']) == int(row['elements']) else None
+    whole = row and row['cosine'] != '-' and int(row['updates_judged']) == int(row['elements'])
+    told = float(row['cosine']) if whole else None
     opaque = sorted(set(run.opaque()) - {'what was not recorded'})      # gradients that an earlier step left
     head, *rows = cells('run/analysis/replay.tsv')
     beyond = confirmed.unconfirmed('run', [dict(zip(head, r)) for r in rows]) if outside else []

@@ -70,6 +70,7 @@ typedef struct hu_summary {
 		double silent, pulled, kept; /* of all steps: weights.c */
 		double left_out;             /* calls of all steps that the recorder did not keep */
 		double choices, otherwise;   /* of all steps: taken as recorded, and made otherwise by exact values */
+		double reads, apart;         /* of all steps: tensors read before an update, those that may differ */
 		size_t step;
 		json_t *by_step, *operators; /* arrays of summary.json */
 	} seen;

@@ -67,7 +67,7 @@ read_step(struct hu_seen *s, const hu_table *t, int i)
 {
 	static const char *const keys[] = { "step", "calls", "judged", "weights", "gradients_judged", "updates_judged",
 		"elements", "gradient_elements_judged", "update_elements_judged", "l2_share_judged", "gradients",
-		"kept", "choices", "otherwise" };
+		"kept", "choices", "otherwise", "reads", "apart" };
 	double seen = cell(t, i, "l2_share_judged"), elements = cell(t, i, "elements"), share = isnan(seen) ? 0 : seen;
 	int skipped = cell(t, i, "skipped") != 0, unmoved = !skipped && !(elements > 0);
 	json_t *o = json_object();
@@ -86,6 +86,8 @@ read_step(struct hu_seen *s, const hu_table *t, int i)
 	s->kept += cell(t, i, "kept");
 	s->choices += cell(t, i, "choices");
 	s->otherwise += cell(t, i, "otherwise");
+	s->reads += cell(t, i, "reads");
+	s->apart += cell(t, i, "apart");
 	double missed = elements - cell(t, i, "update_elements_judged"), before = s->elements - s->updates_judged;
 	if (!(elements > 0) || (s->elements > 0 && !(share < s->share) && !(missed > before)))
 		return;
@@ -168,7 +170,8 @@ hu_summary_saw_enough(const hu_summary *n)
 {
 	const struct hu_seen *s = &n->seen;
 
-	return s->known && s->share >= 0.99 && !s->unmoved && !s->silent && !s->left_out && !s->otherwise;
+	return s->known && s->share >= 0.99 && !s->unmoved && !s->silent && !s->left_out && !s->otherwise &&
+	       !s->apart;
 }
 
 json_t *
@@ -183,7 +186,8 @@ hu_summary_coverage(const hu_summary *n)
 		{ "gradient_elements_judged", s->gradients_judged }, { "update_elements_judged", s->updates_judged },
 		{ "update_l2_share_judged", s->share }, { "weights_with_gradient", s->pulled },
 		{ "weights_kept", s->kept }, { "choices", s->choices },
-		{ "choices_otherwise", s->otherwise }, { "steps_skipped", s->skipped },
+		{ "choices_otherwise", s->otherwise }, { "reads", s->reads }, { "reads_apart", s->apart },
+		{ "steps_skipped", s->skipped },
 		{ "steps_without_update", s->unmoved } };
 	json_t *o = json_object();
 
@@ -242,7 +246,13 @@ hu_summary_say_coverage(hu_str *s, const hu_summary *n)
 	hu_str_add(s, ".");
 	if (seen->otherwise > 0)
 		hu_str_addf(s,
-			" Of %.0f choices by values, such as of an index, exact values make %.0f otherwise, and what "
-			"follows from them is taken as recorded.",
+			" Of %.0f choices by values, such as of an index, exact values make %.0f otherwise or are not "
+			"known, and what follows from them is taken as recorded.",
 			seen->choices, seen->otherwise);
+	if (seen->apart > 0)
+		hu_str_addf(s,
+			" Of %.0f numbers that the program read before an update, such as a loss, %.0f may be others "
+			"in the exact step, and what was made of them is taken as recorded; one that is only logged "
+			"is best read behind the last update.",
+			seen->reads, seen->apart);
 }

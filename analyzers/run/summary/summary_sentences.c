@@ -108,6 +108,9 @@ say_unknown(hu_str *s, const hu_analysis *a, const hu_summary *n)
 	else if (seen->otherwise)
 		hu_str_add(s,
 			"No verdict: the exact step chooses otherwise, and what it would make of that is not known");
+	else if (seen->apart)
+		hu_str_add(s, "No verdict: the program read numbers that may be others in the exact step, and what it "
+			      "would make of those is not known");
 	else
 		hu_str_addf(s,
 			"No verdict: %.0f elements of weights have gradients that are all 0, and what these should "

@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/program/opaque.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +37,52 @@ count_choices(hu_coverage_choices *c, const hu_program *p, const hu_trace *t)
 		if (!p->t[i].choice || !own->data)
 			continue;
 		c->n += own->n;
+		if (t->ideal && !t->ideal[i])
+			c->otherwise += own->n; /* its exact values depend on what nothing judges */
 		for (size_t k = 0; t->ideal && t->ideal[i] && k < own->n; k++)
 			c->otherwise += t->ideal[i][k] != hu_get(own, k);
 	}
+}
+
+/* How far the number of tensor i is from 0, or from the nearest number of another tensor that was read. */
+static double
+gap(const hu_program *p, const hu_trace *t, int i)
+{
+	double own = hu_get(&t->t[i], 0), least = fabs(own);
+
+	for (int k = 0; k < p->nt; k++)
+		if (k != i && p->t[k].read && t->t[k].data && t->t[k].n == 1)
+			least = fmin(least, fabs(own - hu_get(&t->t[k], 0)));
+	return least;
+}
+
+/* Whether the exact values of tensor i are so far off that what was made of those read may differ, or are not known. */
+static int
+is_apart(const hu_program *p, const hu_trace *t, int i)
+{
+	const hu_tensor *own = &t->t[i];
+	int search = p->t[i].read == HU_PROGRAM_READ_SEARCH;
+	double error = 0, size = 0;
+
+	if (!t->ideal)
+		return 0;
+	if (!t->ideal[i])
+		return 1;
+	for (size_t k = 0; k < own->n; k++) {
+		error = hypot(error, t->ideal[i][k] - hu_get(own, k));
+		size = hypot(size, hu_get(own, k));
+	}
+	return !(error <= (search && own->n == 1 ? gap(p, t, i) / 1024 : size / 32));
+}
+
+static void
+count_reads(hu_coverage_reads *r, const hu_program *p, const hu_trace *t)
+{
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].read && t->t[i].data) {
+			r->n++;
+			r->apart += (size_t)is_apart(p, t, i);
+		}
 }
 
 /* The number of the call's operator among those that are opaque, which is new at its first call. */
@@ -64,6 +108,7 @@ hu_coverage_init(hu_coverage_step *s, const hu_analysis *a, const hu_trace *t)
 	*s = (hu_coverage_step){ .taint = hu_xcalloc((size_t)p->nt + 1, sizeof *s->taint),
 		.blamed = hu_xcalloc((size_t)p->nc + 1, 1) };
 	count_choices(&s->choices, p, t);
+	count_reads(&s->reads, p, t);
 	for (int i = 0; i < p->nc; i++) {
 		const hu_call *c = &p->c[i];
 		const hu_opaque *o = hu_program_opaque(p, c);

@@ -13,10 +13,18 @@ typedef struct hu_coverage_calls {
 } hu_coverage_calls;
 
 /* The choices of the step that the exact step takes as recorded: elements of the tensors by whose values they were
-   made, and of these `otherwise` those whose exact values differ. */
+   made, and of these `otherwise` those whose exact values differ, or are not known. */
 typedef struct hu_coverage_choices {
 	size_t n, otherwise;
 } hu_coverage_choices;
+
+/* The tensors of the step that the recorded program read before an update, and of these those whose exact values are
+   not known, or so far off that what the program made of them may differ: by more than a 32nd of the values' L2 norm;
+   of those by which it may have searched, by more than a 1024th of what parts them from 0 or from another number that
+   it read. */
+typedef struct hu_coverage_reads {
+	size_t n, apart;
+} hu_coverage_reads;
 
 /* Operators whose calls are opaque, in the order of their first calls. tainted: how many calls some unjudged weight
    depends on; weights: how many such weights. */
@@ -28,6 +36,7 @@ typedef struct hu_coverage_operator {
 typedef struct hu_coverage_step {
 	hu_coverage_calls calls;
 	hu_coverage_choices choices;
+	hu_coverage_reads reads;
 	hu_coverage_operator *op;
 	int nop;
 	uint64_t *taint; /* by tensor id: bit i % 64 for each operator i of op that it depends on */

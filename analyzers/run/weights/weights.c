@@ -57,7 +57,7 @@ static const hu_table_field row_columns[] = {
 typedef struct covered {
 	long long step, calls, judged, moves, weights, gradients_judged, updates_judged, elements;
 	long long gradient_elements, update_elements, silent, gradients, kept, skipped;
-	long long choices, otherwise;
+	long long choices, otherwise, reads, apart;
 	double l2_share;
 } covered;
 
@@ -80,6 +80,8 @@ static const hu_table_field covered_columns[] = {
 	COLUMN("skipped", COUNT, skipped, ANYWHERE, "1 where the step was skipped"),
 	COLUMN("choices", COUNT, choices, ANYWHERE, "choices that the exact step takes as recorded"),
 	COLUMN("otherwise", COUNT, otherwise, ANYWHERE, "those of them that exact values make otherwise"),
+	COLUMN("reads", COUNT, reads, ANYWHERE, "tensors that the recorded program read before an update"),
+	COLUMN("apart", COUNT, apart, ANYWHERE, "those of them whose exact values may steer it otherwise"),
 };
 #undef COLUMN
 
@@ -242,7 +244,9 @@ sum_up(const hu_trace *t, hu_coverage_step *seen, found *f)
 		.kept = (long long)w->kept,
 		.skipped = t->skipped,
 		.choices = (long long)seen->choices.n,
-		.otherwise = (long long)seen->choices.otherwise };
+		.otherwise = (long long)seen->choices.otherwise,
+		.reads = (long long)seen->reads.n,
+		.apart = (long long)seen->reads.apart };
 	hu_fields_tsv_row(&f->coverage, &coverage_of, &c);
 	for (int i = 0; i < seen->nop; i++) {
 		const hu_coverage_operator *o = &seen->op[i];

@@ -10,6 +10,7 @@ from ..formats import FORMATS, RANK, WHOLE, Unknown
 from ..values import tensors_in
 from .choices import between, selected
 from .operands import floats
+from .reduce import reduced
 from .table import operator
 
 # The operands that are moved. Where an operator has a number `value`, that is what fills the rest; else it is 0.
@@ -110,6 +111,16 @@ def chosen(s, a, out):
     pick(s, [s.input(x)], at.reshape(values.shape).to("cpu", torch.int64) - 1, values)
 
 
+def truth(s, a, out):
+    """Whether any, or all, of truth values that calls made of what is learned hold, which is a call of its own. Returns
+    whether it is that."""
+    name, x = s.running[0]._schema.name.partition("::")[2], a.get("self")
+    if name not in ("any", "all") or x.dtype != torch.bool or not s.decisions([x]) or s.taint(s.old(x)):
+        return False
+    reduced(s, "reduce_max" if name == "any" else "reduce_min", x, a.get("dim"), out, library=False)
+    return True
+
+
 @operator("nonzero", "argsort", "unique2", "_unique2", "unique_dim", "unique_consecutive", "searchsorted", "bucketize",
           "bincount", "isinf", "isfinite", "isin", "any", "all")
 def found(s, a, out):
@@ -117,6 +128,8 @@ def found(s, a, out):
     results = list(tensors_in(out))
     if any(t.dtype in FORMATS for t in results):
         raise Unknown("a result that is no choice")
+    if truth(s, a, results[0]):
+        return
     s.decided([t for t in tensors_in(a)], *results)
     name = s.running[0]._schema.name.partition("::")[2]
     if name == "argsort":

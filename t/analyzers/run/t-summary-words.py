@@ -21,7 +21,7 @@ from tap import bail_out, finish, halfulp, home, none, ok  # noqa: E402
 CASES = 80
 NAN = math.nan
 os.chdir(home())
-rng = random.Random(11)
+rng, reads = random.Random(11), random.Random(12)
 TRAIN = '--model mlp:width=0.03125 --data size=8,train=24,eval=8 --batch 8 --steps 3 --quiet --policy float16'.split()
 r = halfulp('train', *TRAIN, '--trace', 'steps=0,2', 'run')
 if r.returncode:
@@ -140,6 +140,8 @@ def covered(row, level):
         'skipped': pick('0', '1') if level and not tensors else row['skipped'],
         'choices': '40',
         'otherwise': pick('0', '0', '3') if level or share == '1' else '0',
+        'reads': '30',
+        'apart': reads.choice(('0', '0', '2')) if level or share == '1' else '0',
     }
 
 
@@ -232,6 +234,9 @@ def unknown(n, steps, seen, silent, least, odd, broken):
         )
     elif seen['choices_otherwise']:
         why = 'the exact step chooses otherwise, and what it would make of that is not known'
+    elif seen['reads_apart']:
+        why = 'the program read numbers that may be others in the exact step, and what it would make of those is not '
+        why += 'known'
     else:
         why = '%d elements of weights have gradients that are all 0, and what these should have been is not known'
         why %= silent
@@ -240,8 +245,12 @@ def unknown(n, steps, seen, silent, least, odd, broken):
 
 def coverage(seen):
     return calls_of(seen) + (
-        ' Of %d choices by values, such as of an index, exact values make %d otherwise, and what follows from them is '
-        'taken as recorded.' % (seen['choices'], seen['choices_otherwise']) if seen['choices_otherwise'] else '')
+        ' Of %d choices by values, such as of an index, exact values make %d otherwise or are not known, and '
+        'what follows from them is taken as recorded.' % (seen['choices'], seen['choices_otherwise'])
+        if seen['choices_otherwise'] else '') + (
+        ' Of %d numbers that the program read before an update, such as a loss, %d may be others in the exact step, '
+        'and what was made of them is taken as recorded; one that is only logged is best read behind the last update.'
+        % (seen['reads'], seen['reads_apart']) if seen['reads_apart'] else '')
 
 
 def calls_of(seen):

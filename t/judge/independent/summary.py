@@ -77,6 +77,8 @@ def coverage(run):
         'kept',
         'choices',
         'otherwise',
+        'reads',
+        'apart',
     )
     cell = lambda text: None if text == '-' else float(text)  # noqa: E731
     each = [dict({k: cell(r[k]) for k in keys}, skipped=r['skipped'] == '1') for r in steps]
@@ -98,7 +100,8 @@ def coverage(run):
         'gradient_elements_judged': of('gradient_elements_judged'),
             'update_elements_judged': of('update_elements_judged'), 'update_l2_share_judged': share if least else None,
         'weights_with_gradient': total('gradients'), 'weights_kept': total('kept'), 'choices': total('choices'),
-            'choices_otherwise': total('otherwise'), 'steps_skipped': total('skipped'),
+            'choices_otherwise': total('otherwise'), 'reads': total('reads'), 'reads_apart': total('apart'),
+        'steps_skipped': total('skipped'),
         'steps_without_update': sum(r['skipped'] == '0' and r['elements'] == '0' for r in steps) if steps else None,
         'not_judged': list(operators.values()), 'steps': each,
     }, total('silent_elements'), least and int(least['step'])  # fmt: skip
@@ -116,6 +119,7 @@ def enough(run):
         and o['steps_without_update'] == 0
         and silent == 0
         and not o['choices_otherwise']
+        and not o['reads_apart']
         and not any(x['calls'] for x in o['not_judged'] if x['operator'] == 'what was not kept')
     )
 

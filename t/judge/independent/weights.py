@@ -149,9 +149,33 @@ def choices(run, s):
             continue
         own = s.exact.t[x['id']]
         n += own.n
-        if s.ideal is not None and x['id'] in s.ideal.t:
+        if s.ideal is not None and x['id'] not in s.ideal.t:
+            otherwise += own.n
+        elif s.ideal is not None:
             otherwise += sum(a != fixed(own.raw(i)) for i, a in enumerate(s.ideal.clean(x['id'])))
     return {'choices': n, 'otherwise': otherwise}
+
+
+def reads(run, s):
+    """How many tensors the recorded program read before an update, and how many are apart in the exact step."""
+    read = [x for x in run.tensors if x.get('read') and x['id'] in s.exact.t]
+    numbers = {x['id']: s.exact.t[x['id']].raw(0) for x in read if s.exact.t[x['id']].n == 1}
+    apart = 0
+    for x in read:
+        search = x['read'] == 'search'
+        if s.ideal is None or x['id'] not in s.ideal.t:
+            apart += s.ideal is not None
+            continue
+        own = [s.exact.t[x['id']].raw(i) for i in range(s.exact.t[x['id']].n)]
+        if any(isinstance(v, str) for v in own):
+            apart += 1
+            continue
+        error = sum((Q(a, 1 << K) - v) ** 2 for a, v in zip(s.ideal.clean(x['id']), own))
+        least = sum(v * v for v in own) / 32 ** 2
+        if search and len(own) == 1:
+            least = min(abs(own[0] - v) for v in [0, *(n for i, n in numbers.items() if i != x['id'])]) ** 2 / 1024 ** 2
+        apart += error > least
+    return {'reads': len(read), 'apart': apart}
 
 
 def of_step(run, s, step):
@@ -193,6 +217,7 @@ def of_step(run, s, step):
         'gradient_elements_judged': u.gradient_judged, 'update_elements_judged': u.judged,
         'l2_share_judged': None if seen is None else Near(seen, 1e-12), 'silent_elements': u.silent,
         'gradients': u.gradients, 'kept': u.kept, 'skipped': int(s.skipped), **choices(run, s),
+        **reads(run, s),
     }  # fmt: skip
     unjudged = [{'step': step, 'operator': n, 'calls': a, 'tainting': b, 'weights': c, 'reason': why} for n,
         (a, b, c, why) in operators.items()]
