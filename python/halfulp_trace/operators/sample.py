@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """grid_sample of images: sums of four neighbours times weights that the places give. Which neighbours these are is
-taken as recorded; the weights are calls of the places, operation by operation in the format that the kernel computes
-in."""
+taken as recorded, and a choice where the derivative by the grid rests on it. The weights are calls of the places,
+operation by operation in the format that the kernel computes in."""
 import functools
 
 import torch
@@ -36,7 +36,8 @@ class Places:
     """The places that a grid samples from: the program's tensors of the four weights, [image, row, column], and the
     numbers of the four neighbours among an image's elements, -1 outside of it."""
 
-    def __init__(self, s, a):
+    def __init__(self, s, a, decides=False):
+        self.decides = decides                   # whether the derivative by the grid depends on the neighbours
         x, grid = a["input"], a["grid"]
         if int(a["interpolation_mode"]) != BILINEAR or int(a["padding_mode"]) not in (ZEROS, BORDER):
             raise Unknown("another interpolation than bilinear, or places reflected at the border")
@@ -72,6 +73,8 @@ class Places:
             slope = slope * inside
             place = m.whole("clip", place, low=0.0, high=float(size - 1))
         below = s.values[place].floor()
+        if self.decides and s.is_learned(place):
+            s.program.tensors[s.call("floor", [place], [("below", below)])[0]]["choice"] = True
         known = s.add("", below, name="input.below", cls="other")
         up = m.whole("sub", place, known)
         return below.to(torch.int64), up, m.whole("sub", 1.0, up), slope
@@ -119,7 +122,7 @@ def grid_sampler_backward(s, a, out):
     """The gradient of the input gets that of each result times its weights; that of the grid is the sum over channels
     of the neighbours' differences times the other axis's weights."""
     made = [t if isinstance(t, torch.Tensor) else None for t in out]
-    p = Places(s, a)
+    p = Places(s, a, decides=bool(a["output_mask"][1]))
     at = p.taps()
     dy = s.input(a["grad_output"])
     each = s.spread(reshaped(s, dy, at.shape[:4] + (1,)), at.shape)
