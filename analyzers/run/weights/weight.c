@@ -92,6 +92,9 @@ hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, i
 		w->kept += pulled && kept;
 		w->gradients_unjudged += pulled && !exact;
 		w->kept_unjudged += pulled && kept && !exact;
+		long double pull = pulled && !exact && isfinite(hu_get(g, k)) ? hu_get(g, k) : 0;
+		w->pull2 += pull * pull;
+		w->pull2_kept += kept ? pull * pull : 0;
 		w->real2 += isfinite(moved) ? (long double)moved * moved : 0;
 		if (!exact) {
 			w->harm.nonfinite += !isfinite(moved);
@@ -125,6 +128,8 @@ hu_weight_merge(hu_weight *to, const hu_weight *w)
 	to->judged_tensors += w->judged_tensors;
 	to->real2 += w->real2;
 	to->real2_judged += w->real2_judged;
+	to->pull2 += w->pull2;
+	to->pull2_kept += w->pull2_kept;
 }
 
 void
@@ -139,6 +144,8 @@ hu_weight_pack(hu_pack *r, hu_weight *w)
 		hu_pack_size(r, count[i]);
 	hu_pack_wide(r, &w->real2);
 	hu_pack_wide(r, &w->real2_judged);
+	hu_pack_wide(r, &w->pull2);
+	hu_pack_wide(r, &w->pull2_kept);
 }
 
 double
@@ -164,12 +171,22 @@ rank_of_harm(const hu_harm *h)
 	return share <= 0.1 && cosine >= HU_WEIGHT_WHOLE && fabs(length - 1) <= 0.1 ? 1 : 2;
 }
 
+/* The rank by elements that kept their bits, where exact values are not known. Of gradients that differ in size, many
+   small ones may be little of an update. */
+static int
+rank_of_bits(const hu_weight *w)
+{
+	double kept = w->gradients_unjudged ? (double)w->kept_unjudged / (double)w->gradients_unjudged : 0;
+	int most = !(w->pull2_kept < w->pull2 / 4);
+
+	return kept >= 0.5 && most ? 3 : kept > 0.1 ? 2 : 0;
+}
+
 const char *
 hu_weight_verdict(const hu_weight *w, int parameter)
 {
 	static const char *const words[] = { "-", "harmless", "costs", "fatal" };
-	double kept = w->gradients_unjudged ? (double)w->kept_unjudged / (double)w->gradients_unjudged : 0;
-	int rank = rank_of_harm(&w->harm), by_bits = kept >= 0.5 ? 3 : kept > 0.1 ? 2 : 0;
+	int rank = rank_of_harm(&w->harm), by_bits = rank_of_bits(w);
 
 	rank = by_bits > rank ? by_bits : rank;
 	return words[!parameter && rank == 3 && !w->harm.nonfinite ? 2 : rank];
