@@ -167,6 +167,11 @@ say_cause(hu_str *s, const hu_run *r, const hu_summary *n)
 		hu_summary_say_still(s, r, n);
 	else if (!strcmp(n->cause, "weights"))
 		say_weights(s, n, how);
+	else if (!strcmp(n->cause, "states") && n->bits_share > 0.1)
+		hu_str_addf(s,
+			"%s: at step %zu %.1f %% of the elements of states, such as averages of the weights, that have a "
+			"gradient and no known exact update kept their bits.",
+			how, n->cause_step, 100 * n->bits_share);
 	else if (!strcmp(n->cause, "states"))
 		hu_str_addf(s,
 			"%s: at step %zu states, such as averages of the weights, took only part of their update "

@@ -332,6 +332,11 @@ def told(n, rows, broken, cause, rank, steps, seen, silent, least, odd):
             + ('; the update is %.3g times as long' % number(row['length']) if number(row['length']) > 1.1 else '')
             + ').'
         )
+    if cause == 'states' and kept > 0.1:
+        return start + (
+            '%.1f %% of the elements of states, such as averages of the weights, that have a gradient and no known '
+            'exact update kept their bits.' % (100 * kept)
+        )
     if cause == 'states':
         share = max(number(r['l2_share_lost']) for r in rows['whole'] if r['role'] == 'state'
             and r['l2_share_lost'] != '-')
