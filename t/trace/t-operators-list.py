@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prefixes, scattered reductions, distances, margins, weighted bags, simulated quantisation and other operators that are
-a composition of several calls (operators.py says how they are judged)."""
+"""Prefixes, scattered reductions, distances, margins, weighted bags, simulated quantisation and other operators that
+are a composition of several calls (operators.py says how they are judged)."""
 import os
 import sys
 
@@ -50,6 +50,10 @@ ROWS = [
     Row('cdist_batch', lambda x, y: torch.cdist(x, y), normal(2, 3, 5), normal(2, 4, 5), formats=('fp32',)),
     Row('cdist_absolute', lambda x, y: torch.cdist(x, y, 1.0), x, normal(4, 5), formats=('fp32',)),
     Row('cdist_largest', lambda x, y: torch.cdist(x, y, float('inf')), x, normal(4, 5), formats=('fp32',), grad=False),
+    Row('addbmm', lambda c, x, y: torch.addbmm(c, x, y), normal(4, 6), normal(1, 4, 3), normal(1, 3, 6)),
+    Row('addbmm_batch', lambda c, x, y: torch.addbmm(c, x, y, beta=0.5, alpha=2), normal(4, 6), normal(3, 4, 5),
+        normal(3, 5, 6), formats=('fp32',)),
+    Row('addr', lambda c, x, y: torch.addr(c, x, y), normal(4, 6), normal(4), normal(6)),
     Row('cross', lambda x, y: torch.linalg.cross(x, y), normal(6, 3), normal(6, 3)),
     Row('cross_axis', lambda x, y: torch.linalg.cross(x, y, dim=1), normal(4, 3, 5), normal(4, 3, 5)),
     Row('affine_grid', lambda t: F.affine_grid(t, (2, 3, 5, 6), align_corners=False), normal(2, 2, 3), grad=False,

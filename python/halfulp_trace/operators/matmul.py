@@ -3,9 +3,11 @@
 import torch
 
 from ..flat import reshaped
+from ..formats import Unknown
 from ..moves import flat_move, permuting_move
 from ..values import Value, geometry, snapshot
-from .operands import floats
+from .formula import Formula
+from .operands import floats, native
 from .table import operator
 
 
@@ -116,3 +118,28 @@ def addmv(s, a, out):
         v = beside(s, v, s.constant(float(a["beta"]), torch.float64, (1, 1)), 0)
     made = s.call("matmul", [i, v], [("y@column", own.reshape(-1, 1))], {"ta": ta, "tb": 0}, library=True)[0]
     s.known[s.key(out)] = Value(own, {"plain": reshaped(s, made, own.shape, "y")})
+
+
+@operator("addbmm")
+def addbmm(s, a, out):
+    """The products of a batch, added up: one product of the matrices side by side. A kernel for 16 bits rounds each
+    product's sum, which no tensor shows."""
+    x, y, own = a["batch1"], a["batch2"], snapshot(out)
+    if out.dtype.itemsize < 4 and x.size(0) > 1:
+        raise Unknown("sums that are rounded to 16 bits between two products")
+    i, j, (b, n, k) = s.input(x), s.input(y), x.size()
+    wide = s.values[i].permute(1, 0, 2).contiguous()
+    i = s.call("move", [i], [("x@turned", wide)], permuting_move([b, n, k], [1, 0, 2]))[0]
+    with_factors(s, a["self"], (reshaped(s, i, (n, b * k)), 0), (reshaped(s, j, (b * k, own.size(1))), 0), a["alpha"],
+                 a["beta"], out)
+
+
+@operator("addr")
+def addr(s, a, out):
+    """A column times a row beside a matrix: PyTorch's kernel rounds the product before it adds."""
+    if a["alpha"] != 1 or a["beta"] != 1:
+        raise Unknown("factors of a column times a row")
+    m, u, v = Formula(s, out), a["vec1"], a["vec2"]
+    i, j = reshaped(s, s.input(u), (u.numel(), 1)), reshaped(s, s.input(v), (1, v.numel()))
+    made = m("mul", i, j, dtype=out.dtype if native(out) else m.wide)
+    m.end("add", a["self"], made, compute=native(out))
