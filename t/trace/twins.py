@@ -59,11 +59,12 @@ def judged(make, mode):
     row = next((dict(zip(rows[0], r)) for r in rows if r[:2] == ['0', 'all'] and 'parameter' in r), None)
     whole = row and row['cosine'] != '-' and int(row['updates_judged']) == int(row['elements'])
     told = float(row['cosine']) if whole else None
-    opaque = sorted(set(run.opaque()) - {'what was not recorded'})      # gradients that an earlier step left
+    stale = 'a cast from before the update'              # which autocast keeps where a block holds several updates
+    opaque = sorted(set(run.opaque()) - {'what was not recorded', stale})    # gradients that an earlier step left
     head, *rows = cells('run/analysis/replay.tsv')
     beyond = confirmed.unconfirmed('run', [dict(zip(head, r)) for r in rows]) if outside else []
     return summary['verdict_word'], seen, told, ' '.join(opaque + beyond), (
-        row is None or int(row['nonfinite']))        # a step that is skipped has no row
+        row is None or int(row['nonfinite']) or stale in run.opaque())   # a step that is skipped has no row
 
 
 def hold(trainings, few=False):
