@@ -169,8 +169,8 @@ say_cause(hu_str *s, const hu_run *r, const hu_summary *n)
 		say_weights(s, n, how);
 	else if (!strcmp(n->cause, "states") && n->bits_share > 0.1)
 		hu_str_addf(s,
-			"%s: at step %zu %.1f %% of the elements of states, such as averages of the weights, that have a "
-			"gradient and no known exact update kept their bits.",
+			"%s: at step %zu %.1f %% of the elements of states, such as averages of the weights, that have "
+			"a gradient and no known exact update kept their bits.",
 			how, n->cause_step, 100 * n->bits_share);
 	else if (!strcmp(n->cause, "states"))
 		hu_str_addf(s,
