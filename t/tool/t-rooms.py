@@ -18,8 +18,8 @@ BOTH_WAYS = {"lib trainer analyzers reports": 0, "cuda": 0}
 EXEMPT = {"lib/op/kind": "catalogue", "lib/sum/model": "catalogue", "cuda/kernel": "catalogue"}
 # A table names its rows, and a row uses what stands beside the table: that is no circle.
 ROWS = re.compile(r"hu_(node|analyzer|sum_model|optim|dataset|model|bench|cmd|gpu_op|shim_op|fusion\w*|shim_fuse)_\w+$")
-# Rooms of tests: a catalogue, and those that are too full yet.
-EXEMPT_TESTS = {"t/judge/independent", "t/judge/kernels", "t/trace", "t/import"}
+# Rooms of tests: catalogues, and those that are too full yet.
+EXEMPT_TESTS = {"t/judge/independent", "t/papers", "t/judge/kernels", "t/trace", "t/import"}
 
 
 def sources(folders, endings=SOURCES):
