@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    NVIDIA's own NCCL on a GPU: a single process joins, and the sum over it alone is what it sent, in each format that
-   NCCL adds. What several ranks add is tested on a stand-in (t/trainer/ranked/t-nccl.sh). */
+   NCCL adds. What several ranks add is tested on a stand-in (t/trainer/ranked/t-nccl.py). */
 #include "cuda/device/device.h"
 #include "cuda/nccl/nccl.h"
 #include "t/cuda/cuda-sides.h"
