@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trainer/model/layer/layer_parts.h"
+#include "trainer/model/layer/layer.h"
 
 typedef struct name { char s[HU_NAME]; } name;
 

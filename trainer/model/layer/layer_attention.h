@@ -4,7 +4,7 @@
 #ifndef HU_TRAINER_LAYER_ATTENTION_H
 #define HU_TRAINER_LAYER_ATTENTION_H
 
-#include "trainer/model/layer/layer_parts.h"
+#include "trainer/model/layer/layer.h"
 
 /* A transformer's sizes: the options of trainer/model/layer/sizes.def with the model's own where none was given, and
    the tensor that every block reads: mask is [B, S], 1 where there is a token. causal hides the tokens after each one;

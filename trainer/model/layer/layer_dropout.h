@@ -4,7 +4,7 @@
 #ifndef HU_TRAINER_LAYER_DROPOUT_H
 #define HU_TRAINER_LAYER_DROPOUT_H
 
-#include "trainer/model/layer/layer_parts.h"
+#include "trainer/model/layer/layer.h"
 
 /* Appends the dropout of x with the option's probability and returns LAYER.drop; returns x itself where the probability
    is 0, and in evaluation. The first one adds the tensor dropout.clock, which holds the seed and the step. */

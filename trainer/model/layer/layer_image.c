@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/model/layer/layer_image.h"
 
-#include "trainer/model/layer/layer_parts.h"
+#include "trainer/model/layer/layer.h"
 
 int
 hu_layer_conv_bn(hu_program *p, const char *conv, const char *bn, int x, hu_filters f, int eval)

@@ -5,7 +5,7 @@
 #ifndef HU_TRAINER_LAYER_IMAGE_H
 #define HU_TRAINER_LAYER_IMAGE_H
 
-#include "trainer/model/layer/layer_parts.h"
+#include "trainer/model/layer/layer.h"
 
 /* Filters of rows x columns, with padding (rows-1)/2 above and below and (columns-1)/2 on the left and right. */
 typedef struct hu_filters { size_t rows, columns, stride_rows, stride_columns, filters; } hu_filters;

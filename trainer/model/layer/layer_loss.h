@@ -3,7 +3,7 @@
 #ifndef HU_TRAINER_LAYER_LOSS_H
 #define HU_TRAINER_LAYER_LOSS_H
 
-#include "trainer/model/layer/layer_parts.h"
+#include "trainer/model/layer/layer.h"
 
 /* Appends the loss that the options ask for, of the logits x [..., classes] with the data set's array of labels: as
    loss.y the softmax cross-entropy, soft Dice or mean squares, and as loss.p the softmax. Labels equal to

@@ -12,7 +12,6 @@ libhalfulp_a_SOURCES += trainer/model/layer/layer_image.c
 noinst_HEADERS += trainer/model/layer/layer_image.h
 libhalfulp_a_SOURCES += trainer/model/layer/layer_loss.c
 noinst_HEADERS += trainer/model/layer/layer_loss.h
-noinst_HEADERS += trainer/model/layer/layer_parts.h
 libhalfulp_a_SOURCES += trainer/model/layer/loss.c
 noinst_HEADERS += trainer/model/layer/loss.h
 libhalfulp_a_SOURCES += trainer/model/layer/loss_cross_entropy.c

@@ -3,7 +3,7 @@
 #ifndef HU_TRAINER_LOSS_PARTS_H
 #define HU_TRAINER_LOSS_PARTS_H
 
-#include "trainer/model/layer/layer_parts.h"
+#include "trainer/model/layer/layer.h"
 #include "trainer/model/layer/loss.h"
 
 /* Appends a call on labels, weights and the like, which no policy casts, and returns its output loss.ROLE. */
