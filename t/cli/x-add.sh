@@ -341,7 +341,7 @@ make -C tree/b -s >out 2>err && run accumulate --terms ones --sum toyorder
 refused 2 'summation model toyorder cannot be used: lib/sum/model/toyorder.c gives it no error bound' "no bound"
 printf '%s\n' 'SUM(TOYNONE, toynone, NOTHING, ACC)' >>tree/lib/sum/sums.def
 make -C tree/b -s halfulp >out 2>err
-test $? != 0 && grep -q 'hu_sum_model_toynone' err
+test $? != 0 && grep -qE 'hu_sum_(model|run)_toynone' err
 test_is $? "a row of sums.def without its file does not build"
 rm -rf tree
 finish
