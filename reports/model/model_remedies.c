@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The section on changes of the graph that advise tried where a whole model in a narrow format breaks the budget. */
+   The section on changes of the graph that advise found to help where a whole model in a narrow format breaks the
+   budget. */
 #include "reports/human.h"
 #include "reports/model/model_parts.h"
 #include "reports/model/model_value.h"

@@ -12,7 +12,7 @@ build = os.environ.get("top_builddir", ".")
 HOUSE = ["lib", "cuda", "trainer", "analyzers", "reports"]
 # Rows of tables are named after the table, whatever file they stand in, and so are the two sides of the GPU's code.
 ROWS = re.compile(r"hu_(ball_row|op|analyzer|sum_model|optim|dataset|model|bench|cmd|family|gpu|shim)_\w+$")
-HELD = 127
+HELD = 126
 of_room = {}
 
 

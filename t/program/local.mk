@@ -4,6 +4,7 @@ SCRIPT_TESTS += t/program/t-gemm.sh
 C_TESTS += t/program/u-compensation
 C_TESTS += t/program/u-exec-sharing
 C_TESTS += t/program/u-factor
+C_TESTS += t/program/u-fewer-calls
 C_TESTS += t/program/u-program
 C_TESTS += t/program/u-recorded
 C_TESTS += t/program/u-team-step

@@ -373,42 +373,6 @@ test_bad_policies(void)
 	ok(hu_policy_parse("MIXED_FLOAT16", &p) == HU_OK && p.dynamic, "names without regard to case");
 }
 
-/* Producers are the calls' positions, whichever calls were taken out. */
-static int
-producers_hold(const hu_program *p)
-{
-	int made = 0, named = 0;
-
-	for (int i = 0; i < p->nc; i++) {
-		if (p->c[i].id != i)
-			return 0;
-		for (int k = 0; k < p->c[i].nout; k++, made++)
-			if (p->t[p->c[i].out[k]].producer != i)
-				return 0;
-	}
-	for (int i = 0; i < p->nt; i++)
-		named += p->t[i].producer >= 0;
-	return made == named;
-}
-
-static void
-test_fewer_calls(void)
-{
-	int loss, n;
-	hu_program *p = forward(&loss);
-	int relu = hu_program_find(p, "relu1.y");
-
-	n = p->nc;
-	hu_program_remove_call(p, p->t[relu].producer);
-	ok(p->nc == n - 1 && p->t[relu].producer == -1 && producers_hold(p),
-		"a call is taken out, and the others name their outputs");
-	ok(hu_program_validate(p) == HU_OK, "what it made is an input now: %s", hu_reason());
-	hu_program_truncate(p, 2);
-	ok(p->nc == 2 && p->t[loss].producer == -1 && producers_hold(p), "all calls from the third on are taken out");
-	ok(hu_program_validate(p) == HU_OK, "the first two calls are a program: %s", hu_reason());
-	hu_program_free(p);
-}
-
 int
 main(void)
 {
@@ -419,7 +383,6 @@ main(void)
 	test_marked_loss();
 	test_all_policies();
 	test_json();
-	test_fewer_calls();
 	test_loss_weight();
 	test_overflow_is_named();
 	return done_testing();

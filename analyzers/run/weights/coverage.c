@@ -10,6 +10,13 @@
 
 enum { BITS = 64 };
 
+/* A number that scales an update brings its own relative error to it. A 32nd is below sqrt(1 - 0.999^2), the error
+   that a cosine of 0.999 stands for. */
+static const double off = 1. / 32;
+/* What a search compares is made of numbers read by arithmetic that was not seen, and lies nearer together than they:
+   constants of line searches begin at 10^-4 of a slope. The margin is held by the searches of t/trace/t-searches.py. */
+static const double off_search = 1. / 1024;
+
 /* Returns 1 if all results of the call were recorded in the step. */
 static int
 is_whole(const hu_trace *t, const hu_call *c)
@@ -72,7 +79,7 @@ is_apart(const hu_program *p, const hu_trace *t, int i)
 		error = hypot(error, t->ideal[i][k] - hu_get(own, k));
 		size = hypot(size, hu_get(own, k));
 	}
-	return !(error <= (search && own->n == 1 ? gap(p, t, i) / 1024 : size / 32));
+	return !(error <= (search && own->n == 1 ? gap(p, t, i) * off_search : size * off));
 }
 
 static void

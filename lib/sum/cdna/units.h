@@ -9,6 +9,8 @@
    of fused multiply-adds, so that resolving makes the model fma; fp32 operands are xf32 where in=tf32 says so. The two
    operands' formats may differ where both have 8 bits. The accumulator is fp32. */
 hu_status hu_cdna_key(hu_sum *s, const char *key, const char *word);
+/* The same for a model with keys of its own, which it has looked at before: ", NAME" for each. */
+hu_status hu_cdna_key_beside(hu_sum *s, const char *key, const char *word, const char *own);
 hu_status hu_cdna_check(const hu_sum *s);
 hu_status hu_cdna_resolve(hu_sum *s, hu_format_id a, hu_format_id b, hu_format_id acc);
 void hu_cdna_print(hu_sum s, const char *outer, char *out, size_t size);

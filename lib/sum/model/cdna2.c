@@ -91,7 +91,7 @@ static hu_status
 key(hu_sum *s, const char *key, const char *word)
 {
 	if (strcmp(key, "terms"))
-		return hu_cdna_key(s, key, word);
+		return hu_cdna_key_beside(s, key, word, ", terms");
 	if (strcmp(word, "2") && strcmp(word, "4"))
 		return hu_fail(HU_EINVAL,
 			"summation model cdna2: terms=%s: a sum has 4 products, or 2 by the bf16 instructions without "

@@ -33,14 +33,20 @@ refused(const hu_sum *s, hu_format_id f)
 }
 
 hu_status
-hu_cdna_key(hu_sum *s, const char *key, const char *word)
+hu_cdna_key_beside(hu_sum *s, const char *key, const char *word, const char *own)
 {
 	if (!strcmp(key, "in"))
 		return hu_format_find(word, &s->in);
 	if (!strcmp(key, "in2"))
 		return hu_format_find(word, &s->in2);
 	return hu_fail(HU_EINVAL, "summation model %s: unknown key '%s'; known: in, in2, outer%s", hu_sum_name(s->id),
-		key, s->id == HU_SUM_CDNA2 ? ", terms" : "");
+		key, own);
+}
+
+hu_status
+hu_cdna_key(hu_sum *s, const char *key, const char *word)
+{
+	return hu_cdna_key_beside(s, key, word, "");
 }
 
 hu_status

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/analyzers/calc/t-calc-arrays.py
+SCRIPT_TESTS += t/analyzers/calc/t-calc-refused.sh
 SCRIPT_TESTS += t/analyzers/calc/t-calc-rows.py
 SCRIPT_TESTS += t/analyzers/calc/t-calc-steps.py
 SCRIPT_TESTS += t/analyzers/calc/t-calc-waves.py

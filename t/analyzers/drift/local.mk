@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+SCRIPT_TESTS += t/analyzers/drift/t-check-spoilt.sh
 SCRIPT_TESTS += t/analyzers/drift/t-check-told.py
 SCRIPT_TESTS += t/analyzers/drift/t-check-words.py
 SCRIPT_TESTS += t/analyzers/drift/t-check.sh

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { Q, K, V, MASK, SLOPES, SINKS, LENGTHS };
+enum { Q, K, V, MASK, LENGTHS = MASK + 3 }; /* slopes and sinks lie between */
 
 static hu_status
 shapes(const hu_ball_call *c, const hu_balls *in, hu_attention_call *t)
@@ -26,24 +26,19 @@ shapes(const hu_ball_call *c, const hu_balls *in, hu_attention_call *t)
 		t->heads % t->kv_heads || !t->keys || t->outer != hu_balls_outer(&t->k, 3 < t->k.rank ? 3 : t->k.rank))
 		return hu_ball_misfit(c,
 			"q %s, k %s and v %s do not fit each other; they are [..., heads, rows, head size], and k and "
-			"v may "
-			"have fewer heads, by a whole factor",
+			"v may have fewer heads, by a whole factor",
 			hu_balls_shape(&t->q, x), hu_balls_shape(&t->k, y), hu_balls_shape(&t->v, z));
-	for (int i = MASK; i <= LENGTHS; i++)
-		*(i == MASK           ? &t->mask
-			: i == SLOPES ? &t->slopes
-			: i == SINKS  ? &t->sinks
-				      : &t->lengths) = i < c->nin ? in[i] : (hu_balls){ .b = NULL };
+	hu_balls *const more[] = { &t->mask, &t->slopes, &t->sinks, &t->lengths };
+	for (int i = MASK; i < c->nin && i <= LENGTHS; i++)
+		*more[i - MASK] = in[i];
 	if ((t->slopes.b && t->slopes.n != t->heads) || (t->sinks.b && t->sinks.n != t->heads))
 		return hu_ball_misfit(c, "slopes and sinks have one number for each of the %zu heads", t->heads);
 	if (t->lengths.b && t->lengths.n != t->outer)
 		return hu_ball_misfit(c, "lengths has one number for each of the %zu sequences", t->outer);
-	t->scores = (hu_balls){ .rank = 3 + (t->q.rank > 4), .n = t->outer * t->heads * t->n * t->keys };
 	if (t->q.rank > 4)
 		return hu_ball_misfit(c, "arrays have at most 4 axes");
-	size_t d[] = { t->outer, t->heads, t->n, t->keys };
-	t->scores.rank = 4;
-	memcpy(t->scores.d, d, sizeof d);
+	t->scores = (hu_balls){ .rank = 4, .d = { t->outer, t->heads, t->n, t->keys } };
+	t->scores.n = t->outer * t->heads * t->n * t->keys;
 	hu_balls fit;
 	return t->mask.b ? hu_balls_broadcast(&fit, &t->mask, &t->scores, "attention's mask") : HU_OK;
 }
