@@ -43,6 +43,23 @@ fits(const hu_exception *e, const hu_imported *m, int call)
 }
 
 hu_status
+hu_variant_unmet(const hu_variant *v, size_t k)
+{
+	const hu_exception *e = &v->exception[k];
+
+	return hu_fail(HU_EINVAL, "policy '%s': no node of the model %s '%s' (--list --json lists the names)",
+		hu_shown(v->name), e->pattern ? "fits" : "is called", hu_shown(e->node));
+}
+
+void
+hu_variant_meets(char *met, const hu_variant *v, const hu_imported *m)
+{
+	for (size_t k = 0; k < v->n; k++)
+		for (int i = 0; i < m->p->nc && !met[k]; i++)
+			met[k] = (char)fits(&v->exception[k], m, i);
+}
+
+hu_status
 hu_variant_schemes(const hu_variant *v, const hu_imported *m, const hu_scheme ***scheme)
 {
 	const hu_scheme **s = hu_xcalloc((size_t)m->p->nc + 1, sizeof *s);
@@ -61,10 +78,10 @@ hu_variant_schemes(const hu_variant *v, const hu_imported *m, const hu_scheme **
 			product |= quantisable[i];
 			s[i] = &e->scheme;
 		}
+		if (!found && v->some)
+			continue;
 		if (!found)
-			st = hu_fail(HU_EINVAL,
-				"policy '%s': no node of the model %s '%s' (--list --json lists the names)",
-				hu_shown(v->name), e->pattern ? "fits" : "is called", hu_shown(e->node));
+			st = hu_variant_unmet(v, k);
 		else if (!product && e->scheme.kind != HU_SCHEME_FLOAT && !e->pattern)
 			st = hu_fail(HU_EINVAL,
 				"policy '%s': node '%s' has no product that %s could quantise; give it a float "

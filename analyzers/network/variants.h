@@ -16,11 +16,12 @@ typedef struct hu_exception {
 
 /* as: a model that runs as it is, of the same inputs and outputs, instead of a version of the network's; NULL: none.
    file and typing: the same where each input has a program of its own, so that the file is imported for each.
+   some: an exception may fit no node, as of an input whose program lacks it.
    Where tool is set, the model is what that tool writes of it. Where by_node is set, each node has the scheme of the
    last exception that fits it, or else `rest`. Otherwise the policy decides everything. */
 typedef struct hu_variant {
 	char name[96];
-	int by_node;
+	int by_node, some;
 	const hu_imported *as;
 	const hu_onnx *file;
 	hu_typing typing;
@@ -55,6 +56,9 @@ void hu_variant_release(hu_variant *v);
 /* Sets *scheme to an array, which the caller frees, of the scheme of each call's node, NULL for float32. Fails with
    HU_EINVAL where an exception fits no node, or names a node without a product for a scheme of products alone. */
 hu_status hu_variant_schemes(const hu_variant *v, const hu_imported *m, const hu_scheme ***scheme);
+/* Sets met[k] where exception k fits a node of M; and fails with HU_EINVAL because it has fitted none. */
+void hu_variant_meets(char *met, const hu_variant *v, const hu_imported *m);
+hu_status hu_variant_unmet(const hu_variant *v, size_t k);
 /* Both return an array that the caller frees. hu_schemes_quantisable has a 1 for each call of m->p that is a float32
    product of a Conv, Gemm or MatMul node whose first operand is no constant; hu_schemes_kept for each output tensor. */
 char *hu_schemes_quantisable(const hu_imported *m);

@@ -105,9 +105,11 @@ may_survey(const job *j)
 		return HU_OK;
 	for (size_t i = 0; i < j->policies.n && !nodes; i++) {
 		hu_sensitivity r = { .n = 0 };
-		if (!j->policies.v[i].by_node || j->policies.v[i].as)
+		hu_variant policy = j->policies.v[i];
+		if (!j->policies.v[i].by_node || j->policies.v[i].as || j->policies.v[i].file)
 			continue;
-		hu_status st = hu_sensitivity_list(&r, &j->policies.v[i], &j->net.m);
+		policy.some = j->net.each;
+		hu_status st = hu_sensitivity_list(&r, &policy, &j->net.m);
 		nodes = r.n;
 		hu_sensitivity_release(&r);
 		HU_TRY(st);
@@ -145,13 +147,16 @@ evaluate_each(job *j)
 	hu_progress bar;
 
 	j->v.row = hu_xcalloc(j->policies.n + 1, sizeof *j->v.row);
+	HU_TRY(may_survey(j));
 	hu_progress_start(&bar, "validate", j->policies.n * j->net.s.n);
-	hu_status st = hu_each_judge(
-		&j->each, &j->v, &j->net, &j->policies, hu_args_text(j->a, "accumulate") ? &j->sum : NULL, &bar);
+	hu_status st = hu_each_judge(&j->each, &j->v, &j->net, &j->policies,
+		hu_args_text(j->a, "accumulate") ? &j->sum : NULL,
+		hu_args_given(j->a, "sensitivity") ? j->surveyed : 0, &bar);
 	hu_progress_end(&bar);
 	HU_TRY(st);
 	j->v.calibrated = j->net.ranges.inputs;
-	HU_TRY(hu_accept_known(j->v.accept, j->v.naccept, &j->v.d, &j->net.m, 0));
+	j->v.calibration = hu_args_text(j->a, "calibrate");
+	HU_TRY(hu_accept_known(j->v.accept, j->v.naccept, &j->v.d, &j->net.m, hu_args_given(j->a, "labels")));
 	for (size_t i = 0; i < j->v.nrow; i++)
 		judge_rules(j, &j->v.row[i]);
 	return HU_OK;

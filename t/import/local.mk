@@ -15,6 +15,7 @@ SCRIPT_TESTS += t/import/t-autocast.py
 SCRIPT_TESTS += t/import/t-behind-conv.py
 SCRIPT_TESTS += t/import/t-chosen.py
 SCRIPT_TESTS += t/import/t-each-input.py
+SCRIPT_TESTS += t/import/t-each-options.py
 SCRIPT_TESTS += t/import/t-fourier.py
 SCRIPT_TESTS += t/import/t-fp16-tools.py
 SCRIPT_TESTS += t/import/t-half-kernels.py

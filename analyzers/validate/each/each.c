@@ -16,7 +16,7 @@ typedef struct each_run {
 	hu_judgement *row;
 	const hu_onnx *onnx;
 	hu_typing typing;
-	char *notes;
+	char *notes, *met; /* met: by exception of the policy, whether an input's program has such a node */
 	double weight_bytes;
 } each_run;
 
@@ -93,18 +93,20 @@ begin(hu_evaluated *e, const each_run *r, const hu_imported *m)
 	const hu_variant as_typed = {
 		.by_node = 1, .as = m, .rest = { .name = "float32", .kind = HU_SCHEME_FLOAT, .format = HU_FP32 }
 	};
-	const hu_variant *policy = r->typing == HU_TYPING_FLOAT32 ? r->policy : &as_typed;
+	hu_variant policy = r->typing == HU_TYPING_FLOAT32 ? *r->policy : as_typed;
 	hu_range *range = hu_each_ranges(r->net, m);
 	size_t products = 0, quantised = 0;
 	hu_version v;
 
-	hu_status st = hu_variant_version(&v, policy, m, range, &products, &quantised);
+	policy.some = 1;
+	hu_variant_meets(r->met, &policy, m);
+	hu_status st = hu_variant_version(&v, &policy, m, range, &products, &quantised);
 	free(range);
 	HU_TRY(st);
 	v.weight_bytes = r->weight_bytes;
 	r->row->products = products;
 	r->row->quantised = quantised;
-	return hu_evaluate_begin(e, m, v, policy->by_node ? "" : policy->policy.accumulate, r->sum, 1, 1);
+	return hu_evaluate_begin(e, m, v, policy.by_node ? "" : policy.policy.accumulate, r->sum, 1, 1);
 }
 
 /* Keeps E and M as the row's program where it is the first, or the first that meets what is not finite. */
@@ -208,6 +210,9 @@ run_all(hu_each *e, each_run *r, const hu_answers *answers, hu_progress *bar)
 				r->row->e.nonfinite += !hu_isfinite(e->value[i * e->nout + k].x[j]);
 		hu_progress_step(bar, 1);
 	}
+	for (size_t k = 0; k < r->policy->n; k++)
+		if (!r->met[k])
+			return hu_variant_unmet(r->policy, k);
 	return HU_OK;
 }
 
@@ -227,7 +232,7 @@ hu_status
 hu_each_run(hu_each *e, hu_judgement *row, const hu_network *net, const hu_variant *policy, const hu_answers *answers,
 	const hu_sum *sum, hu_progress *bar)
 {
-	each_run r = { net, policy, sum, row, &net->onnx, HU_TYPING_FLOAT32, NULL, 0 };
+	each_run r = { net, policy, sum, row, &net->onnx, HU_TYPING_FLOAT32, NULL, NULL, 0 };
 	hu_onnx onnx;
 
 	row->policy = policy->name;
@@ -237,8 +242,12 @@ hu_each_run(hu_each *e, hu_judgement *row, const hu_network *net, const hu_varia
 		r.typing = policy->typing;
 		r.weight_bytes = bytes_of(policy->file->graph);
 	}
-	if (!policy->tool)
-		return run_all(e, &r, answers, bar);
+	if (!policy->tool) {
+		r.met = hu_xcalloc(policy->n + 1, 1);
+		hu_status st = run_all(e, &r, answers, bar);
+		free(r.met);
+		return st;
+	}
 	HU_TRY(hu_tool_rewrite(&onnx, &r.notes, policy->tool, &net->onnx, &net->m, net->ranges.range));
 	r.onnx = &onnx;
 	r.typing = HU_TYPING_STRICT;

@@ -99,12 +99,61 @@ distances(hu_effect *r, const pair *all, const hu_imported *m, size_t nonfinite)
 	free(base.out);
 }
 
+/* Output K of all inputs as one run has it, NaN for an input whose shape is not FIRST's. */
+static void
+gather(hu_evaluated *to, const hu_each *e, size_t k, const hu_each_value *first)
+{
+	*to = (hu_evaluated){ .n = e->n, .nout = e->nout };
+	to->each = hu_xcalloc(e->nout + 1, sizeof *to->each);
+	to->out = hu_xcalloc(e->nout + 1, sizeof *to->out);
+	to->each[k] = first->n;
+	to->out[k] = hu_xmalloc((e->n * first->n + 1) * sizeof **to->out);
+	for (size_t i = 0; i < e->n; i++) {
+		const hu_each_value *v = &e->value[i * e->nout + k];
+		for (size_t j = 0; j < first->n; j++)
+			to->out[k][i * first->n + j] = same_shape(v, first) ? v->x[j] : NAN;
+	}
+}
+
+static void
+forget(hu_evaluated *e, size_t k)
+{
+	free(e->out[k]);
+	free(e->out);
+	free(e->each);
+}
+
+/* Decisions between classes, as of models without lists. The distances of *R stay. */
+static void
+classes(hu_effect *r, const hu_each *e, const hu_each *base, const hu_deciding *d, const hu_imported *m,
+	const hu_samples *s)
+{
+	hu_evaluated is, was;
+	hu_effect c;
+
+	gather(&is, e, d->output, &base->value[d->output]);
+	gather(&was, base, d->output, &base->value[d->output]);
+	hu_effect_of(&c, &is, &was, m, d, s);
+	free(c.out);
+	free(r->flipped);
+	c.out = r->out;
+	c.nout = r->nout;
+	c.nonfinite = r->nonfinite;
+	c.rel_l2 = r->rel_l2;
+	c.sqnr_db = r->sqnr_db;
+	c.max_error = r->max_error;
+	*r = c;
+	forget(&is, d->output);
+	forget(&was, d->output);
+}
+
 void
 hu_each_effect(hu_effect *r, const hu_each *e, const hu_each *base, const hu_each_lists *l, const hu_deciding *d,
-	const hu_imported *m)
+	const hu_imported *m, const hu_samples *s)
 {
 	pair *all = hu_xcalloc(e->nout + 1, sizeof *all);
 	hu_effect lists = { .flipped = hu_xcalloc(e->n + 1, 1) };
+	int listed = d->kind == HU_DECISION_LISTS;
 	size_t nonfinite = 0;
 
 	for (size_t i = 0; i < e->n; i++) {
@@ -115,7 +164,7 @@ hu_each_effect(hu_effect *r, const hu_each *e, const hu_each *base, const hu_eac
 		int differs = add_input(all, e->nout, l, &match, v, v32);
 		if (l->boxes < 0)
 			differs |= chooses_otherwise(v, v32, m);
-		if (d->classes > 1 && (match.lost || match.gained || differs))
+		if (listed && (match.lost || match.gained || differs))
 			change(&lists, i, match.lost, match.gained);
 		for (size_t k = 0; k < e->nout; k++)
 			for (size_t j = 0; j < v[k].n; j++)
@@ -123,16 +172,20 @@ hu_each_effect(hu_effect *r, const hu_each *e, const hu_each *base, const hu_eac
 		hu_each_match_release(&match);
 	}
 	distances(r, all, m, nonfinite);
-	free(r->flipped);
-	r->flipped = lists.flipped;
-	r->flips = lists.flips;
-	r->decision_flips = lists.decision_flips;
-	r->change = lists.change;
-	r->nchange = lists.nchange;
 	r->inputs = e->n;
-	r->alone = 1;
-	if (d->classes > 1)
+	if (listed) {
+		free(r->flipped);
+		r->flipped = lists.flipped;
+		r->flips = lists.flips;
+		r->decision_flips = lists.decision_flips;
+		r->change = lists.change;
+		r->nchange = lists.nchange;
+		r->alone = 1;
 		hu_wilson(r->flips, e->n, &r->low, &r->high);
+	} else {
+		free(lists.flipped);
+		classes(r, e, base, d, m, s);
+	}
 	for (size_t k = 0; k < e->nout; k++) {
 		free(all[k].x);
 		free(all[k].x32);

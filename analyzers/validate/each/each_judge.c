@@ -13,16 +13,18 @@
 hu_status
 hu_each_refuse(const hu_args *a)
 {
-	static const char *const not_here[] = { "labels", "sensitivity", "shard", "calibrate" };
+	long long exact = 0, batch = 1;
 
-	long long exact = 0;
 	if (hu_args_given(a, "exact"))
 		HU_TRY(hu_args_int(a, "exact", 0, 1 << 30, &exact));
 	if (exact)
 		return hu_refuse("exact", "where shapes follow from the values of each input");
-	for (size_t i = 0; i < sizeof not_here / sizeof *not_here; i++)
-		if (hu_args_given(a, not_here[i]) > 0)
-			return hu_refuse(not_here[i], "where shapes follow from the values of each input");
+	if (hu_args_given(a, "batch"))
+		HU_TRY(hu_args_int(a, "batch", 1, 1 << 20, &batch));
+	if (batch > 1)
+		return hu_refuse("batch", "where shapes follow from the values of each input");
+	if (hu_args_given(a, "shard") > 0)
+		return hu_refuse("shard", "where shapes follow from the values of each input");
 	if (hu_ranks_size() > 1)
 		return hu_fail(HU_EUNABLE,
 			"the model's shapes follow from the values of each input, and ranks cannot share such runs: "
@@ -32,7 +34,7 @@ hu_each_refuse(const hu_args *a)
 
 hu_status
 hu_each_judge(hu_each_job *j, hu_validation *v, hu_network *net, const hu_variants *policies, const hu_sum *sum,
-	hu_progress *bar)
+	size_t surveyed, hu_progress *bar)
 {
 	j->run = hu_xcalloc(policies->n + 1, sizeof *j->run);
 	j->n = policies->n;
@@ -42,12 +44,16 @@ hu_each_judge(hu_each_job *j, hu_validation *v, hu_network *net, const hu_varian
 		HU_TRY(hu_each_run(
 			&j->run[i], row, net, &policies->v[i], i ? j->run[0].answers : NULL, i ? sum : NULL, bar));
 		if (!i) {
-			HU_TRY(hu_each_deciding(&j->lists, &v->d, &j->run[0], &net->m, hu_args_text(net->a, "output"),
-				hu_args_text(net->a, "decision")));
+			HU_TRY(hu_each_deciding(&j->lists, &v->d, &j->run[0], net));
 			HU_TRY(hu_each_calibrate(net, policies, j->run[0].answers, bar));
 		}
-		hu_each_effect(&row->r, &j->run[i], &j->run[0], &j->lists, &v->d, &net->m);
+		hu_each_effect(&row->r, &j->run[i], &j->run[0], &j->lists, &v->d, &net->m, &net->s);
 		v->nrow = i + 1;
+		if (!i || !surveyed || !policies->v[i].by_node || policies->v[i].file)
+			continue;
+		row->sensitivity = hu_xcalloc(1, sizeof *row->sensitivity);
+		HU_TRY(hu_each_sensitivity(row->sensitivity, net, &policies->v[i], j->run[0].answers, sum, &v->d,
+			surveyed < net->s.n ? surveyed : net->s.n, bar));
 	}
 	return HU_OK;
 }

@@ -3,7 +3,6 @@
 #include "analyzers/validate/each/each_lists.h"
 
 #include "lib/base/mem.h"
-#include "lib/base/show.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,21 +23,8 @@ is_column(const hu_each *e, int k, size_t width, int of)
 	return 1;
 }
 
-/* 1 where every input's outputs have the first one's shapes. */
-static int
-one_shape(const hu_each *e)
-{
-	for (size_t i = 1; i < e->n; i++)
-		for (size_t k = 0; k < e->nout; k++) {
-			const hu_each_value *v = &e->value[i * e->nout + k], *first = &e->value[k];
-			if (v->rank != first->rank || memcmp(v->d, first->d, (size_t)v->rank * sizeof *v->d) != 0)
-				return 0;
-		}
-	return 1;
-}
-
-static void
-find(hu_each_lists *l, const hu_each *e, const hu_imported *m)
+void
+hu_each_lists_find(hu_each_lists *l, const hu_each *e, const hu_imported *m)
 {
 	*l = (hu_each_lists){ -1, -1, -1, NAN };
 	for (size_t k = 0; k < e->nout && l->boxes < 0; k++)
@@ -49,51 +35,6 @@ find(hu_each_lists *l, const hu_each *e, const hu_imported *m)
 		if (*to < 0 && is_column(e, (int)k, 0, l->boxes))
 			*to = (int)k;
 	}
-}
-
-/* boxes, boxes=X, or none. */
-static hu_status
-read_text(hu_each_lists *l, hu_deciding *d, const char *text)
-{
-	char *end = NULL;
-
-	if (!text || !strcmp(text, "boxes"))
-		return HU_OK;
-	d->none = !strcmp(text, "none");
-	if (d->none)
-		return HU_OK;
-	if (!strncmp(text, "boxes=", 6) && l->scores >= 0) {
-		l->threshold = strtod(text + 6, &end);
-		if (end > text + 6 && !*end && l->threshold == l->threshold)
-			return HU_OK;
-	}
-	return hu_fail(HU_EINVAL,
-		"--decision '%s': each input of this model has outputs of its own shape, which decide by lists of "
-		"boxes: boxes%s, or none",
-		hu_shown(text), l->scores >= 0 ? ", boxes=X of scores above X" : "");
-}
-
-hu_status
-hu_each_deciding(
-	hu_each_lists *l, hu_deciding *d, const hu_each *e, const hu_imported *m, const char *name, const char *text)
-{
-	int top = d->top;
-
-	find(l, e, m);
-	*d = (hu_deciding){ .kind = HU_DECISION_LISTS, .classes = 2, .rows = 1, .top = top, .axis = -1, .inner = 1 };
-	d->ignored = d->threshold = NAN;
-	HU_TRY(read_text(l, d, text));
-	if (d->none || (l->boxes < 0 && one_shape(e)))
-		d->classes = 0;
-	if (l->boxes >= 0)
-		d->output = (size_t)l->boxes;
-	if (name && (l->boxes < 0 || strcmp(name, m->out[l->boxes].name) != 0))
-		return hu_fail(HU_EINVAL,
-			"--output '%s' is no list of boxes; each input of this model has outputs of "
-			"its own shape",
-			hu_shown(name));
-	d->threshold = l->threshold;
-	return HU_OK;
 }
 
 /* The share of what boxes A and B cover together that both cover. */

@@ -4,6 +4,9 @@
 
 #include "analyzers/validate/each/each.h"
 
+/* Finds among the outputs of E, float32's of all inputs, those that are a list of boxes. */
+void hu_each_lists_find(hu_each_lists *l, const hu_each *e, const hu_imported *m);
+
 /* n pairs: box is[k] of one list is box was[k] of float32's, with the same label and covering at least half of what
    both cover together. lost and gained: boxes of float32's list and of the other without such a partner. */
 typedef struct hu_each_match_of {

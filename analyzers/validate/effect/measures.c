@@ -120,7 +120,7 @@ index_decision(hu_effect *r, size_t i, size_t k, double was, double is, int *out
 
 	if (flips && !r->flipped[i]) {
 		HU_GROW(r->change, r->nchange, r->capchange);
-		r->change[r->nchange++] = (hu_change){ i, k, (size_t)was, (size_t)is, NAN, NAN };
+		r->change[r->nchange++] = (hu_change){ i, k, (size_t)fmax(was, 0), (size_t)fmax(is, 0), NAN, NAN };
 	}
 	r->decision_flips += (size_t)flips;
 	r->flipped[i] |= (char)flips;

@@ -252,20 +252,24 @@ rows_of(const work *w, size_t b)
 }
 
 hu_status
+hu_sensitivity_run_pass(hu_sensitivity_run *w, hu_sensitivity *r, int counting)
+{
+	for (size_t b = 0; b < hu_sensitivity_run_batches(w->inputs, w->batch); b++) {
+		HU_TRY(run_both(w, b));
+		if (!counting) {
+			add_outputs(&r->joint, w, &w->all, w->y.t, rows_of(w, b));
+			note_nonfinite(r, w);
+		}
+		survey_nodes(r, w, counting ? w->batch : rows_of(w, b), counting);
+	}
+	return HU_OK;
+}
+
+hu_status
 hu_sensitivity_run_survey(hu_sensitivity_run *w, hu_sensitivity *r)
 {
-	size_t batches = hu_sensitivity_run_batches(w->inputs, w->batch);
-
-	for (size_t b = 0; b < batches; b++) {
-		HU_TRY(run_both(w, b));
-		add_outputs(&r->joint, w, &w->all, w->y.t, rows_of(w, b));
-		survey_nodes(r, w, rows_of(w, b), 0);
-		note_nonfinite(r, w);
-	}
-	for (size_t b = 0; b < batches; b++) {
-		HU_TRY(run_both(w, b));
-		survey_nodes(r, w, w->batch, 1);
-	}
+	for (int counting = 0; counting < 2; counting++)
+		HU_TRY(hu_sensitivity_run_pass(w, r, counting));
 	for (size_t k = 0; k < r->n; k++)
 		hu_sensitivity_finish(&r->node[k]);
 	return HU_OK;

@@ -37,6 +37,9 @@ typedef struct hu_sensitivity {
 	size_t n, inputs, calls, all_calls; /* calls that were run for single nodes, and those that complete runs had */
 	hu_damage joint;                    /* of all nodes low */
 	char *first_nonfinite;              /* all low: the layer that first makes what is not finite; or NULL */
+	char **name;                        /* names that the list owns, nname of them */
+	size_t nname, namecap;
+	int held; /* each input had a program of its own, with the shapes and choices of float32 */
 } hu_sensitivity;
 
 /* Returns √(error / all), the relative L2 error. */
@@ -49,6 +52,8 @@ hu_status hu_sensitivity_list(hu_sensitivity *r, const hu_variant *v, const hu_i
 /* Lists them and measures each node's low alone, on the first INPUTS of S. */
 hu_status hu_sensitivity_low(hu_sensitivity *r, const hu_variant *v, const hu_imported *m, const hu_range *range,
 	const hu_samples *s, const hu_deciding *d, size_t inputs, size_t batch);
+/* Adds the nodes of MORE that r has none of that layer of, with names that r then owns. */
+void hu_sensitivity_add(hu_sensitivity *r, const hu_sensitivity *more);
 /* The most harmful node first. */
 void hu_sensitivity_sort(hu_sensitivity *r);
 void hu_sensitivity_release(hu_sensitivity *r);
@@ -69,8 +74,10 @@ hu_status hu_sensitivity_run_open(hu_sensitivity_run **w, const hu_variant *v, c
 	size_t batch, int low_only);
 void hu_sensitivity_run_close(hu_sensitivity_run *w); /* NULL: nothing */
 size_t hu_sensitivity_run_batches(size_t inputs, size_t batch);
-/* Measures all nodes of r at once: joint, ranges, channels, and the first value that is not finite. */
+/* Measures all nodes of r at once: joint, ranges, channels, and the first value that is not finite. It takes two passes
+   and hu_sensitivity_finish of each node, which are done one by one where several runs share r. */
 hu_status hu_sensitivity_run_survey(hu_sensitivity_run *w, hu_sensitivity *r);
+hu_status hu_sensitivity_run_pass(hu_sensitivity_run *w, hu_sensitivity *r, int counting);
 /* Adds what batch B shows of nodes FROM to TO - 1 of r, each low alone and high alone. */
 hu_status hu_sensitivity_run_alone(hu_sensitivity_run *w, hu_sensitivity *r, size_t b, size_t from, size_t to);
 

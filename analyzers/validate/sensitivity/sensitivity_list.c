@@ -98,6 +98,31 @@ hu_sensitivity_list(hu_sensitivity *r, const hu_variant *v, const hu_imported *m
 	return HU_OK;
 }
 
+static char *
+own(hu_sensitivity *r, const char *name)
+{
+	HU_GROW(r->name, r->nname, r->namecap);
+	return r->name[r->nname++] = hu_xstrdup(name);
+}
+
+void
+hu_sensitivity_add(hu_sensitivity *r, const hu_sensitivity *more)
+{
+	for (size_t i = 0; i < more->n; i++) {
+		size_t k = 0;
+		while (k < r->n && strcmp(r->node[k].layer, more->node[i].layer))
+			k++;
+		if (k < r->n)
+			continue;
+		r->node = hu_xrealloc(r->node, (r->n + 1) * sizeof *r->node);
+		hu_node_damage *to = &r->node[r->n];
+		*to = more->node[i];
+		to->position = r->n++;
+		to->layer = own(r, to->layer);
+		to->node = own(r, to->node);
+	}
+}
+
 void
 hu_sensitivity_release(hu_sensitivity *r)
 {
@@ -105,6 +130,9 @@ hu_sensitivity_release(hu_sensitivity *r)
 		hu_range_release(&r->node[k].range);
 		free(r->node[k].channel);
 	}
+	for (size_t k = 0; k < r->nname; k++)
+		free(r->name[k]);
+	free(r->name);
 	free(r->node);
 	free(r->first_nonfinite);
 	memset(r, 0, sizeof *r);

@@ -151,6 +151,8 @@ hu_sensitivity_print(const hu_sensitivity *r)
 	puts("amax, p99.9 and outliers are of the node's results in float32; zeroed and saturated of its operands that "
 	     "are no "
 	     "constants.");
+	if (r->held)
+		puts("Shapes and choices are held at those of float32, and so are boxes that a list is made of.");
 	print_nodes(r);
 	if (r->n > SHOWN)
 		printf("%zu more nodes do less; --json lists all.\n", r->n - SHOWN);
