@@ -85,7 +85,8 @@ CASES = {
     'SyncBatchNorm': (lambda: nn.SyncBatchNorm(4).eval(), x(*IMG)),
     # losses
     'BCELoss': (nn.BCELoss, unit(*ROW), unit(*ROW)), 'BCEWithLogitsLoss': (nn.BCEWithLogitsLoss, x(*ROW), unit(*ROW)),
-    'CTCLoss': (nn.CTCLoss, lambda: torch.randn(8, 2, 5).log_softmax(2), index(4, 2, 3), given(8, 7), given(3, 2)),
+    'CTCLoss': (nn.CTCLoss, lambda: torch.randn(8, 2, 5).log_softmax(2),
+        lambda: 1 + index(4, 2, 3)(), given(8, 7), given(3, 2)),
     'CosineEmbeddingLoss': (nn.CosineEmbeddingLoss, x(*ROW), x(*ROW), signs(4)),
     'CrossEntropyLoss': (nn.CrossEntropyLoss, x(*ROW), index(6, 4)),
     'CrossEntropyLoss smooth': (lambda: nn.CrossEntropyLoss(label_smoothing=0.125), x(*ROW), index(6, 4)),

@@ -15,6 +15,15 @@ logp = lambda g: F.log_softmax(torch.randn(12, 5, generator=g), 1)  # noqa: E731
 image = lambda g: F.log_softmax(torch.randn(2, 5, 3, 4, generator=g), 1)  # noqa: E731
 some = given(0, 3, -100, 4, 1, -100, 2, 2, 0, 4, -100, 1)
 weights = fixed(positive(5))
+texts = given(1, 2, 2, 3, 1, 3, 3, 3, 4, 1)      # of five, three and two labels
+
+
+def ctc(times, lengths=(5, 3, 2), **how):
+    """The loss of three texts, or of one without a batch."""
+    def f(z, y):
+        logs = F.log_softmax(z if z.dtype == torch.float64 else z.float(), -1)
+        return F.ctc_loss(logs, y, torch.tensor(times), torch.tensor(lengths), **how) * 2
+    return f
 
 
 def reductions(name, f, *operands, **how):
@@ -43,7 +52,12 @@ ROWS = sum([
     reductions('cross_entropy', lambda z, y, reduction: F.cross_entropy(z, y, reduction=reduction,
         label_smoothing=0.125),
         normal(12, 5), some),
-    [Row('nll_one', lambda z, y: F.nll_loss(z, y), lambda g: logp(g)[0], lambda g: torch.tensor(2)),
+    reductions('ctc', lambda z, y, reduction: ctc([12, 9, 12], reduction=reduction)(z, y), normal(12, 3, 6),
+        texts),
+    [Row('ctc_endless', ctc([12, 3, 12], zero_infinity=True), normal(12, 3, 6), texts),
+     Row('ctc_blank', ctc(12, 4, blank=5), normal(12, 6), given(1, 2, 2, 3)),
+     Row('ctc_no_text', ctc([12, 9, 12], (5, 0, 2)), lambda g: 8 * torch.randn(12, 3, 6, generator=g), whole(5, 3, 5)),
+     Row('nll_one', lambda z, y: F.nll_loss(z, y), lambda g: logp(g)[0], lambda g: torch.tensor(2)),
      Row('nll_none_kept', lambda z, y: F.nll_loss(z, y), logp, given(*[-100] * 12), grad=False),
      Row('cross_entropy_shares', lambda z, y: F.cross_entropy(z, y), normal(12, 5), fixed(between(12, 5))),
      Row('gaussian', lambda z, y, v: F.gaussian_nll_loss(z, y, v), x, t, fixed(positive(8, 16))),

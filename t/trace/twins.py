@@ -5,6 +5,7 @@ training added, and a length within a tenth; where float64 has another length th
 ends without numbers, the word is fatal. Every call is judged, and of the first step the cosine is told that float64
 has."""
 import json
+import math
 import warnings
 
 import confirmed
@@ -60,7 +61,10 @@ def judged(make, mode):
     whole = row and row['cosine'] != '-' and int(row['updates_judged']) == int(row['elements'])
     told = float(row['cosine']) if whole else None
     stale = 'a cast from before the update'              # which autocast keeps where a block holds several updates
-    opaque = sorted(set(run.opaque()) - {'what was not recorded', stale})    # gradients that an earlier step left
+    known = {'what was not recorded', stale}         # gradients that an earlier step left
+    if not math.isfinite(seen[-1][1]):
+        known.add('aten.add_')                       # whose factor of L-BFGS is NaN, too
+    opaque = sorted(set(run.opaque()) - known)
     head, *rows = cells('run/analysis/replay.tsv')
     beyond = confirmed.unconfirmed('run', [dict(zip(head, r)) for r in rows]) if outside else []
     return summary['verdict_word'], seen, told, ' '.join(opaque + beyond), (

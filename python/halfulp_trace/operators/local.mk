@@ -13,6 +13,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/complex_sums.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/composed.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/conv.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/copies.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/ctc.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/distance.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/dropout.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/elementary.py
