@@ -96,7 +96,9 @@ main(void)
 	setrlimit(RLIMIT_FSIZE, &small);
 	hu_status st = hu_room_get(&p, 1 << 22, "a test");
 	setrlimit(RLIMIT_FSIZE, &old);
-	ok(st == HU_EIO && hu_exit_code(st) == HU_EXIT_ENV && !p && strstr(hu_reason(), dir) &&
+	/* A folder in memory is the last that is tried, and the first that had no room is named. */
+	const char *named = strncmp(dir, "/dev/shm/", 9) ? dir : "/tmp";
+	ok(st == HU_EIO && hu_exit_code(st) == HU_EXIT_ENV && !p && strstr(hu_reason(), named) &&
 			strstr(hu_reason(), "4194304 bytes of a test"),
 		"no room in a file is said at once: %s", hu_reason());
 	is_int((long long)hu_room_in_files(), 0, "and nothing counted");
