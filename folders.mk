@@ -4,6 +4,7 @@
 include $(top_srcdir)/analyzers/accumulate/local.mk
 include $(top_srcdir)/analyzers/advise/local.mk
 include $(top_srcdir)/analyzers/advise/remedy/local.mk
+include $(top_srcdir)/analyzers/advise/trial/local.mk
 include $(top_srcdir)/analyzers/allreduce/local.mk
 include $(top_srcdir)/analyzers/calc/local.mk
 include $(top_srcdir)/analyzers/drift/local.mk

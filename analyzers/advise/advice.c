@@ -59,12 +59,7 @@ print_needs(const hu_search *s)
 static double
 float32_accuracy(const hu_advice *a, int h)
 {
-	hu_effect r;
-
-	hu_effect_of(&r, &a->s->base[h], &a->s->base[h], a->s->m, &a->s->d, &a->s->half[h]);
-	double x = r.accuracy;
-	hu_effect_release(&r);
-	return x;
+	return hu_trials_accuracy(&a->s->trials, h);
 }
 
 void
@@ -86,6 +81,9 @@ hu_advice_print(const hu_advice *a)
 			if (!k || strcmp(s->decision[i].nodes[k], s->decision[i].nodes[k - 1]))
 				printf("%-12s %s%s\n", scheme(a, i), hu_shown(s->decision[i].nodes[k]),
 					k ? ", which has the same weights" : "");
+	if (s->within)
+		printf("%zu product%s inside If, Loop or Scan stay%s in float32, since files are of the main graph.\n",
+			s->within, s->within == 1 ? "" : "s", s->within == 1 ? "s" : "");
 	printf("\nWeights take %.4g MB, %.4g MB in float32.\n", a->best->bytes / 1e6, s->float_bytes / 1e6);
 	if (s->device)
 		printf("Their products take %.4g us a batch on %s by its roofline, %.4g us in float32.\n",

@@ -120,8 +120,17 @@ split(job *j)
 	hu_samples_part(&j->s.half[1], &j->net.s, first, n - first);
 	j->s.m = &j->net.m;
 	j->s.batch = j->net.batch;
-	HU_TRY(hu_deciding_of(&j->s.d, &j->net.onnx, &j->net.m, j->net.batch, &j->net.s, hu_args_text(j->a, "output"),
-		hu_args_text(j->a, "decision"), (int)top));
+	j->s.d.top = (int)top;
+	j->s.trials = (hu_trials){
+		.n = &j->net, .half = j->s.half, .d = &j->s.d, .batch = j->s.batch, .bar = &j->bar
+	};
+	if (j->net.each) {
+		HU_TRY(hu_each_refuse(j->a));
+		HU_TRY(hu_trials_open(&j->s.trials, &j->s.float_bytes));
+	} else {
+		HU_TRY(hu_deciding_of(&j->s.d, &j->net.onnx, &j->net.m, j->net.batch, &j->net.s,
+			hu_args_text(j->a, "output"), hu_args_text(j->a, "decision"), (int)top));
+	}
 	return hu_accept_known(j->s.accept, j->s.naccept, &j->s.d, &j->net.m, hu_args_given(j->a, "labels"));
 }
 
@@ -149,20 +158,45 @@ keeps(const void *of, const hu_effect *e, int h)
 static hu_status
 remedy(job *j, const char *dir)
 {
-	hu_remedy_inputs in = { j->s.half, j->s.base, &j->s.d, j->s.batch, j->s.bar, keeps, &j->s, j->lists.block.asked,
-		j->lists.quantised.asked };
+	hu_remedy_inputs in = { &j->s.trials, keeps, &j->s, j->lists.block.asked, j->lists.quantised.asked };
 
 	j->advice.remedies = &j->remedies;
 	return hu_remedies_find(&j->remedies, &j->net, &in, dir);
+}
+
+/* Gives T the plan's types, those of products in the programs of all inputs that were searched on. */
+static hu_status
+type(hu_typed *t, job *j)
+{
+	hu_network view = hu_trials_view(&j->s.trials, &j->net, 0);
+	hu_status st = HU_OK;
+	hu_variant v;
+
+	hu_search_variant(&j->s, &j->best, &v);
+	v.some = j->net.each;
+	if (!j->net.each)
+		st = hu_typed_add(t, &j->net.m, &v, j->net.ranges.range);
+	for (size_t i = 0; j->net.each && i < view.s.n && st == HU_OK; i++) {
+		hu_imported m;
+		st = hu_network_answered(
+			&view, &m, &j->s.trials.each[0].answers[i], &view.onnx, HU_TYPING_FLOAT32);
+		if (st != HU_OK)
+			break;
+		hu_range *range = hu_each_ranges(&view, &m);
+		st = hu_typed_add(t, &m, &v, range);
+		free(range);
+		hu_imported_release(&m);
+	}
+	hu_variant_release(&v);
+	return st;
 }
 
 static hu_status
 write(job *j, const char *dir)
 {
 	char *path = hu_xprintf("%s/model.onnx", dir);
-	hu_variant v;
+	hu_typed *t = NULL;
 
-	hu_search_variant(&j->s, &j->best, &v);
 	hu_status st = hu_lists_prove(&j->lists, &j->net, &j->s, &j->best);
 	j->advice.lists = &j->lists;
 	if (st == HU_OK)
@@ -170,11 +204,27 @@ write(job *j, const char *dir)
 	if (st == HU_OK)
 		st = remedy(j, dir);
 	if (st == HU_OK)
-		st = hu_typed_write(&j->net.onnx, &j->net.m, &v, j->net.ranges.range, path);
+		st = hu_typed_open(&t, &j->net.onnx);
+	if (st == HU_OK)
+		st = type(t, j);
+	if (st == HU_OK)
+		st = hu_typed_write(t, path);
+	hu_typed_free(t);
 	if (st == HU_OK)
 		st = hu_advice_write(&j->advice, dir);
-	hu_variant_release(&v);
 	free(path);
+	return st;
+}
+
+/* Measures the ranges that schemes and tools need. */
+static hu_status
+calibrate(job *j)
+{
+	if (!j->net.each)
+		return hu_network_calibrate(&j->net, &j->formats, &j->s.half[0], &j->bar);
+	hu_network view = hu_trials_view(&j->s.trials, &j->net, 0);
+	hu_status st = hu_each_calibrate(&view, &j->formats, j->s.trials.each[0].answers, &j->bar);
+	j->net.ranges = view.ranges;
 	return st;
 }
 
@@ -192,7 +242,8 @@ prepare(job *j)
 		HU_TRY(hu_typed_writes(&j->net.onnx, j->s.scheme, j->s.nscheme));
 	if (hu_args_given(j->a, "out") && j->lists.quantised.asked) /* the tool observes all values */
 		HU_TRY(hu_variants_add(&j->formats, j->lists.quantised.tool));
-	HU_TRY(hu_network_calibrate(&j->net, &j->formats, &j->s.half[0], &j->bar));
+	HU_TRY(calibrate(j));
+	j->s.written = hu_args_given(j->a, "out") > 0;
 	j->s.range = j->net.ranges.range;
 	return hu_search_list(&j->s);
 }

@@ -74,9 +74,7 @@ static hu_status
 apply(const proving *p, int h, hu_effect *e, char **worst)
 {
 	hu_tool tool;
-	hu_evaluated run;
-	hu_version v;
-	char **node = NULL;
+	hu_variant v = { .tool = &tool };
 
 	*worst = NULL;
 	HU_TRY(hu_tool_parse(&tool, p->l->tool));
@@ -84,20 +82,9 @@ apply(const proving *p, int h, hu_effect *e, char **worst)
 		tool.nodes = p->l->nodes;
 	else
 		tool.blocked = p->l->nodes;
-	HU_TRY(hu_network_tool_version(&v, p->net, &tool, &node));
-	int calls = v.p->nc;
-	hu_status st = hu_evaluate(&run, p->s->m, v, "", NULL, &p->s->half[h], p->s->batch, p->s->bar);
-	if (st == HU_OK) {
-		p->l->runs++;
-		hu_effect_of(e, &run, &p->s->base[h], p->s->m, &p->s->d, &p->s->half[h]);
-		if (run.first_call >= 0)
-			*worst = hu_xstrdup(node[run.first_call]);
-		hu_evaluated_release(&run);
-	}
-	for (int i = 0; i < calls; i++)
-		free(node[i]);
-	free(node);
-	return st;
+	HU_TRY(hu_trials_run(e, worst, &p->s->trials, p->net, &v, h));
+	p->l->runs++;
+	return HU_OK;
 }
 
 /* Adds the nodes that make (PRODUCE) or read the value. Returns 1 where one is new. */

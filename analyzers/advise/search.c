@@ -21,12 +21,6 @@ hu_search_variant(const hu_search *s, const hu_assignment *a, hu_variant *v)
 	}
 }
 
-static hu_status
-version(const hu_search *s, const hu_variant *variant, hu_version *v)
-{
-	return hu_variant_version(v, variant, s->m, s->range, NULL, NULL);
-}
-
 int
 hu_search_keeps(const hu_search *s, const hu_effect *e, int h)
 {
@@ -42,21 +36,15 @@ hu_search_keeps(const hu_search *s, const hu_effect *e, int h)
 static hu_status
 try(hu_search *s, hu_assignment *a, int h)
 {
-	hu_evaluated e;
 	hu_variant variant;
-	hu_version v;
 
 	if (a->tried[h])
 		return HU_OK;
 	hu_search_variant(s, a, &variant);
-	hu_status st = version(s, &variant, &v);
-	if (st == HU_OK)
-		st = hu_evaluate(&e, s->m, v, "", NULL, &s->half[h], s->batch, s->bar);
+	hu_status st = hu_trials_run(&a->effect[h], NULL, &s->trials, s->trials.n, &variant, h);
 	hu_variant_release(&variant);
 	HU_TRY(st);
 	s->runs++;
-	hu_effect_of(&a->effect[h], &e, &s->base[h], s->m, &s->d, &s->half[h]);
-	hu_evaluated_release(&e);
 	s->looks += h == 1;
 	a->tried[h] = 1;
 	a->keeps[h] = hu_search_keeps(s, &a->effect[h], h);
@@ -272,15 +260,18 @@ hu_search_greedy(hu_search *s, hu_assignment *best)
 void
 hu_search_release(hu_search *s)
 {
-	for (int h = 0; h < 2; h++) {
-		if (s->base[h].out)
-			hu_evaluated_release(&s->base[h]);
+	hu_trials_release(&s->trials);
+	for (int h = 0; h < 2; h++)
 		hu_samples_part_free(&s->half[h]);
-	}
 	for (size_t i = 0; i < s->n; i++) {
 		free(s->decision[i].bytes);
 		free(s->decision[i].seconds);
 		free(s->decision[i].damage);
+		for (size_t k = 0; k < s->decision[i].n; k++) {
+			free(s->decision[i].nodes[k]);
+			free(s->decision[i].layers[k]);
+		}
+		free((char *)(size_t)s->decision[i].weights);
 		free(s->decision[i].nodes);
 		free(s->decision[i].layers);
 	}

@@ -31,9 +31,9 @@ rate(const hu_peaks *d, const hu_scheme *p, double *in, double *out)
 }
 
 double
-hu_search_seconds(const hu_search *s, const hu_decision *d, size_t k)
+hu_search_seconds(const hu_search *s, const hu_imported *m, const char *quantisable, const hu_decision *d, size_t k)
 {
-	const hu_program *p = s->m->p;
+	const hu_program *p = m->p;
 	double in, out, all = 0, flops = rate(s->device, k ? &s->scheme[k - 1] : NULL, &in, &out);
 
 	for (int i = 0; i < p->nc; i++) {
@@ -41,7 +41,7 @@ hu_search_seconds(const hu_search *s, const hu_decision *d, size_t k)
 		int is = 0;
 		for (size_t l = 0; l < d->n; l++)
 			is |= !strcmp(c->layer, d->layers[l]);
-		if (!s->quantisable[i] || !is)
+		if (!quantisable[i] || !is)
 			continue;
 		double bytes = d->bytes[k] + (in * (double)hu_count(p->t[c->in[0]].shape) +
 						     out * (double)hu_count(p->t[c->out[0]].shape)) /

@@ -11,14 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct typing {
+struct hu_typed {
 	hu_onnx_edit *e;
+	char *done; /* by node of the file */
 	const hu_onnx *onnx;
 	const hu_imported *m;
 	const hu_range *range;
 	const hu_scheme *s;
 	int call, node; /* of the program; of the file */
-} typing;
+};
+typedef struct hu_typed typing;
 
 static hu_status
 fail(const typing *x, const char *why)
@@ -234,37 +236,57 @@ rounded(typing *x)
 }
 
 hu_status
-hu_typed_write(const hu_onnx *onnx, const hu_imported *m, const hu_variant *v, const hu_range *range, const char *path)
+hu_typed_open(hu_typed **t, const hu_onnx *onnx)
+{
+	*t = hu_xcalloc(1, sizeof **t);
+	(*t)->onnx = onnx;
+	(*t)->done = hu_xcalloc(onnx->graph->nnode + 1, 1);
+	return hu_onnx_edit_open(&(*t)->e, onnx);
+}
+
+hu_status
+hu_typed_add(hu_typed *x, const hu_imported *m, const hu_variant *v, const hu_range *range)
 {
 	const hu_scheme **scheme = NULL;
-	typing x = { .onnx = onnx, .m = m, .range = range };
-	char *quantisable = hu_schemes_quantisable(m), *done = hu_xcalloc(onnx->graph->nnode + 1, 1);
+	char *quantisable = hu_schemes_quantisable(m);
 	hu_status st = hu_variant_schemes(v, m, &scheme);
 
-	if (st == HU_OK)
-		st = hu_onnx_edit_open(&x.e, onnx);
+	x->m = m;
+	x->range = range;
 	for (int i = 0; i < m->p->nc && st == HU_OK; i++) {
-		x.call = i;
-		x.s = scheme[i];
-		if (!x.s || !quantisable[i])
+		x->call = i;
+		x->s = scheme[i];
+		if (!x->s || !quantisable[i])
 			continue;
-		x.node = hu_onnx_edit_find(x.e, m->node[i]);
-		if (x.node < 0) {
-			st = fail(&x, "it has no name of its own in the main graph; give every node one");
+		x->node = hu_onnx_edit_find(x->e, m->node[i]);
+		if (x->node < 0) {
+			st = fail(x, "it has no name of its own in the main graph; give every node one");
 			break;
 		}
-		if (done[x.node])
+		if (x->done[x->node])
 			continue;
-		done[x.node] = 1;
-		st = x.s->kind == HU_SCHEME_FLOAT ? rounded(&x) : product(&x);
+		x->done[x->node] = 1;
+		st = x->s->kind == HU_SCHEME_FLOAT ? rounded(x) : product(x);
 	}
-	if (st == HU_OK)
-		st = hu_onnx_edit_write(x.e, path);
-	hu_onnx_edit_free(x.e);
 	free(scheme);
 	free(quantisable);
-	free(done);
 	return st;
+}
+
+hu_status
+hu_typed_write(const hu_typed *x, const char *path)
+{
+	return hu_onnx_edit_write(x->e, path);
+}
+
+void
+hu_typed_free(hu_typed *x)
+{
+	if (!x)
+		return;
+	hu_onnx_edit_free(x->e);
+	free(x->done);
+	free(x);
 }
 
 hu_status

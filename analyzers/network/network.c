@@ -114,7 +114,7 @@ each_input(hu_network *n, hu_status batching)
 	hu_answers a;
 	hu_imported all;
 
-	if (batching != HU_EUNABLE || !hu_args_has(n->a, "until") || hu_args_text(n->a, "until"))
+	if (batching != HU_EUNABLE || (hu_args_has(n->a, "until") && hu_args_text(n->a, "until")))
 		return batching;
 	char *why = hu_xstrdup(hu_reason());
 	hu_status st = hu_network_computed(n, &all, &a, 0, &n->onnx, HU_TYPING_FLOAT32);

@@ -61,55 +61,25 @@ typedef struct finding {
 	int codes;
 } finding;
 
-/* The version of network N that the way makes; *NAMES as hu_network_tool_version has them, NULL for a scheme. */
-static hu_status
-version(hu_version *v, const finding *f, hu_network *n, char ***names)
-{
-	hu_variants list = { .v = NULL };
-
-	*names = NULL;
-	hu_status st = hu_variants_add(&list, f->r->way);
-	const hu_variant *way = list.n ? &list.v[list.n - 1] : NULL;
-	if (st == HU_OK && way->tool)
-		st = hu_network_tool_version(v, n, way->tool, names);
-	else if (st == HU_OK)
-		st = hu_variant_version(v, way, &n->m, NULL, NULL, NULL);
-	hu_variants_release(&list);
-	return st;
-}
-
-/* The name of the node that call I of E's program is part of. */
-static char *
-node_of(const hu_network *n, const hu_evaluated *e, int i, char **names)
-{
-	for (int k = 0; k < n->m.p->nc && !names; k++)
-		if (!strcmp(n->m.p->c[k].layer, e->p->c[i].layer))
-			return hu_xstrdup(n->m.node[k]);
-	return hu_xstrdup(names ? names[i] : "");
-}
-
 /* Runs network N the way that is asked for on half H. */
 static hu_status
 measure(const finding *f, hu_network *n, int h, outcome *o)
 {
-	hu_evaluated run;
-	hu_version v;
-	char **names;
+	hu_variants list = { .v = NULL };
+	char *worst = NULL;
 
-	HU_TRY(version(&v, f, n, &names));
-	int calls = v.p->nc;
-	hu_status st = hu_evaluate(&run, &n->m, v, "", NULL, &f->s->half[h], f->s->batch, f->s->bar);
+	hu_status st = hu_variants_add(&list, f->r->way);
+	if (st == HU_OK)
+		st = hu_trials_run(&o->effect[h], &worst, f->s->trials, n, &list.v[list.n - 1], h);
 	if (st == HU_OK) {
 		f->r->runs++;
-		hu_effect_of(&o->effect[h], &run, &f->s->base[h], &n->m, f->s->d, &f->s->half[h]);
 		o->has[h] = 1;
-		if (run.first_call >= 0 && !o->worst)
-			o->worst = node_of(n, &run, run.first_call, names);
-		hu_evaluated_release(&run);
 	}
-	for (int i = 0; i < calls && names; i++)
-		free(names[i]);
-	free(names);
+	if (!o->worst)
+		o->worst = worst;
+	else
+		free(worst);
+	hu_variants_release(&list);
 	return st;
 }
 
@@ -179,8 +149,13 @@ calibrate(const finding *f, hu_network *n)
 	hu_variants way = { .v = NULL };
 
 	hu_status st = hu_variants_add(&way, f->r->way);
-	if (st == HU_OK)
-		st = hu_network_calibrate(n, &way, &f->s->half[0], f->s->bar);
+	if (st == HU_OK && n->each) {
+		hu_network view = hu_trials_view(f->s->trials, n, 0);
+		st = hu_each_calibrate(&view, &way, f->s->trials->each[0].answers, f->s->trials->bar);
+		n->ranges = view.ranges;
+	} else if (st == HU_OK) {
+		st = hu_network_calibrate(n, &way, &f->s->trials->half[0], f->s->trials->bar);
+	}
 	hu_variants_release(&way);
 	return st;
 }
@@ -206,7 +181,11 @@ open_other(hu_network *to, const finding *f, const char *path)
 	to->given = hu_xcalloc(n->ngiven + 1, sizeof *to->given); /* a run for a tool may add to it */
 	memcpy(to->given, n->given, n->ngiven * sizeof *to->given);
 	to->givencap = n->ngiven + 1;
-	hu_status st = hu_network_typed(n, &to->m, &to->onnx, HU_TYPING_FLOAT32);
+	const hu_answers *first = f->s->trials->each[0].answers;
+	hu_status st = n->each ? hu_network_answered(n, &to->m, first, &to->onnx, HU_TYPING_FLOAT32)
+			       : hu_network_typed(n, &to->m, &to->onnx, HU_TYPING_FLOAT32);
+	if (st == HU_OK && n->each)
+		hu_imported_asked_release(&to->m);
 	if (st != HU_OK) {
 		hu_onnx_release(&to->onnx);
 		free(to->given);
@@ -225,7 +204,7 @@ find_best(const finding *f, const hu_network *n, const outcome *now, const char 
 {
 	char *attempt = hu_xprintf("%s.try", path);
 	hu_remedy_channels seen = { .n = 0 };
-	hu_status st = f->codes ? hu_remedy_channels_find(&seen, n, &f->s->half[0], f->s->batch, f->s->bar) : HU_OK;
+	hu_status st = f->codes ? hu_remedy_channels_find(&seen, n, f->s->trials) : HU_OK;
 
 	for (size_t k = 0; k < 2 * sizeof kind / sizeof *kind && st == HU_OK; k++) {
 		double strength = kind[k / 2].strength[k % 2];
@@ -337,7 +316,7 @@ find(const finding *f, const char *dir)
 hu_status
 hu_remedies_find(hu_remedies *r, hu_network *n, const hu_remedy_inputs *s, const char *dir)
 {
-	r->decides = s->d->classes > 1;
+	r->decides = s->trials->d->classes > 1;
 	for (size_t k = 0; k < HU_REMEDY_WAYS; k++) {
 		if (!(ways[k].codes ? s->int8 : s->fp16))
 			continue;

@@ -4,8 +4,7 @@
 #ifndef HU_ANALYZERS_ADVISE_REMEDIES_H
 #define HU_ANALYZERS_ADVISE_REMEDIES_H
 
-#include "analyzers/network/network.h"
-#include "analyzers/validate/effect/measures.h"
+#include "analyzers/advise/trial/trials.h"
 
 /* A remedy that was kept: a row of remedies.def, its strength, the places as a line each, and what the inputs that are
    searched on showed before and after it. */
@@ -32,14 +31,9 @@ typedef struct hu_remedied {
 
 enum { HU_REMEDY_WAYS = 3 };
 
-/* What remedies are judged on: both halves of the inputs, of which the second is held apart, float32's outputs of them,
-   and whether an effect on half H keeps the budget. */
+/* What remedies are judged on: both halves of the inputs, and whether an effect on half H keeps the budget. */
 typedef struct hu_remedy_inputs {
-	const hu_samples *half;
-	const hu_evaluated *base;
-	const hu_deciding *d;
-	size_t batch;
-	hu_progress *bar;
+	const hu_trials *trials;
 	int (*keeps)(const void *of, const hu_effect *e, int h);
 	const void *of;
 	int fp16, int8; /* which ways are asked for */

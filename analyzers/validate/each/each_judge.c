@@ -15,7 +15,7 @@ hu_each_refuse(const hu_args *a)
 {
 	long long exact = 0, batch = 1;
 
-	if (hu_args_given(a, "exact"))
+	if (hu_args_has(a, "exact") && hu_args_given(a, "exact"))
 		HU_TRY(hu_args_int(a, "exact", 0, 1 << 30, &exact));
 	if (exact)
 		return hu_refuse("exact", "where shapes follow from the values of each input");

@@ -23,6 +23,16 @@ is_column(const hu_each *e, int k, size_t width, int of)
 	return 1;
 }
 
+/* 1 where output K has another number of rows for some input. */
+static int
+rows_vary(const hu_each *e, size_t k)
+{
+	for (size_t i = 1; i < e->n; i++)
+		if (e->value[i * e->nout + k].d[0] != e->value[k].d[0])
+			return 1;
+	return 0;
+}
+
 void
 hu_each_lists_find(hu_each_lists *l, const hu_each *e, const hu_imported *m)
 {
@@ -35,6 +45,8 @@ hu_each_lists_find(hu_each_lists *l, const hu_each *e, const hu_imported *m)
 		if (*to < 0 && is_column(e, (int)k, 0, l->boxes))
 			*to = (int)k;
 	}
+	if (l->boxes >= 0 && l->labels < 0 && l->scores < 0 && !rows_vary(e, (size_t)l->boxes))
+		l->boxes = -1; /* four numbers, as four classes are */
 }
 
 /* The share of what boxes A and B cover together that both cover. */

@@ -54,11 +54,14 @@ hu_onnx_edit_open(hu_onnx_edit **to, const hu_onnx *m)
 {
 	const Hu__Onnx__Pb__Model *from = m->message;
 	hu_onnx_edit *e = hu_xcalloc(1, sizeof *e);
+
+	hu_onnx_inner(m, 1);
 	size_t n = hu__onnx__pb__model__get_packed_size(from);
 	uint8_t *bytes = hu_xmalloc(n + 1);
 
 	*to = NULL;
 	hu__onnx__pb__model__pack(from, bytes);
+	hu_onnx_inner(m, 0);
 	e->pb = hu__onnx__pb__model__unpack(&hu_allocators_protobuf, n, bytes);
 	free(bytes);
 	HU_ASSERT(e->pb && e->pb->graph);

@@ -18,6 +18,7 @@ libhalfulp_a_SOURCES += lib/store/onnx/edit.c
 noinst_HEADERS += lib/store/onnx/edit.h
 libhalfulp_a_SOURCES += lib/store/onnx/external.c
 libhalfulp_a_SOURCES += lib/store/onnx/graph.c
+libhalfulp_a_SOURCES += lib/store/onnx/inner.c
 libhalfulp_a_SOURCES += lib/store/onnx/node.c
 libhalfulp_a_SOURCES += lib/store/onnx/onnx.c
 noinst_HEADERS += lib/store/onnx/onnx.h

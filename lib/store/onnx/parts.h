@@ -22,6 +22,8 @@ hu_status hu_onnx_tensor(
 hu_status hu_onnx_external(hu_onnx *m, const Hu__Onnx__Pb__Tensor *pb, const char *name, size_t n, const void **data);
 void hu_onnx_unmap(hu_onnx *m);
 
+/* In inner.c. Puts the graphs inside attributes back into M's message, where PUT is set, or takes them out again. */
+void hu_onnx_inner(const hu_onnx *m, int put);
 /* PB as a graph that M owns; DEPTH counts the graphs around it. */
 hu_status hu_onnx_graph_of(hu_onnx *m, hu_onnx_graph **to, Hu__Onnx__Pb__Graph *pb, int depth);
 hu_status hu_onnx_function_from(hu_onnx *m, hu_onnx_function *f, Hu__Onnx__Pb__Function *pb);
