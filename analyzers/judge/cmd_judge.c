@@ -38,7 +38,8 @@ static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
 	{ "sample", "N", NULL,
 		"judge about N elements of the results, in tiles that --seed draws, so that large arrays take "
 		"seconds" },
-	{ "no-culprit", NULL, NULL, "do not look for what a result that is not right has done instead" },
+	{ "no-culprit", NULL, NULL,
+		"do not look for what a result that is not right has done, nor for narrower facts" },
 	{ "json", NULL, NULL, "print an object; for list an array of rows" }, { NULL, NULL, NULL, NULL } };
 
 static int

@@ -69,6 +69,10 @@ print_result(const hu_kernel_job *j, const hu_judge_result *r)
 		printf("culprit    %s\n", r->as_if);
 	if (*r->right_if)
 		printf("right if   %s\n", r->right_if);
+	if (*r->narrower)
+		printf("narrower   right with %s too, by a bound %.3g times narrower:\n"
+		       "           declare it if the kernel does so\n",
+			r->narrower, r->gain);
 	printf("elements   %zu of %s, %zu differ from the exact value rounded once\n", v->n, hu_format_name(r->f.id),
 		v->differ);
 	if (j->sample)
@@ -137,6 +141,8 @@ result_json(const hu_kernel_job *j, const hu_judge_result *r)
 	json_object_set_new(o, "verdict", json_string(r->same_shape ? hu_kernel_words(v->word) : "the shape is wrong"));
 	json_object_set_new(o, "as_if", *r->as_if ? json_string(r->as_if) : json_null());
 	json_object_set_new(o, "right_if", *r->right_if ? json_string(r->right_if) : json_null());
+	json_object_set_new(o, "narrower", *r->narrower ? json_string(r->narrower) : json_null());
+	json_object_set_new(o, "narrower_times", *r->narrower ? hu_row_number(r->gain) : json_null());
 	json_object_set_new(o, "decisions_open", r->decides ? json_integer((json_int_t)r->decision.open) : json_null());
 	json_object_set_new(o, "format", json_string(hu_format_name(r->f.id)));
 	json_object_set_new(o, "shape", json_string(r->shape));

@@ -105,6 +105,9 @@ def _told(r):
         yield "culprit: " + r["as_if"]
     if r["right_if"]:
         yield "right if " + r["right_if"]
+    if r["narrower"]:
+        yield "narrower: right with %s too, by a bound %.3g times narrower: declare it if the kernel does so" % (
+            r["narrower"], r["narrower_times"])
 
 
 def _text(verdict):

@@ -12,4 +12,7 @@ hu_status hu_kernel_culprit(const hu_kernel_job *j, hu_judge_result *r, const hu
 int hu_kernel_layout(hu_judge_result *r, const hu_balls *x);
 /* tangents.c: sets as_if to the node of the graph, and its factor, by which the error is explained, if there is one. */
 hu_status hu_kernel_tangents(const hu_kernel_job *j, hu_judge_result *r, const hu_balls *x);
+/* narrower.c: sets `narrower` and `gain` of a right result whose errors are far below those of the declared roundings,
+   where facts declared narrower make it right too. */
+hu_status hu_kernel_narrower(const hu_kernel_job *j, hu_judge_result *r);
 #endif

@@ -33,6 +33,8 @@ typedef struct hu_judge_result {
 	int same_shape;
 	char shape[HU_BALLS_WORDS], wanted[HU_BALLS_WORDS];
 	char as_if[200], right_if[96]; /* what it looks like, and which fact would make it right; "" where unknown */
+	char narrower[160];            /* facts under which it is right too, with a bound `gain` times narrower; "" */
+	double gain;
 	char order[280];               /* which order of additions gives its bits, "" where that was not asked for */
 	size_t *where;                 /* of a sample: the element of the whole result that each is; owned */
 	size_t of;                     /* how many the whole result has */

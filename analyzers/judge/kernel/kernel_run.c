@@ -255,5 +255,8 @@ hu_kernel_job_run(hu_kernel_job *j)
 	hu_kernel_values_free(j, x);
 	hu_kernel_values_free(j, declared);
 	hu_kernel_values_free(j, compute);
+	for (int i = 0; i < j->nresult && st == HU_OK && j->culprit; i++)
+		if (!j->result[i].decides && j->result[i].v.n && j->result[i].same_shape)
+			st = hu_kernel_narrower(j, &j->result[i]);
 	return st;
 }

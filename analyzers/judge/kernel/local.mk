@@ -12,6 +12,7 @@ libhalfulp_a_SOURCES += analyzers/judge/kernel/kernel_job.c
 noinst_HEADERS += analyzers/judge/kernel/kernel_job.h
 libhalfulp_a_SOURCES += analyzers/judge/kernel/kernel_run.c
 libhalfulp_a_SOURCES += analyzers/judge/kernel/layout.c
+libhalfulp_a_SOURCES += analyzers/judge/kernel/narrower.c
 libhalfulp_a_SOURCES += analyzers/judge/kernel/program_args.c
 libhalfulp_a_SOURCES += analyzers/judge/kernel/sample.c
 noinst_HEADERS += analyzers/judge/kernel/samples.def
