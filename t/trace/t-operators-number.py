@@ -19,6 +19,10 @@ def scalar(t):
     return torch.full((), C, dtype=torch.promote_types(t.dtype, torch.float32))
 
 
+def wide(t):
+    return t.to(torch.promote_types(t.dtype, torch.float32))
+
+
 def near(g):
     """Normally distributed numbers, and those beside numbers that a format of 16 bits rounds up or down, which is
     what these operators may compare with."""
@@ -35,6 +39,15 @@ ROWS = [
     Row('mul', lambda x: x * C, x), Row('mul_zero_axes', lambda x: x * scalar(x), x, grad=False),
     Row('div', lambda x: x / C, x), Row('div_zero_axes', lambda x: x / scalar(x), x, grad=False),
     Row('div_number', lambda x: C / x, p),
+    Row('mul_zero_axes_first', lambda x: scalar(x) * x, x, grad=False),
+    Row('div_zero_axes_first', lambda x: scalar(x) / x, p, grad=False),
+    Row('temperature', lambda x, t: [wide(t).exp() * x, x * wide(t).exp(), x / wide(t).exp()], x,
+        lambda g: torch.tensor(2.625), compared=False),
+    Row('addcmul_zero_axes', lambda x: torch.addcmul(x, scalar(x), x) + torch.addcmul(x, x, scalar(x)), x, grad=False),
+    Row('addcdiv_zero_axes', lambda x: torch.addcdiv(x, scalar(x), x) + torch.addcdiv(x, x, scalar(x)), p, grad=False),
+    Row('where_zero_axes', lambda x: torch.where(x > 0, scalar(x), x), x, grad=False, compared=False),
+    Row('functions_zero_axes', lambda x: [torch.atan2(scalar(x), x), torch.atan2(x, scalar(x)),
+        torch.hypot(x, scalar(x)), torch.logaddexp(scalar(x), x)], p, grad=False),
     Row('add', lambda x: x + C, x), Row('add_zero_axes', lambda x: x + scalar(x), x, grad=False),
     Row('sub', lambda x: x - C, x), Row('rsub', lambda x: C - x, x),
     Row('sub_zero_axes', lambda x: x - scalar(x), x, grad=False),

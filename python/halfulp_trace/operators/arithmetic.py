@@ -4,10 +4,10 @@ import math
 
 import torch
 
-from ..formats import FORMATS, WHOLE
-from ..values import tensors_in
+from ..formats import FORMATS, RANK, WHOLE
+from ..values import folded, tensors_in
 from .elementary import rounded_quotient
-from .operands import floats, native, pick_layout, shared_layout, spread_all
+from .operands import floats, native, pick_layout, rounded_scalar, shared_layout, spread_all, spread_wide
 from .table import operator
 
 
@@ -56,8 +56,18 @@ def mul(s, a, out):
         layout = shared_layout([s.old(x)])
         s.result("scale", [s.input(x, layout)], out, {"factor": float(y)}, layout=layout)
         return
-    ids, layout = spread_all(s, [x, y], out)
+    ids, layout = first_rounded(s, x, y, out)
     s.result("mul", ids, out, layout=layout)
+
+
+def first_rounded(s, x, y, out):
+    """Factors, or a dividend and a divisor, as the CPU takes them: of two tensors one without axes is rounded to the
+    other's 16 bits where it is the first."""
+    if isinstance(x, torch.Tensor) and not x.dim() and out.dim():
+        floats(s, out)
+        i = s.spread(rounded_scalar(s, x, out), folded(out.size())) if out.dim() <= RANK else spread_wide(s, x, out)
+        return [i, spread_all(s, [y], out)[0][0]], "plain"
+    return spread_all(s, [x, y], out)
 
 
 @operator("div")
@@ -66,7 +76,7 @@ def div(s, a, out):
     if a.get("rounding_mode") is not None:
         rounded_quotient(s, a, out)
         return
-    ids, layout = spread_all(s, [a["self"], a["other"]], out)
+    ids, layout = first_rounded(s, a["self"], a["other"], out)
     s.result("div", ids, out, layout=layout, library=not isinstance(a["other"], torch.Tensor))
 
 
@@ -90,7 +100,7 @@ def lerp(s, a, out):
 
 def ternary(s, op, operands, factor, out):
     out = next(tensors_in(out))
-    ids, layout = spread_all(s, operands, out)
+    ids, layout = spread_all(s, operands, out, rounded=True)
     s.result(op, ids, out, None if factor is None else {"factor": float(factor)}, layout=layout, library=True)
 
 

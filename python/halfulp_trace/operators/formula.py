@@ -6,7 +6,7 @@ import torch
 
 from ..flat import reshaped
 from ..values import snapshot
-from .operands import floats
+from .operands import floats, rounded_scalar
 
 F = torch.nn.functional
 # What our operators compute, in the format of their operands.
@@ -42,7 +42,7 @@ class Formula:
     def of(self, x):
         """The program's tensor of an operand, repeated to the formula's shape."""
         if isinstance(x, torch.Tensor):
-            x = self.s.input(x)
+            x = rounded_scalar(self.s, x, self.out) if self.out.dim() else self.s.input(x)
         elif isinstance(x, float):
             exact = float(torch.tensor(x, dtype=torch.float32)) == x or x != x
             x = self.s.constant(x, torch.float32 if exact else torch.float64)
