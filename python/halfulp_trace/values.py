@@ -29,9 +29,14 @@ class Value:
         return self.mark == fingerprint(t)
 
 
+def whole(t):
+    """A tensor with memory of its own in place of zeros without any, which forward derivatives have."""
+    return torch.zeros(t.shape, dtype=t.dtype, device=t.device) if t._is_zerotensor() else t
+
+
 def words(t):
     """The bits of t's elements as whole numbers; of whole numbers those of the numbers as the program has them."""
-    t = t.detach()
+    t = whole(t.detach())
     t = (t.to(WHOLE[t.dtype]) if t.dtype in WHOLE else t).resolve_conj().resolve_neg()
     return t.view(WORDS[t.element_size()])
 
@@ -114,7 +119,7 @@ def folded(shape):
 
 def snapshot(t):
     """A copy of t's values that nothing writes to, in memory of its own, row-major."""
-    t = t.detach()
+    t = whole(t.detach())
     return copied(t, WHOLE.get(t.dtype, t.dtype)).reshape(folded(t.shape))
 
 
