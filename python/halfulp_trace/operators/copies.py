@@ -4,6 +4,7 @@ import torch
 
 from ..formats import FORMATS, WHOLE, Unknown
 from ..values import Value, snapshot, tensors_in
+from .formula import Formula
 from .operands import floats, shared_layout
 from .table import operator
 
@@ -20,7 +21,8 @@ def to_copy(s, a, out):
     if out.dtype in WHOLE:
         if out.dtype != torch.bool and x.dtype in FORMATS and s.learned(x):
             if out.dtype.itemsize < 4:           # codes of values, and no places
-                raise Unknown("whole numbers that are made of what is learned")
+                codes(s, x, out)
+                return
             truncated(s, x)
         s.decided([x], out)                      # truncation, as an index is made
         return
@@ -42,6 +44,19 @@ def to_copy(s, a, out):
             return
     s.result("cast", [i], out, role=role + "@" + FORMATS[out.dtype], layout=layout, layer=layer)
     s.casts[s.storage(out)] = s.storage(x)
+
+
+def codes(s, x, out):
+    """Whole numbers of 8 or 16 bits are x without its fraction, in a format that holds them."""
+    i, own = s.input(x), snapshot(out)
+    m = Formula(s, own, own.shape, own.dtype)
+    if not torch.equal(s.values[i], s.values[i].trunc()):
+        i = m("mul", m("floor", m("abs", i, dtype=s.values[i].dtype)), m("sign", i))
+    if not torch.equal(s.values[i].to(own.dtype), own):
+        raise Unknown("numbers that codes do not hold")
+    if s.values[i].dtype != own.dtype:
+        i = cast(s, i, own.dtype, "codes", s.layer_of([i]))
+    s.known[s.key(out)] = Value(own, {"plain": i})
 
 
 def truncated(s, x):
