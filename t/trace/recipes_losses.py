@@ -147,3 +147,44 @@ def ranked(model, x, y):
     order = s.argsort(descending=True)
     gain = (wide(x[:, 0])[order] > 0).to(s.dtype) / torch.log2(torch.arange(2, 34, dtype=s.dtype))
     return -(F.log_softmax(s[order], 0) * gain).sum() + torch.logcumsumexp(s[order].flip(0), 0).mean()
+
+
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left, self.right, self.scale = net(16, 32, 8), net(16, 32, 8), nn.Parameter(torch.tensor(2.625))
+
+
+@loss(make=Pair)
+def contrasted(model, x, y):
+    """Pairs of rows, at a temperature that is learned and has no axes."""
+    a, b = F.normalize(model.left(x), dim=-1), F.normalize(model.right(x.flip(1)), dim=-1)
+    z = model.scale.exp() * a @ b.t()
+    return (entropy(z, torch.arange(32)) + entropy(z.t(), torch.arange(32))) / 2
+
+
+@loss()
+def aligned(model, x, y):
+    """Two texts beside sixteen times."""
+    logs = F.log_softmax(wide(model(x)).reshape(16, 2, 4), 2)
+    return F.ctc_loss(logs, 1 + y[:8].reshape(2, 4) % 3, torch.tensor([16, 12]), torch.tensor([4, 3]))
+
+
+class Experts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.head = nn.Linear(16, 4), nn.Linear(16, 4)
+        self.own = nn.Parameter(torch.randn(4, 16, 16) / 4)
+
+
+@loss(make=Experts)
+def full_experts(model, x, y):
+    """Experts that take six rows each; the other rows go by."""
+    share, at = torch.softmax(wide(model.gate(x)), -1).max(-1)
+    hot = F.one_hot(at, 4)
+    place = (hot.cumsum(0) * hot).sum(-1) - 1
+    kept = place < 6
+    rows = torch.zeros(4, 6, 16, dtype=x.dtype).index_put((at[kept], place[kept]), x[kept])
+    out = torch.bmm(rows, model.own.to(rows.dtype))[at[kept], place[kept]].to(x.dtype)
+    got = torch.zeros_like(x).index_put((kept.nonzero()[:, 0],), out)
+    return entropy(model.head(got * share[:, None].to(x.dtype) + x), y)

@@ -18,6 +18,19 @@ def scattered(how, **more):
     return lambda x, y: x.scatter_reduce(0, PLACES, y, how, **more)
 
 
+def averaged(rows, low, high):
+    """Values that are rounded by scales of averaged ends, symmetric ones of rows; float64 is not rounded."""
+    def f(x):
+        if x.dtype == torch.float64:
+            return x * 5
+        n, on = x.size(0) if rows else 1, torch.ones(1, dtype=torch.long)
+        ends = [torch.full((n,), k * float('inf')) for k in (1, -1)]
+        held = [*ends, torch.ones(n), torch.zeros(n, dtype=torch.int32)]
+        return sum(torch.fused_moving_avg_obs_fake_quant(x * k, on, on, *held, 0.25, low, high, 0, rows, rows)
+                   for k in (2, 3))
+    return f
+
+
 def bag(x, w, f):
     return F.embedding_bag(x, w, torch.tensor([0, 2, 2, 6]), mode='sum', per_sample_weights=f)
 
@@ -47,6 +60,9 @@ ROWS = [
     Row('scatter_product', scattered('prod'), p, positive(4, 5), grad=False),
     Row('scatter_sum_alone', scattered('sum', include_self=False), x, normal(4, 5), grad=False),
     Row('cdist', lambda x, y: torch.cdist(x, y), x, normal(4, 5), formats=('fp32',)),
+    Row('cdist_many', lambda x, y: torch.cdist(x, y) * 2, normal(30, 5), normal(28, 5), formats=('fp32',)),
+    Row('cdist_many_batch', lambda x, y: torch.cdist(x, y) * 2, normal(2, 30, 5), normal(2, 28, 5),
+        formats=('fp32',)),
     Row('cdist_batch', lambda x, y: torch.cdist(x, y), normal(2, 3, 5), normal(2, 4, 5), formats=('fp32',)),
     Row('cdist_absolute', lambda x, y: torch.cdist(x, y, 1.0), x, normal(4, 5), formats=('fp32',)),
     Row('cdist_largest', lambda x, y: torch.cdist(x, y, float('inf')), x, normal(4, 5), formats=('fp32',), grad=False),
@@ -85,6 +101,11 @@ ROWS = [
     # whose slopes are drawn anew in float64
     Row('rrelu', lambda x: F.rrelu(x, 0.125, 0.375, True), x, formats=('bf16',), compared=False),
     Row('fake_quantise', lambda x: torch.fake_quantize_per_tensor_affine(x * 4, 0.25, 3, -8, 7), x, compared=False),
+    Row('fake_quantise_measured', lambda x: x * 4 if x.dtype == torch.float64 else
+        torch.fake_quantize_per_tensor_affine(x * 4, torch.tensor(0.25), torch.tensor(3, dtype=torch.int32), -8, 7),
+        x, formats=('fp32',), compared=False),
+    Row('fake_quantise_averaged', averaged(False, 0, 255), x, formats=('fp32',), compared=False),
+    Row('fake_quantise_averaged_rows', averaged(True, -128, 127), x, formats=('fp32',), compared=False),
     Row('fake_quantise_axis', lambda x: torch.fake_quantize_per_channel_affine(x * 4, torch.full((6,), 0.5),
         torch.zeros(6, dtype=torch.int32), 0, -8, 7), x, compared=False),
     Row('nan_to_num', last, x, grad=False, compared=False),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recipes of trainings (recipes.py) that were misjudged once, beside the same in float64 (twins.py). x-recipes.py has
-all of them."""
+"""Recipes of trainings (recipes.py and others) that were misjudged once, or not judged, beside the same in float64
+(twins.py). x-recipes.py has all of them."""
 import os
 import sys
 
@@ -8,9 +8,14 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import recorded  # noqa: E402, F401
 import twins  # noqa: E402
 from recipes import RECIPES  # noqa: E402
+from recipes_codes import CODES  # noqa: E402
+from recipes_func import FUNCTIONS  # noqa: E402
+from recipes_losses import LOSSES  # noqa: E402
 from tap import finish, home  # noqa: E402
 
 os.chdir(home())
-ONCE = 'complex_weights', 'complex_moments', 'scaled_by_hand', 'forward_gradient', 'poisoned', 'one_memory'
-twins.hold({name: RECIPES[name] for name in ONCE}, few=True)
+ONCE = 'complex_weights', 'complex_moments', 'scaled_by_hand', 'forward_gradient', 'poisoned', 'one_memory', \
+    'slope_along', 'sharded', 'contrasted', 'coded_weights', 'coded_moments', 'observed', 'nearest'
+every = {**RECIPES, **CODES, **FUNCTIONS, **LOSSES}
+twins.hold({name: every[name] for name in ONCE}, few=True)
 finish()

@@ -40,6 +40,35 @@ def cdist(s, a, out):
     s.known[s.key(out)] = Value(own, {"plain": reshaped(s, j, own.shape, "y")})
 
 
+@operator("_euclidean_dist")
+def euclidean(s, a, out):
+    """The root of |x|^2 - 2 x y + |y|^2, which PyTorch takes for more than 25 rows: a product of the rows with these
+    squares beside them, whose sums are rounded to the tensors' format."""
+    out = next(tensors_in(out))
+    x, y, own = a["x1"], a["x2"], snapshot(out)
+    floats(s, x, y, out)
+    if x.dim() > 3 or x.shape[:-2] != y.shape[:-2]:
+        raise Unknown("batches of several axes")
+    last, rows = x.dim() - 1, []
+    for t, double in ((x, True), (y, False)):
+        i, wide = s.input(t), t.detach().cpu()
+        squares = s.call("reduce_squares", [i], [("squares", wide.pow(2).sum(-1))], {"axis": last, "axes": 1},
+                library=True, compute=native(out))[0]
+        form = (*t.shape[:-1], 1)
+        both = [reshaped(s, squares, form), s.spread(s.constant(1, t.dtype), form)]
+        i = s.call("scale", [i], [("twice", s.values[i] * -2)], {"factor": -2.0})[0] if double else i
+        every = [i] + (both if double else both[::-1])
+        data = torch.cat([s.values[k] for k in every], last)
+        rows.append(s.call("concat", every, [("row", data)], {"axis": last})[0])
+    product = s.values[rows[0]] @ s.values[rows[1]].mT
+    if not torch.equal(product.clamp(min=0).sqrt(), own):
+        raise Unknown("another product")
+    attr = {"ta": 0, "tb": 1, **({"batch": 1} if last == 2 else {})}
+    i = s.call("matmul", rows, [("square", product)], attr, library=True)[0]
+    i = s.call("max", [i, s.spread(s.constant(0, own.dtype), tuple(own.shape))], [("square", product.clamp(min=0))])[0]
+    s.result("sqrt", [i], out, library=True)
+
+
 @operator("_cdist_backward")
 def cdist_backward(s, a, out):
     """The sums over all j of g_ij (x_i - y_j) / d_ij, or of its sign for the norm of order 1; 0 where d is 0."""

@@ -161,6 +161,14 @@ def cat(s, a, out):
         pick(s, ids, torch.arange(t.numel()).reshape(t.shape), t)
 
 
+@operator("_chunk_cat", "fsdp.chunk_cat", "fsdp.chunk_cat_mixed_dtype")
+def chunk_cat(s, a, out):
+    """The chunks of tensors side by side, zeros where one is short, as FSDP hands its gradients over."""
+    t, operands = next(tensors_in(out)), a["tensors"]
+    at = torch._chunk_cat(numbered(operands), a["dim"], a["num_chunks"])
+    pick(s, [in_format(s, x, t.dtype) for x in operands], at.reshape(t.shape) - 1, t)
+
+
 @operator("block_diag")
 def block_diag(s, a, out):
     operands = [x for x in a["tensors"] if x.numel()]

@@ -7,6 +7,7 @@
 
 `s` is the step (tensors.py has its methods), `a` has the arguments by the names of ATen's schema with their defaults,
 `out` what the operator returned, or the list of tensors that it wrote to. mul_ is mul unless it has a row of its own.
+An operator of another namespace has it before its name, as in fsdp.chunk_cat.
 What a function cannot take it refuses by `raise Unknown(reason)`, and the call is opaque.
 """
 
