@@ -21,10 +21,11 @@ typedef enum kind { BLOCKED, HALF, FLOAT32 } kind;
 typedef struct writing {
 	hu_rewriting *x;
 	const hu_fp16_rules *r;
-	kind *node;    /* by node */
-	char *folded;  /* by node: it has become a constant, or reads a shape alone */
-	int *producer; /* by value: a node, or -1 */
-	int cpu;       /* onnxruntime's CPU runs the file */
+	kind *node;     /* by node */
+	char *folded;   /* by node: it has become a constant, or reads a shape alone */
+	int *producer;  /* by value: a node, or -1 */
+	int cpu;        /* onnxruntime's CPU runs the file */
+	json_t *inside; /* what graphs inside nodes read */
 } writing;
 
 static int
@@ -81,8 +82,11 @@ check(const writing *w, size_t n)
 	int blocked = w->node[n] == BLOCKED;
 
 	for (size_t k = 0; k < node->nattr; k++)
-		if (node->attr[k].ngraphs)
-			return refuse(w, "node", node->name, "graphs inside nodes are not converted by this scheme");
+		if (node->attr[k].ngraphs && (blocked || w->cpu || w->r->by_reader))
+			return refuse(w, "node", node->name,
+				blocked || w->r->by_reader ? "graphs inside nodes are not converted by this scheme"
+							   : "graphs inside nodes are converted for a strict "
+							     "runtime alone");
 	if (blocked || *node->domain)
 		return HU_OK;
 	if (!strcmp(node->op, "Constant") &&
@@ -128,20 +132,6 @@ has_reader(const writing *w, const char *value, int wanted)
 	return 0;
 }
 
-static float
-converted(const hu_fp16_rules *r, float x)
-{
-	float size = fabsf(x);
-
-	if (size > 0 && size < r->small) {
-		size = r->small;
-		x = r->loses_sign ? size : x;
-	} else if (size > r->large && (size < INFINITY || r->by_reader)) {
-		size = r->large;
-	}
-	return (float)hu_round((double)copysignf(size, x), hu_format_of(HU_FP16), HU_RNE, 0, 0);
-}
-
 static void
 store(writing *w, const hu_stensor *t)
 {
@@ -150,7 +140,7 @@ store(writing *w, const hu_stensor *t)
 	float *to = hu_onnx_rewrite_constant(&w->x->w, name, HU_ONNX_FLOAT, t->rank, t->shape);
 
 	for (size_t i = 0; i < t->count; i++)
-		to[i] = converted(w->r, from[i]);
+		to[i] = hu_fp16_converted(w->r, from[i]);
 }
 
 /* Initialisers that become float16, under their names, or a copy of them for the readers in float16. */
@@ -161,7 +151,8 @@ constants(writing *w)
 		const hu_tool_value *t = &w->x->value[v];
 		if (!t->init || !hu_rewriting_floats(t->init))
 			continue;
-		int half = has_reader(w, t->name, 0), float32 = has_reader(w, t->name, 1);
+		int half = has_reader(w, t->name, 0) || json_object_get(w->inside, t->name),
+		    float32 = has_reader(w, t->name, 1);
 		if (half && float32 && !w->r->converts_all)
 			return refuse(w, "constant", t->name,
 				"blocked nodes read it beside others, so that onnxconverter-common leaves it float32, "
@@ -170,27 +161,6 @@ constants(writing *w)
 			store(w, t->init);
 	}
 	return HU_OK;
-}
-
-/* The value of a Constant node as float16 has it. */
-static void
-constant_node(writing *w, hu_onnx_node *to)
-{
-	for (size_t k = 0; k < to->nattr; k++) {
-		const hu_stensor *t = to->attr[k].t;
-		if (!t || !hu_rewriting_floats(t))
-			continue;
-		hu_onnx_attr *all = hu_onnx_rewrite_room(&w->x->w, to->nattr, sizeof *all);
-		hu_stensor *own = hu_onnx_rewrite_room(&w->x->w, 1, sizeof *own);
-		float *x = hu_onnx_rewrite_room(&w->x->w, t->count + 1, sizeof *x);
-		memcpy(all, to->attr, to->nattr * sizeof *all);
-		*own = *t;
-		own->data = x;
-		for (size_t i = 0; i < t->count; i++)
-			x[i] = converted(w->r, ((const float *)t->data)[i]);
-		all[k].t = own;
-		to->attr = all;
-	}
 }
 
 /* 1 where the graph's output V is not rounded: a Cast back to float32 follows the one that the runtime would put. */
@@ -270,14 +240,26 @@ reads_raw(const writing *w, size_t n, int v)
 	return cpu && from != HALF && reader != HALF;
 }
 
-static void
+/* The name of the main graph's value NAME in the new graph, as a graph inside a node reads it. */
+static const char *
+outer_name(void *of, const char *name)
+{
+	writing *w = of;
+	int v = hu_rewriting_find(w->x, name);
+
+	return is_float(w, v) && !w->x->value[v].init ? rounded_name(w, v) : name;
+}
+
+static hu_status
 write_node(writing *w, size_t n)
 {
+	hu_status st = HU_OK;
 	const hu_onnx_node *from = &w->x->node[n];
 	hu_onnx_node *to = hu_onnx_rewrite_copy(&w->x->w, from);
 
+	st = hu_fp16_inside(&(hu_fp16_around){ w->x, w->r, outer_name, w }, to);
 	if (w->node[n] != BLOCKED && !*from->domain && !strcmp(from->op, "Constant"))
-		constant_node(w, to);
+		hu_fp16_constant_node(w->x, w->r, to);
 	for (size_t k = 0; k < to->nin; k++) {
 		int v = hu_rewriting_find(w->x, to->in[k]);
 		if (is_float(w, v) && w->x->value[v].init && w->r->by_reader && w->node[n] != BLOCKED &&
@@ -296,6 +278,7 @@ write_node(writing *w, size_t n)
 		if (is_float(w, v))
 			round_value(w, v);
 	}
+	return st;
 }
 
 /* 1 where all neighbours of a node with a kernel of float16 have none, and the runtime computes it in float32 too. */
@@ -385,6 +368,11 @@ hu_fp16_write(hu_rewriting *x, const hu_fp16_rules *r)
 	w.node = hu_xcalloc(x->n + 1, sizeof *w.node);
 	w.folded = hu_xcalloc(x->n + 1, 1);
 	w.producer = hu_xcalloc(x->nvalue + 1, sizeof *w.producer);
+	w.inside = json_object();
+	for (size_t i = 0; i < x->n; i++)
+		for (size_t k = 0; k < x->node[i].nattr; k++)
+			if (x->node[i].attr[k].ngraphs)
+				hu_onnx_node_reads(w.inside, &x->node[i]);
 	hu_status st = classify(&w);
 	if (st == HU_OK)
 		st = constants(&w);
@@ -392,7 +380,8 @@ hu_fp16_write(hu_rewriting *x, const hu_fp16_rules *r)
 		if (x->value[v].is_in && !x->value[v].init && is_float(&w, (int)v))
 			round_value(&w, (int)v);
 	for (size_t i = 0; i < x->n && st == HU_OK; i++)
-		write_node(&w, i);
+		st = write_node(&w, i);
+	json_decref(w.inside);
 	free(w.node);
 	free(w.folded);
 	free(w.producer);

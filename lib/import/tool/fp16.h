@@ -21,6 +21,20 @@ typedef struct hu_fp16_rules {
 
 /* Writes the model in float32, with a rounding to float16 wherever the converter's file has one. */
 hu_status hu_fp16_write(hu_rewriting *x, const hu_fp16_rules *r);
+/* fp16_inner.c. A number as the converter stores it; and so the value of a Constant node. */
+float hu_fp16_converted(const hu_fp16_rules *r, float x);
+void hu_fp16_constant_node(hu_rewriting *x, const hu_fp16_rules *r, hu_onnx_node *to);
+
+/* fp16_inner.c. Converts the graphs inside node TO, of which the new graph has a copy: every result of float32 is
+   rounded there, since converters drop Casts of the main graph alone. outer: gives the name under which these graphs
+   read a value of the main one. HU_EUNABLE names what makes onnxruntime refuse the converter's file. */
+typedef struct hu_fp16_around {
+	hu_rewriting *x;
+	const hu_fp16_rules *r;
+	const char *(*outer)(void *of, const char *name);
+	void *of;
+} hu_fp16_around;
+hu_status hu_fp16_inside(const hu_fp16_around *w, hu_onnx_node *to);
 /* fp16_shapes.c. 1 where Shape node N reads another value once onnxruntime has optimised the graph, or is a constant:
    an input, or what an earlier node makes, is declared to have the same shape. */
 int hu_fp16_reads_other(const hu_rewriting *x, size_t n);
