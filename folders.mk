@@ -88,6 +88,7 @@ include $(top_srcdir)/lib/import/node/local.mk
 include $(top_srcdir)/lib/import/signal_node/local.mk
 include $(top_srcdir)/lib/import/tool/local.mk
 include $(top_srcdir)/lib/judge/local.mk
+include $(top_srcdir)/lib/judge/doubles/local.mk
 include $(top_srcdir)/lib/judge/kernel/local.mk
 include $(top_srcdir)/lib/judge/kernel/attention/local.mk
 include $(top_srcdir)/lib/judge/kernel/row/local.mk
@@ -167,6 +168,7 @@ include $(top_srcdir)/t/golden/local.mk
 include $(top_srcdir)/t/golden/outputs/local.mk
 include $(top_srcdir)/t/import/local.mk
 include $(top_srcdir)/t/judge/local.mk
+include $(top_srcdir)/t/judge/doubles/local.mk
 include $(top_srcdir)/t/judge/independent/local.mk
 include $(top_srcdir)/t/judge/kernels/local.mk
 include $(top_srcdir)/t/judge/shards/local.mk

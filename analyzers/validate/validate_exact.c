@@ -60,7 +60,8 @@ hu_validate_exact_ready(void *of)
 			flipped[k] |= j->row[i].r.flipped[k];
 	hu_status st = hand_round(j, flipped);
 	if (st == HU_OK)
-		st = hu_exact_trial_open(&j->trial, &j->one, &j->row[0].e, j->d, &net->s, flipped, j->exact);
+		st = hu_exact_trial_open(&j->trial, &j->one, &j->row[0].e, j->d, &net->s, flipped, j->exact,
+			hu_args_given(j->args, "outputs") > 0);
 	free(flipped);
 	return st;
 }

@@ -6,6 +6,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/ranks/united.h"
 #include "lib/base/memory/room.h"
+#include "lib/judge/doubles/doubles.h"
 #include "lib/judge/propagate.h"
 
 #include <math.h>
@@ -47,16 +48,17 @@ margin(const hu_evaluated *base, const hu_deciding *d, size_t i)
 	return least;
 }
 
-/* What is found of one input. settled: nothing told depends on the bounds. agreed: as in hu_exact_network. */
+/* What is found of one input. settled: nothing told depends on the bounds. agreed, doubles: as in hu_exact_network. */
 typedef struct finding {
 	hu_exact_verdict v;
-	int settled, agreed;
+	int settled, agreed, doubles;
 } finding;
 
 /* n inputs are tried, by their need; found[i] is of number i, whose exact outputs k are
    row i of value[k] where has[i * outputs + k] is set. */
 struct hu_exact_trial {
 	hu_exec run;
+	hu_doubles doubles; /* without a program where they do not serve */
 	const hu_imported *m;
 	const hu_evaluated *base;
 	const hu_deciding *d;
@@ -79,6 +81,7 @@ tell(hu_exact_network *x, const job *j, size_t i, size_t input)
 	const hu_exact_verdict *v = &j->found[i].v;
 
 	x->agreed += j->found[i].agreed > 0;
+	x->doubles += j->found[i].doubles > 0;
 	if (!j->found[i].settled) {
 		x->untold++;
 		return;
@@ -134,25 +137,49 @@ keep_row(const job *j, double *const *exact, size_t i)
 	}
 }
 
-/* In pairs of doubles with bounds. */
-static hu_status
-by_pairs(const job *j, size_t i, size_t input)
+/* Compares and keeps the outputs of an input, and frees their arrays, which are by tensor. */
+static void
+found_out(const job *j, size_t i, size_t input, double **value, double **off)
 {
 	hu_exact_verdict *v = &j->found[i].v;
-	double **value, **off;
-	hu_bounding how;
-
-	HU_TRY(hu_propagate_bounded(j->m->p, j->run.t, j->run.t, j->engine, 0, j->keep, &value, &off, &how));
 	double **exact = of_outputs(j->m, value), **bound = of_outputs(j->m, off);
+
 	*v = hu_exact_compare(j->base, j->d, exact, bound, input);
 	for (size_t k = 0; k < j->m->nout; k++)
 		v->decided &= exact[k] != NULL;
 	keep_row(j, exact, i);
-	j->found[i].agreed = how.agreed > 0;
 	free(exact);
 	free(bound);
 	release(j->m->p, value);
 	release(j->m->p, off);
+}
+
+/* In pairs of doubles with bounds. */
+static hu_status
+by_pairs(const job *j, size_t i, size_t input)
+{
+	double **value, **off;
+	hu_bounding how;
+
+	HU_TRY(hu_propagate_bounded(j->m->p, j->run.t, j->run.t, j->engine, 0, j->keep, &value, &off, &how));
+	found_out(j, i, input, value, off);
+	j->found[i].agreed = how.agreed > 0;
+	j->found[i].doubles = 0;
+	return HU_OK;
+}
+
+/* In doubles, bounded by the distance from float32's run. */
+static hu_status
+by_doubles(job *j, size_t i, size_t input)
+{
+	double **value, **off;
+
+	for (size_t k = 0; k < j->m->nin; k++)
+		if (j->m->in[k].tensor >= 0)
+			hu_doubles_set(&j->doubles, j->m->in[k].tensor, &j->run.t[j->m->in[k].tensor]);
+	HU_TRY(hu_doubles_run(&j->doubles, j->run.t, &value, &off));
+	found_out(j, i, input, value, off);
+	j->found[i].agreed = j->found[i].doubles = 1;
 	return HU_OK;
 }
 
@@ -232,7 +259,10 @@ hu_exact_trial_run(hu_exact_trial *j, size_t i)
 			hu_samples_fill(j->s, k, input, 1, &j->run.t[j->m->in[k].tensor]);
 	HU_TRY(hu_exec_run(&j->run, &(hu_env){ 0, 0 }));
 	HU_TRY(rows_are_right(j, input));
-	HU_TRY(by_pairs(j, i, input));
+	if (j->doubles.q)
+		HU_TRY(by_doubles(j, i, input));
+	if (!j->doubles.q || !hu_exact_settled(&f->v))
+		HU_TRY(by_pairs(j, i, input));
 	if (!hu_exact_settled(&f->v) && j->operations <= HU_EXACT_MPFR_OPERATIONS) {
 		HU_TRY(by_mpfr(j, i, input));
 		f->v.off = 0;
@@ -274,6 +304,7 @@ hu_exact_trial_pack(hu_pack *r, hu_exact_trial *j, size_t i)
 	hu_pack_int(r, &f->v.changed);
 	hu_pack_int(r, &f->settled);
 	hu_pack_int(r, &f->agreed);
+	hu_pack_int(r, &f->doubles);
 	for (size_t k = 0; k < j->m->nout; k++) {
 		int has = j->has[i * j->m->nout + k];
 		hu_pack_int(r, &has);
@@ -297,12 +328,13 @@ hu_exact_trial_close(hu_exact_trial *j)
 	free(j->keep);
 	if (j->run.p)
 		hu_exec_release(&j->run);
+	hu_doubles_release(&j->doubles);
 	free(j);
 }
 
 hu_status
 hu_exact_trial_open(hu_exact_trial **trial, const hu_imported *m, const hu_evaluated *base, const hu_deciding *d,
-	const hu_samples *s, const char *flipped, size_t limit)
+	const hu_samples *s, const char *flipped, size_t limit, int pairs)
 {
 	job *j = *trial = hu_xcalloc(1, sizeof *j);
 	size_t n = limit < s->n ? limit : s->n;
@@ -329,6 +361,8 @@ hu_exact_trial_open(hu_exact_trial **trial, const hu_imported *m, const hu_evalu
 	HU_TRY(hu_engine_find("auto", &j->engine));
 	HU_TRY(hu_exec_init(&j->run, m->p));
 	hu_imported_load(m, &j->run);
+	if (!pairs && j->operations > HU_EXACT_MPFR_OPERATIONS && hu_doubles_serve(m->p, j->keep))
+		HU_TRY(hu_doubles_open(&j->doubles, m->p, j->run.t, j->keep));
 	return HU_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The model without a rounding: its exact outputs on chosen inputs, from pairs of doubles with bounds or
-   by MPFR (lib/judge/propagate.h), and how far float32's lie from them. */
+   The model without a rounding: its exact outputs on chosen inputs, from doubles or pairs of doubles with bounds or by
+   MPFR (lib/judge/propagate.h), and how far float32's lie from them. */
 #ifndef HU_ANALYZERS_EXACT_NETWORK_H
 #define HU_ANALYZERS_EXACT_NETWORK_H
 
@@ -18,6 +18,7 @@
 typedef struct hu_exact_network {
 	size_t n, untold; /* inputs done, and those of which the bounds leave something open */
 	size_t agreed;    /* inputs whose bounds come from the agreement with float32's run (lib/judge/propagate.h) */
+	size_t doubles;   /* those of them that were computed in doubles alone (lib/judge/doubles/doubles.h) */
 	char *done, *undecided;
 	size_t changed; /* of those done, float32 decides otherwise than the exact network */
 	double worst, relative;
@@ -34,11 +35,12 @@ typedef struct hu_exact_network {
 #define HU_EXACT_ALONE 0x1p-20
 
 /* The exact network on at most LIMIT inputs: those that a policy flipped first, with the smallest margins before
-   others; number i of them, from 0, is tried by itself. M: the model for batches of one. All arguments must outlive
-   the trial. close takes NULL, and what open has left where it failed. */
+   others; number i of them, from 0, is tried by itself. M: the model for batches of one. PAIRS: the exact outputs are
+   wanted as precisely as can be, so that no input is computed in doubles alone. All arguments must outlive the trial.
+   close takes NULL, and what open has left where it failed. */
 typedef struct hu_exact_trial hu_exact_trial;
 hu_status hu_exact_trial_open(hu_exact_trial **t, const hu_imported *m, const hu_evaluated *base, const hu_deciding *d,
-	const hu_samples *s, const char *flipped, size_t limit);
+	const hu_samples *s, const char *flipped, size_t limit, int pairs);
 void hu_exact_trial_close(hu_exact_trial *t);
 hu_status hu_exact_trial_run(hu_exact_trial *t, size_t i);
 /* Passes what was found of number i through a record. */

@@ -212,6 +212,7 @@ hu_validation_json(const hu_validation *v)
 		json_object_set_new(x, "relative", real(v->exact->relative));
 		json_object_set_new(x, "untold", json_integer((json_int_t)v->exact->untold));
 		json_object_set_new(x, "agreed", json_integer((json_int_t)v->exact->agreed));
+		json_object_set_new(x, "doubles", json_integer((json_int_t)v->exact->doubles));
 		json_object_set_new(o, "exact", x);
 	}
 	for (size_t i = 0; i < v->nrow; i++)

@@ -7,6 +7,7 @@
 
 #include "lib/base/show.h"
 #include "lib/judge/kernel/verdict.h"
+#include "lib/judge/doubles/doubles.h"
 #include "lib/judge/propagate.h"
 
 #include <math.h>
@@ -43,10 +44,15 @@ print_exact(const hu_validation *v)
 		printf("Of %zu more input%s nothing is told, because the bounds on the exact values leave a decision "
 		       "or a distance open.\n",
 			x->untold, x->untold == 1 ? "" : "s");
-	if (x->agreed)
+	size_t pairs = x->agreed - x->doubles;
+	if (pairs)
 		printf("On %zu input%s running bounds were too wide somewhere, and bounds of 2^-%d of float32's own "
 		       "error took their place.\n",
-			x->agreed, x->agreed == 1 ? "" : "s", HU_BOUNDED_AGREE);
+			pairs, pairs == 1 ? "" : "s", HU_BOUNDED_AGREE);
+	if (x->doubles)
+		printf("On %zu input%s it was computed in doubles, because the network is too deep for running bounds, "
+		       "and has bounds of 2^-%d of float32's own error.\n",
+			x->doubles, x->doubles == 1 ? "" : "s", HU_DOUBLES_AGREE);
 }
 
 /* The first changed decisions of each policy, with their margins. */

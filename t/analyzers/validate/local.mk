@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/analyzers/validate/t-any-case.py
+SCRIPT_TESTS += t/analyzers/validate/t-exact-doubles.py
 SCRIPT_TESTS += t/analyzers/validate/t-exact-network.py
 SCRIPT_TESTS += t/analyzers/validate/t-network-shares.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate-against.py
