@@ -210,6 +210,7 @@ include $(top_srcdir)/trainer/device/local.mk
 include $(top_srcdir)/trainer/energy/local.mk
 include $(top_srcdir)/trainer/model/local.mk
 include $(top_srcdir)/trainer/model/layer/local.mk
+include $(top_srcdir)/trainer/model/loss/local.mk
 include $(top_srcdir)/trainer/optim/local.mk
 include $(top_srcdir)/trainer/plan/local.mk
 include $(top_srcdir)/trainer/ranked/local.mk

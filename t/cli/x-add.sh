@@ -124,7 +124,7 @@ append trainer/model/models.def \
 cat >tree/trainer/model/toymodel.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    "toymodel": one dense layer. */
-#include "trainer/model/layer/layer_loss.h"
+#include "trainer/model/loss/layer_loss.h"
 
 void
 hu_model_toymodel(hu_program *p, const hu_model_sizes *s, int eval)
@@ -149,11 +149,11 @@ hu_optim_toyoptim(hu_program *p, const hu_optim_options *o, int found)
 }
 END
 
-append trainer/model/layer/losses.def 'LOSS("toyloss", toyloss, 1, "weight", "a toy: cross-entropy")'
-cat >tree/trainer/model/layer/loss_toyloss.c <<'END'
+append trainer/model/loss/losses.def 'LOSS("toyloss", toyloss, 1, "weight", "a toy: cross-entropy")'
+cat >tree/trainer/model/loss/toyloss.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    "toyloss": cross-entropy by another name. */
-#include "trainer/model/layer/loss_parts.h"
+#include "trainer/model/loss/parts.h"
 
 void
 hu_loss_toyloss(hu_program *p, const hu_model_sizes *s, int x, int labels, int weight)
@@ -235,8 +235,8 @@ printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number
 	lib/op/kind/toysum.c lib/op/ops.def lib/sum/model/toyorder.c lib/sum/sums.def \
 	reports/figures.def reports/figures/toyfigure.gp \
 	t/judge/independent/toyanalysis.py t/op/op-cases.def \
-	trainer/data/datasets.def trainer/data/toydata.c trainer/model/layer/loss_toyloss.c \
-	trainer/model/layer/losses.def \
+	trainer/data/datasets.def trainer/data/toydata.c trainer/model/loss/toyloss.c \
+	trainer/model/loss/losses.def \
 	trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c >want
 diff edited want >out
 test_is $? "one row each and, but for the format, one file; an analyzer has its recomputation beside"

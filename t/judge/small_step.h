@@ -4,7 +4,7 @@
 #define HU_T_JUDGE_SMALL_STEP_H
 
 #include "t/tool/tap.h"
-#include "trainer/model/layer/layer_loss.h"
+#include "trainer/model/loss/layer_loss.h"
 #include "trainer/ranked/session_open.h"
 #include "trainer/run/session.h"
 

@@ -5,7 +5,7 @@
 #include "trainer/model/models.h"
 
 #include "trainer/model/layer/layer.h"
-#include "trainer/model/layer/layer_loss.h"
+#include "trainer/model/loss/layer_loss.h"
 
 void
 hu_model_convnet(hu_program *p, const hu_model_sizes *s, int eval)

@@ -4,7 +4,7 @@
 #include "trainer/model/models.h"
 
 #include "trainer/model/layer/layer_dropout.h"
-#include "trainer/model/layer/layer_loss.h"
+#include "trainer/model/loss/layer_loss.h"
 
 static size_t
 hidden(size_t units, double multiplier)

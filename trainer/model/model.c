@@ -4,6 +4,7 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/base/str.h"
 #include "trainer/model/layer/layer_attention.h"
+#include "trainer/model/loss/loss.h"
 #include "trainer/model/models.h"
 
 #include <string.h>
@@ -60,7 +61,7 @@ hu_model_program(const hu_model *m, const hu_model_sizes *s, int eval)
 	hu_program *p = hu_program_new(eval ? "eval" : "train");
 	hu_model_sizes sizes = *s;
 
-	sizes.batch *= hu_model_views(s);
+	sizes.batch *= hu_loss_views(s);
 	m->build(p, &sizes, eval);
 	return p;
 }

@@ -7,7 +7,7 @@
 
 #include "trainer/model/layer/layer_attention.h"
 #include "trainer/model/layer/layer_dropout.h"
-#include "trainer/model/layer/layer_loss.h"
+#include "trainer/model/loss/layer_loss.h"
 
 enum { HIDDEN = 8, LAYERS = 3 };
 

@@ -6,7 +6,7 @@
 #include "trainer/model/models.h"
 
 #include "trainer/model/layer/layer_image.h"
-#include "trainer/model/layer/layer_loss.h"
+#include "trainer/model/loss/layer_loss.h"
 
 #include <stdlib.h>
 #include <string.h>

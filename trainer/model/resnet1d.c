@@ -6,7 +6,7 @@
 
 #include "trainer/model/layer/layer_dropout.h"
 #include "trainer/model/layer/layer_image.h"
-#include "trainer/model/layer/layer_loss.h"
+#include "trainer/model/loss/layer_loss.h"
 
 enum { BLOCKS = 4, TAPS = 9, HIDDEN = 256 };
 

@@ -6,7 +6,7 @@
 #include "trainer/model/models.h"
 
 #include "trainer/model/layer/layer_image.h"
-#include "trainer/model/layer/layer_loss.h"
+#include "trainer/model/loss/layer_loss.h"
 
 enum { LEVELS = 3, MOST_LEVELS = 6, FIRST = 16 };
 

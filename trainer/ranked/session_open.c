@@ -3,6 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
+#include "trainer/model/loss/loss.h"
 #include "trainer/ranked/ranked.h"
 
 #include <stdlib.h>
@@ -30,7 +31,7 @@ open_all(hu_session *s)
 		s->backend = hu_ranked_over(s->backend);
 	HU_TRY(hu_session_machines(s));
 	hu_model_sizes sizes = hu_config_sizes(c, &s->data);
-	s->views = hu_model_views(&sizes);
+	s->views = hu_loss_views(&sizes);
 	s->rows = c->batch;
 	if (hu_ranks_size() > 1)
 		hu_ranked_rows(s->train, &s->first_row, &s->rows);

@@ -7,7 +7,7 @@
 #include "lib/base/console/spec.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/str.h"
-#include "trainer/model/layer/loss.h"
+#include "trainer/model/loss/loss.h"
 
 #include <limits.h>
 #include <math.h>

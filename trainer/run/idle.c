@@ -7,7 +7,7 @@
 #include "lib/base/console/spec.h"
 #include "lib/base/str.h"
 #include "lib/program/spread/backend.h"
-#include "trainer/model/layer/loss.h"
+#include "trainer/model/loss/loss.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "cuda/exec/backend.h"
 #include "lib/base/thread.h"
 #include "lib/program/exec.h"
+#include "trainer/model/loss/loss.h"
 #include "trainer/run/session.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ fed(const hu_config *c, const hu_dataset *data)
 		row += (double)hu_array_row_bytes(a);
 		floats += (double)hu_count(a->shape) * (strcmp(a->name, labels) ? 1 : 3);
 	}
-	floats *= (double)hu_model_views(&sizes);
+	floats *= (double)hu_loss_views(&sizes);
 	return n * (row + sizeof(size_t)) + (double)c->batch * (floats * sizeof(float) + sizeof(size_t));
 }
 

@@ -59,13 +59,13 @@ const char hu_options_schedule[] =
 
 const char hu_options_losses[] = ""
 #define LOSS(name, id, views, reads, summary) " " name
-#include "trainer/model/layer/losses.def"
+#include "trainer/model/loss/losses.def"
 #undef LOSS
 ;
 
 const char hu_options_loss[] = "what the training makes smaller"
 #define LOSS(name, id, views, reads, summary) "; " name ": " summary
-#include "trainer/model/layer/losses.def"
+#include "trainer/model/loss/losses.def"
 #undef LOSS
 " [cross-entropy]";
 

@@ -18,8 +18,4 @@ typedef struct hu_model_sizes {
 #include "trainer/model/layer/sizes.def"
 #undef KEY
 } hu_model_sizes;
-
-/* How many rows of the program's batch each row of the data makes: 2, neighbours, where the loss compares two views of
-   it, as its row of losses.def says, else 1. */
-size_t hu_model_views(const hu_model_sizes *s);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Mean squares of probabilities less labels. */
-#include "trainer/model/layer/loss_parts.h"
+#include "trainer/model/loss/parts.h"
 
 /* The weighted mean over rows and classes of the squares of the probabilities' distances to the labels one-hot. */
 void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trainer/model/layer/loss_parts.h"
+#include "trainer/model/loss/parts.h"
 
 #include "lib/op/move/keys.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    NT-Xent, which compares two views of each sample. */
-#include "trainer/model/layer/loss_parts.h"
+#include "trainer/model/loss/parts.h"
 
 /* Returns the rows of z divided by their norms, or by 1e-12 where that is larger, as torch's normalize does. */
 static int

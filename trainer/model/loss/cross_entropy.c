@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Cross-entropy of logits, as one call. */
-#include "trainer/model/layer/loss_parts.h"
+#include "trainer/model/loss/parts.h"
 
 void
 hu_loss_cross_entropy(hu_program *p, const hu_model_sizes *s, int x, int labels, int weight)

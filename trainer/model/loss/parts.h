@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the files of losses (loss_NAME.c) share: calls of the layer "loss". */
+   What the files of losses (NAME.c) share: calls of the layer "loss". */
 #ifndef HU_TRAINER_LOSS_PARTS_H
 #define HU_TRAINER_LOSS_PARTS_H
 
 #include "trainer/model/layer/layer.h"
-#include "trainer/model/layer/loss.h"
+#include "trainer/model/loss/loss.h"
 
 /* Appends a call on labels, weights and the like, which no policy casts, and returns its output loss.ROLE. */
 int hu_loss_other(

@@ -11,7 +11,7 @@
 typedef void hu_loss_build(hu_program *p, const hu_model_sizes *s, int x, int labels, int weight);
 
 #define LOSS(name, id, views, reads, summary) hu_loss_build hu_loss_##id;
-#include "trainer/model/layer/losses.def"
+#include "trainer/model/loss/losses.def"
 #undef LOSS
 
 typedef struct hu_loss_row {
@@ -25,4 +25,7 @@ typedef struct hu_loss_row {
 const hu_loss_row *hu_loss_at(int i);
 /* Returns the loss of this name, the default for NULL; NULL where there is none. */
 const hu_loss_row *hu_loss_find(const char *name);
+/* How many rows of the program's batch each row of the data makes: 2, neighbours, where the loss compares two views of
+   it, as its row of losses.def says, else 1. */
+size_t hu_loss_views(const hu_model_sizes *s);
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trainer/model/layer/loss.h"
+#include "trainer/model/loss/loss.h"
 
 #include <string.h>
 
 static const hu_loss_row rows[] = {
 #define LOSS(name, id, views, reads, summary) { name, hu_loss_##id, views, reads },
-#include "trainer/model/layer/losses.def"
+#include "trainer/model/loss/losses.def"
 #undef LOSS
 };
 
@@ -23,4 +23,10 @@ hu_loss_find(const char *name)
 	for (int i = 0; (r = hu_loss_at(i)) && name && strcmp(r->name, name); i++)
 		;
 	return r;
+}
+
+size_t
+hu_loss_views(const hu_model_sizes *s)
+{
+	return hu_loss_find(s->loss)->views;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Soft Dice. */
-#include "trainer/model/layer/loss_parts.h"
+#include "trainer/model/loss/parts.h"
 
 /* Sums over all but the last axis. */
 static int

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
    Losses: what the row of losses.def appends, all of the layer "loss" and marked as parts of a loss, which a policy
    leaves in float32 or wider. */
-#include "trainer/model/layer/layer_loss.h"
+#include "trainer/model/loss/layer_loss.h"
 
 #include "lib/base/console/opt.h"
 #include "trainer/model/layer/layer_image.h"
-#include "trainer/model/layer/loss_parts.h"
+#include "trainer/model/loss/parts.h"
 
 /* Gives the labels to ignore the weight 0 and, since they need not be classes, the label 0. */
 static void
@@ -22,7 +22,7 @@ ignore(hu_program *p, double index, int *labels, int *weight)
 size_t
 hu_layer_outputs(const hu_model_sizes *s, const char *labels)
 {
-	return hu_model_views(s) > 1 ? hu_layer_scaled(s, 128) : hu_layer_classes(s, labels);
+	return hu_loss_views(s) > 1 ? hu_layer_scaled(s, 128) : hu_layer_classes(s, labels);
 }
 
 void
