@@ -59,7 +59,7 @@ unsigned hu_shim_lane(void);
 /* A random number below n from the seed, independent of the order of threads. */
 uint32_t hu_shim_draw(uint32_t n);
 }
-enum { HU_SHIM_PIECE = 64 };
+enum { HU_SHIM_PIECE = 192 };
 
 template <class F> static void hu_shim_invoke(void *f) { (*(F *)f)(); }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Computes on the host what the matrix unit of an architecture answers (mma.h): the lanes exchange their words, and
-   each computes its own four outputs by the model of lib/sum/tc/tc.h. It also has stage.h's loads. */
+   Computes on the host what the matrix unit of an architecture answers (mma.h): the lanes exchange their
+   operands, and each computes its own four outputs by the model of lib/sum/tc/tc.h. It also has stage.h's loads. */
 #include "cuda/gemm/mma.h"
 #include "cuda/gemm/stage.h"
 
@@ -8,20 +8,36 @@ extern "C" {
 #include "lib/number/code.h"
 }
 
-typedef struct piece { uint32_t a[4], b[2]; } piece;
+/* An operand as hu_tc_split gives it: m * 2^(e - p + 1). */
+typedef struct term { int32_t m, e; } term;
 
-/* Value k of row or column i, from the words of the lanes that hold it. */
-static double
-value(const unsigned char *all, int kind, hu_format f, unsigned i, unsigned k, int column)
+/* The operands in a lane's words, up to four in each; it splits them once for all lanes that multiply by them. */
+typedef struct piece { term a[4][4], b[2][4]; } piece;
+
+static void
+split(uint32_t word, int kind, hu_format f, hu_format inner, term *to)
 {
-	unsigned values = hu_mma_values(kind), word = k / values, lane = i % 8 * 4 + word % 4;
-	piece p;
+	unsigned values = hu_mma_values(kind), bits = 32 / values;
 
-	memcpy(&p, all + lane * HU_SHIM_PIECE, sizeof p);
-	uint32_t u = column ? p.b[word / 4] : p.a[word / 4 * 2 + i / 8];
-	if (kind == HU_MMA_TF32)
-		return (double)hu_from_bits32(hu_tc_tf32(u));
-	return hu_decode(u >> (k % values * (32 / values)) & (values == 4 ? 0xff : 0xffff), f);
+	for (unsigned v = 0; v < values; v++)
+		hu_tc_split(kind == HU_MMA_TF32 ? (double)hu_from_bits32(hu_tc_tf32(word))
+						: hu_decode(word >> v * bits & ((1u << bits) - 1), f),
+			inner, &to[v].m, &to[v].e);
+}
+
+/* The operands of row or column i, whose words the lanes 4i to 4i + 3 hold: of their words number `first`, and then of
+   the words `beyond` later. */
+static void
+gather(const unsigned char *all, unsigned i, size_t first, size_t beyond, int half, unsigned values, int32_t *m,
+	int32_t *e)
+{
+	for (unsigned word = 0, k = 0; word < (half ? 4 : 8); word++) {
+		const term *t = (const term *)(all + (i * 4 + word % 4) * HU_SHIM_PIECE + first + word / 4 * beyond);
+		for (unsigned v = 0; v < values; v++, k++) {
+			m[k] = t[v].m;
+			e[k] = t[v].e;
+		}
+	}
 }
 
 extern "C" void
@@ -32,18 +48,22 @@ hu_shim_mma(
 		  out = hu_format_of(kind == HU_MMA_F16_F16 ? HU_FP16 : HU_FP32);
 	hu_tc t = hu_tc_of(arch, fa.id, HU_TC_MMA);
 	hu_format inner_a = hu_tc_inner(t, fa), inner_b = hu_tc_inner(t, fb);
-	unsigned depth = (half ? 4 : 8) * hu_mma_values(kind), lane = hu_shim_lane(), g = lane / 4;
-	piece mine = { { a[0], a[1], half ? 0 : a[2], half ? 0 : a[3] }, { b[0], half ? 0 : b[1] } };
-	const unsigned char *all = hu_shim_meet(&mine, sizeof mine, "mma", file, line);
+	unsigned values = hu_mma_values(kind), depth = (half ? 4 : 8) * values, lane = hu_shim_lane(), g = lane / 4;
+	piece mine;
 	int32_t am[2][32], ae[2][32], bm[2][32], be[2][32];
 
+	static_assert(sizeof mine <= HU_SHIM_PIECE, "a piece has room for a lane's operands");
 	HU_ASSERT(t.kind == HU_TC_BLOCK || t.kind == HU_TC_HALVES);
+	for (unsigned i = 0; i < (half ? 2 : 4); i++)
+		split(a[i], kind, fa, inner_a, mine.a[i]);
+	for (unsigned i = 0; i < (half ? 1 : 2); i++)
+		split(b[i], kind, fb, inner_b, mine.b[i]);
+	const unsigned char *all = hu_shim_meet(&mine, sizeof mine, "mma", file, line);
 
-	for (unsigned k = 0; k < depth; k++)
-		for (unsigned i = 0; i < 2; i++) {
-			hu_tc_split(value(all, kind, fa, g + 8 * i, k, 0), inner_a, &am[i][k], &ae[i][k]);
-			hu_tc_split(value(all, kind, fb, lane % 4 * 2 + i, k, 1), inner_b, &bm[i][k], &be[i][k]);
-		}
+	for (unsigned i = 0; i < 2; i++) {
+		gather(all, g, offsetof(piece, a) + i * sizeof *mine.a, 2 * sizeof *mine.a, half, values, am[i], ae[i]);
+		gather(all, lane % 4 * 2 + i, offsetof(piece, b), sizeof *mine.b, half, values, bm[i], be[i]);
+	}
 	for (unsigned i = 0; i < 4; i++)
 		d[i] = (float)hu_tc_sum(am[i / 2], ae[i / 2], bm[i % 2], be[i % 2], depth, inner_a.p + inner_b.p - 2,
 			(double)d[i], t, out, NULL);
