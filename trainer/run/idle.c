@@ -4,8 +4,6 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/show.h"
-#include "lib/base/console/spec.h"
-#include "lib/base/str.h"
 #include "lib/program/spread/backend.h"
 #include "trainer/model/loss/loss.h"
 
@@ -109,11 +107,64 @@ backend(int i)
 	return b ? (hu_opt_reader){ b->name, b->reads } : (hu_opt_reader){ NULL, NULL };
 }
 
+static const char *
+model_of(const hu_config *c)
+{
+	return c->row->name;
+}
+
+static const char *
+optimizer_of(const hu_config *c)
+{
+	return c->optim.row->name;
+}
+
+static const char *
+schedule_of(const hu_config *c)
+{
+	return hu_schedule_at((int)c->optim.schedule.rule)->name;
+}
+
+static const char *
+scaler_of(const hu_config *c)
+{
+	return c->scaling.rule.name;
+}
+
+static const char *
+loss_of(const hu_config *c)
+{
+	return hu_loss_find(c->loss)->name;
+}
+
+/* The name before the settings of --data; NULL where no data set has it. */
+static const char *
+dataset_of(const hu_config *c)
+{
+	size_t n = strcspn(c->data, ":");
+	const char *name;
+
+	for (size_t i = 0; (name = hu_dataset_name(i)); i++)
+		if (!strncmp(name, c->data, n) && !name[n])
+			return name;
+	return NULL;
+}
+
+static const char *
+backend_of(const hu_config *c)
+{
+	return c->backend;
+}
+
+/* What comes in kinds: the option that chooses a row, the rows with the keys that each reads, and the row that a
+   training has. */
 static const struct kind {
 	const char *option;
 	hu_opt_reader (*at)(int i);
-} kinds[] = { { "model", model }, { "optimizer", optimizer }, { "schedule", schedule }, { "loss-scale", scaler },
-	{ "loss", loss }, { "data", dataset }, { "backend", backend } };
+	const char *(*chosen)(const hu_config *c);
+} kinds[] = { { "model", model, model_of }, { "optimizer", optimizer, optimizer_of },
+	{ "schedule", schedule, schedule_of }, { "loss-scale", scaler, scaler_of }, { "loss", loss, loss_of },
+	{ "data", dataset, dataset_of }, { "backend", backend, backend_of } };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -161,36 +212,28 @@ hu_idle_keys(const char *option, const char *row, int (**reads)(const char *name
 
 /* The rows of a kind name their own keys without the kind, and only those of models and back ends other options too. */
 static char *
-unread(const char *kind, hu_opt_reader (*at)(int i), const char *chosen, const char *option)
+unread(const struct kind *k, const hu_config *c, const char *option)
 {
-	size_t n = strlen(kind) - 2;
-	int own = !strncmp(option, kind + 2, n) && option[n] == ':';
+	const char *chosen = k->chosen(c);
+	size_t n = strlen(k->option);
+	int own = !strncmp(option, k->option, n) && option[n] == ':';
+	char kind[32];
 
-	if (!own && at != model && at != backend)
+	if (!chosen || (!own && k->at != model && k->at != backend))
 		return NULL;
-	return hu_unread(kind, at, chosen, own ? option + n + 1 : option);
+	snprintf(kind, sizeof kind, "--%s", k->option);
+	return hu_unread(kind, k->at, chosen, own ? option + n + 1 : option);
 }
 
 char *
 hu_config_idle(const hu_config *c, const char *option)
 {
 	const char *why = hu_unmet(needs, c, option);
-	char data[64], *how = why ? hu_xstrdup(why) : NULL;
+	char *how = why ? hu_xstrdup(why) : NULL;
 
-	snprintf(data, sizeof data, "%.*s", (int)strcspn(c->data, ":"), c->data);
-	if (!how)
-		how = unread("--model", model, c->row->name, option);
-	if (!how)
-		how = unread("--optimizer", optimizer, c->optim.row->name, option);
-	if (!how)
-		how = unread("--schedule", schedule, hu_schedule_at((int)c->optim.schedule.rule)->name, option);
-	if (!how)
-		how = unread("--loss-scale", scaler, c->scaling.rule.name, option);
-	if (!how)
-		how = unread("--loss", loss, hu_loss_find(c->loss)->name, option);
-	if (!how)
-		how = unread("--data", dataset, data, option);
-	return how || !c->backend ? how : unread("--backend", backend, c->backend, option);
+	for (int i = 0; !how && i < KINDS; i++)
+		how = unread(&kinds[i], c, option);
+	return how;
 }
 
 void
@@ -239,99 +282,4 @@ hu_idle_refuse(const hu_args *a, const hu_config *c)
 	hu_idle_init(&i, a);
 	hu_idle_add(&i, c);
 	return hu_idle_end(&i);
-}
-
-/* The tensors of several programs, one program's after another's. */
-typedef struct programs {
-	const hu_program *const *p;
-	int n;
-} programs;
-
-static const hu_info *
-info_of(const programs *all, size_t i)
-{
-	int k = 0;
-
-	for (; i >= (size_t)all->p[k]->nt; k++)
-		i -= (size_t)all->p[k]->nt;
-	return &all->p[k]->t[i];
-}
-
-static const char *
-tensor(const void *of, size_t i)
-{
-	return info_of(of, i)->name;
-}
-
-static const char *
-parameter(const void *of, size_t i)
-{
-	const hu_info *t = info_of(of, i);
-
-	return t->trainable ? t->name : NULL;
-}
-
-/* Returns the first of the patterns that names nothing which the option is about; NULL where there is none. */
-static char *
-unmatched(const char *option, const char *patterns, programs all)
-{
-	size_t n = 0;
-
-	for (int k = 0; k < all.n; k++)
-		n += (size_t)all.p[k]->nt;
-	return hu_str_unmatched(patterns, strcmp(option, "optimizer:no_decay") ? tensor : parameter, &all, n);
-}
-
-static hu_status
-fit(const char *option, const char *patterns, programs all)
-{
-	char *idle = patterns ? unmatched(option, patterns, all) : NULL;
-	hu_str row;
-
-	if (!idle)
-		return HU_OK;
-	hu_str_init(&row);
-	hu_spec_say(&row, option);
-	hu_fail(HU_EINVAL,
-		"%s has no effect by the pattern '%s': no %s of %s has such a name; `halfulp plan --program` lists "
-		"them",
-		row.s, hu_shown(idle), strcmp(option, "optimizer:no_decay") ? "tensor" : "parameter",
-		all.n > 1 ? "these policies' programs" : "this program");
-	hu_str_release(&row);
-	free(idle);
-	return HU_EINVAL;
-}
-
-hu_status
-hu_idle_patterns_among(const hu_config *c, const hu_program *const *train, int n)
-{
-	programs all = { train, n };
-
-	HU_TRY(fit("optimizer:no_decay", c->no_decay, all));
-	if (c->trace_steps && strcmp(c->trace_steps, "none"))
-		HU_TRY(fit("trace", c->trace, all));
-	return fit("count", c->count, all);
-}
-
-hu_status
-hu_idle_patterns(const hu_config *c, const hu_program *train)
-{
-	return hu_idle_patterns_among(c, &train, 1);
-}
-
-char *
-hu_idle_fitting(const char *option, const char *patterns, const hu_program *train)
-{
-	char *all = hu_xstrdup(patterns), *save = NULL;
-	hu_str some;
-
-	hu_str_init(&some);
-	for (char *s = strtok_r(all, ",", &save); s; s = strtok_r(NULL, ",", &save)) {
-		char *idle = unmatched(option, s, (programs){ &train, 1 });
-		if (!idle)
-			hu_str_addf(&some, "%s%s", some.len ? "," : "", s);
-		free(idle);
-	}
-	free(all);
-	return some.s;
 }

@@ -8,6 +8,7 @@ libhalfulp_a_SOURCES += trainer/run/config_settle.c
 libhalfulp_a_SOURCES += trainer/run/evaluate.c
 libhalfulp_a_SOURCES += trainer/run/idle.c
 noinst_HEADERS += trainer/run/idle.h
+libhalfulp_a_SOURCES += trainer/run/idle_patterns.c
 libhalfulp_a_SOURCES += trainer/run/memory.c
 noinst_HEADERS += trainer/run/memory.h
 libhalfulp_a_SOURCES += trainer/run/need.c
