@@ -95,7 +95,8 @@ hu_ort_static_grow(hu_affine_grid *g, float in, const float *bias, size_t n, int
 	for (size_t k = 0; k < g->n; k++)
 		zeros &= !g->s[k].zero;
 	for (size_t k = 0; k < n; k++)
-		most = fmax(most, fabs((double)bias[k]));
+		if (fabs((double)bias[k]) > most) /* by fmax, gcc 12.2 for AArch64 ends with an internal error */
+			most = fabs((double)bias[k]);
 	for (size_t k = 0; k < g->n && zeros; k++)
 		if (g->axis < 0 || k < n) {
 			float was = g->s[k].scale;
