@@ -82,6 +82,30 @@ inputs = dict(w=w, g=grad, m=m, v=v)
 verdict('moments halfway between two numbers', 'right', 'adamw', inputs, adamw(moment(1)))
 verdict('moments that are 2^-13 too small', QUIET, 'adamw', inputs, adamw(moment(1 - 2 ** -13)))
 
+# Where each row is one number all elements of O have one rounding error, so that the error of delta = rowsum(dO O) is
+# as many times as large, and all keys share it in dQ.
+def rows_of_one(t):
+    rows = 0.75 * (torch.arange(2 * 64) % 5 + 1).reshape(1, 2, 64, 1)
+    return [rows.expand(1, 2, 64, 32).to(t) for _ in range(4)]
+
+
+def gradients(q, k, v, do, t, missing=0):
+    """missing: so many of the last elements of a row are left out of delta."""
+    q, k, v, do = (x.float() for x in (q, k, v, do))
+    p = torch.softmax(q @ k.mT / 32 ** 0.5, -1)
+    o = (p @ v).to(t).float()
+    delta = (do * o)[..., :32 - missing].sum(-1, True)
+    ds = (p * (do @ v.mT - delta)).to(t).float()
+    return dict(dq=(ds @ k / 32 ** 0.5).to(t), dk=(ds.mT @ q / 32 ** 0.5).to(t), dv=(p.to(t).float().mT @ do).to(t))
+
+
+for t in (fp16, bf16):
+    ones = dict(zip(('q', 'k', 'v', 'do'), rows_of_one(t)))
+    verdict('gradients of attention to rows of one number in %s' % t, 'right', 'attention_dx', ones,
+            gradients(*ones.values(), t))
+    verdict('the same without the last element in delta', QUIET, 'attention_dx', ones,
+            gradients(*ones.values(), t, missing=1))
+
 # Sums of subnormal numbers lose as much as the smallest of them in each addition.
 q, k, values = (draw(1, 2, 16, 64, scale=2.0 ** e) for e in (0, 0, -134))
 p = torch.softmax((q.double() @ k.double().mT / 8).float(), -1)

@@ -100,12 +100,51 @@ times(hu_ball *y, size_t n, double scale, const hu_roundoffs *a)
 		y[i] = hu_ball_rounded(hu_ball_mul(y[i], hu_ball_of(scale)), 2 * a->u, a->tiny);
 }
 
+/* The error of delta[i] is one for all keys: Σ_j of it times P_ij K_j in dQ. It is taken out of dS, whose errors count
+   as independent of each other, and added where it meets dQ: what it is multiplied by there is known. */
+static void
+add_shared(const pass *t, hu_ball *dq, const hu_ball *p, const hu_ball *k, const hu_ball *delta)
+{
+	for (size_t i = 0; i < t->n; i++)
+		for (size_t d = 0; d < t->depth; d++) {
+			hu_ball *y = &dq[i * t->depth + d];
+			double by = 0;
+			for (size_t j = 0; j < t->m; j++)
+				by += p[i * t->m + j].x * k[j * t->depth + d].x;
+			by *= t->scale;
+			if (!hu_isfinite(by) || !hu_isfinite(y->x))
+				continue;
+			y->v += by * by * delta[i].v;
+			y->c += fabs(by) * delta[i].c;
+		}
+}
+
+/* delta = Σ_k dO_k O_k. Roundings of a stored O are independent of each other where its elements are different
+   numbers; where they are one number, as where V's are, they are one rounding. Then what they make together is beyond
+   any deviation of independent ones, and is an error that is shared. */
+static hu_ball
+delta_of(const pass *t, const hu_ball *d, const hu_ball *o, int stored_here)
+{
+	hu_ball delta;
+	double sum = 0, v = 0;
+
+	product(&delta, d, o, 1, 1, t->width, 0, 1, t->a);
+	for (size_t k = 0; k < t->width && stored_here && t->stores == HU_STORES_ADD; k++) {
+		double e = hu_round(o[k].x, t->out, HU_RNE, 0, 0) - o[k].x;
+		sum += d[k].x * e;
+		v += d[k].x * d[k].x * e * e;
+	}
+	if (sum * sum > 9 * v && hu_isfinite(sum))
+		delta.c += fabs(sum);
+	return delta;
+}
+
 /* One head. p, dp and room have n m balls each. */
 static void
 head(const pass *t, const hu_ball *const in[6], hu_ball *const out[3], hu_ball *p, hu_ball *dp, hu_ball *room)
 {
 	size_t n = t->n, m = t->m, w = t->width;
-	hu_ball *o = hu_xmalloc((n * w + 1) * sizeof *o);
+	hu_ball *o = hu_xmalloc((n * w + 1) * sizeof *o), *delta = hu_xmalloc((n + 1) * sizeof *delta);
 
 	product(p, in[Q], in[K], n, m, t->depth, 0, 1, t->a);
 	times(p, n * m, t->scale, t->a);
@@ -121,18 +160,25 @@ head(const pass *t, const hu_ball *const in[6], hu_ball *const out[3], hu_ball *
 	product(out[DV], room, in[DO], m, w, n, 1, 0, &t->keys);
 	product(dp, in[DO], in[V], n, m, w, 0, 1, t->a);
 	for (size_t i = 0; i < n; i++) {
-		hu_ball delta;
-		product(&delta, in[DO] + i * w, o + i * w, 1, 1, w, 0, 1, t->a);
+		delta[i] = delta_of(t, in[DO] + i * w, o + i * w, !in[O] && t->out.id != HU_NO_FORMAT);
+		hu_ball apart = { -delta[i].x, delta[i].r, 0, 0 };
 		for (size_t j = 0; j < m; j++) {
-			hu_ball d = hu_ball_rounded(hu_ball_add(dp[i * m + j], hu_ball_neg(delta)), t->a->u, 0);
+			hu_ball d = hu_ball_rounded(hu_ball_add(dp[i * m + j], apart), t->a->u, 0);
 			dp[i * m + j] = hu_ball_rounded(hu_ball_mul(p[i * m + j], d), t->a->u, t->a->tiny);
 		}
 	}
 	stored(room, dp, n * m, t->ds, t->stores);
 	product(out[DQ], room, in[K], n, t->depth, m, 0, 0, t->a);
+	for (size_t i = 0; i < n * m; i++) { /* rows' errors are independent of each other in dK */
+		double x = hu_isfinite(room[i].x) ? p[i].x : 0;
+		room[i].v += x * x * delta[i / m].v;
+		room[i].c += x * delta[i / m].c;
+	}
 	product(out[DK], room, in[Q], m, t->depth, n, 1, 0, &t->keys);
 	times(out[DQ], n * t->depth, t->scale, t->a);
 	times(out[DK], m * t->depth, t->scale, t->a);
+	add_shared(t, out[DQ], p, in[K], delta);
+	free(delta);
 	free(o);
 }
 
