@@ -161,6 +161,7 @@ include $(top_srcdir)/t/api/local.mk
 include $(top_srcdir)/t/base/local.mk
 include $(top_srcdir)/t/ci/local.mk
 include $(top_srcdir)/t/cli/local.mk
+include $(top_srcdir)/t/cli/options/local.mk
 include $(top_srcdir)/t/cuda/local.mk
 include $(top_srcdir)/t/exact/local.mk
 include $(top_srcdir)/t/fuzz/local.mk

@@ -14,6 +14,7 @@ SCRIPT_TESTS += t/cli/t-man.py
 SCRIPT_TESTS += t/cli/t-memory.py
 SCRIPT_TESTS += t/cli/t-named-options.py
 SCRIPT_TESTS += t/cli/t-names.sh
+SCRIPT_TESTS += t/cli/t-options-idle.py
 SCRIPT_TESTS += t/cli/t-options.py
 SCRIPT_TESTS += t/cli/t-prefix.py
 SCRIPT_TESTS += t/cli/t-reliability.py
