@@ -12,6 +12,7 @@
 #include "lib/sum/tree.h"
 #include "t/tool/tap.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,9 @@ run(const char *op, hu_tensor *p, hu_tensor *q, hu_tensor *y, const geometry *g,
 	hu_shape shapes[2] = { p->shape, q->shape }, out = y->shape;
 	hu_env env = { 1, 1 };
 
+	if (p->format == HU_FP64)
+		c.fmt.in = c.fmt.compute = c.fmt.acc = c.fmt.out = c.sum.acc = HU_FP64;
+
 	static const char *const side[] = { "padding_top", "padding_bottom", "padding_left", "padding_right" };
 
 	hu_attr_set(&c, "stride", (double)g->s);
@@ -206,6 +210,47 @@ run(const char *op, hu_tensor *p, hu_tensor *q, hu_tensor *y, const geometry *g,
 	hu_attr_set(&c, "kw", (double)g->kw);
 	if (HU_COLUMN(c.op, shape)(&c, shapes, &out) != HU_OK || HU_COLUMN(c.op, emulate)(&c, in, &y, &env) != HU_OK)
 		bail_out("%s: %s", op, hu_reason());
+}
+
+/* The tensor in fp64, each number with digits that float32 has not. */
+static hu_tensor
+widened(const hu_tensor *t)
+{
+	hu_tensor w = { .format = HU_FP64, .shape = t->shape, .n = t->n, .data = hu_alloc(t->n * sizeof(double)) };
+
+	for (size_t i = 0; i < t->n; i++)
+		((double *)w.data)[i] = hu_get(t, i) * (1 + (double)bits() * 0x1p-60);
+	return w;
+}
+
+/* How many outputs of the convolution in fp64 are not those of fused multiply-adds in its order. */
+static int
+in_doubles(const geometry *g, const hu_tensor *single, const hu_tensor *filters)
+{
+	hu_tensor x = widened(single), w = widened(filters);
+	hu_tensor y = { .format = HU_FP64, .shape = hu_shape4(g->n, g->ho, g->wo, g->co * g->groups) };
+	int bad = 0;
+
+	y.n = hu_count(y.shape);
+	y.data = hu_alloc(y.n * sizeof(double));
+	run("conv2d", &x, &w, &y, g, 0);
+	for (size_t i = 0; i < y.n; i++) {
+		size_t outs = g->co * g->groups, o = i % outs, c = i / outs % g->wo, r = i / outs / g->wo % g->ho;
+		double sum = 0;
+		for (size_t l = 0; l < g->kh * g->kw * g->ci; l++) {
+			size_t ch = l % g->ci, q = l / g->ci % g->kw, p = l / g->ci / g->kw;
+			sum = fma(pixel(&x, g->h, g->w, g->ci * g->groups, i / outs / g->wo / g->ho,
+					  (long)(r * g->s + p * g->dh) - g->ph, (long)(c * g->sw + q * g->dw) - g->pw,
+					  o / g->co * g->ci + ch),
+				hu_get(&w, l * outs + o), sum);
+		}
+		double got = hu_get(&y, i);
+		bad += sum != sum ? got == got : hu_bits64(got) != hu_bits64(sum);
+	}
+	free(x.data);
+	free(w.data);
+	free(y.data);
+	return bad;
 }
 
 static void
@@ -241,15 +286,16 @@ test_geometry(geometry g, int fill)
 	run("conv2d_dw", &x, &dy, &dw, &g, part);
 	int bad = forward(&g, &x, &w, &y, a), bad_x = data_gradient(&g, &dy, &w, &dx, a),
 	    bad_w = weight_gradient(&g, &x, &dy, &dw, part, a);
-	ok(!bad && !bad_x && !bad_w,
+	int bad_wide = in_doubles(&g, &x, &w);
+	ok(!bad && !bad_x && !bad_w && !bad_wide,
 		"%zux%zux%zux%zu by %zux%zu to %zu, stride %zu,%zu, %s padding %ld,%ld, dilation %zu,%zu, %zu "
-		"groups%s: outputs that differ: forward %d, data %d, weights %d",
+		"groups%s: outputs that differ: forward %d, in fp64 %d, data %d, weights %d",
 		g.n, g.h, g.w, g.ci, g.kh, g.kw, g.co, g.s, g.sw, g.own ? "own" : "SAME", g.ph, g.pw, g.dh, g.dw,
 		g.groups,
 		fill == 2   ? ", infinities"
 		: fill == 3 ? ", underflow"
 			    : "",
-		bad, bad_x, bad_w);
+		bad, bad_wide, bad_x, bad_w);
 	free(a);
 	free(x.data);
 	free(w.data);

@@ -12,20 +12,29 @@ sum_of_processor(void)
 	return HU_SIMD_PICK(hu_depthwise_sum_avx512, hu_depthwise_sum_avx2, hu_depthwise_sum_plain);
 }
 
-/* 1 where hu_depthwise computes the call. */
-static int
-is_possible(const hu_contract *x, const hu_call *c, size_t part)
+static hu_depthwise_wide *
+wide_of_processor(void)
 {
-	int wide = hu_is_wide(x->a->format) || hu_is_wide(x->b->format);
-
-	return x->ci == 1 && x->co == 1 && x->batches > 1 && (!part || part >= x->k) && !wide &&
-	       c->sum.id == HU_SUM_FMA && c->sum.acc == HU_FP32 && c->sum.mode == HU_RNE &&
-	       (c->sum.outer == HU_NO_FORMAT || c->sum.outer == HU_FP32);
+	return HU_SIMD_PICK(hu_depthwise_wide_avx512, hu_depthwise_wide_avx2, hu_depthwise_wide_plain);
 }
 
-/* The channels of the pixels that the taps of output pixel M meet; `outside` where they meet none. */
+/* The accumulator's format in which hu_depthwise computes the call, HU_NO_FORMAT where it does not. */
+static hu_format_id
+possible(const hu_contract *x, const hu_call *c, size_t part)
+{
+	int wide = hu_is_wide(x->a->format) + hu_is_wide(x->b->format);
+	hu_format_id acc = wide ? HU_FP64 : HU_FP32;
+	int one = x->ci == 1 && x->co == 1 && x->batches > 1 && (!part || part >= x->k) && wide != 1;
+
+	return one && c->sum.id == HU_SUM_FMA && c->sum.acc == acc && c->sum.mode == HU_RNE &&
+			       (c->sum.outer == HU_NO_FORMAT || c->sum.outer == acc)
+		       ? acc
+		       : HU_NO_FORMAT;
+}
+
+/* The channels of the pixels that the taps of output pixel M meet, SIZE bytes each; `outside` where they meet none. */
 static void
-meet(const hu_contract *x, size_t m, const float *outside, const float **to)
+meet(const hu_contract *x, size_t m, size_t size, const void *outside, const void **to)
 {
 	size_t col = m % x->wo, r = m / x->wo % x->ho, image = m / x->wo / x->ho;
 
@@ -35,7 +44,7 @@ meet(const hu_contract *x, size_t m, const float *outside, const float **to)
 			ptrdiff_t u = (ptrdiff_t)(col * x->sw + j * x->dw) - x->pad_w;
 			int in = v >= 0 && v < (ptrdiff_t)x->h && u >= 0 && u < (ptrdiff_t)x->w;
 			size_t pixel = in ? (image * x->h + (size_t)v) * x->w + (size_t)u : 0;
-			*to++ = in ? (const float *)x->a->data + pixel * x->cin : outside;
+			*to++ = in ? (const char *)x->a->data + pixel * x->cin * size : outside;
 		}
 	}
 }
@@ -43,16 +52,18 @@ meet(const hu_contract *x, size_t m, const float *outside, const float **to)
 int
 hu_depthwise(const hu_contract *x, const hu_call *c, size_t part, hu_tensor *y, const hu_env *env, hu_status *st)
 {
-	if (!is_possible(x, c, part))
+	hu_format_id acc = possible(x, c, part);
+	size_t size = acc == HU_FP64 ? sizeof(double) : sizeof(float);
+
+	if (acc == HU_NO_FORMAT)
 		return 0;
-	hu_depthwise_sum *sum = sum_of_processor();
-	float *outside = calloc(x->cin, sizeof *outside);
+	void *outside = calloc(x->cin, size);
 	int full = !outside;
 
 #pragma omp parallel
 	{
-		const float **at = malloc(x->k * sizeof *at);
-		float *line = malloc(x->cout * sizeof *line);
+		const void **at = malloc(x->k * sizeof *at);
+		void *line = malloc(x->cout * size);
 		if (!at || !line)
 #pragma omp atomic write
 			full = 1;
@@ -61,9 +72,14 @@ hu_depthwise(const hu_contract *x, const hu_call *c, size_t part, hu_tensor *y, 
 		for (size_t m = 0; m < x->m; m++) {
 			if (full)
 				continue;
-			meet(x, m, outside, at);
-			sum(at, x->b->data, x->k, x->cout, line);
-			hu_contract_finish(x, c, y, m * x->cout, x->cout, line, env);
+			meet(x, m, size, outside, at);
+			if (acc == HU_FP64) {
+				wide_of_processor()(at, x->b->data, x->k, x->cout, line);
+				hu_contract_store(c, y, m * x->cout, x->cout, line, x->scale, env);
+			} else {
+				sum_of_processor()(at, x->b->data, x->k, x->cout, line);
+				hu_contract_finish(x, c, y, m * x->cout, x->cout, line, env);
+			}
 			hu_performed_macs(x->k * x->cout);
 		}
 		free(at);
