@@ -9,6 +9,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from .formats import WHOLE, Unknown
 from .operators import CREATE, EMPTY, OPERATORS, SILENT
 from .operators.sparse import dense
+from .reads import STALE
 from .tensors import Tensors
 from .values import Value, bind, geometry, has_graph, parts, tensor_name, tensors_in
 from .writes import is_whole_pair, real
@@ -152,10 +153,9 @@ class Step(Tensors, TorchDispatchMode):
             weight = next((w for (s, _), w in self.weights.items() if s == of), None)
             if weight is None:
                 continue
-            name = "a cast from before the update"
             if t.numel() and not any(self.program.made_by(i)["op"] == "opaque" for i in self.value(t).ids.values()
                                      if i in self.program.maker):
-                self.opaque(name, "the weight that it is of was written to since", [self.value(t)], [t], role="stale")
+                self.opaque(STALE, "the weight that it is of was written to since", [self.value(t)], [t], role="stale")
             if not self.r.stale:
                 self.r.stale = True
                 self.r.warn("%s was written to, and a cast from before is used again: autocast keeps casts until its "

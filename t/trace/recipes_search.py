@@ -270,3 +270,64 @@ def until_all_stand(dtype):
         entropy(model['head'](z), y).backward()
         opt.step()
     return model, step
+
+
+class Bare(nn.Module):
+    """Weights whose products no module computes."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(2)
+        self.a, self.b = nn.Parameter(torch.randn(16, 16) / 4), nn.Parameter(torch.randn(4, 16) / 4)
+
+    def of(self, x):
+        return F.gelu(x @ self.a.t()) @ self.b.t()
+
+
+@search
+def without_modules(dtype):
+    """Of three lengths of a step that with the least loss, which no module computes."""
+    model = Bare().to(dtype)
+
+    def step(k):
+        x, y = data(k, dtype)
+        model.zero_grad()
+        entropy(model.of(x), y).backward()
+        with torch.no_grad():
+            start, best = [p.clone() for p in model.parameters()], None
+            for t in (1.0, 1.5, 2.0, 3.0):
+                for p, w in zip(model.parameters(), start):
+                    p.copy_(w - t * p.grad)
+                loss = entropy(model.of(x), y).item()
+                if best is None or loss < best:
+                    best, kept = loss, [p.clone() for p in model.parameters()]
+            for p, w in zip(model.parameters(), kept):
+                p.copy_(w)
+    return model, step
+
+
+@search
+def by_slopes(dtype):
+    """Longer steps, as long as the gradient at their end becomes shorter."""
+    model = calm(dtype)
+
+    def norm():
+        return torch.stack([wide(p.grad).norm() for p in model.parameters()]).norm().item()
+
+    def step(k):
+        x, y = data(k, dtype)
+        model.zero_grad()
+        entropy(model(x), y).backward()
+        g, start = [p.grad.clone() for p in model.parameters()], [p.detach().clone() for p in model.parameters()]
+        least, t = norm(), 0.5
+        for _ in range(12):
+            with torch.no_grad():
+                for p, w, d in zip(model.parameters(), start, g):
+                    p.copy_(w - t * d)
+            model.zero_grad()
+            entropy(model(x), y).backward()
+            before, least = least, norm()
+            if least >= before:
+                break
+            t *= 1.25
+    return model, step

@@ -18,7 +18,8 @@ twins.MODES['fp32'] = torch.float32, None
 HELD = {'wolfe': ('bf16', 'fp32'), 'without_search': ('autocast',), 'backtracking': ('bf16', 'autocast'),
         'backtracking_aside': ('bf16',), 'trust_region': ('bf16',), 'until_low': ('autocast',),
         'keeping_best': ('fp16', 'autocast'), 'resilient': ('bf16',), 'by_arrays': ('bf16', 'fp32'),
-        'by_arrays_of_floats': ('autocast',), 'fixed_point': ('autocast',), 'until_all_stand': ('bf16', 'fp16')}
+        'by_arrays_of_floats': ('autocast',), 'fixed_point': ('autocast',), 'until_all_stand': ('bf16', 'fp16'),
+        'without_modules': ('bf16', 'fp32'), 'by_slopes': ('bf16', 'autocast', 'fp32')}
 
 
 def read(how):
@@ -42,24 +43,33 @@ def read(how):
             scaler.step(opt)
             scaler.update()
             if how == 'looked at':
-                assert entropy(model(x), y).item() > 0
+                assert entropy(model(x), y).item() > 0 and model[0].weight.norm().item() > 0
+            if how == 'twice':                       # a second update, whose gradient's norm is logged, too
+                opt.zero_grad()
+                entropy(model(-x), y).backward()
+                assert torch.nn.utils.get_total_norm([p.grad for p in model.parameters()]).item() > 0
+                opt.step()
         return model, step
     return of
 
 
-clear, words = [], {}
+clear, words, every = [], {}, {}
 for name, modes in HELD.items():
     for mode in modes:
         word, ((first, _), (cosine, length)), told, _, broken = twins.judged(SEARCHES[name], mode)
         what = '%s, %s: %s; float64 has a cosine of %.5f and %.3f times the length' % (name, mode, word, cosine, length)
         print('# ' + what)
         words[word] = words.get(word, 0) + 1
+        every[name, mode] = word
         if word == 'harmless' and not (cosine >= 0.999 and 1 / 1.1 <= length <= 1.1):
             clear.append(what)
+ok({every[k, 'bf16'] for k in ('without_modules', 'by_slopes')} == {'unknown'},
+   'also where no module computes a loss, or gradients steer alone', every)
 none(clear, 'no all-clear is wrong where a program goes on by what it read')
 ok(words.get('harmless') and words.get('unknown', 0) > 4, 'and there are some, beside no verdicts', words)
 for mode in twins.MODES:
-    words = [twins.judged(read(how), mode)[0] for how in ('not', 'logged', 'clipped', 'scaled', 'looked at')]
+    hows = 'not', 'logged', 'clipped', 'scaled', 'looked at', 'twice'    # under autocast the second reads old casts
+    words = [twins.judged(read(how), mode)[0] for how in hows if how != 'twice' or mode != 'autocast']
     ok(set(words) == {'costs' if mode == 'bf16' else 'harmless'},
        '%s: what is read to be logged or checked changes no word' % mode, words)
 finish()
