@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { RANK = 6 };
 
@@ -201,9 +202,28 @@ can_draw(const hu_composite *c, const char *with)
 	return st;
 }
 
-/* One case: a folder and a row of the list. */
+/* Removes what was written where no list of it comes to be, the folders with it that are then empty. */
+static void
+take_back(const char *dir, const json_t *written)
+{
+	const json_t *path;
+	size_t i;
+
+	json_array_foreach(written, i, path)
+	{
+		char *folder = hu_xstrdup(json_string_value(path));
+		unlink(folder);
+		*strrchr(folder, '/') = 0;
+		rmdir(folder);
+		free(folder);
+	}
+	rmdir(dir);
+}
+
+/* One case: a folder and a row of the list. written gets the paths of files that were not there before. */
 static hu_status
-one_case(const hu_composite *c, state *s, const char *dir, const char *name, values how, const char *with, json_t *list)
+one_case(const hu_composite *c, state *s, const char *dir, const char *name, values how, const char *with, json_t *list,
+	json_t *written)
 {
 	char *at = hu_xprintf("%s/%s", dir, name), *save = NULL, *copy = hu_xstrdup(c->operands);
 	hu_status st = folder(c, at);
@@ -217,6 +237,8 @@ one_case(const hu_composite *c, state *s, const char *dir, const char *name, val
 		if (mark)
 			*mark = 0;
 		char *path = hu_xprintf("%s/%s.npy", at, o);
+		if (access(path, F_OK) != 0)
+			json_array_append_new(written, json_string(path));
 		st = operand(s, shape, how, path);
 		json_object_set_new(files, o, json_sprintf("%s/%s.npy", name, o));
 		if (strpbrk(shape, "%/"))
@@ -252,13 +274,13 @@ hu_status
 hu_judge_make(const hu_composite *c, const char *dir, hu_format f, uint64_t seed, const char *with, int *cases)
 {
 	state s = { .at = hu_mix64(seed), .f = f };
-	json_t *list = json_array();
+	json_t *list = json_array(), *written = json_array();
 	hu_status st = can_draw(c, with);
 	char name[64];
 
 	for (int how = 0; how < DRAWS && st == HU_OK; how++) {
 		ordinary(&s);
-		st = one_case(c, &s, dir, draws[how].name, (values)how, with, list);
+		st = one_case(c, &s, dir, draws[how].name, (values)how, with, list, written);
 	}
 	for (int i = 0; i < LETTERS && st == HU_OK; i++) {
 		const char *b = letters[i].boundaries;
@@ -268,13 +290,16 @@ hu_judge_make(const hu_composite *c, const char *dir, hu_format f, uint64_t seed
 			ordinary(&s);
 			s.length[i] = n;
 			snprintf(name, sizeof name, "%c%zu", letters[i].letter, n);
-			st = one_case(c, &s, dir, name, DRAW_normal, with, list);
+			st = one_case(c, &s, dir, name, DRAW_normal, with, list, written);
 		}
 	}
 	*cases = (int)json_array_size(list);
 	char *path = hu_xprintf("%s/cases.json", dir), *text = json_dumps(list, JSON_INDENT(1));
 	if (st == HU_OK)
 		st = hu_file_write(path, text, strlen(text));
+	if (st != HU_OK)
+		take_back(dir, written);
+	json_decref(written);
 	free(text);
 	free(path);
 	json_decref(list);

@@ -41,6 +41,7 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-torch.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-unseen.py
 SCRIPT_TESTS += t/judge/kernels/t-op-bias.py
 EXTRA_DIST += t/judge/kernels/torches.py
+C_TESTS += t/judge/kernels/u-attention-call
 C_TESTS += t/judge/kernels/u-attention-loops
 C_TESTS += t/judge/kernels/u-kernel-composed
 C_TESTS += t/judge/kernels/u-kernel-formulas

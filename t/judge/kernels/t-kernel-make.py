@@ -5,6 +5,8 @@
 import json
 import os
 import re
+import resource
+import signal
 import sys
 
 sys.dont_write_bytecode = True
@@ -92,5 +94,20 @@ for what, words, said in (
     done = make(*words)
     refused = done.returncode in (2, 3, 4) and done.stderr.count('\n') == 1 and said in done.stderr
     ok(refused and not os.path.exists('d'), '%s is refused' % what, (done.returncode, done.stderr))
+# A disk that becomes full after some files, as a limit of their sizes has it.
+def limited():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (12000, resource.RLIM_INFINITY))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+for name in ('full', 'full/a/b'):
+    done = halfulp('judge', 'softmax', '--make', name, preexec_fn=limited)
+    ok(done.returncode == 4 and done.stderr.count('\n') == 1 and not os.path.exists(name),
+       'a full disk is told in one line, and no folder is left', (done.returncode, done.stderr))
+before = files('moved')
+done = halfulp('judge', 'rmsnorm', '--make', 'moved', '--with', 'w residual', preexec_fn=limited)
+ok(done.returncode == 4 and set(files('moved')) == set(before), 'files that were there before stay', done.stderr)
+done = make('rmsnorm', 'moved', '--with', 'w residual')
+ok(done.returncode == 0 and files('moved') == before, 'and are made again', done.stderr)
 ok(sorted(os.listdir('moved/normal')) == ['residual.npy', 'w.npy', 'x.npy'], 'a refused folder is as it was')
 finish()
