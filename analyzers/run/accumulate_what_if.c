@@ -69,12 +69,7 @@ row(hu_tsv *out, const hu_program *p, size_t step, const hu_call *c, hu_sum sum,
 													: HU_FP32);
 
 	hu_tsv_int(out, (long long)step);
-	hu_tsv_int(out, c->id);
-	hu_tsv_text(out, c->op->name);
-	hu_tsv_text(out, hu_phase_name(c->phase));
-	hu_tsv_text(out, c->layer);
-	hu_tsv_text(out, info->name);
-	hu_tsv_text(out, hu_format_name(info->format));
+	hu_analysis_call(out, c, NULL, NULL, info->name, hu_format_name(info->format));
 	hu_tsv_int(out, (long long)terms_of(p, c));
 	hu_tsv_text(out, name);
 	hu_tsv_int(out, recorded);

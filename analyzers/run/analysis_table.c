@@ -32,6 +32,21 @@ hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name)
 }
 
 void
+hu_analysis_call(hu_tsv *t, const hu_call *c, const char *phase, const char *layer, const char *tensor,
+	const char *format)
+{
+	if (c)
+		hu_tsv_int(t, c->id);
+	else
+		hu_tsv_none(t);
+	hu_tsv_text(t, c ? c->op->name : "-");
+	hu_tsv_text(t, c ? hu_phase_name(c->phase) : phase);
+	hu_tsv_text(t, c ? c->layer : layer);
+	hu_tsv_text(t, tensor);
+	hu_tsv_text(t, format);
+}
+
+void
 hu_analysis_begin(const hu_analysis *a, hu_tsv *t, const char *name, const char *columns)
 {
 	hu_tsv_init(t);

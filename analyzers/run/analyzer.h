@@ -140,6 +140,10 @@ void hu_analysis_how(const hu_analysis *a, hu_str *to);
    tables that do not belong together. */
 #define HU_ANALYSIS_NOTE "analysis"
 void hu_analysis_provenance(const hu_analysis *a, hu_tsv *t, const char *name);
+/* Appends the cells of the columns "call op phase layer tensor format" of a tensor that call c makes. Of one that no
+   call makes, c being NULL, phase and layer are as given. */
+void hu_analysis_call(hu_tsv *t, const hu_call *c, const char *phase, const char *layer, const char *tensor,
+	const char *format);
 /* hu_analysis_begin starts a table with its provenance; hu_analysis_write writes it, with its number of rows and its
    checksum, to the file `name` in the run's folder analysis/, and does not release it. */
 void hu_analysis_begin(const hu_analysis *a, hu_tsv *t, const char *name, const char *columns);

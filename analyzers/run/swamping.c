@@ -24,15 +24,7 @@ row(hu_tsv *out, size_t step, const hu_call *c, const char *tensor, const char *
 	double additions, double swamped)
 {
 	hu_tsv_int(out, (long long)step);
-	if (c)
-		hu_tsv_int(out, c->id);
-	else
-		hu_tsv_none(out);
-	hu_tsv_text(out, c ? c->op->name : "-");
-	hu_tsv_text(out, c ? hu_phase_name(c->phase) : hu_phase_name(HU_UPDATE));
-	hu_tsv_text(out, c ? c->layer : "all");
-	hu_tsv_text(out, tensor);
-	hu_tsv_text(out, format);
+	hu_analysis_call(out, c, hu_phase_name(HU_UPDATE), "all", tensor, format);
 	hu_tsv_text(out, kind);
 	hu_tsv_int(out, (long long)additions);
 	hu_tsv_int(out, (long long)swamped);

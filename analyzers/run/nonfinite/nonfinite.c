@@ -232,15 +232,7 @@ row(hu_tsv *t, const hu_program *p, size_t step, const place *at, int kind)
 
 	hu_tsv_int(t, (long long)step);
 	hu_tsv_text(t, made[kind]);
-	if (c)
-		hu_tsv_int(t, c->id);
-	else
-		hu_tsv_none(t);
-	hu_tsv_text(t, c ? c->op->name : "-");
-	hu_tsv_text(t, c ? hu_phase_name(c->phase) : "-");
-	hu_tsv_text(t, c ? c->layer : info->layer);
-	hu_tsv_text(t, info->name);
-	hu_tsv_text(t, hu_format_name(info->format));
+	hu_analysis_call(t, c, "-", info->layer, info->name, hu_format_name(info->format));
 	hu_tsv_int(t, (long long)at->o.element);
 	hu_tsv_real(t, at->o.value);
 	hu_tsv_text(t, hu_origin_name(at->o.cause));

@@ -37,12 +37,7 @@ hu_replay_row(hu_tsv *out, const hu_analysis *a, const hu_step_facts *s, int id,
 	else if (hu_summed_or_product(c))
 		hu_sum_print(c->sum, sum, sizeof sum);
 	hu_tsv_int(out, (long long)s->step);
-	hu_tsv_int(out, c->id);
-	hu_tsv_text(out, c->op->name);
-	hu_tsv_text(out, hu_phase_name(c->phase));
-	hu_tsv_text(out, c->layer);
-	hu_tsv_text(out, info->name);
-	hu_tsv_text(out, hu_format_name(info->format));
+	hu_analysis_call(out, c, NULL, NULL, info->name, hu_format_name(info->format));
 	hu_tsv_text(out, hu_format_name(c->fmt.compute));
 	hu_tsv_text(out, sum);
 	hu_tsv_int(out, (long long)hu_count(info->shape));

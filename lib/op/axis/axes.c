@@ -99,6 +99,16 @@ hu_axis_shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	return hu_shape_settle(c, 0, out, in[0]);
 }
 
+hu_status
+hu_axes_shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+{
+	hu_reduce_dims d;
+	hu_shape y;
+
+	HU_TRY(hu_axes_of(c, in[0], &y, &d));
+	return hu_shape_settle(c, 0, out, y);
+}
+
 static hu_status
 shape_dx(const hu_call *c, const hu_shape *in, hu_shape *out, int which)
 {

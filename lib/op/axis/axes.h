@@ -18,10 +18,11 @@ hu_groups hu_axis_groups(const hu_call *c, hu_tensor *const *in);
 /* The group that element i belongs to, and its place in the group. */
 void hu_axes_find(const hu_groups *g, size_t i, size_t *group, size_t *at);
 
-/* The shape rules of operators whose operands and output have one shape and that run along one axis; and of gradients
-   of reductions, whose operand x, number 0 or 1, has the output's shape and whose other operands have the reduced
-   one. */
+/* The shape rules of operators whose operands and output have one shape and that run along one axis; of reductions over
+   axes; and of gradients of these, whose operand x, number 0 or 1, has the output's shape and whose other operands have
+   the reduced one. */
 hu_status hu_axis_shape(const hu_call *c, const hu_shape *in, hu_shape *out);
+hu_status hu_axes_shape(const hu_call *c, const hu_shape *in, hu_shape *out);
 hu_status hu_axes_shape_dx0(const hu_call *c, const hu_shape *in, hu_shape *out);
 hu_status hu_axes_shape_dx1(const hu_call *c, const hu_shape *in, hu_shape *out);
 

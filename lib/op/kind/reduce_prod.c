@@ -85,16 +85,6 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	return HU_OK;
 }
 
-static hu_status
-shape(const hu_call *c, const hu_shape *in, hu_shape *out)
-{
-	hu_reduce_dims d;
-	hu_shape y;
-
-	HU_TRY(hu_axes_of(c, in[0], &y, &d));
-	return hu_shape_settle(c, 0, out, y);
-}
-
 static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 {
@@ -108,7 +98,7 @@ const hu_op hu_op_reduce_prod = {
 	.attrs = HU_AXES_ATTRS, .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_EXACT,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
 	.own = {
-		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+		.shape = hu_axes_shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose, .grain = hu_op_grain_one,
 	},
 };

@@ -48,16 +48,6 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 	return HU_OK;
 }
 
-static hu_status
-shape(const hu_call *c, const hu_shape *in, hu_shape *out)
-{
-	hu_reduce_dims d;
-	hu_shape y;
-
-	HU_TRY(hu_axes_of(c, in[0], &y, &d));
-	return hu_shape_settle(c, 0, out, y);
-}
-
 /* Of an element a sum, a difference, a square and its sum; of a group two quotients. */
 static void
 cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
@@ -70,7 +60,7 @@ const hu_op hu_op_reduce_var = {
 	.name = "reduce_var", .summary = "variance over axes", .min_in = 1, .max_in = 1, .nout = 1,
 	.attrs = HU_AXES_ATTRS " correction", .cls = HU_CLASS_POINTWISE, .parity = HU_PARITY_NONE,
 	.float32 = HU_FLOAT32_AUTOCAST | HU_FLOAT32_APEX,
-	.own = { .shape = shape, .cost = cost, .reference = reference },
+	.own = { .shape = hu_axes_shape, .cost = cost, .reference = reference },
 	.family = &hu_family_stats,
 	.stats = &(hu_stats_own){
 		.rule = { /* of each group: 0 the sum, 1 the mean, 2 the sum of squares around it, 3 the result */
