@@ -53,12 +53,8 @@ def checkout(name):
 def shell(at, lines, env):
     """A step: bash -e -o pipefail, as both services have it."""
     return subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", "\n".join(lines)],
-        cwd=at,
-        env=dict(os.environ, OMP_WAIT_POLICY="passive", **env),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
+        ["bash", "-e", "-o", "pipefail", "-c", "\n".join(lines)], cwd=at,
+        env=dict(os.environ, OMP_WAIT_POLICY="passive", **env), stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
 
 
@@ -161,8 +157,7 @@ for name, more, code in (("green", "", 0), ("red", "--optimizer lr=0.01", 1), ("
         given = {
             k: re.sub(
                 r"\$\{\{ inputs\.(\w+) \}\}",
-                lambda m: call[m[1]].get("default", "") + (" " + more if m[1] == "options" else ""),
-                v,
+                lambda m: call[m[1]].get("default", "") + (" " + more if m[1] == "options" else ""), v
             )
             for k, v in step.get("env", {}).items()
         }
@@ -189,8 +184,7 @@ for name, more, code in (("green", "", 0), ("red", "--optimizer lr=0.01", 1), ("
     if name == "red":
         ok(
             "another setting: optimizer:lr 0.001 -> 0.01" in marks[0][1] and marks[0][1].startswith("step "),
-            "the first annotation says where and why",
-            marks[0],
+            "the first annotation says where and why", marks[0]
         )
         rows = [
             line
@@ -199,15 +193,13 @@ for name, more, code in (("green", "", 0), ("red", "--optimizer lr=0.01", 1), ("
         ]
         ok(
             len(rows) == 20 and all(len(re.split(r"(?<!\\)\|", line)) == 5 for line in rows),
-            "a table of the worst twenty",
-            rows[:3],
+            "a table of the worst twenty", rows[:3]
         )
         drawn = re.findall(r"!\[[^]]*\]\(([^)]*)\)", md)
         if shutil.which(os.environ.get("GNUPLOT") or "gnuplot"):
             ok(
                 len(drawn) == 3 and all(tree.parse(at / f).getroot().tag.endswith("svg") for f in drawn),
-                "three figures, each an SVG",
-                drawn,
+                "three figures, each an SVG", drawn
             )
             data = [line.split("\t") for line in (at / "runs/ci/gate/drift-loss.tsv").read_text().splitlines()]
             held = dict(

@@ -71,27 +71,11 @@ for s in range(1, a.steps + 1):
         scale, good = scale / 2, 0
     rows.append(
         [
-            s,
-            (s - 1) // per_epoch + 1,
-            loss,
-            acc,
-            loss * 0.97 if ends else None,
-            min(1.0, acc * 1.01) if ends else None,
-            acc if ends else None,
-            acc if ends else None,
-            None if a.no_scaling else scale,
-            int(over),
-            17 if over else None,
-            layers[-1] + ".dy" if over else None,
-            12 if over else None,
-            1.5 * loss,
-            12.5 + rnd.random(),
-            64000 / 12.5,
-            None,
-            None,
-            None,
-            None,
-            f"0x{rnd.getrandbits(64):016x}",
+            s, (s - 1) // per_epoch + 1, loss, acc, loss * 0.97 if ends else None,
+            min(1.0, acc * 1.01) if ends else None, acc if ends else None, acc if ends else None,
+            None if a.no_scaling else scale, int(over), 17 if over else None, layers[-1] + ".dy" if over else None,
+            12 if over else None, 1.5 * loss, 12.5 + rnd.random(), 64000 / 12.5, None, None, None, None,
+            f"0x{rnd.getrandbits(64):016x}"
         ]
     )
 table(
@@ -173,48 +157,14 @@ replay, swamp, under, ratio, expo = [], [], [], [], []
 for s in traced:
     swamp.append(
         [
-            s,
-            -1,
-            "-",
-            "-",
-            "-",
-            "all",
-            "-",
-            "update",
-            99999,
-            44444,
-            0.44,
-            99999,
-            None,
-            0.999,
-            0.9,
-            a.verdict,
-            30000,
-            20000,
+            s, -1, "-", "-", "-", "all", "-", "update", 99999, 44444, 0.44, 99999, None, 0.999, 0.9, a.verdict, 30000,
+            20000
         ]
     )
     under.append(
         [
-            s,
-            -1,
-            "-",
-            "all",
-            "wgrad",
-            "exact",
-            "-",
-            99999,
-            88888,
-            7777,
-            6,
-            5,
-            4,
-            0.0875,
-            0.0778,
-            0.999,
-            0.9,
-            a.verdict,
-            99999,
-            0,
+            s, -1, "-", "all", "wgrad", "exact", "-", 99999, 88888, 7777, 6, 5, 4, 0.0875, 0.0778, 0.999, 0.9,
+            a.verdict, 99999, 0
         ]
     )
     for c, (phase, l, op, tensor, cls) in enumerate(calls):
@@ -227,30 +177,9 @@ for s in traced:
         over = a.over if (c == 7 and s == traced[0]) else 0
         replay.append(
             [
-                s,
-                c,
-                op,
-                phase,
-                l,
-                tensor,
-                fmt,
-                fmt,
-                "fma,acc=fp32",
-                n,
-                n,
-                m,
-                m / 9 if m < 1e9 else m,
-                m / 3 if m < 1e9 else m,
-                m * 2.0**-prec,
-                m * 1e-4,
-                m * 1e-3,
-                10 ** rnd.uniform(0, 4),
-                3.7 if over else br,
-                over,
-                c * 7,
-                m * 3,
-                m,
-                m * 1e-4,
+                s, c, op, phase, l, tensor, fmt, fmt, "fma,acc=fp32", n, n, m, m / 9 if m < 1e9 else m,
+                m / 3 if m < 1e9 else m, m * 2.0**-prec, m * 1e-4, m * 1e-3, 10 ** rnd.uniform(0, 4),
+                3.7 if over else br, over, c * 7, m * 3, m, m * 1e-4
             ]
         )
         if op in ("conv2d", "matmul", "wgrad", "dgrad", "bias_backward"):
@@ -258,24 +187,8 @@ for s in traced:
             sw = int(adds * min(1, 10 ** rnd.uniform(-5, -0.5)))
             swamp.append(
                 [
-                    s,
-                    c,
-                    op,
-                    phase,
-                    l,
-                    tensor,
-                    "fp32",
-                    "sum",
-                    adds,
-                    sw,
-                    sw / adds,
-                    n,
-                    sw // 900,
-                    None,
-                    None,
-                    None,
-                    None,
-                    None,
+                    s, c, op, phase, l, tensor, "fp32", "sum", adds, sw, sw / adds, n, sw // 900, None, None, None,
+                    None, None
                 ]
             )
         if phase == "update":
@@ -283,24 +196,8 @@ for s in traced:
             share = rnd.uniform(0.001, 0.7) if prec < 24 else 1e-7
             swamp.append(
                 [
-                    s,
-                    c,
-                    op,
-                    phase,
-                    l,
-                    tensor,
-                    fmt,
-                    "update",
-                    n,
-                    sw,
-                    sw / n,
-                    n,
-                    0,
-                    share,
-                    1 - share / 3,
-                    a.verdict,
-                    n // 4,
-                    min(sw, n // 4),
+                    s, c, op, phase, l, tensor, fmt, "update", n, sw, sw / n, n, 0, share, 1 - share / 3, a.verdict,
+                    n // 4, min(sw, n // 4)
                 ]
             )
             for b in range(prec - 8, prec + 6):
@@ -311,26 +208,8 @@ for s in traced:
             zero = int(nz * min(1, 10 ** rnd.uniform(-5, -0.3))) if cls == "gradient" else 0
             under.append(
                 [
-                    s,
-                    c,
-                    l,
-                    tensor,
-                    cls,
-                    "fp32",
-                    fmt,
-                    n,
-                    nz,
-                    zero,
-                    nz // 9,
-                    nz // 20,
-                    zero + nz // 9,
-                    zero / nz,
-                    zero / n,
-                    zero / nz * 0.1,
-                    1 - 1e-3 * zero / nz,
-                    "harmless",
-                    n,
-                    0,
+                    s, c, l, tensor, cls, "fp32", fmt, n, nz, zero, nz // 9, nz // 20, zero + nz // 9, zero / nz,
+                    zero / n, zero / nz * 0.1, 1 - 1e-3 * zero / nz, "harmless", n, 0
                 ]
             )
         mu, w = {

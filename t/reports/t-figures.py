@@ -118,10 +118,7 @@ for stem, (name, r) in figure.items():
     said = text_of("report/%s.svg" % stem)
     foot = [t for t in said if "model mlp" in t]
     want = ["3 runs"] if r is None else ["run " + names[r], "computes in", "weights in"]
-    ok(
-        len(foot) == 1 and all(w in foot[0] for w in want),
-        "%s says its run, model and formats: %s" % (stem, foot[:1]),
-    )
+    ok(len(foot) == 1 and all(w in foot[0] for w in want), "%s says its run, model and formats: %s" % (stem, foot[:1]))
     tex = open("report/%s.tex" % stem, encoding="utf-8").read()
     ok("model mlp" in tex and (r is None or names[r].replace("_", "\\_") in tex), "%s: its LaTeX caption too" % stem)
     others = {rgb(h) for i, h in enumerate(hues[:3]) if r is not None and i != r}
@@ -155,14 +152,8 @@ for r, policy in enumerate(names):
     analysis = {
         t: table("%s/analysis/%s.tsv" % (policy, t))
         for t in (
-            "replay",
-            "swamping",
-            "underflow",
-            "state",
-            "exponents",
-            "loss-scale-safe",
-            "loss-scale-timeline",
-            "swamping-ratio",
+            "replay", "swamping", "underflow", "state", "exponents", "loss-scale-safe", "loss-scale-timeline",
+            "swamping-ratio"
         )
     }
     # harm: the worst of the rows `all`, recomputed from three tables

@@ -38,26 +38,8 @@ write(
 )
 npz('x.npz', x=([N, D], draw(N * D, 1)))
 ran = tap.halfulp(
-    'validate',
-    'net.onnx',
-    '--data',
-    'x.npz',
-    '--policy',
-    'fp16,int8,int4',
-    '--accept',
-    'sqnr>=30',
-    '--accept',
-    'flips<=50%',
-    '--sensitivity',
-    '--outputs',
-    'o',
-    '--report',
-    'out',
-    '--output',
-    'y',
-    '--exact',
-    '2',
-    '--json',
+    'validate', 'net.onnx', '--data', 'x.npz', '--policy', 'fp16,int8,int4', '--accept', 'sqnr>=30', '--accept',
+    'flips<=50%', '--sensitivity', '--outputs', 'o', '--report', 'out', '--output', 'y', '--exact', '2', '--json'
 )
 v = json.load(open('out/validation.json')) if os.path.exists('out/validation.json') else {}
 tap.ok(ran.returncode == 1 and v == json.loads(ran.stdout), 'validation.json is what --json prints', ran.stderr)
@@ -136,9 +118,8 @@ if not any(r['told'] for r in v['policies']):
     del columns['nobody could keep']
 (table,) = tables('decision')
 tap.ok(
-    table == [list(columns)] + [[f(r) for f in columns.values()] for r in v['policies']],
-    'the decision table',
-    table[:2],
+    table == [list(columns)] + [[f(r) for f in columns.values()] for r in v['policies']], 'the decision table',
+    table[:2]
 )
 (table,) = tables('proof')
 halves = [['searched on', a['searched']], ['held apart', a['held_apart']]]
@@ -239,25 +220,15 @@ for section, row in zip(sections, v['policies'][1:]):
             wrong.append([text(label), heat[:4], want[:4]])
     tap.ok(
         len(bands) == len(stands) and not wrong and any('h2' in text(l) for l, _ in bands),
-        '%s: channels that stand out' % name,
-        wrong,
+        '%s: channels that stand out' % name, wrong
     )
     table = list(tables('worst'))[v['policies'][1:].index(row)]
     share = lambda n, k: '–' if not n['operands'] else '%.3g' % (100 * n[k] / n['operands'])
     want = [
         [
-            n['node'],
-            n['operator'],
-            '%.3g' % n['low_rel_l2'],
-            '%d' % n['low_flips'],
-            '%.3g' % n['high_rel_l2'],
-            '%d' % n['high_flips'],
-            '%.3g' % n['local_rel_l2'],
-            form('%.3g', n['amplification']),
-            '%.3g' % n['amax'],
-            '%.3g' % n['p99_9'],
-            share(n, 'zeroed'),
-            share(n, 'saturated'),
+            n['node'], n['operator'], '%.3g' % n['low_rel_l2'], '%d' % n['low_flips'], '%.3g' % n['high_rel_l2'],
+            '%d' % n['high_flips'], '%.3g' % n['local_rel_l2'], form('%.3g', n['amplification']), '%.3g' % n['amax'],
+            '%.3g' % n['p99_9'], share(n, 'zeroed'), share(n, 'saturated')
         ]
         for n in sorted(nodes, key=lambda n: -n['low_rel_l2'])[:12]
     ]
@@ -286,11 +257,7 @@ tap.ok(
 # What is refused
 os.makedirs('bad')
 for body in (
-    '{',
-    '[]',
-    '{"policies": 3}',
-    '{"policies": [3]}',
-    '{"policies": [{"sensitivity": {"nodes": [{}]}}, {"policy": 3}]}',
+    '{', '[]', '{"policies": 3}', '{"policies": [3]}', '{"policies": [{"sensitivity": {"nodes": [{}]}}, {"policy": 3}]}'
 ):
     with open('bad/validation.json', 'w') as f:
         f.write(body)

@@ -51,22 +51,18 @@ rows = found(
 )
 first, last = rows[0], rows[-1]
 claim(
-    '1',
-    True,
-    '28 ms and one of float32 30 ms at batch 32 (%.2f)' % first[3],
-    '377 and 415 ms at batch 512 (%.2f)' % last[3],
+    '1', True, '28 ms and one of float32 30 ms at batch 32 (%.2f)' % first[3],
+    '377 and 415 ms at batch 512 (%.2f)' % last[3]
 )
 claim(
-    '1',
-    all(r[6] < 0.2 < 0.9 < r[3] for r in rows),
-    'at least %.1f ms, %.2f of float32\'s %.1f' % (first[4], first[6], first[5]),
+    '1', all(r[6] < 0.2 < 0.9 < r[3] for r in rows),
+    'at least %.1f ms, %.2f of float32\'s %.1f' % (first[4], first[6], first[5])
 )
 claim('1', all(abs(r[7] - 0.96) < 0.004 for r in rows), 'with half the bytes it needs 0.96 of it')
 three, eight = found('1', r'channels: mixed_float16 at least +([\d.]+) ms, of which launches ([\d.]+)')
 claim(
-    '1',
-    0.05 < three[0] - eight[0] < 0.15 and three[1] < 0.5,
-    'Eight channels would bring 0.1 ms of %.1f, launches are under half a millisecond' % three[0],
+    '1', 0.05 < three[0] - eight[0] < 0.15 and three[1] < 0.5,
+    'Eight channels would bring 0.1 ms of %.1f, launches are under half a millisecond' % three[0]
 )
 
 apart = found('1', r'_[b]?float16 +accuracy [\d.]+ %, difference ([-+][\d.]+) ± ([\d.]+)')
@@ -80,42 +76,34 @@ weights, masters = found('2', r'^  weights +([\d.]+) -> +([\d.]+) MB'), found(
     '2', r'^  masters +([\d.]+) -> +([\d.]+) MB'
 )
 claim(
-    '2',
-    all(abs((w[1] + m[1]) / w[0] - 1.5) < 0.01 for w, m in zip(weights, masters)),
-    'weights get half as large *again*',
+    '2', all(abs((w[1] + m[1]) / w[0] - 1.5) < 0.01 for w, m in zip(weights, masters)),
+    'weights get half as large *again*'
 )
 share = found('2', r'^  (?:activations|gradients) .*MB, ([-+][\d.]+) % of all')
 claim(
-    '2',
-    sum(s[0] for s in share[:2]) < 0.98 * both[0][0] and sum(s[0] for s in share[2:]) < 0.98 * both[1][0],
-    'nearly all of it activations and their gradients',
+    '2', sum(s[0] for s in share[:2]) < 0.98 * both[0][0] and sum(s[0] for s in share[2:]) < 0.98 * both[1][0],
+    'nearly all of it activations and their gradients'
 )
 (explained,) = found('2', r'our tensors explain (\d+) of them, (\d+) %')
 claim('2', explained[0] < 1980, '1980 MB our tensors explain %d' % explained[0])
 time = found('2', r'mixed_float16 +[\d.]+: (-\d+) %')
 claim(
-    '2',
-    time[0][0] < -40 and time[2][0] > -10 > time[1][0] and time[3][0] < -40,
-    'The roofline allows %d %% off the time' % -time[0][0],
-    'it allows %d %%' % -time[2][0],
+    '2', time[0][0] < -40 and time[2][0] > -10 > time[1][0] and time[3][0] < -40,
+    'The roofline allows %d %% off the time' % -time[0][0], 'it allows %d %%' % -time[2][0]
 )
 (apart,) = found('2', r'mixed_float16 ([\d.]+) on average, ([\d.]+) at most')
 claim('2', apart[0] < 0.01, 'by %.3f on average and %.3f at most' % tuple(apart))
 
 one, two = found('2', r'^(?:cross-entropy|nt-xent) +([\d.]+) -> +[\d.]+ MB, ([-+][\d.]+) %')
 claim(
-    '2',
-    abs(two[0] / one[0] - 2) < 0.05 and abs(two[1] - one[1]) < 2,
-    'Twice the rows take twice the memory, and half precision takes %.0f %% off it' % -two[1],
+    '2', abs(two[0] / one[0] - 2) < 0.05 and abs(two[1] - one[1]) < 2,
+    'Twice the rows take twice the memory, and half precision takes %.0f %% off it' % -two[1]
 )
-(views,) = found(
-    '2', r'partners found: ([\d.]+) %, ([\d.]+) %; distance ([\d.]+) on average, ([\d.]+) at most'
-)
+(views,) = found('2', r'partners found: ([\d.]+) %, ([\d.]+) %; distance ([\d.]+) on average, ([\d.]+) at most')
 claim(
-    '2',
-    min(views[:2]) > 10 * 100 / 63 and views[2] < 0.01,
+    '2', min(views[:2]) > 10 * 100 / 63 and views[2] < 0.01,
     '%.0f %% find it in float32 and %.0f %% in mixed_float16' % tuple(views[:2]),
-    'by %.3f on average and %.3f at most: they too' % tuple(views[2:]),
+    'by %.3f on average and %.3f at most: they too' % tuple(views[2:])
 )
 
 # 3: BERT's floors and scores
@@ -124,21 +112,17 @@ rows = found(
     r'^\w+ +(?:mixed|autocast)_float16 +at least +([\d.]+) ms \(arithmetic +([\d.]+), memory +([\d.]+)\): ([\d.]+) ti',
 )
 claim(
-    '3',
-    rows[0][3] > 2 * 1.94,
-    "a V100's roofline allows a factor of %.1f, an A100's %.1f" % (rows[0][3], rows[2][3]),
+    '3', rows[0][3] > 2 * 1.94, "a V100's roofline allows a factor of %.1f, an A100's %.1f" % (rows[0][3], rows[2][3])
 )
 claim(
-    '3',
-    rows[0][2] > rows[0][1] and 1.2 < rows[1][2] / rows[0][2] < 1.3,
+    '3', rows[0][2] > rows[0][1] and 1.2 < rows[1][2] / rows[0][2] < 1.3,
     "the step's bytes alone take %.1f ms on a V100 and its arithmetic %.1f" % (rows[0][2], rows[0][1]),
-    'moves a quarter more of them (%.1f ms)' % rows[1][2],
+    'moves a quarter more of them (%.1f ms)' % rows[1][2]
 )
 scores = found('3', r'accuracy ([\d.]+) ± ([\d.]+), precision ([\d.]+), recall ([\d.]+)')
 claim(
-    '3',
-    len(scores) == 4 and all(abs(s[0] - scores[0][0]) <= 0.5 < min(s[1], scores[0][1]) for s in scores),
-    "within half a point of float32's, less than the standard error",
+    '3', len(scores) == 4 and all(abs(s[0] - scores[0][0]) <= 0.5 < min(s[1], scores[0][1]) for s in scores),
+    "within half a point of float32's, less than the standard error"
 )
 
 # 4: factors, and what limits
@@ -147,10 +131,8 @@ factors = {k: float(v) for k, v in factors.items()}
 order = [factors[k] for k in ('bert-base', 'resnet50', 'ncf', 'unet')]
 claim('4', all(f < 8 for f in order), "a V100's roofline allows %.1f, %.1f, %.1f and %.1f" % tuple(order))
 claim(
-    '4',
-    0.9 < 3.47 / order[1] < 0.95 and 1.94 < order[0] / 2 and 1.81 < order[2] / 2,
-    'nine tenths of what memory leaves possible',
-    'less than half of it',
+    '4', 0.9 < 3.47 / order[1] < 0.95 and 1.94 < order[0] / 2 and 1.81 < order[2] / 2,
+    'nine tenths of what memory leaves possible', 'less than half of it'
 )
 memory = dict(re.findall(r'^([\w-]+): arithmetic \d+ %, memory (\d+) %', answers['4'], re.M))
 claim(
@@ -173,10 +155,8 @@ claim(
 )
 limits = found('5', r'arithmetic +(\d+) %, memory +(\d+) %, latency +(\d+) %')
 claim(
-    '5',
-    all(x[1] > x[0] for x in limits),
-    "is limited by memory in both precisions",
-    "%d %% of float32's step and %d %% of mixed precision's" % (limits[0][2], limits[1][2]),
+    '5', all(x[1] > x[0] for x in limits), "is limited by memory in both precisions",
+    "%d %% of float32's step and %d %% of mixed precision's" % (limits[0][2], limits[1][2])
 )
 
 # 6: the ladder
@@ -195,9 +175,8 @@ claim('6', True, 'ranges from %.0f to %.0f %%' % (min(r[0] for r in half), max(r
 floor = [r[0] for r in found('6', r'at least +([\d.]+) ms')]
 worth = [100 * (a - b) / floor[0] for a, b in zip(floor, floor[1:])]
 claim(
-    '6',
-    worth[2] > worth[1] > worth[0] > 0,
-    "worth %.0f %% of float32's floor, the second %.0f %%, the third %.0f %%" % tuple(worth[:3]),
+    '6', worth[2] > worth[1] > worth[0] > 0,
+    "worth %.0f %% of float32's floor, the second %.0f %%, the third %.0f %%" % tuple(worth[:3])
 )
 
 # 7: int8 and fp8, after training and in training, beside float32
@@ -212,9 +191,7 @@ int8 = [
     for g in ('channel', 'tensor')
 ]
 most, moved = max(abs(v[1]) for _, v in int8), max(abs(v[0] - rows[net + ' float32'][0]) for net, v in int8)
-claim(
-    '7', moved <= 0.51, 'moves the loss of evaluation by at most %.4f and accuracy by at most half a point' % most
-)
+claim('7', moved <= 0.51, 'moves the loss of evaluation by at most %.4f and accuracy by at most half a point' % most)
 trained = max(abs(rows[n + ' int8 qat in training'][0] - rows[n + ' float32'][0]) for n in ('convnet', 'resnet'))
 claim('7', trained < 0.25, 'ends where float32 ends, within 0.2 points')
 fp8 = [rows[n + ' mixed e4m3 after training'][1] for n in ('convnet', 'resnet')]
@@ -242,10 +219,8 @@ for m in re.finditer(
 ok(len(scores) == 8 and all(len(v) == 5 for v in scores.values()), 'page 8 has eight models in five precisions', scores)
 mixed = [r for v in scores.values() for r in v[1:4]]
 claim(
-    '8',
-    True,
-    ', '.join('%s %d' % (k, min(r[0] for r in v)) for k, v in scores.items()),
-    'Of the %d means of mixed precision %d lie below' % (len(mixed), sum(d < -2 * e for _, d, e in mixed)),
+    '8', True, ', '.join('%s %d' % (k, min(r[0] for r in v)) for k, v in scores.items()),
+    'Of the %d means of mixed precision %d lie below' % (len(mixed), sum(d < -2 * e for _, d, e in mixed))
 )
 ends = found('8', r'^(?:mlp|bert) +float(?:32|16) +accuracy +([\d.]+) %')
 claim(
@@ -261,9 +236,8 @@ fp4 = {(m[1], m[2]): (float(m[3]), float(m[4])) for m in rows}
 ok(len(fp4) == 15, 'page 9 has eight recipes of a gpt and seven of a convnet', fp4)
 gpt = {k: v for (m, k), v in fp4.items() if m == 'gpt'}
 claim(
-    '9',
-    gpt['mxfp8'][0] < 0.05 * gpt['nvfp4'][0],
-    "recipe ends with a loss higher by %.4f than bfloat16, MXFP8 by %.4f" % (gpt['nvfp4'][0], gpt['mxfp8'][0]),
+    '9', gpt['mxfp8'][0] < 0.05 * gpt['nvfp4'][0],
+    "recipe ends with a loss higher by %.4f than bfloat16, MXFP8 by %.4f" % (gpt['nvfp4'][0], gpt['mxfp8'][0])
 )
 claim(
     '9',
@@ -272,14 +246,12 @@ claim(
     % (gpt['forward'][0], gpt['backward'][0]),
 )
 claim(
-    '9',
-    all(abs(gpt[k][0] - gpt['nvfp4'][0]) < gpt['nvfp4'][1] for k in ('to-nearest', 'no-hadamard', 'plain')),
-    'changes the loss by less than one standard error of these differences',
+    '9', all(abs(gpt[k][0] - gpt['nvfp4'][0]) < gpt['nvfp4'][1] for k in ('to-nearest', 'no-hadamard', 'plain')),
+    'changes the loss by less than one standard error of these differences'
 )
 claim(
-    '9',
-    all(abs(v[0]) <= 2 * v[1] for (m, k), v in fp4.items() if m == 'net'),
-    'every difference is smaller than two standard errors',
+    '9', all(abs(v[0]) <= 2 * v[1] for (m, k), v in fp4.items() if m == 'net'),
+    'every difference is smaller than two standard errors'
 )
 
 # 10: losses of optimizers, and their differences to float32's
@@ -288,9 +260,8 @@ ends = {m[1] + ' ' + m[2]: (float(m[3]), float(m[4])) for m in rows}
 ok(len(ends) == 7, 'page 10 has seven optimizers', ends)
 nearest, drawn, kept = (ends['bfloat16 adamw' + k] for k in ('', ':update=sr', ':update=kahan'))
 claim(
-    '10',
-    nearest[0] > 4.5 * nearest[1],
-    'rounded to nearest, end with a loss higher by %.4f, five standard errors' % nearest[0],
+    '10', nearest[0] > 4.5 * nearest[1],
+    'rounded to nearest, end with a loss higher by %.4f, five standard errors' % nearest[0]
 )
 claim('10', abs(drawn[0]) < drawn[1], 'with stochastic rounding the difference is %+.4f, within one' % drawn[0])
 claim('10', abs(kept[0]) < 5e-5, "with Kahan's compensation none is left")
@@ -313,17 +284,14 @@ sums = {(m[0], int(m[1])): float(m[2]) for m in found_sums}
 ok(len(sums) == 8, 'page 11 has two accumulators by four batches', sums)
 short = [sums['bf16', b] for b in (2, 8, 32, 128)]
 claim(
-    '11',
-    short == sorted(short),
-    'whose error grows with it where the accumulator is short',
-    'off by %.3f of the sums\' magnitudes at 2 samples and by %.3f at 128' % (short[0], short[-1]),
+    '11', short == sorted(short), 'whose error grows with it where the accumulator is short',
+    'off by %.3f of the sums\' magnitudes at 2 samples and by %.3f at 128' % (short[0], short[-1])
 )
 claim('11', max(v for k, v in sums.items() if k[0] == 'fp32') < 5e-7, 'in float32 by less than 5e-07 at any of these')
 moved = re.findall(r'^\d micro-batches: loss by (.*), gradient of block1_up.w by (.*)$', answers['11'], re.M)
 claim(
-    '11',
-    len(moved) == 3 and all(float(m[0]) == 0 < float(m[1]) < 5e-7 for m in moved),
-    'leaves the loss of the first step as it was, bit for bit, and moves the gradient by less than 5e-07 of itself',
+    '11', len(moved) == 3 and all(float(m[0]) == 0 < float(m[1]) < 5e-7 for m in moved),
+    'leaves the loss of the first step as it was, bit for bit, and moves the gradient by less than 5e-07 of itself'
 )
 
 # 12: errors of accumulators by K, of positive terms and of terms of both signs
@@ -345,10 +313,8 @@ claim(
 )
 claim('12', all(0.00045 < e < 0.00055 for e in one['e4m3 tc:hopper,promote=128']), 'holds it at 0.05 % for every K')
 claim(
-    '12',
-    chopped[4] > 100 * nearest[4],
-    'costs nothing at these lengths (%.1e at 65536)' % nearest[4],
-    'loses more than a hundred times as much (%.1e)' % chopped[4],
+    '12', chopped[4] > 100 * nearest[4], 'costs nothing at these lengths (%.1e at 65536)' % nearest[4],
+    'loses more than a hundred times as much (%.1e)' % chopped[4]
 )
 claim('12', max(map(max, both)) < 0.001, 'the worst of all is below 0.1 % at every K')
 claim('12', chopped[2] < 2**-14 < min(chopped[3:]), 'from K = 16384 on bf16 on Hopper is no better than 14 bits')

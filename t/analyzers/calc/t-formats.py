@@ -197,9 +197,7 @@ def page(f):
         want = 'RNE gives inf from 2^%d - 2^%d on; saturating, the largest' % (f.emax + 1, f.emax - f.p)
     else:
         want = 'RNE gives %s %s %.17g; saturating, the largest' % (
-            f.above,
-            'from' if f.last & 1 or not f.m else 'beyond',
-            float(half),
+            f.above, 'from' if f.last & 1 or not f.m else 'beyond', float(half)
         )
     if there[-1] != ['above it', want] or len(there) != len(range_lines) + 1:
         wrong.append('%s: %s there, %s here' % (f.name, there[-1], want))
@@ -254,11 +252,8 @@ rows = [x.split() for x in run().split('\n\n')[0].split('\n')[1:]]
 wrong = []
 for f, row in zip(FORMATS, rows):
     want = [
-        *map(str, cells(f)),
-        *('%.6g' % float(x) for x in (f.max, f.normal, f.least)),
-        '2^-%d' % f.p,
-        f.above if f.above != 'NaN' else 'NaN',
-        f.hex(f.one_nan) if f.nan else 'none',
+        *map(str, cells(f)), *('%.6g' % float(x) for x in (f.max, f.normal, f.least)), '2^-%d' % f.p,
+        f.above if f.above != 'NaN' else 'NaN', f.hex(f.one_nan) if f.nan else 'none'
     ]
     if row[:12] != want:
         wrong.append('%s there, %s here' % (row, want))
@@ -271,10 +266,8 @@ heads = (
 )
 plain = [
     [
-        *map(str, cells(f)),
-        *('%.17g' % float(x) for x in (f.max, f.normal, f.least, pow2(-f.p))),
-        f.above,
-        f.hex(f.one_nan) if f.nan else 'none',
+        *map(str, cells(f)), *('%.17g' % float(x) for x in (f.max, f.normal, f.least, pow2(-f.p))), f.above,
+        f.hex(f.one_nan) if f.nan else 'none'
     ]
     for f in FORMATS
 ]
@@ -307,13 +300,8 @@ wrong = []
 for f, row in zip(FORMATS, there[1:]):
     digits, _, e = ('%.6g' % float(f.max)).partition('e')
     want = [
-        *map(str, cells(f)),
-        '$%s$' % (digits + (' \\times 10^{%d}' % int(e) if e else '')),
-        '$2^{%d}$' % f.emin,
-        '$2^{%d}$' % (f.emin - f.m),
-        '$2^{-%d}$' % f.p,
-        f.above,
-        f.hex(f.one_nan) if f.nan else 'none',
+        *map(str, cells(f)), '$%s$' % (digits + (' \\times 10^{%d}' % int(e) if e else '')), '$2^{%d}$' % f.emin,
+        '$2^{%d}$' % (f.emin - f.m), '$2^{-%d}$' % f.p, f.above, f.hex(f.one_nan) if f.nan else 'none'
     ]
     if row != want:
         wrong.append('%s there, %s here' % (row, want))
@@ -321,14 +309,9 @@ none(wrong + ([there] if len(there) != len(FORMATS) + 1 else []), '--table latex
 wrong = []
 for f, o in zip(FORMATS + OTHERS, json.loads(run('--json', *(f.name for f in FORMATS + OTHERS)))):
     want = dict(
-        zip(('name', 'bits', 'exponent_bits', 'p', 'emin', 'emax'), cells(f)),
-        max_finite=float(f.max),
-        min_normal=float(f.normal),
-        min_positive=float(f.least),
-        unit_roundoff=float(pow2(-f.p)),
-        above_max=f.above,
-        max_code=f.hex(f.last),
-        nan_codes=f.nans(),
+        zip(('name', 'bits', 'exponent_bits', 'p', 'emin', 'emax'), cells(f)), max_finite=float(f.max),
+        min_normal=float(f.normal), min_positive=float(f.least), unit_roundoff=float(pow2(-f.p)), above_max=f.above,
+        max_code=f.hex(f.last), nan_codes=f.nans()
     )
     wrong += ['%s: %s is %s there, %s here' % (f.name, k, o.get(k), v) for k, v in want.items() if o.get(k) != v]
     wrong += ['%s: specials %s' % (f.name, o['specials'])] if o['specials'] != f.kind else []

@@ -25,15 +25,9 @@ os.chdir(home())
 with open(os.path.join(SOURCES, 'lib/base/console/settings.def')) as f:
     KEYS = dict(re.findall(r'^SETTING\("([^"]+)", "([^"]+)"\)', f.read(), re.M))
 HELD = [
-    'bit-identical',
-    'within its ulps',
-    'within its tolerance',
-    'better than the baseline',
-    'not compared: the baseline has no tolerance for it',
-    'drifted',
-    'is new: the baseline does not have it',
-    'is not finite and the baseline does not declare that',
-    'is missing in the run',
+    'bit-identical', 'within its ulps', 'within its tolerance', 'better than the baseline',
+    'not compared: the baseline has no tolerance for it', 'drifted', 'is new: the baseline does not have it',
+    'is not finite and the baseline does not declare that', 'is missing in the run'
 ]
 IDENTICAL, ULPS, NOISE, BETTER, NOT_COMPARED, DRIFT, NEW, NONFINITE, MISSING = range(9)
 
@@ -41,24 +35,8 @@ IDENTICAL, ULPS, NOISE, BETTER, NOT_COMPARED, DRIFT, NEW, NONFINITE, MISSING = r
 def make(name, *words):
     for r in (
         halfulp(
-            'train',
-            '--model',
-            'mlp',
-            '--model',
-            'width=0.03125',
-            '--data',
-            'size=8',
-            '--data',
-            'train=40',
-            '--data',
-            'eval=8',
-            '--batch',
-            '8',
-            '--steps',
-            '4',
-            '--quiet',
-            *words,
-            name,
+            'train', '--model', 'mlp', '--model', 'width=0.03125', '--data', 'size=8', '--data', 'train=40', '--data',
+            'eval=8', '--batch', '8', '--steps', '4', '--quiet', *words, name
         ),
         halfulp('analyze', name),
     ):
@@ -80,13 +58,8 @@ def apart(got, want, form):
 
 
 LOST = (
-    'l2_share_lost',
-    'cosine',
-    'share_swamped',
-    'share_nonzeros',
-    'propagated_rel_normwise',
-    'log2_scale_min',
-    'log2_scale_max',
+    'l2_share_lost', 'cosine', 'share_swamped', 'share_nonzeros', 'propagated_rel_normwise', 'log2_scale_min',
+    'log2_scale_max'
 )
 
 
@@ -179,11 +152,7 @@ def finding(row, now, new=None):
     if times != math.inf and times >= Q(2) ** 1024:
         times = math.inf
     size = -1100 if times == 0 else 1100 if times == math.inf else max(math.log2(float(times)), -1100)
-    return (
-        held,
-        ulps,
-        4096 * (1 + harm) + size + (times == math.inf and held == MISSING),
-    )
+    return (held, ulps, 4096 * (1 + harm) + size + (times == math.inf and held == MISSING))
 
 
 def value(text):
@@ -237,12 +206,7 @@ def judged(path, run, what):
             )
     failed = sum(not mine['ok'] for _, _, mine in want)
     if (j['run'], j['baseline'], j['quantities'], j['failed'], len(j['findings']), r.returncode) != (
-        run.path,
-        path,
-        len(want),
-        failed,
-        len(want),
-        failed > 0,
+        run.path, path, len(want), failed, len(want), failed > 0
     ):
         wrong.append(
             '%s, %d quantities, %d failed; exit %d'
@@ -296,10 +260,7 @@ def hashes(run):
         if c['op'].startswith(('matmul', 'conv2d')):
             sums = hashed(sums, '%d %s part=%g' % (i, c['sum'], c['attr'].get('part', 0)))
         text = '%s %s>%s %s' % (
-            c['op'],
-            tensor[c['in'][0]]['name'],
-            tensor[c['out'][0]]['name'],
-            tensor[c['out'][0]]['format'],
+            c['op'], tensor[c['in'][0]]['name'], tensor[c['out'][0]]['name'], tensor[c['out'][0]]['format']
         )
         casts = hashed(casts, text) if c['op'] == 'cast' else casts
         calls = hashed(calls, text)
@@ -325,18 +286,13 @@ def moved(old, new, text):
         change = '' if not both else ' (%+.3g %%)' % (100 * (y - x) / abs(x)) if x else ' (%+.3g)' % y
         list_.append(
             (
-                not headline(was if a is not None else now, key),
-                -far,
-                key,
-                '  %s: %s -> %s%s' % (key, 'nothing' if a is None else a, 'nothing' if b is None else b, change),
+                not headline(was if a is not None else now, key), -far, key,
+                '  %s: %s -> %s%s' % (key, 'nothing' if a is None else a, 'nothing' if b is None else b, change)
             )
         )
     gone, added = len(set(was) - set(now)), len(set(now) - set(was))
     first = 'since the baseline before: %d of %d quantities moved, %d are new, %d are gone' % (
-        len(list_) - gone - added,
-        len(was),
-        added,
-        gone,
+        len(list_) - gone - added, len(was), added, gone
     )
     lines = text.splitlines()
     if first not in lines:
@@ -377,60 +333,23 @@ def unseen(*runs):
 
 base = make('base', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3')
 order = make(
-    'order',
-    '--policy',
-    'mixed_float16',
-    '--loss-scale',
-    'init=1024',
-    '--trace',
-    'steps=0,3',
-    '--accumulate',
-    'pairwise',
+    'order', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3', '--accumulate',
+    'pairwise'
 )
 others = {
     'sums in fp16': make(
-        'half',
-        '--policy',
-        'mixed_float16',
-        '--loss-scale',
-        'init=1024',
-        '--trace',
-        'steps=0,3',
-        '--accumulate',
-        'fma,acc=fp16',
+        'half', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3', '--accumulate',
+        'fma,acc=fp16'
     ),
     'another rate': make(
-        'rate',
-        '--policy',
-        'mixed_float16',
-        '--loss-scale',
-        'init=1024',
-        '--trace',
-        'steps=0,3',
-        '--optimizer',
-        'lr=0.002',
+        'rate', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3', '--optimizer',
+        'lr=0.002'
     ),
     'another optimizer': make(
-        'plain',
-        '--policy',
-        'mixed_float16',
-        '--loss-scale',
-        'init=1024',
-        '--trace',
-        'steps=0,3',
-        '--optimizer',
-        'sgd',
+        'plain', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3', '--optimizer', 'sgd'
     ),
     'weights beyond every range': make(
-        'far',
-        '--policy',
-        'mixed_float16',
-        '--loss-scale',
-        'init=1024',
-        '--trace',
-        'steps=0,3',
-        '--optimizer',
-        'lr=1e9',
+        'far', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3', '--optimizer', 'lr=1e9'
     ),
     'a growing scale': make(
         'growing', '--policy', 'mixed_float16', '--loss-scale', 'init=2^24,interval=2', '--trace', 'steps=3'
@@ -451,8 +370,7 @@ for reason, more, ulps in (
     want = unseen(base, order) if more else unseen(base)
     ok(
         r.returncode == 0 and len(lines) == len(want) and all(map(str.startswith, lines, want)),
-        '%s: what it could not show' % reason,
-        r.stdout + r.stderr + str(want),
+        '%s: what it could not show' % reason, r.stdout + r.stderr + str(want)
     )
     for what, run in {'the same run': base, 'another order of sums': order, **others}.items():
         seen |= judged('base.tsv', run, '%s, %s' % (reason, what))
@@ -462,15 +380,7 @@ os.makedirs('within/deep')
 open('.git/HEAD', 'w').write('ref: refs/heads/some\n')
 open('.git/refs/heads/some', 'w').write('0123456789abcdef0123456789abcdef01234567\n')
 for where, path in (('.', 'here.tsv'), ('within/deep', 'deep.tsv')):
-    halfulp(
-        'baseline',
-        os.path.abspath('base'),
-        '-o',
-        os.path.abspath(path),
-        '--reason',
-        'a commit',
-        cwd=where,
-    )
+    halfulp('baseline', os.path.abspath('base'), '-o', os.path.abspath(path), '--reason', 'a commit', cwd=where)
     ok(
         'at commit 0123456789abcdef0123456789abcdef01234567\n' in open(path).read(),
         'the commit that is checked out around %s' % where,
@@ -480,24 +390,8 @@ ok(
     set(env('base.tsv'))
     == config
     | {
-        'halfulp',
-        'model',
-        'policy',
-        'dataset',
-        'dataset_digest',
-        'optimizer',
-        'batch',
-        'epochs',
-        'loss_weight',
-        'seed',
-        'backend',
-        'device',
-        'compiler',
-        'simd',
-        'summation_tree',
-        'casts',
-        'calls',
-        'analysis',
+        'halfulp', 'model', 'policy', 'dataset', 'dataset_digest', 'optimizer', 'batch', 'epochs', 'loss_weight',
+        'seed', 'backend', 'device', 'compiler', 'simd', 'summation_tree', 'casts', 'calls', 'analysis'
     },
     'a baseline names every option of the training, but which steps were traced',
     sorted(env('base.tsv')),

@@ -114,17 +114,7 @@ for name, rules, want in [
     said = last('--data', name, *sum((['--accept', r] for r in rules), []))
     tap.ok(said == want, want, said)
 said = run(
-    'validate',
-    'm.onnx',
-    '--policy',
-    'bf16',
-    '--exact',
-    '0',
-    '--data',
-    'x.npz',
-    '--accept',
-    'flips<=1% at 95%',
-    '--tap',
+    'validate', 'm.onnx', '--policy', 'bf16', '--exact', '0', '--data', 'x.npz', '--accept', 'flips<=1% at 95%', '--tap'
 )
 tap.ok(
     said.returncode == 1
@@ -149,11 +139,8 @@ for name, rule, want in [
 write(
     'p.onnx',
     graph(
-        [node('MatMul', 'x w', 'y', name='p')],
-        [floats('w', [2, 2], [1, 0, 0, 1])],
-        [value('x', ['n', 2])],
-        [value('y', ['n', 2])],
-        'g',
+        [node('MatMul', 'x w', 'y', name='p')], [floats('w', [2, 2], [1, 0, 0, 1])], [value('x', ['n', 2])],
+        [value('y', ['n', 2])], 'g'
     ),
     opset=19,
 )
@@ -179,20 +166,10 @@ for name, n, found in [('y.npz', 299, False), ('z.npz', 1200, True)]:
 text = run('advise', 'p.onnx', '--data', 'y.npz', '--accept', 'flips<=1% at 95%', '--format', 'bf16').stdout
 tap.ok(
     text.endswith('flips<=1% at 95% takes 299 inputs held apart, even without an exception, and there are 149.\n'),
-    'advise says how many inputs are needed',
-    text,
+    'advise says how many inputs are needed', text
 )
 text = run(
-    'advise',
-    'p.onnx',
-    '--data',
-    'z.npz',
-    '--accept',
-    'flips<=1% at 95%',
-    '--accept',
-    'flips<=0.1%',
-    '--format',
-    'bf16',
+    'advise', 'p.onnx', '--data', 'z.npz', '--accept', 'flips<=1% at 95%', '--accept', 'flips<=0.1%', '--format', 'bf16'
 ).stdout
 most = 100 * (1 - 0.05 ** (1 / 600))
 tap.ok(
@@ -208,8 +185,7 @@ tap.ok(
 looks = re.search(r'(\d+) assignments were run on them, .* together it is at least (.*) %\.', text)
 tap.ok(
     looks and float(looks[2]) == 100 - 5 * int(looks[1]),
-    'and the confidence of all choices that were run on them together',
-    text,
+    'and the confidence of all choices that were run on them together', text
 )
 
 for rule, why in [

@@ -31,15 +31,7 @@ def halfulp(*words):
 
 def train(name, *words):
     r = halfulp(
-        'train',
-        '--model',
-        'mlp:width=0.03125',
-        '--data',
-        'size=8,train=40,eval=8',
-        '--batch',
-        '8',
-        '--quiet',
-        *words,
+        'train', '--model', 'mlp:width=0.03125', '--data', 'size=8,train=40,eval=8', '--batch', '8', '--quiet', *words,
         at(name)
     )
     assert r.returncode == 0, r.stderr
@@ -150,15 +142,7 @@ def body(text):
 
 
 USED = (
-    'halfulp_version',
-    'compiler',
-    'device',
-    'simd',
-    'accumulate',
-    'policy',
-    'loss_scaling',
-    'loss_weight',
-    'dataset',
+    'halfulp_version', 'compiler', 'device', 'simd', 'accumulate', 'policy', 'loss_scaling', 'loss_weight', 'dataset'
 )
 
 
@@ -270,20 +254,17 @@ none(
 )
 parted(single, train('longer', '--policy', 'float32', '--steps', '6', '--trace', 'steps=2,5'), 'a longer run')
 parted(
-    single,
-    train('half', '--policy', 'mixed_float16', '--steps', '4', '--trace', 'steps=0,2'),
-    'float32 and mixed_float16',
+    single, train('half', '--policy', 'mixed_float16', '--steps', '4', '--trace', 'steps=0,2'),
+    'float32 and mixed_float16'
 )
 parted(train('brain', '--policy', 'bfloat16', '--steps', '4', '--trace', 'steps=2'), single, 'bfloat16 and float32')
 parted(
-    single,
-    train('pairs', '--policy', 'float32', '--steps', '4', '--trace', 'steps=2,3', '--accumulate', 'pairwise'),
-    'another order of sums',
+    single, train('pairs', '--policy', 'float32', '--steps', '4', '--trace', 'steps=2,3', '--accumulate', 'pairwise'),
+    'another order of sums'
 )
 parted(
-    single,
-    train('apart', '--policy', 'float32', '--steps', '4', '--trace', 'steps=1', '--seed', '2'),
-    'no step traced in both',
+    single, train('apart', '--policy', 'float32', '--steps', '4', '--trace', 'steps=1', '--seed', '2'),
+    'no step traced in both'
 )
 # Of several settings that differ the data come first, then the seed, then the first of the others
 for name, cause in (
@@ -312,16 +293,8 @@ r = halfulp('verify', '--trace', path)
 call = next(c for c in single.calls if c['out'] and single.tensors[c['out'][0]]['name'] == 'dense2.xw')
 rows = [x.split('\t') for x in r.stdout.splitlines() if x.startswith('2\t')]
 want = [
-    '2',
-    str(call['id']),
-    'matmul',
-    'dense2.xw',
-    '7',
-    '%.17g' % real(before ^ 1, 'fp32'),
-    '%.17g' % real(before, 'fp32'),
-    '0x%x' % (before ^ 1),
-    '0x%x' % before,
-    '0',
+    '2', str(call['id']), 'matmul', 'dense2.xw', '7', '%.17g' % real(before ^ 1, 'fp32'),
+    '%.17g' % real(before, 'fp32'), '0x%x' % (before ^ 1), '0x%x' % before, '0'
 ]
 elements = sum(math.prod(single.tensors[t]['shape']) for c in single.calls for t in c['out'])
 last = '%s: %d calls of 2 steps executed again, %d elements compared, ' % (path, 2 * len(single.calls), 2 * elements)
@@ -409,10 +382,8 @@ pair = bend(path, 'trace/step-000000.safetensors', 'dense2.w', 9)
 code, line1 = first('diff', single.path, path)
 none(
     says(
-        line1,
-        'step 0, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights,
-        pair,
-        '. Most likely cause: other weights to begin with, since settings and programs are the same',
+        line1, 'step 0, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights, pair,
+        '. Most likely cause: other weights to begin with, since settings and programs are the same'
     )
     + [x for x in (code,) if x != 1],
     'diff: one weight that a training began with',
@@ -440,12 +411,9 @@ dot = next(i for i, x in enumerate(traced['input.x']) if x)  # a pixel that is n
 off = 'step 2, tensor %s: one element of %%d, number %d, is one ulp of fp32 off: '
 for name, step, file, tensor, start, end in (
     (
-        'verify0',
-        0,
-        'trace/step-000000.safetensors',
-        'dense2.w',
+        'verify0', 0, 'trace/step-000000.safetensors', 'dense2.w',
         'step 0, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights,
-        ': the training began with other weights than were recorded',
+        ': the training began with other weights than were recorded'
     ),
     (
         'verify2',
@@ -458,28 +426,17 @@ for name, step, file, tensor, start, end in (
         '; all that the call read is as recorded, so its arithmetic is another one',
     ),
     (
-        'verify4',
-        2,
-        'trace/step-000002.safetensors',
-        'dense2.w',
-        off % ('dense2.w', 9),
-        ': the step began with another state',
+        'verify4', 2, 'trace/step-000002.safetensors', 'dense2.w', off % ('dense2.w', 9),
+        ': the step began with another state'
     ),
     (
-        'verify5',
-        2,
-        'trace/step-000002.safetensors',
-        'input.x',
-        off % ('input.x', dot),
-        ': the step read other input data than were recorded',
+        'verify5', 2, 'trace/step-000002.safetensors', 'input.x', off % ('input.x', dot),
+        ': the step read other input data than were recorded'
     ),
     (
-        'verify3',
-        3,
-        'checkpoint/step-000004.safetensors',
-        'dense2.w',
+        'verify3', 3, 'checkpoint/step-000004.safetensors', 'dense2.w',
         'step 3, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights,
-        ' in the state behind step 3; that step was not traced, and a run with --trace steps=3 names the call',
+        ' in the state behind step 3; that step was not traced, and a run with --trace steps=3 names the call'
     ),
 ):
     path = at(name)
@@ -527,9 +484,7 @@ whole = [c for c in some.calls if all(some.tensors[t]['name'] in there for t in 
 n = sum(math.prod(some.tensors[t]['shape']) for c in whole for t in c['out'])
 r = halfulp('verify', '--trace', some.path)
 want = '%d calls of 1 steps executed again, %d elements compared, 0 differ; %d calls were not recorded whole' % (
-    len(whole),
-    n,
-    len(some.calls) - len(whole),
+    len(whole), n, len(some.calls) - len(whole)
 )
 none(
     [r.stdout, r.stderr, want] if r.returncode or want not in r.stdout or not whole else [],

@@ -28,21 +28,10 @@ PACK = {
     'I64': ('q', None, 64, 0),
 }
 RULES = [
-    'i*: ulps <= 1, differ <= 9',
-    'half*: ulps(bf16) <= 2, cosine >= 0.999, sqnr >= 31.5',
-    '*bits*: exact',
-    'maybe*: optional, exact',
-    'skip*: ignore',
-    'wild*: nonfinite <= 2, abs <= 0.25',
-    'cast.free: rel <= 2^-3, l2 <= 0',
-    'cast.held: exact',
-    'nobody*: exact',
-    '?.by.cosine: cosine >= 0.99999',
-    '?.by.sqnr: sqnr >= 50',
-    '?.by.abs: abs <= 0',
-    '?.by.ulps: ulps <= 0.5',
-    'near.100: sqnr >= 50',
-    'near.*: abs <= 1',
+    'i*: ulps <= 1, differ <= 9', 'half*: ulps(bf16) <= 2, cosine >= 0.999, sqnr >= 31.5', '*bits*: exact',
+    'maybe*: optional, exact', 'skip*: ignore', 'wild*: nonfinite <= 2, abs <= 0.25', 'cast.free: rel <= 2^-3, l2 <= 0',
+    'cast.held: exact', 'nobody*: exact', '?.by.cosine: cosine >= 0.99999', '?.by.sqnr: sqnr >= 50',
+    '?.by.abs: abs <= 0', '?.by.ulps: ulps <= 0.5', 'near.100: sqnr >= 50', 'near.*: abs <= 1'
 ]
 NAN = math.nan
 
@@ -210,9 +199,8 @@ def judged(row, was, now, rule, steps):
         if 'optional' in rule['words']:
             return False, 0, 'is in the %s alone, which its rule allows' % ('baseline' if was else 'new file')
         return (
-            True,
-            1e250 if was else 1e240,
-            'is missing: the baseline has it' if was else 'is new: the baseline does not have it',
+            True, 1e250 if was else 1e240,
+            'is missing: the baseline has it' if was else 'is new: the baseline does not have it'
         )
     if was[1] != now[1] and not steps:
         return True, 1e230, 'its shape was %s and is %s' % (typed(was, was), typed(now, now))
@@ -278,10 +266,8 @@ def first_line(row, was, now, said, shaped, failed, n):
             s += '%s, and %d of %d values differ' % (pair, row['differ'], row['elements'])
         else:
             s += '%s%s), and %d of %d values differ' % (
-                far,
-                '' if row['step'] is not None else ', ' + ulps(row, ulps_there(row)),
-                row['differ'],
-                row['elements'],
+                far, '' if row['step'] is not None else ', ' + ulps(row, ulps_there(row)), row['differ'],
+                row['elements']
             )
     return s + ': %s; %d of %d names failed' % (said, failed, n)
 
@@ -417,13 +403,8 @@ def compare(paths, was, now, rules, what, steps=None):
         shaped = bool(a and b and a[1] != b[1] and not steps)
         want.append(
             (
-                not failed,
-                -severity if failed else -(0 if rows[name]['elements'] is None else real(rows[name]['l2'])),
-                name,
-                said,
-                None if not failed else detail(rows[name], a, b, rule, shaped),
-                rule['text'],
-                shaped,
+                not failed, -severity if failed else -(0 if rows[name]['elements'] is None else real(rows[name]['l2'])),
+                name, said, None if not failed else detail(rows[name], a, b, rule, shaped), rule['text'], shaped
             )
         )
     # Of failures that are equally far beyond, the first by name, whose digits are numbers, stands first
@@ -540,18 +521,12 @@ few = ('i.small', 'one.ulp', 'same.a', 'half.near', 'plain.held')
 for path, all_ in (('few-old.safetensors', old), ('few-new.safetensors', new)):
     write(path, {k: all_[k] for k in few})
 compare(
-    ('few-old.safetensors', 'few-new.safetensors'),
-    {k: old[k] for k in few},
-    {k: new[k] for k in few},
-    ['one.ulp: exact', '*: rel <= 9, l2 <= 9'],
-    'one ulp alone',
+    ('few-old.safetensors', 'few-new.safetensors'), {k: old[k] for k in few}, {k: new[k] for k in few},
+    ['one.ulp: exact', '*: rel <= 9, l2 <= 9'], 'one ulp alone'
 )
 compare(
-    ('few-old.safetensors', 'few-new.safetensors'),
-    {k: old[k] for k in few},
-    {k: new[k] for k in few},
-    ['*: rel <= 9, l2 <= 9'],
-    'nothing beyond',
+    ('few-old.safetensors', 'few-new.safetensors'), {k: old[k] for k in few}, {k: new[k] for k in few},
+    ['*: rel <= 9, l2 <= 9'], 'nothing beyond'
 )
 kinds = {'whole': 'numbers', 'loss': 'numbers', 'tag': 'texts', 'tag.free': 'texts'}
 counts = [{k: (kinds[k], [n - 3 * (late and k == 'loss') + late]) for k in kinds} for n, late in ((9, 0), (9, 1))]

@@ -14,25 +14,8 @@ from tap import HALFULP, bail_out, finish, halfulp, home, none, ok  # noqa: E402
 
 os.chdir(home())
 TRAIN = [
-    '--model',
-    'mlp',
-    '--model',
-    'width=0.125',
-    '--data',
-    'size=8',
-    '--data',
-    'train=128',
-    '--data',
-    'eval=32',
-    '--batch',
-    '32',
-    '--epochs',
-    '2',
-    '--trace',
-    'steps=0,7',
-    '--quiet',
-    '--policy',
-    'mixed_float16',
+    '--model', 'mlp', '--model', 'width=0.125', '--data', 'size=8', '--data', 'train=128', '--data', 'eval=32',
+    '--batch', '32', '--epochs', '2', '--trace', 'steps=0,7', '--quiet', '--policy', 'mixed_float16'
 ]
 
 
@@ -49,11 +32,8 @@ def table(path):
 
 def check(run, commit, *more, folder='history', **env):
     return subprocess.run(
-        [HALFULP, 'check', run, '--baseline', 'base.tsv', '--history', folder, *more],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env={**os.environ, 'GITHUB_SHA': '', 'CI_COMMIT_SHA': commit, **env},
+        [HALFULP, 'check', run, '--baseline', 'base.tsv', '--history', folder, *more], stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, env={**os.environ, 'GITHUB_SHA': '', 'CI_COMMIT_SHA': commit, **env}
     )
 
 
@@ -212,17 +192,15 @@ ok(
     r.stderr,
 )
 subprocess.run(
-    'git init -q . && git -c user.name=x -c user.email=x@y commit -q --allow-empty -m x',
-    shell=True,
-    capture_output=True,
+    'git init -q . && git -c user.name=x -c user.email=x@y commit -q --allow-empty -m x', shell=True,
+    capture_output=True
 )
 head = subprocess.run('git rev-parse HEAD', shell=True, capture_output=True, text=True)
 if head.returncode == 0:
     r = check('a', '', folder='git')
     ok(
-        {x['commit'] for x in table('git/history.tsv')} == {head.stdout.strip()},
-        'the commit that is checked out',
-        r.stderr,
+        {x['commit'] for x in table('git/history.tsv')} == {head.stdout.strip()}, 'the commit that is checked out',
+        r.stderr
     )
 else:
     ok(True, 'the commit that is checked out # SKIP git is absent')
@@ -231,13 +209,11 @@ open('other/history.tsv', 'w').write('a\tb\n1\t2\n')
 r = check('a', 'c1', folder='other')
 ok(
     r.returncode == 3 and 'no history of check' in r.stderr and open('other/history.tsv').read() == 'a\tb\n1\t2\n',
-    'another table of that name is left as it is',
-    r.stderr,
+    'another table of that name is left as it is', r.stderr
 )
 r = check('a', 'c1', folder='base.tsv')
 ok(
-    r.returncode == 4 and 'nothing was judged' in r.stdout,
-    'a folder that cannot be made: exit 4',
-    (r.returncode, r.stderr),
+    r.returncode == 4 and 'nothing was judged' in r.stdout, 'a folder that cannot be made: exit 4',
+    (r.returncode, r.stderr)
 )
 finish()

@@ -24,8 +24,7 @@ def refused(code, words, what, *line):
     p = halfulp(*line)
     ok(
         p.returncode == code and p.stderr.count('\n') == 1 and words in p.stderr,
-        '%s: exit %d, one line' % (what, code),
-        (p.returncode, p.stdout[-300:], p.stderr),
+        '%s: exit %d, one line' % (what, code), (p.returncode, p.stdout[-300:], p.stderr)
     )
 
 
@@ -42,9 +41,7 @@ def train(name, seed, *more):
 def tail(t, n):
     """P(T > t): T = sqrt(n) tan(u) has the density cos(u)^(n-1)."""
     c, a, steps = (
-        math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2)) / math.sqrt(math.pi),
-        math.atan(t / math.sqrt(n)),
-        2000,
+        math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2)) / math.sqrt(math.pi), math.atan(t / math.sqrt(n)), 2000
     )
     h, f = (math.pi / 2 - a) / steps, lambda u: max(math.cos(u), 0) ** (n - 1)
     return (
@@ -170,78 +167,29 @@ refused(
 )
 refused(2, 'at least 3 seeds', 'two runs', 'baseline', *was[:2], '-o', 'a.tsv', '--score', 'accuracy', *REASON)
 refused(
-    2,
-    'has seed 1 as a run before it',
-    'one seed twice',
-    'baseline',
-    'w0',
-    'w1',
-    'w0',
-    '-o',
-    'a.tsv',
-    '--score',
-    'accuracy',
-    *REASON
+    2, 'has seed 1 as a run before it', 'one seed twice', 'baseline', 'w0', 'w1', 'w0', '-o', 'a.tsv', '--score',
+    'accuracy', *REASON
 )
 refused(
-    2,
-    'accuracy, precision, recall',
-    'a score that is none',
-    'baseline',
-    *was,
-    '-o',
-    'a.tsv',
-    '--score',
-    'speed',
+    2, 'accuracy, precision, recall', 'a score that is none', 'baseline', *was, '-o', 'a.tsv', '--score', 'speed',
     *REASON
 )
 refused(2, 'has no eval_dice', "another model's score", 'baseline', *was, '-o', 'a.tsv', '--score', 'dice', *REASON)
+refused(2, '--reason TEXT is needed', 'no reason', 'baseline', *was, '-o', 'a.tsv', '--score', 'accuracy')
 refused(
-    2, '--reason TEXT is needed', 'no reason', 'baseline', *was, '-o', 'a.tsv', '--score', 'accuracy'
-)
-refused(
-    2,
-    '--score has no effect',
-    '--score beside --statistics',
-    'baseline',
-    *was,
-    '-o',
-    'a.tsv',
-    '--score',
-    'accuracy',
-    '--statistics',
-    *REASON
+    2, '--score has no effect', '--score beside --statistics', 'baseline', *was, '-o', 'a.tsv', '--score', 'accuracy',
+    '--statistics', *REASON
 )
 for i in range(3):
     make('e%d' % i, i + 1, eval_accuracy=0.5)
 refused(
-    2,
-    'every run has the same eval_accuracy, 0.5',
-    'runs that do not differ',
-    'baseline',
-    'e0',
-    'e1',
-    'e2',
-    '-o',
-    'a.tsv',
-    '--score',
-    'accuracy',
-    *REASON
+    2, 'every run has the same eval_accuracy, 0.5', 'runs that do not differ', 'baseline', 'e0', 'e1', 'e2', '-o',
+    'a.tsv', '--score', 'accuracy', *REASON
 )
 make('nan', 9, eval_accuracy=math.nan)
 refused(
-    2,
-    'eval_accuracy of seed 9 is not finite',
-    'a score that is NaN',
-    'baseline',
-    'nan',
-    'w0',
-    'w1',
-    '-o',
-    'a.tsv',
-    '--score',
-    'accuracy',
-    *REASON
+    2, 'eval_accuracy of seed 9 is not finite', 'a score that is NaN', 'baseline', 'nan', 'w0', 'w1', '-o', 'a.tsv',
+    '--score', 'accuracy', *REASON
 )
 ok(not os.path.exists('a.tsv'), 'nothing was written')
 
@@ -317,8 +265,7 @@ ok(
 )
 ok(
     '5 candidates against 6 baseline runs detect a drop of 1.6' in p.stdout and ' points with 90 %' in p.stdout,
-    'and what such a check detects',
-    p.stdout,
+    'and what such a check detects', p.stdout
 )
 p = halfulp('baseline', *was, '-o', 'l.tsv', '--score', 'loss', *REASON)
 p = halfulp('check', *drop, '--baseline', 'l.tsv', '--json')
@@ -327,13 +274,7 @@ ok(p.returncode == 1 and abs(j['t'] - want['t']) < 1e-6 * want['t'], 'a loss tha
 p = halfulp('check', *was, '--baseline', 'l.tsv', '--format', 'junit')
 ok(p.returncode == 0 and '<testsuite' in p.stdout and 'eval_loss' in p.stdout, 'JUnit too', p.stdout)
 refused(
-    2,
-    '4 candidates against 4 baseline runs',
-    '--olympic of three',
-    'check',
-    *drop[:3],
-    '--baseline',
-    'a.tsv',
+    2, '4 candidates against 4 baseline runs', '--olympic of three', 'check', *drop[:3], '--baseline', 'a.tsv',
     '--olympic'
 )
 refused(

@@ -23,11 +23,8 @@ os.chdir(home())
 
 def run(*line):
     p = subprocess.run(
-        [HALFULP] + list(line),
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        env=dict(os.environ, OMP_WAIT_POLICY='passive'),
+        [HALFULP] + list(line), capture_output=True, text=True, stdin=subprocess.DEVNULL,
+        env=dict(os.environ, OMP_WAIT_POLICY='passive')
     )
     return p.returncode, p.stdout, p.stderr
 
@@ -46,24 +43,8 @@ def refused(code, pattern, what, *line):
 
 def make(name, seed, *more):
     a = run(
-        'train',
-        '--model',
-        'mlp:width=0.125',
-        '--data',
-        'size=8,train=320,eval=64',
-        '--batch',
-        '32',
-        '--epochs',
-        '4',
-        '--trace',
-        'steps=last',
-        '--quiet',
-        '--policy',
-        'mixed_float16',
-        '--seed',
-        str(seed),
-        *more,
-        name
+        'train', '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4',
+        '--trace', 'steps=last', '--quiet', '--policy', 'mixed_float16', '--seed', str(seed), *more, name
     )
     b = run('analyze', name)
     if a[0] or b[0] > 1:
@@ -89,50 +70,23 @@ WRITE = ['-o', 's.tsv', '--statistics', '--reason', 'a test']
 refused(2, 'at least 3 seeds', 'two seeds', 'baseline', 'b1', 'c1', 'b2', 'c2', *WRITE)
 refused(2, 'seed 3 was trained once', 'a seed without its repeat', 'baseline', 'b1', 'c1', 'b2', 'c2', 'b3', *WRITE)
 refused(
-    2,
-    'in the same order of sums',
-    'a repeat that sums in the same order',
-    'baseline',
-    'b1',
-    'fast1',
-    'b2',
-    'c2',
-    'b3',
-    'c3',
-    *WRITE
+    2, 'in the same order of sums', 'a repeat that sums in the same order', 'baseline', 'b1', 'fast1', 'b2', 'c2', 'b3',
+    'c3', *WRITE
 )
 refused(
-    2,
-    'third run of seed 1',
-    'a third run of a seed',
-    'baseline',
-    'b1',
-    'c1',
-    'kahan1',
-    'b2',
-    'c2',
-    'b3',
-    'c3',
-    *WRITE
+    2, 'third run of seed 1', 'a third run of a seed', 'baseline', 'b1', 'c1', 'kahan1', 'b2', 'c2', 'b3', 'c3', *WRITE
 )
 refused(2, '--reason', 'no reason', 'baseline', *runs, '-o', 's.tsv', '--statistics')
 refused(
-    2,
-    "unknown or ambiguous option '--statistics'",
-    'check --statistics',
-    'check',
-    'b1',
-    '--baseline',
-    's.tsv',
-    '--statistics',
+    2, "unknown or ambiguous option '--statistics'", 'check --statistics', 'check', 'b1', '--baseline', 's.tsv',
+    '--statistics'
 )
 refused(2, '--ulps has no effect', '--ulps beside it', 'baseline', *runs, *WRITE, '--ulps', '2')
 ok(not os.path.exists('s.tsv'), 'nothing was written')
 code, out, err = run('baseline', *runs, *WRITE)
 ok(
     code == 0 and 'of 4 seeds recorded in s.tsv\nwith fewer than 5 seeds more of what moved stays unseen\n' in out,
-    'four seeds are recorded',
-    (code, out, err),
+    'four seeds are recorded', (code, out, err)
 )
 RECORDED = out
 
@@ -185,10 +139,7 @@ def rms(lists):
 
 def aggregates(name):
     m, replay, updates, w = (
-        tsv(name + '/metrics.tsv'),
-        tsv(name + '/analysis/replay.tsv'),
-        tsv(name + '/updates.tsv'),
-        state(name),
+        tsv(name + '/metrics.tsv'), tsv(name + '/analysis/replay.tsv'), tsv(name + '/updates.tsv'), state(name)
     )
     loss, norm = [float(r['loss']) for r in m], [float(r['grad_norm']) for r in m]
     evals = [r for r in m if r['eval_loss'] != '-']
@@ -259,9 +210,8 @@ wrong = [
     if not near(float(rows[q][5 + 2 * i + j]), known['%s%d' % (k, s)][q])
 ]
 ok(
-    not wrong and len(rows) >= 25,
-    'every aggregate of every run, recomputed',
-    [(q, rows[q][5:], [known[r][q] for r in runs]) for q, _, _ in wrong[:3]],
+    not wrong and len(rows) >= 25, 'every aggregate of every run, recomputed',
+    [(q, rows[q][5:], [known[r][q] for r in runs]) for q, _, _ in wrong[:3]]
 )
 missing = [q for q in known['b1'] if q not in rows and all(math.isfinite(known[r][q]) for r in runs)]
 ok(not missing, 'none is left out that all runs have', missing)
@@ -431,9 +381,8 @@ for candidates, paired, red in (
         told += '%.1f times its spread over seeds is seen; candidates of baseline seeds see %.1f times' % (
             limit(.005 / len(judged) / 2, n + k - 2) * math.sqrt(1 / n + 1 / k), WIDER / 2)
     ok(
-        j['summary'].split('\n')[: told.count('\n') + 1] == told.split('\n'),
-        '%s: the summary' % ' '.join(candidates),
-        (j['summary'], told),
+        j['summary'].split('\n')[: told.count('\n') + 1] == told.split('\n'), '%s: the summary' % ' '.join(candidates),
+        (j['summary'], told)
     )
     wrong = []
     for q in judged:
@@ -532,8 +481,7 @@ for name, paired, of in edges:
             wrong.append((name, q, x, good, found[q]))
 ok(
     not wrong and len(edges) == 10,
-    'exact quantities: what no baseline run had fails, and of other seeds a step or a factor of 2 is chance',
-    wrong[:3],
+    'exact quantities: what no baseline run had fails, and of other seeds a step or a factor of 2 is chance', wrong[:3]
 )
 code, out, err = run('check', 'fast1', '--baseline', 's.tsv')
 ok(
@@ -550,18 +498,8 @@ code, out, err = run('check', 'fresh', '--baseline', 's.tsv')
 ok('times its spread over seeds is seen' in out, 'an unpaired check says what it can see')
 # gate --runs trains the seeds 1 and 2, and says what check says of the two runs
 OPTIONS = [
-    '--model',
-    'mlp:width=0.125',
-    '--data',
-    'size=8,train=320,eval=64',
-    '--batch',
-    '32',
-    '--epochs',
-    '4',
-    '--trace',
-    'steps=last',
-    '--policy',
-    'mixed_float16',
+    '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4', '--trace',
+    'steps=last', '--policy', 'mixed_float16'
 ]
 code, out, err = run(
     'gate', '--baseline', 's.tsv', '--runs', '2', '-o', 'junit=j.xml', 'g', '--', *OPTIONS, '--accumulate', 'kahan'
@@ -597,51 +535,32 @@ for name, spoilt, why in (
     ('cut', text[: text.rindex('\n', 0, -1) + 1], 'cut short or changed'),
     ('half', text[:-5], 'cut short'),
     (
-        'infinite',
-        text.replace(row, '\t'.join(row.split('\t')[:3] + ['inf'] + row.split('\t')[4:])),
-        'a kind or a number is none',
+        'infinite', text.replace(row, '\t'.join(row.split('\t')[:3] + ['inf'] + row.split('\t')[4:])),
+        'a kind or a number is none'
     ),
     ('bare', '\n'.join(l for l in text.splitlines() if not l.startswith('# env.')) + '\n', 'its checksum is'),
     (
-        'loose',
-        text.replace(row, '\t'.join(row.split('\t')[:4] + ['9'] + row.split('\t')[5:])),
-        'its spreads are not those of its values',
+        'loose', text.replace(row, '\t'.join(row.split('\t')[:4] + ['9'] + row.split('\t')[5:])),
+        'its spreads are not those of its values'
     ),
     (
-        'tight',
-        text.replace(row, '\t'.join(row.split('\t')[:3] + ['1e-9'] + row.split('\t')[4:])),
-        'its spreads are not those of its values',
+        'tight', text.replace(row, '\t'.join(row.split('\t')[:3] + ['1e-9'] + row.split('\t')[4:])),
+        'its spreads are not those of its values'
     ),
     ('double', text.replace('loss/first_tenth\t', 'loss/last_epoch\t'), 'loss/last_epoch stands there twice'),
     ('one seed', text.replace('seed:2\tother:2', 'seed:1\tother:1'), 'three different seeds'),
     ('odd', text.replace(row, row.replace('\t-1\t', '\tnan\t', 1)), 'a kind or a number is none'),
     (
-        'empty',
-        ''.join(l for l in text.splitlines(True) if l.startswith(('#', 'quantity'))),
-        'it has 0 quantities, and 1 to ',
+        'empty', ''.join(l for l in text.splitlines(True) if l.startswith(('#', 'quantity'))),
+        'it has 0 quantities, and 1 to '
     ),
     ('newer', text.replace('# halfulp statistics: 2', '# halfulp statistics: 3'), 'no statistics of version 2'),
 ):
     open(name + '.tsv', 'w').write(spoilt)
     refused(3, why, 'a file that is ' + name, 'check', 'b1', '--baseline', name + '.tsv')
 run(
-    'train',
-    '--model',
-    'mlp:width=0.125',
-    '--data',
-    'size=8,train=320,eval=64',
-    '--batch',
-    '32',
-    '--epochs',
-    '4',
-    '--trace',
-    'steps=last',
-    '--quiet',
-    '--policy',
-    'float32',
-    '--seed',
-    '1',
-    'other',
+    'train', '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4',
+    '--trace', 'steps=last', '--quiet', '--policy', 'float32', '--seed', '1', 'other'
 )
 run('analyze', 'other')
 refused(3, 'baseline of policy mixed_float16', 'a run of another policy', 'check', 'other', '--baseline', 's.tsv')

@@ -141,9 +141,7 @@ def expected(name, dtype, values, shape, to):
     tiny = lambda y: finite(y) and 0 < abs(y) < low
     errors = [abs(y - x) for x, y in pairs]
     x2, e2, y2 = (
-        sum((x * x for x, y in pairs), Q(0)),
-        sum((e * e for e in errors), Q(0)),
-        sum((y * y for x, y in pairs), Q(0)),
+        sum((x * x for x, y in pairs), Q(0)), sum((e * e for e in errors), Q(0)), sum((y * y for x, y in pairs), Q(0))
     )
     rel = None if not pairs else (0.0 if e2 == 0 else math.inf if x2 == 0 else root(e2 / x2))
     magnitudes = [abs(x) for x in values if finite(x)]
@@ -287,27 +285,9 @@ def main():
     ran = subprocess.run([HALFULP, "inspect", path, "--to", ",".join(targets)], capture_output=True, text=True)
     table = ran.stdout.replace("sqnr dB", "sqnr_dB").splitlines()
     figures = (
-        "elements",
-        "nonfinite",
-        "nonzeros",
-        "zeroed",
-        "subnormal",
-        "lostbits",
-        "ftz",
-        "overflow",
-        "saturated",
-        "amax",
-        "smallest",
-        "rel_l2",
-        "sqnr_dB",
-        "max_error",
-        "at",
-        "mean_error",
-        "l2_zeroed",
-        "cosine",
-        "step_rel_l2",
-        "shape",
-        "axis",
+        "elements", "nonfinite", "nonzeros", "zeroed", "subnormal", "lostbits", "ftz", "overflow", "saturated", "amax",
+        "smallest", "rel_l2", "sqnr_dB", "max_error", "at", "mean_error", "l2_zeroed", "cosine", "step_rel_l2", "shape",
+        "axis"
     )
     ok(tuple(table[0].split()[3:]) == figures, "the printed table has a column for each")
     form = lambda k, v: (

@@ -55,18 +55,14 @@ write(
             node("Add", "m lone", "a"),
             node("Constant", "", "sub.w", value=floats("", SHAPES["sub.w"], data["sub.w"])),
             node(
-                "If",
-                "yes",
-                "y",
-                then_branch=branch("t", [node("MatMul", "a sub.w", "t")]),
-                else_branch=branch("e", [node("Relu", "h", "e")]),
+                "If", "yes", "y", then_branch=branch("t", [node("MatMul", "a sub.w", "t")]),
+                else_branch=branch("e", [node("Relu", "h", "e")])
             ),
         ],
         [floats(n, SHAPES[n], data[n]) for n in SHAPES if n != "sub.w"]
         + [
-            tensor("yes", BOOL, (), b"\1"),
-            tensor("half", FLOAT16, (2,), struct.pack("<2e", 1, -3)),
-            ints("to", (2,), [1, 2]),
+            tensor("yes", BOOL, (), b"\1"), tensor("half", FLOAT16, (2,), struct.pack("<2e", 1, -3)),
+            ints("to", (2,), [1, 2])
         ],
         [value("x", ["N", 5, 8, 8])],
         [value("y")],
@@ -107,15 +103,7 @@ for n in SHAPES:
             for k in b
             if k
             not in (
-                "shape",
-                "axis",
-                "file",
-                "max_error_at",
-                "mean_error",
-                "cosine",
-                "rel_l2",
-                "sqnr_db",
-                "l2_share_lost",
+                "shape", "axis", "file", "max_error_at", "mean_error", "cosine", "rel_l2", "sqnr_db", "l2_share_lost"
             )
             and a[k] != b[k]
         ]

@@ -132,18 +132,12 @@ save("W", (3, 3, 3, 6), normal(162))
 save("DY", (2, 5, 4, 6), normal(240))
 layouts("conv2d", ("conv2d", "--in", "a=X", "--in", "b=W"), (2, 5, 4, 6), (0, 3, 1, 2), "NHWC to NCHW")
 layouts(
-    "conv2d_dw",
-    ("conv2d_dw", "--in", "a=X", "--in", "b=DY", "--set", "kh=3", "--set", "kw=3"),
-    (3, 3, 3, 6),
-    (3, 2, 0, 1),
-    "HWIO to OIHW",
+    "conv2d_dw", ("conv2d_dw", "--in", "a=X", "--in", "b=DY", "--set", "kh=3", "--set", "kw=3"), (3, 3, 3, 6),
+    (3, 2, 0, 1), "HWIO to OIHW"
 )
 layouts(
-    "conv2d, by another order",
-    ("conv2d", "--in", "a=X", "--in", "b=W"),
-    (2, 5, 4, 6),
-    (2, 0, 3, 1),
-    "transpose(2, 0, 3, 1)",
+    "conv2d, by another order", ("conv2d", "--in", "a=X", "--in", "b=W"), (2, 5, 4, 6), (2, 0, 3, 1),
+    "transpose(2, 0, 3, 1)"
 )
 # Where several orders fit the values, the one of the array's own shape is named
 save("L", (2, 3, 4), [1.0, 2.0, 3.0, 4.0] * 6)
@@ -205,25 +199,20 @@ save("Q", (K, 5), b)
 mags = [math.fsum(abs(a[i * K + k] * b[k * 5 + j]) for k in range(K)) for i in range(6) for j in range(5)]
 same("matmul", ("matmul", "--in", "a=P", "--in", "b=Q"), [gamma(K, 30 * K) * m for m in mags])
 same(
-    "matmul, confidence 0.5",
-    ("matmul", "--in", "a=P", "--in", "b=Q", "--confidence", "0.5"),
-    [gamma(K, 30 * K, confidence=0.5) * m for m in mags],
+    "matmul, confidence 0.5", ("matmul", "--in", "a=P", "--in", "b=Q", "--confidence", "0.5"),
+    [gamma(K, 30 * K, confidence=0.5) * m for m in mags]
 )
 same(
-    "matmul by chunks of 32",
-    ("matmul", "--in", "a=P", "--in", "b=Q", "--sum", "chunk:32"),
-    [gamma(32 + 15, 30 * K) * m for m in mags],
+    "matmul by chunks of 32", ("matmul", "--in", "a=P", "--in", "b=Q", "--sum", "chunk:32"),
+    [gamma(32 + 15, 30 * K) * m for m in mags]
 )
 same(
-    "matmul in bf16",
-    ("matmul", "--in", "a=P", "--in", "b=Q", "--sum", "fma,acc=bf16", "--set", "out=fp32"),
-    [gamma(K, 30 * K, 2.0**-8) * m for m in mags],
+    "matmul in bf16", ("matmul", "--in", "a=P", "--in", "b=Q", "--sum", "fma,acc=bf16", "--set", "out=fp32"),
+    [gamma(K, 30 * K, 2.0**-8) * m for m in mags]
 )
 rows = [math.fsum(abs(x * x) for x in a[i * K:(i + 1) * K]) for i in range(6)]
 same(
-    "dot, sequential",
-    ("dot", "--in", "a=P", "--in", "b=P", "--sum", "sequential"),
-    [gamma(K, 6 * K) * m for m in rows],
+    "dot, sequential", ("dot", "--in", "a=P", "--in", "b=P", "--sum", "sequential"), [gamma(K, 6 * K) * m for m in rows]
 )
 x, w = normal(2 * 6 * 6 * 32), normal(5 * 5 * 32 * 2)
 save("I", (2, 6, 6, 32), x)
@@ -245,14 +234,12 @@ t = normal(40000 * 2)
 save("T", (40000, 2), t)
 depth = 4096 // 32 + 5 + 1 + 5
 same(
-    "bias_db",
-    ("bias_db", "--in", "a=T"),
-    [gamma(depth, 2 * 40000) * math.fsum(abs(v) for v in t[j::2]) for j in range(2)],
+    "bias_db", ("bias_db", "--in", "a=T"),
+    [gamma(depth, 2 * 40000) * math.fsum(abs(v) for v in t[j::2]) for j in range(2)]
 )
 same(
-    "grad_norm",
-    ("grad_norm", "--in", "a=T"),
-    [gamma(4096 // 32 + 5 + 1 + 5 + 2, 80000) * math.sqrt(math.fsum(v * v for v in t))],
+    "grad_norm", ("grad_norm", "--in", "a=T"),
+    [gamma(4096 // 32 + 5 + 1 + 5 + 2, 80000) * math.sqrt(math.fsum(v * v for v in t))]
 )
 save("V", (1, 64, 64, 1), t[:4096])
 same("avgpool", ("avgpool", "--in", "a=V"), [gamma(4096 // 32 + 5 + 1, 4096) * math.fsum(map(abs, t[:4096])) / 4096])
@@ -303,8 +290,7 @@ for value, over, open_ in (
     code, j, err, lines = judged("matmul", "--in", "a=I", "--in", "b=J", "--as", "bound", got="got")
     ok(
         (code, j["over_bound"], j["without_bound"]) == (over > 0, over, open_) and "-nan" not in str(lines),
-        "what follows from infinite operands is certain: %s" % value,
-        [code, j["over_bound"], j["without_bound"], lines],
+        "what follows from infinite operands is certain: %s" % value, [code, j["over_bound"], j["without_bound"], lines]
     )
 
 K = 1024

@@ -64,17 +64,7 @@ def rounded(x, mode, p, emin, top):
 
 HALF, DOUBLE = (11, -14, Q(65504)), (53, -1022, Q(2**53 - 1) * Q(2) ** 971)
 terms = [r.gauss(0, 1) * 10 ** r.randrange(-8, 5) for _ in range(300)] + [
-    1 + 2**-11,
-    -1 - 2**-11,
-    1 + 3 * 2**-11,
-    2**-25,
-    -(2**-25),
-    65519.99,
-    65520,
-    -65520,
-    1e30,
-    2**-149,
-    0,
+    1 + 2**-11, -1 - 2**-11, 1 + 3 * 2**-11, 2**-25, -(2**-25), 65519.99, 65520, -65520, 1e30, 2**-149, 0
 ]
 terms = [struct.unpack("<f", struct.pack("<f", x))[0] for x in terms]
 save("a", (len(terms), 1), terms)
@@ -90,19 +80,7 @@ for mode in MODES:
         )
     save("d", (len(terms),), want)
     ran = op(
-        "dot",
-        "--in",
-        "a=a",
-        "--in",
-        "b=b",
-        "--set",
-        "out=fp16",
-        "--set",
-        "mode=" + mode,
-        "--as",
-        "bound",
-        "--got",
-        "d",
+        "dot", "--in", "a=a", "--in", "b=b", "--set", "out=fp16", "--set", "mode=" + mode, "--as", "bound", "--got", "d"
     )
     ok(ran.returncode == 0 and "over bound 0" in ran.stdout, "and within its bound")
 

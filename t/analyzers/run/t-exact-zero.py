@@ -43,8 +43,7 @@ said = json.load(open('run/analysis/summary.json'))
 third = said['verdict'][2]
 ok(
     third.startswith('The largest rounding error of a single call is 0.938 of its proven bound, in dense2.dw'),
-    'the sentence tells it as a share of its bound, and no ulps',
-    third,
+    'the sentence tells it as a share of its bound, and no ulps', third
 )
 ok(
     said['numbers']['worst_ulp'] > 1e35
@@ -85,20 +84,8 @@ npy('a.npy', (1, 4), [1, 2**-30, -1, -(2**-30)])
 npy('b.npy', (4, 1), [1, 1, 1, 1])
 npy('got.npy', (1, 1), [-(2**-30)])
 code, out = run(
-    'op',
-    'matmul',
-    '--in',
-    'a=a.npy',
-    '--in',
-    'b=b.npy',
-    '--sum',
-    'sequential,acc=fp32',
-    '--set',
-    'in=fp32',
-    '--set',
-    'out=fp32',
-    '--got',
-    'got.npy',
+    'op', 'matmul', '--in', 'a=a.npy', '--in', 'b=b.npy', '--sum', 'sequential,acc=fp32', '--set', 'in=fp32', '--set',
+    'out=fp32', '--got', 'got.npy'
 )
 ok(
     'max error  over 2^24 ulp of fp32 at element 0: -9.3132257461547852e-10' in out

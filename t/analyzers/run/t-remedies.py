@@ -19,16 +19,7 @@ os.chdir(home())
 SMALL = ["--model", "mlp:width=0.03125", "--data", "size=8,train=40,eval=8", "--batch", "8"]
 CASES = {
     "zero_constant": [
-        "--policy",
-        "float16",
-        "--optimizer",
-        "eps=1e-8",
-        "--loss-scale",
-        "none",
-        "--steps",
-        "2",
-        "--trace",
-        "steps=0,1",
+        "--policy", "float16", "--optimizer", "eps=1e-8", "--loss-scale", "none", "--steps", "2", "--trace", "steps=0,1"
     ],
     "overflow": ["--policy", "mixed_float16", "--loss-scale", "init=16777216", "--steps", "1", "--trace", "steps=0"],
     "none": ["--policy", "mixed_float16", "--steps", "2", "--trace", "steps=0,1"],
@@ -86,20 +77,8 @@ for word, c in [(w, c) for cause, w, c in rows if cause == "updates" and "accumu
        and abs(float(helped[0]["value"]) - 1 - exact) < 0.2 * exact,
        "%s: %s becomes %s, where the plain sum stays at 1" % (word, helped[0]["sum"], helped[0]["value"]))
 code, out, err = halfulp(
-    "train",
-    *SMALL,
-    "--policy",
-    "float16",
-    "--optimizer",
-    "eps=1e-4",
-    "--loss-scale",
-    "none",
-    "--steps",
-    "2",
-    "--trace",
-    "steps=0,1",
-    "--quiet",
-    "larger"
+    "train", *SMALL, "--policy", "float16", "--optimizer", "eps=1e-4", "--loss-scale", "none", "--steps", "2",
+    "--trace", "steps=0,1", "--quiet", "larger"
 )
 code, out, err = halfulp("analyze", "larger")
 summary = json.load(open("larger/analysis/summary.json"))

@@ -197,9 +197,7 @@ def whole(n, steps):
 
 def scales(n, odd, broken):
     return 'a loss scale from 2^%d to 2^%d would have kept every %sgradient' % (
-        n['safe_log2_scale_min'],
-        n['safe_log2_scale_max'],
-        'finite ' if odd['gradients'] or broken else '',
+        n['safe_log2_scale_min'], n['safe_log2_scale_max'], 'finite ' if odd['gradients'] or broken else ''
     )
 
 
@@ -224,8 +222,7 @@ def unknown(n, steps, seen, silent, least, odd, broken):
         why += 'needs it'
     elif seen['steps_without_update']:
         why = 'in %d of %d traced steps no update of a weight was recorded, and an all-clear needs all' % (
-            seen['steps_without_update'],
-            len(seen['steps']),
+            seen['steps_without_update'], len(seen['steps'])
         )
     elif share < 0.99:
         why = (
@@ -363,8 +360,7 @@ def second(n, odd, missing):
         s += 'gradients that became zero were not looked for'
     else:
         s += 'rounding made %.0f gradient values zero (%.3g %% of the nonzero ones)' % (
-            n['zeroed_gradients'],
-            100 * n['zeroed_share'],
+            n['zeroed_gradients'], 100 * n['zeroed_share']
         )
     if math.isnan(n['swamped_share_updates']):
         s += ' and no weight updates were there to be swamped'
@@ -428,10 +424,7 @@ def third(n, rows, odd, broken, missing):
     most = min((r for r in one if r['log2_scale_max'] != '-'), key=lambda r: int(r['log2_scale_max']), default=None)
     if need and most and int(need['log2_scale_min']) > int(most['log2_scale_max']):
         s += ': %s asks for 2^%s, %s overflows beyond 2^%s' % (
-            need['tensor'],
-            need['log2_scale_min'],
-            most['tensor'],
-            most['log2_scale_max'],
+            need['tensor'], need['log2_scale_min'], most['tensor'], most['log2_scale_max']
         )
     return s + '.'
 
@@ -506,15 +499,12 @@ def case(k):
     broken = not math.isfinite(float(table('run/metrics.tsv')[1][-1]['loss']))
     rank = summary.WORDS.index(word)
     mine = [
-        first(n, rows, broken, cause, rank, len(run.steps), *summary.coverage(run), odd),
-        second(n, odd, gone),
-        third(n, rows, odd, broken, gone),
+        first(n, rows, broken, cause, rank, len(run.steps), *summary.coverage(run), odd), second(n, odd, gone),
+        third(n, rows, odd, broken, gone)
     ]
     wrong += ['case %d: %r there, %r here' % (k, a, b) for a, b in zip(there['verdict'], mine) if a != b]
     if (there['verdict_word'], there['cause'], len(there['verdict'])) != (word, cause, 3):
-        wrong.append(
-            'case %d: %s by %s there, %s by %s here' % (k, there['verdict_word'], there['cause'], word, cause)
-        )
+        wrong.append('case %d: %s by %s there, %s by %s here' % (k, there['verdict_word'], there['cause'], word, cause))
     if [x for x in r.stdout.splitlines() if x in there['verdict']] != there['verdict']:
         wrong.append('case %d: the sentences are not printed' % k)
     said.add((rank, broken, cause, any(odd.values()), bool(over)))

@@ -38,17 +38,9 @@ def told(rows, records, divided):
         lines.append(
             '%-7s  %-8s  %-6s  %5s  %5d  %9s  %9.4g  %11.4g  %9.4g  %10d  %10d'
             % (
-                'broken' if r['broken'] else 'holds',
-                r['order'],
-                r['wire'],
-                '2^%d' % (math.frexp(r['scale'])[1] - 1),
-                r['ranks'],
-                '-' if r['rel_l2'] is None else '%.4g' % real(r['rel_l2']),
-                real(r['bound']),
-                r['underflowed'],
-                r['swamped'],
-                r['overflowed'],
-                r['loud_ranks'],
+                'broken' if r['broken'] else 'holds', r['order'], r['wire'], '2^%d' % (math.frexp(r['scale'])[1] - 1),
+                r['ranks'], '-' if r['rel_l2'] is None else '%.4g' % real(r['rel_l2']), real(r['bound']),
+                r['underflowed'], r['swamped'], r['overflowed'], r['loud_ranks']
             )
         )
         series.setdefault((r['order'], r['wire']), []).append(r)
@@ -120,9 +112,8 @@ for what, records, divided, line in (
     got, want = run('allreduce', *line).split('\n'), told(rows, records, divided) + ['']
     wrong = [(a, b) for a, b in zip(got, want) if a != b]
     tap.ok(
-        not wrong and len(got) == len(want),
-        '%s: %d lines as --json has them' % (what, len(want)),
-        '%s, %d lines' % (wrong[:2], len(got)),
+        not wrong and len(got) == len(want), '%s: %d lines as --json has them' % (what, len(want)),
+        '%s, %d lines' % (wrong[:2], len(got))
     )
     seen |= (
         {w for l in want for w in (', by overflow', 'holds up', 'holds at', ': breaks at', 'not finite') if w in l}
@@ -139,12 +130,10 @@ for what, records, divided, line in (
     ]
     tap.ok(
         not wrong and len(table) == len(rows) + 1 and set(table[0]) == set(rows[0]),
-        '%s: so are the rows of --table' % what,
-        '%s' % wrong[:1],
+        '%s: so are the rows of --table' % what, '%s' % wrong[:1]
     )
 tap.ok(
     len(seen) == 7,
-    'some hold, some break by overflow, by gradients that are not finite or by their error, some ranks are loud',
-    seen,
+    'some hold, some break by overflow, by gradients that are not finite or by their error, some ranks are loud', seen
 )
 tap.finish()

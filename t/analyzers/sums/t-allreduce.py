@@ -47,16 +47,8 @@ for options, before, scale, acc in (
     (['--all-reduce', 'acc=fp32,divide=split'], -1, 1, 'fp32'),
 ):
     for row in rows(
-        '--ranks',
-        '3..40',
-        '--all-reduce',
-        'ring,tree,halving,hier:4',
-        '--all-reduce',
-        'wire=bf16,fp16,e4m3',
-        '--sample',
-        'all',
-        *options,
-        *files
+        '--ranks', '3..40', '--all-reduce', 'ring,tree,halving,hier:4', '--all-reduce', 'wire=bf16,fp16,e4m3',
+        '--sample', 'all', *options, *files
     ):
         n = row['ranks']
         divisor = before or n
@@ -88,19 +80,8 @@ for feedback in False, True:
         (7, 'small', [[x / 2**6 for x in r] for r in records[:2]], '4'),
     ):
         for row in rows(
-            '--ranks',
-            ranks,
-            '--all-reduce',
-            'ring,tree',
-            '--all-reduce',
-            'wire=bf16,e4m3',
-            '--all-reduce',
-            'acc=fp32',
-            '--sample',
-            'all',
-            '--steps',
-            str(steps),
-            *(['--all-reduce', 'feedback'] if feedback else []),
+            '--ranks', ranks, '--all-reduce', 'ring,tree', '--all-reduce', 'wire=bf16,e4m3', '--all-reduce', 'acc=fp32',
+            '--sample', 'all', '--steps', str(steps), *(['--all-reduce', 'feedback'] if feedback else []),
             *(files if name == 'r' else small)
         ):
             want = again(of, row['order'], row['wire'], 'fp32', row['ranks'], 1, 1, steps, feedback)
@@ -135,17 +116,8 @@ for wire, p, most in (('e4m3', 4, 256), ('bf16', 8, 100000), ('fp16', 11, 8192))
     stop = []
     for divide in ('after', 'before', 'split') if wire == 'bf16' else ('before',):
         for row in rows(
-            '--ranks',
-            '2..%d' % most,
-            '--all-reduce',
-            'ring,tree',
-            '--all-reduce',
-            'wire=' + wire,
-            '--all-reduce',
-            'divide=' + divide,
-            '--sample',
-            '1',
-            *unit
+            '--ranks', '2..%d' % most, '--all-reduce', 'ring,tree', '--all-reduce', 'wire=' + wire, '--all-reduce',
+            'divide=' + divide, '--sample', '1', *unit
         ):
             n = row['ranks']
             want = max(0, 1 - 2**p / n) if row['order'] == 'ring' else 0
@@ -160,9 +132,7 @@ for wire, p, most in (('e4m3', 4, 256), ('bf16', 8, 100000), ('fp16', 11, 8192))
 noise = save('noise', [[rounded(Q(math.sin(k * k + 3 * i) + 1.5), 'fp32') for k in range(40)] for i in range(2)])
 by = {
     (r['order'], r['ranks']): r
-    for r in rows(
-        '--ranks', '16..1024:from=normal', '--all-reduce', 'wire=fp16,scale=2^-4', '--sample', 'all', *noise
-    )
+    for r in rows('--ranks', '16..1024:from=normal', '--all-reduce', 'wire=fp16,scale=2^-4', '--sample', 'all', *noise)
 }
 ring, tree = [by['ring', 1024][k] / by['ring', 16][k] for k in ('rel_l2', 'bound')], [
     by['tree', 1024][k] / by['tree', 16][k] for k in ('rel_l2', 'bound')
@@ -193,14 +163,11 @@ drawn = [
     [rounded(Q(float(m) + d * normal(r, k)), 'fp32') for k, (m, d) in enumerate(zip(means, spreads))]
     for r in range(24)
 ]
-(row,) = rows(
-    '--ranks', '24:from=normal', '--all-reduce', 'ring:wire=fp32', '--sample', 'all', *save('near', near)
-)
+(row,) = rows('--ranks', '24:from=normal', '--all-reduce', 'ring:wire=fp32', '--sample', 'all', *save('near', near))
 want = again(drawn, 'ring', 'fp32', 'fp32', 24, 1, 1)
 tap.ok(
     min(spreads) > 0 and all(math.isclose(row[k], v, rel_tol=1e-9) for k, v in want.items()),
-    'ranks drawn around means as far as their records spread, an ulp or two: %.4g' % row['rel_l2'],
-    [row, want],
+    'ranks drawn around means as far as their records spread, an ulp or two: %.4g' % row['rel_l2'], [row, want]
 )
 
 # --all-reduce scale=auto leaves room for every sum, of equal gradients too, and wastes at most two powers of two
@@ -209,19 +176,8 @@ for name, one in (('auto', Q(13, 8)), ('low', Q(3, 2**40))):
     same = save(name, [[one, one, -one, one / 1024]])
     for divide in 'after', 'before':
         for row in rows(
-            '--ranks',
-            '3..3000',
-            '--all-reduce',
-            'ring,tree,hier:5',
-            '--all-reduce',
-            'wire=fp16,e4m3,e5m2',
-            '--all-reduce',
-            'scale=auto',
-            '--all-reduce',
-            'divide=' + divide,
-            '--sample',
-            'all',
-            *same
+            '--ranks', '3..3000', '--all-reduce', 'ring,tree,hier:5', '--all-reduce', 'wire=fp16,e4m3,e5m2',
+            '--all-reduce', 'scale=auto', '--all-reduce', 'divide=' + divide, '--sample', 'all', *same
         ):
             most = {'fp16': 65504, 'e4m3': 448, 'e5m2': 57344}[row['wire']]
             whole = Q(row['scale']) * one * (row['ranks'] if divide == 'after' else 1)
@@ -235,27 +191,8 @@ tap.none(
 # A run's gradients are those that its update was given
 run = home + '/run'
 tap.halfulp(
-    'train',
-    '--quiet',
-    '--model',
-    'mlp',
-    '--policy',
-    'mixed_float16',
-    '--model',
-    'width=0.05',
-    '--data',
-    'size=8',
-    '--batch',
-    '4',
-    '--data',
-    'train=16',
-    '--data',
-    'eval=4',
-    '--steps',
-    '3',
-    '--trace',
-    'steps=0,2',
-    run,
+    'train', '--quiet', '--model', 'mlp', '--policy', 'mixed_float16', '--model', 'width=0.05', '--data', 'size=8',
+    '--batch', '4', '--data', 'train=16', '--data', 'eval=4', '--steps', '3', '--trace', 'steps=0,2', run
 )
 program = json.load(open(run + '/program-train.json'))
 traced = []
@@ -272,8 +209,7 @@ for step in 0, 2:
 want = again(traced, 'tree', 'bf16', 'bf16', 5, 1, 1)
 tap.ok(
     all(math.isclose(row[k], v, rel_tol=1e-12) for k, v in want.items()) and row['elements'] == len(traced[0]),
-    'two traced steps of a run are two ranks\' gradients, %d elements' % len(traced[0]),
-    [row, want],
+    'two traced steps of a run are two ranks\' gradients, %d elements' % len(traced[0]), [row, want]
 )
 one = rows('--ranks', '7', '--threads', '1', run)
 tap.ok(one == rows('--ranks', '7', '--threads', '3', run), 'threads change nothing')
@@ -298,8 +234,7 @@ for words, code, why in (
 ):
     p = tap.halfulp('allreduce', *words)
     tap.ok(
-        p.returncode == code and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout,
-        '%d: %s' % (code, why),
-        p.stderr + p.stdout,
+        p.returncode == code and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout, '%d: %s' % (code, why),
+        p.stderr + p.stdout
     )
 tap.finish()

@@ -99,16 +99,14 @@ os.chmod('fake', 0o755)
 got = rows('--library', 'numpy', '--n', '24', '--full', PYTHON='./fake')
 tap.ok(
     isinstance(got, str) and 'toy 1.0 failed on broken' in got and got.count('\n') == 1,
-    'a process that ends is told of in one line',
-    got,
+    'a process that ends is told of in one line', got
 )
 with open('fake', 'w') as f:
     f.write(FAKE.replace('float32\\tbroken\\n', ''))
 got = rows('--library', 'numpy', '--n', '24', '--full', PYTHON='./fake')
 if tap.ok(
     isinstance(got, list) and [r['sum'] for r in got] == ['forwards, float32', 'mixed, float64', 'uneven, float32'],
-    'its sums',
-    got,
+    'its sums', got
 ):
     nested = lambda order: nested(order[:-1]) and [nested(order[:-1]), order[-1]] if len(order) > 1 else order[0]
 
@@ -126,19 +124,16 @@ if tap.ok(
 
     chain = {frozenset(k + 1 for k in ORDER[: i + 1]) for i in range(1, 24)}
     tap.ok(
-        leaves(got[1]['tree']) == chain and not got[1]['ours'],
-        'a drawn order is found, and is none of ours',
-        got[1]['tree'],
+        leaves(got[1]['tree']) == chain and not got[1]['ours'], 'a drawn order is found, and is none of ours',
+        got[1]['tree']
     )
     tap.ok(
-        got[0]['sentence'] == 'toy 1.0 sums forwards, float32 in the order of --sum fma.',
-        'forwards',
-        got[0]['sentence'],
+        got[0]['sentence'] == 'toy 1.0 sums forwards, float32 in the order of --sum fma.', 'forwards',
+        got[0]['sentence']
     )
     tap.ok(
         'differ' in got[2]['why'] and got[2]['sentence'] == 'toy 1.0: no tree explains uneven, float32.',
-        'outputs that differ',
-        got[2],
+        'outputs that differ', got[2]
     )
 
 for words, code, said in (
@@ -150,14 +145,12 @@ for words, code, said in (
     ran = tap.halfulp('tree', *words)
     tap.ok(
         ran.returncode == code and said in ran.stderr and ran.stderr.count('\n') == 1,
-        '%s: exit %d' % (' '.join(words), code),
-        ran.stderr,
+        '%s: exit %d' % (' '.join(words), code), ran.stderr
     )
 ran = tap.halfulp('tree', '--library', 'torch', env=dict(os.environ, PYTHON='false'))
 tap.ok(
-    ran.returncode == 4 and 'pip install torch' in ran.stderr,
-    'a package that Python lacks: exit 4 and what to do',
-    ran.stderr,
+    ran.returncode == 4 and 'pip install torch' in ran.stderr, 'a package that Python lacks: exit 4 and what to do',
+    ran.stderr
 )
 
 # numpy's own product in the order that was revealed
@@ -177,7 +170,6 @@ if tap.ok(isinstance(got, list) and len(got) == 12, "numpy's twelve sums", got):
         s = s + x[k]
     tap.ok(
         row['tree'] == 'seq(1..%d)' % n and np.array_equal(s, x.sum(axis=0)),
-        'columns are summed one row after the other, bit by bit',
-        row,
+        'columns are summed one row after the other, bit by bit', row
     )
 tap.finish()

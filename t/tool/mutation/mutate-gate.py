@@ -26,14 +26,7 @@ from mutation.rules import SOURCES, WORDS, candidates, functions  # noqa: E402
 
 HEAD = 'unit\tplace\tfrom\tto\teffect\tverdict\tcall\tcause\tline'
 ROOMS = (
-    'lib/number',
-    'lib/sum',
-    'lib/op',
-    'lib/program',
-    'trainer/optim',
-    'trainer/model',
-    'trainer/data',
-    'trainer/run',
+    'lib/number', 'lib/sum', 'lib/op', 'lib/program', 'trainer/optim', 'trainer/model', 'trainer/data', 'trainer/run'
 )
 SETUPS = {
     'mlp': (
@@ -109,15 +102,8 @@ def executed(covered, home):
     for name, options in SETUPS.items():
         subprocess.run(
             [
-                covered + '/halfulp',
-                'train',
-                '--threads',
-                '1',
-                '--backend',
-                'simd=scalar',
-                '--quiet',
-                *options,
-                home + '/covered-' + name,
+                covered + '/halfulp', 'train', '--threads', '1', '--backend', 'simd=scalar', '--quiet', *options,
+                home + '/covered-' + name
             ],
             check=True,
         )
@@ -146,14 +132,9 @@ def universe(top, lines):
 def run(program, *line, limit=40):
     """Its status and words; what it started ends with it."""
     p = subprocess.Popen(
-        [program, *line],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors='replace',
-        stdin=subprocess.DEVNULL,
-        start_new_session=True,
-        env=dict(os.environ, OMP_NUM_THREADS='1', MALLOC_PERTURB_='85', HALFULP_RESULTS='tap'),
+        [program, *line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors='replace',
+        stdin=subprocess.DEVNULL, start_new_session=True,
+        env=dict(os.environ, OMP_NUM_THREADS='1', MALLOC_PERTURB_='85', HALFULP_RESULTS='tap')
     )
     try:
         out, err = p.communicate(timeout=limit)
@@ -226,11 +207,7 @@ def judge(program, home, options, option):
             'finished'
         ):
             return (
-                'no run',
-                'red' if code else 'green',
-                '-',
-                '-',
-                err.strip().split('\n')[-1][:160] or 'exit %d' % code,
+                'no run', 'red' if code else 'green', '-', '-', err.strip().split('\n')[-1][:160] or 'exit %d' % code
             )
         try:
             changed = effect('%s/%s' % (home, setup), where)
@@ -297,10 +274,8 @@ def main():
             unit, m = job
             text = open(os.path.join(top, m[0])).read().split('\n')[m[1]]
             key, of = (
-                unit,
-                '%s:%d' % (m[0], m[1] + 1),
-                text.strip().replace('\t', ' '),
-                (text[: m[2]] + m[5] + text[m[3] :]).strip().replace('\t', ' '),
+                unit, '%s:%d' % (m[0], m[1] + 1), text.strip().replace('\t', ' '),
+                (text[: m[2]] + m[5] + text[m[3] :]).strip().replace('\t', ' ')
             ), m
         row = known.get(key)
         if row is None:
@@ -342,16 +317,10 @@ def summary(rows):
         '# of %d that change something or end the training %d are red (%.1f %%); of %d with a first line %d name the'
         ' call (%.1f %%), %d the cause (%.1f %%), %d both (%.1f %%)'
         % (
-            len(rest),
-            len(red),
-            100 * len(red) / max(1, len(rest)),
-            len(named),
-            sum(r[6] == 'yes' for r in named),
-            100 * sum(r[6] == 'yes' for r in named) / max(1, len(named)),
-            sum(r[7] == 'yes' for r in named),
-            100 * sum(r[7] == 'yes' for r in named) / max(1, len(named)),
-            sum(r[6] == r[7] == 'yes' for r in named),
-            100 * sum(r[6] == r[7] == 'yes' for r in named) / max(1, len(named)),
+            len(rest), len(red), 100 * len(red) / max(1, len(rest)), len(named), sum(r[6] == 'yes' for r in named),
+            100 * sum(r[6] == 'yes' for r in named) / max(1, len(named)), sum(r[7] == 'yes' for r in named),
+            100 * sum(r[7] == 'yes' for r in named) / max(1, len(named)), sum(r[6] == r[7] == 'yes' for r in named),
+            100 * sum(r[6] == r[7] == 'yes' for r in named) / max(1, len(named))
         )
     )
     for r in rest:

@@ -16,19 +16,8 @@ def too_fast(words):
     """Calls below their prediction, and how near the nearest came."""
     run = subprocess.run(
         [
-            HALFULP,
-            "bench",
-            "why",
-            *words.split(),
-            "--policy",
-            "float32,mixed_float16",
-            "--steps",
-            "warm=1",
-            "--steps",
-            "3",
-            "--by",
-            "call",
-            "--json",
+            HALFULP, "bench", "why", *words.split(), "--policy", "float32,mixed_float16", "--steps", "warm=1",
+            "--steps", "3", "--by", "call", "--json"
         ],
         capture_output=True,
         text=True,
@@ -50,10 +39,7 @@ WHOLE = "--data digits --batch 64 --model "
 # Calls on single numbers take their least where everything else in the step is small as well
 SMALL = "--data size=8 --batch 4 --model width=0.0625 --model mlp"
 for words in (
-    WHOLE + "mlp",
-    WHOLE + "convnet",
-    SMALL,
-    "--model ncf --data ratings --model layers=2,hidden=8 --batch 32",
+    WHOLE + "mlp", WHOLE + "convnet", SMALL, "--model ncf --data ratings --model layers=2,hidden=8 --batch 32"
 ):
     left, calls = None, 0
     for attempt in range(3):

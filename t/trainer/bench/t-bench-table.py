@@ -22,11 +22,8 @@ def bench(*words, env=None):
     """Rows of the file and lines of the terminal; a number of the file is a float, - is None."""
     path = os.path.join(folder, 't.tsv')
     r = subprocess.run(
-        [HALFULP, 'bench', *words, '-o', path],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        env=dict(os.environ, PYTHON='/none', **(env or {})),
+        [HALFULP, 'bench', *words, '-o', path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+        env=dict(os.environ, PYTHON='/none', **(env or {}))
     )
     if r.returncode:
         return [], [], ['%s: exit %d: %s' % (' '.join(words), r.returncode, r.stderr)]
@@ -122,17 +119,8 @@ simds = [s.strip() for s in levels()]
 sizes = {'fp64': 8, 'fp32': 4, 'tf32': 4, 'fp16': 2, 'bf16': 2, 'e4m3': 1, 'e2m1': 1, 'e8m0': 1, 'e5m2': 1}
 ops, modes = ['round', 'encode', 'unpack', 'pack', 'round64', 'pieces'], ['RNE', 'RZ', 'RU', 'RD', 'RNA', 'SR']
 rows, printed, wrong = bench(
-    'cast',
-    '--format',
-    'fp16,e4m3,e2m1,e8m0,tf32',
-    '--mode',
-    ','.join(modes),
-    '--op',
-    ','.join(ops),
-    '--sizes',
-    '0.02',
-    '--trials',
-    '1',
+    'cast', '--format', 'fp16,e4m3,e2m1,e8m0,tf32', '--mode', ','.join(modes), '--op', ','.join(ops), '--sizes', '0.02',
+    '--trials', '1'
 )
 want, told = [], set()
 for f in ('fp16', 'e4m3', 'e2m1', 'e8m0', 'tf32'):
@@ -170,38 +158,16 @@ none(
     'MPFR beside each rounding that it has, of formats with a sign; no Python, no ratio to it',
 )
 rows, printed, wrong = bench(
-    'cast',
-    '--format',
-    'fp16',
-    '--mode',
-    'RNE',
-    '--op',
-    'pieces',
-    '--sizes',
-    '0.01',
-    '--trials',
-    '1',
-    '--backend',
-    'simd=scalar',
+    'cast', '--format', 'fp16', '--mode', 'RNE', '--op', 'pieces', '--sizes', '0.01', '--trials', '1', '--backend',
+    'simd=scalar'
 )
 none(
     wrong + ([rows] if [(r['simd'], r['op']) for r in rows] != [('scalar', 'pieces')] else []),
     'the random pieces alone',
 )
 rows, printed, wrong = bench(
-    'cast',
-    '--format',
-    'fp16',
-    '--mode',
-    'RNE',
-    '--op',
-    'round,pieces',
-    '--sizes',
-    '0.01',
-    '--trials',
-    '1',
-    '--backend',
-    'simd=scalar',
+    'cast', '--format', 'fp16', '--mode', 'RNE', '--op', 'round,pieces', '--sizes', '0.01', '--trials', '1',
+    '--backend', 'simd=scalar'
 )
 none(wrong + ([rows] if [r['op'] for r in rows] != ['round'] else []), 'and not beside others where no mode draws')
 name = os.path.join(folder, 'python')
@@ -213,23 +179,8 @@ path = os.path.join(folder, 't.tsv')
 wrong = []
 subprocess.run(
     [
-        HALFULP,
-        'bench',
-        'cast',
-        '--format',
-        'fp16,e4m3',
-        '--mode',
-        'RNE,RZ',
-        '--op',
-        'round,encode,unpack,pack',
-        '--sizes',
-        '0.01',
-        '--trials',
-        '1',
-        '--backend',
-        'simd=scalar',
-        '-o',
-        path,
+        HALFULP, 'bench', 'cast', '--format', 'fp16,e4m3', '--mode', 'RNE,RZ', '--op', 'round,encode,unpack,pack',
+        '--sizes', '0.01', '--trials', '1', '--backend', 'simd=scalar', '-o', path
     ],
     stdout=subprocess.PIPE,
     env=dict(os.environ, PYTHON=name),
@@ -256,16 +207,8 @@ none(
     'products by each of %d instruction sets' % len(simds),
 )
 rows, printed, wrong = bench(
-    'gemm',
-    '--sizes',
-    '8,5x9x7',
-    '--format',
-    'fp32,fp16',
-    *[w for s in sums for w in ('--sum', s)],
-    '--backend',
-    'simd=scalar',
-    '--trials',
-    '1'
+    'gemm', '--sizes', '8,5x9x7', '--format', 'fp32,fp16', *[w for s in sums for w in ('--sum', s)], '--backend',
+    'simd=scalar', '--trials', '1'
 )
 want = [(size, f, s) for size in ('8', '5x9x7') for f in ('fp32', 'fp16') for s in sums]
 none(
@@ -289,35 +232,13 @@ none(
 
 # Trainings: every combination, float32 first, and its ratio to float32 of the same combination
 small = [
-    '--model',
-    'mlp',
-    '--data',
-    'size=8',
-    '--data',
-    'train=16',
-    '--data',
-    'eval=4',
-    '--steps',
-    '2',
-    '--steps',
-    'warm=0',
-    '--meter',
-    'none',
+    '--model', 'mlp', '--data', 'size=8', '--data', 'train=16', '--data', 'eval=4', '--steps', '2', '--steps', 'warm=0',
+    '--meter', 'none'
 ]
 lists = {'batch': ['4', '8'], 'width': ['0.125', '0.25'], 'lr': ['0.01', '0.5'], 'seed': ['3', '1']}
 rows, printed, wrong = bench(
-    'train',
-    *small,
-    '--policy',
-    'mixed_float16,float32,mixed_bfloat16',
-    '--batch',
-    '4,8',
-    '--model',
-    'width=0.125,0.25',
-    '--optimizer',
-    'lr=0.01,0.5',
-    '--seeds',
-    '3,1'
+    'train', *small, '--policy', 'mixed_float16,float32,mixed_bfloat16', '--batch', '4,8', '--model',
+    'width=0.125,0.25', '--optimizer', 'lr=0.01,0.5', '--seeds', '3,1'
 )
 want = [(*c, p) for c in itertools.product(*lists.values()) for p in ('float32', 'mixed_float16', 'mixed_bfloat16')]
 got = [('%g' % r['batch'], r['width'], r['lr'], '%g' % r['seed'], r['policy']) for r in rows]
@@ -404,14 +325,7 @@ def count():
 counter = threading.Thread(target=count, daemon=True)
 counter.start()
 rows, printed, wrong = bench(
-    'train',
-    *small[:-2],
-    '--policy',
-    'float32',
-    '--batch',
-    '4,8',
-    '--model',
-    'width=1',
+    'train', *small[:-2], '--policy', 'float32', '--batch', '4,8', '--model', 'width=1',
     env={'HALFULP_POWERCAP': os.path.join(folder, 'powercap')}
 )
 done.set()
@@ -435,25 +349,8 @@ for words, model, batches in (
 ):
     r = subprocess.run(
         [
-            HALFULP,
-            'bench',
-            'train',
-            '--data',
-            'size=8',
-            '--data',
-            'train=64',
-            '--data',
-            'eval=4',
-            '--steps',
-            '1',
-            '--steps',
-            'warm=0',
-            '--meter',
-            'none',
-            '--policy',
-            'float32',
-            '--json',
-            *words,
+            HALFULP, 'bench', 'train', '--data', 'size=8', '--data', 'train=64', '--data', 'eval=4', '--steps', '1',
+            '--steps', 'warm=0', '--meter', 'none', '--policy', 'float32', '--json', *words
         ],
         stdout=subprocess.PIPE,
     )

@@ -17,10 +17,7 @@ PROCESS, THREAD = 2 * 2**20, 2**19  # trainer/run/need.h
 def bench(*options, env=None):
     done = subprocess.run(
         [HALFULP, 'bench', 'train', '--steps', '2', '--steps', 'warm=0', '--meter', 'none', '--json', *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        env=env,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=env
     )
     if done.returncode:
         print('# %s: %s' % (' '.join(options), done.stderr.strip()))
@@ -48,10 +45,8 @@ def judge(rows, cells, most, allowance, what):
         len(rows) == cells and not bad,
         '%s: computed is never below the measured peak, at most %g times it%s (%s)'
         % (
-            what,
-            most,
-            ' and %.1f MB' % (1e-6 * allowance) if allowance else '',
-            '%d cells, %.2f to %.2f times' % (len(rows), ratios[0], ratios[-1]) if ratios else 'none',
+            what, most, ' and %.1f MB' % (1e-6 * allowance) if allowance else '',
+            '%d cells, %.2f to %.2f times' % (len(rows), ratios[0], ratios[-1]) if ratios else 'none'
         ),
         bad,
     )
@@ -69,29 +64,17 @@ elif first and first[0]['peak_mb'] is None:
 else:
     policies = 'float32,mixed_float16,float16,mixed_bfloat16,mixed_e4m3,float64,autocast_float16'
     judge(
-        bench('--policy', policies, '--batch', '8,512', '--seeds', '1', '--data', 'train=512,eval=512'),
-        14,
-        2,
-        allowance,
-        'mlp on the CPU',
+        bench('--policy', policies, '--batch', '8,512', '--seeds', '1', '--data', 'train=512,eval=512'), 14, 2,
+        allowance, 'mlp on the CPU'
     )
     judge(
-        bench('--model', 'convnet:width=0.25', '--data', 'size=32', '--policy', policies, '--batch', '4,48'),
-        14,
-        2,
-        allowance,
-        'convnet on the CPU',
+        bench('--model', 'convnet:width=0.25', '--data', 'size=32', '--policy', policies, '--batch', '4,48'), 14, 2,
+        allowance, 'convnet on the CPU'
     )
     judge(
         bench(
-            '--model',
-            'convnet:width=0.5',
-            '--data',
-            'size=64,channels=3',
-            '--policy',
-            'float32,mixed_float16',
-            '--batch',
-            '16',
+            '--model', 'convnet:width=0.5', '--data', 'size=64,channels=3', '--policy', 'float32,mixed_float16',
+            '--batch', '16'
         ),
         2,
         2,
@@ -102,16 +85,8 @@ else:
     judge(sets, len(sets), 1.5, allowance, 'wide layers, every instruction set')
     # A thread has a stack and a heap of its own, which the computed number knows
     tiny = [
-        '--model',
-        'mlp:width=0.0625',
-        '--data',
-        'size=8',
-        '--policy',
-        'float32',
-        '--batch',
-        '4',
-        '--data',
-        'train=8,eval=8',
+        '--model', 'mlp:width=0.0625', '--data', 'size=8', '--policy', 'float32', '--batch', '4', '--data',
+        'train=8,eval=8'
     ]
     by = [1e6 * bench(*tiny, env=dict(os.environ, OMP_NUM_THREADS=str(n)))[0]['computed_mb'] for n in (1, 2, 3)]
     ok(
@@ -130,19 +105,13 @@ else:
         ['%s: %.2f MB' % (name(r), r['peak_mb']) for r in rows],
     )
     judge(
-        bench('--model', 'convnet', '--data', 'size=16', '--policy', 'float32,mixed_float16', '--batch', '4'),
-        2,
-        1.5,
-        allowance,
-        'convnet as published, on 16x16',
+        bench('--model', 'convnet', '--data', 'size=16', '--policy', 'float32,mixed_float16', '--batch', '4'), 2, 1.5,
+        allowance, 'convnet as published, on 16x16'
     )
     for accumulate in ('fma,acc=fp16', 'kahan', 'pairwise', 'tc:hopper', 'dot2,acc=fp64', 'fma,acc=fp16,mode=sr'):
         judge(
             bench('--model', 'mlp:width=2', '--policy', 'mixed_float16', '--batch', '16', '--accumulate', accumulate),
-            1,
-            2,
-            allowance,
-            'sums ' + accumulate,
+            1, 2, allowance, 'sums ' + accumulate
         )
     # The measure sees what is there: four times the images, and the activations with them
     rows = bench('--model', 'convnet:width=0.25', '--data', 'size=32', '--policy', 'float32', '--batch', '32,128')
@@ -160,33 +129,13 @@ else:
 
 # A device: its own allocator's mark
 shim = bench(
-    '--backend',
-    'shim',
-    '--model',
-    'mlp:width=0.0625',
-    '--data',
-    'size=8',
-    '--policy',
-    'float32,mixed_float16,mixed_e4m3,float64',
-    '--batch',
-    '4,16',
-    '--seeds',
-    '1',
-    '--data',
-    'train=64,eval=16',
+    '--backend', 'shim', '--model', 'mlp:width=0.0625', '--data', 'size=8', '--policy',
+    'float32,mixed_float16,mixed_e4m3,float64', '--batch', '4,16', '--seeds', '1', '--data', 'train=64,eval=16'
 )
 if shim:
     shim += bench(
-        '--backend',
-        'shim',
-        '--model',
-        'convnet:width=0.0625',
-        '--data',
-        'size=12',
-        '--policy',
-        'float32,mixed_float16',
-        '--batch',
-        '2,4',
+        '--backend', 'shim', '--model', 'convnet:width=0.0625', '--data', 'size=12', '--policy',
+        'float32,mixed_float16', '--batch', '2,4'
     )
     judge(shim, 12, 1, 0, 'the launch shim')
     ok(all(r['peak_mb'] > 0 for r in shim), 'and its allocator was asked')
@@ -209,8 +158,7 @@ if shim:
         )
         ok(
             len(rows) == 2 and rows[0]['ms'] and rows[1].get('ms') is None and 'need' in rows[1]['note'],
-            '%s: and so for the blank cells of bench' % p,
-            [str(rows)],
+            '%s: and so for the blank cells of bench' % p, [str(rows)]
         )
 else:
     print('# the launch shim is not in this build')

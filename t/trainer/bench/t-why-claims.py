@@ -35,27 +35,15 @@ sheet = {
     m[1]: (float(m[2]), float(m[3]))
     for m in re.finditer(
         r'^DEVICE\((\w+), "[^"]*", \d+, [\d.]+, [\d.]+, [\d.]+, ([\d.]+), [\d.]+, ([\d.]+),',
-        open(os.path.join(TOP, 'cuda', 'device', 'devices.def')).read(),
-        re.M,
+        open(os.path.join(TOP, 'cuda', 'device', 'devices.def')).read(), re.M
     )
 }
 layers = {}
 for device in GPU:
     for batch in BATCHES:
         for r in ask(
-            'why',
-            '--model',
-            'convnet',
-            '--data',
-            'size=256',
-            '--data',
-            'channels=3',
-            '--batch',
-            str(batch),
-            '--device',
-            device,
-            '--policy',
-            'float32,mixed_float16,mixed_bfloat16',
+            'why', '--model', 'convnet', '--data', 'size=256', '--data', 'channels=3', '--batch', str(batch),
+            '--device', device, '--policy', 'float32,mixed_float16,mixed_bfloat16'
         ):
             layers[device, batch, r['policy'], r['layer']] = r
 
@@ -134,11 +122,8 @@ claim(
     'The V100 worked at %.0f TFLOP/s in float32 and at %.0f in mixed precision: %s and %s of its float32 peak, and'
     ' less than a tenth of the %.0f TFLOP/s of its matrix units'
     % (
-        rate['v100', 'float32'],
-        rate['v100', 'mixed_float16'],
-        share['v100', 'float32'],
-        share['v100', 'mixed_float16'],
-        sheet['v100'][1],
+        rate['v100', 'float32'], rate['v100', 'mixed_float16'], share['v100', 'float32'],
+        share['v100', 'mixed_float16'], sheet['v100'][1]
     ),
     rate['v100', 'mixed_float16'] < sheet['v100'][0] and rate['v100', 'mixed_float16'] < 0.1 * sheet['v100'][1],
 )
@@ -250,13 +235,7 @@ one = {
 claim(
     'One of the three products of conv2, moved there at peak rates, saves %.1f ms at batch 32 and %.0f at batch 512;'
     ' with what bytes save that makes %.1f where 2 ms were published, and %.0f where %.0f were'
-    % (
-        one['conv2', 32],
-        one['conv2', 512],
-        one['conv2', 32] + by_bytes[32],
-        one['conv2', 512] + by_bytes[512],
-        saved,
-    ),
+    % (one['conv2', 32], one['conv2', 512], one['conv2', 32] + by_bytes[32], one['conv2', 512] + by_bytes[512], saved),
     abs(one['conv2', 32] + by_bytes[32] - 2) <= 1 and abs(one['conv2', 512] + by_bytes[512] - saved) <= 0.05 * saved,
 )
 claim(

@@ -61,9 +61,7 @@ def changed(asked, row, shape, epoch, index, is_mask=False):
 
 def train(run, data, *more):
     line = '--batch %d --data train=%d,eval=4 --epochs 2 --trace input.* --trace steps=0,1,2,3 --quiet --seed %d' % (
-        BATCH,
-        ROWS,
-        SEED,
+        BATCH, ROWS, SEED
     )
     return halfulp('train', *line.split(), *data.split(), *more, os.path.join(folder, run))
 
@@ -103,19 +101,12 @@ def judge(what, data, text, asked, shape, mask=False):
 
 
 judge(
-    'moves',
-    '--model unet:levels=1,width=0.1 --data scenes:size=8',
-    'crop:2,flip',
-    {'crop': 2, 'flip': 1},
-    (8, 8, 3),
-    mask=True,
+    'moves', '--model unet:levels=1,width=0.1 --data scenes:size=8', 'crop:2,flip', {'crop': 2, 'flip': 1}, (8, 8, 3),
+    mask=True
 )
 judge(
-    'all',
-    '--model resnet:depth=10,width=0.05 --data size=9',
-    'flip,noise:0.25,crop,shift:3,scale',
-    {'crop': 2, 'shift': 3, 'flip': 1, 'scale': 0.2, 'noise': 0.25},
-    (9, 9, 1),
+    'all', '--model resnet:depth=10,width=0.05 --data size=9', 'flip,noise:0.25,crop,shift:3,scale',
+    {'crop': 2, 'shift': 3, 'flip': 1, 'scale': 0.2, 'noise': 0.25}, (9, 9, 1)
 )
 asked = {'crop': 63, 'shift': 63, 'scale': 0.5}
 judge('signal', '--model resnet1d:width=0.02', 'crop,shift,scale:0.5', asked, (1, 500, 2))
@@ -162,9 +153,8 @@ for text, say in (
 ):
     got = halfulp('train', '--augment', text, os.path.join(folder, 'refused'))
     ok(
-        got.returncode == 2 and say in got.stderr and len(got.stderr.splitlines()) == 1,
-        'refused: --augment %s' % text,
-        got.stderr,
+        got.returncode == 2 and say in got.stderr and len(got.stderr.splitlines()) == 1, 'refused: --augment %s' % text,
+        got.stderr
     )
 got = halfulp('train', '--model', 'bert', '--augment', 'noise', os.path.join(folder, 'refused'))
 ok(got.returncode == 2 and 'neither images nor signals' in got.stderr, 'refused: of text', got.stderr)

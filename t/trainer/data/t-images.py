@@ -175,11 +175,8 @@ for i, kind in enumerate(KINDS):
         p = [[[255 * (x[2] > 99)] * 3 for x in row] for row in p]
         rows = [[x[0] // 255 for x in row] + [0] * (-w % 8) for row in p]
         data = png(
-            w,
-            h,
-            [bytes(int(''.join(map(str, row[k : k + 8])), 2) for k in range(0, len(row), 8)) for row in rows],
-            1,
-            0,
+            w, h, [bytes(int(''.join(map(str, row[k : k + 8])), 2) for k in range(0, len(row), 8)) for row in rows], 1,
+            0
         )
     write(name, data)
     wanted[i] = p, 'abc'.index('bca'[i % 3])
@@ -229,8 +226,7 @@ seen = sorted((int(round(x[0] * 255)), int(round(x[1] * 255))) for x in fed('s')
 want = [(0, i) for i in range(23) if i % 10 != 9] + [(1, i) for i in range(3)]
 ok(
     seen == want and (data['train'], data['eval']) == (24, 3),
-    'every tenth image of a class is to evaluate on, or its last',
-    [got.stderr, seen],
+    'every tenth image of a class is to evaluate on, or its last', [got.stderr, seen]
 )
 # The digest is over names, lengths and the middles of files; `read` has one over the pixels
 def pixels_digest(rows):
@@ -288,8 +284,7 @@ got = train('split', 'middle', '--data', 'size=3', '--batch', '24', '--model', '
 other = json.load(open(at('middle', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
 ok(
     other.get('digest') == files_digest(turns, 24) != listed and other.get('read') == data.get('read'),
-    'other bytes in its middle change the digest of the files',
-    [got.stderr, data, other],
+    'other bytes in its middle change the digest of the files', [got.stderr, data, other]
 )
 write('split/0/04.png', plain(0, 4, b'.'))
 got = train('split', 'few', '--data', 'size=3', '--batch', '5', '--data', 'train=5,eval=2')
@@ -316,9 +311,8 @@ for threads in ('1', '2', '5'):
     lines = open(run + '/metrics.tsv').read().splitlines() if got.returncode == 0 else [got.stderr]
     digests.append([x.split('\t')[-1] for x in lines if x[:1].isdigit()])
 ok(
-    digests[0] == digests[1] == digests[2] and len(digests[0]) == 3,
-    'one, two and five threads train to the same bits',
-    digests,
+    digests[0] == digests[1] == digests[2] and len(digests[0]) == 3, 'one, two and five threads train to the same bits',
+    digests
 )
 got = halfulp('verify', at('t2'))
 ok(got.returncode == 0, 'and verify finds them again', got.stdout + got.stderr)
@@ -384,14 +378,12 @@ slow, said = waits(*'--data size=4 --batch 3 --epochs 2'.split(), '--data', 'ima
 # Six images are decoded in the first epoch's two steps; none in the second's.
 ok(
     len(slow) == 4 and slow[0][0] > 2 and sum(w for w, _ in slow[:2]) > 4 * sum(w for w, _ in slow[2:]),
-    'waiting for large images is told, once for each',
-    slow,
+    'waiting for large images is told, once for each', slow
 )
 none([x for x in slow if not 0 < x[0] <= x[1]], 'and is a part of the step')
 ok(
     all(math.isclose(said[c], sum(x[k] for x in slow) / 4, rel_tol=1e-9) for k, c in enumerate(('wait_ms', 'ms'))),
-    '--json has the means',
-    said,
+    '--json has the means', said
 )
 quick, said = waits(*'--data digits:size=8,train=64,eval=8 --batch 4'.split())
 ok(sorted(w for w, _ in quick)[len(quick) // 2] < 0.2, 'data in memory are not waited for', said)
@@ -412,8 +404,7 @@ def refused(what, say, *files, link=None, code=3):
     r = train('bad', 'refused', '--batch', '4', '--data', 'size=4')
     ok(
         r.returncode == code and len(r.stderr.splitlines()) == 1 and say in r.stderr,
-        '%s: one line, exit %d' % (what, code),
-        [r.returncode, r.stdout, r.stderr],
+        '%s: one line, exit %d' % (what, code), [r.returncode, r.stdout, r.stderr]
     )
     shutil.rmtree(at('refused'), ignore_errors=True)
 
@@ -431,19 +422,15 @@ if os.path.exists('/proc/self/mem'):  # which nobody can read from its beginning
     )
 refused('a class without an image', 'bad/2: there is no image', ('2/readme.txt', b'none'))
 refused(
-    'a class that is not trained on',
-    'bad/val/9: the images to train on',
-    ('train/0/a.png', PLAIN),
-    ('train/1/a.png', PLAIN),
-    ('val/9/a.png', PLAIN),
+    'a class that is not trained on', 'bad/val/9: the images to train on', ('train/0/a.png', PLAIN),
+    ('train/1/a.png', PLAIN), ('val/9/a.png', PLAIN)
 )
 refused('one class alone', 'one class alone', ('train/0/a.png', PLAIN))
 for path, say in (('nowhere', 'there is no such folder'), ('bad/0/0.png', 'Not a directory'), ('bad/0', 'no folders')):
     r = train(path, 'refused', '--batch', '4')
     ok(
-        r.returncode == 3 and len(r.stderr.splitlines()) == 1 and say in r.stderr,
-        '%s: one line, exit 3' % path,
-        r.stderr,
+        r.returncode == 3 and len(r.stderr.splitlines()) == 1 and say in r.stderr, '%s: one line, exit 3' % path,
+        r.stderr
     )
 r = train('pets', 'refused', '--data', 'channels=2')
 ok(r.returncode == 2 and 'channels' in r.stderr, 'two channels: exit 2', r.stderr)

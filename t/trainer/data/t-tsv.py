@@ -85,22 +85,8 @@ write(
     'id\tLabel\tText\r\n' + ''.join('%d\t%s\t%s\r\n' % (i, y, x) for i, (x, y) in enumerate(zip(texts, labels))),
 )
 given = [
-    '[CLS]',
-    'film',
-    '[SEP]',
-    '##m',
-    'un',
-    '##watch',
-    '##able',
-    '[PAD]',
-    'gr',
-    '##eat',
-    't',
-    '##he',
-    '!',
-    '[UNK]',
-    'f',
-    '##il',
+    '[CLS]', 'film', '[SEP]', '##m', 'un', '##watch', '##able', '[PAD]', 'gr', '##eat', 't', '##he', '!', '[UNK]', 'f',
+    '##il'
 ]
 write('vocab.txt', '\r\n'.join(given))
 for name, split, length, vocabulary in (('plain', 30, 11, None), ('named', 36, 64, None), ('plain', 36, 12, given)):

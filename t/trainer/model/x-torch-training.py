@@ -155,18 +155,10 @@ run('accumulated', SGD + '--batch micro=4', sgd, parts=4)
 run('accumulated-adamw', ADAMW + '--batch micro=3 --loss weight=8', adamw, parts=3)
 run('step', SGD + '--schedule step:steps=5,rate=0.5', sgd, schedule=lambda o: StepLR(o, 5, 0.5))
 run(
-    'cosine',
-    '--optimizer nesterov --schedule cosine:warmup=3,end=0.001 --batch micro=2',
-    nesterov,
-    parts=2,
-    schedule=lambda o: warm(o, CosineAnnealingLR(o, STEPS - 3, 0.001)),
+    'cosine', '--optimizer nesterov --schedule cosine:warmup=3,end=0.001 --batch micro=2', nesterov, parts=2,
+    schedule=lambda o: warm(o, CosineAnnealingLR(o, STEPS - 3, 0.001))
 )
-run(
-    'linear',
-    ADAMW + '--schedule linear:steps=6,end=0.01',
-    adamw,
-    schedule=lambda o: LinearLR(o, 1, 0.2, 6),
-)
+run('linear', ADAMW + '--schedule linear:steps=6,end=0.01', adamw, schedule=lambda o: LinearLR(o, 1, 0.2, 6))
 run('lamb', '--optimizer lamb:eps=1e-7,weight_decay=0.01', Lamb)
 run('averages', ADAMW + '--optimizer ema=0.9', adamw, decay=0.9)
 run('dice', SGD + '--loss dice', sgd, loss=dice)

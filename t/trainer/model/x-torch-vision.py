@@ -34,27 +34,10 @@ def ours(name, words, batch, how, weights=''):
     """30 steps with the options `words` and `how`: the losses, and the gradients of step 0 by name."""
     run = '%s/%s-%s%s' % (folder, name, how[-1].replace(':', ''), weights)
     p = halfulp(
-        'train',
-        *words.split(),
-        '--data',
-        'npz:%s/%s.npz' % (folder, name),
-        '--data',
-        'split=' + str(batch),
-        '--batch',
-        str(batch),
-        '--init',
-        '%s/%s%s.safetensors' % (folder, name, weights),
-        '--optimizer',
-        'sgd',
-        '--steps',
-        str(STEPS),
-        '--trace',
-        'steps=0',
-        '--trace',
-        '*.dw_unscaled,*.db_unscaled,*.dgamma_unscaled,*.dbeta_unscaled',
-        *how,
-        '--quiet',
-        run
+        'train', *words.split(), '--data', 'npz:%s/%s.npz' % (folder, name), '--data', 'split=' + str(batch), '--batch',
+        str(batch), '--init', '%s/%s%s.safetensors' % (folder, name, weights), '--optimizer', 'sgd', '--steps',
+        str(STEPS), '--trace', 'steps=0', '--trace', '*.dw_unscaled,*.db_unscaled,*.dgamma_unscaled,*.dbeta_unscaled',
+        *how, '--quiet', run
     )
     if p.returncode:
         bail_out(p.stderr)
@@ -90,9 +73,7 @@ def nudged(name, net, words, batch, exact, ideal):
 
 
 def far(a, b):
-    return np.linalg.norm((a - b).ravel().astype(np.float64)) / max(
-        np.linalg.norm(a.ravel().astype(np.float64)), 1e-30
-    )
+    return np.linalg.norm((a - b).ravel().astype(np.float64)) / max(np.linalg.norm(a.ravel().astype(np.float64)), 1e-30)
 
 
 def seeded(model, *sizes):
@@ -134,8 +115,7 @@ def compare(name, net, words, lr, x, arrays, loss_of):
     worst = max((far(g, gradient(gw, key, g)), key) for key, g in grads.items())
     ok(
         worst[0] <= 1e-10,
-        '%s, float64: gradients of step 0, %d tensors, at most %.2g apart' % (name, len(grads), worst[0]),
-        worst[1],
+        '%s, float64: gradients of step 0, %d tensors, at most %.2g apart' % (name, len(grads), worst[0]), worst[1]
     )
     apart = np.abs(losses - wide).max()
     ok(
@@ -180,36 +160,22 @@ for name, counts, bottleneck, stem, lr in (
     ('50', (3, 4, 6, 3), True, 'cifar', 1e-4),
 ):
     compare(
-        'resnet%s-%s' % (name, stem),
-        seeded(ResNet, 8, counts, bottleneck, 6, stem == 'imagenet'),
-        '--model resnet:width=0.125,depth=%s,stem=%s' % (name, stem),
-        lr,
-        pictures,
-        {'labels': labels},
-        functional.cross_entropy,
+        'resnet%s-%s' % (name, stem), seeded(ResNet, 8, counts, bottleneck, 6, stem == 'imagenet'),
+        '--model resnet:width=0.125,depth=%s,stem=%s' % (name, stem), lr, pictures, {'labels': labels},
+        functional.cross_entropy
     )
 
 signals = rng.standard_normal((24, 1, 500, 2)).astype(np.float32) + np.sin(
     0.1 * np.arange(500) * (1 + labels[:, None])
 )[:, None, :, None].astype(np.float32)
 compare(
-    'resnet1d',
-    seeded(ResNet1d, 16, 2, 6),
-    '--model resnet1d:width=0.25',
-    0.01,
-    signals,
-    {'labels': labels},
-    functional.cross_entropy,
+    'resnet1d', seeded(ResNet1d, 16, 2, 6), '--model resnet1d:width=0.25', 0.01, signals, {'labels': labels},
+    functional.cross_entropy
 )
 small = rng.random((8, 22, 19, 3), dtype=np.float32)
 mask = (small.sum(3) > 1.5).astype(np.int64)
 compare(
-    'unet',
-    seeded(UNet, 8, 2, 2),
-    '--model unet:width=0.5,levels=2',
-    0.01,
-    small,
-    {'mask': mask},
-    functional.cross_entropy,
+    'unet', seeded(UNet, 8, 2, 2), '--model unet:width=0.5,levels=2', 0.01, small, {'mask': mask},
+    functional.cross_entropy
 )
 finish()

@@ -15,16 +15,8 @@ from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
 need_mpi(or_stub=True)
 os.chdir(home())
 WORDS = [
-    '--policy',
-    'float32,mixed_float16',
-    '--seeds',
-    '1',
-    '--optimizer',
-    'lr=0.001,2^-4',
-    '--model',
-    'mlp:width=0.05',
-    '--data',
-    'size=8',
+    '--policy', 'float32,mixed_float16', '--seeds', '1', '--optimizer', 'lr=0.001,2^-4', '--model', 'mlp:width=0.05',
+    '--data', 'size=8'
 ]
 WORDS += ['--data', 'train=32,eval=16', '--batch', '8', '--steps', '3', '--threads', '3']
 LONG = 'HALFULP_ALL_SHARES' in os.environ
@@ -53,8 +45,7 @@ for n in (1, 2, 3, 5) if LONG else (2,):
     p = ranks(n, 'compare', *WORDS, to)
     ok(
         p.returncode == 0 and tables(to) == tables('one') and printed(p, to) == printed(one, 'one'),
-        '%d ranks: the tables and the lines of one process' % n,
-        p.stderr[:300],
+        '%d ranks: the tables and the lines of one process' % n, p.stderr[:300]
     )
 runs = [os.path.basename(x) for x in os.listdir('one') if 'seed' in x]
 wrong = [r for r in runs if differences('one/' + r, 'ranks2/' + r)]
@@ -73,8 +64,7 @@ for n in (1, 4, 7) if LONG else (3,):
     p = halfulp('merge', to)
     ok(
         p.returncode == 0 and tables(to) == tables('one') and printed(p, to) == printed(one, 'one'),
-        '%d shards and merge: the tables and the lines of one process' % n,
-        p.stderr[:300],
+        '%d shards and merge: the tables and the lines of one process' % n, p.stderr[:300]
     )
 
 # A shard with other options where the first ones' part is
@@ -95,9 +85,8 @@ for where, words in OTHERS if not LONG else ():
     )
 p = None if LONG else halfulp('compare', '--shard', '2/3', '--resume', *WORDS, 'shards3')
 ok(
-    LONG or p.returncode == 0 and tables('shards3') == tables('one'),
-    'and the shard goes on with its own options',
-    p and p.stderr,
+    LONG or p.returncode == 0 and tables('shards3') == tables('one'), 'and the shard goes on with its own options',
+    p and p.stderr
 )
 
 # The first of each list tells works apart
@@ -124,14 +113,12 @@ p = halfulp('compare', '--resume', *WORDS, 'one')
 again = [r for r in runs if os.stat('one/%s/manifest.json' % r).st_mtime_ns != kept[r]]
 ok(
     p.returncode == 0 and 'one/' + again[0] == run and len(again) == 1 and tables('one') == tables('ranks2'),
-    '--resume makes the run that is missing, and no other',
-    '%s %s' % (again, p.stderr),
+    '--resume makes the run that is missing, and no other', '%s %s' % (again, p.stderr)
 )
 p = halfulp('compare', '--resume', *WORDS, '--optimizer', 'beta1=0.5', 'one')
 ok(
     p.returncode == 3 and p.stderr.count('\n') == 1 and 'other options' in p.stderr and os.path.exists(run),
-    '--resume with other options: exit 3, one line, and every run is still there',
-    p.stderr,
+    '--resume with other options: exit 3, one line, and every run is still there', p.stderr
 )
 p = ranks(2, 'compare', *WORDS, 'other', last=['--optimizer', 'beta1=0.5'])
 ok(
@@ -179,9 +166,8 @@ def table(to):
 alone = ['float32' if x == 'p.json,float32' else x for x in SMALL]
 p = apart(inside('a', *alone, top + '/one-policy'), inside('other d.npz', *alone, top + '/one-policy'))
 ok(
-    p.returncode == 3 and len(said(p)) == 1,
-    'nor may the data differ where there is one policy',
-    [p.returncode, p.stderr],
+    p.returncode == 3 and len(said(p)) == 1, 'nor may the data differ where there is one policy',
+    [p.returncode, p.stderr]
 )
 for place in ('copy', *('other ' + name for name in WRITE)):
     to = 'of-' + place.replace(' ', '-')

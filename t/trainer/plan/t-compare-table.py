@@ -61,25 +61,9 @@ def compare(name, words, seeds, rates=('-',)):
     path = os.path.join(folder, name)
     r = subprocess.run(
         [
-            HALFULP,
-            'compare',
-            '--policy',
-            ','.join(POLICIES),
-            '--seeds',
-            ','.join(seeds),
-            *swept,
-            *words,
-            '--model',
-            'mlp:width=0.0625',
-            '--data',
-            'size=8,train=64,eval=30',
-            '--batch',
-            '8',
-            '--epochs',
-            '2',
-            '--loss-scale',
-            'init=256',
-            path,
+            HALFULP, 'compare', '--policy', ','.join(POLICIES), '--seeds', ','.join(seeds), *swept, *words, '--model',
+            'mlp:width=0.0625', '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs', '2', '--loss-scale',
+            'init=256', path
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -97,9 +81,7 @@ def compare(name, words, seeds, rates=('-',)):
         mine = of_run(x['run'])
         run = os.path.basename(x['run'])
         if run != '%s%s-seed%s' % (
-            re.sub(r'[/,=:*?\[\]^ ]', '_', x['policy']),
-            '-lr' + x['lr'].replace('^', '_') if swept else '',
-            x['seed'],
+            re.sub(r'[/,=:*?\[\]^ ]', '_', x['policy']), '-lr' + x['lr'].replace('^', '_') if swept else '', x['seed']
         ):
             wrong.append(run)
         with open(os.path.join(x['run'], 'manifest.json')) as f:
@@ -116,11 +98,8 @@ def compare(name, words, seeds, rates=('-',)):
         []
         if head
         == [
-            'policy',
-            'lr',
-            'runs',
-            'failed',
-            *(c + s for c in COLUMNS for s in ('', '_se', '_difference', '_difference_se')),
+            'policy', 'lr', 'runs', 'failed',
+            *(c + s for c in COLUMNS for s in ('', '_se', '_difference', '_difference_se'))
         ]
         else [str(head)]
     )
@@ -133,8 +112,7 @@ def compare(name, words, seeds, rates=('-',)):
             v = [by[p, rate, s, c] for s in seeds]
             first = [by[POLICIES[0], rate, s, c] for s in seeds]
             want = [
-                *figures(v),
-                *figures([a - b if a is not None and b is not None else None for a, b in zip(v, first)]),
+                *figures(v), *figures([a - b if a is not None and b is not None else None for a, b in zip(v, first)])
             ]
             means[p, rate, c] = want
             for key, w in zip((c, c + '_se', c + '_difference', c + '_difference_se'), want):
@@ -160,16 +138,10 @@ for p, x in zip(POLICIES, lines[begin + 1:]):
     pair = lambda c, k, f: f % (100 * means[p, c][k]) + '±' + ('%.2f' % (100 * means[p, c][k + 1]))  # noqa: E731
     size = means[p, 'bytes'][0]
     want = [
-        pair('accuracy', 0, '%.2f'),
-        '-' if p == POLICIES[0] else pair('accuracy', 2, '%+.2f'),
-        pair('precision', 0, '%.2f'),
-        pair('recall', 0, '%.2f'),
-        '%.1f' % means[p, 'ms_a_step'][0],
-        None,
-        None,
-        '%.4f' % means[p, 'swamped_share'][0],
-        '%.4f' % means[p, 'underflowed_share'][0],
-        '%.4f' % means[p, 'judged_share'][0],
+        pair('accuracy', 0, '%.2f'), '-' if p == POLICIES[0] else pair('accuracy', 2, '%+.2f'),
+        pair('precision', 0, '%.2f'), pair('recall', 0, '%.2f'), '%.1f' % means[p, 'ms_a_step'][0], None, None,
+        '%.4f' % means[p, 'swamped_share'][0], '%.4f' % means[p, 'underflowed_share'][0],
+        '%.4f' % means[p, 'judged_share'][0]
     ]
     if (
         len(cells) != len(want)
@@ -221,10 +193,8 @@ for words, why in (
     (['lr='], 'a number from 0'),
 ):
     r = subprocess.run(
-        [HALFULP, 'compare', '--optimizer', *words, os.path.join(folder, 'no')],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
+        [HALFULP, 'compare', '--optimizer', *words, os.path.join(folder, 'no')], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, universal_newlines=True
     )
     none(
         (
@@ -240,22 +210,8 @@ for words, why in (
 j = json.loads(
     subprocess.run(
         [
-            HALFULP,
-            'compare',
-            '--policy',
-            'float32,bfloat16',
-            '--seeds',
-            '1,2',
-            '--model',
-            'mlp:width=0.0625',
-            '--data',
-            'size=8,train=64,eval=30',
-            '--batch',
-            '8',
-            '--epochs',
-            '1',
-            '--json',
-            os.path.join(folder, 'j'),
+            HALFULP, 'compare', '--policy', 'float32,bfloat16', '--seeds', '1,2', '--model', 'mlp:width=0.0625',
+            '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs', '1', '--json', os.path.join(folder, 'j')
         ],
         stdout=subprocess.PIPE,
         check=True,
@@ -288,9 +244,8 @@ none(
 # Models have scores of their own: what is printed of each run and each policy is the one that counts
 for title, column, words in (
     (
-        'hit rate',
-        'hit_rate',
-        '--model ncf --data users=30,items=130 --model hidden=4,layers=2 --data train=256 --batch 64',
+        'hit rate', 'hit_rate',
+        '--model ncf --data users=30,items=130 --model hidden=4,layers=2 --data train=256 --batch 64'
     ),
     ('Dice', 'dice', '--model unet --data size=8 --model levels=1,width=0.125 --data train=16,eval=8 --batch 4'),
 ):
@@ -304,27 +259,15 @@ for title, column, words in (
         said = '%s: %s %.2f %%' % (x['run'], title, 100 * m[column])
         wrong += [said] if said not in out.split('\n') else []
     said = r'policy +%s %% .*\nfloat32 +%.2f +- .*\nfloat16 +%.2f +[+-]?%.2f ' % (
-        title,
-        *(100 * m[column] for m in mine),
-        100 * abs(mine[1][column] - mine[0][column]),
+        title, *(100 * m[column] for m in mine), 100 * abs(mine[1][column] - mine[0][column])
     )
     none(
         wrong if re.search(said, out) and mine[0][column] is not None else wrong + [said, out],
         'the score of %s is its %s' % (words.split()[1], title),
     )
 one = [
-    os.path.abspath(HALFULP),
-    'compare',
-    '--policy',
-    'float32',
-    '--model',
-    'mlp:width=0.0625',
-    '--data',
-    'size=8,train=16,eval=8',
-    '--batch',
-    '8',
-    '--epochs',
-    '1',
+    os.path.abspath(HALFULP), 'compare', '--policy', 'float32', '--model', 'mlp:width=0.0625', '--data',
+    'size=8,train=16,eval=8', '--batch', '8', '--epochs', '1'
 ]
 done = [subprocess.run(one, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE).returncode for _ in range(2)]
 none(

@@ -32,11 +32,9 @@ def again(plan, n, stage, wire, kept=8):
     part = -(-of // n)
     cut = lambda bytes, since: bytes * (part if stage >= since else of)  # noqa: E731
     row = dict(
-        weights=cut(weight, 3),
-        masters=cut(master, 1),
-        gradients=cut(gradient, 2),
+        weights=cut(weight, 3), masters=cut(master, 1), gradients=cut(gradient, 2),
         optimizer_state=cut(kept, 1) + memory['optimizer_state'] - kept * of,
-        rest=memory['activations'] + memory['gradients'] - gradient * of,
+        rest=memory['activations'] + memory['gradients'] - gradient * of
     )
     row['all'] = sum(row.values())
     reduced = wire or gradient
@@ -101,21 +99,8 @@ for more, kept in (
     tap.none(wrong, '%s: %d bytes for each parameter are cut from stage 1 on' % (' '.join(more), kept))
 conv = json.loads(
     plan(
-        '--model',
-        'resnet',
-        '--model',
-        'depth=10',
-        '--model',
-        'width=0.05',
-        '--data',
-        'scenes',
-        '--data',
-        'size=16',
-        '--policy',
-        'mixed_float16',
-        '--ranks',
-        '100000',
-        '--json',
+        '--model', 'resnet', '--model', 'depth=10', '--model', 'width=0.05', '--data', 'scenes', '--data', 'size=16',
+        '--policy', 'mixed_float16', '--ranks', '100000', '--json'
     )
 )[0]
 whole, cut = (conv['ranks']['stages'][i]['weights'] for i in (0, 3))
@@ -131,9 +116,8 @@ for words, why in (
 ):
     p = tap.halfulp('plan', *words.split())
     tap.ok(
-        p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout,
-        'refused: ' + words,
-        p.stderr,
+        p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout, 'refused: ' + words,
+        p.stderr
     )
 
 # --- networks: what one rank can send at most follows from what their source says of them
@@ -200,9 +184,8 @@ for code, why, kind, more in (
     made(**kind)
     p = tap.halfulp('plan', *MODEL, *more, '--ranks', '2', '--ranks', 'measured=' + run)
     tap.ok(
-        p.returncode == code and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout,
-        'refused: ' + why,
-        p.stderr,
+        p.returncode == code and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout, 'refused: ' + why,
+        p.stderr
     )
 made()
 os.remove(run + '/ranks.tsv')

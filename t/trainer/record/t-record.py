@@ -25,11 +25,8 @@ def table(path):
 
 def train(name, *words, env=None):
     r = subprocess.run(
-        [HALFULP, 'train', *words, at(name)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-        env=dict(os.environ, **(env or {})),
+        [HALFULP, 'train', *words, at(name)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+        env=dict(os.environ, **(env or {}))
     )
     if r.returncode:
         bail_out('train %s: %s' % (name, r.stderr))
@@ -47,9 +44,8 @@ def processor():
 
 def doctor(key):
     return re.search(
-        '^%s +(.*)$' % key,
-        subprocess.run([HALFULP, 'doctor'], stdout=subprocess.PIPE, universal_newlines=True).stdout,
-        re.M,
+        '^%s +(.*)$' % key, subprocess.run([HALFULP, 'doctor'], stdout=subprocess.PIPE, universal_newlines=True).stdout,
+        re.M
     )
 
 
@@ -84,12 +80,9 @@ def manifest(name, m, config, expected, tables, checkpoints):
     u = os.uname()
     program = json.load(open(at(name, 'program-train.json')))
     files = {
-        'metrics.tsv',
-        'program-train.json',
-        'program-eval.json',
-        *(t + '.tsv' for t in tables),
+        'metrics.tsv', 'program-train.json', 'program-eval.json', *(t + '.tsv' for t in tables),
         *('checkpoint/step-%06d.safetensors' % s for s in checkpoints),
-        *('trace/step-%06d.safetensors' % s for s in traced),
+        *('trace/step-%06d.safetensors' % s for s in traced)
     }
     there = {os.path.relpath(os.path.join(d, f), at(name)) for d, _, names in os.walk(at(name)) for f in names} - {
         'manifest.json'
@@ -148,17 +141,8 @@ def manifest(name, m, config, expected, tables, checkpoints):
         if m['trace_bytes'] != len(raw) - 8 - struct.unpack('<Q', raw[:8])[0]:
             wrong.append('trace_bytes %s' % m['trace_bytes'])
     known = set(want) | {
-        'files',
-        'dataset',
-        'trace_bytes',
-        'command',
-        'compiler',
-        'energy',
-        'halfulp_version',
-        'memory_bytes',
-        'simd',
-        'threads',
-        'gemm',
+        'files', 'dataset', 'trace_bytes', 'command', 'compiler', 'energy', 'halfulp_version', 'memory_bytes', 'simd',
+        'threads', 'gemm'
     }
     wrong += ['%s is checked by nothing' % k for k in m if k not in known]
     if m['command'][:2] != ['halfulp', 'train'] or m['command'][-1] != at(name):
@@ -178,22 +162,8 @@ def manifest(name, m, config, expected, tables, checkpoints):
 
 small = ['--model', 'width=0.03125', '--data', 'size=8,eval=8', '--meter', 'none']
 m, out = train(
-    'plain',
-    '--model',
-    'mlp',
-    *small,
-    '--data',
-    'train=43',
-    '--batch',
-    '8',
-    '--steps',
-    '7',
-    '--trace',
-    'steps=0,3',
-    '--policy',
-    'mixed_float16',
-    '--count',
-    '*'
+    'plain', '--model', 'mlp', *small, '--data', 'train=43', '--batch', '8', '--steps', '7', '--trace', 'steps=0,3',
+    '--policy', 'mixed_float16', '--count', '*'
 )
 config = {
     'model': 'mlp',
@@ -238,12 +208,8 @@ expected = {
 }
 none(
     manifest(
-        'plain',
-        m,
-        {k: v for k, v in config.items() if k in m['config'] or k not in ('count', 'meter')},
-        expected,
-        ['grads', 'updates', 'exponents', 'casts'],
-        [5, 7],
+        'plain', m, {k: v for k, v in config.items() if k in m['config'] or k not in ('count', 'meter')}, expected,
+        ['grads', 'updates', 'exponents', 'casts'], [5, 7]
     ),
     'the manifest of an mlp, loss scale and all',
 )
@@ -256,32 +222,10 @@ policy = {
 }
 json.dump(policy, open(at('p.json'), 'w'))
 m, out = train(
-    'layers',
-    '--model',
-    'mlp',
-    *small,
-    '--data',
-    'train=40',
-    '--batch',
-    '8',
-    '--steps',
-    '4',
-    '--trace',
-    'steps=none',
-    '--policy',
-    at('p.json'),
-    '--optimizer',
-    'adam:beta1=0.8,beta2=0.99,eps=1e-5',
-    '--loss-scale',
-    'deepspeed',
-    '--loss-scale',
-    'init=4096,hysteresis=3,floor=2,cap=8192,interval=7',
-    '--seed',
-    '5',
-    '--data',
-    'seed=3',
-    '--accumulate',
-    'chunk:16'
+    'layers', '--model', 'mlp', *small, '--data', 'train=40', '--batch', '8', '--steps', '4', '--trace', 'steps=none',
+    '--policy', at('p.json'), '--optimizer', 'adam:beta1=0.8,beta2=0.99,eps=1e-5', '--loss-scale', 'deepspeed',
+    '--loss-scale', 'init=4096,hysteresis=3,floor=2,cap=8192,interval=7', '--seed', '5', '--data', 'seed=3',
+    '--accumulate', 'chunk:16'
 )
 config = {
     'model': 'mlp',
@@ -337,12 +281,8 @@ expected = {
 }
 none(
     manifest(
-        'layers',
-        m,
-        {k: v for k, v in config.items() if k in m['config'] or k != 'meter'},
-        expected,
-        ['grads', 'updates'],
-        [4],
+        'layers', m, {k: v for k, v in config.items() if k in m['config'] or k != 'meter'}, expected,
+        ['grads', 'updates'], [4]
     ),
     'of a policy by layers, with every option of a loss scale',
 )
@@ -358,32 +298,9 @@ none(
 )
 
 m, out = train(
-    'conv',
-    '--model',
-    'convnet',
-    *small,
-    '--data',
-    'channels=3,train=24',
-    '--batch',
-    '4',
-    '--epochs',
-    '2',
-    '--trace',
-    'steps=1',
-    '--policy',
-    'float32',
-    '--optimizer',
-    'sgd:momentum=0.9',
-    '--optimizer',
-    'lr=0.05',
-    '--optimizer',
-    'weight_decay=0.001',
-    '--loss-scale',
-    'static:1024',
-    '--loss',
-    'weight=4',
-    '--checkpoint-every',
-    '5'
+    'conv', '--model', 'convnet', *small, '--data', 'channels=3,train=24', '--batch', '4', '--epochs', '2', '--trace',
+    'steps=1', '--policy', 'float32', '--optimizer', 'sgd:momentum=0.9', '--optimizer', 'lr=0.05', '--optimizer',
+    'weight_decay=0.001', '--loss-scale', 'static:1024', '--loss', 'weight=4', '--checkpoint-every', '5'
 )
 config = {
     'model': 'convnet',
@@ -423,12 +340,8 @@ expected = {
 }
 none(
     manifest(
-        'conv',
-        m,
-        {k: v for k, v in config.items() if k in m['config'] or k != 'meter'},
-        expected,
-        ['grads', 'updates'],
-        [10, 12],
+        'conv', m, {k: v for k, v in config.items() if k in m['config'] or k != 'meter'}, expected,
+        ['grads', 'updates'], [10, 12]
     ),
     'of a convnet with sgd, a fixed loss scale and a checkpoint every five steps',
 )
@@ -439,17 +352,7 @@ none(
         if ' says' in out
         or ' says'
         not in train(
-            'mixed',
-            '--model',
-            'mlp',
-            *small,
-            '--data',
-            'train=16',
-            '--batch',
-            '4',
-            '--steps',
-            '1',
-            '--policy',
+            'mixed', '--model', 'mlp', *small, '--data', 'train=16', '--batch', '4', '--steps', '1', '--policy',
             'mixed_bfloat16'
         )[1]
         else []
@@ -511,10 +414,7 @@ def kernels(name):
         seen += covers
     last = rows[-1]
     if sorted(seen) != list(range(len(calls))) or (
-        last['layer'],
-        last['calls'],
-        int(last['launches']),
-        int(last['bytes']),
+        last['layer'], last['calls'], int(last['launches']), int(last['bytes'])
     ) != ('all', str(len(calls)), launches, moved):
         wrong.append('%d calls seen, %s' % (len(seen), last))
     return wrong
@@ -528,23 +428,8 @@ if re.search('shim', (doctor('back ends') or ['', ''])[1]):
     ):
         name = 'device-%s-%s' % (model, policy)
         m, out = train(
-            name,
-            '--model',
-            model,
-            *small,
-            '--data',
-            'train=16',
-            '--batch',
-            '4',
-            '--steps',
-            '2',
-            '--trace',
-            'steps=none',
-            '--policy',
-            policy,
-            '--backend',
-            'shim',
-            *more
+            name, '--model', model, *small, '--data', 'train=16', '--batch', '4', '--steps', '2', '--trace',
+            'steps=none', '--policy', policy, '--backend', 'shim', *more
         )
         none(
             kernels(name),
@@ -572,24 +457,9 @@ def count():
 counter = threading.Thread(target=count, daemon=True)
 counter.start()
 m, out = train(
-    'energy',
-    '--model',
-    'mlp',
-    '--data',
-    'size=8,eval=8,train=64',
-    '--batch',
-    '16',
-    '--steps',
-    '12',
-    '--trace',
-    'steps=none',
-    '--policy',
-    'float32',
-    '--meter',
-    'rapl',
-    '--meter',
-    'grid=250',
-    env={'HALFULP_POWERCAP': at('powercap'), 'OMP_NUM_THREADS': '1'},
+    'energy', '--model', 'mlp', '--data', 'size=8,eval=8,train=64', '--batch', '16', '--steps', '12', '--trace',
+    'steps=none', '--policy', 'float32', '--meter', 'rapl', '--meter', 'grid=250',
+    env={'HALFULP_POWERCAP': at('powercap'), 'OMP_NUM_THREADS': '1'}
 )
 stop.set()
 counter.join()

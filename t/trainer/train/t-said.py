@@ -22,13 +22,8 @@ ends = [r for r in table('a/metrics.tsv') if r['eval_loss'] != '-']
 want = [
     '%d/3 %d %.4f %.4f %.2f %.2f %.2f'
     % (
-        int(r['epoch']) + 1,
-        int(r['step']) + 1,
-        float(r['loss']),
-        float(r['eval_loss']),
-        100 * float(r['eval_accuracy']),
-        100 * float(r['eval_precision']),
-        100 * float(r['eval_recall']),
+        int(r['epoch']) + 1, int(r['step']) + 1, float(r['loss']), float(r['eval_loss']),
+        100 * float(r['eval_accuracy']), 100 * float(r['eval_precision']), 100 * float(r['eval_recall'])
     )
     for r in ends
 ]
@@ -42,9 +37,8 @@ got = [
     )
 ]
 ok(
-    code == 0 and got == want and len(got) == 3,
-    'a line an epoch, whose numbers are those of metrics.tsv',
-    [err, got, want],
+    code == 0 and got == want and len(got) == 3, 'a line an epoch, whose numbers are those of metrics.tsv',
+    [err, got, want]
 )
 last = ends[-1]
 ok(
@@ -59,8 +53,7 @@ mean = [[float(r['ms']) for r in rows if r['epoch'] == e['epoch']] for e in ends
 mean = ['%.1f' % (sum(ms) / len(ms)) for ms in mean]
 ok(
     re.findall(r'  (\d+\.\d) ms a step(?:, \d+\.\d of them waiting for data)?$', out, re.M) == mean,
-    "an epoch's ms a step are the mean of its steps",
-    [out, mean],
+    "an epoch's ms a step are the mean of its steps", [out, mean]
 )
 # What masks and candidates add to the line
 for words, more, where in (
@@ -86,8 +79,7 @@ for words, more, where in (
     )
     ok(
         code == 0 and want + '  ' in out,
-        'the line of a model of %s has %s' % (where, ' and '.join(m[0] for m in more)),
-        [err, out, want],
+        'the line of a model of %s has %s' % (where, ' and '.join(m[0] for m in more)), [err, out, want]
     )
     shapes = (
         {'x': [8, 8, 3], 'mask': [8, 8], 'labels': []}
@@ -135,45 +127,20 @@ def apart(texts, wanted):
 
 traced = list(range(0, 9))
 code, out, err = run(
-    'train',
-    *SMALL[:-2],
-    '--epochs',
-    '3',
-    '--seed',
-    '5',
-    '--policy',
-    'mixed_float16',
-    '--trace',
-    'steps=' + ','.join(map(str, traced)),
-    '--optimizer',
-    'lr=0.002',
-    '--loss',
-    'weight=0.5',
-    '--loss-scale',
-    'init=512',
-    'e'
+    'train', *SMALL[:-2], '--epochs', '3', '--seed', '5', '--policy', 'mixed_float16', '--trace',
+    'steps=' + ','.join(map(str, traced)), '--optimizer', 'lr=0.002', '--loss', 'weight=0.5', '--loss-scale',
+    'init=512', 'e'
 )
 plan = json.loads(
     run(
-        'plan',
-        '--model',
-        'mlp',
-        '--data',
-        'size=8',
-        '--batch',
-        '16',
-        '--model',
-        'width=0.05',
-        '--policy',
-        'mixed_float16',
-        '--json',
+        'plan', '--model', 'mlp', '--data', 'size=8', '--batch', '16', '--model', 'width=0.05', '--policy',
+        'mixed_float16', '--json'
     )[1]
 )[0]
 memory = [plan['memory_bytes'][k] for k in ('weights', 'masters', 'activations', 'gradients', 'optimizer_state')]
 line = re.search(
-    r'^Memory: weights (.*), masters (.*), activations (.*), gradients (.*), optimizer state (.*); (.*) in all$',
-    out,
-    re.M,
+    r'^Memory: weights (.*), masters (.*), activations (.*), gradients (.*), optimizer state (.*); (.*) in all$', out,
+    re.M
 )
 wrong = apart(list(line.groups()), memory + [sum(memory)]) if line else [out]
 ok(not wrong and len(set(memory)) == 5, 'train says the memory that plan computes, by category', wrong)
@@ -185,11 +152,10 @@ line = re.search(r'^Trace: steps 0, 1, 2, 3, 4, 5, 6, 7, \.\.\.; (.*) a step, (.
 wrong = apart(list(line.groups()), [sizes[0], sum(sizes)]) if line else [out]
 ok(not wrong and len(set(sizes)) == 1, 'and the bytes that its traced steps take, eight of which it names', wrong)
 want = [
-    'Compute dtype: float16',
-    'Variable dtype: float32',
+    'Compute dtype: float16', 'Variable dtype: float32',
     'Model: mlp, %d parameters, adamw with learning rate 0.002, batch 16' % plan['parameters'],
     'Data: digits, 48 to train, 24 to evaluate; 9 steps, 3 an epoch; seed 5',
-    'Loss scaling: pytorch, from 512; loss weight 0.5',
+    'Loss scaling: pytorch, from 512; loss weight 0.5'
 ]
 ok(not set(want) - set(out.splitlines()), 'and its settings', out)
 
@@ -206,8 +172,7 @@ code, out, err = run(
 d = manifest('c')['dataset'] if code == 0 else {}
 ok(
     (d.get('train'), d.get('eval')) == (40, 24) and 'arrays' not in d,
-    'idx: 40 to train on and 24 to evaluate, and images need no list of arrays',
-    [err, d],
+    'idx: 40 to train on and 24 to evaluate, and images need no list of arrays', [err, d]
 )
 code, out, err = run('train', '--data', 'idx:idx,size=8', '--steps', '2', 'd')
 ok(code == 2 and '--data size= ' in err, 'an option that the data set does not read is refused', err)
@@ -333,9 +298,8 @@ for seed in (3, 4):
     r = table('seed%d/metrics.tsv' % seed)[-1]
     want.append((seed, r['digest'], float(r['loss']), float(r['eval_accuracy'])))
 ok(
-    said == want,
-    'bench train: seed, loss, accuracy and digest of each row are those of the same training',
-    [said, want],
+    said == want, 'bench train: seed, loss, accuracy and digest of each row are those of the same training',
+    [said, want]
 )
 rows = json.loads(run('bench', 'train', *small, '2', '--json')[1])
 ok([r['seed'] for r in rows] == [None], 'and no seed where none is asked for', rows)
@@ -382,29 +346,17 @@ moved = {
 ok(len(moved) == 6 and len(set.union(*moved.values())) == 1 and set.union(*moved.values()) < {3.6, 3.96},
    'running means and variances begin with those of --init: 4 more become one momentum of 4 more', moved)
 run(
-    'train',
-    *SMALL[:-2],
-    '--steps',
-    '1',
-    '--policy',
-    'float16',
-    '--optimizer',
-    'clip_norm=0.5',
-    '--trace',
-    'steps=none',
-    'g'
+    'train', *SMALL[:-2], '--steps', '1', '--policy', 'float16', '--optimizer', 'clip_norm=0.5', '--trace',
+    'steps=none', 'g'
 )
 form = {t['name']: t['format'] for t in json.load(open(home + '/g/program-train.json'))['tensors']}
 clipped = [k for k in form if k.endswith('_clipped')]
 ok(len(clipped) == 6 and {form[k] for k in clipped} == {'fp16'}, 'clipped gradients keep their format', form)
-plan = json.loads(
-    run('plan', '--model', 'ncf:layers=3,hidden=4', '--data', 'users=9,items=130', '--json')[1]
-)[0]
+plan = json.loads(run('plan', '--model', 'ncf:layers=3,hidden=4', '--data', 'users=9,items=130', '--json')[1])[0]
 towers = (9 + 130) * (4 + 16) + (32 * 16 + 16) + (16 * 8 + 8) + (8 * 4 + 4)  # each layer has half of the units before
 ok(
-    plan['parameters'] == towers + (4 + 4) + 1,
-    'neural collaborative filtering of three layers: its parameters',
-    plan['parameters'],
+    plan['parameters'] == towers + (4 + 4) + 1, 'neural collaborative filtering of three layers: its parameters',
+    plan['parameters']
 )
 
 # --- bench why: ratios
@@ -418,9 +370,8 @@ wrong = [
     if r.get('measured_ms') is not None and abs(r['ratio'] * r['predicted_ms'] / r['measured_ms'] - 1) > 1e-9
 ]
 ok(
-    len(rows) > 5 and not wrong,
-    'bench why: ratio is measured over predicted in each of %d rows' % len(rows),
-    [err, wrong],
+    len(rows) > 5 and not wrong, 'bench why: ratio is measured over predicted in each of %d rows' % len(rows),
+    [err, wrong]
 )
 
 # --- doctor: memory of this machine

@@ -32,8 +32,7 @@ def steps(panel, words, terms, start, f, prefix, first):
             said += '  swamped, all of it'
         elif error:
             said += '  %s %s ulp' % (
-                'gains' if (error < 0) == (exact < 0) else 'loses',
-                number(abs(error) * pow2(-unit), 4),
+                'gains' if (error < 0) == (exact < 0) else 'loses', number(abs(error) * pow2(-unit), 4)
             )
         if ' '.join(row.value.split()) != ' '.join(said.split()) or row.sign != ('−' if t < 0 else '+' if i else ' '):
             wrong.append('%s: %s %s there, %s here' % (row.label, row.sign, row.value, said))
@@ -58,34 +57,26 @@ def steps(panel, words, terms, start, f, prefix, first):
     if len(drawn) < n:
         hidden = set(range(n)) - set(drawn)
         want = '%d more additions: %d inexact, %d swamped' % (
-            len(hidden),
-            len(hidden & set(inexact)),
-            len(hidden & set(swamped)),
+            len(hidden), len(hidden & set(inexact)), len(hidden & set(swamped))
         )
         if len(panel.left_out) != 1 or want not in panel.left_out[0]:
             wrong.append('%s there, %s here' % (panel.left_out, want))
     total = start + sum(terms)
     off = abs(s - total) * pow2(-quantum(total, f))
     want = 'Exactly, %s %.17g; the sum computed is ' % (
-        'the term as stored is' if n == 1 else 'the %d terms as stored sum to' % n,
-        float(total),
+        'the term as stored is' if n == 1 else 'the %d terms as stored sum to' % n, float(total)
     )
     m = re.match(re.escape(want) + r'(\S+), (\S+) ulp off\. ', words + ' ')
     if not m or fl(Q(m[1]), f) != s or m[2] != number(off, 6):
         wrong.append('%r there, %s%s, %s ulp here' % (words, want, float(s), number(off, 6)))
     rest = words[m.end():] if m else words
     some = '%d of %d addition%s %s inexact; ' % (
-        len(inexact),
-        n,
-        's' if n > 1 else '',
-        'is' if len(inexact) == 1 else 'are',
+        len(inexact), n, 's' if n > 1 else '', 'is' if len(inexact) == 1 else 'are'
     )
     if swamped:
         some += '%d addend%s %s%d.' % (
-            len(swamped),
-            's are swamped, the first of them' if len(swamped) > 1 else ' is swamped:',
-            prefix,
-            first + swamped[0],
+            len(swamped), 's are swamped, the first of them' if len(swamped) > 1 else ' is swamped:', prefix,
+            first + swamped[0]
         )
     elif inexact:
         some += 'no addend is swamped.'
@@ -114,11 +105,8 @@ def models(model, f, acc, outer, n, seed):
     dice = random.Random(seed)
     x, y = [[any_value(dice, f, 9) for _ in range(n)] for _ in 'xy']
     parts, wrong = explain(
-        '--format',
-        f,
-        '--sum',
-        '%s,acc=%s' % (model, acc),
-        'sum(%s)' % ', '.join('%s*%s' % (text(a), text(b)) for a, b in zip(x, y)),
+        '--format', f, '--sum', '%s,acc=%s' % (model, acc),
+        'sum(%s)' % ', '.join('%s*%s' % (text(a), text(b)) for a, b in zip(x, y))
     )
     title, body = parts[-1]
     name, _, k = model.partition(':')
@@ -140,9 +128,7 @@ def models(model, f, acc, outer, n, seed):
                     s = fl(s + t, acc)
             else:
                 if body[at].heading != 'Slice %d of %d in %s: a row a fused addition, its sum below it' % (
-                    i + 1,
-                    len(slices),
-                    acc,
+                    i + 1, len(slices), acc
                 ):
                     wrong.append(body[at].heading)
                 s, more = steps(body[at], body[at + 1], part, Q(0), acc, 'x', i * length + 1)
@@ -169,11 +155,8 @@ def block(model, inner, out, n, seed, width, bits):
     x, y = [[any_value(dice, inner, 6) for _ in range(n)] for _ in 'xy']
     c = any_value(dice, 'fp32', 20)
     parts, wrong = explain(
-        '--format',
-        'fp32',
-        '--sum',
-        model,
-        'sum(%s)' % ', '.join([text(c)] + ['%s*%s' % (text(a), text(b)) for a, b in zip(x, y)]),
+        '--format', 'fp32', '--sum', model,
+        'sum(%s)' % ', '.join([text(c)] + ['%s*%s' % (text(a), text(b)) for a, b in zip(x, y)])
     )
     title, (panel, words) = parts[-1]
     if (
@@ -206,17 +189,11 @@ def block(model, inner, out, n, seed, width, bits):
         lines = {id(row): quantum(total, out) for row, v in known}
     wrong += panel.check(known, lines)
     said = 'The largest exponent is %d; every term is chopped toward zero to %d bits below it, at 2^%d. ' % (
-        emax,
-        bits,
-        at,
+        emax, bits, at
     )
     if some + gone:
         said += 'Of %d nonzero terms %d lose%s bits and %d vanish%s' % (
-            n + 1,
-            some,
-            's' if some == 1 else '',
-            gone,
-            'es' if gone == 1 else '',
+            n + 1, some, 's' if some == 1 else '', gone, 'es' if gone == 1 else ''
         )
         exact = sum(t for t, e in terms)
         ulp = pow2(-quantum(exact, out))
