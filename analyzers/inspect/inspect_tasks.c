@@ -101,8 +101,8 @@ hu_inspect_narrow(const hu_inspect_desk *d, size_t n)
 	}
 }
 
-void
-hu_inspect_desk_init(hu_inspect_desk *d, const hu_inspect_job *j)
+static void
+desk_init(hu_inspect_desk *d, const hu_inspect_job *j)
 {
 	size_t room = j->most + HU_INSPECT_SLACK;
 
@@ -113,8 +113,8 @@ hu_inspect_desk_init(hu_inspect_desk *d, const hu_inspect_job *j)
 	d->codes = hu_xcalloc(room, 8);
 }
 
-void
-hu_inspect_desk_release(hu_inspect_desk *d)
+static void
+desk_release(hu_inspect_desk *d)
 {
 	free(d->x);
 	free(d->got);
@@ -143,11 +143,11 @@ hu_inspect_each(void *all, const hu_inspect_job *j, const hu_inspect_work *w)
 #pragma omp parallel num_threads(hu_threads()) if (end - wave > 1)
 		{
 			hu_inspect_desk d;
-			hu_inspect_desk_init(&d, j);
+			desk_init(&d, j);
 #pragma omp for schedule(dynamic, 1)
 			for (size_t k = wave; k < end; k++)
 				w->do_task(part + (k - wave) * w->size, j, &d, k, w->of);
-			hu_inspect_desk_release(&d);
+			desk_release(&d);
 		}
 		for (size_t k = 0; k < end - wave; k++)
 			w->merge(all, part + k * w->size, j);

@@ -36,9 +36,6 @@ typedef struct hu_inspect_desk {
 	unsigned char *codes;
 } hu_inspect_desk;
 
-void hu_inspect_desk_init(hu_inspect_desk *d, const hu_inspect_job *j);
-void hu_inspect_desk_release(hu_inspect_desk *d);
-
 /* Sets row to most by the array's shape and the formats' block sizes: as many rows a task as come to 2^14 elements, or
    pieces of about so many of longer rows. */
 void hu_inspect_cut(hu_inspect_job *j);

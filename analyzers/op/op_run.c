@@ -184,8 +184,10 @@ magnitudes(hu_op_run *r, hu_tensor *const *in, const size_t *element)
 		: HU_OK;
 }
 
-hu_status
-hu_op_run_probable(hu_op_run *r)
+/* Fills probable and lambda from exact, bound, magnitude and roundings; with NaN where roundings say why there is no
+   such bound. */
+static hu_status
+probable(hu_op_run *r)
 {
 	r->probable = hu_alloc((r->n + 1) * sizeof *r->probable);
 	if (!r->probable)
@@ -300,7 +302,7 @@ hu_op_run_all(hu_op_run *r, int judged)
 		HU_TRY(r->dot ? hu_op_run_dots(r, judged || r->as != HU_AS_BACKEND) : operator_of_table(r, judged));
 	if (r->as == HU_AS_REFERENCE)
 		round_once(r);
-	return judged || r->as == HU_AS_BOUND ? hu_op_run_probable(r) : HU_OK;
+	return judged || r->as == HU_AS_BOUND ? probable(r) : HU_OK;
 }
 
 void

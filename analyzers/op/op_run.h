@@ -61,9 +61,6 @@ hu_status hu_op_codes_fit(const hu_op_run *r, const hu_npy *a, const char *what,
    NaN has one code. */
 uint64_t hu_op_codes_of(const hu_op_run *r, double x);
 void hu_op_run_close(hu_op_run *r);
-/* Fills probable and lambda from exact, bound, magnitude and roundings; with NaN where roundings say why there is no
-   such bound. */
-hu_status hu_op_run_probable(hu_op_run *r);
 
 /* Fills r->n, shape, value, exact and bound for the rows of dot (op_dot.c). */
 hu_status hu_op_run_dots(hu_op_run *r, int judged);

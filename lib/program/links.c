@@ -74,30 +74,6 @@ hu_program_becomes(const hu_program *p, int tensor, int next)
 }
 
 int
-hu_program_moves(const hu_program *p, int tensor)
-{
-	const hu_link *l;
-
-	for (int i = 0; p->links && i < p->links->n; i++)
-		if ((l = link_of(&p->links->s[i], tensor)) && l->next >= 0)
-			return 1;
-	return p->t[tensor].next >= 0;
-}
-
-int
-hu_program_has_grad(const hu_program *p, int tensor, int grad)
-{
-	const hu_link *l;
-
-	if (grad < 0)
-		return 0;
-	for (int i = 0; p->links && i < p->links->n; i++)
-		if ((l = link_of(&p->links->s[i], tensor)) && l->grad == grad)
-			return 1;
-	return p->t[tensor].grad == grad;
-}
-
-int
 hu_program_scales(const hu_program *p, int tensor)
 {
 	const hu_info *t = &p->t[tensor];

@@ -29,10 +29,6 @@ int hu_program_next(const hu_program *p, size_t step, int tensor);
 int hu_program_grad(const hu_program *p, size_t step, int tensor);
 /* Returns 1 if `next` is the value that the state takes at the end of some step. */
 int hu_program_becomes(const hu_program *p, int tensor, int next);
-/* Returns 1 if the state takes another value at the end of some step. */
-int hu_program_moves(const hu_program *p, int tensor);
-/* Returns 1 if `grad` is the tensor's gradient in some step. */
-int hu_program_has_grad(const hu_program *p, int tensor, int grad);
 
 /* Returns 1 if the tensor is a gradient that the loss scale can save. One of a single number is that only as a
    parameter's: others are the loss's own, which is the scale itself. */

@@ -42,17 +42,6 @@ made(void)
 	return p;
 }
 
-/* A state moves where some step has a next value of it, whatever the program says, and a gradient alone moves none. */
-static void
-test_moves(hu_program *p)
-{
-	p->t[0].next = -1;
-	ok(hu_program_moves(p, 0), "a next value in one step alone is a move");
-	for (int i = 0; i < p->links->n; i++)
-		p->links->s[i].l[0].next = -1;
-	ok(!hu_program_moves(p, 0), "links that have a gradient alone are none");
-}
-
 static void
 test_links(const hu_program *p, const char *what)
 {
@@ -65,9 +54,6 @@ test_links(const hu_program *p, const char *what)
 	ok(hu_program_becomes(p, 0, 2) && hu_program_becomes(p, 0, 4) && !hu_program_becomes(p, 0, 5) &&
 			!hu_program_becomes(p, 1, -1),
 		"%s: it becomes either", what);
-	ok(hu_program_has_grad(p, 0, 1) && hu_program_has_grad(p, 0, 3) && !hu_program_has_grad(p, 0, 2),
-		"%s: and has either gradient", what);
-	ok(hu_program_moves(p, 0) && !hu_program_moves(p, 1), "%s: only the weight moves", what);
 	ok(hu_is_update(p, &p->c[0]) && hu_is_update(p, &p->c[1]), "%s: both calls update it", what);
 }
 
@@ -157,7 +143,6 @@ main(void)
 	test_broken();
 	json_decref(j);
 	json_decref(same);
-	test_moves(copy);
 	hu_program_free(copy);
 	hu_program_free(back);
 	return done_testing();

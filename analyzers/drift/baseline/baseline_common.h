@@ -13,8 +13,6 @@ void hu_baseline_commit(char *out, size_t size);
 void hu_baseline_head(hu_tsv *t, const hu_baseline *b, const char *reason);
 /* Adds the checksum of all that is in t as a note. */
 void hu_baseline_sign(hu_tsv *t);
-/* Writes XXH3's 64-bit digest of all bytes but those of the line that holds the digest. */
-void hu_baseline_checksum(const char *data, size_t n, char hex[17]);
 /* Parses n bytes of data, or the file PATH where data is NULL, as a table, hands its rows to `rows` together with `to`,
    and takes its environment into *of. HU_EFILE if `rows` refuses them, or if number of rows, checksum or environment
    are not what the head says. */

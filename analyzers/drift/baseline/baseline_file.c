@@ -23,8 +23,9 @@
 
 static const char *const sides[] = { "both", "up", "down", "any" };
 
-void
-hu_baseline_checksum(const char *data, size_t n, char hex[17])
+/* Writes XXH3's 64-bit digest of all bytes but those of the line that holds the digest. */
+static void
+checksum(const char *data, size_t n, char hex[17])
 {
 	const char *line = !strncmp(data, MARK, strlen(MARK)) ? data : strstr(data, "\n" MARK), *end = data + n, *after;
 	XXH3_state_t *s = hu_allocators_hash();
@@ -165,7 +166,7 @@ hu_baseline_sign(hu_tsv *t)
 {
 	char sum[17];
 
-	hu_baseline_checksum(t->text.s, t->text.len, sum);
+	checksum(t->text.s, t->text.len, sum);
 	hu_tsv_note(t, "xxh3", "%s", sum);
 }
 
@@ -331,7 +332,7 @@ hu_baseline_parse_table(hu_baseline *of, hu_baseline_rows *rows, void *to, const
 
 	if (!data)
 		HU_TRY(hu_file_read(path, &data, &n));
-	hu_baseline_checksum(data, n, sum);
+	checksum(data, n, sum);
 	HU_TRY(hu_table_parse(&t, path, data, n));
 	hu_status st = rows(to, &t, path);
 	if (st == HU_OK)

@@ -97,8 +97,6 @@ double hu_field_value(const hu_table_field *c, const void *row);
 int hu_field_order(const hu_table_field *c, const void *a, const void *b, int descending);
 /* Appends the value as the text has it: "-" where there is none. */
 void hu_field_text(hu_str *b, const hu_table_field *c, const void *row);
-/* Returns the value as JSON, which the caller owns. */
-json_t *hu_field_json(const hu_table_field *c, const void *row);
 
 /* Returns a number for JSON, or a string where x is not finite. */
 json_t *hu_fields_number(double x);

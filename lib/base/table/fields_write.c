@@ -36,8 +36,9 @@ sizes(const hu_field_sizes *s)
 	return all;
 }
 
-json_t *
-hu_field_json(const hu_table_field *c, const void *row)
+/* Returns the value as JSON, which the caller owns. */
+static json_t *
+json_of(const hu_table_field *c, const void *row)
 {
 	const char *at = (const char *)row + c->offset;
 
@@ -72,7 +73,7 @@ hu_fields_object(const hu_fields *t, const void *row)
 
 	for (size_t i = 0; i < t->n; i++)
 		if (hu_fields_written(t, i))
-			json_object_set_new(o, t->column[i].name, hu_field_json(&t->column[i], row));
+			json_object_set_new(o, t->column[i].name, json_of(&t->column[i], row));
 	return o;
 }
 

@@ -68,8 +68,10 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	(c->op->pointwise->prepare ? c->op->pointwise->prepare : hu_pointwise_map)(m, c, in);
 }
 
-hu_status
-hu_pointwise_shape(const hu_call *c, const hu_shape *in, hu_shape *out)
+/* Operand k must have operand 0's shape (HU_EACH), the length of its last dimension (HU_CHANNEL), that many for each
+   index of its first dimension (HU_IMAGE) or one element (HU_ONE). */
+static hu_status
+shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	const hu_pointwise *p = c->op->pointwise;
 
@@ -132,7 +134,7 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 }
 
 const hu_columns hu_family_pointwise = {
-	.shape = hu_pointwise_shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
+	.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 	.enclose = enclose, .grain = hu_op_grain_one,
 };
 

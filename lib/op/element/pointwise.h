@@ -35,9 +35,6 @@ int hu_pointwise_keys(const hu_call *c, double *k);
 
 /* Sets up the map of c's operands and constants. */
 void hu_pointwise_map(hu_map *m, const hu_call *c, hu_tensor *const *in);
-/* Operand k must have operand 0's shape (HU_EACH), the length of its last dimension (HU_CHANNEL), that many for each
-   index of its first dimension (HU_IMAGE) or one element (HU_ONE). */
-hu_status hu_pointwise_shape(const hu_call *c, const hu_shape *in, hu_shape *out);
 const hu_blocks *hu_formula_blocks(hu_formula f);
 
 /* The attribute approx of gelu and its gradient: none or tanh. */

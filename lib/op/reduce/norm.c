@@ -177,8 +177,8 @@ hu_norm_inverse_dd(hu_stat_dd *r, const hu_call *c, hu_tensor *const *in, int va
 	inverted(r, &m, c, in, sink);
 }
 
-void
-hu_norm_dd_init(hu_norm_dd *s, const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink)
+static void
+dd_init(hu_norm_dd *s, const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink)
 {
 	size_t C = hu_last(in[0]->shape), g = hu_norm_groups(in[0], how);
 	hu_stat_dd total;
@@ -200,8 +200,8 @@ hu_norm_dd_init(hu_norm_dd *s, const hu_call *c, hu_tensor *const *in, hu_how ho
 	inverted(&s->rstd, &m, c, NULL, NULL);
 }
 
-void
-hu_norm_dd_release(hu_norm_dd *s)
+static void
+dd_release(hu_norm_dd *s)
 {
 	hu_stat_dd_release(&s->mean);
 	hu_stat_dd_release(&s->var);
@@ -213,7 +213,7 @@ release_norm(hu_memo *m)
 {
 	hu_norm_memo *k = (hu_norm_memo *)m;
 
-	hu_norm_dd_release(&k->exact);
+	dd_release(&k->exact);
 	if (k->bounds)
 		hu_norm_free(&k->run);
 	hu_norm_part_release(&k->part);
@@ -226,7 +226,7 @@ hu_norm_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink *si
 	if (!sink->memo) {
 		hu_norm_memo *k = hu_xcalloc(1, sizeof *k);
 		k->part.m.release = release_norm;
-		hu_norm_dd_init(&k->exact, c, in, how, sink);
+		dd_init(&k->exact, c, in, how, sink);
 		k->bounds = sink->bounds;
 		if (k->bounds)
 			k->run = hu_norm_new(c, in[0], how, 1);

@@ -32,12 +32,7 @@ void hu_norm_means(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *
 
 /* The same statistics of operand 0 = x as certified values, and what the outputs of one call share. */
 typedef struct hu_norm_dd { hu_stat_dd mean, var, rstd; } hu_norm_dd;
-void hu_norm_dd_init(hu_norm_dd *s, const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink);
-void hu_norm_dd_release(hu_norm_dd *s);
 void hu_norm_inverse_dd(hu_stat_dd *r, const hu_call *c, hu_tensor *const *in, int var, const hu_sink *sink);
-/* sum[0] and sum[1] as in hu_norm_sums, mean as in hu_norm_means. */
-void hu_norm_sums_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink, hu_stat_dd *sum);
-void hu_norm_means_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink, hu_stat_dd *mean);
 
 /* What a sink's memo holds of a normalisation and of its gradient: certified statistics and, if bounds are wanted, the
    emulated ones (run). part says of which rows, or columns, they are; of all where its last is 0; and keeps the nt
@@ -65,8 +60,6 @@ typedef struct hu_norm_exact { mpfr_t mean, var, rstd, t, x; size_t group; } hu_
 void hu_norm_exact_init(hu_norm_exact *e, const hu_tensor *x);
 void hu_norm_exact_clear(hu_norm_exact *e);
 void hu_norm_exact_of(hu_norm_exact *e, const hu_tensor *x, hu_how how, size_t group, double eps);
-/* The first element, number of elements and stride of a group. */
-void hu_norm_group(const hu_tensor *x, hu_how how, size_t group, size_t *first, size_t *n, size_t *stride);
 /* y = (x - mean) rstd gamma + beta of element i, which is in channel j; the operands are x, gamma, beta. */
 void hu_norm_exact_apply(hu_norm_exact *e, hu_tensor *const *in, size_t i, size_t j, mpfr_t y);
 /* Sums dy, or dy (x - mean) rstd if times_xhat is set, over a channel's rows; how says which mean and rstd belong to an

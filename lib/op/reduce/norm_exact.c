@@ -16,8 +16,9 @@ hu_norm_exact_clear(hu_norm_exact *e)
 	mpfr_clears(e->mean, e->var, e->rstd, e->t, e->x, (mpfr_ptr)NULL);
 }
 
-void
-hu_norm_group(const hu_tensor *x, hu_how how, size_t group, size_t *first, size_t *n, size_t *stride)
+/* The first element, number of elements and stride of a group. */
+static void
+place(const hu_tensor *x, hu_how how, size_t group, size_t *first, size_t *n, size_t *stride)
 {
 	size_t C = hu_last(x->shape);
 
@@ -35,7 +36,7 @@ hu_norm_exact_of(hu_norm_exact *e, const hu_tensor *x, hu_how how, size_t group,
 	if (e->group == group)
 		return;
 	e->group = group;
-	hu_norm_group(x, how, group, &first, &n, &stride);
+	place(x, how, group, &first, &n, &stride);
 	hu_exact_sum(e->mean, x, NULL, first, n, stride);
 	hu_exact_sum(e->var, x, x, first, n, stride);
 	mpfr_mul_ui(e->var, e->var, n, MPFR_RNDN);
@@ -128,7 +129,7 @@ hu_norm_exact_dx(hu_norm_exact *e, hu_tensor *const *in, hu_how how, size_t i, m
 {
 	size_t C = hu_last(in[0]->shape), group = how == HU_CHANNEL ? i % C : i / C, first, n, stride;
 
-	hu_norm_group(in[0], how, group, &first, &n, &stride);
+	place(in[0], how, group, &first, &n, &stride);
 	if (e->group != group && how == HU_CHANNEL && !in[0]->lows && !in[4]->lows) {
 		e->group = group;
 		channel_means(e, in, group, first, n, stride);

@@ -64,8 +64,9 @@ hu_norm_means(const hu_call *c, hu_tensor *const *in, hu_how how, hu_stat *mean,
 	hu_norm_divide(c, &mean[1], in[0]->n / g);
 }
 
-void
-hu_norm_sums_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink, hu_stat_dd *sum)
+/* sum[0] and sum[1] as in hu_norm_sums, certified. */
+static void
+sums_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink, hu_stat_dd *sum)
 {
 	hu_map m;
 
@@ -75,8 +76,9 @@ hu_norm_sums_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sin
 	hu_sum_columns_dd(&m, in, sink, sum, 2);
 }
 
-void
-hu_norm_means_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink, hu_stat_dd *mean)
+/* mean as in hu_norm_means, certified. */
+static void
+means_dd(const hu_call *c, hu_tensor *const *in, hu_how how, const hu_sink *sink, hu_stat_dd *mean)
 {
 	size_t g = hu_norm_groups(in[0], how);
 	hu_stat_dd sum[2];
@@ -126,12 +128,12 @@ hu_norm_dx_remember(const hu_call *c, hu_tensor *const *in, hu_how how, hu_sink 
 	if (!sink->memo) {
 		hu_norm_dx_memo *k = hu_xcalloc(1, sizeof *k);
 		k->part.m.release = release_norm_dx;
-		hu_norm_sums_dd(c, in, how, sink, k->sum);
+		sums_dd(c, in, how, sink, k->sum);
 		if (how == HU_CHANNEL)
 			for (int i = 0; i < 2; i++)
 				hu_norm_divide_dd(c, &k->sum[i], &k->mean[i], in[0]->n / k->sum[i].t.n);
 		else
-			hu_norm_means_dd(c, in, how, sink, k->mean);
+			means_dd(c, in, how, sink, k->mean);
 		k->bounds = sink->bounds;
 		for (int i = 0; i < 2 && k->bounds; i++)
 			k->run_sum[i] = hu_stat_new(hu_last(in[0]->shape), 1);

@@ -60,8 +60,9 @@ hu_loss_repeat(hu_attr *attr, hu_shape s, size_t times)
 	return n;
 }
 
-int
-hu_loss_repeated(hu_program *p, const char *role, int x, size_t times)
+/* Appends that move of labels, weights or the like. */
+static int
+repeated(hu_program *p, const char *role, int x, size_t times)
 {
 	hu_attr attr[HU_MAX_ATTR];
 
@@ -76,7 +77,7 @@ hu_loss_targets(hu_program *p, int x, int labels, int weight)
 
 	return (hu_loss_target){ hu_loss_call(p, "softmax", "p", x, -1),
 		hu_loss_other(p, "onehot", "onehot", &labels, 1, &attr, 1),
-		hu_loss_repeated(p, "weights", weight, classes) };
+		repeated(p, "weights", weight, classes) };
 }
 
 void

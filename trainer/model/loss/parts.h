@@ -14,9 +14,8 @@ int hu_loss_call(hu_program *p, const char *op, const char *role, int a, int b);
 /* Appends a tensor of x's shape that is value everywhere: a move whose coordinates all lie outside x. */
 int hu_loss_constant(hu_program *p, const char *role, int x, double value);
 /* Writes the attributes of the move that repeats each element of a tensor of shape s along one more axis; returns how
-   many there are. hu_loss_repeated appends it for labels, weights or the like. */
+   many there are. */
 int hu_loss_repeat(hu_attr *attr, hu_shape s, size_t times);
-int hu_loss_repeated(hu_program *p, const char *role, int x, size_t times);
 
 /* loss.p, the softmax of x; the labels one-hot; and the weights of all classes. x has the labels' shape and an axis of
    classes behind. */
