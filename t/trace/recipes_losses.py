@@ -188,3 +188,13 @@ def full_experts(model, x, y):
     out = torch.bmm(rows, model.own.to(rows.dtype))[at[kept], place[kept]].to(x.dtype)
     got = torch.zeros_like(x).index_put((kept.nonzero()[:, 0],), out)
     return entropy(model.head(got * share[:, None].to(x.dtype) + x), y)
+
+
+@loss(make=lambda: nn.ModuleList([nn.Linear(16, 32), nn.Linear(32, 4)]))
+def ring(model, x, y):
+    """A graph whose rows are neighbours on a ring, as a sparse matrix, in float32 or wider."""
+    at = torch.arange(32)
+    at = torch.stack([torch.cat([at, at]), torch.cat([at, (at + 1) % 32])])
+    h = wide(model[0](x))
+    near = torch.sparse_coo_tensor(at, torch.full((64,), 0.5, dtype=h.dtype), (32, 32))
+    return entropy(model[1](torch.sparse.mm(near, F.relu(h)).to(x.dtype)), y)

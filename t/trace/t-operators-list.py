@@ -31,6 +31,13 @@ def averaged(rows, low, high):
     return f
 
 
+def sparse_product(x):
+    """The numbers of a sparse matrix are no operands, so that its gradient is not asked for."""
+    at = torch.tensor([[0, 0, 2, 5, 1, 2], [1, 3, 0, 3, 2, 2]])
+    a = torch.sparse_coo_tensor(at, torch.tensor([0.5, 1.25, -3, 0.75, 1, 2]).to(x.dtype), (6, 4))
+    return torch.sparse.mm(a, x) * 2
+
+
 def bag(x, w, f):
     return F.embedding_bag(x, w, torch.tensor([0, 2, 2, 6]), mode='sum', per_sample_weights=f)
 
@@ -60,6 +67,9 @@ ROWS = [
     Row('scatter_product', scattered('prod'), p, positive(4, 5), grad=False),
     Row('scatter_sum_alone', scattered('sum', include_self=False), x, normal(4, 5), grad=False),
     Row('cdist', lambda x, y: torch.cdist(x, y), x, normal(4, 5), formats=('fp32',)),
+    Row('pdist', lambda x: F.pdist(x) * 2, x, formats=('fp32',)),
+    Row('pdist_absolute', lambda x: F.pdist(x, 1.0) * 2, x, formats=('fp32',)),
+    Row('sparse_product', sparse_product, normal(4, 5), formats=('fp32',)),
     Row('cdist_many', lambda x, y: torch.cdist(x, y) * 2, normal(30, 5), normal(28, 5), formats=('fp32',)),
     Row('cdist_many_batch', lambda x, y: torch.cdist(x, y) * 2, normal(2, 30, 5), normal(2, 28, 5),
         formats=('fp32',)),

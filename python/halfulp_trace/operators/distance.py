@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from ..flat import picked, reshaped
+from ..flat import behind, picked, reshaped, sums
 from ..formats import Unknown
 from ..values import Value, snapshot, tensors_in
 from .formula import Formula
@@ -88,6 +88,45 @@ def cdist_backward(s, a, out):
     j = s.call("reduce_sum", [each], [("dx", own.reshape(form[0], form[1], form[3]))], {"axis": 2, "axes": 1},
             library=True)[0]
     s.known[s.key(out)] = Value(own, {"plain": reshaped(s, j, own.shape, "dx")})
+
+
+def pairs(s, x, out):
+    """x_i - x_j of all rows i < j, as exact as fp64 has them, and the numbers i and j."""
+    floats(s, x, out)
+    i, j = torch.triu_indices(x.size(0), x.size(0), 1)
+    each = torch.arange(x.size(1))
+    a, b = (picked(s, [s.input(x)], k[:, None] * x.size(1) + each, "row") for k in (i, j))
+    return s.call("sub", [a, b], [("apart", s.values[a].double() - s.values[b].double())])[0], i, j
+
+
+@operator("_pdist_forward")
+def pdist(s, a, out):
+    out = next(tensors_in(out))
+    i, p = pairs(s, a["self"], out)[0], float(a["p"])
+    if p not in (1, 2):
+        raise Unknown("a norm of another order")
+    if p == 1:
+        i = s.call("abs", [i], [("apart", s.values[i].abs())])[0]
+    s.result("reduce_sum" if p == 1 else "reduce_norm", [i], out, {"axis": 1, "axes": 1}, library=True)
+
+
+@operator("_pdist_backward")
+def pdist_backward(s, a, out):
+    """g_ij (x_i - x_j) / d_ij, or of its sign for the norm of order 1, is added to row i and taken from row j."""
+    out = next(tensors_in(out))
+    (apart, i, j), p = pairs(s, a["self"], out), float(a["p"])
+    if p not in (1, 2):
+        raise Unknown("a norm of another order")
+    m = Formula(s, out, tuple(s.values[apart].shape))
+    g, d = (m.shaped(a[k], (len(i), 1)) for k in ("grad" if "grad" in a else "grad_output", "pdist"))
+    if p == 1:
+        each = m("mul", g, m("sign", apart))
+    else:
+        zero = m("equal", d, 0.0)
+        each = m("mul", m("mask_out", zero, m("div", g, m("where", zero, 1.0, d))), apart)
+    both = behind(s, [each, m("neg", each)])
+    at = torch.cat([i, j])[:, None] * out.size(1) + torch.arange(out.size(1))
+    sums(s, None, both, at, out, compute=native(out))
 
 
 @operator("linalg_cross", "cross")

@@ -4,7 +4,7 @@ these are is taken as recorded; the rows are a tensor of their own, of which the
 in the tensor's own format, one after the other."""
 import torch
 
-from ..flat import pick, picked, sums
+from ..flat import pick, picked, reshaped, sums
 from ..formats import Unknown
 from ..values import Value, snapshot, tensors_in
 from .added import serial
@@ -123,3 +123,22 @@ def added(s, base, other, alpha, t):
         fits = torch.equal(once, snapshot(t).reshape(once.shape))    # a kernel may fuse the product and the sum
         i = s.call("scale", [i], [("scaled", low if fits else exact)], {"factor": alpha}, library=True)[0]
     sums(s, s.input(base), i, places(number, values), t, "y", compute=serial(t))
+
+
+@operator("sparse:mm", "sparse:_sparse_mm", "sparse:addmm", "sparse:_sparse_addmm")
+def product(s, a, out):
+    """A sparse matrix times a dense one: each of its elements times a row, added to a row of the result. Which elements
+    there are is taken as recorded."""
+    t = next(tensors_in(out))
+    x, y = (a["mat1"], a["mat2"]) if "mat1" in a else [v for v in a.values() if isinstance(v, torch.Tensor)]
+    if "mat1" in a and (float(a["beta"]) != 0 or float(a["alpha"]) != 1):
+        raise Unknown("factors of a sparse product")
+    if x.layout is not torch.sparse_coo or y.layout is not torch.strided or x._values().dim() != 1:
+        raise Unknown("sparse tensors of other layouts")
+    own = x._values()
+    floats(s, own, y, t)
+    at, each = x._indices().cpu(), torch.arange(y.size(1))
+    row = picked(s, [s.input(y)], at[1][:, None] * y.size(1) + each, "row")
+    by = s.spread(reshaped(s, s.input(own), (own.numel(), 1)), (own.numel(), y.size(1)))
+    i = s.call("mul", [by, row], [("scaled", s.values[by].double() * s.values[row].double())])[0]
+    sums(s, None, i, at[0][:, None] * y.size(1) + each, t, "y", compute=serial(t))
