@@ -46,6 +46,7 @@ class Tensors:
         self.clocks = []                         # Adam's, of this step
         self.grads = {}                          # the gradient of a parameter, both as the program's tensors
         self.pooled = {}                         # what max_pool2d made of a tensor of the program
+        self.held = []                           # PyTorch's tensors that an operator's record made, as an operator does
         self.found = None                        # the tensor of the program that says whether the update is skipped
         self.scale = None                        # the program's tensor of the loss scale
         self.casts = {}                          # the storage that each cast is one of
@@ -57,7 +58,8 @@ class Tensors:
     def forget(self):
         """Frees the step's copies, whatever still refers to the step."""
         self.over = True
-        for held in (self.values, self.known, self.before, self.alive, self.pooled, self.was, self.constants):
+        for held in (self.values, self.known, self.before, self.alive, self.pooled, self.was, self.constants,
+                     self.held):
             held.clear()
         self.running, self.states, self.clocks = (None, (), {}), [], []
 

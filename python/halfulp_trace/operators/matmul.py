@@ -2,7 +2,7 @@
 """Products of matrices."""
 import torch
 
-from ..flat import reshaped
+from ..flat import picked, reshaped
 from ..formats import Unknown
 from ..moves import flat_move, permuting_move
 from ..values import Value, geometry, snapshot
@@ -122,24 +122,49 @@ def addmv(s, a, out):
 
 @operator("addbmm")
 def addbmm(s, a, out):
-    """The products of a batch, added up: one product of the matrices side by side. A kernel for 16 bits rounds each
-    product's sum, which no tensor shows."""
+    """The products of a batch, added up: one product of the matrices side by side. A kernel for 16 bits rounds the sum
+    behind each product."""
     x, y, own = a["batch1"], a["batch2"], snapshot(out)
-    if out.dtype.itemsize < 4 and x.size(0) > 1:
-        raise Unknown("sums that are rounded to 16 bits between two products")
     i, j, (b, n, k) = s.input(x), s.input(y), x.size()
+    if out.dtype.itemsize < 4 and b > 1:
+        one_by_one(s, a, i, j, out)
+        return
     wide = s.values[i].permute(1, 0, 2).contiguous()
     i = s.call("move", [i], [("x@turned", wide)], permuting_move([b, n, k], [1, 0, 2]))[0]
     with_factors(s, a["self"], (reshaped(s, i, (n, b * k)), 0), (reshaped(s, j, (b * k, own.size(1))), 0), a["alpha"],
                  a["beta"], out)
 
 
+def one_by_one(s, a, i, j, out):
+    """Sums behind each product of a batch, which PyTorch's own product of two matrices gives once more."""
+    x, y, beta = a["batch1"], a["batch2"], a["beta"]
+    each = torch.arange(x[0].numel()).reshape(x[0].shape), torch.arange(y[0].numel()).reshape(y[0].shape)
+    total, held = a["self"].detach().expand(out.shape), []
+    for b in range(len(x)):
+        held.append(torch.addmm(total, x[b], y[b], beta=beta, alpha=a["alpha"]))
+        total, beta = held[-1], 1
+    if not torch.equal(total, out):
+        raise Unknown("sums of another kernel")
+    s.held += held
+    for b, t in enumerate(held):
+        left, right = (picked(s, [k], e + b * e.numel(), "one") for k, e in zip((i, j), each))
+        c, beta = (held[b - 1], 1) if b else (a["self"], a["beta"])
+        with_factors(s, c, (left, 0), (right, 0), a["alpha"], beta, out if t is total else t)
+
+
 @operator("addr")
 def addr(s, a, out):
-    """A column times a row beside a matrix: PyTorch's kernel rounds the product before it adds."""
-    if a["alpha"] != 1 or a["beta"] != 1:
-        raise Unknown("factors of a column times a row")
-    m, u, v = Formula(s, out), a["vec1"], a["vec2"]
+    """A column times a row beside a matrix: PyTorch's kernel rounds the product before it adds, and with factors those
+    of the column and the matrix."""
+    m, u, v, alpha, beta = Formula(s, out), a["vec1"], a["vec2"], a["alpha"], a["beta"]
     i, j = reshaped(s, s.input(u), (u.numel(), 1)), reshaped(s, s.input(v), (1, v.numel()))
-    made = m("mul", i, j, dtype=out.dtype if native(out) else m.wide)
-    m.end("add", a["self"], made, compute=native(out))
+    between = out.dtype if native(out) else m.wide
+    c = m.of(a["self"]) if beta != 0 else None
+    if alpha != 1:
+        i = m("scale", i, dtype=between, factor=float(alpha))
+    if c is not None and beta != 1:
+        c = m("scale", c, dtype=between, factor=float(beta))
+    if c is None:
+        m.end("mul", i, j, compute=native(out), library=True)
+        return
+    m.end("add", c, m("mul", i, j, dtype=between), compute=native(out), library=True)
