@@ -111,12 +111,12 @@ def scaled(s, a, ends):
     m = Formula(s, t)
     least, most = (m.shaped(i, tuple(t.shape)) for i in ends)
     below, above = m("min", least, 0.0), m("max", most, 0.0)
-    if a["symmetric_quant"]:
-        width = m("max", m("div", m("neg", below), float((high - low) // 2 + 1)), m("div", above, float(
-            (high - low) // 2)))
-        width, parts = m("mul", width, float(2 * ((high - low) // 2) + 1)), high - low
-    else:
-        width, parts = m("sub", above, below), high - low
+    width, half = m("sub", above, below), (high - low) // 2
+    if a["symmetric_quant"]:                     # of intervals with numbers of both signs
+        longer = m("max", m("div", m("neg", below), float(half + 1)), m("div", above, float(half)))
+        both = m("logical_and", m("less", below, 0.0), m("greater", above, 0.0))
+        width = m("where", both, m("mul", longer, float(2 * half + 1)), width)
+    parts = high - low
     exact = m.values(width) / parts
     if ((exact.to(t.dtype).double() - snapshot(t).double()).abs() > 2 ** -22 * exact).any():
         raise Unknown("a scale that is limited")
