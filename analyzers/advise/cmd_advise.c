@@ -381,6 +381,7 @@ const hu_command hu_cmd_advise = { "advise",
 	"keep the budget is not defined. Where fp16 is among the formats the whole model is run in it too, as it is\n"
 	"and as onnxconverter-common converts it. If that breaks the budget, changes of the graph are tried: a larger\n"
 	"eps, a smaller mask, squares or sums that are scaled. Where int8 is among them, so are SmoothQuant's scales\n"
-	"between norms and products, for the whole model as quantize_static writes it. remedied_fp16.onnx,\n"
-	"remedied_occ-fp16.onnx and remedied_ort-static.onnx are the model in float32 with those that help.",
+	"between norms and products, and a product for each part of a Concat, for the whole model as quantize_static\n"
+	"writes it. remedied_fp16.onnx, remedied_occ-fp16.onnx and remedied_ort-static.onnx are the model in\n"
+	"float32 with those that help.",
 	opts, run, needs, NULL };

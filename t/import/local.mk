@@ -6,6 +6,7 @@ EXTRA_DIST += t/import/ort_tools.py
 EXTRA_DIST += t/import/static_nets.py
 EXTRA_DIST += t/import/strangers.py
 EXTRA_DIST += t/import/strangers_further.py
+SCRIPT_TESTS += t/import/t-advised-concat.py
 SCRIPT_TESTS += t/import/t-advised-lists.py
 SCRIPT_TESTS += t/import/t-advised-remedies.py
 SCRIPT_TESTS += t/import/t-advised-smooth.py

@@ -7,6 +7,7 @@ libhalfulp_a_SOURCES += analyzers/advise/remedy/remedies_told.c
 noinst_HEADERS += analyzers/advise/remedy/remedy.h
 libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_channels.c
 noinst_HEADERS += analyzers/advise/remedy/remedy_channels.h
+libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_concat.c
 libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_constants.c
 libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_graph.c
 libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_smooth.c

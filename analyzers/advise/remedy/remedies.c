@@ -120,12 +120,13 @@ near_of(const hu_onnx *m, const char *worst)
 	return near;
 }
 
-/* Writes the model ONNX with a remedy to PATH; *PLACES, which the caller frees, is NULL where it has no place. */
+/* Writes the model of N with a remedy to PATH; *PLACES, which the caller frees, is NULL where it has no place. */
 static hu_status
-change(const hu_onnx *onnx, const hu_remedy_channels *seen, const char *worst, size_t k, double strength,
+change(const hu_network *n, const hu_remedy_channels *seen, const char *worst, size_t k, double strength,
 	const char *path, char **places)
 {
-	hu_remedying r = { .m = onnx, .seen = seen, .strength = strength };
+	const hu_onnx *onnx = &n->onnx;
+	hu_remedying r = { .m = onnx, .n = n, .seen = seen, .strength = strength };
 	char *near = near_of(onnx, worst);
 
 	*places = NULL;
@@ -213,7 +214,7 @@ find_best(const finding *f, const hu_network *n, const outcome *now, const char 
 		char *places;
 		if (kind[k / 2].codes != f->codes)
 			continue;
-		if ((st = change(&n->onnx, &seen, now->worst, k / 2, strength, attempt, &places)) != HU_OK || !places)
+		if ((st = change(n, &seen, now->worst, k / 2, strength, attempt, &places)) != HU_OK || !places)
 			continue;
 		if ((st = open_other(&other, f, attempt)) == HU_OK) {
 			st = measure(f, &other, 0, &o);

@@ -9,11 +9,13 @@
 #include "lib/store/onnx/edit.h"
 
 /* A model under change. near: by node of the main graph, whether its code may change it. strength: as the row of
-   remedies.def has it. seen: what products read; of codes alone. told gets a sentence for each place that was changed,
+   remedies.def has it. seen: what products read, and n: the network of m with its
+   ranges; of codes alone. told gets a sentence for each place that was changed,
    a line each, and changed counts them. */
 typedef struct hu_remedying {
 	const hu_onnx *m;
 	const hu_remedy_channels *seen;
+	const hu_network *n;
 	hu_onnx_edit *e;
 	const char *near;
 	double strength;

@@ -19,6 +19,7 @@ typedef Hu__Onnx__Pb__Tensor pb_tensor;
 typedef struct around {
 	pb_node **before, **behind;
 	size_t nbefore, nbehind, before_cap, behind_cap;
+	int dropped; /* the file's node itself */
 } around;
 
 struct hu_onnx_edit {
@@ -28,26 +29,6 @@ struct hu_onnx_edit {
 	char **name;
 	size_t names, namecap, made;
 };
-
-/* Gives a tensor that lies in a file of its own the bytes of T, which are mapped from there. Returns how many. */
-static size_t
-embed(pb_tensor *to, const hu_stensor *t)
-{
-	if (to->data_location != 1)
-		return 0;
-	for (size_t k = 0; k < to->n_external_data; k++)
-		hu__onnx__pb__string_pair__free_unpacked(to->external_data[k], NULL);
-	free(to->external_data);
-	to->external_data = NULL;
-	to->n_external_data = 0;
-	to->has_data_location = 0;
-	to->data_location = 0;
-	to->has_raw_data = 1;
-	to->raw_data.len = t->bytes;
-	to->raw_data.data = hu_xmalloc(t->bytes + 1);
-	memcpy(to->raw_data.data, t->data, t->bytes);
-	return t->bytes;
-}
 
 hu_status
 hu_onnx_edit_open(hu_onnx_edit **to, const hu_onnx *m)
@@ -67,7 +48,7 @@ hu_onnx_edit_open(hu_onnx_edit **to, const hu_onnx *m)
 	HU_ASSERT(e->pb && e->pb->graph);
 	size_t all = n;
 	for (size_t i = 0; i < e->pb->graph->n_initializer; i++)
-		all += embed(e->pb->graph->initializer[i], &m->graph->init[i]);
+		all += hu_onnx_inner_embed(e->pb->graph->initializer[i], &m->graph->init[i]);
 	if (all >= (size_t)1 << 31) {
 		hu_onnx_edit_free(e);
 		return hu_fail(HU_EUNABLE,
@@ -228,6 +209,29 @@ hu_onnx_edit_before(hu_onnx_edit *e, int node, const char *op, const char *const
 	return out;
 }
 
+const char *
+hu_onnx_edit_twin(hu_onnx_edit *e, int node, const char *const *in, size_t n, const char *stem)
+{
+	const char *out = fresh(e, stem);
+	pb_node *from = e->pb->graph->node[node], *x = make(from->op_type, in, n, out, NULL, 0);
+	around *a = &e->at[node];
+
+	x->domain = from->domain && *from->domain ? hu_xstrdup(from->domain) : x->domain;
+	x->attribute = hu_xmalloc((from->n_attribute + 1) * sizeof *x->attribute);
+	for (; x->n_attribute < from->n_attribute; x->n_attribute++) {
+		const pb_attribute *k = from->attribute[x->n_attribute];
+		size_t bytes = hu__onnx__pb__attribute__get_packed_size(k);
+		uint8_t *packed = hu_xmalloc(bytes + 1);
+		hu__onnx__pb__attribute__pack(k, packed);
+		x->attribute[x->n_attribute] =
+			hu__onnx__pb__attribute__unpack(&hu_allocators_protobuf, bytes, packed);
+		free(packed);
+	}
+	HU_GROW(a->before, a->nbefore, a->before_cap);
+	a->before[a->nbefore++] = x;
+	return out;
+}
+
 void
 hu_onnx_edit_round_output(hu_onnx_edit *e, int node, size_t k, int type)
 {
@@ -258,6 +262,12 @@ hu_onnx_edit_behind(hu_onnx_edit *e, int node, size_t k, const char *op, const c
 	a->behind[a->nbehind] = make(op, in, 2, was, NULL, 0);
 	replace(&a->behind[a->nbehind++]->name, in[0]);
 	free(was);
+}
+
+void
+hu_onnx_edit_drop(hu_onnx_edit *e, int node)
+{
+	e->at[node].dropped = 1;
 }
 
 void
@@ -316,14 +326,17 @@ join(hu_onnx_edit *e)
 		around *a = &e->at[i];
 		for (size_t k = 0; k < a->nbefore; k++)
 			node[n++] = a->before[k];
-		node[n++] = g->node[i];
+		if (a->dropped)
+			hu__onnx__pb__node__free_unpacked(g->node[i], &hu_allocators_protobuf);
+		else
+			node[n++] = g->node[i];
 		for (size_t k = 0; k < a->nbehind; k++)
 			node[n++] = a->behind[k];
 		a->nbefore = a->nbehind = 0;
 	}
 	free(g->node);
 	g->node = node;
-	g->n_node = all;
+	g->n_node = n;
 }
 
 static int

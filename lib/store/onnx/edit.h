@@ -24,11 +24,16 @@ void hu_onnx_edit_read(hu_onnx_edit *e, int node, size_t k, const char *value);
    owns. KEY: an attribute, a whole number; NULL: none. Later ones stand behind earlier ones. */
 const char *hu_onnx_edit_before(hu_onnx_edit *e, int node, const char *op, const char *const *in, size_t n,
 	const char *stem, const char *key, int64_t value);
+/* The same with a node of NODE's operator and attributes. */
+const char *hu_onnx_edit_twin(hu_onnx_edit *e, int node, const char *const *in, size_t n, const char *stem);
 /* Puts two nodes Cast, to element type TYPE and back to FLOAT, behind output K of NODE; its readers read theirs. */
 void hu_onnx_edit_round_output(hu_onnx_edit *e, int node, size_t k, int type);
 
 /* Puts a node OP behind output K of NODE, which reads that output and OTHER; the output's readers read its result. */
 void hu_onnx_edit_behind(hu_onnx_edit *e, int node, size_t k, const char *op, const char *other);
+
+/* Leaves NODE out of the file that is written; nothing may read it. */
+void hu_onnx_edit_drop(hu_onnx_edit *e, int node);
 
 /* Makes the node's attribute KEY the real number VALUE. */
 void hu_onnx_edit_real(hu_onnx_edit *e, int node, const char *key, float value);

@@ -24,6 +24,8 @@ void hu_onnx_unmap(hu_onnx *m);
 
 /* In inner.c. Puts the graphs inside attributes back into M's message, where PUT is set, or takes them out again. */
 void hu_onnx_inner(const hu_onnx *m, int put);
+/* Gives a tensor that lies in a file of its own the bytes of T, which are mapped from there. Returns how many. */
+size_t hu_onnx_inner_embed(Hu__Onnx__Pb__Tensor *to, const hu_stensor *t);
 /* PB as a graph that M owns; DEPTH counts the graphs around it. */
 hu_status hu_onnx_graph_of(hu_onnx *m, hu_onnx_graph **to, Hu__Onnx__Pb__Graph *pb, int depth);
 hu_status hu_onnx_function_from(hu_onnx *m, hu_onnx_function *f, Hu__Onnx__Pb__Function *pb);
