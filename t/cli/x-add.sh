@@ -235,8 +235,8 @@ printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number
 	lib/op/kind/toysum.c lib/op/ops.def lib/sum/model/toyorder.c lib/sum/sums.def \
 	reports/figures.def reports/figures/toyfigure.gp \
 	t/judge/independent/toyanalysis.py t/op/op-cases.def \
-	trainer/data/datasets.def trainer/data/toydata.c trainer/model/loss/toyloss.c \
-	trainer/model/loss/losses.def \
+	trainer/data/datasets.def trainer/data/toydata.c trainer/model/loss/losses.def \
+	trainer/model/loss/toyloss.c \
 	trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c >want
 diff edited want >out
 test_is $? "one row each and, but for the format, one file; an analyzer has its recomputation beside"
