@@ -320,6 +320,18 @@ nonfinite64(const uint64_t *u, size_t n)
 	return found;
 }
 
+/* The same of floats, fewer than 2^32, counted in lanes as wide as they are. */
+static size_t
+nonfinite32(const uint32_t *u, size_t n)
+{
+	uint32_t found = 0;
+
+#pragma omp simd reduction(+ : found)
+	for (size_t i = 0; i < n; i++)
+		found += (u[i] & 0x7f800000) == 0x7f800000;
+	return found;
+}
+
 size_t
 hu_tensor_nonfinite(const hu_tensor *t)
 {
@@ -333,9 +345,9 @@ hu_tensor_nonfinite(const hu_tensor *t)
 			n += nonfinite64(u + i, t->n - i < STRETCH ? t->n - i : STRETCH);
 	} else {
 		const uint32_t *u = t->data;
-#pragma omp parallel for simd reduction(+ : n) schedule(static) num_threads(hu_threads()) if (parallel : t->n > 65536)
-		for (size_t i = 0; i < t->n; i++)
-			n += (u[i] & 0x7f800000) == 0x7f800000;
+#pragma omp parallel for reduction(+ : n) schedule(static) num_threads(hu_threads()) if (t->n > 65536)
+		for (size_t i = 0; i < t->n; i += STRETCH)
+			n += nonfinite32(u + i, t->n - i < STRETCH ? t->n - i : STRETCH);
 	}
 	return n;
 }

@@ -242,6 +242,14 @@ hu_contract_store(
 			to[i] = hu_isnan(v[i]) ? hu_nan() : v[i] / scale;
 		return;
 	}
+	if (y->format == HU_FP32 && c->mode == HU_RNE && !c->flags) { /* the processor's own rounding */
+		float *to = (float *)y->data + first;
+		for (size_t i = 0; i < n; i++) {
+			double q = v[i] / scale;
+			to[i] = hu_isnan(q) ? (float)hu_nan() : (float)q;
+		}
+		return;
+	}
 	hu_format f = hu_format_of(y->format);
 	for (size_t i = 0; i < n; i++)
 		((float *)y->data)[first + i] =

@@ -185,7 +185,7 @@ run(const char *op, hu_tensor *p, hu_tensor *q, hu_tensor *y, const geometry *g,
 	hu_shape shapes[2] = { p->shape, q->shape }, out = y->shape;
 	hu_env env = { 1, 1 };
 
-	if (p->format == HU_FP64)
+	if (y->format == HU_FP64)
 		c.fmt.in = c.fmt.compute = c.fmt.acc = c.fmt.out = c.sum.acc = HU_FP64;
 
 	static const char *const side[] = { "padding_top", "padding_bottom", "padding_left", "padding_right" };
@@ -225,9 +225,8 @@ widened(const hu_tensor *t)
 
 /* How many outputs of the convolution in fp64 are not those of fused multiply-adds in its order. */
 static int
-in_doubles(const geometry *g, const hu_tensor *single, const hu_tensor *filters)
+differ_wide(const geometry *g, hu_tensor x, hu_tensor w)
 {
-	hu_tensor x = widened(single), w = widened(filters);
 	hu_tensor y = { .format = HU_FP64, .shape = hu_shape4(g->n, g->ho, g->wo, g->co * g->groups) };
 	int bad = 0;
 
@@ -247,9 +246,19 @@ in_doubles(const geometry *g, const hu_tensor *single, const hu_tensor *filters)
 		double got = hu_get(&y, i);
 		bad += sum != sum ? got == got : hu_bits64(got) != hu_bits64(sum);
 	}
+	free(y.data);
+	return bad;
+}
+
+/* The same of operands in fp64 and of those in fp32. */
+static int
+in_doubles(const geometry *g, const hu_tensor *single, const hu_tensor *filters)
+{
+	hu_tensor x = widened(single), w = widened(filters);
+	int bad = differ_wide(g, x, w) + differ_wide(g, *single, *filters);
+
 	free(x.data);
 	free(w.data);
-	free(y.data);
 	return bad;
 }
 

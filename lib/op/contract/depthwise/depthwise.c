@@ -18,18 +18,22 @@ wide_of_processor(void)
 	return HU_SIMD_PICK(hu_depthwise_wide_avx512, hu_depthwise_wide_avx2, hu_depthwise_wide_plain);
 }
 
-/* The accumulator's format in which hu_depthwise computes the call, HU_NO_FORMAT where it does not. */
-static hu_format_id
-possible(const hu_contract *x, const hu_call *c, size_t part)
+static hu_depthwise_mixed *
+mixed_of_processor(void)
+{
+	return HU_SIMD_PICK(hu_depthwise_mixed_avx512, hu_depthwise_mixed_avx2, hu_depthwise_mixed_plain);
+}
+
+/* 1 where hu_depthwise computes the call. */
+static int
+is_possible(const hu_contract *x, const hu_call *c, size_t part)
 {
 	int wide = hu_is_wide(x->a->format) + hu_is_wide(x->b->format);
-	hu_format_id acc = wide ? HU_FP64 : HU_FP32;
-	int one = x->ci == 1 && x->co == 1 && x->batches > 1 && (!part || part >= x->k) && wide != 1;
+	int known = c->sum.acc == HU_FP64 ? wide != 1 : c->sum.acc == HU_FP32 && !wide;
 
-	return one && c->sum.id == HU_SUM_FMA && c->sum.acc == acc && c->sum.mode == HU_RNE &&
-			       (c->sum.outer == HU_NO_FORMAT || c->sum.outer == acc)
-		       ? acc
-		       : HU_NO_FORMAT;
+	return known && x->ci == 1 && x->co == 1 && x->batches > 1 && (!part || part >= x->k) &&
+	       c->sum.id == HU_SUM_FMA && c->sum.mode == HU_RNE &&
+	       (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
 }
 
 /* The channels of the pixels that the taps of output pixel M meet, SIZE bytes each; `outside` where they meet none. */
@@ -52,18 +56,17 @@ meet(const hu_contract *x, size_t m, size_t size, const void *outside, const voi
 int
 hu_depthwise(const hu_contract *x, const hu_call *c, size_t part, hu_tensor *y, const hu_env *env, hu_status *st)
 {
-	hu_format_id acc = possible(x, c, part);
-	size_t size = acc == HU_FP64 ? sizeof(double) : sizeof(float);
-
-	if (acc == HU_NO_FORMAT)
+	if (!is_possible(x, c, part))
 		return 0;
+	int wide = hu_is_wide(x->a->format), doubles = c->sum.acc == HU_FP64;
+	size_t size = wide ? sizeof(double) : sizeof(float);
 	void *outside = calloc(x->cin, size);
 	int full = !outside;
 
 #pragma omp parallel
 	{
 		const void **at = malloc(x->k * sizeof *at);
-		void *line = malloc(x->cout * size);
+		void *line = malloc(x->cout * (doubles ? sizeof(double) : sizeof(float)));
 		if (!at || !line)
 #pragma omp atomic write
 			full = 1;
@@ -73,8 +76,11 @@ hu_depthwise(const hu_contract *x, const hu_call *c, size_t part, hu_tensor *y, 
 			if (full)
 				continue;
 			meet(x, m, size, outside, at);
-			if (acc == HU_FP64) {
-				wide_of_processor()(at, x->b->data, x->k, x->cout, line);
+			if (doubles) {
+				if (wide)
+					wide_of_processor()(at, x->b->data, x->k, x->cout, line);
+				else
+					mixed_of_processor()(at, x->b->data, x->k, x->cout, line);
 				hu_contract_store(c, y, m * x->cout, x->cout, line, x->scale, env);
 			} else {
 				sum_of_processor()(at, x->b->data, x->k, x->cout, line);

@@ -8,15 +8,18 @@
 #include "lib/op/sink.h"
 
 /* to[i] = Σ_k x[k][i] w[k * n + i] of n channels i, x[k] pointing to numbers like w's, in ascending k < taps from +0
-   by fused multiply-adds in fp32, or wide in fp64. Each instruction set gives the same bits. */
+   by fused multiply-adds in fp32, or wide in fp64; mixed are sums in fp64 of numbers in fp32. Each instruction set gives
+   the same bits. */
 typedef void hu_depthwise_sum(const void *const *x, const float *w, size_t taps, size_t n, float *to);
 typedef void hu_depthwise_wide(const void *const *x, const double *w, size_t taps, size_t n, double *to);
+typedef void hu_depthwise_mixed(const void *const *x, const float *w, size_t taps, size_t n, double *to);
 hu_depthwise_sum hu_depthwise_sum_plain, hu_depthwise_sum_avx2, hu_depthwise_sum_avx512;
 hu_depthwise_wide hu_depthwise_wide_plain, hu_depthwise_wide_avx2, hu_depthwise_wide_avx512;
+hu_depthwise_mixed hu_depthwise_mixed_plain, hu_depthwise_mixed_avx2, hu_depthwise_mixed_avx512;
 
 /* Emulates the settled convolution c, forwards, described by x, where each channel has one filter and sums are fma, to
-   nearest even, without parts, in fp32, or in fp64 where both operands are that wide (hu_contract_own's `whole`): the
-   bits of its products. *st may be HU_ENOMEM. */
+   nearest even, without parts, in fp32, or in fp64 where both operands are that wide or neither is (hu_contract_own's
+   `whole`): the bits of its products. *st may be HU_ENOMEM. */
 int hu_depthwise(const hu_contract *x, const hu_call *c, size_t part, hu_tensor *y, const hu_env *env, hu_status *st);
 
 /* Encloses the outputs of such a convolution, forwards, whose operands are certified values (sink->low), each sum term
