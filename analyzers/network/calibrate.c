@@ -15,11 +15,11 @@ hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_im
 	for (size_t i = 0; v->tool && hu_tool_calibrates(v->tool) && i < m->nvalue; i++) {
 		const hu_imported_value *of = &m->value[i];
 		int whole = of->type == HU_ONNX_INT64 || of->type == HU_ONNX_INT32;
-		if (of->tensor < 0 || of->constant || needed[of->tensor] ||
+		if (of->tensor < 0 || of->constant || needed[of->tensor] == HU_CALIBRATE_COUNTS ||
 			!(of->type == HU_ONNX_FLOAT || (whole && hu_tool_calibrates(v->tool) > 1)))
 			continue;
-		needed[of->tensor] = 1;
-		++*count;
+		*count += !needed[of->tensor];
+		needed[of->tensor] = HU_CALIBRATE_COUNTS;
 	}
 	if (!v->by_node || v->as)
 		return HU_OK;
@@ -29,10 +29,11 @@ hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_im
 	for (int i = 0; i < m->p->nc; i++)
 		for (int k = 0; k < m->p->c[i].nin; k++) {
 			int t = m->p->c[i].in[k];
-			if (needed[t] || !hu_quantise_needs_range(&plan, &m->p->c[i], k, scheme[i]))
+			if (needed[t] == HU_CALIBRATE_COUNTS ||
+				!hu_quantise_needs_range(&plan, &m->p->c[i], k, scheme[i]))
 				continue;
-			needed[t] = 1;
-			++*count;
+			*count += !needed[t];
+			needed[t] |= hu_range_counts(scheme[i]) ? HU_CALIBRATE_COUNTS : HU_CALIBRATE_ENDS;
 		}
 	free(quantisable);
 	free(scheme);
@@ -66,14 +67,18 @@ hu_calibrate(hu_calibrated *c, const char *needed, const hu_imported *m, const h
 	hu_imported_load(m, &x);
 	st = HU_OK;
 	size_t end = rounds(inputs, batch);
+	int counts = 0;
+	for (size_t t = 0; t < c->n; t++)
+		counts |= needed[t] & HU_CALIBRATE_COUNTS;
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t first = 0; first < (pass ? end : inputs) && st == HU_OK; first += batch) {
-			for (size_t i = 0; i < m->nin; i++)
+			for (size_t i = 0; i < m->nin && (!pass || counts); i++)
 				if (m->in[i].tensor >= 0)
 					hu_samples_fill_round(s, i, first, inputs, batch, &x.t[m->in[i].tensor]);
-			st = hu_exec_run(&x, &(hu_env){ 0, 0 });
+			if (!pass || counts)
+				st = hu_exec_run(&x, &(hu_env){ 0, 0 });
 			for (size_t t = 0; t < c->n && st == HU_OK; t++)
-				if (needed[t])
+				if (pass ? needed[t] & HU_CALIBRATE_COUNTS : needed[t] != 0)
 					(pass ? hu_range_count : hu_range_extend)(&c->range[t], &x.t[t]);
 			if (first < inputs)
 				hu_progress_step(bar, 1);

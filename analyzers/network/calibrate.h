@@ -14,13 +14,16 @@ typedef struct hu_calibrated {
 	size_t n, inputs; /* tensors of the program; inputs that were run */
 } hu_calibrated;
 
+/* What is needed of a tensor: its ends, or also how many of its values lie in each bin, which takes a second pass. */
+enum { HU_CALIBRATE_ENDS = 1, HU_CALIBRATE_COUNTS = 2 };
+
 /* Marks in NEEDED, by tensor of m->p, the operands whose scales the variant V takes from calibration. Returns how many
    it added. HU_EINVAL as hu_variant_schemes. */
 hu_status hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_imported *m);
 
-/* Runs M, of batches of BATCH rows, twice on the first INPUTS rows of S. Batches are whole: rows that fill up the last
-   one are the first ones again, and where values are counted batches go on so until every input was in as many of them
-   as every other. Steps *bar twice for each batch that begins with an input. */
+/* Runs M, of batches of BATCH rows, on the first INPUTS rows of S, twice where counts are needed. Batches are whole:
+   rows that fill up the last one are the first ones again, and where values are counted batches go on so until every
+   input was in as many of them as every other. Steps *bar twice for each batch that begins with an input. */
 hu_status hu_calibrate(hu_calibrated *c, const char *needed, const hu_imported *m, const hu_samples *s, size_t inputs,
 	size_t batch, hu_progress *bar);
 void hu_calibrated_release(hu_calibrated *c);

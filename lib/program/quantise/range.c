@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/program/quantise/range.h"
 
+#include "lib/base/bug.h"
 #include "lib/base/mem.h"
 #include "lib/number/arith.h"
 #include "lib/number/round.h"
@@ -212,13 +213,20 @@ delayed(const hu_range *r, const hu_scheme *s)
 	return clip;
 }
 
+int
+hu_range_counts(const hu_scheme *s)
+{
+	return s->calibration != HU_CALIBRATION_MAX && s->calibration != HU_CALIBRATION_HISTORY;
+}
+
 double
 hu_range_clip(const hu_range *r, const hu_scheme *s)
 {
 	if (s->calibration == HU_CALIBRATION_HISTORY)
 		return delayed(r, s);
-	if (r->amax == 0 || !r->bins)
+	if (r->amax == 0 || !hu_range_counts(s))
 		return r->amax;
+	HU_ASSERT(r->bins); /* values were counted for every method that reads them */
 	switch (s->calibration) {
 	case HU_CALIBRATION_PERCENTILE: return percentile(r, s->percent);
 	case HU_CALIBRATION_MSE: return least_squares(r, s);

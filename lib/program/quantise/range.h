@@ -33,6 +33,8 @@ void hu_range_release(hu_range *r);
    batches before had, and where none had any, s->format's largest value, whose scale is 1 (Transformer Engine's
    delayed scaling). */
 double hu_range_clip(const hu_range *r, const hu_scheme *s);
+/* Whether that reads what hu_range_count counts. */
+int hu_range_counts(const hu_scheme *s);
 
 /* Integer codes: a value is scale (code - zero). */
 typedef struct hu_affine {

@@ -8,8 +8,8 @@
 #include "lib/op/sink.h"
 
 /* to[i] = Σ_k x[k][i] w[k * n + i] of n channels i, x[k] pointing to numbers like w's, in ascending k < taps from +0
-   by fused multiply-adds in fp32, or wide in fp64; mixed are sums in fp64 of numbers in fp32. Each instruction set gives
-   the same bits. */
+   by fused multiply-adds in fp32, or wide in fp64; mixed are sums in fp64 of numbers in fp32. Each instruction set
+   gives the same bits. */
 typedef void hu_depthwise_sum(const void *const *x, const float *w, size_t taps, size_t n, float *to);
 typedef void hu_depthwise_wide(const void *const *x, const double *w, size_t taps, size_t n, double *to);
 typedef void hu_depthwise_mixed(const void *const *x, const float *w, size_t taps, size_t n, double *to);
