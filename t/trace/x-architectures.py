@@ -94,7 +94,8 @@ def judged(name, mode):
     share = 1 - sum(opaque.values()) / len(calls)
     said = ', '.join('%s (%d)' % x for x in opaque.most_common())
     if name in WHOLE:
-        ok(opaque and all(k.startswith(WHOLE[name]) for k in opaque),
+        short = mode != 'float32' and torch.backends.cpu.get_cpu_capability() == 'AVX2'   # whose parts PyTorch shows
+        ok((opaque or short) and all(k.startswith(WHOLE[name]) for k in opaque),
                 '%s, %s: only %s is not judged' % (name, mode, WHOLE[name]), said)
     else:
         ok(share >= 0.99, '%s, %s: %.1f %% of %d calls are judged' % (name, mode, 100 * share, len(calls)), said)
