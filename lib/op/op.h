@@ -167,6 +167,8 @@ struct hu_op {
 	/* From this operand on, inputs and outputs are statistics that pass from one micro-batch to the next: outputs
 	   before it depend on inputs before it alone. 0: there are none. */
 	int carried;
+	/* 1: own columns add terms, by the model of a call that has the attribute `summed` (lib/op/reduce/summed.h). */
+	int adds;
 
 	/* own holds the row's own functions. family serves the columns that own leaves NULL; its functions read one of
 	   the members below. family is NULL if the operator belongs to no family. */

@@ -30,6 +30,7 @@ libhalfulp_a_SOURCES += lib/op/kind/conv2d.c
 libhalfulp_a_SOURCES += lib/op/kind/conv2d_dw.c
 libhalfulp_a_SOURCES += lib/op/kind/conv2d_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/conv2d_pairs16.c
+libhalfulp_a_SOURCES += lib/op/kind/cumsum.c
 libhalfulp_a_SOURCES += lib/op/kind/delayed_scale.c
 libhalfulp_a_SOURCES += lib/op/kind/dequantise.c
 libhalfulp_a_SOURCES += lib/op/kind/dropout.c

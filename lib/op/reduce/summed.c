@@ -9,6 +9,7 @@
 #include "lib/op/reduce/stats.h"
 #include "lib/sum/bound.h"
 #include "lib/sum/table/model.h"
+#include "lib/sum/table/prefixes.h"
 
 #include <stdlib.h>
 
@@ -32,7 +33,7 @@ hu_summed_takes(const hu_op *op)
 	for (int i = 0; s && i < HU_STATS_RULES && s->rule[i].kind != HU_STAT_END; i++)
 		if (s->rule[i].kind == HU_STAT_SUM || s->rule[i].kind == HU_STAT_INPUTS)
 			return 1;
-	return op->reduce != NULL || op->norm != NULL;
+	return op->adds || op->reduce != NULL || op->norm != NULL;
 }
 
 hu_status
@@ -149,6 +150,18 @@ hu_summed_rows(const hu_map *m, hu_stat *sum, int nout)
 		}
 		free(all);
 	}
+	free(one);
+}
+
+void
+hu_summed_prefixes(double *y, const double *x, size_t n, hu_sum s, hu_format f)
+{
+	int held = hu_contract_holds(f, hu_part_format(s));
+	double *one = ones(n);
+
+	hu_sum_prefixes(y, x, one, n, s);
+	for (size_t k = 0; k < n && !held; k++)
+		y[k] = hu_rne(f, y[k]);
 	free(one);
 }
 

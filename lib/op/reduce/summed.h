@@ -24,6 +24,9 @@ hu_status hu_summed_set(hu_call *c, hu_sum sum);
 void hu_summed_columns(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int nout);
 void hu_summed_rows(const hu_map *m, hu_stat *sum, int nout);
 
+/* y[k] becomes the sum of x[0] … x[k] by the model s, rounded to f. */
+void hu_summed_prefixes(double *y, const double *x, size_t n, hu_sum s, hu_format f);
+
 /* Bounds the distance of the model's sum, rounded to f, of n bounded terms from their exact sum; all is the sum of the
    terms' magnitudes, and e is the sum of their errors. +Inf where a partial sum may overflow. */
 double hu_summed_error(hu_sum s, hu_format f, double all, double e, size_t n);

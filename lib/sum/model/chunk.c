@@ -12,6 +12,7 @@ HU_SUM_RUN(chunk)
 
 #ifndef __cplusplus
 #include "lib/sum/model/row.h"
+#include "lib/sum/table/prefixes.h"
 
 static hu_sum_slices
 lengths(hu_sum s, size_t n)
@@ -23,6 +24,7 @@ lengths(hu_sum s, size_t n)
 const hu_sum_model hu_sum_model_chunk = {
 	.words = "as fma within chunks of N terms, whose sums are then added in order",
 	.run = hu_sum_run_chunk,
+	.prefixes = hu_prefixes_blocks,
 	.bound = hu_bound_sliced,
 	.roundings = hu_roundings_sliced,
 	.order = hu_order_sliced,

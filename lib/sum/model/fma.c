@@ -14,6 +14,7 @@ HU_SUM_RUN(fma)
 
 #ifndef __cplusplus
 #include "lib/sum/model/row.h"
+#include "lib/sum/table/prefixes.h"
 
 /* RNE: Jeannerod and Rump 2013; their induction also carries the rounding of a subnormal result if Σ|ab| is increased
    by h / u. */
@@ -37,6 +38,7 @@ roundings(hu_roundings *r, hu_sum s, double n)
 const hu_sum_model hu_sum_model_fma = {
 	.words = "each product is added with one rounding (a fused multiply-add), in order: acc = fl(acc + a*b)",
 	.run = hu_sum_run_fma,
+	.prefixes = hu_prefixes_fused,
 	.bound = bound,
 	.roundings = roundings,
 	.order = hu_order_chain,

@@ -29,6 +29,7 @@ HU_SUM_RUN(pairwise)
 
 #ifndef __cplusplus
 #include "lib/sum/model/row.h"
+#include "lib/sum/table/prefixes.h"
 
 static double
 depth(double n)
@@ -65,6 +66,7 @@ order(hu_sum s, size_t n)
 const hu_sum_model hu_sum_model_pairwise = {
 	.words = "products are rounded; the sums of the two parts, the first the largest power of two, are added",
 	.run = hu_sum_run_pairwise,
+	.prefixes = hu_prefixes_halves,
 	.bound = bound,
 	.roundings = roundings,
 	.order = order,

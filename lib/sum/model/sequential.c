@@ -15,6 +15,7 @@ HU_SUM_RUN(sequential)
 
 #ifndef __cplusplus
 #include "lib/sum/model/row.h"
+#include "lib/sum/table/prefixes.h"
 
 /* RNE: Jeannerod and Rump 2013, with products that are rounded first. */
 static hu_sum_bound
@@ -34,6 +35,7 @@ roundings(hu_roundings *r, hu_sum s, double n)
 const hu_sum_model hu_sum_model_sequential = {
 	.words = "each product is rounded, then added and rounded again, in order",
 	.run = hu_sum_run_sequential,
+	.prefixes = hu_prefixes_rounded,
 	.bound = bound,
 	.roundings = roundings,
 	.order = hu_order_chain,
