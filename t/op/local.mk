@@ -9,6 +9,7 @@ noinst_HEADERS += t/op/op-values.h
 SCRIPT_TESTS += t/op/t-moves.py
 C_TESTS += t/op/u-all-reduce
 C_TESTS += t/op/u-computes
+C_TESTS += t/op/u-cumsum
 C_TESTS += t/op/u-ddw-loops
 C_TESTS += t/op/u-depthwise-dd
 C_TESTS += t/op/u-dropout

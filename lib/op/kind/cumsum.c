@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   cumsum: y[i] = x[0] + … + x[i] along an axis, by default the last: one addition after another in the compute format,
-   or by the call's summation model (lib/sum/table/prefixes.h). exclusive=1 leaves x[i] out; reverse=1 begins at the
-   axis' end. Its gradient is the sum from the other end. */
+   cumsum: y[i] = x[0] + … + x[i] along an axis, by default the last: one addition after another in the compute
+   format, or by the call's summation model (lib/sum/table/prefixes.h). exclusive=1 leaves x[i] out; reverse=1 begins
+   at the axis' end. Its gradient is the sum from the other end. */
 #include "lib/op/axis/axes.h"
 
 #include "lib/base/mem.h"

@@ -62,8 +62,8 @@ typedef struct hu_sum_model {
 	hu_sum_bound (*bound_of)(hu_sum s, const double *a, const double *b, size_t n, size_t part, double c);
 	/* The arithmetic from a start value c, which `run` has as +0; NULL where c is added last, or as a term. */
 	double (*from)(const double *a, const double *b, size_t n, double c, hu_sum s, hu_sum_count *count);
-	/* The sums of the first 1, 2, … n terms, with the bits of `run`, in about n additions (table/prefixes.h). NULL
-	   where each is added anew. */
+	/* The sums of the first 1, 2, … n terms, with the bits of `run`, in about n additions (table/prefixes.h).
+	   NULL where each is added anew. */
 	void (*prefixes)(double *y, const double *x, const double *one, size_t n, hu_sum s);
 	/* What is known of the unit that the model describes; NULL where sums of any formats can be computed so. */
 	const hu_sum_unit *unit;

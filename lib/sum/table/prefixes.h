@@ -7,8 +7,8 @@
 
 #include "lib/sum/sum.h"
 
-/* y[k] becomes the sum of x[0] … x[k] by the resolved model s, which draws no random bits; one[k] is 1. y may not be x.
-   Models with a row's `prefixes` take about n additions, others n^2 / 2. */
+/* y[k] becomes the sum of x[0] … x[k] by the resolved model s, which draws no random bits; one[k] is 1. y may not be
+   x. Models with a row's `prefixes` take about n additions, others n^2 / 2. */
 void hu_sum_prefixes(double *y, const double *x, const double *one, size_t n, hu_sum s);
 
 /* What rows have as their prefixes (lib/sum/model/row.h): one fused multiply-add, or one rounding of the term and one

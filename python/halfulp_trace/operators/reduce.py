@@ -172,7 +172,7 @@ def norm(s, a, out):
 
 @operator("cumsum")
 def cumsum(s, a, out):
-    """Prefix sums along an axis: a product with a triangle of ones, the axis being the last one."""
+    """Sums of the elements up to each one along an axis."""
     out, x = next(tensors_in(out)), a["self"]
     if out.dtype in WHOLE and not (x.dtype in FORMATS and s.learned(x)):
         s.decided([x], out)                      # counts, as indices are made of them
@@ -181,20 +181,8 @@ def cumsum(s, a, out):
     n, dim = x.dim(), a["dim"] % x.dim() if x.dim() else 0
     if not n or n > RANK or out.dtype != x.dtype and FORMATS[out.dtype] != "fp32":
         raise Unknown("no axis")
-    order = [k for k in range(n) if k != dim] + [dim]
-    i, own = s.input(x), snapshot(out)
-    if order != list(range(n)):
-        i = s.call("move", [i], [("x@last", s.values[i].permute(order).contiguous())],
-                permuting_move(list(x.size()), order))[0]
-    flat = (x.numel() // x.size(dim), x.size(dim))
-    i = s.call("move", [i], [("x@rows", s.values[i].reshape(flat))], flat_move(flat))[0]
-    ones = s.add("", torch.ones(flat[1], flat[1], dtype=torch.float32).triu(), name="const.triangle", cls="other")
-    last = own.permute(order).contiguous()
-    j = s.call("matmul", [i, ones], [("y@rows", last.reshape(flat))], {"ta": 0, "tb": 0}, library=True)[0]
-    j = s.call("move", [j], [("y@last", last)], flat_move(tuple(last.shape)))[0]
-    if order != list(range(n)):
-        back = [order.index(k) for k in range(n)]
-        j = s.call("move", [j], [("y", own)], permuting_move(list(last.shape), back))[0]
+    own = snapshot(out)
+    j = s.call("cumsum", [s.input(x)], [("y", own)], {"axis": dim}, library=True)[0]
     s.known[s.key(out)] = Value(own, {"plain": j})
 
 

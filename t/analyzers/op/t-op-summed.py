@@ -130,6 +130,14 @@ for form in BITS:
         got = values('reduce_sum', '--in', 'a=x.npy', '--set', 'axis=1', '--sum', '%s,acc=%s' % (name, form))
         want = [float(how([Fraction(x) for x in row], form)) for row in rows]
         ok(got == want, '%s of 77 terms in %s, computed again: %s' % (name, form, got[:2]))
+    for name, how in MODELS.items():
+        got = values('cumsum', '--in', 'a=x.npy', '--sum', '%s,acc=%s' % (name, form), '--set', 'reverse=1')
+        want = [float(how([Fraction(x) for x in row[:k - 1 if k else None:-1]], form)) for row in rows for k in
+                range(77)]
+        ok(got == want, 'cumsum by %s in %s, from the end, each element computed again: %s' % (name, form, got[:2]))
+    got = values('cumsum', '--in', 'a=x.npy', '--as', 'reference', '--set', 'out=fp64')
+    want = [float(sum(Fraction(x) for x in row[:k + 1])) for row in rows for k in range(77)]
+    ok(got == want, 'its reference is the exact sum, rounded once: %s' % got[:2])
 code, out, err = run('op', 'softmax', '--in', 'a=ones.npy', '--sum', 'sequential,acc=bf16', '--out', 'got.npy')
 code, out, err = run('op', 'softmax', '--in', 'a=ones.npy', '--sum', 'sequential,acc=bf16', '--got', 'got.npy')
 ok(code == 0, 'what a model gives is right by its own bounds')
