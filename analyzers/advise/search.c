@@ -271,7 +271,7 @@ hu_search_release(hu_search *s)
 			free(s->decision[i].nodes[k]);
 			free(s->decision[i].layers[k]);
 		}
-		free((char *)(size_t)s->decision[i].weights);
+		free(s->decision[i].weights);
 		free(s->decision[i].nodes);
 		free(s->decision[i].layers);
 	}

@@ -17,7 +17,8 @@ enum { HU_ADVISE_ALL = 4096 }; /* so many assignments at most are tried one by o
    bytes[k], seconds[k] and damage[k], k from 0 (float32) to the number of schemes: its weights'
    bytes, its products' time for a batch, and the square of the outputs' relative error with this node alone so. */
 typedef struct hu_decision {
-	const char *node, *layer, *weights;
+	const char *node, *layer;
+	char *weights; /* the name of their tensor */
 	char **nodes, **layers; /* of all products with these weights, node and layer the first of them */
 	size_t n, cap;
 	double *bytes, *seconds, *damage;

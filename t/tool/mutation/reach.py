@@ -22,6 +22,7 @@ PARTS = [
     ("t/judge/t-independent.py", r"^    '(\w+)': (?:lambda|\w+,)", "t/judge/t-independent.py"),
     ("t/golden/t-outputs.py", r"^EXTRA_DIST \+= t/golden/outputs/(\w+)\.txt", "t/golden/outputs/local.mk"),
     ("t/cli/t-options.py", r"^COMMAND\((\w+)\)", "commands.def"),
+    ("t/cli/t-options-idle.py", r"^COMMAND\((\w+)\)", "commands.def"),
     ("t/golden/t-golden.sh", r"^held (auto)$", "t/golden/t-golden.sh"),
 ]
 # They judge the sources' text, the build, or kernels; or they need what most machines lack.
