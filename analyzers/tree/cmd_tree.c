@@ -143,7 +143,8 @@ reduction(hu_trees *t, const hu_backend *b, const hu_op *op)
 	hu_status st = hu_tree_box_open(&box, b, op, hu_sum_default(), in, 0, t->n);
 
 	if (st == HU_OK) {
-		hu_order *documented = hu_order_lanes(t->n, 32, 4096);
+		hu_order *documented = box.call.by_model ? hu_order_of_model(box.program->c[0].sum, t->n, 0)
+							 : hu_order_lanes(t->n, 32, 4096);
 		char what[64];
 		snprintf(what, sizeof what, "%s, values in %s", op->name, hu_format_name(in));
 		st = reveal(t, &box, b->name, what, documented);

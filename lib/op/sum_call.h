@@ -14,7 +14,7 @@ enum { HU_SUM_COLUMNS = 19 };
    key is NULL where there are no more. */
 struct hu_sum_call {
 	size_t n;
-	int nin;
+	int nin, by_model;
 	hu_shape in[2], out;
 	struct { const char *key; double value; } attr[2];
 	size_t copies[2], at, equal;

@@ -7,6 +7,7 @@ noinst_HEADERS += lib/sum/compensated.h
 noinst_HEADERS += lib/sum/flush.h
 noinst_HEADERS += lib/sum/hops.h
 noinst_HEADERS += lib/sum/ozaki.h
+noinst_HEADERS += lib/sum/prefixes.h
 noinst_HEADERS += lib/sum/result.h
 noinst_HEADERS += lib/sum/roundings.h
 noinst_HEADERS += lib/sum/slices.h

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    cumsum: y[i] = x[0] + … + x[i] along an axis, by default the last: one addition after another in the compute
-   format, or by the call's summation model (lib/sum/table/prefixes.h). exclusive=1 leaves x[i] out; reverse=1 begins
+   format, or by the call's summation model (lib/sum/prefixes.h). exclusive=1 leaves x[i] out; reverse=1 begins
    at the axis' end. Its gradient is the sum from the other end. */
 #include "lib/op/axis/axes.h"
 
@@ -325,7 +325,7 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 static void
 sum_call(size_t n, hu_sum_call *s)
 {
-	*s = (hu_sum_call){ .n = n, .nin = 1, .in = { hu_shape2(n, HU_SUM_COLUMNS) },
+	*s = (hu_sum_call){ .n = n, .nin = 1, .by_model = 1, .in = { hu_shape2(n, HU_SUM_COLUMNS) },
 		.out = hu_shape2(n, HU_SUM_COLUMNS), .attr = { { "axis", 0 } }, .copies = { HU_SUM_COLUMNS },
 		.at = (n - 1) * HU_SUM_COLUMNS, .equal = HU_SUM_COLUMNS, .place = hu_sum_call_place };
 }

@@ -9,7 +9,7 @@
 #include "lib/op/reduce/stats.h"
 #include "lib/sum/bound.h"
 #include "lib/sum/table/model.h"
-#include "lib/sum/table/prefixes.h"
+#include "lib/sum/prefixes.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@ HU_SUM_RUN(chunk)
 
 #ifndef __cplusplus
 #include "lib/sum/model/row.h"
-#include "lib/sum/table/prefixes.h"
+#include "lib/sum/prefixes.h"
 
 static hu_sum_slices
 lengths(hu_sum s, size_t n)

@@ -14,7 +14,7 @@ HU_SUM_RUN(fma)
 
 #ifndef __cplusplus
 #include "lib/sum/model/row.h"
-#include "lib/sum/table/prefixes.h"
+#include "lib/sum/prefixes.h"
 
 /* RNE: Jeannerod and Rump 2013; their induction also carries the rounding of a subnormal result if Σ|ab| is increased
    by h / u. */

@@ -29,7 +29,7 @@ HU_SUM_RUN(pairwise)
 
 #ifndef __cplusplus
 #include "lib/sum/model/row.h"
-#include "lib/sum/table/prefixes.h"
+#include "lib/sum/prefixes.h"
 
 static double
 depth(double n)

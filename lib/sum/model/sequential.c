@@ -15,7 +15,7 @@ HU_SUM_RUN(sequential)
 
 #ifndef __cplusplus
 #include "lib/sum/model/row.h"
-#include "lib/sum/table/prefixes.h"
+#include "lib/sum/prefixes.h"
 
 /* RNE: Jeannerod and Rump 2013, with products that are rounded first. */
 static hu_sum_bound

@@ -11,7 +11,6 @@ libhalfulp_a_SOURCES += lib/sum/table/order_known.c
 libhalfulp_a_SOURCES += lib/sum/table/ozaki_bound.c
 noinst_HEADERS += lib/sum/table/parts.h
 libhalfulp_a_SOURCES += lib/sum/table/prefixes.c
-noinst_HEADERS += lib/sum/table/prefixes.h
 libhalfulp_a_SOURCES += lib/sum/table/roundings.c
 libhalfulp_a_SOURCES += lib/sum/table/sum.c
 libhalfulp_a_SOURCES += lib/sum/table/sum_names.c

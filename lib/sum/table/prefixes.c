@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/sum/table/prefixes.h"
+#include "lib/sum/prefixes.h"
 
 #include "lib/sum/table/model.h"
 
