@@ -23,7 +23,7 @@ PARTS = [
     ("t/golden/t-outputs.py", r"^EXTRA_DIST \+= t/golden/outputs/(\w+)\.txt", "t/golden/outputs/local.mk"),
     ("t/cli/t-options.py", r"^COMMAND\((\w+)\)", "commands.def"),
     ("t/cli/t-options-idle.py", r"^COMMAND\((\w+)\)", "commands.def"),
-    ("t/golden/t-golden.sh", r"^held (auto)$", "t/golden/t-golden.sh"),
+    ("t/golden/t-golden.sh", r"^\t?held (auto)$", "t/golden/t-golden.sh"),
 ]
 # They judge the sources' text, the build, or kernels; or they need what most machines lack.
 NO_JUDGES = (r"^t/tool/|t/trainer/train/t-torch\.py|t/cli/t-prefix|t/ci/t-workflows|"
