@@ -20,10 +20,14 @@ def to_copy(s, a, out):
     x = a["self"]
     if out.dtype in WHOLE:
         if out.dtype != torch.bool and x.dtype in FORMATS and s.learned(x):
-            if out.dtype.itemsize < 4:           # codes of values, and no places
+            if is_code(out.dtype):               # codes of values, and no places
                 codes(s, x, out)
                 return
             truncated(s, x)
+        elif is_code(x.dtype) and is_code(out.dtype) and s.old(x).data is not None and (
+                torch.equal(s.old(x).data, snapshot(out))):
+            s.known[s.key(out)] = s.old(x)
+            return
         s.decided([x], out)                      # truncation, as an index is made
         return
     floats(s, out)
@@ -44,6 +48,11 @@ def to_copy(s, a, out):
             return
     s.result("cast", [i], out, role=role + "@" + FORMATS[out.dtype], layout=layout, layer=layer)
     s.casts[s.storage(out)] = s.storage(x)
+
+
+def is_code(dtype):
+    """Whether a type of whole numbers is one that states of few bits have."""
+    return dtype in WHOLE and dtype != torch.bool and dtype.itemsize < 4
 
 
 def codes(s, x, out):

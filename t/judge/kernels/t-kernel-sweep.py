@@ -67,6 +67,8 @@ def latent(q, kv):
     return F.scaled_dot_product_attention(q, kv, kv[..., :512])
 
 
+# Without AVX-512 what each channel gives to a transposed convolution is added in the operands' 16 bits.
+CHANNELS = {} if torch.backends.cpu.get_cpu_capability() == 'AVX512' else {'acc': 'bf16'}
 RIGHT = {'varlen_attention': (packed, {'exp': '2^-14'}), 'paged_attention': (paged, {'exp': '2^-14'}),
          'mla': (latent, {'exp': '2^-14'}), 'sgd': (lambda w, g, m: (w.float() - 1e-3 * g.float()).to(w.dtype), {}),
          'max': (lambda x: x.amax(-1), {}), 'min': (lambda x: x.amin(-1), {}), 'mean': (lambda x: x.mean(-1), {}),
@@ -81,7 +83,7 @@ RIGHT = {'varlen_attention': (packed, {'exp': '2^-14'}), 'paged_attention': (pag
          'layernorm': (lambda x: F.layer_norm(x, x.shape[-1:]), {}), 'cumsum': (lambda x: torch.cumsum(x, -1), {}),
          'attention': (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), {'exp': '2^-14'}),
          'linear': (lambda x, w: F.linear(x, w), {}), 'conv': (lambda x, w: F.conv2d(x, w), {}),
-         'conv_transpose': (lambda x, w: F.conv_transpose2d(x, w), {}),
+         'conv_transpose': (lambda x, w: F.conv_transpose2d(x, w), CHANNELS),
          'topk': (lambda x: x.topk(1)[1], {}), 'log_softmax': (lambda x: F.log_softmax(x, -1), {'log_sum': 'in'})}
 for name, (f, facts) in RIGHT.items():
     try:
