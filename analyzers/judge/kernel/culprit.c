@@ -113,17 +113,35 @@ deviance(const double *got, const hu_balls *x, hu_format f)
 	return n ? sum / (double)n : 0;
 }
 
-/* Judges the result again under facts. HU_OK with right = -1 where the graph does not run under them. */
+/* Rows of which an alternative's mask leaves nothing do not speak against it: a kernel may take them another way.
+   Returns 1 where it does, so that the result is not right by the alternative alone. */
+static int
+leave_open(hu_balls *x, const double *got, hu_format f)
+{
+	int other = 0;
+
+	for (size_t i = 0; i < x->n; i++)
+		if (hu_ball_is_nothing(x->b[i])) {
+			other |= !hu_ball_nothing_allows(x->b[i], got[i], f);
+			x->b[i] = hu_ball_special(NAN, 0);
+		}
+	return other;
+}
+
+/* Judges the result again under facts, but for rows that these leave open (other: in which the result has what they
+   do not allow). HU_OK with right = -1 where the graph does not run under them. */
 static hu_status
 again(const hu_kernel_job *j, const hu_judge_result *r, const hu_balls *exact, const hu_facts *facts,
-	hu_kernel_verdict *v, double *rms, double *unlikely, double *peaked, double *left, int *right)
+	hu_kernel_verdict *v, double *rms, double *unlikely, double *peaked, double *left, int *right, int *other)
 {
 	hu_balls *x = NULL, *declared = NULL;
 	int id = r->id;
 
 	*right = -1;
+	*other = 0;
 	hu_status st = hu_kernel_job_values(j, facts, HU_STORES_ADD, &x);
 	if (st == HU_OK && x[id].n == r->v.n) {
+		*other = leave_open(&x[id], r->got, r->f);
 		hu_kernel_judge(v, r->got, &x[id], &x[id], NULL, r->f, j->confidence);
 		*rms = distance(r->got, &x[id], r->f);
 		*unlikely = deviance(r->got, &x[id], r->f);
@@ -131,6 +149,7 @@ again(const hu_kernel_job *j, const hu_judge_result *r, const hu_balls *exact, c
 		*left = remains(r->got, &x[id], exact);
 		*right = v->word == HU_KERNEL_RIGHT;
 		if (*right && hu_kernel_job_values(j, facts, HU_STORES_DECIDE, &declared) == HU_OK) {
+			leave_open(&declared[id], r->got, r->f);
 			hu_kernel_judge(v, r->got, &x[id], &declared[id], NULL, r->f, j->confidence);
 			*right = v->word == HU_KERNEL_RIGHT;
 		}
@@ -191,9 +210,9 @@ weigh(const hu_kernel_job *as, const hu_judge_result *r, const hu_facts *facts, 
 {
 	hu_kernel_verdict v = { .n = 0 };
 	double rms = INFINITY, unlikely = INFINITY, peaked = 0, left = INFINITY;
-	int right;
+	int right, other;
 
-	HU_TRY(again(as, r, b->exact, facts, &v, &rms, &unlikely, &peaked, &left, &right));
+	HU_TRY(again(as, r, b->exact, facts, &v, &rms, &unlikely, &peaked, &left, &right, &other));
 	if (right < 0 || v.unbounded > r->v.unbounded + r->v.n / 20)
 		return HU_OK;
 	if (own_fact(fact))
@@ -204,7 +223,7 @@ weigh(const hu_kernel_job *as, const hu_judge_result *r, const hu_facts *facts, 
 				v.energy > (strncmp(fact, "acc", 3) ? LEAST_ENERGY : LEAST_OF_SUMS))) &&
 		unlikely < b->deviance) {
 		b->deviance = unlikely;
-		snprintf(b->right, sizeof b->right, "%s", fact);
+		snprintf(b->right, sizeof b->right, "%s", other ? "" : fact);
 		snprintf(b->as_if, sizeof b->as_if, "%s", words);
 	}
 	if (!right && rms < 0.25 * b->first && left < 0.0625 && rms < b->rms) {
