@@ -16,11 +16,13 @@ typedef struct effect { const hu_op *op; int exact, keeps; } effect;
 
 static const effect effects[] = {
 #define CONTINUOUS(NAME) { &hu_op_##NAME, NONE, 0 },
+#define POLE(NAME, K)    { &hu_op_##NAME, K, 0 },
 #define CHOOSES(NAME, K) { &hu_op_##NAME, K, 1 },
 #define MOVES(NAME)      { &hu_op_##NAME, NONE, 1 },
 #define JUMPS(NAME)      { &hu_op_##NAME, ALL, 1 },
 #include "lib/judge/doubles/continuous.def"
 #undef CONTINUOUS
+#undef POLE
 #undef CHOOSES
 #undef MOVES
 #undef JUMPS

@@ -8,8 +8,9 @@
    errors that differ by chance or by the order of a sum. A bound is never below 2^-HU_DOUBLES_FLOOR of the largest
    value, for runs that happen to agree.
 
-   The argument holds for continuous functions alone. So no operator may jump, unless its operands are exact: an input,
-   a constant, or what moves and comparisons make of these (continuous.def). */
+   The argument holds for functions that change by a constant times what their operands do. So no operator may jump or
+   have a pole or an upright tangent, unless its operands are exact: an input, a constant, or what moves and comparisons
+   make of these (continuous.def). */
 #ifndef HU_JUDGE_DOUBLES_H
 #define HU_JUDGE_DOUBLES_H
 

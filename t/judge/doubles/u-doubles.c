@@ -261,7 +261,7 @@ main(void)
 	hu_program *shallow = network(PLAIN, 8), *deep = network(PLAIN, DEPTH);
 	char *keep = last(shallow);
 
-	plan(14);
+	plan(15);
 	for (int k = PLAIN; k <= TWISTS; k++) {
 		found f = networks(k);
 		int all_known = k == OVERFLOWS ? f.unknown > 0 : !f.unknown;
@@ -282,6 +282,9 @@ main(void)
 		"nor where a tensor has another format than float32");
 	ok(serves("round", 0, 1, HU_FP32) && !serves("round", 0, 0, HU_FP32), "nor for rounding what is not exact");
 	ok(serves("less", 1, 1, HU_FP32) && !serves("less", 1, 0, HU_FP32), "nor for comparing it");
+	ok(serves("sqrt", 0, 1, HU_FP32) && !serves("sqrt", 0, 0, HU_FP32) && !serves("log", 0, 0, HU_FP32) &&
+			serves("div", 1, 0, HU_FP32),
+		"nor for roots and logarithms of it, but for its quotients by constants");
 	ok(!serves("atan2", 1, 1, HU_FP32), "nor where an operator is not known to be continuous");
 	ok(chooses(1, 1) && !chooses(0, 1) && !chooses(0, 0), "nor for choosing by it");
 	return done_testing();
