@@ -15,6 +15,7 @@ import collections
 import concurrent.futures
 import io
 import os
+import random
 import re
 import shutil
 import struct
@@ -26,6 +27,7 @@ import zipfile
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(here, "..", "tool"))
+import onnxfile  # noqa: E402
 import tap  # noqa: E402
 
 folder = os.path.join(here, "outputs")
@@ -35,12 +37,15 @@ CODES = {"f8": "d", "f4": "f", "f2": "e", "u1": "B", "u2": "H", "u4": "I", "u8":
          "F4": "4", "I32": "i", "I64": "q", "U8": "B", "BOOL": "B"}
 
 
-def data(kind, shape, values):
+def data(kind, shape, values, name=""):
     """The bytes of an array: SHAPE as in 2x3 (- for a number alone); fewer values than elements are repeated from the first one on."""
     d = [] if shape == "-" else [int(s) for s in shape.split("x")]
     n = 1
     for s in d:
         n *= s
+    if values and values[0][0] == "~":
+        draw = random.Random(name)
+        values = [repr(draw.uniform(-float(values[0][1:]), float(values[0][1:]))) for _ in range(n)]
     numbers = [eval(v, {"inf": float("inf"), "nan": float("nan")}) for v in values]
     numbers = [numbers[i % len(numbers)] for i in range(n)] if numbers else []
     code = CODES[kind]
@@ -52,8 +57,8 @@ def data(kind, shape, values):
     return d, struct.pack("<%d%s" % (n, code), *[int(x) if code not in "dfe" else x for x in numbers])
 
 
-def npy_bytes(kind, shape, values):
-    d, raw = data(kind, shape, values)
+def npy_bytes(kind, shape, values, name=""):
+    d, raw = data(kind, shape, values, name)
     head = "{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }" % ("|" if kind in ("u1", "i1") else "<", kind, "".join("%d, " % s for s in d))
     head = head.ljust(117 if len(head) < 117 else 245) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + raw
@@ -83,11 +88,44 @@ def npz_bytes(words):
     to = io.BytesIO()
     with zipfile.ZipFile(to, "w") as z:
         for name, kind, shape, values in named(words):
-            z.writestr(zipfile.ZipInfo(name + ".npy"), npy_bytes(kind, shape, values))
+            z.writestr(zipfile.ZipInfo(name + ".npy"), npy_bytes(kind, shape, values, name))
     return to.getvalue()
 
 
-MAKERS = {"npy": lambda w: npy_bytes(w[0], w[1], w[2:]), "safetensors": safetensors_bytes, "npz": npz_bytes}
+def repeated(words):
+    """The words of a model, those from each=N to end N times."""
+    words = iter(words)
+    for word in words:
+        if not word.startswith("each="):
+            yield word
+            continue
+        some = list(iter(lambda: next(words), "end"))
+        for i in range(int(word[5:])):
+            yield from (w.replace("%+", str(i + 1)).replace("%", str(i)) for w in some)
+
+
+def onnx_bytes(words):
+    parts = {"in": [], "out": [], "const": [], "node": []}
+    for word in repeated(words):
+        kind, _, rest = word.partition("=")
+        if kind in ("in", "out"):
+            name, shape = rest.split(":")
+            dims = [d if d.isalpha() else int(d) for d in shape.split("x")]
+            parts[kind].append(onnxfile.value(name, dims))
+        elif kind == "const":
+            name, shape, values = rest.split(":")
+            d, raw = data("f4", shape, values.split(","), name)
+            parts[kind].append(onnxfile.tensor(name, onnxfile.FLOAT, d, raw))
+        else:
+            op, takes, gives, *more = word.split(":")
+            given = {k: int(v) for k, v in (m.split("=") for m in more[1:])}
+            parts["node"].append(onnxfile.node(op, takes.replace(",", " "), gives.replace(",", " "),
+                                               name=more[0] if more else "", **given))
+    return onnxfile.model(onnxfile.graph(parts["node"], parts["const"], parts["in"], parts["out"]))
+
+
+MAKERS = {"npy": lambda w: npy_bytes(w[0], w[1], w[2:]), "safetensors": safetensors_bytes, "npz": npz_bytes,
+          "onnx": onnx_bytes}
 
 
 def read(path):

@@ -74,7 +74,13 @@ def graph(nodes, tensors=(), inputs=(), outputs=(), name="g"):
                  b"".join(blob(11, v) for v in inputs) + b"".join(blob(12, v) for v in outputs))
 
 
+def model(g, opset=17, domains=(), functions=()):
+    """The bytes of a file of a graph."""
+    return (number(1, 8) + blob(7, g) + blob(8, blob(1, "") + number(2, opset)) +
+            b"".join(blob(8, blob(1, d) + number(2, v)) for d, v in domains) +
+            b"".join(blob(25, fn) for fn in functions))
+
+
 def write(path, g, opset=17, domains=(), functions=()):
     with open(path, "wb") as f:
-        f.write(number(1, 8) + blob(7, g) + blob(8, blob(1, "") + number(2, opset)) +
-                b"".join(blob(8, blob(1, d) + number(2, v)) for d, v in domains) + b"".join(blob(25, fn) for fn in functions))
+        f.write(model(g, opset, domains, functions))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-SCRIPT_TESTS += t/analyzers/advise/t-advise-told.py
+SCRIPT_TESTS += t/analyzers/advise/t-advise-files.py
 SCRIPT_TESTS += t/analyzers/advise/t-advise.py
 EXPENSIVE_SCRIPT_TESTS += t/analyzers/advise/x-deployed.py

@@ -2,7 +2,6 @@
 
 SCRIPT_TESTS += t/analyzers/sums/t-accumulate.sh
 SCRIPT_TESTS += t/analyzers/sums/t-allreduce-breaks.py
-SCRIPT_TESTS += t/analyzers/sums/t-allreduce-told.py
 SCRIPT_TESTS += t/analyzers/sums/t-allreduce.py
 SCRIPT_TESTS += t/analyzers/sums/t-explain.py
 SCRIPT_TESTS += t/analyzers/sums/t-probe.sh

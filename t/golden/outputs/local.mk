@@ -18,3 +18,4 @@ EXTRA_DIST += t/golden/outputs/round.txt
 EXTRA_DIST += t/golden/outputs/runs.txt
 EXTRA_DIST += t/golden/outputs/tree.txt
 EXTRA_DIST += t/golden/outputs/units.txt
+EXTRA_DIST += t/golden/outputs/validate.txt
