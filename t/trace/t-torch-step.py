@@ -8,6 +8,7 @@ import io
 import json
 import math
 import os
+import re
 import struct
 import sys
 
@@ -300,6 +301,23 @@ with contextlib.redirect_stdout(said):
 p = halfulp('analyze', 'run', '--sample', 'all')
 ok(said.getvalue() in guide.replace('\n    ', '\n') and p.returncode in (0, 1), 'the script of doc/torch.md runs and says what stands there',
    said.getvalue() + p.stderr)
+
+
+def untimed(text):
+    """The text without its numbers, which depend on the processor and on what else it does."""
+    return re.sub(r' +', ' ', re.sub(r'\d+(\.\d+)?(e[+-]\d+)?', '#', text))
+
+
+block = guide[guide.index('\n    replay  ') : guide.index('\nThese 768 are')]
+shown = [untimed(line[4:]) for line in block.split('\n') if line.strip() not in ('', '...')]
+q = halfulp('analyze', 'run')
+printed = [untimed(line) for line in (q.stdout + q.stderr).split('\n') if line]
+none([line for line in shown if line not in printed], 'what it shows below `halfulp analyze run` is printed')
+left_out = [line for line in printed if re.match('[a-z-]+ .*s\)$', line) and line not in shown]
+none(left_out, 'and no analyzer that prints is missing there')
+q = halfulp('verify', 'run', '--trace')
+told = re.search(r'^ +(run: .*); \.\.\.$', guide, re.M)[1]
+ok(q.returncode == 0 and q.stdout.startswith(told), 'so is what it shows of verify', q.stdout + q.stderr)
 judged = rows('run/analysis/replay.tsv')
 over = {r['tensor'] for r in judged if int(r['over_bound'])}
 none(sorted(over - {'1.dweight', '1.dbias'}), 'outside their bounds are at most the layer norm\'s gradients, as the guide has it')
