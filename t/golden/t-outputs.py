@@ -57,6 +57,18 @@ def data(kind, shape, values, name=""):
     return d, struct.pack("<%d%s" % (n, code), *[int(x) if code not in "dfe" else x for x in numbers])
 
 
+def repeated(words):
+    """The words, those from each=N to end N times."""
+    words = iter(words)
+    for word in words:
+        if not word.startswith("each="):
+            yield word
+            continue
+        some = list(iter(lambda: next(words), "end"))
+        for i in range(int(word[5:])):
+            yield from (w.replace("%+", str(i + 1)).replace("%", str(i)) for w in some)
+
+
 def npy_bytes(kind, shape, values, name=""):
     d, raw = data(kind, shape, values, name)
     head = "{'descr': '%s%s', 'fortran_order': False, 'shape': (%s), }" % ("|" if kind in ("u1", "i1") else "<", kind, "".join("%d, " % s for s in d))
@@ -92,21 +104,9 @@ def npz_bytes(words):
     return to.getvalue()
 
 
-def repeated(words):
-    """The words of a model, those from each=N to end N times."""
-    words = iter(words)
-    for word in words:
-        if not word.startswith("each="):
-            yield word
-            continue
-        some = list(iter(lambda: next(words), "end"))
-        for i in range(int(word[5:])):
-            yield from (w.replace("%+", str(i + 1)).replace("%", str(i)) for w in some)
-
-
 def onnx_bytes(words):
     parts = {"in": [], "out": [], "const": [], "node": []}
-    for word in repeated(words):
+    for word in words:
         kind, _, rest = word.partition("=")
         if kind in ("in", "out"):
             name, shape = rest.split(":")
@@ -170,7 +170,7 @@ class Place:
         words = text.split(" ")
         if words[0] in MAKERS:
             with open(os.path.join(self.work, words[1]), "wb") as f:
-                f.write(MAKERS[words[0]](words[2:]))
+                f.write(MAKERS[words[0]](list(repeated(words[2:]))))
             return []
         try:
             p = subprocess.run(["bash", "-c", text], cwd=self.work, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)

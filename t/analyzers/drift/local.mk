@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
+SCRIPT_TESTS += t/analyzers/drift/t-check-findings.py
+SCRIPT_TESTS += t/analyzers/drift/t-check-order.py
 SCRIPT_TESTS += t/analyzers/drift/t-check-spoilt.sh
-SCRIPT_TESTS += t/analyzers/drift/t-check-told.py
 SCRIPT_TESTS += t/analyzers/drift/t-check-words.py
 SCRIPT_TESTS += t/analyzers/drift/t-check.sh
 SCRIPT_TESTS += t/analyzers/drift/t-confidence.py
@@ -9,7 +10,6 @@ SCRIPT_TESTS += t/analyzers/drift/t-curve.py
 SCRIPT_TESTS += t/analyzers/drift/t-diff-direction.py
 SCRIPT_TESTS += t/analyzers/drift/t-diff.py
 SCRIPT_TESTS += t/analyzers/drift/t-gate-files.py
-SCRIPT_TESTS += t/analyzers/drift/t-gate-words.py
 SCRIPT_TESTS += t/analyzers/drift/t-gate.sh
 SCRIPT_TESTS += t/analyzers/drift/t-history.py
 SCRIPT_TESTS += t/analyzers/drift/t-sarif.py

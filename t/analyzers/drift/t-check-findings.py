@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What check tells of a run beside a baseline, computed again from the baseline's rows and the run's own files: every
+# What check finds in a run beside a baseline, computed again from the baseline's rows and the run's own files: every
 # finding of the JSON report with its two values, ulps and verdict, in order; which settings differ; what decides bits,
 # as hashes of the program; what moved since the baseline before, the headline first; and what a baseline run could not
 # show.
