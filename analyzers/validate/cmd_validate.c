@@ -33,7 +33,8 @@ typedef struct job {
 	hu_validate_typed typed;
 	hu_variants policies;
 	size_t surveyed, exact;
-	hu_sum sum;
+	hu_sum products, reductions;
+	hu_evaluate_sums sums; /* of these two, those that options name */
 	hu_validation v;
 	hu_exact_network network;
 	hu_validate_job units;
@@ -47,6 +48,16 @@ dump(json_t *o)
 	hu_json_write(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 	puts("");
 	json_decref(o);
+}
+
+/* *MODEL is SUM, the summation model that OPTION names, or NULL. */
+static hu_status
+read_sum(const hu_args *a, const char *option, hu_sum *sum, const hu_sum **model)
+{
+	const char *text = hu_args_text(a, option);
+
+	*model = text ? sum : NULL;
+	return text ? hu_sum_parse(text, sum) : HU_OK;
 }
 
 static hu_status
@@ -76,9 +87,8 @@ read_options(job *j)
 		HU_TRY(hu_accept_parse(&j->v.accept[j->v.naccept++], text));
 	if (!j->v.naccept && hu_args_given(a, "tap")) /* TAP says ok or not ok, and so must the exit code */
 		HU_TRY(hu_accept_parse(&j->v.accept[j->v.naccept++], "nonfinite<=0"));
-	if ((text = hu_args_text(a, "accumulate")))
-		HU_TRY(hu_sum_parse(text, &j->sum));
-	return HU_OK;
+	HU_TRY(read_sum(a, "accumulate", &j->products, &j->sums.products));
+	return read_sum(a, "reductions", &j->reductions, &j->sums.reductions);
 }
 
 /* What the exact network's inputs show. */
@@ -150,7 +160,7 @@ evaluate_each(job *j)
 	HU_TRY(may_survey(j));
 	hu_progress_start(&bar, "validate", j->policies.n * j->net.s.n);
 	hu_status st = hu_each_judge(&j->each, &j->v, &j->net, &j->policies,
-		hu_args_text(j->a, "accumulate") ? &j->sum : NULL,
+		&j->sums,
 		hu_args_given(j->a, "sensitivity") ? j->surveyed : 0, &bar);
 	hu_progress_end(&bar);
 	HU_TRY(st);
@@ -182,7 +192,7 @@ evaluate(job *j, hu_sharing *s, hu_status st, int *ends)
 		.net = &j->net,
 		.policies = &j->policies,
 		.row = j->v.row,
-		.sum = hu_args_text(j->a, "accumulate") ? &j->sum : NULL,
+		.sums = &j->sums,
 		.judged = judge_policy,
 		.of = j,
 		.d = &j->v.d,
@@ -368,7 +378,7 @@ static const hu_opt_need needs[] = {
 	{ "sensitivity-inputs", surveys, "without --sensitivity or --against" },
 	{ "until", compares_alone, "with --against, whose files have other graphs" },
 	{ "data until labels policies runtime against calibrate calibrate-inputs sensitivity sensitivity-inputs accept "
-	  "accumulate "
+	  "accumulate reductions "
 	  "shape "
 	  "batch batch-axis decision output top-k exact outputs report tap shard part resume",
 		runs, "with --list, which runs nothing" },

@@ -71,7 +71,7 @@ sense(hu_validate_job *j, size_t p)
 	j->sensed = p;
 	hu_progress_note(&j->work.bar, "nodes of %.60s", j->policies->v[p].name);
 	return hu_sensitivity_run_open(&j->sensing, &j->policies->v[p], &j->net->m, j->net->ranges.range, &j->net->s,
-		j->d, j->sum, j->surveyed, j->net->batch, 0);
+		j->d, j->sums, j->surveyed, j->net->batch, 0);
 }
 
 hu_status

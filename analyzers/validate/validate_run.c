@@ -47,7 +47,7 @@ hu_validate_begin(hu_validate_job *j, size_t p, int merges)
 			&v, policy, &j->net->m, j->net->ranges.range, &row->products, &row->quantised));
 	count_codes(&v, m, !p || policy->as);
 	return hu_evaluate_begin(&row->e, m, v, policy->by_node || policy->tool ? "" : policy->policy.accumulate,
-		p ? j->sum : NULL, j->net->s.n, j->net->batch);
+		p ? j->sums : NULL, j->net->s.n, j->net->batch);
 }
 
 static int

@@ -28,14 +28,14 @@ typedef struct hu_validate_unit {
 	size_t policy, batch, first, last;
 } hu_validate_unit;
 
-/* net, its ranges measured; policies; sum: of all but the first policy's products, or NULL; surveyed: inputs on which
+/* net, its ranges measured; policies; sums: of all but the first policy, or NULL; surveyed: inputs on which
    nodes are measured, 0: none are; exact: inputs of the exact network. row[i]: policy i's, whose outputs and
    sensitivity are set. judged: called once row[i] has all outputs, in the order of policies. */
 typedef struct hu_validate_job {
 	const hu_args *args;
 	hu_network *net;
 	const hu_variants *policies;
-	const hu_sum *sum;
+	const hu_evaluate_sums *sums;
 	const hu_deciding *d;
 	hu_judgement *row;
 	hu_status (*judged)(void *of, size_t policy);

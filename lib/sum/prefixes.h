@@ -17,4 +17,8 @@ void hu_prefixes_fused(double *y, const double *x, const double *one, size_t n, 
 void hu_prefixes_rounded(double *y, const double *x, const double *one, size_t n, hu_sum s);
 void hu_prefixes_blocks(double *y, const double *x, const double *one, size_t n, hu_sum s);
 void hu_prefixes_halves(double *y, const double *x, const double *one, size_t n, hu_sum s);
+
+/* 1 where each of these sums is the one before it and one addition more: a model that keeps something beside its
+   accumulator is no such chain. */
+int hu_prefixes_chain(hu_sum s);
 #endif

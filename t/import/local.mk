@@ -15,6 +15,7 @@ SCRIPT_TESTS += t/import/t-attributes.py
 SCRIPT_TESTS += t/import/t-autocast.py
 SCRIPT_TESTS += t/import/t-behind-conv.py
 SCRIPT_TESTS += t/import/t-chosen.py
+SCRIPT_TESTS += t/import/t-cumsum.py
 SCRIPT_TESTS += t/import/t-each-advise.py
 SCRIPT_TESTS += t/import/t-each-input.py
 SCRIPT_TESTS += t/import/t-each-options.py

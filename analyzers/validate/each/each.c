@@ -12,7 +12,7 @@
 typedef struct each_run {
 	const hu_network *net;
 	const hu_variant *policy;
-	const hu_sum *sum;
+	const hu_evaluate_sums *sums;
 	hu_judgement *row;
 	const hu_onnx *onnx;
 	hu_typing typing;
@@ -106,7 +106,7 @@ begin(hu_evaluated *e, const each_run *r, const hu_imported *m)
 	v.weight_bytes = r->weight_bytes;
 	r->row->products = products;
 	r->row->quantised = quantised;
-	return hu_evaluate_begin(e, m, v, policy.by_node ? "" : policy.policy.accumulate, r->sum, 1, 1);
+	return hu_evaluate_begin(e, m, v, policy.by_node ? "" : policy.policy.accumulate, r->sums, 1, 1);
 }
 
 /* Keeps E and M as the row's program where it is the first, or the first that meets what is not finite. */
@@ -230,9 +230,9 @@ bytes_of(const hu_onnx_graph *g)
 
 hu_status
 hu_each_run(hu_each *e, hu_judgement *row, const hu_network *net, const hu_variant *policy, const hu_answers *answers,
-	const hu_sum *sum, hu_progress *bar)
+	const hu_evaluate_sums *sums, hu_progress *bar)
 {
-	each_run r = { net, policy, sum, row, &net->onnx, HU_TYPING_FLOAT32, NULL, NULL, 0 };
+	each_run r = { net, policy, sums, row, &net->onnx, HU_TYPING_FLOAT32, NULL, NULL, 0 };
 	hu_onnx onnx;
 
 	row->policy = policy->name;

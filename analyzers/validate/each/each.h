@@ -26,7 +26,7 @@ typedef struct hu_each {
 /* Runs policy P on all inputs, and sets the row's program and what it takes. ANSWERS: what float32's inputs asked for,
    by input; NULL for float32. */
 hu_status hu_each_run(hu_each *e, hu_judgement *row, const hu_network *net, const hu_variant *policy,
-	const hu_answers *answers, const hu_sum *sum, hu_progress *bar);
+	const hu_answers *answers, const hu_evaluate_sums *sums, hu_progress *bar);
 void hu_each_release(hu_each *e);
 
 /* Measures static scales for the POLICIES, as hu_network_calibrate does: on inputs of option calibrate, else on those
@@ -46,7 +46,7 @@ void hu_each_effect(hu_effect *r, const hu_each *e, const hu_each *base, const h
    which ANSWERS are float32's: shapes and choices are held at these. hu_each_low measures each node's low alone, on
    inputs FIRST to LAST-1. *R needs hu_sensitivity_release after a failure too. */
 hu_status hu_each_sensitivity(hu_sensitivity *r, const hu_network *net, const hu_variant *policy,
-	const hu_answers *answers, const hu_sum *sum, const hu_deciding *d, size_t inputs, hu_progress *bar);
+	const hu_answers *answers, const hu_evaluate_sums *sums, const hu_deciding *d, size_t inputs, hu_progress *bar);
 hu_status hu_each_low(hu_sensitivity *r, const hu_network *net, const hu_variant *policy, const hu_answers *answers,
 	const hu_deciding *d, size_t first, size_t last);
 
@@ -62,7 +62,7 @@ hu_status hu_each_refuse(const hu_args *a);
 /* Runs all POLICIES, and sets V's rows, what they decide and what they changed, but for rules; and what nodes do on the
    first SURVEYED inputs, 0: nothing is asked of nodes. */
 hu_status hu_each_judge(hu_each_job *j, hu_validation *v, hu_network *net, const hu_variants *policies,
-	const hu_sum *sum, size_t surveyed, hu_progress *bar);
+	const hu_evaluate_sums *sums, size_t surveyed, hu_progress *bar);
 void hu_each_job_release(hu_each_job *j);
 /* Writes DIR/POLICY.npz of every policy: each output, its inputs' elements joined along the first axis, and NAME.input,
    which input each row of it is of, or each element where rows have several shapes. */

@@ -33,8 +33,8 @@ hu_each_refuse(const hu_args *a)
 }
 
 hu_status
-hu_each_judge(hu_each_job *j, hu_validation *v, hu_network *net, const hu_variants *policies, const hu_sum *sum,
-	size_t surveyed, hu_progress *bar)
+hu_each_judge(hu_each_job *j, hu_validation *v, hu_network *net, const hu_variants *policies,
+	const hu_evaluate_sums *sums, size_t surveyed, hu_progress *bar)
 {
 	j->run = hu_xcalloc(policies->n + 1, sizeof *j->run);
 	j->n = policies->n;
@@ -42,7 +42,7 @@ hu_each_judge(hu_each_job *j, hu_validation *v, hu_network *net, const hu_varian
 	for (size_t i = 0; i < policies->n; i++) {
 		hu_judgement *row = &v->row[i];
 		HU_TRY(hu_each_run(
-			&j->run[i], row, net, &policies->v[i], i ? j->run[0].answers : NULL, i ? sum : NULL, bar));
+			&j->run[i], row, net, &policies->v[i], i ? j->run[0].answers : NULL, i ? sums : NULL, bar));
 		if (!i) {
 			HU_TRY(hu_each_deciding(&j->lists, &v->d, &j->run[0], net));
 			HU_TRY(hu_each_calibrate(net, policies, j->run[0].answers, bar));
@@ -52,7 +52,7 @@ hu_each_judge(hu_each_job *j, hu_validation *v, hu_network *net, const hu_varian
 		if (!i || !surveyed || !policies->v[i].by_node || policies->v[i].file)
 			continue;
 		row->sensitivity = hu_xcalloc(1, sizeof *row->sensitivity);
-		HU_TRY(hu_each_sensitivity(row->sensitivity, net, &policies->v[i], j->run[0].answers, sum, &v->d,
+		HU_TRY(hu_each_sensitivity(row->sensitivity, net, &policies->v[i], j->run[0].answers, sums, &v->d,
 			surveyed < net->s.n ? surveyed : net->s.n, bar));
 	}
 	return HU_OK;

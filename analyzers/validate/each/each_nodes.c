@@ -13,7 +13,7 @@ typedef struct nodes {
 	const hu_network *net;
 	hu_variant policy;
 	const hu_answers *answers;
-	const hu_sum *sum;
+	const hu_evaluate_sums *sums;
 	hu_deciding d;
 	int low_only;
 } nodes;
@@ -56,7 +56,7 @@ open_one(one *o, const nodes *n, size_t i)
 	compare_outputs(&o->m);
 	o->range = hu_each_ranges(n->net, &o->m);
 	return hu_sensitivity_run_open(
-		&o->w, &n->policy, &o->m, o->range, &o->s, &n->d, n->sum, 1, 1, n->low_only);
+		&o->w, &n->policy, &o->m, o->range, &o->s, &n->d, n->sums, 1, 1, n->low_only);
 }
 
 /* Adds the nodes of the inputs' programs. Each is then measured on all inputs: on one whose program lacks it, it does
@@ -80,10 +80,10 @@ list(hu_sensitivity *r, const nodes *n, size_t first, size_t last)
 }
 
 static nodes
-shared(const hu_network *net, const hu_variant *policy, const hu_answers *answers, const hu_sum *sum,
+shared(const hu_network *net, const hu_variant *policy, const hu_answers *answers, const hu_evaluate_sums *sums,
 	const hu_deciding *d)
 {
-	nodes n = { net, *policy, answers, sum, *d, 0 };
+	nodes n = { net, *policy, answers, sums, *d, 0 };
 
 	n.policy.some = 1;
 	if (d->kind == HU_DECISION_LISTS)
@@ -111,9 +111,9 @@ hu_each_low(hu_sensitivity *r, const hu_network *net, const hu_variant *policy, 
 
 hu_status
 hu_each_sensitivity(hu_sensitivity *r, const hu_network *net, const hu_variant *policy, const hu_answers *answers,
-	const hu_sum *sum, const hu_deciding *d, size_t inputs, hu_progress *bar)
+	const hu_evaluate_sums *sums, const hu_deciding *d, size_t inputs, hu_progress *bar)
 {
-	nodes n = shared(net, policy, answers, sum, d);
+	nodes n = shared(net, policy, answers, sums, d);
 
 	*r = (hu_sensitivity){ .policy = policy->name, .inputs = inputs, .held = 1 };
 	hu_progress_note(bar, "nodes of %.60s", policy->name);

@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/ranks/united.h"
+#include "lib/op/reduce/summed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -183,22 +184,36 @@ hu_evaluate_rows(hu_evaluated *e, const hu_imported *m, const hu_samples *s, siz
 	return HU_OK;
 }
 
-void
-hu_evaluate_accumulate(hu_program *p, hu_sum sum, const char *layer, int inverse)
+/* As hu_pass_reductions does. */
+static hu_status
+reduce_by(hu_program *p, hu_call *c, hu_sum sum)
+{
+	if (!hu_summed_takes(c->op) || hu_program_is_loss(c) || p->t[c->out[0]].cls == HU_OTHER)
+		return HU_OK;
+	return hu_summed_set(c, sum);
+}
+
+hu_status
+hu_evaluate_accumulate(hu_program *p, const hu_evaluate_sums *sums, const char *layer, int inverse)
 {
 	for (int i = 0; i < p->nc; i++) {
 		hu_call *c = &p->c[i];
 		int exact = c->fmt.acc == HU_FP64 && c->fmt.in == HU_FP32;
-		if (c->op->cls != HU_CLASS_GEMM || exact || (layer && !strcmp(c->layer, layer)) == inverse)
+		if (exact || (layer && !strcmp(c->layer, layer)) == inverse)
 			continue;
-		c->sum = sum;
-		c->fmt.acc = sum.acc;
+		if (sums->reductions)
+			HU_TRY(reduce_by(p, c, *sums->reductions));
+		if (!sums->products || c->op->cls != HU_CLASS_GEMM)
+			continue;
+		c->sum = *sums->products;
+		c->fmt.acc = sums->products->acc;
 	}
+	return HU_OK;
 }
 
 hu_status
-hu_evaluate_begin(hu_evaluated *e, const hu_imported *m, hu_version v, const char *model, const hu_sum *sum, size_t n,
-	size_t batch)
+hu_evaluate_begin(hu_evaluated *e, const hu_imported *m, hu_version v, const char *model,
+	const hu_evaluate_sums *sums, size_t n, size_t batch)
 {
 	hu_status st = HU_OK;
 	hu_sum own;
@@ -214,9 +229,9 @@ hu_evaluate_begin(hu_evaluated *e, const hu_imported *m, hu_version v, const cha
 		e->out[k] = hu_xcalloc(e->each[k] * n + 1, sizeof **e->out);
 	}
 	if (st == HU_OK && *model && (st = hu_sum_parse(model, &own)) == HU_OK)
-		hu_evaluate_accumulate(v.p, own, NULL, 1);
-	if (st == HU_OK && sum)
-		hu_evaluate_accumulate(v.p, *sum, NULL, 1);
+		st = hu_evaluate_accumulate(v.p, &(hu_evaluate_sums){ .products = &own }, NULL, 1);
+	if (st == HU_OK && sums)
+		st = hu_evaluate_accumulate(v.p, sums, NULL, 1);
 	if (st == HU_OK)
 		count_bytes(e, batch);
 	else
@@ -249,12 +264,12 @@ assemble(hu_evaluated *e, size_t batch)
 }
 
 hu_status
-hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *model, const hu_sum *sum,
-	const hu_samples *s, size_t batch, hu_progress *bar)
+hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *model,
+	const hu_evaluate_sums *sums, const hu_samples *s, size_t batch, hu_progress *bar)
 {
 	size_t first, last;
 
-	HU_TRY(hu_evaluate_begin(e, m, v, model, sum, s->n, batch));
+	HU_TRY(hu_evaluate_begin(e, m, v, model, sums, s->n, batch));
 	hu_ranks_slice(s->n, batch, &first, &last);
 	hu_status st = hu_evaluate_rows(e, m, s, batch, first, last, bar);
 	if (st == HU_OK)

@@ -8,6 +8,11 @@
 #include "lib/base/terminal/progress.h"
 #include "lib/program/quantise/version.h"
 
+/* The summation models that options name: of products, and of all other sums but the losses'; NULL: none. */
+typedef struct hu_evaluate_sums {
+	const hu_sum *products, *reductions;
+} hu_evaluate_sums;
+
 /* out[k] holds output k of every input, each elements of an input. nonfinite counts elements of all outputs that are
    not finite; first_call is the first call, in the program's order, whose output is not finite somewhere although its
    inputs are, -1: none. */
@@ -24,9 +29,10 @@ typedef struct hu_evaluated {
 } hu_evaluated;
 
 /* Makes version V of M's program, which is taken over, ready for batches of BATCH rows of N inputs. The products' sums
-   are ACCUMULATE's where that is not empty and SUM's where that is not NULL, but those of integer codes stay exact. */
+   are ACCUMULATE's where that is not empty, and sums are those of SUMS where that is not NULL, but those of integer
+   codes stay exact. */
 hu_status hu_evaluate_begin(hu_evaluated *e, const hu_imported *m, hu_version v, const char *accumulate,
-	const hu_sum *sum, size_t n, size_t batch);
+	const hu_evaluate_sums *sums, size_t n, size_t batch);
 /* Runs inputs FIRST to LAST-1 of S, where FIRST begins a batch, and LAST ends one or is the last of all; nonfinite and
    first_call then tell of all that was run. Steps *bar once a batch. */
 hu_status hu_evaluate_rows(hu_evaluated *e, const hu_imported *m, const hu_samples *s, size_t batch, size_t first,
@@ -34,12 +40,13 @@ hu_status hu_evaluate_rows(hu_evaluated *e, const hu_imported *m, const hu_sampl
 /* Frees what running needs, and keeps what it found. */
 void hu_evaluate_end(hu_evaluated *e);
 /* All three, for all inputs; united ranks (lib/base/ranks/united.h) run some each, and each has all outputs. */
-hu_status hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *accumulate, const hu_sum *sum,
-	const hu_samples *s, size_t batch, hu_progress *bar);
+hu_status hu_evaluate(hu_evaluated *e, const hu_imported *m, hu_version v, const char *accumulate,
+	const hu_evaluate_sums *sums, const hu_samples *s, size_t batch, hu_progress *bar);
 void hu_evaluated_release(hu_evaluated *e);
-/* Sets the model of P's sums but of those that are exact, of integer codes in fp64: in LAYER alone; INVERSE: in all
-   layers but LAYER, which is none where it is NULL. */
-void hu_evaluate_accumulate(hu_program *p, hu_sum sum, const char *layer, int inverse);
+/* Sets the models of P's sums but of those that are exact, of whole numbers and of integer codes in fp64: in LAYER
+   alone; INVERSE: in all layers but LAYER, which is none where it is NULL. HU_EINVAL where a model cannot order a sum.
+ */
+hu_status hu_evaluate_accumulate(hu_program *p, const hu_evaluate_sums *sums, const char *layer, int inverse);
 /* What the constants that V's calls read take in deployment. */
 double hu_evaluate_weight_bytes(const hu_version *v);
 #endif

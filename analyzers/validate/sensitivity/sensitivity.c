@@ -14,7 +14,7 @@ struct hu_sensitivity_run {
 	const hu_samples *s;
 	const hu_deciding *d;
 	const hu_range *range;
-	const hu_sum *sum;
+	const hu_evaluate_sums *sums;
 	const hu_scheme **low;
 	char *quantisable, *kept;
 	size_t batch, inputs, at;
@@ -45,8 +45,8 @@ version(hu_version *v, const work *w, const hu_node_damage *n, int inverse)
 	for (int i = 0; i < w->m->p->nc; i++)
 		s[i] = (n && in_node(w, i, n)) != inverse ? w->low[i] : NULL;
 	hu_status st = hu_version_of_schemes(v, &plan);
-	if (st == HU_OK && w->sum)
-		hu_evaluate_accumulate(v->p, *w->sum, n ? n->layer : NULL, inverse);
+	if (st == HU_OK && w->sums)
+		st = hu_evaluate_accumulate(v->p, w->sums, n ? n->layer : NULL, inverse);
 	free(s);
 	return st;
 }
@@ -322,7 +322,8 @@ prepare(work *w)
 
 hu_status
 hu_sensitivity_run_open(hu_sensitivity_run **out, const hu_variant *v, const hu_imported *m, const hu_range *range,
-	const hu_samples *s, const hu_deciding *d, const hu_sum *sum, size_t inputs, size_t batch, int low_only)
+	const hu_samples *s, const hu_deciding *d, const hu_evaluate_sums *sums, size_t inputs, size_t batch,
+	int low_only)
 {
 	work *w = hu_xcalloc(1, sizeof *w);
 
@@ -330,7 +331,7 @@ hu_sensitivity_run_open(hu_sensitivity_run **out, const hu_variant *v, const hu_
 		.s = s,
 		.d = d,
 		.range = range,
-		.sum = sum,
+		.sums = sums,
 		.batch = batch,
 		.inputs = inputs,
 		.low_only = low_only,

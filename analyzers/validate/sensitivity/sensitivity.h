@@ -3,6 +3,7 @@
 #ifndef HU_ANALYZERS_SENSITIVITY_H
 #define HU_ANALYZERS_SENSITIVITY_H
 
+#include "analyzers/validate/effect/evaluate.h"
 #include "analyzers/validate/effect/measures.h"
 #include "analyzers/network/variants.h"
 
@@ -66,12 +67,12 @@ void hu_sensitivity_count_lost(hu_node_damage *n, const hu_share *s);
 void hu_sensitivity_finish(hu_node_damage *n);
 
 /* What the runs of one policy share, on the first INPUTS of S in batches of BATCH: it keeps the runs of one batch.
-   RANGE as in hu_scheme_plan. sum: where it is not NULL, the summation model of the products of low nodes. low_only:
+   RANGE as in hu_scheme_plan. sums: where it is not NULL, the summation models of low nodes. low_only:
    hu_sensitivity_run_alone measures nothing but low and local, and there is no survey. */
 typedef struct hu_sensitivity_run hu_sensitivity_run;
 hu_status hu_sensitivity_run_open(hu_sensitivity_run **w, const hu_variant *v, const hu_imported *m,
-	const hu_range *range, const hu_samples *s, const hu_deciding *d, const hu_sum *sum, size_t inputs,
-	size_t batch, int low_only);
+	const hu_range *range, const hu_samples *s, const hu_deciding *d, const hu_evaluate_sums *sums,
+	size_t inputs, size_t batch, int low_only);
 void hu_sensitivity_run_close(hu_sensitivity_run *w); /* NULL: nothing */
 size_t hu_sensitivity_run_batches(size_t inputs, size_t batch);
 /* Measures all nodes of r at once: joint, ranges, channels, and the first value that is not finite. It takes two passes

@@ -335,36 +335,23 @@ hu_node_trilu(hu_importing *c)
 	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
 }
 
-/* Sums of all elements up to each one: a product with a triangle of ones, whose sums run in the same order. */
+/* Sums of all elements up to each one, along the axis in whichever order the value is held. */
 void
 hu_node_cum_sum(hu_importing *c)
 {
 	hu_value *v = hu_import_in(c, 0);
 	double list[1];
-	int exclusive = hu_import_int(c, "exclusive", 0) != 0, reverse = hu_import_int(c, "reverse", 0) != 0;
 
 	if (!v || hu_import_list(c, NULL, 1, list, 1) != 1)
 		return;
-	int k = hu_import_axis(c, list[0], v->rank);
+	int k = hu_import_axis(c, list[0], v->rank), last = hu_import_is_last(v);
+	int t = last ? v->last : hu_import_plain(c, v);
 	if (k < 0)
 		return;
-	size_t n = v->d[k];
-	double *x = hu_import_room(c, n < 1 << 20 ? n * n : (size_t)-1);
-	for (size_t i = 0; x && i < n * n; i++) {
-		size_t from = i / n, to = i % n; /* element FROM is part of sum TO */
-		x[i] = reverse ? (exclusive ? from > to : from >= to) : (exclusive ? from < to : from <= to);
-	}
-	int m = x ? hu_import_matrix(c, v->type, n, n, x) : -1, t = hu_import_plain(c, v);
-	free(x);
-	hu_axes swap = hu_axes_same(hu_import_shape(v->rank, v->d));
-	swap.s.d[k] = v->d[v->rank - 1];
-	swap.s.d[v->rank - 1] = n;
-	swap.from[k] = v->rank - 1;
-	swap.from[v->rank - 1] = k;
-	t = hu_import_flat(c, hu_import_move(c, t, &swap), hu_shape2(v->n / n, n));
-	t = hu_import_flat(c, hu_import_call2(c, "matmul", t, m), swap.s);
-	hu_axes back = swap;
-	back.s = hu_import_shape(v->rank, v->d);
-	t = hu_import_move(c, t, &back);
-	hu_import_out(c, 0, v->type, v->rank, v->d)->plain = t;
+	hu_import_set(c, "axis", !last || k == 0 ? k : k == 1 ? v->rank - 1 : k - 1);
+	hu_import_set(c, "exclusive", hu_import_int(c, "exclusive", 0) != 0);
+	hu_import_set(c, "reverse", hu_import_int(c, "reverse", 0) != 0);
+	t = hu_import_call1(c, "cumsum", t);
+	hu_value *w = hu_import_out(c, 0, v->type, v->rank, v->d);
+	*(last ? &w->last : &w->plain) = t;
 }

@@ -11,6 +11,7 @@
 #include "lib/op/reduce/summed.h"
 #include "lib/op/sum_call.h"
 #include "lib/sum/bound.h"
+#include "lib/sum/prefixes.h"
 #include "lib/sum/table/model.h"
 
 #include <stdlib.h>
@@ -281,7 +282,7 @@ swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element,
 			prefixes(by, hu_format_of(c->fmt.compute), in[0], &l, size, x, y);
 			run = k = 0;
 		}
-		if (by.id != HU_SUM_SEQUENTIAL && by.id != HU_SUM_FMA) {
+		if (!hu_prefixes_chain(by)) {
 			hu_summed_swamping(by, x, s[i].n, count);
 			continue;
 		}

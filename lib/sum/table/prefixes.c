@@ -63,6 +63,14 @@ hu_prefixes_halves(double *y, const double *x, const double *one, size_t n, hu_s
 	}
 }
 
+int
+hu_prefixes_chain(hu_sum s)
+{
+	const hu_sum_model *m = hu_sum_model_of(s.id);
+
+	return m->prefixes && m->from_start;
+}
+
 void
 hu_sum_prefixes(double *y, const double *x, const double *one, size_t n, hu_sum s)
 {

@@ -133,6 +133,8 @@ def prepare():
                                                      [onnxfile.floats('w', [4, 3], [0.3 * i - 1.5 for i in range(12)])],
                                                      [onnxfile.value('x', ['n', 4])],
                                                      [onnxfile.value('y'), onnxfile.value('e')]))
+    onnxfile.write(home + '/sums.onnx', onnxfile.graph([onnxfile.node('ReduceSum', 'x', 'y', name='sum')], [],
+                                                       [onnxfile.value('x', ['n', 4])], [onnxfile.value('y')]))
     onnxfile.write(home + '/half.onnx', onnxfile.graph([onnxfile.node('Exp', 'x', 'y')], [],
                                                        [onnxfile.value('x', ['n', 4], onnxfile.FLOAT16)],
                                                        [onnxfile.value('y', ['n', 4], onnxfile.FLOAT16)]))
