@@ -70,7 +70,7 @@ losses(size_t k, hu_depth depth)
 	size_t chunks = k / HU_GRID_CHUNK, rest = k % HU_GRID_CHUNK;
 	double c = HU_GRID_CHUNK, r = (double)rest, up = 1 + 0x1p-30;
 	int l = hu_log2_up(HU_GRID_CHUNK), m = hu_log2_up(rest);
-	loss x = { chunks ? 51 - l : INT_MAX, rest ? 51 - m : INT_MAX, 0, 0, (chunks ? c : r) * 0x1p-53 * up,
+	loss x = { chunks ? 51 - l : INT_MAX / 2, rest ? 51 - m : INT_MAX / 2, 0, 0, (chunks ? c : r) * 0x1p-53 * up,
 		(double)k * 0x1p-1071 };
 
 	if (depth == HU_BARE)

@@ -71,12 +71,19 @@ hu_operand_settle(hu_operand *o)
 	o->measured = 1;
 }
 
+/* More than any width that is exact, and little enough for the fast path of enclose.c's put_panel. */
+enum { ANY = 150 };
+
+void
+hu_operand_assume_zero(hu_operand *o, size_t i)
+{
+	o->e[i] = o->bits[i] = o->special[i] = 0;
+	o->low[i] = -ANY; /* 0 is a multiple of every number: products with any vector are exact */
+}
+
 void
 hu_operand_assume(hu_operand *o, size_t i, int e, int special)
 {
-	/* More than any width that is exact, and little enough for the fast path of enclose.c's put_panel. */
-	enum { ANY = 150 };
-
 	o->e[i] = special ? 0 : e;
 	o->low[i] = special ? 0 : ANY;
 	o->bits[i] = special ? 0 : 53;

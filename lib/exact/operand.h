@@ -53,5 +53,7 @@ void hu_operand_settle(hu_operand *o);
    or NaN. The caller must bound what underflows in the scaling and in products: less than 2^-1000 of the vectors'
    scales in all. */
 void hu_operand_assume(hu_operand *o, size_t i, int e, int special);
+/* The same for a vector of zeros alone: inner products with it are exact zeros. */
+void hu_operand_assume_zero(hu_operand *o, size_t i);
 void hu_operand_stretch(hu_operand *o, size_t k);
 #endif

@@ -64,8 +64,8 @@ row(const op_row *r, hu_format_id in, hu_format_id out, int level)
 	}
 }
 
-/* Fused float32 sums, whose counts are made for many outputs at once where these lie side by side: all outputs of
-   products that are wide enough, of short rows and of sums in parts, against the plain version's. */
+/* Fused float32 sums, whose counts are made for many outputs at once: all outputs of products that are wide enough, of
+   short rows and of sums in parts, and one in so many of them, against the plain version's. */
 static const op_row wide[] = {
 	{ "matmul", "", "x:9x300 x:300x70", "x" },
 	{ "matmul", "ta=1 part=64", "x:300x9 x:300x70", "x" },
@@ -79,7 +79,7 @@ static const op_row wide[] = {
 };
 
 static void
-side_by_side(const op_row *r, hu_format_id in, int level)
+many_at_once(const op_row *r, hu_format_id in, int level, size_t step)
 {
 	const hu_env env = { 5, 3 };
 	hu_swamp plain = { 0, 0, 0, 0 }, many = { 0, 0, 0, 0 };
@@ -88,17 +88,17 @@ side_by_side(const op_row *r, hu_format_id in, int level)
 	if (op_case_init(&k, r, in, HU_FP32, HU_FP32, level, 13) != HU_OK)
 		bail_out("%s", hu_reason());
 	k.c.sum = hu_sum_default();
-	size_t n = k.out[0].n, *element = hu_xmalloc(n * sizeof *element);
+	size_t n = (k.out[0].n + step - 1) / step, *element = hu_xmalloc(n * sizeof *element);
 	double *value = hu_xmalloc(n * sizeof *value);
 	for (size_t i = 0; i < n; i++)
-		element[i] = i;
+		element[i] = i * step;
 	if (HU_COLUMN(k.c.op, emulate_some)(&k.c, k.pin, 0, element, n, &env, value, &plain) != HU_OK ||
 		HU_COLUMN(k.c.op, swamping)(&k.c, k.pin, 0, element, n, &env, &many) != HU_OK)
 		bail_out("%s", hu_reason());
 	ok(plain.additions > 0 && plain.additions == many.additions && plain.swamped == many.swamped &&
 			plain.stagnated == many.stagnated && many.outputs == n,
-		"%s %s, %s, level %d: %llu additions of %zu outputs side by side, %llu swamped, %llu sums stagnated",
-		r->op, r->attrs, hu_format_name(in), level, (unsigned long long)many.additions, n,
+		"%s %s, %s, level %d: %llu additions of %zu outputs, one in %zu, %llu swamped, %llu sums stagnated",
+		r->op, r->attrs, hu_format_name(in), level, (unsigned long long)many.additions, n, step,
 		(unsigned long long)many.swamped, (unsigned long long)many.stagnated);
 	free(element);
 	free(value);
@@ -114,8 +114,10 @@ main(void)
 
 	for (int i = 0; wide[i].op; i++)
 		for (int level = LEVEL_MILD; level < LEVELS; level++) {
-			side_by_side(&wide[i], HU_FP32, level);
-			side_by_side(&wide[i], HU_BF16, level);
+			many_at_once(&wide[i], HU_FP32, level, 1);
+			many_at_once(&wide[i], HU_BF16, level, 1);
+			many_at_once(&wide[i], HU_FP32, level, 7);
+			many_at_once(&wide[i], HU_BF16, level, 7);
 		}
 	for (int i = 0; op_row_at(i); i++) {
 		const op_row *r = op_row_at(i);

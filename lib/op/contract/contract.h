@@ -167,8 +167,7 @@ int hu_contract_has_lanes(const hu_contract *x, const hu_call *c);
 hu_status hu_contract_lanes(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env);
 
 /* Whether many sums of a settled call, which open describes, can be counted at once, and their counts: listed outputs
-   are counted where enough of them lie side by side and their operands are finite; left, of n, gets the others. Returns
-   how many these are. */
+   are counted where their operands are finite; left, of n, gets the others. Returns how many these are. */
 int hu_contract_has_counted(const hu_contract *x, const hu_call *c);
 size_t hu_contract_counted(
 	const hu_contract *x, size_t part, const size_t *element, size_t n, hu_swamp *count, size_t *left);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
    What a contraction's sums swamp, counted for many outputs at once where they are fused float32 sums: outputs that lie
-   side by side in a row share its operands, and rows that need the same columns share these packed. */
+   side by side in a row share its operands, and rows that need the same columns share these packed. Outputs here and
+   there, as samples are, are counted as many at once, each with a row and a column of its own. */
 #include "lib/op/contract/contract.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/thread.h"
 #include "lib/sum/step.h"
 #include "lib/sum/vector/counted.h"
 
@@ -50,6 +52,32 @@ groups_of(group **to, const hu_contract *x, const size_t *element, size_t n)
 	return made;
 }
 
+/* Moves groups of fewer outputs than are worth packing columns for to the end of the list, one output a group. Returns
+   how many of the first are whole groups; *made gets the new number of all. */
+static size_t
+apart(group **all, size_t *made)
+{
+	group *g = *all, *single = NULL;
+	size_t whole = 0, n = 0, room = 0;
+
+	for (size_t i = 0; i < *made; i++) {
+		if (g[i].count >= HU_COUNTED / 4) {
+			g[whole++] = g[i];
+			continue;
+		}
+		for (size_t j = 0; j < g[i].count; j++) {
+			HU_GROW(single, n, room);
+			single[n++] = (group){ g[i].product, g[i].row, g[i].column + j, 1, g[i].from + j };
+		}
+	}
+	*made = whole + n;
+	g = *all = hu_xrealloc(g, (*made + 1) * sizeof *g);
+	for (size_t i = 0; i < n; i++)
+		g[whole + i] = single[i];
+	free(single);
+	return whole;
+}
+
 /* Packs the columns of g, and returns 1 if they are finite. */
 static int
 pack(const hu_contract *one, const group *g, float *b)
@@ -89,54 +117,146 @@ hu_contract_has_counted(const hu_contract *x, const hu_call *c)
 	       !hu_is_wide(x->a->format) && !hu_is_wide(x->b->format) && x->k && x->k < UINT32_MAX;
 }
 
+/* Counts of a call's sums, and the outputs that are left to the plain version. */
+typedef struct counting {
+	const hu_contract *x;
+	const hu_counted_kernel *kernel;
+	size_t part;
+	const size_t *element;
+	size_t *left, open;
+} counting;
+
+static void
+leave(counting *w, const group *g)
+{
+#pragma omp critical(hu_contract_counted)
+	for (size_t j = 0; j < g->count; j++)
+		w->left[w->open++] = w->element[g->from + j];
+}
+
+static void
+run_parts(const counting *w, hu_counted_fma *kernel, size_t lanes_a, size_t lanes_b, const float *a, const float *b,
+	size_t k, hu_counted *c)
+{
+	size_t step = w->part && w->part < k ? w->part : k;
+
+	for (size_t done = 0; done < k; done += step)
+		kernel(c, a + done * lanes_a, b + done * lanes_b, k - done < step ? k - done : step);
+}
+
+static void
+add(hu_swamp *sum, const hu_counted *c, size_t outputs)
+{
+	sum->additions += c->additions;
+	sum->swamped += c->swamped;
+	sum->outputs += outputs;
+	for (size_t j = 0; j < outputs; j++)
+		sum->stagnated += c->run[j] >= HU_STAGNANT_RUN;
+}
+
+/* Counts n groups of neighbours. */
+static void
+whole_groups(counting *w, const group *g, size_t n, hu_swamp *sum)
+{
+	const hu_contract *x = w->x;
+	double *line = hu_xmalloc(x->k * sizeof *line);
+	float *a = hu_xmalloc((HU_COUNTED + 1) * x->k * sizeof *a), *b = a + x->k;
+	const group *packed = NULL;
+	hu_contract one = { 0 };
+	int finite = 0;
+
+#pragma omp for schedule(dynamic, 64) nowait
+	for (size_t i = 0; i < n; i++) {
+		if (!packed || packed->product != g[i].product || packed->column != g[i].column ||
+			packed->count != g[i].count) {
+			packed = &g[i];
+			one = hu_contract_product(x, g[i].product);
+			finite = pack(&one, &g[i], b);
+		}
+		if (!finite || !row_of(&one, g[i].row, line, a)) {
+			leave(w, &g[i]);
+			continue;
+		}
+		hu_counted c = { 0, 0, { 0 } };
+		run_parts(w, w->kernel->fma, 1, HU_COUNTED, a, b, one.k, &c);
+		add(sum, &c, g[i].count);
+	}
+	free(a);
+	free(line);
+}
+
+/* Sets lane j of packed vectors. Returns 1 if they are finite. */
+static int
+set_lane(float *to, size_t j, const double *line, size_t k)
+{
+	int finite = 1;
+
+	for (size_t i = 0; i < k; i++) {
+		finite &= fabs(line[i]) < INFINITY;
+		to[i * HU_COUNTED_EACH + j] = (float)line[i];
+	}
+	return finite;
+}
+
+/* Counts n outputs here and there, as many at once as have sums of equally many terms. */
+static void
+single_outputs(counting *w, const group *g, size_t n, hu_swamp *sum)
+{
+	enum { N = HU_COUNTED_EACH };
+	size_t most = w->x->k;
+	double *line = hu_xmalloc(2 * most * sizeof *line);
+	float *a = hu_xcalloc(2 * N * most + 1, sizeof *a), *b = a + N * most;
+
+#pragma omp for schedule(dynamic, 1)
+	for (size_t first = 0; first < n; first += N) {
+		size_t last = first + N < n ? first + N : n;
+		for (size_t i = first; i < last;) {
+			hu_contract one = hu_contract_product(w->x, g[i].product);
+			size_t k = one.k, lanes = 0;
+			for (; i < last; i++) {
+				if (i > first && g[i].product != g[i - 1].product)
+					one = hu_contract_product(w->x, g[i].product);
+				if (one.k != k)
+					break;
+				hu_contract_gather(&one, g[i].row, g[i].column, line, line + most);
+				int finite = set_lane(a, lanes, line, k);
+				if (set_lane(b, lanes, line + most, k) && finite)
+					lanes++;
+				else
+					leave(w, &g[i]);
+			}
+			for (size_t j = lanes; j < N; j++)
+				for (size_t t = 0; t < k; t++)
+					a[t * N + j] = b[t * N + j] = 0;
+			hu_counted c = { 0, 0, { 0 } };
+			run_parts(w, w->kernel->each, N, N, a, b, k, &c);
+			add(sum, &c, lanes);
+		}
+	}
+	free(a);
+	free(line);
+}
+
 size_t
 hu_contract_counted(const hu_contract *x, size_t part, const size_t *element, size_t n, hu_swamp *count, size_t *left)
 {
-	hu_counted_fma *kernel = hu_counted_get();
-	uint64_t additions = 0, swamped = 0, stagnated = 0;
-	size_t open = 0, outputs = 0;
+	counting w = { x, hu_counted_get(), part, element, left, 0 };
 	group *g;
-	size_t ng = groups_of(&g, x, element, n);
+	size_t ng = groups_of(&g, x, element, n), whole = apart(&g, &ng);
 
-#pragma omp parallel reduction(+ : additions, swamped, stagnated, outputs)
+#pragma omp parallel num_threads(hu_threads()) if (n * x->k > 65536)
 	{
-		double *line = hu_xmalloc(x->k * sizeof *line);
-		float *a = hu_xmalloc((HU_COUNTED + 1) * x->k * sizeof *a), *b = a + x->k;
-		const group *packed = NULL;
-		hu_contract one = { 0 };
-		int finite = 0;
-#pragma omp for schedule(dynamic, 64)
-		for (size_t i = 0; i < ng; i++) {
-			if (!packed || packed->product != g[i].product || packed->column != g[i].column ||
-				packed->count != g[i].count) {
-				packed = &g[i];
-				one = hu_contract_product(x, g[i].product);
-				/* columns of few outputs are not worth packing */
-				finite = g[i].count >= HU_COUNTED / 4 && pack(&one, &g[i], b);
-			}
-			if (!finite || !row_of(&one, g[i].row, line, a)) {
-#pragma omp critical(hu_contract_counted)
-				for (size_t j = 0; j < g[i].count; j++)
-					left[open++] = element[g[i].from + j];
-				continue;
-			}
-			hu_counted c = { 0, 0, { 0 } };
-			size_t step = part && part < one.k ? part : one.k;
-			for (size_t k = 0; k < one.k; k += step)
-				kernel(&c, a + k, b + k * HU_COUNTED, one.k - k < step ? one.k - k : step);
-			additions += c.additions;
-			swamped += c.swamped;
-			outputs += g[i].count;
-			for (size_t j = 0; j < g[i].count; j++)
-				stagnated += c.run[j] >= HU_STAGNANT_RUN;
+		hu_swamp mine = { 0, 0, 0, 0 };
+		whole_groups(&w, g, whole, &mine);
+		single_outputs(&w, g + whole, ng - whole, &mine);
+#pragma omp critical(hu_contract_counted_sum)
+		{
+			count->additions += mine.additions;
+			count->swamped += mine.swamped;
+			count->outputs += mine.outputs;
+			count->stagnated += mine.stagnated;
 		}
-		free(a);
-		free(line);
 	}
 	free(g);
-	count->additions += additions;
-	count->swamped += swamped;
-	count->outputs += outputs;
-	count->stagnated += stagnated;
-	return open;
+	return w.open;
 }

@@ -3,8 +3,8 @@
 
 #include "lib/number/simd.h"
 
-hu_counted_fma *
+const hu_counted_kernel *
 hu_counted_get(void)
 {
-	return HU_SIMD_PICK(hu_counted_avx512.fma, hu_counted_avx2.fma, NULL);
+	return HU_SIMD_PICK(&hu_counted_avx512, &hu_counted_avx2, NULL);
 }

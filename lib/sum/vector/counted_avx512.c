@@ -7,5 +7,5 @@
 #define HU_FMA _mm512_fmadd_ps
 #include "lib/sum/vector/counted.inc"
 
-const struct hu_counted_kernel hu_counted_avx512 = { count };
+const hu_counted_kernel hu_counted_avx512 = { count, each };
 #endif

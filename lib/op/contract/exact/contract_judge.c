@@ -212,7 +212,7 @@ hu_contract_swamping(const hu_call *call, hu_tensor *const *in, int out, const s
 		n = hu_contract_counted(&x, part, element, n, count, left);
 		element = left;
 	}
-#pragma omp parallel reduction(+ : additions, swamped, stagnated)
+#pragma omp parallel reduction(+ : additions, swamped, stagnated) if (n * x.k > 4096)
 	{
 		double *a = hu_xmalloc(3 * x.k * sizeof *a);
 #pragma omp for schedule(dynamic, 16)

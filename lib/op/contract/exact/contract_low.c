@@ -20,6 +20,9 @@ enum { ROWS = 24, COLUMNS = 256, STRETCH = 2048 };
 /* An error beyond this fraction of its value is computed again term by term: half an ulp of fp32, to ten more bits,
    with two to spare. */
 #define VAGUE 0x1p-37
+/* Beside a sum of 0 an error below this is not: rows of zeros, whose errors are subnormal, get it from the sums of
+   squares. It is below the smallest number of every format but fp64. */
+#define NOTHING 0x1p-450
 
 /* An operand's parts: floats or doubles, and their trailing parts and errors, or NULL. */
 typedef struct source { const hu_tensor *t; const double *lo, *err; } source;
@@ -114,6 +117,11 @@ assume(packed *b, size_t i, uint64_t top)
 {
 	int special = top >> 52 == 0x7ff, e = top && !special ? hu_exponent(hu_from_bits64(top)) : 0;
 
+	if (!top) { /* and then there are no trailing parts either */
+		hu_operand_assume_zero(&b->hi, i);
+		hu_operand_assume_zero(&b->lo, i);
+		return;
+	}
 	e = e < -1022 ? -1022 : e;
 	hu_operand_assume(&b->hi, i, e, special);
 	hu_operand_assume(&b->lo, i, e, special);
@@ -235,7 +243,8 @@ finish(const job *j, work *w, size_t i, size_t row, size_t n0, size_t count)
 			e = INFINITY;
 		w->hi[o + n] = hu_dd_sum(w->hi[o + n], v, &w->lo[o + n]);
 		w->err[o + n] = e == 0 ? 0 : e < INFINITY ? e * (1 + 0x1p-40) + 0x1p-1070 : INFINITY;
-		if (e > VAGUE * fabs(w->hi[o + n]) && w->err[o + n] < INFINITY)
+		if (e > VAGUE * fabs(w->hi[o + n]) && w->err[o + n] < INFINITY &&
+			!(w->hi[o + n] == 0 && w->lo[o + n] == 0 && e < NOTHING))
 			w->open[open++] = n;
 	}
 	for (size_t n = 0; n < count; n++)
