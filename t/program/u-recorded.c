@@ -7,6 +7,7 @@
 #include "lib/program/opaque.h"
 #include "t/tool/tap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,62 @@ test_links(const hu_program *p, const char *what)
 			!hu_program_becomes(p, 1, -1),
 		"%s: it becomes either", what);
 	ok(hu_is_update(p, &p->c[0]) && hu_is_update(p, &p->c[1]), "%s: both calls update it", what);
+}
+
+/* Seven states in the steps 2s, s from 0 to 9: one lists the states i where i + s is not 1 modulo 3, and s = 4 lists
+   none. What is listed has the next value 100s + i and the gradient 50s + i. */
+static void
+test_many(void)
+{
+	hu_program *p = hu_program_new("train");
+	int wrong = 0, becomes = 0;
+
+	for (int i = 0; i < 7; i++) {
+		char name[8];
+		snprintf(name, sizeof name, "w.%d", i);
+		int t = hu_program_tensor(p, name, HU_FP32, hu_shape1(4), HU_WEIGHT);
+		p->t[t].next = 5000 + i;
+		p->t[t].grad = 6000 + i;
+	}
+	p->links = hu_xcalloc(1, sizeof *p->links);
+	for (int s = 0; s < 10; s++) {
+		HU_GROW(p->links->s, p->links->n, p->links->cap);
+		hu_step_links *l = &p->links->s[p->links->n++];
+		*l = (hu_step_links){ .step = (size_t)s * 2 };
+		for (int i = 0; i < 7 && s != 4; i++)
+			if ((i + s) % 3 != 1) {
+				HU_GROW(l->l, l->n, l->cap);
+				l->l[l->n++] = (hu_link){ i, 100 * s + i, 50 * s + i };
+			}
+	}
+	for (int step = 0; step < 21; step++)
+		for (int i = 0; i < 7; i++) {
+			int s = step / 2, listed = s != 4 && (i + s) % 3 != 1, known = step % 2 == 0 && s < 10;
+			int next = !known ? 5000 + i : listed ? 100 * s + i : -1;
+			int grad = !known ? 6000 + i : listed ? 50 * s + i : -1;
+			wrong += hu_program_next(p, (size_t)step, i) != next;
+			wrong += hu_program_grad(p, (size_t)step, i) != grad;
+			becomes += hu_program_becomes(p, i, 100 * s + i) != (listed && s < 10);
+		}
+	is_int(wrong, 0, "each state of each step has its own links, -1 where the step does not list it");
+	is_int(becomes, 0, "and becomes what some step says, number 0 among it");
+	hu_program_free(p);
+}
+
+static void
+test_scales(void)
+{
+	hu_program *p = hu_program_new("train");
+	int one = hu_program_tensor(p, "a.one", HU_FP16, hu_shape1(1), HU_OTHER);
+	int two = hu_program_tensor(p, "a.two", HU_FP16, hu_shape1(2), HU_OTHER);
+	int of_weight = hu_program_tensor(p, "a.dw", HU_FP16, hu_shape1(1), HU_WGRAD);
+	int plain = hu_program_tensor(p, "a.plain", HU_FP16, hu_shape1(2), HU_WGRAD);
+
+	p->t[one].loss_scaled = p->t[two].loss_scaled = p->t[of_weight].loss_scaled = 1;
+	ok(!hu_program_scales(p, one), "the loss's own gradient, a single number, is the scale itself");
+	ok(hu_program_scales(p, two) && hu_program_scales(p, of_weight), "other scaled gradients can be saved by it");
+	ok(!hu_program_scales(p, plain), "and none that is not scaled");
+	hu_program_free(p);
 }
 
 static void
@@ -141,6 +198,8 @@ main(void)
 	test_opaque(copy, "copied");
 	test_run(copy);
 	test_broken();
+	test_many();
+	test_scales();
 	json_decref(j);
 	json_decref(same);
 	hu_program_free(copy);
