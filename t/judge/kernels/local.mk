@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-noinst_HEADERS += t/judge/kernels/composed_exact.h
+noinst_HEADERS += t/judge/kernels/as_extended.inc
+noinst_HEADERS += t/judge/kernels/as_mpfr.inc
 EXTRA_DIST += t/judge/kernels/draws.py
+noinst_HEADERS += t/judge/kernels/exact_composed.inc
+noinst_HEADERS += t/judge/kernels/exact_functions.inc
+noinst_HEADERS += t/judge/kernels/exact_kinds.inc
+noinst_HEADERS += t/judge/kernels/exact_lines.inc
+noinst_HEADERS += t/judge/kernels/extended.h
 EXTRA_DIST += t/judge/kernels/further.py
 EXTRA_DIST += t/judge/kernels/hostile.py
 EXTRA_DIST += t/judge/kernels/hostile_attention.py

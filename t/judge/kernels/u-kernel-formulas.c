@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
    Radii of every operator that is a formula of elements: its operands are balls, the true operands any numbers of them,
    and the operator's exact function of those, which its row has for MPFR, lies in the ball that the formula gives. An
-   operator that is added is in this test without a line here. HALFULP_RADII_DRAWS says how many elements each gets. */
+   operator that is added is in this test without a line here; one of lib/op/kind has its exact function in long double
+   in exact_kinds.inc, or MPFR decides for all of its elements. HALFULP_RADII_DRAWS says how many each gets. */
+#include "t/judge/kernels/radii.h"
+
 #include "lib/judge/kernel/formula_balls.h"
 #include "lib/op/element/pointwise.h"
 
-#include "t/judge/kernels/radii.h"
+#include "t/judge/kernels/exact_kinds.inc"
 
 enum { ROWS = 32, COLUMNS = 64, EACH = ROWS * COLUMNS };
 
@@ -37,23 +40,37 @@ draw_operand(hu_balls *x, hu_how how, const hu_balls *first)
 	}
 }
 
+/* The function of formula f's points in long double, or NULL where only MPFR has it. */
+static exact_quickly
+quick_of(hu_formula f)
+{
+	for (size_t i = 0; i < sizeof quickest / sizeof *quickest; i++)
+		if (quickest[i].formula == f)
+			return quickest[i].exact;
+	return NULL;
+}
+
 static void
 one(const hu_call *c, size_t draws, const char *how)
 {
 	hu_roundoffs a = { .u = 0x1p-53 };
 	hu_pointwise_call p;
 	found f = { 0 };
+	extended_t s[HU_POINTWISE_IN], ks[HU_CONSTANTS], about;
+	exact_quickly quick;
 	mpfr_t x[HU_POINTWISE_IN], k[HU_CONSTANTS], want;
 	const hu_pointwise *row = c->op->pointwise;
 	const hu_form *form = &row->form[row->which ? row->which(c) != 0 : 0];
 
 	hu_pointwise_describe(&p, c);
+	quick = quick_of(p.formula);
 	mpfr_init2(want, BITS);
 	for (int j = 0; j < HU_POINTWISE_IN; j++)
 		mpfr_init2(x[j], BITS);
 	for (int j = 0; j < HU_CONSTANTS; j++) {
 		mpfr_init2(k[j], BITS);
 		mpfr_set_d(k[j], j < p.nk ? p.k[j] : 0, R);
+		extended_set_ld(ks[j], j < p.nk ? p.k[j] : 0);
 	}
 	for (size_t done = 0; done < draws; done += EACH) {
 		hu_balls in[HU_POINTWISE_IN] = { { 0 } }, y = { 0 };
@@ -63,10 +80,19 @@ one(const hu_call *c, size_t draws, const char *how)
 			bail_out("%s does not run: %s", c->op->name, hu_reason());
 		/* an operand that several elements read is one number for all of them, drawn anew for each */
 		for (size_t i = 0; i < y.n; i++) {
+			if (is_boundless(&f, y.b[i]))
+				continue;
 			for (int j = 0; j < c->nin; j++)
-				inside(x[j], in[j].b[place(p.how[j], i)]);
+				inside(s[j], in[j].b[place(p.how[j], i)]);
+			extended_open = !quick;
+			if (quick)
+				quick((const extended_t *)ks, (const extended_t *)s, about);
+			if (is_settled(y.b[i], about))
+				continue;
+			for (int j = 0; j < c->nin; j++)
+				mpfr_set_ld(x[j], s[j]->x, R);
 			form->exact((const mpfr_t *)k, (const mpfr_t *)x, 0, want);
-			hold(&f, y.b[i], want, in[0].b[place(p.how[0], i)],
+			hold(&f, y.b[i], want, about, in[0].b[place(p.how[0], i)],
 				c->nin > 1 ? in[1].b[place(p.how[1], i)] : hu_ball_of(0));
 		}
 		for (int j = 0; j < c->nin; j++)
@@ -132,8 +158,7 @@ beyond_double(void)
 int
 main(void)
 {
-	const char *s = getenv("HALFULP_RADII_DRAWS");
-	size_t draws = s ? strtoul(s, NULL, 10) : 20000, n = 0;
+	size_t draws = draws_of(20000), n = 0;
 	const hu_op *op;
 
 	for (int i = 0; (op = hu_op_at(i)); i++) {

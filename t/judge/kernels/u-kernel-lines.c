@@ -6,196 +6,39 @@
 #include "t/judge/kernels/radii.h"
 
 enum { MOST = 24 };
-static mpfr_t A, B, C;
+
+#include "t/judge/kernels/as_extended.inc"
+#include "t/judge/kernels/exact_lines.inc"
+#include "t/judge/kernels/as_mpfr.inc"
+#include "t/judge/kernels/exact_lines.inc"
 
 typedef mpfr_t vector[MOST];
-
-#define LINE(name) static void line_##name(mpfr_t *y, mpfr_t *x, mpfr_t *z, int n)
-
-LINE(sum)
-{
-	(void)z;
-	mpfr_set_zero(y[0], 1);
-	for (int i = 0; i < n; i++)
-		mpfr_add(y[0], y[0], x[i], R);
-}
-
-LINE(mean)
-{
-	line_sum(y, x, z, n);
-	mpfr_div_si(y[0], y[0], n, R);
-}
-
-LINE(sum_abs)
-{
-	(void)z;
-	mpfr_set_zero(y[0], 1);
-	for (int i = 0; i < n; i++) {
-		mpfr_abs(A, x[i], R);
-		mpfr_add(y[0], y[0], A, R);
-	}
-}
-
-LINE(sum_squares)
-{
-	(void)z;
-	mpfr_set_zero(y[0], 1);
-	for (int i = 0; i < n; i++) {
-		mpfr_sqr(A, x[i], R);
-		mpfr_add(y[0], y[0], A, R);
-	}
-}
-
-LINE(norm2)
-{
-	line_sum_squares(y, x, z, n);
-	mpfr_sqrt(y[0], y[0], R);
-}
-
-LINE(reduce_max)
-{
-	(void)z;
-	mpfr_set(y[0], x[0], R);
-	for (int i = 1; i < n; i++)
-		mpfr_max(y[0], y[0], x[i], R);
-}
-
-LINE(reduce_min)
-{
-	(void)z;
-	mpfr_set(y[0], x[0], R);
-	for (int i = 1; i < n; i++)
-		mpfr_min(y[0], y[0], x[i], R);
-}
-
-LINE(prod)
-{
-	(void)z;
-	mpfr_set_ui(y[0], 1, R);
-	for (int i = 0; i < n; i++)
-		mpfr_mul(y[0], y[0], x[i], R);
-}
-
-LINE(logsumexp)
-{
-	line_reduce_max(&C, x, z, n);
-	mpfr_set_zero(B, 1);
-	for (int i = 0; i < n; i++) {
-		mpfr_sub(A, x[i], C, R);
-		mpfr_exp(A, A, R);
-		mpfr_add(B, B, A, R);
-	}
-	mpfr_log(B, B, R);
-	mpfr_add(y[0], B, C, R);
-}
-
-LINE(log_softmax)
-{
-	mpfr_t l;
-
-	mpfr_init2(l, BITS);
-	line_logsumexp(&l, x, z, n);
-	for (int i = 0; i < n; i++)
-		mpfr_sub(y[i], x[i], l, R);
-	mpfr_clear(l);
-}
-
-LINE(softmax)
-{
-	line_log_softmax(y, x, z, n);
-	for (int i = 0; i < n; i++)
-		mpfr_exp(y[i], y[i], R);
-}
-
-/* 1 / sqrt(mean(x x) + eps), eps 1e-5. */
-LINE(rstd)
-{
-	line_sum_squares(&B, x, z, n);
-	mpfr_div_si(B, B, n, R);
-	mpfr_add_d(B, B, 1e-5, R);
-	mpfr_rec_sqrt(y[0], B, R);
-}
-
-LINE(rmsnorm)
-{
-	line_rstd(&C, x, z, n);
-	for (int i = 0; i < n; i++)
-		mpfr_mul(y[i], x[i], C, R);
-}
-
-LINE(layernorm)
-{
-	mpfr_t mean;
-
-	mpfr_init2(mean, BITS);
-	line_mean(&mean, x, z, n);
-	for (int i = 0; i < n; i++)
-		mpfr_sub(y[i], x[i], mean, R);
-	line_rmsnorm(y, y, z, n);
-	mpfr_clear(mean);
-}
-
-LINE(cumsum)
-{
-	(void)z;
-	mpfr_set_zero(A, 1);
-	for (int i = 0; i < n; i++) {
-		mpfr_add(A, A, x[i], R);
-		mpfr_set(y[i], A, R);
-	}
-}
-
-LINE(cumprod)
-{
-	(void)z;
-	mpfr_set_ui(A, 1, R);
-	for (int i = 0; i < n; i++) {
-		mpfr_mul(A, A, x[i], R);
-		mpfr_set(y[i], A, R);
-	}
-}
-
-/* h = a h + b, x being a and z b. */
-LINE(recurrence)
-{
-	mpfr_set_zero(A, 1);
-	for (int i = 0; i < n; i++) {
-		mpfr_fma(A, A, x[i], z[i], R);
-		mpfr_set(y[i], A, R);
-	}
-}
-
-/* One row times one column. */
-LINE(matmul)
-{
-	mpfr_set_zero(y[0], 1);
-	for (int i = 0; i < n; i++)
-		mpfr_fma(y[0], x[i], z[i], y[0], R);
-}
 
 static const struct line {
 	const char *name, *keys;
 	void (*exact)(mpfr_t *y, mpfr_t *x, mpfr_t *z, int n);
+	void (*quick)(extended_t *y, extended_t *x, extended_t *z, int n);
 	int nin, whole; /* operands; 1: a result for each element */
 } lines[] = {
-	{ "sum", "", line_sum, 1, 0 },
-	{ "mean", "", line_mean, 1, 0 },
-	{ "sum_abs", "", line_sum_abs, 1, 0 },
-	{ "sum_squares", "", line_sum_squares, 1, 0 },
-	{ "norm2", "", line_norm2, 1, 0 },
-	{ "reduce_max", "", line_reduce_max, 1, 0 },
-	{ "reduce_min", "", line_reduce_min, 1, 0 },
-	{ "prod", "", line_prod, 1, 0 },
-	{ "logsumexp", "", line_logsumexp, 1, 0 },
-	{ "log_softmax", "", line_log_softmax, 1, 1 },
-	{ "softmax", "", line_softmax, 1, 1 },
-	{ "rstd", "eps=1e-5", line_rstd, 1, 0 },
-	{ "rmsnorm", "eps=1e-5", line_rmsnorm, 1, 1 },
-	{ "layernorm", "eps=1e-5", line_layernorm, 1, 1 },
-	{ "cumsum", "", line_cumsum, 1, 1 },
-	{ "cumprod", "", line_cumprod, 1, 1 },
-	{ "recurrence", "", line_recurrence, 2, 1 },
-	{ "matmul", "", line_matmul, 2, 0 },
+#define ROW(name, keys, nin, whole) { #name, keys, line_##name##_mpfr, line_##name##_extended, nin, whole }
+	ROW(sum, "", 1, 0),
+	ROW(mean, "", 1, 0),
+	ROW(sum_abs, "", 1, 0),
+	ROW(sum_squares, "", 1, 0),
+	ROW(norm2, "", 1, 0),
+	ROW(reduce_max, "", 1, 0),
+	ROW(reduce_min, "", 1, 0),
+	ROW(prod, "", 1, 0),
+	ROW(logsumexp, "", 1, 0),
+	ROW(log_softmax, "", 1, 1),
+	ROW(softmax, "", 1, 1),
+	ROW(rstd, "eps=1e-5", 1, 0),
+	ROW(rmsnorm, "eps=1e-5", 1, 1),
+	ROW(layernorm, "eps=1e-5", 1, 1),
+	ROW(cumsum, "", 1, 1),
+	ROW(cumprod, "", 1, 1),
+	ROW(recurrence, "", 2, 1),
+	ROW(matmul, "", 2, 0),
 };
 
 /* A line: all of one size, of many, with one outlier, with elements that repeat, that cancel, that share their radius.
@@ -221,11 +64,29 @@ fill(hu_ball *b, int n)
 	}
 }
 
+/* One line's results y: whether MPFR has to decide of one of them. */
+static int
+is_open(found *f, const struct line *l, int n, const hu_ball *y, extended_t *x, extended_t *z, extended_t *about)
+{
+	int results = l->whole ? n : 1, open = 0, held = 0;
+
+	for (int j = 0; j < results; j++)
+		held += !is_boundless(f, y[j]);
+	if (!held)
+		return 0;
+	extended_open = 0;
+	l->quick(about, x, z, n);
+	for (int j = 0; j < results && !open; j++)
+		open = y[j].r < INFINITY && !isnan(y[j].x) && !is_settled(y[j], about[j]);
+	return open;
+}
+
 static void
 hold_line(found *f, const struct line *l, int n, const hu_roundoffs *a, vector x, vector z, vector y)
 {
 	enum { ROWS = 64 };
 	hu_balls in[2], out = { 0 };
+	extended_t s[MOST], t[MOST], about[MOST];
 	int columns = !strcmp(l->name, "matmul"), results = l->whole ? n : 1;
 
 	for (int k = 0; k < 2; k++)
@@ -238,13 +99,21 @@ hold_line(found *f, const struct line *l, int n, const hu_roundoffs *a, vector x
 	}
 	compute(l->name, l->keys, a, l->nin, in, &out);
 	for (int i = 0; i < ROWS; i++) {
+		const hu_ball *ball = out.b + i * results;
 		for (int j = 0; j < n; j++) {
-			inside(x[j], in[0].b[i * n + j]);
-			inside(z[j], in[1].b[columns ? j : i * n + j]);
+			inside(s[j], in[0].b[i * n + j]);
+			inside(t[j], in[1].b[columns ? j : i * n + j]);
+		}
+		if (!is_open(f, l, n, ball, s, t, about))
+			continue;
+		for (int j = 0; j < n; j++) {
+			mpfr_set_ld(x[j], s[j]->x, R);
+			mpfr_set_ld(z[j], t[j]->x, R);
 		}
 		l->exact(y, x, z, n);
 		for (int j = 0; j < results; j++)
-			hold(f, out.b[i * results + j], y[j], in[0].b[i * n + (l->whole ? j : 0)], hu_ball_of(n));
+			if (ball[j].r < INFINITY && !isnan(ball[j].x))
+				hold(f, ball[j], y[j], about[j], in[0].b[i * n + (l->whole ? j : 0)], hu_ball_of(n));
 	}
 	hu_balls_release(&in[0]);
 	hu_balls_release(&in[1]);
@@ -254,23 +123,26 @@ hold_line(found *f, const struct line *l, int n, const hu_roundoffs *a, vector x
 int
 main(void)
 {
-	const char *s = getenv("HALFULP_RADII_DRAWS");
-	size_t draws = s ? strtoul(s, NULL, 10) : 20000;
+	size_t draws = draws_of(20000);
 	hu_roundoffs a = { .u = 0x1p-53, .acc = 0x1p-53, .outer = 0x1p-53, .order = HU_ORDER_ANY };
 	vector x, y, z;
 
-	mpfr_inits2(BITS, A, B, C, (mpfr_ptr)0);
+	for (int i = 0; i < 3; i++)
+		mpfr_init2(scratch_mpfr[i], BITS);
 	for (int i = 0; i < MOST; i++)
 		mpfr_inits2(BITS, x[i], y[i], z[i], (mpfr_ptr)0);
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		found f = { 0 };
+		if (!is_wanted(lines[i].name))
+			continue;
 		while (f.n < draws)
 			hold_line(&f, &lines[i], 1 + (int)draw(MOST), &a, x, z, y);
 		tell(&f, lines[i].name, "");
 	}
 	for (int i = 0; i < MOST; i++)
 		mpfr_clears(x[i], y[i], z[i], (mpfr_ptr)0);
-	mpfr_clears(A, B, C, (mpfr_ptr)0);
+	for (int i = 0; i < 3; i++)
+		mpfr_clear(scratch_mpfr[i]);
 	mpfr_free_cache();
 	return done_testing();
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Radii of single operators against MPFR in as many elements as there is time for: none may lie outside. Counts are kept
-# in doc/kernels-radii.tsv (row, of which test, elements, outside), which --go adds to, cheapest rows first, and which
-# doc/kernels.md sums up. HALFULP_RADII_SECONDS says how long --go goes on (600); as a test it draws a new part of each
-# row and holds the page to the table.
+# Radii of operators against MPFR in as many elements as there is time for: none may lie outside. Counts are kept in
+# doc/kernels-radii.tsv (row, of which test, elements that have a bound, how many of them MPFR decided, how many others
+# have none, outside), which --go adds to, part by part, and which doc/kernels.md sums up. Every row gets 10^6 elements
+# before any gets 10^7, and then 10^8, cheapest rows first. HALFULP_RADII_SECONDS says how long --go goes on (600); as a test it draws a new part of each row and holds
+# the page to the table.
 import os
 import re
 import subprocess
@@ -17,14 +18,15 @@ from tap import finish, none, ok  # noqa: E402
 
 BUILD = os.environ.get('top_builddir', 'build')
 TABLE = TOP + '/doc/kernels-radii.tsv'
-TESTS = ('u-kernel-radii', 'u-kernel-formulas')
-GO, WANTED = '--go' in sys.argv, 10 ** 8
+TESTS = ('u-kernel-radii', 'u-kernel-formulas', 'u-kernel-lines', 'u-kernel-composed')
+GO, STAGES, PART = '--go' in sys.argv, (10 ** 6, 10 ** 7, 10 ** 8), 5 * 10 ** 6
+VERDICT = r'^(ok|not ok) \d+ - (%s)(?:, by tanh)?: (\d+) results lie in their balls, (\d+) have none, MPFR decided (\d+)'
 
 
 def names(test):
     """The rows of a test, which it prints, with few draws."""
     out = run(test, '', 1, 0)
-    return sorted(set(re.findall(r'^ok \d+ - (\w+)(?:, by tanh)?: \d+ results', out, re.M)))
+    return sorted({found[1] for found in re.findall(VERDICT % r'\w+(?:, (?!by tanh)\w+)?', out, re.M)})
 
 
 def run(test, row, draws, part):
@@ -37,50 +39,53 @@ def run(test, row, draws, part):
 
 def table():
     with open(TABLE, encoding='utf-8') as f:
-        return {(row, test): [int(n), int(bad), int(parts)] for row, test, n, bad, parts in
+        return {(row, test): list(map(int, cells)) for row, test, *cells in
                 (line.rstrip('\n').split('\t') for line in f.readlines()[1:])}
 
 
 def write(rows):
     with open(TABLE + '~', 'w', encoding='utf-8') as f:
-        f.write('row\ttest\telements\toutside\tparts\n')
+        f.write('row\ttest\telements\tby MPFR\twithout bound\toutside\tparts\n')
         for (row, test), cells in sorted(rows.items()):
             f.write('\t'.join([row, test] + list(map(str, cells))) + '\n')
     os.replace(TABLE + '~', TABLE)
 
 
 def more(rows, key, draws):
-    """Another part of a row: how many results were in their balls or had none, and how many lie outside."""
+    """Another part of a row: results that were held to their bounds, of which MPFR decided some, and that had none; and
+    whether one lies outside."""
     row, test = key
-    had = rows.setdefault(key, [0, 0, 0])
-    out = run(test, row, draws, had[2] + 1)
-    for verdict, n in re.findall(r'^(ok|not ok) \d+ - %s(?:, by tanh)?: (\d+) results' % re.escape(row), out, re.M):
-        had[0] += int(n)
-        had[1] += verdict == 'not ok'
-    had[2] += 1
+    had = rows.setdefault(key, [0, 0, 0, 0, 0])
+    out = run(test, row, draws, had[4] + 1)
+    for verdict, _, n, none_, asked in re.findall(VERDICT % re.escape(row), out, re.M):
+        for i, count in enumerate((int(n) - int(none_), int(asked), int(none_), verdict == 'not ok', 0)):
+            had[i] += count
+    had[4] += 1
+    if 'not ok' in out:
+        print('# ' + out.replace('\n', '\n# '), flush=True)
 
 
 rows = table() if os.path.exists(TABLE) else {}
 keys = [(row, test) for test in TESTS for row in names(test)]
 if GO:
     end = time.time() + float(os.environ.get('HALFULP_RADII_SECONDS', 600))
-    cost = {}
+    cost = {}   # seconds of an element
     while time.time() < end:
-        left = [k for k in keys if rows.get(k, [0])[0] < WANTED]
-        if not left:
+        stage = next((n for n in STAGES if any(rows.get(k, [0])[0] < n for k in keys)), 0)
+        if not stage:
             break
-        key = min(left, key=lambda k: (cost.get(k, 0), rows.get(k, [0])[0]))
-        start = os.times()
-        more(rows, key, 10 ** 6 if rows.get(key, [0])[0] else 30000)   # each row once, before any has many
-        cost[key] = os.times().children_user - start.children_user
+        key = min((k for k in keys if rows.get(k, [0])[0] < stage), key=lambda k: cost.get(k, 0))
+        had, start = rows.get(key, [0])[0], os.times()
+        more(rows, key, min(PART, stage - had))
+        cost[key] = (os.times().children_user - start.children_user) / max(rows[key][0] - had, 1)
         write(rows)
-ok(len(keys) >= 120, '%d rows have a table' % len(keys))
+ok(len(keys) >= 170, '%d rows have a table' % len(keys))
 none(sorted('%s %s' % k for k in set(keys) ^ set(rows)), 'each row stands in doc/kernels-radii.tsv, and no other')
-none(['%s %s' % k for k, v in rows.items() if v[1]], 'no element was outside')
+none(['%s %s' % k for k, v in rows.items() if v[3]], 'no element was outside')
 fresh = {}
 for key in keys if not GO else ():
     more(fresh, key, 4096)
-none(['%s %s' % k for k, v in fresh.items() if v[1] or not v[0]], 'nor is one of a new part of each row')
+none(['%s %s' % k for k, v in fresh.items() if v[3] or not v[0]], 'nor is one of a new part of each row')
 with open(TOP + '/doc/kernels.md', encoding='utf-8') as f:
     told = re.search(r'(\d+) rows, each in at least ([\d ]+) elements, together ([\d.]+) million', f.read())
 if told:
