@@ -301,7 +301,8 @@ extended_erfc(extended_ptr y, extended_srcptr a)
 {
 	long double z = erfcl(a->x), x = a->x, slope = x > 1 ? expl(2 * x * a->e - x * x) : 1;
 
-	extended_put(y, z, 1.13L * slope * (1 + 4 * x * x * EXTENDED_UNIT) * a->e + 4 * EXTENDED_ROUTINE * fabsl(z) + EXTENDED_TINY);
+	slope *= 1.13L * (1 + 4 * x * x * EXTENDED_UNIT);
+	extended_put(y, z, slope * a->e + 4 * EXTENDED_ROUTINE * fabsl(z) + EXTENDED_TINY);
 }
 
 /* 1 / cosh(a), whose relative slope is below 1. */

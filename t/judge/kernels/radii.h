@@ -143,7 +143,8 @@ is_settled(hu_ball y, extended_srcptr want)
 	return off < y.r || off < 0x1p-1021L || (want->e == 0 && off == y.r && (d < 0 ? lost >= 0 : lost <= 0));
 }
 
-/* y: the row's ball of operand x; want: the exact result of a number of x; quick: the same with a bound of its error. */
+/* y: the row's ball of operand x; want: the exact result of a number of x; quick: the same with a bound of its error,
+   beside which MPFR has its own. */
 static void
 hold(found *f, hu_ball y, mpfr_t want, extended_srcptr quick, hu_ball x, hu_ball z)
 {
@@ -155,7 +156,7 @@ hold(found *f, hu_ball y, mpfr_t want, extended_srcptr quick, hu_ball x, hu_ball
 		mpfr_init2(d, BITS);
 		mpfr_set_ld(d, quick->x, R);
 		mpfr_sub(d, d, want, R);
-		f->lied += !(fabsl(mpfr_get_ld(d, MPFR_RNDZ)) <= quick->e + 0x1p-390L * fabsl(quick->x)); /* MPFR's own */
+		f->lied += !(fabsl(mpfr_get_ld(d, MPFR_RNDZ)) <= quick->e + 0x1p-390L * fabsl(quick->x));
 		mpfr_clear(d);
 	}
 	if (!hu_isfinite(y.x)) { /* beyond double, as the exact value must be then */

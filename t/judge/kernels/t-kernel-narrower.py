@@ -69,6 +69,12 @@ told('attention that stores P', None, 'attention', x, attention(q, k, v, bf16), 
 told('wrong attention', None, 'attention', x, 1.1 * o, 'in=bf16')
 told('attention in bf16', None, 'attention', x, bf16(o), 'in=bf16 out=bf16')
 
+e = np.exp(q[0, 0])
+told('a softmax whose exponential is good', 'exp=2^-22', 'softmax', dict(x=q[0, 0]), e / e.sum(-1, keepdims=True),
+     'in=fp32 exp=2^-14')
+told('the same, but the bound is as wide by its sums', None, 'softmax', dict(x=q[0, 0]), e / e.sum(-1, keepdims=True),
+     'in=fp32 exp=2^-19')
+
 a, b = bf16(draw.standard_normal((16, 512))), bf16(draw.standard_normal((512, 16)))
 sums = np.zeros((16, 16), np.float32)
 for i in range(0, 512, 32):

@@ -3,8 +3,8 @@
 # Radii of operators against MPFR in as many elements as there is time for: none may lie outside. Counts are kept in
 # doc/kernels-radii.tsv (row, of which test, elements that have a bound, how many of them MPFR decided, how many others
 # have none, outside), which --go adds to, part by part, and which doc/kernels.md sums up. Every row gets 10^6 elements
-# before any gets 10^7, and then 10^8, cheapest rows first. HALFULP_RADII_SECONDS says how long --go goes on (600); as a test it draws a new part of each row and holds
-# the page to the table.
+# before any gets 10^7, and then 10^8, cheapest rows first. HALFULP_RADII_SECONDS says how long --go goes on (600); as a
+# test it draws a new part of each row and holds the page to the table.
 import os
 import re
 import subprocess
@@ -19,8 +19,10 @@ from tap import finish, none, ok  # noqa: E402
 BUILD = os.environ.get('top_builddir', 'build')
 TABLE = TOP + '/doc/kernels-radii.tsv'
 TESTS = ('u-kernel-radii', 'u-kernel-formulas', 'u-kernel-lines', 'u-kernel-composed')
-GO, STAGES, PART = '--go' in sys.argv, (10 ** 6, 10 ** 7, 10 ** 8), 5 * 10 ** 6
-VERDICT = r'^(ok|not ok) \d+ - (%s)(?:, by tanh)?: (\d+) results lie in their balls, (\d+) have none, MPFR decided (\d+)'
+GO, STAGES = '--go' in sys.argv, (10 ** 6, 10 ** 7, 10 ** 8)
+PART, LEAST = 5 * 10 ** 6, 10 ** 5   # elements of a part
+VERDICT = r'^(ok|not ok) \d+ - (%s)(?:, by tanh)?: (\d+) results lie in their balls, (\d+) have none, ' \
+    r'MPFR decided (\d+)'
 
 
 def names(test):
@@ -76,7 +78,7 @@ if GO:
             break
         key = min((k for k in keys if rows.get(k, [0])[0] < stage), key=lambda k: cost.get(k, 0))
         had, start = rows.get(key, [0])[0], os.times()
-        more(rows, key, min(PART, stage - had))
+        more(rows, key, max(LEAST, min(PART, stage - had)))
         cost[key] = (os.times().children_user - start.children_user) / max(rows[key][0] - had, 1)
         write(rows)
 ok(len(keys) >= 170, '%d rows have a table' % len(keys))
@@ -87,7 +89,8 @@ for key in keys if not GO else ():
     more(fresh, key, 4096)
 none(['%s %s' % k for k, v in fresh.items() if v[3] or not v[0]], 'nor is one of a new part of each row')
 with open(TOP + '/doc/kernels.md', encoding='utf-8') as f:
-    told = re.search(r'(\d+) rows, each in at least ([\d ]+) elements, together ([\d.]+) million', f.read())
+    page = ' '.join(f.read().split())
+told = re.search(r'(\d+) rows, each in at least ([\d ]+) elements, together ([\d.]+) million', page)
 if told:
     ok(int(told[1]) == len(rows) and int(told[2].replace(' ', '')) <= min(v[0] for v in rows.values()) and
        float(told[3]) <= sum(v[0] for v in rows.values()) / 1e6, 'doc/kernels.md says no more than the table', told[0])
