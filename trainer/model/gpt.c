@@ -37,6 +37,22 @@ block(hu_program *p, const hu_transformer *t, int number, int x)
 		(t->experts ? hu_layer_experts : hu_layer_feed_forward)(p, t, name, y));
 }
 
+/* Appends loss.total, of which training takes the gradient: loss.y and the balance losses of all routers. */
+static void
+balanced(hu_program *p, const hu_transformer *t)
+{
+	int first = p->nc, total = hu_program_find(p, "loss.y");
+
+	for (size_t i = 1; i <= t->layers; i++) {
+		char name[32], role[32];
+		snprintf(name, sizeof name, "block%zu", i);
+		snprintf(role, sizeof role, "with%zu", i);
+		int in[2] = { total, hu_layer_balance(p, t, name) };
+		total = hu_layer_activation(p, "add", "loss", i < t->layers ? role : "total", in, 2, NULL, 0);
+	}
+	hu_program_mark_loss(p, first);
+}
+
 void
 hu_model_gpt(hu_program *p, const hu_model_sizes *s, int eval)
 {
@@ -56,4 +72,6 @@ hu_model_gpt(hu_program *p, const hu_model_sizes *s, int eval)
 		x = block(p, &t, (int)i, x);
 	int in[2] = { hu_layer_layernorm(p, "norm", x, epsilon), hu_program_find(p, "tokens.w") };
 	hu_layer_loss(p, s, hu_layer_activation(p, "matmul", "logits", "y", in, 2, &transposed, 1), "labels");
+	if (t.balance > 0 && !eval)
+		balanced(p, &t);
 }

@@ -26,7 +26,7 @@ hu_status hu_model_check(const hu_model *m, const hu_model_sizes *s);
 /* Builds the forward program "train" or, where `eval` is 1, "eval", which has the same parameters by name and whose
    batchnorm uses its running statistics. s->batch counts rows of the data. Inputs are input.NAME for each array that
    the row reads, and input.weight, a factor for each row of the batch. Outputs are loss.y, the weighted mean of the
-   cross-entropy, and loss.p, the softmax. Parameters are trainable state; running statistics are state. The caller
-   frees the program. */
+   cross-entropy, and loss.p, the softmax; and loss.total, where training minimises another number than loss.y.
+   Parameters are trainable state; running statistics are state. The caller frees the program. */
 hu_program *hu_model_program(const hu_model *m, const hu_model_sizes *s, int eval);
 #endif

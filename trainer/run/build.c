@@ -79,8 +79,9 @@ build(hu_program **out, const hu_config *c, const hu_model_sizes *s, int eval)
 	if (optim.schedule.decay_steps < 1)
 		optim.schedule.decay_steps = decay_steps(&optim.schedule, (double)hu_config_steps(c, s->data));
 	if (!eval) {
-		int loss = hu_program_find(p, "loss.y"), seed = hu_pass_loss_seed(p, &share);
-		HU_TRY(hu_pass_differentiate(p, loss, seed));
+		int loss = hu_program_find(p, "loss.y"), total = hu_program_find(p, "loss.total"),
+		    seed = hu_pass_loss_seed(p, &share);
+		HU_TRY(hu_pass_differentiate(p, total < 0 ? loss : total, seed));
 		HU_TRY(hu_pass_recipe(out, &c->policy));
 		p = *out;
 		if (parts > 1)

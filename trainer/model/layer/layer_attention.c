@@ -43,6 +43,7 @@ hu_transformer_sizes(hu_transformer *t, const hu_model_sizes *s, int eval)
 	t->positions = or_own(s->positions, t->length);
 	t->experts = s->experts;
 	t->top_k = s->experts ? or_own(s->top_k, 2) : 0;
+	t->balance = s->balance;
 }
 
 hu_status
@@ -65,6 +66,10 @@ hu_transformer_check(const hu_model_sizes *s)
 	if (s->top_k && !s->experts)
 		return hu_fail(HU_EINVAL,
 			"--model top_k=%zu: without a mixture of experts nothing is chosen; add experts=", s->top_k);
+	if (s->balance > 0 && !s->experts)
+		return hu_fail(HU_EINVAL,
+			"--model balance=%g: without a mixture of experts there is no load to balance; add experts=",
+			s->balance);
 	if (t.top_k > t.experts)
 		return hu_fail(HU_EINVAL, "--model top_k=%zu: a token cannot have more than the %zu experts there are",
 			t.top_k, t.experts);

@@ -11,6 +11,7 @@
    experts is 0 where a block has no mixture of experts. */
 typedef struct hu_transformer {
 	size_t batch, length, layers, hidden, heads, inner, vocabulary, positions, experts, top_k;
+	double balance;
 	int mask, causal;
 	const char *gelu; /* the attribute approx of its gelu */
 	const hu_model_sizes *options; /* and eval: what dropout asks for */

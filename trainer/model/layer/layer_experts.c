@@ -103,3 +103,22 @@ hu_layer_experts(hu_program *p, const hu_transformer *t, const char *name, int x
 	}
 	return sum;
 }
+
+int
+hu_layer_balance(hu_program *p, const hu_transformer *t, const char *name)
+{
+	hu_layer_name router = hu_layer_named(name, "router"), layer = hu_layer_named(name, "balance");
+	hu_attr rows = { "axis", 0, "" },
+		factor = { "factor", t->balance * (double)t->experts / (double)t->top_k, "" };
+	char logits[HU_NAME], chosen[HU_NAME];
+
+	snprintf(logits, sizeof logits, "%.90s.y", router.s);
+	snprintf(chosen, sizeof chosen, "%.90s." HU_ROLE_CHOSEN, router.s);
+	int z = hu_program_find(p, logits), set = hu_program_find(p, chosen);
+	int load = of_indices(p, "reduce_mean", layer.s, "load", &set, 1, &rows, 1);
+	load = of_indices(p, "scale", layer.s, "factor", &load, 1, &factor, 1);
+	int share = hu_layer_activation(p, "softmax", layer.s, "p", &z, 1, NULL, 0);
+	share = hu_layer_activation(p, "reduce_mean", layer.s, "share", &share, 1, &rows, 1);
+	int terms = hu_layer_activation(p, "mul", layer.s, "terms", (int[]){ share, load }, 2, NULL, 0);
+	return hu_layer_activation(p, "reduce_sum", layer.s, "y", &terms, 1, NULL, 0);
+}

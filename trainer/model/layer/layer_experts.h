@@ -13,6 +13,13 @@
    gradient. Logits that are not chosen count as -10000, as
    keys that a mask hides do.
    Every expert computes all tokens, and those that it does not have are rows of zeros before it, so that neither they
-   nor what they would make reach its sums, gradients or scales. Nothing balances how many tokens an expert gets. */
+   nor what they would make reach its sums, gradients or scales. How many tokens an expert gets is balanced by
+   hu_layer_balance alone. */
 int hu_layer_experts(hu_program *p, const hu_transformer *t, const char *name, int x);
+/* Appends the balance loss of the router of layer NAME, and returns a tensor of one number: `balance` times N / k times
+   the sum of f P over the N experts. f is the share of the tokens that have the expert among their k, a constant for
+   the gradient, and P the mean over the tokens of its share in the softmax over all logits (Fedus, Zoph, Shazeer:
+   Switch transformers, 2022, equation 4, for k = 1). It is `balance` where every expert has equally many tokens. Of
+   micro-batches each has its own. */
+int hu_layer_balance(hu_program *p, const hu_transformer *t, const char *name);
 #endif
