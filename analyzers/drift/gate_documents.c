@@ -88,9 +88,22 @@ hu_gate_refuse(FILE *out, const char *run, const char *reason, const char *forma
 	hu_outcomes_release(&v);
 }
 
+/* Complains in one line of what cannot be written: FIRST says of one document why, and OTHERS are counted. */
+static int
+complain(const char *first, int others)
+{
+	if (!others)
+		return hu_complain(hu_fail(HU_EIO, "%s", first));
+	return hu_complain(
+		hu_fail(HU_EIO, "%s; nor can %d other document%s", first, others, others == 1 ? "" : "s"));
+}
+
 int
 hu_gate_documents_refuse(const hu_args *a, const char *run, int code, const char *reason)
 {
+	char *first = NULL;
+	int failed = 0;
+
 	for (int i = 0; i < HU_GATE_DOCUMENTS; i++) {
 		const hu_gate_document *d = &hu_gate_documents[i];
 		char *text = NULL;
@@ -101,9 +114,14 @@ hu_gate_documents_refuse(const hu_args *a, const char *run, int code, const char
 		HU_ASSERT(f);
 		hu_gate_refuse(f, run, reason, d->format);
 		fclose(f);
-		if (hu_gate_document_put(a, d, text, n) != HU_OK && strcmp(hu_reason(), reason)) /* said already */
-			code = hu_complain(HU_EIO);
+		if (hu_gate_document_put(a, d, text, n) != HU_OK && strcmp(hu_reason(), reason)) { /* not said yet */
+			failed++;
+			first = first ? first : hu_xstrdup(hu_reason());
+		}
 		free(text);
 	}
+	if (first)
+		code = complain(first, failed - 1);
+	free(first);
 	return code;
 }

@@ -84,6 +84,12 @@ documents 3 "a run whose trace is gone"
 	runs/g -- $small) >out 2>err </dev/null
 code=$?
 documents 4 "a training that cannot write"
+rm -rf runs/f && cp -r runs/a runs/f && rm -f j.xml t.tap q.json
+(trap '' XFSZ; ulimit -f 0 && exec "$HALFULP" gate --baseline base.tsv --quiet -o junit=j.xml -o tap=t.tap \
+	-o gitlab=q.json runs/f) 2>&1 >out </dev/null | cat >err
+test "${PIPESTATUS[0]}" = 4 && grep -q 'j.xml: cannot be written: File too large; nor can 2 other documents$' err &&
+	test "$(grep -c '^halfulp gate: ' err)" = 1 && test ! -e j.xml && test ! -e t.tap && test ! -e q.json
+test_is $? "where no document can be written, one line says so of all"
 mkdir bin && printf '#!/bin/sh\nkill -9 $$\n' >bin/gnuplot && chmod +x bin/gnuplot
 GNUPLOT=$dir/bin/gnuplot PATH=$dir/bin:$PATH run gate --baseline base.tsv -o junit=j.xml -o tap=t.tap -o gitlab=q.json \
 	-o summary=s.md runs/c
