@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # `halfulp help COMMAND`: every command has a page of at most 24 lines of 80 columns with its usage, a sentence, an
 # example, options that it has, and its exit codes. Each example is run here, in one folder, and prints what the page
-# shows of it: a line "..." stands for lines left out, and a line that ends in " ..." for one that goes on.
+# shows of it: a line "..." stands for lines left out, and a line that ends in " ..." for one that goes on. The terminal
+# has 80 columns, which every table fits.
 import os
 import re
 import struct
@@ -11,9 +12,11 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get('srcdir', '.')), 't/tool'))
+import columns
 import tap
 
 known = re.findall(r'^COMMAND\((.*)\)$', open(tap.TOP + '/commands.def').read(), re.M)
+FOR_PROGRAMS = ('doctor',) # its page shows what programs read, and t-fits.py runs it for people
 DRAWS = ('report',) # what gnuplot is needed for
 FIRST = ['train', 'validate', 'analyze', 'verify', 'baseline'] # they write what others read
 home = tap.home()
@@ -63,6 +66,7 @@ def missing(want, got):
     return None if gap or not want or at == len(got) else 'nothing more, but there is: ' + got[at]
 
 
+fits = columns.Fits()
 seen = missing(['a', '...'], ['b']) == 'a' and missing(['a'], ['a', 'b']) and not missing(['...', 'b'], ['a', 'b'])
 tap.ok(seen, 'a line that is not there is seen')
 for c in FIRST + [c for c in known if c not in FIRST]:
@@ -92,6 +96,9 @@ for c in FIRST + [c for c in known if c not in FIRST]:
         wrong = missing(want, got)
         why = [wrong, 'exit %d' % p.returncode, p.stderr] + got
         tap.ok(wrong is None and p.returncode in (0, 1), '$ ' + command, why)
+        fits.see(re.sub(' +', ' ', command), got, c)
+    tap.ok((fits.ran.get(c) or c in FOR_PROGRAMS) and c not in fits.wide,
+           'help %s: an example is for people, and fits 80 columns' % c, fits.wide.get(c, 'none is plain'))
 p = tap.halfulp('help', 'calc', 'more')
 tap.ok(p.returncode == 2 and p.stderr.count('\n') == 1, 'help calc more: exit 2, one line', p.stderr)
 tap.finish()

@@ -1,21 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The commands of README and of the pages that it sends to first, as they stand there, one after the other under `bash
-# -e`. What is put in their place is the program, by one that trains on less; nothing else is changed. What README says
-# that they print is held by t-first.py.
+# -e`. What is put in their place is the program, by one that trains on less and reduces fewer elements; nothing else is
+# changed. What README says that they print is held by t-first.py.
 . "${srcdir:-.}/t/tool/tap.sh"
 mkdir build
 cp -r "$top/examples" examples
 cat >build/halfulp <<END
 #!/bin/bash
 less=()
+more=()
 case \$1 in
 train) less=(--model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 2) ;;
 compare) less=(--model width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 1) ;;
 esac
+case \$* in
+compare*' images:'*) more=(--model depth=10 --data train=8,eval=4 --batch 4) ;;
+allreduce*) more=(--sample 16) ;;
+esac
 test "\$1" = gate &&
 	exec "$HALFULP" "\$@" --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 2
-exec "$HALFULP" "\$1" "\${less[@]}" "\${@:2}"
+exec "$HALFULP" "\$1" "\${less[@]}" "\${@:2}" "\${more[@]}"
 END
 chmod +x build/halfulp
 PATH=$PWD/build:$PATH

@@ -40,6 +40,8 @@ def shards(name, n, options, **how):
 
 
 def same(name, options, numbers, code=0, least=6):
+    """Whether any of the numbers of shards make the tables of one process, which are returned; the last one's parts are
+    left."""
     path = os.path.join(folder, name)
     forget(path, ROWS)
     whole = run('analyze', *options, name, code=code)
@@ -55,6 +57,7 @@ def same(name, options, numbers, code=0, least=6):
             % (name, ' '.join(options), n, len(want)),
             wrong,
         )
+    return want
 
 
 def refused(what, words, *texts, code=3):
@@ -72,9 +75,8 @@ def refused(what, words, *texts, code=3):
 # What tiles have, joined, is what whole calls have: with a sample that no tensor exceeds no call is cut
 
 
-def rows(name):
+def rows(got):
     """Rows of the tables, without the notes above them, which say how values were found."""
-    got = tables(folder + '/' + name)
     return {k: [x for x in v.decode().splitlines() if x[:1] != '#'] for k, v in got.items() if k.endswith('.tsv')}
 
 
@@ -92,18 +94,22 @@ def alike(a, b):
     return len(a) == len(b) and all(x == y or close(x, y) for x, y in zip(a, b))
 
 
-def alike_whole(name, *options):
-    each = {}
-    for sample in 'all', '10000000':
-        forget(folder + '/' + name)
-        run('analyze', '--sample', sample, *options, name)
-        each[sample] = rows(name)
-    pairs = [(k, a, b) for k in each['all'] for a, b in zip(each['all'][k], each['10000000'][k])]
+def alike_whole(name, cut, *options):
+    """CUT: the tables that were made of tiles."""
+    forget(folder + '/' + name)
+    run('analyze', '--sample', '10000000', *options, name)
+    cut, whole = rows(cut), rows(tables(folder + '/' + name))
+    pairs = [(k, a, b) for k in cut for a, b in zip(cut[k], whole[k])]
     wrong = ['%s: %s, %s' % x for x in pairs if not alike(*x[1:])]
     none(
-        wrong + [k for k in each['all'] if len(each['all'][k]) != len(each['10000000'][k])],
-        '%s: joined tiles have the %d rows of whole calls' % (name, sum(len(x) for x in each['all'].values())),
+        wrong + [k for k in cut if len(cut[k]) != len(whole[k])],
+        '%s: joined tiles have the %d rows of whole calls' % (name, sum(len(x) for x in cut.values())),
     )
+
+
+def tiles(name):
+    """The operators whose calls the one shard of all work has cut."""
+    return cut_ops(folder + '/' + name, folder + '/' + name + '/analysis/parts/1-of-1.part')
 
 
 run(
@@ -136,28 +142,22 @@ ok(
 
 # Calls of every kind that can be cut: every analyzer's joins
 run('train', *CUT, 'kinds')
-same('kinds', ['--sample', 'all', '--no-propagate'], [1, 4, 7])
-forget(folder + '/kinds')
-run('analyze', '--shard', '1/1', '--sample', 'all', '--no-propagate', 'kinds')
-some = cut_ops(folder + '/kinds', folder + '/kinds/analysis/parts/1-of-1.part')
+cut = same('kinds', ['--sample', 'all', '--no-propagate'], [7, 4, 1])
+some = tiles('kinds')
 none(sorted(CUT_OPS - some), 'operators whose calls have tiles: %s' % ', '.join(sorted(some)))
-alike_whole('kinds', '--no-propagate')
+alike_whole('kinds', cut, '--no-propagate')
 
 # Calls that take more elements; products that are summed again by other models
 for name, (words, ops) in CUT_MORE.items():
     run('train', *words, name)
-    same(name, ['--sample', 'all', '--no-propagate'], [1, 4, 7], least=4)
-    forget(folder + '/' + name)
-    run('analyze', '--shard', '1/1', '--sample', 'all', '--no-propagate', name)
-    some = cut_ops(folder + '/' + name, folder + '/' + name + '/analysis/parts/1-of-1.part')
+    cut = same(name, ['--sample', 'all', '--no-propagate'], [4, 1], least=4)
+    some = tiles(name)
     none(sorted(ops - some), 'operators whose calls have tiles: %s' % ', '.join(sorted(some)))
-    alike_whole(name, '--no-propagate')
+    alike_whole(name, cut, '--no-propagate')
 WHAT_IF = ['--sample', 'all', '--only', 'accumulate-what-if', '--accumulate', 'fma,acc=fp16']
-same('tiles', WHAT_IF, [1, 4, 7], least=2)
-alike_whole('tiles', *WHAT_IF[2:])
-forget(folder + '/tiles')
-run('analyze', '--shard', '1/1', *WHAT_IF, 'tiles')
-some = cut_ops(folder + '/tiles', folder + '/tiles/analysis/parts/1-of-1.part')
+cut = same('tiles', WHAT_IF, [4, 1], least=2)
+some = tiles('tiles')
+alike_whole('tiles', cut, *WHAT_IF[2:])
 ok('matmul' in some, 'products that are summed again are cut')
 
 # One huge call: its tiles are dealt, so that no shard has much more to do than another
