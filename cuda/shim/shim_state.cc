@@ -36,12 +36,6 @@ hu_shim_draw(uint32_t n)
 	return (uint32_t)((luck >> 32) * n >> 32);
 }
 
-int
-hu_shim_built(void)
-{
-	return 1;
-}
-
 void
 hu_shim_seed(uint64_t s)
 {

@@ -12,12 +12,12 @@
 #include <string.h>
 
 typedef struct row {
-	const char *name, *argument, *reads, *summary;
+	const char *name, *argument, *reads;
 	hu_status (*open)(hu_dataset *, const char *, const hu_dataset_options *);
 } row;
 
 static const row rows[] = {
-#define DATASET(id, argument, reads, summary) { #id, argument, reads, summary, hu_dataset_##id },
+#define DATASET(id, argument, reads, summary) { #id, argument, reads, hu_dataset_##id },
 #include "trainer/data/datasets.def"
 #undef DATASET
 };
@@ -319,12 +319,6 @@ const char *
 hu_dataset_name(size_t i)
 {
 	return i < ROWS ? rows[i].name : NULL;
-}
-
-const char *
-hu_dataset_summary(size_t i)
-{
-	return i < ROWS ? rows[i].summary : NULL;
 }
 
 const char *

@@ -88,7 +88,6 @@ hu_status hu_dataset_read_rows(const hu_dataset *ds, const char *wanted, size_t 
 
 /* The columns of row i of datasets.def; NULL past the last row. */
 const char *hu_dataset_name(size_t i);
-const char *hu_dataset_summary(size_t i);
 const char *hu_dataset_reads(size_t i); /* names of the options that it reads, separated by blanks */
 
 /* Returns 1 where the data set that `name` begins with reads option. */

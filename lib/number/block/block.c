@@ -70,35 +70,3 @@ hu_block_bits(const hu_block *b, size_t n)
 
 	return (double)n * b->bits + (double)blocks * shared + (b->kind == HU_BLOCK_TWO_LEVEL && n ? 32 : 0);
 }
-
-void
-hu_bits_pack(uint8_t *dst, const uint8_t *code, size_t n, int bits)
-{
-	unsigned word = 0, mask = (1u << bits) - 1;
-	int have = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		word |= (code[i] & mask) << have;
-		for (have += bits; have >= 8; have -= 8, word >>= 8)
-			*dst++ = (uint8_t)word;
-	}
-	if (have)
-		*dst = (uint8_t)word;
-}
-
-void
-hu_bits_unpack(uint8_t *code, const uint8_t *src, size_t n, int bits)
-{
-	unsigned word = 0, mask = (1u << bits) - 1;
-	int have = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (have < bits) {
-			word |= (unsigned)*src++ << have;
-			have += 8;
-		}
-		code[i] = (uint8_t)(word & mask);
-		word >>= bits;
-		have -= bits;
-	}
-}

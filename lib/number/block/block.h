@@ -120,9 +120,4 @@ void hu_block_cast_band(
 
 /* The bits that n elements take with their scales and zero points, stored densely; of tiles, without loss at edges. */
 double hu_block_bits(const hu_block *b, size_t n);
-
-/* Packs n codes, one byte each, into a dense string of `bits` bits a code, lowest bits first: ceil(n * bits / 8)
-   bytes; and unpacks them. */
-void hu_bits_pack(uint8_t *dst, const uint8_t *code, size_t n, int bits);
-void hu_bits_unpack(uint8_t *code, const uint8_t *src, size_t n, int bits);
 #endif

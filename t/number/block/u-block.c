@@ -171,26 +171,8 @@ test_edges(void)
 }
 
 static void
-test_codes(void)
+test_bits(void)
 {
-	long wrong = 0;
-
-	for (int bits = 2; bits <= 8; bits++) {
-		uint8_t code[N], dense[N + 1], again[N];
-		for (unsigned i = 0; i < N; i++)
-			code[i] = (uint8_t)(hu_random_at(3, 0, 0, i).w[0] & ((1u << bits) - 1));
-		for (size_t n = 0; n < 40; n++) {
-			memset(dense, 0x5a, sizeof dense);
-			hu_bits_pack(dense, code, n, bits);
-			wrong += dense[(n * (size_t)bits + 7) / 8] != 0x5a;
-			hu_bits_unpack(again, dense, n, bits);
-			wrong += memcmp(code, again, n) != 0;
-		}
-	}
-	is_int(wrong, 0, "codes of 2 to 8 bits packed densely and back, nothing past the end");
-	uint8_t two[2] = { 0x1, 0xf }, one;
-	hu_bits_pack(&one, two, 2, 4);
-	is_int(one, 0xf1, "the first code has the lowest bits");
 	hu_block m = block("mxfp4"), v = block("nvfp4"), g = block("int4zpx128");
 	is_near(hu_block_bits(&m, 64), 64 * 4 + 2 * 8, 0, "mxfp4: 4.25 bits an element");
 	is_near(hu_block_bits(&v, 64), 64 * 4 + 4 * 8 + 32, 0, "nvfp4: 4.5 and one fp32");
@@ -252,7 +234,7 @@ main(void)
 		test_elements(names[i]);
 	test_known();
 	test_edges();
-	test_codes();
+	test_bits();
 	test_decode();
 	test_names();
 	mpfr_free_cache();
