@@ -67,8 +67,10 @@ test_is $? "and how the exact step came to its figures"
 # Memory: a trace larger than what may be allocated is read as pages of its file; and where even little is refused, one
 # line says so
 if prlimit --data=64000000 "$HALFULP" --version >/dev/null 2>&1; then
-	run train --quiet --model convnet:width=0.25 --data train=300,eval=20 --steps 5 --trace steps=0,1,2,3,4 --policy float32 long
-	test $code = 0 && test "$(cat long/trace/*.safetensors | wc -c)" -gt 35000000 && timeout 600 prlimit --data=20000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 long >out 2>err
+	run train --quiet --model convnet:width=0.25 --data train=300,eval=20 --steps 5 --trace steps=0,1,2,3,4 \
+		--policy float32 long
+	test $code = 0 && test "$(cat long/trace/*.safetensors | wc -c)" -gt 35000000 && timeout 600 prlimit \
+		--data=20000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 long >out 2>err
 	test_is $? "a trace of 35 MB is judged where 20 MB may be allocated"
 	# OpenMP's library ends the program in words of its own where the last bytes are those that it asks for.
 	told=0
@@ -84,12 +86,14 @@ if prlimit --data=64000000 "$HALFULP" --version >/dev/null 2>&1; then
 	test_is $? "where 2 MB or so may be allocated: exit 4, one line"
 	rm -rf long
 	# One step larger than the memory: recorded values in the file of the trace, exact ones in files of no name
-	run train --quiet --model convnet:width=0.25 --data train=384,eval=20 --batch 384 --steps 1 --trace steps=0 --policy float32 wide
+	run train --quiet --model convnet:width=0.25 --data train=384,eval=20 --batch 384 --steps 1 --trace steps=0 \
+		--policy float32 wide
 	run analyze --only replay --sample 20 --threads 1 wide
 	rows wide/analysis/replay.tsv >wide.rows
 	(ulimit -c 0; timeout 600 prlimit --data=20000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 wide >out 2>err)
-	test $? = 0 && test "$(cat wide/trace/*.safetensors | wc -c)" -gt 30000000 && cmp -s wide.rows <(rows wide/analysis/replay.tsv)
-	test_is $? "one step of 33 MB, and 200 MB of exact values, is judged where 20 MB may be allocated: the same table"
+	test $? = 0 && test "$(cat wide/trace/*.safetensors | wc -c)" -gt 30000000 &&
+		cmp -s wide.rows <(rows wide/analysis/replay.tsv)
+	test_is $? "one step of 33 MB, 200 MB of exact values, is judged where 20 MB may be allocated: the same table"
 	(trap '' XFSZ; timeout 600 prlimit --data=20000000 --fsize=2000000 "$HALFULP" analyze --only replay --sample 20 --threads 1 wide >out 2>err)
 	test $? = 4 && test "$(wc -l <err)" = 1 && grep -q 'no room for [0-9]* bytes of the exact step.s values.* in a file in ' err
 	test_is $? "where a file may not be as large: exit 4, one line: $(cut -c 1-150 err)"

@@ -5,8 +5,8 @@
 import re
 
 WIDTH = 80
-MACHINES = re.compile(r'--(json|tsv|tap|table|export|svg|png|pdf|tex|format (junit|sarif|github|markdown)|explain|curve|'
-                      r'step|program|stdout|markdown)\b')
+MACHINES = re.compile(r'--(json|tsv|tap|table|export|svg|png|pdf|tex|format (junit|sarif|github|markdown)|explain|'
+                      r'curve|step|program|stdout|markdown)\b')
 GAP = re.compile(r'\S  +(?=\S)|\t')
 PLAIN = re.compile(r'^halfulp (\w+)( [^|;&<>`$]*)?$')
 
