@@ -2,7 +2,6 @@
 
 noinst_HEADERS += t/tool/aborts.h
 EXTRA_DIST += t/tool/clean-root.sh
-EXTRA_DIST += t/tool/columns.py
 EXTRA_DIST += t/tool/experts.py
 EXTRA_DIST += t/tool/fault_commands.py
 EXTRA_DIST += t/tool/fault_files.py
