@@ -225,6 +225,14 @@ hu_analysis_job(const hu_analysis *a, const hu_trace *t, int id, hu_tensor **in,
 	return 1;
 }
 
+int
+hu_analysis_narrows(const hu_program *p, const hu_call *c, int k)
+{
+	hu_format to = hu_format_of(p->t[c->out[k]].format), from = hu_format_of(c->fmt.compute);
+
+	return c->op->role != HU_ROLE_CAST && (to.p < from.p || to.emin > from.emin);
+}
+
 hu_status
 hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, const hu_judged **result)
 {

@@ -58,6 +58,9 @@ typedef struct hu_analysis {
 	hu_trace trace;            /* private: the step that was asked for last */
 	int present;               /* private: its place in step; -1: none */
 	hu_propagation propagation; /* how the exact steps so far were made */
+	/* 1 where underflow asks for verdicts after replay: of outputs that are narrowed, replay keeps those of a unit
+	   of a call in the trace's judged, until the unit is done */
+	int keeps;
 } hu_analysis;
 
 /* A column of a table that check holds runs to, and the direction in which it must not move. ids has the columns that
@@ -120,11 +123,14 @@ int hu_analysis_job(
 	const hu_analysis *a, const hu_trace *t, int id, hu_tensor **in, size_t **element, hu_judge_job *job);
 
 /* Returns exact values and errors of a sample of tensor id, judged at the first call; *j is NULL where there is no job.
-   Where every element is judged they are not kept, and are valid until the next tensor's are asked for. memo is as in
-   hu_judge_job. */
+   Where every element is judged they are valid until the next tensor's are asked for. memo is as in hu_judge_job. */
 hu_status hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, const hu_judged **j);
 
-/* Frees what hu_analysis_judge keeps of call c, or, for c = -1, the values of the exact step. */
+/* Whether output k of call c, which is no cast, is rounded to a narrower format than it is computed in, so that numbers
+   may underflow. */
+int hu_analysis_narrows(const hu_program *p, const hu_call *c, int k);
+
+/* Frees what is kept of the verdicts on call c, or, for c = -1, the values of the exact step. */
 void hu_analysis_forget(hu_analysis *a, hu_trace *t, int c);
 
 /* Releases pages of a large trace that can be read again from the file; to be called now and then while going through a

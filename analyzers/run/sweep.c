@@ -17,6 +17,14 @@ bin(int k)
 	return (k < HU_SWEEP_LOW ? HU_SWEEP_LOW : k > HU_SWEEP_HIGH ? HU_SWEEP_HIGH : k) - HU_SWEEP_LOW;
 }
 
+/* The significand of a positive number, from 1 on and below 2; e is its exponent. */
+static double
+fraction_of(double a, int e)
+{
+	return e < -1022 ? ldexp(a, -e)
+			 : hu_from_bits64((hu_bits64(a) & 0xfffffffffffff) | (uint64_t)1023 << 52);
+}
+
 void
 hu_sweep_add(hu_scale_sweep *s, double x, hu_format f)
 {
@@ -24,8 +32,9 @@ hu_sweep_add(hu_scale_sweep *s, double x, hu_format f)
 
 	if (!hu_isfinite(x) || x == 0)
 		return;
-	int e = hu_exponent(a), te = hu_exponent(hu_sweep_threshold(f));
-	double m = ldexp(a, -e), tm = ldexp(hu_sweep_threshold(f), -te);
+	double threshold = hu_sweep_threshold(f);
+	int e = hu_exponent(a), te = hu_exponent(threshold);
+	double m = fraction_of(a, e), tm = fraction_of(threshold, te);
 	/* Half the smallest subnormal, 2^(emin-p), still rounds to zero: the tie goes to even. */
 	int need = f.emin - f.p - e + (m == 1);
 	/* The tie above the largest finite value goes up where its significand is odd (IEEE), down in FN formats. */

@@ -70,9 +70,8 @@ sizes_of(const hu_analysis *a, const hu_call *c)
 	return z;
 }
 
-/* Whether the analyzer of this name runs. */
-static int
-takes(const char *take, const char *name)
+int
+hu_units_takes(const char *take, const char *name)
 {
 	for (int i = 0; hu_analyzer_at(i); i++)
 		if (take[i] && !strcmp(hu_analyzer_at(i)->name, name))
@@ -116,7 +115,7 @@ cost_of_loss(const hu_analysis *a, const hu_call *c, const char *take)
 {
 	const hu_program *p = a->run->train;
 
-	if (c->op->cls != HU_CLASS_LOSS || hu_count(p->t[c->out[0]].shape) != 1 || !takes(take, "replay"))
+	if (c->op->cls != HU_CLASS_LOSS || hu_count(p->t[c->out[0]].shape) != 1 || !hu_units_takes(take, "replay"))
 		return 0;
 	return (double)hu_count(p->t[c->in[0]].shape) * (s.functions + s.precise);
 }
@@ -157,14 +156,13 @@ are_there(const hu_trace *t, const int *id, int n)
 	return 1;
 }
 
-/* Whether the analyzer of underflow judges the call's outputs besides: where each is judged, verdicts are not kept. */
+/* Whether the analyzer of underflow looks at verdicts on each of the call's outputs. They cost as much as replay's even
+   where they are these, so that a call is cut into the same tiles whether replay runs or not. */
 static int
-is_judged_again(const hu_analysis *a, const hu_call *c, const char *take)
+is_narrowed(const hu_analysis *a, const hu_call *c, const char *take)
 {
-	hu_format to = hu_format_of(a->run->train->t[c->out[0]].format), from = hu_format_of(c->fmt.compute);
-
-	return !a->opt.sample && takes(take, "underflow") && HU_COLUMN(c->op, reference) &&
-	       c->op->role != HU_ROLE_CAST && (to.p < from.p || to.emin > from.emin);
+	return !a->opt.sample && hu_units_takes(take, "underflow") && HU_COLUMN(c->op, reference) &&
+	       hu_analysis_narrows(a->run->train, c, 0);
 }
 
 /* What one element of a product costs that accumulate-what-if judges: it is emulated, and judged, under the call's own
@@ -175,7 +173,8 @@ cost_of_what_if(const hu_analysis *a, const hu_call *c, const sizes *z, double f
 	enum { USUAL = 10 };   /* models without --accumulate */
 	double each = flops / (z->out > 0 ? z->out : 1) * s.emulated, models = 1, rest = 0;
 
-	if (!takes(take, "accumulate-what-if") || !HU_COLUMN(c->op, emulate_some) || !HU_COLUMN(c->op, reference))
+	if (!hu_units_takes(take, "accumulate-what-if") || !HU_COLUMN(c->op, emulate_some) ||
+		!HU_COLUMN(c->op, reference))
 		return 0;
 	for (const char *const *m = a->opt.accumulate; m && *m; m++)
 		models++;
@@ -192,23 +191,23 @@ cost_of_call(const hu_analysis *a, const hu_trace *t, const hu_call *c, const ch
 
 	if (!are_there(t, c->in, c->nin))
 		return 0;
-	int sums = takes(take, "swamping") && HU_COLUMN(c->op, swamping) && !hu_is_update(a->run->train, c);
+	int sums = hu_units_takes(take, "swamping") && HU_COLUMN(c->op, swamping) && !hu_is_update(a->run->train, c);
 	if (sums)
 		each += flops / (z.out > 0 ? z.out : 1) *
 			(c->op->cls == HU_CLASS_GEMM ? s.emulated : s.added);
 	each += cost_of_what_if(a, c, &z, flops, take);
 	if (!are_there(t, c->out, c->nout)) /* for sums that are done again operands suffice */
 		return z.judged * each;
-	if (takes(take, "replay") && HU_COLUMN(c->op, reference))
+	if (hu_units_takes(take, "replay") && HU_COLUMN(c->op, reference))
 		each += cost_of_replay(a, c, &z, flops, &all);
-	if (is_judged_again(a, c, take)) {
+	if (is_narrowed(a, c, take)) {
 		double rest = 0;
 		each += cost_of_replay(a, c, &z, flops, &rest) + 4 * s.flushed;
 		all += rest;
 	}
-	all += takes(take, "underflow") ? z.out * s.flushed : 0;
+	all += hu_units_takes(take, "underflow") ? z.out * s.flushed : 0;
 	if (hu_is_update(a->run->train, c) && HU_COLUMN(c->op, reference))
-		all += flops * s.updated * (takes(take, "swamping") + 2 * takes(take, "state"));
+		all += flops * s.updated * (hu_units_takes(take, "swamping") + 2 * hu_units_takes(take, "state"));
 	return z.judged * each + all;
 }
 

@@ -15,6 +15,8 @@ typedef struct hu_units { hu_work_unit *u; double *cost; int *step; char *joint;
    all the same. */
 hu_status hu_units_cut(hu_units *c, hu_analysis *a, const char *take);
 void hu_units_release(hu_units *c);
+/* Whether the analyzer of this name runs. */
+int hu_units_takes(const char *take, const char *name);
 /* The unit's name in parts: "step.all" or "step.call.tile". The caller frees it. */
 char *hu_unit_name(const hu_analysis *a, const hu_work_unit *u);
 #endif

@@ -31,6 +31,8 @@ hu_walk_init(hu_walk *w, hu_analysis *a, const char *take)
 		w->tables[i] = hu_xcalloc(1, x->tables);
 		HU_TRY(x->begin(a, w->tables[i]));
 	}
+	a->keeps = hu_units_takes(take, "replay") && hu_units_takes(take, "underflow") && !a->opt.sample &&
+		   !a->opt.elements;
 	return hu_units_cut(&w->units, a, take);
 }
 

@@ -69,6 +69,30 @@ hu_tsv_text(hu_tsv *t, const char *s)
 		t->at = 0;
 }
 
+/* Writes x with so many digits to `to` where these are x again; returns whether they are. */
+static int
+reads_back(char to[HU_TSV_REAL], int digits, double x)
+{
+	char shorter[HU_TSV_REAL];
+
+	snprintf(shorter, sizeof shorter, "%.*g", digits, x);
+	if (strtod(shorter, NULL) != x)
+		return 0;
+	strcpy(to, shorter);
+	return 1;
+}
+
+/* The number of digits to try first. What rounds to x lies as far on its one side as on its other, save beside a power
+   of two, so that fewer digits are not enough where more are not. */
+static int
+least(double x)
+{
+	char text[HU_TSV_REAL];
+	int e;
+
+	return isfinite(x) && fabs(frexp(x, &e)) != 0.5 && !reads_back(text, 15, x) ? 16 : 1;
+}
+
 void
 hu_tsv_real_text(char to[HU_TSV_REAL], double x)
 {
@@ -78,14 +102,9 @@ hu_tsv_real_text(char to[HU_TSV_REAL], double x)
 		snprintf(to, HU_TSV_REAL, "%.17g", x);
 	/* Integers of up to 15 digits stay as %.17g writes them, without an exponent. */
 	const int whole = x == floor(x) && fabs(x) < 1e15;
-	for (int digits = 1; digits < 17 && isfinite(x) && !whole; digits++) {
-		char shorter[HU_TSV_REAL];
-		snprintf(shorter, sizeof shorter, "%.*g", digits, x);
-		if (strtod(shorter, NULL) == x) {
-			strcpy(to, shorter);
-			break;
-		}
-	}
+	for (int digits = least(x); digits < 17 && isfinite(x) && !whole; digits++)
+		if (reads_back(to, digits, x))
+			return;
 }
 
 void

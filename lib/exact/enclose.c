@@ -162,13 +162,34 @@ put_row(const place *w, size_t i, size_t j0, size_t j1, const sums *s, size_t at
 	}
 }
 
+/* Adds what a row of sums held before to finite sums, all of them at once. Returns 0 where one is not finite. */
+static int
+add_finite(const hu_enclosure *out, size_t o, size_t n, const sums *old)
+{
+	double t[2 * HU_GRID_COLS], lost[HU_GRID_COLS] = { 0 };
+	int finite = 1;
+
+	for (size_t j = 0; j < n; j++)
+		finite &= hu_isfinite(out->hi[o + j]) && hu_isfinite(old->hi[j]);
+	if (!finite)
+		return 0;
+	memcpy(t, old->hi, n * sizeof *t);
+	memcpy(t + n, old->lo, n * sizeof *t);
+	hu_grid_get()->gather(n, t, 0, out->hi + o, out->lo + o, lost);
+	for (size_t j = 0; j < n; j++)
+		out->err[o + j] = (out->err[o + j] + old->lost[j] + lost[j]) * (1 + 0x1p-50);
+	return 1;
+}
+
 /* Adds what the row held before to what this stretch of k gave. */
 static void
 add_row(const hu_enclosure *out, size_t o, size_t n, const sums *old)
 {
 	for (size_t j = 0; out->mag && j < n; j++)
 		out->mag[o + j] = (out->mag[o + j] + old->mag[j]) * (1 + 0x1p-50);
-	for (size_t j = 0; out->hi && j < n; j++) {
+	if (!out->hi || add_finite(out, o, n, old))
+		return;
+	for (size_t j = 0; j < n; j++) {
 		double h = out->hi[o + j], lost = 0, t[2] = { old->hi[j], old->lo[j] };
 		if (hu_isfinite(h) && hu_isfinite(t[0])) {
 			hu_grid_scalar.gather(1, t, 0, out->hi + o + j, out->lo + o + j, &lost);

@@ -28,6 +28,11 @@ typedef struct hu_judged {
 /* Judges a job into arrays; the job's take and context are ignored, and its element is copied. */
 hu_status hu_judged_new(const hu_judge_job *job, hu_judged **result);
 
+/* The same for whoever takes the verdicts as well: arrays for those of a job, and their storing, which take calls. The
+   ladder is the caller's to fill in. */
+hu_judged *hu_judged_begin(const hu_judge_job *job);
+void hu_judged_put(hu_judged *j, const hu_judge_job *job, const hu_judging *some);
+
 /* Draws want of n indices, ascending, each with the same probability, as a pure function of (seed, name, step, n,
    want); all of them if want is 0 or at least n. The caller frees the result; *count gets its length. */
 size_t *hu_sample(uint64_t seed, const char *name, size_t step, size_t n, size_t want, size_t *count);

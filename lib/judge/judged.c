@@ -74,17 +74,32 @@ hu_judged_free(hu_judged *j)
 	free(j);
 }
 
-/* some: the elements that the arrays hold. */
-typedef struct keeping { hu_judged *j; hu_region some; } keeping;
-
-static void
-keep(void *context, const hu_judging *some)
+static hu_region
+part_of(const hu_judge_job *job)
 {
-	const keeping *k = context;
-	hu_judged *j = k->j;
+	hu_region all = { 0, job->n, 0, 0, 0 };
+
+	return job->some.last ? job->some : all;
+}
+
+hu_judged *
+hu_judged_begin(const hu_judge_job *job)
+{
+	hu_region some = part_of(job);
+	size_t n = hu_region_count(some), *element = hu_xmalloc((n + 1) * sizeof *element);
+
+	for (size_t i = 0; i < n; i++)
+		element[i] = job->element ? job->element[i] : hu_region_element(some, i);
+	return new_judged(n, job->got->n, element, job->hex);
+}
+
+void
+hu_judged_put(hu_judged *j, const hu_judge_job *job, const hu_judging *some)
+{
+	hu_region part = part_of(job);
 
 	for (size_t i = 0; i < some->n; i++) {
-		size_t at = hu_region_place(k->some, some->at[i]);
+		size_t at = hu_region_place(part, some->at[i]);
 		j->got[at] = some->got[i];
 		j->exact[at] = some->exact[i];
 		j->error[at] = some->error[i];
@@ -97,17 +112,24 @@ keep(void *context, const hu_judging *some)
 	}
 }
 
+/* What hu_judged_new's callback stores, and where. */
+typedef struct keeping { hu_judged *j; const hu_judge_job *job; } keeping;
+
+static void
+keep(void *context, const hu_judging *some)
+{
+	const keeping *k = context;
+
+	hu_judged_put(k->j, k->job, some);
+}
+
 hu_status
 hu_judged_new(const hu_judge_job *job, hu_judged **result)
 {
 	hu_judge_job mine = *job;
-	hu_region all = { 0, job->n, 0, 0, 0 }, some = job->some.last ? job->some : all;
-	size_t n = hu_region_count(some), *element = hu_xmalloc((n + 1) * sizeof *element);
+	hu_judged *j = hu_judged_begin(job);
+	keeping k = { j, job };
 
-	for (size_t i = 0; i < n; i++)
-		element[i] = job->element ? job->element[i] : hu_region_element(some, i);
-	hu_judged *j = new_judged(n, job->got->n, element, job->hex);
-	keeping k = { j, some };
 	if (job->n == job->got->n)
 		mine.element = NULL; /* all elements come in whole tiles */
 	mine.take = keep;

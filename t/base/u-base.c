@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -224,6 +225,34 @@ test_options(void)
 		"numbers: powers of two, hex, and what is none");
 }
 
+/* A real has the fewest digits that are the number again: of 100,000 by the plain search for them. */
+static void
+test_reals(void)
+{
+	size_t wrong = 0;
+
+	for (uint64_t i = 0; i < 100000; i++) {
+		char got[HU_TSV_REAL], want[HU_TSV_REAL];
+		uint64_t u = hu_mix64(i);
+		double x;
+		if (i % 4 == 1)
+			u &= 0xfff0000000000000; /* powers of two, below which numbers are nearer */
+		if (i % 4 == 2)
+			u &= 0xffffffffe0000000; /* those with the significand of a float */
+		memcpy(&x, &u, sizeof x);
+		x = i % 4 == 3 ? (double)(int64_t)(u >> 40) / 1000 : x;
+		if (isnan(x))
+			continue;
+		int digits = x == floor(x) && fabs(x) < 1e15 ? 17 : 1;
+		do
+			snprintf(want, sizeof want, "%.*g", digits, x);
+		while (strtod(want, NULL) != x && digits++ < 17);
+		hu_tsv_real_text(got, x);
+		wrong += strcmp(got, want) != 0;
+	}
+	ok(!wrong, "reals in tables have the fewest digits: %zu have not", wrong);
+}
+
 /* What stands where a file is to go need not be one. */
 static void
 test_places(void)
@@ -257,6 +286,7 @@ main(void)
 	test_strings();
 	test_shown();
 	test_tables();
+	test_reals();
 	test_files();
 	test_places();
 	test_options();

@@ -42,6 +42,8 @@ typedef struct tensor {
 	hu_bias_sum bias;
 	hu_faults all;
 	hu_tsv each;
+	const hu_judge_job *job;
+	hu_judged *kept; /* gets the verdicts of this unit for another analyzer; NULL: nobody asks for them */
 } tensor;
 
 static void
@@ -51,6 +53,8 @@ take(void *context, const hu_judging *some)
 
 	hu_errors_add(&x->sum, some);
 	hu_bias_sum_add(&x->bias, some);
+	if (x->kept)
+		hu_judged_put(x->kept, x->job, some);
 #pragma omp atomic
 	x->taken += some->n;
 	for (size_t i = 0; i < some->n; i++)
@@ -124,8 +128,18 @@ judge_streaming(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, h
 		size_t n = hu_region_count(some);
 		if (u->tiles > 1)
 			job.some = some;
+		x->job = &job;
+		if (n && a->keeps && hu_analysis_narrows(a->run->train, job.c, job.out))
+			x->kept = hu_judged_begin(&job);
+		hu_ladder mine = { 0, 0, 0, 0 };
 		if (n)
-			st = hu_judge_each(&job, ladder);
+			st = hu_judge_each(&job, &mine);
+		hu_ladder_add(ladder, &mine);
+		if (x->kept && st == HU_OK) {
+			x->kept->ladder = mine;
+			t->judged[id] = x->kept;
+		} else
+			hu_judged_free(x->kept);
 		if (st == HU_OK)
 			ask(x, a, u);
 		HU_ASSERT(st != HU_OK || x->taken == (job.element ? job.n : n));

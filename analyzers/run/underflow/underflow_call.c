@@ -82,6 +82,11 @@ by_tile(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_call
 	hu_judge_job job;
 	size_t *element = NULL;
 
+	if (t->judged[c->out[k]]) { /* by replay, which saw this unit before */
+		count(part, t->judged[c->out[k]], t->t[c->out[k]].format, ladder);
+		free(in);
+		return HU_OK;
+	}
 	part->there = hu_analysis_job(a, t, c->out[k], in, &element, &job);
 	if (part->there && hu_region_count(some)) {
 		job.some = some;

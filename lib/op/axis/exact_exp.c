@@ -18,7 +18,8 @@ hu_exact_add_odd(mpfr_t y, const mpfr_t a, const mpfr_t b)
 void
 hu_exact_exp_init(hu_exact_exp *e)
 {
-	mpfr_inits2(HU_EXACT_BITS, e->x, e->y, (mpfr_ptr)NULL);
+	mpfr_init2(e->x, HU_EXACT_BITS);
+	mpfr_init2(e->y, HU_EXP_BITS);
 	mpfr_set_nan(e->x);
 }
 

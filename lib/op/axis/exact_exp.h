@@ -6,11 +6,12 @@
 #include "lib/op/op.h"
 
 /* Exponentials of numbers of which many in a row are the same, as those of masked scores: y, the last one's, is that of
-   x. Both have HU_EXACT_BITS; x is NaN at first. */
+   x, which has HU_EXACT_BITS and is NaN at first. */
+enum { HU_EXP_BITS = 320 }; /* of y: five doubles, the most that anyone keeps of a reference, have 265 */
 typedef struct hu_exact_exp { mpfr_t x, y; } hu_exact_exp;
 void hu_exact_exp_init(hu_exact_exp *e);
 void hu_exact_exp_clear(hu_exact_exp *e);
-/* y = exp(y), to nearest; y has HU_EXACT_BITS. */
+/* y = exp(y), to the nearest of HU_EXP_BITS; y has HU_EXACT_BITS. */
 void hu_exact_exp_of(hu_exact_exp *e, mpfr_t y);
 
 /* Sums exp(x - top) over the n elements first, first + stride, … of x but the (first) largest; top gets its value. If

@@ -121,20 +121,34 @@ contraction(const hu_enclosing *j, const hu_contract *x)
 	free(mine.hi);
 }
 
+/* Where listed elements are: element i in row row[i] of batch batch[i]. */
+typedef struct places { size_t *batch, *row; } places;
+
+static places
+places_of(const hu_contract *x, const size_t *element, size_t n)
+{
+	places p = { hu_xmalloc((2 * n + 1) * sizeof *p.batch), NULL };
+	size_t column;
+
+	p.row = p.batch + n;
+	for (size_t i = 0; i < n; i++)
+		p.row[i] = hu_contract_row_of(x, element[i], &p.batch[i], &column);
+	return p;
+}
+
 /* Sorts the part of the list in this batch by rows (a counting sort, in which positions of one row keep their
    order). */
 static void
-by_rows(hu_enclosing *j, size_t batch, const size_t *element, size_t n)
+by_rows(hu_enclosing *j, size_t batch, const size_t *element, const places *p, size_t n)
 {
-	size_t M = j->x->m, N = j->x->n, distinct = 0, of, column, mine = 0;
+	size_t M = j->x->m, N = j->x->n, distinct = 0, mine = 0;
 
 	j->element = element;
 	j->start = hu_xcalloc(M + 2, sizeof *j->start);
 	j->order = hu_xmalloc((n + 1) * sizeof *j->order);
 	for (size_t i = 0; i < n; i++) {
-		size_t m = hu_contract_row_of(j->x, element[i], &of, &column);
-		if (of == batch) {
-			j->start[m + 2]++;
+		if (p->batch[i] == batch) {
+			j->start[p->row[i] + 2]++;
 			mine++;
 		}
 	}
@@ -142,11 +156,9 @@ by_rows(hu_enclosing *j, size_t batch, const size_t *element, size_t n)
 		distinct += j->start[m + 2] != 0;
 	for (size_t m = 0; m < M; m++)
 		j->start[m + 2] += j->start[m + 1];
-	for (size_t i = 0; i < n; i++) {
-		size_t m = hu_contract_row_of(j->x, element[i], &of, &column);
-		if (of == batch)
-			j->order[j->start[m + 1]++] = i;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (p->batch[i] == batch)
+			j->order[j->start[p->row[i] + 1]++] = i;
 	j->single = mine * PANEL < distinct * N;
 }
 
@@ -183,9 +195,10 @@ hu_contract_enclose(
 		return hu_contract_enclose_certified(&x, c, in, element, n, sink);
 	if (!element)
 		sink->gives_exact = sink->want_exact;
+	places p = element ? places_of(&x, element, n) : (places){ NULL, NULL };
 	for (size_t batch = 0; batch < x.batches; batch++) {
 		if (element)
-			by_rows(&j, batch, element, n);
+			by_rows(&j, batch, element, &p, n);
 		for (size_t i = 0; i < x.shares; i++) {
 			hu_contract one = hu_contract_product(&x, batch * x.shares + i);
 			sum_bound(&j, &one);
@@ -194,5 +207,6 @@ hu_contract_enclose(
 		free(j.start);
 		free(j.order);
 	}
+	free(p.batch);
 	return HU_OK;
 }

@@ -75,7 +75,7 @@ reference_of_parts(const hu_contract *x, const size_t *element, size_t n, mpfr_t
 	int many = n * x->k > x->a->n + x->b->n;
 	mpfr_t *a = many ? whole(x->a) : NULL, *b = many ? whole(x->b) : NULL;
 
-#pragma omp parallel num_threads(hu_threads())
+#pragma omp parallel num_threads(hu_threads()) if (n * x->k > 1024)
 	{
 #pragma omp for schedule(dynamic, 4)
 		for (size_t i = 0; i < n; i++) {
@@ -138,7 +138,7 @@ hu_contract_reference(const hu_call *c, hu_tensor *const *in, int out, const siz
 		rows_of_products(&x, row0, rows, exact + at);
 		past = rows * x.row_step;
 	}
-#pragma omp parallel
+#pragma omp parallel if ((n - past) * x.k > 4096)
 	{
 		double *a = hu_xmalloc(2 * x.k * sizeof *a);
 #pragma omp for schedule(dynamic, 16)

@@ -287,7 +287,7 @@ tile(const job *j, work *w, const packed *b, const norms *column, size_t row0, s
 
 	memset(w->row, 0, sizeof w->row);
 	memset(w->column, 0, sizeof w->column);
-	for (size_t o = 0; o < rows * count; o++)
+	for (size_t o = 0; !j->a.lo && !j->b.lo && o < rows * count; o++)
 		w->bare[o] = w->rest[o] = w->bare_err[o] = 0;
 	for (size_t k0 = 0, s = 0; k0 < x->k || !s; k0 += STRETCH, s++) {
 		size_t k1 = k0 + STRETCH < x->k ? k0 + STRETCH : x->k;
@@ -297,9 +297,9 @@ tile(const job *j, work *w, const packed *b, const norms *column, size_t row0, s
 		const packed *mine = b ? &b[s] : &w->b;
 		(s ? hu_enclose_add : hu_enclose)(&two, &w->a.hi, &mine->hi, HU_TWO);
 		if (j->a.lo)
-			hu_enclose_add(&bare, &w->a.lo, &mine->hi, HU_BARE);
+			(s ? hu_enclose_add : hu_enclose)(&bare, &w->a.lo, &mine->hi, HU_BARE);
 		if (j->b.lo)
-			hu_enclose_add(&bare, &w->a.hi, &mine->lo, HU_BARE);
+			(s || j->a.lo ? hu_enclose_add : hu_enclose)(&bare, &w->a.hi, &mine->lo, HU_BARE);
 	}
 	for (size_t n = 0; n < count; n++)
 		w->column[n] = b ? column[n] : rooted(w->column[n], 2 * x->k, j->b.lo != NULL);
