@@ -289,6 +289,29 @@ test_transposed(void)
 	hu_program_free(p);
 }
 
+static void
+test_casts(void)
+{
+	hu_program *p = hu_program_new("train");
+	int x = hu_program_tensor(p, "a.x", HU_FP32, hu_shape1(4), HU_ACTIVATION), from = -9, scale = -9;
+	int plain = hu_program_tensor(p, "a.x@fp16", HU_FP16, hu_shape1(4), HU_ACTIVATION);
+	int code[2] = { hu_program_tensor(p, "a.x@e4m3", HU_E4M3, hu_shape1(4), HU_ACTIVATION),
+		hu_program_tensor(p, "a.scale", HU_FP32, hu_shape0(), HU_OTHER) };
+
+	hu_program_call(p, "cast", HU_FORWARD, "a", &x, 1, &plain, 1);
+	hu_program_call(p, "cast", HU_FORWARD, "a", &x, 1, code, 2);
+	int wide = hu_program_apply(p, "cast", HU_FORWARD, "a", &plain, 1, "a.w", HU_FP32, HU_ACTIVATION, NULL, 0);
+	int same = hu_program_apply(p, "cast", HU_FORWARD, "a", &plain, 1, "a.s", HU_FP16, HU_ACTIVATION, NULL, 0);
+	int y = hu_program_apply(p, "neg", HU_FORWARD, "a", &x, 1, "a.y", HU_FP32, HU_ACTIVATION, NULL, 0);
+	ok(hu_is_cast(p, plain, &from, &scale) && from == x && scale == -1, "a cast: of what, and without a scale");
+	ok(hu_is_cast(p, code[0], &from, &scale) && from == x && scale == code[1], "a cast that scales, and its scale");
+	ok(!hu_is_cast(p, code[1], &from, &scale) && !hu_is_cast(p, y, &from, &scale) &&
+			!hu_is_cast(p, x, &from, &scale) && !hu_is_cast(p, wide, &from, &scale) &&
+			!hu_is_cast(p, same, &from, &scale),
+		"neither its scale, nor what another call makes, nor what none does, nor one that loses nothing");
+	hu_program_free(p);
+}
+
 /* A convolution's padding, stride, dilation and groups: its gradients' calls have them too, and so has a program read
    back. */
 static void
@@ -378,6 +401,7 @@ main(void)
 {
 	test_policy();
 	test_transposed();
+	test_casts();
 	test_convolution();
 	test_bad_policies();
 	test_marked_loss();

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # One kernel as a model of ONNX and as a text: the same exact values and bounds; and what a graph's text may be.
+import json
+import math
 import os
 import struct
 import sys
@@ -124,6 +126,17 @@ for node, text, names in NODES:
         for f in (one, two):
             if os.path.exists(f):
                 os.remove(f)
+# Of one element both largest ratios are its own error over its own bounds
+row, column = ((1, 24), f32(x)), ((24, 1), f32(x[::-1]))
+npz('one.npz', a=row, b=column, y=((1, 1), f32([math.fsum(u * v for u, v in zip(x, x[::-1]))])), wrong=((1, 1), [1.0]))
+for given, facts in (('y', ''), ('y', 'acc=bf16'), ('wrong', '')):
+    done = halfulp('judge', 'matmul', '--in', 'a=one.npz:a', '--in', 'b=one.npz:b', '--got', 'one.npz:' + given,
+                   '--json', *(['--set', facts] if facts else []))
+    r = json.loads(done.stdout)['results'][0]
+    error = abs(r['worst_value'] - r['worst_exact'])
+    for ratio, bound in (('bound_ratio_max', 'worst_bound'), ('probable_ratio_max', 'worst_probable')):
+        ok(error > 0 and abs(r[ratio] * r[bound] / error - 1) < 1e-9,
+           '%s %s: %s is error over %s' % (given, facts, ratio, bound), r)
 GRAPHS = (('y = softmax(x', 'a , or ) is needed'), ('softmax(x)', "kernel 'softmax(x)'"), ('y = add(x)', '2 operands'),
           ('y = neg(x); y = neg(x)', 'computed twice'), ('y = neg(x) z = neg(y)', 'a ; is needed'),
           ('y = scale(x, k=$k)', None), ('y = neg(x, x)', 'fewer operands'), ('y =', 'an operator is needed'))
