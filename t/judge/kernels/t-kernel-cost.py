@@ -59,10 +59,14 @@ for m, n, k in ((1, 1, 1), (5, 19, 300), (130, 16, 257), (3, 33, 1), (4, 15, 512
     none(wrong, '%d x %d x %d has the bits of one order in every instruction set' % (m, k, n))
 
 
-def bf16(n, size=1.0):
-    """Codes of bf16 as float32 values."""
-    return array.array('f', (struct.unpack('<f', struct.pack('<f', draw.gauss(0, size))[2:].rjust(4, b'\0'))[0]
-                             for _ in range(n)))
+# Values of bf16 as float32, drawn once: arrays begin anywhere in them, and none has rows of so odd a length
+DRAWN = array.array('f', (struct.unpack('<f', struct.pack('<f', draw.gauss(0, 1))[2:].rjust(4, b'\0'))[0]
+                          for _ in range(65537)))
+
+
+def bf16(n):
+    begin = draw.randrange(len(DRAWN))
+    return (DRAWN[begin:] + DRAWN * (n // len(DRAWN) + 1))[:n]
 
 
 def seconds(words):
