@@ -69,21 +69,14 @@ for s in range(1, a.steps + 1):
     ends = s % per_epoch == 0 or s == a.steps
     if over:
         scale, good = scale / 2, 0
-    rows.append(
-        [
-            s, (s - 1) // per_epoch + 1, loss, acc, loss * 0.97 if ends else None,
-            min(1.0, acc * 1.01) if ends else None, acc if ends else None, acc if ends else None,
-            None if a.no_scaling else scale, int(over), 17 if over else None, layers[-1] + ".dy" if over else None,
-            12 if over else None, 1.5 * loss, 12.5 + rnd.random(), 64000 / 12.5, None, None, None, None,
-            f"0x{rnd.getrandbits(64):016x}"
-        ]
-    )
-table(
-    "metrics.tsv",
-    "step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped overflow_call "
-    "overflow_tensor overflow_count grad_norm ms samples_per_s joules joules_per_sample watts utilisation digest",
-    rows,
-)
+    rows.append([s, (s - 1) // per_epoch + 1, loss, acc, loss * 0.97 if ends else None, min(1.0, acc * 1.01) if ends
+                 else None, acc if ends else None, acc if ends else None, None if a.no_scaling else scale, int(over),
+                 17 if over else None, layers[-1] + ".dy" if over else None, 12 if over else None, 1.5 * loss, 12.5
+                 + rnd.random(), 64000 / 12.5, None, None, None, None, f"0x{rnd.getrandbits(64):016x}"])
+table("metrics.tsv",
+      "step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped overflow_call "
+      "overflow_tensor overflow_count grad_norm ms samples_per_s joules joules_per_sample watts utilisation digest",
+      rows)
 last = rows[-1]
 traced = sorted({max(1, round((i + 1) * a.steps / a.traced)) for i in range(a.traced)})
 manifest = {
@@ -155,18 +148,10 @@ for l in layers:
 # rows "all" stand for a whole step, as the analyzers write them
 replay, swamp, under, ratio, expo = [], [], [], [], []
 for s in traced:
-    swamp.append(
-        [
-            s, -1, "-", "-", "-", "all", "-", "update", 99999, 44444, 0.44, 99999, None, 0.999, 0.9, a.verdict, 30000,
-            20000
-        ]
-    )
-    under.append(
-        [
-            s, -1, "-", "all", "wgrad", "exact", "-", 99999, 88888, 7777, 6, 5, 4, 0.0875, 0.0778, 0.999, 0.9,
-            a.verdict, 99999, 0
-        ]
-    )
+    swamp.append([s, -1, "-", "-", "-", "all", "-", "update", 99999, 44444, 0.44, 99999, None, 0.999, 0.9, a.verdict,
+                  30000, 20000])
+    under.append([s, -1, "-", "all", "wgrad", "exact", "-", 99999, 88888, 7777, 6, 5, 4, 0.0875, 0.0778, 0.999, 0.9,
+                  a.verdict, 99999, 0])
     for c, (phase, l, op, tensor, cls) in enumerate(calls):
         exact = op in ("relu", "relu_backward")
         m = 0.0 if exact else 0.5 if op == "cast" else 10 ** rnd.uniform(-0.3, 2.5)
@@ -175,43 +160,27 @@ for s in traced:
         n = 4096 * (1 + c % 3)
         br = 0.0 if exact else 10 ** rnd.uniform(-4, -0.05)
         over = a.over if (c == 7 and s == traced[0]) else 0
-        replay.append(
-            [
-                s, c, op, phase, l, tensor, fmt, fmt, "fma,acc=fp32", n, n, m, m / 9 if m < 1e9 else m,
-                m / 3 if m < 1e9 else m, m * 2.0**-prec, m * 1e-4, m * 1e-3, 10 ** rnd.uniform(0, 4),
-                3.7 if over else br, over, c * 7, m * 3, m, m * 1e-4
-            ]
-        )
+        replay.append([s, c, op, phase, l, tensor, fmt, fmt, "fma,acc=fp32", n, n, m, m / 9 if m < 1e9 else m, m / 3
+                       if m < 1e9 else m, m * 2.0**-prec, m * 1e-4, m * 1e-3, 10 ** rnd.uniform(0, 4), 3.7 if over
+                       else br, over, c * 7, m * 3, m, m * 1e-4])
         if op in ("conv2d", "matmul", "wgrad", "dgrad", "bias_backward"):
             adds = n * 25
             sw = int(adds * min(1, 10 ** rnd.uniform(-5, -0.5)))
-            swamp.append(
-                [
-                    s, c, op, phase, l, tensor, "fp32", "sum", adds, sw, sw / adds, n, sw // 900, None, None, None,
-                    None, None
-                ]
-            )
+            swamp.append([s, c, op, phase, l, tensor, "fp32", "sum", adds, sw, sw / adds, n, sw // 900, None, None,
+                          None, None, None])
         if phase == "update":
             sw = int(n * rnd.uniform(0.05, 0.9)) if prec < 24 else 0
             share = rnd.uniform(0.001, 0.7) if prec < 24 else 1e-7
-            swamp.append(
-                [
-                    s, c, op, phase, l, tensor, fmt, "update", n, sw, sw / n, n, 0, share, 1 - share / 3, a.verdict,
-                    n // 4, min(sw, n // 4)
-                ]
-            )
+            swamp.append([s, c, op, phase, l, tensor, fmt, "update", n, sw, sw / n, n, 0, share, 1 - share / 3,
+                          a.verdict, n // 4, min(sw, n // 4)])
             for b in range(prec - 8, prec + 6):
                 count = int(n * math.exp(-(((b - prec + 1.5) / 2.5) ** 2)) / 4)
                 ratio.append([s, l, tensor, fmt, prec, b, count, count // 3 if b > prec else 0])
         if op == "cast" and fmt != "fp32":
             nz = int(n * 0.8)
             zero = int(nz * min(1, 10 ** rnd.uniform(-5, -0.3))) if cls == "gradient" else 0
-            under.append(
-                [
-                    s, c, l, tensor, cls, "fp32", fmt, n, nz, zero, nz // 9, nz // 20, zero + nz // 9, zero / nz,
-                    zero / n, zero / nz * 0.1, 1 - 1e-3 * zero / nz, "harmless", n, 0
-                ]
-            )
+            under.append([s, c, l, tensor, cls, "fp32", fmt, n, nz, zero, nz // 9, nz // 20, zero + nz // 9,
+                          zero / nz, zero / n, zero / nz * 0.1, 1 - 1e-3 * zero / nz, "harmless", n, 0])
         mu, w = {
             "activation": (-2, 2.5),
             "weight": (-4, 1.6),

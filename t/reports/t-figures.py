@@ -123,18 +123,16 @@ for stem, (name, r) in figure.items():
     ok("model mlp" in tex and (r is None or names[r].replace("_", "\\_") in tex), "%s: its LaTeX caption too" % stem)
     others = {rgb(h) for i, h in enumerate(hues[:3]) if r is not None and i != r}
     ok(not colours("report/%s.svg" % stem) & others, "%s has no other run's colour" % stem)
-captions = collections.Counter(
-    re.search(r"\\caption\{(.*)\}\n", open(f, encoding="utf-8").read())[1] for f in glob.glob("report/*.tex")
-)
+captions = collections.Counter(re.search(r"\\caption\{(.*)\}\n", open(f, encoding="utf-8").read())[1]
+                               for f in glob.glob("report/*.tex"))
 ok(max(captions.values()) == 1, "no two LaTeX captions are the same")
 
 
 def foot_of(stem):
     """The line above the one that names the run."""
     said = text_of("report/%s.svg" % stem)
-    numbers = re.search(r"^numbers = '(.*)'$", open("report/%s.gp" % stem, encoding="utf-8").read(), re.M)[1].replace(
-        "''", "'"
-    )
+    numbers = re.search(r"^numbers = '(.*)'$", open("report/%s.gp" % stem, encoding="utf-8").read(),
+                        re.M)[1].replace("''", "'")
     ok(
         numbers.replace(" ", "") in "".join(said).replace(" ", ""), # which breaks long lines at spaces
         "%s: its numbers stand in the picture" % stem,
@@ -174,46 +172,30 @@ for r, policy in enumerate(names):
         )
         close = got and (near(got[1], min(cosine)) or abs(1 - min(cosine)) < 1e-4 and got[1].startswith("1"))
         ok(close, "%s harm: %s: cosine %s, recomputed %.6g" % (policy, word, got and got[1], min(cosine)))
-    finite = [
-        (number(x["bound_ratio_max"]), x["layer"] + "  " + x["op"])
-        for x in analysis["replay"]
-        if x["bound_ratio_max"] not in ("-", "inf")
-    ]
+    finite = [(number(x["bound_ratio_max"]), x["layer"] + "  " + x["op"]) for x in analysis["replay"]
+              if x["bound_ratio_max"] not in ("-", "inf")]
     got = parts(r"largest error: (\S+) of its bound, in (.*)", "ulp" + at)
-    ok(
-        got and near(got[0], max(finite)[0]) and got[1] in [w for u, w in finite if u == max(finite)[0]],
-        "%s ulp: %s, recomputed %r" % (policy, got, max(finite)),
-    )
+    ok(got and near(got[0], max(finite)[0]) and got[1] in [w for u, w in finite if u == max(finite)[0]],
+       "%s ulp: %s, recomputed %r" % (policy, got, max(finite)))
     total = sum(number(x["count"]) for x in analysis["exponents"] if x["format"] != "-")
     got = parts(r"^(\S+) values", "exponents" + at)
     ok(got and value(got[0]) == total, "%s exponents: %s values, recomputed %d" % (policy, got, total))
     got = parts(r"^(\S+) weights", "ratio" + at)
-    ok(
-        got and value(got[0]) == sum(number(x["count"]) for x in analysis["swamping-ratio"]),
-        "%s ratio: the number of weights" % policy,
-    )
+    ok(got and value(got[0]) == sum(number(x["count"]) for x in analysis["swamping-ratio"]),
+       "%s ratio: the number of weights" % policy)
     got = parts(r"; (\S+) of them get no gradient", "ratio" + at)
-    ok(
-        got and value(got[0]) == sum(number(x["by_decay"]) for x in analysis["swamping-ratio"]),
-        "%s ratio: those that weight decay alone moves" % policy,
-    )
+    ok(got and value(got[0]) == sum(number(x["by_decay"]) for x in analysis["swamping-ratio"]),
+       "%s ratio: those that weight decay alone moves" % policy)
     each = [x for x in analysis["loss-scale-safe"] if x["tensor"] != "all"]
     needs = [(number(x["log2_scale_min"]), x["tensor"]) for x in each if x["log2_scale_min"] != "-"]
     limits = [(number(x["log2_scale_max"]), x["tensor"]) for x in each if x["log2_scale_max"] != "-"]
     if "sweep" + at in figure:
-        got = parts(
-            r"in (\S+) (\S+) needs a scale of 2(\S+) or more; in (\S+) (\S+) overflows beyond 2(\S+)", "sweep" + at
-        )
-        ok(
-            got
-            and int(got[2].translate(RAISED)) == max(needs)[0]
-            and int(got[5].translate(RAISED)) == min(limits)[0],
-            "%s sweep: from 2^%d to 2^%d (%s)" % (policy, max(needs)[0], min(limits)[0], got),
-        )
-        ok(
-            got and (max(needs)[0], got[1]) in needs and (min(limits)[0], got[4]) in limits,
-            "%s sweep: and the tensors" % policy,
-        )
+        got = parts(r"in (\S+) (\S+) needs a scale of 2(\S+) or more; in (\S+) (\S+) overflows beyond 2(\S+)", "sweep"
+                    + at)
+        ok(got and int(got[2].translate(RAISED)) == max(needs)[0] and int(got[5].translate(RAISED)) == min(limits)[0],
+           "%s sweep: from 2^%d to 2^%d (%s)" % (policy, max(needs)[0], min(limits)[0], got))
+        ok(got and (max(needs)[0], got[1]) in needs and (min(limits)[0], got[4]) in limits,
+           "%s sweep: and the tensors" % policy)
 
 # loss and difference: a number a run, from the runs' metrics
 metrics = {p: table(p + "/metrics.tsv") for p in names}
@@ -227,10 +209,8 @@ got = re.findall(r"(\S+) %? ?\((\w+)\)", foot_of("loss").replace("%", " %").repl
 for policy in names:
     last = list(cells(policy, "eval_accuracy").values())[-1]
     said = [value(n) for n, p in got if p == policy]
-    ok(
-        len(said) == 1 and abs(said[0] - 100 * last) < 0.051,
-        "%s loss: %s %% of the unseen samples, recomputed %.2f" % (policy, said, 100 * last),
-    )
+    ok(len(said) == 1 and abs(said[0] - 100 * last) < 0.051, "%s loss: %s %% of the unseen samples, recomputed %.2f"
+       % (policy, said, 100 * last))
 got = dict((p, value(n)) for n, p in re.findall(r"([^\s,:]+) \((\w+)\)", foot_of("difference")))
 base = cells(names[0], "loss")
 for policy in names[1:]:
@@ -263,10 +243,8 @@ for stem in [s for s, (name, _) in figure.items() if name == "exponents"]:
     )
 
 # One axis for the timelines, none for a run whose scale never moves
-ok(
-    "timeline" not in figure and "timeline-2" in figure,
-    "a timeline where a scale moves, none where none does: %s" % sorted(figure),
-)
+ok("timeline" not in figure and "timeline-2" in figure, "a timeline where a scale moves, none where none does: %s"
+   % sorted(figure))
 page = open("report/index.html", encoding="utf-8").read()
 ok("Not drawn for float32: no scaler ever changes its scale" in page, "and the page says why")
 scales = [number(x["scale"]) for x in table("report/timeline-2.tsv") if x["scale"] != "-"]
@@ -275,10 +253,8 @@ ok("scale_most = %.17g" % max(scales) in gp, "its axis reaches over all runs")
 recorded = [number(x["loss_scale"]) for x in table("mixed_float16/metrics.tsv") if x["loss_scale"] != "-"]
 got = parts(r"between (\S+) and (\S+), and the run skipped (\S+) steps", "timeline-2")
 skipped = sum(x["skipped"] == "1" for x in table("mixed_float16/metrics.tsv"))
-ok(
-    got and value(got[0]) == min(recorded) and value(got[1]) == max(recorded) and value(got[2]) == skipped,
-    "the recorded scale from %g to %g, %d steps skipped (%s)" % (min(recorded), max(recorded), skipped, got),
-)
+ok(got and value(got[0]) == min(recorded) and value(got[1]) == max(recorded) and value(got[2]) == skipped,
+   "the recorded scale from %g to %g, %d steps skipped (%s)" % (min(recorded), max(recorded), skipped, got))
 
 # A gradient that is exactly 0 in exact arithmetic has no relative error: its row stands among the worst, with a square
 # of its own. Here a table says so of one.
@@ -296,25 +272,19 @@ run("report", "--out", "zero", "cancelled")
 svg = open("zero/error.svg").read()
 squares = len(re.findall("xlink:href='#gpPt3'", svg))
 plain = len(re.findall("xlink:href='#gpPt3'", open("report/error.svg").read()))
-ok(
-    (text_of("zero/error.svg").count("exactly 0"), squares - plain) == (1, 1),
-    "what is exactly 0 is said to be: %d squares, %d without such a row" % (squares, plain),
-)
+ok((text_of("zero/error.svg").count("exactly 0"), squares - plain) == (1, 1),
+   "what is exactly 0 is said to be: %d squares, %d without such a row" % (squares, plain))
 
 # The page: worst first, the figure of the verdict before the others, and the test of the cause
 words = re.findall(r'<section class="verdict (\w+)">', page)
 order = {"fatal": 3, "costs": 2, "harmless": 0}
-ok(
-    words == sorted(words, key=lambda w: -order.get(w, 1)) and len(words) == 3,
-    "the worst verdict stands first: %s" % words,
-)
+ok(words == sorted(words, key=lambda w: -order.get(w, 1)) and len(words) == 3, "the worst verdict stands first: %s"
+   % words)
 ok(re.findall(r'<section id="(\w+)">', page)[0] == "harm", "what the verdict rests on is the first figure")
 cause = {p: re.search(r'"cause": (\S+?),?\n', open(p + "/analysis/summary.json").read())[1] for p in names}
 told = [p for p in names if cause[p] != "null"]
-ok(
-    len(re.findall("<strong>Test it.</strong>", page)) == len(told),
-    "each named cause has its counter-experiment: %s" % cause,
-)
+ok(len(re.findall("<strong>Test it.</strong>", page)) == len(told), "each named cause has its counter-experiment: %s"
+   % cause)
 # Updates too small for the weights, and the same training with float32 masters
 small = ["--optimizer", "sgd", "--optimizer", "lr=1e-3"]
 run("train", "--quiet", *size, "--policy", "float16", *small, "swamped")
@@ -323,25 +293,19 @@ run("analyze", "swamped")
 run("analyze", "remedied")
 run("report", "--out", "both", "swamped", "remedied")
 both = open("both/index.html", encoding="utf-8").read()
-ok(
-    json.load(open("swamped/analysis/summary.json"))["cause"] == "updates"
-    and len(re.findall("<strong>Test it.</strong>", both)) >= 1
-    and "--policy=mixed_float16 --optimizer=sgd --optimizer=lr=1e-3" in both,
-    "swamped updates have theirs, as a command with one option changed",
-)
-ok(
-    "Here it is: float16 ended at a loss of " in both and "mixed_float16 ended at a loss of " in both,
-    "and where that run is there, how both ended",
-)
+ok(json.load(open("swamped/analysis/summary.json"))["cause"] == "updates"
+   and len(re.findall("<strong>Test it.</strong>", both)) >= 1
+   and "--policy=mixed_float16 --optimizer=sgd --optimizer=lr=1e-3" in both,
+   "swamped updates have theirs, as a command with one option changed")
+ok("Here it is: float16 ended at a loss of " in both and "mixed_float16 ended at a loss of " in both,
+   "and where that run is there, how both ended")
 
 # Each number at the top leads to a row that has all its digits, its table, the row there, and who made the table
 focus = re.search(r"<h2>In numbers: (\w+)</h2>", page)[1]
 numbers = json.load(open(focus + "/analysis/summary.json"))["numbers"]
 tiles = re.findall(r'<dd><a href="#from-(\w+)">(.*?)</a>', page)
-rows = {
-    key: re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row)
-    for key, row in re.findall(r'<tr id="from-(\w+)">(.*?)</tr>', page)
-}
+rows = {key: re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row) for key,
+        row in re.findall(r'<tr id="from-(\w+)">(.*?)</tr>', page)}
 ok(len(tiles) == 12 and {key for key, _ in tiles} == set(rows), "12 numbers lead to a row each: %s" % sorted(rows))
 for key, (_, said, words, where, row, maker) in sorted(rows.items()):
     path = re.sub("<.*?>", "", where)
@@ -362,10 +326,8 @@ for key, (_, said, words, where, row, maker) in sorted(rows.items()):
         found = [x for x in all_rows if x["from"] != "exact" and x["class"] in ("gradient", "wgrad")]
     if key == "swamped_share_updates":
         found = [x for x in all_rows if x["kind"] == "update" and x["tensor"] == "all"]
-    ok(
-        len(found) == int(counted[1]) if counted else said == "–" or said in [x[column[1]] for x in found],
-        "%s: the row is there: %s" % (key, row),
-    )
+    ok(len(found) == int(counted[1]) if counted else said == "–" or said in [x[column[1]] for x in found],
+       "%s: the row is there: %s" % (key, row))
 
 paper.check(figure, ok)
 print("1..%d" % count)

@@ -37,10 +37,9 @@ write(
     ),
 )
 npz('x.npz', x=([N, D], draw(N * D, 1)))
-ran = tap.halfulp(
-    'validate', 'net.onnx', '--data', 'x.npz', '--policy', 'fp16,int8,int4', '--accept', 'sqnr>=30', '--accept',
-    'flips<=50%', '--sensitivity', '--outputs', 'o', '--report', 'out', '--output', 'y', '--exact', '2', '--json'
-)
+ran = tap.halfulp('validate', 'net.onnx', '--data', 'x.npz', '--policy', 'fp16,int8,int4', '--accept', 'sqnr>=30',
+                  '--accept', 'flips<=50%', '--sensitivity', '--outputs', 'o', '--report', 'out', '--output', 'y',
+                  '--exact', '2', '--json')
 v = json.load(open('out/validation.json')) if os.path.exists('out/validation.json') else {}
 tap.ok(ran.returncode == 1 and v == json.loads(ran.stdout), 'validation.json is what --json prints', ran.stderr)
 ran = tap.halfulp('advise', 'net.onnx', '--data', 'x.npz', '--accept', 'sqnr>=25', '--output', 'y', '--out', 'out')
@@ -91,10 +90,8 @@ tap.ok(not re.search(r'src=|href="[^#]|url\([^#]|<script[^>]', page) and "defaul
 
 def tables(kind):
     for t in re.findall(r'<table class="%s">(.*?)</table>' % kind, page, re.S):
-        yield [
-            [text(c) for c in re.findall(r'<t[hd][^>]*>(.*?)</t[hd]>', row, re.S)]
-            for row in re.findall(r'<tr>(.*?)</tr>', t, re.S)
-        ]
+        yield [[text(c) for c in re.findall(r'<t[hd][^>]*>(.*?)</t[hd]>', row, re.S)]
+               for row in re.findall(r'<tr>(.*?)</tr>', t, re.S)]
 
 
 def of(f, key, factor=1):
@@ -117,20 +114,12 @@ columns = {
 if not any(r['told'] for r in v['policies']):
     del columns['nobody could keep']
 (table,) = tables('decision')
-tap.ok(
-    table == [list(columns)] + [[f(r) for f in columns.values()] for r in v['policies']], 'the decision table',
-    table[:2]
-)
+tap.ok(table == [list(columns)] + [[f(r) for f in columns.values()] for r in v['policies']], 'the decision table',
+       table[:2])
 (table,) = tables('proof')
 halves = [['searched on', a['searched']], ['held apart', a['held_apart']]]
-tap.ok(
-    table[1:]
-    == [
-        [n, str(h['inputs']), str(h['flips']), '%.1f' % h['sqnr_db'], '%.3g' % h['rel_l2'], '%.3g' % h['max_error']]
-        for n, h in halves
-    ],
-    'the proof',
-)
+tap.ok(table[1:] == [[n, str(h['inputs']), str(h['flips']), '%.1f' % h['sqnr_db'], '%.3g' % h['rel_l2'], '%.3g'
+                      % h['max_error']] for n, h in halves], 'the proof')
 passing = [r for r in v['policies'][1:] if r['verdict'] == 'pass']
 best = min(passing, key=lambda r: r['weight_bytes'])
 words = text(page)
@@ -141,14 +130,8 @@ tap.ok(
     in words,
     'the verdict',
 )
-tap.ok(
-    all(
-        '%s breaks %s: it is %.4g' % (r['policy'], f['rule'], f['is']) in words
-        for r in v['policies']
-        for f in r['fails']
-    ),
-    'what is broken, and by how much',
-)
+tap.ok(all('%s breaks %s: it is %.4g' % (r['policy'], f['rule'], f['is']) in words for r in v['policies']
+           for f in r['fails']), 'what is broken, and by how much')
 tap.ok(
     'The weights take %.4g MB in place of %.4g MB, %.1f times less'
     % (a['bytes'] / 1e6, a['float32_bytes'] / 1e6, a['float32_bytes'] / a['bytes'])
@@ -191,11 +174,8 @@ for section, row in zip(sections, v['policies'][1:]):
             tuple(map(float, p.split(',')))
             for p in re.search(r'<polyline class="%s" points="([^"]*)"' % key, section)[1].split()
         ]
-        want = [
-            (64 + i / (len(nodes) - 1) * 824, 12 + (high - math.log10(n[key])) / (high - bottom) * 218)
-            for i, n in enumerate(nodes)
-            if n[key] > 0
-        ]
+        want = [(64 + i / (len(nodes) - 1) * 824, 12 + (high - math.log10(n[key])) / (high - bottom) * 218) for i,
+                n in enumerate(nodes) if n[key] > 0]
         tap.ok(
             len(points) == len(want) and all(abs(p - q) < 0.06 for x, y in zip(points, want) for p, q in zip(x, y)),
             '%s: the curve of %s' % (name, key),
@@ -205,9 +185,8 @@ for section, row in zip(sections, v['policies'][1:]):
         median = sorted(n['channel_amax'])[len(n['channel_amax']) // 2]
         if median > 0 and max(n['channel_amax']) > 2 * median:
             stands.append((n, median))
-    stands = sorted(
-        sorted(stands, key=lambda b: -max(b[0]['channel_amax']) / b[1])[:12], key=lambda b: b[0]['position']
-    )
+    stands = sorted(sorted(stands, key=lambda b: -max(b[0]['channel_amax']) / b[1])[:12],
+                    key=lambda b: b[0]['position'])
     bands = re.findall(r'<span>(.*?)</span><div>(.*?)</div>', section, re.S)
     for (label, cells), (n, median) in zip(bands, stands):
         heat = [float(h) for h in re.findall(r'--h:([-\d.]+)%', cells)]
@@ -218,10 +197,8 @@ for section, row in zip(sections, v['policies'][1:]):
             or len(heat) != len(want)
         ):
             wrong.append([text(label), heat[:4], want[:4]])
-    tap.ok(
-        len(bands) == len(stands) and not wrong and any('h2' in text(l) for l, _ in bands),
-        '%s: channels that stand out' % name, wrong
-    )
+    tap.ok(len(bands) == len(stands) and not wrong and any('h2' in text(l) for l, _ in bands),
+           '%s: channels that stand out' % name, wrong)
     table = list(tables('worst'))[v['policies'][1:].index(row)]
     share = lambda n, k: '–' if not n['operands'] else '%.3g' % (100 * n[k] / n['operands'])
     want = [
@@ -248,11 +225,9 @@ with open('wild/validation.json', 'w') as f:
     json.dump(v, f)
 ran = tap.halfulp('report', 'wild')
 section = open('wild/report/index.html').read().split('<section class="nodes">')[1] if ran.returncode == 0 else ''
-tap.ok(
-    '<li style="--h:75%%" title="%s: inf">' % html.escape(first['node']) in section
-    and re.search(r'<tbody>\s*<tr><th scope="row">%s<' % re.escape(html.escape(first['node'])), section),
-    'a node whose damage is not finite',
-)
+tap.ok('<li style="--h:75%%" title="%s: inf">' % html.escape(first['node']) in section
+       and re.search(r'<tbody>\s*<tr><th scope="row">%s<' % re.escape(html.escape(first['node'])), section),
+       'a node whose damage is not finite')
 
 # What is refused
 os.makedirs('bad')
@@ -262,21 +237,14 @@ for body in (
     with open('bad/validation.json', 'w') as f:
         f.write(body)
     ran = tap.halfulp('report', 'bad')
-    tap.ok(
-        ran.returncode in ((0,) if '[{' in body else (3,)) and ran.stderr.count('\n') == (ran.returncode == 3),
-        '%s: exit %d: %s' % (body, ran.returncode, ran.stderr.strip()),
-    )
+    tap.ok(ran.returncode in ((0,) if '[{' in body else (3,)) and ran.stderr.count('\n') == (ran.returncode == 3),
+           '%s: exit %d: %s' % (body, ran.returncode, ran.stderr.strip()))
 for option in (['-o', '-'], ['--format', 'png']):
     ran = tap.halfulp('report', 'out', *option)
     tap.ok(ran.returncode == 2 and option[0] in ran.stderr, '%s has no effect: exit 2' % option[0])
 ran = tap.halfulp('validate', 'net.onnx', '--data', 'x.npz', '--policy', 'fp16', '--exact', '0', '--report', 'plain')
 ran = tap.halfulp('report', 'plain', '--out', 'there', '--json')
 plain = open('there/index.html').read()
-tap.ok(
-    json.loads(ran.stdout) == {'page': 'there/index.html'}
-    and 'No budget was named' in plain
-    and 'Nobody looked' in plain
-    and 'The plan' not in plain,
-    'a page says what nobody asked for',
-)
+tap.ok(json.loads(ran.stdout) == {'page': 'there/index.html'} and 'No budget was named' in plain
+       and 'Nobody looked' in plain and 'The plan' not in plain, 'a page says what nobody asked for')
 tap.finish()

@@ -100,19 +100,10 @@ def read_tex(text):
 
 READERS = {'tsv': read_tsv, 'md': read_md, 'tex': read_tex}
 npzfile.npz(home + '/a.npz', w=((4,), [0.1, 1e-6, 70000.0, 1.0]), b=((2,), [1e-9, 3.0]))
-LINES = (
-    'accumulate --table --n 200 --sum fma --sum kahan --format fp16,e4m3',
-    'round 0.1 1e-9 nan inf -2.5e30 --format fp16,e4m3',
-    'calc 1/3 --format fp16,bf16',
-    'formats pi',
-    'formats fp16 mxfp4',
-    'figures --list',
-    'inspect a.npz --to fp16,int8',
-    'probe --model tc:hopper ::probes',
-    'probe --model tc:hopper ::.',
-    'plan --model mlp ::rows',
-    'doctor ::.',
-)
+LINES = ('accumulate --table --n 200 --sum fma --sum kahan --format fp16,e4m3',
+         'round 0.1 1e-9 nan inf -2.5e30 --format fp16,e4m3', 'calc 1/3 --format fp16,bf16', 'formats pi',
+         'formats fp16 mxfp4', 'figures --list', 'inspect a.npz --to fp16,int8', 'probe --model tc:hopper ::probes',
+         'probe --model tc:hopper ::.', 'plan --model mlp ::rows', 'doctor ::.')
 
 
 def main():
@@ -134,9 +125,8 @@ def main():
             columns, cells = read(text)
             bad = ['%s: columns %s' % (line, columns)] if columns != names else []
             bad += ['%s: %d rows of %d' % (line, len(cells), len(rows))] if len(cells) != len(rows) else []
-            bad += ['%s: %s is %r, not %r' % (line, n, c, r.get(n))
-                for cs, r in zip(cells, rows) for n, c in zip(columns, cs)
-                if not same(c, r.get(n)) and n != 'ram_free_bytes']
+            bad += ['%s: %s is %r, not %r' % (line, n, c, r.get(n)) for cs, r in zip(cells, rows) for n,
+                    c in zip(columns, cs) if not same(c, r.get(n)) and n != 'ram_free_bytes']
             if 'halfulp ' + own.split()[0] not in text[:text.index('\n', 60)]:
                 bad.append(line + ': the command is not named')
             wrong[kind] += bad + ([] if got[0] == code == 0 else ['%s: exit %d %s' % (line, got[0], got[2])])

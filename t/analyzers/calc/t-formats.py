@@ -13,9 +13,8 @@ from tap import HALFULP, finish, none  # noqa: E402
 
 
 def run(*words):
-    return subprocess.run(
-        [HALFULP, 'formats', *words], check=True, stdout=subprocess.PIPE, universal_newlines=True
-    ).stdout
+    return subprocess.run([HALFULP, 'formats', *words], check=True, stdout=subprocess.PIPE,
+                          universal_newlines=True).stdout
 
 
 def pow2(e):
@@ -158,19 +157,10 @@ def page(f):
     drawn = [x[2:].rstrip() for x in lines[at : at + 4]]
     if drawn != [x.rstrip() for x in boxes(f)]:
         wrong.append('%s: the fields are drawn as %s, not %s' % (f.name, drawn, boxes(f)))
-    said(
-        '  %d bits: %ssign, %d of exponent (bias %d), %d of trailing significand; p = %d significant bit%s'
-        % (f.bits, '' if f.signed else 'no ', f.ebits, f.bias, f.m, f.p, 's' if f.p > 1 else ''),
-        'widths',
-    )
-    said(
-        (
-            '  value = m * 2^(e - %d), |m| < 2^%d, %d <= e <= %d' % (f.m, f.p, f.emin, f.emax)
-            if f.m
-            else '  value = 2^e, %d <= e <= %d' % (f.emin, f.emax)
-        ),
-        'value',
-    )
+    said('  %d bits: %ssign, %d of exponent (bias %d), %d of trailing significand; p = %d significant bit%s'
+         % (f.bits, '' if f.signed else 'no ', f.ebits, f.bias, f.m, f.p, 's' if f.p > 1 else ''), 'widths')
+    said(('  value = m * 2^(e - %d), |m| < 2^%d, %d <= e <= %d' % (f.m, f.p, f.emin, f.emax) if f.m
+          else '  value = 2^e, %d <= e <= %d' % (f.emin, f.emax)), 'value')
     range_lines = (
         [('smallest', f.least, 1 if f.zero else 0)]
         + ([('smallest normal', f.normal, 1 << f.m)] if f.m else [])
@@ -227,11 +217,8 @@ def page(f):
             wrong.append('%s: gaps %s there, %s here' % (f.name, gaps, want))
     special = [re.split(r'  +', x.strip(), maxsplit=1) for x in lines[lines.index('Special codes') + 1 :] if x]
     minus = f.signed and f.kind not in ('fnuz', 'p3109')
-    zero = f.hex(0) + (
-        ', -0 is ' + f.hex(f.sign)
-        if minus
-        else ', no -0' if f.signed else '; a negative number becomes NaN, or zero where the mode may'
-    )
+    zero = f.hex(0) + (', -0 is ' + f.hex(f.sign) if minus else ', no -0' if f.signed
+                       else '; a negative number becomes NaN, or zero where the mode may')
     infinity = 'none' if f.inf is None else f.hex(f.inf) + (', -inf is ' + f.hex(f.sign | f.inf) if f.signed else '')
     nan = f.nans() + ('; written as ' + f.hex(f.one_nan) if f.kind == 'ieee' else '')
     want = [
@@ -251,26 +238,17 @@ def cells(f):
 rows = [x.split() for x in run().split('\n\n')[0].split('\n')[1:]]
 wrong = []
 for f, row in zip(FORMATS, rows):
-    want = [
-        *map(str, cells(f)), *('%.6g' % float(x) for x in (f.max, f.normal, f.least)), '2^-%d' % f.p,
-        f.above if f.above != 'NaN' else 'NaN', f.hex(f.one_nan) if f.nan else 'none'
-    ]
+    want = [*map(str, cells(f)), *('%.6g' % float(x) for x in (f.max, f.normal, f.least)), '2^-%d' % f.p, f.above
+            if f.above != 'NaN' else 'NaN', f.hex(f.one_nan) if f.nan else 'none']
     if row[:12] != want:
         wrong.append('%s there, %s here' % (row, want))
-none(
-    wrong + (['%d formats there, %d here' % (len(rows), len(FORMATS))] if len(rows) != len(FORMATS) else []),
-    'formats: a row each, in their order',
-)
+none(wrong + (['%d formats there, %d here' % (len(rows), len(FORMATS))] if len(rows) != len(FORMATS) else []),
+     'formats: a row each, in their order')
 heads = (
     'format bits exponent_bits p emin emax max_finite min_normal min_positive unit_roundoff above_max nan_code'.split()
 )
-plain = [
-    [
-        *map(str, cells(f)), *('%.17g' % float(x) for x in (f.max, f.normal, f.least, pow2(-f.p))), f.above,
-        f.hex(f.one_nan) if f.nan else 'none'
-    ]
-    for f in FORMATS
-]
+plain = [[*map(str, cells(f)), *('%.17g' % float(x) for x in (f.max, f.normal, f.least, pow2(-f.p))), f.above,
+          f.hex(f.one_nan) if f.nan else 'none'] for f in FORMATS]
 there = run('--table', 'tsv')
 rows = [line.split('\t') for line in there.splitlines()]
 # as few digits as read back
@@ -299,20 +277,16 @@ there = [x[:-3].split(' & ') for x in run('--table', 'latex').split('\n') if x.e
 wrong = []
 for f, row in zip(FORMATS, there[1:]):
     digits, _, e = ('%.6g' % float(f.max)).partition('e')
-    want = [
-        *map(str, cells(f)), '$%s$' % (digits + (' \\times 10^{%d}' % int(e) if e else '')), '$2^{%d}$' % f.emin,
-        '$2^{%d}$' % (f.emin - f.m), '$2^{-%d}$' % f.p, f.above, f.hex(f.one_nan) if f.nan else 'none'
-    ]
+    want = [*map(str, cells(f)), '$%s$' % (digits + (' \\times 10^{%d}' % int(e) if e else '')), '$2^{%d}$' % f.emin,
+            '$2^{%d}$' % (f.emin - f.m), '$2^{-%d}$' % f.p, f.above, f.hex(f.one_nan) if f.nan else 'none']
     if row != want:
         wrong.append('%s there, %s here' % (row, want))
 none(wrong + ([there] if len(there) != len(FORMATS) + 1 else []), '--table latex')
 wrong = []
 for f, o in zip(FORMATS + OTHERS, json.loads(run('--json', *(f.name for f in FORMATS + OTHERS)))):
-    want = dict(
-        zip(('name', 'bits', 'exponent_bits', 'p', 'emin', 'emax'), cells(f)), max_finite=float(f.max),
-        min_normal=float(f.normal), min_positive=float(f.least), unit_roundoff=float(pow2(-f.p)), above_max=f.above,
-        max_code=f.hex(f.last), nan_codes=f.nans()
-    )
+    want = dict(zip(('name', 'bits', 'exponent_bits', 'p', 'emin', 'emax'), cells(f)), max_finite=float(f.max),
+                min_normal=float(f.normal), min_positive=float(f.least), unit_roundoff=float(pow2(-f.p)),
+                above_max=f.above, max_code=f.hex(f.last), nan_codes=f.nans())
     wrong += ['%s: %s is %s there, %s here' % (f.name, k, o.get(k), v) for k, v in want.items() if o.get(k) != v]
     wrong += ['%s: specials %s' % (f.name, o['specials'])] if o['specials'] != f.kind else []
     wrong += (
@@ -372,17 +346,10 @@ for (name, element, bits, size, scale, scale_bits, most, least), o in zip(
         '  │' + inside + '│',
         '  └' + re.sub('[^│]', '─', inside).replace('│', '┴') + '┘',
     ]
-    lines = [
-        (
-            '%s: blocks of %d %s elements that share a scale' % (name, size, element)
-            if size
-            else '%s: %s elements, all of an array under one scale' % (name, element)
-        ),
-        *box,
-        '  value = scale * ' + ('(element - zero)' if name.endswith('zp') else 'element'),
-        '  largest element    %.17g' % float(most),
-        '  smallest element   %.17g' % float(least),
-    ]
+    lines = [('%s: blocks of %d %s elements that share a scale' % (name, size, element) if size
+              else '%s: %s elements, all of an array under one scale' % (name, element)), *box, '  value = scale * '
+             + ('(element - zero)' if name.endswith('zp') else 'element'), '  largest element    %.17g' % float(most),
+             '  smallest element   %.17g' % float(least)]
     lines += ['  bits an element    %.6g with its share of the scale' % each] if size else []
     wrong += ['%s: no line %r' % (name, x) for x in lines if x not in text.split('\n')]
     rule = [x for x in text.split('\n') if x.startswith('  scale  ')][0]

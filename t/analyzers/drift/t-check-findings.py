@@ -24,11 +24,9 @@ os.chdir(home())
 # By the name that a manifest has for a setting, the key that command lines give it by.
 with open(os.path.join(SOURCES, 'lib/base/console/settings.def')) as f:
     KEYS = dict(re.findall(r'^SETTING\("([^"]+)", "([^"]+)"\)', f.read(), re.M))
-HELD = [
-    'bit-identical', 'within its ulps', 'within its tolerance', 'better than the baseline',
-    'not compared: the baseline has no tolerance for it', 'drifted', 'is new: the baseline does not have it',
-    'is not finite and the baseline does not declare that', 'is missing in the run'
-]
+HELD = ['bit-identical', 'within its ulps', 'within its tolerance', 'better than the baseline',
+        'not compared: the baseline has no tolerance for it', 'drifted', 'is new: the baseline does not have it',
+        'is not finite and the baseline does not declare that', 'is missing in the run']
 IDENTICAL, ULPS, NOISE, BETTER, NOT_COMPARED, DRIFT, NEW, NONFINITE, MISSING = range(9)
 
 
@@ -57,10 +55,8 @@ def apart(got, want, form):
     return float(ulps) if ulps < 2**1023 else math.inf
 
 
-LOST = (
-    'l2_share_lost', 'cosine', 'share_swamped', 'share_nonzeros', 'propagated_rel_normwise', 'log2_scale_min',
-    'log2_scale_max'
-)
+LOST = ('l2_share_lost', 'cosine', 'share_swamped', 'share_nonzeros', 'propagated_rel_normwise', 'log2_scale_min',
+        'log2_scale_max')
 
 
 @functools.cache
@@ -102,15 +98,9 @@ def finding(row, now, new=None):
         else:
             ulps = apart(got, want, row['ulps_of'])
             better = {'up': got < want, 'down': got > want}.get(row['must_not_move'], False)
-            held = (
-                IDENTICAL
-                if got == want
-                else (
-                    ULPS
-                    if ulps <= float(row['ulps'])
-                    else NOISE if abs(got - want) <= float(row['tolerance']) else BETTER if better else DRIFT
-                )
-            )
+            held = (IDENTICAL if got == want else (ULPS if ulps <= float(row['ulps']) else NOISE
+                                                   if abs(got - want) <= float(row['tolerance']) else BETTER if better
+                                                   else DRIFT))
     if held < DRIFT:
         return held, ulps, -1
     key = row['quantity'] if row else new
@@ -216,16 +206,10 @@ def judged(path, run, what):
     own = run.path + '.own.tsv'
     halfulp('baseline', run.path, '-o', own, '--allow-nonfinite', '--reason', 'its own')
     was, now = env(path), env(own)
-    lines = [
-        '%s: %s in the baseline, %s now' % (KEYS.get(k, k), was.get(k, 'nothing'), now.get(k, 'nothing'))
-        for k in [*was, *(k for k in now if k not in was)]
-        if was.get(k) != now.get(k)
-    ]
-    lines.append(
-        'same summation trees and same casts'
-        if all(was[k] == now[k] for k in ('summation_tree', 'casts'))
-        else 'other summation trees or casts: bits may differ for that reason alone'
-    )
+    lines = ['%s: %s in the baseline, %s now' % (KEYS.get(k, k), was.get(k, 'nothing'), now.get(k, 'nothing'))
+             for k in [*was, *(k for k in now if k not in was)] if was.get(k) != now.get(k)]
+    lines.append('same summation trees and same casts' if all(was[k] == now[k] for k in ('summation_tree', 'casts'))
+                 else 'other summation trees or casts: bits may differ for that reason alone')
     said = [x for x in j['attribution'].splitlines() if not x.startswith(('the program differs', 'step '))]
     wrong += ['attribution %s there, %s here' % (said, lines)] if said != lines else []
     changed = sum(not mine['ok'] and key.startswith('program/') for _, key, mine in want)
@@ -259,9 +243,8 @@ def hashes(run):
     for i, c in enumerate(program['calls']):
         if c['op'].startswith(('matmul', 'conv2d')):
             sums = hashed(sums, '%d %s part=%g' % (i, c['sum'], c['attr'].get('part', 0)))
-        text = '%s %s>%s %s' % (
-            c['op'], tensor[c['in'][0]]['name'], tensor[c['out'][0]]['name'], tensor[c['out'][0]]['format']
-        )
+        text = '%s %s>%s %s' % (c['op'], tensor[c['in'][0]]['name'], tensor[c['out'][0]]['name'],
+                                tensor[c['out'][0]]['format'])
         casts = hashed(casts, text) if c['op'] == 'cast' else casts
         calls = hashed(calls, text)
     return {k: '0x%016x' % v for k, v in (('summation_tree', sums), ('casts', casts), ('calls', calls))}
@@ -313,11 +296,8 @@ def unseen(*runs):
     each = [table(os.path.join(run.path, 'metrics.tsv'))[1] for run in runs]
     scaled = any(run.manifest['loss_scaling']['rule'] not in ('none', 'static') for run in runs)
     grew = any(float(b['loss_scale']) > float(a['loss_scale']) for rows in each for a, b in zip(rows, rows[1:]))
-    under = any(
-        float(r['became_zero']) > 0 or float(r['became_subnormal']) > 0
-        for run in runs
-        for r in table(run.analysis('underflow.tsv'))[1]
-    )
+    under = any(float(r['became_zero']) > 0 or float(r['became_subnormal']) > 0 for run in runs
+                for r in table(run.analysis('underflow.tsv'))[1])
     traced = any(run.steps for run in runs)
     steps = 'in %d steps ' % sum(map(len, each))
     lines = (
@@ -332,10 +312,8 @@ def unseen(*runs):
 
 
 base = make('base', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3')
-order = make(
-    'order', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3', '--accumulate',
-    'pairwise'
-)
+order = make('order', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3',
+             '--accumulate', 'pairwise')
 others = {
     'sums in fp16': make(
         'half', '--policy', 'mixed_float16', '--loss-scale', 'init=1024', '--trace', 'steps=0,3', '--accumulate',
@@ -368,10 +346,8 @@ for reason, more, ulps in (
     r = halfulp('baseline', 'base', '-o', 'base.tsv', '--reason', reason, '--ulps', ulps, *more)
     lines = r.stdout.partition('what this baseline could not see:\n')[2].splitlines()
     want = unseen(base, order) if more else unseen(base)
-    ok(
-        r.returncode == 0 and len(lines) == len(want) and all(map(str.startswith, lines, want)),
-        '%s: what it could not show' % reason, r.stdout + r.stderr + str(want)
-    )
+    ok(r.returncode == 0 and len(lines) == len(want) and all(map(str.startswith, lines, want)),
+       '%s: what it could not show' % reason, r.stdout + r.stderr + str(want))
     for what, run in {'the same run': base, 'another order of sums': order, **others}.items():
         seen |= judged('base.tsv', run, '%s, %s' % (reason, what))
 ok(seen == set(range(9)), 'every verdict was come to', [HELD[k] for k in set(range(9)) - seen])
@@ -381,31 +357,20 @@ open('.git/HEAD', 'w').write('ref: refs/heads/some\n')
 open('.git/refs/heads/some', 'w').write('0123456789abcdef0123456789abcdef01234567\n')
 for where, path in (('.', 'here.tsv'), ('within/deep', 'deep.tsv')):
     halfulp('baseline', os.path.abspath('base'), '-o', os.path.abspath(path), '--reason', 'a commit', cwd=where)
-    ok(
-        'at commit 0123456789abcdef0123456789abcdef01234567\n' in open(path).read(),
-        'the commit that is checked out around %s' % where,
-    )
+    ok('at commit 0123456789abcdef0123456789abcdef01234567\n' in open(path).read(),
+       'the commit that is checked out around %s' % where)
 config = {k for k in base.manifest['config'] if not k.startswith('trace-')}
-ok(
-    set(env('base.tsv'))
-    == config
-    | {
-        'halfulp', 'model', 'policy', 'dataset', 'dataset_digest', 'optimizer', 'batch', 'epochs', 'loss_weight',
-        'seed', 'backend', 'device', 'compiler', 'simd', 'summation_tree', 'casts', 'calls', 'analysis'
-    },
-    'a baseline names every option of the training, but which steps were traced',
-    sorted(env('base.tsv')),
-)
+ok(set(env('base.tsv')) == config | {'halfulp', 'model', 'policy', 'dataset', 'dataset_digest', 'optimizer', 'batch',
+                                     'epochs', 'loss_weight', 'seed', 'backend', 'device', 'compiler', 'simd',
+                                     'summation_tree', 'casts', 'calls', 'analysis'},
+   'a baseline names every option of the training, but which steps were traced', sorted(env('base.tsv')))
 for what, run in others.items():
     shutil.copy('base.tsv', 'again.tsv')
     r = halfulp('baseline', run.path, '-o', 'again.tsv', '--allow-nonfinite', '--reason', what)
     wrong = [r.stderr] if r.returncode else moved('base.tsv', 'again.tsv', r.stdout)
     lines = r.stdout.partition('what this baseline could not see:\n')[2].splitlines()
-    wrong += (
-        ['%s there, %s here' % (lines, unseen(run))]
-        if len(lines) != len(unseen(run)) or not all(map(str.startswith, lines, unseen(run)))
-        else []
-    )
+    wrong += (['%s there, %s here' % (lines, unseen(run))] if len(lines) != len(unseen(run))
+              or not all(map(str.startswith, lines, unseen(run))) else [])
     said = {k: v for k, v in env('again.tsv').items() if k in hashes(run)}
     wrong += ['%s there, %s here' % (said, hashes(run))] if said != hashes(run) else []
     none(wrong, '%s: recorded again, what moved, what it does not show, and its hashes' % what)

@@ -113,9 +113,8 @@ for name, rules, want in [
 ]:
     said = last('--data', name, *sum((['--accept', r] for r in rules), []))
     tap.ok(said == want, want, said)
-said = run(
-    'validate', 'm.onnx', '--policy', 'bf16', '--exact', '0', '--data', 'x.npz', '--accept', 'flips<=1% at 95%', '--tap'
-)
+said = run('validate', 'm.onnx', '--policy', 'bf16', '--exact', '0', '--data', 'x.npz', '--accept',
+           'flips<=1% at 95%', '--tap')
 tap.ok(
     said.returncode == 1
     and said.stdout
@@ -158,19 +157,13 @@ for name, n, found in [('y.npz', 299, False), ('z.npz', 1200, True)]:
             and abs(rule['share_most'] - 1 + 0.05 ** (2 / n)) < 1e-9
         )
     )
-    tap.ok(
-        good and o['held_apart_runs'] >= 1,
-        'advise on %d inputs: found is %s, after %d runs on those held apart' % (n, found, o['held_apart_runs']),
-        got.stdout,
-    )
+    tap.ok(good and o['held_apart_runs'] >= 1, 'advise on %d inputs: found is %s, after %d runs on those held apart'
+           % (n, found, o['held_apart_runs']), got.stdout)
 text = run('advise', 'p.onnx', '--data', 'y.npz', '--accept', 'flips<=1% at 95%', '--format', 'bf16').stdout
-tap.ok(
-    text.endswith('flips<=1% at 95% takes 299 inputs held apart, even without an exception, and there are 149.\n'),
-    'advise says how many inputs are needed', text
-)
-text = run(
-    'advise', 'p.onnx', '--data', 'z.npz', '--accept', 'flips<=1% at 95%', '--accept', 'flips<=0.1%', '--format', 'bf16'
-).stdout
+tap.ok(text.endswith('flips<=1% at 95% takes 299 inputs held apart, even without an exception, and there are 149.\n'),
+       'advise says how many inputs are needed', text)
+text = run('advise', 'p.onnx', '--data', 'z.npz', '--accept', 'flips<=1% at 95%', '--accept', 'flips<=0.1%',
+           '--format', 'bf16').stdout
 most = 100 * (1 - 0.05 ** (1 / 600))
 tap.ok(
     'The inputs held apart keep flips<=1%% at 95%% (0 of 600: at most %.3g %% at 95 %%).\n' % most in text
@@ -183,10 +176,8 @@ tap.ok(
     text,
 )
 looks = re.search(r'(\d+) assignments were run on them, .* together it is at least (.*) %\.', text)
-tap.ok(
-    looks and float(looks[2]) == 100 - 5 * int(looks[1]),
-    'and the confidence of all choices that were run on them together', text
-)
+tap.ok(looks and float(looks[2]) == 100 - 5 * int(looks[1]),
+       'and the confidence of all choices that were run on them together', text)
 
 for rule, why in [
     ('flips<=1% at 95', 'a confidence is a percentage'),

@@ -12,13 +12,8 @@ from tap import TOP, finish, none, ok  # noqa: E402
 
 CURVE = os.path.join(TOP, 'doc', 'operating-curve.tsv')
 page = open(os.path.join(TOP, 'doc', 'gate.md'), encoding='utf-8').read()
-p = subprocess.run(
-    [sys.executable, '-B', os.path.join(TOP, 'bench', 'operating-curve.py'), '--from', CURVE],
-    capture_output=True,
-    text=True,
-    encoding='utf-8',
-    env=dict(os.environ, PYTHONIOENCODING='utf-8'),
-)
+p = subprocess.run([sys.executable, '-B', os.path.join(TOP, 'bench', 'operating-curve.py'), '--from', CURVE],
+                   capture_output=True, text=True, encoding='utf-8', env=dict(os.environ, PYTHONIOENCODING='utf-8'))
 tables = p.stdout.strip().split('\n')
 ok(p.returncode == 0 and len(tables) > 20, 'the tables are made', p.stderr)
 none([line for line in tables if line and line not in page.split('\n')], 'and stand on the page')
@@ -26,9 +21,8 @@ none([line for line in tables if line and line not in page.split('\n')], 'and st
 lines = open(CURVE).read().splitlines()
 head = lines[1].split('\t')
 rows = [dict(zip(head, l.split('\t'))) for l in lines[2:]]
-rate = {
-    (r['setup'], r['change'], r['mode'], int(r['n']), int(r['k'])): 100 * int(r['red']) / int(r['trials']) for r in rows
-}
+rate = {(r['setup'], r['change'], r['mode'], int(r['n']), int(r['k'])): 100 * int(r['red']) / int(r['trials'])
+        for r in rows}
 setups = sorted({r['setup'] for r in rows})
 ok(len(setups) == 9, 'nine set-ups', setups)
 agreed = re.search(r'agreed with (\d+) of (\d+) verdicts', lines[0])
@@ -74,12 +68,8 @@ ok(of[0] >= 149 and of[1] >= 1000 and of[2] == 0, 'of 149 distinct runs and 1000
 guarding = open(os.path.join(TOP, 'doc/ci.md'), encoding='utf-8').read()
 ok('0 of %d trials were red' % of[1] in ' '.join(guarding.split()), 'doc/ci.md says of how many trials none was red')
 said('0 of % distinct runs bounds the rate of false alarms by % %%', of[0], round(100 * (1 - 0.05 ** (1 / of[0])), 1))
-MUST = [
-    k[:2]
-    for k in rate
-    if k[1] in ('fp16 second moment', 'fp16 momentum', 'scale 2^20', 'RZ casts', 'fp16 sums')
-    and k[2:] == ('paired', 5, 1)
-]
+MUST = [k[:2] for k in rate if k[1] in ('fp16 second moment', 'fp16 momentum', 'scale 2^20', 'RZ casts', 'fp16 sums')
+        and k[2:] == ('paired', 5, 1)]
 MLP = ('float32', 'float16', 'bfloat16', 'sgd')
 MUST += [(s, c) for s in MLP for c in ('lr +20 %', 'lr -20 %', 'eps 1e-3', 'beta2 0.9', 'no decay')]
 found = {k: rate[k + ('paired', 5, 1)] for k in MUST if k + ('paired', 5, 1) in rate}

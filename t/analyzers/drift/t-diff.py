@@ -30,10 +30,8 @@ def halfulp(*words):
 
 
 def train(name, *words):
-    r = halfulp(
-        'train', '--model', 'mlp:width=0.03125', '--data', 'size=8,train=40,eval=8', '--batch', '8', '--quiet', *words,
-        at(name)
-    )
+    r = halfulp('train', '--model', 'mlp:width=0.03125', '--data', 'size=8,train=40,eval=8', '--batch', '8',
+                '--quiet', *words, at(name))
     assert r.returncode == 0, r.stderr
     return Run(at(name))
 
@@ -112,11 +110,8 @@ def ulps_text(d):
 
 
 def line(d):
-    start = (
-        'step %d, call %d (%s, layer %s), tensor %s: ' % (d['step'], d['call'], d['op'], d['layer'], d['tensor'])
-        if d['call'] >= 0
-        else 'step %d, input %s: ' % (d['step'], d['tensor'])
-    )
+    start = ('step %d, call %d (%s, layer %s), tensor %s: ' % (d['step'], d['call'], d['op'], d['layer'], d['tensor'])
+             if d['call'] >= 0 else 'step %d, input %s: ' % (d['step'], d['tensor']))
     end = '; differences have one direction: %+.4g ulps on the mean, %+.4g away from zero, T = %.4g' % (
         d['signed_ulp_mean'], d['outward_ulp_mean'], d['bias_t']) if (d['bias_t'] or 0) > 6.07 else ''
     return start + end.join(
@@ -141,9 +136,8 @@ def body(text):
     return lines[next(i for i, x in enumerate(lines) if re.match('the first step whose|all [0-9]+ common steps', x)):]
 
 
-USED = (
-    'halfulp_version', 'compiler', 'device', 'simd', 'accumulate', 'policy', 'loss_scaling', 'loss_weight', 'dataset'
-)
+USED = ('halfulp_version', 'compiler', 'device', 'simd', 'accumulate', 'policy', 'loss_scaling', 'loss_weight',
+        'dataset')
 
 
 def settings(a, b):
@@ -228,9 +222,8 @@ def parted(a, b, what):
     if len(finite) == len(found):
         for text, mine in ((r.stdout, short), (whole.stdout, lines + [line(d) for d in found])):
             there = body(text)
-            wrong += ['%r there, %r here' % (x, y) for x, y in zip(there + [''] * 999, mine) if x != y] + (
-                ['%d lines, not %d' % (len(there), len(mine))] if len(there) != len(mine) else []
-            )
+            wrong += ['%r there, %r here' % (x, y) for x, y in zip(there + [''] * 999, mine)
+                      if x != y] + (['%d lines, not %d' % (len(there), len(mine))] if len(there) != len(mine) else [])
             after = text.partition('settings that differ, first run and second:\n')[2].splitlines()
             if [x[2:] for x in itertools.takewhile(lambda x: x.startswith('  '), after)] != j['settings']:
                 wrong.append('settings in the text: %r' % text[:200])
@@ -248,24 +241,16 @@ a, b = train('bare', '--policy', 'float32', '--steps', '2', '--trace', 'steps=no
 )
 r = halfulp('diff', a.path, b.path)
 want = 'no step was traced in either: train both with --trace steps=0, and diff names the call that parts them'
-none(
-    [r.stdout[-300:]] if r.returncode != 1 or want not in r.stdout.splitlines() else [],
-    'two runs without traces: how to see what parts them',
-)
+none([r.stdout[-300:]] if r.returncode != 1 or want not in r.stdout.splitlines() else [],
+     'two runs without traces: how to see what parts them')
 parted(single, train('longer', '--policy', 'float32', '--steps', '6', '--trace', 'steps=2,5'), 'a longer run')
-parted(
-    single, train('half', '--policy', 'mixed_float16', '--steps', '4', '--trace', 'steps=0,2'),
-    'float32 and mixed_float16'
-)
+parted(single, train('half', '--policy', 'mixed_float16', '--steps', '4', '--trace', 'steps=0,2'),
+       'float32 and mixed_float16')
 parted(train('brain', '--policy', 'bfloat16', '--steps', '4', '--trace', 'steps=2'), single, 'bfloat16 and float32')
-parted(
-    single, train('pairs', '--policy', 'float32', '--steps', '4', '--trace', 'steps=2,3', '--accumulate', 'pairwise'),
-    'another order of sums'
-)
-parted(
-    single, train('apart', '--policy', 'float32', '--steps', '4', '--trace', 'steps=1', '--seed', '2'),
-    'no step traced in both'
-)
+parted(single, train('pairs', '--policy', 'float32', '--steps', '4', '--trace', 'steps=2,3', '--accumulate',
+                     'pairwise'), 'another order of sums')
+parted(single, train('apart', '--policy', 'float32', '--steps', '4', '--trace', 'steps=1', '--seed', '2'),
+       'no step traced in both')
 # Of several settings that differ the data come first, then the seed, then the first of the others
 for name, cause in (
     ('half', 'another setting: compute: "float32" and "float16"'),
@@ -298,10 +283,8 @@ want = [
 ]
 elements = sum(math.prod(single.tensors[t]['shape']) for c in single.calls for t in c['out'])
 last = '%s: %d calls of 2 steps executed again, %d elements compared, ' % (path, 2 * len(single.calls), 2 * elements)
-none(
-    [r.stdout, r.stderr] if r.returncode != 1 or want not in rows or last not in r.stdout else [],
-    'verify --trace: the changed element, its bits and those of the call; %d elements compared' % (2 * elements),
-)
+none([r.stdout, r.stderr] if r.returncode != 1 or want not in rows or last not in r.stdout else [],
+     'verify --trace: the changed element, its bits and those of the call; %d elements compared' % (2 * elements))
 
 # The first line of diff and verify. One weight, one ulp off, in the last checkpoint; then in the state that a traced
 # step began with
@@ -330,13 +313,8 @@ def bend(run, name, tensor, number):
 def says(line, start, pair, end):
     """The line begins and ends so, and between them stand these two values."""
     m = re.fullmatch(re.escape(start) + r'(\S+) -> (\S+) \(relative \S+\)' + re.escape(end), line)
-    return (
-        []
-        if m
-        and all(math.isclose(float(m.group(i + 1)), pair[i], rel_tol=1e-6) for i in (0, 1))
-        and m.group(1) != m.group(2)
-        else [line, start, end, pair]
-    )
+    return ([] if m and all(math.isclose(float(m.group(i + 1)), pair[i], rel_tol=1e-6) for i in (0, 1))
+            and m.group(1) != m.group(2) else [line, start, end, pair])
 
 
 weights = math.prod(next(t for t in single.tensors if t['name'] == 'dense2.w')['shape'])
@@ -345,17 +323,11 @@ shutil.copytree(single.path, path)
 pair = bend(path, 'checkpoint/step-000004.safetensors', 'dense2.w', 9)
 bend(path, 'checkpoint/step-000004.safetensors', 'dense1.w_m', 3)  # moments follow from weights, which are told first
 code, line1 = first('diff', single.path, path)
-none(
-    says(
-        line1,
-        'checkpoint before step 4, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: ' % weights,
-        pair,
-        '. Most likely cause: the arithmetic of a call, or other weights to begin with, since settings and programs'
-        ' are the same; traces of one step in both runs would say which',
-    )
-    + [x for x in (code,) if x != 1],
-    'diff: one weight of a checkpoint, one ulp off, in the first line',
-)
+none(says(line1, 'checkpoint before step 4, tensor dense2.w: one element of %d, number 9, is one ulp of fp32 off: '
+          % weights, pair,
+          '. Most likely cause: the arithmetic of a call, or other weights to begin with, since settings and programs'
+          ' are the same; traces of one step in both runs would say which') + [x for x in (code,) if x != 1],
+     'diff: one weight of a checkpoint, one ulp off, in the first line')
 # With another version or machine that is the cause, and with a setting as well it is the setting
 for name, value in (
     ('halfulp_version', '9.9'),
@@ -445,10 +417,8 @@ for name, step, file, tensor, start, end in (
     wrong_digest(path, step)
     n = math.prod(next(t for t in single.tensors if t['name'] == tensor)['shape'])
     code, line1 = first('verify', path)
-    none(
-        says(line1, start % n if '%d' in start else start, pair[::1], end) + [x for x in (code,) if x != 1],
-        'verify: the first line, %s of step %d' % (tensor, step),
-    )
+    none(says(line1, start % n if '%d' in start else start, pair[::1], end) + [x for x in (code,) if x != 1],
+         'verify: the first line, %s of step %d' % (tensor, step))
 path = at('verify1')
 shutil.copytree(single.path, path)
 wrong_digest(path, 1)

@@ -13,10 +13,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import HALFULP, bail_out, finish, halfulp, home, none, ok  # noqa: E402
 
 os.chdir(home())
-TRAIN = [
-    '--model', 'mlp', '--model', 'width=0.125', '--data', 'size=8', '--data', 'train=128', '--data', 'eval=32',
-    '--batch', '32', '--epochs', '2', '--trace', 'steps=0,7', '--quiet', '--policy', 'mixed_float16'
-]
+TRAIN = ['--model', 'mlp', '--model', 'width=0.125', '--data', 'size=8', '--data', 'train=128', '--data', 'eval=32',
+         '--batch', '32', '--epochs', '2', '--trace', 'steps=0,7', '--quiet', '--policy', 'mixed_float16']
 
 
 def make(name, *words):
@@ -60,13 +58,8 @@ def told(path):
             k = min(range(1, n), key=lambda k: within(x[:k])[0] + within(x[k:])[0])
             (a, before), (b, after) = within(x[:k]), within(x[k:])
             if a + b == 0 or (total - a - b) * (n - 2) > 30 * (a + b):
-                lines.append(
-                    (
-                        '%s moved at commit %s: ' % (key, course[k][0][:12]),
-                        [before, after],
-                        ' (mean of %d commits, and of %d since)' % (k, n - k),
-                    )
-                )
+                lines.append(('%s moved at commit %s: ' % (key, course[k][0][:12]), [before, after],
+                              ' (mean of %d commits, and of %d since)' % (k, n - k)))
         if (
             n > 2
             and 'share' in key.rsplit('/', 1)[1]
@@ -88,17 +81,9 @@ def compare(r, path, what):
     said = [line[2:] for line in r.stdout.splitlines() if re.search(' moved at commit | has only grown, to ', line)]
     want, wrong = told(path), []
     for line, (start, numbers, end) in zip(said, want):
-        got = [
-            float(x)
-            for x in re.findall(
-                r'-?[0-9.]+(?:e[-+][0-9]+)?(?= -> | \(|: | commits)',
-                (
-                    line[len(start) :].replace(': at its pace it is one half in', ' (')
-                    if 'grown' in line
-                    else line[len(start) :]
-                ),
-            )
-        ]
+        got = [float(x) for x in re.findall(r'-?[0-9.]+(?:e[-+][0-9]+)?(?= -> | \(|: | commits)',
+                                            (line[len(start) :].replace(': at its pace it is one half in', ' (')
+                                             if 'grown' in line else line[len(start) :]))]
         if not (
             line.startswith(start)
             and line.endswith(end)
@@ -118,9 +103,8 @@ make('faster', '--optimizer', 'lr=0.002')
 halfulp('baseline', 'a', '-o', 'base.tsv', '--reason', 'first')
 r = check('a', 'c1aaaaaaaaaaaaaaaa')
 rows = table('history/history.tsv')
-base = [
-    line.split('\t')[:2] for line in open('base.tsv').read().split('# the ')[0].splitlines() if not line.startswith('#')
-][1:]
+base = [line.split('\t')[:2] for line in open('base.tsv').read().split('# the ')[0].splitlines()
+        if not line.startswith('#')][1:]
 want = {k: v for k, v in base if re.fullmatch(r'-?[0-9.]+(e[-+]?[0-9]+)?|inf|nan', v)}
 ok(
     r.returncode == 0
@@ -130,10 +114,8 @@ ok(
     'a commit: the rows that a reviewer reads first',
     (r.stderr, len(rows), len(want)),
 )
-ok(
-    '# history/history.tsv has 1 commits\n' in r.stdout and compare(r, 'history/history.tsv', 'one commit') == 0,
-    'nothing moved',
-)
+ok('# history/history.tsv has 1 commits\n' in r.stdout and compare(r, 'history/history.tsv', 'one commit') == 0,
+   'nothing moved')
 for c in ('c2', 'c3'):
     r = check('a', c)
 ok(compare(r, 'history/history.tsv', 'three equal commits') == 0 and r.returncode == 0, 'equal commits: nothing moved')
@@ -142,19 +124,13 @@ check('a', 'c3')
 ok(open('history/history.tsv').read() == before, 'a commit that is checked again has its rows once')
 for c in ('c4', 'c5'):
     r = check('faster', c)
-ok(
-    r.returncode == 1
-    and '# history/history.tsv has 5 commits\n' in r.stdout
-    and re.search(r'^# metrics/7/eval_loss moved at commit c4: ', r.stdout, re.M),
-    'another learning rate from the fourth commit on',
-    r.stdout[-600:],
-)
+ok(r.returncode == 1 and '# history/history.tsv has 5 commits\n' in r.stdout
+   and re.search(r'^# metrics/7/eval_loss moved at commit c4: ', r.stdout, re.M),
+   'another learning rate from the fourth commit on', r.stdout[-600:])
 compare(r, 'history/history.tsv', 'a change point')
 j = json.loads(check('faster', 'c5', '--format', 'json').stdout)
-ok(
-    j['history'].startswith('history/history.tsv has 5 commits\n') and 'moved at commit c4' in j['history'],
-    'JSON has it too',
-)
+ok(j['history'].startswith('history/history.tsv has 5 commits\n') and 'moved at commit c4' in j['history'],
+   'JSON has it too')
 if subprocess.run('command -v "${GNUPLOT:-gnuplot}"', shell=True, capture_output=True).returncode == 0:
     import xml.etree.ElementTree
 
@@ -167,10 +143,8 @@ if subprocess.run('command -v "${GNUPLOT:-gnuplot}"', shell=True, capture_output
     most = len(parts)
     of = lambda key, x: Q(1 - float(x)) if key.endswith('cosine') else x
     wrong = [key for key in drawn if drawn[key] != [(c[:8], of(key, x)) for c, x in q[key]]]
-    none(
-        wrong + [key for key, at in zip(drawn, moved) if key != at],
-        'its data: %d of %d that moved, commit by commit' % (most, len(moved)),
-    )
+    none(wrong + [key for key, at in zip(drawn, moved) if key != at],
+         'its data: %d of %d that moved, commit by commit' % (most, len(moved)))
 else:
     ok(not os.path.exists('history/history.svg'), 'no figure without gnuplot')
 
@@ -183,34 +157,22 @@ compare(r, 'falling/history.tsv', 'flushed shares that grow')
 ok(any(x[0].startswith('summary/underflow/') for x in grown), 'when they reach one half is told', grown)
 
 r = check('a', '', folder='none')
-ok(
-    r.returncode == 3
-    and r.stderr.count('\n') == 1
-    and 'no commit is checked out here' in r.stderr
-    and not os.path.exists('none/history.tsv'),
-    'no commit: exit 3, one line',
-    r.stderr,
-)
-subprocess.run(
-    'git init -q . && git -c user.name=x -c user.email=x@y commit -q --allow-empty -m x', shell=True,
-    capture_output=True
-)
+ok(r.returncode == 3 and r.stderr.count('\n') == 1 and 'no commit is checked out here' in r.stderr
+   and not os.path.exists('none/history.tsv'), 'no commit: exit 3, one line', r.stderr)
+subprocess.run('git init -q . && git -c user.name=x -c user.email=x@y commit -q --allow-empty -m x', shell=True,
+               capture_output=True)
 head = subprocess.run('git rev-parse HEAD', shell=True, capture_output=True, text=True)
 if head.returncode == 0:
     r = check('a', '', folder='git')
-    ok(
-        {x['commit'] for x in table('git/history.tsv')} == {head.stdout.strip()}, 'the commit that is checked out',
-        r.stderr
-    )
+    ok({x['commit'] for x in table('git/history.tsv')} == {head.stdout.strip()}, 'the commit that is checked out',
+       r.stderr)
 else:
     ok(True, 'the commit that is checked out # SKIP git is absent')
 os.mkdir('other')
 open('other/history.tsv', 'w').write('a\tb\n1\t2\n')
 r = check('a', 'c1', folder='other')
-ok(
-    r.returncode == 3 and 'no history of check' in r.stderr and open('other/history.tsv').read() == 'a\tb\n1\t2\n',
-    'another table of that name is left as it is', r.stderr
-)
+ok(r.returncode == 3 and 'no history of check' in r.stderr and open('other/history.tsv').read() == 'a\tb\n1\t2\n',
+   'another table of that name is left as it is', r.stderr)
 r = check('a', 'c1', folder='base.tsv')
 ok(
     r.returncode == 4 and 'nothing was judged' in r.stdout, 'a folder that cannot be made: exit 4',

@@ -40,21 +40,11 @@ def train(name, seed, *more):
 # --- distributions ------------------------------------------------------------
 def tail(t, n):
     """P(T > t): T = sqrt(n) tan(u) has the density cos(u)^(n-1)."""
-    c, a, steps = (
-        math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2)) / math.sqrt(math.pi), math.atan(t / math.sqrt(n)), 2000
-    )
+    c, a, steps = (math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2)) / math.sqrt(math.pi),
+                   math.atan(t / math.sqrt(n)), 2000)
     h, f = (math.pi / 2 - a) / steps, lambda u: max(math.cos(u), 0) ** (n - 1)
-    return (
-        c
-        * h
-        / 3
-        * (
-            f(a)
-            + f(math.pi / 2)
-            + 4 * math.fsum(f(a + i * h) for i in range(1, steps, 2))
-            + 2 * math.fsum(f(a + i * h) for i in range(2, steps, 2))
-        )
-    )
+    return (c * h / 3 * (f(a) + f(math.pi / 2) + 4 * math.fsum(f(a + i * h) for i in range(1, steps, 2)) + 2
+                         * math.fsum(f(a + i * h) for i in range(2, steps, 2))))
 
 
 def bisect(f, low=0.0, high=1.0):
@@ -80,9 +70,8 @@ def beta_share(x, a, b):
         ):
             d, c = 1 / (1 + e * d), 1 + e / c
             h *= c * d
-    return (
-        math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(1 - x)) * h / a
-    )
+    return (math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(1 - x))
+            * h / a)
 
 
 def power(t, n, d):
@@ -162,35 +151,24 @@ for name, values in (('s', SAME), ('d', DROP)):
 was, same, drop = ['w%d' % i for i in range(6)], ['s%d' % i for i in range(5)], ['d%d' % i for i in range(5)]
 REASON = ['--reason', 'six seeds']
 
-refused(
-    2, '65 runs: at most 64', 'too many runs', 'baseline', *['w0'] * 65, '-o', 'a.tsv', '--score', 'accuracy', *REASON
-)
+refused(2, '65 runs: at most 64', 'too many runs', 'baseline', *['w0'] * 65, '-o', 'a.tsv', '--score', 'accuracy',
+        *REASON)
 refused(2, 'at least 3 seeds', 'two runs', 'baseline', *was[:2], '-o', 'a.tsv', '--score', 'accuracy', *REASON)
-refused(
-    2, 'has seed 1 as a run before it', 'one seed twice', 'baseline', 'w0', 'w1', 'w0', '-o', 'a.tsv', '--score',
-    'accuracy', *REASON
-)
-refused(
-    2, 'accuracy, precision, recall', 'a score that is none', 'baseline', *was, '-o', 'a.tsv', '--score', 'speed',
-    *REASON
-)
+refused(2, 'has seed 1 as a run before it', 'one seed twice', 'baseline', 'w0', 'w1', 'w0', '-o', 'a.tsv', '--score',
+        'accuracy', *REASON)
+refused(2, 'accuracy, precision, recall', 'a score that is none', 'baseline', *was, '-o', 'a.tsv', '--score', 'speed',
+        *REASON)
 refused(2, 'has no eval_dice', "another model's score", 'baseline', *was, '-o', 'a.tsv', '--score', 'dice', *REASON)
 refused(2, '--reason TEXT is needed', 'no reason', 'baseline', *was, '-o', 'a.tsv', '--score', 'accuracy')
-refused(
-    2, '--score has no effect', '--score beside --statistics', 'baseline', *was, '-o', 'a.tsv', '--score', 'accuracy',
-    '--statistics', *REASON
-)
+refused(2, '--score has no effect', '--score beside --statistics', 'baseline', *was, '-o', 'a.tsv', '--score',
+        'accuracy', '--statistics', *REASON)
 for i in range(3):
     make('e%d' % i, i + 1, eval_accuracy=0.5)
-refused(
-    2, 'every run has the same eval_accuracy, 0.5', 'runs that do not differ', 'baseline', 'e0', 'e1', 'e2', '-o',
-    'a.tsv', '--score', 'accuracy', *REASON
-)
+refused(2, 'every run has the same eval_accuracy, 0.5', 'runs that do not differ', 'baseline', 'e0', 'e1', 'e2', '-o',
+        'a.tsv', '--score', 'accuracy', *REASON)
 make('nan', 9, eval_accuracy=math.nan)
-refused(
-    2, 'eval_accuracy of seed 9 is not finite', 'a score that is NaN', 'baseline', 'nan', 'w0', 'w1', '-o', 'a.tsv',
-    '--score', 'accuracy', *REASON
-)
+refused(2, 'eval_accuracy of seed 9 is not finite', 'a score that is NaN', 'baseline', 'nan', 'w0', 'w1', '-o',
+        'a.tsv', '--score', 'accuracy', *REASON)
 ok(not os.path.exists('a.tsv'), 'nothing was written')
 
 p = halfulp('baseline', *was, '-o', 'a.tsv', '--score', 'accuracy', *REASON)
@@ -238,12 +216,9 @@ for candidates, values, olympic, red in (
     p = halfulp('check', *candidates, '--baseline', 'a.tsv', '--json', *(['--olympic'] if olympic else []))
     j, (want, error) = json.loads(p.stdout), judged(WAS, values, 1, olympic)
     found = power(want['limit'], want['degrees'], j['detected'] / error)
-    none(
-        [(k, j[k], want[k]) for k in want if abs(j[k] - want[k]) > 1e-6 * max(1e-3, abs(want[k]))]
-        + [found] * (abs(found - POWER) > 1e-6),
-        '%s%s: means, t, limit, degrees and power, computed here'
-        % (' '.join(candidates), ', olympic' if olympic else ''),
-    )
+    none([(k, j[k], want[k]) for k in want if abs(j[k] - want[k]) > 1e-6 * max(1e-3, abs(want[k]))] + [found]
+         * (abs(found - POWER) > 1e-6), '%s%s: means, t, limit, degrees and power, computed here'
+         % (' '.join(candidates), ', olympic' if olympic else ''))
     ok(
         p.returncode == red
         and (want['t'] > want['limit']) == red
@@ -254,32 +229,22 @@ for candidates, values, olympic, red in (
     )
 want = judged(WAS, DROP, 1, False)[0]
 p = halfulp('check', *drop, '--baseline', 'a.tsv')
-ok(
-    p.stdout.startswith('1..1\nnot ok 1 - eval_accuracy: ')
-    and '%.2f %% is the mean of 5 runs, %.2f points worse than the %.2f %% of 6 in the baseline; %.2f points less is '
-        'allowed'
-    % (100 * want['is'], 100 * (want['was'] - want['is']), 100 * want['was'], 100 * want['allowed'])
-    in p.stdout,
-    'TAP: how much worse, and what is allowed',
-    p.stdout,
-)
-ok(
-    '5 candidates against 6 baseline runs detect a drop of 1.6' in p.stdout and ' points with 90 %' in p.stdout,
-    'and what such a check detects', p.stdout
-)
+ok(p.stdout.startswith('1..1\nnot ok 1 - eval_accuracy: ')
+   and '%.2f %% is the mean of 5 runs, %.2f points worse than the %.2f %% of 6 in the baseline; %.2f points less is '
+   'allowed' % (100 * want['is'], 100 * (want['was'] - want['is']), 100 * want['was'], 100
+                * want['allowed']) in p.stdout, 'TAP: how much worse, and what is allowed', p.stdout)
+ok('5 candidates against 6 baseline runs detect a drop of 1.6' in p.stdout and ' points with 90 %' in p.stdout,
+   'and what such a check detects', p.stdout)
 p = halfulp('baseline', *was, '-o', 'l.tsv', '--score', 'loss', *REASON)
 p = halfulp('check', *drop, '--baseline', 'l.tsv', '--json')
 j, want = json.loads(p.stdout), judged([1 - x for x in WAS], [1 - x for x in DROP], -1, False)[0]
 ok(p.returncode == 1 and abs(j['t'] - want['t']) < 1e-6 * want['t'], 'a loss that rose is red', j)
 p = halfulp('check', *was, '--baseline', 'l.tsv', '--format', 'junit')
 ok(p.returncode == 0 and '<testsuite' in p.stdout and 'eval_loss' in p.stdout, 'JUnit too', p.stdout)
-refused(
-    2, '4 candidates against 4 baseline runs', '--olympic of three', 'check', *drop[:3], '--baseline', 'a.tsv',
-    '--olympic'
-)
-refused(
-    2, "unknown or ambiguous option '--bless'", '--bless of a score', 'check', *was, '--baseline', 'b.tsv', '--bless'
-)
+refused(2, '4 candidates against 4 baseline runs', '--olympic of three', 'check', *drop[:3], '--baseline', 'a.tsv',
+        '--olympic')
+refused(2, "unknown or ambiguous option '--bless'", '--bless of a score', 'check', *was, '--baseline', 'b.tsv',
+        '--bless')
 
 # --- the file ------------------------------------------------------------
 text = open('a.tsv').read()
@@ -291,22 +256,16 @@ for name, spoilt in (
     open(name + '.tsv', 'w').write(spoilt)
     refused(3, name + '.tsv', 'a file that is ' + name, 'check', 's0', '--baseline', name + '.tsv')
 train('half', 1, '--policy', 'mixed_float16')
-ok(
-    halfulp('check', 'half', '--baseline', 'a.tsv').returncode in (0, 1),
-    'another policy is held to it: that is what it is for',
-)
+ok(halfulp('check', 'half', '--baseline', 'a.tsv').returncode in (0, 1),
+   'another policy is held to it: that is what it is for')
 train('other', 1, '--model', 'convnet')
 refused(3, 'is a baseline of model mlp', 'another model is not', 'check', 'other', '--baseline', 'a.tsv')
 
 # --- gate trains them itself ------------------------------------------------------------
 p = halfulp('gate', '--baseline', 'a.tsv', '--runs', '3', '-o', 'junit=j.xml', 'g', '--', *OPTIONS)
-ok(
-    p.returncode == 1
-    and sorted(f for f in os.listdir('.') if f.startswith('g-')) == ['g-1', 'g-2', 'g-3']
-    and [json.load(open('g-%d/manifest.json' % s))['seed'] for s in (1, 2, 3)] == [1, 2, 3],
-    'gate --runs 3 trains three seeds',
-    (p.returncode, p.stdout, p.stderr),
-)
+ok(p.returncode == 1 and sorted(f for f in os.listdir('.') if f.startswith('g-')) == ['g-1', 'g-2', 'g-3']
+   and [json.load(open('g-%d/manifest.json' % s))['seed'] for s in (1, 2, 3)] == [1, 2, 3],
+   'gate --runs 3 trains three seeds', (p.returncode, p.stdout, p.stderr))
 ok('is the mean of 3 runs' in p.stdout and 'eval_accuracy' in open('j.xml').read(), 'and holds their mean', p.stdout)
 again = halfulp('gate', '--baseline', 'a.tsv', '--runs', '3', 'g')
 ok(again.returncode == 1 and again.stdout == p.stdout, 'runs that are there are taken as they are')

@@ -22,30 +22,20 @@ os.chdir(home())
 
 
 def run(*line):
-    p = subprocess.run(
-        [HALFULP] + list(line), capture_output=True, text=True, stdin=subprocess.DEVNULL,
-        env=dict(os.environ, OMP_WAIT_POLICY='passive')
-    )
+    p = subprocess.run([HALFULP] + list(line), capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                       env=dict(os.environ, OMP_WAIT_POLICY='passive'))
     return p.returncode, p.stdout, p.stderr
 
 
 def refused(code, pattern, what, *line):
     got, out, err = run(*line)
-    ok(
-        got == code
-        and (not out or 'nothing was judged: ' in out and out.startswith('1..1\nnot ok 1 - '))
-        and err.count('\n') == 1
-        and pattern in err,
-        '%s: exit %d, one line' % (what, code),
-        (got, out[:300], err),
-    )
+    ok(got == code and (not out or 'nothing was judged: ' in out and out.startswith('1..1\nnot ok 1 - '))
+       and err.count('\n') == 1 and pattern in err, '%s: exit %d, one line' % (what, code), (got, out[:300], err))
 
 
 def make(name, seed, *more):
-    a = run(
-        'train', '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4',
-        '--trace', 'steps=last', '--quiet', '--policy', 'mixed_float16', '--seed', str(seed), *more, name
-    )
+    a = run('train', '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs',
+            '4', '--trace', 'steps=last', '--quiet', '--policy', 'mixed_float16', '--seed', str(seed), *more, name)
     b = run('analyze', name)
     if a[0] or b[0] > 1:
         bail_out(a[2] + b[2])
@@ -69,25 +59,18 @@ WRITE = ['-o', 's.tsv', '--statistics', '--reason', 'a test']
 
 refused(2, 'at least 3 seeds', 'two seeds', 'baseline', 'b1', 'c1', 'b2', 'c2', *WRITE)
 refused(2, 'seed 3 was trained once', 'a seed without its repeat', 'baseline', 'b1', 'c1', 'b2', 'c2', 'b3', *WRITE)
-refused(
-    2, 'in the same order of sums', 'a repeat that sums in the same order', 'baseline', 'b1', 'fast1', 'b2', 'c2', 'b3',
-    'c3', *WRITE
-)
-refused(
-    2, 'third run of seed 1', 'a third run of a seed', 'baseline', 'b1', 'c1', 'kahan1', 'b2', 'c2', 'b3', 'c3', *WRITE
-)
+refused(2, 'in the same order of sums', 'a repeat that sums in the same order', 'baseline', 'b1', 'fast1', 'b2', 'c2',
+        'b3', 'c3', *WRITE)
+refused(2, 'third run of seed 1', 'a third run of a seed', 'baseline', 'b1', 'c1', 'kahan1', 'b2', 'c2', 'b3', 'c3',
+        *WRITE)
 refused(2, '--reason', 'no reason', 'baseline', *runs, '-o', 's.tsv', '--statistics')
-refused(
-    2, "unknown or ambiguous option '--statistics'", 'check --statistics', 'check', 'b1', '--baseline', 's.tsv',
-    '--statistics'
-)
+refused(2, "unknown or ambiguous option '--statistics'", 'check --statistics', 'check', 'b1', '--baseline', 's.tsv',
+        '--statistics')
 refused(2, '--ulps has no effect', '--ulps beside it', 'baseline', *runs, *WRITE, '--ulps', '2')
 ok(not os.path.exists('s.tsv'), 'nothing was written')
 code, out, err = run('baseline', *runs, *WRITE)
-ok(
-    code == 0 and 'of 4 seeds recorded in s.tsv\nwith fewer than 5 seeds more of what moved stays unseen\n' in out,
-    'four seeds are recorded', (code, out, err)
-)
+ok(code == 0 and 'of 4 seeds recorded in s.tsv\nwith fewer than 5 seeds more of what moved stays unseen\n' in out,
+   'four seeds are recorded', (code, out, err))
 RECORDED = out
 
 # --- the aggregates, from the runs' own files
@@ -173,30 +156,19 @@ def aggregates(name):
     a['moments/first'] = rms(v for k, v in w.items() if k.endswith('_m'))
     a['moments/second'] = rms(v for k, v in w.items() if k.endswith('_v'))
     for phase in ('forward', 'backward'):
-        tails = [
-            float(r['ulp_p99'])
-            for r in replay
-            if r['op'] == 'matmul' and r['phase'] == phase and float(r['ulp_p99']) > 0
-        ]
+        tails = [float(r['ulp_p99']) for r in replay if r['op'] == 'matmul' and r['phase'] == phase
+                 and float(r['ulp_p99']) > 0]
         a['error/products_%s_p99' % phase] = math.log(quantile(tails, .5))
     groups = {}
     for r in replay:
-        group = (
-            {'_m_next': 'first_moment', '_v_next': 'second_moment', '.w_next': 'weights', '.b_next': 'weights'}.get(
-                r['tensor'][-7:]
-            )
-            if r['phase'] == 'update'
-            else 'casts' if r['op'] == 'cast' else 'products_' + r['phase'] if r['op'] == 'matmul' else 'elementwise'
-        )
+        group = ({'_m_next': 'first_moment', '_v_next': 'second_moment', '.w_next': 'weights',
+                  '.b_next': 'weights'}.get(r['tensor'][-7:]) if r['phase'] == 'update' else 'casts' if r['op']
+                 == 'cast' else 'products_' + r['phase'] if r['op'] == 'matmul' else 'elementwise')
         e = float(r['backward_normwise']) if r['backward_normwise'] != '-' else 0
         if group and 0 < e < math.inf:
             groups.setdefault('error/' + group, []).append((float(r['sampled']), e))
-    a.update(
-        {
-            g: math.log(math.sqrt(math.fsum(n * e * e for n, e in v) / math.fsum(n for n, _ in v)))
-            for g, v in groups.items()
-        }
-    )
+    a.update({g: math.log(math.sqrt(math.fsum(n * e * e for n, e in v) / math.fsum(n for n, _ in v))) for g,
+              v in groups.items()})
     return a
 
 
@@ -226,17 +198,10 @@ def floor(q, paired=True):
     return FLOOR[rows[q][1]] if q != 'eval_accuracy/last' else one if paired else math.sqrt(one)
 
 
-spread = {
-    q: (
-        math.hypot(statistics.stdev(known['b%d' % s][q] for s in SEEDS), floor(q)),
-        math.sqrt(mean_of([(known['c%d' % s][q] - known['b%d' % s][q]) ** 2 for s in SEEDS])),
-    )
-    for q in rows
-}
-ok(
-    all(near(float(rows[q][3]), spread[q][0]) and near(float(rows[q][4]), spread[q][1]) for q in rows),
-    'the spread over seeds and over orders of sums',
-)
+spread = {q: (math.hypot(statistics.stdev(known['b%d' % s][q] for s in SEEDS), floor(q)),
+              math.sqrt(mean_of([(known['c%d' % s][q] - known['b%d' % s][q]) ** 2 for s in SEEDS]))) for q in rows}
+ok(all(near(float(rows[q][3]), spread[q][0]) and near(float(rows[q][4]), spread[q][1]) for q in rows),
+   'the spread over seeds and over orders of sums')
 ok(sum(float(rows[q][4]) > 0 for q in rows) > 15, 'another order of sums does move them')
 
 
@@ -247,17 +212,8 @@ def tail(t, n):
     a, steps = math.atan(t / math.sqrt(n)), 1000
     h = (math.pi / 2 - a) / steps
     f = lambda u: max(math.cos(u), 0) ** (n - 1)
-    return (
-        c
-        * h
-        / 3
-        * (
-            f(a)
-            + f(math.pi / 2)
-            + 4 * math.fsum(f(a + i * h) for i in range(1, steps, 2))
-            + 2 * math.fsum(f(a + i * h) for i in range(2, steps, 2))
-        )
-    )
+    return (c * h / 3 * (f(a) + f(math.pi / 2) + 4 * math.fsum(f(a + i * h) for i in range(1, steps, 2)) + 2
+                         * math.fsum(f(a + i * h) for i in range(2, steps, 2))))
 
 
 @functools.cache
@@ -303,10 +259,8 @@ ok(
     'and so are those of the sums of squares',
 )
 WIDER = math.sqrt((len(SEEDS) - 1) / chi_square(.1, len(SEEDS) - 1))
-ok(
-    abs(limit(0.005, 5) - 4.032143) < 1e-5 and abs(limit(0.025, 10) - 2.228139) < 1e-5,
-    "this test's own limits are those of the tables",
-)
+ok(abs(limit(0.005, 5) - 4.032143) < 1e-5 and abs(limit(0.025, 10) - 2.228139) < 1e-5,
+   "this test's own limits are those of the tables")
 judged = [q for q in rows if rows[q][1] in ('loss', 'norm', 'error', 'share')]
 
 
@@ -346,12 +300,8 @@ for q, words in (
     if not found or any(abs(float(x) - y) > .006 * y for x, y in zip(found.groups(), want)):
         unseen.append((q, found and found.groups(), want))
 ok(not unseen, 'recording says by how much each may be moved, of one candidate and of five', unseen)
-ok(
-    'a finite check that never fires passes' in RECORDED
-    and RECORDED.endswith('of a run with --exercise sees all of that\n'),
-    'and that no step was skipped',
-    RECORDED,
-)
+ok('a finite check that never fires passes' in RECORDED
+   and RECORDED.endswith('of a run with --exercise sees all of that\n'), 'and that no step was skipped', RECORDED)
 
 for candidates, paired, red in (
     (['kahan1'], True, False),
@@ -380,10 +330,8 @@ for candidates, paired, red in (
         )
         told += '%.1f times its spread over seeds is seen; candidates of baseline seeds see %.1f times' % (
             limit(.005 / len(judged) / 2, n + k - 2) * math.sqrt(1 / n + 1 / k), WIDER / 2)
-    ok(
-        j['summary'].split('\n')[: told.count('\n') + 1] == told.split('\n'), '%s: the summary' % ' '.join(candidates),
-        (j['summary'], told)
-    )
+    ok(j['summary'].split('\n')[: told.count('\n') + 1] == told.split('\n'), '%s: the summary' % ' '.join(candidates),
+       (j['summary'], told))
     wrong = []
     for q in judged:
         d, most, holds = expected(q, candidates, paired)
@@ -394,19 +342,11 @@ for candidates, paired, red in (
             and f['ok'] == holds
         ):
             wrong.append((q, f, d, most))
-    ok(
-        not wrong and set(found) == set(rows) - {'start/loss'},
-        '%s, %s: every quantity as computed here' % (' '.join(candidates), 'paired' if paired else 'unpaired'),
-        wrong[:2],
-    )
-    ok(
-        (code == 1) == red
-        and (('paired: the candidates' in j['summary']) == paired)
-        and (j['failed'] > 0) == red
-        and [f['ok'] for f in j['findings']] == sorted(f['ok'] for f in j['findings']),
-        '%s: exit %d, failures first' % (' '.join(candidates), code),
-        j['summary'],
-    )
+    ok(not wrong and set(found) == set(rows) - {'start/loss'}, '%s, %s: every quantity as computed here'
+       % (' '.join(candidates), 'paired' if paired else 'unpaired'), wrong[:2])
+    ok((code == 1) == red and (('paired: the candidates' in j['summary']) == paired) and (j['failed'] > 0) == red
+       and [f['ok'] for f in j['findings']] == sorted(f['ok'] for f in j['findings']), '%s: exit %d, failures first'
+       % (' '.join(candidates), code), j['summary'])
 
 
 # Exact quantities, at their edges: copies of runs whose tables say that steps were skipped, and what else is exact
@@ -479,42 +419,26 @@ for name, paired, of in edges:
         words += '%g to %g%s' % (low, high, chance)
         if found[q]['ok'] != good or words not in found[q].values():
             wrong.append((name, q, x, good, found[q]))
-ok(
-    not wrong and len(edges) == 10,
-    'exact quantities: what no baseline run had fails, and of other seeds a step or a factor of 2 is chance', wrong[:3]
-)
+ok(not wrong and len(edges) == 10,
+   'exact quantities: what no baseline run had fails, and of other seeds a step or a factor of 2 is chance',
+   wrong[:3])
 code, out, err = run('check', 'fast1', '--baseline', 's.tsv')
-ok(
-    out.startswith('1..')
-    and 'not ok 1 - ' in out
-    and '; it helps' in out
-    and '# optimizer:lr: 0.001 in the baseline, 0.003' in out,
-    'TAP: what moved, that it helps, and the option',
-    out,
-)
+ok(out.startswith('1..') and 'not ok 1 - ' in out and '; it helps' in out
+   and '# optimizer:lr: 0.001 in the baseline, 0.003' in out, 'TAP: what moved, that it helps, and the option', out)
 code, out, err = run('check', 'short1', '--baseline', 's.tsv')
 ok('not ok 1 - error/products_' in out, 'sums in fp16 are told by the errors of products', out[:300])
 code, out, err = run('check', 'fresh', '--baseline', 's.tsv')
 ok('times its spread over seeds is seen' in out, 'an unpaired check says what it can see')
 # gate --runs trains the seeds 1 and 2, and says what check says of the two runs
-OPTIONS = [
-    '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4', '--trace',
-    'steps=last', '--policy', 'mixed_float16'
-]
-code, out, err = run(
-    'gate', '--baseline', 's.tsv', '--runs', '2', '-o', 'junit=j.xml', 'g', '--', *OPTIONS, '--accumulate', 'kahan'
-)
-ok(
-    code == 0
-    and out == run('check', 'g-1', 'g-2', '--baseline', 's.tsv')[1]
-    and 'paired: the candidates' in out
-    and xml.etree.ElementTree.parse('j.xml').getroot().get('failures') == '0',
-    'gate --runs 2 of a baseline of statistics: green, as check of the two runs',
-    (code, out[-300:], err),
-)
-code, out, err = run(
-    'gate', '--baseline', 's.tsv', '--runs', '2', '-o', 'junit=j.xml', 'h', '--', *OPTIONS, '--optimizer', 'lr=0.003'
-)
+OPTIONS = ['--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4',
+           '--trace', 'steps=last', '--policy', 'mixed_float16']
+code, out, err = run('gate', '--baseline', 's.tsv', '--runs', '2', '-o', 'junit=j.xml', 'g', '--', *OPTIONS,
+                     '--accumulate', 'kahan')
+ok(code == 0 and out == run('check', 'g-1', 'g-2', '--baseline', 's.tsv')[1] and 'paired: the candidates' in out
+   and xml.etree.ElementTree.parse('j.xml').getroot().get('failures') == '0',
+   'gate --runs 2 of a baseline of statistics: green, as check of the two runs', (code, out[-300:], err))
+code, out, err = run('gate', '--baseline', 's.tsv', '--runs', '2', '-o', 'junit=j.xml', 'h', '--', *OPTIONS,
+                     '--optimizer', 'lr=0.003')
 both = run('check', 'fast1', 'fast2', '--baseline', 's.tsv', '--json')[1]
 ok(
     code == 1
@@ -558,10 +482,8 @@ for name, spoilt, why in (
 ):
     open(name + '.tsv', 'w').write(spoilt)
     refused(3, why, 'a file that is ' + name, 'check', 'b1', '--baseline', name + '.tsv')
-run(
-    'train', '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4',
-    '--trace', 'steps=last', '--quiet', '--policy', 'float32', '--seed', '1', 'other'
-)
+run('train', '--model', 'mlp:width=0.125', '--data', 'size=8,train=320,eval=64', '--batch', '32', '--epochs', '4',
+    '--trace', 'steps=last', '--quiet', '--policy', 'float32', '--seed', '1', 'other')
 run('analyze', 'other')
 refused(3, 'baseline of policy mixed_float16', 'a run of another policy', 'check', 'other', '--baseline', 's.tsv')
 finish()

@@ -114,11 +114,8 @@ tensors = {
     'beyond fp32': ('F64', [r.gauss(0, 1e100) for i in range(50)]),  # integers and blocks, which fp32 scales, have none
 }
 write(tensors)
-ran = subprocess.run(
-    [HALFULP, 'inspect', FILE, '--best-scale', '--json', '--totals', '--to', ','.join(WANT)],
-    capture_output=True,
-    text=True,
-)
+ran = subprocess.run([HALFULP, 'inspect', FILE, '--best-scale', '--json', '--totals', '--to', ','.join(WANT)],
+                     capture_output=True, text=True)
 rows = {(o['tensor'], o['to']): o for o in json.loads(ran.stdout)} if ran.returncode == 0 else {}
 ok(len(rows) == (len(tensors) + 1) * len(WANT), 'a row for each tensor and format %s' % ran.stderr.strip())
 for to, want in WANT.items():
@@ -154,23 +151,16 @@ refused = [
     run('--to', 'e4m3', option, 'best_sqnr_db' + limit)
     for option, limit in (('--sort', ''), ('--fail-if', '<3'), ('--show', '<3'))
 ]
-ok(
-    all(p.returncode == 2 and 'is empty without --best-scale' in p.stderr for p in refused),
-    'and nothing can be asked of it',
-)
+ok(all(p.returncode == 2 and 'is empty without --best-scale' in p.stderr for p in refused),
+   'and nothing can be asked of it')
 p = run('--to', 'e4m3', '--fail-if', 'sqnr<3', '--fail-if', 'best_sqnr_db<3')
-ok(
-    p.returncode == 2 and '--fail-if: column best_sqnr_db is empty without --best-scale' in p.stderr,
-    'nor by a second rule',
-    p.stderr,
-)
+ok(p.returncode == 2 and '--fail-if: column best_sqnr_db is empty without --best-scale' in p.stderr,
+   'nor by a second rule', p.stderr)
 worst, name = min((o['best_sqnr_db'], name) for (name, to), o in rows.items() if to == 'e2m1' and name != 'all')
 limit = 'best_sqnr_db<%.3f' % (worst + 0.001)
 p = run('--to', 'e4m3,e2m1', '--best-scale', '--fail-if', limit, '-o', FILE + '.tsv', '--sort', 'best_sqnr_db')
-ok(
-    p.returncode == 1 and 'failed: %s in e2m1: best_sqnr_db is %.4g (%s)' % (name, worst, limit) in p.stdout,
-    '--fail-if takes it',
-)
+ok(p.returncode == 1 and 'failed: %s in e2m1: best_sqnr_db is %.4g (%s)' % (name, worst, limit) in p.stdout,
+   '--fail-if takes it')
 table = [l.split('\t') for l in open(FILE + '.tsv') if l[0] != '#']
 ok(float(table[1][table[0].index('best_sqnr_db')]) == worst, '-o and --sort too')
 finish()

@@ -248,15 +248,11 @@ def main():
         f.write(struct.pack("<Q", len(text)) + text + body + bytes(8))
     targets = ["fp32", "fp16", "bf16", "e4m3", "e2m1", "e8m0", "mxfp4"]
     tsv = os.path.join(where, "t.tsv")
-    ran = subprocess.run(
-        [HALFULP, "inspect", path, "--to", ",".join(targets), "--json", "-o", tsv], capture_output=True, text=True
-    )
+    ran = subprocess.run([HALFULP, "inspect", path, "--to", ",".join(targets), "--json", "-o", tsv],
+                         capture_output=True, text=True)
     rows = json.loads(ran.stdout) if ran.returncode == 0 else []
-    ok(
-        len(rows) == len(all_of) * len(targets),
-        "a row each of %d tensors and %d formats: none is left out %s"
-        % (len(all_of), len(targets), ran.stderr.strip()),
-    )
+    ok(len(rows) == len(all_of) * len(targets), "a row each of %d tensors and %d formats: none is left out %s"
+       % (len(all_of), len(targets), ran.stderr.strip()))
     ok("1 tensor holds no floating-point numbers" in ran.stderr, "the integers are, and that is said beside JSON too")
     byname = {(r["tensor"], r["to"]): r for r in rows}
     for name, dtype, values, shape in all_of:
@@ -270,11 +266,8 @@ def main():
             ]
             wrong += ["%s: unknown here" % k for k in got if k not in want and k != "note"]
         ok(not wrong, "%s: every column as computed from its bytes%s" % (name, "".join("\n# " + w for w in wrong[:6])))
-    lines = (
-        [l.split("\t") for l in open(tsv).read().splitlines() if not l.startswith("#")]
-        if os.path.exists(tsv)
-        else [[]]
-    )
+    lines = ([l.split("\t") for l in open(tsv).read().splitlines() if not l.startswith("#")] if os.path.exists(tsv)
+             else [[]])
     cell = lambda c, v: c == "-" if v is None else float(c) == v if isinstance(v, float) else c == str(v)
     ok(
         lines[0] == [k for k in rows[0] if k != "note"]
@@ -284,11 +277,9 @@ def main():
     )
     ran = subprocess.run([HALFULP, "inspect", path, "--to", ",".join(targets)], capture_output=True, text=True)
     table = ran.stdout.replace("sqnr dB", "sqnr_dB").splitlines()
-    figures = (
-        "elements", "nonfinite", "nonzeros", "zeroed", "subnormal", "lostbits", "ftz", "overflow", "saturated", "amax",
-        "smallest", "rel_l2", "sqnr_dB", "max_error", "at", "mean_error", "l2_zeroed", "cosine", "step_rel_l2", "shape",
-        "axis"
-    )
+    figures = ("elements", "nonfinite", "nonzeros", "zeroed", "subnormal", "lostbits", "ftz", "overflow", "saturated",
+               "amax", "smallest", "rel_l2", "sqnr_dB", "max_error", "at", "mean_error", "l2_zeroed", "cosine",
+               "step_rel_l2", "shape", "axis")
     ok(tuple(table[0].split()[3:]) == figures, "the printed table has a column for each")
     form = lambda k, v: (
         "-"

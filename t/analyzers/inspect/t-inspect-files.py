@@ -88,35 +88,23 @@ index(shards)
 got = rows('model-1.safetensors', 'model-2.safetensors', '--to', 'fp16', '--totals')
 ok([g['tensor'] for g in got] == ['all', *first, *second], 'the total, then the tensors of both files')
 bad = [w for g in got[1:] for w in wrong(g, figures(every[g['tensor']][1]))]
-none(
-    bad + wrong(got[0], figures([x for _, v in every.values() for x in v])),
-    'figures of each tensor and of all together',
-)
-ok(
-    [g['file'] for g in got] == [None] + ['model-1.safetensors'] * 2 + ['model-2.safetensors'] * 2
-    and got[0]['max_error_at'] is None
-    and got[0]['shape'] is None,
-    'each row names its file; the total has none, and no place',
-)
+none(bad + wrong(got[0], figures([x for _, v in every.values() for x in v])),
+     'figures of each tensor and of all together')
+ok([g['file'] for g in got] == [None] + ['model-1.safetensors'] * 2 + ['model-2.safetensors'] * 2
+   and got[0]['max_error_at'] is None and got[0]['shape'] is None,
+   'each row names its file; the total has none, and no place')
 ok(rows('model.safetensors.index.json', '--to', 'fp16', '--totals') == got, 'an index stands for its shards')
 table = halfulp('inspect', 'model.safetensors.index.json').stdout.splitlines()
-ok(
-    table[0].split()[-1] == 'file' and table[1].split()[-1] == 'model-1.safetensors',
-    'the table has the file where there are several',
-)
+ok(table[0].split()[-1] == 'file' and table[1].split()[-1] == 'model-1.safetensors',
+   'the table has the file where there are several')
 got = rows('model.safetensors.index.json', '--to', 'fp16,bf16', '--sort', 'sqnr_db')
-ok(
-    len(got) == 8 and [g['sqnr_db'] for g in got] == sorted(g['sqnr_db'] for g in got),
-    'sorted from the smallest number',
-)
+ok(len(got) == 8 and [g['sqnr_db'] for g in got] == sorted(g['sqnr_db'] for g in got),
+   'sorted from the smallest number')
 down = rows('model.safetensors.index.json', '--to', 'fp16,bf16', '--sort', 'tensor:reverse')
 ok([g['tensor'] for g in down] == sorted((g['tensor'] for g in got), reverse=True), 'sorted by a text, from the last')
 some = rows('model.safetensors.index.json', '--to', 'fp16,bf16', '--tensors', 'b.*,*.bias', '--totals')
-ok(
-    [g['tensor'] for g in some] == ['all', 'all', 'a.bias', 'a.bias', 'b.weight', 'b.weight']
-    and some[0]['elements'] == 2007,
-    'tensors by pattern, and the total of these',
-)
+ok([g['tensor'] for g in some] == ['all', 'all', 'a.bias', 'a.bias', 'b.weight', 'b.weight'] and some[0]['elements']
+   == 2007, 'tensors by pattern, and the total of these')
 said = halfulp('inspect', 'model.safetensors.index.json', '--tensors', '*.bias').stdout
 ok('3 of other names were passed over' in said, 'how many were passed over is said')
 low = rows('model.safetensors.index.json', '--to', 'fp16,bf16', '--show', 'sqnr<30', '--show', 'zeroed>1%')
@@ -132,25 +120,18 @@ ok(
 )
 
 ran = halfulp('inspect', 'model.safetensors.index.json', '--to', 'fp16,bf16', '--fail-if', 'sqnr<30')
-told = [
-    re.match(r'failed: (\S+) in (\S+): sqnr_db is (\S+) \(sqnr<30\)$', l)
-    for l in ran.stdout.splitlines()
-    if l.startswith('failed')
-]
+told = [re.match(r'failed: (\S+) in (\S+): sqnr_db is (\S+) \(sqnr<30\)$', l) for l in ran.stdout.splitlines()
+        if l.startswith('failed')]
 failing = [
     (g['tensor'], g['to'], '%.4g' % g['sqnr_db'])
     for g in rows('model.safetensors.index.json', '--to', 'fp16,bf16')
     if g['sqnr_db'] < 30
 ]
-ok(
-    ran.returncode == 1 and failing and [m and m.groups() for m in told] == failing,
-    'exit 1, and a line for each tensor that fails',
-    ran.stdout,
-)
+ok(ran.returncode == 1 and failing and [m and m.groups() for m in told] == failing,
+   'exit 1, and a line for each tensor that fails', ran.stdout)
 ok(halfulp('inspect', 'model-1.safetensors', '--fail-if', 'elements<3').returncode == 0, 'exit 0 where none does')
-ran = halfulp(
-    'inspect', 'model-1.safetensors', '--to', 'fp16', '--fail-if', 'rel_l2>1e-3', '--fail-if', 'overflow>=1', '--tap'
-)
+ran = halfulp('inspect', 'model-1.safetensors', '--to', 'fp16', '--fail-if', 'rel_l2>1e-3', '--fail-if',
+              'overflow>=1', '--tap')
 lines = ran.stdout.splitlines()
 ok(
     ran.returncode == 1
@@ -165,12 +146,8 @@ got = rows('model-1.safetensors', '--to', 'fp16', '--fail-if', 'rel_l2>1e-3')
 ok([g['failed'] for g in got] == [[], ['rel_l2>1e-3']], 'JSON says which rules are true of a row')
 write('odd.safetensors', {'n': ([2], [math.nan, math.inf]), 'z': ([2], [0.0, 0.0])})
 ran = halfulp('inspect', 'odd.safetensors', '--to', 'fp16', '--fail-if', 'sqnr<30', '--fail-if', 'cosine<0.9')
-ok(
-    ran.returncode == 1
-    and ran.stdout.count('failed: n in fp16: no element is finite') == 2
-    and 'failed: z' not in ran.stdout,
-    'where nothing is finite every rule on errors is true; zeros keep them',
-)
+ok(ran.returncode == 1 and ran.stdout.count('failed: n in fp16: no element is finite') == 2
+   and 'failed: z' not in ran.stdout, 'where nothing is finite every rule on errors is true; zeros keep them')
 ran = halfulp('inspect', 'odd.safetensors', '--to', 'mxfp4', '--fail-if', 'ftz>=0')
 ok(ran.returncode == 0, 'a column that does not apply satisfies no rule')
 
@@ -184,10 +161,8 @@ for to in ('mxfp4', 'nvfp4', 'int4x16'):
     place = a['max_error_at'] % n * k + a['max_error_at'] // n
     same = all(a[c] == b[c] for c in a if c not in ('axis', 'shape', 'file', 'max_error_at'))
     ok(same and place == b['max_error_at'] and a['axis'] == 0, '%s along axis 0' % to, [a, b])
-    ok(
-        rows('m.safetensors', '--to', to, '--axis', '-1')[0] == {**rows('m.safetensors', '--to', to)[0], 'axis': 1},
-        '%s along axis -1' % to,
-    )
+    ok(rows('m.safetensors', '--to', to, '--axis', '-1')[0] == {**rows('m.safetensors', '--to', to)[0], 'axis': 1},
+       '%s along axis -1' % to)
 
 # Formats without a scale for each block have no axis, and alone they leave --axis without an effect
 got = rows('m.safetensors', '--to', 'fp16,mxfp4,int8', '--axis', '0')
@@ -200,11 +175,8 @@ for to in ('fp16', 'bf16,int8'):
 for more in ((), ('--tap',), ('--totals',)):
     for names in ('typo', 'w,typo', ''):
         ran = halfulp('inspect', 'm.safetensors', '--tensors', names, '--fail-if', 'sqnr<300', *more)
-        ok(
-            ran.returncode == 2 and not ran.stdout and "the pattern '%s'" % names.split(',')[-1] in ran.stderr,
-            '--tensors %s %s fits nothing' % (names, ' '.join(more)),
-            ran.stderr,
-        )
+        ok(ran.returncode == 2 and not ran.stdout and "the pattern '%s'" % names.split(',')[-1] in ran.stderr,
+           '--tensors %s %s fits nothing' % (names, ' '.join(more)), ran.stderr)
 
 write('model-3.safetensors', {'d': ([1], [1.0])})
 for what, path, text in (
@@ -224,11 +196,8 @@ for what, path, text in (
     ('no weight_map', index({}, 't.index.json'), 'no weight_map'),
 ):
     ran = halfulp('inspect', path)
-    ok(
-        ran.returncode == 3 and text in ran.stderr and ran.stderr.count('\n') == 1 and not ran.stdout,
-        'an index with %s: exit 3, one line' % what,
-        ran.stderr,
-    )
+    ok(ran.returncode == 3 and text in ran.stderr and ran.stderr.count('\n') == 1 and not ran.stdout,
+       'an index with %s: exit 3, one line' % what, ran.stderr)
 with open('s.index.json', 'w') as f:
     f.write('{"weight_map": ')
 ok(halfulp('inspect', 's.index.json').returncode == 3, 'an index cut short: exit 3')
@@ -281,18 +250,12 @@ for c in columns:
                     if g[c] is None
                     else (of(g) < limit if '<' in op else of(g) > limit) or ('=' in op and of(g) == limit)
                 )
-                said = (
-                    'is %.4g%s' % (of(g), share)
-                    if g[c] is not None
-                    else 'no element is finite' if void else 'does not apply'
-                )
+                said = ('is %.4g%s' % (of(g), share) if g[c] is not None else 'no element is finite' if void
+                        else 'does not apply')
                 want[g['tensor'], g['to'], rules[-1]] = 'not ok' if holds else 'ok', said
 ran = halfulp('inspect', *asked, *(w for r in rules for w in ('--fail-if', r)), '--tap')
-told = {
-    m.groups()[1:4]: m
-    for m in (re.match(r'(ok|not ok) \d+ - (\S+) in (\S+): not ([^:]+): (.*)', l) for l in ran.stdout.splitlines())
-    if m
-}
+told = {m.groups()[1:4]: m for m in (re.match(r'(ok|not ok) \d+ - (\S+) in (\S+): not ([^:]+): (.*)', l)
+                                     for l in ran.stdout.splitlines()) if m}
 none(
     [
         '%s: %s' % (k, told[k].group(0) if k in told else 'not there')

@@ -20,18 +20,14 @@ def listed(path):
     code, out, err = validate(path, "--list", "--json")
     ok(code == 0, "%s is listed %s" % (path, err.strip()))
     o = json.loads(out) if code == 0 else {"operators": []}
-    return o, {
-        (r["domain"], r["operator"], r["known"]): (r["version"], r["nodes"], r["arithmetic"], r["names"])
-        for r in o["operators"]
-    }
+    return o, {(r["domain"], r["operator"], r["known"]): (r["version"], r["nodes"], r["arithmetic"], r["names"])
+               for r in o["operators"]}
 
 
 where = home()
 os.chdir(where)
-inner = graph(
-    [node("Relu", "c", "t", name="inner"), node("Mystery", "t", "u", name="lost", domain="my.domain")],
-    outputs=[value("u")],
-)
+inner = graph([node("Relu", "c", "t", name="inner"), node("Mystery", "t", "u", name="lost", domain="my.domain")],
+              outputs=[value("u")])
 other = graph([node("Tanh", "c", "e")], outputs=[value("e")])
 body = (
     blob(1, "Twice")
@@ -53,13 +49,8 @@ nodes = [
 nodes += [node("Unique", "c k", "t%d u%d" % (i, i), name="top%d" % i) for i in range(5)] + [
     node("Gelu", "c", "g", name="g\x1b[2J")
 ]
-write(
-    "m.onnx",
-    graph(nodes, [], [value(n) for n in "x w v w4 yes s b m q k".split()], [value("i")]),
-    opset=17,
-    domains=[("my.functions", 1)],
-    functions=[body],
-)
+write("m.onnx", graph(nodes, [], [value(n) for n in "x w v w4 yes s b m q k".split()], [value("i")]), opset=17,
+      domains=[("my.functions", 1)], functions=[body])
 o, rows = listed("m.onnx")
 want = {
     ("ai.onnx", "Conv", True): (17, 1, "conv2d", ["conv"]),
@@ -79,30 +70,17 @@ want = {
 for key, row in want.items():
     ok(rows.get(key) == row, "%s %s, %s: %r" % (*key[:2], "known" if key[2] else "not known", rows.get(key)))
 ok(set(rows) == set(want), "and nothing else %s" % sorted(set(rows) ^ set(want)))
-ok(
-    (o.get("nodes"), o.get("unknown_operators"), o.get("unknown_nodes"), o.get("ir_version")) == (18, 6, 10, 8),
-    "18 nodes, ten of six operators not known",
-)
+ok((o.get("nodes"), o.get("unknown_operators"), o.get("unknown_nodes"), o.get("ir_version")) == (18, 6, 10, 8),
+   "18 nodes, ten of six operators not known")
 code, out, err = validate("m.onnx", "--list")
-ok(
-    code == 0
-    and re.search(r"^Conv +ai\.onnx +17 +1 yes +conv2d$", out, re.M)
-    and re.search(r"^Mystery +my\.domain +- +1 no +-$", out, re.M),
-    "printed: a row an operator",
-)
-ok(
-    "the arithmetic of 10 of 18 nodes is not known:\n" in out
-    and "  Unique, 5 nodes: top0, top1, top2 and 2 more\n" in out
-    and "  MaxRoiPool, 1 node: Twice/nms\n" in out
-    and "\x1b" not in out,
-    "printed: what is not known, by name, all at once",
-)
+ok(code == 0 and re.search(r"^Conv +ai\.onnx +17 +1 yes +conv2d$", out, re.M)
+   and re.search(r"^Mystery +my\.domain +- +1 no +-$", out, re.M), "printed: a row an operator")
+ok("the arithmetic of 10 of 18 nodes is not known:\n" in out
+   and "  Unique, 5 nodes: top0, top1, top2 and 2 more\n" in out and "  MaxRoiPool, 1 node: Twice/nms\n" in out
+   and "\x1b" not in out, "printed: what is not known, by name, all at once")
 
-write(
-    "n.onnx",
-    graph([node("Gelu", "x", "a"), node("Gemm", "a w", "y")], [], [value("x"), value("w")], [value("y")]),
-    opset=20,
-)
+write("n.onnx", graph([node("Gelu", "x", "a"), node("Gemm", "a w", "y")], [], [value("x"), value("w")], [value("y")]),
+      opset=20)
 o, rows = listed("n.onnx")
 ok(set(k[2] for k in rows) == {True} and o.get("unknown_nodes") == 0, "the same Gelu by a version that has it")
 ok("the arithmetic of all 2 nodes is known\n" in validate("n.onnx", "--list")[1], "printed: all known")
@@ -115,10 +93,8 @@ defined = dict(
     )
 )
 ours = set(subprocess.check_output(["sh", os.path.join(TOP, "t/tool/operators.sh"), TOP], text=True).split())
-ok(
-    len(defined) > 40 and all(w in ours for a in defined.values() if a != "moves" for w in a.split()),
-    "every arithmetic names operators of the table",
-)
+ok(len(defined) > 40 and all(w in ours for a in defined.values() if a != "moves" for w in a.split()),
+   "every arithmetic names operators of the table")
 ok(list(defined) == sorted(defined), "rows by name")
 
 for what, args, want_code, pattern in (

@@ -69,14 +69,8 @@ def layouts(name, words, shape, axes, say):
     other = [shape[a] for a in axes]
     save("right", shape, d)
     code, j, err, lines = judged(*words, got="right")
-    ok(
-        code == 0
-        and j["layout"] is None
-        and j["shape"] == j["shape_of_result"] == list(shape)
-        and "shape" not in lines
-        and "layout" not in lines,
-        "%s: our own result in its own shape is right" % name,
-    )
+    ok(code == 0 and j["layout"] is None and j["shape"] == j["shape_of_result"] == list(shape)
+       and "shape" not in lines and "layout" not in lines, "%s: our own result in its own shape is right" % name)
     save("other", other, permuted(d, shape, axes))
     for more in ((), ("--as", "bound")):
         code, j, err, lines = judged(*words, *more, got="other")
@@ -89,19 +83,13 @@ def layouts(name, words, shape, axes, say):
         )
     save("flat", (len(d),), d)
     code, j, err, lines = judged(*words, got="flat")
-    ok(
-        code == 1
-        and j["differ"] == 0
-        and "in the same order, under another shape" in j["layout"]
-        and "WRONG" in lines["shape"],
-        "%s: the right values under another shape are wrong, and that is all that is" % name,
-    )
+    ok(code == 1 and j["differ"] == 0 and "in the same order, under another shape" in j["layout"]
+       and "WRONG" in lines["shape"], "%s: the right values under another shape are wrong, and that is all that is"
+       % name)
     save("under", shape, permuted(d, shape, axes))
     code, j, err, lines = judged(*words, got="under")
-    ok(
-        code == 1 and j["differ"] > 0 and say in (j["layout"] or ""),
-        "%s: the other order under the result's own shape is named too" % name,
-    )
+    ok(code == 1 and j["differ"] > 0 and say in (j["layout"] or ""),
+       "%s: the other order under the result's own shape is named too" % name)
     shuffled = d[:]
     r.shuffle(shuffled)
     save("shuffled", other, shuffled)
@@ -135,33 +123,25 @@ layouts(
     "conv2d_dw", ("conv2d_dw", "--in", "a=X", "--in", "b=DY", "--set", "kh=3", "--set", "kw=3"), (3, 3, 3, 6),
     (3, 2, 0, 1), "HWIO to OIHW"
 )
-layouts(
-    "conv2d, by another order", ("conv2d", "--in", "a=X", "--in", "b=W"), (2, 5, 4, 6), (2, 0, 3, 1),
-    "transpose(2, 0, 3, 1)"
-)
+layouts("conv2d, by another order", ("conv2d", "--in", "a=X", "--in", "b=W"), (2, 5, 4, 6), (2, 0, 3, 1),
+        "transpose(2, 0, 3, 1)")
 # Where several orders fit the values, the one of the array's own shape is named
 save("L", (2, 3, 4), [1.0, 2.0, 3.0, 4.0] * 6)
 for axes in ((2, 0, 1), (2, 1, 0)):
     save("other", [(2, 3, 4)[a] for a in axes], [v for v in (1.0, 2.0, 3.0, 4.0) for _ in range(6)])
     code, j, err, lines = judged("relu", "--in", "a=L", got="other")
-    ok(
-        code == 1 and "transpose(%d, %d, %d)" % axes in (j["layout"] or ""),
-        "the order of its own shape: %s" % j["layout"],
-    )
+    ok(code == 1 and "transpose(%d, %d, %d)" % axes in (j["layout"] or ""), "the order of its own shape: %s"
+       % j["layout"])
 save("Z", (2, 3, 20), normal(120))
 op("dot", "--in", "a=Z", "--in", "b=Z", "--out", "d.npy")
 save("right", (2, 3), load("d"))
-ok(
-    judged("dot", "--in", "a=Z", "--in", "b=Z", got="right")[0] == 0,
-    "dot: the result has the shape of a without its last axis",
-)
+ok(judged("dot", "--in", "a=Z", "--in", "b=Z", got="right")[0] == 0,
+   "dot: the result has the shape of a without its last axis")
 op("grad_norm", "--in", "a=A", "--out", "d.npy")
 save("right", (), load("d"))
 save("one", (1,), load("d"))
-ok(
-    judged("grad_norm", "--in", "a=A", got="right")[0] == 0 and judged("grad_norm", "--in", "a=A", got="one")[0] == 1,
-    "a scalar's shape is (), not (1,)",
-)
+ok(judged("grad_norm", "--in", "a=A", got="right")[0] == 0 and judged("grad_norm", "--in", "a=A", got="one")[0] == 1,
+   "a scalar's shape is (), not (1,)")
 
 # The probabilistic bound: n roundings by u, its lambda from the confidence for all results
 
@@ -206,10 +186,8 @@ same(
     "matmul by chunks of 32", ("matmul", "--in", "a=P", "--in", "b=Q", "--sum", "chunk:32"),
     [gamma(32 + 15, 30 * K) * m for m in mags]
 )
-same(
-    "matmul in bf16", ("matmul", "--in", "a=P", "--in", "b=Q", "--sum", "fma,acc=bf16", "--set", "out=fp32"),
-    [gamma(K, 30 * K, 2.0**-8) * m for m in mags]
-)
+same("matmul in bf16", ("matmul", "--in", "a=P", "--in", "b=Q", "--sum", "fma,acc=bf16", "--set", "out=fp32"),
+     [gamma(K, 30 * K, 2.0**-8) * m for m in mags])
 rows = [math.fsum(abs(x * x) for x in a[i * K:(i + 1) * K]) for i in range(6)]
 same(
     "dot, sequential", ("dot", "--in", "a=P", "--in", "b=P", "--sum", "sequential"), [gamma(K, 6 * K) * m for m in rows]
@@ -219,24 +197,16 @@ save("I", (2, 6, 6, 32), x)
 save("F", (5, 5, 32, 2), w)
 mags = []
 for n, y, z, o in itertools.product(range(2), range(6), range(6), range(2)):
-    taps = [
-        (y + i - 2, z + j - 2, i, j) for i in range(5) for j in range(5) if 0 <= y + i - 2 < 6 and 0 <= z + j - 2 < 6
-    ]
-    mags.append(
-        math.fsum(
-            abs(x[((n * 6 + p) * 6 + q) * 32 + c] * w[((i * 5 + j) * 32 + c) * 2 + o])
-            for p, q, i, j in taps
-            for c in range(32)
-        )
-    )
+    taps = [(y + i - 2, z + j - 2, i, j) for i in range(5) for j in range(5) if 0 <= y + i - 2 < 6 and 0 <= z
+            + j - 2 < 6]
+    mags.append(math.fsum(abs(x[((n * 6 + p) * 6 + q) * 32 + c] * w[((i * 5 + j) * 32 + c) * 2 + o]) for p, q, i,
+                          j in taps for c in range(32)))
 same("conv2d", ("conv2d", "--in", "a=I", "--in", "b=F"), [gamma(800, 144 * 800) * m for m in mags])
 t = normal(40000 * 2)
 save("T", (40000, 2), t)
 depth = 4096 // 32 + 5 + 1 + 5
-same(
-    "bias_db", ("bias_db", "--in", "a=T"),
-    [gamma(depth, 2 * 40000) * math.fsum(abs(v) for v in t[j::2]) for j in range(2)]
-)
+same("bias_db", ("bias_db", "--in", "a=T"), [gamma(depth, 2 * 40000) * math.fsum(abs(v) for v in t[j::2])
+                                             for j in range(2)])
 same(
     "grad_norm", ("grad_norm", "--in", "a=T"),
     [gamma(4096 // 32 + 5 + 1 + 5 + 2, 80000) * math.sqrt(math.fsum(v * v for v in t))]
@@ -271,10 +241,8 @@ ok(
 save("H", (2, 2), [f32(3e38), 1, 1, 1])
 op("matmul", "--in", "a=H", "--in", "b=H", "--out", "d.npy")
 code, j, err, lines = judged("matmul", "--in", "a=H", "--in", "b=H", "--as", "bound", got="d")
-ok(
-    code == 0 and j["without_bound"] == 1 and lines["proven"] == "within; 1 of 4 results have no bound",
-    "what may overflow has no bound, and that is said beside the verdict",
-)
+ok(code == 0 and j["without_bound"] == 1 and lines["proven"] == "within; 1 of 4 results have no bound",
+   "what may overflow has no bound, and that is said beside the verdict")
 inf, nan = math.inf, math.nan
 save("I", (2, 2), [inf, 1, 2, nan])
 save("J", (2, 2), [0, 1, 1, 1])
@@ -304,50 +272,28 @@ off[13] += 1e-3
 save("off", (8, 8), off)
 words = ("matmul", "--in", "a=P", "--in", "b=Q", "--as", "bound")
 code, j, err, lines = judged(*words, got="good")
-ok(
-    code == 0
-    and j["proven"] == "within"
-    and j["probabilistic"]["verdict"] == "within"
-    and j["probabilistic"]["over"] == 0
-    and not err
-    and lines["probable"].startswith("within"),
-    "an fp32 product: within both bounds",
-)
-ok(
-    abs(j["probabilistic"]["lambda"] - math.sqrt(2 * math.log(2 * 64 * K / 0.01))) < 1e-5
-    and j["probabilistic"]["confidence"] == 0.99
-    and "Higham and Mary" in j["probabilistic"]["source"]
-    and "lambda = 5.725" in lines["probable"]
-    and "probability 0.99" in lines["probable"],
-    "lambda, confidence and source are said",
-)
+ok(code == 0 and j["proven"] == "within" and j["probabilistic"]["verdict"] == "within" and j["probabilistic"]["over"]
+   == 0 and not err and lines["probable"].startswith("within"), "an fp32 product: within both bounds")
+ok(abs(j["probabilistic"]["lambda"] - math.sqrt(2 * math.log(2 * 64 * K / 0.01))) < 1e-5
+   and j["probabilistic"]["confidence"] == 0.99 and "Higham and Mary" in j["probabilistic"]["source"]
+   and "lambda = 5.725" in lines["probable"] and "probability 0.99" in lines["probable"],
+   "lambda, confidence and source are said")
 code, j, err, lines = judged(*words, got="off")
-ok(
-    code == 0 and j["proven"] == "within" and j["over_bound"] == 0 and lines["proven"] == "within",
-    "an error of 1e-3 is within the proven bound, so exit 0",
-)
+ok(code == 0 and j["proven"] == "within" and j["over_bound"] == 0 and lines["proven"] == "within",
+   "an error of 1e-3 is within the proven bound, so exit 0")
 p = j["probabilistic"]
-ok(
-    p["verdict"] == "OUTSIDE"
-    and p["over"] == 1
-    and p["worst_element"] == 13
-    and lines["probable"].startswith("OUTSIDE THE PROBABILISTIC BOUND: 1 of 64 results")
-    and "OUTSIDE THE PROBABILISTIC BOUND" in err
-    and "within the proven one" in err,
-    "and outside the probabilistic one, in words: printed, in JSON, on standard error",
-)
+ok(p["verdict"] == "OUTSIDE" and p["over"] == 1 and p["worst_element"] == 13
+   and lines["probable"].startswith("OUTSIDE THE PROBABILISTIC BOUND: 1 of 64 results")
+   and "OUTSIDE THE PROBABILISTIC BOUND" in err and "within the proven one" in err,
+   "and outside the probabilistic one, in words: printed, in JSON, on standard error")
 mag = math.fsum(abs(a[K + k] * b[k * 8 + 5]) for k in range(K))
-ok(
-    abs(p["ratio_max"] - abs(f32(off[13]) - d[13]) / (gamma(K, 64 * K) * mag)) < 1e-4 * p["ratio_max"],
-    "by the factor that the formula gives, %.4g" % p["ratio_max"],
-)
+ok(abs(p["ratio_max"] - abs(f32(off[13]) - d[13]) / (gamma(K, 64 * K) * mag)) < 1e-4 * p["ratio_max"],
+   "by the factor that the formula gives, %.4g" % p["ratio_max"])
 off[13] += 1
 save("off", (8, 8), off)
 code, j, err, lines = judged(*words, got="off")
-ok(
-    code == 1 and j["proven"] == "beyond" and lines["proven"] == "BEYOND THE PROVEN BOUND",
-    "an error of 1 is beyond the proven bound: exit 1",
-)
+ok(code == 1 and j["proven"] == "beyond" and lines["proven"] == "BEYOND THE PROVEN BOUND",
+   "an error of 1 is beyond the proven bound: exit 1")
 for words, what in (
     (("--confidence", "0.9"), "no effect where no bound is told"),
     (("--confidence", "1", "--as", "bound"), "between 0 and 1"),

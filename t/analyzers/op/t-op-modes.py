@@ -79,9 +79,8 @@ for mode in MODES:
             "dot into fp16 by %s, %s%s" % (mode, how, "\n# %r" % bad[:3] if bad else ""),
         )
     save("d", (len(terms),), want)
-    ran = op(
-        "dot", "--in", "a=a", "--in", "b=b", "--set", "out=fp16", "--set", "mode=" + mode, "--as", "bound", "--got", "d"
-    )
+    ran = op("dot", "--in", "a=a", "--in", "b=b", "--set", "out=fp16", "--set", "mode=" + mode, "--as", "bound",
+             "--got", "d")
     ok(ran.returncode == 0 and "over bound 0" in ran.stdout, "and within its bound")
 
 # products of doubles: inexact ones, ties (2^53 + 1 times 1 + 2^-53 and the like), tiny and huge ones
@@ -119,26 +118,20 @@ for mode in MODES:
     )
 op("dot", "--in", "a=a", "--in", "b=b", "--out", "d")
 ran = op("dot", "--in", "a=a", "--in", "b=b", "--as", "bound", "--got", "d")
-ok(
-    ran.returncode == 0 and "over bound 0" in ran.stdout,
-    "products below any double, which become 0, are within the bound of fp64 sums",
-)
+ok(ran.returncode == 0 and "over bound 0" in ran.stdout,
+   "products below any double, which become 0, are within the bound of fp64 sums")
 for name in ("SR", "SRE"):
     ran = op("dot", "--in", "a=a", "--in", "b=b", "--set", "out=fp16", "--set", "mode=" + name)
-    ok(
-        ran.returncode == 2 and "draws nothing" in ran.stderr and ran.stderr.count("\n") == 1,
-        "dot draws nothing for its last rounding: %s is refused" % name,
-    )
+    ok(ran.returncode == 2 and "draws nothing" in ran.stderr and ran.stderr.count("\n") == 1,
+       "dot draws nothing for its last rounding: %s is refused" % name)
 
 save("f", (2, 2), [1.5, 2.5, 3.5, 4.5])
 save("held", (2, 2), [1.25, 2, 3, 4], "d")
 save("wide", (2, 2), [1.1, 2, 3, 4], "d")
 ok(op("add", "--in", "a=f", "--in", "b=held").returncode == 0, "doubles that fp32 holds go with floats")
 ran = op("add", "--in", "a=f", "--in", "b=wide")
-ok(
-    ran.returncode == 2 and "operand b has doubles" in ran.stderr and "--set in=fp64" in ran.stderr,
-    "others are refused, not rounded in silence",
-)
+ok(ran.returncode == 2 and "operand b has doubles" in ran.stderr and "--set in=fp64" in ran.stderr,
+   "others are refused, not rounded in silence")
 ok(
     values("add", "--in", "a=f", "--in", "b=wide", "--set", "in=fp64")[0] == 2.6
     and op("add", "--in", "a=f", "--in", "b=wide", "--set", "in.b=fp32").returncode == 0,
@@ -146,17 +139,12 @@ ok(
 )
 save("inf", (2, 2), [math.inf, 2.5, 3.5, 4.5])
 ran = op("relu", "--in", "a=f", "--got", "inf")
-ok(
-    ran.returncode == 1 and "normwise   inf\n" in ran.stdout,
-    "an infinite result has an infinite normwise error, not that of the others",
-)
+ok(ran.returncode == 1 and "normwise   inf\n" in ran.stdout,
+   "an infinite result has an infinite normwise error, not that of the others")
 # The list for people has what JSON has: every operator, operands and attributes in lines of 44 characters, the summary
 rows, lines, wrong = json.loads(op("list", "--json").stdout), op("list").stdout.splitlines(), []
-ok(
-    [rows[0]["operator"], rows[0]["operands_least"], rows[0]["operands_most"], rows[0]["results"]]
-    == ["dot", 2, 3, 1],
-    "op list --json begins with dot",
-)
+ok([rows[0]["operator"], rows[0]["operands_least"], rows[0]["operands_most"], rows[0]["results"]] == ["dot", 2, 3, 1],
+   "op list --json begins with dot")
 save("two", (2, 3), [1.0, -2.0, 3.0, 0.5, -0.0, 8.0])
 said = json.loads(op("relu", "--in", "a=two", "--json").stdout)
 ok(said["shape"] == [2, 3], "a result's shape: %s" % said["shape"])

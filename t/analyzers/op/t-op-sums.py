@@ -89,11 +89,8 @@ def stripes(o):
 
 
 code, o = asked(product(lambda i, j: fma))
-ok(
-    code == 0 and stripes(o) == [(0, N - 1, 'fma,acc=fp32')] and o['left'] == 0,
-    'one fused multiply-add after another',
-    repr(o),
-)
+ok(code == 0 and stripes(o) == [(0, N - 1, 'fma,acc=fp32')] and o['left'] == 0,
+   'one fused multiply-add after another', repr(o))
 ok(
     o['verdict'] == 'fma,acc=fp32 gives every bit'
     and o['models'][0] == {'sum': 'fma,acc=fp32', 'equal': M * N, 'alike': []},
@@ -104,16 +101,10 @@ code, o = asked(product(lambda i, j: chunk))
 ok(code == 0 and stripes(o) == [(0, N - 1, 'chunk:32,acc=fp32')], 'chunks of 32', repr(o))
 last = lambda i, j: chunk if j < 6 else fma  # noqa: E731
 code, o = asked(product(last))
-ok(
-    code == 0 and o['along'] == 'columns' and stripes(o) == [(0, 5, 'chunk:32,acc=fp32'), (6, 8, 'fma,acc=fp32')],
-    'a library whose last columns are summed otherwise',
-    repr(o),
-)
-ok(
-    o['verdict'] == 'columns 0 to 5: chunk:32,acc=fp32; columns 6 to 8: fma,acc=fp32',
-    'and the sentence',
-    repr(o['verdict']),
-)
+ok(code == 0 and o['along'] == 'columns' and stripes(o) == [(0, 5, 'chunk:32,acc=fp32'), (6, 8, 'fma,acc=fp32')],
+   'a library whose last columns are summed otherwise', repr(o))
+ok(o['verdict'] == 'columns 0 to 5: chunk:32,acc=fp32; columns 6 to 8: fma,acc=fp32', 'and the sentence',
+   repr(o['verdict']))
 code, o = asked(product(lambda i, j: pairwise if i == 3 else fma))
 ok(
     code == 0
@@ -125,11 +116,8 @@ ok(
 values = product(lambda i, j: fma)
 values[4] = values[4] * (1 + Q(1, 1 << 23))
 code, o = asked(values)
-ok(
-    code == 1 and o['left'] in (M, N) and any(t['sum'] is None and t['first'] == t['last'] for t in o['stripes']),
-    'one element an ulp off: exit 1, and its column or row is left',
-    repr(o),
-)
+ok(code == 1 and o['left'] in (M, N) and any(t['sum'] is None and t['first'] == t['last'] for t in o['stripes']),
+   'one element an ulp off: exit 1, and its column or row is left', repr(o))
 code, o = asked(values[:-1] + values[-1:], (N, M))
 ok(code == 3 and '(9, 6)' in o and '(6, 9)' in o and o.count('\n') == 1, 'another shape: exit 3, one line', repr(o))
 code, o = run('matmul', '--in', 'a=a.npy', '--in', 'b=b.npy', '--sum', 'all')
@@ -140,19 +128,13 @@ ok(code == 2 and '--as' in o, 'an option without an effect is refused', repr(o))
 save('v.npy', (K, 1), [r[0] for r in b])
 save('d.npy', (M, 1), [fma(terms(i, 0)) if i % 2 else pairwise(terms(i, 0)) for i in range(M)])
 code, o = run('matmul', '--in', 'a=a.npy', '--in', 'b=v.npy', '--got', 'd.npy', '--sum', 'all')
-ok(
-    code == 1 and stripes(o) == [(0, 0, None)] and o['left'] == M and o['along'] == 'columns',
-    'rows of one element each, which a model may have by chance, are not told',
-    repr(o),
-)
+ok(code == 1 and stripes(o) == [(0, 0, None)] and o['left'] == M and o['along'] == 'columns',
+   'rows of one element each, which a model may have by chance, are not told', repr(o))
 line = [HALFULP, 'op', 'matmul', '--in', 'a=a.npy', '--in', 'b=b.npy', '--set', 'in=fp16', '--set', 'out=fp32']
 subprocess.run(line + ['--sum', 'tc:ampere', '--out', 'd.npy'], check=True)
 code, o = run(*line[2:], '--got', 'd.npy', '--sum', 'all')
-ok(
-    code == 0 and any(m.startswith('tc:ampere') for m in [o['models'][0]['sum']] + o['models'][0]['alike']),
-    "a tensor core's own",
-    repr(o),
-)
+ok(code == 0 and any(m.startswith('tc:ampere') for m in [o['models'][0]['sum']] + o['models'][0]['alike']),
+   "a tensor core's own", repr(o))
 save('x.npy', (2, 5, 5, 4), [number() for _ in range(200)])
 save('w.npy', (3, 3, 4, 3), [number() for _ in range(108)])
 line = [HALFULP, 'op', 'conv2d', '--in', 'a=x.npy', '--in', 'b=w.npy', '--set', 'padding=1']
@@ -160,8 +142,6 @@ subprocess.run(line + ['--sum', 'splitk:3', '--out', 'd.npy'], check=True)
 code, o = run(*line[2:], '--got', 'd.npy', '--sum', 'all')
 ok(code == 0 and 'splitk:3,acc=fp32' in o['verdict'] and 'every bit' in o['verdict'], 'a convolution', repr(o))
 p = subprocess.run(line + ['--got', 'd.npy', '--sum', 'all'], capture_output=True, text=True)
-ok(
-    p.returncode == 0 and 'splitk:3' in p.stdout.splitlines()[-1] and p.stdout.split()[:2] == ['summation', 'model'],
-    'the table and the sentence below it',
-)
+ok(p.returncode == 0 and 'splitk:3' in p.stdout.splitlines()[-1] and p.stdout.split()[:2] == ['summation', 'model'],
+   'the table and the sentence below it')
 finish()

@@ -41,17 +41,10 @@ open(path, 'w').write(seal('\n'.join(lines)))
 code, out = run('analyze', '--only', 'summary', 'run')
 said = json.load(open('run/analysis/summary.json'))
 third = said['verdict'][2]
-ok(
-    third.startswith('The largest rounding error of a single call is 0.938 of its proven bound, in dense2.dw'),
-    'the sentence tells it as a share of its bound, and no ulps', third
-)
-ok(
-    said['numbers']['worst_ulp'] > 1e35
-    and said['numbers']['worst_ulp_bound_ratio'] == 0.9375
-    and said['numbers']['worst_ulp_tensor'] == 'dense2.dw',
-    'the numbers keep both',
-    said['numbers'],
-)
+ok(third.startswith('The largest rounding error of a single call is 0.938 of its proven bound, in dense2.dw'),
+   'the sentence tells it as a share of its bound, and no ulps', third)
+ok(said['numbers']['worst_ulp'] > 1e35 and said['numbers']['worst_ulp_bound_ratio'] == 0.9375
+   and said['numbers']['worst_ulp_tensor'] == 'dense2.dw', 'the numbers keep both', said['numbers'])
 none(huge(out), 'analyze prints no such number of ulps')
 code, out = run('report', '-o', '-', 'run')
 none(huge(out), 'report prints none on a terminal')
@@ -83,14 +76,8 @@ def npy(path, shape, values):
 npy('a.npy', (1, 4), [1, 2**-30, -1, -(2**-30)])
 npy('b.npy', (4, 1), [1, 1, 1, 1])
 npy('got.npy', (1, 1), [-(2**-30)])
-code, out = run(
-    'op', 'matmul', '--in', 'a=a.npy', '--in', 'b=b.npy', '--sum', 'sequential,acc=fp32', '--set', 'in=fp32', '--set',
-    'out=fp32', '--got', 'got.npy'
-)
-ok(
-    'max error  over 2^24 ulp of fp32 at element 0: -9.3132257461547852e-10' in out
-    and 'mean error over 2^24 ulp' in out,
-    'op --got says over 2^24',
-    out,
-)
+code, out = run('op', 'matmul', '--in', 'a=a.npy', '--in', 'b=b.npy', '--sum', 'sequential,acc=fp32', '--set',
+                'in=fp32', '--set', 'out=fp32', '--got', 'got.npy')
+ok('max error  over 2^24 ulp of fp32 at element 0: -9.3132257461547852e-10' in out
+   and 'mean error over 2^24 ulp' in out, 'op --got says over 2^24', out)
 finish()

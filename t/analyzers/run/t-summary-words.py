@@ -208,11 +208,9 @@ def unknown(n, steps, seen, silent, least, odd, broken):
         return s + ('.' if math.isnan(n['safe_log2_scale_min']) else '; %s.' % scales(n, odd, broken))
     if math.isnan(n['gradient_cosine']) and math.isnan(n['update_cosine']):
         if not math.isnan(n['weights_cosine']):
-            return (
-                "No verdict: the weights' updates that were judged kept a cosine of %.4f or better to those of the "
-                "exact step, but what the weights' gradients should have been was not computed, and an all-clear "
-                'needs it.' % n['weights_cosine']
-            )
+            return ("No verdict: the weights' updates that were judged kept a cosine of %.4f or better to those of the "
+                    "exact step, but what the weights' gradients should have been was not computed, and an all-clear "
+                    'needs it.' % n['weights_cosine'])
         return (
             'No verdict: no traced step moved the weights, or what their gradients should have been was not computed.'
         )
@@ -225,10 +223,8 @@ def unknown(n, steps, seen, silent, least, odd, broken):
             seen['steps_without_update'], len(seen['steps'])
         )
     elif share < 0.99:
-        why = (
-            "of the weights' update %.3g %% of the L2 norm was judged at step %d, and an all-clear needs 99 %% in "
-            'every step' % (100 * share, least or 0)
-        )
+        why = ("of the weights' update %.3g %% of the L2 norm was judged at step %d, and an all-clear needs 99 %% in "
+               'every step' % (100 * share, least or 0))
     elif seen['choices_otherwise']:
         why = 'the exact step chooses otherwise, and what it would make of that is not known'
     elif seen['reads_apart']:
@@ -319,9 +315,8 @@ def told(n, rows, broken, cause, rank, steps, seen, silent, least, odd):
     kept = int(row['kept_unjudged']) / int(row['gradients_unjudged']) if number(row.get('gradients_unjudged',
         '-')) > 0 else 0
     if cause == 'weights' and kept > 0.1:
-        return start + (
-            '%.1f %% of the weights that have a gradient and no known exact update kept their bits.' % (100 * kept)
-        )
+        return start + ('%.1f %% of the weights that have a gradient and no known exact update kept their bits.'
+                        % (100 * kept))
     if cause == 'weights':
         return start + (
             'the weights did not take the update of the exact step (worst cosine %.4f; %.1f %% of its L2 norm was '
@@ -377,11 +372,8 @@ def second(n, odd, missing):
         lost(n['update_l2_share_lost'], odd['updates'], "updates'"),
     )
     if n['second_moment_zeroed_share'] > 0:
-        s += (
-            " Of Adam's second moments %.3g %% became zero when they were stored, behind the step that was computed "
-            'from them: the next one starts from zero there.'
-            % (100 * n['second_moment_zeroed_share'])
-        )
+        s += (" Of Adam's second moments %.3g %% became zero when they were stored, behind the step that was computed "
+              'from them: the next one starts from zero there.' % (100 * n['second_moment_zeroed_share']))
     if n['second_moment_swamped_share'] > 0:
         s += " Of the second moments' own updates %.3g %% were swamped." % (100 * n['second_moment_swamped_share'])
     return s
@@ -395,10 +387,8 @@ def third(n, rows, odd, broken, missing):
     else:
         s = 'The'
         if over:
-            s = (
-                'Outputs of %d tensor%s of the traced steps overflowed, of %s first, so that their error is infinite. '
-                'Of the other tensors the' % (len(over), '' if len(over) == 1 else 's', over[0]['tensor'])
-            )
+            s = ('Outputs of %d tensor%s of the traced steps overflowed, of %s first, so that their error is infinite. '
+                 'Of the other tensors the' % (len(over), '' if len(over) == 1 else 's', over[0]['tensor']))
         w = max(finite, key=lambda r: float(r['ulp_max']))  # the first of them
         ratio, ulps = float(w['bound_ratio_max']), float(w['ulp_max'])
         s += ' largest rounding error of a single call %s%s, in %s%s, and %s' % (
@@ -498,10 +488,8 @@ def case(k):
             wrong.append('case %d: %s is whole and has a point: %r' % (k, key, got))
     broken = not math.isfinite(float(table('run/metrics.tsv')[1][-1]['loss']))
     rank = summary.WORDS.index(word)
-    mine = [
-        first(n, rows, broken, cause, rank, len(run.steps), *summary.coverage(run), odd), second(n, odd, gone),
-        third(n, rows, odd, broken, gone)
-    ]
+    mine = [first(n, rows, broken, cause, rank, len(run.steps), *summary.coverage(run), odd), second(n, odd, gone),
+            third(n, rows, odd, broken, gone)]
     wrong += ['case %d: %r there, %r here' % (k, a, b) for a, b in zip(there['verdict'], mine) if a != b]
     if (there['verdict_word'], there['cause'], len(there['verdict'])) != (word, cause, 3):
         wrong.append('case %d: %s by %s there, %s by %s here' % (k, there['verdict_word'], there['cause'], word, cause))

@@ -97,12 +97,8 @@ for feedback in False, True:
 tap.none(wrong, '%d rows over several steps, half of them with error feedback, computed again' % len(gain))
 tap.none(beyond, 'no error of a sum over steps above its bound')
 third = save('third', [[rounded(Q(1, 3), 'fp32'), rounded(Q(7, 1000), 'fp32')]])
-lost = [
-    rows('--ranks', '8', '--all-reduce', 'tree:wire=e5m2,acc=fp32', '--sample', 'all', '--steps', n, *w, *third)[0]
-    for n in ('1', '64')
-    for w in ([], ['--all-reduce', 'feedback'])
-    if n == '64' or not w
-]
+lost = [rows('--ranks', '8', '--all-reduce', 'tree:wire=e5m2,acc=fp32', '--sample', 'all', '--steps', n, *w,
+             *third)[0] for n in ('1', '64') for w in ([], ['--all-reduce', 'feedback']) if n == '64' or not w]
 tap.ok(
     math.isclose(lost[1]['rel_l2'], lost[0]['rel_l2'], rel_tol=1e-3) and lost[2]['rel_l2'] < lost[1]['rel_l2'] / 20,
     'one gradient 64 times: e5m2 loses %.2g of it each time, with error feedback %.2g in all'
@@ -159,16 +155,12 @@ def normal(rank, place, seed=1):
 near = [[Q(1) + Q((7 * k + 3 * i * k + i * i) % 4, 2**23) + Q(k, 32) for k in range(30)] for i in range(3)]
 means = [sum(x) / 3 for x in zip(*near)]
 spreads = [math.sqrt(sum((v - m) ** 2 for v in x) / 2) for x, m in zip(zip(*near), means)]
-drawn = [
-    [rounded(Q(float(m) + d * normal(r, k)), 'fp32') for k, (m, d) in enumerate(zip(means, spreads))]
-    for r in range(24)
-]
+drawn = [[rounded(Q(float(m) + d * normal(r, k)), 'fp32') for k, (m, d) in enumerate(zip(means, spreads))]
+         for r in range(24)]
 (row,) = rows('--ranks', '24:from=normal', '--all-reduce', 'ring:wire=fp32', '--sample', 'all', *save('near', near))
 want = again(drawn, 'ring', 'fp32', 'fp32', 24, 1, 1)
-tap.ok(
-    min(spreads) > 0 and all(math.isclose(row[k], v, rel_tol=1e-9) for k, v in want.items()),
-    'ranks drawn around means as far as their records spread, an ulp or two: %.4g' % row['rel_l2'], [row, want]
-)
+tap.ok(min(spreads) > 0 and all(math.isclose(row[k], v, rel_tol=1e-9) for k, v in want.items()),
+       'ranks drawn around means as far as their records spread, an ulp or two: %.4g' % row['rel_l2'], [row, want])
 
 # --all-reduce scale=auto leaves room for every sum, of equal gradients too, and wastes at most two powers of two
 scaled = []
@@ -190,10 +182,9 @@ tap.none(
 
 # A run's gradients are those that its update was given
 run = home + '/run'
-tap.halfulp(
-    'train', '--quiet', '--model', 'mlp', '--policy', 'mixed_float16', '--model', 'width=0.05', '--data', 'size=8',
-    '--batch', '4', '--data', 'train=16', '--data', 'eval=4', '--steps', '3', '--trace', 'steps=0,2', run
-)
+tap.halfulp('train', '--quiet', '--model', 'mlp', '--policy', 'mixed_float16', '--model', 'width=0.05', '--data',
+            'size=8', '--batch', '4', '--data', 'train=16', '--data', 'eval=4', '--steps', '3', '--trace',
+            'steps=0,2', run)
 program = json.load(open(run + '/program-train.json'))
 traced = []
 for step in 0, 2:
@@ -207,10 +198,8 @@ for step in 0, 2:
     traced.append(x)
 (row,) = rows('--ranks', '5', '--all-reduce', 'tree:wire=bf16', '--sample', 'all', run)
 want = again(traced, 'tree', 'bf16', 'bf16', 5, 1, 1)
-tap.ok(
-    all(math.isclose(row[k], v, rel_tol=1e-12) for k, v in want.items()) and row['elements'] == len(traced[0]),
-    'two traced steps of a run are two ranks\' gradients, %d elements' % len(traced[0]), [row, want]
-)
+tap.ok(all(math.isclose(row[k], v, rel_tol=1e-12) for k, v in want.items()) and row['elements'] == len(traced[0]),
+       'two traced steps of a run are two ranks\' gradients, %d elements' % len(traced[0]), [row, want])
 one = rows('--ranks', '7', '--threads', '1', run)
 tap.ok(one == rows('--ranks', '7', '--threads', '3', run), 'threads change nothing')
 

@@ -57,18 +57,14 @@ if (
     got = rows('--library', './own.so', '--n', '32')
     by = {r['sum']: r for r in got} if isinstance(got, list) else {}
     if tap.ok(list(by) == ['cblas_dgemm', 'cblas_sdot', 'cblas_ddot'], 'the functions that a shared object has', got):
-        tap.ok(
-            by['cblas_sdot']['tree'] == 'seq(seq(1..8) x4 +8)'
-            and by['cblas_sdot']['sentence'] == './own.so sums cblas_sdot in the order of --sum chunk:8.',
-            'chunks of 8, and the sentence that names the model',
-            by['cblas_sdot'],
-        )
+        tap.ok(by['cblas_sdot']['tree'] == 'seq(seq(1..8) x4 +8)' and by['cblas_sdot']['sentence']
+               == './own.so sums cblas_sdot in the order of --sum chunk:8.',
+               'chunks of 8, and the sentence that names the model', by['cblas_sdot'])
         tap.ok('order of --sum pairwise.' in by['cblas_ddot']['sentence'], 'halves', by['cblas_ddot'])
         why = by['cblas_dgemm'].get('why', '')
         tap.ok('outputs of the same terms differ' in why, 'a product one of whose columns is another', why)
-    tap.ok(
-        'sums cblas_sdot in the order' in tap.halfulp('tree', '--library', './own.so', '--n', '16').stdout, 'printed'
-    )
+    tap.ok('sums cblas_sdot in the order' in tap.halfulp('tree', '--library', './own.so', '--n', '16').stdout,
+           'printed')
 else:
     tap.skip('a shared object', 'there is no C compiler')
 
@@ -97,10 +93,8 @@ with open('fake', 'w') as f:
     f.write(FAKE)
 os.chmod('fake', 0o755)
 got = rows('--library', 'numpy', '--n', '24', '--full', PYTHON='./fake')
-tap.ok(
-    isinstance(got, str) and 'toy 1.0 failed on broken' in got and got.count('\n') == 1,
-    'a process that ends is told of in one line', got
-)
+tap.ok(isinstance(got, str) and 'toy 1.0 failed on broken' in got and got.count('\n') == 1,
+       'a process that ends is told of in one line', got)
 with open('fake', 'w') as f:
     f.write(FAKE.replace('float32\\tbroken\\n', ''))
 got = rows('--library', 'numpy', '--n', '24', '--full', PYTHON='./fake')
@@ -123,18 +117,12 @@ if tap.ok(
         return set(out)
 
     chain = {frozenset(k + 1 for k in ORDER[: i + 1]) for i in range(1, 24)}
-    tap.ok(
-        leaves(got[1]['tree']) == chain and not got[1]['ours'], 'a drawn order is found, and is none of ours',
-        got[1]['tree']
-    )
-    tap.ok(
-        got[0]['sentence'] == 'toy 1.0 sums forwards, float32 in the order of --sum fma.', 'forwards',
-        got[0]['sentence']
-    )
-    tap.ok(
-        'differ' in got[2]['why'] and got[2]['sentence'] == 'toy 1.0: no tree explains uneven, float32.',
-        'outputs that differ', got[2]
-    )
+    tap.ok(leaves(got[1]['tree']) == chain and not got[1]['ours'], 'a drawn order is found, and is none of ours',
+           got[1]['tree'])
+    tap.ok(got[0]['sentence'] == 'toy 1.0 sums forwards, float32 in the order of --sum fma.', 'forwards',
+           got[0]['sentence'])
+    tap.ok('differ' in got[2]['why'] and got[2]['sentence'] == 'toy 1.0: no tree explains uneven, float32.',
+           'outputs that differ', got[2])
 
 for words, code, said in (
     (['--library', 'nump'], 2, 'known are numpy'),
@@ -143,15 +131,11 @@ for words, code, said in (
     (['--library', 'numpy', '--backend', 'cpu'], 2, '--backend'),
 ):
     ran = tap.halfulp('tree', *words)
-    tap.ok(
-        ran.returncode == code and said in ran.stderr and ran.stderr.count('\n') == 1,
-        '%s: exit %d' % (' '.join(words), code), ran.stderr
-    )
+    tap.ok(ran.returncode == code and said in ran.stderr and ran.stderr.count('\n') == 1, '%s: exit %d'
+           % (' '.join(words), code), ran.stderr)
 ran = tap.halfulp('tree', '--library', 'torch', env=dict(os.environ, PYTHON='false'))
-tap.ok(
-    ran.returncode == 4 and 'pip install torch' in ran.stderr, 'a package that Python lacks: exit 4 and what to do',
-    ran.stderr
-)
+tap.ok(ran.returncode == 4 and 'pip install torch' in ran.stderr,
+       'a package that Python lacks: exit 4 and what to do', ran.stderr)
 
 # numpy's own product in the order that was revealed
 try:
@@ -168,8 +152,6 @@ if tap.ok(isinstance(got, list) and len(got) == 12, "numpy's twelve sums", got):
     s = np.zeros(64, np.float32)
     for k in range(n):
         s = s + x[k]
-    tap.ok(
-        row['tree'] == 'seq(1..%d)' % n and np.array_equal(s, x.sum(axis=0)),
-        'columns are summed one row after the other, bit by bit', row
-    )
+    tap.ok(row['tree'] == 'seq(1..%d)' % n and np.array_equal(s, x.sum(axis=0)),
+           'columns are summed one row after the other, bit by bit', row)
 tap.finish()

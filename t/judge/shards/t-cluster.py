@@ -23,15 +23,8 @@ whole = folder + '/runs/whole'
 
 
 def run(command, **more):
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=dict(environment, **more),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    return subprocess.run(command, cwd=folder, env=dict(environment, **more), stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=300)
 
 
 os.makedirs(folder + '/runs')
@@ -42,11 +35,8 @@ forget(whole)
 lines = re.findall(r'^    (\S+ .*)$', section[: section.index('```')], re.M)
 ok(len(lines) == 6 and len(want) > 8, 'the page has its six lines', lines)
 codes = [run(line.split()).returncode for line in lines[:5]]
-ok(
-    codes == [0] * 5 and tables(whole) == want,
-    'shards and merge, as the page has them: the tables of one process',
-    str(codes),
-)
+ok(codes == [0] * 5 and tables(whole) == want, 'shards and merge, as the page has them: the tables of one process',
+   str(codes))
 forget(whole)
 if os.path.exists(MODULE) and shutil.which('mpirun'):
     p = run(lines[5].split())
@@ -72,20 +62,12 @@ try:
     job = yaml.safe_load(re.search(r'```yaml\n(.*?)```', section, re.S).group(1))
     pod = job['spec']['template']['spec']
     forget(whole)
-    codes = [
-        run(pod['containers'][0]['command'], JOB_COMPLETION_INDEX=str(i)).returncode
-        for i in range(job['spec']['completions'])
-    ]
+    codes = [run(pod['containers'][0]['command'], JOB_COMPLETION_INDEX=str(i)).returncode
+             for i in range(job['spec']['completions'])]
     codes.append(run(many.split()).returncode)
     mounted = {m['name'] for c in pod['containers'] for m in c['volumeMounts']}
-    ok(
-        not any(codes)
-        and tables(whole) == want
-        and job['spec']['completionMode'] == 'Indexed'
-        and mounted == {v['name'] for v in pod['volumes']},
-        "Kubernetes' indexed job, in a loop",
-        str(codes),
-    )
+    ok(not any(codes) and tables(whole) == want and job['spec']['completionMode'] == 'Indexed' and mounted
+       == {v['name'] for v in pod['volumes']}, "Kubernetes' indexed job, in a loop", str(codes))
 except ImportError:
     skip("Kubernetes' indexed job", 'there is no PyYAML')
 

@@ -29,10 +29,8 @@ def ended(command, there, how, ranks=0):
     """Starts it, waits for the file THERE, sends the signal, to a rank that is not the first where there are several,
     and returns the exit code and the program's own lines. Of mpirun the ranks are the children, in order."""
     with open('err', 'w') as err:
-        job = subprocess.Popen(
-            command, env=dict(os.environ, **OPEN_MPI, HALFULP_MPI=MODULE), stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=err, preexec_fn=heard,
-        )
+        job = subprocess.Popen(command, env=dict(os.environ, **OPEN_MPI, HALFULP_MPI=MODULE),
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err, preexec_fn=heard)
         end = time.time() + 120
         while not os.path.exists(there) and job.poll() is None and time.time() < end:
             time.sleep(0.01)
@@ -80,18 +78,8 @@ ok(
     [p.returncode, p.stderr, left],
 )
 
-SWEEP = [
-    '--model',
-    'mlp',
-    '--data',
-    'size=8',
-    '--model',
-    'width=0.1',
-    '--policy',
-    'float32',
-    '--seeds',
-    '1,2,3,4,5,6,7,8',
-]
+SWEEP = ['--model', 'mlp', '--data', 'size=8', '--model', 'width=0.1', '--policy', 'float32', '--seeds',
+         '1,2,3,4,5,6,7,8']
 code, said = ended([HALFULP, 'compare', *SWEEP, 'sweep'], 'sweep/parts/ranks.part', signal.SIGTERM)
 want = 'halfulp compare: a signal ended it; sweep/parts/ranks.part keeps what was found, '
 want += 'and the same line with --resume goes on'

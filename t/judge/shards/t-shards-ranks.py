@@ -26,11 +26,8 @@ for n in (1, 2, 3, 5):
     p = ranks(n, 'analyze', *OPTIONS, 'run')
     got = tables(run, ROWS)
     wrong = sorted(k for k in set(want) | set(got) if want.get(k) != got.get(k))
-    ok(
-        p.returncode == 0 and len(want) >= 12 and not wrong and p.stdout.count('replay ') == 1,
-        '%d ranks make the %d files of one process, byte for byte' % (n, len(want)),
-        wrong + [p.stderr[:300]],
-    )
+    ok(p.returncode == 0 and len(want) >= 12 and not wrong and p.stdout.count('replay ') == 1,
+       '%d ranks make the %d files of one process, byte for byte' % (n, len(want)), wrong + [p.stderr[:300]])
 
 # Calls that are cut into tiles
 
@@ -70,39 +67,25 @@ for engine in 'auto', 'mpfr':
         p = start('analyze', *only)
         each.append(tables('wide'))
         forget('wide')
-    ok(
-        each[0] == each[1] and len(each[0]) > 1,
-        '--engine %s: two ranks compute the exact step together, to the same bytes' % engine,
-    )
+    ok(each[0] == each[1] and len(each[0]) > 1,
+       '--engine %s: two ranks compute the exact step together, to the same bytes' % engine)
 
 forget(run, ROWS)
 p = ranks(2, 'analyze', 'run', last=['--seed', '2'])
-ok(
-    p.returncode == 3
-    and len(said(p)) == 1
-    and 'give all ranks the same options and files' in said(p)[0]
-    and 'seed 1' in said(p)[0]
-    and 'seed 2' in said(p)[0]
-    and not os.path.exists(run + '/analysis/replay.tsv'),
-    'ranks that do not do the same work: exit 3, one line, no table',
-    'exit %d: %s' % (p.returncode, p.stderr[:500]),
-)
+ok(p.returncode == 3 and len(said(p)) == 1 and 'give all ranks the same options and files' in said(p)[0]
+   and 'seed 1' in said(p)[0] and 'seed 2' in said(p)[0] and not os.path.exists(run + '/analysis/replay.tsv'),
+   'ranks that do not do the same work: exit 3, one line, no table', 'exit %d: %s' % (p.returncode, p.stderr[:500]))
 many = ['analyze', '--only', 'accumulate-what-if']
 for k in range(12):
     many += ['--accumulate', 'chunk:%d,acc=fp16' % 2 ** k]
 p = ranks(2, *many, '--accumulate', 'fma,acc=fp16', 'run', last=['--accumulate', 'fma,acc=bf16'])
-ok(
-    p.returncode == 3 and len(said(p)) == 1 and 'fma,acc=bf16' in said(p)[0] and not tables(run, ROWS),
-    'ranks of which one has one summation model more than the other, at the end of a long line: exit 3, no table',
-    'exit %d: %s' % (p.returncode, p.stderr[:500]),
-)
+ok(p.returncode == 3 and len(said(p)) == 1 and 'fma,acc=bf16' in said(p)[0] and not tables(run, ROWS),
+   'ranks of which one has one summation model more than the other, at the end of a long line: exit 3, no table',
+   'exit %d: %s' % (p.returncode, p.stderr[:500]))
 forget(run, ROWS)
 p = apart([HALFULP, 'analyze', *OPTIONS, 'run'], [HALFULP, 'analyze', *OPTIONS, run])
-ok(
-    p.returncode == 0 and tables(run, ROWS) == want,
-    'ranks that call the run by two names do the same work',
-    p.stderr[:300],
-)
+ok(p.returncode == 0 and tables(run, ROWS) == want, 'ranks that call the run by two names do the same work',
+   p.stderr[:300])
 forget(run, ROWS)
 os.mkdir('elsewhere')
 trained('elsewhere/run', *wide, '--steps', '1', '--trace', 'steps=0', '--policy', 'bfloat16')
@@ -114,20 +97,10 @@ for what, lines, words in (
     ('another version, of train', ([HALFULP, *NEW, 'new'], [other, *NEW, 'new']), 'its version is 9.9.9'),
 ):
     p = apart(*lines)
-    ok(
-        p.returncode == 3
-        and len(said(p)) == 1
-        and re.search(words, said(p)[0])
-        and 'rank 1 of 2' in said(p)[0]
-        and not os.path.exists('run/analysis/replay.tsv')
-        and not os.path.exists('new/metrics.tsv'),
-        'rank 1 sees %s: exit 3, one line of rank 0, no table' % what,
-        'exit %d: %s' % (p.returncode, p.stderr[:500]),
-    )
+    ok(p.returncode == 3 and len(said(p)) == 1 and re.search(words, said(p)[0]) and 'rank 1 of 2' in said(p)[0]
+       and not os.path.exists('run/analysis/replay.tsv') and not os.path.exists('new/metrics.tsv'),
+       'rank 1 sees %s: exit 3, one line of rank 0, no table' % what, 'exit %d: %s' % (p.returncode, p.stderr[:500]))
 p = ranks(2, 'analyze', '--shard', '1/2', 'run')
-ok(
-    p.returncode == 2 and len(said(p)) == 1 and '--shard' in said(p)[0],
-    '--shard is refused where mpirun starts several processes',
-    p.stderr[:300],
-)
+ok(p.returncode == 2 and len(said(p)) == 1 and '--shard' in said(p)[0],
+   '--shard is refused where mpirun starts several processes', p.stderr[:300])
 finish()

@@ -62,14 +62,9 @@ def same(name, options, numbers, code=0, least=6):
 
 def refused(what, words, *texts, code=3):
     r = halfulp(*words, cwd=folder)
-    ok(
-        r.returncode == code
-        and r.stderr.count('\n') == 1
-        and all(t in r.stderr for t in texts)
-        and not os.path.exists(folder + '/run/analysis/replay.tsv'),
-        '%s: exit %d, one line, no table' % (what, code),
-        'exit %d: %s' % (r.returncode, r.stderr[:400]),
-    )
+    ok(r.returncode == code and r.stderr.count('\n') == 1 and all(t in r.stderr for t in texts)
+       and not os.path.exists(folder + '/run/analysis/replay.tsv'), '%s: exit %d, one line, no table' % (what, code),
+       'exit %d: %s' % (r.returncode, r.stderr[:400]))
 
 
 # What tiles have, joined, is what whole calls have: with a sample that no tensor exceeds no call is cut
@@ -101,10 +96,8 @@ def alike_whole(name, cut, *options):
     cut, whole = rows(cut), rows(tables(folder + '/' + name))
     pairs = [(k, a, b) for k in cut for a, b in zip(cut[k], whole[k])]
     wrong = ['%s: %s, %s' % x for x in pairs if not alike(*x[1:])]
-    none(
-        wrong + [k for k in cut if len(cut[k]) != len(whole[k])],
-        '%s: joined tiles have the %d rows of whole calls' % (name, sum(len(x) for x in cut.values())),
-    )
+    none(wrong + [k for k in cut if len(cut[k]) != len(whole[k])], '%s: joined tiles have the %d rows of whole calls'
+         % (name, sum(len(x) for x in cut.values())))
 
 
 def tiles(name):
@@ -112,19 +105,8 @@ def tiles(name):
     return cut_ops(folder + '/' + name, folder + '/' + name + '/analysis/parts/1-of-1.part')
 
 
-run(
-    'train',
-    *SMALL,
-    '--steps',
-    '4',
-    '--trace',
-    'steps=0,3',
-    '--policy',
-    'mixed_float16',
-    '--loss-scale',
-    'init=16777216',
-    'run'
-)
+run('train', *SMALL, '--steps', '4', '--trace', 'steps=0,3', '--policy', 'mixed_float16', '--loss-scale',
+    'init=16777216', 'run')
 same('run', ['--sample', '12', '--elements', 'each.rows', '--accumulate', 'fma,acc=fp16'], [1, 4, 7])
 same('run', ['--sample', 'all'], [3])
 
@@ -135,10 +117,8 @@ same('tiles', ['--sample', 'all', '--no-propagate', '--only', 'replay,swamping,u
 forget(folder + '/tiles')
 run('analyze', '--shard', '1/2', '--sample', 'all', '--no-propagate', '--only', 'replay,swamping', 'tiles')
 cut = [x.split('\t')[0] for x in open(folder + '/tiles/analysis/parts/1-of-2.part') if x[0] != '#']
-ok(
-    any(x.endswith('.1') for x in cut) and any(x.endswith('.0') for x in cut),
-    'a product of 400 x 784 x 51 is cut into tiles',
-)
+ok(any(x.endswith('.1') for x in cut) and any(x.endswith('.0') for x in cut),
+   'a product of 400 x 784 x 51 is cut into tiles')
 
 # Calls of every kind that can be cut: every analyzer's joins
 run('train', *CUT, 'kinds')
@@ -176,10 +156,8 @@ program = json.load(open(folder + '/huge/program-train.json'))
 name = {t['id']: t['name'] for t in program['tensors']}
 there = set(Tensors(folder + '/huge/trace/step-000000.safetensors').head)
 whole = {str(c['id']): all(name[t] in there for t in c['in'] + c['out']) for c in program['calls']}
-none(
-    ['call %s: %g s' % (c, each[c]) for c, w in whole.items() if w != (each[c] > 1e-3)],
-    'work is expected of %d calls alone, whose tensors are in the trace, of %d' % (sum(whole.values()), len(whole)),
-)
+none(['call %s: %g s' % (c, each[c]) for c, w in whole.items() if w != (each[c] > 1e-3)],
+     'work is expected of %d calls alone, whose tensors are in the trace, of %d' % (sum(whole.values()), len(whole)))
 above = 3 * max(cost) / sum(cost) - 1
 ok(
     above < 0.05 and all(abs(x - above) < 1e-6 for x in told),
@@ -209,49 +187,28 @@ refused('a shard is missing', ['merge', 'run'], *missing)
 refused('and where parts are named', ['merge', *sorted(glob.glob(folder + '/run/analysis/parts/*.part'))], *missing)
 refused('--list, and a shard is missing', ['merge', '--list', 'run'], *missing)
 r = halfulp('merge', '--list', 'run', cwd=folder), halfulp('merge', '--list', '--json', 'run', cwd=folder)
-ok(
-    re.findall(r'^[13]/3 ', r[0].stdout, re.M) == ['1/3 ', '3/3 ']
-    and 'processes' not in r[0].stdout
-    and not r[1].stdout,
-    'what is there is listed, and no schedule is made of some of the units',
-    r[0].stdout + r[1].stdout,
-)
+ok(re.findall(r'^[13]/3 ', r[0].stdout, re.M) == ['1/3 ', '3/3 '] and 'processes' not in r[0].stdout
+   and not r[1].stdout, 'what is there is listed, and no schedule is made of some of the units', r[0].stdout
+   + r[1].stdout)
 before = open(part).read()
 run('analyze', '--shard', '2/3', '--seed', '2', '--part', 'other.part', 'run')
-refused(
-    'a part with other options',
-    ['merge', part, 'other.part'],
-    'halfulp merge: other.part: its work is',
-    'seed 2',
-    'seed 1',
-)
-refused(
-    'a shard of other work than the part that is there',
-    ['analyze', '--shard', '1/3', '--sample', '7', 'run'],
-    'run/analysis/parts/1-of-3.part: it is there already',
-    'sample 7',
-    'sample 2048',
-    '--part',
-)
+refused('a part with other options', ['merge', part, 'other.part'], 'halfulp merge: other.part: its work is',
+        'seed 2', 'seed 1')
+refused('a shard of other work than the part that is there', ['analyze', '--shard', '1/3', '--sample', '7', 'run'],
+        'run/analysis/parts/1-of-3.part: it is there already', 'sample 7', 'sample 2048', '--part')
 ok(open(part).read() == before, 'and the part is as it was')
 run('analyze', '--shard', '2/3', '--part', 'two.part', 'run')
 for i, text in enumerate(
     (before, open(folder + '/two.part').read(), open(folder + '/run/analysis/parts/3-of-3.part').read())
 ):
     open(folder + '/odd-%d.part' % i, 'w').write(text.replace('# part of: analyze\n', '# part of: formats\n'))
-refused(
-    'parts of a command without shards',
-    ['merge', 'odd-0.part', 'odd-1.part', 'odd-2.part'],
-    '"# command:" is none of a command that can be cut',
-)
+refused('parts of a command without shards', ['merge', 'odd-0.part', 'odd-1.part', 'odd-2.part'],
+        '"# command:" is none of a command that can be cut')
 open(part, 'w').write(before.replace('# halfulp: ', '# halfulp: 9.'))
 refused('a part of another version', ['merge', part, 'two.part'], 'parts of one version belong together')
 open(part, 'w').write(re.sub(r'\t(\d+)\b([^\t]*)\n', lambda m: '\t%d%s\n' % (int(m[1]) + 1, m[2]), before, count=1))
-refused(
-    'a number that was changed',
-    ['merge', part, 'two.part', 'run/analysis/parts/3-of-3.part'],
-    'was changed since it was written',
-)
+refused('a number that was changed', ['merge', part, 'two.part', 'run/analysis/parts/3-of-3.part'],
+        'was changed since it was written')
 
 # Counts that no analysis could have found are refused though their check is right: more outputs than the tensor has,
 # and of a second tile fewer than of the first
@@ -335,10 +292,8 @@ for shard, units, cost, seconds, share, path in lists[1:]:
     ):
         wrong.append('%s: %s units, %s s expected, %s taken, %s' % (shard, units, cost, seconds, share))
 ok(len(lists) == len(parts) + 1 and not wrong, 'merge --list: and what each takes of the whole', wrong)
-took = sorted(
-    (float(x.split('\t')[2]) for f in glob.glob(analysis + '/parts/*.part') for x in open(f) if x[0] not in '#u'),
-    reverse=True,
-)
+took = sorted((float(x.split('\t')[2]) for f in glob.glob(analysis + '/parts/*.part') for x in open(f)
+               if x[0] not in '#u'), reverse=True)
 wrong = []
 for n, seconds, efficiency in model:
     loads = [0.0] * int(n)
@@ -349,11 +304,8 @@ for n, seconds, efficiency in model:
         or abs(float(efficiency[:-1]) - 100 * sum(took) / int(n) / max(loads)) > 0.006
     ):
         wrong.append('%s: %s %s, here %r' % (n, seconds, efficiency, max(loads)))
-ok(
-    [x[0] for x in model] == [str(2**k) for k in range(11)] and not wrong,
-    'merge --list: what 1 to 1024 processes would take',
-    wrong,
-)
+ok([x[0] for x in model] == [str(2**k) for k in range(11)] and not wrong,
+   'merge --list: what 1 to 1024 processes would take', wrong)
 listed = json.loads(halfulp('merge', '--list', '--json', 'run', cwd=folder).stdout)
 wrong = []
 for row in listed:
@@ -377,13 +329,9 @@ for name in 'run', 'moved':
     got[name] = tables(folder + '/' + name)
     forget(folder + '/' + name)
     whole = run('analyze', *SOME[0], name)
-    ok(
-        len(got[name]) >= 6
-        and got[name] == tables(folder + '/' + name)
-        and said(merged.stdout) == said(whole.stdout),
-        'two names of a run and two orders of options are one work, and merge %s makes the tables of analyze %s'
-        % (name, name),
-    )
+    ok(len(got[name]) >= 6 and got[name] == tables(folder + '/' + name) and said(merged.stdout) == said(whole.stdout),
+       'two names of a run and two orders of options are one work, and merge %s makes the tables of analyze %s'
+       % (name, name))
 
 # A shard that was ended goes on, and one process takes over what parts have
 lines = before.splitlines(True)
@@ -399,8 +347,6 @@ os.makedirs(analysis + '/parts')
 shutil.copy(folder + '/half.part', analysis + '/parts/')
 shutil.copy(folder + '/other.part', analysis + '/parts/')
 r = run('analyze', '--resume', 'run')
-ok(
-    tables(folder + '/run', ROWS) == want and '1 parts in run/analysis/parts belong to other options' in r.stderr,
-    'analyze --resume computes what no part has, to the same bytes',
-)
+ok(tables(folder + '/run', ROWS) == want and '1 parts in run/analysis/parts belong to other options' in r.stderr,
+   'analyze --resume computes what no part has, to the same bytes')
 finish()

@@ -14,23 +14,15 @@ from tap import HALFULP, finish, ok  # noqa: E402
 
 def too_fast(words):
     """Calls below their prediction, and how near the nearest came."""
-    run = subprocess.run(
-        [
-            HALFULP, "bench", "why", *words.split(), "--policy", "float32,mixed_float16", "--steps", "warm=1",
-            "--steps", "3", "--by", "call", "--json"
-        ],
-        capture_output=True,
-        text=True,
-    )
+    run = subprocess.run([HALFULP, "bench", "why", *words.split(), "--policy", "float32,mixed_float16", "--steps",
+                          "warm=1", "--steps", "3", "--by", "call", "--json"], capture_output=True, text=True)
     if run.returncode:
         print("# " + run.stderr.strip())
         return None, 0
     rows = json.loads(run.stdout)
     rows = rows if isinstance(rows, list) else rows["rows"]
-    named = {
-        (r["policy"], r.get("call", "all"), r["layer"], r.get("op", "all")): r["measured_ms"] / r["predicted_ms"]
-        for r in rows
-    }
+    named = {(r["policy"], r.get("call", "all"), r["layer"], r.get("op", "all")): r["measured_ms"] / r["predicted_ms"]
+             for r in rows}
     assert any(k[3] == "conv2d_dx" for k in named) or "convnet" not in words
     return {k for k, ratio in named.items() if ratio < 1}, len(named)
 

@@ -60,11 +60,8 @@ for name, line in LINES.items():
     p = halfulp('bench', *line.split(), '-o', name + '.tsv')
     head, rows = rows_of(name + '.tsv')
     measured = [row[-1] for row in rows if 'v100' not in row]
-    ok(
-        p.returncode == 0 and len(rows) >= 4 and head[-1] == 'machine' and set(measured) <= {machine, '-'},
-        '%s by one process: %d rows, and the machine that measured each' % (name, len(rows)),
-        p.stderr,
-    )
+    ok(p.returncode == 0 and len(rows) >= 4 and head[-1] == 'machine' and set(measured) <= {machine, '-'},
+       '%s by one process: %d rows, and the machine that measured each' % (name, len(rows)), p.stderr)
     assert (name == 'predicted') == (not measured), name
     text = p.stdout.splitlines()
     for n in 1, 4, 7:
@@ -96,21 +93,15 @@ for name, line in LINES.items():
 p = ranks(2, 'bench', *LINES['gemm'].split(), '--json')
 rows = json.loads(p.stdout) if p.returncode == 0 else []
 one = json.loads(halfulp('bench', *LINES['gemm'].split(), '--json').stdout)
-ok(
-    len(rows) == 8 and [r['digest'] for r in rows] == [r['digest'] for r in one],
-    'JSON of ranks is one array, with the digests of one process',
-    p.stdout + p.stderr,
-)
+ok(len(rows) == 8 and [r['digest'] for r in rows] == [r['digest'] for r in one],
+   'JSON of ranks is one array, with the digests of one process', p.stdout + p.stderr)
 p = apart(
     [HALFULP, 'bench', *LINES['gemm'].split()],
     ['env', 'HALFULP_SIMD=scalar', HALFULP, 'bench', *LINES['gemm'].split()],
 )
 scalar = '"scalar"' in halfulp('bench', *LINES['gemm'].split(), '--json').stdout
-ok(
-    scalar or (p.returncode == 3 and len(said(p)) == 1 and 'scalar' in said(p)[0] and not p.stdout),
-    'ranks that would measure other instruction sets: one line, exit 3',
-    p.stdout + p.stderr,
-)
+ok(scalar or (p.returncode == 3 and len(said(p)) == 1 and 'scalar' in said(p)[0] and not p.stdout),
+   'ranks that would measure other instruction sets: one line, exit 3', p.stdout + p.stderr)
 
 # Turns: while another process of this machine has the turn nothing is measured, and rank 0 deals on
 line = [HALFULP, 'bench', *LINES['gemm'].split()]
@@ -152,10 +143,8 @@ def holders():
 
 
 slow = [HALFULP, 'bench', 'cast', '--sizes', '4', '--trials', '9', '--format', 'fp16,bf16', '--backend', 'simd=scalar']
-jobs = [
-    subprocess.Popen([*slow, '--shard', '%d/2' % k], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    for k in (1, 2)
-]
+jobs = [subprocess.Popen([*slow, '--shard', '%d/2' % k], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for k in (1, 2)]
 seen = []
 while os.path.exists('/proc/locks') and any(j.poll() is None for j in jobs):
     seen.append(holders())
@@ -205,29 +194,20 @@ for k in 1, 2:
     if 'fma,acc' in open('thread-%d.part' % k).read().split('unit\t')[1]:
         forge('thread-%d.part' % k, lambda text: text.replace('"digest":"0x', '"digest":"0xf'))
 p = halfulp('merge', 'thread-1.part', 'thread-2.part')
-ok(
-    p.returncode == 1 and re.search(r'8 fp32 fma,acc=fp32: digest 0xf\w+, and 0x\w+ by the model before', p.stderr),
-    'another digest by a model that says the same in other words: a line, and exit 1',
-    p.stdout + p.stderr,
-)
+ok(p.returncode == 1 and re.search(r'8 fp32 fma,acc=fp32: digest 0xf\w+, and 0x\w+ by the model before', p.stderr),
+   'another digest by a model that says the same in other words: a line, and exit 1', p.stdout + p.stderr)
 before = open(parts[-1]).read()
 if len(names) > 1:
     forge(parts[-1], lambda text: text.replace('"digest":"0x', '"digest":"0xf'))
     p = halfulp('merge', *parts)
-    ok(
-        p.returncode == 1 and 'digest 0x' in p.stderr and 'after these steps, but' in p.stderr,
-        'another digest under one of them: a line, and exit 1',
-        p.stdout + p.stderr,
-    )
+    ok(p.returncode == 1 and 'digest 0x' in p.stderr and 'after these steps, but' in p.stderr,
+       'another digest under one of them: a line, and exit 1', p.stdout + p.stderr)
 for what, text in ('no rows', '{}'), ('half a text', '[{"simd":'), ('a word', 'x'):
     open(parts[-1], 'w').write(before)
     forge(parts[-1], lambda _: text)
     p = halfulp('merge', *parts)
-    ok(
-        p.returncode == 3 and len(said(p)) == 1 and 'what its part has are no rows' in p.stderr,
-        '%s in a part: one line, exit 3' % what,
-        p.stdout + p.stderr,
-    )
+    ok(p.returncode == 3 and len(said(p)) == 1 and 'what its part has are no rows' in p.stderr,
+       '%s in a part: one line, exit 3' % what, p.stdout + p.stderr)
 
 # A rank that is killed: what was measured is kept, and the same line with --resume measures the rest
 dice, wrong, hits = random.Random(20261127), [], 0

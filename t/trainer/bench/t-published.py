@@ -16,9 +16,8 @@ path = os.path.join(data, '..', 'facts', 'published-tables.md')
 if not os.path.exists(path):
     skip_all('the list of published tables is not here (%s)' % path)
 text = open(path, encoding='utf-8').read()
-rows = json.loads(
-    subprocess.run([HALFULP, 'bench', 'train', '--published', '--json'], check=True, stdout=subprocess.PIPE).stdout
-)
+rows = json.loads(subprocess.run([HALFULP, 'bench', 'train', '--published', '--json'], check=True,
+                                 stdout=subprocess.PIPE).stdout)
 rows = rows if isinstance(rows, list) else rows['rows']
 
 def table():
@@ -39,15 +38,10 @@ def table():
 
 want = table()
 got = {(r['on'], r['batch'], r['policy']): r for r in rows if r['on'] in {key[0] for key in want}}
-ok(
-    len(want) == 30 and sum(ms is not None for ms in want.values()) == 27,
-    'the list has a table of three devices, five batches and two policies (%d cells)' % len(want),
-)
-wrong = [
-    '%s, batch %d, %s: the program prints %s, the list %s' % (*key, r['ms'], want.get(key, 'nothing'))
-    for key, r in got.items()
-    if key not in want or r['ms'] != want[key]
-]
+ok(len(want) == 30 and sum(ms is not None for ms in want.values()) == 27,
+   'the list has a table of three devices, five batches and two policies (%d cells)' % len(want))
+wrong = ['%s, batch %d, %s: the program prints %s, the list %s' % (*key, r['ms'], want.get(key, 'nothing')) for key,
+         r in got.items() if key not in want or r['ms'] != want[key]]
 ok(got and not wrong, '%d times are those of the list' % len(got), wrong)
 missing = ['%s, batch %d, %s' % key for key in want if key not in got]
 ok(not missing, 'none of the list is missing', missing)
@@ -66,22 +60,14 @@ for (device, batch, policy), r in got.items():
 ok(not wrong, 'ratios and images a second follow from them', wrong)
 
 cpu = sorted((r['batch'], r['ms']) for r in rows if r['on'] == 'CPU')
-stock, vector = (
-    float(x)
-    for x in re.search(
-        r'CPU, batch 32: (\d+) s a step from the stock binary, (\d+) s with AVX2 and FMA', text
-    ).groups()
-)
-ok(
-    cpu == sorted([(32, 1e3 * stock), (32, 1e3 * vector)]),
-    'the processor: %g and %g s a step' % (stock, vector),
-    [str(cpu)],
-)
+stock, vector = (float(x)
+                 for x in re.search(r'CPU, batch 32: (\d+) s a step from the stock binary, (\d+) s with AVX2 and FMA',
+                                    text).groups())
+ok(cpu == sorted([(32, 1e3 * stock), (32, 1e3 * vector)]), 'the processor: %g and %g s a step' % (stock, vector),
+   [str(cpu)])
 image = re.search(r'(\d+)×(\d+)×(\d+)\*\*', text).groups()
-ok(
-    {r['image'] for r in rows if r['on'] in ('CPU', *{key[0] for key in want})} == {'x'.join(image)},
-    'the images are ' + 'x'.join(image),
-)
+ok({r['image'] for r in rows if r['on'] in ('CPU', *{key[0] for key in want})} == {'x'.join(image)}, 'the images are '
+   + 'x'.join(image))
 
 residual = re.search(
     r'inputs (\d+)×(\d+); (.*?)\): memory −(\d+) % for ([\d.]+) M parameters at batch (\d+), −(\d+) %'
@@ -97,16 +83,10 @@ ok(
     'the residual convnet: its device, images and batches',
 )
 first, second = mine.get(int(batch1), {}), mine.get(int(batch2), {})
-ok(
-    '%s M parameters: memory -%s %%' % (size1, less1) in first.get('note', '')
-    and 'epoch time -%s %%' % time in first.get('note', ''),
-    'and what it saved at batch ' + batch1,
-)
-ok(
-    '%s M parameters: memory -%s %%' % (size2, less2) in second.get('note', '')
-    and mb.replace(' ', '') + ' MB' in second.get('note', '')
-    and second.get('peak_mb') == float(mb.replace(' ', '')),
-    'and at batch ' + batch2,
-)
+ok('%s M parameters: memory -%s %%' % (size1, less1) in first.get('note', '') and 'epoch time -%s %%'
+   % time in first.get('note', ''), 'and what it saved at batch ' + batch1)
+ok('%s M parameters: memory -%s %%' % (size2, less2) in second.get('note', '') and mb.replace(' ', '')
+   + ' MB' in second.get('note', '') and second.get('peak_mb') == float(mb.replace(' ', '')), 'and at batch '
+   + batch2)
 ok(len(rows) == len(want) + len(cpu) + len(mine), 'every row of the program is one of these (%d)' % len(rows))
 finish()

@@ -26,16 +26,10 @@ ok([r['ranks'] for r in alone] == [1, 1] and len({r['digest'] for r in alone}) =
 for n in 2, 3:
     p = ranks(n, *shared, '--json', '-o', 'ranks-%d.tsv' % n)
     rows = measured(p.stdout) if p.returncode == 0 else []
-    ok(
-        [(r['ranks'], r['digest']) for r in rows] == [(n, r['digest']) for r in alone],
-        '%d ranks: one array, and the digests of one process' % n,
-        p.stdout + p.stderr,
-    )
-    ok(
-        rows and all(r['ms'] > 0 and (r['peak_mb'] or 1) > 0 and r['joules_step'] is None for r in rows),
-        '%d ranks: a time, the memory of one of them, and no energy' % n,
-        rows,
-    )
+    ok([(r['ranks'], r['digest']) for r in rows] == [(n, r['digest']) for r in alone],
+       '%d ranks: one array, and the digests of one process' % n, p.stdout + p.stderr)
+    ok(rows and all(r['ms'] > 0 and (r['peak_mb'] or 1) > 0 and r['joules_step'] is None for r in rows),
+       '%d ranks: a time, the memory of one of them, and no energy' % n, rows)
     lines = [line.split('\t') for line in open('ranks-%d.tsv' % n).read().splitlines() if not line.startswith('#')]
     at = lines[0].index('ranks')
     ok([line[at] for line in lines[1:3]] == [str(n)] * 2, '%d ranks: the table is written once' % n, lines)
@@ -43,15 +37,9 @@ p = ranks(2, *shared)
 rows = [line for line in p.stdout.splitlines() if ' cpu ' in line and re.search(r'0x[0-9a-f]{16} +2 ', line)]
 ok(len(rows) == 2 and p.stdout.count('policy') == 1, '2 ranks print one table', p.stdout + p.stderr)
 p = ranks(2, *train)
-ok(
-    p.returncode != 0 and '--batch micro=1: each of the 2 ranks executes whole micro-batches' in p.stderr,
-    'a training that two ranks cannot share is refused',
-    p.stderr,
-)
+ok(p.returncode != 0 and '--batch micro=1: each of the 2 ranks executes whole micro-batches' in p.stderr,
+   'a training that two ranks cannot share is refused', p.stderr)
 p = ranks(2, *shared, '--memory', '10KiB')
-ok(
-    p.returncode == 0 and p.stderr.count('use a smaller batch or width') == 2 and p.stdout.count('mixed_float16') >= 1,
-    'what does not fit is told once and stays blank',
-    p.stdout + p.stderr,
-)
+ok(p.returncode == 0 and p.stderr.count('use a smaller batch or width') == 2 and p.stdout.count('mixed_float16') >= 1,
+   'what does not fit is told once and stays blank', p.stdout + p.stderr)
 finish()

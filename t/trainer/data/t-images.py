@@ -78,10 +78,8 @@ def png(width, height, rows, depth=8, colour=2, palette=b'', comment=b''):
 def smooth(width, height):
     """Rows of pixels [red, green, blue] that change by little from one to the next."""
     a = [[rng.uniform(0, 0.2), rng.uniform(0, 0.2), rng.uniform(0, 6)] for _ in range(3)]
-    return [
-        [[int(127.5 + 127.4 * math.sin(p * x + q * y + r)) for p, q, r in a] for x in range(width)]
-        for y in range(height)
-    ]
+    return [[[int(127.5 + 127.4 * math.sin(p * x + q * y + r)) for p, q, r in a] for x in range(width)]
+            for y in range(height)]
 
 
 def triangles(n, out):
@@ -105,20 +103,10 @@ def fit(pixels, size):
     """Resize(size), across and then down, and CenterCrop(size)."""
     h, w, short = len(pixels), len(pixels[0]), min(len(pixels), len(pixels[0]))
     width, height = (size, int(size * h / w)) if w == short else (int(size * w / h), size)
-    rows = [
-        [
-            [weighed([p[c] for p in row[first : first + len(k)]], k) for c in range(len(row[0]))]
-            for first, k in triangles(w, width)
-        ]
-        for row in pixels
-    ]
-    full = [
-        [
-            [weighed([r[x][c] for r in rows[first : first + len(k)]], k) for c in range(len(rows[0][0]))]
-            for x in range(width)
-        ]
-        for first, k in triangles(h, height)
-    ]
+    rows = [[[weighed([p[c] for p in row[first : first + len(k)]], k) for c in range(len(row[0]))] for first,
+             k in triangles(w, width)] for row in pixels]
+    full = [[[weighed([r[x][c] for r in rows[first : first + len(k)]], k) for c in range(len(rows[0][0]))]
+             for x in range(width)] for first, k in triangles(h, height)]
     top, left = round((height - size) / 2), round((width - size) / 2)
     return [row[left : left + size] for row in full[top : top + size]]
 
@@ -174,10 +162,8 @@ for i, kind in enumerate(KINDS):
     else:
         p = [[[255 * (x[2] > 99)] * 3 for x in row] for row in p]
         rows = [[x[0] // 255 for x in row] + [0] * (-w % 8) for row in p]
-        data = png(
-            w, h, [bytes(int(''.join(map(str, row[k : k + 8])), 2) for k in range(0, len(row), 8)) for row in rows], 1,
-            0
-        )
+        data = png(w, h, [bytes(int(''.join(map(str, row[k : k + 8])), 2) for k in range(0, len(row), 8))
+                          for row in rows], 1, 0)
     write(name, data)
     wanted[i] = p, 'abc'.index('bca'[i % 3])
 for k, name in enumerate(('c/x.jpeg', 'a/deeper/y.jpg', 'b/z.JPG')):
@@ -187,10 +173,8 @@ write('pets/valid/a/.hidden.png', b'no image')
 for size in (12, 23):
     got = train('pets', 'run%d' % size, '--data', 'size=' + str(size), '--batch', '7')
     rows = fed('run%d' % size) if ok(got.returncode == 0, 'images of %d pixels' % size, got.stderr) else {}
-    none(
-        [KINDS[i] for i, (p, label) in wanted.items() if rows.get(flat(fit(p, size))) != label],
-        'are those that were written, scaled and cropped, and their classes the order of their names',
-    )
+    none([KINDS[i] for i, (p, label) in wanted.items() if rows.get(flat(fit(p, size))) != label],
+         'are those that were written, scaled and cropped, and their classes the order of their names')
 data = json.load(open(at('run12', 'manifest.json')))['dataset']
 ok((data['train'], data['eval'], data['classes'], data['channels']) == (7, 3, 3, 3), 'train, valid, 3 classes', data)
 got = train('pets', 'grey', '--data', 'size=12', '--batch', '7', '--data', 'channels=1')
@@ -224,10 +208,8 @@ got = train('split', 's', '--data', 'size=3', '--batch', '24', '--model', 'width
 data = json.load(open(at('s', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
 seen = sorted((int(round(x[0] * 255)), int(round(x[1] * 255))) for x in fed('s')) if data else []
 want = [(0, i) for i in range(23) if i % 10 != 9] + [(1, i) for i in range(3)]
-ok(
-    seen == want and (data['train'], data['eval']) == (24, 3),
-    'every tenth image of a class is to evaluate on, or its last', [got.stderr, seen]
-)
+ok(seen == want and (data['train'], data['eval']) == (24, 3),
+   'every tenth image of a class is to evaluate on, or its last', [got.stderr, seen])
 # The digest is over names, lengths and the middles of files; `read` has one over the pixels
 def pixels_digest(rows):
     """The sum of the terms (lib/base/hash.h) of all rows, four bytes to a term."""
@@ -274,18 +256,14 @@ got = train('split', 'other', '--data', 'size=3', '--batch', '24', '--model', 'w
 other = json.load(open(at('other', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
 solid[turns.index((0, 4))] = bytes([0, 104, 9] * 9)
 want = dict(want, digest=pixels_digest(solid))
-ok(
-    other.get('digest') == data.get('digest') and other.get('read') == want,
-    'other pixels before the middle of a file of the same length change that, and not the digest of the files',
-    [got.stderr, data, other],
-)
+ok(other.get('digest') == data.get('digest') and other.get('read') == want,
+   'other pixels before the middle of a file of the same length change that, and not the digest of the files',
+   [got.stderr, data, other])
 write('split/0/04.png', plain(0, 4, b','))
 got = train('split', 'middle', '--data', 'size=3', '--batch', '24', '--model', 'width=0.1')
 other = json.load(open(at('middle', 'manifest.json')))['dataset'] if got.returncode == 0 else {}
-ok(
-    other.get('digest') == files_digest(turns, 24) != listed and other.get('read') == data.get('read'),
-    'other bytes in its middle change the digest of the files', [got.stderr, data, other]
-)
+ok(other.get('digest') == files_digest(turns, 24) != listed and other.get('read') == data.get('read'),
+   'other bytes in its middle change the digest of the files', [got.stderr, data, other])
 write('split/0/04.png', plain(0, 4, b'.'))
 got = train('split', 'few', '--data', 'size=3', '--batch', '5', '--data', 'train=5,eval=2')
 seen = sorted((int(round(x[0] * 255)), int(round(x[1] * 255))) for x in fed('few')) if got.returncode == 0 else []
@@ -310,10 +288,8 @@ for threads in ('1', '2', '5'):
     got = halfulp('train', *WORDS, '--data', 'images:' + at('pets'), '--threads', threads, run)
     lines = open(run + '/metrics.tsv').read().splitlines() if got.returncode == 0 else [got.stderr]
     digests.append([x.split('\t')[-1] for x in lines if x[:1].isdigit()])
-ok(
-    digests[0] == digests[1] == digests[2] and len(digests[0]) == 3, 'one, two and five threads train to the same bits',
-    digests
-)
+ok(digests[0] == digests[1] == digests[2] and len(digests[0]) == 3,
+   'one, two and five threads train to the same bits', digests)
 got = halfulp('verify', at('t2'))
 ok(got.returncode == 0, 'and verify finds them again', got.stdout + got.stderr)
 # --- other pixels under the same names and lengths are refused by verify, and where a run goes on
@@ -376,15 +352,11 @@ for k in range(8):
     write('large/%d/%d.png' % (k % 2, k), LARGE)
 slow, said = waits(*'--data size=4 --batch 3 --epochs 2'.split(), '--data', 'images:' + at('large'))
 # Six images are decoded in the first epoch's two steps; none in the second's.
-ok(
-    len(slow) == 4 and slow[0][0] > 2 and sum(w for w, _ in slow[:2]) > 4 * sum(w for w, _ in slow[2:]),
-    'waiting for large images is told, once for each', slow
-)
+ok(len(slow) == 4 and slow[0][0] > 2 and sum(w for w, _ in slow[:2]) > 4 * sum(w for w, _ in slow[2:]),
+   'waiting for large images is told, once for each', slow)
 none([x for x in slow if not 0 < x[0] <= x[1]], 'and is a part of the step')
-ok(
-    all(math.isclose(said[c], sum(x[k] for x in slow) / 4, rel_tol=1e-9) for k, c in enumerate(('wait_ms', 'ms'))),
-    '--json has the means', said
-)
+ok(all(math.isclose(said[c], sum(x[k] for x in slow) / 4, rel_tol=1e-9) for k, c in enumerate(('wait_ms', 'ms'))),
+   '--json has the means', said)
 quick, said = waits(*'--data digits:size=8,train=64,eval=8 --batch 4'.split())
 ok(sorted(w for w, _ in quick)[len(quick) // 2] < 0.2, 'data in memory are not waited for', said)
 
@@ -417,21 +389,16 @@ refused('60 000 x 60 000 pixels', '60000 x 60000 pixels', ('1/1.png', huge))
 refused('another file called .png', 'neither a JPEG nor a PNG', ('1/1.png', b'GIF89a' + bytes(40)))
 refused('an empty file', 'neither a JPEG nor a PNG', ('1/1.png', b''))
 if os.path.exists('/proc/self/mem'):  # which nobody can read from its beginning
-    refused(
-        'a file that cannot be read', 'zz.png: this image cannot be read: Input/output', link='/proc/self/mem', code=4
-    )
+    refused('a file that cannot be read', 'zz.png: this image cannot be read: Input/output', link='/proc/self/mem',
+            code=4)
 refused('a class without an image', 'bad/2: there is no image', ('2/readme.txt', b'none'))
-refused(
-    'a class that is not trained on', 'bad/val/9: the images to train on', ('train/0/a.png', PLAIN),
-    ('train/1/a.png', PLAIN), ('val/9/a.png', PLAIN)
-)
+refused('a class that is not trained on', 'bad/val/9: the images to train on', ('train/0/a.png', PLAIN),
+        ('train/1/a.png', PLAIN), ('val/9/a.png', PLAIN))
 refused('one class alone', 'one class alone', ('train/0/a.png', PLAIN))
 for path, say in (('nowhere', 'there is no such folder'), ('bad/0/0.png', 'Not a directory'), ('bad/0', 'no folders')):
     r = train(path, 'refused', '--batch', '4')
-    ok(
-        r.returncode == 3 and len(r.stderr.splitlines()) == 1 and say in r.stderr, '%s: one line, exit 3' % path,
-        r.stderr
-    )
+    ok(r.returncode == 3 and len(r.stderr.splitlines()) == 1 and say in r.stderr, '%s: one line, exit 3' % path,
+       r.stderr)
 r = train('pets', 'refused', '--data', 'channels=2')
 ok(r.returncode == 2 and 'channels' in r.stderr, 'two channels: exit 2', r.stderr)
 finish()

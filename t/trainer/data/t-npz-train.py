@@ -43,17 +43,13 @@ for model in "mlp", "convnet":
     a = run("train", *o, "--policy", "mixed_float16", "--data", "idx:images", "i-" + model)
     b = run("train", *o, "--policy", "mixed_float16", "--data", "npz:images.npz", "n-" + model)
     digests = [column(d + model, "digest") for d in ("i-", "n-")] if not a.returncode + b.returncode else [[], []]
-    ok(
-        len(digests[0]) == 5 and digests[0] == digests[1],
-        "%s: images as IDX files and as an array train to the same bits" % model,
-    )
+    ok(len(digests[0]) == 5 and digests[0] == digests[1],
+       "%s: images as IDX files and as an array train to the same bits" % model)
     same = [column(d + model, "eval_accuracy")[-1] for d in ("i-", "n-")]
     ok(same[0] == same[1] and same[0] not in "-", "and evaluate alike (%s)" % same[0])
 manifests = [json.load(open(d + "mlp/manifest.json"))["dataset"] for d in ("i-", "n-")]
-ok(
-    manifests[0]["digest"] == manifests[1]["digest"] and manifests[1]["height"] == SIDE,
-    "with one digest in the manifest",
-)
+ok(manifests[0]["digest"] == manifests[1]["digest"] and manifests[1]["height"] == SIDE,
+   "with one digest in the manifest")
 
 # Rows of floats, two classes that a plane separates
 N, WIDE = 400, 6
@@ -70,10 +66,8 @@ p = run("train", *o, "--epochs", "4", "--optimizer", "lr=0.01", "--quiet", "flat
 accuracy = float(column("flat", "eval_accuracy")[-1]) if not p.returncode else 0
 ok(accuracy > 0.85, "rows of floats are learnt: accuracy %g of two classes" % accuracy)
 m = json.load(open("flat/manifest.json"))["dataset"]
-ok(
-    m["classes"] == 2 and m["arrays"] == {"x": [WIDE], "labels": []} and "height" not in m and m["train"] == 360,
-    "the manifest has the arrays' shapes",
-)
+ok(m["classes"] == 2 and m["arrays"] == {"x": [WIDE], "labels": []} and "height" not in m and m["train"] == 360,
+   "the manifest has the arrays' shapes")
 ok(os.path.isabs(json.load(open("flat/manifest.json"))["config"]["data"][4:]), "and the file's whole path")
 p = run("verify", "flat")
 ok(p.returncode == 0, "verify executes it again")
@@ -84,13 +78,8 @@ ok(p.returncode == 0 and "20 samples of 6" in p.stdout, "plan says the shape")
 
 # What cannot be
 p = run("train", *o, "--model", "convnet", "--quiet", "never")
-ok(
-    p.returncode == 2
-    and "reads x[n,height,width,channels]" in p.stderr
-    and "x[n,6]" in p.stderr
-    and p.stderr.count("\n") == 1,
-    "a convnet needs images",
-)
+ok(p.returncode == 2 and "reads x[n,height,width,channels]" in p.stderr and "x[n,6]" in p.stderr
+   and p.stderr.count("\n") == 1, "a convnet needs images")
 p = run("train", "--data", "npz", "--quiet", "never")
 ok(p.returncode == 2 and "npz:FILE" in p.stderr and p.stderr.count("\n") == 1, "npz without a file")
 flat["x"] = (flat["x"][0], flat["x"][1], struct.pack("<%dd" % (N * WIDE), *([2.0] + sum(rows, [])[1:])))
@@ -100,14 +89,10 @@ ok(p.returncode == 3 and "digest" in p.stderr, "a run whose data changed in one 
 del flat["labels"]
 npz("flat.npz", **flat)
 p = run("train", *o, "--quiet", "never")
-ok(
-    p.returncode == 3 and "no array labels; there are x names" in p.stderr and p.stderr.count("\n") == 1,
-    "an archive without labels",
-)
+ok(p.returncode == 3 and "no array labels; there are x names" in p.stderr and p.stderr.count("\n") == 1,
+   "an archive without labels")
 open("flat.npz", "wb").write(b"no archive")
 p = run("train", *o, "--quiet", "never")
-ok(
-    p.returncode == 3 and p.stderr.count("\n") == 1 and not os.path.exists("never"),
-    "a file that is no archive, and nothing is left",
-)
+ok(p.returncode == 3 and p.stderr.count("\n") == 1 and not os.path.exists("never"),
+   "a file that is no archive, and nothing is left")
 finish()

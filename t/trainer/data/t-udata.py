@@ -52,11 +52,8 @@ for name in ('u.data', 'ratings.dat', 'ratings.csv', 'untimed'):
     got = train(name, name + '-run')
     data = json.load(open(at(name + '-run', 'manifest.json')))['dataset'] if got.returncode == 0 else got.stderr
     found.append((data['digest'], data['train'], data['eval']) if isinstance(data, dict) else data)
-ok(
-    len(set(found)) == 1 and found[0][1:] == (4000, 1200),
-    'the same data in each form, and by order without times',
-    found,
-)
+ok(len(set(found)) == 1 and found[0][1:] == (4000, 1200), 'the same data in each form, and by order without times',
+   found)
 
 latest = {}
 for place, (u, i, _, t) in enumerate(lines):
@@ -73,11 +70,8 @@ rows = [tuple(int(v) for v in row) for row in zip(*(step['input.' + n] for n in 
 wrong = [r for r in rows if r[2] != (r[1] in chosen[r[0]]) or r[1] == held[r[0]]]
 ones = {(u, i) for u, i, one in rows if one}
 every = {(u, i) for u in range(len(chosen)) for i in chosen[u]}
-ok(
-    not wrong and sum(r[2] for r in rows) == 800,
-    'a choice and four items that were not chosen, never the held one',
-    wrong,
-)
+ok(not wrong and sum(r[2] for r in rows) == 800, 'a choice and four items that were not chosen, never the held one',
+   wrong)
 ok({r[1] for r in rows} == set(range(len(number))), 'items are numbered without a gap', sorted({r[1] for r in rows}))
 ok(ones == every, 'every choice but the held ones occurs', sorted(every - ones))
 got = halfulp('verify', at('u.data-run'))
@@ -103,9 +97,6 @@ for text, say in (
 ):
     write('bad', text)
     got = train('bad', 'refused')
-    ok(
-        got.returncode == 3 and say in got.stderr and len(got.stderr.splitlines()) == 1,
-        'refused in one line: ' + say,
-        got.stderr,
-    )
+    ok(got.returncode == 3 and say in got.stderr and len(got.stderr.splitlines()) == 1, 'refused in one line: ' + say,
+       got.stderr)
 finish()

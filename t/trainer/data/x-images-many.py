@@ -33,16 +33,8 @@ for k in range(CLASSES):
     except OSError as why:
         skip_all('no file can have %d names here: %s' % (EACH, why))
 
-run = [
-    '--data',
-    'images:%s/images' % folder,
-    '--data',
-    'size=' + str(SIZE),
-    '--batch',
-    str(BATCH),
-    '--steps',
-    str(STEPS),
-]
+run = ['--data', 'images:%s/images' % folder, '--data', 'size=' + str(SIZE), '--batch', str(BATCH), '--steps',
+       str(STEPS)]
 run += ['--data', 'eval=' + str(EVALUATED), '--model', 'mlp:width=0.05', '--trace', 'steps=none', '--quiet']
 got = halfulp('train', *run, folder + '/run')
 used = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -34,11 +34,8 @@ def load(path):
     raw = open(path, 'rb').read()
     size = struct.unpack('<Q', raw[:8])[0]
     head = json.loads(raw[8 : 8 + size])
-    return {
-        name: (t['dtype'], t['shape'], raw[8 + size + t['data_offsets'][0] : 8 + size + t['data_offsets'][1]])
-        for name, t in head.items()
-        if name != '__metadata__'
-    }
+    return {name: (t['dtype'], t['shape'], raw[8 + size + t['data_offsets'][0] : 8 + size + t['data_offsets'][1]])
+            for name, t in head.items() if name != '__metadata__'}
 
 
 def write(path, tensors):
@@ -55,11 +52,9 @@ def published(words, parameters, macs):
     p = halfulp('plan', *words.split(), '--by', 'call', '--json')
     plan = json.loads(p.stdout)[0]
     forward = sum(r['macs'] for r in plan['rows'] if r.get('phase') == 'forward') / int(words.split('--batch ')[1])
-    ok(
-        plan['parameters'] == parameters and abs(forward - macs) <= 0.0005 * macs,
-        'plan %s: %d parameters, %.4g multiply-adds forward' % (words, parameters, macs),
-        '%d, %.6g' % (plan['parameters'], forward),
-    )
+    ok(plan['parameters'] == parameters and abs(forward - macs) <= 0.0005 * macs,
+       'plan %s: %d parameters, %.4g multiply-adds forward' % (words, parameters, macs), '%d, %.6g'
+       % (plan['parameters'], forward))
 
 
 published('--model preset=resnet18 --batch 2', 11689512, 1.814e9)
@@ -118,11 +113,8 @@ for i, (name, words) in enumerate(SMALL.items()):
         if not train(words + RUN + '--steps 2 --trace steps=1 --policy ' + policy, run):
             continue
         p = halfulp('analyze', '--only', 'replay', '--no-propagate', '--sample', '60', at(run))
-        ok(
-            p.returncode == 0 and '; 0 outside their call' in p.stdout,
-            '%s, %s: replay finds no output outside its bound' % (name, policy),
-            p.stdout + p.stderr,
-        )
+        ok(p.returncode == 0 and '; 0 outside their call' in p.stdout,
+           '%s, %s: replay finds no output outside its bound' % (name, policy), p.stdout + p.stderr)
         if not shim:
             skip('%s, %s: the same bits on the shim' % (name, policy), 'no C++ compiler')
         elif k == i and train(
@@ -137,9 +129,8 @@ for i, (name, words) in enumerate(SMALL.items()):
 # --- resuming
 def killed(words, run):
     """A training that is killed once it has a checkpoint."""
-    p = subprocess.Popen(
-        [HALFULP, 'train'] + words.split() + [at(run)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    p = subprocess.Popen([HALFULP, 'train'] + words.split() + [at(run)], stdout=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL)
     for _ in range(1000):
         if p.poll() is not None or glob.glob(at(run) + '/checkpoint/*.safetensors'):
             break
@@ -153,13 +144,9 @@ for name in ('resnet', 'unet'):
     if train(words + '--threads 1', name + '-whole'):
         killed(words, name + '-half')
         p = halfulp('train', '--resume', '--quiet', at(name + '-half'))
-        ok(
-            p.returncode == 0
-            and column(name + '-half', 'digest') == column(name + '-whole', 'digest')
-            and len(column(name + '-half', 'digest')) == 24,
-            name + ': killed and resumed, the digests of a run that never stopped',
-            p.stderr,
-        )
+        ok(p.returncode == 0 and column(name + '-half', 'digest') == column(name + '-whole', 'digest')
+           and len(column(name + '-half', 'digest')) == 24, name
+           + ': killed and resumed, the digests of a run that never stopped', p.stderr)
 
 # --- metrics of masks, from what the last step's program read and wrote
 if train(
@@ -169,10 +156,8 @@ if train(
     p, y = [struct.unpack('<%df' % (len(t[k][2]) // 4), t[k][2]) for k in ('loss.p', 'input.mask')]
     mine = [int(p[2 * i + 1] > p[2 * i]) for i in range(len(y))]
     right = sum(a == b for a, b in zip(mine, y)) / len(y)
-    ok(
-        len(y) == 243 and abs(float(column('mask', 'accuracy')[2]) - right) < 1e-12,
-        "accuracy is the share of pixels that the probabilities put in their mask's class: %.3f" % right,
-    )
+    ok(len(y) == 243 and abs(float(column('mask', 'accuracy')[2]) - right) < 1e-12,
+       "accuracy is the share of pixels that the probabilities put in their mask's class: %.3f" % right)
     precision, recall, dice, iou, accuracy = [
         float(column('mask', 'eval_' + k)[-1]) for k in ('precision', 'recall', 'dice', 'iou', 'accuracy')
     ]
@@ -192,12 +177,9 @@ if train(
                         (share(tp, tp + fp + fn) + share(tn, tn + fp + fn)) / 2,
                     )
                 )
-    ok(
-        found and all(abs(d - dice) < 1e-12 and abs(i - iou) < 1e-12 for d, i in found),
-        'Dice coefficient %.3f and intersection over union %.3f are those of the counts that have '
-        'the accuracy, precision and recall' % (dice, iou),
-        found,
-    )
+    ok(found and all(abs(d - dice) < 1e-12 and abs(i - iou) < 1e-12 for d, i in found),
+       'Dice coefficient %.3f and intersection over union %.3f are those of the counts that have '
+       'the accuracy, precision and recall' % (dice, iou), found)
     ok(set(column('resnet-float32', 'eval_dice')) == {'-'}, 'a classifier has neither')
 
 # --- weights with torchvision's names
@@ -210,30 +192,19 @@ for name, (dtype, shape, raw) in source.items():
         continue
     if len(shape) > 1:  # output features first
         data, taps = struct.unpack('<%df' % (len(raw) // 4), raw), len(raw) // 4 // (shape[-1] * shape[-2])
-        raw = struct.pack(
-            '<%df' % len(data),
-            *[
-                data[(k * shape[-2] + i) * shape[-1] + o]
-                for o in range(shape[-1])
-                for i in range(shape[-2])
-                for k in range(taps)
-            ]
-        )
+        raw = struct.pack('<%df' % len(data), *[data[(k * shape[-2] + i) * shape[-1] + o] for o in range(shape[-1])
+                                                for i in range(shape[-2]) for k in range(taps)])
         shape = [shape[-1], shape[-2]] + shape[:-2]
     theirs[layer.replace('_', '.') + '.' + ROLES[role]] = dtype, shape, raw
 write(at('torchvision.safetensors'), theirs)
-ok(
-    {'conv1.weight', 'layer1.0.bn2.running_var', 'layer2.0.downsample.0.weight', 'fc.bias'} <= set(theirs),
-    "the layers' names are torchvision's, with _ for a dot",
-)
+ok({'conv1.weight', 'layer1.0.bn2.running_var', 'layer2.0.downsample.0.weight', 'fc.bias'} <= set(theirs),
+   "the layers' names are torchvision's, with _ for a dot")
 words = SMALL['resnet'] + RUN + '--steps 1 --trace steps=none --init '
 if train(words + at('torchvision.safetensors'), 'from-torch') and train(
     words + at('resnet-whole') + '/checkpoint/step-000024.safetensors', 'from-own'
 ):
-    ok(
-        column('from-torch', 'digest') == column('from-own', 'digest') != column('resnet-float32', 'digest')[:1],
-        '--init takes them',
-    )
+    ok(column('from-torch', 'digest') == column('from-own', 'digest') != column('resnet-float32', 'digest')[:1],
+       '--init takes them')
 
 # --- Nesterov's momentum and clipped gradients, in exact arithmetic but for the roundings of float32
 ALL = ('dense1.w', 'dense1.b', 'dense2.w', 'dense2.b', 'dense3.w', 'dense3.b')
@@ -273,11 +244,8 @@ for limit in 0.05, 1000:
             far = max(far, abs(floats(t, name + '_next')[k] - (w - 0.1 * (d + 0.9 * moved))) / size)
             grew += v != 0
     # a dozen roundings of relative size 2^-24 of numbers that are no larger than these
-    ok(
-        far < 12 * 2.0**-24 and grew > 100,
-        'gradients of norm %.3f are clipped to %g, and Nesterov moves weights and velocities' % (norm, limit),
-        far,
-    )
+    ok(far < 12 * 2.0**-24 and grew > 100,
+       'gradients of norm %.3f are clipped to %g, and Nesterov moves weights and velocities' % (norm, limit), far)
 
 # --- refusals
 for words, why in (

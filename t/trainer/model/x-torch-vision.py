@@ -33,12 +33,10 @@ torch.set_num_threads(1)
 def ours(name, words, batch, how, weights=''):
     """30 steps with the options `words` and `how`: the losses, and the gradients of step 0 by name."""
     run = '%s/%s-%s%s' % (folder, name, how[-1].replace(':', ''), weights)
-    p = halfulp(
-        'train', *words.split(), '--data', 'npz:%s/%s.npz' % (folder, name), '--data', 'split=' + str(batch), '--batch',
-        str(batch), '--init', '%s/%s%s.safetensors' % (folder, name, weights), '--optimizer', 'sgd', '--steps',
-        str(STEPS), '--trace', 'steps=0', '--trace', '*.dw_unscaled,*.db_unscaled,*.dgamma_unscaled,*.dbeta_unscaled',
-        *how, '--quiet', run
-    )
+    p = halfulp('train', *words.split(), '--data', 'npz:%s/%s.npz' % (folder, name), '--data', 'split=' + str(batch),
+                '--batch', str(batch), '--init', '%s/%s%s.safetensors' % (folder, name, weights), '--optimizer',
+                'sgd', '--steps', str(STEPS), '--trace', 'steps=0', '--trace',
+                '*.dw_unscaled,*.db_unscaled,*.dgamma_unscaled,*.dbeta_unscaled', *how, '--quiet', run)
     if p.returncode:
         bail_out(p.stderr)
     rows = [line.split('\t') for line in open(run + '/metrics.tsv') if line[0] != '#']
@@ -118,11 +116,8 @@ def compare(name, net, words, lr, x, arrays, loss_of):
         '%s, float64: gradients of step 0, %d tensors, at most %.2g apart' % (name, len(grads), worst[0]), worst[1]
     )
     apart = np.abs(losses - wide).max()
-    ok(
-        len(wide) == STEPS and apart <= 1e-7,
-        '%s, float64: losses of %d steps, from %.4f to %.4f, at most %.2g apart'
-        % (name, STEPS, losses[0], losses[-1], apart),
-    )
+    ok(len(wide) == STEPS and apart <= 1e-7, '%s, float64: losses of %d steps, from %.4f to %.4f, at most %.2g apart'
+       % (name, STEPS, losses[0], losses[-1], apart))
 
     exact, ideal = losses, grads
     losses, grads = theirs(net, lr, torch.float32, x, target, loss_of)
@@ -135,20 +130,15 @@ def compare(name, net, words, lr, x, arrays, loss_of):
         off = [max(a, b) for a, b in zip(off, exact_to)]
         if not far(g, mine) <= limit:
             wrong.append('%s: %.3g of %.3g; from float64 %.3g, %.3g, %.3g' % (key, far(g, mine), limit, *exact_to))
-    ok(
-        not wrong,
-        "%s, float32: %d gradients of step 0 agree; from float64's at most %.2g, PyTorch's %.2g, weights a rounding "
-        "away %.2g" % (name, len(grads), *off),
-        wrong,
-    )
+    ok(not wrong,
+       "%s, float32: %d gradients of step 0 agree; from float64's at most %.2g, PyTorch's %.2g, weights a rounding "
+       "away %.2g" % (name, len(grads), *off), wrong)
     between, own, there, here = [
         np.abs(a - b).max() for a, b in ((losses, fma), (fma, chunk), (losses, exact), (fma, exact))
     ]
-    ok(
-        between <= 2 * own,
-        "%s, float32: losses %.2g from PyTorch's, our two models %.2g apart; from float64's %.2g, PyTorch's %.2g, "
-        "weights a rounding away %.2g" % (name, between, own, here, there, moved),
-    )
+    ok(between <= 2 * own,
+       "%s, float32: losses %.2g from PyTorch's, our two models %.2g apart; from float64's %.2g, PyTorch's %.2g, "
+       "weights a rounding away %.2g" % (name, between, own, here, there, moved))
 
 
 rng = np.random.default_rng(5)
@@ -159,23 +149,17 @@ for name, counts, bottleneck, stem, lr in (
     ('18', (2, 2, 2, 2), False, 'imagenet', 0.01),
     ('50', (3, 4, 6, 3), True, 'cifar', 1e-4),
 ):
-    compare(
-        'resnet%s-%s' % (name, stem), seeded(ResNet, 8, counts, bottleneck, 6, stem == 'imagenet'),
-        '--model resnet:width=0.125,depth=%s,stem=%s' % (name, stem), lr, pictures, {'labels': labels},
-        functional.cross_entropy
-    )
+    compare('resnet%s-%s' % (name, stem), seeded(ResNet, 8, counts, bottleneck, 6, stem == 'imagenet'),
+            '--model resnet:width=0.125,depth=%s,stem=%s' % (name, stem), lr, pictures, {'labels': labels},
+            functional.cross_entropy)
 
 signals = rng.standard_normal((24, 1, 500, 2)).astype(np.float32) + np.sin(
     0.1 * np.arange(500) * (1 + labels[:, None])
 )[:, None, :, None].astype(np.float32)
-compare(
-    'resnet1d', seeded(ResNet1d, 16, 2, 6), '--model resnet1d:width=0.25', 0.01, signals, {'labels': labels},
-    functional.cross_entropy
-)
+compare('resnet1d', seeded(ResNet1d, 16, 2, 6), '--model resnet1d:width=0.25', 0.01, signals, {'labels': labels},
+        functional.cross_entropy)
 small = rng.random((8, 22, 19, 3), dtype=np.float32)
 mask = (small.sum(3) > 1.5).astype(np.int64)
-compare(
-    'unet', seeded(UNet, 8, 2, 2), '--model unet:width=0.5,levels=2', 0.01, small, {'mask': mask},
-    functional.cross_entropy
-)
+compare('unet', seeded(UNet, 8, 2, 2), '--model unet:width=0.5,levels=2', 0.01, small, {'mask': mask},
+        functional.cross_entropy)
 finish()

@@ -99,20 +99,10 @@ for row in ('sgd:momentum=0.9,weight_decay=0.0123', 'adamw:beta1=0.9,beta2=0.99,
                         seen |= {key} if key in KEYS and value else set()
     none(wrong[:5], '%s: constants are numbers of bfloat16 where the key says so, and else as they were given' % row)
     ok({'lr', 'weight_decay', 'decay'} <= seen, 'of which %s are read' % ', '.join(sorted(seen)))
-p = halfulp(
-    'train',
-    *SMALL.replace('--quiet', '').split(),
-    '--optimizer',
-    'adamw:constants=variable,ema=0.999',
-    '--steps',
-    '1',
-    at('lost')
-)
-ok(
-    p.returncode == 0 and "the averages' decay 0.999 is 1 in bfloat16" in p.stderr,
-    'a decay that becomes 1 is told',
-    p.stderr,
-)
+p = halfulp('train', *SMALL.replace('--quiet', '').split(), '--optimizer', 'adamw:constants=variable,ema=0.999',
+            '--steps', '1', at('lost'))
+ok(p.returncode == 0 and "the averages' decay 0.999 is 1 in bfloat16" in p.stderr, 'a decay that becomes 1 is told',
+   p.stderr)
 
 for spec, words in (('lion:foo=1', 'unknown key'), ('lion:', 'behind the colon'), ('lion:iterate=fp32', 'muon alone'),
                     ('adamw:constants=half', 'double or variable'), ('adamw:state=xx', 'unknown format'),

@@ -14,10 +14,8 @@ from tap import HALFULP, finish, halfulp, home, ok  # noqa: E402
 
 need_mpi(or_stub=True)
 os.chdir(home())
-WORDS = [
-    '--policy', 'float32,mixed_float16', '--seeds', '1', '--optimizer', 'lr=0.001,2^-4', '--model', 'mlp:width=0.05',
-    '--data', 'size=8'
-]
+WORDS = ['--policy', 'float32,mixed_float16', '--seeds', '1', '--optimizer', 'lr=0.001,2^-4', '--model',
+         'mlp:width=0.05', '--data', 'size=8']
 WORDS += ['--data', 'train=32,eval=16', '--batch', '8', '--steps', '3', '--threads', '3']
 LONG = 'HALFULP_ALL_SHARES' in os.environ
 
@@ -43,10 +41,8 @@ ok(one.returncode == 0 and len(tables('one')) == 4 + 5 + 4 + 5, 'one process mak
 for n in (1, 2, 3, 5) if LONG else (2,):
     to = 'ranks%d' % n
     p = ranks(n, 'compare', *WORDS, to)
-    ok(
-        p.returncode == 0 and tables(to) == tables('one') and printed(p, to) == printed(one, 'one'),
-        '%d ranks: the tables and the lines of one process' % n, p.stderr[:300]
-    )
+    ok(p.returncode == 0 and tables(to) == tables('one') and printed(p, to) == printed(one, 'one'),
+       '%d ranks: the tables and the lines of one process' % n, p.stderr[:300])
 runs = [os.path.basename(x) for x in os.listdir('one') if 'seed' in x]
 wrong = [r for r in runs if differences('one/' + r, 'ranks2/' + r)]
 ok(len(runs) == 4 and not wrong, 'and the runs are those of one process', wrong)
@@ -62,10 +58,8 @@ for n in (1, 4, 7) if LONG else (3,):
         if i < n and n <= 4 and made == 4:
             ok(False, 'shard %d of %d made every run' % (i, n))
     p = halfulp('merge', to)
-    ok(
-        p.returncode == 0 and tables(to) == tables('one') and printed(p, to) == printed(one, 'one'),
-        '%d shards and merge: the tables and the lines of one process' % n, p.stderr[:300]
-    )
+    ok(p.returncode == 0 and tables(to) == tables('one') and printed(p, to) == printed(one, 'one'),
+       '%d shards and merge: the tables and the lines of one process' % n, p.stderr[:300])
 
 # A shard with other options where the first ones' part is
 OTHERS = ('its own part', ['--shard', '2/3']), ('another part', ['--shard', '1/2', '--resume'])
@@ -73,21 +67,13 @@ for where, words in OTHERS if not LONG else ():
     held = {f: open('shards3/parts/' + f).read() for f in os.listdir('shards3/parts')}
     p = halfulp('compare', *words, *WORDS, '--optimizer', 'beta1=0.5', 'shards3')
     there = {f: open('shards3/parts/' + f).read() for f in os.listdir('shards3/parts')}
-    ok(
-        p.returncode == 3
-        and p.stderr.count('\n') == 1
-        and '--optimizer=beta1=0.5' in p.stderr
-        and 'choose another folder' in p.stderr
-        and there == held,
-        'a shard with other options, where %s is of the first ones: exit 3, one line, and every part is as it was'
-        % where,
-        'exit %d: %s' % (p.returncode, p.stderr),
-    )
+    ok(p.returncode == 3 and p.stderr.count('\n') == 1 and '--optimizer=beta1=0.5' in p.stderr
+       and 'choose another folder' in p.stderr and there == held,
+       'a shard with other options, where %s is of the first ones: exit 3, one line, and every part is as it was'
+       % where, 'exit %d: %s' % (p.returncode, p.stderr))
 p = None if LONG else halfulp('compare', '--shard', '2/3', '--resume', *WORDS, 'shards3')
-ok(
-    LONG or p.returncode == 0 and tables('shards3') == tables('one'), 'and the shard goes on with its own options',
-    p and p.stderr
-)
+ok(LONG or p.returncode == 0 and tables('shards3') == tables('one'), 'and the shard goes on with its own options', p
+   and p.stderr)
 
 # The first of each list tells works apart
 other = {'float32,mixed_float16': 'float64,mixed_float16', '1': '2', 'lr=0.001,2^-4': 'lr=0.002,2^-4'}
@@ -111,20 +97,14 @@ p = halfulp('compare', *WORDS, 'one')
 ok(p.returncode == 2 and 'exists already' in p.stderr, 'without --resume a folder that is there is refused', p.stderr)
 p = halfulp('compare', '--resume', *WORDS, 'one')
 again = [r for r in runs if os.stat('one/%s/manifest.json' % r).st_mtime_ns != kept[r]]
-ok(
-    p.returncode == 0 and 'one/' + again[0] == run and len(again) == 1 and tables('one') == tables('ranks2'),
-    '--resume makes the run that is missing, and no other', '%s %s' % (again, p.stderr)
-)
+ok(p.returncode == 0 and 'one/' + again[0] == run and len(again) == 1 and tables('one') == tables('ranks2'),
+   '--resume makes the run that is missing, and no other', '%s %s' % (again, p.stderr))
 p = halfulp('compare', '--resume', *WORDS, '--optimizer', 'beta1=0.5', 'one')
-ok(
-    p.returncode == 3 and p.stderr.count('\n') == 1 and 'other options' in p.stderr and os.path.exists(run),
-    '--resume with other options: exit 3, one line, and every run is still there', p.stderr
-)
+ok(p.returncode == 3 and p.stderr.count('\n') == 1 and 'other options' in p.stderr and os.path.exists(run),
+   '--resume with other options: exit 3, one line, and every run is still there', p.stderr)
 p = ranks(2, 'compare', *WORDS, 'other', last=['--optimizer', 'beta1=0.5'])
-ok(
-    p.returncode == 3 and len(said(p)) == 1 and not os.path.exists('other/compare.tsv'),
-    'ranks with other options: one line',
-)
+ok(p.returncode == 3 and len(said(p)) == 1 and not os.path.exists('other/compare.tsv'),
+   'ranks with other options: one line')
 
 # --- options name files: where one of these holds something else, runs would be of two works in one table
 SMALL = '--data npz:d.npz --model mlp:width=0.05 --batch 8 --steps 2 --threads 1'.split()

@@ -43,8 +43,7 @@ def of_run(path):
     scores = {c: None if last['eval_' + c] == '-' else float(last['eval_' + c]) for c in SCORES}
     return {**scores, 'eval_loss': float(last['eval_loss']), 'ms_a_step': math.fsum(ms) / len(ms),
             'bytes': sum(m['memory_bytes'].values()), 'swamped_share': n.get('swamped_share_updates'),
-                'underflowed_share': n.get('zeroed_share'), 
-            'judged_share': n.get('update_l2_share_judged')}
+            'underflowed_share': n.get('zeroed_share'), 'judged_share': n.get('update_l2_share_judged')}
 
 
 def figures(x):
@@ -59,16 +58,10 @@ def figures(x):
 def compare(name, words, seeds, rates=('-',)):
     swept = [] if rates == ('-',) else ['--optimizer', 'lr=' + ','.join(rates)]
     path = os.path.join(folder, name)
-    r = subprocess.run(
-        [
-            HALFULP, 'compare', '--policy', ','.join(POLICIES), '--seeds', ','.join(seeds), *swept, *words, '--model',
-            'mlp:width=0.0625', '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs', '2', '--loss-scale',
-            'init=256', path
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    r = subprocess.run([HALFULP, 'compare', '--policy', ','.join(POLICIES), '--seeds', ','.join(seeds), *swept,
+                        *words, '--model', 'mlp:width=0.0625', '--data', 'size=8,train=64,eval=30', '--batch', '8',
+                        '--epochs', '2', '--loss-scale', 'init=256', path], stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, universal_newlines=True)
     if r.returncode:
         bail_out(r.stderr)
     head, rows = table(os.path.join(path, 'compare-runs.tsv'))
@@ -118,10 +111,8 @@ def compare(name, words, seeds, rates=('-',)):
             for key, w in zip((c, c + '_se', c + '_difference', c + '_difference_se'), want):
                 if not near(x[key], w, 1e-9):
                     wrong.append('%s: %s is %s there, %s here' % (p, key, x[key], w))
-    none(
-        wrong + (['%d rows' % len(rows)] if len(rows) != len(lines) else []),
-        '%s: means, differences and standard errors' % name,
-    )
+    none(wrong + (['%d rows' % len(rows)] if len(rows) != len(lines) else []),
+         '%s: means, differences and standard errors' % name)
     return path, r.stdout, means, by
 
 
@@ -174,49 +165,24 @@ none(
 )
 path, out, means, by = compare('trained', [], ['3', '5'], ('0.01', '2^-20'))
 shown = [x.split()[:2] for x in out.split('\n') if x.startswith(tuple(POLICIES)) and x.count('±') > 2]
-none(
-    (
-        []
-        if shown == [[p, r] for p in POLICIES for r in ('0.01', '2^-20')]
-        and 'to mixed_float16 at the same learning rate and seed' in out
-        else [out]
-    ),
-    'the table names the rate of each row',
-)
-none(
-    [] if means['float32', '0.01', 'accuracy'] != means['float32', '2^-20', 'accuracy'] else [str(means)],
-    'and rates differ',
-)
+none(([] if shown == [[p, r] for p in POLICIES for r in ('0.01', '2^-20')]
+      and 'to mixed_float16 at the same learning rate and seed' in out else [out]),
+     'the table names the rate of each row')
+none([] if means['float32', '0.01', 'accuracy'] != means['float32', '2^-20', 'accuracy'] else [str(means)],
+     'and rates differ')
 for words, why in (
     (['lr=0.1,x'], '--optimizer lr=0.1,x: numbers from 0'),
     (['lr=0.1,1e-1'], '1e-1 is there twice'),
     (['lr='], 'a number from 0'),
 ):
-    r = subprocess.run(
-        [HALFULP, 'compare', '--optimizer', *words, os.path.join(folder, 'no')], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, universal_newlines=True
-    )
-    none(
-        (
-            []
-            if r.returncode == 2
-            and why in r.stderr
-            and r.stderr.count('\n') == 1
-            and not os.path.exists(os.path.join(folder, 'no'))
-            else [r.stderr]
-        ),
-        'refused: --optimizer ' + ' '.join(words),
-    )
-j = json.loads(
-    subprocess.run(
-        [
-            HALFULP, 'compare', '--policy', 'float32,bfloat16', '--seeds', '1,2', '--model', 'mlp:width=0.0625',
-            '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs', '1', '--json', os.path.join(folder, 'j')
-        ],
-        stdout=subprocess.PIPE,
-        check=True,
-    ).stdout
-)
+    r = subprocess.run([HALFULP, 'compare', '--optimizer', *words, os.path.join(folder, 'no')],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+    none(([] if r.returncode == 2 and why in r.stderr and r.stderr.count('\n') == 1
+          and not os.path.exists(os.path.join(folder, 'no')) else [r.stderr]), 'refused: --optimizer '
+         + ' '.join(words))
+j = json.loads(subprocess.run([HALFULP, 'compare', '--policy', 'float32,bfloat16', '--seeds', '1,2', '--model',
+                               'mlp:width=0.0625', '--data', 'size=8,train=64,eval=30', '--batch', '8', '--epochs',
+                               '1', '--json', os.path.join(folder, 'j')], stdout=subprocess.PIPE, check=True).stdout)
 _, rows = table(os.path.join(folder, 'j', 'compare.tsv'))
 wrong = []
 for o, x in zip(j, rows):
@@ -261,32 +227,17 @@ for title, column, words in (
     said = r'policy +%s %% .*\nfloat32 +%.2f +- .*\nfloat16 +%.2f +[+-]?%.2f ' % (
         title, *(100 * m[column] for m in mine), 100 * abs(mine[1][column] - mine[0][column])
     )
-    none(
-        wrong if re.search(said, out) and mine[0][column] is not None else wrong + [said, out],
-        'the score of %s is its %s' % (words.split()[1], title),
-    )
-one = [
-    os.path.abspath(HALFULP), 'compare', '--policy', 'float32', '--model', 'mlp:width=0.0625', '--data',
-    'size=8,train=16,eval=8', '--batch', '8', '--epochs', '1'
-]
+    none(wrong if re.search(said, out) and mine[0][column] is not None else wrong + [said, out],
+         'the score of %s is its %s' % (words.split()[1], title))
+one = [os.path.abspath(HALFULP), 'compare', '--policy', 'float32', '--model', 'mlp:width=0.0625', '--data',
+       'size=8,train=16,eval=8', '--batch', '8', '--epochs', '1']
 done = [subprocess.run(one, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE).returncode for _ in range(2)]
-none(
-    (
-        []
-        if done == [0, 0] and sorted(os.listdir(os.path.join(folder, 'runs'))) == ['compare-1', 'compare-2']
-        else [done]
-    ),
-    'without a name each comparison takes a folder of its own',
-)
+none(([] if done == [0, 0] and sorted(os.listdir(os.path.join(folder, 'runs'))) == ['compare-1', 'compare-2']
+      else [done]), 'without a name each comparison takes a folder of its own')
 twice = [*one[:3], 'float32,float32', *one[4:], 'two']
 done = subprocess.run(twice, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-there = (
-    sorted(x for x in os.listdir(os.path.join(folder, 'two')) if 'seed' in x)
-    if os.path.isdir(os.path.join(folder, 'two'))
-    else []
-)
-none(
-    [] if there == ['float32-seed1', 'float32_2-seed1'] else [there, done.stderr],
-    'a policy that is named twice has a folder for each',
-)
+there = (sorted(x for x in os.listdir(os.path.join(folder, 'two')) if 'seed' in x)
+         if os.path.isdir(os.path.join(folder, 'two')) else [])
+none([] if there == ['float32-seed1', 'float32_2-seed1'] else [there, done.stderr],
+     'a policy that is named twice has a folder for each')
 finish()

@@ -38,9 +38,8 @@ def again(plan, n, stage, wire, kept=8):
     )
     row['all'] = sum(row.values())
     reduced = wire or gradient
-    row['sent'] = (
-        (n - 1) * part * {0: 2 * reduced, 1: reduced + weight, 2: reduced + weight, 3: reduced + 2 * weight}[stage]
-    )
+    row['sent'] = ((n - 1) * part * {0: 2 * reduced, 1: reduced + weight, 2: reduced + weight, 3: reduced + 2
+                                     * weight}[stage])
     return row
 
 
@@ -97,17 +96,11 @@ for more, kept in (
             want = again(p, 7, stage, None, kept)
             wrong += [[p['policy'], stage, k, row[k], v] for k, v in want.items() if not math.isclose(row[k], v)]
     tap.none(wrong, '%s: %d bytes for each parameter are cut from stage 1 on' % (' '.join(more), kept))
-conv = json.loads(
-    plan(
-        '--model', 'resnet', '--model', 'depth=10', '--model', 'width=0.05', '--data', 'scenes', '--data', 'size=16',
-        '--policy', 'mixed_float16', '--ranks', '100000', '--json'
-    )
-)[0]
+conv = json.loads(plan('--model', 'resnet', '--model', 'depth=10', '--model', 'width=0.05', '--data', 'scenes',
+                       '--data', 'size=16', '--policy', 'mixed_float16', '--ranks', '100000', '--json'))[0]
 whole, cut = (conv['ranks']['stages'][i]['weights'] for i in (0, 3))
-tap.ok(
-    whole == conv['memory_bytes']['weights'] and 2 < cut < whole,
-    'batchnorm\'s statistics stay whole: %g of %g bytes' % (cut, whole),
-)
+tap.ok(whole == conv['memory_bytes']['weights'] and 2 < cut < whole,
+       'batchnorm\'s statistics stay whole: %g of %g bytes' % (cut, whole))
 for words, why in (
     ('--ranks 0', 'ranks'),
     ('--ranks 4:network=ib', 'one of nvlink2'),
@@ -115,10 +108,8 @@ for words, why in (
     ('--ranks 4:wire=fp17', 'fp17'),
 ):
     p = tap.halfulp('plan', *words.split())
-    tap.ok(
-        p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout, 'refused: ' + words,
-        p.stderr
-    )
+    tap.ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout, 'refused: ' + words,
+           p.stderr)
 
 # --- networks: what one rank can send at most follows from what their source says of them
 names = tap.halfulp('plan', '--ranks', '2', '--ranks', 'network=none').stderr.split('one of ')[1].strip().split(', ')
@@ -134,10 +125,8 @@ for name in names:
         wrong.append([name, net['gb_s'], gb_s, net['source']])
 cases = ['2', '--ranks', 'network=eth10'], ['1', '--ranks', 'network=eth10'], ['2']
 said = [plan(*MODEL, '--ranks', *words) for words in cases]
-tap.ok(
-    ['as if the two overlapped wholly' in ' '.join(x.split()) for x in said] == [True, False, False],
-    'what least times and efficiency leave out is said where there are any',
-)
+tap.ok(['as if the two overlapped wholly' in ' '.join(x.split()) for x in said] == [True, False, False],
+       'what least times and efficiency leave out is said where there are any')
 known = len(names) > 9 and {'nvlink4', 'pcie5', 'ib_ndr', 'eth100'} <= set(names)
 tap.none(wrong if known else names, '%d networks send what their sources say' % len(names))
 
@@ -183,10 +172,8 @@ for code, why, kind, more in (
 ):
     made(**kind)
     p = tap.halfulp('plan', *MODEL, *more, '--ranks', '2', '--ranks', 'measured=' + run)
-    tap.ok(
-        p.returncode == code and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout, 'refused: ' + why,
-        p.stderr
-    )
+    tap.ok(p.returncode == code and why in p.stderr and p.stderr.count('\n') == 1 and not p.stdout, 'refused: ' + why,
+           p.stderr)
 made()
 os.remove(run + '/ranks.tsv')
 p = tap.halfulp('plan', *MODEL, '--policy', 'mixed_float16', '--ranks', '2', '--ranks', 'measured=' + run)

@@ -47,11 +47,8 @@ def sums(calls, layers, keys, key_of):
         return ['layers %s there, %s here' % ([r['layer'] for r in layers], order)]
     for r in layers:
         mine = [c for c in calls if r['layer'] in ('all', c['layer'])]
-        wrong += [
-            '%s: %s is %s there, %s here' % (r['layer'], k, r[k], math.fsum(c[k] for c in mine))
-            for k in keys
-            if not math.isclose(r[k], math.fsum(c[k] for c in mine), rel_tol=1e-12, abs_tol=1e-18)
-        ]
+        wrong += ['%s: %s is %s there, %s here' % (r['layer'], k, r[k], math.fsum(c[k] for c in mine)) for k in keys
+                  if not math.isclose(r[k], math.fsum(c[k] for c in mine), rel_tol=1e-12, abs_tol=1e-18)]
         wrong += key_of(r, mine)
     return wrong
 
@@ -75,11 +72,8 @@ def timing(rows, timed):
     """Problems of each call's times."""
     wrong = []
     for c, t in zip(rows, timed):
-        wrong += [
-            'call %s: %s' % (c['call'], k)
-            for k in ('layer', 'macs', 'flops', 'bytes', 'call', 'op', 'phase')
-            if c[k] != t[k]
-        ]
+        wrong += ['call %s: %s' % (c['call'], k) for k in ('layer', 'macs', 'flops', 'bytes', 'call', 'op', 'phase')
+                  if c[k] != t[k]]
         product = c['op'] in ('matmul', 'conv2d', 'conv2d_dx', 'conv2d_dw')
         half = product and c['reads'] in ('fp16', 'e4m3')  # without units for 8 bits those for 16 compute them
         rate = FP64 if c['op'] == 'adam_clock' else MATRIX if half and not t['odd'] else FP32
@@ -169,23 +163,16 @@ def judge(name, *words):
             ),
             '%s, %s: layers are sums of calls' % (name, c['policy']),
         )
-        none(
-            timing(c['rows'][:-1], c['timing']['rows'][:-1]),
-            '%s, %s: times follow from operations, bytes and the data sheet' % (name, c['policy']),
-        )
+        none(timing(c['rows'][:-1], c['timing']['rows'][:-1]),
+             '%s, %s: times follow from operations, bytes and the data sheet' % (name, c['policy']))
         for how, p in (('call', c), ('layer', l)):
             text = texts[how]
-            i = next(
-                k
-                for k, x in enumerate(text)
-                if x.split(', ')[-1].startswith(p['policy'] + ':') or ', %s: compute' % p['policy'] in x
-            )
+            i = next(k for k, x in enumerate(text) if x.split(', ')[-1].startswith(p['policy'] + ':')
+                     or ', %s: compute' % p['policy'] in x)
             shown += printed(text[i:], how == 'call', p['rows'], p['timing']['rows'])
         odd = [t for t in c['timing']['rows'][:-1] if t['odd']]
-        by = [
-            math.fsum(t['predicted_ms'] for t in c['timing']['rows'][:-1] if t['limit'] == k)
-            for k in ('arithmetic', 'memory', 'launch')
-        ]
+        by = [math.fsum(t['predicted_ms'] for t in c['timing']['rows'][:-1] if t['limit'] == k)
+              for k in ('arithmetic', 'memory', 'launch')]
         all_of_it = math.fsum(t['predicted_ms'] for t in c['timing']['rows'][:-1])
         line[c['policy']] = all_of_it, by, math.fsum(t['predicted_ms'] for t in odd), len(odd)
     none(shown, name + ': the printed tables have the numbers of JSON')
@@ -220,8 +207,6 @@ for model in 'mlp convnet resnet resnet1d unet bert gpt ncf'.split():
             wrong.append('%s: phases' % model)
 none(wrong, 'each call of every model and optimizer is of the layer that its result is named after')
 few = plan('--model', 'mlp:width=0.0625', '--data', 'size=8', '--batch', '1', '--memory', '1000000000GiB', '--json')
-none(
-    [few[:300]] if json.loads(few)[0]['largest_batch'] != 2**24 - 1 else [],
-    'a memory without end has room for a batch of 2^24 - 1, the largest that is looked at',
-)
+none([few[:300]] if json.loads(few)[0]['largest_batch'] != 2**24 - 1 else [],
+     'a memory without end has room for a batch of 2^24 - 1, the largest that is looked at')
 finish()

@@ -101,21 +101,16 @@ for model, parts, R, order, wire in ORDERS:
             wrong.append([own, [name[i] for i in c['in']]])
         each = [t['%s_micro%d' % (own, k)] for k in range(parts)]
         for i, got in enumerate(t[own]):
-            sums = [
-                tree([x[i] for x in each[r * parts // R : (r + 1) * parts // R]], lambda a, b: f32(a + b))
-                for r in range(R)
-            ]
+            sums = [tree([x[i] for x in each[r * parts // R : (r + 1) * parts // R]], lambda a, b: f32(a + b))
+                    for r in range(R)]
             if sums != [t[own + x][i] for x in of_ranks]:
                 wrong.append([own, i, 'own sums'])
             want = order([rounded(x, wire) for x in sums], lambda a, b: rounded(f32(a + b), wire))
             if want != got:
                 wrong.append([own, i, want, got])
             elements += 1
-    ok(
-        len(calls) == 6 and elements > 200 and not wrong,
-        '%s: %d sums of %d parts' % (model, elements, parts),
-        wrong[:3],
-    )
+    ok(len(calls) == 6 and elements > 200 and not wrong, '%s: %d sums of %d parts' % (model, elements, parts),
+       wrong[:3])
     results[model] = column('run-' + model, 'digest')
     p = halfulp('analyze', '--only', 'replay,swamping', at('run-' + model))
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, model + ': within its bounds', p.stdout + p.stderr)
@@ -145,11 +140,8 @@ if train(words % 'wire=e5m2,scale=2^10', 'scaled') and train(words % 'wire=e5m2'
     p = halfulp('analyze', '--only', 'replay', at('scaled'))
     ok(p.returncode == 0 and '; 0 outside their call' in p.stdout, 'within its bounds', p.stdout + p.stderr)
     p = ranks(2, 'train', *(SMALL + words % 'scale=2^10,wire=e5m2').split(), at('scaled2'))
-    ok(
-        p.returncode == 0 and column('scaled2', 'digest') == column('scaled', 'digest'),
-        'two ranks have the same bits',
-        p.stderr,
-    )
+    ok(p.returncode == 0 and column('scaled2', 'digest') == column('scaled', 'digest'),
+       'two ranks have the same bits', p.stderr)
 if train(words % 'wire=bf16,scale=2^-20', 'ranged'):
     p = train(words % 'wire=bf16', 'plain')
     ok(p and column('ranged', 'digest') == column('plain', 'digest'), 'bf16 has range enough: a scale changes nothing')
@@ -259,17 +251,10 @@ for wire in ('e4m3', 'bf16', 'e5m2', 'e4m3,scale=2^8', None):
     zeroed[wire] = re.search(r'last step: (\S+) of the weight', said)[1]
     if wire == 'e4m3':
         ok(re.search(r'```\n(underflow .*)\n```', section)[1] in said, 'the manual: what e4m3 loses', said)
-ok(
-    'Without `--all-reduce` %s of them' % zeroed[None] in section
-    and 'with a wire in bf16 %s, in e5m2 %s' % (zeroed['bf16'], zeroed['e5m2']) in section,
-    'and what other wires do',
-    zeroed,
-)
-ok(
-    'With `wire=e4m3,scale=2^8`' in section and 'on the way, it is %s;' % zeroed['e4m3,scale=2^8'] in section,
-    'and a scale for the wire',
-    zeroed,
-)
+ok('Without `--all-reduce` %s of them' % zeroed[None] in section and 'with a wire in bf16 %s, in e5m2 %s'
+   % (zeroed['bf16'], zeroed['e5m2']) in section, 'and what other wires do', zeroed)
+ok('With `wire=e4m3,scale=2^8`' in section and 'on the way, it is %s;' % zeroed['e4m3,scale=2^8'] in section,
+   'and a scale for the wire', zeroed)
 
 # --- the plan has the calls, and the additions of every rank
 p = halfulp('plan', '--json', *'--model mlp --batch 12 --batch micro=4 --all-reduce ring:4'.split())

@@ -57,11 +57,8 @@ OVERFLOW += (
 p = halfulp('train', *OVERFLOW.split(), at('one'))
 rows = untimed(at('one/metrics.tsv')) if p.returncode == 0 else [['skipped']]
 skipped = sum(row[rows[0].index('skipped')] == '1' for row in rows[1:])
-ok(
-    0 < skipped < len(rows) - 1,
-    'one process on the cpu: %d of %d steps are skipped' % (skipped, len(rows) - 1),
-    p.stderr,
-)
+ok(0 < skipped < len(rows) - 1, 'one process on the cpu: %d of %d steps are skipped' % (skipped, len(rows) - 1),
+   p.stderr)
 for n in 3, 4:
     p = ranks(n, 'train', *OVERFLOW.split(), *DEVICE, at('over%d' % n))
     same(p, 'one', 'over%d' % n, '%d ranks on devices, of which one overflows: the run of that process' % n)
@@ -89,16 +86,10 @@ ok(p.returncode == 0, 'one process on the cpu verifies it', p.stderr)
 p = ranks(2, 'train', *(BASE + CASES['convnet'][1]).split(), at('cpu2'))
 two, cpu = table('convnet.device'), table('cpu2')
 COLUMNS = 'bytes_sent', 'bytes_received'
-ok(
-    [[t[k] for k in COLUMNS] for t in two] == [[t[k] for k in COLUMNS] for t in cpu],
-    'as many bytes travel as between processors',
-    [str(two), str(cpu)],
-)
-ok(
-    [t['device'] for t in two + cpu] == ['shim'] * 2 + ['cpu'] * 2,
-    'ranks.tsv says what each rank computed on',
-    str(two + cpu),
-)
+ok([[t[k] for k in COLUMNS] for t in two] == [[t[k] for k in COLUMNS] for t in cpu],
+   'as many bytes travel as between processors', [str(two), str(cpu)])
+ok([t['device'] for t in two + cpu] == ['shim'] * 2 + ['cpu'] * 2, 'ranks.tsv says what each rank computed on',
+   str(two + cpu))
 LARGE = '--quiet --model convnet:width=0.04 --data size=24 --batch micro=4 --batch 32 --steps 1 --data train=32,eval=4 '
 for n in 2, 4:
     p = ranks(n, 'train', *LARGE.split(), *DEVICE, at('large%d' % n))

@@ -104,30 +104,21 @@ for n in 1, 2, 3:
     p = inside(*['long'] * n, run='cut%d' % n)
     got = read('cut%d' % n)
     half = half or got
-    ok(
-        p.returncode == 3 and '18.png' in p.stderr and got == half and got['rows'] == 12,
-        '%d ranks: a checkpoint says what was read until then, 12 images' % n,
-        [p.stderr, got, half],
-    )
+    ok(p.returncode == 3 and '18.png' in p.stderr and got == half and got['rows'] == 12,
+       '%d ranks: a checkpoint says what was read until then, 12 images' % n, [p.stderr, got, half])
 draw('long', comment=10000)
 for n, made in (1, 3), (2, 2), (3, 1), (2, 1):
     shutil.copytree(at('cut%d' % made), at('again'))
     p = inside(*['long'] * n, words=('train', '--resume', '--quiet'), run='again')
-    ok(
-        p.returncode == 0 and read('again') == one,
-        '%d ranks go on with what %d made, and say what one process does' % (n, made),
-        [p.stderr, read('again'), one],
-    )
+    ok(p.returncode == 0 and read('again') == one, '%d ranks go on with what %d made, and say what one process does'
+       % (n, made), [p.stderr, read('again'), one])
     shutil.rmtree(at('again'))
 draw('long', 1, comment=10000)
 for n, made in (1, 2), (2, 1), (2, 2), (3, 3):
     p = inside(*['long'] * n, words=('train', '--resume', '--quiet'), run='cut%d' % made)
     lines = said(p)
-    ok(
-        p.returncode == 3 and len(lines) == 1 and 'give it the same files back' in lines[0],
-        '%d ranks do not go on with other pixels than %d had: one line' % (n, made),
-        [p.returncode, p.stderr],
-    )
+    ok(p.returncode == 3 and len(lines) == 1 and 'give it the same files back' in lines[0],
+       '%d ranks do not go on with other pixels than %d had: one line' % (n, made), [p.returncode, p.stderr])
 draw('long', comment=10000)
 spoil('0/00.png')
 p = inside('long', 'long', words=('train', '--resume', '--quiet'), run='cut2')

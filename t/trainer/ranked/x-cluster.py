@@ -26,9 +26,8 @@ environment['HALFULP_MPI'] = os.path.join(os.path.dirname(HALFULP), 'halfulp-mpi
 
 
 def run(command):
-    return subprocess.run(
-        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
-    )
+    return subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=300)
 
 
 def at(name):
@@ -36,19 +35,13 @@ def at(name):
 
 
 lines = re.findall(r'^ {4,6}((?:mpirun|halfulp) .*)$', section[: section.index('### What an all-reduce')], re.M)
-ok(
-    [line.split()[0] for line in lines] == ['mpirun', 'halfulp', 'halfulp', 'mpirun'],
-    'the page has its four lines',
-    lines,
-)
+ok([line.split()[0] for line in lines] == ['mpirun', 'halfulp', 'halfulp', 'mpirun'], 'the page has its four lines',
+   lines)
 for line in lines[:3]:
     p = run(line.split())
     ok(p.returncode == 0, line, (p.stdout + p.stderr).splitlines()[-12:])
-wrong = (
-    differences(at('one'), at('two'))
-    if os.path.isdir(at('one')) and os.path.isdir(at('two'))
-    else ['a run is missing']
-)
+wrong = (differences(at('one'), at('two')) if os.path.isdir(at('one')) and os.path.isdir(at('two'))
+         else ['a run is missing'])
 ok(not wrong, 'both runs have the same tables, traces and checkpoints', wrong)
 p = run(lines[3].split())
 ok(p.returncode == 0 and 'all 6 steps are done already' in p.stdout, lines[3], p.stdout + p.stderr)
@@ -59,11 +52,8 @@ with open(os.path.join(folder, 'job.sh'), 'w') as f:
 p = run(['sh', 'job.sh'])
 again = run(['sh', 'job.sh'])
 ok(p.returncode == 0 and 'after 4 steps' in p.stdout, "Slurm's script, with mpirun for srun", p.stdout + p.stderr)
-ok(
-    again.returncode == 0 and 'done already' in again.stdout,
-    'and again, as a requeued job',
-    again.stdout + again.stderr,
-)
+ok(again.returncode == 0 and 'done already' in again.stdout, 'and again, as a requeued job', again.stdout
+   + again.stderr)
 
 text = re.search(r'```yaml\n(.*?)```', section, re.S).group(1)
 try:
@@ -74,11 +64,8 @@ try:
     command = specs['Launcher']['template']['spec']['containers'][0]['command']
     named = {v['name'] for v in specs['Worker']['template']['spec']['volumes']}
     mounted = {m['name'] for c in specs['Worker']['template']['spec']['containers'] for m in c['volumeMounts']}
-    ok(
-        job['kind'] == 'MPIJob' and specs['Worker']['replicas'] == 2 and mounted == named,
-        "Kubernetes' file is YAML",
-        text,
-    )
+    ok(job['kind'] == 'MPIJob' and specs['Worker']['replicas'] == 2 and mounted == named, "Kubernetes' file is YAML",
+       text)
     p = run(command)
     ok(p.returncode == 0 and os.path.exists(at('kubernetes/ranks.tsv')), 'its command', p.stderr)
 except ImportError:

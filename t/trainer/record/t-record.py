@@ -24,21 +24,16 @@ def table(path):
 
 
 def train(name, *words, env=None):
-    r = subprocess.run(
-        [HALFULP, 'train', *words, at(name)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-        env=dict(os.environ, **(env or {}))
-    )
+    r = subprocess.run([HALFULP, 'train', *words, at(name)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       universal_newlines=True, env=dict(os.environ, **(env or {})))
     if r.returncode:
         bail_out('train %s: %s' % (name, r.stderr))
     return json.load(open(at(name, 'manifest.json'))), r.stdout
 
 
 def processor():
-    names = (
-        re.findall(r'^model name\s*: (.*)$', open('/proc/cpuinfo').read(), re.M)
-        if os.path.exists('/proc/cpuinfo')
-        else []
-    )
+    names = (re.findall(r'^model name\s*: (.*)$', open('/proc/cpuinfo').read(), re.M)
+             if os.path.exists('/proc/cpuinfo') else [])
     return names[0] if names else 'unknown processor'
 
 
@@ -84,14 +79,10 @@ def manifest(name, m, config, expected, tables, checkpoints):
         *('checkpoint/step-%06d.safetensors' % s for s in checkpoints),
         *('trace/step-%06d.safetensors' % s for s in traced)
     }
-    there = {os.path.relpath(os.path.join(d, f), at(name)) for d, _, names in os.walk(at(name)) for f in names} - {
-        'manifest.json'
-    }
-    each = (
-        -(-config['train'] // config['batch'])
-        if config['train'] % config['batch'] == 0
-        else config['train'] // config['batch']
-    )
+    there = {os.path.relpath(os.path.join(d, f), at(name)) for d, _, names in os.walk(at(name))
+             for f in names} - {'manifest.json'}
+    each = (-(-config['train'] // config['batch']) if config['train'] % config['batch'] == 0
+            else config['train'] // config['batch'])
     want = {
         'config': config,
         'backend': config['backend'],
@@ -110,18 +101,12 @@ def manifest(name, m, config, expected, tables, checkpoints):
         **expected,
     }
     wrong = ['%s is %r there, %r here' % (k, m.get(k), v) for k, v in want.items() if m.get(k) != v]
-    wrong += [
-        'config: %s is %r there, %r here' % (k, m['config'].get(k), config.get(k))
-        for k in sorted({*m['config'], *config})
-        if m['config'].get(k) != config.get(k)
-    ]
+    wrong += ['config: %s is %r there, %r here' % (k, m['config'].get(k), config.get(k))
+              for k in sorted({*m['config'], *config}) if m['config'].get(k) != config.get(k)]
     if set(m['files']) != files or there != files:
         wrong.append('files: listed %s, there %s, here %s' % (sorted(m['files']), sorted(there), sorted(files)))
-    wrong += [
-        '%s: %d bytes there, listed %s' % (f, os.path.getsize(at(name, f)), v)
-        for f, v in m['files'].items()
-        if os.path.getsize(at(name, f)) != v['bytes'] or not re.fullmatch('[0-9a-f]{16}', v['xxh3'])
-    ]
+    wrong += ['%s: %d bytes there, listed %s' % (f, os.path.getsize(at(name, f)), v) for f, v in m['files'].items()
+              if os.path.getsize(at(name, f)) != v['bytes'] or not re.fullmatch('[0-9a-f]{16}', v['xxh3'])]
     for f, v in m['files'].items():
         has = {'bytes', 'xxh3', *['header'] * f.endswith('.safetensors')}
         wrong += ['%s: %s' % (f, v)] * (set(v) != has or not re.fullmatch('[0-9a-f]{16}', v.get('header', '0' * 16)))
@@ -140,10 +125,8 @@ def manifest(name, m, config, expected, tables, checkpoints):
         raw = open(at(name, 'trace/step-%06d.safetensors' % s), 'rb').read()
         if m['trace_bytes'] != len(raw) - 8 - struct.unpack('<Q', raw[:8])[0]:
             wrong.append('trace_bytes %s' % m['trace_bytes'])
-    known = set(want) | {
-        'files', 'dataset', 'trace_bytes', 'command', 'compiler', 'energy', 'halfulp_version', 'memory_bytes', 'simd',
-        'threads', 'gemm'
-    }
+    known = set(want) | {'files', 'dataset', 'trace_bytes', 'command', 'compiler', 'energy', 'halfulp_version',
+                         'memory_bytes', 'simd', 'threads', 'gemm'}
     wrong += ['%s is checked by nothing' % k for k in m if k not in known]
     if m['command'][:2] != ['halfulp', 'train'] or m['command'][-1] != at(name):
         wrong.append('command: %s' % m['command'])
@@ -161,10 +144,8 @@ def manifest(name, m, config, expected, tables, checkpoints):
 
 
 small = ['--model', 'width=0.03125', '--data', 'size=8,eval=8', '--meter', 'none']
-m, out = train(
-    'plain', '--model', 'mlp', *small, '--data', 'train=43', '--batch', '8', '--steps', '7', '--trace', 'steps=0,3',
-    '--policy', 'mixed_float16', '--count', '*'
-)
+m, out = train('plain', '--model', 'mlp', *small, '--data', 'train=43', '--batch', '8', '--steps', '7', '--trace',
+               'steps=0,3', '--policy', 'mixed_float16', '--count', '*')
 config = {
     'model': 'mlp',
     'width': 0.03125,
@@ -206,13 +187,9 @@ expected = {
         'layers': {},
     },
 }
-none(
-    manifest(
-        'plain', m, {k: v for k, v in config.items() if k in m['config'] or k not in ('count', 'meter')}, expected,
-        ['grads', 'updates', 'exponents', 'casts'], [5, 7]
-    ),
-    'the manifest of an mlp, loss scale and all',
-)
+none(manifest('plain', m, {k: v for k, v in config.items() if k in m['config'] or k not in ('count', 'meter')},
+              expected, ['grads', 'updates', 'exponents', 'casts'], [5, 7]),
+     'the manifest of an mlp, loss scale and all')
 
 policy = {
     'name': 'mine',
@@ -221,12 +198,10 @@ policy = {
     'layers': {'dense1': 'float32', 'dense3': 'bfloat16'},
 }
 json.dump(policy, open(at('p.json'), 'w'))
-m, out = train(
-    'layers', '--model', 'mlp', *small, '--data', 'train=40', '--batch', '8', '--steps', '4', '--trace', 'steps=none',
-    '--policy', at('p.json'), '--optimizer', 'adam:beta1=0.8,beta2=0.99,eps=1e-5', '--loss-scale', 'deepspeed',
-    '--loss-scale', 'init=4096,hysteresis=3,floor=2,cap=8192,interval=7', '--seed', '5', '--data', 'seed=3',
-    '--accumulate', 'chunk:16'
-)
+m, out = train('layers', '--model', 'mlp', *small, '--data', 'train=40', '--batch', '8', '--steps', '4', '--trace',
+               'steps=none', '--policy', at('p.json'), '--optimizer', 'adam:beta1=0.8,beta2=0.99,eps=1e-5',
+               '--loss-scale', 'deepspeed', '--loss-scale', 'init=4096,hysteresis=3,floor=2,cap=8192,interval=7',
+               '--seed', '5', '--data', 'seed=3', '--accumulate', 'chunk:16')
 config = {
     'model': 'mlp',
     'width': 0.03125,
@@ -287,21 +262,14 @@ none(
     'of a policy by layers, with every option of a loss scale',
 )
 said = [x.split() for x in out.splitlines() if x.startswith('  layers ')]
-none(
-    (
-        [out]
-        if said != [['layers', k + ':', v] for k, v in policy['layers'].items()]
-        or 'Compute dtype: float16\nVariable dtype: float32\n' not in out
-        else []
-    ),
-    'and train says the dtypes of each layer that has its own',
-)
+none(([out] if said != [['layers', k + ':', v] for k, v in policy['layers'].items()]
+      or 'Compute dtype: float16\nVariable dtype: float32\n' not in out else []),
+     'and train says the dtypes of each layer that has its own')
 
-m, out = train(
-    'conv', '--model', 'convnet', *small, '--data', 'channels=3,train=24', '--batch', '4', '--epochs', '2', '--trace',
-    'steps=1', '--policy', 'float32', '--optimizer', 'sgd:momentum=0.9', '--optimizer', 'lr=0.05', '--optimizer',
-    'weight_decay=0.001', '--loss-scale', 'static:1024', '--loss', 'weight=4', '--checkpoint-every', '5'
-)
+m, out = train('conv', '--model', 'convnet', *small, '--data', 'channels=3,train=24', '--batch', '4', '--epochs', '2',
+               '--trace', 'steps=1', '--policy', 'float32', '--optimizer', 'sgd:momentum=0.9', '--optimizer',
+               'lr=0.05', '--optimizer', 'weight_decay=0.001', '--loss-scale', 'static:1024', '--loss', 'weight=4',
+               '--checkpoint-every', '5')
 config = {
     'model': 'convnet',
     'width': 0.03125,
@@ -371,11 +339,8 @@ def kernels(name):
     )
     said = json.load(open(at(name, 'manifest.json')))['gemm']['calls']
     ran = {c['call']: c['ran'] for c in said}
-    wrong += [
-        '%s, which is %s of %s' % (c, calls[c['call']]['op'], calls[c['call']]['layer'])
-        for c in said
-        if (c['op'], c['layer']) != (calls[c['call']]['op'], calls[c['call']]['layer'])
-    ]
+    wrong += ['%s, which is %s of %s' % (c, calls[c['call']]['op'], calls[c['call']]['layer']) for c in said
+              if (c['op'], c['layer']) != (calls[c['call']]['op'], calls[c['call']]['layer'])]
     products = [c['id'] for c in calls if c['op'] in ('matmul', 'conv2d', 'conv2d_dx', 'conv2d_dw')]
     wrong += ['products: %s there, %s here' % (sorted(ran), products)] if sorted(ran) != products else []
     launches = moved = 0
@@ -427,10 +392,8 @@ if re.search('shim', (doctor('back ends') or ['', ''])[1]):
         ('mlp', 'float32', ['--backend', 'fuse=off']),
     ):
         name = 'device-%s-%s' % (model, policy)
-        m, out = train(
-            name, '--model', model, *small, '--data', 'train=16', '--batch', '4', '--steps', '2', '--trace',
-            'steps=none', '--policy', policy, '--backend', 'shim', *more
-        )
+        m, out = train(name, '--model', model, *small, '--data', 'train=16', '--batch', '4', '--steps', '2',
+                       '--trace', 'steps=none', '--policy', policy, '--backend', 'shim', *more)
         none(
             kernels(name),
             '%s, %s: kernels.tsv covers each call once, with its layer, phase and operators' % (model, policy),
@@ -456,11 +419,9 @@ def count():
 
 counter = threading.Thread(target=count, daemon=True)
 counter.start()
-m, out = train(
-    'energy', '--model', 'mlp', '--data', 'size=8,eval=8,train=64', '--batch', '16', '--steps', '12', '--trace',
-    'steps=none', '--policy', 'float32', '--meter', 'rapl', '--meter', 'grid=250',
-    env={'HALFULP_POWERCAP': at('powercap'), 'OMP_NUM_THREADS': '1'}
-)
+m, out = train('energy', '--model', 'mlp', '--data', 'size=8,eval=8,train=64', '--batch', '16', '--steps', '12',
+               '--trace', 'steps=none', '--policy', 'float32', '--meter', 'rapl', '--meter', 'grid=250',
+               env={'HALFULP_POWERCAP': at('powercap'), 'OMP_NUM_THREADS': '1'})
 stop.set()
 counter.join()
 wrong, all_of_it = [], 0
@@ -476,49 +437,21 @@ for r in table(at('energy', 'metrics.tsv')):
             'step %s: %s joules, %s an image, %s watts of %s ms'
             % (r['step'], r['joules'], r['joules_per_sample'], r['watts'], r['ms'])
         )
-none(
-    wrong + (['no joule'] if not all_of_it > 0 else []),
-    'every step has its joules, and joules an image and watts follow',
-)
+none(wrong + (['no joule'] if not all_of_it > 0 else []),
+     'every step has its joules, and joules an image and watts follow')
 e = m['energy']
 used = [float(r['utilisation']) for r in table(at('energy', 'metrics.tsv')) if r['utilisation'] != '-']
 cores = os.sysconf('SC_NPROCESSORS_ONLN')
-none(
-    (
-        [used]
-        if not used or not all(0 <= u <= 1 for u in used) or sum(used) / len(used) > 1.3 / cores and cores > 1
-        else []
-    ),
-    'one thread uses its share of %d processors' % cores,
-)
+none(([used] if not used or not all(0 <= u <= 1 for u in used) or sum(used) / len(used) > 1.3 / cores and cores > 1
+      else []), 'one thread uses its share of %d processors' % cores)
 accuracy = float(table(at('energy', 'metrics.tsv'))[-1]['eval_accuracy'])
 each = ', %.4g g a percentage point of accuracy' % (e['grams_co2'] / accuracy / 100) if accuracy else 'Energy'
-none(
-    (
-        [e, out, accuracy]
-        if accuracy
-        and not math.isclose(e['grams_co2_per_accuracy'], e['grams_co2'] / accuracy)
-        or accuracy
-        and not math.isclose(e['watt_hours_per_accuracy'], e['watt_hours'] / accuracy)
-        or each not in out
-        else []
-    ),
-    'CO2 and energy over the accuracy',
-)
-none(
-    (
-        [e]
-        if not (
-            e.get('joules', 0) >= all_of_it * (1 - 1e-9)
-            and math.isclose(e['watt_hours'], e['joules'] / 3600)
-            and math.isclose(e['grams_co2'], e['joules'] / 3.6e6 * 250)
-            and e['grams_co2_per_kwh'] == 250
-            and 'RAPL, 1 counter ' in e['meter']
-            and 'Energy: %.4g Wh in all' % e['watt_hours'] in out
-            and '%.4g g of CO2 at 250 g a kWh' % e['grams_co2'] in out
-        )
-        else []
-    ),
-    'and the whole run at least theirs; watt-hours and CO2 follow',
-)
+none(([e, out, accuracy] if accuracy and not math.isclose(e['grams_co2_per_accuracy'], e['grams_co2'] / accuracy)
+      or accuracy and not math.isclose(e['watt_hours_per_accuracy'], e['watt_hours'] / accuracy) or each not in out
+      else []), 'CO2 and energy over the accuracy')
+none(([e] if not (e.get('joules', 0) >= all_of_it * (1 - 1e-9) and math.isclose(e['watt_hours'], e['joules'] / 3600)
+                  and math.isclose(e['grams_co2'], e['joules'] / 3.6e6 * 250) and e['grams_co2_per_kwh'] == 250
+                  and 'RAPL, 1 counter ' in e['meter'] and 'Energy: %.4g Wh in all' % e['watt_hours'] in out
+                  and '%.4g g of CO2 at 250 g a kWh' % e['grams_co2'] in out) else []),
+     'and the whole run at least theirs; watt-hours and CO2 follow')
 finish()

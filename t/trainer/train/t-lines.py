@@ -20,18 +20,12 @@ code, out, err = run('train', *every, '--trace', 'steps=last,3,first,3,0', 'trac
 m = manifest('traced') if code == 0 else {}
 need = int(m.get('trace_bytes', 0)) * 3
 there = sorted(os.listdir(home + '/traced/trace')) if m else []
-ok(
-    m.get('trace_steps') == [0, 3, 7] and there == ['step-%06d.safetensors' % s for s in (0, 3, 7)],
-    'steps to trace are sorted, and each is traced once',
-    [err, there],
-)
+ok(m.get('trace_steps') == [0, 3, 7] and there == ['step-%06d.safetensors' % s for s in (0, 3, 7)],
+   'steps to trace are sorted, and each is traced once', [err, there])
 code, out, err = run('train', *every, '--trace', 'steps=0,3,7', '--trace', 'cap=' + str(need), 'fits')
 less, out, why = run('train', *every, '--trace', 'steps=0,3,7', '--trace', 'cap=' + str(need - 1), 'more')
-ok(
-    (code, less) == (0, 2) and 'in 3 steps, --trace cap= is ' in why,
-    '%d bytes are no more than may be traced, but than one less' % need,
-    [code, err, less, why],
-)
+ok((code, less) == (0, 2) and 'in 3 steps, --trace cap= is ' in why,
+   '%d bytes are no more than may be traced, but than one less' % need, [code, err, less, why])
 wrong = []
 for steps in ('8', '0,8', '2x', 'x', '-1', 'lasts'):
     code, out, err = run('train', *every, '--trace', 'steps=' + steps, 'refused')
@@ -43,10 +37,8 @@ ok(not wrong and not os.path.exists(home + '/refused'), 'what is no step of the 
 # --- skipped steps and a scale that grows: a line each, which says what metrics.tsv, the program and the trace do
 def scaled(policy, where):
     """The lines that train wrote of its loss scale, and those that it had to write."""
-    words = (
-        '--data size=8,train=64,eval=8 --batch 8 --model width=0.1 --epochs 2 --policy %s --loss-scale dynamic'
-        % policy
-    )
+    words = ('--data size=8,train=64,eval=8 --batch 8 --model width=0.1 --epochs 2 --policy %s --loss-scale dynamic'
+             % policy)
     words += ' --loss-scale init=2^23,interval=3 --trace steps=' + ','.join(map(str, range(16)))
     code, out, err = run('train', *words.split(), where)
     rows, program = table(where + '/metrics.tsv'), json.load(open('%s/%s/program-train.json' % (home, where)))
@@ -110,11 +102,8 @@ ok(not wrong and len(os.listdir(home + '/runs')) == 3, 'a run without a name tak
 os.mkdir(home + '/closed')
 open(home + '/closed/runs', 'w').close()
 p = tap.halfulp('train', *short, cwd=home + '/closed')
-ok(
-    p.returncode in (3, 4) and p.stderr.count('\n') == 1 and 'runs' in p.stderr,
-    'where none can be made that is said',
-    [p.returncode, p.stderr],
-)
+ok(p.returncode in (3, 4) and p.stderr.count('\n') == 1 and 'runs' in p.stderr, 'where none can be made that is said',
+   [p.returncode, p.stderr])
 code, out, err = run('train', *short, '--meter', 'grid=250', '--meter', 'none', 'grid')
 say = '--meter grid= has no effect where no energy is measured (--meter none: switched off)'
 ok(code == 2 and say in err and not os.path.exists(home + '/grid'), 'no energy, no CO2', [code, err])
@@ -141,9 +130,8 @@ for k, (sizes, others, option, value, why) in enumerate((
     if others:
         code, out, err = run('train', *sizes.split(), *words, '--quiet', 'used%d' % k)
         wrong += [[sizes, option, code, err]] if code else []
-code, out, err = run(
-    'train', '--model', 'mlp', *mlp.split(), '--steps', '1', '--count', 'input.*', '--quiet', 'counted'
-)
+code, out, err = run('train', '--model', 'mlp', *mlp.split(), '--steps', '1', '--count', 'input.*', '--quiet',
+                     'counted')
 ok(code == 0, '--count finds the input, the first tensor of all', err)
 ok(not wrong, 'options that others leave without an effect are refused, and taken without those', wrong)
 tap.finish()

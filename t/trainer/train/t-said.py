@@ -51,10 +51,8 @@ ok(
 rows = table('a/metrics.tsv')
 mean = [[float(r['ms']) for r in rows if r['epoch'] == e['epoch']] for e in ends]
 mean = ['%.1f' % (sum(ms) / len(ms)) for ms in mean]
-ok(
-    re.findall(r'  (\d+\.\d) ms a step(?:, \d+\.\d of them waiting for data)?$', out, re.M) == mean,
-    "an epoch's ms a step are the mean of its steps", [out, mean]
-)
+ok(re.findall(r'  (\d+\.\d) ms a step(?:, \d+\.\d of them waiting for data)?$', out, re.M) == mean,
+   "an epoch's ms a step are the mean of its steps", [out, mean])
 # What masks and candidates add to the line
 for words, more, where in (
     (
@@ -72,11 +70,8 @@ for words, more, where in (
         'train', *words.split(), '--trace', 'steps=none', *(['--epochs', '1'] if where == 'masks' else []), where
     )
     end = [r for r in table(where + '/metrics.tsv') if r['eval_loss'] != '-'][-1] if code == 0 else {}
-    want = ''.join(
-        '  %s %s'
-        % (name, '%.2f %%' % (100 * float(end['eval_' + c])) if digits == 2 else '%.4f' % float(end['eval_' + c]))
-        for name, c, digits in more
-    )
+    want = ''.join('  %s %s' % (name, '%.2f %%' % (100 * float(end['eval_' + c])) if digits == 2 else '%.4f'
+                                % float(end['eval_' + c])) for name, c, digits in more)
     ok(
         code == 0 and want + '  ' in out,
         'the line of a model of %s has %s' % (where, ' and '.join(m[0] for m in more)), [err, out, want]
@@ -126,17 +121,11 @@ def apart(texts, wanted):
 
 
 traced = list(range(0, 9))
-code, out, err = run(
-    'train', *SMALL[:-2], '--epochs', '3', '--seed', '5', '--policy', 'mixed_float16', '--trace',
-    'steps=' + ','.join(map(str, traced)), '--optimizer', 'lr=0.002', '--loss', 'weight=0.5', '--loss-scale',
-    'init=512', 'e'
-)
-plan = json.loads(
-    run(
-        'plan', '--model', 'mlp', '--data', 'size=8', '--batch', '16', '--model', 'width=0.05', '--policy',
-        'mixed_float16', '--json'
-    )[1]
-)[0]
+code, out, err = run('train', *SMALL[:-2], '--epochs', '3', '--seed', '5', '--policy', 'mixed_float16', '--trace',
+                     'steps=' + ','.join(map(str, traced)), '--optimizer', 'lr=0.002', '--loss', 'weight=0.5',
+                     '--loss-scale', 'init=512', 'e')
+plan = json.loads(run('plan', '--model', 'mlp', '--data', 'size=8', '--batch', '16', '--model', 'width=0.05',
+                      '--policy', 'mixed_float16', '--json')[1])[0]
 memory = [plan['memory_bytes'][k] for k in ('weights', 'masters', 'activations', 'gradients', 'optimizer_state')]
 line = re.search(
     r'^Memory: weights (.*), masters (.*), activations (.*), gradients (.*), optimizer state (.*); (.*) in all$', out,
@@ -151,12 +140,10 @@ for step in traced:
 line = re.search(r'^Trace: steps 0, 1, 2, 3, 4, 5, 6, 7, \.\.\.; (.*) a step, (.*) in all$', out, re.M)
 wrong = apart(list(line.groups()), [sizes[0], sum(sizes)]) if line else [out]
 ok(not wrong and len(set(sizes)) == 1, 'and the bytes that its traced steps take, eight of which it names', wrong)
-want = [
-    'Compute dtype: float16', 'Variable dtype: float32',
-    'Model: mlp, %d parameters, adamw with learning rate 0.002, batch 16' % plan['parameters'],
-    'Data: digits, 48 to train, 24 to evaluate; 9 steps, 3 an epoch; seed 5',
-    'Loss scaling: pytorch, from 512; loss weight 0.5'
-]
+want = ['Compute dtype: float16', 'Variable dtype: float32',
+        'Model: mlp, %d parameters, adamw with learning rate 0.002, batch 16' % plan['parameters'],
+        'Data: digits, 48 to train, 24 to evaluate; 9 steps, 3 an epoch; seed 5',
+        'Loss scaling: pytorch, from 512; loss weight 0.5']
 ok(not set(want) - set(out.splitlines()), 'and its settings', out)
 
 # --- data sets of files: each part has its own count
@@ -166,21 +153,17 @@ for part, n in (('train', 40), ('t10k', 24)):
         f.write(struct.pack('>IIII', 0x803, n, 8, 8) + bytes((i * 37 + i // 64) % 256 for i in range(n * 64)))
     with open('%s/idx/%s-labels-idx1-ubyte' % (home, part), 'wb') as f:
         f.write(struct.pack('>II', 0x801, n) + bytes(i % 10 for i in range(n)))
-code, out, err = run(
-    'train', '--data', 'idx:idx', '--batch', '8', '--model', 'width=0.05', '--steps', '2', '--trace', 'steps=none', 'c'
-)
+code, out, err = run('train', '--data', 'idx:idx', '--batch', '8', '--model', 'width=0.05', '--steps', '2', '--trace',
+                     'steps=none', 'c')
 d = manifest('c')['dataset'] if code == 0 else {}
-ok(
-    (d.get('train'), d.get('eval')) == (40, 24) and 'arrays' not in d,
-    'idx: 40 to train on and 24 to evaluate, and images need no list of arrays', [err, d]
-)
+ok((d.get('train'), d.get('eval')) == (40, 24) and 'arrays' not in d,
+   'idx: 40 to train on and 24 to evaluate, and images need no list of arrays', [err, d])
 code, out, err = run('train', '--data', 'idx:idx,size=8', '--steps', '2', 'd')
 ok(code == 2 and '--data size= ' in err, 'an option that the data set does not read is refused', err)
 
 # --- options that one policy of several reads
-code, out, err = run(
-    'compare', *SMALL[:-2], '--steps', '2', '--policy', 'mixed_float16,float32', '--loss-scale', 'init=1024'
-)
+code, out, err = run('compare', *SMALL[:-2], '--steps', '2', '--policy', 'mixed_float16,float32', '--loss-scale',
+                     'init=1024')
 ok(code == 0, 'compare takes an option that the first of its policies reads', err)
 
 # --- verify: an untouched run is the same; one whose program was changed, at the same length, is refused by its
@@ -192,30 +175,16 @@ text = open(path).read()
 changed = re.sub(r'("layer": *")dense', r'\1densf', text)
 open(path, 'w').write(changed)
 code, out, err = run('verify', 'b', '--json')
-ok(
-    same
-    and changed != text
-    and code == 3
-    and not out
-    and 'program-train.json: its checksum is ' in err
-    and err.count('\n') == 1,
-    'verify refuses a run whose program was changed',
-    [same, code, out, err],
-)
+ok(same and changed != text and code == 3 and not out and 'program-train.json: its checksum is ' in err
+   and err.count('\n') == 1, 'verify refuses a run whose program was changed', [same, code, out, err])
 
 row = table('a/metrics.tsv')
 code, out, err = run('verify', 'a', '--json')
 j = json.loads(out)
-ok(
-    code == 0
-    and len(j) == 11
-    and (j['run'], j['equal'], j['steps'], j['first_differing_step'], j['evaluations'])
-    == ('a', True, len(row), None, len(ends))
-    and (j['recorded'], j['got']) == (row[-1]['digest'],) * 2
-    and (j['program_differences'], j['program']) == (0, []),
-    'verify as JSON: everything is equal, up to the last digest',
-    [code, out, err],
-)
+ok(code == 0 and len(j) == 11 and (j['run'], j['equal'], j['steps'], j['first_differing_step'], j['evaluations'])
+   == ('a', True, len(row), None, len(ends)) and (j['recorded'], j['got']) == (row[-1]['digest'],) * 2
+   and (j['program_differences'], j['program']) == (0, []),
+   'verify as JSON: everything is equal, up to the last digest', [code, out, err])
 m = manifest('b')
 del m['files']['program-train.json']  # so that it is no longer refused
 json.dump(m, open(home + '/b/manifest.json', 'w'))
@@ -223,24 +192,12 @@ calls = [(c['id'], c['op'], *2 * (c['layer'],)) for c in json.loads(changed)['ca
 want = ['train: call %d %s %s: layer %s' % c + ' -> dense' + c[3][5:] for c in calls]
 code, out, err = run('verify', 'b', '--json')
 j = json.loads(out) if code == 1 else {}
-ok(
-    code == 1
-    and j['program'] == want
-    and j['program_differences'] == len(want) > 20
-    and j['equal'] is False
-    and j['first_differing_step'] is None
-    and j['recorded'] == j['got'],
-    'verify as JSON: each call that would no longer run as it was recorded',
-    [code, out, want],
-)
+ok(code == 1 and j['program'] == want and j['program_differences'] == len(want) > 20 and j['equal'] is False
+   and j['first_differing_step'] is None and j['recorded'] == j['got'],
+   'verify as JSON: each call that would no longer run as it was recorded', [code, out, want])
 code, out, err = run('verify', 'b')
-ok(
-    code == 1
-    and out.splitlines()[:21] == want[:20] + ['… and %d more' % (len(want) - 20)]
-    and ': %d differences above' % len(want) in out,
-    'and as text',
-    out,
-)
+ok(code == 1 and out.splitlines()[:21] == want[:20] + ['… and %d more' % (len(want) - 20)]
+   and ': %d differences above' % len(want) in out, 'and as text', out)
 text = open(home + '/a/metrics.tsv').read()
 open(home + '/a/metrics.tsv', 'w').write(text.replace(row[5]['digest'], '0x0123456789abcdef'))
 m = manifest('a')
@@ -345,24 +302,19 @@ moved = {
 }
 ok(len(moved) == 6 and len(set.union(*moved.values())) == 1 and set.union(*moved.values()) < {3.6, 3.96},
    'running means and variances begin with those of --init: 4 more become one momentum of 4 more', moved)
-run(
-    'train', *SMALL[:-2], '--steps', '1', '--policy', 'float16', '--optimizer', 'clip_norm=0.5', '--trace',
-    'steps=none', 'g'
-)
+run('train', *SMALL[:-2], '--steps', '1', '--policy', 'float16', '--optimizer', 'clip_norm=0.5', '--trace',
+    'steps=none', 'g')
 form = {t['name']: t['format'] for t in json.load(open(home + '/g/program-train.json'))['tensors']}
 clipped = [k for k in form if k.endswith('_clipped')]
 ok(len(clipped) == 6 and {form[k] for k in clipped} == {'fp16'}, 'clipped gradients keep their format', form)
 plan = json.loads(run('plan', '--model', 'ncf:layers=3,hidden=4', '--data', 'users=9,items=130', '--json')[1])[0]
 towers = (9 + 130) * (4 + 16) + (32 * 16 + 16) + (16 * 8 + 8) + (8 * 4 + 4)  # each layer has half of the units before
-ok(
-    plan['parameters'] == towers + (4 + 4) + 1, 'neural collaborative filtering of three layers: its parameters',
-    plan['parameters']
-)
+ok(plan['parameters'] == towers + (4 + 4) + 1, 'neural collaborative filtering of three layers: its parameters',
+   plan['parameters'])
 
 # --- bench why: ratios
-code, out, err = run(
-    'bench', 'why', '--data', 'size=8', '--batch', '16', '--model', 'width=0.05', '--steps', '2', '--json'
-)
+code, out, err = run('bench', 'why', '--data', 'size=8', '--batch', '16', '--model', 'width=0.05', '--steps', '2',
+                     '--json')
 rows = json.loads(out) if code == 0 else []
 wrong = [
     r

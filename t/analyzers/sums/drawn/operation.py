@@ -25,14 +25,8 @@ def operation(function, f, mode, seed):
     n = 3 if function == 'fma' else 2
     got = directed(exact, f, mode) if exact else Q(0)
     a, b, c = map(text, x)
-    parts, wrong = explain(
-        '--format',
-        f,
-        '--mode',
-        mode,
-        '--',
-        'fma(%s, %s, %s)' % (a, b, c) if n == 3 else '%s %s (%s)' % (a, function, b),
-    )
+    parts, wrong = explain('--format', f, '--mode', mode, '--', 'fma(%s, %s, %s)' % (a, b, c) if n == 3
+                           else '%s %s (%s)' % (a, function, b))
     title, body = parts[-1]
     bits, ebits, p, emin = FORMATS[f][:4]
     stored, panel, words = body
@@ -98,13 +92,8 @@ def operation(function, f, mode, seed):
             k, power = 1, 2 % d
             while power != 1 and k < 4096:
                 k, power = k + 1, power * 2 % d
-            said = [
-                (
-                    'The bits of the quotient repeat after %d and never end' % k
-                    if power == 1
-                    else 'The bits of the quotient never end'
-                )
-            ]
+            said = [('The bits of the quotient repeat after %d and never end' % k if power == 1
+                     else 'The bits of the quotient never end')]
     if function in '+-' or function == 'fma':
         (_, u), (_, v) = first
         lost = (log2floor(max(abs(u), abs(v))) - log2floor(exact)) if exact else p
@@ -129,10 +118,7 @@ def operation(function, f, mode, seed):
     if function == 'fma':
         product = directed(x[0] * x[1], f, mode)
         late = directed(product + x[2], f, mode) if product + x[2] else Q(0)
-        said.append(
-            'rounded to %s first, the sum would here be the same' % f
-            if late == got
-            else 'two roundings instead of one'
-        )
+        said.append('rounded to %s first, the sum would here be the same' % f if late == got
+                    else 'two roundings instead of one')
     wrong += ['%s: %r there, %r here' % (title, words, w) for w in said if w not in words]
     return wrong

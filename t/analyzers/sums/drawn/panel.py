@@ -31,11 +31,8 @@ class Panel:
             self.heads, lines = lines[0], lines[1:]
         rules = [x for x in lines if re.fullmatch(r' *[─┼]+', x)]
         self.ruled = len(rules)
-        full = [
-            x
-            for x in lines
-            if x not in rules and '⋮' not in x and not re.fullmatch(r' *[GRS⋯│┊ -]*', x) and 'result:' not in x
-        ]
+        full = [x for x in lines if x not in rules and '⋮' not in x and not re.fullmatch(r' *[GRS⋯│┊ -]*', x)
+                and 'result:' not in x]
         self.left_out = [x for x in lines if '⋮' in x or 'result:' in x]
         self.marks = [x for x in lines if re.fullmatch(r' *[│┊ ⋯]*G[GRS⋯│┊ -]*', x)]
         width = max(map(len, full)) + 8
@@ -57,9 +54,8 @@ class Panel:
         self.cells = [c for c in range(self.left, end) if all(x[c] in '·01' for x in full)]
         self.gaps = [sum(c < k for c in self.cells) for k in range(self.left, end) if full[0][k] == '⋯']
         for x in full:
-            self.rows.append(
-                Row(x[4 : self.left - 4].strip(), x[self.left - 2], x[: end + 1], x[end + 3 :].rstrip(), self.cells)
-            )
+            self.rows.append(Row(x[4 : self.left - 4].strip(), x[self.left - 2], x[: end + 1], x[end + 3 :].rstrip(),
+                                 self.cells))
         for x in rules:  # as wide as the digits
             self.ruled = self.ruled if len(x) == end else -1
 
@@ -91,11 +87,8 @@ class Panel:
             for row, value in known:
                 ones = [i for i in range(g, h) if row.digits[i] == '1']
                 if ones and h == n and not row.more and value:
-                    low = (
-                        (value.denominator.bit_length() - 1) * -1
-                        if value.denominator > 1
-                        else (value.numerator & -value.numerator).bit_length() - 1
-                    )
+                    low = ((value.denominator.bit_length() - 1) * -1 if value.denominator > 1
+                           else (value.numerator & -value.numerator).bit_length() - 1)
                     for i in range(g, h):
                         w[i] = low + ones[-1] - i
                     break
@@ -152,12 +145,8 @@ class Panel:
 
 def explain(*words, code=0):
     """Titles, each with its panels and paragraphs in their order; problems of the lines' widths."""
-    r = subprocess.run(
-        [HALFULP, 'calc', '--explain', *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        universal_newlines=True,
-    )
+    r = subprocess.run([HALFULP, 'calc', '--explain', *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       universal_newlines=True)
     assert r.returncode == code, r.stderr
     parts, wrong, lines = [], [], r.stdout.split('\n')
     i, current = 0, None

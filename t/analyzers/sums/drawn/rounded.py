@@ -44,15 +44,8 @@ def below(exact, got, f, mode, more=False):
         )
         way = 'down' if abs(got) < abs(exact) else 'up'
         if mode in ('RNE', 'RNA', 'RNZ'):
-            tie = (
-                {
-                    'RNE': 'the tie goes to the even neighbour, ',
-                    'RNA': 'the tie goes away from zero, ',
-                    'RNZ': 'the tie goes toward zero, ',
-                }[mode]
-                if rest == Q(1, 2)
-                else ''
-            )
+            tie = ({'RNE': 'the tie goes to the even neighbour, ', 'RNA': 'the tie goes away from zero, ',
+                    'RNZ': 'the tie goes toward zero, '}[mode] if rest == Q(1, 2) else '')
             said += ', %s half: %s%s rounds the magnitude %s.' % (
                 'less than' if rest < Q(1, 2) else 'more than' if rest > Q(1, 2) else 'exactly',
                 tie,
@@ -62,10 +55,8 @@ def below(exact, got, f, mode, more=False):
         else:
             said += '. %s does not ask how much: the magnitude goes %s.' % (mode, way)
     if abs(exact) < pow2(FORMATS[f][3]):
-        said += (
-            ' Below 2^%d numbers of %s are subnormal: the line stays at 2^%d, so fewer significant bits are left.'
-            % (FORMATS[f][3], f, line)
-        )
+        said += (' Below 2^%d numbers of %s are subnormal: the line stays at 2^%d, so fewer significant bits are left.'
+                 % (FORMATS[f][3], f, line))
     return said
 
 
@@ -73,11 +64,8 @@ def directed(x, f, mode):
     """X rounded to F in MODE, where that is in range."""
     unit = pow2(quantum(x, f))
     n, rest = divmod(abs(x), unit)
-    up = rest and (
-        rest > unit / 2 or rest == unit / 2 and (mode == 'RNA' or mode == 'RNE' and n % 2)
-        if mode[:2] == 'RN'
-        else mode == 'RU' and x > 0 or mode == 'RD' and x < 0
-    )
+    up = rest and (rest > unit / 2 or rest == unit / 2 and (mode == 'RNA' or mode == 'RNE' and n % 2) if mode[:2]
+                   == 'RN' else mode == 'RU' and x > 0 or mode == 'RD' and x < 0)
     return (n + bool(up)) * unit * (1 if x > 0 else -1)
 
 
