@@ -158,8 +158,8 @@ p3109(reading *r, hu_format_id *id)
 {
 	int k = digits(r), bits_at = at(r), p, is_signed, finite, flags;
 
-	if (k < 3 || k > 15)
-		return hu_fail(HU_EINVAL, "format '%s', character 7: P3109 has binary3 to binary15", r->name);
+	if (k < 3 || k > 16)
+		return hu_fail(HU_EINVAL, "format '%s', character 7: P3109 has binary3 to binary16", r->name);
 	if (!skip(r, "p"))
 		return hu_fail(HU_EINVAL, "format '%s', character %d: the precision is missing, as in binary8p3",
 			r->name, at(r));
@@ -292,7 +292,7 @@ spell(hu_format_id id, char *out, size_t room)
 	int bias = 1 - f.emin, usual = bias == hu_format_bias(f.ebits, f.special);
 	const char *special = f.special == HU_SPECIAL_IEEE ? "" : suffixes[f.special];
 
-	if (hu_is_p3109(f) && usual && f.bits >= 3 && f.bits <= 15) {
+	if (hu_is_p3109(f) && usual && f.bits >= 3 && f.bits <= 16) {
 		snprintf(out, room, "binary%dp%d%s", f.bits, f.p, hu_has_sign(f) ? "" : hu_has_inf(f) ? "u" : "uf");
 	} else {
 		snprintf(out, room, "e%dm%d%s", f.ebits, f.p - 1, special);

@@ -75,6 +75,7 @@ test_custom(void)
 		{ "binary3p1", "binary3p1", 1, -1, 0, 1 },
 		{ "binary4p2sf", "e2m1fnuz", 2, -1, 1, 3 },
 		{ "binary15p10", "binary15p10", 10, -15, 15, 65408 },
+		{ "binary16p11", "binary16p11", 11, -15, 15, 65472 },
 		{ "e4m3p3109", "binary8p4", 4, -7, 7, 224 },
 		{ "e4m3b5p3109", "e4m3b5p3109", 4, -4, 10, 1792 },
 		{ "e5m10ftz", "e5m10ftz", 11, -14, 15, 65504 },

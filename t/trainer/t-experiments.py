@@ -197,7 +197,7 @@ claim(
 # 9: recipes in four bits, and their parts
 rows = re.finditer(r'^(gpt|net) ([\w-]+) +eval_loss [\d.]+, difference ([-+][\d.]+) ± ([\d.]+)$', answers['9'], re.M)
 fp4 = {(m[1], m[2]): (float(m[3]), float(m[4])) for m in rows}
-ok(len(fp4) == 15, 'page 9 has eight recipes of a gpt and seven of a convnet', fp4)
+ok(len(fp4) == 16, 'page 9 has nine recipes of a gpt and seven of a convnet', fp4)
 gpt = {k: v for (m, k), v in fp4.items() if m == 'gpt'}
 claim('9', gpt['mxfp8'][0] < 0.05 * gpt['nvfp4'][0],
       "recipe ends with a loss higher by %.4f than bfloat16, MXFP8 by %.4f" % (gpt['nvfp4'][0], gpt['mxfp8'][0]))
@@ -209,6 +209,8 @@ claim(
 )
 claim('9', all(abs(gpt[k][0] - gpt['nvfp4'][0]) < gpt['nvfp4'][1] for k in ('to-nearest', 'no-hadamard', 'plain')),
       'changes the loss by less than one standard error of these differences')
+claim('9', gpt['ends-high'][0] + gpt['ends-high'][1] < gpt['nvfp4'][0],
+      'leaves some layers, takes %.0f %% of the difference away' % (100 * (1 - gpt['ends-high'][0] / gpt['nvfp4'][0])))
 claim('9', all(abs(v[0]) <= 2 * v[1] for (m, k), v in fp4.items() if m == 'net'),
       'every difference is smaller than two standard errors')
 

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+   IEEE SA P3109 Working Group, Interim report on binary floating-point formats for machine learning, version 4.0,
+   2026.
+   Reproduced: every code of every format of 3 to 16 bits, signed and unsigned, extended and finite, decodes to the
+   value that the definition gives, computed here as a whole number times a power of two, and encodes back, but for
+   formats whose values doubles do not have; ties between neighbours go to the even code, and only what rounds beyond
+   the largest number is an overflow (by SatFinite where there is no infinity). StochasticA, B and C with N bits: of
+   the 2^N numbers that may be drawn as many go away from zero as the definition says, exactly.
+   Not reproduced: overflow of finite formats without saturation, which is NaN here; ties of binaryKp1sf, which go to
+   the larger number here; and functions up to kappa. */
+#include "lib/number/code.h"
+#include "lib/number/round.h"
+#include "t/tool/tap.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* binary KpP, signed or not, with an infinity or without. */
+typedef struct table { int k, p, is_signed, extended; } table;
+
+static int
+bias_of(const table *t)
+{
+	return 1 << (t->k - t->p - t->is_signed);
+}
+
+/* The value of a code below the special ones, without sign. */
+static double
+magnitude(const table *t, uint32_t code)
+{
+	uint32_t trailing = code % ((uint32_t)1 << (t->p - 1)), e = code >> (t->p - 1);
+	int scale = (e ? (int)e : 1) - bias_of(t) - (t->p - 1);
+
+	return ldexp(e ? (double)(((uint32_t)1 << (t->p - 1)) + trailing) : (double)trailing, scale);
+}
+
+/* How many codes without sign there are, and the largest number's code. */
+static uint32_t
+half(const table *t)
+{
+	return (uint32_t)1 << (t->k - t->is_signed);
+}
+
+static uint32_t
+largest(const table *t)
+{
+	return half(t) - 1 - (uint32_t)t->extended - !t->is_signed;
+}
+
+static double
+value(const table *t, uint32_t code)
+{
+	uint32_t n = half(t), body = t->is_signed ? code % n : code;
+
+	if (t->is_signed ? code == n : code == n - 1)
+		return NAN;
+	double v = body > largest(t) ? INFINITY : magnitude(t, body);
+	return code >= n ? -v : v;
+}
+
+/* Whether doubles have all values, none of them subnormal but for the format's own subnormals. */
+static int
+fits(const table *t)
+{
+	int bits = t->k - t->p + !t->is_signed, bias = bias_of(t);
+
+	return bits <= 11 && 1 - bias >= -1022 && 1 - bias - (t->p - 1) >= -1074 && magnitude(t, largest(t)) < INFINITY;
+}
+
+typedef struct wrong { long decoded, encoded, ties, overflow; } wrong;
+
+static double
+nearest(double x, hu_format f)
+{
+	return hu_round(x, f, HU_RNE, 0, 0);
+}
+
+/* Ties between each number and the next, and about the end of the numbers. */
+static void
+between(const table *t, hu_format f, wrong *w)
+{
+	uint32_t last = largest(t);
+	double most = magnitude(t, last), step;
+
+	/* binaryKp1sf is FNUZ here, whose ties of one bit go to the larger number, as IEEE 754's do. */
+	for (uint32_t c = 0; c < last && (t->p > 1 || !t->is_signed || t->extended); c++) {
+		double low = magnitude(t, c), high = magnitude(t, c + 1);
+		w->ties += nearest((low + high) / 2, f) != (c & 1 ? high : low);
+	}
+	/* What would follow the largest number had its binade no end. */
+	step = ldexp(1, ilogb(most) - (t->p - 1));
+	double tie = most + step / 2, beyond = t->extended ? INFINITY : most;
+	if (last > 1 && tie < 0x1p1023) {
+		int flags = t->extended ? 0 : HU_SATURATE; /* SatFinite */
+		w->overflow += hu_round(tie, f, HU_RNE, flags, 0) != (last & 1 ? beyond : most);
+		w->overflow += hu_round(tie + step / 8, f, HU_RNE, flags, 0) != beyond ||
+			       hu_round(tie - step / 8, f, HU_RNE, flags, 0) != most;
+	}
+}
+
+static void
+test_table(const table *t, wrong *w)
+{
+	char name[32];
+	hu_format_id id = HU_NO_FORMAT;
+
+	snprintf(name, sizeof name, "binary%dp%d%c%c", t->k, t->p, t->is_signed ? 's' : 'u', t->extended ? 'e' : 'f');
+	if (hu_format_find(name, &id) != HU_OK) {
+		diag("%s: %s", name, hu_reason());
+		w->decoded++;
+		return;
+	}
+	hu_format f = hu_format_of(id);
+	for (uint32_t c = 0; c >> t->k == 0; c++) {
+		double want = value(t, c), got = hu_decode(c, f);
+		w->decoded += isnan(want) ? !isnan(got) : hu_bits64(got) != hu_bits64(want);
+		w->encoded += hu_encode(want, f) != c;
+	}
+	between(t, f, w);
+}
+
+static void
+test_width(int k)
+{
+	wrong w = { 0, 0, 0, 0 };
+	int tables = 0, wide = 0, refused = 0;
+
+	for (int p = 1; p <= k; p++)
+		for (int kind = 0; kind < 4; kind++) {
+			table t = { k, p, kind & 1, kind >> 1 };
+			char name[32];
+			hu_format_id id;
+			if (p > k - t.is_signed)
+				continue;
+			if (fits(&t)) {
+				test_table(&t, &w);
+				tables++;
+				continue;
+			}
+			snprintf(name, sizeof name, "binary%dp%d%c%c", k, p, "us"[kind & 1], "fe"[kind >> 1]);
+			refused += hu_format_find(name, &id) != HU_OK;
+			wide++;
+		}
+	ok(!w.decoded && !w.encoded && tables > 2 * (k < 13 ? k - 2 : 9),
+		"K = %d: all codes of %d tables decode to the definition's values (%ld do not), which encode back (%ld "
+		"do not)",
+		k, tables, w.decoded, w.encoded);
+	ok(!w.ties && !w.overflow, "K = %d: ties go to the even code (%ld do not), also at the end (%ld do not)", k,
+		w.ties, w.overflow);
+	is_int(refused, wide, "K = %d: %d tables have values that doubles have not, and are refused", k, wide);
+}
+
+/* floor(nu 2^n), or with ties to even, of nu = j / 2^10. */
+static int
+cut(int j, int n, int even)
+{
+	int whole = n >= 10 ? j << (n - 10) : j >> (10 - n), rest = n >= 10 ? 0 : j & ((1 << (10 - n)) - 1),
+	    tie = n >= 10 ? 1 : 1 << (9 - n);
+
+	return whole + (even && n < 10 && (rest > tie || (rest == tie && (whole & 1))));
+}
+
+/* How many of the 2^n draws R round low + j/2^10 ulp away from zero: by A the draw R of n bits, by B that of
+   n + 1 bits whose last is 0, by C the draw R of n bits after a rounding to n bits more. A draw here goes away where it
+   is below the fraction, so that it is the definition's R with every bit turned. */
+static int
+aways(char rule, double low, double ulp, int j, int n, hu_format f)
+{
+	double x = low + j * ulp * 0x1p-10;
+	int count = 0;
+	hu_format more = hu_format_of_custom(hu_format_custom(f.ebits, f.p - 1 + n, f.special, 1 - f.emin, 0));
+
+	if (rule == 'C')
+		x = nearest(x, more);
+	for (uint32_t r = 0; r >> n == 0; r++) {
+		double y = rule == 'B' ? hu_round(x, f, HU_SR, HU_RANDOM_BITS(n + 1), (2 * r) << (31 - n))
+				       : hu_round(x, f, HU_SR, HU_RANDOM_BITS(n), r << (32 - n));
+		count += fabs(y) > fabs(low);
+	}
+	return count;
+}
+
+static void
+test_stochastic(const char *name, double low, double ulp)
+{
+	hu_format_id id = HU_NO_FORMAT;
+	long differ[3] = { 0, 0, 0 }, apart = 0;
+
+	hu_format_find(name, &id);
+	hu_format f = hu_format_of(id);
+	for (int n = 1; n <= 8; n++)
+		for (int j = 0; j < 1 << 10; j++) {
+			int a = aways('A', low, ulp, j, n, f), b = aways('B', low, ulp, j, n, f),
+			    c = aways('C', low, ulp, j, n, f);
+			differ[0] += a != cut(j, n, 0);
+			/* away iff floor(nu 2^(n+1)) + 2R + 1 >= 2^(n+1): half of it, rounded up, of the R. */
+			differ[1] += b != (cut(j, n + 1, 0) + 1) / 2;
+			differ[2] += c != cut(j, n, 1);
+			apart += a != b || b != c;
+		}
+	ok(!differ[0] && !differ[1] && !differ[2] && apart > 1000,
+		"%s at %g: of all draws of 1 to 8 bits as many go away from zero as StochasticA (%ld differ), B (%ld) "
+		"and C (%ld) say, which are not the same in %ld cases",
+		name, low, differ[0], differ[1], differ[2], apart);
+}
+
+int
+main(void)
+{
+	for (int k = 3; k <= 16; k++)
+		test_width(k);
+	test_stochastic("binary8p4se", 1.25, 0.125);
+	test_stochastic("binary8p3se", -96, -16);
+	test_stochastic("binary16p9uf", 0x1p-10, 0x1p-18);
+	test_stochastic("binary8p4se", 0x1p-10, 0x1p-10); /* subnormal */
+	return done_testing();
+}
