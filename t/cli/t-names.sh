@@ -7,29 +7,49 @@ py=${PYTHON:-python3}
 command -v "$py" >/dev/null || skip_all "python3 is absent"
 
 cat >clean.py <<'END'
-"""Exits 1 and says where, if a file has what must be escaped. A hostile name has INJECTED after each of its newlines."""
+"""For names of files that end in a zero byte each, and lists in another one: 0, or 1 and where a file has what must be
+escaped. A hostile name has INJECTED after each of its newlines."""
 import re, sys
 bad = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|^INJECTED", re.M)
-found = 0
-for path in sys.argv[1:]:
-    data = open(path, "rb").read()
+def first(path):
+    """What is the first in the file, or None."""
+    try:
+        data = open(path, "rb").read()
+    except OSError as e:
+        return str(e)
     try:
         hit = bad.search(data.decode())
         at = hit and data.decode()[max(0, hit.start() - 40):hit.end() + 20]
     except UnicodeDecodeError as e:
         hit, at = e, data[max(0, e.start - 40):e.end + 20]
-    if hit:
-        found = 1
-        print(path, ascii(at), file=sys.stderr)
-sys.exit(found)
+    return ascii(path) + " " + ascii(at) if hit else None
+
+
+paths, name = [], b""
+while byte := sys.stdin.buffer.read(1):
+    if byte != b"\0":
+        name += byte
+    elif name:
+        paths.append(name)
+        name = b""
+    else:
+        wrong = [w for w in map(first, paths) if w]
+        print("1 " + "; ".join(wrong) if wrong else "0", flush=True)
+        paths = []
 END
+coproc "$py" -u clean.py
 # clean WHAT [FILE...]: the last run's lines and these files
 clean() {
-	"$py" clean.py out err "${@:2}" 2>where
-	status=$?
-	sed 's/^/# /' where >&2
-	test_is $status "$1"
+	printf '%s\0' out err "${@:2}" '' >&"${COPROC[1]}"
+	read -r status where <&"${COPROC[0]}"
+	test -z "$where" || echo "# $where" >&2
+	test_is "${status:-1}" "$1"
 }
+printf 'a\033[2J\n' >hostile
+printf '%s\0' clean.py hostile '' >&"${COPROC[1]}"
+read -r status where <&"${COPROC[0]}"
+test "$status" = 1 && test "${where#*hostile}" != "$where"
+test_is $? "what must be escaped is seen: $where"
 # refused_clean PATTERN WHAT: exit 3 and one line without anything in it
 refused_clean() {
 	refused 3 "$1" "$2"

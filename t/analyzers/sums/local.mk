@@ -8,4 +8,4 @@ SCRIPT_TESTS += t/analyzers/sums/t-probe.sh
 SCRIPT_TESTS += t/analyzers/sums/t-tree-library.py
 SCRIPT_TESTS += t/analyzers/sums/t-tree.sh
 C_TESTS += t/analyzers/sums/u-explain
-C_TESTS += t/analyzers/sums/u-probe-told
+C_TESTS += t/analyzers/sums/u-probe-found

@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tool'))
 import tap
 from tap import ok
-from told import SMALL, home, manifest, run, table
+from small_runs import SMALL, home, manifest, run, table
 from tensorsfile import Tensors
 
 # --- steps to trace: each once and in order; the cap is kept to the byte

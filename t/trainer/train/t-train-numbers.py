@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tool'))
 import tap
 from tap import ok
-from told import SMALL, home, manifest, run, table
+from small_runs import SMALL, home, manifest, run, table
 
 # --- train: its lines and its JSON
 code, out, err = run('train', *SMALL, '--epochs', '3', '--policy', 'mixed_float16', 'a')
