@@ -7,6 +7,8 @@ KNOWN = [
     ("cuda/kernel/finite_check.cu", "if (judged >= 0)",
      "where nothing is judged nothing is bad, and the search ends with its first look at the counts"),
     ("cuda/kernel/maxpool_dx.cu", "HU_AT_ONE", "the kernel names each element that it reads"),
+    ("trainer/data/ranking.c", "most = c->begin[u + 1]",
+     "room for the items of one user: more is memory, and less is seen by the sanitizers of CI's second job"),
     ("lib/judge/propagate.c", "if (!x->known[id]", "when values are dropped: memory, no number"),
     ("lib/judge/propagate.c", "bytes - 1",
      "room for less than is written, which the sanitizers of CI's second job see"),

@@ -9,11 +9,17 @@ import re
 from .reach import Reach
 from .rules import SOURCES, WORDS, candidates, functions
 
-FOLDERS = {"analyzers": ["analyzers", "lib/judge"], "trainer": ["trainer", "cuda/device"], "operators": ["lib/op"]}
+FOLDERS = {
+    "analyzers": ["analyzers", "lib/judge"],
+    "trainer": ["trainer", "cuda/device"],
+    "operators": ["lib/op"],
+    "library": ["lib/base", "lib/exact", "lib/import", "lib/number", "lib/program", "lib/store", "lib/sum"],
+}
 ROOMS = {
     "analyzers": ("analyzers", "judge", "golden"),
     "trainer": ("trainer", "golden", "cuda"),
     "operators": ("op", "golden"),
+    "library": ("base", "exact", "import", "number", "program", "store", "sum", "golden"),
 }
 # Other instruction sets' copies and files that no machine without a device runs.
 LEFT_OUT = (
