@@ -5,6 +5,7 @@ noinst_HEADERS += t/judge/kernels/as_mpfr.inc
 EXTRA_DIST += t/judge/kernels/draws.py
 noinst_HEADERS += t/judge/kernels/exact_composed.inc
 noinst_HEADERS += t/judge/kernels/exact_functions.inc
+noinst_HEADERS += t/judge/kernels/exact_indexed.inc
 noinst_HEADERS += t/judge/kernels/exact_kinds.inc
 noinst_HEADERS += t/judge/kernels/exact_lines.inc
 noinst_HEADERS += t/judge/kernels/extended.h

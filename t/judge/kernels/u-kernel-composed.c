@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Radii of the kernel judge's composed operators against MPFR: attention, its backward pass, rotary embedding,
-   convolutions, optimizers' steps, and the backward passes of norms as the graphs that composites.def has. Every
-   operand is a ball, the true operand any number of it; each result that MPFR computes of those must lie in the ball
-   that the graph returns. HALFULP_RADII_DRAWS says how many elements each gets. */
+   convolutions, what pools, chooses and gathers, optimizers' steps, and the backward passes of norms as the graphs that
+   composites.def has. Every operand is a ball, the true operand any number of it; each result that MPFR computes of
+   those must lie in the ball that the graph returns. HALFULP_RADII_DRAWS says how many elements each gets. */
 #include "t/judge/kernels/radii.h"
 
 #include "analyzers/judge/kernel/composite.h"
@@ -12,10 +12,13 @@ enum { N = 3, M = 4, D = 3, W = 2, L = 5 }; /* rows, keys, head size, value size
 
 #include "t/judge/kernels/as_extended.inc"
 #include "t/judge/kernels/exact_composed.inc"
+#include "t/judge/kernels/exact_indexed.inc"
 #include "t/judge/kernels/as_mpfr.inc"
 #include "t/judge/kernels/exact_composed.inc"
+#include "t/judge/kernels/exact_indexed.inc"
 
-/* A graph, or a composite by name, whose operands have the shapes; + marks one that is not negative. */
+/* A graph, or a composite by name, whose operands have the shapes; + marks one that is not negative, %N one of whole
+   numbers below N. */
 static const struct composed {
 	const char *name, *graph, *operands, *results;
 	void (*exact)(vector_mpfr *x, vector_mpfr *y, int variant);
@@ -54,6 +57,17 @@ static const struct composed {
 		"w1 m1", BOTH(sgd), 1 },
 	{ "muon", "w1, m1, u = muon(w, g, m, o, lr=2^-5, momentum=0.875, decay=2^-4, scale=1)", "w:8 g:8 m:8 o:8",
 		"w1 m1 u", BOTH(muon), 1 },
+	{ "clip", "y = clip(x, low=-1, high=2)", "x:8", "y", BOTH(clip), 0 },
+	{ "where", "y = where(m, a, b)", "m:8%2 a:8 b:8", "y", BOTH(where), 0 },
+	{ "less", "y = less(a, b)", "a:8 b:8", "y", BOTH(less), 0 },
+	{ "maxpool", "y = maxpool(x, window=3, stride=2, padding=1)", "x:1x2x6", "y", BOTH(pool), 0 },
+	{ "avgpool", "y = avgpool(x, window=3, stride=2, padding=1)", "x:1x2x6", "y", BOTH(pool), 1 },
+	{ "embedding_dw", "y = embedding_dw(d, i, rows=3)", "d:4x3 i:4%3", "y", BOTH(embedding_dw), 0 },
+	{ "grouped_matmul", "y = grouped_matmul(x, w, i)", "x:3x4 w:2x4x2 i:3%2", "y", BOTH(grouped_matmul), 0 },
+	{ "dequantise", "y = dequantise(q, s, z, group=2)", "q:2x4 s:2x2 z:2x2", "y", BOTH(dequantise), 0 },
+	{ "minus_target", "y = minus_target(p, i)", "p:3x4 i:3%4", "y", BOTH(minus_target), 0 },
+	{ "affine", "y = affine(x, w, b)", "x:2x3x2 w:3 b:3", "y", BOTH(affine), 0 },
+	{ "pick", "y = pick(x, i)", "x:3x4 i:3%4", "y", BOTH(pick), 0 },
 };
 
 /* Operands of all sizes, or of ordinary ones; radii of all sizes, or small ones, or none. */
@@ -70,7 +84,7 @@ fill(hu_ball *b, size_t n, int positive, int wild)
 	}
 }
 
-/* Makes the operand that "name:3x4" says, or with + behind it one that is not negative. */
+/* Makes the operand that "name:3x4" says, or with + behind it one that is not negative, or with %3 one of 0, 1, 2. */
 static int
 make(const hu_graph *g, hu_balls *value, const char *text, int wild)
 {
@@ -89,6 +103,8 @@ make(const hu_graph *g, hu_balls *value, const char *text, int wild)
 	if (id < 0 || hu_balls_make(&value[id], rank, d, "operand") != HU_OK)
 		bail_out("no operand %s", name);
 	fill(value[id].b, value[id].n, *s == '+', wild);
+	for (size_t i = 0; *s == '%' && i < value[id].n; i++)
+		value[id].b[i] = hu_ball_of(draw((unsigned)strtoul(s + 1, NULL, 10)));
 	return id;
 }
 
