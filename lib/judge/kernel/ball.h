@@ -71,6 +71,13 @@ hu_ball_most(hu_ball a)
 	return fabs(a.x) + a.r;
 }
 
+/* What double loses at x beyond a relative error: below its normal numbers, which a later factor may bring back. */
+static inline double
+hu_ball_underflow(double x)
+{
+	return x != 0 && fabs(x) < 0x1p-1021 ? 0x1p-1073 : 0;
+}
+
 /* Adds a rounding of relative error u, and of absolute error tiny where results may be subnormal. u = 0 adds only what
    double itself lost. */
 static inline hu_ball
@@ -80,7 +87,8 @@ hu_ball_rounded(hu_ball a, double u, double tiny)
 
 	if (!hu_isfinite(a.x))
 		return hu_ball_special(a.x, a.r == 0);
-	a.r = hu_ball_radius((a.r + (u + HU_BALL_OWN) * hu_ball_most(a) + tiny) * HU_BALL_UP);
+	a.r = hu_ball_radius(
+		(a.r + (u + HU_BALL_OWN) * hu_ball_most(a) + tiny + hu_ball_underflow(a.x)) * HU_BALL_UP);
 	a.v += w * w;
 	return a;
 }
@@ -91,7 +99,7 @@ hu_ball_widened(hu_ball a, double e, double s)
 {
 	if (!hu_isfinite(a.x))
 		return hu_ball_special(a.x, a.r == 0);
-	a.r = hu_ball_radius((a.r + e + HU_BALL_OWN * fabs(a.x)) * HU_BALL_UP);
+	a.r = hu_ball_radius((a.r + e + HU_BALL_OWN * fabs(a.x) + hu_ball_underflow(a.x)) * HU_BALL_UP);
 	a.v += s * s;
 	return a;
 }

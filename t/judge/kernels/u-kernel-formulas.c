@@ -155,6 +155,40 @@ beyond_double(void)
 		hu_balls_release(&in[j]);
 }
 
+/* A power that is subnormal in double is known to few bits, and d b brings its error back among the normal numbers:
+   with a = 59.7, b = -174.4 and d = 4000 the result is some 10^-306, and the power some 10^-312. */
+static void
+below_double(void)
+{
+	hu_call c = { .op = hu_op_find("pow_da"), .nin = 3, .nout = 1 };
+	hu_roundoffs a = { .u = 0x1p-53 };
+	hu_balls in[HU_POINTWISE_IN] = { { 0 } }, y = { 0 };
+	double given[3] = { 59.749791558454312, -174.42345088361748, 4000 };
+	size_t n = 1;
+	mpfr_t want, t;
+
+	mpfr_inits2(BITS, want, t, (mpfr_ptr)0);
+	for (int j = 0; j < 3; j++) {
+		hu_balls_make(&in[j], 1, &n, "x");
+		in[j].b[0] = hu_ball_of(given[j]);
+	}
+	mpfr_set_d(want, given[0], R);
+	mpfr_set_d(t, given[1], R);
+	mpfr_sub_ui(t, t, 1, R);
+	mpfr_pow(want, want, t, R);
+	mpfr_mul_d(want, want, given[1], R);
+	mpfr_mul_d(want, want, given[2], R);
+	if (hu_formula_balls(&c, &a, in, &y) != HU_OK)
+		bail_out("pow_da does not run");
+	mpfr_sub_d(want, want, y.b[0].x, R);
+	mpfr_abs(want, want, R);
+	ok(mpfr_cmp_d(want, y.b[0].r) <= 0, "a subnormal power times 4000 is %.17g within %.3g", y.b[0].x, y.b[0].r);
+	for (int j = 0; j < 3; j++)
+		hu_balls_release(&in[j]);
+	hu_balls_release(&y);
+	mpfr_clears(want, t, (mpfr_ptr)0);
+}
+
 int
 main(void)
 {
@@ -174,6 +208,7 @@ main(void)
 		n++;
 	}
 	beyond_double();
+	below_double();
 	ok(n >= 60 || getenv("HALFULP_RADII_ROW"), "%zu operators are a formula", n);
 	mpfr_free_cache();
 	return done_testing();
