@@ -7,6 +7,7 @@
 #include "t/tool/tap.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { COLUMNS = 5, TERMS = 12, TAPS = 3, CHANNELS = 4, LAYOUTS = 3 };
@@ -72,9 +73,44 @@ compare(int layout, int bits, hu_grain grain)
 		grain == HU_GRAIN_TENSOR ? "of all" : "a column", wrong);
 }
 
+/* y = a w + b: b is the product's bias where it is a constant of float32 and is added to this very product. */
+static void
+test_bias_of(void)
+{
+	hu_program *p = hu_program_new("eval");
+	int a = hu_program_tensor(p, "a.x", HU_FP32, hu_shape2(2, TERMS), HU_ACTIVATION);
+	int w = hu_program_tensor(p, "a.w", HU_FP32, hu_shape2(TERMS, COLUMNS), HU_WEIGHT);
+	int b = hu_program_tensor(p, "a.b", HU_FP32, hu_shape1(COLUMNS), HU_WEIGHT);
+	int half = hu_program_tensor(p, "a.half", HU_FP16, hu_shape1(COLUMNS), HU_WEIGHT);
+	int computed = hu_program_tensor(p, "a.computed", HU_FP32, hu_shape1(COLUMNS), HU_WEIGHT);
+	int in[2] = { a, w };
+	int y[2] = { hu_program_apply(p, "matmul", HU_FORWARD, "a", in, 2, "a.y0", HU_FP32, HU_ACTIVATION, NULL, 0),
+		hu_program_apply(p, "matmul", HU_FORWARD, "a", in, 2, "a.y1", HU_FP32, HU_ACTIVATION, NULL, 0) };
+	int with[3] = { b, half, computed };
+	float data[COLUMNS] = { 0 };
+
+	for (int k = 0; k < 3; k++) {
+		char name[8];
+		snprintf(name, sizeof name, "a.z%d", k);
+		hu_program_apply(
+			p, "bias", HU_FORWARD, "a", (int[]){ y[0], with[k] }, 2, name, HU_FP32, HU_ACTIVATION, NULL, 0);
+	}
+	hu_program_apply(p, "add", HU_FORWARD, "a", (int[]){ y[0], y[1] }, 2, "a.s", HU_FP32, HU_ACTIVATION, NULL, 0);
+	hu_tensor *constant = hu_xcalloc((size_t)p->nt, sizeof *constant);
+	constant[w].data = constant[b].data = constant[half].data = constant[y[1]].data = data;
+	is_int(hu_factor_bias_of(p, constant, &p->c[2], &p->c[0]), b, "a constant that is added to the product");
+	is_int(hu_factor_bias_of(p, constant, &p->c[2], &p->c[1]), -1, "to another product");
+	is_int(hu_factor_bias_of(p, constant, &p->c[3], &p->c[0]), -1, "one of 16 bits");
+	is_int(hu_factor_bias_of(p, constant, &p->c[4], &p->c[0]), -1, "one that is computed");
+	is_int(hu_factor_bias_of(p, constant, &p->c[5], &p->c[0]), -1, "a sum that is no bias");
+	free(constant);
+	hu_program_free(p);
+}
+
 int
 main(void)
 {
+	test_bias_of();
 	for (int layout = 0; layout < LAYOUTS; layout++)
 		for (int bits = 4; bits <= 8; bits += 4) {
 			compare(layout, bits, HU_GRAIN_TENSOR);
