@@ -102,8 +102,12 @@ def measure(a, b, dtype):
     largest = max([abs(x) for x, _ in pairs], default=0)
     m['abs'] = max(d, default=0)
     m['rel'] = m['abs'] / largest if largest else 0 if not m['abs'] else math.inf
-    aa, bb, dd, ab = sum(x * x for x, _ in pairs), sum(y * y for _, y in pairs), sum(x * x for x in d), sum(x * y
-        for x, y in pairs)
+    # Sums of whole numbers, of which each value is so many of the smallest power of two
+    unit = max([v.denominator for pair in pairs for v in pair], default=1)
+    whole = [[v.numerator * (unit // v.denominator) for v in pair] for pair in pairs]
+    aa, bb, dd, ab = (Fraction(n, unit * unit) for n in (
+        sum(x * x for x, _ in whole), sum(y * y for _, y in whole), sum((y - x) ** 2 for x, y in whole),
+        sum(x * y for x, y in whole)))
     m['l2'] = root(dd / aa) if aa else 0.0 if not dd else math.inf
     m['cosine'] = 1.0 if not aa and not bb else 0.0 if not aa or not bb else root(ab * ab / aa / bb) * (-1 if ab < 0
         else 1)
