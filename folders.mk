@@ -87,6 +87,7 @@ include $(top_srcdir)/lib/import/microsoft_node/local.mk
 include $(top_srcdir)/lib/import/node/local.mk
 include $(top_srcdir)/lib/import/signal_node/local.mk
 include $(top_srcdir)/lib/import/tool/local.mk
+include $(top_srcdir)/lib/import/tool/modelopt/local.mk
 include $(top_srcdir)/lib/judge/local.mk
 include $(top_srcdir)/lib/judge/doubles/local.mk
 include $(top_srcdir)/lib/judge/kernel/local.mk

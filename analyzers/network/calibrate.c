@@ -12,14 +12,16 @@ hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_im
 	const hu_scheme **scheme = NULL;
 
 	*count = 0;
-	for (size_t i = 0; v->tool && hu_tool_calibrates(v->tool) && i < m->nvalue; i++) {
+	hu_tool_calibration how = v->tool ? hu_tool_calibrates(v->tool) : HU_TOOL_NOTHING;
+	char wanted = how == HU_TOOL_BATCHES ? HU_CALIBRATE_GROWS : HU_CALIBRATE_COUNTS;
+	for (size_t i = 0; how != HU_TOOL_NOTHING && i < m->nvalue; i++) {
 		const hu_imported_value *of = &m->value[i];
 		int whole = of->type == HU_ONNX_INT64 || of->type == HU_ONNX_INT32;
-		if (of->tensor < 0 || of->constant || needed[of->tensor] == HU_CALIBRATE_COUNTS ||
-			!(of->type == HU_ONNX_FLOAT || (whole && hu_tool_calibrates(v->tool) > 1)))
+		if (of->tensor < 0 || of->constant ||
+			!(of->type == HU_ONNX_FLOAT || (whole && how == HU_TOOL_WHOLE_TOO)))
 			continue;
 		*count += !needed[of->tensor];
-		needed[of->tensor] = HU_CALIBRATE_COUNTS;
+		needed[of->tensor] |= wanted;
 	}
 	if (!v->by_node || v->as)
 		return HU_OK;
@@ -29,7 +31,7 @@ hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_im
 	for (int i = 0; i < m->p->nc; i++)
 		for (int k = 0; k < m->p->c[i].nin; k++) {
 			int t = m->p->c[i].in[k];
-			if (needed[t] == HU_CALIBRATE_COUNTS ||
+			if (needed[t] & HU_CALIBRATE_COUNTS ||
 				!hu_quantise_needs_range(&plan, &m->p->c[i], k, scheme[i]))
 				continue;
 			*count += !needed[t];
@@ -68,8 +70,10 @@ hu_calibrate(hu_calibrated *c, const char *needed, const hu_imported *m, const h
 	st = HU_OK;
 	size_t end = rounds(inputs, batch);
 	int counts = 0;
-	for (size_t t = 0; t < c->n; t++)
+	for (size_t t = 0; t < c->n; t++) {
 		counts |= needed[t] & HU_CALIBRATE_COUNTS;
+		c->range[t].grows = needed[t] & HU_CALIBRATE_GROWS;
+	}
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t first = 0; first < (pass ? end : inputs) && st == HU_OK; first += batch) {
 			for (size_t i = 0; i < m->nin && (!pass || counts); i++)

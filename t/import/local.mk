@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += t/import/half_ulps.py
+EXTRA_DIST += t/import/modelopt_nets.py
 EXTRA_DIST += t/import/nodetests.py
 EXTRA_DIST += t/import/ort_tools.py
 EXTRA_DIST += t/import/static_nets.py
@@ -28,6 +29,7 @@ SCRIPT_TESTS += t/import/t-infinite-ranges.py
 SCRIPT_TESTS += t/import/t-kv-cache.py
 SCRIPT_TESTS += t/import/t-many-axes.py
 SCRIPT_TESTS += t/import/t-microsoft-nodes.py
+SCRIPT_TESTS += t/import/t-modelopt-int8.py
 SCRIPT_TESTS += t/import/t-nodes.py
 SCRIPT_TESTS += t/import/t-onnx-nodes.py
 SCRIPT_TESTS += t/import/t-ort-dynamic.py

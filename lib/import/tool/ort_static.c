@@ -32,8 +32,8 @@ is_quantised(const hu_ort_static *s, const char *name)
 	return v >= 0 && (s->mark[v].kind != HU_MARK_NONE || s->mark[v].bias);
 }
 
-static void
-mark(hu_ort_static *s, const char *name, hu_mark_kind kind)
+void
+hu_ort_static_mark(hu_ort_static *s, const char *name, hu_mark_kind kind)
 {
 	int v = hu_rewriting_find(s->x, name);
 
@@ -59,16 +59,14 @@ initialiser(const hu_ort_static *s, const char *name)
 	return v < 0 ? NULL : s->x->value[v].init;
 }
 
-/* A weight: a scale along AXIS where channels have their own and there is such an axis; of what is no initialiser an
-   activation. */
-static void
-mark_weight(hu_ort_static *s, const char *name, int axis)
+void
+hu_ort_static_mark_weight(hu_ort_static *s, const char *name, int axis)
 {
 	const hu_stensor *t = initialiser(s, name);
 	int v = hu_rewriting_find(s->x, name);
 
 	if (!t || !s->x->t->per_channel || axis >= t->rank)
-		mark(s, name, HU_MARK_WEIGHT);
+		hu_ort_static_mark(s, name, HU_MARK_WEIGHT);
 	else if (is_quantisable(s, v))
 		s->mark[v] = (hu_mark){ HU_MARK_WEIGHT, -1, axis, s->mark[v].bias };
 }
@@ -164,8 +162,8 @@ removable(hu_ort_static *s, size_t n)
 	if (!is_quantised(s, in))
 		return;
 	if (s->x->t->symmetric || !replace_upstream(s, n))
-		mark(s, in, HU_MARK_ACTIVATION);
-	mark(s, node->out[0], HU_MARK_ACTIVATION);
+		hu_ort_static_mark(s, in, HU_MARK_ACTIVATION);
+	hu_ort_static_mark(s, node->out[0], HU_MARK_ACTIVATION);
 }
 
 static void
@@ -173,9 +171,9 @@ product(hu_ort_static *s, hu_onnx_node *node)
 {
 	int gemm = !strcmp(node->op, "Gemm"), rows = gemm && hu_onnx_int(node, "transB", 0);
 
-	mark(s, node->in[0], HU_MARK_ACTIVATION);
-	mark(s, node->out[0], HU_MARK_ACTIVATION);
-	mark_weight(s, node->in[1], !strcmp(node->op, "Conv") || rows ? 0 : 1);
+	hu_ort_static_mark(s, node->in[0], HU_MARK_ACTIVATION);
+	hu_ort_static_mark(s, node->out[0], HU_MARK_ACTIVATION);
+	hu_ort_static_mark_weight(s, node->in[1], !strcmp(node->op, "Conv") || rows ? 0 : 1);
 	if (node->nin < 3)
 		return;
 	const hu_stensor *bias = initialiser(s, node->in[2]);
@@ -195,14 +193,14 @@ product(hu_ort_static *s, hu_onnx_node *node)
 static void
 norm(hu_ort_static *s, hu_onnx_node *node)
 {
-	mark(s, node->in[0], HU_MARK_ACTIVATION);
+	hu_ort_static_mark(s, node->in[0], HU_MARK_ACTIVATION);
 	if (initialiser(s, node->in[1]))
-		mark_weight(s, node->in[1], 1);
+		hu_ort_static_mark_weight(s, node->in[1], 1);
 	else
-		mark(s, node->in[1], HU_MARK_ACTIVATION);
+		hu_ort_static_mark(s, node->in[1], HU_MARK_ACTIVATION);
 	mark_bias(s, node, 2, 1);
 	for (size_t k = 0; k < node->nout; k++)
-		mark(s, node->out[k], HU_MARK_ACTIVATION);
+		hu_ort_static_mark(s, node->out[k], HU_MARK_ACTIVATION);
 }
 
 /* What Pad puts around is in its input's range: always of 0, and of elements that stand there already. */
@@ -228,11 +226,11 @@ static void
 pad(hu_ort_static *s, hu_onnx_node *node)
 {
 	for (size_t k = 0; k < node->nin; k++)
-		mark(s, node->in[k], HU_MARK_ACTIVATION);
+		hu_ort_static_mark(s, node->in[k], HU_MARK_ACTIVATION);
 	if (pads_within(s, node))
 		mark_same(s, node->out[0], node->in[0]);
 	else
-		mark(s, node->out[0], HU_MARK_ACTIVATION);
+		hu_ort_static_mark(s, node->out[0], HU_MARK_ACTIVATION);
 }
 
 static void
@@ -257,29 +255,29 @@ operator(hu_ort_static *s, size_t n)
 	} else if (!strcmp(op, "MatMul")) {
 		for (size_t k = 0; k < 2; k++)
 			if (initialiser(s, node->in[k]))
-				mark_weight(s, node->in[k], 1);
+				hu_ort_static_mark_weight(s, node->in[k], 1);
 			else
-				mark(s, node->in[k], HU_MARK_ACTIVATION);
-		mark(s, node->out[0], HU_MARK_ACTIVATION);
+				hu_ort_static_mark(s, node->in[k], HU_MARK_ACTIVATION);
+		hu_ort_static_mark(s, node->out[0], HU_MARK_ACTIVATION);
 	} else if (!strcmp(op, "Split")) {
-		mark(s, node->in[0], HU_MARK_ACTIVATION);
+		hu_ort_static_mark(s, node->in[0], HU_MARK_ACTIVATION);
 		for (size_t k = 0; k < node->nout; k++)
 			mark_same(s, node->out[k], node->in[0]);
 	} else if (hu_rewriting_has("Gather GatherElements", op)) {
 		if (hu_rewriting_floats(initialiser(s, node->in[0])))
-			mark(s, node->in[0], HU_MARK_ACTIVATION);
+			hu_ort_static_mark(s, node->in[0], HU_MARK_ACTIVATION);
 		if (is_quantised(s, node->in[0]))
 			mark_same(s, node->out[0], node->in[0]);
 	} else if (!strcmp(op, "Where")) {
 		if (is_quantised(s, node->in[1]) && is_quantised(s, node->in[2]))
-			mark(s, node->out[0], HU_MARK_ACTIVATION);
+			hu_ort_static_mark(s, node->out[0], HU_MARK_ACTIVATION);
 	} else if (!strcmp(op, "Pad")) {
 		pad(s, node);
 	} else {
 		for (size_t k = 0; k < node->nin; k++)
-			mark(s, node->in[k], HU_MARK_ACTIVATION);
+			hu_ort_static_mark(s, node->in[k], HU_MARK_ACTIVATION);
 		for (size_t k = 0; k < node->nout; k++)
-			mark(s, node->out[k], HU_MARK_ACTIVATION);
+			hu_ort_static_mark(s, node->out[k], HU_MARK_ACTIVATION);
 	}
 }
 

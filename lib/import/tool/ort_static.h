@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The marks that quantize_static's operators leave on tensors; for this room alone. */
+   The marks that quantize_static's operators leave on tensors; for this room and those in it alone. */
 #ifndef HU_IMPORT_TOOL_ORT_STATIC_H
 #define HU_IMPORT_TOOL_ORT_STATIC_H
 
 #include "lib/import/tool/rewriting.h"
+
+#include <stdint.h>
 
 /* An activation has its own scale, a shared one that of another value; an initialiser marked as an activation has
    codes of the activations' type. */
@@ -32,7 +34,17 @@ typedef struct hu_ort_static {
 	hu_bias_mark *bias;
 	size_t nbias, biascap;
 	const char *taken; /* the name of a copy of a bias that another value has; NULL: none */
+	/* Where it is no NULL, by node: bit K is set where operand K is the value itself, though others read its
+	   codes. */
+	const uint64_t *raw;
+	/* Where it is no NULL, what numbers become before they are codes, and what scales become. */
+	float (*stored)(float x);
 } hu_ort_static;
+
+/* ort_static.c. Value NAME gets a scale of its own, unless it is marked already. Of a weight each channel along AXIS
+   has one where that was asked for; of what is no initialiser it is an activation's. */
+void hu_ort_static_mark(hu_ort_static *s, const char *name, hu_mark_kind kind);
+void hu_ort_static_mark_weight(hu_ort_static *s, const char *name, int axis);
 
 /* ort_static_notes.c. Sentences on what quantize_static's file does wrong to this model. */
 void hu_ort_static_notes(hu_ort_static *s);

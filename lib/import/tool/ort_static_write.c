@@ -70,6 +70,8 @@ scales(writing *w)
 			*s = own_scale(w, (int)v);
 			w->q[v].g = (hu_affine_grid){ t->activation_type, -1, 1, s };
 		}
+		for (size_t k = 0; w->s->stored && k < w->q[v].g.n; k++)
+			w->q[v].g.s[k].scale = w->s->stored(w->q[v].g.s[k].scale);
 		name_scales(w, (int)v);
 	}
 	return HU_OK;
@@ -196,6 +198,21 @@ bias(writing *w, const hu_bias_mark *b)
 	return HU_OK;
 }
 
+/* T, or its numbers as the file has them before they become codes. */
+static const hu_stensor *
+stored(writing *w, const hu_stensor *t)
+{
+	if (!w->s->stored)
+		return t;
+	hu_stensor *to = hu_onnx_rewrite_room(&w->x->w, 1, sizeof *to);
+	float *x = hu_onnx_rewrite_room(&w->x->w, t->count + 1, sizeof *x);
+	*to = *t;
+	to->data = x;
+	for (size_t i = 0; i < t->count; i++)
+		x[i] = w->s->stored(((const float *)t->data)[i]);
+	return to;
+}
+
 /* DequantizeLinear of weights and biases, and the pairs behind the graph's inputs. */
 static hu_status
 constants(writing *w)
@@ -206,7 +223,7 @@ constants(writing *w)
 		if (!q->g.n)
 			continue;
 		if (t->init) {
-			hu_affine_store(w->x, t->init, t->name, &q->g);
+			hu_affine_store(w->x, stored(w, t->init), t->name, &q->g);
 			node_dq(w, hu_onnx_rewrite_text(&w->x->w, "%s_quantized", t->name), q->scale, q->zero, q->read,
 				q->g.axis);
 		} else if (t->is_in) {
@@ -219,23 +236,33 @@ constants(writing *w)
 	return HU_OK;
 }
 
-static void
-node(writing *w, const hu_onnx_node *from)
+/* The name of value V as its node makes it. */
+static const char *
+raw_name(writing *w, int v)
 {
+	const hu_tool_value *t = &w->x->value[v];
+
+	return w->q[v].g.n && t->is_out ? hu_onnx_rewrite_text(&w->x->w, "%s_QuantizeLinear_Input", t->name) : t->name;
+}
+
+static void
+node(writing *w, size_t n)
+{
+	const hu_onnx_node *from = &w->x->node[n];
 	hu_onnx_node *to = hu_onnx_rewrite_copy(&w->x->w, from);
 
 	for (size_t k = 0; k < to->nin; k++) {
 		int v = hu_rewriting_find(w->x, to->in[k]);
 		if (v >= 0 && w->q[v].g.n)
-			to->in[k] = w->q[v].read;
+			to->in[k] = w->s->raw && w->s->raw[n] >> k & 1 ? raw_name(w, v) : w->q[v].read;
 	}
 	for (size_t k = 0; k < to->nout; k++) {
 		int v = hu_rewriting_find(w->x, to->out[k]);
-		if (v >= 0 && w->q[v].g.n && w->x->value[v].is_out)
-			to->out[k] = hu_onnx_rewrite_text(&w->x->w, "%s_QuantizeLinear_Input", to->out[k]);
+		if (v >= 0)
+			to->out[k] = raw_name(w, v);
 	}
 	const char *const *out = to->out; /* the list of nodes may move */
-	for (size_t k = 0, n = to->nout; k < n; k++) {
+	for (size_t k = 0, all = to->nout; k < all; k++) {
 		int v = hu_rewriting_find(w->x, from->out[k]);
 		if (v >= 0 && w->q[v].g.n)
 			pair(w, v, out[k]);
@@ -256,7 +283,7 @@ hu_ort_static_write(hu_ort_static *s)
 	}
 	for (size_t i = 0; i < s->x->n && st == HU_OK; i++)
 		if (!s->x->dropped[i])
-			node(&w, &s->x->node[i]);
+			node(&w, i);
 	free(w.q);
 	return st;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    What the tools' files share: the graph under rewriting, its values by name, and how these tools quantise; for this
-   room alone. */
+   room and those in it alone. */
 #ifndef HU_IMPORT_TOOL_REWRITING_H
 #define HU_IMPORT_TOOL_REWRITING_H
 
@@ -11,14 +11,16 @@
 #include <jansson.h>
 
 /* A value of the main graph. type: ONNX's, 0 where nothing is known. init: the initialiser that it is, NULL: none.
-   readers: how often nodes of the main graph read it. seen: calibration showed low and high, and infinite: infinities
-   or NaN beside them. */
+   readers: how often nodes of the main graph read it. rank and d: its shape, rank -1 where it is not known. seen:
+   calibration showed low and high, and infinite: infinities or NaN beside them. range: what it showed, NULL of
+   constants. */
 typedef struct hu_tool_value {
 	const char *name;
-	int type, is_in, is_out, seen, infinite;
+	int type, is_in, is_out, seen, infinite, rank;
 	const hu_stensor *init;
-	size_t readers;
+	size_t readers, d[HU_RANK];
 	double low, high;
+	const hu_range *range;
 } hu_tool_value;
 
 typedef struct hu_rewriting {
@@ -52,8 +54,15 @@ int hu_rewriting_listed(const hu_tool_list *l, const char *name);
 int hu_rewriting_has(const char *list, const char *word);
 /* float32 data of an initialiser; NULL where it has another type. */
 const float *hu_rewriting_floats(const hu_stensor *t);
-/* Drops initialisers that nothing in the new graph reads. */
+/* Lists the values of x->from, and copies its nodes. */
+void hu_rewriting_list(hu_rewriting *x);
+void hu_rewriting_nodes(hu_rewriting *x);
+/* Drops initialisers that nothing in the new graph reads; before that, keeps those of x->from that it does not make. */
 void hu_rewriting_clean(hu_rewriting *x);
+void hu_rewriting_close(hu_rewriting *x);
+/* Makes the new graph the one to start from, for a tool that rewrites a model in two steps; values keep their numbers
+   and ranges. Failures as hu_onnx_rewrite_end. */
+hu_status hu_rewriting_again(hu_rewriting *x);
 
 /* ort_fuse.c. Makes kernels of codes of nodes between DequantizeLinear and QuantizeLinear in the graph under way, as
    onnxruntime's optimisations do. */

@@ -33,10 +33,10 @@ static const struct {
 
 static const struct row {
 	const char *name;
-	int calibrates;
+	hu_tool_calibration calibrates;
 	const char *words, *summary;
 } rows[] = {
-#define TOOL(name, code, calibrates, words, summary) { name, calibrates, words, summary },
+#define TOOL(name, code, calibrates, words, summary) { name, HU_TOOL_##calibrates, words, summary },
 #include "lib/import/tool/tools.def"
 #undef TOOL
 };
@@ -96,7 +96,7 @@ hu_tool_is(const char *text)
 	return row_of(text) >= 0;
 }
 
-int
+hu_tool_calibration
 hu_tool_calibrates(const hu_tool *t)
 {
 	return rows[t->row].calibrates;

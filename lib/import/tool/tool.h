@@ -42,8 +42,15 @@ hu_status hu_tool_parse(hu_tool *t, const char *text);
 void hu_tool_release(hu_tool *t);
 /* Name, words and summary of row I of tools.def; NULL past the last. */
 const char *hu_tool_row(int i, const char **words, const char **summary);
-/* 1 where the tool measures ranges on calibration inputs, 2 where of whole numbers too. */
-int hu_tool_calibrates(const hu_tool *t);
+/* What the tool measures on calibration inputs: ranges of floating-point values, of whole numbers too, or of
+   floating-point values with bins that grow from batch to batch. */
+typedef enum hu_tool_calibration {
+	HU_TOOL_NOTHING,
+	HU_TOOL_FLOATS,
+	HU_TOOL_WHOLE_TOO,
+	HU_TOOL_BATCHES
+} hu_tool_calibration;
+hu_tool_calibration hu_tool_calibrates(const hu_tool *t);
 
 /* Makes TO the model that the tool would write of FROM, whose import for float32 is M; range[tensor] is what
    calibration showed of M's tensors, needed where the tool calibrates. FROM must outlive TO, which hu_onnx_release

@@ -10,38 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static hu_tool_value *
-value_of(hu_rewriting *x, const char *name)
-{
-	int id = hu_rewriting_id(x, name); /* the list may move */
-
-	return &x->value[id];
-}
-
-static void
-list_values(hu_rewriting *x)
-{
-	const hu_onnx_graph *g = x->from->graph;
-
-	for (size_t i = 0; i < g->nin; i++)
-		value_of(x, g->in[i].name)->is_in = 1;
-	for (size_t i = 0; i < g->ninit; i++) {
-		hu_tool_value *v = value_of(x, g->init[i].name);
-		v->init = &g->init[i];
-		v->type = hu_onnx_type_of(v->init->dtype);
-	}
-	for (size_t i = 0; i < g->nnode; i++) {
-		for (size_t k = 0; k < g->node[i].nin; k++)
-			if (*g->node[i].in[k])
-				value_of(x, g->node[i].in[k])->readers++;
-		for (size_t k = 0; k < g->node[i].nout; k++)
-			if (*g->node[i].out[k])
-				hu_rewriting_id(x, g->node[i].out[k]);
-	}
-	for (size_t i = 0; i < g->nout; i++)
-		value_of(x, g->out[i].name)->is_out = 1;
-}
-
 /* The mean of the batches' ends, as moving_average has it. */
 static void
 mean(hu_tool_value *v, const hu_range *r)
@@ -68,13 +36,15 @@ measure_values(hu_rewriting *x, const hu_imported *m, const hu_range *range)
 			continue;
 		hu_tool_value *v = &x->value[id];
 		v->type = from->type;
+		v->rank = from->rank;
+		memcpy(v->d, from->d, sizeof v->d);
 		v->seen = from->constant || (range && from->tensor >= 0 && range[from->tensor].n > 0);
 		if (from->constant || !v->seen) {
 			v->low = from->infinite[0] ? -INFINITY : from->low;
 			v->high = from->infinite[1] ? INFINITY : from->high;
 			continue;
 		}
-		const hu_range *r = &range[from->tensor];
+		const hu_range *r = v->range = &range[from->tensor];
 		v->infinite = r->nonfinite > 0;
 		v->low = r->low;
 		v->high = r->high;
@@ -89,56 +59,6 @@ measure_values(hu_rewriting *x, const hu_imported *m, const hu_range *range)
 			v->high = r->infinite[1] ? INFINITY : v->high;
 		}
 	}
-}
-
-/* Initialisers of FROM that the new graph does not make itself. */
-static void
-keep_initialisers(hu_rewriting *x)
-{
-	json_t *made = json_object();
-	const hu_onnx_graph *g = x->w.to->graph;
-
-	for (size_t i = 0; i < g->ninit; i++)
-		json_object_set_new_nocheck(made, g->init[i].name, json_true());
-	for (size_t i = 0; i < g->nnode; i++)
-		for (size_t k = 0; k < g->node[i].nout; k++)
-			json_object_set_new_nocheck(made, g->node[i].out[k], json_true());
-	for (size_t i = 0; i < x->from->graph->ninit; i++)
-		if (!json_object_get(made, x->from->graph->init[i].name))
-			hu_onnx_rewrite_keep(&x->w, &x->from->graph->init[i]);
-	json_decref(made);
-}
-
-/* Marks what G and the graphs inside its nodes read. */
-static void
-mark_read(json_t *read, const hu_onnx_graph *g)
-{
-	for (size_t i = 0; i < g->nnode; i++) {
-		for (size_t k = 0; k < g->node[i].nin; k++)
-			json_object_set_new_nocheck(read, g->node[i].in[k], json_true());
-		for (size_t a = 0; a < g->node[i].nattr; a++)
-			for (size_t k = 0; k < g->node[i].attr[a].ngraphs; k++)
-				mark_read(read, g->node[i].attr[a].graphs[k]);
-	}
-	for (size_t i = 0; i < g->nout; i++)
-		json_object_set_new_nocheck(read, g->out[i].name, json_true());
-}
-
-static void
-drop_unread(hu_rewriting *x)
-{
-	hu_onnx_graph *g = x->w.to->graph;
-	json_t *read = json_object();
-	size_t n = 0;
-
-	mark_read(read, g);
-	for (size_t i = 0; i < g->nin; i++)
-		json_object_set_new_nocheck(read, g->in[i].name, json_true());
-	for (size_t i = 0; i < g->ninit; i++)
-		if (json_object_get(read, g->init[i].name))
-			g->init[n++] = g->init[i];
-	g->ninit = n;
-	json_decref(read);
 }
 
 /* The tools' rules are known of float32 models. */
@@ -174,7 +94,7 @@ hu_tool_fuse(hu_onnx *to, const hu_onnx *from)
 	for (size_t i = 0; i < from->graph->ninit; i++)
 		hu_onnx_rewrite_keep(&x.w, &from->graph->init[i]);
 	hu_ort_fuse(&x.w);
-	drop_unread(&x);
+	hu_rewriting_clean(&x);
 	hu_status st = hu_onnx_rewrite_end(&x.w);
 	if (st != HU_OK)
 		hu_onnx_release(to);
@@ -211,29 +131,19 @@ hu_status
 hu_tool_rewrite(
 	hu_onnx *to, char **notes, const hu_tool *t, const hu_onnx *from, const hu_imported *m, const hu_range *range)
 {
-	hu_rewriting x = { .t = t, .from = from, .n = from->graph->nnode };
+	hu_rewriting x = { .t = t, .from = from };
 
 	*notes = NULL;
 	HU_TRY(is_float32(from));
 	hu_str_init(&x.notes);
 	hu_onnx_rewrite_begin(&x.w, to, from);
 	x.ids = json_object();
-	x.dropped = hu_xcalloc(x.n + 1, 1);
-	x.node = hu_xcalloc(x.n + 1, sizeof *x.node);
-	for (size_t i = 0; i < x.n; i++) {
-		hu_onnx_node *node = &x.node[i];
-		*node = from->graph->node[i];
-		node->in = hu_onnx_rewrite_room(&x.w, node->nin + 1, sizeof *node->in);
-		node->out = hu_onnx_rewrite_room(&x.w, node->nout + 1, sizeof *node->out);
-		memcpy(node->in, from->graph->node[i].in, node->nin * sizeof *node->in);
-		memcpy(node->out, from->graph->node[i].out, node->nout * sizeof *node->out);
-	}
-	list_values(&x);
+	hu_rewriting_nodes(&x);
+	hu_rewriting_list(&x);
 	measure_values(&x, m, range);
 	hu_status st = codes[t->row](&x);
 	if (st == HU_OK) {
-		keep_initialisers(&x);
-		drop_unread(&x);
+		hu_rewriting_close(&x);
 		note_pairs(&x);
 		st = hu_onnx_rewrite_end(&x.w);
 		to->pairs16 = t->pairs16;

@@ -41,6 +41,8 @@ hu_range_extend(hu_range *r, const hu_tensor *t)
 	r->ends[2 * r->nbatch] = least <= largest ? least : 0;
 	r->ends[2 * r->nbatch + 1] = least <= largest ? largest : 0;
 	r->batch[r->nbatch++] = most;
+	if (r->grows)
+		hu_range_grow(&r->grown, t, least <= largest ? fmax(fabs(least), fabs(largest)) : 0);
 }
 
 void
@@ -65,6 +67,8 @@ hu_range_release(hu_range *r)
 	free(r->bins);
 	free(r->batch);
 	free(r->ends);
+	free(r->grown.count);
+	free(r->grown.edge);
 	memset(r, 0, sizeof *r);
 }
 

@@ -11,6 +11,14 @@
 /* HU_RANGE_BINS bins of equal width over [-amax, amax]: 2048 of magnitudes, as ONNX Runtime and TensorRT have. */
 enum { HU_RANGE_BINS = 4096 };
 
+/* Bins of equal width over [-threshold, threshold], which grow with later batches as onnxruntime's HistogramCollector
+   has them: 128 at first. edge has n + 1 numbers. */
+typedef struct hu_range_grown {
+	size_t n;
+	uint64_t *count;
+	float threshold, *edge;
+} hu_range_grown;
+
 typedef struct hu_range {
 	double low, high, amax; /* of finite elements; low and high are at most and at least 0 */
 	uint64_t n, nonfinite, *bins;
@@ -18,6 +26,8 @@ typedef struct hu_range {
 	double *ends;  /* the least and the largest finite element of each such call, 0 where there is none */
 	size_t nbatch, capbatch;
 	int infinite[2]; /* an element is infinite and negative, and positive */
+	int grows;       /* hu_range_extend keeps grown too */
+	hu_range_grown grown;
 } hu_range;
 
 /* Two passes over the same values: hu_range_extend over all of them finds the ends, then hu_range_count counts.
@@ -35,6 +45,14 @@ void hu_range_release(hu_range *r);
 double hu_range_clip(const hu_range *r, const hu_scheme *s);
 /* Whether that reads what hu_range_count counts. */
 int hu_range_counts(const hu_scheme *s);
+
+/* range_grown.c. Adds the finite elements of a batch, whose largest magnitude is MOST. */
+void hu_range_grow(hu_range_grown *g, const hu_tensor *t, double most);
+/* Cuts [*low, *high] to the ends between which 128 levels diverge least from the values counted, as onnxruntime's
+   EntropyCalibrater does: to the first batch's range or to a wider one. Divergences are float32 as there, but for
+   NumPy's logarithm, which may be off by some units in the last place: where two are as near as that, the other may be
+   the least. */
+void hu_range_entropy(const hu_range_grown *g, double *low, double *high);
 
 /* Integer codes: a value is scale (code - zero). */
 typedef struct hu_affine {

@@ -8,6 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A graph with the inputs and outputs of LIKE. */
+static void
+empty(hu_onnx *to, const hu_onnx_graph *like)
+{
+	to->graph = hu_onnx_own(to, 1, sizeof *to->graph);
+	*to->graph = *like;
+	to->graph->node = NULL;
+	to->graph->init = NULL;
+	to->graph->nnode = to->graph->ninit = to->graph->ninfo = 0;
+}
+
 void
 hu_onnx_rewrite_begin(hu_onnx_rewrite *w, hu_onnx *to, const hu_onnx *from)
 {
@@ -19,11 +30,19 @@ hu_onnx_rewrite_begin(hu_onnx_rewrite *w, hu_onnx *to, const hu_onnx *from)
 	to->nopset = from->nopset;
 	to->function = from->function;
 	to->nfunction = from->nfunction;
-	to->graph = hu_onnx_own(to, 1, sizeof *to->graph);
-	*to->graph = *from->graph;
-	to->graph->node = NULL;
-	to->graph->init = NULL;
-	to->graph->nnode = to->graph->ninit = to->graph->ninfo = 0;
+	empty(to, from->graph);
+}
+
+const hu_onnx *
+hu_onnx_rewrite_again(hu_onnx_rewrite *w)
+{
+	hu_onnx *between = hu_onnx_own(w->to, 1, sizeof *between);
+
+	*between = *w->to;
+	empty(w->to, between->graph);
+	w->from = between;
+	w->nodecap = w->initcap = 0;
+	return between;
 }
 
 const char *

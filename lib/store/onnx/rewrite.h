@@ -34,6 +34,8 @@ void hu_onnx_rewrite_keep(hu_onnx_rewrite *w, const hu_stensor *t);
 void *hu_onnx_rewrite_constant(hu_onnx_rewrite *w, const char *name, int type, int rank, const size_t *d);
 /* Imports VERSION of the operators of DOMAIN where none is imported yet. */
 void hu_onnx_rewrite_domain(hu_onnx_rewrite *w, const char *domain, int64_t version);
+/* Makes what was written the model to start from, which is returned and TO keeps, and TO's graph empty again. */
+const hu_onnx *hu_onnx_rewrite_again(hu_onnx_rewrite *w);
 /* Orders the nodes, so that each follows those it reads from. HU_EFILE names what nothing makes, or two nodes do. */
 hu_status hu_onnx_rewrite_end(hu_onnx_rewrite *w);
 #endif
