@@ -71,6 +71,13 @@ hu_ball_most(hu_ball a)
 	return fabs(a.x) + a.r;
 }
 
+/* The end x + r of a ball, or one beyond it: where double's sum rounds inward, a step function would miss a step. */
+static inline double
+hu_ball_end(double x, double r)
+{
+	return (x + r) + copysign(0x1p-52 * (fabs(x) + fabs(r)), r);
+}
+
 /* What double loses at x beyond a relative error: below its normal numbers, which a later factor may bring back. */
 static inline double
 hu_ball_underflow(double x)

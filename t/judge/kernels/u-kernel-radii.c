@@ -122,6 +122,25 @@ pairs_hold(size_t draws)
 	mpfr_clears(p, q, want, (mpfr_ptr)0);
 }
 
+/* The end of a ball that double's sum rounds to a whole number, and that lies beyond it: a step is taken there. */
+static void
+steps_hold(void)
+{
+	static const char *const names[] = { "ceil", "floor", "round" };
+	static const double at[] = { 709.9999999999967, -709.9999999999967, 708.4999999999967 };
+	hu_roundoffs a = { .u = 0x1p-53 };
+
+	for (int i = 0; i < 3; i++) {
+		hu_balls x, y = { 0 };
+		hu_balls_make(&x, 1, (size_t[]){ 1 }, "x");
+		x.b[0] = (hu_ball){ at[i], 3.3226411533049039e-12, 0, 0 };
+		compute(names[i], "", &a, 1, &x, &y);
+		ok(y.b[0].r >= 1, "%s of a ball that reaches over a step: %g within %g", names[i], y.b[0].x, y.b[0].r);
+		hu_balls_release(&x);
+		hu_balls_release(&y);
+	}
+}
+
 int
 main(void)
 {
@@ -129,6 +148,7 @@ main(void)
 		mpfr_init2(scratch_mpfr[i], BITS);
 	functions_hold(draws_of(20000));
 	pairs_hold(draws_of(20000));
+	steps_hold();
 	for (int i = 0; i < 3; i++)
 		mpfr_clear(scratch_mpfr[i]);
 	mpfr_free_cache();
