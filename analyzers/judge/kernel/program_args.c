@@ -72,27 +72,56 @@ archive(hu_kernel_job *j, const char *path, int operands)
 	return HU_OK;
 }
 
-/* The shapes that the model leaves open are those of the arrays. */
+/* An input of G that neither DATA nor the file has a value of, NULL: none. */
+static const char *
+missing(const hu_onnx_graph *g, const hu_npz *data)
+{
+	for (size_t i = 0; i < g->nin; i++) {
+		int has = 0;
+		for (size_t k = 0; k < data->n; k++)
+			has |= !strcmp(g->in[i].name, data->name[k]);
+		for (size_t k = 0; k < g->ninit; k++)
+			has |= !strcmp(g->in[i].name, g->init[k].name);
+		if (!has)
+			return g->in[i].name;
+	}
+	return NULL;
+}
+
+/* The shapes that the model leaves open are those of the arrays that its inputs name. Others, such as labels, are none
+   of its business. */
 static hu_status
 import(hu_kernel_job *j, const char *path, const hu_npz *data)
 {
-	hu_given *given = hu_xcalloc(data->n + 1, sizeof *given);
+	HU_TRY(hu_onnx_open(&j->onnx, path));
+	j->is_onnx = 1;
+	const hu_onnx_graph *g = j->onnx.graph;
+	const char *without = missing(g, data);
+	hu_given *given;
+	size_t n = 0;
 
+	if (without)
+		return hu_fail(HU_EINVAL, "--data has no array '%s', which is an input of %s", hu_shown(without),
+			hu_shown(path));
+	given = hu_xcalloc(data->n + 1, sizeof *given);
 	for (size_t i = 0; i < data->n; i++) {
-		given[i].name = data->name[i];
-		given[i].rank = data->array[i].rank;
-		for (int d = 0; d < given[i].rank && d < HU_RANK; d++)
-			given[i].d[d] = data->array[i].shape[d];
+		int is_input = 0;
+		for (size_t k = 0; k < g->nin; k++)
+			is_input |= !strcmp(g->in[k].name, data->name[i]);
+		if (!is_input)
+			continue;
+		given[n].name = data->name[i];
+		given[n].rank = data->array[i].rank;
+		for (int d = 0; d < given[n].rank && d < HU_RANK; d++)
+			given[n].d[d] = data->array[i].shape[d];
+		n++;
 	}
-	hu_status st = hu_onnx_open(&j->onnx, path);
-	j->is_onnx = st == HU_OK;
-	if (st == HU_OK)
-		st = hu_import(&j->imported, &j->onnx, given, data->n, HU_TYPING_TENSORS);
-	j->is_onnx += st == HU_OK;
+	hu_status st = hu_import(&j->imported, &j->onnx, given, n, HU_TYPING_TENSORS);
 	free(given);
-	if (st == HU_OK)
-		j->program = j->imported.p;
-	return st;
+	HU_TRY(st);
+	j->is_onnx = 2;
+	j->program = j->imported.p;
+	return HU_OK;
 }
 
 static hu_status

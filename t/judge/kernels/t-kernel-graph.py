@@ -41,6 +41,14 @@ ok('all elements are zero' in of_model.stdout, 'and are called zeros', of_model.
 for name in 'eb':
     same = os.path.exists(name + '1.npy') and open(name + '1.npy', 'rb').read() == open(name + '2.npy', 'rb').read()
     ok(same, 'a model and a text have the same %s' % ('exact values' if name == 'e' else 'bounds'))
+npz('more.npz', x=((4, 6), f32(x)), labels=((4,), [0.0, 1.0, 2.0, 3.0]))
+npz('less.npz', z=((4, 6), f32(x)))
+more = halfulp('judge', 'm.onnx', '--data', 'more.npz', '--got', 'y=all.npz:y', '--set', 'out=bf16')
+ok(more.returncode == 1 and more.stdout.split('e1.npy')[0] == of_model.stdout.split('e1.npy')[0],
+   'an array that no input is called after changes nothing', more.stdout + more.stderr)
+less = halfulp('judge', 'm.onnx', '--data', 'less.npz', '--got', 'y=all.npz:y')
+ok(less.returncode == 2 and "--data has no array 'x', which is an input of m.onnx" in less.stderr,
+   'an input without an array is named', less.stderr)
 onnxfile.write('u.onnx', onnxfile.graph([onnxfile.node('ArgMax', 'x', 'y', axis=1)], [],
                                         [onnxfile.value('x', ['n', 6])], [onnxfile.value('y')]))
 none = halfulp('judge', 'u.onnx', '--data', 'in.npz', '--got', 'all.npz')
