@@ -54,6 +54,8 @@ round_blocks(const hu_args *args, rounding *o, const hu_arithmetic *how)
 
 	if (!o->blocks)
 		return HU_OK;
+	for (int i = 0; i < o->blocks; i++)
+		o->block[i].draws.seed = how->seed;
 	for (int i = 0; i < o->blocks && hu_args_given(args, "mode"); i++) {
 		if (o->block[i].element == HU_NO_FORMAT && how->mode != HU_RNE)
 			return hu_fail(HU_EINVAL,
@@ -61,7 +63,6 @@ round_blocks(const hu_args *args, rounding *o, const hu_arithmetic *how)
 				"one of them",
 				hu_mode_name(how->mode), o->block[i].name);
 		o->block[i].mode = how->mode;
-		o->block[i].draws.seed = how->seed;
 	}
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (hu_args_given(args, others[i]))
@@ -147,8 +148,23 @@ run(const hu_args *args)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
+/* 1 where the mode draws, or the word SR of a block format does. */
+static int
+draws(const void *args)
+{
+	hu_target t[HU_FORMATS];
+	const char *list = hu_args_text(args, "format");
+	int n = 0, drawn = hu_rounding_draws(args);
+
+	if (strcmp(list, "all") && hu_target_list(list, t, HU_FORMATS, &n) != HU_OK)
+		return 1; /* the list is refused where it is read */
+	for (int i = 0; i < n; i++)
+		drawn |= t[i].format == HU_NO_FORMAT && hu_mode_draws(t[i].block.mode);
+	return drawn;
+}
+
 static const hu_opt_need needs[] = {
-	{ "seed", hu_rounding_draws, "in a --mode that draws no random bits (SR and SRE do)" },
+	{ "seed", draws, "in a --mode that draws no random bits (SR and SRE do)" },
 	{ "mode:random_bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
 	{ "bits", hu_rounding_codes, "where no value is a hexadecimal integer, such as 0x3c00" }, { NULL, NULL, NULL }
 };

@@ -28,6 +28,7 @@ EXTRA_DIST += doc/gallery/ring-against-tree.svg
 EXTRA_DIST += doc/gallery/rounding-modes.svg
 EXTRA_DIST += doc/gallery/softmax-overflow.svg
 EXTRA_DIST += doc/gallery/stochastic-fan.svg
+EXTRA_DIST += doc/gallery/stochastic-headroom.svg
 EXTRA_DIST += doc/gallery/summation-trees.svg
 EXTRA_DIST += doc/gallery/swamped-addend.svg
 EXTRA_DIST += doc/gallery/swamping-staircase.svg

@@ -39,6 +39,7 @@ nobase_dist_pkgdata_DATA += reports/gallery/ring-against-tree.gp
 nobase_dist_pkgdata_DATA += reports/gallery/rounding-modes.gp
 nobase_dist_pkgdata_DATA += reports/gallery/softmax-overflow.gp
 nobase_dist_pkgdata_DATA += reports/gallery/stochastic-fan.gp
+nobase_dist_pkgdata_DATA += reports/gallery/stochastic-headroom.gp
 nobase_dist_pkgdata_DATA += reports/gallery/summation-trees.gp
 nobase_dist_pkgdata_DATA += reports/gallery/swamped-addend.gp
 nobase_dist_pkgdata_DATA += reports/gallery/swamping-staircase.gp

@@ -515,6 +515,48 @@ def block_zeros(g):
                 'of each block what is above half the smallest element, %g' % least)
 
 
+def stochastic_headroom(g):
+    # MXFP4 by the floor's scale: the grid of e2m1, and a power of two that makes a block's largest 4 to 8 of it
+    grid = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+    near = g.table('nearest')
+    x = [float(r['exact']) for r in near]
+    scale = [2.0 ** (math.floor(math.log2(max(abs(v) for v in x[i // 32 * 32:][:32]))) - 2) for i in range(64)]
+    all_ = sum(v * v for v in x)
+
+    def around(v):
+        below = max(i for i in range(8) if grid[i] <= min(abs(v), 6))
+        return grid[below], grid[min(below + 1, 7)]
+
+    def off(of):
+        return sum((a - b) ** 2 for a, b in zip(of, x)) / all_
+    nearest = [math.copysign(min(around(v / s), key=lambda q: (abs(q - abs(v / s)), grid.index(q) % 2)), v) * s
+               for v, s in zip(x, scale)]
+    yield ([float(r['value']) for r in near] == nearest and g.says('each time: %.2g' % off(nearest)),
+           'casts to nearest are %.2g off' % off(nearest))
+    cut = sum(abs(v) > 6 * s for v, s in zip(x, scale))
+    yield g.says('The %d values above 6 times' % cut), '%d values are cut' % cut
+    rows = g.table()
+    ends = []
+    for name, times in (('mxfp4:floor', 1), ('mxfp4:floor:times=3/4', 0.75)):
+        casts = [[float(r['value']) for r in rows if r['format'] == name and r['seed'] == str(k)] for k in range(1, 65)]
+        to = [[q * s / times for q in around(v * times / s)] for v, s in zip(x, scale)]
+        yield (all(len(c) == 64 and all(min(abs(abs(q) - n) for n in t) < 1e-6 * max(t[1], s)
+                                        for q, t, s in zip(c, to, scale)) for c in casts),
+               'each cast is a neighbour of its value')
+        mean = [[sum(c[i] for c in casts[:n]) / n for i in range(64)] for n in (1, 64)]
+        # What is cut stays; the rest of a value between two neighbours has the variance (v - low)(high - v) a cast.
+        inside = [min(abs(v), 6 * s / times) for v, s in zip(x, scale)]
+        stays = sum((abs(v) - w) ** 2 for v, w in zip(x, inside)) / all_
+        noise = sum((w - low) * (high - w) for w, (low, high) in zip(inside, to)) / all_ / 64
+        ends.append((off(mean[1]), stays))
+        yield (stays + 0.4 * noise < off(mean[1]) < stays + 2 * noise,
+               '%s: after 64 casts %.2g, of which %.2g are cut and %.2g drawn' % (name, off(mean[1]), stays, noise))
+    yield (g.says('stays %.2g off' % ends[0][0]) and ends[0][1] > 0.9 * ends[0][0],
+           'without headroom %.2g is left, nine tenths of it cut' % ends[0][0])
+    yield (g.says('as 1/n, to %.2g at' % ends[1][0]) and ends[1][1] == 0 and ends[1][0] < ends[0][0] / 10,
+           'with headroom, where nothing is cut, %.2g' % ends[1][0])
+
+
 def ulp_staircase(g):
     down = g.table('down')
     wrong = sum(F(float(u['value'])) - F(float(d['value'])) != ulp(F(float(u['at'])), u['format']) for u,
