@@ -153,6 +153,9 @@ HU_HD int hu_has_sign(hu_format f) { return f.special < HU_SPECIAL_SCALE; }
 HU_HD int hu_has_zero(hu_format f) { return f.special != HU_SPECIAL_SCALE; }
 HU_HD int hu_has_subnormals(hu_format f) { return f.p > 1 && !(f.flags & (HU_FTZ | HU_NOSUB)); }
 HU_HD int hu_is_p3109(hu_format f) { return f.special == HU_SPECIAL_P3109 || f.special > HU_SPECIAL_SCALE; }
+/* Whether ties between numbers of one significant bit go to the even code: in P3109, whose signed finite formats are
+   FNUZ. */
+HU_HD int hu_ties_by_code(hu_format f) { return f.p == 1 && (hu_is_p3109(f) || f.special == HU_SPECIAL_FNUZ); }
 
 /* Modes that round to nearest, and modes that draw random bits. */
 HU_HD int hu_mode_nearest(hu_mode m) { return m == HU_RNE || m == HU_RNA || m == HU_RNZ; }

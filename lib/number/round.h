@@ -118,7 +118,7 @@ hu_round_draw(uint64_t low, int lost, int flags, uint32_t rand)
 HU_HD int
 hu_is_even(uint64_t keep, int e, hu_format f)
 {
-	if (f.p == 1 && keep && hu_is_p3109(f))
+	if (keep && hu_ties_by_code(f))
 		return !((e - f.emin + 1) & 1);
 	return !(keep & 1);
 }

@@ -49,7 +49,7 @@ is_even(double low, hu_format f)
 	if (low == 0)
 		return 1;
 	if (f.p == 1)
-		return hu_is_p3109(f) && (e - f.emin) % 2 != 0; /* field 1 at emin */
+		return (hu_is_p3109(f) || f.special == HU_SPECIAL_FNUZ) && (e - f.emin) % 2 != 0; /* field 1 at emin */
 	return fmod(ldexp(low, f.p - 1 - (e < f.emin ? f.emin : e)), 2) == 0;
 }
 

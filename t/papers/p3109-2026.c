@@ -6,8 +6,7 @@
    formats whose values doubles do not have; ties between neighbours go to the even code, and only what rounds beyond
    the largest number is an overflow (by SatFinite where there is no infinity). StochasticA, B and C with N bits: of
    the 2^N numbers that may be drawn as many go away from zero as the definition says, exactly.
-   Not reproduced: overflow of finite formats without saturation, which is NaN here; ties of binaryKp1sf, which go to
-   the larger number here; and functions up to kappa. */
+   Not reproduced: overflow of finite formats without saturation, which is NaN here, and functions up to kappa. */
 #include "lib/number/code.h"
 #include "lib/number/round.h"
 #include "t/tool/tap.h"
@@ -82,8 +81,7 @@ between(const table *t, hu_format f, wrong *w)
 	uint32_t last = largest(t);
 	double most = magnitude(t, last), step;
 
-	/* binaryKp1sf is FNUZ here, whose ties of one bit go to the larger number, as IEEE 754's do. */
-	for (uint32_t c = 0; c < last && (t->p > 1 || !t->is_signed || t->extended); c++) {
+	for (uint32_t c = 0; c < last; c++) {
 		double low = magnitude(t, c), high = magnitude(t, c + 1);
 		w->ties += nearest((low + high) / 2, f) != (c & 1 ? high : low);
 	}

@@ -27,7 +27,7 @@ kind_of(hu_format f, int flags, int width)
 	if (f.special == HU_SPECIAL_SCALE)
 		return f.p == 1 && width == 32 && f.emin == -127 && f.emax == 127 ? HU_BULK_SCALE : HU_BULK_NONE;
 	/* These have rules of their own for negative numbers, or for what counts as even. */
-	if (!hu_has_sign(f) || (f.p == 1 && hu_is_p3109(f)))
+	if (!hu_has_sign(f) || hu_ties_by_code(f))
 		return HU_BULK_NONE;
 	if (f.emin == 1 - bias && f.emax == bias && f.p > 1 && f.p < p && !(flags & HU_NOSUB))
 		return HU_BULK_WIDE;
