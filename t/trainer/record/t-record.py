@@ -63,6 +63,7 @@ BASE = {
     'schedule': 'constant',
     'label-smoothing': 0.0,
     'dropout': 0.0,
+    'balance': 0.0,
 }
 
 
