@@ -165,7 +165,8 @@ judge(hu_files_row *r)
 				r->rule.own ? "" : ", and no rule says how much that may change"));
 	if (lost && !r->rule.optional)
 		fail(r, HU_FILES_STEPS, 1e220 * (double)(r->m.gone + r->m.added),
-			hu_xprintf("%zu steps are missing and %zu are new, %s among them", r->m.gone, r->m.added,
+			hu_xprintf("%zu step%s missing and %zu %s new, %s among them", r->m.gone,
+				r->m.gone == 1 ? " is" : "s are", r->m.added, r->m.added == 1 ? "is" : "are",
 				r->m.step2));
 }
 

@@ -252,7 +252,8 @@ print_other(const hu_files *g, const hu_files_row *r)
 			hu_shown(r->name), r->bias.signed_mean, hu_format_name(r->ulps_of), r->bias.outward_mean,
 			r->bias.t);
 	if (r->m.gone + r->m.added)
-		printf("%s: %zu steps are missing, %zu are new\n", hu_shown(r->name), r->m.gone, r->m.added);
+		printf("%s: %zu step%s missing, %zu %s new\n", hu_shown(r->name), r->m.gone,
+			r->m.gone == 1 ? " is" : "s are", r->m.added, r->m.added == 1 ? "is" : "are");
 }
 
 /* The rows that differ, or all of them, *n of them. */

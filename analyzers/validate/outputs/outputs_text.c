@@ -325,8 +325,9 @@ hu_validation_print(const hu_validation *v)
 		int n = (int)strlen(hu_shown(v->row[i].policy));
 		width = n > width ? n : width;
 	}
-	printf("%s: %zu nodes, %d calls, on %zu inputs in batches of %zu\n", hu_shown(v->path), m->nodes, m->p->nc,
-		v->s->n, v->batch);
+	printf("%s: %zu node%s, %d call%s, on %zu input%s in batches of %zu\n", hu_shown(v->path), m->nodes,
+		m->nodes == 1 ? "" : "s", m->p->nc, m->p->nc == 1 ? "" : "s", v->s->n, v->s->n == 1 ? "" : "s",
+		v->batch);
 	if (v->alone)
 		printf("Inputs run one by one: %s.\n", v->alone);
 	print_axes(v);

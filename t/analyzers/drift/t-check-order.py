@@ -171,7 +171,7 @@ def judged(row, was, now, rule, steps):
 BOUND = r'(\w+)(?:\((\w+)\))? (\S+), (?:and not|which is) [<>]= ([^;\s]+)'
 COUNT = r'(\d+) of (\d+) values'
 SHAPE = r'[A-Z]\d+\[([\d,]*)\]'
-STEPS = r'(\d+) steps are missing and (\d+) are new, (\S+) among them'
+STEPS = r'(\d+) steps? (?:is|are) missing and (\d+) (?:is|are) new, (\S+) among them'
 
 
 def numbers(said):
