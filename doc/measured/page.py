@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Writes doc/measured/README.md from the tables beside it, which bench/gpu.sh left on machines with a GPU. No number of
-# the page is typed: each is read from a table or computed from its columns. t/silicon/t-measured.py runs this and
+# Writes doc/measured/README.md from the tables beside it, which bench/gpu.sh left on machines with a GPU, and
+# bench/torch-steps.py on processors. No number of the page is typed: each is read from a table or computed from its columns. t/silicon/t-measured.py runs this and
 # compares.
 #   python3 doc/measured/page.py >doc/measured/README.md
 import os
@@ -133,16 +133,40 @@ def torch(folder):
     return section('Beside PyTorch', says, ['model', 'who', 'ms', 'ratio', 'first loss'], cells)
 
 
+def processor(folder):
+    cells = []
+    for name in sorted(os.listdir(os.path.join(HERE, folder))):
+        if not name.endswith('.tsv'):
+            continue
+        head, rows = table(folder, name)
+        of = {}
+        for r in rows:
+            of.setdefault(r['model'], {})[r['who']] = r
+        for model, r in of.items():
+            ours, mixed = r['float32'], r['mixed_float16']
+            least = '%.2f' % (float(ours['floor_ms']) / float(ours['ms']))
+            times = [r['PyTorch']['ms'], ours['ms'], ours['ms_ratio'], least, mixed['ms'], mixed['ms_ratio']]
+            cells.append([model, head['threads'], *times])
+    says = [
+        "A step's milliseconds beside PyTorch's float32 (%s) with the same weights, shapes, batch and threads" % head['torch'],
+        '(`bench/torch-steps.py`, %s); floor is the share of our float32 step that the roofline leaves' % head['date'],
+        "(`bench why`), mixed/float32 our mixed_float16 step over our float32 one. First losses agree within 1e-4.",
+    ]
+    columns = ['model', 'threads', 'PyTorch', 'float32', 'ratio', 'floor', 'mixed_float16', 'mixed/float32']
+    return ['## %s' % head['processor'], ''] + section('Beside PyTorch', says, columns, cells)
+
+
 def text():
     lines = [
-        '# Measured on GPUs',
+        '# Measured',
         '',
-        'What `bench/gpu.sh` found on machines with a GPU, as it came: a folder of tables for each. The page is',
-        'written from them by `page.py`.',
+        'What `bench/gpu.sh` found on machines with a GPU, and `bench/torch-steps.py` on processors, as it came: a folder',
+        'of tables for each. The page is written from them by `page.py`.',
         '',
     ]
     for folder in sorted(f for f in os.listdir(HERE) if os.path.isdir(os.path.join(HERE, f))):
-        for part in (device, bits, instructions, products, published, torch):
+        gpu = os.path.exists(os.path.join(HERE, folder, 'parts.tsv'))
+        for part in (device, bits, instructions, products, published, torch) if gpu else (processor,):
             lines += part(folder)
     return '\n'.join(lines).rstrip() + '\n'
 

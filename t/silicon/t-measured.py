@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# What GPUs returned (doc/measured): the page says what the tables say, every training has the CPU's digest, and the
-# program's model of a matrix instruction answers today what the hardware answered.
+# What GPUs and processors returned (doc/measured): the page says what the tables say, every training has the CPU's
+# digest, the program's model of a matrix instruction answers today what the hardware answered, and steps beside
+# PyTorch's have the ratios of their times and the losses of one computation.
 import os
 import sys
 
@@ -32,6 +33,20 @@ sys.dont_write_bytecode = True
 import page
 
 ok(page.text() == open(os.path.join(measured, 'README.md'), encoding='utf-8').read(), 'the page is what page.py writes')
+for folder in sorted(f for f in os.listdir(measured) if os.path.isdir(os.path.join(measured, f)) and f not in MODELS):
+    wrong, rows = [], 0
+    for name in sorted(n for n in os.listdir(os.path.join(measured, folder)) if n.endswith('.tsv')):
+        of = {}
+        for r in table(os.path.join(measured, folder, name)):
+            of.setdefault(r['model'], {})[r['who']] = r
+        for model, r in of.items():
+            rows += 1
+            for ours, theirs, apart in ('float32', 'PyTorch', 1e-4), ('mixed_float16', 'float32', 1e-2):
+                ratio = float(r[ours]['ms']) / float(r[theirs]['ms'])
+                losses = [float(r[w]['first_loss']) for w in (ours, theirs)]
+                if abs(ratio - float(r[ours]['ms_ratio'])) > 0.02 or abs(losses[0] - losses[1]) > apart * losses[1]:
+                    wrong.append('%s, %s: %s' % (name, model, ours))
+    none(wrong, '%s: %d models have the ratios of their times and the losses of one computation' % (folder, rows))
 for folder, model in sorted(MODELS.items()):
     at = {
         name[:-4]: table(os.path.join(measured, folder, name))
