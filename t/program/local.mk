@@ -6,5 +6,6 @@ C_TESTS += t/program/u-exec-sharing
 C_TESTS += t/program/u-factor
 C_TESTS += t/program/u-fewer-calls
 C_TESTS += t/program/u-program
+C_TESTS += t/program/u-range-grown
 C_TESTS += t/program/u-recorded
 C_TESTS += t/program/u-team-step

@@ -118,16 +118,9 @@ is_norm(const hu_rewriting *x, const hu_onnx_node *div)
 hu_status
 hu_tool_autocast_fp16(hu_rewriting *x)
 {
-	static const hu_fp16_rules rules = { .tool = "AutoCast",
-		.blocked = "Upsample NonMaxSuppression Celu",
-		.small = 0x1p-24f,
-		.large = 65504,
-		.converts_all = 1,
-		.scales_stay = 1,
-		.by_reader = 1,
-		.loses_sign = 1,
-		.is_blocked = stays };
+	hu_fp16_rules rules = hu_fp16_modelopt;
 
+	rules.is_blocked = stays;
 	for (size_t i = 0; i < x->n; i++)
 		if (is_norm(x, &x->node[i]))
 			return hu_fail(HU_EUNABLE,

@@ -14,6 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+const hu_fp16_rules hu_fp16_modelopt = { .tool = "nvidia-modelopt",
+	.blocked = "Upsample NonMaxSuppression Celu",
+	.small = 0x1p-24f,
+	.large = 65504,
+	.converts_all = 1,
+	.scales_stay = 1,
+	.by_reader = 1,
+	.loses_sign = 1 };
+
 /* How a node runs: BLOCKED stands in float32 between the file's Casts, HALF has results of float16, and FLOAT32 is one
    of float16 in the file that the runtime computes in float32. */
 typedef enum kind { BLOCKED, HALF, FLOAT32 } kind;

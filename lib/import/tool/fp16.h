@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   How converters to float16 differ; for this room alone. */
+   How converters to float16 differ; for this room and those in it alone. */
 #ifndef HU_IMPORT_TOOL_FP16_H
 #define HU_IMPORT_TOOL_FP16_H
 
@@ -18,6 +18,9 @@ typedef struct hu_fp16_rules {
 	int drops_pairs, converts_all, scales_stay, by_reader, loses_sign;
 	int (*is_blocked)(const hu_rewriting *x, size_t i);
 } hu_fp16_rules;
+
+/* How nvidia-modelopt converts, where nothing but its operators blocks a node. */
+extern const hu_fp16_rules hu_fp16_modelopt;
 
 /* Writes the model in float32, with a rounding to float16 wherever the converter's file has one. */
 hu_status hu_fp16_write(hu_rewriting *x, const hu_fp16_rules *r);

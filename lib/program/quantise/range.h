@@ -12,11 +12,13 @@
 enum { HU_RANGE_BINS = 4096 };
 
 /* Bins of equal width over [-threshold, threshold], which grow with later batches as onnxruntime's HistogramCollector
-   has them: 128 at first. edge has n + 1 numbers. */
+   has them: 128 at first. edge has n + 1 numbers. is_too_wide: a batch would have needed more than 2^14 bins, and
+   nothing is counted since. */
 typedef struct hu_range_grown {
 	size_t n;
 	uint64_t *count;
 	float threshold, *edge;
+	int is_too_wide;
 } hu_range_grown;
 
 typedef struct hu_range {

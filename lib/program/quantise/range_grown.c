@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS = 128 };
+/* Bins beyond MOST are not made: each needs a divergence of its own, and the first batch was as good as 0. */
+enum { LEVELS = 128, MOST = 1 << 14 };
 
 /* The N + 1 edges from -END to END. The first batch's ends are a double to NumPy, later ones float32. */
 static float *
@@ -52,6 +53,8 @@ hu_range_grow(hu_range_grown *g, const hu_tensor *t, double most)
 	size_t n = g->n ? g->n : LEVELS, more = 0;
 	int first = !g->n;
 
+	if (g->is_too_wide)
+		return;
 	if (!first && end <= g->threshold) {
 		float *e = edges(n, g->threshold > 0 ? g->threshold : 0.5f, 0);
 		count(g->count, t, n, e);
@@ -60,7 +63,12 @@ hu_range_grow(hu_range_grown *g, const hu_tensor *t, double most)
 	}
 	if (!first && g->threshold > 0) {
 		float stride = 2 * g->threshold / (float)n;
-		more = (size_t)(floorf((end - g->threshold) / stride) + 1);
+		float wanted = floorf((end - g->threshold) / stride) + 1;
+		if (!(2 * wanted + (float)n <= MOST)) {
+			g->is_too_wide = 1;
+			return;
+		}
+		more = (size_t)wanted;
 		end = (float)more * stride + g->threshold;
 	}
 	uint64_t *all = hu_xcalloc(n + 2 * more, sizeof *all);
@@ -68,7 +76,7 @@ hu_range_grow(hu_range_grown *g, const hu_tensor *t, double most)
 		memcpy(all + more, g->count, n * sizeof *all);
 	free(g->count);
 	free(g->edge);
-	*g = (hu_range_grown){ n + 2 * more, all, end, edges(n + 2 * more, end > 0 ? end : 0.5f, first) };
+	*g = (hu_range_grown){ n + 2 * more, all, end, edges(n + 2 * more, end > 0 ? end : 0.5f, first), 0 };
 	count(all, t, g->n, g->edge);
 }
 

@@ -13,19 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const hu_fp16_rules half = { .tool = "nvidia-modelopt",
-	.blocked = "Upsample NonMaxSuppression Celu",
-	.small = 0x1p-24f,
-	.large = 65504,
-	.converts_all = 1,
-	.scales_stay = 1,
-	.by_reader = 1,
-	.loses_sign = 1 };
-
 static float
 stored(float x)
 {
-	return hu_fp16_converted(&half, x);
+	return hu_fp16_converted(&hu_fp16_modelopt, x);
 }
 
 /* Marks the operands of node N that become codes; bits of those. */
@@ -202,6 +193,12 @@ set_ranges(const hu_modelopt *m)
 				"together, batch by batch, which is not emulated; calibrate on one batch by --batch, "
 				"or add the word max",
 				m->x->from->path, hu_shown(one->name));
+		else if (wider && one->range && one->range->grown.is_too_wide)
+			st = hu_fail(HU_EUNABLE,
+				"%s: a later batch of '%s' has values so much larger than the first one that "
+				"nvidia-modelopt would count them in more than 16384 bins, which is not emulated; "
+				"calibrate on one batch by --batch, or add the word max",
+				m->x->from->path, hu_shown(one->name));
 		else if (wider && one->range)
 			hu_range_entropy(&one->range->grown, &one->low, &one->high);
 		for (size_t v = 0; n > 1 && v < m->x->nvalue; v++)
@@ -280,5 +277,5 @@ hu_tool_modelopt_int8(hu_rewriting *x)
 	if (st != HU_OK || given->float32)
 		return st;
 	HU_TRY(hu_rewriting_again(x));
-	return hu_fp16_write(x, &half);
+	return hu_fp16_write(x, &hu_fp16_modelopt);
 }
