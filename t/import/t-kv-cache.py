@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Caches of keys and values as schemes: the codes of kv-int8, kv-int4 and kv-e4m3 are computed by numpy in float32,
-# keys with a scale for each channel over all tokens, values with one for each token; caches that the model gives out
-# must not differ in an element, and the attention that reads them is computed again.
+# keys with a scale for each channel over all tokens, values with one for each token, or for each group of these; caches
+# that the model gives out must not differ in an element, and the attention that reads them is computed again.
 import os
 import subprocess
 import sys
@@ -41,23 +41,29 @@ def write(names, opset, passes):
     return x
 
 
-def stored(x, axis, kind):
-    """x through codes of KIND with a scale for each of what lies along AXIS."""
+def stored(x, axis, scheme):
+    """x through codes of SCHEME with a scale for each of what lies along AXIS, or for each group of that."""
+    kind, *words = scheme.split(':')
+    for group in [int(w[6:]) for w in words if w.startswith('group=')]:
+        parts = [stored(x.take(range(i, min(i + group, x.shape[axis])), axis), axis, kind)
+            for i in range(0, x.shape[axis], group)]
+        return np.concatenate(parts, axis)
     largest = {'kv-int8': 127, 'kv-int4': 7, 'kv-e4m3': 448}[kind]
     s = np.maximum(np.abs(x).max(axis=axis, keepdims=True), f4(2.0**-100)) / f4(largest)
     code = x / s
     return (code.astype(ml_dtypes.float8_e4m3fn).astype(f4) if kind == 'kv-e4m3' else np.rint(code)) * s
 
 
-KINDS = 'kv-int8', 'kv-int4', 'kv-e4m3'
+KINDS = ('kv-int8', 'kv-int4', 'kv-e4m3', 'kv-int4:group=4', 'kv-int8:group=3:tokens', 'kv-e4m3:group=1',
+    'kv-int4:group=100', 'kv-int8:tokens', 'kv-int4:group=11')
 for names, opset, passes in ((('past.0.key', 'past.0.value'), 17, 0), (('past_k', 'past_v'), 18, 1),
     (('one', 'two'), 21, 0)):
     x = write(names, opset, passes)
     p = subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policy', ','.join(KINDS), '--exact',
         '0', '--decision', 'none', '--outputs', 'o'], capture_output=True, text=True)
     for kind in KINDS if p.returncode == 0 else ():
-        got = np.load('o/%s.npz' % kind)
-        a = stored(np.concatenate([x[names[0]], x['k']], 2), 2, kind)
+        got = np.load('o/%s.npz' % kind.replace(':', '_'))
+        a = stored(np.concatenate([x[names[0]], x['k']], 2), 3 if 'tokens' in kind else 2, kind)
         b = stored(np.concatenate([x[names[1]], x['v']], 2), 3, kind)
         differ = [int((got[k].reshape(w.shape) != w).sum()) for k, w in (('present_a', a), ('present_b', b))]
         tap.ok(differ == [0, 0], '%s, %s: no element of the caches differs' % (kind, names[0]), [str(differ)])
@@ -76,4 +82,8 @@ p = subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--pol
     text=True)
 tap.ok(p.returncode == 4 and 'there is no cache of keys and values' in p.stderr and p.stderr.count('\n') == 1,
     'a model without a cache is refused', [str(p.returncode), p.stderr])
+for word in 'group=0', 'group=2.5', 'group=', 'group', 'group=3000000000', 'token':
+    p = subprocess.run([tap.HALFULP, 'validate', 'm.onnx', '--data', 'm.npz', '--policy', 'kv-int4:' + word],
+        capture_output=True, text=True)
+    tap.ok(p.returncode == 2 and p.stderr.count('\n') == 1, word + ' is refused', [str(p.returncode), p.stderr])
 tap.finish()

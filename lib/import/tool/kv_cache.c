@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
    Caches of keys and values in a narrow format, as engines of language models store them: a cache is what a Concat
    makes of an input of four axes and the tokens at hand. Keys have a scale for each channel, values one for each token
-   (KIVI, Liu et al. 2024); FP8 has one of each, too. All readers, and the cache that the model gives out, get what is
-   left. */
+   (KIVI, Liu et al. 2024); FP8 has one of each, too. Groups of neighbours along the axis that shares a scale may have
+   one each. All readers, and the cache that the model gives out, get what is left. */
 #include "lib/import/tool/rewriting.h"
+
+#include "lib/base/show.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -86,20 +88,25 @@ cast(hu_rewriting *x, int64_t type)
 	hu_onnx_rewrite_attr(&x->w, &g->node[g->nnode - 1], "to", type);
 }
 
-/* RAW, whose scale is that of its largest magnitudes along AXIS, through codes of K, as OUT. */
-static void
-store(hu_rewriting *x, const char *raw, const char *out, int axis, kind k)
+static const char *
+whole_numbers(hu_rewriting *x, const char *stem, const char *end, size_t n, const int64_t *v)
 {
-	int64_t version = hu_onnx_version(x->from, "");
-	const char *size = add(x, "Abs", raw, NULL, out, "size"), *list = NULL;
-	size_t one = 1;
+	const char *name = hu_onnx_rewrite_text(&x->w, "%s_cache_%s", stem, end);
 
-	if (version >= 18) {
-		list = hu_onnx_rewrite_text(&x->w, "%s_cache_axis", out);
-		*(int64_t *)hu_onnx_rewrite_constant(&x->w, list, HU_ONNX_INT64, 1, &one) = axis;
-	}
-	const char *most = add(x, "ReduceMax", size, list, out, "most");
-	if (version < 18) {
+	memcpy(hu_onnx_rewrite_constant(&x->w, name, HU_ONNX_INT64, 1, &n), v, n * sizeof *v);
+	return name;
+}
+
+/* The largest magnitude of RAW along AXIS. */
+static const char *
+most_of(hu_rewriting *x, const char *raw, const char *out, int64_t axis)
+{
+	int is_operand = hu_onnx_version(x->from, "") >= 18;
+	const char *size = add(x, "Abs", raw, NULL, out, "size"),
+		   *list = is_operand ? whole_numbers(x, out, "axis", 1, &axis) : NULL,
+		   *most = add(x, "ReduceMax", size, list, out, "most");
+
+	if (!is_operand) {
 		hu_onnx_node *node = &x->w.to->graph->node[x->w.to->graph->nnode - 1];
 		int64_t *axes = hu_onnx_rewrite_room(&x->w, 1, sizeof *axes);
 		hu_onnx_rewrite_attr(&x->w, node, "axes", 0);
@@ -108,6 +115,15 @@ store(hu_rewriting *x, const char *raw, const char *out, int axis, kind k)
 		node->attr[node->nattr - 1].ints = axes;
 		node->attr[node->nattr - 1].nints = 1;
 	}
+	return most;
+}
+
+/* RAW, whose scale is that of its largest magnitudes along AXIS, through codes of K, as OUT. */
+static void
+store(hu_rewriting *x, const char *raw, const char *out, int64_t axis, kind k)
+{
+	const char *most = most_of(x, raw, out, axis);
+
 	/* A cache of zeros has a scale too. */
 	most = add(x, "Max", most, number(x, out, "least", 0x1p-100f), out, "above");
 	const char *scale = add(x, "Div", most, number(x, out, "largest", k.largest), out, "scale"),
@@ -121,6 +137,36 @@ store(hu_rewriting *x, const char *raw, const char *out, int axis, kind k)
 		code = add(x, "Round", code, NULL, out, "code");
 	}
 	hu_onnx_rewrite_node(&x->w, "Mul", (const char *[]){ code, scale }, 2, out);
+}
+
+/* The same where GROUP neighbours along AXIS of the shape D share a scale: the cache is cut into groups, of which zeros
+   fill the last, along an axis of their own behind AXIS. */
+static void
+store_groups(hu_rewriting *x, const char *raw, const char *out, int axis, const size_t *d, kind k, int64_t group)
+{
+	int64_t size = (int64_t)d[axis], rest = (group - size % group) % group, at = axis, zero = 0;
+	int64_t pads[2 * AXES] = { 0 }, cut[AXES + 1] = { 0 }, joined[AXES] = { 0 };
+	const char *whole = hu_onnx_rewrite_text(&x->w, "%s_cache_joined", out),
+		   *parts = hu_onnx_rewrite_text(&x->w, "%s_cache_codes", out);
+
+	pads[AXES + axis] = rest;
+	for (int i = 0, to = 0; i < AXES; i++) {
+		cut[to++] = i == axis ? (size + rest) / group : i ? (int64_t)d[i] : -1;
+		if (i == axis)
+			cut[to++] = group;
+		joined[i] = i == axis ? size + rest : i ? (int64_t)d[i] : -1;
+	}
+	if (rest)
+		raw = add(x, "Pad", raw, whole_numbers(x, out, "pads", 2 * AXES, pads), out, "filled");
+	raw = add(x, "Reshape", raw, whole_numbers(x, out, "groups", AXES + 1, cut), out, "cut");
+	store(x, raw, parts, at + 1, k);
+	hu_onnx_rewrite_node(&x->w, "Reshape",
+		(const char *[]){ parts, whole_numbers(x, out, "shape", AXES, joined) }, 2, rest ? whole : out);
+	if (rest)
+		hu_onnx_rewrite_node(&x->w, "Slice",
+			(const char *[]){ whole, whole_numbers(x, out, "from", 1, &zero),
+				whole_numbers(x, out, "to", 1, &size), whole_numbers(x, out, "along", 1, &at) },
+			4, out);
 }
 
 static hu_status
@@ -138,15 +184,24 @@ write_all(hu_rewriting *x, kind k)
 			continue;
 		const char *raw = hu_onnx_rewrite_text(&x->w, "%s_cache_raw", out);
 		node->out[0] = raw;
-		int is_value = says(past, "value") || (!says(past, "key") && caches % 2);
-		store(x, raw, out, is_value ? AXES - 1 : TOKENS_OF_PAST, k);
+		int by_token = x->t->tokens || says(past, "value") || (!says(past, "key") && caches % 2),
+		    axis = by_token ? AXES - 1 : TOKENS_OF_PAST;
+		const hu_tool_value *v = &x->value[hu_rewriting_id(x, out)];
+		if (x->t->group && v->rank != AXES)
+			return hu_fail(HU_EUNABLE,
+				"%s: the shape of the cache '%s' is not known before the model runs, so that groups "
+				"cannot be cut of it; leave group=%d out",
+				x->from->path, hu_shown(out), x->t->group);
+		if (x->t->group && (size_t)x->t->group < v->d[axis])
+			store_groups(x, raw, out, axis, v->d, k, x->t->group);
+		else
+			store(x, raw, out, axis, k);
 		caches++;
 	}
 	return caches ? HU_OK
 		      : hu_fail(HU_EUNABLE,
 				"%s: no Concat joins an input of four axes and the tokens at hand along axis 2, so "
-				"that "
-				"there is no cache of keys and values",
+				"that there is no cache of keys and values",
 				x->from->path);
 }
 

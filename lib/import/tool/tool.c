@@ -7,6 +7,8 @@
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +17,10 @@
    reads it. */
 typedef enum { NOTHING, BEHIND, GLUED } place;
 typedef hu_status setter(void *member, char *value, const char *text);
-static setter set_flag, set_type, set_block, set_level, set_percent, set_real, set_list;
+static setter set_flag, set_type, set_block, set_level, set_percent, set_real, set_count,
+	set_list;
 
-enum kind { FLAG, TYPE, BLOCK, LEVEL, PERCENT, REAL, LIST };
+enum kind { FLAG, TYPE, BLOCK, LEVEL, PERCENT, REAL, COUNT, LIST };
 static const struct {
 	place place;
 	setter *set;
@@ -28,6 +31,7 @@ static const struct {
 	[LEVEL] = { BEHIND, set_level },
 	[PERCENT] = { GLUED, set_percent },
 	[REAL] = { BEHIND, set_real },
+	[COUNT] = { BEHIND, set_count },
 	[LIST] = { BEHIND, set_list },
 };
 
@@ -59,6 +63,7 @@ static const hu_tool without = {
 #define HU_OTHERWISE_LEVEL(x) x
 #define HU_OTHERWISE_PERCENT(x) x
 #define HU_OTHERWISE_REAL(x) x
+#define HU_OTHERWISE_COUNT(x) x
 #define HU_OTHERWISE_LIST(x)                                                                                           \
 	{                                                                                                              \
 		0, 0, 0                                                                                                \
@@ -213,6 +218,18 @@ set_real(void *member, char *value, const char *text)
 	if (!hu_parse_real(value, &x) || !(x > 0))
 		return hu_fail(HU_EINVAL, "policy '%s': '%s' is no positive number", hu_shown(text), hu_shown(value));
 	*(double *)member = x;
+	return HU_OK;
+}
+
+static hu_status
+set_count(void *member, char *value, const char *text)
+{
+	double x = 0;
+
+	if (!hu_parse_real(value, &x) || !(x >= 1 && x <= INT_MAX && x == floor(x)))
+		return hu_fail(HU_EINVAL, "policy '%s': '%s' is no whole number from 1 to %d", hu_shown(text),
+			hu_shown(value), INT_MAX);
+	*(int *)member = (int)x;
 	return HU_OK;
 }
 

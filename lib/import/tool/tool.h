@@ -22,6 +22,7 @@ typedef struct hu_tool {
 #define HU_WORD_LEVEL int
 #define HU_WORD_PERCENT double
 #define HU_WORD_REAL double
+#define HU_WORD_COUNT int
 #define HU_WORD_LIST hu_tool_list
 #define WORD(name, kind, member, otherwise, summary) HU_WORD_##kind member;
 #include "lib/import/tool/tool_words.def"
@@ -32,6 +33,7 @@ typedef struct hu_tool {
 #undef HU_WORD_LEVEL
 #undef HU_WORD_PERCENT
 #undef HU_WORD_REAL
+#undef HU_WORD_COUNT
 #undef HU_WORD_LIST
 } hu_tool;
 
