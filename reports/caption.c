@@ -14,7 +14,7 @@ enum { WORDS = 4, NAMED = 6 }; /* NAMED: of more runs the least and the largest 
 /* A place in a template: {verb a b}, with the part of the figure that it reads. */
 typedef struct place {
 	char *word[WORDS];
-	int words, percent;
+	int words, percent, ulps;
 	const hu_selection *from;
 } place;
 
@@ -72,41 +72,17 @@ largest(const hu_selection *s, const char *column, double sign)
 	return at;
 }
 
-/* Appends text with exponents after ^ as superscript characters, which a picture, a page and a terminal show. */
-static void
-add_raised(hu_str *b, const char *s)
-{
-	static const char *const digit[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
-	const char *minus = "\u2212";
-	int raised = 0;
-
-	for (; *s; s++) {
-		size_t sign = s[0] != '^'                             ? 0
-			      : s[1] == '-'                           ? 1
-			      : !strncmp(s + 1, minus, strlen(minus)) ? strlen(minus)
-								      : 0;
-		if (*s == '^' && s[1 + sign] >= '0' && s[1 + sign] <= '9')
-			raised = 1;
-		else if (raised && *s == '-')
-			hu_str_add(b, "⁻");
-		else if (raised && !strncmp(s, minus, strlen(minus))) {
-			hu_str_add(b, "⁻");
-			s += strlen(minus) - 1;
-		} else if (raised && *s >= '0' && *s <= '9')
-			hu_str_add(b, digit[*s - '0']);
-		else {
-			raised = 0;
-			hu_str_addn(b, s, 1);
-		}
-	}
-}
-
 static int
-put_number(hu_str *b, double x, int percent)
+put_number(hu_str *b, double x, const place *p)
 {
+	int whole = x == floor(x) && fabs(x) < 1e9;
+
 	if (!isfinite(x))
 		return 0;
-	char *s = hu_human(x, percent ? HU_UNIT_SHARE : x == floor(x) && fabs(x) < 1e9 ? HU_UNIT_COUNT : HU_UNIT_REAL);
+	char *s = hu_human(x, p->percent ? HU_UNIT_SHARE
+			      : p->ulps  ? HU_UNIT_ULP
+			      : whole    ? HU_UNIT_COUNT
+					 : HU_UNIT_REAL);
 	hu_str_add(b, s);
 	free(s);
 	return 1;
@@ -129,7 +105,7 @@ put_run(hu_str *b, const char *before, const place *p, const hu_report_runs *run
 	hu_str one;
 
 	hu_str_init(&one);
-	int ok = put_number(&one, of_run(p, i), p->percent);
+	int ok = put_number(&one, of_run(p, i), p);
 	if (ok)
 		hu_str_addf(b, "%s%s (%s)", before, one.s, runs->at[i].label);
 	hu_str_release(&one);
@@ -165,7 +141,8 @@ put_place(hu_str *b, const place *p, const hu_report_runs *runs)
 		return put_runs(b, p, runs);
 	if (!strcmp(verb, "share")) {
 		double of = over_rows(p->from, "sum", p->word[2], NULL);
-		return put_number(b, over_rows(p->from, "sum", p->word[1], NULL) / of, 1);
+		place share = { .percent = 1 };
+		return put_number(b, over_rows(p->from, "sum", p->word[1], NULL) / of, &share);
 	}
 	if (!strcmp(verb, "at") || !strcmp(verb, "atmin")) {
 		size_t r = largest(p->from, p->word[1], strcmp(verb, "at") ? -1 : 1);
@@ -174,7 +151,7 @@ put_place(hu_str *b, const place *p, const hu_report_runs *runs)
 		hu_str_add(b, hu_selection_cell(p->from, r, p->word[2]));
 		return 1;
 	}
-	return put_number(b, over_rows(p->from, verb, p->word[1], NULL), p->percent);
+	return put_number(b, over_rows(p->from, verb, p->word[1], NULL), p);
 }
 
 /* Appends one clause of a template; returns 0, with b as it was, where a number is missing. */
@@ -197,6 +174,8 @@ put_clause(hu_str *b, const char *clause, const hu_figure *f, const hu_report_ru
 		for (char *w = strtok_r(text, " ", &save); w && p.words < WORDS; w = strtok_r(NULL, " ", &save)) {
 			if (!strcmp(w, "%"))
 				p.percent = 1;
+			else if (!strcmp(w, "ulps"))
+				p.ulps = 1;
 			else
 				p.word[p.words++] = w;
 		}
@@ -207,7 +186,7 @@ put_clause(hu_str *b, const char *clause, const hu_figure *f, const hu_report_ru
 		clause += inside + 1;
 	}
 	if (ok)
-		add_raised(b, out.s);
+		hu_add_raised(b, out.s);
 	hu_str_release(&out);
 	return ok;
 }

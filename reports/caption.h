@@ -3,7 +3,7 @@
    figure draws, so that a caption cannot disagree with its picture. An exponent after ^ is raised.
 
      clauses are parted by "; ", and a clause is left out where one of its numbers is missing
-     {max C} {min C} {sum C}     over the rows; with " %" at the end as a percentage
+     {max C} {min C} {sum C}     over the rows; with " %" at the end as a percentage, with " ulps" as an error in ulps
      {share A B}                 the sum of A over the sum of B, as a percentage
      {at C D} {atmin C D}        the text of column D in the row where C is largest, or smallest
      {runs WHAT C}               "0.981 (float32), 0.973 (float16)": last, max or absmax (the largest |C|) of each run

@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/show.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,9 +129,62 @@ hu_html_text(hu_str *b, const char *raw)
 }
 
 void
-hu_html_number(hu_str *b, const char *text)
+hu_add_raised(hu_str *b, const char *s)
 {
-	for (const char *up; (up = strchr(text, '^'));) {
+	static const char *const digit[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
+	const char *minus = MINUS;
+	int raised = 0;
+
+	for (; *s; s++) {
+		size_t sign = s[0] != '^'                             ? 0
+			      : s[1] == '-'                           ? 1
+			      : !strncmp(s + 1, minus, strlen(minus)) ? strlen(minus)
+								      : 0;
+		if (*s == '^' && s[1 + sign] >= '0' && s[1 + sign] <= '9')
+			raised = 1;
+		else if (raised && *s == '-')
+			hu_str_add(b, "⁻");
+		else if (raised && !strncmp(s, minus, strlen(minus))) {
+			hu_str_add(b, "⁻");
+			s += strlen(minus) - 1;
+		} else if (raised && *s >= '0' && *s <= '9')
+			hu_str_add(b, digit[*s - '0']);
+		else {
+			raised = 0;
+			hu_str_addn(b, s, 1);
+		}
+	}
+}
+
+/* Returns text with a number such as 1.5e-07 as 1.5·10⁻⁷. The caller frees it. */
+static char *
+with_powers(const char *text)
+{
+	hu_str b;
+
+	hu_str_init(&b);
+	for (const char *p = text; *p;) {
+		size_t n = strspn(p, "0123456789."), sign = n && p[n] == 'e' && (p[n + 1] == '-' || p[n + 1] == '+'),
+		       digits = sign ? strspn(p + n + 2, "0123456789") : 0;
+		int alone = p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '_');
+		hu_str_addn(&b, p, n ? n : 1);
+		if (digits && alone) {
+			char *power = hu_xprintf("·10^%d", atoi(p + n + 1));
+			hu_add_raised(&b, power);
+			free(power);
+			n += 2 + digits;
+		}
+		p += n ? n : 1;
+	}
+	return b.s;
+}
+
+void
+hu_html_number(hu_str *b, const char *plain)
+{
+	char *whole = with_powers(plain), *text = whole;
+
+	for (char *up; (up = strchr(text, '^'));) {
 		size_t minus = up[1] == '-' || up[1] == '+'            ? 1
 			       : strncmp(up + 1, MINUS, strlen(MINUS)) ? 0
 								       : strlen(MINUS),
@@ -146,6 +200,7 @@ hu_html_number(hu_str *b, const char *text)
 		free(before);
 	}
 	hu_html_text(b, text);
+	free(whole);
 }
 
 static size_t

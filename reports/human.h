@@ -24,7 +24,9 @@ char *hu_human(double x, hu_quantity unit);
 char *hu_human_json(const json_t *v, hu_quantity unit);
 /* Appends `text` with &, <, > and quotes as entities. */
 void hu_html_text(hu_str *b, const char *text);
-/* The same, with an exponent after ^ raised. */
+/* Appends text with exponents after ^ as superscript characters, which a picture, a page and a terminal show. */
+void hu_add_raised(hu_str *b, const char *text);
+/* hu_html_text with an exponent after ^ raised, and 1.5e-07 as 1.5·10⁻⁷. */
 void hu_html_number(hu_str *b, const char *text);
 /* Returns a dotted or slashed name in at most limit characters where that is possible: parts from the left shrink to
    their first letter (numbers stay, since they tell layers apart), then the front is cut off. The caller frees it. */

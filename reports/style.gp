@@ -51,14 +51,14 @@ tic_name(s) = strlen(s) < 2 ? (s eq '%' ? '%%' : s) : tic_name(s[1:strlen(s) / 2
 # what the data say (numbers) and which run, model and formats they are of (subject); a multiplot unsets these labels,
 # 900 and 901, once they stand.
 in_foot = narrow ? 54 : 116
-foot = (narrow ? 24. : 8.) + 17 * (lines_of(numbers, in_foot) + lines_of(subject, in_foot))
+foot = (narrow ? 24. : 18.) + 17 * (lines_of(numbers, in_foot) + lines_of(subject, in_foot))
 subject_high = 17 * (lines_of(subject, in_foot) - 1)
 canvas(format, w, h) = (format eq 'svg' \
 	? sprintf("set terminal svg size %d,%d dynamic enhanced font 'sans-serif,14'", w, h) \
 	: format eq 'png' ? sprintf("set terminal pngcairo size %d,%d enhanced font 'sans-serif,10.5' fontscale 2 linewidth 2 pointscale 2", 2 * w, 2 * h) \
 	: sprintf("set terminal pdfcairo size %fin,%fin enhanced font 'sans-serif,8' fontscale 0.75 linewidth 0.8", w * 6.85 / 860, h * 6.85 / 860)) \
 	. sprintf("; set output '%s.%s'", stem, format) \
-	. sprintf("; set label 901 in_lines(numbers, in_foot) noenhanced at screen 0.015, %f left textcolor rgb ink font ',%g'", (foot - 14) / h, format eq 'svg' ? 13 : format eq 'png' ? 9.75 : 8) \
+	. sprintf("; set label 901 in_lines(numbers, in_foot) noenhanced at screen 0.015, %f left textcolor rgb ink font ',%g'", (foot - (narrow ? 14 : 24)) / h, format eq 'svg' ? 13 : format eq 'png' ? 9.75 : 8) \
 	. sprintf("; set label 900 in_lines(subject, in_foot) noenhanced at screen 0.015, %f left textcolor rgb soft font ',%g'", (10. + subject_high) / h, format eq 'svg' ? 13 : format eq 'png' ? 9.75 : 8)
 
 # A logarithm's argument: what is not above 0 is not drawn

@@ -26,8 +26,13 @@ typedef struct figure {
 } figure;
 
 #define HEAD                                                                                                           \
-	"set terminal svg size 860,%d background '#ffffff' font 'DejaVu Sans,12'\nset output '%s.svg'\n"               \
-	"set datafile separator '\\t'\nset key outside top center horizontal\nset border 3\nset tics nomirror\n"
+	"set encoding utf8\nset minussign\n"                                                                           \
+	"set terminal svg size 860,%d background '#ffffff' enhanced font 'sans-serif,14'\nset output '%s.svg'\n"       \
+	"set datafile separator '\\t'\nset key at graph 1, graph 1.14 right top horizontal noenhanced samplen 1.4\n"   \
+	"set border 3 lc rgb '#666666' lw 0.8\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"              \
+	"set grid back lt 1 lc rgb '#DDDDDD' lw 0.6\nset lmargin at screen 0.1\nset rmargin at screen 0.98\n"          \
+	"set tmargin at screen 0.84\nset bmargin at screen 0.22\n"                                                     \
+	"set label 1 '{/:Bold %s}' at screen 0.015, screen 0.94 left textcolor rgb '#222222'\n"
 #define BLUE "'#0072B2'"
 #define RED "'#D55E00'"
 
@@ -110,19 +115,25 @@ worst(hu_str *data, const json_t *findings)
 
 static const figure figures[] = {
 	{ "drift-loss", "Loss over steps",
-		HEAD "set xlabel 'step'\nset ylabel 'loss'\n"
-		     "plot '%s.tsv' using 1:2 smooth unique with linespoints pt 7 lc rgb " BLUE " title 'baseline', "
-		     "'' using 1:3 smooth unique with linespoints pt 6 lc rgb " RED " title 'this run'\n",
+		HEAD "set xlabel 'step' offset 0, 0.3\nset ylabel 'loss' offset 1.4, 0\nset offsets graph 0.02, graph "
+		     "0.02, graph 0.05, graph 0.05\n"
+		     "plot '%s.tsv' using 1:2 smooth unique with linespoints lw 2 pt 7 ps 0.8 lc rgb " BLUE
+		     " title 'baseline', "
+		     "'' using 1:3 smooth unique with linespoints lw 2 pt 6 ps 1.1 lc rgb " RED " title 'this run'\n",
 		losses },
 	{ "drift-errors", "Mean rounding error of each call, in ulps",
-		HEAD "set xlabel 'call'\nset ylabel 'mean error (ulps)'\nset logscale y\n"
+		HEAD "set xlabel 'call, in the order of the step' offset 0, 0.3\nset ylabel 'mean error, ulps' offset "
+		     "1.4, 0\nset logscale y\n"
+		     "set format y '10^{%%T}'\n"
 		     "plot '%s.tsv' using 1:($2 > 0 ? $2 : NaN) with points pt 7 ps 0.6 lc rgb " BLUE
 		     " title 'baseline', "
 		     "'' using 1:($3 > 0 ? $3 : NaN) with points pt 6 ps 0.9 lc rgb " RED " title 'this run'\n",
 		errors },
-	{ "drift-worst", "Quantities that failed, worst first: change in per cent",
-		HEAD "set xlabel 'change (%%)'\nset yzeroaxis\nset grid xtics\nset yrange [*:*] reverse\nunset key\n"
-		     "set ytics noenhanced font ',10'\nset style fill solid\nset lmargin 62\n"
+	{ "drift-worst", "Quantities that failed, the worst first",
+		HEAD "set xlabel 'change, %%' offset 0, 0.3\nset yzeroaxis\nset grid noytics xtics\nset yrange [*:*] "
+		     "reverse\nunset key\n"
+		     "set border 1\nset ytics noenhanced font ',12' scale 0\nset style fill solid\n"
+		     "set lmargin at screen 0.5\n"
 		     "plot '%s.tsv' using ($2/2):0:($2/2):(0.32):ytic(1) with boxxy lc rgb " RED "\n",
 		worst },
 };
@@ -170,7 +181,7 @@ draw(const figure *f, const char *dir, const hu_str *data)
 	hu_str_init(&script);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	hu_str_addf(&script, f->script, 320, f->name, f->name); /* a script of the table above */
+	hu_str_addf(&script, f->script, 340, f->name, f->title, f->name); /* a script of the table above */
 #pragma GCC diagnostic pop
 	int ok = hu_file_write(tsv, data->s, data->len) == HU_OK && hu_gate_draw(dir, file, script.s);
 	hu_str_release(&script);

@@ -64,10 +64,10 @@ do for [format in formats] {
 	set logscale y
 	set boxwidth 0.92
 	between = (right - left > 100 ? 20 : right - left > 30 ? 10 : 5) * (narrow ? 2 : 1)
-	set xtics ('0' zero_at)
+	set xtics (narrow ? '0' : 'zero' zero_at)
 	first_tic = between * ceil(left / between)
 	do for [x = first_tic : int(right) : between] {
-		if (x - zero_at > 0.09 * (right - left)) { set xtics add (sprintf('%d', x) x) }
+		if (x - zero_at > 0.09 * (right - left)) { set xtics add ((x < 0 ? '−' : '').sprintf('%d', abs(x)) x) }
 	}
 	set yrange [1e-6:1]
 	set xrange [zero_at - 1.2:right]

@@ -73,7 +73,7 @@ do for [format in formats] {
 			set label 3 'fatal' at 1, graph 1 offset (side == 1 ? 2.2 : 0), 0.6 right textcolor rgb fatal
 		}
 		set xlabel textcolor rgb soft offset 0, 0.3
-		set xlabel (side == 1 ? (narrow ? 'share lost' : 'share of the L_2 norm lost') : narrow ? '1 - cosine' : 'turned away: 1 - cosine')
+		set xlabel (side == 1 ? (narrow ? 'share lost' : 'share of the L_2 norm lost') : narrow ? '1 − cosine' : 'turned away: 1 − cosine')
 		do for [b = 1:blocks] {
 			if (side == 1 && steps_rows[b] > 0) { set label 10 + b title[b] at screen 0.015, first -begin[b] left textcolor rgb ink }
 		}

@@ -18,6 +18,7 @@ if (rows_safe > 0) {
 	if (known == rows_safe && lowest <= highest) { safe_low = lowest; safe_high = highest }
 }
 used_low = 1; used_high = 0
+powers = narrow ? 8 : 4 # gnuplot takes a number in brackets for a list of tics
 if (rows_recorded > 0) {
 	stats file_recorded using (log(column('loss_scale')) / log(2)) name 'R' nooutput
 	used_low = R_min; used_high = R_max
@@ -32,7 +33,7 @@ do for [format in formats] {
 	set format y '10^{%T}'
 	set ytics 1e-6, 100, 1
 	set xrange [K_min - 0.5:K_max + 0.5]
-	set xtics (narrow ? 8 : 4)
+	set xtics powers
 	set format x '2^{%g}'
 	set xlabel 'loss scale' textcolor rgb soft offset 0, 0.3
 	set ylabel 'share of the nonzero gradients lost' textcolor rgb soft

@@ -62,7 +62,7 @@ section(hu_str *b, const hu_gallery *g, int i)
 
 	HU_TRY(hu_recipe_words(r, g->dir, &title, &caption));
 	hu_str_addf(b, "<section id=\"%s\">\n", r->name);
-	hu_str_addf(b, "<h2><a href=\"#%s\">%d</a> ", r->name, i + 1);
+	hu_str_addf(b, "<h2><a href=\"#%s\">Figure %d</a> ", r->name, i + 1);
 	element(b, "", title, "</h2>\n");
 	hu_str_addf(b, "<figure><img src=\"%s.svg\" loading=\"lazy\" alt=\"", r->name);
 	hu_html_text(b, title);

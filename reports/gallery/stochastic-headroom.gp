@@ -40,7 +40,7 @@ do for [format in formats] {
 	set label 1004 'squared error, relative' at screen 13. / width, screen 0.47 center rotate by 90 textcolor rgb soft
 	set label 1 B('to nearest') at 68, nearest * 1.25 left textcolor rgb ink
 	set label 2 B('stochastic') at 68, ends_1 / 1.25 left textcolor rgb wine
-	set label 3 B('of 3/4, × 4/3') at 68, ends_2 left textcolor rgb teal_text
+	set label 3 B('with headroom') at 68, ends_2 left textcolor rgb teal_text
 	plot nearest with lines lw 2 lc rgb ink notitle, \
 		error using ($1 <= seeds ? $1 : NaN):(error[$1]) with linespoints lw 2 pt 7 ps 0.5 lc rgb wine notitle, \
 		error using ($1 > seeds ? $1 - seeds : NaN):(error[$1]) with linespoints lw 2 pt 7 ps 0.5 lc rgb teal notitle, \

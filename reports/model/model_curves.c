@@ -81,8 +81,12 @@ hu_model_depth(hu_str *b, json_t *const *node, size_t n)
 		double y = down(pow(10, d), low, high);
 		hu_str_addf(b,
 			"<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" "
-			"text-anchor=\"end\">%s%.0f</text>\n",
-			LEFT, WIDE - RIGHT, y, y, LEFT - 8, y + 5, "1e", d);
+			"text-anchor=\"end\">",
+			LEFT, WIDE - RIGHT, y, y, LEFT - 8, y + 5);
+		char *power = hu_xprintf("10^%.0f", d);
+		hu_add_raised(b, power);
+		free(power);
+		hu_str_add(b, "</text>\n");
 	}
 	hu_str_addf(b,
 		"<text x=\"%d\" y=\"%d\">first node</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">last</text>\n",

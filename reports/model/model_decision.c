@@ -110,7 +110,7 @@ static const struct {
 	{ "weights, MB", "weight_bytes", "%.4g", 1e-6, NULL, NULL },
 	{ "decisions changed", "flips", "%.0f", 1, "inputs", " of %.0f" },
 	{ "95 % interval", "flips_low", "%.2f", 100, "flips_high", " to %.2f %%" },
-	{ "nobody could keep", "open", "%.0f", 1, "told", " of %.0f" },
+	{ "open in float32", "open", "%.0f", 1, "told", " of %.0f" },
 	{ "right, %", "accuracy", "%.2f", 100, NULL, NULL },
 	{ "SQNR, dB", "sqnr_db", "%.1f", 1, NULL, NULL },
 	{ "relative L2", "rel_l2", "%.3g", 1, NULL, NULL },
@@ -212,8 +212,8 @@ hu_model_decision(hu_str *b, const json_t *v)
 	if (*hu_model_text(v, "output")) {
 		hu_str_add(b, " A decision is the largest value along the last axis of output ");
 		hu_html_text(b, hu_model_text(v, "output"));
-		hu_str_add(b, "; nobody could keep one whose float32 margin is no larger than float32’s own error, "
-			      "where the exact network was run.");
+		hu_str_add(b, ". A changed decision is open in float32 where its margin there is no larger than "
+			      "float32’s own error; the exact network tells that, of the inputs that it was run on.");
 	}
 	hu_str_add(b, "</p>\n</section>\n");
 }
@@ -299,7 +299,8 @@ hu_model_plan(hu_str *b, const json_t *a)
 	add_shares(b, json_object_get(json_object_get(a, "held_apart"), "rules"), " held apart");
 	hu_str_add(b, "<h3>Each product’s format, in the order of the nodes</h3>\n");
 	schemes(b, json_object_get(a, "nodes"));
-	hu_str_add(b,
-		"<p class=\"note\">model.onnx beside this page is typed so; policy.json is the same for validate, "
-		"block_list.txt, trtexec.txt and keep.py for other tools.</p>\n</section>\n");
+	hu_str_add(b, "<p class=\"note\">The folder above this page’s has the plan as files: model.onnx computes so, "
+		      "policy.json "
+		      "is for halfulp validate, and block_list.txt, trtexec.txt and keep.py are for other tools.</p>\n"
+		      "</section>\n");
 }

@@ -169,8 +169,10 @@ add_legend(hu_str *b, const hu_graph_damage *g)
 	hu_str_add(b, "<p class=\"note legend\">Relative L2 error of a node’s results: ");
 	for (int k = 0; k <= STEPS; k++) {
 		double x = g->least * pow(g->worst / g->least, (double)k / STEPS);
-		hu_str_addf(b, "<i style=\"--h:%.0f%%\"></i> ", hu_model_heat(x, g->least, g->worst));
-		hu_model_figure(b, k ? "%.2g " : "%.2g or less ", x);
+		hu_str_addf(
+			b, "<span class=\"key\"><i style=\"--h:%.0f%%\"></i> ", hu_model_heat(x, g->least, g->worst));
+		hu_model_figure(b, k ? "%.2g" : "%.2g or less", x);
+		hu_str_add(b, "</span> ");
 	}
 	hu_str_add(b, "</p>\n");
 }
@@ -183,10 +185,11 @@ add_section(hu_str *b, const hu_graph_damage *g, const json_t *a)
 	if (g->npaint)
 		hu_str_add(b,
 			"The left part of a box is coloured by the node’s own error, on operands in float32; the right "
-			"part by the error that arrives at its results where all nodes are low. A node without colours "
-			"is one that the policy leaves alone; of a tool, and of a file that was given to "
-			"<code>--against</code>, one whose results the file has under no name. Choose a node, by mouse "
-			"or keyboard, for all its numbers.");
+			"part by the error that arrives at its results where all nodes are low. The policy leaves a "
+			"node "
+			"without colours alone. Where the choice is a tool or a file of <code>--against</code>, such a "
+			"node’s results have no name in that file. A click on a node, or Enter, shows all its "
+			"numbers.");
 	else
 		hu_str_add(b, "No policy’s nodes were measured, so that no box has a colour: <code>validate "
 			      "--sensitivity</code> measures them.");

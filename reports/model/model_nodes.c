@@ -79,8 +79,9 @@ network(hu_str *b, json_t *const *node, size_t n, double worst)
 		"</ol>\n<p class=\"note legend\">The relative L2 error of the outputs where this node alone is low: ");
 	for (int k = 0; k <= STEPS; k++) {
 		double x = least * pow(worst / least, (double)k / STEPS);
-		hu_str_addf(b, "<i style=\"--h:%.0f%%\"></i> ", hu_model_heat(x, least, worst));
-		hu_model_figure(b, k ? "%.2g " : "%.2g or less ", x);
+		hu_str_addf(b, "<span class=\"key\"><i style=\"--h:%.0f%%\"></i> ", hu_model_heat(x, least, worst));
+		hu_model_figure(b, k ? "%.2g" : "%.2g or less", x);
+		hu_str_add(b, "</span> ");
 	}
 	hu_str_add(b, "</p>\n");
 }
@@ -99,7 +100,7 @@ table(hu_str *b, json_t *const *node, size_t n)
 	hu_str_add(b, "<div class=\"scroll\"><table class=\"worst\">\n<thead><tr><th>node</th><th "
 		      "class=\"left\">operator</th>"
 		      "<th>low alone</th><th>flips</th><th>high alone</th><th>flips</th><th>its own error</th>"
-		      "<th>amplified</th><th>largest</th><th>99.9 %</th><th>zeroed, %</th><th>saturated, "
+		      "<th>amplified</th><th>largest</th><th>99.9 % are below</th><th>zeroed, %</th><th>saturated, "
 		      "%</th></tr></thead>\n"
 		      "<tbody>\n");
 	for (size_t i = 0; i < n && i < WORST; i++) {
@@ -120,7 +121,13 @@ table(hu_str *b, json_t *const *node, size_t n)
 		cell(b, "%.3g", hu_model_share(node[i], "saturated"));
 		hu_str_add(b, "</tr>\n");
 	}
-	hu_str_add(b, "</tbody>\n</table></div>\n");
+	hu_str_add(b,
+		"</tbody>\n</table></div>\n<p class=\"note\">Low alone is the relative L2 error of the outputs where "
+		"the policy is at work in this node and in no other, high alone where it is at work in all others, "
+		"each with the decisions that change. The node’s own error is its result’s, on float32 operands; "
+		"amplified is how many times as large it arrives at the outputs. The largest magnitude of its "
+		"results, and what 99.9 % of them are below, are float32’s. Zeroed and saturated are shares of its "
+		"operands.</p>\n");
 }
 
 static void

@@ -91,6 +91,22 @@ grounds(hu_str *b, const json_t *v)
 	}
 }
 
+/* Appends a command whose words are not broken at their hyphens. */
+static void
+add_line(hu_str *b, const char *command)
+{
+	for (const char *p = command; *p;) {
+		size_t n = strcspn(p, " "), blanks = strspn(p + n, " ");
+		char *word = hu_xprintf("%.*s", (int)n, p);
+		hu_str_add(b, "<span>");
+		hu_html_text(b, word);
+		hu_str_add(b, "</span>");
+		hu_str_addn(b, p + n, blanks);
+		free(word);
+		p += n + blanks;
+	}
+}
+
 /* The whole line that made the object O. Files of older versions have the model and the DATA alone. */
 static void
 made_by(hu_str *b, const json_t *o, const char *command, const char *data)
@@ -98,7 +114,7 @@ made_by(hu_str *b, const json_t *o, const char *command, const char *data)
 	const char *whole = hu_model_text(o, "command");
 
 	if (*whole) {
-		hu_html_text(b, whole);
+		add_line(b, whole);
 	} else {
 		hu_str_addf(b, "halfulp %s ", command);
 		hu_html_text(b, hu_model_text(o, "model"));
@@ -122,7 +138,7 @@ provenance(hu_str *b, const json_t *v, const json_t *a, const char *command)
 		made_by(b, v, "validate", "data");
 	if (a)
 		made_by(b, a, "advise", NULL);
-	hu_html_text(b, command);
+	add_line(b, command);
 	hu_str_add(b, "</pre>\n</section>\n");
 }
 

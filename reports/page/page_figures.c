@@ -139,8 +139,9 @@ tabs(hu_str *b, const hu_figure *f, int n, const hu_report_runs *runs, const cha
 	for (int k = 0; k < n; k++) {
 		if (f[k].why)
 			continue;
-		hu_str_addf(b, "<input type=\"radio\" name=\"%s\" id=\"%s-tab-%d\"%s><label class=\"run-%d\" "
-			       "for=\"%s-tab-%d\">",
+		hu_str_addf(b,
+			"<input type=\"radio\" name=\"%s\" id=\"%s-tab-%d\"%s><label class=\"run-%d\" "
+			"for=\"%s-tab-%d\">",
 			f->name, f->name, k + 1, k == open ? " checked" : "", k % 8 + 1, f->name, k + 1);
 		hu_html_text(b, runs->at[k].label);
 		hu_str_add(b, "</label>\n<div class=\"panel\"><h3>");
@@ -215,16 +216,16 @@ not_drawn(hu_str *b, const hu_report_runs *runs, const hu_figures *figures)
 }
 
 hu_status
-hu_page_figures(
-	hu_str *b, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *dir)
+hu_page_figures(hu_str *b, const hu_report_runs *runs, const hu_figures *figures, const char *formats, const char *dir)
 {
 	for (int i = 0, n; i < figures->n; i += n) {
 		const hu_figure *f = &figures->at[i];
 		n = group(figures, i);
 		if (!any_drawn(f, n))
 			continue;
-		hu_str_addf(b, "<section id=\"%s\">\n<figure>\n<h2>%s</h2>\n<figcaption>%s</figcaption>\n", f->name,
-			f->title, f->caption);
+		hu_str_addf(b, "<section id=\"%s\">\n<figure>\n<h2>%s</h2>\n<figcaption>", f->name, f->title);
+		hu_html_number(b, f->caption);
+		hu_str_add(b, "</figcaption>\n");
 		if (!strcmp(f->name, "loss"))
 			diverged(b, runs);
 		if (f->run < 0 && runs->n > 1)

@@ -27,7 +27,7 @@ enum { MEASURES = sizeof measures / sizeof *measures };
 /* A table of the page: its rows with the columns that name them, and each measure by the columns of `key`. */
 typedef struct sheet {
 	hu_selection row, of[MEASURES];
-	int *at[MEASURES];      /* for each row the measure's row, -1 where it has none */
+	int *at[MEASURES]; /* for each row the measure's row, -1 where it has none */
 } sheet;
 
 static hu_status
@@ -149,9 +149,12 @@ words(hu_str *b, const hu_report_run *r)
 	hu_str line;
 
 	hu_str_add(b, "<dl class=\"facts words\">\n");
-	for (int m = 0; m < MEASURES; m++)
-		hu_str_addf(b, "<dt>%s</dt><dd>%s (<code>analysis/%.*s</code>)</dd>\n", measures[m].title,
-			measures[m].words, (int)strcspn(measures[m].table, " "), measures[m].table);
+	for (int m = 0; m < MEASURES; m++) {
+		hu_str_addf(b, "<dt>%s</dt><dd>", measures[m].title);
+		hu_html_number(b, measures[m].words);
+		hu_str_addf(b, " (<code>analysis/%.*s</code>)</dd>\n", (int)strcspn(measures[m].table, " "),
+			measures[m].table);
+	}
 	hu_str_init(&line);
 	hu_str_add(&line, "halfulp analyze ");
 	hu_show_word(&line, r->dir);

@@ -73,7 +73,8 @@ value_of(const struct source *f, const hu_selection *s, const hu_report_run *run
 	case MOST:
 	case LEAST: break;
 	}
-	return hu_xstrdup(hu_selection_cell(s, row_of(f, s), f->column));
+	const char *cell = hu_selection_cell(s, row_of(f, s), f->column);
+	return hu_xstrdup(strcmp(cell, "-") ? cell : "–");
 }
 
 /* Appends what names the row: its cells before the value's, or how many rows there are. */

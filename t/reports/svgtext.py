@@ -21,6 +21,12 @@ def width(text, size, bold):
     return hundredths * size / 100
 
 
+def plain(page):
+    """A page with its powers of ten, 1.5·10⁻⁷, as programs write them, 1.5e-07."""
+    digits = lambda s: s.translate(str.maketrans(RAISED + '⁻', '0123456789-'))
+    return re.sub('·10(⁻?[%s]+)' % RAISED, lambda m: 'e%+03d' % int(digits(m[1])), page)
+
+
 class Text:
     def __init__(self, words, box, size):
         self.words, self.box, self.size = words, box, size

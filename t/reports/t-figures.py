@@ -162,7 +162,7 @@ for r, policy in enumerate(names):
     ):
         lost = [number(x["l2_share_lost"]) for x in rows if x["l2_share_lost"] != "-"]
         cosine = [number(x["cosine"]) for x in rows if x["cosine"] != "-"]
-        got = parts(re.escape(word) + r": (\S+) lost, cosine (.*?)(?:;|$)", "harm" + at)
+        got = parts(re.escape(word) + r": (\S+) lost, cosine\s(.*?)(?:;|$)", "harm" + at)
         if not lost:
             ok(got is None, "%s harm: nothing is said of %s" % (policy, word))
             continue
@@ -174,9 +174,14 @@ for r, policy in enumerate(names):
         ok(close, "%s harm: %s: cosine %s, recomputed %.6g" % (policy, word, got and got[1], min(cosine)))
     finite = [(number(x["bound_ratio_max"]), x["layer"] + "  " + x["op"]) for x in analysis["replay"]
               if x["bound_ratio_max"] not in ("-", "inf")]
-    got = parts(r"largest error: (\S+) of its bound, in (.*)", "ulp" + at)
+    got = parts(r"; (\S+) of a bound at most, in (.*)", "ulp" + at)
     ok(got and near(got[0], max(finite)[0]) and got[1] in [w for u, w in finite if u == max(finite)[0]],
        "%s ulp: %s, recomputed %r" % (policy, got, max(finite)))
+    worst = max(number(x["ulp_max"]) for x in analysis["replay"] if x["ulp_max"] not in ("-", "inf"))
+    got = parts(r"^largest error: (.*) ulps in ([^;]*)", "ulp" + at)
+    ok(got and ("2²⁴" in got[0] if worst > 2**24 else near(got[0], worst)) and any(
+        got[1] == x["layer"] + "  " + x["op"] and number(x["ulp_max"]) == worst for x in analysis["replay"]),
+       "%s ulp: %s, recomputed %r ulps" % (policy, got, worst))
     total = sum(number(x["count"]) for x in analysis["exponents"] if x["format"] != "-")
     got = parts(r"^(\S+) values", "exponents" + at)
     ok(got and value(got[0]) == total, "%s exponents: %s values, recomputed %d" % (policy, got, total))
@@ -190,6 +195,8 @@ for r, policy in enumerate(names):
     needs = [(number(x["log2_scale_min"]), x["tensor"]) for x in each if x["log2_scale_min"] != "-"]
     limits = [(number(x["log2_scale_max"]), x["tensor"]) for x in each if x["log2_scale_max"] != "-"]
     if "sweep" + at in figure:
+        tics = [t for t in text_of("report/sweep%s.svg" % at) if re.fullmatch(r"2−?\d+", t)]
+        ok(len(tics) > 6, "%s sweep: a power of two stands at every fourth tic: %s" % (policy, tics))
         got = parts(r"in (\S+) (\S+) needs a scale of 2(\S+) or more; in (\S+) (\S+) overflows beyond 2(\S+)", "sweep"
                     + at)
         ok(got and int(got[2].translate(RAISED)) == max(needs)[0] and int(got[5].translate(RAISED)) == min(limits)[0],

@@ -6,7 +6,8 @@ import html, json, math, os, re, struct, sys
 
 sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get('srcdir', '.'))
-sys.path.insert(0, os.path.join(TOP, 't/tool'))
+sys.path[:0] = [TOP + '/t/tool', TOP + '/t/reports']
+import svgtext
 import tap
 from npzfile import npz
 from onnxfile import *
@@ -25,7 +26,8 @@ ran = tap.halfulp('validate', 'f.onnx', '--data', 'x.npz', '--policy', 'bf16', '
 tap.ok(ran.returncode == 0, 'validate writes the object', ran.stderr)
 told = json.load(open('out/validation.json'))['against'][0]
 ran = tap.halfulp('report', 'out')
-page = open('out/report/index.html', encoding='utf-8').read() if os.path.exists('out/report/index.html') else ''
+made = 'out/report/index.html'
+page = svgtext.plain(open(made, encoding='utf-8').read()) if os.path.exists(made) else ''
 section = re.search(r'<section>\n<h2>What b\.onnx does.*?</section>', page, re.S)
 tap.ok(ran.returncode == 0 and section is not None, 'the page has a section of the file', ran.stderr)
 text = section.group(0) if section else ''
@@ -50,7 +52,7 @@ ran = tap.halfulp('validate', 'f.onnx', '--data', 'x.npz', '--policy', 'bf16', '
         '--against', 'b.onnx', '--against', 'inf.onnx', '--report', 'both')
 v = json.load(open('both/validation.json'))
 ran = tap.halfulp('report', 'both')
-page = open('both/report/index.html', encoding='utf-8').read() if ran.returncode == 0 else ''
+page = svgtext.plain(open('both/report/index.html', encoding='utf-8').read()) if ran.returncode == 0 else ''
 graphs = re.search(r'<section class="whole" id="graph">.*?</section>', page, re.S)
 graphs = graphs.group(0) if graphs else ''
 words = lambda s: ' '.join(html.unescape(re.sub('<.*?>', '', s)).split())
@@ -102,7 +104,7 @@ off = [[n, f['y']['arrived'], rows[n]['rel_l2']] for n, f in tools.items()
        if not abs(f['y']['arrived'] - rows[n]['rel_l2']) <= 1e-6 * rows[n]['rel_l2']]
 tap.ok(list(tools) == ['occ-fp16', 'ort-static'] and not off, 'a tool is told value by value as a file is', [off, v])
 ran = tap.halfulp('report', 'tools')
-page = open('tools/report/index.html', encoding='utf-8').read() if ran.returncode == 0 else ''
+page = svgtext.plain(open('tools/report/index.html', encoding='utf-8').read()) if ran.returncode == 0 else ''
 switches = re.findall(r'<label for="paint-\d+">(.*?)</label>', page)
 tap.ok(switches == ['bf16', 'occ-fp16', 'ort-static'], 'and its nodes are painted on the graph', switches)
 tap.finish()

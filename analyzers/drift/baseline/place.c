@@ -20,6 +20,7 @@ hu_place_init(hu_place *p, const char *key)
 		part[n++] = s;
 	p->table = n ? part[0] : "";
 	p->column = n ? part[n - 1] : "";
+	p->summed = n == 3 && !strcmp(p->table, "summary") ? part[1] : NULL;
 	if (n < 3 || part[1][strspn(part[1], "0123456789")] || hu_is_program_row(key))
 		return;
 	p->step = strtoll(part[1], NULL, 10);
@@ -45,7 +46,10 @@ hu_place_words(hu_str *s, const char *key)
 	hu_place p;
 
 	hu_place_init(&p, key);
-	hu_str_addf(s, "%s", p.tensor ? p.column : key);
+	if (p.summed)
+		hu_str_addf(s, "%s of %s over all steps", p.column, p.summed);
+	else
+		hu_str_addf(s, "%s", p.tensor ? p.column : key);
 	if (p.tensor)
 		hu_str_addf(s, " of %s", hu_shown(p.tensor));
 	if (p.tensor && p.step >= 0)

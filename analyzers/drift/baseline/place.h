@@ -9,6 +9,7 @@
 typedef struct hu_place {
 	char *text; /* a copy of the key, which the strings below point into */
 	const char *table, *layer, *tensor, *column;
+	const char *summed; /* the table whose worst value over all steps a summary is */
 	long long step;
 	int call;
 } hu_place;
