@@ -202,6 +202,8 @@ evaluate(job *j, hu_sharing *s, hu_status st, int *ends)
 	j->units.exact = j->exact;
 	if (st == HU_OK)
 		st = hu_validate_exact_limit(&j->units, hu_args_given(j->a, "exact"), &j->v.too_long);
+	if (st == HU_OK)
+		st = hu_validate_fits(&j->units);
 	HU_TRY(hu_validate_share(&j->units, s, st, ends));
 	HU_TRY(hu_validate_exact_together(&j->units));
 	if (j->units.exact && !*ends)

@@ -6,6 +6,7 @@ noinst_HEADERS += analyzers/validate/list_ops.h
 libhalfulp_a_SOURCES += analyzers/validate/validate_cut.c
 noinst_HEADERS += analyzers/validate/validate_details.def
 libhalfulp_a_SOURCES += analyzers/validate/validate_exact.c
+libhalfulp_a_SOURCES += analyzers/validate/validate_memory.c
 libhalfulp_a_SOURCES += analyzers/validate/validate_nodes.c
 noinst_HEADERS += analyzers/validate/validate_options.def
 libhalfulp_a_SOURCES += analyzers/validate/validate_run.c

@@ -59,6 +59,9 @@ typedef struct hu_validate_job {
 	hu_share_work work;
 } hu_validate_job;
 
+/* HU_ENOMEM where the memory cannot hold what every run needs, however it is done (validate_memory.c). For a job whose
+   `exact` is settled. */
+hu_status hu_validate_fits(const hu_validate_job *j);
 /* Runs the policies, or this process's share of them, as hu_share_out does. */
 hu_status hu_validate_share(hu_validate_job *j, hu_sharing *s, hu_status st, int *ends);
 void hu_validate_job_release(hu_validate_job *j);

@@ -11,9 +11,7 @@
 double *
 hu_import_room(hu_importing *c, size_t n)
 {
-	enum { MOST = 1 << 27 }; /* a gigabyte */
-
-	if (c->st == HU_OK && n <= MOST)
+	if (c->st == HU_OK && n <= HU_IMPORT_COMPUTED)
 		return hu_xmalloc((n + 1) * sizeof(double));
 	hu_import_fail(c, HU_EUNABLE, "%zu computed constants are too many", n);
 	return NULL;

@@ -3,6 +3,7 @@
 #include "lib/import/importing.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/memory/room.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,25 @@ hu_import_fail(hu_importing *c, hu_status st, const char *fmt, ...)
 	c->st = c->node ? hu_fail(st, "%s: node '%.120s' (%.60s): %s", c->m->path, c->node->name, c->node->op, text)
 			: hu_fail(st, "%s: %s", c->m->path, text);
 	return -1;
+}
+
+/* Adds BYTES to *SUM, which may be one PART of the memory. Returns 0, or -1 and a failure. */
+static int
+within(hu_importing *c, double *sum, double bytes, int part, const char *what)
+{
+	double most = (double)hu_memory_limit() / part;
+
+	if ((*sum += bytes) > most)
+		return hu_import_fail(c, HU_ENOMEM,
+			"%s take %.0f MB and may take %.0f MB: let it take more memory (--max-memory)", what,
+			*sum / 1e6, most / 1e6);
+	return c->st == HU_OK ? 0 : -1;
+}
+
+int
+hu_import_shaped(hu_importing *c, double bytes)
+{
+	return within(c, &c->shaped, bytes, 16, "the calls and sequences that nodes become");
 }
 
 void
@@ -101,9 +121,32 @@ hu_import_tensor(hu_importing *c, const char *name, hu_format_id f, hu_shape s, 
 	return id;
 }
 
-/* Computes the last call of the program, whose inputs are constants, and takes it away. */
+/* 1 where tensor ID, the result of a call on constants, may be held beside them. */
+static int
+is_allowed(hu_importing *c, const hu_call *call, int id, int varies)
+{
+	const hu_tensor *to = &c->constant[id];
+	size_t all = 0;
+
+	for (int i = 0; i < call->nin; i++) {
+		int k = 0;
+		while (call->in[k] != call->in[i])
+			k++;
+		all += k == i ? c->constant[call->in[i]].n : 0; /* each counts once: it may be joined to itself */
+	}
+	if (to->n > SMALL && to->n > all && (to->n > HU_IMPORT_COMPUTED || (c->grown += to->n) > HU_IMPORT_COMPUTED)) {
+		hu_import_fail(c, HU_EUNABLE, "%zu computed constants are too many",
+			to->n > HU_IMPORT_COMPUTED ? to->n : c->grown);
+		return 0;
+	}
+	double bytes = (double)to->n * (double)hu_element_size(to->format);
+	return !varies || !within(c, &c->held, bytes, 2, "values computed for one input");
+}
+
+/* Computes the last call of the program, whose inputs are constants, and takes it away. VARIES: for the input at hand
+   alone. */
 static void
-fold(hu_importing *c, int id)
+fold(hu_importing *c, int id, int varies)
 {
 	hu_call *call = &c->p->c[c->p->nc - 1];
 	hu_tensor **in = hu_xcalloc((size_t)call->nin + 1, sizeof *in), *to = &c->constant[id];
@@ -111,7 +154,8 @@ fold(hu_importing *c, int id)
 
 	for (int i = 0; i < call->nin; i++)
 		in[i] = &c->constant[call->in[i]];
-	to->data = hu_alloc(to->n * hu_element_size(to->format) + 1);
+	int fits = is_allowed(c, call, id, varies);
+	to->data = fits ? hu_alloc(to->n * hu_element_size(to->format) + 1) : NULL;
 	if (!to->data)
 		hu_import_fail(c, HU_ENOMEM, "no memory for a constant of %zu elements", to->n);
 	else if (to->n && HU_COLUMN(call->op, emulate)(call, in, &to, &(hu_env){ 0, 0 }) != HU_OK) {
@@ -219,6 +263,10 @@ hu_import_call(hu_importing *c, const char *op, hu_format_id f, const int *in, i
 		c->nattr = 0;
 		return -1;
 	}
+	if (hu_import_shaped(c, sizeof(hu_call) + sizeof(hu_info) + (double)nin * sizeof *in)) {
+		c->nattr = 0;
+		return -1;
+	}
 	int id = hu_import_tensor(c, NULL, f, out[0], other ? HU_OTHER : HU_ACTIVATION, 0);
 	hu_call *call = hu_program_call(c->p, op, HU_FORWARD, c->layer, in, nin, &id, 1);
 	call->nattr = c->nattr;
@@ -228,7 +276,7 @@ hu_import_call(hu_importing *c, const char *op, hu_format_id f, const int *in, i
 	c->made[c->nmade++] = c->own;
 	int folds = foldable(c, in, nin, hu_count(out[0]));
 	if (folds)
-		fold(c, id);
+		fold(c, id, folds == 2);
 	if (folds == 2)
 		hu_asking_mark(c, id);
 	return c->st == HU_OK ? id : -1;

@@ -78,6 +78,8 @@ struct hu_importing {
 	hu_sequence *sequences;
 	char *asked; /* by attribute of `own`: whether its code has looked at it */
 	int narrow;  /* it has met float16 or bfloat16 */
+	size_t grown;        /* elements of constants that are larger than what they were computed from */
+	double held, shaped; /* bytes of constants of the input at hand, and of calls and sequences */
 	hu_asking *asking; /* NULL: the model is one program, whatever its inputs are */
 	char *varies;      /* by tensor id: a constant that depends on the input */
 	size_t nvaries;
@@ -202,6 +204,8 @@ hu_value hu_import_either(hu_importing *c, hu_value *if_, hu_value *yes, hu_valu
    zeros. Returns 1 if it has. */
 int hu_import_empty(hu_importing *c);
 
+/* Elements that computed constants may have: a gigabyte of doubles. */
+enum { HU_IMPORT_COMPUTED = 1 << 27 };
 /* constant.c. Room for N numbers, freed by the caller; NULL and a failure where no model of sense has so many. */
 double *hu_import_room(hu_importing *c, size_t n);
 /* ONNX's element type as safetensors calls it. */
@@ -215,7 +219,10 @@ int hu_import_numbers(hu_importing *c, int type, int rank, const size_t *d, cons
 int hu_import_matrix(hu_importing *c, int type, size_t rows, size_t columns, const double *x);
 int hu_import_stored(hu_importing *c, const char *name, const hu_stensor *t);
 
-/* emit.c. A new tensor: of the node at hand, or a constant called NAME, whose data are zeros. */
+/* emit.c. Adds BYTES to what calls and sequences take, of which a few bytes may ask for any number: a sixteenth of the
+   memory is theirs. Returns -1 and a failure where that is not enough, else 0. */
+int hu_import_shaped(hu_importing *c, double bytes);
+/* A new tensor: of the node at hand, or a constant called NAME, whose data are zeros. */
 int hu_import_tensor(hu_importing *c, const char *name, hu_format_id f, hu_shape s, hu_tclass cls, int constant);
 /* Sets an attribute of the next call. */
 void hu_import_set(hu_importing *c, const char *key, double x);

@@ -3,6 +3,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
+#include "lib/base/memory/room.h"
 #include "lib/base/terminal/progress.h"
 #include "lib/base/thread.h"
 #include "lib/number/code.h"
@@ -63,7 +64,13 @@ bytes_of(const hu_tensor *t)
 hu_status
 hu_exec_init_some(hu_exec *x, const hu_program *p, const char *need)
 {
+	double all = 0;
+
 	begin(x, p);
+	for (int i = 0; i < p->nt; i++)
+		all += !need || need[i] ? (double)bytes_of(&x->t[i]) : 0;
+	if (all > (double)hu_memory_limit()) /* it is not filled before it is refused */
+		return no_memory(x);
 	for (int i = 0; i < p->nt; i++)
 		if ((!need || need[i]) && !(x->t[i].data = hu_alloc(bytes_of(&x->t[i]))))
 			return no_memory(x);
@@ -138,14 +145,18 @@ hu_exec_init_sharing(hu_exec *x, const hu_program *p, const char *keep, const hu
 {
 	place *r = hu_xcalloc((size_t)p->nt + 1, sizeof *r);
 	size_t *at = hu_xcalloc((size_t)p->nt + 1, sizeof *at);
-	int full = 0;
+	double all = 0;
+	int full;
 
 	begin(x, p);
 	x->nroom = plan_rooms(x, keep, lent, r, at);
 	x->room = hu_xcalloc(x->nroom + 1, sizeof *x->room);
 	for (size_t i = 0; i < x->nroom; i++)
+		all += (double)r[i].bytes;
+	full = all > (double)hu_memory_limit();
+	for (size_t i = 0; i < x->nroom && !full; i++)
 		full |= !(x->room[i] = hu_alloc(r[i].bytes));
-	for (int i = 0; i < p->nt; i++)
+	for (int i = 0; i < p->nt && !full; i++)
 		x->t[i].data = borrows(x, lent, i) ? lent[i].data : x->room[at[i]];
 	free(r);
 	free(at);

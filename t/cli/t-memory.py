@@ -47,6 +47,51 @@ def npy_head(shape, descr='<f4'):
     return b'\x93NUMPY\x01\x00' + struct.pack('<H', 118) + (head + ' ' * (117 - len(head)) + '\n').encode()
 
 
+def many(n=200 * MIB, value=1):
+    """A node that makes n numbers, and its shape."""
+    return (onnxfile.node('ConstantOfShape', 's', 'z', value=onnxfile.ints('v', [1], [value])),
+            onnxfile.ints('s', [1], [n]))
+
+
+def function(name, body):
+    """A function of domain d: node by node from a to b."""
+    imports = b''.join(onnxfile.blob(9, onnxfile.blob(1, d) + onnxfile.number(2, v)) for d, v in (('', 17), ('d', 1)))
+    return onnxfile.blob(1, name) + onnxfile.blob(4, 'a') + onnxfile.blob(5, 'b') + b''.join(
+        onnxfile.blob(7, x) for x in body) + imports + onnxfile.blob(10, 'd')
+
+
+def doubled(k):
+    return [onnxfile.node('f%d' % (k - 1), 'a', 't', domain='d'), onnxfile.node('f%d' % (k - 1), 't', 'b', domain='d')]
+
+
+def longer():
+    """A loop's body that makes a sequence longer by one in each step."""
+    return onnxfile.graph(
+        [onnxfile.node('Identity', 'ci', 'co'), onnxfile.node('SequenceInsert', 'qi x', 'qo')], [],
+        [onnxfile.value('i', [], onnxfile.INT64), onnxfile.value('ci', [], onnxfile.BOOL), onnxfile.value('qi')],
+        [onnxfile.value('co', [], onnxfile.BOOL), onnxfile.value('qo')])
+
+
+ALL, SHAPE = many()
+# name, what it has, nodes, tensors, functions, and how many MiB may be taken before it is refused
+GREEDY = [
+    ('list', '1600 MB of numbers as a shape', [ALL, onnxfile.node('Reshape', 'x z', 'y')], [SHAPE], (), 100),
+    ('places', '1600 MB of numbers that are looked through', [ALL, onnxfile.node('NonZero', 'z', 'y')], [SHAPE], (),
+     100),
+    ('outputs', '800 MB of outputs', [onnxfile.node('ConstantOfShape', 's', 'y')], [SHAPE], (), 100),
+    ('twice', 'a constant that is joined to itself 33 times',
+     [onnxfile.node('Concat', 'c%d c%d' % (i, i), 'c%d' % (i + 1), axis=0) for i in range(33)] +
+     [onnxfile.node('ReduceSum', 'c33', 'r', keepdims=0), onnxfile.node('Add', 'x r', 'y')],
+     [onnxfile.floats('c0', [2], [1, 2])], (), 1000),
+    ('functions', 'a function of 2^30 nodes', [onnxfile.node('f30', 'x', 'y', domain='d')], [],
+     [function('f0', [onnxfile.node('Relu', 'a', 'b')]), *(function('f%d' % k, doubled(k)) for k in range(1, 31))],
+     400),
+    ('sequence', 'a sequence that grows in a loop',
+     [onnxfile.node('SequenceEmpty', '', 'q'), onnxfile.node('Loop', 'm c q', 'w', body=longer()),
+      onnxfile.node('ConcatFromSequence', 'w', 'y', axis=0)],
+     [onnxfile.ints('m', [], [10**9]), onnxfile.tensor('c', onnxfile.BOOL, [], b'\1')], (), 400),
+]
+
 for c in COMMANDS:
     code, said, _ = run(c, '--max-memory', 'much')
     tap.ok(code == 2 and '--max-memory much' in said and said.count('\n') == 1, '%s knows --max-memory' % c, said)
@@ -87,6 +132,12 @@ else:
     npzfile.npz('one.npz', x=((1, 4), [1, 2, 3, 4]))
     refused(['validate', 'wide.onnx', '--data', 'one.npz', '--policy', 'fp16', '--max-memory', '300MiB'],
             'validate of a model of %d bytes that makes 800 MiB' % os.path.getsize('wide.onnx'), 300)
+    # Small models that ask for much more than the memory may take, which is told before any of it is filled
+    for name, what, nodes, tensors, functions, most in GREEDY:
+        onnxfile.write(name + '.onnx', onnxfile.graph(nodes, tensors, [onnxfile.value('x', [1, 4])],
+                                                      [onnxfile.value('y')]), 17, [('d', 1)], functions)
+        refused(['validate', name + '.onnx', '--data', 'one.npz', '--policy', 'fp16', '--max-memory', '2GiB'],
+                'validate of %d bytes with %s' % (os.path.getsize(name + '.onnx'), what), most)
     # What fits is not refused
     code, said, peak = run('train', '--model', 'mlp', '--data', 'digits', '--steps', '2', '--quiet', '--max-memory',
                            '400MiB', 's')

@@ -19,11 +19,15 @@ member(const hu_value *v)
 	return x;
 }
 
+/* A sequence of N values, to be filled in; NULL and a failure where it would take too much. */
 static hu_sequence *
 make(hu_importing *c, size_t n)
 {
-	hu_sequence *l = hu_xcalloc(1, sizeof *l + (n + 1) * sizeof *l->v);
+	size_t bytes = sizeof(hu_sequence) + (n + 1) * sizeof(hu_value);
 
+	if (hu_import_shaped(c, (double)bytes))
+		return NULL;
+	hu_sequence *l = hu_xcalloc(1, bytes);
 	l->next = c->sequences;
 	l->n = n;
 	c->sequences = l;
@@ -80,7 +84,7 @@ hu_node_sequence_construct(hu_importing *c)
 {
 	hu_sequence *l = make(c, c->node->nin);
 
-	for (size_t i = 0; i < l->n && c->st == HU_OK; i++) {
+	for (size_t i = 0; l && i < l->n && c->st == HU_OK; i++) {
 		hu_value *v = hu_import_in(c, i);
 		if (v)
 			l->v[i] = member(v);
@@ -100,6 +104,8 @@ hu_node_sequence_insert(hu_importing *c)
 	if (c->st != HU_OK)
 		return;
 	hu_sequence *l = make(c, from->n + 1);
+	if (!l)
+		return;
 	memcpy(l->v, from->v, at * sizeof *l->v);
 	l->v[at] = member(v);
 	memcpy(l->v + at + 1, from->v + at, (from->n - at) * sizeof *l->v);
@@ -119,6 +125,8 @@ hu_node_sequence_erase(hu_importing *c)
 	if (c->st != HU_OK)
 		return;
 	hu_sequence *l = make(c, from->n - 1);
+	if (!l)
+		return;
 	memcpy(l->v, from->v, at * sizeof *l->v);
 	memcpy(l->v + at, from->v + at + 1, (l->n - at) * sizeof *l->v);
 	put(c, l);
