@@ -12,7 +12,7 @@ hu_threads_settle(char **argv)
 	if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || getenv("KMP_BLOCKTIME"))
 		return;
 	/* without memory for them the new program would find none of them and begin again, for ever */
-	if (setenv("GOMP_SPINCOUNT", "5000", 1) || setenv("KMP_BLOCKTIME", "1", 1))
+	if (setenv("GOMP_SPINCOUNT", "1000", 1) || setenv("KMP_BLOCKTIME", "1", 1))
 		return;
 	execv("/proc/self/exe", argv); /* returns only where there is no /proc */
 }

@@ -270,7 +270,7 @@ by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 	free(low);
 	if (st == HU_OK && c->nout > 0) { /* what outputs share is costly in MPFR, so only one is judged */
 		uint64_t draw = hu_mix64(x->seed ^ (uint64_t)(unsigned)c->id);
-		int k = (int)(draw % (uint64_t)c->nout);
+		int k = hu_judge_drawn(c, in, draw);
 		size_t want = wanted(x, c, draw >> 32);
 		if (want)
 			st = judge(x, c, in, k, want);

@@ -16,7 +16,8 @@ enum {
 	CHUNK = 16384, /* values held in MPFR at a time */
 	AGAIN = 65536, /* one value in so many is checked by MPFR, and at least one in each call, */
 	/* except that of norms only one call in so many is, because each value needs a whole channel in MPFR */
-	NORMS = 4
+	NORMS = 4,
+	TERMS = 1 << 13 /* of a loss that is checked whichever outputs its call has */
 };
 
 static int
@@ -78,6 +79,14 @@ enclose(hu_judge_state *s)
 	return st;
 }
 
+int
+hu_judge_drawn(const hu_call *c, hu_tensor *const *in, uint64_t draw)
+{
+	int first = c->op->cls == HU_CLASS_LOSS && c->nout > 1 && in[0]->n > TERMS;
+
+	return c->nout > 0 ? first + (int)(draw % (uint64_t)(c->nout - first)) : 0;
+}
+
 hu_status
 hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 {
@@ -95,7 +104,7 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 	/* One output of each call has a value that is checked for certain; the intermediate results that outputs share
 	   are costly in MPFR. */
 	uint64_t pick = hu_mix64(job->seed ^ (uint64_t)(unsigned)job->c->id);
-	int sure = (int)(pick % (uint64_t)(job->c->nout > 0 ? job->c->nout : 1)) == job->out &&
+	int sure = hu_judge_drawn(job->c, job->in, pick) == job->out &&
 		   (job->c->op->cls != HU_CLASS_NORM || (pick >> 32) % NORMS == 0);
 	s.sink.want_exact = job->engine->products && !job->element && !job->hex;
 	s.stride = job->n < AGAIN && sure && job->n ? job->n : AGAIN;

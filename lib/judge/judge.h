@@ -12,6 +12,10 @@
    each value that waits for the reference. */
 hu_status hu_judge_each(const hu_judge_job *job, hu_ladder *ladder);
 
+/* The output of c, by a draw, that has a value which MPFR judges in any case. A loss of more than 2^13 terms is left
+   out where its call has other outputs: an exponential of each term is more than all other calls of a step ask for. */
+int hu_judge_drawn(const hu_call *c, hu_tensor *const *in, uint64_t draw);
+
 /* Judged values in arrays of n, by ascending element. */
 typedef struct hu_judged {
 	size_t n, of;           /* number judged, and number of elements of the tensor */

@@ -89,6 +89,28 @@ sampling(void)
 	is_int(low, 0, "every element has the same chance (within 5 standard deviations)");
 }
 
+/* Which outputs of a loss of so many terms have a value that is judged again in any case: a bit for each. */
+static int
+drawn(const hu_op *op, int nout, size_t terms)
+{
+	hu_call c = { .op = op, .nin = 1, .nout = nout };
+	hu_tensor x = { .n = terms }, *in[1] = { &x };
+	int seen = 0;
+
+	for (uint64_t draw = 0; draw < 64; draw++)
+		seen |= 1 << hu_judge_drawn(&c, in, draw);
+	return seen;
+}
+
+static void
+draws(void)
+{
+	is_int(drawn(&hu_op_softmax_xent, 2, 8192), 3, "both outputs of a loss of 8192 terms may be judged again");
+	is_int(drawn(&hu_op_softmax_xent, 2, 8193), 2, "of more terms, the loss itself is not");
+	is_int(drawn(&hu_op_softmax_xent, 1, 8193), 1, "unless its call has no other output");
+	is_int(drawn(&hu_op_layernorm, 3, 8193), 7, "and other calls have all their outputs drawn");
+}
+
 /* What several calls told, together. */
 static void
 ladders(void)
@@ -148,6 +170,7 @@ main(void)
 	size_t n, over = 0, wrong = 0, faulty = 0, named = 0;
 
 	sampling();
+	draws();
 	for (uint32_t i = 0; i < N; i++) {
 		x[i] = (float)ldexp((double)(1 + hu_random_at(5, 1, 0, i).w[0] % 2047), (int)(i % 30) - 24);
 		y[i] = (float)hu_round(x[i] / 3.0, f, HU_RNE, 0, 0);
