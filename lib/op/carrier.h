@@ -26,16 +26,44 @@ typedef struct hu_ctx_bounded {
 	hu_bounded k[HU_CONSTANTS];
 } hu_ctx_bounded;
 
+/* Whether the double with the bits a, a magnitude, lies between normal numbers of f, where f only drops digits. */
+HU_HD int
+hu_only_drops(hu_format f, uint64_t a)
+{
+	return f.p > 1 && f.p < 53 && hu_has_sign(f) && a >= hu_bits64(hu_pow2(f.emin)) && a < hu_bits64(f.max);
+}
+
 /* Rounds to nearest even in format f. It uses the processor's own conversion for fp32, and every NaN becomes the one
    quiet NaN. */
 HU_HD double
 hu_rne(hu_format f, double x)
 {
+	uint64_t u = hu_bits64(x), a = u & 0x7fffffffffffffffu;
+
 	if (f.id == HU_FP32) {
 		float y = (float)x;
 		return y == y ? (double)y : hu_nan();
 	}
+	if (hu_only_drops(f, a)) { /* a carry into the exponent is the next power of two */
+		int cut = 53 - f.p;
+		a += ((uint64_t)1 << (cut - 1)) - 1 + (a >> cut & 1);
+		return hu_from_bits64((u & 0x8000000000000000u) | (a >> cut << cut));
+	}
 	return hu_round(x, f, HU_RNE, 0, 0);
+}
+
+/* The distance between the two numbers of f that enclose x: 0 where x is one of them, +Inf where one is infinite. */
+HU_HD double
+hu_gap(hu_format f, double x)
+{
+	uint64_t a = hu_bits64(x) & 0x7fffffffffffffffu;
+	double up, down;
+
+	if (hu_only_drops(f, a))
+		return a << (f.p + 11) ? hu_pow2((int)(a >> 52) - 1023 - f.p + 1) : 0;
+	up = hu_round(x, f, HU_RU, 0, 0);
+	down = hu_round(x, f, HU_RD, 0, 0);
+	return up == down ? 0 : hu_isfinite(up) && hu_isfinite(down) ? up - down : hu_inf(0);
 }
 
 HU_HD double

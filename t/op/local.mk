@@ -7,6 +7,7 @@ noinst_HEADERS += t/op/op-cases.def
 noinst_HEADERS += t/op/op-judge.h
 noinst_HEADERS += t/op/op-values.h
 SCRIPT_TESTS += t/op/t-moves.py
+C_TESTS += t/op/u-carrier
 C_TESTS += t/op/u-computes
 C_TESTS += t/op/u-ddw-loops
 C_TESTS += t/op/u-depthwise-dd

@@ -103,6 +103,7 @@ typedef struct hu_map {
 		size_t i;
 	} kx[HU_CONSTANTS]; /* constants of the reference that are elements of tensors, trailing parts included */
 	unsigned certified;
+	const struct hu_ddw_loops *loops; /* several double-doubles at a time; NULL: none. hu_map_context_dd finds it */
 } hu_map;
 
 /* Starts a map of n elements for call c; hu_map_add appends an operand. */

@@ -23,6 +23,7 @@ hu_map_context_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink)
 {
 	hu_ctx_dd c;
 
+	m->loops = hu_ddw_lanes() > 1 ? hu_ddw_loops_find(m->blocks) : NULL;
 	for (int i = 0; i < HU_CONSTANTS; i++)
 		c.k[i] = m->certified >> i & 1 ? m->kd[i] : hu_dd_of(m->k[i]);
 	for (int j = 0; sink && sink->low && j < m->nin; j++)
@@ -106,14 +107,13 @@ load(const hu_map *m, const hu_source *s, size_t first, size_t n, hu_dd *to)
 	}
 }
 
-/* The formula on a part of a block; loops, if not NULL, compute several values at a time. */
+/* The formula on a part of a block. */
 static void
-formula(const hu_map *m, const hu_ddw_loops *loops, const hu_ctx_dd *c, size_t n, const hu_dd *const *in,
-	hu_dd *const *out)
+formula(const hu_map *m, const hu_ctx_dd *c, size_t n, const hu_dd *const *in, hu_dd *const *out)
 {
 	const hu_dd *rest[HU_MAP_IN] = { NULL };
 	hu_dd *to[HU_MAP_OUT] = { NULL };
-	size_t done = loops ? hu_ddw_loops_run(loops, m, c, n, in, out) : 0;
+	size_t done = m->loops ? hu_ddw_loops_run(m->loops, m, c, n, in, out) : 0;
 
 	for (int i = 0; i < m->nin; i++)
 		rest[i] = in[i] + done;
@@ -128,7 +128,6 @@ hu_map_block_dd(const hu_map *m, const hu_ctx_dd *c, const size_t *element, size
 {
 	hu_dd x[HU_MAP_IN][HU_MAP_PART], *to[HU_MAP_OUT] = { NULL };
 	const hu_dd *in[HU_MAP_IN] = { NULL };
-	const hu_ddw_loops *loops = hu_ddw_lanes() > 1 ? hu_ddw_loops_find(m->blocks) : NULL;
 
 	for (size_t at = 0; at < n; at += HU_MAP_PART) {
 		size_t part = n - at < HU_MAP_PART ? n - at : HU_MAP_PART;
@@ -141,7 +140,7 @@ hu_map_block_dd(const hu_map *m, const hu_ctx_dd *c, const size_t *element, size
 		}
 		for (int k = 0; k < HU_MAP_OUT; k++)
 			to[k] = y[k] ? y[k] + at : NULL;
-		formula(m, loops, c, part, in, to);
+		formula(m, c, part, in, to);
 	}
 }
 

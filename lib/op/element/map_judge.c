@@ -41,19 +41,12 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
 {
 	hu_format f = hu_format_of(format);
 	int nearest = c->mode == HU_RNE || c->mode == HU_RNA;
-	double up, down;
+	double gap;
 
 	if (!(x.e < hu_inf(0)))
 		return hu_inf(0);
-	if (format == HU_FP32) {
-		float r = (float)x.v;
-		up = (double)r < x.v ? (double)nextafterf(r, INFINITY) : (double)r;
-		down = (double)r > x.v ? (double)nextafterf(r, -INFINITY) : (double)r;
-	} else {
-		up = hu_round(x.v, f, HU_RU, 0, 0);
-		down = hu_round(x.v, f, HU_RD, 0, 0);
-	}
-	if (up == down && x.e == 0)
+	gap = hu_gap(f, x.v);
+	if (gap == 0 && x.e == 0)
 		return 0;
 	/* A library's value is within x.e of the exact one, but it is not x.v: its size bounds its rounding. */
 	if (hu_attr_library(c) > 0 && !keeps(f, c->fmt.compute)) {
@@ -61,12 +54,12 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
 		return y < f.max ? hu_up(x.e + ulps * (hu_unit(f) * y + hu_smallest(f) / 2)) : hu_inf(0);
 	}
 	x.e = hu_up(x.e + hu_abs(x.v) * 0x1p-500); /* the reference's own rounding */
-	if (up == down)
+	if (gap == 0)
 		return x.e;
 	/* beyond the largest finite value: may overflow, or saturate at a distance */
-	if (!hu_isfinite(up) || !hu_isfinite(down))
+	if (!(gap < hu_inf(0)))
 		return (c->flags & HU_SATURATE) ? hu_up(hu_abs(x.v) - f.max + x.e) : hu_inf(0);
-	return hu_up(x.e + (nearest ? (up - down) / 2 : up - down));
+	return hu_up(x.e + (nearest ? gap / 2 : gap));
 }
 
 hu_ctx_bounded
