@@ -42,8 +42,15 @@ static const hu_opt opts[] = { { "in", "NAME=FILE", NULL,
 		"do not look for what a result that is not right has done, nor for narrower facts" },
 	{ "json", NULL, NULL, "print an object; for list an array of rows" }, { NULL, NULL, NULL, NULL } };
 
+/* The rows of one name alone, or all of them where it is NULL. */
 static int
-list_json(void)
+is_listed(const char *only, const char *name)
+{
+	return !only || !strcmp(only, name);
+}
+
+static json_t *
+list_json(const char *only)
 {
 	json_t *rows = json_array();
 	const hu_composite *c;
@@ -51,39 +58,82 @@ list_json(void)
 	const hu_fact_row *f;
 
 	for (int i = 0; (c = hu_composite_at(i)); i++)
-		json_array_append_new(rows, json_pack("{s:s s:s s:s s:s s:s s:s s:s}", "kind", "kernel", "name",
-						    c->name, "operands", c->operands, "results", c->results, "facts",
-						    c->facts, "graph", c->graph, "summary", c->summary));
+		if (is_listed(only, c->name))
+			json_array_append_new(rows, json_pack("{s:s s:s s:s s:s s:s s:s s:s}", "kind", "kernel", "name",
+							    c->name, "operands", c->operands, "results", c->results,
+							    "facts", c->facts, "graph", c->graph, "summary", c->summary));
 	for (int i = 0; (r = hu_ball_row_at(i)); i++)
-		json_array_append_new(rows,
-			json_pack("{s:s s:s s:i s:i s:s s:s}", "kind", "operator", "name", r->name, "operands_least",
-				r->least, "operands_most", r->most, "keys", r->keys, "summary", r->summary));
+		if (is_listed(only, r->name))
+			json_array_append_new(rows, json_pack("{s:s s:s s:i s:i s:s s:s}", "kind", "operator", "name",
+							    r->name, "operands_least", r->least, "operands_most", r->most,
+							    "keys", r->keys, "summary", r->summary));
 	for (int i = 0; (f = hu_fact_at(i)); i++)
-		json_array_append_new(rows, json_pack("{s:s s:s s:s s:s}", "kind", "fact", "name", f->key, "default",
-						    f->preset, "summary", f->summary));
-	hu_rows_print_json(rows);
-	return HU_EXIT_OK;
+		if (is_listed(only, f->key))
+			json_array_append_new(rows, json_pack("{s:s s:s s:s s:s}", "kind", "fact", "name", f->key,
+							    "default", f->preset, "summary", f->summary));
+	return rows;
 }
 
+/* A row below its heading, which is printed before the first. */
 static int
-list(void)
+heads(const char *only, const char *name, int *n, const char *heading)
+{
+	if (!is_listed(only, name))
+		return 0;
+	if (!(*n)++)
+		printf("%s\n", heading);
+	return 1;
+}
+
+static void
+list(const char *only)
 {
 	const hu_composite *c;
 	const hu_ball_row *r;
 	const hu_fact_row *f;
+	int kernels = 0, operators = 0, facts = 0;
 
-	printf("kernels\n");
 	for (int i = 0; (c = hu_composite_at(i)); i++)
-		printf("  %-18s %s -> %s\n  %-18s %s\n  %-18s facts: %s\n", c->name, c->operands, c->results, "",
-			c->summary, "", *c->facts ? c->facts : "none");
-	printf("operators of graphs\n");
+		if (heads(only, c->name, &kernels,
+			    "kernels: operands -> results, where ? may be left out; behind a colon stands the shape\n"
+			    "that --make draws, with %L for whole numbers below L, /L for offsets of sequences of L\n"
+			    "rows, + for positive numbers, ! for numbers that are added to scores")) {
+			printf("  %-18s %s -> %s\n  %-18s %s\n  %-18s facts: %s\n", c->name, c->operands, c->results, "",
+				c->summary, "", *c->facts ? c->facts : "none");
+			if (only)
+				printf("  %-18s graph: %s\n", "", c->graph);
+		}
 	for (int i = 0; (r = hu_ball_row_at(i)); i++)
-		printf("  %-18s %s%s%s%s\n", r->name, r->summary, *r->keys ? " (" : "", r->keys, *r->keys ? ")" : "");
-	printf("facts of every kernel\n");
+		if (heads(only, r->name, &operators, "operators of graphs"))
+			printf("  %-18s %s%s%s%s\n", r->name, r->summary, *r->keys ? " (" : "", r->keys,
+				*r->keys ? ")" : "");
 	for (int i = 0; (f = hu_fact_at(i)); i++)
-		printf("  %-18s %s%s%s%s\n", f->key, f->summary, *f->preset ? " [" : "", f->preset,
-			*f->preset ? "]" : "");
-	return HU_EXIT_OK;
+		if (heads(only, f->key, &facts, "facts of every kernel"))
+			printf("  %-18s %s%s%s%s\n", f->key, f->summary, *f->preset ? " [" : "", f->preset,
+				*f->preset ? "]" : "");
+}
+
+/* Prints what judge knows: all, or what has the one name that is behind `list`. */
+static hu_status
+tell(const hu_args *args)
+{
+	const char *only = args->nrest > 1 ? args->rest[1] : NULL;
+	const hu_composite *c;
+	json_t *rows = list_json(only);
+	hu_status st = HU_OK;
+
+	if (args->nrest > 2)
+		st = hu_fail(HU_EINVAL, "judge list %s: one name at most is possible", hu_shown(args->rest[2]));
+	else if (!json_array_size(rows))
+		st = hu_composite_find(only, &c);
+	if (st == HU_OK && hu_args_given(args, "json")) {
+		hu_rows_print_json(rows);
+		return HU_OK;
+	}
+	json_decref(rows);
+	if (st == HU_OK)
+		list(only);
+	return st;
 }
 
 static hu_status
@@ -128,7 +178,7 @@ make(const hu_args *args)
 static int
 lists(const hu_args *args)
 {
-	return args->nrest == 1 && !strcmp(args->rest[0], "list");
+	return args->nrest >= 1 && !strcmp(args->rest[0], "list");
 }
 
 static hu_status
@@ -148,8 +198,10 @@ run(const hu_args *args)
 	hu_kernel_job j;
 	hu_kernel_word least = HU_KERNEL_WRONG;
 
-	if (lists(args))
-		return hu_args_given(args, "json") ? list_json() : list();
+	if (lists(args)) {
+		hu_status told = tell(args);
+		return told == HU_OK ? HU_EXIT_OK : hu_complain(told);
+	}
 	if (hu_args_text(args, "make")) {
 		hu_status made = make(args);
 		return made == HU_OK ? HU_EXIT_OK : hu_complain(made);
@@ -226,7 +278,7 @@ static const hu_opt_need needs[] = {
 };
 
 const hu_command hu_cmd_judge = { "judge",
-	"KERNEL|'GRAPH'|list --in NAME=X.npy ... --got Y.npy [--set 'KEY=VALUE ...']",
+	"KERNEL|'GRAPH' --in NAME=X.npy ... --got Y.npy [--set 'KEY=VALUE ...'] | list [NAME]",
 	"say whether a kernel's result is right, by exact values and proven bounds",
 	"KERNEL is a name of `judge list`, such as attention, or a graph of known operators as a text:\n"
 	"halfulp judge 'h = matmul(x, w); y = gelu(h)' --in x=x.npy --in w=w.npy --got y.npy --set out=bf16\n"

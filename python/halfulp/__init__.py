@@ -2,12 +2,12 @@
 # The package's names: kernels.py judges a kernel's result, models.py does the same for models and files, and record is
 # halfulp_trace's. What is computed is the program's.
 """Kernels against exact values and proven bounds (doc/kernels.md), models under number formats, drift of files."""
-from .kernels import Verdict, assert_close, cases, judge
+from .kernels import KernelWarning, Verdict, assert_close, cases, judge
 from .models import Check, Policy, Validation, check, validate
 from .program import ProgramError, Refused
 
-__all__ = ["assert_close", "cases", "check", "judge", "record", "validate", "Check", "Policy", "ProgramError",
-           "Refused", "Validation", "Verdict"]
+__all__ = ["assert_close", "cases", "check", "judge", "record", "validate", "Check", "KernelWarning", "Policy",
+           "ProgramError", "Refused", "Validation", "Verdict"]
 
 
 def record(*arguments, **options):

@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import tempfile
+import warnings
 
 import numpy as np
 
@@ -172,11 +173,23 @@ def _swept(kernel, f, drawn, options, facts):
     return verdicts, wrong
 
 
+class KernelWarning(UserWarning):
+    """A kernel passed whose verdict is not plainly right: fail_if says which verdicts shall fail."""
+
+
+def _warn(verdicts):
+    doubtful = [v for v in verdicts if v["verdict"] != "right"]
+    if doubtful:
+        first = " of %d cases, the first:" % len(doubtful) if len(verdicts) > 1 else ""
+        warnings.warn("the kernel passes, with doubts%s\n%s" % (first, doubtful[0]), KernelWarning, stacklevel=3)
+
+
 def assert_close(kernel, inputs=None, got=None, given=None, fail_if="proven", sweep=None, like=None, with_operands="",
                  seed=0, **facts):
     """Raises AssertionError, with the answer, where the verdict is fail_if's or a worse one: undeclared, biased,
-    probable or proven. Returns the Verdict otherwise. With sweep=f the kernel f is called with the operands of each of
-    cases(kernel, like, with_operands, seed), and all its results are judged; then a list of Verdicts is returned."""
+    probable or proven. Returns the Verdict otherwise, and warns (KernelWarning) where it is not plainly right. With
+    sweep=f the kernel f is called with the operands of each of cases(kernel, like, with_operands, seed), and all its
+    results are judged; then a list of Verdicts is returned."""
     __tracebackhide__ = True
     options = ("--fail-if", fail_if)
     if (sweep is None) == (inputs is None):
@@ -185,6 +198,7 @@ def assert_close(kernel, inputs=None, got=None, given=None, fail_if="proven", sw
         verdict = judge(kernel, inputs, got, given, options, **facts)
         if verdict.failed:
             raise AssertionError(str(verdict))
+        _warn([verdict])
         return verdict
     verdicts, wrong = _swept(kernel, sweep, cases(kernel, like, with_operands, seed), options, facts)
     if wrong:
@@ -192,4 +206,5 @@ def assert_close(kernel, inputs=None, got=None, given=None, fail_if="proven", sw
             ["case %s: %s" % (name, text.split("\n")[0]) for name, text in wrong[SHOWN:]]
         count = len(verdicts) + sum("the kernel raised" in text for _, text in wrong)
         raise AssertionError("%d of %d cases are wrong\n%s" % (len(wrong), count, "\n".join(told)))
+    _warn(verdicts)
     return verdicts

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 hu_status
 hu_judge_words(const char *text, hu_status (*each)(void *of, const char *word), void *of)
@@ -127,6 +128,24 @@ is_result(const hu_kernel_job *j, int id)
 	return 0;
 }
 
+/* NAME=FILE names no value of the graph, and is no file either. */
+static hu_status
+no_value(const hu_kernel_job *j, const char *option, const char *spec, const char *name)
+{
+	enum { MOST = 24 }; /* a program may have thousands */
+	hu_str all;
+	int n = 0;
+
+	hu_str_init(&all);
+	for (int i = 0; i < j->graph.n && n < MOST; i++)
+		if (is_result(j, i) && n++ < MOST)
+			hu_str_addf(&all, " %s", hu_shown(j->graph.name[i]));
+	hu_status st = hu_fail(HU_EINVAL, "--%s %s: %s computes no '%s'; it computes:%s%s", option, hu_shown(spec),
+		j->name, hu_shown(name), all.s, n < MOST ? "" : " and more");
+	hu_str_release(&all);
+	return st;
+}
+
 /* Reads NAME=FILE, or FILE for the first of the list. */
 static hu_status
 array(hu_kernel_job *j, const char *option, const char *spec, int operands, hu_judge_array *to,
@@ -144,6 +163,8 @@ array(hu_kernel_job *j, const char *option, const char *spec, int operands, hu_j
 	} else {
 		eq = NULL;
 	}
+	if (path == spec && !operands && eq && access(spec, F_OK))
+		return no_value(j, option, spec, to->name);
 	if (path == spec && !operands) {
 		snprintf(to->name, sizeof to->name, "%.*s", (int)strcspn(list, " ?"), list);
 		to->id = hu_kernel_value(j, to->name, operands);

@@ -3,6 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/judge/kernel/program.h"
+#include "lib/judge/kernel/store.h"
 #include "lib/number/code.h"
 
 #include <math.h>
@@ -97,6 +98,24 @@ times(const hu_kernel_job *j, hu_balls *to)
 	return HU_OK;
 }
 
+/* A result that is stored stochastically is one of its two neighbours: it errs by a whole ulp, which is half an ulp
+   besides that of the last store, and its mean square error, ulp^2/6, is that of two roundings to nearest. */
+static hu_status
+spread(const hu_kernel_job *j, const hu_facts *facts, hu_stores stores, hu_balls *value)
+{
+	int stochastic;
+	hu_format f;
+
+	HU_TRY(hu_facts_stochastic(facts, &stochastic));
+	for (int i = 0; i < j->ngot && stochastic && stores != HU_STORES_NONE; i++) {
+		const hu_judge_array *got = &j->got[i];
+		HU_TRY(hu_kernel_job_result_format(j, got, &f));
+		for (size_t k = 0; k < value[got->id].n && (got->a.dtype[0] == 'f' || j->bits); k++)
+			value[got->id].b[k] = hu_ball_store(value[got->id].b[k], f, HU_STORES_ADD);
+	}
+	return HU_OK;
+}
+
 hu_status
 hu_kernel_job_values(const hu_kernel_job *j, const hu_facts *facts, hu_stores stores, hu_balls **value)
 {
@@ -121,6 +140,8 @@ hu_kernel_job_values(const hu_kernel_job *j, const hu_facts *facts, hu_stores st
 	if (st == HU_OK)
 		st = j->program ? hu_program_balls(j->program, facts, stores, v, keep, given)
 				: hu_graph_run(&j->graph, facts, stores, v, keep, given);
+	if (st == HU_OK)
+		st = spread(j, facts, stores, v);
 	hu_kernel_values_free(j, given);
 	free(keep);
 	*value = v;

@@ -10,13 +10,15 @@
 #include <string.h>
 
 /* Whether the graph rounds to a format before its results: 2 for stores that can be decided, 1 for attention's P
-   alone. */
+   and stochastic stores alone. */
 static int
 has_stores(const hu_kernel_job *j)
 {
 	static const char *const keys[] = { "to", "inner", "log_sum", "stats", "ds", "o", "p" };
 	int found = 0;
 
+	if (hu_facts_stochastic(&j->facts, &found) != HU_OK) /* its reason is told where values are computed */
+		found = 0;
 	for (int i = 0; j->program && i < j->program->nc; i++)
 		if (hu_format_of(j->program->t[j->program->c[i].out[0]].format).p < 24)
 			return 2;

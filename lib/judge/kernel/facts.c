@@ -143,6 +143,17 @@ order(const hu_facts *f, hu_roundoffs *a)
 }
 
 hu_status
+hu_facts_stochastic(const hu_facts *f, int *yes)
+{
+	const char *s = hu_facts_text(f, "store");
+
+	*yes = !strcmp(s, "sr");
+	if (*yes || !strcmp(s, "rne"))
+		return HU_OK;
+	return hu_fail(HU_EINVAL, "--set store=%s: rne or sr is needed", s);
+}
+
+hu_status
 hu_facts_arithmetic(const hu_facts *f, hu_roundoffs *a)
 {
 	hu_format_id compute, acc;

@@ -47,6 +47,8 @@ hu_status hu_facts_count(const hu_facts *f, const char *key, size_t *n);
 hu_status hu_facts_format(const hu_facts *f, const char *key, hu_format_id *id);
 hu_status hu_facts_format_of(const hu_facts *f, const char *key, const char *value, hu_format_id *id);
 hu_status hu_facts_arithmetic(const hu_facts *f, hu_roundoffs *a);
+/* *yes: results are rounded to their format stochastically. */
+hu_status hu_facts_stochastic(const hu_facts *f, int *yes);
 
 /* How many of a sum's n terms it has. */
 static inline size_t

@@ -28,6 +28,7 @@ EXTRA_DIST += t/judge/kernels/subtle_long.py
 EXTRA_DIST += t/judge/kernels/subtle_steps.py
 EXTRA_DIST += t/judge/kernels/sweeps.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-alarms.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-arithmetic.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-bench.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-bias.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-cost.py

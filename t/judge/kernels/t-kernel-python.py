@@ -6,6 +6,7 @@
 import os
 import subprocess
 import sys
+import warnings
 
 sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get('srcdir', '.'))
@@ -112,7 +113,37 @@ right('a stride of each axis', 'conv', dict(x=image, w=w), F.conv2d(image, w, st
 v = right('in_ is the fact in', 'softmax', dict(x=x.bfloat16().float()), soft(x.bfloat16()), in_='bf16')
 ok(v['assumed']['in'] == 'bf16', 'is bf16', v['assumed'])
 
+# a stochastic store is one of two neighbours, and what is stored otherwise is not
+fine = torch.randn(64, 40).bfloat16()
+share = torch.softmax(fine.double(), -1)
+down = share.bfloat16()
+up = torch.nextafter(down, torch.where(down > share, -9.0, 9.0).bfloat16())
+near = torch.where(torch.rand(64, 40) < ((share - down) / (up - down).double()), up, down)
+ok(halfulp.judge('softmax', dict(x=fine), near)['verdict'] == 'beyond the proven bound',
+   'a stochastic store is wrong where none is declared')
+v = right('store=sr', 'softmax', dict(x=fine), near, store='sr')
+ok(v['verdict'] == 'right' and v['assumed']['store'] == 'sr', 'is right where it is', v)
+twice = torch.nextafter(up, torch.where(down > share, -9.0, 9.0).bfloat16())
+ok(halfulp.judge('softmax', dict(x=fine), twice, store='sr')['verdict'] == 'beyond the proven bound',
+   'two numbers off is wrong there too')
+refused('another way to store', halfulp.Refused, 'store=rz: rne or sr is needed',
+        lambda: halfulp.judge('softmax', dict(x=fine), near, store='rz'))
+
 # results
+z, r = torch.randn(33, 40).bfloat16(), torch.randn(33, 40).bfloat16()
+total = z + r
+v = right('the sum with the residual', 'rmsnorm', dict(x=z, residual=r), (F.rms_norm(total.float(), (40,), None, 1e-6)
+                                                                          .bfloat16(), total), sum='bf16')
+ok([(k['result'], k['verdict']) for k in v['results']] == [('y', 'right'), ('added', 'right')], 'is a result', v)
+refused('an unknown value', halfulp.Refused, "rmsnorm computes no 'sum'; it computes: h added y",
+        lambda: halfulp.judge('rmsnorm', dict(x=z, residual=r), total, given=dict(sum=total)))
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter('always')
+    halfulp.assert_close('rmsnorm', dict(x=z, residual=r), F.rms_norm(z.float() + r, (40,), None, 1e-6).bfloat16(),
+                         sum='bf16')
+    halfulp.assert_close('softmax', dict(x=x), soft(x))
+ok([w.category for w in told] == [halfulp.KernelWarning] and 'right, but not by the declared' in str(told[0].message) and
+   told[0].filename == __file__, 'a kernel with doubts passes, and warns where it was called', told)
 lse = torch.logsumexp((a @ a.mT / 40 ** 0.5).masked_fill(~torch.ones(6, 6).tril().bool(), -torch.inf), -1)
 v = right('a tuple of results', 'attention', dict(q=a, k=a, v=a), (causal, lse), causal=True)
 ok([r['result'] for r in v['results']] == ['o', 'lse'], 'has their names', v['results'])

@@ -117,7 +117,7 @@ weights(const attention *t, size_t hd, row *y, double *mean, double *top, double
 			y->w[j] = y->theta[j] = y->var[j] = 0;
 			continue;
 		}
-		double arg = 1.01 * u * (2 * fabs(s) + fabs(m) + fabs(d));
+		double arg = 1.01 * u * (2 * fabs(s) + fabs(m) + 4.7 * fabs(d));
 		y->w[j] = hu_exp(d);
 		y->theta[j] = expm1(y->r[j] + arg) * (1 + own) + own + 2 * HU_BALL_OWN;
 		if (d < LEAST) { /* theta of a weight that has become 0 would say nothing of one that need not be */
@@ -134,7 +134,7 @@ weights(const attention *t, size_t hd, row *y, double *mean, double *top, double
 		*var += y->w[j] * y->w[j] * y->var[j];
 	}
 	if (sink > -INFINITY)
-		*mean += hu_exp(sink - m) / sum * (own + 1.01 * u * (2 * fabs(sink) + fabs(m) + fabs(sink - m)));
+		*mean += hu_exp(sink - m) / sum * (own + 1.01 * u * (2 * fabs(sink) + fabs(m) + 4.7 * fabs(sink - m)));
 	return sum;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Softmax and what is like it. The errors of a line's denominator are shared by the line, so closed forms are used:
    with theta_j the relative error of numerator j and T = sum of p_j theta_j, a share p errs by at most p (theta (1-p) +
-   (T - p theta) + g (1+T)) / (1-T), where g is the error of the sum. */
+   (T - p theta) + g (1+T)) / (1-T), where g is the error of the sum. The exponential's argument is a difference d, which
+   may be multiplied by log2 e (functions.def): it errs by 2.7 u |d|. */
 #include "lib/judge/kernel/row/lines.h"
 #include "lib/judge/kernel/store.h"
 
@@ -36,7 +37,7 @@ survey(const hu_ball *x, size_t n, size_t stride, const hu_roundoffs *a, double 
 		return l;
 	for (size_t k = 0; k < n; k++) {
 		hu_ball b = x[k * stride];
-		double d = l.top - b.x, arg = 2.02 * a->u * (d < INFINITY ? d : 0);
+		double d = l.top - b.x, arg = 2.72 * a->u * (d < INFINITY ? d : 0);
 		w[k] = hu_exp(-d);
 		theta[k] = d < INFINITY ? expm1(b.r + arg) * (1 + a->exp) + a->exp + HU_BALL_OWN : 0;
 		if (d > MOST &&
