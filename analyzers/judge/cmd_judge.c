@@ -57,20 +57,26 @@ list_json(const char *only)
 	const hu_ball_row *r;
 	const hu_fact_row *f;
 
-	for (int i = 0; (c = hu_composite_at(i)); i++)
-		if (is_listed(only, c->name))
-			json_array_append_new(rows, json_pack("{s:s s:s s:s s:s s:s s:s s:s}", "kind", "kernel", "name",
-							    c->name, "operands", c->operands, "results", c->results,
-							    "facts", c->facts, "graph", c->graph, "summary", c->summary));
-	for (int i = 0; (r = hu_ball_row_at(i)); i++)
-		if (is_listed(only, r->name))
-			json_array_append_new(rows, json_pack("{s:s s:s s:i s:i s:s s:s}", "kind", "operator", "name",
-							    r->name, "operands_least", r->least, "operands_most", r->most,
-							    "keys", r->keys, "summary", r->summary));
-	for (int i = 0; (f = hu_fact_at(i)); i++)
-		if (is_listed(only, f->key))
-			json_array_append_new(rows, json_pack("{s:s s:s s:s s:s}", "kind", "fact", "name", f->key,
-							    "default", f->preset, "summary", f->summary));
+	for (int i = 0; (c = hu_composite_at(i)); i++) {
+		if (!is_listed(only, c->name))
+			continue;
+		json_array_append_new(rows, json_pack("{s:s s:s s:s s:s s:s s:s s:s}", "kind", "kernel", "name",
+						    c->name, "operands", c->operands, "results", c->results, "facts",
+						    c->facts, "graph", c->graph, "summary", c->summary));
+	}
+	for (int i = 0; (r = hu_ball_row_at(i)); i++) {
+		if (!is_listed(only, r->name))
+			continue;
+		json_array_append_new(rows,
+			json_pack("{s:s s:s s:i s:i s:s s:s}", "kind", "operator", "name", r->name, "operands_least",
+				r->least, "operands_most", r->most, "keys", r->keys, "summary", r->summary));
+	}
+	for (int i = 0; (f = hu_fact_at(i)); i++) {
+		if (!is_listed(only, f->key))
+			continue;
+		json_array_append_new(rows, json_pack("{s:s s:s s:s s:s}", "kind", "fact", "name", f->key, "default",
+						    f->preset, "summary", f->summary));
+	}
 	return rows;
 }
 
@@ -93,16 +99,17 @@ list(const char *only)
 	const hu_fact_row *f;
 	int kernels = 0, operators = 0, facts = 0;
 
-	for (int i = 0; (c = hu_composite_at(i)); i++)
-		if (heads(only, c->name, &kernels,
+	for (int i = 0; (c = hu_composite_at(i)); i++) {
+		if (!heads(only, c->name, &kernels,
 			    "kernels: operands -> results, where ? may be left out; behind a colon stands the shape\n"
 			    "that --make draws, with %L for whole numbers below L, /L for offsets of sequences of L\n"
-			    "rows, + for positive numbers, ! for numbers that are added to scores")) {
-			printf("  %-18s %s -> %s\n  %-18s %s\n  %-18s facts: %s\n", c->name, c->operands, c->results, "",
-				c->summary, "", *c->facts ? c->facts : "none");
-			if (only)
-				printf("  %-18s graph: %s\n", "", c->graph);
-		}
+			    "rows, + for positive numbers, ! for numbers that are added to scores"))
+			continue;
+		printf("  %-18s %s -> %s\n  %-18s %s\n  %-18s facts: %s\n", c->name, c->operands, c->results, "",
+			c->summary, "", *c->facts ? c->facts : "none");
+		if (only)
+			printf("  %-18s graph: %s\n", "", c->graph);
+	}
 	for (int i = 0; (r = hu_ball_row_at(i)); i++)
 		if (heads(only, r->name, &operators, "operators of graphs"))
 			printf("  %-18s %s%s%s%s\n", r->name, r->summary, *r->keys ? " (" : "", r->keys,

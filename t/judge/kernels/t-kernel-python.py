@@ -142,8 +142,9 @@ with warnings.catch_warnings(record=True) as told:
     halfulp.assert_close('rmsnorm', dict(x=z, residual=r), F.rms_norm(z.float() + r, (40,), None, 1e-6).bfloat16(),
                          sum='bf16')
     halfulp.assert_close('softmax', dict(x=x), soft(x))
-ok([w.category for w in told] == [halfulp.KernelWarning] and 'right, but not by the declared' in str(told[0].message) and
-   told[0].filename == __file__, 'a kernel with doubts passes, and warns where it was called', told)
+ok([w.category for w in told] == [halfulp.KernelWarning] and told[0].filename == __file__ and
+   'right, but not by the declared' in str(told[0].message),
+   'a kernel with doubts passes, and warns where it was called', told)
 lse = torch.logsumexp((a @ a.mT / 40 ** 0.5).masked_fill(~torch.ones(6, 6).tril().bool(), -torch.inf), -1)
 v = right('a tuple of results', 'attention', dict(q=a, k=a, v=a), (causal, lse), causal=True)
 ok([r['result'] for r in v['results']] == ['o', 'lse'], 'has their names', v['results'])

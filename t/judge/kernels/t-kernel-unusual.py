@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# A seventh draw of right kernels and wrong ones (unusual.py), in fp32, bf16 and fp16: wrong ones are caught, each miss has
-# its reason here, and no right one is condemned (draws.py). Needs torch.
+# A seventh draw of right kernels and wrong ones (unusual.py), in fp32, bf16 and fp16: wrong ones are caught, each miss
+# has its reason here, and no right one is condemned (draws.py). Needs torch.
 import os
 import sys
 
@@ -22,6 +22,7 @@ import unusual  # noqa: E402
 WHY = {
     ('matmul', 'Kahan\'s correction has the other sign'): 'each term errs twice by a rounding, which 330 roundings in '
     'any order may do too',
-    ('matmul', 'bf16 in three products'): 'what is left out is some 2^-17 of the terms, less than 330 roundings add up to',
+    ('matmul', 'bf16 in three products'): 'what is left out is some 2^-17 of the terms, less than '
+    '330 roundings add up to',
 }
 draws.run(unusual, 'seventh', 20261201, WHY, everything=False)

@@ -77,7 +77,7 @@ def attention(d, t):
         ('right, blocks of 24', f(24)),
         ('right, parts joined by their sums', parts(a, b, c, t, whole)),
         ('right, eight parts', parts(a, b, c, t, whole, n=8)),
-        ('right, the score\'s maximum by a norm', f(top=far[..., None].amax(-2, True) + 1) if t != torch.float16 else f()),
+        ('right, a bound for the maximum', f(top=far[..., None].amax(-2, True) + 1) if t != torch.float16 else f()),
         ('natural exponentials of base 2', f(base=1.0)),
         ('ln 2 for log2 e', f(base=LN2)),
         ('the lazy maximum does not rescale the sum', f(lazy=1.0, sum_lazy=False)),
@@ -205,7 +205,7 @@ def norms(d, t):
         ('lanes count alike', layer(*chan(u, 32, 'equal counts'))),
         ('the mean of lanes\' means', layer(*chan(u, 32, 'mean of means'))),
         ('over n - 1', layer(mean, u.var(-1, keepdim=True))),
-        ('the shift by the first is not undone', (u - (u - first).mean(-1, True)) * torch.rsqrt(shifted + 1e-5) * g + c),
+        ('the shift by the first is not undone', layer((u - first).mean(-1, True), shifted)),
         ('a deviation for a variance', layer(mean, u.std(-1, unbiased=False, keepdim=True))),
         ('the weight of the row\'s number', (u - mean) * torch.rsqrt(shifted + 1e-5) * g[:26, None] + c),
     ]
@@ -237,7 +237,8 @@ def norms(d, t):
         ('right, Chan\'s merge', n),
         ('lanes count alike', ((flat - chan(flat, 20, 'equal counts')[0]) * torch.rsqrt(chan(
             flat, 20, 'equal counts')[1] + 1e-5)).view_as(f)),
-        ('the mean of lanes\' means', (flat - chan(flat, 20, 'mean of means')[0]).mul(torch.rsqrt(var + 1e-5)).view_as(f)),
+        ('the mean of lanes\' means', (flat - chan(flat, 20, 'mean of means')[0]).mul(
+            torch.rsqrt(var + 1e-5)).view_as(f)),
         ('of the positions, not of the channels', F.layer_norm(f.view(2, 6, 25), (25,)).view_as(f)),
     ]
     rows, dy = d(31, 44).to(t), d(31, 44).to(t)

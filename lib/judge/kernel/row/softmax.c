@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Softmax and what is like it. The errors of a line's denominator are shared by the line, so closed forms are used:
    with theta_j the relative error of numerator j and T = sum of p_j theta_j, a share p errs by at most p (theta (1-p) +
-   (T - p theta) + g (1+T)) / (1-T), where g is the error of the sum. The exponential's argument is a difference d, which
+   (T - p theta) + g (1+T)) / (1-T), where g is the error of the sum. The exponential's argument is a difference d that
    may be multiplied by log2 e (functions.def): it errs by 2.7 u |d|. */
 #include "lib/judge/kernel/row/lines.h"
 #include "lib/judge/kernel/store.h"
