@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # What doc/kernels.md says of the kernel judge's arithmetic is enough to compute its bounds: radii of sums, products,
 # single operations, functions, stores, softmax, attention and LayerNorm, written here from the page alone, are those
-# that `halfulp judge --bound` writes, to six digits.
+# that `halfulp judge --bound` writes, to six digits. So are the errors that functions' routines may make themselves.
 import math
 import os
 import random
+import re
 import struct
 import sys
 
@@ -82,19 +83,19 @@ agree('a sum', bounds('sum', '', 3, x=a), [sum_error(12) * sum(abs(x) for x in a
 
 x, y = drawn(40, scale=8.0), drawn(40)
 exp = [math.exp(v) for v in x[1]]
-re = [(EXP + 1.7 * u * abs(v)) * e + TINY for v, e in zip(x[1], exp)]
-agree('the exponential', bounds('y = exp(x)', '', 40, x=x), re)
+rexp = [(EXP + 1.7 * u * abs(v)) * e + TINY for v, e in zip(x[1], exp)]
+agree('the exponential', bounds('y = exp(x)', '', 40, x=x), rexp)
 agree('a square of it', bounds('h = exp(x); y = mul(h, h)', '', 40, x=x),
-      [rounded(e * e, r * (e + r) + e * r) for e, r in zip(exp, re)])
+      [rounded(e * e, r * (e + r) + e * r) for e, r in zip(exp, rexp)])
 agree('a quotient by it', bounds('h = exp(x); y = div(z, h)', '', 40, x=x, z=y),
-      [rounded(z / e, (abs(z / e) * r) / (e - r), FN) for e, r, z in zip(exp, re, y[1])])
+      [rounded(z / e, (abs(z / e) * r) / (e - r), FN) for e, r, z in zip(exp, rexp, y[1])])
 small = drawn(40)
 rs = [u * v * v + TINY for v in small[1]]
 agree('the sigmoid of a square', bounds('h = square(x); y = sigmoid(h)', '', 40, x=small), [
     s * (1 - s) * r + 0.5 * 0.0963 * r * r + (EXP + FN + (3 + 1.7 * abs(h)) * u) * s + TINY
     for r, h, s in ((r, v * v, 1 / (1 + math.exp(-v * v))) for r, v in zip(rs, small[1]))])
 agree('a store', bounds('h = exp(x); y = store(h, to=bf16)', '', 40, x=x), [
-    r + 2.0 ** (math.floor(math.log2(e + r)) - 8) for e, r in zip(exp, re)])
+    r + 2.0 ** (math.floor(math.log2(e + r)) - 8) for e, r in zip(exp, rexp)])
 
 
 def shares(line):
@@ -168,4 +169,53 @@ def layernorm(how, eps=0.25):
 for how in ('two_pass', 'any', 'one_pass'):
     agree('LayerNorm, variance=' + how, bounds('layernorm', 'eps=0.25 variance=' + how, (2, 24), x=far),
           list(layernorm(how)))
+
+
+# The routines' own errors of functions.def, at exact operands
+half = 0.5
+relative = {
+    'exp': lambda x, y: (EXP + 1.7 * u * abs(x)) * y, 'log': lambda x, y: FN * abs(y) + u,
+    'sqrt': lambda x, y: 2 * u * y, 'rsqrt': lambda x, y: FN * y, 'reciprocal': lambda x, y: FN * abs(y),
+    'square': lambda x, y: u * y, 'sigmoid': lambda x, y: (EXP + FN + (3 + 1.7 * abs(x)) * u) * y,
+    'tanh': lambda x, y: (FN + 2 * u) * abs(y), 'erf': lambda x, y: (FN + 2 * u) * abs(y),
+    'gelu': lambda x, y: (FN + 3 * u) * abs(y) + (FN + 4 * u) * half * abs(x),
+    'gelu_tanh': lambda x, y: (FN + 3 * u) * abs(y) + (FN + 8 * u) * half * abs(x),
+    'silu': lambda x, y: (EXP + FN + (4 + 1.7 * abs(x)) * u) * abs(y),
+    'softplus': lambda x, y: (EXP + FN + (4 + 1.7 * abs(x)) * u) * y + (2**-21 if x > 15 else 0),
+    'mish': lambda x, y: (EXP + 3 * FN + (8 + 1.7 * abs(x)) * u) * abs(y),
+    'sin': lambda x, y: FN + u * abs(x), 'cos': lambda x, y: FN + u * abs(x),
+    'log1p': lambda x, y: (FN + 2 * u) * abs(y), 'expm1': lambda x, y: (EXP + FN + 2 * u) * abs(y),
+    'leaky_relu': lambda x, y: u * abs(y), 'elu': lambda x, y: 0 if x > 0 else (EXP + 2 * u) * K + FN * abs(y),
+    'selu': lambda x, y: 2 * u * y if x > 0 else 1.7581 * (EXP + 3 * u) + FN * abs(y),
+    'softsign': lambda x, y: (FN + 2 * u) * abs(y), 'hardsigmoid': lambda x, y: 3 * u,
+    'hardswish': lambda x, y: 4 * u * abs(x), 'scale': lambda x, y: u * abs(y), 'shift': lambda x, y: u * abs(y),
+    'smooth_l1': lambda x, y: 4 * u * abs(y) + (u * K if abs(x) >= K else 0), 'exp2': lambda x, y: EXP * y}
+exact = {'relu', 'abs', 'neg', 'sign', 'floor', 'ceil', 'round', 'hardtanh', 'clip_below'}
+K = 0.375
+value = {
+    'exp': math.exp, 'log': math.log, 'sqrt': math.sqrt, 'rsqrt': lambda x: x**-0.5, 'reciprocal': lambda x: 1 / x,
+    'square': lambda x: x * x, 'sigmoid': lambda x: 1 / (1 + math.exp(-x)), 'tanh': math.tanh, 'erf': math.erf,
+    'gelu': lambda x: half * x * math.erfc(-x * half**half), 'silu': lambda x: x / (1 + math.exp(-x)),
+    'gelu_tanh': lambda x: half * x * (1 + math.tanh((2 / math.pi)**half * (x + 0.044715 * x**3))),
+    'softplus': lambda x: math.log1p(math.exp(x)), 'mish': lambda x: x * math.tanh(math.log1p(math.exp(x))),
+    'sin': math.sin, 'cos': math.cos, 'log1p': math.log1p, 'expm1': math.expm1,
+    'leaky_relu': lambda x: x if x > 0 else K * x, 'elu': lambda x: x if x > 0 else K * math.expm1(x),
+    'selu': lambda x: 1.0507009873554805 * (x if x > 0 else 1.6732632423543772 * math.expm1(x)),
+    'softsign': lambda x: x / (1 + abs(x)), 'hardsigmoid': lambda x: min(1, max(0, x / 6 + half)),
+    'hardswish': lambda x: x * min(1, max(0, x / 6 + half)), 'scale': lambda x: K * x, 'shift': lambda x: x + K,
+    'smooth_l1': lambda x: half * x * x / K if abs(x) < K else abs(x) - half * K, 'exp2': lambda x: 2.0**x}
+with open(TOP + '/lib/judge/kernel/functions.def', encoding='utf-8') as f:
+    rows = set(re.findall(r'^FN\((\w+),', f.read(), re.M))
+none(sorted(rows ^ (set(relative) | exact)), 'all functions of judge are here')
+points = [single(draw.gauss(0, 2)) for _ in range(29)] + [20.0, -20.0, 0.25]
+for name in sorted(rows):
+    line = [abs(x) for x in points] if name in ('log', 'sqrt', 'rsqrt', 'log1p') else points
+    keys = ', k=%r' % K if name in ('leaky_relu', 'elu', 'scale', 'shift', 'smooth_l1', 'clip_below') else ''
+    found = bounds('y = %s(x%s)' % (name, keys), '', 32, x=((32,), line))
+    if name in exact:
+        ok(all(isinstance(b, float) and b <= 2.0**-49 * 21 for b in found), '%s has no error' % name, found)
+        continue
+    want = [relative[name](x, value[name](x)) for x in line]
+    none([(x, b, r) for x, b, r in zip(line, found, want) if isinstance(b, str) or abs(b - r) > 1e-5 * r + 2.0**-45],
+         '%s may err by what its row states' % name)
 finish()
