@@ -130,8 +130,9 @@ class Step(Tensors, TorchDispatchMode):
             name = "aten." + name if own else name
             self.unknown(name if foreseen else "%s, since %s" % (name, why), why, read, everything)
             return
-        for t in everything:                     # what a rule leaves out few ask for
+        for t in (real(self, t) if t.is_complex() else t for t in everything):   # what a rule leaves out few ask for
             if self.key(t) not in self.known:
+                read = [real(self, x) if x.is_complex() else x for x in read]
                 self.known[self.key(t)] = Value(None, behind=self.operands([self.old(x) for x in read]), name=name)
 
     def wrote(self, written):
@@ -143,7 +144,8 @@ class Step(Tensors, TorchDispatchMode):
                 self.stale.update((c, s) for c, of in self.casts.items() if of == s)
             if self.phase() == "update":
                 self.updated.add(s)
-            self.writes[s, self.version[s]] = [geometry(t) for t in written if self.storage(t) == s]
+            self.writes[s, self.version[s]] = [geometry(real(self, t) if t.is_complex() else t) for t in written
+                                               if self.storage(t) == s]
 
     def notice_stale(self, operands):
         """Where a forward pass reads a cast of a weight that was written to since, what it computes is not judged, and

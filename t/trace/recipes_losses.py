@@ -198,3 +198,18 @@ def ring(model, x, y):
     h = wide(model[0](x))
     near = torch.sparse_coo_tensor(at, torch.full((64,), 0.5, dtype=h.dtype), (32, 32))
     return entropy(model[1](torch.sparse.mm(near, F.relu(h)).to(x.dtype)), y)
+
+
+@loss(make=lambda: net(16, 32, 16))
+def of_spectra(model, x, y):
+    """A signal beside another by the magnitudes of their frequencies, as speech and music are compared."""
+    a, b = (torch.fft.rfft(wide(t)).abs() for t in (model(x), x.roll(3, 1)))
+    return (a - b).square().mean() + ((a + 0.1).log() - (b + 0.1).log()).square().mean()
+
+
+@loss(make=lambda: nn.ModuleList([net(16, 16, 16), net(16, 16, 4)]))
+def mixed_by_frequencies(model, x, y):
+    """A layer that mixes tokens by a transform along both axes (FNet)."""
+    h = model[0](x)
+    mixed = torch.fft.fft2(wide(h)).real / 16
+    return entropy(model[1](torch.tanh(mixed).to(h.dtype)), y)

@@ -15,7 +15,8 @@ from tap import finish, home  # noqa: E402
 
 os.chdir(home())
 ONCE = 'complex_weights', 'complex_moments', 'scaled_by_hand', 'forward_gradient', 'poisoned', 'one_memory', \
-    'slope_along', 'sharded', 'contrasted', 'coded_weights', 'coded_moments', 'observed', 'nearest'
+    'slope_along', 'sharded', 'contrasted', 'coded_weights', 'coded_moments', 'observed', 'nearest', 'of_spectra', \
+    'mixed_by_frequencies'
 every = {**RECIPES, **CODES, **FUNCTIONS, **LOSSES}
 twins.hold({name: every[name] for name in ONCE}, few=True)
 finish()

@@ -111,22 +111,37 @@ def embedding_dense_backward(s, a, out):
     sums(s, None, dy, places.to(torch.int64) - 1, out, "dw", compute=serial(out))
 
 
+ADJOINTS = {}                                    # the selection that each is the gradient of
+
+
+def whence(at, size):
+    """For each of so many elements which element of a gradient it is, or -1, where a selection took them from places
+    `at` + 1, 0 being nowhere; None where one is a sum of several."""
+    flat = at.reshape(-1).to(torch.int64)
+    where, into = (flat > 0).nonzero().reshape(-1).cpu(), flat[flat > 0].cpu() - 1
+    back = torch.full((size,), -1, dtype=torch.int64)
+    back[into] = where
+    return back if torch.equal(back[into], where) else None
+
+
+def slope_of(a):
+    return next(a[k] for k in ("grad_output", "grad", "grad_in") if k in a)
+
+
 def adjoint(name, forward, once=False):
     """Registers the gradient of a selection: forward(a, x) selects from x of the input's shape. once: sums are rounded
     once, on a CPU, too."""
+    ADJOINTS[name] = forward
+
     @operator(name)
     def backward(s, a, out):
         t = next(tensors_in(out))
         at = forward(a, numbers(t.shape, t.device))
-        dy = next(a[k] for k in ("grad_output", "grad", "grad_in") if k in a)
+        dy = slope_of(a)
         if not at.numel():
             raise Unknown("a selection of nothing")
-        flat = at.reshape(-1).to(torch.int64)
-        kept = flat[flat > 0]
-        back = torch.full((t.numel(),), -1, dtype=torch.int64)
-        where, into = (flat > 0).nonzero().reshape(-1).cpu(), kept.cpu() - 1
-        back[into] = where
-        if torch.equal(back[into], where):       # nothing is added up
+        back = whence(at, t.numel())
+        if back is not None:                     # nothing is added up
             floats(s, t, dy)
             pick(s, [s.input(dy)], back.reshape(t.shape), t, "dx")
         else:
