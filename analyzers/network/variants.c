@@ -36,7 +36,13 @@ of_policy(hu_policy *to, const char *text)
 		preset |= !strcmp(hu_policy_name(i), name);
 	if (!preset && !strchr(name, '=') && !strchr(name, '/') && hu_format_find(name, &f) == HU_OK)
 		return of_format(to, text, f);
-	return hu_policy_parse(text, to);
+	hu_status st = hu_policy_parse(text, to);
+	if (st == HU_EINVAL && !strncmp(hu_reason(), "unknown policy", strlen("unknown policy")))
+		return hu_fail(st,
+			"unknown policy '%s'; it may be a format (halfulp formats), a scheme such as int8 "
+			"(halfulp validate --help) or a policy (halfulp plan --list)",
+			text);
+	return st;
 }
 
 static hu_status

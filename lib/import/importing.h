@@ -98,6 +98,8 @@ hu_node_import *hu_import_of(const hu_onnx *m, const hu_onnx_node *node);
 #define OPERATOR(name, since, arithmetic, code) hu_node_import hu_node_##code;
 #include "lib/import/operators.def"
 #undef OPERATOR
+/* The version of the operators from which on the node's operator is known, where the model's is older; else 0. */
+int64_t hu_operators_since(const hu_onnx *m, const hu_onnx_node *node);
 /* The arithmetic of the row whose code runs, whatever the model's version: a node may be made of others of later ones.
  */
 const char *hu_operators_arithmetic(const hu_onnx_node *node);

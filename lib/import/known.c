@@ -55,9 +55,17 @@ hu_import_all_known(const hu_onnx *m)
 	if (!n)
 		return HU_OK;
 	hu_str_init(&s);
-	for (size_t i = 0; i < n; i++)
+	int64_t since = 0;
+	for (size_t i = 0; i < n; i++) {
+		int64_t from = hu_operators_since(m, u[i].node);
+		since = from > since ? from : since;
 		hu_str_addf(&s, "%s%.60s (%zu node%s, such as '%.60s')", i ? ", " : "", u[i].node->op, u[i].n,
 			u[i].n == 1 ? "" : "s", u[i].node->name);
+		if (from)
+			hu_str_addf(&s, " before version %lld of the operators", (long long)from);
+	}
+	if (since)
+		hu_str_addf(&s, "; export the model with opset_version=%lld or later", (long long)since);
 	hu_status st = hu_fail(HU_EUNABLE, "%s: operators that are not known: %s", m->path, s.s);
 	hu_str_release(&s);
 	free(u);

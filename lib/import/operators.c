@@ -64,6 +64,14 @@ hu_import_of(const hu_onnx *m, const hu_onnx_node *node)
 	return r ? r->code : NULL;
 }
 
+int64_t
+hu_operators_since(const hu_onnx *m, const hu_onnx_node *node)
+{
+	const row *r = of_name(node);
+
+	return r && hu_onnx_version(m, r->domain) < r->since ? r->since : 0;
+}
+
 const char *
 hu_operators_arithmetic(const hu_onnx_node *node)
 {

@@ -216,7 +216,7 @@ static hu_status
 preamble(cursor *c, const char *name, const unsigned char *p, size_t n, size_t *start)
 {
 	if (n < 10 || memcmp(p, "\x93NUMPY", 6))
-		return hu_fail(HU_EFILE, "%s: byte 0: the file does not begin as a .npy file does%s", name,
+		return hu_fail(HU_EFILE, "%s: byte 0: this is no .npy file, as numpy.save writes, nor an .npz%s", name,
 			n < 10 ? ": was it cut short?" : "");
 	if (p[6] < 1 || p[6] > 3)
 		return hu_fail(HU_EFILE, "%s: byte 6: .npy version %d; versions 1 to 3 can be read", name, p[6]);

@@ -171,7 +171,7 @@ print_made(const hu_figures *f, const char *out)
 
 	for (int i = 0; i < f->n; i++)
 		drawn += !f->at[i].why;
-	printf("%s/index.html: %d figures", hu_shown(out), drawn);
+	printf("%s/index.html: %d figure%s", hu_shown(out), drawn, drawn == 1 ? "" : "s");
 	if (drawn < f->n)
 		printf(", %d not drawn for want of data (the page says why)", f->n - drawn);
 	putchar('\n');

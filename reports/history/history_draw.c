@@ -112,8 +112,8 @@ draw_ends(hu_str *b, const view *v)
 		hu_str_addf(b,
 			"<line x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\"/><text x=\"%d\" y=\"%d\" text-anchor=\"end\">",
 			LEFT, WIDE - RIGHT, at[i], at[i], LEFT - 6, at[i] + 4);
-		for (const char *s = text[i]; *s; s++)
-			hu_str_add(b, *s == '-' ? "−" : (char[]){ *s, 0 });
+		hu_str_add(b, text[i][0] == '-' ? "−" : "");
+		hu_html_number(b, text[i] + (text[i][0] == '-'));
 		hu_str_add(b, "</text>\n");
 	}
 }

@@ -21,7 +21,10 @@ add_change(hu_str *b, double from, double to)
 	char x[HU_HISTORY_TEXT], y[HU_HISTORY_TEXT];
 
 	hu_history_apart(x, y, from, to);
-	hu_str_addf(b, "from %s to %s", x, y);
+	hu_str_add(b, "from ");
+	hu_html_number(b, x);
+	hu_str_add(b, " to ");
+	hu_html_number(b, y);
 }
 
 /* How many commits have a value outside its limits. */

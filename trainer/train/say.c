@@ -84,8 +84,8 @@ hu_say_start(const hu_config *c, const hu_session *s, const hu_record *r, int re
 
 	printf("Model: %s, %zu parameters, %s with learning rate %g, batch %zu%s\n", c->model,
 		hu_parameters(s->programs.train), o->row->name, o->lr, c->batch, s->views > 1 ? " in two views" : "");
-	printf("Data: %s, %zu to train, %zu to evaluate; %zu steps, %zu an epoch; seed %zu\n", s->data.name,
-		s->data.n_train, s->data.n_eval, s->steps, s->steps_per_epoch, c->seed);
+	printf("Data: %s, %zu to train, %zu to evaluate; %zu step%s, %zu an epoch; seed %zu\n", s->data.name,
+		s->data.n_train, s->data.n_eval, s->steps, s->steps == 1 ? "" : "s", s->steps_per_epoch, c->seed);
 	if (hu_ranks_size() > 1)
 		printf("Ranks: %d, which share %zu micro-batches; %s\n", hu_ranks_size(), c->micro_batches,
 			hu_ranks_library());
@@ -132,8 +132,8 @@ hu_say_end(
 		putchar('\n');
 		json_decref(j);
 	} else {
-		printf("%s: loss %.4f, eval_loss %.4f, accuracy %.2f %% after %zu steps\n", hu_shown(dir), r->loss,
-			r->eval.loss, 100 * r->eval.accuracy, steps);
+		printf("%s: loss %.4f, eval_loss %.4f, accuracy %.2f %% after %zu step%s\n", hu_shown(dir), r->loss,
+			r->eval.loss, 100 * r->eval.accuracy, steps, steps == 1 ? "" : "s");
 		hu_account_print(manifest, stdout);
 		printf("Next: halfulp analyze %s\n", hu_shown(dir));
 	}

@@ -23,17 +23,20 @@ static void
 say_whole(hu_str *s, const hu_analysis *a, const hu_summary *n)
 {
 	int whole = n->update_share <= 0.001 && n->weight_share <= 0.001; /* NaN is not whole */
+	char steps[40];
+
+	snprintf(steps, sizeof steps, a->nstep == 1 ? "traced step" : "%d traced steps", a->nstep);
 
 	if (isnan(n->grad_cosine)) {
 		hu_str_addf(s,
-			"in the %d traced steps the weights' updates kept a cosine of %.4f or better to the exact "
+			"in the %s the weights' updates kept a cosine of %.4f or better to the exact "
 			"ones; what their gradients should have been was not computed",
-			a->nstep, n->update_cosine);
+			steps, n->update_cosine);
 		return;
 	}
 	hu_str_addf(s,
-		"in the %d traced steps the weights' gradients kept a cosine of %.4f or better to the exact ones",
-		a->nstep, n->told_cosine);
+		"in the %s the weights' gradients kept a cosine of %.4f or better to the exact ones",
+		steps, n->told_cosine);
 	if (whole)
 		hu_str_add(s, " and the updates arrived whole");
 	else if (!isnan(n->told_update))

@@ -63,8 +63,7 @@ hu_dtype_name(hu_format_id f)
 	case HU_FP32: return "float32";
 	case HU_FP16: return "float16";
 	case HU_BF16: return "bfloat16";
-	default: /* PyTorch and Keras have no name for another. */
-		return hu_format_name(f);
+	default: /* PyTorch and Keras have no name for another. */ return hu_format_name(f);
 	}
 }
 
@@ -288,9 +287,9 @@ hu_policy_parse(const char *text, hu_policy *out)
 				text, rows[i].name);
 	const char *near = hu_nearest(text, names, ROWS);
 	return hu_fail(HU_EINVAL,
-		"unknown policy '%s'%s%s%s; give a preset, a list of key=value or a JSON file (halfulp plan --list "
-		"lists them)",
-		text, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+		"unknown policy '%s'; %s%s%s policy is a preset (halfulp plan --list lists them), a list of key=value "
+		"or a JSON file",
+		text, near ? "did you mean " : "", near ? near : "", near ? "? A" : "a");
 }
 
 json_t *

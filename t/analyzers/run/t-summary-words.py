@@ -183,7 +183,7 @@ def lost(share, nonfinite, whose):
 
 
 def whole(n, steps):
-    start = 'in the %d traced steps ' % steps
+    start = 'in the traced step ' if steps == 1 else 'in the %d traced steps ' % steps
     if math.isnan(n['gradient_cosine']):
         return start + (
             "the weights' updates kept a cosine of %.4f or better to the exact ones; what their gradients should have "

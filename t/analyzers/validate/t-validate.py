@@ -392,7 +392,26 @@ write(
     ),
 )
 npz("three.npz", x=([2, 3], [1.0] * 6))
+write("old.onnx", graph([node("Relu", "x", "y", name="r")], [], [value("x", ["n", 3])], [value("y")]), 5)
 for what, args, want, pattern in (
+    (
+        "an operator of an older version",
+        ["old.onnx", "--data", "three.npz"],
+        4,
+        "Relu (1 node, such as 'r') before version 6 of the operators; export the model with opset_version=6 or later",
+    ),
+    (
+        "a model in place of its inputs",
+        ["unknown.onnx", "--data", "old.onnx"],
+        3,
+        "old.onnx: byte 0: this is no .npy file, as numpy.save writes, nor an .npz",
+    ),
+    (
+        "a name that is no format, scheme or policy",
+        ["old.onnx", "--data", "three.npz", "--policy", "fp15"],
+        2,
+        "unknown policy 'fp15'; it may be a format (halfulp formats), a scheme such as int8 (halfulp validate --help)",
+    ),
     (
         "operators that are not known, all at once",
         ["unknown.onnx", "--data", "three.npz"],
