@@ -8,6 +8,7 @@
 #include "analyzers/expression/vary.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
+#include "lib/base/show.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/str.h"
@@ -218,6 +219,21 @@ write_svg(const hu_drawing *d, const char *file, const char *line, const hu_draw
 	return st;
 }
 
+/* Names the slides that were written, which have other names than the file that was asked for. */
+static void
+say_written(const options *o, int stem, int slides)
+{
+	char *name = hu_xprintf("%.*s", stem, o->svg);
+	const char *shown = hu_shown(name);
+
+	if (slides > 1)
+		printf("%s-01.svg to %s-%02d.svg: a slide for each operation, and the last one of the whole\n", shown,
+			shown, slides);
+	else
+		printf("%s-01.svg\n", shown);
+	free(name);
+}
+
 /* Writes the drawing; with --step its parts, each of which begins with a title. */
 static hu_status
 write_drawing(const hu_args *args, const options *o)
@@ -225,18 +241,21 @@ write_drawing(const hu_args *args, const options *o)
 	const hu_drawing *d = &o->drawn.d;
 	const hu_drawing_look look = { o->dark, o->step };
 	char *line = command(args, o);
+	int stem = (int)strlen(o->svg) - 4, slides = 0;
 	hu_status st = HU_OK;
 
 	if (!o->step)
 		st = write_svg(d, o->svg, line, &look);
-	for (int i = 0, end, k = 1; o->step && st == HU_OK && i < d->n; i = end, k++) {
+	for (int i = 0, end; o->step && st == HU_OK && i < d->n; i = end) {
 		for (end = i + 1; end < d->n && d->item[end].kind != HU_DRAWN_TITLE;)
 			end++;
-		char *file = hu_xprintf("%.*s-%02d.svg", (int)strlen(o->svg) - 4, o->svg, k);
+		char *file = hu_xprintf("%.*s-%02d.svg", stem, o->svg, ++slides);
 		st = write_svg(&(hu_drawing){ d->item + i, end - i, 0 }, file, line, &look);
 		free(file);
 	}
 	free(line);
+	if (st == HU_OK && o->step && !o->json)
+		say_written(o, stem, slides);
 	return st;
 }
 

@@ -31,7 +31,7 @@ do for [format in formats] {
 	set xrange [low / 4:high * 2]; set yrange [0.3:shown + 0.7]
 	set ytics scale 0 noenhanced (); set xtics format '10^{%T}'
 	set grid xtics noytics
-	do for [i = 1:rows] { set ytics add (row_name(name[i], name_columns(px)) y(i)) }
+	do for [i = 1:(rows ? rows : 1)] { set ytics add (row_name(name[i], name_columns(px)) y(i)) }
 	eval name_x('relative L2 norm of the difference')
 	plot l2 using (low / 4):(y($1)):(low / 4):(positive(l2[$1])):(y($1) - 0.3):(y($1) + 0.3) with boxxyerror fc rgb blue notitle
 }

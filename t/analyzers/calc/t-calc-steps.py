@@ -44,6 +44,8 @@ def contrast(a, b):
 
 p, names, svgs = run('(1+2^-11)*3/7', '--format', 'fp16', '-o', 's.svg', '--step')
 ok(p.returncode == 0 and names == ['s-%02d.svg' % k for k in (1, 2, 3, 4)], 'three operations and the whole', names)
+ok(p.stdout.endswith('\ns-01.svg to s-04.svg: a slide for each operation, and the last one of the whole\n'),
+   'whose names are told', p.stdout)
 titles = [re.search('<title>(.*?)</title>', s)[1] for s in svgs]
 a = fp16(1 + Fraction(1, 2048))
 b = fp16(Fraction(a) * 3)
