@@ -232,6 +232,14 @@ hu_accept_show(hu_accept_shown *s, const hu_accept *a, const hu_effect *r)
 	return 1;
 }
 
+void
+hu_accept_figure(char text[HU_ACCEPT_TEXT], const hu_accept *a, double is)
+{
+	int of_one = a->limit.percent && !a->share;
+
+	snprintf(text, HU_ACCEPT_TEXT, a->limit.percent ? "%.4g %%" : "%.4g", of_one ? 100 * is : is);
+}
+
 int
 hu_accept_keeps(const hu_accept *a, const hu_effect *r, double *is)
 {

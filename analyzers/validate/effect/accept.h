@@ -10,6 +10,8 @@
 
 #include <jansson.h>
 
+enum { HU_ACCEPT_TEXT = 32 }; /* characters of a figure */
+
 /* A rule: its text as given, the figure, the limit on it, and whether that is a share of the inputs, given in percent.
    confidence: 0, or that of a rule such as flips<=1% at 95%, between 0 and 1: then the exact one-sided limit of the
    share at that confidence must keep it, and not the inputs alone. output: the one that the rule names as NAME:RULE,
@@ -39,6 +41,8 @@ hu_status hu_accept_known(hu_accept *a, size_t n, const hu_deciding *d, const hu
 /* Returns 1 where r keeps the rule, and 0 also where the figure is not known. *is becomes the figure as the rule counts
    it. */
 int hu_accept_keeps(const hu_accept *a, const hu_effect *r, double *is);
+/* Writes that figure as the rule writes its limit: a share in percent where the limit is one. */
+void hu_accept_figure(char text[HU_ACCEPT_TEXT], const hu_accept *a, double is);
 /* As above for these inputs alone, whatever confidence the rule asks for. */
 int hu_accept_keeps_here(const hu_accept *a, const hu_effect *r, double *is);
 /* Returns 1 where the rule is on a share of inputs that are independent, and what they show. */

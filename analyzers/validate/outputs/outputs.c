@@ -28,9 +28,10 @@ hu_validation_tap(const hu_validation *v)
 			hu_str b;
 			hu_str_init(&b);
 			(void)hu_accept_tell(&b, &v->accept[k], &j->r);
-			printf("%sok %zu - %s: %s, it is %.4g%s%s%s\n", j->keeps[k] ? "" : "not ", ++n,
-				hu_shown(j->policy), hu_shown(v->accept[k].text), j->is[k],
-				v->accept[k].share ? " %" : "", *b.s ? "; " : "", b.s);
+			char is[HU_ACCEPT_TEXT];
+			hu_accept_figure(is, &v->accept[k], j->is[k]);
+			printf("%sok %zu - %s: %s, it is %s%s%s\n", j->keeps[k] ? "" : "not ", ++n,
+				hu_shown(j->policy), hu_shown(v->accept[k].text), is, *b.s ? "; " : "", b.s);
 			hu_str_release(&b);
 		}
 	}

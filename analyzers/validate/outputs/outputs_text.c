@@ -308,9 +308,10 @@ print_fails(const hu_validation *v)
 				continue;
 			hu_str_init(&b);
 			(void)hu_accept_tell(&b, &v->accept[k], &v->row[i].r);
-			printf("%s fails %s: it is %.4g%s%s%s%s.\n", hu_shown(v->row[i].policy),
-				hu_shown(v->accept[k].text), v->row[i].is[k], v->accept[k].share ? " %" : "",
-				*b.s ? " (" : "", b.s, *b.s ? ")" : "");
+			char is[HU_ACCEPT_TEXT];
+			hu_accept_figure(is, &v->accept[k], v->row[i].is[k]);
+			printf("%s fails %s: it is %s%s%s%s.\n", hu_shown(v->row[i].policy),
+				hu_shown(v->accept[k].text), is, *b.s ? " (" : "", b.s, *b.s ? ")" : "");
 			hu_str_release(&b);
 		}
 }

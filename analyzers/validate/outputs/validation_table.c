@@ -80,8 +80,10 @@ add_rules(hu_str *b, const hu_validation *v, const hu_judgement *j)
 		if (!j)
 			continue;
 		hu_str_add(b, " (");
+		char is[HU_ACCEPT_TEXT];
+		hu_accept_figure(is, a, j->is[k]);
 		if (!hu_accept_tell(b, a, &j->r))
-			hu_str_addf(b, "%.4g%s", j->is[k], a->share ? " %" : "");
+			hu_str_add(b, is);
 		hu_str_add(b, ")");
 		if (!a->confidence && (k + 1 == v->naccept || a[1].confidence))
 			hu_str_add(b, " on these inputs");

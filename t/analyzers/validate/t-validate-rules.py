@@ -83,8 +83,8 @@ for policy in 'bfloat16', 'fp16':
            (max(off), math.hypot(*off) / size))
 
 # Every figure that a rule can ask for, by its value in the row and by the limit as it is written
-rules = ['sqnr>=30', 'flips<=1%', 'accuracy>=15%', 'accuracy>=0.9', 'accuracy<=0.18', 'kl<=1e-3', 'rel_l2<=0.05',
-         'max_error<=0.02', 'nonfinite<=0', 'flips<=0', 'sqnr_db>=20.5', 'rel_l2>=1e-4']
+rules = ['sqnr>=30', 'flips<=1%', 'accuracy>=15%', 'accuracy>=99%', 'accuracy>=0.9', 'accuracy<=0.18', 'kl<=1e-3',
+         'rel_l2<=0.05', 'max_error<=0.02', 'nonfinite<=0', 'flips<=0', 'sqnr_db>=20.5', 'rel_l2>=1e-4']
 asked = ('m.onnx', '--data', 'x.npz', '--labels', 'x.npz:y', '--policy', 'fp16,mxfp4', '--exact', '0',
          *(word for rule in rules for word in ('--accept', rule)))
 told = json.loads(run(1, *asked, '--json', '--report', 'page'))
@@ -95,15 +95,21 @@ for r in told['policies']:
         figure, least, limit = re.fullmatch(r'(\w+)([<>])=(.*)', rule).groups()
         of = r.get({'sqnr': 'sqnr_db'}.get(figure, figure))
         of = 100 * of / N if rule == 'flips<=1%' else math.inf if of is None else of
-        limit = float(limit.rstrip('%')) / (100 if rule == 'accuracy>=15%' else 1)
+        limit = float(limit.rstrip('%')) / (100 if rule.startswith('accuracy') and rule[-1] == '%' else 1)
         bad = of < limit if least == '>' else of > limit
         wrong += [(rule, r['policy'], of)] if bad != (rule in fails) else []
+        of = 100 * of if rule.startswith('accuracy') and rule[-1] == '%' else of
         want.append(('not ' * bad + 'ok', r['policy'], rule, '%.4g' % of))
 tap.none(wrong, 'rules are broken by what is beyond their limits, and by nothing else')
 lines = re.findall(r'^(ok|not ok) \d+ - (\w+): (\S+), it is ([^ ;\n]+)', run(1, *asked, '--tap'), re.M)
-tap.ok(lines == want and len(want) == 36, 'TAP: %d verdicts and figures' % len(want),
+tap.ok(lines == want and len(want) == 39, 'TAP: %d verdicts and figures' % len(want),
        [p for p in zip(lines, want) if p[0] != p[1]])
 tap.ok(json.load(open('page/validation.json')) == told, '--report writes what --json prints')
+tap.halfulp('report', 'page')
+page = open('page/report/index.html', encoding='utf-8').read()
+said = re.findall(r'<li>(\w+) breaks <code>(accuracy&gt;=99%)</code>: it is ([\d.]+) %\.</li>', page)
+tap.ok(said and said == [(r['policy'], 'accuracy&gt;=99%', '%.4g' % (100 * r['accuracy'])) for r in told['policies']],
+       'the page has a broken share in percent, as the rule has it', said)
 
 # Names of policies that would share a file
 os.mkdir('a')
