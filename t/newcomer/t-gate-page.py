@@ -46,8 +46,8 @@ WANT = {  # a part of each block: what the last of its output says, and the file
     '--history numerics/': ('holds: all', 'numerics/history.tsv'),
     'report --history': ('the page of a history', 'numerics/index.html'),
     'new.safetensors': ('new.safetensors holds', ''),
-    '--statistics': ('holds', 'statistics.tsv'),
-    '--score': ('', 'score.tsv runs/ci-5/metrics.tsv'),
+    '--statistics': ('holds: all', 'statistics.tsv'),
+    '--score': ('holds: eval_accuracy', 'score.tsv runs/ci-5/metrics.tsv'),
 }
 asked = blocks('doc/gate.md')
 tap.ok(len(asked) == len(WANT), 'doc/gate.md has %d blocks of commands' % len(WANT), asked)

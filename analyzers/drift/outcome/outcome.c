@@ -39,6 +39,17 @@ hu_outcomes_add(hu_outcomes *v, const char *name, int ok, char *said, char *deta
 }
 
 void
+hu_outcomes_decide(hu_outcomes *v, char *decision)
+{
+	const char *rest = strchr(v->summary, '\n');
+
+	if (rest)
+		hu_str_addf(&v->remarks, "%s\n", rest + 1);
+	hu_str_add(&v->decision, decision);
+	free(decision);
+}
+
+void
 hu_outcomes_release(hu_outcomes *v)
 {
 	for (size_t i = 0; i < v->n; i++) {

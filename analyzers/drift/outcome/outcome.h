@@ -45,6 +45,8 @@ void hu_outcomes_init(hu_outcomes *v, const char *suite, const char *of);
 void hu_outcomes_refuse(hu_outcomes *v, const char *suite, const char *of, const char *reason);
 /* Adds an outcome, which owns `said` and `detail` from then on. */
 void hu_outcomes_add(hu_outcomes *v, const char *name, int ok, char *said, char *detail);
+/* Gives V its decision, which V owns from then on; what a person reads has the summary's other lines before it. */
+void hu_outcomes_decide(hu_outcomes *v, char *decision);
 void hu_outcomes_release(hu_outcomes *v);
 /* Writes V in FORMAT, a name that hu_outcomes_writer_find knows, on standard output, and releases it. Returns the exit
    code: HU_EXIT_JUDGED where something failed or there was nothing to judge. */

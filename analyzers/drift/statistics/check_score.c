@@ -92,9 +92,9 @@ add_outcome(hu_outcomes *o, const hu_scores *was, const hu_scores *is, const hu_
 	o->v[0].allowed = t->allowed;
 	hu_str_init(&s);
 	hu_str_addf(&s, "%s %s\n", was->column, ok ? "holds" : "got worse");
-	hu_str_addf(&s, "one-sided %s at %g %%: %d candidates against %d baseline runs detect a %s of ",
+	hu_str_addf(&s, "one-sided %s at %g %%: %d candidate%s against %d baseline runs detect%s a %s of ",
 		olympic ? "test of trimmed means (Yuen and Dixon)" : "t test", 100 * HU_SCORE_ALPHA, is->by.n,
-		was->by.n, was->better > 0 ? "drop" : "rise");
+		is->by.n == 1 ? "" : "s", was->by.n, is->by.n == 1 ? "s" : "", was->better > 0 ? "drop" : "rise");
 	add_difference(&s, was, t->detected);
 	hu_str_addf(&s, " with %.0f %%", 100 * HU_SCORE_POWER);
 	o->summary = s.s;
@@ -137,6 +137,9 @@ hu_score_check(const hu_args *a, const char *format)
 			free(o.summary);
 			o.summary = all;
 		}
+		hu_outcomes_decide(&o, hu_xprintf(o.failed ? "%s got worse: %s is further off than chance moves it"
+							   : "%s holds: %s is within what chance moves",
+					       hu_shown(o.of), was.column));
 		o.head = head(&o, &was, &is, &t, path);
 		code = hu_outcomes_end(&o, format);
 	}

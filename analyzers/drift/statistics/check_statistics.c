@@ -93,6 +93,10 @@ hu_check_statistics(const hu_args *a, const char *format)
 		o.summary = all;
 	}
 	free(why);
+	hu_outcomes_decide(&o, o.failed ? hu_xprintf("%s drifted: %zu of %zu quantities fail, worst: %s",
+						  hu_shown(o.of), o.failed, o.n, o.v[0].name)
+					: hu_xprintf("%s holds: all %zu quantities are within what chance moves",
+						  hu_shown(o.of), o.n));
 	o.list = "findings";
 	o.head = json_pack("{s:s s:s s:I s:I s:s}", "run", hu_shown(o.of), "baseline", hu_shown(path), "quantities",
 		(json_int_t)o.n, "failed", (json_int_t)o.failed, "summary", o.summary);

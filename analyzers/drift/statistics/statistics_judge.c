@@ -206,19 +206,20 @@ static char *
 summary(const hu_outcomes *o, const hu_statistics *s, const candidates *c, int quantities)
 {
 	const char *how = c->paired ? "paired: the candidates train baseline seeds, and their first losses agree to "
-					      "2e-3"
+				      "2e-3"
 				    : "unpaired: a seed is not in the baseline, or a first loss is another";
 	double seen = hu_student_limit(0.0025 / quantities, s->by.n + c->n - 2) * sqrt(1.0 / s->by.n + 1.0 / c->n);
 
 	return c->paired
-		       ? hu_xprintf("%zu of %zu quantities failed\n%s\n%d baseline seeds, %d candidates, 0.5 %% over "
+		       ? hu_xprintf("%zu of %zu quantities failed\n%s\n%d baseline seeds, %d candidate%s, 0.5 %% over "
 				    "%d quantities",
-				 o->failed, o->n, how, s->by.n, c->n, quantities)
+				 o->failed, o->n, how, s->by.n, c->n, c->n == 1 ? "" : "s", quantities)
 		       : hu_xprintf(
-				 "%zu of %zu quantities failed\n%s\n%d baseline seeds, %d candidates: only what moves "
+				 "%zu of %zu quantities failed\n%s\n%d baseline seeds, %d candidate%s: only what moves "
 				 "a quantity by more than %.1f times its spread over seeds is seen; candidates of "
 				 "baseline seeds see %.1f times",
-				 o->failed, o->n, how, s->by.n, c->n, seen, widening(s->by.n) / 2);
+				 o->failed, o->n, how, s->by.n, c->n, c->n == 1 ? "" : "s", seen,
+				 widening(s->by.n) / 2);
 }
 
 hu_status

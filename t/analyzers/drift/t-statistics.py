@@ -321,12 +321,12 @@ for candidates, paired, red in (
     if paired:
         told += (
             'paired: the candidates train baseline seeds, and their first losses agree to 2e-3\n%d baseline seeds, %d'
-            ' candidates, 0.5 %% over %d quantities' % (n, k, len(judged))
+            ' candidate%s, 0.5 %% over %d quantities' % (n, k, 's' * (k > 1), len(judged))
         )
     else:
         told += (
-            'unpaired: a seed is not in the baseline, or a first loss is another\n%d baseline seeds, %d candidates:'
-            ' only what moves a quantity by more than ' % (n, k)
+            'unpaired: a seed is not in the baseline, or a first loss is another\n%d baseline seeds, %d candidate%s:'
+            ' only what moves a quantity by more than ' % (n, k, 's' * (k > 1))
         )
         told += '%.1f times its spread over seeds is seen; candidates of baseline seeds see %.1f times' % (
             limit(.005 / len(judged) / 2, n + k - 2) * math.sqrt(1 / n + 1 / k), WIDER / 2)
