@@ -49,6 +49,9 @@ int hu_exists_in(const char *folder, const char *name);
 /* Removes a folder with all that is in it; follows no symbolic link. */
 void hu_remove_all(const char *folder);
 
+/* The name that answers give a file: the last part of its path; all of it where that ends in a slash or the system
+   itself made the name, such as /dev/fd/63. */
+const char *hu_file_leaf(const char *path);
 /* Returns "dir/name" as a new string, which the caller frees. name is a printf format; its result is cut at 1023
    bytes. */
 char *hu_path(const char *dir, const char *name, ...) __attribute__((format(printf, 2, 3)));

@@ -7,6 +7,7 @@
 #include "analyzers/drift/baseline/baseline_program.h"
 #include "analyzers/drift/baseline/place.h"
 #include "analyzers/drift/check/why.h"
+#include "lib/base/file.h"
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -180,14 +181,12 @@ explain(hu_str *s, const char *why)
 static void
 decide(hu_str *s, const hu_check_report *r)
 {
-	const char *slash = strrchr(r->path, '/');
-
 	hu_str_addf(s, "%s ", hu_shown(r->run));
 	if (!r->n)
 		hu_str_add(s, "and its baseline have no quantity to compare");
 	else if (!r->failed)
 		hu_str_addf(s, "holds: all %zu quantities are as in %s, or as near as it allows", r->n,
-			slash && slash[1] ? slash + 1 : r->path);
+			hu_shown(hu_file_leaf(r->path)));
 	else {
 		hu_str_addf(s, "drifted: %zu of %zu quantities fail, worst: ", r->failed, r->n);
 		add_worst(s, r);

@@ -2,6 +2,7 @@
 #include "analyzers/drift/files/files_text.h"
 
 #include "lib/base/console/show_json.h"
+#include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/show.h"
 #include "lib/judge/kernel/verdict.h"
@@ -166,9 +167,7 @@ drop(void *rows, size_t n)
 static void
 decide(hu_str *s, const hu_files *g)
 {
-	const char *path = g->new.path, *slash = strrchr(path, '/');
-
-	hu_str_addf(s, "%s ", hu_shown(slash && slash[1] ? slash + 1 : path));
+	hu_str_addf(s, "%s ", hu_shown(hu_file_leaf(g->new.path)));
 	if (!g->n)
 		hu_str_add(s, "and its baseline have nothing to compare");
 	else if (!g->failed)

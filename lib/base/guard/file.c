@@ -260,6 +260,14 @@ hu_exists(const char *path)
 	return 1;
 }
 
+const char *
+hu_file_leaf(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] && strncmp(path, "/dev/", 5) && strncmp(path, "/proc/", 6) ? slash + 1 : path;
+}
+
 char *
 hu_path(const char *dir, const char *name, ...)
 {

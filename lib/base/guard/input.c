@@ -41,18 +41,25 @@ static struct {
 
 enum { PIPES = sizeof pipes.fd / sizeof *pipes.fd };
 
-/* Opens again what a pipe of that path said, -1 where none was read. */
-static int
-said(const char *path)
+/* Opens again what a pipe of that path said, from its start on; *fd is -1 where none was read. */
+static hu_status
+said(const char *path, int *fd)
 {
-	for (int i = 0; i < pipes.n; i++)
-		if (!strcmp(pipes.path[i], path)) {
-			int fd = fcntl(pipes.fd[i], F_DUPFD_CLOEXEC, 0);
-			if (fd >= 0)
-				lseek(fd, 0, SEEK_SET);
-			return fd;
-		}
-	return -1;
+	int i = 0;
+
+	*fd = -1;
+	while (i < pipes.n && strcmp(pipes.path[i], path))
+		i++;
+	if (i == pipes.n)
+		return HU_OK;
+	*fd = fcntl(pipes.fd[i], F_DUPFD_CLOEXEC, 0);
+	if (*fd >= 0 && !lseek(*fd, 0, SEEK_SET))
+		return HU_OK;
+	hu_status st = hu_fail(HU_EIO, "%s: what this pipe said cannot be read again: %s", path, strerror(errno));
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	return st;
 }
 
 enum { MOST_OF_A_PIPE = 1 << 30 }; /* bytes; a file may be larger */
@@ -85,8 +92,7 @@ keep_pipe(const char *path, int *fd)
 	pipes.path[pipes.n] = hu_xstrdup(path);
 	pipes.fd[pipes.n++] = kept;
 	close(*fd);
-	*fd = said(path);
-	return *fd < 0 ? hu_fail(HU_EIO, "%s: %s", path, strerror(errno)) : HU_OK;
+	return said(path, fd);
 }
 
 hu_status
@@ -96,9 +102,8 @@ hu_input_open(const char *path, FILE **f)
 	int fd, below = hu_guard_holds(path);
 
 	*f = NULL;
-	if (below)
-		HU_TRY(open_below(path, 0, &fd));
-	else if ((fd = said(path)) < 0 && ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0))
+	HU_TRY(below ? open_below(path, 0, &fd) : said(path, &fd));
+	if (fd < 0 && (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
 		return hu_fail(hu_guard_status(errno), "%s: %s", path, strerror(errno));
 	hu_status st = HU_OK;
 	if (fstat(fd, &s))
@@ -111,7 +116,7 @@ hu_input_open(const char *path, FILE **f)
 		st = keep_pipe(path, &fd);
 	if (st == HU_OK && !(*f = fdopen(fd, "rb")))
 		st = hu_fail(HU_EIO, "%s: %s", path, strerror(errno));
-	if (st != HU_OK)
+	if (st != HU_OK && fd >= 0)
 		close(fd);
 	return st;
 }

@@ -120,6 +120,10 @@ class Builder:
         script = re.search(r"\.(sh|py)$", name)
         main, to = ("halfulp.o", "halfulp") if script else (name + ".o", os.path.basename(name))
         if to not in self.linked:
+            if not os.path.exists(os.path.join(self.build, main)):     # a test that nobody has built here yet
+                code, out = self.shell("make -s " + main, 3600)
+                if code:
+                    sys.exit("mutate.py: %s does not compile:\n%s" % (main, out[-2000:]))
             code, out = self.link(main, to)
             if code:
                 sys.exit("mutate.py: %s does not link with a mutant, which says nothing about it:\n%s" % (name, out[-2000:]))
