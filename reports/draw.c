@@ -157,7 +157,8 @@ check(const hu_figure *f, const char *dir, const char *formats, int code)
 		free(text);
 		free(path);
 	}
-	unlink(log);
+	if (unlink(log) && errno != ENOENT && st == HU_OK) /* it would be moved into the page with the figures */
+		st = hu_fail(HU_EIO, "%s: cannot be removed: %s", log, strerror(errno));
 	free(log);
 	free(all);
 	return st;
