@@ -95,8 +95,8 @@ GNUPLOT=$dir/bin/gnuplot PATH=$dir/bin:$PATH run gate --baseline base.tsv -o jun
 	-o summary=s.md runs/c
 grep -q 'No figure was drawn, since gnuplot was not found' s.md
 test_is $? "a gnuplot that dies leaves a sentence"
-test "$(sed -s 1q runs/c/gate/*.gp | sort -u)" = \
-	"set terminal svg size 860,320 background '#ffffff' font 'DejaVu Sans,12'"
+test "$(grep -h '^set terminal' runs/c/gate/*.gp | sort -u)" = \
+	"set terminal svg size 860,340 background '#ffffff' enhanced font 'sans-serif,14'"
 test_is $? "and the scripts of pictures of one size"
 documents 1 "and the verdict"
 
