@@ -15,7 +15,7 @@ enum { ROWS = 96, SIZES = 10 };
 
 /* One head's shape, and a row of scores; of a mask the strides of its head, row and key, 0 where it has only one. */
 typedef struct flash {
-	size_t heads, kv_heads, rows, keys, depth, width, causal, window;
+	size_t heads, kv_heads, rows, keys, depth, width, causal, window, turns;
 	size_t first, of, stride[4]; /* first, of: of q's rows */
 	double scale, cap, diagonal;
 	hu_format p, out;
@@ -28,7 +28,9 @@ typedef struct flash {
 static size_t
 head_of_keys(const flash *f, size_t h)
 {
-	return h / f->heads * f->kv_heads + h % f->heads / (f->heads / f->kv_heads);
+	size_t head = h % f->heads;
+
+	return h / f->heads * f->kv_heads + (f->turns ? head % f->kv_heads : head / (f->heads / f->kv_heads));
 }
 
 /* Row i of head h as online softmax gives it that takes blocks of so many keys. All but P and the result is in double;
@@ -193,6 +195,7 @@ shape_of(flash *f, const hu_kernel_job *j, const hu_npy *q, const hu_npy *k, con
 	f->depth = q->shape[q->rank - 1];
 	f->width = v->shape[q->rank - 1];
 	f->causal = hu_order_count(j, "causal");
+	f->turns = hu_order_count(j, "turns");
 	f->window = hu_order_count(j, "window");
 	f->first = hu_order_count(j, "first");
 	f->of = hu_order_count(j, "of") ? hu_order_count(j, "of") : f->first + f->rows;

@@ -86,6 +86,15 @@ for t in (BF, torch.float16):
         r = v['results'][0]
         said = '%s; right if %s' % (r['as_if'], r['right_if'])
         ok(re.search(want, said), '%s in %s: %s' % (kernel, t, want), said + '\n' + str(v))
+    g = torch.Generator().manual_seed(5)
+    q, k, v = (torch.randn(2, heads, 33, 16, generator=g).to(t) for heads in (6, 2, 2))
+    s = q.float() @ k.float().repeat(1, 3, 1, 1).mT / 4
+    got = (lo(torch.exp(s - s.amax(-1, True)), t) @ v.float().repeat(1, 3, 1, 1) /
+           torch.exp(s - s.amax(-1, True)).sum(-1, True)).to(t)
+    r = halfulp.judge('attention', dict(q=q, k=k, v=v), got)['results'][0]
+    ok('heads of keys in turns' in str(r['as_if']), 'heads of keys are repeated whole, in %s' % t, r)
+    r = halfulp.judge('attention', dict(q=q, k=k, v=v), got, turns=1)['results'][0]
+    ok(r['verdict'] == 'right', 'which is right where it is declared', r)
     o, got = blocks(t, 32)
     r = halfulp.judge('linear', o, got)['results'][0]
     ok(re.match('acc=(bf16|fp16)@', str(r['right_if'])), '4096 terms, added in 16 bits by 32, in %s' % t, r)

@@ -272,7 +272,8 @@ run(attention *t, hu_ball *o, hu_ball *lse)
 				q + t->depth, sums, hu_xmalloc((t->keys + 1) * sizeof(hu_attention_key)) };
 #pragma omp for schedule(dynamic, 8)
 			for (size_t i = 0; i < t->n * share; i++) {
-				size_t hd = kv * share + i / t->n, at = (b * t->heads + hd) * t->n + i % t->n;
+				size_t hd = t->turns ? kv + i / t->n * t->kv_heads : kv * share + i / t->n;
+				size_t at = (b * t->heads + hd) * t->n + i % t->n;
 				row mine = y;
 				one_row(t, &h, b, hd, i % t->n, length, &mine, o + at * t->width,
 					lse ? lse + at : NULL);

@@ -47,13 +47,14 @@ static hu_status
 facts(const hu_ball_call *c, hu_attention_call *t)
 {
 	hu_format_id p;
-	size_t block, below;
+	size_t block, below, turns;
 
 	t->a = c->roundoffs;
 	HU_TRY(hu_ball_count(c, "causal", 0, &t->causal));
 	HU_TRY(hu_ball_count(c, "window", 0, &t->window));
 	HU_TRY(hu_ball_count(c, "block", 16, &block));
 	HU_TRY(hu_ball_count(c, "denominator_p", 0, &below));
+	HU_TRY(hu_ball_count(c, "turns", 0, &turns));
 	HU_TRY(hu_ball_real(c, "scale", 1 / sqrt((double)t->depth), &t->scale));
 	HU_TRY(hu_ball_real(c, "softcap", 0, &t->cap));
 	HU_TRY(hu_ball_real(c, "diagonal", 0, &t->diagonal));
@@ -64,6 +65,7 @@ facts(const hu_ball_call *c, hu_attention_call *t)
 			c, "first=%zu of=%zu: %zu queries from there on are not among so many", t->first, t->of, t->n);
 	HU_TRY(hu_ball_format(c, "p", &p));
 	t->p_below = below != 0;
+	t->turns = turns != 0;
 	t->blocks = block ? ceil((double)t->keys / (double)block) : (double)t->keys;
 	int stored = p != HU_NO_FORMAT && c->stores != HU_STORES_NONE;
 	t->up = stored ? hu_unit(hu_format_of(p)) : 0;

@@ -12,6 +12,7 @@ typedef struct hu_attention_call {
 	size_t first, of; /* the queries are a stretch of so many, from this one on */
 	double scale, diagonal, cap, up, tiny_p, factors, blocks, g, s, gd, sd;
 	int p_below; /* the denominator sums the stored P */
+	int turns;   /* query head h has head h mod kv_heads of the keys, and not that of its block */
 	hu_balls q, k, v, mask, slopes, sinks, lengths, scores;
 } hu_attention_call;
 
