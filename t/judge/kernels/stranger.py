@@ -32,7 +32,7 @@ def serving(d):
     o, plain = dict(q=q, k=k, v=v), dict(causal=1, p='none')
     good = heads(q, k, v, j <= i)
     yield ('heads of queries share keys in turns, as tile() repeats them', 'attention', o, plain,
-           heads(q, k, v, j <= i, share=lambda x, n: x.repeat(1, n, 1, 1)), good, None)
+           heads(q, k, v, j <= i, share=lambda x, n: x.repeat(1, n, 1, 1)), good, 'heads of keys in turns')
     yield ('the mask compares with <', 'attention', o, plain, torch.where(i.view(40, 1) == 0, good, heads(
         q, k, v, (j < i) | (i == 0) & (j == 0))), good, 'diagonal|causal mask')
     yield ('one more key is seen', 'attention', o, plain, heads(q, k, v, j <= i + 1), good, 'causal mask were off by 1')

@@ -113,11 +113,37 @@ for i in range(3):
     want += [q * (t * (1 - q) + (T - q * t) + g * (1 + T) * (1 + t) + 2 * u) / (1 - T) + TINY for q, t in zip(p, theta)]
 agree('softmax', bounds('softmax', '', (3, 17), x=s), want)
 
+tops, logs = [], []
+for i in range(3):
+    line = s[1][i * 17:][:17]
+    top, L = max(line), sum(math.exp(x - max(line)) for x in line)
+    t = shares(line)[2] * (1 + g) + g
+    error = -math.log1p(-t / (1 - t)) + FN * (abs(math.log(L)) + 0.5)
+    tops.append(error + 2 * u * (abs(top) + abs(top + math.log(L))))
+    logs += [error + 2 * u * (abs(x - top) + math.log(L) + abs(x - top - math.log(L)) + abs(top)) for x in line]
+agree('logsumexp', bounds('logsumexp', '', 3, x=s), tops)
+agree('log_softmax', bounds('log_softmax', '', (3, 17), x=s), logs)
+
+partial = [[sum(s[1][i * 17:][: j + 1]) for j in range(17)] for i in range(3)]
+walks = [sum(u * abs(S) * (1 + 2 * j * u) for j, S in enumerate(line[: i + 1]) if j) for line in partial
+         for i in range(17)]
+found = bounds('cumsum', 'order=sequential', (3, 17), x=s)
+bad = [(f, r) for i, (f, r) in enumerate(zip(found, walks)) if isinstance(f, str) or i % 17 and abs(f - r) > 1e-6 * r]
+none(bad, 'a running sum in sequence has the radii of the page')
+decay = ((3, 17), [abs(x) / 8 for x in s[1]])
+want = []
+for i in range(3):
+    size = 0
+    for j in range(17):
+        size = decay[1][i * 17 + j] * size + abs(s[1][i * 17 + j])
+        want.append(math.expm1((2 * j + 1) * math.log1p(u)) * size + (2 * j + 1) * TINY)
+agree('a recurrence', bounds('y = recurrence(d, x, axis=1)', '', (3, 17), d=decay, x=s), want)
+
 N, D, SMALLEST = 9, 4, 2.0**-133   # SMALLEST: of bf16
 q, k, v = (drawn(1, 1, N, D) for _ in range(3))
 
 
-def attention(p, block, below):
+def attention(p, block, below, cap=0, slope=0):
     E = (math.ceil(N / block) + 1) * EXP + math.ceil(N / block) * u
     up, tp = (U['bf16'], TINY + SMALLEST / 2) if p == 'bf16' else (0, TINY)
     for i in range(N):
@@ -126,6 +152,13 @@ def attention(p, block, below):
         score = [sum(x * y for x, y in zip(row, key)) / 2 for key in keys]
         R = [sum_error(D) * sum(abs(x * y) for x, y in zip(row, key)) / 2 + 3 * u * abs(s)
              for key, s in zip(keys, score)]
+        if cap:
+            z = [math.tanh(s / cap) for s in score]
+            R = [r * (1 - x * x) + 0.385 * r * r / cap + cap * (FN + 3 * u) * abs(x) for r, x in zip(R, z)]
+            score = [cap * x for x in z]
+        bias = [slope * (j - i) for j in range(N)]
+        score = [s + x for s, x in zip(score, bias)]
+        R = [r + (u * (abs(s) + abs(x)) if slope else 0) for r, s, x in zip(R, score, bias)]
         m = max(score)
         theta = [math.expm1(r + 1.01 * u * (2 * abs(s) + abs(m) + 4.7 * abs(s - m))) * (1 + E) + E
                  for r, s in zip(R, score)]
@@ -145,6 +178,11 @@ for p, block, below in (('none', 16, 0), ('none', 2, 0), ('bf16', 4, 0), ('bf16'
     facts = 'p=%s block=%d denominator_p=%d' % (p, block, below)
     agree('attention, ' + facts, bounds('attention', facts, (1, 1, N, D), q=q, k=k, v=v),
           list(attention(p, block, below)))
+
+agree('attention, softcap=2', bounds('attention', 'p=none softcap=2', (1, 1, N, D), q=q, k=k, v=v),
+      list(attention('none', 16, 0, cap=2)))
+agree('attention with a slope', bounds('attention', 'p=none', (1, 1, N, D), q=q, k=k, v=v, slopes=((1,), [0.25])),
+      list(attention('none', 16, 0, slope=0.25)))
 
 far = ((2, 24), [single(3 + draw.gauss(0, 1)) for _ in range(48)])
 
@@ -170,6 +208,25 @@ for how in ('two_pass', 'any', 'one_pass'):
     agree('LayerNorm, variance=' + how, bounds('layernorm', 'eps=0.25 variance=' + how, (2, 24), x=far),
           list(layernorm(how)))
 
+line, G = far[1][:24], sum_error(24) + 2 * u
+square = sum(x * x for x in line) / 24
+r, y = G * square + TINY, 1 / math.sqrt(square + 0.25)
+r = 1 / math.sqrt((square + 0.25) * (1 - 2 * u) - r) - y
+r += FN * (y + r)
+agree('RMSNorm', bounds('rmsnorm', 'eps=0.25', (1, 24), x=((1, 24), line)), [
+    rounded(x * y, abs(x) * r, 2 * u) for x in line])
+norms, products = [], []
+for i in range(2):
+    line = far[1][i * 24:][:24]
+    r = sum(u * x * x + TINY for x in line) + sum_error(23) * sum(x * x + u * x * x + TINY for x in line)
+    y, low = math.sqrt(sum(x * x for x in line)), sum(x * x for x in line) - r
+    norms.append(rounded(y, 0.5 / y * r + 0.125 * low**-1.5 * r * r, 2 * u))
+    x, r = line[0], 0
+    for z in line[1:]:
+        x, r = x * z, rounded(x * z, r * abs(z))
+    products.append(r)
+agree('a norm', bounds('y = norm2(x)', '', 2, x=far), norms)
+agree('a product of elements', bounds('y = prod(x)', '', 2, x=far), products)
 
 # The routines' own errors of functions.def, at exact operands
 half = 0.5

@@ -95,6 +95,12 @@ for t in (BF, torch.float16):
     ok('heads of keys in turns' in str(r['as_if']), 'heads of keys are repeated whole, in %s' % t, r)
     r = halfulp.judge('attention', dict(q=q, k=k, v=v), got, turns=1)['results'][0]
     ok(r['verdict'] == 'right', 'which is right where it is declared', r)
+    x, w = torch.randn(14, 192, generator=g).to(t), torch.randint(16, (10, 192), generator=g)
+    zero = torch.full((10, 3), 8)
+    scale = (0.05 + 0.1 * torch.rand(10, 3, generator=g)).to(t)
+    whole = ((w.view(10, 3, 64) - 9) * scale.float()[..., None]).to(t).float().view(10, 192)
+    r = halfulp.judge('int4_matmul', dict(x=x, q=w, scale=scale, zero=zero), (x.float() @ whole.T).to(t), group=64)
+    ok('accumulated' not in str(r['results'][0]['as_if']), 'a zero that is one more is no accumulator, in %s' % t, r)
     o, got = blocks(t, 32)
     r = halfulp.judge('linear', o, got)['results'][0]
     ok(re.match('acc=(bf16|fp16)@', str(r['right_if'])), '4096 terms, added in 16 bits by 32, in %s' % t, r)
