@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The CI workflows, read by PyYAML and, where it is installed, by actionlint: jobs end by themselves, name tests that
-exist, and the long tests, a build without optimisation and the golden digests are among what they run."""
+exist, and the long tests, a build without optimisation, other compilers and the golden digests are among what they
+run."""
 import os, pathlib, re, shutil, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
@@ -53,6 +54,12 @@ ok(
 ok(
     ".ci/run" in said["gcc"] and ".ci/run" in said["clang-sanitizers"] and "CC=clang" in said["clang-sanitizers"],
     "gcc and clang run the whole suite",
+)
+tried = {row["compiler"] for row in files["nightly.yml"]["jobs"]["compilers"]["strategy"]["matrix"]["include"]}
+ok(
+    tried == {f"gcc-{n}" for n in range(12, 16)} | {f"clang-{n}" for n in range(14, 20)}
+    and "t/golden/t-golden.sh" in said["compilers"] and "t/golden/t-outputs.py" in said["musl"],
+    "gcc 12 to 15, clang 14 to 19 and musl are held to the golden digests and outputs",
 )
 systems = [j for j in ("macos", "freebsd") if j in said]
 ok(len(systems) == 2 and all("continue-on-error" in files["nightly.yml"]["jobs"][j] for j in systems),

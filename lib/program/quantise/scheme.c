@@ -85,7 +85,7 @@ read_block(hu_scheme *s, const char *text)
 						       "in nvfp4:dynamic"
 						     : "policy '%s': the name of its block format is too long",
 			hu_shown(text));
-	snprintf(s->blocks, sizeof s->blocks, "%s", name);
+	memcpy(s->blocks, name, strlen(name) + 1);
 	s->kind = HU_SCHEME_BLOCK;
 	s->bits = s->block.bits;
 	s->format = HU_NO_FORMAT;
