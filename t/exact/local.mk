@@ -2,6 +2,7 @@
 
 noinst_HEADERS += t/exact/ddw-tries.inc
 C_TESTS += t/exact/u-dd-erf
+C_TESTS += t/exact/u-dd-exp
 C_TESTS += t/exact/u-ddw
 C_TESTS += t/exact/u-exact-blas
 C_TESTS += t/exact/u-exact-conv

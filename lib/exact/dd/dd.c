@@ -3,7 +3,7 @@
    operations, plus what a series omits and what the argument's own error causes. */
 #include "lib/exact/dd/dd.h"
 
-#include "lib/exact/dd/dd_series.h"
+#include "lib/exact/dd/dd_exp.h"
 #include "lib/number/elementary/elementary.h"
 
 static hu_dd
@@ -12,13 +12,13 @@ unknown(void)
 	return (hu_dd){ 0, 0, INFINITY };
 }
 
-/* exp(a) = 2^k (1 + p)^256 with a - k ln 2 = 256 r, p = exp(r) - 1, |r| < 0.35 / 256 + …. The Taylor series to degree
-   10 omits less than 2^-99 / 11! (1 + 2^-8) < 2^-123, because |r| < 2^-9. */
+/* exp(a) = 2^k 2^(i/256) exp(r) with a = (256 k + i) ln 2 / 256 + r, |r| < 2^-9, where ln 2 / 256 is a double-double with
+   a third double behind it. exp(r) - 1 = r + r^2 (1/2 + r (1/6 + r (1/24 + r q))), whose q is plain doubles. */
 hu_dd
 hu_dd_exp(hu_dd a)
 {
-	double k = rint(a.h * 0x1.71547652b82fep+0);
-	hu_dd r, p, by;
+	double n = rint(a.h * HU_DD_EXP_PER_STEP), k = rint(n * (1.0 / HU_DD_EXP_STEPS)), tail = hu_dd_exp_tail[0];
+	hu_dd r, p;
 
 	if (a.h == 0 && a.l == 0 && a.e == 0)
 		return hu_dd_of(1);
@@ -26,20 +26,20 @@ hu_dd_exp(hu_dd a)
 		return (hu_dd){ 0, 0, 0x1p-1060 };
 	if (!(a.e <= 0x1p-11) || !(a.h < 700))
 		return unknown();
-	r = hu_dd_sub(a, hu_dd_mul(hu_dd_of(k), hu_dd_of(0x1.62e42fefa39efp-1)));
-	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(k), hu_dd_of(0x1.abc9e3b39803fp-56)));
-	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(k), hu_dd_literal2(0x1.7b57a079a1934p-111, 0x1p-164)));
-	if (!(fabs(r.h) < 0.36))
+	r = hu_dd_sub(a, hu_dd_mul(hu_dd_of(n), hu_dd_of(0x1.62e42fefa39efp-9)));
+	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(n), hu_dd_of(0x1.abc9e3b39803fp-64)));
+	r = hu_dd_sub(r, hu_dd_mul(hu_dd_of(n), hu_dd_literal2(0x1.7b57a079a1934p-119, 0x1p-172)));
+	if (!(fabs(r.h) < 0x1.8p-10))
 		return unknown();
-	by = (hu_dd){ r.h * 0x1p-8, r.l * 0x1p-8, r.e * 0x1p-8 + 0x1p-1070 };
-	p = hu_dd_literal2(hu_dd_factorial[HU_DD_DEGREE - 2][0], hu_dd_factorial[HU_DD_DEGREE - 2][1]);
-	for (int i = HU_DD_DEGREE - 3; i >= 0; i--)
-		p = hu_dd_add(hu_dd_mul(p, by), hu_dd_literal2(hu_dd_factorial[i][0], hu_dd_factorial[i][1]));
-	p = hu_dd_add(by, hu_dd_mul(hu_dd_mul(p, by), by));
-	p.e += 0x1p-123;
-	for (int i = 0; i < HU_DD_HALVINGS; i++)
-		p = hu_dd_add((hu_dd){ 2 * p.h, 2 * p.l, 2 * p.e }, hu_dd_mul(p, p));
-	p = hu_dd_add(hu_dd_of(1), p);
+	for (int i = 1; i < HU_DD_EXP_TAIL; i++)
+		tail = tail * r.h + hu_dd_exp_tail[i];
+	p = (hu_dd){ tail, 0, HU_DD_EXP_OFF + r.e * HU_DD_EXP_SLOPE };
+	for (int i = 0; i < HU_DD_EXP_PAIRS; i++)
+		p = hu_dd_add(hu_dd_mul(p, r), hu_dd_literal2(hu_dd_exp_series[i][0], hu_dd_exp_series[i][1]));
+	p = hu_dd_mul(p, r);
+	p.e += HU_DD_EXP_OMITTED;
+	const hu_dd *t = &hu_dd_exp_table()[HU_DD_EXP_STEPS / 2 + (int)(n - k * HU_DD_EXP_STEPS)];
+	p = hu_dd_add(*t, hu_dd_mul(*t, p));
 	/* Exact unless it becomes subnormal; there are two factors because k may exceed double's exponents. */
 	double half = hu_pow2((int)(k / 2)), rest = hu_pow2((int)k - (int)(k / 2));
 	return (hu_dd){ p.h * half * rest, p.l * half * rest,

@@ -3,7 +3,7 @@
 #include "lib/exact/dd/ddw.h"
 
 #include "lib/exact/dd/dd_erf.h"
-#include "lib/exact/dd/dd_series.h"
+#include "lib/exact/dd/dd_exp.h"
 #include "lib/number/elementary/elementary.h"
 
 #ifdef HU_DDW
