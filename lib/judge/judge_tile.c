@@ -4,6 +4,7 @@
 #include "lib/judge/judge_parts.h"
 
 #include "lib/base/mem.h"
+#include "lib/judge/verdict/vanishing.h"
 #include "lib/judge/verdict/verdict.h"
 
 #include <math.h>
@@ -65,6 +66,16 @@ judge_later(hu_judge_state *s, const hu_tile *t, size_t i, size_t at, double bou
 	}
 }
 
+/* Decides value k of the block, whose place in the list is at, where its enclosure does not. */
+static int
+vanishes(const hu_judge_state *s, const hu_verdict_block *b, size_t k, size_t at, hu_ziv *v)
+{
+	const hu_judge_job *job = s->job;
+
+	return b->hi[k] == 0 && b->got[k] == 0 && b->bound[k] > 0 && job->engine->enclose &&
+	       hu_ziv_vanishing(v, job->c, job->in, job->out, hu_judge_element(job, at));
+}
+
 /* Appends the decided ones of n values of the tile, from i on, to some. */
 static void
 settle(hu_judge_state *s, hu_judging *some, rest *r, const hu_tile *t, const hu_verdict_block *b, size_t i, size_t n)
@@ -74,7 +85,9 @@ settle(hu_judge_state *s, hu_judging *some, rest *r, const hu_tile *t, const hu_
 	for (size_t k = 0; k < n; k++) {
 		size_t at = place_of(s, t, i + k), to = some->n;
 		hu_ziv v = { b->exact[k], b->rounded[k], b->error[k], b->ulps[k], (int)b->over[k] };
-		if (!b->known[k] && !hu_ziv_enclosed(&v, b->hi[k], b->lo[k], b->err[k], b->got[k], b->bound[k], s->f)) {
+		if (!b->known[k] &&
+			!hu_ziv_enclosed(&v, b->hi[k], b->lo[k], b->err[k], b->got[k], b->bound[k], s->f) &&
+			!vanishes(s, b, k, at, &v)) {
 			r->left[r->open++] = (hu_waiting){ at, b->bound[k], t->magnitude ? t->magnitude[i + k] : NAN };
 			continue;
 		}

@@ -2,6 +2,8 @@
 
 libhalfulp_a_SOURCES += lib/judge/verdict/bias.c
 noinst_HEADERS += lib/judge/verdict/bias.h
+libhalfulp_a_SOURCES += lib/judge/verdict/vanishing.c
+noinst_HEADERS += lib/judge/verdict/vanishing.h
 libhalfulp_a_SOURCES += lib/judge/verdict/verdict.c
 noinst_HEADERS += lib/judge/verdict/verdict.h
 noinst_HEADERS += lib/judge/verdict/verdict.inc
