@@ -10,6 +10,21 @@ hu_flush_add(hu_flush *u, double exact, double got, hu_format f)
 }
 
 void
+hu_flush_add_all(hu_flush *u, const double *exact, const double *got, size_t n, hu_format f)
+{
+	hu_underflow count = u->count;
+	size_t overflow = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		hu_underflow_count(&count, exact[i], got[i], f);
+		overflow += (size_t)(hu_isfinite(exact[i]) && !hu_isfinite(got[i]));
+	}
+	u->count = count;
+	u->overflow += overflow;
+	hu_harm_add_all(&u->harm, got, exact, n);
+}
+
+void
 hu_flush_merge(hu_flush *u, const hu_flush *other)
 {
 	hu_underflow_add(&u->count, &other->count);

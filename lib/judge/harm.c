@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/judge/harm.h"
 
+#include "lib/base/inline.h"
+
 #include <math.h>
 #include <string.h>
 
-void
-hu_harm_add(hu_harm *h, double got, double exact, int lost)
+HU_INLINE void
+add(hu_harm *h, double got, double exact, int lost)
 {
 	if (!isfinite(got) || !isfinite(exact)) {
 		h->nonfinite++;
@@ -17,6 +19,23 @@ hu_harm_add(hu_harm *h, double got, double exact, int lost)
 	h->dot += e * g;
 	if (lost)
 		h->lost2 += e * e;
+}
+
+void
+hu_harm_add(hu_harm *h, double got, double exact, int lost)
+{
+	add(h, got, exact, lost);
+}
+
+void
+hu_harm_add_all(hu_harm *h, const double *got, const double *exact, size_t n)
+{
+	hu_harm sum = *h; /* in registers, unless it is the caller's */
+
+	for (size_t i = 0; i < n; i++)
+		if (got[i] != 0 || exact[i] != 0) /* zeros change no sum */
+			add(&sum, got[i], exact[i], got[i] == 0);
+	*h = sum;
 }
 
 void

@@ -14,6 +14,8 @@ typedef struct hu_harm { long double exact2, got2, lost2, dot; size_t nonfinite;
 /* Adds an element; lost says that it was lost, in whatever sense the caller means. Elements that are not finite are
    only counted. */
 void hu_harm_add(hu_harm *h, double got, double exact, int lost);
+/* Adds n elements in their order; those are lost that became 0. */
+void hu_harm_add_all(hu_harm *h, const double *got, const double *exact, size_t n);
 void hu_harm_merge(hu_harm *h, const hu_harm *other);
 double hu_harm_share(const hu_harm *h);      /* |lost|2 / |exact|2 of the 2-norms; NaN if exact is 0 everywhere */
 /* of the angle between got and exact; 0 if got is 0 everywhere, NaN if exact is */

@@ -44,12 +44,12 @@ new_judged(size_t n, size_t of, size_t *element, int hex)
 	j->n = n;
 	j->of = of;
 	j->element = element;
-	j->got = hu_xcalloc(n + 1, sizeof *j->got);
-	j->exact = hu_xcalloc(n + 1, sizeof *j->exact);
-	j->error = hu_xcalloc(n + 1, sizeof *j->error);
-	j->ulps = hu_xcalloc(n + 1, sizeof *j->ulps);
-	j->bound = hu_xcalloc(n + 1, sizeof *j->bound);
-	j->magnitude = hu_xcalloc(n + 1, sizeof *j->magnitude);
+	j->got = hu_xmalloc((n + 1) * sizeof *j->got);
+	j->exact = hu_xmalloc((n + 1) * sizeof *j->exact);
+	j->error = hu_xmalloc((n + 1) * sizeof *j->error);
+	j->ulps = hu_xmalloc((n + 1) * sizeof *j->ulps);
+	j->bound = hu_xmalloc((n + 1) * sizeof *j->bound);
+	j->magnitude = hu_xmalloc((n + 1) * sizeof *j->magnitude);
 	j->over = hu_xcalloc(n + 1, 1);
 	j->hex = hex ? hu_xcalloc(n + 1, sizeof *j->hex) : NULL;
 	return j;

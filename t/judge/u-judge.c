@@ -111,6 +111,34 @@ draws(void)
 	is_int(drawn(&hu_op_layernorm, 3, 8193), 7, "and other calls have all their outputs drawn");
 }
 
+/* Elements together are what they are one by one, zeros, lost ones and those that are not finite included. */
+static void
+together(void)
+{
+	double got[64], exact[64];
+	hu_harm each = { .nonfinite = 0 }, all = { .exact2 = 2, .got2 = 3, .lost2 = 1, .dot = 1, .nonfinite = 5 };
+
+	for (uint32_t i = 0; i < 64; i++) {
+		hu_random w = hu_random_at(6, 1, 0, i);
+		exact[i] = i % 7 == 1 ? 0 : i % 19 == 2 ? INFINITY : (double)w.w[0] / 3 - 7e8;
+		got[i] = i % 5 == 1 ? 0 : i % 23 == 3 ? NAN : exact[i] + w.w[1] % 5;
+	}
+	hu_harm_add_all(&each, got, exact, 8);
+	hu_harm_add_all(&each, got + 8, exact + 8, 56);
+	for (int i = 0; i < 64; i++)
+		hu_harm_add(&all, got[i], exact[i], got[i] == 0 && exact[i] != 0);
+	for (int i = 0; i < 2; i++) { /* the second time after what is there */
+		if (i) {
+			each = (hu_harm){ .exact2 = 2, .got2 = 3, .lost2 = 1, .dot = 1, .nonfinite = 5 };
+			hu_harm_add_all(&each, got, exact, 64);
+		}
+		ok(i ? each.exact2 == all.exact2 && each.got2 == all.got2 && each.lost2 == all.lost2 &&
+			       each.dot == all.dot && each.nonfinite == all.nonfinite
+		     : each.exact2 > 0 && each.lost2 > 0 && each.nonfinite == all.nonfinite - 5,
+			"harm of %s elements is that of each by itself", i ? "more" : "64");
+	}
+}
+
 /* What several calls told, together. */
 static void
 ladders(void)
@@ -171,6 +199,7 @@ main(void)
 
 	sampling();
 	draws();
+	together();
 	for (uint32_t i = 0; i < N; i++) {
 		x[i] = (float)ldexp((double)(1 + hu_random_at(5, 1, 0, i).w[0] % 2047), (int)(i % 30) - 24);
 		y[i] = (float)hu_round(x[i] / 3.0, f, HU_RNE, 0, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Shares that no double holds: verdicts on rows of softmax with masked scores, with and without MPFR, are the same, and
-   only MPFR's engine asks its reference for them. Scores at the limit, a share that was not recorded as 0, and rows with
-   infinities are asked for. */
+   Shares that no double holds: verdicts on rows of softmax with masked scores, with and without MPFR, are the same,
+   and only MPFR's engine asks its reference for them. Scores at the limit, a share that was not recorded as 0, and rows
+   with infinities are asked for. */
 #include <stdio.h> /* before mpfr.h */
 
 #include "lib/judge/judge.h"
@@ -100,7 +100,7 @@ main(void)
 	t.data = odd;
 	for (size_t i = 0; i < 5; i++)
 		odds |= hu_ziv_vanishing(&v, &c, in, 0, i);
-	is_int(seen, 12, "shares of scores more than 2048 below the largest vanish, if MPFR's exponents do not end there");
+	is_int(seen, 12, "shares of scores more than 2048 below the largest vanish where MPFR goes on or says 0");
 	ok(!odds && !others, "none does in a row with infinities, or of another operator");
 	rows(HU_FP16);
 	rows(HU_FP32);

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+enum { BLOCK = 256 }; /* elements at a time */
+
 static int
 narrower(hu_format_id to, hu_format_id from)
 {
@@ -38,8 +40,15 @@ by_cast(hu_flush *u, const hu_call *c, const hu_trace *t, hu_region some)
 		return 0;
 	if (c->nout > 1)
 		s = hu_get(&t->t[c->out[1]], 0); /* a power of two: the product is exact */
-	for (size_t i = some.first; i < some.last; i++)
-		hu_flush_add(u, hu_get(x, i) * s, hu_get(y, i), f);
+	for (size_t first = some.first; first < some.last; first += BLOCK) {
+		double before[BLOCK], after[BLOCK];
+		size_t n = some.last - first < BLOCK ? some.last - first : BLOCK;
+		for (size_t i = 0; i < n; i++) {
+			before[i] = hu_get(x, first + i) * s;
+			after[i] = hu_get(y, first + i);
+		}
+		hu_flush_add_all(u, before, after, n, f);
+	}
 	return 1;
 }
 
@@ -67,8 +76,7 @@ count(hu_underflow_call_part *part, const hu_judged *j, hu_format_id to, hu_ladd
 {
 	part->there = 1;
 	hu_ladder_add(ladder, &j->ladder);
-	for (size_t i = 0; i < j->n; i++)
-		hu_flush_add(&part->u, j->exact[i], j->got[i], hu_format_of(to));
+	hu_flush_add_all(&part->u, j->exact, j->got, j->n, hu_format_of(to));
 }
 
 /* Judges some elements of output k and counts them. */

@@ -12,8 +12,8 @@ unknown(void)
 	return (hu_dd){ 0, 0, INFINITY };
 }
 
-/* exp(a) = 2^k 2^(i/256) exp(r) with a = (256 k + i) ln 2 / 256 + r, |r| < 2^-9, where ln 2 / 256 is a double-double with
-   a third double behind it. exp(r) - 1 = r + r^2 (1/2 + r (1/6 + r (1/24 + r q))), whose q is plain doubles. */
+/* exp(a) = 2^k 2^(i/256) exp(r) with a = (256 k + i) ln 2 / 256 + r, |r| < 2^-9, where ln 2 / 256 is a double-double
+   with a third double behind it. exp(r) - 1 = r + r^2 (1/2 + r (1/6 + r (1/24 + r q))), whose q is plain doubles. */
 hu_dd
 hu_dd_exp(hu_dd a)
 {
