@@ -175,6 +175,7 @@ include $(top_srcdir)/t/judge/doubles/local.mk
 include $(top_srcdir)/t/judge/independent/local.mk
 include $(top_srcdir)/t/judge/kernels/local.mk
 include $(top_srcdir)/t/judge/shards/local.mk
+include $(top_srcdir)/t/judge/verdict/local.mk
 include $(top_srcdir)/t/newcomer/local.mk
 include $(top_srcdir)/t/number/local.mk
 include $(top_srcdir)/t/number/block/local.mk

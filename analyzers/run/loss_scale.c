@@ -118,10 +118,7 @@ compute_tensor(
 	int min, max;
 
 	memset(s, 0, sizeof *s);
-	for (size_t k = 0; k < hu_count(info->shape); k++) {
-		hu_sweep_add(s, t->ideal[i][k] / scale, f);
-		w->nonfinite += !hu_isfinite(t->ideal[i][k] / scale);
-	}
+	w->nonfinite += hu_sweep_add_all(s, t->ideal[i], hu_count(info->shape), scale, f);
 	for (size_t k = 0; t->t[i].data && k < t->t[i].n; k++) {
 		double x = fabs(hu_get(&t->t[i], k)) / scale;
 		nonzeros += hu_isfinite(x) && x > 0;

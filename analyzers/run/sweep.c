@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/run/sweep.h"
 
+#include "lib/base/inline.h"
 #include "lib/number/round.h"
 
 #include <math.h>
@@ -25,20 +26,30 @@ fraction_of(double a, int e)
 			 : hu_from_bits64((hu_bits64(a) & 0xfffffffffffff) | (uint64_t)1023 << 52);
 }
 
-void
-hu_sweep_add(hu_scale_sweep *s, double x, hu_format f)
+/* What all elements share: the threshold's exponent and significand, and whether a tie at it stays below (FN formats),
+   because the largest finite value has an even significand there. */
+typedef struct limits { hu_format f; int exponent, even; double significand; } limits;
+
+static limits
+limits_of(hu_format f)
+{
+	double threshold = hu_sweep_threshold(f);
+	int e = hu_exponent(threshold);
+
+	return (limits){ f, e, !hu_has_inf(f), fraction_of(threshold, e) };
+}
+
+/* Adds x, which is finite and not 0. */
+HU_INLINE void
+add(hu_scale_sweep *s, double x, const limits *l)
 {
 	double a = fabs(x);
-
-	if (!hu_isfinite(x) || x == 0)
-		return;
-	double threshold = hu_sweep_threshold(f);
-	int e = hu_exponent(a), te = hu_exponent(threshold);
-	double m = fraction_of(a, e), tm = fraction_of(threshold, te);
+	int e = hu_exponent(a);
+	double m = fraction_of(a, e);
 	/* Half the smallest subnormal, 2^(emin-p), still rounds to zero: the tie goes to even. */
-	int need = f.emin - f.p - e + (m == 1);
-	/* The tie above the largest finite value goes up where its significand is odd (IEEE), down in FN formats. */
-	int over = te - e + (hu_has_inf(f) ? m < tm : m <= tm);
+	int need = l->f.emin - l->f.p - e + (m == 1);
+	int over = l->exponent - e + (l->even ? m <= l->significand : m < l->significand);
+
 	s->nonzeros++;
 	s->need[bin(need)]++;
 	s->need2[bin(need)] += (long double)a * a;
@@ -46,6 +57,28 @@ hu_sweep_add(hu_scale_sweep *s, double x, hu_format f)
 	s->over[bin(over)]++;
 	if (a > s->amax)
 		s->amax = a;
+}
+
+void
+hu_sweep_add(hu_scale_sweep *s, double x, hu_format f)
+{
+	hu_sweep_add_all(s, &x, 1, 1, f);
+}
+
+size_t
+hu_sweep_add_all(hu_scale_sweep *s, const double *x, size_t n, double by, hu_format f)
+{
+	limits l = limits_of(f);
+	size_t bad = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double v = x[i] / by;
+		if (!hu_isfinite(v))
+			bad++;
+		else if (v != 0)
+			add(s, v, &l);
+	}
+	return bad;
 }
 
 void

@@ -17,6 +17,8 @@ typedef struct hu_scale_sweep {
 
 /* Adds the unscaled value x, to be rounded to f to nearest even; zeros and values that are not finite add nothing. */
 void hu_sweep_add(hu_scale_sweep *s, double x, hu_format f);
+/* The same of x[0] / by ... x[n-1] / by; returns how many of these are not finite. */
+size_t hu_sweep_add_all(hu_scale_sweep *s, const double *x, size_t n, double by, hu_format f);
 void hu_sweep_merge(hu_scale_sweep *s, const hu_scale_sweep *other);
 
 /* At scale 2^k: sets *lost to the elements that round to zero, *overflow to those that overflow, and *l2_share to the

@@ -22,7 +22,5 @@ C_TESTS += t/judge/u-propagate
 C_TESTS += t/judge/u-ranges
 C_TESTS += t/judge/u-replay
 C_TESTS += t/judge/u-taint
-C_TESTS += t/judge/u-vanishing
-C_TESTS += t/judge/u-ziv
 EXPENSIVE_SCRIPT_TESTS += t/judge/x-diverged.sh
 EXPENSIVE_SCRIPT_TESTS += t/judge/x-independent.sh

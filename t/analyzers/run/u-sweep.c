@@ -59,12 +59,32 @@ lost_too_much(const hu_scale_sweep *s, int k, double share, double u)
 	return (double)lost > share * (double)s->nonzeros || l2 > u;
 }
 
+/* Elements together, over a loss scale, are each over it. */
+static void
+together(hu_scale_sweep *s)
+{
+	hu_scale_sweep *each = calloc(1, sizeof *each);
+	hu_format f = hu_format_of(HU_FP16);
+
+	fill(f, 3);
+	values[5] = INFINITY;
+	values[6] = NAN;
+	memset(s, 0, sizeof *s);
+	size_t bad = hu_sweep_add_all(s, values, N, 24, f);
+	for (int k = 0; k < N; k++)
+		hu_sweep_add(each, values[k] / 24, f);
+	ok(bad == 2 && !memcmp(s, each, sizeof *s) && s->nonzeros > N / 2,
+		"%d elements over a loss scale, of which two are no numbers, are those one by one", N);
+	free(each);
+}
+
 int
 main(void)
 {
 	static const hu_format_id formats[] = { HU_FP16, HU_BF16, HU_E4M3, HU_E5M2 };
 	hu_scale_sweep *s = calloc(1, sizeof *s);
 
+	together(s);
 	is_near(hu_sweep_threshold(hu_format_of(HU_FP16)), 65520, 0, "fp16 overflows from 65520 on");
 	for (int i = 0; i < 4; i++) {
 		hu_format f = hu_format_of(formats[i]);
