@@ -31,7 +31,7 @@ def drawn(*shape, scale=1.0):
     return shape, [single(draw.gauss(0, scale)) for _ in range(math.prod(shape))]
 
 
-def bounds(kernel, facts, n, **arrays):
+def bounds(kernel, facts, n, result='', **arrays):
     """What --bound writes, less the last store's half ulp: results are of fp64, where it is nothing."""
     words = []
     for name, (shape, values) in arrays.items():
@@ -41,8 +41,8 @@ def bounds(kernel, facts, n, **arrays):
     shape = n if isinstance(n, tuple) else (n,)
     with open('got.npy', 'wb') as f:
         f.write(npy(shape, [0.0] * math.prod(shape), '<f8'))
-    done = halfulp('judge', kernel, *words, '--got', 'got.npy', '--bound', 'bound.npy', '--no-culprit', '--set',
-                   'out=fp64 ' + facts)
+    done = halfulp('judge', kernel, *words, '--got', result + 'got.npy', '--bound', 'bound.npy', '--no-culprit',
+                   '--set', 'out=fp64 ' + facts)
     if done.returncode not in (0, 1):
         return [done.stderr]
     with open('bound.npy', 'rb') as f:
@@ -183,6 +183,19 @@ agree('attention, softcap=2', bounds('attention', 'p=none softcap=2', (1, 1, N, 
       list(attention('none', 16, 0, cap=2)))
 agree('attention with a slope', bounds('attention', 'p=none', (1, 1, N, D), q=q, k=k, v=v, slopes=((1,), [0.25])),
       list(attention('none', 16, 0, slope=0.25)))
+agree('a stretch of queries with a slope', bounds(
+    'attention', 'p=none first=3 of=%d' % N, (1, 1, 2, D), q=((1, 1, 2, D), q[1][3 * D : 5 * D]), k=k, v=v,
+    slopes=((1,), [0.25])), list(attention('none', 16, 0, slope=0.25))[3 * D : 5 * D])
+
+# Of two equal keys with scores of 10000 the shares are 1/2, and dV's error is that of the exponential's argument: the
+# score's, 3u |s|, and 2.02 u (|s| + |lse| + |s - lse|)
+lse = single(1e4 + math.log(2))
+half, argument = math.exp(1e4 - lse), 3 * u * 1e4 + 2.02 * u * (1e4 + lse + lse - 1e4)
+found = bounds('attention_dx', 'scale=1 p=none ds=none o=none', (1, 1, 2, 1), 'dv=', q=((1, 1, 1, 1), [100.0]),
+               k=((1, 1, 2, 1), [100.0] * 2), v=((1, 1, 2, 1), [1.0, 2.0]), do=((1, 1, 1, 1), [1.0]),
+               lse=((1, 1, 1), [lse]))
+none([(b, half * argument) for b in found if isinstance(b, str) or not 0.99 < b / (half * argument) < 1.01],
+     'dV has the error of the argument of its shares')
 
 far = ((2, 24), [single(3 + draw.gauss(0, 1)) for _ in range(48)])
 
