@@ -121,17 +121,23 @@ table(hu_str *b, json_t *const *node, size_t n)
 		cell(b, "%.3g", hu_model_share(node[i], "saturated"));
 		hu_str_add(b, "</tr>\n");
 	}
+	hu_str_add(b, "</tbody>\n</table></div>\n");
+}
+
+/* What the columns of the tables are, told once. */
+static void
+explain(hu_str *b)
+{
 	hu_str_add(b,
-		"</tbody>\n</table></div>\n<p class=\"note\">Low alone is the relative L2 error of the outputs where "
-		"the policy is at work in this node and in no other, high alone where it is at work in all others, "
-		"each with the decisions that change. The node’s own error is its result’s, on float32 operands; "
-		"amplified is how many times as large it arrives at the outputs. The largest magnitude of its "
-		"results, and what 99.9 % of them are below, are float32’s. Zeroed and saturated are shares of its "
-		"operands.</p>\n");
+		"<p class=\"note\">Low alone is the relative L2 error of the outputs where the policy is at work in "
+		"this node and in no other, high alone where it is at work in all others, each with the decisions that "
+		"change. The node’s own error is its result’s, on float32 operands; amplified is how many times as "
+		"large it arrives at the outputs. The largest magnitude of its results, and what 99.9 % of them are "
+		"below, are float32’s. Zeroed and saturated are shares of its operands.</p>\n");
 }
 
 static void
-policy(hu_str *b, const json_t *s)
+policy(hu_str *b, const json_t *s, int first)
 {
 	const json_t *nodes = json_object_get(s, "nodes");
 	size_t n = json_array_size(nodes);
@@ -159,6 +165,8 @@ policy(hu_str *b, const json_t *s)
 	qsort(node, n, sizeof *node, by_damage);
 	hu_str_add(b, "<h3>The nodes that do most</h3>\n");
 	table(b, node, n);
+	if (first)
+		explain(b);
 	hu_str_add(b, "</section>\n");
 	free(node);
 }
@@ -185,7 +193,7 @@ hu_model_nodes(hu_str *b, const json_t *v)
 	{
 		const json_t *s = json_object_get(row, "sensitivity");
 		if (s && whole(s)) {
-			policy(b, s);
+			policy(b, s, !told);
 			told++;
 		}
 	}
